@@ -1,0 +1,689 @@
+/*
+ * fmq.c -- the fast message queue: the protocol. What it lies in is made in region.c.
+ *
+ * LAYOUT    A read counter, a write counter, a ring; perhaps an event flag and a waiting room (queue.h).
+ *           Counters are bytes ever read and written; both run free, unread = write - read, a position is a
+ *           counter modulo the ring's size. So every byte of the ring is usable, whatever its size.
+ * CONCURRENCY  X: callers serialise the pair. -: any interleaving. One handle; other handles are free.
+ *                        write read free
+ *              write      X     -    X     write: begin/commit_write, write*, waited(WRITER)
+ *              read       -     X    X     read:  begin/commit_read, read*, waited(READER), and available_to_read
+ *              free       X     X    X            of an unsynchronized queue
+ *           Everything else excludes free only. available_* takes two looks, not a snapshot: while both sides
+ *           move, a third thread may be told 0.
+ * ORDERING  Synchronized:
+ *           (1) commit_write: fill, then store the write counter, release --- pairs with (2)
+ *           (2) begin_read: load the write counter, acquire, then parse   => whole elements
+ *           (3) commit_read: parse, then store the read counter, release  --- pairs with (4)
+ *           (4) begin_write: load the read counter, acquire, then fill    => nothing unread is overwritten
+ *           One's own counter: relaxed, nobody else writes it. The peer's is read again only when what is
+ *           known of it does not suffice: its line then stays with the peer. The writer looks at the shared copy
+ *           of its own when it first writes, never again (find_room).
+ *           Unsynchronized: the writer does not wait, so readers must find out. A reader copies, then checks:
+ *           (5) begin_write: store reach, release fence, then fill        --- pairs with (6)
+ *           (6) commit_read: copied, acquire fence, then load reach       => whoever copied a byte of the new
+ *               lap finds reach beyond its own position by more than the ring, and discards.
+ *           The write counter alone (libfmq) tells only of fills that are over: a reader could accept a torn
+ *           element from one under way. Copies are relaxed atomics there, since they race by design.
+ *           Sleeping: commit, then signal (event_flag.c 3); arm (4), then look again, then sleep.
+ * PROGRESS  Without waiting: wait-free, no loop, lock, system call or allocation. Waiting: polls for the
+ *           window, then sleeps. It does not poll while the peer was last seen on this very cpu, where polling
+ *           only keeps the peer from running. Signalling makes a system call only when somebody sleeps.
+ * CRASH     A writer dead before (1) has published nothing, a reader dead before (3) has taken nothing. Dead
+ *           between (5) and (1): readers take the elements it was about to overwrite for lost, and the next
+ *           writer keeps it so until it has written them itself.
+ * TRUST     Counters are read once into a local and checked. Where the ring is, its size and the position in it
+ *           are the handle's own, so that no value of a counter leads outside. Spoilt counters are -EBADMSG.
+ */
+#include "nnb/fmq.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "queue.h"
+#include "sys.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* ---- counters ---- */
+
+static inline bool misaligned(const struct nnb_fmq *q, uint64_t counter)
+{
+	return q->elem_pow2 ? counter & (q->elem_size - 1) : counter % q->elem_size;
+}
+
+/* Could an honest pair of parties have left these counters? */
+static inline bool possible(const struct nnb_fmq *q, uint64_t wr, uint64_t rd)
+{
+	return wr - rd <= q->ring_bytes && !misaligned(q, wr) && !misaligned(q, rd);
+}
+
+static inline void place(struct nnb_fmq *q, struct nnb_fmq_end *e, uint64_t mine)
+{
+	e->mine = mine;
+	e->at = mine % q->ring_bytes;
+}
+
+static inline void advance(struct nnb_fmq *q, struct nnb_fmq_end *e, size_t bytes)
+{
+	e->mine += bytes;
+	e->at += bytes;
+	if (e->at >= q->ring_bytes)
+		e->at -= q->ring_bytes;
+}
+
+/*
+ * What room_for cannot tell from the handle alone. Once the writer has begun, its counter is its own: loading the
+ * shared one for every write would fetch the line back from a polling reader, which doubles a round trip.
+ */
+static __attribute__((noinline)) int find_room(struct nnb_fmq *q, size_t bytes)
+{
+	struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+	uint64_t mine = w->settled ? w->mine : atomic_load_explicit(q->wr, memory_order_relaxed);
+	uint64_t theirs = mine;
+
+	if (q->synchronized)
+		theirs = atomic_load_explicit(q->rd, memory_order_acquire); /* (4) */
+	if (!possible(q, mine, theirs))
+		return -EBADMSG;
+	if (!q->synchronized && q->room)
+		theirs = atomic_load_explicit(&q->room->reach,
+		                              memory_order_relaxed); /* a writer before us may have died */
+	if (!w->settled)
+		place(q, w, mine);
+	w->settled = true;
+	w->theirs = theirs;
+	return !q->synchronized || q->ring_bytes - (mine - theirs) >= bytes ? 0 : NNB_FMQ_FULL;
+}
+
+/* Is there room for @n <= capacity elements? 0, NNB_FMQ_FULL or -EBADMSG. */
+static inline int room_for(struct nnb_fmq *q, size_t n)
+{
+	struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+	size_t bytes = n * q->elem_size;
+
+	if (likely(w->settled && (!q->synchronized || q->ring_bytes - (w->mine - w->theirs) >= bytes)))
+		return 0;
+	return find_room(q, bytes);
+}
+
+/* The writer is more than a ring ahead. Drop everything, as the HAL's queue does in both flavours. */
+static __attribute__((noinline)) int resync(struct nnb_fmq *q, uint64_t wr)
+{
+	struct nnb_fmq_end *r = &q->end[NNB_FMQ_READER];
+
+	if (misaligned(q, wr))
+		return -EBADMSG;
+	place(q, r, wr);
+	r->theirs = wr;
+	if (!q->synchronized)
+		return NNB_FMQ_OVERRUN;
+	atomic_store_explicit(q->rd, wr, memory_order_release); /* a writer that reads this one pairs as with (3) */
+	return -EBADMSG;
+}
+
+/* Are @n <= capacity elements there? 0, NNB_FMQ_EMPTY, NNB_FMQ_OVERRUN or -EBADMSG. */
+static inline int data_for(struct nnb_fmq *q, size_t n)
+{
+	struct nnb_fmq_end *r = &q->end[NNB_FMQ_READER];
+	uint64_t mine = q->synchronized ? atomic_load_explicit(q->rd, memory_order_relaxed) : r->mine;
+	size_t bytes = n * q->elem_size;
+	bool moved = mine != r->mine;
+	uint64_t theirs;
+
+	if (likely(q->synchronized && !moved && r->theirs - mine >= bytes))
+		return 0;
+	theirs = atomic_load_explicit(q->wr, memory_order_acquire); /* (2) */
+	if (unlikely(misaligned(q, theirs) || misaligned(q, mine)))
+		return -EBADMSG;
+	if (unlikely(theirs - mine > q->ring_bytes))
+		return resync(q, theirs);
+	if (moved)
+		place(q, r, mine);
+	r->theirs = theirs;
+	return theirs - mine >= bytes ? 0 : NNB_FMQ_EMPTY;
+}
+
+static inline int ready(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n)
+{
+	return side == NNB_FMQ_WRITER ? room_for(q, n) : data_for(q, n);
+}
+
+size_t nnb_fmq_available_to_write(const struct nnb_fmq *q)
+{
+	uint64_t rd = atomic_load_explicit(q->rd, memory_order_relaxed);
+	uint64_t wr = atomic_load_explicit(q->wr, memory_order_relaxed);
+
+	return possible(q, wr, rd) ? (q->ring_bytes - (wr - rd)) / q->elem_size : 0;
+}
+
+size_t nnb_fmq_available_to_read(const struct nnb_fmq *q)
+{
+	uint64_t wr = atomic_load_explicit(q->wr, memory_order_relaxed);
+	uint64_t rd = q->synchronized ? atomic_load_explicit(q->rd, memory_order_relaxed) : q->end[NNB_FMQ_READER].mine;
+
+	if (q->synchronized ? !possible(q, wr, rd) : wr < rd)
+		return 0;
+	return (wr - rd) / q->elem_size;
+}
+
+/* ---- transactions ---- */
+
+/* The @n elements from the side's position on, as one or two regions. */
+static inline void lay_out(const struct nnb_fmq *q, const struct nnb_fmq_end *e, size_t n, struct nnb_fmq_tx *ret)
+{
+	size_t to_end = q->ring_bytes - e->at;
+	size_t first = n;
+
+	if (unlikely(n * q->elem_size > to_end))
+		first = to_end / q->elem_size;
+	ret->first = (struct nnb_fmq_region){ n ? q->ring + e->at : NULL, first };
+	ret->second = (struct nnb_fmq_region){ first < n ? q->ring : NULL, n - first };
+	ret->elem_size = q->elem_size;
+}
+
+/* Open a transaction of the @n elements that are @ready for the side, or leave it empty. Returns @ready. */
+static inline int open_tx(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, int ready, struct nnb_fmq_tx *ret)
+{
+	struct nnb_fmq_end *e = &q->end[side];
+
+	if (unlikely(ready)) {
+		e->begun = 0;
+		*ret = (struct nnb_fmq_tx){ .elem_size = q->elem_size };
+		return ready;
+	}
+	e->begun = n;
+	lay_out(q, e, n, ret);
+	return 0;
+}
+
+/* Tell unsynchronized readers how far the writer is about to overwrite, or a dead predecessor may have. */
+static inline void announce(struct nnb_fmq *q, size_t n)
+{
+	const struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+	uint64_t reach = w->mine + n * q->elem_size;
+
+	if (likely(q->synchronized) || !q->room)
+		return;
+	if (unlikely(w->theirs - reach <= q->ring_bytes))
+		reach = w->theirs;
+	atomic_store_explicit(&q->room->reach, reach, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release); /* (5) */
+}
+
+static inline int may_write(struct nnb_fmq *q, size_t n)
+{
+	if (unlikely(q->read_only))
+		return -EACCES;
+	return unlikely(n > q->capacity) ? -EMSGSIZE : room_for(q, n);
+}
+
+static inline int may_read(struct nnb_fmq *q, size_t n)
+{
+	return unlikely(n > q->capacity) ? -EMSGSIZE : data_for(q, n);
+}
+
+/* The @n elements at the writer's position are filled. */
+static inline void publish(struct nnb_fmq *q, size_t n)
+{
+	struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+
+	w->begun = 0;
+	if (unlikely(!n))
+		return;
+	advance(q, w, n * q->elem_size);
+	atomic_store_explicit(q->wr, w->mine, memory_order_release); /* (1) */
+}
+
+int nnb_fmq_begin_write(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret)
+{
+	int r = open_tx(q, NNB_FMQ_WRITER, n, may_write(q, n), ret);
+
+	if (!r)
+		announce(q, n);
+	return r;
+}
+
+int nnb_fmq_commit_write(struct nnb_fmq *q, size_t n)
+{
+	if (n > q->end[NNB_FMQ_WRITER].begun)
+		return -EINVAL;
+	publish(q, n);
+	return 0;
+}
+
+int nnb_fmq_begin_read(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret)
+{
+	return open_tx(q, NNB_FMQ_READER, n, may_read(q, n), ret);
+}
+
+/* Has the unsynchronized writer begun to overwrite what lies at the reader's position? */
+static bool lapped(const struct nnb_fmq *q, const struct nnb_fmq_end *r)
+{
+	uint64_t reach;
+
+	atomic_thread_fence(memory_order_acquire); /* (6) */
+	reach = atomic_load_explicit(q->room ? &q->room->reach : q->wr, memory_order_relaxed);
+	return reach - r->mine > q->ring_bytes;
+}
+
+/* The @n elements at the reader's position have been read. 0 or NNB_FMQ_OVERRUN. */
+static inline int release(struct nnb_fmq *q, size_t n)
+{
+	struct nnb_fmq_end *r = &q->end[NNB_FMQ_READER];
+
+	r->begun = 0;
+	if (unlikely(!q->synchronized)) {
+		if (n && lapped(q, r))
+			return resync(q, atomic_load_explicit(q->wr, memory_order_relaxed));
+		advance(q, r, n * q->elem_size);
+		return 0;
+	}
+	advance(q, r, n * q->elem_size);
+	atomic_store_explicit(q->rd, r->mine, memory_order_release); /* (3) */
+	return 0;
+}
+
+int nnb_fmq_commit_read(struct nnb_fmq *q, size_t n)
+{
+	return n > q->end[NNB_FMQ_READER].begun ? -EINVAL : release(q, n);
+}
+
+void *nnb_fmq_tx_slot(const struct nnb_fmq_tx *tx, size_t i)
+{
+	if (i < tx->first.n)
+		return (unsigned char *)tx->first.base + i * tx->elem_size;
+	i -= tx->first.n;
+	if (i < tx->second.n)
+		return (unsigned char *)tx->second.base + i * tx->elem_size;
+	return NULL;
+}
+
+/* ---- copies ---- */
+
+static void racing_store(void *ring, const void *src, size_t bytes)
+{
+	unsigned char *to = ring;
+	const unsigned char *from = src;
+	uint64_t word;
+
+	for (; bytes && ((uintptr_t)to % sizeof(word) || bytes < sizeof(word)); bytes--)
+		atomic_store_explicit((_Atomic unsigned char *)to++, *from++, memory_order_relaxed);
+	for (; bytes >= sizeof(word); bytes -= sizeof(word), to += sizeof(word), from += sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		atomic_store_explicit((_Atomic uint64_t *)(void *)to, word, memory_order_relaxed);
+	}
+	for (; bytes; bytes--)
+		atomic_store_explicit((_Atomic unsigned char *)to++, *from++, memory_order_relaxed);
+}
+
+static void racing_load(void *dst, const void *ring, size_t bytes)
+{
+	unsigned char *to = dst;
+	const unsigned char *from = ring;
+	uint64_t word;
+
+	for (; bytes && ((uintptr_t)from % sizeof(word) || bytes < sizeof(word)); bytes--)
+		*to++ = atomic_load_explicit((_Atomic unsigned char *)from++, memory_order_relaxed);
+	for (; bytes >= sizeof(word); bytes -= sizeof(word), to += sizeof(word), from += sizeof(word)) {
+		word = atomic_load_explicit((_Atomic uint64_t *)(void *)from, memory_order_relaxed);
+		memcpy(to, &word, sizeof(word));
+	}
+	for (; bytes; bytes--)
+		*to++ = atomic_load_explicit((_Atomic unsigned char *)from++, memory_order_relaxed);
+}
+
+static size_t before_the_wrap(const struct nnb_fmq *q, size_t at, size_t bytes)
+{
+	return bytes < q->ring_bytes - at ? bytes : q->ring_bytes - at;
+}
+
+static __attribute__((noinline)) void put_slowly(struct nnb_fmq *q, size_t at, const unsigned char *src, size_t bytes)
+{
+	size_t first = before_the_wrap(q, at, bytes);
+
+	if (q->synchronized) {
+		memcpy(q->ring + at, src, first);
+		memcpy(q->ring, src + first, bytes - first);
+	} else {
+		racing_store(q->ring + at, src, first);
+		racing_store(q->ring, src + first, bytes - first);
+	}
+}
+
+static __attribute__((noinline)) void get_slowly(struct nnb_fmq *q, size_t at, unsigned char *dst, size_t bytes)
+{
+	size_t first = before_the_wrap(q, at, bytes);
+
+	if (q->synchronized) {
+		memcpy(dst, q->ring + at, first);
+		memcpy(dst + first, q->ring, bytes - first);
+	} else {
+		racing_load(dst, q->ring + at, first);
+		racing_load(dst + first, q->ring, bytes - first);
+	}
+}
+
+/* Copy @n elements in at the writer's position, where there is room for them, and publish them. */
+static inline void put(struct nnb_fmq *q, const void *src, size_t n)
+{
+	size_t at = q->end[NNB_FMQ_WRITER].at;
+	size_t bytes = n * q->elem_size;
+
+	announce(q, n);
+	if (likely(q->synchronized && bytes <= q->ring_bytes - at && n))
+		memcpy(q->ring + at, src, bytes);
+	else if (n)
+		put_slowly(q, at, src, bytes);
+	publish(q, n);
+}
+
+/* Copy the @n elements at the reader's position out, and give them back. */
+static inline int get(struct nnb_fmq *q, void *dst, size_t n)
+{
+	size_t at = q->end[NNB_FMQ_READER].at;
+	size_t bytes = n * q->elem_size;
+
+	if (likely(q->synchronized && bytes <= q->ring_bytes - at && n))
+		memcpy(dst, q->ring + at, bytes);
+	else if (n)
+		get_slowly(q, at, dst, bytes);
+	return release(q, n);
+}
+
+int nnb_fmq_write(struct nnb_fmq *q, const void *src, size_t n)
+{
+	int r = may_write(q, n);
+
+	if (likely(!r))
+		put(q, src, n);
+	return r;
+}
+
+int nnb_fmq_read(struct nnb_fmq *q, void *dst, size_t n)
+{
+	int r = may_read(q, n);
+
+	return likely(!r) ? get(q, dst, n) : r;
+}
+
+/* How many of the @n elements from @start on lie in the first region. False if some lie in neither. */
+static bool split(const struct nnb_fmq_tx *tx, size_t start, size_t n, size_t *ret)
+{
+	size_t total = tx->first.n + tx->second.n;
+	size_t left = start < tx->first.n ? tx->first.n - start : 0;
+
+	*ret = left < n ? left : n;
+	return start <= total && n <= total - start;
+}
+
+bool nnb_fmq_tx_copy_to(const struct nnb_fmq_tx *tx, const void *src, size_t start, size_t n)
+{
+	size_t first;
+
+	if (!src || !split(tx, start, n, &first))
+		return false;
+	if (first)
+		memcpy(nnb_fmq_tx_slot(tx, start), src, first * tx->elem_size);
+	if (first < n)
+		memcpy(nnb_fmq_tx_slot(tx, start + first), (const unsigned char *)src + first * tx->elem_size,
+		       (n - first) * tx->elem_size);
+	return true;
+}
+
+bool nnb_fmq_tx_copy_from(const struct nnb_fmq_tx *tx, void *dst, size_t start, size_t n)
+{
+	size_t first;
+
+	if (!dst || !split(tx, start, n, &first))
+		return false;
+	if (first)
+		memcpy(dst, nnb_fmq_tx_slot(tx, start), first * tx->elem_size);
+	if (first < n)
+		memcpy((unsigned char *)dst + first * tx->elem_size, nnb_fmq_tx_slot(tx, start + first),
+		       (n - first) * tx->elem_size);
+	return true;
+}
+
+/* ---- waiting ---- */
+
+/* Say where this side runs, if that has changed, and return it. */
+static inline uint32_t publish_cpu(struct nnb_fmq *q, enum nnb_fmq_side side)
+{
+	struct nnb_fmq_end *e = &q->end[side];
+	uint32_t cpu = nnb__cpu() + 1;
+
+	if (unlikely(cpu != e->cpu)) {
+		e->cpu = cpu;
+		if (q->room)
+			atomic_store_explicit(&q->room->cpu[side], cpu, memory_order_relaxed);
+	}
+	return cpu;
+}
+
+/* Polling on the peer's cpu keeps it from running, and so from answering. */
+static bool peer_needs_this_cpu(struct nnb_fmq *q, enum nnb_fmq_side side)
+{
+	uint32_t mine = publish_cpu(q, side);
+
+	return q->room && atomic_load_explicit(&q->room->cpu[!side], memory_order_relaxed) == mine;
+}
+
+/* Poll for @n elements until @end. As ready(). */
+static int poll_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, uint64_t start, uint64_t end)
+{
+	struct nnb_fmq_end *e = &q->end[side];
+	const _Atomic uint64_t *theirs = side == NNB_FMQ_WRITER ? q->rd : q->wr;
+	uint64_t t = start;
+	int r = 1;
+
+	/* The clock is read before each look: so the moment of success is known without reading it afterwards,
+	 * and the read takes about as long as the pause instruction that would stand here otherwise. */
+	while (t < end && !peer_needs_this_cpu(q, side)) {
+		t = nnb__now();
+		if (atomic_load_explicit(theirs, memory_order_relaxed) == e->theirs)
+			continue;
+		r = ready(q, side, n);
+		if (r <= 0)
+			break;
+	}
+	e->last.spun_ns = t - start;
+	return r;
+}
+
+/* Sleep until @n elements are ready or the deadline has passed. As ready(), or NNB_FMQ_TIMED_OUT. */
+static int sleep_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, struct nnb_event_flag *flag, uint32_t mask,
+                       uint64_t start, uint64_t deadline)
+{
+	struct nnb_fmq_end *e = &q->end[side];
+	uint64_t now = start;
+	uint32_t seen;
+	int slept;
+	int r;
+
+	for (;;) {
+		seen = nnb__flag_arm(flag, mask);
+		r = ready(q, side, n);
+		if (r <= 0)
+			break;
+		if (now >= deadline) {
+			r = NNB_FMQ_TIMED_OUT;
+			break;
+		}
+		slept = nnb__flag_sleep(flag, seen, mask, deadline);
+		now = nnb__now();
+		e->last.wakeups += slept != -EAGAIN;
+		publish_cpu(q, side);
+		r = ready(q, side, n);
+		if (r <= 0)
+			break;
+		if (slept && slept != -EAGAIN && slept != -EINTR && slept != -ETIMEDOUT) {
+			r = slept;
+			break;
+		}
+	}
+	nnb__flag_disarm(flag, mask);
+	e->last.slept_ns = now - start;
+	return r;
+}
+
+/* What is left of wait_ready when nothing was ready at once. */
+static __attribute__((noinline)) int wait_slowly(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n,
+                                                 struct nnb_event_flag *flag, uint32_t mask, uint64_t timeout_ns)
+{
+	struct nnb_fmq_end *e = &q->end[side];
+	uint64_t start = nnb__now();
+	uint64_t deadline = timeout_ns ? nnb__add_ns(start, timeout_ns) : UINT64_MAX;
+	uint64_t window_end = nnb__add_ns(start, q->window_ns);
+	int r;
+
+	r = poll_until(q, side, n, start, window_end < deadline ? window_end : deadline);
+	if (r > 0)
+		r = sleep_until(q, side, n, flag, mask, start + e->last.spun_ns, deadline);
+	e->total.spun_ns += e->last.spun_ns;
+	e->total.slept_ns += e->last.slept_ns;
+	e->total.wakeups += e->last.wakeups;
+	return r;
+}
+
+/* Wait until @n elements are ready for the side. 0, NNB_FMQ_TIMED_OUT or -errno. */
+static inline int wait_ready(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, struct nnb_event_flag *flag,
+                             uint32_t mask, uint64_t timeout_ns)
+{
+	int r;
+
+	if (unlikely(!q->synchronized || !flag))
+		return -EOPNOTSUPP;
+	if (unlikely(!mask))
+		return -EINVAL;
+	if (unlikely(n > q->capacity))
+		return -EMSGSIZE;
+	publish_cpu(q, side);
+	q->end[side].last = (struct nnb_fmq_waited){ 0 };
+	r = ready(q, side, n);
+	return r > 0 ? wait_slowly(q, side, n, flag, mask, timeout_ns) : r;
+}
+
+static inline struct nnb_event_flag *own_flag(struct nnb_fmq *q)
+{
+	return q->has_flag ? &q->flag : NULL;
+}
+
+static inline int write_blocking(struct nnb_fmq *q, const void *src, size_t n, uint32_t wait_for, uint32_t wake,
+                                 uint64_t timeout_ns, struct nnb_event_flag *flag)
+{
+	int r = wait_ready(q, NNB_FMQ_WRITER, n, flag, wait_for, timeout_ns);
+
+	if (unlikely(r))
+		return r;
+	put(q, src, n);
+	nnb__flag_signal(flag, wake);
+	return 0;
+}
+
+static inline int read_blocking(struct nnb_fmq *q, void *dst, size_t n, uint32_t wait_for, uint32_t wake,
+                                uint64_t timeout_ns, struct nnb_event_flag *flag)
+{
+	int r = wait_ready(q, NNB_FMQ_READER, n, flag, wait_for, timeout_ns);
+
+	if (unlikely(r))
+		return r;
+	get(q, dst, n);
+	nnb__flag_signal(flag, wake);
+	return 0;
+}
+
+int nnb_fmq_write_blocking_with(struct nnb_fmq *q, const void *src, size_t n, uint32_t read_notification,
+                                uint32_t write_notification, uint64_t timeout_ns, struct nnb_event_flag *flag)
+{
+	return write_blocking(q, src, n, read_notification, write_notification, timeout_ns, flag ? flag : own_flag(q));
+}
+
+int nnb_fmq_read_blocking_with(struct nnb_fmq *q, void *dst, size_t n, uint32_t read_notification,
+                               uint32_t write_notification, uint64_t timeout_ns, struct nnb_event_flag *flag)
+{
+	return read_blocking(q, dst, n, write_notification, read_notification, timeout_ns, flag ? flag : own_flag(q));
+}
+
+int nnb_fmq_write_blocking(struct nnb_fmq *q, const void *src, size_t n, uint64_t timeout_ns)
+{
+	return write_blocking(q, src, n, NNB_FMQ_NOT_FULL, NNB_FMQ_NOT_EMPTY, timeout_ns, own_flag(q));
+}
+
+int nnb_fmq_read_blocking(struct nnb_fmq *q, void *dst, size_t n, uint64_t timeout_ns)
+{
+	return read_blocking(q, dst, n, NNB_FMQ_NOT_EMPTY, NNB_FMQ_NOT_FULL, timeout_ns, own_flag(q));
+}
+
+int nnb_fmq_begin_write_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns, struct nnb_fmq_tx *ret)
+{
+	int r = wait_ready(q, NNB_FMQ_WRITER, n, own_flag(q), NNB_FMQ_NOT_FULL, timeout_ns);
+
+	return open_tx(q, NNB_FMQ_WRITER, n, r, ret);
+}
+
+int nnb_fmq_begin_read_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns, struct nnb_fmq_tx *ret)
+{
+	int r = wait_ready(q, NNB_FMQ_READER, n, own_flag(q), NNB_FMQ_NOT_EMPTY, timeout_ns);
+
+	return open_tx(q, NNB_FMQ_READER, n, r, ret);
+}
+
+int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n)
+{
+	if (!q->synchronized || !q->has_flag)
+		return -EOPNOTSUPP;
+	if (n > q->end[NNB_FMQ_WRITER].begun)
+		return -EINVAL;
+	publish(q, n);
+	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_EMPTY);
+	return 0;
+}
+
+int nnb_fmq_commit_read_and_wake(struct nnb_fmq *q, size_t n)
+{
+	if (!q->synchronized || !q->has_flag)
+		return -EOPNOTSUPP;
+	if (n > q->end[NNB_FMQ_READER].begun)
+		return -EINVAL;
+	release(q, n);
+	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_FULL);
+	return 0;
+}
+
+/* ---- what it is ---- */
+
+size_t nnb_fmq_capacity(const struct nnb_fmq *q)
+{
+	return q->capacity;
+}
+
+size_t nnb_fmq_elem_size(const struct nnb_fmq *q)
+{
+	return q->elem_size;
+}
+
+enum nnb_fmq_flavour nnb_fmq_flavour(const struct nnb_fmq *q)
+{
+	return q->synchronized ? NNB_FMQ_SYNCHRONIZED : NNB_FMQ_UNSYNCHRONIZED;
+}
+
+struct nnb_event_flag *nnb_fmq_event_flag(struct nnb_fmq *q)
+{
+	return own_flag(q);
+}
+
+uint64_t nnb_fmq_window(const struct nnb_fmq *q)
+{
+	return q->window_ns;
+}
+
+void nnb_fmq_waited(const struct nnb_fmq *q, enum nnb_fmq_side side, struct nnb_fmq_waited *ret_last,
+                    struct nnb_fmq_waited *ret_total)
+{
+	if (ret_last)
+		*ret_last = q->end[side].last;
+	if (ret_total)
+		*ret_total = q->end[side].total;
+}

@@ -1,0 +1,29 @@
+/* sys.h -- the few things the queue asks of the system: a clock and a futex. */
+#ifndef NNB_FMQ_SYS_H
+#define NNB_FMQ_SYS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The cpu this thread is on. */
+uint32_t nnb__cpu(void);
+
+/* CLOCK_MONOTONIC in ns. */
+uint64_t nnb__now(void);
+
+/* @a + @b, or "for ever" where that is past the end of time. */
+static inline uint64_t nnb__add_ns(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/*
+ * Sleep on @word while it is @expected, until woken for a bit of @bits or until @deadline (CLOCK_MONOTONIC ns,
+ * UINT64_MAX: for ever). 0 woken; -EAGAIN the word differed; -EINTR; -ETIMEDOUT; another -errno.
+ */
+int nnb__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline);
+
+/* Wake everybody who sleeps on @word for a bit of @bits. 0 or -errno. */
+int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits);
+
+#endif

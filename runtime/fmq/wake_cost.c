@@ -1,0 +1,170 @@
+/*
+ * wake_cost.c -- what waking a sleeper costs here: between 2 us and 100 us, so it is measured, not assumed.
+ *
+ * Two threads on two cpus wake each other in turn by the queue's own futex calls; each takes the time from the
+ * other's wake to its own return. The median is what a wait is charged for having slept, so a wait that polls
+ * just as long before it sleeps never costs more than twice the better choice.
+ */
+#include "nnb/fmq.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "queue.h"
+#include "sys.h"
+
+enum {
+	TRIES = 16,             /* wakes measured in each direction */
+	PATIENCE_NS = 20000000, /* one wake may take that long before the measurement gives up */
+	SETTLE_NS = 20000,      /* time for the sleeper to fall asleep */
+	COST_MAX_NS = 200000,   /* beyond this a machine is stalled rather than slow */
+};
+
+struct sleeper {
+	_Alignas(LINE) _Atomic uint32_t word;
+	_Atomic uint64_t woken_at; /* by the waker's clock */
+};
+
+struct pair {
+	struct sleeper side[2];
+	int cpu[2];
+	uint64_t cost[2 * TRIES];
+	_Atomic unsigned n;
+};
+
+struct player {
+	struct pair *pair;
+	unsigned side;
+};
+
+static bool stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0;
+}
+
+static void wake(struct sleeper *s)
+{
+	uint64_t start = nnb__now();
+	uint64_t now;
+
+	do
+		now = nnb__now();
+	while (now - start < SETTLE_NS);
+	atomic_store_explicit(&s->woken_at, now, memory_order_relaxed);
+	atomic_store_explicit(&s->word, 1, memory_order_release);
+	nnb__futex_wake(&s->word, 1);
+}
+
+/* Sleep until woken and note what that took. False when nobody came. */
+static bool be_woken(struct pair *p, struct sleeper *s)
+{
+	uint64_t deadline = nnb__now() + PATIENCE_NS;
+	int r = nnb__futex_wait(&s->word, 0, 1, deadline);
+	uint64_t now = nnb__now();
+
+	while (!atomic_load_explicit(&s->word, memory_order_acquire) && now < deadline) {
+		r = nnb__futex_wait(&s->word, 0, 1, deadline);
+		now = nnb__now();
+	}
+	if (!atomic_load_explicit(&s->word, memory_order_acquire))
+		return false;
+	if (r == 0)
+		p->cost[atomic_fetch_add(&p->n, 1)] = now - atomic_load_explicit(&s->woken_at, memory_order_relaxed);
+	atomic_store_explicit(&s->word, 0, memory_order_relaxed);
+	return true;
+}
+
+static void *play(void *arg)
+{
+	struct player *me = arg;
+	struct pair *p = me->pair;
+
+	stay_on(p->cpu[me->side]);
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (me->side == 0)
+			wake(&p->side[1]);
+		if (!be_woken(p, &p->side[me->side]))
+			break;
+		if (me->side == 1)
+			wake(&p->side[0]);
+	}
+	return NULL;
+}
+
+/*
+ * Find two cpus the process may use, by trying: the thread that asks may be tied to one of them while its
+ * peers are not. Runs in a thread of its own, for trying moves it.
+ */
+static void *find_cpus(void *arg)
+{
+	struct pair *p = arg;
+	int n = 0;
+
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (stay_on(i))
+			p->cpu[n++] = i;
+	return (void *)(intptr_t)n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Fill p->cost, with threads that take none of the host's signals. */
+static void run(struct pair *p)
+{
+	struct player players[2] = { { p, 0 }, { p, 1 } };
+	pthread_t thread[2];
+	void *n_cpus = NULL;
+	int started = 0;
+
+	if (pthread_create(&thread[0], NULL, find_cpus, p))
+		return;
+	pthread_join(thread[0], &n_cpus);
+	while (started < 2 && (intptr_t)n_cpus == 2 && !pthread_create(&thread[started], NULL, play, &players[started]))
+		started++;
+	while (started)
+		pthread_join(thread[--started], NULL);
+}
+
+static uint64_t measure(void)
+{
+	struct pair p = { 0 };
+	sigset_t all, old;
+	uint64_t median;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	run(&p);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!p.n)
+		return 0;
+	qsort(p.cost, p.n, sizeof(p.cost[0]), by_value);
+	median = p.cost[p.n / 2];
+	return median < COST_MAX_NS ? median : COST_MAX_NS;
+}
+
+static uint64_t cost;
+
+static void measure_once(void)
+{
+	cost = measure();
+}
+
+uint64_t nnb_fmq_wake_cost(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, measure_once);
+	return cost;
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# planted.sh RULE BUILD_DIR -- proof that a rule can fail: plant violations, and want the rule to object
+# to each of them, in the right words.
+. "$(dirname "$0")/rule.sh"
+
+here=$(cd "$(dirname "$0")" && pwd)
+rule=$1 build=$2 planted=0
+scratch
+
+# objects WORDS COMMAND...: the rule fails, and says so in these words.
+objects()
+{
+	local words=$1 said status=0
+	shift
+
+	said=$("$@" 2>&1) || status=$?
+	if ((status != 1)); then
+		broken "$rule ended with $status on a planted violation ($words): $said"
+	elif [[ $said != *"$words"* ]]; then
+		broken "$rule objected, but not with '$words': $said"
+	fi
+	planted=$((planted + 1))
+}
+
+# a FILE LINE...: a file below $tmp.
+a()
+{
+	mkdir -p "$(dirname "$tmp/$1")"
+	printf '%s\n' "${@:2}" >"$tmp/$1"
+}
+
+case $rule in
+docs)
+	a docs/examples/x.c 'int main(void)'
+	a README.md '```c' 'int main()' '```'
+	objects 'does not show x.c' "$here/docs.sh" "$tmp"
+	a README.md '```c' 'int main(void)' '```' 'see [y](docs/y.md)'
+	objects 'points to docs/y.md' "$here/docs.sh" "$tmp"
+	;;
+layers)
+	# One forbidden edge at a time: FILE HEADER WORDS.
+	while read -r file header words; do
+		a "$file" '/* planted */' "# include <$header>"
+		objects "$file:2: $header: $words" "$here/layers.sh" "$tmp"
+		rm "$tmp/$file"
+	done <<-'EOF'
+		runtime/fmq/x.c sqlite3.h the runtime knows the seam
+		runtime/burst/x.c lttng/tracepoint.h only the provider
+		runtime/include/nnb/x.h bsa/db.h the runtime knows the seam
+		runtime/fmq/x.c ../../analyzer/fold/fold.h rooms meet
+		runtime/sched/policy.c time.h a policy is a pure decision
+		runtime/sched/policy.c nbt/nbt.h a policy is a pure decision
+		tracepoints/include/nbt/x.h lttng/tracepoint.h only the provider
+		tracepoints/provider/x.c nnb/fmq.h what can be observed
+		tracepoints/provider/x.c lttng/lttng.h sessions
+		analyzer/store/x.c babeltrace2/babeltrace.h only decode
+		analyzer/fold/x.c babeltrace2/babeltrace.h only decode
+		analyzer/fold/x.c sqlite3.h only the store
+		analyzer/decode/x.c sqlite3.h only the store
+		analyzer/fold/x.c stdio.h fold is events in
+		analyzer/fold/x.c nbt/events.def fold is events in
+		analyzer/decode/x.c nnb/fmq.h the analyzer knows traces
+		viewer-cli/commands/x.c sqlite3.h the viewer speaks bsa/
+		viewer-cli/commands/x.c lttng/lttng.h only the provider
+		viewer-cli/record/x.c lttng/tracepoint.h record controls
+		viewer-cli/main.c cmocka.h tests depend on the rooms
+	EOF
+	a runtime/CMakeLists.txt 'add_library(x x.c)' 'target_link_libraries(x PRIVATE' '  PkgConfig::SQLITE3)'
+	objects 'runtime/CMakeLists.txt:2:' "$here/layers.sh" "$tmp"
+	rm "$tmp/runtime/CMakeLists.txt"
+
+	# And what is allowed passes.
+	a analyzer/store/x.c '#include <sqlite3.h>'
+	a analyzer/decode/x.c '#include <babeltrace2/babeltrace.h>'
+	a viewer-cli/record/x.c '#include <lttng/lttng.h>'
+	a tracepoints/provider/x.c '#include <lttng/tracepoint.h>'
+	a runtime/sched/policy.c '#include <stdint.h>' '#include "sched/policy.h"'
+	"$here/layers.sh" "$tmp" >/dev/null || broken 'layers objects to what is allowed'
+	;;
+headers)
+	a include/nnb/x.h 'uint32_t x(void);'
+	objects 'x.h does not compile alone as C11' "$here/headers.sh" "$tmp/include"
+	a include/nnb/x.h 'int x(int class);'
+	objects 'x.h does not compile alone as C++17' "$here/headers.sh" "$tmp/include"
+	a include/nnb/x.h '#include <sqlite3.h>'
+	a include/sqlite3.h 'struct sqlite3;'
+	objects 'x.h shows its reader the types of' "$here/headers.sh" "$tmp/include"
+	rm -r "$tmp/include/nnb" "$tmp/include/sqlite3.h"
+	objects 'no headers' "$here/headers.sh" "$tmp/include"
+	;;
+symbols)
+	a x.c 'int nnb_fine(void); int nnb_fine(void) { return 0; }' 'int stray; int astray(void) { return 0; }'
+	gcc -shared -fPIC -o "$tmp/libx.so" "$tmp/x.c"
+	objects 'libx.so exports astray' "$here/symbols.sh" nnb_ "$tmp/libx.so"
+	objects 'libx.so exports stray' "$here/symbols.sh" nnb_ "$tmp/libx.so"
+	gcc -shared -fPIC -fvisibility=hidden -o "$tmp/libx.so" "$tmp/x.c"
+	objects 'libx.so exports nothing' "$here/symbols.sh" nnb_ "$tmp/libx.so"
+	;;
+links)
+	a x.c 'int x(void) { return 0; }'
+	for name in lttng-ust other; do
+		gcc -shared -fPIC -Wl,-soname,lib$name.so.1 -o "$tmp/lib$name.so" "$tmp/x.c"
+		gcc -shared -fPIC -Wl,--no-as-needed -o "$tmp/liby.so" "$tmp/x.c" -L"$tmp" -l$name
+		cp "$tmp/liby.so" "$tmp/liby-$name.so"
+	done
+	objects 'needs liblttng-ust.so.1: what is traced never' "$here/links.sh" "$tmp/liby-lttng-ust.so"
+	objects 'needs libother.so.1, which is not allowed' "$here/links.sh" "$tmp/liby-other.so"
+	;;
+notrace)
+	a lttng/tracepoint.h
+	a x.c "#include \"lttng/tracepoint.h\"" 'int x;'
+	# shellcheck disable=SC2016 # these are ninja's variables
+	a build.ninja 'rule cc' '  command = gcc -MD -MF $out.d -I. -c $in -o $out' '  deps = gcc' \
+		'  depfile = $out.d' 'build x.o: cc x.c'
+	objects 'has no record' "$here/notrace.sh" "$tmp"
+	ninja -C "$tmp" >/dev/null
+	objects 'depends on ' "$here/notrace.sh" "$tmp"
+	;;
+paths)
+	git init -q "$tmp"
+	a x.c "/* see /$(printf 'wo')rk/notes */"
+	a y.c "path=/$(printf 'ro')ot/notes"
+	objects 'x.c:1:' "$here/paths.sh" "$tmp"
+	objects 'y.c:1:' "$here/paths.sh" "$tmp"
+	rm "$tmp"/?.c
+	a .gitignore '/build/'
+	a build/out.txt 'made'
+	git -C "$tmp" add -f build/out.txt
+	objects 'generated: build/out.txt' "$here/paths.sh" "$tmp"
+	git -C "$tmp" rm -qf build/out.txt
+	a x.o 'made'
+	objects 'a product, not a source: x.o' "$here/paths.sh" "$tmp"
+	;;
+install)
+	"$here/install.sh" "$build" >/dev/null || exit
+	DESTDIR=$tmp cmake --install "$build" --prefix /usr >/dev/null
+	rm "$tmp/usr/share/man/man1/nnburst-fmq.1.gz"
+	objects 'missing or empty: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp"
+	a usr/share/man/man1/nnburst-fmq.1.gz 'plain'
+	objects 'not gzip: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp"
+	;;
+package)
+	a deb/DEBIAN/control 'Package: burstscope' 'Version: 0' 'Architecture: all' \
+		'Maintainer: none <none@burstscope.invalid>' 'Description: planted'
+	wants dpkg-deb
+	dpkg-deb -b --root-owner-group "$tmp/deb" "$tmp/x.deb" >/dev/null
+	objects 'Depends does not name the C library' "$here/package.sh" "$tmp/x.deb"
+	objects 'carries no shlibs' "$here/package.sh" "$tmp/x.deb"
+	sed -i '1s/burstscope/other/' "$tmp/deb/DEBIAN/control"
+	dpkg-deb -b --root-owner-group "$tmp/deb" "$tmp/x.deb" >/dev/null
+	objects 'not named burstscope' "$here/package.sh" "$tmp/x.deb"
+	;;
+*)
+	broken "nothing to plant for $rule"
+	;;
+esac
+judged "$rule objects to $planted planted violations"
