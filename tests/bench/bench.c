@@ -1,0 +1,282 @@
+/* bench.c -- samples in, table or JSON out. See bench.h. */
+#include "bench.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+struct bench_ratio {
+	char name[80];
+	double median, q1, q3;
+};
+
+struct bench_bar {
+	char name[80];
+	double value, bound;
+	bool at_least, pass;
+};
+
+static void *grow(void *p, size_t n, size_t size)
+{
+	p = realloc(p, n * size);
+	if (!p) {
+		perror("bench");
+		exit(5);
+	}
+	return p;
+}
+
+void bench_open(struct bench *b, const char *name, unsigned rounds, int argc, char **argv)
+{
+	*b = (struct bench){ .name = name, .rounds = rounds };
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--json")) {
+			b->json = true;
+		} else if (!strcmp(argv[i], "--quick")) {
+			b->quick = true;
+			b->rounds = 2;
+		} else if (!strcmp(argv[i], "--rounds") && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+			b->rounds = (unsigned)atoi(argv[++i]);
+		} else {
+			fprintf(stderr, "bench_%s: '%s' is no option; there are --json, --quick, --rounds N\n", name,
+			        argv[i]);
+			exit(2);
+		}
+	}
+}
+
+size_t bench_row(struct bench *b, const char *name)
+{
+	b->rows = grow(b->rows, b->n_rows + 1, sizeof(*b->rows));
+	b->rows[b->n_rows] = (struct bench_row){ 0 };
+	snprintf(b->rows[b->n_rows].name, sizeof(b->rows[0].name), "%s", name);
+	return b->n_rows++;
+}
+
+static void append(double **v, size_t *n, size_t *room, double x)
+{
+	if (*n == *room) {
+		*room = *room ? 2 * *room : 256;
+		*v = grow(*v, *room, sizeof(**v));
+	}
+	(*v)[(*n)++] = x;
+}
+
+void bench_sample(struct bench *b, size_t row, double ns)
+{
+	struct bench_row *r = &b->rows[row];
+
+	append(&r->samples, &r->n, &r->room, ns);
+}
+
+void bench_tail(struct bench *b, size_t row, double ns)
+{
+	struct bench_row *r = &b->rows[row];
+
+	append(&r->tail, &r->n_tail, &r->tail_room, ns);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Nearest rank. */
+static double percentile(const double *v, size_t n, unsigned percent)
+{
+	double *sorted;
+	double x;
+
+	if (!n)
+		return 0;
+	sorted = grow(NULL, n, sizeof(*sorted));
+	memcpy(sorted, v, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	x = sorted[(n * percent + 99) / 100 ? (n * percent + 99) / 100 - 1 : 0];
+	free(sorted);
+	return x;
+}
+
+double bench_median(const double *v, size_t n)
+{
+	return percentile(v, n, 50);
+}
+
+void bench_round_done(struct bench *b, size_t row)
+{
+	struct bench_row *r = &b->rows[row];
+
+	r->per_round = grow(r->per_round, r->n_rounds + 1, sizeof(*r->per_round));
+	r->per_round[r->n_rounds++] = bench_median(r->samples + r->round_start, r->n - r->round_start);
+	r->round_start = r->n;
+}
+
+double bench_ratio(struct bench *b, const char *name, size_t num, size_t den, size_t den2)
+{
+	const struct bench_row *a = &b->rows[num];
+	struct bench_ratio *r;
+	double *v = grow(NULL, a->n_rounds, sizeof(*v));
+
+	for (size_t i = 0; i < a->n_rounds; i++) {
+		double d = b->rows[den].per_round[i];
+
+		if (den2 != SIZE_MAX && b->rows[den2].per_round[i] < d)
+			d = b->rows[den2].per_round[i];
+		v[i] = a->per_round[i] / d;
+	}
+	b->ratios = grow(b->ratios, b->n_ratios + 1, sizeof(*b->ratios));
+	r = &b->ratios[b->n_ratios++];
+	snprintf(r->name, sizeof(r->name), "%s", name);
+	r->median = bench_median(v, a->n_rounds);
+	r->q1 = percentile(v, a->n_rounds, 25);
+	r->q3 = percentile(v, a->n_rounds, 75);
+	free(v);
+	return r->median;
+}
+
+static void bar(struct bench *b, const char *name, double value, double bound, bool at_least)
+{
+	struct bench_bar *r;
+
+	b->bars = grow(b->bars, b->n_bars + 1, sizeof(*b->bars));
+	r = &b->bars[b->n_bars++];
+	*r = (struct bench_bar){ .value = value, .bound = bound, .at_least = at_least };
+	r->pass = at_least ? value >= bound : value <= bound;
+	snprintf(r->name, sizeof(r->name), "%s", name);
+}
+
+void bench_at_most(struct bench *b, const char *name, double value, double bound)
+{
+	bar(b, name, value, bound, false);
+}
+
+void bench_at_least(struct bench *b, const char *name, double value, double bound)
+{
+	bar(b, name, value, bound, true);
+}
+
+/* "AMD EPYC, 2 cpus, Linux 6.18.44" */
+static void describe_machine(char *ret, size_t size)
+{
+	char line[256], cpu[128] = "unknown cpu";
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	struct utsname u;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "model name", 10) && strchr(line, ':')) {
+			snprintf(cpu, sizeof(cpu), "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
+			         strchr(line, ':') + 2);
+			break;
+		}
+	if (f)
+		fclose(f);
+	uname(&u);
+	snprintf(ret, size, "%s, %ld cpus, Linux %s", cpu, sysconf(_SC_NPROCESSORS_ONLN), u.release);
+}
+
+struct figures {
+	double p50, p99, min;
+};
+
+static struct figures figures(const struct bench_row *r)
+{
+	const double *tail = r->n_tail ? r->tail : r->samples;
+	size_t n_tail = r->n_tail ? r->n_tail : r->n;
+
+	return (struct figures){ percentile(r->samples, r->n, 50), percentile(tail, n_tail, 99),
+		                 percentile(r->samples, r->n, 0) };
+}
+
+static void print_json(const struct bench *b, const char *machine)
+{
+	printf("{\"bench\":\"%s\",\"machine\":\"%s\",\"rounds\":%u,\"rows\":[", b->name, machine, b->rounds);
+	for (size_t i = 0; i < b->n_rows; i++) {
+		struct figures f = figures(&b->rows[i]);
+
+		printf("%s{\"name\":\"%s\",\"n\":%zu,\"p50_ns\":%.1f,\"p99_ns\":%.1f,\"min_ns\":%.1f}", i ? "," : "",
+		       b->rows[i].name, b->rows[i].n, f.p50, f.p99, f.min);
+	}
+	printf("],\"ratios\":[");
+	for (size_t i = 0; i < b->n_ratios; i++)
+		printf("%s{\"name\":\"%s\",\"value\":%.3f,\"spread\":[%.3f,%.3f]}", i ? "," : "", b->ratios[i].name,
+		       b->ratios[i].median, b->ratios[i].q1, b->ratios[i].q3);
+	printf("],\"bars\":[");
+	for (size_t i = 0; i < b->n_bars; i++)
+		printf("%s{\"name\":\"%s\",\"value\":%.3f,\"bound\":%.3f,\"is\":\"%s\",\"pass\":%s}", i ? "," : "",
+		       b->bars[i].name, b->bars[i].value, b->bars[i].bound,
+		       b->bars[i].at_least ? "at least" : "at most", b->bars[i].pass ? "true" : "false");
+	printf("]}\n");
+}
+
+static void print_table(const struct bench *b, const char *machine)
+{
+	printf("bench %s: %u interleaved rounds; %s\n\n", b->name, b->rounds, machine);
+	printf("%-40s %9s %12s %12s %12s\n", "mode", "n", "p50 ns", "p99 ns", "min ns");
+	for (size_t i = 0; i < b->n_rows; i++) {
+		struct figures f = figures(&b->rows[i]);
+
+		printf("%-40s %9zu %12.1f %12.1f %12.1f\n", b->rows[i].name, b->rows[i].n, f.p50, f.p99, f.min);
+	}
+	printf("\n%-60s %8s   %s\n", "ratio", "median", "quartiles");
+	for (size_t i = 0; i < b->n_ratios; i++)
+		printf("%-60s %8.3f   %.3f .. %.3f\n", b->ratios[i].name, b->ratios[i].median, b->ratios[i].q1,
+		       b->ratios[i].q3);
+	printf("\n%-60s %8s   %s\n", "bar", "value", "bound");
+	for (size_t i = 0; i < b->n_bars; i++)
+		printf("%-60s %8.3f   %s %-6g  %s\n", b->bars[i].name, b->bars[i].value,
+		       b->bars[i].at_least ? ">=" : "<=", b->bars[i].bound, b->bars[i].pass ? "pass" : "MISSED");
+}
+
+int bench_close(struct bench *b)
+{
+	char machine[256];
+	bool missed = false;
+
+	describe_machine(machine, sizeof(machine));
+	if (b->json)
+		print_json(b, machine);
+	else
+		print_table(b, machine);
+	for (size_t i = 0; i < b->n_bars; i++)
+		missed |= !b->bars[i].pass;
+	for (size_t i = 0; i < b->n_rows; i++) {
+		free(b->rows[i].samples);
+		free(b->rows[i].tail);
+		free(b->rows[i].per_round);
+	}
+	free(b->rows);
+	free(b->ratios);
+	free(b->bars);
+	return missed && !b->quick;
+}
+
+uint64_t bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void bench_pin(int cpu)
+{
+	static cpu_set_t allowed;
+	static bool known;
+	cpu_set_t set;
+
+	if (!known) {
+		sched_getaffinity(0, sizeof(allowed), &allowed);
+		known = true;
+	}
+	CPU_ZERO(&set);
+	if (cpu >= 0)
+		CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), cpu >= 0 ? &set : &allowed);
+}
