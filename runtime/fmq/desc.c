@@ -125,8 +125,11 @@ void nnb_fmq_desc_close(struct nnb_fmq_desc *desc)
 
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int) * NNB_FMQ_MAX_FDS)];
+	/* The receiver may have asked for credentials too (SO_PASSCRED). */
+	char bytes[CMSG_SPACE(sizeof(int) * NNB_FMQ_MAX_FDS) + CMSG_SPACE(sizeof(struct ucred))];
 };
+
+enum { RECEIVED_MAX = sizeof(union control) / sizeof(int) }; /* fds that could arrive in it */
 
 int nnb_fmq_desc_send(int sock, const struct nnb_fmq_desc *desc)
 {
@@ -155,7 +158,7 @@ int nnb_fmq_desc_send(int sock, const struct nnb_fmq_desc *desc)
 }
 
 /* Collect the fds of a message. Those for which there is no place the kernel has closed already. */
-static size_t collect_fds(struct msghdr *msg, int *ret)
+static size_t collect_fds(struct msghdr *msg, int ret[RECEIVED_MAX])
 {
 	size_t n = 0;
 
@@ -179,8 +182,9 @@ int nnb_fmq_desc_recv(int sock, struct nnb_fmq_desc *ret)
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes),
 	};
-	struct nnb_fmq_desc got = { 0 };
+	int fds[RECEIVED_MAX];
 	ssize_t size;
+	size_t n_fds;
 	int r;
 
 	do
@@ -188,14 +192,14 @@ int nnb_fmq_desc_recv(int sock, struct nnb_fmq_desc *ret)
 	while (size < 0 && errno == EINTR);
 	if (size < 0)
 		return -errno;
-	got.n_fds = (uint32_t)collect_fds(&msg, got.fds);
+	n_fds = collect_fds(&msg, fds);
 	if (size == 0)
 		r = -ECONNRESET;
 	else if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
 		r = -EBADMSG;
 	else
-		r = nnb_fmq_desc_decode(ret, wire, (size_t)size, got.fds, got.n_fds);
-	if (r < 0)
-		nnb_fmq_desc_close(&got);
+		r = nnb_fmq_desc_decode(ret, wire, (size_t)size, fds, n_fds);
+	while (r < 0 && n_fds)
+		close(fds[--n_fds]);
 	return r;
 }

@@ -470,6 +470,20 @@ static void no_fds_left(void **state)
 	assert_int_equal(reap(spawn(receive_at_the_limit, l)), 0);
 }
 
+static void beside_credentials(void **state)
+{
+	struct link *l = *state;
+	struct nnb_fmq_desc d;
+	int on = 1;
+
+	assert_int_equal(setsockopt(l->ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)), 0);
+	assert_int_equal(nnb_fmq_desc_send(l->ends[0], &l->desc), 0);
+	assert_int_equal(nnb_fmq_desc_recv(l->ends[1], &d), 0);
+	assert_int_equal(d.n_fds, l->desc.n_fds);
+	nnb_fmq_desc_close(&d);
+	assert_int_equal(count_fds(), l->fds);
+}
+
 static const struct {
 	const char *name;
 	CMUnitTestFunction run;
@@ -477,6 +491,7 @@ static const struct {
 	{ "arrives with its fds, close-on-exec", arrives_with_its_fds },
 	{ "several in a row stay apart", several_in_a_row_stay_apart },
 	{ "as many fds as there can be, and none", as_many_fds_as_there_can_be },
+	{ "beside credentials, where the receiver asks for them", beside_credentials },
 	{ "end of file", end_of_file },
 	{ "too long", too_long },
 	{ "too many and too few fds", wrong_number_of_fds },

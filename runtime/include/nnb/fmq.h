@@ -124,8 +124,10 @@ struct nnb_fmq_desc {
 NNB_PUBLIC void nnb_fmq_describe(const struct nnb_fmq *q, struct nnb_fmq_desc *ret);
 
 struct nnb_fmq_attach {
-	size_t elem_size;   /* what the caller thinks an element is; must be the descriptor's quantum */
-	bool keep_counters; /* false resets the queue, before anybody has used it; true joins one in use */
+	size_t elem_size; /* what the caller thinks an element is; must be the descriptor's quantum */
+	/* False resets the queue, as long as nobody has used it: handles that have must be attached anew. True joins
+	 * a queue in use. */
+	bool keep_counters;
 	uint64_t window_ns; /* as in nnb_fmq_config */
 };
 
