@@ -14,12 +14,17 @@ enum { CAPACITY = 96, PROMPT_S = 5 };
 
 #define SHORT_WAIT (MS / 10) /* F-32's 100 us */
 
-static unsigned soak_ms(unsigned otherwise)
+/* When a random part that begins now ends: after @ms or, in a soak, after one of @parts of its time. */
+static uint64_t end_of_part(unsigned ms, unsigned parts)
 {
-	const char *s = getenv("NNB_SOAK_SECONDS");
+	const char *soak = getenv("NNB_SOAK_SECONDS");
 
-	return s && atoi(s) > 0 ? (unsigned)atoi(s) * 1000 : otherwise;
+	if (soak && atoi(soak) > 0)
+		ms = (unsigned)atoi(soak) * 1000 / parts;
+	return now_ns() + ms * MS;
 }
+
+enum { RANDOM_PARTS = 5 }; /* scribbling on one, on five, descriptors, dying writers, dying readers */
 
 /* ---- what a call may answer ---- */
 
@@ -249,7 +254,7 @@ static void end_child(pid_t pid)
 static void a_peer_scribbles(void **state)
 {
 	const struct flavour_row *row = *state;
-	uint64_t end = now_ns() + soak_ms(300) / N_OF(flavours) * MS;
+	uint64_t end = end_of_part(60, RANDOM_PARTS * N_OF(flavours));
 	struct raw raw;
 	pid_t peer;
 	struct victim v;
@@ -276,7 +281,7 @@ static void a_peer_scribbles(void **state)
 /* F-32: up to five readers of one unsynchronized queue while somebody scribbles. */
 static void a_peer_scribbles_on_five_readers(void **state)
 {
-	uint64_t end = now_ns() + soak_ms(300) / 4 * MS;
+	uint64_t end = end_of_part(75, RANDOM_PARTS);
 	struct raw raw;
 	pid_t peer;
 	struct victim writer;
@@ -451,7 +456,7 @@ static void wrong_file(void **state)
 /* A stranger's descriptor: whatever it says, attaching is refused or gives a queue that stays in its file. */
 static void any_descriptor(void **state)
 {
-	uint64_t end = now_ns() + soak_ms(500) * MS;
+	uint64_t end = end_of_part(500, RANDOM_PARTS);
 	unsigned attached = 0, refused = 0;
 	struct nnb_fmq_desc good, d;
 	uint64_t seed = 11;
@@ -617,7 +622,7 @@ static void pause_a_little(uint64_t *seed)
 /* The reader finds whole messages only, in order, and then a timeout; the next writer goes on in the queue. */
 static void a_writer_killed_anywhere(void **state)
 {
-	uint64_t end = now_ns() + soak_ms(400) * MS;
+	uint64_t end = end_of_part(400, RANDOM_PARTS);
 	uint64_t seed = 5, at = 0, last = 0;
 	struct stream s = { .writes = true };
 	struct victim v;
@@ -660,7 +665,7 @@ static void a_writer_killed_anywhere(void **state)
 /* The writer blocks no longer than its timeout, and the next reader loses nothing. */
 static void a_reader_killed_anywhere(void **state)
 {
-	uint64_t end = now_ns() + soak_ms(400) * MS;
+	uint64_t end = end_of_part(400, RANDOM_PARTS);
 	uint64_t seed = 6, number = 0, got, expected;
 	struct stream s = { .writes = false };
 	struct nnb_fmq *reader;
@@ -722,7 +727,6 @@ static void a_writer_dead_in_the_middle_of_a_write(void **state)
 
 int main(void)
 {
-	alarm(soak_ms(0) / 1000 * 10 + 250);
 	for (size_t i = 0; i < N_OF(flavours); i++) {
 		add_test(any_value_in_any_counter, NULL, NULL, (void *)&flavours[i], "any value in any counter: %s",
 		         flavours[i].name);
