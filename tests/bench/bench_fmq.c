@@ -454,20 +454,11 @@ static void trip(struct link *l, const struct transport *t, uint64_t i)
 
 static struct plan plan_for(const struct bench *b, const struct transport *t, int placement)
 {
-	struct plan p = { .t = t };
-	unsigned scale = b->quick ? 10 : 1;
-
-	if (t->polls && placement != ONE_CPU) {
-		p.warm_up = 200;
-		p.batches = 40 / scale;
-		p.batch = 100;
-		p.singles = 1000 / scale;
-	} else {
-		p.warm_up = 20;
-		p.batches = 200 / scale;
-		p.batch = 1;
-	}
-	return p;
+	if (t->polls && placement != ONE_CPU)
+		return b->quick ? (struct plan){ t, .warm_up = 10, .batches = 4, .batch = 10, .singles = 10 }
+		                : (struct plan){ t, .warm_up = 200, .batches = 40, .batch = 100, .singles = 1000 };
+	return b->quick ? (struct plan){ t, .warm_up = 5, .batches = 20, .batch = 1 }
+	                : (struct plan){ t, .warm_up = 20, .batches = 200, .batch = 1 };
 }
 
 static void round_trips(struct bench *b, size_t row, struct shared *shm, const struct transport *t, size_t bytes,
