@@ -11,14 +11,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
+#include "memory/sealed.h"
 #include "queue.h"
 
 enum { ALIGNMENT = 8 }; /* of every grantor's offset */
@@ -59,25 +58,6 @@ static int seal_ring(int fd, uint64_t bytes)
 	if ((uint64_t)st.st_size < bytes)
 		return -EINVAL;
 	return seals & F_SEAL_SHRINK ? 0 : seal(fd, F_SEAL_SHRINK);
-}
-
-/* The size of a file that nobody can shrink. -EPERM if somebody could, or if its pages may fail to come. */
-static int sealed_bytes(int fd, uint64_t *ret)
-{
-	struct statfs fs;
-	struct stat st;
-	int seals = fcntl(fd, F_GET_SEALS);
-
-	if (seals < 0)
-		return errno == EBADF ? -EBADF : -EPERM;
-	if (!(seals & F_SEAL_SHRINK))
-		return -EPERM;
-	if (fstatfs(fd, &fs) < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (fs.f_type != TMPFS_MAGIC) /* a hole in hugetlbfs is a SIGBUS when the huge pages have run out */
-		return -EPERM;
-	*ret = (uint64_t)st.st_size;
-	return 0;
 }
 
 /* ---- attaching ---- */
@@ -145,7 +125,7 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 	q->desc.fds[i] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (q->desc.fds[i] < 0)
 		return -errno;
-	r = sealed_bytes(q->desc.fds[i], &bytes);
+	r = nnb__sealed_bytes(q->desc.fds[i], &bytes);
 	if (r < 0)
 		return r;
 	for (unsigned g = 0; g < q->desc.n_grantors; g++) {
@@ -296,25 +276,6 @@ static uint64_t lay_out(struct nnb_fmq_desc *d, const struct nnb_fmq_config *c, 
 	return round_up(at, page_bytes());
 }
 
-/* A sealed memfd of @bytes, all zero. */
-static int make_file(uint64_t bytes)
-{
-	int fd = memfd_create(NNB_FMQ_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int r;
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)bytes) < 0)
-		r = -errno;
-	else
-		r = seal(fd, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	return fd;
-}
-
 /* Leave word of the layout for whoever inspects the queue. */
 static void sign(struct nnb_fmq *q)
 {
@@ -357,7 +318,7 @@ int nnb_fmq_new(struct nnb_fmq **ret, const struct nnb_fmq_config *config)
 			return r;
 		d.fds[1] = config->ring_fd;
 	}
-	d.fds[0] = make_file(lay_out(&d, config, ring_bytes));
+	d.fds[0] = nnb__sealed_new(NNB_FMQ_MEMFD_NAME, lay_out(&d, config, ring_bytes));
 	if (d.fds[0] < 0)
 		return d.fds[0];
 	r = nnb_fmq_attach(ret, &d, &how);

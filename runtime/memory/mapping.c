@@ -1,0 +1,269 @@
+/*
+ * mapping.c -- mappings: what this process sees of a memory.
+ *
+ * LAYOUT    The file's pages, then one page of zeroes that can be read and not written: NNB_MAPPING_SLACK.
+ * CONCURRENCY  Everything on one mapping from any thread, while it is held. Constant after it is made, but for the
+ *           count of its holders and what mending changes; one thread mends, the others that find it torn wait.
+ * ORDERING  (1) unref: count down, release --- pairs with (2)
+ *           (2) the last unref: count down, acquire => what all holders did is done before the pages go
+ *           (3) mend: map the file again, then store the tears it is mended of, release --- pairs with (4)
+ *           (4) mark: load them, acquire, then compare with the tears there are => the file, and not the zeroes
+ *           A mark is the tears that the mapping is mended of, not those there are: who marks a mapping that is
+ *           still torn finds it torn in the end, though another thread may mend it meanwhile.
+ * CRASH     A mapping goes with its process; what was written is in the file, synced or not.
+ * TRUST     A memfd that is sealed against shrinking holds its size from when the seal was seen: no access to it
+ *           can fault. Any other file can be cut while it is mapped: tear.c. A file of huge pages is refused,
+ *           because mmap rounds its length up, beyond what is accounted for here. Whether mmap lets the file be
+ *           mapped is its owner's choice at any moment (F_SEAL_WRITE), and a fixed mmap that fails may leave
+ *           nothing in its place: so no file is ever mapped straight over what is there.
+ */
+#include "nnb/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "memory/handle.h"
+#include "memory/sealed.h"
+#include "memory/tear.h"
+
+struct nnb_mapping {
+	_Atomic uint32_t holders;
+	uint64_t id;
+	enum nnb_memory_kind kind;
+	uint64_t size;
+	int prot;
+	void *data;
+	size_t bytes; /* the file's pages; 0: nothing is mapped */
+
+	/* Of a mmap_fd; of others watch is NULL and fd -1. */
+	struct nnb__watch *watch;
+	int fd;
+	uint64_t offset;
+	pthread_mutex_t mending;
+	_Atomic uint32_t mended; /* of so many tears */
+};
+
+static uint64_t page_bytes(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* ---- files ---- */
+
+/* The size of a file that can be mapped page by page. */
+static int file_bytes(int fd, uint64_t *ret)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || fs.f_type == HUGETLBFS_MAGIC || st.st_size < 0)
+		return -EINVAL;
+	*ret = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* Does the file hold @size bytes from @offset? */
+static int holds(int fd, enum nnb_memory_kind kind, uint64_t offset, uint64_t size)
+{
+	uint64_t bytes;
+	int r = kind == NNB_MEMORY_MMAP_FD ? file_bytes(fd, &bytes) : nnb__sealed_bytes(fd, &bytes);
+
+	if (r < 0)
+		return r;
+	return size <= bytes && offset <= bytes - size ? 0 : -EINVAL;
+}
+
+/* ---- making ---- */
+
+/* Map the file of @m, and the page of zeroes behind it. */
+static int map_pages(struct nnb_mapping *m, int fd)
+{
+	uint64_t page = page_bytes();
+	uint64_t bytes = (m->size + page - 1) / page * page; /* a file's size is below 2^63 */
+	unsigned char *p;
+
+	if (bytes > SIZE_MAX - page)
+		return -ENOMEM;
+	p = mmap(NULL, bytes + page, m->prot, MAP_SHARED, fd, (off_t)m->offset);
+	if (p == MAP_FAILED)
+		return -errno;
+	if (mmap(p + bytes, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+		int r = -errno;
+
+		munmap(p, bytes + page);
+		return r;
+	}
+	m->data = p;
+	m->bytes = bytes;
+	return 0;
+}
+
+static int keep_file(struct nnb_mapping *m, int fd)
+{
+	m->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return m->fd < 0 ? -errno : 0;
+}
+
+/* Let go of what @m has, which may be half of it. */
+static void discard(struct nnb_mapping *m)
+{
+	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
+	if (m->bytes)
+		munmap(m->data, m->bytes + page_bytes());
+	if (m->fd >= 0)
+		close(m->fd);
+	pthread_mutex_destroy(&m->mending);
+	free(m);
+}
+
+/* Fill in @m, which is of a kind that can be mapped. */
+static int build(struct nnb_mapping *m, const struct nnb_memory *memory)
+{
+	int fd = memory->fds[0];
+	int r = 0;
+
+	m->size = memory->size;
+	m->prot = PROT_READ | PROT_WRITE;
+	if (m->kind == NNB_MEMORY_MMAP_FD) {
+		m->prot = nnb__handle_prot(memory);
+		m->offset = nnb__handle_offset(memory);
+		r = keep_file(m, fd);
+		fd = m->fd;
+	}
+	if (r == 0)
+		r = holds(fd, m->kind, m->offset, m->size);
+	if (r == 0)
+		r = map_pages(m, fd);
+	if (r == 0 && m->kind == NNB_MEMORY_MMAP_FD)
+		r = nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
+	return r;
+}
+
+int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
+{
+	static _Atomic uint64_t ids;
+	struct nnb_mapping *m;
+	int r = nnb_memory_check(memory);
+
+	if (r < 0)
+		return r;
+	if (nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER)
+		return -ENOTSUP;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->kind = nnb_memory_kind(memory);
+	m->fd = -1;
+	pthread_mutex_init(&m->mending, NULL);
+	r = build(m, memory);
+	if (r < 0) {
+		discard(m);
+		return r;
+	}
+	atomic_init(&m->holders, 1);
+	m->id = atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed) + 1;
+	*ret = m;
+	return 0;
+}
+
+struct nnb_mapping *nnb_mapping_ref(struct nnb_mapping *m)
+{
+	atomic_fetch_add_explicit(&m->holders, 1, memory_order_relaxed);
+	return m;
+}
+
+struct nnb_mapping *nnb_mapping_unref(struct nnb_mapping *m)
+{
+	if (m && atomic_fetch_sub_explicit(&m->holders, 1, memory_order_acq_rel) == 1) /* (1) (2) */
+		discard(m);
+	return NULL;
+}
+
+/* ---- using ---- */
+
+void *nnb_mapping_data(const struct nnb_mapping *m)
+{
+	return m->data;
+}
+
+uint64_t nnb_mapping_size(const struct nnb_mapping *m)
+{
+	return m->size;
+}
+
+bool nnb_mapping_readable(const struct nnb_mapping *m)
+{
+	return m->prot & PROT_READ;
+}
+
+bool nnb_mapping_writable(const struct nnb_mapping *m)
+{
+	return m->prot & PROT_WRITE;
+}
+
+enum nnb_memory_kind nnb_mapping_kind(const struct nnb_mapping *m)
+{
+	return m->kind;
+}
+
+uint64_t nnb_mapping_id(const struct nnb_mapping *m)
+{
+	return m->id;
+}
+
+int nnb_mapping_flush(struct nnb_mapping *m)
+{
+	if (m->kind != NNB_MEMORY_MMAP_FD || !nnb_mapping_writable(m))
+		return 0;
+	return msync(m->data, m->bytes, MS_SYNC) < 0 ? -errno : 0;
+}
+
+/* ---- torn mappings ---- */
+
+/*
+ * If the file has its length back, put its pages where the zeroes are. Mapped elsewhere first and then moved:
+ * see TRUST. Whatever fails, the mapping stays as torn as it is.
+ */
+static void mend(struct nnb_mapping *m)
+{
+	uint32_t tears = nnb__watch_tears(m->watch);
+	void *p;
+
+	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
+	    holds(m->fd, m->kind, m->offset, m->size) < 0)
+		return;
+	p = mmap(NULL, m->bytes, m->prot, MAP_SHARED, m->fd, (off_t)m->offset);
+	if (p == MAP_FAILED)
+		return;
+	if (mremap(p, m->bytes, m->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, m->data) == MAP_FAILED)
+		munmap(p, m->bytes);
+	else
+		atomic_store_explicit(&m->mended, tears, memory_order_release); /* (3) */
+}
+
+uint32_t nnb_mapping_mark(struct nnb_mapping *m)
+{
+	uint32_t mended = atomic_load_explicit(&m->mended, memory_order_acquire); /* (4) */
+
+	if (!m->watch || nnb__watch_tears(m->watch) == mended)
+		return mended;
+	pthread_mutex_lock(&m->mending);
+	mend(m);
+	pthread_mutex_unlock(&m->mending);
+	return atomic_load_explicit(&m->mended, memory_order_acquire);
+}
+
+bool nnb_mapping_torn(const struct nnb_mapping *m, uint32_t mark)
+{
+	return m->watch && nnb__watch_tears(m->watch) != mark;
+}

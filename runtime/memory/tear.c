@@ -1,0 +1,262 @@
+/*
+ * tear.c -- surviving a file that is cut short under a mapping: who is watched, and the SIGBUS handler.
+ *
+ * LAYOUT    Watches lie in chunks of a list that only grows; an ended watch is used again. Its state is a
+ *           generation (odd while it is live) above the count of tears.
+ * CONCURRENCY  Everything from any thread, and from the handler in any thread, nested too; a watch is ended once,
+ *           by who began it, when nobody touches its pages. The handler takes no lock and allocates nothing.
+ *           Between fork and exec, too: nothing here is ever held.
+ * ORDERING  (1) begin: store start, end, prot, release, then store the live state, release --- pairs with (2)
+ *           (2) handler: load state, acquire, then start, end, prot, acquire   => the range is this generation's,
+ *               or of a later one; then state has moved on before, and (4) finds that out
+ *           (3) handler: busy + 1, then
+ *           (4) count the tear by a compare-and-swap of the state found in (2), which fails for another
+ *               generation: an older one's tear is never charged to a new one. Then
+ *           (5) put the zeroes in place, then busy - 1, release
+ *           Counting comes before the zeroes: whoever has read one of them finds the tear in the count, because
+ *           the kernel orders the change of the page tables with the reader's fault on the new page (6).
+ *           (7) nnb__watch_settled, whose caller has loaded the count from (4), sees busy of (3) or of (5). If it
+ *               is 0, no zeroes of a tear counted until then are yet to come: the file may be mapped again.
+ *           end: the state moves on, then the place is free, release; the next begin takes it, acquire.
+ * PROGRESS  The handler looks at each watch there has ever been at one time; the count is the only thing it tries
+ *           again, when another thread has torn the same mapping meanwhile.
+ * CRASH     A handler that never returns from (5), because a fork has left its thread behind, leaves the watch
+ *           unsettled: its mapping works and is never mended.
+ * TRUST     A peer chooses where the tears are. Each splits the mapping, and a process may have so many pieces
+ *           only: when there is no room for one more, the whole mapping becomes zeroes at once. No other process
+ *           can send a SIGBUS with the si_code of a fault.
+ */
+#include "memory/tear.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { CHUNK = 64 };
+
+struct nnb__watch {
+	_Atomic uint64_t state; /* generation << 32 | tears */
+	_Atomic uintptr_t start, end;
+	_Atomic int prot;
+	_Atomic uint32_t busy; /* handlers between counting and having put the zeroes in place */
+	_Atomic bool taken;
+};
+
+struct chunk {
+	struct nnb__watch watches[CHUNK];
+	struct chunk *_Atomic next;
+};
+
+static struct chunk first;
+
+/* Set before the handler is. */
+static uintptr_t page_bytes;
+static struct sigaction previous;
+
+/* ---- states ---- */
+
+static bool live(uint64_t state)
+{
+	return state >> 32 & 1;
+}
+
+static uint64_t next_generation(uint64_t state)
+{
+	return ((state >> 32) + 1) << 32;
+}
+
+static uint64_t torn_once_more(uint64_t state)
+{
+	return (state & ~(uint64_t)UINT32_MAX) | (uint32_t)(state + 1);
+}
+
+/* ---- the handler ---- */
+
+/* The system call itself: a sanitizer takes mmap for a write to the page, and nobody promises it to handlers. */
+static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
+{
+	/* Not accounted: it must not fail for want of memory that may never be touched. */
+	long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+#ifdef SYS_mmap2
+	long call = SYS_mmap2;
+#else
+	long call = SYS_mmap;
+#endif
+
+	return syscall(call, start, bytes, (long)prot, flags, -1L, 0L) != -1;
+}
+
+static bool put_zeroes(const struct nnb__watch *w, uintptr_t address)
+{
+	uintptr_t start = atomic_load_explicit(&w->start, memory_order_relaxed);
+	uintptr_t end = atomic_load_explicit(&w->end, memory_order_relaxed);
+	int prot = atomic_load_explicit(&w->prot, memory_order_relaxed);
+
+	return put_zeroes_at(address - address % page_bytes, page_bytes, prot) ||
+	       put_zeroes_at(start, end - start, prot);
+}
+
+static bool covers(const struct nnb__watch *w, uint64_t state, uintptr_t address)
+{
+	return live(state) && address >= atomic_load_explicit(&w->start, memory_order_acquire) &&
+	       address < atomic_load_explicit(&w->end, memory_order_acquire);
+}
+
+/* If the address is this watch's, put zeroes there. */
+static bool contain_in(struct nnb__watch *w, uintptr_t address)
+{
+	uint64_t state = atomic_load_explicit(&w->state, memory_order_acquire); /* (2) */
+	bool counted = false;
+	bool zeroes;
+
+	if (!covers(w, state, address))
+		return false;
+	atomic_fetch_add_explicit(&w->busy, 1, memory_order_relaxed); /* (3) */
+	while (!counted && covers(w, state, address))
+		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn_once_more(state),
+		                                                  memory_order_acq_rel, memory_order_acquire); /* (4) */
+	zeroes = counted && put_zeroes(w, address);
+	atomic_fetch_sub_explicit(&w->busy, 1, memory_order_release); /* (5) */
+	return zeroes;
+}
+
+static bool contain(uintptr_t address)
+{
+	for (struct chunk *c = &first; c; c = atomic_load_explicit(&c->next, memory_order_acquire))
+		for (unsigned i = 0; i < CHUNK; i++)
+			if (contain_in(&c->watches[i], address))
+				return true;
+	return false;
+}
+
+static void restore_default(int sig)
+{
+	struct sigaction by_default = { .sa_handler = SIG_DFL };
+
+	sigaction(sig, &by_default, NULL);
+}
+
+/* As the kernel would have called it. */
+static void call_previous(int sig, siginfo_t *info, void *context)
+{
+	sigset_t blocked = previous.sa_mask;
+
+	if (!(previous.sa_flags & SA_NODEFER))
+		sigaddset(&blocked, sig);
+	if (previous.sa_flags & SA_RESETHAND)
+		restore_default(sig);
+	pthread_sigmask(SIG_BLOCK, &blocked, NULL); /* until we return */
+	if (previous.sa_flags & SA_SIGINFO)
+		previous.sa_sigaction(sig, info, context);
+	else
+		previous.sa_handler(sig);
+}
+
+/* Not ours. A fault comes again when we return, and is then fatal, though it be ignored; what was sent is not. */
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+	bool again = info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
+
+	if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+		call_previous(sig, info, context);
+		return;
+	}
+	if (previous.sa_handler == SIG_IGN && !again)
+		return;
+	restore_default(sig);
+	if (!again)
+		raise(sig);
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (info->si_code != BUS_ADRERR || !contain((uintptr_t)info->si_addr))
+		pass_on(sig, info, context);
+	errno = saved;
+}
+
+static void install(void)
+{
+	/* NODEFER: a handler that interrupts ours, or is called by it, may touch a torn page as well. */
+	struct sigaction ours = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+
+	page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	sigaction(SIGBUS, NULL, &previous);
+	sigaction(SIGBUS, &ours, NULL);
+}
+
+/* ---- watches ---- */
+
+static struct nnb__watch *take_from(struct chunk *c)
+{
+	for (unsigned i = 0; i < CHUNK; i++)
+		if (!atomic_load_explicit(&c->watches[i].taken, memory_order_relaxed) &&
+		    !atomic_exchange_explicit(&c->watches[i].taken, true, memory_order_acquire))
+			return &c->watches[i];
+	return NULL;
+}
+
+/* The chunk after @c, which is made if there is none. NULL: no memory. */
+static struct chunk *chunk_after(struct chunk *c)
+{
+	struct chunk *next = atomic_load_explicit(&c->next, memory_order_acquire);
+	struct chunk *made;
+
+	if (next)
+		return next;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return NULL;
+	if (atomic_compare_exchange_strong_explicit(&c->next, &next, made, memory_order_acq_rel, memory_order_acquire))
+		return made;
+	free(made);
+	return next;
+}
+
+int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct nnb__watch *w = NULL;
+	uint64_t state;
+
+	pthread_once(&once, install);
+	for (struct chunk *c = &first; !w; c = chunk_after(c)) {
+		if (!c)
+			return -ENOMEM;
+		w = take_from(c);
+	}
+	state = atomic_load_explicit(&w->state, memory_order_relaxed);
+	atomic_store_explicit(&w->start, (uintptr_t)start, memory_order_release); /* (1) */
+	atomic_store_explicit(&w->end, (uintptr_t)start + bytes, memory_order_release);
+	atomic_store_explicit(&w->prot, prot, memory_order_release);
+	atomic_store_explicit(&w->state, next_generation(state), memory_order_release);
+	*ret = w;
+	return 0;
+}
+
+void nnb__watch_end(struct nnb__watch *w)
+{
+	if (!w)
+		return;
+	atomic_store_explicit(&w->state, next_generation(atomic_load_explicit(&w->state, memory_order_relaxed)),
+	                      memory_order_release);
+	atomic_store_explicit(&w->taken, false, memory_order_release);
+}
+
+uint32_t nnb__watch_tears(const struct nnb__watch *w)
+{
+	atomic_thread_fence(memory_order_acquire); /* (6) */
+	return (uint32_t)atomic_load_explicit(&w->state, memory_order_acquire);
+}
+
+bool nnb__watch_settled(const struct nnb__watch *w)
+{
+	return atomic_load_explicit(&w->busy, memory_order_acquire) == 0; /* (7) */
+}

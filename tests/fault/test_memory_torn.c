@@ -1,0 +1,954 @@
+/*
+ * test_memory_torn.c -- files cut short under mappings of kind mmap_fd: the process lives, and knows.
+ *
+ * What a SIGBUS that is not ours comes to depends on who had the signal before the first mapping of the process:
+ * these tests run this program again, with the name of a scene.
+ */
+#include "unit/fmq_helpers.h"
+
+#include <sys/stat.h>
+
+#include "nnb/memory.h"
+
+#define RW (PROT_READ | PROT_WRITE)
+enum { PAGES = 4, FILL = 0xa5 };
+
+#ifdef __SANITIZE_THREAD__ /* it blocks every signal in every handler */
+enum { HANDLERS_NEST = false };
+#else
+enum { HANDLERS_NEST = true };
+#endif
+
+static size_t page;
+
+/* ---- a mapping and its file ---- */
+
+enum where { IN_MEMORY, ON_DISK };
+
+struct victim {
+	int fd;
+	struct nnb_mapping *m;
+	volatile unsigned char *data;
+};
+
+static int new_victim_file(enum where where)
+{
+	char path[] = P_tmpdir "/test_memory_torn-XXXXXX";
+	int fd = where == ON_DISK ? mkostemp(path, O_CLOEXEC) : memfd_create("test", MFD_CLOEXEC);
+
+	if (fd < 0 || (where == ON_DISK && unlink(path) < 0))
+		abort();
+	return fd;
+}
+
+/* Give the file its length and its bytes back. */
+static void regrow(int fd)
+{
+	unsigned char fill[4096];
+
+	memset(fill, FILL, sizeof(fill));
+	for (size_t at = 0; at < PAGES * page; at += sizeof(fill))
+		if (pwrite(fd, fill, sizeof(fill), (off_t)at) != sizeof(fill))
+			abort();
+}
+
+static void cut(int fd, size_t bytes)
+{
+	if (ftruncate(fd, (off_t)bytes) < 0)
+		abort();
+}
+
+/* Another mapping of the same file: the fd stays with the first. */
+static void see(struct victim *v, int fd, int prot)
+{
+	struct nnb_memory memory;
+
+	if (nnb_memory_mmap_fd(&memory, fd, PAGES * page, prot, 0) < 0 || nnb_map(&v->m, &memory) < 0)
+		abort();
+	nnb_memory_close(&memory);
+	v->fd = fd;
+	v->data = nnb_mapping_data(v->m);
+}
+
+static void open_victim(struct victim *v, enum where where, int prot)
+{
+	int fd = new_victim_file(where);
+
+	regrow(fd);
+	see(v, fd, prot);
+}
+
+static void close_victim(struct victim *v)
+{
+	nnb_mapping_unref(v->m);
+	close(v->fd);
+}
+
+/* Cut, touch, regrow. */
+static void tear(struct victim *v)
+{
+	cut(v->fd, 0);
+	(void)v->data[0];
+	regrow(v->fd);
+}
+
+/* The compiler knows that no access changes errno. Here one could. */
+static void set_errno(int value)
+{
+	*(volatile int *)&errno = value;
+}
+
+static int get_errno(void)
+{
+	return *(volatile int *)&errno;
+}
+
+/* ---- one mapping ---- */
+
+static void a_read_survives(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m);
+
+	assert_int_equal(v->data[page], FILL);
+	cut(v->fd, page);
+	assert_false(nnb_mapping_torn(v->m, mark));
+	set_errno(ETIME);
+	assert_int_equal(v->data[page + 5], 0);
+	assert_int_equal(get_errno(), ETIME);
+	assert_true(nnb_mapping_torn(v->m, mark));
+}
+
+static void a_write_survives(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m);
+
+	cut(v->fd, 0);
+	v->data[3 * page + 1] = 17;
+	assert_int_equal(v->data[3 * page + 1], 17);
+	assert_int_equal(v->data[3 * page], 0);
+	assert_true(nnb_mapping_torn(v->m, mark));
+	assert_int_equal(nnb_mapping_flush(v->m), 0);
+}
+
+static void only_the_page_that_is_gone(struct victim *v)
+{
+	cut(v->fd, 3 * page);
+	assert_int_equal(v->data[3 * page], 0);
+	assert_int_equal(v->data[3 * page - 1], FILL);
+	assert_int_equal(v->data[PAGES * page], 0); /* the zeroes behind it */
+	regrow(v->fd);
+	assert_int_equal(v->data[3 * page], 0);
+	assert_int_equal(v->data[2 * page], FILL);
+}
+
+static void a_page_cut_in_two_reads_on(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m);
+
+	cut(v->fd, page + 100);
+	assert_int_equal(v->data[page + 99], FILL);
+	assert_int_equal(v->data[page + 100], 0);
+	assert_false(nnb_mapping_torn(v->m, mark));
+}
+
+static void every_page_may_go(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m);
+
+	cut(v->fd, 0);
+	for (size_t i = 0; i < PAGES; i++)
+		assert_int_equal(v->data[i * page + i], 0);
+	assert_true(nnb_mapping_torn(v->m, mark));
+	regrow(v->fd);
+	mark = nnb_mapping_mark(v->m);
+	for (size_t i = 0; i < PAGES * page; i++)
+		assert_int_equal(v->data[i], FILL);
+	assert_false(nnb_mapping_torn(v->m, mark));
+}
+
+static void a_mark_mends(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m), again;
+	unsigned char byte;
+
+	tear(v);
+	assert_int_equal(v->data[0], 0);
+	again = nnb_mapping_mark(v->m);
+	assert_int_equal(v->data[0], FILL);
+	v->data[1] = 3;
+	assert_int_equal(pread(v->fd, &byte, 1, 1), 1);
+	assert_int_equal(byte, 3);
+	assert_int_equal(v->data[PAGES * page], 0);
+	assert_false(nnb_mapping_torn(v->m, again));
+	assert_true(nnb_mapping_torn(v->m, mark));
+}
+
+static void it_is_torn_and_mended_again_and_again(struct victim *v)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		uint32_t mark = nnb_mapping_mark(v->m);
+
+		assert_int_equal(v->data[0], FILL);
+		assert_false(nnb_mapping_torn(v->m, mark));
+		tear(v);
+		assert_true(nnb_mapping_torn(v->m, mark));
+	}
+}
+
+static void a_file_still_short_is_torn_for_the_next(struct victim *v)
+{
+	uint32_t mark;
+
+	cut(v->fd, 0);
+	(void)v->data[0];
+	mark = nnb_mapping_mark(v->m);
+	assert_true(nnb_mapping_torn(v->m, mark));
+	assert_int_equal(v->data[0], 0); /* no fault any more */
+	assert_true(nnb_mapping_torn(v->m, mark));
+	cut(v->fd, PAGES * page - 1);
+	mark = nnb_mapping_mark(v->m);
+	assert_true(nnb_mapping_torn(v->m, mark));
+	regrow(v->fd);
+	assert_false(nnb_mapping_torn(v->m, nnb_mapping_mark(v->m)));
+}
+
+/* Who began on zeroes must learn of it, though it is mended for who begins after. */
+static void a_later_mark_does_not_mend_for_an_earlier(struct victim *v)
+{
+	uint32_t earlier, later;
+
+	cut(v->fd, 0);
+	(void)v->data[0];
+	earlier = nnb_mapping_mark(v->m);
+	assert_int_equal(v->data[0], 0);
+	regrow(v->fd);
+	later = nnb_mapping_mark(v->m);
+	assert_false(nnb_mapping_torn(v->m, later));
+	assert_true(nnb_mapping_torn(v->m, earlier));
+}
+
+static void cut_and_not_touched_is_not_torn(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m);
+
+	cut(v->fd, page);
+	assert_int_equal(v->data[0], FILL);
+	assert_false(nnb_mapping_torn(v->m, mark));
+	assert_false(nnb_mapping_torn(v->m, nnb_mapping_mark(v->m)));
+}
+
+static void cut_and_regrown_is_not_torn(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m);
+
+	cut(v->fd, 0);
+	regrow(v->fd);
+	assert_int_equal(v->data[2 * page], FILL);
+	assert_false(nnb_mapping_torn(v->m, mark));
+}
+
+static void another_mapping_of_the_file_is_not_torn(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m), others;
+	struct victim other;
+
+	see(&other, v->fd, PROT_READ);
+	others = nnb_mapping_mark(other.m);
+	tear(v);
+	assert_true(nnb_mapping_torn(v->m, mark));
+	assert_int_equal(other.data[0], FILL);
+	assert_false(nnb_mapping_torn(other.m, others));
+	nnb_mapping_unref(other.m);
+}
+
+static void the_next_mapping_inherits_no_tear(struct victim *v)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		struct victim next;
+
+		see(&next, v->fd, i % 2 ? RW : PROT_READ);
+		assert_int_equal(nnb_mapping_mark(next.m), 0);
+		assert_int_equal(next.data[0], FILL);
+		assert_false(nnb_mapping_torn(next.m, 0));
+		tear(&next);
+		assert_true(nnb_mapping_torn(next.m, 0));
+		nnb_mapping_unref(next.m);
+	}
+	assert_false(nnb_mapping_torn(v->m, 0));
+}
+
+/* More than one chunk of watches. */
+static void many_mappings_are_watched(struct victim *v)
+{
+	static struct victim many[300];
+
+	for (unsigned i = 0; i < N_OF(many); i++)
+		see(&many[i], v->fd, PROT_READ);
+	cut(v->fd, 0);
+	for (unsigned i = 0; i < N_OF(many); i += 3)
+		assert_int_equal(many[i].data[page], 0);
+	for (unsigned i = 0; i < N_OF(many); i++) {
+		assert_int_equal(nnb_mapping_torn(many[i].m, 0), i % 3 == 0);
+		nnb_mapping_unref(many[i].m);
+	}
+}
+
+/* What cannot be mapped any more is not mended, and there is something in its place all the same. */
+static void a_file_that_mmap_refuses_stays_torn(struct victim *v)
+{
+	int fd = new_file(PAGES * page, 0);
+	uint32_t mark;
+	struct victim sealed;
+
+	(void)v;
+	see(&sealed, fd, RW);
+	cut(fd, 0);
+	sealed.data[page] = 5;
+	cut(fd, PAGES * page);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
+	mark = nnb_mapping_mark(sealed.m);
+	assert_true(nnb_mapping_torn(sealed.m, mark));
+	assert_int_equal(sealed.data[page], 5);
+	assert_int_equal(sealed.data[PAGES * page - 1], 0);
+	close_victim(&sealed);
+}
+
+static void a_system_call_fails_and_tears_nothing(struct victim *v)
+{
+	uint32_t mark = nnb_mapping_mark(v->m);
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	cut(v->fd, 0);
+	assert_int_equal(write(fd, (void *)v->data, 1), -1);
+	assert_int_equal(errno, EFAULT);
+	assert_false(nnb_mapping_torn(v->m, mark));
+	close(fd);
+}
+
+static void tear_in_child(void *arg)
+{
+	struct victim *v = arg;
+
+	must(v->data[0] == 0);
+	must(nnb_mapping_torn(v->m, 0));
+}
+
+static void a_child_has_tears_of_its_own(struct victim *v)
+{
+	cut(v->fd, 0);
+	assert_int_equal(reap(spawn(tear_in_child, v)), 0);
+	assert_false(nnb_mapping_torn(v->m, 0));
+	assert_int_equal(v->data[0], 0);
+	assert_true(nnb_mapping_torn(v->m, 0));
+}
+
+static void nothing_is_left(struct victim *v)
+{
+	unsigned fds = count_fds();
+	struct victim next;
+
+	see(&next, v->fd, RW);
+	tear(&next);
+	nnb_mapping_mark(next.m);
+	tear(&next);
+	nnb_mapping_unref(next.m);
+	assert_int_equal(msync((void *)next.data, page, MS_ASYNC), -1);
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(count_fds(), fds);
+}
+
+/* ---- threads ---- */
+
+static void *tear_for_long(void *arg)
+{
+	struct victim *v = arg;
+	uintptr_t wrong = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		uint32_t mark = nnb_mapping_mark(v->m);
+
+		wrong += v->data[2 * page] != FILL || nnb_mapping_torn(v->m, mark);
+		cut(v->fd, 0);
+		wrong += v->data[page] != 0 || v->data[3 * page] != 0 || !nnb_mapping_torn(v->m, mark);
+		regrow(v->fd);
+	}
+	return (void *)wrong;
+}
+
+static void two_threads_tear_two_mappings(struct victim *v)
+{
+	struct victim other;
+	pthread_t thread;
+	void *wrong;
+
+	open_victim(&other, IN_MEMORY, RW);
+	assert_int_equal(pthread_create(&thread, NULL, tear_for_long, &other), 0);
+	assert_null(tear_for_long(v));
+	pthread_join(thread, &wrong);
+	assert_null(wrong);
+	close_victim(&other);
+}
+
+struct reader {
+	struct victim v;
+	_Atomic bool stop;
+	unsigned wrong;
+};
+
+static void *read_on(void *arg)
+{
+	struct reader *r = arg;
+	uint32_t mark = nnb_mapping_mark(r->v.m);
+
+	do {
+		for (size_t i = 0; i < PAGES; i++)
+			r->wrong += r->v.data[i * page] != FILL;
+		r->wrong += nnb_mapping_torn(r->v.m, mark);
+	} while (!atomic_load(&r->stop));
+	return NULL;
+}
+
+static void who_reads_another_mapping_is_unharmed(struct victim *v)
+{
+	struct reader reader = { .wrong = 0 };
+	pthread_t thread;
+
+	open_victim(&reader.v, IN_MEMORY, PROT_READ);
+	assert_int_equal(pthread_create(&thread, NULL, read_on, &reader), 0);
+	assert_null(tear_for_long(v));
+	atomic_store(&reader.stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(reader.wrong, 0);
+	close_victim(&reader.v);
+}
+
+static void ten_thousand_come_and_go_while_others_tear(struct victim *v)
+{
+	enum { TEARERS = 2 };
+	struct victim tearing[TEARERS];
+	pthread_t threads[TEARERS];
+	void *wrong;
+
+	for (unsigned i = 0; i < TEARERS; i++) {
+		open_victim(&tearing[i], IN_MEMORY, RW);
+		assert_int_equal(pthread_create(&threads[i], NULL, tear_for_long, &tearing[i]), 0);
+	}
+	for (unsigned i = 0; i < 10000; i++) {
+		struct victim next;
+
+		see(&next, v->fd, RW);
+		assert_int_equal(next.data[i % PAGES * page], FILL);
+		assert_false(nnb_mapping_torn(next.m, 0));
+		nnb_mapping_unref(next.m);
+	}
+	for (unsigned i = 0; i < TEARERS; i++) {
+		pthread_join(threads[i], &wrong);
+		assert_null(wrong);
+		close_victim(&tearing[i]);
+	}
+}
+
+/* One file that is whole at even times only, and readers of one mapping of it that mark, read and judge. */
+struct judged {
+	struct victim v;
+	_Atomic uint32_t time;
+	_Atomic bool stop;
+	_Atomic unsigned accepted, wrong;
+};
+
+static void *read_and_judge(void *arg)
+{
+	struct judged *j = arg;
+
+	while (!atomic_load(&j->stop)) {
+		uint32_t before = atomic_load(&j->time);
+		uint32_t mark = nnb_mapping_mark(j->v.m);
+		bool whole = true;
+
+		for (size_t i = 0; i < PAGES; i++)
+			whole &= j->v.data[i * page] == FILL;
+		if (nnb_mapping_torn(j->v.m, mark) || before % 2 || atomic_load(&j->time) != before)
+			continue;
+		atomic_fetch_add(&j->accepted, 1);
+		if (!whole)
+			atomic_fetch_add(&j->wrong, 1);
+	}
+	return NULL;
+}
+
+static void no_zeroes_are_accepted(struct victim *v)
+{
+	enum { READERS = 3, CUTS = 400 };
+	struct judged j = { .v = *v };
+	pthread_t threads[READERS];
+	unsigned accepted;
+
+	for (unsigned i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_and_judge, &j), 0);
+	for (unsigned i = 0; i < CUTS; i++) {
+		atomic_fetch_add(&j.time, 1);
+		cut(v->fd, i % 2 * page);
+		sched_yield();
+		regrow(v->fd);
+		atomic_fetch_add(&j.time, 1);
+		/* it is mended without being told to, and somebody sees it */
+		for (accepted = atomic_load(&j.accepted); atomic_load(&j.accepted) == accepted;)
+			sched_yield();
+	}
+	atomic_store(&j.stop, true);
+	for (unsigned i = 0; i < READERS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(j.wrong, 0);
+}
+
+static const struct row {
+	const char *name;
+	void (*run)(struct victim *);
+} rows[] = {
+	{ "a read of a page that is gone survives, and is told", a_read_survives },
+	{ "a write to a page that is gone survives, and is told", a_write_survives },
+	{ "only the page that is gone becomes zeroes", only_the_page_that_is_gone },
+	{ "a page cut in two reads on", a_page_cut_in_two_reads_on },
+	{ "every page may go, and come back", every_page_may_go },
+	{ "a mark mends what has its length back", a_mark_mends },
+	{ "it is torn and mended again and again", it_is_torn_and_mended_again_and_again },
+	{ "a file still short is torn for the next", a_file_still_short_is_torn_for_the_next },
+	{ "a later mark does not mend for an earlier", a_later_mark_does_not_mend_for_an_earlier },
+	{ "cut and not touched is not torn", cut_and_not_touched_is_not_torn },
+	{ "cut and regrown is not torn", cut_and_regrown_is_not_torn },
+	{ "another mapping of the file is not torn", another_mapping_of_the_file_is_not_torn },
+	{ "the next mapping inherits no tear", the_next_mapping_inherits_no_tear },
+	{ "many mappings are watched", many_mappings_are_watched },
+	{ "a file that mmap refuses stays torn", a_file_that_mmap_refuses_stays_torn },
+	{ "a system call fails and tears nothing", a_system_call_fails_and_tears_nothing },
+	{ "a child has tears of its own", a_child_has_tears_of_its_own },
+	{ "nothing is left of a torn mapping", nothing_is_left },
+	{ "two threads tear two mappings", two_threads_tear_two_mappings },
+	{ "who reads another mapping is unharmed", who_reads_another_mapping_is_unharmed },
+	{ "ten thousand come and go while others tear", ten_thousand_come_and_go_while_others_tear },
+	{ "no zeroes are accepted", no_zeroes_are_accepted },
+};
+
+/* ---- scenes: who had SIGBUS before ---- */
+
+enum { SKIPPED = 77 }; /* what a scene exits with that cannot be played here */
+
+static struct victim ours;
+static volatile unsigned char *foreign; /* a page whose file is gone, and nobody's business but ours */
+static volatile sig_atomic_t calls;
+static sigjmp_buf out;
+
+/* All that comes after whoever had the signal has been installed. */
+static void set_scene(void)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	open_victim(&ours, IN_MEMORY, RW);
+	must(ftruncate(fd, (off_t)page) == 0);
+	foreign = mmap(NULL, page, RW, MAP_SHARED, fd, 0);
+	must(foreign != MAP_FAILED);
+	cut(fd, 0);
+	tear(&ours);
+	must(nnb_mapping_torn(ours.m, 0));
+	must(!calls);
+}
+
+static void hold(int sig, void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	must(sigaction(sig, &action, NULL) == 0);
+}
+
+static void hold_info(void (*handler)(int, siginfo_t *, void *), int flags)
+{
+	struct sigaction action = { .sa_sigaction = handler, .sa_flags = flags | SA_SIGINFO };
+
+	sigaddset(&action.sa_mask, SIGUSR1);
+	must(sigaction(SIGBUS, &action, NULL) == 0);
+}
+
+static void put_page(void)
+{
+	must(mmap((void *)foreign, page, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
+}
+
+static bool blocked(int sig)
+{
+	sigset_t set;
+
+	must(pthread_sigmask(SIG_BLOCK, NULL, &set) == 0);
+	return sigismember(&set, sig);
+}
+
+static void check_info_and_put(int sig, siginfo_t *info, void *context)
+{
+	must(sig == SIGBUS && info->si_code == BUS_ADRERR && context);
+	must(info->si_addr == (void *)(foreign + 7));
+	must(blocked(SIGBUS) && blocked(SIGUSR1));
+	calls++;
+	errno = ENOTTY;
+	put_page();
+}
+
+static void the_one_before_is_told(void)
+{
+	hold_info(check_info_and_put, 0);
+	set_scene();
+	set_errno(ETIME);
+	must(foreign[7] == 0);
+	must(get_errno() == ETIME);
+	must(calls == 1);
+	must(!blocked(SIGBUS) && !blocked(SIGUSR1));
+	must(nnb_mapping_mark(ours.m) == 1);
+	must(!nnb_mapping_torn(ours.m, 1));
+	tear(&ours);
+	must(calls == 1);
+}
+
+static void count_and_put(int sig)
+{
+	must(sig == SIGBUS);
+	calls++;
+	put_page();
+}
+
+static void the_one_before_wants_no_info(void)
+{
+	hold(SIGBUS, count_and_put, 0);
+	set_scene();
+	foreign[7] = 1;
+	must(calls == 1);
+}
+
+static void jump(int sig)
+{
+	(void)sig;
+	siglongjmp(out, 1);
+}
+
+static void the_one_before_jumps_out(void)
+{
+	hold(SIGBUS, jump, 0);
+	set_scene();
+	for (volatile int i = 0; i < 3; i++)
+		if (sigsetjmp(out, 1) == 0) {
+			(void)*foreign;
+			_exit(1);
+		}
+	nnb_mapping_mark(ours.m);
+	tear(&ours);
+}
+
+static void count_only(int sig)
+{
+	(void)sig;
+	must(++calls == 1);
+}
+
+static void the_one_before_is_called_once_only(void)
+{
+	hold(SIGBUS, count_only, SA_RESETHAND);
+	set_scene();
+	(void)*foreign;
+}
+
+static void touch_ours_and_put(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)info;
+	(void)context;
+	cut(ours.fd, 0);
+	must(ours.data[3 * page] == 0);
+	put_page();
+}
+
+static void the_one_before_touches_a_torn_page(void)
+{
+	uint32_t mark;
+
+	if (!HANDLERS_NEST)
+		_exit(SKIPPED);
+	hold_info(touch_ours_and_put, SA_NODEFER);
+	set_scene();
+	mark = nnb_mapping_mark(ours.m);
+	must(*foreign == 0);
+	must(nnb_mapping_torn(ours.m, mark));
+}
+
+/* As it would without us: the kernel ends a process that faults on what it has blocked. */
+static void the_one_before_may_not_fault(void)
+{
+	hold_info(touch_ours_and_put, 0);
+	set_scene();
+	nnb_mapping_mark(ours.m);
+	(void)*foreign;
+}
+
+static void nobody_was_before(void)
+{
+	hold(SIGBUS, SIG_DFL, 0);
+	set_scene();
+	(void)*foreign;
+}
+
+static void it_was_ignored(void)
+{
+	hold(SIGBUS, SIG_IGN, 0);
+	set_scene();
+	(void)*foreign;
+}
+
+static void sent_while_it_was_ignored(void)
+{
+	hold(SIGBUS, SIG_IGN, 0);
+	set_scene();
+	must(raise(SIGBUS) == 0);
+	must(kill(getpid(), SIGBUS) == 0);
+}
+
+static void sent_while_nobody_was_before(void)
+{
+	hold(SIGBUS, SIG_DFL, 0);
+	set_scene();
+	kill(getpid(), SIGBUS);
+	_exit(1);
+}
+
+/* An address of ours in what somebody sent is no fault of ours. */
+static void sent_with_an_address_of_ours(void)
+{
+	siginfo_t info;
+
+	hold(SIGBUS, SIG_DFL, 0);
+	set_scene();
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGBUS;
+	info.si_code = SI_QUEUE;
+	info.si_addr = (void *)ours.data;
+	syscall(SYS_rt_sigqueueinfo, getpid(), SIGBUS, &info);
+	_exit(1);
+}
+
+static unsigned char *alternate;
+
+static void check_stack(int sig)
+{
+	unsigned char here;
+
+	must((uintptr_t)&here - (uintptr_t)alternate < 65536);
+	count_and_put(sig);
+}
+
+static void on_an_alternate_stack(void)
+{
+	stack_t stack = { .ss_size = 65536 };
+
+	alternate = malloc(stack.ss_size);
+	must(alternate);
+	stack.ss_sp = alternate;
+	must(sigaltstack(&stack, NULL) == 0);
+	hold(SIGBUS, check_stack, SA_ONSTACK);
+	set_scene();
+	must(*foreign == 0);
+	must(calls == 1);
+}
+
+static void tear_in_a_handler(int sig)
+{
+	(void)sig;
+	cut(ours.fd, 0);
+	calls += ours.data[2 * page] == 0;
+}
+
+/* A signal that comes while the one before has our signal, and touches a torn page. */
+static void raise_and_put(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)info;
+	(void)context;
+	raise(SIGUSR2);
+	put_page();
+}
+
+static void a_signal_in_between_touches_a_torn_page(void)
+{
+	if (!HANDLERS_NEST)
+		_exit(SKIPPED);
+	hold_info(raise_and_put, SA_NODEFER);
+	hold(SIGUSR2, tear_in_a_handler, 0);
+	set_scene();
+	nnb_mapping_mark(ours.m);
+	must(*foreign == 0);
+	must(calls == 1);
+}
+
+/* The address is just behind ours, or just before: it is not ours. */
+static void the_neighbours_are_not_ours(void)
+{
+	unsigned char *volatile around;
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	hold(SIGBUS, jump, 0);
+	set_scene();
+	must(ftruncate(fd, (off_t)page) == 0);
+	for (int side = 0; side < 2; side++) {
+		around = (unsigned char *)nnb_mapping_data(ours.m) +
+		         (side ? (ptrdiff_t)(PAGES * page) : -(ptrdiff_t)page);
+		must(mmap(around, page, RW, MAP_SHARED | MAP_FIXED, fd, 0) == around);
+		cut(fd, 0);
+		if (sigsetjmp(out, 1) == 0) {
+			(void)*(volatile unsigned char *)(side ? around : around + page - 1);
+			_exit(1);
+		}
+		must(ftruncate(fd, (off_t)page) == 0);
+	}
+	_exit(0); /* what was before ours may have been anybody's */
+}
+
+static void where_ours_was_is_not_ours(void)
+{
+	unsigned char *was;
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	hold(SIGBUS, SIG_DFL, 0);
+	set_scene();
+	was = nnb_mapping_data(ours.m);
+	nnb_mapping_unref(ours.m);
+	must(ftruncate(fd, (off_t)page) == 0);
+	must(mmap(was, page, RW, MAP_SHARED | MAP_FIXED, fd, 0) == was);
+	cut(fd, 0);
+	(void)*(volatile unsigned char *)was;
+}
+
+/* Split a mapping until the process may have no more pieces. */
+static void use_up_the_pieces(void)
+{
+	size_t pages = 1 << 21;
+	unsigned char *p = mmap(NULL, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	must(p != MAP_FAILED);
+	for (size_t i = 1; i < pages; i += 2)
+		if (mprotect(p + i * page, page, PROT_READ) < 0)
+			return;
+	_exit(SKIPPED); /* no limit that can be reached */
+}
+
+static void no_room_for_one_more_piece(void)
+{
+	struct victim readable;
+	uint32_t mark;
+
+	open_victim(&readable, IN_MEMORY, PROT_READ);
+	set_scene();
+	mark = nnb_mapping_mark(ours.m);
+	cut(ours.fd, 0);
+	cut(readable.fd, 0);
+	use_up_the_pieces();
+	for (size_t i = 1; i < PAGES + 1; i++)
+		must(ours.data[i % PAGES * page] == 0 && readable.data[i % PAGES * page] == 0);
+	must(ours.data[PAGES * page] == 0 && readable.data[PAGES * page] == 0);
+	must(nnb_mapping_torn(ours.m, mark));
+	must(nnb_mapping_torn(readable.m, 0));
+	_exit(0); /* there is no room for anything else either */
+}
+
+static const struct scene {
+	const char *name;
+	void (*run)(void);
+	int dies_of;
+} scenes[] = {
+	{ "whoever had SIGBUS before is told what is not ours", the_one_before_is_told, 0 },
+	{ "whoever had SIGBUS before wants no info", the_one_before_wants_no_info, 0 },
+	{ "whoever had SIGBUS before jumps out", the_one_before_jumps_out, 0 },
+	{ "whoever had SIGBUS before wanted it once", the_one_before_is_called_once_only, SIGBUS },
+	{ "whoever had SIGBUS before touches a torn page", the_one_before_touches_a_torn_page, 0 },
+	{ "a signal in between touches a torn page", a_signal_in_between_touches_a_torn_page, 0 },
+	{ "whoever had SIGBUS before blocks it and touches a torn page", the_one_before_may_not_fault, SIGBUS },
+	{ "a handler on an alternate stack", on_an_alternate_stack, 0 },
+	{ "what is not ours is fatal where nobody had SIGBUS before", nobody_was_before, SIGBUS },
+	{ "what is not ours is fatal though SIGBUS was ignored", it_was_ignored, SIGBUS },
+	{ "a SIGBUS that was sent is ignored as before", sent_while_it_was_ignored, 0 },
+	{ "a SIGBUS that was sent is fatal as before", sent_while_nobody_was_before, SIGBUS },
+	{ "a SIGBUS that was sent with an address of ours is not ours", sent_with_an_address_of_ours, SIGBUS },
+	{ "the pages next to ours are not ours", the_neighbours_are_not_ours, 0 },
+	{ "where a mapping of ours was is not ours", where_ours_was_is_not_ours, SIGBUS },
+	{ "no room for one more piece", no_room_for_one_more_piece, 0 },
+};
+
+static void be_run_again(void *arg)
+{
+	const struct scene *s = arg;
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", (int)(s - scenes));
+	execl("/proc/self/exe", "test_memory_torn", number, NULL);
+	_exit(1);
+}
+
+static void play_scene(void **state)
+{
+	const struct scene *s = *state;
+	int status = reap(spawn(be_run_again, *state));
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED)
+		skip();
+	if (s->dies_of)
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == s->dies_of);
+	else
+		assert_int_equal(status, 0);
+}
+
+/* ---- all of them ---- */
+
+struct bench {
+	const struct row *row;
+	enum where where;
+};
+
+static struct bench benches[2 * N_OF(rows)];
+
+/* cmocka takes SIGBUS for itself for each test; the library, which took it with the first mapping, is given it back. */
+static struct sigaction of_the_library;
+
+static void let_the_library_have_sigbus(void)
+{
+	struct victim v;
+
+	open_victim(&v, IN_MEMORY, RW);
+	close_victim(&v);
+	sigaction(SIGBUS, NULL, &of_the_library);
+}
+
+static void run_row(void **state)
+{
+	const struct bench *b = *state;
+	unsigned fds = count_fds();
+	struct victim v;
+
+	sigaction(SIGBUS, &of_the_library, NULL);
+	alarm(4 * WATCHDOG_S);
+	open_victim(&v, b->where, RW);
+	b->row->run(&v);
+	close_victim(&v);
+	alarm(0);
+	assert_int_equal(count_fds(), fds);
+}
+
+int main(int argc, char **argv)
+{
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	if (argc > 1) {
+		scenes[(size_t)atoi(argv[1]) % N_OF(scenes)].run();
+		return 0;
+	}
+	let_the_library_have_sigbus();
+	for (size_t i = 0; i < N_OF(benches); i++) {
+		benches[i] = (struct bench){ &rows[i / 2], i % 2 ? ON_DISK : IN_MEMORY };
+		add_test(run_row, NULL, NULL, &benches[i], "%s (%s)", benches[i].row->name,
+		         i % 2 ? "file on disk" : "memfd");
+	}
+	for (size_t i = 0; i < N_OF(scenes); i++)
+		add_test(play_scene, NULL, NULL, (void *)&scenes[i], "%s", scenes[i].name);
+	return _cmocka_run_group_tests("memory: torn", tests, n_tests, NULL, NULL);
+}
