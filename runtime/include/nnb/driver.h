@@ -1,0 +1,155 @@
+/*
+ * driver.h -- what a driver is: the table of functions a vendor implements.
+ *
+ * A driver is a shared object that exports one variable, `const struct nnb_driver nnb_driver_NAME`, and is
+ * installed as nnburst/driver-NAME.so beside libnnburst. The library calls it through device.h; nobody else does.
+ *
+ * What the driver may rely on: a graph it is given is valid, its constants are mapped, and integers that decide
+ * what to compute (scalars, INT32 tensors) are private copies that no peer can change. Float and quant8 constants,
+ * inputs and outputs may lie in memory that a peer writes at any time: whatever values come out of it, the driver
+ * must not crash on them, and an index read from it is read once and then checked. After the last byte of any
+ * operand, NNB_MAPPING_SLACK more bytes are readable.
+ *
+ * CONCURRENCY  open and close exclude everything else on a device. All other functions may be called at any time
+ * from any thread, except that the calls on one run are ordered by the caller. Several runs of one prepared model
+ * may be under way at once, some of them between two operations for as long as others please.
+ */
+#ifndef NNB_DRIVER_H
+#define NNB_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnb/defs.h"
+#include "nnb/model.h"
+#include "nnb/status.h"
+
+NNB_BEGIN_DECLS
+
+enum { NNB_DRIVER_ABI = 1 };
+
+struct nnb_shape {
+	uint32_t rank;
+	uint32_t dims[NNB_RANK_MAX];
+	bool known;   /* every dimension is */
+	bool omitted; /* an optional input left out: no bytes, rank 0 */
+};
+
+/* A valid model, looked through. Lives as long as what was prepared from it. */
+struct nnb_graph {
+	const struct nnb_model *model;
+	const void *const *constants;   /* by operand; NULL: no constant, or in a pool that cannot be mapped */
+	const struct nnb_shape *shapes; /* by operand: what is known before any request */
+	const uint32_t *last_reader;    /* by operand: the last operation that reads it; its writer if none does */
+	bool shapes_known;              /* of every operand: all runs have these shapes */
+};
+
+/* The geometry of a convolution or pooling operation, in whichever of the two forms it was given (O-30, O-31). */
+struct nnb_window {
+	uint32_t pad_left, pad_right, pad_top, pad_bottom;
+	uint32_t stride_w, stride_h, filter_w, filter_h;
+	uint32_t multiplier; /* of a depthwise convolution; otherwise 1 */
+	uint32_t fused;      /* enum nnb_fused */
+};
+
+/*
+ * Work it out for operation @op (AVERAGE_POOL_2D, CONV_2D, DEPTHWISE_CONV_2D, L2_POOL_2D, MAX_POOL_2D) with these
+ * shapes of all operands. 0; -ENODATA: it depends on a shape that is not known, or on a scalar that is no constant;
+ * -EINVAL: it cannot be.
+ */
+NNB_PUBLIC int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shape *shapes,
+                          struct nnb_window *ret);
+
+/* What a fused activation leaves of the reals (O-33): *min and *max, infinite where it has no bound. */
+NNB_PUBLIC void nnb_fused_range(uint32_t fused, float *min, float *max);
+
+/* LSTM's inputs by position: weights W and R of the gates (input, forget, cell, output), peepholes, biases. */
+enum nnb_lstm_input {
+	NNB_LSTM_INPUT,
+	NNB_LSTM_W_INPUT,
+	NNB_LSTM_W_FORGET,
+	NNB_LSTM_W_CELL,
+	NNB_LSTM_W_OUTPUT,
+	NNB_LSTM_R_INPUT,
+	NNB_LSTM_R_FORGET,
+	NNB_LSTM_R_CELL,
+	NNB_LSTM_R_OUTPUT,
+	NNB_LSTM_PEEP_INPUT,
+	NNB_LSTM_PEEP_FORGET,
+	NNB_LSTM_PEEP_OUTPUT,
+	NNB_LSTM_B_INPUT,
+	NNB_LSTM_B_FORGET,
+	NNB_LSTM_B_CELL,
+	NNB_LSTM_B_OUTPUT,
+	NNB_LSTM_PROJECTION,
+	NNB_LSTM_PROJECTION_BIAS,
+	NNB_LSTM_STATE,
+	NNB_LSTM_CELL_STATE,
+	NNB_LSTM_ACTIVATION,
+	NNB_LSTM_CELL_CLIP,
+	NNB_LSTM_PROJECTION_CLIP,
+};
+
+struct nnb_capabilities { /* execution time and power relative to a CPU, > 0; smaller is better (O-21) */
+	struct nnb_performance {
+		float time, power;
+	} relaxed;
+	struct nnb_type_performance {
+		uint32_t type; /* ascending */
+		struct nnb_performance performance;
+	} types[8];
+	uint32_t n_types;
+};
+
+struct nnb_prepare {
+	uint32_t preference; /* 0 low power, 1 fast single answer, 2 sustained speed */
+	uint32_t priority;   /* 0 low, 1 medium, 2 high */
+};
+
+/* One run: where its inputs and outputs are. */
+struct nnb_run {
+	const struct nnb_shape *shapes; /* by operand: all known, or omitted. Valid until run_end */
+	const void *const *inputs;      /* by model input; NULL: omitted. Valid until run_end */
+	void *const *outputs;           /* by model output; each has its shape's bytes. Valid until run_end */
+};
+
+struct nnb_driver {
+	uint32_t abi; /* NNB_DRIVER_ABI */
+	const char *name;
+	const char *version; /* of everything that decides what is prepared: a cache entry of another is refused */
+
+	/* 0 and *ret, which is given to all below; or -errno. */
+	int (*open)(void **ret);
+	void (*close)(void *device);
+
+	void (*capabilities)(void *device, struct nnb_capabilities *ret);
+
+	/* ret[i]: operation i of the graph can be run; false in any doubt (O-17). NONE or an error. */
+	enum nnb_status (*supported)(void *device, const struct nnb_graph *graph, bool *ret);
+
+	/*
+	 * Everything that can be done before the first run, done. @graph is valid until release. NONE and *ret;
+	 * or another status. The operations must all be supported, otherwise INVALID_ARGUMENT.
+	 */
+	enum nnb_status (*prepare)(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
+	                           void **ret, struct nnb_reason *reason);
+	void (*release)(void *prepared); /* no run is under way */
+
+	/* Bind a run. NONE and *ret; or another status. What a run has needed once is kept for the next. */
+	enum nnb_status (*run_begin)(void *prepared, const struct nnb_run *run, void **ret);
+
+	/* Run operation @op. They come in the model's order, each once. */
+	enum nnb_status (*run_op)(void *run, uint32_t op);
+
+	/* The run leaves the device unfinished, to go on later: give up what other runs could use. NULL: nothing to. */
+	void (*run_park)(void *run);
+	void (*run_end)(void *run); /* at any time after run_begin */
+
+	/* Keep the device's fast state on, or let it go. NULL: it has none. */
+	void (*performance)(void *device, bool on);
+};
+
+NNB_END_DECLS
+
+#endif

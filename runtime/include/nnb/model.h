@@ -1,0 +1,238 @@
+/*
+ * model.h -- models and requests as the HAL describes them: operands, operations, pools; building, reading from
+ * files, validating.
+ *
+ * Both are plain structs, all of whose fields may be wrong: they can come from a stranger. nnb_model_validate and
+ * nnb_request_validate say whether they are right (rules O-10 to O-17, P-1 to P-4, R1 to R11 of the HAL); what
+ * runs a model calls them first. nnb_model(3), nnb_model(5).
+ *
+ * A struct here is not for two threads at once, unless all of them only read.
+ */
+#ifndef NNB_MODEL_H
+#define NNB_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnb/defs.h"
+#include "nnb/memory.h"
+#include "nnb/status.h"
+
+NNB_BEGIN_DECLS
+
+enum {
+	NNB_RANK_MAX = 8,          /* dimensions of an operand */
+	NNB_NAME_MAX = 64,         /* bytes of a model's name, the last one zero */
+	NNB_COPY_MAX = 128,        /* nnb_model_value puts values up to here into the model itself (P-1) */
+	NNB_OPERANDS_MAX = 1 << 20 /* operands, operations, pools, indexes: a model with more is refused */
+};
+
+/* O-1. The numbers are the HAL's. */
+enum nnb_type {
+	NNB_FLOAT32 = 0,
+	NNB_INT32 = 1,
+	NNB_UINT32 = 2,
+	NNB_TENSOR_FLOAT32 = 3,
+	NNB_TENSOR_INT32 = 4,
+	NNB_TENSOR_QUANT8_ASYMM = 5,
+	NNB_OEM = 10000,
+	NNB_TENSOR_OEM_BYTE = 10001
+};
+
+/* What is known of a type; one row a type, and a new type is a new row. */
+struct nnb_type_info {
+	enum nnb_type type;
+	const char *name; /* "TENSOR_FLOAT32" */
+	uint32_t bytes;   /* of an element; 0: nobody here knows (OEM) */
+	bool tensor;
+	bool quantized;
+	int32_t zero_point_min, zero_point_max;
+};
+
+NNB_PUBLIC const struct nnb_type_info *nnb_type_info(enum nnb_type type); /* NULL: no such type. Static. */
+
+/* O-3 */
+enum nnb_lifetime {
+	NNB_TEMPORARY = 0,
+	NNB_MODEL_INPUT = 1,
+	NNB_MODEL_OUTPUT = 2,
+	NNB_CONSTANT_COPY = 3,
+	NNB_CONSTANT_REFERENCE = 4,
+	NNB_NO_VALUE = 5
+};
+
+NNB_PUBLIC const char *nnb_lifetime_name(enum nnb_lifetime lifetime); /* "?" for none. Static. */
+
+/* The version of the HAL whose rules hold for a model. */
+enum nnb_hal { NNB_HAL_1_0 = 0x10, NNB_HAL_1_1 = 0x11, NNB_HAL_1_2 = 0x12, NNB_HAL_1_3 = 0x13 };
+
+/* O-4 */
+enum nnb_fused { NNB_FUSED_NONE = 0, NNB_FUSED_RELU = 1, NNB_FUSED_RELU1 = 2, NNB_FUSED_RELU6 = 3 };
+enum nnb_padding { NNB_PADDING_SAME = 1, NNB_PADDING_VALID = 2 };
+
+/* The operations: code and name are the HAL's (section 7.6). */
+enum nnb_op {
+#define NNB_OP(name, code) NNB_##name = (code),
+#include "nnb/operations.def"
+#undef NNB_OP
+	NNB_OEM_OPERATION = 10000
+};
+
+NNB_PUBLIC const char *nnb_op_name(uint32_t op);                    /* NULL: no such operation. Static. */
+NNB_PUBLIC int nnb_op_from_name(const char *name, uint32_t *ret);   /* -ENOENT */
+NNB_PUBLIC int nnb_type_from_name(const char *name, uint32_t *ret); /* -ENOENT */
+
+/* P-4: where bytes are. Of a constant copy @pool is 0 and the range is in the model's values. */
+struct nnb_location {
+	uint32_t pool, offset, length;
+};
+
+struct nnb_operand {
+	uint32_t type;     /* enum nnb_type */
+	uint32_t lifetime; /* enum nnb_lifetime */
+	uint32_t rank;
+	uint32_t dims[NNB_RANK_MAX]; /* 0: unknown */
+	float scale;
+	int32_t zero_point;
+	uint32_t consumers; /* how often operations read it */
+	struct nnb_location location;
+};
+
+struct nnb_operation {
+	uint32_t type; /* enum nnb_op */
+	uint32_t n_inputs, n_outputs;
+	uint32_t *inputs, *outputs; /* operand indexes; owned by the model, malloc'ed */
+};
+
+/* Every pointer is malloc'ed and owned by the model; arrays hold exactly their n_. */
+struct nnb_model {
+	char name[NNB_NAME_MAX];
+	uint32_t hal; /* enum nnb_hal */
+	bool relaxed; /* float32 may be computed as float16 (1.1) */
+	uint32_t n_operands, n_operations, n_inputs, n_outputs, n_pools;
+	uint32_t n_values; /* bytes */
+	struct nnb_operand *operands;
+	struct nnb_operation *operations;
+	uint32_t *inputs, *outputs;
+	uint8_t *values;
+	struct nnb_memory *pools; /* their fds are owned too */
+};
+
+/* ---- building: 0 (or an index) or -errno; the model is as it was before on failure ---- */
+
+NNB_PUBLIC int nnb_model_new(struct nnb_model **ret, const char *name, enum nnb_hal hal);
+NNB_PUBLIC struct nnb_model *nnb_model_free(struct nnb_model *model); /* NULL is fine. Returns NULL. */
+static inline void nnb_model_freep(struct nnb_model **model)
+{
+	*model = nnb_model_free(*model);
+}
+
+/* Of a model whose arrays are there (a valid one, or one that was built). The pools' fds are duplicated. */
+NNB_PUBLIC int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *model);
+
+/* Add an operand; @operand is copied, its consumers and location are ignored. Returns its index. */
+NNB_PUBLIC int nnb_model_operand(struct nnb_model *model, const struct nnb_operand *operand);
+
+/*
+ * Make operand @index a constant of these bytes: a CONSTANT_COPY up to NNB_COPY_MAX bytes, and beyond that a
+ * CONSTANT_REFERENCE into a pool that nnb_model_finish makes. @data is copied; it is not the model's own.
+ */
+NNB_PUBLIC int nnb_model_value(struct nnb_model *model, uint32_t index, const void *data, uint32_t bytes);
+
+/* Make operand @index a constant in pool @pool, which nnb_model_pool added. */
+NNB_PUBLIC int nnb_model_reference(struct nnb_model *model, uint32_t index, uint32_t pool, uint32_t offset,
+                                   uint32_t bytes);
+
+/* Add a pool; the fds are duplicated. Returns its index. */
+NNB_PUBLIC int nnb_model_pool(struct nnb_model *model, const struct nnb_memory *pool);
+
+/* Add an operation; the index lists are copied. Returns its index. */
+NNB_PUBLIC int nnb_model_operation(struct nnb_model *model, enum nnb_op type, const uint32_t *inputs, uint32_t n_inputs,
+                                   const uint32_t *outputs, uint32_t n_outputs);
+
+/*
+ * Say which operands are the model's inputs and outputs (their lifetimes are set), count consumers, and put the
+ * large constants into one pool. To be called once, last.
+ */
+NNB_PUBLIC int nnb_model_finish(struct nnb_model *model, const uint32_t *inputs, uint32_t n_inputs,
+                                const uint32_t *outputs, uint32_t n_outputs);
+
+/* ---- files: nnb_model(5) ---- */
+
+/* One example of a model file: flat values, one buffer an input and an output, of the operand's type. */
+struct nnb_example {
+	void **inputs;  /* NULL: the input is omitted */
+	void **outputs; /* NULL: not compared */
+	size_t *input_bytes, *output_bytes;
+};
+
+struct nnb_model_file {
+	struct nnb_model *model;
+	struct nnb_example *examples;
+	uint32_t n_examples;
+};
+
+/*
+ * Read a model file. 0 and *ret owned; -EINVAL: the file is bad, and @reason names the place in it; -ENOTSUP: it
+ * may be right, but an operation, a type or a HAL of that name is not known here, likewise with its place; another
+ * -errno: it could not be read, likewise in words. A model that was read is not yet a valid one.
+ */
+NNB_PUBLIC int nnb_model_file_read(struct nnb_model_file **ret, const char *path, struct nnb_reason *reason);
+
+/* The same from memory; side files are looked for in directory @dir, and refused where it is NULL. */
+NNB_PUBLIC int nnb_model_file_parse(struct nnb_model_file **ret, const char *text, size_t bytes, const char *dir,
+                                    struct nnb_reason *reason);
+NNB_PUBLIC struct nnb_model_file *nnb_model_file_free(struct nnb_model_file *file); /* NULL is fine. Returns NULL. */
+
+/* ---- wire form: one run of bytes, pools aside ---- */
+
+/*
+ * All of @model but its pools' fds. 0 and *ret (free) of *ret_bytes. The form is of this library's version and
+ * of this machine's byte order.
+ */
+NNB_PUBLIC int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_bytes);
+
+/*
+ * The reverse; the bytes may be anybody's. Its pools have their names, sizes and integers, and -1 for each fd.
+ * 0; -EINVAL: not the form; -ENOMEM. A model that was decoded is not yet a valid one.
+ */
+NNB_PUBLIC int nnb_model_decode(struct nnb_model **ret, const uint8_t *bytes, size_t n, struct nnb_reason *reason);
+
+/* ---- validating ---- */
+
+/*
+ * Is the graph right (sections 7.1 to 7.3)? Constants' values are not looked at, nor are dimensions set against each
+ * other. NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory to look at it.
+ */
+NNB_PUBLIC enum nnb_status nnb_model_validate(const struct nnb_model *model, struct nnb_reason *reason);
+
+/* The bytes of an operand of this type and these dimensions; 0 where one is unknown; -EOVERFLOW. */
+NNB_PUBLIC int nnb_operand_bytes(uint32_t type, uint32_t rank, const uint32_t *dims, uint64_t *ret);
+
+/* ---- requests ---- */
+
+struct nnb_argument {
+	bool no_value; /* R2: omitted; the rest is zero */
+	struct nnb_location location;
+	uint32_t rank; /* 0: as the model says (R5) */
+	uint32_t dims[NNB_RANK_MAX];
+};
+
+/* Everything is borrowed from the caller. */
+struct nnb_request {
+	const struct nnb_argument *inputs, *outputs;
+	uint32_t n_inputs, n_outputs, n_pools;
+	const struct nnb_memory *pools;
+};
+
+/*
+ * Is the request right for this (valid) model: R1 to R9? @fenced: outputs must be fully specified (R5).
+ * NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory to look at it.
+ */
+NNB_PUBLIC enum nnb_status nnb_request_validate(const struct nnb_model *model, const struct nnb_request *request,
+                                                bool fenced, struct nnb_reason *reason);
+
+NNB_END_DECLS
+
+#endif

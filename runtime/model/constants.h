@@ -1,0 +1,65 @@
+/*
+ * constants.h -- values in a model file: lists of numbers, and raw bytes in files beside it.
+ *
+ * LAYOUT    What a file's constants become: CONSTANT_COPY is copied into the model's values. CONSTANT_REFERENCE
+ *           lists are gathered in one ashmem pool, each value on a line of 64 bytes (P-19); every side file that
+ *           a CONSTANT_REFERENCE names is a pool of its own, the file itself, mapped read-only and whole. Pools
+ *           stand in the order in which they are first needed.
+ */
+#ifndef NNB_MODEL_CONSTANTS_H
+#define NNB_MODEL_CONSTANTS_H
+
+#include "nnb/model.h"
+
+#include "model/json.h"
+
+struct nnb__heap {
+	uint8_t *data;
+	uint32_t bytes;
+	size_t room;
+};
+
+struct nnb__side_file {
+	char *name;
+	int fd;
+	uint64_t bytes;
+	uint32_t pool; /* NNB__NO_POOL: nobody refers to it yet */
+};
+
+enum { NNB__NO_POOL = NNB_OPERANDS_MAX };
+
+/* The constants of a model that is being read. */
+struct nnb__constants {
+	struct nnb_model *model; /* borrowed; to be set before anything is added */
+	const char *dir;         /* borrowed; NULL: no side files */
+	struct nnb_reason *reason;
+	struct nnb__heap values;
+	struct nnb__heap references; /* what the ashmem pool will hold */
+	uint32_t reference_pool;     /* its index, or NNB__NO_POOL */
+	struct nnb__side_file *sides;
+	size_t n_sides;
+	int dir_fd;
+};
+
+void nnb__constants_init(struct nnb__constants *c, const char *dir, struct nnb_reason *reason);
+void nnb__constants_fini(struct nnb__constants *c);
+
+/* Take in the value of @operand, whose lifetime says that it is a constant, and set its location. 0 or -errno. */
+int nnb__constants_add(struct nnb__constants *c, const struct nnb__place *at, const json_t *value,
+                       struct nnb_operand *operand);
+
+/* After the last: put them where their locations say. 0 or -errno. */
+int nnb__constants_place(struct nnb__constants *c);
+
+/*
+ * The bytes of @list as values of @operand: they must be all that its dims say, and where those do not say it,
+ * @may_vary. 0 or -errno.
+ */
+int nnb__list_bytes(struct nnb_reason *reason, const struct nnb__place *at, const json_t *list,
+                    const struct nnb_operand *operand, bool may_vary, size_t *ret);
+
+/* The elements of @list as @type's, at @to, where there is room for them. 0 or -errno. */
+int nnb__list_convert(struct nnb_reason *reason, const struct nnb__place *at, const json_t *list, uint32_t type,
+                      uint8_t *to);
+
+#endif

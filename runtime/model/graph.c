@@ -1,0 +1,327 @@
+/*
+ * graph.c -- a valid model, looked through once.
+ *
+ * TRUST     A pool belongs to a stranger who may write it at any time. Whatever decides what is computed (scalars,
+ *           INT32 tensors) is copied once, here, and only the copy is looked at. Copies never add up to much more
+ *           than the model's own values and pools together, however often operands name the same bytes.
+ */
+#include "model/graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/ops.h"
+#include "model/reason.h"
+#include "model/request.h"
+
+enum {
+	ALIGNMENT = 64,       /* of every copy, P-19 */
+	SHARED_MAX = 1 << 20, /* bytes that copies may come to beyond what the model has */
+};
+
+static uint64_t aligned(uint64_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+}
+
+static bool is_constant(const struct nnb_operand *o)
+{
+	return o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
+}
+
+/* Must the bytes be a copy? Those in the model itself are not aligned, and integers decide. */
+static bool wants_copy(const struct nnb_operand *o)
+{
+	const struct nnb_type_info *type = nnb_type_info(o->type);
+
+	if (!is_constant(o))
+		return false;
+	return o->lifetime == NNB_CONSTANT_COPY || !type->tensor || o->type == NNB_TENSOR_INT32 ||
+	       (type->bytes && o->location.offset % type->bytes);
+}
+
+/* ---- constants ---- */
+
+/* A pool that fails, or that may not be read, stays NULL: P-14. */
+static void map_pools(struct nnb__graph *g)
+{
+	for (uint32_t i = 0; i < g->model->n_pools; i++) {
+		struct nnb_mapping *m;
+
+		if (nnb_map(&m, &g->model->pools[i]))
+			continue;
+		if (nnb_mapping_readable(m))
+			g->mappings[i] = m;
+		else
+			nnb_mapping_unref(m);
+	}
+}
+
+static const uint8_t *stored_at(const struct nnb__graph *g, const struct nnb_operand *o)
+{
+	const struct nnb_mapping *m;
+
+	if (o->lifetime == NNB_CONSTANT_COPY)
+		return g->model->values + o->location.offset;
+	m = g->mappings[o->location.pool];
+	return m ? (const uint8_t *)nnb_mapping_data(m) + o->location.offset : NULL;
+}
+
+static enum nnb_status copies_new(struct nnb__graph *g, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = g->model;
+	uint64_t need = 0, most = m->n_values;
+
+	for (uint32_t i = 0; i < m->n_pools; i++)
+		if (__builtin_add_overflow(most, m->pools[i].size, &most))
+			most = UINT64_MAX;
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (wants_copy(&m->operands[i]))
+			need += m->operands[i].location.length; /* 2^20 of 2^32 each do not wrap */
+	if (need > most && need - most > SHARED_MAX) {
+		nnb_because(reason, "constants overlap so much that their copies would outgrow the model");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+
+	need = NNB_MAPPING_SLACK;
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (wants_copy(&m->operands[i]))
+			need += aligned(m->operands[i].location.length);
+	g->copies = aligned_alloc(ALIGNMENT, aligned(need));
+	if (!g->copies) {
+		nnb_because(reason, "no memory for the constants");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	memset((uint8_t *)g->copies + need - NNB_MAPPING_SLACK, 0, NNB_MAPPING_SLACK);
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status look_at_constants(struct nnb__graph *g, struct nnb_reason *reason)
+{
+	enum nnb_status status = copies_new(g, reason);
+	uint8_t *copy = g->copies;
+
+	if (status)
+		return status;
+	for (uint32_t i = 0; i < g->model->n_operands; i++) {
+		const struct nnb_operand *o = &g->model->operands[i];
+		const uint8_t *from = is_constant(o) ? stored_at(g, o) : NULL;
+
+		if (!from)
+			continue;
+		if (!wants_copy(o)) {
+			g->constants[i] = from;
+			continue;
+		}
+		memcpy(copy, from, o->location.length);
+		g->constants[i] = copy;
+		copy += aligned(o->location.length);
+	}
+	return NNB_STATUS_NONE;
+}
+
+/* ---- shapes ---- */
+
+void nnb__shape_look(struct nnb_shape *shape, uint32_t type)
+{
+	const struct nnb_type_info *info = nnb_type_info(type);
+
+	shape->known = shape->rank > 0 || !info->tensor;
+	for (uint32_t d = 0; d < shape->rank; d++)
+		shape->known &= shape->dims[d] != 0;
+}
+
+/* Put what is inferred together with what is declared. Validity says that they agree; a run may find otherwise. */
+static bool combine(struct nnb_shape *declared, const struct nnb_shape *inferred)
+{
+	if (!inferred->known)
+		return true;
+	if (declared->rank && declared->rank != inferred->rank)
+		return false;
+	for (uint32_t d = 0; d < declared->rank; d++)
+		if (declared->dims[d] && declared->dims[d] != inferred->dims[d])
+			return false;
+	*declared = *inferred;
+	return true;
+}
+
+static enum nnb_status infer(const struct nnb__graph *g, struct nnb_shape *shapes, const void *const *values,
+                             struct nnb_reason *reason)
+{
+	const struct nnb_model *m = g->model;
+	struct nnb_shape out[NNB__OP_OUTPUTS_MAX];
+
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		const struct nnb_operation *op = &m->operations[i];
+		struct nnb__op_view view = {
+			.model = m, .op = op, .shapes = shapes, .constants = values, .reason = reason
+		};
+
+		if (op->type == NNB_OEM_OPERATION)
+			continue;
+		if (nnb__op_shapes(&view, out)) {
+			nnb__within(reason, "operation %u (%s)", i, nnb_op_name(op->type));
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+		for (uint32_t k = 0; k < op->n_outputs; k++)
+			if (!combine(&shapes[op->outputs[k]], &out[k])) {
+				nnb_because(reason,
+				            "operation %u (%s): output %u has other dimensions than were declared", i,
+				            nnb_op_name(op->type), k);
+				return NNB_STATUS_INVALID_ARGUMENT;
+			}
+	}
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status look_at_shapes(struct nnb__graph *g, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = g->model;
+	enum nnb_status status;
+
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		const struct nnb_operand *o = &m->operands[i];
+		struct nnb_shape *s = &g->shapes[i];
+
+		s->rank = o->rank;
+		memcpy(s->dims, o->dims, sizeof(s->dims));
+		s->omitted = o->lifetime == NNB_NO_VALUE;
+		nnb__shape_look(s, o->type);
+	}
+	status = infer(g, g->shapes, g->constants, reason);
+	if (status)
+		return status;
+
+	g->seen.shapes_known = true;
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		g->seen.shapes_known &= g->shapes[i].known || g->shapes[i].omitted;
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb__graph_run_shapes(const struct nnb__graph *g, struct nnb_shape *shapes, const void *const *values,
+                                      struct nnb_reason *reason)
+{
+	enum nnb_status status = infer(g, shapes, values, reason);
+
+	for (uint32_t i = 0; !status && i < g->model->n_operands; i++)
+		if (!shapes[i].known && !shapes[i].omitted) {
+			nnb_because(reason, "the dimensions of operand %u stay unknown", i);
+			status = NNB_STATUS_GENERAL_FAILURE;
+		}
+	return status;
+}
+
+/* ---- who reads what ---- */
+
+static void look_at_readers(struct nnb__graph *g)
+{
+	const struct nnb_model *m = g->model;
+
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		const struct nnb_operation *op = &m->operations[i];
+
+		for (uint32_t k = 0; k < op->n_outputs; k++)
+			g->last_reader[op->outputs[k]] = i;
+		for (uint32_t k = 0; k < op->n_inputs; k++)
+			g->last_reader[op->inputs[k]] = i;
+	}
+}
+
+/* Which of the model's inputs decide shapes by their values. */
+static int look_at_deciders(struct nnb__graph *g)
+{
+	const struct nnb_model *m = g->model;
+	bool *decides = calloc(m->n_operands, sizeof(*decides));
+
+	if (!decides)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
+			decides[m->operations[i].inputs[k]] |= nnb__op_needs_value(m, &m->operations[i], k);
+
+	g->fixed = g->seen.shapes_known;
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		g->value_decides[i] = decides[m->inputs[i]];
+		g->fixed &= !g->value_decides[i];
+	}
+	free(decides);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
+{
+	if (!g)
+		return NULL;
+	for (uint32_t i = 0; g->mappings && i < g->model->n_pools; i++)
+		nnb_mapping_unref(g->mappings[i]);
+	free(g->mappings);
+	free(g->value_decides);
+	free(g->may_omit);
+	free(g->constants);
+	free(g->shapes);
+	free(g->last_reader);
+	free(g->copies);
+	free(g);
+	return NULL;
+}
+
+/* A graph with room for everything and nothing looked at. NULL: no memory. */
+static struct nnb__graph *graph_blank(const struct nnb_model *m)
+{
+	struct nnb__graph *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->model = m;
+	g->mappings = calloc(m->n_pools + 1, sizeof(struct nnb_mapping *));
+	g->value_decides = calloc(m->n_inputs + 1, sizeof(bool));
+	g->may_omit = calloc(m->n_inputs + 1, sizeof(bool));
+	g->constants = calloc(m->n_operands, sizeof(void *));
+	g->shapes = calloc(m->n_operands, sizeof(struct nnb_shape));
+	g->last_reader = calloc(m->n_operands, sizeof(uint32_t));
+	if (!g->mappings || !g->value_decides || !g->may_omit || !g->constants || !g->shapes || !g->last_reader)
+		return nnb__graph_free(g);
+	g->seen = (struct nnb_graph){
+		.model = m, .constants = g->constants, .shapes = g->shapes, .last_reader = g->last_reader
+	};
+	return g;
+}
+
+enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *model, struct nnb_reason *reason)
+{
+	__attribute__((cleanup(nnb__graph_freep))) struct nnb__graph *g = NULL;
+	enum nnb_status status = nnb_model_validate(model, reason);
+
+	if (status)
+		return status;
+	g = graph_blank(model);
+	if (!g) {
+		nnb_because(reason, "no memory for the graph");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	map_pools(g);
+	status = look_at_constants(g, reason);
+	if (!status)
+		status = look_at_shapes(g, reason);
+	if (status)
+		return status;
+	look_at_readers(g);
+	if (look_at_deciders(g) || nnb__may_omit(model, g->may_omit))
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	*ret = g;
+	g = NULL;
+	return NNB_STATUS_NONE;
+}
+
+bool nnb__graph_mapped(const struct nnb__graph *g, uint32_t op)
+{
+	const struct nnb_operation *o = &g->model->operations[op];
+
+	for (uint32_t k = 0; k < o->n_inputs; k++)
+		if (is_constant(&g->model->operands[o->inputs[k]]) && !g->constants[o->inputs[k]])
+			return false;
+	return true;
+}

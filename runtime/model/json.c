@@ -1,0 +1,126 @@
+/* json.c -- looking into JSON, and saying where in it something is wrong. */
+#include "model/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "model/reason.h"
+
+/* Returns how long it would be, as snprintf does. */
+static size_t print_place(char *to, size_t room, const struct nnb__place *at)
+{
+	size_t n = at->in ? print_place(to, room, at->in) : 0;
+	char *end = to + (n < room ? n : room);
+	size_t left = n < room ? room - n : 0;
+
+	if (at->key)
+		return n + (size_t)snprintf(end, left, "%s%s", n ? "." : "", at->key);
+	return n + (size_t)snprintf(end, left, "[%zu]", at->index);
+}
+
+/* Words of the file go to terminals and logs: nothing but printable ASCII. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if (*text < 0x20 || *text > 0x7e)
+			*text = '?';
+}
+
+int nnb__wrong(struct nnb_reason *reason, const struct nnb__place *at, int error, const char *format, ...)
+{
+	char text[sizeof(reason->text)];
+	char where[sizeof(reason->text)] = "";
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	make_printable(text);
+	if (at)
+		print_place(where, sizeof(where), at);
+	nnb_because(reason, "%s%s%s", where, at ? ": " : "", text);
+	return error;
+}
+
+int nnb__no_memory(struct nnb_reason *reason)
+{
+	return nnb__wrong(reason, NULL, -ENOMEM, "out of memory");
+}
+
+/* What would be right, in words. */
+static const char *type_words(json_type type)
+{
+	switch (type) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "a list";
+	case JSON_STRING:
+		return "a string";
+	case JSON_INTEGER:
+		return "an integer";
+	case JSON_REAL:
+		return "a number";
+	default:
+		return "true or false";
+	}
+}
+
+static bool is_of_type(const json_t *json, json_type type)
+{
+	switch (type) {
+	case JSON_REAL:
+		return json_is_number(json);
+	case JSON_TRUE:
+		return json_is_boolean(json);
+	default:
+		return json_typeof(json) == type;
+	}
+}
+
+int nnb__want(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, json_type type)
+{
+	if (!json)
+		return nnb__wrong(reason, at, -EINVAL, "missing");
+	if (!is_of_type(json, type))
+		return nnb__wrong(reason, at, -EINVAL, "not %s", type_words(type));
+	return 0;
+}
+
+const json_t *nnb__member(struct nnb_reason *reason, const struct nnb__place *at, const json_t *object, json_type type)
+{
+	const json_t *json = json_object_get(object, at->key);
+
+	return nnb__want(reason, at, json, type) < 0 ? NULL : json;
+}
+
+int nnb__integer(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, int64_t min, int64_t max,
+                 int64_t *ret)
+{
+	int64_t n;
+
+	if (nnb__want(reason, at, json, JSON_INTEGER) < 0)
+		return -EINVAL;
+	n = json_integer_value(json);
+	if (n < min || n > max)
+		return nnb__wrong(reason, at, -EINVAL, "%" PRId64 " is not from %" PRId64 " to %" PRId64, n, min, max);
+	*ret = n;
+	return 0;
+}
+
+int nnb__real(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, float *ret)
+{
+	const double limit = 0x1.ffffffp127; /* from here on the nearest float32 is infinity */
+	double d;
+
+	if (nnb__want(reason, at, json, JSON_REAL) < 0)
+		return -EINVAL;
+	d = json_number_value(json);
+	if (d >= limit || d <= -limit)
+		return nnb__wrong(reason, at, -EINVAL, "%g is beyond float32", d);
+	*ret = (float)d;
+	return 0;
+}

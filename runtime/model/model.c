@@ -1,0 +1,366 @@
+/*
+ * model.c -- making models.
+ *
+ * Until nnb_model_finish, large constants wait among the values, told by a pool number that no pool has; then they
+ * move to a pool of their own (P-1).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nnb/model.h"
+
+enum { REFERENCE_ALIGNMENT = 64 }; /* P-19 */
+#define WAITING UINT32_MAX
+
+int nnb_model_new(struct nnb_model **ret, const char *name, enum nnb_hal hal)
+{
+	struct nnb_model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	strncpy(m->name, name, sizeof(m->name) - 1);
+	m->hal = hal;
+	*ret = m;
+	return 0;
+}
+
+struct nnb_model *nnb_model_free(struct nnb_model *m)
+{
+	if (!m)
+		return NULL;
+	for (uint32_t i = 0; m->operations && i < m->n_operations; i++) {
+		free(m->operations[i].inputs);
+		free(m->operations[i].outputs);
+	}
+	for (uint32_t i = 0; m->pools && i < m->n_pools; i++)
+		nnb_memory_close(&m->pools[i]);
+	free(m->operands);
+	free(m->operations);
+	free(m->inputs);
+	free(m->outputs);
+	free(m->values);
+	free(m->pools);
+	free(m);
+	return NULL;
+}
+
+/* ---- arrays that grow ---- */
+
+/* Make room for one more. An array holds exactly what it says it does, so that any model can grow. */
+static bool room_for_one(void **array, uint32_t n, size_t size)
+{
+	void *more = realloc(*array, (n + (size_t)1) * size);
+
+	if (more)
+		*array = more;
+	return more != NULL;
+}
+
+static uint32_t *index_copy(const uint32_t *indexes, uint32_t n)
+{
+	uint32_t *copy = malloc((n + (size_t)1) * sizeof(*copy));
+
+	if (copy && n)
+		memcpy(copy, indexes, n * sizeof(*copy));
+	return copy;
+}
+
+/* ---- building ---- */
+
+int nnb_model_operand(struct nnb_model *m, const struct nnb_operand *operand)
+{
+	struct nnb_operand copy = *operand; /* which may be one of the model's own */
+
+	if (m->n_operands >= NNB_OPERANDS_MAX)
+		return -E2BIG;
+	if (!room_for_one((void **)&m->operands, m->n_operands, sizeof(copy)))
+		return -ENOMEM;
+	m->operands[m->n_operands] = copy;
+	m->operands[m->n_operands].consumers = 0;
+	m->operands[m->n_operands].location = (struct nnb_location){ 0 };
+	return (int)m->n_operands++;
+}
+
+/* Where a value of @bytes goes behind @end: aligned by its length (P-1). */
+static uint64_t place_behind(uint64_t end, uint32_t bytes)
+{
+	uint32_t alignment = bytes > NNB_COPY_MAX ? REFERENCE_ALIGNMENT : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1;
+
+	return (end + alignment - 1) / alignment * alignment;
+}
+
+int nnb_model_value(struct nnb_model *m, uint32_t index, const void *data, uint32_t bytes)
+{
+	uint64_t at = place_behind(m->n_values, bytes);
+	uint8_t *values;
+
+	if (index >= m->n_operands)
+		return -EINVAL;
+	if (at + bytes > UINT32_MAX)
+		return -EFBIG;
+	values = realloc(m->values, at + bytes + 1);
+	if (!values)
+		return -ENOMEM;
+	m->values = values;
+	memset(values + m->n_values, 0, at - m->n_values);
+	if (bytes)
+		memcpy(values + at, data, bytes);
+	m->n_values = (uint32_t)(at + bytes);
+	m->operands[index].lifetime = bytes > NNB_COPY_MAX ? NNB_CONSTANT_REFERENCE : NNB_CONSTANT_COPY;
+	m->operands[index].location = (struct nnb_location){ bytes > NNB_COPY_MAX ? WAITING : 0, (uint32_t)at, bytes };
+	return 0;
+}
+
+int nnb_model_pool(struct nnb_model *m, const struct nnb_memory *pool)
+{
+	struct nnb_memory copy;
+	int r;
+
+	if (m->n_pools >= NNB_OPERANDS_MAX)
+		return -E2BIG;
+	r = nnb_memory_dup(&copy, pool); /* before the array moves: it may be one of the model's own */
+	if (r)
+		return r;
+	if (!room_for_one((void **)&m->pools, m->n_pools, sizeof(copy))) {
+		nnb_memory_close(&copy);
+		return -ENOMEM;
+	}
+	m->pools[m->n_pools] = copy;
+	return (int)m->n_pools++;
+}
+
+int nnb_model_reference(struct nnb_model *m, uint32_t index, uint32_t pool, uint32_t offset, uint32_t bytes)
+{
+	if (index >= m->n_operands || pool >= m->n_pools)
+		return -EINVAL;
+	m->operands[index].lifetime = NNB_CONSTANT_REFERENCE;
+	m->operands[index].location = (struct nnb_location){ pool, offset, bytes };
+	return 0;
+}
+
+static bool all_are_operands(const struct nnb_model *m, const uint32_t *indexes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (indexes[i] >= m->n_operands)
+			return false;
+	return true;
+}
+
+int nnb_model_operation(struct nnb_model *m, enum nnb_op type, const uint32_t *inputs, uint32_t n_inputs,
+                        const uint32_t *outputs, uint32_t n_outputs)
+{
+	struct nnb_operation op = { .type = type, .n_inputs = n_inputs, .n_outputs = n_outputs };
+
+	if (m->n_operations >= NNB_OPERANDS_MAX)
+		return -E2BIG;
+	if (!all_are_operands(m, inputs, n_inputs) || !all_are_operands(m, outputs, n_outputs))
+		return -EINVAL;
+	op.inputs = index_copy(inputs, n_inputs);
+	op.outputs = index_copy(outputs, n_outputs);
+	if (!op.inputs || !op.outputs || !room_for_one((void **)&m->operations, m->n_operations, sizeof(op))) {
+		free(op.inputs);
+		free(op.outputs);
+		return -ENOMEM;
+	}
+	m->operations[m->n_operations] = op;
+	return (int)m->n_operations++;
+}
+
+/* ---- finishing ---- */
+
+static uint64_t waiting_bytes(const struct nnb_model *m)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (m->operands[i].lifetime == NNB_CONSTANT_REFERENCE && m->operands[i].location.pool == WAITING)
+			bytes += (m->operands[i].location.length + REFERENCE_ALIGNMENT - 1) &
+			         ~(uint64_t)(REFERENCE_ALIGNMENT - 1);
+	return bytes;
+}
+
+/* Move what waits to @to, which is pool @pool. */
+static void move_waiting(struct nnb_model *m, uint8_t *to, uint32_t pool)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		struct nnb_location *l = &m->operands[i].location;
+
+		if (m->operands[i].lifetime != NNB_CONSTANT_REFERENCE || l->pool != WAITING)
+			continue;
+		memcpy(to + at, m->values + l->offset, l->length);
+		*l = (struct nnb_location){ pool, at, l->length };
+		at += (l->length + REFERENCE_ALIGNMENT - 1) & ~(uint32_t)(REFERENCE_ALIGNMENT - 1);
+	}
+}
+
+/* The bytes that the copies take in the order of their operands, which need not be that in which they came. */
+static uint64_t copied_bytes(const struct nnb_model *m)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (m->operands[i].lifetime == NNB_CONSTANT_COPY)
+			end = place_behind(end, m->operands[i].location.length) + m->operands[i].location.length;
+	return end;
+}
+
+/* Close the gaps that has left among the values. Without room for that they stay: they do no harm. */
+static void close_gaps(struct nnb_model *m)
+{
+	uint64_t bytes = copied_bytes(m), kept = 0;
+	uint8_t *values = bytes <= UINT32_MAX ? calloc(1, bytes + 1) : NULL;
+
+	for (uint32_t i = 0; values && i < m->n_operands; i++) {
+		struct nnb_location *l = &m->operands[i].location;
+
+		if (m->operands[i].lifetime != NNB_CONSTANT_COPY)
+			continue;
+		kept = place_behind(kept, l->length);
+		memcpy(values + kept, m->values + l->offset, l->length);
+		l->offset = (uint32_t)kept;
+		kept += l->length;
+	}
+	if (!values)
+		return;
+	free(m->values);
+	m->values = values;
+	m->n_values = (uint32_t)kept;
+}
+
+/* One pool for all that wait. */
+static int make_pool(struct nnb_model *m)
+{
+	uint64_t bytes = waiting_bytes(m);
+	struct nnb_mapping *mapping;
+	struct nnb_memory pool;
+	int r;
+
+	if (!bytes)
+		return 0;
+	r = nnb_memory_ashmem(&pool, bytes);
+	if (r)
+		return r;
+	r = nnb_map(&mapping, &pool);
+	if (!r) {
+		r = nnb_model_pool(m, &pool);
+		if (r >= 0) {
+			move_waiting(m, nnb_mapping_data(mapping), (uint32_t)r);
+			close_gaps(m);
+			r = 0;
+		}
+		nnb_mapping_unref(mapping);
+	}
+	nnb_memory_close(&pool);
+	return r;
+}
+
+static void count_consumers(struct nnb_model *m)
+{
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		m->operands[i].consumers = 0;
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
+			m->operands[m->operations[i].inputs[k]].consumers++;
+}
+
+int nnb_model_finish(struct nnb_model *m, const uint32_t *inputs, uint32_t n_inputs, const uint32_t *outputs,
+                     uint32_t n_outputs)
+{
+	uint32_t *in, *out;
+	int r;
+
+	if (!all_are_operands(m, inputs, n_inputs) || !all_are_operands(m, outputs, n_outputs))
+		return -EINVAL;
+	in = index_copy(inputs, n_inputs);
+	out = index_copy(outputs, n_outputs);
+	r = in && out ? make_pool(m) : -ENOMEM;
+	if (r) {
+		free(in);
+		free(out);
+		return r;
+	}
+	for (uint32_t i = 0; i < n_inputs; i++)
+		m->operands[in[i]].lifetime = NNB_MODEL_INPUT;
+	for (uint32_t i = 0; i < n_outputs; i++)
+		m->operands[out[i]].lifetime = NNB_MODEL_OUTPUT;
+	count_consumers(m);
+	free(m->inputs);
+	free(m->outputs);
+	m->inputs = in;
+	m->outputs = out;
+	m->n_inputs = n_inputs;
+	m->n_outputs = n_outputs;
+	return 0;
+}
+
+/* ---- copying ---- */
+
+static bool copy_array(void **ret, const void *from, size_t bytes)
+{
+	*ret = malloc(bytes + 1);
+	if (*ret && bytes)
+		memcpy(*ret, from, bytes);
+	return *ret != NULL;
+}
+
+static bool copy_operations(struct nnb_model *to, const struct nnb_model *m)
+{
+	to->operations = calloc(m->n_operations + (size_t)1, sizeof(*to->operations));
+	if (!to->operations)
+		return false;
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		const struct nnb_operation *op = &m->operations[i];
+		struct nnb_operation *copy = &to->operations[to->n_operations++];
+
+		*copy = *op;
+		copy->inputs = index_copy(op->inputs, op->n_inputs);
+		copy->outputs = index_copy(op->outputs, op->n_outputs);
+		if (!copy->inputs || !copy->outputs)
+			return false;
+	}
+	return true;
+}
+
+static int copy_pools(struct nnb_model *to, const struct nnb_model *m)
+{
+	to->pools = calloc(m->n_pools + (size_t)1, sizeof(*to->pools));
+	if (!to->pools)
+		return -ENOMEM;
+	for (; to->n_pools < m->n_pools; to->n_pools++) {
+		int r = nnb_memory_dup(&to->pools[to->n_pools], &m->pools[to->n_pools]);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *m)
+{
+	__attribute__((cleanup(nnb_model_freep))) struct nnb_model *to = calloc(1, sizeof(*to));
+	int r;
+
+	if (!to)
+		return -ENOMEM;
+	memcpy(to->name, m->name, sizeof(to->name));
+	to->hal = m->hal;
+	to->relaxed = m->relaxed;
+	to->n_operands = m->n_operands;
+	to->n_inputs = m->n_inputs;
+	to->n_outputs = m->n_outputs;
+	to->n_values = m->n_values;
+	if (!copy_array((void **)&to->operands, m->operands, m->n_operands * sizeof(*m->operands)) ||
+	    !copy_array((void **)&to->inputs, m->inputs, m->n_inputs * sizeof(*m->inputs)) ||
+	    !copy_array((void **)&to->outputs, m->outputs, m->n_outputs * sizeof(*m->outputs)) ||
+	    !copy_array((void **)&to->values, m->values, m->n_values) || !copy_operations(to, m))
+		return -ENOMEM;
+	r = copy_pools(to, m);
+	if (r)
+		return r;
+	*ret = to;
+	to = NULL;
+	return 0;
+}

@@ -1,0 +1,189 @@
+/*
+ * request.c -- is a request one that this model can be executed with (R1 to R9)?
+ *
+ * TRUST   The request is a stranger's, but lies in a struct of ours: what is checked stays as it was checked. What the
+ *         pools hold is nobody's business here.
+ */
+#include "model/request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "model/ops.h"
+#include "model/reason.h"
+
+#define REFUSED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_INVALID_ARGUMENT)
+
+/* ---- pools ---- */
+
+/* R8 */
+static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reason *reason)
+{
+	switch (nnb_memory_check(pool)) {
+	case 0:
+		return NNB_STATUS_NONE;
+	case -ENOTSUP:
+		return REFUSED(reason, "its name is none there is");
+	default:
+		return REFUSED(reason, "its handle is not that of its name");
+	}
+}
+
+static bool allows(const struct nnb_memory *pool, int prot)
+{
+	return nnb_memory_kind(pool) != NNB_MEMORY_MMAP_FD || pool->ints[0] & prot;
+}
+
+/* ---- arguments ---- */
+
+/* R5, R6: what model and argument say together. @zero_ok: an extent may stay unknown. */
+static enum nnb_status combine(const struct nnb_operand *o, const struct nnb_argument *a, bool zero_ok,
+                               struct nnb_shape *ret, struct nnb_reason *reason)
+{
+	bool tensor = nnb_type_info(o->type)->tensor;
+	struct nnb_shape s = { .rank = a->rank ? a->rank : o->rank };
+
+	if (a->rank > NNB_RANK_MAX || (a->rank && o->rank && a->rank != o->rank) || (a->rank && !tensor))
+		return REFUSED(reason, "rank %u does not go with the model's %u", a->rank, o->rank);
+	s.known = s.rank > 0 || !tensor;
+	for (uint32_t d = 0; d < s.rank; d++) {
+		uint32_t model = d < o->rank ? o->dims[d] : 0, asked = a->rank ? a->dims[d] : 0;
+
+		if (model && asked && model != asked)
+			return REFUSED(reason, "dimension %u is %u in the model and %u here", d, model, asked);
+		if (a->rank && !asked && !zero_ok)
+			return REFUSED(reason, "dimension %u is 0", d);
+		s.dims[d] = asked ? asked : model;
+		s.known &= s.dims[d] != 0;
+	}
+	if (!s.known && !zero_ok)
+		return REFUSED(reason, "its dimensions are not known");
+	*ret = s;
+	return NNB_STATUS_NONE;
+}
+
+/* R4, R7, P-18 and the alignment of an element. */
+static enum nnb_status check_place(const struct nnb_operand *o, const struct nnb_shape *s, const struct nnb_location *l,
+                                   const struct nnb_memory *pool, struct nnb_reason *reason)
+{
+	uint64_t length = l->length, bytes, element = nnb_type_info(o->type)->bytes;
+	enum nnb_memory_kind kind = nnb_memory_kind(pool);
+
+	if (kind == NNB_MEMORY_HARDWARE_BUFFER)
+		return l->offset || l->length ? REFUSED(reason, "a part of a hardware buffer") : NNB_STATUS_NONE;
+	if (kind == NNB_MEMORY_HARDWARE_BUFFER_BLOB && !l->offset && !l->length)
+		length = pool->size;
+	if (l->offset + length > pool->size)
+		return REFUSED(reason, "bytes %u to %llu are not within pool %u", l->offset,
+		               (unsigned long long)(l->offset + length), l->pool);
+	if (!length)
+		return REFUSED(reason, "it has no bytes");
+	if (element && l->offset % element)
+		return REFUSED(reason, "offset %u is no multiple of an element's %llu bytes", l->offset,
+		               (unsigned long long)element);
+	if (nnb_operand_bytes(o->type, s->rank, s->dims, &bytes))
+		return REFUSED(reason, "it is larger than anything can be");
+	if (s->known && bytes && length != bytes)
+		return REFUSED(reason, "it has %llu bytes and not %llu", (unsigned long long)length,
+		               (unsigned long long)bytes);
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status check_omitted(const struct nnb_argument *a, bool may_omit, struct nnb_reason *reason)
+{
+	if (a->location.pool || a->location.offset || a->location.length || a->rank) /* R2 */
+		return REFUSED(reason, "it has no value, and still a location or dimensions");
+	return may_omit ? NNB_STATUS_NONE : REFUSED(reason, "it may not be left out");
+}
+
+static enum nnb_status check_argument(const struct nnb_operand *o, const struct nnb_argument *a,
+                                      const struct nnb_request *request, int prot, bool zero_ok,
+                                      struct nnb_reason *reason)
+{
+	enum nnb_status status;
+	struct nnb_shape s;
+
+	if (a->location.pool >= request->n_pools) /* R3 */
+		return REFUSED(reason, "there is no pool %u", a->location.pool);
+	if (!allows(&request->pools[a->location.pool], prot))
+		return REFUSED(reason, "pool %u may not be %s", a->location.pool,
+		               prot == PROT_READ ? "read" : "written");
+	status = combine(o, a, zero_ok, &s, reason);
+	return status ? status : check_place(o, &s, &a->location, &request->pools[a->location.pool], reason);
+}
+
+/* ---- the whole ---- */
+
+static enum nnb_status check_counts(const struct nnb_model *m, const struct nnb_request *r, struct nnb_reason *reason)
+{
+	if (r->n_inputs != m->n_inputs || r->n_outputs != m->n_outputs) /* R1 */
+		return REFUSED(reason, "%u inputs and %u outputs, where the model has %u and %u", r->n_inputs,
+		               r->n_outputs, m->n_inputs, m->n_outputs);
+	if ((r->n_inputs && !r->inputs) || (r->n_outputs && !r->outputs) || (r->n_pools && !r->pools))
+		return REFUSED(reason, "a list is missing");
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb__request_validate(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r,
+                                      bool fenced, struct nnb_reason *reason)
+{
+	bool zero_ok = m->hal >= NNB_HAL_1_2 && !fenced;
+	enum nnb_status status = check_counts(m, r, reason);
+	uint32_t i;
+
+	if (status)
+		return status;
+	for (i = 0; !status && i < r->n_pools; i++)
+		status = check_pool(&r->pools[i], reason);
+	if (status) {
+		nnb__within(reason, "pool %u", i - 1);
+		return status;
+	}
+	for (i = 0; !status && i < r->n_inputs; i++)
+		status = r->inputs[i].no_value ? check_omitted(&r->inputs[i], may_omit[i], reason)
+		                               : check_argument(&m->operands[m->inputs[i]], &r->inputs[i], r, PROT_READ,
+		                                                false, reason);
+	if (status) {
+		nnb__within(reason, "input %u", i - 1);
+		return status;
+	}
+	for (i = 0; !status && i < r->n_outputs; i++)
+		status = r->outputs[i].no_value ? check_omitted(&r->outputs[i], false, reason)
+		                                : check_argument(&m->operands[m->outputs[i]], &r->outputs[i], r,
+		                                                 PROT_WRITE, zero_ok, reason);
+	if (status)
+		nnb__within(reason, "output %u", i - 1);
+	return status;
+}
+
+int nnb__may_omit(const struct nnb_model *m, bool *may_omit)
+{
+	bool *needed = calloc(m->n_operands, sizeof(*needed));
+
+	if (!needed)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
+			if (!nnb__op_optional(&m->operations[i], k))
+				needed[m->operations[i].inputs[k]] = true;
+	for (uint32_t i = 0; i < m->n_inputs; i++)
+		may_omit[i] = !needed[m->inputs[i]];
+	free(needed);
+	return 0;
+}
+
+enum nnb_status nnb_request_validate(const struct nnb_model *m, const struct nnb_request *request, bool fenced,
+                                     struct nnb_reason *reason)
+{
+	bool *may_omit = calloc(m->n_inputs + (size_t)1, sizeof(*may_omit));
+	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+
+	if (may_omit && !nnb__may_omit(m, may_omit))
+		status = nnb__request_validate(m, may_omit, request, fenced, reason);
+	else
+		nnb_because(reason, "no memory to look at it");
+	free(may_omit);
+	return status;
+}

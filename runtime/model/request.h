@@ -1,0 +1,14 @@
+/* request.h -- validating requests for who has looked at the model before. */
+#ifndef NNB_MODEL_REQUEST_H
+#define NNB_MODEL_REQUEST_H
+
+#include "nnb/model.h"
+
+/* Write to may_omit[i] whether every operation that reads model input i lets it be left out. -ENOMEM. */
+int nnb__may_omit(const struct nnb_model *model, bool *may_omit);
+
+/* nnb_request_validate with that known; nothing is allocated. */
+enum nnb_status nnb__request_validate(const struct nnb_model *model, const bool *may_omit,
+                                      const struct nnb_request *request, bool fenced, struct nnb_reason *reason);
+
+#endif

@@ -1,0 +1,553 @@
+/*
+ * shapes.c -- the shapes of outputs from those of inputs, one function a family (section 7.6).
+ *
+ * Each is called when all its tensor inputs are known or left out, and refuses what does not go together. A scalar
+ * that is not known leaves the output unknown.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/ops.h"
+#include "model/reason.h"
+
+typedef struct nnb__op_view view;
+
+__attribute__((format(printf, 2, 3))) static int refused(const view *v, const char *format, ...)
+{
+	char why[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	nnb_because(v->reason, "%s", why);
+	return -EINVAL;
+}
+
+static void set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
+{
+	*ret = (struct nnb_shape){ .rank = rank, .known = true };
+	memcpy(ret->dims, dims, rank * sizeof(*dims));
+}
+
+#define SET(ret, ...) \
+	set(ret, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]){ __VA_ARGS__ })
+
+static uint64_t elements(const struct nnb_shape *s)
+{
+	uint64_t n = 1;
+
+	for (uint32_t d = 0; d < s->rank; d++)
+		if (__builtin_mul_overflow(n, s->dims[d], &n))
+			return UINT64_MAX;
+	return n;
+}
+
+static int want_rank(const view *v, uint32_t k, uint32_t least, uint32_t most)
+{
+	uint32_t rank = nnb__in(v, k)->rank;
+
+	return rank >= least && rank <= most ? 0 : refused(v, "input %u has rank %u", k, rank);
+}
+
+/* Input @k must have exactly these dimensions. */
+static int want_dims(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
+{
+	const struct nnb_shape *s = nnb__in(v, k);
+
+	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
+		return 0;
+	return refused(v, "input %u has dimensions that do not go with the others'", k);
+}
+
+#define WANT(v, k, ...) \
+	want_dims(v, k, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]){ __VA_ARGS__ })
+
+static int want_fused(const view *v, uint32_t k)
+{
+	int32_t fused;
+
+	if (!nnb__in_i32(v, k, &fused) || (fused >= NNB_FUSED_NONE && fused <= NNB_FUSED_RELU6))
+		return 0;
+	return refused(v, "%d is no fused activation", fused);
+}
+
+/* RNN and SVDF: 0 to 3 as fused ones, 4 tanh, 6 sigmoid. LSTM: the same without RELU1. */
+static int want_activation(const view *v, uint32_t k)
+{
+	int32_t code;
+
+	if (!nnb__in_i32(v, k, &code))
+		return 0;
+	if ((code >= 0 && code <= 4 && (code != NNB_FUSED_RELU1 || v->op->type != NNB_LSTM)) || code == 6)
+		return 0;
+	return refused(v, "%d is no activation", code);
+}
+
+/* ---- element by element ---- */
+
+static int shape_same(const view *v, struct nnb_shape *ret)
+{
+	int r = want_rank(v, 0, 1, 4);
+
+	if (!r)
+		*ret = *nnb__in(v, 0);
+	return r;
+}
+
+/* O-32 */
+static int shape_broadcast(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *a = nnb__in(v, 0), *b = nnb__in(v, 1);
+	struct nnb_shape out = { .rank = a->rank > b->rank ? a->rank : b->rank, .known = true };
+
+	if (want_rank(v, 0, 1, 4) || want_rank(v, 1, 1, 4) || want_fused(v, 2))
+		return -EINVAL;
+	for (uint32_t d = 1; d <= out.rank; d++) { /* from the last */
+		uint32_t x = d <= a->rank ? a->dims[a->rank - d] : 1, y = d <= b->rank ? b->dims[b->rank - d] : 1;
+
+		if (x != y && x != 1 && y != 1)
+			return refused(v, "%u and %u do not broadcast", x, y);
+		out.dims[out.rank - d] = x == 1 ? y : x;
+	}
+	*ret = out;
+	return 0;
+}
+
+static int shape_softmax(const view *v, struct nnb_shape *ret)
+{
+	float beta;
+
+	if (v->model->hal < NNB_HAL_1_2 && nnb__in(v, 0)->rank != 2 && nnb__in(v, 0)->rank != 4)
+		return refused(v, "its input has rank %u, which is neither 2 nor 4", nnb__in(v, 0)->rank);
+	if (nnb__in_f32(v, 1, &beta) && !(beta > 0))
+		return refused(v, "beta is not above 0");
+	return shape_same(v, ret);
+}
+
+/* In 1.0 and 1.1, of rank 4. */
+static int shape_normalization(const view *v, struct nnb_shape *ret)
+{
+	int32_t radius;
+
+	if (v->op->type == NNB_LOCAL_RESPONSE_NORMALIZATION && nnb__in_i32(v, 1, &radius) && radius < 0)
+		return refused(v, "the radius is below 0");
+	if (v->model->hal < NNB_HAL_1_2 && want_rank(v, 0, 4, 4))
+		return -EINVAL;
+	return shape_same(v, ret);
+}
+
+static int shape_any_rank(const view *v, struct nnb_shape *ret)
+{
+	*ret = *nnb__in(v, 0);
+	return 0;
+}
+
+/* ---- windows ---- */
+
+static int shape_pool(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0);
+	struct nnb_window w;
+	uint32_t h, width;
+	int r = want_rank(v, 0, 4, 4);
+
+	if (!r)
+		r = nnb__op_window(v, &w, &h, &width);
+	if (!r)
+		SET(ret, in->dims[0], h, width, in->dims[3]);
+	return r;
+}
+
+static int shape_conv(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0), *filter = nnb__in(v, 1);
+	struct nnb_window w;
+	uint32_t h, width;
+	int r;
+
+	if (want_rank(v, 0, 4, 4) || want_rank(v, 1, 4, 4) || WANT(v, 2, filter->dims[0]))
+		return -EINVAL;
+	if (filter->dims[3] != in->dims[3])
+		return refused(v, "the filter is for %u channels, and there are %u", filter->dims[3], in->dims[3]);
+	r = nnb__op_window(v, &w, &h, &width);
+	if (!r)
+		SET(ret, in->dims[0], h, width, filter->dims[0]);
+	return r;
+}
+
+static int shape_depthwise(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0), *filter = nnb__in(v, 1);
+	struct nnb_window w;
+	uint32_t h, width;
+	int r;
+
+	if (want_rank(v, 0, 4, 4) || want_rank(v, 1, 4, 4) || WANT(v, 2, filter->dims[3]))
+		return -EINVAL;
+	if (filter->dims[0] != 1)
+		return refused(v, "the filter's first dimension is not 1");
+	r = nnb__op_window(v, &w, &h, &width);
+	if (r)
+		return r;
+	if ((uint64_t)in->dims[3] * w.multiplier != filter->dims[3])
+		return refused(v, "%u channels times %u are not the filter's %u", in->dims[3], w.multiplier,
+		               filter->dims[3]);
+	SET(ret, in->dims[0], h, width, filter->dims[3]);
+	return 0;
+}
+
+static int shape_fully_connected(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0), *weights = nnb__in(v, 1);
+	uint64_t n = elements(in);
+
+	if (want_rank(v, 0, 2, 4) || want_rank(v, 1, 2, 2) || WANT(v, 2, weights->dims[0]) || want_fused(v, 3))
+		return -EINVAL;
+	if (n % weights->dims[1] || n / weights->dims[1] > UINT32_MAX)
+		return refused(v, "the input does not divide into rows of %u", weights->dims[1]);
+	SET(ret, (uint32_t)(n / weights->dims[1]), weights->dims[0]);
+	return 0;
+}
+
+static int shape_resize(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0);
+	int32_t w, h;
+
+	if (want_rank(v, 0, 4, 4))
+		return -EINVAL;
+	if (!nnb__in_i32(v, 1, &w) || !nnb__in_i32(v, 2, &h))
+		return -ENODATA;
+	if (w <= 0 || h <= 0)
+		return refused(v, "it is to have %d by %d", w, h);
+	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, in->dims[3]);
+	return 0;
+}
+
+/* ---- moving elements ---- */
+
+static int shape_concatenation(const view *v, struct nnb_shape *ret)
+{
+	uint32_t n = v->op->n_inputs - 1, rank = nnb__in(v, 0)->rank;
+	struct nnb_shape out = *nnb__in(v, 0);
+	uint64_t sum = 0;
+	int32_t axis;
+
+	if (want_rank(v, 0, 1, 4))
+		return -EINVAL;
+	if (!nnb__in_i32(v, n, &axis))
+		return -ENODATA;
+	if (axis < 0 && v->model->hal >= NNB_HAL_1_2)
+		axis += (int32_t)rank;
+	if (axis < 0 || axis >= (int32_t)rank)
+		return refused(v, "there is no axis %d", axis);
+	for (uint32_t k = 0; k < n; k++) {
+		const struct nnb_shape *in = nnb__in(v, k);
+
+		if (in->rank != rank)
+			return refused(v, "input %u has another rank", k);
+		for (uint32_t d = 0; d < rank; d++)
+			if (d != (uint32_t)axis && in->dims[d] != out.dims[d])
+				return refused(v, "input %u has another extent in dimension %u", k, d);
+		sum += in->dims[axis];
+	}
+	if (sum > UINT32_MAX)
+		return refused(v, "it becomes too large");
+	out.dims[axis] = (uint32_t)sum;
+	*ret = out;
+	return 0;
+}
+
+/* One dimension may be -1: what is left of the elements. */
+static int shape_reshape(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0), *list = nnb__in(v, 1);
+	const int32_t *wanted = v->constants ? v->constants[v->op->inputs[1]] : NULL;
+	struct nnb_shape out = { .known = true };
+	uint64_t have = elements(in), n = 1;
+	int64_t rest = -1;
+
+	if (want_rank(v, 1, 1, 1))
+		return -EINVAL;
+	out.rank = list->dims[0];
+	if (out.rank > NNB_RANK_MAX)
+		return refused(v, "it is to have rank %u", out.rank);
+	if (!wanted)
+		return -ENODATA;
+	for (uint32_t d = 0; d < out.rank; d++) {
+		if (wanted[d] == -1 && rest < 0) {
+			rest = d;
+			continue;
+		}
+		if (wanted[d] <= 0 || __builtin_mul_overflow(n, (uint64_t)wanted[d], &n))
+			return refused(v, "dimension %u is to be %d", d, wanted[d]);
+		out.dims[d] = (uint32_t)wanted[d];
+	}
+	if (rest >= 0) {
+		if (have % n || have / n > UINT32_MAX)
+			return refused(v, "%llu elements do not divide by %llu", (unsigned long long)have,
+			               (unsigned long long)n);
+		out.dims[rest] = (uint32_t)(have / n);
+		n = have;
+	}
+	if (n != have)
+		return refused(v, "%llu elements do not become %llu", (unsigned long long)have, (unsigned long long)n);
+	*ret = out;
+	return 0;
+}
+
+static int shape_depth_to_space(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0);
+	int32_t block;
+	uint64_t h, w;
+
+	if (want_rank(v, 0, 4, 4))
+		return -EINVAL;
+	if (!nnb__in_i32(v, 1, &block))
+		return -ENODATA;
+	if (block <= 0 || in->dims[3] % ((uint64_t)block * (uint64_t)block))
+		return refused(v, "%u channels do not divide by the square of block %d", in->dims[3], block);
+	h = (uint64_t)in->dims[1] * (uint64_t)block;
+	w = (uint64_t)in->dims[2] * (uint64_t)block;
+	if (h > UINT32_MAX || w > UINT32_MAX)
+		return refused(v, "it becomes too large");
+	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, (uint32_t)(in->dims[3] / ((uint64_t)block * (uint64_t)block)));
+	return 0;
+}
+
+static int shape_space_to_depth(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0);
+	int32_t block;
+	uint64_t c;
+
+	if (want_rank(v, 0, 4, 4))
+		return -EINVAL;
+	if (!nnb__in_i32(v, 1, &block))
+		return -ENODATA;
+	if (block <= 0 || in->dims[1] % (uint32_t)block || in->dims[2] % (uint32_t)block)
+		return refused(v, "%u by %u do not divide by block %d", in->dims[1], in->dims[2], block);
+	c = (uint64_t)block * (uint64_t)block;
+	if (__builtin_mul_overflow(c, in->dims[3], &c) || c > UINT32_MAX)
+		return refused(v, "it becomes too large");
+	SET(ret, in->dims[0], in->dims[1] / (uint32_t)block, in->dims[2] / (uint32_t)block, (uint32_t)c);
+	return 0;
+}
+
+/* ---- looking up ---- */
+
+static int shape_embedding_lookup(const view *v, struct nnb_shape *ret)
+{
+	struct nnb_shape out = *nnb__in(v, 1);
+
+	if (want_rank(v, 0, 1, 1) || want_rank(v, 1, 2, NNB_RANK_MAX))
+		return -EINVAL;
+	out.dims[0] = nnb__in(v, 0)->dims[0];
+	*ret = out;
+	return 0;
+}
+
+static int shape_hashtable_lookup(const view *v, struct nnb_shape *ret)
+{
+	struct nnb_shape out = *nnb__in(v, 2);
+	uint32_t n = nnb__in(v, 0)->dims[0];
+
+	if (want_rank(v, 0, 1, 1) || want_rank(v, 2, 1, NNB_RANK_MAX) || WANT(v, 1, out.dims[0]))
+		return -EINVAL;
+	out.dims[0] = n;
+	ret[0] = out;
+	SET(&ret[1], n);
+	return 0;
+}
+
+enum { LSH_SPARSE_PLAIN = 1, LSH_DENSE = 2, LSH_SPARSE = 3, LSH_BITS_MAX = 32 };
+
+static int shape_lsh_projection(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *hash = nnb__in(v, 0), *in = nnb__in(v, 1);
+	int32_t type;
+	uint64_t n;
+
+	if (want_rank(v, 0, 2, 2) || want_rank(v, 1, 1, NNB_RANK_MAX))
+		return -EINVAL;
+	if (hash->dims[1] > LSH_BITS_MAX)
+		return refused(v, "a hash has %u bits", hash->dims[1]);
+	if (!nnb__in(v, 2)->omitted && WANT(v, 2, in->dims[0]))
+		return -EINVAL;
+	if (!nnb__in_i32(v, 3, &type))
+		return -ENODATA;
+	if (type < LSH_SPARSE_PLAIN || type > (v->model->hal < NNB_HAL_1_2 ? LSH_DENSE : LSH_SPARSE))
+		return refused(v, "there is no type %d", type);
+	n = type == LSH_DENSE ? (uint64_t)hash->dims[0] * hash->dims[1] : hash->dims[0];
+	if (n > UINT32_MAX)
+		return refused(v, "it becomes too large");
+	SET(ret, (uint32_t)n);
+	return 0;
+}
+
+/* ---- with state ---- */
+
+static int shape_rnn(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0);
+	uint32_t batch = in->dims[0], inputs = in->dims[1], units = nnb__in(v, 1)->dims[0];
+
+	if (want_rank(v, 0, 2, 2) || WANT(v, 1, units, inputs) || WANT(v, 2, units, units) || WANT(v, 3, units) ||
+	    WANT(v, 4, batch, units) || want_activation(v, 5))
+		return -EINVAL;
+	SET(&ret[0], batch, units);
+	SET(&ret[1], batch, units);
+	return 0;
+}
+
+static int shape_svdf(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, 0);
+	uint32_t batch = in->dims[0], filters = nnb__in(v, 1)->dims[0], memory = nnb__in(v, 2)->dims[1];
+	uint64_t state = (uint64_t)filters * memory;
+	int32_t rank;
+
+	if (want_rank(v, 0, 2, 2) || WANT(v, 1, filters, in->dims[1]) || want_rank(v, 2, 2, 2) ||
+	    WANT(v, 2, filters, memory) || want_activation(v, 6))
+		return -EINVAL;
+	if (state > UINT32_MAX || WANT(v, 4, batch, (uint32_t)state))
+		return refused(v, "the state is not %u by %llu", batch, (unsigned long long)state);
+	SET(&ret[0], batch, (uint32_t)state);
+	if (!nnb__in_i32(v, 5, &rank))
+		return 0;
+	if (rank <= 0 || filters % (uint32_t)rank)
+		return refused(v, "%u filters do not divide by rank %d", filters, rank);
+	if (!nnb__in(v, 3)->omitted && WANT(v, 3, filters / (uint32_t)rank))
+		return -EINVAL;
+	SET(&ret[1], batch, filters / (uint32_t)rank);
+	return 0;
+}
+
+/* What is left out must be left out together: which of the four kinds of LSTM it is. */
+static int lstm_kind(const view *v, uint32_t cells, uint32_t outputs)
+{
+	bool coupled = nnb__in(v, NNB_LSTM_W_INPUT)->omitted, peeps = !nnb__in(v, NNB_LSTM_PEEP_OUTPUT)->omitted;
+	bool projects = !nnb__in(v, NNB_LSTM_PROJECTION)->omitted;
+
+	if (nnb__in(v, NNB_LSTM_R_INPUT)->omitted != coupled || nnb__in(v, NNB_LSTM_B_INPUT)->omitted != coupled)
+		return refused(v, "only a part of the input gate is there");
+	if (nnb__in(v, NNB_LSTM_PEEP_FORGET)->omitted == peeps ||
+	    nnb__in(v, NNB_LSTM_PEEP_INPUT)->omitted != (!peeps || coupled))
+		return refused(v, "only a part of the peephole connections is there");
+	if (!projects && (!nnb__in(v, NNB_LSTM_PROJECTION_BIAS)->omitted || cells != outputs))
+		return refused(v, "there is no projection, and it seems to be one");
+	return 0;
+}
+
+static int want_unless_omitted(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
+{
+	return nnb__in(v, k)->omitted ? 0 : want_dims(v, k, rank, dims);
+}
+
+static int lstm_weights(const view *v, uint32_t inputs, uint32_t cells, uint32_t outputs)
+{
+	const uint32_t w[] = { cells, inputs }, r[] = { cells, outputs }, projection[] = { outputs, cells };
+
+	for (uint32_t k = NNB_LSTM_W_INPUT; k <= NNB_LSTM_W_OUTPUT; k++)
+		if (want_unless_omitted(v, k, 2, w))
+			return -EINVAL;
+	for (uint32_t k = NNB_LSTM_R_INPUT; k <= NNB_LSTM_R_OUTPUT; k++)
+		if (want_unless_omitted(v, k, 2, r))
+			return -EINVAL;
+	for (uint32_t k = NNB_LSTM_PEEP_INPUT; k <= NNB_LSTM_B_OUTPUT; k++)
+		if (want_unless_omitted(v, k, 1, &cells))
+			return -EINVAL;
+	if (want_unless_omitted(v, NNB_LSTM_PROJECTION, 2, projection) ||
+	    want_unless_omitted(v, NNB_LSTM_PROJECTION_BIAS, 1, &outputs))
+		return -EINVAL;
+	return 0;
+}
+
+static int shape_lstm(const view *v, struct nnb_shape *ret)
+{
+	const struct nnb_shape *in = nnb__in(v, NNB_LSTM_INPUT);
+	uint32_t batch = in->dims[0], cells = nnb__in(v, NNB_LSTM_W_OUTPUT)->dims[0],
+		 outputs = nnb__in(v, NNB_LSTM_R_OUTPUT)->dims[1];
+	uint64_t scratch = (uint64_t)cells * (nnb__in(v, NNB_LSTM_W_INPUT)->omitted ? 3 : 4);
+
+	if (want_rank(v, NNB_LSTM_INPUT, 2, 2) || lstm_weights(v, in->dims[1], cells, outputs) ||
+	    lstm_kind(v, cells, outputs) || WANT(v, NNB_LSTM_STATE, batch, outputs) ||
+	    WANT(v, NNB_LSTM_CELL_STATE, batch, cells) || want_activation(v, NNB_LSTM_ACTIVATION))
+		return -EINVAL;
+	if (scratch > UINT32_MAX)
+		return refused(v, "it has too many cells");
+	SET(&ret[0], batch, (uint32_t)scratch);
+	SET(&ret[1], batch, outputs);
+	SET(&ret[2], batch, cells);
+	SET(&ret[3], batch, outputs);
+	return 0;
+}
+
+/* ---- the table ---- */
+
+typedef int shape_fn(const view *v, struct nnb_shape *ret);
+
+static shape_fn *const shape_fns[] = {
+	[NNB_ADD] = shape_broadcast,
+	[NNB_AVERAGE_POOL_2D] = shape_pool,
+	[NNB_CONCATENATION] = shape_concatenation,
+	[NNB_CONV_2D] = shape_conv,
+	[NNB_DEPTHWISE_CONV_2D] = shape_depthwise,
+	[NNB_DEPTH_TO_SPACE] = shape_depth_to_space,
+	[NNB_DEQUANTIZE] = shape_any_rank,
+	[NNB_EMBEDDING_LOOKUP] = shape_embedding_lookup,
+	[NNB_FLOOR] = shape_same,
+	[NNB_FULLY_CONNECTED] = shape_fully_connected,
+	[NNB_HASHTABLE_LOOKUP] = shape_hashtable_lookup,
+	[NNB_L2_NORMALIZATION] = shape_normalization,
+	[NNB_L2_POOL_2D] = shape_pool,
+	[NNB_LOCAL_RESPONSE_NORMALIZATION] = shape_normalization,
+	[NNB_LOGISTIC] = shape_same,
+	[NNB_LSH_PROJECTION] = shape_lsh_projection,
+	[NNB_LSTM] = shape_lstm,
+	[NNB_MAX_POOL_2D] = shape_pool,
+	[NNB_MUL] = shape_broadcast,
+	[NNB_RELU] = shape_same,
+	[NNB_RELU1] = shape_same,
+	[NNB_RELU6] = shape_same,
+	[NNB_RESHAPE] = shape_reshape,
+	[NNB_RESIZE_BILINEAR] = shape_resize,
+	[NNB_RNN] = shape_rnn,
+	[NNB_SOFTMAX] = shape_softmax,
+	[NNB_SPACE_TO_DEPTH] = shape_space_to_depth,
+	[NNB_SVDF] = shape_svdf,
+	[NNB_TANH] = shape_same,
+};
+
+/* Is every tensor the operation reads known, or left out? */
+static bool inputs_known(const view *v)
+{
+	for (uint32_t k = 0; k < v->op->n_inputs; k++)
+		if (!nnb__in(v, k)->known && !nnb__in(v, k)->omitted)
+			return false;
+	return true;
+}
+
+int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
+{
+	int r;
+
+	memset(ret, 0, v->op->n_outputs * sizeof(*ret));
+	if (!inputs_known(v))
+		return 0;
+	r = shape_fns[v->op->type](v, ret);
+	if (r == -ENODATA)
+		return 0;
+	for (uint32_t k = 0; !r && k < v->op->n_outputs; k++) {
+		uint32_t type = v->model->operands[v->op->outputs[k]].type;
+		uint64_t bytes;
+
+		if (nnb_operand_bytes(type, ret[k].rank, ret[k].dims, &bytes) || bytes > UINT32_MAX)
+			r = refused(v, "output %u becomes larger than anything can be", k);
+	}
+	return r;
+}

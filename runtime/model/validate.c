@@ -1,0 +1,300 @@
+/*
+ * validate.c -- is a model one that the HAL allows (sections 7.1 to 7.3)?
+ *
+ * TRUST   Every field may be wrong. Counts and arrays are judged before anything is read through them, indexes before
+ *         they are used; sums are made in 64 bits. Everything takes one pass, so that a huge model takes long in
+ *         proportion and no more.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/ops.h"
+#include "model/reason.h"
+
+#define REFUSED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_INVALID_ARGUMENT)
+
+/* What one pass over the operations finds out about each operand. */
+struct notes {
+	uint32_t reads;
+	bool written, listed_in, listed_out;
+};
+
+static bool is_written_by_operations(const struct nnb_operand *o)
+{
+	return o->lifetime == NNB_TEMPORARY || o->lifetime == NNB_MODEL_OUTPUT;
+}
+
+static bool is_constant(const struct nnb_operand *o)
+{
+	return o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
+}
+
+/* ---- the frame ---- */
+
+static enum nnb_status check_count(const char *what, uint32_t n, const void *array, struct nnb_reason *reason)
+{
+	if (n > NNB_OPERANDS_MAX)
+		return REFUSED(reason, "%u %s are too many", n, what);
+	if (n && !array)
+		return REFUSED(reason, "there are no %s where there should be %u", what, n);
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status check_frame(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	if (!memchr(m->name, '\0', sizeof(m->name)))
+		return REFUSED(reason, "the name does not end");
+	if (m->hal < NNB_HAL_1_0 || m->hal > NNB_HAL_1_3)
+		return REFUSED(reason, "there is no HAL version %#x", m->hal);
+	if (check_count("operands", m->n_operands, m->operands, reason) ||
+	    check_count("operations", m->n_operations, m->operations, reason) ||
+	    check_count("inputs", m->n_inputs, m->inputs, reason) ||
+	    check_count("outputs", m->n_outputs, m->outputs, reason) ||
+	    check_count("pools", m->n_pools, m->pools, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	if (!m->n_operands || !m->n_operations) /* O-10 */
+		return REFUSED(reason, "there is no %s", m->n_operands ? "operation" : "operand");
+	if (m->n_values && !m->values)
+		return REFUSED(reason, "there are no values");
+	return NNB_STATUS_NONE;
+}
+
+/* Which pools a model may have (P table, R8). */
+static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reason *reason)
+{
+	switch (nnb_memory_kind(pool)) {
+	case NNB_MEMORY_ASHMEM:
+	case NNB_MEMORY_MMAP_FD:
+	case NNB_MEMORY_HARDWARE_BUFFER_BLOB:
+		if (nnb_memory_check(pool))
+			return REFUSED(reason, "its handle is not that of %s", pool->name);
+		return NNB_STATUS_NONE;
+	default:
+		return REFUSED(reason, "its name is none that a model may have");
+	}
+}
+
+/* ---- operands ---- */
+
+/* O-2 */
+static enum nnb_status check_quantisation(const struct nnb_operand *o, const struct nnb_type_info *type,
+                                          struct nnb_reason *reason)
+{
+	bool may_scale =
+		type->quantized || o->type == NNB_TENSOR_INT32 || !type->bytes || o->type == NNB_TENSOR_OEM_BYTE;
+
+	if (!isfinite(o->scale) || o->scale < 0 || (type->quantized && o->scale == 0) || (!may_scale && o->scale != 0))
+		return REFUSED(reason, "%s has scale %g", type->name, (double)o->scale);
+	if (o->zero_point < type->zero_point_min || o->zero_point > type->zero_point_max)
+		return REFUSED(reason, "%s has zero point %d", type->name, o->zero_point);
+	return NNB_STATUS_NONE;
+}
+
+/* O-14 */
+static enum nnb_status check_dimensions(const struct nnb_model *m, const struct nnb_operand *o,
+                                        const struct nnb_type_info *type, uint64_t *bytes, struct nnb_reason *reason)
+{
+	if (o->rank > NNB_RANK_MAX)
+		return REFUSED(reason, "rank %u is beyond %d", o->rank, NNB_RANK_MAX);
+	if (!type->tensor && o->rank)
+		return REFUSED(reason, "%s is a scalar and has rank %u", type->name, o->rank);
+	if (type->tensor && !o->rank && (m->hal < NNB_HAL_1_2 || is_constant(o)))
+		return REFUSED(reason, "a tensor has rank 0");
+	for (uint32_t d = 0; is_constant(o) && d < o->rank; d++)
+		if (!o->dims[d])
+			return REFUSED(reason, "a constant's dimension %u is not known", d);
+	if (nnb_operand_bytes(o->type, o->rank, o->dims, bytes) || *bytes > UINT32_MAX)
+		return REFUSED(reason, "it is larger than anything can be");
+	return NNB_STATUS_NONE;
+}
+
+/* P-4, O-15; @bytes 0: a type whose size nobody here knows. */
+static enum nnb_status check_location(const struct nnb_model *m, const struct nnb_operand *o, uint64_t bytes,
+                                      struct nnb_reason *reason)
+{
+	const struct nnb_location *l = &o->location;
+	uint64_t end = (uint64_t)l->offset + l->length;
+
+	if (!is_constant(o)) {
+		if (l->pool || l->offset || l->length)
+			return REFUSED(reason, "%s has a location", nnb_lifetime_name(o->lifetime));
+		return NNB_STATUS_NONE;
+	}
+	if (bytes && l->length != bytes)
+		return REFUSED(reason, "it has %u bytes and not %llu", l->length, (unsigned long long)bytes);
+	if (o->lifetime == NNB_CONSTANT_COPY) {
+		if (l->pool || end > m->n_values)
+			return REFUSED(reason, "it does not lie within the %u bytes of values", m->n_values);
+		return NNB_STATUS_NONE;
+	}
+	if (l->pool >= m->n_pools)
+		return REFUSED(reason, "there is no pool %u", l->pool);
+	if (end > m->pools[l->pool].size)
+		return REFUSED(reason, "it does not lie within pool %u", l->pool);
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status check_operand(const struct nnb_model *m, const struct nnb_operand *o, struct nnb_reason *reason)
+{
+	const struct nnb_type_info *type = nnb_type_info(o->type);
+	enum nnb_status status;
+	uint64_t bytes;
+
+	if (!type)
+		return REFUSED(reason, "there is no type %u", o->type);
+	if (o->lifetime > NNB_NO_VALUE)
+		return REFUSED(reason, "there is no lifetime %u", o->lifetime);
+	status = check_quantisation(o, type, reason);
+	if (!status)
+		status = check_dimensions(m, o, type, &bytes, reason);
+	return status ? status : check_location(m, o, bytes, reason);
+}
+
+/* ---- inputs and outputs: exactly the operands that say they are (O-12) ---- */
+
+static enum nnb_status check_lists(const struct nnb_model *m, struct notes *notes, struct nnb_reason *reason)
+{
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		uint32_t o = m->inputs[i];
+
+		if (o >= m->n_operands || m->operands[o].lifetime != NNB_MODEL_INPUT || notes[o].listed_in)
+			return REFUSED(reason, "input %u: operand %u is none, or twice", i, o);
+		notes[o].listed_in = true;
+	}
+	for (uint32_t i = 0; i < m->n_outputs; i++) {
+		uint32_t o = m->outputs[i];
+
+		if (o >= m->n_operands || m->operands[o].lifetime != NNB_MODEL_OUTPUT || notes[o].listed_out)
+			return REFUSED(reason, "output %u: operand %u is none, or twice", i, o);
+		notes[o].listed_out = true;
+	}
+	for (uint32_t o = 0; o < m->n_operands; o++) {
+		uint32_t lifetime = m->operands[o].lifetime;
+
+		if ((lifetime == NNB_MODEL_INPUT && !notes[o].listed_in) ||
+		    (lifetime == NNB_MODEL_OUTPUT && !notes[o].listed_out))
+			return REFUSED(reason, "operand %u is a %s that is not listed", o, nnb_lifetime_name(lifetime));
+	}
+	return NNB_STATUS_NONE;
+}
+
+/* ---- operations ---- */
+
+static enum nnb_status check_indexes(const struct nnb_model *m, const struct nnb_operation *op,
+                                     struct nnb_reason *reason)
+{
+	if (check_count("inputs", op->n_inputs, op->inputs, reason) ||
+	    check_count("outputs", op->n_outputs, op->outputs, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	for (uint32_t k = 0; k < op->n_inputs; k++)
+		if (op->inputs[k] >= m->n_operands)
+			return REFUSED(reason, "input %u: there is no operand %u", k, op->inputs[k]);
+	for (uint32_t k = 0; k < op->n_outputs; k++)
+		if (op->outputs[k] >= m->n_operands)
+			return REFUSED(reason, "output %u: there is no operand %u", k, op->outputs[k]);
+	return NNB_STATUS_NONE;
+}
+
+/* O-11: read after it is written, written once, and only what may be written. */
+static enum nnb_status check_flow(const struct nnb_model *m, const struct nnb_operation *op, struct notes *notes,
+                                  struct nnb_reason *reason)
+{
+	for (uint32_t k = 0; k < op->n_inputs; k++) {
+		uint32_t o = op->inputs[k];
+
+		if (is_written_by_operations(&m->operands[o]) && !notes[o].written)
+			return REFUSED(reason, "input %u: operand %u is not written before it is read", k, o);
+		notes[o].reads++;
+	}
+	for (uint32_t k = 0; k < op->n_outputs; k++) {
+		uint32_t o = op->outputs[k];
+
+		if (!is_written_by_operations(&m->operands[o]))
+			return REFUSED(reason, "output %u: operand %u is a %s", k, o,
+			               nnb_lifetime_name(m->operands[o].lifetime));
+		if (notes[o].written)
+			return REFUSED(reason, "output %u: operand %u is written already", k, o);
+		notes[o].written = true;
+	}
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status check_operation(const struct nnb_model *m, const struct nnb_operation *op, struct notes *notes,
+                                       struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	if (!nnb_op_name(op->type))
+		return REFUSED(reason, "there is no such operation");
+	status = check_indexes(m, op, reason);
+	if (!status)
+		status = check_flow(m, op, notes, reason);
+	/* what an OEM operation takes is between the vendor and its apps */
+	if (!status && op->type != NNB_OEM_OPERATION && nnb__op_check(m, op, reason))
+		status = NNB_STATUS_INVALID_ARGUMENT;
+	return status;
+}
+
+/* After all operations: what is to be written has been, and is read as often as it says (O-13). */
+static enum nnb_status check_notes(const struct nnb_model *m, const struct notes *notes, struct nnb_reason *reason)
+{
+	for (uint32_t o = 0; o < m->n_operands; o++) {
+		if (is_written_by_operations(&m->operands[o]) && !notes[o].written)
+			return REFUSED(reason, "operand %u is never written", o);
+		if (m->operands[o].consumers != notes[o].reads)
+			return REFUSED(reason, "operand %u has %u consumers and not %u", o, notes[o].reads,
+			               m->operands[o].consumers);
+	}
+	return NNB_STATUS_NONE;
+}
+
+/* ---- the whole ---- */
+
+static enum nnb_status check_parts(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	for (uint32_t i = 0; i < m->n_pools; i++)
+		if (check_pool(&m->pools[i], reason)) {
+			nnb__within(reason, "pool %u", i);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (check_operand(m, &m->operands[i], reason)) {
+			nnb__within(reason, "operand %u", i);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status check_graph(const struct nnb_model *m, struct notes *notes, struct nnb_reason *reason)
+{
+	enum nnb_status status = check_lists(m, notes, reason);
+
+	for (uint32_t i = 0; !status && i < m->n_operations; i++) {
+		const char *name = nnb_op_name(m->operations[i].type);
+
+		status = check_operation(m, &m->operations[i], notes, reason);
+		if (status)
+			nnb__within(reason, "operation %u (%s)", i, name ? name : "?");
+	}
+	return status ? status : check_notes(m, notes, reason);
+}
+
+enum nnb_status nnb_model_validate(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	enum nnb_status status = check_frame(m, reason);
+	struct notes *notes;
+
+	if (!status)
+		status = check_parts(m, reason);
+	if (status)
+		return status;
+	notes = calloc(m->n_operands, sizeof(*notes));
+	if (!notes) {
+		nnb_because(reason, "no memory to look at it");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	status = check_graph(m, notes, reason);
+	free(notes);
+	return status;
+}

@@ -1,0 +1,158 @@
+/* window.c -- the geometry of convolutions and pools: padding explicit or by scheme, extents (O-30, O-31). */
+#include <errno.h>
+#include <math.h>
+
+#include "model/ops.h"
+#include "model/reason.h"
+
+/* The order of the scalars behind the tensors. */
+struct scalars {
+	int32_t pads[4]; /* left, right, top, bottom; explicit */
+	int32_t scheme;  /* 0: explicit */
+	int32_t stride_w, stride_h, filter_w, filter_h, multiplier, fused;
+};
+
+static bool is_pool(uint32_t op)
+{
+	return op == NNB_AVERAGE_POOL_2D || op == NNB_L2_POOL_2D || op == NNB_MAX_POOL_2D;
+}
+
+/* Read them all. false: one is not known. */
+static bool read_scalars(const struct nnb__op_view *v, struct scalars *s)
+{
+	bool pool = is_pool(v->op->type), depthwise = v->op->type == NNB_DEPTHWISE_CONV_2D;
+	uint32_t k = pool ? 1 : 3;
+	bool explicit = v->op->n_inputs - k == 6u + (pool ? 3 : depthwise ? 2 : 1);
+	int32_t *order[10];
+	uint32_t n = 0;
+
+	*s = (struct scalars){ .multiplier = 1 };
+	for (int i = 0; explicit && i < 4; i++)
+		order[n++] = &s->pads[i];
+	if (!explicit)
+		order[n++] = &s->scheme;
+	order[n++] = &s->stride_w;
+	order[n++] = &s->stride_h;
+	if (pool) {
+		order[n++] = &s->filter_w;
+		order[n++] = &s->filter_h;
+	}
+	if (depthwise)
+		order[n++] = &s->multiplier;
+	order[n++] = &s->fused;
+	for (uint32_t i = 0; i < n; i++)
+		if (!nnb__in_i32(v, k + i, order[i]))
+			return false;
+	if (!explicit && s->scheme != NNB_PADDING_SAME)
+		s->scheme = s->scheme == NNB_PADDING_VALID ? NNB_PADDING_VALID : -1;
+	return true;
+}
+
+static int refused(const struct nnb__op_view *v, const char *why)
+{
+	nnb_because(v->reason, "%s", why);
+	return -EINVAL;
+}
+
+static int judge(const struct nnb__op_view *v, const struct scalars *s)
+{
+	if (s->scheme < 0)
+		return refused(v, "the padding scheme is neither SAME nor VALID");
+	if (s->stride_w <= 0 || s->stride_h <= 0)
+		return refused(v, "a stride is not above 0");
+	if (s->filter_w <= 0 || s->filter_h <= 0)
+		return refused(v, "a filter is not above 0");
+	if (s->multiplier <= 0)
+		return refused(v, "the multiplier is not above 0");
+	if (s->fused < NNB_FUSED_NONE || s->fused > NNB_FUSED_RELU6)
+		return refused(v, "there is no such fused activation");
+	for (int i = 0; i < 4; i++) {
+		if (s->pads[i] < 0)
+			return refused(v, "a padding is below 0");
+		if (is_pool(v->op->type) && s->pads[i] >= (i < 2 ? s->filter_w : s->filter_h))
+			return refused(v, "a padding is not smaller than the filter");
+	}
+	return 0;
+}
+
+/* One direction: what comes out of @in, and the padding where SAME or VALID decides. false: nothing comes out. */
+static bool slide(const struct scalars *s, uint32_t in, int32_t filter, int32_t stride, uint32_t *head, uint32_t *tail,
+                  uint32_t *ret)
+{
+	int64_t n = in, all;
+
+	if (s->scheme == NNB_PADDING_SAME) {
+		int64_t same = (n + stride - 1) / stride;
+
+		all = (same - 1) * stride + filter - n;
+		if (all < 0)
+			all = 0;
+		*head = (uint32_t)(all / 2);
+		*tail = (uint32_t)(all - all / 2);
+		*ret = (uint32_t)same;
+		return true;
+	}
+	n += (int64_t)*head + *tail - filter; /* VALID pads nothing */
+	if (n < 0 || n / stride + 1 > UINT32_MAX)
+		return false;
+	*ret = (uint32_t)(n / stride + 1);
+	return true;
+}
+
+int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_t *out_h, uint32_t *out_w)
+{
+	const struct nnb_shape *in = nnb__in(v, 0), *filter = is_pool(v->op->type) ? NULL : nnb__in(v, 1);
+	struct scalars s;
+	struct nnb_window w;
+	int r;
+
+	if (!in->known || (filter && !filter->known) || !read_scalars(v, &s))
+		return -ENODATA;
+	if (filter && (filter->dims[1] > INT32_MAX || filter->dims[2] > INT32_MAX))
+		return refused(v, "the filter is too large");
+	if (filter) {
+		s.filter_h = (int32_t)filter->dims[1];
+		s.filter_w = (int32_t)filter->dims[2];
+	}
+	r = judge(v, &s);
+	if (r)
+		return r;
+	w = (struct nnb_window){ .pad_left = (uint32_t)s.pads[0],
+		                 .pad_right = (uint32_t)s.pads[1],
+		                 .pad_top = (uint32_t)s.pads[2],
+		                 .pad_bottom = (uint32_t)s.pads[3],
+		                 .stride_w = (uint32_t)s.stride_w,
+		                 .stride_h = (uint32_t)s.stride_h,
+		                 .filter_w = (uint32_t)s.filter_w,
+		                 .filter_h = (uint32_t)s.filter_h,
+		                 .multiplier = (uint32_t)s.multiplier,
+		                 .fused = (uint32_t)s.fused };
+	if (!slide(&s, in->dims[1], s.filter_h, s.stride_h, &w.pad_top, &w.pad_bottom, out_h) ||
+	    !slide(&s, in->dims[2], s.filter_w, s.stride_w, &w.pad_left, &w.pad_right, out_w))
+		return refused(v, "the filter is larger than the padded input");
+	*ret = w;
+	return 0;
+}
+
+int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shape *shapes, struct nnb_window *ret)
+{
+	const struct nnb__op_view view = { .model = graph->model,
+		                           .op = &graph->model->operations[op],
+		                           .shapes = shapes,
+		                           .constants = graph->constants };
+	uint32_t out_h, out_w;
+
+	return nnb__op_window(&view, ret, &out_h, &out_w);
+}
+
+void nnb_fused_range(uint32_t fused, float *min, float *max)
+{
+	static const float ranges[][2] = { [NNB_FUSED_NONE] = { -INFINITY, INFINITY },
+		                           [NNB_FUSED_RELU] = { 0, INFINITY },
+		                           [NNB_FUSED_RELU1] = { -1, 1 },
+		                           [NNB_FUSED_RELU6] = { 0, 6 } };
+	const float *range = ranges[fused <= NNB_FUSED_RELU6 ? fused : NNB_FUSED_NONE];
+
+	*min = range[0];
+	*max = range[1];
+}

@@ -1,0 +1,511 @@
+/*
+ * wire.c -- the wire form of a model: the whole of it as one run of bytes, but for its pools' fds.
+ *
+ * LAYOUT    In the machine's byte order, without padding; u32 unless something else is said.
+ *             header      magic "NNBM", order mark 0x01020304, version 1, zero, all bytes of the form (u64),
+ *                         hal, relaxed (0 or 1), number of operands, operations, inputs, outputs, pools,
+ *                         indexes of all operations, bytes of values, name (64 bytes)
+ *             operands    type, lifetime, rank, dims[8], scale, zero point, consumers, pool, offset, length
+ *             operations  type, number of inputs, of outputs
+ *             indexes     of each operation the inputs, then the outputs
+ *             inputs      indexes
+ *             outputs     indexes
+ *             pools       name (32 bytes), size (u64), number of fds, of integers, integers[8]
+ *             values      bytes
+ *           What is not used (dims beyond the rank, integers beyond their number, a name beyond its end) is
+ *           zero, so that equal models have equal bytes; a model has one form, and a form one model.
+ * TRUST     The bytes may be anybody's. Every read is bounded by what is left of them. A count is believed when
+ *           as many records are still to come, before anything is allocated for it: what is allocated is at most
+ *           a small multiple of the bytes. Whatever the struct cannot hold is refused; what the numbers mean
+ *           (types, indexes, ranges) is nnb_model_validate's to judge.
+ */
+#include "nnb/model.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/reason.h"
+
+enum {
+	VERSION = 1,
+	ORDER = 0x01020304,
+	HEADER_BYTES = 4 * 4 + 8 + 9 * 4 + NNB_NAME_MAX,
+	OPERAND_BYTES = (9 + NNB_RANK_MAX) * 4,
+	OPERATION_BYTES = 3 * 4,
+	INDEX_BYTES = 4,
+	POOL_BYTES = NNB_MEMORY_NAME + 8 + (2 + NNB_MEMORY_INTS) * 4
+};
+
+static const char magic[4] = { 'N', 'N', 'B', 'M' };
+
+/* What the header says, the fixed parts aside. */
+struct header {
+	uint64_t bytes;
+	uint32_t hal, relaxed, n_operands, n_operations, n_inputs, n_outputs, n_pools, n_indexes, n_values;
+	char name[NNB_NAME_MAX];
+};
+
+/* ---- encoding ---- */
+
+struct writer {
+	uint8_t *at;
+	size_t left;
+};
+
+static void put(struct writer *w, const void *from, size_t n)
+{
+	assert(n <= w->left);
+	if (n)
+		memcpy(w->at, from, n);
+	w->at += n;
+	w->left -= n;
+}
+
+static void put_u32(struct writer *w, uint32_t n)
+{
+	put(w, &n, sizeof(n));
+}
+
+static void put_u32s(struct writer *w, const uint32_t *from, size_t n)
+{
+	put(w, from, n * sizeof(*from));
+}
+
+/* A name of @size bytes, zeroes behind its end. The writer's bytes are zero already. */
+static void put_name(struct writer *w, const char *name, size_t size)
+{
+	assert(size <= w->left);
+	memcpy(w->at, name, strlen(name));
+	w->at += size;
+	w->left -= size;
+}
+
+static void put_header(struct writer *w, const struct header *h)
+{
+	put(w, magic, sizeof(magic));
+	put_u32(w, ORDER);
+	put_u32(w, VERSION);
+	put_u32(w, 0);
+	put(w, &h->bytes, sizeof(h->bytes));
+	put_u32(w, h->hal);
+	put_u32(w, h->relaxed);
+	put_u32(w, h->n_operands);
+	put_u32(w, h->n_operations);
+	put_u32(w, h->n_inputs);
+	put_u32(w, h->n_outputs);
+	put_u32(w, h->n_pools);
+	put_u32(w, h->n_indexes);
+	put_u32(w, h->n_values);
+	put_name(w, h->name, sizeof(h->name));
+}
+
+static void put_operand(struct writer *w, const struct nnb_operand *o)
+{
+	uint32_t dims[NNB_RANK_MAX] = { 0 };
+
+	for (uint32_t i = 0; i < o->rank; i++)
+		dims[i] = o->dims[i];
+	put_u32(w, o->type);
+	put_u32(w, o->lifetime);
+	put_u32(w, o->rank);
+	put_u32s(w, dims, NNB_RANK_MAX);
+	put(w, &o->scale, sizeof(o->scale));
+	put(w, &o->zero_point, sizeof(o->zero_point));
+	put_u32(w, o->consumers);
+	put_u32(w, o->location.pool);
+	put_u32(w, o->location.offset);
+	put_u32(w, o->location.length);
+}
+
+static void put_pool(struct writer *w, const struct nnb_memory *pool)
+{
+	int32_t ints[NNB_MEMORY_INTS] = { 0 };
+
+	for (uint32_t i = 0; i < pool->n_ints; i++)
+		ints[i] = pool->ints[i];
+	put_name(w, pool->name, sizeof(pool->name));
+	put(w, &pool->size, sizeof(pool->size));
+	put_u32(w, pool->n_fds);
+	put_u32(w, pool->n_ints);
+	put(w, ints, sizeof(ints));
+}
+
+static bool ends(const char *name, size_t size)
+{
+	return memchr(name, '\0', size);
+}
+
+/* Can there be a form of it: is every number one that decoding would take? */
+static bool expressible(const struct nnb_model *m)
+{
+	if (m->n_operands > NNB_OPERANDS_MAX || m->n_operations > NNB_OPERANDS_MAX || m->n_inputs > NNB_OPERANDS_MAX ||
+	    m->n_outputs > NNB_OPERANDS_MAX || m->n_pools > NNB_OPERANDS_MAX || !ends(m->name, sizeof(m->name)))
+		return false;
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (m->operands[i].rank > NNB_RANK_MAX)
+			return false;
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		if (m->operations[i].n_inputs > NNB_OPERANDS_MAX || m->operations[i].n_outputs > NNB_OPERANDS_MAX)
+			return false;
+	for (uint32_t i = 0; i < m->n_pools; i++)
+		if (m->pools[i].n_fds > NNB_MEMORY_FDS || m->pools[i].n_ints > NNB_MEMORY_INTS ||
+		    !ends(m->pools[i].name, sizeof(m->pools[i].name)))
+			return false;
+	return true;
+}
+
+/* The bytes that these counts need: none is beyond 2^32, so that nothing wraps. */
+static uint64_t form_bytes(const struct header *h)
+{
+	return HEADER_BYTES + (uint64_t)h->n_operands * OPERAND_BYTES + (uint64_t)h->n_operations * OPERATION_BYTES +
+	       ((uint64_t)h->n_indexes + h->n_inputs + h->n_outputs) * INDEX_BYTES + (uint64_t)h->n_pools * POOL_BYTES +
+	       h->n_values;
+}
+
+static int describe(const struct nnb_model *m, struct header *ret)
+{
+	uint64_t indexes = 0;
+
+	if (!expressible(m))
+		return -EINVAL;
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		indexes += (uint64_t)m->operations[i].n_inputs + m->operations[i].n_outputs;
+	if (indexes > UINT32_MAX)
+		return -EINVAL;
+	*ret = (struct header){
+		.hal = m->hal,
+		.relaxed = m->relaxed,
+		.n_operands = m->n_operands,
+		.n_operations = m->n_operations,
+		.n_inputs = m->n_inputs,
+		.n_outputs = m->n_outputs,
+		.n_pools = m->n_pools,
+		.n_indexes = (uint32_t)indexes,
+		.n_values = m->n_values,
+	};
+	memcpy(ret->name, m->name, strlen(m->name));
+	ret->bytes = form_bytes(ret);
+	return 0;
+}
+
+int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_bytes)
+{
+	struct writer w;
+	struct header h;
+	uint8_t *form;
+	int r = describe(model, &h);
+
+	if (r < 0)
+		return r;
+	form = calloc(1, h.bytes);
+	if (!form)
+		return -ENOMEM;
+	w = (struct writer){ form, h.bytes };
+	put_header(&w, &h);
+	for (uint32_t i = 0; i < model->n_operands; i++)
+		put_operand(&w, &model->operands[i]);
+	for (uint32_t i = 0; i < model->n_operations; i++) {
+		put_u32(&w, model->operations[i].type);
+		put_u32(&w, model->operations[i].n_inputs);
+		put_u32(&w, model->operations[i].n_outputs);
+	}
+	for (uint32_t i = 0; i < model->n_operations; i++) {
+		put_u32s(&w, model->operations[i].inputs, model->operations[i].n_inputs);
+		put_u32s(&w, model->operations[i].outputs, model->operations[i].n_outputs);
+	}
+	put_u32s(&w, model->inputs, model->n_inputs);
+	put_u32s(&w, model->outputs, model->n_outputs);
+	for (uint32_t i = 0; i < model->n_pools; i++)
+		put_pool(&w, &model->pools[i]);
+	put(&w, model->values, model->n_values);
+	assert(!w.left);
+	*ret = form;
+	*ret_bytes = h.bytes;
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+/* Once header.bytes has been compared with the counts, nothing below can run out; the bound stays all the same. */
+struct reader {
+	const uint8_t *at;
+	size_t left;
+	struct nnb_reason *reason;
+};
+
+static void get(struct reader *r, void *to, size_t n)
+{
+	assert(n <= r->left);
+	if (n)
+		memcpy(to, r->at, n);
+	r->at += n;
+	r->left -= n;
+}
+
+static uint32_t get_u32(struct reader *r)
+{
+	uint32_t n;
+
+	get(r, &n, sizeof(n));
+	return n;
+}
+
+/* Does the name end, with nothing but zeroes behind its end? */
+static bool clean_name(const char *name, size_t size)
+{
+	size_t n = strnlen(name, size);
+
+	for (size_t i = n; i < size; i++)
+		if (name[i])
+			return false;
+	return n < size;
+}
+
+/* The next @n numbers, in memory of their own; NULL for none. */
+static int get_u32s(struct reader *r, uint32_t **ret, uint32_t *ret_n, uint32_t n)
+{
+	uint32_t *list;
+
+	if (!n)
+		return 0;
+	list = malloc(n * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	get(r, list, n * sizeof(*list));
+	*ret = list;
+	*ret_n = n;
+	return 0;
+}
+
+static int refuse_preamble(struct reader *r)
+{
+	char start[sizeof(magic)];
+	uint32_t order, version;
+
+	if (r->left < HEADER_BYTES) {
+		nnb_because(r->reason, "%zu bytes are too few for a model", r->left);
+		return -EINVAL;
+	}
+	get(r, start, sizeof(start));
+	order = get_u32(r);
+	version = get_u32(r);
+	if (memcmp(start, magic, sizeof(magic)) != 0)
+		nnb_because(r->reason, "no model's bytes");
+	else if (order != ORDER)
+		nnb_because(r->reason, "a model's bytes from a machine of another byte order");
+	else if (version != VERSION)
+		nnb_because(r->reason, "version %u of a model's bytes; known is %d", version, VERSION);
+	else if (get_u32(r) != 0)
+		nnb_because(r->reason, "header: a number that should be zero is not");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int refuse_count(struct reader *r, const char *what, uint32_t n)
+{
+	if (n <= NNB_OPERANDS_MAX)
+		return 0;
+	nnb_because(r->reason, "header: %u %s are more than %d", n, what, NNB_OPERANDS_MAX);
+	return -EINVAL;
+}
+
+static int get_header(struct reader *r, struct header *ret)
+{
+	size_t all = r->left;
+	struct header h;
+
+	if (refuse_preamble(r) < 0)
+		return -EINVAL;
+	get(r, &h.bytes, sizeof(h.bytes));
+	h.hal = get_u32(r);
+	h.relaxed = get_u32(r);
+	h.n_operands = get_u32(r);
+	h.n_operations = get_u32(r);
+	h.n_inputs = get_u32(r);
+	h.n_outputs = get_u32(r);
+	h.n_pools = get_u32(r);
+	h.n_indexes = get_u32(r);
+	h.n_values = get_u32(r);
+	get(r, h.name, sizeof(h.name));
+	if (refuse_count(r, "operands", h.n_operands) < 0 || refuse_count(r, "operations", h.n_operations) < 0 ||
+	    refuse_count(r, "inputs", h.n_inputs) < 0 || refuse_count(r, "outputs", h.n_outputs) < 0 ||
+	    refuse_count(r, "pools", h.n_pools) < 0)
+		return -EINVAL;
+	if (h.bytes != all || form_bytes(&h) != all)
+		nnb_because(r->reason, "header: %zu bytes, but it says %llu, and its counts %llu", all,
+		            (unsigned long long)h.bytes, (unsigned long long)form_bytes(&h));
+	else if (h.relaxed > 1)
+		nnb_because(r->reason, "header: relaxed is %u", h.relaxed);
+	else if (!clean_name(h.name, sizeof(h.name)))
+		nnb_because(r->reason, "header: the name does not end in zeroes");
+	else {
+		*ret = h;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int get_operand(struct reader *r, struct nnb_operand *o, uint32_t index)
+{
+	o->type = get_u32(r);
+	o->lifetime = get_u32(r);
+	o->rank = get_u32(r);
+	get(r, o->dims, sizeof(o->dims));
+	get(r, &o->scale, sizeof(o->scale));
+	get(r, &o->zero_point, sizeof(o->zero_point));
+	o->consumers = get_u32(r);
+	o->location.pool = get_u32(r);
+	o->location.offset = get_u32(r);
+	o->location.length = get_u32(r);
+	if (o->rank > NNB_RANK_MAX) {
+		nnb_because(r->reason, "operand %u: %u dimensions are more than %d", index, o->rank, NNB_RANK_MAX);
+		return -EINVAL;
+	}
+	for (uint32_t i = o->rank; i < NNB_RANK_MAX; i++)
+		if (o->dims[i]) {
+			nnb_because(r->reason, "operand %u: dimension %u of %u", index, i, o->rank);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+static int get_operands(struct reader *r, struct nnb_model *m, uint32_t n)
+{
+	int s = 0;
+
+	m->operands = n ? calloc(n, sizeof(*m->operands)) : NULL;
+	if (n && !m->operands)
+		return -ENOMEM;
+	m->n_operands = n;
+	for (uint32_t i = 0; i < n && s == 0; i++)
+		s = get_operand(r, &m->operands[i], i);
+	return s;
+}
+
+/* Their records, which stand before all the lists, and then the lists. @indexes: how many numbers those have. */
+static int get_operations(struct reader *r, struct nnb_model *m, uint32_t n, uint64_t indexes)
+{
+	struct reader lists = { r->at + (size_t)n * OPERATION_BYTES, indexes * INDEX_BYTES, r->reason };
+	int s = 0;
+
+	m->operations = n ? calloc(n, sizeof(*m->operations)) : NULL;
+	if (n && !m->operations)
+		return -ENOMEM;
+	m->n_operations = n;
+	for (uint32_t i = 0; i < n && s == 0; i++) {
+		struct nnb_operation *o = &m->operations[i];
+		uint32_t inputs, outputs;
+
+		o->type = get_u32(r);
+		inputs = get_u32(r);
+		outputs = get_u32(r);
+		if (inputs > NNB_OPERANDS_MAX || outputs > NNB_OPERANDS_MAX ||
+		    inputs + outputs > lists.left / INDEX_BYTES) {
+			nnb_because(r->reason,
+			            "operation %u: %u inputs and %u outputs are more than there are or may be", i,
+			            inputs, outputs);
+			return -EINVAL;
+		}
+		s = get_u32s(&lists, &o->inputs, &o->n_inputs, inputs);
+		if (s == 0)
+			s = get_u32s(&lists, &o->outputs, &o->n_outputs, outputs);
+	}
+	if (s == 0 && lists.left) {
+		nnb_because(r->reason, "%zu indexes belong to no operation", lists.left / INDEX_BYTES);
+		return -EINVAL;
+	}
+	r->at += indexes * INDEX_BYTES;
+	r->left -= indexes * INDEX_BYTES;
+	return s;
+}
+
+static int get_pool(struct reader *r, struct nnb_memory *ret, uint32_t index)
+{
+	struct nnb_memory pool = { 0 };
+	bool clean;
+
+	get(r, pool.name, sizeof(pool.name));
+	get(r, &pool.size, sizeof(pool.size));
+	pool.n_fds = get_u32(r);
+	pool.n_ints = get_u32(r);
+	get(r, pool.ints, sizeof(pool.ints));
+	clean = clean_name(pool.name, sizeof(pool.name)) && pool.n_fds <= NNB_MEMORY_FDS &&
+	        pool.n_ints <= NNB_MEMORY_INTS;
+	for (uint32_t i = pool.n_ints; clean && i < NNB_MEMORY_INTS; i++)
+		clean = !pool.ints[i];
+	if (!clean) {
+		nnb_because(r->reason, "pool %u: no handle can be like that", index);
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < pool.n_fds; i++)
+		pool.fds[i] = -1;
+	*ret = pool;
+	return 0;
+}
+
+static int get_pools(struct reader *r, struct nnb_model *m, uint32_t n)
+{
+	int s = 0;
+
+	m->pools = n ? calloc(n, sizeof(*m->pools)) : NULL;
+	if (n && !m->pools)
+		return -ENOMEM;
+	m->n_pools = n;
+	for (uint32_t i = 0; i < n && s == 0; i++)
+		s = get_pool(r, &m->pools[i], i);
+	return s;
+}
+
+static int get_values(struct reader *r, struct nnb_model *m, uint32_t n)
+{
+	m->values = n ? malloc(n) : NULL;
+	if (n && !m->values)
+		return -ENOMEM;
+	m->n_values = n;
+	get(r, m->values, n);
+	return 0;
+}
+
+static int get_body(struct reader *r, struct nnb_model *m, const struct header *h)
+{
+	int s;
+
+	m->hal = h->hal;
+	m->relaxed = h->relaxed;
+	s = get_operands(r, m, h->n_operands);
+	if (s == 0)
+		s = get_operations(r, m, h->n_operations, h->n_indexes);
+	if (s == 0)
+		s = get_u32s(r, &m->inputs, &m->n_inputs, h->n_inputs);
+	if (s == 0)
+		s = get_u32s(r, &m->outputs, &m->n_outputs, h->n_outputs);
+	if (s == 0)
+		s = get_pools(r, m, h->n_pools);
+	if (s == 0)
+		s = get_values(r, m, h->n_values);
+	assert(s < 0 || !r->left);
+	return s;
+}
+
+int nnb_model_decode(struct nnb_model **ret, const uint8_t *bytes, size_t n, struct nnb_reason *reason)
+{
+	__attribute__((cleanup(nnb_model_freep))) struct nnb_model *m = NULL;
+	struct reader r = { bytes, n, reason };
+	struct header h;
+	int s = get_header(&r, &h);
+
+	if (s == 0)
+		s = nnb_model_new(&m, h.name, NNB_HAL_1_0);
+	if (s == 0)
+		s = get_body(&r, m, &h);
+	if (s == -ENOMEM)
+		nnb_because(reason, "out of memory");
+	if (s < 0)
+		return s;
+	*ret = m;
+	m = NULL;
+	return 0;
+}
