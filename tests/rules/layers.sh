@@ -77,6 +77,10 @@ deny "$everywhere !tracepoints/provider/ !viewer-cli/record/" 'lttng/' \
 deny 'tracepoints/provider' 'lttng/lttng\.h' 'sessions are the business of viewer-cli/record'
 
 deny 'runtime'              'bsa/|bsv/|babeltrace2/|sqlite3' 'the runtime knows the seam (nbt/) only'
+deny 'runtime !runtime/driver/xnnpack/' 'xnnpack|pthreadpool' 'only its driver knows XNNPACK'
+deny 'runtime/driver/null runtime/driver/xnnpack' '(burst|client|driver|fmq|memory|model|sched|service)/' \
+	'a driver knows the public headers and itself, as a stranger'"'"'s would'
+deny 'runtime !runtime/model/' 'jansson'    'model files alone are JSON'
 only 'runtime/sched/policy runtime/sched/policy.c runtime/sched/policy.h' \
 	'(.*/)?policy[a-z_]*\.h|(assert|inttypes|limits|stdbool|stddef|stdint|string)\.h' \
 	'a policy is a pure decision: no clock, no thread, no lock, nobody else'

@@ -46,6 +46,11 @@ layers)
 	done <<-'EOF'
 		runtime/fmq/x.c sqlite3.h the runtime knows the seam
 		runtime/burst/x.c lttng/tracepoint.h only the provider
+		runtime/model/x.c xnnpack.h only its driver knows
+		runtime/driver/x.c xnnpack.h only its driver knows
+		runtime/driver/xnnpack/x.c model/graph.h a driver knows the public
+		runtime/driver/null/x.c driver/device.h a driver knows the public
+		runtime/driver/x.c jansson.h model files alone
 		runtime/include/nnb/x.h bsa/db.h the runtime knows the seam
 		runtime/fmq/x.c ../../analyzer/fold/fold.h rooms meet
 		runtime/sched/policy.c time.h a policy is a pure decision
@@ -105,6 +110,11 @@ links)
 	done
 	objects 'needs liblttng-ust.so.1: what is traced never' "$here/links.sh" "$tmp/liby-lttng-ust.so"
 	objects 'needs libother.so.1, which is not allowed' "$here/links.sh" "$tmp/liby-other.so"
+	gcc -shared -fPIC -Wl,-soname,libXNNPACK.so.0 -o "$tmp/libXNNPACK.so" "$tmp/x.c"
+	gcc -shared -fPIC -Wl,--no-as-needed -o "$tmp/driver-xnnpack.so" "$tmp/x.c" -L"$tmp" -lXNNPACK
+	"$here/links.sh" "$tmp/driver-xnnpack.so" >/dev/null || broken 'links objects to what is allowed'
+	cp "$tmp/driver-xnnpack.so" "$tmp/driver-null.so"
+	objects 'needs libXNNPACK.so.0, which is not allowed' "$here/links.sh" "$tmp/driver-null.so"
 	;;
 notrace)
 	a lttng/tracepoint.h

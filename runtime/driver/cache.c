@@ -1,0 +1,342 @@
+/*
+ * cache.c -- cache entries: a prepared model in two files, and back (O-22).
+ *
+ * LAYOUT    Model file: struct header, the model's wire form, a seal over both. Data file: the bytes of each
+ *           CONSTANT_REFERENCE operand, in the order of the operands, each from a multiple of 64. In the saved model
+ *           they lie in one pool, which is the data file. Offsets count from the file's start, wherever its
+ *           descriptor stands.
+ * TRUST     Whoever keeps the files may change them, at any moment. So both carry seals (SipHash-2-4 of 128 bits
+ *           under the device's key), a file is read once into private memory, and only what was sealed there is
+ *           looked at. The model's seal covers the data's seal, the token, and the driver's name and version: an
+ *           entry of another model, another token, another driver or another key is no entry, nor is a mixture of
+ *           two.
+ * CRASH     Saving empties both files first and writes the model's last: what a crash leaves is not whole, and a
+ *           file that is not whole is refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/device.h"
+#include "driver/siphash.h"
+#include "model/reason.h"
+
+enum { ALIGNMENT = 64, FORM = 1, CHUNK = 1 << 16, MODEL_FILE_MAX = 1 << 30 };
+
+static const char magic[8] = "NNBCACHE";
+
+struct header {
+	char magic[8];
+	uint32_t form, byte_order;
+	uint64_t wire_bytes, data_bytes;
+	uint8_t token[NNB_TOKEN_BYTES];
+	uint8_t data_seal[NNB__SEAL_BYTES];
+};
+
+static void freep(uint8_t **p)
+{
+	free(*p);
+}
+
+static uint64_t aligned(uint64_t n)
+{
+	return (n + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+}
+
+/* ---- files ---- */
+
+static int write_at(int fd, uint64_t at, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	while (n) {
+		ssize_t done = pwrite(fd, p, n, (off_t)at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -EIO;
+		p += done;
+		at += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int read_at(int fd, uint64_t at, void *data, size_t n)
+{
+	uint8_t *p = data;
+
+	while (n) {
+		ssize_t done = pread(fd, p, n, (off_t)at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -EIO;
+		p += done;
+		at += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* The size of a regular file that may be used so; < 0 otherwise. */
+static int64_t file_bytes(int fd, bool writable)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || (writable && (flags & O_ACCMODE) != O_RDWR))
+		return -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	return st.st_size;
+}
+
+static bool files_are_right(const struct nnb_cache *c, bool writable)
+{
+	return c->n_model_files == NNB_MODEL_CACHE_FILES && c->n_data_files == NNB_DATA_CACHE_FILES &&
+	       file_bytes(c->model_files[0], writable) >= 0 && file_bytes(c->data_files[0], writable) >= 0;
+}
+
+static enum nnb_status refused(struct nnb_reason *reason, const char *why)
+{
+	nnb_because(reason, "cache: %s", why);
+	return NNB_STATUS_GENERAL_FAILURE;
+}
+
+/* ---- seals ---- */
+
+static void seal_begin(struct nnb__siphash *s, const struct nnb_device *d, const char *what)
+{
+	nnb__siphash_init(s, d->key);
+	nnb__siphash_add(s, what, strlen(what) + 1);
+}
+
+static void seal_model(const struct nnb_device *d, const struct header *h, const uint8_t *wire,
+                       uint8_t ret[NNB__SEAL_BYTES])
+{
+	struct nnb__siphash s;
+
+	seal_begin(&s, d, "model");
+	nnb__siphash_add(&s, d->driver->name, strlen(d->driver->name) + 1);
+	nnb__siphash_add(&s, d->driver->version, strlen(d->driver->version) + 1);
+	nnb__siphash_add(&s, h, sizeof(*h));
+	nnb__siphash_add(&s, wire, h->wire_bytes);
+	nnb__siphash_done(&s, ret);
+}
+
+static bool same_seal(const uint8_t *a, const uint8_t *b)
+{
+	uint8_t differ = 0;
+
+	for (int i = 0; i < NNB__SEAL_BYTES; i++) /* how much of a forgery was right is nobody's business */
+		differ |= a[i] ^ b[i];
+	return !differ;
+}
+
+/* ---- saving ---- */
+
+/* The saved model: as @m, but its referenced constants lie in one pool. @operands has room for all of them. */
+static uint64_t relocate(const struct nnb_model *m, struct nnb_operand *operands)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		operands[i] = m->operands[i];
+		if (operands[i].lifetime != NNB_CONSTANT_REFERENCE)
+			continue;
+		operands[i].location.pool = 0;
+		operands[i].location.offset = (uint32_t)at;
+		at = aligned(at + operands[i].location.length);
+	}
+	return at;
+}
+
+static int encode(const struct nnb_model *m, uint8_t **ret, size_t *ret_bytes, uint64_t *ret_data_bytes)
+{
+	struct nnb_operand *operands = calloc(m->n_operands, sizeof(*operands));
+	struct nnb_memory pool = { .name = "ashmem", .n_fds = 1, .fds = { -1 } };
+	struct nnb_model saved = *m;
+	int r = -ENOMEM;
+
+	if (operands) {
+		pool.size = relocate(m, operands);
+		saved.operands = operands;
+		saved.pools = &pool;
+		saved.n_pools = pool.size > 0;
+		*ret_data_bytes = pool.size;
+		r = pool.size > UINT32_MAX ? -EFBIG : nnb_model_encode(&saved, ret, ret_bytes);
+	}
+	free(operands);
+	return r;
+}
+
+/* One constant: a pool may be changing, so what is sealed and what is written is one copy. */
+static int save_constant(int fd, uint64_t at, const uint8_t *data, uint64_t bytes, struct nnb__siphash *seal)
+{
+	static const uint8_t zeroes[ALIGNMENT];
+	uint8_t chunk[CHUNK];
+	int r = 0;
+
+	for (uint64_t done = 0; !r && done < bytes;) {
+		size_t n = bytes - done < CHUNK ? bytes - done : CHUNK;
+
+		memcpy(chunk, data + done, n);
+		nnb__siphash_add(seal, chunk, n);
+		r = write_at(fd, at + done, chunk, n);
+		done += n;
+	}
+	nnb__siphash_add(seal, zeroes, aligned(bytes) - bytes);
+	return r ? r : write_at(fd, at + bytes, zeroes, aligned(bytes) - bytes);
+}
+
+static int save_data(const struct nnb_prepared *p, int fd, struct header *h)
+{
+	struct nnb__siphash seal;
+	uint64_t at = 0;
+	int r = 0;
+
+	seal_begin(&seal, p->device, "data");
+	for (uint32_t i = 0; !r && i < p->model->n_operands; i++) {
+		const struct nnb_operand *o = &p->model->operands[i];
+
+		if (o->lifetime != NNB_CONSTANT_REFERENCE)
+			continue;
+		r = save_constant(fd, at, p->graph->constants[i], o->location.length, &seal);
+		at = aligned(at + o->location.length);
+	}
+	nnb__siphash_done(&seal, h->data_seal);
+	for (uint32_t i = 0; i < p->model->n_pools; i++)
+		if (nnb_mapping_torn(p->graph->mappings[i], 0))
+			r = -EIO;
+	return r;
+}
+
+enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_cache *cache, struct nnb_reason *reason)
+{
+	struct header h = { .form = FORM, .byte_order = 0x01020304 };
+	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
+	uint8_t seal[NNB__SEAL_BYTES];
+	size_t wire_bytes;
+	int fd;
+
+	if (!files_are_right(cache, true))
+		return refused(reason, "not one read-write file each for model and data");
+	fd = cache->model_files[0];
+	if (ftruncate(fd, 0) < 0 || ftruncate(cache->data_files[0], 0) < 0)
+		return refused(reason, "cannot empty the files");
+	if (encode(p->model, &wire, &wire_bytes, &h.data_bytes) ||
+	    wire_bytes > MODEL_FILE_MAX - sizeof(h) - sizeof(seal))
+		return refused(reason, "the model is too large");
+
+	memcpy(h.magic, magic, sizeof(magic));
+	memcpy(h.token, cache->token, sizeof(h.token));
+	h.wire_bytes = wire_bytes;
+	if (save_data(p, cache->data_files[0], &h))
+		return refused(reason, "cannot write the data");
+	seal_model(p->device, &h, wire, seal);
+	if (write_at(fd, 0, &h, sizeof(h)) || write_at(fd, sizeof(h), wire, wire_bytes) ||
+	    write_at(fd, sizeof(h) + wire_bytes, seal, sizeof(seal)))
+		return refused(reason, "cannot write the model");
+	return NNB_STATUS_NONE;
+}
+
+/* ---- loading ---- */
+
+/* The whole model file, sealed as it should be. *ret (free) is the header, the wire form behind it. */
+static enum nnb_status load_model_file(const struct nnb_device *d, const struct nnb_cache *cache, struct header *h,
+                                       uint8_t **ret, struct nnb_reason *reason)
+{
+	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
+	int64_t bytes = file_bytes(cache->model_files[0], false);
+	uint8_t seal[NNB__SEAL_BYTES], *stored;
+
+	if (bytes > MODEL_FILE_MAX || read_at(cache->model_files[0], 0, h, sizeof(*h)))
+		return refused(reason, "no model in the file");
+	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || h->form != FORM || h->byte_order != 0x01020304)
+		return refused(reason, "the file is not of this form");
+	if (memcmp(h->token, cache->token, sizeof(h->token)) != 0)
+		return refused(reason, "the token is another");
+	if (h->wire_bytes > MODEL_FILE_MAX || (uint64_t)bytes != sizeof(*h) + h->wire_bytes + sizeof(seal))
+		return refused(reason, "the model file is not whole");
+
+	wire = malloc(h->wire_bytes + sizeof(seal));
+	if (!wire || read_at(cache->model_files[0], sizeof(*h), wire, h->wire_bytes + sizeof(seal)))
+		return refused(reason, "cannot read the model");
+	stored = wire + h->wire_bytes;
+	seal_model(d, h, wire, seal);
+	if (!same_seal(seal, stored))
+		return refused(reason, "the model is not as it was saved here");
+	*ret = wire;
+	wire = NULL;
+	return NNB_STATUS_NONE;
+}
+
+/* Copy the data from file to file, a private piece at a time. 0, and the seal over what was copied. */
+static int copy_data(const struct nnb_device *d, int from, int to, uint64_t bytes, uint8_t ret[NNB__SEAL_BYTES])
+{
+	struct nnb__siphash s;
+	uint8_t chunk[CHUNK];
+	int r = 0;
+
+	seal_begin(&s, d, "data");
+	for (uint64_t done = 0; !r && done < bytes;) {
+		size_t n = bytes - done < CHUNK ? bytes - done : CHUNK;
+
+		r = read_at(from, done, chunk, n);
+		if (!r) {
+			nnb__siphash_add(&s, chunk, n);
+			r = write_at(to, done, chunk, n);
+		}
+		done += n;
+	}
+	nnb__siphash_done(&s, ret);
+	return r;
+}
+
+/* The data file, as memory nobody else has. */
+static enum nnb_status load_data(const struct nnb_device *d, const struct nnb_cache *cache, const struct header *h,
+                                 struct nnb_memory *ret, struct nnb_reason *reason)
+{
+	uint8_t seal[NNB__SEAL_BYTES];
+	struct nnb_memory m;
+
+	if ((uint64_t)file_bytes(cache->data_files[0], false) != h->data_bytes)
+		return refused(reason, "the data file is not whole");
+	if (nnb_memory_ashmem(&m, h->data_bytes))
+		return refused(reason, "no memory for the data");
+	if (copy_data(d, cache->data_files[0], m.fds[0], h->data_bytes, seal) || !same_seal(seal, h->data_seal)) {
+		nnb_memory_close(&m);
+		return refused(reason, "the data are not as they were saved here");
+	}
+	*ret = m;
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb__cache_load(const struct nnb_device *d, const struct nnb_cache *cache, struct nnb_model **ret,
+                                struct nnb_reason *reason)
+{
+	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
+	__attribute__((cleanup(nnb_model_freep))) struct nnb_model *model = NULL;
+	enum nnb_status status;
+	struct header h;
+
+	if (!files_are_right(cache, false))
+		return refused(reason, "not one readable file each for model and data");
+	status = load_model_file(d, cache, &h, &wire, reason);
+	if (status)
+		return status;
+	if (nnb_model_decode(&model, wire, h.wire_bytes, reason) || model->n_pools != (h.data_bytes > 0))
+		return refused(reason, "the model is of another version");
+	status = model->n_pools ? load_data(d, cache, &h, &model->pools[0], reason) : NNB_STATUS_NONE;
+	if (status)
+		return status;
+	*ret = model;
+	model = NULL;
+	return NNB_STATUS_NONE;
+}

@@ -1,0 +1,198 @@
+/*
+ * device.c -- devices: finding a driver, opening it, asking it.
+ *
+ * CONCURRENCY  A device is counted; whoever holds a count may call from any thread. Its lock orders switching the
+ *              fast state, and nothing else.
+ * TRUST        A driver is code: it is loaded from beside this library, or from where the caller says.
+ */
+#include "driver/device.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "model/reason.h"
+
+enum { PATH_BYTES = 4096 };
+
+/* ---- finding a driver ---- */
+
+/* The directory of this very library, so that a build tree and an installed one both find their drivers. */
+static int own_directory(char ret[PATH_BYTES])
+{
+	Dl_info info;
+	char *slash;
+
+	if (!dladdr(&own_directory, &info) || !realpath(info.dli_fname, ret))
+		return -ENOENT;
+	slash = strrchr(ret, '/');
+	*slash = '\0';
+	return 0;
+}
+
+/* The file and the symbol that @name stands for: "null" or "PATH/driver-null.so" is nnb_driver_null. */
+static int locate(const char *name, char path[PATH_BYTES], char symbol[NNB_NAME_MAX + 16])
+{
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	char directory[PATH_BYTES];
+	size_t stem;
+	int n;
+
+	if (slash) {
+		if (strncmp(base, "driver-", 7) != 0)
+			return -ELIBACC;
+		base += 7;
+		n = snprintf(path, PATH_BYTES, "%s", name);
+	} else {
+		if (own_directory(directory))
+			return -ENOENT;
+		n = snprintf(path, PATH_BYTES, "%s/nnburst/driver-%s.so", directory, name);
+	}
+	stem = strcspn(base, ".");
+	if (n < 0 || n >= PATH_BYTES || stem == 0 || stem >= NNB_NAME_MAX)
+		return -ENAMETOOLONG;
+	snprintf(symbol, NNB_NAME_MAX + 16, "nnb_driver_%.*s", (int)stem, base);
+	return 0;
+}
+
+static int load(struct nnb_device *d, const char *name, struct nnb_reason *reason)
+{
+	char path[PATH_BYTES], symbol[NNB_NAME_MAX + 16];
+	int r = locate(name, path, symbol);
+
+	if (r) {
+		nnb_because(reason, "'%s' names no driver: a name, or a PATH/driver-NAME.so", name);
+		return r;
+	}
+	if (access(path, R_OK) < 0) {
+		nnb_because(reason, "no driver '%s': %s: %s", name, path, strerror(errno));
+		return -ENOENT;
+	}
+	/* Once there, it stays: threads of its libraries may outlive the device. */
+	d->object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!d->object) {
+		nnb_because(reason, "%s", dlerror());
+		return -ELIBACC;
+	}
+	d->driver = dlsym(d->object, symbol);
+	if (!d->driver) {
+		nnb_because(reason, "%s is no driver: it has no %s", path, symbol);
+		return -ELIBACC;
+	}
+	if (d->driver->abi != NNB_DRIVER_ABI) {
+		nnb_because(reason, "%s is for driver interface %u; this is %d", path, d->driver->abi, NNB_DRIVER_ABI);
+		return -ELIBACC;
+	}
+	return 0;
+}
+
+/* ---- devices ---- */
+
+static void device_free(struct nnb_device *d)
+{
+	if (d->handle)
+		d->driver->close(d->handle);
+	if (d->object)
+		dlclose(d->object);
+	pthread_mutex_destroy(&d->lock);
+	explicit_bzero(d->key, sizeof(d->key));
+	free(d);
+}
+
+int nnb_device_open(struct nnb_device **ret, const char *name, struct nnb_reason *reason)
+{
+	struct nnb_device *d = calloc(1, sizeof(*d));
+	int r;
+
+	if (!d)
+		return -ENOMEM;
+	pthread_mutex_init(&d->lock, NULL);
+	atomic_init(&d->refs, 1);
+	r = load(d, name, reason);
+	if (!r && getrandom(d->key, sizeof(d->key), 0) != sizeof(d->key))
+		r = -EIO;
+	if (!r) {
+		r = d->driver->open(&d->handle);
+		if (r)
+			nnb_because(reason, "driver %s: cannot open the device: %s", d->driver->name, strerror(-r));
+	}
+	if (r) {
+		device_free(d);
+		return r;
+	}
+	*ret = d;
+	return 0;
+}
+
+struct nnb_device *nnb__device_ref(struct nnb_device *d)
+{
+	atomic_fetch_add_explicit(&d->refs, 1, memory_order_relaxed);
+	return d;
+}
+
+struct nnb_device *nnb_device_unref(struct nnb_device *d)
+{
+	/* acq_rel: what others did with the device comes before it is freed */
+	if (d && atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) == 1)
+		device_free(d);
+	return NULL;
+}
+
+const char *nnb_device_name(const struct nnb_device *d)
+{
+	return d->driver->name;
+}
+
+const char *nnb_device_version(const struct nnb_device *d)
+{
+	return d->driver->version;
+}
+
+void nnb_device_capabilities(struct nnb_device *d, struct nnb_capabilities *ret)
+{
+	d->driver->capabilities(d->handle, ret);
+}
+
+void nnb_device_cache_key(struct nnb_device *d, const uint8_t key[NNB_KEY_BYTES])
+{
+	memcpy(d->key, key, NNB_KEY_BYTES);
+}
+
+static void hold(struct nnb_device *d, bool on)
+{
+	bool edge;
+
+	pthread_mutex_lock(&d->lock);
+	edge = on ? d->holds++ == 0 : --d->holds == 0;
+	if (edge && d->driver->performance)
+		d->driver->performance(d->handle, on);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void nnb_device_hold_performance(struct nnb_device *d)
+{
+	hold(d, true);
+}
+
+void nnb_device_release_performance(struct nnb_device *d)
+{
+	hold(d, false);
+}
+
+enum nnb_status nnb_device_supported(struct nnb_device *d, const struct nnb_model *model, bool *ret,
+                                     struct nnb_reason *reason)
+{
+	__attribute__((cleanup(nnb__graph_freep))) struct nnb__graph *g = NULL;
+	enum nnb_status status = nnb__graph_new(&g, model, reason);
+
+	if (status)
+		return status;
+	status = d->driver->supported(d->handle, &g->seen, ret);
+	for (uint32_t i = 0; !status && i < model->n_operations; i++)
+		ret[i] = ret[i] && nnb__graph_mapped(g, i);
+	return status;
+}

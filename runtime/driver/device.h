@@ -1,0 +1,46 @@
+/* device.h -- inside of devices and prepared models, for this folder only. */
+#ifndef NNB_DRIVER_DEVICE_H
+#define NNB_DRIVER_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "model/graph.h"
+#include "nnb/device.h"
+
+struct nnb_device {
+	atomic_uint refs;
+	const struct nnb_driver *driver;
+	void *handle; /* the driver's */
+	void *object; /* dlopen's */
+	pthread_mutex_t lock;
+	unsigned holds; /* of the fast state; under lock, and so is the call that changes it */
+	uint8_t key[NNB_KEY_BYTES];
+};
+
+struct nnb_prepared {
+	atomic_uint refs;
+	struct nnb_device *device;
+	struct nnb_model *model; /* our copy, without its pools' fds */
+	struct nnb__graph *graph;
+	void *handle; /* the driver's */
+	pthread_mutex_t lock;
+	struct nnb_execution *idle; /* ended executions, kept to be begun again; under lock */
+};
+
+struct nnb_device *nnb__device_ref(struct nnb_device *device);
+
+/* Prepare @model, which is taken, whatever happens. */
+enum nnb_status nnb__prepare_taken(struct nnb_device *device, struct nnb_model *model, const struct nnb_prepare *how,
+                                   struct nnb_prepared **ret, struct nnb_reason *reason);
+
+/* Free the idle executions. */
+void nnb__executions_free(struct nnb_execution *idle);
+
+/* cache.c: save what was prepared, or get the model back. NONE or GENERAL_FAILURE. */
+enum nnb_status nnb__cache_save(const struct nnb_prepared *prepared, const struct nnb_cache *cache,
+                                struct nnb_reason *reason);
+enum nnb_status nnb__cache_load(const struct nnb_device *device, const struct nnb_cache *cache, struct nnb_model **ret,
+                                struct nnb_reason *reason);
+
+#endif

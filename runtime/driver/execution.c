@@ -1,0 +1,429 @@
+/*
+ * execution.c -- one execution of a prepared model: check, bind, run an operation at a time, let go.
+ *
+ * CONCURRENCY  The calls on one execution are ordered by the caller. Executions of one prepared model share only
+ *              its list of idle ones (its lock). An execution that has ended keeps its memory on that list, so that
+ *              one that is like an earlier one allocates nothing.
+ * TRUST        Request and pools are a stranger's. Each number of the request was checked in a struct of ours;
+ *              the few inputs whose values decide shapes are copied before they are looked at. A pool of kind
+ *              mmap_fd can be cut short at any time: the marks say whether that happened while it was in use, and
+ *              then the execution has failed, whatever it computed.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/device.h"
+#include "model/reason.h"
+#include "model/request.h"
+
+enum { DECIDING_BYTES = NNB_RANK_MAX * 4 }; /* nothing that decides is longer than RESHAPE's shape */
+
+struct nnb_execution {
+	struct nnb_prepared *prepared;
+	struct nnb_execution *next_idle;
+	void *run; /* the driver's; NULL: none, or done */
+	uint32_t next_op;
+	uint32_t n_mappings, room; /* of the request's pools */
+	struct nnb_mapping **mappings;
+	uint32_t *marks;     /* of the mappings, then of the model's */
+	bool *written;       /* pools with an output in them */
+	const void **inputs; /* by model input */
+	void **outputs;      /* by model output */
+	/* where shapes are not fixed: by operand, and by input DECIDING_BYTES each */
+	struct nnb_shape *shapes;
+	const void **values;
+	uint8_t *deciding;
+	const struct nnb_shape *now; /* the shapes of this run: ours or the graph's */
+};
+
+/* ---- memory ---- */
+
+static struct nnb_execution *execution_free(struct nnb_execution *e)
+{
+	free(e->mappings);
+	free(e->marks);
+	free(e->written);
+	free(e->inputs);
+	free(e->outputs);
+	free(e->shapes);
+	free(e->values);
+	free(e->deciding);
+	free(e);
+	return NULL;
+}
+
+void nnb__executions_free(struct nnb_execution *idle)
+{
+	while (idle) {
+		struct nnb_execution *e = idle;
+
+		idle = e->next_idle;
+		execution_free(e);
+	}
+}
+
+static struct nnb_execution *execution_new(const struct nnb_prepared *p)
+{
+	struct nnb_execution *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->inputs = calloc(p->model->n_inputs + 1, sizeof(void *));
+	e->outputs = calloc(p->model->n_outputs + 1, sizeof(void *));
+	return e->inputs && e->outputs ? e : execution_free(e);
+}
+
+static struct nnb_execution *take_idle(struct nnb_prepared *p)
+{
+	struct nnb_execution *e;
+
+	pthread_mutex_lock(&p->lock);
+	e = p->idle;
+	if (e)
+		p->idle = e->next_idle;
+	pthread_mutex_unlock(&p->lock);
+	if (!e)
+		e = execution_new(p);
+	if (e)
+		e->prepared = nnb_prepared_ref(p);
+	return e;
+}
+
+static bool room_for_pools(struct nnb_execution *e, uint32_t n)
+{
+	uint32_t marks = n + e->prepared->model->n_pools;
+
+	if (n <= e->room && e->mappings && e->marks && e->written)
+		return true;
+	free(e->mappings);
+	free(e->marks);
+	free(e->written);
+	e->mappings = calloc(n + 1, sizeof(struct nnb_mapping *));
+	e->marks = calloc(marks + 1, sizeof(uint32_t));
+	e->written = calloc(n + 1, sizeof(bool));
+	e->room = n;
+	return e->mappings && e->marks && e->written;
+}
+
+static bool room_for_shapes(struct nnb_execution *e)
+{
+	const struct nnb_model *m = e->prepared->model;
+
+	if (e->shapes)
+		return e->values && e->deciding;
+	e->shapes = calloc(m->n_operands, sizeof(*e->shapes));
+	e->values = calloc(m->n_operands, sizeof(*e->values));
+	e->deciding = aligned_alloc(64, ((size_t)m->n_inputs + 2) / 2 * 2 * DECIDING_BYTES);
+	return e->shapes && e->values && e->deciding;
+}
+
+static enum nnb_status no_memory(struct nnb_reason *reason)
+{
+	nnb_because(reason, "no memory for the execution");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+/* ---- pools ---- */
+
+static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_request *request,
+                                  struct nnb_mapping *const *mappings, struct nnb_reason *reason)
+{
+	if (!room_for_pools(e, request->n_pools))
+		return no_memory(reason);
+	for (uint32_t i = 0; i < request->n_pools; i++) {
+		if (mappings) {
+			assert(nnb_mapping_size(mappings[i]) >=
+			       request->pools[i].size); /* or nothing that was checked holds */
+			e->mappings[i] = nnb_mapping_ref(mappings[i]);
+		} else if (nnb_map(&e->mappings[i], &request->pools[i])) {
+			nnb_because(reason, "pool %u (%s) cannot be mapped", i, request->pools[i].name);
+			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
+		}
+		e->n_mappings++;
+		e->written[i] = false;
+	}
+	return NNB_STATUS_NONE;
+}
+
+/* Where an argument is. 0 and 0 in a hardware buffer is all of it (P-18). */
+static uint8_t *argument_at(const struct nnb_execution *e, const struct nnb_argument *a)
+{
+	return (uint8_t *)nnb_mapping_data(e->mappings[a->location.pool]) + a->location.offset;
+}
+
+static uint64_t argument_bytes(const struct nnb_execution *e, const struct nnb_argument *a)
+{
+	const struct nnb_mapping *m = e->mappings[a->location.pool];
+
+	if (!a->location.length && nnb_mapping_kind(m) == NNB_MEMORY_HARDWARE_BUFFER_BLOB)
+		return nnb_mapping_size(m);
+	return a->location.length;
+}
+
+static void bind_arguments(struct nnb_execution *e, const struct nnb_request *request)
+{
+	for (uint32_t i = 0; i < request->n_inputs; i++)
+		e->inputs[i] = request->inputs[i].no_value ? NULL : argument_at(e, &request->inputs[i]);
+	for (uint32_t i = 0; i < request->n_outputs; i++) {
+		e->outputs[i] = argument_at(e, &request->outputs[i]);
+		e->written[request->outputs[i].location.pool] = true;
+	}
+}
+
+static void mark(struct nnb_execution *e)
+{
+	const struct nnb__graph *g = e->prepared->graph;
+
+	for (uint32_t i = 0; i < e->n_mappings; i++)
+		e->marks[i] = nnb_mapping_mark(e->mappings[i]);
+	for (uint32_t i = 0; i < g->model->n_pools; i++)
+		e->marks[e->room + i] = nnb_mapping_mark(g->mappings[i]);
+}
+
+static bool torn(const struct nnb_execution *e)
+{
+	const struct nnb__graph *g = e->prepared->graph;
+
+	for (uint32_t i = 0; i < e->n_mappings; i++)
+		if (nnb_mapping_torn(e->mappings[i], e->marks[i]))
+			return true;
+	for (uint32_t i = 0; i < g->model->n_pools; i++)
+		if (nnb_mapping_torn(g->mappings[i], e->marks[e->room + i]))
+			return true;
+	return false;
+}
+
+/* ---- shapes ---- */
+
+/* What a request asks of an operand, on top of what the model knows. */
+static void ask(struct nnb_shape *s, const struct nnb_argument *a, uint32_t type)
+{
+	if (a->no_value) {
+		*s = (struct nnb_shape){ .omitted = true };
+		return;
+	}
+	if (!a->rank)
+		return;
+	for (uint32_t d = 0; d < a->rank; d++)
+		if (a->dims[d])
+			s->dims[d] = a->dims[d];
+	s->rank = a->rank;
+	nnb__shape_look(s, type);
+}
+
+/* Copy the inputs that decide: from now on they are what they are. */
+static enum nnb_status decide(struct nnb_execution *e, const struct nnb_request *request, struct nnb_reason *reason)
+{
+	const struct nnb__graph *g = e->prepared->graph;
+
+	memcpy(e->values, g->constants, g->model->n_operands * sizeof(*e->values));
+	for (uint32_t i = 0; i < request->n_inputs; i++) {
+		uint8_t *copy = e->deciding + (size_t)i * DECIDING_BYTES;
+		uint64_t bytes;
+
+		if (!g->value_decides[i] || request->inputs[i].no_value)
+			continue;
+		bytes = argument_bytes(e, &request->inputs[i]);
+		if (bytes > DECIDING_BYTES) {
+			nnb_because(reason, "input %u: %u bytes are too many to say what shape to make", i,
+			            (unsigned)bytes);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+		memcpy(copy, e->inputs[i], bytes);
+		e->inputs[i] = copy;
+		e->values[g->model->inputs[i]] = copy;
+	}
+	return NNB_STATUS_NONE;
+}
+
+static bool as_prepared(const struct nnb__graph *g, const struct nnb_request *request)
+{
+	if (!g->fixed)
+		return false;
+	for (uint32_t i = 0; i < request->n_inputs; i++)
+		if (request->inputs[i].no_value)
+			return false;
+	return true;
+}
+
+static enum nnb_status find_shapes(struct nnb_execution *e, const struct nnb_request *request,
+                                   struct nnb_reason *reason)
+{
+	const struct nnb__graph *g = e->prepared->graph;
+	const struct nnb_model *m = g->model;
+	enum nnb_status status;
+
+	e->now = g->shapes;
+	if (as_prepared(g, request))
+		return NNB_STATUS_NONE;
+	if (!room_for_shapes(e))
+		return no_memory(reason);
+	memcpy(e->shapes, g->shapes, m->n_operands * sizeof(*e->shapes));
+	for (uint32_t i = 0; i < m->n_inputs; i++)
+		ask(&e->shapes[m->inputs[i]], &request->inputs[i], m->operands[m->inputs[i]].type);
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		ask(&e->shapes[m->outputs[i]], &request->outputs[i], m->operands[m->outputs[i]].type);
+	e->now = e->shapes;
+	status = decide(e, request, reason);
+	return status ? status : nnb__graph_run_shapes(g, e->shapes, e->values, reason);
+}
+
+/* P-31: what the outputs look like, and whether they have room for it. */
+static enum nnb_status report_shapes(const struct nnb_execution *e, const struct nnb_request *request,
+                                     struct nnb_output_shape *ret, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = e->prepared->model;
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	for (uint32_t i = 0; i < m->n_outputs; i++) {
+		const struct nnb_shape *s = &e->now[m->outputs[i]];
+		uint64_t have = argument_bytes(e, &request->outputs[i]), need = 0;
+		bool enough =
+			!nnb_operand_bytes(m->operands[m->outputs[i]].type, s->rank, s->dims, &need) && need <= have;
+
+		if (!enough) {
+			if (!status)
+				nnb_because(reason, "output %u: %llu bytes are needed and %llu were given", i,
+				            (unsigned long long)need, (unsigned long long)have);
+			status = NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE;
+		}
+		if (ret) {
+			ret[i] = (struct nnb_output_shape){ .rank = s->rank, .sufficient = enough };
+			memcpy(ret[i].dims, s->dims, s->rank * sizeof(s->dims[0]));
+		}
+	}
+	return status;
+}
+
+/* ---- the life of an execution ---- */
+
+static enum nnb_status begin_run(struct nnb_execution *e)
+{
+	struct nnb_run run = { .shapes = e->now, .inputs = e->inputs, .outputs = e->outputs };
+
+	e->next_op = 0;
+	mark(e);
+	return e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
+}
+
+static void end_run(struct nnb_execution *e)
+{
+	if (e->run)
+		e->prepared->device->driver->run_end(e->run);
+	e->run = NULL;
+}
+
+enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_request *request,
+                                    struct nnb_mapping *const *mappings, bool fenced, struct nnb_output_shape *shapes,
+                                    struct nnb_execution **ret, struct nnb_reason *reason)
+{
+	enum nnb_status status = nnb__request_validate(p->model, p->graph->may_omit, request, fenced, reason);
+	struct nnb_execution *e;
+
+	if (status)
+		return status;
+	e = take_idle(p);
+	if (!e)
+		return no_memory(reason);
+	status = bind_pools(e, request, mappings, reason);
+	if (!status) {
+		bind_arguments(e, request);
+		status = find_shapes(e, request, reason);
+	}
+	if (!status)
+		status = report_shapes(e, request, shapes, reason);
+	if (!status)
+		status = begin_run(e);
+	if (status) {
+		nnb_execution_end(e);
+		return status;
+	}
+	*ret = e;
+	return NNB_STATUS_NONE;
+}
+
+/* All operations have run: is it worth anything, and does the other side see it? */
+static enum nnb_status conclude(struct nnb_execution *e)
+{
+	end_run(e);
+	if (torn(e))
+		return NNB_STATUS_GENERAL_FAILURE;
+	for (uint32_t i = 0; i < e->n_mappings; i++)
+		if (e->written[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
+			return NNB_STATUS_GENERAL_FAILURE;
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(void *arg, uint32_t next_op), void *arg,
+                                  bool *finished)
+{
+	const struct nnb_driver *driver = e->prepared->device->driver;
+	uint32_t n = e->prepared->model->n_operations, first = e->next_op;
+	enum nnb_status status;
+
+	*finished = true;
+	if (!e->run) /* it has finished or failed before */
+		return NNB_STATUS_GENERAL_FAILURE;
+	while (e->next_op < n) {
+		if (checkpoint && e->next_op > first && !checkpoint(arg, e->next_op)) {
+			if (driver->run_park)
+				driver->run_park(e->run);
+			*finished = false;
+			return NNB_STATUS_NONE;
+		}
+		status = driver->run_op(e->run, e->next_op);
+		if (status) {
+			end_run(e);
+			return status;
+		}
+		e->next_op++;
+	}
+	return conclude(e);
+}
+
+enum nnb_status nnb_execution_restart(struct nnb_execution *e)
+{
+	end_run(e);
+	return begin_run(e);
+}
+
+uint32_t nnb_execution_next_op(const struct nnb_execution *e)
+{
+	return e->next_op;
+}
+
+struct nnb_execution *nnb_execution_end(struct nnb_execution *e)
+{
+	struct nnb_prepared *p;
+
+	if (!e)
+		return NULL;
+	p = e->prepared;
+	end_run(e);
+	for (uint32_t i = 0; i < e->n_mappings; i++)
+		nnb_mapping_unref(e->mappings[i]);
+	e->n_mappings = 0;
+	pthread_mutex_lock(&p->lock);
+	e->next_idle = p->idle;
+	p->idle = e;
+	pthread_mutex_unlock(&p->lock);
+	nnb_prepared_unref(p); /* may free @e with it */
+	return NULL;
+}
+
+enum nnb_status nnb_execute(struct nnb_prepared *p, const struct nnb_request *request, struct nnb_output_shape *shapes,
+                            struct nnb_reason *reason)
+{
+	struct nnb_execution *e;
+	enum nnb_status status = nnb_execution_begin(p, request, NULL, false, shapes, &e, reason);
+	bool finished;
+
+	if (status)
+		return status;
+	status = nnb_execution_run(e, NULL, NULL, &finished);
+	if (status)
+		nnb_because(reason, "running the model failed at operation %u", e->next_op);
+	nnb_execution_end(e);
+	return status;
+}

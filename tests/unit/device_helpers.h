@@ -1,0 +1,154 @@
+/* device_helpers.h -- what tests of devices share: small models, one-call executions, expectations. */
+#ifndef DEVICE_HELPERS_H
+#define DEVICE_HELPERS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nnb/device.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+static const struct nnb_prepare ordinary = { .preference = 1, .priority = 1 };
+
+static inline uint32_t operand(struct nnb_model *m, const struct nnb_operand *o)
+{
+	int index = nnb_model_operand(m, o);
+
+	assert_true(index >= 0);
+	return (uint32_t)index;
+}
+
+static inline uint32_t float_tensor(struct nnb_model *m, uint32_t n)
+{
+	return operand(m, &(struct nnb_operand){ .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { n } });
+}
+
+static inline uint32_t int_scalar(struct nnb_model *m, int32_t value)
+{
+	uint32_t index = operand(m, &(struct nnb_operand){ .type = NNB_INT32 });
+
+	assert_int_equal(nnb_model_value(m, index, &value, sizeof(value)), 0);
+	return index;
+}
+
+/*
+ * y = x OP c for vectors of @n, OP being ADD or MUL and c[i] = (first + i) / 4; twice the operation, with a temporary
+ * between, so that there is something to stop at.
+ */
+static inline struct nnb_model *vector_model(enum nnb_op op, uint32_t n, uint32_t first)
+{
+	struct nnb_model *m;
+	uint32_t x, c, act, t, y;
+	float *values = calloc(n, sizeof(*values));
+
+	assert_non_null(values);
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = (float)(first + i) / 4;
+	assert_int_equal(nnb_model_new(&m, op == NNB_ADD ? "adds" : "multiplies", NNB_HAL_1_0), 0);
+	x = float_tensor(m, n);
+	c = float_tensor(m, n);
+	assert_int_equal(nnb_model_value(m, c, values, n * 4), 0);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	t = float_tensor(m, n);
+	y = float_tensor(m, n);
+	assert_true(nnb_model_operation(m, op, (uint32_t[]){ x, c, act }, 3, &t, 1) >= 0);
+	assert_true(nnb_model_operation(m, op, (uint32_t[]){ t, c, act }, 3, &y, 1) >= 0);
+	assert_int_equal(nnb_model_finish(m, &x, 1, &y, 1), 0);
+	free(values);
+	return m;
+}
+
+/* What it computes of @x at @i. */
+static inline float vector_expected(enum nnb_op op, uint32_t first, uint32_t i, float x)
+{
+	float c = (float)(first + i) / 4;
+
+	return op == NNB_ADD ? x + c + c : x * c * c;
+}
+
+static inline struct nnb_device *open_device(const char *name)
+{
+	struct nnb_device *d;
+	struct nnb_reason reason = { "" };
+
+	if (nnb_device_open(&d, name, &reason))
+		fail_msg("%s", reason.text);
+	return d;
+}
+
+static inline bool supports(struct nnb_device *d, const struct nnb_model *m)
+{
+	bool *each = calloc(m->n_operations, sizeof(*each)), all = true;
+
+	assert_non_null(each);
+	assert_int_equal(nnb_device_supported(d, m, each, NULL), NNB_STATUS_NONE);
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		all &= each[i];
+	free(each);
+	return all;
+}
+
+static inline struct nnb_prepared *prepared(struct nnb_device *d, const struct nnb_model *m)
+{
+	struct nnb_prepared *p;
+	struct nnb_reason reason = { "" };
+
+	if (nnb_prepare(d, m, &ordinary, NULL, &p, &reason))
+		fail_msg("%s", reason.text);
+	return p;
+}
+
+/* One input and one output of @n floats each in one ashmem pool. */
+struct vectors {
+	struct nnb_memory pool;
+	struct nnb_mapping *mapping;
+	float *x, *y;
+	struct nnb_argument in, out;
+	struct nnb_request request;
+};
+
+static inline void vectors_init(struct vectors *v, uint32_t n)
+{
+	*v = (struct vectors){ .in.location = { 0, 0, n * 4 }, .out.location = { 0, n * 4, n * 4 } };
+	assert_int_equal(nnb_memory_ashmem(&v->pool, n * 8), 0);
+	assert_int_equal(nnb_map(&v->mapping, &v->pool), 0);
+	v->x = nnb_mapping_data(v->mapping);
+	v->y = v->x + n;
+	for (uint32_t i = 0; i < n; i++)
+		v->x[i] = (float)i - 3;
+	v->request = (struct nnb_request){
+		.inputs = &v->in, .outputs = &v->out, .n_inputs = 1, .n_outputs = 1, .n_pools = 1, .pools = &v->pool
+	};
+}
+
+static inline void vectors_fini(struct vectors *v)
+{
+	nnb_mapping_unref(v->mapping);
+	nnb_memory_close(&v->pool);
+}
+
+/* Run @p, a vector model, and look at every element. */
+static inline void expect_vector(struct nnb_prepared *p, enum nnb_op op, uint32_t n, uint32_t first)
+{
+	struct vectors v;
+	struct nnb_reason reason = { "" };
+
+	vectors_init(&v, n);
+	if (nnb_execute(p, &v.request, NULL, &reason))
+		fail_msg("%s", reason.text);
+	for (uint32_t i = 0; i < n; i++)
+		if (v.y[i] != vector_expected(op, first, i, v.x[i]))
+			fail_msg("element %u is %g, not %g", i, v.y[i], vector_expected(op, first, i, v.x[i]));
+	vectors_fini(&v);
+}
+
+#endif

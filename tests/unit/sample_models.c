@@ -1,0 +1,472 @@
+/*
+ * sample_models.c -- valid models of HAL 1.0.
+ *
+ * Most have one operation, and are a row of a table. The numbers of constants mean nothing, but where an
+ * operation's parameters and a lookup's keys are among them.
+ */
+#include "unit/sample_models.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "unit/abort_unless.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ---- rows ---- */
+
+enum role { END, GIVEN, CONSTANT, LISTED, LEFT_OUT, INT, FLOAT };
+
+struct piece {
+	enum role role;
+	struct nnb_operand operand;
+	int32_t ints[4]; /* of LISTED and INT */
+	float number;    /* of FLOAT */
+};
+
+struct row {
+	const char *name;
+	enum nnb_op op;
+	struct piece inputs[24];
+	struct nnb_operand outputs[5];
+};
+
+#define RANK(...) (sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+#define F(...)                                                                                 \
+	{                                                                                      \
+		.type = NNB_TENSOR_FLOAT32, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ } \
+	}
+#define I(...)                                                                               \
+	{                                                                                    \
+		.type = NNB_TENSOR_INT32, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ } \
+	}
+#define BIAS(s, n)                                                               \
+	{                                                                        \
+		.type = NNB_TENSOR_INT32, .rank = 1, .dims = { n }, .scale = (s) \
+	}
+#define Q(s, z, ...)                                                                                               \
+	{                                                                                                          \
+		.type = NNB_TENSOR_QUANT8_ASYMM, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, .scale = (s), \
+		.zero_point = (z)                                                                                  \
+	}
+#define IN(o)            \
+	{                \
+		GIVEN, o \
+	}
+#define K(o)                \
+	{                   \
+		CONSTANT, o \
+	}
+#define NONE(o)             \
+	{                   \
+		LEFT_OUT, o \
+	}
+#define LIST(o, ...)                \
+	{                           \
+		LISTED, o,          \
+		{                   \
+			__VA_ARGS__ \
+		}                   \
+	}
+#define N(i)                                \
+	{                                   \
+		INT, { .type = NNB_INT32 }, \
+		{                           \
+			i                   \
+		}                           \
+	}
+#define R(f)                                             \
+	{                                                \
+		FLOAT, { .type = NNB_FLOAT32 }, { 0 }, f \
+	}
+#define OUT(...)            \
+	{                   \
+		__VA_ARGS__ \
+	}
+
+/* padding left, right, top, bottom; strides, filter, activation */
+#define EXPLICIT_POOL N(0), N(1), N(0), N(1), N(1), N(1), N(2), N(2), N(0)
+#define IMPLICIT_POOL N(NNB_PADDING_SAME), N(2), N(2), N(2), N(2), N(NNB_FUSED_RELU)
+#define EXPLICIT_CONV N(1), N(1), N(1), N(1), N(1), N(1)
+#define IMPLICIT_CONV N(NNB_PADDING_VALID), N(1), N(1)
+
+/* An LSTM of 2 batches and 3 inputs: with @c cells and @o outputs, but for its projection and peepholes. */
+#define LSTM_GATES(c, o) K(F(c, 3)), K(F(c, 3)), K(F(c, 3)), K(F(c, 3)), K(F(c, o)), K(F(c, o)), K(F(c, o)), K(F(c, o))
+#define LSTM_COUPLED(c, o) \
+	NONE(F(0, 0)), K(F(c, 3)), K(F(c, 3)), K(F(c, 3)), NONE(F(0, 0)), K(F(c, o)), K(F(c, o)), K(F(c, o))
+#define LSTM_REST(c, o) IN(F(2, o)), IN(F(2, c)), N(4), R(0), R(0)
+#define LSTM_OUT(s, c, o) OUT(F(2, s), F(2, o), F(2, c), F(2, o))
+#define LSTM_NO_PEEPS NONE(F(0)), NONE(F(0)), NONE(F(0))
+#define LSTM_BIASES(c) K(F(c)), K(F(c)), K(F(c)), K(F(c))
+#define LSTM_NO_PROJECTION NONE(F(0, 0)), NONE(F(0))
+
+static const struct row rows[] = {
+	{ "ADD of float32", NNB_ADD, { IN(F(2, 3)), IN(F(2, 3)), N(NNB_FUSED_RELU1) }, OUT(F(2, 3)) },
+	{ "ADD of float32, broadcast", NNB_ADD, { IN(F(2, 1, 3)), K(F(4, 1)), N(0) }, OUT(F(2, 4, 3)) },
+	{ "ADD of quant8", NNB_ADD, { IN(Q(1, 0, 4)), IN(Q(0.5f, 9, 4)), N(0) }, OUT(Q(0.25f, 200, 4)) },
+	{ "AVERAGE_POOL_2D of float32, explicit",
+	  NNB_AVERAGE_POOL_2D,
+	  { IN(F(1, 4, 4, 2)), EXPLICIT_POOL },
+	  OUT(F(1, 4, 4, 2)) },
+	{ "AVERAGE_POOL_2D of float32, implicit",
+	  NNB_AVERAGE_POOL_2D,
+	  { IN(F(1, 4, 4, 2)), IMPLICIT_POOL },
+	  OUT(F(1, 2, 2, 2)) },
+	{ "AVERAGE_POOL_2D of quant8, explicit",
+	  NNB_AVERAGE_POOL_2D,
+	  { IN(Q(0.5f, 3, 1, 4, 4, 2)), EXPLICIT_POOL },
+	  OUT(Q(0.5f, 3, 1, 4, 4, 2)) },
+	{ "AVERAGE_POOL_2D of quant8, implicit",
+	  NNB_AVERAGE_POOL_2D,
+	  { IN(Q(0.5f, 3, 1, 4, 4, 2)), IMPLICIT_POOL },
+	  OUT(Q(0.5f, 3, 1, 2, 2, 2)) },
+	{ "CONCATENATION of two float32", NNB_CONCATENATION, { IN(F(2, 3)), IN(F(1, 3)), N(0) }, OUT(F(3, 3)) },
+	{ "CONCATENATION of one float32", NNB_CONCATENATION, { IN(F(2, 3)), N(1) }, OUT(F(2, 3)) },
+	{ "CONCATENATION of three quant8",
+	  NNB_CONCATENATION,
+	  { IN(Q(0.5f, 1, 2, 3)), IN(Q(0.5f, 1, 2, 1)), K(Q(0.5f, 1, 2, 2)), N(1) },
+	  OUT(Q(0.5f, 1, 2, 6)) },
+	{ "CONV_2D of float32, explicit",
+	  NNB_CONV_2D,
+	  { IN(F(1, 4, 4, 2)), K(F(3, 3, 3, 2)), K(F(3)), EXPLICIT_CONV, N(0) },
+	  OUT(F(1, 4, 4, 3)) },
+	{ "CONV_2D of float32, implicit",
+	  NNB_CONV_2D,
+	  { IN(F(1, 4, 4, 2)), IN(F(3, 3, 3, 2)), IN(F(3)), IMPLICIT_CONV, N(0) },
+	  OUT(F(1, 2, 2, 3)) },
+	{ "CONV_2D of quant8, explicit",
+	  NNB_CONV_2D,
+	  { IN(Q(0.5f, 128, 1, 4, 4, 2)), K(Q(0.25f, 120, 3, 3, 3, 2)), K(BIAS(0.125f, 3)), EXPLICIT_CONV, N(3) },
+	  OUT(Q(1, 0, 1, 4, 4, 3)) },
+	{ "CONV_2D of quant8, implicit",
+	  NNB_CONV_2D,
+	  { IN(Q(0.5f, 128, 1, 4, 4, 2)), IN(Q(0.25f, 120, 3, 3, 3, 2)), IN(BIAS(0.125f, 3)), IMPLICIT_CONV, N(0) },
+	  OUT(Q(1, 0, 1, 2, 2, 3)) },
+	{ "DEPTHWISE_CONV_2D of float32, explicit",
+	  NNB_DEPTHWISE_CONV_2D,
+	  { IN(F(1, 4, 4, 2)), K(F(1, 3, 3, 4)), K(F(4)), EXPLICIT_CONV, N(2), N(0) },
+	  OUT(F(1, 4, 4, 4)) },
+	{ "DEPTHWISE_CONV_2D of float32, implicit",
+	  NNB_DEPTHWISE_CONV_2D,
+	  { IN(F(1, 4, 4, 2)), K(F(1, 3, 3, 4)), K(F(4)), IMPLICIT_CONV, N(2), N(0) },
+	  OUT(F(1, 2, 2, 4)) },
+	{ "DEPTHWISE_CONV_2D of quant8, explicit",
+	  NNB_DEPTHWISE_CONV_2D,
+	  { IN(Q(0.5f, 128, 1, 4, 4, 2)), K(Q(0.25f, 120, 1, 3, 3, 2)), K(BIAS(0.125f, 2)), EXPLICIT_CONV, N(1), N(1) },
+	  OUT(Q(1, 0, 1, 4, 4, 2)) },
+	{ "DEPTHWISE_CONV_2D of quant8, implicit",
+	  NNB_DEPTHWISE_CONV_2D,
+	  { IN(Q(0.5f, 128, 1, 4, 4, 2)), K(Q(0.25f, 120, 1, 3, 3, 2)), K(BIAS(0.125f, 2)), IMPLICIT_CONV, N(1), N(0) },
+	  OUT(Q(1, 0, 1, 2, 2, 2)) },
+	{ "DEPTH_TO_SPACE of float32", NNB_DEPTH_TO_SPACE, { IN(F(1, 2, 3, 8)), N(2) }, OUT(F(1, 4, 6, 2)) },
+	{ "DEPTH_TO_SPACE of quant8",
+	  NNB_DEPTH_TO_SPACE,
+	  { IN(Q(0.5f, 1, 1, 2, 3, 8)), N(2) },
+	  OUT(Q(0.5f, 1, 1, 4, 6, 2)) },
+	{ "DEQUANTIZE", NNB_DEQUANTIZE, { IN(Q(0.5f, 1, 2, 3)) }, OUT(F(2, 3)) },
+	{ "EMBEDDING_LOOKUP of float32", NNB_EMBEDDING_LOOKUP, { IN(I(3)), K(F(5, 2)) }, OUT(F(3, 2)) },
+	{ "EMBEDDING_LOOKUP of int32", NNB_EMBEDDING_LOOKUP, { IN(I(3)), IN(I(5, 2)) }, OUT(I(3, 2)) },
+	{ "EMBEDDING_LOOKUP of quant8",
+	  NNB_EMBEDDING_LOOKUP,
+	  { IN(I(3)), K(Q(0.5f, 7, 5, 2)) },
+	  OUT(Q(0.5f, 7, 3, 2)) },
+	{ "FLOOR", NNB_FLOOR, { IN(F(2, 3)) }, OUT(F(2, 3)) },
+	{ "FULLY_CONNECTED of float32",
+	  NNB_FULLY_CONNECTED,
+	  { IN(F(2, 1, 3)), K(F(4, 3)), K(F(4)), N(NNB_FUSED_RELU6) },
+	  OUT(F(2, 4)) },
+	{ "FULLY_CONNECTED of quant8",
+	  NNB_FULLY_CONNECTED,
+	  { IN(Q(0.5f, 128, 2, 3)), K(Q(0.25f, 120, 4, 3)), K(BIAS(0.125f, 4)), N(0) },
+	  OUT(Q(1, 0, 2, 4)) },
+	{ "HASHTABLE_LOOKUP of float32",
+	  NNB_HASHTABLE_LOOKUP,
+	  { IN(I(4)), LIST(I(3), 2, 5, 9), K(F(3, 2)) },
+	  OUT(F(4, 2), Q(1, 0, 4)) },
+	{ "HASHTABLE_LOOKUP of int32", NNB_HASHTABLE_LOOKUP, { IN(I(4)), IN(I(3)), IN(I(3)) }, OUT(I(4), Q(1, 0, 4)) },
+	{ "HASHTABLE_LOOKUP of quant8",
+	  NNB_HASHTABLE_LOOKUP,
+	  { IN(I(4)), LIST(I(3), 2, 5, 9), K(Q(0.5f, 7, 3, 2)) },
+	  OUT(Q(0.5f, 7, 4, 2), Q(1, 0, 4)) },
+	{ "L2_NORMALIZATION", NNB_L2_NORMALIZATION, { IN(F(1, 2, 2, 3)) }, OUT(F(1, 2, 2, 3)) },
+	{ "L2_POOL_2D, explicit", NNB_L2_POOL_2D, { IN(F(1, 4, 4, 2)), EXPLICIT_POOL }, OUT(F(1, 4, 4, 2)) },
+	{ "L2_POOL_2D, implicit", NNB_L2_POOL_2D, { IN(F(1, 4, 4, 2)), IMPLICIT_POOL }, OUT(F(1, 2, 2, 2)) },
+	{ "LOCAL_RESPONSE_NORMALIZATION",
+	  NNB_LOCAL_RESPONSE_NORMALIZATION,
+	  { IN(F(1, 2, 2, 6)), N(2), R(1), R(0.5f), R(0.75f) },
+	  OUT(F(1, 2, 2, 6)) },
+	{ "LOGISTIC of float32", NNB_LOGISTIC, { IN(F(2, 3)) }, OUT(F(2, 3)) },
+	{ "LOGISTIC of quant8", NNB_LOGISTIC, { IN(Q(0.5f, 9, 2, 3)) }, OUT(Q(1.0f / 256, 0, 2, 3)) },
+	{ "LSH_PROJECTION, sparse", NNB_LSH_PROJECTION, { K(F(4, 2)), IN(I(3, 2)), IN(F(3)), N(1) }, OUT(I(4)) },
+	{ "LSH_PROJECTION without weight, dense",
+	  NNB_LSH_PROJECTION,
+	  { K(F(4, 2)), IN(F(3, 2)), NONE(F(0)), N(2) },
+	  OUT(I(8)) },
+	{ "LSTM",
+	  NNB_LSTM,
+	  { IN(F(2, 3)), LSTM_GATES(4, 4), LSTM_NO_PEEPS, LSTM_BIASES(4), LSTM_NO_PROJECTION, LSTM_REST(4, 4) },
+	  LSTM_OUT(16, 4, 4) },
+	{ "LSTM, CIFG and peephole",
+	  NNB_LSTM,
+	  { IN(F(2, 3)), LSTM_COUPLED(4, 4), NONE(F(0)), K(F(4)), K(F(4)), NONE(F(0)), K(F(4)), K(F(4)), K(F(4)),
+	    LSTM_NO_PROJECTION, LSTM_REST(4, 4) },
+	  LSTM_OUT(12, 4, 4) },
+	{ "LSTM, projection",
+	  NNB_LSTM,
+	  { IN(F(2, 3)), LSTM_GATES(4, 2), LSTM_NO_PEEPS, LSTM_BIASES(4), K(F(2, 4)), K(F(2)), LSTM_REST(4, 2) },
+	  LSTM_OUT(16, 4, 2) },
+	{ "LSTM, projection whose bias is an input that may be omitted",
+	  NNB_LSTM,
+	  { IN(F(2, 3)), LSTM_GATES(4, 2), LSTM_NO_PEEPS, LSTM_BIASES(4), K(F(2, 4)), IN(F(0)), LSTM_REST(4, 2) },
+	  LSTM_OUT(16, 4, 2) },
+	{ "MAX_POOL_2D of float32, explicit",
+	  NNB_MAX_POOL_2D,
+	  { IN(F(1, 4, 4, 2)), EXPLICIT_POOL },
+	  OUT(F(1, 4, 4, 2)) },
+	{ "MAX_POOL_2D of float32, implicit",
+	  NNB_MAX_POOL_2D,
+	  { IN(F(1, 4, 4, 2)), IMPLICIT_POOL },
+	  OUT(F(1, 2, 2, 2)) },
+	{ "MAX_POOL_2D of quant8, explicit",
+	  NNB_MAX_POOL_2D,
+	  { IN(Q(0.5f, 3, 1, 4, 4, 2)), EXPLICIT_POOL },
+	  OUT(Q(0.5f, 3, 1, 4, 4, 2)) },
+	{ "MAX_POOL_2D of quant8, implicit",
+	  NNB_MAX_POOL_2D,
+	  { IN(Q(0.5f, 3, 1, 4, 4, 2)), IMPLICIT_POOL },
+	  OUT(Q(0.5f, 3, 1, 2, 2, 2)) },
+	{ "MUL of float32", NNB_MUL, { IN(F(2, 3)), K(F(3)), N(0) }, OUT(F(2, 3)) },
+	{ "MUL of quant8", NNB_MUL, { IN(Q(0.5f, 0, 4)), IN(Q(0.5f, 9, 4)), N(0) }, OUT(Q(0.5f, 200, 4)) },
+	{ "RELU of float32", NNB_RELU, { IN(F(2, 3)) }, OUT(F(2, 3)) },
+	{ "RELU of quant8", NNB_RELU, { IN(Q(0.5f, 9, 2, 3)) }, OUT(Q(0.5f, 9, 2, 3)) },
+	{ "RELU1 of float32", NNB_RELU1, { IN(F(2, 3)) }, OUT(F(2, 3)) },
+	{ "RELU1 of quant8", NNB_RELU1, { IN(Q(0.5f, 9, 2, 3)) }, OUT(Q(0.5f, 9, 2, 3)) },
+	{ "RELU6 of float32", NNB_RELU6, { IN(F(2, 3)) }, OUT(F(2, 3)) },
+	{ "RELU6 of quant8", NNB_RELU6, { IN(Q(0.5f, 9, 2, 3)) }, OUT(Q(0.5f, 9, 2, 3)) },
+	{ "RESHAPE of float32", NNB_RESHAPE, { IN(F(2, 3)), LIST(I(2), 3, -1) }, OUT(F(3, 2)) },
+	{ "RESHAPE of float32, its shape an input", NNB_RESHAPE, { IN(F(2, 3)), IN(I(2)) }, OUT(F(3, 2)) },
+	{ "RESHAPE of quant8", NNB_RESHAPE, { IN(Q(0.5f, 9, 2, 3)), LIST(I(1), 6) }, OUT(Q(0.5f, 9, 6)) },
+	{ "RESIZE_BILINEAR", NNB_RESIZE_BILINEAR, { IN(F(1, 2, 2, 1)), N(3), N(4) }, OUT(F(1, 4, 3, 1)) },
+	{ "RNN", NNB_RNN, { IN(F(2, 3)), K(F(4, 3)), K(F(4, 4)), K(F(4)), IN(F(2, 4)), N(1) }, OUT(F(2, 4), F(2, 4)) },
+	{ "SOFTMAX of float32", NNB_SOFTMAX, { IN(F(2, 3)), R(1) }, OUT(F(2, 3)) },
+	{ "SOFTMAX of quant8", NNB_SOFTMAX, { IN(Q(0.5f, 9, 1, 2, 2, 3)), R(1) }, OUT(Q(1.0f / 256, 0, 1, 2, 2, 3)) },
+	{ "SPACE_TO_DEPTH of float32", NNB_SPACE_TO_DEPTH, { IN(F(1, 4, 6, 2)), N(2) }, OUT(F(1, 2, 3, 8)) },
+	{ "SPACE_TO_DEPTH of quant8",
+	  NNB_SPACE_TO_DEPTH,
+	  { IN(Q(0.5f, 1, 1, 4, 6, 2)), N(2) },
+	  OUT(Q(0.5f, 1, 1, 2, 3, 8)) },
+	{ "SVDF",
+	  NNB_SVDF,
+	  { IN(F(2, 3)), K(F(4, 3)), K(F(4, 5)), K(F(2)), IN(F(2, 20)), N(2), N(0) },
+	  OUT(F(2, 20), F(2, 2)) },
+	{ "SVDF whose bias is an input",
+	  NNB_SVDF,
+	  { IN(F(2, 3)), K(F(4, 3)), K(F(4, 5)), IN(F(2)), IN(F(2, 20)), N(2), N(0) },
+	  OUT(F(2, 20), F(2, 2)) },
+	{ "SVDF without bias",
+	  NNB_SVDF,
+	  { IN(F(2, 3)), K(F(4, 3)), K(F(4, 5)), NONE(F(0)), IN(F(2, 20)), N(1), N(6) },
+	  OUT(F(2, 20), F(2, 4)) },
+	{ "TANH", NNB_TANH, { IN(F(2, 3)) }, OUT(F(2, 3)) },
+};
+
+/* ---- building ---- */
+
+static uint32_t add(struct nnb_model *m, const struct nnb_operand *o)
+{
+	int index = nnb_model_operand(m, o);
+
+	abort_unless(index >= 0);
+	return (uint32_t)index;
+}
+
+/* Any bytes that are a value of operand @index; those of float32 are no NaN, those of int32 ascend. */
+static void fill(struct nnb_model *m, uint32_t index)
+{
+	const struct nnb_operand *o = &m->operands[index];
+	uint64_t bytes;
+	uint8_t *data;
+
+	abort_unless(nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) == 0 && bytes > 0);
+	data = malloc(bytes);
+	abort_unless(data);
+	for (uint32_t i = 0; i < bytes; i++)
+		data[i] = (uint8_t)i;
+	for (uint32_t i = 0; o->type == NNB_TENSOR_FLOAT32 && i < bytes / 4; i++)
+		memcpy(data + 4 * i, &(float){ (float)i / 4 }, 4);
+	for (uint32_t i = 0; o->type == NNB_TENSOR_INT32 && i < bytes / 4; i++)
+		memcpy(data + 4 * i, &(int32_t){ (int32_t)i }, 4);
+	abort_unless(nnb_model_value(m, index, data, (uint32_t)bytes) == 0);
+	free(data);
+}
+
+static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
+{
+	struct nnb_operand o = p->operand;
+	uint32_t index;
+
+	if (p->role == LEFT_OUT)
+		o.lifetime = NNB_NO_VALUE;
+	index = add(m, &o);
+	if (p->role == CONSTANT)
+		fill(m, index);
+	if (p->role == LISTED)
+		abort_unless(nnb_model_value(m, index, p->ints, 4 * o.dims[0]) == 0);
+	if (p->role == INT)
+		abort_unless(nnb_model_value(m, index, p->ints, 4) == 0);
+	if (p->role == FLOAT)
+		abort_unless(nnb_model_value(m, index, &p->number, 4) == 0);
+	return index;
+}
+
+static void build_row(struct nnb_model *m, const struct row *row)
+{
+	uint32_t inputs[N_OF(row->inputs)], outputs[N_OF(row->outputs)], given[N_OF(row->inputs)];
+	uint32_t n_inputs = 0, n_outputs = 0, n_given = 0;
+
+	for (const struct piece *p = row->inputs; p->role != END; p++) {
+		inputs[n_inputs] = add_piece(m, p);
+		if (p->role == GIVEN)
+			given[n_given++] = inputs[n_inputs];
+		n_inputs++;
+	}
+	for (const struct nnb_operand *o = row->outputs; o->rank; o++)
+		outputs[n_outputs++] = add(m, o);
+	abort_unless(nnb_model_operation(m, row->op, inputs, n_inputs, outputs, n_outputs) >= 0);
+	abort_unless(nnb_model_finish(m, given, n_given, outputs, n_outputs) == 0);
+}
+
+/* ---- graphs ---- */
+
+#define ADD(m, ...) add(m, &(struct nnb_operand)__VA_ARGS__)
+#define OP(m, op, out, ...) \
+	operation(m, op, (const uint32_t[]){ __VA_ARGS__ }, RANK(__VA_ARGS__), (const uint32_t[]){ out })
+
+static void operation(struct nnb_model *m, enum nnb_op op, const uint32_t *inputs, size_t n, const uint32_t *output)
+{
+	abort_unless(nnb_model_operation(m, op, inputs, (uint32_t)n, output, 1) >= 0);
+}
+
+static uint32_t int_constant(struct nnb_model *m, int32_t value)
+{
+	return add_piece(m, &(struct piece)N(value));
+}
+
+static uint32_t constant(struct nnb_model *m, uint32_t index)
+{
+	fill(m, index);
+	return index;
+}
+
+/* A diamond: what is read twice, what is read by two, a model output that an operation reads, a constant read twice. */
+static void build_graph(struct nnb_model *m)
+{
+	uint32_t x = ADD(m, F(2, 3)), c = constant(m, ADD(m, F(2, 3))), none = int_constant(m, 0);
+	uint32_t a = ADD(m, F(2, 3)), b = ADD(m, F(2, 3)), twice = ADD(m, F(2, 3)), y = ADD(m, F(2, 3)),
+		 z = ADD(m, F(2, 3));
+
+	OP(m, NNB_ADD, a, x, c, none);
+	OP(m, NNB_MUL, b, a, c, none);
+	OP(m, NNB_ADD, twice, a, a, none);
+	OP(m, NNB_ADD, y, b, twice, none);
+	OP(m, NNB_TANH, z, y);
+	abort_unless(nnb_model_finish(m, &x, 1, (uint32_t[]){ z, y }, 2) == 0);
+}
+
+/* 128 bytes stay in the model, 129 do not (P-1). */
+static void build_constants(struct nnb_model *m)
+{
+	uint32_t x = ADD(m, F(8, 4)), none = int_constant(m, 0), y = ADD(m, F(8, 4));
+	uint32_t copied = constant(m, ADD(m, F(8, 4))), referred = constant(m, ADD(m, F(2, 8, 4)));
+	uint32_t more = constant(m, ADD(m, F(2, 8, 4))), z = ADD(m, F(2, 8, 4)), w = ADD(m, F(2, 8, 4));
+
+	OP(m, NNB_ADD, y, x, copied, none);
+	OP(m, NNB_MUL, z, y, referred, none);
+	OP(m, NNB_MUL, w, z, more, none);
+	abort_unless(nnb_model_finish(m, &x, 1, &w, 1) == 0);
+	abort_unless(m->n_pools == 1 && m->operands[copied].lifetime == NNB_CONSTANT_COPY);
+	abort_unless(m->operands[referred].lifetime == NNB_CONSTANT_REFERENCE);
+}
+
+/* Constants in two pools of the caller's: one ashmem, one a file's second page. */
+static void build_pools(struct nnb_model *m)
+{
+	uint32_t x = ADD(m, F(4)), none = int_constant(m, 0), c = ADD(m, F(4)), d = ADD(m, F(4)), y = ADD(m, F(4)),
+		 z = ADD(m, F(4));
+	int fd = memfd_create("constants", MFD_CLOEXEC);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct nnb_memory pool;
+
+	abort_unless(fd >= 0 && ftruncate(fd, (off_t)(2 * page)) == 0);
+	abort_unless(nnb_memory_ashmem(&pool, 64) == 0 && nnb_model_pool(m, &pool) == 0);
+	nnb_memory_close(&pool);
+	abort_unless(nnb_memory_mmap_fd(&pool, fd, page, PROT_READ, page) == 0 && nnb_model_pool(m, &pool) == 1);
+	nnb_memory_close(&pool);
+	close(fd);
+	abort_unless(nnb_model_reference(m, c, 0, 48, 16) == 0 && nnb_model_reference(m, d, 1, 0, 16) == 0);
+	OP(m, NNB_ADD, y, x, c, none);
+	OP(m, NNB_MUL, z, y, d, none);
+	abort_unless(nnb_model_finish(m, &x, 1, &z, 1) == 0);
+}
+
+/* A small network of quant8, ending in float32. */
+static void build_network(struct nnb_model *m)
+{
+	uint32_t x = ADD(m, Q(0.5f, 128, 1, 4, 4, 2)), filter = constant(m, ADD(m, Q(0.25f, 120, 3, 3, 3, 2)));
+	uint32_t bias = constant(m, ADD(m, BIAS(0.125f, 3))), same = int_constant(m, NNB_PADDING_SAME);
+	uint32_t one = int_constant(m, 1), two = int_constant(m, 2), none = int_constant(m, 0);
+	uint32_t conv = ADD(m, Q(1, 0, 1, 4, 4, 3)), pool = ADD(m, Q(1, 0, 1, 2, 2, 3)), flat = ADD(m, Q(1, 0, 2, 6));
+	uint32_t shape = add_piece(m, &(struct piece)LIST(I(2), 2, 6)), y = ADD(m, F(2, 6));
+
+	OP(m, NNB_CONV_2D, conv, x, filter, bias, same, one, one, one);
+	OP(m, NNB_MAX_POOL_2D, pool, conv, same, two, two, two, two, none);
+	OP(m, NNB_RESHAPE, flat, pool, shape);
+	OP(m, NNB_DEQUANTIZE, y, flat);
+	abort_unless(nnb_model_finish(m, &x, 1, &y, 1) == 0);
+}
+
+static const struct graph {
+	const char *name;
+	void (*build)(struct nnb_model *m);
+} graphs[] = {
+	{ "a diamond of operations with two outputs", build_graph },
+	{ "constants by copy and by reference", build_constants },
+	{ "constants in an ashmem and an mmap_fd pool", build_pools },
+	{ "a small network", build_network },
+};
+
+/* ---- all ---- */
+
+size_t sample_count(void)
+{
+	return N_OF(rows) + N_OF(graphs);
+}
+
+const char *sample_name(size_t i)
+{
+	return i < N_OF(rows) ? rows[i].name : graphs[i - N_OF(rows)].name;
+}
+
+struct nnb_model *sample_new(size_t i)
+{
+	struct nnb_model *m;
+
+	abort_unless(nnb_model_new(&m, sample_name(i), NNB_HAL_1_0) == 0);
+	if (i < N_OF(rows))
+		build_row(m, &rows[i]);
+	else
+		graphs[i - N_OF(rows)].build(m);
+	return m;
+}
+
+struct nnb_model *sample_named(const char *name)
+{
+	for (size_t i = 0; i < sample_count(); i++)
+		if (strcmp(sample_name(i), name) == 0)
+			return sample_new(i);
+	abort();
+}
