@@ -1,0 +1,124 @@
+/*
+ * arena.c -- greedy by size: the largest temporary first, each at the lowest offset where no other one that is
+ * alive at the same time lies.
+ *
+ * That is quadratic in the temporaries, so a model with very many of them gets them one after the other: who sends
+ * such a model pays in memory, not everybody else in time.
+ */
+#include "arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { SHARING_MAX = 2048 };
+
+struct temporary {
+	uint32_t operand;
+	uint32_t born, dies; /* first and last operation that touches it */
+	size_t bytes, offset;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+	const struct temporary *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return x->operand < y->operand ? -1 : 1;
+}
+
+/* Collect the temporaries. Returns how many, or -EOVERFLOW. */
+static int64_t collect(const struct nnb_graph *g, const struct nnb_shape *shapes, struct temporary *t)
+{
+	const struct nnb_model *m = g->model;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		for (uint32_t k = 0; k < m->operations[i].n_outputs; k++) {
+			uint32_t o = m->operations[i].outputs[k];
+			uint64_t bytes;
+
+			if (m->operands[o].lifetime != NNB_TEMPORARY)
+				continue;
+			if (nnb_operand_bytes(m->operands[o].type, shapes[o].rank, shapes[o].dims, &bytes))
+				return -EOVERFLOW;
+			bytes = (bytes + NNBX_ALIGNMENT - 1) & ~(uint64_t)(NNBX_ALIGNMENT - 1);
+			t[n++] = (struct temporary){
+				.operand = o, .born = i, .dies = g->last_reader[o], .bytes = bytes
+			};
+		}
+	return n;
+}
+
+/* The lowest offset for @t where none of the @n placed ones, sorted by offset, is in the way. */
+static size_t lowest_free(const struct temporary *t, struct temporary *const *placed, uint32_t n)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct temporary *p = placed[i];
+
+		if (p->dies < t->born || t->dies < p->born)
+			continue;
+		if (p->offset >= at + t->bytes)
+			break;
+		if (p->offset + p->bytes > at)
+			at = p->offset + p->bytes;
+	}
+	return at;
+}
+
+/* Add @t to the @n placed ones, where its offset says. */
+static void insert(struct temporary *t, struct temporary **placed, uint32_t n)
+{
+	for (; n > 0 && placed[n - 1]->offset > t->offset; n--)
+		placed[n] = placed[n - 1];
+	placed[n] = t;
+}
+
+static size_t share(struct temporary *t, struct temporary **placed, uint32_t n)
+{
+	size_t end = 0;
+
+	qsort(t, n, sizeof(*t), larger_first);
+	for (uint32_t i = 0; i < n; i++) {
+		t[i].offset = lowest_free(&t[i], placed, i);
+		insert(&t[i], placed, i);
+		if (t[i].offset + t[i].bytes > end)
+			end = t[i].offset + t[i].bytes;
+	}
+	return end;
+}
+
+static size_t line_up(struct temporary *t, uint32_t n)
+{
+	size_t end = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		t[i].offset = end;
+		end += t[i].bytes; /* 2^20 of 2^35 bytes at most */
+	}
+	return end;
+}
+
+int nnbx_arena_plan(const struct nnb_graph *g, const struct nnb_shape *shapes, size_t *offsets, size_t *ret_bytes)
+{
+	const struct nnb_model *m = g->model;
+	struct temporary *t = calloc(m->n_operands, sizeof(*t));
+	struct temporary **placed = calloc(m->n_operands, sizeof(*placed));
+	int64_t n = -ENOMEM;
+
+	if (t && placed)
+		n = collect(g, shapes, t);
+	if (n >= 0) {
+		*ret_bytes = NNB_MAPPING_SLACK +
+		             (n <= SHARING_MAX ? share(t, placed, (uint32_t)n) : line_up(t, (uint32_t)n));
+		for (uint32_t i = 0; i < m->n_operands; i++)
+			offsets[i] = SIZE_MAX;
+		for (uint32_t i = 0; i < (uint32_t)n; i++)
+			offsets[t[i].operand] = t[i].offset;
+	}
+	free(t);
+	free(placed);
+	return n < 0 ? (int)n : 0;
+}

@@ -1,0 +1,542 @@
+/*
+ * driver.c -- the driver that computes: XNNPACK's operators on the calling thread.
+ *
+ * A prepared model keeps, for each set of shapes it was run with lately, a plan: where temporaries lie, and two
+ * lists of what runs need, made once and reused: frames (the memory of one run, kept from its begin to its end) and
+ * sets (one step an operation, with packed weights, needed only while operations run). So runs that take turns on
+ * the device, preempted ones included, share one set, and runs side by side have one each.
+ *
+ * TRUST        A few bytes of model can ask for any amount of memory. What a plan would need (temporaries, packed
+ *              weights, XNNPACK's pointers) is added up before any of it is allocated, and too much is refused as
+ *              larger than the device's memory (Q-22), a part of this machine's.
+ * CONCURRENCY  The lock of a prepared model guards its list of plans and their lists. It is not held while a frame
+ *              or a set is made, nor while an operation runs. A frame or a set off its list has one user.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "step.h"
+
+enum {
+	PLANS_MAX = 4,   /* that are kept for shapes nobody runs with now */
+	MEMORY_SHARE = 4 /* the device's memory is this part of the machine's */
+};
+
+struct set {
+	struct set *next;
+	struct step steps[]; /* one an operation */
+};
+
+struct frame { /* this is a run */
+	struct frame *next;
+	struct prepared *prepared;
+	struct plan *plan;
+	struct set *set; /* NULL: parked, or no operation has run yet */
+	void *arena;
+	void *at[]; /* by operand */
+};
+
+struct plan {
+	struct plan *next;
+	bool fixed;               /* made of the graph's own shapes, which is told by their address */
+	struct nnb_shape *shapes; /* by operand */
+	size_t *offsets;          /* by operand, in the arena */
+	size_t arena_bytes, scratch_at;
+	unsigned runs; /* under way */
+	struct frame *frames;
+	struct set *sets;
+};
+
+struct prepared {
+	const struct nnb_graph *graph;
+	uint64_t constants_bytes;
+	pthread_mutex_t lock;
+	struct plan *plans; /* the latest used first */
+};
+
+/* ---- making and unmaking; no lock is held ---- */
+
+static struct site site_of(const struct frame *f, uint32_t op)
+{
+	const struct nnb_graph *g = f->prepared->graph;
+
+	return (struct site){ .graph = g,
+		              .op = &g->model->operations[op],
+		              .index = op,
+		              .shapes = f->plan->shapes,
+		              .at = f->at,
+		              .scratch = (char *)f->arena + f->plan->scratch_at };
+}
+
+static void set_free(const struct prepared *p, struct set *set)
+{
+	for (uint32_t i = 0; set && i < p->graph->model->n_operations; i++)
+		nnbx_step_fini(&set->steps[i]);
+	free(set);
+}
+
+static enum nnb_status set_new(struct set **ret, const struct frame *f)
+{
+	uint32_t n = f->prepared->graph->model->n_operations;
+	struct set *set = calloc(1, sizeof(*set) + n * sizeof(set->steps[0]));
+	enum nnb_status status = set ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+
+	for (uint32_t i = 0; !status && i < n; i++) {
+		struct site site = site_of(f, i);
+
+		status = nnbx_step_init(&set->steps[i], &site);
+	}
+	if (status) {
+		set_free(f->prepared, set);
+		return status;
+	}
+	*ret = set;
+	return NNB_STATUS_NONE;
+}
+
+static void frame_free(struct frame *f)
+{
+	if (f && f->arena != MAP_FAILED)
+		munmap(f->arena, f->plan->arena_bytes);
+	free(f);
+}
+
+/* A frame; its inputs and outputs are nowhere yet. */
+static struct frame *frame_new(struct prepared *p, struct plan *plan)
+{
+	const struct nnb_model *m = p->graph->model;
+	struct frame *f = calloc(1, sizeof(*f) + m->n_operands * sizeof(f->at[0]));
+
+	if (!f)
+		return NULL;
+	f->prepared = p;
+	f->plan = plan;
+	f->arena = mmap(NULL, plan->arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (f->arena == MAP_FAILED) {
+		frame_free(f);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		if (plan->offsets[i] != SIZE_MAX)
+			f->at[i] = (char *)f->arena + plan->offsets[i];
+		else
+			f->at[i] = (void *)p->graph->constants[i];
+	}
+	return f;
+}
+
+static void plan_free(const struct prepared *p, struct plan *plan)
+{
+	if (!plan)
+		return;
+	while (plan->sets) {
+		struct set *set = plan->sets;
+
+		plan->sets = set->next;
+		set_free(p, set);
+	}
+	while (plan->frames) {
+		struct frame *f = plan->frames;
+
+		plan->frames = f->next;
+		frame_free(f);
+	}
+	free(plan->shapes);
+	free(plan->offsets);
+	free(plan);
+}
+
+static uint64_t device_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_SHARE;
+}
+
+/* Put room for the kernel that wants the most behind the temporaries. Returns all that the plan would need. */
+static uint64_t add_up(const struct prepared *p, struct plan *plan)
+{
+	const struct nnb_model *m = p->graph->model;
+	uint64_t need = p->constants_bytes, scratch = 0;
+
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		struct site site = { .graph = p->graph, .op = &m->operations[i], .index = i, .shapes = plan->shapes };
+		uint64_t bytes = nnbx_step_scratch(&site);
+
+		need += nnbx_step_bytes(&site);
+		if (bytes > scratch)
+			scratch = bytes;
+	}
+	plan->scratch_at = (plan->arena_bytes + NNBX_ALIGNMENT - 1) & ~(size_t)(NNBX_ALIGNMENT - 1);
+	plan->arena_bytes = plan->scratch_at + scratch + NNB_MAPPING_SLACK;
+	return need + plan->arena_bytes;
+}
+
+static enum nnb_status plan_new(struct plan **ret, const struct prepared *p, const struct nnb_shape *shapes)
+{
+	uint32_t n = p->graph->model->n_operands;
+	struct plan *plan = calloc(1, sizeof(*plan));
+	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+
+	if (!plan)
+		return status;
+	plan->fixed = shapes == p->graph->shapes;
+	plan->shapes = malloc(n * sizeof(*plan->shapes));
+	plan->offsets = malloc(n * sizeof(*plan->offsets));
+	if (plan->shapes && plan->offsets) {
+		memcpy(plan->shapes, shapes, n * sizeof(*shapes));
+		if (!nnbx_arena_plan(p->graph, shapes, plan->offsets, &plan->arena_bytes))
+			status = add_up(p, plan) > device_memory() ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT
+			                                           : NNB_STATUS_NONE;
+	}
+	if (status)
+		plan_free(p, plan);
+	else
+		*ret = plan;
+	return status;
+}
+
+/* ---- plans; the lock is held ---- */
+
+static bool same_shape(const struct nnb_shape *a, const struct nnb_shape *b)
+{
+	return a->rank == b->rank && a->omitted == b->omitted &&
+	       memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
+}
+
+static bool is_for(const struct plan *plan, const struct prepared *p, const struct nnb_shape *shapes)
+{
+	if (plan->fixed && shapes == p->graph->shapes)
+		return true;
+	for (uint32_t i = 0; i < p->graph->model->n_operands; i++)
+		if (!same_shape(&plan->shapes[i], &shapes[i]))
+			return false;
+	return true;
+}
+
+/* The plan for these shapes, moved to the front, or NULL. */
+static struct plan *plan_find(struct prepared *p, const struct nnb_shape *shapes)
+{
+	for (struct plan **at = &p->plans, *plan; (plan = *at); at = &plan->next)
+		if (is_for(plan, p, shapes)) {
+			*at = plan->next;
+			plan->next = p->plans;
+			p->plans = plan;
+			return plan;
+		}
+	return NULL;
+}
+
+/* Take the plan nobody has used for the longest off the list, if there are too many. */
+static struct plan *plan_surplus(struct prepared *p)
+{
+	struct plan **oldest = NULL, *plan;
+	unsigned idle = 0;
+
+	for (struct plan **at = &p->plans; *at; at = &(*at)->next)
+		if (!(*at)->runs) {
+			oldest = at;
+			idle++;
+		}
+	if (idle <= PLANS_MAX)
+		return NULL;
+	plan = *oldest;
+	*oldest = plan->next;
+	return plan;
+}
+
+/* ---- what runs need ---- */
+
+/* A plan for these shapes, with one more run under way. */
+static enum nnb_status plan_take(struct plan **ret, struct prepared *p, const struct nnb_shape *shapes)
+{
+	struct plan *plan, *made = NULL;
+	enum nnb_status status;
+
+	pthread_mutex_lock(&p->lock);
+	plan = plan_find(p, shapes);
+	if (!plan) {
+		pthread_mutex_unlock(&p->lock);
+		status = plan_new(&made, p, shapes);
+		if (status)
+			return status;
+		pthread_mutex_lock(&p->lock);
+		plan = plan_find(p, shapes); /* another may have been quicker */
+		if (!plan) {
+			made->next = p->plans;
+			p->plans = plan = made;
+			made = NULL;
+		}
+	}
+	plan->runs++;
+	pthread_mutex_unlock(&p->lock);
+	plan_free(p, made);
+	*ret = plan;
+	return NNB_STATUS_NONE;
+}
+
+static void plan_give(struct prepared *p, struct plan *plan)
+{
+	struct plan *surplus;
+
+	pthread_mutex_lock(&p->lock);
+	plan->runs--;
+	surplus = plan_surplus(p);
+	pthread_mutex_unlock(&p->lock);
+	plan_free(p, surplus);
+}
+
+/* A frame of a plan for these shapes; what its run_end gives back. */
+static enum nnb_status frame_take(struct frame **ret, struct prepared *p, const struct nnb_shape *shapes)
+{
+	struct plan *plan;
+	struct frame *f;
+	enum nnb_status status = plan_take(&plan, p, shapes);
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&p->lock);
+	f = plan->frames;
+	if (f)
+		plan->frames = f->next;
+	pthread_mutex_unlock(&p->lock);
+	if (!f)
+		f = frame_new(p, plan);
+	if (!f) {
+		plan_give(p, plan);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	*ret = f;
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status set_take(struct frame *f)
+{
+	struct prepared *p = f->prepared;
+
+	pthread_mutex_lock(&p->lock);
+	f->set = f->plan->sets;
+	if (f->set)
+		f->plan->sets = f->set->next;
+	pthread_mutex_unlock(&p->lock);
+	return f->set ? NNB_STATUS_NONE : set_new(&f->set, f);
+}
+
+static void set_give(struct frame *f)
+{
+	struct prepared *p = f->prepared;
+
+	if (!f->set)
+		return;
+	pthread_mutex_lock(&p->lock);
+	f->set->next = f->plan->sets;
+	f->plan->sets = f->set;
+	pthread_mutex_unlock(&p->lock);
+	f->set = NULL;
+}
+
+/* ---- runs ---- */
+
+static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void **ret)
+{
+	struct prepared *p = prepared;
+	const struct nnb_model *m = p->graph->model;
+	struct frame *f;
+	enum nnb_status status = frame_take(&f, p, run->shapes);
+
+	if (status)
+		return status;
+	for (uint32_t i = 0; i < m->n_inputs; i++)
+		f->at[m->inputs[i]] = (void *)run->inputs[i];
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		f->at[m->outputs[i]] = run->outputs[i];
+	*ret = f;
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status run_op(void *run, uint32_t op)
+{
+	struct frame *f = run;
+	struct site site = site_of(f, op);
+	enum nnb_status status = f->set ? NNB_STATUS_NONE : set_take(f);
+
+	return status ? status : nnbx_step_run(&f->set->steps[op], &site);
+}
+
+static void run_park(void *run)
+{
+	set_give(run);
+}
+
+static void run_end(void *run)
+{
+	struct frame *f = run;
+	struct prepared *p = f->prepared;
+	struct plan *plan = f->plan;
+
+	set_give(f);
+	pthread_mutex_lock(&p->lock);
+	f->next = plan->frames;
+	plan->frames = f;
+	pthread_mutex_unlock(&p->lock);
+	plan_give(p, plan);
+}
+
+/* ---- models ---- */
+
+static enum nnb_status supported(void *device, const struct nnb_graph *graph, bool *ret)
+{
+	(void)device;
+	for (uint32_t i = 0; i < graph->model->n_operations; i++)
+		ret[i] = nnbx_step_claims(graph, i);
+	return NNB_STATUS_NONE;
+}
+
+static void release(void *prepared)
+{
+	struct prepared *p = prepared;
+
+	while (p->plans) {
+		struct plan *plan = p->plans;
+
+		p->plans = plan->next;
+		plan_free(p, plan);
+	}
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+/* The bytes of the largest input or output. */
+static size_t largest_argument(const struct nnb_graph *g)
+{
+	const struct nnb_model *m = g->model;
+	uint64_t most = 1, bytes;
+
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		uint32_t lifetime = m->operands[i].lifetime;
+
+		if (lifetime != NNB_MODEL_INPUT && lifetime != NNB_MODEL_OUTPUT)
+			continue;
+		if (!nnb_operand_bytes(m->operands[i].type, g->shapes[i].rank, g->shapes[i].dims, &bytes) &&
+		    bytes > most)
+			most = bytes;
+	}
+	return most;
+}
+
+/*
+ * Set a frame's operators up for arguments that are not there yet. XNNPACK computes addresses within an input and
+ * tells them from that of its own zeroes, so the input must be an address range where nothing else is.
+ */
+static enum nnb_status set_up_for_nothing(struct frame *f)
+{
+	const struct nnb_model *m = f->prepared->graph->model;
+	size_t bytes = largest_argument(f->prepared->graph);
+	void *nowhere = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	enum nnb_status status;
+
+	if (nowhere == MAP_FAILED)
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	for (uint32_t i = 0; i < m->n_inputs; i++)
+		f->at[m->inputs[i]] = nowhere;
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		f->at[m->outputs[i]] = nowhere;
+	status = set_take(f);
+	munmap(nowhere, bytes);
+	return status;
+}
+
+/* All shapes are known: make what the first run needs, so that it is like any other. */
+static enum nnb_status warm(struct prepared *p)
+{
+	struct frame *f;
+	enum nnb_status status = frame_take(&f, p, p->graph->shapes);
+
+	if (status)
+		return status;
+	status = set_up_for_nothing(f);
+	run_end(f);
+	return status;
+}
+
+static enum nnb_status prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how, void **ret,
+                               struct nnb_reason *reason)
+{
+	struct prepared *p;
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	(void)device;
+	(void)how; /* one thread, one way to compute: no preference to heed, and lanes are the scheduler's */
+	for (uint32_t i = 0; i < graph->model->n_operations; i++)
+		if (!nnbx_step_claims(graph, i)) {
+			nnb_because(reason, "operation %u is not supported", i);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	p->graph = graph;
+	pthread_mutex_init(&p->lock, NULL);
+	for (uint32_t i = 0; i < graph->model->n_operands; i++)
+		p->constants_bytes += graph->model->operands[i].location.length;
+	if (graph->shapes_known)
+		status = warm(p);
+	if (status) {
+		nnb_because(reason, "the driver cannot set the model up: %s", nnb_status_name(status));
+		release(p);
+		return status;
+	}
+	*ret = p;
+	return NNB_STATUS_NONE;
+}
+
+/* ---- the device ---- */
+
+static int device_open(void **ret)
+{
+	static char device;
+
+	if (xnn_initialize(NULL) != xnn_status_success)
+		return -ENODEV;
+	*ret = &device;
+	return 0;
+}
+
+static void device_close(void *device)
+{
+	(void)device;
+	xnn_deinitialize();
+}
+
+static void capabilities(void *device, struct nnb_capabilities *ret)
+{
+	static const uint32_t types[] = { NNB_FLOAT32,        NNB_INT32,        NNB_UINT32,
+		                          NNB_TENSOR_FLOAT32, NNB_TENSOR_INT32, NNB_TENSOR_QUANT8_ASYMM };
+	const struct nnb_performance as_the_cpu = { .time = 1, .power = 1 };
+
+	(void)device;
+	ret->relaxed = as_the_cpu;
+	ret->n_types = sizeof(types) / sizeof(types[0]);
+	for (uint32_t i = 0; i < ret->n_types; i++)
+		ret->types[i] = (struct nnb_type_performance){ types[i], as_the_cpu };
+}
+
+NNB_PUBLIC extern const struct nnb_driver nnb_driver_xnnpack;
+const struct nnb_driver nnb_driver_xnnpack = {
+	.abi = NNB_DRIVER_ABI,
+	.name = "xnnpack",
+	.version = "1", /* packed weights are not saved, so XNNPACK's own version decides nothing */
+	.open = device_open,
+	.close = device_close,
+	.capabilities = capabilities,
+	.supported = supported,
+	.prepare = prepare,
+	.release = release,
+	.run_begin = run_begin,
+	.run_op = run_op,
+	.run_park = run_park,
+	.run_end = run_end,
+};

@@ -1,0 +1,76 @@
+/* arith.c -- fixed-point rescaling as O-34 has it, quantised bounds, and where a window lies. */
+#include "arith.h"
+
+static int64_t saturate(int64_t x)
+{
+	return x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x;
+}
+
+struct nnbx_scaler nnbx_scaler(double factor)
+{
+	struct nnbx_scaler s = { 0 };
+	int64_t mantissa;
+
+	if (!isfinite(factor) || factor <= 0)
+		return s;
+	mantissa = llround(frexp(factor, &s.exponent) * (1LL << 31));
+	if (mantissa == 1LL << 31) {
+		mantissa /= 2;
+		s.exponent++;
+	}
+	s.mantissa = (int32_t)mantissa;
+	/* Beyond these every int32 saturates, or becomes 0, all the same. */
+	s.exponent = s.exponent > 31 ? 31 : s.exponent < -33 ? -33 : s.exponent;
+	return s;
+}
+
+/* x / 2^bits, halves away from zero. */
+static int64_t round_shift(int64_t x, int bits)
+{
+	int64_t half = bits ? 1LL << (bits - 1) : 0;
+
+	return (x < 0 ? x - half : x + half) / (1LL << bits);
+}
+
+int32_t nnbx_rescale(struct nnbx_scaler s, int64_t x)
+{
+	int left = s.exponent > 0 ? s.exponent : 0;
+	int64_t doubled = saturate(saturate(x) * (1LL << left)) * s.mantissa;
+
+	/* This first rounding has its halves upwards. */
+	doubled = (doubled + (doubled < 0 ? 1 - (1LL << 30) : 1LL << 30)) / (1LL << 31);
+	return (int32_t)round_shift(doubled, left - s.exponent);
+}
+
+void nnbx_quant_range(struct nnbx_quant out, uint32_t fused, uint8_t *min, uint8_t *max)
+{
+	static const float lows[] = { -INFINITY, 0, -1, 0 }, highs[] = { INFINITY, INFINITY, 1, 6 };
+	uint32_t i = fused <= NNB_FUSED_RELU6 ? fused : NNB_FUSED_NONE;
+
+	*min = nnbx_to_q8(round((double)lows[i] / out.scale) + out.zero_point, 0, UINT8_MAX);
+	*max = nnbx_to_q8(round((double)highs[i] / out.scale) + out.zero_point, 0, UINT8_MAX);
+}
+
+/* Where the window of output position @at lies on an axis of @in cells. */
+static struct nnbx_span span(uint32_t at, uint32_t stride, uint32_t pad, uint32_t filter, uint32_t in)
+{
+	int64_t origin = (int64_t)((uint64_t)at * stride) - pad;
+	int64_t begin = origin < 0 ? -origin : 0, end = (int64_t)in - origin;
+
+	end = end < filter ? end : filter;
+	if (end <= begin)
+		return (struct nnbx_span){ 0 };
+	return (struct nnbx_span){ (size_t)begin, (size_t)end, (size_t)(origin + begin) };
+}
+
+struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel)
+{
+	const struct nnb_window *w = &p->window;
+	size_t row = pixel / p->out_w;
+
+	return (struct nnbx_patch){
+		.image = row / p->out_h * p->in_h * p->in_w * p->in_c,
+		.y = span((uint32_t)(row % p->out_h), w->stride_h, w->pad_top, w->filter_h, p->in_h),
+		.x = span((uint32_t)(pixel % p->out_w), w->stride_w, w->pad_left, w->filter_w, p->in_w),
+	};
+}

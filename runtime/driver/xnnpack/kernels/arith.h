@@ -1,0 +1,112 @@
+/* arith.h -- what the kernels share: clamps, dot products, fixed-point rescaling, windows over an image. */
+#ifndef NNBX_ARITH_H
+#define NNBX_ARITH_H
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels.h"
+
+enum { NNBX_CHUNK = 64 }; /* channels whose sums are kept on the stack */
+
+static inline float nnbx_clamp(float x, float min, float max)
+{
+	return x < min ? min : x > max ? max : x;
+}
+
+/* The integer nearest to @x within the bounds. A NaN is @min. */
+static inline uint8_t nnbx_to_q8(double x, uint8_t min, uint8_t max)
+{
+	if (!(x > min))
+		return min;
+	return x < max ? (uint8_t)round(x) : max;
+}
+
+static inline uint8_t nnbx_clamp_int(int64_t x, uint8_t min, uint8_t max)
+{
+	return x < min ? min : x > max ? max : (uint8_t)x;
+}
+
+/* Eight sums side by side: a compiler may not reorder a float sum, and one sum alone waits for itself. */
+static inline float nnbx_dot_f32(const float *a, const float *b, size_t n)
+{
+	float sums[8] = { 0 };
+	float rest = 0;
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8)
+		for (size_t k = 0; k < 8; k++)
+			sums[k] += a[i + k] * b[i + k];
+	for (; i < n; i++)
+		rest += a[i] * b[i];
+	return rest + (sums[0] + sums[4]) + (sums[1] + sums[5]) + (sums[2] + sums[6]) + (sums[3] + sums[7]);
+}
+
+/* Exact. An int32 holds 2^15 products of 255 * 255. */
+static inline int64_t nnbx_dot_q8(const uint8_t *a, int32_t a_zero, const uint8_t *b, int32_t b_zero, size_t n)
+{
+	int64_t sum = 0;
+
+	while (n) {
+		size_t part = n < 1 << 15 ? n : 1 << 15;
+		int32_t partial = 0;
+
+		for (size_t i = 0; i < part; i++)
+			partial += (a[i] - a_zero) * (b[i] - b_zero);
+		sum += partial;
+		a += part;
+		b += part;
+		n -= part;
+	}
+	return sum;
+}
+
+/* O-34: a positive factor as mantissa * 2^(exponent - 31). */
+struct nnbx_scaler {
+	int32_t mantissa;
+	int exponent;
+};
+
+struct nnbx_scaler nnbx_scaler(double factor);
+
+/* x by the factor: the high half of the doubled product, rounded, then shifted right, rounded; saturated to int32. */
+int32_t nnbx_rescale(struct nnbx_scaler s, int64_t x);
+
+/* The factor of @q's products. */
+static inline struct nnbx_scaler nnbx_product_scaler(const struct nnbx_quants *q)
+{
+	return nnbx_scaler((double)q->a.scale * q->b.scale / q->out.scale);
+}
+
+static inline uint8_t nnbx_requantize(const struct nnbx_quants *q, struct nnbx_scaler s, int64_t sum)
+{
+	return nnbx_clamp_int((int64_t)nnbx_rescale(s, sum) + q->out.zero_point, q->min, q->max);
+}
+
+/* The cells [begin, end) of a window, along one axis, that lie in the image; begin is at @in there. */
+struct nnbx_span {
+	size_t begin, end, in;
+};
+
+/* What one output pixel sees: the rows and columns of its window, in the image that starts at element @image. */
+struct nnbx_patch {
+	size_t image;
+	struct nnbx_span y, x;
+};
+
+struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel);
+
+static inline size_t nnbx_pixels(const struct nnbx_planes *p)
+{
+	return (size_t)p->batch * p->out_h * p->out_w;
+}
+
+/* The elements before image cell (y, x) of window cell (fy, fx). */
+static inline size_t nnbx_cell(const struct nnbx_planes *p, const struct nnbx_patch *patch, size_t fy, size_t fx)
+{
+	size_t y = patch->y.in + fy - patch->y.begin, x = patch->x.in + fx - patch->x.begin;
+
+	return patch->image + (y * p->in_w + x) * p->in_c;
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* pool.c -- pools, and resizing. */
+#include "arith.h"
+
+/* ---- pools ---- */
+
+/* What is known of up to NNBX_CHUNK channels of a window. */
+union gathered {
+	double real[NNBX_CHUNK];
+	float most[NNBX_CHUNK];
+	uint64_t sum[NNBX_CHUNK];
+	uint8_t most_q8[NNBX_CHUNK];
+};
+
+struct bounds {
+	float min, max;
+	uint8_t min_q8, max_q8;
+};
+
+/* A kind of pool: how a cell is taken in, and what n cells give. The first cell overwrites. */
+struct pool {
+	size_t elem;
+	void (*take)(union gathered *g, const void *cell, size_t channels, bool first);
+	void (*give)(const union gathered *g, size_t n, const struct bounds *bounds, void *out, size_t channels);
+};
+
+/* The cells of a window, once for each chunk of channels. */
+static void pool(const struct nnbx_planes *p, const struct pool *kind, const struct bounds *bounds, const void *in,
+                 const struct nnbx_patch *patch, size_t k, size_t channels, void *out)
+{
+	union gathered g;
+	size_t n = 0;
+
+	memset(&g, 0, sizeof(g));
+	for (size_t fy = patch->y.begin; fy < patch->y.end; fy++)
+		for (size_t fx = patch->x.begin; fx < patch->x.end; fx++)
+			kind->take(&g, (const char *)in + (nnbx_cell(p, patch, fy, fx) + k) * kind->elem, channels,
+			           !n++);
+	kind->give(&g, n ? n : 1, bounds, out, channels);
+}
+
+static void pool_all(const struct nnbx_planes *p, const struct pool *kind, const struct bounds *bounds, const void *in,
+                     void *out)
+{
+	size_t pixels = nnbx_pixels(p);
+
+	for (size_t pixel = 0; pixel < pixels; pixel++) {
+		struct nnbx_patch patch = nnbx_patch(p, pixel);
+
+		for (size_t k = 0; k < p->out_c; k += NNBX_CHUNK) {
+			size_t channels = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
+
+			pool(p, kind, bounds, in, &patch, k, channels,
+			     (char *)out + (pixel * p->out_c + k) * kind->elem);
+		}
+	}
+}
+
+static void take_sum_f32(union gathered *g, const void *cell, size_t channels, bool first)
+{
+	const float *x = cell;
+
+	(void)first; /* sums start at zero */
+	for (size_t i = 0; i < channels; i++)
+		g->real[i] += (double)x[i];
+}
+
+static void take_square_f32(union gathered *g, const void *cell, size_t channels, bool first)
+{
+	const float *x = cell;
+
+	(void)first;
+	for (size_t i = 0; i < channels; i++)
+		g->real[i] += (double)x[i] * x[i];
+}
+
+static void take_sum_q8(union gathered *g, const void *cell, size_t channels, bool first)
+{
+	const uint8_t *x = cell;
+
+	(void)first;
+	for (size_t i = 0; i < channels; i++)
+		g->sum[i] += x[i];
+}
+
+static void take_most_f32(union gathered *g, const void *cell, size_t channels, bool first)
+{
+	const float *x = cell;
+
+	for (size_t i = 0; i < channels; i++)
+		g->most[i] = first || x[i] > g->most[i] ? x[i] : g->most[i];
+}
+
+static void take_most_q8(union gathered *g, const void *cell, size_t channels, bool first)
+{
+	const uint8_t *x = cell;
+
+	(void)first; /* nothing is below zero */
+	for (size_t i = 0; i < channels; i++)
+		g->most_q8[i] = x[i] > g->most_q8[i] ? x[i] : g->most_q8[i];
+}
+
+static void give_mean_f32(const union gathered *g, size_t n, const struct bounds *b, void *out, size_t channels)
+{
+	float *y = out;
+
+	for (size_t i = 0; i < channels; i++)
+		y[i] = nnbx_clamp((float)(g->real[i] / (double)n), b->min, b->max);
+}
+
+static void give_root_f32(const union gathered *g, size_t n, const struct bounds *b, void *out, size_t channels)
+{
+	float *y = out;
+
+	for (size_t i = 0; i < channels; i++)
+		y[i] = nnbx_clamp((float)sqrt(g->real[i] / (double)n), b->min, b->max);
+}
+
+static void give_mean_q8(const union gathered *g, size_t n, const struct bounds *b, void *out, size_t channels)
+{
+	uint8_t *y = out;
+
+	for (size_t i = 0; i < channels; i++)
+		y[i] = nnbx_clamp_int((int64_t)((g->sum[i] + n / 2) / n), b->min_q8, b->max_q8);
+}
+
+static void give_most_f32(const union gathered *g, size_t n, const struct bounds *b, void *out, size_t channels)
+{
+	(void)n;
+	nnbx_clamp_f32(channels, g->most, b->min, b->max, out);
+}
+
+static void give_most_q8(const union gathered *g, size_t n, const struct bounds *b, void *out, size_t channels)
+{
+	(void)n;
+	nnbx_clamp_q8(channels, g->most_q8, b->min_q8, b->max_q8, out);
+}
+
+void nnbx_average_pool_f32(const struct nnbx_planes *p, const float *in, float min, float max, float *out)
+{
+	static const struct pool kind = { sizeof(float), take_sum_f32, give_mean_f32 };
+
+	pool_all(p, &kind, &(struct bounds){ .min = min, .max = max }, in, out);
+}
+
+void nnbx_average_pool_q8(const struct nnbx_planes *p, const uint8_t *in, uint8_t min, uint8_t max, uint8_t *out)
+{
+	static const struct pool kind = { sizeof(uint8_t), take_sum_q8, give_mean_q8 };
+
+	pool_all(p, &kind, &(struct bounds){ .min_q8 = min, .max_q8 = max }, in, out);
+}
+
+void nnbx_max_pool_f32(const struct nnbx_planes *p, const float *in, float min, float max, float *out)
+{
+	static const struct pool kind = { sizeof(float), take_most_f32, give_most_f32 };
+
+	pool_all(p, &kind, &(struct bounds){ .min = min, .max = max }, in, out);
+}
+
+void nnbx_max_pool_q8(const struct nnbx_planes *p, const uint8_t *in, uint8_t min, uint8_t max, uint8_t *out)
+{
+	static const struct pool kind = { sizeof(uint8_t), take_most_q8, give_most_q8 };
+
+	pool_all(p, &kind, &(struct bounds){ .min_q8 = min, .max_q8 = max }, in, out);
+}
+
+void nnbx_l2_pool_f32(const struct nnbx_planes *p, const float *in, float min, float max, float *out)
+{
+	static const struct pool kind = { sizeof(float), take_square_f32, give_root_f32 };
+
+	pool_all(p, &kind, &(struct bounds){ .min = min, .max = max }, in, out);
+}
+
+/* ---- resizing ---- */
+
+/* Between which two cells of an axis an output lies, and how far towards the second. */
+struct between {
+	size_t first, second;
+	float weight;
+};
+
+static struct between between(size_t at, uint32_t in, uint32_t out)
+{
+	double position = (double)at * in / out;
+	size_t first = (size_t)position;
+
+	first = first < in ? first : in - 1;
+	return (struct between){ first, first + 1 < in ? first + 1 : first, (float)(position - (double)first) };
+}
+
+static void resize_row(const struct nnbx_planes *p, const float *image, struct between y, float *out)
+{
+	const float *top = image + y.first * p->in_w * p->in_c, *bottom = image + y.second * p->in_w * p->in_c;
+
+	for (size_t at = 0; at < p->out_w; at++) {
+		struct between x = between(at, p->in_w, p->out_w);
+		size_t left = x.first * p->in_c, right = x.second * p->in_c;
+
+		for (size_t c = 0; c < p->in_c; c++) {
+			float above = top[left + c] * (1 - x.weight) + top[right + c] * x.weight;
+			float below = bottom[left + c] * (1 - x.weight) + bottom[right + c] * x.weight;
+
+			*out++ = above * (1 - y.weight) + below * y.weight;
+		}
+	}
+}
+
+void nnbx_resize_bilinear_f32(const struct nnbx_planes *p, const float *in, float *out)
+{
+	size_t in_image = (size_t)p->in_h * p->in_w * p->in_c, out_row = (size_t)p->out_w * p->out_c;
+
+	for (size_t b = 0; b < p->batch; b++)
+		for (size_t y = 0; y < p->out_h; y++)
+			resize_row(p, in + b * in_image, between(y, p->in_h, p->out_h),
+			           out + (b * p->out_h + y) * out_row);
+}

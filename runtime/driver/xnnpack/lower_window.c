@@ -1,0 +1,363 @@
+/* lower_window.c -- convolutions, fully connected layers, pools, resizing. */
+#include "lowering.h"
+
+/* XNNPACK keeps a pointer for each cell of each window; beyond this many bytes of them the kernel is the better. */
+enum { INDIRECTION_MAX = 1 << 28 };
+
+static struct nnbx_planes planes_of(const struct site *s)
+{
+	const struct nnb_shape *in = in_shape(s, 0), *out = out_shape(s, 0);
+
+	return (struct nnbx_planes){ .batch = in->dims[0],
+		                     .in_h = in->dims[1],
+		                     .in_w = in->dims[2],
+		                     .in_c = in->dims[3],
+		                     .out_h = out->dims[1],
+		                     .out_w = out->dims[2],
+		                     .out_c = out->dims[3] };
+}
+
+/* The same with its window. It is there: the shapes were worked out from it. */
+static struct nnbx_planes windowed(const struct site *s)
+{
+	struct nnbx_planes p = planes_of(s);
+
+	nnb_window(s->graph, s->index, s->shapes, &p.window);
+	return p;
+}
+
+/* Resizing, seen as a window: four neighbours for every output. */
+static struct nnbx_planes resizing(const struct site *s)
+{
+	struct nnbx_planes p = planes_of(s);
+
+	p.window.filter_w = p.window.filter_h = 2;
+	return p;
+}
+
+/* UINT64_MAX: beyond counting. */
+static uint64_t indirection(const struct nnbx_planes *p)
+{
+	uint64_t bytes = (uint64_t)p->window.filter_w * p->window.filter_h;
+
+	if (__builtin_mul_overflow(bytes, sizeof(void *), &bytes) || __builtin_mul_overflow(bytes, p->out_h, &bytes) ||
+	    __builtin_mul_overflow(bytes, p->out_w, &bytes))
+		return UINT64_MAX;
+	return bytes;
+}
+
+static bool too_indirect(const struct nnbx_planes *p)
+{
+	return indirection(p) > INDIRECTION_MAX;
+}
+
+uint64_t nnbx_indirection(const struct site *s)
+{
+	struct nnbx_planes p = s->op->type == NNB_RESIZE_BILINEAR ? resizing(s) : windowed(s);
+
+	return too_indirect(&p) ? 0 : indirection(&p);
+}
+
+/* Filter and bias are packed when an operator is created; ones that come with the run are the kernel's. */
+static bool packable(const struct site *s)
+{
+	return in_is_constant(s, 1) && in_is_constant(s, 2);
+}
+
+/* XNNPACK asserts that a sum of products is scaled by no less than this, and refuses 256 and more by itself. */
+static bool scalable(const struct nnbx_quants *q)
+{
+	return q->a.scale * q->b.scale / q->out.scale >= 0x1p-32f;
+}
+
+/* To be set up, they all want an image in and an image out. */
+#define SETUP_IMAGES(name, xnn_setup)                                                                          \
+	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)                                  \
+	{                                                                                                      \
+		const struct nnb_shape *in = in_shape(s, 0);                                                   \
+                                                                                                               \
+		return xnn_setup(xnn, in->dims[0], in->dims[1], in->dims[2], in_at(s, 0), out_at(s, 0), NULL); \
+	}
+
+SETUP_IMAGES(setup_conv_f32, xnn_setup_convolution2d_nhwc_f32)
+SETUP_IMAGES(setup_conv_q8, xnn_setup_convolution2d_nhwc_qu8)
+SETUP_IMAGES(setup_average_pool_f32, xnn_setup_average_pooling2d_nhwc_f32)
+SETUP_IMAGES(setup_average_pool_q8, xnn_setup_average_pooling2d_nhwc_qu8)
+SETUP_IMAGES(setup_max_pool_f32, xnn_setup_max_pooling2d_nhwc_f32)
+SETUP_IMAGES(setup_max_pool_q8, xnn_setup_max_pooling2d_nhwc_u8)
+
+/* ---- convolutions ---- */
+
+enum nnb_status nnbx_run_conv(const struct site *s)
+{
+	struct nnbx_planes p = windowed(s);
+	float min, max;
+
+	if (is_quant(in_operand(s, 0))) {
+		struct nnbx_quants q = quants_of(s, p.window.fused);
+
+		nnbx_conv2d_q8(&p, &q, in_at(s, 0), in_at(s, 1), in_at(s, 2), out_at(s, 0));
+		return NNB_STATUS_NONE;
+	}
+	nnb_fused_range(p.window.fused, &min, &max);
+	nnbx_conv2d_f32(&p, in_at(s, 0), in_at(s, 1), in_at(s, 2), min, max, out_at(s, 0));
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnbx_run_depthwise(const struct site *s)
+{
+	struct nnbx_planes p = windowed(s);
+	float min, max;
+
+	if (is_quant(in_operand(s, 0))) {
+		struct nnbx_quants q = quants_of(s, p.window.fused);
+
+		nnbx_depthwise_conv2d_q8(&p, &q, in_at(s, 0), in_at(s, 1), in_at(s, 2), out_at(s, 0));
+		return NNB_STATUS_NONE;
+	}
+	nnb_fused_range(p.window.fused, &min, &max);
+	nnbx_depthwise_conv2d_f32(&p, in_at(s, 0), in_at(s, 1), in_at(s, 2), min, max, out_at(s, 0));
+	return NNB_STATUS_NONE;
+}
+
+/* How XNNPACK sees it: @groups of channels that mix only among themselves. */
+struct grouping {
+	uint32_t groups, in, out; /* channels of a group */
+	uint32_t flags;
+};
+
+static enum xnn_status create_conv_f32(struct step *step, const struct site *s, const struct nnbx_planes *p,
+                                       const struct grouping *g)
+{
+	const struct nnb_window *w = &p->window;
+	float min, max;
+
+	nnb_fused_range(w->fused, &min, &max);
+	step->setup = setup_conv_f32;
+	return xnn_create_convolution2d_nhwc_f32(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h,
+	                                         w->filter_w, w->stride_h, w->stride_w, 1, 1, g->groups, g->in, g->out,
+	                                         p->in_c, p->out_c, in_at(s, 1), in_at(s, 2), min, max, g->flags,
+	                                         &step->xnn);
+}
+
+static enum xnn_status create_conv_q8(struct step *step, const struct site *s, const struct nnbx_planes *p,
+                                      const struct grouping *g)
+{
+	const struct nnb_window *w = &p->window;
+	struct nnbx_quants q = quants_of(s, w->fused);
+
+	if (!scalable(&q))
+		return xnn_status_unsupported_parameter;
+	step->setup = setup_conv_q8;
+	return xnn_create_convolution2d_nhwc_qu8(
+		w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h, w->filter_w, w->stride_h,
+		w->stride_w, 1, 1, g->groups, g->in, g->out, p->in_c, p->out_c, (uint8_t)q.a.zero_point, q.a.scale,
+		(uint8_t)q.b.zero_point, q.b.scale, in_at(s, 1), in_at(s, 2), (uint8_t)q.out.zero_point, q.out.scale,
+		q.min, q.max, g->flags, &step->xnn);
+}
+
+static enum xnn_status create_conv(struct step *step, const struct site *s, const struct grouping *g)
+{
+	struct nnbx_planes p = windowed(s);
+
+	if (!packable(s) || too_indirect(&p))
+		return xnn_status_unsupported_parameter;
+	return is_quant(in_operand(s, 0)) ? create_conv_q8(step, s, &p, g) : create_conv_f32(step, s, &p, g);
+}
+
+enum xnn_status nnbx_create_conv(struct step *step, const struct site *s)
+{
+	struct grouping g = { 1, in_shape(s, 0)->dims[3], out_shape(s, 0)->dims[3], 0 };
+
+	return create_conv(step, s, &g);
+}
+
+enum xnn_status nnbx_create_depthwise(struct step *step, const struct site *s)
+{
+	uint32_t in = in_shape(s, 0)->dims[3], out = out_shape(s, 0)->dims[3];
+	struct grouping g = { in, 1, out / in, XNN_FLAG_DEPTHWISE_CONVOLUTION };
+
+	return create_conv(step, s, &g);
+}
+
+/* ---- fully connected ---- */
+
+static uint32_t fc_size(const struct site *s)
+{
+	return in_shape(s, 1)->dims[1];
+}
+
+enum nnb_status nnbx_run_fully_connected(const struct site *s)
+{
+	size_t batch = out_shape(s, 0)->dims[0], units = out_shape(s, 0)->dims[1];
+	uint32_t fused = (uint32_t)in_i32(s, 3);
+	float min, max;
+
+	if (is_quant(in_operand(s, 0))) {
+		struct nnbx_quants q = quants_of(s, fused);
+
+		nnbx_fully_connected_q8(batch, fc_size(s), units, &q, in_at(s, 0), in_at(s, 1), in_at(s, 2),
+		                        out_at(s, 0));
+		return NNB_STATUS_NONE;
+	}
+	nnb_fused_range(fused, &min, &max);
+	nnbx_fully_connected_f32(batch, fc_size(s), units, in_at(s, 0), in_at(s, 1), in_at(s, 2), min, max,
+	                         out_at(s, 0));
+	return NNB_STATUS_NONE;
+}
+
+static enum xnn_status setup_fc_f32(xnn_operator_t xnn, const struct site *s)
+{
+	return xnn_setup_fully_connected_nc_f32(xnn, out_shape(s, 0)->dims[0], in_at(s, 0), out_at(s, 0), NULL);
+}
+
+static enum xnn_status setup_fc_q8(xnn_operator_t xnn, const struct site *s)
+{
+	return xnn_setup_fully_connected_nc_qu8(xnn, out_shape(s, 0)->dims[0], in_at(s, 0), out_at(s, 0), NULL);
+}
+
+enum xnn_status nnbx_create_fully_connected(struct step *step, const struct site *s)
+{
+	uint32_t size = fc_size(s), units = out_shape(s, 0)->dims[1], fused = (uint32_t)in_i32(s, 3);
+	struct nnbx_quants q;
+	float min, max;
+
+	if (!packable(s))
+		return xnn_status_unsupported_parameter;
+	if (!is_quant(in_operand(s, 0))) {
+		nnb_fused_range(fused, &min, &max);
+		step->setup = setup_fc_f32;
+		return xnn_create_fully_connected_nc_f32(size, units, size, units, in_at(s, 1), in_at(s, 2), min, max,
+		                                         0, &step->xnn);
+	}
+	q = quants_of(s, fused);
+	if (!scalable(&q))
+		return xnn_status_unsupported_parameter;
+	step->setup = setup_fc_q8;
+	return xnn_create_fully_connected_nc_qu8(size, units, size, units, (uint8_t)q.a.zero_point, q.a.scale,
+	                                         (uint8_t)q.b.zero_point, q.b.scale, in_at(s, 1), in_at(s, 2),
+	                                         (uint8_t)q.out.zero_point, q.out.scale, q.min, q.max, 0, &step->xnn);
+}
+
+/* ---- pools ---- */
+
+enum nnb_status nnbx_run_average_pool(const struct site *s)
+{
+	struct nnbx_planes p = windowed(s);
+	uint8_t qmin, qmax;
+	float min, max;
+
+	if (is_quant(in_operand(s, 0))) {
+		nnbx_quant_range(quant_of(out_operand(s, 0)), p.window.fused, &qmin, &qmax);
+		nnbx_average_pool_q8(&p, in_at(s, 0), qmin, qmax, out_at(s, 0));
+		return NNB_STATUS_NONE;
+	}
+	nnb_fused_range(p.window.fused, &min, &max);
+	nnbx_average_pool_f32(&p, in_at(s, 0), min, max, out_at(s, 0));
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnbx_run_max_pool(const struct site *s)
+{
+	struct nnbx_planes p = windowed(s);
+	uint8_t qmin, qmax;
+	float min, max;
+
+	if (is_quant(in_operand(s, 0))) {
+		nnbx_quant_range(quant_of(out_operand(s, 0)), p.window.fused, &qmin, &qmax);
+		nnbx_max_pool_q8(&p, in_at(s, 0), qmin, qmax, out_at(s, 0));
+		return NNB_STATUS_NONE;
+	}
+	nnb_fused_range(p.window.fused, &min, &max);
+	nnbx_max_pool_f32(&p, in_at(s, 0), min, max, out_at(s, 0));
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnbx_run_l2_pool(const struct site *s)
+{
+	struct nnbx_planes p = windowed(s);
+	float min, max;
+
+	nnb_fused_range(p.window.fused, &min, &max);
+	nnbx_l2_pool_f32(&p, in_at(s, 0), min, max, out_at(s, 0));
+	return NNB_STATUS_NONE;
+}
+
+enum xnn_status nnbx_create_average_pool(struct step *step, const struct site *s)
+{
+	const struct nnbx_planes p = windowed(s);
+	const struct nnb_window *w = &p.window;
+	struct nnbx_quant q = quant_of(in_operand(s, 0));
+	uint8_t qmin, qmax;
+	float min, max;
+
+	if (too_indirect(&p))
+		return xnn_status_unsupported_parameter;
+	if (!is_quant(in_operand(s, 0))) {
+		nnb_fused_range(w->fused, &min, &max);
+		step->setup = setup_average_pool_f32;
+		return xnn_create_average_pooling2d_nhwc_f32(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left,
+		                                             w->filter_h, w->filter_w, w->stride_h, w->stride_w, p.in_c,
+		                                             p.in_c, p.in_c, min, max, 0, &step->xnn);
+	}
+	if (w->pad_top | w->pad_right | w->pad_bottom | w->pad_left) /* it would count the padding in */
+		return xnn_status_unsupported_parameter;
+	nnbx_quant_range(q, w->fused, &qmin, &qmax);
+	/* in and out are quantised alike, by whatever scale; XNNPACK would divide by a huge one and assert */
+	step->setup = setup_average_pool_q8;
+	return xnn_create_average_pooling2d_nhwc_qu8(0, 0, 0, 0, w->filter_h, w->filter_w, w->stride_h, w->stride_w,
+	                                             p.in_c, p.in_c, p.in_c, (uint8_t)q.zero_point, 1,
+	                                             (uint8_t)q.zero_point, 1, qmin, qmax, 0, &step->xnn);
+}
+
+enum xnn_status nnbx_create_max_pool(struct step *step, const struct site *s)
+{
+	const struct nnbx_planes p = windowed(s);
+	const struct nnb_window *w = &p.window;
+	uint8_t qmin, qmax;
+	float min, max;
+
+	if (too_indirect(&p))
+		return xnn_status_unsupported_parameter;
+	if (!is_quant(in_operand(s, 0))) {
+		nnb_fused_range(w->fused, &min, &max);
+		step->setup = setup_max_pool_f32;
+		return xnn_create_max_pooling2d_nhwc_f32(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left,
+		                                         w->filter_h, w->filter_w, w->stride_h, w->stride_w, 1, 1,
+		                                         p.in_c, p.in_c, p.in_c, min, max, 0, &step->xnn);
+	}
+	nnbx_quant_range(quant_of(out_operand(s, 0)), w->fused, &qmin, &qmax);
+	step->setup = setup_max_pool_q8;
+	return xnn_create_max_pooling2d_nhwc_u8(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h,
+	                                        w->filter_w, w->stride_h, w->stride_w, 1, 1, p.in_c, p.in_c, p.in_c,
+	                                        qmin, qmax, 0, &step->xnn);
+}
+
+/* ---- resizing ---- */
+
+enum nnb_status nnbx_run_resize(const struct site *s)
+{
+	struct nnbx_planes p = planes_of(s);
+
+	nnbx_resize_bilinear_f32(&p, in_at(s, 0), out_at(s, 0));
+	return NNB_STATUS_NONE;
+}
+
+static enum xnn_status setup_resize(xnn_operator_t xnn, const struct site *s)
+{
+	struct nnbx_planes p = planes_of(s);
+
+	return xnn_setup_resize_bilinear2d_nhwc_f32(xnn, p.batch, p.in_h, p.in_w, p.out_h, p.out_w, in_at(s, 0),
+	                                            out_at(s, 0), NULL);
+}
+
+enum xnn_status nnbx_create_resize_bilinear(struct step *step, const struct site *s)
+{
+	struct nnbx_planes p = resizing(s);
+
+	if (too_indirect(&p))
+		return xnn_status_unsupported_parameter;
+	step->setup = setup_resize;
+	return xnn_create_resize_bilinear2d_nhwc_f32(p.in_c, p.in_c, p.in_c, XNN_FLAG_TENSORFLOW_LEGACY_MODE,
+	                                             &step->xnn);
+}

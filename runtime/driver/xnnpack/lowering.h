@@ -1,0 +1,56 @@
+/*
+ * lowering.h -- how each operation becomes a step: one row an operation, grouped in files by family.
+ */
+#ifndef NNBX_LOWERING_H
+#define NNBX_LOWERING_H
+
+#include "kernels/kernels.h"
+#include "step.h"
+
+/* Run the operation in plain C. Every operation can. */
+typedef enum nnb_status run_fn(const struct site *site);
+
+/*
+ * Create the XNNPACK operator for @site, and say in @step how it is set up. What XNNPACK said: anything but success
+ * and "no memory" means that it cannot do this one, and the plain kernel will.
+ */
+typedef enum xnn_status create_fn(struct step *step, const struct site *site);
+
+run_fn nnbx_run_pairs;
+create_fn nnbx_create_add, nnbx_create_mul;
+run_fn nnbx_run_conv, nnbx_run_depthwise, nnbx_run_fully_connected;
+create_fn nnbx_create_conv, nnbx_create_depthwise, nnbx_create_fully_connected;
+run_fn nnbx_run_average_pool, nnbx_run_max_pool, nnbx_run_l2_pool, nnbx_run_resize;
+create_fn nnbx_create_average_pool, nnbx_create_max_pool, nnbx_create_resize_bilinear;
+run_fn nnbx_run_relu, nnbx_run_floor, nnbx_run_logistic, nnbx_run_tanh, nnbx_run_dequantize, nnbx_run_softmax;
+create_fn nnbx_create_relu, nnbx_create_floor, nnbx_create_logistic, nnbx_create_tanh, nnbx_create_dequantize,
+	nnbx_create_softmax;
+run_fn nnbx_run_l2_normalization, nnbx_run_local_response_normalization;
+run_fn nnbx_run_concatenation, nnbx_run_reshape, nnbx_run_blocks;
+create_fn nnbx_create_depth_to_space;
+run_fn nnbx_run_embedding_lookup, nnbx_run_hashtable_lookup, nnbx_run_lsh_projection;
+run_fn nnbx_run_lstm, nnbx_run_rnn, nnbx_run_svdf;
+
+/* Bytes of scratch of LSH_PROJECTION, the only one that wants any. */
+size_t nnbx_lsh_scratch(const struct site *site);
+
+/* Bytes of the pointers XNNPACK keeps for an operation that slides a window, where it is given the operation at all. */
+uint64_t nnbx_indirection(const struct site *site);
+
+static inline struct nnbx_quant quant_of(const struct nnb_operand *o)
+{
+	return (struct nnbx_quant){ o->scale, o->zero_point };
+}
+
+/* Inputs 0 and 1 and output 0 of a quantised operation, with what @fused leaves. */
+static inline struct nnbx_quants quants_of(const struct site *s, uint32_t fused)
+{
+	struct nnbx_quants q = { .a = quant_of(in_operand(s, 0)),
+		                 .b = quant_of(in_operand(s, 1)),
+		                 .out = quant_of(out_operand(s, 0)) };
+
+	nnbx_quant_range(q.out, fused, &q.min, &q.max);
+	return q;
+}
+
+#endif

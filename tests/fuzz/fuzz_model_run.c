@@ -1,0 +1,153 @@
+/*
+ * fuzz_model_run.c -- valid models, changed a little, all the way: validated, prepared by the xnnpack driver, executed
+ * with any bytes as inputs.
+ *
+ * The first byte of the input chooses a sample model; the second says how many changes of three bytes (where, two of
+ * them, and what) its wire form gets; the rest is what the inputs hold.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nnb/device.h"
+#include "unit/sample_models.h"
+
+enum { LARGE = 1 << 20 }; /* bytes of an operand: beyond them a run only takes long */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static struct nnb_device *device;
+
+static const struct nnb_prepare ordinary = { .preference = 1, .priority = 1 };
+
+/* The bytes that are left. */
+struct bytes {
+	const uint8_t *at;
+	size_t left;
+};
+
+static uint8_t next(struct bytes *b)
+{
+	if (!b->left)
+		return 0;
+	b->left--;
+	return *b->at++;
+}
+
+static void must(bool fine)
+{
+	if (!fine)
+		abort();
+}
+
+/* A sample with changes, or NULL where that is no wire form. */
+static struct nnb_model *changed_sample(struct bytes *b)
+{
+	struct nnb_model *sample = sample_new(next(b) % sample_count()), *m = NULL;
+	uint8_t *wire;
+	size_t n;
+
+	must(!nnb_model_encode(sample, &wire, &n));
+	for (uint8_t changes = next(b) % 8; changes; changes--) {
+		size_t where = next(b);
+
+		where = (where << 8 | next(b)) % n;
+		wire[where] = next(b);
+	}
+	if (!nnb_model_decode(&m, wire, n, NULL))
+		for (uint32_t i = 0; i < m->n_pools && i < sample->n_pools; i++)
+			for (uint32_t k = 0; k < m->pools[i].n_fds; k++)
+				m->pools[i].fds[k] = dup(sample->pools[i].fds[0]);
+	free(wire);
+	nnb_model_free(sample);
+	return m;
+}
+
+static bool too_large(const struct nnb_model *m)
+{
+	uint64_t bytes;
+
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		const struct nnb_operand *o = &m->operands[i];
+
+		if (o->rank > NNB_RANK_MAX || nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || bytes > LARGE)
+			return true;
+	}
+	return false;
+}
+
+struct run {
+	uint32_t n;
+	struct nnb_memory *pools;
+	struct nnb_argument *args;
+};
+
+/* Each argument at the end of a pool of its own, of whole pages: what lies behind may not be written. */
+static void place(struct run *r, uint32_t i, const struct nnb_operand *o, struct bytes *b)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes, size;
+	struct nnb_mapping *mapping;
+	uint8_t *at;
+
+	must(!nnb_operand_bytes(o->type, o->rank, o->dims, &bytes));
+	if (!bytes) {
+		r->args[i].no_value = true;
+		must(!nnb_memory_ashmem(&r->pools[i], page));
+		return;
+	}
+	size = (bytes + page - 1) / page * page;
+	must(!nnb_memory_ashmem(&r->pools[i], size) && !nnb_map(&mapping, &r->pools[i]));
+	at = (uint8_t *)nnb_mapping_data(mapping) + size - bytes;
+	for (uint64_t k = 0; k < bytes && b->left; k++)
+		at[k] = next(b);
+	nnb_mapping_unref(mapping);
+	r->args[i].location = (struct nnb_location){ i, (uint32_t)(size - bytes), (uint32_t)bytes };
+}
+
+static void execute(struct nnb_prepared *p, struct bytes *b)
+{
+	const struct nnb_model *m = nnb_prepared_model(p);
+	struct run r = { .n = m->n_inputs + m->n_outputs };
+	struct nnb_request request;
+
+	r.pools = calloc(r.n + 1, sizeof(*r.pools));
+	r.args = calloc(r.n + 1, sizeof(*r.args));
+	must(r.pools && r.args);
+	for (uint32_t i = 0; i < r.n; i++)
+		place(&r, i, &m->operands[i < m->n_inputs ? m->inputs[i] : m->outputs[i - m->n_inputs]], b);
+	request = (struct nnb_request){ .inputs = r.args,
+		                        .outputs = r.args + m->n_inputs,
+		                        .n_inputs = m->n_inputs,
+		                        .n_outputs = m->n_outputs,
+		                        .n_pools = r.n,
+		                        .pools = r.pools };
+	nnb_execute(p, &request, NULL, NULL);
+	nnb_execute(p, &request, NULL, NULL);
+	for (uint32_t i = 0; i < r.n; i++)
+		nnb_memory_close(&r.pools[i]);
+	free(r.pools);
+	free(r.args);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct bytes b = { data, n };
+	struct nnb_model *m = changed_sample(&b);
+	struct nnb_prepared *p;
+	bool *supported;
+
+	if (!device)
+		must(!nnb_device_open(&device, "xnnpack", NULL));
+	if (m && !too_large(m)) {
+		supported = calloc(m->n_operations + 1, sizeof(*supported));
+		must(supported);
+		nnb_device_supported(device, m, supported, NULL);
+		free(supported);
+		if (!nnb_prepare(device, m, &ordinary, NULL, &p, NULL)) {
+			execute(p, &b);
+			nnb_prepared_unref(p);
+		}
+	}
+	nnb_model_free(m);
+	return 0;
+}
