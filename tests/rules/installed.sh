@@ -11,22 +11,33 @@ wants gcc g++ pkg-config
 scratch
 
 for file in "$lib/libnnburst.so" "$lib/libnnburst.so.0" "$lib/pkgconfig/nnburst.pc" \
-	"$usr/include/nnb/fmq.h" "$usr/bin/nnburst-fmq" "$usr/share/doc/burstscope/copyright" \
-	"$usr/share/man/man1/nnburst-fmq.1.gz" "$usr/share/man/man3/nnb_fmq.3.gz" \
-	"$usr/share/man/man7/nnb_fmq.7.gz" "$usr/share/bash-completion/completions/nnburst-fmq" \
-	"$usr/share/zsh/vendor-completions/_nnburst-fmq"; do
+	"$lib/nnburst/driver-null.so" "$lib/nnburst/driver-xnnpack.so" "$usr/include/nnb/fmq.h" \
+	"$usr/include/nnb/operations.def" "$usr/share/doc/burstscope/copyright" \
+	"$usr/share/man/man3/nnb_fmq.3.gz" "$usr/share/man/man7/nnb_fmq.7.gz" "$usr/share/man/man5/nnb_model.5.gz"; do
 	[[ -s $file ]] || broken "missing or empty: ${file#"$1"}"
+done
+programs=(nnburst-conformance nnburst-fmq)
+for program in "${programs[@]}"; do
+	for file in "$usr/bin/$program" "$usr/share/man/man1/$program.1.gz" \
+		"$usr/share/bash-completion/completions/$program" "$usr/share/zsh/vendor-completions/_$program"; do
+		[[ -s $file ]] || broken "missing or empty: ${file#"$1"}"
+	done
 done
 ((violations == 0)) || exit 1
 
 for page in "$usr"/share/man/man*/*; do
 	gzip -t "$page" || broken "not gzip: ${page#"$1"}"
 done
-bash -n "$usr/share/bash-completion/completions/nnburst-fmq" || broken 'the bash completion is no bash'
-
-version=$(LD_LIBRARY_PATH=$lib "$usr/bin/nnburst-fmq" --version) || broken 'nnburst-fmq --version failed'
 wanted=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion nnburst)
-[[ $version == *"$wanted"* ]] || broken "nnburst-fmq says '$version', pkg-config says '$wanted'"
+for program in "${programs[@]}"; do
+	bash -n "$usr/share/bash-completion/completions/$program" || broken "the bash completion of $program is no bash"
+	version=$(LD_LIBRARY_PATH=$lib "$usr/bin/$program" --version) || broken "$program --version failed"
+	[[ $version == *"$wanted"* ]] || broken "$program says '$version', pkg-config says '$wanted'"
+done
+
+# The drivers are found where they are installed.
+LD_LIBRARY_PATH=$lib "$usr/bin/nnburst-conformance" --quiet "$here/../../docs/examples/models" >/dev/null ||
+	broken 'the installed nnburst-conformance fails on the examples'
 
 read -ra flags < <(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs nnburst)
 for compiler in 'gcc -std=c11' 'g++ -x c++ -std=c++17'; do

@@ -1,0 +1,18 @@
+# bash completion for nnburst-conformance(1)
+_nnburst_conformance()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+
+	case $prev in
+	--driver) mapfile -t COMPREPLY < <(compgen -W 'xnnpack null' -- "$cur"; compgen -f -- "$cur") ;;
+	--cache) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+	*)
+		if [[ $cur == -* ]]; then
+			mapfile -t COMPREPLY < <(compgen -W '--driver --cache --quiet --help --version' -- "$cur")
+		else
+			mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		fi
+		;;
+	esac
+}
+complete -F _nnburst_conformance nnburst-conformance

@@ -1,0 +1,417 @@
+/* nnburst-conformance -- run every model file of a directory through a driver, and compare what comes out. */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nnb/device.h"
+
+enum { DONE = 0, DIFFERED = 1, USAGE = 2, INPUT = 4, ENVIRONMENT = 5 };
+enum { ALIGNMENT = 64, ROOM = 1 << 20 };
+
+enum verdict { PASSED, FAILED, SKIPPED, N_VERDICTS };
+static const char *const verdict_names[N_VERDICTS] = { "passed", "FAILED", "skipped" };
+
+struct session {
+	struct nnb_device *device;
+	const char *cache_dir; /* NULL: not through a cache */
+	bool quiet;
+	unsigned count[N_VERDICTS];
+};
+
+/* ---- tolerances, as the models' own harness has them (D-10) ---- */
+
+struct tolerance {
+	double absolute, relative;
+};
+
+static struct tolerance tolerance_of(const struct nnb_model *m, uint32_t type)
+{
+	if (type == NNB_TENSOR_FLOAT32 || type == NNB_FLOAT32)
+		return m->relaxed ? (struct tolerance){ 5e-3, 5e-3 } : (struct tolerance){ 1e-5, 5e-6 };
+	if (type == NNB_TENSOR_QUANT8_ASYMM)
+		return (struct tolerance){ 1, 0 };
+	return (struct tolerance){ 0, 0 };
+}
+
+static double element(uint32_t type, const void *data, size_t i)
+{
+	switch (type) {
+	case NNB_FLOAT32:
+	case NNB_TENSOR_FLOAT32:
+		return ((const float *)data)[i];
+	case NNB_UINT32:
+		return ((const uint32_t *)data)[i];
+	case NNB_INT32:
+	case NNB_TENSOR_INT32:
+		return ((const int32_t *)data)[i];
+	default:
+		return ((const uint8_t *)data)[i];
+	}
+}
+
+static bool near(double got, double want, struct tolerance t)
+{
+	return got == want || fabs(got - want) <= t.absolute + t.relative * fabs(want); /* a NaN is near nothing */
+}
+
+/* How many of an output's elements are off, and the first of them in words. */
+static size_t compare(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
+                      struct nnb_reason *reason)
+{
+	uint32_t type = m->operands[m->outputs[output]].type;
+	struct tolerance t = tolerance_of(m, type);
+	size_t n = bytes / nnb_type_info(type)->bytes, off = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double g = element(type, got, i), w = element(type, want, i);
+
+		if (near(g, w, t))
+			continue;
+		if (off++ == 0)
+			snprintf(reason->text, sizeof(reason->text), "output %u[%zu] is %.9g, not %.9g", output, i, g,
+			         w);
+	}
+	if (off > 1) {
+		size_t used = strlen(reason->text);
+
+		snprintf(reason->text + used, sizeof(reason->text) - used, "; %zu of %zu elements differ", off, n);
+	}
+	return off;
+}
+
+/* ---- one example ---- */
+
+/* Inputs in one pool, outputs in another, and the request that says so. */
+struct arrangement {
+	struct nnb_memory pools[2];
+	struct nnb_mapping *mappings[2];
+	struct nnb_argument *inputs, *outputs;
+	struct nnb_request request;
+};
+
+static void arrangement_free(struct arrangement *a)
+{
+	for (int i = 0; i < 2; i++) {
+		nnb_mapping_unref(a->mappings[i]);
+		nnb_memory_close(&a->pools[i]);
+	}
+	free(a->inputs);
+	free(a->outputs);
+}
+
+/* The bytes of a model's input or output: as the example has them, otherwise as the model does. */
+static uint64_t bytes_of(const struct nnb_model *m, uint32_t operand, size_t given)
+{
+	const struct nnb_operand *o = &m->operands[operand];
+	uint64_t bytes = given;
+
+	if (!given && (nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || !bytes))
+		return ROOM; /* an output nobody compares, of whatever size */
+	return bytes;
+}
+
+/* Lay these operands out one after the other in pool @pool. Returns its bytes. */
+static uint64_t lay_out(struct nnb_argument *args, const struct nnb_model *m, const uint32_t *operands, uint32_t n,
+                        uint32_t pool, const size_t *given)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t bytes = bytes_of(m, operands[i], given[i]);
+
+		args[i].location = (struct nnb_location){ pool, (uint32_t)at, (uint32_t)bytes };
+		at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	}
+	return at ? at : ALIGNMENT;
+}
+
+static bool arrange(struct arrangement *a, const struct nnb_model *m, const struct nnb_example *x)
+{
+	uint64_t bytes[2];
+
+	a->inputs = calloc(m->n_inputs + 1, sizeof(*a->inputs));
+	a->outputs = calloc(m->n_outputs + 1, sizeof(*a->outputs));
+	if (!a->inputs || !a->outputs)
+		return false;
+	bytes[0] = lay_out(a->inputs, m, m->inputs, m->n_inputs, 0, x->input_bytes);
+	bytes[1] = lay_out(a->outputs, m, m->outputs, m->n_outputs, 1, x->output_bytes);
+	for (int i = 0; i < 2; i++)
+		if (bytes[i] > UINT32_MAX || nnb_memory_ashmem(&a->pools[i], bytes[i]) ||
+		    nnb_map(&a->mappings[i], &a->pools[i]))
+			return false;
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		if (x->inputs[i])
+			memcpy((char *)nnb_mapping_data(a->mappings[0]) + a->inputs[i].location.offset, x->inputs[i],
+			       x->input_bytes[i]);
+		else
+			a->inputs[i] = (struct nnb_argument){ .no_value = true };
+	}
+	a->request = (struct nnb_request){ .inputs = a->inputs,
+		                           .outputs = a->outputs,
+		                           .n_inputs = m->n_inputs,
+		                           .n_outputs = m->n_outputs,
+		                           .n_pools = 2,
+		                           .pools = a->pools };
+	return true;
+}
+
+static enum verdict run_example(struct nnb_prepared *p, const struct nnb_example *x, struct nnb_reason *reason)
+{
+	__attribute__((cleanup(arrangement_free))) struct arrangement a = { 0 };
+	const struct nnb_model *m = nnb_prepared_model(p);
+	enum nnb_status status;
+
+	if (!arrange(&a, m, x)) {
+		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
+		return FAILED;
+	}
+	status = nnb_execute(p, &a.request, NULL, reason);
+	if (status) {
+		struct nnb_reason why = *reason;
+
+		snprintf(reason->text, sizeof(reason->text), "%s: %.200s", nnb_status_name(status), why.text);
+		return FAILED;
+	}
+	for (uint32_t i = 0; i < m->n_outputs; i++) {
+		const char *got = (const char *)nnb_mapping_data(a.mappings[1]) + a.outputs[i].location.offset;
+
+		if (x->outputs[i] && compare(m, i, got, x->outputs[i], x->output_bytes[i], reason))
+			return FAILED;
+	}
+	return PASSED;
+}
+
+/* ---- one model ---- */
+
+/* Does the driver take all of it? NONE, and *supported; the reason names the first operation it does not take. */
+static enum nnb_status ask(struct session *s, const struct nnb_model *m, bool *supported, struct nnb_reason *reason)
+{
+	bool *each = calloc(m->n_operations + 1, sizeof(*each));
+	enum nnb_status status =
+		each ? nnb_device_supported(s->device, m, each, reason) : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+
+	*supported = true;
+	for (uint32_t i = 0; !status && *supported && i < m->n_operations; i++)
+		if (!each[i]) {
+			const char *name = nnb_op_name(m->operations[i].type);
+
+			*supported = false;
+			snprintf(reason->text, sizeof(reason->text), "driver %s does not support operation %u (%s)",
+			         nnb_device_name(s->device), i, name ? name : "OEM_OPERATION");
+		}
+	free(each);
+	return status;
+}
+
+static enum nnb_status prepare(struct session *s, const struct nnb_model *m, struct nnb_prepared **ret,
+                               struct nnb_reason *reason)
+{
+	struct nnb_prepare how = { .preference = 1, .priority = 1 };
+	uint8_t token[NNB_TOKEN_BYTES] = { 0 };
+	enum nnb_status status;
+	bool from_cache;
+
+	if (!s->cache_dir)
+		return nnb_prepare(s->device, m, &how, NULL, ret, reason);
+	/* Twice: the second finds what the first has left. */
+	memcpy(token, m->name, strnlen(m->name, sizeof(token)));
+	status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
+	if (status || from_cache)
+		return status;
+	nnb_prepared_unref(*ret);
+	status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
+	if (!status && !from_cache) {
+		nnb_prepared_unref(*ret);
+		snprintf(reason->text, sizeof(reason->text), "was not found in the cache it had been saved to");
+		status = NNB_STATUS_GENERAL_FAILURE;
+	}
+	return status;
+}
+
+static enum verdict run_model(struct session *s, const struct nnb_model_file *file, struct nnb_reason *reason)
+{
+	struct nnb_prepared *p;
+	enum verdict verdict = PASSED;
+	enum nnb_status status;
+	bool supported;
+
+	status = ask(s, file->model, &supported, reason);
+	if (!status && !supported)
+		return SKIPPED;
+	if (!status && !file->n_examples) {
+		snprintf(reason->text, sizeof(reason->text), "the file holds no example");
+		return SKIPPED;
+	}
+	if (!status)
+		status = prepare(s, file->model, &p, reason);
+	if (status) {
+		struct nnb_reason why = *reason;
+
+		snprintf(reason->text, sizeof(reason->text), "%s: %.200s", nnb_status_name(status), why.text);
+		return FAILED;
+	}
+	for (uint32_t i = 0; verdict == PASSED && i < file->n_examples; i++) {
+		struct nnb_reason why = { "" };
+
+		verdict = run_example(p, &file->examples[i], &why);
+		if (verdict != PASSED)
+			snprintf(reason->text, sizeof(reason->text), "example %u: %.230s", i, why.text);
+	}
+	nnb_prepared_unref(p);
+	return verdict;
+}
+
+/* One line; a reason that begins with the file's path begins behind that, since the line names the file. */
+static void print_line(enum verdict verdict, const char *name, const char *path, const char *reason)
+{
+	size_t n = strlen(path);
+
+	if (strncmp(reason, path, n) == 0 && strncmp(reason + n, ": ", 2) == 0)
+		reason += n + 2;
+	printf("%-7s %.*s%s%s\n", verdict_names[verdict], (int)strlen(name) - 5, name, verdict == PASSED ? "" : ": ",
+	       verdict == PASSED ? "" : reason);
+	fflush(stdout);
+}
+
+static void run_file(struct session *s, const char *dir, const char *name)
+{
+	struct nnb_model_file *file = NULL;
+	struct nnb_reason reason = { "" };
+	enum verdict verdict;
+	char *path;
+	int r;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		abort();
+	r = nnb_model_file_read(&file, path, &reason);
+	if (r)
+		verdict = r == -ENOTSUP ? SKIPPED : FAILED;
+	else
+		verdict = run_model(s, file, &reason);
+	s->count[verdict]++;
+	if (verdict != PASSED || !s->quiet)
+		print_line(verdict, name, path, reason.text);
+	nnb_model_file_free(file);
+	free(path);
+}
+
+/* ---- the directory ---- */
+
+static int is_model(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name);
+
+	return n > 5 && strcmp(entry->d_name + n - 5, ".json") == 0;
+}
+
+static int run_directory(struct session *s, const char *dir)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, is_model, alphasort);
+
+	if (n <= 0) {
+		fprintf(stderr, "nnburst-conformance: %s: %s\n", dir,
+		        n < 0 ? strerror(errno) : "no model file (*.json)");
+		if (n == 0)
+			free(entries);
+		return INPUT;
+	}
+	for (int i = 0; i < n; i++) {
+		run_file(s, dir, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	printf("%u passed, %u failed, %u skipped\n", s->count[PASSED], s->count[FAILED], s->count[SKIPPED]);
+	return s->count[FAILED] ? DIFFERED : DONE;
+}
+
+static int open_device(struct session *s, const char *driver)
+{
+	struct nnb_reason reason = { "" };
+	uint8_t key[NNB_KEY_BYTES];
+	char *path = NULL;
+	int r = nnb_device_open(&s->device, driver, &reason);
+
+	if (r) {
+		fprintf(stderr, "nnburst-conformance: %s\n", reason.text[0] ? reason.text : strerror(-r));
+		return ENVIRONMENT;
+	}
+	if (!s->cache_dir)
+		return DONE;
+	if (asprintf(&path, "%s/key", s->cache_dir) < 0)
+		abort();
+	r = nnb_cache_key_file(path, key);
+	if (r)
+		fprintf(stderr, "nnburst-conformance: %s: %s\n", path, strerror(-r));
+	else
+		nnb_device_cache_key(s->device, key);
+	free(path);
+	return r ? ENVIRONMENT : DONE;
+}
+
+static void usage(FILE *to)
+{
+	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--quiet] DIR\n"
+	      "       nnburst-conformance --help | --version\n"
+	      "\n"
+	      "Run every model file (*.json) in DIR and compare its outputs with what the file expects.\n"
+	      "  --driver NAME  xnnpack (the default), null, or the path of a driver-NAME.so\n"
+	      "  --cache DIR    prepare each model from a cache in DIR, filling that first\n"
+	      "  --quiet        say nothing of models that passed\n"
+	      "\n"
+	      "Exit status: 0 none failed, 1 some did, 2 wrong usage, 4 no model files there, 5 environment.\n"
+	      "nnburst-conformance(1) explains the lines.\n",
+	      to);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "driver", required_argument, NULL, 'd' }, { "cache", required_argument, NULL, 'c' },
+		{ "quiet", no_argument, NULL, 'q' },        { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },      { 0 }
+	};
+	struct session session = { 0 };
+	const char *driver = "xnnpack";
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
+		switch (option) {
+		case 'd':
+			driver = optarg;
+			break;
+		case 'c':
+			session.cache_dir = optarg;
+			break;
+		case 'q':
+			session.quiet = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return DONE;
+		case 'v':
+			puts("nnburst-conformance " BURSTSCOPE_VERSION);
+			return DONE;
+		default:
+			usage(stderr);
+			return USAGE;
+		}
+	if (argc - optind != 1) {
+		usage(stderr);
+		return USAGE;
+	}
+	status = open_device(&session, driver);
+	if (!status)
+		status = run_directory(&session, argv[optind]);
+	nnb_device_unref(session.device);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "nnburst-conformance: cannot write the output\n");
+		return ENVIRONMENT;
+	}
+	return status;
+}

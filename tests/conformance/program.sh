@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# program.sh PROGRAM EXAMPLES -- what nnburst-conformance says and how it ends, for good files and bad ones.
+set -euo pipefail
+
+program=$1 examples=$2 failures=0
+tmp=$(mktemp -d)
+trap 'rm -r "$tmp"' EXIT
+cd "$tmp"
+
+# ends STATUS ARGUMENT...: the program ends so; what it says is in $said.
+ends()
+{
+	local wanted=$1 status=0
+	shift
+	said=$("$program" "$@" 2>&1) || status=$?
+	((status == wanted)) || wrong "'$*' ends with $status, not $wanted: $said"
+}
+
+says() # LINE
+{
+	grep -qxF -- "$1" <<<"$said" || wrong "not said: $1 (but: $said)"
+}
+
+wrong()
+{
+	echo "program.sh: $*"
+	failures=$((failures + 1))
+}
+
+mkdir models
+cp "$examples/add.json" models/add.json
+ends 0 models
+says 'passed  add'
+says '1 passed, 0 failed, 0 skipped'
+ends 0 --quiet models
+[[ $said == '1 passed, 0 failed, 0 skipped' ]] || wrong "--quiet says: $said"
+
+sed 's/1\.5, 0\.0, 4\.0/1.5, 0.25, 4.5/' "$examples/add.json" >models/differs.json
+sed 's/"ADD"/"MEAN"/' "$examples/add.json" >models/mean.json
+sed 's/\[0, 1, 2\]/[0, 1, 9]/' "$examples/add.json" >models/index.json
+sed 's/\[1\]/[7]/' "$examples/add.json" >models/parameter.json
+echo '{' >models/syntax.json
+ends 1 models
+says 'passed  add'
+says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
+says 'skipped mean: operations[0].type: no operation MEAN here'
+says 'FAILED  index: INVALID_ARGUMENT: operation 0 (ADD): input 2: there is no operand 9'
+says 'FAILED  parameter: INVALID_ARGUMENT: operation 0 (ADD): 7 is no fused activation'
+[[ $said == *'FAILED  syntax: line 2, column 0'* ]] || wrong "of bad syntax it says: $said"
+says '1 passed, 4 failed, 1 skipped'
+ends 1 --driver null models
+
+mkdir none cache good
+cp "$examples/add.json" good
+ends 4 none
+says 'nnburst-conformance: none: no model file (*.json)'
+ends 4 missing
+ends 2
+ends 2 --nonsense models
+ends 2 good good
+ends 5 --driver nosuch good
+ends 5 --cache missing good
+ends 0 --cache cache good
+ends 0 --cache cache good
+[[ -e cache/key ]] || wrong 'a cache without a key'
+ends 0 --help
+ends 0 --version
+if [[ -w /dev/full ]] && "$program" good >/dev/full 2>&1; then
+	wrong 'it does not notice that nobody gets its output'
+fi
+((failures == 0))
