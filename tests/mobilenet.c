@@ -1,0 +1,208 @@
+/* mobilenet.c -- see mobilenet.h. The weights keep activations near 1, so that no denormals slow the run down. */
+#include "mobilenet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+	struct nnb_model *model;
+	uint32_t at; /* operand: the last output */
+	uint32_t side, channels;
+	uint64_t random;
+};
+
+static uint32_t checked(int index)
+{
+	if (index < 0)
+		abort();
+	return (uint32_t)index;
+}
+
+static float random_weight(struct builder *b, float scale)
+{
+	b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+	return scale * ((float)(b->random >> 40) / (1 << 23) - 1);
+}
+
+static uint32_t tensor(struct builder *b, uint32_t n, uint32_t h, uint32_t w, uint32_t c)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32, .rank = 4, .dims = { n, h, w, c } };
+
+	return checked(nnb_model_operand(b->model, &o));
+}
+
+static uint32_t scalar(struct builder *b, int32_t value)
+{
+	struct nnb_operand o = { .type = NNB_INT32 };
+	uint32_t index = checked(nnb_model_operand(b->model, &o));
+
+	checked(nnb_model_value(b->model, index, &value, sizeof(value)));
+	return index;
+}
+
+/* Weights [dims] and their bias. The spread keeps the variance of what comes out that of what goes in. */
+static void weights(struct builder *b, const uint32_t dims[4], uint32_t out, uint32_t fan_in, uint32_t ret[2])
+{
+	struct nnb_operand bias = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { out } };
+	size_t n = (size_t)dims[0] * dims[1] * dims[2] * dims[3];
+	float *values = calloc(n, sizeof(*values));
+
+	if (!values)
+		abort();
+	ret[0] = tensor(b, dims[0], dims[1], dims[2], dims[3]);
+	for (size_t i = 0; i < n; i++)
+		values[i] = random_weight(b, sqrtf(6.0f / (float)fan_in));
+	checked(nnb_model_value(b->model, ret[0], values, (uint32_t)(n * sizeof(*values))));
+	ret[1] = checked(nnb_model_operand(b->model, &bias));
+	for (uint32_t i = 0; i < out; i++)
+		values[i] = 0.1f;
+	checked(nnb_model_value(b->model, ret[1], values, out * sizeof(*values)));
+	free(values);
+}
+
+static void add(struct builder *b, enum nnb_op type, const uint32_t *inputs, uint32_t n, uint32_t side,
+                uint32_t channels)
+{
+	uint32_t out = tensor(b, 1, side, side, channels);
+
+	checked(nnb_model_operation(b->model, type, inputs, n, &out, 1));
+	b->at = out;
+	b->side = side;
+	b->channels = channels;
+}
+
+static void conv(struct builder *b, uint32_t filter, uint32_t stride, uint32_t out, enum nnb_fused fused)
+{
+	uint32_t w[2], s = scalar(b, (int32_t)stride);
+
+	weights(b, (uint32_t[4]){ out, filter, filter, b->channels }, out, filter * filter * b->channels, w);
+	add(b, NNB_CONV_2D, (uint32_t[]){ b->at, w[0], w[1], scalar(b, NNB_PADDING_SAME), s, s, scalar(b, fused) }, 7,
+	    (b->side + stride - 1) / stride, out);
+}
+
+static void depthwise(struct builder *b, uint32_t stride)
+{
+	uint32_t w[2], s = scalar(b, (int32_t)stride);
+
+	weights(b, (uint32_t[4]){ 1, 3, 3, b->channels }, b->channels, 9, w);
+	add(b, NNB_DEPTHWISE_CONV_2D,
+	    (uint32_t[]){ b->at, w[0], w[1], scalar(b, NNB_PADDING_SAME), s, s, scalar(b, 1),
+	                  scalar(b, NNB_FUSED_RELU6) },
+	    8, (b->side + stride - 1) / stride, b->channels);
+}
+
+static void average_pool(struct builder *b)
+{
+	uint32_t one = scalar(b, 1), side = scalar(b, (int32_t)b->side);
+
+	add(b, NNB_AVERAGE_POOL_2D,
+	    (uint32_t[]){ b->at, scalar(b, NNB_PADDING_VALID), one, one, side, side, scalar(b, NNB_FUSED_NONE) }, 7, 1,
+	    b->channels);
+}
+
+struct nnb_model *mobilenet_new(void)
+{
+	static const struct {
+		uint32_t stride, out;
+	} blocks[] = { { 1, 16 },  { 2, 32 },  { 1, 32 },  { 2, 64 },  { 1, 64 },  { 2, 128 }, { 1, 128 },
+		       { 1, 128 }, { 1, 128 }, { 1, 128 }, { 1, 128 }, { 2, 256 }, { 1, 256 } };
+	struct builder b = { .side = MOBILENET_SIDE, .channels = 3, .random = 1 };
+	uint32_t input;
+
+	if (nnb_model_new(&b.model, "mobilenet", NNB_HAL_1_0))
+		abort();
+	input = b.at = tensor(&b, 1, MOBILENET_SIDE, MOBILENET_SIDE, 3);
+	conv(&b, 3, 2, 16, NNB_FUSED_RELU6);
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		depthwise(&b, blocks[i].stride);
+		conv(&b, 1, 1, blocks[i].out, NNB_FUSED_RELU6);
+	}
+	average_pool(&b);
+	conv(&b, 1, 1, MOBILENET_CLASSES, NNB_FUSED_NONE);
+	add(&b, NNB_LOGISTIC, &b.at, 1, 1, MOBILENET_CLASSES);
+	if (nnb_model_finish(b.model, &input, 1, &b.at, 1))
+		abort();
+	return b.model;
+}
+
+/* ---- as text ---- */
+
+static void print_indexes(FILE *to, const char *name, const uint32_t *indexes, uint32_t n)
+{
+	fprintf(to, "\"%s\":[", name);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(to, "%s%u", i ? "," : "", indexes[i]);
+	fputs("]", to);
+}
+
+static void print_value(FILE *to, const struct nnb_operand *o, const uint8_t *at)
+{
+	fputs(",\"value\":[", to);
+	for (uint32_t i = 0; i < o->location.length; i += 4) {
+		float f;
+		int32_t n;
+
+		memcpy(&f, at + i, 4);
+		memcpy(&n, at + i, 4);
+		fputs(i ? "," : "", to);
+		if (o->type == NNB_INT32)
+			fprintf(to, "%d", n);
+		else
+			fprintf(to, "%.9g", (double)f);
+	}
+	fputs("]", to);
+}
+
+static void print_operand(FILE *to, const struct nnb_model *m, const struct nnb_operand *o, const uint8_t *pool)
+{
+	fprintf(to, "{\"type\":\"%s\",\"lifetime\":\"%s\",", nnb_type_info(o->type)->name,
+	        nnb_lifetime_name(o->lifetime));
+	print_indexes(to, "dims", o->dims, o->rank);
+	if (o->lifetime == NNB_CONSTANT_COPY)
+		print_value(to, o, m->values + o->location.offset);
+	if (o->lifetime == NNB_CONSTANT_REFERENCE)
+		print_value(to, o, pool + o->location.offset);
+	fputs("}", to);
+}
+
+static void print_model(FILE *to, const struct nnb_model *m, const uint8_t *pool)
+{
+	fputs("{\"name\":\"mobilenet\",\"operands\":[", to);
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		fputs(i ? "," : "", to);
+		print_operand(to, m, &m->operands[i], pool);
+	}
+	fputs("],\"operations\":[", to);
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		const struct nnb_operation *op = &m->operations[i];
+
+		fprintf(to, "%s{\"type\":\"%s\",", i ? "," : "", nnb_op_name(op->type));
+		print_indexes(to, "inputs", op->inputs, op->n_inputs);
+		fputs(",", to);
+		print_indexes(to, "outputs", op->outputs, op->n_outputs);
+		fputs("}", to);
+	}
+	fputs("],", to);
+	print_indexes(to, "inputs", m->inputs, m->n_inputs);
+	fputs(",", to);
+	print_indexes(to, "outputs", m->outputs, m->n_outputs);
+	fputs("}", to);
+}
+
+char *mobilenet_text(const struct nnb_model *m)
+{
+	struct nnb_mapping *pool;
+	char *text;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to || nnb_map(&pool, &m->pools[0]))
+		abort();
+	print_model(to, m, nnb_mapping_data(pool));
+	nnb_mapping_unref(pool);
+	if (fclose(to))
+		abort();
+	return text;
+}

@@ -1,0 +1,15 @@
+/* mobilenet.h -- a MobileNet v1 (width 0.25, 224 x 224 x 3, 11 classes) with weights from a generator. */
+#ifndef MOBILENET_H
+#define MOBILENET_H
+
+#include "nnb/model.h"
+
+enum { MOBILENET_SIDE = 224, MOBILENET_CLASSES = 11, MOBILENET_OPERATIONS = 30 };
+
+/* The model, finished and valid; aborts without memory. Owned by the caller. */
+struct nnb_model *mobilenet_new(void);
+
+/* The same as the text of a model file (nnb_model(5)); to be freed. */
+char *mobilenet_text(const struct nnb_model *model);
+
+#endif
