@@ -15,6 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 4 /* Linux 6.5 */
+#endif
+
 enum { MAGIC = 0x51424e4e /* "NNBQ" */, VERSION = 1 };
 
 struct wire_header {
@@ -125,8 +129,9 @@ void nnb_fmq_desc_close(struct nnb_fmq_desc *desc)
 
 union control {
 	struct cmsghdr align;
-	/* The receiver may have asked for credentials too (SO_PASSCRED). */
-	char bytes[CMSG_SPACE(sizeof(int) * NNB_FMQ_MAX_FDS) + CMSG_SPACE(sizeof(struct ucred))];
+	/* Somebody may have asked for credentials or a pidfd too (SO_PASSCRED, SO_PASSPIDFD). */
+	char bytes[CMSG_SPACE(sizeof(int) * NNB_FMQ_MAX_FDS) + CMSG_SPACE(sizeof(struct ucred)) +
+	           CMSG_SPACE(sizeof(int))];
 };
 
 enum { RECEIVED_MAX = sizeof(union control) / sizeof(int) }; /* fds that could arrive in it */
@@ -163,8 +168,15 @@ static size_t collect_fds(struct msghdr *msg, int ret[RECEIVED_MAX])
 	size_t n = 0;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		if (c->cmsg_level != SOL_SOCKET || (c->cmsg_type != SCM_RIGHTS && c->cmsg_type != SCM_PIDFD))
 			continue;
+		if (c->cmsg_type == SCM_PIDFD) { /* who made the socket may have asked for that, and nobody wants it */
+			int pidfd;
+
+			memcpy(&pidfd, CMSG_DATA(c), sizeof(pidfd));
+			close(pidfd);
+			continue;
+		}
 		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		memcpy(ret, CMSG_DATA(c), n * sizeof(int));
 	}

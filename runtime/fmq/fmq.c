@@ -25,7 +25,8 @@
  *               lap finds reach beyond its own position by more than the ring, and discards.
  *           The write counter alone (libfmq) tells only of fills that are over: a reader could accept a torn
  *           element from one under way. Copies are relaxed atomics there, since they race by design.
- *           Sleeping: commit, then signal (event_flag.c 3); arm (4), then look again, then sleep.
+ *           Sleeping: commit, then signal (event_flag.c 3); arm (4), then look again, then sleep. Shutting (region.c)
+ *           stores shut and then changes the armed word, so that a sleeper finds one or the other.
  * PROGRESS  Without waiting: wait-free, no loop, lock, system call or allocation. Waiting: polls for the
  *           window, then sleeps. It does not poll while the peer was last seen on this very cpu, where polling
  *           only keeps the peer from running. Signalling makes a system call only when somebody sleeps.
@@ -43,6 +44,8 @@
 #include "queue.h"
 #include "sys.h"
 
+enum { LOOKS = 8 }; /* at the peer's counter, for each at the clock: some 200 ns, by which spun_ns may be short */
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -51,6 +54,12 @@
 static inline bool misaligned(const struct nnb_fmq *q, uint64_t counter)
 {
 	return q->elem_pow2 ? counter & (q->elem_size - 1) : counter % q->elem_size;
+}
+
+/* The same of the bytes between two counters, at most a ring's; a short division is a fast one. */
+static inline bool ragged(const struct nnb_fmq *q, uint32_t bytes)
+{
+	return q->elem_pow2 ? bytes & (uint32_t)(q->elem_size - 1) : bytes % (uint32_t)q->elem_size;
 }
 
 /* Could an honest pair of parties have left these counters? */
@@ -135,10 +144,12 @@ static inline int data_for(struct nnb_fmq *q, size_t n)
 	if (likely(q->synchronized && !moved && r->theirs - mine >= bytes))
 		return 0;
 	theirs = atomic_load_explicit(q->wr, memory_order_acquire); /* (2) */
-	if (unlikely(misaligned(q, theirs) || misaligned(q, mine)))
+	if (unlikely(moved && misaligned(q, mine)))
 		return -EBADMSG;
 	if (unlikely(theirs - mine > q->ring_bytes))
 		return resync(q, theirs);
+	if (unlikely(ragged(q, (uint32_t)(theirs - mine))))
+		return -EBADMSG;
 	if (moved)
 		place(q, r, mine);
 	r->theirs = theirs;
@@ -462,12 +473,28 @@ static inline uint32_t publish_cpu(struct nnb_fmq *q, enum nnb_fmq_side side)
 	return cpu;
 }
 
+static inline bool is_shut(const struct nnb_fmq *q)
+{
+	return __atomic_load_n(&q->shut, __ATOMIC_RELAXED); /* of this process alone: not part of the protocol */
+}
+
 /* Polling on the peer's cpu keeps it from running, and so from answering. */
 static bool peer_needs_this_cpu(struct nnb_fmq *q, enum nnb_fmq_side side)
 {
 	uint32_t mine = publish_cpu(q, side);
 
 	return q->room && atomic_load_explicit(&q->room->cpu[!side], memory_order_relaxed) == mine;
+}
+
+/* Has the peer's counter moved? Looks a few times. */
+static inline bool look(const _Atomic uint64_t *theirs, uint64_t seen)
+{
+	for (int i = 0; i < LOOKS; i++) {
+		if (atomic_load_explicit(theirs, memory_order_relaxed) != seen)
+			return true;
+		nnb__relax();
+	}
+	return false;
 }
 
 /* Poll for @n elements until @end. As ready(). */
@@ -478,11 +505,11 @@ static int poll_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, uint6
 	uint64_t t = start;
 	int r = 1;
 
-	/* The clock is read before each look: so the moment of success is known without reading it afterwards,
-	 * and the read takes about as long as the pause instruction that would stand here otherwise. */
-	while (t < end && !peer_needs_this_cpu(q, side)) {
+	/* The clock is read before some looks, not after: so the moment of success is known without reading it again,
+	 * a few looks too early. */
+	while (t < end && !is_shut(q) && !peer_needs_this_cpu(q, side)) {
 		t = nnb__now();
-		if (atomic_load_explicit(theirs, memory_order_relaxed) == e->theirs)
+		if (!look(theirs, e->theirs))
 			continue;
 		r = ready(q, side, n);
 		if (r <= 0)
@@ -507,8 +534,8 @@ static int sleep_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, stru
 		r = ready(q, side, n);
 		if (r <= 0)
 			break;
-		if (now >= deadline) {
-			r = NNB_FMQ_TIMED_OUT;
+		if (now >= deadline || is_shut(q)) {
+			r = is_shut(q) ? -ESHUTDOWN : NNB_FMQ_TIMED_OUT;
 			break;
 		}
 		slept = nnb__flag_sleep(flag, seen, mask, deadline);
@@ -630,12 +657,21 @@ int nnb_fmq_begin_read_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns
 	return open_tx(q, NNB_FMQ_READER, n, r, ret);
 }
 
+int nnb_fmq_begin_receive(struct nnb_fmq *q, uint64_t timeout_ns, struct nnb_fmq_tx *ret)
+{
+	struct nnb_fmq_end *e = &q->end[NNB_FMQ_READER];
+	int r = wait_ready(q, NNB_FMQ_READER, 1, own_flag(q), NNB_FMQ_NOT_EMPTY, timeout_ns);
+
+	return open_tx(q, NNB_FMQ_READER, r ? 0 : (uint32_t)(e->theirs - e->mine) / (uint32_t)q->elem_size, r, ret);
+}
+
 int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n)
 {
 	if (!q->synchronized || !q->has_flag)
 		return -EOPNOTSUPP;
 	if (n > q->end[NNB_FMQ_WRITER].begun)
 		return -EINVAL;
+	publish_cpu(q, NNB_FMQ_WRITER); /* who waits for this is not to poll here */
 	publish(q, n);
 	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_EMPTY);
 	return 0;

@@ -57,6 +57,7 @@ struct nnb_fmq {
 	struct nnb_fmq_desc desc; /* owns its fds */
 	void *map[NNB_FMQ_MAX_FDS];
 	size_t map_bytes[NNB_FMQ_MAX_FDS];
+	bool shut; /* set once, by any thread, atomically */
 
 	struct nnb_fmq_end end[2]; /* by enum nnb_fmq_side */
 };

@@ -19,6 +19,7 @@
 
 #include "memory/sealed.h"
 #include "queue.h"
+#include "sys.h"
 
 enum { ALIGNMENT = 8 }; /* of every grantor's offset */
 
@@ -231,6 +232,16 @@ struct nnb_fmq *nnb_fmq_free(struct nnb_fmq *q)
 	}
 	free(q);
 	return NULL;
+}
+
+void nnb_fmq_shut(struct nnb_fmq *q)
+{
+	__atomic_store_n(&q->shut, true, __ATOMIC_RELAXED);
+	if (!q->has_flag)
+		return;
+	/* Whoever has armed sees the word change, or is asleep on it and woken; who has not will see shut. */
+	atomic_fetch_or_explicit(q->flag.word, NNB_FMQ_NOT_EMPTY | NNB_FMQ_NOT_FULL, memory_order_seq_cst);
+	nnb__futex_wake(q->flag.word, NNB_FMQ_NOT_EMPTY | NNB_FMQ_NOT_FULL);
 }
 
 void nnb_fmq_describe(const struct nnb_fmq *q, struct nnb_fmq_desc *ret)

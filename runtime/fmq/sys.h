@@ -8,6 +8,16 @@
 /* The cpu this thread is on. */
 uint32_t nnb__cpu(void);
 
+/* Between two looks at a line that somebody else is about to write. */
+static inline void nnb__relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 /* CLOCK_MONOTONIC in ns. */
 uint64_t nnb__now(void);
 

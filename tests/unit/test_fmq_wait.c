@@ -361,6 +361,115 @@ static void timed_out_though_the_word_changes(void **state)
 	finish(&actor);
 }
 
+/* ---- shutting ---- */
+
+static int receive_all(struct actor *a)
+{
+	struct nnb_fmq_tx tx;
+
+	return nnb_fmq_begin_receive(a->q, a->timeout_ns, &tx);
+}
+
+static void shutting_ends_every_wait(void **state)
+{
+	struct bench *b = *state;
+	uint64_t full[CAPACITY] = { 0 };
+	struct actor writer = { .act = write_some, .q = b->q, .arg = full, .n = CAPACITY };
+
+	assert_int_equal(nnb_fmq_write(b->q, full, 1), 0);
+	start(&writer);
+	assert_true(actor_sleeps(&writer));
+	nnb_fmq_shut(b->q);
+	assert_int_equal(finish(&writer), -ESHUTDOWN);
+	assert_int_equal(nnb_fmq_read_blocking(b->q, full, 1, 0), 0); /* what is there can be had */
+	assert_int_equal(nnb_fmq_read_blocking(b->q, full, 1, 0), -ESHUTDOWN);
+	assert_int_equal(nnb_fmq_write_blocking(b->q, full, CAPACITY, 0), 0);
+	assert_int_equal(nnb_fmq_write_blocking(b->q, full, 1, 0), -ESHUTDOWN);
+	assert_int_equal(nnb_fmq_read(b->q, full, CAPACITY), 0);
+}
+
+static void shutting_wakes_a_reader(void **state)
+{
+	struct bench *b = *state;
+	struct actor reader = { .act = receive_all, .q = b->q };
+
+	start(&reader);
+	assert_true(actor_sleeps(&reader));
+	nnb_fmq_shut(b->q);
+	assert_int_equal(finish(&reader), -ESHUTDOWN);
+}
+
+static void shutting_ends_polling(void **state)
+{
+	struct bench *b = *state;
+	struct actor reader = { .act = receive_all };
+	struct nnb_fmq *q;
+
+	assert_int_equal(open_queue(&q, b->in, NNB_FMQ_WINDOW_ALWAYS), 0);
+	reader.q = q;
+	start(&reader);
+	nnb_fmq_shut(q);
+	assert_int_equal(finish(&reader), -ESHUTDOWN);
+	nnb_fmq_free(q);
+}
+
+static int undo_wakes(struct actor *a)
+{
+	struct restless *r = a->arg;
+
+	while (!atomic_load_explicit(&r->stop, memory_order_relaxed))
+		atomic_store(r->word, 0);
+	return 0;
+}
+
+/* A hostile peer takes back every bit that is set: then it may take more than one try, but not for ever. */
+static void shutting_again_gets_everybody_out(void **state)
+{
+	struct bench *b = *state;
+	struct restless restless = { .word = raw_flag(&b->raw) };
+	struct actor peer = { .act = undo_wakes, .arg = &restless };
+
+	start(&peer);
+	for (int i = 0; i < 200; i++) {
+		struct actor reader = { .act = receive_all };
+		struct nnb_fmq_attach how = { .elem_size = sizeof(uint64_t),
+			                      .keep_counters = true,
+			                      .window_ns = NNB_FMQ_WINDOW_NONE };
+		struct nnb_fmq_desc desc;
+
+		nnb_fmq_describe(b->q, &desc);
+		assert_int_equal(nnb_fmq_attach(&reader.q, &desc, &how), 0);
+		start(&reader);
+		while (!atomic_load(&reader.done)) {
+			nnb_fmq_shut(reader.q);
+			nap();
+		}
+		assert_int_equal(finish(&reader), -ESHUTDOWN);
+		nnb_fmq_free(reader.q);
+	}
+	atomic_store(&restless.stop, true);
+	finish(&peer);
+}
+
+static void receiving_takes_all_there_is(void **state)
+{
+	struct bench *b = *state;
+	uint64_t in[CAPACITY] = { 1, 2, 3, 4, 5 }, out[CAPACITY];
+	struct nnb_fmq_tx tx;
+
+	for (size_t turn = 0; turn < 3 * CAPACITY; turn++) { /* at every place of the ring */
+		assert_int_equal(nnb_fmq_write(b->q, in, 3), 0);
+		assert_int_equal(nnb_fmq_write(b->q, in + 3, 2), 0);
+		assert_int_equal(nnb_fmq_begin_receive(b->q, PATIENCE, &tx), 0);
+		assert_int_equal(tx.first.n + tx.second.n, 5);
+		assert_true(nnb_fmq_tx_copy_from(&tx, out, 0, 5));
+		assert_memory_equal(in, out, 5 * sizeof(*in));
+		assert_int_equal(nnb_fmq_commit_read(b->q, 5), 0);
+		assert_int_equal(nnb_fmq_begin_receive(b->q, MS, &tx), NNB_FMQ_TIMED_OUT);
+		assert_int_equal(tx.first.n + tx.second.n, 0);
+	}
+}
+
 struct deaf {
 	struct bench *bench;
 	const struct futex_answer *a;
@@ -706,6 +815,11 @@ static const struct row {
 	{ "the total is the sum of all calls", "", .run = sums_are_of_all_calls },
 	{ "signals end no call", "F-23 F-28", .run = signals_end_no_call },
 	{ "stray wakes end no call", "F-24 F-28", .run = stray_wakes_end_no_call },
+	{ "shutting ends every wait", "F-30", .run = shutting_ends_every_wait },
+	{ "shutting wakes a reader that sleeps", "F-30", .run = shutting_wakes_a_reader },
+	{ "shutting ends polling", "F-30", .run = shutting_ends_polling },
+	{ "shutting again and again gets everybody out", "F-30", .run = shutting_again_gets_everybody_out },
+	{ "receiving takes all there is", "B-14", .run = receiving_takes_all_there_is },
 	{ "timed out though the word keeps changing", "F-28", .run = timed_out_though_the_word_changes },
 	{ "whatever the kernel answers", "F-28", .run = any_answer_ends_in_time },
 	{ "sleepers that are killed", "F-30", .run = queue_survives_its_sleepers },

@@ -14,6 +14,7 @@
  *   -EMSGSIZE    more elements than the queue can ever hold
  *   -EBADMSG     the shared counters cannot be: the peer spoilt them
  *   -EOPNOTSUPP  a blocking call on a queue that has no event flag, or is unsynchronized
+ *   -ESHUTDOWN   a blocking call after nnb_fmq_shut
  *   -EACCES      a write through a mapping that may only be read
  *
  * Trust: the peer may be hostile. It can spoil the data and the answers it gives, never memory outside the
@@ -89,6 +90,13 @@ static inline void nnb_fmq_freep(struct nnb_fmq **q)
 {
 	*q = nnb_fmq_free(*q);
 }
+
+/*
+ * From now on nobody waits through this handle: a blocking call that would have to, or that is waiting, returns
+ * -ESHUTDOWN. What can be had without waiting still can. For any thread, at any time before free. A hostile peer can
+ * undo the waking of a sleeper, though not the rest: who must be sure calls again until the sleeper is out.
+ */
+NNB_PUBLIC void nnb_fmq_shut(struct nnb_fmq *q);
 
 /* ---- descriptor: what another process needs to attach ---- */
 
@@ -250,12 +258,16 @@ NNB_PUBLIC int nnb_fmq_read_blocking_with(struct nnb_fmq *q, void *dst, size_t n
 /* In place: begin, waiting; and commit, then wake the peer. */
 NNB_PUBLIC int nnb_fmq_begin_write_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns, struct nnb_fmq_tx *ret);
 NNB_PUBLIC int nnb_fmq_begin_read_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns, struct nnb_fmq_tx *ret);
+
+/* Wait for one element, and begin to read all that there are by then. */
+NNB_PUBLIC int nnb_fmq_begin_receive(struct nnb_fmq *q, uint64_t timeout_ns, struct nnb_fmq_tx *ret);
+
 NNB_PUBLIC int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n);
 NNB_PUBLIC int nnb_fmq_commit_read_and_wake(struct nnb_fmq *q, size_t n);
 
 /* How one side of this handle waited. */
 struct nnb_fmq_waited {
-	uint64_t spun_ns;
+	uint64_t spun_ns; /* to within 0.2 us: between two looks at the clock it looks for the peer */
 	uint64_t slept_ns;
 	uint64_t wakeups; /* returns from sleep, wanted or not */
 };
