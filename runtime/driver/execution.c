@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "driver/device.h"
+#include "driver/execution.h"
 #include "model/reason.h"
 #include "model/request.h"
 
@@ -25,6 +26,8 @@ struct nnb_execution {
 	void *run; /* the driver's; NULL: none, or done */
 	uint32_t next_op;
 	uint32_t n_mappings, room; /* of the request's pools */
+	bool mapped_here;          /* the mappings are held, and not borrowed */
+	bool files;                /* some of them, or of the model's, are files: those tear, and want to be flushed */
 	struct nnb_mapping **mappings;
 	uint32_t *marks;     /* of the mappings, then of the model's */
 	bool *written;       /* pools with an output in them */
@@ -126,20 +129,31 @@ static enum nnb_status no_memory(struct nnb_reason *reason)
 
 /* ---- pools ---- */
 
+static bool model_has_files(const struct nnb_prepared *p)
+{
+	for (uint32_t i = 0; i < p->model->n_pools; i++)
+		if (nnb_mapping_kind(p->graph->mappings[i]) == NNB_MEMORY_MMAP_FD)
+			return true;
+	return false;
+}
+
 static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_request *request,
                                   struct nnb_mapping *const *mappings, struct nnb_reason *reason)
 {
 	if (!room_for_pools(e, request->n_pools))
 		return no_memory(reason);
+	e->mapped_here = !mappings;
+	e->files = model_has_files(e->prepared);
 	for (uint32_t i = 0; i < request->n_pools; i++) {
 		if (mappings) {
 			assert(nnb_mapping_size(mappings[i]) >=
 			       request->pools[i].size); /* or nothing that was checked holds */
-			e->mappings[i] = nnb_mapping_ref(mappings[i]);
+			e->mappings[i] = mappings[i];
 		} else if (nnb_map(&e->mappings[i], &request->pools[i])) {
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, request->pools[i].name);
 			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
 		}
+		e->files |= nnb_mapping_kind(e->mappings[i]) == NNB_MEMORY_MMAP_FD;
 		e->n_mappings++;
 		e->written[i] = false;
 	}
@@ -303,7 +317,8 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 	struct nnb_run run = { .shapes = e->now, .inputs = e->inputs, .outputs = e->outputs };
 
 	e->next_op = 0;
-	mark(e);
+	if (e->files)
+		mark(e);
 	return e->prepared->device->driver->run_begin(e->prepared->handle, &run, &e->run);
 }
 
@@ -312,6 +327,34 @@ static void end_run(struct nnb_execution *e)
 	if (e->run)
 		e->prepared->device->driver->run_end(e->run);
 	e->run = NULL;
+}
+
+/* Let go of the request. */
+static void unbind(struct nnb_execution *e)
+{
+	end_run(e);
+	for (uint32_t i = 0; e->mapped_here && i < e->n_mappings; i++)
+		nnb_mapping_unref(e->mappings[i]);
+	e->n_mappings = 0;
+}
+
+static enum nnb_status bind(struct nnb_execution *e, const struct nnb_request *request,
+                            struct nnb_mapping *const *mappings, struct nnb_output_shape *shapes,
+                            struct nnb_reason *reason)
+{
+	enum nnb_status status = bind_pools(e, request, mappings, reason);
+
+	if (!status) {
+		bind_arguments(e, request);
+		status = find_shapes(e, request, reason);
+	}
+	if (!status)
+		status = report_shapes(e, request, shapes, reason);
+	if (!status)
+		status = begin_run(e);
+	if (status)
+		unbind(e);
+	return status;
 }
 
 enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_request *request,
@@ -326,27 +369,31 @@ enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_req
 	e = take_idle(p);
 	if (!e)
 		return no_memory(reason);
-	status = bind_pools(e, request, mappings, reason);
-	if (!status) {
-		bind_arguments(e, request);
-		status = find_shapes(e, request, reason);
-	}
-	if (!status)
-		status = report_shapes(e, request, shapes, reason);
-	if (!status)
-		status = begin_run(e);
-	if (status) {
+	status = bind(e, request, mappings, shapes, reason);
+	if (status)
 		nnb_execution_end(e);
-		return status;
-	}
-	*ret = e;
-	return NNB_STATUS_NONE;
+	else
+		*ret = e;
+	return status;
+}
+
+enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_request *request,
+                                    struct nnb_mapping *const *mappings, bool fenced, struct nnb_output_shape *shapes,
+                                    struct nnb_reason *reason)
+{
+	struct nnb_prepared *p = e->prepared;
+	enum nnb_status status = nnb__request_validate(p->model, p->graph->may_omit, request, fenced, reason);
+
+	unbind(e);
+	return status ? status : bind(e, request, mappings, shapes, reason);
 }
 
 /* All operations have run: is it worth anything, and does the other side see it? */
 static enum nnb_status conclude(struct nnb_execution *e)
 {
 	end_run(e);
+	if (!e->files)
+		return NNB_STATUS_NONE;
 	if (torn(e))
 		return NNB_STATUS_GENERAL_FAILURE;
 	for (uint32_t i = 0; i < e->n_mappings; i++)
@@ -388,6 +435,11 @@ enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 	return begin_run(e);
 }
 
+bool nnb__execution_repeats(const struct nnb_execution *e)
+{
+	return e->now == e->prepared->graph->shapes;
+}
+
 uint32_t nnb_execution_next_op(const struct nnb_execution *e)
 {
 	return e->next_op;
@@ -400,10 +452,7 @@ struct nnb_execution *nnb_execution_end(struct nnb_execution *e)
 	if (!e)
 		return NULL;
 	p = e->prepared;
-	end_run(e);
-	for (uint32_t i = 0; i < e->n_mappings; i++)
-		nnb_mapping_unref(e->mappings[i]);
-	e->n_mappings = 0;
+	unbind(e);
 	pthread_mutex_lock(&p->lock);
 	e->next_idle = p->idle;
 	p->idle = e;

@@ -418,6 +418,49 @@ static void an_execution_stops_at_a_checkpoint_and_goes_on(void **state)
 	nnb_device_unref(d);
 }
 
+static void one_execution_serves_request_after_request(void **state)
+{
+	struct nnb_device *d = open_device("xnnpack");
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_prepared *p = prepared(d, m);
+	struct nnb_execution *e;
+	struct vectors v[2];
+	struct nnb_request bad;
+	uint32_t asked;
+	bool finished;
+
+	(void)state;
+	vectors_init(&v[0], N);
+	vectors_init(&v[1], N);
+	bad = v[1].request;
+	bad.n_outputs = 0;
+	assert_int_equal(nnb_execution_begin(p, &v[0].request, NULL, false, NULL, &e, NULL), NNB_STATUS_NONE);
+	assert_int_equal(nnb_execution_run(e, stop, &asked, &finished),
+	                 NNB_STATUS_NONE); /* parked, and never finished */
+	for (int turn = 0; turn < 4; turn++) {
+		struct vectors *now = &v[turn % 2];
+
+		for (uint32_t i = 0; i < N; i++)
+			now->x[i] = (float)((int)i + turn);
+		/* with mappings of ours, and with its own; after one that was finished, and one that was refused */
+		assert_int_equal(
+			nnb_execution_again(e, &now->request, turn < 2 ? &now->mapping : NULL, false, NULL, NULL),
+			NNB_STATUS_NONE);
+		assert_int_equal(nnb_execution_run(e, NULL, NULL, &finished), NNB_STATUS_NONE);
+		assert_true(finished);
+		for (uint32_t i = 0; i < N; i++)
+			assert_true(now->y[i] == vector_expected(NNB_ADD, 1, i, now->x[i]));
+		assert_int_equal(nnb_execution_again(e, &bad, NULL, false, NULL, NULL), NNB_STATUS_INVALID_ARGUMENT);
+		assert_int_equal(nnb_execution_run(e, NULL, NULL, &finished), NNB_STATUS_GENERAL_FAILURE);
+	}
+	nnb_execution_end(e);
+	vectors_fini(&v[0]);
+	vectors_fini(&v[1]);
+	nnb_prepared_unref(p);
+	nnb_model_free(m);
+	nnb_device_unref(d);
+}
+
 static void a_restarted_execution_begins_with_the_first_operation(void **state)
 {
 	struct nnb_device *d = open_device("xnnpack");
@@ -554,6 +597,7 @@ int main(void)
 		cmocka_unit_test(a_fenced_execution_with_an_unspecified_output_is_refused),
 		cmocka_unit_test(a_request_pool_that_cannot_be_mapped_is_a_general_failure),
 		cmocka_unit_test(an_execution_stops_at_a_checkpoint_and_goes_on),
+		cmocka_unit_test(one_execution_serves_request_after_request),
 		cmocka_unit_test(a_restarted_execution_begins_with_the_first_operation),
 		cmocka_unit_test(an_execution_that_is_given_up_leaves_nothing),
 		cmocka_unit_test(executions_of_one_model_run_side_by_side),

@@ -114,7 +114,8 @@ struct nnb_execution;
 
 /*
  * Begin an execution: validate, work out the shapes, bind. @mappings, where it is not NULL, holds a mapping for
- * each pool (a burst's cache has them already); otherwise the pools are mapped for this execution.
+ * each pool (a burst's cache has them already), borrowed until the execution has ended; otherwise the pools are mapped
+ * for this execution.
  * @shapes, where it is not NULL, has room for n_outputs, and is written with NONE and OUTPUT_INSUFFICIENT_SIZE
  * (P-31). NONE and *ret owned (nnb_execution_end), or another status.
  */
@@ -122,6 +123,14 @@ NNB_PUBLIC enum nnb_status nnb_execution_begin(struct nnb_prepared *prepared, co
                                                struct nnb_mapping *const *mappings, bool fenced,
                                                struct nnb_output_shape *shapes, struct nnb_execution **ret,
                                                struct nnb_reason *reason);
+
+/*
+ * Begin another on the same prepared model, in place of this one, finished or not: as end and begin, for less. It is
+ * to be ended even if this fails.
+ */
+NNB_PUBLIC enum nnb_status nnb_execution_again(struct nnb_execution *execution, const struct nnb_request *request,
+                                               struct nnb_mapping *const *mappings, bool fenced,
+                                               struct nnb_output_shape *shapes, struct nnb_reason *reason);
 
 /*
  * Run from where it stands. Before each operation but the first of this call, @checkpoint (NULL: none) is asked;
