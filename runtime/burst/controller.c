@@ -1,0 +1,340 @@
+/*
+ * controller.c -- the client's side of a burst.
+ *
+ * CONCURRENCY  One execution at a time (in_flight); it owns the two queues, the packet's lists and the answer. The
+ *           slots have a lock of their own. The service's callback, nnb_burst_dead and the end of a pool may come on
+ *           any thread meanwhile. A list of all bursts of the process, under a lock, is what the end of a pool walks;
+ *           it takes a count of a burst before it leaves the lock and talks to the service, so no lock is held there.
+ * ORDERING  (1) end of an execution: store in_flight false, release   --- pairs with (2)
+ *           (2) begin: exchange, acquire  => the next one finds the handles as the last one left them
+ *           (3) a slot is given up: count generation up, release      --- pairs with (4)
+ *           (4) find_slots: load it, acquire, before looking up       => no slot outlives its pool here, even if
+ *               a new pool is made where the old one was
+ * PROGRESS  Warm, an execution makes no system call but to wake a service that sleeps, or to sleep itself; it
+ *           allocates nothing and takes no lock.
+ * CRASH     A service that dies is told of by who sees it (nnb_burst_dead): then nobody waits for it any more. Who
+ *           sleeps looks up once a second besides, in case a hostile service has undone the waking.
+ * TRUST     Results are parsed as a stranger's. What the service says of outputs is held against the model.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "burst/pool.h"
+#include "burst/result.h"
+#include "burst/slots.h"
+#include "nnb/burst.h"
+
+#define LOOK_UP_NS UINT64_C(1000000000)
+
+struct nnb_burst {
+	atomic_uint holders;
+	struct nnb_burst_service service;
+	bool configured;
+	void *context; /* the service's, if so */
+	struct nnb_fmq *request, *result;
+	struct nnb__slots slots;
+	atomic_bool in_flight;
+	atomic_bool dead; /* nothing is sent any more */
+	/* the pools of the last request and their slots: room for as many as fit a packet */
+	const struct nnb_pool **pools;
+	int32_t *by_pool;
+	uint32_t n_pools, room;
+	uint32_t generation;            /* of the slots, when they were looked up */
+	struct nnb_burst *next, **from; /* all bursts */
+};
+
+static pthread_mutex_t bursts_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nnb_burst *bursts;
+
+/* ---- life ---- */
+
+static void unref(struct nnb_burst *b)
+{
+	if (atomic_fetch_sub_explicit(&b->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	if (b->configured)
+		b->service.close(b->context);
+	if (b->service.release)
+		b->service.release(b->service.arg);
+	nnb_fmq_free(b->request);
+	nnb_fmq_free(b->result);
+	nnb__slots_fini(&b->slots);
+	free(b->by_pool);
+	free(b->pools);
+	free(b);
+}
+
+static void enlist(struct nnb_burst *b)
+{
+	pthread_mutex_lock(&bursts_lock);
+	b->next = bursts;
+	b->from = &bursts;
+	if (bursts)
+		bursts->from = &b->next;
+	bursts = b;
+	pthread_mutex_unlock(&bursts_lock);
+}
+
+static void delist(struct nnb_burst *b)
+{
+	pthread_mutex_lock(&bursts_lock);
+	*b->from = b->next;
+	if (b->next)
+		b->next->from = b->from;
+	nnb__slots_forget(&b->slots); /* a pool that goes now does not find us any more, so we must not know it */
+	pthread_mutex_unlock(&bursts_lock);
+}
+
+static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
+{
+	struct nnb_burst *b = arg;
+
+	return nnb__slots_memories(&b->slots, slots, n, ret);
+}
+
+static int make_queue(struct nnb_fmq **ret, size_t elem_size, uint32_t capacity, uint64_t window_ns)
+{
+	const struct nnb_fmq_config c = {
+		.elem_size = elem_size,
+		.capacity = capacity ? capacity : NNB_BURST_CAPACITY,
+		.flavour = NNB_FMQ_SYNCHRONIZED,
+		.event_flag = true,
+		.window_ns = window_ns,
+	};
+
+	return c.capacity > NNB_BURST_CAPACITY_MAX ? -EINVAL : nnb_fmq_new(ret, &c);
+}
+
+static int make(struct nnb_burst *b, const struct nnb_burst_config *c)
+{
+	int r = make_queue(&b->request, sizeof(struct nnb_request_datum), c->request_capacity, c->window_ns);
+
+	if (!r)
+		r = make_queue(&b->result, sizeof(struct nnb_result_datum), c->result_capacity, c->window_ns);
+	if (r)
+		return r;
+	b->room = (uint32_t)nnb_fmq_capacity(b->request);
+	b->by_pool = calloc(b->room, sizeof(*b->by_pool));
+	b->pools = calloc(b->room, sizeof(*b->pools));
+	return b->by_pool && b->pools ? 0 : -ENOMEM;
+}
+
+enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_service *service,
+                              const struct nnb_burst_config *config, struct nnb_reason *reason)
+{
+	static const struct nnb_burst_config usual;
+	struct nnb_burst *b = calloc(1, sizeof(*b));
+	struct nnb_fmq_desc request, result;
+	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	int r = b ? 0 : -ENOMEM;
+
+	if (!b) {
+		if (service->release)
+			service->release(service->arg);
+		nnb_because(reason, "no memory for a burst");
+		return status;
+	}
+	atomic_init(&b->holders, 1);
+	b->service = *service;
+	nnb__slots_init(&b->slots);
+	r = make(b, config ? config : &usual);
+	if (r) {
+		nnb_because(reason, "no queues for a burst: error %d", -r);
+		if (r == -EINVAL)
+			status = NNB_STATUS_INVALID_ARGUMENT;
+	} else {
+		nnb_fmq_describe(b->request, &request);
+		nnb_fmq_describe(b->result, &result);
+		status = service->configure(service->arg, &(struct nnb_burst_callback){ memories, b }, &request,
+		                            &result, &b->context, reason);
+	}
+	if (status) {
+		unref(b);
+		return status;
+	}
+	b->configured = true;
+	enlist(b);
+	*ret = b;
+	return NNB_STATUS_NONE;
+}
+
+struct nnb_burst *nnb_burst_free(struct nnb_burst *b)
+{
+	if (!b)
+		return NULL;
+	delist(b);
+	unref(b); /* a pool that is going just now has a count too, and then the last of us closes it */
+	return NULL;
+}
+
+void nnb_burst_dead(struct nnb_burst *b)
+{
+	atomic_store_explicit(&b->dead, true, memory_order_relaxed);
+	nnb_fmq_shut(b->result);
+}
+
+/* ---- the end of a pool (S-4) ---- */
+
+/* A burst that has a slot for it, held; NULL: none any more. The slot is nobody's from now on. */
+static struct nnb_burst *find_user(const struct nnb_pool *pool, int32_t *slot)
+{
+	struct nnb_burst *b;
+
+	pthread_mutex_lock(&bursts_lock);
+	for (b = bursts; b && !nnb__slots_give_up(&b->slots, pool, slot); b = b->next)
+		;
+	if (b)
+		atomic_fetch_add_explicit(&b->holders, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&bursts_lock);
+	return b;
+}
+
+void nnb__bursts_forget(const struct nnb_pool *pool)
+{
+	struct nnb_burst *b;
+	int32_t slot;
+
+	while ((b = find_user(pool, &slot))) {
+		/* S-6: only a slot that the service has let go of may mean something else one day */
+		if (!b->service.free_memory(b->context, slot))
+			nnb__slots_give_back(&b->slots, slot);
+		unref(b);
+	}
+}
+
+/* ---- executing ---- */
+
+static inline bool unsent(const struct nnb_burst *b)
+{
+	return atomic_load_explicit(&b->dead, memory_order_relaxed);
+}
+
+static inline bool same_pools(const struct nnb_burst *b, const struct nnb_call *call)
+{
+	if (b->n_pools != call->n_pools || b->generation != nnb__slots_generation(&b->slots))
+		return false;
+	for (uint32_t i = 0; i < call->n_pools; i++)
+		if (call->pools[i] != b->pools[i])
+			return false;
+	return true;
+}
+
+/* Know the slots of the call's pools. A burst is likely asked for the same ones as before. */
+static int find_slots(struct nnb_burst *b, const struct nnb_call *call)
+{
+	int r;
+
+	if (__builtin_expect(same_pools(b, call), 1))
+		return 0;
+	b->n_pools = 0;
+	b->generation = nnb__slots_generation(&b->slots);
+	r = nnb__slots_of(&b->slots, call->pools, call->n_pools, b->by_pool);
+	if (r)
+		return r;
+	for (uint32_t i = 0; i < call->n_pools; i++)
+		b->pools[i] = call->pools[i];
+	b->n_pools = call->n_pools;
+	return 0;
+}
+
+/* 0: it may have been delivered. Otherwise it certainly was not. */
+static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct nnb_reason *reason)
+{
+	struct nnb_request request = nnb__call_request(call);
+	size_t n = nnb_packet_request_size(&request);
+	struct nnb_fmq_tx tx;
+	int r;
+
+	if (unsent(b) || n > b->room)
+		return -EPIPE;
+	r = find_slots(b, call);
+	if (!r)
+		r = nnb_fmq_begin_write(b->request, n, &tx);
+	if (r) {
+		nnb_because(reason, "the burst cannot carry it: error %d", r);
+		return r;
+	}
+	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure);
+	return nnb_fmq_commit_write_and_wake(b->request, n);
+}
+
+/* Wait for a result. 0, or why there will be none. */
+static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_fmq_tx *ret)
+{
+	uint64_t left = timeout_ns ? timeout_ns : UINT64_MAX;
+	int r;
+
+	do {
+		uint64_t turn = left < LOOK_UP_NS ? left : LOOK_UP_NS;
+
+		r = nnb_fmq_begin_receive(b->result, turn, ret);
+		left -= timeout_ns ? turn : 0;
+	} while (r == NNB_FMQ_TIMED_OUT && left);
+	return r;
+}
+
+/* Parse what came. A malformed result is GENERAL_FAILURE, and no reason to fall back (B-18). */
+static void receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb_result *result,
+                    struct nnb_reason *reason)
+{
+	struct nnb_fmq_tx tx;
+	int r = wait_for_result(b, call->timeout_ns, &tx);
+
+	if (__builtin_expect(!r, 1)) {
+		if (nnb_packet_result_parse(result, call->n_outputs, &tx, reason))
+			result->status = NNB_STATUS_GENERAL_FAILURE;
+		nnb_fmq_commit_read(b->result, tx.first.n + tx.second.n);
+		return;
+	}
+	nnb_because(reason, r == -ESHUTDOWN          ? "the service is gone"
+	                    : r == NNB_FMQ_TIMED_OUT ? "no answer in time: the burst is given up"
+	                                             : "the result queue is spoilt");
+	nnb_burst_dead(b); /* an answer that comes now would be taken for the next one's */
+	result->status = NNB_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnb_status fall_back(struct nnb_burst *b, const struct nnb_call *call, struct nnb_answer *answer,
+                                 struct nnb_reason *reason)
+{
+	enum nnb_status status = b->service.execute(b->service.arg, call, answer, reason);
+
+	if (answer)
+		answer->fallback = true;
+	return status;
+}
+
+enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *call, struct nnb_answer *answer,
+                                  struct nnb_reason *reason)
+{
+	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE,
+		                     .timing = NNB_NO_TIMING,
+		                     .shapes = answer ? answer->shapes : NULL };
+	enum nnb_status status;
+
+	if (answer) {
+		answer->n_shapes = 0;
+		answer->timing = NNB_NO_TIMING;
+		answer->fallback = false;
+	}
+	if (!nnb__call_packable(call, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	if (atomic_exchange_explicit(&b->in_flight, true, memory_order_acquire)) { /* (2) */
+		nnb_because(reason, "the burst is executing already");
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+	if (__builtin_expect(!send_request(b, call, reason), 1)) {
+		receive(b, call, &result, reason);
+		status = nnb__answer(b->service.model, call, &result, answer, reason);
+	} else {
+		status = fall_back(b, call, answer, reason);
+	}
+	atomic_store_explicit(&b->in_flight, false, memory_order_release); /* (1) */
+	return status;
+}
+
+void nnb_burst_waited(const struct nnb_burst *b, struct nnb_fmq_waited *ret_last, struct nnb_fmq_waited *ret_total)
+{
+	nnb_fmq_waited(b->result, NNB_FMQ_READER, ret_last, ret_total);
+}

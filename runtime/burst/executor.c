@@ -1,0 +1,447 @@
+/*
+ * executor.c -- what a burst's server runs: a prepared model, and the pools it has been given by slot.
+ *
+ * LAYOUT    Entries by slot. Cached, an entry has the memory mapped, and its fds are closed, though their numbers stay;
+ *           plain, it has the fds, and the memory is mapped for each execution.
+ * CONCURRENCY  remove and cancel come from any thread, the rest from the server's. The lock is for the entries and for
+ *           what the last request was bound to. That stays, for the next request is likely the same. While BUSY it is the
+ *           server's thread's, without the lock: who removes a bound entry then says STALE, and it is let go when the
+ *           execution ends; otherwise it is let go at once.
+ * ORDERING  (1) the thread: exchange IDLE for BUSY, acquire  --- pairs with (2), (3)
+ *           (2) the thread: exchange BUSY for IDLE, release  => who lets go of what was bound does so after its use
+ *           (3) letting go, under the lock: STALE first, IDLE when it is done, release  => the thread takes nothing half
+ *               let go: it finds STALE, and waits for the lock
+ * TRUST     Slots are any numbers. What they mean is bounded by what the service allows its client (the budget).
+ */
+#include "burst/executor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "burst/map.h"
+#include "driver/execution.h"
+#include "fmq/sys.h"
+
+struct entry {
+	struct nnb_memory memory;
+	struct nnb_mapping *mapping; /* NULL: plain */
+};
+
+enum { IDLE = 0, BUSY = 1, STALE = 2 };
+
+struct executor {
+	struct nnb_prepared *prepared;
+	bool cached;
+	struct nnb__budget budget;
+	pthread_mutex_t lock;
+	struct nnb__map by_slot; /* to an index of entries */
+	struct entry *entries;
+	uint32_t n, room, *unused, n_unused; /* entries ever used; room for both lists; those that are free again */
+	atomic_bool cancelled;
+
+	/* what the last request was bound to */
+	atomic_uint state;   /* BUSY, STALE */
+	uint32_t late_pools; /* what is bound though its entry has gone: the budget has them yet */
+	uint64_t late_bytes;
+	int32_t *slots;
+	struct nnb_memory *pools;
+	struct nnb_mapping **bound;
+	uint32_t n_bound, room_bound;
+
+	/* the server's thread's */
+	struct nnb_execution *execution; /* begun once, then again and again */
+	bool repeats;                    /* it is bound, and the same request need only be started again ... */
+	uint64_t changes;                /* ... which this tells */
+};
+
+/* ---- entries; under the lock ---- */
+
+static int make_room(struct executor *x)
+{
+	uint32_t room = x->room ? x->room * 2 : 8;
+	struct entry *entries;
+	uint32_t *unused;
+
+	if (x->n_unused || x->n < x->room)
+		return 0;
+	entries = realloc(x->entries, room * sizeof(*entries));
+	if (entries)
+		x->entries = entries;
+	unused = realloc(x->unused, room * sizeof(*unused));
+	if (unused)
+		x->unused = unused;
+	if (!entries || !unused)
+		return -ENOMEM;
+	x->room = room;
+	return 0;
+}
+
+static int insert(struct executor *x, int32_t slot, const struct entry *e)
+{
+	uint32_t i;
+
+	if (make_room(x))
+		return -ENOMEM;
+	i = x->n_unused ? x->unused[x->n_unused - 1] : x->n;
+	if (nnb__map_put(&x->by_slot, (uint32_t)slot, i))
+		return -ENOMEM;
+	if (x->n_unused)
+		x->n_unused--;
+	else
+		x->n++;
+	x->entries[i] = *e;
+	return 0;
+}
+
+static void give_back(struct executor *x, uint32_t pools, uint64_t bytes)
+{
+	if (x->budget.give && pools)
+		x->budget.give(x->budget.arg, pools, bytes);
+}
+
+static void unbind(struct executor *x)
+{
+	while (x->n_bound)
+		nnb_mapping_unref(x->bound[--x->n_bound]);
+	give_back(x, x->late_pools, x->late_bytes);
+	x->late_pools = 0;
+	x->late_bytes = 0;
+}
+
+/* An entry of @bytes has gone: let go of what was bound, or have it let go. */
+static void let_go(struct executor *x, uint64_t bytes)
+{
+	x->late_pools++;
+	x->late_bytes += bytes;
+	if (atomic_fetch_or_explicit(&x->state, STALE, memory_order_acquire) & BUSY)
+		return;
+	unbind(x);
+	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (3) */
+}
+
+/* Take an entry out. Its budget is given back when nothing is bound to it. */
+static bool take(struct executor *x, int32_t slot, struct entry *ret)
+{
+	uint32_t i;
+
+	if (!nnb__map_take(&x->by_slot, (uint32_t)slot, &i))
+		return false;
+	*ret = x->entries[i];
+	x->unused[x->n_unused++] = i;
+	let_go(x, ret->memory.size);
+	return true;
+}
+
+/* What was taken out may take long to close: not under the lock. */
+static void drop(struct entry *e)
+{
+	if (!e->mapping)
+		nnb_memory_close(&e->memory);
+	nnb_mapping_unref(e->mapping);
+}
+
+/* ---- what a request uses; under the lock ---- */
+
+static bool room_to_bind(struct executor *x, uint32_t n)
+{
+	if (n <= x->room_bound)
+		return true;
+	free(x->slots);
+	free(x->pools);
+	free(x->bound);
+	x->room_bound = 0;
+	x->slots = calloc(n, sizeof(*x->slots));
+	x->pools = calloc(n, sizeof(*x->pools));
+	x->bound = calloc(n, sizeof(struct nnb_mapping *));
+	if (!x->slots || !x->pools || !x->bound)
+		return false;
+	x->room_bound = n;
+	return true;
+}
+
+/* Hold what an entry has for pool @i of the execution to come. A memory that cannot be mapped is a NULL. */
+static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
+{
+	x->slots[i] = slot;
+	x->pools[i] = e->memory;
+	x->bound[i] = NULL;
+	if (e->mapping)
+		x->bound[i] = nnb_mapping_ref(e->mapping);
+	else if (nnb_map(&x->bound[i], &e->memory))
+		x->bound[i] = NULL;
+	x->n_bound = i + 1;
+}
+
+/* Bind all of them, or find out which are missing. */
+static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, int32_t *missing)
+{
+	uint32_t n_missing = 0, i;
+
+	unbind(x);
+	x->repeats = false;
+	if (!room_to_bind(x, n))
+		return 0; /* execute will find that it is not bound */
+	for (uint32_t k = 0; k < n; k++) {
+		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
+			missing[n_missing++] = slots[k];
+		else if (!n_missing)
+			bind(x, slots[k], &x->entries[i], k);
+	}
+	if (n_missing)
+		unbind(x);
+	return n_missing;
+}
+
+static inline bool is_bound(const struct executor *x, const int32_t *slots, uint32_t n)
+{
+	if (n != x->n_bound)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (slots[i] != x->slots[i])
+			return false;
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint32_t sort_and_unique(int32_t *slots, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	qsort(slots, n, sizeof(*slots), by_number);
+	for (uint32_t i = 0; i < n; i++)
+		if (!kept || slots[i] != slots[kept - 1])
+			slots[kept++] = slots[i];
+	return kept;
+}
+
+/* The last request's binding, if nobody has said STALE. */
+static inline bool take_binding(struct executor *x)
+{
+	unsigned idle = IDLE;
+
+	return atomic_compare_exchange_strong_explicit(&x->state, &idle, BUSY, memory_order_acquire, /* (1) */
+	                                               memory_order_relaxed);
+}
+
+static uint32_t missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
+{
+	struct executor *x = arg;
+	uint32_t n_missing;
+
+	if (__builtin_expect(take_binding(x) && is_bound(x, slots, n), 1))
+		return 0;
+	pthread_mutex_lock(&x->lock);
+	n_missing = bind_all(x, slots, n, ret);
+	atomic_store_explicit(&x->state, n_missing ? IDLE : BUSY, memory_order_release);
+	pthread_mutex_unlock(&x->lock);
+	return n_missing ? sort_and_unique(ret, n_missing) : 0;
+}
+
+/* The execution that was bound is over. */
+static void done(struct executor *x)
+{
+	unsigned busy = BUSY;
+
+	if (__builtin_expect(x->cached, 1) &&
+	    atomic_compare_exchange_strong_explicit(&x->state, &busy, IDLE, memory_order_release, /* (2) */
+	                                            memory_order_relaxed))
+		return;
+	pthread_mutex_lock(&x->lock);
+	unbind(x);
+	atomic_store_explicit(&x->state, IDLE, memory_order_release);
+	pthread_mutex_unlock(&x->lock);
+}
+
+/* S-9, S-11 */
+static enum nnb_status add(void *arg, int32_t slot, struct nnb_memory *memory)
+{
+	struct executor *x = arg;
+	struct entry e = { .memory = *memory }, old;
+	enum nnb_status status = NNB_STATUS_NONE;
+	uint64_t bytes = e.memory.size;
+	bool had = false;
+
+	if (x->budget.take)
+		status = x->budget.take(x->budget.arg, 1, e.memory.size);
+	if (status) {
+		nnb_memory_close(&e.memory);
+		return status;
+	}
+	if (x->cached && nnb_map(&e.mapping, &e.memory))
+		status = NNB_STATUS_GENERAL_FAILURE;
+	if (!status && x->cached)
+		nnb_memory_close(memory); /* the mapping is enough; what we have says how the handle looked */
+	if (!status) {
+		pthread_mutex_lock(&x->lock);
+		had = take(x, slot, &old);
+		if (insert(x, slot, &e))
+			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		pthread_mutex_unlock(&x->lock);
+	}
+	if (had)
+		drop(&old);
+	if (status) {
+		drop(&e);
+		give_back(x, 1, bytes);
+	}
+	return status;
+}
+
+static void remove_slot(void *arg, int32_t slot)
+{
+	struct executor *x = arg;
+	struct entry e;
+	bool had;
+
+	pthread_mutex_lock(&x->lock);
+	had = take(x, slot, &e);
+	pthread_mutex_unlock(&x->lock);
+	if (had)
+		drop(&e);
+}
+
+/* ---- executing ---- */
+
+static bool go_on(void *arg, uint32_t next_op)
+{
+	struct executor *x = arg;
+
+	(void)next_op;
+	return !atomic_load_explicit(&x->cancelled, memory_order_relaxed);
+}
+
+static enum nnb_status begin(struct executor *x, const struct nnb_packet_request *p, struct nnb_result *result,
+                             struct nnb_reason *reason)
+{
+	const struct nnb_request request = { .inputs = p->inputs,
+		                             .outputs = p->outputs,
+		                             .n_inputs = p->n_inputs,
+		                             .n_outputs = p->n_outputs,
+		                             .n_pools = p->n_slots,
+		                             .pools = x->pools };
+
+	if (p->measure > 1) {
+		nnb_because(reason, "whether to measure is %u", p->measure);
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	if (x->n_bound != p->n_slots) {
+		nnb_because(reason, "no memory for the execution");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	for (uint32_t i = 0; i < x->n_bound; i++)
+		if (__builtin_expect(!x->bound[i], 0)) {
+			nnb_because(reason, "pool %u (%s) cannot be mapped", i, x->pools[i].name);
+			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
+		}
+	x->changes = p->changes;
+	return x->execution ? nnb_execution_again(x->execution, &request, x->bound, false, result->shapes, reason)
+	                    : nnb_execution_begin(x->prepared, &request, x->bound, false, result->shapes, &x->execution,
+	                                          reason);
+}
+
+/* Run what was begun, and time it if asked to. */
+static enum nnb_status run(struct executor *x, const struct nnb_packet_request *p, struct nnb_timing *timing)
+{
+	uint64_t began = p->measure ? nnb__now() : 0;
+	bool finished;
+	enum nnb_status status = nnb_execution_run(x->execution, go_on, x, &finished);
+
+	if (p->measure)
+		timing->on_device_ns = nnb__now() - began;
+	return !status && !finished ? NNB_STATUS_GENERAL_FAILURE : status; /* cancelled: nobody waits for it */
+}
+
+static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result, struct nnb_reason *reason)
+{
+	struct executor *x = arg;
+
+	result->timing = NNB_NO_TIMING;
+	if (x->repeats && x->changes == p->changes) { /* the shapes are there from last time */
+		result->status = nnb_execution_restart(x->execution);
+	} else {
+		result->status = begin(x, p, result, reason);
+		x->repeats = !result->status && x->cached && nnb__execution_repeats(x->execution);
+	}
+	result->n_shapes = p->n_outputs;
+	if (!result->status) {
+		result->status = run(x, p, &result->timing);
+		if (result->status)
+			result->n_shapes = 0;
+	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
+		result->n_shapes = 0; /* P-31 */
+	}
+	done(x);
+}
+
+static void cancel(void *arg)
+{
+	struct executor *x = arg;
+
+	atomic_store_explicit(&x->cancelled, true, memory_order_relaxed);
+}
+
+/* ---- life ---- */
+
+static void executor_free(void *arg)
+{
+	struct executor *x = arg;
+	struct entry e;
+
+	nnb_execution_end(x->execution);
+	unbind(x);
+	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* nobody is here any more */
+	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
+		while (x->by_slot.entries[i].used)
+			if (take(x, (int32_t)x->by_slot.entries[i].key, &e))
+				drop(&e);
+	nnb__map_fini(&x->by_slot);
+	free(x->entries);
+	free(x->unused);
+	free(x->slots);
+	free(x->pools);
+	free(x->bound);
+	nnb_prepared_unref(x->prepared);
+	pthread_mutex_destroy(&x->lock);
+	free(x);
+}
+
+int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *prepared, bool cached,
+                        const struct nnb__budget *budget)
+{
+	struct executor *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return -ENOMEM;
+	pthread_mutex_init(&x->lock, NULL);
+	x->prepared = nnb_prepared_ref(prepared);
+	x->cached = cached;
+	if (budget)
+		x->budget = *budget;
+	*ret = (struct nnb_burst_executor){ .arg = x,
+		                            .missing = missing,
+		                            .add = add,
+		                            .remove = remove_slot,
+		                            .execute = execute,
+		                            .cancel = cancel,
+		                            .free = executor_free };
+	return 0;
+}
+
+int nnb_burst_executor_cached(struct nnb_burst_executor *ret, struct nnb_prepared *prepared)
+{
+	return nnb__burst_executor(ret, prepared, true, NULL);
+}
+
+int nnb_burst_executor_plain(struct nnb_burst_executor *ret, struct nnb_prepared *prepared)
+{
+	return nnb__burst_executor(ret, prepared, false, NULL);
+}

@@ -1,0 +1,396 @@
+/*
+ * packet.c -- requests and results as datums, built and parsed where they lie in the queue.
+ *
+ * LAYOUT    Datums of 24 bytes: a kind, then its fields, zeroes elsewhere. The wire is of one machine, so its byte
+ *           order is the machine's. A request is
+ *             PACKET, for each input INPUT and its DIMENSIONs, for each output OUTPUT and its, SLOTs, MEASURE
+ *           and a result
+ *             PACKET, for each output OPERAND and its DIMENSIONs, TIMING.
+ * PROGRESS  A burst asks for the same thing again and again. A request is compared with the last one where it lies, and
+ *           only copied and parsed if it differs: "changes" tells.
+ * TRUST     The peer can write a datum while it is parsed. What is looked at was copied once, or found equal to such a
+ *           copy. A count is believed one datum at a time: the next one must be there, and of the kind that is due; so
+ *           all counts together are bounded by the datums that there are.
+ */
+#include "nnb/packet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct nnb_request_datum) == 24, "a request's datum is the HAL's");
+_Static_assert(sizeof(struct nnb_result_datum) == 24, "a result's datum is the HAL's");
+_Static_assert(offsetof(struct nnb_request_datum, operand.rank) == 20, "fields are where the HAL's are");
+_Static_assert(offsetof(struct nnb_result_datum, operand.rank) == 12, "fields are where the HAL's are");
+
+#define MALFORMED(reason, ...) (nnb_because(reason, __VA_ARGS__), -EBADMSG)
+
+/* Walks a transaction, a datum at a time. */
+struct cursor {
+	unsigned char *at, *second;
+	size_t left, left_second; /* of this region, of the next */
+};
+
+static struct cursor cursor_of(const struct nnb_fmq_tx *tx)
+{
+	struct cursor c = { tx->first.base, tx->second.base, tx->first.n, tx->second.n };
+
+	return c;
+}
+
+static size_t datums(const struct nnb_fmq_tx *tx)
+{
+	return tx->first.n + tx->second.n;
+}
+
+/* The next datum's place. There is one. */
+static inline void *next(struct cursor *c, size_t bytes)
+{
+	unsigned char *at;
+
+	if (__builtin_expect(!c->left, 0)) {
+		c->at = c->second;
+		c->left = c->left_second;
+		c->left_second = 0;
+	}
+	at = c->at;
+	c->at += bytes;
+	c->left--;
+	return at;
+}
+
+static inline bool over(const struct cursor *c)
+{
+	return !c->left && !c->left_second;
+}
+
+/* ---- requests: building ---- */
+
+static size_t dimensions(const struct nnb_argument *a, uint32_t n)
+{
+	size_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += a[i].rank;
+	return sum;
+}
+
+size_t nnb_packet_request_size(const struct nnb_request *r)
+{
+	return (size_t)2 + r->n_inputs + r->n_outputs + r->n_pools + dimensions(r->inputs, r->n_inputs) +
+	       dimensions(r->outputs, r->n_outputs);
+}
+
+/* The next datum, of which the caller writes every field that is not zero, straight into the queue. */
+static inline struct nnb_request_datum *new_request(struct cursor *c, uint8_t kind)
+{
+	struct nnb_request_datum *d = next(c, sizeof(*d));
+
+	d->kind = kind;
+	memset(d->zero, 0, sizeof(d->zero));
+	return d;
+}
+
+static inline void put_number(struct cursor *c, uint8_t kind, uint32_t n)
+{
+	struct nnb_request_datum *d = new_request(c, kind);
+
+	d->words[0] = n;
+	memset(&d->words[1], 0, sizeof(d->words) - sizeof(d->words[0]));
+}
+
+static void put_arguments(struct cursor *c, const struct nnb_argument *a, uint32_t n, uint8_t kind)
+{
+	for (uint32_t i = 0; i < n; i++, a++) {
+		struct nnb_request_datum *d = new_request(c, kind);
+
+		d->operand.no_value = a->no_value;
+		memset(d->operand.zero, 0, sizeof(d->operand.zero));
+		d->operand.pool = a->location.pool;
+		d->operand.offset = a->location.offset;
+		d->operand.length = a->location.length;
+		d->operand.rank = a->rank;
+		for (uint32_t k = 0; k < a->rank; k++)
+			put_number(c, kind + 1, a->dims[k]);
+	}
+}
+
+void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_request *r, const int32_t *slots,
+                              bool measure)
+{
+	struct cursor c = cursor_of(tx);
+	struct nnb_request_datum *d = new_request(&c, NNB_REQUEST_PACKET);
+
+	d->packet.size = (uint32_t)datums(tx);
+	d->packet.n_inputs = r->n_inputs;
+	d->packet.n_outputs = r->n_outputs;
+	d->packet.n_pools = r->n_pools;
+	d->words[4] = 0;
+	put_arguments(&c, r->inputs, r->n_inputs, NNB_REQUEST_INPUT);
+	put_arguments(&c, r->outputs, r->n_outputs, NNB_REQUEST_OUTPUT);
+	for (uint32_t i = 0; i < r->n_pools; i++)
+		put_number(&c, NNB_REQUEST_SLOT, (uint32_t)slots[i]);
+	put_number(&c, NNB_REQUEST_MEASURE, measure);
+}
+
+/* ---- requests: parsing ---- */
+
+int nnb_packet_request_init(struct nnb_packet_request *ret, size_t capacity)
+{
+	struct nnb_packet_request r = { .room = (uint32_t)capacity };
+
+	r.arguments = calloc(capacity + 1, sizeof(*r.arguments));
+	r.slots = calloc(capacity + 1, sizeof(*r.slots));
+	r.datums = calloc(capacity + 1, sizeof(*r.datums));
+	if (!r.arguments || !r.slots || !r.datums) {
+		nnb_packet_request_fini(&r);
+		return -ENOMEM;
+	}
+	*ret = r;
+	return 0;
+}
+
+void nnb_packet_request_fini(struct nnb_packet_request *r)
+{
+	free(r->arguments);
+	free(r->slots);
+	free(r->datums);
+	*r = (struct nnb_packet_request){ 0 };
+}
+
+/* The datums that are to come, of our own copy. */
+struct reader {
+	const struct nnb_request_datum *at, *end;
+};
+
+/* The next datum, if it is there and of @kind. */
+static const struct nnb_request_datum *take_request(struct reader *r, uint8_t kind)
+{
+	return r->at < r->end && r->at->kind == kind ? r->at++ : NULL;
+}
+
+static int parse_arguments(struct reader *r, struct nnb_argument *to, uint32_t n, uint8_t kind,
+                           struct nnb_reason *reason)
+{
+	const char *what = kind == NNB_REQUEST_INPUT ? "input" : "output";
+	const struct nnb_request_datum *d;
+
+	for (uint32_t i = 0; i < n; i++, to++) {
+		d = take_request(r, kind);
+		if (!d)
+			return MALFORMED(reason, "%s %u is missing", what, i);
+		to->no_value = d->operand.no_value;
+		to->location = (struct nnb_location){ d->operand.pool, d->operand.offset, d->operand.length };
+		to->rank = d->operand.rank;
+		for (uint32_t k = 0; k < to->rank; k++) {
+			d = take_request(r, kind + 1);
+			if (!d)
+				return MALFORMED(reason, "%s %u: dimension %u is missing", what, i, k);
+			if (k < NNB_RANK_MAX)
+				to->dims[k] = d->dimension;
+		}
+	}
+	return 0;
+}
+
+static int parse_slots(struct reader *r, int32_t *to, uint32_t n, struct nnb_reason *reason)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nnb_request_datum *d = take_request(r, NNB_REQUEST_SLOT);
+
+		if (!d)
+			return MALFORMED(reason, "slot %u is missing", i);
+		to[i] = d->slot;
+	}
+	return 0;
+}
+
+/* Parse the @n datums that were copied. */
+static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_reason *reason)
+{
+	struct reader from = { ret->datums, ret->datums + n };
+	const struct nnb_request_datum *head = take_request(&from, NNB_REQUEST_PACKET), *last;
+	int r;
+
+	if (!head)
+		return MALFORMED(reason, "it does not begin with what a packet begins with");
+	if (head->packet.size != n)
+		return MALFORMED(reason, "%u datums, and not the %u it says", n, head->packet.size);
+	if ((uint64_t)head->packet.n_inputs + head->packet.n_outputs + head->packet.n_pools + 2 > n)
+		return MALFORMED(reason, "more inputs, outputs and pools than datums");
+	ret->n_inputs = head->packet.n_inputs;
+	ret->n_outputs = head->packet.n_outputs;
+	ret->n_slots = head->packet.n_pools;
+	ret->inputs = ret->arguments;
+	ret->outputs = ret->arguments + ret->n_inputs;
+	r = parse_arguments(&from, ret->inputs, ret->n_inputs, NNB_REQUEST_INPUT, reason);
+	if (!r)
+		r = parse_arguments(&from, ret->outputs, ret->n_outputs, NNB_REQUEST_OUTPUT, reason);
+	if (!r)
+		r = parse_slots(&from, ret->slots, ret->n_slots, reason);
+	if (r)
+		return r;
+	last = take_request(&from, NNB_REQUEST_MEASURE);
+	if (!last)
+		return MALFORMED(reason, "whether to measure is missing");
+	if (from.at != from.end)
+		return MALFORMED(reason, "it goes on behind its end");
+	ret->measure = last->measure;
+	return 0;
+}
+
+/* memcmp and memcpy of the whole of a transaction. */
+static bool equal(const struct nnb_fmq_tx *tx, const struct nnb_request_datum *to)
+{
+	return !memcmp(tx->first.base, to, tx->first.n * sizeof(*to)) &&
+	       (!tx->second.n || !memcmp(tx->second.base, to + tx->first.n, tx->second.n * sizeof(*to)));
+}
+
+static void copy(const struct nnb_fmq_tx *tx, struct nnb_request_datum *to)
+{
+	memcpy(to, tx->first.base, tx->first.n * sizeof(*to));
+	if (tx->second.n)
+		memcpy(to + tx->first.n, tx->second.base, tx->second.n * sizeof(*to));
+}
+
+int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fmq_tx *tx, struct nnb_reason *reason)
+{
+	size_t n = datums(tx);
+	int r;
+
+	if (n == ret->n_datums && n && equal(tx, ret->datums))
+		return 0;
+	ret->changes++;
+	ret->n_datums = 0;
+	if (!n)
+		return MALFORMED(reason, "it is empty");
+	if (n > ret->room)
+		return MALFORMED(reason, "%zu datums, where there is room for %u", n, ret->room);
+	copy(tx, ret->datums);
+	r = parse_copy(ret, (uint32_t)n, reason);
+	if (!r)
+		ret->n_datums = (uint32_t)n;
+	return r;
+}
+
+/* ---- results: building ---- */
+
+size_t nnb_packet_result_size(const struct nnb_result *r)
+{
+	size_t n = (size_t)2 + r->n_shapes;
+
+	for (uint32_t i = 0; i < r->n_shapes; i++)
+		n += r->shapes[i].rank;
+	return n;
+}
+
+static inline struct nnb_result_datum *new_result(struct cursor *c, uint8_t kind)
+{
+	struct nnb_result_datum *d = next(c, sizeof(*d));
+
+	d->kind = kind;
+	memset(d->zero, 0, sizeof(d->zero));
+	return d;
+}
+
+static uint64_t us(uint64_t ns)
+{
+	return ns == UINT64_MAX ? ns : ns / 1000 + (ns % 1000 != 0);
+}
+
+static void put_shape(struct cursor *c, const struct nnb_output_shape *s)
+{
+	struct nnb_result_datum *d = new_result(c, NNB_RESULT_OPERAND);
+
+	d->operand.sufficient = s->sufficient;
+	memset(d->operand.zero, 0, sizeof(d->operand.zero));
+	d->operand.rank = s->rank;
+	d->words[1] = 0;
+	for (uint32_t k = 0; k < s->rank; k++) {
+		d = new_result(c, NNB_RESULT_DIMENSION);
+		d->words[0] = d->words[1] = 0;
+		d->dimension = s->dims[k];
+	}
+}
+
+void nnb_packet_result_build(const struct nnb_fmq_tx *tx, const struct nnb_result *r)
+{
+	struct cursor c = cursor_of(tx);
+	struct nnb_result_datum *d = new_result(&c, NNB_RESULT_PACKET);
+
+	d->packet.size = (uint32_t)datums(tx);
+	d->packet.status = r->status;
+	d->packet.n_operands = r->n_shapes;
+	d->packet.zero = 0;
+	for (uint32_t i = 0; i < r->n_shapes; i++)
+		put_shape(&c, &r->shapes[i]);
+	d = new_result(&c, NNB_RESULT_TIMING);
+	d->timing.on_device_us = us(r->timing.on_device_ns);
+	d->timing.in_driver_us = us(r->timing.in_driver_ns);
+}
+
+/* ---- results: parsing ---- */
+
+static inline bool take_result(struct cursor *c, uint8_t kind, struct nnb_result_datum *ret)
+{
+	if (__builtin_expect(over(c), 0))
+		return false;
+	memcpy(ret, next(c, sizeof(*ret)), sizeof(*ret));
+	__asm__("" : "+m"(*ret)); /* from here on the copy is what is read, whatever a compiler makes of it */
+	return ret->kind == kind;
+}
+
+static int parse_shape(struct cursor *c, struct nnb_output_shape *ret, uint32_t i, struct nnb_reason *reason)
+{
+	struct nnb_result_datum d;
+
+	if (!take_result(c, NNB_RESULT_OPERAND, &d))
+		return MALFORMED(reason, "output %u is missing", i);
+	if (d.operand.rank > NNB_RANK_MAX)
+		return MALFORMED(reason, "output %u: rank %u", i, d.operand.rank);
+	ret->sufficient = d.operand.sufficient;
+	ret->rank = d.operand.rank;
+	for (uint32_t k = 0; k < ret->rank; k++) {
+		if (!take_result(c, NNB_RESULT_DIMENSION, &d))
+			return MALFORMED(reason, "output %u: dimension %u is missing", i, k);
+		ret->dims[k] = d.dimension;
+	}
+	return 0;
+}
+
+static uint64_t ns(uint64_t us)
+{
+	return us > UINT64_MAX / 1000 ? UINT64_MAX : us * 1000;
+}
+
+int nnb_packet_result_parse(struct nnb_result *ret, uint32_t room, const struct nnb_fmq_tx *tx,
+                            struct nnb_reason *reason)
+{
+	struct cursor c = cursor_of(tx);
+	struct nnb_result_datum head, last;
+	struct nnb_output_shape unwanted;
+	size_t n = datums(tx);
+
+	if (!take_result(&c, NNB_RESULT_PACKET, &head))
+		return MALFORMED(reason, "it does not begin with what a packet begins with");
+	if (head.packet.size != n)
+		return MALFORMED(reason, "%zu datums, and not the %u it says", n, head.packet.size);
+	if (head.packet.status > NNB_STATUS_DEAD_OBJECT)
+		return MALFORMED(reason, "status %u is none", head.packet.status);
+	if (head.packet.n_operands > room)
+		return MALFORMED(reason, "%u outputs, where there are %u", head.packet.n_operands, room);
+	for (uint32_t i = 0; i < head.packet.n_operands; i++) {
+		int r = parse_shape(&c, ret->shapes ? &ret->shapes[i] : &unwanted, i, reason);
+
+		if (r)
+			return r;
+	}
+	if (!take_result(&c, NNB_RESULT_TIMING, &last))
+		return MALFORMED(reason, "its timing is missing");
+	if (!over(&c))
+		return MALFORMED(reason, "it goes on behind its end");
+	ret->status = (enum nnb_status)head.packet.status;
+	ret->n_shapes = head.packet.n_operands;
+	ret->timing = (struct nnb_timing){ ns(last.timing.on_device_us), ns(last.timing.in_driver_us) };
+	return 0;
+}

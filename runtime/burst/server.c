@@ -1,0 +1,295 @@
+/*
+ * server.c -- the service's side of a burst: a thread that takes requests and answers them.
+ *
+ * CONCURRENCY  The queues, the parsed request and the result are the thread's. Freeing a slot goes to the executor,
+ *           which orders it. Counts are stored by the thread and may be looked at by any.
+ * ORDERING  Packets: the queue's. stopping: set, then the queue is shut, over and over until the thread is out; the
+ *           thread looks at it before it answers (B-32: no stray result).
+ * PROGRESS  The thread sleeps for requests only, or in the callback. It never waits for room: a client that has not
+ *           taken its last result gets none (B-16).
+ * CRASH     A client that dies leaves a thread asleep; who sees it die frees the server.
+ * TRUST     A packet is parsed as a stranger's, and one that is malformed is answered (B-18). Counters that cannot be
+ *           are answered once; if the next look finds them no better, the thread ends (B-15).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "fmq/sys.h"
+#include "nnb/burst.h"
+
+#define SHUT_AGAIN_NS 10000000
+
+struct nnb_burst_server {
+	struct nnb_burst_callback callback;
+	struct nnb_burst_executor executor;
+	struct nnb_fmq *request, *result;
+	pthread_t thread;
+	bool joined;
+	atomic_bool stopping;
+	_Atomic uint32_t out; /* the thread is about to end */
+	_Atomic uint64_t requests, malformed, lookups, misses, fetches;
+
+	/* the thread's */
+	struct nnb_packet_request packet;
+	struct nnb_output_shape *shapes;
+	int32_t *missing;
+};
+
+static inline void count(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+static inline bool stopping(const struct nnb_burst_server *s)
+{
+	return atomic_load_explicit(&s->stopping, memory_order_relaxed);
+}
+
+/* ---- slots ---- */
+
+/* One call back for all of them (S-8). What can be used of what it brings is kept (S-9, S-11). */
+static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_reason *reason)
+{
+	struct nnb_memory *memories = calloc(n, sizeof(*memories));
+	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+
+	if (!memories) {
+		nnb_because(reason, "no memory to ask for %u pools", n);
+		return status;
+	}
+	count(&s->fetches, 1);
+	status = s->callback.memories(s->callback.arg, s->missing, n, memories);
+	if (status) {
+		nnb_because(reason, "the client does not say what its slots are");
+		free(memories);
+		return status; /* S-10, section 11 */
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (status) {
+			nnb_memory_close(&memories[i]);
+			continue;
+		}
+		status = s->executor.add(s->executor.arg, s->missing[i], &memories[i]);
+		if (status)
+			nnb_because(reason, "the memory of slot %d cannot be used", s->missing[i]);
+	}
+	free(memories);
+	return status;
+}
+
+static enum nnb_status resolve(struct nnb_burst_server *s, struct nnb_reason *reason)
+{
+	const struct nnb_packet_request *p = &s->packet;
+	uint32_t n = s->executor.missing(s->executor.arg, p->slots, p->n_slots, s->missing);
+	enum nnb_status status;
+
+	count(&s->lookups, p->n_slots);
+	if (__builtin_expect(!n, 1))
+		return NNB_STATUS_NONE;
+	count(&s->misses, n);
+	status = fetch(s, n, reason);
+	if (!status && s->executor.missing(s->executor.arg, p->slots, p->n_slots, s->missing)) {
+		nnb_because(reason, "a slot was freed under the request that uses it");
+		status = NNB_STATUS_INVALID_ARGUMENT;
+	}
+	return status;
+}
+
+/* ---- requests ---- */
+
+/* Wait for a packet and parse all of it (B-14). 0; -EBADMSG: what came is none; -EIO: the queue is spoilt; or the end. */
+static int receive(struct nnb_burst_server *s, struct nnb_reason *reason)
+{
+	struct nnb_fmq_tx tx;
+	int r = nnb_fmq_begin_receive(s->request, 0, &tx);
+
+	if (r)
+		return r == -EBADMSG ? -EIO : r;
+	r = nnb_packet_request_parse(&s->packet, &tx, reason);
+	nnb_fmq_commit_read(s->request, tx.first.n + tx.second.n);
+	return r;
+}
+
+/* Answer. What does not fit is told to have failed (B-35); if even that does not, nobody is reading. */
+static void answer(struct nnb_burst_server *s, struct nnb_result *result)
+{
+	size_t n = nnb_packet_result_size(result);
+	struct nnb_fmq_tx tx;
+
+	if (stopping(s))
+		return;
+	if (nnb_fmq_begin_write(s->result, n, &tx)) {
+		*result = (struct nnb_result){ .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
+		n = NNB_RESULT_MIN;
+		if (nnb_fmq_begin_write(s->result, n, &tx))
+			return;
+	}
+	nnb_packet_result_build(&tx, result);
+	nnb_fmq_commit_write_and_wake(s->result, n);
+}
+
+static void refuse(struct nnb_burst_server *s)
+{
+	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
+
+	count(&s->malformed, 1);
+	answer(s, &result);
+}
+
+static void serve(struct nnb_burst_server *s)
+{
+	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = s->shapes };
+	uint64_t taken = s->packet.measure ? nnb__now() : 0;
+
+	result.status = resolve(s, NULL);
+	if (!result.status)
+		s->executor.execute(s->executor.arg, &s->packet, &result, NULL);
+	if (s->packet.measure && !result.status)
+		result.timing.in_driver_ns = nnb__now() - taken;
+	else
+		result.timing = NNB_NO_TIMING;
+	answer(s, &result);
+}
+
+/* Take one request and answer it. False: there is nothing more to be done. */
+static bool serve_one(struct nnb_burst_server *s, bool *spoilt)
+{
+	int r = receive(s, NULL);
+
+	if (stopping(s) || (r && r != -EBADMSG && r != -EIO) || (r == -EIO && *spoilt))
+		return false;
+	*spoilt = r == -EIO;
+	count(&s->requests, 1);
+	if (r)
+		refuse(s);
+	else
+		serve(s);
+	return true;
+}
+
+static void *listen(void *arg)
+{
+	struct nnb_burst_server *s = arg;
+	bool spoilt = false;
+
+	while (serve_one(s, &spoilt))
+		;
+	atomic_store_explicit(&s->out, true, memory_order_relaxed);
+	nnb__futex_wake(&s->out, UINT32_MAX); /* who waits for it joins us next */
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static struct nnb_burst_server *server_free(struct nnb_burst_server *s)
+{
+	nnb_fmq_free(s->request);
+	nnb_fmq_free(s->result);
+	nnb_packet_request_fini(&s->packet);
+	free(s->shapes);
+	free(s->missing);
+	s->executor.free(s->executor.arg);
+	free(s);
+	return NULL;
+}
+
+static int attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, size_t elem_size, uint64_t window_ns)
+{
+	const struct nnb_fmq_attach how = { .elem_size = elem_size, .keep_counters = true, .window_ns = window_ns };
+	int r = nnb_fmq_attach(ret, desc, &how);
+
+	if (!r && (nnb_fmq_flavour(*ret) != NNB_FMQ_SYNCHRONIZED || !nnb_fmq_event_flag(*ret)))
+		return -EOPNOTSUPP; /* B-23 */
+	return r;
+}
+
+static enum nnb_status make(struct nnb_burst_server *s, const struct nnb_burst_server_config *c,
+                            struct nnb_reason *reason)
+{
+	size_t capacity;
+
+	if (attach(&s->request, c->request, sizeof(struct nnb_request_datum), c->window_ns) ||
+	    attach(&s->result, c->result, sizeof(struct nnb_result_datum), c->window_ns)) {
+		nnb_because(reason, "a queue is none that a burst can use");
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+	capacity = nnb_fmq_capacity(s->request);
+	if (capacity > NNB_BURST_CAPACITY_MAX || nnb_fmq_capacity(s->result) > NNB_BURST_CAPACITY_MAX ||
+	    nnb_fmq_capacity(s->result) < NNB_RESULT_MIN) {
+		nnb_because(reason, "a queue is too large, or too small for any result");
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+	s->shapes = calloc((size_t)c->n_outputs_max + 1, sizeof(*s->shapes));
+	s->missing = calloc(capacity, sizeof(*s->missing));
+	if (!s->shapes || !s->missing || nnb_packet_request_init(&s->packet, capacity) ||
+	    pthread_create(&s->thread, NULL, listen, s)) {
+		nnb_because(reason, "no memory or thread for a burst");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret, const struct nnb_burst_server_config *c,
+                                     struct nnb_reason *reason)
+{
+	struct nnb_burst_server *s = calloc(1, sizeof(*s));
+	enum nnb_status status;
+
+	if (!s) {
+		c->executor.free(c->executor.arg);
+		nnb_because(reason, "no memory for a burst");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	s->callback = c->callback;
+	s->executor = c->executor;
+	status = make(s, c, reason);
+	if (status)
+		server_free(s);
+	else
+		*ret = s;
+	return status;
+}
+
+void nnb_burst_server_free_memory(struct nnb_burst_server *s, int32_t slot)
+{
+	s->executor.remove(s->executor.arg, slot);
+}
+
+void nnb_burst_server_counts(const struct nnb_burst_server *s, struct nnb_burst_counts *ret)
+{
+	ret->requests = atomic_load_explicit(&s->requests, memory_order_relaxed);
+	ret->malformed = atomic_load_explicit(&s->malformed, memory_order_relaxed);
+	ret->lookups = atomic_load_explicit(&s->lookups, memory_order_relaxed);
+	ret->misses = atomic_load_explicit(&s->misses, memory_order_relaxed);
+	ret->fetches = atomic_load_explicit(&s->fetches, memory_order_relaxed);
+}
+
+/* A hostile peer can put a sleeper back to sleep, but not for ever: it is woken until it is out. */
+static void stop_thread(struct nnb_burst_server *s)
+{
+	atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
+	if (s->executor.cancel)
+		s->executor.cancel(s->executor.arg);
+	while (!atomic_load_explicit(&s->out, memory_order_relaxed)) {
+		nnb_fmq_shut(s->request);
+		nnb__futex_wait(&s->out, false, UINT32_MAX, nnb__now() + SHUT_AGAIN_NS);
+	}
+	pthread_join(s->thread, NULL);
+}
+
+void nnb_burst_server_stop(struct nnb_burst_server *s)
+{
+	if (!s->joined)
+		stop_thread(s);
+	s->joined = true;
+}
+
+struct nnb_burst_server *nnb_burst_server_free(struct nnb_burst_server *s)
+{
+	if (!s)
+		return NULL;
+	nnb_burst_server_stop(s);
+	return server_free(s);
+}

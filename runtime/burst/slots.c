@@ -1,0 +1,125 @@
+/* slots.c -- the client's slots. */
+#include "burst/slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void nnb__slots_init(struct nnb__slots *s)
+{
+	*s = (struct nnb__slots){ 0 };
+	pthread_mutex_init(&s->lock, NULL);
+}
+
+void nnb__slots_fini(struct nnb__slots *s)
+{
+	nnb__map_fini(&s->by_pool);
+	free(s->by_slot);
+	free(s->freed);
+	pthread_mutex_destroy(&s->lock);
+}
+
+static int make_room(struct nnb__slots *s)
+{
+	uint32_t room = s->room ? s->room * 2 : 16;
+	const struct nnb_pool **by_slot;
+	int32_t *freed;
+
+	if (s->n_freed || s->n < s->room)
+		return 0;
+	by_slot = realloc(s->by_slot, room * sizeof(*by_slot));
+	if (by_slot)
+		s->by_slot = by_slot;
+	freed = realloc(s->freed, room * sizeof(*freed));
+	if (freed)
+		s->freed = freed;
+	if (!by_slot || !freed)
+		return -ENOMEM;
+	s->room = room;
+	return 0;
+}
+
+static int give(struct nnb__slots *s, const struct nnb_pool *pool, uint32_t *ret)
+{
+	uint32_t slot = s->n_freed ? (uint32_t)s->freed[s->n_freed - 1] : s->n;
+
+	if (make_room(s) || nnb__map_put(&s->by_pool, pool->id, slot))
+		return -ENOMEM;
+	if (s->n_freed)
+		s->n_freed--;
+	else
+		s->n++;
+	s->by_slot[slot] = pool;
+	*ret = slot;
+	return 0;
+}
+
+int nnb__slots_of(struct nnb__slots *s, struct nnb_pool *const *pools, uint32_t n, int32_t *ret)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&s->lock);
+	for (uint32_t i = 0; i < n && !r; i++) {
+		uint32_t slot;
+
+		if (!nnb__map_get(&s->by_pool, pools[i]->id, &slot))
+			r = give(s, pools[i], &slot);
+		if (!r)
+			ret[i] = (int32_t)slot;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+enum nnb_status nnb__slots_memories(struct nnb__slots *s, const int32_t *which, uint32_t n, struct nnb_memory *ret)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+	uint32_t done = 0;
+
+	pthread_mutex_lock(&s->lock);
+	for (; done < n && !status; done++) {
+		const struct nnb_pool *pool =
+			which[done] < 0 || (uint32_t)which[done] >= s->n ? NULL : s->by_slot[which[done]];
+
+		if (!pool)
+			status = NNB_STATUS_INVALID_ARGUMENT;
+		else if (nnb_memory_dup(&ret[done], &pool->memory))
+			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		if (status)
+			break;
+	}
+	pthread_mutex_unlock(&s->lock);
+	while (status && done)
+		nnb_memory_close(&ret[--done]);
+	return status;
+}
+
+bool nnb__slots_give_up(struct nnb__slots *s, const struct nnb_pool *pool, int32_t *ret)
+{
+	uint32_t slot;
+	bool has;
+
+	pthread_mutex_lock(&s->lock);
+	has = nnb__map_take(&s->by_pool, pool->id, &slot);
+	if (has) {
+		s->by_slot[slot] = NULL;
+		atomic_fetch_add_explicit(&s->generation, 1, memory_order_release);
+		*ret = (int32_t)slot;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return has;
+}
+
+void nnb__slots_give_back(struct nnb__slots *s, int32_t slot)
+{
+	pthread_mutex_lock(&s->lock);
+	s->freed[s->n_freed++] = slot; /* there is room for every slot ever given */
+	pthread_mutex_unlock(&s->lock);
+}
+
+void nnb__slots_forget(struct nnb__slots *s)
+{
+	pthread_mutex_lock(&s->lock);
+	for (uint32_t i = 0; i < s->n; i++)
+		s->by_slot[i] = NULL;
+	pthread_mutex_unlock(&s->lock);
+}
