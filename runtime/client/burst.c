@@ -1,0 +1,174 @@
+/*
+ * burst.c -- bursts on the service's models: the controller of nnb/burst.h, and its line to the service.
+ *
+ * CONCURRENCY  The line has a user more while the events' thread answers on it; its end waits for that.
+ */
+#include <assert.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/client.h"
+
+static void put_desc(struct nnb__message *m, const struct nnb_fmq_desc *desc)
+{
+	uint8_t form[NNB_FMQ_WIRE_MAX];
+	int n = nnb_fmq_desc_encode(desc, form, sizeof(form));
+
+	assert(n > 0); /* it is one of our own queues' */
+	nnb__put_u32(m, (uint32_t)n);
+	nnb__put_u32(m, desc->n_fds);
+	nnb__put(m, form, (size_t)n);
+	for (uint32_t i = 0; i < desc->n_fds; i++)
+		nnb__put_fd(m, desc->fds[i]);
+}
+
+/* Attend to the line from now on. */
+static int enlist(struct nnb__line *l)
+{
+	struct nnb_client *c = l->client;
+
+	pthread_mutex_lock(&c->lock);
+	l->tag = ++c->last_tag;
+	l->next = c->lines;
+	l->from = &c->lines;
+	if (l->next)
+		l->next->from = &l->next;
+	c->lines = l;
+	pthread_mutex_unlock(&c->lock);
+	return nnb__client_watch(c, l->sock, l->tag);
+}
+
+/* The thread has nothing to do with it from now on. */
+static void delist(struct nnb__line *l)
+{
+	struct nnb_client *c = l->client;
+
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, l->sock, NULL);
+	shutdown(l->sock, SHUT_RDWR);
+	pthread_mutex_lock(&c->lock);
+	*l->from = l->next;
+	if (l->next)
+		l->next->from = l->from;
+	while (l->users)
+		pthread_cond_wait(&c->unused, &c->lock);
+	pthread_mutex_unlock(&c->lock);
+	close(l->sock);
+}
+
+static void close_line(void *context)
+{
+	struct nnb__line *l = context;
+	struct nnb__channel *ch;
+
+	pthread_mutex_lock(&l->lock);
+	l->burst = NULL;
+	pthread_mutex_unlock(&l->lock);
+	delist(l);
+	if (nnb__channel_take(l->client, NNB__BURST_CLOSE, 0, &ch, NULL))
+		return;
+	nnb__put_u32(&ch->out, l->id);
+	nnb__call_for(l->client, ch, NULL, NULL);
+}
+
+static enum nnb_status configure(void *arg, const struct nnb_burst_callback *callback,
+                                 const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result, void **context,
+                                 struct nnb_reason *reason)
+{
+	struct nnb__line *l = arg;
+	struct nnb__channel *ch;
+	enum nnb_status status;
+	int pair[2];
+
+	l->callback = *callback;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		nnb_because(reason, "no socket: %s", strerror(errno));
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	l->sock = pair[0];
+	status = nnb__channel_take(l->client, NNB__BURST, 0, &ch, reason);
+	if (!status) {
+		nnb__put_u32(&ch->out, l->remote->id);
+		put_desc(&ch->out, request);
+		put_desc(&ch->out, result);
+		nnb__put_fd(&ch->out, pair[1]);
+		status = nnb__call_for(l->client, ch, &l->id, reason);
+	}
+	close(pair[1]);
+	if (!status && enlist(l)) {
+		close_line(l);
+		return nnb__exhausted(reason);
+	}
+	if (status)
+		close(l->sock);
+	*context = l;
+	return status;
+}
+
+static enum nnb_status free_memory(void *context, int32_t slot)
+{
+	struct nnb__line *l = context;
+	struct nnb__channel *ch;
+	enum nnb_status status = nnb__channel_take(l->client, NNB__FREE_MEMORY, 0, &ch, NULL);
+
+	if (status)
+		return status;
+	nnb__put_u32(&ch->out, l->id);
+	nnb__put_u32(&ch->out, (uint32_t)slot);
+	return nnb__call_for(l->client, ch, NULL, NULL);
+}
+
+static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
+                               struct nnb_reason *reason)
+{
+	struct nnb__line *l = arg;
+
+	return nnb_remote_execute(l->remote, call, answer, reason);
+}
+
+static void release(void *arg)
+{
+	struct nnb__line *l = arg;
+
+	pthread_mutex_destroy(&l->lock);
+	nnb_remote_release(l->remote);
+	free(l);
+}
+
+enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_burst_config *config,
+                                 struct nnb_burst **ret, struct nnb_reason *reason)
+{
+	struct nnb_burst_service service = { .configure = configure,
+		                             .free_memory = free_memory,
+		                             .close = close_line,
+		                             .execute = execute,
+		                             .release = release,
+		                             .model = remote->model };
+	struct nnb_burst_config how = config ? *config : (struct nnb_burst_config){ 0 };
+	struct nnb__line *l = calloc(1, sizeof(*l));
+	enum nnb_status status;
+	struct nnb_burst *burst;
+
+	if (!l)
+		return nnb__exhausted(reason);
+	pthread_mutex_init(&l->lock, NULL);
+	l->remote = nnb__remote_ref(remote);
+	l->client = remote->client;
+	service.arg = l;
+	if (remote->low_power && how.window_ns == NNB_FMQ_WINDOW_AUTO) /* B-22 */
+		how.window_ns = NNB_FMQ_WINDOW_NONE;
+	status = nnb_burst_new(&burst, &service, &how, reason);
+	if (status)
+		return status;
+	pthread_mutex_lock(&l->lock);
+	l->burst = burst;
+	if (l->lost)
+		nnb_burst_dead(burst);
+	pthread_mutex_unlock(&l->lock);
+	*ret = burst;
+	return NNB_STATUS_NONE;
+}

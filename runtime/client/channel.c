@@ -1,0 +1,236 @@
+/*
+ * channel.c -- calling the service, and waiting for its answer.
+ *
+ * CONCURRENCY  Any thread. A channel is one thread's from take to give.
+ */
+#include <sys/socket.h>
+#include <time.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/client.h"
+#include "fmq/sys.h"
+
+enum { IDLE_MAX = 4 }; /* channels that are kept for the next call */
+
+void nnb__channel_free(struct nnb__channel *ch)
+{
+	close(ch->sock);
+	nnb__message_fini(&ch->out);
+	nnb__message_fini(&ch->in);
+	free(ch);
+}
+
+enum nnb_status nnb__dead(struct nnb_reason *reason)
+{
+	nnb_because(reason, "the service is gone");
+	return NNB_STATUS_DEAD_OBJECT;
+}
+
+enum nnb_status nnb__exhausted(struct nnb_reason *reason)
+{
+	nnb_because(reason, "no memory");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+/* What a failed exchange with the service means. */
+enum nnb_status nnb__lost(int r, struct nnb_reason *reason)
+{
+	switch (r) {
+	case -ETIMEDOUT:
+		nnb_because(reason, "no answer from the service in time");
+		return NNB_STATUS_GENERAL_FAILURE;
+	case -ETIME:
+		nnb_because(reason, "the service takes nothing");
+		return NNB_STATUS_GENERAL_FAILURE;
+	case -EMSGSIZE:
+		nnb_because(reason, "more than a message can hold");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	case -EBADF:
+		nnb_because(reason, "a file descriptor of it is not open");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	case -ENOMEM:
+		return nnb__exhausted(reason);
+	case -ETOOMANYREFS:
+	case -EMFILE:
+		nnb_because(reason, "too many file descriptors");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	case -EBADMSG:
+		nnb_because(reason, "what the service answered is no answer");
+		return NNB_STATUS_GENERAL_FAILURE;
+	default:
+		return nnb__dead(reason);
+	}
+}
+
+static void set_patience(struct nnb__channel *ch, uint64_t ns)
+{
+	if (ns != ch->patience)
+		nnb__patience(ch->sock, ns);
+	ch->patience = ns;
+}
+
+/* Have the service serve the other end of a new socket. */
+static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *ch, struct nnb_reason *reason)
+{
+	enum nnb_status status;
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		nnb_because(reason, "no socket: %s", strerror(errno));
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	ch->sock = pair[0];
+	nnb__message_begin(&ch->out, NNB__CHANNEL);
+	nnb__put_fd(&ch->out, pair[1]);
+	pthread_mutex_lock(&c->life_lock);
+	r = nnb__send(c->life, &ch->out);
+	close(pair[1]);
+	if (!r) {
+		r = nnb__receive(c->life, &ch->in);
+		if (r) /* what comes now would be taken for the next one's answer */
+			shutdown(c->life, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&c->life_lock);
+	status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	return status;
+}
+
+static struct nnb__channel *take_idle(struct nnb_client *c)
+{
+	struct nnb__channel *ch = c->idle;
+
+	if (ch) {
+		c->idle = ch->next;
+		c->n_idle--;
+	}
+	return ch;
+}
+
+/* The next of ours that is idle. NULL: there are none, or not in time. */
+static struct nnb__channel *wait_for_idle(struct nnb_client *c, uint64_t timeout_ns)
+{
+	uint64_t until = timeout_ns ? nnb__now() + timeout_ns : UINT64_MAX / 2;
+	struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	struct nnb__channel *ch;
+	int r = 0;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->idle && c->n_channels && !r)
+		r = pthread_cond_clockwait(&c->unused, &c->lock, CLOCK_MONOTONIC, &at);
+	ch = take_idle(c);
+	pthread_mutex_unlock(&c->lock);
+	return ch;
+}
+
+static enum nnb_status new_channel(struct nnb_client *c, struct nnb__channel **ret, struct nnb_reason *reason)
+{
+	struct nnb__channel *ch = calloc(1, sizeof(*ch));
+	enum nnb_status status;
+
+	if (!ch)
+		return nnb__exhausted(reason);
+	ch->sock = -1;
+	status = open_channel(c, ch, reason);
+	if (status) {
+		nnb__channel_free(ch);
+		return status;
+	}
+	pthread_mutex_lock(&c->lock);
+	c->n_channels++;
+	pthread_mutex_unlock(&c->lock);
+	*ret = ch;
+	return NNB_STATUS_NONE;
+}
+
+/* Where the service allows us no more of them, wait for one of ours. */
+enum nnb_status nnb__channel_take(struct nnb_client *c, uint16_t type, uint64_t timeout_ns, struct nnb__channel **ret,
+                                  struct nnb_reason *reason)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+	struct nnb__channel *ch;
+
+	if (atomic_load_explicit(&c->dead, memory_order_relaxed))
+		return nnb__dead(reason);
+	pthread_mutex_lock(&c->lock);
+	ch = take_idle(c);
+	pthread_mutex_unlock(&c->lock);
+	if (!ch)
+		status = new_channel(c, &ch, reason);
+	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT) {
+		ch = wait_for_idle(c, timeout_ns ? timeout_ns : c->timeout_ns);
+		if (ch)
+			status = NNB_STATUS_NONE;
+	}
+	if (status)
+		return status;
+	nnb__message_begin(&ch->out, type);
+	*ret = ch;
+	return NNB_STATUS_NONE;
+}
+
+void nnb__channel_give(struct nnb_client *c, struct nnb__channel *ch)
+{
+	bool kept = false;
+
+	nnb__message_begin(&ch->in, 0);
+	nnb__message_begin(&ch->out, 0);
+	pthread_mutex_lock(&c->lock);
+	if (!ch->broken && c->n_idle < IDLE_MAX) {
+		ch->next = c->idle;
+		c->idle = ch;
+		c->n_idle++;
+		kept = true;
+	} else {
+		c->n_channels--;
+	}
+	pthread_cond_broadcast(&c->unused);
+	pthread_mutex_unlock(&c->lock);
+	if (!kept)
+		nnb__channel_free(ch);
+}
+
+/*
+ * Send what has been put into ch->out, and wait for the answer, in ch->in. 0 or -errno. One that does not come in time
+ * is refused: the service finds out, and undoes what it has made for us; one that has just come is taken.
+ */
+int nnb__exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns)
+{
+	int r;
+
+	set_patience(ch, timeout_ns ? timeout_ns : c->timeout_ns);
+	r = nnb__send(ch->sock, &ch->out);
+	if (r) {
+		ch->broken = !ch->out.failed;
+		return r == -ETIMEDOUT ? -ETIME : r; /* it certainly did not arrive */
+	}
+	r = nnb__receive(ch->sock, &ch->in);
+	ch->broken = r;
+	if (r != -ETIMEDOUT)
+		return r;
+	shutdown(ch->sock, SHUT_RD);
+	return nnb__receive(ch->sock, &ch->in) ? -ETIMEDOUT : 0;
+}
+
+enum nnb_status nnb__no_answer(struct nnb_reason *reason)
+{
+	nnb_because(reason, "what the service answered is no answer");
+	return NNB_STATUS_GENERAL_FAILURE;
+}
+
+/* A call whose answer holds an id, or nothing (@id NULL). The channel goes back. */
+enum nnb_status nnb__call_for(struct nnb_client *c, struct nnb__channel *ch, uint32_t *id, struct nnb_reason *reason)
+{
+	int r = nnb__exchange(c, ch, 0);
+	enum nnb_status status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+
+	if (!status && id)
+		*id = nnb__get_u32(&ch->in);
+	if (!status && !nnb__taken(&ch->in))
+		status = nnb__no_answer(reason);
+	nnb__channel_give(c, ch);
+	return status;
+}

@@ -1,0 +1,280 @@
+/*
+ * client.c -- an app's side of the service: its connection.
+ *
+ * LAYOUT    A life line, on which channels are opened; its end is the service's. Channels, each for one call at a time:
+ *           who calls takes an idle one, or opens another. A socket for what the service has to tell (an asynchronous
+ *           execution is done), and one a burst, on which it asks what slots are. The last two are a thread's.
+ * CONCURRENCY  Any thread calls. The lock is for the lists and is never held while somebody waits, but that opening a
+ *           channel has a lock of its own. The events' thread looks a burst up under the lock and answers for it
+ *           under the burst's own, which its end takes too: so nobody answers for a burst that is gone.
+ *           A client is counted: by its user, its models, and (through these) bursts and executions under way. The last
+ *           to let go ends the thread; where that is the thread itself, it ends by itself.
+ * CRASH     A service that dies closes all sockets. Who waits on one of them finds out; the thread does too, and tells
+ *           the bursts, and whoever waits for an asynchronous execution.
+ * TRUST     What a service answers is taken apart as a stranger's.
+ */
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/client.h"
+
+void nnb__client_free(struct nnb_client *c)
+{
+	while (c->idle) {
+		struct nnb__channel *ch = c->idle;
+
+		c->idle = ch->next;
+		nnb__channel_free(ch);
+	}
+	for (int i = 0; i < 4; i++) {
+		int fd = (const int[]){ c->life, c->events, c->epoll, c->wake }[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	pthread_cond_destroy(&c->unused);
+	pthread_mutex_destroy(&c->lock);
+	pthread_mutex_destroy(&c->life_lock);
+	free(c);
+}
+
+struct nnb_client *nnb__client_ref(struct nnb_client *c)
+{
+	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+	return c;
+}
+
+void nnb__client_unref(struct nnb_client *c)
+{
+	const uint64_t one = 1;
+
+	if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	shutdown(c->life, SHUT_RDWR);
+	shutdown(c->events, SHUT_RDWR); /* the thread may be in the middle of a message */
+	if (pthread_equal(pthread_self(), c->thread)) {
+		c->orphan = true;
+		pthread_detach(c->thread);
+		atomic_store_explicit(&c->stopping, true, memory_order_release);
+		return;
+	}
+	atomic_store_explicit(&c->stopping, true, memory_order_release);
+	while (write(c->wake, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(c->thread, NULL);
+	nnb__client_free(c);
+}
+
+/* Where the service is: what the caller or the user says, the user's own, the system's. */
+static int find_socket(const char *asked, struct sockaddr_un *ret)
+{
+	const char *own = getenv("XDG_RUNTIME_DIR");
+	int n;
+
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (!asked)
+		asked = secure_getenv("NNBURST_SOCKET");
+	if (asked) {
+		n = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s", asked);
+		return n < 0 || (size_t)n >= sizeof(ret->sun_path) ? -ENAMETOOLONG : 0;
+	}
+	if (own) {
+		n = snprintf(ret->sun_path, sizeof(ret->sun_path), "%s/nnburst/socket", own);
+		if (n > 0 && (size_t)n < sizeof(ret->sun_path) && !access(ret->sun_path, F_OK))
+			return 0;
+	}
+	strcpy(ret->sun_path, "/run/nnburst/socket");
+	return 0;
+}
+
+static int reach(struct nnb_client *c, const char *asked, struct nnb_reason *reason)
+{
+	struct sockaddr_un at;
+	int r = find_socket(asked, &at);
+
+	if (!r) {
+		c->life = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+		if (c->life < 0 || connect(c->life, (struct sockaddr *)&at, sizeof(at)))
+			r = -errno;
+	}
+	if (r)
+		nnb_because(reason, "%s: %s", asked ? asked : at.sun_path,
+		            r == -ENOENT || r == -ECONNREFUSED ? "no service there: is nnburstd running?"
+		                                               : strerror(-r));
+	return r;
+}
+
+static void get_info(struct nnb__message *m, struct nnb_service_info *ret)
+{
+	struct nnb_capabilities *caps = &ret->capabilities;
+
+	ret->pid = nnb__get_u32(m);
+	ret->instance = nnb__get_u32(m);
+	ret->connection = nnb__get_u32(m);
+	ret->app = nnb__get_u32(m);
+	nnb__get_text(m, ret->driver, sizeof(ret->driver));
+	nnb__get_text(m, ret->version, sizeof(ret->version));
+	nnb__get(m, &caps->relaxed, sizeof(caps->relaxed));
+	caps->n_types = nnb__get_u32(m);
+	if (caps->n_types > sizeof(caps->types) / sizeof(caps->types[0])) {
+		caps->n_types = 0;
+		m->failed = true;
+	}
+	for (uint32_t i = 0; i < caps->n_types; i++)
+		nnb__get(m, &caps->types[i], sizeof(caps->types[i]));
+}
+
+static int errno_of(enum nnb_status status)
+{
+	switch (status) {
+	case NNB_STATUS_NONE:
+		return 0;
+	case NNB_STATUS_DEVICE_UNAVAILABLE:
+		return -EACCES;
+	case NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT:
+	case NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT:
+		return -EAGAIN;
+	case NNB_STATUS_INVALID_ARGUMENT:
+		return -EPROTONOSUPPORT;
+	default:
+		return -EPROTO;
+	}
+}
+
+/* Introduce ourselves. */
+static int greet(struct nnb_client *c, const char *name, struct nnb_reason *reason)
+{
+	struct nnb__message m = { 0 };
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		r = -errno;
+		nnb_because(reason, "no socket: %s", strerror(-r));
+		return r;
+	}
+	c->events = pair[0];
+	nnb__patience(c->life, c->timeout_ns);
+	nnb__message_begin(&m, NNB__HELLO);
+	nnb__put_u32(&m, NNB__PROTOCOL);
+	nnb__put_text(&m, name);
+	nnb__put_fd(&m, pair[1]);
+	r = nnb__send(c->life, &m); /* one that refuses us has its say all the same */
+	close(pair[1]);
+	if (!r || r == -EPIPE)
+		r = nnb__receive(c->life, &m);
+	if (r == -ECONNRESET) /* hung up on before it read that: what it said is still there */
+		r = nnb__receive(c->life, &m);
+	if (r) {
+		nnb_because(reason, "the service does not answer: %s", strerror(-r));
+	} else {
+		r = errno_of(nnb__answer_status(&m, reason));
+		if (!r)
+			get_info(&m, &c->info);
+		if (!r && !nnb__taken(&m)) {
+			r = -EPROTO;
+			nnb_because(reason, "what the service answered is no answer");
+		}
+	}
+	nnb__message_fini(&m);
+	return r;
+}
+
+int nnb__client_watch(struct nnb_client *c, int fd, uint64_t tag)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
+
+	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int start(struct nnb_client *c)
+{
+	int r;
+
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->wake = eventfd(0, EFD_CLOEXEC);
+	if (c->epoll < 0 || c->wake < 0)
+		return -errno;
+	r = nnb__client_watch(c, c->events, NNB__EVENTS_TAG);
+	if (!r)
+		r = nnb__client_watch(c, c->wake, NNB__WAKE_TAG);
+	return r ? r : -pthread_create(&c->thread, NULL, nnb__attend, c);
+}
+
+int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *config, struct nnb_reason *reason)
+{
+	static const struct nnb_client_config usual;
+	struct nnb_client *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!config)
+		config = &usual;
+	if (!c)
+		return -ENOMEM;
+	atomic_init(&c->refs, 1);
+	c->timeout_ns = config->timeout_ns;
+	c->life = c->events = c->epoll = c->wake = -1;
+	c->last_tag = NNB__FIRST_LINE_TAG;
+	pthread_mutex_init(&c->life_lock, NULL);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->unused, NULL);
+	r = reach(c, config->socket, reason);
+	if (!r)
+		r = greet(c, config->name ? config->name : program_invocation_short_name, reason);
+	if (!r) {
+		r = start(c);
+		if (r)
+			nnb_because(reason, "cannot attend to the service: %s", strerror(-r));
+	}
+	if (r)
+		nnb__client_free(c);
+	else
+		*ret = c;
+	return r;
+}
+
+struct nnb_client *nnb_client_close(struct nnb_client *c)
+{
+	if (c)
+		nnb__client_unref(c);
+	return NULL;
+}
+
+const struct nnb_service_info *nnb_client_info(const struct nnb_client *c)
+{
+	return &c->info;
+}
+
+bool nnb_client_alive(const struct nnb_client *c)
+{
+	return !atomic_load_explicit(&c->dead, memory_order_relaxed);
+}
+
+enum nnb_status nnb_client_counts(struct nnb_client *c, struct nnb_service_counts *ret, struct nnb_reason *reason)
+{
+	struct nnb_service_counts counts;
+	struct nnb__channel *ch;
+	enum nnb_status status = nnb__channel_take(c, NNB__COUNTS, 0, &ch, reason);
+	int r;
+
+	if (status)
+		return status;
+	r = nnb__exchange(c, ch, 0);
+	status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	if (!status) {
+		nnb__get(&ch->in, &counts, sizeof(counts));
+		if (nnb__taken(&ch->in))
+			*ret = counts;
+		else
+			status = nnb__no_answer(reason);
+	}
+	nnb__channel_give(c, ch);
+	return status;
+}

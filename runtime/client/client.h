@@ -1,0 +1,137 @@
+/*
+ * client.h -- inside of a client.
+ *
+ * channel.c calls the service; events.c hears from it, on a thread; client.c is the connection; remote.c models and
+ * executions; burst.c bursts. client.c says how they are kept apart.
+ */
+#ifndef NNB_CLIENT_CLIENT_H
+#define NNB_CLIENT_CLIENT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "nnb/client.h"
+#include "service/protocol.h"
+
+enum { NNB__EVENTS_TAG = 1, NNB__WAKE_TAG = 2, NNB__FIRST_LINE_TAG = 16 }; /* what epoll says is ready */
+
+/* To the service: one call at a time. */
+struct nnb__channel {
+	struct nnb__channel *next;
+	int sock;
+	uint64_t patience;
+	bool broken; /* out of step: of no more use */
+	struct nnb__message out, in;
+};
+
+/* An asynchronous execution under way. */
+struct nnb__pending {
+	struct nnb__pending *next;
+	uint64_t serial;
+	struct nnb_remote *remote; /* held */
+	/* what can be held against the answer */
+	struct nnb_argument *outputs;
+	uint32_t n_outputs;
+	bool measure;
+	void (*done)(void *arg, const struct nnb_result *result);
+	void *arg;
+};
+
+/* A burst's line to us. */
+struct nnb__line {
+	struct nnb__line *next, **from;
+	struct nnb_client *client;
+	struct nnb_remote *remote; /* held */
+	uint64_t tag;
+	uint32_t id; /* what the service calls the burst */
+	int sock;
+	struct nnb_burst_callback callback;
+	pthread_mutex_t lock;    /* of what follows */
+	struct nnb_burst *burst; /* NULL: not yet, or no more */
+	bool lost;
+	unsigned users; /* the thread, while it answers; under the client's lock */
+};
+
+struct nnb_client {
+	atomic_uint refs;
+	uint64_t timeout_ns;
+	struct nnb_service_info info;
+	int life, events, epoll, wake;
+	pthread_mutex_t life_lock; /* one opens a channel at a time */
+	pthread_t thread;
+	atomic_bool dead, stopping;
+	bool orphan; /* the thread's: it was the last to hold the client */
+
+	pthread_mutex_t lock;  /* of what follows */
+	pthread_cond_t unused; /* a line has one user less, or a channel none */
+	struct nnb__channel *idle;
+	uint32_t n_idle, n_channels; /* of those, idle */
+	struct nnb__line *lines;
+	struct nnb__pending *pending;
+	uint64_t last_serial, last_tag;
+};
+
+struct nnb_remote {
+	atomic_uint refs;
+	struct nnb_client *client; /* held */
+	uint32_t id;
+	bool low_power;
+	struct nnb_model *model; /* a copy, without fds */
+};
+
+/* ---- client.c ---- */
+
+struct nnb_client *nnb__client_ref(struct nnb_client *client);
+void nnb__client_unref(struct nnb_client *client);
+void nnb__client_free(struct nnb_client *client);
+int nnb__client_watch(struct nnb_client *client, int fd, uint64_t tag); /* 0 or -errno */
+
+/* ---- channel.c ---- */
+
+/*
+ * A channel to call on: fill its out. Where the service allows us no more of them, wait for one of ours, so long.
+ * @timeout_ns: 0: the client's.
+ */
+enum nnb_status nnb__channel_take(struct nnb_client *client, uint16_t type, uint64_t timeout_ns,
+                                  struct nnb__channel **ret, struct nnb_reason *reason);
+void nnb__channel_give(struct nnb_client *client, struct nnb__channel *channel);
+void nnb__channel_free(struct nnb__channel *channel);
+
+/*
+ * Send what has been put into out, and wait for the answer, in in. 0 or -errno. One that does not come in time is
+ * refused: the service finds out, and undoes what it has made for us; one that has just come is taken.
+ */
+int nnb__exchange(struct nnb_client *client, struct nnb__channel *channel, uint64_t timeout_ns);
+
+/* A call whose answer holds an id, or nothing (@id NULL). The channel goes back. */
+enum nnb_status nnb__call_for(struct nnb_client *client, struct nnb__channel *channel, uint32_t *id,
+                              struct nnb_reason *reason);
+
+/* What it means that an exchange failed, and other ways to have no answer. */
+enum nnb_status nnb__lost(int error, struct nnb_reason *reason);
+enum nnb_status nnb__dead(struct nnb_reason *reason);
+enum nnb_status nnb__no_answer(struct nnb_reason *reason);
+enum nnb_status nnb__exhausted(struct nnb_reason *reason);
+
+/* ---- events.c ---- */
+
+/* The thread; its argument is the client. */
+void *nnb__attend(void *client);
+
+struct nnb__pending *nnb__pending_new(struct nnb_remote *remote, const struct nnb_call *call);
+void nnb__pending_drop(struct nnb__pending *pending);
+
+/* From now on it is told, whatever happens. Returns its serial number; 0: the service is gone, it is still the caller's. */
+uint64_t nnb__pend(struct nnb_client *client, struct nnb__pending *pending);
+
+/* It is nobody else's any more; NULL: it has been told. */
+struct nnb__pending *nnb__pending_take(struct nnb_client *client, uint64_t serial);
+
+/* It ended with no more than a status. Frees it. */
+void nnb__pending_fail(struct nnb__pending *pending, enum nnb_status status);
+
+/* ---- remote.c ---- */
+
+struct nnb_remote *nnb__remote_ref(struct nnb_remote *remote);
+
+#endif

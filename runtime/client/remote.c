@@ -1,0 +1,253 @@
+/*
+ * remote.c -- models that the service has prepared, and executing them by call.
+ *
+ * CONCURRENCY  Any thread. A model is counted: by its user, its bursts, and asynchronous executions under way.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "burst/result.h"
+#include "client/client.h"
+
+/* ---- models ---- */
+
+static enum nnb_status put_model(struct nnb__message *m, const struct nnb_model *model, struct nnb_reason *reason)
+{
+	uint8_t *form;
+	size_t bytes;
+	int r = nnb_model_encode(model, &form, &bytes);
+
+	if (r == -ENOMEM)
+		return nnb__exhausted(reason);
+	if (r || bytes > NNB__BODY_MAX) {
+		nnb_because(reason, "the model cannot be sent: it is not one, or too large");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	nnb__put_u32(m, (uint32_t)bytes);
+	nnb__put(m, form, bytes);
+	free(form);
+	for (uint32_t i = 0; i < model->n_pools; i++)
+		for (uint32_t k = 0; k < model->pools[i].n_fds; k++)
+			nnb__put_fd(m, model->pools[i].fds[k]);
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb_client_supported(struct nnb_client *c, const struct nnb_model *model, bool *ret,
+                                     struct nnb_reason *reason)
+{
+	struct nnb__channel *ch;
+	enum nnb_status status = nnb__channel_take(c, NNB__SUPPORTED, 0, &ch, reason);
+	int r;
+
+	if (status)
+		return status;
+	status = put_model(&ch->out, model, reason);
+	if (!status) {
+		r = nnb__exchange(c, ch, 0);
+		status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	}
+	if (!status && ch->in.bytes - ch->in.at != model->n_operations)
+		status = nnb__no_answer(reason);
+	for (uint32_t i = 0; !status && i < model->n_operations; i++)
+		ret[i] = ch->in.body[ch->in.at + i];
+	nnb__channel_give(c, ch);
+	return status;
+}
+
+static void put_how(struct nnb__message *m, const struct nnb_prepare *how, const struct nnb_cache *cache)
+{
+	static const struct nnb_prepare usual = { .preference = 1, .priority = 1 };
+	static const struct nnb_cache none;
+
+	if (!how)
+		how = &usual;
+	nnb__put_u32(m, how->preference);
+	nnb__put_u32(m, how->priority);
+	nnb__put_u32(m, cache != NULL);
+	if (!cache)
+		cache = &none;
+	nnb__put_u32(m, cache->n_model_files);
+	nnb__put_u32(m, cache->n_data_files);
+	nnb__put(m, cache->token, sizeof(cache->token));
+	for (uint32_t i = 0; i < cache->n_model_files; i++)
+		nnb__put_fd(m, cache->model_files[i]);
+	for (uint32_t i = 0; i < cache->n_data_files; i++)
+		nnb__put_fd(m, cache->data_files[i]);
+}
+
+/* A copy to look things up in: without its pools. */
+static int copy_model(struct nnb_model **ret, const struct nnb_model *model)
+{
+	struct nnb_model bare = *model;
+
+	bare.n_pools = 0;
+	return nnb_model_copy(ret, &bare);
+}
+
+static enum nnb_status prepare(struct nnb_client *c, uint16_t type, const struct nnb_model *model,
+                               const struct nnb_prepare *how, const struct nnb_cache *cache, struct nnb_remote **ret,
+                               struct nnb_reason *reason)
+{
+	struct nnb_remote *remote = calloc(1, sizeof(*remote));
+	struct nnb__channel *ch;
+	enum nnb_status status = remote ? nnb__channel_take(c, type, 0, &ch, reason) : nnb__exhausted(reason);
+
+	if (!status) {
+		put_how(&ch->out, how, cache);
+		if (type == NNB__PREPARE)
+			status = put_model(&ch->out, model, reason);
+		if (status)
+			nnb__channel_give(c, ch);
+		else
+			status = nnb__call_for(c, ch, &remote->id, reason);
+	}
+	if (status) {
+		free(remote);
+		return status;
+	}
+	atomic_init(&remote->refs, 1);
+	remote->client = nnb__client_ref(c);
+	remote->low_power = how && how->preference == 0;
+	if (copy_model(&remote->model, model)) {
+		nnb_remote_release(remote);
+		return nnb__exhausted(reason);
+	}
+	*ret = remote;
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb_remote_prepare(struct nnb_client *c, const struct nnb_model *model, const struct nnb_prepare *how,
+                                   const struct nnb_cache *cache, struct nnb_remote **ret, struct nnb_reason *reason)
+{
+	return prepare(c, NNB__PREPARE, model, how, cache, ret, reason);
+}
+
+enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *c, const struct nnb_model *model,
+                                              const struct nnb_prepare *how, const struct nnb_cache *cache,
+                                              struct nnb_remote **ret, struct nnb_reason *reason)
+{
+	return prepare(c, NNB__PREPARE_FROM_CACHE, model, how, cache, ret, reason);
+}
+
+const struct nnb_model *nnb_remote_model(const struct nnb_remote *r)
+{
+	return r->model;
+}
+
+uint32_t nnb_remote_id(const struct nnb_remote *r)
+{
+	return r->id;
+}
+
+struct nnb_remote *nnb__remote_ref(struct nnb_remote *r)
+{
+	atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
+	return r;
+}
+
+struct nnb_remote *nnb_remote_release(struct nnb_remote *r)
+{
+	struct nnb__channel *ch;
+
+	if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
+		return NULL;
+	if (!nnb__channel_take(r->client, NNB__RELEASE, 0, &ch, NULL)) {
+		nnb__put_u32(&ch->out, r->id);
+		nnb__call_for(r->client, ch, NULL, NULL);
+	}
+	nnb__client_unref(r->client);
+	nnb_model_free(r->model);
+	free(r);
+	return NULL;
+}
+
+/* ---- executing ---- */
+
+static void put_call(struct nnb__message *m, const struct nnb_remote *remote, const struct nnb_call *call)
+{
+	nnb__put_u32(m, remote->id);
+	nnb__put_u32(m, call->measure);
+	nnb__put_request(m, call);
+}
+
+enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_answer *answer,
+                                   struct nnb_reason *reason)
+{
+	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = answer ? answer->shapes : NULL };
+	struct nnb__channel *ch;
+	int r;
+
+	if (answer) {
+		answer->n_shapes = 0;
+		answer->timing = NNB_NO_TIMING;
+		answer->fallback = false;
+	}
+	if (!nnb__call_packable(call, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	result.status = nnb__channel_take(remote->client, NNB__EXECUTE, call->timeout_ns, &ch, reason);
+	if (result.status)
+		return result.status;
+	put_call(&ch->out, remote, call);
+	r = nnb__exchange(remote->client, ch, call->timeout_ns);
+	result.status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	if (!r && ch->in.at < ch->in.bytes) {
+		nnb__get_result(&ch->in, &result, call->n_outputs);
+		if (ch->in.failed)
+			nnb__no_answer(reason);
+	}
+	nnb__channel_give(remote->client, ch);
+	return nnb__answer(remote->model, call, &result, answer, reason);
+}
+
+/* It did not come so far that the service would tell. */
+static enum nnb_status tell(void (*done)(void *arg, const struct nnb_result *result), void *arg, enum nnb_status status)
+{
+	const struct nnb_result result = { .status = status, .timing = NNB_NO_TIMING };
+
+	done(arg, &result);
+	return status;
+}
+
+enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct nnb_call *call,
+                                         void (*done)(void *arg, const struct nnb_result *result), void *arg,
+                                         struct nnb_reason *reason)
+{
+	struct nnb_client *c = remote->client;
+	enum nnb_status status = NNB_STATUS_INVALID_ARGUMENT;
+	struct nnb__pending *p = NULL;
+	struct nnb__channel *ch;
+	uint64_t serial;
+	int r;
+
+	if (nnb__call_packable(call, reason)) {
+		p = nnb__pending_new(remote, call);
+		status = p ? nnb__channel_take(c, NNB__EXECUTE_ASYNC, 0, &ch, reason) : nnb__exhausted(reason);
+	}
+	if (status) {
+		if (p)
+			nnb__pending_drop(p);
+		return tell(done, arg, status);
+	}
+	p->done = done;
+	p->arg = arg;
+	serial = nnb__pend(c, p);
+	if (!serial) {
+		nnb__channel_give(c, ch);
+		nnb__pending_fail(p, NNB_STATUS_DEAD_OBJECT);
+		return nnb__dead(reason);
+	}
+	put_call(&ch->out, remote, call);
+	nnb__put_u64(&ch->out, serial);
+	r = nnb__exchange(c, ch, 0);
+	status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	/* The service tells if it said so, or may yet have got it. Otherwise we do, if nobody has. */
+	if (r ? r != -ETIMEDOUT : !nnb__get_u32(&ch->in) || !nnb__taken(&ch->in)) {
+		p = nnb__pending_take(c, serial);
+		if (p)
+			nnb__pending_fail(p, status);
+	}
+	nnb__channel_give(c, ch);
+	return status;
+}

@@ -1,0 +1,112 @@
+/*
+ * client.h -- an app's side of the service nnburstd: connect, prepare, execute one way or the other.
+ *
+ * Any thread may call anything; closing or freeing something excludes every other use of it. Everything here holds
+ * what it needs: a client may be closed before its models, a model before its bursts. Calls that wait do so until
+ * the answer comes, the service dies (DEAD_OBJECT), or a timeout is over (GENERAL_FAILURE).
+ *
+ * A program is not to fork without exec while it has a client, and expect the child to use it. nnb_client(3).
+ */
+#ifndef NNB_CLIENT_H
+#define NNB_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnb/burst.h"
+#include "nnb/defs.h"
+#include "nnb/device.h"
+#include "nnb/model.h"
+#include "nnb/status.h"
+
+NNB_BEGIN_DECLS
+
+/* ---- the connection ---- */
+
+struct nnb_client;
+
+struct nnb_client_config {
+	const char *socket;  /* NULL: $NNBURST_SOCKET, $XDG_RUNTIME_DIR/nnburst/socket if there, /run/nnburst/socket */
+	const char *name;    /* for people to read; NULL: the program's */
+	uint64_t timeout_ns; /* of each call that has none of its own; 0: for ever */
+};
+
+/* @config may be NULL. 0 and *ret owned; -errno: no service there, or none that wants us; the reason has words. */
+NNB_PUBLIC int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *config,
+                               struct nnb_reason *reason);
+
+/* NULL is fine. Returns NULL. */
+NNB_PUBLIC struct nnb_client *nnb_client_close(struct nnb_client *client);
+
+struct nnb_service_info {
+	uint32_t pid;        /* of the service */
+	uint32_t instance;   /* its number, 1 to 4095, another after each start */
+	uint32_t connection; /* ours */
+	uint32_t app;        /* who the service takes us for: a uid, or a pid */
+	char driver[NNB_NAME_MAX], version[NNB_NAME_MAX];
+	struct nnb_capabilities capabilities;
+};
+
+NNB_PUBLIC const struct nnb_service_info *nnb_client_info(const struct nnb_client *client); /* borrowed */
+
+/* Is the service still there? */
+NNB_PUBLIC bool nnb_client_alive(const struct nnb_client *client);
+
+/* What the service holds and has done: for all apps, and for this one. */
+struct nnb_service_counts {
+	struct nnb_holdings {
+		uint64_t connections, channels, models, bursts, pools, bytes, executions_under_way;
+	} all, app, limit; /* limit: what this app may have; UINT64_MAX: anything */
+	uint64_t burst_requests, burst_malformed, slot_lookups, slot_misses, sync_executions, async_executions, refused;
+	uint32_t performance_held; /* 1: the device is kept in its fast state */
+};
+
+NNB_PUBLIC enum nnb_status nnb_client_counts(struct nnb_client *client, struct nnb_service_counts *ret,
+                                             struct nnb_reason *reason);
+
+/* ---- models ---- */
+
+/* Which operations the service's device takes: one bool each (nnb_device_supported). */
+NNB_PUBLIC enum nnb_status nnb_client_supported(struct nnb_client *client, const struct nnb_model *model, bool *ret,
+                                                struct nnb_reason *reason);
+
+struct nnb_remote; /* a model that the service has prepared */
+
+/* As nnb_prepare. @model is borrowed for the call. NONE and *ret owned. @how may be NULL: fast answers, medium. */
+NNB_PUBLIC enum nnb_status nnb_remote_prepare(struct nnb_client *client, const struct nnb_model *model,
+                                              const struct nnb_prepare *how, const struct nnb_cache *cache,
+                                              struct nnb_remote **ret, struct nnb_reason *reason);
+
+/* As nnb_prepare_from_cache. @model, which the cache entry was made of, is borrowed for the call. */
+NNB_PUBLIC enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *client, const struct nnb_model *model,
+                                                         const struct nnb_prepare *how, const struct nnb_cache *cache,
+                                                         struct nnb_remote **ret, struct nnb_reason *reason);
+
+NNB_PUBLIC const struct nnb_model *nnb_remote_model(const struct nnb_remote *remote); /* borrowed; without its pools */
+NNB_PUBLIC uint32_t nnb_remote_id(const struct nnb_remote *remote);                   /* what the service calls it */
+NNB_PUBLIC struct nnb_remote *nnb_remote_release(struct nnb_remote *remote);          /* NULL is fine. Returns NULL. */
+
+/* ---- executing ---- */
+
+/* The ordinary path: pools are passed, mapped and unmapped for this execution. @answer may be NULL. */
+NNB_PUBLIC enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const struct nnb_call *call,
+                                              struct nnb_answer *answer, struct nnb_reason *reason);
+
+/*
+ * The same without waiting. @done is called exactly once, whatever this returns (P-32): on a thread of the client's, or
+ * before this returns. Until then the pools must stay. What it is told has shapes that are valid during the call only.
+ * It must not execute by a burst: that may ask the very thread what a slot is.
+ * A timeout is not looked at.
+ */
+NNB_PUBLIC enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct nnb_call *call,
+                                                    void (*done)(void *arg, const struct nnb_result *result), void *arg,
+                                                    struct nnb_reason *reason);
+
+/* A burst on it. @config may be NULL. NONE and *ret owned: nnb_burst_execute, nnb_burst_free. */
+NNB_PUBLIC enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_burst_config *config,
+                                            struct nnb_burst **ret, struct nnb_reason *reason);
+
+NNB_END_DECLS
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * burst.c -- a burst as the service has it: its server, and the line on which it asks the client what slots are.
+ *
+ * CONCURRENCY  Counted: the connection's table has one count, a call that uses it another. The line is the burst's
+ *           own thread's; hanging up, from any thread, ends its waiting.
+ * TRUST     A client that does not answer in time, or not what was asked, is not asked again on this burst: an answer
+ *           that comes late would be taken for the next one's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "service/service.h"
+
+/* ---- asking ---- */
+
+/* What the answer brings. All of it, or GENERAL_FAILURE and nothing (S-10). */
+static enum nnb_status take_memories(struct nnb__message *m, uint32_t n, struct nnb_memory *ret)
+{
+	enum nnb_status status = nnb__answer_status(m, NULL);
+	uint32_t done = 0;
+
+	if (status)
+		return status;
+	while (done < n && !m->failed)
+		nnb__get_memory(m, &ret[done++]);
+	if (nnb__taken(m))
+		return NNB_STATUS_NONE;
+	while (done)
+		nnb_memory_close(&ret[--done]);
+	return NNB_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret)
+{
+	struct nnb__burst *b = arg;
+	struct nnb__message *m = &b->message;
+	enum nnb_status status;
+	int r;
+
+	if (b->broken)
+		return NNB_STATUS_GENERAL_FAILURE;
+	nnb__message_begin(m, NNB__MEMORIES);
+	nnb__put_u32(m, n);
+	nnb__put(m, slots, n * sizeof(*slots));
+	r = nnb__send(b->line, m);
+	if (!r)
+		r = nnb__receive(b->line, m);
+	b->broken = r && r != -EDQUOT;
+	if (r)
+		status = b->broken ? NNB_STATUS_GENERAL_FAILURE : m->refused;
+	else
+		status = take_memories(m, n, ret);
+	nnb__message_begin(m, 0);
+	return status;
+}
+
+/* ---- life ---- */
+
+static void add_up(struct nnb_service *s, const struct nnb_burst_server *server)
+{
+	struct nnb_burst_counts counts;
+
+	nnb_burst_server_counts(server, &counts);
+	nnb__count(s, NNB__BURST_REQUESTS, counts.requests);
+	nnb__count(s, NNB__BURST_MALFORMED, counts.malformed);
+	nnb__count(s, NNB__SLOT_LOOKUPS, counts.lookups);
+	nnb__count(s, NNB__SLOT_MISSES, counts.misses);
+}
+
+/* B-2: the device is fast as long as there is a burst. */
+static void hold(struct nnb_service *s, bool on)
+{
+	if (on) {
+		atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed);
+		nnb_device_hold_performance(s->config.device);
+	} else {
+		nnb_device_release_performance(s->config.device);
+		atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed);
+	}
+}
+
+void nnb__burst_hang_up(struct nnb__burst *b)
+{
+	shutdown(b->line, SHUT_RDWR);
+}
+
+void nnb__burst_unref(struct nnb__burst *b)
+{
+	struct nnb_service *s = b->connection->service;
+
+	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	nnb__burst_hang_up(b);
+	if (b->server) {
+		nnb_burst_server_stop(b->server);
+		add_up(s, b->server);
+		nnb_burst_server_free(b->server);
+		hold(s, false);
+	}
+	nnb__message_fini(&b->message);
+	close(b->line);
+	nnb__model_unref(b->model);
+	nnb__give(b->connection->app, NNB__BURSTS, 1);
+	free(b);
+}
+
+static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *request,
+                             const struct nnb_fmq_desc *result, struct nnb_reason *reason)
+{
+	struct nnb_service *s = b->connection->service;
+	struct nnb__budget budget = nnb__budget_of(b->connection->app);
+	struct nnb_burst_server_config c = { .request = request,
+		                             .result = result,
+		                             .callback = { memories, b },
+		                             .n_outputs_max = nnb_prepared_model(b->model->prepared)->n_outputs,
+		                             .window_ns = s->config.window_ns };
+	enum nnb_status status;
+
+	if (b->model->low_power && c.window_ns == NNB_FMQ_WINDOW_AUTO) /* B-22 */
+		c.window_ns = NNB_FMQ_WINDOW_NONE;
+
+	if (nnb__burst_executor(&c.executor, b->model->prepared, !s->config.plain_bursts, &budget)) {
+		nnb_because(reason, "no memory for a burst");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	nnb__patience(b->line, s->config.callback_ns);
+	hold(s, true);
+	status = nnb_burst_server_new(&b->server, &c, reason);
+	if (status)
+		hold(s, false);
+	return status;
+}
+
+enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *c, struct nnb__model *model,
+                               const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result, int line,
+                               struct nnb_reason *reason)
+{
+	enum nnb_status status = nnb__take(c->app, NNB__BURSTS, 1, reason);
+	struct nnb__burst *b = status ? NULL : calloc(1, sizeof(*b));
+
+	if (!status && !b) {
+		nnb__give(c->app, NNB__BURSTS, 1);
+		nnb_because(reason, "no memory for a burst");
+		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	if (status) {
+		close(line);
+		nnb__model_unref(model);
+		return status;
+	}
+	atomic_init(&b->refs, 1);
+	b->connection = c;
+	b->model = model;
+	b->id = nnb__new_id(c->service);
+	b->line = line;
+	b->message.budget = nnb__budget_of(c->app);
+	status = start(b, request, result, reason);
+	if (status)
+		nnb__burst_unref(b);
+	else
+		*ret = b;
+	return status;
+}

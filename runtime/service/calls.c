@@ -1,0 +1,245 @@
+/*
+ * calls.c -- what the service does when a client calls: one function a type of message, here or in models.c and
+ * executions.c.
+ *
+ * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. What it uses of the connection's
+ *           lists it finds under the lock and counts; the lock is not held while it works.
+ * TRUST     A call that cannot be taken apart is answered with INVALID_ARGUMENT; what it brought is closed and freed.
+ *           What it makes the service hold is charged to its app first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/service.h"
+
+void nnb__call_answer(struct nnb__channel *ch, enum nnb_status status, const struct nnb_reason *why)
+{
+	nnb__answer_begin(&ch->out, status, why);
+}
+
+void nnb__call_malformed(struct nnb__channel *ch)
+{
+	const struct nnb_reason why = { "the call is malformed" };
+
+	nnb__call_answer(ch, NNB_STATUS_INVALID_ARGUMENT, &why);
+}
+
+/* ---- bursts ---- */
+
+/* A queue's descriptor, whose fds are ours. */
+static bool get_desc(struct nnb__message *in, struct nnb_fmq_desc *ret)
+{
+	uint32_t bytes = nnb__get_u32(in), n_fds = nnb__get_u32(in);
+	int fds[NNB_FMQ_MAX_FDS];
+	bool good = nnb__holds(in, bytes, 1) && n_fds <= NNB_FMQ_MAX_FDS;
+
+	ret->n_fds = 0;
+	if (!good) {
+		in->failed = true;
+		return false;
+	}
+	for (uint32_t i = 0; i < n_fds; i++)
+		fds[i] = nnb__get_fd(in);
+	good = !in->failed && !nnb_fmq_desc_decode(ret, in->body + in->at, bytes, fds, n_fds);
+	in->at += bytes;
+	for (uint32_t i = 0; !good && i < n_fds; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return good;
+}
+
+/* Make it one of the connection's: from then on it may go at any time. NONE and its id. */
+static enum nnb_status keep_burst(struct nnb__connection *c, struct nnb__burst *b, uint32_t *id, struct nnb_reason *why)
+{
+	int r;
+
+	pthread_mutex_lock(&c->lock);
+	while (nnb__table_get(&c->bursts, b->id))
+		b->id = nnb__new_id(c->service);
+	*id = b->id;
+	r = nnb__table_put(&c->bursts, b->id, b);
+	pthread_mutex_unlock(&c->lock);
+	if (!r)
+		return NNB_STATUS_NONE;
+	nnb__burst_unref(b);
+	nnb_because(why, "no memory for a burst");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+static void burst(struct nnb__channel *ch)
+{
+	struct nnb__connection *c = ch->connection;
+	struct nnb__model *model = nnb__call_model(ch);
+	struct nnb_fmq_desc request = { 0 }, result = { 0 };
+	struct nnb_reason why = { "" };
+	struct nnb__burst *b;
+	enum nnb_status status;
+	int line = -1;
+
+	if (!model)
+		return;
+	if (get_desc(&ch->in, &request) && get_desc(&ch->in, &result))
+		line = nnb__get_fd(&ch->in);
+	if (line >= 0 && nnb__taken(&ch->in) && nnb__is_line(line)) {
+		status = nnb__burst_new(&b, c, model, &request, &result, line, &why);
+		if (!status)
+			status = keep_burst(c, b, &ch->made_burst, &why);
+		if (status)
+			ch->made_burst = 0;
+		nnb__call_answer(ch, status, &why);
+		if (!status)
+			nnb__put_u32(&ch->out, ch->made_burst);
+	} else {
+		nnb__model_unref(model);
+		if (line >= 0)
+			close(line);
+		nnb__call_malformed(ch);
+	}
+	nnb_fmq_desc_close(&request);
+	nnb_fmq_desc_close(&result);
+}
+
+static void drop_burst(struct nnb__connection *c, uint32_t id)
+{
+	struct nnb__burst *b;
+
+	pthread_mutex_lock(&c->lock);
+	b = nnb__table_remove(&c->bursts, id);
+	pthread_mutex_unlock(&c->lock);
+	if (b)
+		nnb__burst_unref(b);
+}
+
+static void burst_close(struct nnb__channel *ch)
+{
+	uint32_t id = nnb__get_u32(&ch->in);
+
+	if (!nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+		return;
+	}
+	drop_burst(ch->connection, id);
+	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
+}
+
+/* S-13 */
+static void free_memory(struct nnb__channel *ch)
+{
+	struct nnb__connection *c = ch->connection;
+	uint32_t id = nnb__get_u32(&ch->in);
+	int32_t slot = (int32_t)nnb__get_u32(&ch->in);
+	struct nnb__burst *b;
+
+	if (!nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+		return;
+	}
+	pthread_mutex_lock(&c->lock);
+	b = nnb__table_get(&c->bursts, id);
+	if (b)
+		atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&c->lock);
+	if (b) {
+		nnb_burst_server_free_memory(b->server, slot);
+		nnb__burst_unref(b);
+	}
+	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
+}
+
+/* ---- counts ---- */
+
+static void add_live_bursts(struct nnb__connection *c, struct nnb_service_counts *ret)
+{
+	struct nnb_burst_counts counts;
+
+	pthread_mutex_lock(&c->lock);
+	for (uint32_t i = 0; i < c->bursts.n; i++) {
+		const struct nnb__burst *b = c->bursts.items[i];
+
+		if (!b)
+			continue;
+		nnb_burst_server_counts(b->server, &counts);
+		ret->burst_requests += counts.requests;
+		ret->burst_malformed += counts.malformed;
+		ret->slot_lookups += counts.lookups;
+		ret->slot_misses += counts.misses;
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+static struct nnb_holdings holdings(const uint64_t held[NNB__N_RESOURCES])
+{
+	return (struct nnb_holdings){ .connections = held[NNB__CONNECTIONS],
+		                      .channels = held[NNB__CHANNELS],
+		                      .models = held[NNB__MODELS],
+		                      .bursts = held[NNB__BURSTS],
+		                      .pools = held[NNB__POOLS],
+		                      .bytes = held[NNB__BYTES],
+		                      .executions_under_way = held[NNB__ASYNC] };
+}
+
+static void counts(struct nnb__channel *ch)
+{
+	struct nnb_service *s = ch->connection->service;
+	struct nnb_service_counts n = { 0 };
+	uint64_t counters[NNB__N_COUNTERS];
+
+	if (!nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+		return;
+	}
+	for (int i = 0; i < NNB__N_COUNTERS; i++)
+		counters[i] = atomic_load_explicit(&s->counters[i], memory_order_relaxed);
+	n.burst_requests = counters[NNB__BURST_REQUESTS];
+	n.burst_malformed = counters[NNB__BURST_MALFORMED];
+	n.slot_lookups = counters[NNB__SLOT_LOOKUPS];
+	n.slot_misses = counters[NNB__SLOT_MISSES];
+	n.sync_executions = counters[NNB__SYNC];
+	n.async_executions = counters[NNB__ASYNCS];
+	n.refused = counters[NNB__REFUSED];
+	n.performance_held = atomic_load_explicit(&s->holds, memory_order_relaxed) > 0;
+	n.limit = holdings(s->limits);
+	pthread_mutex_lock(&s->lock);
+	n.all = holdings(s->held);
+	n.app = holdings(ch->connection->app->held);
+	for (struct nnb__connection *c = s->connections; c; c = c->next)
+		add_live_bursts(c, &n);
+	pthread_mutex_unlock(&s->lock);
+	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
+	nnb__put(&ch->out, &n, sizeof(n));
+}
+
+/* ---- the table ---- */
+
+static void (*const calls[])(struct nnb__channel *ch) = {
+	[NNB__COUNTS] = counts,
+	[NNB__SUPPORTED] = nnb__call_supported,
+	[NNB__PREPARE] = nnb__call_prepare,
+	[NNB__PREPARE_FROM_CACHE] = nnb__call_prepare_from_cache,
+	[NNB__RELEASE] = nnb__call_release,
+	[NNB__EXECUTE] = nnb__call_execute,
+	[NNB__EXECUTE_ASYNC] = nnb__call_execute_async,
+	[NNB__BURST] = burst,
+	[NNB__BURST_CLOSE] = burst_close,
+	[NNB__FREE_MEMORY] = free_memory,
+};
+
+int nnb__call(struct nnb__channel *ch)
+{
+	uint16_t type = ch->in.type;
+
+	if (type >= sizeof(calls) / sizeof(calls[0]) || !calls[type])
+		return -EBADMSG;
+	calls[type](ch);
+	return 0;
+}
+
+void nnb__unmake(struct nnb__channel *ch)
+{
+	if (ch->made_burst)
+		drop_burst(ch->connection, ch->made_burst);
+	if (ch->made_model)
+		nnb__model_drop(ch->connection, ch->made_model);
+}

@@ -1,0 +1,323 @@
+/*
+ * connection.c -- the life of a connection: its life line, its channels, its end.
+ *
+ * CONCURRENCY  A thread for the life line, a thread a channel; bursts and asynchronous executions have theirs. The
+ *           lock is for the lists. The life line's thread ends everything: it sets closing, hangs up on every socket, so
+ *           that nobody waits for the client any more, waits until the channels and asynchronous executions have gone,
+ *           and frees the rest alone.
+ * CRASH     A client that dies closes its sockets: the life line ends. Its process is watched besides, for a client's
+ *           end of the life line can outlive it, in a queue that we hold.
+ * TRUST     What does not follow the protocol loses its socket: a channel, or all there is.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "service/service.h"
+
+#define PATIENCE_NS UINT64_C(10000000000) /* with who introduces itself, or has begun a message */
+
+/* ---- channels ---- */
+
+static void channel_end(struct nnb__channel *ch)
+{
+	struct nnb__connection *c = ch->connection;
+
+	pthread_mutex_lock(&c->lock);
+	*ch->from = ch->next;
+	if (ch->next)
+		ch->next->from = ch->from;
+	pthread_mutex_unlock(&c->lock);
+	/* What the client has put into the socket may take long to let go of: it is still charged for, and nobody else
+	 * has to wait. */
+	nnb__message_fini(&ch->in);
+	nnb__message_fini(&ch->out);
+	close(ch->sock);
+	nnb__give(c->app, NNB__CHANNELS, 1);
+	pthread_mutex_lock(&c->lock);
+	c->n_channels--;
+	pthread_cond_broadcast(&c->fewer);
+	pthread_mutex_unlock(&c->lock); /* the connection may be gone from here on */
+	free(ch);
+}
+
+/* Take a call and answer it. 0, or the end of the channel. */
+static int serve_call(struct nnb__channel *ch)
+{
+	static const struct nnb_reason too_large = { "the message is more than the app may have" };
+	int r = nnb__receive(ch->sock, &ch->in);
+	uint16_t type;
+
+	ch->made_model = ch->made_burst = 0;
+	ch->will_tell = false;
+	if (r == -EDQUOT)
+		nnb__answer_begin(&ch->out, ch->in.refused, &too_large);
+	else if (!r)
+		r = nnb__call(ch);
+	if (r && r != -EDQUOT)
+		return r;
+	type = ch->in.type;
+	nnb__message_begin(&ch->in, 0);
+	r = nnb__send(ch->sock, &ch->out);
+	if (r)
+		nnb__unmake(ch); /* the caller has given up, and will never know what it has */
+	if (r && type == NNB__EXECUTE_ASYNC && !ch->will_tell)
+		shutdown(ch->connection->events, SHUT_RDWR); /* it waits to be told: this tells it all there is */
+	return r;
+}
+
+static void *serve_channel(void *arg)
+{
+	struct nnb__channel *ch = arg;
+
+	while (!serve_call(ch) && !atomic_load_explicit(&ch->connection->closing, memory_order_relaxed))
+		;
+	channel_end(ch);
+	return NULL;
+}
+
+static int start_thread(void *(*run)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int r;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	r = pthread_create(&thread, &attr, run, arg);
+	pthread_attr_destroy(&attr);
+	return -r;
+}
+
+/* On the life line's thread, like the end of the connection: so none comes after that. @sock is taken. */
+static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct nnb_reason *reason)
+{
+	struct nnb__channel *ch = NULL;
+	enum nnb_status status = NNB_STATUS_INVALID_ARGUMENT;
+
+	if (nnb__is_line(sock))
+		status = nnb__take(c->app, NNB__CHANNELS, 1, reason);
+	else
+		nnb_because(reason, "that is no socket for a channel");
+	if (!status) {
+		ch = calloc(1, sizeof(*ch));
+		if (!ch)
+			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		if (status)
+			nnb__give(c->app, NNB__CHANNELS, 1);
+	}
+	if (status) {
+		close(sock);
+		return status;
+	}
+	ch->connection = c;
+	ch->sock = sock;
+	ch->in.budget = nnb__budget_of(c->app);
+	pthread_mutex_lock(&c->lock);
+	ch->next = c->channels;
+	ch->from = &c->channels;
+	if (ch->next)
+		ch->next->from = &ch->next;
+	c->channels = ch;
+	c->n_channels++;
+	pthread_mutex_unlock(&c->lock);
+	if (start_thread(serve_channel, ch)) {
+		nnb_because(reason, "no thread for another channel");
+		channel_end(ch);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	return NNB_STATUS_NONE;
+}
+
+/* ---- the life line ---- */
+
+static void put_info(struct nnb__message *m, const struct nnb__connection *c)
+{
+	struct nnb_device *device = c->service->config.device;
+	struct nnb_capabilities capabilities;
+
+	nnb__put_u32(m, (uint32_t)getpid());
+	nnb__put_u32(m, c->service->instance);
+	nnb__put_u32(m, c->id);
+	nnb__put_u32(m, c->app->key);
+	nnb__put_text(m, nnb_device_name(device));
+	nnb__put_text(m, nnb_device_version(device));
+	nnb_device_capabilities(device, &capabilities);
+	nnb__put(m, &capabilities.relaxed, sizeof(capabilities.relaxed));
+	nnb__put_u32(m, capabilities.n_types);
+	for (uint32_t i = 0; i < capabilities.n_types; i++)
+		nnb__put(m, &capabilities.types[i], sizeof(capabilities.types[i]));
+}
+
+/* A client introduces itself: version, name, and where to tell it what is done. 0 or -errno. */
+static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
+{
+	struct nnb_reason why = { "" };
+	uint32_t version;
+	int r;
+
+	nnb__patience(c->life, PATIENCE_NS);
+	r = nnb__receive(c->life, in);
+	if (r)
+		return r;
+	version = nnb__get_u32(in);
+	nnb__get_text(in, c->name, sizeof(c->name));
+	c->events = nnb__get_fd(in);
+	if (in->type != NNB__HELLO || !nnb__taken(in) || !nnb__is_line(c->events))
+		return -EBADMSG;
+	if (version != NNB__PROTOCOL) {
+		nnb_because(&why, "the service speaks version %d of the protocol, and not %u", NNB__PROTOCOL, version);
+		nnb__answer_begin(out, NNB_STATUS_INVALID_ARGUMENT, &why);
+		nnb__send(c->life, out);
+		return -EBADMSG;
+	}
+	nnb__answer_begin(out, NNB_STATUS_NONE, NULL);
+	put_info(out, c);
+	return nnb__send(c->life, out);
+}
+
+/* The process may end without an end of the life line: where an fd of its end is on its way to somebody else, or to us. */
+static int await_message(const struct nnb__connection *c)
+{
+	struct pollfd fds[2] = { { .fd = c->process, .events = POLLIN }, { .fd = c->life, .events = POLLIN } };
+
+	while (poll(fds, 2, -1) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return fds[0].revents ? -ECONNRESET : 0;
+}
+
+static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
+{
+	int r = await_message(c);
+	struct nnb_reason why = { "" };
+	int sock;
+
+	if (!r)
+		r = nnb__receive(c->life, in);
+	if (r)
+		return r;
+	sock = nnb__get_fd(in);
+	if (in->type != NNB__CHANNEL || !nnb__taken(in)) {
+		if (sock >= 0)
+			close(sock);
+		return -EBADMSG;
+	}
+	nnb__answer_begin(out, open_channel(c, sock, &why), &why);
+	return nnb__send(c->life, out);
+}
+
+/* ---- the end ---- */
+
+static void hang_up(struct nnb__connection *c)
+{
+	atomic_store_explicit(&c->closing, true, memory_order_relaxed);
+	shutdown(c->life, SHUT_RDWR);
+	pthread_mutex_lock(&c->lock);
+	if (c->events >= 0)
+		shutdown(c->events, SHUT_RDWR);
+	for (struct nnb__channel *ch = c->channels; ch; ch = ch->next)
+		shutdown(ch->sock, SHUT_RDWR);
+	for (uint32_t i = 0; i < c->bursts.n; i++)
+		if (c->bursts.items[i])
+			nnb__burst_hang_up(c->bursts.items[i]);
+	while (c->n_channels || c->n_async)
+		pthread_cond_wait(&c->fewer, &c->lock);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Nobody else changes anything here any more. */
+static void let_go(struct nnb__connection *c)
+{
+	struct nnb__table bursts = c->bursts, models = c->models;
+
+	pthread_mutex_lock(&c->lock); /* who counts looks at everybody's */
+	c->bursts = c->models = (struct nnb__table){ 0 };
+	pthread_mutex_unlock(&c->lock);
+	for (uint32_t i = 0; i < bursts.n; i++)
+		if (bursts.items[i])
+			nnb__burst_unref(bursts.items[i]);
+	for (uint32_t i = 0; i < models.n; i++)
+		if (models.items[i])
+			nnb__model_unref(models.items[i]);
+	nnb__table_fini(&bursts);
+	nnb__table_fini(&models);
+}
+
+/* This, too, may take long. */
+static void close_sockets(struct nnb__connection *c)
+{
+	int life = nnb__retire(c);
+
+	close(life);
+	if (c->events >= 0)
+		close(c->events);
+	if (c->process >= 0)
+		close(c->process);
+}
+
+static void connection_free(struct nnb__connection *c)
+{
+	pthread_cond_destroy(&c->fewer);
+	pthread_mutex_destroy(&c->lock);
+	pthread_mutex_destroy(&c->events_lock);
+	free(c);
+}
+
+static void *live(void *arg)
+{
+	struct nnb__connection *c = arg;
+	struct nnb__message in = { .budget = nnb__budget_of(c->app) }, out = { 0 };
+
+	if (!greet(c, &in, &out))
+		while (!serve_life(c, &in, &out))
+			;
+	nnb__message_fini(&in);
+	nnb__message_fini(&out);
+	hang_up(c);
+	let_go(c);
+	close_sockets(c);
+	nnb__leave(c); /* the service may be gone from here on */
+	connection_free(c);
+	return NULL;
+}
+
+/* Say why not, and hang up: on a thread, for the client may have put things into the socket that take long to close. */
+static void *refuse(void *arg)
+{
+	struct nnb__connection *c = arg;
+	struct nnb__message out = { 0 };
+
+	nnb__answer_begin(&out, c->refused, &c->why);
+	nnb__send(c->life, &out);
+	nnb__message_fini(&out);
+	close_sockets(c);
+	nnb__leave(c);
+	connection_free(c);
+	return NULL;
+}
+
+void nnb__connection_start(struct nnb_service *s, int sock)
+{
+	struct nnb__connection *c = calloc(1, sizeof(*c));
+	if (!c) {
+		close(sock);
+		return;
+	}
+	c->service = s;
+	c->life = sock;
+	c->events = c->process = -1;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->events_lock, NULL);
+	pthread_cond_init(&c->fewer, NULL);
+	c->id = nnb__new_id(s);
+	c->refused = nnb__enter(c, &c->why);
+	if (start_thread(c->refused ? refuse : live, c)) {
+		close_sockets(c); /* there is no thread to be had: nothing better can be done */
+		nnb__leave(c);
+		connection_free(c);
+	}
+}

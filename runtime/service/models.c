@@ -1,0 +1,332 @@
+/*
+ * models.c -- the models that clients have had prepared, and the calls that are about them.
+ *
+ * CONCURRENCY  As in calls.c. A model is counted: by its connection, its bursts, and executions under way.
+ * TRUST     As in calls.c. What a model may weigh is charged to its app before it is prepared.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "service/service.h"
+
+struct nnb__model *nnb__model_ref(struct nnb__model *m)
+{
+	atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
+	return m;
+}
+
+void nnb__model_unref(struct nnb__model *m)
+{
+	if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	nnb_prepared_unref(m->prepared);
+	nnb__give(m->app, NNB__MODELS, 1);
+	nnb__give(m->app, NNB__POOLS, m->pools);
+	nnb__give(m->app, NNB__BYTES, m->bytes);
+	free(m);
+}
+
+/* The model of the id that comes next in the call, counted; NULL, and the call is answered. */
+struct nnb__model *nnb__call_model(struct nnb__channel *ch)
+{
+	struct nnb__connection *c = ch->connection;
+	uint32_t id = nnb__get_u32(&ch->in);
+	struct nnb_reason why = { "" };
+	struct nnb__model *m;
+
+	pthread_mutex_lock(&c->lock);
+	m = nnb__table_get(&c->models, id);
+	if (m)
+		nnb__model_ref(m);
+	pthread_mutex_unlock(&c->lock);
+	if (!m) {
+		nnb_because(&why, "there is no model %u", id);
+		nnb__call_answer(ch, NNB_STATUS_INVALID_ARGUMENT, &why);
+	}
+	return m;
+}
+
+/* ---- what comes with a call ---- */
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes = sum(bytes, pools[i].size);
+	return bytes;
+}
+
+/* What comes next is a model, down to its fds. NONE and *ret owned. */
+static enum nnb_status get_model(struct nnb__message *in, struct nnb_model **ret, struct nnb_reason *why)
+{
+	uint32_t bytes = nnb__get_u32(in);
+	struct nnb_model *m;
+	int r;
+
+	if (!nnb__holds(in, bytes, 1)) {
+		nnb_because(why, "the call is malformed");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	r = nnb_model_decode(&m, in->body + in->at, bytes, why);
+	in->at += bytes;
+	if (r)
+		return r == -ENOMEM ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_INVALID_ARGUMENT;
+	for (uint32_t i = 0; i < m->n_pools; i++)
+		for (uint32_t k = 0; k < m->pools[i].n_fds && k < NNB_MEMORY_FDS; k++)
+			m->pools[i].fds[k] = nnb__get_fd(in);
+	if (!nnb__taken(in)) {
+		nnb_because(why, "the call is malformed");
+		nnb_model_free(m);
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	*ret = m;
+	return NNB_STATUS_NONE;
+}
+
+/* What it may take to run it: its pools, and every operand once. */
+static uint64_t weight(const struct nnb_model *m)
+{
+	uint64_t bytes = sum(nnb__pools_bytes(m->pools, m->n_pools), m->n_values);
+
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		const struct nnb_operand *o = &m->operands[i];
+		uint64_t n;
+
+		if (o->rank > NNB_RANK_MAX)
+			continue; /* not valid: it will be refused */
+		if (nnb_operand_bytes(o->type, o->rank, o->dims, &n))
+			n = UINT64_MAX;
+		bytes = sum(bytes, n);
+	}
+	return bytes;
+}
+
+void nnb__call_supported(struct nnb__channel *ch)
+{
+	struct nnb__app *app = ch->connection->app;
+	struct nnb_reason why = { "" };
+	struct nnb_model *m = NULL;
+	enum nnb_status status = get_model(&ch->in, &m, &why);
+	uint64_t bytes = 0;
+	uint32_t n = m ? m->n_operations : 0, pools = 0;
+	bool *each = m ? calloc((size_t)n + 1, sizeof(*each)) : NULL;
+
+	if (!status && !each)
+		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	if (!status) {
+		status = nnb__take_pools(app, m->n_pools, weight(m), &why);
+		if (!status) {
+			bytes = weight(m);
+			pools = m->n_pools;
+			status = nnb_device_supported(ch->connection->service->config.device, m, each, &why);
+		}
+	}
+	nnb__call_answer(ch, status, &why);
+	for (uint32_t i = 0; !status && i < n; i++)
+		nnb__put(&ch->out, &(uint8_t){ each[i] }, 1);
+	nnb__give(app, NNB__POOLS, pools);
+	nnb__give(app, NNB__BYTES, bytes);
+	free(each);
+	nnb_model_free(m);
+}
+
+/* A cache as it was received: its fds are ours. */
+struct cache {
+	struct nnb_cache cache;
+	int *fds;
+	uint32_t n;
+	bool wanted;
+};
+
+/* Whether there is one, how many files of each kind, the token. */
+static void get_cache(struct nnb__message *in, struct cache *ret)
+{
+	uint32_t n_model, n_data;
+
+	*ret = (struct cache){ .wanted = nnb__get_u32(in) };
+	n_model = nnb__get_u32(in);
+	n_data = nnb__get_u32(in);
+	nnb__get(in, ret->cache.token, sizeof(ret->cache.token));
+	if ((uint64_t)n_model + n_data > in->n_fds)
+		in->failed = true;
+	if (in->failed)
+		return;
+	ret->fds = calloc((size_t)n_model + n_data + 1, sizeof(*ret->fds));
+	if (!ret->fds) {
+		in->failed = true;
+		return;
+	}
+	while (ret->n < n_model + n_data)
+		ret->fds[ret->n++] = nnb__get_fd(in);
+	ret->cache.model_files = ret->fds;
+	ret->cache.data_files = ret->fds + n_model;
+	ret->cache.n_model_files = n_model;
+	ret->cache.n_data_files = n_data;
+}
+
+static void cache_fini(struct cache *cache)
+{
+	for (uint32_t i = 0; i < cache->n; i++)
+		if (cache->fds[i] >= 0)
+			close(cache->fds[i]);
+	free(cache->fds);
+}
+
+/* Make it one of the connection's models. @prepared is taken. NONE and its id. */
+static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared *prepared, bool low_power,
+                                  uint32_t pools, uint64_t bytes, uint32_t *id, struct nnb_reason *why)
+{
+	struct nnb__model *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m) {
+		nnb_prepared_unref(prepared);
+		nnb_because(why, "no memory for the model");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	atomic_init(&m->refs, 1);
+	m->app = c->app;
+	m->prepared = prepared;
+	m->low_power = low_power;
+	m->id = nnb__new_id(c->service);
+	pthread_mutex_lock(&c->lock);
+	while (nnb__table_get(&c->models, m->id))
+		m->id = nnb__new_id(c->service);
+	*id = m->id;
+	m->pools = pools;
+	m->bytes = bytes;
+	r = nnb__table_put(&c->models, m->id, m);
+	pthread_mutex_unlock(&c->lock);
+	if (!r)
+		return NNB_STATUS_NONE;
+	nnb_prepared_unref(prepared);
+	free(m); /* what it was to hold is given back by who took it */
+	nnb_because(why, "no memory for the model");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+/* What reading an entry may take. */
+static uint64_t cache_bytes(const struct nnb_cache *cache)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (uint32_t i = 0; i < cache->n_model_files + cache->n_data_files; i++) {
+		int fd = i < cache->n_model_files ? cache->model_files[i] : cache->data_files[i - cache->n_model_files];
+
+		if (!fstat(fd, &st) && st.st_size > 0)
+			bytes = sum(bytes, (uint64_t)st.st_size);
+	}
+	return bytes;
+}
+
+/* Charge the app, make the model, keep it. @m: NULL: from the cache. */
+static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_model *m, const struct nnb_prepare *how,
+                                  const struct nnb_cache *cache, uint32_t *id, struct nnb_reason *why)
+{
+	struct nnb_device *device = c->service->config.device;
+	uint32_t pools = m ? m->n_pools : 0;
+	uint64_t bytes = m ? weight(m) : cache_bytes(cache), more;
+	struct nnb_prepared *prepared;
+	enum nnb_status status = nnb__take(c->app, NNB__MODELS, 1, why);
+
+	if (status)
+		return status;
+	status = nnb__take_pools(c->app, pools, bytes, why);
+	if (status) {
+		nnb__give(c->app, NNB__MODELS, 1);
+		return status;
+	}
+	status = m ? nnb_prepare(device, m, how, cache, &prepared, why)
+	           : nnb_prepare_from_cache(device, how, cache, &prepared, why);
+	if (!status && !m) { /* only now it is known what it is */
+		more = weight(nnb_prepared_model(prepared));
+		status = nnb__take_pools(c->app, nnb_prepared_model(prepared)->n_pools, more, why);
+		if (status) {
+			nnb_prepared_unref(prepared);
+		} else {
+			nnb__give(c->app, NNB__BYTES, bytes);
+			pools = nnb_prepared_model(prepared)->n_pools;
+			bytes = more;
+		}
+	}
+	if (!status)
+		status = keep_model(c, prepared, how->preference == 0, pools, bytes, id, why);
+	if (status) {
+		nnb__give(c->app, NNB__MODELS, 1);
+		nnb__give(c->app, NNB__POOLS, pools);
+		nnb__give(c->app, NNB__BYTES, bytes);
+	}
+	return status;
+}
+
+static void prepare_one(struct nnb__channel *ch, bool from_cache)
+{
+	struct nnb__message *in = &ch->in;
+	struct nnb_prepare how = { 0 };
+	struct nnb_reason why = { "" };
+	struct nnb_model *m = NULL;
+	struct cache cache;
+	enum nnb_status status = NNB_STATUS_NONE;
+	uint32_t id = 0;
+
+	how.preference = nnb__get_u32(in);
+	how.priority = nnb__get_u32(in);
+	get_cache(in, &cache);
+	if (in->failed || (from_cache && (!nnb__taken(in) || !cache.wanted))) {
+		nnb_because(&why, "the call is malformed");
+		status = NNB_STATUS_INVALID_ARGUMENT;
+	}
+	if (!status && !from_cache)
+		status = get_model(in, &m, &why);
+	if (!status)
+		status = make_model(ch->connection, m, &how, cache.wanted ? &cache.cache : NULL, &id, &why);
+	nnb__call_answer(ch, status, &why);
+	if (!status)
+		nnb__put_u32(&ch->out, id);
+	ch->made_model = id;
+	cache_fini(&cache);
+	nnb_model_free(m);
+}
+
+void nnb__call_prepare(struct nnb__channel *ch)
+{
+	prepare_one(ch, false);
+}
+
+void nnb__call_prepare_from_cache(struct nnb__channel *ch)
+{
+	prepare_one(ch, true);
+}
+
+void nnb__model_drop(struct nnb__connection *c, uint32_t id)
+{
+	struct nnb__model *m;
+
+	pthread_mutex_lock(&c->lock);
+	m = nnb__table_remove(&c->models, id);
+	pthread_mutex_unlock(&c->lock);
+	if (m)
+		nnb__model_unref(m);
+}
+
+void nnb__call_release(struct nnb__channel *ch)
+{
+	uint32_t id = nnb__get_u32(&ch->in);
+
+	if (!nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+		return;
+	}
+	nnb__model_drop(ch->connection, id);
+	nnb__call_answer(ch, NNB_STATUS_NONE, NULL); /* one that is not there is gone, as was asked */
+}

@@ -1,0 +1,406 @@
+/* nnburstd -- the service: a device, shared by apps through a socket. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "nnb/client.h"
+#include "nnb/service.h"
+
+enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
+enum { LARGEST_LIMIT = 1000000 };
+#define PATIENCE_NS UINT64_C(5000000000)
+
+static struct nnb_service *running;
+
+struct options {
+	struct nnb_service_config config;
+	const char *socket, *driver, *cache_key;
+	bool status;
+};
+
+static void usage(FILE *to)
+{
+	fputs("usage: nnburstd [--socket PATH] [--app-identity uid|pid] [--driver NAME] [--spin "
+	      "auto|none|always|TIME]\n"
+	      "                [--plain-bursts] [--cache-key FILE] [--limit NAME=NUMBER]...\n"
+	      "       nnburstd --status [--socket PATH]\n"
+	      "       nnburstd --help | --version\n"
+	      "\n"
+	      "Serve a device to the apps that connect to a socket, until SIGTERM or SIGINT.\n"
+	      "  --socket PATH        /run/nnburst/socket, or $XDG_RUNTIME_DIR/nnburst/socket with --app-identity pid\n"
+	      "  --app-identity KIND  uid: an app is a user, anybody may connect (what root gets);\n"
+	      "                       pid: an app is a process of the user who runs this (what others get)\n"
+	      "  --driver NAME        xnnpack (the default), null, or the path of a driver-NAME.so\n"
+	      "  --spin HOW           how long bursts poll before they sleep: auto (as long as a wake costs), none,\n"
+	      "                       always, or a time such as 50us\n"
+	      "  --plain-bursts       bursts keep no mappings\n"
+	      "  --cache-key FILE     seal compilation caches with the key in FILE, which is made if it is not there\n"
+	      "  --limit NAME=NUMBER  what an app may have: connections, channels, models, bursts, pools, async, or\n"
+	      "                       bytes (K, M, G); and what all have together: total-connections\n"
+	      "  --status             say what a running service holds, and for whom\n"
+	      "\n"
+	      "Exit status: 0 stopped, 2 wrong usage, 5 environment. nnburstd(8) has the rest.\n",
+	      to);
+}
+
+static void complain(const char *what, const char *about)
+{
+	fprintf(stderr, "nnburstd: %s: %s\n", about, what);
+}
+
+/* ---- options ---- */
+
+/* A number and one of the suffixes, each with its factor. False: it is not that. */
+static bool number(const char *text, const char *const suffixes[], const uint64_t factors[], uint64_t *ret)
+{
+	char *end;
+	unsigned long long n;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	for (int i = 0; !errno && suffixes[i]; i++) {
+		if (strcmp(end, suffixes[i]) != 0)
+			continue;
+		*ret = n * factors[i];
+		return n <= UINT64_MAX / factors[i];
+	}
+	return false;
+}
+
+static bool spin(const char *text, uint64_t *ret)
+{
+	static const char *const suffixes[] = { "ns", "us", "ms", "s", NULL };
+	static const uint64_t factors[] = { 1, 1000, 1000000, 1000000000 };
+
+	if (strcmp(text, "auto") == 0)
+		*ret = NNB_FMQ_WINDOW_AUTO;
+	else if (strcmp(text, "none") == 0)
+		*ret = NNB_FMQ_WINDOW_NONE;
+	else if (strcmp(text, "always") == 0)
+		*ret = NNB_FMQ_WINDOW_ALWAYS;
+	else if (!number(text, suffixes, factors, ret) || *ret <= NNB_FMQ_WINDOW_NONE)
+		return false;
+	return true;
+}
+
+static bool is(const char *text, size_t length, const char *name)
+{
+	return strlen(name) == length && strncmp(text, name, length) == 0;
+}
+
+static bool limit(struct nnb_service_config *c, const char *text)
+{
+	static const char *const counts[] = { "", NULL }, *const sizes[] = { "", "K", "M", "G", NULL };
+	static const uint64_t factors[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
+	const struct {
+		const char *name;
+		uint32_t *value;
+	} limits[] = {
+		{ "connections", &c->limits.connections },
+		{ "channels", &c->limits.channels },
+		{ "models", &c->limits.models },
+		{ "bursts", &c->limits.bursts },
+		{ "pools", &c->limits.pools },
+		{ "async", &c->limits.async },
+		{ "total-connections", &c->connections },
+	};
+	const char *value = strchr(text, '=');
+	size_t length;
+	uint64_t n;
+
+	if (!value)
+		return false;
+	length = (size_t)(value++ - text);
+	if (is(text, length, "bytes"))
+		return number(value, sizes, factors, &c->limits.bytes) && c->limits.bytes;
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (!is(text, length, limits[i].name))
+			continue;
+		if (!number(value, counts, factors, &n) || !n || n > LARGEST_LIMIT)
+			return false;
+		*limits[i].value = (uint32_t)n;
+		return true;
+	}
+	return false;
+}
+
+static bool identity(const char *text, enum nnb_app_identity *ret)
+{
+	*ret = strcmp(text, "pid") == 0 ? NNB_APP_PID : NNB_APP_UID;
+	return *ret == NNB_APP_PID || strcmp(text, "uid") == 0;
+}
+
+enum { SOCKET = 256, IDENTITY, DRIVER, SPIN, PLAIN, CACHE_KEY, LIMIT, STATUS, HELP, VERSION };
+
+static const struct option long_options[] = { { "socket", required_argument, NULL, SOCKET },
+	                                      { "app-identity", required_argument, NULL, IDENTITY },
+	                                      { "driver", required_argument, NULL, DRIVER },
+	                                      { "spin", required_argument, NULL, SPIN },
+	                                      { "plain-bursts", no_argument, NULL, PLAIN },
+	                                      { "cache-key", required_argument, NULL, CACHE_KEY },
+	                                      { "limit", required_argument, NULL, LIMIT },
+	                                      { "status", no_argument, NULL, STATUS },
+	                                      { "help", no_argument, NULL, HELP },
+	                                      { "version", no_argument, NULL, VERSION },
+	                                      { 0 } };
+
+static bool take_option(struct options *o, int option)
+{
+	switch (option) {
+	case SOCKET:
+		o->socket = optarg;
+		return true;
+	case IDENTITY:
+		return identity(optarg, &o->config.identity);
+	case DRIVER:
+		o->driver = optarg;
+		return true;
+	case SPIN:
+		return spin(optarg, &o->config.window_ns);
+	case PLAIN:
+		o->config.plain_bursts = true;
+		return true;
+	case CACHE_KEY:
+		o->cache_key = optarg;
+		return true;
+	case STATUS:
+		o->status = true;
+		return true;
+	default:
+		return limit(&o->config, optarg);
+	}
+}
+
+/* -1: go on. Otherwise the exit status. */
+static int read_options(struct options *o, int argc, char **argv)
+{
+	int option, index = 0;
+
+	while ((option = getopt_long(argc, argv, "", long_options, &index)) >= 0) {
+		if (option == HELP || option == VERSION) {
+			if (option == HELP)
+				usage(stdout);
+			else
+				puts("nnburstd " BURSTSCOPE_VERSION);
+			return DONE;
+		}
+		if (option == '?') {
+			fputs("nnburstd: see nnburstd --help\n", stderr);
+			return USAGE;
+		}
+		if (!take_option(o, option)) {
+			fprintf(stderr, "nnburstd: --%s: '%s' is not what it takes; see nnburstd --help\n",
+			        long_options[index].name, optarg);
+			return USAGE;
+		}
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "nnburstd: '%s' is too much; see nnburstd --help\n", argv[optind]);
+	return USAGE;
+}
+
+/* ---- the place of the socket ---- */
+
+/* The path to listen on, whose directory is there; NULL, after having said why. Owned. */
+static char *place(const struct options *o)
+{
+	const char *dir = o->config.identity == NNB_APP_UID ? "/run" : getenv("XDG_RUNTIME_DIR");
+	char *path = NULL;
+
+	if (o->socket)
+		return strdup(o->socket);
+	if (!dir) {
+		complain("is not set: say --socket PATH", "XDG_RUNTIME_DIR");
+		return NULL;
+	}
+	if (asprintf(&path, "%s/nnburst", dir) < 0)
+		return NULL;
+	if (mkdir(path, o->config.identity == NNB_APP_UID ? 0755 : 0700) && errno != EEXIST) {
+		complain(strerror(errno), path);
+		free(path);
+		return NULL;
+	}
+	free(path);
+	return asprintf(&path, "%s/nnburst/socket", dir) < 0 ? NULL : path;
+}
+
+/* ---- the world around ---- */
+
+/* Tell a service manager that asked for it, as sd_notify does. */
+static void notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int sock;
+
+	if (!path || (path[0] != '/' && path[0] != '@') || strlen(path) >= sizeof(to.sun_path))
+		return;
+	strcpy(to.sun_path, path);
+	if (path[0] == '@')
+		to.sun_path[0] = '\0';
+	sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return;
+	sendto(sock, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+	close(sock);
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	nnb_service_stop(running);
+}
+
+static void stop_on_signals(bool stop)
+{
+	struct sigaction action = { .sa_handler = stop ? on_signal : SIG_IGN };
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+}
+
+/* Apps' pools are fds while they travel. */
+static void raise_file_limit(void)
+{
+	struct rlimit limits;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limits)) {
+		limits.rlim_cur = limits.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limits);
+	}
+}
+
+static int open_device(struct options *o)
+{
+	struct nnb_reason why = { "" };
+	uint8_t key[NNB_KEY_BYTES];
+	int r = nnb_device_open(&o->config.device, o->driver, &why);
+
+	if (r) {
+		complain(why.text[0] ? why.text : strerror(-r), "the driver");
+		return ENVIRONMENT;
+	}
+	if (!o->cache_key)
+		return DONE;
+	r = nnb_cache_key_file(o->cache_key, key);
+	if (r) {
+		complain(strerror(-r), o->cache_key);
+		return ENVIRONMENT;
+	}
+	nnb_device_cache_key(o->config.device, key);
+	return DONE;
+}
+
+static int serve(const struct options *o)
+{
+	struct nnb_reason why = { "" };
+	int r = nnb_service_open(&running, &o->config, &why);
+
+	if (r) {
+		fprintf(stderr, "nnburstd: %s\n", why.text[0] ? why.text : strerror(-r));
+		return ENVIRONMENT;
+	}
+	stop_on_signals(true);
+	signal(SIGHUP, SIG_IGN);
+	notify("READY=1");
+	r = nnb_service_run(running);
+	stop_on_signals(false);
+	notify("STOPPING=1");
+	if (r == -EBUSY) {
+		fputs("nnburstd: a client's file cannot be closed; leaving it\n", stderr);
+		_exit(DONE);
+	}
+	nnb_service_close(running);
+	if (!r)
+		return DONE;
+	complain(strerror(-r), "serving");
+	return ENVIRONMENT;
+}
+
+/* ---- asking a running one ---- */
+
+static void print_counts(const struct nnb_service_info *info, const struct nnb_service_counts *n)
+{
+	const struct {
+		const char *what;
+		uint64_t all, app, limit;
+	} rows[] = {
+		{ "connections", n->all.connections, n->app.connections, n->limit.connections },
+		{ "channels", n->all.channels, n->app.channels, n->limit.channels },
+		{ "models", n->all.models, n->app.models, n->limit.models },
+		{ "bursts", n->all.bursts, n->app.bursts, n->limit.bursts },
+		{ "pools", n->all.pools, n->app.pools, n->limit.pools },
+		{ "bytes", n->all.bytes, n->app.bytes, n->limit.bytes },
+		{ "async", n->all.executions_under_way, n->app.executions_under_way, n->limit.executions_under_way },
+	};
+
+	printf("process %u, instance %u, driver %s, %s\n\n", info->pid, info->instance, info->driver,
+	       n->performance_held ? "kept fast by bursts" : "at rest");
+	printf("%-12s %14s %14s %14s\n", "now", "all apps", "this app", "an app's limit");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		printf("%-12s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,
+		       rows[i].limit);
+	printf("\nso far: %" PRIu64 " burst requests (%" PRIu64 " malformed), %" PRIu64 " slot lookups (%" PRIu64
+	       " missed),\n%" PRIu64 " synchronous and %" PRIu64 " asynchronous executions, %" PRIu64 " refusals\n",
+	       n->burst_requests, n->burst_malformed, n->slot_lookups, n->slot_misses, n->sync_executions,
+	       n->async_executions, n->refused);
+}
+
+/* What this very question takes (a connection, a channel) is in the answer. */
+static int tell_status(const struct options *o)
+{
+	const struct nnb_client_config config = { .socket = o->socket, .timeout_ns = PATIENCE_NS };
+	struct nnb_reason why = { "" };
+	struct nnb_service_counts counts;
+	struct nnb_client *client;
+	int status = ENVIRONMENT;
+
+	if (!nnb_client_open(&client, &config, &why)) {
+		if (!nnb_client_counts(client, &counts, &why)) {
+			print_counts(nnb_client_info(client), &counts);
+			status = DONE;
+		}
+		nnb_client_close(client);
+	}
+	if (status)
+		fprintf(stderr, "nnburstd: %s\n", why.text);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .config.identity = geteuid() ? NNB_APP_PID : NNB_APP_UID, .driver = "xnnpack" };
+	int status = read_options(&o, argc, argv);
+	char *path;
+
+	if (status >= 0)
+		return status;
+	if (o.status)
+		return tell_status(&o);
+	path = place(&o);
+	if (!path)
+		return ENVIRONMENT;
+	o.config.socket = path;
+	raise_file_limit();
+	status = open_device(&o);
+	if (!status)
+		status = serve(&o);
+	nnb_device_unref(o.config.device);
+	free(path);
+	return status;
+}

@@ -1,0 +1,654 @@
+/*
+ * protocol.c -- messages over a Unix seqpacket socket.
+ *
+ * LAYOUT    A packet begins with a header: magic u32, type u16, flags u16, bytes of the body u32, number of fds u32. If
+ *           flags has LARGE, the body is in a sealed memfd, which comes first of the packet's fds and is not counted;
+ *           otherwise it follows. Fds beyond what a packet carries come in MORE packets behind it.
+ * CRASH     Whatever of a message did arrive is closed and freed by who received it.
+ * TRUST     Everything may be a stranger's. A body is copied before it is looked at, and a count is believed when as
+ *           many bytes are still to come. Fds are moved into the message before anything is judged, so none is lost.
+ */
+#include "service/protocol.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "memory/sealed.h"
+
+enum { LARGE = 1 };
+
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 4 /* Linux 6.5 */
+#endif
+
+struct header {
+	uint32_t magic;
+	uint16_t type, flags;
+	uint32_t bytes, n_fds;
+};
+
+_Static_assert(sizeof(struct header) == 16, "the header has no padding");
+
+/* ---- messages ---- */
+
+void nnb__message_begin(struct nnb__message *m, uint16_t type)
+{
+	for (uint32_t i = 0; m->received && i < m->n_fds; i++)
+		if (m->fds[i] >= 0)
+			close(m->fds[i]);
+	if (m->borrowed) {
+		free(m->body);
+		m->body = NULL;
+		m->room = 0;
+	}
+	if (m->borrowed || m->borrowed_fds)
+		m->budget.give(m->budget.arg, m->borrowed_fds, m->borrowed);
+	m->type = type;
+	m->bytes = m->at = 0;
+	m->n_fds = m->fds_at = 0;
+	m->received = m->failed = false;
+	m->borrowed = 0;
+	m->borrowed_fds = 0;
+}
+
+void nnb__message_fini(struct nnb__message *m)
+{
+	nnb__message_begin(m, 0);
+	free(m->body);
+	free(m->fds);
+	*m = (struct nnb__message){ 0 };
+}
+
+static bool room_for(struct nnb__message *m, size_t n)
+{
+	size_t need = m->bytes + n, room = m->room ? m->room : 256;
+	uint8_t *body;
+
+	if (need <= m->room)
+		return true;
+	while (room < need)
+		room *= 2;
+	body = need <= NNB__BODY_MAX ? realloc(m->body, room) : NULL;
+	if (!body) {
+		m->failed = true;
+		return false;
+	}
+	m->body = body;
+	m->room = room;
+	return true;
+}
+
+static bool room_for_fds(struct nnb__message *m, uint32_t n)
+{
+	uint32_t need = m->n_fds + n, room = m->room_fds ? m->room_fds : 8;
+	int *fds;
+
+	if (need <= m->room_fds)
+		return true;
+	while (room < need)
+		room *= 2;
+	fds = need <= NNB__FDS_MAX ? realloc(m->fds, room * sizeof(*fds)) : NULL;
+	if (!fds) {
+		m->failed = true;
+		return false;
+	}
+	m->fds = fds;
+	m->room_fds = room;
+	return true;
+}
+
+/* ---- putting together ---- */
+
+void nnb__put(struct nnb__message *m, const void *from, size_t n)
+{
+	if (!n || !room_for(m, n))
+		return;
+	memcpy(m->body + m->bytes, from, n);
+	m->bytes += n;
+}
+
+void nnb__put_u32(struct nnb__message *m, uint32_t n)
+{
+	nnb__put(m, &n, sizeof(n));
+}
+
+void nnb__put_u64(struct nnb__message *m, uint64_t n)
+{
+	nnb__put(m, &n, sizeof(n));
+}
+
+void nnb__put_text(struct nnb__message *m, const char *text)
+{
+	size_t n = strlen(text);
+
+	nnb__put_u32(m, (uint32_t)n);
+	nnb__put(m, text, n);
+}
+
+void nnb__put_fd(struct nnb__message *m, int fd)
+{
+	if (room_for_fds(m, 1))
+		m->fds[m->n_fds++] = fd;
+}
+
+void nnb__put_memory(struct nnb__message *m, const struct nnb_memory *memory)
+{
+	char name[NNB_MEMORY_NAME] = "";
+
+	if (memory->n_fds > NNB_MEMORY_FDS || memory->n_ints > NNB_MEMORY_INTS) {
+		m->failed = true;
+		return;
+	}
+	memcpy(name, memory->name, strnlen(memory->name, sizeof(name) - 1));
+	nnb__put(m, name, sizeof(name));
+	nnb__put_u64(m, memory->size);
+	nnb__put_u32(m, memory->n_fds);
+	nnb__put_u32(m, memory->n_ints);
+	nnb__put(m, memory->ints, memory->n_ints * sizeof(memory->ints[0]));
+	for (uint32_t i = 0; i < memory->n_fds; i++)
+		nnb__put_fd(m, memory->fds[i]);
+}
+
+static void put_arguments(struct nnb__message *m, const struct nnb_argument *a, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++, a++) {
+		nnb__put_u32(m, a->no_value);
+		nnb__put_u32(m, a->location.pool);
+		nnb__put_u32(m, a->location.offset);
+		nnb__put_u32(m, a->location.length);
+		nnb__put_u32(m, a->rank);
+		nnb__put(m, a->dims, a->rank * sizeof(a->dims[0]));
+	}
+}
+
+void nnb__put_request(struct nnb__message *m, const struct nnb_call *call)
+{
+	nnb__put_u32(m, call->n_inputs);
+	nnb__put_u32(m, call->n_outputs);
+	nnb__put_u32(m, call->n_pools);
+	put_arguments(m, call->inputs, call->n_inputs);
+	put_arguments(m, call->outputs, call->n_outputs);
+	for (uint32_t i = 0; i < call->n_pools; i++)
+		nnb__put_memory(m, nnb_pool_memory(call->pools[i]));
+}
+
+void nnb__put_result(struct nnb__message *m, const struct nnb_result *r)
+{
+	nnb__put_u32(m, r->status);
+	nnb__put_u64(m, r->timing.on_device_ns);
+	nnb__put_u64(m, r->timing.in_driver_ns);
+	nnb__put_u32(m, r->n_shapes);
+	for (uint32_t i = 0; i < r->n_shapes; i++) {
+		nnb__put_u32(m, r->shapes[i].sufficient);
+		nnb__put_u32(m, r->shapes[i].rank);
+		nnb__put(m, r->shapes[i].dims, r->shapes[i].rank * sizeof(r->shapes[i].dims[0]));
+	}
+}
+
+/* ---- taking apart ---- */
+
+void nnb__get(struct nnb__message *m, void *to, size_t n)
+{
+	if (n > m->bytes - m->at) {
+		m->failed = true;
+		memset(to, 0, n);
+		return;
+	}
+	if (n)
+		memcpy(to, m->body + m->at, n);
+	m->at += n;
+}
+
+uint32_t nnb__get_u32(struct nnb__message *m)
+{
+	uint32_t n;
+
+	nnb__get(m, &n, sizeof(n));
+	return n;
+}
+
+uint64_t nnb__get_u64(struct nnb__message *m)
+{
+	uint64_t n;
+
+	nnb__get(m, &n, sizeof(n));
+	return n;
+}
+
+void nnb__get_text(struct nnb__message *m, char *to, size_t room)
+{
+	uint32_t n = nnb__get_u32(m);
+	size_t kept = n < room ? n : room - 1;
+
+	to[0] = '\0';
+	if (!nnb__holds(m, n, 1))
+		return;
+	memcpy(to, m->body + m->at, kept);
+	to[kept] = '\0';
+	m->at += n;
+}
+
+int nnb__get_fd(struct nnb__message *m)
+{
+	int fd;
+
+	if (m->fds_at == m->n_fds) {
+		m->failed = true;
+		return -1;
+	}
+	fd = m->fds[m->fds_at];
+	m->fds[m->fds_at++] = -1;
+	return fd;
+}
+
+void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret)
+{
+	struct nnb_memory memory = { 0 };
+	uint32_t n_fds, n_ints;
+
+	nnb__get(m, memory.name, sizeof(memory.name));
+	memory.name[sizeof(memory.name) - 1] = '\0';
+	memory.size = nnb__get_u64(m);
+	n_fds = nnb__get_u32(m);
+	n_ints = nnb__get_u32(m);
+	if (n_fds > NNB_MEMORY_FDS || n_ints > NNB_MEMORY_INTS)
+		m->failed = true;
+	else
+		nnb__get(m, memory.ints, n_ints * sizeof(memory.ints[0]));
+	if (!m->failed) {
+		memory.n_ints = n_ints;
+		memory.n_fds = n_fds;
+		for (uint32_t i = 0; i < n_fds; i++)
+			memory.fds[i] = nnb__get_fd(m);
+	}
+	*ret = memory;
+}
+
+bool nnb__holds(struct nnb__message *m, uint64_t n, size_t least)
+{
+	if (n > (m->bytes - m->at) / least)
+		m->failed = true;
+	return !m->failed;
+}
+
+bool nnb__taken(const struct nnb__message *m)
+{
+	return !m->failed && m->at == m->bytes && m->fds_at == m->n_fds;
+}
+
+static void get_argument(struct nnb__message *m, struct nnb_argument *ret)
+{
+	ret->no_value = nnb__get_u32(m);
+	ret->location.pool = nnb__get_u32(m);
+	ret->location.offset = nnb__get_u32(m);
+	ret->location.length = nnb__get_u32(m);
+	ret->rank = nnb__get_u32(m);
+	if (ret->rank > NNB_RANK_MAX)
+		m->failed = true;
+	else
+		nnb__get(m, ret->dims, ret->rank * sizeof(ret->dims[0]));
+}
+
+bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret)
+{
+	uint32_t n_inputs = nnb__get_u32(m), n_outputs = nnb__get_u32(m), n_pools = nnb__get_u32(m);
+	uint64_t n = (uint64_t)n_inputs + n_outputs;
+
+	*ret = (struct nnb__request){ 0 };
+	if (n > most)
+		m->failed = true;
+	if (!nnb__holds(m, n + n_pools, 5 * sizeof(uint32_t)))
+		return false;
+	ret->arguments = calloc(n + 1, sizeof(*ret->arguments));
+	ret->pools = calloc((size_t)n_pools + 1, sizeof(*ret->pools));
+	if (!ret->arguments || !ret->pools)
+		m->failed = true;
+	for (uint64_t i = 0; i < n && !m->failed; i++)
+		get_argument(m, &ret->arguments[i]);
+	ret->request = (struct nnb_request){
+		.inputs = ret->arguments, .n_inputs = n_inputs, .n_outputs = n_outputs, .pools = ret->pools
+	};
+	for (; ret->request.n_pools < n_pools && !m->failed; ret->request.n_pools++)
+		nnb__get_memory(m, &ret->pools[ret->request.n_pools]);
+	if (m->failed) {
+		nnb__request_fini(ret);
+		return false;
+	}
+	ret->request.outputs = ret->arguments + n_inputs;
+	return true;
+}
+
+void nnb__request_fini(struct nnb__request *r)
+{
+	for (uint32_t i = 0; i < r->request.n_pools; i++)
+		nnb_memory_close(&r->pools[i]);
+	free(r->arguments);
+	free(r->pools);
+	*r = (struct nnb__request){ 0 };
+}
+
+void nnb__get_result(struct nnb__message *m, struct nnb_result *ret, uint32_t room)
+{
+	uint32_t status = nnb__get_u32(m);
+	struct nnb_output_shape unwanted;
+
+	ret->status = status <= NNB_STATUS_DEAD_OBJECT ? (enum nnb_status)status : NNB_STATUS_GENERAL_FAILURE;
+	ret->timing.on_device_ns = nnb__get_u64(m);
+	ret->timing.in_driver_ns = nnb__get_u64(m);
+	ret->n_shapes = nnb__get_u32(m);
+	if (ret->n_shapes > room)
+		m->failed = true;
+	for (uint32_t i = 0; i < ret->n_shapes && !m->failed; i++) {
+		struct nnb_output_shape *s = ret->shapes ? &ret->shapes[i] : &unwanted;
+
+		s->sufficient = nnb__get_u32(m);
+		s->rank = nnb__get_u32(m);
+		if (s->rank > NNB_RANK_MAX)
+			m->failed = true;
+		else
+			nnb__get(m, s->dims, s->rank * sizeof(s->dims[0]));
+	}
+	if (m->failed) {
+		ret->n_shapes = 0;
+		ret->timing = NNB_NO_TIMING;
+		ret->status = NNB_STATUS_GENERAL_FAILURE;
+	}
+}
+
+/* ---- answers ---- */
+
+void nnb__answer_begin(struct nnb__message *m, enum nnb_status status, const struct nnb_reason *reason)
+{
+	nnb__message_begin(m, NNB__ANSWER);
+	nnb__put_u32(m, status);
+	nnb__put_text(m, status && reason ? reason->text : "");
+}
+
+enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *reason)
+{
+	uint32_t status = nnb__get_u32(m);
+	struct nnb_reason why;
+
+	nnb__get_text(m, why.text, sizeof(why.text));
+	if (m->type != NNB__ANSWER || m->failed || status > NNB_STATUS_DEAD_OBJECT) {
+		nnb_because(reason, "what the service answered is no answer");
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+	if (status && reason)
+		*reason = why;
+	return (enum nnb_status)status;
+}
+
+/* ---- sending ---- */
+
+union control {
+	struct cmsghdr align;
+	/* and who made the socket may have asked for credentials and a pidfd besides */
+	char bytes[CMSG_SPACE(sizeof(int) * NNB__PACKET_FDS) + CMSG_SPACE(sizeof(struct ucred)) +
+	           CMSG_SPACE(sizeof(int))];
+};
+
+enum { ARRIVE_MAX = sizeof(union control) / sizeof(int) }; /* fds that could come with a packet */
+
+static int send_packet(int sock, const struct header *h, const void *body, size_t bytes, const int *fds, uint32_t n_fds)
+{
+	struct iovec iov[2] = { { (void *)(uintptr_t)h, sizeof(*h) }, { (void *)(uintptr_t)body, bytes } };
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = bytes ? 2 : 1 };
+	size_t fd_bytes = n_fds * sizeof(int);
+	union control control;
+	ssize_t sent;
+
+	if (n_fds) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(fd_bytes);
+		control.align = (struct cmsghdr){ CMSG_LEN(fd_bytes), SOL_SOCKET, SCM_RIGHTS };
+		memcpy(CMSG_DATA(&control.align), fds, fd_bytes);
+	}
+	do
+		sent = sendmsg(sock, &msg, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	return 0;
+}
+
+/* The body in a memfd of its own. An owned fd, or -errno. */
+static int large_body(const struct nnb__message *m)
+{
+	int fd = nnb__sealed_new("nnburst-message", m->bytes);
+	size_t done = 0;
+
+	while (fd >= 0 && done < m->bytes) {
+		ssize_t n = pwrite(fd, m->body + done, m->bytes - done, (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			close(fd);
+			return -ENOMEM;
+		}
+		done += (size_t)n;
+	}
+	return fd;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static int send_large(int sock, const struct nnb__message *m, struct header *h, uint32_t *sent)
+{
+	int fds[NNB__PACKET_FDS], r;
+
+	*sent = least(m->n_fds, NNB__PACKET_FDS - 1);
+	if (*sent)
+		memcpy(fds + 1, m->fds, *sent * sizeof(int));
+	fds[0] = large_body(m);
+	if (fds[0] < 0)
+		return fds[0];
+	h->flags = LARGE;
+	r = send_packet(sock, h, NULL, 0, fds, *sent + 1);
+	close(fds[0]);
+	return r;
+}
+
+int nnb__send(int sock, struct nnb__message *m)
+{
+	struct header h = { .magic = NNB__MAGIC, .type = m->type, .bytes = (uint32_t)m->bytes, .n_fds = m->n_fds };
+	uint32_t sent = least(m->n_fds, NNB__PACKET_FDS);
+	int r;
+
+	if (m->failed)
+		return -EMSGSIZE;
+	if (m->bytes <= NNB__INLINE_MAX)
+		r = send_packet(sock, &h, m->body, m->bytes, m->fds, sent);
+	else
+		r = send_large(sock, m, &h, &sent);
+	while (!r && sent < m->n_fds) {
+		uint32_t n = least(m->n_fds - sent, NNB__PACKET_FDS);
+
+		h = (struct header){ .magic = NNB__MAGIC, .type = NNB__MORE, .n_fds = n };
+		r = send_packet(sock, &h, NULL, 0, m->fds + sent, n);
+		sent += n;
+	}
+	return r;
+}
+
+/* ---- receiving ---- */
+
+/* Move the fds that came with a packet into the message, for whatever happens next. */
+static int collect_fds(struct nnb__message *m, struct msghdr *msg)
+{
+	int fds[ARRIVE_MAX], r = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		uint32_t n;
+
+		if (c->cmsg_level != SOL_SOCKET || (c->cmsg_type != SCM_RIGHTS && c->cmsg_type != SCM_PIDFD))
+			continue;
+		if (c->cmsg_type == SCM_PIDFD) { /* the peer, whose socket it was, may have asked for that */
+			memcpy(fds, CMSG_DATA(c), sizeof(int));
+			close(fds[0]);
+			continue;
+		}
+		n = (uint32_t)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+		if (room_for_fds(m, n)) {
+			memcpy(m->fds + m->n_fds, fds, n * sizeof(int));
+			m->n_fds += n;
+			continue;
+		}
+		while (n)
+			close(fds[--n]);
+		r = -EBADMSG;
+	}
+	return r;
+}
+
+/* One packet: its header, its body behind what there is, its fds likewise. */
+static int receive_packet(int sock, struct nnb__message *m, struct header *h)
+{
+	struct iovec iov[2] = { { h, sizeof(*h) }, { m->body + m->bytes, m->room - m->bytes } };
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2 };
+	union control control;
+	ssize_t n;
+	int r;
+
+	msg.msg_control = control.bytes;
+	msg.msg_controllen = sizeof(control.bytes);
+	do
+		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	r = collect_fds(m, &msg);
+	if (r)
+		return r;
+	if (n == 0)
+		return -ECONNRESET;
+	if (n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+		return -EBADMSG;
+	m->bytes += (size_t)n - sizeof(*h);
+	return 0;
+}
+
+/* Somebody has to answer for what a large message takes. 0 or -EDQUOT. */
+static int borrow(struct nnb__message *m, uint32_t fds, uint64_t bytes)
+{
+	if (!m->budget.take)
+		return 0;
+	m->refused = m->budget.take(m->budget.arg, fds, bytes);
+	if (m->refused)
+		return -EDQUOT;
+	m->borrowed_fds += fds;
+	m->borrowed += bytes;
+	return 0;
+}
+
+/* Copy the body out of the memfd that came first. From then on nobody can change it. */
+static int fetch_large(struct nnb__message *m, uint32_t bytes)
+{
+	uint64_t size;
+	int fd, r;
+
+	if (!m->n_fds || m->bytes || bytes > NNB__BODY_MAX)
+		return -EBADMSG;
+	fd = m->fds[0];
+	memmove(m->fds, m->fds + 1, --m->n_fds * sizeof(int));
+	r = nnb__sealed_bytes(fd, &size);
+	if (!r && size < bytes)
+		r = -EBADMSG;
+	if (!r)
+		r = borrow(m, 0, bytes);
+	if (!r && !room_for(m, bytes))
+		r = -ENOMEM;
+	while (!r && m->bytes < bytes) {
+		ssize_t n = pread(fd, m->body + m->bytes, bytes - m->bytes, (off_t)m->bytes);
+
+		if (n > 0)
+			m->bytes += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			r = -EBADMSG;
+	}
+	close(fd);
+	return r == -EPERM || r == -EBADF ? -EBADMSG : r;
+}
+
+/* One packet of the fds that are to come, at most @most. */
+static int receive_fds(int sock, struct nnb__message *m, uint32_t most)
+{
+	struct header h = { 0 };
+	uint32_t before = m->n_fds;
+	size_t bytes = m->bytes;
+	int r = room_for(m, 1) ? receive_packet(sock, m, &h) : -ENOMEM;
+
+	if (!r && (h.type != NNB__MORE || m->bytes != bytes || m->n_fds == before || m->n_fds - before > most))
+		r = -EBADMSG;
+	return r;
+}
+
+/* The rest of a message that is refused, so that the next one is found. */
+static int pass_over(int sock, struct nnb__message *m, uint32_t n_fds)
+{
+	uint32_t seen = m->n_fds;
+	int r = 0;
+
+	while (!r && seen < n_fds) {
+		nnb__message_begin(m, 0);
+		m->received = true;
+		r = receive_fds(sock, m, n_fds - seen);
+		seen += m->n_fds;
+	}
+	return r ? r : -EDQUOT;
+}
+
+int nnb__receive(int sock, struct nnb__message *m)
+{
+	struct header h = { 0 };
+	int r;
+
+	nnb__message_begin(m, 0);
+	m->received = true;
+	if (!room_for(m, NNB__INLINE_MAX))
+		return -ENOMEM;
+	r = receive_packet(sock, m, &h);
+	if (!r && (h.n_fds > NNB__FDS_MAX || h.flags & ~LARGE))
+		r = -EBADMSG;
+	if (!r && h.flags & LARGE)
+		r = fetch_large(m, h.bytes);
+	if (!r && (m->bytes != h.bytes || m->n_fds > h.n_fds))
+		r = -EBADMSG;
+	if (!r && m->n_fds < h.n_fds)
+		r = borrow(m, h.n_fds, 0);
+	if (r == -EDQUOT)
+		return pass_over(sock, m, h.n_fds);
+	while (!r && m->n_fds < h.n_fds)
+		r = receive_fds(sock, m, h.n_fds - m->n_fds);
+	m->type = h.type;
+	return r;
+}
+
+bool nnb__is_line(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t size = sizeof(int);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) && domain == AF_UNIX &&
+	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_SEQPACKET;
+}
+
+void nnb__patience(int sock, uint64_t ns)
+{
+	struct timeval t = { (time_t)(ns / 1000000000), (suseconds_t)(ns % 1000000000 / 1000) };
+
+	if (ns && !t.tv_sec && !t.tv_usec)
+		t.tv_usec = 1;
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}

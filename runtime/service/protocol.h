@@ -1,0 +1,132 @@
+/*
+ * protocol.h -- messages between a client and the service, for both.
+ *
+ * A message is a type, a body of bytes, and fds. It is put together and taken apart a field at a time; fields are in
+ * the machine's byte order, without padding. nnburstd(8) says what each type holds.
+ *
+ * CONCURRENCY  A message is one thread's. A socket has one sender and one receiver at a time.
+ */
+#ifndef NNB_SERVICE_PROTOCOL_H
+#define NNB_SERVICE_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "burst/executor.h"
+#include "nnb/client.h"
+
+enum {
+	NNB__PROTOCOL = 1,           /* its version */
+	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
+	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
+	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
+	NNB__FDS_MAX = 4096,         /* of a message */
+	NNB__BODY_MAX = 256 * 1024 * 1024
+};
+
+enum nnb__type {
+	/* on the life line, from the client */
+	NNB__HELLO = 1, /* version u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
+	NNB__CHANNEL,   /* fd: a socket to answer calls on -> an answer */
+
+	/* on a channel, from the client; each is answered */
+	NNB__COUNTS = 16,        /* -> struct nnb_service_counts */
+	NNB__SUPPORTED,          /* model -> a byte an operation */
+	NNB__PREPARE,            /* how, cache, model -> id u32 */
+	NNB__PREPARE_FROM_CACHE, /* how, cache -> id u32 */
+	NNB__RELEASE,            /* model's id -> */
+	NNB__EXECUTE,            /* model's id, measure, request -> result */
+	NNB__EXECUTE_ASYNC,      /* model's id, measure, request, serial u64 -> ; u32: NNB__DONE will come */
+	NNB__BURST,              /* model's id, two descriptors; fd: where to ask for memories -> id u32 */
+	NNB__BURST_CLOSE,        /* burst's id -> */
+	NNB__FREE_MEMORY,        /* burst's id, slot -> */
+
+	/* from the service */
+	NNB__DONE = 32, /* on the events' socket: serial u64, result. No answer */
+	NNB__MEMORIES,  /* on a burst's: n u32, slots -> n memories */
+
+	NNB__ANSWER = 64, /* status u32, reason; then what was asked for, if the status is NONE */
+	NNB__MORE         /* no body: more fds of the message before */
+};
+
+struct nnb__message {
+	uint16_t type;
+	uint8_t *body;
+	size_t bytes, room; /* in use, allocated */
+	size_t at;          /* how far it has been taken apart */
+	int *fds;           /* received: owned until taken, then -1. To be sent: borrowed */
+	uint32_t n_fds, room_fds, fds_at;
+	bool received;
+	bool failed;               /* a field was not there, or there was no memory for it */
+	struct nnb__budget budget; /* who lends what a large message takes while it is received and looked at */
+	uint64_t borrowed;
+	uint32_t borrowed_fds;
+	enum nnb_status refused; /* what it said instead */
+};
+
+/* All zeroes is an empty message. Start over, keeping its memory; fds that nobody has taken are closed. */
+void nnb__message_begin(struct nnb__message *m, uint16_t type);
+void nnb__message_fini(struct nnb__message *m);
+
+/* ---- putting together; what goes wrong is told by sending ---- */
+
+void nnb__put(struct nnb__message *m, const void *from, size_t n);
+void nnb__put_u32(struct nnb__message *m, uint32_t n);
+void nnb__put_u64(struct nnb__message *m, uint64_t n);
+void nnb__put_text(struct nnb__message *m, const char *text);
+void nnb__put_fd(struct nnb__message *m, int fd);
+void nnb__put_memory(struct nnb__message *m, const struct nnb_memory *memory);
+void nnb__put_request(struct nnb__message *m, const struct nnb_call *call);
+void nnb__put_result(struct nnb__message *m, const struct nnb_result *result);
+
+/* ---- taking apart: zeroes where there is nothing, and m->failed ---- */
+
+void nnb__get(struct nnb__message *m, void *to, size_t n);
+uint32_t nnb__get_u32(struct nnb__message *m);
+uint64_t nnb__get_u64(struct nnb__message *m);
+void nnb__get_text(struct nnb__message *m, char *to, size_t room);    /* cut off at its room; always terminated */
+int nnb__get_fd(struct nnb__message *m);                              /* taken: the caller's; -1: there is none */
+void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret); /* the caller's; perhaps not canonical */
+/* @least bytes for each of @n things are still to come? Or else failed. */
+bool nnb__holds(struct nnb__message *m, uint64_t n, size_t least);
+/* All of it was taken, fds and all, and nothing was missing. */
+bool nnb__taken(const struct nnb__message *m);
+
+/* A request with its memory. */
+struct nnb__request {
+	struct nnb_argument *arguments;
+	struct nnb_memory *pools;
+	struct nnb_request request;
+};
+
+/* Of at most @most arguments. False: it is not there, and there is nothing to free. */
+bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret);
+void nnb__request_fini(struct nnb__request *request);
+/* Into @ret, whose shapes have room for @room, or are NULL. */
+void nnb__get_result(struct nnb__message *m, struct nnb_result *ret, uint32_t room);
+
+/* ---- answers ---- */
+
+void nnb__answer_begin(struct nnb__message *m, enum nnb_status status, const struct nnb_reason *reason);
+/* The status at the head of an answer; GENERAL_FAILURE if it is none. */
+enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *reason);
+
+/* ---- sockets ---- */
+
+/* 0, or -errno: -EPIPE and -ECONNRESET: nobody is there; -ENOMEM, -EMSGSIZE: it cannot be sent. */
+int nnb__send(int sock, struct nnb__message *m);
+
+/*
+ * Wait for a message. 0; -ECONNRESET: the end; -EBADMSG: not a message, or one whose fds got lost; -ETIMEDOUT (see
+ * nnb__patience); -ENOMEM; -EDQUOT: its budget lends nothing, m->refused says why, and the message has been passed over.
+ */
+int nnb__receive(int sock, struct nnb__message *m);
+
+/* Is it a socket that messages can be exchanged on, and that can be hung up on? */
+bool nnb__is_line(int fd);
+
+/* How long nnb__receive, and nnb__send for room, wait on @sock; 0: for ever. */
+void nnb__patience(int sock, uint64_t ns);
+
+#endif

@@ -1,0 +1,465 @@
+/*
+ * service.c -- listening, apps and their limits, starting and stopping.
+ *
+ * CONCURRENCY  run is one thread; each connection has its own, and they come here for their app. The lock is for the
+ *           lists and for what apps hold; under it nobody waits, and nothing of a client's is closed, since that may
+ *           take as long as the client likes. Order: this one before a connection's.
+ * CRASH     The socket's lock file is locked as long as the process lives, so who finds it unlocked may take a socket
+ *           that is still there for a dead one's.
+ * TRUST     Who a client is the kernel says (SO_PEERCRED). What it may hold is counted before it is made.
+ */
+#include "service/service.h"
+#include "fmq/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { CONNECTIONS = 256, REFUSING_MAX = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
+#define CALLBACK_NS UINT64_C(10000000000)
+#define FAREWELL_NS UINT64_C(30000000000)
+#define BREATH_MS 20
+
+static const struct {
+	const char *name;
+	uint64_t usual;
+} resources[NNB__N_RESOURCES] = {
+	[NNB__CONNECTIONS] = { "connections", 16 },
+	[NNB__CHANNELS] = { "channels", 64 },
+	[NNB__MODELS] = { "models", 64 },
+	[NNB__BURSTS] = { "bursts", 256 },
+	[NNB__POOLS] = { "pools", 4096 },
+	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30 },
+	[NNB__ASYNC] = { "asynchronous executions", 64 },
+};
+
+/* ---- what apps hold ---- */
+
+enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
+{
+	struct nnb_service *s = app->service;
+	uint64_t limit = s->limits[resource], held;
+	bool fits;
+
+	pthread_mutex_lock(&s->lock);
+	held = app->held[resource];
+	fits = n <= limit && held <= limit - n;
+	if (fits) {
+		app->held[resource] += n;
+		s->held[resource] += n;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (fits)
+		return NNB_STATUS_NONE;
+	nnb__count(s, NNB__REFUSED, 1);
+	nnb_because(reason, "%llu more %s: the app has %llu of %llu", (unsigned long long)n, resources[resource].name,
+	            (unsigned long long)held, (unsigned long long)limit);
+	return n > limit ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+{
+	struct nnb_service *s = app->service;
+
+	pthread_mutex_lock(&s->lock);
+	app->held[resource] -= n;
+	s->held[resource] -= n;
+	pthread_mutex_unlock(&s->lock);
+}
+
+enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
+{
+	enum nnb_status status = nnb__take(app, NNB__POOLS, pools, reason);
+
+	if (status)
+		return status;
+	status = nnb__take(app, NNB__BYTES, bytes, reason);
+	if (status)
+		nnb__give(app, NNB__POOLS, pools);
+	return status;
+}
+
+static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
+{
+	return nnb__take_pools(arg, pools, bytes, NULL);
+}
+
+static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
+{
+	nnb__give(arg, NNB__POOLS, pools);
+	nnb__give(arg, NNB__BYTES, bytes);
+}
+
+struct nnb__budget nnb__budget_of(struct nnb__app *app)
+{
+	return (struct nnb__budget){ budget_take, budget_give, app };
+}
+
+void nnb__count(struct nnb_service *s, enum nnb__counter counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(&s->counters[counter], n, memory_order_relaxed);
+}
+
+uint32_t nnb__new_id(struct nnb_service *s)
+{
+	uint32_t serial;
+
+	do
+		serial = (atomic_fetch_add_explicit(&s->last_id, 1, memory_order_relaxed) + 1) &
+		         ((1u << ID_SERIAL_BITS) - 1);
+	while (!serial);
+	return s->instance << ID_SERIAL_BITS | serial;
+}
+
+/* ---- who is there ---- */
+
+static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
+{
+	struct nnb__app *app = s->apps;
+
+	while (app && app->key != key)
+		app = app->next;
+	if (app)
+		return app;
+	app = calloc(1, sizeof(*app));
+	if (!app)
+		return NULL;
+	app->service = s;
+	app->key = key;
+	app->next = s->apps;
+	s->apps = app;
+	return app;
+}
+
+/* An app that holds nothing is forgotten. */
+static void forget_app(struct nnb_service *s, struct nnb__app *app)
+{
+	struct nnb__app **at = &s->apps;
+
+	if (app->held[NNB__CONNECTIONS])
+		return;
+	while (*at != app)
+		at = &(*at)->next;
+	*at = app->next;
+	free(app);
+}
+
+static void enlist(struct nnb_service *s, struct nnb__connection *c)
+{
+	c->next = s->connections;
+	c->from = &s->connections;
+	if (c->next)
+		c->next->from = &c->next;
+	s->connections = c;
+}
+
+static enum nnb_status admit(struct nnb_service *s, struct nnb__connection *c, uint32_t key, struct nnb_reason *reason)
+{
+	struct nnb__app *app;
+
+	if (s->held[NNB__CONNECTIONS] >= s->config.connections) {
+		nnb_because(reason, "the service has %u connections, and takes no more", s->config.connections);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	app = find_app(s, key);
+	if (!app) {
+		nnb_because(reason, "the service has no memory for another app");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	if (app->held[NNB__CONNECTIONS] >= s->limits[NNB__CONNECTIONS]) {
+		nnb_because(reason, "the app has %u connections, and may have no more",
+		            (unsigned)s->limits[NNB__CONNECTIONS]);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	s->held[NNB__CONNECTIONS]++;
+	app->held[NNB__CONNECTIONS]++;
+	c->app = app;
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
+{
+	struct nnb_service *s = c->service;
+	bool by_pid = s->config.identity == NNB_APP_PID;
+	enum nnb_status status = NNB_STATUS_NONE;
+	struct ucred who = { 0 };
+	socklen_t size = sizeof(who);
+
+	if (getsockopt(c->life, SOL_SOCKET, SO_PEERCRED, &who, &size))
+		status = NNB_STATUS_GENERAL_FAILURE;
+	c->process = pidfd_open(who.pid, 0);
+	if (!status && by_pid && who.uid != geteuid()) {
+		nnb_because(reason, "this service is user %u's own", geteuid());
+		status = NNB_STATUS_DEVICE_UNAVAILABLE;
+	}
+	pthread_mutex_lock(&s->lock);
+	if (!status)
+		status = admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
+	if (status)
+		s->refusing++;
+	enlist(s, c);
+	pthread_mutex_unlock(&s->lock);
+	if (status)
+		nnb__count(s, NNB__REFUSED, 1);
+	return status;
+}
+
+int nnb__retire(struct nnb__connection *c)
+{
+	int life;
+
+	pthread_mutex_lock(&c->service->lock);
+	life = c->life;
+	c->life = -1;
+	pthread_mutex_unlock(&c->service->lock);
+	return life;
+}
+
+void nnb__leave(struct nnb__connection *c)
+{
+	struct nnb_service *s = c->service;
+
+	pthread_mutex_lock(&s->lock);
+	*c->from = c->next;
+	if (c->next)
+		c->next->from = c->from;
+	if (c->app) {
+		s->held[NNB__CONNECTIONS]--;
+		c->app->held[NNB__CONNECTIONS]--;
+		forget_app(s, c->app);
+	} else {
+		s->refusing--;
+	}
+	pthread_cond_broadcast(&s->fewer);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- the socket ---- */
+
+static int fail(struct nnb_reason *reason, const char *what, const char *path)
+{
+	int error = errno;
+
+	nnb_because(reason, "%s: %s: %s", path, what, strerror(error));
+	return -error;
+}
+
+/* Whoever holds the lock file may take the socket. */
+static int lock_socket(struct nnb_service *s, struct nnb_reason *reason)
+{
+	s->lock_fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock_fd < 0)
+		return fail(reason, "cannot open", s->lock_path);
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK)
+			return fail(reason, "cannot lock", s->lock_path);
+		nnb_because(reason, "%s: another instance serves it", s->socket);
+		close(s->lock_fd);
+		s->lock_fd = -1;
+		return -EADDRINUSE;
+	}
+	return 0;
+}
+
+/* What a dead instance left may be replaced, anything else that is there not. */
+static int look_at_place(struct nnb_service *s, struct nnb_reason *reason)
+{
+	struct stat st;
+
+	if (lstat(s->socket, &st) || S_ISSOCK(st.st_mode))
+		return 0;
+	nnb_because(reason, "%s is there, and is no socket", s->socket);
+	return -EEXIST;
+}
+
+/* Listen on a socket of another name, and give it its own when it is ready: who finds it is let in. */
+static int listen_as(struct nnb_service *s, const char *name, struct nnb_reason *reason)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	mode_t mode = s->config.identity == NNB_APP_UID ? 0666 : 0600;
+
+	if (strlen(name) >= sizeof(at.sun_path)) {
+		nnb_because(reason, "%s: too long for a socket", s->socket);
+		return -ENAMETOOLONG;
+	}
+	strcpy(at.sun_path, name);
+	unlink(name);
+	s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->listener < 0)
+		return fail(reason, "no socket", s->socket);
+	if (bind(s->listener, (struct sockaddr *)&at, sizeof(at)))
+		return fail(reason, "cannot bind", s->socket);
+	if (chmod(name, mode) || listen(s->listener, BACKLOG) || rename(name, s->socket)) {
+		int r = fail(reason, "cannot listen", s->socket);
+
+		unlink(name);
+		return r;
+	}
+	return 0;
+}
+
+static int bind_socket(struct nnb_service *s, struct nnb_reason *reason)
+{
+	char *name = NULL;
+	int r = lock_socket(s, reason);
+
+	if (!r)
+		r = look_at_place(s, reason);
+	if (!r && asprintf(&name, "%s.new", s->socket) < 0)
+		r = -ENOMEM;
+	if (!r)
+		r = listen_as(s, name, reason);
+	free(name);
+	return r;
+}
+
+/* ---- life ---- */
+
+static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
+{
+	const uint64_t asked[NNB__N_RESOURCES] = {
+		[NNB__CONNECTIONS] = c->limits.connections,
+		[NNB__CHANNELS] = c->limits.channels,
+		[NNB__MODELS] = c->limits.models,
+		[NNB__BURSTS] = c->limits.bursts,
+		[NNB__POOLS] = c->limits.pools,
+		[NNB__BYTES] = c->limits.bytes,
+		[NNB__ASYNC] = c->limits.async,
+	};
+
+	s->config = *c;
+	if (!s->config.connections)
+		s->config.connections = CONNECTIONS;
+	if (!s->config.callback_ns)
+		s->config.callback_ns = CALLBACK_NS;
+	for (int i = 0; i < NNB__N_RESOURCES; i++)
+		s->limits[i] = asked[i] ? asked[i] : resources[i].usual;
+	if (getrandom(&s->instance, sizeof(s->instance), 0) != sizeof(s->instance))
+		s->instance = (uint32_t)getpid();
+	s->instance = s->instance % 4095 + 1;
+}
+
+int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *config, struct nnb_reason *reason)
+{
+	struct nnb_service *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->listener = s->lock_fd = s->stop_fd = -1;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->fewer, NULL);
+	fill_in(s, config);
+	s->socket = strdup(config->socket);
+	if (!s->socket || asprintf(&s->lock_path, "%s.lock", config->socket) < 0)
+		r = -ENOMEM;
+	else
+		r = bind_socket(s, reason);
+	if (!r) {
+		s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		r = s->stop_fd < 0 ? -errno : 0;
+	}
+	if (r) {
+		nnb_service_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+static void accept_one(struct nnb_service *s)
+{
+	bool full;
+	int sock;
+
+	pthread_mutex_lock(&s->lock);
+	full = s->refusing >= REFUSING_MAX;
+	pthread_mutex_unlock(&s->lock);
+	if (full) { /* who waits is answered when somebody has gone */
+		poll(NULL, 0, BREATH_MS);
+		return;
+	}
+	sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (sock >= 0)
+		nnb__connection_start(s, sock);
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+		poll(NULL, 0, BREATH_MS); /* who waits will be let in when something has been freed */
+}
+
+/* Hang up on everybody, and wait until they have gone. -EBUSY: some will not go. */
+static int let_go(struct nnb_service *s)
+{
+	uint64_t until = nnb__now() + FAREWELL_NS;
+	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	int r = 0;
+
+	pthread_mutex_lock(&s->lock);
+	for (struct nnb__connection *c = s->connections; c; c = c->next)
+		shutdown(c->life, SHUT_RDWR);
+	while (s->connections && !r)
+		r = pthread_cond_clockwait(&s->fewer, &s->lock, CLOCK_MONOTONIC, &at);
+	r = s->connections ? -EBUSY : 0;
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+int nnb_service_run(struct nnb_service *s)
+{
+	struct pollfd fds[2] = { { .fd = s->stop_fd, .events = POLLIN }, { .fd = s->listener, .events = POLLIN } };
+	int r = 0;
+
+	while (!r && !fds[0].revents) {
+		if (poll(fds, 2, -1) < 0)
+			r = errno == EINTR ? 0 : -errno;
+		else if (fds[1].revents)
+			accept_one(s);
+	}
+	close(s->listener);
+	s->listener = -1;
+	if (let_go(s)) {
+		unlink(s->socket);
+		return -EBUSY;
+	}
+	return r;
+}
+
+void nnb_service_stop(struct nnb_service *s)
+{
+	int saved = errno;
+	uint64_t one = 1;
+
+	while (write(s->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	errno = saved;
+}
+
+struct nnb_service *nnb_service_close(struct nnb_service *s)
+{
+	if (!s)
+		return NULL;
+	if (s->listener >= 0)
+		close(s->listener);
+	if (s->stop_fd >= 0) {
+		unlink(s->socket); /* it is ours: it was made under the lock */
+		close(s->stop_fd);
+	}
+	if (s->lock_fd >= 0)
+		close(s->lock_fd); /* the file stays: to remove it would let two hold two files of one name */
+	pthread_cond_destroy(&s->fewer);
+	pthread_mutex_destroy(&s->lock);
+	free(s->socket);
+	free(s->lock_path);
+	free(s);
+	return NULL;
+}

@@ -1,0 +1,203 @@
+/*
+ * service.h -- inside of the service: apps and what they hold, connections, models, bursts.
+ *
+ * service.c listens and keeps the apps; connection.c is the life of a connection and its channels; calls.c, models.c and
+ * executions.c answer what comes over a channel; burst.c is a burst's service side with its line to the client.
+ */
+#ifndef NNB_SERVICE_SERVICE_H
+#define NNB_SERVICE_SERVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "burst/map.h"
+#include "nnb/service.h"
+#include "service/protocol.h"
+
+/* What one app may have a number of. */
+enum nnb__resource {
+	NNB__CONNECTIONS,
+	NNB__CHANNELS,
+	NNB__MODELS,
+	NNB__BURSTS,
+	NNB__POOLS,
+	NNB__BYTES,
+	NNB__ASYNC,
+	NNB__N_RESOURCES
+};
+
+struct nnb__app {
+	struct nnb__app *next;
+	struct nnb_service *service;
+	uint32_t key; /* a uid, or a pid */
+	uint64_t held[NNB__N_RESOURCES];
+};
+
+enum nnb__counter {
+	NNB__BURST_REQUESTS,
+	NNB__BURST_MALFORMED,
+	NNB__SLOT_LOOKUPS,
+	NNB__SLOT_MISSES,
+	NNB__SYNC,
+	NNB__ASYNCS,
+	NNB__REFUSED,
+	NNB__N_COUNTERS
+};
+
+struct nnb_service {
+	struct nnb_service_config config; /* defaults filled in */
+	uint64_t limits[NNB__N_RESOURCES];
+	char *socket, *lock_path;
+	int listener, lock_fd, stop_fd;
+	uint32_t instance;
+	atomic_uint last_id;
+	_Atomic uint64_t counters[NNB__N_COUNTERS]; /* of what has ended */
+	atomic_uint holds;                          /* bursts that keep the device fast */
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t fewer; /* a connection has gone */
+	struct nnb__app *apps;
+	struct nnb__connection *connections;
+	uint32_t refusing;               /* of these, connections that are only told so */
+	uint64_t held[NNB__N_RESOURCES]; /* of all apps */
+};
+
+/*
+ * Take or give back what an app holds. NONE; RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is
+ * more than it may ever have.
+ */
+enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason);
+void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
+enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
+
+/* The same as what keepers of pools ask; its arg is the app. */
+struct nnb__budget nnb__budget_of(struct nnb__app *app);
+
+/* An id nobody has been given lately: the instance number in its high 12 bits. Never 0. */
+uint32_t nnb__new_id(struct nnb_service *service);
+
+void nnb__count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
+
+/* ---- models: counted; what they hold of their app is given back with the last count ---- */
+
+struct nnb__model {
+	atomic_uint refs;
+	struct nnb__app *app;
+	uint32_t id;
+	struct nnb_prepared *prepared;
+	bool low_power;
+	uint32_t pools;
+	uint64_t bytes;
+};
+
+struct nnb__model *nnb__model_ref(struct nnb__model *model);
+void nnb__model_unref(struct nnb__model *model);
+
+/* ---- bursts: counted likewise ---- */
+
+struct nnb__burst {
+	atomic_uint refs;
+	struct nnb__connection *connection;
+	struct nnb__model *model;
+	uint32_t id;
+	int line;                    /* to the client, to ask what slots are */
+	bool broken;                 /* it is out of step: ask no more. The burst's thread's */
+	struct nnb__message message; /* likewise */
+	struct nnb_burst_server *server;
+};
+
+/* @line is taken, whatever happens, and so is a count of @model. */
+enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *connection, struct nnb__model *model,
+                               const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result, int line,
+                               struct nnb_reason *reason);
+void nnb__burst_unref(struct nnb__burst *burst);
+void nnb__burst_hang_up(struct nnb__burst *burst); /* who waits for the client's answer waits no more. Any thread */
+
+/* ---- connections ---- */
+
+/* A list by id, of models or bursts. */
+struct nnb__table {
+	struct nnb__map by_id;
+	void **items;
+	uint32_t n, room;
+};
+
+struct nnb__connection {
+	struct nnb__connection *next, **from; /* the service's list */
+	struct nnb_service *service;
+	struct nnb__app *app;
+	uint32_t id;
+	pid_t pid;
+	uid_t uid;
+	char name[NNB_NAME_MAX];
+	int life, events;
+	int process;                 /* a pidfd of who connected; -1: there is none to be had */
+	pthread_mutex_t events_lock; /* one sender at a time */
+	atomic_bool closing;
+	enum nnb_status refused; /* and why: then it is only to be told so */
+	struct nnb_reason why;
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t fewer; /* a channel or an asynchronous execution has gone */
+	struct nnb__channel *channels;
+	uint32_t n_channels, n_async; /* those that are about to end, too */
+	struct nnb__table models, bursts;
+};
+
+struct nnb__channel {
+	struct nnb__channel *next, **from;
+	struct nnb__connection *connection;
+	int sock;
+	struct nnb__message in, out;
+	uint32_t made_model, made_burst; /* by the call under way; 0: none */
+	bool will_tell;                  /* it was promised that the client will be told */
+};
+
+/* Serve who is at the other end of @sock, which is taken, on a thread of its own. */
+void nnb__connection_start(struct nnb_service *service, int sock);
+
+/*
+ * service.c, for connection.c. Enter: the app of these credentials, with a place for a connection; refused or not, it is
+ * in the service's list, and is to leave. Retire: its life line is nobody else's any more, and may be closed.
+ */
+enum nnb_status nnb__enter(struct nnb__connection *connection, struct nnb_reason *reason);
+int nnb__retire(struct nnb__connection *connection);
+void nnb__leave(struct nnb__connection *connection);
+
+/* ---- calls ---- */
+
+/* Answer the call in channel->in, into channel->out. 0; -EBADMSG: it is no call. */
+int nnb__call(struct nnb__channel *channel);
+
+/* The answer did not arrive: undo what the call made. */
+void nnb__unmake(struct nnb__channel *channel);
+
+/* For who answers. */
+void nnb__call_answer(struct nnb__channel *channel, enum nnb_status status, const struct nnb_reason *why);
+void nnb__call_malformed(struct nnb__channel *channel);
+
+/* The model of the id that comes next in the call, counted; NULL, and the call is answered. */
+struct nnb__model *nnb__call_model(struct nnb__channel *channel);
+
+/* models.c */
+void nnb__call_supported(struct nnb__channel *channel);
+void nnb__call_prepare(struct nnb__channel *channel);
+void nnb__call_prepare_from_cache(struct nnb__channel *channel);
+void nnb__call_release(struct nnb__channel *channel);
+void nnb__model_drop(struct nnb__connection *connection, uint32_t id);
+uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n); /* UINT64_MAX: more than that */
+
+/* executions.c */
+void nnb__call_execute(struct nnb__channel *channel);
+void nnb__call_execute_async(struct nnb__channel *channel);
+
+/* ---- tables ---- */
+
+/* Into and out of a table; the connection's lock is held. A removed item is the caller's. */
+int nnb__table_put(struct nnb__table *table, uint32_t id, void *item);
+void *nnb__table_get(const struct nnb__table *table, uint32_t id);
+void *nnb__table_remove(struct nnb__table *table, uint32_t id);
+void nnb__table_fini(struct nnb__table *table);
+
+#endif
