@@ -1,4 +1,4 @@
-/* nnburst-conformance -- run every model file of a directory through a driver, and compare what comes out. */
+/* nnburst-conformance -- run every model file of a directory, by a driver or through the service, and compare. */
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nnb/device.h"
+#include "nnb/client.h"
 
 enum { DONE = 0, DIFFERED = 1, USAGE = 2, INPUT = 4, ENVIRONMENT = 5 };
 enum { ALIGNMENT = 64, ROOM = 1 << 20 };
@@ -16,8 +16,13 @@ enum { ALIGNMENT = 64, ROOM = 1 << 20 };
 enum verdict { PASSED, FAILED, SKIPPED, N_VERDICTS };
 static const char *const verdict_names[N_VERDICTS] = { "passed", "FAILED", "skipped" };
 
+/* The ways an execution can take; with a service both may be asked for. */
+enum { BY_SYNC = 1, BY_BURST = 2 };
+
 struct session {
-	struct nnb_device *device;
+	struct nnb_device *device; /* in this process; or else */
+	struct nnb_client *client;
+	unsigned paths;        /* through the service */
 	const char *cache_dir; /* NULL: not through a cache */
 	bool quiet;
 	unsigned count[N_VERDICTS];
@@ -86,22 +91,21 @@ static size_t compare(const struct nnb_model *m, uint32_t output, const void *go
 
 /* ---- one example ---- */
 
-/* Inputs in one pool, outputs in another, and the request that says so. */
+/* Inputs in one pool, outputs in another, and the call that says so. */
 struct arrangement {
-	struct nnb_memory pools[2];
-	struct nnb_mapping *mappings[2];
+	struct nnb_pool *pools[2];
 	struct nnb_argument *inputs, *outputs;
-	struct nnb_request request;
+	struct nnb_call call;
+	void *kept; /* what another path made of it */
 };
 
 static void arrangement_free(struct arrangement *a)
 {
-	for (int i = 0; i < 2; i++) {
-		nnb_mapping_unref(a->mappings[i]);
-		nnb_memory_close(&a->pools[i]);
-	}
+	for (int i = 0; i < 2; i++)
+		nnb_pool_free(a->pools[i]);
 	free(a->inputs);
 	free(a->outputs);
+	free(a->kept);
 }
 
 /* The bytes of a model's input or output: as the example has them, otherwise as the model does. */
@@ -141,49 +145,138 @@ static bool arrange(struct arrangement *a, const struct nnb_model *m, const stru
 	bytes[0] = lay_out(a->inputs, m, m->inputs, m->n_inputs, 0, x->input_bytes);
 	bytes[1] = lay_out(a->outputs, m, m->outputs, m->n_outputs, 1, x->output_bytes);
 	for (int i = 0; i < 2; i++)
-		if (bytes[i] > UINT32_MAX || nnb_memory_ashmem(&a->pools[i], bytes[i]) ||
-		    nnb_map(&a->mappings[i], &a->pools[i]))
+		if (bytes[i] > UINT32_MAX || nnb_pool_new(&a->pools[i], bytes[i]))
 			return false;
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
 		if (x->inputs[i])
-			memcpy((char *)nnb_mapping_data(a->mappings[0]) + a->inputs[i].location.offset, x->inputs[i],
+			memcpy((char *)nnb_pool_data(a->pools[0]) + a->inputs[i].location.offset, x->inputs[i],
 			       x->input_bytes[i]);
 		else
 			a->inputs[i] = (struct nnb_argument){ .no_value = true };
 	}
-	a->request = (struct nnb_request){ .inputs = a->inputs,
-		                           .outputs = a->outputs,
-		                           .n_inputs = m->n_inputs,
-		                           .n_outputs = m->n_outputs,
-		                           .n_pools = 2,
-		                           .pools = a->pools };
+	a->call = (struct nnb_call){ .inputs = a->inputs,
+		                     .outputs = a->outputs,
+		                     .n_inputs = m->n_inputs,
+		                     .n_outputs = m->n_outputs,
+		                     .n_pools = 2,
+		                     .pools = a->pools };
 	return true;
 }
 
-static enum verdict run_example(struct nnb_prepared *p, const struct nnb_example *x, struct nnb_reason *reason)
+/* A model that can be executed, one way or another. */
+struct target {
+	struct nnb_prepared *prepared;
+	struct nnb_remote *remote;
+	struct nnb_burst *burst;
+};
+
+static const struct nnb_model *model_of(const struct target *t)
 {
-	__attribute__((cleanup(arrangement_free))) struct arrangement a = { 0 };
-	const struct nnb_model *m = nnb_prepared_model(p);
+	return t->remote ? nnb_remote_model(t->remote) : nnb_prepared_model(t->prepared);
+}
+
+static void target_free(struct target *t)
+{
+	nnb_burst_free(t->burst);
+	nnb_remote_release(t->remote);
+	nnb_prepared_unref(t->prepared);
+}
+
+static enum nnb_status execute_here(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
+{
+	const struct nnb_memory pools[2] = { *nnb_pool_memory(a->pools[0]), *nnb_pool_memory(a->pools[1]) };
+	const struct nnb_request request = { .inputs = a->inputs,
+		                             .outputs = a->outputs,
+		                             .n_inputs = a->call.n_inputs,
+		                             .n_outputs = a->call.n_outputs,
+		                             .n_pools = 2,
+		                             .pools = pools };
+
+	return nnb_execute(t->prepared, &request, NULL, reason);
+}
+
+static enum nnb_status execute(const struct target *t, unsigned path, const struct arrangement *a,
+                               struct nnb_reason *reason)
+{
+	struct nnb_answer answer = { 0 };
 	enum nnb_status status;
 
-	if (!arrange(&a, m, x)) {
-		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
-		return FAILED;
+	if (t->prepared)
+		return execute_here(t, a, reason);
+	if (path == BY_SYNC)
+		return nnb_remote_execute(t->remote, &a->call, &answer, reason);
+	status = nnb_burst_execute(t->burst, &a->call, &answer, reason);
+	if (!status && answer.fallback) {
+		snprintf(reason->text, sizeof(reason->text), "the burst could not carry it");
+		status = NNB_STATUS_GENERAL_FAILURE;
 	}
-	status = nnb_execute(p, &a.request, NULL, reason);
+	return status;
+}
+
+static enum verdict compare_outputs(const struct nnb_model *m, const struct nnb_example *x, const struct arrangement *a,
+                                    struct nnb_reason *reason)
+{
+	for (uint32_t i = 0; i < m->n_outputs; i++) {
+		const char *got = (const char *)nnb_pool_data(a->pools[1]) + a->outputs[i].location.offset;
+
+		if (x->outputs[i] && compare(m, i, got, x->outputs[i], x->output_bytes[i], reason))
+			return FAILED;
+	}
+	return PASSED;
+}
+
+/* The second path has to make the same of it, to the last bit. The output pool is left full of something else. */
+static enum verdict compare_paths(struct arrangement *a, struct nnb_reason *reason)
+{
+	void *outputs = nnb_pool_data(a->pools[1]);
+	size_t bytes = nnb_pool_size(a->pools[1]);
+	enum verdict verdict = PASSED;
+
+	if (a->kept && memcmp(a->kept, outputs, bytes)) {
+		snprintf(reason->text, sizeof(reason->text), "by burst and by sync it does not give the same bits");
+		verdict = FAILED;
+	} else if (!a->kept) {
+		a->kept = malloc(bytes);
+		if (a->kept)
+			memcpy(a->kept, outputs, bytes);
+	}
+	memset(outputs, 0, bytes);
+	return verdict;
+}
+
+static enum verdict run_path(const struct target *t, unsigned path, const struct nnb_example *x, struct arrangement *a,
+                             struct nnb_reason *reason)
+{
+	enum nnb_status status = execute(t, path, a, reason);
+	enum verdict verdict;
+
 	if (status) {
 		struct nnb_reason why = *reason;
 
 		snprintf(reason->text, sizeof(reason->text), "%s: %.200s", nnb_status_name(status), why.text);
 		return FAILED;
 	}
-	for (uint32_t i = 0; i < m->n_outputs; i++) {
-		const char *got = (const char *)nnb_mapping_data(a.mappings[1]) + a.outputs[i].location.offset;
+	verdict = compare_outputs(model_of(t), x, a, reason);
+	return verdict == PASSED ? compare_paths(a, reason) : verdict;
+}
 
-		if (x->outputs[i] && compare(m, i, got, x->outputs[i], x->output_bytes[i], reason))
-			return FAILED;
+static enum verdict run_example(const struct session *s, const struct target *t, const struct nnb_example *x,
+                                struct nnb_reason *reason)
+{
+	__attribute__((cleanup(arrangement_free))) struct arrangement a = { 0 };
+	enum verdict verdict = PASSED;
+
+	if (!arrange(&a, model_of(t), x)) {
+		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
+		return FAILED;
 	}
-	return PASSED;
+	if (t->prepared)
+		return run_path(t, 0, x, &a, reason);
+	if (s->paths & BY_SYNC)
+		verdict = run_path(t, BY_SYNC, x, &a, reason);
+	if (verdict == PASSED && s->paths & BY_BURST)
+		verdict = run_path(t, BY_BURST, x, &a, reason);
+	return verdict;
 }
 
 /* ---- one model ---- */
@@ -192,8 +285,11 @@ static enum verdict run_example(struct nnb_prepared *p, const struct nnb_example
 static enum nnb_status ask(struct session *s, const struct nnb_model *m, bool *supported, struct nnb_reason *reason)
 {
 	bool *each = calloc(m->n_operations + 1, sizeof(*each));
-	enum nnb_status status =
-		each ? nnb_device_supported(s->device, m, each, reason) : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+
+	if (each)
+		status = s->client ? nnb_client_supported(s->client, m, each, reason)
+		                   : nnb_device_supported(s->device, m, each, reason);
 
 	*supported = true;
 	for (uint32_t i = 0; !status && *supported && i < m->n_operations; i++)
@@ -202,14 +298,15 @@ static enum nnb_status ask(struct session *s, const struct nnb_model *m, bool *s
 
 			*supported = false;
 			snprintf(reason->text, sizeof(reason->text), "driver %s does not support operation %u (%s)",
-			         nnb_device_name(s->device), i, name ? name : "OEM_OPERATION");
+			         s->client ? nnb_client_info(s->client)->driver : nnb_device_name(s->device), i,
+			         name ? name : "OEM_OPERATION");
 		}
 	free(each);
 	return status;
 }
 
-static enum nnb_status prepare(struct session *s, const struct nnb_model *m, struct nnb_prepared **ret,
-                               struct nnb_reason *reason)
+static enum nnb_status prepare_here(struct session *s, const struct nnb_model *m, struct nnb_prepared **ret,
+                                    struct nnb_reason *reason)
 {
 	struct nnb_prepare how = { .preference = 1, .priority = 1 };
 	uint8_t token[NNB_TOKEN_BYTES] = { 0 };
@@ -233,9 +330,22 @@ static enum nnb_status prepare(struct session *s, const struct nnb_model *m, str
 	return status;
 }
 
+static enum nnb_status prepare(struct session *s, const struct nnb_model *m, struct target *ret,
+                               struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	if (!s->client)
+		return prepare_here(s, m, &ret->prepared, reason);
+	status = nnb_remote_prepare(s->client, m, NULL, NULL, &ret->remote, reason);
+	if (!status && s->paths & BY_BURST)
+		status = nnb_remote_burst(ret->remote, NULL, &ret->burst, reason);
+	return status;
+}
+
 static enum verdict run_model(struct session *s, const struct nnb_model_file *file, struct nnb_reason *reason)
 {
-	struct nnb_prepared *p;
+	__attribute__((cleanup(target_free))) struct target target = { 0 };
 	enum verdict verdict = PASSED;
 	enum nnb_status status;
 	bool supported;
@@ -248,7 +358,7 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 		return SKIPPED;
 	}
 	if (!status)
-		status = prepare(s, file->model, &p, reason);
+		status = prepare(s, file->model, &target, reason);
 	if (status) {
 		struct nnb_reason why = *reason;
 
@@ -258,11 +368,10 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 	for (uint32_t i = 0; verdict == PASSED && i < file->n_examples; i++) {
 		struct nnb_reason why = { "" };
 
-		verdict = run_example(p, &file->examples[i], &why);
+		verdict = run_example(s, &target, &file->examples[i], &why);
 		if (verdict != PASSED)
 			snprintf(reason->text, sizeof(reason->text), "example %u: %.230s", i, why.text);
 	}
-	nnb_prepared_unref(p);
 	return verdict;
 }
 
@@ -354,14 +463,29 @@ static int open_device(struct session *s, const char *driver)
 	return r ? ENVIRONMENT : DONE;
 }
 
+static int connect_service(struct session *s, const char *socket)
+{
+	const struct nnb_client_config config = { .socket = socket };
+	struct nnb_reason reason = { "" };
+
+	if (!nnb_client_open(&s->client, &config, &reason))
+		return DONE;
+	fprintf(stderr, "nnburst-conformance: %s\n", reason.text);
+	return ENVIRONMENT;
+}
+
 static void usage(FILE *to)
 {
 	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--quiet] DIR\n"
+	      "       nnburst-conformance --path burst|sync|both [--socket PATH] [--quiet] DIR\n"
 	      "       nnburst-conformance --help | --version\n"
 	      "\n"
 	      "Run every model file (*.json) in DIR and compare its outputs with what the file expects.\n"
 	      "  --driver NAME  xnnpack (the default), null, or the path of a driver-NAME.so\n"
 	      "  --cache DIR    prepare each model from a cache in DIR, filling that first\n"
+	      "  --path WAY     through nnburstd: by bursts, by synchronous calls, or by both, which must give the "
+	      "same bits\n"
+	      "  --socket PATH  where nnburstd listens, if not where it usually does\n"
 	      "  --quiet        say nothing of models that passed\n"
 	      "\n"
 	      "Exit status: 0 none failed, 1 some did, 2 wrong usage, 4 no model files there, 5 environment.\n"
@@ -369,15 +493,26 @@ static void usage(FILE *to)
 	      to);
 }
 
+/* 0: there is no such path. */
+static unsigned path_of(const char *name)
+{
+	if (strcmp(name, "both") == 0)
+		return BY_SYNC | BY_BURST;
+	if (strcmp(name, "burst") == 0)
+		return BY_BURST;
+	return strcmp(name, "sync") == 0 ? BY_SYNC : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "driver", required_argument, NULL, 'd' }, { "cache", required_argument, NULL, 'c' },
+		{ "path", required_argument, NULL, 'p' },   { "socket", required_argument, NULL, 's' },
 		{ "quiet", no_argument, NULL, 'q' },        { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },      { 0 }
 	};
 	struct session session = { 0 };
-	const char *driver = "xnnpack";
+	const char *driver = NULL, *socket = NULL;
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
@@ -387,6 +522,17 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			session.cache_dir = optarg;
+			break;
+		case 'p':
+			session.paths = path_of(optarg);
+			if (!session.paths) {
+				fprintf(stderr, "nnburst-conformance: no path '%s'; there are burst, sync and both\n",
+				        optarg);
+				return USAGE;
+			}
+			break;
+		case 's':
+			socket = optarg;
 			break;
 		case 'q':
 			session.quiet = true;
@@ -401,14 +547,15 @@ int main(int argc, char **argv)
 			usage(stderr);
 			return USAGE;
 		}
-	if (argc - optind != 1) {
+	if (argc - optind != 1 || (session.paths && (driver || session.cache_dir)) || (socket && !session.paths)) {
 		usage(stderr);
 		return USAGE;
 	}
-	status = open_device(&session, driver);
+	status = session.paths ? connect_service(&session, socket) : open_device(&session, driver ? driver : "xnnpack");
 	if (!status)
 		status = run_directory(&session, argv[optind]);
 	nnb_device_unref(session.device);
+	nnb_client_close(session.client);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "nnburst-conformance: cannot write the output\n");
 		return ENVIRONMENT;

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# program.sh PROGRAM EXAMPLES -- what nnburst-conformance says and how it ends, for good files and bad ones.
+# program.sh PROGRAM EXAMPLES NNBURSTD -- what nnburst-conformance says and how it ends, for good files and bad ones.
 set -euo pipefail
 
-program=$1 examples=$2 failures=0
-tmp=$(mktemp -d)
-trap 'rm -r "$tmp"' EXIT
+program=$1 examples=$2 nnburstd=$3 failures=0
+. "$(dirname "$0")/../daemon.sh"
 cd "$tmp"
 
 # ends STATUS ARGUMENT...: the program ends so; what it says is in $said.
@@ -63,6 +62,26 @@ ends 5 --cache missing good
 ends 0 --cache cache good
 ends 0 --cache cache good
 [[ -e cache/key ]] || wrong 'a cache without a key'
+
+ends 2 --path bust good
+says "nnburst-conformance: no path 'bust'; there are burst, sync and both"
+ends 2 --socket here good
+ends 2 --path both --driver null good
+ends 5 --path both --socket nowhere good
+says 'nnburst-conformance: nowhere: no service there: is nnburstd running?'
+start_daemon "$nnburstd"
+for path in burst sync both; do
+	ends 1 --path $path --socket "$socket" models
+	says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
+	says 'FAILED  index: INVALID_ARGUMENT: operation 0 (ADD): input 2: there is no operand 9'
+	ends 0 --path $path --socket "$socket" "$examples"
+	says '4 passed, 0 failed, 0 skipped'
+done
+stop_daemon
+start_daemon "$nnburstd" --driver null
+ends 1 --path both --socket "$socket" models
+stop_daemon
+
 ends 0 --help
 ends 0 --version
 if [[ -w /dev/full ]] && "$program" good >/dev/full 2>&1; then
