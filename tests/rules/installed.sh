@@ -13,12 +13,15 @@ scratch
 for file in "$lib/libnnburst.so" "$lib/libnnburst.so.0" "$lib/pkgconfig/nnburst.pc" \
 	"$lib/nnburst/driver-null.so" "$lib/nnburst/driver-xnnpack.so" "$usr/include/nnb/fmq.h" \
 	"$usr/include/nnb/operations.def" "$usr/share/doc/burstscope/copyright" \
-	"$usr/share/man/man3/nnb_fmq.3.gz" "$usr/share/man/man7/nnb_fmq.7.gz" "$usr/share/man/man5/nnb_model.5.gz"; do
+	"$usr/share/man/man3/nnb_fmq.3.gz" "$usr/share/man/man7/nnb_fmq.7.gz" "$usr/share/man/man5/nnb_model.5.gz" \
+	"$usr/share/man/man5/nnburst-scenario.5.gz" "$usr/share/burstscope/scenarios/audio.json"; do
 	[[ -s $file ]] || broken "missing or empty: ${file#"$1"}"
 done
-programs=(nnburst-conformance nnburst-fmq)
-for program in "${programs[@]}"; do
-	for file in "$usr/bin/$program" "$usr/share/man/man1/$program.1.gz" \
+# Each program, and the section of its page.
+programs=(bin/nnburst-conformance.1 bin/nnburst-fmq.1 bin/nnburst-load.1 sbin/nnburstd.8)
+for each in "${programs[@]}"; do
+	section=${each##*.} path=${each%.*} program=$(basename "${each%.*}")
+	for file in "$usr/$path" "$usr/share/man/man$section/$program.$section.gz" \
 		"$usr/share/bash-completion/completions/$program" "$usr/share/zsh/vendor-completions/_$program"; do
 		[[ -s $file ]] || broken "missing or empty: ${file#"$1"}"
 	done
@@ -29,15 +32,20 @@ for page in "$usr"/share/man/man*/*; do
 	gzip -t "$page" || broken "not gzip: ${page#"$1"}"
 done
 wanted=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion nnburst)
-for program in "${programs[@]}"; do
+for each in "${programs[@]}"; do
+	path=${each%.*} program=$(basename "${each%.*}")
 	bash -n "$usr/share/bash-completion/completions/$program" || broken "the bash completion of $program is no bash"
-	version=$(LD_LIBRARY_PATH=$lib "$usr/bin/$program" --version) || broken "$program --version failed"
+	version=$(LD_LIBRARY_PATH=$lib "$usr/$path" --version) || broken "$program --version failed"
 	[[ $version == *"$wanted"* ]] || broken "$program says '$version', pkg-config says '$wanted'"
 done
+grep -q "^ExecStart=.*/sbin/nnburstd " "$usr/lib/systemd/system/nnburstd.service" || broken 'no unit that starts nnburstd'
 
 # The drivers are found where they are installed.
 LD_LIBRARY_PATH=$lib "$usr/bin/nnburst-conformance" --quiet "$here/../../docs/examples/models" >/dev/null ||
 	broken 'the installed nnburst-conformance fails on the examples'
+
+# So are the scenarios.
+LD_LIBRARY_PATH=$lib "$usr/bin/nnburst-load" --check audio || broken 'the installed nnburst-load knows no audio'
 
 read -ra flags < <(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs nnburst)
 for compiler in 'gcc -std=c11' 'g++ -x c++ -std=c++17'; do

@@ -80,7 +80,11 @@ deny 'runtime'              'bsa/|bsv/|babeltrace2/|sqlite3' 'the runtime knows 
 deny 'runtime !runtime/driver/xnnpack/' 'xnnpack|pthreadpool' 'only its driver knows XNNPACK'
 deny 'runtime/driver/null runtime/driver/xnnpack' '(burst|client|driver|fmq|memory|model|sched|service)/' \
 	'a driver knows the public headers and itself, as a stranger'"'"'s would'
-deny 'runtime !runtime/model/' 'jansson'    'model files alone are JSON'
+deny 'runtime/burst'        '(client|load|service)/' 'a burst is the same with and without a service'
+deny 'runtime/service'      '(client|load)/' 'the service does not know who its clients are'
+deny 'runtime/load'         '(burst|client|driver|fmq|memory|model|service)/' \
+	'what makes load is an app: it knows the public headers'
+deny 'runtime !runtime/model/ !runtime/load/' 'jansson' 'model files, scenarios and reports on them alone are JSON'
 only 'runtime/sched/policy runtime/sched/policy.c runtime/sched/policy.h' \
 	'(.*/)?policy[a-z_]*\.h|(assert|inttypes|limits|stdbool|stddef|stdint|string)\.h' \
 	'a policy is a pure decision: no clock, no thread, no lock, nobody else'

@@ -11,7 +11,7 @@ wants readelf
 own()
 {
 	case $(basename "$1") in
-	libnnburst.so*) echo 'libjansson\.so\.[0-9]+' ;;
+	libnnburst.so* | nnburst-load) echo 'libjansson\.so\.[0-9]+' ;;
 	driver-xnnpack.so) echo 'libXNNPACK\.so\.[0-9]+' ;;
 	*) echo 'nothing else' ;;
 	esac

@@ -50,7 +50,7 @@ layers)
 		runtime/driver/x.c xnnpack.h only its driver knows
 		runtime/driver/xnnpack/x.c model/graph.h a driver knows the public
 		runtime/driver/null/x.c driver/device.h a driver knows the public
-		runtime/driver/x.c jansson.h model files alone
+		runtime/driver/x.c jansson.h model files, scenarios
 		runtime/include/nnb/x.h bsa/db.h the runtime knows the seam
 		runtime/fmq/x.c ../../analyzer/fold/fold.h rooms meet
 		runtime/sched/policy.c time.h a policy is a pure decision

@@ -1,0 +1,252 @@
+/*
+ * app.c -- one app: a process of its own, with a connection, its models, and a thread for each thread of each stream.
+ *
+ * It is told all on the board, says that it is ready, is told when to begin, and leaves what it counted on the board.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "board.h"
+#include "load.h"
+#include "stream.h"
+
+struct app {
+	struct load_fds fds;
+	struct load_board *board;
+	struct load_scenario *scenario;
+	const struct load_app *app;
+	struct load_run run;
+	struct load_line *lines;
+	struct load_thread *threads;
+	uint32_t n_started;
+};
+
+/* Put it on the board; returns @status. */
+static int broken(struct app *a, int status, const char *what, const char *why)
+{
+	struct load_board *b = a->board;
+
+	nnb_because(&b->problem, "%s%s%s", what, *what && *why ? ": " : "", why);
+	b->status = status;
+	atomic_store(&b->state, LOAD_BROKEN);
+	return status;
+}
+
+/* ---- getting ready ---- */
+
+static int read_orders(struct app *a)
+{
+	const struct load_orders *o;
+	struct nnb_reason why = { "" };
+	struct load_orders first;
+	char *text;
+	int r;
+
+	if (pread(a->fds.board, &first, sizeof(first), 0) != sizeof(first))
+		return LOAD_ENVIRONMENT;
+	a->board = mmap(NULL, first.board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a->fds.board, 0);
+	if (a->board == MAP_FAILED)
+		return LOAD_ENVIRONMENT;
+	o = &a->board->orders;
+	text = mmap(NULL, o->scenario_bytes, PROT_READ, MAP_SHARED, a->fds.scenario, 0);
+	if (text == MAP_FAILED)
+		return broken(a, LOAD_ENVIRONMENT, "the scenario", strerror(errno));
+	r = load_scenario_parse(&a->scenario, text, o->scenario_bytes, o->name, o->dir, &why);
+	munmap(text, o->scenario_bytes);
+	if (r)
+		return broken(a, LOAD_INPUT, "the scenario", why.text);
+	a->app = &a->scenario->apps[o->app];
+	return LOAD_DONE;
+}
+
+/* Files are read by who we are now, not by who we shall be. */
+static int make_works(struct app *a)
+{
+	struct nnb_reason why = { "" };
+
+	a->lines = calloc(a->app->n_streams, sizeof(*a->lines));
+	a->threads = calloc(a->app->n_threads, sizeof(*a->threads));
+	if (!a->lines || !a->threads)
+		return broken(a, LOAD_ENVIRONMENT, "no memory", "");
+	for (uint32_t i = 0; i < a->app->n_streams; i++) {
+		struct load_line *l = &a->lines[i];
+
+		*l = (struct load_line){ .run = &a->run,
+			                 .stream = &a->app->streams[i],
+			                 .outcome = &a->board->outcomes[i],
+			                 .left = a->board->orders.executions };
+		if (load_work_new(&l->work, l->stream, a->scenario->dir, a->board->orders.seed, &why))
+			return broken(a, LOAD_INPUT, l->stream->model, why.text);
+	}
+	return LOAD_DONE;
+}
+
+static int become(struct app *a)
+{
+	uid_t uid = (uid_t)a->app->uid;
+
+	if (a->app->nice && setpriority(PRIO_PROCESS, 0, (int)a->app->nice))
+		return broken(a, LOAD_ENVIRONMENT, "nice", strerror(errno));
+	if (a->app->uid >= 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
+		return broken(a, LOAD_ENVIRONMENT, "uid", strerror(errno));
+	/* Another user's process is forgotten by who is to be told of its parent's death. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return LOAD_DONE;
+}
+
+static int connect_to_service(struct app *a)
+{
+	const struct load_orders *o = &a->board->orders;
+	struct nnb_client_config config = { .socket = o->socket[0] ? o->socket : NULL,
+		                            .name = a->app->name,
+		                            .timeout_ns = o->timeout_ns };
+	struct nnb_reason why = { "" };
+	int r = nnb_client_open(&a->run.client, &config, &why);
+
+	if (r)
+		return broken(a, LOAD_ENVIRONMENT, "", why.text[0] ? why.text : strerror(-r));
+	a->board->service = *nnb_client_info(a->run.client);
+	return LOAD_DONE;
+}
+
+static int prepare(struct app *a)
+{
+	for (uint32_t i = 0; i < a->app->n_streams; i++) {
+		struct load_line *l = &a->lines[i];
+		struct nnb_prepare how = { .preference = 1, .priority = l->stream->priority };
+		struct nnb_reason why = { "" }, words;
+		uint64_t began = load_now();
+		enum nnb_status status =
+			nnb_remote_prepare(a->run.client, l->work->model, &how, NULL, &l->remote, &why);
+
+		if (status) {
+			nnb_because(&words, "%s: %s", nnb_status_name(status), why.text);
+			return broken(a, LOAD_FAILED, l->stream->name, words.text);
+		}
+		l->outcome->prepare_ns = load_now() - began;
+		l->outcome->remote = nnb_remote_id(l->remote);
+	}
+	return LOAD_DONE;
+}
+
+static int get_ready(struct app *a)
+{
+	int status = read_orders(a);
+
+	if (!status)
+		status = make_works(a);
+	if (!status)
+		status = become(a);
+	if (!status)
+		status = connect_to_service(a);
+	if (!status)
+		status = prepare(a);
+	if (status)
+		return status;
+	a->run.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	a->run.idle = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (a->run.stop < 0 || a->run.idle < 0)
+		return broken(a, LOAD_ENVIRONMENT, "eventfd", strerror(errno));
+	return LOAD_DONE;
+}
+
+/* ---- running ---- */
+
+/* Say so, and be told when to begin. False: never. */
+static bool wait_for_go(struct app *a)
+{
+	atomic_store(&a->board->state, LOAD_READY);
+	if (send(a->fds.orders, "", 1, MSG_NOSIGNAL) != 1)
+		return false;
+	return recv(a->fds.orders, &a->run.began, sizeof(a->run.began), 0) == sizeof(a->run.began);
+}
+
+static int start_threads(struct app *a)
+{
+	for (uint32_t i = 0; i < a->app->n_streams; i++)
+		for (int64_t k = 0; k < a->app->streams[i].threads; k++) {
+			uint64_t number = (uint64_t)a->board->orders.app << 32 | i << 16 | (uint64_t)k;
+			struct load_thread *t = &a->threads[a->n_started];
+			int r;
+
+			*t = (struct load_thread){ .line = &a->lines[i],
+				                   .figures = &a->board->figures[a->n_started],
+				                   .seed = a->board->orders.seed + (number << 8) };
+			r = pthread_create(&t->thread, NULL, load_thread_main, t);
+			if (r)
+				return broken(a, LOAD_ENVIRONMENT, "a thread", strerror(r));
+			a->n_started++;
+		}
+	return LOAD_DONE;
+}
+
+/* Until all threads are through, or the parent wants no more. */
+static void wait_for_threads(struct app *a)
+{
+	struct pollfd fds[] = { { .fd = a->fds.orders, .events = POLLIN }, { .fd = a->run.idle, .events = POLLIN } };
+	eventfd_t n;
+	uint64_t through = 0;
+
+	while (through < a->n_started && !fds[0].revents)
+		if (poll(fds, 2, -1) > 0 && eventfd_read(a->run.idle, &n) == 0)
+			through += n;
+}
+
+static int run(struct app *a)
+{
+	int status;
+
+	/* Waits are to end when they are over, not up to 50 us later. Threads inherit it. */
+	prctl(PR_SET_TIMERSLACK, 1);
+	a->board->began = a->run.began;
+	atomic_store(&a->board->state, LOAD_RUNNING);
+	status = start_threads(a);
+	if (!status)
+		wait_for_threads(a);
+	atomic_store(&a->run.stopping, true);
+	eventfd_write(a->run.stop, 1);
+	for (uint32_t i = 0; i < a->n_started; i++)
+		pthread_join(a->threads[i].thread, NULL);
+	a->board->ended = load_now();
+	for (uint32_t i = 0; !status && i < a->app->n_streams; i++)
+		if (a->board->outcomes[i].broken)
+			status = broken(a, LOAD_FAILED, a->app->streams[i].name, a->board->outcomes[i].reason.text);
+	return status;
+}
+
+static void let_go(struct app *a)
+{
+	for (uint32_t i = 0; a->lines && i < a->app->n_streams; i++) {
+		nnb_remote_release(a->lines[i].remote);
+		load_work_free(a->lines[i].work);
+	}
+	nnb_client_close(a->run.client);
+	free(a->lines);
+	free(a->threads);
+	load_scenario_free(a->scenario);
+}
+
+int load_app_main(const struct load_fds *fds)
+{
+	struct app a = { .fds = *fds, .run.lock = PTHREAD_MUTEX_INITIALIZER };
+	int status;
+
+	status = get_ready(&a);
+	a.run.board = a.board;
+	if (!status)
+		status = wait_for_go(&a) ? run(&a) : LOAD_FAILED;
+	let_go(&a);
+	if (!status)
+		atomic_store(&a.board->state, LOAD_FINISHED);
+	return status;
+}

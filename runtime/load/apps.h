@@ -1,0 +1,42 @@
+/* apps.h -- the processes that the apps are: started, told when to begin and to stop, and collected. */
+#ifndef LOAD_APPS_H
+#define LOAD_APPS_H
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "board.h"
+
+struct load_process {
+	pid_t pid; /* 0: not started */
+	int orders;
+	struct load_board *board; /* NULL: not started */
+	bool ready, gone, slow;   /* slow: it did not stop, and was killed */
+	int wait_status;
+	struct rusage usage;
+};
+
+struct load_session {
+	const struct load_scenario *scenario;
+	const char *text; /* of the scenario, for the apps to read themselves */
+	size_t text_bytes;
+	const char *socket; /* NULL: the usual */
+	uint64_t seed, duration_ns;
+	bool progress; /* on standard error */
+
+	struct load_process *processes; /* one for each app */
+	uint64_t began, ended;
+	bool interrupted;
+};
+
+/*
+ * Run all apps from beginning to end. The exit status of what kept them from running, with the reason, or DONE: then
+ * what there is to tell is on their boards.
+ */
+int load_session_run(struct load_session *session, struct nnb_reason *reason);
+void load_session_fini(struct load_session *session);
+
+/* Did the app come to its end as it should? */
+bool load_process_fine(const struct load_process *process);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * board.h -- what an app's process and the one that started it share: a memory with what is asked and what was found.
+ *
+ * The parent writes the first part before it starts the process, and reads the rest: the state and numbers of executions
+ * at any time, all else once the process is gone. So what an app had counted when it died is not lost.
+ */
+#ifndef LOAD_BOARD_H
+#define LOAD_BOARD_H
+
+#include <limits.h>
+#include <stdatomic.h>
+
+#include "nnb/client.h"
+#include "scenario.h"
+#include "stats.h"
+
+enum load_state { LOAD_STARTING, LOAD_READY, LOAD_RUNNING, LOAD_FINISHED, LOAD_BROKEN };
+
+struct load_orders {
+	uint32_t app; /* which of the scenario's */
+	uint64_t seed, duration_ns, timeout_ns;
+	int64_t executions;
+	char name[LOAD_NAME], dir[LOAD_MODEL]; /* as load_scenario_parse takes them */
+	char socket[PATH_MAX];                 /* "": the usual */
+	size_t scenario_bytes, board_bytes;
+};
+
+struct load_outcome { /* of a stream */
+	uint64_t prepare_ns;
+	uint32_t remote; /* what the service calls the model */
+	bool broken;
+	struct nnb_reason reason;                 /* of what broke it */
+	struct nnb_reason reasons[LOAD_STATUSES]; /* of the first execution with that status */
+};
+
+struct load_board {
+	struct load_orders orders;
+
+	atomic_int state; /* enum load_state */
+	int status;       /* what nnburst-load is to end with, where it is BROKEN */
+	struct nnb_reason problem;
+	uint64_t began, ended; /* CLOCK_MONOTONIC */
+	struct nnb_service_info service;
+	struct load_outcome outcomes[LOAD_STREAMS_MAX];
+	struct load_figures figures[]; /* of each thread, stream by stream */
+};
+
+static inline size_t load_board_bytes(const struct load_app *app)
+{
+	return sizeof(struct load_board) + app->n_threads * sizeof(struct load_figures);
+}
+
+/* The fds an app is started with. */
+struct load_fds {
+	int orders; /* a socket: once it is ready it says so with a byte; the time to begin is the answer; its end is to stop */
+	int scenario; /* a memory: the text */
+	int board;    /* a memory */
+};
+
+/* Be an app. Returns the exit status. */
+int load_app_main(const struct load_fds *fds);
+
+#endif

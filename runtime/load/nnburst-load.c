@@ -1,0 +1,378 @@
+/* nnburst-load -- run apps as a scenario file says, each a process of its own, and tell what they measured. */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apps.h"
+#include "load.h"
+#include "report.h"
+#include "work.h"
+
+struct options {
+	const char *socket, *scenario;
+	uint64_t duration_ns; /* 0: as the scenario says */
+	int64_t seed;         /* -1: as the scenario says */
+	bool json, list, check, quiet;
+};
+
+static void usage(FILE *to)
+{
+	fputs("usage: nnburst-load [--socket PATH] [--duration TIME] [--seed N] [--format table|json] [--check] "
+	      "[--quiet]\n"
+	      "                    SCENARIO\n"
+	      "       nnburst-load --list | --help | --version\n"
+	      "\n"
+	      "Run the apps of a scenario against the service, each as a process of its own, and tell what they "
+	      "measured.\n"
+	      "SCENARIO is a file (with a slash, or ending in .json), or the name of one that comes with the program.\n"
+	      "  --socket PATH    of the service; otherwise $NNBURST_SOCKET or where nnburstd listens\n"
+	      "  --duration TIME  instead of the scenario's, as in 500ms\n"
+	      "  --seed N         instead of the scenario's\n"
+	      "  --format KIND    table (the default) or json\n"
+	      "  --check          read the scenario and its models, and run nothing\n"
+	      "  --quiet          no progress\n"
+	      "  --list           the scenarios that come with the program\n"
+	      "\n"
+	      "Exit status: 0 done, 1 something failed that should not, 2 wrong usage, 4 a wrong scenario,\n"
+	      "5 environment: no service, no permission. nnburst-load(1), nnburst-scenario(5).\n",
+	      to);
+}
+
+static void complain(const char *about, const char *what)
+{
+	fprintf(stderr, "nnburst-load: %s%s%s\n", about, *about ? ": " : "", what);
+}
+
+/* ---- options ---- */
+
+enum { SOCKET = 256, DURATION, SEED, FORMAT, LIST, CHECK, QUIET, HELP, VERSION };
+
+static const struct option long_options[] = {
+	{ "socket", required_argument, NULL, SOCKET }, { "duration", required_argument, NULL, DURATION },
+	{ "seed", required_argument, NULL, SEED },     { "format", required_argument, NULL, FORMAT },
+	{ "list", no_argument, NULL, LIST },           { "check", no_argument, NULL, CHECK },
+	{ "quiet", no_argument, NULL, QUIET },         { "help", no_argument, NULL, HELP },
+	{ "version", no_argument, NULL, VERSION },     { 0 }
+};
+
+enum { N_OPTIONS = sizeof(long_options) / sizeof(long_options[0]) - 1 };
+
+static int wrong_option(const char *word)
+{
+	const char *nearest = strncmp(word, "--", 2) ? NULL
+	                                             : load_nearest(word + 2, &long_options[0].name, N_OPTIONS,
+	                                                            sizeof(long_options[0]));
+
+	if (nearest)
+		fprintf(stderr, "nnburst-load: no option '%s'; did you mean '--%s'?\n", word, nearest);
+	else
+		fprintf(stderr, "nnburst-load: no option '%s'; see nnburst-load --help\n", word);
+	return LOAD_USAGE;
+}
+
+static bool take_seed(const char *text, int64_t *ret)
+{
+	char *end;
+	long long n;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	*ret = n;
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+static bool take_option(struct options *o, int option)
+{
+	switch (option) {
+	case SOCKET:
+		o->socket = optarg;
+		return strlen(optarg) < PATH_MAX;
+	case DURATION:
+		return !load_time(optarg, &o->duration_ns) && o->duration_ns >= LOAD_MS &&
+		       o->duration_ns <= LOAD_DURATION_MAX;
+	case SEED:
+		return take_seed(optarg, &o->seed);
+	case FORMAT:
+		o->json = strcmp(optarg, "json") == 0;
+		return o->json || strcmp(optarg, "table") == 0;
+	case LIST:
+		return o->list = true;
+	case CHECK:
+		return o->check = true;
+	default:
+		return o->quiet = true;
+	}
+}
+
+/* -1: go on. Otherwise the exit status. */
+static int read_options(struct options *o, int argc, char **argv)
+{
+	int option, index = 0;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", long_options, &index)) >= 0) {
+		if (option == HELP || option == VERSION) {
+			if (option == HELP)
+				usage(stdout);
+			else
+				puts("nnburst-load " BURSTSCOPE_VERSION);
+			return LOAD_DONE;
+		}
+		if (option == ':' || (option == '?' && optopt >= SOCKET)) {
+			fprintf(stderr, "nnburst-load: '%s' %s; see nnburst-load --help\n", argv[optind - 1],
+			        option == ':' ? "needs a value" : "takes no value");
+			return LOAD_USAGE;
+		}
+		if (option == '?')
+			return wrong_option(argv[optind - 1]);
+		if (!take_option(o, option)) {
+			fprintf(stderr, "nnburst-load: --%s: '%s' is not what it takes; see nnburst-load --help\n",
+			        long_options[index].name, optarg);
+			return LOAD_USAGE;
+		}
+	}
+	if (o->list ? optind == argc : argc - optind == 1) {
+		o->scenario = argv[optind];
+		return -1;
+	}
+	usage(stderr);
+	return LOAD_USAGE;
+}
+
+/* ---- scenarios that come with the program ---- */
+
+/* Beside the program in a build, and where they are installed. Owned; NULL: nowhere. */
+static char *shipped_dir(void)
+{
+	char exe[PATH_MAX], *dir;
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	const char *const places[] = { "scenarios", "../share/burstscope/scenarios" };
+
+	exe[n > 0 ? n : 0] = '\0';
+	*strrchr(n > 0 ? exe : strcpy(exe, "/"), '/') = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (asprintf(&dir, "%s/%s", exe, places[i]) < 0)
+			return NULL;
+		if (access(dir, R_OK | X_OK) == 0)
+			return dir;
+		free(dir);
+	}
+	return access(SCENARIOS_DIR, R_OK | X_OK) == 0 ? strdup(SCENARIOS_DIR) : NULL;
+}
+
+static int is_scenario(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name);
+
+	return n > 5 && strcmp(entry->d_name + n - 5, ".json") == 0;
+}
+
+/* Their names, without .json, sorted: how many, and *ret. */
+static int shipped_names(const char *dir, struct dirent ***ret)
+{
+	int n = dir ? scandir(dir, ret, is_scenario, alphasort) : 0;
+
+	for (int i = 0; i < n; i++)
+		(*ret)[i]->d_name[strlen((*ret)[i]->d_name) - 5] = '\0';
+	if (!dir)
+		*ret = NULL;
+	return n;
+}
+
+static void free_names(struct dirent **entries, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
+	if (n >= 0)
+		free(entries);
+}
+
+static int list(void)
+{
+	char *dir = shipped_dir();
+	struct dirent **entries;
+	int n = shipped_names(dir, &entries);
+
+	for (int i = 0; i < n; i++) {
+		struct load_scenario *s;
+		struct nnb_reason why = { "" };
+		char *path;
+
+		if (asprintf(&path, "%s/%s.json", dir, entries[i]->d_name) < 0)
+			abort();
+		if (load_scenario_read(&s, path, NULL, NULL, &why) == 0) {
+			printf("%-20s %s\n", entries[i]->d_name, s->about);
+			load_scenario_free(s);
+		} else {
+			complain(path, why.text);
+		}
+		free(path);
+	}
+	free_names(entries, n);
+	free(dir);
+	if (n > 0)
+		return LOAD_DONE;
+	complain("", "the scenarios that came with this program are not where they were put");
+	return LOAD_ENVIRONMENT;
+}
+
+/* The path of a scenario that comes with the program; NULL, after having said why. Owned. */
+static char *shipped(const char *name)
+{
+	char *dir = shipped_dir(), *path = NULL;
+	const char *words[64], *nearest;
+	struct dirent **entries;
+	int n = shipped_names(dir, &entries), n_words = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (strcmp(name, entries[i]->d_name) == 0 && asprintf(&path, "%s/%s.json", dir, name) < 0)
+			abort();
+		if (n_words < 64)
+			words[n_words++] = entries[i]->d_name;
+	}
+	if (!path) {
+		nearest = load_nearest(name, words, (size_t)n_words, sizeof(words[0]));
+		if (nearest)
+			fprintf(stderr, "nnburst-load: no scenario '%s'; did you mean '%s'?\n", name, nearest);
+		else
+			fprintf(stderr, "nnburst-load: no scenario '%s'; see nnburst-load --list\n", name);
+	}
+	free_names(entries, n);
+	free(dir);
+	return path;
+}
+
+/* ---- running ---- */
+
+/* Are the models right? Each is read as its app will. */
+static int check_models(const struct load_scenario *s, uint64_t seed, struct nnb_reason *reason)
+{
+	for (uint32_t i = 0; i < s->n_apps; i++)
+		for (uint32_t k = 0; k < s->apps[i].n_streams; k++) {
+			struct nnb_reason why = { "" };
+			struct load_work *work;
+
+			if (load_work_new(&work, &s->apps[i].streams[k], s->dir, seed, &why)) {
+				nnb_because(reason, "apps[%u].streams[%u].model: %.200s", i, k, why.text);
+				return LOAD_INPUT;
+			}
+			load_work_free(work);
+		}
+	return LOAD_DONE;
+}
+
+/* Only root can play other users. */
+static int check_users(const struct load_scenario *s, struct nnb_reason *reason)
+{
+	for (uint32_t i = 0; geteuid() && i < s->n_apps; i++)
+		if (s->apps[i].uid >= 0 && s->apps[i].uid != (int64_t)geteuid()) {
+			nnb_because(reason, "apps[%u].uid: only root can be user %" PRId64, i, s->apps[i].uid);
+			return LOAD_ENVIRONMENT;
+		}
+	return LOAD_DONE;
+}
+
+static int tell(const struct options *o, const struct load_session *session)
+{
+	struct load_report report;
+	int status = LOAD_DONE;
+
+	if (load_report_init(&report, session)) {
+		complain("", "no memory for a report");
+		return LOAD_ENVIRONMENT;
+	}
+	if (o->json ? load_report_json(&report) : load_report_table(&report)) {
+		complain("", "cannot write the output");
+		status = LOAD_ENVIRONMENT;
+	}
+	for (uint32_t i = 0; i < report.n_problems; i++)
+		complain("", report.problems[i].text);
+	if (!status && report.n_problems)
+		status = LOAD_FAILED;
+	load_report_fini(&report);
+	return status;
+}
+
+static int run(const struct options *o, const char *path, const struct load_scenario *scenario, const char *text,
+               size_t bytes)
+{
+	struct load_session session = { .scenario = scenario,
+		                        .text = text,
+		                        .text_bytes = bytes,
+		                        .socket = o->socket,
+		                        .seed = (uint64_t)(o->seed >= 0 ? o->seed : scenario->seed),
+		                        .duration_ns = o->duration_ns ? o->duration_ns : scenario->duration_ns,
+		                        .progress = !o->quiet && isatty(STDERR_FILENO) };
+	struct nnb_reason why = { "" };
+	int status = check_models(scenario, session.seed, &why);
+
+	if (status) {
+		complain(path, why.text);
+		return status;
+	}
+	if (o->check)
+		return LOAD_DONE;
+	status = check_users(scenario, &why);
+	if (status) {
+		complain(path, why.text);
+		return status;
+	}
+	status = load_session_run(&session, &why);
+	if (status)
+		complain("", why.text);
+	else
+		status = tell(o, &session);
+	load_session_fini(&session);
+	return status;
+}
+
+static int read_and_run(const struct options *o, const char *path)
+{
+	struct load_scenario *scenario;
+	struct nnb_reason why = { "" };
+	size_t bytes;
+	char *text;
+	int status;
+
+	if (load_scenario_read(&scenario, path, &text, &bytes, &why)) {
+		complain(path, why.text);
+		return LOAD_INPUT;
+	}
+	status = run(o, path, scenario, text, bytes);
+	free(text);
+	load_scenario_free(scenario);
+	return status;
+}
+
+/* "--app A,B,C": this process is an app, and these are its fds (apps.c). */
+static bool is_app(int argc, char **argv, struct load_fds *ret)
+{
+	return argc == 3 && strcmp(argv[1], "--app") == 0 &&
+	       sscanf(argv[2], "%d,%d,%d", &ret->orders, &ret->scenario, &ret->board) == 3;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .seed = -1 };
+	struct load_fds fds;
+	char *path;
+	int status;
+
+	if (is_app(argc, argv, &fds))
+		return load_app_main(&fds);
+	status = read_options(&o, argc, argv);
+	if (status >= 0)
+		return status;
+	if (o.list)
+		return list();
+	path = load_is_file(o.scenario) ? strdup(o.scenario) : shipped(o.scenario);
+	status = path ? read_and_run(&o, path) : LOAD_INPUT;
+	free(path);
+	return status;
+}

@@ -1,0 +1,47 @@
+/* report.h -- what was measured, as tables for people or as JSON for programs. nnburst-load(1) says what it means. */
+#ifndef LOAD_REPORT_H
+#define LOAD_REPORT_H
+
+#include <stdbool.h>
+
+#include "apps.h"
+
+/* Of a stream: its threads put together. */
+struct load_row {
+	const struct load_app *app;
+	const struct load_stream *stream;
+	const struct load_process *process;
+	const struct load_outcome *outcome;
+	struct load_figures *figures;  /* owned */
+	struct load_distribution *all; /* cold and warm; owned */
+	double seconds;                /* from the first submitted to the last returned */
+};
+
+enum { LOAD_PROBLEMS = 64 };
+
+struct load_report {
+	const struct load_session *session;
+	struct load_row *rows; /* stream by stream, app by app; owned */
+	uint32_t n_rows;
+	uint64_t executions, device_ns; /* of all */
+	bool device_known;              /* every execution was measured */
+	struct nnb_reason problems[LOAD_PROBLEMS];
+	uint32_t n_problems;
+};
+
+/* 0, or -ENOMEM. */
+int load_report_init(struct load_report *ret, const struct load_session *session);
+void load_report_fini(struct load_report *report);
+
+/* What an app had of the whole, from 0 to 1: of the executions, or of the time on the device. */
+struct load_share {
+	uint64_t executions, device_ns;
+	double of_executions, of_device;
+};
+struct load_share load_report_share(const struct load_report *report, const struct load_app *app);
+
+/* 0, or -1: nobody took it. */
+int load_report_table(const struct load_report *report);
+int load_report_json(const struct load_report *report);
+
+#endif

@@ -1,0 +1,241 @@
+/* report_json.c -- the report for programs: one object, all times in ns, what is not known null. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "report.h"
+
+enum { SCHEMA_VERSION = 1, DIGITS = 9 };
+
+/* Memory is all that can fail here, and then there is nothing to be said. */
+static json_t *sure(json_t *json)
+{
+	if (!json)
+		abort();
+	return json;
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, sure(value)))
+		abort();
+}
+
+static void set_number(json_t *object, const char *key, uint64_t n)
+{
+	set(object, key, json_integer((json_int_t)n));
+}
+
+/* null instead of 0: there is none */
+static void set_if(json_t *object, const char *key, uint64_t n)
+{
+	set(object, key, n ? json_integer((json_int_t)n) : json_null());
+}
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+	json_t *string = json_string(text);
+
+	set(object, key, string ? string : json_null()); /* it is no UTF-8 */
+}
+
+static json_t *times(struct load_distribution *d)
+{
+	json_t *o = sure(json_object());
+
+	set_number(o, "n", d->n);
+	if (!d->n)
+		return o;
+	set_number(o, "min_ns", d->min);
+	set_number(o, "mean_ns", d->sum / d->n);
+	set_number(o, "p50_ns", load_percentile(d, 500));
+	set_number(o, "p90_ns", load_percentile(d, 900));
+	set_number(o, "p99_ns", load_percentile(d, 990));
+	set_number(o, "max_ns", d->max);
+	return o;
+}
+
+static json_t *histogram(const struct load_distribution *d)
+{
+	json_t *list = sure(json_array());
+	uint64_t buckets[LOAD_BUCKETS];
+
+	load_histogram(d, buckets);
+	for (unsigned i = 0; i < LOAD_BUCKETS; i++) {
+		json_t *o;
+
+		if (!buckets[i])
+			continue;
+		o = sure(json_object());
+		set_number(o, "from_ns", load_bucket_begin(i));
+		set_number(o, "to_ns", load_bucket_begin(i + 1));
+		set_number(o, "n", buckets[i]);
+		if (json_array_append_new(list, o))
+			abort();
+	}
+	return list;
+}
+
+static json_t *statuses(const struct load_figures *f)
+{
+	json_t *o = sure(json_object());
+
+	for (int i = 0; i < LOAD_STATUSES; i++)
+		if (f->statuses[i] || !i)
+			set_number(o, nnb_status_name((enum nnb_status)i), f->statuses[i]);
+	return o;
+}
+
+static json_t *misses(const struct load_row *row)
+{
+	json_t *o;
+
+	if (!row->stream->deadline_ns)
+		return json_null();
+	o = sure(json_object());
+	for (int i = LOAD_NOT_MISSED + 1; i < LOAD_MISSES; i++)
+		set_number(o, load_miss_names[i], row->figures->misses[i]);
+	return o;
+}
+
+static void add_burst(json_t *o, const struct load_row *row)
+{
+	struct load_figures *f = row->figures;
+	bool burst = row->stream->path == LOAD_BURST;
+
+	set(o, "bursts", burst ? json_integer((json_int_t)f->bursts) : json_null());
+	set(o, "cold", burst ? times(&f->cold) : json_null());
+	set(o, "warm", burst ? times(&f->warm) : json_null());
+	set(o, "fallbacks", burst ? json_integer((json_int_t)f->fallbacks) : json_null());
+	set(o, "spun_ns", burst ? json_integer((json_int_t)f->spun_ns) : json_null());
+	set(o, "slept_ns", burst ? json_integer((json_int_t)f->slept_ns) : json_null());
+	set(o, "sleeps", burst ? json_integer((json_int_t)f->wakeups) : json_null());
+}
+
+static json_t *stream(const struct load_row *row)
+{
+	const struct load_stream *s = row->stream;
+	struct load_figures *f = row->figures;
+	json_t *o = sure(json_object());
+
+	set_text(o, "name", s->name);
+	set_text(o, "model", s->model);
+	set_number(o, "remote", row->outcome->remote);
+	set_number(o, "prepare_ns", row->outcome->prepare_ns);
+	set_text(o, "priority", load_priority_names[s->priority]);
+	set_text(o, "path", load_path_names[s->path]);
+	set_number(o, "threads", (uint64_t)s->threads);
+	set_if(o, "period_ns", s->period_ns);
+	set_if(o, "deadline_ns", s->deadline_ns);
+	set_number(o, "executions", f->executions);
+	set(o, "per_s", json_real(row->seconds > 0 ? (double)f->executions / row->seconds : 0));
+	set_if(o, "began_ns", f->began);
+	set_if(o, "ended_ns", f->ended);
+	set(o, "e2e", times(row->all));
+	set(o, "histogram", histogram(row->all));
+	set(o, "statuses", statuses(f));
+	set(o, "misses", misses(row));
+	set(o, "skipped", s->period_ns ? json_integer((json_int_t)f->skipped) : json_null());
+	set(o, "start_late", s->period_ns ? times(&f->start_late) : json_null());
+	set(o, "from_due", s->period_ns ? times(&f->from_due) : json_null());
+	add_burst(o, row);
+	set_number(o, "pools", f->pools);
+	set(o, "on_device", s->measure ? times(&f->on_device) : json_null());
+	set(o, "in_driver", s->measure ? times(&f->in_driver) : json_null());
+	set_number(o, "wrong", f->wrong);
+	return o;
+}
+
+static json_t *streams_of(const struct load_report *r, const struct load_app *app)
+{
+	json_t *list = sure(json_array());
+
+	for (uint32_t i = 0; i < r->n_rows; i++)
+		if (r->rows[i].app == app && json_array_append_new(list, stream(&r->rows[i])))
+			abort();
+	return list;
+}
+
+static uint64_t cpu_ns(const struct rusage *u)
+{
+	return ((uint64_t)u->ru_utime.tv_sec + (uint64_t)u->ru_stime.tv_sec) * 1000000000u +
+	       ((uint64_t)u->ru_utime.tv_usec + (uint64_t)u->ru_stime.tv_usec) * 1000;
+}
+
+static json_t *app(const struct load_report *r, uint32_t i)
+{
+	const struct load_app *a = &r->session->scenario->apps[i];
+	const struct load_process *p = &r->session->processes[i];
+	struct load_share share = load_report_share(r, a);
+	json_t *o = sure(json_object());
+	bool signalled = WIFSIGNALED(p->wait_status);
+
+	set_text(o, "name", a->name);
+	set_number(o, "pid", (uint64_t)p->pid);
+	set(o, "uid", a->uid < 0 ? json_null() : json_integer(a->uid));
+	set(o, "nice", json_integer(a->nice));
+	set_number(o, "known_as", p->board->service.app);
+	set_number(o, "connection", p->board->service.connection);
+	set(o, "done", json_boolean(load_process_fine(p)));
+	set(o, "signal", signalled ? json_integer(WTERMSIG(p->wait_status)) : json_null());
+	set_number(o, "cpu_ns", cpu_ns(&p->usage));
+	set_number(o, "executions", share.executions);
+	set(o, "share_of_executions", json_real(share.of_executions));
+	set(o, "device_ns", r->device_known ? json_integer((json_int_t)share.device_ns) : json_null());
+	set(o, "share_of_device", r->device_known ? json_real(share.of_device) : json_null());
+	set(o, "streams", streams_of(r, a));
+	return o;
+}
+
+static json_t *scenario(const struct load_session *s)
+{
+	json_t *o = sure(json_object());
+
+	set_text(o, "name", s->scenario->name);
+	set_text(o, "about", s->scenario->about);
+	set_number(o, "seed", s->seed);
+	set_number(o, "duration_ns", s->duration_ns);
+	set_if(o, "executions", (uint64_t)s->scenario->executions);
+	return o;
+}
+
+static json_t *service(const struct nnb_service_info *info)
+{
+	json_t *o = sure(json_object());
+
+	set_number(o, "pid", info->pid);
+	set_number(o, "instance", info->instance);
+	set_text(o, "driver", info->driver);
+	set_text(o, "version", info->version);
+	return o;
+}
+
+int load_report_json(const struct load_report *r)
+{
+	const struct load_session *s = r->session;
+	json_t *o = sure(json_object()), *apps = sure(json_array()), *problems = sure(json_array());
+	int status;
+
+	for (uint32_t i = 0; i < s->scenario->n_apps; i++)
+		if (json_array_append_new(apps, app(r, i)))
+			abort();
+	for (uint32_t i = 0; i < r->n_problems; i++)
+		if (json_array_append_new(problems, sure(json_string(r->problems[i].text))))
+			abort();
+	set_number(o, "schema_version", SCHEMA_VERSION);
+	set_text(o, "command", "nnburst-load");
+	set(o, "scenario", scenario(s));
+	set(o, "service", service(&s->processes[0].board->service));
+	set_number(o, "began_ns", s->began);
+	set_number(o, "ended_ns", s->ended);
+	set(o, "interrupted", json_boolean(s->interrupted));
+	set_number(o, "executions", r->executions);
+	set(o, "apps", apps);
+	set(o, "problems", problems);
+	status = json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
+	json_decref(o);
+	putchar('\n');
+	return status || fflush(stdout) || ferror(stdout) ? -1 : 0;
+}

@@ -1,0 +1,213 @@
+/* report_table.c -- the report for people: one unit a column, in its header; a table that has nothing to say is left out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "report.h"
+
+enum { BAR = 40 };
+
+/* Names are cut to the width of their columns. */
+#define WHO "%-14.14s %-16.16s"
+#define WHOSE(row) (row)->app->name, (row)->stream->name
+
+/* The times of one table are in one unit. */
+static double us(uint64_t ns)
+{
+	return (double)ns / 1e3;
+}
+
+/* The median in a column of @width, a dash where there is none. */
+static void median(struct load_distribution *d, int width)
+{
+	if (d->n)
+		printf(" %*.1f", width, us(load_percentile(d, 500)));
+	else
+		printf(" %*s", width, "-");
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void heading(const struct load_report *r)
+{
+	const struct load_session *s = r->session;
+	const struct nnb_service_info *service = &s->processes[0].board->service;
+
+	printf("%s%s%s\n", s->scenario->name, s->scenario->about[0] ? ": " : "", s->scenario->about);
+	printf("%.2f s%s, seed %" PRIu64 ", driver %s, %ld cpus\n", (double)(s->ended - s->began) / 1e9,
+	       s->interrupted ? " (interrupted)" : "", s->seed, service->driver, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* A file's name without its directory. */
+static const char *base_of(const char *model)
+{
+	const char *slash = strrchr(model, '/');
+
+	return slash ? slash + 1 : model;
+}
+
+/* ---- the tables ---- */
+
+static void latencies(const struct load_report *r)
+{
+	printf("\n" WHO " %-13s %-6s %-5s %10s %9s %9s %9s %9s %9s\n", "app", "stream", "model", "prio", "path",
+	       "executions", "per s", "p50 us", "p90 us", "p99 us", "max us");
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_row *row = &r->rows[i];
+		uint64_t n = row->figures->executions;
+
+		printf(WHO " %-13.13s %-6s %-5s %10" PRIu64 " %9.1f %9.1f %9.1f %9.1f %9.1f\n", WHOSE(row),
+		       base_of(row->stream->model), load_priority_names[row->stream->priority],
+		       load_path_names[row->stream->path], n, row->seconds > 0 ? (double)n / row->seconds : 0,
+		       us(load_percentile(row->all, 500)), us(load_percentile(row->all, 900)),
+		       us(load_percentile(row->all, 990)), us(row->all->max));
+	}
+}
+
+static bool has_deadline(const struct load_row *row)
+{
+	return row->stream->deadline_ns || row->stream->period_ns;
+}
+
+static void deadlines(const struct load_report *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_row *row = &r->rows[i];
+		struct load_figures *f = row->figures;
+		uint64_t missed = f->misses[LOAD_LATE] + f->misses[LOAD_ABORTED] + f->misses[LOAD_PREDICTED];
+		char deadline[LOAD_TIME_TEXT] = "-";
+
+		if (!has_deadline(row))
+			continue;
+		if (!any)
+			printf("\n" WHO " %9s %7s %8s %9s %9s %8s %12s %12s\n", "app", "stream", "deadline", "late",
+			       "aborted", "predicted", "missed %", "skipped", "begun p99 us", "frame p99 us");
+		any = true;
+		if (row->stream->deadline_ns)
+			load_time_text(deadline, row->stream->deadline_ns);
+		printf(WHO " %9s %7" PRIu64 " %8" PRIu64 " %9" PRIu64 " %9.1f %8" PRIu64 " %12.1f %12.1f\n", WHOSE(row),
+		       deadline, f->misses[LOAD_LATE], f->misses[LOAD_ABORTED], f->misses[LOAD_PREDICTED],
+		       percent(missed, f->executions), f->skipped, us(load_percentile(&f->start_late, 990)),
+		       us(load_percentile(&f->from_due, 990)));
+	}
+}
+
+static void bursts(const struct load_report *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_row *row = &r->rows[i];
+		struct load_figures *f = row->figures;
+
+		if (row->stream->path != LOAD_BURST)
+			continue;
+		if (!any)
+			printf("\n" WHO " %8s %8s %8s %9s %12s %12s %11s %9s\n", "app", "stream", "bursts", "pools",
+			       "cold", "fallbacks", "cold p50 us", "warm p50 us", "polled ms", "sleeps");
+		any = true;
+		printf(WHO " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %9" PRIu64, WHOSE(row), f->bursts, f->pools,
+		       f->cold.n, f->fallbacks);
+		median(&f->cold, 12);
+		median(&f->warm, 12);
+		printf(" %11.1f %9" PRIu64 "\n", (double)f->spun_ns / 1e6, f->wakeups);
+	}
+}
+
+static void timings(const struct load_report *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_row *row = &r->rows[i];
+		struct load_figures *f = row->figures;
+
+		if (!f->on_device.n)
+			continue;
+		if (!any)
+			printf("\n" WHO " %14s %14s %14s %14s\n", "app", "stream", "device p50 us", "device p99 us",
+			       "driver p50 us", "driver p99 us");
+		any = true;
+		printf(WHO " %14.1f %14.1f %14.1f %14.1f\n", WHOSE(row), us(load_percentile(&f->on_device, 500)),
+		       us(load_percentile(&f->on_device, 990)), us(load_percentile(&f->in_driver, 500)),
+		       us(load_percentile(&f->in_driver, 990)));
+	}
+}
+
+static void shares(const struct load_report *r)
+{
+	const struct load_scenario *s = r->session->scenario;
+
+	printf("\n%-14s %8s %8s %12s %12s %10s  %s\n", "app", "pid", "known as", "executions %", "device %", "cpu ms",
+	       "end");
+	for (uint32_t i = 0; i < s->n_apps; i++) {
+		const struct load_process *p = &r->session->processes[i];
+		struct load_share share = load_report_share(r, &s->apps[i]);
+		char device[16] = "-";
+
+		if (r->device_known)
+			snprintf(device, sizeof(device), "%.1f", 100 * share.of_device);
+		printf("%-14.14s %8d %8" PRIu32 " %12.1f %12s %10.1f  %s\n", s->apps[i].name, (int)p->pid,
+		       p->board->service.app, 100 * share.of_executions, device,
+		       (double)(p->usage.ru_utime.tv_sec + p->usage.ru_stime.tv_sec) * 1e3 +
+		               (double)(p->usage.ru_utime.tv_usec + p->usage.ru_stime.tv_usec) / 1e3,
+		       load_process_fine(p) ? "done" : "FAILED");
+	}
+}
+
+static void statuses(const struct load_report *r)
+{
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_figures *f = r->rows[i].figures;
+
+		for (int k = 1; k < LOAD_STATUSES; k++)
+			if (f->statuses[k])
+				printf("\n%s/%s: %" PRIu64 " of %" PRIu64 " executions ended with %s\n",
+				       WHOSE(&r->rows[i]), f->statuses[k], (uint64_t)f->executions,
+				       nnb_status_name((enum nnb_status)k));
+	}
+}
+
+/* A line for each doubling from the shortest to the longest. */
+static void histogram(const struct load_row *row)
+{
+	uint64_t buckets[LOAD_BUCKETS], most = 0;
+	unsigned first = load_bucket_of(row->all->min) / 4, last = load_bucket_of(row->all->max) / 4;
+
+	load_histogram(row->all, buckets);
+	for (unsigned i = 0; i < LOAD_BUCKETS / 4; i++) {
+		for (int k = 1; k < 4; k++)
+			buckets[4 * i] += buckets[4 * i + k];
+		if (buckets[4 * i] > most)
+			most = buckets[4 * i];
+	}
+	printf("\n%s/%s, from us\n", row->app->name, row->stream->name);
+	for (unsigned i = first; i <= last; i++) {
+		int bar = (int)((buckets[4 * i] * BAR + most - 1) / most);
+
+		printf("%12.1f %10" PRIu64 " %.*s\n", us(load_bucket_begin(4 * i)), buckets[4 * i], bar,
+		       "########################################");
+	}
+}
+
+int load_report_table(const struct load_report *r)
+{
+	heading(r);
+	latencies(r);
+	deadlines(r);
+	bursts(r);
+	timings(r);
+	shares(r);
+	statuses(r);
+	for (uint32_t i = 0; i < r->n_rows; i++)
+		if (r->rows[i].all->n)
+			histogram(&r->rows[i]);
+	return fflush(stdout) || ferror(stdout) ? -1 : 0;
+}

@@ -1,0 +1,577 @@
+/*
+ * scenario.c -- see scenario.h.
+ *
+ * A key is a row of one of three tables, which say what it holds, where that goes and between which bounds; an
+ * object is read by its table, so that a key which is in none is found, and named. What keys mean together is
+ * looked at afterwards.
+ */
+#include "scenario.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "load.h"
+#include "nnb/fmq.h"
+#include "zoo.h"
+
+enum { TEXT_MAX = 1 << 20, DEPTH_OF_PLACE = 128 };
+
+const char *const load_path_names[3] = { "burst", "sync", "async" };
+const char *const load_priority_names[3] = { "low", "medium", "high" };
+
+/* ---- places, and what is wrong there ---- */
+
+/* "apps[1].streams[0].fps": a chain on the stack, from the inside out. */
+struct place {
+	const struct place *in; /* NULL: the file itself */
+	const char *key;        /* NULL: an element of a list, by its index */
+	size_t index;
+};
+
+static size_t print_place(char *to, size_t room, const struct place *at)
+{
+	size_t n = at->in ? print_place(to, room, at->in) : 0;
+
+	if (n >= room)
+		return n;
+	if (at->key)
+		return n + (size_t)snprintf(to + n, room - n, "%s%s", n ? "." : "", at->key);
+	return n + (size_t)snprintf(to + n, room - n, "[%zu]", at->index);
+}
+
+/* Words of the file go to terminals: nothing but printable ASCII. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if (*text < 0x20 || *text > 0x7e)
+			*text = '?';
+}
+
+static __attribute__((format(printf, 3, 4))) int wrong(struct nnb_reason *reason, const struct place *at,
+                                                       const char *format, ...)
+{
+	char where[DEPTH_OF_PLACE] = "", text[sizeof(reason->text)];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	make_printable(text);
+	if (at)
+		print_place(where, sizeof(where), at);
+	nnb_because(reason, "%s%s%s", where, at ? ": " : "", text);
+	return -EINVAL;
+}
+
+/* "; did you mean 'WORD'?", or nothing. */
+struct hint {
+	char text[LOAD_NAME + 24];
+};
+
+static struct hint hint(const char *word, const void *words, size_t n, size_t stride)
+{
+	const char *nearest = load_nearest(word, words, n, stride);
+	struct hint h = { "" };
+
+	if (nearest)
+		snprintf(h.text, sizeof(h.text), "; did you mean '%s'?", nearest);
+	return h;
+}
+
+/* ---- the tables of keys ---- */
+
+enum kind {
+	NAME,   /* a string: a name */
+	ABOUT,  /* a string: a sentence */
+	MODEL,  /* a string: of the zoo, or a file */
+	TIME,   /* a string: number and unit */
+	RATE,   /* a number a second, kept as a period */
+	NUMBER, /* an integer */
+	CHOICE, /* one of some words */
+	WINDOW, /* auto, none, always, or a time */
+	TRUTH,  /* true or false */
+	LIST    /* of objects; somebody else's */
+};
+
+struct key {
+	const char *name;
+	enum kind kind;
+	size_t offset;    /* of what it is kept in */
+	int64_t min, max; /* of a NUMBER, or of a TIME in ns */
+	const char *const *choices;
+};
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define A_WEEK (7 * 24 * 3600 * (int64_t)LOAD_S)
+
+/* clang-format off */
+#define IN(field) offsetof(struct load_scenario, field)
+static const struct key scenario_keys[] = {
+	{ "name",       NAME,   IN(name),        0, 0, NULL },
+	{ "about",      ABOUT,  IN(about),       0, 0, NULL },
+	{ "seed",       NUMBER, IN(seed),        0, INT64_MAX, NULL },
+	{ "duration",   TIME,   IN(duration_ns), LOAD_MS, (int64_t)LOAD_DURATION_MAX, NULL },
+	{ "executions", NUMBER, IN(executions),  1, 1000000000000, NULL },
+	{ "timeout",    TIME,   IN(timeout_ns),  LOAD_MS, (int64_t)LOAD_DURATION_MAX, NULL },
+	{ "apps",       LIST,   0,               0, 0, NULL },
+};
+#undef IN
+
+#define IN(field) offsetof(struct load_app, field)
+static const struct key app_keys[] = {
+	{ "name",    NAME,   IN(name), 0, 0, NULL },
+	{ "uid",     NUMBER, IN(uid),  0, UINT32_MAX - 1, NULL },
+	{ "nice",    NUMBER, IN(nice), -20, 19, NULL },
+	{ "streams", LIST,   0,        0, 0, NULL },
+};
+#undef IN
+
+#define IN(field) offsetof(struct load_stream, field)
+static const struct key stream_keys[] = {
+	{ "name",         NAME,   IN(name),         0, 0, NULL },
+	{ "model",        MODEL,  IN(model),        0, 0, NULL },
+	{ "priority",     CHOICE, IN(priority),     0, 2, load_priority_names },
+	{ "path",         CHOICE, IN(path),         0, 2, load_path_names },
+	{ "threads",      NUMBER, IN(threads),      1, LOAD_THREADS_MAX, NULL },
+	{ "period",       TIME,   IN(period_ns),    10 * LOAD_US, (int64_t)LOAD_DURATION_MAX, NULL },
+	{ "fps",          RATE,   IN(period_ns),    0, 0, NULL },
+	{ "think",        TIME,   IN(think_ns),     0, (int64_t)LOAD_DURATION_MAX, NULL },
+	{ "jitter",       TIME,   IN(jitter_ns),    0, (int64_t)LOAD_DURATION_MAX, NULL },
+	{ "deadline",     TIME,   IN(deadline_ns),  1, A_WEEK, NULL },
+	{ "start",        TIME,   IN(start_ns),     0, (int64_t)LOAD_DURATION_MAX, NULL },
+	{ "burst_length", NUMBER, IN(burst_length), 0, 1000000000000, NULL },
+	{ "pools",        NUMBER, IN(pools),        1, LOAD_POOLS_MAX, NULL },
+	{ "fresh_pools",  NUMBER, IN(fresh_pools),  0, 1000000000000, NULL },
+	{ "polling",      WINDOW, IN(window_ns),    2, (int64_t)LOAD_S * 60, NULL },
+	{ "measure",      TRUTH,  IN(measure),      0, 0, NULL },
+};
+#undef IN
+/* clang-format on */
+
+const char *load_scenario_key(size_t i)
+{
+	const struct {
+		const struct key *keys;
+		size_t n;
+	} tables[] = { { scenario_keys, N_OF(scenario_keys) },
+		       { app_keys, N_OF(app_keys) },
+		       { stream_keys, N_OF(stream_keys) } };
+
+	for (size_t t = 0; t < N_OF(tables); t++) {
+		if (i < tables[t].n)
+			return tables[t].keys[i].name;
+		i -= tables[t].n;
+	}
+	return NULL;
+}
+
+/* ---- values ---- */
+
+static int read_text(struct nnb_reason *reason, const struct place *at, const json_t *json, size_t room, char *ret)
+{
+	const char *text = json_string_value(json);
+
+	if (!text)
+		return wrong(reason, at, "not a string");
+	if (!*text)
+		return wrong(reason, at, "empty");
+	if (strlen(text) >= room)
+		return wrong(reason, at, "%zu bytes are more than %zu", strlen(text), room - 1);
+	strcpy(ret, text);
+	make_printable(ret);
+	return 0;
+}
+
+bool load_is_file(const char *model)
+{
+	size_t n = strlen(model);
+
+	return strchr(model, '/') || (n > 5 && strcmp(model + n - 5, ".json") == 0);
+}
+
+static int read_model(struct nnb_reason *reason, const struct place *at, const json_t *json, char *ret)
+{
+	const char *text = json_string_value(json);
+	uint32_t side;
+
+	if (text && strlen(text) < LOAD_MODEL && (load_is_file(text) || load_zoo_find(text, &side))) {
+		strcpy(ret, text);
+		return 0;
+	}
+	if (!text || !*text || strlen(text) >= LOAD_MODEL)
+		return wrong(reason, at, "not a model's name, nor the path of one");
+	for (size_t i = 0; i < LOAD_ZOO_MODELS; i++)
+		if (load_zoo[i].side && strncmp(text, load_zoo[i].name, strlen(load_zoo[i].name)) == 0)
+			return wrong(reason, at, "no model '%.40s': the side of %s is a multiple of %u from %u to %u",
+			             text, load_zoo[i].name, load_zoo[i].side_step, load_zoo[i].side_min,
+			             load_zoo[i].side_max);
+	return wrong(reason, at, "no model '%.40s'%s (a file's name has a slash, or ends in .json)", text,
+	             hint(text, &load_zoo[0].name, LOAD_ZOO_MODELS, sizeof(load_zoo[0])).text);
+}
+
+static int read_time(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
+                     uint64_t *ret)
+{
+	char least[LOAD_TIME_TEXT], most[LOAD_TIME_TEXT];
+	const char *text = json_string_value(json);
+	uint64_t ns;
+
+	if (!text || load_time(text, &ns))
+		return wrong(reason, at, "not a time, such as \"5ms\" (units are ns, us, ms, s and min)");
+	if (ns < (uint64_t)key->min || ns > (uint64_t)key->max)
+		return wrong(reason, at, "%.20s is not from %s to %s", text, load_time_text(least, (uint64_t)key->min),
+		             load_time_text(most, (uint64_t)key->max));
+	*ret = ns;
+	return 0;
+}
+
+static int read_rate(struct nnb_reason *reason, const struct place *at, const json_t *json, uint64_t *ret)
+{
+	double rate = json_number_value(json);
+
+	if (!json_is_number(json))
+		return wrong(reason, at, "not a number");
+	if (!(rate >= 0.001 && rate <= 100000))
+		return wrong(reason, at, "%g is not from 0.001 to 100000", rate);
+	*ret = (uint64_t)llround((double)LOAD_S / rate);
+	return 0;
+}
+
+static int read_number(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
+                       int64_t *ret)
+{
+	int64_t n = json_integer_value(json);
+
+	if (!json_is_integer(json))
+		return wrong(reason, at, "not an integer");
+	if (n < key->min || n > key->max)
+		return wrong(reason, at, "%" PRId64 " is not from %" PRId64 " to %" PRId64, n, key->min, key->max);
+	*ret = n;
+	return 0;
+}
+
+static int read_choice(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
+                       uint32_t *ret)
+{
+	const char *text = json_string_value(json);
+	size_t n = (size_t)key->max + 1;
+
+	for (uint32_t i = 0; text && i < n; i++)
+		if (strcmp(text, key->choices[i]) == 0) {
+			*ret = i;
+			return 0;
+		}
+	return wrong(reason, at, "not one of %s, %s and %s%s", key->choices[0], key->choices[1], key->choices[2],
+	             text ? hint(text, key->choices, n, sizeof(*key->choices)).text : "");
+}
+
+static int read_window(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
+                       uint64_t *ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t window;
+	} words[] = { { "auto", NNB_FMQ_WINDOW_AUTO },
+		      { "none", NNB_FMQ_WINDOW_NONE },
+		      { "always", NNB_FMQ_WINDOW_ALWAYS } };
+	const char *text = json_string_value(json);
+	uint64_t ns;
+
+	for (size_t i = 0; text && i < N_OF(words); i++)
+		if (strcmp(text, words[i].name) == 0) {
+			*ret = words[i].window;
+			return 0;
+		}
+	if (!text || load_time(text, &ns))
+		return wrong(reason, at, "not auto, none, always or a time%s",
+		             text ? hint(text, &words[0].name, N_OF(words), sizeof(words[0])).text : "");
+	return read_time(reason, at, json, key, ret);
+}
+
+static int read_value(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
+                      void *to)
+{
+	switch (key->kind) {
+	case NAME:
+		return read_text(reason, at, json, LOAD_NAME, to);
+	case ABOUT:
+		return read_text(reason, at, json, LOAD_ABOUT, to);
+	case MODEL:
+		return read_model(reason, at, json, to);
+	case TIME:
+		return read_time(reason, at, json, key, to);
+	case RATE:
+		return read_rate(reason, at, json, to);
+	case NUMBER:
+		return read_number(reason, at, json, key, to);
+	case CHOICE:
+		return read_choice(reason, at, json, key, to);
+	case WINDOW:
+		return read_window(reason, at, json, key, to);
+	case TRUTH:
+		if (!json_is_boolean(json))
+			return wrong(reason, at, "not true or false");
+		*(bool *)to = json_is_true(json);
+		return 0;
+	case LIST:
+		break;
+	}
+	return 0;
+}
+
+/* ---- objects ---- */
+
+static int read_object(struct nnb_reason *reason, const struct place *at, const json_t *object, const struct key *keys,
+                       size_t n, void *to)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(object))
+		return wrong(reason, at, "not an object");
+	json_object_foreach((json_t *)object, name, value)
+	{
+		struct place here = { at, name, 0 };
+		size_t i = 0;
+		int r;
+
+		while (i < n && strcmp(name, keys[i].name) != 0)
+			i++;
+		if (i == n)
+			return wrong(reason, at, "no key '%.40s'%s", name, hint(name, keys, n, sizeof(*keys)).text);
+		r = read_value(reason, &here, value, &keys[i], (char *)to + keys[i].offset);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* The list @key of @object, of 1 to @max elements. NULL: it is not there, or another. */
+static const json_t *read_list(struct nnb_reason *reason, const struct place *at, const json_t *object, size_t max)
+{
+	const json_t *list = json_object_get(object, at->key);
+
+	if (!list)
+		wrong(reason, at, "missing");
+	else if (!json_is_array(list))
+		wrong(reason, at, "not a list");
+	else if (!json_array_size(list))
+		wrong(reason, at, "empty");
+	else if (json_array_size(list) > max)
+		wrong(reason, at, "%zu are more than %zu", json_array_size(list), max);
+	else
+		return list;
+	return NULL;
+}
+
+/* Keys that do not go together. */
+static int stream_agrees(struct nnb_reason *reason, const struct place *at, const json_t *json,
+                         const struct load_stream *s)
+{
+	const char *const of_bursts[] = { "burst_length", "polling" };
+	struct place here = { at, NULL, 0 };
+
+	if (json_object_get(json, "period") && json_object_get(json, "fps")) {
+		here.key = "fps";
+		return wrong(reason, &here, "there is a period already");
+	}
+	here.key = "think";
+	if (s->period_ns && json_object_get(json, "think"))
+		return wrong(reason, &here, "a stream with a %s does not think",
+		             json_object_get(json, "fps") ? "rate" : "period");
+	here.key = "jitter";
+	if (s->jitter_ns && s->jitter_ns >= s->period_ns)
+		return wrong(reason, &here, s->period_ns ? "not shorter than the period" : "there is no period");
+	for (size_t i = 0; i < N_OF(of_bursts); i++) {
+		here.key = of_bursts[i];
+		if (s->path != LOAD_BURST && json_object_get(json, of_bursts[i]))
+			return wrong(reason, &here, "path %s has no bursts", load_path_names[s->path]);
+	}
+	return 0;
+}
+
+static int read_stream(struct nnb_reason *reason, const struct place *at, const json_t *json, struct load_stream *s)
+{
+	int r;
+
+	*s = (struct load_stream){ .priority = 1, .threads = 1, .pools = 2 };
+	r = read_object(reason, at, json, stream_keys, N_OF(stream_keys), s);
+	if (r)
+		return r;
+	if (!s->model[0])
+		return wrong(reason, &(struct place){ at, "model", 0 }, "missing");
+	if (!s->name[0]) {
+		const char *base = strrchr(s->model, '/');
+
+		snprintf(s->name, sizeof(s->name), "%.*s", LOAD_NAME - 1, base ? base + 1 : s->model);
+	}
+	return stream_agrees(reason, at, json, s);
+}
+
+static int read_streams(struct nnb_reason *reason, const struct place *at, const json_t *json, struct load_app *app)
+{
+	struct place list_place = { at, "streams", 0 };
+	const json_t *list = read_list(reason, &list_place, json, LOAD_STREAMS_MAX);
+	int r;
+
+	if (!list)
+		return -EINVAL;
+	app->streams = calloc(json_array_size(list), sizeof(*app->streams));
+	if (!app->streams)
+		return -ENOMEM;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		struct place here = { &list_place, NULL, i };
+
+		r = read_stream(reason, &here, json_array_get(list, i), &app->streams[i]);
+		if (r)
+			return r;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(app->streams[k].name, app->streams[i].name) == 0)
+				return wrong(reason, &(struct place){ &here, "name", 0 },
+				             "stream %zu is called '%s' too", k, app->streams[k].name);
+		app->n_streams++;
+		app->n_threads += (uint32_t)app->streams[i].threads;
+	}
+	if (app->n_threads > LOAD_THREADS_MAX)
+		return wrong(reason, &list_place, "%u threads in all are more than %d", app->n_threads,
+		             LOAD_THREADS_MAX);
+	return 0;
+}
+
+static int read_apps(struct nnb_reason *reason, const json_t *root, struct load_scenario *s)
+{
+	struct place list_place = { NULL, "apps", 0 };
+	const json_t *list = read_list(reason, &list_place, root, LOAD_APPS_MAX);
+	int r;
+
+	if (!list)
+		return -EINVAL;
+	s->apps = calloc(json_array_size(list), sizeof(*s->apps));
+	if (!s->apps)
+		return -ENOMEM;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		struct place here = { &list_place, NULL, i }, name = { &here, "name", 0 };
+		struct load_app *app = &s->apps[i];
+
+		app->uid = -1;
+		s->n_apps++;
+		r = read_object(reason, &here, json_array_get(list, i), app_keys, N_OF(app_keys), app);
+		if (!r && !app->name[0])
+			r = wrong(reason, &name, "missing");
+		for (size_t k = 0; !r && k < i; k++)
+			if (strcmp(s->apps[k].name, app->name) == 0)
+				r = wrong(reason, &name, "app %zu is called '%s' too", k, app->name);
+		if (!r)
+			r = read_streams(reason, &here, json_array_get(list, i), app);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int read_root(struct nnb_reason *reason, const json_t *root, struct load_scenario *s)
+{
+	int r;
+
+	if (!json_is_object(root))
+		return wrong(reason, NULL, "not an object");
+	r = read_object(reason, NULL, root, scenario_keys, N_OF(scenario_keys), s);
+	if (!r)
+		r = read_apps(reason, root, s);
+	if (!r && !s->duration_ns && !s->executions)
+		return wrong(reason, &(struct place){ NULL, "duration", 0 }, "missing, and so is 'executions'");
+	if (!s->duration_ns)
+		s->duration_ns = LOAD_DURATION_MAX;
+	return r;
+}
+
+int load_scenario_parse(struct load_scenario **ret, const char *text, size_t bytes, const char *name, const char *dir,
+                        struct nnb_reason *reason)
+{
+	__attribute__((cleanup(load_scenario_freep))) struct load_scenario *s = calloc(1, sizeof(*s));
+	json_error_t error;
+	json_t *root;
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->seed = 1;
+	s->timeout_ns = 10 * LOAD_S;
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	snprintf(s->dir, sizeof(s->dir), "%s", dir);
+	root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+	if (!root)
+		return wrong(reason, NULL, "line %d, column %d: %s", error.line, error.column, error.text);
+	r = read_root(reason, root, s);
+	json_decref(root);
+	if (!r) {
+		*ret = s;
+		s = NULL;
+	}
+	return r;
+}
+
+struct load_scenario *load_scenario_free(struct load_scenario *s)
+{
+	if (!s)
+		return NULL;
+	for (uint32_t i = 0; i < s->n_apps; i++)
+		free(s->apps[i].streams);
+	free(s->apps);
+	free(s);
+	return NULL;
+}
+
+/* ---- files ---- */
+
+/* All of a file, zero-ended. 0 and *ret; -errno; -EFBIG: it is no scenario. */
+static int read_file(const char *path, char **ret, size_t *ret_bytes)
+{
+	FILE *f = fopen(path, "re");
+	char *text = f ? malloc(TEXT_MAX + 1) : NULL;
+	size_t n = text ? fread(text, 1, TEXT_MAX + 1, f) : 0;
+	int r = !f ? -errno : !text ? -ENOMEM : ferror(f) ? -errno : n > TEXT_MAX ? -EFBIG : 0;
+
+	if (f)
+		fclose(f);
+	if (r) {
+		free(text);
+		return r;
+	}
+	text[n] = '\0';
+	*ret = text;
+	*ret_bytes = n;
+	return 0;
+}
+
+int load_scenario_read(struct load_scenario **ret, const char *path, char **ret_text, size_t *ret_bytes,
+                       struct nnb_reason *reason)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t bytes, n = strlen(base);
+	char name[LOAD_NAME], dir[LOAD_MODEL], *text;
+	int r = read_file(path, &text, &bytes);
+
+	if (r) {
+		nnb_because(reason, "%s", strerror(-r));
+		return r;
+	}
+	if (n > 5 && strcmp(base + n - 5, ".json") == 0)
+		n -= 5;
+	snprintf(name, sizeof(name), "%.*s", (int)(n < LOAD_NAME ? n : LOAD_NAME - 1), base);
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+	r = load_scenario_parse(ret, text, bytes, name, dir, reason);
+	if (r || !ret_text) {
+		free(text);
+		return r;
+	}
+	*ret_text = text;
+	*ret_bytes = bytes;
+	return 0;
+}

@@ -1,0 +1,81 @@
+/*
+ * stats.h -- what is counted of executions: distributions of times, statuses, missed deadlines.
+ *
+ * A distribution is exact: of times below 2^20 ns each ns has a counter, longer ones are kept one by one, and of
+ * those there cannot be more than LOAD_LONG_MAX in LOAD_DURATION_MAX, one after the other. It is large and meant for
+ * memory that is only there where it is touched. It holds no pointers: a process fills it, another reads it.
+ */
+#ifndef LOAD_STATS_H
+#define LOAD_STATS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnb/status.h"
+
+enum { LOAD_SHORT_MAX = 1 << 20, LOAD_LONG_MAX = 1 << 22, LOAD_STATUSES = NNB_STATUS_DEAD_OBJECT + 1 };
+
+struct load_distribution {
+	uint64_t n, sum, min, max;
+	uint64_t n_long;
+	bool sorted;
+	uint32_t counts[LOAD_SHORT_MAX]; /* by ns */
+	uint64_t longer[LOAD_LONG_MAX];  /* the first n_long */
+};
+
+void load_distribution_add(struct load_distribution *d, uint64_t ns);
+void load_distribution_merge(struct load_distribution *into, const struct load_distribution *from);
+
+/* The nearest rank: the least time that @permille of all do not exceed. 0 of none. It sorts. */
+uint64_t load_percentile(struct load_distribution *d, unsigned permille);
+
+/* Buckets that grow with what they hold, four to a doubling. */
+enum { LOAD_BUCKETS = 252 };
+unsigned load_bucket_of(uint64_t ns);
+uint64_t load_bucket_begin(unsigned bucket); /* its least; of LOAD_BUCKETS: UINT64_MAX */
+void load_histogram(const struct load_distribution *d, uint64_t ret[LOAD_BUCKETS]);
+
+/* How a deadline was missed, as the analyzer has it. */
+enum load_miss { LOAD_NOT_MISSED, LOAD_LATE, LOAD_ABORTED, LOAD_PREDICTED, LOAD_MISSES };
+extern const char *const load_miss_names[LOAD_MISSES];
+
+/* @deadline: 0: there is none. Both are on one clock. */
+enum load_miss load_miss(enum nnb_status status, uint64_t deadline, uint64_t returned);
+
+/* What one thread of a stream has counted, or all of them. All zeroes is a good start. */
+struct load_figures {
+	atomic_uint_least64_t executions; /* that have returned, whatever the status; others may look on */
+	uint64_t statuses[LOAD_STATUSES];
+	uint64_t misses[LOAD_MISSES]; /* of those with a deadline */
+	uint64_t skipped;             /* frames that were due, and nobody free to run them */
+	uint64_t fallbacks, wrong, unmeasured;
+	uint64_t bursts, pools;              /* made */
+	uint64_t spun_ns, slept_ns, wakeups; /* waiting for results of bursts */
+	uint64_t began, ended;               /* first submitted, last returned; 0: none */
+	uint64_t digest;                     /* of what came out; 0: nothing did */
+	/* of executions with status NONE */
+	struct load_distribution cold, warm;           /* submitted to returned */
+	struct load_distribution from_due;             /* frame due to returned */
+	struct load_distribution on_device, in_driver; /* as the service says */
+	/* of all frames that were run */
+	struct load_distribution start_late; /* due to submitted */
+};
+
+/* One execution. */
+struct load_execution {
+	enum nnb_status status;
+	uint64_t submitted, returned, deadline; /* deadline 0: none */
+	uint64_t due;                           /* 0: it was not */
+	uint64_t on_device_ns, in_driver_ns;    /* UINT64_MAX: not measured */
+	bool cold, fallback, wrong, measure;
+};
+
+void load_figures_add(struct load_figures *f, const struct load_execution *e);
+void load_figures_merge(struct load_figures *into, const struct load_figures *from);
+
+/* Is this a status that a healthy service may answer? */
+bool load_expected(enum nnb_status status);
+
+#endif

@@ -1,0 +1,419 @@
+/* stream.c -- see stream.h. */
+#include "stream.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "load.h"
+
+enum { BREATH_NS = 1000000 };
+
+/* An asynchronous execution under way. */
+struct ticket {
+	struct ticket *next; /* of the abandoned */
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool done;
+	enum nnb_status status;
+	struct nnb_timing timing;
+	struct load_buffers buffers; /* once it is abandoned */
+};
+
+/* A thread at work. */
+struct worker {
+	const struct load_thread *thread;
+	struct load_line *line;
+	struct load_run *run;
+	const struct load_stream *stream;
+	struct load_figures *figures;
+	struct load_buffers buffers;
+	struct nnb_burst *burst;
+	uint8_t *reference; /* what the first execution gave */
+	struct ticket *ticket;
+	uint64_t base, end; /* CLOCK_MONOTONIC: when it begins and ends */
+	uint64_t frame;     /* the next, of a periodic stream */
+	int64_t in_burst;   /* executions on this burst */
+	int64_t on_pools;   /* executions on these pools */
+	bool fresh;         /* the burst has not seen these pools */
+};
+
+static bool going(const struct worker *w)
+{
+	return !atomic_load_explicit(&w->run->stopping, memory_order_relaxed);
+}
+
+/* False: it is time to stop. */
+static bool wait_until(const struct worker *w, uint64_t when)
+{
+	struct pollfd stop = { .fd = w->run->stop, .events = POLLIN };
+	uint64_t now = load_now();
+
+	while (going(w) && now < when) {
+		uint64_t left = when - now;
+		struct timespec t = { .tv_sec = (time_t)(left / LOAD_S), .tv_nsec = (long)(left % LOAD_S) };
+
+		ppoll(&stop, 1, &t, NULL);
+		now = load_now();
+	}
+	return going(w);
+}
+
+/* It cannot go on: the first reason of a stream is kept. */
+static void give_up(const struct worker *w, const char *what, const char *why)
+{
+	struct load_outcome *o = w->line->outcome;
+
+	pthread_mutex_lock(&w->run->lock);
+	if (!o->broken)
+		nnb_because(&o->reason, "%s: %s", what, why);
+	o->broken = true;
+	pthread_mutex_unlock(&w->run->lock);
+}
+
+/* ---- when ---- */
+
+/* The same for the same seed and frame, whatever was skipped. */
+static uint64_t jitter_of(const struct worker *w, uint64_t frame)
+{
+	uint64_t x = w->thread->seed + frame * 0x9e3779b97f4a7c15u;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return w->stream->jitter_ns ? (x ^ (x >> 31)) % w->stream->jitter_ns : 0;
+}
+
+static uint64_t due_of(const struct worker *w, uint64_t frame)
+{
+	return w->base + frame * w->stream->period_ns + jitter_of(w, frame);
+}
+
+/* How many frames there are to be before @when. */
+static uint64_t frames_before(const struct worker *w, uint64_t when)
+{
+	uint64_t n;
+
+	if (when <= w->base)
+		return 0;
+	n = (when - w->base - 1) / w->stream->period_ns;
+	return due_of(w, n) < when ? n + 1 : n;
+}
+
+/* Of the frames that are due the last; or the next, when it is due. False: there are no more. */
+static bool next_frame(struct worker *w, uint64_t *ret_due)
+{
+	uint64_t now = load_now(), n = frames_before(w, now + 1), due;
+
+	if (now >= w->end)
+		return false;
+	if (n > w->frame + 1) { /* n - 1 is the last that is due */
+		w->figures->skipped += n - 1 - w->frame;
+		w->frame = n - 1;
+	}
+	due = due_of(w, w->frame);
+	if (due >= w->end || !wait_until(w, due))
+		return false;
+	w->frame++;
+	*ret_due = due;
+	return true;
+}
+
+/* *ret_due: 0 in a closed loop. */
+static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
+{
+	*ret_due = 0;
+	if (w->stream->period_ns)
+		return next_frame(w, ret_due);
+	if (!first && w->stream->think_ns && !wait_until(w, load_now() + w->stream->think_ns))
+		return false;
+	return going(w) && load_now() < w->end;
+}
+
+/* Frames that were due before the end, and not run. */
+static void count_the_rest(struct worker *w)
+{
+	uint64_t now = load_now(), n;
+
+	if (!w->stream->period_ns)
+		return;
+	n = frames_before(w, now < w->end ? now : w->end);
+	if (n > w->frame)
+		w->figures->skipped += n - w->frame;
+}
+
+static bool take_one(struct load_line *line)
+{
+	return !line->run->board->orders.executions ||
+	       atomic_fetch_sub_explicit(&line->left, 1, memory_order_relaxed) > 0;
+}
+
+/* ---- what it is executed with ---- */
+
+static void close_burst(struct worker *w)
+{
+	struct nnb_fmq_waited waited = { 0 };
+
+	if (!w->burst)
+		return;
+	nnb_burst_waited(w->burst, NULL, &waited);
+	w->figures->spun_ns += waited.spun_ns;
+	w->figures->slept_ns += waited.slept_ns;
+	w->figures->wakeups += waited.wakeups;
+	w->burst = nnb_burst_free(w->burst);
+}
+
+static bool open_burst(struct worker *w)
+{
+	struct nnb_burst_config config = { .window_ns = w->stream->window_ns };
+	struct nnb_reason why = { "" };
+	enum nnb_status status = nnb_remote_burst(w->line->remote, &config, &w->burst, &why);
+
+	if (status) {
+		struct nnb_reason words;
+
+		nnb_because(&words, "%s: %s", nnb_status_name(status), why.text);
+		give_up(w, "no burst", words.text);
+		return false;
+	}
+	w->figures->bursts++;
+	w->in_burst = 0;
+	w->fresh = true;
+	return true;
+}
+
+static bool make_buffers(struct worker *w)
+{
+	struct load_buffers old = w->buffers;
+	int r = load_buffers_init(&w->buffers, w->line->work, (uint32_t)w->stream->pools);
+
+	load_buffers_fini(&old);
+	if (r) {
+		w->buffers = (struct load_buffers){ 0 };
+		give_up(w, "no pools", strerror(-r));
+		return false;
+	}
+	w->figures->pools += (uint64_t)w->stream->pools;
+	w->on_pools = 0;
+	w->fresh = true;
+	return true;
+}
+
+/* The burst and the pools that the next execution is to have. */
+static bool get_ready(struct worker *w)
+{
+	const struct load_stream *s = w->stream;
+
+	if ((!w->buffers.work || (s->fresh_pools && w->on_pools >= s->fresh_pools)) && !make_buffers(w))
+		return false;
+	if (w->burst && s->burst_length && w->in_burst >= s->burst_length)
+		close_burst(w);
+	return s->path != LOAD_BURST || w->burst || open_burst(w);
+}
+
+/* ---- asynchronously ---- */
+
+static struct ticket *ticket_new(void)
+{
+	struct ticket *t = calloc(1, sizeof(*t));
+	pthread_condattr_t attr;
+
+	if (!t)
+		return NULL;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->cond, &attr);
+	pthread_condattr_destroy(&attr);
+	return t;
+}
+
+static void ticket_free(struct ticket *t)
+{
+	if (!t)
+		return;
+	pthread_cond_destroy(&t->cond);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+/* Somebody may still answer it: it stays, and its pools are left alone, until the process ends. */
+static void abandon(struct worker *w)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct ticket *abandoned;
+
+	w->ticket->buffers = w->buffers;
+	pthread_mutex_lock(&lock);
+	w->ticket->next = abandoned;
+	abandoned = w->ticket;
+	pthread_mutex_unlock(&lock);
+	w->ticket = NULL;
+	w->buffers = (struct load_buffers){ 0 };
+}
+
+static void on_done(void *arg, const struct nnb_result *result)
+{
+	struct ticket *t = arg;
+
+	pthread_mutex_lock(&t->lock);
+	t->done = true;
+	t->status = result->status;
+	t->timing = result->timing;
+	pthread_cond_signal(&t->cond);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static bool wait_for(struct ticket *t, uint64_t timeout_ns)
+{
+	uint64_t until = load_now() + timeout_ns;
+	struct timespec at = { .tv_sec = (time_t)(until / LOAD_S), .tv_nsec = (long)(until % LOAD_S) };
+	bool done;
+	int r = 0;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->done && !r)
+		r = pthread_cond_timedwait(&t->cond, &t->lock, &at);
+	done = t->done;
+	pthread_mutex_unlock(&t->lock);
+	return done;
+}
+
+static enum nnb_status execute_async(struct worker *w, const struct nnb_call *call, struct nnb_answer *answer,
+                                     struct nnb_reason *reason)
+{
+	if (!w->ticket)
+		w->ticket = ticket_new();
+	if (!w->ticket)
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	w->ticket->done = false;
+	nnb_remote_execute_async(w->line->remote, call, on_done, w->ticket, reason);
+	if (!wait_for(w->ticket, call->timeout_ns)) {
+		nnb_because(reason, "nobody called back in time");
+		abandon(w);
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+	answer->timing = w->ticket->timing;
+	return w->ticket->status;
+}
+
+/* ---- one execution ---- */
+
+static enum nnb_status execute(struct worker *w, struct nnb_answer *answer, struct nnb_reason *reason)
+{
+	const struct load_work *work = w->line->work;
+	struct nnb_call call = { .inputs = w->buffers.inputs,
+		                 .outputs = w->buffers.outputs,
+		                 .pools = w->buffers.pools,
+		                 .n_inputs = work->model->n_inputs,
+		                 .n_outputs = work->model->n_outputs,
+		                 .n_pools = w->buffers.n_pools,
+		                 .measure = w->stream->measure,
+		                 .timeout_ns = w->run->board->orders.timeout_ns };
+
+	switch (w->stream->path) {
+	case LOAD_BURST:
+		return nnb_burst_execute(w->burst, &call, answer, reason);
+	case LOAD_SYNC:
+		return nnb_remote_execute(w->line->remote, &call, answer, reason);
+	default:
+		return execute_async(w, &call, answer, reason);
+	}
+}
+
+/* Is it what it was the first time? */
+static bool is_right(struct worker *w)
+{
+	if (w->reference)
+		return load_outputs_equal(&w->buffers, w->reference);
+	w->reference = malloc(load_outputs_bytes(w->line->work) + 1);
+	if (!w->reference)
+		abort();
+	load_outputs_copy(&w->buffers, w->reference);
+	w->figures->digest = load_buffers_digest(&w->buffers);
+	return true;
+}
+
+static void note(const struct worker *w, enum nnb_status status, const char *why)
+{
+	struct nnb_reason *reason = &w->line->outcome->reasons[status];
+
+	pthread_mutex_lock(&w->run->lock);
+	if (!reason->text[0])
+		nnb_because(reason, "%s", why);
+	pthread_mutex_unlock(&w->run->lock);
+}
+
+/* False: there is no sense in another. */
+static bool run_one(struct worker *w, uint64_t due)
+{
+	const struct load_stream *s = w->stream;
+	struct load_execution e = { .due = due, .measure = s->measure };
+	struct nnb_answer answer = { .timing = NNB_NO_TIMING };
+	struct nnb_reason why = { "" };
+
+	load_buffers_spoil(&w->buffers);
+	e.submitted = load_now();
+	e.deadline = s->deadline_ns ? (due ? due : e.submitted) + s->deadline_ns : 0;
+	e.status = execute(w, &answer, &why);
+	e.returned = load_now();
+	e.fallback = answer.fallback;
+	e.cold = w->fresh && s->path == LOAD_BURST && !e.fallback;
+	e.on_device_ns = answer.timing.on_device_ns;
+	e.in_driver_ns = answer.timing.in_driver_ns;
+	e.wrong = !e.status && !is_right(w);
+	load_figures_add(w->figures, &e);
+	if (e.cold && !e.status)
+		w->fresh = false;
+	w->in_burst++;
+	w->on_pools++;
+	if (load_expected(e.status))
+		return true;
+	note(w, e.status, why.text);
+	return e.status != NNB_STATUS_DEAD_OBJECT && nnb_client_alive(w->run->client) &&
+	       wait_until(w, load_now() + BREATH_NS);
+}
+
+static void work(struct worker *w)
+{
+	bool first = true;
+	uint64_t due;
+
+	/* Bursts and pools are made while there is time, not when a frame is due. */
+	while (take_one(w->line)) {
+		if (!get_ready(w) || (first && !wait_until(w, w->base)))
+			return;
+		if (!next_time(w, first, &due))
+			break;
+		if (!run_one(w, due))
+			return;
+		first = false;
+	}
+	if (!w->run->board->orders.executions)
+		count_the_rest(w);
+}
+
+void *load_thread_main(void *arg)
+{
+	const struct load_thread *t = arg;
+	struct load_run *run = t->line->run;
+	struct worker w = { .thread = t,
+		            .line = t->line,
+		            .run = run,
+		            .stream = t->line->stream,
+		            .figures = t->figures,
+		            .base = run->began + t->line->stream->start_ns,
+		            .end = run->began + run->board->orders.duration_ns };
+
+	prctl(PR_SET_NAME, w.stream->name); /* what fits: it is for top(1) */
+	work(&w);
+	close_burst(&w);
+	load_buffers_fini(&w.buffers);
+	ticket_free(w.ticket);
+	free(w.reference);
+	eventfd_write(run->idle, 1);
+	return NULL;
+}

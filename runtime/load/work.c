@@ -1,0 +1,269 @@
+/* work.c -- see work.h. */
+#include "work.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "load.h"
+#include "zoo.h"
+
+enum { ALIGNMENT = 64, ROOM = 1 << 20, SPOILT = 0xa5 };
+
+/* ---- the model ---- */
+
+static int read_file(struct load_work *w, const char *dir, const char *model, struct nnb_reason *reason)
+{
+	int r;
+
+	if ((model[0] == '/' ? asprintf(&w->name, "%s", model) : asprintf(&w->name, "%s/%s", dir, model)) < 0) {
+		w->name = NULL;
+		return -ENOMEM;
+	}
+	r = nnb_model_file_read(&w->file, w->name, reason);
+	if (!r)
+		w->model = w->file->model;
+	return r;
+}
+
+static int find_model(struct load_work *w, const char *dir, const char *model, uint64_t seed, struct nnb_reason *reason)
+{
+	struct nnb_reason why = { "" };
+	enum nnb_status status;
+	int r;
+
+	if (load_is_file(model)) {
+		r = read_file(w, dir, model, reason);
+	} else {
+		w->name = strdup(model);
+		r = w->name ? load_zoo_new(&w->model, model, seed) : -ENOMEM;
+	}
+	if (r)
+		return r;
+	status = nnb_model_validate(w->model, &why);
+	if (!status)
+		return 0;
+	nnb_because(reason, "%.80s: %s: %.140s", model, nnb_status_name(status), why.text);
+	return -EINVAL;
+}
+
+/* ---- its operands ---- */
+
+/* The bytes of an operand as the model has them; 0: it does not say. */
+static size_t bytes_of(const struct nnb_model *m, uint32_t operand)
+{
+	const struct nnb_operand *o = &m->operands[operand];
+	uint64_t bytes;
+
+	return nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || bytes > UINT32_MAX ? 0 : (size_t)bytes;
+}
+
+static int make_input(struct load_work *w, uint32_t i, uint64_t seed, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = w->model;
+	size_t bytes = bytes_of(m, m->inputs[i]);
+
+	if (!bytes) {
+		nnb_because(reason, "input %u has an extent that is not known, and there is no example", i);
+		return -EINVAL;
+	}
+	w->inputs[i] = calloc(1, bytes);
+	if (!w->inputs[i])
+		return -ENOMEM;
+	w->input_bytes[i] = bytes;
+	if (m->operands[m->inputs[i]].type == NNB_TENSOR_FLOAT32)
+		load_zoo_numbers(w->inputs[i], bytes / sizeof(float), seed, i);
+	return 0;
+}
+
+/* The first example's, or random numbers, and zeroes where the model does not take real ones. */
+static int make_operands(struct load_work *w, uint64_t seed, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = w->model;
+	const struct nnb_example *x = w->file && w->file->n_examples ? &w->file->examples[0] : NULL;
+	int r = 0;
+
+	w->inputs = calloc(m->n_inputs + 1, sizeof(*w->inputs));
+	w->input_bytes = calloc(m->n_inputs + 1, sizeof(*w->input_bytes));
+	w->output_bytes = calloc(m->n_outputs + 1, sizeof(*w->output_bytes));
+	if (!w->inputs || !w->input_bytes || !w->output_bytes)
+		return -ENOMEM;
+	for (uint32_t i = 0; x && !r && i < m->n_inputs; i++) {
+		if (!x->inputs[i])
+			continue;
+		w->inputs[i] = malloc(x->input_bytes[i] + 1);
+		if (!w->inputs[i])
+			return -ENOMEM;
+		memcpy(w->inputs[i], x->inputs[i], x->input_bytes[i]);
+		w->input_bytes[i] = x->input_bytes[i];
+	}
+	for (uint32_t i = 0; !x && !r && i < m->n_inputs; i++)
+		r = make_input(w, i, seed, reason);
+	for (uint32_t i = 0; i < m->n_outputs; i++) {
+		w->output_bytes[i] = x && x->output_bytes[i] ? x->output_bytes[i] : bytes_of(m, m->outputs[i]);
+		if (!w->output_bytes[i])
+			w->output_bytes[i] = ROOM;
+	}
+	return r;
+}
+
+int load_work_new(struct load_work **ret, const struct load_stream *stream, const char *dir, uint64_t seed,
+                  struct nnb_reason *reason)
+{
+	struct load_work *w = calloc(1, sizeof(*w));
+	int r = w ? find_model(w, dir, stream->model, seed, reason) : -ENOMEM;
+
+	if (!r)
+		r = make_operands(w, seed, reason);
+	if (r == -ENOMEM)
+		nnb_because(reason, "no memory");
+	if (r)
+		load_work_free(w);
+	else
+		*ret = w;
+	return r;
+}
+
+struct load_work *load_work_free(struct load_work *w)
+{
+	if (!w)
+		return NULL;
+	for (uint32_t i = 0; w->inputs && i < w->model->n_inputs; i++)
+		free(w->inputs[i]);
+	free(w->inputs);
+	free(w->input_bytes);
+	free(w->output_bytes);
+	free(w->name);
+	if (w->file)
+		nnb_model_file_free(w->file);
+	else
+		nnb_model_free(w->model);
+	free(w);
+	return NULL;
+}
+
+/* ---- pools ---- */
+
+/* Give an operand the next place in the pool that is its turn's. */
+static struct nnb_location place(uint64_t *at, uint32_t n_pools, uint32_t turn, size_t bytes)
+{
+	struct nnb_location l = { turn % n_pools, (uint32_t)at[turn % n_pools], (uint32_t)bytes };
+
+	at[l.pool] += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	return l;
+}
+
+/* With two pools of a model of one input and one output, the input is in one and the output in the other. */
+static void lay_out(struct load_buffers *b, uint64_t *at)
+{
+	const struct nnb_model *m = b->work->model;
+
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		b->inputs[i].no_value = !b->work->inputs[i];
+		if (b->work->inputs[i])
+			b->inputs[i].location = place(at, b->n_pools, i, b->work->input_bytes[i]);
+	}
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		b->outputs[i].location = place(at, b->n_pools, m->n_inputs + i, b->work->output_bytes[i]);
+}
+
+static void *at_location(const struct load_buffers *b, const struct nnb_location *l)
+{
+	return (char *)nnb_pool_data(b->pools[l->pool]) + l->offset;
+}
+
+static int make_pools(struct load_buffers *b, const uint64_t *at)
+{
+	const struct nnb_model *m = b->work->model;
+
+	for (uint32_t i = 0; i < b->n_pools; i++) {
+		int r = at[i] > UINT32_MAX ? -EOVERFLOW : nnb_pool_new(&b->pools[i], at[i] ? at[i] : ALIGNMENT);
+
+		if (r)
+			return r;
+	}
+	for (uint32_t i = 0; i < m->n_inputs; i++)
+		if (b->work->inputs[i])
+			memcpy(at_location(b, &b->inputs[i].location), b->work->inputs[i], b->work->input_bytes[i]);
+	return 0;
+}
+
+int load_buffers_init(struct load_buffers *ret, const struct load_work *work, uint32_t n_pools)
+{
+	struct load_buffers b = { .work = work, .n_pools = n_pools };
+	uint64_t at[LOAD_POOLS_MAX] = { 0 };
+	int r = -ENOMEM;
+
+	b.pools = calloc(n_pools, sizeof(*b.pools));
+	b.inputs = calloc(work->model->n_inputs + 1, sizeof(*b.inputs));
+	b.outputs = calloc(work->model->n_outputs + 1, sizeof(*b.outputs));
+	if (b.pools && b.inputs && b.outputs) {
+		lay_out(&b, at);
+		r = make_pools(&b, at);
+	}
+	if (r)
+		load_buffers_fini(&b);
+	else
+		*ret = b;
+	return r;
+}
+
+void load_buffers_fini(struct load_buffers *b)
+{
+	for (uint32_t i = 0; b->pools && i < b->n_pools; i++)
+		nnb_pool_free(b->pools[i]);
+	free(b->pools);
+	free(b->inputs);
+	free(b->outputs);
+	*b = (struct load_buffers){ 0 };
+}
+
+/* ---- outputs ---- */
+
+void load_buffers_spoil(const struct load_buffers *b)
+{
+	for (uint32_t i = 0; i < b->work->model->n_outputs; i++)
+		memset(at_location(b, &b->outputs[i].location), SPOILT, b->work->output_bytes[i]);
+}
+
+uint64_t load_buffers_digest(const struct load_buffers *b)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (uint32_t i = 0; i < b->work->model->n_outputs; i++) {
+		const uint8_t *from = at_location(b, &b->outputs[i].location);
+
+		for (size_t k = 0; k < b->work->output_bytes[i]; k++)
+			h = (h ^ from[k]) * 0x100000001b3u;
+	}
+	return h ? h : 1;
+}
+
+size_t load_outputs_bytes(const struct load_work *w)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < w->model->n_outputs; i++)
+		bytes += w->output_bytes[i];
+	return bytes;
+}
+
+void load_outputs_copy(const struct load_buffers *b, uint8_t *to)
+{
+	for (uint32_t i = 0; i < b->work->model->n_outputs; i++) {
+		memcpy(to, at_location(b, &b->outputs[i].location), b->work->output_bytes[i]);
+		to += b->work->output_bytes[i];
+	}
+}
+
+bool load_outputs_equal(const struct load_buffers *b, const uint8_t *reference)
+{
+	bool equal = true;
+
+	for (uint32_t i = 0; i < b->work->model->n_outputs; i++) {
+		equal &= !memcmp(reference, at_location(b, &b->outputs[i].location), b->work->output_bytes[i]);
+		reference += b->work->output_bytes[i];
+	}
+	return equal;
+}

@@ -1,0 +1,51 @@
+/*
+ * work.h -- what a stream executes: its model, what goes into it, and the pools that both lie in.
+ */
+#ifndef LOAD_WORK_H
+#define LOAD_WORK_H
+
+#include "nnb/burst.h"
+#include "nnb/model.h"
+#include "scenario.h"
+
+/* A model and one set of inputs for it. Once made it is only read. */
+struct load_work {
+	struct nnb_model *model;
+	struct nnb_model_file *file; /* that the model is of; NULL: of the zoo */
+	void **inputs;               /* NULL: omitted */
+	size_t *input_bytes, *output_bytes;
+	char *name; /* the zoo's, or the file's path */
+};
+
+/*
+ * 0 and *ret owned; -errno, with a reason: the file cannot be read, the model is not valid, or nobody knows what would
+ * be a right input for it.
+ */
+int load_work_new(struct load_work **ret, const struct load_stream *stream, const char *dir, uint64_t seed,
+                  struct nnb_reason *reason);
+struct load_work *load_work_free(struct load_work *work); /* NULL is fine. Returns NULL. */
+
+/* Pools with the inputs in them and room for outputs, and the call that says so. @work is borrowed until fini. */
+struct load_buffers {
+	const struct load_work *work;
+	struct nnb_pool **pools;
+	struct nnb_argument *inputs, *outputs;
+	uint32_t n_pools;
+};
+
+/* Spread the operands over @n_pools pools. 0 or -errno, and then there is nothing to end. */
+int load_buffers_init(struct load_buffers *ret, const struct load_work *work, uint32_t n_pools);
+void load_buffers_fini(struct load_buffers *buffers); /* all zeroes are fine */
+
+/* Fill the outputs with what no model gives, so that an output nobody writes is seen. */
+void load_buffers_spoil(const struct load_buffers *buffers);
+
+/* A number that only the same outputs have; never 0. */
+uint64_t load_buffers_digest(const struct load_buffers *buffers);
+
+/* All outputs, one after the other: copy them to @to, or compare them with what was copied. */
+size_t load_outputs_bytes(const struct load_work *work);
+void load_outputs_copy(const struct load_buffers *buffers, uint8_t *to);
+bool load_outputs_equal(const struct load_buffers *buffers, const uint8_t *reference);
+
+#endif

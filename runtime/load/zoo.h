@@ -1,0 +1,38 @@
+/*
+ * zoo.h -- the built-in models: as code, with weights from a generator, so that a scenario needs no files.
+ *
+ * The same name and seed give the same model, byte for byte. All are float32, of HAL 1.0, valid.
+ */
+#ifndef LOAD_ZOO_H
+#define LOAD_ZOO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnb/model.h"
+
+struct builder;
+
+struct load_zoo_model {
+	const char *name;
+	const char *about; /* one line */
+	void (*build)(struct builder *b, uint32_t side);
+	uint32_t side, side_min, side_max, side_step; /* of the input picture; 0: it has none */
+};
+
+enum { LOAD_ZOO_MODELS = 4 };
+extern const struct load_zoo_model load_zoo[LOAD_ZOO_MODELS];
+
+/*
+ * The model @name says: "mlp", or of those with a picture, with its side, "mobilenet-96". NULL: there is none;
+ * *ret_side is its side.
+ */
+const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_side);
+
+/* Build it. 0 and *ret owned; -ENOENT: there is none of that name; -ENOMEM and others: no memory for it. */
+int load_zoo_new(struct nnb_model **ret, const char *name, uint64_t seed);
+
+/* The same generator for input data: @n numbers from -1 to 1, another row for each @which. */
+void load_zoo_numbers(float *ret, size_t n, uint64_t seed, uint32_t which);
+
+#endif

@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# load.sh LOAD SERVICE JSON EXAMPLES -- nnburst-load against a service of its own: every shipped scenario, cut short, and its
+# figures; each way to end; an app that is killed, a service that is, and Ctrl-C.
+set -euo pipefail
+
+load=$1 service=$2 json=$3 examples=$4 failures=0
+. "$(dirname "$0")/../daemon.sh"
+sock=$tmp/socket
+
+wrong()
+{
+	echo "load.sh: $*"
+	failures=$((failures + 1))
+}
+
+# ends STATUS ARGUMENT...: the program ends so; what it prints is in $out, what it complains of in $said.
+ends()
+{
+	local wanted=$1 status=0
+	shift
+	out=$("$load" "$@" 2>"$tmp/said") || status=$?
+	said=$(<"$tmp/said")
+	((status == wanted)) || wrong "'$*' ends with $status, not $wanted: $said"
+}
+
+says() # WORDS
+{
+	[[ $said == *"$1"* ]] || wrong "not said: $1 (but: $said)"
+}
+
+# shows EXPECTATION...: the report in $out is sound, and says so.
+shows()
+{
+	local found
+
+	found=$("$json" "$@" <<<"$out") || wrong "${BASH_LINENO[0]}: $found"
+}
+
+# scenario NAME TEXT: a file of that name.
+scenario() { printf '%s\n' "$2" >"$tmp/$1.json"; }
+
+# start_service [OPTION...]: and it answers.
+start_service()
+{
+	local status=5
+
+	rm -f "$sock"
+	start_daemon "$service" "$@"
+	scenario ping '{"executions": 1, "apps": [{"name": "ping", "streams": [{"model": "mlp"}]}]}'
+	while ((status == 5)); do
+		status=0
+		"$load" --socket "$sock" "$tmp/ping.json" >"$tmp/ping" 2>&1 || status=$?
+	done
+	((status == 0)) || wrong "the first execution ends with $status: $(<"$tmp/ping")"
+}
+
+# until_true COMMAND...: as soon as it is.
+until_true() { until "$@" >"$tmp/null" 2>&1; do sleep 0.05; done; }
+
+# ---- without a service ----
+
+ends 0 --help
+ends 0 --version
+ends 0 --list
+mapfile -t shipped < <(cut -d ' ' -f 1 <<<"$out")
+for name in audio camera+background cold-start noisy-neighbour; do
+	[[ " ${shipped[*]} " == *" $name "* ]] || wrong "--list does not name $name"
+done
+for name in "${shipped[@]}"; do
+	ends 0 --check "$name"
+done
+ends 2
+ends 2 audio audio
+ends 2 --fromat json audio
+says "no option '--fromat'; did you mean '--format'?"
+ends 2 --nonsense audio
+says "no option '--nonsense'; see nnburst-load --help"
+ends 2 --duration 5 audio
+says "--duration: '5' is not what it takes"
+ends 2 --seed=-1 audio
+ends 2 --format
+says "'--format' needs a value"
+ends 2 --list=yes
+ends 4 audoi
+says "no scenario 'audoi'; did you mean 'audio'?"
+ends 4 ./none.json
+says './none.json: No such file or directory'
+scenario bad '{"duration": "1s", "apps": [{"name": "a", "streams": [{"model": "mlp", "framse": 3}]}]}'
+ends 4 "$tmp/bad.json"
+says "bad.json: apps[0].streams[0]: no key 'framse'"
+[[ $(wc -l <"$tmp/said") == 1 ]] || wrong "more than a line: $said"
+scenario bad '{"duration": "1s", "apps": [{"name": "a", "streams": [{"model": "./none.json"}]}]}'
+ends 4 "$tmp/bad.json"
+says 'bad.json: apps[0].streams[0].model: '
+ends 5 --socket "$sock" --duration 100ms audio
+says "app 'assistant': "
+[[ ! $out ]] || wrong 'a report of nothing'
+
+# ---- every shipped scenario ----
+
+sound=(problems=0 interrupted=false service.driver=xnnpack)
+start_service
+run() { ends 0 --socket "$sock" --format json "$@"; } # a run without a fault; its report is in $out
+
+for name in "${shipped[@]}"; do
+	run --duration 500ms "$name"
+	shows "${sound[@]}" "scenario.name=$name" 'apps>1' apps.0.done=true apps.1.done=true \
+		'apps.0.streams.0.executions>0' 'apps.1.streams.0.executions>0' scenario.duration_ns=500000000
+done
+ends 0 --socket "$sock" --duration 200ms audio
+for words in 'audio: ' 'p99 us' 'executions %' 'assistant/features, from us'; do
+	[[ $out == *"$words"* ]] || wrong "the table does not say: $words"
+done
+
+# ---- what is asked for is what is done ----
+
+scenario paths '{"executions": 50, "apps": [
+	{"name": "a", "streams": [
+		{"name": "burst", "model": "keyword", "measure": true, "deadline": "1ns"},
+		{"name": "sync", "model": "keyword", "path": "sync", "pools": 1, "measure": true, "deadline": "1min"},
+		{"name": "async", "model": "keyword", "path": "async", "pools": 5}]},
+	{"name": "b", "streams": [
+		{"name": "short", "model": "keyword", "burst_length": 5},
+		{"name": "fresh", "model": "recurrent", "pools": 3, "fresh_pools": 2, "polling": "none"},
+		{"name": "three", "model": "mlp", "threads": 3, "polling": "5us", "priority": "low"}]}]}'
+run "$tmp/paths.json"
+shows "${sound[@]}" executions=300 apps.0.executions=150 apps.0.share_of_executions=0.5 \
+	apps.0.streams.0.cold.n=1 apps.0.streams.0.warm.n=49 apps.0.streams.0.on_device.n=50 \
+	apps.0.streams.0.misses.late=50 apps.0.streams.0.fallbacks=0 \
+	apps.0.streams.1.cold=null apps.0.streams.1.in_driver.n=50 apps.0.streams.1.misses.late=0 \
+	apps.0.streams.2.on_device=null apps.0.streams.2.statuses.NONE=50 apps.0.streams.2.pools=5 \
+	apps.1.streams.0.bursts=10 apps.1.streams.0.cold.n=10 apps.1.streams.0.wrong=0 \
+	apps.1.streams.1.bursts=1 apps.1.streams.1.cold.n=25 apps.1.streams.1.pools=75 \
+	apps.1.streams.2.executions=50 apps.1.streams.2.bursts=3 apps.1.streams.2.cold.n=3 apps.1.device_ns=null
+
+# Frames: each that was due was run, or is told to have been skipped.
+scenario frames '{"duration": "300ms", "apps": [{"name": "a", "streams": [
+	{"name": "easy", "model": "mlp", "period": "10ms"},
+	{"name": "later", "model": "mlp", "fps": 100, "start": "95ms", "path": "async"},
+	{"name": "impossible", "model": "mobilenet", "period": "50us", "deadline": "1ns", "path": "sync"}]}]}'
+run "$tmp/frames.json"
+shows "${sound[@]}" apps.0.streams.0.executions+apps.0.streams.0.skipped=30 \
+	apps.0.streams.1.executions+apps.0.streams.1.skipped=21 'apps.0.streams.2.skipped>0' \
+	apps.0.streams.2.executions+apps.0.streams.2.skipped=6000 'apps.0.streams.2.from_due.min_ns>50000'
+
+# A model from a file, which is looked for beside the scenario.
+cp "$examples/add.json" "$tmp"
+scenario file '{"executions": 3, "apps": [{"name": "a", "nice": 19, "streams": [{"model": "./add.json"}]}]}'
+run --seed 9 "$tmp/file.json"
+shows "${sound[@]}" apps.0.streams.0.executions=3 apps.0.streams.0.name=add.json scenario.seed=9 apps.0.nice=19
+
+# ---- what goes wrong is told ----
+
+scenario long '{"duration": "60min", "apps": [
+	{"name": "a", "streams": [{"model": "mlp"}, {"model": "keyword", "period": "20ms"}]},
+	{"name": "b", "streams": [{"model": "mlp", "path": "async"}]}]}'
+
+# Run it on the side, until its apps have threads at work: $runner, and the apps in $apps.
+run_long()
+{
+	"$load" --socket "$sock" --format json "$tmp/long.json" >"$tmp/out" 2>"$tmp/said" &
+	runner=$!
+	until_true at_work
+}
+
+at_work()
+{
+	local stat pid rest
+	apps=()
+	for stat in /proc/[0-9]*/stat; do
+		read -r pid rest <"$stat" 2>"$tmp/null" || continue
+		read -r _ rest <<<"${rest##*) }" # behind the name, and then the state
+		[[ ${rest%% *} == "$runner" ]] && apps+=("$pid")
+	done
+	((${#apps[@]} == 2)) || return
+	for pid in "${apps[@]}"; do # a stream's thread has its name
+		cat /proc/"$pid"/task/*/comm | grep -qx 'mlp' || return
+	done
+}
+
+# ended STATUS: what ran on the side has ended so.
+ended()
+{
+	local status=0
+
+	wait "$runner" 2>"$tmp/null" || status=$?
+	out=$(<"$tmp/out") said=$(<"$tmp/said")
+	((status == $1)) || wrong "it ended with $status, not $1: $said"
+}
+
+run_long
+kill -INT "$runner"
+ended 0
+shows interrupted=true problems=0 apps.0.done=true apps.1.done=true
+
+run_long
+kill -KILL "${apps[0]}"
+kill -INT "$runner"
+ended 1
+shows problems=1 apps.0.done=false apps.0.signal=9 apps.1.done=true
+says "app 'a' died of signal 9"
+
+run_long
+kill -KILL "$runner"
+ended 137
+for pid in "${apps[@]}"; do
+	until_true eval "! [[ -e /proc/$pid/stat ]] || [[ \$(</proc/$pid/stat) == *') Z '* ]]"
+done
+
+run_long
+kill -KILL "$daemon"
+wait "$daemon" 2>"$tmp/null" || true
+daemon=
+ended 1
+shows 'problems>1' interrupted=false
+says 'DEAD_OBJECT'
+
+# ---- other users ----
+
+scenario users '{"executions": 5, "apps": [
+	{"name": "a", "uid": 12345, "streams": [{"model": "mlp"}]},
+	{"name": "b", "uid": 12346, "streams": [{"model": "mlp", "path": "sync"}]}]}'
+if ((EUID == 0)); then
+	chmod 755 "$tmp" # others are to reach the socket
+	start_service --app-identity uid
+	run "$tmp/users.json"
+	shows "${sound[@]}" apps.0.known_as=12345 apps.1.known_as=12346 apps.1.uid=12346
+else
+	ends 5 --socket "$sock" "$tmp/users.json"
+	says 'apps[0].uid: only root can be user 12345'
+fi
+stop_daemon
+((failures == 0)) && echo 'load.sh: all as it should be'

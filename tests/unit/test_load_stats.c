@@ -1,0 +1,233 @@
+/* test_load_stats.c -- nnburst-load's arithmetic: percentiles, buckets, and what counts as a missed deadline. */
+#include "unit/device_helpers.h"
+
+#include "load.h"
+#include "stats.h"
+
+static struct load_distribution *distribution(void)
+{
+	struct load_distribution *d = calloc(1, sizeof(*d));
+
+	assert_non_null(d);
+	return d;
+}
+
+/* ---- distributions ---- */
+
+static void nothing_has_no_percentiles(void **state)
+{
+	struct load_distribution *d = distribution();
+
+	(void)state;
+	assert_true(load_percentile(d, 500) == 0 && load_percentile(d, 1000) == 0);
+	free(d);
+}
+
+/* The rank is the least that is not below the share: of 10, the 5th for 50 %, the 10th for 99 %. */
+static const struct ranks {
+	unsigned n, permille, rank;
+} ranks[] = {
+	{ 1, 1, 1 },    { 1, 500, 1 },  { 1, 999, 1 },   { 2, 500, 1 },   { 2, 501, 2 },      { 3, 500, 2 },
+	{ 10, 500, 5 }, { 10, 900, 9 }, { 10, 901, 10 }, { 10, 990, 10 }, { 100, 990, 99 },   { 101, 990, 100 },
+	{ 1000, 1, 1 }, { 7, 0, 1 },    { 7, 1000, 7 },  { 99, 999, 99 }, { 1000, 999, 999 },
+};
+
+/* Times that are all short, all long, and across the border between. */
+static void percentiles_are_of_the_nearest_rank(void **state)
+{
+	static const uint64_t firsts[] = { 10, LOAD_SHORT_MAX, LOAD_SHORT_MAX - 3 };
+
+	(void)state;
+	for (size_t f = 0; f < N_OF(firsts); f++)
+		for (size_t i = 0; i < N_OF(ranks); i++) {
+			struct load_distribution *d = distribution();
+			uint64_t got;
+
+			for (unsigned k = 0; k < ranks[i].n; k++) /* in no order: 7 is prime to most */
+				load_distribution_add(d, firsts[f] + (uint64_t)k * 1009 % ranks[i].n);
+			got = load_percentile(d, ranks[i].permille);
+			if (got != firsts[f] + ranks[i].rank - 1)
+				fail_msg("%u permille of %u from %llu: rank %llu, not %u", ranks[i].permille,
+				         ranks[i].n, (unsigned long long)firsts[f],
+				         (unsigned long long)(got - firsts[f] + 1), ranks[i].rank);
+			free(d);
+		}
+}
+
+static void distributions_are_exact_against_sorting(void **state)
+{
+	enum { N = 5000 };
+	static uint64_t all[N];
+	struct load_distribution *d = distribution(), *halves[2] = { distribution(), distribution() };
+	uint64_t random = 1, sum = 0;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		all[i] = random >> (40 + random % 20); /* many sizes */
+		sum += all[i];
+		load_distribution_add(halves[i % 2], all[i]);
+	}
+	load_distribution_merge(d, halves[0]);
+	load_distribution_merge(d, halves[1]);
+	for (int i = 1; i < N; i++) /* by insertion: nobody else's sorting is trusted */
+		for (int k = i; k > 0 && all[k] < all[k - 1]; k--) {
+			uint64_t t = all[k];
+
+			all[k] = all[k - 1];
+			all[k - 1] = t;
+		}
+	assert_true(d->n == N && d->sum == sum && d->min == all[0] && d->max == all[N - 1]);
+	for (unsigned p = 1; p <= 1000; p++)
+		assert_true(load_percentile(d, p) == all[(N * p + 999) / 1000 - 1]);
+	load_distribution_add(d, LOAD_SHORT_MAX); /* once sorted, another */
+	assert_true(load_percentile(d, 1000) == all[N - 1]);
+	free(d);
+	free(halves[0]);
+	free(halves[1]);
+}
+
+/* ---- buckets ---- */
+
+static void buckets_are_a_quarter_of_a_doubling(void **state)
+{
+	(void)state;
+	assert_true(load_bucket_begin(LOAD_BUCKETS) == UINT64_MAX);
+	assert_int_equal(load_bucket_of(UINT64_MAX), LOAD_BUCKETS - 1);
+	for (unsigned i = 0; i < LOAD_BUCKETS; i++) {
+		uint64_t begin = load_bucket_begin(i), end = load_bucket_begin(i + 1);
+
+		assert_true(begin < end);
+		assert_int_equal(load_bucket_of(begin), i);
+		if (i < LOAD_BUCKETS - 1)
+			assert_int_equal(load_bucket_of(end - 1), i);
+		if (i >= 4)
+			assert_true(end - begin == begin / (4 + i % 4) || i == LOAD_BUCKETS - 1);
+	}
+}
+
+static void a_histogram_holds_each_time_once(void **state)
+{
+	struct load_distribution *d = distribution();
+	uint64_t counts[LOAD_BUCKETS], n = 0;
+
+	(void)state;
+	for (uint64_t ns = 1; ns < (uint64_t)4 * LOAD_SHORT_MAX; ns = ns * 5 / 4 + 1) {
+		load_distribution_add(d, ns);
+		load_distribution_add(d, ns);
+	}
+	load_histogram(d, counts);
+	for (unsigned i = 0; i < LOAD_BUCKETS; i++)
+		n += counts[i];
+	assert_true(n == d->n);
+	assert_int_equal(counts[load_bucket_of(1)], 2);
+	free(d);
+}
+
+/* ---- deadlines ---- */
+
+#define TRANSIENT NNB_STATUS_MISSED_DEADLINE_TRANSIENT
+#define PERSISTENT NNB_STATUS_MISSED_DEADLINE_PERSISTENT
+
+static const struct miss_row {
+	const char *name;
+	enum nnb_status status;
+	uint64_t deadline, returned;
+	enum load_miss miss;
+} misses[] = {
+	{ "done well before", NNB_STATUS_NONE, 1000, 10, LOAD_NOT_MISSED },
+	{ "done at the last moment", NNB_STATUS_NONE, 1000, 1000, LOAD_NOT_MISSED },
+	{ "done a moment after: late", NNB_STATUS_NONE, 1000, 1001, LOAD_LATE },
+	{ "done whenever, no deadline", NNB_STATUS_NONE, 0, 1001, LOAD_NOT_MISSED },
+	{ "given up a moment before: predicted", TRANSIENT, 1000, 999, LOAD_PREDICTED },
+	{ "given up at the deadline: aborted", TRANSIENT, 1000, 1000, LOAD_ABORTED },
+	{ "given up after: aborted", TRANSIENT, 1000, 1001, LOAD_ABORTED },
+	{ "given up for good, before: predicted", PERSISTENT, 1000, 999, LOAD_PREDICTED },
+	{ "given up for good, after: aborted", PERSISTENT, 1000, 1001, LOAD_ABORTED },
+	{ "given up, and no deadline", TRANSIENT, 0, 1001, LOAD_NOT_MISSED },
+	{ "failed after: no miss", NNB_STATUS_GENERAL_FAILURE, 1000, 1001, LOAD_NOT_MISSED },
+	{ "the service died", NNB_STATUS_DEAD_OBJECT, 1000, 1001, LOAD_NOT_MISSED },
+};
+
+static void is_missed_or_not(void **state)
+{
+	const struct miss_row *m = *state;
+
+	assert_int_equal(load_miss(m->status, m->deadline, m->returned), m->miss);
+}
+
+/* ---- figures ---- */
+
+static struct load_execution execution(enum nnb_status status, uint64_t submitted, uint64_t returned)
+{
+	return (struct load_execution){ .status = status,
+		                        .submitted = submitted,
+		                        .returned = returned,
+		                        .on_device_ns = UINT64_MAX,
+		                        .in_driver_ns = UINT64_MAX };
+}
+
+static void figures_add_up(void **state)
+{
+	struct load_figures *f = calloc(3, sizeof(*f));
+	struct load_execution e;
+
+	(void)state;
+	assert_non_null(f);
+	e = execution(NNB_STATUS_NONE, 100, 150);
+	e.cold = true;
+	load_figures_add(&f[0], &e);
+	e = execution(NNB_STATUS_NONE, 200, 230);
+	e.due = 190;
+	e.deadline = 229;
+	e.on_device_ns = 5;
+	e.in_driver_ns = 9;
+	load_figures_add(&f[0], &e);
+	e = execution(NNB_STATUS_GENERAL_FAILURE, 50, 60);
+	e.due = 40;
+	e.fallback = e.wrong = true;
+	load_figures_add(&f[1], &e);
+	f[0].digest = 1;
+	f[1].digest = 2;
+	load_figures_merge(&f[2], &f[0]);
+	load_figures_merge(&f[2], &f[1]);
+	assert_true(f[2].executions == 3 && f[2].statuses[NNB_STATUS_NONE] == 2 && f[2].fallbacks == 1);
+	assert_true(f[2].statuses[NNB_STATUS_GENERAL_FAILURE] == 1);
+	assert_true(f[2].cold.n == 1 && f[2].cold.sum == 50 && f[2].warm.n == 1 && f[2].warm.sum == 30);
+	assert_true(f[2].misses[LOAD_LATE] == 1 && f[2].misses[LOAD_NOT_MISSED] == 0);
+	assert_true(f[2].from_due.n == 1 && f[2].from_due.sum == 40); /* of those that were done */
+	assert_true(f[2].start_late.n == 2 && f[2].start_late.sum == 20);
+	assert_true(f[2].on_device.sum == 5 && f[2].in_driver.sum == 9);
+	assert_true(f[2].began == 50 && f[2].ended == 230);
+	assert_true(f[2].wrong == 2); /* one by itself, and one since the two disagree */
+	free(f);
+}
+
+static void only_misses_are_expected_besides_none(void **state)
+{
+	(void)state;
+	for (int i = 0; i < LOAD_STATUSES; i++)
+		assert_true(load_expected((enum nnb_status)i) ==
+		            (i == NNB_STATUS_NONE || i == TRANSIENT || i == PERSISTENT));
+}
+
+int main(void)
+{
+	const struct CMUnitTest others[] = {
+		cmocka_unit_test(nothing_has_no_percentiles),
+		cmocka_unit_test(percentiles_are_of_the_nearest_rank),
+		cmocka_unit_test(distributions_are_exact_against_sorting),
+		cmocka_unit_test(buckets_are_a_quarter_of_a_doubling),
+		cmocka_unit_test(a_histogram_holds_each_time_once),
+		cmocka_unit_test(figures_add_up),
+		cmocka_unit_test(only_misses_are_expected_besides_none),
+	};
+	struct CMUnitTest tests[N_OF(misses) + N_OF(others)];
+
+	for (size_t i = 0; i < N_OF(misses); i++)
+		tests[i] = (struct CMUnitTest){ .name = misses[i].name,
+			                        .test_func = is_missed_or_not,
+			                        .initial_state = (void *)&misses[i] };
+	memcpy(tests + N_OF(misses), others, sizeof(others));
+	return cmocka_run_group_tests_name("load statistics", tests, NULL, NULL);
+}
