@@ -7,126 +7,33 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <mqueue.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "nnb/fmq.h"
+#include "peers.h"
 
-enum { MESSAGE_MAX = 256, BATCH_MAX = 16, CAPACITY = 1024, CLIENT = 0, SERVER = 1 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "bench_fmq: %s: %s\n", what, strerror(errno));
-	exit(5);
-}
+enum { BATCH_MAX = 16, CAPACITY = 1024 };
 
 /* ---- transports: two directions between a client and a server ---- */
 
-struct line {
-	_Alignas(64) _Atomic uint64_t v;
-	char rest[56];
-};
-
-struct shared {
-	struct line line[4]; /* 0 and 2 are used; neighbours are fetched in pairs */
-	_Alignas(128) _Atomic uint32_t word[64];
-};
-
 struct link {
 	size_t bytes; /* of a message */
-	struct shared *shm;
 	struct nnb_fmq *q[2];
 	uint64_t window;
 	int fd[2][2]; /* by direction: read end, write end; a socket pair: by side */
 	mqd_t mq[2];
 };
-
-struct transport {
-	const char *name;
-	void (*open)(struct link *l);
-	void (*send)(struct link *l, int side, const void *p); /* from this side */
-	void (*recv)(struct link *l, int side, void *p);       /* on this side */
-	bool polls;                                            /* never sleeps in the kernel */
-};
-
-static uint64_t number_of(const void *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static void open_nothing(struct link *l)
-{
-	(void)l;
-}
-
-static void line_send(struct link *l, int side, const void *p)
-{
-	atomic_store_explicit(&l->shm->line[2 * side].v, number_of(p), memory_order_release);
-}
-
-static void pause_cpu(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
-
-static void line_recv(struct link *l, int side, void *p)
-{
-	uint64_t want = number_of(p) + 1;
-
-	while (atomic_load_explicit(&l->shm->line[2 * !side].v, memory_order_acquire) != want)
-		;
-	memcpy(p, &want, sizeof(want));
-}
-
-static void line_recv_pause(struct link *l, int side, void *p)
-{
-	uint64_t want = number_of(p) + 1;
-
-	while (atomic_load_explicit(&l->shm->line[2 * !side].v, memory_order_acquire) != want)
-		pause_cpu();
-	memcpy(p, &want, sizeof(want));
-}
-
-static void futex_send(struct link *l, int side, const void *p)
-{
-	_Atomic uint32_t *word = &l->shm->word[32 * side];
-
-	atomic_store_explicit(word, (uint32_t)number_of(p), memory_order_release);
-	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-static void futex_recv(struct link *l, int side, void *p)
-{
-	_Atomic uint32_t *word = &l->shm->word[32 * !side];
-	uint64_t want = number_of(p) + 1;
-	uint32_t seen;
-
-	while ((seen = atomic_load_explicit(word, memory_order_acquire)) != (uint32_t)want)
-		syscall(SYS_futex, word, FUTEX_WAIT, seen, NULL, NULL, 0);
-	memcpy(p, &want, sizeof(want));
-}
 
 static void fmq_open(struct link *l)
 {
@@ -219,20 +126,6 @@ static void pipe_open(struct link *l)
 	fcntl(l->fd[CLIENT][1], F_SETPIPE_SZ, 1 << 20);
 }
 
-static void write_fully(int fd, const void *p, size_t n)
-{
-	for (ssize_t w; n; p = (const char *)p + w, n -= (size_t)w)
-		if ((w = write(fd, p, n)) <= 0)
-			die("write");
-}
-
-static void read_fully(int fd, void *p, size_t n)
-{
-	for (ssize_t r; n; p = (char *)p + r, n -= (size_t)r)
-		if ((r = read(fd, p, n)) <= 0)
-			die("read");
-}
-
 static void pipe_send(struct link *l, int side, const void *p)
 {
 	write_fully(l->fd[side][1], p, l->bytes);
@@ -304,14 +197,14 @@ enum {
 };
 
 static const struct transport transports[N_TRANSPORTS] = {
-	[LIMIT] = { "cache lines", open_nothing, line_send, line_recv, true },
-	[LIMIT_PAUSE] = { "cache lines, pause", open_nothing, line_send, line_recv_pause, true },
+	[LIMIT] = { "cache lines", lines_open, line_send, line_recv, true },
+	[LIMIT_PAUSE] = { "cache lines, pause", lines_open, line_send, line_recv_pause, true },
 	[FMQ_SPIN] = { "fmq spinning", fmq_open_poll, fmq_send_spinning, fmq_recv_spinning, true },
 	[FMQ_POLL] = { "fmq polling", fmq_open_poll, fmq_send, fmq_recv, true },
 	[FMQ_IN_PLACE] = { "fmq polling, in place", fmq_open_poll, fmq_send_in_place, fmq_recv_in_place, true },
 	[FMQ_BLOCK] = { "fmq blocking", fmq_open_block, fmq_send, fmq_recv, false },
 	[FMQ_HYBRID] = { "fmq hybrid", fmq_open_hybrid, fmq_send, fmq_recv, true },
-	[FUTEX] = { "raw futex", open_nothing, futex_send, futex_recv, false },
+	[FUTEX] = { "raw futex", futex_open, futex_send, futex_recv, false },
 	[PIPE] = { "pipe", pipe_open, pipe_send, pipe_recv, false },
 	[SOCKET] = { "unix seqpacket", socket_open, socket_send, socket_recv, false },
 	[MQ] = { "posix mq", mq_open_both, posix_mq_send, posix_mq_recv, false },
@@ -345,150 +238,15 @@ static void attach_link(struct link *l)
 	}
 }
 
-/* ---- placements ---- */
-
-enum { TWO_CPUS, UNPINNED, ONE_CPU, N_PLACEMENTS };
-
-static const char *const placements[N_PLACEMENTS] = { "two cpus", "unpinned", "one cpu" };
-static int cpus[2] = { 0, 0 };
-
-static bool find_cpus(void)
-{
-	cpu_set_t set;
-	int n = 0;
-
-	sched_getaffinity(0, sizeof(set), &set);
-	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
-		if (CPU_ISSET(i, &set))
-			cpus[n++] = i;
-	return n == 2;
-}
-
-static void settle(int placement, int side)
-{
-	bench_pin(placement == UNPINNED ? -1 : placement == ONE_CPU ? cpus[0] : cpus[side]);
-}
-
-/* Run @body in a child that dies with us; it has started when this returns. */
-static pid_t start_peer(struct link *l, int placement, void (*body)(struct link *, const void *), const void *arg)
-{
-	int started[2];
-	pid_t pid;
-	char c;
-
-	fflush(NULL);
-	if (pipe2(started, O_CLOEXEC) < 0)
-		die("pipe");
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		settle(placement, SERVER);
-		attach_link(l);
-		write_fully(started[1], "", 1);
-		body(l, arg);
-		_exit(0);
-	}
-	close(started[1]);
-	read_fully(started[0], &c, 1);
-	close(started[0]);
-	return pid;
-}
-
-static void end_peer(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid || status) {
-		fprintf(stderr, "bench_fmq: the other process failed\n");
-		exit(1);
-	}
-}
-
 /* ---- round trips ---- */
 
-struct plan {
-	const struct transport *t;
-	unsigned warm_up, batches, batch, singles;
-};
-
-static void check(const void *p, uint64_t want, const struct transport *t)
+static void trips(struct bench *b, size_t row, const struct transport *t, size_t bytes, int placement)
 {
-	if (number_of(p) != want) {
-		fprintf(stderr, "bench_fmq: %s: message %llu arrived as %llu\n", t->name, (unsigned long long)want,
-		        (unsigned long long)number_of(p));
-		exit(1);
-	}
-}
+	struct link l = { .bytes = bytes };
 
-/* The answer to 2k+1 is 2k+2. Before a receive the buffer holds the number before the expected one. */
-static void serve(struct link *l, const void *arg)
-{
-	const struct plan *p = arg;
-	unsigned n = p->warm_up + p->batches * p->batch + p->singles;
-	char buf[MESSAGE_MAX] = { 0 };
-
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t number = 2 * i;
-
-		memcpy(buf, &number, sizeof(number));
-		p->t->recv(l, SERVER, buf);
-		check(buf, 2 * i + 1, p->t);
-		number = 2 * i + 2;
-		memcpy(buf, &number, sizeof(number));
-		p->t->send(l, SERVER, buf);
-	}
-}
-
-static void trip(struct link *l, const struct transport *t, uint64_t i)
-{
-	char buf[MESSAGE_MAX] = { 0 };
-	uint64_t number = 2 * i + 1;
-
-	memcpy(buf, &number, sizeof(number));
-	t->send(l, CLIENT, buf);
-	t->recv(l, CLIENT, buf);
-	check(buf, 2 * i + 2, t);
-}
-
-static struct plan plan_for(const struct bench *b, const struct transport *t, int placement)
-{
-	if (t->polls && placement != ONE_CPU)
-		return b->quick ? (struct plan){ t, .warm_up = 10, .batches = 4, .batch = 10, .singles = 10 }
-		                : (struct plan){ t, .warm_up = 200, .batches = 40, .batch = 100, .singles = 1000 };
-	return b->quick ? (struct plan){ t, .warm_up = 5, .batches = 20, .batch = 1 }
-	                : (struct plan){ t, .warm_up = 20, .batches = 200, .batch = 1 };
-}
-
-static void round_trips(struct bench *b, size_t row, struct shared *shm, const struct transport *t, size_t bytes,
-                        int placement)
-{
-	struct link l = { .bytes = bytes, .shm = shm };
-	struct plan p = plan_for(b, t, placement);
-	uint64_t i = 0;
-	uint64_t start;
-	pid_t peer;
-
-	memset(shm, 0, sizeof(*shm));
 	settle(placement, CLIENT);
 	t->open(&l);
-	peer = start_peer(&l, placement, serve, &p);
-	while (i < p.warm_up)
-		trip(&l, t, i++);
-	for (unsigned k = 0; k < p.batches; k++) {
-		start = bench_now();
-		for (unsigned j = 0; j < p.batch; j++)
-			trip(&l, t, i++);
-		bench_sample(b, row, (double)(bench_now() - start) / p.batch);
-	}
-	for (unsigned k = 0; k < p.singles; k++) {
-		start = bench_now();
-		trip(&l, t, i++);
-		bench_tail(b, row, (double)(bench_now() - start));
-	}
-	bench_round_done(b, row);
-	end_peer(peer);
+	round_trips(b, row, &l, attach_link, t, placement);
 	close_link(&l);
 }
 
@@ -534,10 +292,9 @@ static void drain(struct link *l, const void *arg)
 	write_fully(s->done, "", 1);
 }
 
-static void one_way(struct bench *b, size_t row, struct shared *shm, const struct transport *t, size_t bytes,
-                    unsigned batch)
+static void one_way(struct bench *b, size_t row, const struct transport *t, size_t bytes, unsigned batch)
 {
-	struct link l = { .bytes = bytes, .shm = shm };
+	struct link l = { .bytes = bytes };
 	struct stream s = { .t = t, .batch = batch, .messages = (b->quick ? 1 : 10) * (batch > 1 ? 16000 : 4000) };
 	char buf[BATCH_MAX * MESSAGE_MAX] = { 0 };
 	uint64_t start;
@@ -550,7 +307,7 @@ static void one_way(struct bench *b, size_t row, struct shared *shm, const struc
 	s.done = done[1];
 	settle(TWO_CPUS, CLIENT);
 	t->open(&l);
-	peer = start_peer(&l, TWO_CPUS, drain, &s);
+	peer = start_peer(&l, attach_link, TWO_CPUS, drain, &s);
 	start = bench_now();
 	for (uint64_t i = 0; i < s.messages; i += batch) {
 		for (uint64_t j = 0; j < batch; j++)
@@ -661,18 +418,18 @@ static void make_rows(struct bench *b, struct rows *r)
 			}
 }
 
-static void measure(struct bench *b, const struct rows *r, struct shared *shm)
+static void measure(struct bench *b, const struct rows *r)
 {
 	for (unsigned round = 0; round < b->rounds; round++) {
 		for (int p = 0; p < N_PLACEMENTS; p++)
 			for (int s = 0; s < N_SIZES; s++)
 				for (int t = 0; t < N_TRANSPORTS; t++)
 					if (worth_measuring(p, t, sizes[s]))
-						round_trips(b, r->trip[p][t][s], shm, &transports[t], sizes[s], p);
+						trips(b, r->trip[p][t][s], &transports[t], sizes[s], p);
 		for (int s = 0; s < N_SIZES; s++)
 			for (int n = 0; n < N_BATCHES; n++)
 				for (int w = 0; w < N_WAYS; w++)
-					one_way(b, r->way[w][s][n], shm, &transports[ways[w]], sizes[s], batches[n]);
+					one_way(b, r->way[w][s][n], &transports[ways[w]], sizes[s], batches[n]);
 	}
 }
 
@@ -714,18 +471,11 @@ int main(int argc, char **argv)
 {
 	struct bench b;
 	struct rows rows;
-	struct shared *shm;
 
 	bench_open(&b, "fmq", 21, argc, argv);
-	if (!find_cpus()) {
-		fprintf(stderr, "bench_fmq: this needs two cpus\n");
-		return 5;
-	}
-	shm = mmap(NULL, sizeof(*shm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shm == MAP_FAILED)
-		die("mmap");
+	find_cpus();
 	make_rows(&b, &rows);
-	measure(&b, &rows, shm);
+	measure(&b, &rows);
 	judge(&b, &rows);
 	bench_at_most(&b, "64 idle queues, sleeping readers: cpu ms in 10 s", idle(b.quick ? 1 : 10), 10);
 	return bench_close(&b);

@@ -1,0 +1,279 @@
+/* app.c -- see app.h. */
+#include "app.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "allocations.h"
+#include "peers.h"
+#include "syscalls.h"
+
+/* ---- a client ---- */
+
+void fail(enum nnb_status status, const char *what, const struct nnb_reason *reason)
+{
+	fprintf(stderr, "%s: %s: %s: %s\n", program_invocation_short_name, what, nnb_status_name(status),
+	        reason ? reason->text : "");
+	exit(1);
+}
+
+struct nnb_model *copy_model(uint32_t bytes)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { bytes / 4 } };
+	uint32_t in = 0, out = 1;
+	struct nnb_model *m;
+
+	if (nnb_model_new(&m, "copy", NNB_HAL_1_2) || nnb_model_operand(m, &o) != 0 || nnb_model_operand(m, &o) != 1 ||
+	    nnb_model_operation(m, NNB_RELU, &in, 1, &out, 1) || nnb_model_finish(m, &in, 1, &out, 1))
+		die("a model");
+	return m;
+}
+
+void app_open(struct app *a, const char *socket, const struct nnb_model *model, uint32_t in_bytes, uint32_t out_bytes)
+{
+	const struct nnb_client_config config = { .socket = socket };
+	struct nnb_reason reason = { "" };
+
+	if (nnb_client_open(&a->client, &config, &reason))
+		must(NNB_STATUS_DEAD_OBJECT, "connecting", &reason);
+	must(nnb_remote_prepare(a->client, model, NULL, NULL, &a->remote, &reason), "preparing", &reason);
+	a->in_bytes = in_bytes;
+	a->out_bytes = out_bytes;
+}
+
+void app_close(struct app *a)
+{
+	a->remote = nnb_remote_release(a->remote);
+	a->client = nnb_client_close(a->client);
+}
+
+void user_pools(struct user *u, const struct app *a)
+{
+	if (nnb_pool_new(&u->pools[0], a->in_bytes) || nnb_pool_new(&u->pools[1], a->out_bytes))
+		die("pools");
+	u->in.location = (struct nnb_location){ 0, 0, a->in_bytes };
+	u->out.location = (struct nnb_location){ 1, 0, a->out_bytes };
+	u->call = (struct nnb_call){
+		.inputs = &u->in, .outputs = &u->out, .pools = u->pools, .n_inputs = 1, .n_outputs = 1, .n_pools = 2
+	};
+	u->answer.shapes = &u->shape;
+}
+
+void user_no_pools(struct user *u)
+{
+	for (int i = 0; i < 2; i++)
+		u->pools[i] = nnb_pool_free(u->pools[i]);
+}
+
+void user_burst(struct user *u, const struct app *a, uint64_t window_ns)
+{
+	const struct nnb_burst_config config = { .window_ns = window_ns };
+	struct nnb_reason reason = { "" };
+
+	must(nnb_remote_burst(a->remote, &config, &u->burst, &reason), "a burst", &reason);
+}
+
+void user_open(struct user *u, const struct app *a, uint64_t window_ns)
+{
+	user_pools(u, a);
+	user_burst(u, a, window_ns);
+	run_burst(u);
+}
+
+void user_close(struct user *u)
+{
+	u->burst = nnb_burst_free(u->burst);
+	user_no_pools(u);
+}
+
+/* ---- apps as processes: from outside ---- */
+
+struct order {
+	uint32_t bursts, ms;
+	uint32_t marked; /* executions between marks, on one thread; 0: the other kind of order */
+};
+
+static void tell_ready(int sock)
+{
+	write_fully(sock, "", 1);
+}
+
+static void hear(int sock)
+{
+	char c;
+
+	read_fully(sock, &c, 1);
+}
+
+void process_start(struct process *p, const char *socket, uint32_t bytes, uint32_t bursts, uint64_t window_ns)
+{
+	char numbers[4][24];
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		die("a socket pair");
+	snprintf(numbers[0], sizeof(numbers[0]), "%d", pair[1]);
+	snprintf(numbers[1], sizeof(numbers[1]), "%" PRIu32, bytes);
+	snprintf(numbers[2], sizeof(numbers[2]), "%" PRIu32, bursts);
+	snprintf(numbers[3], sizeof(numbers[3]), "%" PRIu64, window_ns);
+	fflush(NULL);
+	p->pid = fork();
+	if (p->pid < 0)
+		die("fork");
+	if (p->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fcntl(pair[1], F_SETFD, 0);
+		execl("/proc/self/exe", program_invocation_name, "--app", socket, numbers[0], numbers[1], numbers[2],
+		      numbers[3], (char *)NULL);
+		_exit(5);
+	}
+	close(pair[1]);
+	p->sock = pair[0];
+	hear(p->sock);
+}
+
+void process_end(struct process *p)
+{
+	close(p->sock);
+	end_peer(p->pid);
+}
+
+void process_ready(const struct process *p, uint32_t bursts, uint32_t ms)
+{
+	const struct order order = { .bursts = bursts, .ms = ms };
+
+	write_fully(p->sock, &order, sizeof(order));
+	hear(p->sock);
+}
+
+void process_ready_marked(const struct process *p, uint32_t n)
+{
+	const struct order order = { .marked = n };
+
+	write_fully(p->sock, &order, sizeof(order));
+	hear(p->sock);
+}
+
+void process_go(const struct process *p)
+{
+	write_fully(p->sock, "", 1);
+}
+
+uint64_t process_report(const struct process *p)
+{
+	uint64_t n;
+
+	read_fully(p->sock, &n, sizeof(n));
+	return n;
+}
+
+/* ---- apps as processes: from inside ---- */
+
+struct worker {
+	pthread_t thread;
+	struct user *user;
+	pthread_barrier_t *start;
+	const atomic_bool *stop;
+	uint64_t n;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	pthread_barrier_wait(w->start);
+	do {
+		run_burst(w->user);
+		w->n++;
+	} while (!atomic_load_explicit(w->stop, memory_order_relaxed));
+	return NULL;
+}
+
+static uint64_t work_all(int sock, struct user *users, const struct order *o)
+{
+	struct worker workers[APP_BURSTS_MAX] = { { 0 } };
+	struct timespec t = { o->ms / 1000, (long)(o->ms % 1000) * 1000000 };
+	pthread_barrier_t start;
+	atomic_bool stop = false;
+	uint64_t n = 0;
+
+	pthread_barrier_init(&start, NULL, o->bursts + 1);
+	for (uint32_t i = 0; i < o->bursts; i++) {
+		workers[i] = (struct worker){ .user = &users[i], .start = &start, .stop = &stop };
+		errno = pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+		if (errno)
+			die("a thread");
+	}
+	tell_ready(sock);
+	hear(sock);
+	pthread_barrier_wait(&start);
+	nanosleep(&t, NULL);
+	atomic_store_explicit(&stop, true, memory_order_relaxed);
+	for (uint32_t i = 0; i < o->bursts; i++) {
+		pthread_join(workers[i].thread, NULL);
+		n += workers[i].n;
+	}
+	pthread_barrier_destroy(&start);
+	return n;
+}
+
+/* What it answers is what it allocated meanwhile. */
+static uint64_t work_marked(int sock, struct user *u, uint32_t n)
+{
+	unsigned long before;
+
+	for (int i = 0; i < 100; i++)
+		run_burst(u);
+	tell_ready(sock);
+	hear(sock);
+	run_burst(u); /* the service may have gone to sleep */
+	syscalls_mark();
+	before = allocations();
+	for (uint32_t i = 0; i < n; i++)
+		run_burst(u);
+	before = allocations() - before;
+	syscalls_mark();
+	return before;
+}
+
+int process_main(int argc, char **argv)
+{
+	static struct user users[APP_BURSTS_MAX];
+	struct app app;
+	struct nnb_model *model;
+	struct order o;
+	uint32_t bytes, n;
+	uint64_t done;
+	int sock;
+
+	if (argc != 7 || strcmp(argv[1], "--app") != 0)
+		return -1;
+	sock = atoi(argv[3]);
+	bytes = (uint32_t)strtoul(argv[4], NULL, 10);
+	n = (uint32_t)strtoul(argv[5], NULL, 10);
+	model = copy_model(bytes);
+	app_open(&app, argv[2], model, bytes, bytes);
+	nnb_model_free(model);
+	for (uint32_t i = 0; i < n && i < APP_BURSTS_MAX; i++)
+		user_open(&users[i], &app, strtoull(argv[6], NULL, 10));
+	tell_ready(sock);
+	while (recv(sock, &o, sizeof(o), MSG_WAITALL) == sizeof(o)) {
+		done = o.marked ? work_marked(sock, &users[0], o.marked) : work_all(sock, users, &o);
+		write_fully(sock, &done, sizeof(done));
+	}
+	for (uint32_t i = 0; i < n && i < APP_BURSTS_MAX; i++)
+		user_close(&users[i]);
+	app_close(&app);
+	return 0;
+}

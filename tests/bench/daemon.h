@@ -1,0 +1,21 @@
+/* daemon.h -- nnburstd for a benchmark: a process of its own on a socket of its own, gone when the benchmark is. */
+#ifndef DAEMON_H
+#define DAEMON_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct daemon {
+	pid_t pid;
+	char dir[32], socket[64];
+};
+
+/* What fails here ends the run. It serves when this returns. */
+void daemon_start(struct daemon *d, const char *program, const char *driver, const char *spin);
+void daemon_stop(struct daemon *d);
+
+/* What a process has used so far: ns of cpu, and how often one of its threads gave a cpu up or lost it. */
+uint64_t cpu_ns(pid_t pid);
+uint64_t switches(pid_t pid);
+
+#endif
