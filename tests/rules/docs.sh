@@ -1,20 +1,29 @@
 #!/usr/bin/env bash
-# docs.sh TREE -- what the README shows of files is what the files say, and what it points to is there.
+# docs.sh TREE -- the C that the README shows is a file of docs/examples, whole; it points to every one of them; and
+# what it points to is there.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
 readme=$tree/README.md
 shown=0
 
-# The lines between ```c and ``` must be a file of docs/examples, whole.
-block=$(awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$readme")
-shopt -s nullglob
-for example in "$tree"/docs/examples/*.c; do
-	if [[ $block == *"$(<"$example")"* ]]; then
+# The lines between ```c and ```, one block after the other.
+while IFS= read -r -d '' block; do
+	found=
+	for example in "$tree"/docs/examples/*.c; do
+		[[ $block == "$(<"$example")"$'\n' ]] && found=yes
+	done
+	if [[ $found ]]; then
 		shown=$((shown + 1))
 	else
-		broken "README.md does not show $(basename "$example") as it is"
+		broken "README.md shows C that is no example as it is: $(head -n 1 <<<"$block")"
 	fi
+done < <(awk '/^```c$/ { on = 1; next } /^```$/ { if (on) printf "%c", 0; on = 0 } on' "$readme")
+
+shopt -s nullglob
+for example in "$tree"/docs/examples/*.c; do
+	grep -qF "](docs/examples/$(basename "$example"))" "$readme" ||
+		broken "README.md does not point to $(basename "$example")"
 done
 
 while read -r target; do

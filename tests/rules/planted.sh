@@ -32,9 +32,11 @@ a()
 case $rule in
 docs)
 	a docs/examples/x.c 'int main(void)'
-	a README.md '```c' 'int main()' '```'
-	objects 'does not show x.c' "$here/docs.sh" "$tmp"
-	a README.md '```c' 'int main(void)' '```' 'see [y](docs/y.md)'
+	a README.md '```c' 'int main()' '```' '[x](docs/examples/x.c)'
+	objects 'no example as it is: int main()' "$here/docs.sh" "$tmp"
+	a README.md '```c' 'int main(void)' '```'
+	objects 'does not point to x.c' "$here/docs.sh" "$tmp"
+	a README.md '```c' 'int main(void)' '```' '[x](docs/examples/x.c)' 'see [y](docs/y.md)'
 	objects 'points to docs/y.md' "$here/docs.sh" "$tmp"
 	;;
 layers)
