@@ -982,34 +982,6 @@ static void the_device_is_fast_while_there_is_a_burst(void **state)
 	nnb_remote_release(remote);
 }
 
-/* B-22: who wants to save power does not poll, unless it says how long. */
-static void a_burst_of_low_power_does_not_poll(void **state)
-{
-	const struct nnb_prepare sparing = { .preference = 0, .priority = 1 };
-	const struct nnb_burst_config always = { .window_ns = NNB_FMQ_WINDOW_ALWAYS };
-	struct fixture *f = *state;
-	struct nnb_fmq_waited waited[2];
-	struct nnb_remote *remote;
-	struct nnb_burst *burst;
-	struct io io;
-
-	f->client = app_open(&f->s);
-	assert_none(nnb_remote_prepare(f->client, f->adds, &sparing, NULL, &remote, &why));
-	io_init(&io, N);
-	for (int i = 0; i < 2; i++) {
-		assert_none(nnb_remote_burst(remote, i ? &always : NULL, &burst, &why));
-		for (int k = 0; k < 20; k++)
-			expect_burst(burst, &io, NNB_ADD);
-		nnb_burst_waited(burst, NULL, &waited[i]);
-		nnb_burst_free(burst);
-	}
-	/* "At once" is what a look at the clock takes; being interrupted in it makes that longer, once in a while. */
-	assert_true(waited[0].spun_ns < waited[1].spun_ns);
-	assert_true(waited[0].wakeups >= 1);
-	io_fini(&io);
-	nnb_remote_release(remote);
-}
-
 static void closing_a_burst_releases_all_it_held(void **state)
 {
 	struct fixture *f = *state;
@@ -1701,7 +1673,6 @@ static void add_burst_tests(void)
 	TEST(slots_are_warm_after_the_first_request, "S-8: slots are warm after the first request");
 	TEST(a_pool_is_known_to_each_burst_by_itself, "a pool is known to each burst by itself");
 	TEST(the_device_is_fast_while_there_is_a_burst, "B-2: the device is fast while there is a burst");
-	TEST(a_burst_of_low_power_does_not_poll, "B-22: a burst of low power does not poll");
 	TEST(closing_a_burst_releases_all_it_held, "S-14: closing a burst releases all it held");
 	TEST(a_packet_that_does_not_fit_goes_the_ordinary_way,
 	     "B-26: a packet that does not fit goes the ordinary way");
