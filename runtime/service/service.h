@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
 
 #include "burst/map.h"
 #include "nnb/service.h"
@@ -128,8 +127,6 @@ struct nnb__connection {
 	struct nnb_service *service;
 	struct nnb__app *app;
 	uint32_t id;
-	pid_t pid;
-	uid_t uid;
 	char name[NNB_NAME_MAX];
 	int life, events;
 	int process;                 /* a pidfd of who connected; -1: there is none to be had */
