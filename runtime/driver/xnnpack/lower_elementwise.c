@@ -252,13 +252,18 @@ static enum xnn_status setup_softmax_q8(xnn_operator_t xnn, const struct site *s
 	return xnn_setup_softmax_nc_qu8(xnn, rows(s), in_at(s, 0), out_at(s, 0), NULL);
 }
 
-/* Beta is a part of a quantised input's scale; of a float's XNNPACK knows nothing. */
+/*
+ * Beta is a part of a quantised input's scale; of a float's XNNPACK knows nothing. A quantised input is read twice, for
+ * its greatest value and as an index below that one: it must be one that nobody else can write.
+ */
 enum xnn_status nnbx_create_softmax(struct step *step, const struct site *s)
 {
 	size_t size = last_dim(in_shape(s, 0));
 	float beta = in_f32(s, 1);
 
 	if (is_quant(in_operand(s, 0))) {
+		if (in_operand(s, 0)->lifetime != NNB_TEMPORARY)
+			return xnn_status_unsupported_parameter;
 		step->setup = setup_softmax_q8;
 		return xnn_create_softmax_nc_qu8(size, size, size, in_operand(s, 0)->scale * beta, 0, 1.0f / 256, 0,
 		                                 &step->xnn);
