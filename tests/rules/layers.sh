@@ -86,7 +86,7 @@ deny 'runtime/load'         '(burst|client|driver|fmq|memory|model|service)/' \
 	'what makes load is an app: it knows the public headers'
 deny 'runtime !runtime/model/ !runtime/load/' 'jansson' 'model files, scenarios and reports on them alone are JSON'
 only 'runtime/sched/policy runtime/sched/policy.c runtime/sched/policy.h' \
-	'(.*/)?policy[a-z_]*\.h|(assert|inttypes|limits|stdbool|stddef|stdint|string)\.h' \
+	'(sched|nnb)/policy\.h|(stdbool|stddef|stdint)\.h' \
 	'a policy is a pure decision: no clock, no thread, no lock, nobody else'
 
 deny 'analyzer'             'nnb/|bsv/'      'the analyzer knows traces, not the program that wrote them'

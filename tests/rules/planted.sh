@@ -57,6 +57,8 @@ layers)
 		runtime/fmq/x.c ../../analyzer/fold/fold.h rooms meet
 		runtime/sched/policy.c time.h a policy is a pure decision
 		runtime/sched/policy.c nbt/nbt.h a policy is a pure decision
+		runtime/sched/policy.c string.h a policy is a pure decision
+		runtime/sched/policy.h sched/lanes.h a policy is a pure decision
 		tracepoints/include/nbt/x.h lttng/tracepoint.h only the provider
 		tracepoints/provider/x.c nnb/fmq.h what can be observed
 		tracepoints/provider/x.c lttng/lttng.h sessions

@@ -1,0 +1,584 @@
+/* policy_sim.c -- a small world for the policy, and an auditor in it. */
+#include "unit/policy_sim.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NEVER UINT64_MAX
+#define ROUNDING 1e-3 /* ns */
+#define CLAIM_MAX 1e9
+
+enum state { ABSENT, WAITING, RUNNING, OVER };
+
+struct job {
+	struct nnb__policy_job job; /* what the policy sees */
+	enum state state;
+	uint64_t comes, gives_up, deadline; /* NEVER: not known yet; none */
+	uint64_t order;                     /* in which it came */
+	uint32_t step, restarts;
+	uint64_t foretold; /* it would not begin before */
+	bool dispatched;
+};
+
+struct app {
+	struct nnb__policy_app app; /* what the policy sees */
+	uint32_t waiting, running;
+	double rate, lag, claim, received, entitled, max_lag;
+	uint64_t hungry_since; /* NEVER: it is not */
+};
+
+struct world {
+	const struct sim_schedule *s;
+	struct sim_result *r;
+	struct nnb__policy p;
+	struct job *on[NNB__LANES_MAX];
+	uint64_t step_ends[NNB__LANES_MAX];
+	uint64_t now, told, arrivals;
+	uint32_t waiting;
+	bool anybody_gave_up;
+	struct job job[SIM_JOBS];
+	struct app app[SIM_APPS];
+};
+
+static void __attribute__((format(printf, 2, 3))) wrong(struct world *w, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	if (w->r->wrong[0])
+		return;
+	n = snprintf(w->r->wrong, sizeof(w->r->wrong), "at %llu: ", (unsigned long long)w->now);
+	va_start(ap, format);
+	vsnprintf(w->r->wrong + n, sizeof(w->r->wrong) - (size_t)n, format, ap);
+	va_end(ap);
+}
+
+static void digest(struct world *w, uint64_t x)
+{
+	w->r->digest = (w->r->digest ^ x ^ w->now) * UINT64_C(0x9e3779b97f4a7c15);
+	w->r->digest ^= w->r->digest >> 29;
+}
+
+static struct job *job_of(const struct nnb__policy_job *job)
+{
+	return (struct job *)job;
+}
+
+static struct app *app_of(struct world *w, const struct job *j)
+{
+	return &w->app[w->s->job[j - w->job].app];
+}
+
+static const struct sim_job *spec_of(const struct world *w, const struct job *j)
+{
+	return &w->s->job[j - w->job];
+}
+
+static uint64_t step_ns(const struct sim_job *spec, uint32_t step)
+{
+	uint64_t ns = spec->uneven ? spec->step_ns >> step % 3 : spec->step_ns;
+
+	return ns ? ns : 1;
+}
+
+/* ---- the auditor: books ---- */
+
+/* Max-min by its definition: raise the level for all until the lanes are used up; who has enough stops. */
+static void share(struct world *w)
+{
+	double left = w->s->lanes, step;
+	uint32_t want, hungry;
+
+	for (uint32_t i = 0; i < w->s->apps; i++)
+		w->app[i].rate = 0;
+	do {
+		hungry = 0;
+		step = HUGE_VAL;
+		for (uint32_t i = 0; i < w->s->apps; i++) {
+			want = w->app[i].waiting + w->app[i].running;
+			if (w->app[i].rate < want - 1e-9) {
+				hungry++;
+				step = fmin(step, want - w->app[i].rate);
+			}
+		}
+		if (!hungry)
+			return;
+		step = fmin(step, left / hungry);
+		for (uint32_t i = 0; i < w->s->apps; i++)
+			if (w->app[i].rate < w->app[i].waiting + w->app[i].running - 1e-9)
+				w->app[i].rate += step;
+		left -= step * hungry;
+	} while (left > 1e-9);
+}
+
+static void pass_time(struct world *w, uint64_t now)
+{
+	double dt = (double)(now - w->now);
+	struct app *a;
+
+	if (w->waiting && dt > 0) {
+		share(w);
+		w->r->contended_ns += now - w->now;
+		for (uint32_t i = 0; i < w->s->apps; i++) {
+			a = &w->app[i];
+			if (!a->waiting && !a->running)
+				continue;
+			a->lag += (a->rate - a->running) * dt;
+			a->claim = fmax(0, fmin(CLAIM_MAX, a->claim + (a->rate - a->running) * dt));
+			a->received += a->running * dt;
+			a->entitled += a->rate * dt;
+			a->max_lag = fmax(a->max_lag, a->lag);
+			w->r->max_lag_ns = fmax(w->r->max_lag_ns, a->lag);
+			w->r->max_claim_ns = fmax(w->r->max_claim_ns, a->claim);
+		}
+	}
+	w->now = now;
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= ROUNDING + 1e-9 * fabs(a);
+}
+
+static void hunger(struct world *w, struct app *a)
+{
+	bool hungry = a->waiting && !a->running;
+
+	if (a->hungry_since != NEVER && w->now - a->hungry_since > w->r->hunger_ns)
+		w->r->hunger_ns = w->now - a->hungry_since;
+	if (!hungry)
+		a->hungry_since = NEVER;
+	else if (a->hungry_since == NEVER)
+		a->hungry_since = w->now;
+}
+
+static void count(struct world *w, struct job *j, int waiting, int running)
+{
+	struct app *a = app_of(w, j);
+	bool was_idle = !a->waiting && !a->running;
+
+	if (was_idle)
+		a->lag = a->claim = 0;
+	a->waiting += (uint32_t)waiting;
+	a->running += (uint32_t)running;
+	w->waiting += (uint32_t)waiting;
+}
+
+static void audit_app(struct world *w, uint32_t i)
+{
+	const struct app *a = &w->app[i];
+
+	if (a->app.waiting != a->waiting || a->app.running != a->running)
+		wrong(w, "app %u: counts %u waiting and %u running, not %u and %u", i, a->app.waiting, a->app.running,
+		      a->waiting, a->running);
+	if (!a->waiting && !a->running)
+		return;
+	if (w->waiting && fabs(a->app.rate - a->rate) > 1e-6)
+		wrong(w, "app %u: rate %g, not %g", i, a->app.rate, a->rate);
+	if (!near(a->lag, a->app.lag))
+		wrong(w, "app %u: lag %.3f, not %.3f", i, a->app.lag, a->lag);
+	if (!near(a->claim, a->app.claim))
+		wrong(w, "app %u: claim %.3f, not %.3f", i, a->app.claim, a->claim);
+	if (!near(a->max_lag, a->app.max_lag))
+		wrong(w, "app %u: max lag %.3f, not %.3f", i, a->app.max_lag, a->max_lag);
+	if (!near(a->received, a->app.received) || !near(a->entitled, a->app.entitled))
+		wrong(w, "app %u: received %.3f of %.3f, not %.3f of %.3f", i, a->app.received, a->app.entitled,
+		      a->received, a->entitled);
+}
+
+/* ---- the auditor: decisions ---- */
+
+static bool goes_before(const struct world *w, const struct job *a, const struct job *b)
+{
+	uint32_t pa = spec_of(w, a)->priority, pb = spec_of(w, b)->priority;
+
+	if (w->s->kind != NNB_POLICY_EDF && w->s->kind != NNB_POLICY_FIFO && pa != pb)
+		return pa > pb;
+	if (w->s->kind != NNB_POLICY_PRIORITY && w->s->kind != NNB_POLICY_FIFO && a->deadline != b->deadline)
+		return a->deadline < b->deadline;
+	return a->order < b->order;
+}
+
+static bool overrides(struct world *w, const struct job *a, const struct job *running)
+{
+	uint32_t pa = spec_of(w, a)->priority, pb = spec_of(w, running)->priority;
+
+	switch (w->s->kind) {
+	case NNB_POLICY_FAIR:
+		return app_of(w, a) == app_of(w, running) && pa > pb;
+	case NNB_POLICY_PRIORITY:
+		return pa > pb;
+	case NNB_POLICY_EDF:
+		return a->deadline < running->deadline;
+	default:
+		return false;
+	}
+}
+
+static bool can_leave(const struct world *w, const struct job *j)
+{
+	switch (w->s->preempt) {
+	case NNB_PREEMPT_SAVE:
+		return true;
+	case NNB_PREEMPT_RESTART:
+		return !spec_of(w, j)->stays && j->restarts < 3;
+	default:
+		return false;
+	}
+}
+
+/* How much more than the one on a lane, were it to leave, does who waits need it? Of all who wait, the most. */
+static double excess(struct world *w, const struct job *running)
+{
+	const struct app *ahead = app_of(w, running);
+	double quantum = (double)w->p.quantum_ns, most = -HUGE_VAL;
+	double rest = ahead->claim + (ahead->rate - ahead->running + 1) * quantum;
+
+	for (uint32_t i = 0; i < w->s->apps; i++) {
+		const struct app *a = &w->app[i];
+
+		if (a->waiting && a != ahead)
+			most = fmax(most, a->claim + (a->rate - a->running) * quantum - rest);
+	}
+	return most;
+}
+
+/* The lanes to be left for a better job: the best that waits gets the worst lane, and so on. */
+static uint64_t overridden(struct world *w)
+{
+	bool used[SIM_JOBS] = { false };
+	uint64_t lanes = 0;
+	int lane;
+
+	for (;;) {
+		struct job *best = NULL;
+
+		for (uint32_t i = 0; i < w->s->jobs; i++) {
+			struct job *j = &w->job[i];
+
+			if (j->state == WAITING && !used[i] && (!best || goes_before(w, j, best)))
+				best = j;
+		}
+		if (!best)
+			return lanes;
+		used[best - w->job] = true;
+		lane = -1;
+		for (int i = 0; i < (int)w->s->lanes; i++)
+			if (w->on[i] && !(lanes >> i & 1) && can_leave(w, w->on[i]) && overrides(w, best, w->on[i]) &&
+			    (lane < 0 || goes_before(w, w->on[lane], w->on[i])))
+				lane = i;
+		if (lane >= 0)
+			lanes |= UINT64_C(1) << lane;
+	}
+}
+
+/* Is the one on this lane to leave now? -1: so near the border that both are fine. */
+static int must_leave(struct world *w, int lane, uint64_t lanes)
+{
+	double x;
+
+	if (!w->waiting || !can_leave(w, w->on[lane]))
+		return false;
+	if (lanes >> lane & 1)
+		return true;
+	if (w->s->kind != NNB_POLICY_FAIR)
+		return false;
+	x = excess(w, w->on[lane]) - (double)w->p.quantum_ns;
+	return fabs(x) < 1 ? -1 : x > 0;
+}
+
+static void audit_lanes(struct world *w)
+{
+	uint64_t lanes = w->waiting ? overridden(w) : 0;
+	uint64_t used = 0;
+
+	for (int i = 0; i < (int)w->s->lanes; i++) {
+		if (w->p.running[i] != (w->on[i] ? &w->on[i]->job : NULL))
+			wrong(w, "lane %d is somebody else's", i);
+		if (w->on[i] && (w->on[i]->state != RUNNING || w->on[i]->job.lane != i))
+			wrong(w, "lane %d: its job is not on it", i);
+		if (!w->on[i] && w->waiting)
+			wrong(w, "lane %d is free and somebody waits", i);
+		used |= (uint64_t)(w->on[i] != NULL) << i;
+		if (!w->on[i])
+			continue;
+		if (must_leave(w, i, lanes) == true && w->p.yield_at[i] > w->now)
+			wrong(w, "lane %d is not to be left, and should be", i);
+		if ((!w->waiting || !can_leave(w, w->on[i])) && w->p.yield_at[i] != NEVER)
+			wrong(w, "lane %d is to be left for nothing", i);
+	}
+	if (w->p.free != (~used & (w->s->lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << w->s->lanes) - 1)))
+		wrong(w, "it takes other lanes to be free");
+}
+
+/* After each decision. */
+static void audit(struct world *w)
+{
+	uint32_t crowd = 0;
+
+	w->r->events++;
+	if (w->waiting)
+		share(w);
+	for (uint32_t i = 0; i < w->s->apps; i++) {
+		audit_app(w, i);
+		hunger(w, &w->app[i]);
+		crowd += w->app[i].waiting || w->app[i].running;
+	}
+	if (crowd > w->r->crowd)
+		w->r->crowd = crowd;
+	if (w->p.waiting != w->waiting)
+		wrong(w, "counts %u waiting, not %u", w->p.waiting, w->waiting);
+	audit_lanes(w);
+}
+
+static double needs(const struct world *w, const struct app *a, const struct app *holder)
+{
+	double quantum = (double)w->p.quantum_ns;
+
+	return a->claim + (a->rate - a->running) * quantum + (a == holder ? quantum / 2 : 0);
+}
+
+/* Was it right to choose @chosen? It still counts as waiting. */
+static void audit_choice(struct world *w, const struct job *chosen, const struct app *holder)
+{
+	const struct app *mine = app_of(w, chosen);
+
+	if (w->s->kind == NNB_POLICY_FAIR) {
+		share(w);
+		for (uint32_t i = 0; i < w->s->apps; i++)
+			if (w->app[i].waiting && needs(w, &w->app[i], holder) > needs(w, mine, holder) + ROUNDING)
+				wrong(w, "app %u needed the lane more than app %u", i, (uint32_t)(mine - w->app));
+	}
+	for (uint32_t i = 0; i < w->s->jobs; i++) {
+		const struct job *j = &w->job[i];
+
+		if (j->state == WAITING && (w->s->kind != NNB_POLICY_FAIR || app_of(w, j) == mine) &&
+		    goes_before(w, j, chosen))
+			wrong(w, "job %u goes before job %u", i, (uint32_t)(chosen - w->job));
+	}
+}
+
+/* ---- what happens ---- */
+
+static void ends(struct world *w, struct job *j)
+{
+	j->state = OVER;
+	for (uint32_t i = 0; i < w->s->jobs; i++)
+		if (w->s->job[i].after == (int32_t)(j - w->job))
+			w->job[i].comes = w->now + w->s->job[i].delay_ns;
+}
+
+static void begins(struct world *w, struct job *j, int lane)
+{
+	j->state = RUNNING;
+	w->on[lane] = j;
+	w->r->dispatches++;
+	w->step_ends[lane] = w->now + step_ns(spec_of(w, j), j->step);
+	if (!j->dispatched && !w->anybody_gave_up && w->now < j->foretold)
+		wrong(w, "job %u should wait until %llu at least", (uint32_t)(j - w->job),
+		      (unsigned long long)j->foretold);
+	j->dispatched = true;
+	digest(w, (uint64_t)(j - w->job) << 8 | (unsigned)lane);
+}
+
+static void comes(struct world *w, struct job *j)
+{
+	const struct sim_job *spec = spec_of(w, j);
+	bool wants_time = nnb__policy_wants_time(&w->p, false);
+
+	j->deadline = spec->deadline_ns ? w->now + spec->deadline_ns : NEVER;
+	j->gives_up = spec->patience_ns ? w->now + spec->patience_ns : NEVER;
+	j->order = ++w->arrivals;
+	j->job = (struct nnb__policy_job){ .app = &app_of(w, j)->app,
+		                           .priority = spec->priority,
+		                           .deadline_ns = j->deadline,
+		                           .floor_ns = spec->floor_ns,
+		                           .lane = NNB__NO_LANE,
+		                           .restarts = spec->stays ? NNB__RESTARTS_MAX : 0 };
+	j->foretold = w->now + nnb__policy_wait(&w->p, &j->job, w->now);
+	if (nnb__policy_ready(&w->p, &j->job, wants_time ? w->now : 0)) {
+		if (w->waiting)
+			wrong(w, "job %u passed those who wait", (uint32_t)(j - w->job));
+		if (j->job.lane < 0 || j->job.lane >= (int)w->s->lanes || w->on[j->job.lane]) {
+			wrong(w, "job %u was given lane %d", (uint32_t)(j - w->job), j->job.lane);
+			return;
+		}
+		count(w, j, 0, 1);
+		begins(w, j, j->job.lane);
+	} else {
+		count(w, j, 1, 0);
+		j->state = WAITING;
+	}
+	audit(w);
+}
+
+/* The one on the lane leaves it; who comes? */
+static void leaves(struct world *w, int lane, bool again)
+{
+	struct job *j = w->on[lane], *next;
+	struct nnb__policy_job *job;
+	bool wants_time = again || nnb__policy_wants_time(&w->p, true);
+
+	w->on[lane] = NULL;
+	j->state = again ? WAITING : OVER;
+	count(w, j, again, -1);
+	if (again && w->s->preempt == NNB_PREEMPT_RESTART) {
+		j->restarts++;
+		j->step = 0;
+	}
+	job = nnb__policy_leave(&w->p, lane, again, wants_time ? w->now : 0);
+	next = job ? job_of(job) : NULL;
+	if (!next != !w->waiting)
+		wrong(w, "lane %d was %s", lane, next ? "given to nobody who waits" : "kept from those who wait");
+	if (!again)
+		ends(w, j);
+	if (next) {
+		if (next->state != WAITING) {
+			wrong(w, "lane %d was given to one who does not wait", lane);
+			return;
+		}
+		audit_choice(w, next, again ? app_of(w, j) : NULL);
+		count(w, next, -1, 1);
+		begins(w, next, lane);
+	}
+	audit(w);
+}
+
+static void gives_up(struct world *w, struct job *j)
+{
+	w->anybody_gave_up = true;
+	count(w, j, -1, 0);
+	ends(w, j);
+	nnb__policy_cancel(&w->p, &j->job, w->now);
+	audit(w);
+}
+
+/* A checkpoint, or the end. */
+static void step_ends(struct world *w, int lane)
+{
+	struct job *j = w->on[lane];
+	bool yields;
+	int must;
+
+	if (++j->step == spec_of(w, j)->steps || j->gives_up <= w->now) {
+		w->anybody_gave_up |= j->step != spec_of(w, j)->steps;
+		leaves(w, lane, false);
+		return;
+	}
+	w->step_ends[lane] = w->now + step_ns(spec_of(w, j), j->step);
+	if (w->waiting)
+		share(w);
+	must = must_leave(w, lane, w->waiting ? overridden(w) : 0);
+	yields = w->p.yield_at[lane] <= w->now && nnb__policy_yield(&w->p, lane, w->now);
+	if (must >= 0 && must != yields)
+		wrong(w, "lane %d %s", lane, yields ? "is left for nothing" : "is kept");
+	w->r->yields += yields;
+	if (yields)
+		leaves(w, lane, true);
+}
+
+/* ---- the world ---- */
+
+struct event {
+	uint64_t at;
+	int lane; /* whose step ends; -1: none */
+	struct job *job;
+};
+
+static void sooner(struct world *w, struct event *first, uint64_t at, int lane, struct job *job)
+{
+	bool tie = at == first->at && w->s->ties && (at / 7 + (uint64_t)lane + w->r->events) % w->s->ties == 0;
+
+	if (at < first->at || tie)
+		*first = (struct event){ at, lane, job };
+}
+
+static struct event next_event(struct world *w)
+{
+	struct event first = { NEVER, -1, NULL };
+
+	for (int i = 0; i < (int)w->s->lanes; i++)
+		if (w->on[i])
+			sooner(w, &first, w->step_ends[i], i, NULL);
+	for (uint32_t i = 0; i < w->s->jobs; i++) {
+		struct job *j = &w->job[i];
+
+		if (j->state == ABSENT && j->comes != NEVER)
+			sooner(w, &first, j->comes, -1, j);
+		else if (j->state == WAITING && j->gives_up != NEVER)
+			sooner(w, &first, j->gives_up > w->now ? j->gives_up : w->now, -1, j);
+	}
+	return first;
+}
+
+static void reckon(struct world *w)
+{
+	double received = 0, entitled = 0, whole = (double)w->r->contended_ns * w->s->lanes;
+
+	for (uint32_t i = 0; i < w->s->jobs; i++)
+		if (w->job[i].state != OVER)
+			wrong(w, "job %u was lost", i);
+	for (uint32_t i = 0; i < w->s->apps; i++) {
+		received += w->app[i].app.received;
+		entitled += w->app[i].app.entitled;
+	}
+	if (fabs(received - whole) > 1 + 1e-9 * whole || fabs(entitled - whole) > 1 + 1e-9 * whole)
+		wrong(w, "%.1f received and %.1f entitled of %.1f", received, entitled, whole);
+	if (w->p.apps || w->p.waiting)
+		wrong(w, "somebody is still there");
+}
+
+static void measure_stretch(struct world *w)
+{
+	for (uint32_t i = 0; i < w->s->jobs; i++) {
+		const struct sim_job *spec = &w->s->job[i];
+		uint64_t ns = 0;
+
+		for (uint32_t k = 0; k < spec->steps; k++)
+			ns = w->s->preempt == NNB_PREEMPT_SAVE ? spec->step_ns : ns + step_ns(spec, k);
+		if (ns > w->r->stretch_ns)
+			w->r->stretch_ns = ns;
+	}
+}
+
+bool sim_run(const struct sim_schedule *s, struct sim_result *r)
+{
+	static _Thread_local struct world w;
+
+	memset(&w, 0, offsetof(struct world, job));
+	memset(w.job, 0, sizeof(w.job[0]) * s->jobs);
+	memset(w.app, 0, sizeof(w.app[0]) * s->apps);
+	memset(r, 0, sizeof(*r));
+	w.s = s;
+	w.r = r;
+	nnb__policy_init(&w.p, s->kind, s->preempt, s->lanes);
+	for (uint32_t i = 0; i < s->apps; i++)
+		w.app[i].hungry_since = NEVER;
+	for (uint32_t i = 0; i < s->jobs; i++)
+		w.job[i].comes = s->job[i].after < 0 ? s->job[i].delay_ns : NEVER;
+	measure_stretch(&w);
+	for (struct event e = next_event(&w); e.at != NEVER && !r->wrong[0]; e = next_event(&w)) {
+		pass_time(&w, e.at);
+		if (e.lane >= 0)
+			step_ends(&w, e.lane);
+		else if (e.job->state == ABSENT)
+			comes(&w, e.job);
+		else
+			gives_up(&w, e.job);
+	}
+	if (!r->wrong[0])
+		reckon(&w);
+	return !r->wrong[0];
+}
+
+double sim_bound(const struct sim_schedule *s, const struct sim_result *r)
+{
+	double harmonic = 0;
+
+	for (uint32_t i = 1; i < r->crowd; i++)
+		harmonic += 1.0 / i;
+	return s->lanes * (double)(r->stretch_ns + NNB__QUANTUM_NS) * harmonic;
+}
