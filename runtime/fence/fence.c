@@ -1,0 +1,155 @@
+/*
+ * fence.c -- fences: eventfds that are written once, and never read.
+ *
+ * LAYOUT    The count: 0 pending, 0xfffffffffffffffe failed, anything else signalled. poll(2) says which: only what is
+ *           below the greatest count is writable, only what is not 0 readable.
+ * ORDERING  What was written before a fence is signalled is seen by who finds it so: the kernel's lock is between.
+ * PROGRESS  The kernel decides between two who say how it went: to fail it takes a count of 0, to signal it any but the
+ *           greatest. Two who signal at the same time make the count 2, which is signalled, too.
+ * TRUST     What a peer sends for a fence may be any file, and poll(2) or write(2) on it may hang or do harm: first the
+ *           kernel is asked what it is. A peer may read its fence or write to it: it spoils its own answers. It may
+ *           have writing wait for room, between our look at the flags and our writing: then a signal helps, after
+ *           which we look again (service/fenced.c).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fence/fence.h"
+#include "fmq/sys.h"
+
+#define SIGNALLED UINT64_C(1)
+#define FAILED UINT64_C(0xfffffffffffffffe)
+
+enum { LINE, OWN, FENCES }; /* of what a wait polls */
+
+int nnb_fence_new(int *ret)
+{
+	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	*ret = fd;
+	return 0;
+}
+
+/* /proc/self would be empty where the first thread has ended. */
+static bool is_eventfd(int fd)
+{
+	static const char wanted[] = "anon_inode:[eventfd]";
+	char path[64], is[sizeof(wanted)];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", fd);
+	n = readlink(path, is, sizeof(is));
+	return n == sizeof(wanted) - 1 && !memcmp(is, wanted, sizeof(wanted) - 1);
+}
+
+/* Of one that is an eventfd. */
+static int state_of(int fence)
+{
+	struct pollfd at = { .fd = fence, .events = POLLIN | POLLOUT };
+
+	while (poll(&at, 1, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (at.revents & POLLNVAL)
+		return -EINVAL;
+	if (!(at.revents & POLLIN))
+		return NNB_FENCE_PENDING;
+	return at.revents & POLLOUT ? NNB_FENCE_SIGNALLED : NNB_FENCE_FAILED;
+}
+
+int nnb_fence_state(int fence)
+{
+	return is_eventfd(fence) ? state_of(fence) : -EINVAL;
+}
+
+int nnb_fence_signal(int fence, bool failed)
+{
+	const uint64_t n = failed ? FAILED : SIGNALLED;
+	int flags, r = nnb_fence_state(fence);
+
+	while (r == NNB_FENCE_PENDING) {
+		flags = fcntl(fence, F_GETFL); /* of all who have it: one of them may have changed them */
+		if (!(flags & O_NONBLOCK))
+			fcntl(fence, F_SETFL, flags | O_NONBLOCK);
+		if (write(fence, &n, sizeof(n)) >= 0 || errno == EAGAIN)
+			return 0; /* with EAGAIN somebody else was first */
+		if (errno != EINTR)
+			return -errno;
+		r = state_of(fence);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* ---- waiting ---- */
+
+/* Which of them have been signalled: these are not looked at again. How many are left, or FAILED or an error in *ret. */
+static uint32_t strike_out(struct pollfd *fds, uint32_t n, int *ret)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		int state = fds[i].revents ? state_of(fds[i].fd) : NNB_FENCE_PENDING;
+
+		if (state == NNB_FENCE_FAILED || state < 0)
+			*ret = state;
+		if (state == NNB_FENCE_SIGNALLED)
+			fds[i].fd = -1;
+		left += fds[i].fd >= 0;
+	}
+	return left;
+}
+
+static int wait_for_all(struct pollfd *fds, uint32_t n, uint64_t until)
+{
+	int r = NNB_FENCE_PENDING;
+	uint32_t left = n;
+
+	while (left && r == NNB_FENCE_PENDING) {
+		uint64_t now = nnb__now(), ns = until > now ? until - now : 0;
+		const struct timespec timeout = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+		int ready = ppoll(fds, n + FENCES, until == UINT64_MAX ? NULL : &timeout, NULL);
+
+		if (ready < 0)
+			return -errno;
+		if (!ready)
+			return NNB_FENCE_PENDING;
+		if (fds[LINE].revents || fds[OWN].revents)
+			return -ECANCELED;
+		left = strike_out(fds + FENCES, n, &r);
+	}
+	return r == NNB_FENCE_PENDING ? NNB_FENCE_SIGNALLED : r;
+}
+
+int nnb__fence_wait(const int *fences, uint32_t n, uint64_t until, int line, int own)
+{
+	struct pollfd *fds;
+	int r;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!is_eventfd(fences[i]))
+			return -EINVAL;
+	fds = calloc((size_t)n + FENCES, sizeof(*fds));
+	if (!fds)
+		return -ENOMEM;
+	fds[LINE] = (struct pollfd){ .fd = line };
+	fds[OWN] = (struct pollfd){ .fd = own, .events = POLLIN };
+	for (uint32_t i = 0; i < n; i++)
+		fds[FENCES + i] = (struct pollfd){ .fd = fences[i], .events = POLLIN };
+	r = wait_for_all(fds, n, until);
+	free(fds);
+	return r;
+}
+
+int nnb_fence_wait(const int *fences, uint32_t n, uint64_t timeout_ns)
+{
+	return nnb__fence_wait(fences, n, timeout_ns ? nnb__add_ns(nnb__now(), timeout_ns) : UINT64_MAX, -1, -1);
+}
