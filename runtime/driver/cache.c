@@ -24,7 +24,7 @@
 #include "driver/siphash.h"
 #include "model/reason.h"
 
-enum { ALIGNMENT = 64, FORM = 1, CHUNK = 1 << 16, MODEL_FILE_MAX = 1 << 30 };
+enum { ALIGNMENT = 64, FORM = 2, CHUNK = 1 << 16, MODEL_FILE_MAX = 1 << 30 };
 
 static const char magic[8] = "NNBCACHE";
 
@@ -32,6 +32,7 @@ struct header {
 	char magic[8];
 	uint32_t form, byte_order;
 	uint64_t wire_bytes, data_bytes;
+	uint32_t preference, priority; /* */
 	uint8_t token[NNB_TOKEN_BYTES];
 	uint8_t data_seal[NNB__SEAL_BYTES];
 };
@@ -219,7 +220,9 @@ static int save_data(const struct nnb_prepared *p, int fd, struct header *h)
 
 enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_cache *cache, struct nnb_reason *reason)
 {
-	struct header h = { .form = FORM, .byte_order = 0x01020304 };
+	struct header h = {
+		.form = FORM, .byte_order = 0x01020304, .preference = p->how.preference, .priority = p->how.priority
+	};
 	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
 	uint8_t seal[NNB__SEAL_BYTES];
 	size_t wire_bytes;
@@ -319,7 +322,7 @@ static enum nnb_status load_data(const struct nnb_device *d, const struct nnb_ca
 }
 
 enum nnb_status nnb__cache_load(const struct nnb_device *d, const struct nnb_cache *cache, struct nnb_model **ret,
-                                struct nnb_reason *reason)
+                                struct nnb_prepare *ret_how, struct nnb_reason *reason)
 {
 	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
 	__attribute__((cleanup(nnb_model_freep))) struct nnb_model *model = NULL;
@@ -336,6 +339,8 @@ enum nnb_status nnb__cache_load(const struct nnb_device *d, const struct nnb_cac
 	status = model->n_pools ? load_data(d, cache, &h, &model->pools[0], reason) : NNB_STATUS_NONE;
 	if (status)
 		return status;
+	ret_how->preference = h.preference;
+	ret_how->priority = h.priority;
 	*ret = model;
 	model = NULL;
 	return NNB_STATUS_NONE;

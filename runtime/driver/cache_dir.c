@@ -62,16 +62,21 @@ static void entry_close(struct entry *e)
 		close(e->data_fd);
 }
 
-/* Open DIR/TOKEN.model and .data with @suffix. Not all may be there: then load finds out. */
-static int entry_open(struct entry *e, const char *dir, const uint8_t token[NNB_TOKEN_BYTES], const char *suffix,
-                      int flags)
+/*
+ * Open DIR/TOKEN-HOW.model and .data with @suffix: an entry is good for one preference and one priority (Q-4). Not all
+ * may be there: then load finds out.
+ */
+static int entry_open(struct entry *e, const char *dir, const uint8_t token[NNB_TOKEN_BYTES],
+                      const struct nnb_prepare *how, const char *suffix, int flags)
 {
 	char hex[2 * NNB_TOKEN_BYTES + 1];
 
 	for (int i = 0; i < NNB_TOKEN_BYTES; i++)
 		sprintf(hex + 2 * i, "%02x", token[i]);
-	if (snprintf(e->model, PATH_MAX, "%s/%s.model%s", dir, hex, suffix) >= PATH_MAX ||
-	    snprintf(e->data, PATH_MAX, "%s/%s.data%s", dir, hex, suffix) >= PATH_MAX)
+	if (snprintf(e->model, PATH_MAX, "%s/%s-%u-%u.model%s", dir, hex, how->preference, how->priority, suffix) >=
+	            PATH_MAX ||
+	    snprintf(e->data, PATH_MAX, "%s/%s-%u-%u.data%s", dir, hex, how->preference, how->priority, suffix) >=
+	            PATH_MAX)
 		return -ENAMETOOLONG;
 	e->model_fd = open(e->model, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 	e->data_fd = open(e->data, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -90,7 +95,7 @@ static void entry_save(const struct nnb_prepared *p, const char *dir, const uint
 	bool saved;
 
 	snprintf(suffix, sizeof(suffix), ".%ld.%p", (long)getpid(), (const void *)&e);
-	if (entry_open(&e, dir, token, suffix, O_RDWR | O_CREAT | O_EXCL))
+	if (entry_open(&e, dir, token, nnb_prepared_how(p), suffix, O_RDWR | O_CREAT | O_EXCL))
 		return;
 	snprintf(model, sizeof(model), "%.*s", (int)(strlen(e.model) - strlen(suffix)), e.model);
 	snprintf(data, sizeof(data), "%.*s", (int)(strlen(e.data) - strlen(suffix)), e.data);
@@ -105,6 +110,11 @@ static void entry_save(const struct nnb_prepared *p, const char *dir, const uint
 	entry_close(&e);
 }
 
+static bool same_how(const struct nnb_prepare *a, const struct nnb_prepare *b)
+{
+	return a->preference == b->preference && a->priority == b->priority;
+}
+
 enum nnb_status nnb_prepare_cached(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
                                    const char *dir, const uint8_t token[NNB_TOKEN_BYTES], struct nnb_prepared **ret,
                                    bool *from_cache, struct nnb_reason *reason)
@@ -114,9 +124,17 @@ enum nnb_status nnb_prepare_cached(struct nnb_device *d, const struct nnb_model 
 	struct entry e;
 
 	*from_cache = false;
-	if (!entry_open(&e, dir, token, "", O_RDONLY)) {
-		status = nnb_prepare_from_cache(d, how, &e.cache, &p, NULL);
+	if (!entry_open(&e, dir, token, how, "", O_RDONLY)) {
+		status = nnb_prepare_from_cache(d, how->deadline_ns, &e.cache, &p, NULL);
 		entry_close(&e);
+	}
+	if (!status && !same_how(nnb_prepared_how(p), how)) { /* somebody has put another one in its place */
+		p = nnb_prepared_unref(p);
+		status = NNB_STATUS_GENERAL_FAILURE;
+	}
+	if (status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT) {
+		nnb_because(reason, "the deadline passed while the model was read from the cache");
+		return status;
 	}
 	if (status) {
 		status = nnb_prepare(d, model, how, NULL, &p, reason);

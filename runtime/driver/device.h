@@ -22,6 +22,7 @@ struct nnb_prepared {
 	atomic_uint refs;
 	struct nnb_device *device;
 	struct nnb_model *model; /* our copy, without its pools' fds */
+	struct nnb_prepare how;  /* without its deadline */
 	struct nnb__graph *graph;
 	void *handle; /* the driver's */
 	pthread_mutex_t lock;
@@ -30,17 +31,13 @@ struct nnb_prepared {
 
 struct nnb_device *nnb__device_ref(struct nnb_device *device);
 
-/* Prepare @model, which is taken, whatever happens. */
-enum nnb_status nnb__prepare_taken(struct nnb_device *device, struct nnb_model *model, const struct nnb_prepare *how,
-                                   struct nnb_prepared **ret, struct nnb_reason *reason);
-
 /* Free the idle executions. */
 void nnb__executions_free(struct nnb_execution *idle);
 
-/* cache.c: save what was prepared, or get the model back. NONE or GENERAL_FAILURE. */
+/* cache.c: save what was prepared, or get the model back, and how it was prepared. NONE or GENERAL_FAILURE. */
 enum nnb_status nnb__cache_save(const struct nnb_prepared *prepared, const struct nnb_cache *cache,
                                 struct nnb_reason *reason);
 enum nnb_status nnb__cache_load(const struct nnb_device *device, const struct nnb_cache *cache, struct nnb_model **ret,
-                                struct nnb_reason *reason);
+                                struct nnb_prepare *ret_how, struct nnb_reason *reason);
 
 #endif

@@ -15,10 +15,14 @@
 
 #include "driver/device.h"
 #include "driver/execution.h"
+#include "memory/handle.h"
 #include "model/reason.h"
 #include "model/request.h"
 
-enum { DECIDING_BYTES = NNB_RANK_MAX * 4 }; /* nothing that decides is longer than RESHAPE's shape */
+enum {
+	DECIDING_BYTES = NNB_RANK_MAX * 4, /* nothing that decides is longer than RESHAPE's shape */
+	LOOKS_MAX = 4096                   /* at pools, to see whether an execution can start over */
+};
 
 struct nnb_execution {
 	struct nnb_prepared *prepared;
@@ -438,6 +442,84 @@ enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 bool nnb__execution_repeats(const struct nnb_execution *e)
 {
 	return e->now == e->prepared->graph->shapes;
+}
+
+/* Where in which mapping of the request; NULL: in none. */
+static const struct nnb_mapping *place(const struct nnb_execution *e, const void *at, uint64_t *offset)
+{
+	for (uint32_t i = 0; i < e->n_mappings; i++) {
+		uintptr_t data = (uintptr_t)nnb_mapping_data(e->mappings[i]);
+
+		*offset = (uintptr_t)at - data;
+		if ((uintptr_t)at >= data && *offset < nnb_mapping_size(e->mappings[i]))
+			return e->mappings[i];
+	}
+	return NULL;
+}
+
+static uint64_t bytes_of(const struct nnb_execution *e, uint32_t operand)
+{
+	const struct nnb_shape *s = &e->now[operand];
+	uint64_t bytes = 0;
+
+	nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &bytes);
+	return bytes;
+}
+
+/* Does the output lie over @bytes from @at, which are in @in? */
+static bool overlap(const struct nnb_execution *e, uint32_t output, const struct nnb_mapping *in, uint64_t at,
+                    uint64_t bytes)
+{
+	uint64_t out_at;
+	const struct nnb_mapping *out = place(e, e->outputs[output], &out_at);
+
+	if (!in || !out || !nnb__mapping_same_file(in, &at, out, &out_at))
+		return false;
+	return at < out_at + bytes_of(e, e->prepared->model->outputs[output]) && out_at < at + bytes;
+}
+
+/* Over some input, or a pool of the model's constants? */
+static bool spoils(const struct nnb_execution *e, uint32_t output)
+{
+	const struct nnb_model *m = e->prepared->model;
+	const struct nnb_mapping *in;
+	uint64_t at;
+
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		in = e->inputs[i] ? place(e, e->inputs[i], &at) : NULL;
+		if (overlap(e, output, in, at, bytes_of(e, m->inputs[i])))
+			return true;
+	}
+	for (uint32_t i = 0; i < m->n_pools; i++) {
+		in = e->prepared->graph->mappings[i];
+		if (overlap(e, output, in, 0, nnb_mapping_size(in)))
+			return true;
+	}
+	return false;
+}
+
+bool nnb__execution_can_restart(const struct nnb_execution *e)
+{
+	const struct nnb_model *m = e->prepared->model;
+	uint64_t looks = (uint64_t)m->n_outputs * ((uint64_t)m->n_inputs + m->n_pools) * (e->n_mappings + (uint64_t)1);
+
+	if (looks > LOOKS_MAX) /* to look longer than a restart is worth would be worse */
+		return false;
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		if (spoils(e, i))
+			return false;
+	return true;
+}
+
+enum nnb_status nnb__prepared_check(const struct nnb_prepared *p, const struct nnb_request *request,
+                                    struct nnb_reason *reason)
+{
+	return nnb__request_validate_unplaced(p->model, p->graph->may_omit, request, reason);
+}
+
+bool nnb__prepared_is_fixed(const struct nnb_prepared *p)
+{
+	return p->graph->fixed;
 }
 
 uint32_t nnb_execution_next_op(const struct nnb_execution *e)

@@ -10,4 +10,15 @@
  */
 bool nnb__execution_repeats(const struct nnb_execution *execution);
 
+/* Can it start over and come to the same? Not if an output lies over an input or a pool of
+ * the model's, whatever pools they were said to be in; nor if there are too many of them to say. */
+bool nnb__execution_can_restart(const struct nnb_execution *execution);
+
+/* nnb_request_validate, but for what depends on the pools. */
+enum nnb_status nnb__prepared_check(const struct nnb_prepared *prepared, const struct nnb_request *request,
+                                    struct nnb_reason *reason);
+
+/* Have all its runs the same shapes, whatever the request? */
+bool nnb__prepared_is_fixed(const struct nnb_prepared *prepared);
+
 #endif

@@ -8,10 +8,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "driver/device.h"
+#include "fmq/sys.h"
 #include "model/reason.h"
+#include "model/status.h"
 
 enum { PREFERENCE_MAX = 2, PRIORITY_MAX = 2 };
 
@@ -45,6 +48,11 @@ static void prepared_unrefp(struct nnb_prepared **p)
 	nnb_prepared_unref(*p);
 }
 
+const struct nnb_prepare *nnb_prepared_how(const struct nnb_prepared *p)
+{
+	return &p->how;
+}
+
 const struct nnb_model *nnb_prepared_model(const struct nnb_prepared *p)
 {
 	return p->model;
@@ -72,6 +80,58 @@ static enum nnb_status pools_whole(const struct nnb__graph *g, struct nnb_reason
 	return NNB_STATUS_NONE;
 }
 
+/* ---- deadlines (Q-13, Q-26) ---- */
+
+struct haste {
+	uint64_t deadline; /* 0: none */
+	uint64_t budget;   /* how much time there was at first; 0: none */
+	uint64_t cpu;
+};
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static struct haste make_haste(uint64_t deadline)
+{
+	struct haste h = { .deadline = deadline };
+	uint64_t now = deadline ? nnb__now() : 0;
+
+	if (now < deadline) {
+		h.budget = deadline - now;
+		h.cpu = cpu_ns();
+	}
+	return h;
+}
+
+/*
+ * Is there any time left? If not: what has taken this much of the cpu, less a half for bad luck, will never be in time.
+ * Where that is not so yet, one has to go on to see what it takes in all, and so what to say.
+ */
+static enum nnb_status in_time(const struct haste *h, bool done, struct nnb_reason *reason)
+{
+	if (!h->deadline || nnb__now() < h->deadline)
+		return NNB_STATUS_NONE;
+	if (!h->budget) {
+		nnb_because(reason, "the deadline has passed");
+		return NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
+	}
+	if ((cpu_ns() - h->cpu) / 2 > h->budget) {
+		nnb_because(reason, "to prepare the model takes longer than until the deadline, even alone");
+		return NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
+	}
+	if (!done)
+		return NNB_STATUS_NONE;
+	nnb_because(reason, "the deadline passed while the model was prepared");
+	return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+}
+
+/* ---- preparing ---- */
+
 static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_model *taken)
 {
 	struct nnb_prepared *p = calloc(1, sizeof(*p));
@@ -87,8 +147,9 @@ static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_mode
 	return p;
 }
 
-enum nnb_status nnb__prepare_taken(struct nnb_device *d, struct nnb_model *model, const struct nnb_prepare *how,
-                                   struct nnb_prepared **ret, struct nnb_reason *reason)
+/* Prepare @model, which is taken, whatever happens. */
+static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *model, const struct nnb_prepare *how,
+                                     const struct haste *haste, struct nnb_prepared **ret, struct nnb_reason *reason)
 {
 	__attribute__((cleanup(prepared_unrefp))) struct nnb_prepared *p = prepared_blank(d, model);
 	enum nnb_status status;
@@ -97,13 +158,19 @@ enum nnb_status nnb__prepare_taken(struct nnb_device *d, struct nnb_model *model
 		nnb_because(reason, "no memory for the prepared model");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
+	p->how = *how;
+	p->how.deadline_ns = 0;
 	status = nnb__graph_new(&p->graph, p->model, reason);
 	if (!status)
 		status = pools_mapped(p->graph, reason);
 	if (!status)
+		status = in_time(haste, false, reason);
+	if (!status)
 		status = d->driver->prepare(d->handle, &p->graph->seen, how, &p->handle, reason);
 	if (!status)
 		status = pools_whole(p->graph, reason);
+	if (!status)
+		status = in_time(haste, true, reason);
 	if (status)
 		return status;
 	for (uint32_t i = 0; i < p->model->n_pools; i++) /* mapped: the fds have done their duty */
@@ -132,6 +199,7 @@ static enum nnb_status check_how(const struct nnb_prepare *how, struct nnb_reaso
 enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
                             const struct nnb_cache *cache, struct nnb_prepared **ret, struct nnb_reason *reason)
 {
+	struct haste haste = make_haste(how->deadline_ns);
 	enum nnb_status status = check_how(how, reason);
 	struct nnb_prepared *p = NULL;
 	struct nnb_model *copy;
@@ -139,6 +207,8 @@ enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model,
 
 	if (!status)
 		status = nnb_model_validate(model, reason); /* only what is valid can be copied */
+	if (!status)
+		status = in_time(&haste, false, reason);
 	if (status)
 		return status;
 	r = nnb_model_copy(&copy, model);
@@ -146,7 +216,7 @@ enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model,
 		nnb_because(reason, "cannot copy the model: %s", strerror(-r));
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	status = nnb__prepare_taken(d, copy, how, &p, reason);
+	status = prepare_taken(d, copy, how, &haste, &p, reason);
 	if (status)
 		return status;
 	if (cache)
@@ -155,18 +225,20 @@ enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model,
 	return NNB_STATUS_NONE;
 }
 
-enum nnb_status nnb_prepare_from_cache(struct nnb_device *d, const struct nnb_prepare *how,
-                                       const struct nnb_cache *cache, struct nnb_prepared **ret,
-                                       struct nnb_reason *reason)
+enum nnb_status nnb_prepare_from_cache(struct nnb_device *d, uint64_t deadline_ns, const struct nnb_cache *cache,
+                                       struct nnb_prepared **ret, struct nnb_reason *reason)
 {
-	enum nnb_status status = check_how(how, reason);
+	struct nnb_prepare how = { 0 };
+	struct haste haste = make_haste(deadline_ns);
+	enum nnb_status status = in_time(&haste, false, reason);
 	struct nnb_model *model;
 
+	if (!status)
+		status = nnb__cache_load(d, cache, &model, &how, reason);
 	if (status)
 		return status;
-	status = nnb__cache_load(d, cache, &model, reason);
-	if (status)
-		return status;
-	/* An entry of ours holds a model that could be prepared. If it no longer can, it is no good: O-22. */
-	return nnb__prepare_taken(d, model, how, ret, reason) ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE;
+	status = prepare_taken(d, model, &how, &haste, ret, reason);
+	/* An entry of ours holds a model that could be prepared. If it no longer can, it is no good (O-22), unless it is
+	 * only time or memory that there is too little of. */
+	return status && nnb__status_of_1_2(status) == status ? NNB_STATUS_GENERAL_FAILURE : status;
 }

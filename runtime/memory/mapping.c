@@ -40,6 +40,7 @@ struct nnb_mapping {
 	enum nnb_memory_kind kind;
 	uint64_t size;
 	int prot;
+	uint64_t file, device; /* st_ino, st_dev */
 	void *data;
 	size_t bytes; /* the file's pages; 0: nothing is mapped */
 
@@ -114,6 +115,17 @@ static int keep_file(struct nnb_mapping *m, int fd)
 	return m->fd < 0 ? -errno : 0;
 }
 
+static int note_file(struct nnb_mapping *m, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	m->file = st.st_ino;
+	m->device = st.st_dev;
+	return 0;
+}
+
 /* Let go of what @m has, which may be half of it. */
 static void discard(struct nnb_mapping *m)
 {
@@ -142,6 +154,8 @@ static int build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	}
 	if (r == 0)
 		r = holds(fd, m->kind, m->offset, m->size);
+	if (r == 0)
+		r = note_file(m, fd);
 	if (r == 0)
 		r = map_pages(m, fd);
 	if (r == 0 && m->kind == NNB_MEMORY_MMAP_FD)
@@ -214,6 +228,15 @@ bool nnb_mapping_writable(const struct nnb_mapping *m)
 enum nnb_memory_kind nnb_mapping_kind(const struct nnb_mapping *m)
 {
 	return m->kind;
+}
+
+bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const struct nnb_mapping *b, uint64_t *b_at)
+{
+	if (a->file != b->file || a->device != b->device)
+		return false;
+	*a_at += a->offset;
+	*b_at += b->offset;
+	return true;
 }
 
 uint64_t nnb_mapping_id(const struct nnb_mapping *m)

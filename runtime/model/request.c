@@ -107,11 +107,13 @@ static enum nnb_status check_argument(const struct nnb_operand *o, const struct 
 
 	if (a->location.pool >= request->n_pools) /* R3 */
 		return REFUSED(reason, "there is no pool %u", a->location.pool);
-	if (!allows(&request->pools[a->location.pool], prot))
+	if (request->pools && !allows(&request->pools[a->location.pool], prot))
 		return REFUSED(reason, "pool %u may not be %s", a->location.pool,
 		               prot == PROT_READ ? "read" : "written");
 	status = combine(o, a, zero_ok, &s, reason);
-	return status ? status : check_place(o, &s, &a->location, &request->pools[a->location.pool], reason);
+	if (status || !request->pools)
+		return status;
+	return check_place(o, &s, &a->location, &request->pools[a->location.pool], reason);
 }
 
 /* ---- the whole ---- */
@@ -121,13 +123,14 @@ static enum nnb_status check_counts(const struct nnb_model *m, const struct nnb_
 	if (r->n_inputs != m->n_inputs || r->n_outputs != m->n_outputs) /* R1 */
 		return REFUSED(reason, "%u inputs and %u outputs, where the model has %u and %u", r->n_inputs,
 		               r->n_outputs, m->n_inputs, m->n_outputs);
-	if ((r->n_inputs && !r->inputs) || (r->n_outputs && !r->outputs) || (r->n_pools && !r->pools))
+	if ((r->n_inputs && !r->inputs) || (r->n_outputs && !r->outputs))
 		return REFUSED(reason, "a list is missing");
 	return NNB_STATUS_NONE;
 }
 
-enum nnb_status nnb__request_validate(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r,
-                                      bool fenced, struct nnb_reason *reason)
+/* Where the pools are NULL, they are not looked at. */
+static enum nnb_status check(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r, bool fenced,
+                             struct nnb_reason *reason)
 {
 	bool zero_ok = m->hal >= NNB_HAL_1_2 && !fenced;
 	enum nnb_status status = check_counts(m, r, reason);
@@ -135,7 +138,7 @@ enum nnb_status nnb__request_validate(const struct nnb_model *m, const bool *may
 
 	if (status)
 		return status;
-	for (i = 0; !status && i < r->n_pools; i++)
+	for (i = 0; !status && r->pools && i < r->n_pools; i++)
 		status = check_pool(&r->pools[i], reason);
 	if (status) {
 		nnb__within(reason, "pool %u", i - 1);
@@ -156,6 +159,23 @@ enum nnb_status nnb__request_validate(const struct nnb_model *m, const bool *may
 	if (status)
 		nnb__within(reason, "output %u", i - 1);
 	return status;
+}
+
+enum nnb_status nnb__request_validate(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r,
+                                      bool fenced, struct nnb_reason *reason)
+{
+	if (r->n_pools && !r->pools)
+		return REFUSED(reason, "a list is missing");
+	return check(m, may_omit, r, fenced, reason);
+}
+
+enum nnb_status nnb__request_validate_unplaced(const struct nnb_model *m, const bool *may_omit,
+                                               const struct nnb_request *r, struct nnb_reason *reason)
+{
+	struct nnb_request unplaced = *r;
+
+	unplaced.pools = NULL;
+	return check(m, may_omit, &unplaced, false, reason);
 }
 
 int nnb__may_omit(const struct nnb_model *m, bool *may_omit)

@@ -11,4 +11,8 @@ int nnb__may_omit(const struct nnb_model *model, bool *may_omit);
 enum nnb_status nnb__request_validate(const struct nnb_model *model, const bool *may_omit,
                                       const struct nnb_request *request, bool fenced, struct nnb_reason *reason);
 
+/* The same without what depends on the pools, which are not known yet, but for their number. */
+enum nnb_status nnb__request_validate_unplaced(const struct nnb_model *model, const bool *may_omit,
+                                               const struct nnb_request *request, struct nnb_reason *reason);
+
 #endif

@@ -1,5 +1,12 @@
 /* status.c -- the names of the HAL's statuses. */
-#include "nnb/status.h"
+#include "model/status.h"
+
+enum nnb_status nnb__status_of_1_2(enum nnb_status status)
+{
+	return status >= NNB_STATUS_MISSED_DEADLINE_TRANSIENT && status <= NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT
+	               ? NNB_STATUS_GENERAL_FAILURE
+	               : status;
+}
 
 const char *nnb_status_name(enum nnb_status status)
 {

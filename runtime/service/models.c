@@ -247,7 +247,7 @@ static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_mo
 		return status;
 	}
 	status = m ? nnb_prepare(device, m, how, cache, &prepared, why)
-	           : nnb_prepare_from_cache(device, how, cache, &prepared, why);
+	           : nnb_prepare_from_cache(device, how->deadline_ns, cache, &prepared, why);
 	if (!status && !m) { /* only now it is known what it is */
 		more = weight(nnb_prepared_model(prepared));
 		status = nnb__take_pools(c->app, nnb_prepared_model(prepared)->n_pools, more, why);

@@ -304,7 +304,6 @@ static void measure_file(struct bench *b, const struct rows *rows, struct nnb_de
 static void measure_prepare(struct bench *b, const struct rows *rows, struct nnb_device *device,
                             const struct nnb_model *m, const char *text, const struct nnb_cache *cache)
 {
-	struct nnb_prepare how = { .preference = 1, .priority = 1 };
 	struct nnb_prepared *p;
 
 	for (int i = 0; i < PREPARES; i++) {
@@ -315,7 +314,7 @@ static void measure_prepare(struct bench *b, const struct rows *rows, struct nnb
 		t1 = bench_now();
 		nnb_prepared_unref(p);
 		t2 = bench_now();
-		if (nnb_prepare_from_cache(device, &how, cache, &p, &reason))
+		if (nnb_prepare_from_cache(device, 0, cache, &p, &reason))
 			die("prepare from cache", &reason);
 		bench_sample(b, rows->cached, (double)(bench_now() - t2));
 		bench_sample(b, rows->prepare, (double)(t1 - t0));

@@ -85,7 +85,7 @@ static void expect_found(struct fixture *f, const struct nnb_cache *cache, enum 
 	struct nnb_prepared *p = NULL;
 	struct nnb_reason reason = { "" };
 
-	if (nnb_prepare_from_cache(f->device, &ordinary, cache, &p, &reason))
+	if (nnb_prepare_from_cache(f->device, 0, cache, &p, &reason))
 		fail_msg("%s", reason.text);
 	expect_vector(p, op, N, 1);
 	nnb_prepared_unref(p);
@@ -97,7 +97,7 @@ static void expect_refused(struct fixture *f, const struct nnb_cache *cache, con
 	struct nnb_prepared *untouched = (struct nnb_prepared *)f, *p = untouched;
 	struct nnb_reason reason = { "" };
 
-	assert_int_equal(nnb_prepare_from_cache(f->device, &ordinary, cache, &p, &reason), NNB_STATUS_GENERAL_FAILURE);
+	assert_int_equal(nnb_prepare_from_cache(f->device, 0, cache, &p, &reason), NNB_STATUS_GENERAL_FAILURE);
 	assert_ptr_equal(p, untouched);
 	if (!strstr(reason.text, why))
 		fail_msg("'%s' does not say '%s'", reason.text, why);
@@ -320,7 +320,7 @@ static void files_swapped_while_they_are_read(void **state)
 	}
 	for (int i = 0; i < 300; i++) {
 		struct nnb_prepared *p;
-		enum nnb_status s = nnb_prepare_from_cache(f->device, &ordinary, &f->cache, &p, NULL);
+		enum nnb_status s = nnb_prepare_from_cache(f->device, 0, &f->cache, &p, NULL);
 
 		if (s) {
 			assert_int_equal(s, NNB_STATUS_GENERAL_FAILURE);
@@ -478,7 +478,7 @@ static void a_model_without_data_is_cached_too(void **state)
 	assert_int_equal(nnb_prepare(f->device, small, &ordinary, &f->cache, &p, NULL), NNB_STATUS_NONE);
 	nnb_prepared_unref(p);
 	assert_int_equal(size_of(f->files[1]), 0);
-	assert_int_equal(nnb_prepare_from_cache(f->device, &ordinary, &f->cache, &p, NULL), NNB_STATUS_NONE);
+	assert_int_equal(nnb_prepare_from_cache(f->device, 0, &f->cache, &p, NULL), NNB_STATUS_NONE);
 	expect_vector(p, NNB_ADD, 5, 1);
 	nnb_prepared_unref(p);
 	nnb_model_free(small);
@@ -494,14 +494,19 @@ static void one_file_for_both_is_no_entry(void **state)
 	expect_refused(f, &c, "cache: ");
 }
 
-static void a_priority_that_is_none_is_told_from_a_bad_entry(void **state)
+/* */
+static void an_entry_keeps_the_priority_it_was_made_with(void **state)
 {
+	const struct nnb_prepare how = { .preference = 2, .priority = 0 };
 	struct fixture *f = *state;
-	struct nnb_prepare how = { .preference = 1, .priority = 3 };
 	struct nnb_prepared *p;
 
-	save(f, f->adds, &f->cache);
-	assert_int_equal(nnb_prepare_from_cache(f->device, &how, &f->cache, &p, NULL), NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(nnb_prepare(f->device, f->adds, &how, &f->cache, &p, NULL), NNB_STATUS_NONE);
+	nnb_prepared_unref(p);
+	assert_int_equal(nnb_prepare_from_cache(f->device, 0, &f->cache, &p, NULL), NNB_STATUS_NONE);
+	assert_int_equal(nnb_prepared_how(p)->preference, 2);
+	assert_int_equal(nnb_prepared_how(p)->priority, 0);
+	nnb_prepared_unref(p);
 }
 
 /* ---- a directory of entries ---- */
@@ -525,7 +530,7 @@ static int entry(struct fixture *f, const char *kind)
 	char path[160];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/ab%062d.%s", f->dir, 0, kind);
+	snprintf(path, sizeof(path), "%s/ab%062d-1-1.%s", f->dir, 0, kind);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	return fd;
@@ -555,6 +560,63 @@ static void a_spoilt_entry_in_a_directory_is_made_anew(void **state)
 		cached(f, false);
 		cached(f, true);
 	}
+}
+
+/* Prepare with @how in the directory; it is prepared so, wherever it came from. */
+static bool found(struct fixture *f, const struct nnb_prepare *how)
+{
+	struct nnb_prepared *p;
+	bool from_cache;
+
+	assert_int_equal(nnb_prepare_cached(f->device, f->adds, how, f->dir, token, &p, &from_cache, NULL),
+	                 NNB_STATUS_NONE);
+	assert_int_equal(nnb_prepared_how(p)->preference, how->preference);
+	assert_int_equal(nnb_prepared_how(p)->priority, how->priority);
+	nnb_prepared_unref(p);
+	return from_cache;
+}
+
+/* */
+static void a_directory_has_an_entry_for_each_preference_and_priority(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < 9; i++)
+			assert_int_equal(found(f, &(struct nnb_prepare){ i / 3, i % 3 }), round);
+}
+
+static void put_in_the_place_of(struct fixture *f, const char *entry, const char *another)
+{
+	char from[160], to[160];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s/ab%062d-%s.%s", f->dir, 0, entry, i ? "data" : "model");
+		snprintf(to, sizeof(to), "%s/ab%062d-%s.%s", f->dir, 0, another, i ? "data" : "model");
+		assert_int_equal(rename(from, to), 0);
+	}
+}
+
+static void an_entry_in_the_place_of_another_priority_is_no_such_entry(void **state)
+{
+	const struct nnb_prepare low = { 1, NNB_PRIORITY_LOW }, high = { 1, NNB_PRIORITY_HIGH };
+	struct fixture *f = *state;
+
+	assert_false(found(f, &low));
+	assert_false(found(f, &high));
+	put_in_the_place_of(f, "1-2", "1-0");
+	assert_false(found(f, &low));
+	assert_true(found(f, &low));
+	assert_false(found(f, &high));
+}
+
+static void a_deadline_is_no_part_of_an_entry(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(found(f, &(struct nnb_prepare){ 1, 1, .deadline_ns = INT64_MAX }));
+	assert_true(found(f, &(struct nnb_prepare){ 1, 1, .deadline_ns = INT64_MAX - 1 }));
+	assert_true(found(f, &ordinary));
 }
 
 static void a_directory_that_is_not_there_only_saves_nothing(void **state)
@@ -616,9 +678,12 @@ int main(void)
 		CASE(an_entry_of_another_driver_is_foreign),
 		CASE(a_model_without_data_is_cached_too),
 		CASE(one_file_for_both_is_no_entry),
-		CASE(a_priority_that_is_none_is_told_from_a_bad_entry),
+		CASE(an_entry_keeps_the_priority_it_was_made_with),
 		CASE(a_directory_is_filled_and_used),
 		CASE(a_spoilt_entry_in_a_directory_is_made_anew),
+		CASE(a_directory_has_an_entry_for_each_preference_and_priority),
+		CASE(an_entry_in_the_place_of_another_priority_is_no_such_entry),
+		CASE(a_deadline_is_no_part_of_an_entry),
 		CASE(a_directory_that_is_not_there_only_saves_nothing),
 		CASE(a_key_file_is_made_once_and_for_its_owner),
 	};

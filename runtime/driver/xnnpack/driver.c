@@ -2,9 +2,10 @@
  * driver.c -- the driver that computes: XNNPACK's operators on the calling thread.
  *
  * A prepared model keeps, for each set of shapes it was run with lately, a plan: where temporaries lie, and two
- * lists of what runs need, made once and reused: frames (the memory of one run, kept from its begin to its end) and
- * sets (one step an operation, with packed weights, needed only while operations run). So runs that take turns on
- * the device, preempted ones included, share one set, and runs side by side have one each.
+ * lists of what runs need, made once and reused: frames (the memory of one run, kept from its first operation to its
+ * end) and sets (one step an operation, with packed weights, needed only while operations run). So runs that wait for
+ * the device have neither, runs that take turns on it, preempted ones included, share one set, and runs side by side
+ * have one each.
  *
  * TRUST        A few bytes of model can ask for any amount of memory. What a plan would need (temporaries, packed
  *              weights, XNNPACK's pointers) is added up before any of it is allocated, and too much is refused as
@@ -32,13 +33,22 @@ struct set {
 	struct step steps[]; /* one an operation */
 };
 
-struct frame { /* this is a run */
+struct frame {
 	struct frame *next;
 	struct prepared *prepared;
 	struct plan *plan;
 	struct set *set; /* NULL: parked, or no operation has run yet */
 	void *arena;
 	void *at[]; /* by operand */
+};
+
+struct run {
+	struct run *next;
+	struct prepared *prepared;
+	struct plan *plan;
+	struct frame *frame; /* NULL: no operation has run yet */
+	const void *const *inputs;
+	void *const *outputs;
 };
 
 struct plan {
@@ -57,6 +67,7 @@ struct prepared {
 	uint64_t constants_bytes;
 	pthread_mutex_t lock;
 	struct plan *plans; /* the latest used first */
+	struct run *runs;   /* that are over: to be used again */
 };
 
 /* ---- making and unmaking; no lock is held ---- */
@@ -289,15 +300,10 @@ static void plan_give(struct prepared *p, struct plan *plan)
 	plan_free(p, surplus);
 }
 
-/* A frame of a plan for these shapes; what its run_end gives back. */
-static enum nnb_status frame_take(struct frame **ret, struct prepared *p, const struct nnb_shape *shapes)
+static enum nnb_status frame_take(struct frame **ret, struct prepared *p, struct plan *plan)
 {
-	struct plan *plan;
 	struct frame *f;
-	enum nnb_status status = plan_take(&plan, p, shapes);
 
-	if (status)
-		return status;
 	pthread_mutex_lock(&p->lock);
 	f = plan->frames;
 	if (f)
@@ -305,10 +311,8 @@ static enum nnb_status frame_take(struct frame **ret, struct prepared *p, const 
 	pthread_mutex_unlock(&p->lock);
 	if (!f)
 		f = frame_new(p, plan);
-	if (!f) {
-		plan_give(p, plan);
+	if (!f)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
 	*ret = f;
 	return NNB_STATUS_NONE;
 }
@@ -340,47 +344,96 @@ static void set_give(struct frame *f)
 
 /* ---- runs ---- */
 
+static struct run *take_run(struct prepared *p)
+{
+	struct run *r;
+
+	pthread_mutex_lock(&p->lock);
+	r = p->runs;
+	if (r)
+		p->runs = r->next;
+	pthread_mutex_unlock(&p->lock);
+	return r ? r : malloc(sizeof(*r));
+}
+
 static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void **ret)
 {
 	struct prepared *p = prepared;
-	const struct nnb_model *m = p->graph->model;
-	struct frame *f;
-	enum nnb_status status = frame_take(&f, p, run->shapes);
+	struct plan *plan;
+	enum nnb_status status = plan_take(&plan, p, run->shapes);
+	struct run *r = status ? NULL : take_run(p);
+
+	if (status)
+		return status;
+	if (!r) {
+		plan_give(p, plan);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	*r = (struct run){ .prepared = p, .plan = plan, .inputs = run->inputs, .outputs = run->outputs };
+	*ret = r;
+	return NNB_STATUS_NONE;
+}
+
+/* The first operation is about to run. */
+static enum nnb_status bind(struct run *r)
+{
+	const struct nnb_model *m = r->prepared->graph->model;
+	enum nnb_status status = frame_take(&r->frame, r->prepared, r->plan);
 
 	if (status)
 		return status;
 	for (uint32_t i = 0; i < m->n_inputs; i++)
-		f->at[m->inputs[i]] = (void *)run->inputs[i];
+		r->frame->at[m->inputs[i]] = (void *)r->inputs[i];
 	for (uint32_t i = 0; i < m->n_outputs; i++)
-		f->at[m->outputs[i]] = run->outputs[i];
-	*ret = f;
+		r->frame->at[m->outputs[i]] = r->outputs[i];
 	return NNB_STATUS_NONE;
 }
 
 static enum nnb_status run_op(void *run, uint32_t op)
 {
-	struct frame *f = run;
-	struct site site = site_of(f, op);
-	enum nnb_status status = f->set ? NNB_STATUS_NONE : set_take(f);
+	struct run *r = run;
+	enum nnb_status status = r->frame ? NNB_STATUS_NONE : bind(r);
+	struct frame *f = r->frame;
+	struct site site;
 
-	return status ? status : nnbx_step_run(&f->set->steps[op], &site);
+	if (!status && !f->set)
+		status = set_take(f);
+	if (status)
+		return status;
+	site = site_of(f, op);
+	return nnbx_step_run(&f->set->steps[op], &site);
 }
 
 static void run_park(void *run)
 {
-	set_give(run);
+	struct run *r = run;
+
+	if (r->frame)
+		set_give(r->frame);
+}
+
+static void frame_give(struct frame *f)
+{
+	struct prepared *p = f->prepared;
+
+	set_give(f);
+	pthread_mutex_lock(&p->lock);
+	f->next = f->plan->frames;
+	f->plan->frames = f;
+	pthread_mutex_unlock(&p->lock);
 }
 
 static void run_end(void *run)
 {
-	struct frame *f = run;
-	struct prepared *p = f->prepared;
-	struct plan *plan = f->plan;
+	struct run *r = run;
+	struct prepared *p = r->prepared;
+	struct plan *plan = r->plan;
 
-	set_give(f);
+	if (r->frame)
+		frame_give(r->frame);
 	pthread_mutex_lock(&p->lock);
-	f->next = plan->frames;
-	plan->frames = f;
+	r->next = p->runs;
+	p->runs = r;
 	pthread_mutex_unlock(&p->lock);
 	plan_give(p, plan);
 }
@@ -404,6 +457,12 @@ static void release(void *prepared)
 
 		p->plans = plan->next;
 		plan_free(p, plan);
+	}
+	while (p->runs) {
+		struct run *r = p->runs;
+
+		p->runs = r->next;
+		free(r);
 	}
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -452,13 +511,18 @@ static enum nnb_status set_up_for_nothing(struct frame *f)
 /* All shapes are known: make what the first run needs, so that it is like any other. */
 static enum nnb_status warm(struct prepared *p)
 {
+	struct plan *plan;
 	struct frame *f;
-	enum nnb_status status = frame_take(&f, p, p->graph->shapes);
+	enum nnb_status status = plan_take(&plan, p, p->graph->shapes);
 
 	if (status)
 		return status;
-	status = set_up_for_nothing(f);
-	run_end(f);
+	status = frame_take(&f, p, plan);
+	if (!status) {
+		status = set_up_for_nothing(f);
+		frame_give(f);
+	}
+	plan_give(p, plan);
 	return status;
 }
 

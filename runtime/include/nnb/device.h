@@ -75,19 +75,24 @@ struct nnb_cache {
 /*
  * Prepare a model; @cache, where it is not NULL, says where to save it too, and never makes this fail (O-22).
  * @model is borrowed for the call. NONE and *ret owned; else *ret is untouched: INVALID_ARGUMENT: the model or
- * @how is not valid, or an operation not supported; GENERAL_FAILURE: a pool cannot be mapped (P-13), and others.
+ * @how is not valid, or an operation not supported; GENERAL_FAILURE: a pool cannot be mapped (P-13);
+ * MISSED_DEADLINE_PERSISTENT: the deadline had passed before it began, or preparing alone takes longer than there was
+ * time; MISSED_DEADLINE_TRANSIENT: it passed meanwhile; and others.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare(struct nnb_device *device, const struct nnb_model *model,
                                        const struct nnb_prepare *how, const struct nnb_cache *cache,
                                        struct nnb_prepared **ret, struct nnb_reason *reason);
 
-/* The same from what was saved. GENERAL_FAILURE: the entry is missing, spoilt, or another's. */
-NNB_PUBLIC enum nnb_status nnb_prepare_from_cache(struct nnb_device *device, const struct nnb_prepare *how,
+/*
+ * The same from what was saved, with the preference and the priority that it was saved with (Q-4): who wants another
+ * uses another token. @deadline_ns is as in nnb_prepare. GENERAL_FAILURE: the entry is missing, spoilt, or another's.
+ */
+NNB_PUBLIC enum nnb_status nnb_prepare_from_cache(struct nnb_device *device, uint64_t deadline_ns,
                                                   const struct nnb_cache *cache, struct nnb_prepared **ret,
                                                   struct nnb_reason *reason);
 
 /*
- * Prepare from the entry of @token in directory @dir; where there is none that is good, ordinarily, and then leave
+ * Prepare from the entry of @token and @how in directory @dir; where there is none that is good, ordinarily, and then leave
  * one for the next time. What nnb_prepare says; *from_cache tells which it was.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare_cached(struct nnb_device *device, const struct nnb_model *model,
@@ -101,6 +106,7 @@ NNB_PUBLIC int nnb_cache_key_file(const char *path, uint8_t ret[NNB_KEY_BYTES]);
 NNB_PUBLIC struct nnb_prepared *nnb_prepared_ref(struct nnb_prepared *prepared);
 NNB_PUBLIC struct nnb_prepared *nnb_prepared_unref(struct nnb_prepared *prepared); /* NULL is fine. Returns NULL. */
 NNB_PUBLIC const struct nnb_model *nnb_prepared_model(const struct nnb_prepared *prepared); /* borrowed */
+NNB_PUBLIC const struct nnb_prepare *nnb_prepared_how(const struct nnb_prepared *prepared); /* borrowed; no deadline */
 
 /* ---- executions ---- */
 

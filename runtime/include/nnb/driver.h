@@ -102,9 +102,13 @@ struct nnb_capabilities { /* execution time and power relative to a CPU, > 0; sm
 	uint32_t n_types;
 };
 
+enum nnb_priority { NNB_PRIORITY_LOW, NNB_PRIORITY_MEDIUM, NNB_PRIORITY_HIGH }; /* */
+
 struct nnb_prepare {
 	uint32_t preference; /* 0 low power, 1 fast single answer, 2 sustained speed */
-	uint32_t priority;   /* 0 low, 1 medium, 2 high */
+	uint32_t priority;   /* enum nnb_priority */
+	/* When it is to be done, in ns of CLOCK_MONOTONIC; 0: whenever. Drivers need not look at it. */
+	uint64_t deadline_ns;
 };
 
 /* One run: where its inputs and outputs are. */
