@@ -91,10 +91,10 @@ static void become_service(const char *log, char **argv)
 
 void service_spawn(struct service *s, const char *const *options)
 {
-	const char *argv[32] = { "nnburstd", "--socket", s->socket, "--driver", DRIVER_GATE };
+	const char *argv[32] = { "nnburstd", "--socket", s->socket, "--driver", DRIVER_GATE, "--lanes", "16" };
 	char notify[64];
 	pid_t parent = getpid();
-	unsigned n = 5;
+	unsigned n = 7; /* more lanes than cpus: tests hold several executions at once */
 
 	while (*options)
 		argv[n++] = *options++;
@@ -431,6 +431,7 @@ void io_init(struct io *io, uint32_t n)
 
 	assert_int_equal(nnb_pool_new(&pool, (uint64_t)n * 8), 0);
 	io_init_on(io, n, pool);
+	io_refresh(io, 1);
 }
 
 void io_fini(struct io *io)

@@ -35,8 +35,8 @@ struct service {
 void service_init(struct service *s);
 
 /*
- * Run nnburstd with the gate's driver and these options, the last one NULL, and wait until it is ready. To be called
- * again after service_stop or service_kill.
+ * Run nnburstd with the gate's driver, lanes for all who are held at once, and these options, the last one NULL, and wait
+ * until it is ready. To be called again after service_stop or service_kill.
  */
 void service_start(struct service *s, const char *const *options);
 #define OPTIONS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -106,7 +106,7 @@ struct io {
 	struct nnb_answer answer;
 };
 
-void io_init(struct io *io, uint32_t n);
+void io_init(struct io *io, uint32_t n);                           /* and refreshed: the gate takes notice of it */
 void io_init_on(struct io *io, uint32_t n, struct nnb_pool *pool); /* which is taken */
 void io_fini(struct io *io);
 /* Other inputs, and outputs that are wrong. */

@@ -127,7 +127,8 @@ enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_ser
 	static const struct nnb_burst_config usual;
 	struct nnb_burst *b = calloc(1, sizeof(*b));
 	struct nnb_fmq_desc request, result;
-	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	enum nnb_status status =
+		service->extended ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE; /* */
 	int r = b ? 0 : -ENOMEM;
 
 	if (!b) {
@@ -243,7 +244,7 @@ static int find_slots(struct nnb_burst *b, const struct nnb_call *call)
 static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct nnb_reason *reason)
 {
 	struct nnb_request request = nnb__call_request(call);
-	size_t n = nnb_packet_request_size(&request);
+	size_t n = nnb_packet_request_size(&request, &call->terms);
 	struct nnb_fmq_tx tx;
 	int r;
 
@@ -256,7 +257,7 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 		nnb_because(reason, "the burst cannot carry it: error %d", r);
 		return r;
 	}
-	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure);
+	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure, &call->terms);
 	return nnb_fmq_commit_write_and_wake(b->request, n);
 }
 
@@ -320,6 +321,10 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 	}
 	if (!nnb__call_packable(call, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
+	if ((call->terms.deadline_ns || call->terms.loop_timeout_ns) && !b->service.extended) {
+		nnb_because(reason, "this burst carries no deadlines");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
 	if (atomic_exchange_explicit(&b->in_flight, true, memory_order_acquire)) { /* (2) */
 		nnb_because(reason, "the burst is executing already");
 		return NNB_STATUS_GENERAL_FAILURE;

@@ -23,7 +23,7 @@
 
 #include "burst/map.h"
 #include "driver/execution.h"
-#include "fmq/sys.h"
+#include "sched/run.h"
 
 struct entry {
 	struct nnb_memory memory;
@@ -41,6 +41,7 @@ struct executor {
 	struct entry *entries;
 	uint32_t n, room, *unused, n_unused; /* entries ever used; room for both lists; those that are free again */
 	atomic_bool cancelled;
+	struct nnb__runner runner; /* the server's thread's */
 
 	/* what the last request was bound to */
 	atomic_uint state;   /* BUSY, STALE */
@@ -50,6 +51,7 @@ struct executor {
 	struct nnb_memory *pools;
 	struct nnb_mapping **bound;
 	uint32_t n_bound, room_bound;
+	uint32_t n_others; /* where nothing is bound because something is missing: the slots that are not */
 
 	/* the server's thread's */
 	struct nnb_execution *execution; /* begun once, then again and again */
@@ -175,36 +177,6 @@ static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32
 	x->n_bound = i + 1;
 }
 
-/* Bind all of them, or find out which are missing. */
-static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, int32_t *missing)
-{
-	uint32_t n_missing = 0, i;
-
-	unbind(x);
-	x->repeats = false;
-	if (!room_to_bind(x, n))
-		return 0; /* execute will find that it is not bound */
-	for (uint32_t k = 0; k < n; k++) {
-		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
-			missing[n_missing++] = slots[k];
-		else if (!n_missing)
-			bind(x, slots[k], &x->entries[i], k);
-	}
-	if (n_missing)
-		unbind(x);
-	return n_missing;
-}
-
-static inline bool is_bound(const struct executor *x, const int32_t *slots, uint32_t n)
-{
-	if (n != x->n_bound)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (slots[i] != x->slots[i])
-			return false;
-	return true;
-}
-
 static int by_number(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -221,6 +193,49 @@ static uint32_t sort_and_unique(int32_t *slots, uint32_t n)
 		if (!kept || slots[i] != slots[kept - 1])
 			slots[kept++] = slots[i];
 	return kept;
+}
+
+/* Those that are not missing, where nothing is bound now. */
+static void note_others(struct executor *x, const int32_t *slots, uint32_t n)
+{
+	uint32_t i, found = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		if (nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
+			x->slots[found++] = slots[k];
+	x->n_others = sort_and_unique(x->slots, found);
+}
+
+/* Bind all of them, or find out which are missing. */
+static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, int32_t *missing)
+{
+	uint32_t n_missing = 0, i;
+
+	unbind(x);
+	x->repeats = false;
+	if (!room_to_bind(x, n))
+		return 0; /* execute will find that it is not bound */
+	for (uint32_t k = 0; k < n; k++) {
+		if (!nnb__map_get(&x->by_slot, (uint32_t)slots[k], &i))
+			missing[n_missing++] = slots[k];
+		else if (!n_missing)
+			bind(x, slots[k], &x->entries[i], k);
+	}
+	if (n_missing) {
+		unbind(x);
+		note_others(x, slots, n);
+	}
+	return n_missing;
+}
+
+static inline bool is_bound(const struct executor *x, const int32_t *slots, uint32_t n)
+{
+	if (n != x->n_bound)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (slots[i] != x->slots[i])
+			return false;
+	return true;
 }
 
 /* The last request's binding, if nobody has said STALE. */
@@ -261,10 +276,9 @@ static void done(struct executor *x)
 	pthread_mutex_unlock(&x->lock);
 }
 
-/* S-9, S-11 */
-static enum nnb_status add(void *arg, int32_t slot, struct nnb_memory *memory)
+/* @memory is taken. */
+static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memory *memory)
 {
-	struct executor *x = arg;
 	struct entry e = { .memory = *memory }, old;
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint64_t bytes = e.memory.size;
@@ -296,6 +310,52 @@ static enum nnb_status add(void *arg, int32_t slot, struct nnb_memory *memory)
 	return status;
 }
 
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* What the request has besides what is missing. */
+static void others(struct executor *x, uint32_t *pools, uint64_t *bytes)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&x->lock);
+	for (uint32_t k = 0; k < x->n_others; k++)
+		if (nnb__map_get(&x->by_slot, (uint32_t)x->slots[k], &i)) {
+			*pools += 1;
+			*bytes = add_up(*bytes, x->entries[i].memory.size);
+		}
+	pthread_mutex_unlock(&x->lock);
+}
+
+/* S-9, S-11 */
+static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
+                           struct nnb_reason *reason)
+{
+	struct executor *x = arg;
+	enum nnb_status status = NNB_STATUS_NONE;
+	uint64_t bytes = 0;
+	uint32_t pools = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes = add_up(bytes, memories[i].size);
+	others(x, &pools, &bytes);
+	for (uint32_t i = 0; i < n; i++) {
+		if (status) {
+			nnb_memory_close(&memories[i]);
+			continue;
+		}
+		status = add_one(x, slots[i], &memories[i]);
+		if (status)
+			nnb_because(reason, "the memory of slot %d cannot be used", slots[i]);
+	}
+	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && x->budget.ever &&
+	    !x->budget.ever(x->budget.arg, pools, bytes))
+		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+	return status;
+}
+
 static void remove_slot(void *arg, int32_t slot)
 {
 	struct executor *x = arg;
@@ -311,12 +371,21 @@ static void remove_slot(void *arg, int32_t slot)
 
 /* ---- executing ---- */
 
-static bool go_on(void *arg, uint32_t next_op)
+/* What would be refused for its deadline is first looked at, as far as it can be: what is wrong with it comes first. */
+static enum nnb_status admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
 {
 	struct executor *x = arg;
+	const struct nnb_request request = { .inputs = p->inputs,
+		                             .outputs = p->outputs,
+		                             .n_inputs = p->n_inputs,
+		                             .n_outputs = p->n_outputs,
+		                             .n_pools = p->n_slots };
+	enum nnb_status status = nnb__admit(&x->runner, &p->terms, reason), invalid;
 
-	(void)next_op;
-	return !atomic_load_explicit(&x->cancelled, memory_order_relaxed);
+	if (__builtin_expect(!status, 1))
+		return status;
+	invalid = nnb__prepared_check(x->prepared, &request, reason);
+	return invalid ? invalid : status;
 }
 
 static enum nnb_status begin(struct executor *x, const struct nnb_packet_request *p, struct nnb_result *result,
@@ -348,18 +417,6 @@ static enum nnb_status begin(struct executor *x, const struct nnb_packet_request
 	                                          reason);
 }
 
-/* Run what was begun, and time it if asked to. */
-static enum nnb_status run(struct executor *x, const struct nnb_packet_request *p, struct nnb_timing *timing)
-{
-	uint64_t began = p->measure ? nnb__now() : 0;
-	bool finished;
-	enum nnb_status status = nnb_execution_run(x->execution, go_on, x, &finished);
-
-	if (p->measure)
-		timing->on_device_ns = nnb__now() - began;
-	return !status && !finished ? NNB_STATUS_GENERAL_FAILURE : status; /* cancelled: nobody waits for it */
-}
-
 static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct executor *x = arg;
@@ -373,7 +430,8 @@ static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_re
 	}
 	result->n_shapes = p->n_outputs;
 	if (!result->status) {
-		result->status = run(x, p, &result->timing);
+		result->status = nnb__run(&x->runner, x->execution, &p->terms,
+		                          p->measure ? &result->timing.on_device_ns : NULL, reason);
 		if (result->status)
 			result->n_shapes = 0;
 	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
@@ -387,6 +445,8 @@ static void cancel(void *arg)
 	struct executor *x = arg;
 
 	atomic_store_explicit(&x->cancelled, true, memory_order_relaxed);
+	if (x->runner.seat.lanes)
+		nnb__lanes_look(x->runner.seat.lanes, (struct nnb__lane_app *)x->runner.seat.job.app);
 }
 
 /* ---- life ---- */
@@ -415,21 +475,23 @@ static void executor_free(void *arg)
 }
 
 int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *prepared, bool cached,
-                        const struct nnb__budget *budget)
+                        const struct nnb__burst_place *place)
 {
 	struct executor *x = calloc(1, sizeof(*x));
+	uint32_t priority = nnb_prepared_how(prepared)->priority;
 
 	if (!x)
 		return -ENOMEM;
 	pthread_mutex_init(&x->lock, NULL);
 	x->prepared = nnb_prepared_ref(prepared);
 	x->cached = cached;
-	if (budget)
-		x->budget = *budget;
+	x->budget = place->budget;
+	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = missing,
 		                            .add = add,
 		                            .remove = remove_slot,
+		                            .admit = admit,
 		                            .execute = execute,
 		                            .cancel = cancel,
 		                            .free = executor_free };
@@ -438,10 +500,10 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 
 int nnb_burst_executor_cached(struct nnb_burst_executor *ret, struct nnb_prepared *prepared)
 {
-	return nnb__burst_executor(ret, prepared, true, NULL);
+	return nnb__burst_executor(ret, prepared, true, &(struct nnb__burst_place){ 0 });
 }
 
 int nnb_burst_executor_plain(struct nnb_burst_executor *ret, struct nnb_prepared *prepared)
 {
-	return nnb__burst_executor(ret, prepared, false, NULL);
+	return nnb__burst_executor(ret, prepared, false, &(struct nnb__burst_place){ 0 });
 }

@@ -4,15 +4,28 @@
 
 #include "nnb/burst.h"
 
+struct nnb__lanes;
+struct nnb__lane_app;
+struct nnb__times;
+
 /* Who is asked before pools are kept, and told when they are no more. Any thread. All zeroes: nobody. */
 struct nnb__budget {
 	enum nnb_status (*take)(void *arg, uint32_t pools, uint64_t bytes); /* NONE, RESOURCE_EXHAUSTED_* */
 	void (*give)(void *arg, uint32_t pools, uint64_t bytes);
+	bool (*ever)(void *arg, uint32_t pools, uint64_t bytes); /* could it ever lend so much? NULL: yes */
 	void *arg;
 };
 
-/* 0 or -ENOMEM. */
+/* Where a service has it run. All zeroes: in nobody's way, whenever it is asked to. */
+struct nnb__burst_place {
+	struct nnb__budget budget;
+	struct nnb__lanes *lanes;
+	struct nnb__lane_app *app;
+	struct nnb__times *times;
+};
+
+/* What @place names is borrowed until the executor is freed. 0 or -ENOMEM. */
 int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *prepared, bool cached,
-                        const struct nnb__budget *budget);
+                        const struct nnb__burst_place *place);
 
 #endif

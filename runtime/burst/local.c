@@ -3,6 +3,7 @@
 
 #include "burst/result.h"
 #include "nnb/burst.h"
+#include "sched/run.h"
 
 struct local {
 	struct nnb_prepared *prepared;
@@ -19,6 +20,7 @@ static enum nnb_status configure(void *arg, const struct nnb_burst_callback *cal
 		                             .result = result,
 		                             .callback = *callback,
 		                             .n_outputs_max = nnb_prepared_model(l->prepared)->n_outputs,
+		                             .extended = true,
 		                             .window_ns = l->window_ns };
 	struct nnb_burst_server *server;
 	enum nnb_status status;
@@ -45,6 +47,23 @@ static void close_server(void *context)
 	nnb_burst_server_free(context);
 }
 
+static enum nnb_status run(struct nnb_prepared *p, const struct nnb_request *request, const struct nnb_terms *terms,
+                           struct nnb_output_shape *shapes, struct nnb_reason *reason)
+{
+	struct nnb__runner runner;
+	struct nnb_execution *e;
+	enum nnb_status status = nnb_execution_begin(p, request, NULL, false, shapes, &e, reason);
+
+	if (status)
+		return status;
+	nnb__runner_init(&runner, NULL, NULL, NULL, nnb_prepared_how(p)->priority, NULL);
+	status = nnb__admit(&runner, terms, reason);
+	if (!status)
+		status = nnb__run(&runner, e, terms, NULL, reason);
+	nnb_execution_end(e);
+	return status;
+}
+
 static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
                                struct nnb_reason *reason)
 {
@@ -60,7 +79,7 @@ static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nn
 	for (uint32_t i = 0; i < call->n_pools; i++)
 		pools[i] = *nnb_pool_memory(call->pools[i]);
 	request.pools = pools;
-	result.status = nnb_execute(l->prepared, &request, result.shapes, reason);
+	result.status = run(l->prepared, &request, &call->terms, result.shapes, reason);
 	result.n_shapes = call->n_outputs;
 	free(pools);
 	return nnb__answer(nnb_prepared_model(l->prepared), call, &result, answer, reason);
@@ -82,7 +101,8 @@ enum nnb_status nnb_burst_local(struct nnb_burst **ret, struct nnb_prepared *pre
 		                             .close = close_server,
 		                             .execute = execute,
 		                             .release = release,
-		                             .model = nnb_prepared_model(prepared) };
+		                             .model = nnb_prepared_model(prepared),
+		                             .extended = true };
 	struct local *l = calloc(1, sizeof(*l));
 
 	if (!l) {

@@ -3,11 +3,12 @@
  *
  * LAYOUT    Datums of 24 bytes: a kind, then its fields, zeroes elsewhere. The wire is of one machine, so its byte
  *           order is the machine's. A request is
- *             PACKET, for each input INPUT and its DIMENSIONs, for each output OUTPUT and its, SLOTs, MEASURE
+ *             PACKET, for each input INPUT and its DIMENSIONs, for each output OUTPUT and its, SLOTs, MEASURE,
+ *             and TERMS if there are any
  *           and a result
  *             PACKET, for each output OPERAND and its DIMENSIONs, TIMING.
  * PROGRESS  A burst asks for the same thing again and again. A request is compared with the last one where it lies, and
- *           only copied and parsed if it differs: "changes" tells.
+ *           only copied and parsed if it differs: "changes" tells. TERMS come last, for they are another frame's.
  * TRUST     The peer can write a datum while it is parsed. What is looked at was copied once, or found equal to such a
  *           copy. A count is believed one datum at a time: the next one must be there, and of the kind that is due; so
  *           all counts together are bounded by the datums that there are.
@@ -75,10 +76,15 @@ static size_t dimensions(const struct nnb_argument *a, uint32_t n)
 	return sum;
 }
 
-size_t nnb_packet_request_size(const struct nnb_request *r)
+static inline bool has_terms(const struct nnb_terms *terms)
 {
-	return (size_t)2 + r->n_inputs + r->n_outputs + r->n_pools + dimensions(r->inputs, r->n_inputs) +
-	       dimensions(r->outputs, r->n_outputs);
+	return terms && (terms->deadline_ns || terms->loop_timeout_ns);
+}
+
+size_t nnb_packet_request_size(const struct nnb_request *r, const struct nnb_terms *terms)
+{
+	return (size_t)2 + has_terms(terms) + r->n_inputs + r->n_outputs + r->n_pools +
+	       dimensions(r->inputs, r->n_inputs) + dimensions(r->outputs, r->n_outputs);
 }
 
 /* The next datum, of which the caller writes every field that is not zero, straight into the queue. */
@@ -115,8 +121,19 @@ static void put_arguments(struct cursor *c, const struct nnb_argument *a, uint32
 	}
 }
 
+static void put_terms(struct cursor *c, const struct nnb_terms *terms)
+{
+	struct nnb_request_datum *d = new_request(c, NNB_REQUEST_TERMS);
+
+	d->terms.deadline_low = (uint32_t)terms->deadline_ns;
+	d->terms.deadline_high = (uint32_t)(terms->deadline_ns >> 32);
+	d->terms.loop_low = (uint32_t)terms->loop_timeout_ns;
+	d->terms.loop_high = (uint32_t)(terms->loop_timeout_ns >> 32);
+	d->words[4] = 0;
+}
+
 void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_request *r, const int32_t *slots,
-                              bool measure)
+                              bool measure, const struct nnb_terms *terms)
 {
 	struct cursor c = cursor_of(tx);
 	struct nnb_request_datum *d = new_request(&c, NNB_REQUEST_PACKET);
@@ -131,6 +148,8 @@ void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_requ
 	for (uint32_t i = 0; i < r->n_pools; i++)
 		put_number(&c, NNB_REQUEST_SLOT, (uint32_t)slots[i]);
 	put_number(&c, NNB_REQUEST_MEASURE, measure);
+	if (has_terms(terms))
+		put_terms(&c, terms);
 }
 
 /* ---- requests: parsing ---- */
@@ -205,6 +224,21 @@ static int parse_slots(struct reader *r, int32_t *to, uint32_t n, struct nnb_rea
 	return 0;
 }
 
+/* What ends a request of an extended burst: nothing, or terms. */
+static int parse_terms(struct reader *from, struct nnb_terms *to, bool extended, struct nnb_reason *reason)
+{
+	const struct nnb_request_datum *d = extended ? take_request(from, NNB_REQUEST_TERMS) : NULL;
+
+	*to = (struct nnb_terms){ 0 };
+	if (d) {
+		to->deadline_ns = (uint64_t)d->terms.deadline_high << 32 | d->terms.deadline_low;
+		to->loop_timeout_ns = (uint64_t)d->terms.loop_high << 32 | d->terms.loop_low;
+		if (!has_terms(to))
+			return MALFORMED(reason, "terms that say nothing");
+	}
+	return from->at == from->end ? 0 : MALFORMED(reason, "it goes on behind its end");
+}
+
 /* Parse the @n datums that were copied. */
 static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_reason *reason)
 {
@@ -233,17 +267,39 @@ static int parse_copy(struct nnb_packet_request *ret, uint32_t n, struct nnb_rea
 	last = take_request(&from, NNB_REQUEST_MEASURE);
 	if (!last)
 		return MALFORMED(reason, "whether to measure is missing");
-	if (from.at != from.end)
-		return MALFORMED(reason, "it goes on behind its end");
 	ret->measure = last->measure;
-	return 0;
+	return parse_terms(&from, &ret->terms, ret->extended, reason);
 }
 
-/* memcmp and memcpy of the whole of a transaction. */
-static bool equal(const struct nnb_fmq_tx *tx, const struct nnb_request_datum *to)
+/* memcmp of a transaction's first @n datums. */
+static inline bool equal(const struct nnb_fmq_tx *tx, const struct nnb_request_datum *to, size_t n)
 {
-	return !memcmp(tx->first.base, to, tx->first.n * sizeof(*to)) &&
-	       (!tx->second.n || !memcmp(tx->second.base, to + tx->first.n, tx->second.n * sizeof(*to)));
+	size_t first = n < tx->first.n ? n : tx->first.n;
+
+	return !memcmp(tx->first.base, to, first * sizeof(*to)) &&
+	       (n == first || !memcmp(tx->second.base, to + first, (n - first) * sizeof(*to)));
+}
+
+/* All is as before, and perhaps there are other terms, which are parsed. */
+static bool same_request(struct nnb_packet_request *r, const struct nnb_fmq_tx *tx, size_t n)
+{
+	struct nnb_request_datum last;
+	struct reader from = { &last, &last + 1 };
+	bool terms;
+
+	if (n != r->n_datums || !n)
+		return false;
+	terms = r->datums[n - 1].kind == NNB_REQUEST_TERMS;
+	if (!equal(tx, r->datums, n - terms))
+		return false;
+	if (!terms)
+		return true;
+	memcpy(&last,
+	       (const char *)(tx->second.n ? tx->second.base : tx->first.base) +
+	               ((tx->second.n ? tx->second.n : tx->first.n) - 1) * sizeof(last),
+	       sizeof(last));
+	__asm__("" : "+m"(last)); /* from here on the copy is what is read */
+	return !parse_terms(&from, &r->terms, true, NULL);
 }
 
 static void copy(const struct nnb_fmq_tx *tx, struct nnb_request_datum *to)
@@ -258,7 +314,7 @@ int nnb_packet_request_parse(struct nnb_packet_request *ret, const struct nnb_fm
 	size_t n = datums(tx);
 	int r;
 
-	if (n == ret->n_datums && n && equal(tx, ret->datums))
+	if (same_request(ret, tx, n))
 		return 0;
 	ret->changes++;
 	ret->n_datums = 0;

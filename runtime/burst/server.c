@@ -16,7 +16,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "burst/server.h"
 #include "fmq/sys.h"
+#include "model/status.h"
 #include "nnb/burst.h"
 
 #define SHUT_AGAIN_NS 10000000
@@ -66,15 +68,7 @@ static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_
 		free(memories);
 		return status; /* S-10, section 11 */
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (status) {
-			nnb_memory_close(&memories[i]);
-			continue;
-		}
-		status = s->executor.add(s->executor.arg, s->missing[i], &memories[i]);
-		if (status)
-			nnb_because(reason, "the memory of slot %d cannot be used", s->missing[i]);
-	}
+	status = s->executor.add(s->executor.arg, s->missing, n, memories, reason);
 	free(memories);
 	return status;
 }
@@ -120,6 +114,8 @@ static void answer(struct nnb_burst_server *s, struct nnb_result *result)
 
 	if (stopping(s))
 		return;
+	if (!s->packet.extended)
+		result->status = nnb__status_of_1_2(result->status);
 	if (nnb_fmq_begin_write(s->result, n, &tx)) {
 		*result = (struct nnb_result){ .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
 		n = NNB_RESULT_MIN;
@@ -143,7 +139,10 @@ static void serve(struct nnb_burst_server *s)
 	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = s->shapes };
 	uint64_t taken = s->packet.measure ? nnb__now() : 0;
 
-	result.status = resolve(s, NULL);
+	if (s->executor.admit)
+		result.status = s->executor.admit(s->executor.arg, &s->packet, NULL);
+	if (!result.status)
+		result.status = resolve(s, NULL);
 	if (!result.status)
 		s->executor.execute(s->executor.arg, &s->packet, &result, NULL);
 	if (s->packet.measure && !result.status)
@@ -223,9 +222,13 @@ static enum nnb_status make(struct nnb_burst_server *s, const struct nnb_burst_s
 	}
 	s->shapes = calloc((size_t)c->n_outputs_max + 1, sizeof(*s->shapes));
 	s->missing = calloc(capacity, sizeof(*s->missing));
-	if (!s->shapes || !s->missing || nnb_packet_request_init(&s->packet, capacity) ||
-	    pthread_create(&s->thread, NULL, listen, s)) {
-		nnb_because(reason, "no memory or thread for a burst");
+	if (!s->shapes || !s->missing || nnb_packet_request_init(&s->packet, capacity)) {
+		nnb_because(reason, "no memory for a burst");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	s->packet.extended = c->extended;
+	if (pthread_create(&s->thread, NULL, listen, s)) {
+		nnb_because(reason, "no thread for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	return NNB_STATUS_NONE;
@@ -266,12 +269,17 @@ void nnb_burst_server_counts(const struct nnb_burst_server *s, struct nnb_burst_
 	ret->fetches = atomic_load_explicit(&s->fetches, memory_order_relaxed);
 }
 
-/* A hostile peer can put a sleeper back to sleep, but not for ever: it is woken until it is out. */
-static void stop_thread(struct nnb_burst_server *s)
+void nnb__burst_server_halt(struct nnb_burst_server *s)
 {
 	atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
 	if (s->executor.cancel)
 		s->executor.cancel(s->executor.arg);
+}
+
+/* A hostile peer can put a sleeper back to sleep, but not for ever: it is woken until it is out. */
+static void stop_thread(struct nnb_burst_server *s)
+{
+	nnb__burst_server_halt(s);
 	while (!atomic_load_explicit(&s->out, memory_order_relaxed)) {
 		nnb_fmq_shut(s->request);
 		nnb__futex_wait(&s->out, false, UINT32_MAX, nnb__now() + SHUT_AGAIN_NS);

@@ -72,7 +72,7 @@ static void close_line(void *context)
 	if (nnb__channel_take(l->client, NNB__BURST_CLOSE, 0, &ch, NULL))
 		return;
 	nnb__put_u32(&ch->out, l->id);
-	nnb__call_for(l->client, ch, NULL, NULL);
+	nnb__call_for(l->client, ch, NULL, 0, NULL);
 }
 
 static enum nnb_status configure(void *arg, const struct nnb_burst_callback *callback,
@@ -86,22 +86,22 @@ static enum nnb_status configure(void *arg, const struct nnb_burst_callback *cal
 
 	l->callback = *callback;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		nnb_because(reason, "no socket: %s", strerror(errno));
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		return nnb__lost(l->client, -errno, reason);
 	}
 	l->sock = pair[0];
 	status = nnb__channel_take(l->client, NNB__BURST, 0, &ch, reason);
 	if (!status) {
 		nnb__put_u32(&ch->out, l->remote->id);
+		nnb__put_u32(&ch->out, l->client->hal >= NNB_HAL_1_3);
 		put_desc(&ch->out, request);
 		put_desc(&ch->out, result);
 		nnb__put_fd(&ch->out, pair[1]);
-		status = nnb__call_for(l->client, ch, &l->id, reason);
+		status = nnb__call_for(l->client, ch, &l->id, sizeof(l->id), reason);
 	}
 	close(pair[1]);
 	if (!status && enlist(l)) {
 		close_line(l);
-		return nnb__exhausted(reason);
+		return nnb__exhausted(l->client, reason);
 	}
 	if (status)
 		close(l->sock);
@@ -119,7 +119,7 @@ static enum nnb_status free_memory(void *context, int32_t slot)
 		return status;
 	nnb__put_u32(&ch->out, l->id);
 	nnb__put_u32(&ch->out, (uint32_t)slot);
-	return nnb__call_for(l->client, ch, NULL, NULL);
+	return nnb__call_for(l->client, ch, NULL, 0, NULL);
 }
 
 static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
@@ -147,14 +147,15 @@ enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_bur
 		                             .close = close_line,
 		                             .execute = execute,
 		                             .release = release,
-		                             .model = remote->model };
+		                             .model = remote->model,
+		                             .extended = remote->client->hal >= NNB_HAL_1_3 };
 	struct nnb_burst_config how = config ? *config : (struct nnb_burst_config){ 0 };
 	struct nnb__line *l = calloc(1, sizeof(*l));
 	enum nnb_status status;
 	struct nnb_burst *burst;
 
 	if (!l)
-		return nnb__exhausted(reason);
+		return nnb__exhausted(remote->client, reason);
 	pthread_mutex_init(&l->lock, NULL);
 	l->remote = nnb__remote_ref(remote);
 	l->client = remote->client;

@@ -13,6 +13,7 @@
 
 #include "client/client.h"
 #include "fmq/sys.h"
+#include "model/status.h"
 
 enum { IDLE_MAX = 4 }; /* channels that are kept for the next call */
 
@@ -30,14 +31,21 @@ enum nnb_status nnb__dead(struct nnb_reason *reason)
 	return NNB_STATUS_DEAD_OBJECT;
 }
 
-enum nnb_status nnb__exhausted(struct nnb_reason *reason)
+static enum nnb_status exhausted_for(const struct nnb_client *c)
+{
+	const enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+
+	return c && c->hal < NNB_HAL_1_3 ? nnb__status_of_1_2(status) : status;
+}
+
+enum nnb_status nnb__exhausted(const struct nnb_client *c, struct nnb_reason *reason)
 {
 	nnb_because(reason, "no memory");
-	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	return exhausted_for(c);
 }
 
 /* What a failed exchange with the service means. */
-enum nnb_status nnb__lost(int r, struct nnb_reason *reason)
+enum nnb_status nnb__lost(const struct nnb_client *c, int r, struct nnb_reason *reason)
 {
 	switch (r) {
 	case -ETIMEDOUT:
@@ -53,11 +61,11 @@ enum nnb_status nnb__lost(int r, struct nnb_reason *reason)
 		nnb_because(reason, "a file descriptor of it is not open");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	case -ENOMEM:
-		return nnb__exhausted(reason);
+		return nnb__exhausted(c, reason);
 	case -ETOOMANYREFS:
 	case -EMFILE:
 		nnb_because(reason, "too many file descriptors");
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		return exhausted_for(c);
 	case -EBADMSG:
 		nnb_because(reason, "what the service answered is no answer");
 		return NNB_STATUS_GENERAL_FAILURE;
@@ -95,7 +103,7 @@ static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *c
 			shutdown(c->life, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&c->life_lock);
-	status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	return status;
 }
 
@@ -132,7 +140,7 @@ static enum nnb_status new_channel(struct nnb_client *c, struct nnb__channel **r
 	enum nnb_status status;
 
 	if (!ch)
-		return nnb__exhausted(reason);
+		return nnb__exhausted(NULL, reason);
 	ch->sock = -1;
 	status = open_channel(c, ch, reason);
 	if (status) {
@@ -166,7 +174,7 @@ enum nnb_status nnb__channel_take(struct nnb_client *c, uint16_t type, uint64_t 
 			status = NNB_STATUS_NONE;
 	}
 	if (status)
-		return status;
+		return c->hal < NNB_HAL_1_3 ? nnb__status_of_1_2(status) : status;
 	nnb__message_begin(&ch->out, type);
 	*ret = ch;
 	return NNB_STATUS_NONE;
@@ -222,13 +230,16 @@ enum nnb_status nnb__no_answer(struct nnb_reason *reason)
 }
 
 /* A call whose answer holds an id, or nothing (@id NULL). The channel goes back. */
-enum nnb_status nnb__call_for(struct nnb_client *c, struct nnb__channel *ch, uint32_t *id, struct nnb_reason *reason)
+enum nnb_status nnb__call_for(struct nnb_client *c, struct nnb__channel *ch, void *ret, size_t bytes,
+                              struct nnb_reason *reason)
 {
 	int r = nnb__exchange(c, ch, 0);
-	enum nnb_status status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	enum nnb_status status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 
-	if (!status && id)
-		*id = nnb__get_u32(&ch->in);
+	if (!status && ch->in.bytes - ch->in.at != bytes)
+		status = nnb__no_answer(reason);
+	if (!status && bytes)
+		nnb__get(&ch->in, ret, bytes);
 	if (!status && !nnb__taken(&ch->in))
 		status = nnb__no_answer(reason);
 	nnb__channel_give(c, ch);

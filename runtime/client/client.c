@@ -28,6 +28,7 @@
 
 void nnb__client_free(struct nnb_client *c)
 {
+	nnb__fenced_forget(c);
 	while (c->idle) {
 		struct nnb__channel *ch = c->idle;
 
@@ -120,6 +121,10 @@ static void get_info(struct nnb__message *m, struct nnb_service_info *ret)
 	ret->instance = nnb__get_u32(m);
 	ret->connection = nnb__get_u32(m);
 	ret->app = nnb__get_u32(m);
+	ret->policy = nnb__get_u32(m);
+	ret->preempt = nnb__get_u32(m);
+	ret->deadlines = nnb__get_u32(m);
+	ret->lanes = nnb__get_u32(m);
 	nnb__get_text(m, ret->driver, sizeof(ret->driver));
 	nnb__get_text(m, ret->version, sizeof(ret->version));
 	nnb__get(m, &caps->relaxed, sizeof(caps->relaxed));
@@ -164,6 +169,7 @@ static int greet(struct nnb_client *c, const char *name, struct nnb_reason *reas
 	nnb__patience(c->life, c->timeout_ns);
 	nnb__message_begin(&m, NNB__HELLO);
 	nnb__put_u32(&m, NNB__PROTOCOL);
+	nnb__put_u32(&m, c->hal);
 	nnb__put_text(&m, name);
 	nnb__put_fd(&m, pair[1]);
 	r = nnb__send(c->life, &m); /* one that refuses us has its say all the same */
@@ -220,6 +226,7 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 		return -ENOMEM;
 	atomic_init(&c->refs, 1);
 	c->timeout_ns = config->timeout_ns;
+	c->hal = config->hal ? config->hal : NNB_HAL_1_3;
 	c->life = c->events = c->epoll = c->wake = -1;
 	c->last_tag = NNB__FIRST_LINE_TAG;
 	pthread_mutex_init(&c->life_lock, NULL);
@@ -259,19 +266,34 @@ bool nnb_client_alive(const struct nnb_client *c)
 
 enum nnb_status nnb_client_counts(struct nnb_client *c, struct nnb_service_counts *ret, struct nnb_reason *reason)
 {
-	struct nnb_service_counts counts;
 	struct nnb__channel *ch;
 	enum nnb_status status = nnb__channel_take(c, NNB__COUNTS, 0, &ch, reason);
+
+	return status ? status : nnb__call_for(c, ch, ret, sizeof(*ret), reason);
+}
+
+enum nnb_status nnb_client_apps(struct nnb_client *c, struct nnb_app_counts *ret, uint32_t room, uint32_t *n,
+                                struct nnb_reason *reason)
+{
+	struct nnb__channel *ch;
+	enum nnb_status status = nnb__channel_take(c, NNB__APPS, 0, &ch, reason);
+	struct nnb_app_counts app;
+	uint32_t there = 0;
 	int r;
 
 	if (status)
 		return status;
 	r = nnb__exchange(c, ch, 0);
-	status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	if (!status) {
-		nnb__get(&ch->in, &counts, sizeof(counts));
+		there = nnb__get_u32(&ch->in);
+		for (uint32_t i = 0; i < there && !ch->in.failed; i++) {
+			nnb__get(&ch->in, &app, sizeof(app));
+			if (i < room)
+				ret[i] = app;
+		}
 		if (nnb__taken(&ch->in))
-			*ret = counts;
+			*n = there;
 		else
 			status = nnb__no_answer(reason);
 	}

@@ -2,7 +2,7 @@
  * client.h -- inside of a client.
  *
  * channel.c calls the service; events.c hears from it, on a thread; client.c is the connection; remote.c models and
- * executions; burst.c bursts. client.c says how they are kept apart.
+ * executions; fenced.c those with fences; burst.c bursts. client.c says how they are kept apart.
  */
 #ifndef NNB_CLIENT_CLIENT_H
 #define NNB_CLIENT_CLIENT_H
@@ -54,6 +54,7 @@ struct nnb__line {
 
 struct nnb_client {
 	atomic_uint refs;
+	uint32_t hal; /* enum nnb_hal */
 	uint64_t timeout_ns;
 	struct nnb_service_info info;
 	int life, events, epoll, wake;
@@ -68,6 +69,7 @@ struct nnb_client {
 	uint32_t n_idle, n_channels; /* of those, idle */
 	struct nnb__line *lines;
 	struct nnb__pending *pending;
+	struct nnb_fenced *fenced;
 	uint64_t last_serial, last_tag;
 };
 
@@ -103,15 +105,15 @@ void nnb__channel_free(struct nnb__channel *channel);
  */
 int nnb__exchange(struct nnb_client *client, struct nnb__channel *channel, uint64_t timeout_ns);
 
-/* A call whose answer holds an id, or nothing (@id NULL). The channel goes back. */
-enum nnb_status nnb__call_for(struct nnb_client *client, struct nnb__channel *channel, uint32_t *id,
+/* A call whose answer holds @bytes, which go to @ret with NONE. The channel goes back. */
+enum nnb_status nnb__call_for(struct nnb_client *client, struct nnb__channel *channel, void *ret, size_t bytes,
                               struct nnb_reason *reason);
 
-/* What it means that an exchange failed, and other ways to have no answer. */
-enum nnb_status nnb__lost(int error, struct nnb_reason *reason);
+/* What it means that an exchange failed, and other ways to have no answer, as @client knows them (NULL: as they are). */
+enum nnb_status nnb__lost(const struct nnb_client *client, int error, struct nnb_reason *reason);
 enum nnb_status nnb__dead(struct nnb_reason *reason);
 enum nnb_status nnb__no_answer(struct nnb_reason *reason);
-enum nnb_status nnb__exhausted(struct nnb_reason *reason);
+enum nnb_status nnb__exhausted(const struct nnb_client *client, struct nnb_reason *reason);
 
 /* ---- events.c ---- */
 
@@ -129,6 +131,12 @@ struct nnb__pending *nnb__pending_take(struct nnb_client *client, uint64_t seria
 
 /* It ended with no more than a status. Frees it. */
 void nnb__pending_fail(struct nnb__pending *pending, enum nnb_status status);
+
+/* ---- fenced.c, for the thread ---- */
+
+void nnb__fenced_told(struct nnb_client *client, struct nnb__message *message); /* NNB__FENCED came */
+void nnb__fenced_die(struct nnb_client *client);                                /* nothing will come any more */
+void nnb__fenced_forget(struct nnb_client *client);                             /* there is no thread any more */
 
 /* ---- remote.c ---- */
 

@@ -1,5 +1,5 @@
 /*
- * events.c -- what the service has to tell: asynchronous executions that are done, questions what slots are, its end.
+ * events.c -- what the service has to tell: executions that are done, questions what slots are, its end.
  *
  * CONCURRENCY  The thread of a client. What is pending and who has a line it finds under the client's lock, which is not
  *           held while it answers or tells.
@@ -208,6 +208,7 @@ static void die(struct nnb_client *c)
 	pthread_mutex_unlock(&c->lock);
 	while ((p = take_any_pending(c)))
 		nnb__pending_fail(p, NNB_STATUS_DEAD_OBJECT);
+	nnb__fenced_die(c);
 }
 
 /* ---- the thread ---- */
@@ -227,6 +228,8 @@ void *nnb__attend(void *arg)
 			die(c);
 		else if (event.data.u64 == NNB__EVENTS_TAG && in.type == NNB__DONE)
 			on_done(c, &in);
+		else if (event.data.u64 == NNB__EVENTS_TAG && in.type == NNB__FENCED)
+			nnb__fenced_told(c, &in);
 	}
 	nnb__message_fini(&in);
 	nnb__message_fini(&out);

@@ -13,14 +13,15 @@
 
 /* ---- models ---- */
 
-static enum nnb_status put_model(struct nnb__message *m, const struct nnb_model *model, struct nnb_reason *reason)
+static enum nnb_status put_model(const struct nnb_client *c, struct nnb__message *m, const struct nnb_model *model,
+                                 struct nnb_reason *reason)
 {
 	uint8_t *form;
 	size_t bytes;
 	int r = nnb_model_encode(model, &form, &bytes);
 
 	if (r == -ENOMEM)
-		return nnb__exhausted(reason);
+		return nnb__exhausted(c, reason);
 	if (r || bytes > NNB__BODY_MAX) {
 		nnb_because(reason, "the model cannot be sent: it is not one, or too large");
 		return NNB_STATUS_INVALID_ARGUMENT;
@@ -43,10 +44,10 @@ enum nnb_status nnb_client_supported(struct nnb_client *c, const struct nnb_mode
 
 	if (status)
 		return status;
-	status = put_model(&ch->out, model, reason);
+	status = put_model(c, &ch->out, model, reason);
 	if (!status) {
 		r = nnb__exchange(c, ch, 0);
-		status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+		status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	}
 	if (!status && ch->in.bytes - ch->in.at != model->n_operations)
 		status = nnb__no_answer(reason);
@@ -56,15 +57,21 @@ enum nnb_status nnb_client_supported(struct nnb_client *c, const struct nnb_mode
 	return status;
 }
 
-static void put_how(struct nnb__message *m, const struct nnb_prepare *how, const struct nnb_cache *cache)
+static void put_how(struct nnb__message *m, const struct nnb_prepare *how)
 {
 	static const struct nnb_prepare usual = { .preference = 1, .priority = 1 };
-	static const struct nnb_cache none;
 
 	if (!how)
 		how = &usual;
 	nnb__put_u32(m, how->preference);
 	nnb__put_u32(m, how->priority);
+	nnb__put_u64(m, how->deadline_ns);
+}
+
+static void put_cache(struct nnb__message *m, const struct nnb_cache *cache)
+{
+	static const struct nnb_cache none;
+
 	nnb__put_u32(m, cache != NULL);
 	if (!cache)
 		cache = &none;
@@ -86,33 +93,30 @@ static int copy_model(struct nnb_model **ret, const struct nnb_model *model)
 	return nnb_model_copy(ret, &bare);
 }
 
-static enum nnb_status prepare(struct nnb_client *c, uint16_t type, const struct nnb_model *model,
-                               const struct nnb_prepare *how, const struct nnb_cache *cache, struct nnb_remote **ret,
-                               struct nnb_reason *reason)
+/* Call, and make what the answer says of it. The channel goes back. */
+static enum nnb_status prepare(struct nnb_client *c, struct nnb__channel *ch, const struct nnb_model *model,
+                               struct nnb_remote **ret, struct nnb_reason *reason)
 {
 	struct nnb_remote *remote = calloc(1, sizeof(*remote));
-	struct nnb__channel *ch;
-	enum nnb_status status = remote ? nnb__channel_take(c, type, 0, &ch, reason) : nnb__exhausted(reason);
+	uint32_t told[2]; /* its id; the preference it was prepared with */
+	enum nnb_status status;
 
-	if (!status) {
-		put_how(&ch->out, how, cache);
-		if (type == NNB__PREPARE)
-			status = put_model(&ch->out, model, reason);
-		if (status)
-			nnb__channel_give(c, ch);
-		else
-			status = nnb__call_for(c, ch, &remote->id, reason);
+	if (!remote) {
+		nnb__channel_give(c, ch);
+		return nnb__exhausted(c, reason);
 	}
+	status = nnb__call_for(c, ch, told, sizeof(told), reason);
 	if (status) {
 		free(remote);
 		return status;
 	}
+	remote->id = told[0];
+	remote->low_power = told[1] == 0;
 	atomic_init(&remote->refs, 1);
 	remote->client = nnb__client_ref(c);
-	remote->low_power = how && how->preference == 0;
 	if (copy_model(&remote->model, model)) {
 		nnb_remote_release(remote);
-		return nnb__exhausted(reason);
+		return nnb__exhausted(c, reason);
 	}
 	*ret = remote;
 	return NNB_STATUS_NONE;
@@ -121,14 +125,32 @@ static enum nnb_status prepare(struct nnb_client *c, uint16_t type, const struct
 enum nnb_status nnb_remote_prepare(struct nnb_client *c, const struct nnb_model *model, const struct nnb_prepare *how,
                                    const struct nnb_cache *cache, struct nnb_remote **ret, struct nnb_reason *reason)
 {
-	return prepare(c, NNB__PREPARE, model, how, cache, ret, reason);
+	struct nnb__channel *ch;
+	enum nnb_status status = nnb__channel_take(c, NNB__PREPARE, 0, &ch, reason);
+
+	if (status)
+		return status;
+	put_how(&ch->out, how);
+	put_cache(&ch->out, cache);
+	status = put_model(c, &ch->out, model, reason);
+	if (!status)
+		return prepare(c, ch, model, ret, reason);
+	nnb__channel_give(c, ch);
+	return status;
 }
 
-enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *c, const struct nnb_model *model,
-                                              const struct nnb_prepare *how, const struct nnb_cache *cache,
-                                              struct nnb_remote **ret, struct nnb_reason *reason)
+enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *c, const struct nnb_model *model, uint64_t deadline_ns,
+                                              const struct nnb_cache *cache, struct nnb_remote **ret,
+                                              struct nnb_reason *reason)
 {
-	return prepare(c, NNB__PREPARE_FROM_CACHE, model, how, cache, ret, reason);
+	struct nnb__channel *ch;
+	enum nnb_status status = nnb__channel_take(c, NNB__PREPARE_FROM_CACHE, 0, &ch, reason);
+
+	if (status)
+		return status;
+	nnb__put_u64(&ch->out, deadline_ns);
+	put_cache(&ch->out, cache);
+	return prepare(c, ch, model, ret, reason);
 }
 
 const struct nnb_model *nnb_remote_model(const struct nnb_remote *r)
@@ -139,6 +161,17 @@ const struct nnb_model *nnb_remote_model(const struct nnb_remote *r)
 uint32_t nnb_remote_id(const struct nnb_remote *r)
 {
 	return r->id;
+}
+
+enum nnb_status nnb_remote_times(struct nnb_remote *remote, struct nnb_times *ret, struct nnb_reason *reason)
+{
+	struct nnb__channel *ch;
+	enum nnb_status status = nnb__channel_take(remote->client, NNB__TIMES, 0, &ch, reason);
+
+	if (status)
+		return status;
+	nnb__put_u32(&ch->out, remote->id);
+	return nnb__call_for(remote->client, ch, ret, sizeof(*ret), reason);
 }
 
 struct nnb_remote *nnb__remote_ref(struct nnb_remote *r)
@@ -155,7 +188,7 @@ struct nnb_remote *nnb_remote_release(struct nnb_remote *r)
 		return NULL;
 	if (!nnb__channel_take(r->client, NNB__RELEASE, 0, &ch, NULL)) {
 		nnb__put_u32(&ch->out, r->id);
-		nnb__call_for(r->client, ch, NULL, NULL);
+		nnb__call_for(r->client, ch, NULL, 0, NULL);
 	}
 	nnb__client_unref(r->client);
 	nnb_model_free(r->model);
@@ -169,6 +202,7 @@ static void put_call(struct nnb__message *m, const struct nnb_remote *remote, co
 {
 	nnb__put_u32(m, remote->id);
 	nnb__put_u32(m, call->measure);
+	nnb__put_terms(m, &call->terms);
 	nnb__put_request(m, call);
 }
 
@@ -191,7 +225,7 @@ enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const struct nnb_c
 		return result.status;
 	put_call(&ch->out, remote, call);
 	r = nnb__exchange(remote->client, ch, call->timeout_ns);
-	result.status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	result.status = r ? nnb__lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
 	if (!r && ch->in.at < ch->in.bytes) {
 		nnb__get_result(&ch->in, &result, call->n_outputs);
 		if (ch->in.failed)
@@ -223,7 +257,7 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 
 	if (nnb__call_packable(call, reason)) {
 		p = nnb__pending_new(remote, call);
-		status = p ? nnb__channel_take(c, NNB__EXECUTE_ASYNC, 0, &ch, reason) : nnb__exhausted(reason);
+		status = p ? nnb__channel_take(c, NNB__EXECUTE_ASYNC, 0, &ch, reason) : nnb__exhausted(c, reason);
 	}
 	if (status) {
 		if (p)
@@ -241,7 +275,7 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 	put_call(&ch->out, remote, call);
 	nnb__put_u64(&ch->out, serial);
 	r = nnb__exchange(c, ch, 0);
-	status = r ? nnb__lost(r, reason) : nnb__answer_status(&ch->in, reason);
+	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
 	/* The service tells if it said so, or may yet have got it. Otherwise we do, if nobody has. */
 	if (r ? r != -ETIMEDOUT : !nnb__get_u32(&ch->in) || !nnb__taken(&ch->in)) {
 		p = nnb__pending_take(c, serial);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "burst/server.h"
 #include "service/service.h"
 
 /* ---- asking ---- */
@@ -81,9 +82,30 @@ static void hold(struct nnb_service *s, bool on)
 	}
 }
 
+/* What a burst of the model takes of its app: besides itself, what an execution computes in. */
+static enum nnb_status charge(struct nnb__model *m, struct nnb_reason *reason)
+{
+	enum nnb_status status = nnb__take(m->app, NNB__BURSTS, 1, reason);
+
+	if (status)
+		return status;
+	status = nnb__model_take(m, 0, m->frame_bytes, reason);
+	if (status)
+		nnb__give(m->app, NNB__BURSTS, 1);
+	return status;
+}
+
+static void discharge(struct nnb__model *m)
+{
+	nnb__give(m->app, NNB__BYTES, m->frame_bytes);
+	nnb__give(m->app, NNB__BURSTS, 1);
+}
+
 void nnb__burst_hang_up(struct nnb__burst *b)
 {
 	shutdown(b->line, SHUT_RDWR);
+	if (b->server)
+		nnb__burst_server_halt(b->server); /* what waits for a lane would otherwise wait for its turn */
 }
 
 void nnb__burst_unref(struct nnb__burst *b)
@@ -101,8 +123,8 @@ void nnb__burst_unref(struct nnb__burst *b)
 	}
 	nnb__message_fini(&b->message);
 	close(b->line);
+	discharge(b->model);
 	nnb__model_unref(b->model);
-	nnb__give(b->connection->app, NNB__BURSTS, 1);
 	free(b);
 }
 
@@ -110,10 +132,14 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
                              const struct nnb_fmq_desc *result, struct nnb_reason *reason)
 {
 	struct nnb_service *s = b->connection->service;
-	struct nnb__budget budget = nnb__budget_of(b->connection->app);
+	const struct nnb__burst_place place = { .budget = nnb__model_budget(b->model),
+		                                .lanes = &s->lanes,
+		                                .app = &b->connection->app->lane_app,
+		                                .times = &b->model->times };
 	struct nnb_burst_server_config c = { .request = request,
 		                             .result = result,
 		                             .callback = { memories, b },
+		                             .extended = b->extended,
 		                             .n_outputs_max = nnb_prepared_model(b->model->prepared)->n_outputs,
 		                             .window_ns = s->config.window_ns };
 	enum nnb_status status;
@@ -121,7 +147,7 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 	if (b->model->low_power && c.window_ns == NNB_FMQ_WINDOW_AUTO) /* B-22 */
 		c.window_ns = NNB_FMQ_WINDOW_NONE;
 
-	if (nnb__burst_executor(&c.executor, b->model->prepared, !s->config.plain_bursts, &budget)) {
+	if (nnb__burst_executor(&c.executor, b->model->prepared, !s->config.plain_bursts, &place)) {
 		nnb_because(reason, "no memory for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -134,14 +160,14 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 }
 
 enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *c, struct nnb__model *model,
-                               const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result, int line,
-                               struct nnb_reason *reason)
+                               bool extended, const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
+                               int line, struct nnb_reason *reason)
 {
-	enum nnb_status status = nnb__take(c->app, NNB__BURSTS, 1, reason);
+	enum nnb_status status = charge(model, reason);
 	struct nnb__burst *b = status ? NULL : calloc(1, sizeof(*b));
 
 	if (!status && !b) {
-		nnb__give(c->app, NNB__BURSTS, 1);
+		discharge(model);
 		nnb_because(reason, "no memory for a burst");
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -155,6 +181,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	b->model = model;
 	b->id = nnb__new_id(c->service);
 	b->line = line;
+	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);
 	status = start(b, request, result, reason);
 	if (status)

@@ -1,6 +1,6 @@
 /*
- * calls.c -- what the service does when a client calls: one function a type of message, here or in models.c and
- * executions.c.
+ * calls.c -- what the service does when a client calls: one function a type of message, here or in models.c,
+ * executions.c and fenced.c.
  *
  * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. What it uses of the connection's
  *           lists it finds under the lock and counts; the lock is not held while it works.
@@ -12,11 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/status.h"
 #include "service/service.h"
 
 void nnb__call_answer(struct nnb__channel *ch, enum nnb_status status, const struct nnb_reason *why)
 {
-	nnb__answer_begin(&ch->out, status, why);
+	nnb__answer_begin(&ch->out, nnb__status_for(ch->connection, status), why);
+}
+
+enum nnb_status nnb__status_for(const struct nnb__connection *c, enum nnb_status status)
+{
+	return nnb__has_qos(c) ? status : nnb__status_of_1_2(status);
 }
 
 void nnb__call_malformed(struct nnb__channel *ch)
@@ -76,14 +82,16 @@ static void burst(struct nnb__channel *ch)
 	struct nnb_reason why = { "" };
 	struct nnb__burst *b;
 	enum nnb_status status;
+	uint32_t extended;
 	int line = -1;
 
 	if (!model)
 		return;
+	extended = nnb__get_u32(&ch->in);
 	if (get_desc(&ch->in, &request) && get_desc(&ch->in, &result))
 		line = nnb__get_fd(&ch->in);
-	if (line >= 0 && nnb__taken(&ch->in) && nnb__is_line(line)) {
-		status = nnb__burst_new(&b, c, model, &request, &result, line, &why);
+	if (line >= 0 && nnb__taken(&ch->in) && nnb__is_line(line) && extended <= nnb__has_qos(c)) {
+		status = nnb__burst_new(&b, c, model, extended, &request, &result, line, &why);
 		if (!status)
 			status = keep_burst(c, b, &ch->made_burst, &why);
 		if (status)
@@ -198,6 +206,7 @@ static void counts(struct nnb__channel *ch)
 	n.slot_misses = counters[NNB__SLOT_MISSES];
 	n.sync_executions = counters[NNB__SYNC];
 	n.async_executions = counters[NNB__ASYNCS];
+	n.fenced_executions = counters[NNB__FENCEDS];
 	n.refused = counters[NNB__REFUSED];
 	n.performance_held = atomic_load_explicit(&s->holds, memory_order_relaxed) > 0;
 	n.limit = holdings(s->limits);
@@ -209,6 +218,25 @@ static void counts(struct nnb__channel *ch)
 	pthread_mutex_unlock(&s->lock);
 	nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
 	nnb__put(&ch->out, &n, sizeof(n));
+}
+
+static void apps(struct nnb__channel *ch)
+{
+	struct nnb__connection *c = ch->connection;
+	struct nnb_app_counts *counts;
+	uint32_t n;
+
+	if (!nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+		return;
+	}
+	n = nnb__apps(c->service, c->sees_all ? NULL : c->app, &counts);
+	nnb__call_answer(ch, counts ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, NULL);
+	if (counts) {
+		nnb__put_u32(&ch->out, n);
+		nnb__put(&ch->out, counts, n * sizeof(*counts));
+	}
+	free(counts);
 }
 
 /* ---- the table ---- */
@@ -224,6 +252,9 @@ static void (*const calls[])(struct nnb__channel *ch) = {
 	[NNB__BURST] = burst,
 	[NNB__BURST_CLOSE] = burst_close,
 	[NNB__FREE_MEMORY] = free_memory,
+	[NNB__EXECUTE_FENCED] = nnb__call_execute_fenced,
+	[NNB__TIMES] = nnb__call_times,
+	[NNB__APPS] = apps,
 };
 
 int nnb__call(struct nnb__channel *ch)

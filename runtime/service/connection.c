@@ -16,9 +16,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fmq/sys.h"
 #include "service/service.h"
 
 #define PATIENCE_NS UINT64_C(10000000000) /* with who introduces itself, or has begun a message */
+#define HURRY_NS UINT64_C(1000000000)     /* between two looks at who is held up at the end */
 
 /* ---- channels ---- */
 
@@ -52,9 +54,10 @@ static int serve_call(struct nnb__channel *ch)
 	uint16_t type;
 
 	ch->made_model = ch->made_burst = 0;
+	ch->made_fence = -1;
 	ch->will_tell = false;
 	if (r == -EDQUOT)
-		nnb__answer_begin(&ch->out, ch->in.refused, &too_large);
+		nnb__call_answer(ch, ch->in.refused, &too_large);
 	else if (!r)
 		r = nnb__call(ch);
 	if (r && r != -EDQUOT)
@@ -64,6 +67,7 @@ static int serve_call(struct nnb__channel *ch)
 	r = nnb__send(ch->sock, &ch->out);
 	if (r)
 		nnb__unmake(ch); /* the caller has given up, and will never know what it has */
+	nnb__fenced_answered(ch, !r);
 	if (r && type == NNB__EXECUTE_ASYNC && !ch->will_tell)
 		shutdown(ch->connection->events, SHUT_RDWR); /* it waits to be told: this tells it all there is */
 	return r;
@@ -143,6 +147,10 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 	nnb__put_u32(m, c->service->instance);
 	nnb__put_u32(m, c->id);
 	nnb__put_u32(m, c->app->key);
+	nnb__put_u32(m, c->service->config.policy);
+	nnb__put_u32(m, c->service->config.preempt);
+	nnb__put_u32(m, c->service->config.deadlines);
+	nnb__put_u32(m, c->service->config.lanes);
 	nnb__put_text(m, nnb_device_name(device));
 	nnb__put_text(m, nnb_device_version(device));
 	nnb_device_capabilities(device, &capabilities);
@@ -164,6 +172,7 @@ static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb_
 	if (r)
 		return r;
 	version = nnb__get_u32(in);
+	c->hal = version == NNB__PROTOCOL ? nnb__get_u32(in) : 0;
 	nnb__get_text(in, c->name, sizeof(c->name));
 	c->events = nnb__get_fd(in);
 	if (in->type != NNB__HELLO || !nnb__taken(in) || !nnb__is_line(c->events))
@@ -215,17 +224,24 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 static void hang_up(struct nnb__connection *c)
 {
 	atomic_store_explicit(&c->closing, true, memory_order_relaxed);
-	shutdown(c->life, SHUT_RDWR);
+	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
+	nnb__lanes_look(&c->service->lanes, &c->app->seeds);
 	pthread_mutex_lock(&c->lock);
+	for (uint32_t i = 0; i < c->bursts.n; i++) /* first: who hears the end knows that nothing more begins */
+		if (c->bursts.items[i])
+			nnb__burst_hang_up(c->bursts.items[i]);
+	shutdown(c->life, SHUT_RDWR);
 	if (c->events >= 0)
 		shutdown(c->events, SHUT_RDWR);
 	for (struct nnb__channel *ch = c->channels; ch; ch = ch->next)
 		shutdown(ch->sock, SHUT_RDWR);
-	for (uint32_t i = 0; i < c->bursts.n; i++)
-		if (c->bursts.items[i])
-			nnb__burst_hang_up(c->bursts.items[i]);
-	while (c->n_channels || c->n_async)
-		pthread_cond_wait(&c->fewer, &c->lock);
+	while (c->n_channels || c->n_async) {
+		uint64_t until = nnb__now() + HURRY_NS;
+		const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+
+		nnb__fenced_hurry(c);
+		pthread_cond_clockwait(&c->fewer, &c->lock, CLOCK_MONOTONIC, &at);
+	}
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -12,67 +12,56 @@
 #include "fmq/sys.h"
 #include "service/service.h"
 
-enum { ARGUMENTS_MORE = 1024 }; /* than the model has: such a call is taken apart, to be refused with words */
-
-/* One execution by the ordinary path, from the call to its result. */
-struct job {
-	struct nnb__connection *connection;
-	struct nnb__model *model;
-	struct nnb__request request;
-	struct nnb_result result; /* owns its shapes */
-	bool measure;
-	uint64_t serial; /* of an asynchronous one */
-	uint64_t began;
+enum {
+	ARGUMENTS_MORE = 1024, /* than the model has: such a call is taken apart, to be refused with words */
+	UNHEARD = 2 /* times as many threads as executions: some may have nobody yet who hears that they are over */
 };
 
-static void job_fini(struct job *j)
+void nnb__job_fini(struct nnb__job *j)
 {
 	nnb__request_fini(&j->request);
 	free(j->result.shapes);
+	nnb__fenced_free(j->fenced);
 	if (j->model)
 		nnb__model_unref(j->model);
 }
 
-static bool go_on(void *arg, uint32_t next_op)
+static void make_runner(struct nnb__runner *ret, struct nnb__job *j)
 {
-	struct job *j = arg;
+	struct nnb__connection *c = j->connection;
 
-	(void)next_op;
-	return !atomic_load_explicit(&j->connection->closing, memory_order_relaxed);
+	nnb__runner_init(ret, &c->service->lanes, &c->app->lane_app, &j->model->times,
+	                 nnb_prepared_how(j->model->prepared)->priority, &c->closing);
 }
 
-static enum nnb_status run(struct job *j, struct nnb_execution *e, struct nnb_reason *why)
+enum nnb_status nnb__job_admit(struct nnb__job *j, struct nnb_reason *why)
 {
-	uint64_t began = j->measure ? nnb__now() : 0;
-	bool finished;
-	enum nnb_status status = nnb_execution_run(e, go_on, j, &finished);
+	struct nnb__runner runner;
 
-	if (!status && !finished)
-		return NNB_STATUS_GENERAL_FAILURE; /* the client is gone */
-	if (status)
-		nnb_because(why, "running the model failed at operation %u", nnb_execution_next_op(e));
-	else if (j->measure)
-		j->result.timing.on_device_ns = nnb__now() - began;
-	return status;
+	make_runner(&runner, j);
+	return nnb__admit(&runner, &j->terms, why);
 }
 
 /* Pools are mapped for this execution alone. */
-static void execute_job(struct job *j, struct nnb_reason *why)
+void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 {
 	struct nnb__app *app = j->connection->app;
 	const struct nnb_request *r = &j->request.request;
-	uint64_t bytes = nnb__pools_bytes(r->pools, r->n_pools);
+	uint64_t pools = nnb__pools_bytes(r->pools, r->n_pools), frame = j->model->frame_bytes;
+	uint64_t bytes = pools > UINT64_MAX - frame ? UINT64_MAX : pools + frame;
 	struct nnb_result *result = &j->result;
 	struct nnb_execution *e;
+	struct nnb__runner runner;
 
 	result->n_shapes = 0;
 	result->timing = NNB_NO_TIMING;
-	result->status = nnb__take_pools(app, r->n_pools, bytes, why);
+	result->status = nnb__model_take(j->model, r->n_pools, bytes, why);
 	if (result->status)
 		return;
+	make_runner(&runner, j);
 	result->status = nnb_execution_begin(j->model->prepared, r, NULL, false, result->shapes, &e, why);
 	if (!result->status) {
-		result->status = run(j, e, why);
+		result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);
 		nnb_execution_end(e);
 		result->n_shapes = result->status ? 0 : r->n_outputs;
 	} else if (result->status == NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
@@ -86,50 +75,68 @@ static void execute_job(struct job *j, struct nnb_reason *why)
 	nnb__give(app, NNB__BYTES, bytes);
 }
 
-/* Take the call apart. False, and the call is answered. */
-static bool job_of(struct nnb__channel *ch, struct job *j)
+bool nnb__job_of(struct nnb__channel *ch, struct nnb__job *j)
 {
 	const struct nnb_model *m;
 
-	*j = (struct job){ .connection = ch->connection, .model = nnb__call_model(ch) };
+	*j = (struct nnb__job){ .connection = ch->connection, .model = nnb__call_model(ch) };
 	if (!j->model)
 		return false;
 	m = nnb_prepared_model(j->model->prepared);
 	j->measure = nnb__get_u32(&ch->in);
+	nnb__get_terms(&ch->in, &j->terms);
+	if (!nnb__has_qos(ch->connection) && (j->terms.deadline_ns || j->terms.loop_timeout_ns))
+		ch->in.failed = true; /* there is no such thing */
 	j->began = j->measure ? nnb__now() : 0;
 	if (nnb__get_request(&ch->in, m->n_inputs + m->n_outputs + ARGUMENTS_MORE, &j->request))
 		j->result.shapes = calloc((size_t)j->request.request.n_outputs + 1, sizeof(*j->result.shapes));
 	if (j->result.shapes)
 		return true;
 	nnb__call_malformed(ch);
-	job_fini(j);
+	nnb__job_fini(j);
 	return false;
+}
+
+/* What is wrong with the request comes before what is wrong with its deadline. */
+static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
+{
+	return nnb_request_validate(nnb_prepared_model(j->model->prepared), &j->request.request, false, why);
 }
 
 void nnb__call_execute(struct nnb__channel *ch)
 {
 	struct nnb_reason why = { "" };
-	struct job j;
+	struct nnb__job j;
 
-	if (!job_of(ch, &j))
+	if (!nnb__job_of(ch, &j))
 		return;
 	if (nnb__taken(&ch->in)) {
 		nnb__count(ch->connection->service, NNB__SYNC, 1);
-		execute_job(&j, &why);
+		j.result.timing = NNB_NO_TIMING;
+		if (j.terms.deadline_ns)
+			j.result.status = check(&j, &why);
+		if (!j.result.status)
+			j.result.status = nnb__job_admit(&j, &why);
+		if (!j.result.status)
+			nnb__job_execute(&j, &why);
+		j.result.status = nnb__status_for(ch->connection, j.result.status);
 		nnb__call_answer(ch, j.result.status, &why);
 		nnb__put_result(&ch->out, &j.result);
 	} else {
 		nnb__call_malformed(ch);
 	}
-	job_fini(&j);
+	nnb__job_fini(&j);
 }
 
+/* ---- those that are not waited for ---- */
+
 /* Tell the client that it is done, exactly once; nobody listens any more once the connection is closing. */
-static void tell(struct job *j)
+static void tell(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
 	struct nnb__message m = { 0 };
 
+	j->result.status = nnb__status_for(c, j->result.status);
 	nnb__message_begin(&m, NNB__DONE);
 	nnb__put_u64(&m, j->serial);
 	nnb__put_result(&m, &j->result);
@@ -140,31 +147,37 @@ static void tell(struct job *j)
 	nnb__message_fini(&m);
 }
 
-static void *execute_beside(void *arg)
+void nnb__job_leave(struct nnb__job *j)
 {
-	struct job *j = arg;
 	struct nnb__connection *c = j->connection;
 
-	execute_job(j, NULL);
-	tell(j);
-	job_fini(j);
+	nnb__job_fini(j);
 	free(j);
-	nnb__give(c->app, NNB__ASYNC, 1);
 	pthread_mutex_lock(&c->lock);
 	c->n_async--;
 	pthread_cond_broadcast(&c->fewer);
 	pthread_mutex_unlock(&c->lock); /* the connection may be gone from here on */
+}
+
+static void *execute_beside(void *arg)
+{
+	struct nnb__job *j = arg;
+
+	nnb__job_execute(j, NULL);
+	nnb__give(j->connection->app, NNB__ASYNC, 1); /* who is told that it is over may launch another */
+	tell(j);
+	nnb__job_leave(j);
 	return NULL;
 }
 
-/* Start a thread for a copy of the job. NONE: it will tell. */
-static enum nnb_status launch(struct job *j, struct nnb_reason *why)
+enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), struct nnb_reason *why)
 {
 	struct nnb__connection *c = j->connection;
 	enum nnb_status status = nnb__take(c->app, NNB__ASYNC, 1, why);
-	struct job *own;
+	struct nnb__job *own;
 	pthread_attr_t attr;
 	pthread_t thread;
+	bool heard = false; /* the client hears what it is told */
 	int r = -1;
 
 	if (status)
@@ -173,16 +186,19 @@ static enum nnb_status launch(struct job *j, struct nnb_reason *why)
 	if (own) {
 		*own = *j;
 		pthread_mutex_lock(&c->lock);
-		c->n_async++;
+		heard = c->n_async < UNHEARD * c->service->limits[NNB__ASYNC];
+		c->n_async += heard;
 		pthread_mutex_unlock(&c->lock);
+	}
+	if (heard) {
 		pthread_attr_init(&attr);
 		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-		r = pthread_create(&thread, &attr, execute_beside, own);
+		r = pthread_create(&thread, &attr, run, own);
 		pthread_attr_destroy(&attr);
 	}
 	if (!r)
 		return NNB_STATUS_NONE;
-	if (own) {
+	if (heard) {
 		pthread_mutex_lock(&c->lock);
 		c->n_async--;
 		pthread_mutex_unlock(&c->lock);
@@ -193,30 +209,34 @@ static enum nnb_status launch(struct job *j, struct nnb_reason *why)
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-/* P-32: what is wrong with the arguments is told both ways. */
+/*
+ * P-32: what is wrong with the arguments is told both ways. Q-27: what is wrong with the deadline is not: the launch
+ * succeeds, and the callback has the news.
+ */
 void nnb__call_execute_async(struct nnb__channel *ch)
 {
 	struct nnb_reason why = { "" };
-	struct job j;
-	enum nnb_status status;
+	enum nnb_status status, missed;
+	struct nnb__job j;
 
-	if (!job_of(ch, &j))
+	if (!nnb__job_of(ch, &j))
 		return;
 	j.serial = nnb__get_u64(&ch->in);
 	if (!nnb__taken(&ch->in)) {
 		nnb__call_malformed(ch);
-		job_fini(&j);
+		nnb__job_fini(&j);
 		return;
 	}
 	nnb__count(ch->connection->service, NNB__ASYNCS, 1);
-	status = nnb_request_validate(nnb_prepared_model(j.model->prepared), &j.request.request, false, &why);
-	if (!status)
-		status = launch(&j, &why);
-	if (status) {
-		j.result.status = status;
+	status = check(&j, &why);
+	missed = status ? status : nnb__job_admit(&j, &why);
+	if (!missed)
+		missed = status = nnb__job_launch(&j, execute_beside, &why);
+	if (missed) {
+		j.result.status = missed;
 		j.result.timing = NNB_NO_TIMING;
 		tell(&j);
-		job_fini(&j);
+		nnb__job_fini(&j);
 	}
 	ch->will_tell = true;
 	nnb__call_answer(ch, status, &why);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fmq/sys.h"
 #include "service/service.h"
 
 struct nnb__model *nnb__model_ref(struct nnb__model *m)
@@ -23,10 +24,63 @@ void nnb__model_unref(struct nnb__model *m)
 	if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	nnb_prepared_unref(m->prepared);
+	nnb__times_fini(&m->times);
 	nnb__give(m->app, NNB__MODELS, 1);
 	nnb__give(m->app, NNB__POOLS, m->pools);
 	nnb__give(m->app, NNB__BYTES, m->bytes);
 	free(m);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Could its app ever have this besides the model? */
+static bool fits_beside(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
+{
+	const uint64_t *limits = m->app->service->limits;
+
+	return pools <= limits[NNB__POOLS] - m->pools && bytes <= limits[NNB__BYTES] - m->bytes;
+}
+
+enum nnb_status nnb__model_take(struct nnb__model *m, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
+{
+	enum nnb_status status = nnb__take_pools(m->app, pools, bytes, reason);
+
+	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !fits_beside(m, pools, bytes))
+		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+	return status;
+}
+
+/* Of a burst, which has a frame. */
+static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
+{
+	const struct nnb__model *m = arg;
+
+	return fits_beside(m, pools, sum(bytes, m->frame_bytes));
+}
+
+static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
+{
+	enum nnb_status status = nnb__model_take(arg, pools, bytes, NULL);
+
+	return status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !budget_ever(arg, pools, bytes)
+	               ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT
+	               : status;
+}
+
+static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
+{
+	struct nnb__model *m = arg;
+
+	nnb__give(m->app, NNB__POOLS, pools);
+	nnb__give(m->app, NNB__BYTES, bytes);
+}
+
+struct nnb__budget nnb__model_budget(struct nnb__model *m)
+{
+	return (struct nnb__budget){ .take = budget_take, .give = budget_give, .ever = budget_ever, .arg = m };
 }
 
 /* The model of the id that comes next in the call, counted; NULL, and the call is answered. */
@@ -50,11 +104,6 @@ struct nnb__model *nnb__call_model(struct nnb__channel *ch)
 }
 
 /* ---- what comes with a call ---- */
-
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n)
 {
@@ -88,11 +137,25 @@ static enum nnb_status get_model(struct nnb__message *in, struct nnb_model **ret
 		nnb_model_free(m);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
+	nnb__message_begin(in, in->type); /* what it has borrowed must not be what the model is short of */
 	*ret = m;
 	return NNB_STATUS_NONE;
 }
 
 /* What it may take to run it: its pools, and every operand once. */
+static uint64_t temporaries(const struct nnb_model *m)
+{
+	uint64_t bytes = 0, n;
+
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		const struct nnb_operand *o = &m->operands[i];
+
+		if (o->lifetime == NNB_TEMPORARY && !nnb_operand_bytes(o->type, o->rank, o->dims, &n))
+			bytes = sum(bytes, n);
+	}
+	return bytes;
+}
+
 static uint64_t weight(const struct nnb_model *m)
 {
 	uint64_t bytes = sum(nnb__pools_bytes(m->pools, m->n_pools), m->n_values);
@@ -181,8 +244,22 @@ static void cache_fini(struct cache *cache)
 	free(cache->fds);
 }
 
+/* How long does it take? It waits for a lane like anybody, but not for long. */
+static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadline_ns)
+{
+	uint64_t bytes = nnb__seed_bytes(nnb_prepared_model(m->prepared));
+	bool lent = nnb__lend(c->app, NNB__BYTES, bytes);
+	struct nnb__runner runner;
+
+	nnb__runner_init(&runner, &c->service->lanes, &c->app->seeds, &m->times,
+	                 nnb_prepared_how(m->prepared)->priority, &c->closing);
+	nnb__seed(&runner, m->prepared, !lent ? 0 : deadline_ns ? deadline_ns : NNB__NEVER);
+	if (lent)
+		nnb__give(c->app, NNB__BYTES, bytes);
+}
+
 /* Make it one of the connection's models. @prepared is taken. NONE and its id. */
-static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared *prepared, bool low_power,
+static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared *prepared, uint64_t deadline_ns,
                                   uint32_t pools, uint64_t bytes, uint32_t *id, struct nnb_reason *why)
 {
 	struct nnb__model *m = calloc(1, sizeof(*m));
@@ -196,8 +273,10 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared
 	atomic_init(&m->refs, 1);
 	m->app = c->app;
 	m->prepared = prepared;
-	m->low_power = low_power;
+	m->low_power = nnb_prepared_how(prepared)->preference == 0;
 	m->id = nnb__new_id(c->service);
+	m->frame_bytes = temporaries(nnb_prepared_model(prepared));
+	seed(m, c, deadline_ns);
 	pthread_mutex_lock(&c->lock);
 	while (nnb__table_get(&c->models, m->id))
 		m->id = nnb__new_id(c->service);
@@ -209,6 +288,7 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared
 	if (!r)
 		return NNB_STATUS_NONE;
 	nnb_prepared_unref(prepared);
+	nnb__times_fini(&m->times);
 	free(m); /* what it was to hold is given back by who took it */
 	nnb_because(why, "no memory for the model");
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -229,13 +309,13 @@ static uint64_t cache_bytes(const struct nnb_cache *cache)
 	return bytes;
 }
 
-/* Charge the app, make the model, keep it. @m: NULL: from the cache. */
-static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_model *m, const struct nnb_prepare *how,
+/* Charge the app, make the model, keep it. @m: NULL: from the cache, which then says how. */
+static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_model *m, struct nnb_prepare *how,
                                   const struct nnb_cache *cache, uint32_t *id, struct nnb_reason *why)
 {
 	struct nnb_device *device = c->service->config.device;
 	uint32_t pools = m ? m->n_pools : 0;
-	uint64_t bytes = m ? weight(m) : cache_bytes(cache), more;
+	uint64_t bytes = m ? weight(m) : cache_bytes(cache);
 	struct nnb_prepared *prepared;
 	enum nnb_status status = nnb__take(c->app, NNB__MODELS, 1, why);
 
@@ -249,18 +329,20 @@ static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_mo
 	status = m ? nnb_prepare(device, m, how, cache, &prepared, why)
 	           : nnb_prepare_from_cache(device, how->deadline_ns, cache, &prepared, why);
 	if (!status && !m) { /* only now it is known what it is */
-		more = weight(nnb_prepared_model(prepared));
-		status = nnb__take_pools(c->app, nnb_prepared_model(prepared)->n_pools, more, why);
+		nnb__give(c->app, NNB__BYTES, bytes);
+		pools = nnb_prepared_model(prepared)->n_pools;
+		bytes = weight(nnb_prepared_model(prepared));
+		status = nnb__take_pools(c->app, pools, bytes, why);
 		if (status) {
 			nnb_prepared_unref(prepared);
-		} else {
-			nnb__give(c->app, NNB__BYTES, bytes);
-			pools = nnb_prepared_model(prepared)->n_pools;
-			bytes = more;
+			pools = 0;
+			bytes = 0;
 		}
 	}
-	if (!status)
-		status = keep_model(c, prepared, how->preference == 0, pools, bytes, id, why);
+	if (!status) {
+		how->preference = nnb_prepared_how(prepared)->preference;
+		status = keep_model(c, prepared, how->deadline_ns, pools, bytes, id, why);
+	}
 	if (status) {
 		nnb__give(c->app, NNB__MODELS, 1);
 		nnb__give(c->app, NNB__POOLS, pools);
@@ -269,30 +351,49 @@ static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_mo
 	return status;
 }
 
+/* What a deadline is worth here. With NNB_DEADLINES_REFUSE one that has not passed yet is of no more interest. */
+static uint64_t worth(const struct nnb_service *s, uint64_t deadline_ns)
+{
+	if (s->config.deadlines == NNB_DEADLINES_ADVISE ||
+	    (s->config.deadlines == NNB_DEADLINES_REFUSE && deadline_ns > nnb__now()))
+		return 0;
+	return deadline_ns;
+}
+
 static void prepare_one(struct nnb__channel *ch, bool from_cache)
 {
 	struct nnb__message *in = &ch->in;
-	struct nnb_prepare how = { 0 };
+	struct nnb_prepare how = { .priority = NNB_PRIORITY_MEDIUM };
 	struct nnb_reason why = { "" };
 	struct nnb_model *m = NULL;
 	struct cache cache;
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint32_t id = 0;
 
-	how.preference = nnb__get_u32(in);
-	how.priority = nnb__get_u32(in);
+	if (!from_cache) {
+		how.preference = nnb__get_u32(in);
+		how.priority = nnb__get_u32(in);
+	}
+	how.deadline_ns = nnb__get_u64(in);
 	get_cache(in, &cache);
 	if (in->failed || (from_cache && (!nnb__taken(in) || !cache.wanted))) {
 		nnb_because(&why, "the call is malformed");
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	}
+	if (!status && !nnb__has_qos(ch->connection) && (how.priority != NNB_PRIORITY_MEDIUM || how.deadline_ns)) {
+		nnb_because(&why, "there are no priorities and no deadlines before HAL 1.3");
+		status = NNB_STATUS_INVALID_ARGUMENT;
+	}
+	how.deadline_ns = worth(ch->connection->service, how.deadline_ns);
 	if (!status && !from_cache)
 		status = get_model(in, &m, &why);
 	if (!status)
 		status = make_model(ch->connection, m, &how, cache.wanted ? &cache.cache : NULL, &id, &why);
 	nnb__call_answer(ch, status, &why);
-	if (!status)
+	if (!status) {
 		nnb__put_u32(&ch->out, id);
+		nnb__put_u32(&ch->out, how.preference);
+	}
 	ch->made_model = id;
 	cache_fini(&cache);
 	nnb_model_free(m);
@@ -306,6 +407,23 @@ void nnb__call_prepare(struct nnb__channel *ch)
 void nnb__call_prepare_from_cache(struct nnb__channel *ch)
 {
 	prepare_one(ch, true);
+}
+
+void nnb__call_times(struct nnb__channel *ch)
+{
+	struct nnb__model *m = nnb__call_model(ch);
+	struct nnb_times times;
+
+	if (!m)
+		return;
+	if (nnb__taken(&ch->in)) {
+		nnb__times_tell(&m->times, &times);
+		nnb__call_answer(ch, NNB_STATUS_NONE, NULL);
+		nnb__put(&ch->out, &times, sizeof(times));
+	} else {
+		nnb__call_malformed(ch);
+	}
+	nnb__model_unref(m);
 }
 
 void nnb__model_drop(struct nnb__connection *c, uint32_t id)

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "nnb/service.h"
 
 enum { DONE = 0, USAGE = 2, ENVIRONMENT = 5 };
-enum { LARGEST_LIMIT = 1000000 };
+enum { LARGEST_LIMIT = 1000000, LANES_MAX = 64, APPS_SHOWN = 64 };
 #define PATIENCE_NS UINT64_C(5000000000)
 
 static struct nnb_service *running;
@@ -33,7 +34,9 @@ static void usage(FILE *to)
 {
 	fputs("usage: nnburstd [--socket PATH] [--app-identity uid|pid] [--driver NAME] [--spin "
 	      "auto|none|always|TIME]\n"
-	      "                [--plain-bursts] [--cache-key FILE] [--limit NAME=NUMBER]...\n"
+	      "                [--policy fair|priority|fifo|edf|native] [--lanes N] [--preempt none|restart|save]\n"
+	      "                [--deadline abort|refuse|advise] [--memory BYTES] [--limit NAME=NUMBER]...\n"
+	      "                [--plain-bursts] [--cache-key FILE]\n"
 	      "       nnburstd --status [--socket PATH]\n"
 	      "       nnburstd --help | --version\n"
 	      "\n"
@@ -44,6 +47,16 @@ static void usage(FILE *to)
 	      "  --driver NAME        xnnpack (the default), null, or the path of a driver-NAME.so\n"
 	      "  --spin HOW           how long bursts poll before they sleep: auto (as long as a wake costs), none,\n"
 	      "                       always, or a time such as 50us\n"
+	      "  --policy HOW         who runs when not all can: fair (the default): apps share, in an app priority, "
+	      "then\n"
+	      "                       deadline, then arrival; priority; fifo; edf: earliest deadline first; native:\n"
+	      "                       everybody at once, the kernel's scheduler gets the priority as a nice value\n"
+	      "  --lanes N            executions at a time, 1 to 64; default: one a cpu\n"
+	      "  --preempt HOW        what makes room for who is to run first: save (the default): it goes on later;\n"
+	      "                       restart: it starts over later; none: it finishes\n"
+	      "  --deadline HOW       what cannot be in time is not begun, nor gone on with: abort (the default); not\n"
+	      "                       begun: refuse; is done all the same: advise\n"
+	      "  --memory BYTES       what all apps together may have of it (K, M, G); default: whatever there is\n"
 	      "  --plain-bursts       bursts keep no mappings\n"
 	      "  --cache-key FILE     seal compilation caches with the key in FILE, which is made if it is not there\n"
 	      "  --limit NAME=NUMBER  what an app may have: connections, channels, models, bursts, pools, async, or\n"
@@ -101,10 +114,30 @@ static bool is(const char *text, size_t length, const char *name)
 	return strlen(name) == length && strncmp(text, name, length) == 0;
 }
 
+static bool lanes(const char *text, uint32_t *ret)
+{
+	static const char *const counts[] = { "", NULL };
+	static const uint64_t factors[] = { 1 };
+	uint64_t n;
+
+	if (!number(text, counts, factors, &n) || !n || n > LANES_MAX)
+		return false;
+	*ret = (uint32_t)n;
+	return true;
+}
+
+static bool bytes(const char *text, uint64_t *ret)
+{
+	static const char *const sizes[] = { "", "K", "M", "G", NULL };
+	static const uint64_t factors[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
+
+	return number(text, sizes, factors, ret) && *ret;
+}
+
 static bool limit(struct nnb_service_config *c, const char *text)
 {
-	static const char *const counts[] = { "", NULL }, *const sizes[] = { "", "K", "M", "G", NULL };
-	static const uint64_t factors[] = { 1, 1 << 10, 1 << 20, 1 << 30 };
+	static const char *const counts[] = { "", NULL };
+	static const uint64_t factors[] = { 1 };
 	const struct {
 		const char *name;
 		uint32_t *value;
@@ -125,7 +158,7 @@ static bool limit(struct nnb_service_config *c, const char *text)
 		return false;
 	length = (size_t)(value++ - text);
 	if (is(text, length, "bytes"))
-		return number(value, sizes, factors, &c->limits.bytes) && c->limits.bytes;
+		return bytes(value, &c->limits.bytes);
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		if (!is(text, length, limits[i].name))
 			continue;
@@ -137,25 +170,60 @@ static bool limit(struct nnb_service_config *c, const char *text)
 	return false;
 }
 
-static bool identity(const char *text, enum nnb_app_identity *ret)
+/* By their numbers. */
+static const char *const identities[] = { "uid", "pid", NULL };
+static const char *const policies[] = { "fair", "priority", "fifo", "edf", "native", NULL };
+static const char *const preemptions[] = { "none", "restart", "save", NULL };
+static const char *const deadlines[] = { "abort", "refuse", "advise", NULL };
+
+/* Which of @names is @text? -1: none. */
+static int which(const char *text, const char *const names[])
 {
-	*ret = strcmp(text, "pid") == 0 ? NNB_APP_PID : NNB_APP_UID;
-	return *ret == NNB_APP_PID || strcmp(text, "uid") == 0;
+	for (int i = 0; names[i]; i++)
+		if (strcmp(names[i], text) == 0)
+			return i;
+	return -1;
 }
 
-enum { SOCKET = 256, IDENTITY, DRIVER, SPIN, PLAIN, CACHE_KEY, LIMIT, STATUS, HELP, VERSION };
+static const char *name_of(uint32_t i, const char *const names[])
+{
+	while (i && *names) {
+		names++;
+		i--;
+	}
+	return *names ? *names : "?";
+}
 
-static const struct option long_options[] = { { "socket", required_argument, NULL, SOCKET },
-	                                      { "app-identity", required_argument, NULL, IDENTITY },
-	                                      { "driver", required_argument, NULL, DRIVER },
-	                                      { "spin", required_argument, NULL, SPIN },
-	                                      { "plain-bursts", no_argument, NULL, PLAIN },
-	                                      { "cache-key", required_argument, NULL, CACHE_KEY },
-	                                      { "limit", required_argument, NULL, LIMIT },
-	                                      { "status", no_argument, NULL, STATUS },
-	                                      { "help", no_argument, NULL, HELP },
-	                                      { "version", no_argument, NULL, VERSION },
-	                                      { 0 } };
+#define ONE_OF(names, text, ret) (which(text, names) >= 0 && (*(ret) = which(text, names), true))
+
+enum {
+	SOCKET = 256,
+	IDENTITY,
+	DRIVER,
+	SPIN,
+	PLAIN,
+	CACHE_KEY,
+	LIMIT,
+	POLICY,
+	LANES,
+	PREEMPT,
+	DEADLINE,
+	MEMORY,
+	STATUS,
+	HELP,
+	VERSION
+};
+
+static const struct option long_options[] = {
+	{ "socket", required_argument, NULL, SOCKET },     { "app-identity", required_argument, NULL, IDENTITY },
+	{ "driver", required_argument, NULL, DRIVER },     { "spin", required_argument, NULL, SPIN },
+	{ "plain-bursts", no_argument, NULL, PLAIN },      { "cache-key", required_argument, NULL, CACHE_KEY },
+	{ "limit", required_argument, NULL, LIMIT },       { "policy", required_argument, NULL, POLICY },
+	{ "lanes", required_argument, NULL, LANES },       { "preempt", required_argument, NULL, PREEMPT },
+	{ "deadline", required_argument, NULL, DEADLINE }, { "memory", required_argument, NULL, MEMORY },
+	{ "status", no_argument, NULL, STATUS },           { "help", no_argument, NULL, HELP },
+	{ "version", no_argument, NULL, VERSION },         { 0 }
+};
 
 static bool take_option(struct options *o, int option)
 {
@@ -164,7 +232,17 @@ static bool take_option(struct options *o, int option)
 		o->socket = optarg;
 		return true;
 	case IDENTITY:
-		return identity(optarg, &o->config.identity);
+		return ONE_OF(identities, optarg, &o->config.identity);
+	case POLICY:
+		return ONE_OF(policies, optarg, &o->config.policy);
+	case LANES:
+		return lanes(optarg, &o->config.lanes);
+	case PREEMPT:
+		return ONE_OF(preemptions, optarg, &o->config.preempt);
+	case DEADLINE:
+		return ONE_OF(deadlines, optarg, &o->config.deadlines);
+	case MEMORY:
+		return bytes(optarg, &o->config.memory);
 	case DRIVER:
 		o->driver = optarg;
 		return true;
@@ -260,18 +338,26 @@ static void notify(const char *state)
 	close(sock);
 }
 
-static void on_signal(int signal)
+static sigset_t ending_signals(void)
 {
-	(void)signal;
-	nnb_service_stop(running);
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	return set;
 }
 
-static void stop_on_signals(bool stop)
+/* A thread waits for them, and no other is ever interrupted. */
+static void *stop_on_signal(void *arg)
 {
-	struct sigaction action = { .sa_handler = stop ? on_signal : SIG_IGN };
+	const sigset_t set = ending_signals();
+	int signal;
 
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
+	(void)arg;
+	if (!sigwait(&set, &signal))
+		nnb_service_stop(running);
+	return NULL;
 }
 
 /* Apps' pools are fds while they travel. */
@@ -309,18 +395,21 @@ static int open_device(struct options *o)
 static int serve(const struct options *o)
 {
 	struct nnb_reason why = { "" };
+	pthread_t waits;
 	int r = nnb_service_open(&running, &o->config, &why);
 
 	if (r) {
 		fprintf(stderr, "nnburstd: %s\n", why.text[0] ? why.text : strerror(-r));
 		return ENVIRONMENT;
 	}
-	stop_on_signals(true);
-	signal(SIGHUP, SIG_IGN);
-	notify("READY=1");
-	r = nnb_service_run(running);
-	stop_on_signals(false);
-	notify("STOPPING=1");
+	r = -pthread_create(&waits, NULL, stop_on_signal, NULL);
+	if (!r) {
+		notify("READY=1");
+		r = nnb_service_run(running);
+		notify("STOPPING=1");
+		pthread_kill(waits, SIGTERM); /* if it waits still */
+		pthread_join(waits, NULL);
+	}
 	if (r == -EBUSY) {
 		fputs("nnburstd: a client's file cannot be closed; leaving it\n", stderr);
 		_exit(DONE);
@@ -349,16 +438,39 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 		{ "async", n->all.executions_under_way, n->app.executions_under_way, n->limit.executions_under_way },
 	};
 
-	printf("process %u, instance %u, driver %s, %s\n\n", info->pid, info->instance, info->driver,
+	printf("process %u, instance %u, driver %s, %s\n", info->pid, info->instance, info->driver,
 	       n->performance_held ? "kept fast by bursts" : "at rest");
+	printf("policy %s, %u lanes, preempt %s, deadline %s\n\n", name_of(info->policy, policies), info->lanes,
+	       name_of(info->preempt, preemptions), name_of(info->deadlines, deadlines));
 	printf("%-12s %14s %14s %14s\n", "now", "all apps", "this app", "an app's limit");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		printf("%-12s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,
 		       rows[i].limit);
 	printf("\nso far: %" PRIu64 " burst requests (%" PRIu64 " malformed), %" PRIu64 " slot lookups (%" PRIu64
-	       " missed),\n%" PRIu64 " synchronous and %" PRIu64 " asynchronous executions, %" PRIu64 " refusals\n",
+	       " missed),\n%" PRIu64 " synchronous, %" PRIu64 " asynchronous and %" PRIu64
+	       " fenced executions, %" PRIu64 " refusals\n",
 	       n->burst_requests, n->burst_malformed, n->slot_lookups, n->slot_misses, n->sync_executions,
-	       n->async_executions, n->refused);
+	       n->async_executions, n->fenced_executions, n->refused);
+}
+
+/* What apps got of the lanes. */
+static void print_apps(const struct nnb_app_counts *apps, uint32_t shown, uint32_t n)
+{
+	printf("\n%-12s %12s %10s %10s %10s %10s %12s %12s %9s %9s\n", "app", "executions", "preempted",
+	       "missed:", "missed:", "late", "received", "entitled", "lag", "wait");
+	printf("%-12s %12s %10s %10s %10s %10s %12s %12s %9s %9s\n", "", "", "", "transient", "persistent", "",
+	       "contended ms", "contended ms", "most ms", "most ms");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct nnb_app_counts *a = &apps[i];
+
+		printf("%-12u %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
+		       " %12.3f %12.3f %9.3f %9.3f\n",
+		       a->app, a->executions, a->preemptions, a->missed_transient, a->missed_persistent, a->late,
+		       (double)a->received_ns / 1e6, (double)a->entitled_ns / 1e6, (double)a->max_lag_ns / 1e6,
+		       (double)a->longest_wait_ns / 1e6);
+	}
+	if (n > shown)
+		printf("and %u more\n", n - shown);
 }
 
 /* What this very question takes (a connection, a channel) is in the answer. */
@@ -366,13 +478,16 @@ static int tell_status(const struct options *o)
 {
 	const struct nnb_client_config config = { .socket = o->socket, .timeout_ns = PATIENCE_NS };
 	struct nnb_reason why = { "" };
+	struct nnb_app_counts apps[APPS_SHOWN];
 	struct nnb_service_counts counts;
 	struct nnb_client *client;
+	uint32_t n;
 	int status = ENVIRONMENT;
 
 	if (!nnb_client_open(&client, &config, &why)) {
-		if (!nnb_client_counts(client, &counts, &why)) {
+		if (!nnb_client_counts(client, &counts, &why) && !nnb_client_apps(client, apps, APPS_SHOWN, &n, &why)) {
 			print_counts(nnb_client_info(client), &counts);
+			print_apps(apps, n < APPS_SHOWN ? n : APPS_SHOWN, n);
 			status = DONE;
 		}
 		nnb_client_close(client);
@@ -384,7 +499,10 @@ static int tell_status(const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .config.identity = geteuid() ? NNB_APP_PID : NNB_APP_UID, .driver = "xnnpack" };
+	struct options o = { .config = { .identity = geteuid() ? NNB_APP_PID : NNB_APP_UID,
+		                         .preempt = NNB_PREEMPT_SAVE },
+		             .driver = "xnnpack" };
+	const sigset_t ends = ending_signals();
 	int status = read_options(&o, argc, argv);
 	char *path;
 
@@ -396,6 +514,8 @@ int main(int argc, char **argv)
 	if (!path)
 		return ENVIRONMENT;
 	o.config.socket = path;
+	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that are to be */
+	signal(SIGHUP, SIG_IGN);
 	raise_file_limit();
 	status = open_device(&o);
 	if (!status)

@@ -177,6 +177,12 @@ void nnb__put_request(struct nnb__message *m, const struct nnb_call *call)
 		nnb__put_memory(m, nnb_pool_memory(call->pools[i]));
 }
 
+void nnb__put_terms(struct nnb__message *m, const struct nnb_terms *terms)
+{
+	nnb__put_u64(m, terms->deadline_ns);
+	nnb__put_u64(m, terms->loop_timeout_ns);
+}
+
 void nnb__put_result(struct nnb__message *m, const struct nnb_result *r)
 {
 	nnb__put_u32(m, r->status);
@@ -330,6 +336,12 @@ void nnb__request_fini(struct nnb__request *r)
 	free(r->arguments);
 	free(r->pools);
 	*r = (struct nnb__request){ 0 };
+}
+
+void nnb__get_terms(struct nnb__message *m, struct nnb_terms *ret)
+{
+	ret->deadline_ns = nnb__get_u64(m);
+	ret->loop_timeout_ns = nnb__get_u64(m);
 }
 
 void nnb__get_result(struct nnb__message *m, struct nnb_result *ret, uint32_t room)

@@ -17,7 +17,7 @@
 #include "nnb/client.h"
 
 enum {
-	NNB__PROTOCOL = 1,           /* its version */
+	NNB__PROTOCOL = 2,           /* its version */
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
@@ -27,24 +27,29 @@ enum {
 
 enum nnb__type {
 	/* on the life line, from the client */
-	NNB__HELLO = 1, /* version u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
-	NNB__CHANNEL,   /* fd: a socket to answer calls on -> an answer */
+	NNB__HELLO =
+		1, /* version u32, hal u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
+	NNB__CHANNEL, /* fd: a socket to answer calls on -> an answer */
 
 	/* on a channel, from the client; each is answered */
-	NNB__COUNTS = 16,        /* -> struct nnb_service_counts */
-	NNB__SUPPORTED,          /* model -> a byte an operation */
-	NNB__PREPARE,            /* how, cache, model -> id u32 */
-	NNB__PREPARE_FROM_CACHE, /* how, cache -> id u32 */
+	NNB__COUNTS = 16, /* -> struct nnb_service_counts */
+	NNB__SUPPORTED,   /* model -> a byte an operation */
+	NNB__PREPARE,     /* preference u32, priority u32, deadline u64, cache, model -> id u32, preference u32 */
+	NNB__PREPARE_FROM_CACHE, /* deadline u64, cache -> id u32, preference u32 */
 	NNB__RELEASE,            /* model's id -> */
-	NNB__EXECUTE,            /* model's id, measure, request -> result */
-	NNB__EXECUTE_ASYNC,      /* model's id, measure, request, serial u64 -> ; u32: NNB__DONE will come */
-	NNB__BURST,              /* model's id, two descriptors; fd: where to ask for memories -> id u32 */
-	NNB__BURST_CLOSE,        /* burst's id -> */
-	NNB__FREE_MEMORY,        /* burst's id, slot -> */
+	NNB__EXECUTE,            /* model's id, measure, terms, request -> result */
+	NNB__EXECUTE_ASYNC,      /* model's id, measure, terms, request, serial u64 -> ; u32: NNB__DONE will come */
+	NNB__BURST,       /* model's id, extended u32, two descriptors; fd: where to ask for memories -> id u32 */
+	NNB__BURST_CLOSE, /* burst's id -> */
+	NNB__FREE_MEMORY, /* burst's id, slot -> */
+	NNB__EXECUTE_FENCED, /* model's id, measure, terms, request, duration u64, n u32, serial u64; n fences -> ; a fence */
+	NNB__TIMES,          /* model's id -> floor, estimate, step u64 */
+	NNB__APPS,           /* -> n u32, n struct nnb_app_counts */
 
 	/* from the service */
 	NNB__DONE = 32, /* on the events' socket: serial u64, result. No answer */
 	NNB__MEMORIES,  /* on a burst's: n u32, slots -> n memories */
+	NNB__FENCED, /* on the events' socket: serial u64, status u32, two timings. No answer. Then the fence is signalled */
 
 	NNB__ANSWER = 64, /* status u32, reason; then what was asked for, if the status is NONE */
 	NNB__MORE         /* no body: more fds of the message before */
@@ -78,6 +83,7 @@ void nnb__put_text(struct nnb__message *m, const char *text);
 void nnb__put_fd(struct nnb__message *m, int fd);
 void nnb__put_memory(struct nnb__message *m, const struct nnb_memory *memory);
 void nnb__put_request(struct nnb__message *m, const struct nnb_call *call);
+void nnb__put_terms(struct nnb__message *m, const struct nnb_terms *terms);
 void nnb__put_result(struct nnb__message *m, const struct nnb_result *result);
 
 /* ---- taking apart: zeroes where there is nothing, and m->failed ---- */
@@ -103,6 +109,7 @@ struct nnb__request {
 /* Of at most @most arguments. False: it is not there, and there is nothing to free. */
 bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret);
 void nnb__request_fini(struct nnb__request *request);
+void nnb__get_terms(struct nnb__message *m, struct nnb_terms *ret);
 /* Into @ret, whose shapes have room for @room, or are NULL. */
 void nnb__get_result(struct nnb__message *m, struct nnb_result *ret, uint32_t room);
 

@@ -46,25 +46,46 @@ static const struct {
 
 /* ---- what apps hold ---- */
 
+/* Is there as much? Then it is taken. Otherwise *own: the app would have been allowed it. The lock is held. */
+static bool lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool *own)
+{
+	struct nnb_service *s = app->service;
+	uint64_t limit = s->limits[resource], most = resource == NNB__BYTES ? s->config.memory : UINT64_MAX;
+
+	*own = n <= limit && app->held[resource] <= limit - n;
+	if (!*own || s->held[resource] > most - n)
+		return false;
+	app->held[resource] += n;
+	s->held[resource] += n;
+	return true;
+}
+
+bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+{
+	bool lent, own;
+
+	pthread_mutex_lock(&app->service->lock);
+	lent = lend(app, resource, n, &own);
+	pthread_mutex_unlock(&app->service->lock);
+	return lent;
+}
+
 enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
 {
 	struct nnb_service *s = app->service;
 	uint64_t limit = s->limits[resource], held;
-	bool fits;
+	bool lent, own;
 
 	pthread_mutex_lock(&s->lock);
-	held = app->held[resource];
-	fits = n <= limit && held <= limit - n;
-	if (fits) {
-		app->held[resource] += n;
-		s->held[resource] += n;
-	}
+	lent = lend(app, resource, n, &own);
+	held = own ? s->held[resource] : app->held[resource];
 	pthread_mutex_unlock(&s->lock);
-	if (fits)
+	if (lent)
 		return NNB_STATUS_NONE;
 	nnb__count(s, NNB__REFUSED, 1);
-	nnb_because(reason, "%llu more %s: the app has %llu of %llu", (unsigned long long)n, resources[resource].name,
-	            (unsigned long long)held, (unsigned long long)limit);
+	nnb_because(reason, "%llu more %s: %s %llu of %llu", (unsigned long long)n, resources[resource].name,
+	            own ? "all apps together have" : "the app has", (unsigned long long)held,
+	            (unsigned long long)(own ? s->config.memory : limit));
 	return n > limit ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
@@ -103,7 +124,7 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 
 struct nnb__budget nnb__budget_of(struct nnb__app *app)
 {
-	return (struct nnb__budget){ budget_take, budget_give, app };
+	return (struct nnb__budget){ .take = budget_take, .give = budget_give, .arg = app };
 }
 
 void nnb__count(struct nnb_service *s, enum nnb__counter counter, uint64_t n)
@@ -155,6 +176,24 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 	free(app);
 }
 
+uint32_t nnb__apps(struct nnb_service *s, struct nnb__app *only, struct nnb_app_counts **ret)
+{
+	uint32_t n = 0, room = 0;
+
+	pthread_mutex_lock(&s->lock);
+	for (struct nnb__app *a = s->apps; a; a = a->next)
+		room++;
+	*ret = calloc(room, sizeof(**ret));
+	for (struct nnb__app *a = s->apps; *ret && a; a = a->next) {
+		if (only && a != only)
+			continue;
+		(*ret)[n].app = a->key;
+		nnb__lanes_counts(&s->lanes, &a->lane_app, &(*ret)[n++]);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
 static void enlist(struct nnb_service *s, struct nnb__connection *c)
 {
 	c->next = s->connections;
@@ -199,6 +238,7 @@ enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
 	if (getsockopt(c->life, SOL_SOCKET, SO_PEERCRED, &who, &size))
 		status = NNB_STATUS_GENERAL_FAILURE;
 	c->process = pidfd_open(who.pid, 0);
+	c->sees_all = who.uid == 0 || who.uid == geteuid();
 	if (!status && by_pid && who.uid != geteuid()) {
 		nnb_because(reason, "this service is user %u's own", geteuid());
 		status = NNB_STATUS_DEVICE_UNAVAILABLE;
@@ -343,8 +383,12 @@ static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
 		s->config.connections = CONNECTIONS;
 	if (!s->config.callback_ns)
 		s->config.callback_ns = CALLBACK_NS;
+	if (!s->config.memory)
+		s->config.memory = UINT64_MAX;
 	for (int i = 0; i < NNB__N_RESOURCES; i++)
 		s->limits[i] = asked[i] ? asked[i] : resources[i].usual;
+	if (s->limits[NNB__BYTES] > s->config.memory) /* nor may one have more than all */
+		s->limits[NNB__BYTES] = s->config.memory;
 	if (getrandom(&s->instance, sizeof(s->instance), 0) != sizeof(s->instance))
 		s->instance = (uint32_t)getpid();
 	s->instance = s->instance % 4095 + 1;
@@ -361,6 +405,14 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	fill_in(s, config);
+	r = nnb__lanes_init(&s->lanes, config->policy, config->preempt, config->deadlines, config->lanes);
+	if (r) {
+		nnb_because(reason, "the kernel does not let us set nice values: that takes CAP_SYS_NICE, or "
+		                    "a limit (RLIMIT_NICE) of 30");
+		nnb_service_close(s);
+		return r;
+	}
+	s->config.lanes = s->lanes.policy.lanes;
 	s->socket = strdup(config->socket);
 	if (!s->socket || asprintf(&s->lock_path, "%s.lock", config->socket) < 0)
 		r = -ENOMEM;
@@ -456,6 +508,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	}
 	if (s->lock_fd >= 0)
 		close(s->lock_fd); /* the file stays: to remove it would let two hold two files of one name */
+	nnb__lanes_fini(&s->lanes);
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);
 	free(s->socket);

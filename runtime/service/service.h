@@ -1,8 +1,8 @@
 /*
  * service.h -- inside of the service: apps and what they hold, connections, models, bursts.
  *
- * service.c listens and keeps the apps; connection.c is the life of a connection and its channels; calls.c, models.c and
- * executions.c answer what comes over a channel; burst.c is a burst's service side with its line to the client.
+ * service.c listens and keeps the apps; connection.c is the life of a connection and its channels; calls.c, models.c,
+ * executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to the client.
  */
 #ifndef NNB_SERVICE_SERVICE_H
 #define NNB_SERVICE_SERVICE_H
@@ -12,6 +12,7 @@
 
 #include "burst/map.h"
 #include "nnb/service.h"
+#include "sched/run.h"
 #include "service/protocol.h"
 
 /* What one app may have a number of. */
@@ -31,6 +32,9 @@ struct nnb__app {
 	struct nnb_service *service;
 	uint32_t key; /* a uid, or a pid */
 	uint64_t held[NNB__N_RESOURCES];
+	struct nnb__lane_app lane_app;
+	struct nnb__lane_app
+		seeds; /* as whom its models are tried out: that is not what it is told of, nor judged by */
 };
 
 enum nnb__counter {
@@ -40,6 +44,7 @@ enum nnb__counter {
 	NNB__SLOT_MISSES,
 	NNB__SYNC,
 	NNB__ASYNCS,
+	NNB__FENCEDS,
 	NNB__REFUSED,
 	NNB__N_COUNTERS
 };
@@ -47,6 +52,7 @@ enum nnb__counter {
 struct nnb_service {
 	struct nnb_service_config config; /* defaults filled in */
 	uint64_t limits[NNB__N_RESOURCES];
+	struct nnb__lanes lanes;
 	char *socket, *lock_path;
 	int listener, lock_fd, stop_fd;
 	uint32_t instance;
@@ -67,6 +73,8 @@ struct nnb_service {
  * more than it may ever have.
  */
 enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason);
+/* The same without a word: false is no refusal of anything. */
+bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
 
@@ -78,6 +86,9 @@ uint32_t nnb__new_id(struct nnb_service *service);
 
 void nnb__count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
 
+/* What apps got of the lanes, of @only or of all (NULL). Their number, and *ret owned; NULL: no memory for it. */
+uint32_t nnb__apps(struct nnb_service *service, struct nnb__app *only, struct nnb_app_counts **ret);
+
 /* ---- models: counted; what they hold of their app is given back with the last count ---- */
 
 struct nnb__model {
@@ -85,6 +96,9 @@ struct nnb__model {
 	struct nnb__app *app;
 	uint32_t id;
 	struct nnb_prepared *prepared;
+	struct nnb__times times;
+	uint64_t
+		frame_bytes; /* what an execution of it takes besides its pools: as far as that is known before there is one */
 	bool low_power;
 	uint32_t pools;
 	uint64_t bytes;
@@ -93,6 +107,13 @@ struct nnb__model {
 struct nnb__model *nnb__model_ref(struct nnb__model *model);
 void nnb__model_unref(struct nnb__model *model);
 
+/*
+ * As nnb__take_pools, for executions of @model, which its app holds besides: what does not fit beside it never will, and is
+ * RESOURCE_EXHAUSTED_PERSISTENT.
+ */
+enum nnb_status nnb__model_take(struct nnb__model *model, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
+struct nnb__budget nnb__model_budget(struct nnb__model *model);
+
 /* ---- bursts: counted likewise ---- */
 
 struct nnb__burst {
@@ -100,6 +121,7 @@ struct nnb__burst {
 	struct nnb__connection *connection;
 	struct nnb__model *model;
 	uint32_t id;
+	bool extended;
 	int line;                    /* to the client, to ask what slots are */
 	bool broken;                 /* it is out of step: ask no more. The burst's thread's */
 	struct nnb__message message; /* likewise */
@@ -108,10 +130,11 @@ struct nnb__burst {
 
 /* @line is taken, whatever happens, and so is a count of @model. */
 enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *connection, struct nnb__model *model,
-                               const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result, int line,
-                               struct nnb_reason *reason);
+                               bool extended, const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
+                               int line, struct nnb_reason *reason);
 void nnb__burst_unref(struct nnb__burst *burst);
-void nnb__burst_hang_up(struct nnb__burst *burst); /* who waits for the client's answer waits no more. Any thread */
+/* Who waits for the client's answer, or a lane, waits no more. Any thread. */
+void nnb__burst_hang_up(struct nnb__burst *burst);
 
 /* ---- connections ---- */
 
@@ -128,6 +151,8 @@ struct nnb__connection {
 	struct nnb__app *app;
 	uint32_t id;
 	char name[NNB_NAME_MAX];
+	uint32_t hal;  /* enum nnb_hal */
+	bool sees_all; /* what other apps get of the lanes */
 	int life, events;
 	int process;                 /* a pidfd of who connected; -1: there is none to be had */
 	pthread_mutex_t events_lock; /* one sender at a time */
@@ -138,7 +163,8 @@ struct nnb__connection {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t fewer; /* a channel or an asynchronous execution has gone */
 	struct nnb__channel *channels;
-	uint32_t n_channels, n_async; /* those that are about to end, too */
+	uint32_t n_channels, n_async;   /* those that are about to end, too */
+	struct nnb__fenced *signalling; /* about to signal their fences */
 	struct nnb__table models, bursts;
 };
 
@@ -148,6 +174,7 @@ struct nnb__channel {
 	int sock;
 	struct nnb__message in, out;
 	uint32_t made_model, made_burst; /* by the call under way; 0: none */
+	int made_fence;                  /* likewise, for its answer; -1: none */
 	bool will_tell;                  /* it was promised that the client will be told */
 };
 
@@ -170,6 +197,15 @@ int nnb__call(struct nnb__channel *channel);
 /* The answer did not arrive: undo what the call made. */
 void nnb__unmake(struct nnb__channel *channel);
 
+/* Has the client a HAL with deadlines and priorities, and their statuses? */
+static inline bool nnb__has_qos(const struct nnb__connection *connection)
+{
+	return connection->hal >= NNB_HAL_1_3;
+}
+
+/* The status as this client knows it. */
+enum nnb_status nnb__status_for(const struct nnb__connection *connection, enum nnb_status status);
+
 /* For who answers. */
 void nnb__call_answer(struct nnb__channel *channel, enum nnb_status status, const struct nnb_reason *why);
 void nnb__call_malformed(struct nnb__channel *channel);
@@ -185,9 +221,49 @@ void nnb__call_release(struct nnb__channel *channel);
 void nnb__model_drop(struct nnb__connection *connection, uint32_t id);
 uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n); /* UINT64_MAX: more than that */
 
+/* ---- executions by call ---- */
+
+/* One execution, from the call to its result. */
+struct nnb__job {
+	struct nnb__connection *connection;
+	struct nnb__model *model;
+	struct nnb__request request;
+	struct nnb_terms terms;
+	struct nnb_result result; /* owns its shapes */
+	bool measure;
+	uint64_t began;             /* if it is to be measured */
+	uint64_t serial;            /* of one that is not waited for */
+	struct nnb__fenced *fenced; /* of one that waits for fences, owned; else NULL */
+};
+
+/* Take the call apart as far as its request. False, and the call is answered. */
+bool nnb__job_of(struct nnb__channel *channel, struct nnb__job *ret);
+void nnb__job_fini(struct nnb__job *job);
+
+/* Is there any point in beginning? (nnb__admit) */
+enum nnb_status nnb__job_admit(struct nnb__job *job, struct nnb_reason *why);
+
+/* Map its pools, run it on a lane, unmap them: job->result. */
+void nnb__job_execute(struct nnb__job *job, struct nnb_reason *why);
+
+/*
+ * Have @run end a copy of @job, on a thread of its own: it gives back its NNB__ASYNC, says what became of the job, and
+ * calls nnb__job_leave with it, last of all. NONE; or why not, and nothing has happened.
+ */
+enum nnb_status nnb__job_launch(struct nnb__job *job, void *(*run)(void *job), struct nnb_reason *why);
+void nnb__job_leave(struct nnb__job *job);
+
+void nnb__call_times(struct nnb__channel *channel);
+
 /* executions.c */
 void nnb__call_execute(struct nnb__channel *channel);
 void nnb__call_execute_async(struct nnb__channel *channel);
+
+/* fenced.c */
+void nnb__call_execute_fenced(struct nnb__channel *channel);
+void nnb__fenced_answered(struct nnb__channel *channel, bool arrived); /* or not: then what waits is given up */
+void nnb__fenced_free(struct nnb__fenced *fenced);
+void nnb__fenced_hurry(struct nnb__connection *connection); /* nobody is to be held up. Its lock is held */
 
 /* ---- tables ---- */
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "nnb/fence.h"
 #include "service_helpers.h"
 
 enum { N = 64 };
@@ -75,6 +76,18 @@ static void doom_burst(struct doomed *d, const char *socket_path)
 	must(nnb_remote_burst(d->remote, NULL, &d->burst, NULL) == NNB_STATUS_NONE);
 	for (size_t i = 0; i < N_OF(d->io); i++)
 		io_init(&d->io[i], N);
+}
+
+/* From now on executions are held; not before, for preparing takes some. */
+static void hold_runs(void)
+{
+	int fd = open(getenv("NNB_GATE"), O_RDWR | O_CLOEXEC);
+	struct gate *gate = mmap(NULL, sizeof(*gate), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	must(gate != MAP_FAILED);
+	atomic_store(&gate->hold_runs, 1);
+	munmap(gate, sizeof(*gate));
+	close(fd);
 }
 
 static void connected(const char *socket_path)
@@ -148,6 +161,7 @@ static void executing_sync(const char *socket_path)
 	struct doomed d;
 
 	doom_burst(&d, socket_path);
+	hold_runs();
 	say('.');
 	nnb_remote_execute(d.remote, &d.io[0].call, NULL, NULL);
 }
@@ -157,8 +171,42 @@ static void executing_async(const char *socket_path)
 	struct doomed d;
 
 	doom_burst(&d, socket_path);
+	hold_runs();
 	for (int i = 0; i < 3; i++)
 		must(nnb_remote_execute_async(d.remote, &d.io[i].call, not_told, NULL, NULL) == NNB_STATUS_NONE);
+	say('.');
+}
+
+static void launch_fenced(struct doomed *d, int i, int fence)
+{
+	const struct nnb_fenced_how how = { .wait_for = &fence, .n_wait_for = fence >= 0 };
+	struct nnb_fenced *fenced;
+	int signalled;
+
+	must(nnb_remote_execute_fenced(d->remote, &d->io[i].call, &how, &fenced, &signalled, NULL) == NNB_STATUS_NONE);
+	nnb_fenced_free(fenced);
+	close(signalled);
+}
+
+static void behind_a_fence(const char *socket_path)
+{
+	struct doomed d;
+	int fence;
+
+	doom_burst(&d, socket_path);
+	must(nnb_fence_new(&fence) == 0);
+	for (int i = 0; i < 3; i++)
+		launch_fenced(&d, i, fence);
+	say('.');
+}
+
+static void executing_fenced(const char *socket_path)
+{
+	struct doomed d;
+
+	doom_burst(&d, socket_path);
+	hold_runs();
+	launch_fenced(&d, 0, -1);
 	say('.');
 }
 
@@ -167,6 +215,7 @@ static void executing_by_burst(const char *socket_path)
 	struct doomed d;
 
 	doom_burst(&d, socket_path);
+	hold_runs();
 	say('.');
 	nnb_burst_execute(d.burst, &d.io[0].call, NULL, NULL);
 }
@@ -183,6 +232,7 @@ static void busy(const char *socket_path)
 			must(nnb_burst_execute(d.burst, &d.io[i % 3].call, NULL, NULL) == NNB_STATUS_NONE);
 			must(nnb_remote_execute(d.remote, &d.io[i % 3].call, NULL, NULL) == NNB_STATUS_NONE);
 			must(!nnb_remote_execute_async(d.remote, &d.io[i % 3].call, not_told, NULL, NULL));
+			launch_fenced(&d, i % 3, -1);
 		}
 		for (int i = 0; i < 3; i++)
 			io_fini(&d.io[i]);
@@ -208,6 +258,8 @@ static const struct step {
 	{ "in a sync execution", executing_sync, .runs = 1 },
 	{ "in asynchronous executions", executing_async, .runs = 3 },
 	{ "in a burst's execution", executing_by_burst, .runs = 1 },
+	{ "behind a fence", behind_a_fence },
+	{ "in a fenced execution", executing_fenced, .runs = 1 },
 };
 
 static void play(const char *name, const char *socket_path)
@@ -245,7 +297,6 @@ static void a_client_dies(void **state)
 	for (int i = 0; i < 5; i++) {
 		struct child c;
 
-		atomic_store(&f->s.gate->hold_runs, step->runs);
 		atomic_store(&f->s.gate->hold_prepares, step->prepares);
 		child_start(&c, step->name, &f->s, "");
 		assert_int_equal(child_hears(&c), '.');

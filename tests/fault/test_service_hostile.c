@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "nnb/fence.h"
 #include "nnb/packet.h"
 #include "service_helpers.h"
 
@@ -37,8 +38,13 @@ enum {
 	BURST,
 	CLOSE,
 	FREE,
+	EXECUTE_FENCED,
+	TIMES,
+	APPS,
+	LAST_CALL = APPS,
 	DONE = 32,
 	MEMORIES,
+	FENCED,
 	ANSWER = 64,
 	MORE,
 	LARGE = 1 /* a flag */
@@ -205,6 +211,9 @@ struct evil {
 	uint8_t *form;
 	size_t form_bytes;
 	struct nnb_memory pool, cut; /* cut: of a file that may be cut short */
+	int fences[4];               /* signalled, pending, failed, and none */
+	unsigned n_fences;           /* of these, that the next one waits for */
+	uint64_t deadline_ns;
 	struct nnb_fmq *request, *result;
 	struct raw raw_request, raw_result;
 	int patience; /* ms, for answers to what opens sockets */
@@ -226,6 +235,10 @@ static void evil_init(struct evil *e, const char *socket_path, uint64_t seed)
 	must(nnb_memory_ashmem(&e->pool, (uint64_t)N * 8) == 0);
 	must(ftruncate(fd, (off_t)N * 8) == 0);
 	must(nnb_memory_mmap_fd(&e->cut, fd, (uint64_t)N * 8, PROT_READ | PROT_WRITE, 0) == 0);
+	for (int i = 0; i < 3; i++)
+		must(nnb_fence_new(&e->fences[i]) == 0);
+	must(nnb_fence_signal(e->fences[0], false) == 0 && nnb_fence_signal(e->fences[2], true) == 0);
+	e->fences[3] = dup(fd);
 }
 
 static int connected(const struct evil *e)
@@ -255,7 +268,8 @@ static int introduce(struct evil *e)
 	if (e->life < 0 || !pair(ends))
 		return -1;
 	begin(&e->out, HELLO);
-	put_u32(&e->out, 1);
+	put_u32(&e->out, 2);
+	put_u32(&e->out, NNB_HAL_1_3);
 	put_text(&e->out, "evil");
 	put_fd(&e->out, ends[1]);
 	send_out(e->life, &e->out);
@@ -295,12 +309,14 @@ static void put_model(struct evil *e)
 		put_fd(&e->out, e->model->pools[i].fds[0]);
 }
 
-static void put_how(struct evil *e, bool cache)
+/* A deadline, and a cache. */
+static void put_cache(struct evil *e, bool cache)
 {
 	static const uint8_t token[NNB_TOKEN_BYTES] = { 7 };
-	const uint32_t words[] = { 1, 1, cache, cache, cache };
+	const uint32_t counts[] = { cache, cache, cache };
 
-	put(&e->out, words, sizeof(words));
+	put_u64(&e->out, 0);
+	put(&e->out, counts, sizeof(counts));
 	put(&e->out, token, sizeof(token));
 	for (int i = 0; cache && i < 2; i++)
 		put_fd(&e->out, e->cut.fds[0]);
@@ -308,8 +324,11 @@ static void put_how(struct evil *e, bool cache)
 
 static void put_request(struct evil *e, bool cut)
 {
-	const uint32_t counts[] = { e->model_id, 0, 1, 1, 1 };
+	const uint32_t words[] = { e->model_id, 0 }, counts[] = { 1, 1, 1 };
 
+	put(&e->out, words, sizeof(words));
+	put_u64(&e->out, e->deadline_ns);
+	put_u64(&e->out, 0);
 	put(&e->out, counts, sizeof(counts));
 	put_argument(&e->out, 0, 0, N * 4);
 	put_argument(&e->out, 0, N * 4, N * 4);
@@ -344,11 +363,13 @@ static void make_call(struct evil *e, uint16_t type)
 		put_model(e);
 		break;
 	case PREPARE:
-		put_how(e, next_random(&e->seed) % 4 == 0);
+		put_u32(&e->out, 1);
+		put_u32(&e->out, 1);
+		put_cache(e, next_random(&e->seed) % 4 == 0);
 		put_model(e);
 		break;
 	case FROM_CACHE:
-		put_how(e, true);
+		put_cache(e, true);
 		break;
 	case RELEASE:
 		put_u32(&e->out, e->model_id);
@@ -359,9 +380,21 @@ static void make_call(struct evil *e, uint16_t type)
 		if (type == ASYNC)
 			put_u64(&e->out, next_random(&e->seed));
 		break;
+	case EXECUTE_FENCED:
+		put_request(e, next_random(&e->seed) % 4 == 0);
+		put_u64(&e->out, 0);
+		put_u32(&e->out, e->n_fences);
+		put_u64(&e->out, next_random(&e->seed));
+		for (unsigned i = 0; i < e->n_fences; i++)
+			put_fd(&e->out, e->fences[i]);
+		break;
+	case TIMES:
+		put_u32(&e->out, e->model_id);
+		break;
 	case BURST:
 		make_queues(e);
 		put_u32(&e->out, e->model_id);
+		put_u32(&e->out, 1);
 		put_queue(&e->out, e->request);
 		put_queue(&e->out, e->result);
 		if (e->line >= 0)
@@ -421,12 +454,12 @@ static void write_request(struct evil *e, int32_t slot)
 {
 	const struct nnb_argument in = { .location = { 0, 0, N * 4 } }, out = { .location = { 0, N * 4, N * 4 } };
 	const struct nnb_request request = { &in, &out, 1, 1, 1, NULL };
-	size_t n = nnb_packet_request_size(&request);
+	size_t n = nnb_packet_request_size(&request, NULL);
 	struct nnb_fmq_tx tx;
 
 	if (nnb_fmq_begin_write(e->request, n, &tx))
 		return;
-	nnb_packet_request_build(&tx, &request, &slot, false);
+	nnb_packet_request_build(&tx, &request, &slot, false, NULL);
 	nnb_fmq_commit_write_and_wake(e->request, n);
 }
 
@@ -932,6 +965,80 @@ static void steals_what_another_channel_makes(struct evil *e)
 	pthread_join(thief.thread, NULL);
 }
 
+/* Whatever it is, it is looked at first. */
+static void waits_for_what_is_no_fence(struct evil *e)
+{
+	unsigned refused = 0;
+
+	e->n_fences = 1;
+	for (int i = 0; i < 100; i++) {
+		int status;
+
+		close(e->fences[0]);
+		e->fences[0] = odd_fd(e);
+		status = call(e, EXECUTE_FENCED, PROMPT);
+		must(status == NNB_STATUS_INVALID_ARGUMENT || nnb_fence_state(e->fences[0]) >= 0);
+		refused += status != NNB_STATUS_NONE;
+	}
+	must(refused > 80);
+}
+
+static void floods_behind_a_fence(struct evil *e)
+{
+	e->n_fences = 2;
+	floods(e, EXECUTE_FENCED, 64);
+}
+
+/* The fence of the answer. */
+static int receive_fence(int sock)
+{
+	struct pollfd at = { .fd = sock, .events = POLLIN };
+	uint8_t buf[256];
+	struct iovec iov = { buf, sizeof(buf) };
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
+	int fd;
+
+	must(poll(&at, 1, PROMPT) == 1 && recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) > 0);
+	if (control.align.cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(&control.align), sizeof(fd));
+	return fd;
+}
+
+/* Fails it itself, just when the service wants to, and has who comes second wait. */
+static void fights_for_its_fence(struct evil *e)
+{
+	static const uint64_t failed = UINT64_C(0xfffffffffffffffe);
+	int n = 0;
+
+	e->n_fences = 2;
+	for (uint64_t end = now_ns() + 1000 * MS; now_ns() < end; n++) {
+		uint64_t then;
+		int fence;
+
+		make_call(e, EXECUTE_FENCED);
+		must(send_out(e->channels[0], &e->out));
+		fence = receive_fence(e->channels[0]);
+		if (fence < 0) /* too many are held up already */
+			break;
+		nnb_fence_signal(e->fences[1], true);
+		for (then = now_ns() + next_random(&e->seed) % 60000; now_ns() < then;)
+			;
+		if (write(fence, &failed, sizeof(failed)) > 0)
+			fcntl(fence, F_SETFL, 0);
+		close(fence);
+		close(e->fences[1]);
+		must(nnb_fence_new(&e->fences[1]) == 0);
+	}
+	must(n > 60);
+}
+
 static const struct evil_scene {
 	const char *name;
 	void (*play)(struct evil *);
@@ -962,6 +1069,9 @@ static const struct evil_scene {
 	{ "floods with bursts", floods_bursts },
 	{ "floods with connections", floods_connections },
 	{ "steals what another channel makes", steals_what_another_channel_makes },
+	{ "waits for what is no fence", waits_for_what_is_no_fence },
+	{ "floods behind a fence", floods_behind_a_fence },
+	{ "fights for its fence", fights_for_its_fence },
 };
 
 /* ---- random sessions ---- */
@@ -1061,7 +1171,7 @@ static void send_wrong_header(struct evil *e, int sock)
 /* A call that is nearly right. */
 static void mutate_a_call(struct evil *e)
 {
-	uint16_t type = (uint16_t)(COUNTS + chance(e, FREE - COUNTS + 1));
+	uint16_t type = (uint16_t)(COUNTS + chance(e, LAST_CALL - COUNTS + 1));
 	int sock = some_socket(e), odd = -1, line = -1;
 
 	make_call(e, type);
@@ -1093,7 +1203,7 @@ static void mutate_a_call(struct evil *e)
 static void call_rightly(struct evil *e)
 {
 	if (e->n_channels)
-		call(e, (uint16_t)(COUNTS + chance(e, FREE - COUNTS + 1)), SOON);
+		call(e, (uint16_t)(COUNTS + chance(e, LAST_CALL - COUNTS + 1)), SOON);
 }
 
 static void send_noise(struct evil *e)
@@ -1183,6 +1293,20 @@ static void cut_or_grow(struct evil *e)
 		e->cut.fds[0] = memfd_create("cut", MFD_CLOEXEC);
 }
 
+/* What it waits for and until when; and what was pending is over, or the other way round. */
+static void change_the_times(struct evil *e)
+{
+	static const uint64_t deadlines[] = { 0, 0, 0, 1, UINT64_MAX };
+
+	e->n_fences = (unsigned)chance(e, N_OF(e->fences) + 1);
+	e->deadline_ns = chance(e, 4) ? deadlines[chance(e, N_OF(deadlines))] : now_ns() + chance(e, 20 * MS);
+	if (chance(e, 3))
+		return;
+	nnb_fence_signal(e->fences[1], chance(e, 2));
+	close(e->fences[1]);
+	must(nnb_fence_new(&e->fences[1]) == 0);
+}
+
 /* As far as it gets. */
 static void start_over(struct evil *e)
 {
@@ -1227,9 +1351,10 @@ static void die(struct evil *e)
 }
 
 static void (*const acts[])(struct evil *) = {
-	mutate_a_call, mutate_a_call, mutate_a_call,    mutate_a_call,    call_rightly, call_rightly,
-	call_rightly,  send_noise,    open_channel,     spoil_a_queue,    write_noise,  execute_by_burst,
-	start_over,    hang_up,       execute_by_burst, execute_by_burst, cut_or_grow,  die,
+	mutate_a_call,    mutate_a_call,    mutate_a_call, mutate_a_call,    call_rightly,
+	call_rightly,     call_rightly,     send_noise,    open_channel,     spoil_a_queue,
+	write_noise,      execute_by_burst, start_over,    hang_up,          execute_by_burst,
+	execute_by_burst, cut_or_grow,      die,           change_the_times, change_the_times,
 };
 
 static void play_session(struct evil *e)
@@ -1255,7 +1380,7 @@ static void count_what_is_told(struct evil *e, const char *socket_path)
 	for (uint64_t i = 0; i < 32; i++) {
 		make_call(e, ASYNC);
 		if (i % 4 == 0)
-			memset(e->out.body + 5 * 4, 0xff, 4); /* no value, which this input must have */
+			memset(e->out.body + 9 * 4, 0xff, 4); /* no value, which this input must have */
 		memcpy(e->out.body + e->out.n - sizeof(i), &i, sizeof(i));
 		send_out(e->channels[0], &e->out);
 		must(answer(e->channels[0], NULL, PROMPT) == (i % 4 ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT));
@@ -1498,13 +1623,14 @@ static void random_sessions(void **state)
 	expect_alone(g);
 	counts = app_counts(g->client);
 	print_message("%" PRIu64 " sessions, seeds %" PRIu64 " to %" PRIu64 ": %" PRIu64 " sync, %" PRIu64
-	              " async executions, %" PRIu64 " requests (%" PRIu64 " malformed), %" PRIu64 " slots of %" PRIu64
-	              " asked for, %" PRIu64 " refusals\n",
+	              " async, %" PRIu64 " fenced executions, %" PRIu64 " requests (%" PRIu64 " malformed), %" PRIu64
+	              " slots of %" PRIu64 " asked for, %" PRIu64 " refusals\n",
 	              next - first, first, next - 1, counts.sync_executions, counts.async_executions,
-	              counts.burst_requests, counts.burst_malformed, counts.slot_misses, counts.slot_lookups,
-	              counts.refused);
+	              counts.fenced_executions, counts.burst_requests, counts.burst_malformed, counts.slot_misses,
+	              counts.slot_lookups, counts.refused);
 	/* They got as far as that. */
-	assert_true(counts.burst_malformed && counts.async_executions && counts.slot_misses > 10);
+	assert_true(counts.burst_malformed && counts.async_executions && counts.fenced_executions &&
+	            counts.slot_misses > 10);
 }
 
 int main(int argc, char **argv)

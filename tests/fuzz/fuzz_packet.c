@@ -1,7 +1,8 @@
 /*
  * fuzz_packet.c -- any bytes as a packet, in one region or two: what parses, built again and parsed again, is equal.
  *
- * The input: a byte that chooses between request and result, and whether the first datum is given the right size; one
+ * The input: a byte that chooses between request and result, whether the first datum is given the right size, and whether
+ * terms have been agreed on; one
  * that says where the ring wraps; then the datums. Each region is memory of its own size, so that who reads beyond it
  * is seen. A result's shapes have a few places only.
  */
@@ -78,14 +79,26 @@ static void build_request(const struct nnb_fmq_tx *tx, const struct nnb_packet_r
 		                       .n_outputs = p->n_outputs,
 		                       .n_pools = p->n_slots };
 
-	must(nnb_packet_request_size(&r) == tx->first.n + tx->second.n);
+	must(nnb_packet_request_size(&r, &p->terms) == tx->first.n + tx->second.n);
 	memset(tx->first.base, fill, tx->first.n * DATUM);
 	if (tx->second.n)
 		memset(tx->second.base, fill, tx->second.n * DATUM);
-	nnb_packet_request_build(tx, &r, p->slots, p->measure);
+	nnb_packet_request_build(tx, &r, p->slots, p->measure, &p->terms);
 }
 
-static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at)
+/* The last request again, with other terms, is no other request. */
+static void try_other_terms(struct nnb_packet_request *p, const struct nnb_fmq_tx *tx, size_t n)
+{
+	const struct nnb_request_datum terms = { .kind = NNB_REQUEST_TERMS, .terms = { 1, 2, 3, 4 } };
+	uint64_t changes = p->changes;
+
+	must(nnb_fmq_tx_copy_to(tx, &terms, n - 1, 1));
+	must(!nnb_packet_request_parse(p, tx, NULL));
+	must(p->changes == changes && p->terms.deadline_ns == (UINT64_C(2) << 32 | 1));
+	must(p->terms.loop_timeout_ns == (UINT64_C(4) << 32 | 3));
+}
+
+static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at, bool extended)
 {
 	struct nnb_packet_request p, q;
 	struct nnb_fmq_tx again = tx_new(n, n - at ? n - at : n), other = tx_new(n, n);
@@ -93,6 +106,7 @@ static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at)
 	int r;
 
 	must(!nnb_packet_request_init(&p, n) && !nnb_packet_request_init(&q, n));
+	p.extended = q.extended = extended;
 	r = nnb_packet_request_parse(&p, tx, &reason);
 	must(!r || r == -EBADMSG);
 	must(nnb_packet_request_parse(&p, tx, NULL) == r); /* the same again, which is not looked at again */
@@ -105,6 +119,11 @@ static void try_request(const struct nnb_fmq_tx *tx, size_t n, size_t at)
 		must(p.measure == q.measure && !memcmp(p.slots, q.slots, p.n_slots * sizeof(*p.slots)));
 		same_arguments(p.inputs, q.inputs, p.n_inputs);
 		same_arguments(p.outputs, q.outputs, p.n_outputs);
+		must(p.terms.deadline_ns == q.terms.deadline_ns && p.terms.loop_timeout_ns == q.terms.loop_timeout_ns);
+	}
+	if (!r && (p.terms.deadline_ns || p.terms.loop_timeout_ns)) {
+		must(extended);
+		try_other_terms(&p, tx, n);
 	}
 	nnb_packet_request_fini(&p);
 	nnb_packet_request_fini(&q);
@@ -166,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (n && data[0] & 2) /* or most would end with their first datum */
 		say_size(tx.first.base, data[0] & 1, (uint32_t)n);
 	if (data[0] & 1)
-		try_request(&tx, n, at);
+		try_request(&tx, n, at, data[0] & 4);
 	else
 		try_result(&tx, n, at);
 	tx_free(&tx);

@@ -263,13 +263,15 @@ static inline struct nnb_prepared *prepared_sum(const char *driver)
 
 struct desk {
 	struct nnb_prepared *prepared;
-	bool plain;
+	bool plain, old;         /* old: it has not agreed to terms */
 	enum nnb_status refuses; /* what configure says */
-	enum nnb_status told;    /* what the client's callback is made to say */
-	enum nnb_status keeps;   /* what free_memory says */
-	struct gate executing;   /* all pools are there */
-	struct gate asking;      /* in the callback, before the client is asked */
-	struct gate freeing;     /* in free_memory, before it is done */
+	atomic_uint
+		admits; /* a status: what is said before pools are looked for; NONE: what the library's executor says */
+	enum nnb_status told;  /* what the client's callback is made to say */
+	enum nnb_status keeps; /* what free_memory says */
+	struct gate executing; /* all pools are there */
+	struct gate asking;    /* in the callback, before the client is asked */
+	struct gate freeing;   /* in free_memory, before it is done */
 	struct nnb_burst_executor inner;
 	struct nnb_burst_callback callback;
 	struct nnb_burst_server *server;
@@ -278,6 +280,8 @@ struct desk {
 	enum nnb_status executed;            /* the last status of the executor's */
 	_Atomic uint32_t executions, calls, frees, fallbacks, closes, releases, executors_freed;
 	_Atomic bool cancelled;
+	struct nnb_terms terms;                     /* of the last request, whichever way it came */
+	uint64_t changes;                           /* likewise */
 	int32_t asked[SLOTS_MAX], freed[SLOTS_MAX]; /* slots: of the last callback; ever */
 	uint32_t n_asked;
 };
@@ -287,6 +291,18 @@ static inline void desk_init(struct desk *d, struct nnb_prepared *p)
 	*d = (struct desk){ .prepared = p, .executing = GATE_INIT, .asking = GATE_INIT, .freeing = GATE_INIT };
 }
 
+static inline enum nnb_status desk_admit(void *arg, const struct nnb_packet_request *request, struct nnb_reason *reason)
+{
+	struct desk *d = arg;
+	enum nnb_status admits = (enum nnb_status)atomic_load(&d->admits);
+
+	hand_over();
+	d->terms = request->terms;
+	d->changes = request->changes;
+	hand_over();
+	return admits ? admits : d->inner.admit(d->inner.arg, request, reason);
+}
+
 static inline uint32_t desk_missing(void *arg, const int32_t *slots, uint32_t n, int32_t *ret)
 {
 	struct desk *d = arg;
@@ -294,11 +310,12 @@ static inline uint32_t desk_missing(void *arg, const int32_t *slots, uint32_t n,
 	return d->inner.missing(d->inner.arg, slots, n, ret);
 }
 
-static inline enum nnb_status desk_add(void *arg, int32_t slot, struct nnb_memory *memory)
+static inline enum nnb_status desk_add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
+                                       struct nnb_reason *reason)
 {
 	struct desk *d = arg;
 
-	return d->inner.add(d->inner.arg, slot, memory);
+	return d->inner.add(d->inner.arg, slots, n, memories, reason);
 }
 
 static inline void desk_remove(void *arg, int32_t slot)
@@ -363,6 +380,7 @@ static inline struct nnb_burst_executor desk_executor(struct desk *d)
 		                            .missing = desk_missing,
 		                            .add = desk_add,
 		                            .remove = desk_remove,
+		                            .admit = desk_admit,
 		                            .execute = desk_run,
 		                            .cancel = desk_cancel,
 		                            .free = desk_forget };
@@ -376,6 +394,7 @@ static inline enum nnb_status desk_configure(void *arg, const struct nnb_burst_c
 	struct nnb_burst_server_config c = { .request = request,
 		                             .result = result,
 		                             .callback = { desk_memories, d },
+		                             .extended = !d->old,
 		                             .n_outputs_max = nnb_prepared_model(d->prepared)->n_outputs,
 		                             .window_ns = NNB_FMQ_WINDOW_NONE };
 
@@ -420,6 +439,7 @@ static inline enum nnb_status desk_execute(void *arg, const struct nnb_call *cal
 	struct nnb_request request = request_of_call(call, memories);
 
 	(void)answer;
+	d->terms = call->terms;
 	d->fallbacks++;
 	return nnb_execute(d->prepared, &request, NULL, reason);
 }
@@ -439,6 +459,7 @@ static inline struct nnb_burst_service desk_service(struct desk *d)
 		                           .execute = desk_execute,
 		                           .release = desk_release,
 		                           .model = nnb_prepared_model(d->prepared),
+		                           .extended = !d->old,
 		                           .arg = d };
 }
 
@@ -500,6 +521,7 @@ static inline enum nnb_status peer_serve(struct peer *p, const struct nnb_burst_
 		                             .result = &result,
 		                             .callback = { peer_memories, p },
 		                             .executor = *executor,
+		                             .extended = true,
 		                             .n_outputs_max = n_outputs,
 		                             .window_ns = NNB_FMQ_WINDOW_NONE };
 
@@ -537,10 +559,10 @@ static inline struct nnb_request_datum *datums_of(const struct nnb_call *call, b
 
 	for (int32_t i = 0; i < SLOTS_MAX; i++)
 		slots[i] = i;
-	*n = (uint32_t)nnb_packet_request_size(&request);
+	*n = (uint32_t)nnb_packet_request_size(&request, NULL);
 	tx.first = (struct nnb_fmq_region){ calloc(*n, tx.elem_size), *n };
 	assert_non_null(tx.first.base);
-	nnb_packet_request_build(&tx, &request, slots, measure);
+	nnb_packet_request_build(&tx, &request, slots, measure, NULL);
 	return tx.first.base;
 }
 

@@ -1,18 +1,32 @@
 /*
  * gate.h -- what a test shares with the driver "gate" in a service: who is to wait there, and who does.
  *
- * The driver maps the file that $NNB_GATE names. Without one it holds nobody.
+ * The driver maps the file that $NNB_GATE names. Without one it holds nobody. Runs of which the first input begins with
+ * the number 0 are never held nor noted: the service's own, to see how long a model takes, are such.
  */
 #ifndef GATE_H
 #define GATE_H
 
 #include <stdatomic.h>
 
+enum { GATE_OPS = 4096 };
+
+/* An operation that was run. */
+struct gate_op {
+	float tag; /* the number its run's first input began with, before the first operation */
+	unsigned op;
+	int tid; /* the service's thread that ran it */
+};
+
 struct gate {
-	/* the test's: not 0 holds them */
-	atomic_uint hold_runs, hold_prepares;
+	/* the test's: not 0 holds them; runs before this operation; so many of them may go on all the same */
+	atomic_uint hold_runs, hold_prepares, hold_op, let;
+	atomic_uint op_us; /* of cpu that each operation takes at least */
 	/* the driver's: how many are held now; how many prepared models and runs there are; is the fast state on? */
 	atomic_uint held_runs, held_prepares, prepared, runs, performance;
+	atomic_uint came;  /* runs that have been held, ever */
+	atomic_uint n_ops; /* begun; the test may set it to 0 when nothing runs */
+	struct gate_op ops[GATE_OPS];
 };
 
 #endif

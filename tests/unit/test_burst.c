@@ -298,6 +298,126 @@ static void a_request_that_fails_is_not_tried_the_ordinary_way(void **state)
 	nnb_burst_free(b);
 }
 
+/* ---- terms: Q-13 ---- */
+
+static const struct nnb_terms some_terms[] = {
+	{ INT64_MAX, 0 }, { UINT64_MAX, 0 }, { UINT64_MAX - 1, 1 }, { 0, UINT64_MAX }
+};
+
+static void expect_terms(const struct desk *d, const struct nnb_terms *want)
+{
+	hand_over();
+	assert_memory_equal(&d->terms, want, sizeof(*want));
+}
+
+static void terms_reach_who_executes_either_way(void **state)
+{
+	struct bench *t = *state;
+	struct nnb_burst_config bare = { .request_capacity = SUM_DATUMS }; /* one too small */
+	struct nnb_burst *b = desk_burst(&t->desk, NULL);
+
+	for (size_t i = 0; i < 2 * N_OF(some_terms); i++) {
+		if (i == N_OF(some_terms)) {
+			nnb_burst_free(b);
+			b = desk_burst(&t->desk, &bare);
+		}
+		t->sum.call.terms = (struct nnb_terms){ 0 };
+		expect_sum(b, &t->sum, false);
+		t->sum.call.terms = some_terms[i % N_OF(some_terms)];
+		expect_sum(b, &t->sum, i >= N_OF(some_terms));
+		expect_terms(&t->desk, &t->sum.call.terms);
+	}
+	nnb_burst_free(b);
+}
+
+/* What only differs in its terms is the same request to who executes. */
+static void a_deadline_of_its_own_makes_no_other_request(void **state)
+{
+	struct bench *t = *state;
+	struct nnb_burst *b = desk_burst(&t->desk, NULL);
+	uint64_t changes = 0;
+
+	for (uint64_t i = 0; i < 10; i++) {
+		t->sum.call.terms.deadline_ns = INT64_MAX + i;
+		expect_sum(b, &t->sum, false);
+		expect_terms(&t->desk, &t->sum.call.terms);
+		assert_true(!i || t->desk.changes == changes);
+		changes = t->desk.changes;
+	}
+	nnb_burst_free(b);
+}
+
+static void a_burst_that_has_not_agreed_to_terms_takes_none(void **state)
+{
+	struct bench *t = *state;
+	struct nnb_burst_counts counts;
+	struct nnb_burst *b;
+
+	t->desk.old = true;
+	b = desk_burst(&t->desk, NULL);
+	for (size_t i = 0; i < N_OF(some_terms); i++) {
+		t->sum.call.terms = some_terms[i];
+		expect_failure(b, &t->sum.call, NNB_STATUS_INVALID_ARGUMENT);
+	}
+	nnb_burst_server_counts(t->desk.server, &counts);
+	assert_int_equal(counts.requests, 0);
+	assert_int_equal(t->desk.fallbacks, 0);
+	t->sum.call.terms = (struct nnb_terms){ 0 };
+	expect_sum(b, &t->sum, false);
+	nnb_burst_free(b);
+}
+
+static const enum nnb_status newer_statuses[] = { NNB_STATUS_MISSED_DEADLINE_TRANSIENT,
+	                                          NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+	                                          NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
+	                                          NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT };
+
+/* Who is not admitted is not asked for memory. */
+static void a_request_that_is_not_admitted_is_answered_at_once(void **state)
+{
+	struct bench *t = *state;
+	struct nnb_burst *b;
+
+	for (size_t i = 0; i < 2 * N_OF(newer_statuses); i++) {
+		t->desk.old = i & 1;
+		t->desk.admits = newer_statuses[i / 2];
+		b = desk_burst(&t->desk, NULL);
+		expect_failure(b, &t->sum.call,
+		               t->desk.old ? NNB_STATUS_GENERAL_FAILURE : newer_statuses[i / 2]); /* */
+		assert_int_equal(t->desk.calls, i);
+		t->desk.admits = NNB_STATUS_NONE;
+		expect_sum(b, &t->sum, false);
+		assert_int_equal(t->desk.calls, i + 1);
+		nnb_burst_free(b);
+	}
+	assert_int_equal(t->desk.fallbacks, 0);
+}
+
+/* of the burst in this process, and of its ordinary way. */
+static void a_local_burst_keeps_deadlines_either_way(void **state)
+{
+	struct bench *t = *state;
+	struct nnb_burst_config bare = { .request_capacity = SUM_DATUMS };
+	struct nnb_answer answer;
+	struct nnb_burst *b;
+
+	for (int falls_back = 0; falls_back < 2; falls_back++) {
+		assert_int_equal(nnb_burst_local(&b, t->desk.prepared, !t->plain, falls_back ? &bare : NULL, NULL),
+		                 NNB_STATUS_NONE);
+		for (uint64_t deadline = 1; deadline < 3; deadline++) {
+			t->sum.call.terms.deadline_ns = deadline;
+			answer = (struct nnb_answer){ 0 };
+			assert_int_equal(burst_execute(b, &t->sum.call, &answer, NULL),
+			                 NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
+			assert_int_equal(answer.fallback, falls_back);
+		}
+		t->sum.call.terms.deadline_ns = INT64_MAX;
+		expect_sum(b, &t->sum, falls_back);
+		t->sum.call.terms.deadline_ns = 0;
+		nnb_burst_free(b);
+	}
+}
+
 /* ---- results: B-35, section 11 ---- */
 
 /* (a, b) = (x + x, x * x), of rank 4: a result of 12 datums. */
@@ -955,6 +1075,11 @@ int main(void)
 	TEST(a_packet_that_just_fits_does_not);
 	TEST(a_local_burst_falls_back_with_the_shapes_and_the_status);
 	TEST(a_request_that_fails_is_not_tried_the_ordinary_way);
+	TEST(terms_reach_who_executes_either_way);
+	TEST(a_deadline_of_its_own_makes_no_other_request);
+	TEST(a_burst_that_has_not_agreed_to_terms_takes_none);
+	TEST(a_request_that_is_not_admitted_is_answered_at_once);
+	TEST(a_local_burst_keeps_deadlines_either_way);
 	TEST_WITHOUT_BENCH(a_result_that_does_not_fit_is_a_failure_and_no_fallback);
 	TEST_WITHOUT_BENCH(an_output_that_is_too_small_is_told_its_shape);
 	TEST(an_execution_is_measured_if_asked_for);

@@ -56,6 +56,10 @@ static void datums_are_laid_out_as_the_manual_says(void **state)
 	assert_int_equal(offsetof(struct nnb_request_datum, dimension), 4);
 	assert_int_equal(offsetof(struct nnb_request_datum, slot), 4);
 	assert_int_equal(offsetof(struct nnb_request_datum, measure), 4);
+	assert_int_equal(offsetof(struct nnb_request_datum, terms.deadline_low), 4);
+	assert_int_equal(offsetof(struct nnb_request_datum, terms.deadline_high), 8);
+	assert_int_equal(offsetof(struct nnb_request_datum, terms.loop_low), 12);
+	assert_int_equal(offsetof(struct nnb_request_datum, terms.loop_high), 16);
 	assert_int_equal(offsetof(struct nnb_result_datum, packet.size), 8);
 	assert_int_equal(offsetof(struct nnb_result_datum, packet.n_operands), 16);
 	assert_int_equal(offsetof(struct nnb_result_datum, operand.sufficient), 8);
@@ -83,6 +87,7 @@ static const struct request_case {
 	int32_t slots[4];
 	bool measure;
 	size_t size; /* B-10 */
+	struct nnb_terms terms;
 } requests[] = {
 	{ "nothing at all", 0, 0, 0, .size = 2 },
 	{ "nothing, measured", 0, 0, 0, .measure = true, .size = 2 },
@@ -94,6 +99,18 @@ static const struct request_case {
 	{ "slots that are none (B-19)", 0, 0, 4, .slots = { -1, INT32_MIN, INT32_MAX, 0 }, true, .size = 6 },
 	{ "outputs alone", 0, 3, 0, .outputs = { &matrix, &scalar, &matrix }, .size = 9 },
 	{ "inputs alone", 4, 0, 1, { &omitted, &omitted, &omitted, &matrix }, .slots = { 9 }, .size = 9 },
+	{ "nothing, by a deadline", 0, 0, 0, .size = 3, .terms = { 1, 0 } },
+	{ "a deadline", 1, 1, 1, { &scalar }, { &scalar }, { 0 }, .size = 6, .terms = { UINT64_C(1) << 32, 0 } },
+	{ "a loop's timeout", 1, 1, 1, { &scalar }, { &matrix }, { 4 }, true, 8, { 0, 1 } },
+	{ "the largest terms", 1, 0, 0, { &matrix }, .size = 6, .terms = { UINT64_MAX, UINT64_MAX } },
+	{ "terms with halves that differ",
+	  0,
+	  0,
+	  1,
+	  .slots = { 1 },
+	  true,
+	  4,
+	  { UINT64_C(1) << 32 | 2, UINT64_C(3) << 32 | 4 } },
 };
 
 struct request_memory {
@@ -123,11 +140,11 @@ static bool is_sanitized(const struct nnb_request_datum *d)
 		[NNB_REQUEST_PACKET] = { [4 ... 19] = 1 },          [NNB_REQUEST_INPUT] = { [4] = 1, [8 ... 23] = 1 },
 		[NNB_REQUEST_INPUT_DIMENSION] = { [4 ... 7] = 1 },  [NNB_REQUEST_OUTPUT] = { [4] = 1, [8 ... 23] = 1 },
 		[NNB_REQUEST_OUTPUT_DIMENSION] = { [4 ... 7] = 1 }, [NNB_REQUEST_SLOT] = { [4 ... 7] = 1 },
-		[NNB_REQUEST_MEASURE] = { [4 ... 7] = 1 }
+		[NNB_REQUEST_MEASURE] = { [4 ... 7] = 1 },          [NNB_REQUEST_TERMS] = { [4 ... 19] = 1 }
 	};
 	unsigned char bytes[DATUM];
 
-	assert_true(d->kind <= NNB_REQUEST_MEASURE);
+	assert_true(d->kind <= NNB_REQUEST_TERMS);
 	memcpy(bytes, d, DATUM);
 	for (size_t i = 1; i < DATUM; i++)
 		if (!fields[d->kind][i] && bytes[i])
@@ -154,6 +171,7 @@ static void expect_request(const struct nnb_packet_request *got, const struct re
 	for (uint32_t i = 0; i < c->n_outputs; i++)
 		expect_argument(&got->outputs[i], c->outputs[i]);
 	assert_memory_equal(got->slots, c->slots, c->n_pools * sizeof(*c->slots));
+	assert_memory_equal(&got->terms, &c->terms, sizeof(c->terms));
 }
 
 /* Wherever the ring wraps: the same datums, sanitised, and what was packed comes out again. */
@@ -166,12 +184,14 @@ static void a_request_goes_there_and_back(void **state)
 	const struct nnb_request *r = request_of(c, &m);
 	struct nnb_reason reason = { "" };
 
-	assert_int_equal(nnb_packet_request_size(r), c->size);
+	assert_int_equal(nnb_packet_request_size(r, &c->terms), c->size);
 	assert_int_equal(nnb_packet_request_init(&parsed, c->size), 0);
+	assert_false(parsed.extended);
+	parsed.extended = true;
 	for (size_t at = c->size; at > 0; at--) {
 		struct nnb_fmq_tx tx = tx_new(c->size, at);
 
-		nnb_packet_request_build(&tx, r, c->slots, c->measure);
+		nnb_packet_request_build(&tx, r, c->slots, c->measure, &c->terms);
 		assert_true(nnb_fmq_tx_copy_from(&tx, split, 0, c->size));
 		if (at == c->size)
 			memcpy(whole, split, sizeof(whole));
@@ -186,11 +206,44 @@ static void a_request_goes_there_and_back(void **state)
 	nnb_packet_request_fini(&parsed);
 }
 
+/* HIDL's bursts have no such thing. */
+static void terms_are_taken_where_they_were_agreed_on_only(void **state)
+{
+	const struct request_case *c = *state;
+	bool any = c->terms.deadline_ns || c->terms.loop_timeout_ns;
+	struct nnb_fmq_tx tx = tx_new(c->size, c->size);
+	struct nnb_packet_request parsed;
+	struct request_memory m;
+
+	nnb_packet_request_build(&tx, request_of(c, &m), c->slots, c->measure, &c->terms);
+	assert_int_equal(nnb_packet_request_init(&parsed, c->size), 0);
+	assert_int_equal(nnb_packet_request_parse(&parsed, &tx, NULL), any ? -EBADMSG : 0);
+	nnb_packet_request_fini(&parsed);
+	tx_free(&tx);
+}
+
+static void no_terms_are_the_same_as_terms_of_zeroes(void **state)
+{
+	const struct request_case *c = *state;
+	const struct nnb_terms none = { 0 };
+	struct request_memory m;
+	const struct nnb_request *r = request_of(c, &m);
+	size_t n = nnb_packet_request_size(r, NULL);
+	struct nnb_fmq_tx tx = tx_new(n, n), other = tx_new(n, n);
+
+	assert_int_equal(nnb_packet_request_size(r, &none), n);
+	nnb_packet_request_build(&tx, r, c->slots, c->measure, NULL);
+	nnb_packet_request_build(&other, r, c->slots, c->measure, &none);
+	assert_memory_equal(tx.first.base, other.first.base, n * DATUM);
+	tx_free(&tx);
+	tx_free(&other);
+}
+
 /* B-10, datum by datum. */
 static void a_request_is_in_the_order_of_the_hal(void **state)
 {
 	const struct nnb_request_datum want[] = {
-		{ .kind = 0, .packet = { 14, 2, 2, 2 } },
+		{ .kind = 0, .packet = { 15, 2, 2, 2 } },
 		{ .kind = 1, .operand = { 0, { 0 }, 1, 64, 24, 2 } },
 		{ .kind = 2, .dimension = 2 },
 		{ .kind = 2, .dimension = 3 },
@@ -204,13 +257,15 @@ static void a_request_is_in_the_order_of_the_hal(void **state)
 		{ .kind = 5, .slot = 1 },
 		{ .kind = 5, .slot = 0 },
 		{ .kind = 6, .measure = 1 },
+		{ .kind = 7, .terms = { 2, 1, 4, 3 } },
 	};
+	const struct nnb_terms terms = { UINT64_C(1) << 32 | 2, UINT64_C(3) << 32 | 4 };
 	const struct request_case *c = &requests[4];
 	struct nnb_fmq_tx tx = tx_new(N_OF(want), N_OF(want));
 	struct request_memory m;
 
 	(void)state;
-	nnb_packet_request_build(&tx, request_of(c, &m), c->slots, c->measure);
+	nnb_packet_request_build(&tx, request_of(c, &m), c->slots, c->measure, &terms);
 	for (size_t i = 0; i < N_OF(want); i++)
 		assert_memory_equal((char *)tx.first.base + i * DATUM, &want[i], DATUM);
 	tx_free(&tx);
@@ -288,13 +343,23 @@ static size_t good_request(struct nnb_request_datum *ret)
 	const struct nnb_argument in[] = { matrix, omitted };
 	const struct nnb_argument out = { .location = { 0, 0, 8 }, .rank = 1, .dims = { 2 } };
 	const struct nnb_request r = { .inputs = in, .outputs = &out, .n_inputs = 2, .n_outputs = 1, .n_pools = 1 };
-	size_t n = nnb_packet_request_size(&r);
+	size_t n = nnb_packet_request_size(&r, NULL);
 	struct nnb_fmq_tx tx = tx_new(n, n);
 
-	nnb_packet_request_build(&tx, &r, &(int32_t){ 5 }, true);
+	nnb_packet_request_build(&tx, &r, &(int32_t){ 5 }, true, NULL);
 	memcpy(ret, tx.first.base, n * DATUM);
 	tx_free(&tx);
 	return n;
+}
+
+/* The same, with TERMS as 9. */
+static size_t good_extended_request(struct nnb_request_datum *ret)
+{
+	size_t n = good_request(ret);
+
+	ret[n] = (struct nnb_request_datum){ .kind = NNB_REQUEST_TERMS, .terms = { 1, 2, 3, 4 } };
+	ret[0].packet.size = (uint32_t)n + 1;
+	return n + 1;
 }
 
 static const struct spoilt bad_requests[] = {
@@ -362,11 +427,31 @@ static const struct spoilt bad_requests[] = {
 	{ "padding that is not zero", SET, 7, 20, UINT32_MAX },
 };
 
-static void expect_parse(const void *datums, size_t n, const char *words)
+/* Where terms have been agreed on. */
+static const struct spoilt bad_extended_requests[] = {
+	{ "as it is", AS_IT_IS },
+	{ "without terms", REMOVE_AND_SAY, 9 },
+	{ "terms are missing", REMOVE, 9, .words = "9 datums, and not the 10" },
+	{ "terms are there twice", INSERT_AND_SAY, 9, .words = "goes on behind its end" },
+	{ "the measure is there twice", INSERT_AND_SAY, 8, .words = "goes on behind its end" },
+	{ "a measure in the place of terms", KIND, 9, .value = 6, .words = "goes on behind its end" },
+	{ "terms of no kind", KIND, 9, .value = 8, .words = "goes on behind its end" },
+	{ "terms in the place of the measure", KIND, 8, .value = 7, .words = "whether to measure is missing" },
+	{ "terms without a measure", REMOVE_AND_SAY, 8, .words = "whether to measure is missing" },
+	{ "terms in the place of a slot", KIND, 7, .value = 7, .words = "slot 0 is missing" },
+	{ "terms alone", REMOVE, 0, .words = "does not begin" },
+	{ "terms first", KIND, 0, .value = 7, .words = "does not begin" },
+	{ "terms that end a packet of more", SET, 0, FIELD(packet.size), 11, "10 datums, and not the 11" },
+	{ "terms with no lower halves", SET, 9, FIELD(terms.deadline_low), 0 },
+	{ "padding that is not zero", SET, 9, 20, UINT32_MAX },
+};
+
+static void expect_parse_of(const void *datums, size_t n, bool extended, const char *words)
 {
 	struct nnb_packet_request parsed;
 
 	assert_int_equal(nnb_packet_request_init(&parsed, MOST), 0);
+	parsed.extended = extended;
 	for (size_t at = n; at || n == 0; at--) {
 		struct nnb_fmq_tx tx = tx_of(datums, n, at);
 		struct nnb_reason reason = { "" };
@@ -383,6 +468,11 @@ static void expect_parse(const void *datums, size_t n, const char *words)
 	nnb_packet_request_fini(&parsed);
 }
 
+static void expect_parse(const void *datums, size_t n, const char *words)
+{
+	expect_parse_of(datums, n, false, words);
+}
+
 static void a_request_is_judged(void **state)
 {
 	const struct spoilt *s = *state;
@@ -391,6 +481,33 @@ static void a_request_is_judged(void **state)
 
 	n = spoil((unsigned char *)datums, n, FIELD(packet.size), s);
 	expect_parse(datums, n, s->words);
+}
+
+/* What is malformed is so wherever terms have been agreed on, too. */
+static void an_extended_request_is_judged(void **state)
+{
+	const struct spoilt *s = *state;
+	struct nnb_request_datum datums[MOST];
+	size_t n = good_extended_request(datums);
+
+	n = spoil((unsigned char *)datums, n, FIELD(packet.size), s);
+	expect_parse_of(datums, n, true, s->words);
+}
+
+static void terms_that_say_nothing_are_malformed(void **state)
+{
+	struct nnb_request_datum datums[MOST];
+	size_t n = good_extended_request(datums);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		datums[n - 1] = (struct nnb_request_datum){ .kind = NNB_REQUEST_TERMS };
+		expect_parse_of(datums, n, true, "terms that say nothing");
+		datums[n - 1].words[i] = 1;
+		expect_parse_of(datums, n, true, NULL);
+	}
+	datums[n - 1] = (struct nnb_request_datum){ .kind = NNB_REQUEST_TERMS, .words = { [4] = 1 } };
+	expect_parse_of(datums, n, true, "terms that say nothing");
 }
 
 static void a_request_cut_anywhere_is_malformed(void **state)
@@ -496,8 +613,8 @@ static void a_packet_of_slots_alone_fills_all_the_room(void **state)
 	assert_non_null(slots);
 	for (uint32_t i = 0; i < r.n_pools; i++)
 		slots[i] = (int32_t)(r.n_pools - i);
-	assert_int_equal(nnb_packet_request_size(&r), N);
-	nnb_packet_request_build(&tx, &r, slots, false);
+	assert_int_equal(nnb_packet_request_size(&r, NULL), N);
+	nnb_packet_request_build(&tx, &r, slots, false, NULL);
 	assert_int_equal(nnb_packet_request_init(&parsed, N), 0);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(nnb_packet_request_parse(&parsed, &tx, NULL), 0);
@@ -521,7 +638,7 @@ static void a_request_like_the_last_one_is_told_from_a_change(void **state)
 	uint64_t changes;
 
 	(void)state;
-	nnb_packet_request_build(&other, request_of(c, &m), c->slots, c->measure);
+	nnb_packet_request_build(&other, request_of(c, &m), c->slots, c->measure, NULL);
 	assert_int_equal(nnb_packet_request_init(&parsed, MOST), 0);
 	for (size_t at = n; at > 0; at--) {
 		tx = tx_of(datums, n, at);
@@ -543,6 +660,74 @@ static void a_request_like_the_last_one_is_told_from_a_change(void **state)
 		tx_free(&tx);
 	}
 	tx_free(&other);
+	nnb_packet_request_fini(&parsed);
+}
+
+/* What each parse of the packet says of the same request. */
+static void expect_terms(struct nnb_packet_request *parsed, const struct nnb_fmq_tx *tx, uint64_t deadline,
+                         uint64_t changes)
+{
+	assert_int_equal(nnb_packet_request_parse(parsed, tx, NULL), 0);
+	assert_true(parsed->terms.deadline_ns == deadline);
+	assert_true(parsed->changes == changes);
+	assert_int_equal(parsed->n_inputs, 2);
+	assert_int_equal(parsed->slots[0], 5);
+}
+
+/* A deadline of its own for each frame must not cost more than the frame: executors look at the changes. */
+static void a_request_with_other_terms_only_is_no_change(void **state)
+{
+	struct nnb_packet_request parsed;
+	struct nnb_request_datum datums[MOST], bare[MOST];
+	size_t n = good_extended_request(datums), n_bare = good_request(bare);
+	struct nnb_fmq_tx tx, without = tx_of(bare, n_bare, n_bare);
+
+	(void)state;
+	for (size_t at = n; at > 0; at--) {
+		assert_int_equal(nnb_packet_request_init(&parsed, MOST), 0);
+		parsed.extended = true;
+		for (uint32_t i = 1; i < 4; i++) {
+			datums[n - 1].terms.deadline_low = i;
+			tx = tx_of(datums, n, at);
+			expect_terms(&parsed, &tx, UINT64_C(2) << 32 | i, 1);
+			expect_terms(&parsed, &tx, UINT64_C(2) << 32 | i, 1);
+			tx_free(&tx);
+		}
+		expect_terms(&parsed, &without, 0, 2);
+		tx = tx_of(datums, n, at);
+		expect_terms(&parsed, &tx, UINT64_C(2) << 32 | 3, 3);
+		tx_free(&tx);
+		nnb_packet_request_fini(&parsed);
+	}
+	tx_free(&without);
+}
+
+/* Likeness is no excuse. */
+static void a_request_like_the_last_one_with_terms_that_are_none_is_malformed(void **state)
+{
+	static const struct nnb_request_datum none[] = { { .kind = NNB_REQUEST_TERMS },
+		                                         { .kind = NNB_REQUEST_MEASURE, .measure = 1 },
+		                                         { .kind = 8, .words = { 1 } } };
+	struct nnb_packet_request parsed;
+	struct nnb_request_datum datums[MOST], spoilt[MOST];
+	size_t n = good_extended_request(datums);
+
+	(void)state;
+	assert_int_equal(nnb_packet_request_init(&parsed, MOST), 0);
+	parsed.extended = true;
+	for (size_t i = 0; i < N_OF(none); i++)
+		for (size_t at = n; at > 0; at--) {
+			struct nnb_fmq_tx good = tx_of(datums, n, at), bad;
+
+			memcpy(spoilt, datums, sizeof(spoilt));
+			spoilt[n - 1] = none[i];
+			bad = tx_of(spoilt, n, at);
+			assert_int_equal(nnb_packet_request_parse(&parsed, &good, NULL), 0);
+			assert_int_equal(nnb_packet_request_parse(&parsed, &bad, NULL), -EBADMSG);
+			assert_int_equal(nnb_packet_request_parse(&parsed, &bad, NULL), -EBADMSG);
+			tx_free(&good);
+			tx_free(&bad);
+		}
 	nnb_packet_request_fini(&parsed);
 }
 
@@ -816,8 +1001,12 @@ int main(void)
 {
 	TEST(datums_are_laid_out_as_the_manual_says);
 	ROWS(a_request_goes_there_and_back, requests, "a request goes there and back");
+	ROWS(terms_are_taken_where_they_were_agreed_on_only, requests, "without an agreement");
+	ROWS(no_terms_are_the_same_as_terms_of_zeroes, requests, "terms of zeroes");
 	TEST(a_request_is_in_the_order_of_the_hal);
 	ROWS(a_request_is_judged, bad_requests, "a request");
+	ROWS(an_extended_request_is_judged, bad_extended_requests, "a request with terms");
+	TEST(terms_that_say_nothing_are_malformed);
 	TEST(a_request_cut_anywhere_is_malformed);
 	TEST(a_datum_of_any_other_kind_is_malformed);
 	TEST(a_request_with_no_words_asked_for_is_judged_too);
@@ -825,6 +1014,8 @@ int main(void)
 	TEST(a_rank_beyond_the_largest_is_well_formed);
 	TEST(a_packet_of_slots_alone_fills_all_the_room);
 	TEST(a_request_like_the_last_one_is_told_from_a_change);
+	TEST(a_request_with_other_terms_only_is_no_change);
+	TEST(a_request_like_the_last_one_with_terms_that_are_none_is_malformed);
 	ROWS(a_result_goes_there_and_back, results, "a result goes there and back");
 	TEST(a_result_is_in_the_order_of_the_hal);
 	ROWS(timing_travels_in_microseconds, timings, "timing");

@@ -369,7 +369,7 @@ static void expect_from_cache(struct fixture *f, const struct nnb_cache *cache, 
 	struct nnb_remote *remote = NULL;
 	struct nnb_reason why = { "" };
 	struct io io;
-	enum nnb_status is = nnb_remote_prepare_from_cache(f->client, f->adds, &ordinary, cache, &remote, &why);
+	enum nnb_status is = nnb_remote_prepare_from_cache(f->client, f->adds, 0, cache, &remote, &why);
 
 	if (is != status)
 		fail_msg("%s: %s", nnb_status_name(is), why.text);
@@ -874,7 +874,7 @@ static void asynchronous_executions_do_not_wait_for_each_other(void **state)
 	atomic_store(&f->s.gate->hold_runs, 1);
 	for (size_t i = 0; i < N_OF(io); i++) {
 		io_init(&io[i], N);
-		io_refresh(&io[i], (float)i);
+		io_refresh(&io[i], (float)(i + 1));
 		done_init(&held[i]);
 		assert_none(nnb_remote_execute_async(remote, &io[i].call, note, &held[i], &why));
 	}

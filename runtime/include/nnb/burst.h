@@ -52,7 +52,8 @@ struct nnb_call {
 	struct nnb_pool *const *pools;
 	uint32_t n_inputs, n_outputs, n_pools;
 	bool measure;
-	uint64_t timeout_ns; /* to wait for the answer; 0: for ever */
+	uint64_t timeout_ns;    /* to wait for the answer; 0: for ever */
+	struct nnb_terms terms; /* what the service is told; all zeroes: nothing */
 };
 
 struct nnb_answer {
@@ -100,6 +101,7 @@ struct nnb_burst_service {
 	/* Nobody uses @arg any more. NULL: nobody need know. */
 	void (*release)(void *arg);
 	const struct nnb_model *model; /* what is executed; borrowed until release */
+	bool extended;                 /* it takes NNB_REQUEST_TERMS; else calls with terms are INVALID_ARGUMENT */
 	void *arg;
 };
 
@@ -149,11 +151,20 @@ struct nnb_burst_executor {
 	 */
 	uint32_t (*missing)(void *arg, const int32_t *slots, uint32_t n, int32_t *ret);
 
-	/* Have @memory, which is taken, for @slot. NONE; or why it cannot be used: it stays missing (S-11). */
-	enum nnb_status (*add)(void *arg, int32_t slot, struct nnb_memory *memory);
+	/*
+	 * Have @memories, which are taken, for @slots, the @n that were missing. NONE; or why one cannot be used: that one
+	 * and those after it stay missing (S-9, S-11).
+	 */
+	enum nnb_status (*add)(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
+	                       struct nnb_reason *reason);
 
 	/* Forget a slot. An unknown one is fine (S-13). */
 	void (*remove)(void *arg, int32_t slot);
+
+	/*
+	 * Is it worth looking for its memory? NONE; or a status that is the answer. The pools are not known yet. NULL: yes.
+	 */
+	enum nnb_status (*admit)(void *arg, const struct nnb_packet_request *request, struct nnb_reason *reason);
 
 	/* Execute what was parsed, after missing has found nothing missing. @result's shapes have room for all outputs. */
 	void (*execute)(void *arg, const struct nnb_packet_request *request, struct nnb_result *result,
@@ -180,6 +191,7 @@ struct nnb_burst_server_config {
 	struct nnb_burst_callback callback;
 	struct nnb_burst_executor executor; /* taken, whatever happens */
 	uint32_t n_outputs_max;             /* of the model: the room for shapes */
+	bool extended;                      /* requests may have terms */
 	uint64_t window_ns;                 /* how long to poll for a request before sleeping */
 };
 

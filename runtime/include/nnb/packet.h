@@ -2,7 +2,8 @@
  * packet.h -- what travels through the two queues of a burst: requests and results as datums of fixed size.
  *
  * The variants, their order and what is malformed are the HAL's (1.2, FmqRequestDatum and FmqResultDatum; rules
- * B-10 to B-19). A packet is built and parsed in place, in a transaction of the queue (nnb/fmq.h); the client's
+ * B-10 to B-19), and there is one more: a request with a deadline or a loop timeout ends with NNB_REQUEST_TERMS. HIDL's
+ * bursts have no such thing (Q-13), so a parser takes it only where both sides have agreed to. A packet is built and parsed in place, in a transaction of the queue (nnb/fmq.h); the client's
  * controller and the service's server of nnb/burst.h do it with these functions, and so can a driver that brings a
  * burst context of its own. nnb_packet(3).
  *
@@ -31,7 +32,8 @@ enum nnb_request_kind {
 	NNB_REQUEST_OUTPUT = 3,
 	NNB_REQUEST_OUTPUT_DIMENSION = 4,
 	NNB_REQUEST_SLOT = 5,
-	NNB_REQUEST_MEASURE = 6
+	NNB_REQUEST_MEASURE = 6,
+	NNB_REQUEST_TERMS = 7
 };
 
 enum nnb_result_kind { NNB_RESULT_PACKET = 0, NNB_RESULT_OPERAND = 1, NNB_RESULT_DIMENSION = 2, NNB_RESULT_TIMING = 3 };
@@ -53,6 +55,9 @@ struct nnb_request_datum {
 		uint32_t dimension;
 		int32_t slot;
 		uint32_t measure; /* 0 no, 1 yes */
+		struct {
+			uint32_t deadline_low, deadline_high, loop_low, loop_high; /* halves of nnb_terms */
+		} terms;
 		uint32_t words[5];
 	};
 };
@@ -84,14 +89,23 @@ enum { NNB_RESULT_MIN = 2 };
 
 /* ---- requests ---- */
 
-/* How many datums carry it: 2 + inputs + outputs + pools + their dimensions. The pools themselves are not looked at. */
-NNB_PUBLIC size_t nnb_packet_request_size(const struct nnb_request *request);
+/* By when, and for how long a loop. */
+struct nnb_terms {
+	uint64_t deadline_ns;     /* of CLOCK_MONOTONIC; 0: none */
+	uint64_t loop_timeout_ns; /* of each WHILE; 0: the default */
+};
+
+/*
+ * How many datums carry it: 2 + inputs + outputs + pools + their dimensions, and one if there are terms. The pools
+ * themselves are not looked at. @terms may be NULL.
+ */
+NNB_PUBLIC size_t nnb_packet_request_size(const struct nnb_request *request, const struct nnb_terms *terms);
 
 /*
  * Build it in @tx, which has nnb_packet_request_size elements. @slots: one for each of the request's pools.
  */
 NNB_PUBLIC void nnb_packet_request_build(const struct nnb_fmq_tx *tx, const struct nnb_request *request,
-                                         const int32_t *slots, bool measure);
+                                         const int32_t *slots, bool measure, const struct nnb_terms *terms);
 
 /* A request that was parsed. A rank beyond NNB_RANK_MAX is kept as it came, with its first dimensions. */
 struct nnb_packet_request {
@@ -99,7 +113,10 @@ struct nnb_packet_request {
 	int32_t *slots; /* where the pools are to be found */
 	uint32_t n_inputs, n_outputs, n_slots;
 	uint32_t measure; /* as it came; 0 or 1 is right */
-	uint64_t changes; /* requests so far that were not the same, to the last bit, as the one before */
+	struct nnb_terms terms;
+	bool extended; /* set by who parses: NNB_REQUEST_TERMS is not malformed */
+	uint64_t
+		changes; /* requests so far that were not the same, to the last bit but their terms, as the one before */
 	/* the memory of the lists, for packets of up to @room datums; and the last packet that was good */
 	struct nnb_argument *arguments;
 	struct nnb_request_datum *datums;

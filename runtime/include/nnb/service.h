@@ -12,6 +12,7 @@
 
 #include "nnb/defs.h"
 #include "nnb/device.h"
+#include "nnb/policy.h"
 #include "nnb/status.h"
 
 NNB_BEGIN_DECLS
@@ -40,6 +41,11 @@ struct nnb_service_config {
 	struct nnb_device *device; /* borrowed until close */
 	struct nnb_service_limits limits;
 	uint32_t connections; /* of all apps; 0: 256 */
+	enum nnb_policy policy;
+	enum nnb_preempt preempt;
+	enum nnb_deadlines deadlines;
+	uint32_t lanes;       /* executions at a time, to 64; 0: one a cpu. Of no meaning to NNB_POLICY_NATIVE */
+	uint64_t memory;      /* bytes that all apps together may have, as of limits; 0: as much as there is */
 	uint64_t window_ns;   /* how long bursts poll for a request: NNB_FMQ_WINDOW_*, or ns */
 	bool plain_bursts;    /* bursts do not keep mappings (B-31 a) */
 	uint64_t callback_ns; /* how long a client may take to say what a slot is; 0: 10 s */

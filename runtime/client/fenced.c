@@ -1,0 +1,371 @@
+/*
+ * fenced.c -- fenced executions: launched, and heard of later.
+ *
+ * CONCURRENCY  Any thread; the events' thread tells. One is counted: by its user, and by its client's list from before
+ *           the call until its fence is not pending any more. Order of locks: the client's, then its own.
+ * CRASH     The service tells first how it went, and then signals the fence. One that dies before, or between the two,
+ *           leaves a fence that is pending: the events' thread finds the end of the connection, and says in its stead
+ *           how it went.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "burst/result.h"
+#include "client/client.h"
+#include "nnb/fence.h"
+
+struct nnb_fenced {
+	struct nnb_fenced *next;
+	atomic_uint refs;
+	uint64_t serial;
+	bool measure;
+
+	pthread_mutex_t lock;      /* of what follows */
+	pthread_cond_t over;       /* it has been told */
+	struct nnb_remote *remote; /* held until it has been told */
+	int fence;                 /* -1: the service has not answered yet */
+	bool told, alone;          /* alone: no service will signal the fence */
+	enum nnb_status status;
+	struct nnb_timing since_launch, since_fences;
+};
+
+/* ---- memory ---- */
+
+static struct nnb_fenced *fenced_new(struct nnb_remote *remote, const struct nnb_call *call)
+{
+	struct nnb_fenced *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	atomic_init(&f->refs, 1);
+	f->measure = call->measure;
+	f->fence = -1;
+	f->since_launch = f->since_fences = NNB_NO_TIMING;
+	f->remote = nnb__remote_ref(remote);
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->over, NULL);
+	return f;
+}
+
+static void unref(struct nnb_fenced *f)
+{
+	if (atomic_fetch_sub_explicit(&f->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	nnb_remote_release(f->remote);
+	if (f->fence >= 0)
+		close(f->fence);
+	pthread_cond_destroy(&f->over);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+static struct nnb_fenced *ref(struct nnb_fenced *f)
+{
+	atomic_fetch_add_explicit(&f->refs, 1, memory_order_relaxed);
+	return f;
+}
+
+struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *f)
+{
+	if (f)
+		unref(f);
+	return NULL;
+}
+
+/* ---- the list ---- */
+
+static bool is_over(struct nnb_fenced *f)
+{
+	bool over;
+
+	pthread_mutex_lock(&f->lock);
+	over = f->told && f->fence >= 0 && nnb_fence_state(f->fence) != NNB_FENCE_PENDING;
+	pthread_mutex_unlock(&f->lock);
+	return over;
+}
+
+/* Those that were told of earlier have a fence that is signalled by now. */
+static void sweep(struct nnb_client *c)
+{
+	struct nnb_fenced **at = &c->fenced, *f;
+
+	while ((f = *at)) {
+		if (!is_over(f)) {
+			at = &f->next;
+			continue;
+		}
+		*at = f->next;
+		unref(f);
+	}
+}
+
+/* From now on it is told, whatever happens. False: the service is gone. */
+static bool enlist(struct nnb_client *c, struct nnb_fenced *f)
+{
+	bool alive;
+
+	pthread_mutex_lock(&c->lock);
+	sweep(c);
+	alive = !atomic_load_explicit(&c->dead, memory_order_relaxed);
+	if (alive) {
+		f->serial = ++c->last_serial;
+		f->next = c->fenced;
+		c->fenced = ref(f);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return alive;
+}
+
+static void delist(struct nnb_client *c, const struct nnb_fenced *f)
+{
+	struct nnb_fenced **at = &c->fenced, *is = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	while (*at && *at != f)
+		at = &(*at)->next;
+	if (*at) {
+		is = *at;
+		*at = is->next;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (is)
+		unref(is);
+}
+
+/* ---- being told ---- */
+
+static void tell(struct nnb_fenced *f, enum nnb_status status, const struct nnb_timing *since_launch,
+                 const struct nnb_timing *since_fences)
+{
+	struct nnb_remote *remote;
+
+	pthread_mutex_lock(&f->lock);
+	if (!f->told)
+		f->status = status;
+	if (!f->told && !status && f->measure) { /* */
+		f->since_launch = *since_launch;
+		f->since_fences = *since_fences;
+	}
+	f->told = true;
+	remote = f->remote;
+	f->remote = NULL;
+	pthread_cond_broadcast(&f->over);
+	pthread_mutex_unlock(&f->lock);
+	nnb_remote_release(remote);
+}
+
+static struct nnb_fenced *find(struct nnb_client *c, uint64_t serial)
+{
+	struct nnb_fenced *f;
+
+	pthread_mutex_lock(&c->lock);
+	sweep(c);
+	for (f = c->fenced; f && f->serial != serial; f = f->next)
+		;
+	if (f)
+		ref(f);
+	pthread_mutex_unlock(&c->lock);
+	return f;
+}
+
+static struct nnb_timing get_timing(struct nnb__message *m)
+{
+	struct nnb_timing t;
+
+	t.on_device_ns = nnb__get_u64(m);
+	t.in_driver_ns = nnb__get_u64(m);
+	return t;
+}
+
+void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
+{
+	struct nnb_fenced *f = find(c, nnb__get_u64(m));
+	uint32_t status = nnb__get_u32(m);
+	struct nnb_timing since_launch = get_timing(m), since_fences = get_timing(m);
+
+	if (!f)
+		return;
+	if (!nnb__taken(m) || status > NNB_STATUS_DEAD_OBJECT)
+		status = NNB_STATUS_GENERAL_FAILURE;
+	tell(f, (enum nnb_status)status, &since_launch, &since_fences);
+	unref(f);
+}
+
+/* Nobody but us can say any more how it went. */
+static void take_over(struct nnb_fenced *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->alone = true;
+	if (f->fence >= 0)
+		nnb_fence_signal(f->fence, f->status != NNB_STATUS_NONE);
+	pthread_mutex_unlock(&f->lock);
+}
+
+static struct nnb_fenced *take_any(struct nnb_client *c)
+{
+	struct nnb_fenced *f;
+
+	pthread_mutex_lock(&c->lock);
+	f = c->fenced;
+	if (f)
+		c->fenced = f->next;
+	pthread_mutex_unlock(&c->lock);
+	return f;
+}
+
+void nnb__fenced_die(struct nnb_client *c)
+{
+	struct nnb_fenced *f;
+
+	while ((f = take_any(c))) {
+		tell(f, NNB_STATUS_DEAD_OBJECT, NULL, NULL);
+		take_over(f);
+		unref(f);
+	}
+}
+
+void nnb__fenced_forget(struct nnb_client *c)
+{
+	struct nnb_fenced *f;
+
+	while ((f = take_any(c)))
+		unref(f);
+}
+
+/* ---- launching ---- */
+
+static void put_call(struct nnb__message *m, const struct nnb_remote *remote, const struct nnb_call *call,
+                     const struct nnb_fenced_how *how, uint64_t serial)
+{
+	nnb__put_u32(m, remote->id);
+	nnb__put_u32(m, call->measure);
+	nnb__put_terms(m, &call->terms);
+	nnb__put_request(m, call);
+	nnb__put_u64(m, how->duration_ns);
+	nnb__put_u32(m, how->n_wait_for);
+	for (uint32_t i = 0; i < how->n_wait_for; i++)
+		nnb__put_fd(m, how->wait_for[i]);
+	nnb__put_u64(m, serial);
+}
+
+/* It is under way, with this fence, which is the user's; @own, an open file descriptor, becomes ours. */
+static void adopt(struct nnb_fenced *f, int fence, int own)
+{
+	dup3(fence, own, O_CLOEXEC);
+	pthread_mutex_lock(&f->lock);
+	f->fence = own;
+	if (f->alone)
+		nnb_fence_signal(own, f->status != NNB_STATUS_NONE);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* The answer's fence. NONE and *ret owned. */
+static enum nnb_status take_fence(struct nnb__message *m, int *ret, struct nnb_reason *reason)
+{
+	enum nnb_status status = nnb__answer_status(m, reason);
+	int fence;
+
+	if (status)
+		return status;
+	fence = nnb__get_fd(m);
+	if (nnb__taken(m) && nnb_fence_state(fence) >= 0) {
+		*ret = fence;
+		return NNB_STATUS_NONE;
+	}
+	if (fence >= 0)
+		close(fence);
+	return nnb__no_answer(reason);
+}
+
+/* The channel goes back. */
+static enum nnb_status launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns, struct nnb_fenced *f,
+                              int *ret, struct nnb_reason *reason)
+{
+	int own =
+		fcntl(c->life, F_DUPFD_CLOEXEC, 0); /* a place for our fence: once it is under way there must be one */
+	int r = own < 0 ? -EMFILE : nnb__exchange(c, ch, timeout_ns), fence = -1;
+	enum nnb_status status = r ? nnb__lost(c, r, reason) : take_fence(&ch->in, &fence, reason);
+
+	nnb__channel_give(c, ch);
+	if (!status) {
+		adopt(f, fence, own);
+		*ret = fence;
+	} else if (own >= 0) {
+		close(own);
+	}
+	return status;
+}
+
+static enum nnb_status check(const struct nnb_call *call, const struct nnb_fenced_how *how, struct nnb_reason *reason)
+{
+	if (!nnb__call_packable(call, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	if (how->wait_for || !how->n_wait_for)
+		return NNB_STATUS_NONE;
+	nnb_because(reason, "the list of fences is missing");
+	return NNB_STATUS_INVALID_ARGUMENT;
+}
+
+enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struct nnb_call *call,
+                                          const struct nnb_fenced_how *how, struct nnb_fenced **ret, int *ret_fence,
+                                          struct nnb_reason *reason)
+{
+	static const struct nnb_fenced_how at_once;
+	struct nnb_client *c = remote->client;
+	struct nnb__channel *ch;
+	struct nnb_fenced *f;
+	enum nnb_status status;
+
+	if (!how)
+		how = &at_once;
+	status = check(call, how, reason);
+	if (status)
+		return status;
+	f = fenced_new(remote, call);
+	status = f ? nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason)
+	           : nnb__exhausted(c, reason);
+	if (!status && enlist(c, f)) {
+		put_call(&ch->out, remote, call, how, f->serial);
+		status = launch(c, ch, call->timeout_ns, f, ret_fence, reason);
+	} else if (!status) {
+		nnb__channel_give(c, ch);
+		status = nnb__dead(reason);
+	}
+	if (!status) {
+		*ret = f;
+		return NNB_STATUS_NONE;
+	}
+	if (f) {
+		delist(c, f);
+		unref(f);
+	}
+	return status;
+}
+
+/* ---- asking ---- */
+
+enum nnb_status nnb_fenced_info(struct nnb_fenced *f, struct nnb_timing *since_launch, struct nnb_timing *since_fences,
+                                struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	pthread_mutex_lock(&f->lock);
+	/* It is told before the fence is signalled: on the way, then. But the thread that will hear of it must not wait. */
+	if (!f->told && nnb_fence_state(f->fence) != NNB_FENCE_PENDING &&
+	    !pthread_equal(pthread_self(), f->remote->client->thread))
+		while (!f->told)
+			pthread_cond_wait(&f->over, &f->lock);
+	status = f->told ? f->status : NNB_STATUS_GENERAL_FAILURE;
+	if (!f->told)
+		nnb_because(reason, "it is not over");
+	else if (status)
+		nnb_because(reason, "the execution failed");
+	if (since_launch)
+		*since_launch = f->since_launch;
+	if (since_fences)
+		*since_fences = f->since_fences;
+	pthread_mutex_unlock(&f->lock);
+	return status;
+}

@@ -1,0 +1,324 @@
+/*
+ * lanes.c -- lanes: who has one runs, who has none sleeps.
+ *
+ * CONCURRENCY  A seat is one thread's at a time; cancelling and looking come from any. The lock guards the policy, and
+ *           orders whoever takes, leaves or gives up a lane; it is held for some hundred instructions, and for tens of
+ *           microseconds where hundreds of apps wait for dozens of lanes.
+ * ORDERING  (1) who gives: turn = 1, release, under the lock  --- pairs with (2)
+ *           (2) who waits: turn, acquire  => what was done on the lane before happened before
+ *           (3) cancelled is set before nnb__lanes_look takes the lock; who waits has queued under the lock,
+ *               and then looks at it  => either the look finds it waiting, or it finds itself cancelled
+ *           (4) who looks: turn += LOOK, release  --- pairs with (2)  => who finds that turn finds itself cancelled, and
+ *               does not go to sleep on it
+ *           yield_at is a hint, stored under the lock and read without: who finds that it has come asks again under it.
+ * PROGRESS  A lane is handed over: who leaves it names the next. No lane is free while somebody waits.
+ * CRASH     Of a client: its executions are cancelled, and give what they have. Waking is the last thing done to a seat
+ *           that was given a lane; if it is gone by then, nobody is woken, or somebody who looks and sleeps again.
+ */
+#include "sched/lanes.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "fmq/sys.h"
+
+enum { ON_LANE = 1, LOOK = 2 }; /* of a turn: a flag; and what is added for those who wait to look again */
+enum { NICE_LOW = 10, NICE_MEDIUM = 0, NICE_HIGH = -10 };
+
+/* ---- the kernel's scheduler, for NNB_POLICY_NATIVE ---- */
+
+static const int nice_of[] = { NICE_LOW, NICE_MEDIUM, NICE_HIGH };
+
+static int be_nice(int nice)
+{
+	return setpriority(PRIO_PROCESS, (id_t)gettid(), nice) < 0 ? -errno : 0;
+}
+
+/* A burst's thread runs one model, and is told once. */
+static void tell_kernel(uint32_t priority)
+{
+	static _Thread_local int told = INT_MAX; /* nothing: it has its value from who made it */
+
+	if (nice_of[priority] != told && !be_nice(nice_of[priority]))
+		told = nice_of[priority];
+}
+
+static int try_kernel(void)
+{
+	errno = 0;
+	int before = getpriority(PRIO_PROCESS, (id_t)gettid());
+	int r = be_nice(NICE_HIGH);
+
+	return r ? -EPERM : be_nice(before);
+}
+
+/* ---- the policy ---- */
+
+static struct nnb__seat *seat_of(struct nnb__policy_job *job)
+{
+	return (struct nnb__seat *)((char *)job - offsetof(struct nnb__seat, job));
+}
+
+static struct nnb__lane_app *app_of(struct nnb__seat *s)
+{
+	return (struct nnb__lane_app *)s->job.app;
+}
+
+/* What the policy has planned. */
+static void publish(struct nnb__lanes *l)
+{
+	for (uint32_t i = 0; i < l->policy.lanes; i++)
+		if (l->policy.running[i])
+			atomic_store_explicit(&seat_of(l->policy.running[i])->yield_at, l->policy.yield_at[i],
+			                      memory_order_relaxed);
+}
+
+/* @job has been given a lane. Returns its seat, to be woken without the lock. */
+static struct nnb__seat *hand_over(struct nnb__policy_job *job)
+{
+	struct nnb__seat *s = seat_of(job);
+
+	atomic_store_explicit(&s->turn, ON_LANE, memory_order_release); /* (1) */
+	return s;
+}
+
+static void wake(struct nnb__seat *s)
+{
+	if (s)
+		nnb__futex_wake(&s->turn, UINT32_MAX);
+}
+
+static void waited(struct nnb__seat *s, uint64_t since)
+{
+	struct nnb__lane_app *app = app_of(s);
+	uint64_t ns = nnb__now() - since, longest = atomic_load_explicit(&app->longest_wait_ns, memory_order_relaxed);
+
+	while (ns > longest && !atomic_compare_exchange_weak_explicit(&app->longest_wait_ns, &longest, ns,
+	                                                              memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* ---- waiting ---- */
+
+static bool is_cancelled(const struct nnb__seat *s)
+{
+	return s->cancelled && atomic_load_explicit(s->cancelled, memory_order_relaxed);
+}
+
+/* It is not to wait any longer. False: it has been given a lane meanwhile. */
+static bool give_up(struct nnb__seat *s)
+{
+	struct nnb__lanes *l = s->lanes;
+	bool waits;
+
+	pthread_mutex_lock(&l->lock);
+	waits = s->job.lane == NNB__NO_LANE;
+	if (waits) {
+		nnb__policy_cancel(&l->policy, &s->job, nnb__now());
+		publish(l);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return waits;
+}
+
+/* It is in the queue. 0: it has a lane. */
+static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until)
+{
+	uint32_t turn;
+	int r = 0;
+
+	while (!((turn = atomic_load_explicit(&s->turn, memory_order_acquire)) & ON_LANE)) { /* (2) */
+		bool cancelled = is_cancelled(s);
+
+		if ((cancelled || r == -ETIMEDOUT) && give_up(s)) {
+			waited(s, since);
+			return cancelled ? -ECANCELED : -ETIMEDOUT;
+		}
+		r = nnb__futex_wait(&s->turn, turn, UINT32_MAX, until);
+	}
+	waited(s, since);
+	return 0; /* though it may be late, or wanted no more: that is for who runs it to see */
+}
+
+/* ---- the life of an execution ---- */
+
+static int take_of_kernel(struct nnb__seat *s)
+{
+	pthread_mutex_lock(&s->lanes->lock);
+	app_of(s)->executions++;
+	pthread_mutex_unlock(&s->lanes->lock);
+	tell_kernel(s->job.priority);
+	return 0;
+}
+
+int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
+{
+	struct nnb__lanes *l = s->lanes;
+	uint64_t now = 0;
+	bool on_lane;
+
+	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0))
+		return take_of_kernel(s);
+	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
+	atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
+	pthread_mutex_lock(&l->lock);
+	app_of(s)->executions++;
+	if (__builtin_expect(nnb__policy_wants_time(&l->policy, false), 0))
+		now = nnb__now();
+	on_lane = nnb__policy_ready(&l->policy, &s->job, now);
+	if (__builtin_expect(!on_lane, 0))
+		publish(l);
+	pthread_mutex_unlock(&l->lock);
+	return __builtin_expect(on_lane, 1) ? 0 : wait_for_turn(s, now, until);
+}
+
+bool nnb__lanes_yields(struct nnb__seat *s, uint64_t now)
+{
+	struct nnb__lanes *l = s->lanes;
+	bool yields;
+
+	pthread_mutex_lock(&l->lock);
+	yields = nnb__policy_yield(&l->policy, s->job.lane, now);
+	if (!yields)
+		publish(l);
+	pthread_mutex_unlock(&l->lock);
+	return yields;
+}
+
+/* Leave the lane. Returns who is to be woken. */
+static struct nnb__seat *leave(struct nnb__seat *s, bool again, uint64_t now)
+{
+	struct nnb__policy *p = &s->lanes->policy;
+	struct nnb__policy_job *next = nnb__policy_leave(p, s->job.lane, again, now);
+
+	if (!next)
+		return NULL;
+	publish(s->lanes);
+	return next == &s->job ? NULL : hand_over(next);
+}
+
+int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
+{
+	struct nnb__lanes *l = s->lanes;
+	uint64_t now = nnb__now();
+	struct nnb__seat *next = NULL;
+	bool left;
+
+	pthread_mutex_lock(&l->lock);
+	left = nnb__policy_yield(&l->policy, s->job.lane, now); /* whom it was for may have gone */
+	if (left) {
+		atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
+		next = leave(s, true, now);
+		left = s->job.lane == NNB__NO_LANE;
+	} else {
+		publish(l);
+	}
+	pthread_mutex_unlock(&l->lock);
+	wake(next);
+	*ret_left = left;
+	return left ? wait_for_turn(s, now, until) : 0;
+}
+
+void nnb__lanes_give(struct nnb__seat *s)
+{
+	struct nnb__lanes *l = s->lanes;
+	struct nnb__seat *next;
+
+	if (l->kind == NNB_POLICY_NATIVE)
+		return;
+	pthread_mutex_lock(&l->lock);
+	next = leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0);
+	pthread_mutex_unlock(&l->lock);
+	wake(next);
+}
+
+/* ---- from outside ---- */
+
+void nnb__lanes_look(struct nnb__lanes *l, struct nnb__lane_app *app)
+{
+	pthread_mutex_lock(&l->lock); /* (3) */
+	for (struct nnb__policy_job *j = app->shares.queue; j; j = j->next) {
+		struct nnb__seat *s = seat_of(j);
+
+		if (is_cancelled(s)) {
+			atomic_fetch_add_explicit(&s->turn, LOOK, memory_order_release); /* (4) */
+			wake(s); /* under the lock: it cannot be gone */
+		}
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
+uint64_t nnb__lanes_wait(struct nnb__seat *s, uint64_t now)
+{
+	struct nnb__lanes *l = s->lanes;
+	uint64_t wait;
+
+	if (l->kind == NNB_POLICY_NATIVE)
+		return 0;
+	pthread_mutex_lock(&l->lock);
+	wait = nnb__policy_wait(&l->policy, &s->job, now);
+	pthread_mutex_unlock(&l->lock);
+	return wait;
+}
+
+void nnb__lanes_counts(struct nnb__lanes *l, struct nnb__lane_app *app, struct nnb_app_counts *ret)
+{
+	pthread_mutex_lock(&l->lock);
+	nnb__policy_account(&l->policy, nnb__now());
+	ret->waiting = app->shares.waiting;
+	ret->executions = app->executions;
+	ret->received_ns = (uint64_t)app->shares.received;
+	ret->entitled_ns = (uint64_t)app->shares.entitled;
+	ret->max_lag_ns = (int64_t)app->shares.max_lag;
+	ret->preemptions = app->shares.preemptions;
+	ret->restarts = app->shares.restarts;
+	pthread_mutex_unlock(&l->lock);
+	ret->missed_transient = atomic_load_explicit(&app->missed_transient, memory_order_relaxed);
+	ret->missed_persistent = atomic_load_explicit(&app->missed_persistent, memory_order_relaxed);
+	ret->late = atomic_load_explicit(&app->late, memory_order_relaxed);
+	ret->longest_wait_ns = atomic_load_explicit(&app->longest_wait_ns, memory_order_relaxed);
+}
+
+/* ---- making ---- */
+
+static uint32_t cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (uint32_t)CPU_COUNT(&set);
+}
+
+int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt preempt, enum nnb_deadlines deadlines,
+                    uint32_t lanes)
+{
+	if (kind == NNB_POLICY_NATIVE && try_kernel())
+		return -EPERM;
+	if (!lanes)
+		lanes = cpus();
+	l->kind = kind;
+	l->deadlines = deadlines;
+	nnb__policy_init(&l->policy, kind, preempt, lanes < NNB__LANES_MAX ? lanes : NNB__LANES_MAX);
+	pthread_mutex_init(&l->lock, NULL);
+	return 0;
+}
+
+void nnb__lanes_fini(struct nnb__lanes *l)
+{
+	pthread_mutex_destroy(&l->lock);
+}
+
+void nnb__seat_init(struct nnb__seat *s, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority,
+                    const atomic_bool *cancelled)
+{
+	*s = (struct nnb__seat){ .lanes = l,
+		                 .job = { .app = app ? &app->shares : NULL,
+		                          .priority = priority,
+		                          .deadline_ns = NNB__NEVER,
+		                          .lane = NNB__NO_LANE },
+		                 .yield_at = NNB__NEVER,
+		                 .cancelled = cancelled };
+}

@@ -1,0 +1,69 @@
+/*
+ * lanes.h -- lanes: permits to use the device, handed out by the policy.
+ *
+ * An execution runs on the thread that has it. Before it begins it takes a lane, at a checkpoint it may have to yield it,
+ * and at its end it gives it back. Where nobody waits, taking and giving are a few instructions under a lock.
+ */
+#ifndef NNB_SCHED_LANES_H
+#define NNB_SCHED_LANES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "nnb/client.h"
+#include "sched/policy.h"
+
+struct nnb__lanes {
+	enum nnb_policy kind;
+	enum nnb_deadlines deadlines;
+	pthread_mutex_t lock; /* of the policy, and all that it has seen */
+	struct nnb__policy policy;
+};
+
+/* What the lanes know of an app. All zeroes is a new one. */
+struct nnb__lane_app {
+	struct nnb__policy_app shares; /* under the lanes' lock; first, for it stands for the whole */
+	uint64_t executions;           /* likewise */
+	_Atomic uint64_t missed_transient, missed_persistent, late, longest_wait_ns;
+};
+
+/* Who can have a lane: one at a time, one thread at a time. */
+struct nnb__seat {
+	struct nnb__lanes *lanes;
+	struct nnb__policy_job job;
+	_Atomic uint64_t yield_at;    /* when to ask nnb__lanes_yields; NNB__NEVER */
+	_Atomic uint32_t turn;        /* a futex: changes when it gets a lane, or is to look whether it was cancelled */
+	const atomic_bool *cancelled; /* it is not to wait any longer; then nnb__lanes_look. NULL: it never is */
+};
+
+/* @n lanes; 0: one a cpu. 0 or -EPERM: the kernel's scheduler would not be told (NNB_POLICY_NATIVE). */
+int nnb__lanes_init(struct nnb__lanes *lanes, enum nnb_policy kind, enum nnb_preempt preempt,
+                    enum nnb_deadlines deadlines, uint32_t n);
+void nnb__lanes_fini(struct nnb__lanes *lanes);
+
+void nnb__seat_init(struct nnb__seat *seat, struct nnb__lanes *lanes, struct nnb__lane_app *app, uint32_t priority,
+                    const atomic_bool *cancelled);
+
+/*
+ * Wait for a lane, until @until at the latest (NNB__NEVER: for ever). The job's deadline, floor and restarts are the
+ * caller's to set. 0; -ETIMEDOUT; -ECANCELED.
+ */
+int nnb__lanes_take(struct nnb__seat *seat, uint64_t until);
+
+/* Its yield_at has come: is it to make room? */
+bool nnb__lanes_yields(struct nnb__seat *seat, uint64_t now);
+
+/* Make room, and wait for a lane to go on. As take; but for 0 it has none any more. *ret_left: it has been off the lane. */
+int nnb__lanes_yield(struct nnb__seat *seat, uint64_t until, bool *ret_left);
+
+void nnb__lanes_give(struct nnb__seat *seat);
+
+/* Some of an app's who wait have been cancelled. Any thread. */
+void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);
+
+/* For how long @seat would wait at least. */
+uint64_t nnb__lanes_wait(struct nnb__seat *seat, uint64_t now);
+
+void nnb__lanes_counts(struct nnb__lanes *lanes, struct nnb__lane_app *app, struct nnb_app_counts *ret);
+
+#endif

@@ -1,0 +1,385 @@
+/*
+ * run.c -- running an execution under the rules.
+ *
+ * An execution is admitted, waits for a lane, runs an operation at a time, and between two of them looks whether it was
+ * cancelled, whether it is to make room, and whether its deadline can still be kept (Q-9, Q-10, Q-15). The clock is read
+ * only where something depends on it.
+ */
+#include "sched/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver/execution.h"
+#include "fmq/sys.h"
+#include "model/reason.h"
+
+enum { SEEDS = 3 };               /* runs to see how long a model takes ... */
+#define SEED_AT_MOST_NS 100000000 /* ... and when to stop looking */
+
+struct run {
+	struct nnb__runner *runner;
+	struct nnb_execution *execution;
+	uint64_t deadline; /* that it is given up for; NNB__NEVER: none */
+	uint64_t stop_at;  /* of a seed: NNB__NEVER otherwise */
+	uint64_t *op_ns;   /* of a seed: what each operation took */
+	bool watched;      /* the clock is read at every checkpoint */
+	uint64_t last;     /* then: when the last one was, or when it got its lane */
+	uint64_t longest;  /* then: the longest time between two of them */
+	enum nnb_status stopped;
+	bool broken; /* it has not run in one stretch */
+};
+
+void nnb__runner_init(struct nnb__runner *r, struct nnb__lanes *lanes, struct nnb__lane_app *app,
+                      struct nnb__times *times, uint32_t priority, const atomic_bool *cancelled)
+{
+	r->times = times;
+	r->deadlines = lanes ? lanes->deadlines : NNB_DEADLINES_ABORT;
+	nnb__seat_init(&r->seat, lanes, app, priority, cancelled);
+}
+
+/* ---- deadlines ---- */
+
+static uint64_t least(const struct nnb__runner *r, uint32_t op)
+{
+	return r->times ? nnb__times_least(r->times, op) : 0;
+}
+
+static struct nnb__lane_app *app_of(const struct nnb__runner *r)
+{
+	return (struct nnb__lane_app *)r->seat.job.app;
+}
+
+static enum nnb_status missed(const struct nnb__runner *r, enum nnb_status status, const char *why,
+                              struct nnb_reason *reason)
+{
+	struct nnb__lane_app *app = app_of(r);
+
+	if (app)
+		atomic_fetch_add_explicit(status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT ? &app->missed_persistent
+		                                                                          : &app->missed_transient,
+		                          1, memory_order_relaxed);
+	nnb_because(reason, "%s", why);
+	return status;
+}
+
+enum nnb_status nnb__admit(struct nnb__runner *r, const struct nnb_terms *terms, struct nnb_reason *reason)
+{
+	uint64_t now, floor, wait;
+
+	if (!terms->deadline_ns || r->deadlines == NNB_DEADLINES_ADVISE)
+		return NNB_STATUS_NONE;
+	now = nnb__now();
+	floor = least(r, 0);
+	if (now >= terms->deadline_ns) /* Q-16, section 11 */
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "the deadline has passed", reason);
+	if (terms->deadline_ns - now < floor)
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+		              "the model takes longer than until the deadline, even alone", reason);
+	if (!r->seat.lanes)
+		return NNB_STATUS_NONE;
+	r->seat.job.deadline_ns = terms->deadline_ns;
+	wait = nnb__lanes_wait(&r->seat, now);
+	if (nnb__add_ns(wait, floor) > terms->deadline_ns - now)
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, "others are before it until past the deadline",
+		              reason);
+	return NNB_STATUS_NONE;
+}
+
+/* When it is too late to go on from operation @op. */
+static uint64_t too_late(const struct run *run, uint32_t op)
+{
+	uint64_t need = least(run->runner, op);
+
+	if (run->deadline == NNB__NEVER)
+		return NNB__NEVER;
+	return run->deadline > need ? run->deadline - need : 0;
+}
+
+/* ---- checkpoints ---- */
+
+static bool is_cancelled(const struct nnb__runner *r)
+{
+	return r->seat.cancelled && atomic_load_explicit(r->seat.cancelled, memory_order_relaxed);
+}
+
+static void note_stretch(struct run *run, uint32_t op, uint64_t now)
+{
+	uint64_t ns = now - run->last;
+
+	run->last = now;
+	if (ns > run->longest)
+		run->longest = ns;
+	if (run->op_ns && (!run->op_ns[op] || ns < run->op_ns[op]))
+		run->op_ns[op] = ns ? ns : 1;
+}
+
+/* Go on with operation @next? */
+static bool checkpoint(void *arg, uint32_t next)
+{
+	struct run *run = arg;
+	struct nnb__seat *seat = &run->runner->seat;
+	uint64_t yield_at = atomic_load_explicit(&seat->yield_at, memory_order_relaxed), now;
+
+	if (is_cancelled(run->runner)) {
+		run->stopped = NNB_STATUS_GENERAL_FAILURE;
+		return false;
+	}
+	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && !run->watched)
+		return true;
+	now = nnb__now();
+	if (run->watched)
+		note_stretch(run, next - 1, now);
+	if (now >= too_late(run, next) || now >= run->stop_at) {
+		run->stopped = NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+		return false;
+	}
+	return now < yield_at || !nnb__lanes_yields(seat, now);
+}
+
+/* ---- lanes ---- */
+
+static enum nnb_status late(const struct run *run, const char *why, struct nnb_reason *reason)
+{
+	if (run->op_ns) /* a seed has only taken enough time */
+		return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+	return missed(run->runner, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, why, reason);
+}
+
+static enum nnb_status waited(const struct run *run, int error, struct nnb_reason *reason)
+{
+	switch (error) {
+	case 0:
+		return NNB_STATUS_NONE;
+	case -ETIMEDOUT:
+		return late(run, "it waited until it was too late", reason);
+	default:
+		nnb_because(reason, "nobody waits for it any more");
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+}
+
+/* Off the lane, and on one again, unless nobody wants it any more. *on_lane: whether it has one then. */
+static enum nnb_status make_room(struct run *run, bool *on_lane, struct nnb_reason *reason)
+{
+	struct nnb__seat *seat = &run->runner->seat;
+	bool over = seat->lanes->policy.preempt == NNB_PREEMPT_RESTART, left;
+	uint64_t until = too_late(run, over ? 0 : nnb_execution_next_op(run->execution));
+	enum nnb_status status = waited(run, nnb__lanes_yield(seat, until, &left), reason);
+
+	*on_lane = !status;
+	run->broken |= left;
+	if (!status && left && over)
+		status = nnb_execution_restart(run->execution);
+	if (run->watched && left)
+		run->last = run->op_ns ? nnb__now() : seat->job.since;
+	return status;
+}
+
+/* Run to the end, a stretch at a time. *on_lane: whether it has one then. */
+static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason *reason)
+{
+	enum nnb_status status;
+	bool finished;
+
+	*on_lane = true;
+	for (;;) {
+		if (is_cancelled(run->runner)) /* while it waited, or just then */
+			return waited(run, -ECANCELED, reason);
+		status = nnb_execution_run(run->execution, checkpoint, run, &finished);
+		if (status)
+			nnb_because(reason, "running the model failed at operation %u",
+			            nnb_execution_next_op(run->execution));
+		if (finished && !status && run->watched)
+			note_stretch(run, nnb_execution_next_op(run->execution) - 1, nnb__now());
+		if (status || finished)
+			return status;
+		if (run->stopped == NNB_STATUS_MISSED_DEADLINE_TRANSIENT)
+			return late(run, "at a checkpoint it was too late", reason);
+		if (run->stopped)
+			return run->stopped;
+		status = make_room(run, on_lane, reason);
+		if (status)
+			return status;
+	}
+}
+
+/* Wait for a lane; then run on it. */
+static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *began, struct nnb_reason *reason)
+{
+	struct nnb__runner *r = run->runner;
+	bool on_lane = true;
+	enum nnb_status status;
+
+	if (r->seat.lanes) {
+		status = waited(run, nnb__lanes_take(&r->seat, until), reason);
+		if (status)
+			return status;
+	}
+	*began = *began ? nnb__now() : 0;
+	run->last = r->seat.lanes && r->seat.job.since && !run->op_ns ? r->seat.job.since : *began;
+	if (*began >= until && *began)
+		status = late(run, "it would have begun too late", reason);
+	else
+		status = run_on(run, &on_lane, reason);
+	if (r->seat.lanes && on_lane)
+		nnb__lanes_give(&r->seat);
+	return status;
+}
+
+/* Outputs that lie over inputs are what the next attempt would read: it must not be made to start over. */
+static void prepare_to_leave(struct run *run)
+{
+	struct nnb__seat *seat = &run->runner->seat;
+
+	seat->job.restarts = 0;
+	if (seat->lanes && seat->lanes->policy.preempt == NNB_PREEMPT_RESTART &&
+	    !nnb__execution_can_restart(run->execution))
+		seat->job.restarts = NNB__RESTARTS_MAX;
+}
+
+enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const struct nnb_terms *terms,
+                         uint64_t *on_device_ns, struct nnb_reason *reason)
+{
+	bool bound = terms->deadline_ns && r->deadlines != NNB_DEADLINES_ADVISE;
+	struct run run = { .runner = r, .execution = e, .deadline = NNB__NEVER, .stop_at = NNB__NEVER };
+	bool learn = r->times && nnb__times_due(r->times);
+	uint64_t began = learn || on_device_ns || terms->deadline_ns, until = NNB__NEVER, end;
+	enum nnb_status status;
+
+	r->seat.job.deadline_ns = terms->deadline_ns ? terms->deadline_ns : NNB__NEVER;
+	r->seat.job.floor_ns = least(r, 0);
+	if (bound) {
+		run.deadline = terms->deadline_ns;
+		until = too_late(&run, 0);
+		if (r->deadlines == NNB_DEADLINES_REFUSE)
+			run.deadline = NNB__NEVER;
+	}
+	run.watched = r->times && nnb__times_is_long(r->times);
+	prepare_to_leave(&run);
+	status = run_on_lane(&run, until, &began, reason);
+	if (status || !began)
+		return status;
+	end = nnb__now();
+	if (on_device_ns)
+		*on_device_ns = end - began;
+	if (r->times && !run.broken)
+		nnb__times_learn(r->times, end - began);
+	if (run.watched)
+		nnb__times_stretch(r->times, run.longest);
+	if (terms->deadline_ns && end >= terms->deadline_ns && app_of(r))
+		atomic_fetch_add_explicit(&app_of(r)->late, 1, memory_order_relaxed);
+	return NNB_STATUS_NONE;
+}
+
+/* ---- seeds ---- */
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t place_after(uint64_t at, uint64_t bytes)
+{
+	return (at + bytes + 63) / 64 * 64;
+}
+
+/* Where the arguments lie in one pool, inputs first, into @a unless it is NULL. What they take; 0: too much. */
+static uint64_t lay_out(const struct nnb_model *m, struct nnb_argument *a)
+{
+	uint64_t at = 0, bytes;
+
+	for (uint32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
+		const struct nnb_operand *o =
+			&m->operands[i < m->n_inputs ? m->inputs[i] : m->outputs[i - m->n_inputs]];
+
+		if (nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || at + bytes > UINT32_MAX)
+			return 0;
+		if (a)
+			a[i].location = (struct nnb_location){ .offset = (uint32_t)at, .length = (uint32_t)bytes };
+		at = place_after(at, bytes);
+	}
+	return at ? at : 64;
+}
+
+uint64_t nnb__seed_bytes(const struct nnb_model *m)
+{
+	return lay_out(m, NULL);
+}
+
+static int make_request(const struct nnb_model *m, struct nnb_request *ret, struct nnb_memory *pool)
+{
+	struct nnb_argument *a = calloc((size_t)m->n_inputs + m->n_outputs + 1, sizeof(*a));
+	uint64_t bytes;
+	int r;
+
+	if (!a)
+		return -ENOMEM;
+	bytes = lay_out(m, a);
+	r = bytes ? nnb_memory_ashmem(pool, bytes) : -EOVERFLOW;
+	if (r) {
+		free(a);
+		return r;
+	}
+	*ret = (struct nnb_request){ .inputs = a,
+		                     .outputs = a + m->n_inputs,
+		                     .n_inputs = m->n_inputs,
+		                     .n_outputs = m->n_outputs,
+		                     .n_pools = 1,
+		                     .pools = pool };
+	return 0;
+}
+
+/* Run it once. The cpu it took; *whole: all of it. */
+static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, const struct nnb_request *request,
+                          struct nnb_mapping *mapping, uint64_t *op_ns, uint64_t until, bool *whole)
+{
+	struct run run = { .runner = r, .deadline = NNB__NEVER, .op_ns = op_ns, .watched = true };
+	uint64_t began = true, cpu;
+
+	*whole = false;
+	if (nnb_execution_begin(prepared, request, &mapping, false, NULL, &run.execution, NULL))
+		return 0;
+	prepare_to_leave(&run);
+	run.stop_at = until;
+	cpu = cpu_ns();
+	*whole = !run_on_lane(&run, run.stop_at, &began, NULL);
+	cpu = cpu_ns() - cpu;
+	nnb_execution_end(run.execution);
+	return cpu;
+}
+
+void nnb__seed(struct nnb__runner *r, struct nnb_prepared *prepared, uint64_t until)
+{
+	const struct nnb_model *m = nnb_prepared_model(prepared);
+	struct nnb__times *times = r->times;
+	uint64_t *op_ns = calloc(m->n_operations, sizeof(*op_ns)), least_ns = 0, ns;
+	bool whole = false, ever = false, fixed = nnb__prepared_is_fixed(prepared);
+	struct nnb_mapping *mapping = NULL; /* one for all: page faults are not what is to be seen */
+	struct nnb_request request;
+	struct nnb_memory pool;
+
+	r->times = NULL; /* there is nothing yet to be judged by */
+	if (until && op_ns && fixed && !make_request(m, &request, &pool)) {
+		until = nnb__now() + SEED_AT_MOST_NS < until ? nnb__now() + SEED_AT_MOST_NS : until;
+		if (nnb_map(&mapping, &pool))
+			mapping = NULL;
+		for (int i = 0; mapping && i < SEEDS && (whole || !i); i++) {
+			ns = seed_once(r, prepared, &request, mapping, op_ns, until, &whole);
+			if (whole || !ever)
+				least_ns = ns < least_ns || !ever ? ns : least_ns;
+			ever |= whole;
+		}
+		nnb_mapping_unref(mapping);
+		nnb_memory_close(&pool);
+		free((void *)request.inputs);
+	}
+	nnb__times_init(times, m->n_operations, fixed, ever ? op_ns : NULL, least_ns);
+	r->times = times;
+	free(op_ns);
+}

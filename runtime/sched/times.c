@@ -1,0 +1,103 @@
+/*
+ * times.c -- how long a model takes.
+ *
+ * CONCURRENCY  Learning and asking come from any thread, relaxed: a sample that gets lost, or is seen late, is a sample
+ *           less. The parts of a run are constant once the model has been prepared.
+ */
+#include "sched/times.h"
+
+#include <stdlib.h>
+
+enum {
+	FIRST_RUNS = 16, /* are timed ... */
+	THEN_EVERY = 64, /* ... and then one in so many, unless they are */
+	LONG_NS = 50000, /* at least */
+	MEMORY = 8       /* an estimate moves by an eighth of what it was wrong by */
+};
+
+/* Of all operations. */
+static uint64_t sum(const uint64_t *op_ns, uint32_t n, uint64_t *longest)
+{
+	uint64_t all = 0;
+
+	*longest = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		all += op_ns[i];
+		*longest = op_ns[i] > *longest ? op_ns[i] : *longest;
+	}
+	return all;
+}
+
+void nnb__times_init(struct nnb__times *t, uint32_t n, bool fixed, const uint64_t *op_ns, uint64_t floor_ns)
+{
+	uint64_t all, left;
+
+	*t = (struct nnb__times){ .n_operations = n, .fixed = fixed };
+	atomic_init(&t->floor_ns, floor_ns);
+	if (!op_ns)
+		return;
+	left = all = sum(op_ns, n, &t->step_ns);
+	atomic_init(&t->floor_ns, all < floor_ns ? all : floor_ns);
+	atomic_init(&t->estimate_ns, all);
+	t->left =
+		calloc(n + (size_t)1, sizeof(*t->left)); /* without, a run that has begun is expected to be over soon */
+	for (uint32_t i = 0; t->left && all && i < n; i++) {
+		t->left[i] = (float)((double)left / (double)all);
+		left -= op_ns[i];
+	}
+}
+
+void nnb__times_fini(struct nnb__times *t)
+{
+	free(t->left);
+	t->left = NULL;
+}
+
+bool nnb__times_is_long(const struct nnb__times *t)
+{
+	return atomic_load_explicit(&t->estimate_ns, memory_order_relaxed) >= LONG_NS;
+}
+
+bool nnb__times_due(struct nnb__times *t)
+{
+	unsigned n = atomic_load_explicit(&t->runs, memory_order_relaxed);
+
+	atomic_store_explicit(&t->runs, n + 1, memory_order_relaxed);
+	return n < FIRST_RUNS || n % THEN_EVERY == 0 || nnb__times_is_long(t);
+}
+
+void nnb__times_learn(struct nnb__times *t, uint64_t ns)
+{
+	uint64_t floor = atomic_load_explicit(&t->floor_ns, memory_order_relaxed);
+	uint64_t estimate = atomic_load_explicit(&t->estimate_ns, memory_order_relaxed);
+
+	if (t->fixed && (!floor || !estimate || ns < floor)) /* without an estimate the floor is of a part */
+		atomic_store_explicit(&t->floor_ns, ns, memory_order_relaxed);
+	estimate = estimate ? estimate - estimate / MEMORY + ns / MEMORY : ns;
+	atomic_store_explicit(&t->estimate_ns, estimate, memory_order_relaxed);
+	atomic_store_explicit(&t->confirmed, true, memory_order_relaxed);
+}
+
+void nnb__times_stretch(struct nnb__times *t, uint64_t ns)
+{
+	if (ns > atomic_load_explicit(&t->longest_ns, memory_order_relaxed))
+		atomic_store_explicit(&t->longest_ns, ns, memory_order_relaxed);
+}
+
+uint64_t nnb__times_least(const struct nnb__times *t, uint32_t op)
+{
+	uint64_t floor = atomic_load_explicit(&t->floor_ns, memory_order_relaxed);
+
+	floor = atomic_load_explicit(&t->confirmed, memory_order_relaxed) ? floor - floor / 4 : floor / 2;
+	if (!op)
+		return floor;
+	return t->left ? (uint64_t)((double)floor * (double)t->left[op]) : 0;
+}
+
+void nnb__times_tell(const struct nnb__times *t, struct nnb_times *ret)
+{
+	ret->floor_ns = atomic_load_explicit(&t->floor_ns, memory_order_relaxed);
+	ret->estimate_ns = atomic_load_explicit(&t->estimate_ns, memory_order_relaxed);
+	ret->step_ns = t->step_ns;
+	ret->longest_ns = atomic_load_explicit(&t->longest_ns, memory_order_relaxed);
+}

@@ -1,0 +1,312 @@
+/*
+ * fenced.c -- fenced executions: one waits for fences, executes, and signals a fence of its own.
+ *
+ * CONCURRENCY  Each has a thread, like an asynchronous one. While it waits, three things end that besides the fences:
+ *           its deadline, the end of the connection, which is seen on the life line, and its own fence, if that is
+ *           failed by somebody else: so is taken back what the client was never told of.
+ * ORDERING  The request's memory is let go of, then the client is told how it went, then the fence is signalled: who
+ *           finds it signalled may use the memory (Q-34), and knows that the news are on the way (Q-35).
+ * CRASH     A client that dies leaves fences that others may wait for: they fail.
+ * TRUST     What is given for a fence is asked what it is before it is waited for (fence/fence.c). What waits holds file
+ *           descriptors: they are charged to its app.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fence/fence.h"
+#include "fmq/sys.h"
+#include "service/service.h"
+
+struct nnb__fenced {
+	struct nnb__fenced *next, **from; /* the connection's list of those that are signalling */
+	pthread_t thread;
+	uint64_t duration_ns; /* it may take once the fences are signalled; 0: any */
+	uint64_t ready;       /* when they were */
+	int fence;            /* its own; -1: none yet */
+	uint32_t n;           /* fences to wait for */
+	int wait_for[];
+};
+
+void nnb__fenced_free(struct nnb__fenced *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->n; i++)
+		if (f->wait_for[i] >= 0)
+			close(f->wait_for[i]);
+	if (f->fence >= 0)
+		close(f->fence);
+	free(f);
+}
+
+/* ---- the call ---- */
+
+/* What comes behind the request. */
+static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
+{
+	uint64_t duration_ns = nnb__get_u64(in);
+	uint32_t n = nnb__get_u32(in);
+	struct nnb__fenced *f = NULL;
+
+	*serial = nnb__get_u64(in);
+	if (n == in->n_fds - in->fds_at)
+		f = calloc(1, sizeof(*f) + n * sizeof(f->wait_for[0]));
+	if (!f)
+		return NULL;
+	f->duration_ns = duration_ns;
+	f->fence = -1;
+	while (f->n < n)
+		f->wait_for[f->n++] = nnb__get_fd(in);
+	if (nnb__taken(in))
+		return f;
+	nnb__fenced_free(f);
+	return NULL;
+}
+
+/* */
+static enum nnb_status check_fences(const struct nnb__fenced *f, struct nnb_reason *why)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		int state = nnb_fence_state(f->wait_for[i]);
+
+		if (state >= 0 && state != NNB_FENCE_FAILED)
+			continue;
+		nnb_because(why, state < 0 ? "fence %u is none" : "fence %u has failed", i);
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	return NNB_STATUS_NONE;
+}
+
+/* A duration that would never do is as bad as a deadline that will not. */
+static enum nnb_status check_time(struct nnb__job *j, struct nnb_reason *why)
+{
+	uint64_t deadline_ns = j->terms.deadline_ns, duration_ns = j->fenced->duration_ns;
+	enum nnb_status status;
+
+	if (duration_ns && duration_ns < nnb__times_least(&j->model->times, 0))
+		j->terms.deadline_ns = nnb__add_ns(nnb__now(), duration_ns);
+	status = nnb__job_admit(j, why);
+	j->terms.deadline_ns = deadline_ns;
+	return status;
+}
+
+static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
+{
+	enum nnb_status status;
+
+	if (!nnb__has_qos(j->connection)) {
+		nnb_because(why, "before HAL 1.3 there are no fenced executions");
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	status = nnb_request_validate(nnb_prepared_model(j->model->prepared), &j->request.request, true, why);
+	if (!status)
+		status = check_fences(j->fenced, why);
+	return status ? status : check_time(j, why);
+}
+
+/* ---- its thread ---- */
+
+/* Forget what it waited for: what it holds is not charged for any more. */
+static void stop_waiting(struct nnb__job *j)
+{
+	struct nnb__fenced *f = j->fenced;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		close(f->wait_for[i]);
+		f->wait_for[i] = -1;
+	}
+	nnb__give(j->connection->app, NNB__POOLS, (uint64_t)f->n + j->request.request.n_pools);
+}
+
+/* */
+static enum nnb_status wait_for_fences(struct nnb__job *j)
+{
+	const struct nnb__connection *c = j->connection;
+	struct nnb__fenced *f = j->fenced;
+	bool bound = j->terms.deadline_ns && c->service->config.deadlines != NNB_DEADLINES_ADVISE;
+	uint64_t until = bound ? j->terms.deadline_ns : UINT64_MAX;
+	int r;
+
+	do
+		r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);
+	while (r == -EINTR);
+	f->ready = nnb__now();
+	switch (r) {
+	case NNB_FENCE_SIGNALLED:
+		return NNB_STATUS_NONE;
+	case NNB_FENCE_PENDING:
+		atomic_fetch_add_explicit(&c->app->lane_app.missed_transient, 1, memory_order_relaxed);
+		return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+	case -ENOMEM:
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	default:
+		return NNB_STATUS_GENERAL_FAILURE;
+	}
+}
+
+/* */
+static void execute(struct nnb__job *j)
+{
+	const struct nnb__fenced *f = j->fenced;
+	uint64_t until = f->duration_ns ? nnb__add_ns(f->ready, f->duration_ns) : UINT64_MAX;
+
+	if (f->duration_ns && (!j->terms.deadline_ns || until < j->terms.deadline_ns))
+		j->terms.deadline_ns = until;
+	nnb__job_execute(j, NULL);
+}
+
+static void put_timing(struct nnb__message *m, const struct nnb__job *j, uint64_t since, uint64_t now)
+{
+	bool measured = j->measure && !j->result.status;
+
+	nnb__put_u64(m, measured ? j->result.timing.on_device_ns : UINT64_MAX);
+	nnb__put_u64(m, measured ? now - since : UINT64_MAX);
+}
+
+static void tell(struct nnb__job *j)
+{
+	struct nnb__connection *c = j->connection;
+	struct nnb__message m = { 0 };
+	uint64_t now = nnb__now();
+
+	nnb__message_begin(&m, NNB__FENCED);
+	nnb__put_u64(&m, j->serial);
+	nnb__put_u32(&m, j->result.status);
+	put_timing(&m, j, j->began, now);
+	put_timing(&m, j, j->fenced->ready, now);
+	pthread_mutex_lock(&c->events_lock);
+	if (nnb__send(c->events, &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
+		shutdown(c->events, SHUT_RDWR);
+	pthread_mutex_unlock(&c->events_lock);
+	nnb__message_fini(&m);
+}
+
+static void wake_up(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * Who has a fence can make writing to it wait (fence/fence.c), and its connection would never end. SIGURG, which does
+ * nothing by itself, then ends the waiting: it has to have a handler for that.
+ */
+void nnb__fenced_hurry(struct nnb__connection *c)
+{
+	const struct sigaction ours = { .sa_handler = wake_up };
+	struct sigaction is;
+
+	if (!c->signalling || sigaction(SIGURG, NULL, &is))
+		return;
+	if (!(is.sa_flags & SA_SIGINFO) && (is.sa_handler == SIG_DFL || is.sa_handler == SIG_IGN))
+		sigaction(SIGURG, &ours, NULL);
+	for (struct nnb__fenced *f = c->signalling; f; f = f->next)
+		pthread_kill(f->thread, SIGURG);
+}
+
+static void signal_fence(struct nnb__job *j)
+{
+	struct nnb__connection *c = j->connection;
+	struct nnb__fenced *f = j->fenced;
+
+	f->thread = pthread_self();
+	pthread_mutex_lock(&c->lock);
+	f->next = c->signalling;
+	f->from = &c->signalling;
+	if (f->next)
+		f->next->from = &f->next;
+	c->signalling = f;
+	pthread_mutex_unlock(&c->lock);
+	nnb_fence_signal(f->fence, j->result.status != NNB_STATUS_NONE);
+	pthread_mutex_lock(&c->lock);
+	*f->from = f->next;
+	if (f->next)
+		f->next->from = f->from;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void *execute_behind_fences(void *arg)
+{
+	struct nnb__job *j = arg;
+
+	j->result.timing = NNB_NO_TIMING;
+	j->result.status = wait_for_fences(j);
+	stop_waiting(j);
+	if (!j->result.status)
+		execute(j);
+	nnb__request_fini(&j->request);
+	nnb__give(j->connection->app, NNB__ASYNC, 1);
+	tell(j);
+	signal_fence(j);
+	nnb__job_leave(j);
+	return NULL;
+}
+
+/* ---- launching ---- */
+
+/* A fence, and a descriptor of it for the answer. */
+static enum nnb_status make_fence(struct nnb__fenced *f, int *ret, struct nnb_reason *why)
+{
+	if (nnb_fence_new(&f->fence))
+		f->fence = -1;
+	*ret = f->fence < 0 ? -1 : fcntl(f->fence, F_DUPFD_CLOEXEC, 0);
+	if (*ret >= 0)
+		return NNB_STATUS_NONE;
+	nnb_because(why, "the service has no file descriptor for a fence");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+/* NONE: the job, but for what the caller has of it, is its thread's. */
+static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struct nnb_reason *why)
+{
+	struct nnb__app *app = j->connection->app;
+	uint64_t fds = (uint64_t)j->fenced->n + j->request.request.n_pools;
+	enum nnb_status status = nnb__take(app, NNB__POOLS, fds, why);
+
+	if (status)
+		return status;
+	status = make_fence(j->fenced, &ch->made_fence, why);
+	if (!status)
+		status = nnb__job_launch(j, execute_behind_fences, why);
+	if (status)
+		nnb__give(app, NNB__POOLS, fds);
+	return status;
+}
+
+void nnb__call_execute_fenced(struct nnb__channel *ch)
+{
+	struct nnb_reason why = { "" };
+	enum nnb_status status;
+	struct nnb__job j;
+
+	if (!nnb__job_of(ch, &j))
+		return;
+	j.fenced = get_fenced(&ch->in, &j.serial);
+	if (!j.fenced) {
+		nnb__call_malformed(ch);
+		nnb__job_fini(&j);
+		return;
+	}
+	nnb__count(ch->connection->service, NNB__FENCEDS, 1);
+	status = check(&j, &why);
+	if (!status)
+		status = launch(ch, &j, &why);
+	if (status)
+		nnb__job_fini(&j);
+	nnb__call_answer(ch, status, &why);
+	if (!status)
+		nnb__put_fd(&ch->out, ch->made_fence);
+}
+
+void nnb__fenced_answered(struct nnb__channel *ch, bool arrived)
+{
+	if (ch->made_fence < 0)
+		return;
+	if (!arrived)
+		nnb_fence_signal(ch->made_fence, true);
+	close(ch->made_fence);
+	ch->made_fence = -1;
+}

@@ -1,0 +1,109 @@
+/*
+ * qos_app.h -- apps for tests of who gets the device and when: processes of their own, which do what they are told and
+ * tell what became of it; and a service whose executions stand still while the test arranges who waits behind whom.
+ *
+ * Nothing here is a matter of speed: an execution is on a lane when the gate holds it, and waits when the service says so.
+ */
+#ifndef QOS_APP_H
+#define QOS_APP_H
+
+#include "service_helpers.h"
+
+enum { LOW, MEDIUM, HIGH, N_PRIORITIES };
+enum path { BY_SYNC, BY_ASYNC, BY_BURST, BY_FENCED, N_PATHS };
+extern const char *const path_names[N_PATHS], *const priority_names[N_PRIORITIES];
+
+#define SECOND (1000 * MS)
+#define UNLIMITED ((uint64_t)INT64_MAX) /* of a deadline, as VTS has it */
+
+/* ---- their model: x to y0 = x + 1, which is computed first, and y1 = x + n_ops - 1, which is computed step by step ---- */
+
+enum { ELEMENTS = 16, N_OPS = 4 };
+
+struct nnb_model *step_model(uint32_t n_ops);
+
+/* y0 can lie over x, and then y1 = x + n_ops: in the same pool, or in another one of the same memory. */
+enum placing { APART, OVER_INPUT, OVER_INPUT_ELSEWHERE };
+
+struct steps {
+	struct nnb_pool *pools[2];
+	enum placing placing;
+	uint32_t n_ops, tag;
+	float *x, *y0, *y1;
+	struct nnb_argument in, out[2];
+	struct nnb_output_shape shapes[2];
+	struct nnb_call call;
+	struct nnb_answer answer;
+};
+
+/* Aborts if there is no memory. @tag is the first of its inputs. */
+void steps_init(struct steps *s, uint32_t n_ops, enum placing placing, uint32_t tag);
+void steps_refresh(struct steps *s);
+bool steps_right(const struct steps *s);
+void steps_fini(struct steps *s);
+
+/* ---- executing one way or the other, and waiting ---- */
+
+struct outcome {
+	uint32_t tag;
+	enum nnb_status launch, status; /* the same but for those that are not waited for */
+	unsigned times_told;            /* of an asynchronous one */
+	uint32_t n_shapes;
+	bool right, shapes_right;
+	struct nnb_timing timing;
+	char why[120];
+};
+
+void steps_execute(struct nnb_remote *remote, enum path path, struct steps *s, struct outcome *ret);
+
+/* ---- an app ---- */
+
+struct order {
+	enum { ORDER_PREPARE, ORDER_EXECUTE } what;
+	uint32_t model; /* one of MODELS_MAX */
+	uint32_t priority, n_ops;
+	enum path path;
+	uint32_t tag;
+	enum placing placing;
+	uint64_t deadline_ns; /* 0: none */
+	bool measure;
+};
+enum { MODELS_MAX = 8 };
+
+struct app {
+	struct child child;
+	int line;
+};
+
+/* @hal: 0: the newest. */
+void app_start(struct app *a, const struct service *s, enum nnb_hal hal);
+
+/* Its model @model is the step model of @n_ops, prepared with @priority. */
+void app_has(struct app *a, uint32_t model, uint32_t priority, uint32_t n_ops);
+
+void app_is_told(struct app *a, const struct order *order); /* it is not waited for */
+bool app_has_news(struct app *a);
+struct outcome app_tells(struct app *a);           /* of the next that is over */
+void app_tells_right(struct app *a, uint32_t tag); /* and that went well */
+void app_tells_status(struct app *a, uint32_t tag, enum nnb_status status);
+
+void app_end(struct app *a);  /* of its own accord */
+void app_kill(struct app *a); /* kill -9 */
+
+void app_scene(const char *socket_path, const char *argument) __attribute__((noreturn)); /* for main() */
+
+/* ---- the service ---- */
+
+/* Hold whoever comes to operation @op; the notes begin anew. */
+void gate_hold(struct service *s, unsigned op);
+void gate_open(struct service *s);
+void gate_let_one(struct service *s); /* one of those held goes on */
+void gate_has_seen(struct service *s, unsigned came);
+
+/* So many executions, of all apps, wait for a lane. @watch is any client of this process. */
+void await_waiting(struct nnb_client *watch, uint32_t n);
+
+/* What was run: "10:0 20:0 20:1 10:1", by tag and operation; only first operations: "10 20". Static. */
+const char *gate_notes(const struct service *s, bool first_only);
+
+#endif

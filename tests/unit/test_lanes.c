@@ -1,0 +1,465 @@
+/*
+ * test_lanes.c -- permits under real threads: nobody is on a lane with somebody else, nobody hangs, no lane is lost.
+ *
+ * Meant for the thread sanitizer, too: what is on a lane is plain memory. A lost wake-up shows as a test that does not
+ * end. NNB_SOAK_SECONDS sets the length.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "fmq/sys.h"
+#include "sched/lanes.h"
+#include "unit/abort_unless.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define MS UINT64_C(1000000)
+enum { THREADS = 8, APPS = 3, LANES_MOST = 4 };
+
+static uint64_t chance(uint64_t *seed, uint64_t n)
+{
+	*seed ^= *seed >> 12;
+	*seed ^= *seed << 25;
+	*seed ^= *seed >> 27;
+	return (*seed * UINT64_C(0x2545f4914f6cdd1d) >> 11) % n;
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+}
+
+static void dawdle(uint64_t *seed, uint64_t most)
+{
+	for (volatile uint64_t n = chance(seed, most); n; n--)
+		;
+}
+
+static void all_lanes_are_there(struct nnb__lanes *l)
+{
+	struct nnb__seat seats[NNB__LANES_MAX], more;
+	struct nnb__lane_app app = { .executions = 0 };
+	uint32_t n = l->policy.lanes;
+
+	for (uint32_t i = 0; i < n; i++) {
+		nnb__seat_init(&seats[i], l, &app, 1, NULL);
+		assert_int_equal(nnb__lanes_take(&seats[i], nnb__now()), 0);
+	}
+	nnb__seat_init(&more, l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&more, nnb__now()), -ETIMEDOUT);
+	for (uint32_t i = 0; i < n; i++)
+		nnb__lanes_give(&seats[i]);
+	assert_null(l->policy.apps);
+	assert_int_equal(l->policy.waiting, 0);
+}
+
+/* ---- one thing at a time ---- */
+
+struct waiter {
+	struct nnb__seat seat;
+	atomic_bool cancelled;
+	uint64_t until;
+	int got;
+	pthread_t thread;
+};
+
+static void *waits(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->got = nnb__lanes_take(&w->seat, w->until);
+	return NULL;
+}
+
+static void start(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority, uint64_t until)
+{
+	atomic_init(&w->cancelled, false);
+	w->until = until;
+	nnb__seat_init(&w->seat, l, app, priority, &w->cancelled);
+	assert_int_equal(pthread_create(&w->thread, NULL, waits, w), 0);
+}
+
+static uint32_t waiting(struct nnb__lanes *l)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&l->lock);
+	n = l->policy.waiting;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+static void await_waiting(struct nnb__lanes *l, uint32_t n)
+{
+	while (waiting(l) != n)
+		nap();
+}
+
+static void make(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt preempt, uint32_t n)
+{
+	assert_int_equal(nnb__lanes_init(l, kind, preempt, NNB_DEADLINES_ABORT, n), 0);
+}
+
+static void who_is_cancelled_comes_back_and_nobody_else(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__lanes l;
+	struct nnb__seat holder;
+	struct waiter w[5];
+
+	(void)state;
+	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	nnb__seat_init(&holder, &l, &other, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	for (uint32_t i = 0; i < N_OF(w); i++) {
+		start(&w[i], &l, &app, 1, NNB__NEVER);
+		await_waiting(&l, i + 1);
+	}
+	for (size_t i = 0; i < N_OF(w); i += 2) {
+		atomic_store_explicit(&w[i].cancelled, true, memory_order_relaxed);
+		nnb__lanes_look(&l, &app);
+		pthread_join(w[i].thread, NULL);
+		assert_int_equal(w[i].got, -ECANCELED);
+	}
+	assert_int_equal(waiting(&l), 2);
+	nnb__lanes_give(&holder);
+	for (size_t i = 1; i < N_OF(w); i += 2) {
+		pthread_join(w[i].thread, NULL);
+		assert_int_equal(w[i].got, 0);
+		nnb__lanes_give(&w[i].seat);
+	}
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+/* The moment is what matters: between looking whether it was cancelled, and going to sleep. */
+static void nobody_sleeps_through_being_cancelled(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 };
+	struct nnb__lanes l;
+	struct nnb__seat holder;
+	struct waiter w;
+	uint64_t seed = 7;
+
+	(void)state;
+	make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&holder, &l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	for (int i = 0; i < 3000; i++) {
+		start(&w, &l, &app, 1, NNB__NEVER);
+		while (!waiting(&l))
+			;
+		dawdle(&seed, 300);
+		atomic_store_explicit(&w.cancelled, true, memory_order_relaxed);
+		nnb__lanes_look(&l, &app);
+		pthread_join(w.thread, NULL);
+		assert_int_equal(w.got, -ECANCELED);
+	}
+	nnb__lanes_give(&holder);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+static void who_was_cancelled_before_does_not_wait(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 };
+	struct nnb__lanes l;
+	struct nnb__seat holder;
+	struct waiter w;
+
+	(void)state;
+	make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&holder, &l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	atomic_init(&w.cancelled, true);
+	nnb__seat_init(&w.seat, &l, &app, 1, &w.cancelled);
+	assert_int_equal(nnb__lanes_take(&w.seat, NNB__NEVER), -ECANCELED);
+	nnb__lanes_give(&holder);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+static void who_waits_too_long_comes_back_without_a_lane(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 };
+	struct nnb_app_counts counts = { .app = 0 };
+	struct nnb__lanes l;
+	struct nnb__seat holder, seat;
+	uint64_t until;
+
+	(void)state;
+	make(&l, NNB_POLICY_EDF, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&holder, &l, &app, 1, NULL);
+	nnb__seat_init(&seat, &l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	until = nnb__now() + 3 * MS;
+	assert_int_equal(nnb__lanes_take(&seat, until), -ETIMEDOUT);
+	assert_true(nnb__now() >= until);
+	nnb__lanes_counts(&l, &app, &counts);
+	assert_true(counts.longest_wait_ns > 0 && counts.received_ns > 0);
+	nnb__lanes_give(&holder);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+static void the_better_job_gets_the_lane_and_the_other_goes_on_after_it(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 };
+	struct nnb__lanes l;
+	struct nnb__seat low;
+	struct waiter high;
+	bool left;
+
+	(void)state;
+	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	nnb__seat_init(&low, &l, &app, 0, NULL);
+	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
+	assert_true(atomic_load(&low.yield_at) == NNB__NEVER);
+	start(&high, &l, &app, 2, NNB__NEVER);
+	while (atomic_load(&low.yield_at) == NNB__NEVER)
+		nap();
+	assert_true(nnb__lanes_yields(&low, nnb__now()));
+	assert_int_equal(nnb__lanes_yield(&low, nnb__now(), &left), -ETIMEDOUT);
+	assert_true(left);
+	pthread_join(high.thread, NULL);
+	assert_int_equal(high.got, 0);
+	nnb__lanes_give(&high.seat);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+static void whom_room_was_to_be_made_for_may_have_gone(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 };
+	struct nnb__lanes l;
+	struct nnb__seat low;
+	struct waiter high;
+	bool left;
+
+	(void)state;
+	make(&l, NNB_POLICY_PRIORITY, NNB_PREEMPT_RESTART, 1);
+	nnb__seat_init(&low, &l, &app, 0, NULL);
+	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
+	start(&high, &l, &app, 2, NNB__NEVER);
+	await_waiting(&l, 1);
+	assert_true(nnb__lanes_yields(&low, nnb__now()));
+	atomic_store(&high.cancelled, true);
+	nnb__lanes_look(&l, &app);
+	pthread_join(high.thread, NULL);
+	assert_int_equal(nnb__lanes_yield(&low, NNB__NEVER, &left), 0);
+	assert_false(left);
+	assert_int_equal(low.job.restarts, 0);
+	assert_true(atomic_load(&low.yield_at) == NNB__NEVER);
+	nnb__lanes_give(&low);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+/* ---- everything at once ---- */
+
+static const struct game {
+	const char *name;
+	enum nnb_policy kind;
+	enum nnb_preempt preempt;
+	uint32_t lanes;
+} games[] = {
+	{ "fair, one lane, kept", NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1 },
+	{ "fair, two lanes, kept", NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2 },
+	{ "fair, four lanes, over", NNB_POLICY_FAIR, NNB_PREEMPT_RESTART, LANES_MOST },
+	{ "priority, two lanes, kept", NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, 2 },
+	{ "edf, two lanes, over", NNB_POLICY_EDF, NNB_PREEMPT_RESTART, 2 },
+	{ "fifo, two lanes", NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 2 },
+};
+
+struct world {
+	struct nnb__lanes lanes;
+	struct nnb__lane_app apps[APPS];
+	atomic_bool cancelled[THREADS], over;
+	_Atomic uint32_t taken[LANES_MOST], gone;
+	uint64_t used[LANES_MOST]; /* of who is on the lane: plain, so that the sanitizer sees two */
+	uint64_t end;
+	_Atomic uint64_t ran, left, timed_out, were_cancelled;
+};
+
+struct player {
+	struct world *w;
+	unsigned n;
+	pthread_t thread;
+	uint64_t uses;
+};
+
+static int enter(struct player *p, const struct nnb__seat *s)
+{
+	int lane = s->job.lane;
+
+	abort_unless(lane >= 0 && lane < (int)p->w->lanes.policy.lanes);
+	abort_unless(!atomic_exchange_explicit(&p->w->taken[lane], 1, memory_order_relaxed));
+	p->w->used[lane]++;
+	p->uses++;
+	return lane;
+}
+
+static void leave(struct player *p, int lane)
+{
+	p->w->used[lane]++;
+	p->uses++;
+	abort_unless(atomic_exchange_explicit(&p->w->taken[lane], 0, memory_order_relaxed) == 1);
+}
+
+/* What has come back without a lane, and rightly so? */
+static void came_back(struct player *p, int r, uint64_t until)
+{
+	struct world *w = p->w;
+
+	if (r == -ECANCELED) {
+		abort_unless(atomic_load(&w->cancelled[p->n]));
+		atomic_fetch_add(&w->were_cancelled, 1);
+	} else {
+		abort_unless(r == -ETIMEDOUT && nnb__now() >= until);
+		atomic_fetch_add(&w->timed_out, 1);
+	}
+}
+
+/* An execution of a few operations. */
+static void runs(struct player *p, struct nnb__seat *s, uint64_t until, uint64_t *seed)
+{
+	int lane = enter(p, s), r;
+	bool left;
+
+	for (uint64_t steps = chance(seed, 8); steps; steps--) {
+		dawdle(seed, 3000);
+		if (atomic_load_explicit(&s->yield_at, memory_order_relaxed) > nnb__now() ||
+		    !nnb__lanes_yields(s, nnb__now()))
+			continue;
+		leave(p, lane);
+		r = nnb__lanes_yield(s, until, &left);
+		atomic_fetch_add(&p->w->left, left);
+		if (r) {
+			came_back(p, r, until);
+			return;
+		}
+		lane = enter(p, s);
+	}
+	leave(p, lane);
+	nnb__lanes_give(s);
+	atomic_fetch_add(&p->w->ran, 1);
+}
+
+static void *plays(void *arg)
+{
+	struct player *p = arg;
+	struct world *w = p->w;
+	uint64_t seed = p->n + 1;
+
+	while (nnb__now() < w->end) {
+		struct nnb__seat *s = malloc(sizeof(*s)); /* so that touching it too late is seen */
+		uint64_t until = chance(&seed, 3) ? NNB__NEVER : nnb__now() + chance(&seed, 300000);
+		int r;
+
+		abort_unless(s);
+		nnb__seat_init(s, &w->lanes, &w->apps[p->n % APPS], (uint32_t)chance(&seed, 3), &w->cancelled[p->n]);
+		s->job.deadline_ns = chance(&seed, 2) ? NNB__NEVER : nnb__now() + chance(&seed, MS);
+		s->job.floor_ns = chance(&seed, 5000);
+		if (!chance(&seed, 10))
+			nnb__lanes_wait(s, nnb__now());
+		r = nnb__lanes_take(s, until);
+		if (r)
+			came_back(p, r, until);
+		else
+			runs(p, s, until, &seed);
+		free(s);
+		if (atomic_exchange(&w->cancelled[p->n], false))
+			dawdle(&seed, 20000);
+		dawdle(&seed, 2000);
+	}
+	atomic_fetch_add(&w->gone, 1);
+	return NULL;
+}
+
+/* Cancels, and asks how things are, until all have gone. */
+static void *disturbs(void *arg)
+{
+	struct world *w = arg;
+	struct nnb_app_counts counts;
+	uint64_t seed = 99;
+
+	while (atomic_load(&w->gone) < THREADS) {
+		unsigned n = (unsigned)chance(&seed, THREADS);
+
+		atomic_store_explicit(&w->cancelled[n], true, memory_order_relaxed);
+		nnb__lanes_look(&w->lanes, &w->apps[n % APPS]);
+		nnb__lanes_counts(&w->lanes, &w->apps[n % APPS], &counts);
+		dawdle(&seed, 200000);
+	}
+	return NULL;
+}
+
+static uint64_t length_ns(void)
+{
+	const char *s = getenv("NNB_SOAK_SECONDS");
+
+	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS / N_OF(games) : 300 * MS;
+}
+
+static void no_lane_is_shared_or_lost_and_nobody_hangs(void **state)
+{
+	const struct game *game = *state;
+	struct world *w = calloc(1, sizeof(*w));
+	struct player players[THREADS];
+	pthread_t disturber;
+	uint64_t uses = 0;
+
+	assert_non_null(w);
+	make(&w->lanes, game->kind, game->preempt, game->lanes);
+	w->end = nnb__now() + length_ns();
+	assert_int_equal(pthread_create(&disturber, NULL, disturbs, w), 0);
+	for (unsigned i = 0; i < THREADS; i++) {
+		players[i] = (struct player){ .w = w, .n = i };
+		assert_int_equal(pthread_create(&players[i].thread, NULL, plays, &players[i]), 0);
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		pthread_join(players[i].thread, NULL);
+		uses += players[i].uses;
+	}
+	pthread_join(disturber, NULL);
+	for (unsigned i = 0; i < LANES_MOST; i++)
+		uses -= w->used[i];
+	assert_int_equal(uses, 0);
+	all_lanes_are_there(&w->lanes);
+	assert_true(w->ran > 20);
+	assert_true(w->left > 0 || game->preempt == NNB_PREEMPT_NONE); /* or it has not been tried */
+	print_message("%llu ran, room was made %llu times, %llu were late and %llu cancelled\n",
+	              (unsigned long long)w->ran, (unsigned long long)w->left, (unsigned long long)w->timed_out,
+	              (unsigned long long)w->were_cancelled);
+	nnb__lanes_fini(&w->lanes);
+	free(w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest alone[] = {
+		cmocka_unit_test(who_is_cancelled_comes_back_and_nobody_else),
+		cmocka_unit_test(nobody_sleeps_through_being_cancelled),
+		cmocka_unit_test(who_was_cancelled_before_does_not_wait),
+		cmocka_unit_test(who_waits_too_long_comes_back_without_a_lane),
+		cmocka_unit_test(the_better_job_gets_the_lane_and_the_other_goes_on_after_it),
+		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
+	};
+	struct CMUnitTest tests[N_OF(alone) + N_OF(games)];
+	size_t n = N_OF(alone);
+
+	memcpy(tests, alone, sizeof(alone));
+	for (size_t i = 0; i < N_OF(games); i++)
+		tests[n++] = (struct CMUnitTest){ games[i].name, no_lane_is_shared_or_lost_and_nobody_hangs, NULL, NULL,
+			                          (void *)&games[i] };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
