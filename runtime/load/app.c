@@ -20,6 +20,8 @@
 #include "load.h"
 #include "stream.h"
 
+enum { ROWS = 64 }; /* of apps, to begin with */
+
 struct app {
 	struct load_fds fds;
 	struct load_board *board;
@@ -109,7 +111,8 @@ static int connect_to_service(struct app *a)
 	const struct load_orders *o = &a->board->orders;
 	struct nnb_client_config config = { .socket = o->socket[0] ? o->socket : NULL,
 		                            .name = a->app->name,
-		                            .timeout_ns = o->timeout_ns };
+		                            .timeout_ns = o->timeout_ns,
+		                            .hal = (enum nnb_hal)(NNB_HAL_1_0 + a->app->hal) };
 	struct nnb_reason why = { "" };
 	int r = nnb_client_open(&a->run.client, &config, &why);
 
@@ -123,20 +126,45 @@ static int prepare(struct app *a)
 {
 	for (uint32_t i = 0; i < a->app->n_streams; i++) {
 		struct load_line *l = &a->lines[i];
-		struct nnb_prepare how = { .preference = 1, .priority = l->stream->priority };
+		uint64_t began = load_now(), by = l->stream->prepare_deadline_ns;
+		struct nnb_prepare how = { .preference = 1,
+			                   .priority = l->stream->priority,
+			                   .deadline_ns = by ? began + by : 0 };
 		struct nnb_reason why = { "" }, words;
-		uint64_t began = load_now();
 		enum nnb_status status =
 			nnb_remote_prepare(a->run.client, l->work->model, &how, NULL, &l->remote, &why);
 
-		if (status) {
+		l->outcome->prepared = status;
+		if (status && !(by && load_expected(status, false))) {
 			nnb_because(&words, "%s: %s", nnb_status_name(status), why.text);
 			return broken(a, LOAD_FAILED, l->stream->name, words.text);
 		}
 		l->outcome->prepare_ns = load_now() - began;
-		l->outcome->remote = nnb_remote_id(l->remote);
+		if (l->remote)
+			l->outcome->remote = nnb_remote_id(l->remote);
 	}
 	return LOAD_DONE;
+}
+
+/* The service's row of us. False: it does not answer. */
+static bool ask_of_us(struct app *a, struct nnb_app_counts *ret)
+{
+	struct nnb_app_counts *rows = NULL, *more;
+	uint32_t room = 0, n = ROWS;
+	bool answered = true;
+
+	*ret = (struct nnb_app_counts){ .app = a->board->service.app };
+	while (answered && n > room) { /* others may come while we ask */
+		room = n;
+		more = realloc(rows, room * sizeof(*rows));
+		answered = more && !nnb_client_apps(a->run.client, more, room, &n, NULL);
+		rows = more ? more : rows;
+	}
+	for (uint32_t i = 0; answered && i < n; i++)
+		if (rows[i].app == ret->app)
+			*ret = rows[i];
+	free(rows);
+	return answered;
 }
 
 static int get_ready(struct app *a)
@@ -153,6 +181,7 @@ static int get_ready(struct app *a)
 		status = prepare(a);
 	if (status)
 		return status;
+	ask_of_us(a, &a->board->before);
 	a->run.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	a->run.idle = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (a->run.stop < 0 || a->run.idle < 0)
@@ -173,14 +202,19 @@ static bool wait_for_go(struct app *a)
 
 static int start_threads(struct app *a)
 {
+	uint32_t n = 0; /* threads that there are to be */
+
 	for (uint32_t i = 0; i < a->app->n_streams; i++)
 		for (int64_t k = 0; k < a->app->streams[i].threads; k++) {
 			uint64_t number = (uint64_t)a->board->orders.app << 32 | i << 16 | (uint64_t)k;
 			struct load_thread *t = &a->threads[a->n_started];
+			struct load_figures *figures = &a->board->figures[n++];
 			int r;
 
+			if (!a->lines[i].remote) /* not prepared */
+				continue;
 			*t = (struct load_thread){ .line = &a->lines[i],
-				                   .figures = &a->board->figures[a->n_started],
+				                   .figures = figures,
 				                   .seed = a->board->orders.seed + (number << 8) };
 			r = pthread_create(&t->thread, NULL, load_thread_main, t);
 			if (r)
@@ -202,6 +236,15 @@ static void wait_for_threads(struct app *a)
 			through += n;
 }
 
+/* What the service has found out about us and our models, before it forgets. */
+static void take_leave(struct app *a)
+{
+	a->board->counted = ask_of_us(a, &a->board->after);
+	for (uint32_t i = 0; i < a->app->n_streams; i++)
+		if (a->lines[i].remote)
+			nnb_remote_times(a->lines[i].remote, &a->board->outcomes[i].times, NULL);
+}
+
 static int run(struct app *a)
 {
 	int status;
@@ -218,6 +261,7 @@ static int run(struct app *a)
 	for (uint32_t i = 0; i < a->n_started; i++)
 		pthread_join(a->threads[i].thread, NULL);
 	a->board->ended = load_now();
+	take_leave(a);
 	for (uint32_t i = 0; !status && i < a->app->n_streams; i++)
 		if (a->board->outcomes[i].broken)
 			status = broken(a, LOAD_FAILED, a->app->streams[i].name, a->board->outcomes[i].reason.text);

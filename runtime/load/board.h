@@ -27,7 +27,9 @@ struct load_orders {
 
 struct load_outcome { /* of a stream */
 	uint64_t prepare_ns;
-	uint32_t remote; /* what the service calls the model */
+	enum nnb_status prepared; /* a missed deadline: then nothing was executed */
+	uint32_t remote;          /* what the service calls the model */
+	struct nnb_times times;   /* in the end, as the service knows them */
 	bool broken;
 	struct nnb_reason reason;                 /* of what broke it */
 	struct nnb_reason reasons[LOAD_STATUSES]; /* of the first execution with that status */
@@ -41,6 +43,9 @@ struct load_board {
 	struct nnb_reason problem;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */
 	struct nnb_service_info service;
+	/* What the service says of us: before we began, and just before we left. */
+	struct nnb_app_counts before, after;
+	bool counted; /* it did say */
 	struct load_outcome outcomes[LOAD_STREAMS_MAX];
 	struct load_figures figures[]; /* of each thread, stream by stream */
 };

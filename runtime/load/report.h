@@ -40,6 +40,30 @@ struct load_share {
 };
 struct load_share load_report_share(const struct load_report *report, const struct load_app *app);
 
+/* What the service says of an app, as it tells apps apart: several of the scenario's may be one to it. */
+struct load_received {
+	uint32_t n_apps; /* of the scenario's; 0: it does not say */
+	uint32_t first;  /* which of them is the first */
+	/* While the scenario ran; but max_lag_ns and longest_wait_ns are since the service has known the app. */
+	struct nnb_app_counts counts;
+	double ratio; /* of received to entitled; 0 where nothing was to be had */
+};
+struct load_received load_report_received(const struct load_report *report, uint32_t app);
+
+/* Of all of them. */
+struct load_fairness {
+	uint32_t n_apps; /* that were entitled to something */
+	double jain;     /* of what they received for what they were entitled to */
+	int64_t max_lag_ns;
+	uint64_t bound_ns; /* that fair sharing keeps the lag below; 0: not known */
+};
+struct load_fairness load_report_fairness(const struct load_report *report);
+
+/* The service's rules in words (nnb/service.h), "?" for one that we do not know. */
+const char *load_policy_name(uint32_t policy);
+const char *load_preempt_name(uint32_t preempt);
+const char *load_deadlines_name(uint32_t deadlines);
+
 /* 0, or -1: nobody took it. */
 int load_report_table(const struct load_report *report);
 int load_report_json(const struct load_report *report);

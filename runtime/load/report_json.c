@@ -97,6 +97,8 @@ static json_t *misses(const struct load_row *row)
 	o = sure(json_object());
 	for (int i = LOAD_NOT_MISSED + 1; i < LOAD_MISSES; i++)
 		set_number(o, load_miss_names[i], row->figures->misses[i]);
+	set_number(o, "transient", row->figures->statuses[NNB_STATUS_MISSED_DEADLINE_TRANSIENT]);
+	set_number(o, "persistent", row->figures->statuses[NNB_STATUS_MISSED_DEADLINE_PERSISTENT]);
 	return o;
 }
 
@@ -114,21 +116,37 @@ static void add_burst(json_t *o, const struct load_row *row)
 	set(o, "sleeps", burst ? json_integer((json_int_t)f->wakeups) : json_null());
 }
 
+/* What there is to say before anything is executed. */
+static void add_plan(json_t *o, const struct load_row *row)
+{
+	const struct load_stream *s = row->stream;
+	const struct load_outcome *out = row->outcome;
+
+	set_text(o, "name", s->name);
+	set_text(o, "model", s->model);
+	set_if(o, "remote", out->remote);
+	set_number(o, "prepare_ns", out->prepare_ns);
+	set_if(o, "prepare_deadline_ns", s->prepare_deadline_ns);
+	set_text(o, "prepared", nnb_status_name(out->prepared));
+	set_text(o, "priority", load_priority_names[s->priority]);
+	set_text(o, "path", load_path_names[s->path]);
+	set_number(o, "threads", (uint64_t)s->threads);
+	set_if(o, "period_ns", s->period_ns);
+	set_if(o, "deadline_ns", s->deadline_ns);
+	set(o, "told", s->deadline_ns ? json_boolean(s->told) : json_null());
+	set_if(o, "floor_ns", out->times.floor_ns);
+	set_if(o, "estimate_ns", out->times.estimate_ns);
+	set_if(o, "step_ns", out->times.step_ns);
+	set_if(o, "longest_ns", out->times.longest_ns);
+}
+
 static json_t *stream(const struct load_row *row)
 {
 	const struct load_stream *s = row->stream;
 	struct load_figures *f = row->figures;
 	json_t *o = sure(json_object());
 
-	set_text(o, "name", s->name);
-	set_text(o, "model", s->model);
-	set_number(o, "remote", row->outcome->remote);
-	set_number(o, "prepare_ns", row->outcome->prepare_ns);
-	set_text(o, "priority", load_priority_names[s->priority]);
-	set_text(o, "path", load_path_names[s->path]);
-	set_number(o, "threads", (uint64_t)s->threads);
-	set_if(o, "period_ns", s->period_ns);
-	set_if(o, "deadline_ns", s->deadline_ns);
+	add_plan(o, row);
 	set_number(o, "executions", f->executions);
 	set(o, "per_s", json_real(row->seconds > 0 ? (double)f->executions / row->seconds : 0));
 	set_if(o, "began_ns", f->began);
@@ -137,6 +155,8 @@ static json_t *stream(const struct load_row *row)
 	set(o, "histogram", histogram(row->all));
 	set(o, "statuses", statuses(f));
 	set(o, "misses", misses(row));
+	set_number(o, "retries", f->retries);
+	set_number(o, "recovered", f->recovered);
 	set(o, "skipped", s->period_ns ? json_integer((json_int_t)f->skipped) : json_null());
 	set(o, "start_late", s->period_ns ? times(&f->start_late) : json_null());
 	set(o, "from_due", s->period_ns ? times(&f->from_due) : json_null());
@@ -164,6 +184,42 @@ static uint64_t cpu_ns(const struct rusage *u)
 	       ((uint64_t)u->ru_utime.tv_usec + (uint64_t)u->ru_stime.tv_usec) * 1000;
 }
 
+static json_t *lane_time(const struct load_report *r, uint32_t app)
+{
+	struct load_received got = load_report_received(r, app);
+	const struct nnb_app_counts *c = &got.counts;
+	json_t *o;
+
+	if (!got.n_apps)
+		return json_null();
+	o = sure(json_object());
+	set_number(o, "apps", got.n_apps);
+	set_number(o, "executions", c->executions);
+	set_number(o, "received_ns", c->received_ns);
+	set_number(o, "entitled_ns", c->entitled_ns);
+	set(o, "ratio", c->entitled_ns ? json_real(got.ratio) : json_null());
+	set(o, "max_lag_ns", json_integer(c->max_lag_ns));
+	set_number(o, "longest_wait_ns", c->longest_wait_ns);
+	set_number(o, "preemptions", c->preemptions);
+	set_number(o, "restarts", c->restarts);
+	set_number(o, "missed_transient", c->missed_transient);
+	set_number(o, "missed_persistent", c->missed_persistent);
+	set_number(o, "late", c->late);
+	return o;
+}
+
+static json_t *fairness(const struct load_report *r)
+{
+	struct load_fairness f = load_report_fairness(r);
+	json_t *o = sure(json_object());
+
+	set_number(o, "apps", f.n_apps);
+	set(o, "jain", f.jain > 0 ? json_real(f.jain) : json_null());
+	set(o, "max_lag_ns", json_integer(f.max_lag_ns));
+	set_if(o, "bound_ns", f.bound_ns);
+	return o;
+}
+
 static json_t *app(const struct load_report *r, uint32_t i)
 {
 	const struct load_app *a = &r->session->scenario->apps[i];
@@ -176,6 +232,7 @@ static json_t *app(const struct load_report *r, uint32_t i)
 	set_number(o, "pid", (uint64_t)p->pid);
 	set(o, "uid", a->uid < 0 ? json_null() : json_integer(a->uid));
 	set(o, "nice", json_integer(a->nice));
+	set_text(o, "hal", load_hal_names[a->hal]);
 	set_number(o, "known_as", p->board->service.app);
 	set_number(o, "connection", p->board->service.connection);
 	set(o, "done", json_boolean(load_process_fine(p)));
@@ -185,6 +242,7 @@ static json_t *app(const struct load_report *r, uint32_t i)
 	set(o, "share_of_executions", json_real(share.of_executions));
 	set(o, "device_ns", r->device_known ? json_integer((json_int_t)share.device_ns) : json_null());
 	set(o, "share_of_device", r->device_known ? json_real(share.of_device) : json_null());
+	set(o, "lane_time", lane_time(r, i));
 	set(o, "streams", streams_of(r, a));
 	return o;
 }
@@ -209,6 +267,10 @@ static json_t *service(const struct nnb_service_info *info)
 	set_number(o, "instance", info->instance);
 	set_text(o, "driver", info->driver);
 	set_text(o, "version", info->version);
+	set_text(o, "policy", load_policy_name(info->policy));
+	set_text(o, "preempt", load_preempt_name(info->preempt));
+	set_text(o, "deadlines", load_deadlines_name(info->deadlines));
+	set_number(o, "lanes", info->lanes);
 	return o;
 }
 
@@ -232,6 +294,7 @@ int load_report_json(const struct load_report *r)
 	set_number(o, "ended_ns", s->ended);
 	set(o, "interrupted", json_boolean(s->interrupted));
 	set_number(o, "executions", r->executions);
+	set(o, "fairness", fairness(r));
 	set(o, "apps", apps);
 	set(o, "problems", problems);
 	status = json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));

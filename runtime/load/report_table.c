@@ -19,11 +19,16 @@ static double us(uint64_t ns)
 	return (double)ns / 1e3;
 }
 
-/* The median in a column of @width, a dash where there is none. */
-static void median(struct load_distribution *d, int width)
+static double ms(uint64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+/* A percentile in a column of @width, a dash where there is none. */
+static void percentile(struct load_distribution *d, unsigned permille, int width)
 {
 	if (d->n)
-		printf(" %*.1f", width, us(load_percentile(d, 500)));
+		printf(" %*.1f", width, us(load_percentile(d, permille)));
 	else
 		printf(" %*s", width, "-");
 }
@@ -41,6 +46,9 @@ static void heading(const struct load_report *r)
 	printf("%s%s%s\n", s->scenario->name, s->scenario->about[0] ? ": " : "", s->scenario->about);
 	printf("%.2f s%s, seed %" PRIu64 ", driver %s, %ld cpus\n", (double)(s->ended - s->began) / 1e9,
 	       s->interrupted ? " (interrupted)" : "", s->seed, service->driver, sysconf(_SC_NPROCESSORS_ONLN));
+	printf("policy %s, preempt %s, deadlines %s, %" PRIu32 " %s\n", load_policy_name(service->policy),
+	       load_preempt_name(service->preempt), load_deadlines_name(service->deadlines), service->lanes,
+	       service->lanes == 1 ? "lane" : "lanes");
 }
 
 /* A file's name without its directory. */
@@ -55,17 +63,20 @@ static const char *base_of(const char *model)
 
 static void latencies(const struct load_report *r)
 {
-	printf("\n" WHO " %-13s %-6s %-5s %10s %9s %9s %9s %9s %9s\n", "app", "stream", "model", "prio", "path",
+	static const unsigned permilles[] = { 500, 900, 990, 1000 };
+
+	printf("\n" WHO " %-14s %-6s %-6s %10s %9s %9s %9s %9s %9s\n", "app", "stream", "model", "prio", "path",
 	       "executions", "per s", "p50 us", "p90 us", "p99 us", "max us");
 	for (uint32_t i = 0; i < r->n_rows; i++) {
 		const struct load_row *row = &r->rows[i];
 		uint64_t n = row->figures->executions;
 
-		printf(WHO " %-13.13s %-6s %-5s %10" PRIu64 " %9.1f %9.1f %9.1f %9.1f %9.1f\n", WHOSE(row),
-		       base_of(row->stream->model), load_priority_names[row->stream->priority],
-		       load_path_names[row->stream->path], n, row->seconds > 0 ? (double)n / row->seconds : 0,
-		       us(load_percentile(row->all, 500)), us(load_percentile(row->all, 900)),
-		       us(load_percentile(row->all, 990)), us(row->all->max));
+		printf(WHO " %-14.14s %-6s %-6s %10" PRIu64 " %9.1f", WHOSE(row), base_of(row->stream->model),
+		       load_priority_names[row->stream->priority], load_path_names[row->stream->path], n,
+		       row->seconds > 0 ? (double)n / row->seconds : 0);
+		for (size_t k = 0; k < sizeof(permilles) / sizeof(permilles[0]); k++)
+			percentile(row->all, permilles[k], 9);
+		putchar('\n');
 	}
 }
 
@@ -92,10 +103,34 @@ static void deadlines(const struct load_report *r)
 		any = true;
 		if (row->stream->deadline_ns)
 			load_time_text(deadline, row->stream->deadline_ns);
-		printf(WHO " %9s %7" PRIu64 " %8" PRIu64 " %9" PRIu64 " %9.1f %8" PRIu64 " %12.1f %12.1f\n", WHOSE(row),
-		       deadline, f->misses[LOAD_LATE], f->misses[LOAD_ABORTED], f->misses[LOAD_PREDICTED],
-		       percent(missed, f->executions), f->skipped, us(load_percentile(&f->start_late, 990)),
-		       us(load_percentile(&f->from_due, 990)));
+		printf(WHO " %9s %7" PRIu64 " %8" PRIu64 " %9" PRIu64 " %9.1f %8" PRIu64, WHOSE(row), deadline,
+		       f->misses[LOAD_LATE], f->misses[LOAD_ABORTED], f->misses[LOAD_PREDICTED],
+		       percent(missed, f->executions), f->skipped);
+		percentile(&f->start_late, 990, 12);
+		percentile(&f->from_due, 990, 12);
+		putchar('\n');
+	}
+}
+
+/* What the service said of missed deadlines, and what it was worth to try again. */
+static void refusals(const struct load_report *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_row *row = &r->rows[i];
+		const struct load_figures *f = row->figures;
+		uint64_t transient = f->statuses[NNB_STATUS_MISSED_DEADLINE_TRANSIENT];
+		uint64_t persistent = f->statuses[NNB_STATUS_MISSED_DEADLINE_PERSISTENT];
+
+		if (!transient && !persistent && !f->retries)
+			continue;
+		if (!any)
+			printf("\n" WHO " %16s %17s %11s %9s\n", "app", "stream", "missed transient",
+			       "missed persistent", "tried again", "went well");
+		any = true;
+		printf(WHO " %16" PRIu64 " %17" PRIu64 " %11" PRIu64 " %9" PRIu64 "\n", WHOSE(row), transient,
+		       persistent, f->retries, f->recovered);
 	}
 }
 
@@ -115,8 +150,8 @@ static void bursts(const struct load_report *r)
 		any = true;
 		printf(WHO " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %9" PRIu64, WHOSE(row), f->bursts, f->pools,
 		       f->cold.n, f->fallbacks);
-		median(&f->cold, 12);
-		median(&f->warm, 12);
+		percentile(&f->cold, 500, 12);
+		percentile(&f->warm, 500, 12);
 		printf(" %11.1f %9" PRIu64 "\n", (double)f->spun_ns / 1e6, f->wakeups);
 	}
 }
@@ -162,13 +197,64 @@ static void shares(const struct load_report *r)
 	}
 }
 
+/* An app of the service's is named by its first in the scenario. */
+static void received(const struct load_report *r)
+{
+	const struct load_scenario *s = r->session->scenario;
+
+	printf("\n%-14s %10s %11s %11s %7s %11s %15s %9s %9s\n", "app", "lane runs", "received ms", "entitled ms",
+	       "ratio", "max lag ms", "longest wait ms", "preempted", "restarted");
+	for (uint32_t i = 0; i < s->n_apps; i++) {
+		struct load_received got = load_report_received(r, i);
+		const struct nnb_app_counts *c = &got.counts;
+		char ratio[16] = "-";
+
+		if (got.n_apps && got.first != i)
+			continue;
+		if (!got.n_apps) {
+			printf("%-14.14s %10s\n", s->apps[i].name, "-");
+			continue;
+		}
+		if (c->entitled_ns)
+			snprintf(ratio, sizeof(ratio), "%.3f", got.ratio);
+		printf("%-14.14s %10" PRIu64 " %11.1f %11.1f %7s %11.3f %15.3f %9" PRIu64 " %9" PRIu64 "\n",
+		       s->apps[i].name, c->executions, ms(c->received_ns), ms(c->entitled_ns), ratio,
+		       (double)c->max_lag_ns / 1e6, ms(c->longest_wait_ns), c->preemptions, c->restarts);
+	}
+}
+
+/* Who are one app to the service, and how equally the lanes were shared. */
+static void fairness(const struct load_report *r)
+{
+	const struct load_session *s = r->session;
+	struct load_fairness f = load_report_fairness(r);
+
+	for (uint32_t i = 0; i < s->scenario->n_apps; i++) {
+		struct load_received got = load_report_received(r, i);
+
+		if (got.n_apps > 1 && got.first == i)
+			printf("%s: %" PRIu32 " apps that are one to the service, %" PRIu32 "\n",
+			       s->scenario->apps[i].name, got.n_apps, s->processes[i].board->service.app);
+	}
+	if (!(f.jain > 0))
+		return;
+	printf("Jain's index %.3f of %" PRIu32 " %s; max lag %.3f ms", f.jain, f.n_apps, f.n_apps == 1 ? "app" : "apps",
+	       (double)f.max_lag_ns / 1e6);
+	if (f.bound_ns)
+		printf(", bound %.3f ms%s", ms(f.bound_ns), f.max_lag_ns > (int64_t)f.bound_ns ? ": exceeded" : "");
+	putchar('\n');
+}
+
 static void statuses(const struct load_report *r)
 {
 	for (uint32_t i = 0; i < r->n_rows; i++) {
 		const struct load_figures *f = r->rows[i].figures;
 
+		if (r->rows[i].outcome->prepared)
+			printf("\n%s/%s: not prepared: %s\n", WHOSE(&r->rows[i]),
+			       nnb_status_name(r->rows[i].outcome->prepared));
 		for (int k = 1; k < LOAD_STATUSES; k++)
-			if (f->statuses[k])
+			if (f->statuses[k] && !load_expected((enum nnb_status)k, false))
 				printf("\n%s/%s: %" PRIu64 " of %" PRIu64 " executions ended with %s\n",
 				       WHOSE(&r->rows[i]), f->statuses[k], (uint64_t)f->executions,
 				       nnb_status_name((enum nnb_status)k));
@@ -202,9 +288,12 @@ int load_report_table(const struct load_report *r)
 	heading(r);
 	latencies(r);
 	deadlines(r);
+	refusals(r);
 	bursts(r);
 	timings(r);
 	shares(r);
+	received(r);
+	fairness(r);
 	statuses(r);
 	for (uint32_t i = 0; i < r->n_rows; i++)
 		if (r->rows[i].all->n)

@@ -22,8 +22,9 @@
 
 enum { TEXT_MAX = 1 << 20, DEPTH_OF_PLACE = 128 };
 
-const char *const load_path_names[3] = { "burst", "sync", "async" };
+const char *const load_path_names[4] = { "burst", "sync", "async", "fenced" };
 const char *const load_priority_names[3] = { "low", "medium", "high" };
+const char *const load_hal_names[4] = { "1.0", "1.1", "1.2", "1.3" };
 
 /* ---- places, and what is wrong there ---- */
 
@@ -128,6 +129,7 @@ static const struct key app_keys[] = {
 	{ "name",    NAME,   IN(name), 0, 0, NULL },
 	{ "uid",     NUMBER, IN(uid),  0, UINT32_MAX - 1, NULL },
 	{ "nice",    NUMBER, IN(nice), -20, 19, NULL },
+	{ "hal",     CHOICE, IN(hal),  0, 3, load_hal_names },
 	{ "streams", LIST,   0,        0, 0, NULL },
 };
 #undef IN
@@ -137,13 +139,17 @@ static const struct key stream_keys[] = {
 	{ "name",         NAME,   IN(name),         0, 0, NULL },
 	{ "model",        MODEL,  IN(model),        0, 0, NULL },
 	{ "priority",     CHOICE, IN(priority),     0, 2, load_priority_names },
-	{ "path",         CHOICE, IN(path),         0, 2, load_path_names },
+	{ "path",         CHOICE, IN(path),         0, 3, load_path_names },
 	{ "threads",      NUMBER, IN(threads),      1, LOAD_THREADS_MAX, NULL },
 	{ "period",       TIME,   IN(period_ns),    10 * LOAD_US, (int64_t)LOAD_DURATION_MAX, NULL },
 	{ "fps",          RATE,   IN(period_ns),    0, 0, NULL },
 	{ "think",        TIME,   IN(think_ns),     0, (int64_t)LOAD_DURATION_MAX, NULL },
 	{ "jitter",       TIME,   IN(jitter_ns),    0, (int64_t)LOAD_DURATION_MAX, NULL },
 	{ "deadline",     TIME,   IN(deadline_ns),  1, A_WEEK, NULL },
+	{ "told",         TRUTH,  IN(told),         0, 0, NULL },
+	{ "prepare_deadline", TIME, IN(prepare_deadline_ns), 1, A_WEEK, NULL },
+	{ "retries",      NUMBER, IN(retries),      0, 1000, NULL },
+	{ "retry_after",  TIME,   IN(retry_after_ns), 0, (int64_t)LOAD_DURATION_MAX, NULL },
 	{ "start",        TIME,   IN(start_ns),     0, (int64_t)LOAD_DURATION_MAX, NULL },
 	{ "burst_length", NUMBER, IN(burst_length), 0, 1000000000000, NULL },
 	{ "pools",        NUMBER, IN(pools),        1, LOAD_POOLS_MAX, NULL },
@@ -260,14 +266,21 @@ static int read_choice(struct nnb_reason *reason, const struct place *at, const 
                        uint32_t *ret)
 {
 	const char *text = json_string_value(json);
-	size_t n = (size_t)key->max + 1;
+	size_t n = (size_t)key->max + 1, length = 0;
+	char all[LOAD_NAME] = "";
 
 	for (uint32_t i = 0; text && i < n; i++)
 		if (strcmp(text, key->choices[i]) == 0) {
 			*ret = i;
 			return 0;
 		}
-	return wrong(reason, at, "not one of %s, %s and %s%s", key->choices[0], key->choices[1], key->choices[2],
+	for (size_t i = 0; i < n; i++)
+		length += (size_t)snprintf(all + length, sizeof(all) - length, "%s%s",
+		                           i == 0      ? ""
+		                           : i + 1 < n ? ", "
+		                                       : " and ",
+		                           key->choices[i]);
+	return wrong(reason, at, "not one of %s%s", all,
 	             text ? hint(text, key->choices, n, sizeof(*key->choices)).text : "");
 }
 
@@ -393,14 +406,44 @@ static int stream_agrees(struct nnb_reason *reason, const struct place *at, cons
 		if (s->path != LOAD_BURST && json_object_get(json, of_bursts[i]))
 			return wrong(reason, &here, "path %s has no bursts", load_path_names[s->path]);
 	}
+	here.key = "told";
+	if (json_object_get(json, "told") && !s->deadline_ns)
+		return wrong(reason, &here, "there is no deadline");
+	here.key = "retry_after";
+	if (json_object_get(json, "retry_after") && !s->retries)
+		return wrong(reason, &here, "there are no retries");
 	return 0;
+}
+
+/* What came with HAL 1.3 is nothing for an app that was made for an earlier one. */
+static int stream_fits_hal(struct nnb_reason *reason, const struct place *at, const struct load_stream *s, uint32_t hal)
+{
+	struct place here = { at, NULL, 0 };
+	const char *what = NULL;
+
+	if (NNB_HAL_1_0 + hal >= NNB_HAL_1_3)
+		return 0;
+	if (s->deadline_ns && s->told) {
+		here.key = "deadline";
+		what = "deadlines that a service is told of";
+	} else if (s->prepare_deadline_ns) {
+		here.key = "prepare_deadline";
+		what = "deadlines";
+	} else if (s->priority != 1) {
+		here.key = "priority";
+		what = "priorities";
+	} else if (s->path == LOAD_FENCED) {
+		here.key = "path";
+		what = "fenced executions";
+	}
+	return what ? wrong(reason, &here, "HAL %s has no %s", load_hal_names[hal], what) : 0;
 }
 
 static int read_stream(struct nnb_reason *reason, const struct place *at, const json_t *json, struct load_stream *s)
 {
 	int r;
 
-	*s = (struct load_stream){ .priority = 1, .threads = 1, .pools = 2 };
+	*s = (struct load_stream){ .priority = 1, .threads = 1, .pools = 2, .told = true, .retry_after_ns = LOAD_MS };
 	r = read_object(reason, at, json, stream_keys, N_OF(stream_keys), s);
 	if (r)
 		return r;
@@ -429,6 +472,8 @@ static int read_streams(struct nnb_reason *reason, const struct place *at, const
 		struct place here = { &list_place, NULL, i };
 
 		r = read_stream(reason, &here, json_array_get(list, i), &app->streams[i]);
+		if (!r)
+			r = stream_fits_hal(reason, &here, &app->streams[i], app->hal);
 		if (r)
 			return r;
 		for (size_t k = 0; k < i; k++)
@@ -460,6 +505,7 @@ static int read_apps(struct nnb_reason *reason, const json_t *root, struct load_
 		struct load_app *app = &s->apps[i];
 
 		app->uid = -1;
+		app->hal = NNB_HAL_1_3 - NNB_HAL_1_0;
 		s->n_apps++;
 		r = read_object(reason, &here, json_array_get(list, i), app_keys, N_OF(app_keys), app);
 		if (!r && !app->name[0])

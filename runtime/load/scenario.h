@@ -23,9 +23,10 @@ enum {
 
 #define LOAD_DURATION_MAX (3600 * 1000000000ull)
 
-enum load_path { LOAD_BURST, LOAD_SYNC, LOAD_ASYNC };
-extern const char *const load_path_names[3];
+enum load_path { LOAD_BURST, LOAD_SYNC, LOAD_ASYNC, LOAD_FENCED };
+extern const char *const load_path_names[4];
 extern const char *const load_priority_names[3];
+extern const char *const load_hal_names[4];
 
 struct load_stream {
 	char name[LOAD_NAME];
@@ -36,6 +37,10 @@ struct load_stream {
 	uint64_t period_ns; /* 0: a closed loop */
 	uint64_t think_ns, jitter_ns;
 	uint64_t deadline_ns; /* 0: none */
+	bool told;            /* the service is told of it */
+	uint64_t prepare_deadline_ns;
+	int64_t retries; /* of a frame, at most */
+	uint64_t retry_after_ns;
 	uint64_t start_ns;
 	int64_t burst_length; /* executions; 0: no end */
 	int64_t pools;
@@ -48,6 +53,7 @@ struct load_app {
 	char name[LOAD_NAME];
 	int64_t uid; /* -1: ours */
 	int64_t nice;
+	uint32_t hal; /* from NNB_HAL_1_0 */
 	struct load_stream *streams;
 	uint32_t n_streams;
 	uint32_t n_threads; /* of all of them */

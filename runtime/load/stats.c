@@ -118,10 +118,27 @@ enum load_miss load_miss(enum nnb_status status, uint64_t deadline, uint64_t ret
 	}
 }
 
-bool load_expected(enum nnb_status status)
+bool load_expected(enum nnb_status status, bool retries)
 {
 	return status == NNB_STATUS_NONE || status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT ||
-	       status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
+	       status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT ||
+	       (retries && status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+}
+
+bool load_transient(enum nnb_status status)
+{
+	return status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT || status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+double load_jain(const double *shares, size_t n)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += shares[i];
+		squares += shares[i] * shares[i];
+	}
+	return squares > 0 ? sum * sum / ((double)n * squares) : 0;
 }
 
 static void add_times(struct load_figures *f, const struct load_execution *e)
@@ -141,9 +158,11 @@ void load_figures_add(struct load_figures *f, const struct load_execution *e)
 	f->statuses[e->status]++;
 	if (e->deadline)
 		f->misses[load_miss(e->status, e->deadline, e->returned)]++;
+	f->retries += e->retry;
+	f->recovered += e->retry && !e->status;
 	f->fallbacks += e->fallback;
 	f->wrong += e->wrong;
-	if (e->due)
+	if (e->due && !e->retry)
 		load_distribution_add(&f->start_late, e->submitted - e->due);
 	if (!e->status)
 		add_times(f, e);
@@ -171,6 +190,8 @@ void load_figures_merge(struct load_figures *into, const struct load_figures *fr
 	for (int i = 0; i < LOAD_MISSES; i++)
 		into->misses[i] += from->misses[i];
 	into->skipped += from->skipped;
+	into->retries += from->retries;
+	into->recovered += from->recovered;
 	into->fallbacks += from->fallbacks;
 	into->wrong += from->wrong;
 	into->unmeasured += from->unmeasured;

@@ -50,6 +50,7 @@ struct load_figures {
 	uint64_t statuses[LOAD_STATUSES];
 	uint64_t misses[LOAD_MISSES]; /* of those with a deadline */
 	uint64_t skipped;             /* frames that were due, and nobody free to run them */
+	uint64_t retries, recovered;  /* attempts that were not a frame's first, and those of them that went well */
 	uint64_t fallbacks, wrong, unmeasured;
 	uint64_t bursts, pools;              /* made */
 	uint64_t spun_ns, slept_ns, wakeups; /* waiting for results of bursts */
@@ -59,7 +60,7 @@ struct load_figures {
 	struct load_distribution cold, warm;           /* submitted to returned */
 	struct load_distribution from_due;             /* frame due to returned */
 	struct load_distribution on_device, in_driver; /* as the service says */
-	/* of all frames that were run */
+	/* of all frames that were run, the first time */
 	struct load_distribution start_late; /* due to submitted */
 };
 
@@ -69,13 +70,22 @@ struct load_execution {
 	uint64_t submitted, returned, deadline; /* deadline 0: none */
 	uint64_t due;                           /* 0: it was not */
 	uint64_t on_device_ns, in_driver_ns;    /* UINT64_MAX: not measured */
-	bool cold, fallback, wrong, measure;
+	bool cold, fallback, wrong, measure, retry;
 };
 
 void load_figures_add(struct load_figures *f, const struct load_execution *e);
 void load_figures_merge(struct load_figures *into, const struct load_figures *from);
 
-/* Is this a status that a healthy service may answer? */
-bool load_expected(enum nnb_status status);
+/* Is this a status that a healthy service may answer, to a stream that tries again or one that does not? */
+bool load_expected(enum nnb_status status, bool retries);
+
+/* Does it say that the same may go well in a moment? */
+bool load_transient(enum nnb_status status);
+
+/*
+ * How equally something was shared (Jain's index): 1, everybody had as much as everybody else, down to 1 / @n, one had
+ * all. 0 of none, or of nothing.
+ */
+double load_jain(const double *shares, size_t n);
 
 #endif

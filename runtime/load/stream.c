@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "load.h"
+#include "nnb/fence.h"
 
 enum { BREATH_NS = 1000000 };
 
@@ -240,7 +241,7 @@ static void ticket_free(struct ticket *t)
 	free(t);
 }
 
-/* Somebody may still answer it: it stays, and its pools are left alone, until the process ends. */
+/* Somebody may still write to its pools, and call back: both stay until the process ends. */
 static void abandon(struct worker *w)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -300,9 +301,55 @@ static enum nnb_status execute_async(struct worker *w, const struct nnb_call *ca
 	return w->ticket->status;
 }
 
+/* ---- fenced ---- */
+
+/* What its fence says must be what is told of it. */
+static enum nnb_status how_it_went(struct nnb_fenced *fenced, int state, struct nnb_answer *answer,
+                                   struct nnb_reason *reason)
+{
+	struct nnb_timing since_fences;
+	enum nnb_status status = nnb_fenced_info(fenced, &answer->timing, &since_fences, reason);
+
+	if ((state == NNB_FENCE_SIGNALLED) == (status == NNB_STATUS_NONE))
+		return status;
+	nnb_because(reason, "its fence %s, and its status is %s",
+	            state == NNB_FENCE_SIGNALLED ? "was signalled" : "failed", nnb_status_name(status));
+	return NNB_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnb_status execute_fenced(struct worker *w, const struct nnb_call *call, struct nnb_answer *answer,
+                                      struct nnb_reason *reason)
+{
+	struct nnb_fenced *fenced = NULL;
+	enum nnb_status status;
+	int fence = -1, state;
+
+	if (!w->ticket)
+		w->ticket = ticket_new();
+	if (!w->ticket)
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	status = nnb_remote_execute_fenced(w->line->remote, call, NULL, &fenced, &fence, reason);
+	if (status)
+		return status;
+	do
+		state = nnb_fence_wait(&fence, 1, call->timeout_ns);
+	while (state == -EINTR);
+	if (state == NNB_FENCE_SIGNALLED || state == NNB_FENCE_FAILED) {
+		status = how_it_went(fenced, state, answer, reason);
+	} else {
+		nnb_because(reason, "its fence was not signalled in time");
+		abandon(w);
+		status = NNB_STATUS_GENERAL_FAILURE;
+	}
+	nnb_fenced_free(fenced);
+	close(fence);
+	return status;
+}
+
 /* ---- one execution ---- */
 
-static enum nnb_status execute(struct worker *w, struct nnb_answer *answer, struct nnb_reason *reason)
+static enum nnb_status execute(struct worker *w, uint64_t deadline, struct nnb_answer *answer,
+                               struct nnb_reason *reason)
 {
 	const struct load_work *work = w->line->work;
 	struct nnb_call call = { .inputs = w->buffers.inputs,
@@ -312,13 +359,16 @@ static enum nnb_status execute(struct worker *w, struct nnb_answer *answer, stru
 		                 .n_outputs = work->model->n_outputs,
 		                 .n_pools = w->buffers.n_pools,
 		                 .measure = w->stream->measure,
-		                 .timeout_ns = w->run->board->orders.timeout_ns };
+		                 .timeout_ns = w->run->board->orders.timeout_ns,
+		                 .terms.deadline_ns = w->stream->told ? deadline : 0 };
 
 	switch (w->stream->path) {
 	case LOAD_BURST:
 		return nnb_burst_execute(w->burst, &call, answer, reason);
 	case LOAD_SYNC:
 		return nnb_remote_execute(w->line->remote, &call, answer, reason);
+	case LOAD_FENCED:
+		return execute_fenced(w, &call, answer, reason);
 	default:
 		return execute_async(w, &call, answer, reason);
 	}
@@ -347,18 +397,18 @@ static void note(const struct worker *w, enum nnb_status status, const char *why
 	pthread_mutex_unlock(&w->run->lock);
 }
 
-/* False: there is no sense in another. */
-static bool run_one(struct worker *w, uint64_t due)
+/* Another attempt has its deadline from when it is submitted, unless there is a frame with one. */
+static struct load_execution attempt(struct worker *w, uint64_t due, bool retry)
 {
 	const struct load_stream *s = w->stream;
-	struct load_execution e = { .due = due, .measure = s->measure };
+	struct load_execution e = { .due = due, .measure = s->measure, .retry = retry };
 	struct nnb_answer answer = { .timing = NNB_NO_TIMING };
 	struct nnb_reason why = { "" };
 
 	load_buffers_spoil(&w->buffers);
 	e.submitted = load_now();
 	e.deadline = s->deadline_ns ? (due ? due : e.submitted) + s->deadline_ns : 0;
-	e.status = execute(w, &answer, &why);
+	e.status = execute(w, e.deadline, &answer, &why);
 	e.returned = load_now();
 	e.fallback = answer.fallback;
 	e.cold = w->fresh && s->path == LOAD_BURST && !e.fallback;
@@ -370,9 +420,29 @@ static bool run_one(struct worker *w, uint64_t due)
 		w->fresh = false;
 	w->in_burst++;
 	w->on_pools++;
-	if (load_expected(e.status))
+	if (!load_expected(e.status, s->retries > 0))
+		note(w, e.status, why.text);
+	return e;
+}
+
+/* Wait for a moment, if it may go well then, in time. */
+static bool try_again(struct worker *w, const struct load_execution *e)
+{
+	uint64_t then = e->returned + w->stream->retry_after_ns;
+
+	return load_transient(e->status) && then < w->end && !(e->due && e->deadline && then >= e->deadline) &&
+	       wait_until(w, then) && get_ready(w);
+}
+
+/* False: there is no sense in another. */
+static bool run_one(struct worker *w, uint64_t due)
+{
+	struct load_execution e = attempt(w, due, false);
+
+	for (int64_t i = 0; i < w->stream->retries && try_again(w, &e); i++)
+		e = attempt(w, due, true);
+	if (load_expected(e.status, w->stream->retries > 0))
 		return true;
-	note(w, e.status, why.text);
 	return e.status != NNB_STATUS_DEAD_OBJECT && nnb_client_alive(w->run->client) &&
 	       wait_until(w, load_now() + BREATH_NS);
 }

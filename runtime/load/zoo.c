@@ -11,7 +11,7 @@
 const struct load_zoo_model load_zoo[LOAD_ZOO_MODELS] = {
 	{ "mlp", "a very small perceptron, 64 numbers to 10 classes", load_zoo_mlp, 0, 0, 0, 0 },
 	{ "keyword", "a keyword spotter of separable convolutions, 49 x 10 to 12 words", load_zoo_keyword, 0, 0, 0, 0 },
-	{ "mobilenet", "a MobileNet v1 of width 0.25, 224 x 224 x 3 to 11 classes", load_zoo_mobilenet, 224, 32, 320,
+	{ "mobilenet", "a MobileNet v1 of width 0.25, 224 x 224 x 3 to 11 classes", load_zoo_mobilenet, 224, 32, 1024,
 	  32 },
 	{ "recurrent", "one step of an LSTM of 128 cells, with its state", load_zoo_recurrent, 0, 0, 0, 0 },
 };

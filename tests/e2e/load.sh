@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # load.sh LOAD SERVICE JSON EXAMPLES -- nnburst-load against a service of its own: every shipped scenario, cut short, and its
-# figures; each way to end; an app that is killed, a service that is, and Ctrl-C.
+# figures; what they show of each set of rules; each way to end; an app that is killed, a service that is, and Ctrl-C.
 set -euo pipefail
 
 load=$1 service=$2 json=$3 examples=$4 failures=0
@@ -42,6 +42,7 @@ scenario() { printf '%s\n' "$2" >"$tmp/$1.json"; }
 # start_service [OPTION...]: where one was killed its socket is still there.
 start_service()
 {
+	stop_daemon
 	rm -f "$sock"
 	start_daemon "$service" "$@"
 }
@@ -55,7 +56,7 @@ ends 0 --help
 ends 0 --version
 ends 0 --list
 mapfile -t shipped < <(cut -d ' ' -f 1 <<<"$out")
-for name in audio camera+background cold-start noisy-neighbour; do
+for name in audio camera+background cold-start deadline-mix inversion noisy-neighbour starvation too-big transport; do
 	[[ " ${shipped[*]} " == *" $name "* ]] || wrong "--list does not name $name"
 done
 for name in "${shipped[@]}"; do
@@ -96,11 +97,11 @@ run() { ends 0 --socket "$sock" --format json "$@"; } # a run without a fault; i
 
 for name in "${shipped[@]}"; do
 	run --duration 500ms "$name"
-	shows "${sound[@]}" "scenario.name=$name" 'apps>1' apps.0.done=true apps.1.done=true \
-		'apps.0.streams.0.executions>0' 'apps.1.streams.0.executions>0' scenario.duration_ns=500000000
+	shows "${sound[@]}" "scenario.name=$name" apps.0.done=true 'apps.0.streams.0.executions>0' \
+		apps.0.lane_time.apps=1 scenario.duration_ns=500000000
 done
 ends 0 --socket "$sock" --duration 200ms audio
-for words in 'audio: ' 'p99 us' 'executions %' 'assistant/features, from us'; do
+for words in 'audio: ' 'policy fair, ' 'p99 us' 'executions %' 'max lag ms' 'assistant/features, from us'; do
 	[[ $out == *"$words"* ]] || wrong "the table does not say: $words"
 done
 
@@ -108,19 +109,21 @@ done
 
 scenario paths '{"executions": 50, "apps": [
 	{"name": "a", "streams": [
-		{"name": "burst", "model": "keyword", "measure": true, "deadline": "1ns"},
+		{"name": "burst", "model": "keyword", "measure": true, "deadline": "1ns", "told": false},
 		{"name": "sync", "model": "keyword", "path": "sync", "pools": 1, "measure": true, "deadline": "1min"},
-		{"name": "async", "model": "keyword", "path": "async", "pools": 5}]},
+		{"name": "async", "model": "keyword", "path": "async", "pools": 5},
+		{"name": "fenced", "model": "keyword", "path": "fenced", "pools": 3, "measure": true}]},
 	{"name": "b", "streams": [
 		{"name": "short", "model": "keyword", "burst_length": 5},
 		{"name": "fresh", "model": "recurrent", "pools": 3, "fresh_pools": 2, "polling": "none"},
 		{"name": "three", "model": "mlp", "threads": 3, "polling": "5us", "priority": "low"}]}]}'
 run "$tmp/paths.json"
-shows "${sound[@]}" executions=300 apps.0.executions=150 apps.0.share_of_executions=0.5 \
+shows "${sound[@]}" executions=350 apps.0.executions=200 apps.0.lane_time.executions=200 apps.0.lane_time.apps=1 \
 	apps.0.streams.0.cold.n=1 apps.0.streams.0.warm.n=49 apps.0.streams.0.on_device.n=50 \
 	apps.0.streams.0.misses.late=50 apps.0.streams.0.fallbacks=0 \
 	apps.0.streams.1.cold=null apps.0.streams.1.in_driver.n=50 apps.0.streams.1.misses.late=0 \
 	apps.0.streams.2.on_device=null apps.0.streams.2.statuses.NONE=50 apps.0.streams.2.pools=5 \
+	apps.0.streams.3.in_driver.n=50 apps.0.streams.3.wrong=0 apps.0.streams.3.bursts=null \
 	apps.1.streams.0.bursts=10 apps.1.streams.0.cold.n=10 apps.1.streams.0.wrong=0 \
 	apps.1.streams.1.bursts=1 apps.1.streams.1.cold.n=25 apps.1.streams.1.pools=75 \
 	apps.1.streams.2.executions=50 apps.1.streams.2.bursts=3 apps.1.streams.2.cold.n=3 apps.1.device_ns=null
@@ -129,7 +132,8 @@ shows "${sound[@]}" executions=300 apps.0.executions=150 apps.0.share_of_executi
 scenario frames '{"duration": "300ms", "apps": [{"name": "a", "streams": [
 	{"name": "easy", "model": "mlp", "period": "10ms"},
 	{"name": "later", "model": "mlp", "fps": 100, "start": "95ms", "path": "async"},
-	{"name": "impossible", "model": "mobilenet", "period": "50us", "deadline": "1ns", "path": "sync"}]}]}'
+	{"name": "impossible", "model": "mobilenet", "period": "50us", "deadline": "1ns", "told": false,
+	 "path": "sync"}]}]}'
 run "$tmp/frames.json"
 shows "${sound[@]}" apps.0.streams.0.executions+apps.0.streams.0.skipped=30 \
 	apps.0.streams.1.executions+apps.0.streams.1.skipped=21 'apps.0.streams.2.skipped>0' \
@@ -141,16 +145,89 @@ scenario file '{"executions": 3, "apps": [{"name": "a", "nice": 19, "streams": [
 run --seed 9 "$tmp/file.json"
 shows "${sound[@]}" apps.0.streams.0.executions=3 apps.0.streams.0.name=add.json scenario.seed=9 apps.0.nice=19
 
+# ---- what is asked of the service, and what it says ----
+
+# A deadline that has passed is missed for good on every path, and nobody tries again; one that nobody can miss is not.
+for path in burst sync async fenced; do
+	scenario told '{"executions": 20, "apps": [{"name": "a", "streams": [
+		{"name": "hopeless", "model": "mlp", "path": "'$path'", "deadline": "1ns", "retries": 3},
+		{"name": "easy", "model": "mlp", "path": "'$path'", "deadline": "60min"},
+		{"name": "too-late", "model": "mlp", "path": "'$path'", "prepare_deadline": "1ns"},
+		{"name": "in-time", "model": "mlp", "path": "'$path'", "prepare_deadline": "60min"}]},
+		{"name": "old", "hal": "1.2", "streams": [{"model": "mlp", "deadline": "1ns", "told": false}]}]}'
+	run "$tmp/told.json"
+	shows "${sound[@]}" apps.0.streams.0.statuses.MISSED_DEADLINE_PERSISTENT=20 apps.0.streams.0.misses.persistent=20 \
+		apps.0.streams.0.misses.aborted=20 apps.0.streams.0.retries=0 \
+		apps.0.streams.1.statuses.NONE=20 apps.0.streams.1.misses.late=0 \
+		apps.0.streams.2.prepared=MISSED_DEADLINE_PERSISTENT apps.0.streams.2.executions=0 \
+		apps.0.streams.3.prepared=NONE apps.0.streams.3.executions=20 \
+		apps.0.lane_time.missed_persistent=20 \
+		apps.1.hal=1.2 apps.1.streams.0.statuses.NONE=20 apps.1.streams.0.misses.late=20
+done
+
+# ---- each set of rules ----
+
+for policy in priority fifo edf; do
+	start_service --policy "$policy" --preempt restart --lanes 3 --deadline refuse
+	run --duration 500ms deadline-mix
+	shows "${sound[@]}" "service.policy=$policy" service.preempt=restart service.lanes=3 service.deadlines=refuse \
+		'executions>0' scenario.seed=1
+done
+
+# Q-21: what no idle device could do in time, and what only a busy one cannot. Q-23: trying again is of use then.
+start_service --lanes 1
+run too-big
+shows "${sound[@]}" 'apps.0.streams.0.misses.persistent>0' apps.0.streams.0.statuses.NONE=0 \
+	apps.0.streams.0.misses.transient=0 \
+	apps.1.streams.0.misses.persistent=0 'apps.1.streams.0.misses.transient>0' 'apps.1.streams.0.statuses.NONE>0' \
+	'apps.1.streams.0.retries>0' 'apps.1.streams.1.statuses.NONE>0'
+start_service --deadline advise # nothing is given up
+run --duration 500ms too-big
+shows "${sound[@]}" 'apps.0.streams.0.misses.late>0' \
+	apps.0.streams.0.misses.transient+apps.0.streams.0.misses.persistent=0
+
+# An app of low priority has nothing of the lanes, or its share.
+start_service --lanes 1 --policy priority
+run --duration 1s starvation
+shows "${sound[@]}" fairness.apps=2 'apps.1.lane_time.ratio<0.1' 'apps.0.lane_time.ratio>1.5' 'fairness.jain<0.7'
+for lanes in 1 2; do
+	start_service --lanes "$lanes" --policy fair
+	run --duration 1s starvation
+	shows "${sound[@]}" fairness.apps=2 'apps.1.lane_time.ratio>0.5' 'apps.0.lane_time.ratio<1.5' 'fairness.jain>0.8'
+done
+
+# The kernel may keep one who was given a lane waiting for a processor, and then there is more lag: until it does not.
+lag_is_bounded()
+{
+	run --duration 500ms starvation
+	"$json" 'fairness.max_lag_ns<fairness.bound_ns' <<<"$out"
+}
+for preempt in none save; do
+	start_service --lanes 1 --policy fair --preempt "$preempt"
+	until_true lag_is_bounded
+done
+
+# Urgent work waits for all that came before it, or for an operation.
+start_service --lanes 1 --policy fifo --preempt none
+run --duration 1s inversion
+shows "${sound[@]}" 'apps.0.streams.0.e2e.p50_ns>apps.0.streams.1.on_device.min_ns' apps.0.lane_time.preemptions=0
+start_service --lanes 1 --policy fair --preempt save
+run --duration 1s inversion
+shows "${sound[@]}" 'apps.0.streams.0.e2e.p50_ns<apps.0.streams.1.on_device.p50_ns' \
+	'apps.0.lane_time.preemptions>0' apps.0.lane_time.restarts=0
+
+start_service
+
 # ---- what goes wrong is told ----
 
 scenario long '{"duration": "60min", "apps": [
 	{"name": "a", "streams": [{"model": "mlp"}, {"model": "keyword", "period": "20ms"}]},
 	{"name": "b", "streams": [{"model": "mlp", "path": "async"}]}]}'
 
-# Run it on the side, until its apps have threads at work: $runner, and the apps in $apps.
-run_long()
+# run_aside NAME: run it on the side, from when both its apps have threads at work: $runner, and the apps in $apps.
+run_aside()
 {
-	"$load" --socket "$sock" --format json "$tmp/long.json" >"$tmp/out" 2>"$tmp/said" &
+	"$load" --socket "$sock" --format json "$tmp/$1.json" >"$tmp/out" 2>"$tmp/said" &
 	runner=$!
 	until_true at_work
 }
@@ -180,32 +257,52 @@ ended()
 	((status == $1)) || wrong "it ended with $status, not $1: $said"
 }
 
-run_long
+run_aside long
 kill -INT "$runner"
 ended 0
 shows interrupted=true problems=0 apps.0.done=true apps.1.done=true
 
-run_long
+run_aside long
 kill -KILL "${apps[0]}"
 kill -INT "$runner"
 ended 1
 shows problems=1 apps.0.done=false apps.0.signal=9 apps.1.done=true
 says "app 'a' died of signal 9"
 
-run_long
+run_aside long
 kill -KILL "$runner"
 ended 137
 for pid in "${apps[@]}"; do
 	until_true eval "! [[ -e /proc/$pid/stat ]] || [[ \$(</proc/$pid/stat) == *') Z '* ]]"
 done
 
-run_long
+run_aside long
 kill -KILL "$daemon"
 wait "$daemon" 2>"$tmp/null" || true
 daemon=
 ended 1
 shows 'problems>1' interrupted=false
 says 'DEAD_OBJECT'
+
+# ---- apps of one user are one to the service ----
+
+# It goes on counting from one run to the next, as long as somebody stays.
+scenario idle '{"duration": "60min", "apps": [
+	{"name": "a", "streams": [{"model": "mlp", "start": "59min"}]},
+	{"name": "b", "streams": [{"model": "mlp", "start": "59min"}]}]}'
+scenario one '{"executions": 30, "apps": [
+	{"name": "a", "streams": [{"model": "mlp"}]}, {"name": "b", "streams": [{"model": "mlp", "path": "sync"}]}]}'
+start_service --app-identity uid
+run_aside idle
+for _ in 1 2; do
+	run "$tmp/one.json"
+	shows "${sound[@]}" "apps.0.known_as=$EUID" "apps.1.known_as=$EUID" apps.0.lane_time.apps=2 \
+		apps.0.lane_time.executions=60 apps.1.lane_time.executions=60
+done
+ends 0 --socket "$sock" "$tmp/one.json"
+[[ $out == *"a: 2 apps that are one to the service, $EUID"* ]] || wrong 'it does not say who is one app'
+kill -INT "$runner"
+ended 0
 
 # ---- other users ----
 

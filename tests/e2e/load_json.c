@@ -2,8 +2,8 @@
  * load_json.c -- is what `nnburst-load --format json` says right in itself, and is it what a test expects?
  *
  * usage: load_json EXPECTATION... <REPORT, as in `load_json 'apps.0.streams.1.wrong=0' 'executions>100'`. Numbers are
- * compared as numbers, with = < and >, several of them added up (`a+b=30`), a list by its length, all else as text. Exit
- * status 0: all is so.
+ * compared as numbers, with = < and >, several of them added up (`a+b=30`), with < and > also to others (`a<b`), a list by
+ * its length, all else as text. Exit status 0: all is so.
  */
 #include <jansson.h>
 #include <stdarg.h>
@@ -104,10 +104,28 @@ static void check_burst(const json_t *stream, json_int_t fine)
 		wrong("a burst that began warm");
 }
 
+/* Those that the service told of are transient or persistent, and aborted or predicted. */
+static void check_misses(const json_t *stream, json_int_t executions)
+{
+	const json_t *misses = json_object_get(stream, "misses");
+
+	if (json_is_null(misses) != json_is_null(json_object_get(stream, "deadline_ns")))
+		wrong("misses without a deadline, or none with one");
+	if (json_is_null(misses))
+		return;
+	if (number(misses, "late") + number(misses, "aborted") + number(misses, "predicted") > executions)
+		wrong("more misses than executions");
+	if (number(misses, "aborted") + number(misses, "predicted") !=
+	    number(misses, "transient") + number(misses, "persistent"))
+		wrong("misses by status are not those by time");
+	if (number(stream, "recovered") > number(stream, "retries"))
+		wrong("more went well than was tried");
+}
+
 static json_int_t check_stream(const json_t *stream)
 {
 	json_int_t executions = number(stream, "executions");
-	const json_t *statuses = json_object_get(stream, "statuses"), *misses = json_object_get(stream, "misses");
+	const json_t *statuses = json_object_get(stream, "statuses");
 	json_int_t fine = number(statuses, "NONE");
 
 	if (sum_of(statuses) != executions)
@@ -116,15 +134,39 @@ static json_int_t check_stream(const json_t *stream)
 		wrong("times are not as many as good executions");
 	check_histogram(stream);
 	check_burst(stream, fine);
-	if (sum_of(misses) > executions || json_is_null(misses) != json_is_null(json_object_get(stream, "deadline_ns")))
-		wrong("misses that cannot be");
+	check_misses(stream, executions);
 	if (!json_is_null(json_object_get(stream, "period_ns")) &&
-	    (check_times("start_late", json_object_get(stream, "start_late")) != executions ||
+	    (check_times("start_late", json_object_get(stream, "start_late")) + number(stream, "retries") !=
+	             executions ||
 	     check_times("from_due", json_object_get(stream, "from_due")) != fine))
 		wrong("frames are not as many as executions");
 	if (check_times("on_device", json_object_get(stream, "on_device")) > fine)
 		wrong("more was measured than executed");
 	return executions;
+}
+
+/* Of what the service says: no app is told less than nothing, and the index is from one part of all to all. */
+static void check_fairness(const json_t *report)
+{
+	const json_t *fairness = json_object_get(report, "fairness"), *jain = json_object_get(fairness, "jain"), *app;
+	json_int_t n = number(fairness, "apps"), lag = number(fairness, "max_lag_ns");
+	size_t i;
+
+	if (!n && !json_is_null(jain))
+		wrong("an index of nobody");
+	if (!json_is_null(jain) && (json_number_value(jain) * (double)n < 0.999 || json_number_value(jain) > 1.001))
+		wrong("%g is no index of %lld", json_number_value(jain), (long long)n);
+	json_array_foreach(json_object_get(report, "apps"), i, app)
+	{
+		const json_t *got = json_object_get(app, "lane_time");
+
+		if (json_is_null(got))
+			continue;
+		if (json_integer_value(json_object_get(got, "max_lag_ns")) > lag)
+			wrong("an app that lagged more than the one that lagged most");
+		if (json_is_null(json_object_get(got, "ratio")) != !number(got, "entitled_ns"))
+			wrong("a ratio to nothing");
+	}
 }
 
 static void check_report(const json_t *report)
@@ -147,6 +189,7 @@ static void check_report(const json_t *report)
 		all += executions;
 		shares += json_number_value(json_object_get(app, "share_of_executions"));
 	}
+	check_fairness(report);
 	if (all != number(report, "executions"))
 		wrong("the apps are not all");
 	if (all && (shares < 0.999 || shares > 1.001))
@@ -171,8 +214,8 @@ static bool holds(double n, char relation, double w)
 	return relation == '=' ? n == w : relation == '<' ? n < w : n > w;
 }
 
-/* @path may be several, with a + between; @wanted is a number. */
-static void expect_number(const json_t *report, const char *expectation, char *paths, char relation, double wanted)
+/* What is at @paths, which may be several with a + between. */
+static double sum_at(const json_t *report, const char *expectation, char *paths)
 {
 	double sum = 0;
 	char *save;
@@ -182,12 +225,11 @@ static void expect_number(const json_t *report, const char *expectation, char *p
 
 		if (!json_is_number(value) && !json_is_array(value)) {
 			wrong("%s: not a number", expectation);
-			return;
+			return 0;
 		}
 		sum += json_is_array(value) ? (double)json_array_size(value) : json_number_value(value);
 	}
-	if (!holds(sum, relation, wanted))
-		wrong("not so: %s, it is %.15g", expectation, sum);
+	return sum;
 }
 
 static void expect_word(const json_t *report, const char *expectation, char *path, const char *wanted)
@@ -206,17 +248,26 @@ static void expect_word(const json_t *report, const char *expectation, char *pat
 static void expect(const json_t *report, const char *expectation)
 {
 	size_t n = strcspn(expectation, "=<>");
-	char *paths = strdup(expectation), *end;
-	double wanted;
+	char *paths = strdup(expectation), *wanted = paths + n + 1, *end;
+	char *text = strndup(expectation, n);
+	const json_t *value;
+	double is, number;
 
-	if (!paths || !expectation[n])
+	if (!paths || !text || !expectation[n])
 		abort();
 	paths[n] = '\0';
-	wanted = strtod(expectation + n + 1, &end);
-	if (end != expectation + n + 1 && !*end)
-		expect_number(report, expectation, paths, expectation[n], wanted);
-	else
-		expect_word(report, expectation, paths, expectation + n + 1);
+	value = find(report, text);
+	number = strtod(wanted, &end);
+	if (expectation[n] == '=' && (end == wanted || *end || json_is_string(value))) {
+		expect_word(report, expectation, paths, wanted);
+	} else {
+		is = sum_at(report, expectation, paths);
+		if (end == wanted || *end)
+			number = sum_at(report, expectation, wanted);
+		if (!holds(is, expectation[n], number))
+			wrong("not so: %s, it is %.15g and %.15g", expectation, is, number);
+	}
+	free(text);
 	free(paths);
 }
 

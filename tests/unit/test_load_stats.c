@@ -127,6 +127,7 @@ static void a_histogram_holds_each_time_once(void **state)
 /* ---- deadlines ---- */
 
 #define TRANSIENT NNB_STATUS_MISSED_DEADLINE_TRANSIENT
+#define NO_ROOM_NOW NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT
 #define PERSISTENT NNB_STATUS_MISSED_DEADLINE_PERSISTENT
 
 static const struct miss_row {
@@ -206,9 +207,66 @@ static void figures_add_up(void **state)
 static void only_misses_are_expected_besides_none(void **state)
 {
 	(void)state;
+	for (int i = 0; i < LOAD_STATUSES; i++) {
+		bool fine = i == NNB_STATUS_NONE || i == TRANSIENT || i == PERSISTENT;
+
+		assert_true(load_expected((enum nnb_status)i, false) == fine);
+		assert_true(load_expected((enum nnb_status)i, true) == (fine || i == NO_ROOM_NOW));
+	}
+}
+
+/* */
+static void only_what_says_so_is_worth_another_attempt(void **state)
+{
+	(void)state;
 	for (int i = 0; i < LOAD_STATUSES; i++)
-		assert_true(load_expected((enum nnb_status)i) ==
-		            (i == NNB_STATUS_NONE || i == TRANSIENT || i == PERSISTENT));
+		assert_true(load_transient((enum nnb_status)i) == (i == TRANSIENT || i == NO_ROOM_NOW));
+}
+
+static void attempts_after_the_first_are_counted_apart(void **state)
+{
+	struct load_figures *f = calloc(2, sizeof(*f));
+	struct load_execution e;
+
+	(void)state;
+	assert_non_null(f);
+	e = execution(TRANSIENT, 100, 150);
+	e.due = 90;
+	e.deadline = 200;
+	load_figures_add(&f[0], &e);
+	e.retry = true;
+	load_figures_add(&f[0], &e);
+	e.status = NNB_STATUS_NONE;
+	load_figures_add(&f[0], &e);
+	load_figures_merge(&f[1], &f[0]);
+	assert_true(f[1].executions == 3 && f[1].retries == 2 && f[1].recovered == 1);
+	assert_true(f[1].start_late.n == 1 && f[1].from_due.n == 1);
+	assert_true(f[1].misses[LOAD_PREDICTED] == 2 && f[1].statuses[TRANSIENT] == 2);
+	free(f);
+}
+
+/* ---- shares ---- */
+
+static const struct jain_row {
+	const char *name;
+	size_t n;
+	double shares[4], jain;
+} jains[] = {
+	{ "nobody", 0, { 0 }, 0 },
+	{ "one who had what there was", 1, { 0.3 }, 1 },
+	{ "all the same", 4, { 0.5, 0.5, 0.5, 0.5 }, 1 },
+	{ "one had all", 4, { 0, 0, 1, 0 }, 0.25 },
+	{ "nobody had anything", 3, { 0, 0, 0 }, 0 },
+	{ "one had half of what the other had", 2, { 1, 0.5 }, 0.9 },
+};
+
+static void is_shared_so_equally(void **state)
+{
+	const struct jain_row *j = *state;
+	double got = load_jain(j->shares, j->n);
+
+	if (got < j->jain - 1e-9 || got > j->jain + 1e-9)
+		fail_msg("%g, not %g", got, j->jain);
 }
 
 int main(void)
@@ -221,13 +279,19 @@ int main(void)
 		cmocka_unit_test(a_histogram_holds_each_time_once),
 		cmocka_unit_test(figures_add_up),
 		cmocka_unit_test(only_misses_are_expected_besides_none),
+		cmocka_unit_test(only_what_says_so_is_worth_another_attempt),
+		cmocka_unit_test(attempts_after_the_first_are_counted_apart),
 	};
-	struct CMUnitTest tests[N_OF(misses) + N_OF(others)];
+	struct CMUnitTest tests[N_OF(misses) + N_OF(jains) + N_OF(others)];
 
 	for (size_t i = 0; i < N_OF(misses); i++)
 		tests[i] = (struct CMUnitTest){ .name = misses[i].name,
 			                        .test_func = is_missed_or_not,
 			                        .initial_state = (void *)&misses[i] };
-	memcpy(tests + N_OF(misses), others, sizeof(others));
+	for (size_t i = 0; i < N_OF(jains); i++)
+		tests[N_OF(misses) + i] = (struct CMUnitTest){ .name = jains[i].name,
+			                                       .test_func = is_shared_so_equally,
+			                                       .initial_state = (void *)&jains[i] };
+	memcpy(tests + N_OF(misses) + N_OF(jains), others, sizeof(others));
 	return cmocka_run_group_tests_name("load statistics", tests, NULL, NULL);
 }

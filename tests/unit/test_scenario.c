@@ -17,6 +17,7 @@ static int parse(struct load_scenario **ret, const char *text, struct nnb_reason
 
 #define IN_STREAM(keys) "{\"duration\":\"1s\",\"apps\":[{\"name\":\"a\",\"streams\":[{" keys "}]}]}"
 #define IN_APP(keys) "{\"duration\":\"1s\",\"apps\":[{" keys "}]}"
+#define IN_OLD(keys) IN_APP("\"name\":\"a\",\"streams\":[{" keys "}],\"hal\":\"1.2\"")
 #define APPS "\"apps\":[{\"name\":\"a\",\"streams\":[{\"model\":\"mlp\"}]}]"
 #define MLP "\"model\":\"mlp\""
 #define STREAMS "\"streams\":[{" MLP "}]"
@@ -69,7 +70,7 @@ static const struct wrong {
 	  "in .json)" },
 	{ "a model of another size", IN_STREAM("\"model\":\"mobilenet-100\""),
 	  "apps[0].streams[0].model: no model 'mobilenet-100': the side of mobilenet is a multiple of 32 from 32 to "
-	  "320" },
+	  "1024" },
 	{ "a model that is no string", IN_STREAM("\"model\":3"),
 	  "apps[0].streams[0].model: not a model's name, nor the path of one" },
 	{ "two streams of one name", IN_STREAM(MLP "},{" MLP),
@@ -79,7 +80,7 @@ static const struct wrong {
 	{ "a misspelt priority", IN_STREAM(MLP ",\"priority\":\"hihg\""),
 	  "apps[0].streams[0].priority: not one of low, medium and high; did you mean 'high'?" },
 	{ "a path that is a number", IN_STREAM(MLP ",\"path\":1"),
-	  "apps[0].streams[0].path: not one of burst, sync and async" },
+	  "apps[0].streams[0].path: not one of burst, sync, async and fenced" },
 	{ "no threads", IN_STREAM(MLP ",\"threads\":0"), "apps[0].streams[0].threads: 0 is not from 1 to 64" },
 	{ "too many threads in all", IN_STREAM(MLP ",\"threads\":60},{\"name\":\"b\"," MLP ",\"threads\":5"),
 	  "apps[0].streams: 65 threads in all are more than 64" },
@@ -98,6 +99,29 @@ static const struct wrong {
 	  "apps[0].streams[0].jitter: not shorter than the period" },
 	{ "a deadline of nothing", IN_STREAM(MLP ",\"deadline\":\"0ms\""),
 	  "apps[0].streams[0].deadline: 0ms is not from 1ns to 10080min" },
+	{ "telling of no deadline", IN_STREAM(MLP ",\"told\":false"), "apps[0].streams[0].told: there is no deadline" },
+	{ "telling a little", IN_STREAM(MLP ",\"deadline\":\"1ms\",\"told\":1"),
+	  "apps[0].streams[0].told: not true or false" },
+	{ "no time to prepare", IN_STREAM(MLP ",\"prepare_deadline\":\"0s\""),
+	  "apps[0].streams[0].prepare_deadline: 0s is not from 1ns to 10080min" },
+	{ "trying for ever", IN_STREAM(MLP ",\"retries\":1001"),
+	  "apps[0].streams[0].retries: 1001 is not from 0 to 1000" },
+	{ "waiting to try no more", IN_STREAM(MLP ",\"retry_after\":\"1ms\""),
+	  "apps[0].streams[0].retry_after: there are no retries" },
+	{ "polling for a fence", IN_STREAM(MLP ",\"path\":\"fenced\",\"polling\":\"none\""),
+	  "apps[0].streams[0].polling: path fenced has no bursts" },
+	{ "a HAL there is not", IN_APP("\"name\":\"a\",\"hal\":\"1.4\"," STREAMS),
+	  "apps[0].hal: not one of 1.0, 1.1, 1.2 and 1.3; did you mean '1.0'?" },
+	{ "a HAL that is a number", IN_APP("\"name\":\"a\",\"hal\":1.2," STREAMS),
+	  "apps[0].hal: not one of 1.0, 1.1, 1.2 and 1.3" },
+	{ "a deadline before there were any (Q-20)", IN_OLD(MLP ",\"deadline\":\"1ms\""),
+	  "apps[0].streams[0].deadline: HAL 1.2 has no deadlines that a service is told of" },
+	{ "a deadline to prepare before there were any", IN_OLD(MLP ",\"prepare_deadline\":\"1ms\""),
+	  "apps[0].streams[0].prepare_deadline: HAL 1.2 has no deadlines" },
+	{ "a priority before there were any", IN_OLD(MLP ",\"priority\":\"high\""),
+	  "apps[0].streams[0].priority: HAL 1.2 has no priorities" },
+	{ "a fence before there were any", IN_OLD(MLP ",\"path\":\"fenced\""),
+	  "apps[0].streams[0].path: HAL 1.2 has no fenced executions" },
 	{ "a burst length without bursts", IN_STREAM(MLP ",\"path\":\"sync\",\"burst_length\":3"),
 	  "apps[0].streams[0].burst_length: path sync has no bursts" },
 	{ "polling without bursts", IN_STREAM(MLP ",\"path\":\"async\",\"polling\":\"none\""),
@@ -138,12 +162,14 @@ static void keys_left_out_have_their_defaults(void **state)
 	assert_true(s->duration_ns == LOAD_S && s->timeout_ns == 10 * LOAD_S);
 	assert_int_equal(s->n_apps, 1);
 	assert_true(s->apps[0].uid == -1 && s->apps[0].nice == 0);
+	assert_string_equal(load_hal_names[s->apps[0].hal], "1.3");
 	assert_true(s->apps[0].n_streams == 1 && s->apps[0].n_threads == 1);
 	t = &s->apps[0].streams[0];
 	assert_string_equal(t->name, "mlp");
 	assert_true(t->priority == 1 && t->path == LOAD_BURST && t->threads == 1 && t->pools == 2);
 	assert_true(!t->period_ns && !t->think_ns && !t->jitter_ns && !t->deadline_ns && !t->start_ns);
 	assert_true(!t->burst_length && !t->fresh_pools && t->window_ns == NNB_FMQ_WINDOW_AUTO && !t->measure);
+	assert_true(t->told && !t->prepare_deadline_ns && !t->retries && t->retry_after_ns == LOAD_MS);
 	load_scenario_free(s);
 }
 
@@ -156,7 +182,11 @@ static void every_key_is_read(void **state)
 		"\"path\":\"burst\",\"threads\":3,\"fps\":40,\"jitter\":\"1.5ms\",\"deadline\":\"10ms\",\"start\":"
 		"\"250ns\","
 		"\"burst_length\":4,\"pools\":5,\"fresh_pools\":6,\"polling\":\"20us\",\"measure\":true},"
-		"{\"model\":\"mobilenet-96\",\"path\":\"async\",\"think\":\"3us\"}]}]}";
+		"{\"model\":\"mobilenet-96\",\"path\":\"async\",\"think\":\"3us\",\"deadline\":\"1s\",\"told\":false},"
+		"{\"name\":\"f\",\"model\":\"mlp\",\"path\":\"fenced\",\"prepare_deadline\":\"4s\",\"retries\":8,"
+		"\"retry_after\":\"7ms\"}]},"
+		"{\"name\":\"old\",\"hal\":\"1.2\",\"streams\":[{\"model\":\"mlp\",\"deadline\":\"1ms\",\"told\":false}"
+		"]}]}";
 	struct nnb_reason why = { "" };
 	struct load_scenario *s;
 	const struct load_stream *t;
@@ -168,7 +198,7 @@ static void every_key_is_read(void **state)
 	assert_string_equal(s->about, "b");
 	assert_true(s->seed == 7 && s->executions == 9 && s->timeout_ns == 2 * LOAD_S);
 	assert_true(s->duration_ns == LOAD_DURATION_MAX);
-	assert_true(s->apps[0].uid == 0 && s->apps[0].nice == -5 && s->apps[0].n_threads == 4);
+	assert_true(s->apps[0].uid == 0 && s->apps[0].nice == -5 && s->apps[0].n_threads == 5);
 	t = &s->apps[0].streams[0];
 	assert_string_equal(t->name, "s");
 	assert_string_equal(t->model, "x/y.json");
@@ -178,7 +208,11 @@ static void every_key_is_read(void **state)
 	assert_true(t->window_ns == 20 * LOAD_US && t->measure);
 	t = &s->apps[0].streams[1];
 	assert_string_equal(t->name, "mobilenet-96");
-	assert_true(t->path == LOAD_ASYNC && t->think_ns == 3 * LOAD_US);
+	assert_true(t->path == LOAD_ASYNC && t->think_ns == 3 * LOAD_US && t->deadline_ns == LOAD_S && !t->told);
+	t = &s->apps[0].streams[2];
+	assert_true(t->path == LOAD_FENCED && t->prepare_deadline_ns == 4 * LOAD_S);
+	assert_true(t->retries == 8 && t->retry_after_ns == 7 * LOAD_MS);
+	assert_true(NNB_HAL_1_0 + s->apps[1].hal == NNB_HAL_1_2 && s->apps[1].streams[0].deadline_ns == LOAD_MS);
 	load_scenario_free(s);
 }
 
@@ -196,7 +230,7 @@ static void shipped_scenarios_are_right(void **state)
 	char path[512];
 
 	(void)state;
-	assert_true(n >= 4);
+	assert_true(n >= 9);
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%.200s", SCENARIOS, entries[i]->d_name);
 		if (load_scenario_read(&s, path, NULL, NULL, &why))

@@ -8,7 +8,7 @@
 
 /* Those of the table, and pictures of other sides. */
 enum { N_NAMES = LOAD_ZOO_MODELS + 2 };
-static const char *names[N_NAMES] = { "mobilenet-32", "mobilenet-320" };
+static const char *names[N_NAMES] = { "mobilenet-32", "mobilenet-1024" };
 
 static struct nnb_model *zoo_model(const char *name, uint64_t seed)
 {
@@ -175,7 +175,7 @@ static void other_names_are_none(void **state)
 		                                "mobilenet-",
 		                                "mobilenet-0",
 		                                "mobilenet-33",
-		                                "mobilenet-352",
+		                                "mobilenet-1056",
 		                                "mobilenet--32",
 		                                "mobilenet-032",
 		                                "mobilenet-32x",
