@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nnb/client.h"
+#include "nnb/fence.h"
 
 enum { DONE = 0, DIFFERED = 1, USAGE = 2, INPUT = 4, ENVIRONMENT = 5 };
 enum { ALIGNMENT = 64, ROOM = 1 << 20 };
@@ -16,13 +18,15 @@ enum { ALIGNMENT = 64, ROOM = 1 << 20 };
 enum verdict { PASSED, FAILED, SKIPPED, N_VERDICTS };
 static const char *const verdict_names[N_VERDICTS] = { "passed", "FAILED", "skipped" };
 
-/* The ways an execution can take; with a service both may be asked for. */
-enum { BY_SYNC = 1, BY_BURST = 2 };
+/* The ways an execution can take: through a service, or in this process, where it can be preempted. */
+enum { BY_SYNC = 1, BY_BURST = 2, BY_FENCED = 4, AT_ONE_GO = 8, SAVED = 16, RESTARTED = 32 };
+enum { SERVICE_PATHS = 3, N_PATHS = 6 };
+static const char *const path_names[N_PATHS] = { "sync", "burst", "fenced", "one go", "save", "restart" };
 
 struct session {
 	struct nnb_device *device; /* in this process; or else */
 	struct nnb_client *client;
-	unsigned paths;        /* through the service */
+	unsigned paths;
 	const char *cache_dir; /* NULL: not through a cache */
 	bool quiet;
 	unsigned count[N_VERDICTS];
@@ -96,7 +100,8 @@ struct arrangement {
 	struct nnb_pool *pools[2];
 	struct nnb_argument *inputs, *outputs;
 	struct nnb_call call;
-	void *kept; /* what another path made of it */
+	void *kept;       /* what another path made of it ... */
+	unsigned kept_of; /* ... this one */
 };
 
 static void arrangement_free(struct arrangement *a)
@@ -182,17 +187,119 @@ static void target_free(struct target *t)
 	nnb_prepared_unref(t->prepared);
 }
 
-static enum nnb_status execute_here(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
+/* @memories: room for two. */
+static struct nnb_request request_of(const struct arrangement *a, struct nnb_pool *const pools[2],
+                                     struct nnb_memory *memories)
 {
-	const struct nnb_memory pools[2] = { *nnb_pool_memory(a->pools[0]), *nnb_pool_memory(a->pools[1]) };
-	const struct nnb_request request = { .inputs = a->inputs,
-		                             .outputs = a->outputs,
-		                             .n_inputs = a->call.n_inputs,
-		                             .n_outputs = a->call.n_outputs,
-		                             .n_pools = 2,
-		                             .pools = pools };
+	for (int i = 0; i < 2; i++)
+		memories[i] = *nnb_pool_memory(pools[i]);
+	return (struct nnb_request){ .inputs = a->inputs,
+		                     .outputs = a->outputs,
+		                     .n_inputs = a->call.n_inputs,
+		                     .n_outputs = a->call.n_outputs,
+		                     .n_pools = 2,
+		                     .pools = memories };
+}
 
-	return nnb_execute(t->prepared, &request, NULL, reason);
+static bool is_not(void *op, uint32_t next_op)
+{
+	return next_op != *(const uint32_t *)op;
+}
+
+/*
+ * Stop at each checkpoint in turn, and have @other, which uses all that it may, run before it goes on or starts over.
+ */
+static enum nnb_status run_with_stops(const struct target *t, const struct nnb_request *request,
+                                      const struct nnb_request *other, bool over, struct nnb_reason *reason)
+{
+	struct nnb_execution *e;
+	enum nnb_status status = nnb_execution_begin(t->prepared, request, NULL, false, NULL, &e, reason);
+	bool finished = false;
+	uint32_t stop = 1;
+
+	if (status)
+		return status;
+	while (!status && !finished) {
+		status = nnb_execution_run(e, is_not, &stop, &finished);
+		if (status || finished)
+			break;
+		nnb_execute(t->prepared, other, NULL, NULL); /* whatever becomes of it */
+		if (over)
+			status = nnb_execution_restart(e);
+		stop++;
+	}
+	nnb_execution_end(e);
+	return status;
+}
+
+/* Other inputs: those of @a with their elements the other way round. */
+static void turn_inputs(const struct arrangement *a, const struct nnb_model *m, struct nnb_pool *to)
+{
+	const char *from = nnb_pool_data(a->pools[0]);
+
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		const struct nnb_location *at = &a->inputs[i].location;
+		size_t bytes = nnb_type_info(m->operands[m->inputs[i]].type)->bytes, n = at->length / bytes;
+		char *turned = (char *)nnb_pool_data(to) + at->offset;
+
+		for (size_t k = 0; !a->inputs[i].no_value && k < n; k++)
+			memcpy(turned + k * bytes, from + at->offset + (n - 1 - k) * bytes, bytes);
+	}
+}
+
+static enum nnb_status execute_preempted(const struct target *t, const struct arrangement *a, bool over,
+                                         struct nnb_reason *reason)
+{
+	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	struct nnb_pool *others[2] = { NULL, NULL };
+	struct nnb_memory memories[2], other_memories[2];
+	struct nnb_request request = request_of(a, a->pools, memories), other;
+
+	if (!nnb_pool_new(&others[0], nnb_pool_size(a->pools[0])) &&
+	    !nnb_pool_new(&others[1], nnb_pool_size(a->pools[1]))) {
+		turn_inputs(a, model_of(t), others[0]);
+		other = request_of(a, others, other_memories);
+		status = run_with_stops(t, &request, &other, over, reason);
+	}
+	nnb_pool_free(others[0]);
+	nnb_pool_free(others[1]);
+	return status;
+}
+
+static enum nnb_status execute_here(const struct target *t, unsigned path, const struct arrangement *a,
+                                    struct nnb_reason *reason)
+{
+	struct nnb_memory memories[2];
+	struct nnb_request request = request_of(a, a->pools, memories);
+
+	if (path == AT_ONE_GO)
+		return nnb_execute(t->prepared, &request, NULL, reason);
+	return execute_preempted(t, a, path == RESTARTED, reason);
+}
+
+/* Behind a fence that is signalled when it is under way. */
+static enum nnb_status execute_fenced(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
+{
+	struct nnb_fenced *fenced;
+	int first, last = -1;
+	const struct nnb_fenced_how how = { .wait_for = &first, .n_wait_for = 1 };
+	enum nnb_status status;
+
+	if (nnb_fence_new(&first)) {
+		snprintf(reason->text, sizeof(reason->text), "no fence");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	status = nnb_remote_execute_fenced(t->remote, &a->call, &how, &fenced, &last, reason);
+	nnb_fence_signal(first, false);
+	close(first);
+	if (status)
+		return status;
+	while (nnb_fence_wait(&last, 1, 0) == -EINTR)
+		;
+	status = nnb_fenced_info(fenced, NULL, NULL, reason);
+	nnb_fenced_free(fenced);
+	close(last);
+	return status;
 }
 
 static enum nnb_status execute(const struct target *t, unsigned path, const struct arrangement *a,
@@ -202,9 +309,11 @@ static enum nnb_status execute(const struct target *t, unsigned path, const stru
 	enum nnb_status status;
 
 	if (t->prepared)
-		return execute_here(t, a, reason);
+		return execute_here(t, path, a, reason);
 	if (path == BY_SYNC)
 		return nnb_remote_execute(t->remote, &a->call, &answer, reason);
+	if (path == BY_FENCED)
+		return execute_fenced(t, a, reason);
 	status = nnb_burst_execute(t->burst, &a->call, &answer, reason);
 	if (!status && answer.fallback) {
 		snprintf(reason->text, sizeof(reason->text), "the burst could not carry it");
@@ -225,18 +334,25 @@ static enum verdict compare_outputs(const struct nnb_model *m, const struct nnb_
 	return PASSED;
 }
 
-/* The second path has to make the same of it, to the last bit. The output pool is left full of something else. */
-static enum verdict compare_paths(struct arrangement *a, struct nnb_reason *reason)
+static const char *name_of(unsigned path)
+{
+	return path_names[__builtin_ctz(path)];
+}
+
+/* The other paths have to make the same of it, to the last bit. The output pool is left full of something else. */
+static enum verdict compare_paths(struct arrangement *a, unsigned path, struct nnb_reason *reason)
 {
 	void *outputs = nnb_pool_data(a->pools[1]);
 	size_t bytes = nnb_pool_size(a->pools[1]);
 	enum verdict verdict = PASSED;
 
 	if (a->kept && memcmp(a->kept, outputs, bytes)) {
-		snprintf(reason->text, sizeof(reason->text), "by burst and by sync it does not give the same bits");
+		snprintf(reason->text, sizeof(reason->text), "by %s and by %s it does not give the same bits",
+		         name_of(path), name_of(a->kept_of));
 		verdict = FAILED;
 	} else if (!a->kept) {
 		a->kept = malloc(bytes);
+		a->kept_of = path;
 		if (a->kept)
 			memcpy(a->kept, outputs, bytes);
 	}
@@ -257,7 +373,7 @@ static enum verdict run_path(const struct target *t, unsigned path, const struct
 		return FAILED;
 	}
 	verdict = compare_outputs(model_of(t), x, a, reason);
-	return verdict == PASSED ? compare_paths(a, reason) : verdict;
+	return verdict == PASSED ? compare_paths(a, path, reason) : verdict;
 }
 
 static enum verdict run_example(const struct session *s, const struct target *t, const struct nnb_example *x,
@@ -270,12 +386,9 @@ static enum verdict run_example(const struct session *s, const struct target *t,
 		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
 		return FAILED;
 	}
-	if (t->prepared)
-		return run_path(t, 0, x, &a, reason);
-	if (s->paths & BY_SYNC)
-		verdict = run_path(t, BY_SYNC, x, &a, reason);
-	if (verdict == PASSED && s->paths & BY_BURST)
-		verdict = run_path(t, BY_BURST, x, &a, reason);
+	for (unsigned i = 0; verdict == PASSED && i < N_PATHS; i++)
+		if (s->paths & 1u << i)
+			verdict = run_path(t, 1u << i, x, &a, reason);
 	return verdict;
 }
 
@@ -476,15 +589,19 @@ static int connect_service(struct session *s, const char *socket)
 
 static void usage(FILE *to)
 {
-	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--quiet] DIR\n"
-	      "       nnburst-conformance --path burst|sync|both [--socket PATH] [--quiet] DIR\n"
+	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--preempt save|restart|both] [--quiet] DIR\n"
+	      "       nnburst-conformance --path burst|sync|fenced|both|all [--socket PATH] [--quiet] DIR\n"
 	      "       nnburst-conformance --help | --version\n"
 	      "\n"
 	      "Run every model file (*.json) in DIR and compare its outputs with what the file expects.\n"
 	      "  --driver NAME  xnnpack (the default), null, or the path of a driver-NAME.so\n"
 	      "  --cache DIR    prepare each model from a cache in DIR, filling that first\n"
-	      "  --path WAY     through nnburstd: by bursts, by synchronous calls, or by both, which must give the "
-	      "same bits\n"
+	      "  --preempt HOW  once more, interrupted at every checkpoint by another execution, and then gone on with "
+	      "(save),\n"
+	      "                 started over (restart), or both, which must give the same bits\n"
+	      "  --path WAY     through nnburstd: by bursts, synchronous calls, executions behind fences; by the first "
+	      "two\n"
+	      "                 (both), or by all, which must give the same bits\n"
 	      "  --socket PATH  where nnburstd listens, if not where it usually does\n"
 	      "  --quiet        say nothing of models that passed\n"
 	      "\n"
@@ -496,23 +613,40 @@ static void usage(FILE *to)
 /* 0: there is no such path. */
 static unsigned path_of(const char *name)
 {
+	if (strcmp(name, "all") == 0)
+		return BY_SYNC | BY_BURST | BY_FENCED;
 	if (strcmp(name, "both") == 0)
 		return BY_SYNC | BY_BURST;
-	if (strcmp(name, "burst") == 0)
-		return BY_BURST;
-	return strcmp(name, "sync") == 0 ? BY_SYNC : 0;
+	for (unsigned i = 0; i < SERVICE_PATHS; i++)
+		if (strcmp(name, path_names[i]) == 0)
+			return 1u << i;
+	return 0;
+}
+
+/* 0: there is no such thing. */
+static unsigned preemption_of(const char *name)
+{
+	if (strcmp(name, "save") == 0)
+		return SAVED;
+	if (strcmp(name, "restart") == 0)
+		return RESTARTED;
+	return strcmp(name, "both") == 0 ? SAVED | RESTARTED : 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "driver", required_argument, NULL, 'd' }, { "cache", required_argument, NULL, 'c' },
-		{ "path", required_argument, NULL, 'p' },   { "socket", required_argument, NULL, 's' },
-		{ "quiet", no_argument, NULL, 'q' },        { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },      { 0 }
-	};
+	static const struct option options[] = { { "driver", required_argument, NULL, 'd' },
+		                                 { "cache", required_argument, NULL, 'c' },
+		                                 { "path", required_argument, NULL, 'p' },
+		                                 { "preempt", required_argument, NULL, 'e' },
+		                                 { "socket", required_argument, NULL, 's' },
+		                                 { "quiet", no_argument, NULL, 'q' },
+		                                 { "help", no_argument, NULL, 'h' },
+		                                 { "version", no_argument, NULL, 'v' },
+		                                 { 0 } };
 	struct session session = { 0 };
 	const char *driver = NULL, *socket = NULL;
+	unsigned preempted = 0;
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
@@ -526,7 +660,18 @@ int main(int argc, char **argv)
 		case 'p':
 			session.paths = path_of(optarg);
 			if (!session.paths) {
-				fprintf(stderr, "nnburst-conformance: no path '%s'; there are burst, sync and both\n",
+				fprintf(stderr,
+				        "nnburst-conformance: no path '%s'; there are burst, sync, fenced, both and "
+				        "all\n",
+				        optarg);
+				return USAGE;
+			}
+			break;
+		case 'e':
+			preempted = preemption_of(optarg);
+			if (!preempted) {
+				fprintf(stderr,
+				        "nnburst-conformance: no preemption '%s'; there are save, restart and both\n",
 				        optarg);
 				return USAGE;
 			}
@@ -547,11 +692,17 @@ int main(int argc, char **argv)
 			usage(stderr);
 			return USAGE;
 		}
-	if (argc - optind != 1 || (session.paths && (driver || session.cache_dir)) || (socket && !session.paths)) {
+	if (argc - optind != 1 || (session.paths && (driver || session.cache_dir || preempted)) ||
+	    (socket && !session.paths)) {
 		usage(stderr);
 		return USAGE;
 	}
-	status = session.paths ? connect_service(&session, socket) : open_device(&session, driver ? driver : "xnnpack");
+	if (session.paths) {
+		status = connect_service(&session, socket);
+	} else {
+		session.paths = AT_ONE_GO | preempted;
+		status = open_device(&session, driver ? driver : "xnnpack");
+	}
 	if (!status)
 		status = run_directory(&session, argv[optind]);
 	nnb_device_unref(session.device);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # models.sh PROGRAM NNBURSTD -- the models of $NNB_MODELS_DIR through nnburst-conformance: prepared ordinarily and from a
-# cache, and by the service on both its paths. None fails. Skipped where the variable names no directory.
+# cache, interrupted at every checkpoint, and by the service on all its paths. None fails. Skipped where the variable names no directory.
 set -euo pipefail
 
 program=$1 nnburstd=$2 models=${NNB_MODELS_DIR:-}
@@ -12,6 +12,7 @@ fi
 mkdir "$tmp/cache"
 "$program" --quiet "$models"
 "$program" --quiet --cache "$tmp/cache" "$models"
+"$program" --quiet --preempt both "$models"
 start_daemon "$nnburstd"
-"$program" --quiet --path both --socket "$socket" "$models"
+"$program" --quiet --path all --socket "$socket" "$models"
 stop_daemon

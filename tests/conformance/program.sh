@@ -64,13 +64,19 @@ ends 0 --cache cache good
 [[ -e cache/key ]] || wrong 'a cache without a key'
 
 ends 2 --path bust good
-says "nnburst-conformance: no path 'bust'; there are burst, sync and both"
+says "nnburst-conformance: no path 'bust'; there are burst, sync, fenced, both and all"
+ends 0 --preempt both --cache cache good
+ends 1 --preempt save models
+says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
+ends 2 --preempt none good
+says "nnburst-conformance: no preemption 'none'; there are save, restart and both"
+ends 2 --path both --preempt save good
 ends 2 --socket here good
 ends 2 --path both --driver null good
 ends 5 --path both --socket nowhere good
 says 'nnburst-conformance: nowhere: no service there: is nnburstd running?'
 start_daemon "$nnburstd"
-for path in burst sync both; do
+for path in burst sync fenced both all; do
 	ends 1 --path $path --socket "$socket" models
 	says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
 	says 'FAILED  index: INVALID_ARGUMENT: operation 0 (ADD): input 2: there is no operand 9'
@@ -79,7 +85,7 @@ for path in burst sync both; do
 done
 stop_daemon
 start_daemon "$nnburstd" --driver null
-ends 1 --path both --socket "$socket" models
+ends 1 --path all --socket "$socket" models
 stop_daemon
 
 ends 0 --help
