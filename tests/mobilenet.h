@@ -5,6 +5,7 @@
 #include "nnb/model.h"
 
 enum { MOBILENET_SIDE = 224, MOBILENET_CLASSES = 11, MOBILENET_OPERATIONS = 30 };
+enum { MOBILENET_IN_BYTES = MOBILENET_SIDE * MOBILENET_SIDE * 3 * 4, MOBILENET_OUT_BYTES = MOBILENET_CLASSES * 4 };
 
 /* The model, finished and valid; aborts without memory. Owned by the caller. */
 struct nnb_model *mobilenet_new(void);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,10 +13,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "allocations.h"
+#include "mobilenet.h"
 #include "peers.h"
 #include "syscalls.h"
 
@@ -40,16 +41,23 @@ struct nnb_model *copy_model(uint32_t bytes)
 	return m;
 }
 
-void app_open(struct app *a, const char *socket, const struct nnb_model *model, uint32_t in_bytes, uint32_t out_bytes)
+void app_open_at(struct app *a, uint32_t priority, const char *socket, const struct nnb_model *model, uint32_t in_bytes,
+                 uint32_t out_bytes)
 {
+	const struct nnb_prepare how = { .preference = 1, .priority = priority };
 	const struct nnb_client_config config = { .socket = socket };
 	struct nnb_reason reason = { "" };
 
 	if (nnb_client_open(&a->client, &config, &reason))
 		must(NNB_STATUS_DEAD_OBJECT, "connecting", &reason);
-	must(nnb_remote_prepare(a->client, model, NULL, NULL, &a->remote, &reason), "preparing", &reason);
+	must(nnb_remote_prepare(a->client, model, &how, NULL, &a->remote, &reason), "preparing", &reason);
 	a->in_bytes = in_bytes;
 	a->out_bytes = out_bytes;
+}
+
+void app_open(struct app *a, const char *socket, const struct nnb_model *model, uint32_t in_bytes, uint32_t out_bytes)
+{
+	app_open_at(a, 1, socket, model, in_bytes, out_bytes);
 }
 
 void app_close(struct app *a)
@@ -116,17 +124,20 @@ static void hear(int sock)
 	read_fully(sock, &c, 1);
 }
 
-void process_start(struct process *p, const char *socket, uint32_t bytes, uint32_t bursts, uint64_t window_ns)
+/* @bytes: 0 is a MobileNet. */
+static void start(struct process *p, const char *socket, uint32_t bytes, uint32_t priority, uint32_t bursts,
+                  uint64_t window_ns)
 {
-	char numbers[4][24];
+	char numbers[5][24];
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		die("a socket pair");
 	snprintf(numbers[0], sizeof(numbers[0]), "%d", pair[1]);
 	snprintf(numbers[1], sizeof(numbers[1]), "%" PRIu32, bytes);
-	snprintf(numbers[2], sizeof(numbers[2]), "%" PRIu32, bursts);
-	snprintf(numbers[3], sizeof(numbers[3]), "%" PRIu64, window_ns);
+	snprintf(numbers[2], sizeof(numbers[2]), "%" PRIu32, priority);
+	snprintf(numbers[3], sizeof(numbers[3]), "%" PRIu32, bursts);
+	snprintf(numbers[4], sizeof(numbers[4]), "%" PRIu64, window_ns);
 	fflush(NULL);
 	p->pid = fork();
 	if (p->pid < 0)
@@ -135,12 +146,22 @@ void process_start(struct process *p, const char *socket, uint32_t bytes, uint32
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fcntl(pair[1], F_SETFD, 0);
 		execl("/proc/self/exe", program_invocation_name, "--app", socket, numbers[0], numbers[1], numbers[2],
-		      numbers[3], (char *)NULL);
+		      numbers[3], numbers[4], (char *)NULL);
 		_exit(5);
 	}
 	close(pair[1]);
 	p->sock = pair[0];
 	hear(p->sock);
+}
+
+void process_start(struct process *p, const char *socket, uint32_t bytes, uint32_t bursts, uint64_t window_ns)
+{
+	start(p, socket, bytes, 1, bursts, window_ns);
+}
+
+void process_start_net(struct process *p, const char *socket, uint32_t priority, uint64_t window_ns)
+{
+	start(p, socket, 0, priority, 1, window_ns);
 }
 
 void process_end(struct process *p)
@@ -166,6 +187,11 @@ void process_ready_marked(const struct process *p, uint32_t n)
 }
 
 void process_go(const struct process *p)
+{
+	write_fully(p->sock, "", 1);
+}
+
+void process_stop(const struct process *p)
 {
 	write_fully(p->sock, "", 1);
 }
@@ -203,7 +229,7 @@ static void *work(void *arg)
 static uint64_t work_all(int sock, struct user *users, const struct order *o)
 {
 	struct worker workers[APP_BURSTS_MAX] = { { 0 } };
-	struct timespec t = { o->ms / 1000, (long)(o->ms % 1000) * 1000000 };
+	struct pollfd stopped = { .fd = sock, .events = POLLIN };
 	pthread_barrier_t start;
 	atomic_bool stop = false;
 	uint64_t n = 0;
@@ -218,7 +244,8 @@ static uint64_t work_all(int sock, struct user *users, const struct order *o)
 	tell_ready(sock);
 	hear(sock);
 	pthread_barrier_wait(&start);
-	nanosleep(&t, NULL);
+	if (poll(&stopped, 1, (int)o->ms) > 0)
+		hear(sock);
 	atomic_store_explicit(&stop, true, memory_order_relaxed);
 	for (uint32_t i = 0; i < o->bursts; i++) {
 		pthread_join(workers[i].thread, NULL);
@@ -247,26 +274,31 @@ static uint64_t work_marked(int sock, struct user *u, uint32_t n)
 	return before;
 }
 
+static void be_app(struct app *a, const char *socket, uint32_t bytes, uint32_t priority)
+{
+	struct nnb_model *model = bytes ? copy_model(bytes) : mobilenet_new();
+
+	app_open_at(a, priority, socket, model, bytes ? bytes : MOBILENET_IN_BYTES,
+	            bytes ? bytes : MOBILENET_OUT_BYTES);
+	nnb_model_free(model);
+}
+
 int process_main(int argc, char **argv)
 {
 	static struct user users[APP_BURSTS_MAX];
 	struct app app;
-	struct nnb_model *model;
 	struct order o;
-	uint32_t bytes, n;
+	uint32_t n;
 	uint64_t done;
 	int sock;
 
-	if (argc != 7 || strcmp(argv[1], "--app") != 0)
+	if (argc != 8 || strcmp(argv[1], "--app") != 0)
 		return -1;
 	sock = atoi(argv[3]);
-	bytes = (uint32_t)strtoul(argv[4], NULL, 10);
-	n = (uint32_t)strtoul(argv[5], NULL, 10);
-	model = copy_model(bytes);
-	app_open(&app, argv[2], model, bytes, bytes);
-	nnb_model_free(model);
+	be_app(&app, argv[2], (uint32_t)strtoul(argv[4], NULL, 10), (uint32_t)strtoul(argv[5], NULL, 10));
+	n = (uint32_t)strtoul(argv[6], NULL, 10);
 	for (uint32_t i = 0; i < n && i < APP_BURSTS_MAX; i++)
-		user_open(&users[i], &app, strtoull(argv[6], NULL, 10));
+		user_open(&users[i], &app, strtoull(argv[7], NULL, 10));
 	tell_ready(sock);
 	while (recv(sock, &o, sizeof(o), MSG_WAITALL) == sizeof(o)) {
 		done = o.marked ? work_marked(sock, &users[0], o.marked) : work_all(sock, users, &o);

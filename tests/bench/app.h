@@ -29,6 +29,8 @@ static inline void must(enum nnb_status status, const char *what, const struct n
 struct nnb_model *copy_model(uint32_t bytes);
 
 void app_open(struct app *a, const char *socket, const struct nnb_model *model, uint32_t in_bytes, uint32_t out_bytes);
+void app_open_at(struct app *a, uint32_t priority, const char *socket, const struct nnb_model *model, uint32_t in_bytes,
+                 uint32_t out_bytes);
 void app_close(struct app *a);
 
 /* One who executes: its input is a pool, its output another. */
@@ -71,11 +73,18 @@ struct process {
 
 /* Start an app with @bursts warm bursts of copy_model(@bytes); it is ready when this returns. */
 void process_start(struct process *p, const char *socket, uint32_t bytes, uint32_t bursts, uint64_t window_ns);
+
+/* The same with one burst of a MobileNet. */
+void process_start_net(struct process *p, const char *socket, uint32_t priority, uint64_t window_ns);
 void process_end(struct process *p);
 
-/* Get a thread for each of the first @bursts ready; then have each execute again and again for @ms; then how often in all. */
+/*
+ * Get a thread for each of the first @bursts ready; then have each execute again and again for @ms, or until stopped; then
+ * how often in all.
+ */
 void process_ready(const struct process *p, uint32_t bursts, uint32_t ms);
 void process_go(const struct process *p);
+void process_stop(const struct process *p); /* well before it would end by itself */
 uint64_t process_report(const struct process *p);
 
 /* Execute @n times on one thread, between two marks (syscalls.h), upon process_go. */

@@ -1,6 +1,7 @@
 /* bench.c -- samples in, table or JSON out. See bench.h. */
 #include "bench.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,12 @@
 struct bench_ratio {
 	char name[80];
 	double median, q1, q3;
+};
+
+struct bench_figure {
+	char name[80];
+	double *values;
+	size_t n, room;
 };
 
 struct bench_bar {
@@ -89,7 +96,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Nearest rank. */
-static double percentile(const double *v, size_t n, unsigned percent)
+double bench_percentile(const double *v, size_t n, unsigned percent)
 {
 	double *sorted;
 	double x;
@@ -106,7 +113,7 @@ static double percentile(const double *v, size_t n, unsigned percent)
 
 double bench_median(const double *v, size_t n)
 {
-	return percentile(v, n, 50);
+	return bench_percentile(v, n, 50);
 }
 
 void bench_round_done(struct bench *b, size_t row)
@@ -135,10 +142,39 @@ double bench_ratio(struct bench *b, const char *name, size_t num, size_t den, si
 	r = &b->ratios[b->n_ratios++];
 	snprintf(r->name, sizeof(r->name), "%s", name);
 	r->median = bench_median(v, a->n_rounds);
-	r->q1 = percentile(v, a->n_rounds, 25);
-	r->q3 = percentile(v, a->n_rounds, 75);
+	r->q1 = bench_percentile(v, a->n_rounds, 25);
+	r->q3 = bench_percentile(v, a->n_rounds, 75);
 	free(v);
 	return r->median;
+}
+
+size_t bench_figure(struct bench *b, const char *name)
+{
+	b->figures = grow(b->figures, b->n_figures + 1, sizeof(*b->figures));
+	b->figures[b->n_figures] = (struct bench_figure){ 0 };
+	snprintf(b->figures[b->n_figures].name, sizeof(b->figures[0].name), "%s", name);
+	return b->n_figures++;
+}
+
+void bench_figure_is(struct bench *b, size_t figure, double value)
+{
+	struct bench_figure *f = &b->figures[figure];
+
+	append(&f->values, &f->n, &f->room, value);
+}
+
+double bench_figure_median(const struct bench *b, size_t figure)
+{
+	return bench_median(b->figures[figure].values, b->figures[figure].n);
+}
+
+/* Of a normal distribution, which by its quartiles is as wide as this one. */
+double bench_figure_error(const struct bench *b, size_t figure)
+{
+	const struct bench_figure *f = &b->figures[figure];
+	double quartiles = bench_percentile(f->values, f->n, 75) - bench_percentile(f->values, f->n, 25);
+
+	return f->n ? 1.2533 * quartiles / 1.349 / sqrt((double)f->n) : 0;
 }
 
 static void bar(struct bench *b, const char *name, double value, double bound, bool at_least)
@@ -190,8 +226,8 @@ static struct figures figures(const struct bench_row *r)
 	const double *tail = r->n_tail ? r->tail : r->samples;
 	size_t n_tail = r->n_tail ? r->n_tail : r->n;
 
-	return (struct figures){ percentile(r->samples, r->n, 50), percentile(tail, n_tail, 99),
-		                 percentile(r->samples, r->n, 0) };
+	return (struct figures){ bench_percentile(r->samples, r->n, 50), bench_percentile(tail, n_tail, 99),
+		                 bench_percentile(r->samples, r->n, 0) };
 }
 
 static void print_json(const struct bench *b, const char *machine)
@@ -207,6 +243,14 @@ static void print_json(const struct bench *b, const char *machine)
 	for (size_t i = 0; i < b->n_ratios; i++)
 		printf("%s{\"name\":\"%s\",\"value\":%.3f,\"spread\":[%.3f,%.3f]}", i ? "," : "", b->ratios[i].name,
 		       b->ratios[i].median, b->ratios[i].q1, b->ratios[i].q3);
+	printf("],\"figures\":[");
+	for (size_t i = 0; i < b->n_figures; i++) {
+		const struct bench_figure *f = &b->figures[i];
+
+		printf("%s{\"name\":\"%s\",\"n\":%zu,\"value\":%.3f,\"spread\":[%.3f,%.3f]}", i ? "," : "", f->name,
+		       f->n, bench_percentile(f->values, f->n, 50), bench_percentile(f->values, f->n, 25),
+		       bench_percentile(f->values, f->n, 75));
+	}
 	printf("],\"bars\":[");
 	for (size_t i = 0; i < b->n_bars; i++)
 		printf("%s{\"name\":\"%s\",\"value\":%.3f,\"bound\":%.3f,\"is\":\"%s\",\"pass\":%s}", i ? "," : "",
@@ -228,6 +272,14 @@ static void print_table(const struct bench *b, const char *machine)
 	for (size_t i = 0; i < b->n_ratios; i++)
 		printf("%-60s %8.3f   %.3f .. %.3f\n", b->ratios[i].name, b->ratios[i].median, b->ratios[i].q1,
 		       b->ratios[i].q3);
+	if (b->n_figures)
+		printf("\n%-60s %8s   %s\n", "figure", "median", "quartiles");
+	for (size_t i = 0; i < b->n_figures; i++) {
+		const struct bench_figure *f = &b->figures[i];
+
+		printf("%-60s %8.3f   %.3f .. %.3f\n", f->name, bench_percentile(f->values, f->n, 50),
+		       bench_percentile(f->values, f->n, 25), bench_percentile(f->values, f->n, 75));
+	}
 	printf("\n%-60s %8s   %s\n", "bar", "value", "bound");
 	for (size_t i = 0; i < b->n_bars; i++)
 		printf("%-60s %8.3f   %s %-6g  %s\n", b->bars[i].name, b->bars[i].value,
@@ -251,8 +303,11 @@ int bench_close(struct bench *b)
 		free(b->rows[i].tail);
 		free(b->rows[i].per_round);
 	}
+	for (size_t i = 0; i < b->n_figures; i++)
+		free(b->figures[i].values);
 	free(b->rows);
 	free(b->ratios);
+	free(b->figures);
 	free(b->bars);
 	return missed && !b->quick;
 }

@@ -21,6 +21,8 @@ struct bench {
 	size_t n_rows;
 	struct bench_ratio *ratios;
 	size_t n_ratios;
+	struct bench_figure *figures;
+	size_t n_figures;
 	struct bench_bar *bars;
 	size_t n_bars;
 };
@@ -51,6 +53,12 @@ void bench_round_done(struct bench *b, size_t row);
  */
 double bench_ratio(struct bench *b, const char *name, size_t num, size_t den, size_t den2);
 
+/* Add what is neither a time nor a ratio of two: one value a round. The index it returns is used below. */
+size_t bench_figure(struct bench *b, const char *name);
+void bench_figure_is(struct bench *b, size_t figure, double value);
+double bench_figure_median(const struct bench *b, size_t figure);
+double bench_figure_error(const struct bench *b, size_t figure); /* of that median: its standard error, about */
+
 /* Judge @value: at most @bound, or at least @bound. */
 void bench_at_most(struct bench *b, const char *name, double value, double bound);
 void bench_at_least(struct bench *b, const char *name, double value, double bound);
@@ -61,5 +69,6 @@ int bench_close(struct bench *b);
 uint64_t bench_now(void);                       /* CLOCK_MONOTONIC ns */
 void bench_pin(int cpu);                        /* this thread to one cpu; < 0: to all it may use */
 double bench_median(const double *v, size_t n); /* v is left as it is */
+double bench_percentile(const double *v, size_t n, unsigned percent);
 
 #endif

@@ -752,7 +752,10 @@ static void open_world(struct world *w)
 	prepare_here(w);
 	for (int path = 0; path < N_PATHS; path++)
 		for (int way = 0; way < N_WAYS; way++) {
-			daemon_start(&w->daemons[path][way], NNBURSTD, paths[path].driver, ways[way].spin);
+			const char *const options[] = { "--driver", paths[path].driver, "--spin", ways[way].spin,
+				                        NULL };
+
+			daemon_start(&w->daemons[path][way], NNBURSTD, options);
 			app_open(&w->filled[path][way], w->daemons[path][way].socket, filled, FILLED, FILLED);
 		}
 	app_open(&w->tiny, w->daemons[PASSED][POLLING].socket, tiny, TINY, TINY);

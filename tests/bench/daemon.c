@@ -17,7 +17,7 @@
 
 #include "peers.h"
 
-enum { DAEMONS_MAX = 8 };
+enum { DAEMONS_MAX = 16, OPTIONS_MAX = 16 };
 
 static struct daemon *daemons[DAEMONS_MAX]; /* those that run */
 static pid_t owner;
@@ -67,18 +67,20 @@ static int notify_socket(const struct daemon *d, struct sockaddr_un *at)
 	return sock;
 }
 
-static void run_daemon(const struct daemon *d, const char *program, const char *driver, const char *spin,
-                       const char *notify)
+static void run_daemon(const struct daemon *d, const char *program, const char *const options[], const char *notify)
 {
+	const char *args[OPTIONS_MAX + 6] = { program, "--socket", d->socket, "--app-identity", "pid" };
+
+	for (int n = 5; *options && n < OPTIONS_MAX + 5; n++)
+		args[n] = *options++;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setenv("NOTIFY_SOCKET", notify, 1);
-	execl(program, program, "--socket", d->socket, "--app-identity", "pid", "--driver", driver, "--spin", spin,
-	      (char *)NULL);
+	execv(program, (char *const *)args);
 	fprintf(stderr, "%s: %s\n", program, strerror(errno));
 	_exit(5);
 }
 
-void daemon_start(struct daemon *d, const char *program, const char *driver, const char *spin)
+void daemon_start(struct daemon *d, const char *program, const char *const options[])
 {
 	struct sockaddr_un notify;
 	struct pollfd ready = { .events = POLLIN };
@@ -93,7 +95,7 @@ void daemon_start(struct daemon *d, const char *program, const char *driver, con
 	if (d->pid < 0)
 		die("fork");
 	if (d->pid == 0)
-		run_daemon(d, program, driver, spin, notify.sun_path);
+		run_daemon(d, program, options, notify.sun_path);
 	enlist(d);
 	while (poll(&ready, 1, 100) == 0)
 		if (waitpid(d->pid, NULL, WNOHANG) == d->pid) {

@@ -10,8 +10,8 @@ struct daemon {
 	char dir[32], socket[64];
 };
 
-/* What fails here ends the run. It serves when this returns. */
-void daemon_start(struct daemon *d, const char *program, const char *driver, const char *spin);
+/* What fails here ends the run. It serves when this returns. Options: a NULL ends them; every process is an app. */
+void daemon_start(struct daemon *d, const char *program, const char *const options[]);
 void daemon_stop(struct daemon *d);
 
 /* What a process has used so far: ns of cpu, and how often one of its threads gave a cpu up or lost it. */

@@ -67,25 +67,49 @@ void settle(int placement, int side)
 	bench_pin(cpu_of(placement, side));
 }
 
-void settle_all(pid_t pid, int cpu)
+void tasks_of(pid_t pid, struct tasks *ret)
 {
-	cpu_set_t set = allowed;
 	char path[64];
 	struct dirent *e;
 	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!tasks)
+		die(path);
+	ret->n = 0;
+	while ((e = readdir(tasks)) && ret->n < TASKS_MAX)
+		if (e->d_name[0] != '.')
+			ret->tids[ret->n++] = atoi(e->d_name);
+	closedir(tasks);
+}
+
+static bool among(const struct tasks *tasks, pid_t tid)
+{
+	for (unsigned i = 0; i < tasks->n; i++)
+		if (tasks->tids[i] == tid)
+			return true;
+	return false;
+}
+
+void settle_new(pid_t pid, const struct tasks *before, int cpu)
+{
+	cpu_set_t set = allowed;
+	struct tasks now;
 
 	if (cpu >= 0) {
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
 	}
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
-	if (!tasks)
-		die(path);
-	while ((e = readdir(tasks)))
-		if (e->d_name[0] != '.')
-			sched_setaffinity(atoi(e->d_name), sizeof(set), &set); /* it may have ended meanwhile */
-	closedir(tasks);
+	tasks_of(pid, &now);
+	for (unsigned i = 0; i < now.n; i++)
+		if (!among(before, now.tids[i]))
+			sched_setaffinity(now.tids[i], sizeof(set), &set); /* it may have ended meanwhile */
+}
+
+void settle_all(pid_t pid, int cpu)
+{
+	settle_new(pid, &(struct tasks){ .n = 0 }, cpu);
 }
 
 /* ---- peers ---- */

@@ -33,6 +33,17 @@ int cpu_of(int placement, int side);  /* -1: any */
 void settle(int placement, int side); /* this thread */
 void settle_all(pid_t pid, int cpu);  /* all threads of a process; those it makes from now on follow */
 
+/* The threads of a process, so that those which it makes next can be told apart. */
+enum { TASKS_MAX = 256 };
+
+struct tasks {
+	pid_t tids[TASKS_MAX];
+	unsigned n;
+};
+
+void tasks_of(pid_t pid, struct tasks *ret);
+void settle_new(pid_t pid, const struct tasks *before, int cpu);
+
 /* ---- peers ---- */
 
 struct link; /* what a bench has between its two sides */
