@@ -633,7 +633,60 @@ static unsigned preemption_of(const char *name)
 	return strcmp(name, "both") == 0 ? SAVED | RESTARTED : 0;
 }
 
-int main(int argc, char **argv)
+struct options {
+	const char *driver, *socket;
+	unsigned preempted;
+	bool over; /* all that was asked for has been said */
+};
+
+static int wrong_usage(void)
+{
+	usage(stderr);
+	return USAGE;
+}
+
+static int take_option(struct session *s, struct options *o, int option)
+{
+	switch (option) {
+	case 'd':
+		o->driver = optarg;
+		return DONE;
+	case 'c':
+		s->cache_dir = optarg;
+		return DONE;
+	case 'p':
+		s->paths = path_of(optarg);
+		if (s->paths)
+			return DONE;
+		fprintf(stderr, "nnburst-conformance: no path '%s'; there are burst, sync, fenced, both and all\n",
+		        optarg);
+		return USAGE;
+	case 'e':
+		o->preempted = preemption_of(optarg);
+		if (o->preempted)
+			return DONE;
+		fprintf(stderr, "nnburst-conformance: no preemption '%s'; there are save, restart and both\n", optarg);
+		return USAGE;
+	case 's':
+		o->socket = optarg;
+		return DONE;
+	case 'q':
+		s->quiet = true;
+		return DONE;
+	case 'h':
+		usage(stdout);
+		o->over = true;
+		return DONE;
+	case 'v':
+		puts("nnburst-conformance " BURSTSCOPE_VERSION);
+		o->over = true;
+		return DONE;
+	default:
+		return wrong_usage();
+	}
+}
+
+static int read_options(struct session *s, struct options *o, int argc, char **argv)
 {
 	static const struct option options[] = { { "driver", required_argument, NULL, 'd' },
 		                                 { "cache", required_argument, NULL, 'c' },
@@ -644,64 +697,30 @@ int main(int argc, char **argv)
 		                                 { "help", no_argument, NULL, 'h' },
 		                                 { "version", no_argument, NULL, 'v' },
 		                                 { 0 } };
-	struct session session = { 0 };
-	const char *driver = NULL, *socket = NULL;
-	unsigned preempted = 0;
-	int option, status;
+	int option, status = DONE;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
-		switch (option) {
-		case 'd':
-			driver = optarg;
-			break;
-		case 'c':
-			session.cache_dir = optarg;
-			break;
-		case 'p':
-			session.paths = path_of(optarg);
-			if (!session.paths) {
-				fprintf(stderr,
-				        "nnburst-conformance: no path '%s'; there are burst, sync, fenced, both and "
-				        "all\n",
-				        optarg);
-				return USAGE;
-			}
-			break;
-		case 'e':
-			preempted = preemption_of(optarg);
-			if (!preempted) {
-				fprintf(stderr,
-				        "nnburst-conformance: no preemption '%s'; there are save, restart and both\n",
-				        optarg);
-				return USAGE;
-			}
-			break;
-		case 's':
-			socket = optarg;
-			break;
-		case 'q':
-			session.quiet = true;
-			break;
-		case 'h':
-			usage(stdout);
-			return DONE;
-		case 'v':
-			puts("nnburst-conformance " BURSTSCOPE_VERSION);
-			return DONE;
-		default:
-			usage(stderr);
-			return USAGE;
-		}
-	if (argc - optind != 1 || (session.paths && (driver || session.cache_dir || preempted)) ||
-	    (socket && !session.paths)) {
-		usage(stderr);
-		return USAGE;
-	}
+	while (!status && !o->over && (option = getopt_long(argc, argv, "", options, NULL)) >= 0)
+		status = take_option(s, o, option);
+	if (status || o->over)
+		return status;
+	if (argc - optind != 1 || (s->paths && (o->driver || s->cache_dir || o->preempted)) || (o->socket && !s->paths))
+		return wrong_usage();
+	return DONE;
+}
+
+int main(int argc, char **argv)
+{
+	struct session session = { 0 };
+	struct options options = { 0 };
+	int status = read_options(&session, &options, argc, argv);
+
+	if (status || options.over)
+		return status;
 	if (session.paths) {
-		status = connect_service(&session, socket);
+		status = connect_service(&session, options.socket);
 	} else {
-		session.paths = AT_ONE_GO | preempted;
-		status = open_device(&session, driver ? driver : "xnnpack");
+		session.paths = AT_ONE_GO | options.preempted;
+		status = open_device(&session, options.driver ? options.driver : "xnnpack");
 	}
 	if (!status)
 		status = run_directory(&session, argv[optind]);
