@@ -2,7 +2,8 @@
  * executor.c -- what a burst's server runs: a prepared model, and the pools it has been given by slot.
  *
  * LAYOUT    Entries by slot. Cached, an entry has the memory mapped, and its fds are closed, though their numbers stay;
- *           plain, it has the fds, and the memory is mapped for each execution.
+ *           plain, it has the fds, and the memory is mapped for each execution. Of a device's buffer it has the token,
+ *           and the buffer is looked for each time: it may be gone, or somebody's who is using it.
  * CONCURRENCY  remove and cancel come from any thread, the rest from the server's. The lock is for the entries and for
  *           what the last request was bound to. That stays, for the next request is likely the same. While BUSY it is the
  *           server's thread's, without the lock: who removes a bound entry then says STALE, and it is let go when the
@@ -22,12 +23,13 @@
 #include <string.h>
 
 #include "burst/map.h"
+#include "driver/buffer.h"
 #include "driver/execution.h"
 #include "sched/run.h"
 
 struct entry {
 	struct nnb_memory memory;
-	struct nnb_mapping *mapping; /* NULL: plain */
+	struct nnb_mapping *mapping; /* NULL: plain, or a token */
 };
 
 enum { IDLE = 0, BUSY = 1, STALE = 2 };
@@ -98,6 +100,11 @@ static int insert(struct executor *x, int32_t slot, const struct entry *e)
 	return 0;
 }
 
+static bool is_token(const struct nnb_memory *memory)
+{
+	return nnb_memory_kind(memory) == NNB_MEMORY_TOKEN;
+}
+
 static void give_back(struct executor *x, uint32_t pools, uint64_t bytes)
 {
 	if (x->budget.give && pools)
@@ -164,7 +171,7 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 	return true;
 }
 
-/* Hold what an entry has for pool @i of the execution to come. A memory that cannot be mapped is a NULL. */
+/* Hold what an entry has for pool @i of the execution to come. A token, or what cannot be mapped, is a NULL. */
 static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
 {
 	x->slots[i] = slot;
@@ -172,7 +179,7 @@ static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32
 	x->bound[i] = NULL;
 	if (e->mapping)
 		x->bound[i] = nnb_mapping_ref(e->mapping);
-	else if (nnb_map(&x->bound[i], &e->memory))
+	else if (is_token(&e->memory) || nnb_map(&x->bound[i], &e->memory))
 		x->bound[i] = NULL;
 	x->n_bound = i + 1;
 }
@@ -290,9 +297,9 @@ static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memo
 		nnb_memory_close(&e.memory);
 		return status;
 	}
-	if (x->cached && nnb_map(&e.mapping, &e.memory))
+	if (x->cached && !is_token(memory) && nnb_map(&e.mapping, &e.memory))
 		status = NNB_STATUS_GENERAL_FAILURE;
-	if (!status && x->cached)
+	if (e.mapping)
 		nnb_memory_close(memory); /* the mapping is enough; what we have says how the handle looked */
 	if (!status) {
 		pthread_mutex_lock(&x->lock);
@@ -323,8 +330,11 @@ static void others(struct executor *x, uint32_t *pools, uint64_t *bytes)
 	pthread_mutex_lock(&x->lock);
 	for (uint32_t k = 0; k < x->n_others; k++)
 		if (nnb__map_get(&x->by_slot, (uint32_t)x->slots[k], &i)) {
+			const struct nnb_memory *memory = &x->entries[i].memory;
+
 			*pools += 1;
-			*bytes = add_up(*bytes, x->entries[i].memory.size);
+			*bytes = add_up(*bytes, memory->size);
+			*bytes = add_up(*bytes, nnb__buffers_bytes(x->prepared, memory, 1, false));
 		}
 	pthread_mutex_unlock(&x->lock);
 }
@@ -334,21 +344,23 @@ static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct n
                            struct nnb_reason *reason)
 {
 	struct executor *x = arg;
-	enum nnb_status status = NNB_STATUS_NONE;
+	enum nnb_status status = NNB_STATUS_NONE, one;
 	uint64_t bytes = 0;
 	uint32_t pools = n;
 
 	for (uint32_t i = 0; i < n; i++)
 		bytes = add_up(bytes, memories[i].size);
+	bytes = add_up(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
 	others(x, &pools, &bytes);
 	for (uint32_t i = 0; i < n; i++) {
-		if (status) {
+		if (status && !is_token(&memories[i])) { /* what a token names may have to know that this failed */
 			nnb_memory_close(&memories[i]);
 			continue;
 		}
-		status = add_one(x, slots[i], &memories[i]);
-		if (status)
+		one = add_one(x, slots[i], &memories[i]);
+		if (one)
 			nnb_because(reason, "the memory of slot %d cannot be used", slots[i]);
+		status = status ? status : one;
 	}
 	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && x->budget.ever &&
 	    !x->budget.ever(x->budget.arg, pools, bytes))
@@ -371,50 +383,128 @@ static void remove_slot(void *arg, int32_t slot)
 
 /* ---- executing ---- */
 
-/* What would be refused for its deadline is first looked at, as far as it can be: what is wrong with it comes first. */
+/* Its pools are not known yet. */
+static struct nnb_request unplaced(const struct nnb_packet_request *p)
+{
+	return (struct nnb_request){ .inputs = p->inputs,
+		                     .outputs = p->outputs,
+		                     .n_inputs = p->n_inputs,
+		                     .n_outputs = p->n_outputs,
+		                     .n_pools = p->n_slots };
+}
+
+/* Those of its pools that are known by now, where @ret has room for all. Are they all? */
+static bool known_pools(struct executor *x, const struct nnb_packet_request *p, struct nnb_memory *ret)
+{
+	uint32_t i, n = 0;
+
+	pthread_mutex_lock(&x->lock);
+	for (uint32_t k = 0; k < p->n_slots; k++)
+		if (nnb__map_get(&x->by_slot, (uint32_t)p->slots[k], &i)) {
+			ret[k] = x->entries[i].memory;
+			n++;
+		}
+	pthread_mutex_unlock(&x->lock);
+	return n == p->n_slots;
+}
+
+/* Of a request that is right but for its pools. */
+static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request *request, struct nnb_reason *reason)
+{
+	enum nnb_status wrong = nnb__buffers_check(x->prepared, request, false, reason);
+
+	if (!wrong)
+		nnb__buffers_fail(x->prepared, request);
+	return wrong;
+}
+
+/*
+ * It is not executed after all. What is wrong with it, as far as that can be seen, comes first; if nothing is, outputs in
+ * buffers are left as a failed execution leaves them, where their slots have meant any so far.
+ */
+static enum nnb_status fail(struct executor *x, const struct nnb_packet_request *p, struct nnb_reason *reason)
+{
+	struct nnb_memory *pools = calloc((size_t)p->n_slots + 1, sizeof(*pools));
+	struct nnb_request request = unplaced(p);
+	enum nnb_status wrong;
+
+	if (pools && known_pools(x, p, pools))
+		request.pools = pools;
+	wrong = nnb__prepared_check(x->prepared, &request, reason);
+	request.pools = pools;
+	if (!wrong && pools)
+		wrong = fail_buffers(x, &request, reason);
+	free(pools);
+	return wrong;
+}
+
+static void forgo(void *arg, const struct nnb_packet_request *p)
+{
+	fail(arg, p, NULL);
+}
+
 static enum nnb_status admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
 {
 	struct executor *x = arg;
-	const struct nnb_request request = { .inputs = p->inputs,
-		                             .outputs = p->outputs,
-		                             .n_inputs = p->n_inputs,
-		                             .n_outputs = p->n_outputs,
-		                             .n_pools = p->n_slots };
-	enum nnb_status status = nnb__admit(&x->runner, &p->terms, reason), invalid;
+	enum nnb_status status = nnb__admit(&x->runner, &p->terms, reason), wrong;
 
 	if (__builtin_expect(!status, 1))
 		return status;
-	invalid = nnb__prepared_check(x->prepared, &request, reason);
-	return invalid ? invalid : status;
+	wrong = fail(x, p, reason);
+	return wrong ? wrong : status;
 }
 
 static enum nnb_status begin(struct executor *x, const struct nnb_packet_request *p, struct nnb_result *result,
                              struct nnb_reason *reason)
 {
-	const struct nnb_request request = { .inputs = p->inputs,
-		                             .outputs = p->outputs,
-		                             .n_inputs = p->n_inputs,
-		                             .n_outputs = p->n_outputs,
-		                             .n_pools = p->n_slots,
-		                             .pools = x->pools };
+	struct nnb_request request = unplaced(p);
+	enum nnb_status status;
 
 	if (p->measure > 1) {
 		nnb_because(reason, "whether to measure is %u", p->measure);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
 	if (x->n_bound != p->n_slots) {
+		forgo(x, p);
 		nnb_because(reason, "no memory for the execution");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	for (uint32_t i = 0; i < x->n_bound; i++)
-		if (__builtin_expect(!x->bound[i], 0)) {
+		if (__builtin_expect(!x->bound[i] && !is_token(&x->pools[i]), 0)) {
+			request.pools = x->pools;
+			status = nnb__prepared_check(x->prepared, &request, reason);
+			if (!status)
+				status = fail_buffers(x, &request, reason);
+			if (status)
+				return status;
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, x->pools[i].name);
 			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
 		}
 	x->changes = p->changes;
+	request.pools = x->pools;
 	return x->execution ? nnb_execution_again(x->execution, &request, x->bound, false, result->shapes, reason)
 	                    : nnb_execution_begin(x->prepared, &request, x->bound, false, result->shapes, &x->execution,
 	                                          reason);
+}
+
+/* There is no room for what the buffers want. Could there ever be, beside the pools? */
+static enum nnb_status for_good(const struct executor *x, enum nnb_status status)
+{
+	uint64_t bytes;
+	uint32_t pools = 0;
+
+	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT || !x->budget.ever)
+		return status;
+	bytes = nnb__buffers_bytes(x->prepared, x->pools, x->n_bound, true);
+	for (uint32_t i = 0, k = 0; i < x->n_bound; i++, k = 0) {
+		while (x->slots[k] != x->slots[i])
+			k++;
+		if (k < i) /* it was there before */
+			continue;
+		pools++;
+		bytes = add_up(bytes, x->pools[i].size);
+	}
+	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
 static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_result *result, struct nnb_reason *reason)
@@ -432,10 +522,13 @@ static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_re
 	if (!result->status) {
 		result->status = nnb__run(&x->runner, x->execution, &p->terms,
 		                          p->measure ? &result->timing.on_device_ns : NULL, reason);
-		if (result->status)
+		if (result->status) {
+			nnb__execution_give_up(x->execution);
 			result->n_shapes = 0;
+		}
 	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
 		result->n_shapes = 0; /* P-31 */
+		result->status = for_good(x, result->status);
 	}
 	done(x);
 }
@@ -492,6 +585,7 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 		                            .add = add,
 		                            .remove = remove_slot,
 		                            .admit = admit,
+		                            .forgo = forgo,
 		                            .execute = execute,
 		                            .cancel = cancel,
 		                            .free = executor_free };

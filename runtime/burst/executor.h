@@ -2,19 +2,12 @@
 #ifndef NNB_BURST_EXECUTOR_H
 #define NNB_BURST_EXECUTOR_H
 
+#include "memory/budget.h"
 #include "nnb/burst.h"
 
 struct nnb__lanes;
 struct nnb__lane_app;
 struct nnb__times;
-
-/* Who is asked before pools are kept, and told when they are no more. Any thread. All zeroes: nobody. */
-struct nnb__budget {
-	enum nnb_status (*take)(void *arg, uint32_t pools, uint64_t bytes); /* NONE, RESOURCE_EXHAUSTED_* */
-	void (*give)(void *arg, uint32_t pools, uint64_t bytes);
-	bool (*ever)(void *arg, uint32_t pools, uint64_t bytes); /* could it ever lend so much? NULL: yes */
-	void *arg;
-};
 
 /* Where a service has it run. All zeroes: in nobody's way, whenever it is asked to. */
 struct nnb__burst_place {

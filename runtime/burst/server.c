@@ -141,8 +141,11 @@ static void serve(struct nnb_burst_server *s)
 
 	if (s->executor.admit)
 		result.status = s->executor.admit(s->executor.arg, &s->packet, NULL);
-	if (!result.status)
+	if (!result.status) {
 		result.status = resolve(s, NULL);
+		if (result.status && result.status != NNB_STATUS_INVALID_ARGUMENT && s->executor.forgo)
+			s->executor.forgo(s->executor.arg, &s->packet);
+	}
 	if (!result.status)
 		s->executor.execute(s->executor.arg, &s->packet, &result, NULL);
 	if (s->packet.measure && !result.status)

@@ -99,6 +99,7 @@ static void device_free(struct nnb_device *d)
 	if (d->object)
 		dlclose(d->object);
 	pthread_mutex_destroy(&d->lock);
+	nnb__buffers_fini(&d->buffers);
 	explicit_bzero(d->key, sizeof(d->key));
 	free(d);
 }
@@ -111,6 +112,7 @@ int nnb_device_open(struct nnb_device **ret, const char *name, struct nnb_reason
 	if (!d)
 		return -ENOMEM;
 	pthread_mutex_init(&d->lock, NULL);
+	nnb__buffers_init(&d->buffers);
 	atomic_init(&d->refs, 1);
 	r = load(d, name, reason);
 	if (!r && getrandom(d->key, sizeof(d->key), 0) != sizeof(d->key))

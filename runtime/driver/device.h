@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "driver/buffer.h"
 #include "model/graph.h"
 #include "nnb/device.h"
 
@@ -16,10 +17,13 @@ struct nnb_device {
 	pthread_mutex_t lock;
 	unsigned holds; /* of the fast state; under lock, and so is the call that changes it */
 	uint8_t key[NNB_KEY_BYTES];
+	struct nnb__buffers buffers;
 };
 
 struct nnb_prepared {
 	atomic_uint refs;
+	uint64_t id;    /* never the same twice in a process */
+	uint32_t owner; /* whose buffers it may use */
 	struct nnb_device *device;
 	struct nnb_model *model; /* our copy, without its pools' fds */
 	struct nnb_prepare how;  /* without its deadline */

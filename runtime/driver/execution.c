@@ -32,11 +32,16 @@ struct nnb_execution {
 	uint32_t n_mappings, room; /* of the request's pools */
 	bool mapped_here;          /* the mappings are held, and not borrowed */
 	bool files;                /* some of them, or of the model's, are files: those tear, and want to be flushed */
-	struct nnb_mapping **mappings;
-	uint32_t *marks;     /* of the mappings, then of the model's */
-	bool *written;       /* pools with an output in them */
-	const void **inputs; /* by model input */
-	void **outputs;      /* by model output */
+	bool tokens;               /* something lies in buffers of the device's */
+	struct nnb_mapping **mappings; /* NULL: such a buffer */
+	uint32_t *marks;               /* of the mappings, then of the model's */
+	bool *written;                 /* pools with an output in them */
+	const void **inputs;           /* by model input */
+	void **outputs;                /* by model output */
+	/* what lies in buffers, until it is given back; by argument, inputs first, whether it does */
+	struct nnb__buffer_use *uses;
+	uint32_t n_uses;
+	bool *kept;
 	/* where shapes are not fixed: by operand, and by input DECIDING_BYTES each */
 	struct nnb_shape *shapes;
 	const void **values;
@@ -53,6 +58,8 @@ static struct nnb_execution *execution_free(struct nnb_execution *e)
 	free(e->written);
 	free(e->inputs);
 	free(e->outputs);
+	free(e->uses);
+	free(e->kept);
 	free(e->shapes);
 	free(e->values);
 	free(e->deciding);
@@ -117,12 +124,24 @@ static bool room_for_shapes(struct nnb_execution *e)
 {
 	const struct nnb_model *m = e->prepared->model;
 
-	if (e->shapes)
-		return e->values && e->deciding;
-	e->shapes = calloc(m->n_operands, sizeof(*e->shapes));
-	e->values = calloc(m->n_operands, sizeof(*e->values));
-	e->deciding = aligned_alloc(64, ((size_t)m->n_inputs + 2) / 2 * 2 * DECIDING_BYTES);
+	if (!e->shapes)
+		e->shapes = calloc(m->n_operands, sizeof(*e->shapes));
+	if (!e->values)
+		e->values = calloc(m->n_operands, sizeof(*e->values));
+	if (!e->deciding)
+		e->deciding = aligned_alloc(64, ((size_t)m->n_inputs + 2) / 2 * 2 * DECIDING_BYTES);
 	return e->shapes && e->values && e->deciding;
+}
+
+static bool room_for_uses(struct nnb_execution *e)
+{
+	size_t n = (size_t)e->prepared->model->n_inputs + e->prepared->model->n_outputs;
+
+	if (!e->uses)
+		e->uses = calloc(n + 1, sizeof(*e->uses));
+	if (!e->kept)
+		e->kept = calloc(n + 1, sizeof(*e->kept));
+	return e->uses && e->kept;
 }
 
 static enum nnb_status no_memory(struct nnb_reason *reason)
@@ -148,7 +167,14 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 		return no_memory(reason);
 	e->mapped_here = !mappings;
 	e->files = model_has_files(e->prepared);
+	e->tokens = false;
 	for (uint32_t i = 0; i < request->n_pools; i++) {
+		e->written[i] = false;
+		if (nnb_memory_kind(&request->pools[i]) == NNB_MEMORY_TOKEN) {
+			e->tokens = true;
+			e->mappings[e->n_mappings++] = NULL;
+			continue;
+		}
 		if (mappings) {
 			assert(nnb_mapping_size(mappings[i]) >=
 			       request->pools[i].size); /* or nothing that was checked holds */
@@ -159,14 +185,22 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 		}
 		e->files |= nnb_mapping_kind(e->mappings[i]) == NNB_MEMORY_MMAP_FD;
 		e->n_mappings++;
-		e->written[i] = false;
 	}
 	return NNB_STATUS_NONE;
 }
 
-/* Where an argument is. 0 and 0 in a hardware buffer is all of it (P-18). */
+/* ---- arguments ---- */
+
+static bool is_kept(const struct nnb_execution *e, const struct nnb_argument *a)
+{
+	return !a->no_value && !e->mappings[a->location.pool];
+}
+
+/* Where an argument is; NULL: nowhere, or in a buffer. 0 and 0 in a hardware buffer is all of it (P-18). */
 static uint8_t *argument_at(const struct nnb_execution *e, const struct nnb_argument *a)
 {
+	if (a->no_value || is_kept(e, a))
+		return NULL;
 	return (uint8_t *)nnb_mapping_data(e->mappings[a->location.pool]) + a->location.offset;
 }
 
@@ -182,19 +216,85 @@ static uint64_t argument_bytes(const struct nnb_execution *e, const struct nnb_a
 static void bind_arguments(struct nnb_execution *e, const struct nnb_request *request)
 {
 	for (uint32_t i = 0; i < request->n_inputs; i++)
-		e->inputs[i] = request->inputs[i].no_value ? NULL : argument_at(e, &request->inputs[i]);
+		e->inputs[i] = argument_at(e, &request->inputs[i]);
 	for (uint32_t i = 0; i < request->n_outputs; i++) {
 		e->outputs[i] = argument_at(e, &request->outputs[i]);
 		e->written[request->outputs[i].location.pool] = true;
 	}
 }
 
+/* It does not come to its buffers: @status. What is wrong with them comes first, and changes nothing. */
+static enum nnb_status without_buffers(struct nnb_execution *e, const struct nnb_request *request,
+                                       struct nnb_buffer *const *held, enum nnb_status status,
+                                       struct nnb_reason *reason)
+{
+	struct nnb_reason why;
+	enum nnb_status wrong = NNB_STATUS_NONE;
+
+	if (!held) /* who has held them has looked before */
+		wrong = nnb__buffers_check(e->prepared, request, false, &why);
+	if (wrong) {
+		nnb_because(reason, "%s", why.text);
+		return wrong;
+	}
+	nnb__buffers_fail(e->prepared, request);
+	return status;
+}
+
+/* From here to leave, the buffers are ours. */
+static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_request *request,
+                                    struct nnb_buffer *const *held, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = e->prepared->model;
+	enum nnb_status status;
+
+	if (!room_for_uses(e))
+		return without_buffers(e, request, held, no_memory(reason), reason);
+	status = nnb__buffers_take(e->prepared, request, held, e->uses, &e->n_uses, reason);
+	if (status)
+		return status;
+	e->tokens = e->n_uses > 0;
+	memset(e->kept, 0, ((size_t)m->n_inputs + m->n_outputs) * sizeof(*e->kept));
+	for (uint32_t i = 0; i < e->n_uses; i++) {
+		e->kept[(e->uses[i].output ? m->n_inputs : 0) + e->uses[i].index] = true;
+		if (!e->uses[i].output)
+			e->inputs[e->uses[i].index] = e->uses[i].place;
+	}
+	return NNB_STATUS_NONE;
+}
+
+/* The shapes are known: have room for outputs in buffers. */
+static enum nnb_status fit_buffers(struct nnb_execution *e, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = e->prepared->model;
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	for (uint32_t i = 0; !status && i < e->n_uses; i++) {
+		struct nnb__buffer_use *use = &e->uses[i];
+
+		if (!use->output)
+			continue;
+		status = nnb__buffer_fit(use, &e->now[m->outputs[use->index]], reason);
+		e->outputs[use->index] = use->place;
+	}
+	return status;
+}
+
+/* Let others have the buffers. @well: the outputs are there. */
+static void leave_buffers(struct nnb_execution *e, bool well)
+{
+	nnb__buffers_give(e->prepared, e->uses, e->n_uses, well ? e->now : NULL);
+	e->n_uses = 0;
+}
+
+/* ---- files ---- */
+
 static void mark(struct nnb_execution *e)
 {
 	const struct nnb__graph *g = e->prepared->graph;
 
 	for (uint32_t i = 0; i < e->n_mappings; i++)
-		e->marks[i] = nnb_mapping_mark(e->mappings[i]);
+		e->marks[i] = e->mappings[i] ? nnb_mapping_mark(e->mappings[i]) : 0;
 	for (uint32_t i = 0; i < g->model->n_pools; i++)
 		e->marks[e->room + i] = nnb_mapping_mark(g->mappings[i]);
 }
@@ -204,7 +304,7 @@ static bool torn(const struct nnb_execution *e)
 	const struct nnb__graph *g = e->prepared->graph;
 
 	for (uint32_t i = 0; i < e->n_mappings; i++)
-		if (nnb_mapping_torn(e->mappings[i], e->marks[i]))
+		if (e->mappings[i] && nnb_mapping_torn(e->mappings[i], e->marks[i]))
 			return true;
 	for (uint32_t i = 0; i < g->model->n_pools; i++)
 		if (nnb_mapping_torn(g->mappings[i], e->marks[e->room + i]))
@@ -230,25 +330,60 @@ static void ask(struct nnb_shape *s, const struct nnb_argument *a, uint32_t type
 	nnb__shape_look(s, type);
 }
 
+/* What a buffer has turned out to be, on top of that. */
+static void deduce(struct nnb_execution *e)
+{
+	const struct nnb_model *m = e->prepared->model;
+
+	for (uint32_t i = 0; i < e->n_uses; i++) {
+		const struct nnb__buffer_use *use = &e->uses[i];
+		struct nnb_shape *s = &e->shapes[m->inputs[use->index]];
+
+		if (use->output)
+			continue;
+		s->rank = use->rank;
+		memcpy(s->dims, use->dims, use->rank * sizeof(use->dims[0]));
+		nnb__shape_look(s, m->operands[m->inputs[use->index]].type);
+	}
+}
+
+static uint64_t bytes_of(const struct nnb_execution *e, uint32_t operand)
+{
+	const struct nnb_shape *s = &e->now[operand];
+	uint64_t bytes = 0;
+
+	nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &bytes);
+	return bytes;
+}
+
 /* Copy the inputs that decide: from now on they are what they are. */
 static enum nnb_status decide(struct nnb_execution *e, const struct nnb_request *request, struct nnb_reason *reason)
 {
 	const struct nnb__graph *g = e->prepared->graph;
+	const struct nnb__buffer_use *use = e->uses; /* of inputs, in their order */
 
 	memcpy(e->values, g->constants, g->model->n_operands * sizeof(*e->values));
 	for (uint32_t i = 0; i < request->n_inputs; i++) {
 		uint8_t *copy = e->deciding + (size_t)i * DECIDING_BYTES;
+		bool kept = is_kept(e, &request->inputs[i]);
 		uint64_t bytes;
 
 		if (!g->value_decides[i] || request->inputs[i].no_value)
 			continue;
-		bytes = argument_bytes(e, &request->inputs[i]);
+		bytes = kept ? bytes_of(e, g->model->inputs[i]) : argument_bytes(e, &request->inputs[i]);
 		if (bytes > DECIDING_BYTES) {
 			nnb_because(reason, "input %u: %u bytes are too many to say what shape to make", i,
 			            (unsigned)bytes);
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
-		memcpy(copy, e->inputs[i], bytes);
+		if (kept) {
+			while (use->index < i)
+				use++;
+			nnb__buffer_peek(use, copy, bytes);
+			e->kept[i] = false;
+		} else {
+			memcpy(copy, e->inputs[i], bytes);
+		}
 		e->inputs[i] = copy;
 		e->values[g->model->inputs[i]] = copy;
 	}
@@ -282,6 +417,7 @@ static enum nnb_status find_shapes(struct nnb_execution *e, const struct nnb_req
 		ask(&e->shapes[m->inputs[i]], &request->inputs[i], m->operands[m->inputs[i]].type);
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		ask(&e->shapes[m->outputs[i]], &request->outputs[i], m->operands[m->outputs[i]].type);
+	deduce(e);
 	e->now = e->shapes;
 	status = decide(e, request, reason);
 	return status ? status : nnb__graph_run_shapes(g, e->shapes, e->values, reason);
@@ -296,7 +432,8 @@ static enum nnb_status report_shapes(const struct nnb_execution *e, const struct
 
 	for (uint32_t i = 0; i < m->n_outputs; i++) {
 		const struct nnb_shape *s = &e->now[m->outputs[i]];
-		uint64_t have = argument_bytes(e, &request->outputs[i]), need = 0;
+		bool kept = is_kept(e, &request->outputs[i]); /* M-22: a buffer has room, or the execution fails */
+		uint64_t have = kept ? UINT64_MAX : argument_bytes(e, &request->outputs[i]), need = 0;
 		bool enough =
 			!nnb_operand_bytes(m->operands[m->outputs[i]].type, s->rank, s->dims, &need) && need <= have;
 
@@ -320,6 +457,10 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 {
 	struct nnb_run run = { .shapes = e->now, .inputs = e->inputs, .outputs = e->outputs };
 
+	if (e->n_uses) {
+		run.inputs_kept = e->kept;
+		run.outputs_kept = e->kept + e->prepared->model->n_inputs;
+	}
 	e->next_op = 0;
 	if (e->files)
 		mark(e);
@@ -337,23 +478,35 @@ static void end_run(struct nnb_execution *e)
 static void unbind(struct nnb_execution *e)
 {
 	end_run(e);
+	leave_buffers(e, false);
 	for (uint32_t i = 0; e->mapped_here && i < e->n_mappings; i++)
 		nnb_mapping_unref(e->mappings[i]);
 	e->n_mappings = 0;
 }
 
 static enum nnb_status bind(struct nnb_execution *e, const struct nnb_request *request,
-                            struct nnb_mapping *const *mappings, struct nnb_output_shape *shapes,
-                            struct nnb_reason *reason)
+                            struct nnb_mapping *const *mappings, struct nnb_buffer *const *held,
+                            struct nnb_output_shape *shapes, struct nnb_reason *reason)
 {
 	enum nnb_status status = bind_pools(e, request, mappings, reason);
 
 	if (!status) {
 		bind_arguments(e, request);
+		if (e->tokens)
+			status = bind_buffers(e, request, held, reason);
+	} else {
+		status = without_buffers(e, request, held, status, reason);
+	}
+	if (!status)
 		status = find_shapes(e, request, reason);
+	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* then nothing has happened */
+		nnb__buffers_take_back(e->uses, e->n_uses);
+		e->n_uses = 0;
 	}
 	if (!status)
 		status = report_shapes(e, request, shapes, reason);
+	if (!status)
+		status = fit_buffers(e, reason);
 	if (!status)
 		status = begin_run(e);
 	if (status)
@@ -361,9 +514,9 @@ static enum nnb_status bind(struct nnb_execution *e, const struct nnb_request *r
 	return status;
 }
 
-enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_request *request,
-                                    struct nnb_mapping *const *mappings, bool fenced, struct nnb_output_shape *shapes,
-                                    struct nnb_execution **ret, struct nnb_reason *reason)
+static enum nnb_status begin(struct nnb_prepared *p, const struct nnb_request *request,
+                             struct nnb_mapping *const *mappings, struct nnb_buffer *const *held, bool fenced,
+                             struct nnb_output_shape *shapes, struct nnb_execution **ret, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__request_validate(p->model, p->graph->may_omit, request, fenced, reason);
 	struct nnb_execution *e;
@@ -371,14 +524,30 @@ enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_req
 	if (status)
 		return status;
 	e = take_idle(p);
-	if (!e)
+	if (!e) {
+		nnb__buffers_fail(p, request);
 		return no_memory(reason);
-	status = bind(e, request, mappings, shapes, reason);
+	}
+	status = bind(e, request, mappings, held, shapes, reason);
 	if (status)
 		nnb_execution_end(e);
 	else
 		*ret = e;
 	return status;
+}
+
+enum nnb_status nnb_execution_begin(struct nnb_prepared *p, const struct nnb_request *request,
+                                    struct nnb_mapping *const *mappings, bool fenced, struct nnb_output_shape *shapes,
+                                    struct nnb_execution **ret, struct nnb_reason *reason)
+{
+	return begin(p, request, mappings, NULL, fenced, shapes, ret, reason);
+}
+
+enum nnb_status nnb__execution_begin_held(struct nnb_prepared *p, const struct nnb_request *request,
+                                          struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
+                                          struct nnb_execution **ret, struct nnb_reason *reason)
+{
+	return begin(p, request, NULL, held, false, shapes, ret, reason);
 }
 
 enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_request *request,
@@ -389,21 +558,36 @@ enum nnb_status nnb_execution_again(struct nnb_execution *e, const struct nnb_re
 	enum nnb_status status = nnb__request_validate(p->model, p->graph->may_omit, request, fenced, reason);
 
 	unbind(e);
-	return status ? status : bind(e, request, mappings, shapes, reason);
+	return status ? status : bind(e, request, mappings, NULL, shapes, reason);
 }
 
-/* All operations have run: is it worth anything, and does the other side see it? */
-static enum nnb_status conclude(struct nnb_execution *e)
+/* Does the other side see it? */
+static enum nnb_status settle_files(struct nnb_execution *e)
 {
-	end_run(e);
-	if (!e->files)
-		return NNB_STATUS_NONE;
 	if (torn(e))
 		return NNB_STATUS_GENERAL_FAILURE;
 	for (uint32_t i = 0; i < e->n_mappings; i++)
-		if (e->written[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
+		if (e->written[i] && e->mappings[i] && nnb_mapping_flush(e->mappings[i])) /* P-16: only after success */
 			return NNB_STATUS_GENERAL_FAILURE;
 	return NNB_STATUS_NONE;
+}
+
+/* All operations have run: is it worth anything? */
+static enum nnb_status conclude(struct nnb_execution *e)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	end_run(e);
+	if (e->files)
+		status = settle_files(e);
+	leave_buffers(e, !status);
+	return status;
+}
+
+void nnb__execution_give_up(struct nnb_execution *e)
+{
+	end_run(e);
+	leave_buffers(e, false);
 }
 
 enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(void *arg, uint32_t next_op), void *arg,
@@ -425,7 +609,7 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 		}
 		status = driver->run_op(e->run, e->next_op);
 		if (status) {
-			end_run(e);
+			nnb__execution_give_up(e);
 			return status;
 		}
 		e->next_op++;
@@ -435,35 +619,31 @@ enum nnb_status nnb_execution_run(struct nnb_execution *e, bool (*checkpoint)(vo
 
 enum nnb_status nnb_execution_restart(struct nnb_execution *e)
 {
+	if (e->tokens && !e->n_uses) /* its buffers are others' by now */
+		return NNB_STATUS_GENERAL_FAILURE;
 	end_run(e);
 	return begin_run(e);
 }
 
 bool nnb__execution_repeats(const struct nnb_execution *e)
 {
-	return e->now == e->prepared->graph->shapes;
+	return e->now == e->prepared->graph->shapes && !e->tokens;
 }
 
 /* Where in which mapping of the request; NULL: in none. */
 static const struct nnb_mapping *place(const struct nnb_execution *e, const void *at, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < e->n_mappings; i++) {
-		uintptr_t data = (uintptr_t)nnb_mapping_data(e->mappings[i]);
+		uintptr_t data;
 
+		if (!e->mappings[i])
+			continue;
+		data = (uintptr_t)nnb_mapping_data(e->mappings[i]);
 		*offset = (uintptr_t)at - data;
 		if ((uintptr_t)at >= data && *offset < nnb_mapping_size(e->mappings[i]))
 			return e->mappings[i];
 	}
 	return NULL;
-}
-
-static uint64_t bytes_of(const struct nnb_execution *e, uint32_t operand)
-{
-	const struct nnb_shape *s = &e->now[operand];
-	uint64_t bytes = 0;
-
-	nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &bytes);
-	return bytes;
 }
 
 /* Does the output lie over @bytes from @at, which are in @in? */
@@ -514,7 +694,9 @@ bool nnb__execution_can_restart(const struct nnb_execution *e)
 enum nnb_status nnb__prepared_check(const struct nnb_prepared *p, const struct nnb_request *request,
                                     struct nnb_reason *reason)
 {
-	return nnb__request_validate_unplaced(p->model, p->graph->may_omit, request, reason);
+	return request->pools || !request->n_pools
+	               ? nnb__request_validate(p->model, p->graph->may_omit, request, false, reason)
+	               : nnb__request_validate_unplaced(p->model, p->graph->may_omit, request, reason);
 }
 
 bool nnb__prepared_is_fixed(const struct nnb_prepared *p)

@@ -6,7 +6,8 @@
 
 /*
  * Of an execution that was begun: would beginning it again with the same request, and the same mappings, come to the
- * same? Then nnb_execution_restart does that for less. It does not where an input's value decides a shape.
+ * same? Then nnb_execution_restart does that for less. It does not where an input's value decides a shape, or where
+ * something lies in a buffer.
  */
 bool nnb__execution_repeats(const struct nnb_execution *execution);
 
@@ -14,7 +15,17 @@ bool nnb__execution_repeats(const struct nnb_execution *execution);
  * the model's, whatever pools they were said to be in; nor if there are too many of them to say. */
 bool nnb__execution_can_restart(const struct nnb_execution *execution);
 
-/* nnb_request_validate, but for what depends on the pools. */
+struct nnb_buffer;
+
+/* nnb_execution_begin for who has held the request's buffers since it came (nnb__buffers_hold; NULL: not). */
+enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const struct nnb_request *request,
+                                          struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
+                                          struct nnb_execution **ret, struct nnb_reason *reason);
+
+/* It will not be run any further: what it has of buffers is there for others. */
+void nnb__execution_give_up(struct nnb_execution *execution);
+
+/* nnb_request_validate; where request->pools is NULL, but for what depends on the pools. */
 enum nnb_status nnb__prepared_check(const struct nnb_prepared *prepared, const struct nnb_request *request,
                                     struct nnb_reason *reason);
 

@@ -53,6 +53,11 @@ const struct nnb_prepare *nnb_prepared_how(const struct nnb_prepared *p)
 	return &p->how;
 }
 
+void nnb__prepared_own(struct nnb_prepared *p, uint32_t owner)
+{
+	p->owner = owner;
+}
+
 const struct nnb_model *nnb_prepared_model(const struct nnb_prepared *p)
 {
 	return p->model;
@@ -134,6 +139,7 @@ static enum nnb_status in_time(const struct haste *h, bool done, struct nnb_reas
 
 static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_model *taken)
 {
+	static atomic_uint_least64_t last;
 	struct nnb_prepared *p = calloc(1, sizeof(*p));
 
 	if (!p) {
@@ -141,6 +147,7 @@ static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_mode
 		return NULL;
 	}
 	atomic_init(&p->refs, 1);
+	p->id = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 	pthread_mutex_init(&p->lock, NULL);
 	p->device = nnb__device_ref(d);
 	p->model = taken;

@@ -1,4 +1,4 @@
-/* handle.h -- what the integers of a mmap_fd say, once nnb_memory_check has passed it; which file a mapping is of. */
+/* handle.h -- what the integers of a mmap_fd or a token say, once nnb_memory_check has passed it; which file a mapping is of. */
 #ifndef NNB_MEMORY_HANDLE_H
 #define NNB_MEMORY_HANDLE_H
 
@@ -8,6 +8,7 @@
 
 int nnb__handle_prot(const struct nnb_memory *memory);
 uint64_t nnb__handle_offset(const struct nnb_memory *memory);
+uint64_t nnb__handle_token(const struct nnb_memory *memory);
 
 /* Do they map one file? Then *a_at and *b_at, places in them, become places in the file. */
 bool nnb__mapping_same_file(const struct nnb_mapping *a, uint64_t *a_at, const struct nnb_mapping *b, uint64_t *b_at);

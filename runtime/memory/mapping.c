@@ -171,7 +171,7 @@ int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
 
 	if (r < 0)
 		return r;
-	if (nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER)
+	if (nnb_memory_kind(memory) == NNB_MEMORY_HARDWARE_BUFFER || nnb_memory_kind(memory) == NNB_MEMORY_TOKEN)
 		return -ENOTSUP;
 	m = calloc(1, sizeof(*m));
 	if (!m)

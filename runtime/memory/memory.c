@@ -19,17 +19,18 @@
 #define MEMFD_NAME "nnb-memory"
 
 enum { MMAP_FD_PROT, MMAP_FD_OFFSET_LOW, MMAP_FD_OFFSET_HIGH, MMAP_FD_INTS };
+enum { TOKEN_LOW, TOKEN_HIGH, TOKEN_INTS };
 enum { BUFFER_WIDTH, BUFFER_HEIGHT, BUFFER_LAYERS, BUFFER_FORMAT, BUFFER_STRIDE, BUFFER_INTS };
 
-/* Every kind has one fd. */
 static const struct shape {
 	const char *name;
-	uint32_t n_ints;
+	uint32_t n_fds, n_ints;
 } shapes[] = {
-	[NNB_MEMORY_ASHMEM] = { "ashmem", 0 },
-	[NNB_MEMORY_MMAP_FD] = { "mmap_fd", MMAP_FD_INTS },
-	[NNB_MEMORY_HARDWARE_BUFFER_BLOB] = { "hardware_buffer_blob", BUFFER_INTS },
-	[NNB_MEMORY_HARDWARE_BUFFER] = { "hardware_buffer", BUFFER_INTS },
+	[NNB_MEMORY_ASHMEM] = { "ashmem", 1, 0 },
+	[NNB_MEMORY_MMAP_FD] = { "mmap_fd", 1, MMAP_FD_INTS },
+	[NNB_MEMORY_HARDWARE_BUFFER_BLOB] = { "hardware_buffer_blob", 1, BUFFER_INTS },
+	[NNB_MEMORY_HARDWARE_BUFFER] = { "hardware_buffer", 1, BUFFER_INTS },
+	[NNB_MEMORY_TOKEN] = { "token", 0, TOKEN_INTS },
 };
 
 /* ---- looking ---- */
@@ -37,7 +38,8 @@ static const struct shape {
 enum nnb_memory_kind nnb_memory_kind(const struct nnb_memory *memory)
 {
 	for (unsigned kind = 0; kind < NNB_MEMORY_UNKNOWN; kind++)
-		if (strncmp(memory->name, shapes[kind].name, sizeof(memory->name)) == 0)
+		if (memory->name[0] == shapes[kind].name[0] && /* nearly all of the time, that is enough */
+		    strncmp(memory->name, shapes[kind].name, sizeof(memory->name)) == 0)
 			return (enum nnb_memory_kind)kind;
 	return NNB_MEMORY_UNKNOWN;
 }
@@ -67,6 +69,11 @@ int nnb__handle_prot(const struct nnb_memory *m)
 uint64_t nnb__handle_offset(const struct nnb_memory *m)
 {
 	return (uint64_t)(uint32_t)m->ints[MMAP_FD_OFFSET_HIGH] << 32 | (uint32_t)m->ints[MMAP_FD_OFFSET_LOW];
+}
+
+uint64_t nnb__handle_token(const struct nnb_memory *m)
+{
+	return (uint64_t)(uint32_t)m->ints[TOKEN_HIGH] << 32 | (uint32_t)m->ints[TOKEN_LOW];
 }
 
 static bool is_mmap_fd(const struct nnb_memory *m)
@@ -143,7 +150,8 @@ int nnb_memory_check(const struct nnb_memory *m)
 		return -EINVAL;
 	if (kind == NNB_MEMORY_UNKNOWN)
 		return -ENOTSUP;
-	if (m->n_fds != 1 || m->n_ints != shapes[kind].n_ints || !m->size)
+	if (m->n_fds != shapes[kind].n_fds || m->n_ints != shapes[kind].n_ints ||
+	    !m->size != (kind == NNB_MEMORY_TOKEN))
 		return -EINVAL;
 	if (kind == NNB_MEMORY_MMAP_FD)
 		canonical = is_mmap_fd(m);
@@ -156,10 +164,10 @@ int nnb_memory_check(const struct nnb_memory *m)
 
 /* ---- making ---- */
 
-/* The handle of @kind, with a place for one fd. */
+/* The handle of @kind, with a place for its fd. */
 static struct nnb_memory begin(enum nnb_memory_kind kind, uint64_t size)
 {
-	struct nnb_memory m = { .size = size, .n_fds = 1, .n_ints = shapes[kind].n_ints };
+	struct nnb_memory m = { .size = size, .n_fds = shapes[kind].n_fds, .n_ints = shapes[kind].n_ints };
 
 	strcpy(m.name, shapes[kind].name);
 	return m;
@@ -235,6 +243,13 @@ int nnb_memory_hardware_buffer(struct nnb_memory *ret, const struct nnb_hardware
 
 	describe(&m, description);
 	return finish(ret, &m);
+}
+
+void nnb_memory_token(struct nnb_memory *ret, uint64_t token)
+{
+	*ret = begin(NNB_MEMORY_TOKEN, 0);
+	ret->ints[TOKEN_LOW] = (int32_t)(uint32_t)token;
+	ret->ints[TOKEN_HIGH] = (int32_t)(uint32_t)(token >> 32);
 }
 
 int nnb_memory_dup(struct nnb_memory *ret, const struct nnb_memory *memory)

@@ -64,15 +64,15 @@ static enum nnb_status combine(const struct nnb_operand *o, const struct nnb_arg
 	return NNB_STATUS_NONE;
 }
 
-/* R4, R7, P-18 and the alignment of an element. */
+/* R4, R7, P-18, M-20 and the alignment of an element. */
 static enum nnb_status check_place(const struct nnb_operand *o, const struct nnb_shape *s, const struct nnb_location *l,
                                    const struct nnb_memory *pool, struct nnb_reason *reason)
 {
 	uint64_t length = l->length, bytes, element = nnb_type_info(o->type)->bytes;
 	enum nnb_memory_kind kind = nnb_memory_kind(pool);
 
-	if (kind == NNB_MEMORY_HARDWARE_BUFFER)
-		return l->offset || l->length ? REFUSED(reason, "a part of a hardware buffer") : NNB_STATUS_NONE;
+	if (kind == NNB_MEMORY_HARDWARE_BUFFER || kind == NNB_MEMORY_TOKEN)
+		return l->offset || l->length ? REFUSED(reason, "a part of a %s", pool->name) : NNB_STATUS_NONE;
 	if (kind == NNB_MEMORY_HARDWARE_BUFFER_BLOB && !l->offset && !l->length)
 		length = pool->size;
 	if (l->offset + length > pool->size)
@@ -98,6 +98,12 @@ static enum nnb_status check_omitted(const struct nnb_argument *a, bool may_omit
 	return may_omit ? NNB_STATUS_NONE : REFUSED(reason, "it may not be left out");
 }
 
+/* Its dimensions may come from the buffer that it lies in, or may lie in: that is seen later. */
+static bool may_be_deduced(const struct nnb_request *request, const struct nnb_argument *a)
+{
+	return !request->pools || nnb_memory_kind(&request->pools[a->location.pool]) == NNB_MEMORY_TOKEN;
+}
+
 static enum nnb_status check_argument(const struct nnb_operand *o, const struct nnb_argument *a,
                                       const struct nnb_request *request, int prot, bool zero_ok,
                                       struct nnb_reason *reason)
@@ -110,7 +116,7 @@ static enum nnb_status check_argument(const struct nnb_operand *o, const struct 
 	if (request->pools && !allows(&request->pools[a->location.pool], prot))
 		return REFUSED(reason, "pool %u may not be %s", a->location.pool,
 		               prot == PROT_READ ? "read" : "written");
-	status = combine(o, a, zero_ok, &s, reason);
+	status = combine(o, a, zero_ok || (prot == PROT_READ && may_be_deduced(request, a)), &s, reason);
 	if (status || !request->pools)
 		return status;
 	return check_place(o, &s, &a->location, &request->pools[a->location.pool], reason);

@@ -384,6 +384,7 @@ static void memory_that_cannot_be_mapped_stays_missing(void **state) /* S-11; P-
 	RUN_WITH(t, t->pools[0], t->pools[1]);
 	sum_init(&s, t->pools[0], t->pools[1]);
 	s.call.pools = pools;
+	s.out.location = (struct nnb_location){ .pool = 1 }; /* all of it: nothing else is wrong with the request */
 	for (uint32_t i = 0; i < 3; i++) {
 		expect_failure(t->burst, &s.call, NNB_STATUS_GENERAL_FAILURE);
 		EXPECT_ASKED(t, t->desk.plain ? 2 : 2 + i, 2);

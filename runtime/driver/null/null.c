@@ -89,4 +89,6 @@ const struct nnb_driver nnb_driver_null = {
 	.run_begin = run_begin,
 	.run_op = run_op,
 	.run_end = run_end,
+	.buffer_new = nnb_plain_buffer_new,
+	.buffer_free = nnb_plain_buffer_free,
 };

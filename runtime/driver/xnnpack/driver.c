@@ -603,4 +603,6 @@ const struct nnb_driver nnb_driver_xnnpack = {
 	.run_op = run_op,
 	.run_park = run_park,
 	.run_end = run_end,
+	.buffer_new = nnb_plain_buffer_new,
+	.buffer_free = nnb_plain_buffer_free,
 };

@@ -166,6 +166,9 @@ struct nnb_burst_executor {
 	 */
 	enum nnb_status (*admit)(void *arg, const struct nnb_packet_request *request, struct nnb_reason *reason);
 
+	/* It is not executed after all: the memory of some slot could not be had. NULL: nobody need know. */
+	void (*forgo)(void *arg, const struct nnb_packet_request *request);
+
 	/* Execute what was parsed, after missing has found nothing missing. @result's shapes have room for all outputs. */
 	void (*execute)(void *arg, const struct nnb_packet_request *request, struct nnb_result *result,
 	                struct nnb_reason *reason);

@@ -120,7 +120,7 @@ struct nnb_execution;
 
 /*
  * Begin an execution: validate, work out the shapes, bind. @mappings, where it is not NULL, holds a mapping for
- * each pool (a burst's cache has them already), borrowed until the execution has ended; otherwise the pools are mapped
+ * each pool (a burst's cache has them already; NULL for tokens), borrowed until the execution has ended; otherwise the pools are mapped
  * for this execution.
  * @shapes, where it is not NULL, has room for n_outputs, and is written with NONE and OUTPUT_INSUFFICIENT_SIZE
  * (P-31). NONE and *ret owned (nnb_execution_end), or another status.
@@ -147,7 +147,10 @@ NNB_PUBLIC enum nnb_status nnb_execution_run(struct nnb_execution *execution,
                                              bool (*checkpoint)(void *arg, uint32_t next_op), void *arg,
                                              bool *finished);
 
-/* Forget what has run: the next nnb_execution_run begins with the first operation (preemption by restart). */
+/*
+ * Forget what has run: the next nnb_execution_run begins with the first operation (preemption by restart). One that is
+ * over, and had to do with buffers (nnb/buffer.h), has none any more: GENERAL_FAILURE.
+ */
 NNB_PUBLIC enum nnb_status nnb_execution_restart(struct nnb_execution *execution);
 
 NNB_PUBLIC uint32_t nnb_execution_next_op(const struct nnb_execution *execution);

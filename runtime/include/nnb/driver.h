@@ -11,7 +11,8 @@
  * operand, NNB_MAPPING_SLACK more bytes are readable.
  *
  * CONCURRENCY  open and close exclude everything else on a device. All other functions may be called at any time
- * from any thread, except that the calls on one run are ordered by the caller. Several runs of one prepared model
+ * from any thread, except that the calls on one run are ordered by the caller, and that a buffer is written by one at a
+ * time, with nobody reading. Several runs of one prepared model
  * may be under way at once, some of them between two operations for as long as others please.
  */
 #ifndef NNB_DRIVER_H
@@ -27,7 +28,7 @@
 
 NNB_BEGIN_DECLS
 
-enum { NNB_DRIVER_ABI = 1 };
+enum { NNB_DRIVER_ABI = 2 };
 
 struct nnb_shape {
 	uint32_t rank;
@@ -113,9 +114,10 @@ struct nnb_prepare {
 
 /* One run: where its inputs and outputs are. */
 struct nnb_run {
-	const struct nnb_shape *shapes; /* by operand: all known, or omitted. Valid until run_end */
-	const void *const *inputs;      /* by model input; NULL: omitted. Valid until run_end */
-	void *const *outputs;           /* by model output; each has its shape's bytes. Valid until run_end */
+	const struct nnb_shape *shapes;         /* by operand: all known, or omitted. Valid until run_end */
+	const void *const *inputs;              /* by model input; NULL: omitted. Valid until run_end */
+	void *const *outputs;                   /* by model output; each has its shape's bytes. Valid until run_end */
+	const bool *inputs_kept, *outputs_kept; /* likewise: it is what buffer_new gave. NULL: none of them is */
 };
 
 struct nnb_driver {
@@ -150,9 +152,25 @@ struct nnb_driver {
 	void (*run_park)(void *run);
 	void (*run_end)(void *run); /* at any time after run_begin */
 
+	/*
+	 * Memory domains (M-1): buffers that stay with the device between runs, wherever and however it keeps them. All
+	 * NULL: it has none. New: @bytes of zeroes, for nobody may find what another has left. 0 and *ret, -ENOMEM, or
+	 * another -errno: it will not. No run and no copy of it is under way when it is freed.
+	 */
+	int (*buffer_new)(void *device, uint64_t bytes, void **ret);
+	void (*buffer_free)(void *device, void *buffer, uint64_t bytes); /* as it was new with */
+
+	/* Its first @bytes, as an app sees them. Both NULL: so they lie at *ret of buffer_new, NNB_MAPPING_SLACK behind. */
+	void (*buffer_write)(void *buffer, const void *from, uint64_t bytes);
+	void (*buffer_read)(const void *buffer, void *to, uint64_t bytes);
+
 	/* Keep the device's fast state on, or let it go. NULL: it has none. */
 	void (*performance)(void *device, bool on);
 };
+
+/* Buffers for a device whose memory is everybody's: private pages of this process. */
+NNB_PUBLIC int nnb_plain_buffer_new(void *device, uint64_t bytes, void **ret);
+NNB_PUBLIC void nnb_plain_buffer_free(void *device, void *buffer, uint64_t bytes);
 
 NNB_END_DECLS
 

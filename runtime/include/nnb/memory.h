@@ -27,6 +27,8 @@ enum nnb_memory_kind {
 	NNB_MEMORY_MMAP_FD,              /* "mmap_fd": [fd], (prot, offset low, offset high) */
 	NNB_MEMORY_HARDWARE_BUFFER_BLOB, /* "hardware_buffer_blob": [sealed memfd], description */
 	NNB_MEMORY_HARDWARE_BUFFER,      /* "hardware_buffer": [sealed memfd], description; not for models */
+	NNB_MEMORY_TOKEN,                /* "token": no fd, (token low, token high), size 0; a buffer of the driver's
+	                                    (nnb/buffer.h): never mapped, and not for models */
 	NNB_MEMORY_UNKNOWN               /* any other name: may be carried, never mapped */
 };
 
@@ -67,6 +69,9 @@ NNB_PUBLIC int nnb_memory_hardware_buffer_blob(struct nnb_memory *ret, uint64_t 
 /* -EINVAL: a format that has no bytes per pixel here, a zero, or a product beyond 2^63. */
 NNB_PUBLIC int nnb_memory_hardware_buffer(struct nnb_memory *ret, const struct nnb_hardware_buffer *description);
 
+/* Name a driver's buffer. There is nothing in it to be closed. */
+NNB_PUBLIC void nnb_memory_token(struct nnb_memory *ret, uint64_t token);
+
 NNB_PUBLIC int nnb_memory_dup(struct nnb_memory *ret, const struct nnb_memory *memory);
 
 /* Close the fds, clear the struct. NULL and all zeroes are fine. */
@@ -89,8 +94,8 @@ struct nnb_mapping;
 
 /*
  * Map the whole memory. @memory is borrowed for the call; its fds may be closed afterwards.
- * 0 and *ret owned (nnb_mapping_unref); -ENOTSUP: a name that cannot be mapped here (unknown, or a
- * hardware_buffer that is no BLOB); -EINVAL: not canonical, an offset that is no multiple of a page, or the file
+ * 0 and *ret owned (nnb_mapping_unref); -ENOTSUP: a name that cannot be mapped here (unknown, a token,
+ * or a hardware_buffer that is no BLOB); -EINVAL: not canonical, an offset that is no multiple of a page, or the file
  * is shorter than that; -EPERM: a memfd that its owner could shrink; else what mmap said.
  */
 NNB_PUBLIC int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory);

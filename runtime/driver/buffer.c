@@ -1,0 +1,969 @@
+/*
+ * buffer.c -- buffers that a device keeps: found by their token, allocated for roles, used by one writer or many readers.
+ *
+ * LAYOUT    A device has all of its buffers in lists, by the low bits of their tokens, which are random.
+ * CONCURRENCY  Any thread. One lock a device is for the lists, and for the state of each buffer; it is taken for one
+ *           buffer at a time, and nobody waits, allocates or copies under it. Who uses a buffer holds a lease, on which
+ *           it reads or writes without the lock: many of them to read, or one to write. A lease is had at once or not at
+ *           all. The place belongs to the writer as long as there is one, and does not change otherwise.
+ * ORDERING  A lease is taken and given back under the lock: so what one has written is there for the next.
+ * LIFETIME  Counted twice: references keep the token good; leases, and those who hold it to use it later, keep the place.
+ *           It ends with the last of both.
+ * TRUST     A token, roles and extents are a stranger's, and so are memories that are copied. A token is found, or it is
+ *           not; then whose buffer it is and what it is for are looked at, every time (M-21).
+ */
+#include "driver/buffer.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "driver/device.h"
+#include "memory/handle.h"
+#include "model/reason.h"
+#include "model/roles.h"
+
+#define REFUSED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_INVALID_ARGUMENT)
+#define FAILED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_GENERAL_FAILURE)
+
+enum { LOOKS_MAX = 1 << 24 }; /* at tokens, for outputs that are named before */
+
+struct role {
+	uint64_t prepared; /* its id: another at the same address is another */
+	uint32_t index;
+	uint32_t output;
+};
+
+struct nnb_buffer {
+	struct nnb_device *device; /* held */
+	struct nnb__buffer_keeper keeper;
+	struct nnb_memory memory; /* its token */
+	uint64_t token;
+	struct nnb__buffer_kind kind; /* before anybody wrote it */
+	struct role *roles;           /* sorted */
+	uint32_t n_roles;
+
+	struct nnb_buffer *next; /* of its list, under the lock as all that follows */
+	uint32_t refs, holds, readers;
+	bool writing, initialised;
+	uint32_t rank; /* what was written last */
+	uint32_t dims[NNB_RANK_MAX];
+
+	void *place;                    /* the driver's; NULL: none yet. See CONCURRENCY */
+	_Atomic uint64_t room, refused; /* bytes; refused: those that it wanted last, and did not get */
+};
+
+void nnb__buffers_init(struct nnb__buffers *all)
+{
+	*all = (struct nnb__buffers){ 0 };
+	pthread_mutex_init(&all->lock, NULL);
+}
+
+void nnb__buffers_fini(struct nnb__buffers *all)
+{
+	pthread_mutex_destroy(&all->lock);
+}
+
+/* ---- the lists; under the lock ---- */
+
+static struct nnb_buffer **list_of(struct nnb__buffers *all, uint64_t token)
+{
+	return &all->by_token[token % (sizeof(all->by_token) / sizeof(all->by_token[0]))];
+}
+
+static struct nnb_buffer *find(struct nnb__buffers *all, uint64_t token)
+{
+	struct nnb_buffer *b = *list_of(all, token);
+
+	while (b && b->token != token)
+		b = b->next;
+	return b;
+}
+
+static void delist(struct nnb__buffers *all, struct nnb_buffer *b)
+{
+	struct nnb_buffer **at = list_of(all, b->token);
+
+	while (*at != b)
+		at = &(*at)->next;
+	*at = b->next;
+}
+
+/* M-4 */
+static int enlist(struct nnb__buffers *all, struct nnb_buffer *b)
+{
+	struct nnb_buffer **list;
+	uint64_t token;
+
+	do {
+		if (getrandom(&token, sizeof(token), 0) != sizeof(token))
+			return -EIO;
+	} while (!token || find(all, token));
+	b->token = token;
+	list = list_of(all, token);
+	b->next = *list;
+	*list = b;
+	return 0;
+}
+
+/* ---- roles ---- */
+
+static int by_role(const void *a, const void *b)
+{
+	const struct role *x = a, *y = b;
+
+	if (x->prepared != y->prepared)
+		return x->prepared < y->prepared ? -1 : 1;
+	if (x->output != y->output)
+		return x->output < y->output ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool has_role(const struct nnb_buffer *b, const struct nnb_prepared *p, bool output, uint32_t index)
+{
+	const struct role role = { p->id, index, output };
+
+	return bsearch(&role, b->roles, b->n_roles, sizeof(role), by_role);
+}
+
+static int note_roles(struct nnb_buffer *b, struct nnb_prepared *const *models, const struct nnb_buffer_desc *desc)
+{
+	b->roles = calloc((size_t)desc->n_inputs + desc->n_outputs, sizeof(*b->roles));
+	if (!b->roles)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < desc->n_inputs; i++)
+		b->roles[b->n_roles++] = (struct role){ models[desc->inputs[i].model]->id, desc->inputs[i].index, 0 };
+	for (uint32_t i = 0; i < desc->n_outputs; i++)
+		b->roles[b->n_roles++] = (struct role){ models[desc->outputs[i].model]->id, desc->outputs[i].index, 1 };
+	qsort(b->roles, b->n_roles, sizeof(*b->roles), by_role);
+	return 0;
+}
+
+/* ---- places ---- */
+
+static void vacate(struct nnb_buffer *b)
+{
+	const struct nnb__budget *budget = &b->keeper.budget;
+
+	if (!b->place)
+		return;
+	b->device->driver->buffer_free(b->device->handle, b->place, b->room);
+	if (budget->give)
+		budget->give(budget->arg, 0, b->room);
+	b->place = NULL;
+	b->room = 0;
+}
+
+/* Have room for @bytes. What it held is gone if it had less. */
+static enum nnb_status make_room(struct nnb_buffer *b, uint64_t bytes, struct nnb_reason *reason)
+{
+	const struct nnb__budget *budget = &b->keeper.budget;
+	enum nnb_status status = NNB_STATUS_NONE;
+	int r;
+
+	bytes = bytes ? bytes : 1; /* an output with nothing in it is somewhere, too */
+	if (b->place && bytes <= b->room)
+		return status;
+	vacate(b);
+	if (budget->take)
+		status = budget->take(budget->arg, 0, bytes);
+	b->refused = status ? bytes : 0;
+	if (status) {
+		nnb_because(reason, "%llu bytes are more than the app may have now", (unsigned long long)bytes);
+		return status;
+	}
+	r = b->device->driver->buffer_new(b->device->handle, bytes, &b->place);
+	if (!r) {
+		b->room = bytes;
+		return status;
+	}
+	b->place = NULL;
+	if (budget->give)
+		budget->give(budget->arg, 0, bytes);
+	nnb_because(reason, "the driver has no %llu bytes for a buffer: %s", (unsigned long long)bytes, strerror(-r));
+	return r == -ENOMEM ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE;
+}
+
+static uint64_t with_slack(uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + NNB_MAPPING_SLACK + page - 1) / page * page;
+}
+
+/* Its pages are there at once, and not one by one in the first execution. */
+int nnb_plain_buffer_new(void *device, uint64_t bytes, void **ret)
+{
+	void *p;
+
+	(void)device;
+	if (bytes > INT64_MAX / 2)
+		return -ENOMEM;
+	p = mmap(NULL, with_slack(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	*ret = p;
+	return 0;
+}
+
+void nnb_plain_buffer_free(void *device, void *buffer, uint64_t bytes)
+{
+	(void)device;
+	munmap(buffer, with_slack(bytes));
+}
+
+/* ---- life ---- */
+
+static void buffer_free(struct nnb_buffer *b)
+{
+	vacate(b);
+	nnb_device_unref(b->device);
+	free(b->roles);
+	free(b);
+}
+
+/* Without the lock. */
+static void buffer_end(struct nnb_buffer *b)
+{
+	const struct nnb__buffer_keeper keeper = b->keeper;
+
+	buffer_free(b);
+	if (keeper.gone)
+		keeper.gone(keeper.budget.arg);
+}
+
+/* Under the lock. True: nobody has it any more, and it is to be freed, without the lock. */
+static bool is_unused(const struct nnb_buffer *b)
+{
+	return !b->refs && !b->holds && !b->readers && !b->writing;
+}
+
+static enum nnb_status no_memory(struct nnb_reason *reason)
+{
+	nnb_because(reason, "no memory for a buffer");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+/* What all of its roles come to. */
+static enum nnb_status find_kind(struct nnb__buffer_kind *ret, const struct nnb_device *d,
+                                 struct nnb_prepared *const *models, uint32_t n_models,
+                                 const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
+{
+	const struct nnb_model **known = calloc((size_t)n_models + 1, sizeof(struct nnb_model *));
+	enum nnb_status status;
+
+	if (!known)
+		return no_memory(reason);
+	for (uint32_t i = 0; i < n_models; i++)
+		known[i] = models[i] && models[i]->device == d ? models[i]->model : NULL;
+	status = nnb__roles_combine(ret, known, n_models, desc, reason);
+	free(known);
+	return status;
+}
+
+enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, struct nnb_prepared *const *models,
+                                uint32_t n_models, const struct nnb_buffer_desc *desc,
+                                const struct nnb__buffer_keeper *keeper, struct nnb_reason *reason)
+{
+	struct nnb__buffer_kind kind;
+	enum nnb_status status = find_kind(&kind, d, models, n_models, desc, reason);
+	struct nnb_buffer *b;
+	int r = 0;
+
+	if (status)
+		return status;
+	if (!d->driver->buffer_new)
+		return FAILED(reason, "driver %s keeps no buffers", d->driver->name); /* M-2 */
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return no_memory(reason);
+	b->device = nnb__device_ref(d);
+	b->keeper = *keeper;
+	b->kind = kind;
+	b->refs = 1;
+	if (note_roles(b, models, desc))
+		status = no_memory(reason);
+	if (!status && kind.bytes)
+		status = make_room(b, kind.bytes, reason); /* M-33: otherwise when it is known how much */
+	if (!status) {
+		pthread_mutex_lock(&d->buffers.lock);
+		r = enlist(&d->buffers, b);
+		pthread_mutex_unlock(&d->buffers.lock);
+	}
+	if (r)
+		status = FAILED(reason, "no random number for its token");
+	if (status) {
+		buffer_free(b);
+		return status;
+	}
+	nnb_memory_token(&b->memory, b->token);
+	*ret = b;
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb_buffer_new(struct nnb_buffer **ret, struct nnb_device *device, struct nnb_prepared *const *models,
+                               uint32_t n_models, const struct nnb_buffer_desc *desc, struct nnb_reason *reason)
+{
+	return nnb__buffer_new(ret, device, models, n_models, desc, &(struct nnb__buffer_keeper){ 0 }, reason);
+}
+
+struct nnb_buffer *nnb_buffer_ref(struct nnb_buffer *b)
+{
+	pthread_mutex_lock(&b->device->buffers.lock);
+	b->refs++;
+	pthread_mutex_unlock(&b->device->buffers.lock);
+	return b;
+}
+
+struct nnb_buffer *nnb_buffer_unref(struct nnb_buffer *b)
+{
+	struct nnb__buffers *all = b ? &b->device->buffers : NULL;
+	bool unused = false;
+
+	if (!b)
+		return NULL;
+	pthread_mutex_lock(&all->lock);
+	if (--b->refs == 0) {
+		delist(all, b);
+		unused = is_unused(b);
+	}
+	pthread_mutex_unlock(&all->lock);
+	if (unused)
+		buffer_end(b);
+	return NULL;
+}
+
+const struct nnb_memory *nnb_buffer_memory(const struct nnb_buffer *b)
+{
+	return &b->memory;
+}
+
+uint64_t nnb__buffer_token(const struct nnb_buffer *b)
+{
+	return b->token;
+}
+
+/* ---- leases; to take one, under the lock ---- */
+
+static enum nnb_status in_use(struct nnb_reason *reason)
+{
+	return FAILED(reason, "the buffer is in use"); /* M-11 */
+}
+
+static enum nnb_status uninitialised(struct nnb_reason *reason)
+{
+	return FAILED(reason, "the buffer is not initialised");
+}
+
+static enum nnb_status may_read(const struct nnb_buffer *b, struct nnb_reason *reason)
+{
+	if (b->writing)
+		return in_use(reason);
+	return b->initialised ? NNB_STATUS_NONE : uninitialised(reason);
+}
+
+static enum nnb_status may_write(const struct nnb_buffer *b, struct nnb_reason *reason)
+{
+	return b->writing || b->readers ? in_use(reason) : NNB_STATUS_NONE;
+}
+
+static void read_lease(struct nnb_buffer *b)
+{
+	b->readers++;
+}
+
+static void write_lease(struct nnb_buffer *b)
+{
+	b->writing = true;
+	b->initialised = false;
+}
+
+static void give_read(struct nnb_buffer *b)
+{
+	pthread_mutex_t *lock = &b->device->buffers.lock;
+	bool unused;
+
+	pthread_mutex_lock(lock);
+	b->readers--;
+	unused = is_unused(b);
+	pthread_mutex_unlock(lock);
+	if (unused)
+		buffer_end(b);
+}
+
+/* @dims: NULL: there is nothing in it. */
+static void give_write(struct nnb_buffer *b, uint32_t rank, const uint32_t *dims)
+{
+	pthread_mutex_t *lock = &b->device->buffers.lock;
+	bool unused;
+
+	pthread_mutex_lock(lock);
+	b->writing = false;
+	if (dims) {
+		b->initialised = true;
+		b->rank = rank;
+		memcpy(b->dims, dims, rank * sizeof(dims[0]));
+	}
+	unused = is_unused(b);
+	pthread_mutex_unlock(lock);
+	if (unused)
+		buffer_end(b);
+}
+
+/* ---- copies ---- */
+
+static void put_bytes(struct nnb_buffer *b, const void *from, uint64_t bytes)
+{
+	if (b->device->driver->buffer_write)
+		b->device->driver->buffer_write(b->place, from, bytes);
+	else
+		memcpy(b->place, from, bytes);
+}
+
+static void get_bytes(const struct nnb_buffer *b, void *to, uint64_t bytes)
+{
+	if (b->device->driver->buffer_read)
+		b->device->driver->buffer_read(b->place, to, bytes);
+	else
+		memcpy(to, b->place, bytes);
+}
+
+/* The other side of a copy. */
+static enum nnb_status map_other(struct nnb_mapping **ret, const struct nnb_memory *memory, bool to_write,
+                                 struct nnb_reason *reason)
+{
+	if (nnb_memory_check(memory) == -EINVAL)
+		return REFUSED(reason, "the memory's handle is not that of its name");
+	if (nnb_map(ret, memory))
+		return FAILED(reason, "the memory (%s) cannot be mapped", memory->name);
+	if (to_write ? nnb_mapping_writable(*ret) : nnb_mapping_readable(*ret))
+		return NNB_STATUS_NONE;
+	nnb_mapping_unref(*ret);
+	return REFUSED(reason, "the memory may not be %s", to_write ? "written" : "read");
+}
+
+/* What is of this kind, with these extents. */
+static enum nnb_status with_extents(struct nnb__buffer_kind *kind, uint32_t rank, const uint32_t *dims,
+                                    struct nnb_reason *reason)
+{
+	struct nnb__buffer_kind k = *kind;
+
+	if (rank && !nnb_type_info(k.type)->tensor)
+		return REFUSED(reason, "a scalar has no dimensions");
+	if (!rank && !k.bytes)
+		return REFUSED(reason, "the buffer's dimensions are not all known: they must be given");
+	if (rank > NNB_RANK_MAX)
+		return REFUSED(reason, "%u dimensions", rank);
+	for (uint32_t d = 0; d < rank; d++)
+		if (!dims[d])
+			return REFUSED(reason, "dimension %u is 0", d);
+	if (!nnb__kind_combine(&k, rank, dims))
+		return REFUSED(reason, "the dimensions contradict what the buffer was allocated with");
+	if (nnb_operand_bytes(k.type, k.rank, k.dims, &k.bytes))
+		return REFUSED(reason, "it is larger than anything can be");
+	*kind = k;
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status wrong_size(const struct nnb_memory *memory, uint64_t bytes, struct nnb_reason *reason)
+{
+	return REFUSED(reason, "the memory has %llu bytes and not %llu", (unsigned long long)memory->size,
+	               (unsigned long long)bytes);
+}
+
+static enum nnb_status check_source(struct nnb__buffer_kind *kind, const struct nnb_memory *from, uint32_t rank,
+                                    const uint32_t *dims, struct nnb_reason *reason)
+{
+	enum nnb_status status = with_extents(kind, rank, dims, reason);
+
+	return status || from->size == kind->bytes ? status : wrong_size(from, kind->bytes, reason);
+}
+
+enum nnb_status nnb__copy_source(struct nnb_mapping **ret, struct nnb__buffer_kind *kind, const struct nnb_memory *from,
+                                 uint32_t rank, const uint32_t *dims, struct nnb_reason *reason)
+{
+	enum nnb_status status = check_source(kind, from, rank, dims, reason);
+
+	return status ? status : map_other(ret, from, false, reason);
+}
+
+enum nnb_status nnb__copy_target(struct nnb_mapping **ret, uint64_t bytes, const struct nnb_memory *to,
+                                 struct nnb_reason *reason)
+{
+	return to->size == bytes ? map_other(ret, to, true, reason) : wrong_size(to, bytes, reason);
+}
+
+enum nnb_status nnb__copied(struct nnb_mapping *m, bool written, uint32_t mark, struct nnb_reason *reason)
+{
+	if (!(written && nnb_mapping_flush(m)) && !nnb_mapping_torn(m, mark))
+		return NNB_STATUS_NONE;
+	return FAILED(reason, "the memory was cut short meanwhile, or cannot be written to its file");
+}
+
+/* It is not written after all. Who uses it has it as it is. */
+static void spoil(struct nnb_buffer *b)
+{
+	pthread_mutex_lock(&b->device->buffers.lock);
+	if (!may_write(b, NULL))
+		b->initialised = false;
+	pthread_mutex_unlock(&b->device->buffers.lock);
+}
+
+enum nnb_status nnb__buffer_not_copied(struct nnb_buffer *b, const struct nnb_memory *from, uint32_t rank,
+                                       const uint32_t *dims, struct nnb_reason *reason)
+{
+	struct nnb__buffer_kind k = b->kind;
+	enum nnb_status status = check_source(&k, from, rank, dims, reason);
+
+	if (!status)
+		spoil(b);
+	return status;
+}
+
+enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memory *from, uint32_t rank,
+                                     const uint32_t *dims, struct nnb_reason *reason)
+{
+	struct nnb__buffer_kind k = b->kind;
+	struct nnb_mapping *m;
+	enum nnb_status status = nnb__copy_source(&m, &k, from, rank, dims, reason);
+	uint32_t mark;
+
+	if (status) {
+		if (status != NNB_STATUS_INVALID_ARGUMENT)
+			spoil(b);
+		return status;
+	}
+	pthread_mutex_lock(&b->device->buffers.lock);
+	status = may_write(b, reason);
+	if (!status)
+		write_lease(b);
+	pthread_mutex_unlock(&b->device->buffers.lock);
+	if (!status) {
+		status = make_room(b, k.bytes, reason);
+		mark = nnb_mapping_mark(m);
+		if (!status)
+			put_bytes(b, nnb_mapping_data(m), k.bytes);
+		if (!status)
+			status = nnb__copied(m, false, mark, reason);
+		b->refused = 0; /* that was for who executes */
+		give_write(b, k.rank, status ? NULL : k.dims);
+	}
+	nnb_mapping_unref(m);
+	return status;
+}
+
+/* M-32, with a lease. */
+static enum nnb_status copy_out(const struct nnb_buffer *b, const struct nnb_memory *to, uint64_t bytes,
+                                struct nnb_reason *reason)
+{
+	struct nnb_mapping *m;
+	enum nnb_status status;
+	uint32_t mark;
+
+	status = nnb__copy_target(&m, bytes, to, reason);
+	if (status)
+		return status;
+	mark = nnb_mapping_mark(m);
+	get_bytes(b, nnb_mapping_data(m), bytes);
+	status = nnb__copied(m, true, mark, reason);
+	nnb_mapping_unref(m);
+	return status;
+}
+
+/* M-32: may all of it be read into so many bytes? *bytes: how many it has; 0: that is not known. @take: NONE: with a lease. */
+static enum nnb_status look(struct nnb_buffer *b, const struct nnb_memory *to, bool take, uint64_t *bytes,
+                            struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	*bytes = b->kind.bytes;
+	pthread_mutex_lock(&b->device->buffers.lock);
+	status = may_read(b, reason);
+	if (!status)
+		nnb_operand_bytes(b->kind.type, b->rank, b->dims, bytes);
+	if (*bytes && to->size != *bytes) /* the size comes first, where there is one */
+		status = wrong_size(to, *bytes, reason);
+	if (!status && take)
+		read_lease(b);
+	pthread_mutex_unlock(&b->device->buffers.lock);
+	return status;
+}
+
+enum nnb_status nnb__buffer_not_read(struct nnb_buffer *b, const struct nnb_memory *to, struct nnb_reason *reason)
+{
+	uint64_t bytes;
+
+	return look(b, to, false, &bytes, reason);
+}
+
+enum nnb_status nnb_buffer_copy_to(struct nnb_buffer *b, const struct nnb_memory *to, struct nnb_reason *reason)
+{
+	uint64_t bytes;
+	enum nnb_status status = look(b, to, true, &bytes, reason);
+
+	if (status)
+		return status;
+	status = copy_out(b, to, bytes, reason);
+	give_read(b);
+	return status;
+}
+
+/* ---- executions ---- */
+
+/* A request that is looked through. */
+struct walk {
+	const struct nnb_prepared *prepared;
+	const struct nnb_request *request;
+	struct nnb_buffer *const *held; /* by pool; NULL: their tokens say */
+	bool later;
+};
+
+static struct nnb__buffers *buffers_of(const struct nnb_prepared *p)
+{
+	return &p->device->buffers;
+}
+
+static const struct nnb_argument *argument_of(const struct walk *w, bool output, uint32_t index)
+{
+	return output ? &w->request->outputs[index] : &w->request->inputs[index];
+}
+
+/* Does it lie in a buffer? Of which token? */
+static bool is_kept(const struct walk *w, const struct nnb_argument *a, uint64_t *token)
+{
+	const struct nnb_memory *pools = w->request->pools;
+	uint32_t i = a->location.pool;
+
+	if (a->no_value || i >= w->request->n_pools || nnb_memory_kind(&pools[i]) != NNB_MEMORY_TOKEN)
+		return false;
+	*token = nnb__handle_token(&pools[i]);
+	return true;
+}
+
+/* Has an argument before this output the same token? */
+static bool is_named_before(const struct walk *w, uint32_t output, uint64_t token)
+{
+	const struct nnb_request *r = w->request;
+	uint64_t other;
+
+	for (uint32_t i = 0; i < r->n_inputs; i++)
+		if (is_kept(w, &r->inputs[i], &other) && other == token)
+			return true;
+	for (uint32_t i = 0; i < output; i++)
+		if (is_kept(w, &r->outputs[i], &other) && other == token)
+			return true;
+	return false;
+}
+
+/* To look longer than anybody can want would keep others waiting at the end. */
+static bool takes_too_long(const struct walk *w)
+{
+	const struct nnb_request *r = w->request;
+	uint64_t kept = 0, token;
+
+	for (uint32_t i = 0; i < r->n_outputs; i++)
+		kept += is_kept(w, &r->outputs[i], &token);
+	return kept * ((uint64_t)r->n_inputs + r->n_outputs) > LOOKS_MAX;
+}
+
+static bool agrees(const struct nnb__buffer_kind *kind, uint32_t rank, const uint32_t *dims,
+                   const struct nnb_argument *a)
+{
+	struct nnb__buffer_kind k = *kind;
+
+	return nnb__kind_combine(&k, rank, dims) && nnb__kind_combine(&k, a->rank, a->dims);
+}
+
+/* Of somebody else's, nobody is told that there is one. Under the lock. */
+static struct nnb_buffer *find_own(const struct nnb_prepared *p, uint64_t token)
+{
+	struct nnb_buffer *b = find(buffers_of(p), token);
+
+	return b && b->keeper.owner == p->owner ? b : NULL;
+}
+
+/* The buffer, if it is there, and this model's owner may use it so. Under the lock. */
+static enum nnb_status find_for(const struct walk *w, uint64_t token, bool output, uint32_t index,
+                                struct nnb_buffer **ret, struct nnb_reason *reason)
+{
+	const struct nnb_argument *a = argument_of(w, output, index);
+	struct nnb_buffer *b = w->held ? w->held[a->location.pool] : find_own(w->prepared, token);
+
+	if (!b)
+		return REFUSED(reason, "there is no such buffer");
+	if (!has_role(b, w->prepared, output, index))
+		return REFUSED(reason, "that is no role of the buffer");
+	*ret = b;
+	return NNB_STATUS_NONE;
+}
+
+/* M-20. Under the lock. */
+static enum nnb_status judge(const struct walk *w, struct nnb_buffer *b, bool output, const struct nnb_argument *a,
+                             struct nnb_reason *reason)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	if (output) {
+		if (!agrees(&b->kind, 0, NULL, a))
+			return REFUSED(reason, "its dimensions contradict the buffer's");
+		return w->later ? status : may_write(b, reason);
+	}
+	if (!w->later)
+		status = may_read(b, reason);
+	if (status)
+		return status;
+	if (!agrees(&b->kind, w->later ? 0 : b->rank, b->dims, a))
+		return REFUSED(reason, "its dimensions contradict the buffer's");
+	return status;
+}
+
+static void lease(struct nnb_buffer *b, bool output, uint32_t index, struct nnb__buffer_use *ret)
+{
+	*ret = (struct nnb__buffer_use){
+		.buffer = b, .output = output, .index = index, .was_initialised = b->initialised
+	};
+	if (output) {
+		write_lease(b);
+		b->refused = 0;
+		return;
+	}
+	read_lease(b);
+	ret->rank = b->rank;
+	ret->dims = b->dims;
+	ret->place = b->place;
+}
+
+/* One argument. @ret: NULL: it is only looked at. */
+static enum nnb_status look_at(const struct walk *w, bool output, uint32_t index, struct nnb__buffer_use *ret,
+                               uint32_t *n, struct nnb_reason *reason)
+{
+	const struct nnb_argument *a = argument_of(w, output, index);
+	struct nnb__buffers *all = buffers_of(w->prepared);
+	struct nnb_buffer *b = NULL;
+	enum nnb_status status;
+	uint64_t token;
+	bool twice;
+
+	if (!is_kept(w, a, &token))
+		return NNB_STATUS_NONE;
+	twice = output && is_named_before(w, index, token);
+	pthread_mutex_lock(&all->lock);
+	status = find_for(w, token, output, index, &b, reason);
+	if (!status && (a->location.offset || a->location.length))
+		status = REFUSED(reason, "a part of a buffer"); /* where the request was looked at without its pools */
+	if (!status && twice)
+		status = REFUSED(reason, "the buffer is used twice, and written");
+	if (!status)
+		status = judge(w, b, output, a, reason);
+	if (!status && ret)
+		lease(b, output, index, &ret[(*n)++]);
+	pthread_mutex_unlock(&all->lock);
+	if (status)
+		nnb__within(reason, "%s %u", output ? "output" : "input", index);
+	return status;
+}
+
+static enum nnb_status look_at_all(const struct walk *w, struct nnb__buffer_use *ret, uint32_t *n,
+                                   struct nnb_reason *reason)
+{
+	const struct nnb_request *r = w->request;
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	if (takes_too_long(w))
+		return REFUSED(reason, "too many arguments lie in buffers");
+	for (uint32_t i = 0; !status && i < r->n_inputs; i++)
+		status = look_at(w, false, i, ret, n, reason);
+	for (uint32_t i = 0; !status && i < r->n_outputs; i++)
+		status = look_at(w, true, i, ret, n, reason);
+	return status;
+}
+
+static bool has_tokens(const struct nnb_request *r)
+{
+	for (uint32_t i = 0; i < r->n_pools; i++)
+		if (nnb_memory_kind(&r->pools[i]) == NNB_MEMORY_TOKEN)
+			return true;
+	return false;
+}
+
+enum nnb_status nnb__buffers_check(const struct nnb_prepared *p, const struct nnb_request *request, bool later,
+                                   struct nnb_reason *reason)
+{
+	const struct walk w = { .prepared = p, .request = request, .later = later };
+
+	return has_tokens(request) ? look_at_all(&w, NULL, NULL, reason) : NNB_STATUS_NONE;
+}
+
+void nnb__buffers_take_back(struct nnb__buffer_use *uses, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct nnb_buffer *b = uses[i].buffer;
+
+		if (!uses[i].output) {
+			give_read(b);
+			continue;
+		}
+		pthread_mutex_lock(&b->device->buffers.lock);
+		b->initialised = uses[i].was_initialised;
+		pthread_mutex_unlock(&b->device->buffers.lock);
+		give_write(b, 0, NULL);
+	}
+}
+
+void nnb__buffers_hold(const struct nnb_prepared *p, const struct nnb_request *request, struct nnb_buffer **ret)
+{
+	struct nnb__buffers *all = buffers_of(p);
+
+	for (uint32_t i = 0; i < request->n_pools; i++) {
+		ret[i] = NULL;
+		if (nnb_memory_kind(&request->pools[i]) != NNB_MEMORY_TOKEN)
+			continue;
+		pthread_mutex_lock(&all->lock);
+		ret[i] = find_own(p, nnb__handle_token(&request->pools[i]));
+		if (ret[i])
+			ret[i]->holds++;
+		pthread_mutex_unlock(&all->lock);
+	}
+}
+
+static void let_go(struct nnb_buffer *b)
+{
+	struct nnb__buffers *all = &b->device->buffers;
+	bool unused;
+
+	pthread_mutex_lock(&all->lock);
+	b->holds--;
+	unused = is_unused(b);
+	pthread_mutex_unlock(&all->lock);
+	if (unused)
+		buffer_end(b);
+}
+
+void nnb__buffers_let_go(struct nnb_buffer *const *held, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (held[i])
+			let_go(held[i]);
+}
+
+enum nnb_status nnb__buffers_take(const struct nnb_prepared *p, const struct nnb_request *request,
+                                  struct nnb_buffer *const *held, struct nnb__buffer_use *ret, uint32_t *n,
+                                  struct nnb_reason *reason)
+{
+	const struct walk w = { .prepared = p, .request = request, .held = held };
+	enum nnb_status status;
+
+	*n = 0;
+	status = look_at_all(&w, ret, n, reason);
+	if (status) {
+		nnb__buffers_take_back(ret, *n);
+		*n = 0;
+	}
+	return status;
+}
+
+enum nnb_status nnb__buffer_fit(struct nnb__buffer_use *use, const struct nnb_shape *shape, struct nnb_reason *reason)
+{
+	struct nnb_buffer *b = use->buffer;
+	struct nnb__buffer_kind k = b->kind;
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	if (!nnb__kind_combine(&k, shape->rank, shape->dims) ||
+	    nnb_operand_bytes(k.type, shape->rank, shape->dims, &k.bytes))
+		status = FAILED(reason, "it contradicts what the buffer was allocated with"); /* M-22 */
+	if (!status)
+		status = make_room(b, k.bytes, reason);
+	if (status)
+		nnb__within(reason, "output %u", use->index);
+	use->place = b->place;
+	return status;
+}
+
+void nnb__buffers_give(const struct nnb_prepared *p, struct nnb__buffer_use *uses, uint32_t n,
+                       const struct nnb_shape *shapes)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nnb_shape *s;
+
+		if (!uses[i].output) {
+			give_read(uses[i].buffer);
+			continue;
+		}
+		s = shapes ? &shapes[p->model->outputs[uses[i].index]] : NULL;
+		give_write(uses[i].buffer, s ? s->rank : 0, s ? s->dims : NULL);
+	}
+}
+
+void nnb__buffers_fail(const struct nnb_prepared *p, const struct nnb_request *request)
+{
+	const struct walk w = { .prepared = p, .request = request };
+	struct nnb__buffers *all = buffers_of(p);
+	struct nnb_buffer *b;
+	uint64_t token;
+
+	for (uint32_t i = 0; i < request->n_outputs; i++) {
+		if (!is_kept(&w, &request->outputs[i], &token))
+			continue;
+		pthread_mutex_lock(&all->lock);
+		if (!find_for(&w, token, true, i, &b, NULL) && !may_write(b, NULL))
+			b->initialised = false;
+		pthread_mutex_unlock(&all->lock);
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorted. NULL: none, or no memory for them. */
+static uint64_t *tokens_of(const struct nnb_memory *pools, uint32_t n, uint32_t *ret_n)
+{
+	uint64_t *tokens = NULL;
+
+	*ret_n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (nnb_memory_kind(&pools[i]) != NNB_MEMORY_TOKEN)
+			continue;
+		if (!tokens)
+			tokens = calloc(n, sizeof(*tokens));
+		if (!tokens)
+			break;
+		tokens[(*ret_n)++] = nnb__handle_token(&pools[i]);
+	}
+	if (tokens)
+		qsort(tokens, *ret_n, sizeof(*tokens), by_number);
+	return tokens;
+}
+
+uint64_t nnb__buffers_bytes(const struct nnb_prepared *p, const struct nnb_memory *pools, uint32_t n, bool refused)
+{
+	struct nnb__buffers *all = buffers_of(p);
+	uint32_t n_tokens;
+	uint64_t bytes = 0, *tokens = tokens_of(pools, n, &n_tokens);
+
+	for (uint32_t i = 0; i < n_tokens; i++) {
+		struct nnb_buffer *b;
+
+		if (i && tokens[i] == tokens[i - 1])
+			continue;
+		pthread_mutex_lock(&all->lock);
+		b = find_own(p, tokens[i]);
+		if (b)
+			bytes += b->room + (refused ? atomic_exchange(&b->refused, 0) : 0);
+		pthread_mutex_unlock(&all->lock);
+	}
+	free(tokens);
+	return bytes;
+}
+
+void nnb__buffer_peek(const struct nnb__buffer_use *use, void *to, uint64_t bytes)
+{
+	get_bytes(use->buffer, to, bytes);
+}

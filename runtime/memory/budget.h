@@ -1,0 +1,18 @@
+/* budget.h -- who is asked before memory is kept for somebody, and told when it is no more. */
+#ifndef NNB_MEMORY_BUDGET_H
+#define NNB_MEMORY_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nnb/status.h"
+
+/* Any thread. All zeroes: nobody. */
+struct nnb__budget {
+	enum nnb_status (*take)(void *arg, uint32_t pools, uint64_t bytes); /* NONE, RESOURCE_EXHAUSTED_* */
+	void (*give)(void *arg, uint32_t pools, uint64_t bytes);
+	bool (*ever)(void *arg, uint32_t pools, uint64_t bytes); /* could it ever lend so much? NULL: yes */
+	void *arg;
+};
+
+#endif
