@@ -178,6 +178,7 @@ void service_fini(struct service *s)
 	if (s->pid) {
 		atomic_store(&s->gate->hold_runs, 0);
 		atomic_store(&s->gate->hold_prepares, 0);
+		atomic_store(&s->gate->hold_copies, 0);
 		status = service_stop(s);
 	}
 	munmap(s->gate, sizeof(*s->gate));
@@ -288,7 +289,7 @@ static bool is_settled(const struct service *s)
 
 	return is.fds == s->baseline.fds && is.threads - s->baseline.threads <= SANITIZERS_THREADS &&
 	       is.maps == s->baseline.maps && !atomic_load(&g->prepared) && !atomic_load(&g->runs) &&
-	       !atomic_load(&g->performance);
+	       !atomic_load(&g->buffers) && !atomic_load(&g->performance);
 }
 
 void service_settles(const struct service *s)
@@ -299,8 +300,8 @@ void service_settles(const struct service *s)
 		if (now_ns() < end)
 			continue;
 		service_show(s);
-		fail_msg("the service holds on to something: %u prepared models, %u runs, performance %u",
-		         atomic_load(&s->gate->prepared), atomic_load(&s->gate->runs),
+		fail_msg("the service holds on to something: %u prepared models, %u runs, %u buffers, performance %u",
+		         atomic_load(&s->gate->prepared), atomic_load(&s->gate->runs), atomic_load(&s->gate->buffers),
 		         atomic_load(&s->gate->performance));
 	}
 }

@@ -2,7 +2,7 @@
  * client.h -- inside of a client.
  *
  * channel.c calls the service; events.c hears from it, on a thread; client.c is the connection; remote.c models and
- * executions; fenced.c those with fences; burst.c bursts. client.c says how they are kept apart.
+ * executions; fenced.c those with fences; burst.c bursts; buffer.c buffers. client.c says how they are kept apart.
  */
 #ifndef NNB_CLIENT_CLIENT_H
 #define NNB_CLIENT_CLIENT_H

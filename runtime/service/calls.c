@@ -1,6 +1,6 @@
 /*
  * calls.c -- what the service does when a client calls: one function a type of message, here or in models.c,
- * executions.c and fenced.c.
+ * buffers.c, executions.c and fenced.c.
  *
  * CONCURRENCY  A call runs on its channel's thread, beside those of other channels. What it uses of the connection's
  *           lists it finds under the lock and counts; the lock is not held while it works.
@@ -183,6 +183,7 @@ static struct nnb_holdings holdings(const uint64_t held[NNB__N_RESOURCES])
 		                      .channels = held[NNB__CHANNELS],
 		                      .models = held[NNB__MODELS],
 		                      .bursts = held[NNB__BURSTS],
+		                      .buffers = held[NNB__BUFFERS],
 		                      .pools = held[NNB__POOLS],
 		                      .bytes = held[NNB__BYTES],
 		                      .executions_under_way = held[NNB__ASYNC] };
@@ -255,6 +256,10 @@ static void (*const calls[])(struct nnb__channel *ch) = {
 	[NNB__EXECUTE_FENCED] = nnb__call_execute_fenced,
 	[NNB__TIMES] = nnb__call_times,
 	[NNB__APPS] = apps,
+	[NNB__BUFFER] = nnb__call_buffer,
+	[NNB__BUFFER_FREE] = nnb__call_buffer_free,
+	[NNB__BUFFER_WRITE] = nnb__call_buffer_write,
+	[NNB__BUFFER_READ] = nnb__call_buffer_read,
 };
 
 int nnb__call(struct nnb__channel *ch)
@@ -269,6 +274,8 @@ int nnb__call(struct nnb__channel *ch)
 
 void nnb__unmake(struct nnb__channel *ch)
 {
+	if (ch->made_buffer)
+		nnb__buffer_drop(ch->connection, ch->made_buffer);
 	if (ch->made_burst)
 		drop_burst(ch->connection, ch->made_burst);
 	if (ch->made_model)

@@ -53,7 +53,7 @@ static int serve_call(struct nnb__channel *ch)
 	int r = nnb__receive(ch->sock, &ch->in);
 	uint16_t type;
 
-	ch->made_model = ch->made_burst = 0;
+	ch->made_model = ch->made_burst = ch->made_buffer = 0;
 	ch->made_fence = -1;
 	ch->will_tell = false;
 	if (r == -EDQUOT)
@@ -248,18 +248,20 @@ static void hang_up(struct nnb__connection *c)
 /* Nobody else changes anything here any more. */
 static void let_go(struct nnb__connection *c)
 {
-	struct nnb__table bursts = c->bursts, models = c->models;
+	struct nnb__table bursts = c->bursts, buffers = c->buffers, models = c->models;
 
 	pthread_mutex_lock(&c->lock); /* who counts looks at everybody's */
-	c->bursts = c->models = (struct nnb__table){ 0 };
+	c->bursts = c->buffers = c->models = (struct nnb__table){ 0 };
 	pthread_mutex_unlock(&c->lock);
 	for (uint32_t i = 0; i < bursts.n; i++)
 		if (bursts.items[i])
 			nnb__burst_unref(bursts.items[i]);
+	nnb__buffers_drop(&buffers); /* nobody uses them any more */
 	for (uint32_t i = 0; i < models.n; i++)
 		if (models.items[i])
 			nnb__model_unref(models.items[i]);
 	nnb__table_fini(&bursts);
+	nnb__table_fini(&buffers);
 	nnb__table_fini(&models);
 }
 
@@ -329,7 +331,6 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->events_lock, NULL);
 	pthread_cond_init(&c->fewer, NULL);
-	c->id = nnb__new_id(s);
 	c->refused = nnb__enter(c, &c->why);
 	if (start_thread(c->refused ? refuse : live, c)) {
 		close_sockets(c); /* there is no thread to be had: nothing better can be done */

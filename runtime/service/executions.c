@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "driver/buffer.h"
+#include "driver/execution.h"
 #include "fmq/sys.h"
 #include "service/service.h"
 
@@ -17,9 +19,18 @@ enum {
 	UNHEARD = 2 /* times as many threads as executions: some may have nobody yet who hears that they are over */
 };
 
+void nnb__job_forget(struct nnb__job *j)
+{
+	if (j->held)
+		nnb__buffers_let_go(j->held, j->request.request.n_pools);
+	free((void *)j->held);
+	j->held = NULL;
+	nnb__request_fini(&j->request);
+}
+
 void nnb__job_fini(struct nnb__job *j)
 {
-	nnb__request_fini(&j->request);
+	nnb__job_forget(j);
 	free(j->result.shapes);
 	nnb__fenced_free(j->fenced);
 	if (j->model)
@@ -42,30 +53,60 @@ enum nnb_status nnb__job_admit(struct nnb__job *j, struct nnb_reason *why)
 	return nnb__admit(&runner, &j->terms, why);
 }
 
+static bool has_tokens(const struct nnb__job *j)
+{
+	const struct nnb_request *r = &j->request.request;
+	uint32_t i = 0;
+
+	while (i < r->n_pools && nnb_memory_kind(&r->pools[i]) != NNB_MEMORY_TOKEN)
+		i++;
+	return i < r->n_pools;
+}
+
+void nnb__job_fail(struct nnb__job *j)
+{
+	if (has_tokens(j)) /* of any other, nobody may have looked whether it is valid */
+		nnb__buffers_fail(j->model->prepared, &j->request.request);
+}
+
+/* There are not so many @bytes now, or, if it was @begun, not so many for its buffers: will there ever be? */
+static enum nnb_status for_good(const struct nnb__job *j, enum nnb_status status, uint64_t bytes, bool begun)
+{
+	const struct nnb_request *r = &j->request.request;
+
+	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT)
+		return status;
+	bytes = nnb__sum(bytes, nnb__buffers_bytes(j->model->prepared, r->pools, r->n_pools, begun));
+	return nnb__model_fits(j->model, r->n_pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+}
+
 /* Pools are mapped for this execution alone. */
 void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 {
 	struct nnb__app *app = j->connection->app;
 	const struct nnb_request *r = &j->request.request;
-	uint64_t pools = nnb__pools_bytes(r->pools, r->n_pools), frame = j->model->frame_bytes;
-	uint64_t bytes = pools > UINT64_MAX - frame ? UINT64_MAX : pools + frame;
+	uint64_t bytes = nnb__sum(nnb__pools_bytes(r->pools, r->n_pools), j->model->frame_bytes);
 	struct nnb_result *result = &j->result;
 	struct nnb_execution *e;
 	struct nnb__runner runner;
 
 	result->n_shapes = 0;
 	result->timing = NNB_NO_TIMING;
-	result->status = nnb__model_take(j->model, r->n_pools, bytes, why);
-	if (result->status)
+	result->status = for_good(j, nnb__model_take(j->model, r->n_pools, bytes, why), bytes, false);
+	if (result->status) {
+		nnb__job_fail(j);
 		return;
+	}
 	make_runner(&runner, j);
-	result->status = nnb_execution_begin(j->model->prepared, r, NULL, false, result->shapes, &e, why);
+	result->status = nnb__execution_begin_held(j->model->prepared, r, j->held, result->shapes, &e, why);
 	if (!result->status) {
 		result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);
 		nnb_execution_end(e);
 		result->n_shapes = result->status ? 0 : r->n_outputs;
 	} else if (result->status == NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
 		result->n_shapes = r->n_outputs; /* P-31 */
+	} else {
+		result->status = for_good(j, result->status, bytes, true);
 	}
 	if (result->status)
 		result->timing = NNB_NO_TIMING;
@@ -100,7 +141,34 @@ bool nnb__job_of(struct nnb__channel *ch, struct nnb__job *j)
 /* What is wrong with the request comes before what is wrong with its deadline. */
 static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 {
-	return nnb_request_validate(nnb_prepared_model(j->model->prepared), &j->request.request, false, why);
+	const struct nnb_request *r = &j->request.request;
+	enum nnb_status status = nnb_request_validate(nnb_prepared_model(j->model->prepared), r, false, why);
+
+	return status ? status : nnb__buffers_check(j->model->prepared, r, false, why);
+}
+
+/* Of what check says: that changes nothing. */
+static bool is_refusal(enum nnb_status status)
+{
+	return status == NNB_STATUS_INVALID_ARGUMENT || status == NNB_STATUS_GENERAL_FAILURE;
+}
+
+/* Before anybody waits. */
+static void execute_now(struct nnb__job *j, struct nnb_reason *why)
+{
+	enum nnb_status status = NNB_STATUS_NONE, missed;
+
+	j->result.timing = NNB_NO_TIMING;
+	if (j->terms.deadline_ns || has_tokens(j)) /* what is not executed for want of time or memory changes things */
+		status = check(j, why);
+	missed = status ? status : nnb__job_admit(j, why);
+	if (!missed) {
+		nnb__job_execute(j, why);
+		return;
+	}
+	if (!is_refusal(status))
+		nnb__job_fail(j);
+	j->result.status = missed;
 }
 
 void nnb__call_execute(struct nnb__channel *ch)
@@ -112,13 +180,7 @@ void nnb__call_execute(struct nnb__channel *ch)
 		return;
 	if (nnb__taken(&ch->in)) {
 		nnb__count(ch->connection->service, NNB__SYNC, 1);
-		j.result.timing = NNB_NO_TIMING;
-		if (j.terms.deadline_ns)
-			j.result.status = check(&j, &why);
-		if (!j.result.status)
-			j.result.status = nnb__job_admit(&j, &why);
-		if (!j.result.status)
-			nnb__job_execute(&j, &why);
+		execute_now(&j, &why);
 		j.result.status = nnb__status_for(ch->connection, j.result.status);
 		nnb__call_answer(ch, j.result.status, &why);
 		nnb__put_result(&ch->out, &j.result);
@@ -170,6 +232,19 @@ static void *execute_beside(void *arg)
 	return NULL;
 }
 
+/* A token may mean nothing any more when it runs. What it names is in use from now on. */
+static bool hold(struct nnb__job *j)
+{
+	const struct nnb_request *r = &j->request.request;
+
+	if (!has_tokens(j))
+		return true;
+	j->held = calloc(r->n_pools, sizeof(struct nnb_buffer *));
+	if (j->held)
+		nnb__buffers_hold(j->model->prepared, r, j->held);
+	return j->held;
+}
+
 enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), struct nnb_reason *why)
 {
 	struct nnb__connection *c = j->connection;
@@ -182,7 +257,7 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 
 	if (status)
 		return status;
-	own = malloc(sizeof(*own));
+	own = hold(j) ? malloc(sizeof(*own)) : NULL;
 	if (own) {
 		*own = *j;
 		pthread_mutex_lock(&c->lock);
@@ -216,7 +291,7 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 void nnb__call_execute_async(struct nnb__channel *ch)
 {
 	struct nnb_reason why = { "" };
-	enum nnb_status status, missed;
+	enum nnb_status status, invalid, missed;
 	struct nnb__job j;
 
 	if (!nnb__job_of(ch, &j))
@@ -228,11 +303,13 @@ void nnb__call_execute_async(struct nnb__channel *ch)
 		return;
 	}
 	nnb__count(ch->connection->service, NNB__ASYNCS, 1);
-	status = check(&j, &why);
+	invalid = status = check(&j, &why);
 	missed = status ? status : nnb__job_admit(&j, &why);
 	if (!missed)
 		missed = status = nnb__job_launch(&j, execute_beside, &why);
 	if (missed) {
+		if (!is_refusal(invalid))
+			nnb__job_fail(&j);
 		j.result.status = missed;
 		j.result.timing = NNB_NO_TIMING;
 		tell(&j);

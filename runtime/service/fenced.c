@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "driver/buffer.h"
 #include "fence/fence.h"
 #include "fmq/sys.h"
 #include "service/service.h"
@@ -67,12 +68,14 @@ static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 	return NULL;
 }
 
-/* */
-static enum nnb_status check_fences(const struct nnb__fenced *f, struct nnb_reason *why)
+/* Q-31. *pending: one of them is. */
+static enum nnb_status check_fences(const struct nnb__fenced *f, bool *pending, struct nnb_reason *why)
 {
+	*pending = false;
 	for (uint32_t i = 0; i < f->n; i++) {
 		int state = nnb_fence_state(f->wait_for[i]);
 
+		*pending |= state == NNB_FENCE_PENDING;
 		if (state >= 0 && state != NNB_FENCE_FAILED)
 			continue;
 		nnb_because(why, state < 0 ? "fence %u is none" : "fence %u has failed", i);
@@ -94,18 +97,22 @@ static enum nnb_status check_time(struct nnb__job *j, struct nnb_reason *why)
 	return status;
 }
 
+/* What its buffers hold is seen when it begins, if that is later. */
 static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 {
+	const struct nnb_prepared *prepared = j->model->prepared;
+	const struct nnb_request *r = &j->request.request;
 	enum nnb_status status;
+	bool pending;
 
 	if (!nnb__has_qos(j->connection)) {
 		nnb_because(why, "before HAL 1.3 there are no fenced executions");
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
-	status = nnb_request_validate(nnb_prepared_model(j->model->prepared), &j->request.request, true, why);
+	status = nnb_request_validate(nnb_prepared_model(prepared), r, true, why);
 	if (!status)
-		status = check_fences(j->fenced, why);
-	return status ? status : check_time(j, why);
+		status = check_fences(j->fenced, &pending, why);
+	return status ? status : nnb__buffers_check(prepared, r, pending, why);
 }
 
 /* ---- its thread ---- */
@@ -235,9 +242,11 @@ static void *execute_behind_fences(void *arg)
 	j->result.timing = NNB_NO_TIMING;
 	j->result.status = wait_for_fences(j);
 	stop_waiting(j);
-	if (!j->result.status)
+	if (j->result.status)
+		nnb__job_fail(j);
+	else
 		execute(j);
-	nnb__request_fini(&j->request);
+	nnb__job_forget(j);
 	nnb__give(j->connection->app, NNB__ASYNC, 1);
 	tell(j);
 	signal_fence(j);
@@ -292,8 +301,13 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 	}
 	nnb__count(ch->connection->service, NNB__FENCEDS, 1);
 	status = check(&j, &why);
-	if (!status)
-		status = launch(ch, &j, &why);
+	if (!status) {
+		status = check_time(&j, &why);
+		if (!status)
+			status = launch(ch, &j, &why);
+		if (status)
+			nnb__job_fail(&j);
+	}
 	if (status)
 		nnb__job_fini(&j);
 	nnb__call_answer(ch, status, &why);

@@ -1,7 +1,7 @@
 /*
  * models.c -- the models that clients have had prepared, and the calls that are about them.
  *
- * CONCURRENCY  As in calls.c. A model is counted: by its connection, its bursts, and executions under way.
+ * CONCURRENCY  As in calls.c. A model is counted: by its connection, its bursts and buffers, and executions under way.
  * TRUST     As in calls.c. What a model may weigh is charged to its app before it is prepared.
  */
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "driver/buffer.h"
 #include "fmq/sys.h"
 #include "service/service.h"
 
@@ -31,13 +32,7 @@ void nnb__model_unref(struct nnb__model *m)
 	free(m);
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* Could its app ever have this besides the model? */
-static bool fits_beside(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
+bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
 {
 	const uint64_t *limits = m->app->service->limits;
 
@@ -48,7 +43,7 @@ enum nnb_status nnb__model_take(struct nnb__model *m, uint32_t pools, uint64_t b
 {
 	enum nnb_status status = nnb__take_pools(m->app, pools, bytes, reason);
 
-	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !fits_beside(m, pools, bytes))
+	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !nnb__model_fits(m, pools, bytes))
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 	return status;
 }
@@ -58,7 +53,7 @@ static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 {
 	const struct nnb__model *m = arg;
 
-	return fits_beside(m, pools, sum(bytes, m->frame_bytes));
+	return nnb__model_fits(m, pools, nnb__sum(bytes, m->frame_bytes));
 }
 
 static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
@@ -83,12 +78,8 @@ struct nnb__budget nnb__model_budget(struct nnb__model *m)
 	return (struct nnb__budget){ .take = budget_take, .give = budget_give, .ever = budget_ever, .arg = m };
 }
 
-/* The model of the id that comes next in the call, counted; NULL, and the call is answered. */
-struct nnb__model *nnb__call_model(struct nnb__channel *ch)
+struct nnb__model *nnb__model_get(struct nnb__connection *c, uint32_t id)
 {
-	struct nnb__connection *c = ch->connection;
-	uint32_t id = nnb__get_u32(&ch->in);
-	struct nnb_reason why = { "" };
 	struct nnb__model *m;
 
 	pthread_mutex_lock(&c->lock);
@@ -96,6 +87,15 @@ struct nnb__model *nnb__call_model(struct nnb__channel *ch)
 	if (m)
 		nnb__model_ref(m);
 	pthread_mutex_unlock(&c->lock);
+	return m;
+}
+
+struct nnb__model *nnb__call_model(struct nnb__channel *ch)
+{
+	uint32_t id = nnb__get_u32(&ch->in);
+	struct nnb__model *m = nnb__model_get(ch->connection, id);
+	struct nnb_reason why = { "" };
+
 	if (!m) {
 		nnb_because(&why, "there is no model %u", id);
 		nnb__call_answer(ch, NNB_STATUS_INVALID_ARGUMENT, &why);
@@ -110,7 +110,7 @@ uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n)
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		bytes = sum(bytes, pools[i].size);
+		bytes = nnb__sum(bytes, pools[i].size);
 	return bytes;
 }
 
@@ -151,14 +151,14 @@ static uint64_t temporaries(const struct nnb_model *m)
 		const struct nnb_operand *o = &m->operands[i];
 
 		if (o->lifetime == NNB_TEMPORARY && !nnb_operand_bytes(o->type, o->rank, o->dims, &n))
-			bytes = sum(bytes, n);
+			bytes = nnb__sum(bytes, n);
 	}
 	return bytes;
 }
 
 static uint64_t weight(const struct nnb_model *m)
 {
-	uint64_t bytes = sum(nnb__pools_bytes(m->pools, m->n_pools), m->n_values);
+	uint64_t bytes = nnb__sum(nnb__pools_bytes(m->pools, m->n_pools), m->n_values);
 
 	for (uint32_t i = 0; i < m->n_operands; i++) {
 		const struct nnb_operand *o = &m->operands[i];
@@ -168,7 +168,7 @@ static uint64_t weight(const struct nnb_model *m)
 			continue; /* not valid: it will be refused */
 		if (nnb_operand_bytes(o->type, o->rank, o->dims, &n))
 			n = UINT64_MAX;
-		bytes = sum(bytes, n);
+		bytes = nnb__sum(bytes, n);
 	}
 	return bytes;
 }
@@ -273,6 +273,7 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared
 	atomic_init(&m->refs, 1);
 	m->app = c->app;
 	m->prepared = prepared;
+	nnb__prepared_own(prepared, c->id);
 	m->low_power = nnb_prepared_how(prepared)->preference == 0;
 	m->id = nnb__new_id(c->service);
 	m->frame_bytes = temporaries(nnb_prepared_model(prepared));
@@ -304,7 +305,7 @@ static uint64_t cache_bytes(const struct nnb_cache *cache)
 		int fd = i < cache->n_model_files ? cache->model_files[i] : cache->data_files[i - cache->n_model_files];
 
 		if (!fstat(fd, &st) && st.st_size > 0)
-			bytes = sum(bytes, (uint64_t)st.st_size);
+			bytes = nnb__sum(bytes, (uint64_t)st.st_size);
 	}
 	return bytes;
 }

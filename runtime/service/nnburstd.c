@@ -59,8 +59,8 @@ static void usage(FILE *to)
 	      "  --memory BYTES       what all apps together may have of it (K, M, G); default: whatever there is\n"
 	      "  --plain-bursts       bursts keep no mappings\n"
 	      "  --cache-key FILE     seal compilation caches with the key in FILE, which is made if it is not there\n"
-	      "  --limit NAME=NUMBER  what an app may have: connections, channels, models, bursts, pools, async, or\n"
-	      "                       bytes (K, M, G); and what all have together: total-connections\n"
+	      "  --limit NAME=NUMBER  what an app may have: connections, channels, models, bursts, buffers, pools,\n"
+	      "                       async, or bytes (K, M, G); and what all have together: total-connections\n"
 	      "  --status             say what a running service holds, and for whom\n"
 	      "\n"
 	      "Exit status: 0 stopped, 2 wrong usage, 5 environment. nnburstd(8) has the rest.\n",
@@ -146,6 +146,7 @@ static bool limit(struct nnb_service_config *c, const char *text)
 		{ "channels", &c->limits.channels },
 		{ "models", &c->limits.models },
 		{ "bursts", &c->limits.bursts },
+		{ "buffers", &c->limits.buffers },
 		{ "pools", &c->limits.pools },
 		{ "async", &c->limits.async },
 		{ "total-connections", &c->connections },
@@ -433,6 +434,7 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 		{ "channels", n->all.channels, n->app.channels, n->limit.channels },
 		{ "models", n->all.models, n->app.models, n->limit.models },
 		{ "bursts", n->all.bursts, n->app.bursts, n->limit.bursts },
+		{ "buffers", n->all.buffers, n->app.buffers, n->limit.buffers },
 		{ "pools", n->all.pools, n->app.pools, n->limit.pools },
 		{ "bytes", n->all.bytes, n->app.bytes, n->limit.bytes },
 		{ "async", n->all.executions_under_way, n->app.executions_under_way, n->limit.executions_under_way },

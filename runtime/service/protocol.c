@@ -154,6 +154,22 @@ void nnb__put_memory(struct nnb__message *m, const struct nnb_memory *memory)
 		nnb__put_fd(m, memory->fds[i]);
 }
 
+void nnb__put_dims(struct nnb__message *m, uint32_t rank, const uint32_t *dims)
+{
+	nnb__put_u32(m, rank);
+	nnb__put(m, dims, rank * sizeof(dims[0]));
+}
+
+void nnb__put_roles(struct nnb__message *m, const struct nnb_buffer_role *roles, uint32_t n)
+{
+	nnb__put_u32(m, n);
+	for (uint32_t i = 0; i < n; i++) {
+		nnb__put_u32(m, roles[i].model);
+		nnb__put_u32(m, roles[i].index);
+		nnb__put(m, &roles[i].frequency, sizeof(roles[i].frequency));
+	}
+}
+
 static void put_arguments(struct nnb__message *m, const struct nnb_argument *a, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++, a++) {
@@ -161,8 +177,7 @@ static void put_arguments(struct nnb__message *m, const struct nnb_argument *a, 
 		nnb__put_u32(m, a->location.pool);
 		nnb__put_u32(m, a->location.offset);
 		nnb__put_u32(m, a->location.length);
-		nnb__put_u32(m, a->rank);
-		nnb__put(m, a->dims, a->rank * sizeof(a->dims[0]));
+		nnb__put_dims(m, a->rank, a->dims);
 	}
 }
 
@@ -191,8 +206,7 @@ void nnb__put_result(struct nnb__message *m, const struct nnb_result *r)
 	nnb__put_u32(m, r->n_shapes);
 	for (uint32_t i = 0; i < r->n_shapes; i++) {
 		nnb__put_u32(m, r->shapes[i].sufficient);
-		nnb__put_u32(m, r->shapes[i].rank);
-		nnb__put(m, r->shapes[i].dims, r->shapes[i].rank * sizeof(r->shapes[i].dims[0]));
+		nnb__put_dims(m, r->shapes[i].rank, r->shapes[i].dims);
 	}
 }
 
@@ -275,6 +289,40 @@ void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret)
 	*ret = memory;
 }
 
+uint32_t nnb__get_dims(struct nnb__message *m, uint32_t dims[NNB_RANK_MAX])
+{
+	uint32_t rank = nnb__get_u32(m);
+
+	if (rank > NNB_RANK_MAX) {
+		m->failed = true;
+		return 0;
+	}
+	nnb__get(m, dims, rank * sizeof(dims[0]));
+	return rank;
+}
+
+bool nnb__get_roles(struct nnb__message *m, struct nnb_buffer_role **ret, uint32_t *ret_n)
+{
+	uint32_t n = nnb__get_u32(m);
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (n > NNB_BUFFER_ROLES_MAX)
+		m->failed = true;
+	if (!n || !nnb__holds(m, n, 3 * sizeof(uint32_t)))
+		return true;
+	*ret = calloc(n, sizeof(**ret));
+	if (!*ret)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		(*ret)[i].model = nnb__get_u32(m);
+		(*ret)[i].index = nnb__get_u32(m);
+		nnb__get(m, &(*ret)[i].frequency, sizeof((*ret)[i].frequency));
+	}
+	*ret_n = n;
+	return true;
+}
+
 bool nnb__holds(struct nnb__message *m, uint64_t n, size_t least)
 {
 	if (n > (m->bytes - m->at) / least)
@@ -293,11 +341,7 @@ static void get_argument(struct nnb__message *m, struct nnb_argument *ret)
 	ret->location.pool = nnb__get_u32(m);
 	ret->location.offset = nnb__get_u32(m);
 	ret->location.length = nnb__get_u32(m);
-	ret->rank = nnb__get_u32(m);
-	if (ret->rank > NNB_RANK_MAX)
-		m->failed = true;
-	else
-		nnb__get(m, ret->dims, ret->rank * sizeof(ret->dims[0]));
+	ret->rank = nnb__get_dims(m, ret->dims);
 }
 
 bool nnb__get_request(struct nnb__message *m, uint32_t most, struct nnb__request *ret)
@@ -359,11 +403,7 @@ void nnb__get_result(struct nnb__message *m, struct nnb_result *ret, uint32_t ro
 		struct nnb_output_shape *s = ret->shapes ? &ret->shapes[i] : &unwanted;
 
 		s->sufficient = nnb__get_u32(m);
-		s->rank = nnb__get_u32(m);
-		if (s->rank > NNB_RANK_MAX)
-			m->failed = true;
-		else
-			nnb__get(m, s->dims, s->rank * sizeof(s->dims[0]));
+		s->rank = nnb__get_dims(m, s->dims);
 	}
 	if (m->failed) {
 		ret->n_shapes = 0;

@@ -17,7 +17,7 @@
 #include "nnb/client.h"
 
 enum {
-	NNB__PROTOCOL = 2,           /* its version */
+	NNB__PROTOCOL = 3,           /* its version */
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
@@ -45,9 +45,13 @@ enum nnb__type {
 	NNB__EXECUTE_FENCED, /* model's id, measure, terms, request, duration u64, n u32, serial u64; n fences -> ; a fence */
 	NNB__TIMES,          /* model's id -> floor, estimate, step u64 */
 	NNB__APPS,           /* -> n u32, n struct nnb_app_counts */
+	NNB__BUFFER, /* rank u32, dims; n u32, models' ids; input roles, output roles, each n u32, n roles -> id u32, token u64 */
+	NNB__BUFFER_FREE,  /* buffer's id -> */
+	NNB__BUFFER_WRITE, /* buffer's id, rank u32, dims, a memory -> */
+	NNB__BUFFER_READ,  /* buffer's id, a memory -> */
 
 	/* from the service */
-	NNB__DONE = 32, /* on the events' socket: serial u64, result. No answer */
+	NNB__DONE = 48, /* on the events' socket: serial u64, result. No answer */
 	NNB__MEMORIES,  /* on a burst's: n u32, slots -> n memories */
 	NNB__FENCED, /* on the events' socket: serial u64, status u32, two timings. No answer. Then the fence is signalled */
 
@@ -82,6 +86,8 @@ void nnb__put_u64(struct nnb__message *m, uint64_t n);
 void nnb__put_text(struct nnb__message *m, const char *text);
 void nnb__put_fd(struct nnb__message *m, int fd);
 void nnb__put_memory(struct nnb__message *m, const struct nnb_memory *memory);
+void nnb__put_dims(struct nnb__message *m, uint32_t rank, const uint32_t *dims);
+void nnb__put_roles(struct nnb__message *m, const struct nnb_buffer_role *roles, uint32_t n);
 void nnb__put_request(struct nnb__message *m, const struct nnb_call *call);
 void nnb__put_terms(struct nnb__message *m, const struct nnb_terms *terms);
 void nnb__put_result(struct nnb__message *m, const struct nnb_result *result);
@@ -94,6 +100,9 @@ uint64_t nnb__get_u64(struct nnb__message *m);
 void nnb__get_text(struct nnb__message *m, char *to, size_t room);    /* cut off at its room; always terminated */
 int nnb__get_fd(struct nnb__message *m);                              /* taken: the caller's; -1: there is none */
 void nnb__get_memory(struct nnb__message *m, struct nnb_memory *ret); /* the caller's; perhaps not canonical */
+uint32_t nnb__get_dims(struct nnb__message *m, uint32_t dims[NNB_RANK_MAX]); /* their number */
+/* At most NNB_BUFFER_ROLES_MAX of them, *ret owned (free); NULL: none, or failed. False: there is no memory for them. */
+bool nnb__get_roles(struct nnb__message *m, struct nnb_buffer_role **ret, uint32_t *ret_n);
 /* @least bytes for each of @n things are still to come? Or else failed. */
 bool nnb__holds(struct nnb__message *m, uint64_t n, size_t least);
 /* All of it was taken, fds and all, and nothing was missing. */

@@ -39,6 +39,7 @@ static const struct {
 	[NNB__CHANNELS] = { "channels", 64 },
 	[NNB__MODELS] = { "models", 64 },
 	[NNB__BURSTS] = { "bursts", 256 },
+	[NNB__BUFFERS] = { "buffers", 1024 },
 	[NNB__POOLS] = { "pools", 4096 },
 	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30 },
 	[NNB__ASYNC] = { "asynchronous executions", 64 },
@@ -194,8 +195,21 @@ uint32_t nnb__apps(struct nnb_service *s, struct nnb__app *only, struct nnb_app_
 	return n;
 }
 
+static bool is_connection(const struct nnb_service *s, uint32_t id)
+{
+	const struct nnb__connection *c = s->connections;
+
+	while (c && c->id != id)
+		c = c->next;
+	return c != NULL;
+}
+
+/* Its id says whose buffers are: no other connection may have it, however many ids there have been since. */
 static void enlist(struct nnb_service *s, struct nnb__connection *c)
 {
+	do
+		c->id = nnb__new_id(s);
+	while (is_connection(s, c->id));
 	c->next = s->connections;
 	c->from = &s->connections;
 	if (c->next)
@@ -373,6 +387,7 @@ static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
 		[NNB__CHANNELS] = c->limits.channels,
 		[NNB__MODELS] = c->limits.models,
 		[NNB__BURSTS] = c->limits.bursts,
+		[NNB__BUFFERS] = c->limits.buffers,
 		[NNB__POOLS] = c->limits.pools,
 		[NNB__BYTES] = c->limits.bytes,
 		[NNB__ASYNC] = c->limits.async,

@@ -2,7 +2,8 @@
  * service.h -- inside of the service: apps and what they hold, connections, models, bursts.
  *
  * service.c listens and keeps the apps; connection.c is the life of a connection and its channels; calls.c, models.c,
- * executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to the client.
+ * buffers.c, executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to
+ * the client.
  */
 #ifndef NNB_SERVICE_SERVICE_H
 #define NNB_SERVICE_SERVICE_H
@@ -21,6 +22,7 @@ enum nnb__resource {
 	NNB__CHANNELS,
 	NNB__MODELS,
 	NNB__BURSTS,
+	NNB__BUFFERS,
 	NNB__POOLS,
 	NNB__BYTES,
 	NNB__ASYNC,
@@ -81,6 +83,12 @@ enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t b
 /* The same as what keepers of pools ask; its arg is the app. */
 struct nnb__budget nnb__budget_of(struct nnb__app *app);
 
+/* UINT64_MAX: as much or more. */
+static inline uint64_t nnb__sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* An id nobody has been given lately: the instance number in its high 12 bits. Never 0. */
 uint32_t nnb__new_id(struct nnb_service *service);
 
@@ -112,6 +120,8 @@ void nnb__model_unref(struct nnb__model *model);
  * RESOURCE_EXHAUSTED_PERSISTENT.
  */
 enum nnb_status nnb__model_take(struct nnb__model *model, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
+/* Could its app ever have this besides the model? */
+bool nnb__model_fits(const struct nnb__model *model, uint32_t pools, uint64_t bytes);
 struct nnb__budget nnb__model_budget(struct nnb__model *model);
 
 /* ---- bursts: counted likewise ---- */
@@ -138,7 +148,7 @@ void nnb__burst_hang_up(struct nnb__burst *burst);
 
 /* ---- connections ---- */
 
-/* A list by id, of models or bursts. */
+/* A list by id, of models, bursts or buffers. */
 struct nnb__table {
 	struct nnb__map by_id;
 	void **items;
@@ -165,7 +175,7 @@ struct nnb__connection {
 	struct nnb__channel *channels;
 	uint32_t n_channels, n_async;   /* those that are about to end, too */
 	struct nnb__fenced *signalling; /* about to signal their fences */
-	struct nnb__table models, bursts;
+	struct nnb__table models, bursts, buffers;
 };
 
 struct nnb__channel {
@@ -173,9 +183,9 @@ struct nnb__channel {
 	struct nnb__connection *connection;
 	int sock;
 	struct nnb__message in, out;
-	uint32_t made_model, made_burst; /* by the call under way; 0: none */
-	int made_fence;                  /* likewise, for its answer; -1: none */
-	bool will_tell;                  /* it was promised that the client will be told */
+	uint32_t made_model, made_burst, made_buffer; /* by the call under way; 0: none */
+	int made_fence;                               /* likewise, for its answer; -1: none */
+	bool will_tell;                               /* it was promised that the client will be told */
 };
 
 /* Serve who is at the other end of @sock, which is taken, on a thread of its own. */
@@ -210,7 +220,10 @@ enum nnb_status nnb__status_for(const struct nnb__connection *connection, enum n
 void nnb__call_answer(struct nnb__channel *channel, enum nnb_status status, const struct nnb_reason *why);
 void nnb__call_malformed(struct nnb__channel *channel);
 
-/* The model of the id that comes next in the call, counted; NULL, and the call is answered. */
+/* The model of this id, counted; NULL: the client has none. */
+struct nnb__model *nnb__model_get(struct nnb__connection *connection, uint32_t id);
+
+/* That of the id that comes next in the call; NULL, and the call is answered. */
 struct nnb__model *nnb__call_model(struct nnb__channel *channel);
 
 /* models.c */
@@ -221,6 +234,16 @@ void nnb__call_release(struct nnb__channel *channel);
 void nnb__model_drop(struct nnb__connection *connection, uint32_t id);
 uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n); /* UINT64_MAX: more than that */
 
+/* ---- buffers: what they hold of their app is given back when their last use is over ---- */
+
+/* buffers.c */
+void nnb__call_buffer(struct nnb__channel *channel);
+void nnb__call_buffer_free(struct nnb__channel *channel);
+void nnb__call_buffer_write(struct nnb__channel *channel);
+void nnb__call_buffer_read(struct nnb__channel *channel);
+void nnb__buffer_drop(struct nnb__connection *connection, uint32_t id);
+void nnb__buffers_drop(struct nnb__table *taken); /* all; the connection has ended */
+
 /* ---- executions by call ---- */
 
 /* One execution, from the call to its result. */
@@ -228,6 +251,8 @@ struct nnb__job {
 	struct nnb__connection *connection;
 	struct nnb__model *model;
 	struct nnb__request request;
+	struct nnb_buffer *
+		*held; /* of one that is not waited for: what its pools are (nnb__buffers_hold). NULL: look */
 	struct nnb_terms terms;
 	struct nnb_result result; /* owns its shapes */
 	bool measure;
@@ -239,9 +264,13 @@ struct nnb__job {
 /* Take the call apart as far as its request. False, and the call is answered. */
 bool nnb__job_of(struct nnb__channel *channel, struct nnb__job *ret);
 void nnb__job_fini(struct nnb__job *job);
+void nnb__job_forget(struct nnb__job *job); /* its request */
 
 /* Is there any point in beginning? (nnb__admit) */
 enum nnb_status nnb__job_admit(struct nnb__job *job, struct nnb_reason *why);
+
+/* It is valid, and is not executed after all: its outputs in buffers are uninitialised. */
+void nnb__job_fail(struct nnb__job *job);
 
 /* Map its pools, run it on a lane, unmap them: job->result. */
 void nnb__job_execute(struct nnb__job *job, struct nnb_reason *why);

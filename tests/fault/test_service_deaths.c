@@ -220,6 +220,29 @@ static void executing_by_burst(const char *socket_path)
 	nnb_burst_execute(d.burst, &d.io[0].call, NULL, NULL);
 }
 
+/* Into a buffer, out of it, and it is gone. */
+static void go_through_a_buffer(struct doomed *d)
+{
+	static const struct nnb_buffer_role first = { 0, 0, 1 };
+	const struct nnb_buffer_desc desc = { .inputs = &first, .outputs = &first, .n_inputs = 1, .n_outputs = 1 };
+	struct nnb_remote_buffer *b;
+	struct nnb_pool *pools[2] = { d->io[0].pool };
+	struct nnb_argument kept;
+	struct nnb_call call = d->io[0].call;
+
+	must(nnb_remote_buffer_new(&b, d->client, &d->remote, 1, &desc, false, NULL) == NNB_STATUS_NONE);
+	pools[1] = nnb_remote_buffer_pool(b);
+	kept = nnb_remote_buffer_argument(b, 1);
+	call.pools = pools;
+	call.n_pools = 2;
+	call.outputs = &kept;
+	must(nnb_burst_execute(d->burst, &call, NULL, NULL) == NNB_STATUS_NONE);
+	call.outputs = d->io[0].call.outputs;
+	call.inputs = &kept;
+	must(nnb_remote_execute(d->remote, &call, NULL, NULL) == NNB_STATUS_NONE);
+	nnb_remote_buffer_free(b);
+}
+
 /* Where a child dies that does all it can as fast as it can: anywhere. */
 static void busy(const char *socket_path)
 {
@@ -233,6 +256,7 @@ static void busy(const char *socket_path)
 			must(nnb_remote_execute(d.remote, &d.io[i % 3].call, NULL, NULL) == NNB_STATUS_NONE);
 			must(!nnb_remote_execute_async(d.remote, &d.io[i % 3].call, not_told, NULL, NULL));
 			launch_fenced(&d, i % 3, -1);
+			go_through_a_buffer(&d);
 		}
 		for (int i = 0; i < 3; i++)
 			io_fini(&d.io[i]);

@@ -41,8 +41,12 @@ enum {
 	EXECUTE_FENCED,
 	TIMES,
 	APPS,
-	LAST_CALL = APPS,
-	DONE = 32,
+	BUFFER,
+	BUFFER_FREE,
+	BUFFER_WRITE,
+	BUFFER_READ,
+	LAST_CALL = BUFFER_READ,
+	DONE = 48,
 	MEMORIES,
 	FENCED,
 	ANSWER = 64,
@@ -180,8 +184,8 @@ static int receive(int sock, uint8_t *buf, size_t room, int timeout_ms)
 	return n >= (ssize_t)sizeof(struct header) ? (int)n : -1; /* fds that came along are the kernel's to close */
 }
 
-/* Wait for an answer: its status, and the u32 behind its reason; -1: there was none. */
-static int answer(int sock, uint32_t *ret, int timeout_ms)
+/* Wait for an answer: its status, and the @room bytes behind its reason; -1: there was none. */
+static int answer_with(int sock, void *ret, size_t room, int timeout_ms)
 {
 	static _Thread_local uint8_t buf[BODY_MAX + sizeof(struct header)];
 	int n = receive(sock, buf, sizeof(buf), timeout_ms);
@@ -191,9 +195,14 @@ static int answer(int sock, uint32_t *ret, int timeout_ms)
 		return -1;
 	memcpy(&status, buf + sizeof(struct header), sizeof(status));
 	memcpy(&text, buf + sizeof(struct header) + 4, sizeof(text));
-	if (ret && n >= (int)(sizeof(struct header) + 12 + text))
-		memcpy(ret, buf + sizeof(struct header) + 8 + text, sizeof(*ret));
+	if (room && n >= (int)(sizeof(struct header) + 8 + text + room))
+		memcpy(ret, buf + sizeof(struct header) + 8 + text, room);
 	return (int)status;
+}
+
+static int answer(int sock, int timeout_ms)
+{
+	return answer_with(sock, NULL, 0, timeout_ms);
 }
 
 /* ---- a client ---- */
@@ -206,13 +215,14 @@ struct evil {
 	int life, events, line;
 	int channels[SOCKETS_MAX];
 	unsigned n_channels;
-	uint32_t model_id, burst_id;
+	uint32_t model_id, burst_id, buffer_id;
+	uint64_t token;
 	struct nnb_model *model;
 	uint8_t *form;
 	size_t form_bytes;
-	struct nnb_memory pool, cut; /* cut: of a file that may be cut short */
-	int fences[4];               /* signalled, pending, failed, and none */
-	unsigned n_fences;           /* of these, that the next one waits for */
+	struct nnb_memory pool, half, cut; /* half: what a buffer holds; cut: of a file that may be cut short */
+	int fences[4];                     /* signalled, pending, failed, and none */
+	unsigned n_fences;                 /* of these, that the next one waits for */
 	uint64_t deadline_ns;
 	struct nnb_fmq *request, *result;
 	struct raw raw_request, raw_result;
@@ -233,6 +243,7 @@ static void evil_init(struct evil *e, const char *socket_path, uint64_t seed)
 	e->model = vector_model(NNB_ADD, N, 1);
 	must(nnb_model_encode(e->model, &e->form, &e->form_bytes) == 0);
 	must(nnb_memory_ashmem(&e->pool, (uint64_t)N * 8) == 0);
+	must(nnb_memory_ashmem(&e->half, (uint64_t)N * 4) == 0);
 	must(ftruncate(fd, (off_t)N * 8) == 0);
 	must(nnb_memory_mmap_fd(&e->cut, fd, (uint64_t)N * 8, PROT_READ | PROT_WRITE, 0) == 0);
 	for (int i = 0; i < 3; i++)
@@ -268,7 +279,7 @@ static int introduce(struct evil *e)
 	if (e->life < 0 || !pair(ends))
 		return -1;
 	begin(&e->out, HELLO);
-	put_u32(&e->out, 2);
+	put_u32(&e->out, 3);
 	put_u32(&e->out, NNB_HAL_1_3);
 	put_text(&e->out, "evil");
 	put_fd(&e->out, ends[1]);
@@ -277,7 +288,7 @@ static int introduce(struct evil *e)
 	if (e->events >= 0)
 		close(e->events);
 	e->events = ends[0];
-	status = answer(e->life, NULL, e->patience);
+	status = answer(e->life, e->patience);
 	return status;
 }
 
@@ -293,7 +304,7 @@ static int offer_channel(struct evil *e, int fd)
 	send_out(e->life, &e->out);
 	if (fd < 0)
 		close(ends[1]);
-	status = answer(e->life, NULL, e->patience);
+	status = answer(e->life, e->patience);
 	if (fd < 0 && !status && e->n_channels < SOCKETS_MAX)
 		e->channels[e->n_channels++] = ends[0];
 	else if (fd < 0)
@@ -322,17 +333,40 @@ static void put_cache(struct evil *e, bool cache)
 		put_fd(&e->out, e->cut.fds[0]);
 }
 
+static void put_token(struct evil *e)
+{
+	struct nnb_memory memory;
+
+	nnb_memory_token(&memory, e->token);
+	put_memory(&e->out, &memory);
+}
+
+/* Once there is a token, sometimes into or out of that buffer. */
 static void put_request(struct evil *e, bool cut)
 {
-	const uint32_t words[] = { e->model_id, 0 }, counts[] = { 1, 1, 1 };
+	uint64_t kept = e->token ? next_random(&e->seed) % 4 : 0; /* 1: the input, 2: the output */
+	const uint32_t words[] = { e->model_id, 0 }, counts[] = { 1, 1, 1 + (kept > 0) };
 
 	put(&e->out, words, sizeof(words));
 	put_u64(&e->out, e->deadline_ns);
 	put_u64(&e->out, 0);
 	put(&e->out, counts, sizeof(counts));
-	put_argument(&e->out, 0, 0, N * 4);
-	put_argument(&e->out, 0, N * 4, N * 4);
+	put_argument(&e->out, kept == 1, 0, kept == 1 ? 0 : N * 4);
+	put_argument(&e->out, kept == 2, kept == 2 ? 0 : N * 4, kept == 2 ? 0 : N * 4);
 	put_memory(&e->out, cut ? &e->cut : &e->pool);
+	if (kept)
+		put_token(e);
+}
+
+/* A role, so many times; where that cannot be, once. */
+static void put_roles(struct evil *e, uint32_t n, uint32_t model, uint32_t index, float frequency)
+{
+	put_u32(&e->out, n);
+	for (uint32_t i = 0; i < (n > 4096 ? 1 : n); i++) {
+		put_u32(&e->out, model);
+		put_u32(&e->out, index);
+		put(&e->out, &frequency, sizeof(frequency));
+	}
 }
 
 /* New queues, so that nothing is left in them. */
@@ -403,6 +437,24 @@ static void make_call(struct evil *e, uint16_t type)
 		e->line = ends[0];
 		put_fd(&e->out, ends[1]);
 		break;
+	case BUFFER:
+		put_u32(&e->out, 1);
+		put_u32(&e->out, N);
+		put_u32(&e->out, 1);
+		put_u32(&e->out, e->model_id);
+		put_roles(e, 1, 0, 0, 1);
+		put_roles(e, 1, 0, 0, 0.5F);
+		break;
+	case BUFFER_FREE:
+		put_u32(&e->out, e->buffer_id);
+		break;
+	case BUFFER_WRITE:
+	case BUFFER_READ:
+		put_u32(&e->out, e->buffer_id);
+		if (type == BUFFER_WRITE)
+			put_u32(&e->out, 0);
+		put_memory(&e->out, &e->half);
+		break;
 	case CLOSE:
 	case FREE:
 		put_u32(&e->out, e->burst_id);
@@ -424,17 +476,24 @@ static void call_sent(struct evil *e, uint16_t type)
 /* A right call, and its answer. */
 static int call(struct evil *e, uint16_t type, int timeout_ms)
 {
-	uint32_t id = 0;
+	struct {
+		uint32_t id;
+		uint8_t token[8];
+	} made = { 0 };
 	int status;
 
 	make_call(e, type);
 	send_out(e->channels[0], &e->out);
 	call_sent(e, type);
-	status = answer(e->channels[0], &id, timeout_ms);
+	status = answer_with(e->channels[0], &made, type == BUFFER ? sizeof(made) : sizeof(made.id), timeout_ms);
 	if (!status && (type == PREPARE || type == FROM_CACHE))
-		e->model_id = id;
+		e->model_id = made.id;
 	if (!status && type == BURST)
-		e->burst_id = id;
+		e->burst_id = made.id;
+	if (!status && type == BUFFER) {
+		e->buffer_id = made.id;
+		memcpy(&e->token, made.token, sizeof(e->token));
+	}
 	return status;
 }
 
@@ -723,7 +782,7 @@ static void offers_what_is_no_channel(struct evil *e)
 		begin(&e->out, CHANNEL);
 		put_fd(&e->out, fd);
 		send_out(ours, &e->out);
-		answer(ours, NULL, SOON);
+		answer(ours, SOON);
 		close(fd);
 		close(ours);
 	}
@@ -741,7 +800,7 @@ static void asks_who_it_talks_to(struct evil *e)
 	make_call(e, COUNTS);
 	for (int i = 0; i < 200; i++) {
 		must(send_out(ends[0], &e->out));
-		must(answer(ends[0], NULL, PROMPT) == 0);
+		must(answer(ends[0], PROMPT) == 0);
 	}
 }
 
@@ -795,7 +854,7 @@ static void leaves_what_takes_long_to_close(struct evil *e)
 		put_fd(&e->out, ends[1]);
 		send_out(e->life, &e->out);
 		close_beside(ends[1]);
-		must(answer(e->life, NULL, PROMPT) == 0);
+		must(answer(e->life, PROMPT) == 0);
 	}
 }
 
@@ -915,6 +974,11 @@ static void floods_bursts(struct evil *e)
 	floods(e, BURST, 256);
 }
 
+static void floods_buffers(struct evil *e)
+{
+	floods(e, BUFFER, 1024);
+}
+
 static void floods_connections(struct evil *e)
 {
 	int fds[400];
@@ -940,10 +1004,10 @@ static void *take_what_comes(void *arg)
 
 	must(o);
 	for (uint32_t i = 0; !atomic_load(&t->enough); i++) {
-		begin(o, i % 2 ? CLOSE : RELEASE);
+		begin(o, (const uint16_t[]){ CLOSE, RELEASE, BUFFER_FREE }[i % 3]);
 		put_u32(o, atomic_load(&t->id) + i % 8);
 		send_out(t->channel, o);
-		answer(t->channel, NULL, PROMPT);
+		answer(t->channel, PROMPT);
 	}
 	free(o);
 	return NULL;
@@ -957,12 +1021,213 @@ static void steals_what_another_channel_makes(struct evil *e)
 	thief.channel = e->channels[1];
 	must(pthread_create(&thief.thread, NULL, take_what_comes, &thief) == 0);
 	for (int i = 0; i < 300; i++) {
-		if (call(e, PREPARE, PROMPT) == 0)
+		if (call(e, PREPARE, PROMPT) == 0) {
 			call(e, BURST, PROMPT);
-		atomic_store(&thief.id, e->burst_id);
+			if (call(e, BUFFER, PROMPT) == 0)
+				call(e, BUFFER_WRITE, PROMPT);
+			call(e, EXECUTE, PROMPT);
+		}
+		atomic_store(&thief.id, i % 2 ? e->burst_id : e->buffer_id);
 	}
 	atomic_store(&thief.enough, true);
 	pthread_join(thief.thread, NULL);
+}
+
+static const struct wish {
+	uint32_t rank, n_models, n_roles, model, index;
+	float frequency;
+	bool more_bytes, more_fds;
+} wishes[] = {
+	{ 9, 1, 1, 0, 0, 1 },
+	{ UINT32_MAX, 1, 1, 0, 0, 1 },
+	{ 1, 0, 1, 0, 0, 1 },
+	{ 1, 2049, 1, 0, 0, 1 },
+	{ 1, UINT32_MAX, 1, 0, 0, 1 },
+	{ 1, 1, 0, 0, 0, 1 },
+	{ 1, 1, 2, 0, 0, 1 },
+	{ 1, 1, 1025, 0, 0, 1 },
+	{ 1, 1, UINT32_MAX, 0, 0, 1 },
+	{ 1, 1, 1, 1, 0, 1 },
+	{ 1, 1, 1, UINT32_MAX, 0, 1 },
+	{ 1, 1, 1, 0, 1, 1 },
+	{ 1, 1, 1, 0, UINT32_MAX, 1 },
+	{ 1, 1, 1, 0, 0, 0 },
+	{ 1, 1, 1, 0, 0, -0.5F },
+	{ 1, 1, 1, 0, 0, 10 },
+	{ 1, 1, 1, 0, 0, __builtin_nanf("") },
+	{ 1, 1, 1, 0, 0, 1, .more_bytes = true },
+	{ 1, 1, 1, 0, 0, 1, .more_fds = true },
+	{ 2, 1, 1, 0, 0, 1 },
+};
+
+/* The channel goes on. */
+static void wishes_for_what_cannot_be(struct evil *e)
+{
+	for (size_t i = 0; i < N_OF(wishes); i++) {
+		const struct wish *w = &wishes[i];
+
+		begin(&e->out, BUFFER);
+		put_u32(&e->out, w->rank);
+		for (uint32_t d = 0; d < (w->rank > 16 ? 1 : w->rank); d++)
+			put_u32(&e->out, N);
+		put_u32(&e->out, w->n_models);
+		for (uint32_t k = 0; k < (w->n_models > 4096 ? 1 : w->n_models); k++)
+			put_u32(&e->out, e->model_id);
+		put_roles(e, w->n_roles, w->model, w->index, w->frequency);
+		put_roles(e, 0, 0, 0, 0);
+		if (w->more_bytes)
+			put_u32(&e->out, 0);
+		if (w->more_fds)
+			put_fd(&e->out, e->pool.fds[0]);
+		must(send_out(e->channels[0], &e->out));
+		must(answer(e->channels[0], PROMPT) == NNB_STATUS_INVALID_ARGUMENT);
+	}
+	must(call(e, BUFFER, PROMPT) == NNB_STATUS_NONE);
+}
+
+static const struct odd_copy {
+	uint32_t id, rank; /* id: added to the right one */
+	const char *kind;
+	uint64_t size; /* added likewise */
+	uint32_t n_fds, n_ints;
+	bool more_bytes, no_fd;
+} odd_copies[] = {
+	{ 1, 0, "ashmem", 0, 1, 0 },
+	{ UINT32_MAX, 0, "ashmem", 0, 1, 0 },
+	{ 0, 9, "ashmem", 0, 1, 0 },
+	{ 0, UINT32_MAX, "ashmem", 0, 1, 0 },
+	{ 0, 0, "ashmem", 1, 1, 0 },
+	{ 0, 0, "ashmem", UINT64_MAX, 1, 0 },
+	{ 0, 0, "ashmem", 0, 2, 0 },
+	{ 0, 0, "ashmem", 0, 3, 0 },
+	{ 0, 0, "ashmem", 0, 0, 0 },
+	{ 0, 0, "ashmem", 0, 1, 9 },
+	{ 0, 0, "ashmem", 0, 1, UINT32_MAX },
+	{ 0, 0, "ashmem", 0, UINT32_MAX, 0 },
+	{ 0, 0, "ashmem", 0, 1, 0, .more_bytes = true },
+	{ 0, 0, "ashmem", 0, 1, 0, .no_fd = true },
+	{ 0, 0, "mmap_fd", 0, 1, 2 },
+	{ 0, 0, "token", 0, 0, 2 },
+	{ 0, 0, "hardware_buffer", 0, 1, 5 },
+	{ 0, 0, "", 0, 1, 0 },
+	{ 0, 0, "123456789 123456789 123456789 12", 0, 1, 0 },
+};
+
+static void put_odd_copy(struct evil *e, const struct odd_copy *c, uint16_t type)
+{
+	char name[NNB_MEMORY_NAME] = "";
+
+	memcpy(name, c->kind, strnlen(c->kind, sizeof(name)));
+	begin(&e->out, type);
+	put_u32(&e->out, e->buffer_id + c->id);
+	for (uint32_t i = 0; type == BUFFER_WRITE && i < 1 + (c->rank > 16 ? 1 : c->rank); i++)
+		put_u32(&e->out, i ? N : c->rank);
+	put(&e->out, name, sizeof(name));
+	put_u64(&e->out, e->half.size + c->size);
+	put_u32(&e->out, c->n_fds);
+	put_u32(&e->out, c->n_ints);
+	for (uint32_t i = 0; i < c->n_ints % 16; i++)
+		put_u32(&e->out, i);
+	for (uint32_t i = 0; i < c->n_fds % 16 && !c->no_fd; i++)
+		put_fd(&e->out, e->half.fds[0]);
+	if (c->more_bytes)
+		put_u32(&e->out, 0);
+}
+
+static void copies_what_cannot_be(struct evil *e)
+{
+	must(call(e, BUFFER, PROMPT) == NNB_STATUS_NONE);
+	for (size_t i = 0; i < 2 * N_OF(odd_copies); i++) {
+		const struct odd_copy *c = &odd_copies[i / 2];
+
+		if (i % 2 && c->rank) /* who reads has none */
+			continue;
+		must(call(e, BUFFER_WRITE, PROMPT) == NNB_STATUS_NONE);
+		put_odd_copy(e, c, i % 2 ? BUFFER_READ : BUFFER_WRITE);
+		must(send_out(e->channels[0], &e->out));
+		must(answer(e->channels[0], PROMPT) > 0);
+	}
+	must(call(e, BUFFER_WRITE, PROMPT) == NNB_STATUS_NONE);
+	must(call(e, BUFFER_READ, PROMPT) == NNB_STATUS_NONE);
+}
+
+static void copies_fds_of_any_kind(struct evil *e)
+{
+	const struct nnb_memory right = e->half;
+
+	must(call(e, BUFFER, PROMPT) == NNB_STATUS_NONE);
+	for (int i = 0; i < 200; i++) {
+		e->half.fds[0] = odd_fd(e);
+		strcpy(e->half.name, i % 2 ? "mmap_fd" : "ashmem");
+		e->half.n_ints = i % 2 ? 3 : 0;
+		e->half.ints[0] = PROT_READ | PROT_WRITE;
+		must(call(e, i % 4 < 2 ? BUFFER_WRITE : BUFFER_READ, PROMPT) >= 0);
+		close(e->half.fds[0]);
+	}
+	e->half = right;
+	must(call(e, BUFFER_WRITE, PROMPT) == NNB_STATUS_NONE);
+}
+
+struct cutter {
+	int fd;
+	atomic_bool enough;
+	pthread_t thread;
+};
+
+static void *cut_and_grow(void *arg)
+{
+	struct cutter *c = arg;
+
+	while (!atomic_load(&c->enough))
+		must(ftruncate(c->fd, 0) == 0 && ftruncate(c->fd, (off_t)N * 4) == 0);
+	return NULL;
+}
+
+static void cuts_short_what_is_copied(struct evil *e)
+{
+	struct cutter c = { .fd = e->cut.fds[0] };
+
+	must(ftruncate(c.fd, (off_t)N * 4) == 0);
+	nnb_memory_close(&e->half);
+	must(nnb_memory_mmap_fd(&e->half, c.fd, (uint64_t)N * 4, PROT_READ | PROT_WRITE, 0) == 0);
+	must(call(e, BUFFER, PROMPT) == NNB_STATUS_NONE);
+	must(call(e, BUFFER_WRITE, PROMPT) == NNB_STATUS_NONE);
+	must(pthread_create(&c.thread, NULL, cut_and_grow, &c) == 0);
+	for (int i = 0; i < 500; i++) {
+		int status = call(e, i % 2 ? BUFFER_READ : BUFFER_WRITE, PROMPT);
+
+		must(status == NNB_STATUS_NONE || status == NNB_STATUS_GENERAL_FAILURE);
+	}
+	atomic_store(&c.enough, true);
+	pthread_join(c.thread, NULL);
+	must(call(e, BUFFER_WRITE, PROMPT) == NNB_STATUS_NONE);
+}
+
+static struct nnb_service_counts counts_of(struct evil *e)
+{
+	struct nnb_service_counts counts = { 0 };
+
+	make_call(e, COUNTS);
+	must(send_out(e->channels[0], &e->out));
+	must(answer_with(e->channels[0], &counts, sizeof(counts), PROMPT) == NNB_STATUS_NONE);
+	return counts;
+}
+
+/* It will not hear what it has, and so it has nothing. */
+static void hears_no_answers(struct evil *e)
+{
+	uint64_t end = now_ns() + PATIENCE;
+
+	for (int i = 0; i < 10; i++) {
+		must(offer_channel(e, -1) == NNB_STATUS_NONE);
+		must(shutdown(e->channels[1], SHUT_RD) == 0);
+		make_call(e, BUFFER);
+		must(send_out(e->channels[1], &e->out));
+		while (counts_of(e).app.channels != 1)
+			must(now_ns() < end);
+		must(counts_of(e).app.buffers == 0);
+		close(e->channels[--e->n_channels]);
+	}
 }
 
 /* Whatever it is, it is looked at first. */
@@ -1067,6 +1332,12 @@ static const struct evil_scene {
 	{ "floods with channels", floods_channels },
 	{ "floods with models", floods_models },
 	{ "floods with bursts", floods_bursts },
+	{ "floods with buffers", floods_buffers },
+	{ "wishes for buffers that cannot be", wishes_for_what_cannot_be },
+	{ "copies what cannot be", copies_what_cannot_be },
+	{ "copies fds of any kind", copies_fds_of_any_kind },
+	{ "cuts short what is copied", cuts_short_what_is_copied },
+	{ "hears no answers", hears_no_answers },
 	{ "floods with connections", floods_connections },
 	{ "steals what another channel makes", steals_what_another_channel_makes },
 	{ "waits for what is no fence", waits_for_what_is_no_fence },
@@ -1197,7 +1468,7 @@ static void mutate_a_call(struct evil *e)
 	}
 	close(odd);
 	close(line);
-	answer(sock, NULL, chance(e, 3) ? SOON : 0);
+	answer(sock, chance(e, 3) ? SOON : 0);
 }
 
 static void call_rightly(struct evil *e)
@@ -1264,13 +1535,14 @@ static void write_noise(struct evil *e)
 static void execute_by_burst(struct evil *e)
 {
 	static const int32_t slots[] = { 0, 1, 2, 3, -1, INT32_MAX, INT32_MIN };
+	struct nnb_memory token;
 
 	if (!e->request)
 		return;
 	write_request(e, slots[chance(e, N_OF(slots))]);
 	if (chance(e, 4) == 0 || !asked(e, SOON))
 		return;
-	switch (chance(e, 5)) {
+	switch (chance(e, 6)) {
 	case 0:
 		tell(e, (uint32_t)chance(e, 4), &e->cut);
 		break;
@@ -1279,6 +1551,10 @@ static void execute_by_burst(struct evil *e)
 		break;
 	case 2:
 		send_noise(e);
+		break;
+	case 3:
+		nnb_memory_token(&token, e->token);
+		tell(e, 1, &token);
 		break;
 	default:
 		tell(e, 1, chance(e, 3) ? &e->pool : &e->cut);
@@ -1319,6 +1595,8 @@ static void start_over(struct evil *e)
 		call(e, PREPARE, e->patience);
 	if (chance(e, 6) && e->n_channels)
 		call(e, BURST, e->patience);
+	if (chance(e, 2) && e->n_channels)
+		call(e, BUFFER, e->patience);
 }
 
 static void hang_up(struct evil *e)
@@ -1383,7 +1661,7 @@ static void count_what_is_told(struct evil *e, const char *socket_path)
 			memset(e->out.body + 9 * 4, 0xff, 4); /* no value, which this input must have */
 		memcpy(e->out.body + e->out.n - sizeof(i), &i, sizeof(i));
 		send_out(e->channels[0], &e->out);
-		must(answer(e->channels[0], NULL, PROMPT) == (i % 4 ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT));
+		must(answer(e->channels[0], PROMPT) == (i % 4 ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT));
 	}
 	for (int i = 0; i < 32; i++) {
 		must(receive(e->events, buf, sizeof(buf), PROMPT) > (int)(sizeof(h) + sizeof(serial)));
@@ -1524,11 +1802,11 @@ static void expect_alone(struct good *g)
 			continue;
 		service_show(&g->s);
 		fail_msg("%u fds (%u), %u threads (%u), %u maps (%u); %d connections, %d channels, %d models, %d "
-		         "bursts, "
+		         "bursts, %d buffers, "
 		         "%d pools, %d executions",
 		         is.fds, g->at_rest.fds, is.threads, g->at_rest.threads, is.maps, g->at_rest.maps,
 		         (int)holds.connections, (int)holds.channels, (int)holds.models, (int)holds.bursts,
-		         (int)holds.pools, (int)holds.executions_under_way);
+		         (int)holds.buffers, (int)holds.pools, (int)holds.executions_under_way);
 	}
 }
 

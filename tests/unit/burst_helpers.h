@@ -338,6 +338,13 @@ static inline void desk_run(void *arg, const struct nnb_packet_request *request,
 	hand_over();
 }
 
+static inline void desk_forgo(void *arg, const struct nnb_packet_request *request)
+{
+	struct desk *d = arg;
+
+	d->inner.forgo(d->inner.arg, request);
+}
+
 static inline void desk_cancel(void *arg)
 {
 	struct desk *d = arg;
@@ -381,6 +388,7 @@ static inline struct nnb_burst_executor desk_executor(struct desk *d)
 		                            .add = desk_add,
 		                            .remove = desk_remove,
 		                            .admit = desk_admit,
+		                            .forgo = desk_forgo,
 		                            .execute = desk_run,
 		                            .cancel = desk_cancel,
 		                            .free = desk_forget };

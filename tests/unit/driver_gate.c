@@ -1,11 +1,13 @@
 /*
- * driver_gate.c -- the xnnpack driver behind a gate: a test says when executions and preparations go on, and sees
- * what the service holds.
+ * driver_gate.c -- the xnnpack driver behind a gate: a test says when executions, preparations and copies of buffers go
+ * on, and sees what the service holds.
  *
  * Linked with the driver's own sources.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -179,6 +181,33 @@ static void run_end(void *run)
 	free(r);
 }
 
+static int buffer_new(void *device, uint64_t bytes, void **ret)
+{
+	int r = atomic_load(&gate->no_buffers) ? -ENOMEM : nnb_plain_buffer_new(device, bytes, ret);
+
+	if (!r)
+		atomic_fetch_add(&gate->buffers, 1);
+	return r;
+}
+
+static void buffer_free(void *device, void *buffer, uint64_t bytes)
+{
+	atomic_fetch_sub(&gate->buffers, 1);
+	nnb_plain_buffer_free(device, buffer, bytes);
+}
+
+static void buffer_write(void *buffer, const void *from, uint64_t bytes)
+{
+	pass(&gate->hold_copies, &gate->held_copies);
+	memcpy(buffer, from, bytes);
+}
+
+static void buffer_read(const void *buffer, void *to, uint64_t bytes)
+{
+	pass(&gate->hold_copies, &gate->held_copies);
+	memcpy(to, buffer, bytes);
+}
+
 static void performance(void *device, bool on)
 {
 	(void)device;
@@ -200,5 +229,9 @@ const struct nnb_driver nnb_driver_gate = {
 	.run_op = run_op,
 	.run_park = run_park,
 	.run_end = run_end,
+	.buffer_new = buffer_new,
+	.buffer_free = buffer_free,
+	.buffer_write = buffer_write,
+	.buffer_read = buffer_read,
 	.performance = performance,
 };

@@ -20,12 +20,14 @@ struct gate_op {
 
 struct gate {
 	/* the test's: not 0 holds them; runs before this operation; so many of them may go on all the same */
-	atomic_uint hold_runs, hold_prepares, hold_op, let;
-	atomic_uint op_us; /* of cpu that each operation takes at least */
+	atomic_uint hold_runs, hold_prepares, hold_copies, hold_op, let;
+	atomic_uint op_us;      /* of cpu that each operation takes at least */
+	atomic_uint no_buffers; /* not 0: there is no memory for any */
 	/* the driver's: how many are held now; how many prepared models and runs there are; is the fast state on? */
-	atomic_uint held_runs, held_prepares, prepared, runs, performance;
-	atomic_uint came;  /* runs that have been held, ever */
-	atomic_uint n_ops; /* begun; the test may set it to 0 when nothing runs */
+	atomic_uint held_runs, held_prepares, held_copies, prepared, runs, performance;
+	atomic_uint buffers; /* there are, of apps */
+	atomic_uint came;    /* runs that have been held, ever */
+	atomic_uint n_ops;   /* begun; the test may set it to 0 when nothing runs */
 	struct gate_op ops[GATE_OPS];
 };
 

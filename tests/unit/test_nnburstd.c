@@ -385,11 +385,15 @@ static void it_says_what_it_holds(void **state)
 	struct nnb_client *client;
 	struct nnb_remote *remote;
 	struct nnb_burst *burst;
+	const struct nnb_buffer_role first = { 0, 0, 1 };
+	const struct nnb_buffer_desc desc = { .outputs = &first, .n_outputs = 1 };
+	struct nnb_remote_buffer *buffer;
 	struct io io;
 
-	service_start(&f->s, OPTIONS("--app-identity", "pid", "--limit", "models=3"));
+	service_start(&f->s, OPTIONS("--app-identity", "pid", "--limit", "models=3", "--limit", "buffers=5"));
 	client = app_open(&f->s);
 	remote = app_prepare(client, f->adds);
+	assert_none(nnb_remote_buffer_new(&buffer, client, &remote, 1, &desc, false, &why));
 	burst = app_burst(remote);
 	io_init(&io, N);
 	expect_burst(burst, &io, NNB_ADD);
@@ -401,8 +405,10 @@ static void it_says_what_it_holds(void **state)
 	expect_row(output, "connections", 2, 1, 16);
 	expect_row(output, "models", 1, 0, 3);
 	expect_row(output, "bursts", 1, 0, 256);
+	expect_row(output, "buffers", 1, 0, 5);
 	expect_row(output, "pools", 2, 0, 4096);
 	assert_non_null(strstr(output, "1 burst requests (0 malformed), 1 slot lookups (1 missed)"));
+	nnb_remote_buffer_free(buffer);
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);
 	nnb_client_close(client);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nnb/buffer.h"
 #include "nnb/burst.h"
 #include "nnb/defs.h"
 #include "nnb/device.h"
@@ -62,7 +63,7 @@ NNB_PUBLIC bool nnb_client_alive(const struct nnb_client *client);
 /* What the service holds and has done: for all apps, and for this one. */
 struct nnb_service_counts {
 	struct nnb_holdings {
-		uint64_t connections, channels, models, bursts, pools, bytes, executions_under_way;
+		uint64_t connections, channels, models, bursts, buffers, pools, bytes, executions_under_way;
 	} all, app, limit; /* limit: what this app may have; UINT64_MAX: anything */
 	uint64_t burst_requests, burst_malformed, slot_lookups, slot_misses;
 	uint64_t sync_executions, async_executions, fenced_executions, refused;
@@ -179,6 +180,40 @@ NNB_PUBLIC struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *fenced);
 /* A burst on it. @config may be NULL. NONE and *ret owned: nnb_burst_execute, nnb_burst_free. */
 NNB_PUBLIC enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_burst_config *config,
                                             struct nnb_burst **ret, struct nnb_reason *reason);
+
+/* ---- memory domains: buffers that the service's driver keeps ---- */
+
+struct nnb_remote_buffer;
+
+/*
+ * As nnb_buffer_new, for models of this client. RESOURCE_EXHAUSTED_*: also more than the app may have, or all apps
+ * together. It goes with its client, or earlier. With @fall_back, what is refused for another reason than
+ * INVALID_ARGUMENT, and is of a size that is known, is made of shared memory instead: *ret is used in the same way then,
+ * and holds zeroes at first.
+ */
+NNB_PUBLIC enum nnb_status nnb_remote_buffer_new(struct nnb_remote_buffer **ret, struct nnb_client *client,
+                                                 struct nnb_remote *const *models, uint32_t n_models,
+                                                 const struct nnb_buffer_desc *desc, bool fall_back,
+                                                 struct nnb_reason *reason);
+
+/* Is it shared memory after all? */
+NNB_PUBLIC bool nnb_remote_buffer_fell_back(const struct nnb_remote_buffer *buffer);
+
+/* How a call names it: as a pool (borrowed), and as an argument that is all of pool @pool of the call. */
+NNB_PUBLIC struct nnb_pool *nnb_remote_buffer_pool(const struct nnb_remote_buffer *buffer);
+NNB_PUBLIC struct nnb_argument nnb_remote_buffer_argument(const struct nnb_remote_buffer *buffer, uint32_t pool);
+
+/* As nnb_buffer_copy_from and nnb_buffer_copy_to; with pools: nnb_pool_memory. */
+NNB_PUBLIC enum nnb_status nnb_remote_buffer_copy_from(struct nnb_remote_buffer *buffer, const struct nnb_memory *from,
+                                                       uint32_t rank, const uint32_t *dims, struct nnb_reason *reason);
+NNB_PUBLIC enum nnb_status nnb_remote_buffer_copy_to(struct nnb_remote_buffer *buffer, const struct nnb_memory *to,
+                                                     struct nnb_reason *reason);
+
+/*
+ * Executions that were launched with it end well; a call that has not returned is a use of it. NULL is fine. Returns
+ * NULL.
+ */
+NNB_PUBLIC struct nnb_remote_buffer *nnb_remote_buffer_free(struct nnb_remote_buffer *buffer);
 
 NNB_END_DECLS
 

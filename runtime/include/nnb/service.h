@@ -30,9 +30,10 @@ struct nnb_service_limits {
 	uint32_t channels;    /* 64: calls under way at once */
 	uint32_t models;      /* 64 */
 	uint32_t bursts;      /* 256 */
+	uint32_t buffers;     /* 1024: memory domains */
 	uint32_t pools;       /* 4096: of models, kept by bursts, and of calls under way */
 	uint32_t async;       /* 64: executions under way */
-	uint64_t bytes;       /* 4 GiB: of those pools, of models' operands, and of messages */
+	uint64_t bytes;       /* 4 GiB: of those pools and buffers, of models' operands, and of messages */
 };
 
 struct nnb_service_config {

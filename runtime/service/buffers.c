@@ -1,0 +1,400 @@
+/*
+ * buffers.c -- memory domains: buffers that the device keeps for clients, and the calls that are about them.
+ *
+ * CONCURRENCY  As in calls.c. The device counts a buffer: for its connection, and for calls that copy. What it takes of
+ *           its app it has until its last use is over, for which nobody waits; then the device says that it is gone.
+ * TRUST     As in calls.c. By id a client finds its own buffers only. A token is anybody's to name: whether it may be
+ *           used, the device sees each time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "driver/buffer.h"
+#include "model/roles.h"
+#include "service/service.h"
+
+enum { MODELS_MAX = 2 * NNB_BUFFER_ROLES_MAX }; /* one a role */
+
+struct nnb__buffer {
+	struct nnb__app *app;
+	uint32_t id;
+	struct nnb_buffer *kept; /* the device's: a count of it */
+	_Atomic uint64_t lent;   /* bytes */
+	uint64_t beside;         /* that the app has at least when it wants more */
+};
+
+/* Nobody can use it any more. */
+static void gone(void *arg)
+{
+	struct nnb__buffer *b = arg;
+
+	nnb__give(b->app, NNB__BUFFERS, 1);
+	free(b);
+}
+
+/* ---- what it may take ---- */
+
+/* Could the app ever have this much? */
+static bool may_have(const struct nnb__app *app, uint64_t bytes)
+{
+	return bytes <= app->service->limits[NNB__BYTES];
+}
+
+static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
+{
+	const struct nnb__buffer *b = arg;
+
+	(void)pools;
+	return may_have(b->app,
+	                nnb__sum(b->beside, nnb__sum(bytes, atomic_load_explicit(&b->lent, memory_order_relaxed))));
+}
+
+static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
+{
+	struct nnb__buffer *b = arg;
+	enum nnb_status status = nnb__take_pools(b->app, pools, bytes, NULL);
+
+	if (!status)
+		atomic_fetch_add_explicit(&b->lent, bytes, memory_order_relaxed);
+	else if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !budget_ever(b, pools, bytes))
+		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+	return status;
+}
+
+static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
+{
+	struct nnb__buffer *b = arg;
+
+	atomic_fetch_sub_explicit(&b->lent, bytes, memory_order_relaxed);
+	nnb__give(b->app, NNB__POOLS, pools);
+	nnb__give(b->app, NNB__BYTES, bytes);
+}
+
+/* ---- allocating ---- */
+
+/* What a call wants: the lists are owned. */
+struct wish {
+	struct nnb_buffer_desc desc;
+	struct nnb_buffer_role *inputs, *outputs;
+	uint32_t *ids, n_ids;
+	struct nnb__model **models; /* of these ids, as far as they were found: counts of them */
+	struct nnb_prepared **prepared;
+};
+
+static void wish_fini(struct wish *w)
+{
+	free(w->inputs);
+	free(w->outputs);
+	for (uint32_t i = 0; w->models && i < w->n_ids && w->models[i]; i++)
+		nnb__model_unref(w->models[i]);
+	free(w->ids);
+	free(w->models);
+	free(w->prepared);
+}
+
+/* Take the call apart. False: there is no memory for it. Malformed, it is not all taken. */
+static bool get_wish(struct nnb__message *in, struct wish *w)
+{
+	*w = (struct wish){ 0 };
+	w->desc.rank = nnb__get_dims(in, w->desc.dims);
+	w->n_ids = nnb__get_u32(in);
+	if (w->n_ids > MODELS_MAX)
+		in->failed = true;
+	if (!nnb__holds(in, w->n_ids, sizeof(*w->ids)))
+		return true;
+	w->ids = calloc((size_t)w->n_ids + 1, sizeof(*w->ids));
+	w->models = calloc((size_t)w->n_ids + 1, sizeof(struct nnb__model *));
+	w->prepared = calloc((size_t)w->n_ids + 1, sizeof(struct nnb_prepared *));
+	if (!w->ids || !w->models || !w->prepared)
+		return false;
+	nnb__get(in, w->ids, w->n_ids * sizeof(*w->ids));
+	if (!nnb__get_roles(in, &w->inputs, &w->desc.n_inputs) || !nnb__get_roles(in, &w->outputs, &w->desc.n_outputs))
+		return false;
+	w->desc.inputs = w->inputs;
+	w->desc.outputs = w->outputs;
+	return true;
+}
+
+static enum nnb_status find_models(struct nnb__connection *c, struct wish *w, struct nnb_reason *why)
+{
+	for (uint32_t i = 0; i < w->n_ids; i++) {
+		w->models[i] = nnb__model_get(c, w->ids[i]);
+		if (!w->models[i]) {
+			nnb_because(why, "there is no model %u", w->ids[i]);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+		w->prepared[i] = w->models[i]->prepared;
+	}
+	return NNB_STATUS_NONE;
+}
+
+static bool is_repeated(const struct wish *w, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (w->models[k] == w->models[i])
+			return true;
+	return false;
+}
+
+/* What all the models have, which must be there for a buffer of theirs to be made. */
+static uint64_t weight(const struct wish *w)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < w->n_ids; i++)
+		if (!is_repeated(w, i))
+			bytes = nnb__sum(bytes, w->models[i]->bytes);
+	return bytes;
+}
+
+/* What the lightest of those that can write to it has, and takes to be executed. */
+static uint64_t least_weight(const struct wish *w)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < w->desc.n_outputs; i++) {
+		const struct nnb__model *m = w->models[w->desc.outputs[i].model];
+		uint64_t bytes = nnb__sum(m->bytes, m->frame_bytes);
+
+		if (bytes < least)
+			least = bytes;
+	}
+	return w->desc.n_outputs ? least : 0;
+}
+
+/* Of a wish that is refused for want of room: what is wrong with it comes first. */
+static enum nnb_status check_roles(const struct wish *w, struct nnb_reason *why)
+{
+	const struct nnb_model **models = calloc((size_t)w->n_ids + 1, sizeof(struct nnb_model *));
+	struct nnb__buffer_kind kind;
+	enum nnb_status status;
+
+	if (!models)
+		return NNB_STATUS_NONE;
+	for (uint32_t i = 0; i < w->n_ids; i++)
+		models[i] = nnb_prepared_model(w->prepared[i]);
+	status = nnb__roles_combine(&kind, models, w->n_ids, &w->desc, why);
+	free((void *)models);
+	return status;
+}
+
+static enum nnb_status charge(struct nnb__buffer *b, const struct wish *w, struct nnb_reason *why)
+{
+	enum nnb_status status = nnb__take(b->app, NNB__BUFFERS, 1, why);
+	struct nnb_reason wrong = { "" };
+
+	if (!status || !check_roles(w, &wrong))
+		return status;
+	*why = wrong;
+	return NNB_STATUS_INVALID_ARGUMENT;
+}
+
+/* NONE: @b is the device's, until it is gone. */
+static enum nnb_status allocate(struct nnb__connection *c, struct wish *w, struct nnb__buffer *b,
+                                struct nnb_reason *why)
+{
+	const struct nnb__buffer_keeper keeper = {
+		.owner = c->id,
+		.budget = { .take = budget_take, .give = budget_give, .ever = budget_ever, .arg = b },
+		.gone = gone,
+	};
+	enum nnb_status status = find_models(c, w, why);
+
+	if (!status)
+		status = charge(b, w, why);
+	if (status)
+		return status;
+	b->beside = weight(w);
+	status = nnb__buffer_new(&b->kept, c->service->config.device, w->prepared, w->n_ids, &w->desc, &keeper, why);
+	if (status)
+		nnb__give(b->app, NNB__BUFFERS, 1);
+	else
+		b->beside = least_weight(w);
+	return status;
+}
+
+/* Make it one of the connection's: from then on it may go at any time. */
+static enum nnb_status keep_buffer(struct nnb__connection *c, struct nnb__buffer *b, uint32_t *id,
+                                   struct nnb_reason *why)
+{
+	struct nnb_buffer *kept = b->kept;
+	int r;
+
+	pthread_mutex_lock(&c->lock);
+	do
+		b->id = nnb__new_id(c->service);
+	while (nnb__table_get(&c->buffers, b->id));
+	*id = b->id;
+	r = nnb__table_put(&c->buffers, b->id, b);
+	pthread_mutex_unlock(&c->lock);
+	if (!r)
+		return NNB_STATUS_NONE;
+	nnb_buffer_unref(kept);
+	nnb_because(why, "no memory for a buffer");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+static enum nnb_status no_memory(struct nnb_reason *why)
+{
+	nnb_because(why, "no memory for a buffer");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+static enum nnb_status make_buffer(struct nnb__connection *c, struct wish *w, uint32_t *id, uint64_t *token,
+                                   struct nnb_reason *why)
+{
+	struct nnb__buffer *b = calloc(1, sizeof(*b));
+	enum nnb_status status;
+
+	if (!b)
+		return no_memory(why);
+	b->app = c->app;
+	status = allocate(c, w, b, why);
+	if (status) {
+		free(b);
+		return status;
+	}
+	*token = nnb__buffer_token(b->kept);
+	return keep_buffer(c, b, id, why);
+}
+
+void nnb__call_buffer(struct nnb__channel *ch)
+{
+	struct nnb_reason why = { "before HAL 1.3 there are no memory domains" };
+	enum nnb_status status = NNB_STATUS_GENERAL_FAILURE;
+	uint32_t id = 0;
+	uint64_t token;
+	struct wish w;
+	bool room = get_wish(&ch->in, &w);
+
+	if (room && !nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+		wish_fini(&w);
+		return;
+	}
+	if (!room)
+		status = no_memory(&why);
+	else if (nnb__has_qos(ch->connection))
+		status = make_buffer(ch->connection, &w, &id, &token, &why);
+	nnb__call_answer(ch, status, &why);
+	if (!status) {
+		nnb__put_u32(&ch->out, id);
+		nnb__put_u64(&ch->out, token);
+		ch->made_buffer = id;
+	}
+	wish_fini(&w);
+}
+
+/* ---- freeing ---- */
+
+void nnb__buffer_drop(struct nnb__connection *c, uint32_t id)
+{
+	struct nnb__buffer *b;
+
+	pthread_mutex_lock(&c->lock);
+	b = nnb__table_remove(&c->buffers, id);
+	pthread_mutex_unlock(&c->lock);
+	if (b)
+		nnb_buffer_unref(b->kept);
+}
+
+void nnb__buffers_drop(struct nnb__table *taken)
+{
+	for (uint32_t i = 0; i < taken->n; i++) {
+		struct nnb__buffer *b = taken->items[i];
+
+		if (b)
+			nnb_buffer_unref(b->kept);
+	}
+}
+
+void nnb__call_buffer_free(struct nnb__channel *ch)
+{
+	uint32_t id = nnb__get_u32(&ch->in);
+
+	if (!nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+		return;
+	}
+	nnb__buffer_drop(ch->connection, id);
+	nnb__call_answer(ch, NNB_STATUS_NONE, NULL); /* one that is not there is gone, as was asked */
+}
+
+/* ---- copying ---- */
+
+/* The buffer of this id, which stays as long as its kept is counted; NULL, and the call is answered. */
+static struct nnb__buffer *find(struct nnb__channel *ch, uint32_t id)
+{
+	struct nnb__connection *c = ch->connection;
+	struct nnb_reason why = { "" };
+	struct nnb__buffer *b;
+
+	pthread_mutex_lock(&c->lock);
+	b = nnb__table_get(&c->buffers, id);
+	if (b)
+		nnb_buffer_ref(b->kept);
+	pthread_mutex_unlock(&c->lock);
+	if (!b) {
+		nnb_because(&why, "there is no buffer %u", id);
+		nnb__call_answer(ch, NNB_STATUS_INVALID_ARGUMENT, &why);
+	}
+	return b;
+}
+
+/* There are not so many bytes now: the buffer has, or is to have, as many as the memory. Will there ever be both? */
+static enum nnb_status for_good(const struct nnb__buffer *b, enum nnb_status status, uint64_t bytes)
+{
+	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && status != NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT)
+		return status;
+	return may_have(b->app, nnb__sum(bytes, bytes)) ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT
+	                                                : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+}
+
+/* The memory is mapped for this call alone. @dims: NULL: read. */
+static enum nnb_status copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank, const uint32_t *dims,
+                            struct nnb_reason *why)
+{
+	enum nnb_status status = nnb__take_pools(b->app, 1, m->size, why), invalid;
+	struct nnb_reason wrong = { "" };
+
+	if (status) {
+		invalid = dims ? nnb__buffer_not_copied(b->kept, m, rank, dims, &wrong)
+		               : nnb__buffer_not_read(b->kept, m, &wrong);
+		if (invalid)
+			*why = wrong;
+		return invalid ? invalid : for_good(b, status, m->size);
+	}
+	status = dims ? nnb_buffer_copy_from(b->kept, m, rank, dims, why) : nnb_buffer_copy_to(b->kept, m, why);
+	nnb__give(b->app, NNB__POOLS, 1);
+	nnb__give(b->app, NNB__BYTES, m->size);
+	return for_good(b, status, m->size);
+}
+
+static void call_copy(struct nnb__channel *ch, bool write)
+{
+	uint32_t id = nnb__get_u32(&ch->in), dims[NNB_RANK_MAX], rank = write ? nnb__get_dims(&ch->in, dims) : 0;
+	struct nnb_reason why = { "" };
+	struct nnb_memory memory;
+	struct nnb_buffer *kept;
+	struct nnb__buffer *b;
+
+	nnb__get_memory(&ch->in, &memory);
+	if (!nnb__taken(&ch->in)) {
+		nnb__call_malformed(ch);
+	} else if ((b = find(ch, id))) {
+		kept = b->kept;
+		nnb__call_answer(ch, copy(b, &memory, rank, write ? dims : NULL, &why), &why);
+		nnb_buffer_unref(kept);
+	}
+	nnb_memory_close(&memory);
+}
+
+void nnb__call_buffer_write(struct nnb__channel *ch)
+{
+	call_copy(ch, true);
+}
+
+void nnb__call_buffer_read(struct nnb__channel *ch)
+{
+	call_copy(ch, false);
+}

@@ -1,0 +1,1533 @@
+/*
+ * test_service_buffers.c -- memory domains through a real nnburstd: what buffers take of an app and give back, what
+ * happens to them when somebody dies, shared memory in their place, and who else may use them: nobody.
+ *
+ * Apps are processes. A thief tries 10^4 tokens, or as many as NNB_TOKENS says.
+ */
+#include <inttypes.h>
+
+#include "nnb/buffer.h"
+#include "nnb/fence.h"
+#include "service_helpers.h"
+
+enum { N = 64, BYTES = N * 4 };
+#define MIB (1 << 20)
+
+struct fixture {
+	struct service s;
+	const void *row;
+	struct nnb_client *client;
+	struct nnb_model *adds, *grows;
+	struct nnb_remote *remote; /* of adds */
+	struct nnb_burst *burst;   /* likewise; NULL: none */
+};
+
+/* As vector_model, of whatever length the request says. */
+static struct nnb_model *model_of_any_length(void)
+{
+	const float c = 0.25F;
+	uint32_t x, one, act, t, y;
+	struct nnb_model *m;
+
+	assert_int_equal(nnb_model_new(&m, "grows", NNB_HAL_1_2), 0);
+	x = float_tensor(m, 0);
+	one = float_tensor(m, 1);
+	assert_int_equal(nnb_model_value(m, one, &c, sizeof(c)), 0);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	t = float_tensor(m, 0);
+	y = float_tensor(m, 0);
+	assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ x, one, act }, 3, &t, 1) >= 0);
+	assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ t, one, act }, 3, &y, 1) >= 0);
+	assert_int_equal(nnb_model_finish(m, &x, 1, &y, 1), 0);
+	return m;
+}
+
+static struct nnb_client *open_as(const struct service *s, enum nnb_hal hal)
+{
+	const struct nnb_client_config config = { .socket = s->socket, .hal = hal };
+	struct nnb_client *client;
+
+	assert_int_equal(nnb_client_open(&client, &config, NULL), 0);
+	return client;
+}
+
+static int set_up_with(void **state, const char *const *options, enum nnb_hal hal)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->row = *state;
+	service_init(&f->s);
+	service_start(&f->s, options);
+	f->client = open_as(&f->s, hal);
+	f->adds = vector_model(NNB_ADD, N, 1);
+	f->grows = model_of_any_length();
+	f->remote = app_prepare(f->client, f->adds);
+	*state = f;
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	return set_up_with(state, OPTIONS("--app-identity", "pid"), NNB_HAL_1_3);
+}
+
+static int with_two_buffers(void **state)
+{
+	return set_up_with(state, OPTIONS("--limit", "buffers=2"), NNB_HAL_1_3);
+}
+
+static int with_8_MiB(void **state)
+{
+	return set_up_with(state, OPTIONS("--limit", "bytes=8M"), NNB_HAL_1_3);
+}
+
+static int with_8_MiB_for_all(void **state)
+{
+	return set_up_with(state, OPTIONS("--app-identity", "pid", "--memory", "8M"), NNB_HAL_1_3);
+}
+
+static int for_an_older_app(void **state)
+{
+	return set_up_with(state, OPTIONS(NULL), NNB_HAL_1_2);
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	atomic_store(&f->s.gate->hold_runs, 0);
+	atomic_store(&f->s.gate->hold_copies, 0);
+	nnb_burst_free(f->burst);
+	nnb_remote_release(f->remote);
+	nnb_client_close(f->client);
+	nnb_model_free(f->adds);
+	nnb_model_free(f->grows);
+	if (f->s.pid)
+		service_settles(&f->s);
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
+/* ---- buffers ---- */
+
+static const struct nnb_buffer_role first = { 0, 0, 1 };
+
+/* The first input, and the first output, of one model; of @n floats, 0: as it says. */
+static struct nnb_buffer_desc of(uint32_t n)
+{
+	return (struct nnb_buffer_desc){
+		.rank = n > 0, .dims = { n }, .inputs = &first, .outputs = &first, .n_inputs = 1, .n_outputs = 1
+	};
+}
+
+static void expect_status(enum nnb_status is, enum nnb_status want, const struct nnb_reason *why)
+{
+	if (is != want)
+		fail_msg("%s and not %s: %s", nnb_status_name(is), nnb_status_name(want), why->text);
+}
+
+static struct nnb_remote_buffer *allocate(struct nnb_client *client, struct nnb_remote *remote, uint32_t n)
+{
+	const struct nnb_buffer_desc desc = of(n);
+	struct nnb_remote_buffer *b = NULL;
+
+	assert_none(nnb_remote_buffer_new(&b, client, &remote, 1, &desc, false, &why));
+	assert_false(nnb_remote_buffer_fell_back(b));
+	return b;
+}
+
+static void expect_allocate(struct nnb_client *client, struct nnb_remote *remote, uint32_t n, enum nnb_status want)
+{
+	const struct nnb_buffer_desc desc = of(n);
+	struct nnb_remote_buffer *b = NULL;
+	struct nnb_reason why = { "" };
+
+	expect_status(nnb_remote_buffer_new(&b, client, &remote, 1, &desc, false, &why), want, &why);
+	assert_true((want == NNB_STATUS_NONE) == (b != NULL));
+	assert_true((want == NNB_STATUS_NONE) == (why.text[0] == '\0'));
+	nnb_remote_buffer_free(b);
+}
+
+static struct nnb_pool *pool_of(uint32_t n, float from)
+{
+	struct nnb_pool *pool;
+	float *x;
+
+	assert_int_equal(nnb_pool_new(&pool, (uint64_t)n * 4), 0);
+	x = nnb_pool_data(pool);
+	for (uint32_t i = 0; i < n; i++)
+		x[i] = from + (float)i;
+	return pool;
+}
+
+static enum nnb_status copy_from(struct nnb_remote_buffer *b, const struct nnb_pool *pool, struct nnb_reason *why)
+{
+	const uint32_t n = (uint32_t)(nnb_pool_size(pool) / 4);
+
+	return nnb_remote_buffer_copy_from(b, nnb_pool_memory(pool), 1, &n, why);
+}
+
+static void fill(struct nnb_remote_buffer *b, uint32_t n, float from)
+{
+	struct nnb_pool *pool = pool_of(n, from);
+
+	assert_none(copy_from(b, pool, &why));
+	nnb_pool_free(pool);
+}
+
+static enum nnb_status copy_to(struct nnb_remote_buffer *b, const struct nnb_pool *pool)
+{
+	return nnb_remote_buffer_copy_to(b, nnb_pool_memory(pool), NULL);
+}
+
+static void expect_uninitialised(struct nnb_remote_buffer *b, uint32_t n)
+{
+	struct nnb_pool *pool = pool_of(n, 0);
+
+	assert_int_equal(copy_to(b, pool), NNB_STATUS_GENERAL_FAILURE);
+	nnb_pool_free(pool);
+}
+
+/* It holds what fill put there, and @added. */
+static void expect_holds(struct nnb_remote_buffer *b, uint32_t n, float from, unsigned added)
+{
+	struct nnb_pool *pool = pool_of(n, -1e9F);
+	const float *x = nnb_pool_data(pool);
+
+	assert_none(nnb_remote_buffer_copy_to(b, nnb_pool_memory(pool), &why));
+	for (uint32_t i = 0; i < n; i++) {
+		float want = from + (float)i;
+
+		for (unsigned k = 0; k < added; k++)
+			want = vector_expected(NNB_ADD, 1, i, want);
+		if (x[i] != want)
+			fail_msg("element %u is %g, and not %g", i, (double)x[i], (double)want);
+	}
+	nnb_pool_free(pool);
+}
+
+/* ---- executions ---- */
+
+/* Where an argument lies. */
+struct place {
+	struct nnb_pool *pool;
+	struct nnb_argument argument;
+};
+
+static struct place in_buffer(const struct nnb_remote_buffer *b)
+{
+	return (struct place){ nnb_remote_buffer_pool(b), nnb_remote_buffer_argument(b, 0) };
+}
+
+/* All of it, or what it is the token of. */
+static struct place in_pool(struct nnb_pool *pool)
+{
+	return (struct place){ pool, { .location = { 0, 0, (uint32_t)nnb_pool_size(pool) } } };
+}
+
+static struct place with_length(struct place p, uint32_t n)
+{
+	p.argument.rank = 1;
+	p.argument.dims[0] = n;
+	return p;
+}
+
+struct request {
+	struct nnb_pool *pools[2];
+	struct nnb_argument in, out;
+	struct nnb_output_shape shape;
+	struct nnb_call call;
+	struct nnb_answer answer;
+};
+
+static struct nnb_call *request(struct request *r, struct place in, struct place out)
+{
+	*r = (struct request){ .pools = { in.pool, out.pool }, .in = in.argument, .out = out.argument };
+	r->out.location.pool = 1;
+	r->answer.shapes = &r->shape;
+	r->call = (struct nnb_call){
+		.inputs = &r->in, .outputs = &r->out, .pools = r->pools, .n_inputs = 1, .n_outputs = 1, .n_pools = 2
+	};
+	return &r->call;
+}
+
+enum { SYNC, ASYNC, FENCED, BURST, PATHS };
+static const char *const path_names[] = { "sync", "async", "fenced", "burst" };
+
+struct told {
+	atomic_uint times;
+	enum nnb_status status;
+};
+
+static void note(void *arg, const struct nnb_result *result)
+{
+	struct told *t = arg;
+
+	t->status = result->status;
+	atomic_fetch_add(&t->times, 1);
+}
+
+/* P-32: where the launch fails, the callback says the same. */
+static enum nnb_status execute_async(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_reason *why)
+{
+	struct told t = { 0 };
+	enum nnb_status status = nnb_remote_execute_async(remote, call, note, &t, why);
+
+	await(&t.times, 1);
+	if (status)
+		assert_int_equal(t.status, status);
+	return t.status;
+}
+
+static enum nnb_status execute_fenced(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_reason *why)
+{
+	struct nnb_fenced *fenced = NULL;
+	int fence = -1;
+	enum nnb_status status = nnb_remote_execute_fenced(remote, call, NULL, &fenced, &fence, why);
+
+	if (status) {
+		assert_true(!fenced && fence == -1);
+		return status;
+	}
+	nnb_fence_wait(&fence, 1, 0);
+	status = nnb_fenced_info(fenced, NULL, NULL, why);
+	close(fence);
+	nnb_fenced_free(fenced);
+	return status;
+}
+
+static enum nnb_status execute(int path, struct nnb_remote *remote, struct nnb_burst *burst, struct request *r,
+                               struct nnb_reason *why)
+{
+	enum nnb_status status;
+
+	switch (path) {
+	case SYNC:
+		return nnb_remote_execute(remote, &r->call, &r->answer, why);
+	case ASYNC:
+		return execute_async(remote, &r->call, why);
+	case FENCED:
+		return execute_fenced(remote, &r->call, why);
+	default:
+		status = nnb_burst_execute(burst, &r->call, &r->answer, why);
+		assert_false(r->answer.fallback);
+		return status;
+	}
+}
+
+static void expect_execute(struct fixture *f, int path, struct request *r, enum nnb_status want)
+{
+	struct nnb_reason why = { "" };
+	enum nnb_status is;
+
+	if (path == BURST && !f->burst)
+		f->burst = app_burst(f->remote);
+	is = execute(path, f->remote, f->burst, r, &why);
+	if (is != want)
+		fail_msg("%s: %s and not %s: %s", path_names[path], nnb_status_name(is), nnb_status_name(want),
+		         why.text);
+}
+
+/* ---- what they take, and give back ---- */
+
+static struct nnb_holdings holds(struct fixture *f)
+{
+	return app_counts(f->client).app;
+}
+
+/* But for the channels, which a client keeps. */
+static void expect_holds_again(struct fixture *f, struct nnb_holdings was)
+{
+	struct nnb_holdings is = holds(f);
+
+	was.channels = is.channels;
+	assert_memory_equal(&is, &was, sizeof(is));
+}
+
+static void buffers_go_through_executions_of_every_path(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
+	struct request r;
+
+	for (int path = 0; path < PATHS; path++) {
+		fill(a, N, 3 + (float)path);
+		request(&r, in_buffer(a), in_buffer(b));
+		expect_execute(f, path, &r, NNB_STATUS_NONE);
+		request(&r, in_buffer(b), in_buffer(a));
+		expect_execute(f, path, &r, NNB_STATUS_NONE);
+		expect_holds(b, N, 3 + (float)path, 1);
+		expect_holds(a, N, 3 + (float)path, 2);
+	}
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+}
+
+static void what_a_buffer_takes_is_given_back_when_it_is_freed(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_holdings before = holds(f);
+	struct nnb_remote_buffer *b[5];
+
+	for (unsigned i = 0; i < N_OF(b); i++) {
+		b[i] = allocate(f->client, f->remote, 0);
+		fill(b[i], N, (float)i);
+		assert_int_equal(holds(f).buffers, i + 1);
+		assert_int_equal(holds(f).bytes, before.bytes + (i + 1) * BYTES);
+		assert_int_equal(holds(f).pools, before.pools); /* those of a copy are given back */
+	}
+	assert_int_equal(app_counts(f->client).all.buffers, N_OF(b));
+	assert_int_equal(app_counts(f->client).limit.buffers, 1024);
+	for (unsigned i = 0; i < N_OF(b); i++)
+		nnb_remote_buffer_free(b[i]);
+	expect_holds_again(f, before);
+	assert_int_equal(app_counts(f->client).all.buffers, 0);
+}
+
+/* M-33: what nobody knows the size of takes nothing until somebody does. */
+static void a_buffer_of_unknown_size_takes_what_is_written_to_it(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_holdings before = holds(f);
+	struct nnb_remote_buffer *b = allocate(f->client, grows, 0);
+	struct nnb_pool *x = pool_of(2 * N, 1);
+	struct request r;
+
+	assert_int_equal(holds(f).bytes, before.bytes);
+	fill(b, N, 1);
+	assert_int_equal(holds(f).bytes, before.bytes + BYTES);
+	request(&r, with_length(in_pool(x), 2 * N), with_length(in_buffer(b), 2 * N));
+	assert_none(nnb_remote_execute(grows, &r.call, &r.answer, &why));
+	assert_int_equal(r.shape.dims[0], 2 * N);
+	assert_int_equal(holds(f).bytes, before.bytes + 2 * BYTES);
+	nnb_remote_buffer_free(b);
+	expect_holds_again(f, before);
+	nnb_remote_release(grows);
+	nnb_pool_free(x);
+}
+
+static void a_buffer_outlives_its_model_and_its_client(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_client *client = app_open(&f->s);
+	struct nnb_remote *remote = app_prepare(client, f->adds);
+	struct nnb_remote_buffer *b = allocate(client, remote, 0);
+
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	fill(b, N, 7);
+	expect_holds(b, N, 7, 0);
+	nnb_remote_buffer_free(b);
+}
+
+static void an_app_has_so_many_buffers_and_no_more(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *b[2] = { allocate(f->client, f->remote, 0), allocate(f->client, f->remote, 0) };
+	struct nnb_service_counts before = app_counts(f->client);
+
+	assert_int_equal(before.limit.buffers, 2);
+	for (int i = 0; i < 3; i++)
+		expect_allocate(f->client, f->remote, 0, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	assert_int_equal(app_counts(f->client).refused, before.refused + 3);
+	expect_allocate(f->client, f->remote, N + 1, NNB_STATUS_INVALID_ARGUMENT); /* what is wrong comes first */
+	nnb_remote_buffer_free(b[1]);
+	expect_allocate(f->client, f->remote, 0, NNB_STATUS_NONE);
+	nnb_remote_buffer_free(b[0]);
+}
+
+static void an_app_has_so_many_bytes_in_buffers_and_no_more(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_remote_buffer *b = allocate(f->client, grows, 5 * MIB / 4);
+
+	for (int i = 0; i < 3; i++)
+		expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	nnb_remote_buffer_free(b);
+	for (int i = 0; i < 3; i++)
+		expect_allocate(f->client, grows, 9 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	expect_allocate(f->client, grows, 8 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT); /* and its model? */
+	expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_NONE);
+	nnb_remote_release(grows);
+}
+
+/* It was counted before the driver said no. */
+static void what_the_driver_has_no_memory_for_is_not_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_remote_buffer *b = allocate(f->client, grows, 0);
+	struct nnb_pool *x = pool_of(N, 1);
+	struct nnb_holdings before = holds(f);
+	struct nnb_reason why = { "" };
+	struct request r;
+
+	request(&r, with_length(in_pool(x), N), with_length(in_buffer(b), N));
+	atomic_store(&f->s.gate->no_buffers, 1);
+	for (int i = 0; i < 3; i++) {
+		expect_allocate(f->client, f->remote, 0, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+		expect_holds_again(f, before);
+		expect_status(copy_from(b, x, &why), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
+		expect_holds_again(f, before);
+		expect_status(execute(SYNC, grows, NULL, &r, &why), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
+		expect_holds_again(f, before);
+	}
+	atomic_store(&f->s.gate->no_buffers, 0);
+	expect_status(copy_from(b, x, &why), NNB_STATUS_NONE, &why);
+	expect_holds(b, N, 1, 0);
+	before.bytes += BYTES;
+	expect_holds_again(f, before);
+	nnb_remote_buffer_free(b);
+	nnb_remote_release(grows);
+	nnb_pool_free(x);
+}
+
+/* The memory is there besides the buffer, as long as it is copied. */
+static void a_copy_takes_room_for_both_sides(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_remote_buffer *b = allocate(f->client, grows, 0), *other = allocate(f->client, grows, 3 * MIB / 4);
+	struct nnb_pool *three = pool_of(3 * MIB / 4, 1), *five = pool_of(5 * MIB / 4, 1),
+			*nine = pool_of(9 * MIB / 4, 1);
+	struct nnb_reason why = { "" };
+
+	for (int i = 0; i < 3; i++)
+		expect_status(copy_from(b, three, &why), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
+	nnb_remote_buffer_free(other);
+	expect_status(copy_from(b, three, &why), NNB_STATUS_NONE, &why);
+	assert_int_equal(copy_to(b, three), NNB_STATUS_NONE);
+	expect_status(nnb_remote_buffer_copy_from(b, nnb_pool_memory(five), 1, &(uint32_t){ N }, &why),
+	              NNB_STATUS_INVALID_ARGUMENT, &why);
+	assert_int_equal(copy_to(b, nine), NNB_STATUS_INVALID_ARGUMENT); /* M-32: the size comes first */
+	expect_status(nnb_remote_buffer_copy_from(b, nnb_pool_memory(nine), 1, &(uint32_t){ N }, &why),
+	              NNB_STATUS_INVALID_ARGUMENT, &why);
+	expect_holds(b, 3 * MIB / 4, 1, 0); /* M-31: and it is as it was */
+	for (int i = 0; i < 3; i++)
+		expect_status(copy_from(b, five, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, &why);
+	assert_int_equal(copy_to(b, three), NNB_STATUS_GENERAL_FAILURE);
+	nnb_remote_buffer_free(b);
+	nnb_remote_release(grows);
+	nnb_pool_free(three);
+	nnb_pool_free(five);
+	nnb_pool_free(nine);
+}
+
+/* The pool has 2 MiB, and the buffer is to have as many. */
+static void what_an_output_grows_to_is_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_burst *burst = app_burst(grows);
+	struct nnb_remote_buffer *b = allocate(f->client, grows, 0), *other = allocate(f->client, grows, 5 * MIB / 4);
+	const uint32_t n = 2 * MIB / 4;
+	struct nnb_pool *x = pool_of(n, 1);
+	struct nnb_reason why = { "" };
+	struct request r;
+
+	for (int path = 0; path < PATHS; path++) {
+		request(&r, with_length(in_pool(x), n), with_length(in_buffer(b), n));
+		fill(b, N, 1);
+		expect_status(execute(path, grows, burst, &r, &why), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
+		expect_uninitialised(b, N);
+	}
+	nnb_remote_buffer_free(other);
+	for (int path = 0; path < PATHS; path++)
+		expect_status(execute(path, grows, burst, &r, &why), NNB_STATUS_NONE, &why);
+	assert_int_equal(copy_to(b, x), NNB_STATUS_NONE);
+	nnb_remote_buffer_free(b);
+	nnb_burst_free(burst);
+	nnb_remote_release(grows);
+	nnb_pool_free(x);
+}
+
+/* What a buffer was refused once says nothing of an execution that only names it. */
+static void what_another_execution_was_refused_is_of_no_interest(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_burst *burst = app_burst(grows);
+	struct nnb_remote_buffer *a = allocate(f->client, grows, 0), *b = allocate(f->client, grows, 0), *other;
+	const uint32_t n = 5 * MIB / 8, large = 5 * MIB / 4;
+	struct nnb_pool *x = pool_of(n, 1), *y = pool_of(large, 1), *pools[3];
+	struct nnb_reason why = { "" };
+	struct request r;
+
+	for (int path = 0; path < PATHS; path++) {
+		request(&r, with_length(in_pool(y), large), with_length(in_buffer(b), large));
+		expect_status(execute(path, grows, burst, &r, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, &why);
+		nnb_burst_free(burst); /* it keeps what it knows */
+		burst = app_burst(grows);
+		expect_status(copy_from(b, y, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, &why);
+		other = allocate(f->client, grows, 4 * MIB / 4);
+		request(&r, with_length(in_pool(x), n), with_length(in_buffer(a), n));
+		memcpy(pools, r.pools, sizeof(r.pools));
+		pools[2] = nnb_remote_buffer_pool(b);
+		r.call.pools = pools;
+		r.call.n_pools = 3;
+		expect_status(execute(path, grows, burst, &r, &why), NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, &why);
+		nnb_remote_buffer_free(other);
+		expect_status(execute(path, grows, burst, &r, &why), NNB_STATUS_NONE, &why);
+		nnb_remote_buffer_free(a);
+		a = allocate(f->client, grows, 0);
+		nnb_burst_free(burst);
+		burst = app_burst(grows);
+	}
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+	nnb_burst_free(burst);
+	nnb_remote_release(grows);
+	nnb_pool_free(x);
+	nnb_pool_free(y);
+}
+
+/* P-30: before anybody looks for room. */
+static void what_is_wrong_comes_before_what_there_is_no_room_for(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
+	struct nnb_pool *large = pool_of(9 * MIB / 4, 1), *pools[3];
+	struct request r;
+
+	fill(a, N, 3);
+	fill(b, N, 5);
+	for (int path = 0; path < BURST; path++) { /* a burst looks for its pools first (S-9) */
+		request(&r, in_buffer(a), in_buffer(a));
+		memcpy(pools, r.pools, sizeof(r.pools));
+		pools[2] = large;
+		r.call.pools = pools;
+		r.call.n_pools = 3;
+		expect_execute(f, path, &r, NNB_STATUS_INVALID_ARGUMENT);
+		expect_holds(a, N, 3, 0);
+		pools[1] = nnb_remote_buffer_pool(b);
+		fill(b, N, 5);
+		expect_execute(f, path, &r, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+		expect_holds(a, N, 3, 0);
+		expect_uninitialised(b, N);
+	}
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+	nnb_pool_free(large);
+}
+
+/* 5 MiB would fit, and 5 MiB more never do beside them: whoever tries again would try for ever. */
+static void an_output_that_never_fits_beside_what_it_is_made_of_is_refused_for_good(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_burst *burst = app_burst(grows);
+	struct nnb_remote_buffer *b = allocate(f->client, grows, 0);
+	const uint32_t n = 5 * MIB / 4;
+	struct nnb_pool *x = pool_of(n, 1);
+	struct nnb_reason why = { "" };
+	struct request r;
+
+	request(&r, with_length(in_pool(x), n), with_length(in_buffer(b), n));
+	for (int path = 0; path < PATHS; path++)
+		expect_status(execute(path, grows, burst, &r, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, &why);
+	nnb_remote_buffer_free(b);
+	nnb_burst_free(burst);
+	nnb_remote_release(grows);
+	nnb_pool_free(x);
+}
+
+/* ---- all apps together ---- */
+
+static void have_a_buffer(const char *socket_path)
+{
+	struct nnb_model *m = model_of_any_length();
+	const struct nnb_buffer_desc desc = of(5 * MIB / 4);
+	struct nnb_remote_buffer *b;
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	must(nnb_remote_buffer_new(&b, client, &remote, 1, &desc, false, NULL) == NNB_STATUS_NONE);
+	say('.');
+	stay();
+}
+
+/* It has been killed: wait until the service has noticed. */
+static void expect_to_be_alone(struct fixture *f)
+{
+	uint64_t end = now_ns() + PATIENCE;
+	struct nnb_service_counts n;
+
+	do {
+		breathe();
+		n = app_counts(f->client);
+		n.all.channels = n.app.channels;
+	} while (memcmp(&n.all, &n.app, sizeof(n.all)) != 0 && now_ns() < end);
+	assert_memory_equal(&n.all, &n.app, sizeof(n.all));
+}
+
+static void a_buffer_that_fits_when_another_app_goes_is_refused_for_now(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct child c;
+
+	child_start(&c, "has a buffer", &f->s, "");
+	assert_int_equal(child_hears(&c), '.');
+	assert_int_equal(app_counts(f->client).all.buffers, 1);
+	for (int i = 0; i < 3; i++) {
+		expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+		expect_allocate(f->client, grows, 9 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	}
+	child_kill(&c);
+	expect_to_be_alone(f);
+	expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_NONE);
+	expect_allocate(f->client, grows, 9 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	nnb_remote_release(grows);
+}
+
+/* ---- what is refused, and what fails ---- */
+
+/* M-20, M-21: nothing has happened. */
+static void what_is_refused_on_any_path_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0),
+				 *empty = allocate(f->client, f->remote, 0);
+	struct request r;
+
+	fill(a, N, 3);
+	fill(b, N, 5);
+	for (int path = 0; path < PATHS; path++) {
+		request(&r, in_buffer(a), in_buffer(a));
+		expect_execute(f, path, &r, NNB_STATUS_INVALID_ARGUMENT);
+		request(&r, in_buffer(a), in_buffer(b));
+		r.out.location.length = BYTES;
+		expect_execute(f, path, &r, NNB_STATUS_INVALID_ARGUMENT);
+		request(&r, in_buffer(a), in_buffer(b));
+		r.in.location.offset = 4;
+		r.call.terms.deadline_ns =
+			path != BURST; /* P-30: that comes later; a burst's pools are not looked at by then */
+		expect_execute(f, path, &r, NNB_STATUS_INVALID_ARGUMENT);
+		request(&r, in_buffer(empty), in_buffer(b));
+		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
+		expect_holds(a, N, 3, 0);
+		expect_holds(b, N, 5, 0);
+	}
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+	nnb_remote_buffer_free(empty);
+}
+
+/* Section 11: so is every failed execution. */
+static void what_misses_its_deadline_leaves_its_output_uninitialised(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
+	struct request r;
+
+	fill(a, N, 3);
+	for (int path = 0; path < PATHS; path++) {
+		request(&r, in_buffer(a), in_buffer(b));
+		expect_execute(f, path, &r, NNB_STATUS_NONE); /* the burst's slots are known from now on */
+		r.call.terms.deadline_ns = 1;
+		expect_execute(f, path, &r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
+		expect_uninitialised(b, N);
+		expect_holds(a, N, 3, 0);
+	}
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+}
+
+struct launched {
+	struct nnb_fenced *fenced;
+	int fence;
+};
+
+static struct launched launch(struct fixture *f, struct request *r, int behind)
+{
+	const struct nnb_fenced_how how = { .wait_for = &behind, .n_wait_for = 1 };
+	struct launched l;
+
+	assert_none(nnb_remote_execute_fenced(f->remote, &r->call, &how, &l.fenced, &l.fence, &why));
+	return l;
+}
+
+static void ends(struct launched *l, enum nnb_status want)
+{
+	nnb_fence_wait(&l->fence, 1, 0);
+	assert_int_equal(nnb_fenced_info(l->fenced, NULL, NULL, NULL), want);
+	nnb_fenced_free(l->fenced);
+	close(l->fence);
+}
+
+static int new_fence(void)
+{
+	int fence;
+
+	assert_int_equal(nnb_fence_new(&fence), 0);
+	return fence;
+}
+
+/* What a buffer holds is of interest when the execution begins, and not before. */
+static void a_chain_behind_a_fence_goes_through_buffers(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
+	struct nnb_pool *x = pool_of(N, 3);
+	struct nnb_fenced *none = NULL;
+	struct launched l[3];
+	struct request r;
+	int fence = new_fence(), fence_of_none;
+
+	request(&r, in_pool(x), in_buffer(a));
+	l[0] = launch(f, &r, fence);
+	request(&r, in_buffer(a), in_buffer(b));
+	l[1] = launch(f, &r, l[0].fence);
+	request(&r, in_buffer(b), in_pool(x));
+	l[2] = launch(f, &r, l[1].fence);
+	expect_uninitialised(a, N);
+	request(&r, in_buffer(a), in_buffer(b)); /* without a fence it is of interest now */
+	assert_int_equal(nnb_remote_execute_fenced(f->remote, &r.call, NULL, &none, &fence_of_none, NULL),
+	                 NNB_STATUS_GENERAL_FAILURE);
+	assert_null(none);
+	nnb_fence_signal(fence, false);
+	for (int i = 0; i < 3; i++)
+		ends(&l[i], NNB_STATUS_NONE);
+	expect_holds(a, N, 3, 1);
+	expect_holds(b, N, 3, 2);
+	assert_true(((float *)nnb_pool_data(x))[1] == vector_expected(NNB_ADD, 1, 1, 4) + 2 * 2 * 0.5F);
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+	nnb_pool_free(x);
+	close(fence);
+}
+
+static void a_fence_that_fails_leaves_the_output_uninitialised(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *b = allocate(f->client, f->remote, 0);
+	struct nnb_pool *x = pool_of(N, 3);
+	struct launched l;
+	struct request r;
+	int fence = new_fence();
+
+	fill(b, N, 5);
+	request(&r, in_pool(x), in_buffer(b));
+	l = launch(f, &r, fence);
+	expect_holds(b, N, 5, 0);
+	nnb_fence_signal(fence, true);
+	ends(&l, NNB_STATUS_GENERAL_FAILURE);
+	expect_uninitialised(b, N);
+	nnb_remote_buffer_free(b);
+	nnb_pool_free(x);
+	close(fence);
+}
+
+/* P-13: it fails before it begins, and has failed. */
+static void what_cannot_be_launched_leaves_its_output_uninitialised(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *b;
+	struct nnb_pool *x = pool_of(N, 3);
+	struct nnb_holdings before;
+	struct told held = { 0 };
+	struct request r, other;
+
+	assert_int_equal(service_stop(&f->s), 0);
+	nnb_remote_release(f->remote);
+	nnb_client_close(f->client);
+	service_start(&f->s, OPTIONS("--limit", "async=1"));
+	f->client = app_open(&f->s);
+	f->remote = app_prepare(f->client, f->adds);
+	b = allocate(f->client, f->remote, 0);
+	before = holds(f);
+	atomic_store(&f->s.gate->hold_runs, 1);
+	request(&other, in_pool(x), in_pool(x));
+	assert_none(nnb_remote_execute_async(f->remote, &other.call, note, &held, &why));
+	await(&f->s.gate->held_runs, 1);
+	for (int path = ASYNC; path <= FENCED; path++) {
+		fill(b, N, 5);
+		request(&r, in_pool(x), in_buffer(b));
+		expect_execute(f, path, &r, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+		expect_uninitialised(b, N);
+	}
+	atomic_store(&f->s.gate->hold_runs, 0);
+	await(&held.times, 1);
+	expect_holds_again(f, before);
+	nnb_remote_buffer_free(b);
+	nnb_pool_free(x);
+}
+
+/* ---- two at once ---- */
+
+/* M-11: whoever comes meanwhile is refused, and does not wait. */
+static void who_meets_a_writer_is_refused_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
+	struct nnb_pool *x = pool_of(N, 3), *y = pool_of(N, 3);
+	struct told held = { 0 };
+	struct request writes, r;
+
+	fill(a, N, 7);
+	fill(b, N, 8);
+	f->burst = app_burst(f->remote);
+	request(&writes, in_buffer(b), in_buffer(a));
+	atomic_store(&f->s.gate->hold_runs, 1);
+	assert_none(nnb_remote_execute_async(f->remote, &writes.call, note, &held, &why));
+	await(&f->s.gate->held_runs, 1);
+	for (int path = 0; path < PATHS; path++) {
+		request(&r, in_buffer(a), in_pool(y));
+		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
+		request(&r, in_pool(x), in_buffer(a));
+		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
+		request(&r, in_pool(x), in_buffer(b)); /* somebody reads it */
+		expect_execute(f, path, &r, NNB_STATUS_GENERAL_FAILURE);
+	}
+	assert_int_equal(copy_to(a, y), NNB_STATUS_GENERAL_FAILURE);
+	assert_int_equal(copy_from(a, x, NULL), NNB_STATUS_GENERAL_FAILURE);
+	assert_int_equal(copy_from(b, x, NULL), NNB_STATUS_GENERAL_FAILURE);
+	expect_holds(b, N, 8, 0); /* who reads as well is welcome */
+	atomic_store(&f->s.gate->hold_runs, 0);
+	await(&held.times, 1);
+	assert_int_equal(held.status, NNB_STATUS_NONE);
+	expect_holds(a, N, 8, 1);
+	expect_holds(b, N, 8, 0);
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+	nnb_pool_free(x);
+	nnb_pool_free(y);
+}
+
+/* M-8: it goes on, on what nobody can name any more; then that is given back. */
+static void a_buffer_that_is_freed_stays_for_who_uses_it(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_holdings before = holds(f);
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
+	struct nnb_pool *y = pool_of(N, 0), *named;
+	struct told held = { 0 };
+	struct request reads, r;
+	uint64_t end;
+
+	fill(a, N, 7);
+	assert_int_equal(nnb_pool_from(&named, nnb_pool_memory(nnb_remote_buffer_pool(a))), 0);
+	request(&reads, in_buffer(a), in_buffer(b));
+	atomic_store(&f->s.gate->hold_runs, 1);
+	assert_none(nnb_remote_execute_async(f->remote, &reads.call, note, &held, &why));
+	await(&f->s.gate->held_runs, 1);
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+	assert_int_equal(holds(f).buffers, 2);
+	assert_int_equal(holds(f).bytes > before.bytes, 1);
+	request(&r, in_pool(named), in_pool(y));
+	expect_execute(f, SYNC, &r, NNB_STATUS_INVALID_ARGUMENT);
+	atomic_store(&f->s.gate->hold_runs, 0);
+	await(&held.times, 1);
+	assert_int_equal(held.status, NNB_STATUS_NONE);
+	for (end = now_ns() + PATIENCE; holds(f).executions_under_way && now_ns() < end;)
+		breathe();
+	expect_holds_again(f, before);
+	nnb_pool_free(named);
+	nnb_pool_free(y);
+}
+
+struct copier {
+	struct nnb_remote_buffer *buffer;
+	struct nnb_pool *pool;
+	pthread_t thread;
+	enum nnb_status status;
+};
+
+static void *copy_once(void *arg)
+{
+	struct copier *c = arg;
+
+	c->status = copy_from(c->buffer, c->pool, NULL);
+	return NULL;
+}
+
+static void a_copy_is_counted_while_it_takes_place(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_client *client = app_open(&f->s);
+	struct nnb_remote *remote = app_prepare(client, f->adds);
+	struct nnb_holdings before = app_counts(f->client).all;
+	struct copier c = { .buffer = allocate(client, remote, 0), .pool = pool_of(N, 3) };
+
+	atomic_store(&f->s.gate->hold_copies, 1);
+	assert_int_equal(pthread_create(&c.thread, NULL, copy_once, &c), 0);
+	await(&f->s.gate->held_copies, 1);
+	assert_int_equal(app_counts(f->client).all.bytes, before.bytes + 2 * BYTES);
+	assert_int_equal(app_counts(f->client).all.pools, before.pools + 1);
+	atomic_store(&f->s.gate->hold_copies, 0);
+	pthread_join(c.thread, NULL);
+	assert_int_equal(c.status, NNB_STATUS_NONE);
+	nnb_remote_buffer_free(c.buffer);
+	nnb_pool_free(c.pool);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+}
+
+/* ---- shared memory in their place ---- */
+
+static const struct fallback_case {
+	const char *name;
+	const char *options[5];
+	enum nnb_hal hal;
+	uint32_t had; /* buffers that are there already */
+	enum nnb_status refused;
+} fallback_cases[] = {
+	{ "an older app", { NULL }, NNB_HAL_1_2, 0, NNB_STATUS_GENERAL_FAILURE },
+	{ "a driver without", { "--driver", DRIVER_BARE }, NNB_HAL_1_3, 0, NNB_STATUS_GENERAL_FAILURE },
+	{ "no more buffers", { "--limit", "buffers=1" }, NNB_HAL_1_3, 1, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+	/* its model has 5 times as much, and executing takes 3 */
+	{ "no more bytes", { "--limit", "bytes=2200" }, NNB_HAL_1_3, 3, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+};
+
+static int for_a_fallback(void **state)
+{
+	const struct fallback_case *row = *state;
+
+	return set_up_with(state, row->options, row->hal);
+}
+
+static struct nnb_remote_buffer *expect_fallback(struct fixture *f, struct nnb_remote *remote, uint32_t n)
+{
+	const struct nnb_buffer_desc desc = of(n);
+	struct nnb_remote_buffer *b = NULL;
+
+	assert_none(nnb_remote_buffer_new(&b, f->client, &remote, 1, &desc, true, &why));
+	assert_true(nnb_remote_buffer_fell_back(b));
+	return b;
+}
+
+/* M-31, M-32: as those of a buffer that is none of these. */
+static void expect_copies_to_be_checked(struct nnb_remote_buffer *b)
+{
+	static const struct {
+		uint32_t floats, rank, dims[2];
+		enum nnb_status want;
+	} cases[] = {
+		{ N / 2, 0, { 0 }, NNB_STATUS_INVALID_ARGUMENT },
+		{ 2 * N, 0, { 0 }, NNB_STATUS_INVALID_ARGUMENT },
+		{ N, 1, { N / 2 }, NNB_STATUS_INVALID_ARGUMENT },
+		{ N, 1, { 0 }, NNB_STATUS_INVALID_ARGUMENT },
+		{ N, 2, { N / 2, 2 }, NNB_STATUS_INVALID_ARGUMENT },
+		{ N, NNB_RANK_MAX + 1, { N, 1 }, NNB_STATUS_INVALID_ARGUMENT },
+		{ N, 1, { N }, NNB_STATUS_NONE },
+		{ N, 0, { 0 }, NNB_STATUS_NONE },
+	};
+	const struct nnb_hardware_buffer picture = { 8, 8, 1, NNB_FORMAT_R8G8B8A8, 8 };
+	struct nnb_memory memory;
+
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		struct nnb_pool *pool = pool_of(cases[i].floats, 9);
+
+		assert_int_equal(
+			nnb_remote_buffer_copy_from(b, nnb_pool_memory(pool), cases[i].rank, cases[i].dims, NULL),
+			cases[i].want);
+		if (cases[i].floats != N)
+			assert_int_equal(copy_to(b, pool), NNB_STATUS_INVALID_ARGUMENT);
+		nnb_pool_free(pool);
+	}
+	expect_holds(b, N, 9, 0);
+	assert_int_equal(nnb_memory_hardware_buffer(&memory, &picture), 0);
+	assert_int_equal(memory.size, BYTES);
+	assert_int_equal(nnb_remote_buffer_copy_to(b, &memory, NULL), NNB_STATUS_GENERAL_FAILURE);
+	assert_int_equal(nnb_remote_buffer_copy_from(b, &memory, 0, NULL, NULL), NNB_STATUS_GENERAL_FAILURE);
+	nnb_memory_close(&memory);
+}
+
+static void a_buffer_checks_what_is_copied(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *b = allocate(f->client, f->remote, 0);
+
+	expect_copies_to_be_checked(b);
+	nnb_remote_buffer_free(b);
+}
+
+/* It is cut short under the service, or under us. */
+static void expect_a_torn_copy_to_fail(struct nnb_remote_buffer *b)
+{
+	int fd = memfd_create("cut", MFD_CLOEXEC);
+	struct nnb_memory memory;
+
+	assert_int_equal(ftruncate(fd, BYTES), 0);
+	assert_int_equal(nnb_memory_mmap_fd(&memory, fd, BYTES, PROT_READ | PROT_WRITE, 0), 0);
+	assert_none(nnb_remote_buffer_copy_from(b, &memory, 0, NULL, &why));
+	assert_none(nnb_remote_buffer_copy_to(b, &memory, &why));
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(nnb_remote_buffer_copy_to(b, &memory, NULL), NNB_STATUS_GENERAL_FAILURE);
+	assert_int_equal(nnb_remote_buffer_copy_from(b, &memory, 0, NULL, NULL), NNB_STATUS_GENERAL_FAILURE);
+	nnb_memory_close(&memory);
+	close(fd);
+}
+
+static void a_copy_of_what_is_cut_short_fails(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *b = allocate(f->client, f->remote, 0);
+
+	expect_a_torn_copy_to_fail(b);
+	expect_uninitialised(b, N);
+	nnb_remote_buffer_free(b);
+}
+
+static void where_there_is_none_shared_memory_does_as_well(void **state)
+{
+	struct fixture *f = *state;
+	const struct fallback_case *row = f->row;
+	struct nnb_remote_buffer *had[4], *a, *b;
+	struct nnb_holdings before;
+	struct request r;
+
+	for (uint32_t i = 0; i < row->had; i++)
+		had[i] = allocate(f->client, f->remote, 0);
+	before = holds(f);
+	expect_allocate(f->client, f->remote, 0, row->refused);
+	a = expect_fallback(f, f->remote, 0);
+	b = expect_fallback(f, f->remote, 0);
+	expect_holds_again(f, before);
+	for (uint32_t i = 0; i < row->had; i++)
+		nnb_remote_buffer_free(had[i]);
+	assert_int_equal(nnb_remote_buffer_argument(a, 1).location.length, BYTES);
+	assert_int_equal(*(float *)nnb_pool_data(nnb_remote_buffer_pool(a)), 0);
+	expect_copies_to_be_checked(a);
+	expect_a_torn_copy_to_fail(a);
+	fill(a, N, 4);
+	request(&r, in_buffer(a), in_buffer(b));
+	expect_execute(f, SYNC, &r, NNB_STATUS_NONE);
+	expect_holds(b, N, 4, 1);
+	request(&r, in_buffer(b), in_buffer(a));
+	expect_execute(f, BURST, &r, NNB_STATUS_NONE);
+	expect_holds(a, N, 4, 2);
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(b);
+}
+
+/* It may be larger than anything the service would have. */
+static void what_is_too_large_for_the_service_may_fall_back(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+
+	expect_allocate(f->client, grows, 9 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	nnb_remote_buffer_free(expect_fallback(f, grows, 9 * MIB / 4));
+	nnb_remote_release(grows);
+}
+
+static void expect_no_fallback(struct nnb_client *client, struct nnb_remote *remote, const struct nnb_buffer_desc *desc,
+                               enum nnb_status want)
+{
+	struct nnb_remote_buffer *b = NULL;
+	struct nnb_reason why = { "" };
+
+	expect_status(nnb_remote_buffer_new(&b, client, &remote, 1, desc, true, &why), want, &why);
+	assert_null(b);
+	assert_true(why.text[0]);
+}
+
+static void there_is_nothing_in_place_of_what_is_wrong_or_unknown(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote *grows = app_prepare(f->client, f->grows);
+	struct nnb_client *other = app_open(&f->s);
+	const struct nnb_buffer_desc unknown = of(0), wrong = of(N + 1), none = { 0 };
+	enum nnb_status of_unknown = f->row ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE;
+	struct nnb_remote_buffer *b = NULL;
+
+	if (of_unknown)
+		expect_no_fallback(f->client, grows, &unknown, of_unknown);
+	expect_no_fallback(f->client, f->remote, &wrong, NNB_STATUS_INVALID_ARGUMENT);
+	expect_no_fallback(f->client, f->remote, &none, NNB_STATUS_INVALID_ARGUMENT);
+	expect_no_fallback(f->client, NULL, &unknown, NNB_STATUS_INVALID_ARGUMENT);
+	expect_no_fallback(other, f->remote, &unknown, NNB_STATUS_INVALID_ARGUMENT);
+	nnb_client_close(other);
+	service_kill(&f->s);
+	while (nnb_client_alive(f->client))
+		breathe();
+	expect_no_fallback(f->client, f->remote, &unknown, NNB_STATUS_DEAD_OBJECT);
+	assert_null(b);
+	nnb_remote_release(grows);
+}
+
+/* ---- deaths ---- */
+
+static struct gate *gate_of_the_service(void)
+{
+	int fd = open(getenv("NNB_GATE"), O_RDWR | O_CLOEXEC);
+	struct gate *gate = mmap(NULL, sizeof(*gate), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	must(gate != MAP_FAILED);
+	close(fd);
+	return gate;
+}
+
+struct doomed {
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct nnb_remote_buffer *a, *b;
+};
+
+static void doom(struct doomed *d, const char *socket_path)
+{
+	const struct nnb_buffer_desc desc = of(0);
+	struct nnb_pool *x = pool_of(N, 3);
+
+	must(nnb_client_open(&d->client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(d->client, vector_model(NNB_ADD, N, 1), NULL, NULL, &d->remote, NULL) == 0);
+	must(nnb_remote_buffer_new(&d->a, d->client, &d->remote, 1, &desc, false, NULL) == 0);
+	must(nnb_remote_buffer_new(&d->b, d->client, &d->remote, 1, &desc, false, NULL) == 0);
+	must(copy_from(d->a, x, NULL) == 0);
+}
+
+/* Two of them: from one buffer into the other, and from that one into a pool, behind the first. */
+static void die_executing(const char *socket_path)
+{
+	struct nnb_pool *y = pool_of(N, 0);
+	struct nnb_fenced_how how = { .n_wait_for = 1 };
+	struct nnb_fenced *fenced;
+	struct doomed d;
+	struct request r;
+	int fences[2];
+
+	doom(&d, socket_path);
+	atomic_store(&gate_of_the_service()->hold_runs, 1);
+	request(&r, in_buffer(d.a), in_buffer(d.b));
+	must(!nnb_remote_execute_fenced(d.remote, &r.call, NULL, &fenced, &fences[0], NULL));
+	request(&r, in_buffer(d.b), in_pool(y));
+	how.wait_for = fences;
+	must(!nnb_remote_execute_fenced(d.remote, &r.call, &how, &fenced, &fences[1], NULL));
+	say('.');
+	stay();
+}
+
+static void die_in_a_burst(const char *socket_path)
+{
+	struct nnb_burst *burst;
+	struct doomed d;
+	struct request r;
+
+	doom(&d, socket_path);
+	must(nnb_remote_burst(d.remote, NULL, &burst, NULL) == 0);
+	request(&r, in_buffer(d.a), in_buffer(d.b));
+	must(nnb_burst_execute(burst, &r.call, NULL, NULL) == 0);
+	atomic_store(&gate_of_the_service()->hold_runs, 1);
+	say('.');
+	nnb_burst_execute(burst, &r.call, NULL, NULL);
+	stay();
+}
+
+static void die_copying(const char *socket_path)
+{
+	struct doomed d;
+
+	doom(&d, socket_path);
+	atomic_store(&gate_of_the_service()->hold_copies, 1);
+	say('.');
+	copy_to(d.a, pool_of(N, 0));
+	stay();
+}
+
+static const struct death {
+	const char *name;
+	void (*die)(const char *socket_path);
+	unsigned runs, copies; /* how many stand in the driver */
+} deaths[] = {
+	{ "executing", die_executing, .runs = 1 },
+	{ "executing by burst", die_in_a_burst, .runs = 1 },
+	{ "copying", die_copying, .copies = 1 },
+};
+
+static void what_a_client_had_is_given_back_when_it_is_killed(void **state)
+{
+	struct fixture *f = *state;
+	const struct death *row = f->row;
+	struct child c;
+	struct io io;
+
+	child_start(&c, row->name, &f->s, "");
+	assert_int_equal(child_hears(&c), '.');
+	await(&f->s.gate->held_runs, row->runs);
+	await(&f->s.gate->held_copies, row->copies);
+	assert_int_equal(app_counts(f->client).all.buffers, 2);
+	child_kill(&c);
+	assert_int_equal(app_counts(f->client).all.buffers, 2); /* in use */
+	atomic_store(&f->s.gate->hold_runs, 0);
+	atomic_store(&f->s.gate->hold_copies, 0);
+	expect_to_be_alone(f);
+	assert_int_equal(atomic_load(&f->s.gate->buffers), 0);
+	io_init(&io, N);
+	expect_sync(f->remote, &io, NNB_ADD);
+	io_fini(&io);
+}
+
+static void a_service_that_is_gone_has_no_buffers(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = NULL;
+	struct nnb_pool *x = pool_of(N, 3);
+	const struct nnb_buffer_desc desc = of(0);
+	struct copier c = { .buffer = a, .pool = x };
+	struct request r;
+
+	fill(a, N, 3);
+	atomic_store(&f->s.gate->hold_copies, 1);
+	assert_int_equal(pthread_create(&c.thread, NULL, copy_once, &c), 0);
+	await(&f->s.gate->held_copies, 1);
+	service_kill(&f->s);
+	pthread_join(c.thread, NULL);
+	assert_int_equal(c.status, NNB_STATUS_DEAD_OBJECT); /* who waits is told */
+	while (nnb_client_alive(f->client))
+		breathe();
+	assert_int_equal(nnb_remote_buffer_new(&b, f->client, &f->remote, 1, &desc, true, NULL),
+	                 NNB_STATUS_DEAD_OBJECT);
+	assert_null(b);
+	assert_int_equal(copy_from(a, x, NULL), NNB_STATUS_DEAD_OBJECT);
+	assert_int_equal(copy_to(a, x), NNB_STATUS_DEAD_OBJECT);
+	request(&r, in_buffer(a), in_pool(x));
+	expect_execute(f, SYNC, &r, NNB_STATUS_DEAD_OBJECT);
+	nnb_remote_buffer_free(a);
+	nnb_pool_free(x);
+}
+
+/* ---- theft ---- */
+
+static struct nnb_pool *pool_of_token(uint64_t token)
+{
+	struct nnb_memory memory;
+	struct nnb_pool *pool;
+
+	nnb_memory_token(&memory, token);
+	must(nnb_pool_from(&pool, &memory) == 0 && !nnb_pool_data(pool));
+	return pool;
+}
+
+/* What stands where in the memory that names it. */
+static uint64_t token_of(const struct nnb_remote_buffer *b)
+{
+	const struct nnb_memory *m = nnb_pool_memory(nnb_remote_buffer_pool(b));
+
+	return (uint64_t)(uint32_t)m->ints[1] << 32 | (uint32_t)m->ints[0];
+}
+
+struct thief {
+	struct nnb_remote *remote;
+	struct nnb_burst *burst;
+	struct nnb_pool *own;
+};
+
+/* To read from the buffer, and to write to it, on this path. */
+static void try_token(struct thief *t, int path, uint64_t token)
+{
+	struct nnb_pool *pool = pool_of_token(token);
+	struct request r;
+
+	request(&r, in_pool(pool), in_pool(t->own));
+	must(execute(path, t->remote, t->burst, &r, NULL) == NNB_STATUS_INVALID_ARGUMENT);
+	request(&r, in_pool(t->own), in_pool(pool));
+	must(execute(path, t->remote, t->burst, &r, NULL) == NNB_STATUS_INVALID_ARGUMENT);
+	nnb_pool_free(pool);
+}
+
+static void try_on_every_path(struct thief *t, uint64_t token)
+{
+	for (int path = 0; path < PATHS; path++)
+		try_token(t, path, token);
+}
+
+/* What somebody might hope that it is. */
+static void try_neighbours(struct thief *t, uint64_t token)
+{
+	for (int bit = 0; bit < 64; bit++)
+		try_token(t, bit % PATHS, token ^ UINT64_C(1) << bit);
+	for (uint64_t i = 1; i < 100; i++) {
+		try_token(t, (int)(i % PATHS), token + i);
+		try_token(t, (int)(i % PATHS), token - i);
+		try_token(t, (int)(i % PATHS), i);
+	}
+	try_on_every_path(t, 0);
+	try_on_every_path(t, UINT64_MAX);
+	try_on_every_path(t, token >> 32 | token << 32);
+	try_on_every_path(t, __builtin_bswap64(token));
+}
+
+static void steal(const char *socket_path, const char *token)
+{
+	const uint64_t told = strtoull(token, NULL, 16);
+	const char *tokens = getenv("NNB_TOKENS");
+	uint64_t seed = told ^ now_ns(), n = tokens ? strtoull(tokens, NULL, 10) : 10000;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct thief t = { .own = pool_of(N, 1) };
+	struct nnb_client *client;
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, NULL, NULL, &t.remote, NULL) == NNB_STATUS_NONE);
+	must(nnb_remote_burst(t.remote, NULL, &t.burst, NULL) == NNB_STATUS_NONE);
+	try_on_every_path(&t, told);
+	try_neighbours(&t, told);
+	for (uint64_t i = 0; i < n; i++) {
+		try_token(&t, i % 64 < PATHS ? (int)(i % 64) : SYNC, next_random(&seed));
+		if (i % 4096 == 0)
+			say('.'); /* it goes on */
+	}
+	must(((float *)nnb_pool_data(t.own))[1] == 2); /* nor was anything written here */
+	nnb_pool_free(t.own);
+	nnb_burst_free(t.burst);
+	nnb_remote_release(t.remote);
+	nnb_client_close(client);
+	nnb_model_free(m);
+	exit(0);
+}
+
+/* M-21 */
+static void who_is_told_a_token_or_guesses_it_gets_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *empty = allocate(f->client, f->remote, 0);
+	struct nnb_holdings before = holds(f);
+	const struct nnb_remote_buffer *targets[] = { a, empty };
+	char token[24];
+	struct child c;
+
+	fill(a, N, 3);
+	for (size_t i = 0; i < N_OF(targets); i++) {
+		snprintf(token, sizeof(token), "%" PRIx64, token_of(targets[i]));
+		child_start(&c, "steals", &f->s, token);
+		while (child_hears(&c) == '.')
+			;
+		assert_int_equal(child_end(&c), 0);
+		expect_holds(a, N, 3, 0);
+		expect_uninitialised(empty, N);
+		expect_holds_again(f, before);
+	}
+	expect_to_be_alone(f);
+	nnb_remote_buffer_free(a);
+	nnb_remote_buffer_free(empty);
+}
+
+/* One app, two connections: what the one has the other has not. */
+static void another_client_of_the_app_gets_nothing_either(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_client *client = app_open(&f->s);
+	struct thief t = { .own = pool_of(N, 1) };
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0);
+
+	fill(a, N, 3);
+	t.remote = app_prepare(client, f->adds);
+	t.burst = app_burst(t.remote);
+	try_on_every_path(&t, token_of(a));
+	expect_holds(a, N, 3, 0);
+	nnb_burst_free(t.burst);
+	nnb_remote_release(t.remote);
+	nnb_client_close(client);
+	nnb_pool_free(t.own);
+	nnb_remote_buffer_free(a);
+}
+
+/* M-8, and that a burst that has its slot does not keep it. */
+static void a_token_means_nothing_once_the_buffer_is_freed(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_remote_buffer *a = allocate(f->client, f->remote, 0), *b = allocate(f->client, f->remote, 0);
+	struct nnb_pool *token = pool_of_token(token_of(a));
+	struct request r;
+
+	fill(a, N, 3);
+	request(&r, in_pool(token), in_buffer(b));
+	for (int path = 0; path < PATHS; path++)
+		expect_execute(f, path, &r, NNB_STATUS_NONE);
+	nnb_remote_buffer_free(a);
+	for (int path = 0; path < PATHS; path++)
+		expect_execute(f, path, &r, NNB_STATUS_INVALID_ARGUMENT);
+	expect_holds(b, N, 3, 1);
+	nnb_remote_buffer_free(b);
+	nnb_pool_free(token);
+}
+
+/* M-2 */
+static void an_older_app_has_none(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_client *new = app_open(&f->s);
+	struct nnb_remote *remote = app_prepare(new, f->adds);
+	struct nnb_remote_buffer *b = allocate(new, remote, 0);
+	struct nnb_pool *x = pool_of(N, 3), *token = pool_of_token(token_of(b));
+	struct request r;
+
+	expect_allocate(f->client, f->remote, 0, NNB_STATUS_GENERAL_FAILURE);
+	request(&r, in_pool(token), in_pool(x));
+	expect_execute(f, SYNC, &r, NNB_STATUS_INVALID_ARGUMENT);
+	expect_execute(f, BURST, &r, NNB_STATUS_INVALID_ARGUMENT);
+	nnb_remote_buffer_free(b);
+	nnb_remote_release(remote);
+	nnb_client_close(new);
+	nnb_pool_free(x);
+	nnb_pool_free(token);
+}
+
+static void play(const char *name, const char *socket_path, const char *argument)
+{
+	if (!strcmp(name, "has a buffer"))
+		have_a_buffer(socket_path);
+	if (!strcmp(name, "steals"))
+		steal(socket_path, argument);
+	for (size_t i = 0; i < N_OF(deaths); i++)
+		if (!strcmp(name, deaths[i].name))
+			deaths[i].die(socket_path);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], "--scene")) {
+		play(argv[2], argv[3], argv[4]);
+		return 1;
+	}
+#define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
+	TEST(buffers_go_through_executions_of_every_path, set_up);
+	TEST(what_a_buffer_takes_is_given_back_when_it_is_freed, set_up);
+	TEST(a_buffer_of_unknown_size_takes_what_is_written_to_it, set_up);
+	TEST(a_buffer_outlives_its_model_and_its_client, set_up);
+	TEST(an_app_has_so_many_buffers_and_no_more, with_two_buffers);
+	TEST(an_app_has_so_many_bytes_in_buffers_and_no_more, with_8_MiB);
+	TEST(what_the_driver_has_no_memory_for_is_not_counted, with_8_MiB);
+	TEST(a_copy_takes_room_for_both_sides, with_8_MiB);
+	TEST(what_an_output_grows_to_is_counted, with_8_MiB);
+	TEST(an_output_that_never_fits_beside_what_it_is_made_of_is_refused_for_good, with_8_MiB);
+	TEST(what_another_execution_was_refused_is_of_no_interest, with_8_MiB);
+	TEST(what_is_wrong_comes_before_what_there_is_no_room_for, with_8_MiB);
+	TEST(a_buffer_that_fits_when_another_app_goes_is_refused_for_now, with_8_MiB_for_all);
+	TEST(what_is_refused_on_any_path_changes_nothing, set_up);
+	TEST(what_misses_its_deadline_leaves_its_output_uninitialised, set_up);
+	TEST(a_chain_behind_a_fence_goes_through_buffers, set_up);
+	TEST(a_fence_that_fails_leaves_the_output_uninitialised, set_up);
+	TEST(what_cannot_be_launched_leaves_its_output_uninitialised, set_up);
+	TEST(who_meets_a_writer_is_refused_at_once, set_up);
+	TEST(a_buffer_that_is_freed_stays_for_who_uses_it, set_up);
+	TEST(a_copy_is_counted_while_it_takes_place, set_up);
+	TEST(a_buffer_checks_what_is_copied, set_up);
+	TEST(a_copy_of_what_is_cut_short_fails, set_up);
+	for (size_t i = 0; i < N_OF(fallback_cases); i++)
+		add_test(where_there_is_none_shared_memory_does_as_well, for_a_fallback, tear_down,
+		         (void *)&fallback_cases[i], "where there is none shared memory does as well: %s",
+		         fallback_cases[i].name);
+	TEST(what_is_too_large_for_the_service_may_fall_back, with_8_MiB);
+	add_test(there_is_nothing_in_place_of_what_is_wrong_or_unknown, for_a_fallback, tear_down,
+	         (void *)&fallback_cases[0], "there is nothing in place of what is wrong or unknown: %s",
+	         fallback_cases[0].name);
+	add_test(there_is_nothing_in_place_of_what_is_wrong_or_unknown, set_up, tear_down, NULL,
+	         "there is nothing in place of what is wrong or unknown");
+	for (size_t i = 0; i < N_OF(deaths); i++)
+		add_test(what_a_client_had_is_given_back_when_it_is_killed, set_up, tear_down, (void *)&deaths[i],
+		         "what a client had is given back when it is killed %s", deaths[i].name);
+	TEST(a_service_that_is_gone_has_no_buffers, set_up);
+	TEST(who_is_told_a_token_or_guesses_it_gets_nothing, set_up);
+	TEST(another_client_of_the_app_gets_nothing_either, set_up);
+	TEST(a_token_means_nothing_once_the_buffer_is_freed, set_up);
+	TEST(an_older_app_has_none, for_an_older_app);
+	return _cmocka_run_group_tests("service: buffers", tests, n_tests, NULL, NULL);
+}
