@@ -87,7 +87,8 @@ static int make_works(struct app *a)
 			                 .stream = &a->app->streams[i],
 			                 .outcome = &a->board->outcomes[i],
 			                 .left = a->board->orders.executions };
-		if (load_work_new(&l->work, l->stream, a->scenario->dir, a->board->orders.seed, &why))
+		if (load_work_new(&l->work, l->stream, a->scenario->dir, a->board->orders.seed, &why) ||
+		    load_work_keep(l->work, l->stream, &why))
 			return broken(a, LOAD_INPUT, l->stream->model, why.text);
 	}
 	return LOAD_DONE;

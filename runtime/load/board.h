@@ -14,7 +14,7 @@
 #include "scenario.h"
 #include "stats.h"
 
-enum load_state { LOAD_STARTING, LOAD_READY, LOAD_RUNNING, LOAD_FINISHED, LOAD_BROKEN };
+enum load_phase { LOAD_STARTING, LOAD_READY, LOAD_RUNNING, LOAD_FINISHED, LOAD_BROKEN };
 
 struct load_orders {
 	uint32_t app; /* which of the scenario's */
@@ -38,7 +38,7 @@ struct load_outcome { /* of a stream */
 struct load_board {
 	struct load_orders orders;
 
-	atomic_int state; /* enum load_state */
+	atomic_int state; /* enum load_phase */
 	int status;       /* what nnburst-load is to end with, where it is BROKEN */
 	struct nnb_reason problem;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */

@@ -49,9 +49,10 @@ uint32_t builder_dense(struct builder *b, uint32_t in, uint32_t inputs, uint32_t
 uint32_t builder_softmax(struct builder *b, uint32_t in, uint32_t n);
 
 /* The models, each in a file of its own. */
-void load_zoo_mlp(struct builder *b, uint32_t side);
-void load_zoo_keyword(struct builder *b, uint32_t side);
+void load_zoo_mlp(struct builder *b, uint32_t size);
+void load_zoo_keyword(struct builder *b, uint32_t size);
 void load_zoo_mobilenet(struct builder *b, uint32_t side);
-void load_zoo_recurrent(struct builder *b, uint32_t side);
+void load_zoo_recurrent(struct builder *b, uint32_t size);
+void load_zoo_svdf(struct builder *b, uint32_t units);
 
 #endif

@@ -255,14 +255,20 @@ static int check_models(const struct load_scenario *s, uint64_t seed, struct nnb
 {
 	for (uint32_t i = 0; i < s->n_apps; i++)
 		for (uint32_t k = 0; k < s->apps[i].n_streams; k++) {
+			const struct load_stream *stream = &s->apps[i].streams[k];
+			struct load_work *work = NULL;
 			struct nnb_reason why = { "" };
-			struct load_work *work;
+			const char *key = NULL;
 
-			if (load_work_new(&work, &s->apps[i].streams[k], s->dir, seed, &why)) {
-				nnb_because(reason, "apps[%u].streams[%u].model: %.200s", i, k, why.text);
+			if (load_work_new(&work, stream, s->dir, seed, &why))
+				key = "model";
+			else if (load_work_keep(work, stream, &why))
+				key = "state_pairs";
+			load_work_free(work);
+			if (key) {
+				nnb_because(reason, "apps[%u].streams[%u].%s: %.200s", i, k, key, why.text);
 				return LOAD_INPUT;
 			}
-			load_work_free(work);
 		}
 	return LOAD_DONE;
 }

@@ -11,6 +11,7 @@
 
 #include "load.h"
 #include "nnb/service.h"
+#include "work.h"
 
 static __attribute__((format(printf, 2, 3))) void problem(struct load_report *r, const char *format, ...)
 {
@@ -80,6 +81,13 @@ static void sum_up(struct load_report *r)
 		r->device_known &= f->on_device.n == f->statuses[NNB_STATUS_NONE];
 	}
 	r->device_known &= r->device_ns > 0;
+}
+
+uint64_t load_report_digest(const struct load_row *row)
+{
+	const struct load_sequence *s = &row->figures->sequence;
+
+	return s->state ? load_digest(s->digest, &s->state, sizeof(s->state)) : 0;
 }
 
 struct load_share load_report_share(const struct load_report *r, const struct load_app *app)
@@ -261,16 +269,25 @@ static void judge_row(struct load_report *r, const struct load_row *row)
 			        row->stream->name, f->statuses[i], (uint64_t)f->executions,
 			        nnb_status_name((enum nnb_status)i), row->outcome->reasons[i].text);
 	if (f->wrong)
-		problem(r, "%s/%s: %" PRIu64 " of %" PRIu64 " executions gave other outputs than the first",
-		        row->app->name, row->stream->name, f->wrong, (uint64_t)f->executions);
+		problem(r, "%s/%s: %" PRIu64 " of %" PRIu64 " executions gave other outputs than %s", row->app->name,
+		        row->stream->name, f->wrong, (uint64_t)f->executions,
+		        row->stream->state ? "the same step before" : "the first");
 }
 
-/* The same model with the same inputs gives the same, whoever runs it and by whichever path. */
+/* Is it the same that they give? */
+static bool are_alike(const struct load_stream *a, const struct load_stream *b)
+{
+	return !strcmp(a->model, b->model) && !a->state == !b->state &&
+	       !memcmp(&a->state_pairs, &b->state_pairs, sizeof(a->state_pairs));
+}
+
+/* The same model with the same inputs gives the same, whoever runs it, by whichever path, with its state wherever it is. */
 static void compare_rows(struct load_report *r, const struct load_row *a, const struct load_row *b)
 {
 	uint64_t x = a->figures->digest, y = b->figures->digest;
+	bool differ = (x && y && x != y) || !load_sequence_agrees(&a->figures->sequence, &b->figures->sequence);
 
-	if (x && y && x != y && !strcmp(a->stream->model, b->stream->model)) {
+	if (differ && are_alike(a->stream, b->stream)) {
 		b->figures->wrong++;
 		problem(r, "%s/%s and %s/%s: outputs of one model differ", a->app->name, a->stream->name, b->app->name,
 		        b->stream->name);

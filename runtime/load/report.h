@@ -33,6 +33,9 @@ struct load_report {
 int load_report_init(struct load_report *ret, const struct load_session *session);
 void load_report_fini(struct load_report *report);
 
+/* Of all that came out of a stream with state, and of the state after it; 0: nothing, or nobody could read it. */
+uint64_t load_report_digest(const struct load_row *row);
+
 /* What an app had of the whole, from 0 to 1: of the executions, or of the time on the device. */
 struct load_share {
 	uint64_t executions, device_ns;

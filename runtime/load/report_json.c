@@ -1,4 +1,5 @@
 /* report_json.c -- the report for programs: one object, all times in ns, what is not known null. */
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,27 @@ static void add_burst(json_t *o, const struct load_row *row)
 	set(o, "sleeps", burst ? json_integer((json_int_t)f->wakeups) : json_null());
 }
 
+static json_t *state(const struct load_row *row)
+{
+	const struct load_figures *f = row->figures;
+	uint64_t digest = load_report_digest(row);
+	char text[20];
+	json_t *o;
+
+	if (!row->stream->state)
+		return json_null();
+	o = sure(json_object());
+	set_text(o, "kind", load_keeping_names[row->stream->state]);
+	set_number(o, "buffers", f->state_buffers);
+	set_number(o, "fell_back", f->state_fallen);
+	set_number(o, "resets", f->state_resets);
+	set_number(o, "copy_ns", f->state_copy_ns);
+	set_number(o, "steps", f->sequence.steps);
+	snprintf(text, sizeof(text), "%016" PRIx64, digest);
+	set(o, "digest", digest ? json_string(text) : json_null());
+	return o;
+}
+
 /* What there is to say before anything is executed. */
 static void add_plan(json_t *o, const struct load_row *row)
 {
@@ -162,6 +184,7 @@ static json_t *stream(const struct load_row *row)
 	set(o, "from_due", s->period_ns ? times(&f->from_due) : json_null());
 	add_burst(o, row);
 	set_number(o, "pools", f->pools);
+	set(o, "state", state(row));
 	set(o, "on_device", s->measure ? times(&f->on_device) : json_null());
 	set(o, "in_driver", s->measure ? times(&f->in_driver) : json_null());
 	set_number(o, "wrong", f->wrong);

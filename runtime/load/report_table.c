@@ -156,6 +156,30 @@ static void bursts(const struct load_report *r)
 	}
 }
 
+/* Where states were, and what came out: equal digests after as many steps are equal outputs, and states. */
+static void states(const struct load_report *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->n_rows; i++) {
+		const struct load_row *row = &r->rows[i];
+		const struct load_figures *f = row->figures;
+		char digest[20] = "-";
+
+		if (!row->stream->state)
+			continue;
+		if (!any)
+			printf("\n" WHO " %8s %8s %9s %7s %10s %10s %16s\n", "app", "stream", "state", "buffers",
+			       "fell back", "resets", "steps", "copied ms", "digest");
+		any = true;
+		if (load_report_digest(row))
+			snprintf(digest, sizeof(digest), "%016" PRIx64, load_report_digest(row));
+		printf(WHO " %8s %8" PRIu64 " %9" PRIu64 " %7" PRIu64 " %10" PRIu64 " %10.1f %16s\n", WHOSE(row),
+		       load_keeping_names[row->stream->state], f->state_buffers, f->state_fallen, f->state_resets,
+		       f->sequence.steps, ms(f->state_copy_ns), digest);
+	}
+}
+
 static void timings(const struct load_report *r)
 {
 	bool any = false;
@@ -290,6 +314,7 @@ int load_report_table(const struct load_report *r)
 	deadlines(r);
 	refusals(r);
 	bursts(r);
+	states(r);
 	timings(r);
 	shares(r);
 	received(r);

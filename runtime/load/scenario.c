@@ -25,6 +25,7 @@ enum { TEXT_MAX = 1 << 20, DEPTH_OF_PLACE = 128 };
 const char *const load_path_names[4] = { "burst", "sync", "async", "fenced" };
 const char *const load_priority_names[3] = { "low", "medium", "high" };
 const char *const load_hal_names[4] = { "1.0", "1.1", "1.2", "1.3" };
+const char *const load_keeping_names[3] = { "none", "pools", "device" };
 
 /* ---- places, and what is wrong there ---- */
 
@@ -97,6 +98,7 @@ enum kind {
 	CHOICE, /* one of some words */
 	WINDOW, /* auto, none, always, or a time */
 	TRUTH,  /* true or false */
+	PAIRS,  /* a list of [output, input] */
 	LIST    /* of objects; somebody else's */
 };
 
@@ -155,6 +157,8 @@ static const struct key stream_keys[] = {
 	{ "pools",        NUMBER, IN(pools),        1, LOAD_POOLS_MAX, NULL },
 	{ "fresh_pools",  NUMBER, IN(fresh_pools),  0, 1000000000000, NULL },
 	{ "polling",      WINDOW, IN(window_ns),    2, (int64_t)LOAD_S * 60, NULL },
+	{ "state",        CHOICE, IN(state),        0, 2, load_keeping_names },
+	{ "state_pairs",  PAIRS,  IN(state_pairs),  0, 0, NULL },
 	{ "measure",      TRUTH,  IN(measure),      0, 0, NULL },
 };
 #undef IN
@@ -204,19 +208,19 @@ bool load_is_file(const char *model)
 static int read_model(struct nnb_reason *reason, const struct place *at, const json_t *json, char *ret)
 {
 	const char *text = json_string_value(json);
-	uint32_t side;
+	uint32_t size;
 
-	if (text && strlen(text) < LOAD_MODEL && (load_is_file(text) || load_zoo_find(text, &side))) {
+	if (text && strlen(text) < LOAD_MODEL && (load_is_file(text) || load_zoo_find(text, &size))) {
 		strcpy(ret, text);
 		return 0;
 	}
 	if (!text || !*text || strlen(text) >= LOAD_MODEL)
 		return wrong(reason, at, "not a model's name, nor the path of one");
 	for (size_t i = 0; i < LOAD_ZOO_MODELS; i++)
-		if (load_zoo[i].side && strncmp(text, load_zoo[i].name, strlen(load_zoo[i].name)) == 0)
-			return wrong(reason, at, "no model '%.40s': the side of %s is a multiple of %u from %u to %u",
-			             text, load_zoo[i].name, load_zoo[i].side_step, load_zoo[i].side_min,
-			             load_zoo[i].side_max);
+		if (load_zoo[i].size_is && strncmp(text, load_zoo[i].name, strlen(load_zoo[i].name)) == 0)
+			return wrong(reason, at, "no model '%.40s': the %s of %s is a multiple of %u from %u to %u",
+			             text, load_zoo[i].size_is, load_zoo[i].name, load_zoo[i].size_step,
+			             load_zoo[i].size_min, load_zoo[i].size_max);
 	return wrong(reason, at, "no model '%.40s'%s (a file's name has a slash, or ends in .json)", text,
 	             hint(text, &load_zoo[0].name, LOAD_ZOO_MODELS, sizeof(load_zoo[0])).text);
 }
@@ -307,6 +311,39 @@ static int read_window(struct nnb_reason *reason, const struct place *at, const 
 	return read_time(reason, at, json, key, ret);
 }
 
+/* Nothing goes to two inputs, and no input has two. */
+static int read_pair(struct nnb_reason *reason, const struct place *at, const json_t *json, struct load_pairs *pairs)
+{
+	const json_t *output = json_array_get(json, 0), *input = json_array_get(json, 1);
+	struct load_pair p = { (uint32_t)json_integer_value(output), (uint32_t)json_integer_value(input) };
+
+	if (json_array_size(json) != 2 || !json_is_integer(output) || !json_is_integer(input) ||
+	    p.output != json_integer_value(output) || p.input != json_integer_value(input))
+		return wrong(reason, at, "not a pair [output, input] of two indexes");
+	for (uint32_t i = 0; i < pairs->n; i++)
+		if (pairs->list[i].output == p.output || pairs->list[i].input == p.input)
+			return wrong(reason, at, "%s %u is in pair %u too",
+			             pairs->list[i].output == p.output ? "output" : "input",
+			             pairs->list[i].output == p.output ? p.output : p.input, i);
+	pairs->list[pairs->n++] = p;
+	return 0;
+}
+
+static int read_pairs(struct nnb_reason *reason, const struct place *at, const json_t *json, struct load_pairs *ret)
+{
+	int r = 0;
+
+	if (!json_is_array(json))
+		return wrong(reason, at, "not a list");
+	if (!json_array_size(json))
+		return wrong(reason, at, "empty");
+	if (json_array_size(json) > LOAD_PAIRS_MAX)
+		return wrong(reason, at, "%zu are more than %d", json_array_size(json), LOAD_PAIRS_MAX);
+	for (size_t i = 0; !r && i < json_array_size(json); i++)
+		r = read_pair(reason, &(struct place){ at, NULL, i }, json_array_get(json, i), ret);
+	return r;
+}
+
 static int read_value(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
                       void *to)
 {
@@ -332,6 +369,8 @@ static int read_value(struct nnb_reason *reason, const struct place *at, const j
 			return wrong(reason, at, "not true or false");
 		*(bool *)to = json_is_true(json);
 		return 0;
+	case PAIRS:
+		return read_pairs(reason, at, json, to);
 	case LIST:
 		break;
 	}
@@ -383,6 +422,25 @@ static const json_t *read_list(struct nnb_reason *reason, const struct place *at
 	return NULL;
 }
 
+/* Built-in models know which of their outputs are their state; of a file's the scenario says so. */
+static int state_agrees(struct nnb_reason *reason, const struct place *at, const struct load_stream *s)
+{
+	struct place state = { at, "state", 0 }, pairs = { at, "state_pairs", 0 };
+	const struct load_zoo_model *m;
+	uint32_t size;
+
+	m = load_is_file(s->model) ? NULL : load_zoo_find(s->model, &size);
+	if (s->state && m && !m->state.n)
+		return wrong(reason, &state, "model %s has none", m->name);
+	if (s->state_pairs.n && !s->state)
+		return wrong(reason, &pairs, "there is no state");
+	if (s->state_pairs.n && m)
+		return wrong(reason, &pairs, "model %s has its own", m->name);
+	if (s->state && !m && !s->state_pairs.n)
+		return wrong(reason, &pairs, "missing: which outputs of the file's model are its state");
+	return 0;
+}
+
 /* Keys that do not go together. */
 static int stream_agrees(struct nnb_reason *reason, const struct place *at, const json_t *json,
                          const struct load_stream *s)
@@ -412,7 +470,7 @@ static int stream_agrees(struct nnb_reason *reason, const struct place *at, cons
 	here.key = "retry_after";
 	if (json_object_get(json, "retry_after") && !s->retries)
 		return wrong(reason, &here, "there are no retries");
-	return 0;
+	return state_agrees(reason, at, s);
 }
 
 /* What came with HAL 1.3 is nothing for an app that was made for an earlier one. */

@@ -10,6 +10,7 @@
 
 #include "nnb/model.h"
 #include "nnb/status.h"
+#include "zoo.h"
 
 enum {
 	LOAD_NAME = NNB_NAME_MAX, /* bytes of a name, the last one zero */
@@ -27,6 +28,10 @@ enum load_path { LOAD_BURST, LOAD_SYNC, LOAD_ASYNC, LOAD_FENCED };
 extern const char *const load_path_names[4];
 extern const char *const load_priority_names[3];
 extern const char *const load_hal_names[4];
+
+/* Where a recurrent model's state is between two executions. NOWHERE: it gets the same inputs each time. */
+enum load_keeping { LOAD_NOWHERE, LOAD_IN_POOLS, LOAD_ON_DEVICE };
+extern const char *const load_keeping_names[3];
 
 struct load_stream {
 	char name[LOAD_NAME];
@@ -46,6 +51,8 @@ struct load_stream {
 	int64_t pools;
 	int64_t fresh_pools; /* every so many executions; 0: never */
 	uint64_t window_ns;  /* NNB_FMQ_WINDOW_* */
+	uint32_t state;      /* enum load_keeping */
+	struct load_pairs state_pairs;
 	bool measure;
 };
 

@@ -141,6 +141,40 @@ double load_jain(const double *shares, size_t n)
 	return squares > 0 ? sum * sum / ((double)n * squares) : 0;
 }
 
+/* ---- sequences ---- */
+
+bool load_sequence_add(struct load_sequence *s, uint64_t digest)
+{
+	unsigned octave;
+
+	s->digest = (s->digest ^ digest) * 0x9e3779b97f4a7c15u;
+	s->digest ^= s->digest >> 29;
+	s->digest += !s->digest;
+	s->state = 0;
+	s->steps++;
+	if (s->steps & (s->steps - 1))
+		return true;
+	octave = 63 - (unsigned)__builtin_clzll(s->steps);
+	if (octave < LOAD_MARKS && !s->marks[octave])
+		s->marks[octave] = s->digest;
+	return octave >= LOAD_MARKS || s->marks[octave] == s->digest;
+}
+
+void load_sequence_restart(struct load_sequence *s)
+{
+	s->steps = s->digest = s->state = 0;
+}
+
+bool load_sequence_agrees(const struct load_sequence *a, const struct load_sequence *b)
+{
+	for (unsigned i = 0; i < LOAD_MARKS && a->marks[i] && b->marks[i]; i++)
+		if (a->marks[i] != b->marks[i])
+			return false;
+	return a->steps != b->steps || (a->digest == b->digest && (!a->state || !b->state || a->state == b->state));
+}
+
+/* ---- figures ---- */
+
 static void add_times(struct load_figures *f, const struct load_execution *e)
 {
 	load_distribution_add(e->cold ? &f->cold : &f->warm, e->returned - e->submitted);
@@ -182,6 +216,22 @@ static void merge_distributions(struct load_figures *into, const struct load_fig
 	load_distribution_merge(&into->start_late, &from->start_late);
 }
 
+/* The longer one, and all that is known of the way there. False: they are not the same. */
+static bool merge_sequences(struct load_sequence *into, const struct load_sequence *from)
+{
+	bool agrees = load_sequence_agrees(into, from);
+
+	if (from->steps > into->steps) {
+		into->steps = from->steps;
+		into->digest = from->digest;
+		into->state = from->state;
+	}
+	for (unsigned i = 0; i < LOAD_MARKS; i++)
+		if (!into->marks[i])
+			into->marks[i] = from->marks[i];
+	return agrees;
+}
+
 void load_figures_merge(struct load_figures *into, const struct load_figures *from)
 {
 	into->executions += from->executions;
@@ -208,5 +258,10 @@ void load_figures_merge(struct load_figures *into, const struct load_figures *fr
 		into->wrong++;
 	if (!into->digest)
 		into->digest = from->digest;
+	into->wrong += !merge_sequences(&into->sequence, &from->sequence);
+	into->state_buffers += from->state_buffers;
+	into->state_fallen += from->state_fallen;
+	into->state_resets += from->state_resets;
+	into->state_copy_ns += from->state_copy_ns;
 	merge_distributions(into, from);
 }

@@ -44,6 +44,27 @@ extern const char *const load_miss_names[LOAD_MISSES];
 /* @deadline: 0: there is none. Both are on one clock. */
 enum load_miss load_miss(enum nnb_status status, uint64_t deadline, uint64_t returned);
 
+/*
+ * What came out of a model with state, step by step from zeroes: the same for everybody, as far as he went. All zeroes is
+ * the beginning. No digest is 0.
+ */
+enum { LOAD_MARKS = 48 };
+
+struct load_sequence {
+	uint64_t steps, digest;
+	uint64_t state;             /* after the last step, where somebody looked; else 0 */
+	uint64_t marks[LOAD_MARKS]; /* the digest after 1, 2, 4, ... steps; 0: nobody has come so far yet */
+};
+
+/* One more step, of which @digest came out. False: that is not what came out before. */
+bool load_sequence_add(struct load_sequence *s, uint64_t digest);
+
+/* Back to zeroes; what has come out before is remembered. */
+void load_sequence_restart(struct load_sequence *s);
+
+/* Did the same come out of both, as far as both have come? */
+bool load_sequence_agrees(const struct load_sequence *a, const struct load_sequence *b);
+
 /* What one thread of a stream has counted, or all of them. All zeroes is a good start. */
 struct load_figures {
 	atomic_uint_least64_t executions; /* that have returned, whatever the status; others may look on */
@@ -56,6 +77,10 @@ struct load_figures {
 	uint64_t spun_ns, slept_ns, wakeups; /* waiting for results of bursts */
 	uint64_t began, ended;               /* first submitted, last returned; 0: none */
 	uint64_t digest;                     /* of what came out; 0: nothing did */
+	/* of a stream with state */
+	struct load_sequence sequence;        /* of several threads: the longest */
+	uint64_t state_buffers, state_fallen; /* made on the device; and of them, shared memory after all */
+	uint64_t state_resets, state_copy_ns; /* begun again from zeroes; copied from outputs to inputs */
 	/* of executions with status NONE */
 	struct load_distribution cold, warm;           /* submitted to returned */
 	struct load_distribution from_due;             /* frame due to returned */

@@ -11,6 +11,7 @@
 
 #include "load.h"
 #include "nnb/fence.h"
+#include "state.h"
 
 enum { BREATH_NS = 1000000 };
 
@@ -33,6 +34,7 @@ struct worker {
 	const struct load_stream *stream;
 	struct load_figures *figures;
 	struct load_buffers buffers;
+	struct load_state state;
 	struct nnb_burst *burst;
 	uint8_t *reference; /* what the first execution gave */
 	struct ticket *ticket;
@@ -41,6 +43,7 @@ struct worker {
 	int64_t in_burst;   /* executions on this burst */
 	int64_t on_pools;   /* executions on these pools */
 	bool fresh;         /* the burst has not seen these pools */
+	bool lost;          /* the state */
 };
 
 static bool going(const struct worker *w)
@@ -74,6 +77,14 @@ static void give_up(const struct worker *w, const char *what, const char *why)
 		nnb_because(&o->reason, "%s: %s", what, why);
 	o->broken = true;
 	pthread_mutex_unlock(&w->run->lock);
+}
+
+static void refused(const struct worker *w, const char *what, enum nnb_status status, const struct nnb_reason *why)
+{
+	struct nnb_reason words;
+
+	nnb_because(&words, "%s: %s", nnb_status_name(status), why->text);
+	give_up(w, what, words.text);
 }
 
 /* ---- when ---- */
@@ -174,10 +185,7 @@ static bool open_burst(struct worker *w)
 	enum nnb_status status = nnb_remote_burst(w->line->remote, &config, &w->burst, &why);
 
 	if (status) {
-		struct nnb_reason words;
-
-		nnb_because(&words, "%s: %s", nnb_status_name(status), why.text);
-		give_up(w, "no burst", words.text);
+		refused(w, "no burst", status, &why);
 		return false;
 	}
 	w->figures->bursts++;
@@ -186,14 +194,39 @@ static bool open_burst(struct worker *w)
 	return true;
 }
 
+static bool make_state(struct worker *w)
+{
+	struct nnb_reason why = { "" };
+	enum nnb_status status;
+	uint32_t fallen;
+
+	status = load_state_init(&w->state, w->stream->state, w->run->client, w->line->remote, w->line->work, &why);
+	if (status) {
+		refused(w, "no state", status, &why);
+		return false;
+	}
+	w->figures->state_buffers += load_state_buffers(&w->state, &fallen);
+	w->figures->state_fallen += fallen;
+	if (w->lost) {
+		load_sequence_restart(&w->figures->sequence);
+		w->figures->state_resets++;
+		w->lost = false;
+	}
+	return true;
+}
+
 static bool make_buffers(struct worker *w)
 {
 	struct load_buffers old = w->buffers;
-	int r = load_buffers_init(&w->buffers, w->line->work, (uint32_t)w->stream->pools);
+	int r = load_buffers_init(&w->buffers, w->line->work, (uint32_t)w->stream->pools,
+	                          w->stream->state == LOAD_ON_DEVICE);
 
+	if (r)
+		w->buffers = (struct load_buffers){ 0 };
+	else if (old.work)
+		load_state_move(&w->state, &old, &w->buffers);
 	load_buffers_fini(&old);
 	if (r) {
-		w->buffers = (struct load_buffers){ 0 };
 		give_up(w, "no pools", strerror(-r));
 		return false;
 	}
@@ -208,6 +241,8 @@ static bool get_ready(struct worker *w)
 {
 	const struct load_stream *s = w->stream;
 
+	if (!w->state.work && !make_state(w))
+		return false;
 	if ((!w->buffers.work || (s->fresh_pools && w->on_pools >= s->fresh_pools)) && !make_buffers(w))
 		return false;
 	if (w->burst && s->burst_length && w->in_burst >= s->burst_length)
@@ -352,12 +387,13 @@ static enum nnb_status execute(struct worker *w, uint64_t deadline, struct nnb_a
                                struct nnb_reason *reason)
 {
 	const struct load_work *work = w->line->work;
+	uint32_t n_pools = load_state_aim(&w->state, &w->buffers);
 	struct nnb_call call = { .inputs = w->buffers.inputs,
 		                 .outputs = w->buffers.outputs,
 		                 .pools = w->buffers.pools,
 		                 .n_inputs = work->model->n_inputs,
 		                 .n_outputs = work->model->n_outputs,
-		                 .n_pools = w->buffers.n_pools,
+		                 .n_pools = n_pools,
 		                 .measure = w->stream->measure,
 		                 .timeout_ns = w->run->board->orders.timeout_ns,
 		                 .terms.deadline_ns = w->stream->told ? deadline : 0 };
@@ -374,9 +410,33 @@ static enum nnb_status execute(struct worker *w, uint64_t deadline, struct nnb_a
 	}
 }
 
+/* ---- what comes of it ---- */
+
+/* What came out goes in next. Is it what it was the last time that it came so far? */
+static bool step(struct worker *w)
+{
+	bool right = load_sequence_add(&w->figures->sequence, load_buffers_digest(&w->buffers));
+	uint64_t began = load_now();
+
+	load_state_advance(&w->state, &w->buffers);
+	if (w->stream->state == LOAD_IN_POOLS)
+		w->figures->state_copy_ns += load_now() - began;
+	return right;
+}
+
+/* Nobody knows what became of it, or who may still write to it: it begins again, with other buffers and pools. */
+static void lose_state(struct worker *w)
+{
+	load_buffers_fini(&w->buffers);
+	load_state_fini(&w->state);
+	w->lost = true;
+}
+
 /* Is it what it was the first time? */
 static bool is_right(struct worker *w)
 {
+	if (w->stream->state)
+		return step(w);
 	if (w->reference)
 		return load_outputs_equal(&w->buffers, w->reference);
 	w->reference = malloc(load_outputs_bytes(w->line->work) + 1);
@@ -422,6 +482,8 @@ static struct load_execution attempt(struct worker *w, uint64_t due, bool retry)
 	w->on_pools++;
 	if (!load_expected(e.status, s->retries > 0))
 		note(w, e.status, why.text);
+	if (s->state && !load_expected(e.status, true))
+		lose_state(w);
 	return e;
 }
 
@@ -481,6 +543,9 @@ void *load_thread_main(void *arg)
 	prctl(PR_SET_NAME, w.stream->name); /* what fits: it is for top(1) */
 	work(&w);
 	close_burst(&w);
+	if (w.buffers.work && w.figures->sequence.steps)
+		w.figures->sequence.state = load_state_digest(&w.state, &w.buffers);
+	load_state_fini(&w.state);
 	load_buffers_fini(&w.buffers);
 	ticket_free(w.ticket);
 	free(w.reference);

@@ -125,6 +125,67 @@ int load_work_new(struct load_work **ret, const struct load_stream *stream, cons
 	return r;
 }
 
+/* ---- state ---- */
+
+static bool same_shape(const struct nnb_operand *a, const struct nnb_operand *b)
+{
+	return a->type == b->type && a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) &&
+	       a->scale == b->scale && a->zero_point == b->zero_point;
+}
+
+static int keep_pair(struct load_work *w, struct load_pair p, struct nnb_reason *reason)
+{
+	const struct nnb_model *m = w->model;
+	size_t bytes;
+
+	if (p.output >= m->n_outputs || p.input >= m->n_inputs) {
+		nnb_because(reason, "output %u to input %u: the model has %u and %u", p.output, p.input, m->n_outputs,
+		            m->n_inputs);
+		return -EINVAL;
+	}
+	bytes = bytes_of(m, m->inputs[p.input]);
+	if (!bytes || !same_shape(&m->operands[m->outputs[p.output]], &m->operands[m->inputs[p.input]])) {
+		nnb_because(reason, "output %u to input %u: %s", p.output, p.input,
+		            bytes ? "they are not of one type and shape" : "an extent is not known");
+		return -EINVAL;
+	}
+	free(w->inputs[p.input]); /* an example may have one of another size, or none */
+	w->inputs[p.input] = calloc(1, bytes);
+	w->input_bytes[p.input] = w->output_bytes[p.output] = bytes;
+	return w->inputs[p.input] ? 0 : -ENOMEM;
+}
+
+int load_work_keep(struct load_work *w, const struct load_stream *stream, struct nnb_reason *reason)
+{
+	uint32_t size;
+	int r = 0;
+
+	if (!stream->state)
+		return 0;
+	w->state = load_is_file(stream->model) ? stream->state_pairs : load_zoo_find(stream->model, &size)->state;
+	for (uint32_t i = 0; !r && i < w->state.n; i++)
+		r = keep_pair(w, w->state.list[i], reason);
+	if (r == -ENOMEM)
+		nnb_because(reason, "no memory");
+	return r;
+}
+
+bool load_is_state_input(const struct load_work *w, uint32_t input)
+{
+	for (uint32_t i = 0; i < w->state.n; i++)
+		if (w->state.list[i].input == input)
+			return true;
+	return false;
+}
+
+bool load_is_state_output(const struct load_work *w, uint32_t output)
+{
+	for (uint32_t i = 0; i < w->state.n; i++)
+		if (w->state.list[i].output == output)
+			return true;
+	return false;
+}
+
 struct load_work *load_work_free(struct load_work *w)
 {
 	if (!w)
@@ -154,6 +215,16 @@ static struct nnb_location place(uint64_t *at, uint32_t n_pools, uint32_t turn, 
 	return l;
 }
 
+static bool input_is_here(const struct load_buffers *b, uint32_t i)
+{
+	return b->work->inputs[i] && !(b->elsewhere && load_is_state_input(b->work, i));
+}
+
+static bool output_is_here(const struct load_buffers *b, uint32_t i)
+{
+	return !(b->elsewhere && load_is_state_output(b->work, i));
+}
+
 /* With two pools of a model of one input and one output, the input is in one and the output in the other. */
 static void lay_out(struct load_buffers *b, uint64_t *at)
 {
@@ -161,16 +232,27 @@ static void lay_out(struct load_buffers *b, uint64_t *at)
 
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
 		b->inputs[i].no_value = !b->work->inputs[i];
-		if (b->work->inputs[i])
+		if (input_is_here(b, i))
 			b->inputs[i].location = place(at, b->n_pools, i, b->work->input_bytes[i]);
 	}
 	for (uint32_t i = 0; i < m->n_outputs; i++)
-		b->outputs[i].location = place(at, b->n_pools, m->n_inputs + i, b->work->output_bytes[i]);
+		if (output_is_here(b, i))
+			b->outputs[i].location = place(at, b->n_pools, m->n_inputs + i, b->work->output_bytes[i]);
 }
 
 static void *at_location(const struct load_buffers *b, const struct nnb_location *l)
 {
 	return (char *)nnb_pool_data(b->pools[l->pool]) + l->offset;
+}
+
+void *load_input_at(const struct load_buffers *b, uint32_t input)
+{
+	return at_location(b, &b->inputs[input].location);
+}
+
+void *load_output_at(const struct load_buffers *b, uint32_t output)
+{
+	return at_location(b, &b->outputs[output].location);
 }
 
 static int make_pools(struct load_buffers *b, const uint64_t *at)
@@ -184,18 +266,18 @@ static int make_pools(struct load_buffers *b, const uint64_t *at)
 			return r;
 	}
 	for (uint32_t i = 0; i < m->n_inputs; i++)
-		if (b->work->inputs[i])
-			memcpy(at_location(b, &b->inputs[i].location), b->work->inputs[i], b->work->input_bytes[i]);
+		if (input_is_here(b, i))
+			memcpy(load_input_at(b, i), b->work->inputs[i], b->work->input_bytes[i]);
 	return 0;
 }
 
-int load_buffers_init(struct load_buffers *ret, const struct load_work *work, uint32_t n_pools)
+int load_buffers_init(struct load_buffers *ret, const struct load_work *work, uint32_t n_pools, bool elsewhere)
 {
-	struct load_buffers b = { .work = work, .n_pools = n_pools };
+	struct load_buffers b = { .work = work, .n_pools = n_pools, .elsewhere = elsewhere };
 	uint64_t at[LOAD_POOLS_MAX] = { 0 };
 	int r = -ENOMEM;
 
-	b.pools = calloc(n_pools, sizeof(*b.pools));
+	b.pools = calloc(n_pools + 2 * work->state.n, sizeof(*b.pools));
 	b.inputs = calloc(work->model->n_inputs + 1, sizeof(*b.inputs));
 	b.outputs = calloc(work->model->n_outputs + 1, sizeof(*b.outputs));
 	if (b.pools && b.inputs && b.outputs) {
@@ -224,20 +306,27 @@ void load_buffers_fini(struct load_buffers *b)
 void load_buffers_spoil(const struct load_buffers *b)
 {
 	for (uint32_t i = 0; i < b->work->model->n_outputs; i++)
-		memset(at_location(b, &b->outputs[i].location), SPOILT, b->work->output_bytes[i]);
+		if (output_is_here(b, i))
+			memset(load_output_at(b, i), SPOILT, b->work->output_bytes[i]);
+}
+
+uint64_t load_digest(uint64_t before, const void *bytes, size_t n)
+{
+	uint64_t h = before ? before : 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+	return h ? h : 1;
 }
 
 uint64_t load_buffers_digest(const struct load_buffers *b)
 {
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h = load_digest(0, NULL, 0);
 
-	for (uint32_t i = 0; i < b->work->model->n_outputs; i++) {
-		const uint8_t *from = at_location(b, &b->outputs[i].location);
-
-		for (size_t k = 0; k < b->work->output_bytes[i]; k++)
-			h = (h ^ from[k]) * 0x100000001b3u;
-	}
-	return h ? h : 1;
+	for (uint32_t i = 0; i < b->work->model->n_outputs; i++)
+		if (!load_is_state_output(b->work, i))
+			h = load_digest(h, load_output_at(b, i), b->work->output_bytes[i]);
+	return h;
 }
 
 size_t load_outputs_bytes(const struct load_work *w)
@@ -252,7 +341,7 @@ size_t load_outputs_bytes(const struct load_work *w)
 void load_outputs_copy(const struct load_buffers *b, uint8_t *to)
 {
 	for (uint32_t i = 0; i < b->work->model->n_outputs; i++) {
-		memcpy(to, at_location(b, &b->outputs[i].location), b->work->output_bytes[i]);
+		memcpy(to, load_output_at(b, i), b->work->output_bytes[i]);
 		to += b->work->output_bytes[i];
 	}
 }
@@ -262,7 +351,7 @@ bool load_outputs_equal(const struct load_buffers *b, const uint8_t *reference)
 	bool equal = true;
 
 	for (uint32_t i = 0; i < b->work->model->n_outputs; i++) {
-		equal &= !memcmp(reference, at_location(b, &b->outputs[i].location), b->work->output_bytes[i]);
+		equal &= !memcmp(reference, load_output_at(b, i), b->work->output_bytes[i]);
 		reference += b->work->output_bytes[i];
 	}
 	return equal;

@@ -14,7 +14,8 @@ struct load_work {
 	struct nnb_model_file *file; /* that the model is of; NULL: of the zoo */
 	void **inputs;               /* NULL: omitted */
 	size_t *input_bytes, *output_bytes;
-	char *name; /* the zoo's, or the file's path */
+	char *name;              /* the zoo's, or the file's path */
+	struct load_pairs state; /* none: it gets these inputs each time */
 };
 
 /*
@@ -25,23 +26,39 @@ int load_work_new(struct load_work **ret, const struct load_stream *stream, cons
                   struct nnb_reason *reason);
 struct load_work *load_work_free(struct load_work *work); /* NULL is fine. Returns NULL. */
 
+/*
+ * It is to hand on the state of which @stream speaks, which is zeroes at first. 0; -EINVAL, with a reason: an output and
+ * an input that are none of the model's, or not of one type and shape; -ENOMEM.
+ */
+int load_work_keep(struct load_work *work, const struct load_stream *stream, struct nnb_reason *reason);
+
+bool load_is_state_input(const struct load_work *work, uint32_t input);
+bool load_is_state_output(const struct load_work *work, uint32_t output);
+
 /* Pools with the inputs in them and room for outputs, and the call that says so. @work is borrowed until fini. */
 struct load_buffers {
 	const struct load_work *work;
-	struct nnb_pool **pools;
+	struct nnb_pool **pools; /* and behind them room for two each pair, which are not ours */
 	struct nnb_argument *inputs, *outputs;
 	uint32_t n_pools;
+	bool elsewhere; /* the state is not in them */
 };
 
 /* Spread the operands over @n_pools pools. 0 or -errno, and then there is nothing to end. */
-int load_buffers_init(struct load_buffers *ret, const struct load_work *work, uint32_t n_pools);
+int load_buffers_init(struct load_buffers *ret, const struct load_work *work, uint32_t n_pools, bool elsewhere);
 void load_buffers_fini(struct load_buffers *buffers); /* all zeroes are fine */
+
+void *load_input_at(const struct load_buffers *buffers, uint32_t input);
+void *load_output_at(const struct load_buffers *buffers, uint32_t output);
 
 /* Fill the outputs with what no model gives, so that an output nobody writes is seen. */
 void load_buffers_spoil(const struct load_buffers *buffers);
 
-/* A number that only the same outputs have; never 0. */
+/* A number that only the same outputs have, without those that are a state; never 0. */
 uint64_t load_buffers_digest(const struct load_buffers *buffers);
+
+/* The same of any bytes, after those that gave @before; 0: they are the first. */
+uint64_t load_digest(uint64_t before, const void *bytes, size_t n);
 
 /* All outputs, one after the other: copy them to @to, or compare them with what was copied. */
 size_t load_outputs_bytes(const struct load_work *work);

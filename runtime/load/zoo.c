@@ -9,29 +9,49 @@
 #include "builder.h"
 
 const struct load_zoo_model load_zoo[LOAD_ZOO_MODELS] = {
-	{ "mlp", "a very small perceptron, 64 numbers to 10 classes", load_zoo_mlp, 0, 0, 0, 0 },
-	{ "keyword", "a keyword spotter of separable convolutions, 49 x 10 to 12 words", load_zoo_keyword, 0, 0, 0, 0 },
-	{ "mobilenet", "a MobileNet v1 of width 0.25, 224 x 224 x 3 to 11 classes", load_zoo_mobilenet, 224, 32, 1024,
-	  32 },
-	{ "recurrent", "one step of an LSTM of 128 cells, with its state", load_zoo_recurrent, 0, 0, 0, 0 },
+	{ .name = "mlp", .about = "a very small perceptron, 64 numbers to 10 classes", .build = load_zoo_mlp },
+	{ .name = "keyword",
+	  .about = "a keyword spotter of separable convolutions, 49 x 10 to 12 words",
+	  .build = load_zoo_keyword },
+	{ .name = "mobilenet",
+	  .about = "a MobileNet v1 of width 0.25, 224 x 224 x 3 to 11 classes",
+	  .build = load_zoo_mobilenet,
+	  .size_is = "side",
+	  .size = 224,
+	  .size_min = 32,
+	  .size_max = 1024,
+	  .size_step = 32 },
+	{ .name = "recurrent",
+	  .about = "one step of an LSTM of 128 cells, with its state",
+	  .build = load_zoo_recurrent,
+	  .state = { 2, { { 1, 1 }, { 2, 2 } } } },
+	{ .name = "svdf",
+	  .about = "one step of an SVDF of 64 units that remember 128 frames, with its state of 64 KiB",
+	  .build = load_zoo_svdf,
+	  .size_is = "state in KiB",
+	  .size = 64,
+	  .size_min = 16,
+	  .size_max = 4096,
+	  .size_step = 16,
+	  .state = { 1, { { 1, 1 } } } },
 };
 
-/* "-96" of a picture that may have that side. */
-static bool side_of(const struct load_zoo_model *m, const char *suffix, uint32_t *ret)
+/* "-96" of a model that may have that size. */
+static bool size_of(const struct load_zoo_model *m, const char *suffix, uint32_t *ret)
 {
-	unsigned long side;
+	unsigned long size;
 	char *end;
 
-	if (suffix[0] != '-' || suffix[1] < '1' || suffix[1] > '9' || !m->side)
+	if (suffix[0] != '-' || suffix[1] < '1' || suffix[1] > '9' || !m->size_is)
 		return false;
-	side = strtoul(suffix + 1, &end, 10);
-	if (*end || side < m->side_min || side > m->side_max || side % m->side_step)
+	size = strtoul(suffix + 1, &end, 10);
+	if (*end || size < m->size_min || size > m->size_max || size % m->size_step)
 		return false;
-	*ret = (uint32_t)side;
+	*ret = (uint32_t)size;
 	return true;
 }
 
-const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_side)
+const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_size)
 {
 	for (int i = 0; i < LOAD_ZOO_MODELS; i++) {
 		const struct load_zoo_model *m = &load_zoo[i];
@@ -39,8 +59,8 @@ const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_side)
 
 		if (strncmp(name, m->name, n) != 0)
 			continue;
-		*ret_side = m->side;
-		if (!name[n] || side_of(m, name + n, ret_side))
+		*ret_size = m->size;
+		if (!name[n] || size_of(m, name + n, ret_size))
 			return m;
 	}
 	return NULL;
@@ -59,16 +79,16 @@ int load_zoo_new(struct nnb_model **ret, const char *name, uint64_t seed)
 {
 	struct builder b = { .random = stirred(seed) };
 	const struct load_zoo_model *m;
-	uint32_t side;
+	uint32_t size;
 	int r;
 
-	m = load_zoo_find(name, &side);
+	m = load_zoo_find(name, &size);
 	if (!m)
 		return -ENOENT;
 	r = nnb_model_new(&b.model, name, NNB_HAL_1_0);
 	if (r)
 		return r;
-	m->build(&b, side);
+	m->build(&b, size);
 	if (b.error)
 		nnb_model_free(b.model);
 	else

@@ -13,21 +13,35 @@
 
 struct builder;
 
+/* A state: what the output gives is what the input is to have the next time. */
+enum { LOAD_PAIRS_MAX = 8 };
+
+struct load_pair {
+	uint32_t output, input;
+};
+
+struct load_pairs {
+	uint32_t n;
+	struct load_pair list[LOAD_PAIRS_MAX];
+};
+
 struct load_zoo_model {
 	const char *name;
 	const char *about; /* one line */
-	void (*build)(struct builder *b, uint32_t side);
-	uint32_t side, side_min, side_max, side_step; /* of the input picture; 0: it has none */
+	void (*build)(struct builder *b, uint32_t size);
+	const char *size_is; /* what the number is that may follow its name, with its bounds; NULL: none may */
+	uint32_t size, size_min, size_max, size_step;
+	struct load_pairs state;
 };
 
-enum { LOAD_ZOO_MODELS = 4 };
+enum { LOAD_ZOO_MODELS = 5 };
 extern const struct load_zoo_model load_zoo[LOAD_ZOO_MODELS];
 
 /*
- * The model @name says: "mlp", or of those with a picture, with its side, "mobilenet-96". NULL: there is none;
- * *ret_side is its side.
+ * The model @name says: "mlp", or of those that come in sizes, with one, "mobilenet-96". NULL: there is none; *ret_size
+ * is its size.
  */
-const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_side);
+const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_size);
 
 /* Build it. 0 and *ret owned; -ENOENT: there is none of that name; -ENOMEM and others: no memory for it. */
 int load_zoo_new(struct nnb_model **ret, const char *name, uint64_t seed);

@@ -3,11 +3,11 @@
 
 enum { FRAMES = 49, COEFFICIENTS = 10, CHANNELS = 64, BLOCKS = 4, WORDS = 12 };
 
-void load_zoo_keyword(struct builder *b, uint32_t side)
+void load_zoo_keyword(struct builder *b, uint32_t size)
 {
 	uint32_t in, at;
 
-	(void)side;
+	(void)size;
 	builder_picture(b, FRAMES, COEFFICIENTS, 1);
 	in = b->at;
 	builder_conv(b, (struct builder_filter){ 10, 4, 2, NNB_FUSED_RELU }, CHANNELS);

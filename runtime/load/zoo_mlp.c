@@ -3,11 +3,11 @@
 
 enum { INPUTS = 64, HIDDEN = 32, CLASSES = 10 };
 
-void load_zoo_mlp(struct builder *b, uint32_t side)
+void load_zoo_mlp(struct builder *b, uint32_t size)
 {
 	uint32_t in = builder_tensor(b, 2, (uint32_t[]){ 1, INPUTS }), at;
 
-	(void)side;
+	(void)size;
 	at = builder_dense(b, in, INPUTS, HIDDEN, NNB_FUSED_RELU);
 	at = builder_dense(b, at, HIDDEN, HIDDEN, NNB_FUSED_RELU);
 	at = builder_dense(b, at, HIDDEN, CLASSES, NNB_FUSED_NONE);

@@ -1,7 +1,7 @@
 /*
  * zoo_recurrent.c -- one step of an LSTM on 40 filter banks, to 12 words; the state goes in and comes out.
  *
- * Whoever runs it for the sake of its load gives it the same state each time, and gets the same answer.
+ * Who gives it the same state each time, for the sake of its load, gets the same answer.
  */
 #include "builder.h"
 #include "nnb/driver.h"
@@ -24,12 +24,12 @@ static void fill_in(struct builder *b, uint32_t k[LSTM_INPUTS])
 	k[NNB_LSTM_PROJECTION_CLIP] = builder_float(b, 0);
 }
 
-void load_zoo_recurrent(struct builder *b, uint32_t side)
+void load_zoo_recurrent(struct builder *b, uint32_t size)
 {
 	const uint32_t state[] = { 1, CELLS };
 	uint32_t k[LSTM_INPUTS], out[4], at;
 
-	(void)side;
+	(void)size;
 	k[NNB_LSTM_INPUT] = builder_tensor(b, 2, (uint32_t[]){ 1, INPUTS });
 	k[NNB_LSTM_STATE] = builder_tensor(b, 2, state);
 	k[NNB_LSTM_CELL_STATE] = builder_tensor(b, 2, state);

@@ -122,6 +122,28 @@ static void check_misses(const json_t *stream, json_int_t executions)
 		wrong("more went well than was tried");
 }
 
+/* Only pools are copied, and only on the device are there buffers. What never began again went on all the time. */
+static void check_state(const json_t *stream, json_int_t fine)
+{
+	const json_t *state = json_object_get(stream, "state"), *kind = json_object_get(state, "kind");
+	json_int_t steps, buffers;
+	bool device;
+
+	if (json_is_null(state))
+		return;
+	device = json_is_string(kind) && strcmp(json_string_value(kind), "device") == 0;
+	steps = number(state, "steps");
+	buffers = number(state, "buffers");
+	if (device == !buffers || number(state, "fell_back") > buffers)
+		wrong("%lld buffers", (long long)buffers);
+	if ((device || !fine) == (number(state, "copy_ns") > 0))
+		wrong("a state was copied, or was not");
+	if (number(stream, "threads") == 1 && !number(state, "resets") && steps != fine)
+		wrong("%lld steps of %lld", (long long)steps, (long long)fine);
+	if (!json_is_string(json_object_get(state, "digest")) && steps && steps == number(stream, "executions"))
+		wrong("nobody knows the state");
+}
+
 static json_int_t check_stream(const json_t *stream)
 {
 	json_int_t executions = number(stream, "executions");
@@ -135,6 +157,7 @@ static json_int_t check_stream(const json_t *stream)
 	check_histogram(stream);
 	check_burst(stream, fine);
 	check_misses(stream, executions);
+	check_state(stream, fine);
 	if (!json_is_null(json_object_get(stream, "period_ns")) &&
 	    (check_times("start_late", json_object_get(stream, "start_late")) + number(stream, "retries") !=
 	             executions ||

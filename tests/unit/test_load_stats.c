@@ -157,6 +157,107 @@ static void is_missed_or_not(void **state)
 	assert_int_equal(load_miss(m->status, m->deadline, m->returned), m->miss);
 }
 
+/* ---- sequences ---- */
+
+/* Each step gives its number, but for step @other. */
+static bool walk(struct load_sequence *s, unsigned steps, unsigned other)
+{
+	bool right = true;
+
+	for (unsigned i = 0; i < steps; i++) {
+		uint64_t n = s->steps + 1;
+
+		right &= load_sequence_add(s, n == other ? n + 1000 : n);
+	}
+	return right;
+}
+
+static void sequences_agree_as_far_as_they_go(void **state)
+{
+	enum { N = 37 };
+	struct load_sequence none = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++)
+		for (unsigned k = 0; k < N; k++) {
+			struct load_sequence a = { 0 }, b = { 0 };
+
+			assert_true(walk(&a, i, 0) && walk(&b, k, 0));
+			assert_true(load_sequence_agrees(&a, &b) && load_sequence_agrees(&a, &none));
+			assert_true((a.digest == b.digest) == (i == k));
+		}
+}
+
+/* Another output is seen at the next power of two, or in the end, if both end there. */
+static void another_output_is_seen(void **state)
+{
+	enum { N = 37 };
+
+	(void)state;
+	for (unsigned other = 1; other <= N; other++)
+		for (unsigned n = 1; n <= N; n++) {
+			struct load_sequence a = { 0 }, b = { 0 };
+			unsigned compared = n == N ? N : 1u << (31 - __builtin_clz(n));
+
+			walk(&a, N, 0);
+			walk(&b, n, other);
+			assert_true(load_sequence_agrees(&a, &b) == (compared < other));
+			assert_true(load_sequence_agrees(&b, &a) == (compared < other));
+		}
+}
+
+static void a_sequence_that_begins_again_gives_the_same(void **state)
+{
+	struct load_sequence s = { 0 };
+
+	(void)state;
+	assert_true(walk(&s, 21, 0));
+	load_sequence_restart(&s);
+	assert_true(walk(&s, 40, 0) && s.steps == 40);
+	load_sequence_restart(&s);
+	assert_true(walk(&s, 3, 3)); /* not seen yet */
+	assert_false(walk(&s, 1, 0));
+	load_sequence_restart(&s);
+	assert_false(walk(&s, 1, 1));
+}
+
+static void the_state_in_the_end_counts(void **state)
+{
+	struct load_sequence a = { 0 }, b = { 0 };
+
+	(void)state;
+	walk(&a, 5, 0);
+	walk(&b, 5, 0);
+	a.state = 7;
+	assert_true(load_sequence_agrees(&a, &b)); /* nobody looked */
+	b.state = 8;
+	assert_false(load_sequence_agrees(&a, &b));
+	walk(&a, 1, 0);
+	assert_true(load_sequence_agrees(&a, &b));
+}
+
+static void sequences_of_threads_are_put_together(void **state)
+{
+	struct load_figures *f = calloc(4, sizeof(*f));
+
+	(void)state;
+	assert_non_null(f);
+	walk(&f[1].sequence, 9, 0);
+	load_sequence_restart(&f[1].sequence);
+	walk(&f[1].sequence, 1, 0);
+	walk(&f[2].sequence, 3, 0);
+	walk(&f[3].sequence, 8, 7);
+	f[1].state_buffers = f[2].state_buffers = f[2].state_fallen = f[3].state_resets = f[3].state_copy_ns = 2;
+	for (int i = 1; i < 3; i++)
+		load_figures_merge(&f[0], &f[i]);
+	assert_true(f[0].wrong == 0 && f[0].sequence.steps == 3 && f[0].sequence.digest == f[2].sequence.digest);
+	load_figures_merge(&f[0], &f[3]); /* which is not what the first gave before it began again */
+	assert_true(f[0].wrong == 1 && f[0].sequence.steps == 8);
+	assert_true(f[0].state_buffers == 4 && f[0].state_fallen == 2 && f[0].state_resets == 2);
+	assert_true(f[0].state_copy_ns == 2);
+	free(f);
+}
+
 /* ---- figures ---- */
 
 static struct load_execution execution(enum nnb_status status, uint64_t submitted, uint64_t returned)
@@ -277,6 +378,11 @@ int main(void)
 		cmocka_unit_test(distributions_are_exact_against_sorting),
 		cmocka_unit_test(buckets_are_a_quarter_of_a_doubling),
 		cmocka_unit_test(a_histogram_holds_each_time_once),
+		cmocka_unit_test(sequences_agree_as_far_as_they_go),
+		cmocka_unit_test(another_output_is_seen),
+		cmocka_unit_test(a_sequence_that_begins_again_gives_the_same),
+		cmocka_unit_test(the_state_in_the_end_counts),
+		cmocka_unit_test(sequences_of_threads_are_put_together),
 		cmocka_unit_test(figures_add_up),
 		cmocka_unit_test(only_misses_are_expected_besides_none),
 		cmocka_unit_test(only_what_says_so_is_worth_another_attempt),

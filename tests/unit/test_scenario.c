@@ -20,6 +20,9 @@ static int parse(struct load_scenario **ret, const char *text, struct nnb_reason
 #define IN_OLD(keys) IN_APP("\"name\":\"a\",\"streams\":[{" keys "}],\"hal\":\"1.2\"")
 #define APPS "\"apps\":[{\"name\":\"a\",\"streams\":[{\"model\":\"mlp\"}]}]"
 #define MLP "\"model\":\"mlp\""
+#define SVDF "\"model\":\"svdf\""
+#define FILE_MODEL "\"model\":\"./a.json\""
+#define IN_PAIRS(pairs) IN_STREAM(FILE_MODEL ",\"state\":\"pools\",\"state_pairs\":" pairs)
 #define STREAMS "\"streams\":[{" MLP "}]"
 
 static const struct wrong {
@@ -128,6 +131,33 @@ static const struct wrong {
 	  "apps[0].streams[0].polling: path async has no bursts" },
 	{ "a misspelt way to poll", IN_STREAM(MLP ",\"polling\":\"allways\""),
 	  "apps[0].streams[0].polling: not auto, none, always or a time; did you mean 'always'?" },
+	{ "a state of a model that has none", IN_STREAM(MLP ",\"state\":\"pools\""),
+	  "apps[0].streams[0].state: model mlp has none" },
+	{ "a state that is nowhere", IN_STREAM(SVDF ",\"state\":\"devices\""),
+	  "apps[0].streams[0].state: not one of none, pools and device; did you mean 'device'?" },
+	{ "a model of another state", IN_STREAM("\"model\":\"svdf-100\""),
+	  "apps[0].streams[0].model: no model 'svdf-100': the state in KiB of svdf is a multiple of 16 from 16 to "
+	  "4096" },
+	{ "pairs of no state", IN_STREAM(FILE_MODEL ",\"state_pairs\":[[0,0]]"),
+	  "apps[0].streams[0].state_pairs: there is no state" },
+	{ "pairs of a built-in model", IN_STREAM(SVDF ",\"state\":\"pools\",\"state_pairs\":[[1,1]]"),
+	  "apps[0].streams[0].state_pairs: model svdf has its own" },
+	{ "a state of a file's model without pairs", IN_STREAM(FILE_MODEL ",\"state\":\"device\""),
+	  "apps[0].streams[0].state_pairs: missing: which outputs of the file's model are its state" },
+	{ "pairs that are no list", IN_PAIRS("{}"), "apps[0].streams[0].state_pairs: not a list" },
+	{ "no pairs", IN_PAIRS("[]"), "apps[0].streams[0].state_pairs: empty" },
+	{ "too many pairs", IN_PAIRS("[1,2,3,4,5,6,7,8,9]"), "apps[0].streams[0].state_pairs: 9 are more than 8" },
+	{ "a pair that is none", IN_PAIRS("[1,1]"),
+	  "apps[0].streams[0].state_pairs[0]: not a pair [output, input] of two indexes" },
+	{ "a pair of three", IN_PAIRS("[[0,0],[1,1,1]]"),
+	  "apps[0].streams[0].state_pairs[1]: not a pair [output, input] of two indexes" },
+	{ "a negative index", IN_PAIRS("[[0,-1]]"),
+	  "apps[0].streams[0].state_pairs[0]: not a pair [output, input] of two indexes" },
+	{ "an index in words", IN_PAIRS("[[\"a\",1]]"),
+	  "apps[0].streams[0].state_pairs[0]: not a pair [output, input] of two indexes" },
+	{ "an output for two", IN_PAIRS("[[0,0],[1,2],[1,1]]"),
+	  "apps[0].streams[0].state_pairs[2]: output 1 is in pair 1 too" },
+	{ "an input of two", IN_PAIRS("[[0,0],[1,0]]"), "apps[0].streams[0].state_pairs[1]: input 0 is in pair 0 too" },
 	{ "no pools", IN_STREAM(MLP ",\"pools\":0"), "apps[0].streams[0].pools: 0 is not from 1 to 64" },
 	{ "measuring a little", IN_STREAM(MLP ",\"measure\":1"), "apps[0].streams[0].measure: not true or false" },
 };
@@ -170,6 +200,7 @@ static void keys_left_out_have_their_defaults(void **state)
 	assert_true(!t->period_ns && !t->think_ns && !t->jitter_ns && !t->deadline_ns && !t->start_ns);
 	assert_true(!t->burst_length && !t->fresh_pools && t->window_ns == NNB_FMQ_WINDOW_AUTO && !t->measure);
 	assert_true(t->told && !t->prepare_deadline_ns && !t->retries && t->retry_after_ns == LOAD_MS);
+	assert_true(t->state == LOAD_NOWHERE && !t->state_pairs.n);
 	load_scenario_free(s);
 }
 
@@ -181,7 +212,8 @@ static void every_key_is_read(void **state)
 		"\"uid\":0,\"nice\":-5,\"streams\":[{\"name\":\"s\",\"model\":\"x/y.json\",\"priority\":\"low\","
 		"\"path\":\"burst\",\"threads\":3,\"fps\":40,\"jitter\":\"1.5ms\",\"deadline\":\"10ms\",\"start\":"
 		"\"250ns\","
-		"\"burst_length\":4,\"pools\":5,\"fresh_pools\":6,\"polling\":\"20us\",\"measure\":true},"
+		"\"burst_length\":4,\"pools\":5,\"fresh_pools\":6,\"polling\":\"20us\",\"measure\":true,"
+		"\"state\":\"device\",\"state_pairs\":[[4,1],[0,7]]},"
 		"{\"model\":\"mobilenet-96\",\"path\":\"async\",\"think\":\"3us\",\"deadline\":\"1s\",\"told\":false},"
 		"{\"name\":\"f\",\"model\":\"mlp\",\"path\":\"fenced\",\"prepare_deadline\":\"4s\",\"retries\":8,"
 		"\"retry_after\":\"7ms\"}]},"
@@ -206,6 +238,9 @@ static void every_key_is_read(void **state)
 	assert_true(t->period_ns == 25 * LOAD_MS && t->jitter_ns == 1500 * LOAD_US && t->start_ns == 250);
 	assert_true(t->deadline_ns == 10 * LOAD_MS && t->burst_length == 4 && t->pools == 5 && t->fresh_pools == 6);
 	assert_true(t->window_ns == 20 * LOAD_US && t->measure);
+	assert_true(t->state == LOAD_ON_DEVICE && t->state_pairs.n == 2);
+	assert_true(t->state_pairs.list[0].output == 4 && t->state_pairs.list[0].input == 1);
+	assert_true(t->state_pairs.list[1].output == 0 && t->state_pairs.list[1].input == 7);
 	t = &s->apps[0].streams[1];
 	assert_string_equal(t->name, "mobilenet-96");
 	assert_true(t->path == LOAD_ASYNC && t->think_ns == 3 * LOAD_US && t->deadline_ns == LOAD_S && !t->told);
@@ -230,7 +265,7 @@ static void shipped_scenarios_are_right(void **state)
 	char path[512];
 
 	(void)state;
-	assert_true(n >= 9);
+	assert_true(n >= 10);
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%.200s", SCENARIOS, entries[i]->d_name);
 		if (load_scenario_read(&s, path, NULL, NULL, &why))

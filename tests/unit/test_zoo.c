@@ -6,9 +6,9 @@
 #include "work.h"
 #include "zoo.h"
 
-/* Those of the table, and pictures of other sides. */
-enum { N_NAMES = LOAD_ZOO_MODELS + 2 };
-static const char *names[N_NAMES] = { "mobilenet-32", "mobilenet-1024" };
+/* Those of the table, and other sizes. */
+enum { N_SIZES = 3, N_NAMES = LOAD_ZOO_MODELS + N_SIZES };
+static const char *names[N_NAMES] = { "mobilenet-32", "mobilenet-1024", "svdf-1024" };
 
 static struct nnb_model *zoo_model(const char *name, uint64_t seed)
 {
@@ -140,7 +140,7 @@ static void gives_the_same_from_any_pools(void **state)
 
 	assert_non_null(reference);
 	for (size_t i = 0; i < N_OF(n_pools); i++) {
-		assert_int_equal(load_buffers_init(&b, w, n_pools[i]), 0);
+		assert_int_equal(load_buffers_init(&b, w, n_pools[i], false), 0);
 		load_buffers_spoil(&b);
 		execute(&b);
 		expect_classes(&b);
@@ -154,7 +154,7 @@ static void gives_the_same_from_any_pools(void **state)
 		assert_false(load_outputs_equal(&b, reference));
 		load_buffers_fini(&b);
 	}
-	assert_int_equal(load_buffers_init(&b, other, 2), 0);
+	assert_int_equal(load_buffers_init(&b, other, 2, false), 0);
 	execute(&b);
 	assert_false(load_outputs_equal(&b, reference));
 	assert_true(load_buffers_digest(&b) != digest);
@@ -178,6 +178,8 @@ static void other_names_are_none(void **state)
 		                                "mobilenet-1056",
 		                                "mobilenet--32",
 		                                "mobilenet-032",
+		                                "svdf-8",
+		                                "svdf-4112",
 		                                "mobilenet-32x",
 		                                "MLP" };
 	struct nnb_model *m = NULL;
@@ -196,11 +198,68 @@ static void a_file_brings_its_own_inputs(void **state)
 
 	(void)state;
 	assert_true(w->input_bytes[0] == 24 && x[0] == 1 && x[3] == -4); /* as nnb_model(5) shows it */
-	assert_int_equal(load_buffers_init(&b, w, 2), 0);
+	assert_int_equal(load_buffers_init(&b, w, 2, false), 0);
 	execute(&b);
 	assert_true(((float *)nnb_pool_data(b.pools[1]))[4] == 2.5f);
 	load_buffers_fini(&b);
 	load_work_free(w);
+}
+
+/* ---- states ---- */
+
+static const struct pair_row {
+	const char *model;
+	struct load_pairs pairs;
+	const char *says; /* NULL: it is right */
+} pairs[] = {
+	{ EXAMPLES "/add.json", { 1, { { 0, 0 } } }, NULL },
+	{ EXAMPLES "/add.json", { 1, { { 0, 1 } } }, "output 0 to input 1: the model has 1 and 1" },
+	{ EXAMPLES "/add.json", { 1, { { 1, 0 } } }, "output 1 to input 0: the model has 1 and 1" },
+	{ EXAMPLES "/small_cnn.json", { 1, { { 0, 0 } } }, "output 0 to input 0: they are not of one type and shape" },
+};
+
+static void pairs_are_of_one_shape(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_OF(pairs); i++) {
+		struct load_stream s = { .state = LOAD_IN_POOLS, .state_pairs = pairs[i].pairs };
+		struct load_work *w = work_of(pairs[i].model, 1);
+		struct nnb_reason why = { "" };
+
+		strcpy(s.model, pairs[i].model);
+		assert_int_equal(load_work_keep(w, &s, &why), pairs[i].says ? -EINVAL : 0);
+		assert_string_equal(why.text, pairs[i].says ? pairs[i].says : "");
+		load_work_free(w);
+	}
+}
+
+/* Whatever an example says of it. */
+static void a_state_begins_with_zeroes(void **state)
+{
+	static const char *const models[] = { EXAMPLES "/add.json", "recurrent", "svdf" };
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(models); i++) {
+		struct load_stream s = { .state = LOAD_IN_POOLS, .state_pairs = { 1, { { 0, 0 } } } };
+		struct load_work *w = work_of(models[i], 1);
+
+		strcpy(s.model, models[i]);
+		assert_int_equal(load_work_keep(w, &s, NULL), 0);
+		assert_true(w->state.n > 0);
+		for (uint32_t k = 0; k < w->model->n_inputs; k++) {
+			uint8_t all = 0;
+
+			for (size_t n = 0; n < w->input_bytes[k]; n++)
+				all |= ((const uint8_t *)w->inputs[k])[n];
+			assert_true(!all == load_is_state_input(w, k));
+		}
+		s.state = LOAD_NOWHERE;
+		load_work_free(w);
+		w = work_of(models[i], 1);
+		assert_int_equal(load_work_keep(w, &s, NULL), 0);
+		assert_true(w->state.n == 0 && ((const float *)w->inputs[0])[0] != 0);
+		load_work_free(w);
+	}
 }
 
 static void a_file_that_is_not_there_is_said_to_be(void **state)
@@ -224,11 +283,11 @@ int main(void)
 		     { "is decided by its seed", is_decided_by_its_seed },
 		     { "gives the same from any pools", gives_the_same_from_any_pools } };
 	static char words[N_OF(each) * N_NAMES][80];
-	struct CMUnitTest tests[N_OF(each) * N_NAMES + 3];
+	struct CMUnitTest tests[N_OF(each) * N_NAMES + 5];
 	size_t n = 0;
 
 	for (size_t i = 0; i < LOAD_ZOO_MODELS; i++)
-		names[2 + i] = load_zoo[i].name;
+		names[N_SIZES + i] = load_zoo[i].name;
 	for (size_t i = 0; i < N_OF(each); i++)
 		for (size_t k = 0; k < N_NAMES; k++, n++) {
 			snprintf(words[n], sizeof(words[n]), "%s %s", names[k], each[i].says);
@@ -238,6 +297,8 @@ int main(void)
 		}
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(other_names_are_none);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_file_brings_its_own_inputs);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(pairs_are_of_one_shape);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_state_begins_with_zeroes);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_file_that_is_not_there_is_said_to_be);
 	return cmocka_run_group_tests_name("the zoo", tests, NULL, NULL);
 }
