@@ -3,394 +3,25 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "nnb/client.h"
-#include "nnb/fence.h"
+#include "ways.h"
 
 enum { DONE = 0, DIFFERED = 1, USAGE = 2, INPUT = 4, ENVIRONMENT = 5 };
-enum { ALIGNMENT = 64, ROOM = 1 << 20 };
 
 enum verdict { PASSED, FAILED, SKIPPED, N_VERDICTS };
 static const char *const verdict_names[N_VERDICTS] = { "passed", "FAILED", "skipped" };
 
-/* The ways an execution can take: through a service, or in this process, where it can be preempted. */
-enum { BY_SYNC = 1, BY_BURST = 2, BY_FENCED = 4, AT_ONE_GO = 8, SAVED = 16, RESTARTED = 32 };
-enum { SERVICE_PATHS = 3, N_PATHS = 6 };
-static const char *const path_names[N_PATHS] = { "sync", "burst", "fenced", "one go", "save", "restart" };
-
 struct session {
 	struct nnb_device *device; /* in this process; or else */
 	struct nnb_client *client;
-	unsigned paths;
+	struct ways ways;
 	const char *cache_dir; /* NULL: not through a cache */
 	bool quiet;
 	unsigned count[N_VERDICTS];
 };
-
-/* ---- tolerances, as the models' own harness has them (D-10) ---- */
-
-struct tolerance {
-	double absolute, relative;
-};
-
-static struct tolerance tolerance_of(const struct nnb_model *m, uint32_t type)
-{
-	if (type == NNB_TENSOR_FLOAT32 || type == NNB_FLOAT32)
-		return m->relaxed ? (struct tolerance){ 5e-3, 5e-3 } : (struct tolerance){ 1e-5, 5e-6 };
-	if (type == NNB_TENSOR_QUANT8_ASYMM)
-		return (struct tolerance){ 1, 0 };
-	return (struct tolerance){ 0, 0 };
-}
-
-static double element(uint32_t type, const void *data, size_t i)
-{
-	switch (type) {
-	case NNB_FLOAT32:
-	case NNB_TENSOR_FLOAT32:
-		return ((const float *)data)[i];
-	case NNB_UINT32:
-		return ((const uint32_t *)data)[i];
-	case NNB_INT32:
-	case NNB_TENSOR_INT32:
-		return ((const int32_t *)data)[i];
-	default:
-		return ((const uint8_t *)data)[i];
-	}
-}
-
-static bool near(double got, double want, struct tolerance t)
-{
-	return got == want || fabs(got - want) <= t.absolute + t.relative * fabs(want); /* a NaN is near nothing */
-}
-
-/* How many of an output's elements are off, and the first of them in words. */
-static size_t compare(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
-                      struct nnb_reason *reason)
-{
-	uint32_t type = m->operands[m->outputs[output]].type;
-	struct tolerance t = tolerance_of(m, type);
-	size_t n = bytes / nnb_type_info(type)->bytes, off = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double g = element(type, got, i), w = element(type, want, i);
-
-		if (near(g, w, t))
-			continue;
-		if (off++ == 0)
-			snprintf(reason->text, sizeof(reason->text), "output %u[%zu] is %.9g, not %.9g", output, i, g,
-			         w);
-	}
-	if (off > 1) {
-		size_t used = strlen(reason->text);
-
-		snprintf(reason->text + used, sizeof(reason->text) - used, "; %zu of %zu elements differ", off, n);
-	}
-	return off;
-}
-
-/* ---- one example ---- */
-
-/* Inputs in one pool, outputs in another, and the call that says so. */
-struct arrangement {
-	struct nnb_pool *pools[2];
-	struct nnb_argument *inputs, *outputs;
-	struct nnb_call call;
-	void *kept;       /* what another path made of it ... */
-	unsigned kept_of; /* ... this one */
-};
-
-static void arrangement_free(struct arrangement *a)
-{
-	for (int i = 0; i < 2; i++)
-		nnb_pool_free(a->pools[i]);
-	free(a->inputs);
-	free(a->outputs);
-	free(a->kept);
-}
-
-/* The bytes of a model's input or output: as the example has them, otherwise as the model does. */
-static uint64_t bytes_of(const struct nnb_model *m, uint32_t operand, size_t given)
-{
-	const struct nnb_operand *o = &m->operands[operand];
-	uint64_t bytes = given;
-
-	if (!given && (nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || !bytes))
-		return ROOM; /* an output nobody compares, of whatever size */
-	return bytes;
-}
-
-/* Lay these operands out one after the other in pool @pool. Returns its bytes. */
-static uint64_t lay_out(struct nnb_argument *args, const struct nnb_model *m, const uint32_t *operands, uint32_t n,
-                        uint32_t pool, const size_t *given)
-{
-	uint64_t at = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t bytes = bytes_of(m, operands[i], given[i]);
-
-		args[i].location = (struct nnb_location){ pool, (uint32_t)at, (uint32_t)bytes };
-		at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	}
-	return at ? at : ALIGNMENT;
-}
-
-static bool arrange(struct arrangement *a, const struct nnb_model *m, const struct nnb_example *x)
-{
-	uint64_t bytes[2];
-
-	a->inputs = calloc(m->n_inputs + 1, sizeof(*a->inputs));
-	a->outputs = calloc(m->n_outputs + 1, sizeof(*a->outputs));
-	if (!a->inputs || !a->outputs)
-		return false;
-	bytes[0] = lay_out(a->inputs, m, m->inputs, m->n_inputs, 0, x->input_bytes);
-	bytes[1] = lay_out(a->outputs, m, m->outputs, m->n_outputs, 1, x->output_bytes);
-	for (int i = 0; i < 2; i++)
-		if (bytes[i] > UINT32_MAX || nnb_pool_new(&a->pools[i], bytes[i]))
-			return false;
-	for (uint32_t i = 0; i < m->n_inputs; i++) {
-		if (x->inputs[i])
-			memcpy((char *)nnb_pool_data(a->pools[0]) + a->inputs[i].location.offset, x->inputs[i],
-			       x->input_bytes[i]);
-		else
-			a->inputs[i] = (struct nnb_argument){ .no_value = true };
-	}
-	a->call = (struct nnb_call){ .inputs = a->inputs,
-		                     .outputs = a->outputs,
-		                     .n_inputs = m->n_inputs,
-		                     .n_outputs = m->n_outputs,
-		                     .n_pools = 2,
-		                     .pools = a->pools };
-	return true;
-}
-
-/* A model that can be executed, one way or another. */
-struct target {
-	struct nnb_prepared *prepared;
-	struct nnb_remote *remote;
-	struct nnb_burst *burst;
-};
-
-static const struct nnb_model *model_of(const struct target *t)
-{
-	return t->remote ? nnb_remote_model(t->remote) : nnb_prepared_model(t->prepared);
-}
-
-static void target_free(struct target *t)
-{
-	nnb_burst_free(t->burst);
-	nnb_remote_release(t->remote);
-	nnb_prepared_unref(t->prepared);
-}
-
-/* @memories: room for two. */
-static struct nnb_request request_of(const struct arrangement *a, struct nnb_pool *const pools[2],
-                                     struct nnb_memory *memories)
-{
-	for (int i = 0; i < 2; i++)
-		memories[i] = *nnb_pool_memory(pools[i]);
-	return (struct nnb_request){ .inputs = a->inputs,
-		                     .outputs = a->outputs,
-		                     .n_inputs = a->call.n_inputs,
-		                     .n_outputs = a->call.n_outputs,
-		                     .n_pools = 2,
-		                     .pools = memories };
-}
-
-static bool is_not(void *op, uint32_t next_op)
-{
-	return next_op != *(const uint32_t *)op;
-}
-
-/*
- * Stop at each checkpoint in turn, and have @other, which uses all that it may, run before it goes on or starts over.
- */
-static enum nnb_status run_with_stops(const struct target *t, const struct nnb_request *request,
-                                      const struct nnb_request *other, bool over, struct nnb_reason *reason)
-{
-	struct nnb_execution *e;
-	enum nnb_status status = nnb_execution_begin(t->prepared, request, NULL, false, NULL, &e, reason);
-	bool finished = false;
-	uint32_t stop = 1;
-
-	if (status)
-		return status;
-	while (!status && !finished) {
-		status = nnb_execution_run(e, is_not, &stop, &finished);
-		if (status || finished)
-			break;
-		nnb_execute(t->prepared, other, NULL, NULL); /* whatever becomes of it */
-		if (over)
-			status = nnb_execution_restart(e);
-		stop++;
-	}
-	nnb_execution_end(e);
-	return status;
-}
-
-/* Other inputs: those of @a with their elements the other way round. */
-static void turn_inputs(const struct arrangement *a, const struct nnb_model *m, struct nnb_pool *to)
-{
-	const char *from = nnb_pool_data(a->pools[0]);
-
-	for (uint32_t i = 0; i < m->n_inputs; i++) {
-		const struct nnb_location *at = &a->inputs[i].location;
-		size_t bytes = nnb_type_info(m->operands[m->inputs[i]].type)->bytes, n = at->length / bytes;
-		char *turned = (char *)nnb_pool_data(to) + at->offset;
-
-		for (size_t k = 0; !a->inputs[i].no_value && k < n; k++)
-			memcpy(turned + k * bytes, from + at->offset + (n - 1 - k) * bytes, bytes);
-	}
-}
-
-static enum nnb_status execute_preempted(const struct target *t, const struct arrangement *a, bool over,
-                                         struct nnb_reason *reason)
-{
-	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	struct nnb_pool *others[2] = { NULL, NULL };
-	struct nnb_memory memories[2], other_memories[2];
-	struct nnb_request request = request_of(a, a->pools, memories), other;
-
-	if (!nnb_pool_new(&others[0], nnb_pool_size(a->pools[0])) &&
-	    !nnb_pool_new(&others[1], nnb_pool_size(a->pools[1]))) {
-		turn_inputs(a, model_of(t), others[0]);
-		other = request_of(a, others, other_memories);
-		status = run_with_stops(t, &request, &other, over, reason);
-	}
-	nnb_pool_free(others[0]);
-	nnb_pool_free(others[1]);
-	return status;
-}
-
-static enum nnb_status execute_here(const struct target *t, unsigned path, const struct arrangement *a,
-                                    struct nnb_reason *reason)
-{
-	struct nnb_memory memories[2];
-	struct nnb_request request = request_of(a, a->pools, memories);
-
-	if (path == AT_ONE_GO)
-		return nnb_execute(t->prepared, &request, NULL, reason);
-	return execute_preempted(t, a, path == RESTARTED, reason);
-}
-
-/* Behind a fence that is signalled when it is under way. */
-static enum nnb_status execute_fenced(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
-{
-	struct nnb_fenced *fenced;
-	int first, last = -1;
-	const struct nnb_fenced_how how = { .wait_for = &first, .n_wait_for = 1 };
-	enum nnb_status status;
-
-	if (nnb_fence_new(&first)) {
-		snprintf(reason->text, sizeof(reason->text), "no fence");
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	status = nnb_remote_execute_fenced(t->remote, &a->call, &how, &fenced, &last, reason);
-	nnb_fence_signal(first, false);
-	close(first);
-	if (status)
-		return status;
-	while (nnb_fence_wait(&last, 1, 0) == -EINTR)
-		;
-	status = nnb_fenced_info(fenced, NULL, NULL, reason);
-	nnb_fenced_free(fenced);
-	close(last);
-	return status;
-}
-
-static enum nnb_status execute(const struct target *t, unsigned path, const struct arrangement *a,
-                               struct nnb_reason *reason)
-{
-	struct nnb_answer answer = { 0 };
-	enum nnb_status status;
-
-	if (t->prepared)
-		return execute_here(t, path, a, reason);
-	if (path == BY_SYNC)
-		return nnb_remote_execute(t->remote, &a->call, &answer, reason);
-	if (path == BY_FENCED)
-		return execute_fenced(t, a, reason);
-	status = nnb_burst_execute(t->burst, &a->call, &answer, reason);
-	if (!status && answer.fallback) {
-		snprintf(reason->text, sizeof(reason->text), "the burst could not carry it");
-		status = NNB_STATUS_GENERAL_FAILURE;
-	}
-	return status;
-}
-
-static enum verdict compare_outputs(const struct nnb_model *m, const struct nnb_example *x, const struct arrangement *a,
-                                    struct nnb_reason *reason)
-{
-	for (uint32_t i = 0; i < m->n_outputs; i++) {
-		const char *got = (const char *)nnb_pool_data(a->pools[1]) + a->outputs[i].location.offset;
-
-		if (x->outputs[i] && compare(m, i, got, x->outputs[i], x->output_bytes[i], reason))
-			return FAILED;
-	}
-	return PASSED;
-}
-
-static const char *name_of(unsigned path)
-{
-	return path_names[__builtin_ctz(path)];
-}
-
-/* The other paths have to make the same of it, to the last bit. The output pool is left full of something else. */
-static enum verdict compare_paths(struct arrangement *a, unsigned path, struct nnb_reason *reason)
-{
-	void *outputs = nnb_pool_data(a->pools[1]);
-	size_t bytes = nnb_pool_size(a->pools[1]);
-	enum verdict verdict = PASSED;
-
-	if (a->kept && memcmp(a->kept, outputs, bytes)) {
-		snprintf(reason->text, sizeof(reason->text), "by %s and by %s it does not give the same bits",
-		         name_of(path), name_of(a->kept_of));
-		verdict = FAILED;
-	} else if (!a->kept) {
-		a->kept = malloc(bytes);
-		a->kept_of = path;
-		if (a->kept)
-			memcpy(a->kept, outputs, bytes);
-	}
-	memset(outputs, 0, bytes);
-	return verdict;
-}
-
-static enum verdict run_path(const struct target *t, unsigned path, const struct nnb_example *x, struct arrangement *a,
-                             struct nnb_reason *reason)
-{
-	enum nnb_status status = execute(t, path, a, reason);
-	enum verdict verdict;
-
-	if (status) {
-		struct nnb_reason why = *reason;
-
-		snprintf(reason->text, sizeof(reason->text), "%s: %.200s", nnb_status_name(status), why.text);
-		return FAILED;
-	}
-	verdict = compare_outputs(model_of(t), x, a, reason);
-	return verdict == PASSED ? compare_paths(a, path, reason) : verdict;
-}
-
-static enum verdict run_example(const struct session *s, const struct target *t, const struct nnb_example *x,
-                                struct nnb_reason *reason)
-{
-	__attribute__((cleanup(arrangement_free))) struct arrangement a = { 0 };
-	enum verdict verdict = PASSED;
-
-	if (!arrange(&a, model_of(t), x)) {
-		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
-		return FAILED;
-	}
-	for (unsigned i = 0; verdict == PASSED && i < N_PATHS; i++)
-		if (s->paths & 1u << i)
-			verdict = run_path(t, 1u << i, x, &a, reason);
-	return verdict;
-}
 
 /* ---- one model ---- */
 
@@ -443,16 +74,31 @@ static enum nnb_status prepare_here(struct session *s, const struct nnb_model *m
 	return status;
 }
 
+static enum nnb_status allocate(struct session *s, struct target *t, struct nnb_reason *reason)
+{
+	struct device_memory *d = &t->memory;
+
+	if (s->client ? !device_memory_init_remote(d, s->client, t->remote)
+	              : !device_memory_init(d, s->device, t->prepared)) {
+		snprintf(reason->text, sizeof(reason->text), "no memory to name buffers");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	return NNB_STATUS_NONE;
+}
+
 static enum nnb_status prepare(struct session *s, const struct nnb_model *m, struct target *ret,
                                struct nnb_reason *reason)
 {
 	enum nnb_status status;
 
-	if (!s->client)
-		return prepare_here(s, m, &ret->prepared, reason);
-	status = nnb_remote_prepare(s->client, m, NULL, NULL, &ret->remote, reason);
-	if (!status && s->paths & BY_BURST)
+	if (s->client)
+		status = nnb_remote_prepare(s->client, m, NULL, NULL, &ret->remote, reason);
+	else
+		status = prepare_here(s, m, &ret->prepared, reason);
+	if (!status && s->ways.paths & BY_BURST)
 		status = nnb_remote_burst(ret->remote, NULL, &ret->burst, reason);
+	if (!status && s->ways.memories[DEVICE])
+		status = allocate(s, ret, reason);
 	return status;
 }
 
@@ -481,9 +127,10 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 	for (uint32_t i = 0; verdict == PASSED && i < file->n_examples; i++) {
 		struct nnb_reason why = { "" };
 
-		verdict = run_example(s, &target, &file->examples[i], &why);
-		if (verdict != PASSED)
-			snprintf(reason->text, sizeof(reason->text), "example %u: %.230s", i, why.text);
+		if (run_example(&s->ways, &target, &file->examples[i], &why))
+			continue;
+		verdict = FAILED;
+		snprintf(reason->text, sizeof(reason->text), "example %u: %.230s", i, why.text);
 	}
 	return verdict;
 }
@@ -548,7 +195,10 @@ static int run_directory(struct session *s, const char *dir)
 		free(entries[i]);
 	}
 	free(entries);
-	printf("%u passed, %u failed, %u skipped\n", s->count[PASSED], s->count[FAILED], s->count[SKIPPED]);
+	printf("%u passed, %u failed, %u skipped", s->count[PASSED], s->count[FAILED], s->count[SKIPPED]);
+	if (s->ways.memories[DEVICE])
+		printf("; %" PRIu64 " of %" PRIu64 " arguments in device memory", s->ways.kept, s->ways.arguments);
+	putchar('\n');
 	return s->count[FAILED] ? DIFFERED : DONE;
 }
 
@@ -589,8 +239,10 @@ static int connect_service(struct session *s, const char *socket)
 
 static void usage(FILE *to)
 {
-	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--preempt save|restart|both] [--quiet] DIR\n"
-	      "       nnburst-conformance --path burst|sync|fenced|both|all [--socket PATH] [--quiet] DIR\n"
+	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--preempt save|restart|both]\n"
+	      "                           [--memory shared|device|both] [--quiet] DIR\n"
+	      "       nnburst-conformance --path burst|sync|fenced|both|all [--socket PATH]\n"
+	      "                           [--memory shared|device|both] [--quiet] DIR\n"
 	      "       nnburst-conformance --help | --version\n"
 	      "\n"
 	      "Run every model file (*.json) in DIR and compare its outputs with what the file expects.\n"
@@ -603,6 +255,9 @@ static void usage(FILE *to)
 	      "two\n"
 	      "                 (both), or by all, which must give the same bits\n"
 	      "  --socket PATH  where nnburstd listens, if not where it usually does\n"
+	      "  --memory WHERE inputs and outputs in memory that is shared (the default), in buffers that the driver "
+	      "keeps\n"
+	      "                 (device), or once in each (both), which must give the same bits\n"
 	      "  --quiet        say nothing of models that passed\n"
 	      "\n"
 	      "Exit status: 0 none failed, 1 some did, 2 wrong usage, 4 no model files there, 5 environment.\n"
@@ -633,6 +288,16 @@ static unsigned preemption_of(const char *name)
 	return strcmp(name, "both") == 0 ? SAVED | RESTARTED : 0;
 }
 
+/* False: there is no such memory. */
+static bool memories_of(const char *name, bool ret[N_MEMORIES])
+{
+	bool both = strcmp(name, "both") == 0;
+
+	ret[SHARED] = both || strcmp(name, "shared") == 0;
+	ret[DEVICE] = both || strcmp(name, "device") == 0;
+	return ret[SHARED] || ret[DEVICE];
+}
+
 struct options {
 	const char *driver, *socket;
 	unsigned preempted;
@@ -655,8 +320,8 @@ static int take_option(struct session *s, struct options *o, int option)
 		s->cache_dir = optarg;
 		return DONE;
 	case 'p':
-		s->paths = path_of(optarg);
-		if (s->paths)
+		s->ways.paths = path_of(optarg);
+		if (s->ways.paths)
 			return DONE;
 		fprintf(stderr, "nnburst-conformance: no path '%s'; there are burst, sync, fenced, both and all\n",
 		        optarg);
@@ -666,6 +331,11 @@ static int take_option(struct session *s, struct options *o, int option)
 		if (o->preempted)
 			return DONE;
 		fprintf(stderr, "nnburst-conformance: no preemption '%s'; there are save, restart and both\n", optarg);
+		return USAGE;
+	case 'm':
+		if (memories_of(optarg, s->ways.memories))
+			return DONE;
+		fprintf(stderr, "nnburst-conformance: no memory '%s'; there are shared, device and both\n", optarg);
 		return USAGE;
 	case 's':
 		o->socket = optarg;
@@ -688,38 +358,37 @@ static int take_option(struct session *s, struct options *o, int option)
 
 static int read_options(struct session *s, struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = { { "driver", required_argument, NULL, 'd' },
-		                                 { "cache", required_argument, NULL, 'c' },
-		                                 { "path", required_argument, NULL, 'p' },
-		                                 { "preempt", required_argument, NULL, 'e' },
-		                                 { "socket", required_argument, NULL, 's' },
-		                                 { "quiet", no_argument, NULL, 'q' },
-		                                 { "help", no_argument, NULL, 'h' },
-		                                 { "version", no_argument, NULL, 'v' },
-		                                 { 0 } };
+	static const struct option options[] = {
+		{ "driver", required_argument, NULL, 'd' }, { "cache", required_argument, NULL, 'c' },
+		{ "path", required_argument, NULL, 'p' },   { "preempt", required_argument, NULL, 'e' },
+		{ "memory", required_argument, NULL, 'm' }, { "socket", required_argument, NULL, 's' },
+		{ "quiet", no_argument, NULL, 'q' },        { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },      { 0 }
+	};
 	int option, status = DONE;
 
 	while (!status && !o->over && (option = getopt_long(argc, argv, "", options, NULL)) >= 0)
 		status = take_option(s, o, option);
 	if (status || o->over)
 		return status;
-	if (argc - optind != 1 || (s->paths && (o->driver || s->cache_dir || o->preempted)) || (o->socket && !s->paths))
+	if (argc - optind != 1 || (s->ways.paths && (o->driver || s->cache_dir || o->preempted)) ||
+	    (o->socket && !s->ways.paths))
 		return wrong_usage();
 	return DONE;
 }
 
 int main(int argc, char **argv)
 {
-	struct session session = { 0 };
+	struct session session = { .ways.memories = { [SHARED] = true } };
 	struct options options = { 0 };
 	int status = read_options(&session, &options, argc, argv);
 
 	if (status || options.over)
 		return status;
-	if (session.paths) {
+	if (session.ways.paths) {
 		status = connect_service(&session, options.socket);
 	} else {
-		session.paths = AT_ONE_GO | options.preempted;
+		session.ways.paths = AT_ONE_GO | options.preempted;
 		status = open_device(&session, options.driver ? options.driver : "xnnpack");
 	}
 	if (!status)

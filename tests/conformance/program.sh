@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# program.sh PROGRAM EXAMPLES NNBURSTD -- what nnburst-conformance says and how it ends, for good files and bad ones.
+# program.sh PROGRAM EXAMPLES NNBURSTD BARE -- what nnburst-conformance says and how it ends, for good files and bad ones.
+# BARE: a driver without memory domains.
 set -euo pipefail
 
-program=$1 examples=$2 nnburstd=$3 failures=0
+program=$1 examples=$2 nnburstd=$3 bare=$4 failures=0
 . "$(dirname "$0")/../daemon.sh"
 cd "$tmp"
 
@@ -70,6 +71,18 @@ ends 1 --preempt save models
 says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
 ends 2 --preempt none good
 says "nnburst-conformance: no preemption 'none'; there are save, restart and both"
+ends 0 --memory device good
+says '1 passed, 0 failed, 0 skipped; 2 of 2 arguments in device memory'
+ends 0 --memory shared good
+says '1 passed, 0 failed, 0 skipped'
+ends 0 --memory both --preempt both good
+says '1 passed, 0 failed, 0 skipped; 2 of 2 arguments in device memory'
+ends 1 --memory device models
+says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
+ends 0 --memory both --driver "$bare" good
+says '1 passed, 0 failed, 0 skipped; 0 of 2 arguments in device memory'
+ends 2 --memory here good
+says "nnburst-conformance: no memory 'here'; there are shared, device and both"
 ends 2 --path both --preempt save good
 ends 2 --socket here good
 ends 2 --path both --driver null good
@@ -83,6 +96,13 @@ for path in burst sync fenced both all; do
 	ends 0 --path $path --socket "$socket" "$examples"
 	says '4 passed, 0 failed, 0 skipped'
 done
+ends 0 --path all --memory both --socket "$socket" "$examples"
+says '4 passed, 0 failed, 0 skipped; 10 of 10 arguments in device memory'
+ends 1 --path all --memory device --socket "$socket" models
+stop_daemon
+start_daemon "$nnburstd" --limit buffers=1
+ends 0 --path all --memory both --socket "$socket" good
+says '1 passed, 0 failed, 0 skipped; 1 of 2 arguments in device memory'
 stop_daemon
 start_daemon "$nnburstd" --driver null
 ends 1 --path all --socket "$socket" models

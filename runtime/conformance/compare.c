@@ -1,0 +1,64 @@
+/* compare.c -- see compare.h. */
+#include "compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct tolerance {
+	double absolute, relative;
+};
+
+static struct tolerance tolerance_of(const struct nnb_model *m, uint32_t type)
+{
+	if (type == NNB_TENSOR_FLOAT32 || type == NNB_FLOAT32)
+		return m->relaxed ? (struct tolerance){ 5e-3, 5e-3 } : (struct tolerance){ 1e-5, 5e-6 };
+	if (type == NNB_TENSOR_QUANT8_ASYMM)
+		return (struct tolerance){ 1, 0 };
+	return (struct tolerance){ 0, 0 };
+}
+
+static double element(uint32_t type, const void *data, size_t i)
+{
+	switch (type) {
+	case NNB_FLOAT32:
+	case NNB_TENSOR_FLOAT32:
+		return ((const float *)data)[i];
+	case NNB_UINT32:
+		return ((const uint32_t *)data)[i];
+	case NNB_INT32:
+	case NNB_TENSOR_INT32:
+		return ((const int32_t *)data)[i];
+	default:
+		return ((const uint8_t *)data)[i];
+	}
+}
+
+static bool near(double got, double want, struct tolerance t)
+{
+	return got == want || fabs(got - want) <= t.absolute + t.relative * fabs(want); /* a NaN is near nothing */
+}
+
+size_t compare(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
+               struct nnb_reason *reason)
+{
+	uint32_t type = m->operands[m->outputs[output]].type;
+	struct tolerance t = tolerance_of(m, type);
+	size_t n = bytes / nnb_type_info(type)->bytes, off = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double g = element(type, got, i), w = element(type, want, i);
+
+		if (near(g, w, t))
+			continue;
+		if (off++ == 0)
+			snprintf(reason->text, sizeof(reason->text), "output %u[%zu] is %.9g, not %.9g", output, i, g,
+			         w);
+	}
+	if (off > 1) {
+		size_t used = strlen(reason->text);
+
+		snprintf(reason->text + used, sizeof(reason->text) - used, "; %zu of %zu elements differ", off, n);
+	}
+	return off;
+}

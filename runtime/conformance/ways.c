@@ -1,0 +1,435 @@
+/* ways.c -- see ways.h. */
+#include "ways.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "nnb/fence.h"
+
+enum { ALIGNMENT = 64, ROOM = 1 << 20 };
+
+const char *const path_names[] = { "sync", "burst", "fenced", "one go", "save", "restart" };
+
+/* ---- where arguments lie ---- */
+
+/* Arguments and their pools, and the call and the request that say so. */
+struct placing {
+	struct nnb_argument *inputs, *outputs;
+	struct nnb_pool **pools; /* of which the first two hold what is in shared memory */
+	struct nnb_memory *memories;
+	struct nnb_call call;
+	struct nnb_request request;
+};
+
+/* Inputs in one pool, outputs in another; and the same in the device's memory. */
+struct arrangement {
+	struct nnb_pool *pools[2];
+	struct placing placings[N_MEMORIES];
+	void *kept;       /* what another path made of it ... */
+	char kept_of[32]; /* ... this one */
+};
+
+static void arrangement_free(struct arrangement *a)
+{
+	for (int i = 0; i < N_MEMORIES; i++) {
+		free(a->placings[i].inputs);
+		free(a->placings[i].outputs);
+		free(a->placings[i].pools);
+		free(a->placings[i].memories);
+	}
+	for (int i = 0; i < 2; i++)
+		nnb_pool_free(a->pools[i]);
+	free(a->kept);
+}
+
+static bool placing_init(struct placing *p, const struct nnb_model *m)
+{
+	size_t n = (size_t)m->n_inputs + m->n_outputs + 2;
+
+	p->inputs = calloc(m->n_inputs + 1, sizeof(*p->inputs));
+	p->outputs = calloc(m->n_outputs + 1, sizeof(*p->outputs));
+	p->pools = calloc(n, sizeof(struct nnb_pool *));
+	p->memories = calloc(n, sizeof(*p->memories));
+	p->call = (struct nnb_call){ .inputs = p->inputs,
+		                     .outputs = p->outputs,
+		                     .n_inputs = m->n_inputs,
+		                     .n_outputs = m->n_outputs,
+		                     .pools = p->pools };
+	p->request = (struct nnb_request){ .inputs = p->inputs,
+		                           .outputs = p->outputs,
+		                           .n_inputs = m->n_inputs,
+		                           .n_outputs = m->n_outputs,
+		                           .pools = p->memories };
+	return p->inputs && p->outputs && p->pools && p->memories;
+}
+
+static uint32_t add_pool(struct placing *p, struct nnb_pool *pool)
+{
+	uint32_t i = p->call.n_pools++;
+
+	p->pools[i] = pool;
+	p->memories[i] = *nnb_pool_memory(pool);
+	p->request.n_pools = p->call.n_pools;
+	return i;
+}
+
+/* The bytes of a model's input or output: as the example has them, otherwise as the model does. */
+static uint64_t bytes_of(const struct nnb_model *m, uint32_t operand, size_t given)
+{
+	const struct nnb_operand *o = &m->operands[operand];
+	uint64_t bytes = given;
+
+	if (!given && (nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || !bytes))
+		return ROOM; /* an output nobody compares, of whatever size */
+	return bytes;
+}
+
+/* Lay these operands out one after the other in pool @pool. Returns its bytes. */
+static uint64_t lay_out(struct nnb_argument *args, const struct nnb_model *m, const uint32_t *operands, uint32_t n,
+                        uint32_t pool, const size_t *given)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t bytes = bytes_of(m, operands[i], given[i]);
+
+		args[i].location = (struct nnb_location){ pool, (uint32_t)at, (uint32_t)bytes };
+		at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	}
+	return at ? at : ALIGNMENT;
+}
+
+static bool arrange(struct arrangement *a, const struct nnb_model *m, const struct nnb_example *x)
+{
+	struct placing *p = &a->placings[SHARED];
+	uint64_t bytes[2];
+
+	if (!placing_init(p, m))
+		return false;
+	bytes[0] = lay_out(p->inputs, m, m->inputs, m->n_inputs, 0, x->input_bytes);
+	bytes[1] = lay_out(p->outputs, m, m->outputs, m->n_outputs, 1, x->output_bytes);
+	for (int i = 0; i < 2; i++) {
+		if (bytes[i] > UINT32_MAX || nnb_pool_new(&a->pools[i], bytes[i]))
+			return false;
+		add_pool(p, a->pools[i]);
+	}
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		if (x->inputs[i])
+			memcpy((char *)nnb_pool_data(a->pools[0]) + p->inputs[i].location.offset, x->inputs[i],
+			       x->input_bytes[i]);
+		else
+			p->inputs[i] = (struct nnb_argument){ .no_value = true };
+	}
+	return true;
+}
+
+/* ---- executing ---- */
+
+static const struct nnb_model *model_of(const struct target *t)
+{
+	return t->remote ? nnb_remote_model(t->remote) : nnb_prepared_model(t->prepared);
+}
+
+void target_free(struct target *t)
+{
+	nnb_burst_free(t->burst);
+	device_memory_fini(&t->memory);
+	nnb_remote_release(t->remote);
+	nnb_prepared_unref(t->prepared);
+}
+
+static bool is_not(void *op, uint32_t next_op)
+{
+	return next_op != *(const uint32_t *)op;
+}
+
+/*
+ * Stop at each checkpoint in turn, and have @other, which uses all that it may, run before it goes on or starts over.
+ */
+static enum nnb_status run_with_stops(const struct target *t, const struct nnb_request *request,
+                                      const struct nnb_request *other, bool over, struct nnb_reason *reason)
+{
+	struct nnb_execution *e;
+	enum nnb_status status = nnb_execution_begin(t->prepared, request, NULL, false, NULL, &e, reason);
+	bool finished = false;
+	uint32_t stop = 1;
+
+	if (status)
+		return status;
+	while (!status && !finished) {
+		status = nnb_execution_run(e, is_not, &stop, &finished);
+		if (status || finished)
+			break;
+		nnb_execute(t->prepared, other, NULL, NULL); /* whatever becomes of it */
+		if (over)
+			status = nnb_execution_restart(e);
+		stop++;
+	}
+	nnb_execution_end(e);
+	return status;
+}
+
+/* Other inputs: those of @a with their elements the other way round. */
+static void turn_inputs(const struct arrangement *a, const struct nnb_model *m, struct nnb_pool *to)
+{
+	const struct nnb_argument *inputs = a->placings[SHARED].inputs;
+	const char *from = nnb_pool_data(a->pools[0]);
+
+	for (uint32_t i = 0; i < m->n_inputs; i++) {
+		const struct nnb_location *at = &inputs[i].location;
+		size_t bytes = nnb_type_info(m->operands[m->inputs[i]].type)->bytes, n = at->length / bytes;
+		char *turned = (char *)nnb_pool_data(to) + at->offset;
+
+		for (size_t k = 0; !inputs[i].no_value && k < n; k++)
+			memcpy(turned + k * bytes, from + at->offset + (n - 1 - k) * bytes, bytes);
+	}
+}
+
+/* The other execution has its arguments in shared memory. */
+static enum nnb_status execute_preempted(const struct target *t, const struct arrangement *a, const struct placing *p,
+                                         bool over, struct nnb_reason *reason)
+{
+	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	struct nnb_request other = a->placings[SHARED].request;
+	struct nnb_pool *others[2] = { NULL, NULL };
+	struct nnb_memory memories[2];
+
+	if (!nnb_pool_new(&others[0], nnb_pool_size(a->pools[0])) &&
+	    !nnb_pool_new(&others[1], nnb_pool_size(a->pools[1]))) {
+		turn_inputs(a, model_of(t), others[0]);
+		for (int i = 0; i < 2; i++)
+			memories[i] = *nnb_pool_memory(others[i]);
+		other.pools = memories;
+		status = run_with_stops(t, &p->request, &other, over, reason);
+	}
+	nnb_pool_free(others[0]);
+	nnb_pool_free(others[1]);
+	return status;
+}
+
+static enum nnb_status execute_here(const struct target *t, unsigned path, const struct arrangement *a,
+                                    const struct placing *p, struct nnb_reason *reason)
+{
+	if (path == AT_ONE_GO)
+		return nnb_execute(t->prepared, &p->request, NULL, reason);
+	return execute_preempted(t, a, p, path == RESTARTED, reason);
+}
+
+/* Behind a fence that is signalled when it is under way. */
+static enum nnb_status execute_fenced(const struct target *t, const struct nnb_call *call, struct nnb_reason *reason)
+{
+	struct nnb_fenced *fenced;
+	int first, last = -1;
+	const struct nnb_fenced_how how = { .wait_for = &first, .n_wait_for = 1 };
+	enum nnb_status status;
+
+	if (nnb_fence_new(&first)) {
+		snprintf(reason->text, sizeof(reason->text), "no fence");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	status = nnb_remote_execute_fenced(t->remote, call, &how, &fenced, &last, reason);
+	nnb_fence_signal(first, false);
+	close(first);
+	if (status)
+		return status;
+	while (nnb_fence_wait(&last, 1, 0) == -EINTR)
+		;
+	status = nnb_fenced_info(fenced, NULL, NULL, reason);
+	nnb_fenced_free(fenced);
+	close(last);
+	return status;
+}
+
+static enum nnb_status execute(const struct target *t, unsigned path, const struct arrangement *a,
+                               const struct placing *p, struct nnb_reason *reason)
+{
+	struct nnb_answer answer = { 0 };
+	enum nnb_status status;
+
+	if (t->prepared)
+		return execute_here(t, path, a, p, reason);
+	if (path == BY_SYNC)
+		return nnb_remote_execute(t->remote, &p->call, &answer, reason);
+	if (path == BY_FENCED)
+		return execute_fenced(t, &p->call, reason);
+	status = nnb_burst_execute(t->burst, &p->call, &answer, reason);
+	if (!status && answer.fallback) {
+		snprintf(reason->text, sizeof(reason->text), "the burst could not carry it");
+		status = NNB_STATUS_GENERAL_FAILURE;
+	}
+	return status;
+}
+
+static char *output_at(const struct arrangement *a, uint32_t i)
+{
+	return (char *)nnb_pool_data(a->pools[1]) + a->placings[SHARED].outputs[i].location.offset;
+}
+
+static bool compare_outputs(const struct nnb_model *m, const struct nnb_example *x, const struct arrangement *a,
+                            struct nnb_reason *reason)
+{
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		if (x->outputs[i] && compare(m, i, output_at(a, i), x->outputs[i], x->output_bytes[i], reason))
+			return false;
+	return true;
+}
+
+static const char *name_of(unsigned path, unsigned memory, char ret[32])
+{
+	snprintf(ret, 32, "%s%s", path_names[__builtin_ctz(path)], memory == DEVICE ? " in device memory" : "");
+	return ret;
+}
+
+/* All ways have to make the same of it, to the last bit. The output pool is left full of something else. */
+static bool compare_ways(struct arrangement *a, const char *name, struct nnb_reason *reason)
+{
+	void *outputs = nnb_pool_data(a->pools[1]);
+	size_t bytes = nnb_pool_size(a->pools[1]);
+	bool same = true;
+
+	if (a->kept && memcmp(a->kept, outputs, bytes)) {
+		snprintf(reason->text, sizeof(reason->text), "by %s and by %s it does not give the same bits", name,
+		         a->kept_of);
+		same = false;
+	} else if (!a->kept) {
+		a->kept = malloc(bytes);
+		strcpy(a->kept_of, name);
+		if (a->kept)
+			memcpy(a->kept, outputs, bytes);
+	}
+	memset(outputs, 0, bytes);
+	return same;
+}
+
+/* ---- the same in the device's memory ---- */
+
+/* How much there is of an output, if that is known; 0: it stays in shared memory. */
+static uint64_t known_bytes(const struct nnb_model *m, const struct nnb_example *x, uint32_t output)
+{
+	uint64_t bytes = bytes_of(m, m->outputs[output], x->output_bytes[output]);
+
+	return bytes == ROOM && !x->output_bytes[output] ? 0 : bytes;
+}
+
+/* As in shared memory, but for what the device has a buffer for. */
+static bool arrange_in_device(struct arrangement *a, const struct target *t, const struct nnb_example *x)
+{
+	const struct placing *shared = &a->placings[SHARED];
+	struct placing *p = &a->placings[DEVICE];
+	const struct nnb_model *m = model_of(t);
+
+	if (!placing_init(p, m))
+		return false;
+	memcpy(p->inputs, shared->inputs, m->n_inputs * sizeof(*p->inputs));
+	memcpy(p->outputs, shared->outputs, m->n_outputs * sizeof(*p->outputs));
+	add_pool(p, a->pools[0]);
+	add_pool(p, a->pools[1]);
+	for (uint32_t i = 0; i < m->n_inputs; i++)
+		if (t->memory.inputs[i].pool && !p->inputs[i].no_value)
+			p->inputs[i].location = (struct nnb_location){ .pool = add_pool(p, t->memory.inputs[i].pool) };
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		if (t->memory.outputs[i].pool && known_bytes(m, x, i))
+			p->outputs[i].location =
+				(struct nnb_location){ .pool = add_pool(p, t->memory.outputs[i].pool) };
+	return true;
+}
+
+static bool is_kept(const struct nnb_argument *a)
+{
+	return !a->no_value && a->location.pool >= 2;
+}
+
+/* Inputs as the example has them; outputs of something else, where it is known how much of it. */
+static enum nnb_status fill_device(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
+{
+	const struct placing *p = &a->placings[DEVICE], *shared = &a->placings[SHARED];
+	enum nnb_status status = NNB_STATUS_NONE;
+	const struct nnb_model *m = model_of(t);
+
+	for (uint32_t i = 0; !status && i < m->n_inputs; i++) {
+		const struct nnb_location *at = &shared->inputs[i].location;
+
+		if (is_kept(&p->inputs[i]))
+			status = kept_write(&t->memory.inputs[i], (char *)nnb_pool_data(a->pools[0]) + at->offset,
+			                    at->length, reason);
+	}
+	for (uint32_t i = 0; !status && i < m->n_outputs; i++)
+		if (is_kept(&p->outputs[i]) && bytes_of(m, m->outputs[i], 0) == shared->outputs[i].location.length)
+			status = kept_write(&t->memory.outputs[i], output_at(a, i), shared->outputs[i].location.length,
+			                    reason);
+	return status;
+}
+
+/* To where they are in shared memory. */
+static enum nnb_status read_device(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
+{
+	const struct placing *p = &a->placings[DEVICE], *shared = &a->placings[SHARED];
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	for (uint32_t i = 0; !status && i < p->call.n_outputs; i++)
+		if (is_kept(&p->outputs[i]))
+			status = kept_read(&t->memory.outputs[i], output_at(a, i), shared->outputs[i].location.length,
+			                   reason);
+	return status;
+}
+
+static enum nnb_status execute_in(const struct target *t, unsigned path, unsigned memory, const struct arrangement *a,
+                                  struct nnb_reason *reason)
+{
+	enum nnb_status status = memory == DEVICE ? fill_device(t, a, reason) : NNB_STATUS_NONE;
+
+	if (!status)
+		status = execute(t, path, a, &a->placings[memory], reason);
+	if (!status && memory == DEVICE)
+		status = read_device(t, a, reason);
+	return status;
+}
+
+/* ---- all ways ---- */
+
+static bool run_way(const struct target *t, unsigned path, unsigned memory, const struct nnb_example *x,
+                    struct arrangement *a, struct nnb_reason *reason)
+{
+	enum nnb_status status = execute_in(t, path, memory, a, reason);
+	char name[32];
+
+	if (status) {
+		struct nnb_reason why = *reason;
+
+		snprintf(reason->text, sizeof(reason->text), "%s: %.200s", nnb_status_name(status), why.text);
+		return false;
+	}
+	return compare_outputs(model_of(t), x, a, reason) && compare_ways(a, name_of(path, memory, name), reason);
+}
+
+static void count(struct ways *ways, const struct placing *p)
+{
+	for (uint32_t i = 0; i < p->call.n_inputs; i++) {
+		ways->arguments += !p->inputs[i].no_value;
+		ways->kept += is_kept(&p->inputs[i]);
+	}
+	for (uint32_t i = 0; i < p->call.n_outputs; i++)
+		ways->kept += is_kept(&p->outputs[i]);
+	ways->arguments += p->call.n_outputs;
+}
+
+bool run_example(struct ways *ways, const struct target *t, const struct nnb_example *x, struct nnb_reason *reason)
+{
+	__attribute__((cleanup(arrangement_free))) struct arrangement a = { 0 };
+	bool good = true;
+
+	if (!arrange(&a, model_of(t), x) || (ways->memories[DEVICE] && !arrange_in_device(&a, t, x))) {
+		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
+		return false;
+	}
+	if (ways->memories[DEVICE])
+		count(ways, &a.placings[DEVICE]);
+	for (unsigned i = 0; good && i < N_PATHS * N_MEMORIES; i++)
+		if (ways->paths & 1u << i / N_MEMORIES && ways->memories[i % N_MEMORIES])
+			good = run_way(t, 1u << i / N_MEMORIES, i % N_MEMORIES, x, &a, reason);
+	return good;
+}
