@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# example.sh PROGRAM NNBURSTD OUTPUT -- an example does what it should, and says so where there is no service.
+# example.sh PROGRAM NNBURSTD OUTPUT [OPTION...] -- an example does what it should, and says so where there is no service.
 set -euo pipefail
 
 program=$1
@@ -11,7 +11,7 @@ if said=$(ASAN_OPTIONS=detect_leaks=0 "$program" 2>&1) || [[ $said != *'no servi
 	echo "without a service: $said"
 	exit 1
 fi
-start_daemon "$2"
+start_daemon "$2" "${@:4}"
 said=$("$program")
 stop_daemon
 [[ $said == "$3" ]] || { echo "it says: $said"; exit 1; }
