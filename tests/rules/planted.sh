@@ -97,6 +97,14 @@ headers)
 	rm -r "$tmp/include/nnb" "$tmp/include/sqlite3.h"
 	objects 'no headers' "$here/headers.sh" "$tmp/include"
 	;;
+events)
+	gcc -I"$here/../../tracepoints/include" -o "$tmp/catalogue" "$here/catalogue.c"
+	cp "$here/../../docs/events.md" "$tmp/events.md"
+	"$here/events.sh" "$tmp/catalogue" "$tmp/events.md" >/dev/null || broken 'events objects to the page as it is'
+	sed -i 's/lane u8, status/lane u16, status/' "$tmp/events.md"
+	objects 'does not say: | `exec_end`' "$here/events.sh" "$tmp/catalogue" "$tmp/events.md"
+	objects 'not in the catalogue: | `exec_end`' "$here/events.sh" "$tmp/catalogue" "$tmp/events.md"
+	;;
 symbols)
 	a x.c 'int nnb_fine(void); int nnb_fine(void) { return 0; }' 'int stray; int astray(void) { return 0; }'
 	gcc -shared -fPIC -o "$tmp/libx.so" "$tmp/x.c"

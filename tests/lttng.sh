@@ -1,0 +1,78 @@
+# lttng.sh -- sourced: a session daemon of our own, that nobody else's programs find, and a scratch directory $tmp. Both are
+# gone when the script is. As root the daemon's places are in a mount namespace of the script's own; as a user they are
+# below a home of its own.
+for tool in lttng lttng-sessiond babeltrace2; do
+	command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
+
+if ((EUID == 0)) && [[ ! ${OWN_NAMESPACE-} ]]; then
+	unshare --mount true 2>/dev/null || { echo 'skipped: no mount namespace to be had'; exit 77; }
+	OWN_NAMESPACE=1 exec unshare --mount "$0" "$@"
+fi
+
+tmp=$(mktemp -d)
+sessiond=
+trap 'stop_sessiond; rm -rf "$tmp"' EXIT
+export LTTNG_HOME=$tmp LTTNG_UST_REGISTER_TIMEOUT=-1
+if ((EUID == 0)); then
+	mkdir -p /var/run/lttng
+	mount -t tmpfs own /var/run/lttng && mount -t tmpfs own /dev/shm || { echo "skipped: nothing may be mounted"; exit 77; }
+fi
+
+start_sessiond()
+{
+	local tries=0
+
+	lttng-sessiond --no-kernel >"$tmp/sessiond.log" 2>&1 &
+	sessiond=$!
+	until lttng --no-sessiond list >/dev/null 2>&1; do
+		if ! kill -0 "$sessiond" 2>/dev/null || ((++tries > 600)); then
+			cat "$tmp/sessiond.log" >&2
+			echo "lttng-sessiond does not start" >&2
+			exit 1
+		fi
+		sleep 0.05
+	done
+}
+
+stop_sessiond()
+{
+	local pid=$sessiond
+
+	[[ $pid ]] || return 0
+	sessiond=
+	kill "$pid"
+	wait "$pid" || true
+}
+
+# quietly COMMAND...: what it says is shown only if it fails.
+quietly()
+{
+	"$@" >"$tmp/said" 2>&1 || { cat "$tmp/said" >&2; exit 1; }
+}
+
+# session NAME LEVEL [EVENT...]: record the events up to LEVEL, and those by name, into $tmp/NAME.
+session()
+{
+	local name=$1 level=$2 event
+	shift 2
+
+	quietly lttng --no-sessiond create "$name" --output="$tmp/$name"
+	quietly lttng --no-sessiond enable-event --session "$name" --userspace 'nnburst:*' --loglevel="$level"
+	for event; do
+		quietly lttng --no-sessiond enable-event --session "$name" --userspace "nnburst:$event"
+	done
+	quietly lttng --no-sessiond start "$name"
+}
+
+end_session()
+{
+	quietly lttng --no-sessiond stop "$1"
+	quietly lttng --no-sessiond destroy "$1"
+}
+
+# shown NAME: the events of a trace, without where and when.
+shown()
+{
+	babeltrace2 "$tmp/$1" | sed -E 's/^.* (nnburst:[a-z_]+: )\{ cpu_id = [0-9]+ \}, /\1/'
+}

@@ -1,0 +1,71 @@
+/* provider_fake.c -- a provider for tests: it listens to what it is told to, and keeps what it hears. */
+#include "provider_fake.h"
+
+#include <string.h>
+
+struct fake fake_state;
+
+static void hear(enum nbt_event event, const void *what, size_t bytes)
+{
+	struct fake *f = &fake_state;
+
+	f->heard++;
+	f->last = event;
+	memcpy(f->bytes, what, bytes);
+}
+
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#define NBT_EVENT(name, sides, level, about, fields)                      \
+	static void emit_##name(const void *event)                        \
+	{                                                                 \
+		hear(NBT_EVENT_##name, event, sizeof(struct nbt_##name)); \
+	}
+#include "nbt/events.def"
+
+static void (*const emits[])(const void *event) = {
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#define NBT_EVENT(name, sides, level, about, fields) emit_##name,
+#include "nbt/events.def"
+};
+
+static const int *const enabled[] = {
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#define NBT_EVENT(name, sides, level, about, fields) &fake_state.on[NBT_EVENT_##name],
+#include "nbt/events.def"
+};
+
+/* FAKE_OTHER: checkpoint is larger than we know it, and there is an event more than we know. */
+static const uint16_t bytes[] = {
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#define NBT_EVENT(name, sides, level, about, fields) \
+	sizeof(struct nbt_##name) + (FAKE_OTHER && NBT_EVENT_##name == NBT_EVENT_checkpoint ? 8 : 0),
+#include "nbt/events.def"
+	8,
+};
+
+static uint64_t listeners(void)
+{
+	return fake_state.listeners;
+}
+
+extern const struct nbt_provider nbt_provider;
+__attribute__((visibility("default"))) const struct nbt_provider nbt_provider = {
+	.abi = FAKE_ABI,
+	.n_events = NBT_EVENTS + FAKE_OTHER,
+	.bytes = bytes,
+	.enabled = enabled,
+	.emit = emits,
+	.listeners = listeners,
+};

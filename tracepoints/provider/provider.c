@@ -1,0 +1,114 @@
+/*
+ * provider.c -- the catalogue as LTTng-UST tracepoints of the provider "nnburst".
+ *
+ * Each event has one argument, its struct. LTTng says by a number whether anybody listens; that is what the seam looks at.
+ *
+ * LATE START  Who begins to listen late wants to be told what there is. Two things tell that somebody has: the probes
+ *             of an event are another list, as far as addresses can tell; and, since the memory of a list that is gone
+ *             is used again, LTTng's own event of a session's start, which we listen to as well. Registering for
+ *             that is not in LTTng's headers; without it, a session that follows another one at once may go unnoticed.
+ */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "provider/nnburst.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "nbt/nbt.h"
+
+#define NBT_EVENT(name, sides, level, about, fields)       \
+	static void emit_##name(const void *event)         \
+	{                                                  \
+		const struct nbt_##name *e = event;        \
+                                                           \
+		lttng_ust_do_tracepoint(nnburst, name, e); \
+	}
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#include "nbt/events.def"
+
+static void (*const emits[])(const void *event) = {
+#define NBT_EVENT(name, sides, level, about, fields) emit_##name,
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#include "nbt/events.def"
+};
+
+static const int *const enabled[] = {
+#define NBT_EVENT(name, sides, level, about, fields) &lttng_ust_tracepoint_nnburst___##name.state,
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#include "nbt/events.def"
+};
+
+static const uint16_t bytes[] = {
+#define NBT_EVENT(name, sides, level, about, fields) sizeof(struct nbt_##name),
+#define NBT_INT(type, name)
+#define NBT_LABEL(enumeration, name)
+#define NBT_ARRAY(type, name, n)
+#define NBT_TEXT(name)
+#include "nbt/events.def"
+};
+
+/* ---- who has begun to listen ---- */
+
+static uint64_t started; /* sessions */
+
+static void session_started(void *data, void *session)
+{
+	(void)data;
+	(void)session;
+	__atomic_fetch_add(&started, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor)) static void listen_for_sessions(void)
+{
+	int (*listen)(const char *, const char *, void (*)(void), void *, const char *) =
+		(int (*)(const char *, const char *, void (*)(void), void *, const char *))dlsym(
+			RTLD_DEFAULT, "lttng_ust_tp_probe_register_queue_release");
+	void (*settle)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "lttng_ust_tp_probe_prune_release_queue");
+
+	if (!listen || !settle)
+		return;
+	listen("lttng_ust_statedump", "start", (void (*)(void))session_started, NULL,
+	       "struct lttng_ust_session *, session");
+	settle();
+}
+
+static uint64_t of_list(const struct lttng_ust_tracepoint *t)
+{
+	return (uintptr_t)__atomic_load_n(&t->probes, __ATOMIC_RELAXED);
+}
+
+/* Those events that tell what there is. */
+static uint64_t listeners(void)
+{
+	static const struct lttng_ust_tracepoint *const states[] = {
+		&lttng_ust_tracepoint_nnburst___service_state,   &lttng_ust_tracepoint_nnburst___client_connect,
+		&lttng_ust_tracepoint_nnburst___model_prepare,   &lttng_ust_tracepoint_nnburst___stream_open,
+		&lttng_ust_tracepoint_nnburst___pool_map,        &lttng_ust_tracepoint_nnburst___exec_state,
+		&lttng_ust_tracepoint_nnburst___buffer_allocate,
+	};
+	uint64_t n = __atomic_load_n(&started, __ATOMIC_RELAXED);
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		n = n * 0x9e3779b97f4a7c15u + of_list(states[i]);
+	return n;
+}
+
+extern const struct nbt_provider nbt_provider;
+__attribute__((visibility("default"))) const struct nbt_provider nbt_provider = {
+	.abi = NBT_PROVIDER_ABI,
+	.n_events = NBT_EVENTS,
+	.bytes = bytes,
+	.enabled = enabled,
+	.emit = emits,
+	.listeners = listeners,
+};
