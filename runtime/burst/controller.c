@@ -25,6 +25,7 @@
 #include "burst/result.h"
 #include "burst/slots.h"
 #include "nnb/burst.h"
+#include "trace/trace.h"
 
 #define LOOK_UP_NS UINT64_C(1000000000)
 
@@ -42,6 +43,8 @@ struct nnb_burst {
 	int32_t *by_pool;
 	uint32_t n_pools, room;
 	uint32_t generation;            /* of the slots, when they were looked up */
+	uint32_t stream, model;         /* what traces call us */
+	uint32_t sent;                  /* requests: their numbers */
 	struct nnb_burst *next, **from; /* all bursts */
 };
 
@@ -156,6 +159,8 @@ enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_ser
 		return status;
 	}
 	b->configured = true;
+	if (service->called)
+		service->called(b->context, &b->stream, &b->model);
 	enlist(b);
 	*ret = b;
 	return NNB_STATUS_NONE;
@@ -240,8 +245,9 @@ static int find_slots(struct nnb_burst *b, const struct nnb_call *call)
 	return 0;
 }
 
-/* 0: it may have been delivered. Otherwise it certainly was not. */
-static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct nnb_reason *reason)
+/* 0: it may have been delivered. Otherwise it certainly was not, and it has no number. */
+static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
+                        struct nnb_reason *reason)
 {
 	struct nnb_request request = nnb__call_request(call);
 	size_t n = nnb_packet_request_size(&request, &call->terms);
@@ -250,38 +256,62 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 
 	if (unsent(b) || n > b->room)
 		return -EPIPE;
-	r = find_slots(b, call);
-	if (!r)
-		r = nnb_fmq_begin_write(b->request, n, &tx);
+	r = nnb_fmq_begin_write(b->request, n, &tx);
+	if (!r) {
+		nnb__call_begin(t, nnb__exec_of(b->stream, b->sent + 1), b->model, NBT_path_burst,
+		                call->terms.deadline_ns, call->n_pools, call->measure, false);
+		r = find_slots(b, call);
+	}
 	if (r) {
 		nnb_because(reason, "the burst cannot carry it: error %d", r);
 		return r;
 	}
 	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure, &call->terms);
+	b->sent++;
+	nnb__call_asks(t, NBT_queue_request, (uint32_t)n, 0, 0);
 	return nnb_fmq_commit_write_and_wake(b->request, n);
 }
 
-/* Wait for a result. 0, or why there will be none. */
-static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb_fmq_tx *ret)
+static void add_waited(const struct nnb_burst *b, struct nnb_fmq_waited *to)
 {
-	uint64_t left = timeout_ns ? timeout_ns : UINT64_MAX;
+	struct nnb_fmq_waited last;
+
+	nnb_fmq_waited(b->result, NNB_FMQ_READER, &last, NULL);
+	to->spun_ns += last.spun_ns;
+	to->slept_ns += last.slept_ns;
+	to->wakeups += last.wakeups;
+}
+
+/* Wait for a result. 0, or why there will be none. */
+static int wait_for_result(struct nnb_burst *b, uint64_t timeout_ns, struct nnb__call_trace *t, struct nnb_fmq_tx *ret)
+{
+	struct nnb_fmq_waited waited = { 0 };
+	uint64_t left = timeout_ns ? timeout_ns : UINT64_MAX, turn;
 	int r;
 
-	do {
-		uint64_t turn = left < LOOK_UP_NS ? left : LOOK_UP_NS;
-
+	for (;;) {
+		turn = left < LOOK_UP_NS ? left : LOOK_UP_NS;
 		r = nnb_fmq_begin_receive(b->result, turn, ret);
 		left -= timeout_ns ? turn : 0;
-	} while (r == NNB_FMQ_TIMED_OUT && left);
+		if (r != NNB_FMQ_TIMED_OUT || !left)
+			break;
+		add_waited(b, &waited);
+	}
+	if (!r && nnb__call_listened(t, NBT_EVENT_fmq_read)) {
+		uint32_t n = (uint32_t)(ret->first.n + ret->second.n);
+
+		add_waited(b, &waited);
+		nnb__call_hears(t, NBT_queue_result, n, n, &waited);
+	}
 	return r;
 }
 
 /* Parse what came. A malformed result is GENERAL_FAILURE, and no reason to fall back (B-18). */
-static void receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb_result *result,
-                    struct nnb_reason *reason)
+static void receive(struct nnb_burst *b, const struct nnb_call *call, struct nnb__call_trace *t,
+                    struct nnb_result *result, struct nnb_reason *reason)
 {
 	struct nnb_fmq_tx tx;
-	int r = wait_for_result(b, call->timeout_ns, &tx);
+	int r = wait_for_result(b, call->timeout_ns, t, &tx);
 
 	if (__builtin_expect(!r, 1)) {
 		if (nnb_packet_result_parse(result, call->n_outputs, &tx, reason))
@@ -312,13 +342,10 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE,
 		                     .timing = NNB_NO_TIMING,
 		                     .shapes = answer ? answer->shapes : NULL };
+	struct nnb__call_trace trace;
 	enum nnb_status status;
 
-	if (answer) {
-		answer->n_shapes = 0;
-		answer->timing = NNB_NO_TIMING;
-		answer->fallback = false;
-	}
+	nnb__answer_none(answer);
 	if (!nnb__call_packable(call, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
 	if ((call->terms.deadline_ns || call->terms.loop_timeout_ns) && !b->service.extended) {
@@ -329,9 +356,12 @@ enum nnb_status nnb_burst_execute(struct nnb_burst *b, const struct nnb_call *ca
 		nnb_because(reason, "the burst is executing already");
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
-	if (__builtin_expect(!send_request(b, call, reason), 1)) {
-		receive(b, call, &result, reason);
+	if (__builtin_expect(!send_request(b, call, &trace, reason), 1)) {
+		receive(b, call, &trace, &result, reason);
 		status = nnb__answer(b->service.model, call, &result, answer, reason);
+		if (answer)
+			answer->exec = trace.exec;
+		nnb__call_end(&trace, status);
 	} else {
 		status = fall_back(b, call, answer, reason);
 	}

@@ -7,7 +7,9 @@
  * CONCURRENCY  remove and cancel come from any thread, the rest from the server's. The lock is for the entries and for
  *           what the last request was bound to. That stays, for the next request is likely the same. While BUSY it is the
  *           server's thread's, without the lock: who removes a bound entry then says STALE, and it is let go when the
- *           execution ends; otherwise it is let go at once.
+ *           execution ends; otherwise it is let go at once. Beneath the lock the budget is asked, and so whatever locks it
+ *           has are taken. Who tells what is mapped may have those: for that there is a lock beneath all others, `told`,
+ *           which is held besides whenever the entries change.
  * ORDERING  (1) the thread: exchange IDLE for BUSY, acquire  --- pairs with (2), (3)
  *           (2) the thread: exchange BUSY for IDLE, release  => who lets go of what was bound does so after its use
  *           (3) letting go, under the lock: STALE first, IDLE when it is done, release  => the thread takes nothing half
@@ -26,10 +28,12 @@
 #include "driver/buffer.h"
 #include "driver/execution.h"
 #include "sched/run.h"
+#include "trace/pools.h"
 
 struct entry {
 	struct nnb_memory memory;
 	struct nnb_mapping *mapping; /* NULL: plain, or a token */
+	uint64_t since, took_ns;     /* of mapping it */
 };
 
 enum { IDLE = 0, BUSY = 1, STALE = 2 };
@@ -37,8 +41,9 @@ enum { IDLE = 0, BUSY = 1, STALE = 2 };
 struct executor {
 	struct nnb_prepared *prepared;
 	bool cached;
+	uint32_t stream; /* what traces call the burst */
 	struct nnb__budget budget;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, told;
 	struct nnb__map by_slot; /* to an index of entries */
 	struct entry *entries;
 	uint32_t n, room, *unused, n_unused; /* entries ever used; room for both lists; those that are free again */
@@ -53,7 +58,8 @@ struct executor {
 	struct nnb_memory *pools;
 	struct nnb_mapping **bound;
 	uint32_t n_bound, room_bound;
-	uint32_t n_others; /* where nothing is bound because something is missing: the slots that are not */
+	uint64_t bound_for; /* plain: which execution its mappings were told to be of */
+	uint32_t n_others;  /* where nothing is bound because something is missing: the slots that are not */
 
 	/* the server's thread's */
 	struct nnb_execution *execution; /* begun once, then again and again */
@@ -113,8 +119,13 @@ static void give_back(struct executor *x, uint32_t pools, uint64_t bytes)
 
 static void unbind(struct executor *x)
 {
-	while (x->n_bound)
-		nnb_mapping_unref(x->bound[--x->n_bound]);
+	while (x->n_bound) {
+		struct nnb_mapping *m = x->bound[--x->n_bound];
+
+		nnb_mapping_unref(m);
+		if (m && !x->cached)
+			nnb__tell_pool_unmap(NBT_owner_exec, x->bound_for, x->slots[x->n_bound], NBT_cause_owner_end);
+	}
 	give_back(x, x->late_pools, x->late_bytes);
 	x->late_pools = 0;
 	x->late_bytes = 0;
@@ -131,17 +142,31 @@ static void let_go(struct executor *x, uint64_t bytes)
 	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (3) */
 }
 
+/* Told, it is there: a token, too, which means something from now on. Plain, there is a mapping an execution only. */
+static void tell_entry(const struct executor *x, int32_t slot, const struct entry *e, uint64_t since)
+{
+	if (e->mapping || is_token(&e->memory))
+		nnb__tell_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_NONE, since);
+}
+
 /* Take an entry out. Its budget is given back when nothing is bound to it. */
-static bool take(struct executor *x, int32_t slot, struct entry *ret)
+static bool take(struct executor *x, int32_t slot, enum nbt_cause why, struct entry *ret)
 {
 	uint32_t i;
+	bool had;
 
-	if (!nnb__map_take(&x->by_slot, (uint32_t)slot, &i))
-		return false;
-	*ret = x->entries[i];
-	x->unused[x->n_unused++] = i;
-	let_go(x, ret->memory.size);
-	return true;
+	pthread_mutex_lock(&x->told);
+	had = nnb__map_take(&x->by_slot, (uint32_t)slot, &i);
+	if (had) {
+		*ret = x->entries[i];
+		x->unused[x->n_unused++] = i;
+		if (ret->mapping || is_token(&ret->memory))
+			nnb__tell_pool_unmap(NBT_owner_stream, x->stream, slot, why);
+	}
+	pthread_mutex_unlock(&x->told);
+	if (had)
+		let_go(x, ret->memory.size);
+	return had;
 }
 
 /* What was taken out may take long to close: not under the lock. */
@@ -171,6 +196,19 @@ static bool room_to_bind(struct executor *x, uint32_t n)
 	return true;
 }
 
+/* Plain: for the execution to come. NULL: it cannot be. */
+static struct nnb_mapping *map_for_now(struct executor *x, int32_t slot, const struct nnb_memory *memory)
+{
+	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
+	struct nnb_mapping *m;
+	int r = nnb_map(&m, memory);
+
+	x->bound_for = x->runner.seat.trace->exec;
+	nnb__tell_pool_map(NBT_owner_exec, x->bound_for, slot, memory, began ? nnb__now() - began : 0,
+	                   r ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE, 0);
+	return r ? NULL : m;
+}
+
 /* Hold what an entry has for pool @i of the execution to come. A token, or what cannot be mapped, is a NULL. */
 static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32_t i)
 {
@@ -179,8 +217,8 @@ static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32
 	x->bound[i] = NULL;
 	if (e->mapping)
 		x->bound[i] = nnb_mapping_ref(e->mapping);
-	else if (is_token(&e->memory) || nnb_map(&x->bound[i], &e->memory))
-		x->bound[i] = NULL;
+	else if (!is_token(&e->memory))
+		x->bound[i] = map_for_now(x, slot, &e->memory);
 	x->n_bound = i + 1;
 }
 
@@ -283,10 +321,22 @@ static void done(struct executor *x)
 	pthread_mutex_unlock(&x->lock);
 }
 
+static enum nnb_status map_entry(const struct executor *x, int32_t slot, struct entry *e)
+{
+	uint64_t began = nnb__now();
+	int r = nnb_map(&e->mapping, &e->memory);
+
+	e->took_ns = nnb__now() - began;
+	if (!r)
+		return NNB_STATUS_NONE;
+	nnb__tell_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_GENERAL_FAILURE, 0);
+	return NNB_STATUS_GENERAL_FAILURE;
+}
+
 /* @memory is taken. */
 static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memory *memory)
 {
-	struct entry e = { .memory = *memory }, old;
+	struct entry e = { .memory = *memory, .since = nnb__now() }, old;
 	enum nnb_status status = NNB_STATUS_NONE;
 	uint64_t bytes = e.memory.size;
 	bool had = false;
@@ -297,15 +347,19 @@ static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memo
 		nnb_memory_close(&e.memory);
 		return status;
 	}
-	if (x->cached && !is_token(memory) && nnb_map(&e.mapping, &e.memory))
-		status = NNB_STATUS_GENERAL_FAILURE;
+	if (x->cached && !is_token(memory))
+		status = map_entry(x, slot, &e);
 	if (e.mapping)
 		nnb_memory_close(memory); /* the mapping is enough; what we have says how the handle looked */
 	if (!status) {
 		pthread_mutex_lock(&x->lock);
-		had = take(x, slot, &old);
+		had = take(x, slot, NBT_cause_evicted, &old);
+		pthread_mutex_lock(&x->told);
 		if (insert(x, slot, &e))
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		else
+			tell_entry(x, slot, &e, 0);
+		pthread_mutex_unlock(&x->told);
 		pthread_mutex_unlock(&x->lock);
 	}
 	if (had)
@@ -375,10 +429,24 @@ static void remove_slot(void *arg, int32_t slot)
 	bool had;
 
 	pthread_mutex_lock(&x->lock);
-	had = take(x, slot, &e);
+	had = take(x, slot, NBT_cause_freed, &e);
 	pthread_mutex_unlock(&x->lock);
 	if (had)
 		drop(&e);
+}
+
+static void tell_entries(void *arg)
+{
+	struct executor *x = arg;
+
+	pthread_mutex_lock(&x->told);
+	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++) {
+		const struct nnb__map_entry *m = &x->by_slot.entries[i];
+
+		if (m->used)
+			tell_entry(x, (int32_t)m->key, &x->entries[m->value], x->entries[m->value].since);
+	}
+	pthread_mutex_unlock(&x->told);
 }
 
 /* ---- executing ---- */
@@ -386,7 +454,8 @@ static void remove_slot(void *arg, int32_t slot)
 /* Its pools are not known yet. */
 static struct nnb_request unplaced(const struct nnb_packet_request *p)
 {
-	return (struct nnb_request){ .inputs = p->inputs,
+	return (struct nnb_request){ .exec = p->trace ? p->trace->exec : 0,
+		                     .inputs = p->inputs,
 		                     .outputs = p->outputs,
 		                     .n_inputs = p->n_inputs,
 		                     .n_outputs = p->n_outputs,
@@ -443,11 +512,18 @@ static void forgo(void *arg, const struct nnb_packet_request *p)
 	fail(arg, p, NULL);
 }
 
+static void tell(struct executor *x, const struct nnb_packet_request *p)
+{
+	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untold;
+}
+
 static enum nnb_status admit(void *arg, const struct nnb_packet_request *p, struct nnb_reason *reason)
 {
 	struct executor *x = arg;
-	enum nnb_status status = nnb__admit(&x->runner, &p->terms, reason), wrong;
+	enum nnb_status status, wrong;
 
+	tell(x, p);
+	status = nnb__admit(&x->runner, &p->terms, reason);
 	if (__builtin_expect(!status, 1))
 		return status;
 	wrong = fail(x, p, reason);
@@ -511,6 +587,7 @@ static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_re
 {
 	struct executor *x = arg;
 
+	tell(x, p);
 	result->timing = NNB_NO_TIMING;
 	if (x->repeats && x->changes == p->changes) { /* the shapes are there from last time */
 		result->status = nnb_execution_restart(x->execution);
@@ -554,7 +631,7 @@ static void executor_free(void *arg)
 	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* nobody is here any more */
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
 		while (x->by_slot.entries[i].used)
-			if (take(x, (int32_t)x->by_slot.entries[i].key, &e))
+			if (take(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end, &e))
 				drop(&e);
 	nnb__map_fini(&x->by_slot);
 	free(x->entries);
@@ -563,6 +640,7 @@ static void executor_free(void *arg)
 	free(x->pools);
 	free(x->bound);
 	nnb_prepared_unref(x->prepared);
+	pthread_mutex_destroy(&x->told);
 	pthread_mutex_destroy(&x->lock);
 	free(x);
 }
@@ -576,9 +654,11 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	if (!x)
 		return -ENOMEM;
 	pthread_mutex_init(&x->lock, NULL);
+	pthread_mutex_init(&x->told, NULL);
 	x->prepared = nnb_prepared_ref(prepared);
 	x->cached = cached;
 	x->budget = place->budget;
+	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = missing,
@@ -588,6 +668,7 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 		                            .forgo = forgo,
 		                            .execute = execute,
 		                            .cancel = cancel,
+		                            .tell = tell_entries,
 		                            .free = executor_free };
 	return 0;
 }

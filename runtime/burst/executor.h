@@ -15,6 +15,7 @@ struct nnb__burst_place {
 	struct nnb__lanes *lanes;
 	struct nnb__lane_app *app;
 	struct nnb__times *times;
+	uint32_t stream; /* what traces call the burst; 0: nothing is said */
 };
 
 /* What @place names is borrowed until the executor is freed. 0 or -ENOMEM. */

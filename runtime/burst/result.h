@@ -10,6 +10,17 @@ bool nnb__call_packable(const struct nnb_call *call, struct nnb_reason *reason);
 /* The call as a request without its pools. */
 struct nnb_request nnb__call_request(const struct nnb_call *call);
 
+/* Nothing is known yet. @answer may be NULL. */
+static inline void nnb__answer_none(struct nnb_answer *answer)
+{
+	if (!answer)
+		return;
+	answer->n_shapes = 0;
+	answer->timing = NNB_NO_TIMING;
+	answer->fallback = false;
+	answer->exec = 0;
+}
+
 /*
  * Distrust what came (Q-25): drop what its status does not go with; where shapes cannot be, the status becomes
  * GENERAL_FAILURE. Then tell it in @answer, which may be NULL. Returns the status.

@@ -20,11 +20,13 @@
 #include "fmq/sys.h"
 #include "model/status.h"
 #include "nnb/burst.h"
+#include "trace/trace.h"
 
 #define SHUT_AGAIN_NS 10000000
 
 struct nnb_burst_server {
 	struct nnb_burst_callback callback;
+	void (*taken)(void *arg);
 	struct nnb_burst_executor executor;
 	struct nnb_fmq *request, *result;
 	pthread_t thread;
@@ -37,6 +39,8 @@ struct nnb_burst_server {
 	struct nnb_packet_request packet;
 	struct nnb_output_shape *shapes;
 	int32_t *missing;
+	uint32_t number;         /* of requests taken */
+	struct nnb__trace trace; /* of the request at hand; others look at what is atomic in it */
 };
 
 static inline void count(_Atomic uint64_t *counter, uint64_t n)
@@ -56,13 +60,17 @@ static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_
 {
 	struct nnb_memory *memories = calloc(n, sizeof(*memories));
 	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	uint64_t asked;
 
 	if (!memories) {
 		nnb_because(reason, "no memory to ask for %u pools", n);
 		return status;
 	}
 	count(&s->fetches, 1);
+	asked = nnb__now();
 	status = s->callback.memories(s->callback.arg, s->missing, n, memories);
+	NNB__SAY(&s->trace, slot_fetch, .stream = s->trace.who.stream, .slots = (uint16_t)n,
+	         .took_ns = nnb__now() - asked, .status = (uint8_t)status);
 	if (status) {
 		nnb_because(reason, "the client does not say what its slots are");
 		free(memories);
@@ -73,6 +81,26 @@ static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_
 	return status;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void tell_lookups(struct nnb_burst_server *s, uint32_t n_missing)
+{
+	const struct nnb_packet_request *p = &s->packet;
+
+	s->trace.lookups = (uint16_t)p->n_slots;
+	s->trace.misses = (uint16_t)n_missing;
+	if (nbt_on(NBT_EVENT_slot_lookup))
+		for (uint32_t i = 0; i < p->n_slots; i++)
+			nnb__trace_lookup(
+				&s->trace, p->slots[i],
+				!bsearch(&p->slots[i], s->missing, n_missing, sizeof(p->slots[0]), by_number));
+}
+
 static enum nnb_status resolve(struct nnb_burst_server *s, struct nnb_reason *reason)
 {
 	const struct nnb_packet_request *p = &s->packet;
@@ -80,6 +108,7 @@ static enum nnb_status resolve(struct nnb_burst_server *s, struct nnb_reason *re
 	enum nnb_status status;
 
 	count(&s->lookups, p->n_slots);
+	tell_lookups(s, n);
 	if (__builtin_expect(!n, 1))
 		return NNB_STATUS_NONE;
 	count(&s->misses, n);
@@ -93,6 +122,19 @@ static enum nnb_status resolve(struct nnb_burst_server *s, struct nnb_reason *re
 
 /* ---- requests ---- */
 
+/* A packet was taken: it counts, whatever it is. */
+static void begin_trace(struct nnb_burst_server *s, uint32_t items)
+{
+	struct nnb_fmq_waited waited;
+
+	s->number++;
+	nnb__trace_begin(&s->trace, nnb__exec_of(s->trace.who.stream, s->number));
+	if (!nnb__trace_asks(&s->trace))
+		return;
+	nnb_fmq_waited(s->request, NNB_FMQ_READER, &waited, NULL);
+	nnb__trace_taken(&s->trace, NBT_queue_request, items, items, &waited);
+}
+
 /* Wait for a packet and parse all of it (B-14). 0; -EBADMSG: what came is none; -EIO: the queue is spoilt; or the end. */
 static int receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 {
@@ -101,6 +143,9 @@ static int receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 
 	if (r)
 		return r == -EBADMSG ? -EIO : r;
+	if (nbt_on(NBT_EVENT_service_state) && s->taken)
+		s->taken(s->callback.arg);
+	begin_trace(s, (uint32_t)(tx.first.n + tx.second.n));
 	r = nnb_packet_request_parse(&s->packet, &tx, reason);
 	nnb_fmq_commit_read(s->request, tx.first.n + tx.second.n);
 	return r;
@@ -123,6 +168,7 @@ static void answer(struct nnb_burst_server *s, struct nnb_result *result)
 			return;
 	}
 	nnb_packet_result_build(&tx, result);
+	nnb__trace_answers(&s->trace, NBT_queue_result, (uint32_t)n, 0, 0);
 	nnb_fmq_commit_write_and_wake(s->result, n);
 }
 
@@ -131,6 +177,8 @@ static void refuse(struct nnb_burst_server *s)
 	struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE, .timing = NNB_NO_TIMING };
 
 	count(&s->malformed, 1);
+	nnb__trace_decoded(&s->trace, 0, 0, 0, result.status);
+	nnb__trace_refused(&s->trace, result.status);
 	answer(s, &result);
 }
 
@@ -139,6 +187,8 @@ static void serve(struct nnb_burst_server *s)
 	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = s->shapes };
 	uint64_t taken = s->packet.measure ? nnb__now() : 0;
 
+	nnb__trace_decoded(&s->trace, s->packet.n_inputs + s->packet.n_outputs, s->packet.n_slots,
+	                   s->packet.terms.deadline_ns, result.status);
 	if (s->executor.admit)
 		result.status = s->executor.admit(s->executor.arg, &s->packet, NULL);
 	if (!result.status) {
@@ -152,6 +202,7 @@ static void serve(struct nnb_burst_server *s)
 		result.timing.in_driver_ns = nnb__now() - taken;
 	else
 		result.timing = NNB_NO_TIMING;
+	nnb__trace_refused(&s->trace, result.status);
 	answer(s, &result);
 }
 
@@ -168,6 +219,7 @@ static bool serve_one(struct nnb_burst_server *s, bool *spoilt)
 		refuse(s);
 	else
 		serve(s);
+	nnb__trace_end(&s->trace);
 	return true;
 }
 
@@ -230,6 +282,7 @@ static enum nnb_status make(struct nnb_burst_server *s, const struct nnb_burst_s
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	s->packet.extended = c->extended;
+	s->packet.trace = &s->trace;
 	if (pthread_create(&s->thread, NULL, listen, s)) {
 		nnb_because(reason, "no thread for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -249,7 +302,9 @@ enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret, const struct
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	s->callback = c->callback;
+	s->taken = c->taken;
 	s->executor = c->executor;
+	s->trace.who = (struct nnb__trace_who){ c->stream, c->model, c->app, (uint8_t)c->priority, NBT_path_burst };
 	status = make(s, c, reason);
 	if (status)
 		server_free(s);
@@ -270,6 +325,20 @@ void nnb_burst_server_counts(const struct nnb_burst_server *s, struct nnb_burst_
 	ret->lookups = atomic_load_explicit(&s->lookups, memory_order_relaxed);
 	ret->misses = atomic_load_explicit(&s->misses, memory_order_relaxed);
 	ret->fetches = atomic_load_explicit(&s->fetches, memory_order_relaxed);
+}
+
+void nnb__burst_server_queues(const struct nnb_burst_server *s, struct nnb__burst_queues *ret)
+{
+	ret->request = (uint32_t)nnb_fmq_capacity(s->request);
+	ret->result = (uint32_t)nnb_fmq_capacity(s->result);
+	ret->window_ns = nnb_fmq_window(s->request);
+}
+
+void nnb__burst_server_tell(const struct nnb_burst_server *s)
+{
+	if (s->executor.tell)
+		s->executor.tell(s->executor.arg);
+	nnb__trace_tell(&s->trace);
 }
 
 void nnb__burst_server_halt(struct nnb_burst_server *s)

@@ -127,7 +127,15 @@ static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nn
 {
 	struct nnb__line *l = arg;
 
-	return nnb_remote_execute(l->remote, call, answer, reason);
+	return nnb__remote_execute(l->remote, call, true, answer, reason);
+}
+
+static void called(void *context, uint32_t *stream, uint32_t *model)
+{
+	const struct nnb__line *l = context;
+
+	*stream = l->id;
+	*model = l->remote->id;
 }
 
 static void release(void *arg)
@@ -147,6 +155,7 @@ enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_bur
 		                             .close = close_line,
 		                             .execute = execute,
 		                             .release = release,
+		                             .called = called,
 		                             .model = remote->model,
 		                             .extended = remote->client->hal >= NNB_HAL_1_3 };
 	struct nnb_burst_config how = config ? *config : (struct nnb_burst_config){ 0 };

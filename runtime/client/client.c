@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "trace/open.h"
 
 void nnb__client_free(struct nnb_client *c)
 {
@@ -53,12 +54,23 @@ struct nnb_client *nnb__client_ref(struct nnb_client *c)
 	return c;
 }
 
+/* Otherwise the service takes us for dead. */
+static void say_goodbye(struct nnb_client *c)
+{
+	struct nnb__message m = { 0 };
+
+	nnb__message_begin(&m, NNB__BYE);
+	nnb__send(c->life, &m);
+	nnb__message_fini(&m);
+}
+
 void nnb__client_unref(struct nnb_client *c)
 {
 	const uint64_t one = 1;
 
 	if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	say_goodbye(c);
 	shutdown(c->life, SHUT_RDWR);
 	shutdown(c->events, SHUT_RDWR); /* the thread may be in the middle of a message */
 	if (pthread_equal(pthread_self(), c->thread)) {
@@ -125,6 +137,9 @@ static void get_info(struct nnb__message *m, struct nnb_service_info *ret)
 	ret->preempt = nnb__get_u32(m);
 	ret->deadlines = nnb__get_u32(m);
 	ret->lanes = nnb__get_u32(m);
+	ret->sync_stream = nnb__get_u32(m);
+	ret->fenced_stream = nnb__get_u32(m);
+	ret->async_stream = nnb__get_u32(m);
 	nnb__get_text(m, ret->driver, sizeof(ret->driver));
 	nnb__get_text(m, ret->version, sizeof(ret->version));
 	nnb__get(m, &caps->relaxed, sizeof(caps->relaxed));
@@ -224,6 +239,7 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 		config = &usual;
 	if (!c)
 		return -ENOMEM;
+	nnb__trace_open();
 	atomic_init(&c->refs, 1);
 	c->timeout_ns = config->timeout_ns;
 	c->hal = config->hal ? config->hal : NNB_HAL_1_3;
@@ -245,6 +261,29 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 	else
 		*ret = c;
 	return r;
+}
+
+static uint32_t stream_of(const struct nnb_client *c, enum nbt_path path)
+{
+	switch (path) {
+	case NBT_path_sync:
+		return c->info.sync_stream;
+	case NBT_path_fenced:
+		return c->info.fenced_stream;
+	default:
+		return c->info.async_stream;
+	}
+}
+
+uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call, bool fallback,
+                          struct nnb__call_trace *ret)
+{
+	struct nnb_client *c = remote->client;
+	uint32_t number = atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1;
+
+	nnb__call_begin(ret, nnb__exec_of(stream_of(c, path), number), remote->id, path, call->terms.deadline_ns,
+	                call->n_pools, call->measure, fallback);
+	return number;
 }
 
 struct nnb_client *nnb_client_close(struct nnb_client *c)

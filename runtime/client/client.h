@@ -12,6 +12,7 @@
 
 #include "nnb/client.h"
 #include "service/protocol.h"
+#include "trace/trace.h"
 
 enum { NNB__EVENTS_TAG = 1, NNB__WAKE_TAG = 2, NNB__FIRST_LINE_TAG = 16 }; /* what epoll says is ready */
 
@@ -33,6 +34,7 @@ struct nnb__pending {
 	struct nnb_argument *outputs;
 	uint32_t n_outputs;
 	bool measure;
+	struct nnb__call_trace trace;
 	void (*done)(void *arg, const struct nnb_result *result);
 	void *arg;
 };
@@ -57,6 +59,7 @@ struct nnb_client {
 	uint32_t hal; /* enum nnb_hal */
 	uint64_t timeout_ns;
 	struct nnb_service_info info;
+	atomic_uint calls[NBT_path_async + 1]; /* so far, of each path: their numbers */
 	int life, events, epoll, wake;
 	pthread_mutex_t life_lock; /* one opens a channel at a time */
 	pthread_t thread;
@@ -87,6 +90,13 @@ struct nnb_client *nnb__client_ref(struct nnb_client *client);
 void nnb__client_unref(struct nnb_client *client);
 void nnb__client_free(struct nnb_client *client);
 int nnb__client_watch(struct nnb_client *client, int fd, uint64_t tag); /* 0 or -errno */
+
+/*
+ * The app asks for an execution by call: tell of it, in @ret. Returns its number, for the message. @fallback: a burst could
+ * not carry it.
+ */
+uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call, bool fallback,
+                          struct nnb__call_trace *ret);
 
 /* ---- channel.c ---- */
 
@@ -141,5 +151,7 @@ void nnb__fenced_forget(struct nnb_client *client);                             
 /* ---- remote.c ---- */
 
 struct nnb_remote *nnb__remote_ref(struct nnb_remote *remote);
+enum nnb_status nnb__remote_execute(struct nnb_remote *remote, const struct nnb_call *call, bool fallback,
+                                    struct nnb_answer *answer, struct nnb_reason *reason);
 
 #endif

@@ -76,7 +76,8 @@ static void finish(struct nnb__pending *p, struct nnb_result *result)
 {
 	struct nnb_call call = { .outputs = p->outputs, .n_outputs = p->n_outputs, .measure = p->measure };
 
-	nnb__answer(p->remote->model, &call, result, NULL, NULL);
+	nnb__call_end(&p->trace, nnb__answer(p->remote->model, &call, result, NULL, NULL));
+	result->exec = p->trace.exec;
 	p->done(p->arg, result);
 	nnb__pending_drop(p);
 }
@@ -88,6 +89,7 @@ static void on_done(struct nnb_client *c, struct nnb__message *m)
 
 	if (!p)
 		return;
+	nnb__call_hears(&p->trace, NBT_queue_call_result, 1, 1, NULL);
 	result.shapes = calloc((size_t)p->n_outputs + 1, sizeof(*result.shapes));
 	nnb__get_result(m, &result, result.shapes ? p->n_outputs : 0);
 	finish(p, &result);

@@ -19,7 +19,7 @@
 struct nnb_fenced {
 	struct nnb_fenced *next;
 	atomic_uint refs;
-	uint64_t serial;
+	uint64_t serial, exec;
 	bool measure;
 
 	pthread_mutex_t lock;      /* of what follows */
@@ -236,10 +236,11 @@ void nnb__fenced_forget(struct nnb_client *c)
 
 /* ---- launching ---- */
 
-static void put_call(struct nnb__message *m, const struct nnb_remote *remote, const struct nnb_call *call,
-                     const struct nnb_fenced_how *how, uint64_t serial)
+static void put_call(struct nnb__message *m, const struct nnb_remote *remote, uint32_t number,
+                     const struct nnb_call *call, const struct nnb_fenced_how *how, uint64_t serial)
 {
 	nnb__put_u32(m, remote->id);
+	nnb__put_u32(m, number);
 	nnb__put_u32(m, call->measure);
 	nnb__put_terms(m, &call->terms);
 	nnb__put_request(m, call);
@@ -281,13 +282,20 @@ static enum nnb_status take_fence(struct nnb__message *m, int *ret, struct nnb_r
 
 /* The channel goes back. */
 static enum nnb_status launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns, struct nnb_fenced *f,
-                              int *ret, struct nnb_reason *reason)
+                              struct nnb__call_trace *t, int *ret, struct nnb_reason *reason)
 {
 	int own =
 		fcntl(c->life, F_DUPFD_CLOEXEC, 0); /* a place for our fence: once it is under way there must be one */
-	int r = own < 0 ? -EMFILE : nnb__exchange(c, ch, timeout_ns), fence = -1;
-	enum nnb_status status = r ? nnb__lost(c, r, reason) : take_fence(&ch->in, &fence, reason);
+	int r = own < 0 ? -EMFILE : 0, fence = -1;
+	enum nnb_status status;
 
+	if (!r) {
+		nnb__call_asks(t, NBT_queue_call_request, 1, 0, 0);
+		r = nnb__exchange(c, ch, timeout_ns);
+	}
+	if (!r)
+		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
+	status = r ? nnb__lost(c, r, reason) : take_fence(&ch->in, &fence, reason);
 	nnb__channel_give(c, ch);
 	if (!status) {
 		adopt(f, fence, own);
@@ -314,9 +322,11 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 {
 	static const struct nnb_fenced_how at_once;
 	struct nnb_client *c = remote->client;
+	struct nnb__call_trace trace;
 	struct nnb__channel *ch;
 	struct nnb_fenced *f;
 	enum nnb_status status;
+	uint32_t number;
 
 	if (!how)
 		how = &at_once;
@@ -324,27 +334,34 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 	if (status)
 		return status;
 	f = fenced_new(remote, call);
-	status = f ? nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason)
-	           : nnb__exhausted(c, reason);
+	if (!f)
+		return nnb__exhausted(c, reason);
+	number = nnb__call_submit(remote, NBT_path_fenced, call, false, &trace);
+	f->exec = trace.exec;
+	status = nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason);
 	if (!status && enlist(c, f)) {
-		put_call(&ch->out, remote, call, how, f->serial);
-		status = launch(c, ch, call->timeout_ns, f, ret_fence, reason);
+		put_call(&ch->out, remote, number, call, how, f->serial);
+		status = launch(c, ch, call->timeout_ns, f, &trace, ret_fence, reason);
 	} else if (!status) {
 		nnb__channel_give(c, ch);
 		status = nnb__dead(reason);
 	}
+	nnb__call_end(&trace, status);
 	if (!status) {
 		*ret = f;
 		return NNB_STATUS_NONE;
 	}
-	if (f) {
-		delist(c, f);
-		unref(f);
-	}
+	delist(c, f);
+	unref(f);
 	return status;
 }
 
 /* ---- asking ---- */
+
+uint64_t nnb_fenced_exec(const struct nnb_fenced *f)
+{
+	return f->exec;
+}
 
 enum nnb_status nnb_fenced_info(struct nnb_fenced *f, struct nnb_timing *since_launch, struct nnb_timing *since_fences,
                                 struct nnb_reason *reason)

@@ -198,41 +198,64 @@ struct nnb_remote *nnb_remote_release(struct nnb_remote *r)
 
 /* ---- executing ---- */
 
-static void put_call(struct nnb__message *m, const struct nnb_remote *remote, const struct nnb_call *call)
+static void put_call(struct nnb__message *m, const struct nnb_remote *remote, uint32_t number,
+                     const struct nnb_call *call)
 {
 	nnb__put_u32(m, remote->id);
+	nnb__put_u32(m, number);
 	nnb__put_u32(m, call->measure);
 	nnb__put_terms(m, &call->terms);
 	nnb__put_request(m, call);
 }
 
-enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_answer *answer,
-                                   struct nnb_reason *reason)
+/* Call, and be told the result. */
+static void ask(struct nnb_remote *remote, const struct nnb_call *call, uint32_t number, struct nnb__call_trace *t,
+                struct nnb_result *result, struct nnb_reason *reason)
 {
-	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = answer ? answer->shapes : NULL };
 	struct nnb__channel *ch;
 	int r;
 
-	if (answer) {
-		answer->n_shapes = 0;
-		answer->timing = NNB_NO_TIMING;
-		answer->fallback = false;
-	}
-	if (!nnb__call_packable(call, reason))
-		return NNB_STATUS_INVALID_ARGUMENT;
-	result.status = nnb__channel_take(remote->client, NNB__EXECUTE, call->timeout_ns, &ch, reason);
-	if (result.status)
-		return result.status;
-	put_call(&ch->out, remote, call);
+	result->status = nnb__channel_take(remote->client, NNB__EXECUTE, call->timeout_ns, &ch, reason);
+	if (result->status)
+		return;
+	put_call(&ch->out, remote, number, call);
+	nnb__call_asks(t, NBT_queue_call_request, 1, 0, 0);
 	r = nnb__exchange(remote->client, ch, call->timeout_ns);
-	result.status = r ? nnb__lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
+	if (!r)
+		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
+	result->status = r ? nnb__lost(remote->client, r, reason) : nnb__answer_status(&ch->in, reason);
 	if (!r && ch->in.at < ch->in.bytes) {
-		nnb__get_result(&ch->in, &result, call->n_outputs);
+		nnb__get_result(&ch->in, result, call->n_outputs);
 		if (ch->in.failed)
 			nnb__no_answer(reason);
 	}
 	nnb__channel_give(remote->client, ch);
-	return nnb__answer(remote->model, call, &result, answer, reason);
+}
+
+enum nnb_status nnb__remote_execute(struct nnb_remote *remote, const struct nnb_call *call, bool fallback,
+                                    struct nnb_answer *answer, struct nnb_reason *reason)
+{
+	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = answer ? answer->shapes : NULL };
+	struct nnb__call_trace trace;
+	enum nnb_status status;
+	uint32_t number;
+
+	nnb__answer_none(answer);
+	if (!nnb__call_packable(call, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	number = nnb__call_submit(remote, NBT_path_sync, call, fallback, &trace);
+	ask(remote, call, number, &trace, &result, reason);
+	status = nnb__answer(remote->model, call, &result, answer, reason);
+	if (answer)
+		answer->exec = trace.exec;
+	nnb__call_end(&trace, status);
+	return status;
+}
+
+enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const struct nnb_call *call, struct nnb_answer *answer,
+                                   struct nnb_reason *reason)
+{
+	return nnb__remote_execute(remote, call, false, answer, reason);
 }
 
 /* It did not come so far that the service would tell. */
@@ -249,30 +272,34 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
                                          struct nnb_reason *reason)
 {
 	struct nnb_client *c = remote->client;
-	enum nnb_status status = NNB_STATUS_INVALID_ARGUMENT;
-	struct nnb__pending *p = NULL;
+	struct nnb__pending *p;
 	struct nnb__channel *ch;
+	enum nnb_status status;
+	uint32_t number;
 	uint64_t serial;
 	int r;
 
-	if (nnb__call_packable(call, reason)) {
-		p = nnb__pending_new(remote, call);
-		status = p ? nnb__channel_take(c, NNB__EXECUTE_ASYNC, 0, &ch, reason) : nnb__exhausted(c, reason);
-	}
-	if (status) {
-		if (p)
-			nnb__pending_drop(p);
-		return tell(done, arg, status);
-	}
+	if (!nnb__call_packable(call, reason))
+		return tell(done, arg, NNB_STATUS_INVALID_ARGUMENT);
+	p = nnb__pending_new(remote, call);
+	if (!p)
+		return tell(done, arg, nnb__exhausted(c, reason));
 	p->done = done;
 	p->arg = arg;
-	serial = nnb__pend(c, p);
+	number = nnb__call_submit(remote, NBT_path_async, call, false, &p->trace);
+	status = nnb__channel_take(c, NNB__EXECUTE_ASYNC, 0, &ch, reason);
+	if (status) {
+		nnb__pending_fail(p, status);
+		return status;
+	}
+	put_call(&ch->out, remote, number, call);
+	nnb__call_asks(&p->trace, NBT_queue_call_request, 1, 0, 0);
+	serial = nnb__pend(c, p); /* and from here on it may be gone */
 	if (!serial) {
 		nnb__channel_give(c, ch);
 		nnb__pending_fail(p, NNB_STATUS_DEAD_OBJECT);
 		return nnb__dead(reason);
 	}
-	put_call(&ch->out, remote, call);
 	nnb__put_u64(&ch->out, serial);
 	r = nnb__exchange(c, ch, 0);
 	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);

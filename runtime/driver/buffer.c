@@ -26,6 +26,7 @@
 #include "memory/handle.h"
 #include "model/reason.h"
 #include "model/roles.h"
+#include "nbt/nbt.h"
 
 #define REFUSED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_INVALID_ARGUMENT)
 #define FAILED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_GENERAL_FAILURE)
@@ -483,6 +484,26 @@ static enum nnb_status check_source(struct nnb__buffer_kind *kind, const struct 
 	return status || from->size == kind->bytes ? status : wrong_size(from, kind->bytes, reason);
 }
 
+/* Whoever keeps it is told that it may not be copied so. */
+static void tell_no_copy(const struct nnb_buffer *b, enum nbt_reject cause)
+{
+	if (b->keeper.serial)
+		NBT(buffer_reject, .buffer = b->keeper.serial, .cause = cause);
+}
+
+static enum nnb_status check_source_of(const struct nnb_buffer *b, struct nnb__buffer_kind *kind,
+                                       const struct nnb_memory *from, uint32_t rank, const uint32_t *dims,
+                                       struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	*kind = b->kind;
+	status = check_source(kind, from, rank, dims, reason);
+	if (status == NNB_STATUS_INVALID_ARGUMENT)
+		tell_no_copy(b, NBT_reject_dimensions);
+	return status;
+}
+
 enum nnb_status nnb__copy_source(struct nnb_mapping **ret, struct nnb__buffer_kind *kind, const struct nnb_memory *from,
                                  uint32_t rank, const uint32_t *dims, struct nnb_reason *reason)
 {
@@ -516,8 +537,8 @@ static void spoil(struct nnb_buffer *b)
 enum nnb_status nnb__buffer_not_copied(struct nnb_buffer *b, const struct nnb_memory *from, uint32_t rank,
                                        const uint32_t *dims, struct nnb_reason *reason)
 {
-	struct nnb__buffer_kind k = b->kind;
-	enum nnb_status status = check_source(&k, from, rank, dims, reason);
+	struct nnb__buffer_kind k;
+	enum nnb_status status = check_source_of(b, &k, from, rank, dims, reason);
 
 	if (!status)
 		spoil(b);
@@ -527,11 +548,13 @@ enum nnb_status nnb__buffer_not_copied(struct nnb_buffer *b, const struct nnb_me
 enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memory *from, uint32_t rank,
                                      const uint32_t *dims, struct nnb_reason *reason)
 {
-	struct nnb__buffer_kind k = b->kind;
+	struct nnb__buffer_kind k;
 	struct nnb_mapping *m;
-	enum nnb_status status = nnb__copy_source(&m, &k, from, rank, dims, reason);
+	enum nnb_status status = check_source_of(b, &k, from, rank, dims, reason);
 	uint32_t mark;
 
+	if (!status)
+		status = map_other(&m, from, false, reason);
 	if (status) {
 		if (status != NNB_STATUS_INVALID_ARGUMENT)
 			spoil(b);
@@ -585,8 +608,12 @@ static enum nnb_status look(struct nnb_buffer *b, const struct nnb_memory *to, b
 	status = may_read(b, reason);
 	if (!status)
 		nnb_operand_bytes(b->kind.type, b->rank, b->dims, bytes);
-	if (*bytes && to->size != *bytes) /* the size comes first, where there is one */
+	if (*bytes && to->size != *bytes) { /* the size comes first, where there is one */
 		status = wrong_size(to, *bytes, reason);
+		tell_no_copy(b, NBT_reject_dimensions);
+	} else if (status && !b->writing) {
+		tell_no_copy(b, NBT_reject_uninitialised);
+	}
 	if (!status && take)
 		read_lease(b);
 	pthread_mutex_unlock(&b->device->buffers.lock);
@@ -721,6 +748,29 @@ static enum nnb_status judge(const struct walk *w, struct nnb_buffer *b, bool ou
 	return status;
 }
 
+/* It was not allowed: why? That it is in use is no reason. Under the lock. */
+static void tell_reject(const struct walk *w, uint64_t token, bool output, uint32_t index, bool twice,
+                        enum nnb_status status)
+{
+	const struct nnb_prepared *p = w->prepared;
+	const struct nnb_buffer *b;
+	enum nbt_reject cause = NBT_reject_role;
+
+	if (!p->owner || !nbt_on(NBT_EVENT_buffer_reject))
+		return;
+	b = w->held ? w->held[argument_of(w, output, index)->location.pool] : find(buffers_of(p), token);
+	if (!b)
+		cause = NBT_reject_unknown;
+	else if (b->keeper.owner != p->owner)
+		cause = NBT_reject_owner;
+	else if (has_role(b, p, output, index) && !twice) {
+		if (status != NNB_STATUS_INVALID_ARGUMENT && (output || b->writing))
+			return;
+		cause = status == NNB_STATUS_INVALID_ARGUMENT ? NBT_reject_dimensions : NBT_reject_uninitialised;
+	}
+	NBT(buffer_reject, .buffer = b ? b->keeper.serial : 0, .exec = w->request->exec, .cause = cause);
+}
+
 static void lease(struct nnb_buffer *b, bool output, uint32_t index, struct nnb__buffer_use *ret)
 {
 	*ret = (struct nnb__buffer_use){
@@ -761,6 +811,8 @@ static enum nnb_status look_at(const struct walk *w, bool output, uint32_t index
 		status = judge(w, b, output, a, reason);
 	if (!status && ret)
 		lease(b, output, index, &ret[(*n)++]);
+	else if (status)
+		tell_reject(w, token, output, index, twice, status);
 	pthread_mutex_unlock(&all->lock);
 	if (status)
 		nnb__within(reason, "%s %u", output ? "output" : "input", index);

@@ -21,6 +21,7 @@ void nnb__buffers_fini(struct nnb__buffers *buffers); /* there are none any more
 /* Whose a buffer is, and who lends its memory (pools are always 0). All zeroes: everybody's, and nobody. */
 struct nnb__buffer_keeper {
 	uint32_t owner;
+	uint32_t serial; /* what traces call it; 0: nothing is said of it */
 	struct nnb__budget budget;
 	void (*gone)(
 		void *arg); /* the budget's arg is of no more use: the buffer is gone, leases and all. May be NULL */

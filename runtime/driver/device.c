@@ -15,53 +15,42 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "driver/beside.h"
 #include "model/reason.h"
 
-enum { PATH_BYTES = 4096 };
+enum { FILE_BYTES = NNB_NAME_MAX + 16 };
 
 /* ---- finding a driver ---- */
 
-/* The directory of this very library, so that a build tree and an installed one both find their drivers. */
-static int own_directory(char ret[PATH_BYTES])
-{
-	Dl_info info;
-	char *slash;
-
-	if (!dladdr(&own_directory, &info) || !realpath(info.dli_fname, ret))
-		return -ENOENT;
-	slash = strrchr(ret, '/');
-	*slash = '\0';
-	return 0;
-}
-
 /* The file and the symbol that @name stands for: "null" or "PATH/driver-null.so" is nnb_driver_null. */
-static int locate(const char *name, char path[PATH_BYTES], char symbol[NNB_NAME_MAX + 16])
+static int locate(const char *name, char path[NNB__PATH_BYTES], char symbol[FILE_BYTES])
 {
 	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-	char directory[PATH_BYTES];
+	char file[FILE_BYTES];
 	size_t stem;
-	int n;
+	int n, r = 0;
 
 	if (slash) {
 		if (strncmp(base, "driver-", 7) != 0)
 			return -ELIBACC;
 		base += 7;
-		n = snprintf(path, PATH_BYTES, "%s", name);
+		n = snprintf(path, NNB__PATH_BYTES, "%s", name);
+		r = n < 0 || n >= NNB__PATH_BYTES ? -ENAMETOOLONG : 0;
 	} else {
-		if (own_directory(directory))
-			return -ENOENT;
-		n = snprintf(path, PATH_BYTES, "%s/nnburst/driver-%s.so", directory, name);
+		n = snprintf(file, sizeof(file), "driver-%s.so", name);
+		r = n < 0 || (size_t)n >= sizeof(file) ? -ENAMETOOLONG : nnb__beside(file, path);
 	}
 	stem = strcspn(base, ".");
-	if (n < 0 || n >= PATH_BYTES || stem == 0 || stem >= NNB_NAME_MAX)
-		return -ENAMETOOLONG;
-	snprintf(symbol, NNB_NAME_MAX + 16, "nnb_driver_%.*s", (int)stem, base);
-	return 0;
+	if (!r && (stem == 0 || stem >= NNB_NAME_MAX))
+		r = -ENAMETOOLONG;
+	if (!r)
+		snprintf(symbol, FILE_BYTES, "nnb_driver_%.*s", (int)stem, base);
+	return r;
 }
 
 static int load(struct nnb_device *d, const char *name, struct nnb_reason *reason)
 {
-	char path[PATH_BYTES], symbol[NNB_NAME_MAX + 16];
+	char path[NNB__PATH_BYTES], symbol[FILE_BYTES];
 	int r = locate(name, path, symbol);
 
 	if (r) {

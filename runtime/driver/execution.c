@@ -15,9 +15,11 @@
 
 #include "driver/device.h"
 #include "driver/execution.h"
+#include "fmq/sys.h"
 #include "memory/handle.h"
 #include "model/reason.h"
 #include "model/request.h"
+#include "trace/pools.h"
 
 enum {
 	DECIDING_BYTES = NNB_RANK_MAX * 4, /* nothing that decides is longer than RESHAPE's shape */
@@ -31,6 +33,7 @@ struct nnb_execution {
 	uint32_t next_op;
 	uint32_t n_mappings, room; /* of the request's pools */
 	bool mapped_here;          /* the mappings are held, and not borrowed */
+	uint64_t told;             /* then: as whose (nnb_request's exec) */
 	bool files;                /* some of them, or of the model's, are files: those tear, and want to be flushed */
 	bool tokens;               /* something lies in buffers of the device's */
 	struct nnb_mapping **mappings; /* NULL: such a buffer */
@@ -160,12 +163,24 @@ static bool model_has_files(const struct nnb_prepared *p)
 	return false;
 }
 
+static int map_pool(struct nnb_execution *e, uint32_t i, const struct nnb_memory *memory)
+{
+	uint64_t began = nbt_on(NBT_EVENT_pool_map) ? nnb__now() : 0;
+	int r = nnb_map(&e->mappings[i], memory);
+
+	if (nbt_on(NBT_EVENT_pool_map))
+		nnb__tell_pool_map(NBT_owner_exec, e->told, (int32_t)i, memory, began ? nnb__now() - began : 0,
+		                   r ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE, 0);
+	return r;
+}
+
 static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_request *request,
                                   struct nnb_mapping *const *mappings, struct nnb_reason *reason)
 {
 	if (!room_for_pools(e, request->n_pools))
 		return no_memory(reason);
 	e->mapped_here = !mappings;
+	e->told = request->exec;
 	e->files = model_has_files(e->prepared);
 	e->tokens = false;
 	for (uint32_t i = 0; i < request->n_pools; i++) {
@@ -179,7 +194,7 @@ static enum nnb_status bind_pools(struct nnb_execution *e, const struct nnb_requ
 			assert(nnb_mapping_size(mappings[i]) >=
 			       request->pools[i].size); /* or nothing that was checked holds */
 			e->mappings[i] = mappings[i];
-		} else if (nnb_map(&e->mappings[i], &request->pools[i])) {
+		} else if (map_pool(e, i, &request->pools[i])) {
 			nnb_because(reason, "pool %u (%s) cannot be mapped", i, request->pools[i].name);
 			return NNB_STATUS_GENERAL_FAILURE; /* P-13 */
 		}
@@ -479,8 +494,11 @@ static void unbind(struct nnb_execution *e)
 {
 	end_run(e);
 	leave_buffers(e, false);
-	for (uint32_t i = 0; e->mapped_here && i < e->n_mappings; i++)
+	for (uint32_t i = 0; e->mapped_here && i < e->n_mappings; i++) {
 		nnb_mapping_unref(e->mappings[i]);
+		if (e->mappings[i])
+			nnb__tell_pool_unmap(NBT_owner_exec, e->told, (int32_t)i, NBT_cause_owner_end);
+	}
 	e->n_mappings = 0;
 }
 
@@ -582,6 +600,11 @@ static enum nnb_status conclude(struct nnb_execution *e)
 		status = settle_files(e);
 	leave_buffers(e, !status);
 	return status;
+}
+
+uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)
+{
+	return e->prepared->model->operations[op].type;
 }
 
 void nnb__execution_give_up(struct nnb_execution *e)

@@ -22,12 +22,17 @@ enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const s
                                           struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
                                           struct nnb_execution **ret, struct nnb_reason *reason);
 
+uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t op);
+
 /* It will not be run any further: what it has of buffers is there for others. */
 void nnb__execution_give_up(struct nnb_execution *execution);
 
 /* nnb_request_validate; where request->pools is NULL, but for what depends on the pools. */
 enum nnb_status nnb__prepared_check(const struct nnb_prepared *prepared, const struct nnb_request *request,
                                     struct nnb_reason *reason);
+
+/* How long it took to map a pool of the model's. */
+uint64_t nnb__prepared_map_ns(const struct nnb_prepared *prepared, uint32_t pool);
 
 /* Have all its runs the same shapes, whatever the request? */
 bool nnb__prepared_is_fixed(const struct nnb_prepared *prepared);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "driver/device.h"
+#include "driver/execution.h"
 #include "fmq/sys.h"
 #include "model/reason.h"
 #include "model/status.h"
@@ -61,6 +62,11 @@ void nnb__prepared_own(struct nnb_prepared *p, uint32_t owner)
 const struct nnb_model *nnb_prepared_model(const struct nnb_prepared *p)
 {
 	return p->model;
+}
+
+uint64_t nnb__prepared_map_ns(const struct nnb_prepared *p, uint32_t pool)
+{
+	return p->graph->map_ns[pool];
 }
 
 /* P-13: every pool must be there, used or not. */

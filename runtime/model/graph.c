@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fmq/sys.h"
 #include "model/ops.h"
 #include "model/reason.h"
 #include "model/request.h"
@@ -48,8 +49,11 @@ static void map_pools(struct nnb__graph *g)
 {
 	for (uint32_t i = 0; i < g->model->n_pools; i++) {
 		struct nnb_mapping *m;
+		uint64_t began = nnb__now();
+		int r = nnb_map(&m, &g->model->pools[i]);
 
-		if (nnb_map(&m, &g->model->pools[i]))
+		g->map_ns[i] = nnb__now() - began;
+		if (r)
 			continue;
 		if (nnb_mapping_readable(m))
 			g->mappings[i] = m;
@@ -258,6 +262,7 @@ struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
 	for (uint32_t i = 0; g->mappings && i < g->model->n_pools; i++)
 		nnb_mapping_unref(g->mappings[i]);
 	free(g->mappings);
+	free(g->map_ns);
 	free(g->value_decides);
 	free(g->may_omit);
 	free(g->constants);
@@ -277,12 +282,14 @@ static struct nnb__graph *graph_blank(const struct nnb_model *m)
 		return NULL;
 	g->model = m;
 	g->mappings = calloc(m->n_pools + 1, sizeof(struct nnb_mapping *));
+	g->map_ns = calloc(m->n_pools + 1, sizeof(*g->map_ns));
 	g->value_decides = calloc(m->n_inputs + 1, sizeof(bool));
 	g->may_omit = calloc(m->n_inputs + 1, sizeof(bool));
 	g->constants = calloc(m->n_operands, sizeof(void *));
 	g->shapes = calloc(m->n_operands, sizeof(struct nnb_shape));
 	g->last_reader = calloc(m->n_operands, sizeof(uint32_t));
-	if (!g->mappings || !g->value_decides || !g->may_omit || !g->constants || !g->shapes || !g->last_reader)
+	if (!g->mappings || !g->map_ns || !g->value_decides || !g->may_omit || !g->constants || !g->shapes ||
+	    !g->last_reader)
 		return nnb__graph_free(g);
 	g->seen = (struct nnb_graph){
 		.model = m, .constants = g->constants, .shapes = g->shapes, .last_reader = g->last_reader

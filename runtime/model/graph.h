@@ -16,6 +16,7 @@ struct nnb__graph {
 	bool fixed;            /* every run has seen.shapes, and no run's values change what is computed */
 	const struct nnb_model *model;
 	struct nnb_mapping **mappings; /* by pool; NULL: could not be mapped */
+	uint64_t *map_ns;              /* by pool: what that took */
 	bool *value_decides;           /* by model input: some operation needs its value to know its shapes */
 	bool *may_omit;                /* by model input: it is optional wherever it is read */
 	/* owned memory behind seen */

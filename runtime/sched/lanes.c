@@ -189,6 +189,17 @@ bool nnb__lanes_yields(struct nnb__seat *s, uint64_t now)
 	return yields;
 }
 
+/* Before the lane is anybody else's. */
+static void tell_preempted(struct nnb__seat *s, const struct nnb__seat *next, uint64_t now)
+{
+	uint64_t asked = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
+
+	if (!s->trace || !next->trace)
+		return;
+	nnb__trace_preempted(s->trace, next->trace->exec, s->next_op, s->lanes->policy.preempt == NNB_PREEMPT_RESTART,
+	                     now > asked ? now - asked : 0, s->redo_ns);
+}
+
 /* Leave the lane. Returns who is to be woken. */
 static struct nnb__seat *leave(struct nnb__seat *s, bool again, uint64_t now)
 {
@@ -197,6 +208,8 @@ static struct nnb__seat *leave(struct nnb__seat *s, bool again, uint64_t now)
 
 	if (!next)
 		return NULL;
+	if (again && next != &s->job)
+		tell_preempted(s, seat_of(next), now);
 	publish(s->lanes);
 	return next == &s->job ? NULL : hand_over(next);
 }
@@ -250,6 +263,16 @@ void nnb__lanes_look(struct nnb__lanes *l, struct nnb__lane_app *app)
 		}
 	}
 	pthread_mutex_unlock(&l->lock);
+}
+
+uint32_t nnb__lanes_waiting(struct nnb__lanes *l)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&l->lock);
+	n = l->policy.waiting;
+	pthread_mutex_unlock(&l->lock);
+	return n;
 }
 
 uint64_t nnb__lanes_wait(struct nnb__seat *s, uint64_t now)

@@ -12,6 +12,7 @@
 
 #include "nnb/client.h"
 #include "sched/policy.h"
+#include "trace/trace.h"
 
 struct nnb__lanes {
 	enum nnb_policy kind;
@@ -34,6 +35,11 @@ struct nnb__seat {
 	_Atomic uint64_t yield_at;    /* when to ask nnb__lanes_yields; NNB__NEVER */
 	_Atomic uint32_t turn;        /* a futex: changes when it gets a lane, or is to look whether it was cancelled */
 	const atomic_bool *cancelled; /* it is not to wait any longer; then nnb__lanes_look. NULL: it never is */
+
+	/* what is said if it makes room: the caller's to set before it does */
+	struct nnb__trace *trace; /* NULL: nobody is told */
+	uint32_t next_op;
+	uint64_t redo_ns;
 };
 
 /* @n lanes; 0: one a cpu. 0 or -EPERM: the kernel's scheduler would not be told (NNB_POLICY_NATIVE). */
@@ -60,6 +66,9 @@ void nnb__lanes_give(struct nnb__seat *seat);
 
 /* Some of an app's who wait have been cancelled. Any thread. */
 void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);
+
+/* How many wait. */
+uint32_t nnb__lanes_waiting(struct nnb__lanes *lanes);
 
 /* For how long @seat would wait at least. */
 uint64_t nnb__lanes_wait(struct nnb__seat *seat, uint64_t now);

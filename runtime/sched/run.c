@@ -29,7 +29,11 @@ struct run {
 	uint64_t last;     /* then: when the last one was, or when it got its lane */
 	uint64_t longest;  /* then: the longest time between two of them */
 	enum nnb_status stopped;
-	bool broken; /* it has not run in one stretch */
+	bool broken;    /* it has not run in one stretch */
+	uint64_t ended; /* when, if it is timed */
+	/* for who is told of it, once it was started over: what was done before is redone up to here, from then */
+	uint32_t redo_until;
+	uint64_t redo_from, redo_ns;
 };
 
 void nnb__runner_init(struct nnb__runner *r, struct nnb__lanes *lanes, struct nnb__lane_app *app,
@@ -38,6 +42,8 @@ void nnb__runner_init(struct nnb__runner *r, struct nnb__lanes *lanes, struct nn
 	r->times = times;
 	r->deadlines = lanes ? lanes->deadlines : NNB_DEADLINES_ABORT;
 	nnb__seat_init(&r->seat, lanes, app, priority, cancelled);
+	r->untold = (struct nnb__trace){ 0 };
+	r->seat.trace = &r->untold;
 }
 
 /* ---- deadlines ---- */
@@ -52,15 +58,25 @@ static struct nnb__lane_app *app_of(const struct nnb__runner *r)
 	return (struct nnb__lane_app *)r->seat.job.app;
 }
 
-static enum nnb_status missed(const struct nnb__runner *r, enum nnb_status status, const char *why,
-                              struct nnb_reason *reason)
+static void tell_missed(const struct nnb__runner *r, enum nbt_miss kind, enum nbt_stage stage)
+{
+	struct nnb__trace *t = r->seat.trace;
+	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
+
+	if (nbt_on(NBT_EVENT_deadline_miss))
+		nnb__trace_missed(t, kind, stage, estimate, (int64_t)(nnb__now() - t->deadline_ns));
+}
+
+static enum nnb_status missed(const struct nnb__runner *r, enum nnb_status status, enum nbt_stage stage,
+                              const char *why, struct nnb_reason *reason)
 {
 	struct nnb__lane_app *app = app_of(r);
+	bool persistent = status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
 
 	if (app)
-		atomic_fetch_add_explicit(status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT ? &app->missed_persistent
-		                                                                          : &app->missed_transient,
-		                          1, memory_order_relaxed);
+		atomic_fetch_add_explicit(persistent ? &app->missed_persistent : &app->missed_transient, 1,
+		                          memory_order_relaxed);
+	tell_missed(r, persistent ? NBT_miss_persistent : NBT_miss_transient, stage);
 	nnb_because(reason, "%s", why);
 	return status;
 }
@@ -74,17 +90,18 @@ enum nnb_status nnb__admit(struct nnb__runner *r, const struct nnb_terms *terms,
 	now = nnb__now();
 	floor = least(r, 0);
 	if (now >= terms->deadline_ns) /* Q-16, section 11 */
-		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "the deadline has passed", reason);
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission, "the deadline has passed",
+		              reason);
 	if (terms->deadline_ns - now < floor)
-		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission,
 		              "the model takes longer than until the deadline, even alone", reason);
 	if (!r->seat.lanes)
 		return NNB_STATUS_NONE;
 	r->seat.job.deadline_ns = terms->deadline_ns;
 	wait = nnb__lanes_wait(&r->seat, now);
 	if (nnb__add_ns(wait, floor) > terms->deadline_ns - now)
-		return missed(r, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, "others are before it until past the deadline",
-		              reason);
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, NBT_stage_admission,
+		              "others are before it until past the deadline", reason);
 	return NNB_STATUS_NONE;
 }
 
@@ -117,9 +134,8 @@ static void note_stretch(struct run *run, uint32_t op, uint64_t now)
 }
 
 /* Go on with operation @next? */
-static bool checkpoint(void *arg, uint32_t next)
+static bool goes_on(struct run *run, uint32_t next)
 {
-	struct run *run = arg;
 	struct nnb__seat *seat = &run->runner->seat;
 	uint64_t yield_at = atomic_load_explicit(&seat->yield_at, memory_order_relaxed), now;
 
@@ -139,13 +155,39 @@ static bool checkpoint(void *arg, uint32_t next)
 	return now < yield_at || !nnb__lanes_yields(seat, now);
 }
 
+/* As far as it had come before it was started over. */
+static void end_redo(struct run *run)
+{
+	run->redo_ns = nnb__now() - run->redo_from;
+	run->redo_until = 0;
+}
+
+static void tell_op(const struct run *run, uint32_t op)
+{
+	NNB__SAY(run->runner->seat.trace, op_end, .op = (uint16_t)op,
+	         .type = nnb__execution_op_type(run->execution, op));
+}
+
+static bool checkpoint(void *arg, uint32_t next)
+{
+	struct run *run = arg;
+	bool on;
+
+	tell_op(run, next - 1);
+	if (__builtin_expect(run->redo_until && next >= run->redo_until, 0))
+		end_redo(run);
+	on = goes_on(run, next);
+	NNB__SAY(run->runner->seat.trace, checkpoint, .op = (uint16_t)next, .flag = on);
+	return on;
+}
+
 /* ---- lanes ---- */
 
-static enum nnb_status late(const struct run *run, const char *why, struct nnb_reason *reason)
+static enum nnb_status late(const struct run *run, enum nbt_stage stage, const char *why, struct nnb_reason *reason)
 {
 	if (run->op_ns) /* a seed has only taken enough time */
 		return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
-	return missed(run->runner, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, why, reason);
+	return missed(run->runner, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, stage, why, reason);
 }
 
 static enum nnb_status waited(const struct run *run, int error, struct nnb_reason *reason)
@@ -154,10 +196,22 @@ static enum nnb_status waited(const struct run *run, int error, struct nnb_reaso
 	case 0:
 		return NNB_STATUS_NONE;
 	case -ETIMEDOUT:
-		return late(run, "it waited until it was too late", reason);
+		return late(run, NBT_stage_queue, "it waited until it was too late", reason);
 	default:
 		nnb_because(reason, "nobody waits for it any more");
 		return NNB_STATUS_GENERAL_FAILURE;
+	}
+}
+
+/* On a lane again. What was done before operation @next is to be redone if it starts @over. */
+static void tell_resumed(struct run *run, bool over, uint32_t next)
+{
+	struct nnb__seat *seat = &run->runner->seat;
+
+	nnb__trace_resumed(seat->trace, (uint32_t)seat->job.lane, over ? 0 : next, over);
+	if (over && seat->trace->exec && nbt_on(NBT_EVENT_sched_resume)) {
+		run->redo_until = next > run->redo_until ? next : run->redo_until;
+		run->redo_from = nnb__now(); /* after what was said: it is part of the stretch */
 	}
 }
 
@@ -166,11 +220,24 @@ static enum nnb_status make_room(struct run *run, bool *on_lane, struct nnb_reas
 {
 	struct nnb__seat *seat = &run->runner->seat;
 	bool over = seat->lanes->policy.preempt == NNB_PREEMPT_RESTART, left;
-	uint64_t until = too_late(run, over ? 0 : nnb_execution_next_op(run->execution));
-	enum nnb_status status = waited(run, nnb__lanes_yield(seat, until, &left), reason);
+	uint32_t next = nnb_execution_next_op(run->execution);
+	uint64_t until = too_late(run, over ? 0 : next);
+	enum nnb_status status;
+
+	if (run->redo_until)
+		run->redo_ns = nnb__now() - run->redo_from; /* all of this stretch */
+	seat->next_op = next;
+	seat->redo_ns = run->redo_ns;
+	status = waited(run, nnb__lanes_yield(seat, until, &left), reason);
 
 	*on_lane = !status;
 	run->broken |= left;
+	if (left)
+		run->redo_ns = 0; /* that has been said */
+	if (status)
+		run->redo_until = 0;
+	if (!status && left)
+		tell_resumed(run, over, next);
 	if (!status && left && over)
 		status = nnb_execution_restart(run->execution);
 	if (run->watched && left)
@@ -192,12 +259,14 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 		if (status)
 			nnb_because(reason, "running the model failed at operation %u",
 			            nnb_execution_next_op(run->execution));
+		if (finished && !status)
+			tell_op(run, nnb_execution_next_op(run->execution) - 1);
 		if (finished && !status && run->watched)
 			note_stretch(run, nnb_execution_next_op(run->execution) - 1, nnb__now());
 		if (status || finished)
 			return status;
 		if (run->stopped == NNB_STATUS_MISSED_DEADLINE_TRANSIENT)
-			return late(run, "at a checkpoint it was too late", reason);
+			return late(run, NBT_stage_running, "at a checkpoint it was too late", reason);
 		if (run->stopped)
 			return run->stopped;
 		status = make_room(run, on_lane, reason);
@@ -206,24 +275,69 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 	}
 }
 
+static void tell_enqueued(struct nnb__runner *r)
+{
+	uint32_t ahead = nbt_on(NBT_EVENT_sched_enqueue) ? nnb__lanes_waiting(r->seat.lanes) : 0;
+	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
+
+	nnb__trace_enqueued(r->seat.trace, estimate, ahead);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Returns the thread's cpu time, where it is worth the look (events.md). */
+static uint64_t tell_dispatched(struct nnb__runner *r)
+{
+	struct nnb__trace *t = r->seat.trace;
+	bool asked = t->exec && (t->compact || nbt_on(NBT_EVENT_exec_end));
+
+	nnb__trace_dispatched(t, r->seat.job.lane == NNB__NO_LANE ? NNB__NO_LANES : (uint32_t)r->seat.job.lane);
+	return asked && r->times && nnb__times_is_long(r->times) ? cpu_ns() : NNB__NEVER_REACHED;
+}
+
+static void tell_ended(struct run *run, enum nnb_status status, uint64_t cpu)
+{
+	struct nnb__trace *t = run->runner->seat.trace;
+
+	if (cpu != NNB__NEVER_REACHED)
+		cpu = cpu_ns() - cpu;
+	if (run->redo_until)
+		end_redo(run);
+	t->redo_ns += run->redo_ns;
+	if (!status && run->ended && run->ended >= run->runner->seat.job.deadline_ns)
+		tell_missed(run->runner, NBT_miss_late, NBT_stage_done);
+	nnb__trace_ended(t, status, nnb_execution_next_op(run->execution), cpu);
+}
+
 /* Wait for a lane; then run on it. */
 static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *began, struct nnb_reason *reason)
 {
 	struct nnb__runner *r = run->runner;
 	bool on_lane = true;
 	enum nnb_status status;
+	uint64_t cpu;
 
 	if (r->seat.lanes) {
+		tell_enqueued(r);
 		status = waited(run, nnb__lanes_take(&r->seat, until), reason);
 		if (status)
 			return status;
 	}
+	cpu = tell_dispatched(r);
 	*began = *began ? nnb__now() : 0;
 	run->last = r->seat.lanes && r->seat.job.since && !run->op_ns ? r->seat.job.since : *began;
 	if (*began >= until && *began)
-		status = late(run, "it would have begun too late", reason);
+		status = late(run, NBT_stage_queue, "it would have begun too late", reason);
 	else
 		status = run_on(run, &on_lane, reason);
+	run->ended = *began ? nnb__now() : 0;
+	tell_ended(run, status, cpu);
 	if (r->seat.lanes && on_lane)
 		nnb__lanes_give(&r->seat);
 	return status;
@@ -246,7 +360,7 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	bool bound = terms->deadline_ns && r->deadlines != NNB_DEADLINES_ADVISE;
 	struct run run = { .runner = r, .execution = e, .deadline = NNB__NEVER, .stop_at = NNB__NEVER };
 	bool learn = r->times && nnb__times_due(r->times);
-	uint64_t began = learn || on_device_ns || terms->deadline_ns, until = NNB__NEVER, end;
+	uint64_t began = learn || on_device_ns || terms->deadline_ns, until = NNB__NEVER;
 	enum nnb_status status;
 
 	r->seat.job.deadline_ns = terms->deadline_ns ? terms->deadline_ns : NNB__NEVER;
@@ -262,27 +376,18 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	status = run_on_lane(&run, until, &began, reason);
 	if (status || !began)
 		return status;
-	end = nnb__now();
 	if (on_device_ns)
-		*on_device_ns = end - began;
+		*on_device_ns = run.ended - began;
 	if (r->times && !run.broken)
-		nnb__times_learn(r->times, end - began);
+		nnb__times_learn(r->times, run.ended - began);
 	if (run.watched)
 		nnb__times_stretch(r->times, run.longest);
-	if (terms->deadline_ns && end >= terms->deadline_ns && app_of(r))
+	if (terms->deadline_ns && run.ended >= terms->deadline_ns && app_of(r))
 		atomic_fetch_add_explicit(&app_of(r)->late, 1, memory_order_relaxed);
 	return NNB_STATUS_NONE;
 }
 
 /* ---- seeds ---- */
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t place_after(uint64_t at, uint64_t bytes)
 {

@@ -14,9 +14,10 @@ struct nnb__runner {
 	struct nnb__seat seat;    /* its lanes are NULL: without any */
 	struct nnb__times *times; /* of the model; NULL: nothing is known */
 	enum nnb_deadlines deadlines;
+	struct nnb__trace untold; /* of who has none: seat.trace points here */
 };
 
-/* @lanes, @app and @times may all be NULL. @cancelled: as of a seat. */
+/* @lanes, @app and @times may all be NULL. @cancelled: as of a seat. It stays where it is from then on. */
 void nnb__runner_init(struct nnb__runner *runner, struct nnb__lanes *lanes, struct nnb__lane_app *app,
                       struct nnb__times *times, uint32_t priority, const atomic_bool *cancelled);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "driver/buffer.h"
+#include "fmq/sys.h"
 #include "model/roles.h"
 #include "service/service.h"
 
@@ -21,7 +22,21 @@ struct nnb__buffer {
 	struct nnb_buffer *kept; /* the device's: a count of it */
 	_Atomic uint64_t lent;   /* bytes */
 	uint64_t beside;         /* that the app has at least when it wants more */
+	uint32_t conn, n_roles;
+	uint64_t since;
 };
+
+static void tell(const struct nnb__buffer *b, enum nnb_status status, uint64_t since)
+{
+	NBT(buffer_allocate, .buffer = status ? 0 : b->id, .conn = b->conn,
+	    .bytes = atomic_load_explicit(&b->lent, memory_order_relaxed), .roles = (uint16_t)b->n_roles,
+	    .status = (uint8_t)status, .since = since);
+}
+
+void nnb__buffer_tell(const struct nnb__buffer *b)
+{
+	tell(b, NNB_STATUS_NONE, b->since);
+}
 
 /* Nobody can use it any more. */
 static void gone(void *arg)
@@ -52,12 +67,10 @@ static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
 {
 	struct nnb__buffer *b = arg;
-	enum nnb_status status = nnb__take_pools(b->app, pools, bytes, NULL);
+	enum nnb_status status = nnb__take_pools_if(b->app, pools, bytes, budget_ever(b, pools, bytes), NULL);
 
 	if (!status)
 		atomic_fetch_add_explicit(&b->lent, bytes, memory_order_relaxed);
-	else if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !budget_ever(b, pools, bytes))
-		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 	return status;
 }
 
@@ -195,6 +208,7 @@ static enum nnb_status allocate(struct nnb__connection *c, struct wish *w, struc
 {
 	const struct nnb__buffer_keeper keeper = {
 		.owner = c->id,
+		.serial = b->id,
 		.budget = { .take = budget_take, .give = budget_give, .ever = budget_ever, .arg = b },
 		.gone = gone,
 	};
@@ -218,14 +232,14 @@ static enum nnb_status keep_buffer(struct nnb__connection *c, struct nnb__buffer
                                    struct nnb_reason *why)
 {
 	struct nnb_buffer *kept = b->kept;
-	int r;
+	int r = -EEXIST; /* a million ids later */
 
 	pthread_mutex_lock(&c->lock);
-	do
-		b->id = nnb__new_id(c->service);
-	while (nnb__table_get(&c->buffers, b->id));
 	*id = b->id;
-	r = nnb__table_put(&c->buffers, b->id, b);
+	if (!nnb__table_get(&c->buffers, b->id))
+		r = nnb__table_put(&c->buffers, b->id, b);
+	b->since = nnb__now();
+	tell(b, r ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_NONE, 0);
 	pthread_mutex_unlock(&c->lock);
 	if (!r)
 		return NNB_STATUS_NONE;
@@ -249,8 +263,12 @@ static enum nnb_status make_buffer(struct nnb__connection *c, struct wish *w, ui
 	if (!b)
 		return no_memory(why);
 	b->app = c->app;
+	b->id = nnb__new_id_for(c, &c->buffers);
+	b->conn = c->id;
+	b->n_roles = w->desc.n_inputs + w->desc.n_outputs;
 	status = allocate(c, w, b, why);
 	if (status) {
+		tell(b, status, 0);
 		free(b);
 		return status;
 	}
@@ -287,12 +305,14 @@ void nnb__call_buffer(struct nnb__channel *ch)
 
 /* ---- freeing ---- */
 
-void nnb__buffer_drop(struct nnb__connection *c, uint32_t id)
+void nnb__buffer_drop(struct nnb__connection *c, uint32_t id, enum nbt_cause cause)
 {
 	struct nnb__buffer *b;
 
 	pthread_mutex_lock(&c->lock);
 	b = nnb__table_remove(&c->buffers, id);
+	if (b)
+		NBT(buffer_free, .buffer = b->id, .cause = cause);
 	pthread_mutex_unlock(&c->lock);
 	if (b)
 		nnb_buffer_unref(b->kept);
@@ -303,8 +323,10 @@ void nnb__buffers_drop(struct nnb__table *taken)
 	for (uint32_t i = 0; i < taken->n; i++) {
 		struct nnb__buffer *b = taken->items[i];
 
-		if (b)
-			nnb_buffer_unref(b->kept);
+		if (!b)
+			continue;
+		NBT(buffer_free, .buffer = b->id, .cause = NBT_cause_owner_end);
+		nnb_buffer_unref(b->kept);
 	}
 }
 
@@ -316,7 +338,7 @@ void nnb__call_buffer_free(struct nnb__channel *ch)
 		nnb__call_malformed(ch);
 		return;
 	}
-	nnb__buffer_drop(ch->connection, id);
+	nnb__buffer_drop(ch->connection, id, NBT_cause_freed);
 	nnb__call_answer(ch, NNB_STATUS_NONE, NULL); /* one that is not there is gone, as was asked */
 }
 
@@ -354,7 +376,9 @@ static enum nnb_status for_good(const struct nnb__buffer *b, enum nnb_status sta
 static enum nnb_status copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank, const uint32_t *dims,
                             struct nnb_reason *why)
 {
-	enum nnb_status status = nnb__take_pools(b->app, 1, m->size, why), invalid;
+	enum nnb_status status = nnb__take_pools_if(b->app, 1, m->size, may_have(b->app, nnb__sum(m->size, m->size)),
+	                                            why),
+			invalid;
 	struct nnb_reason wrong = { "" };
 
 	if (status) {
@@ -370,6 +394,17 @@ static enum nnb_status copy(struct nnb__buffer *b, const struct nnb_memory *m, u
 	return for_good(b, status, m->size);
 }
 
+static enum nnb_status told_copy(struct nnb__buffer *b, const struct nnb_memory *m, uint32_t rank, const uint32_t *dims,
+                                 struct nnb_reason *why)
+{
+	uint64_t began = nbt_on(NBT_EVENT_buffer_copy) ? nnb__now() : 0;
+	enum nnb_status status = copy(b, m, rank, dims, why);
+
+	NBT(buffer_copy, .buffer = b->id, .dir = dims ? NBT_dir_from : NBT_dir_to, .bytes = m->size,
+	    .took_ns = began ? nnb__now() - began : 0, .status = (uint8_t)status);
+	return status;
+}
+
 static void call_copy(struct nnb__channel *ch, bool write)
 {
 	uint32_t id = nnb__get_u32(&ch->in), dims[NNB_RANK_MAX], rank = write ? nnb__get_dims(&ch->in, dims) : 0;
@@ -383,7 +418,7 @@ static void call_copy(struct nnb__channel *ch, bool write)
 		nnb__call_malformed(ch);
 	} else if ((b = find(ch, id))) {
 		kept = b->kept;
-		nnb__call_answer(ch, copy(b, &memory, rank, write ? dims : NULL, &why), &why);
+		nnb__call_answer(ch, told_copy(b, &memory, rank, write ? dims : NULL, &why), &why);
 		nnb_buffer_unref(kept);
 	}
 	nnb_memory_close(&memory);

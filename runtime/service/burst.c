@@ -57,6 +57,13 @@ static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, str
 	return status;
 }
 
+static void taken(void *arg)
+{
+	const struct nnb__burst *b = arg;
+
+	nnb__service_news(b->connection->service);
+}
+
 /* ---- life ---- */
 
 static void add_up(struct nnb_service *s, const struct nnb_burst_server *server)
@@ -73,13 +80,16 @@ static void add_up(struct nnb_service *s, const struct nnb_burst_server *server)
 /* B-2: the device is fast as long as there is a burst. */
 static void hold(struct nnb_service *s, bool on)
 {
-	if (on) {
-		atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed);
-		nnb_device_hold_performance(s->config.device);
-	} else {
+	if (!on)
 		nnb_device_release_performance(s->config.device);
-		atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed);
-	}
+	pthread_mutex_lock(&s->lock); /* what is said is in order */
+	if (on && atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed) == 0)
+		nnb__tell_hold(true);
+	else if (!on && atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed) == 1)
+		nnb__tell_hold(false);
+	pthread_mutex_unlock(&s->lock);
+	if (on)
+		nnb_device_hold_performance(s->config.device);
 }
 
 /* What a burst of the model takes of its app: besides itself, what an execution computes in. */
@@ -119,6 +129,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 		nnb_burst_server_stop(b->server);
 		add_up(s, b->server);
 		nnb_burst_server_free(b->server);
+		nnb__tell_burst_end(b);
 		hold(s, false);
 	}
 	nnb__message_fini(&b->message);
@@ -135,13 +146,19 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 	const struct nnb__burst_place place = { .budget = nnb__model_budget(b->model),
 		                                .lanes = &s->lanes,
 		                                .app = &b->connection->app->lane_app,
-		                                .times = &b->model->times };
+		                                .times = &b->model->times,
+		                                .stream = b->id };
 	struct nnb_burst_server_config c = { .request = request,
 		                             .result = result,
 		                             .callback = { memories, b },
 		                             .extended = b->extended,
 		                             .n_outputs_max = nnb_prepared_model(b->model->prepared)->n_outputs,
-		                             .window_ns = s->config.window_ns };
+		                             .window_ns = s->config.window_ns,
+		                             .stream = b->id,
+		                             .model = b->model->id,
+		                             .app = b->connection->app->key,
+		                             .priority = nnb_prepared_how(b->model->prepared)->priority,
+		                             .taken = taken };
 	enum nnb_status status;
 
 	if (b->model->low_power && c.window_ns == NNB_FMQ_WINDOW_AUTO) /* B-22 */
@@ -179,7 +196,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	atomic_init(&b->refs, 1);
 	b->connection = c;
 	b->model = model;
-	b->id = nnb__new_id(c->service);
+	b->id = nnb__new_id_for(c, &c->bursts);
 	b->line = line;
 	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);

@@ -59,13 +59,14 @@ static bool get_desc(struct nnb__message *in, struct nnb_fmq_desc *ret)
 /* Make it one of the connection's: from then on it may go at any time. NONE and its id. */
 static enum nnb_status keep_burst(struct nnb__connection *c, struct nnb__burst *b, uint32_t *id, struct nnb_reason *why)
 {
-	int r;
+	int r = -EEXIST; /* a million ids later */
 
 	pthread_mutex_lock(&c->lock);
-	while (nnb__table_get(&c->bursts, b->id))
-		b->id = nnb__new_id(c->service);
 	*id = b->id;
-	r = nnb__table_put(&c->bursts, b->id, b);
+	if (!nnb__table_get(&c->bursts, b->id))
+		r = nnb__table_put(&c->bursts, b->id, b);
+	if (!r)
+		nnb__tell_burst(b);
 	pthread_mutex_unlock(&c->lock);
 	if (!r)
 		return NNB_STATUS_NONE;
@@ -268,6 +269,7 @@ int nnb__call(struct nnb__channel *ch)
 
 	if (type >= sizeof(calls) / sizeof(calls[0]) || !calls[type])
 		return -EBADMSG;
+	nnb__service_news(ch->connection->service);
 	calls[type](ch);
 	return 0;
 }
@@ -275,7 +277,7 @@ int nnb__call(struct nnb__channel *ch)
 void nnb__unmake(struct nnb__channel *ch)
 {
 	if (ch->made_buffer)
-		nnb__buffer_drop(ch->connection, ch->made_buffer);
+		nnb__buffer_drop(ch->connection, ch->made_buffer, NBT_cause_freed);
 	if (ch->made_burst)
 		drop_burst(ch->connection, ch->made_burst);
 	if (ch->made_model)

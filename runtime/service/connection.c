@@ -151,6 +151,9 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 	nnb__put_u32(m, c->service->config.preempt);
 	nnb__put_u32(m, c->service->config.deadlines);
 	nnb__put_u32(m, c->service->config.lanes);
+	nnb__put_u32(m, c->streams[NBT_path_sync]);
+	nnb__put_u32(m, c->streams[NBT_path_fenced]);
+	nnb__put_u32(m, c->streams[NBT_path_async]);
 	nnb__put_text(m, nnb_device_name(device));
 	nnb__put_text(m, nnb_device_version(device));
 	nnb_device_capabilities(device, &capabilities);
@@ -161,22 +164,31 @@ static void put_info(struct nnb__message *m, const struct nnb__connection *c)
 }
 
 /* A client introduces itself: version, name, and where to tell it what is done. 0 or -errno. */
-static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
+static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32_t *version)
 {
-	struct nnb_reason why = { "" };
-	uint32_t version;
 	int r;
 
 	nnb__patience(c->life, PATIENCE_NS);
 	r = nnb__receive(c->life, in);
 	if (r)
 		return r;
-	version = nnb__get_u32(in);
-	c->hal = version == NNB__PROTOCOL ? nnb__get_u32(in) : 0;
+	*version = nnb__get_u32(in);
+	c->hal = *version == NNB__PROTOCOL ? nnb__get_u32(in) : 0;
 	nnb__get_text(in, c->name, sizeof(c->name));
 	c->events = nnb__get_fd(in);
-	if (in->type != NNB__HELLO || !nnb__taken(in) || !nnb__is_line(c->events))
-		return -EBADMSG;
+	return in->type == NNB__HELLO && nnb__taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
+}
+
+static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
+{
+	struct nnb_reason why = { "" };
+	uint32_t version;
+	int r = hear_hello(c, in, &version);
+
+	nnb__service_news(c->service);
+	nnb__tell_connect(c); /* whoever it is */
+	if (r)
+		return r;
 	if (version != NNB__PROTOCOL) {
 		nnb_because(&why, "the service speaks version %d of the protocol, and not %u", NNB__PROTOCOL, version);
 		nnb__answer_begin(out, NNB_STATUS_INVALID_ARGUMENT, &why);
@@ -209,6 +221,8 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 		r = nnb__receive(c->life, in);
 	if (r)
 		return r;
+	if (in->type == NNB__BYE && nnb__taken(in))
+		return -ESHUTDOWN;
 	sock = nnb__get_fd(in);
 	if (in->type != NNB__CHANNEL || !nnb__taken(in)) {
 		if (sock >= 0)
@@ -221,9 +235,19 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 
 /* ---- the end ---- */
 
+/* Serving its life line ended with @r. */
+static enum nbt_reason reason_of(const struct nnb__connection *c, int r)
+{
+	if (r == -ESHUTDOWN)
+		return NBT_reason_client;
+	if (atomic_load_explicit(&c->service->stopping, memory_order_relaxed))
+		return NBT_reason_shutdown;
+	return r == -ECONNRESET || r == -EPIPE ? NBT_reason_peer_death : NBT_reason_protocol;
+}
+
 static void hang_up(struct nnb__connection *c)
 {
-	atomic_store_explicit(&c->closing, true, memory_order_relaxed);
+	atomic_store_explicit(&c->closing, true, memory_order_release); /* and its reason */
 	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
 	nnb__lanes_look(&c->service->lanes, &c->app->seeds);
 	pthread_mutex_lock(&c->lock);
@@ -289,10 +313,12 @@ static void *live(void *arg)
 {
 	struct nnb__connection *c = arg;
 	struct nnb__message in = { .budget = nnb__budget_of(c->app) }, out = { 0 };
+	int r = greet(c, &in, &out);
 
-	if (!greet(c, &in, &out))
-		while (!serve_life(c, &in, &out))
-			;
+	while (!r)
+		r = serve_life(c, &in, &out);
+	c->reason = reason_of(c, r);
+	nnb__service_news(c->service);
 	nnb__message_fini(&in);
 	nnb__message_fini(&out);
 	hang_up(c);
@@ -331,6 +357,8 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->events_lock, NULL);
 	pthread_cond_init(&c->fewer, NULL);
+	for (int path = NBT_path_sync; path < NNB__CALL_PATHS; path++)
+		c->streams[path] = nnb__new_id(s);
 	c->refused = nnb__enter(c, &c->why);
 	if (start_thread(c->refused ? refuse : live, c)) {
 		close_sockets(c); /* there is no thread to be had: nothing better can be done */

@@ -37,12 +37,32 @@ void nnb__job_fini(struct nnb__job *j)
 		nnb__model_unref(j->model);
 }
 
+/* It is under way: who begins to listen is told. The connection's lock is held. */
+static void enlist(struct nnb__job *j)
+{
+	struct nnb__connection *c = j->connection;
+
+	j->next = c->jobs;
+	j->from = &c->jobs;
+	if (j->next)
+		j->next->from = &j->next;
+	c->jobs = j;
+}
+
+static void delist(struct nnb__job *j)
+{
+	*j->from = j->next;
+	if (j->next)
+		j->next->from = j->from;
+}
+
 static void make_runner(struct nnb__runner *ret, struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
 
 	nnb__runner_init(ret, &c->service->lanes, &c->app->lane_app, &j->model->times,
 	                 nnb_prepared_how(j->model->prepared)->priority, &c->closing);
+	ret->seat.trace = &j->trace;
 }
 
 enum nnb_status nnb__job_admit(struct nnb__job *j, struct nnb_reason *why)
@@ -116,13 +136,51 @@ void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 	nnb__give(app, NNB__BYTES, bytes);
 }
 
-bool nnb__job_of(struct nnb__channel *ch, struct nnb__job *j)
+/* The answer is made: nothing more is to be said of it. */
+void nnb__job_answered(struct nnb__job *j, enum nbt_queue queue)
+{
+	nnb__trace_refused(&j->trace, j->result.status);
+	nnb__trace_answers(&j->trace, queue, 1, 0, 0);
+	nnb__trace_end(&j->trace);
+}
+
+void nnb__job_malformed(struct nnb__channel *ch, struct nnb__job *j)
+{
+	nnb__call_malformed(ch);
+	j->result.status = NNB_STATUS_INVALID_ARGUMENT;
+	nnb__trace_decoded(&j->trace, 0, 0, 0, j->result.status);
+	nnb__job_answered(j, NBT_queue_call_result);
+	nnb__job_fini(j);
+}
+
+void nnb__job_decoded(struct nnb__job *j, enum nnb_status status)
+{
+	const struct nnb_request *r = &j->request.request;
+
+	nnb__trace_decoded(&j->trace, r->n_inputs + r->n_outputs, r->n_pools, j->terms.deadline_ns, status);
+}
+
+/* The client counts its calls, of which several may be on their way: it says which this one is. */
+static void begin_trace(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j)
+{
+	static const struct nnb_fmq_waited unknown;
+	const struct nnb__connection *c = ch->connection;
+	const uint8_t priority = (uint8_t)nnb_prepared_how(j->model->prepared)->priority;
+
+	j->trace.who = (struct nnb__trace_who){ c->streams[path], j->model->id, c->app->key, priority, (uint8_t)path };
+	nnb__trace_begin(&j->trace, nnb__exec_of(c->streams[path], nnb__get_u32(&ch->in)));
+	if (nnb__trace_asks(&j->trace))
+		nnb__trace_taken(&j->trace, NBT_queue_call_request, 1, 1, &unknown);
+}
+
+bool nnb__job_of(struct nnb__channel *ch, enum nbt_path path, struct nnb__job *j)
 {
 	const struct nnb_model *m;
 
 	*j = (struct nnb__job){ .connection = ch->connection, .model = nnb__call_model(ch) };
 	if (!j->model)
 		return false;
+	begin_trace(ch, path, j);
 	m = nnb_prepared_model(j->model->prepared);
 	j->measure = nnb__get_u32(&ch->in);
 	nnb__get_terms(&ch->in, &j->terms);
@@ -131,10 +189,10 @@ bool nnb__job_of(struct nnb__channel *ch, struct nnb__job *j)
 	j->began = j->measure ? nnb__now() : 0;
 	if (nnb__get_request(&ch->in, m->n_inputs + m->n_outputs + ARGUMENTS_MORE, &j->request))
 		j->result.shapes = calloc((size_t)j->request.request.n_outputs + 1, sizeof(*j->result.shapes));
+	j->request.request.exec = j->trace.exec;
 	if (j->result.shapes)
 		return true;
-	nnb__call_malformed(ch);
-	nnb__job_fini(j);
+	nnb__job_malformed(ch, j);
 	return false;
 }
 
@@ -161,6 +219,7 @@ static void execute_now(struct nnb__job *j, struct nnb_reason *why)
 	j->result.timing = NNB_NO_TIMING;
 	if (j->terms.deadline_ns || has_tokens(j)) /* what is not executed for want of time or memory changes things */
 		status = check(j, why);
+	nnb__job_decoded(j, status);
 	missed = status ? status : nnb__job_admit(j, why);
 	if (!missed) {
 		nnb__job_execute(j, why);
@@ -176,17 +235,24 @@ void nnb__call_execute(struct nnb__channel *ch)
 	struct nnb_reason why = { "" };
 	struct nnb__job j;
 
-	if (!nnb__job_of(ch, &j))
+	if (!nnb__job_of(ch, NBT_path_sync, &j))
 		return;
-	if (nnb__taken(&ch->in)) {
-		nnb__count(ch->connection->service, NNB__SYNC, 1);
-		execute_now(&j, &why);
-		j.result.status = nnb__status_for(ch->connection, j.result.status);
-		nnb__call_answer(ch, j.result.status, &why);
-		nnb__put_result(&ch->out, &j.result);
-	} else {
-		nnb__call_malformed(ch);
+	if (!nnb__taken(&ch->in)) {
+		nnb__job_malformed(ch, &j);
+		return;
 	}
+	nnb__count(ch->connection->service, NNB__SYNC, 1);
+	pthread_mutex_lock(&ch->connection->lock);
+	enlist(&j);
+	pthread_mutex_unlock(&ch->connection->lock);
+	execute_now(&j, &why);
+	pthread_mutex_lock(&ch->connection->lock);
+	delist(&j);
+	pthread_mutex_unlock(&ch->connection->lock);
+	j.result.status = nnb__status_for(ch->connection, j.result.status);
+	nnb__call_answer(ch, j.result.status, &why);
+	nnb__put_result(&ch->out, &j.result);
+	nnb__job_answered(&j, NBT_queue_call_result);
 	nnb__job_fini(&j);
 }
 
@@ -202,6 +268,7 @@ static void tell(struct nnb__job *j)
 	nnb__message_begin(&m, NNB__DONE);
 	nnb__put_u64(&m, j->serial);
 	nnb__put_result(&m, &j->result);
+	nnb__job_answered(j, NBT_queue_call_result);
 	pthread_mutex_lock(&c->events_lock);
 	if (nnb__send(c->events, &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
 		shutdown(c->events, SHUT_RDWR);
@@ -213,6 +280,9 @@ void nnb__job_leave(struct nnb__job *j)
 {
 	struct nnb__connection *c = j->connection;
 
+	pthread_mutex_lock(&c->lock);
+	delist(j);
+	pthread_mutex_unlock(&c->lock);
 	nnb__job_fini(j);
 	free(j);
 	pthread_mutex_lock(&c->lock);
@@ -263,6 +333,8 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 		pthread_mutex_lock(&c->lock);
 		heard = c->n_async < UNHEARD * c->service->limits[NNB__ASYNC];
 		c->n_async += heard;
+		if (heard)
+			enlist(own);
 		pthread_mutex_unlock(&c->lock);
 	}
 	if (heard) {
@@ -275,6 +347,7 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 		return NNB_STATUS_NONE;
 	if (heard) {
 		pthread_mutex_lock(&c->lock);
+		delist(own);
 		c->n_async--;
 		pthread_mutex_unlock(&c->lock);
 	}
@@ -294,16 +367,16 @@ void nnb__call_execute_async(struct nnb__channel *ch)
 	enum nnb_status status, invalid, missed;
 	struct nnb__job j;
 
-	if (!nnb__job_of(ch, &j))
+	if (!nnb__job_of(ch, NBT_path_async, &j))
 		return;
 	j.serial = nnb__get_u64(&ch->in);
 	if (!nnb__taken(&ch->in)) {
-		nnb__call_malformed(ch);
-		nnb__job_fini(&j);
+		nnb__job_malformed(ch, &j);
 		return;
 	}
 	nnb__count(ch->connection->service, NNB__ASYNCS, 1);
 	invalid = status = check(&j, &why);
+	nnb__job_decoded(&j, status);
 	missed = status ? status : nnb__job_admit(&j, &why);
 	if (!missed)
 		missed = status = nnb__job_launch(&j, execute_beside, &why);

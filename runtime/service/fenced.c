@@ -129,30 +129,42 @@ static void stop_waiting(struct nnb__job *j)
 	nnb__give(j->connection->app, NNB__POOLS, (uint64_t)f->n + j->request.request.n_pools);
 }
 
-/* */
-static enum nnb_status wait_for_fences(struct nnb__job *j)
+/* What it means that waiting came to an end. */
+static enum nnb_status outcome(struct nnb__job *j, int r)
 {
-	const struct nnb__connection *c = j->connection;
-	struct nnb__fenced *f = j->fenced;
-	bool bound = j->terms.deadline_ns && c->service->config.deadlines != NNB_DEADLINES_ADVISE;
-	uint64_t until = bound ? j->terms.deadline_ns : UINT64_MAX;
-	int r;
-
-	do
-		r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);
-	while (r == -EINTR);
-	f->ready = nnb__now();
 	switch (r) {
 	case NNB_FENCE_SIGNALLED:
 		return NNB_STATUS_NONE;
 	case NNB_FENCE_PENDING:
-		atomic_fetch_add_explicit(&c->app->lane_app.missed_transient, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&j->connection->app->lane_app.missed_transient, 1, memory_order_relaxed);
+		nnb__trace_missed(&j->trace, NBT_miss_transient, NBT_stage_queue, 0,
+		                  (int64_t)(j->fenced->ready - j->terms.deadline_ns));
 		return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
 	case -ENOMEM:
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	default:
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
+}
+
+/* */
+static enum nnb_status wait_for_fences(struct nnb__job *j)
+{
+	const struct nnb__connection *c = j->connection;
+	struct nnb__fenced *f = j->fenced;
+	bool bound = j->terms.deadline_ns && c->service->config.deadlines != NNB_DEADLINES_ADVISE;
+	uint64_t from = nbt_on(NBT_EVENT_fence_wait) ? nnb__now() : 0;
+	uint64_t until = bound ? j->terms.deadline_ns : UINT64_MAX;
+	enum nnb_status status;
+	int r;
+
+	do
+		r = nnb__fence_wait(f->wait_for, f->n, until, c->life, f->fence);
+	while (r == -EINTR);
+	f->ready = nnb__now();
+	status = outcome(j, r);
+	nnb__trace_fenced(&j->trace, f->n, from ? f->ready - from : 0, status);
+	return status;
 }
 
 /* */
@@ -249,6 +261,10 @@ static void *execute_behind_fences(void *arg)
 	nnb__job_forget(j);
 	nnb__give(j->connection->app, NNB__ASYNC, 1);
 	tell(j);
+	nnb__trace_refused(&j->trace, j->result.status);
+	nnb__trace_at(&j->trace, NNB__AT_RESULT_WRITTEN);
+	NNB__SAY(&j->trace, fence_signal, .status = (uint8_t)j->result.status);
+	nnb__trace_end(&j->trace);
 	signal_fence(j);
 	nnb__job_leave(j);
 	return NULL;
@@ -285,22 +301,29 @@ static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struc
 	return status;
 }
 
+static void refuse(struct nnb__job *j, enum nnb_status status)
+{
+	j->result.status = status;
+	nnb__job_answered(j, NBT_queue_call_result);
+	nnb__job_fini(j);
+}
+
 void nnb__call_execute_fenced(struct nnb__channel *ch)
 {
 	struct nnb_reason why = { "" };
 	enum nnb_status status;
 	struct nnb__job j;
 
-	if (!nnb__job_of(ch, &j))
+	if (!nnb__job_of(ch, NBT_path_fenced, &j))
 		return;
 	j.fenced = get_fenced(&ch->in, &j.serial);
 	if (!j.fenced) {
-		nnb__call_malformed(ch);
-		nnb__job_fini(&j);
+		nnb__job_malformed(ch, &j);
 		return;
 	}
 	nnb__count(ch->connection->service, NNB__FENCEDS, 1);
 	status = check(&j, &why);
+	nnb__job_decoded(&j, status);
 	if (!status) {
 		status = check_time(&j, &why);
 		if (!status)
@@ -309,7 +332,9 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 			nnb__job_fail(&j);
 	}
 	if (status)
-		nnb__job_fini(&j);
+		refuse(&j, status);
+	else
+		NNB__SAY(&j.trace, fmq_write, .queue = NBT_queue_call_result, .items = 1);
 	nnb__call_answer(ch, status, &why);
 	if (!status)
 		nnb__put_fd(&ch->out, ch->made_fence);

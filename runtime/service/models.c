@@ -20,10 +20,35 @@ struct nnb__model *nnb__model_ref(struct nnb__model *m)
 	return m;
 }
 
+static void enlist(struct nnb__model *m)
+{
+	struct nnb_service *s = m->app->service;
+
+	m->next = s->models;
+	m->from = &s->models;
+	if (m->next)
+		m->next->from = &m->next;
+	s->models = m;
+	nnb__tell_prepare(m);
+}
+
+static void delist(struct nnb__model *m)
+{
+	pthread_mutex_t *lock = &m->app->service->lock;
+
+	pthread_mutex_lock(lock);
+	*m->from = m->next;
+	if (m->next)
+		m->next->from = m->from;
+	nnb__tell_release(m);
+	pthread_mutex_unlock(lock);
+}
+
 void nnb__model_unref(struct nnb__model *m)
 {
 	if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	delist(m);
 	nnb_prepared_unref(m->prepared);
 	nnb__times_fini(&m->times);
 	nnb__give(m->app, NNB__MODELS, 1);
@@ -41,11 +66,7 @@ bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
 
 enum nnb_status nnb__model_take(struct nnb__model *m, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
 {
-	enum nnb_status status = nnb__take_pools(m->app, pools, bytes, reason);
-
-	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !nnb__model_fits(m, pools, bytes))
-		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
-	return status;
+	return nnb__take_pools_if(m->app, pools, bytes, nnb__model_fits(m, pools, bytes), reason);
 }
 
 /* Of a burst, which has a frame. */
@@ -58,11 +79,9 @@ static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 
 static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
 {
-	enum nnb_status status = nnb__model_take(arg, pools, bytes, NULL);
+	struct nnb__model *m = arg;
 
-	return status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !budget_ever(arg, pools, bytes)
-	               ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT
-	               : status;
+	return nnb__take_pools_if(m->app, pools, bytes, budget_ever(m, pools, bytes), NULL);
 }
 
 static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
@@ -258,12 +277,30 @@ static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadl
 		nnb__give(c->app, NNB__BYTES, bytes);
 }
 
+static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *id)
+{
+	struct nnb_service *s = c->service;
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&c->lock);
+	while (nnb__table_get(&c->models, m->id))
+		m->id = nnb__new_id(s);
+	*id = m->id;
+	r = nnb__table_put(&c->models, m->id, m);
+	if (!r)
+		enlist(m);
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
 /* Make it one of the connection's models. @prepared is taken. NONE and its id. */
 static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared *prepared, uint64_t deadline_ns,
-                                  uint32_t pools, uint64_t bytes, uint32_t *id, struct nnb_reason *why)
+                                  const struct nnb__model_birth *birth, uint32_t pools, uint64_t bytes, uint32_t *id,
+                                  struct nnb_reason *why)
 {
 	struct nnb__model *m = calloc(1, sizeof(*m));
-	int r;
 
 	if (!m) {
 		nnb_prepared_unref(prepared);
@@ -275,18 +312,13 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared
 	m->prepared = prepared;
 	nnb__prepared_own(prepared, c->id);
 	m->low_power = nnb_prepared_how(prepared)->preference == 0;
+	m->birth = *birth;
 	m->id = nnb__new_id(c->service);
 	m->frame_bytes = temporaries(nnb_prepared_model(prepared));
 	seed(m, c, deadline_ns);
-	pthread_mutex_lock(&c->lock);
-	while (nnb__table_get(&c->models, m->id))
-		m->id = nnb__new_id(c->service);
-	*id = m->id;
 	m->pools = pools;
 	m->bytes = bytes;
-	r = nnb__table_put(&c->models, m->id, m);
-	pthread_mutex_unlock(&c->lock);
-	if (!r)
+	if (!put_model(c, m, id))
 		return NNB_STATUS_NONE;
 	nnb_prepared_unref(prepared);
 	nnb__times_fini(&m->times);
@@ -312,7 +344,8 @@ static uint64_t cache_bytes(const struct nnb_cache *cache)
 
 /* Charge the app, make the model, keep it. @m: NULL: from the cache, which then says how. */
 static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_model *m, struct nnb_prepare *how,
-                                  const struct nnb_cache *cache, uint32_t *id, struct nnb_reason *why)
+                                  const struct nnb_cache *cache, const struct nnb__model_birth *birth, uint32_t *id,
+                                  struct nnb_reason *why)
 {
 	struct nnb_device *device = c->service->config.device;
 	uint32_t pools = m ? m->n_pools : 0;
@@ -342,7 +375,7 @@ static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_mo
 	}
 	if (!status) {
 		how->preference = nnb_prepared_how(prepared)->preference;
-		status = keep_model(c, prepared, how->deadline_ns, pools, bytes, id, why);
+		status = keep_model(c, prepared, how->deadline_ns, birth, pools, bytes, id, why);
 	}
 	if (status) {
 		nnb__give(c->app, NNB__MODELS, 1);
@@ -365,6 +398,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 {
 	struct nnb__message *in = &ch->in;
 	struct nnb_prepare how = { .priority = NNB_PRIORITY_MEDIUM };
+	struct nnb__model_birth birth = { .conn = ch->connection->id, .began = nnb__now() };
 	struct nnb_reason why = { "" };
 	struct nnb_model *m = NULL;
 	struct cache cache;
@@ -375,7 +409,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		how.preference = nnb__get_u32(in);
 		how.priority = nnb__get_u32(in);
 	}
-	how.deadline_ns = nnb__get_u64(in);
+	birth.deadline_ns = how.deadline_ns = nnb__get_u64(in);
 	get_cache(in, &cache);
 	if (in->failed || (from_cache && (!nnb__taken(in) || !cache.wanted))) {
 		nnb_because(&why, "the call is malformed");
@@ -389,7 +423,9 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	if (!status && !from_cache)
 		status = get_model(in, &m, &why);
 	if (!status)
-		status = make_model(ch->connection, m, &how, cache.wanted ? &cache.cache : NULL, &id, &why);
+		status = make_model(ch->connection, m, &how, cache.wanted ? &cache.cache : NULL, &birth, &id, &why);
+	if (status)
+		nnb__tell_unprepared(&birth, m, how.priority, status);
 	nnb__call_answer(ch, status, &why);
 	if (!status) {
 		nnb__put_u32(&ch->out, id);

@@ -17,7 +17,7 @@
 #include "nnb/client.h"
 
 enum {
-	NNB__PROTOCOL = 3,           /* its version */
+	NNB__PROTOCOL = 4,           /* its version */
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
@@ -30,6 +30,7 @@ enum nnb__type {
 	NNB__HELLO =
 		1, /* version u32, hal u32, name; fd: where to send what is done -> an answer: struct nnb_service_info */
 	NNB__CHANNEL, /* fd: a socket to answer calls on -> an answer */
+	NNB__BYE,     /* it leaves, and has not died. No answer */
 
 	/* on a channel, from the client; each is answered */
 	NNB__COUNTS = 16, /* -> struct nnb_service_counts */
@@ -37,14 +38,14 @@ enum nnb__type {
 	NNB__PREPARE,     /* preference u32, priority u32, deadline u64, cache, model -> id u32, preference u32 */
 	NNB__PREPARE_FROM_CACHE, /* deadline u64, cache -> id u32, preference u32 */
 	NNB__RELEASE,            /* model's id -> */
-	NNB__EXECUTE,            /* model's id, measure, terms, request -> result */
-	NNB__EXECUTE_ASYNC,      /* model's id, measure, terms, request, serial u64 -> ; u32: NNB__DONE will come */
-	NNB__BURST,       /* model's id, extended u32, two descriptors; fd: where to ask for memories -> id u32 */
+	NNB__EXECUTE,            /* model's id, number u32, measure, terms, request -> result */
+	NNB__EXECUTE_ASYNC, /* model's id, number u32, measure, terms, request, serial u64 -> ; u32: NNB__DONE will come */
+	NNB__BURST,         /* model's id, extended u32, two descriptors; fd: where to ask for memories -> id u32 */
 	NNB__BURST_CLOSE, /* burst's id -> */
 	NNB__FREE_MEMORY, /* burst's id, slot -> */
-	NNB__EXECUTE_FENCED, /* model's id, measure, terms, request, duration u64, n u32, serial u64; n fences -> ; a fence */
-	NNB__TIMES,          /* model's id -> floor, estimate, step u64 */
-	NNB__APPS,           /* -> n u32, n struct nnb_app_counts */
+	NNB__EXECUTE_FENCED, /* model's id, number u32, measure, terms, request, duration u64, n u32, serial u64; n fences -> ; a fence */
+	NNB__TIMES, /* model's id -> floor, estimate, step u64 */
+	NNB__APPS,  /* -> n u32, n struct nnb_app_counts */
 	NNB__BUFFER, /* rank u32, dims; n u32, models' ids; input roles, output roles, each n u32, n roles -> id u32, token u64 */
 	NNB__BUFFER_FREE,  /* buffer's id -> */
 	NNB__BUFFER_WRITE, /* buffer's id, rank u32, dims, a memory -> */

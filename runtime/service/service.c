@@ -10,6 +10,7 @@
  */
 #include "service/service.h"
 #include "fmq/sys.h"
+#include "trace/open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,11 +72,12 @@ bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 	return lent;
 }
 
-enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
+static enum nnb_status take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
+                            struct nnb_reason *reason)
 {
 	struct nnb_service *s = app->service;
 	uint64_t limit = s->limits[resource], held;
-	bool lent, own;
+	bool lent, own, forever = n > limit || !ever;
 
 	pthread_mutex_lock(&s->lock);
 	lent = lend(app, resource, n, &own);
@@ -84,10 +86,16 @@ enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uin
 	if (lent)
 		return NNB_STATUS_NONE;
 	nnb__count(s, NNB__REFUSED, 1);
+	nnb__tell_exhausted(s, own ? NULL : &app->key, resource, n, own ? s->config.memory : limit, forever);
 	nnb_because(reason, "%llu more %s: %s %llu of %llu", (unsigned long long)n, resources[resource].name,
 	            own ? "all apps together have" : "the app has", (unsigned long long)held,
 	            (unsigned long long)(own ? s->config.memory : limit));
-	return n > limit ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	return forever ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
+{
+	return take(app, resource, n, true, reason);
 }
 
 void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
@@ -102,11 +110,17 @@ void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 
 enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
 {
-	enum nnb_status status = nnb__take(app, NNB__POOLS, pools, reason);
+	return nnb__take_pools_if(app, pools, bytes, true, reason);
+}
+
+enum nnb_status nnb__take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
+                                   struct nnb_reason *reason)
+{
+	enum nnb_status status = take(app, NNB__POOLS, pools, ever, reason);
 
 	if (status)
 		return status;
-	status = nnb__take(app, NNB__BYTES, bytes, reason);
+	status = take(app, NNB__BYTES, bytes, ever, reason);
 	if (status)
 		nnb__give(app, NNB__POOLS, pools);
 	return status;
@@ -142,6 +156,18 @@ uint32_t nnb__new_id(struct nnb_service *s)
 		         ((1u << ID_SERIAL_BITS) - 1);
 	while (!serial);
 	return s->instance << ID_SERIAL_BITS | serial;
+}
+
+uint32_t nnb__new_id_for(struct nnb__connection *c, const struct nnb__table *table)
+{
+	uint32_t id;
+
+	pthread_mutex_lock(&c->lock);
+	do
+		id = nnb__new_id(c->service);
+	while (nnb__table_get(table, id));
+	pthread_mutex_unlock(&c->lock);
+	return id;
 }
 
 /* ---- who is there ---- */
@@ -223,6 +249,7 @@ static enum nnb_status admit(struct nnb_service *s, struct nnb__connection *c, u
 
 	if (s->held[NNB__CONNECTIONS] >= s->config.connections) {
 		nnb_because(reason, "the service has %u connections, and takes no more", s->config.connections);
+		nnb__tell_exhausted(s, NULL, NNB__CONNECTIONS, 1, s->config.connections, false);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	app = find_app(s, key);
@@ -233,6 +260,7 @@ static enum nnb_status admit(struct nnb_service *s, struct nnb__connection *c, u
 	if (app->held[NNB__CONNECTIONS] >= s->limits[NNB__CONNECTIONS]) {
 		nnb_because(reason, "the app has %u connections, and may have no more",
 		            (unsigned)s->limits[NNB__CONNECTIONS]);
+		nnb__tell_exhausted(s, &key, NNB__CONNECTIONS, 1, s->limits[NNB__CONNECTIONS], false);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	s->held[NNB__CONNECTIONS]++;
@@ -252,6 +280,8 @@ enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
 	if (getsockopt(c->life, SOL_SOCKET, SO_PEERCRED, &who, &size))
 		status = NNB_STATUS_GENERAL_FAILURE;
 	c->process = pidfd_open(who.pid, 0);
+	c->pid = (uint32_t)who.pid;
+	c->uid = who.uid;
 	c->sees_all = who.uid == 0 || who.uid == geteuid();
 	if (!status && by_pid && who.uid != geteuid()) {
 		nnb_because(reason, "this service is user %u's own", geteuid());
@@ -288,6 +318,7 @@ void nnb__leave(struct nnb__connection *c)
 	*c->from = c->next;
 	if (c->next)
 		c->next->from = c->from;
+	nnb__tell_disconnect(c);
 	if (c->app) {
 		s->held[NNB__CONNECTIONS]--;
 		c->app->held[NNB__CONNECTIONS]--;
@@ -416,7 +447,9 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 
 	if (!s)
 		return -ENOMEM;
+	nnb__trace_open();
 	s->listener = s->lock_fd = s->stop_fd = -1;
+	pthread_mutex_init(&s->telling, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->fewer, NULL);
 	fill_in(s, config);
@@ -441,6 +474,7 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 		nnb_service_close(s);
 		return r;
 	}
+	nnb__tell_service(s);
 	*ret = s;
 	return 0;
 }
@@ -471,6 +505,7 @@ static int let_go(struct nnb_service *s)
 	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
 	int r = 0;
 
+	atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
 	pthread_mutex_lock(&s->lock);
 	for (struct nnb__connection *c = s->connections; c; c = c->next)
 		shutdown(c->life, SHUT_RDWR);
@@ -526,6 +561,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	nnb__lanes_fini(&s->lanes);
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->telling);
 	free(s->socket);
 	free(s->lock_path);
 	free(s);

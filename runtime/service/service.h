@@ -3,7 +3,7 @@
  *
  * service.c listens and keeps the apps; connection.c is the life of a connection and its channels; calls.c, models.c,
  * buffers.c, executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to
- * the client.
+ * the client; tell.c says what there is to who listens.
  */
 #ifndef NNB_SERVICE_SERVICE_H
 #define NNB_SERVICE_SERVICE_H
@@ -60,12 +60,17 @@ struct nnb_service {
 	uint32_t instance;
 	atomic_uint last_id;
 	_Atomic uint64_t counters[NNB__N_COUNTERS]; /* of what has ended */
-	atomic_uint holds;                          /* bursts that keep the device fast */
+	atomic_uint holds;                          /* bursts that keep the device fast; changed under the lock */
+	uint64_t since;                             /* when it was opened */
+	atomic_bool stopping;
+	_Atomic uint64_t heard;  /* by nbt_news: who has been told what there is */
+	pthread_mutex_t telling; /* of who tells it. Before the lock */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t fewer; /* a connection has gone */
 	struct nnb__app *apps;
 	struct nnb__connection *connections;
+	struct nnb__model *models;       /* all there are */
 	uint32_t refusing;               /* of these, connections that are only told so */
 	uint64_t held[NNB__N_RESOURCES]; /* of all apps */
 };
@@ -79,6 +84,9 @@ enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uin
 bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
+/* @ever: could it be had some time? What is refused otherwise is PERSISTENT. */
+enum nnb_status nnb__take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
+                                   struct nnb_reason *reason);
 
 /* The same as what keepers of pools ask; its arg is the app. */
 struct nnb__budget nnb__budget_of(struct nnb__app *app);
@@ -92,6 +100,11 @@ static inline uint64_t nnb__sum(uint64_t a, uint64_t b)
 /* An id nobody has been given lately: the instance number in its high 12 bits. Never 0. */
 uint32_t nnb__new_id(struct nnb_service *service);
 
+struct nnb__connection;
+struct nnb__table;
+/* The same, and none that is in @table, one of the connection's, whose lock is not held. */
+uint32_t nnb__new_id_for(struct nnb__connection *connection, const struct nnb__table *table);
+
 void nnb__count(struct nnb_service *service, enum nnb__counter counter, uint64_t n);
 
 /* What apps got of the lanes, of @only or of all (NULL). Their number, and *ret owned; NULL: no memory for it. */
@@ -99,7 +112,16 @@ uint32_t nnb__apps(struct nnb_service *service, struct nnb__app *only, struct nn
 
 /* ---- models: counted; what they hold of their app is given back with the last count ---- */
 
+/* What is told of how it came to be. */
+struct nnb__model_birth {
+	uint32_t conn;
+	uint64_t began, took_ns, deadline_ns;
+	uint64_t since; /* when it was there */
+};
+
 struct nnb__model {
+	struct nnb__model *next, **from; /* the service's list */
+	struct nnb__model_birth birth;
 	atomic_uint refs;
 	struct nnb__app *app;
 	uint32_t id;
@@ -136,6 +158,7 @@ struct nnb__burst {
 	bool broken;                 /* it is out of step: ask no more. The burst's thread's */
 	struct nnb__message message; /* likewise */
 	struct nnb_burst_server *server;
+	uint64_t since; /* when it was there; 0: it is not yet */
 };
 
 /* @line is taken, whatever happens, and so is a count of @model. */
@@ -155,16 +178,23 @@ struct nnb__table {
 	uint32_t n, room;
 };
 
+/* Of executions by call: enum nbt_path, but for bursts. */
+enum { NNB__CALL_PATHS = NBT_path_async + 1 };
+
 struct nnb__connection {
 	struct nnb__connection *next, **from; /* the service's list */
 	struct nnb_service *service;
 	struct nnb__app *app;
 	uint32_t id;
 	char name[NNB_NAME_MAX];
-	uint32_t hal;  /* enum nnb_hal */
-	bool sees_all; /* what other apps get of the lanes */
+	uint32_t hal;                      /* enum nnb_hal */
+	bool sees_all;                     /* what other apps get of the lanes */
+	uint32_t streams[NNB__CALL_PATHS]; /* by path: what traces call its calls */
 	int life, events;
 	int process;                 /* a pidfd of who connected; -1: there is none to be had */
+	uint32_t pid, uid;           /* likewise */
+	uint64_t since;              /* when it was told of; 0: it is not yet. Under the service's lock */
+	uint8_t reason;              /* enum nbt_reason: why it ends. Before closing is set */
 	pthread_mutex_t events_lock; /* one sender at a time */
 	atomic_bool closing;
 	enum nnb_status refused; /* and why: then it is only to be told so */
@@ -175,6 +205,7 @@ struct nnb__connection {
 	struct nnb__channel *channels;
 	uint32_t n_channels, n_async;   /* those that are about to end, too */
 	struct nnb__fenced *signalling; /* about to signal their fences */
+	struct nnb__job *jobs;          /* under way */
 	struct nnb__table models, bursts, buffers;
 };
 
@@ -241,19 +272,21 @@ void nnb__call_buffer(struct nnb__channel *channel);
 void nnb__call_buffer_free(struct nnb__channel *channel);
 void nnb__call_buffer_write(struct nnb__channel *channel);
 void nnb__call_buffer_read(struct nnb__channel *channel);
-void nnb__buffer_drop(struct nnb__connection *connection, uint32_t id);
+void nnb__buffer_drop(struct nnb__connection *connection, uint32_t id, enum nbt_cause cause);
 void nnb__buffers_drop(struct nnb__table *taken); /* all; the connection has ended */
 
 /* ---- executions by call ---- */
 
 /* One execution, from the call to its result. */
 struct nnb__job {
+	struct nnb__job *next, **from; /* the connection's list of those that are under way */
 	struct nnb__connection *connection;
 	struct nnb__model *model;
 	struct nnb__request request;
 	struct nnb_buffer *
 		*held; /* of one that is not waited for: what its pools are (nnb__buffers_hold). NULL: look */
 	struct nnb_terms terms;
+	struct nnb__trace trace;
 	struct nnb_result result; /* owns its shapes */
 	bool measure;
 	uint64_t began;             /* if it is to be measured */
@@ -262,7 +295,10 @@ struct nnb__job {
 };
 
 /* Take the call apart as far as its request. False, and the call is answered. */
-bool nnb__job_of(struct nnb__channel *channel, struct nnb__job *ret);
+bool nnb__job_of(struct nnb__channel *channel, enum nbt_path path, struct nnb__job *ret);
+void nnb__job_malformed(struct nnb__channel *channel, struct nnb__job *job); /* answers, and frees it */
+void nnb__job_decoded(struct nnb__job *job, enum nnb_status status);
+void nnb__job_answered(struct nnb__job *job, enum nbt_queue queue); /* or about to be */
 void nnb__job_fini(struct nnb__job *job);
 void nnb__job_forget(struct nnb__job *job); /* its request */
 
@@ -293,6 +329,33 @@ void nnb__call_execute_fenced(struct nnb__channel *channel);
 void nnb__fenced_answered(struct nnb__channel *channel, bool arrived); /* or not: then what waits is given up */
 void nnb__fenced_free(struct nnb__fenced *fenced);
 void nnb__fenced_hurry(struct nnb__connection *connection); /* nobody is to be held up. Its lock is held */
+
+/* ---- what is said of it besides executions: tell.c ---- */
+
+/* At a safe point, where something begins and no lock is held: if somebody has begun to listen, tell what there is. */
+void nnb__service_news(struct nnb_service *service);
+
+void nnb__tell_service(struct nnb_service *service); /* before it serves anybody */
+void nnb__tell_hold(bool on);
+/* @app: its key; NULL: it is what all of them have together. */
+void nnb__tell_exhausted(const struct nnb_service *service, const uint32_t *app, enum nnb__resource resource,
+                         uint64_t asked, uint64_t limit, bool forever);
+
+void nnb__tell_connect(struct nnb__connection *connection);
+void nnb__tell_disconnect(const struct nnb__connection *connection); /* it has left the list, whose lock is held */
+
+void nnb__tell_prepare(struct nnb__model *model); /* it has come into the list, whose lock is held */
+/* @model: NULL: nobody knows. */
+void nnb__tell_unprepared(const struct nnb__model_birth *birth, const struct nnb_model *model, uint32_t priority,
+                          enum nnb_status status);
+void nnb__tell_release(const struct nnb__model *model);
+
+void nnb__tell_burst(struct nnb__burst *burst); /* it has come into the list, whose lock is held */
+void nnb__tell_burst_end(const struct nnb__burst *burst);
+
+/* buffers.c: once more. The connection's lock is held. */
+struct nnb__buffer;
+void nnb__buffer_tell(const struct nnb__buffer *buffer);
 
 /* ---- tables ---- */
 

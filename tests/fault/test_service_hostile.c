@@ -279,7 +279,7 @@ static int introduce(struct evil *e)
 	if (e->life < 0 || !pair(ends))
 		return -1;
 	begin(&e->out, HELLO);
-	put_u32(&e->out, 3);
+	put_u32(&e->out, 4);
 	put_u32(&e->out, NNB_HAL_1_3);
 	put_text(&e->out, "evil");
 	put_fd(&e->out, ends[1]);
@@ -345,7 +345,8 @@ static void put_token(struct evil *e)
 static void put_request(struct evil *e, bool cut)
 {
 	uint64_t kept = e->token ? next_random(&e->seed) % 4 : 0; /* 1: the input, 2: the output */
-	const uint32_t words[] = { e->model_id, 0 }, counts[] = { 1, 1, 1 + (kept > 0) };
+	const uint32_t words[] = { e->model_id, (uint32_t)next_random(&e->seed), 0 },
+		       counts[] = { 1, 1, 1 + (kept > 0) };
 
 	put(&e->out, words, sizeof(words));
 	put_u64(&e->out, e->deadline_ns);
@@ -1658,7 +1659,7 @@ static void count_what_is_told(struct evil *e, const char *socket_path)
 	for (uint64_t i = 0; i < 32; i++) {
 		make_call(e, ASYNC);
 		if (i % 4 == 0)
-			memset(e->out.body + 9 * 4, 0xff, 4); /* no value, which this input must have */
+			memset(e->out.body + 10 * 4, 0xff, 4); /* no value, which this input must have */
 		memcpy(e->out.body + e->out.n - sizeof(i), &i, sizeof(i));
 		send_out(e->channels[0], &e->out);
 		must(answer(e->channels[0], PROMPT) == (i % 4 ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT));

@@ -61,6 +61,8 @@ struct nnb_answer {
 	uint32_t n_shapes;               /* how many there are: none, or one an output (P-31) */
 	struct nnb_timing timing;
 	bool fallback; /* a burst did not carry it: it went the ordinary way */
+	uint64_t
+		exec; /* what traces call the execution (docs/events.md); 0: nothing: it was refused before, or is local */
 };
 
 /* ---- the client's side ---- */
@@ -101,7 +103,9 @@ struct nnb_burst_service {
 	/* Nobody uses @arg any more. NULL: nobody need know. */
 	void (*release)(void *arg);
 	const struct nnb_model *model; /* what is executed; borrowed until release */
-	bool extended;                 /* it takes NNB_REQUEST_TERMS; else calls with terms are INVALID_ARGUMENT */
+	/* What traces call the burst, once it is configured, and the model. NULL: nothing is said. */
+	void (*called)(void *context, uint32_t *stream, uint32_t *model);
+	bool extended; /* it takes NNB_REQUEST_TERMS; else calls with terms are INVALID_ARGUMENT */
 	void *arg;
 };
 
@@ -176,6 +180,12 @@ struct nnb_burst_executor {
 	/* What is being executed need not be finished: nobody waits for it. Any thread. NULL: it always finishes. */
 	void (*cancel)(void *arg);
 
+	/*
+	 * Have traces told what is mapped: somebody has begun to listen. Any thread, with locks of a service's held, so it
+	 * calls nobody. NULL: nothing is.
+	 */
+	void (*tell)(void *arg);
+
 	/* The server is gone. */
 	void (*free)(void *arg);
 };
@@ -196,6 +206,10 @@ struct nnb_burst_server_config {
 	uint32_t n_outputs_max;             /* of the model: the room for shapes */
 	bool extended;                      /* requests may have terms */
 	uint64_t window_ns;                 /* how long to poll for a request before sleeping */
+	/* What traces call them (docs/events.md), and the model's priority. Stream 0: nothing is said. */
+	uint32_t stream, model, app, priority;
+	/* While somebody listens: with the callback's arg, when a request was taken, before that is said. NULL: nobody. */
+	void (*taken)(void *arg);
 };
 
 /*

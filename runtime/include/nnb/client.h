@@ -51,6 +51,8 @@ struct nnb_service_info {
 	uint32_t connection;                        /* ours */
 	uint32_t app;                               /* who the service takes us for: a uid, or a pid */
 	uint32_t policy, preempt, deadlines, lanes; /* its rules (nnb/service.h) */
+	uint32_t sync_stream, fenced_stream,
+		async_stream; /* what traces call our calls of each kind (docs/events.md) */
 	char driver[NNB_NAME_MAX], version[NNB_NAME_MAX];
 	struct nnb_capabilities capabilities;
 };
@@ -137,7 +139,8 @@ NNB_PUBLIC enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const s
 
 /*
  * The same without waiting. @done is called exactly once, whatever this returns (P-32): on a thread of the client's, or
- * before this returns. Until then the pools must stay. What it is told has shapes that are valid during the call only.
+ * before this returns. Until then the pools must stay. What it is told has shapes that are valid during the call only,
+ * and in exec what traces call the execution.
  * It must not execute by a burst: that may ask the very thread what a slot is.
  * A timeout is not looked at.
  */
@@ -171,6 +174,9 @@ NNB_PUBLIC enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, 
  */
 NNB_PUBLIC enum nnb_status nnb_fenced_info(struct nnb_fenced *fenced, struct nnb_timing *since_launch,
                                            struct nnb_timing *since_fences, struct nnb_reason *reason);
+
+/* What traces call it (docs/events.md). */
+NNB_PUBLIC uint64_t nnb_fenced_exec(const struct nnb_fenced *fenced);
 
 /* At any time: the execution goes on. NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *fenced);

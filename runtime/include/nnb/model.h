@@ -224,6 +224,7 @@ struct nnb_request {
 	const struct nnb_argument *inputs, *outputs;
 	uint32_t n_inputs, n_outputs, n_pools;
 	const struct nnb_memory *pools;
+	uint64_t exec; /* what traces call the execution (docs/events.md); 0: nothing is said */
 };
 
 /*

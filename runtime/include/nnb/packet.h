@@ -121,6 +121,7 @@ struct nnb_packet_request {
 	struct nnb_argument *arguments;
 	struct nnb_request_datum *datums;
 	uint32_t room, n_datums;
+	struct nnb__trace *trace; /* this library's; NULL: nobody is told what becomes of it */
 };
 
 /* Room to parse packets of up to @capacity datums into. 0, or -ENOMEM. */
@@ -148,6 +149,7 @@ struct nnb_result {
 	struct nnb_timing timing;
 	struct nnb_output_shape *shapes; /* the caller's memory */
 	uint32_t n_shapes;               /* used of it */
+	uint64_t exec;                   /* no packet carries it: what traces call the execution; 0: nothing */
 };
 
 /* How many datums carry it. */

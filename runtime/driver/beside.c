@@ -1,0 +1,21 @@
+/* beside.c -- see beside.h. */
+#include "driver/beside.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int nnb__beside(const char *name, char ret[NNB__PATH_BYTES])
+{
+	char own[NNB__PATH_BYTES];
+	Dl_info info;
+	int n;
+
+	if (!dladdr(&nnb__beside, &info) || !realpath(info.dli_fname, own))
+		return -ENOENT;
+	*strrchr(own, '/') = '\0';
+	n = snprintf(ret, NNB__PATH_BYTES, "%s/nnburst/%s", own, name);
+	return n < 0 || n >= NNB__PATH_BYTES ? -ENAMETOOLONG : 0;
+}

@@ -1,0 +1,255 @@
+/*
+ * tell.c -- what the service says of itself besides executions: when it happens, and again to who begins to listen.
+ *
+ * CONCURRENCY  Everything is said under the lock of the list that it comes into or has just left: so nothing is told again
+ *           that is not there yet, or that has ended. Who tells again what there is has the lock `telling`, and takes the
+ *           service's, a connection's and an executor's `told` beneath it, in this order.
+ * ORDERING  (1) heard is stored, release, when all has been told  --- pairs with (2)
+ *           (2) who begins something loads heard, acquire; if it is not what the provider says, it waits for who tells =>
+ *               what it says next comes after what there was
+ */
+#include <unistd.h>
+
+#include "burst/server.h"
+#include "driver/execution.h"
+#include "fmq/sys.h"
+#include "service/service.h"
+#include "trace/pools.h"
+
+/* ---- the service ---- */
+
+static uint32_t window_us(uint64_t window_ns)
+{
+	uint64_t us;
+
+	if (window_ns == NNB_FMQ_WINDOW_AUTO)
+		window_ns = nnb_fmq_wake_cost();
+	us = window_ns / 1000;
+	return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+}
+
+static void tell_service(const struct nnb_service *s, uint64_t since)
+{
+	NBT(service_state, .pid = (uint32_t)getpid(), .instance = (uint16_t)s->instance,
+	    .policy = (uint8_t)s->config.policy, .preempt_mode = (uint8_t)s->config.preempt,
+	    .lanes = (uint8_t)s->config.lanes, .spin_us = window_us(s->config.window_ns), .contract = NBT_CONTRACT,
+	    .since = since);
+}
+
+void nnb__tell_service(struct nnb_service *s)
+{
+	uint64_t seen = 0;
+
+	s->since = nnb__now();
+	if (nbt_news(&seen)) /* they hear it now */
+		atomic_store_explicit(&s->heard, seen, memory_order_relaxed);
+	tell_service(s, 0);
+}
+
+void nnb__tell_hold(bool on)
+{
+	NBT(performance_hold, .on = on);
+}
+
+static enum nbt_resource resource_of(enum nnb__resource r)
+{
+	static const uint8_t resources[NNB__N_RESOURCES] = {
+		[NNB__CONNECTIONS] = NBT_resource_connections,
+		[NNB__CHANNELS] = NBT_resource_connections,
+		[NNB__MODELS] = NBT_resource_models,
+		[NNB__BURSTS] = NBT_resource_streams,
+		[NNB__BUFFERS] = NBT_resource_pools,
+		[NNB__POOLS] = NBT_resource_pools,
+		[NNB__BYTES] = NBT_resource_memory,
+		[NNB__ASYNC] = NBT_resource_streams,
+	};
+
+	return resources[r];
+}
+
+void nnb__tell_exhausted(const struct nnb_service *s, const uint32_t *app, enum nnb__resource resource, uint64_t asked,
+                         uint64_t limit, bool forever)
+{
+	NBT(resource_exhausted, .owner = app ? NBT_owner_app : NBT_owner_service, .owner_id = app ? *app : s->instance,
+	    .kind = forever ? NBT_exhausted_persistent : NBT_exhausted_transient,
+	    .resource = (uint8_t)resource_of(resource), .asked = asked, .limit = limit);
+}
+
+/* ---- connections ---- */
+
+static void tell_connection(const struct nnb__connection *c, uint64_t since)
+{
+	NBT(client_connect, .conn = c->id, .pid = c->pid, .uid = c->uid, .app = c->app->key, .name = c->name,
+	    .since = since);
+	for (int path = NBT_path_sync; path < NNB__CALL_PATHS; path++)
+		NBT(stream_open, .stream = c->streams[path], .conn = c->id, .path = (uint8_t)path, .since = since);
+}
+
+void nnb__tell_connect(struct nnb__connection *c)
+{
+	pthread_mutex_lock(&c->service->lock);
+	c->since = nnb__now();
+	tell_connection(c, 0);
+	pthread_mutex_unlock(&c->service->lock);
+}
+
+void nnb__tell_disconnect(const struct nnb__connection *c)
+{
+	if (!c->since)
+		return;
+	for (int path = NBT_path_sync; path < NNB__CALL_PATHS; path++)
+		NBT(stream_close, .stream = c->streams[path], .reason = c->reason);
+	NBT(client_disconnect, .conn = c->id, .reason = c->reason);
+}
+
+/* ---- models ---- */
+
+static uint64_t constant_bytes(const struct nnb_model *m)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		if (m->operands[i].lifetime == NNB_CONSTANT_COPY || m->operands[i].lifetime == NNB_CONSTANT_REFERENCE)
+			bytes += m->operands[i].location.length;
+	return bytes;
+}
+
+static uint16_t at_most_u16(uint32_t n)
+{
+	return n > UINT16_MAX ? UINT16_MAX : (uint16_t)n;
+}
+
+static void tell_pools(const struct nnb__model *m, uint64_t since)
+{
+	const struct nnb_model *model = nnb_prepared_model(m->prepared);
+
+	for (uint32_t i = 0; i < model->n_pools; i++)
+		nnb__tell_pool_map(NBT_owner_model, m->id, (int32_t)i, &model->pools[i],
+		                   nnb__prepared_map_ns(m->prepared, i), NNB_STATUS_NONE, since);
+}
+
+static void tell_model(const struct nnb__model *m, uint64_t since)
+{
+	const struct nnb_model *model = nnb_prepared_model(m->prepared);
+	struct nnb_times times;
+
+	if (nbt_on(NBT_EVENT_model_prepare)) {
+		nnb__times_tell(&m->times, &times);
+		NBT(model_prepare, .model = m->id, .conn = m->birth.conn, .name = model->name,
+		    .priority = (uint8_t)nnb_prepared_how(m->prepared)->priority,
+		    .ops = at_most_u16(model->n_operations), .const_bytes = constant_bytes(model),
+		    .estimate_ns = times.estimate_ns, .step_ns = times.step_ns, .deadline_ns = m->birth.deadline_ns,
+		    .took_ns = m->birth.took_ns, .since = since);
+	}
+	tell_pools(m, since);
+}
+
+void nnb__tell_prepare(struct nnb__model *m)
+{
+	m->birth.since = nnb__now();
+	m->birth.took_ns = m->birth.since - m->birth.began;
+	tell_model(m, 0);
+}
+
+void nnb__tell_unprepared(const struct nnb__model_birth *b, const struct nnb_model *model, uint32_t priority,
+                          enum nnb_status status)
+{
+	uint64_t now;
+
+	if (!nbt_on(NBT_EVENT_model_prepare) && !nbt_on(NBT_EVENT_deadline_miss))
+		return;
+	now = nnb__now();
+	if (status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT || status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT)
+		NBT(deadline_miss,
+		    .kind = status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT ? NBT_miss_persistent : NBT_miss_transient,
+		    .stage = NBT_stage_prepare, .deadline_ns = b->deadline_ns,
+		    .over_ns = (int64_t)(now - b->deadline_ns));
+	NBT(model_prepare, .conn = b->conn, .name = model ? model->name : NULL, .priority = (uint8_t)priority,
+	    .ops = at_most_u16(model ? model->n_operations : 0), .const_bytes = model ? constant_bytes(model) : 0,
+	    .deadline_ns = b->deadline_ns, .status = (uint8_t)status, .took_ns = now - b->began);
+}
+
+void nnb__tell_release(const struct nnb__model *m)
+{
+	for (uint32_t i = 0; i < nnb_prepared_model(m->prepared)->n_pools; i++)
+		nnb__tell_pool_unmap(NBT_owner_model, m->id, (int32_t)i, NBT_cause_owner_end);
+	NBT(model_release, .model = m->id);
+}
+
+/* ---- bursts ---- */
+
+static void tell_burst(const struct nnb__burst *b, uint64_t since)
+{
+	struct nnb__burst_queues queues;
+
+	if (!nbt_on(NBT_EVENT_stream_open))
+		return;
+	nnb__burst_server_queues(b->server, &queues);
+	NBT(stream_open, .stream = b->id, .conn = b->connection->id, .path = NBT_path_burst, .model = b->model->id,
+	    .request_capacity = queues.request, .result_capacity = queues.result,
+	    .spin_us = window_us(queues.window_ns),
+	    .cache = b->connection->service->config.plain_bursts ? NBT_cache_none : NBT_cache_slots, .since = since);
+}
+
+void nnb__tell_burst(struct nnb__burst *b)
+{
+	b->since = nnb__now();
+	tell_burst(b, 0);
+}
+
+void nnb__tell_burst_end(const struct nnb__burst *b)
+{
+	const struct nnb__connection *c = b->connection;
+
+	if (b->since)
+		NBT(stream_close, .stream = b->id,
+		    .reason = atomic_load_explicit(&c->closing, memory_order_acquire) ? c->reason : NBT_reason_client);
+}
+
+/* ---- all there is ---- */
+
+static void tell_connections_own(struct nnb__connection *c)
+{
+	pthread_mutex_lock(&c->lock);
+	for (uint32_t i = 0; i < c->bursts.n; i++)
+		if (c->bursts.items[i])
+			tell_burst(c->bursts.items[i], ((struct nnb__burst *)c->bursts.items[i])->since);
+	for (uint32_t i = 0; i < c->buffers.n; i++)
+		if (c->buffers.items[i])
+			nnb__buffer_tell(c->buffers.items[i]);
+	for (uint32_t i = 0; i < c->bursts.n; i++)
+		if (c->bursts.items[i])
+			nnb__burst_server_tell(((struct nnb__burst *)c->bursts.items[i])->server);
+	for (struct nnb__job *j = c->jobs; j; j = j->next)
+		nnb__trace_tell(&j->trace);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void tell_all(struct nnb_service *s)
+{
+	pthread_mutex_lock(&s->lock);
+	tell_service(s, s->since);
+	for (struct nnb__connection *c = s->connections; c; c = c->next)
+		if (c->since)
+			tell_connection(c, c->since);
+	for (struct nnb__model *m = s->models; m; m = m->next)
+		tell_model(m, m->birth.since);
+	for (struct nnb__connection *c = s->connections; c; c = c->next)
+		tell_connections_own(c);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void nnb__service_news(struct nnb_service *s)
+{
+	uint64_t heard = atomic_load_explicit(&s->heard, memory_order_acquire); /* (2) */
+
+	if (!nbt_news(&heard))
+		return;
+	pthread_mutex_lock(&s->telling);
+	heard = atomic_load_explicit(&s->heard, memory_order_relaxed);
+	if (nbt_news(&heard)) {
+		tell_all(s);
+		atomic_store_explicit(&s->heard, heard, memory_order_release); /* (1) */
+	}
+	pthread_mutex_unlock(&s->telling);
+}

@@ -1,0 +1,21 @@
+/* open.c -- finding who listens. */
+#include "trace/open.h"
+
+#include <pthread.h>
+
+#include "driver/beside.h"
+#include "nbt/nbt.h"
+
+static void find(void)
+{
+	char path[NNB__PATH_BYTES];
+
+	nbt_open(nnb__beside("tracepoints.so", path) ? NULL : path, NULL);
+}
+
+void nnb__trace_open(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find);
+}

@@ -1,0 +1,111 @@
+/* trace.c -- see trace.h. */
+#include "trace/trace.h"
+
+#include <string.h>
+
+void nnb__trace_taken(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
+                      const struct nnb_fmq_waited *waited)
+{
+	if (t->compact) {
+		memset(t->at, 0xff, sizeof(t->at)); /* NNB__NEVER_REACHED */
+		t->lookups = t->misses = 0;
+		t->at[NNB__REQUEST_SLEPT] = waited->slept_ns;
+		t->began = nnb__now();
+	}
+	NNB__SAY(t, fmq_read, .queue = queue, .items = items, .used = used, .spun_ns = waited->spun_ns,
+	         .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);
+}
+
+void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
+{
+	nnb__trace_at(t, NNB__AT_RUN_ENDED);
+	t->ended = true;
+	t->status = (uint8_t)status;
+	t->ops = (uint16_t)ops_run;
+	t->at[NNB__CPU] = cpu_ns;
+	NNB__SAY(t, exec_end, .lane = t->lane, .status = (uint8_t)status, .ops_run = (uint16_t)ops_run,
+	         .cpu_ns = cpu_ns, .redo_ns = t->redo_ns);
+}
+
+void nnb__trace_end(struct nnb__trace *t)
+{
+	struct nbt_exec_service e;
+
+	if (t->compact && t->exec && nbt_on(NBT_EVENT_exec_service)) {
+		e = (struct nbt_exec_service){ .exec = t->exec,
+			                       .model = t->who.model,
+			                       .app = t->who.app,
+			                       .priority = t->who.priority,
+			                       .path = t->who.path,
+			                       .lane = t->lane,
+			                       .status = t->status,
+			                       .began = t->began,
+			                       .lookups = t->lookups,
+			                       .misses = t->misses,
+			                       .preemptions = t->preemptions };
+		t->at[NNB__REDONE] = t->redo_ns;
+		memcpy(e.at, t->at, sizeof(e.at));
+		nbt__seam.emit[NBT_EVENT_exec_service](&e);
+	}
+	atomic_store_explicit(&t->exec, 0, memory_order_relaxed);
+}
+
+void nnb__trace_tell(const struct nnb__trace *t)
+{
+	uint64_t exec = atomic_load_explicit(&t->exec, memory_order_relaxed);
+
+	if (exec)
+		NBT(exec_state, .exec = exec, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
+		    .path = t->who.path, .deadline_ns = t->deadline_ns, .phase = t->phase, .lane = t->lane,
+		    .since = nnb__now());
+}
+
+void nnb__call_began(struct nnb__call_trace *t, uint32_t model, enum nbt_path path, uint64_t deadline_ns,
+                     uint32_t pools, bool measure, bool fallback)
+{
+	t->model = model;
+	t->path = (uint8_t)path;
+	t->fallback = fallback;
+	t->deadline_ns = deadline_ns;
+	if (t->compact) {
+		memset(t->at, 0xff, sizeof(t->at));
+		t->began = nnb__now();
+	}
+	NNB__SAY(t, exec_submit, .model = model, .path = (uint8_t)path, .deadline_ns = deadline_ns,
+	         .pools = (uint16_t)pools, .measure = measure, .fallback = fallback);
+}
+
+void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
+                     const struct nnb_fmq_waited *waited)
+{
+	static const struct nnb_fmq_waited unknown;
+
+	if (!waited)
+		waited = &unknown;
+	if (t->compact) {
+		t->at[NNB__AT_RESULT_READ] = nnb__now() - t->began;
+		t->at[NNB__RESULT_SLEPT] = waited->slept_ns;
+	}
+	NNB__SAY(t, fmq_read, .queue = queue, .items = items, .used = used, .spun_ns = waited->spun_ns,
+	         .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);
+}
+
+void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
+{
+	struct nbt_exec_client e;
+
+	if (t->compact)
+		t->at[NNB__AT_RETURNED] = nnb__now() - t->began;
+	NNB__SAY(t, exec_return, .status = (uint8_t)status);
+	if (!t->compact || !nbt_on(NBT_EVENT_exec_client))
+		return;
+	e = (struct nbt_exec_client){ .exec = t->exec,
+		                      .model = t->model,
+		                      .path = t->path,
+		                      .deadline_ns = t->deadline_ns,
+		                      .status = (uint8_t)status,
+		                      .fallback = t->fallback,
+		                      .began = t->began };
+	memcpy(e.at, t->at, sizeof(e.at));
+	nbt__seam.emit[NBT_EVENT_exec_client](&e);
+}

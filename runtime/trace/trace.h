@@ -1,0 +1,247 @@
+/*
+ * trace.h -- an execution as traces see it: what is said at each of its boundaries (docs/events.md).
+ *
+ * Each side of an execution has one struct, its own, which it takes from boundary to boundary. What is said, and what is
+ * kept to be said at the end (exec_client, exec_service), is decided when it begins. With nobody listening, a boundary
+ * is two branches, and no clock is read.
+ *
+ * CONCURRENCY  A struct is the thread's that is at work on the execution. What others may read of the service's, to say what
+ *              is under way (exec_state), is atomic.
+ */
+#ifndef NNB_TRACE_TRACE_H
+#define NNB_TRACE_TRACE_H
+
+#include <stdatomic.h>
+
+#include "fmq/sys.h"
+#include "nbt/nbt.h"
+#include "nnb/fmq.h"
+#include "nnb/status.h"
+
+/* What the numbers are made of. Stream 0: nothing is said of it. */
+struct nnb__trace_who {
+	uint32_t stream, model, app;
+	uint8_t priority, path; /* enum nnb_priority, enum nbt_path */
+};
+
+static inline uint64_t nnb__exec_of(uint32_t stream, uint32_t number)
+{
+	return stream ? (uint64_t)stream << 32 | number : 0;
+}
+
+#define NNB__NEVER_REACHED UINT64_MAX
+
+/* Say it of the execution of @t, a struct nnb__trace or nnb__call_trace. */
+#define NNB__SAY(t, event, ...)                                     \
+	do {                                                        \
+		if (nbt_on(NBT_EVENT_##event) && (t)->exec)         \
+			NBT(event, .exec = (t)->exec, __VA_ARGS__); \
+	} while (0)
+
+enum { NNB__NO_LANES = 254, NNB__NEVER_RAN = 255 }; /* instead of a lane; the former with the policy native */
+
+/* ---- the service's side ---- */
+
+/* Of exec_service's `at`. */
+enum {
+	NNB__AT_DECODED,
+	NNB__AT_FENCED,
+	NNB__AT_ENQUEUED,
+	NNB__AT_DISPATCHED,
+	NNB__AT_RUN_ENDED,
+	NNB__AT_RESULT_WRITTEN,
+	NNB__REQUEST_SLEPT,
+	NNB__RESULT_BLOCKED,
+	NNB__REDONE,
+	NNB__CPU,
+	NNB__SERVICE_ATS
+};
+
+struct nnb__trace {
+	_Atomic uint64_t exec; /* 0: nothing is said */
+	_Atomic uint8_t phase; /* enum nbt_phase */
+	_Atomic uint8_t lane;
+	_Atomic uint64_t deadline_ns;
+	struct nnb__trace_who who; /* set before others can look */
+	bool compact;              /* boundaries are kept */
+	bool ended;                /* exec_end has been said */
+	uint8_t status;
+	uint16_t lookups, misses, preemptions, ops;
+	uint64_t began, redo_ns, at[NNB__SERVICE_ATS];
+};
+
+static inline void nnb__trace_at(struct nnb__trace *t, int boundary)
+{
+	if (t->compact)
+		t->at[boundary] = nnb__now() - t->began;
+}
+
+/* A request was taken: from here on the trace is of @exec. */
+static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
+{
+	t->ended = false;
+	t->preemptions = 0;
+	t->redo_ns = 0;
+	t->compact = nbt_on(NBT_EVENT_exec_service);
+	atomic_store_explicit(&t->lane, NNB__NEVER_RAN, memory_order_relaxed);
+	atomic_store_explicit(&t->phase, NBT_phase_decode, memory_order_relaxed);
+	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
+}
+
+/* Does anybody want to know how it was waited for? Then nnb__trace_taken. @used: items in the queue before. */
+static inline bool nnb__trace_asks(const struct nnb__trace *t)
+{
+	return t->compact || nbt_on(NBT_EVENT_fmq_read);
+}
+
+void nnb__trace_taken(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
+                      const struct nnb_fmq_waited *waited);
+
+static inline void nnb__trace_decoded(struct nnb__trace *t, uint32_t operands, uint32_t pools, uint64_t deadline_ns,
+                                      enum nnb_status status)
+{
+	nnb__trace_at(t, NNB__AT_DECODED);
+	atomic_store_explicit(&t->deadline_ns, deadline_ns, memory_order_relaxed);
+	NNB__SAY(t, request_decode, .model = t->who.model, .operands = (uint16_t)operands, .pools = (uint16_t)pools,
+	         .status = (uint8_t)status);
+}
+
+static inline void nnb__trace_fenced(struct nnb__trace *t, uint32_t fences, uint64_t took_ns, enum nnb_status status)
+{
+	nnb__trace_at(t, NNB__AT_FENCED);
+	NNB__SAY(t, fence_wait, .fences = (uint16_t)fences, .took_ns = took_ns, .status = (uint8_t)status);
+}
+
+static inline void nnb__trace_lookup(struct nnb__trace *t, int32_t slot, bool hit)
+{
+	NNB__SAY(t, slot_lookup, .slot = slot, .hit = hit);
+}
+
+static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_ns, uint32_t ahead)
+{
+	nnb__trace_at(t, NNB__AT_ENQUEUED);
+	atomic_store_explicit(&t->phase, NBT_phase_queued, memory_order_relaxed);
+	NNB__SAY(t, sched_enqueue, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
+	         .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns, .ahead = (uint16_t)ahead);
+}
+
+static inline void nnb__trace_dispatched(struct nnb__trace *t, uint32_t lane)
+{
+	nnb__trace_at(t, NNB__AT_DISPATCHED);
+	atomic_store_explicit(&t->lane, (uint8_t)lane, memory_order_relaxed);
+	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
+	NNB__SAY(t, sched_dispatch, .lane = (uint8_t)lane);
+}
+
+/* Before the lane is anybody else's. */
+static inline void nnb__trace_preempted(struct nnb__trace *t, uint64_t by, uint32_t at_op, bool restart,
+                                        uint64_t asked_ns, uint64_t redo_ns)
+{
+	t->preemptions++;
+	t->redo_ns += redo_ns;
+	NNB__SAY(t, sched_preempt, .by = by, .lane = t->lane, .at_op = (uint16_t)at_op,
+	         .mode = restart ? NBT_mode_restart : NBT_mode_save, .asked_ns = asked_ns, .redo_ns = redo_ns);
+	atomic_store_explicit(&t->phase, NBT_phase_preempted, memory_order_relaxed);
+}
+
+static inline void nnb__trace_resumed(struct nnb__trace *t, uint32_t lane, uint32_t from_op, bool restart)
+{
+	atomic_store_explicit(&t->lane, (uint8_t)lane, memory_order_relaxed);
+	atomic_store_explicit(&t->phase, NBT_phase_running, memory_order_relaxed);
+	NNB__SAY(t, sched_resume, .lane = (uint8_t)lane, .from_op = (uint16_t)from_op,
+	         .resumed = restart ? NBT_resumed_restart : NBT_resumed_resume);
+}
+
+/* Once for every request that was taken: before its lane, if it has one, is anybody else's. */
+void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns);
+
+/* It never had a lane, or has said so already. */
+static inline void nnb__trace_refused(struct nnb__trace *t, enum nnb_status status)
+{
+	if (!t->ended)
+		nnb__trace_ended(t, status, 0, NNB__NEVER_REACHED);
+}
+
+static inline void nnb__trace_missed(struct nnb__trace *t, enum nbt_miss kind, enum nbt_stage stage,
+                                     uint64_t estimate_ns, int64_t over_ns)
+{
+	NNB__SAY(t, deadline_miss, .model = t->who.model, .kind = kind, .stage = stage, .deadline_ns = t->deadline_ns,
+	         .estimate_ns = estimate_ns, .over_ns = over_ns);
+}
+
+/* About to publish the answer. */
+static inline void nnb__trace_answers(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
+                                      uint64_t blocked_ns)
+{
+	nnb__trace_at(t, NNB__AT_RESULT_WRITTEN);
+	t->at[NNB__RESULT_BLOCKED] = blocked_ns;
+	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
+}
+
+/* Nobody waits for anything of it any more. */
+void nnb__trace_end(struct nnb__trace *t);
+
+/* It is under way, for who has begun to listen. Any thread. */
+void nnb__trace_tell(const struct nnb__trace *t);
+
+/* ---- the client's side ---- */
+
+/* Of exec_client's `at`. */
+enum { NNB__AT_REQUEST_WRITTEN, NNB__AT_RESULT_READ, NNB__AT_RETURNED, NNB__RESULT_SLEPT, NNB__CLIENT_ATS };
+
+struct nnb__call_trace {
+	uint64_t exec; /* 0: nothing is said */
+	uint32_t model;
+	uint8_t path; /* enum nbt_path */
+	bool fallback, compact;
+	uint64_t deadline_ns, began, at[NNB__CLIENT_ATS];
+};
+
+/* What the functions below do where somebody listens. */
+__attribute__((noinline)) void nnb__call_began(struct nnb__call_trace *t, uint32_t model, enum nbt_path path,
+                                               uint64_t deadline_ns, uint32_t pools, bool measure, bool fallback);
+__attribute__((noinline)) void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items,
+                                               uint32_t used, const struct nnb_fmq_waited *waited);
+__attribute__((noinline)) void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status);
+
+/* Is there anything to do at the boundary of which @event tells? */
+static inline bool nnb__call_listened(const struct nnb__call_trace *t, enum nbt_event event)
+{
+	return __builtin_expect(t->compact, 0) || nbt_on(event);
+}
+
+/* The app asks. */
+static inline void nnb__call_begin(struct nnb__call_trace *t, uint64_t exec, uint32_t model, enum nbt_path path,
+                                   uint64_t deadline_ns, uint32_t pools, bool measure, bool fallback)
+{
+	t->exec = exec;
+	t->compact = __builtin_expect(nbt_on(NBT_EVENT_exec_client) && exec, 0);
+	if (nnb__call_listened(t, NBT_EVENT_exec_submit))
+		nnb__call_began(t, model, path, deadline_ns, pools, measure, fallback);
+}
+
+/* About to publish the request. */
+static inline void nnb__call_asks(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
+                                  uint64_t blocked_ns)
+{
+	if (__builtin_expect(t->compact, 0))
+		t->at[NNB__AT_REQUEST_WRITTEN] = nnb__now() - t->began;
+	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
+}
+
+/* The answer was taken. @waited: NULL: nobody knows how. */
+static inline void nnb__call_hears(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
+                                   const struct nnb_fmq_waited *waited)
+{
+	if (nnb__call_listened(t, NBT_EVENT_fmq_read))
+		nnb__call_heard(t, queue, items, used, waited);
+}
+
+/* The app has it. */
+static inline void nnb__call_end(struct nnb__call_trace *t, enum nnb_status status)
+{
+	if (nnb__call_listened(t, NBT_EVENT_exec_return))
+		nnb__call_ended(t, status);
+}
+
+#endif

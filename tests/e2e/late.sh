@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# late.sh APP SERVICE DRIVER LOAD -- who begins to listen late is told what there is, once, before anything else; why clients
+# go; and sessions that come and go under load leave traces that can be read, and everybody at work.
+set -euo pipefail
+. "$(dirname "$0")/../lttng.sh"
+lttng_tmp=$tmp
+. "$(dirname "$0")/../daemon.sh"
+trap 'stop_app; stop_load; stop_daemon || true; stop_sessiond; rm -rf "$tmp" "$lttng_tmp"' EXIT
+app=$1 service=$2 driver=$3 load=$4
+app_pid='' load_pid=''
+
+wrong()
+{
+	echo "late.sh:${BASH_LINENO[0]}: $*"
+	exit 1
+}
+
+# ---- an app that has one of everything ----
+
+declare -A id=()
+
+# hear WORD: read what the app says up to that, and note its numbers.
+hear()
+{
+	local word='' number
+
+	while [[ $word != "$1" ]]; do
+		read -r word number <&"$from_app" || wrong "the app is gone before it says $1"
+		id[$word]=$number
+	done
+}
+
+ask()
+{
+	echo "$1" >&"$to_app"
+	hear 'done'
+}
+
+start_app()
+{
+	mkfifo "$tmp/to" "$tmp/from"
+	"$app" "$socket" "$NNB_GATE" <"$tmp/to" >"$tmp/from" &
+	app_pid=$!
+	exec {to_app}>"$tmp/to" {from_app}<"$tmp/from"
+	rm "$tmp/to" "$tmp/from"
+	hear ready
+}
+
+stop_app()
+{
+	local pid=$app_pid
+
+	[[ $pid ]] || return 0
+	app_pid=
+	kill -KILL "$pid" 2>/dev/null || true
+	exec {to_app}>&- {from_app}<&-
+	wait "$pid" 2>/dev/null || true
+	printf '\0\0\0\0' | dd of="$NNB_GATE" conv=notrunc status=none # what it held goes on
+}
+
+stop_load()
+{
+	[[ $load_pid ]] || return 0
+	kill -KILL "$load_pid" 2>/dev/null || true
+	wait "$load_pid" 2>/dev/null || true
+	load_pid=
+}
+
+# ---- what a trace shows ----
+
+# events NAME: how many of each, those that were told again with a *.
+events()
+{
+	shown "$1" | sed -E 's/^nnburst:([a-z_]+): .*since = [1-9].*/\1*/; s/^nnburst:([a-z_]+): .*/\1/' | sort | uniq -c |
+		awk '{ print $2, $1 }'
+}
+
+# expect NAME: exactly these, on standard input.
+expect()
+{
+	diff - <(events "$1") >"$tmp/diff" && return
+	echo "late.sh:${BASH_LINENO[0]}: $1: what it should hold (<), and does (>):"
+	cat "$tmp/diff"
+	shown "$1"
+	exit 1
+}
+
+# has NAME EVENT FIELDS...: there is such an event, with all of these.
+has()
+{
+	local name=$1 event=$2 found
+	shift 2
+
+	found=$(shown "$name" | grep "^nnburst:$event: " || true)
+	for field; do found=$(grep -E "[{ ]$field( |,)" <<<"$found" || true); done
+	[[ $found ]] || {
+		shown "$name"
+		wrong "$name has no $event with $*"
+	}
+}
+
+# tell_all NAME TIMES: everything there is was told so often, and is right.
+tell_all()
+{
+	local n=$1
+
+	cat <<-END
+		buffer_allocate* $n
+		client_connect* $n
+		exec_state* $n
+		model_prepare* $n
+		pool_map* $((3 * n))
+		service_state* $n
+		stream_open* $((4 * n))
+	END
+}
+
+is_right()
+{
+	local since='since = [1-9][0-9]*' name=$1
+
+	has "$name" service_state "pid = $daemon" 'policy = \( "fair" : container = 0 \)' 'contract = 1' "$since"
+	has "$name" client_connect "conn = ${id[conn]}" "pid = $app_pid" "uid = $EUID" "app = $app_pid" 'name = "late"'
+	for path in sync fenced async; do
+		has "$name" stream_open "stream = ${id[$path]}" "conn = ${id[conn]}" "path = \( \"$path\" .*" 'model = 0'
+	done
+	has "$name" stream_open "stream = ${id[burst]}" "model = ${id[model]}" 'request_capacity = 1024' \
+		'result_capacity = 1024' 'cache = \( "slots" : container = 1 \)'
+	has "$name" model_prepare "model = ${id[model]}" "conn = ${id[conn]}" 'name = "adds"' 'ops = 2' \
+		'const_bytes = 260' 'status = \( "none" .*' 'took_ns = [1-9][0-9]*'
+	has "$name" pool_map 'owner = \( "model" .*' "owner_id = ${id[model]}" 'bytes = [1-9][0-9]*'
+	has "$name" pool_map 'owner = \( "stream" .*' "owner_id = ${id[burst]}" 'bytes = 256' 'kind = \( "ashmem" .*'
+	has "$name" buffer_allocate "conn = ${id[conn]}" 'bytes = 256' 'roles = 1'
+	has "$name" exec_state "exec = $(printf %u $((id[async] << 32 | 1)))" "model = ${id[model]}" 'path = \( "async" .*' \
+		'phase = \( "running" .*' 'lane = [0-9]'
+}
+
+# status_says REGEX: wait until it does. It asks by a connection of its own.
+status_says()
+{
+	until "$service" --status --socket "$socket" | grep -E "$1" >"$tmp/said"; do sleep 0.02; done
+}
+
+export NNB_GATE=$tmp/gate
+truncate -s 1M "$NNB_GATE"
+start_sessiond
+start_daemon "$service" --driver "$driver" --lanes 4 --limit bursts=1
+start_app
+
+# ---- one that begins when all is there, and a call comes ----
+
+session one DEBUG_FUNCTION
+ask call
+ask call
+end_session one
+tell_all 1 | expect one
+is_right one
+
+# ---- two at once: both hear it again when the second begins ----
+
+session first DEBUG_FUNCTION
+ask call
+session second NOTICE
+ask call
+end_session first
+end_session second
+tell_all 2 | expect first
+tell_all 1 | expect second
+is_right second
+
+# ---- one that is gone before anything is said ----
+
+session silent DEBUG_FUNCTION
+end_session silent
+[[ ! $(events silent) ]] || wrong "something was said: $(events silent)"
+session after DEBUG_FUNCTION
+ask burst # it is heard before the request that was taken
+ask sync
+ask refuse
+end_session after
+is_right after
+shown after >"$tmp/shown"
+first=$(sed -n '/since = [1-9]/ { =; q }' "$tmp/shown")
+last=$(sed -n '/since = [1-9]/ =' "$tmp/shown" | tail -n 1)
+taken=$(sed -n '/fmq_read:.*"request"/ { =; q }' "$tmp/shown")
+((last < taken)) || wrong "the state is at $first to $last, the first request at $taken"
+((last - first == 11)) || wrong "something is among the state, from $first to $last"
+has after pool_map 'owner = \( "exec" .*' "owner_id = ${id[sync_exec]}" 'slot = 1' 'bytes = 256' 'since = 0'
+has after pool_unmap 'owner = \( "exec" .*' "owner_id = ${id[sync_exec]}" 'slot = 1' 'cause = \( "owner_end" .*'
+has after buffer_reject 'buffer = [1-9][0-9]*' 'exec = 0' 'cause = \( "dimensions" .*'
+has after buffer_reject 'buffer = [1-9][0-9]*' "exec = ${id[uninitialised]}" 'cause = \( "uninitialised" .*'
+has after buffer_reject 'buffer = [1-9][0-9]*' "exec = ${id[role]}" 'cause = \( "role" .*'
+has after buffer_reject 'buffer = 0' "exec = ${id[unknown]}" 'cause = \( "unknown" .*'
+has after resource_exhausted 'owner = \( "app" .*' "owner_id = $app_pid" 'kind = \( "transient" .*' \
+	'resource = \( "streams" .*' 'asked = 1' 'limit = 1'
+has after model_prepare 'model = 0' 'status = \( "invalid_argument" .*' 'since = 0'
+has after buffer_copy 'dir = \( "from" .*' 'status = \( "invalid_argument" .*'
+
+# ---- the end of things, and why they end ----
+
+session ends NOTICE
+ask junk
+ask 'let'
+ask leave
+status_says '^connections +1 '
+end_session ends
+has ends client_connect 'name = ""'
+has ends client_disconnect 'reason = \( "protocol" .*'
+has ends client_disconnect "conn = ${id[conn]}" 'reason = \( "client" .*'
+for stream in sync fenced async burst; do has ends stream_close "stream = ${id[$stream]}" 'reason = \( "client" .*'; done
+has ends pool_unmap 'owner = \( "stream" .*' "owner_id = ${id[burst]}" 'cause = \( "owner_end" .*'
+has ends pool_unmap 'owner = \( "model" .*' "owner_id = ${id[model]}" 'cause = \( "owner_end" .*'
+has ends model_release "model = ${id[model]}"
+has ends buffer_free 'cause = \( "freed" .*'
+has ends performance_hold 'on = 0'
+stop_app
+
+session deaths NOTICE
+start_app
+stop_app
+status_says '^connections +1 '
+killed=${id[conn]}
+start_app
+ask 'let'
+stop_daemon
+end_session deaths
+has deaths performance_hold 'on = 1'
+has deaths client_disconnect "conn = $killed" 'reason = \( "peer_death" .*'
+has deaths client_disconnect "conn = ${id[conn]}" 'reason = \( "shutdown" .*'
+has deaths stream_close "stream = ${id[burst]}" 'reason = \( "shutdown" .*'
+has deaths buffer_free 'cause = \( "owner_end" .*'
+stop_app
+
+# ---- sessions that come and go under load ----
+
+start_daemon "$service"
+"$load" --socket "$socket" --duration 600s --quiet transport >"$tmp/report" 2>&1 &
+load_pid=$!
+until "$service" --status --socket "$socket" | grep -E '^bursts +[1-9]' >"$tmp/said"; do
+	kill -0 "$load_pid" 2>/dev/null || wrong "there is no load: $(<"$tmp/report")"
+done
+for i in {1..20}; do
+	((i % 2)) && level=NOTICE || level=DEBUG_FUNCTION
+	session "load$i" "$level"
+	((i % 5)) || session "beside$i" NOTICE
+	"$service" --status --socket "$socket" >"$tmp/said" # by then, what there is has been told
+	((i % 5)) || end_session "beside$i"
+	end_session "load$i"
+	babeltrace2 "$tmp/load$i" >"$tmp/shown" 2>"$tmp/said" || wrong "load$i cannot be read: $(<"$tmp/said")"
+	[[ $level == NOTICE ]] || continue # of the others, some may have been lost: so many
+	for event in service_state client_connect model_prepare stream_open pool_map; do
+		grep -E "nnburst:$event: .* since = [1-9]" "$tmp/shown" >"$tmp/said" || wrong "load$i has no $event of before"
+	done
+	kill -0 "$daemon" 2>/dev/null || wrong 'the service is gone'
+	kill -0 "$load_pid" 2>/dev/null || wrong "the load is gone: $(<"$tmp/report")"
+done
+kill -INT "$load_pid"
+wait "$load_pid" || wrong "the load ends with $?: $(<"$tmp/report")"
+load_pid=
+status_says '^connections +1 '
+stop_daemon
+echo 'late sessions: told once, before the rest; 20 under load'

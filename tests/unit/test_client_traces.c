@@ -1,0 +1,408 @@
+/*
+ * test_client_traces.c -- what a client calls its executions, and what it says of them to who listens.
+ *
+ * The service is a process of its own, and this one has a provider of the tests' (provider_fake.c), which is told which
+ * events to listen to, and keeps the last.
+ */
+#include <dlfcn.h>
+
+#include "nnb/fence.h"
+#include "service_helpers.h"
+#include "unit/provider_fake.h"
+
+enum { N = 64 };
+enum { BURST, SYNC, FENCED, ASYNC, FALLEN, N_WAYS };
+
+struct fixture {
+	struct service s;
+	struct nnb_model *adds;
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct nnb_burst *burst, *narrow; /* narrow: every packet is too large for it */
+	struct io io;
+	struct fake *fake;
+	const void *row; /* of a test made from rows */
+};
+
+static int set_up(void **state)
+{
+	const struct nnb_burst_config four = { .request_capacity = 4 };
+	struct fixture *f = calloc(1, sizeof(*f));
+	void *provider;
+
+	assert_non_null(f);
+	f->row = *state;
+	service_init(&f->s);
+	service_start(&f->s, OPTIONS(NULL));
+	f->adds = vector_model(NNB_ADD, N, 1);
+	f->client = app_open(&f->s);
+	f->remote = app_prepare(f->client, f->adds);
+	f->burst = app_burst(f->remote);
+	assert_none(nnb_remote_burst(f->remote, &four, &f->narrow, &why));
+	io_init(&f->io, N);
+	provider = dlopen(PROVIDER_FAKE, RTLD_NOW | RTLD_NOLOAD);
+	f->fake = provider ? dlsym(provider, "fake_state") : NULL;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	if (f->fake)
+		memset(f->fake, 0, sizeof(*f->fake));
+	nnb_burst_free(f->burst);
+	nnb_burst_free(f->narrow);
+	nnb_remote_release(f->remote);
+	nnb_client_close(f->client);
+	nnb_model_free(f->adds);
+	io_fini(&f->io);
+	service_settles(&f->s);
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
+/* ---- each way ---- */
+
+struct done {
+	atomic_uint times;
+	uint64_t exec;
+	unsigned heard_before;
+	struct fake *fake;
+};
+
+static void note(void *arg, const struct nnb_result *result)
+{
+	struct done *d = arg;
+
+	d->exec = result->exec;
+	d->heard_before = d->fake ? d->fake->heard : 0;
+	atomic_fetch_add(&d->times, 1);
+}
+
+/* Launch it, wait for its end, and say what it is called. */
+static uint64_t fenced(struct fixture *f)
+{
+	struct nnb_fenced *fenced = NULL;
+	uint64_t exec;
+	int fence;
+
+	assert_none(nnb_remote_execute_fenced(f->remote, &f->io.call, NULL, &fenced, &fence, &why));
+	exec = nnb_fenced_exec(fenced);
+	assert_int_equal(nnb_fence_wait(&fence, 1, PATIENCE), NNB_FENCE_SIGNALLED);
+	nnb_fenced_free(fenced);
+	close(fence);
+	return exec;
+}
+
+static uint64_t asynchronous(struct fixture *f, struct done *done)
+{
+	*done = (struct done){ .fake = f->fake };
+	assert_none(nnb_remote_execute_async(f->remote, &f->io.call, note, done, &why));
+	await(&done->times, 1);
+	return done->exec;
+}
+
+/* Execute it this way. What it is called. */
+static uint64_t execute(struct fixture *f, int way)
+{
+	struct done done;
+
+	io_refresh(&f->io, 1);
+	f->io.answer.exec = 1;
+	switch (way) {
+	case BURST:
+	case FALLEN:
+		assert_none(nnb_burst_execute(way == BURST ? f->burst : f->narrow, &f->io.call, &f->io.answer, &why));
+		assert_int_equal(f->io.answer.fallback, way == FALLEN);
+		break;
+	case SYNC:
+		assert_none(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, &why));
+		break;
+	case FENCED:
+		f->io.answer.exec = fenced(f);
+		break;
+	default:
+		f->io.answer.exec = asynchronous(f, &done);
+	}
+	assert_true(io_right(&f->io, NNB_ADD, 1));
+	return f->io.answer.exec;
+}
+
+/* ---- what they are called ---- */
+
+static uint32_t stream_of(const struct fixture *f, int way)
+{
+	const struct nnb_service_info *info = nnb_client_info(f->client);
+
+	switch (way) {
+	case SYNC:
+	case FALLEN:
+		return info->sync_stream;
+	case FENCED:
+		return info->fenced_stream;
+	default:
+		return info->async_stream;
+	}
+}
+
+static void each_kind_of_call_is_counted_in_a_stream_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	const struct nnb_service_info *info = nnb_client_info(f->client);
+	const uint32_t streams[] = { info->sync_stream, info->fenced_stream, info->async_stream };
+
+	for (size_t i = 0; i < N_OF(streams); i++) {
+		assert_int_equal(streams[i] >> 20, info->instance);
+		assert_true(streams[i] != streams[(i + 1) % N_OF(streams)]);
+	}
+	for (uint32_t i = 1; i <= 3; i++)
+		for (int way = SYNC; way <= ASYNC; way++)
+			assert_int_equal(execute(f, way), (uint64_t)stream_of(f, way) << 32 | i);
+}
+
+static void the_requests_of_a_burst_are_counted_in_its_stream(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_burst *other = app_burst(f->remote);
+	uint64_t first = execute(f, BURST), of_other;
+
+	assert_int_equal((uint32_t)first, 1);
+	assert_int_equal(first >> 52, nnb_client_info(f->client)->instance);
+	assert_none(nnb_burst_execute(other, &f->io.call, &f->io.answer, &why));
+	of_other = f->io.answer.exec;
+	assert_true((uint32_t)of_other == 1 && of_other != first);
+	assert_int_equal(execute(f, BURST), first + 1);
+	assert_int_equal(execute(f, BURST), first + 2);
+	nnb_burst_free(other);
+}
+
+static void what_a_burst_does_not_carry_is_counted_as_a_call_only(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
+	struct nnb_pool *pools[NNB_BURST_CAPACITY];
+	struct nnb_call large = f->io.call;
+
+	assert_int_equal(execute(f, FALLEN), call + 1);
+	assert_int_equal(execute(f, SYNC), call + 2);
+	for (size_t i = 0; i < N_OF(pools); i++)
+		pools[i] = f->io.pool;
+	large.pools = pools;
+	large.n_pools = N_OF(pools);
+	assert_none(nnb_burst_execute(f->burst, &large, &f->io.answer, &why));
+	assert_true(f->io.answer.fallback && f->io.answer.exec == call + 3);
+	assert_int_equal(execute(f, BURST), burst + 1);
+}
+
+static void what_is_refused_before_it_is_sent_is_called_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
+	struct nnb_pool *pool = NULL;
+	struct nnb_call none = f->io.call;
+	struct nnb_answer answer = { .exec = 7 };
+	struct done done = { 0 };
+
+	none.pools = &pool;
+	assert_int_equal(nnb_remote_execute(f->remote, &none, &answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(answer.exec, 0);
+	answer.exec = 7;
+	assert_int_equal(nnb_burst_execute(f->burst, &none, &answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(answer.exec, 0);
+	done.exec = 7;
+	nnb_remote_execute_async(f->remote, &none, note, &done, NULL);
+	assert_int_equal(atomic_load(&done.times), 1);
+	assert_int_equal(done.exec, 0);
+	assert_int_equal(execute(f, SYNC), call + 1);
+	assert_int_equal(execute(f, BURST), burst + 1);
+}
+
+static void what_fails_is_called_something(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t call = execute(f, SYNC), burst = execute(f, BURST);
+
+	f->io.in.location.length = 4;
+	assert_int_equal(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(f->io.answer.exec, call + 1);
+	assert_int_equal(nnb_burst_execute(f->burst, &f->io.call, &f->io.answer, NULL), NNB_STATUS_INVALID_ARGUMENT);
+	assert_int_equal(f->io.answer.exec, burst + 1);
+}
+
+/* ---- what is said of them ---- */
+
+#ifndef NBT_OFF
+
+/* Execute, and hear of it by @event alone, once. Its fields, valid until the next. */
+static const void *heard(struct fixture *f, int way, enum nbt_event event, uint64_t *exec)
+{
+	f->fake->on[event] = 1;
+	f->fake->heard = 0;
+	*exec = execute(f, way);
+	f->fake->on[event] = 0;
+	assert_int_equal(f->fake->heard, 1);
+	assert_int_equal(f->fake->last, event);
+	return f->fake->bytes;
+}
+
+static const uint8_t path_of[N_WAYS] = { NBT_path_burst, NBT_path_sync, NBT_path_fenced, NBT_path_async,
+	                                 NBT_path_sync };
+
+static void an_app_asks(struct fixture *f, int way)
+{
+	const struct nbt_exec_submit *e;
+	uint64_t exec, deadline = UINT64_MAX / 2;
+
+	f->io.call.terms.deadline_ns = deadline;
+	f->io.call.measure = true;
+	e = heard(f, way, NBT_EVENT_exec_submit, &exec);
+	assert_true(e->exec == exec && e->model == nnb_remote_id(f->remote) && e->path == path_of[way]);
+	assert_true(e->deadline_ns == deadline && e->pools == 1 && e->measure);
+	assert_int_equal(e->fallback, way == FALLEN);
+}
+
+/* A request has a datum for itself, its input, its output and its pool, and one a dimension that is told. */
+static void it_asks(struct fixture *f, int way)
+{
+	uint64_t exec;
+	const struct nbt_fmq_write *e = heard(f, way, NBT_EVENT_fmq_write, &exec);
+
+	assert_int_equal(e->exec, exec);
+	assert_int_equal(e->queue, way == BURST ? NBT_queue_request : NBT_queue_call_request);
+	if (way == BURST)
+		assert_in_range(e->items, 5, 8);
+	else
+		assert_int_equal(e->items, 1);
+	assert_true(!e->used && !e->blocked_ns);
+}
+
+static void it_hears(struct fixture *f, int way)
+{
+	uint64_t exec;
+	const struct nbt_fmq_read *e = heard(f, way, NBT_EVENT_fmq_read, &exec);
+
+	assert_int_equal(e->exec, exec);
+	assert_int_equal(e->queue, way == BURST ? NBT_queue_result : NBT_queue_call_result);
+	assert_true(e->items == (way == BURST ? 4 : 1) && e->used == e->items);
+}
+
+static void the_app_has_it(struct fixture *f, int way)
+{
+	uint64_t exec;
+	const struct nbt_exec_return *e = heard(f, way, NBT_EVENT_exec_return, &exec);
+
+	assert_true(e->exec == exec && e->status == NBT_status_none);
+}
+
+static void all_of_it(struct fixture *f, int way)
+{
+	uint64_t exec, before = now_ns();
+	const struct nbt_exec_client *e = heard(f, way, NBT_EVENT_exec_client, &exec);
+
+	assert_true(e->exec == exec && e->model == nnb_remote_id(f->remote) && e->path == path_of[way]);
+	assert_true(e->status == NBT_status_none && e->fallback == (way == FALLEN));
+	assert_true(e->began >= before && e->at[0] <= e->at[1] && e->at[1] <= e->at[2]);
+	assert_true(e->began + e->at[2] <= now_ns());
+	assert_true(e->at[3] <= e->at[1]);
+}
+
+static const struct said {
+	const char *name;
+	void (*run)(struct fixture *f, int way);
+} saids[] = {
+	{ "exec_submit", an_app_asks },    { "fmq_write", it_asks },     { "fmq_read", it_hears },
+	{ "exec_return", the_app_has_it }, { "exec_client", all_of_it },
+};
+
+static const char *const ways[N_WAYS] = { "a burst", "a call", "a fenced call", "an asynchronous call",
+	                                  "a call in a burst's stead" };
+
+static struct row {
+	const struct said *said;
+	int way;
+} rows[N_OF(saids) * N_WAYS];
+
+static void it_is_said(void **state)
+{
+	struct fixture *f = *state;
+	const struct row *row = f->row;
+
+	assert_non_null(f->fake);
+	execute(f, row->way); /* with nobody listening */
+	assert_int_equal(f->fake->heard, 0);
+	row->said->run(f, row->way);
+}
+
+static void an_app_is_called_back_when_it_has_been_said(void **state)
+{
+	struct fixture *f = *state;
+	struct done done;
+
+	f->fake->on[NBT_EVENT_exec_return] = 1;
+	asynchronous(f, &done);
+	assert_int_equal(done.heard_before, 1);
+}
+
+/* A burst that cannot know whether it was executed says how that ended, and not that there was an answer. */
+static void a_burst_that_is_given_up_says_so(void **state)
+{
+	struct fixture *f = *state;
+	const struct nbt_exec_return *e = (const void *)f->fake->bytes;
+
+	atomic_store(&f->s.gate->hold_runs, 1);
+	f->fake->on[NBT_EVENT_exec_return] = f->fake->on[NBT_EVENT_fmq_read] = 1;
+	f->io.call.timeout_ns = MS;
+	assert_int_equal(nnb_burst_execute(f->burst, &f->io.call, &f->io.answer, NULL), NNB_STATUS_GENERAL_FAILURE);
+	assert_true(f->fake->heard == 1 && f->fake->last == NBT_EVENT_exec_return);
+	assert_true(e->exec == f->io.answer.exec && e->exec && e->status == NBT_status_general_failure);
+	atomic_store(&f->s.gate->hold_runs, 0);
+}
+
+static void the_end_of_a_service_is_said(void **state)
+{
+	struct fixture *f = *state;
+	const struct nbt_exec_return *e = (const void *)f->fake->bytes;
+
+	service_kill(&f->s);
+	while (nnb_client_alive(f->client))
+		breathe();
+	f->fake->on[NBT_EVENT_exec_return] = 1;
+	assert_int_equal(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, NULL), NNB_STATUS_DEAD_OBJECT);
+	assert_true(f->fake->heard == 1 && e->exec == f->io.answer.exec && e->status == NBT_status_dead_object);
+	service_start(&f->s, OPTIONS(NULL));
+}
+
+static void add_said(void)
+{
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		rows[i] = (struct row){ &saids[i / N_WAYS], (int)(i % N_WAYS) };
+		add_test(it_is_said, set_up, tear_down, &rows[i], "%s of %s", rows[i].said->name, ways[i % N_WAYS]);
+	}
+	add_test(an_app_is_called_back_when_it_has_been_said, set_up, tear_down, NULL,
+	         "an app is called back when it has been said");
+	add_test(a_burst_that_is_given_up_says_so, set_up, tear_down, NULL, "a burst that is given up says so");
+	add_test(the_end_of_a_service_is_said, set_up, tear_down, NULL, "the end of a service is said");
+}
+
+#endif
+
+int main(void)
+{
+	setenv("NNBURST_TRACEPOINTS", PROVIDER_FAKE, 1);
+	add_test(each_kind_of_call_is_counted_in_a_stream_of_its_own, set_up, tear_down, NULL,
+	         "each kind of call is counted in a stream of its own");
+	add_test(the_requests_of_a_burst_are_counted_in_its_stream, set_up, tear_down, NULL,
+	         "the requests of a burst are counted in its stream");
+	add_test(what_a_burst_does_not_carry_is_counted_as_a_call_only, set_up, tear_down, NULL,
+	         "what a burst does not carry is counted as a call only");
+	add_test(what_is_refused_before_it_is_sent_is_called_nothing, set_up, tear_down, NULL,
+	         "what is refused before it is sent is called nothing");
+	add_test(what_fails_is_called_something, set_up, tear_down, NULL, "what fails is called something");
+#ifndef NBT_OFF
+	add_said();
+#endif
+	return _cmocka_run_group_tests("client traces", tests, n_tests, NULL, NULL);
+}
