@@ -5,12 +5,12 @@ _nnburst_load()
 
 	case $prev in
 	--format) mapfile -t COMPREPLY < <(compgen -W 'table json' -- "$cur") ;;
-	--socket) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+	--socket | --log) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 	--duration | --seed) COMPREPLY=() ;;
 	*)
 		if [[ $cur == -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W '--socket --duration --seed --format --check --quiet --list
-				--help --version' -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -W '--socket --duration --seed --format --log --check --quiet
+				--list --help --version' -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --list 2>/dev/null | cut -d ' ' -f 1)" -- "$cur"
 				compgen -f -X '!*.json' -- "$cur"

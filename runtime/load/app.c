@@ -209,13 +209,15 @@ static int start_threads(struct app *a)
 		for (int64_t k = 0; k < a->app->streams[i].threads; k++) {
 			uint64_t number = (uint64_t)a->board->orders.app << 32 | i << 16 | (uint64_t)k;
 			struct load_thread *t = &a->threads[a->n_started];
-			struct load_figures *figures = &a->board->figures[n++];
+			struct load_figures *figures = &a->board->figures[n];
+			struct load_log *log = load_board_log(a->board, a->app, n++);
 			int r;
 
 			if (!a->lines[i].remote) /* not prepared */
 				continue;
 			*t = (struct load_thread){ .line = &a->lines[i],
 				                   .figures = figures,
+				                   .log = log,
 				                   .seed = a->board->orders.seed + (number << 8) };
 			r = pthread_create(&t->thread, NULL, load_thread_main, t);
 			if (r)

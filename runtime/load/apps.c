@@ -55,7 +55,8 @@ static void give_orders(const struct load_session *s, uint32_t app, struct load_
 		                   .timeout_ns = s->scenario->timeout_ns,
 		                   .executions = s->scenario->executions,
 		                   .scenario_bytes = s->text_bytes,
-		                   .board_bytes = load_board_bytes(&s->scenario->apps[app]) };
+		                   .board_bytes = load_board_bytes(&s->scenario->apps[app], s->log_room),
+		                   .log_room = s->log_room };
 	strcpy(o->name, s->scenario->name);
 	strcpy(o->dir, s->scenario->dir);
 	if (s->socket)
@@ -97,6 +98,8 @@ static int start(struct load_session *s, uint32_t app, int scenario, const sigse
 		close(fds.board);
 		return -errno;
 	}
+	for (uint32_t i = 0; s->log_room && i < s->scenario->apps[app].n_threads; i++)
+		load_board_log(p->board, &s->scenario->apps[app], i)->room = s->log_room;
 	fds.orders = sock[1];
 	p->orders = sock[0];
 	p->pid = fork();
@@ -312,10 +315,25 @@ int load_session_run(struct load_session *s, struct nnb_reason *reason)
 	return status;
 }
 
+uint64_t load_session_log(const struct load_session *s, FILE *to)
+{
+	uint64_t dropped = 0;
+
+	load_log_head(to);
+	for (uint32_t i = 0; s->processes && i < s->scenario->n_apps; i++)
+		for (uint32_t k = 0; s->processes[i].board && k < s->scenario->apps[i].n_threads; k++) {
+			const struct load_log *log = load_board_log(s->processes[i].board, &s->scenario->apps[i], k);
+
+			load_log_write(to, log);
+			dropped += load_log_dropped(log);
+		}
+	return dropped;
+}
+
 void load_session_fini(struct load_session *s)
 {
 	for (uint32_t i = 0; s->processes && i < s->scenario->n_apps; i++)
 		if (s->processes[i].board)
-			munmap(s->processes[i].board, load_board_bytes(&s->scenario->apps[i]));
+			munmap(s->processes[i].board, load_board_bytes(&s->scenario->apps[i], s->log_room));
 	free(s->processes);
 }

@@ -2,6 +2,7 @@
 #ifndef LOAD_APPS_H
 #define LOAD_APPS_H
 
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -22,7 +23,8 @@ struct load_session {
 	size_t text_bytes;
 	const char *socket; /* NULL: the usual */
 	uint64_t seed, duration_ns;
-	bool progress; /* on standard error */
+	uint64_t log_room; /* of each thread; 0: no log */
+	bool progress;     /* on standard error */
 
 	struct load_process *processes; /* one for each app */
 	uint64_t began, ended;
@@ -35,6 +37,9 @@ struct load_session {
  */
 int load_session_run(struct load_session *session, struct nnb_reason *reason);
 void load_session_fini(struct load_session *session);
+
+/* Write the log that there is of all apps. How many executions are not in it. */
+uint64_t load_session_log(const struct load_session *session, FILE *to);
 
 /* Did the app come to its end as it should? */
 bool load_process_fine(const struct load_process *process);

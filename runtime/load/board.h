@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdatomic.h>
 
+#include "log.h"
 #include "nnb/client.h"
 #include "scenario.h"
 #include "stats.h"
@@ -23,6 +24,7 @@ struct load_orders {
 	char name[LOAD_NAME], dir[LOAD_MODEL]; /* as load_scenario_parse takes them */
 	char socket[PATH_MAX];                 /* "": the usual */
 	size_t scenario_bytes, board_bytes;
+	uint64_t log_room; /* of each thread; 0: there is no log */
 };
 
 struct load_outcome { /* of a stream */
@@ -47,12 +49,21 @@ struct load_board {
 	struct nnb_app_counts before, after;
 	bool counted; /* it did say */
 	struct load_outcome outcomes[LOAD_STREAMS_MAX];
-	struct load_figures figures[]; /* of each thread, stream by stream */
+	struct load_figures figures[]; /* of each thread, stream by stream; and then their logs */
 };
 
-static inline size_t load_board_bytes(const struct load_app *app)
+static inline size_t load_board_bytes(const struct load_app *app, uint64_t log_room)
 {
-	return sizeof(struct load_board) + app->n_threads * sizeof(struct load_figures);
+	return sizeof(struct load_board) + app->n_threads * (sizeof(struct load_figures) + load_log_bytes(log_room));
+}
+
+/* NULL: there is none. */
+static inline struct load_log *load_board_log(struct load_board *board, const struct load_app *app, uint32_t thread)
+{
+	uint64_t room = board->orders.log_room;
+	char *logs = (char *)&board->figures[app->n_threads];
+
+	return room ? (struct load_log *)(void *)(logs + thread * load_log_bytes(room)) : NULL;
 }
 
 /* The fds an app is started with. */

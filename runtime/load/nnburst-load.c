@@ -15,7 +15,7 @@
 #include "work.h"
 
 struct options {
-	const char *socket, *scenario;
+	const char *socket, *scenario, *log;
 	uint64_t duration_ns; /* 0: as the scenario says */
 	int64_t seed;         /* -1: as the scenario says */
 	bool json, list, check, quiet;
@@ -25,7 +25,7 @@ static void usage(FILE *to)
 {
 	fputs("usage: nnburst-load [--socket PATH] [--duration TIME] [--seed N] [--format table|json] [--check] "
 	      "[--quiet]\n"
-	      "                    SCENARIO\n"
+	      "                    [--log FILE] SCENARIO\n"
 	      "       nnburst-load --list | --help | --version\n"
 	      "\n"
 	      "Run the apps of a scenario against the service, each as a process of its own, and tell what they "
@@ -35,6 +35,7 @@ static void usage(FILE *to)
 	      "  --duration TIME  instead of the scenario's, as in 500ms\n"
 	      "  --seed N         instead of the scenario's\n"
 	      "  --format KIND    table (the default) or json\n"
+	      "  --log FILE       write what each execution looked like to its app\n"
 	      "  --check          read the scenario and its models, and run nothing\n"
 	      "  --quiet          no progress\n"
 	      "  --list           the scenarios that come with the program\n"
@@ -51,15 +52,19 @@ static void complain(const char *about, const char *what)
 
 /* ---- options ---- */
 
-enum { SOCKET = 256, DURATION, SEED, FORMAT, LIST, CHECK, QUIET, HELP, VERSION };
+enum { SOCKET = 256, DURATION, SEED, FORMAT, LOG, LIST, CHECK, QUIET, HELP, VERSION };
 
-static const struct option long_options[] = {
-	{ "socket", required_argument, NULL, SOCKET }, { "duration", required_argument, NULL, DURATION },
-	{ "seed", required_argument, NULL, SEED },     { "format", required_argument, NULL, FORMAT },
-	{ "list", no_argument, NULL, LIST },           { "check", no_argument, NULL, CHECK },
-	{ "quiet", no_argument, NULL, QUIET },         { "help", no_argument, NULL, HELP },
-	{ "version", no_argument, NULL, VERSION },     { 0 }
-};
+static const struct option long_options[] = { { "socket", required_argument, NULL, SOCKET },
+	                                      { "duration", required_argument, NULL, DURATION },
+	                                      { "seed", required_argument, NULL, SEED },
+	                                      { "format", required_argument, NULL, FORMAT },
+	                                      { "log", required_argument, NULL, LOG },
+	                                      { "list", no_argument, NULL, LIST },
+	                                      { "check", no_argument, NULL, CHECK },
+	                                      { "quiet", no_argument, NULL, QUIET },
+	                                      { "help", no_argument, NULL, HELP },
+	                                      { "version", no_argument, NULL, VERSION },
+	                                      { 0 } };
 
 enum { N_OPTIONS = sizeof(long_options) / sizeof(long_options[0]) - 1 };
 
@@ -101,6 +106,9 @@ static bool take_option(struct options *o, int option)
 	case FORMAT:
 		o->json = strcmp(optarg, "json") == 0;
 		return o->json || strcmp(optarg, "table") == 0;
+	case LOG:
+		o->log = optarg;
+		return *optarg;
 	case LIST:
 		return o->list = true;
 	case CHECK:
@@ -305,6 +313,43 @@ static int tell(const struct options *o, const struct load_session *session)
 	return status;
 }
 
+/* Closes @log. */
+static int write_log(const struct options *o, const struct load_session *session, FILE *log)
+{
+	uint64_t dropped = load_session_log(session, log);
+	bool failed = ferror(log);
+
+	failed |= fclose(log) != 0;
+	if (failed)
+		complain(o->log, "cannot be written");
+	else if (dropped)
+		fprintf(stderr, "nnburst-load: %s: %" PRIu64 " executions are not in it: it has %d of a thread\n",
+		        o->log, dropped, LOAD_LOG_ROOM);
+	return failed ? LOAD_ENVIRONMENT : LOAD_DONE;
+}
+
+static int run_session(const struct options *o, struct load_session *session)
+{
+	struct nnb_reason why = { "" };
+	FILE *log = o->log ? fopen(o->log, "we") : NULL;
+	int status, logged = LOAD_DONE;
+
+	if (o->log && !log) {
+		complain(o->log, strerror(errno));
+		return LOAD_ENVIRONMENT;
+	}
+	session->log_room = log ? LOAD_LOG_ROOM : 0;
+	status = load_session_run(session, &why);
+	if (log)
+		logged = write_log(o, session, log);
+	if (status)
+		complain("", why.text);
+	else
+		status = tell(o, session);
+	load_session_fini(session);
+	return status ? status : logged;
+}
+
 static int run(const struct options *o, const char *path, const struct load_scenario *scenario, const char *text,
                size_t bytes)
 {
@@ -329,13 +374,7 @@ static int run(const struct options *o, const char *path, const struct load_scen
 		complain(path, why.text);
 		return status;
 	}
-	status = load_session_run(&session, &why);
-	if (status)
-		complain("", why.text);
-	else
-		status = tell(o, &session);
-	load_session_fini(&session);
-	return status;
+	return run_session(o, &session);
 }
 
 static int read_and_run(const struct options *o, const char *path)

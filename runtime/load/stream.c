@@ -23,6 +23,7 @@ struct ticket {
 	bool done;
 	enum nnb_status status;
 	struct nnb_timing timing;
+	uint64_t exec, told;         /* what traces call it; when we were called back */
 	struct load_buffers buffers; /* once it is abandoned */
 };
 
@@ -44,6 +45,7 @@ struct worker {
 	int64_t on_pools;   /* executions on these pools */
 	bool fresh;         /* the burst has not seen these pools */
 	bool lost;          /* the state */
+	uint64_t told;      /* when the last execution called back; 0: it did not */
 };
 
 static bool going(const struct worker *w)
@@ -294,9 +296,12 @@ static void abandon(struct worker *w)
 static void on_done(void *arg, const struct nnb_result *result)
 {
 	struct ticket *t = arg;
+	uint64_t now = load_now();
 
 	pthread_mutex_lock(&t->lock);
 	t->done = true;
+	t->told = now;
+	t->exec = result->exec;
 	t->status = result->status;
 	t->timing = result->timing;
 	pthread_cond_signal(&t->cond);
@@ -333,6 +338,8 @@ static enum nnb_status execute_async(struct worker *w, const struct nnb_call *ca
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
 	answer->timing = w->ticket->timing;
+	answer->exec = w->ticket->exec;
+	w->told = w->ticket->told;
 	return w->ticket->status;
 }
 
@@ -366,6 +373,7 @@ static enum nnb_status execute_fenced(struct worker *w, const struct nnb_call *c
 	status = nnb_remote_execute_fenced(w->line->remote, call, NULL, &fenced, &fence, reason);
 	if (status)
 		return status;
+	answer->exec = nnb_fenced_exec(fenced);
 	do
 		state = nnb_fence_wait(&fence, 1, call->timeout_ns);
 	while (state == -EINTR);
@@ -457,6 +465,18 @@ static void note(const struct worker *w, enum nnb_status status, const char *why
 	pthread_mutex_unlock(&w->run->lock);
 }
 
+/* How it looked from here. A callback says more nearly when it was over than whoever waits for it. */
+static void witness(struct worker *w, const struct load_execution *e, uint64_t exec)
+{
+	struct load_log_entry entry = { .exec = exec,
+		                        .submitted = e->submitted,
+		                        .returned = w->told ? w->told : e->returned,
+		                        .status = e->status,
+		                        .path = e->fallback ? LOAD_SYNC : w->stream->path };
+
+	load_log_add(w->thread->log, &entry);
+}
+
 /* Another attempt has its deadline from when it is submitted, unless there is a frame with one. */
 static struct load_execution attempt(struct worker *w, uint64_t due, bool retry)
 {
@@ -466,11 +486,14 @@ static struct load_execution attempt(struct worker *w, uint64_t due, bool retry)
 	struct nnb_reason why = { "" };
 
 	load_buffers_spoil(&w->buffers);
+	w->told = 0;
 	e.submitted = load_now();
 	e.deadline = s->deadline_ns ? (due ? due : e.submitted) + s->deadline_ns : 0;
 	e.status = execute(w, e.deadline, &answer, &why);
 	e.returned = load_now();
 	e.fallback = answer.fallback;
+	if (w->thread->log)
+		witness(w, &e, answer.exec);
 	e.cold = w->fresh && s->path == LOAD_BURST && !e.fallback;
 	e.on_device_ns = answer.timing.on_device_ns;
 	e.in_driver_ns = answer.timing.in_driver_ns;

@@ -32,7 +32,8 @@ struct load_line {
 struct load_thread {
 	struct load_line *line;
 	struct load_figures *figures;
-	uint64_t seed; /* of its jitter */
+	struct load_log *log; /* NULL: there is none */
+	uint64_t seed;        /* of its jitter */
 	pthread_t thread;
 };
 

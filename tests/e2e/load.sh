@@ -74,6 +74,7 @@ says "--duration: '5' is not what it takes"
 ends 2 --seed=-1 audio
 ends 2 --format
 says "'--format' needs a value"
+ends 2 --log= audio
 ends 2 --list=yes
 ends 4 audoi
 says "no scenario 'audoi'; did you mean 'audio'?"
@@ -134,6 +135,33 @@ shows "${sound[@]}" executions=350 apps.0.executions=200 apps.0.lane_time.execut
 	apps.1.streams.0.bursts=10 apps.1.streams.0.cold.n=10 apps.1.streams.0.wrong=0 \
 	apps.1.streams.1.bursts=1 apps.1.streams.1.cold.n=25 apps.1.streams.1.pools=75 \
 	apps.1.streams.2.executions=50 apps.1.streams.2.bursts=3 apps.1.streams.2.cold.n=3 apps.1.device_ns=null
+
+# The log: each execution is in it once, and each has a number of its own.
+columns=$'exec\tsubmitted_ns\treturned_ns\tstatus\tpath'
+# logged PATH N: so many executions by this path.
+logged()
+{
+	local n
+
+	n=$(awk -v path="$1" 'NR > 1 && NF == 5 && $2 <= $3 && $5 == path' "$tmp/log" | wc -l)
+	((n == $2)) || wrong "$n lines of $1 in the log, not $2"
+}
+
+run --log "$tmp/log" "$tmp/paths.json"
+[[ $(head -1 "$tmp/log") == "$columns" ]] || wrong "the log begins with $(head -1 "$tmp/log")"
+(($(wc -l <"$tmp/log") == 351)) || wrong "the log has $(wc -l <"$tmp/log") lines"
+logged sync 50
+logged async 50
+logged fenced 50
+logged burst 200
+ids=$(tail -n +2 "$tmp/log" | cut -f 1 | grep -vx 0 | sort -u | wc -l)
+((ids == 350)) || wrong "350 executions have $ids numbers"
+awk -F '\t' 'NR > 1 && $4 != "NONE"' "$tmp/log" | grep . && wrong 'not all in the log went well'
+ends 5 --socket "$sock" --log "$tmp/none/log" "$tmp/paths.json"
+says "$tmp/none/log: No such file or directory"
+[[ ! $out ]] || wrong 'a report of a run that has nowhere to write its log'
+ends 5 --socket "$sock" --log /dev/full "$tmp/paths.json"
+says '/dev/full: cannot be written'
 
 # Frames: each that was due was run, or is told to have been skipped.
 scenario frames '{"duration": "300ms", "apps": [{"name": "a", "streams": [
@@ -282,7 +310,7 @@ scenario long '{"duration": "60min", "apps": [
 # run_aside NAME: run it on the side, from when both its apps have threads at work: $runner, and the apps in $apps.
 run_aside()
 {
-	"$load" --socket "$sock" --format json "$tmp/$1.json" >"$tmp/out" 2>"$tmp/said" &
+	"$load" --socket "$sock" --format json --log "$tmp/log" "$tmp/$1.json" >"$tmp/out" 2>"$tmp/said" &
 	runner=$!
 	until_true at_work
 }
@@ -316,6 +344,7 @@ run_aside long
 kill -INT "$runner"
 ended 0
 shows interrupted=true problems=0 apps.0.done=true apps.1.done=true
+shows "executions=$(($(wc -l <"$tmp/log") - 1))"
 
 run_aside long
 kill -KILL "${apps[0]}"
@@ -323,6 +352,7 @@ kill -INT "$runner"
 ended 1
 shows problems=1 apps.0.done=false apps.0.signal=9 apps.1.done=true
 says "app 'a' died of signal 9"
+shows "apps.1.executions=$(awk '$5 == "async"' "$tmp/log" | wc -l)"
 
 run_aside long
 kill -KILL "$runner"
