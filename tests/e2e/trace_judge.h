@@ -1,0 +1,40 @@
+/*
+ * trace_judge.h -- whether what events say of executions can be true: docs/events.md, held against a trace.
+ *
+ * Events come in the order of their times. Of an execution is kept what it takes to judge it, until it is over: so the
+ * length of a trace does not matter, only how many executions are under way. What is wrong is said in one line each.
+ */
+#ifndef TRACE_JUDGE_H
+#define TRACE_JUDGE_H
+
+#include "trace_text.h"
+
+struct judge_terms {
+	bool full, compact;    /* each execution is to be there in this form */
+	bool witnessed;        /* and in the log */
+	uint64_t from;         /* not 0: recording began under load: what began before this is not judged */
+	bool cut;              /* recording ended under load, or somebody died: nor is what has no end */
+	bool holes;            /* who recorded died, and events are lost: only what is there can be wrong */
+	uint64_t tolerance_ns; /* by how much two ways to tell of one time may differ, */
+	unsigned strays;       /* but for so many of a thousand: a thread may lose its cpu between the two */
+};
+
+/* What somebody else says of an execution: when the app asked and when it had its answer. */
+struct judge_witness {
+	uint64_t exec, submitted, returned;
+	bool failed, met;
+};
+
+/* @witness is borrowed, sorted by exec. */
+void judge_begin(const struct judge_terms *terms, struct judge_witness *witness, size_t n_witness);
+
+/* @is_full: boundaries count. Otherwise only exec_client and exec_service do: rare events are in every recording. */
+void judge_event(const struct text_event *event, bool is_full);
+
+/* Totals to the standard output. Is all well? */
+bool judge_end(void);
+
+/* Something is wrong that is no execution's. */
+void judge_object(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

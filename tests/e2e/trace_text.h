@@ -1,0 +1,47 @@
+/* trace_text.h -- events, one by one, as `babeltrace2 --clock-cycles --no-delta` prints them. */
+#ifndef TRACE_TEXT_H
+#define TRACE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "nbt/events.h"
+
+enum { TEXT_FIELDS = 32, TEXT_ITEMS = 10, TEXT_LINE = 4096 };
+
+struct text_field {
+	const char *name;
+	uint64_t items[TEXT_ITEMS]; /* a text has none */
+	unsigned n;
+};
+
+struct text_event {
+	uint64_t at; /* raw clock */
+	enum nbt_event what;
+	unsigned n_fields;
+	struct text_field fields[TEXT_FIELDS];
+};
+
+struct text_input {
+	FILE *file;
+	const char *path; /* borrowed */
+	uint64_t line;
+	char text[TEXT_LINE];
+	struct text_event event;
+};
+
+extern const char *const text_names[NBT_EVENTS];
+
+/* Open @path, "-": the standard input. False: it cannot be read, and that has been said. */
+bool text_open(struct text_input *in, const char *path);
+void text_close(struct text_input *in);
+
+/* The next event, in in->event. 1; 0: there is no more; -1: what is there is no event of the catalogue, and that has been said. */
+int text_next(struct text_input *in);
+
+/* A field that the catalogue has; if the trace has not, the program ends with 2. */
+uint64_t text_get(const struct text_event *event, const char *field);
+const struct text_field *text_list(const struct text_event *event, const char *field);
+
+#endif

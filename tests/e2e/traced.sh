@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# traced.sh LOAD SERVICE CHECK STRESS -- what a service and its apps say of themselves is true: every shipped scenario,
+# cut short, is recorded in full and in compact at once, and both are held against each other, against nnburst-load's own log,
+# and against what an execution can be (trace_judge.c). And every event of the catalogue happens.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+load=$1 service=$2 check=$3 stress=$4
+
+# A thread may lose its cpu between its clock's being read and its event's being written: that is no fault of either, and
+# how far two ways to tell a time are apart is not what this test is about, but that no event comes out of turn.
+apart=(--tolerance 100000 --strays 200)
+
+# text NAME: recording NAME as text. Nothing of it was lost.
+text()
+{
+	babeltrace2 --clock-cycles --no-delta "$tmp/$1" >"$tmp/$1.txt" 2>"$tmp/$1.said" || wrong "$1 cannot be read"
+	[[ ! -s $tmp/$1.said ]] || wrong "$1: $(head -3 "$tmp/$1.said")"
+}
+
+# judge NAME ARGUMENT...: and what happened is added to what has happened.
+judge()
+{
+	local name=$1
+	shift
+
+	"$check" "$@" "${apart[@]}" >"$tmp/judged" 2>&1 || { wrong "$name:"; cat "$tmp/judged"; }
+	grep -E '^[a-z_]+ [0-9]+$' "$tmp/judged" >>"$tmp/happened" || true
+	grep -E '^[0-9]+ executions: ' "$tmp/judged" | sed "s/^/$name: /" || true
+}
+
+# happens NAME PATTERN WHERE: in recording NAME.
+happens() { grep -Eq "nnburst:$2" "$tmp/$1.txt" || wrong "$1: there is no $2, which should be in $3"; }
+
+# start_another OPTION...: a service whose number no other one in this recording had; it is one of 4095, by chance.
+declare -A numbers=()
+start_another()
+{
+	local number
+
+	while
+		start_service "$service" "$@"
+		number=$("$service" --status --socket "$tmp/socket" | sed -nE 's/^process [0-9]+, instance ([0-9]+),.*/\1/p')
+		[[ ${numbers[$number]-} ]]
+	do stop_service; done
+	numbers[$number]=taken
+}
+
+# run SCENARIO DURATION [OPTION...]: by a service with these options; what nnburst-load saw is added to the log.
+run()
+{
+	local what=$1 duration=$2
+	shift 2
+
+	start_another "$@"
+	quietly "$load" --quiet --socket "$tmp/socket" --duration "$duration" --log "$tmp/one.log" "$what"
+	stop_service || wrong "$what: nnburstd does not end well"
+	[[ -s $tmp/log ]] || head -1 "$tmp/one.log" >"$tmp/log"
+	sed 1d "$tmp/one.log" >>"$tmp/log"
+	# for who reads an objection: the first three digits of an execution's number say whose it is
+	awk -v what="$(basename "$what")" 'NR == 2 { printf "0x%03x.. is %s\n", $1 / 2 ^ 52, what }' "$tmp/one.log"
+}
+
+now() { awk '{ printf "%.0f\n", ($1 + 0.02) * 1e9 }' /proc/uptime; }
+
+start_sessiond
+session full DEBUG_FUNCTION
+session compact NOTICE exec_client exec_service
+
+# ---- every shipped scenario, by one set of rules or another ----
+
+run audio 300ms --lanes 2
+run camera+background 300ms --lanes 1 --preempt restart
+run cold-start 300ms --lanes 2 --policy priority
+run deadline-mix 400ms --lanes 1 --policy priority --preempt restart
+run inversion 300ms --lanes 1 --policy priority
+run noisy-neighbour 300ms --lanes 2 --preempt restart
+run starvation 500ms --lanes 1
+run stateful-audio 300ms --lanes 2 --policy priority
+run too-big 1500ms --lanes 1
+run transport 300ms --lanes 2
+shipped=$("$load" --list | wc -l)
+((shipped == 10)) || wrong "there are $shipped shipped scenarios: have the new ones recorded, too"
+
+# ---- what they do not make happen ----
+
+run stateful-audio 200ms --limit buffers=1
+scenario impatient '{"duration": "1s", "apps": [
+	{"name": "impatient", "streams": [{"model": "mobilenet-640", "prepare_deadline": "10us"}]},
+	{"name": "patient", "streams": [{"model": "mlp", "think": "5ms"}]}]}'
+run "$tmp/impatient.json" 100ms
+
+# Its inputs are more than a burst's queue can carry.
+wide()
+{
+	local n=$1 i number='{"type": "TENSOR_FLOAT32", "dims": [1], "lifetime":'
+
+	echo '{"name": "wide", "hal": "V1_0", "operands": ['
+	for ((i = 0; i < n; i++)); do echo "$number \"MODEL_INPUT\"},"; done
+	echo '{"type": "INT32", "dims": [], "lifetime": "CONSTANT_COPY", "value": [0]},'
+	for ((i = 2; i < n; i++)); do echo "$number \"TEMPORARY_VARIABLE\"},"; done
+	echo "$number \"MODEL_OUTPUT\"}], \"operations\": ["
+	echo "{\"type\": \"ADD\", \"inputs\": [0, 1, $n], \"outputs\": [$((n + 1))]}"
+	for ((i = 2; i < n; i++)); do
+		echo ", {\"type\": \"ADD\", \"inputs\": [$((n + i - 1)), $i, $n], \"outputs\": [$((n + i))]}"
+	done
+	echo "], \"inputs\": [$(seq -s , 0 $((n - 1)))], \"outputs\": [$((2 * n - 1))]}"
+}
+wide 1100 >"$tmp/wide.json"
+scenario fall-back '{"duration": "1s", "apps": [{"name": "wide", "streams": [{"model": "./wide.json", "think": "5ms"}]}]}'
+run "$tmp/fall-back.json" 100ms
+
+end_session full
+end_session compact
+text full
+text compact
+judge 'both forms' --full "$tmp/full.txt" --compact "$tmp/compact.txt" --log "$tmp/log"
+judge 'compact alone' --compact "$tmp/compact.txt" --log "$tmp/log"
+happens full 'slot_lookup: .* hit = 0 ' cold-start
+happens full 'sched_preempt: .* mode = \( "save" ' starvation
+happens full 'sched_preempt: .* mode = \( "restart" ' deadline-mix
+happens full 'sched_resume: .* resumed = \( "restart" ' deadline-mix
+happens full 'deadline_miss: .* kind = \( "transient" ' too-big
+happens full 'deadline_miss: .* kind = \( "persistent" ' too-big
+happens full 'deadline_miss: \{.*\{ exec = 0, .* stage = \( "prepare" ' impatient
+happens full 'resource_exhausted: .* owner = \( "app" ' 'stateful-audio with buffers=1'
+happens full 'exec_submit: .* path = \( "sync" .* fallback = 1 ' fall-back
+for path in burst sync fenced async; do
+	happens full "exec_submit: .* path = \\( \"$path\" .* fallback = 0 " transport
+done
+
+# ---- what takes a recording of its own ----
+
+session verbose DEBUG_LINE
+start_service "$service" --lanes 1
+quietly "$load" --quiet --socket "$tmp/socket" --duration 200ms inversion
+stop_service
+end_session verbose
+text verbose
+judge verbose --full "$tmp/verbose.txt"
+
+# Apps that use buffers as they may not, and that are killed.
+session misuse DEBUG_FUNCTION
+quietly "$stress"
+end_session misuse
+text misuse
+judge misuse --full "$tmp/misuse.txt" --cut
+
+# Who begins to listen under load, and ends before it, hears of what there is, and of executions under way.
+start_service "$service" --lanes 1
+"$load" --quiet --socket "$tmp/socket" --duration 30s noisy-neighbour >"$tmp/report" &
+load_pid=$!
+until "$service" --status --socket "$tmp/socket" | grep -Eq '^bursts +3 '; do sleep 0.05; done
+session late DEBUG_FUNCTION
+from=$(now)
+sleep 0.5
+end_session late
+kill -INT "$load_pid"
+wait "$load_pid" || true
+stop_service
+text late
+judge late --full "$tmp/late.txt" --from "$from" --cut
+for event in exec_state service_state client_connect model_prepare stream_open pool_map; do
+	happens late "$event: .* since = [1-9]" 'who listens late'
+done
+
+# ---- and so everything did ----
+
+"$check" --events | sort >"$tmp/all"
+cut -d ' ' -f 1 "$tmp/happened" | sort -u >"$tmp/did"
+left=$(comm -23 "$tmp/all" "$tmp/did" | tr '\n' ' ')
+[[ ! $left ]] || wrong "these never happened: $left"
+
+((failures == 0)) || exit 1

@@ -1,0 +1,39 @@
+# recording.sh -- sourced: lttng.sh, and a service to be recorded.
+. "$(dirname "${BASH_SOURCE[0]}")/lttng.sh"
+daemon= failures=0
+trap 'stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+
+wrong()
+{
+	echo "$(basename "$0"): $*"
+	failures=$((failures + 1))
+}
+
+# start_service PROGRAM [OPTION...]: have nnburstd serve $tmp/socket.
+start_service()
+{
+	local program=$1
+	shift
+
+	rm -f "$tmp/socket" # of one that was killed
+	"$program" --socket "$tmp/socket" --app-identity pid "$@" &
+	daemon=$!
+	until [[ -S $tmp/socket ]]; do
+		kill -0 "$daemon" 2>/dev/null || { echo 'nnburstd does not start'; exit 1; }
+		sleep 0.05
+	done
+}
+
+# stop_service: and it ends well.
+stop_service()
+{
+	local pid=$daemon
+
+	[[ $pid ]] || return 0
+	daemon=
+	kill "$pid"
+	wait "$pid"
+}
+
+# scenario NAME TEXT: a file of that name.
+scenario() { printf '%s\n' "$2" >"$tmp/$1.json"; }
