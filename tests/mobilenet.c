@@ -104,6 +104,11 @@ static void average_pool(struct builder *b)
 
 struct nnb_model *mobilenet_new(void)
 {
+	return mobilenet_new_wide(1);
+}
+
+struct nnb_model *mobilenet_new_wide(uint32_t quarters)
+{
 	static const struct {
 		uint32_t stride, out;
 	} blocks[] = { { 1, 16 },  { 2, 32 },  { 1, 32 },  { 2, 64 },  { 1, 64 },  { 2, 128 }, { 1, 128 },
@@ -114,10 +119,11 @@ struct nnb_model *mobilenet_new(void)
 	if (nnb_model_new(&b.model, "mobilenet", NNB_HAL_1_0))
 		abort();
 	input = b.at = tensor(&b, 1, MOBILENET_SIDE, MOBILENET_SIDE, 3);
-	conv(&b, 3, 2, 16, NNB_FUSED_RELU6);
+	conv(&b, 3, 2, quarters == 1 ? 16 : 8 * quarters,
+	     NNB_FUSED_RELU6); /* as the trained one of width 0.25 has it */
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		depthwise(&b, blocks[i].stride);
-		conv(&b, 1, 1, blocks[i].out, NNB_FUSED_RELU6);
+		conv(&b, 1, 1, quarters * blocks[i].out, NNB_FUSED_RELU6);
 	}
 	average_pool(&b);
 	conv(&b, 1, 1, MOBILENET_CLASSES, NNB_FUSED_NONE);

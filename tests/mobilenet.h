@@ -10,7 +10,10 @@ enum { MOBILENET_IN_BYTES = MOBILENET_SIDE * MOBILENET_SIDE * 3 * 4, MOBILENET_O
 /* The model, finished and valid; aborts without memory. Owned by the caller. */
 struct nnb_model *mobilenet_new(void);
 
-/* The same as the text of a model file (nnb_model(5)); to be freed. */
+/* The same of another width, in quarters: 4 is the one without a number to its name. */
+struct nnb_model *mobilenet_new_wide(uint32_t quarters);
+
+/* A model as the text of a model file (nnb_model(5)); to be freed. */
 char *mobilenet_text(const struct nnb_model *model);
 
 #endif

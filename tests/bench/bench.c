@@ -12,7 +12,7 @@
 
 struct bench_ratio {
 	char name[80];
-	double median, q1, q3;
+	double median, q1, q3, bound;
 };
 
 struct bench_figure {
@@ -95,8 +95,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Nearest rank. */
-double bench_percentile(const double *v, size_t n, unsigned percent)
+/* The sample that is the @rank-th, from 1. */
+static double ranked(const double *v, size_t n, size_t rank)
 {
 	double *sorted;
 	double x;
@@ -106,14 +106,37 @@ double bench_percentile(const double *v, size_t n, unsigned percent)
 	sorted = grow(NULL, n, sizeof(*sorted));
 	memcpy(sorted, v, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), by_value);
-	x = sorted[(n * percent + 99) / 100 ? (n * percent + 99) / 100 - 1 : 0];
+	x = sorted[rank - 1];
 	free(sorted);
 	return x;
+}
+
+/* Nearest rank. */
+double bench_percentile(const double *v, size_t n, unsigned percent)
+{
+	return ranked(v, n, (n * percent + 99) / 100 ? (n * percent + 99) / 100 : 1);
 }
 
 double bench_median(const double *v, size_t n)
 {
 	return bench_percentile(v, n, 50);
+}
+
+/*
+ * Each sample is below the true median as likely as above, so how many are below is binomial. The k-th is below only if at
+ * least k are: the first k for which that is less likely than 5 % will do.
+ */
+double bench_median_bound(const double *v, size_t n)
+{
+	double exactly = pow(0.5, (double)n), below = exactly; /* P(k samples below), P(at most k) */
+	size_t rank = 1;
+
+	while (rank < n && below < 0.95) {
+		exactly *= (double)(n - rank + 1) / (double)rank;
+		below += exactly;
+		rank++;
+	}
+	return ranked(v, n, rank);
 }
 
 void bench_round_done(struct bench *b, size_t row)
@@ -125,7 +148,7 @@ void bench_round_done(struct bench *b, size_t row)
 	r->round_start = r->n;
 }
 
-double bench_ratio(struct bench *b, const char *name, size_t num, size_t den, size_t den2)
+static const struct bench_ratio *ratio(struct bench *b, const char *name, size_t num, size_t den, size_t den2)
 {
 	const struct bench_row *a = &b->rows[num];
 	struct bench_ratio *r;
@@ -144,8 +167,19 @@ double bench_ratio(struct bench *b, const char *name, size_t num, size_t den, si
 	r->median = bench_median(v, a->n_rounds);
 	r->q1 = bench_percentile(v, a->n_rounds, 25);
 	r->q3 = bench_percentile(v, a->n_rounds, 75);
+	r->bound = bench_median_bound(v, a->n_rounds);
 	free(v);
-	return r->median;
+	return r;
+}
+
+double bench_ratio(struct bench *b, const char *name, size_t num, size_t den, size_t den2)
+{
+	return ratio(b, name, num, den, den2)->median;
+}
+
+double bench_ratio_bound(struct bench *b, const char *name, size_t num, size_t den)
+{
+	return ratio(b, name, num, den, SIZE_MAX)->bound;
 }
 
 size_t bench_figure(struct bench *b, const char *name)
@@ -175,6 +209,11 @@ double bench_figure_error(const struct bench *b, size_t figure)
 	double quartiles = bench_percentile(f->values, f->n, 75) - bench_percentile(f->values, f->n, 25);
 
 	return f->n ? 1.2533 * quartiles / 1.349 / sqrt((double)f->n) : 0;
+}
+
+double bench_figure_bound(const struct bench *b, size_t figure)
+{
+	return bench_median_bound(b->figures[figure].values, b->figures[figure].n);
 }
 
 static void bar(struct bench *b, const char *name, double value, double bound, bool at_least)

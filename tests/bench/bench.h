@@ -53,11 +53,15 @@ void bench_round_done(struct bench *b, size_t row);
  */
 double bench_ratio(struct bench *b, const char *name, size_t num, size_t den, size_t den2);
 
+/* The same, but returns what the median is at most, with a certainty of 95 %. */
+double bench_ratio_bound(struct bench *b, const char *name, size_t num, size_t den);
+
 /* Add what is neither a time nor a ratio of two: one value a round. The index it returns is used below. */
 size_t bench_figure(struct bench *b, const char *name);
 void bench_figure_is(struct bench *b, size_t figure, double value);
 double bench_figure_median(const struct bench *b, size_t figure);
 double bench_figure_error(const struct bench *b, size_t figure); /* of that median: its standard error, about */
+double bench_figure_bound(const struct bench *b, size_t figure); /* what that median is at most, with 95 % certainty */
 
 /* Judge @value: at most @bound, or at least @bound. */
 void bench_at_most(struct bench *b, const char *name, double value, double bound);
@@ -70,5 +74,11 @@ uint64_t bench_now(void);                       /* CLOCK_MONOTONIC ns */
 void bench_pin(int cpu);                        /* this thread to one cpu; < 0: to all it may use */
 double bench_median(const double *v, size_t n); /* v is left as it is */
 double bench_percentile(const double *v, size_t n, unsigned percent);
+
+/*
+ * What the median of that of which @v are @n samples is at most, with a certainty of 95 %: an order statistic, whatever the
+ * distribution. Of fewer than five samples it is the largest, and less certain.
+ */
+double bench_median_bound(const double *v, size_t n);
 
 #endif
