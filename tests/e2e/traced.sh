@@ -62,6 +62,9 @@ run()
 
 now() { awk '{ printf "%.0f\n", ($1 + 0.02) * 1e9 }' /proc/uptime; }
 
+# requests: how many the service has taken by burst.
+requests() { "$service" --status --socket "$tmp/socket" | sed -nE 's/^so far: ([0-9]+) burst requests.*/\1/p'; }
+
 start_sessiond
 session full DEBUG_FUNCTION
 session compact NOTICE exec_client exec_service
@@ -152,10 +155,11 @@ load_pid=$!
 until "$service" --status --socket "$tmp/socket" | grep -Eq '^bursts +3 '; do sleep 0.05; done
 session late DEBUG_FUNCTION
 from=$(now)
-sleep 0.5
+enough=$(($(requests) + 100))
+until (($(requests) > enough)); do sleep 0.05; done
 end_session late
 kill -INT "$load_pid"
-wait "$load_pid" || true
+wait "$load_pid" || wrong "the load ends with $?: $(<"$tmp/report")"
 stop_service
 text late
 judge late --full "$tmp/late.txt" --from "$from" --cut
