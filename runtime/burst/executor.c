@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "burst/map.h"
+#include "burst/slots.h"
 #include "driver/buffer.h"
 #include "driver/execution.h"
 #include "sched/run.h"
@@ -222,18 +223,11 @@ static void bind(struct executor *x, int32_t slot, const struct entry *e, uint32
 	x->n_bound = i + 1;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint32_t sort_and_unique(int32_t *slots, uint32_t n)
 {
 	uint32_t kept = 0;
 
-	qsort(slots, n, sizeof(*slots), by_number);
+	qsort(slots, n, sizeof(*slots), nnb__by_slot);
 	for (uint32_t i = 0; i < n; i++)
 		if (!kept || slots[i] != slots[kept - 1])
 			slots[kept++] = slots[i];

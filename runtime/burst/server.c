@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "burst/server.h"
+#include "burst/slots.h"
 #include "fmq/sys.h"
 #include "model/status.h"
 #include "nnb/burst.h"
@@ -81,13 +82,6 @@ static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_
 	return status;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void tell_lookups(struct nnb_burst_server *s, uint32_t n_missing)
 {
 	const struct nnb_packet_request *p = &s->packet;
@@ -98,7 +92,7 @@ static void tell_lookups(struct nnb_burst_server *s, uint32_t n_missing)
 		for (uint32_t i = 0; i < p->n_slots; i++)
 			nnb__trace_lookup(
 				&s->trace, p->slots[i],
-				!bsearch(&p->slots[i], s->missing, n_missing, sizeof(p->slots[0]), by_number));
+				!bsearch(&p->slots[i], s->missing, n_missing, sizeof(p->slots[0]), nnb__by_slot));
 }
 
 static enum nnb_status resolve(struct nnb_burst_server *s, struct nnb_reason *reason)

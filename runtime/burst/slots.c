@@ -4,6 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+int nnb__by_slot(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 void nnb__slots_init(struct nnb__slots *s)
 {
 	*s = (struct nnb__slots){ 0 };

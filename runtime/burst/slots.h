@@ -17,6 +17,9 @@
 #include "burst/pool.h"
 #include "nnb/status.h"
 
+/* For qsort and bsearch of int32_t. */
+int nnb__by_slot(const void *a, const void *b);
+
 struct nnb__slots {
 	pthread_mutex_t lock;
 	atomic_uint generation;          /* slots given up so far */

@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "driver/device.h"
@@ -99,14 +98,6 @@ struct haste {
 	uint64_t cpu;
 };
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static struct haste make_haste(uint64_t deadline)
 {
 	struct haste h = { .deadline = deadline };
@@ -114,7 +105,7 @@ static struct haste make_haste(uint64_t deadline)
 
 	if (now < deadline) {
 		h.budget = deadline - now;
-		h.cpu = cpu_ns();
+		h.cpu = nnb__cpu_now();
 	}
 	return h;
 }
@@ -131,7 +122,7 @@ static enum nnb_status in_time(const struct haste *h, bool done, struct nnb_reas
 		nnb_because(reason, "the deadline has passed");
 		return NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
 	}
-	if ((cpu_ns() - h->cpu) / 2 > h->budget) {
+	if ((nnb__cpu_now() - h->cpu) / 2 > h->budget) {
 		nnb_because(reason, "to prepare the model takes longer than until the deadline, even alone");
 		return NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
 	}

@@ -16,12 +16,22 @@ uint32_t nnb__cpu(void)
 	return (uint32_t)sched_getcpu();
 }
 
-uint64_t nnb__now(void)
+static uint64_t ns_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t nnb__now(void)
+{
+	return ns_of(CLOCK_MONOTONIC);
+}
+
+uint64_t nnb__cpu_now(void)
+{
+	return ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 int nnb__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline)

@@ -21,6 +21,9 @@ static inline void nnb__relax(void)
 /* CLOCK_MONOTONIC in ns. */
 uint64_t nnb__now(void);
 
+/* What this thread has had of the cpu, in ns. */
+uint64_t nnb__cpu_now(void);
+
 /* @a + @b, or "for ever" where that is past the end of time. */
 static inline uint64_t nnb__add_ns(uint64_t a, uint64_t b)
 {

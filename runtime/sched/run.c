@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "driver/execution.h"
 #include "fmq/sys.h"
@@ -283,14 +282,6 @@ static void tell_enqueued(struct nnb__runner *r)
 	nnb__trace_enqueued(r->seat.trace, estimate, ahead);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Returns the thread's cpu time, where it is worth the look (events.md). */
 static uint64_t tell_dispatched(struct nnb__runner *r)
 {
@@ -298,7 +289,7 @@ static uint64_t tell_dispatched(struct nnb__runner *r)
 	bool asked = t->exec && (t->compact || nbt_on(NBT_EVENT_exec_end));
 
 	nnb__trace_dispatched(t, r->seat.job.lane == NNB__NO_LANE ? NNB__NO_LANES : (uint32_t)r->seat.job.lane);
-	return asked && r->times && nnb__times_is_long(r->times) ? cpu_ns() : NNB__NEVER_REACHED;
+	return asked && r->times && nnb__times_is_long(r->times) ? nnb__cpu_now() : NNB__NEVER_REACHED;
 }
 
 static void tell_ended(struct run *run, enum nnb_status status, uint64_t cpu)
@@ -306,7 +297,7 @@ static void tell_ended(struct run *run, enum nnb_status status, uint64_t cpu)
 	struct nnb__trace *t = run->runner->seat.trace;
 
 	if (cpu != NNB__NEVER_REACHED)
-		cpu = cpu_ns() - cpu;
+		cpu = nnb__cpu_now() - cpu;
 	if (run->redo_until)
 		end_redo(run);
 	t->redo_ns += run->redo_ns;
@@ -452,9 +443,9 @@ static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, 
 		return 0;
 	prepare_to_leave(&run);
 	run.stop_at = until;
-	cpu = cpu_ns();
+	cpu = nnb__cpu_now();
 	*whole = !run_on_lane(&run, run.stop_at, &began, NULL);
-	cpu = cpu_ns() - cpu;
+	cpu = nnb__cpu_now() - cpu;
 	nnb_execution_end(run.execution);
 	return cpu;
 }
