@@ -68,13 +68,26 @@ static struct nnb__lane_app *app_of(struct nnb__seat *s)
 	return (struct nnb__lane_app *)s->job.app;
 }
 
+/* At once, says the policy: since when? */
+static uint64_t since_when(const struct nnb__seat *s)
+{
+	uint64_t before = atomic_load_explicit(&s->yield_at, memory_order_relaxed), now = nnb__now();
+
+	return before < now ? before : now;
+}
+
 /* What the policy has planned. */
 static void publish(struct nnb__lanes *l)
 {
-	for (uint32_t i = 0; i < l->policy.lanes; i++)
-		if (l->policy.running[i])
-			atomic_store_explicit(&seat_of(l->policy.running[i])->yield_at, l->policy.yield_at[i],
-			                      memory_order_relaxed);
+	for (uint32_t i = 0; i < l->policy.lanes; i++) {
+		uint64_t at = l->policy.yield_at[i];
+		struct nnb__seat *s;
+
+		if (!l->policy.running[i])
+			continue;
+		s = seat_of(l->policy.running[i]);
+		atomic_store_explicit(&s->yield_at, at ? at : since_when(s), memory_order_relaxed);
+	}
 }
 
 /* @job has been given a lane. Returns its seat, to be woken without the lock. */
@@ -210,6 +223,8 @@ static struct nnb__seat *leave(struct nnb__seat *s, bool again, uint64_t now)
 		return NULL;
 	if (again && next != &s->job)
 		tell_preempted(s, seat_of(next), now);
+	if (next != &s->job) /* what it was asked when it was on a lane before is over */
+		atomic_store_explicit(&seat_of(next)->yield_at, NNB__NEVER, memory_order_relaxed);
 	publish(s->lanes);
 	return next == &s->job ? NULL : hand_over(next);
 }

@@ -650,6 +650,8 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 		off_lane(x, e->at);
 	x->preemptions++;
 	x->redo_ns += text_get(e, "redo_ns");
+	if (x->at[ENQUEUED] != NEVER && text_get(e, "asked_ns") > e->at - x->at[ENQUEUED])
+		wrong(x, "asked to make room %" PRIu64 " ns ago, before it was ready", text_get(e, "asked_ns"));
 	if (text_get(e, "redo_ns") > x->last_ns)
 		wrong(x, "redo_ns %" PRIu64 " of a stretch of %" PRIu64, text_get(e, "redo_ns"), x->last_ns);
 	x->last_ns = 0; /* if there is no other */
