@@ -1,0 +1,41 @@
+/* counts.h -- what a reader has met of a trace so far. One thread writes; any may read. */
+#ifndef BSA_DECODE_COUNTS_H
+#define BSA_DECODE_COUNTS_H
+
+#include "decode.h"
+
+#include <stdatomic.h>
+
+struct bsa_counts {
+	_Atomic uint64_t events, foreign, unusable, lost_events, lost_packets;
+	_Atomic uint64_t began, ended;
+	_Atomic uint64_t bytes; /* of packets that have been read */
+	atomic_bool cut;
+};
+
+#define BSA_COUNTS                                     \
+	{                                              \
+		.began = BSA_NEVER, .ended = BSA_NEVER \
+	}
+
+/* Only one thread writes, so this need not be one step. What is lost is as much as a trace says: the sum may be too large. */
+static inline void bsa_count(_Atomic uint64_t *counter, uint64_t n)
+{
+	uint64_t sum;
+
+	if (__builtin_add_overflow(atomic_load_explicit(counter, memory_order_relaxed), n, &sum))
+		sum = UINT64_MAX;
+	atomic_store_explicit(counter, sum, memory_order_relaxed);
+}
+
+static inline void bsa_count_time(struct bsa_counts *counts, uint64_t at)
+{
+	uint64_t ended = atomic_load_explicit(&counts->ended, memory_order_relaxed);
+
+	if (ended == BSA_NEVER || at > ended)
+		atomic_store_explicit(&counts->ended, at, memory_order_relaxed);
+	if (at < atomic_load_explicit(&counts->began, memory_order_relaxed))
+		atomic_store_explicit(&counts->began, at, memory_order_relaxed);
+}
+
+#endif

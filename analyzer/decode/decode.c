@@ -1,0 +1,508 @@
+/*
+ * decode.c -- see decode.h: readers, and the merge of what they read.
+ *
+ * CONCURRENCY  A reader is a graph (graph.h) or a quick one (quick.h), and the queue of what it has read. If there is more than
+ *              one cpu, each is run by a thread of its own, which touches nothing but that, its queue and its counts, and
+ *              reads d->stop; else bsa_decode_next runs them, and their queues are one batch each. All are made and freed by
+ *              the thread that calls. Groups of traces come one after the other, and so do their readers.
+ * ORDERING     The queue's lock hands over batches. Counts are single words of one writer, read relaxed: they are exact
+ *              once the readers are joined, which is before the last bsa_decode_next answers 0.
+ * PROGRESS     bsa_decode_next waits only for a reader whose next record is needed; a reader, only for room in its own
+ *              queue. So neither waits for the other in a circle.
+ * STOP         bsa_decode_stop sets d->stop, and no more than that. Readers look at it after each batch and end, which wakes
+ *              who waits for them; bsa_decode_next looks at it with each batch. What was read and not asked for is dropped.
+ */
+#include "decode.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "failed.h"
+#include "graph.h"
+#include "merge.h"
+#include "quick.h"
+
+enum { READERS_MAX = 4 };
+
+struct reader {
+	struct bsa_decode *d;
+	struct bsa_graph *graph; /* or else: */
+	struct bsa_quick *quick;
+	struct bsa_counts *counts; /* one for each input */
+	struct bsa_ring ring;
+	struct bsa_batch *own; /* without a thread */
+	pthread_t thread;
+	bool running, over;
+
+	/* the caller's side */
+	const struct bsa_batch *batch;
+	size_t at;
+};
+
+struct bsa_decode {
+	const bt_plugin *plugin;
+	const bt_component_class_source *source;
+	struct bsa_inputs inputs;
+	struct reader readers[READERS_MAX];
+	unsigned n_readers, threads;
+	unsigned n_quick;  /* so many of the readers are, the first ones */
+	size_t first, end; /* the inputs of this group */
+	struct bsa_head heads[READERS_MAX];
+	struct bsa_merge merge;
+	uint64_t bytes;
+	bool reading, taken; /* taken: the first of the merge has been handed out */
+	bool over;           /* bsa_decode_next has said code, and err */
+	int code;
+	struct bsa_err err;
+	atomic_bool stop;
+};
+
+/* ---- readers ---- */
+
+static int fill(struct reader *reader, struct bsa_batch *batch, struct bsa_err *err)
+{
+	return reader->quick ? bsa_quick_fill(reader->quick, batch, err) : bsa_graph_fill(reader->graph, batch, err);
+}
+
+static void *run(void *data)
+{
+	struct reader *reader = data;
+	struct bsa_err err = { "" };
+	struct bsa_batch *batch;
+	int r = 1;
+
+	while (r > 0 && !atomic_load_explicit(&reader->d->stop, memory_order_relaxed)) {
+		batch = bsa_ring_room(&reader->ring);
+		if (!batch)
+			break;
+		r = fill(reader, batch, &err);
+		bsa_ring_push(&reader->ring);
+	}
+	bsa_ring_end(&reader->ring, r < 0 ? r : 0, &err);
+	return NULL;
+}
+
+static int start(struct bsa_decode *d, unsigned i, struct bsa_err *err)
+{
+	struct reader *reader = &d->readers[i];
+	int r = i < d->n_quick ? bsa_quick_new(&reader->quick, &d->inputs, d->first, d->end, i, reader->counts, err)
+	                       : bsa_graph_new(&reader->graph, &d->inputs, d->first, d->end, i, d->source,
+	                                       reader->counts, err);
+
+	reader->over = false;
+	reader->batch = NULL;
+	if (r)
+		return r;
+	if (d->threads == 1) {
+		reader->own = malloc(sizeof(*reader->own));
+		return reader->own ? 0 : bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
+	}
+	return bsa_ring_init(&reader->ring, err);
+}
+
+static int start_thread(struct reader *reader, struct bsa_err *err)
+{
+	int r = pthread_create(&reader->thread, NULL, run, reader);
+
+	if (r)
+		return bsa_fail(err, BSA_E_ENV, "a thread to read traces cannot be started: %s", strerror(r));
+	reader->running = true;
+	return 0;
+}
+
+static void stop_readers(struct bsa_decode *d)
+{
+	for (unsigned i = 0; i < d->n_readers; i++) {
+		struct reader *reader = &d->readers[i];
+
+		if (reader->running) {
+			bsa_ring_close(&reader->ring);
+			pthread_join(reader->thread, NULL);
+			reader->running = false;
+		}
+		reader->graph = bsa_graph_free(reader->graph);
+		reader->quick = bsa_quick_free(reader->quick);
+		bsa_ring_fini(&reader->ring);
+		free(reader->own);
+		reader->own = NULL;
+	}
+	d->reading = false;
+}
+
+/* ---- one group of traces ---- */
+
+/* The largest of those that nobody has yet. */
+static struct bsa_input_stream *largest_stream(struct bsa_decode *d, bool quick)
+{
+	struct bsa_input_stream *largest = NULL;
+
+	for (size_t i = d->first; i < d->end; i++)
+		for (size_t k = 0; !d->inputs.list[i].recipe == !quick && k < d->inputs.list[i].n_streams; k++) {
+			struct bsa_input_stream *stream = &d->inputs.list[i].streams[k];
+
+			if (stream->reader == READERS_MAX && (!largest || stream->bytes > largest->bytes))
+				largest = stream;
+		}
+	return largest;
+}
+
+/* The largest streams first, each to who has the least so far, of the readers from @first and before @end. */
+static void share_out(struct bsa_decode *d, bool quick, unsigned first, unsigned end)
+{
+	uint64_t has[READERS_MAX] = { 0 };
+	struct bsa_input_stream *largest;
+
+	while ((largest = largest_stream(d, quick))) {
+		unsigned least = first;
+
+		for (unsigned i = first + 1; i < end; i++)
+			if (has[i] < has[least])
+				least = i;
+		largest->reader = least;
+		has[least] += largest->bytes + 1;
+	}
+}
+
+/* Those that have been read are nobody's again. */
+static size_t streams_of_group(struct bsa_decode *d, bool quick)
+{
+	size_t n = 0;
+
+	for (size_t i = d->first; i < d->end; i++)
+		for (size_t k = 0; !d->inputs.list[i].recipe == !quick && k < d->inputs.list[i].n_streams; k++, n++)
+			d->inputs.list[i].streams[k].reader = READERS_MAX;
+	return n;
+}
+
+/* Each stream is an open file as long as it is read; babeltrace2 does not tell one it cannot open from one that is cut. */
+static int allow_files(size_t streams, struct bsa_err *err)
+{
+	enum { OTHERS = 64 };
+	rlim_t wanted = streams + OTHERS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
+		return 0;
+	limit.rlim_cur = wanted;
+	if (limit.rlim_max >= wanted && !setrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	return bsa_fail(
+		err, BSA_E_ENV,
+		"there are %zu streams to be read at once, but only %llu files may be open; ulimit -n says more",
+		streams, (unsigned long long)limit.rlim_max);
+}
+
+/* One quick reader is faster than who is told, so more do not pay. */
+static void make_readers(struct bsa_decode *d)
+{
+	size_t streams = streams_of_group(d, false), most;
+
+	d->n_quick = streams_of_group(d, true) ? 1 : 0;
+	most = d->threads > d->n_quick ? d->threads - d->n_quick : 1;
+	d->n_readers = d->n_quick + (unsigned)(streams < most ? streams : most);
+	if (!d->n_readers)
+		d->n_readers = 1;
+	share_out(d, true, 0, d->n_quick);
+	share_out(d, false, d->n_quick, d->n_readers);
+}
+
+static int begin_group(struct bsa_decode *d, struct bsa_err *err)
+{
+	int r;
+
+	for (d->end = d->first + 1; d->end < d->inputs.n; d->end++)
+		if (d->inputs.list[d->end].info.clock_group != d->inputs.list[d->first].info.clock_group)
+			break;
+	r = allow_files(streams_of_group(d, true) + streams_of_group(d, false), err);
+	make_readers(d);
+	d->reading = true;
+	for (unsigned i = 0; r == 0 && i < d->n_readers; i++)
+		r = start(d, i, err);
+	for (unsigned i = 0; r == 0 && d->threads > 1 && i < d->n_readers; i++)
+		r = start_thread(&d->readers[i], err);
+	d->merge = (struct bsa_merge){ .heap = d->heads };
+	return r;
+}
+
+/* ---- records ---- */
+
+static int fill_own(struct reader *reader, struct bsa_err *err)
+{
+	int r = 1;
+
+	reader->own->bytes = 0;
+	while (r > 0 && !reader->own->bytes && !reader->over) {
+		r = fill(reader, reader->own, err);
+		reader->over = r == 0;
+	}
+	if (r < 0)
+		return r;
+	reader->batch = reader->own;
+	return reader->own->bytes > 0;
+}
+
+/* The reader's next batch that is not empty: 1; 0: there is none. */
+static int next_batch(struct reader *reader, struct bsa_err *err)
+{
+	int r;
+
+	reader->at = 0;
+	if (atomic_load_explicit(&reader->d->stop, memory_order_relaxed))
+		return bsa_fail(err, BSA_E_STOPPED, "stopped");
+	if (reader->own)
+		return fill_own(reader, err);
+	do {
+		if (reader->batch)
+			bsa_ring_pop(&reader->ring);
+		reader->batch = NULL;
+		r = bsa_ring_next(&reader->ring, &reader->batch, err);
+	} while (r > 0 && !reader->batch->bytes);
+	return r;
+}
+
+static const struct bsa_queued *head(const struct reader *reader)
+{
+	return (const struct bsa_queued *)((const char *)reader->batch->data + reader->at);
+}
+
+/* Past the reader's head: 1 if there is another one. */
+static int pass(struct reader *reader, struct bsa_err *err)
+{
+	reader->at += offsetof(struct bsa_queued, event) + head(reader)->event.size;
+	return __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
+}
+
+static int first_heads(struct bsa_decode *d, struct bsa_err *err)
+{
+	for (unsigned i = 0; i < d->n_readers; i++) {
+		struct reader *reader = &d->readers[i];
+		int r = next_batch(reader, err);
+
+		if (r < 0)
+			return r;
+		if (r)
+			bsa_merge_add(&d->merge, (struct bsa_head){ .at = head(reader)->event.at,
+			                                            .rank = head(reader)->rank,
+			                                            .who = i });
+	}
+	return 0;
+}
+
+/* Past what was handed out last. */
+static int move_on(struct bsa_decode *d, struct bsa_err *err)
+{
+	struct reader *reader = &d->readers[d->merge.heap[0].who];
+	int r = pass(reader, err);
+
+	d->taken = false;
+	if (r < 0)
+		return r;
+	if (r)
+		bsa_merge_move(&d->merge, head(reader)->event.at, head(reader)->rank);
+	else
+		bsa_merge_drop(&d->merge);
+	return 0;
+}
+
+/* To the first record of the next group: 0; what went wrong stays so. */
+static int next_group(struct bsa_decode *d, struct bsa_err *err)
+{
+	int r;
+
+	if (d->reading) {
+		stop_readers(d);
+		d->first = d->end;
+	}
+	if (d->first == d->inputs.n)
+		return 0;
+	r = begin_group(d, err);
+	return r ? r : first_heads(d, err);
+}
+
+/* Nothing comes behind the end, and what went wrong stays so. */
+static int over(struct bsa_decode *d, int r, struct bsa_err *err)
+{
+	if (!d->over) {
+		d->over = true;
+		d->code = r;
+		d->merge.n = 0;
+		if (err)
+			d->err = *err;
+	} else if (d->code && err) {
+		*err = d->err;
+	}
+	return d->code;
+}
+
+int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct bsa_err *err)
+{
+	int r = 0;
+
+	if (__builtin_expect(d->taken, 1))
+		r = move_on(d, err);
+	while (__builtin_expect(r == 0 && !d->merge.n, 0)) {
+		if (!d->over)
+			r = next_group(d, err);
+		if (!d->reading || d->over)
+			return over(d, r, err);
+	}
+	if (__builtin_expect(r < 0, 0))
+		return over(d, r, err);
+	d->taken = true;
+	*ret = &head(&d->readers[d->merge.heap[0].who])->event;
+	return 1;
+}
+
+/* ---- all of it ---- */
+
+static unsigned threads_that_pay(void)
+{
+	cpu_set_t cpus;
+	int n = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+
+	return n < 1 ? 1 : n > READERS_MAX ? READERS_MAX : (unsigned)n;
+}
+
+/* So that who looks for what has lost memory can still say whose code it was: babeltrace2's, given bad metadata. */
+static void stay_loaded(const char *path)
+{
+	void *plugin = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
+
+	if (plugin)
+		dlclose(plugin);
+}
+
+static int find_source(struct bsa_decode *d, struct bsa_err *err)
+{
+	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &d->plugin) ==
+	    BT_PLUGIN_FIND_STATUS_OK)
+		d->source = bt_plugin_borrow_source_component_class_by_name_const(d->plugin, "fs");
+	if (d->source) {
+		stay_loaded(bt_plugin_get_path(d->plugin));
+		return 0;
+	}
+	return bsa_bt_failed(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads traces");
+}
+
+static int make_counts(struct bsa_decode *d, struct bsa_err *err)
+{
+	for (unsigned i = 0; i < READERS_MAX; i++) {
+		struct reader *reader = &d->readers[i];
+
+		reader->d = d;
+		reader->counts = calloc(d->inputs.n, sizeof(*reader->counts));
+		if (!reader->counts)
+			return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
+		for (size_t k = 0; k < d->inputs.n; k++) {
+			atomic_init(&reader->counts[k].began, BSA_NEVER);
+			atomic_init(&reader->counts[k].ended, BSA_NEVER);
+		}
+	}
+	for (size_t i = 0; i < d->inputs.n; i++)
+		d->bytes += d->inputs.list[i].info.bytes;
+	return 0;
+}
+
+int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_paths,
+                    const struct bsa_decode_options *options, struct bsa_err *err)
+{
+	struct bsa_decode *d = calloc(1, sizeof(*d));
+	struct bsa_places places = { 0 };
+	int r = d ? 0 : bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
+
+	if (r == 0)
+		r = bsa_discover(&places, paths, n_paths, err);
+	if (r == 0)
+		r = find_source(d, err);
+	if (r == 0)
+		r = bsa_inputs_open(&d->inputs, &places, d->source, options ? options->decoder : BSA_DECODER_AUTO, err);
+	if (r == 0)
+		r = make_counts(d, err);
+	bsa_places_fini(&places);
+	if (r) {
+		bsa_decode_free(d);
+		return r;
+	}
+	d->threads = options && options->threads ? options->threads : threads_that_pay();
+	if (d->threads > READERS_MAX)
+		d->threads = READERS_MAX;
+	*ret = d;
+	return 0;
+}
+
+struct bsa_decode *bsa_decode_free(struct bsa_decode *d)
+{
+	if (!d)
+		return NULL;
+	stop_readers(d);
+	for (unsigned i = 0; i < READERS_MAX; i++)
+		free(d->readers[i].counts);
+	bsa_inputs_close(&d->inputs);
+	bt_plugin_put_ref(d->plugin);
+	free(d);
+	return NULL;
+}
+
+const struct bsa_trace *bsa_decode_trace(const struct bsa_decode *d, size_t i)
+{
+	return i < d->inputs.n ? &d->inputs.list[i].info : NULL;
+}
+
+static uint64_t now(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void add(uint64_t *sum, uint64_t n)
+{
+	*sum = n > UINT64_MAX - *sum ? UINT64_MAX : *sum + n;
+}
+
+static void add_counts(struct bsa_decoded *sum, const struct bsa_counts *counts)
+{
+	uint64_t began = now(&counts->began), ended = now(&counts->ended);
+
+	sum->events += now(&counts->events);
+	sum->foreign += now(&counts->foreign);
+	sum->unusable += now(&counts->unusable);
+	add(&sum->lost_events, now(&counts->lost_events));
+	add(&sum->lost_packets, now(&counts->lost_packets));
+	sum->cut |= atomic_load_explicit(&counts->cut, memory_order_relaxed);
+	if (began < sum->began)
+		sum->began = began;
+	if (ended != BSA_NEVER && (sum->ended == BSA_NEVER || ended > sum->ended))
+		sum->ended = ended;
+}
+
+struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i)
+{
+	struct bsa_decoded sum = { .began = BSA_NEVER, .ended = BSA_NEVER };
+
+	assert(i < d->inputs.n);
+	sum.unknown_fields = d->inputs.list[i].unknown_fields;
+	sum.cut = d->inputs.list[i].cut;
+	for (unsigned k = 0; k < READERS_MAX; k++)
+		add_counts(&sum, &d->readers[k].counts[i]);
+	return sum;
+}
+
+void bsa_decode_progress(const struct bsa_decode *d, uint64_t *ret_done, uint64_t *ret_all)
+{
+	uint64_t done = 0;
+
+	for (unsigned k = 0; k < READERS_MAX; k++)
+		for (size_t i = 0; i < d->inputs.n; i++)
+			done += now(&d->readers[k].counts[i].bytes);
+	*ret_done = done < d->bytes && !(d->over && !d->code) ? done : d->bytes;
+	*ret_all = d->bytes;
+}
+
+void bsa_decode_stop(struct bsa_decode *d)
+{
+	atomic_store_explicit(&d->stop, true, memory_order_relaxed);
+}

@@ -1,0 +1,88 @@
+/*
+ * decode.h -- traces in, records of fold/event.h out, in the order of their time.
+ *
+ * The only door between the analyzer and whatever reads traces: today libbabeltrace2, in as many graphs and threads as pay.
+ * Nothing of it shows here. A second decoder answers to the same calls.
+ *
+ * One thread calls. bsa_decode_stop may come from any thread, or a signal handler.
+ */
+#ifndef BSA_DECODE_DECODE_H
+#define BSA_DECODE_DECODE_H
+
+#include "bsa/err.h"
+#include "fold/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One trace as it says of itself. All strings are borrowed until the decoder is freed, and never NULL: "" is unknown. */
+struct bsa_trace {
+	const char *path;       /* its directory: the first, of a trace that has several */
+	const char *uuid;       /* 36 characters, lower case */
+	const char *host;       /* who recorded it */
+	const char *session;    /* LTTng's */
+	const char *clock;      /* its clock's name */
+	const char *clock_uuid; /* traces of one clock (one boot) may be folded together */
+	int64_t clock_offset;   /* added to raw time makes ns since 1970; one for all traces of one clock */
+	unsigned clock_group;   /* traces of the same clock and host have the same, from 0 */
+	bool compact;           /* exec_service or exec_client are among its event classes */
+	uint64_t bytes;         /* of its streams */
+};
+
+/* What was met so far. Of a trace: exact once everything has been read. */
+struct bsa_decoded {
+	uint64_t events;  /* all, ours or not */
+	uint64_t foreign; /* of other providers, or with names that the catalogue does not know */
+	/* Ours, but without a field that the event means nothing without, or that is no number; or of a time before the one of
+	   the event before, as of which it is told, or beyond 2^63 ns, and then it is not. */
+	uint64_t unusable;
+	uint64_t unknown_fields; /* fields of ours that the catalogue does not know: of event classes, not of events */
+	uint64_t lost_events, lost_packets; /* at least */
+	uint64_t began, ended;              /* raw time of the first and the last event; BSA_NEVER: none */
+	bool cut;                           /* its last packet is not whole: what was before it has been read */
+};
+
+/* Who reads. The quick one understands traces as LTTng and babeltrace2 write them, if nothing in them is out of order. */
+enum bsa_decoder {
+	BSA_DECODER_AUTO, /* each trace the quick one if it can, or else babeltrace2: all answer the same */
+	BSA_DECODER_BABELTRACE2,
+	BSA_DECODER_QUICK /* what it does not understand is BSA_E_INPUT */
+};
+
+struct bsa_decode_options {
+	unsigned threads; /* 0: as many as pay */
+	enum bsa_decoder decoder;
+};
+
+struct bsa_decode;
+
+/*
+ * Look below each of @paths for traces, and open them. Of those that have no event class of ours nothing is read, and they
+ * are no traces here. All in one clock group come as one sequence of records; groups come one after the other.
+ * 0 and *ret owned by the caller. BSA_E_INPUT: nothing there, or a path that is no trace, or unreadable metadata: *ret
+ * untouched.
+ */
+int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_paths,
+                    const struct bsa_decode_options *options, struct bsa_err *err);
+
+/* NULL is fine. Stops its threads and waits for them. Returns NULL. */
+struct bsa_decode *bsa_decode_free(struct bsa_decode *d);
+
+/* Number @i, from 0; its records say i + 1. NULL: there are no more. Borrowed until the decoder is freed. */
+const struct bsa_trace *bsa_decode_trace(const struct bsa_decode *d, size_t i);
+struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i);
+
+/*
+ * The next record of all, borrowed until the next call. 1: there is one; 0: that was all; negative: *ret untouched.
+ * A trace whose last packets are cut ends where it is cut, without an error, and is marked.
+ */
+int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct bsa_err *err);
+
+/* Bytes of streams read so far, and in all: for who shows progress. */
+void bsa_decode_progress(const struct bsa_decode *d, uint64_t *ret_done, uint64_t *ret_all);
+
+/* bsa_decode_next answers BSA_E_STOPPED from soon on. Async-signal-safe. */
+void bsa_decode_stop(struct bsa_decode *d);
+
+#endif

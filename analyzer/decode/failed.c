@@ -1,0 +1,50 @@
+/* failed.c -- see failed.h. */
+#include "failed.h"
+
+#include <babeltrace2/babeltrace.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool bsa_bt_forget(void)
+{
+	const bt_error *error = bt_current_thread_take_error();
+
+	if (error)
+		bt_error_release(error);
+	return error;
+}
+
+/* How much of @cause is for people: babeltrace2 goes on with addresses of its objects. */
+static int said(const char *cause)
+{
+	const char *address = strstr(cause, "-addr=");
+
+	if (!address)
+		return (int)strlen(cause);
+	while (address > cause && *address != ':' && *address != ',')
+		address--;
+	return (int)(address - cause);
+}
+
+/* The first cause is where it happened; those after it, who had called. */
+int bsa_bt_failed(struct bsa_err *err, int code, const char *format, ...)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	char what[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (error && bt_error_get_cause_count(error)) {
+		const char *cause = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
+
+		bsa_fail(err, code, "%s%s%.*s", what, said(cause) ? ": " : "", said(cause), cause);
+	} else {
+		bsa_fail(err, code, "%s", what);
+	}
+	if (error)
+		bt_error_release(error);
+	return code;
+}

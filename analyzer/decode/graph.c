@@ -1,0 +1,317 @@
+/* graph.c -- see graph.h: sources of babeltrace2, and a sink of our own that merges without its muxer. */
+#include "graph.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failed.h"
+#include "merge.h"
+#include "tap.h"
+
+struct port {
+	struct bsa_tap tap;
+	bt_message_iterator *iterator;
+	bt_message_array_const messages; /* of them those before @at are given back */
+	uint64_t n, at;
+	uint64_t rank;
+	bool cut; /* there should be more of it */
+};
+
+struct bsa_graph {
+	bt_graph *graph;
+	bt_component_class_sink *class;
+	const bt_component_sink *sink;
+	struct bsa_plans plans;
+	struct port *ports;
+	size_t n_ports;
+	struct bsa_merge merge;
+	struct bsa_batch *batch; /* being filled */
+	bool begun, no_memory;
+};
+
+/* ---- the sink ---- */
+
+/* The packet that a loss stands before says whose it is. */
+static void look_ahead(struct port *port)
+{
+	if (port->tap.plan || port->tap.cpu != UINT32_MAX || port->at + 1 >= port->n)
+		return;
+	if (bt_message_get_type(port->messages[port->at + 1]) == BT_MESSAGE_TYPE_PACKET_BEGINNING)
+		bsa_tap_packet(&port->tap, port->messages[port->at + 1]);
+}
+
+static void give_back(struct port *port)
+{
+	for (; port->at < port->n; port->at++)
+		bt_message_put_ref(port->messages[port->at]);
+}
+
+/* More messages of the port: 1; 0: it is over, or cut; -1: no memory. An end within an event is an end, with an error. */
+static int more(struct port *port)
+{
+	port->n = port->at = 0;
+	switch (bt_message_iterator_next(port->iterator, &port->messages, &port->n)) {
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
+		return 1;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR:
+		return -1;
+	default:
+		if (bsa_bt_forget()) {
+			atomic_store_explicit(&port->tap.counts->cut, true, memory_order_relaxed);
+			port->cut = true;
+		}
+	}
+	bt_message_iterator_put_ref(port->iterator);
+	port->iterator = NULL;
+	port->n = 0;
+	bsa_tap_end(&port->tap);
+	return 0;
+}
+
+/* To the next message that a record comes of, or to the cut: 1; 0: there is none; -1: no memory. */
+static int advance(struct port *port, uint64_t *ret_at)
+{
+	int r = port->iterator ? 1 : 0;
+
+	while (r > 0) {
+		for (; port->at < port->n; port->at++) {
+			r = bsa_tap_look(&port->tap, port->messages[port->at], ret_at);
+			if (__builtin_expect(r != 0, 1)) {
+				look_ahead(port);
+				return r;
+			}
+			bt_message_put_ref(port->messages[port->at]);
+		}
+		r = more(port);
+		if (r == 0)
+			return port->cut && bsa_tap_cut(&port->tap, ret_at);
+	}
+	return r;
+}
+
+static bool begin(struct bsa_graph *g)
+{
+	uint64_t at;
+
+	for (size_t i = 0; i < g->n_ports; i++) {
+		int r = advance(&g->ports[i], &at);
+
+		if (r < 0)
+			return false;
+		if (r > 0)
+			bsa_merge_add(&g->merge, (struct bsa_head){ .at = at, .rank = g->ports[i].rank, .who = i });
+	}
+	g->begun = true;
+	return true;
+}
+
+/* The first record of all into the batch. */
+static bool emit(struct bsa_graph *g)
+{
+	struct port *port = &g->ports[g->merge.heap[0].who];
+	struct bsa_queued *queued = (struct bsa_queued *)((char *)g->batch->data + g->batch->bytes);
+	const bt_message *message = port->at < port->n ? port->messages[port->at] : NULL;
+	uint64_t at;
+	int r;
+
+	queued->rank = port->rank;
+	bsa_tap_write(&port->tap, message, &queued->event);
+	g->batch->bytes += offsetof(struct bsa_queued, event) + queued->event.size;
+	if (message)
+		bt_message_put_ref(port->messages[port->at++]);
+	r = advance(port, &at);
+	if (r > 0)
+		bsa_merge_move(&g->merge, at, port->rank);
+	else
+		bsa_merge_drop(&g->merge);
+	return r >= 0;
+}
+
+static bt_component_class_sink_consume_method_status consume(bt_self_component_sink *self)
+{
+	struct bsa_graph *g = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+	const size_t full = sizeof(g->batch->data) - BSA_RECORD_MAX - offsetof(struct bsa_queued, event);
+
+	g->no_memory = !g->begun && !begin(g);
+	while (!g->no_memory && g->merge.n && g->batch->bytes <= full)
+		g->no_memory = !emit(g);
+	if (g->no_memory)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR;
+	return g->merge.n ? BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK
+	                  : BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
+}
+
+static bt_component_class_initialize_method_status initialize(bt_self_component_sink *self,
+                                                              bt_self_component_sink_configuration *configuration,
+                                                              const bt_value *params, void *data)
+{
+	struct bsa_graph *g = data;
+
+	(void)configuration;
+	(void)params;
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), g);
+	for (size_t i = 0; i < g->n_ports; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%zu", i);
+		if (bt_self_component_sink_add_input_port(self, name, NULL, NULL) !=
+		    BT_SELF_COMPONENT_ADD_PORT_STATUS_OK)
+			return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	}
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static bt_component_class_sink_graph_is_configured_method_status configured(bt_self_component_sink *self)
+{
+	struct bsa_graph *g = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+
+	for (size_t i = 0; i < g->n_ports; i++)
+		if (bt_message_iterator_create_from_sink_component(
+			    self, bt_self_component_sink_borrow_input_port_by_index(self, i), &g->ports[i].iterator) !=
+		    BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK)
+			return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
+}
+
+/* ---- the graph ---- */
+
+static size_t count_ports(const struct bsa_inputs *inputs, size_t first, size_t end, unsigned reader)
+{
+	size_t n = 0;
+
+	for (size_t i = first; i < end; i++)
+		for (size_t k = 0; k < inputs->list[i].n_streams; k++)
+			n += inputs->list[i].streams[k].reader == reader;
+	return n;
+}
+
+static bool add_sink(struct bsa_graph *g)
+{
+	g->class = bt_component_class_sink_create("records", consume);
+	return g->class &&
+	       bt_component_class_sink_set_initialize_method(g->class, initialize) ==
+	               BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK &&
+	       bt_component_class_sink_set_graph_is_configured_method(g->class, configured) ==
+	               BT_COMPONENT_CLASS_SET_METHOD_STATUS_OK &&
+	       bt_graph_add_sink_component_with_initialize_method_data(g->graph, g->class, "records", NULL, g,
+	                                                               BT_LOGGING_LEVEL_NONE,
+	                                                               &g->sink) == BT_GRAPH_ADD_COMPONENT_STATUS_OK;
+}
+
+/* The stream of an input that is read at a source's port, by this reader. */
+static const struct bsa_input_stream *stream_at(const struct bsa_input *input, const bt_port_output *port,
+                                                unsigned reader)
+{
+	const char *name = bt_port_get_name(bt_port_output_as_port_const(port));
+
+	for (size_t i = 0; i < input->n_streams; i++)
+		if (input->streams[i].reader == reader && !strcmp(input->streams[i].port, name))
+			return &input->streams[i];
+	return NULL;
+}
+
+static bool connect_input(struct bsa_graph *g, const struct bsa_input *input, uint32_t trace, unsigned reader,
+                          const bt_component_class_source *source, struct bsa_counts *counts, size_t *n)
+{
+	const bt_component_source *component = bsa_input_add(input, g->graph, source);
+	uint64_t n_ports = component ? bt_component_source_get_output_port_count(component) : 0;
+
+	for (uint64_t i = 0; i < n_ports; i++) {
+		const bt_port_output *port = bt_component_source_borrow_output_port_by_index_const(component, i);
+		const struct bsa_input_stream *stream = stream_at(input, port, reader);
+
+		if (!stream)
+			continue;
+		assert(*n < g->n_ports);
+		g->ports[*n].rank = stream->rank;
+		g->ports[*n].cut = stream->cut;
+		g->ports[*n].tap = (struct bsa_tap){ .counts = counts,
+			                             .plans = &g->plans,
+			                             .trace = trace,
+			                             .pid = input->pid,
+			                             .ended = input->ended,
+			                             .bytes = stream->bytes,
+			                             .packets = stream->packets };
+		bsa_tap_init(&g->ports[*n].tap);
+		if (bt_graph_connect_ports(g->graph, port,
+		                           bt_component_sink_borrow_input_port_by_index_const(g->sink, (*n)++),
+		                           NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
+			return false;
+	}
+	return component;
+}
+
+int bsa_graph_new(struct bsa_graph **ret, const struct bsa_inputs *inputs, size_t first, size_t end, unsigned reader,
+                  const bt_component_class_source *source, struct bsa_counts *counts, struct bsa_err *err)
+{
+	struct bsa_graph *g = calloc(1, sizeof(*g));
+	size_t n = 0;
+
+	if (!g)
+		return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
+	g->n_ports = count_ports(inputs, first, end, reader);
+	g->ports = calloc(g->n_ports + 1, sizeof(*g->ports));
+	g->merge.heap = calloc(g->n_ports + 1, sizeof(*g->merge.heap));
+	g->graph = bt_graph_create(0);
+	if (!g->ports || !g->merge.heap || !g->graph || !add_sink(g)) {
+		bsa_graph_free(g);
+		bsa_bt_forget();
+		return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
+	}
+	for (size_t i = first; i < end; i++) {
+		const struct bsa_input *input = &inputs->list[i];
+
+		if (!count_ports(inputs, i, i + 1, reader))
+			continue;
+		if (!connect_input(g, input, (uint32_t)i + 1, reader, source, &counts[i], &n)) {
+			bsa_graph_free(g);
+			return bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
+		}
+	}
+	if (n < g->n_ports) { /* it has changed under our eyes */
+		bsa_graph_free(g);
+		return bsa_fail(err, BSA_E_INPUT, "%s has lost streams while it was read",
+		                inputs->list[first].info.path);
+	}
+	*ret = g;
+	return 0;
+}
+
+struct bsa_graph *bsa_graph_free(struct bsa_graph *g)
+{
+	if (!g)
+		return NULL;
+	for (size_t i = 0; g->ports && i < g->n_ports; i++) {
+		give_back(&g->ports[i]);
+		bt_message_iterator_put_ref(g->ports[i].iterator);
+	}
+	bt_graph_put_ref(g->graph);
+	bt_component_class_sink_put_ref(g->class);
+	bsa_plans_fini(&g->plans);
+	free(g->merge.heap);
+	free(g->ports);
+	free(g);
+	return NULL;
+}
+
+int bsa_graph_fill(struct bsa_graph *g, struct bsa_batch *batch, struct bsa_err *err)
+{
+	g->batch = batch;
+	if (!g->n_ports)
+		return 0;
+	switch (bt_graph_run_once(g->graph)) {
+	case BT_GRAPH_RUN_ONCE_STATUS_OK:
+	case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
+		return 1;
+	case BT_GRAPH_RUN_ONCE_STATUS_END:
+		return 0;
+	default:
+		if (g->no_memory) {
+			bsa_bt_forget();
+			return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
+		}
+		return bsa_bt_failed(err, BSA_E_INPUT, "a trace cannot be read");
+	}
+}

@@ -1,0 +1,30 @@
+/*
+ * heads.h -- the headers of a stream file's packets, by a recipe.
+ *
+ * A file is checked from end to end before quick.h reads it: what is out of order in it is babeltrace2's to judge.
+ */
+#ifndef BSA_DECODE_HEADS_H
+#define BSA_DECODE_HEADS_H
+
+#include "recipe.h"
+
+struct bsa_packet_head {
+	const struct bsa_recipe_stream *stream;
+	uint64_t instance;
+	uint64_t bytes, content; /* of the packet, and of what is in it, from its beginning */
+	uint64_t began, ended;
+	uint64_t discarded, number; /* BSA_NEVER: it does not say */
+	uint32_t cpu;               /* UINT32_MAX: it does not say */
+};
+
+/* Of the @n bytes that a packet begins with. False: it is none of this recipe, or makes no sense. */
+bool bsa_packet_head_read(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, const uint8_t *bytes, size_t n);
+
+/* Whether @next can come behind @head in one stream. */
+bool bsa_packet_head_follows(const struct bsa_packet_head *head, const struct bsa_packet_head *next);
+
+/* Whether the file at @path is whole packets of one stream, one behind the other and in order, and its index, if it has one,
+ * says the same. *ret: the first. */
+bool bsa_heads_are_plain(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, const char *path);
+
+#endif

@@ -1,0 +1,280 @@
+/* inputs.c -- see inputs.h. */
+#include "inputs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failed.h"
+#include "heads.h"
+#include "look.h"
+#include "mend.h"
+#include "metadata.h"
+
+static int no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
+}
+
+/* An array of its directories, as the source wants it. */
+static bt_value *directories(const struct bsa_input *input)
+{
+	bt_value *params = bt_value_map_create(), *list = NULL;
+	bool done = params && bt_value_map_insert_empty_array_entry(params, "inputs", &list) ==
+	                              BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK;
+
+	for (size_t i = 0; done && i < input->n_directories; i++)
+		done = bt_value_array_append_string_element(list, input->directories[i]) ==
+		       BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK;
+	if (done)
+		return params;
+	bt_value_put_ref(params);
+	return NULL;
+}
+
+const bt_component_source *bsa_input_add(const struct bsa_input *input, bt_graph *graph,
+                                         const bt_component_class_source *source)
+{
+	const bt_component_source *component = NULL;
+	bt_value *params = directories(input);
+
+	/* components of a graph differ by name, and directories do */
+	if (params && bt_graph_add_source_component(graph, source, input->directories[0], params, BT_LOGGING_LEVEL_NONE,
+	                                            &component) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
+		component = NULL;
+	bt_value_put_ref(params);
+	return component;
+}
+
+void bsa_input_fini(struct bsa_input *input)
+{
+	const struct bsa_trace *info = &input->info;
+	const char *const texts[] = {
+		info->path, info->uuid, info->host, info->session, info->clock, info->clock_uuid
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		free((char *)texts[i]);
+	for (size_t i = 0; i < input->n_directories; i++)
+		free(input->directories[i]);
+	for (size_t i = 0; i < input->n_streams; i++) {
+		free(input->streams[i].port);
+		free(input->streams[i].path);
+	}
+	bsa_recipe_free(input->recipe);
+	free(input->directories);
+	free(input->streams);
+	*input = (struct bsa_input){ 0 };
+}
+
+void bsa_inputs_close(struct bsa_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->n; i++)
+		bsa_input_fini(&inputs->list[i]);
+	free(inputs->list);
+	bsa_workspace_remove(inputs->workspace);
+	*inputs = (struct bsa_inputs){ 0 };
+}
+
+static bool add_directory(struct bsa_input *input, const char *path)
+{
+	char **list = reallocarray(input->directories, input->n_directories + 1, sizeof(*list));
+
+	if (!list)
+		return false;
+	input->directories = list;
+	list[input->n_directories] = strdup(path);
+	if (!list[input->n_directories])
+		return false;
+	input->n_directories++;
+	if (!input->info.path)
+		input->info.path = strdup(path);
+	return input->info.path;
+}
+
+/* Directories of one uuid are one trace. */
+static bool gather(struct bsa_inputs *inputs, const struct bsa_places *places)
+{
+	char(*uuids)[BSA_UUID_TEXT] = calloc(places->n + 1, sizeof(*uuids));
+	bool done;
+
+	inputs->list = calloc(places->n + 1, sizeof(*inputs->list));
+	done = uuids && inputs->list;
+	for (size_t i = 0; done && i < places->n; i++) {
+		char uuid[BSA_UUID_TEXT];
+		size_t k = 0;
+
+		bsa_metadata_uuid(uuid, places->paths[i]);
+		while (k < inputs->n && (!*uuid || strcmp(uuids[k], uuid)))
+			k++;
+		if (k == inputs->n)
+			memcpy(uuids[inputs->n++], uuid, sizeof(uuid));
+		done = add_directory(&inputs->list[k], places->paths[i]);
+	}
+	free(uuids);
+	return done;
+}
+
+/* Whether it is of this class, and has this number: babeltrace2's name for it says so at its end. */
+static bool is_at(const struct bsa_input_stream *stream, uint64_t stream_class, uint64_t instance)
+{
+	size_t length = strlen(stream->port), n;
+	char end[64];
+
+	n = (size_t)snprintf(end, sizeof(end), " | %" PRIu64 " | %" PRIu64, stream_class, instance);
+	return length >= n && !strcmp(stream->port + length - n, end);
+}
+
+/* How large a stream is, is needed to share them out fairly, and to tell how far one is: no more than that. */
+static void measure(struct bsa_input *input, const struct bsa_files *files)
+{
+	for (size_t i = 0; i < files->n; i++) {
+		const struct bsa_file *file = &files->list[i];
+
+		input->info.bytes += file->bytes;
+		for (size_t k = 0; file->known && k < input->n_streams; k++) {
+			struct bsa_input_stream *stream = &input->streams[k];
+
+			if (!is_at(stream, file->stream_class, file->stream))
+				continue;
+			stream->bytes += file->bytes;
+			stream->packets += file->packets;
+			stream->cut |= file->cut;
+		}
+	}
+}
+
+/* Each stream in one file, and each file a plain one. */
+static bool has_plain_files(struct bsa_input *input, const struct bsa_files *files)
+{
+	if (files->n != input->n_streams)
+		return false;
+	for (size_t i = 0; i < files->n; i++) {
+		struct bsa_packet_head head;
+		size_t k = 0;
+
+		if (!bsa_heads_are_plain(&head, input->recipe, files->list[i].path))
+			return false;
+		while (k < input->n_streams && !is_at(&input->streams[k], head.stream->id, head.instance))
+			k++;
+		if (k == input->n_streams || input->streams[k].path)
+			return false;
+		input->streams[k].path = strdup(files->list[i].path);
+		input->streams[k].recipe = head.stream;
+		if (!input->streams[k].path)
+			return false;
+	}
+	return true;
+}
+
+/* What is read without babeltrace2 is in order: all else is that one's. */
+static int choose(struct bsa_input *input, const struct bsa_files *files, enum bsa_decoder decoder, struct bsa_err *err)
+{
+	if (decoder == BSA_DECODER_BABELTRACE2 || files->cut || input->n_directories != 1 || !input->n_streams ||
+	    (input->recipe && !has_plain_files(input, files)))
+		input->recipe = bsa_recipe_free(input->recipe);
+	if (decoder == BSA_DECODER_QUICK && !input->recipe)
+		return bsa_fail(err, BSA_E_INPUT, "%s can only be read by babeltrace2", input->info.path);
+	return 1;
+}
+
+/* 1; 0: it is not ours. */
+static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
+                    enum bsa_decoder decoder, struct bsa_err *err)
+{
+	struct bsa_files files = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < input->n_directories; i++)
+		r = bsa_metadata_whole(input->directories[i], err);
+	for (size_t i = 0; r == 0 && i < input->n_directories; i++)
+		r = bsa_mend(&input->directories[i], &files, &inputs->workspace, err);
+	if (r == 0)
+		r = bsa_look(input, source, err);
+	input->cut = files.cut;
+	input->ended = files.cut ? files.ended : 0;
+	if (r > 0) {
+		measure(input, &files);
+		r = choose(input, &files, decoder, err);
+	}
+	bsa_files_fini(&files);
+	return r;
+}
+
+/* What has no events of ours is no trace here. */
+static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *source, enum bsa_decoder decoder,
+                    struct bsa_err *err)
+{
+	size_t kept = 0, all = inputs->n;
+	int r = 0;
+
+	for (size_t i = 0; i < all && r >= 0; i++) {
+		r = open_one(inputs, &inputs->list[i], source, decoder, err);
+		if (r > 0) {
+			struct bsa_input input = inputs->list[i];
+
+			inputs->list[i] = inputs->list[kept];
+			inputs->list[kept++] = input;
+		}
+	}
+	if (r < 0)
+		return r;
+	if (!kept)
+		return bsa_fail(
+			err, BSA_E_INPUT,
+			"%s is a trace, but without nnburst events; lttng enable-event -u 'nnburst:*' records them",
+			inputs->list[0].info.path);
+	for (size_t i = kept; i < all; i++)
+		bsa_input_fini(&inputs->list[i]);
+	inputs->n = kept;
+	return 0;
+}
+
+/* Times of one clock of one host can be compared. Who does not say which clock it has is alone. */
+static bool one_clock(const struct bsa_trace *a, const struct bsa_trace *b)
+{
+	return *a->clock_uuid && !strcmp(a->clock_uuid, b->clock_uuid) && !strcmp(a->host, b->host);
+}
+
+/* Those of one clock come side by side, where the first of them was. */
+static void group(struct bsa_inputs *inputs)
+{
+	size_t done = 0, rank = 0;
+	unsigned group = 0;
+
+	for (; done < inputs->n; group++) {
+		const struct bsa_trace first = inputs->list[done].info;
+
+		for (size_t i = done, start = done; i < inputs->n; i++) {
+			struct bsa_input input = inputs->list[i];
+
+			if (i > start && !one_clock(&first, &input.info))
+				continue;
+			memmove(&inputs->list[done + 1], &inputs->list[done], (i - done) * sizeof(input));
+			input.info.clock_group = group;
+			input.info.clock_offset = first.clock_offset;
+			inputs->list[done++] = input;
+		}
+	}
+	for (size_t i = 0; i < inputs->n; i++)
+		for (size_t k = 0; k < inputs->list[i].n_streams; k++)
+			inputs->list[i].streams[k].rank = rank++;
+}
+
+int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, const bt_component_class_source *source,
+                    enum bsa_decoder decoder, struct bsa_err *err)
+{
+	struct bsa_inputs inputs = { 0 };
+	int r = gather(&inputs, places) ? 0 : no_memory(err);
+
+	if (r == 0)
+		r = open_all(&inputs, source, decoder, err);
+	if (r) {
+		bsa_inputs_close(&inputs);
+		return r;
+	}
+	group(&inputs);
+	*ret = inputs;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* inputs.h -- the traces that were found: what each says of itself, and which streams it has. */
+#ifndef BSA_DECODE_INPUTS_H
+#define BSA_DECODE_INPUTS_H
+
+#include "decode.h"
+#include "discover.h"
+#include "recipe.h"
+
+#include <babeltrace2/babeltrace.h>
+
+struct bsa_input_stream {
+	char *port; /* what babeltrace2's source calls it */
+	uint64_t bytes, packets;
+	size_t rank;     /* among all streams of all traces */
+	unsigned reader; /* which of the readers reads it */
+	bool cut;        /* its file is */
+
+	/* Of a trace that has a recipe: */
+	char *path; /* the one file it is in */
+	const struct bsa_recipe_stream *recipe;
+};
+
+/* One trace: of one uuid, in one directory or, where the session was rotated, in several. */
+struct bsa_input {
+	struct bsa_trace info;
+	char **directories; /* to be read: those found, or copies made of them */
+	size_t n_directories;
+	struct bsa_input_stream *streams; /* in the order of their ranks */
+	size_t n_streams;
+	uint64_t ended; /* where files are cut: until when there was more, in its clock's cycles */
+	uint32_t pid;   /* of all of it; 0: unknown, or several */
+	uint64_t unknown_fields;
+	struct bsa_recipe *recipe; /* to read it without babeltrace2; NULL: it has to be read by that */
+	bool cut;                  /* some of what it says it has is not there */
+};
+
+struct bsa_inputs {
+	struct bsa_input *list;
+	size_t n;
+	char *workspace; /* where copies are; NULL: there are none */
+};
+
+/*
+ * The traces among @places that have events of ours, those of one clock side by side. 0, and *ret is the caller's;
+ * BSA_E_INPUT; BSA_E_ENV.
+ */
+int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, const bt_component_class_source *source,
+                    enum bsa_decoder decoder, struct bsa_err *err);
+void bsa_inputs_close(struct bsa_inputs *inputs); /* zeroes are fine */
+void bsa_input_fini(struct bsa_input *input);     /* what one holds; zeroes are fine */
+
+/* A source that reads the trace's directories, in a graph. NULL: bsa_bt_failed (failed.h) says why. */
+const bt_component_source *bsa_input_add(const struct bsa_input *input, bt_graph *graph,
+                                         const bt_component_class_source *source);
+
+#endif

@@ -1,0 +1,250 @@
+/* look.c -- see look.h. */
+#include "look.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failed.h"
+#include "metadata.h"
+#include "plan.h"
+
+enum { NS = 1000000000 };
+
+/* What a look at a trace is after, and how far it got. */
+struct look {
+	struct bsa_input *input;
+	bt_message_iterator *iterator;
+	bool seen, ours, no_memory;
+};
+
+static const char *keep(struct look *look, const char *text)
+{
+	char *copy = strdup(text ? text : "");
+
+	look->no_memory |= !copy;
+	return copy;
+}
+
+static const char *environment(struct look *look, const bt_trace *trace, const char *name)
+{
+	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
+
+	return keep(look, value && bt_value_is_string(value) ? bt_value_string_get(value) : NULL);
+}
+
+static const char *uuid_text(struct look *look, bt_uuid uuid)
+{
+	char text[37] = "";
+
+	if (uuid)
+		bsa_uuid_text(text, uuid);
+	return keep(look, text);
+}
+
+static uint32_t pid_of(const bt_trace *trace)
+{
+	const bt_value *pid = bt_trace_borrow_environment_entry_value_by_name_const(trace, "vpid");
+	int64_t value = pid && bt_value_is_signed_integer(pid) ? bt_value_integer_signed_get(pid) : 0;
+
+	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
+}
+
+static void look_at_clock(struct look *look, const bt_clock_class *clock)
+{
+	struct bsa_trace *info = &look->input->info;
+	int64_t seconds;
+	uint64_t cycles;
+
+	info->clock = keep(look, clock ? bt_clock_class_get_name(clock) : NULL);
+	info->clock_uuid = uuid_text(look, clock ? bt_clock_class_get_uuid(clock) : NULL);
+	if (!clock)
+		return;
+	bt_clock_class_get_offset(clock, &seconds, &cycles);
+	cycles = (uint64_t)((unsigned __int128)cycles * NS / bt_clock_class_get_frequency(clock));
+	if (__builtin_mul_overflow(seconds, (int64_t)NS, &info->clock_offset) ||
+	    __builtin_add_overflow(info->clock_offset, (int64_t)cycles, &info->clock_offset))
+		info->clock_offset = 0;
+}
+
+static void look_at_classes(struct look *look, const bt_trace_class *traces)
+{
+	for (uint64_t i = 0; i < bt_trace_class_get_stream_class_count(traces); i++) {
+		const bt_stream_class *streams = bt_trace_class_borrow_stream_class_by_index_const(traces, i);
+
+		for (uint64_t k = 0; k < bt_stream_class_get_event_class_count(streams); k++) {
+			struct bsa_plan plan;
+
+			bsa_plan_make(&plan, bt_stream_class_borrow_event_class_by_index_const(streams, k));
+			look->ours |= plan.kind != BSA_N_KINDS;
+			look->input->unknown_fields += plan.unknown;
+			look->input->info.compact |= plan.kind == BSA_exec_client || plan.kind == BSA_exec_service;
+		}
+	}
+}
+
+/* Of a trace that is read by somebody else, as a plugin's are, no directory is known. */
+static void look_for_recipe(struct look *look, const bt_trace_class *class)
+{
+	char *text = look->input->n_directories ? bsa_metadata_tsdl(look->input->directories[0]) : NULL;
+
+	if (text)
+		look->input->recipe = bsa_recipe_make(text, class);
+	free(text);
+}
+
+static void look_at_stream(struct look *look, const bt_stream *stream)
+{
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
+	struct bsa_trace *info = &look->input->info;
+
+	look->seen = true;
+	look_at_classes(look, bt_trace_borrow_class_const(trace));
+	if (!look->ours)
+		return;
+	look_for_recipe(look, bt_trace_borrow_class_const(trace));
+	look_at_clock(look, bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)));
+	look->input->pid = pid_of(trace);
+	info->uuid = uuid_text(look, bt_trace_get_uuid(trace));
+	info->host = environment(look, trace, "hostname");
+	info->session = environment(look, trace,
+	                            bt_trace_borrow_environment_entry_value_by_name_const(trace, "trace_name")
+	                                    ? "trace_name"
+	                                    : "session_name");
+}
+
+static bt_graph_simple_sink_component_initialize_func_status look_begins(bt_message_iterator *iterator, void *data)
+{
+	((struct look *)data)->iterator = iterator;
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
+}
+
+/* A stream's first message says whose it is; no more is read. */
+static bt_graph_simple_sink_component_consume_func_status look_on(bt_message_iterator *iterator, void *data)
+{
+	struct look *look = data;
+	bt_message_array_const messages;
+	uint64_t n;
+
+	if (bt_message_iterator_next(iterator, &messages, &n) != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
+	for (uint64_t i = 0; i < n; i++) {
+		if (!look->seen && bt_message_get_type(messages[i]) == BT_MESSAGE_TYPE_STREAM_BEGINNING)
+			look_at_stream(look, bt_message_stream_beginning_borrow_stream_const(messages[i]));
+		bt_message_put_ref(messages[i]);
+	}
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+}
+
+static bool look_at_port(struct look *look, bt_graph *graph, const bt_port_output *port)
+{
+	const bt_component_sink *sink = NULL;
+
+	return bt_graph_add_simple_sink_component(graph, "look", look_begins, look_on, NULL, look, &sink) ==
+	               BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
+	       bt_graph_connect_ports(graph, port, bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) ==
+	               BT_GRAPH_CONNECT_PORTS_STATUS_OK &&
+	       bt_graph_run_once(graph) == BT_GRAPH_RUN_ONCE_STATUS_END && look->seen;
+}
+
+static bool same_stream(const char *port, const struct bsa_input *input)
+{
+	for (size_t i = 0; i < input->n_streams; i++)
+		if (!strcmp(input->streams[i].port, port))
+			return true;
+	return false;
+}
+
+static int by_port(const void *a, const void *b)
+{
+	return strverscmp(((const struct bsa_input_stream *)a)->port, ((const struct bsa_input_stream *)b)->port);
+}
+
+/* The source tells them in the directory's order, which is nobody's. */
+static bool list_streams(struct bsa_input *input, const bt_component_source *component)
+{
+	uint64_t n = bt_component_source_get_output_port_count(component);
+
+	input->streams = calloc(n + 1, sizeof(*input->streams));
+	if (!input->streams)
+		return false;
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_port_output *port = bt_component_source_borrow_output_port_by_index_const(component, i);
+		const char *name = bt_port_get_name(bt_port_output_as_port_const(port));
+
+		if (same_stream(name, input))
+			continue;
+		input->streams[input->n_streams].port = strdup(name);
+		if (!input->streams[input->n_streams].port)
+			return false;
+		input->n_streams++;
+	}
+	qsort(input->streams, input->n_streams, sizeof(*input->streams), by_port);
+	return true;
+}
+
+/* By its stream @i: a graph in which something went wrong is of no more use. */
+static int look_by(struct look *look, const bt_component_class_source *source, size_t i, struct bsa_err *err)
+{
+	struct bsa_input *input = look->input;
+	bt_graph *graph = bt_graph_create(0);
+	const bt_component_source *component = graph ? bsa_input_add(input, graph, source) : NULL;
+	int r = 0;
+
+	if (!component)
+		r = bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
+	else if (!input->streams && !list_streams(input, component))
+		r = bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
+	else if (i < input->n_streams &&
+	         !look_at_port(look, graph, bt_component_source_borrow_output_port_by_index_const(component, i)))
+		r = bsa_bt_failed(err, BSA_E_INPUT, "%s cannot be read", input->info.path);
+	bt_graph_put_ref(graph);
+	return r;
+}
+
+/* Nothing was recorded: there is no stream to ask. */
+static int look_at_text(struct look *look, struct bsa_err *err)
+{
+	struct bsa_trace *info = &look->input->info;
+	char *text = bsa_metadata_text(look->input->directories[0]);
+
+	if (!text)
+		return bsa_fail(err, BSA_E_INPUT, "%s: its metadata cannot be read", info->path);
+	look->ours = strstr(text, "\"nnburst:");
+	if (look->ours) {
+		info->uuid = bsa_metadata_value(text, "uuid");
+		info->host = bsa_metadata_value(text, "hostname");
+		info->session = bsa_metadata_value(text, "trace_name");
+		info->clock = keep(look, NULL);
+		info->clock_uuid = keep(look, NULL);
+		look->no_memory |= !info->uuid || !info->host || !info->session;
+	}
+	free(text);
+	return 0;
+}
+
+int bsa_look(struct bsa_input *input, const bt_component_class_source *source, struct bsa_err *err)
+{
+	struct look look = { .input = input };
+	size_t i = 0;
+	int r;
+
+	do
+		r = look_by(&look, source, i++, err);
+	while (input->streams && !look.seen && i < input->n_streams);
+	if (r == 0 && !look.seen)
+		r = look_at_text(&look, err);
+	if (r == 0 && look.no_memory)
+		r = bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
+	return r ? r : look.ours;
+}
+
+int bsa_look_at_stream(struct bsa_input *input, const bt_stream *stream, struct bsa_err *err)
+{
+	struct look look = { .input = input };
+
+	look_at_stream(&look, stream);
+	if (look.no_memory)
+		return bsa_fail(err, BSA_E_ENV, "there is no memory left to look at traces");
+	return look.ours;
+}

@@ -1,0 +1,266 @@
+/* mend.c -- see mend.h. */
+#include "mend.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "metadata.h"
+#include "packets.h"
+
+static int no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
+}
+
+static char *join(const char *directory, const char *name)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+}
+
+/* LTTng has it in its index, so it was a stream. */
+static bool has_index(const char *path, const char *name, off_t bytes)
+{
+	char *index = NULL;
+	struct stat st;
+	bool has = asprintf(&index, "%.*sindex/%s.idx", (int)(strlen(path) - strlen(name)), path, name) >= 0 &&
+	           !stat(index, &st) && st.st_size >= bytes;
+
+	free(index);
+	return has;
+}
+
+static bool has_packets(const char *path, const char *name)
+{
+	enum { INDEX_HEADER = 16 };
+
+	return has_index(path, name, INDEX_HEADER + 1);
+}
+
+/* As babeltrace2 sees it: all files are streams, but hidden ones, the metadata, and those that were always empty. */
+static bool is_stream(const char *path, const char *name)
+{
+	struct stat st;
+
+	if (name[0] == '.' || !strcmp(name, "metadata") || stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	return st.st_size > 0 || has_packets(path, name);
+}
+
+static int add_file(struct bsa_files *files, const char *path, const struct bsa_packets *packets)
+{
+	struct bsa_file *list = reallocarray(files->list, files->n + 1, sizeof(*list));
+	char *own = strdup(path);
+
+	if (list)
+		files->list = list;
+	if (!list || !own) {
+		free(own);
+		return -ENOMEM;
+	}
+	list[files->n++] = (struct bsa_file){ .path = own,
+		                              .stream_class = packets->stream_class,
+		                              .stream = packets->stream,
+		                              .bytes = packets->bytes,
+		                              .packets = packets->n,
+		                              .known = packets->known,
+		                              .cut = packets->cut };
+	files->cut |= packets->cut;
+	if (packets->ended > files->ended)
+		files->ended = packets->ended;
+	return 0;
+}
+
+typedef int each(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err);
+
+static enum bsa_headers headers_of(const char *directory)
+{
+	char *text = bsa_metadata_text(directory);
+	enum bsa_headers headers = bsa_packets_headers(text ? text : "");
+
+	free(text);
+	return headers;
+}
+
+static int for_streams(const char *directory, each *one, void *data, struct bsa_err *err)
+{
+	enum bsa_headers headers = headers_of(directory);
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir)
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
+	while (r == 0 && (entry = readdir(dir))) {
+		char *path = join(directory, entry->d_name);
+
+		if (!path)
+			r = no_memory(err);
+		else if (is_stream(path, entry->d_name))
+			r = one(path, entry->d_name, headers, data, err);
+		free(path);
+	}
+	closedir(dir);
+	return r;
+}
+
+static int look_at(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
+{
+	struct bsa_files *files = data;
+	struct bsa_packets packets;
+	int r = bsa_packets_read(&packets, path, headers);
+
+	if (r == 0) {
+		files->stray |= packets.stray;
+		files->cut |= packets.stray && has_index(path, name, 0);
+		if (!packets.stray)
+			r = add_file(files, path, &packets);
+		bsa_packets_fini(&packets);
+	}
+	if (r == -ENOMEM)
+		return no_memory(err);
+	return r ? bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r)) : 0;
+}
+
+void bsa_files_fini(struct bsa_files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		free(files->list[i].path);
+	free(files->list);
+	*files = (struct bsa_files){ 0 };
+}
+
+/* ---- a copy ---- */
+
+static int not_copied(const char *what, struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "%s cannot be made, to read a trace that is not whole: %s", what,
+	                strerror(errno));
+}
+
+static int make_workspace(char **workspace, struct bsa_err *err)
+{
+	const char *where = getenv("TMPDIR");
+	char *made = NULL;
+
+	if (*workspace)
+		return 0;
+	if (asprintf(&made, "%s/burstscope-XXXXXX", where && *where ? where : "/tmp") < 0)
+		return no_memory(err);
+	if (!mkdtemp(made)) {
+		int r = not_copied(made, err);
+
+		free(made);
+		return r;
+	}
+	*workspace = made;
+	return 0;
+}
+
+static int link_to(const char *path, const char *directory, const char *name, struct bsa_err *err)
+{
+	char *target = realpath(path, NULL), *link = join(directory, name);
+	int r = 0;
+
+	if (!target || !link || symlink(target, link))
+		r = not_copied(link ? link : name, err);
+	free(target);
+	free(link);
+	return r;
+}
+
+static int write_index(const struct bsa_packets *packets, const char *directory, const char *name, struct bsa_err *err)
+{
+	char *path = NULL;
+	int r;
+
+	if (asprintf(&path, "%s/index/%s.idx", directory, name) < 0)
+		return no_memory(err);
+	r = bsa_packets_write_index(packets, path);
+	errno = -r;
+	if (r)
+		r = not_copied(path, err);
+	free(path);
+	return r;
+}
+
+/* A file whose first packet's header is cut, or none, says nothing. */
+static int copy_stream(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
+{
+	const char *directory = data;
+	struct bsa_packets packets;
+	int r = bsa_packets_read(&packets, path, headers);
+
+	if (r)
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r));
+	if (packets.n)
+		r = link_to(path, directory, name, err);
+	if (r == 0 && packets.n)
+		r = write_index(&packets, directory, name, err);
+	bsa_packets_fini(&packets);
+	return r;
+}
+
+static int copy(char **directory, const char *workspace, struct bsa_err *err)
+{
+	char *made = join(workspace, "trace-XXXXXX"), *index = NULL, *metadata = join(*directory, "metadata");
+	int r = 0;
+
+	if (!made || !metadata)
+		r = no_memory(err);
+	else if (!mkdtemp(made) || !(index = join(made, "index")) || mkdir(index, 0700))
+		r = not_copied(made, err);
+	if (r == 0)
+		r = link_to(metadata, made, "metadata", err);
+	if (r == 0)
+		r = for_streams(*directory, copy_stream, made, err);
+	free(index);
+	free(metadata);
+	if (r) {
+		free(made);
+		return r;
+	}
+	free(*directory);
+	*directory = made;
+	return 0;
+}
+
+int bsa_mend(char **directory, struct bsa_files *files, char **workspace, struct bsa_err *err)
+{
+	bool cut = files->cut, stray = files->stray;
+	int r;
+
+	files->cut = files->stray = false;
+	r = for_streams(*directory, look_at, files, err);
+	if (r == 0 && (files->cut || files->stray))
+		r = make_workspace(workspace, err);
+	if (r == 0 && (files->cut || files->stray))
+		r = copy(directory, *workspace, err);
+	files->cut |= cut;
+	files->stray |= stray;
+	return r;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path); /* what cannot be removed from a temporary directory stays there */
+	return 0;
+}
+
+void bsa_workspace_remove(char *workspace)
+{
+	if (workspace)
+		nftw(workspace, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	free(workspace);
+}

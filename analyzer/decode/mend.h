@@ -1,0 +1,41 @@
+/*
+ * mend.h -- the stream files of a trace, and a copy of its directory where one of them ends within a packet, or is none.
+ *
+ * A copy has links to the files, and indices of those that are cut, which make babeltrace2 read them up to where they end.
+ */
+#ifndef BSA_DECODE_MEND_H
+#define BSA_DECODE_MEND_H
+
+#include "bsa/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One file: the stream it is of, if its headers say so. */
+struct bsa_file {
+	char *path;
+	uint64_t stream_class, stream, bytes, packets;
+	bool known, cut;
+};
+
+struct bsa_files {
+	struct bsa_file *list;
+	size_t n;
+	uint64_t ended; /* the latest end that a packet says, in its clock's cycles */
+	bool cut;       /* one of them is */
+	bool stray;     /* there are files that are no streams; they are not in the list */
+};
+
+void bsa_files_fini(struct bsa_files *files); /* zeroes are fine */
+
+/*
+ * Look at the stream files of *@directory, and add them. If one is cut, or stray, *@directory is freed, and then that of a copy in
+ * *@workspace, a directory that is made if it is NULL. 0; BSA_E_INPUT; BSA_E_ENV.
+ */
+int bsa_mend(char **directory, struct bsa_files *files, char **workspace, struct bsa_err *err);
+
+/* Remove a workspace and all that is in it, and free it. NULL is fine. */
+void bsa_workspace_remove(char *workspace);
+
+#endif

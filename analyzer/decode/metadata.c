@@ -1,0 +1,209 @@
+/* metadata.c -- see metadata.h. */
+#include "metadata.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PACKET_MAGIC = 0x75d11d57, TEXT_MAX = 16 << 20 };
+
+void bsa_uuid_text(char ret[BSA_UUID_TEXT], const uint8_t uuid[16])
+{
+	char *p = ret;
+
+	for (int i = 0; i < 16; i++)
+		p += sprintf(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+static char *whole_file(FILE *f, size_t *ret_n)
+{
+	char *bytes = NULL;
+	size_t n = 0, room = 0, got = 1;
+
+	while (got) {
+		if (room - n < 2) {
+			char *more = room < TEXT_MAX ? realloc(bytes, room ? room * 2 : 64 << 10) : NULL;
+
+			if (!more) {
+				free(bytes);
+				return NULL;
+			}
+			bytes = more;
+			room = room ? room * 2 : 64 << 10;
+		}
+		got = fread(bytes + n, 1, room - n - 1, f);
+		n += got;
+	}
+	bytes[n] = 0;
+	*ret_n = n;
+	return bytes;
+}
+
+static char *metadata(const char *directory, size_t *ret_n)
+{
+	char *path = NULL, *bytes = NULL;
+	FILE *f;
+
+	if (asprintf(&path, "%s/metadata", directory) < 0)
+		return NULL;
+	f = fopen(path, "re");
+	free(path);
+	if (f) {
+		bytes = whole_file(f, ret_n);
+		fclose(f);
+	}
+	return bytes;
+}
+
+char *bsa_metadata_text(const char *directory)
+{
+	size_t n = 0;
+	char *text = metadata(directory, &n);
+
+	for (size_t i = 0; text && i < n; i++)
+		if (!isprint((unsigned char)text[i]) && !isspace((unsigned char)text[i]))
+			text[i] = ' ';
+	return text;
+}
+
+/* A metadata packet's header, without the padding at its end. */
+struct packet_header {
+	uint32_t magic;
+	uint8_t uuid[16];
+	uint32_t checksum, content_bits, packet_bits;
+	uint8_t compression, encryption, checksum_scheme, major, minor;
+};
+
+enum { PACKET_HEADER = 37 };
+
+/* One packet after the other to the end of the file, in either byte order. Text that is in no packets has its own end. */
+static bool is_whole(const char *bytes, size_t n)
+{
+	struct packet_header header;
+	bool swap = false;
+
+	memcpy(&header.magic, bytes, n < sizeof(header.magic) ? n : sizeof(header.magic));
+	if (n >= sizeof(header.magic) && header.magic != PACKET_MAGIC)
+		swap = header.magic == __builtin_bswap32(PACKET_MAGIC);
+	if (n < sizeof(header.magic) || (header.magic != PACKET_MAGIC && !swap))
+		return n > 0;
+	for (size_t from = 0; from < n;) {
+		size_t content, packet;
+
+		if (n - from < PACKET_HEADER)
+			return false;
+		memcpy(&header, bytes + from, PACKET_HEADER);
+		content = swap ? __builtin_bswap32(header.content_bits) : header.content_bits;
+		packet = swap ? __builtin_bswap32(header.packet_bits) : header.packet_bits;
+		if (content < PACKET_HEADER * 8 || content > packet || packet / 8 > n - from)
+			return false;
+		from += packet / 8;
+	}
+	return true;
+}
+
+int bsa_metadata_whole(const char *directory, struct bsa_err *err)
+{
+	size_t n = 0;
+	char *bytes = metadata(directory, &n);
+	bool whole = bytes && is_whole(bytes, n);
+
+	free(bytes);
+	if (!bytes)
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: its metadata cannot", directory);
+	if (!whole)
+		return bsa_fail(
+			err, BSA_E_INPUT,
+			"%s cannot be read: its metadata is cut; if it is still being recorded, lttng stop first",
+			directory);
+	return 0;
+}
+
+/* Its packets' texts, moved together. */
+static bool unpack(char *bytes, size_t n)
+{
+	size_t from = 0, to = 0;
+
+	while (from < n) {
+		struct packet_header header;
+		size_t content, packet;
+
+		if (n - from < PACKET_HEADER)
+			return false;
+		memcpy(&header, bytes + from, PACKET_HEADER);
+		content = header.content_bits / 8;
+		packet = header.packet_bits / 8;
+		if (header.magic != PACKET_MAGIC || header.content_bits % 8 || header.packet_bits % 8 ||
+		    content < PACKET_HEADER || content > packet || packet > n - from || header.compression ||
+		    header.encryption || header.checksum_scheme || header.major != 1 || header.minor != 8)
+			return false;
+		memmove(bytes + to, bytes + from + PACKET_HEADER, content - PACKET_HEADER);
+		to += content - PACKET_HEADER;
+		from += packet;
+	}
+	bytes[to] = 0;
+	return strlen(bytes) == to;
+}
+
+char *bsa_metadata_tsdl(const char *directory)
+{
+	static const char signature[] = "/* CTF 1.8";
+	size_t n = 0;
+	char *bytes = metadata(directory, &n);
+	uint32_t magic = 0;
+
+	if (!bytes)
+		return NULL;
+	memcpy(&magic, bytes, n < sizeof(magic) ? n : sizeof(magic));
+	if ((magic == PACKET_MAGIC ? unpack(bytes, n) : strlen(bytes) == n) &&
+	    !strncmp(bytes, signature, strlen(signature)))
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+char *bsa_metadata_value(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = strstr(text, name); p; p = strstr(p + n, name)) {
+		const char *value = p + n;
+
+		if (p > text && !isspace((unsigned char)p[-1]))
+			continue;
+		value += strspn(value, " =");
+		if (*value++ == '"')
+			return strndup(value, strcspn(value, "\"\n"));
+	}
+	return strdup("");
+}
+
+/* In text, the trace's own uuid stands before what packets look like; others are of clocks. */
+static void uuid_in_text(char ret[BSA_UUID_TEXT], const char *text)
+{
+	const char *trace = strstr(text, "trace {"), *header = trace ? strstr(trace, "packet.header") : NULL;
+	const char *uuid = trace ? strstr(trace, "uuid = \"") : NULL;
+
+	if (uuid && (!header || uuid < header))
+		snprintf(ret, BSA_UUID_TEXT, "%.36s", uuid + strlen("uuid = \""));
+}
+
+void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory)
+{
+	size_t n = 0;
+	char *bytes = metadata(directory, &n);
+	uint32_t magic = 0;
+
+	ret[0] = 0;
+	if (!bytes)
+		return;
+	memcpy(&magic, bytes, n < sizeof(magic) ? n : sizeof(magic));
+	if (n >= 20 && (magic == PACKET_MAGIC || magic == __builtin_bswap32(PACKET_MAGIC)))
+		bsa_uuid_text(ret, (const uint8_t *)bytes + 4);
+	else
+		uuid_in_text(ret, bytes);
+	free(bytes);
+	for (char *p = ret; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+}

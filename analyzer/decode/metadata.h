@@ -1,0 +1,33 @@
+/* metadata.h -- what of a trace's metadata is read without babeltrace2: whose it is, before it is known what belongs together. */
+#ifndef BSA_DECODE_METADATA_H
+#define BSA_DECODE_METADATA_H
+
+#include "bsa/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BSA_UUID_TEXT = 37 };
+
+/* 36 characters and a zero. */
+void bsa_uuid_text(char ret[BSA_UUID_TEXT], const uint8_t uuid[16]);
+
+/*
+ * Whether the metadata in @directory has its end. babeltrace2 reads for ever where it ends within the header of a packet.
+ * 0, or BSA_E_INPUT.
+ */
+int bsa_metadata_whole(const char *directory, struct bsa_err *err);
+
+/* The uuid of the trace in @directory: "" if it has none, or cannot be read. */
+void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory);
+
+/* The metadata as text, more or less: what is between its packets' texts is spaces. The caller's. NULL: it cannot be read. */
+char *bsa_metadata_text(const char *directory);
+
+/* Exactly the metadata's text, without the packets that it may be in. The caller's. NULL: it cannot be read, or told. */
+char *bsa_metadata_tsdl(const char *directory);
+
+/* What follows NAME = in quotes, or "": the caller's. NULL: no memory. */
+char *bsa_metadata_value(const char *text, const char *name);
+
+#endif

@@ -1,0 +1,256 @@
+/* plan.c -- see plan.h. A number that does not fit into its place becomes the nearest that does; a negative one where there
+ * are none, the largest, which is what it would have been there. */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char provider[] = "nnburst:";
+
+static bool is(const bt_field_class *class, bt_field_class_type type)
+{
+	return bt_field_class_type_is(bt_field_class_get_type(class), type);
+}
+
+static enum bsa_op number_op(const struct bsa_column *column, const bt_field_class *class)
+{
+	uint64_t bits = bt_field_class_integer_get_field_value_range(class);
+
+	if (!is(class, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) || column->shape != BSA_SHAPE_UNSIGNED ||
+	    bits > column->bytes * UINT64_C(8))
+		return BSA_OP_NUMBER;
+	switch (column->bytes) {
+	case 1:
+		return BSA_OP_U8;
+	case 2:
+		return BSA_OP_U16;
+	case 4:
+		return BSA_OP_U32;
+	default:
+		return BSA_OP_U64;
+	}
+}
+
+/* Whether a field of this class can be what the column wants. */
+static bool fits(struct bsa_step *ret, const struct bsa_column *column, const bt_field_class *class)
+{
+	bool array = is(class, BT_FIELD_CLASS_TYPE_ARRAY);
+
+	if (column->shape == BSA_SHAPE_TEXT && is(class, BT_FIELD_CLASS_TYPE_STRING)) {
+		ret->op = BSA_OP_TEXT;
+		return true;
+	}
+	if (array != (column->shape == BSA_SHAPE_ARRAY || column->shape == BSA_SHAPE_TEXT))
+		return false;
+	if (array)
+		class = bt_field_class_array_borrow_element_field_class_const(class);
+	if (!is(class, BT_FIELD_CLASS_TYPE_INTEGER))
+		return false;
+	ret->from_signed = is(class, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	ret->op = (uint8_t)(array ? BSA_OP_ARRAY : number_op(column, class));
+	if (column->shape == BSA_SHAPE_TEXT) { /* letter by letter, the last place being for the zero */
+		ret->n = (uint8_t)(column->bytes - 1);
+		ret->bytes = 1;
+	}
+	return true;
+}
+
+static int column_named(const struct bsa_layout *layout, const char *name)
+{
+	for (int i = 0; i < layout->n_columns; i++)
+		if (!strcmp(layout->columns[i].name, name))
+			return i;
+	return -1;
+}
+
+static void plan_fields(struct bsa_plan *plan, const bt_field_class *payload)
+{
+	const struct bsa_layout *layout = bsa_layout(plan->kind);
+	uint64_t n = payload ? bt_field_class_structure_get_member_count(payload) : 0;
+	uint32_t seen = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_field_class_structure_member *member =
+			bt_field_class_structure_borrow_member_by_index_const(payload, i);
+		int at = column_named(layout, bt_field_class_structure_member_get_name(member));
+		const struct bsa_column *column = &layout->columns[at < 0 ? 0 : at];
+		struct bsa_step step = { .member = i,
+			                 .at = column->at,
+			                 .bytes = column->bytes,
+			                 .n = column->n,
+			                 .to_signed = column->shape == BSA_SHAPE_SIGNED };
+
+		if (at < 0) {
+			plan->unknown++;
+		} else if (!(seen & UINT32_C(1) << at) &&
+		           fits(&step, column, bt_field_class_structure_member_borrow_field_class_const(member))) {
+			seen |= UINT32_C(1) << at;
+			plan->steps[plan->n_steps++] = step;
+		}
+	}
+	plan->usable = (seen & layout->needed) == layout->needed;
+}
+
+void bsa_plan_make(struct bsa_plan *ret, const bt_event_class *class)
+{
+	const char *name = bt_event_class_get_name(class);
+
+	*ret = (struct bsa_plan){ .class = class, .kind = BSA_N_KINDS };
+	if (!name || strncmp(name, provider, strlen(provider)))
+		return;
+	ret->kind = bsa_kind_named(name + strlen(provider));
+	if (ret->kind == BSA_N_KINDS)
+		return;
+	ret->blank = bsa_blank(ret->kind);
+	plan_fields(ret, bt_event_class_borrow_payload_field_class_const(class));
+}
+
+static uint64_t most(uint8_t bytes)
+{
+	return UINT64_MAX >> (64 - 8 * bytes);
+}
+
+static void put(void *at, uint8_t bytes, uint64_t value)
+{
+	switch (bytes) { /* the host's order, whatever that is */
+	case 1:
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case 2:
+		*(uint16_t *)at = (uint16_t)value;
+		break;
+	case 4:
+		*(uint32_t *)at = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)at = value;
+	}
+}
+
+void bsa_put_fitting(void *at, uint8_t bytes, bool to_signed, uint64_t value, bool from_signed)
+{
+	int64_t s = from_signed ? (int64_t)value : 0;
+	uint64_t max = most(bytes) >> to_signed;
+
+	if (s < 0) {
+		if (!to_signed)
+			value = max;
+		else if (s < -(int64_t)max - 1)
+			value = ~max;
+	} else if (value > max) {
+		value = max;
+	}
+	put(at, bytes, value);
+}
+
+static void put_fitting(void *at, uint8_t bytes, bool to_signed, const bt_field *field, bool from_signed)
+{
+	uint64_t u = from_signed ? (uint64_t)bt_field_integer_signed_get_value(field)
+	                         : bt_field_integer_unsigned_get_value(field);
+
+	bsa_put_fitting(at, bytes, to_signed, u, from_signed);
+}
+
+static void put_array(void *at, const struct bsa_step *step, const bt_field *field)
+{
+	uint64_t n = bt_field_array_get_length(field);
+
+	for (uint64_t i = 0; i < n && i < step->n; i++)
+		put_fitting((char *)at + i * step->bytes, step->bytes, false,
+		            bt_field_array_borrow_element_field_by_index_const(field, i), step->from_signed);
+}
+
+static void put_text(char *at, const struct bsa_step *step, const bt_field *field)
+{
+	uint64_t n = bt_field_string_get_length(field);
+
+	memcpy(at, bt_field_string_get_value(field), n < step->bytes ? n : step->bytes - 1u);
+}
+
+void bsa_plan_read(const struct bsa_plan *plan, const bt_event *event, struct bsa_event *ret)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+	const struct bsa_step *step = plan->steps, *end = step + plan->n_steps;
+	uint64_t *words = (uint64_t *)ret;
+
+	for (unsigned i = 0; i < ((const struct bsa_event *)plan->blank)->size / 8u; i++)
+		words[i] = plan->blank[i];
+	for (; step < end; step++) {
+		const bt_field *field = bt_field_structure_borrow_member_field_by_index_const(payload, step->member);
+		void *at = (char *)ret + step->at;
+
+		switch ((enum bsa_op)step->op) {
+		case BSA_OP_U8:
+			*(uint8_t *)at = (uint8_t)bt_field_integer_unsigned_get_value(field);
+			break;
+		case BSA_OP_U16:
+			*(uint16_t *)at = (uint16_t)bt_field_integer_unsigned_get_value(field);
+			break;
+		case BSA_OP_U32:
+			*(uint32_t *)at = (uint32_t)bt_field_integer_unsigned_get_value(field);
+			break;
+		case BSA_OP_U64:
+			*(uint64_t *)at = bt_field_integer_unsigned_get_value(field);
+			break;
+		case BSA_OP_NUMBER:
+			put_fitting(at, step->bytes, step->to_signed, field, step->from_signed);
+			break;
+		case BSA_OP_ARRAY:
+			put_array(at, step, field);
+			break;
+		case BSA_OP_TEXT:
+			put_text(at, step, field);
+			break;
+		}
+	}
+}
+
+static struct bsa_plan **slot(struct bsa_plan **slots, size_t room, const bt_event_class *class)
+{
+	size_t i = bsa_plans_hash(class) & (room - 1);
+
+	while (slots[i] && slots[i]->class != class)
+		i = (i + 1) & (room - 1);
+	return &slots[i];
+}
+
+static bool grow(struct bsa_plans *plans)
+{
+	size_t room = plans->room ? plans->room * 2 : 256;
+	struct bsa_plan **slots = calloc(room, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < plans->room; i++)
+		if (plans->slots[i])
+			*slot(slots, room, plans->slots[i]->class) = plans->slots[i];
+	free(plans->slots);
+	plans->slots = slots;
+	plans->room = room;
+	return true;
+}
+
+const struct bsa_plan *bsa_plans_add(struct bsa_plans *plans, const bt_event_class *class)
+{
+	struct bsa_plan **place;
+
+	if (plans->n * 4 >= plans->room && !grow(plans))
+		return NULL;
+	place = slot(plans->slots, plans->room, class);
+	if (*place)
+		return *place;
+	*place = malloc(sizeof(**place));
+	if (!*place)
+		return NULL;
+	bsa_plan_make(*place, class);
+	plans->n++;
+	return *place;
+}
+
+void bsa_plans_fini(struct bsa_plans *plans)
+{
+	for (size_t i = 0; i < plans->room; i++)
+		free(plans->slots[i]);
+	free(plans->slots);
+	*plans = (struct bsa_plans){ 0 };
+}

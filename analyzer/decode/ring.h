@@ -1,0 +1,61 @@
+/*
+ * ring.h  -- batches of records from one thread to another, in order, a few at a time.
+ *
+ * CONCURRENCY  One thread fills, one empties. A batch is with one of them or with the queue, never with both. The lock is
+ *              taken once a batch, and orders what is in it.
+ * ORDERING     A mutex, and a condition for each side. Nothing is decided without the lock.
+ * STOP         bsa_ring_close, from the emptying side: who fills is refused from then on, and so comes to an end by itself.
+ *              Batches nobody has taken are dropped with the queue.
+ */
+#ifndef BSA_DECODE_RING_H
+#define BSA_DECODE_RING_H
+
+#include "bsa/err.h"
+#include "fold/event.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A record in a batch, and whose it is where times are equal: the stream's place among all. */
+struct bsa_queued {
+	uint64_t rank;
+	struct bsa_event event;
+};
+
+enum { BSA_BATCH = 128 << 10, BSA_BATCHES = 8 };
+
+struct bsa_batch {
+	size_t bytes; /* of records in it */
+	uint64_t data[(BSA_BATCH - sizeof(size_t)) / 8];
+};
+
+struct bsa_ring {
+	pthread_mutex_t lock;
+	pthread_cond_t filled, emptied;
+	struct bsa_batch *batches[BSA_BATCHES];
+	size_t head, tail; /* batches ever given back, ever filled */
+	bool ended, closed;
+	int code; /* how it ended */
+	struct bsa_err err;
+};
+
+/* 0; BSA_E_ENV. */
+int bsa_ring_init(struct bsa_ring *q, struct bsa_err *err);
+void bsa_ring_fini(struct bsa_ring *q); /* zeroes are fine */
+
+/* To fill, an empty one, or NULL: it is closed. Then it is given away. */
+struct bsa_batch *bsa_ring_room(struct bsa_ring *q);
+void bsa_ring_push(struct bsa_ring *q);
+
+/* There will be no more: @code is 0, or what went wrong, said in *@err. */
+void bsa_ring_end(struct bsa_ring *q, int code, const struct bsa_err *err);
+
+/* 1 and the next batch, borrowed until bsa_ring_pop; 0 at the end, or the code of the end. Waits. */
+int bsa_ring_next(struct bsa_ring *q, const struct bsa_batch **ret, struct bsa_err *err);
+void bsa_ring_pop(struct bsa_ring *q);
+
+void bsa_ring_close(struct bsa_ring *q);
+
+#endif

@@ -1,0 +1,234 @@
+/* tap.c -- see tap.h. */
+#include "tap.h"
+
+#include <string.h>
+
+enum { NS = 1000000000 };
+
+void bsa_tap_init(struct bsa_tap *tap)
+{
+	tap->cpu = UINT32_MAX;
+	tap->last = tap->told = tap->since = tap->lost = tap->lost_most = 0;
+	tap->clocked = false;
+}
+
+static uint64_t ns_of(const struct bsa_tap *tap, uint64_t cycles)
+{
+	unsigned __int128 wide;
+
+	if (__builtin_expect(tap->frequency == NS, 1))
+		return cycles;
+	wide = (unsigned __int128)cycles * NS / tap->frequency;
+	return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
+}
+
+static uint64_t ns(const struct bsa_tap *tap, const bt_clock_snapshot *snapshot)
+{
+	return ns_of(tap, bt_clock_snapshot_get_value(snapshot));
+}
+
+static void stream_beginning(struct bsa_tap *tap, const bt_stream *stream)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
+	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
+
+	tap->clocked = clock;
+	if (!clock)
+		return;
+	tap->frequency = bt_clock_class_get_frequency(clock);
+	tap->packets_timed = bt_stream_class_supports_packets(class) &&
+	                     bt_stream_class_packets_have_beginning_default_clock_snapshot(class);
+	tap->lost_events_timed = bt_stream_class_supports_discarded_events(class) &&
+	                         bt_stream_class_discarded_events_have_default_clock_snapshots(class);
+	tap->lost_packets_timed = bt_stream_class_supports_discarded_packets(class) &&
+	                          bt_stream_class_discarded_packets_have_default_clock_snapshots(class);
+}
+
+void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning)
+{
+	const bt_field *context =
+		bt_packet_borrow_context_field_const(bt_message_packet_beginning_borrow_packet_const(packet_beginning));
+	const bt_field *cpu = context ? bt_field_structure_borrow_member_field_by_name_const(context, "cpu_id") : NULL;
+	uint64_t value;
+
+	if (tap->packets_timed)
+		tap->since = ns(tap, bt_message_packet_beginning_borrow_default_clock_snapshot_const(packet_beginning));
+	if (!cpu || !bt_field_class_type_is(bt_field_get_class_type(cpu), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		return;
+	value = bt_field_integer_unsigned_get_value(cpu);
+	tap->cpu = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* A time that goes backwards, or is of another age, is not to be believed, and who reads relies on the order. */
+static int event(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const struct bsa_plan *plan = bsa_plans_get(tap->plans, bt_event_borrow_class_const(event));
+	uint64_t at;
+
+	bsa_count(&tap->counts->events, 1);
+	if (__builtin_expect(!plan, 0))
+		return -1;
+	if (plan->kind == BSA_N_KINDS || !plan->usable || !tap->clocked) {
+		bsa_count(plan->kind == BSA_N_KINDS ? &tap->counts->foreign : &tap->counts->unusable, 1);
+		return 0;
+	}
+	at = ns(tap, bt_message_event_borrow_default_clock_snapshot_const(message));
+	if (__builtin_expect(at > INT64_MAX, 0)) {
+		bsa_count(&tap->counts->unusable, 1);
+		return 0;
+	}
+	if (__builtin_expect(at < tap->last, 0)) {
+		bsa_count(&tap->counts->unusable, 1);
+		at = tap->last;
+	}
+	bsa_count_time(tap->counts, at);
+	tap->plan = plan;
+	tap->last = tap->at = *ret_at = at;
+	return 1;
+}
+
+/* LTTng-UST's counts of lost events now and then go back for a packet: what is lost is what goes beyond the most so far. */
+static uint64_t more_lost(struct bsa_tap *tap, uint64_t n)
+{
+	uint64_t more;
+
+	tap->lost += n;
+	more = tap->lost - tap->lost_most;
+	if (more == 0 || more > INT64_MAX)
+		return 0;
+	tap->lost_most = tap->lost;
+	return more;
+}
+
+/* How many, and count them. False: none, after all. */
+static bool how_many_lost(struct bsa_tap *tap, const bt_message *message, bool packets)
+{
+	uint64_t n = 0;
+	bool counted = packets ? bt_message_discarded_packets_get_count(message, &n)
+	                       : bt_message_discarded_events_get_count(message, &n);
+
+	if (counted && !packets)
+		n = more_lost(tap, n);
+	if (counted && (n == 0 || n > INT64_MAX))
+		return false;
+	tap->n_lost = counted ? n : BSA_NEVER;
+	bsa_count(packets ? &tap->counts->lost_packets : &tap->counts->lost_events, counted ? n : 1);
+	return true;
+}
+
+static int loss(struct bsa_tap *tap, const bt_message *message, bool packets, uint64_t *ret_at)
+{
+	bool timed = packets ? tap->lost_packets_timed : tap->lost_events_timed;
+	uint64_t at = tap->last;
+
+	if (!how_many_lost(tap, message, packets))
+		return 0;
+	if (timed)
+		at = ns(tap,
+		        packets ? bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(message)
+		                : bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message));
+	if (!tap->clocked || at > INT64_MAX)
+		return 0;
+	if (at < tap->last)
+		at = tap->last;
+	tap->plan = NULL;
+	tap->last = tap->at = *ret_at = at;
+	return 1;
+}
+
+static void tell(struct bsa_tap *tap, uint64_t bytes)
+{
+	if (bytes > tap->bytes - tap->told)
+		bytes = tap->bytes - tap->told;
+	tap->told += bytes;
+	bsa_count(&tap->counts->bytes, bytes);
+}
+
+void bsa_tap_end(struct bsa_tap *tap)
+{
+	tell(tap, tap->bytes);
+}
+
+int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at)
+{
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_EVENT:
+		return event(tap, message, ret_at);
+	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+		stream_beginning(tap, bt_message_stream_beginning_borrow_stream_const(message));
+		return 0;
+	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+		bsa_tap_packet(tap, message);
+		return 0;
+	case BT_MESSAGE_TYPE_PACKET_END:
+		tell(tap, tap->packets ? tap->bytes / tap->packets : 0);
+		return 0;
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		return loss(tap, message, false, ret_at);
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		return loss(tap, message, true, ret_at);
+	default:
+		return 0;
+	}
+}
+
+bool bsa_tap_cut(struct bsa_tap *tap, uint64_t *ret_at)
+{
+	uint64_t at = tap->since > tap->last ? tap->since : tap->last;
+
+	if (!tap->clocked || at >= ns_of(tap, tap->ended) || ns_of(tap, tap->ended) > INT64_MAX)
+		return false;
+	tap->plan = NULL;
+	tap->last = tap->at = *ret_at = at;
+	return true;
+}
+
+static void put_loss(const struct bsa_loss *loss, struct bsa_event *ret)
+{
+	*ret = (struct bsa_event){ .kind = BSA_loss, .size = sizeof(*ret) + sizeof(*loss) };
+	memcpy(ret + 1, loss, sizeof(*loss));
+}
+
+static void write_cut(const struct bsa_tap *tap, struct bsa_event *ret)
+{
+	put_loss(&(struct bsa_loss){ .ended = ns_of(tap, tap->ended),
+	                             .events = BSA_NEVER,
+	                             .packets = BSA_NEVER,
+	                             .cpu = tap->cpu,
+	                             .pid = tap->pid },
+	         ret);
+}
+
+static void write_loss(const struct bsa_tap *tap, const bt_message *message, struct bsa_event *ret)
+{
+	bool packets = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_PACKETS;
+	struct bsa_loss loss = { .ended = tap->at, .cpu = tap->cpu, .pid = tap->pid };
+	uint64_t ended = 0;
+
+	if (packets) {
+		loss.packets = tap->n_lost;
+		loss.events = BSA_NEVER;
+		if (tap->lost_packets_timed)
+			ended = ns(tap, bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
+	} else {
+		loss.events = tap->n_lost;
+		if (tap->lost_events_timed)
+			ended = ns(tap, bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+	}
+	if (ended > loss.ended && ended <= INT64_MAX)
+		loss.ended = ended;
+	put_loss(&loss, ret);
+}
+
+void bsa_tap_write(const struct bsa_tap *tap, const bt_message *message, struct bsa_event *ret)
+{
+	if (__builtin_expect(tap->plan != NULL, 1))
+		bsa_plan_read(tap->plan, bt_message_event_borrow_event_const(message), ret);
+	else if (message)
+		write_loss(tap, message, ret);
+	else
+		write_cut(tap, ret);
+	ret->at = tap->at;
+	ret->trace = tap->trace;
+}

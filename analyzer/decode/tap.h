@@ -1,0 +1,49 @@
+/*
+ * tap.h -- one stream of a trace: babeltrace2's messages in, records of fold/event.h out.
+ *
+ * bsa_tap_look says whether a record comes of a message, and of what time, which is never before the last one's;
+ * bsa_tap_write makes it. Messages are looked at one by one, in the stream's order.
+ */
+#ifndef BSA_DECODE_TAP_H
+#define BSA_DECODE_TAP_H
+
+#include "counts.h"
+#include "plan.h"
+
+struct bsa_tap {
+	struct bsa_counts *counts; /* borrowed */
+	struct bsa_plans *plans;   /* borrowed */
+	uint32_t trace, pid;
+	uint64_t ended;          /* where files are cut: until when there was more, in cycles; else 0 */
+	uint64_t bytes, packets; /* how much there is to read, for who shows progress; 0: unknown */
+
+	/* its own */
+	const struct bsa_plan *plan; /* of the last message looked at; NULL: it is about a loss */
+	uint64_t last, at, frequency, told;
+	uint64_t since; /* the packet that it is in began */
+	uint64_t lost,
+		lost_most; /* what its packets say was lost so far, less what the first one said, and the most of it */
+	uint64_t n_lost;   /* at the last message looked at; BSA_NEVER: some */
+	uint32_t cpu;
+	bool clocked, packets_timed, lost_events_timed, lost_packets_timed;
+};
+
+/* Before the first message: what is given is there. */
+void bsa_tap_init(struct bsa_tap *tap);
+
+/* 1: a record comes of it; 0: none does; -1: no memory. */
+int bsa_tap_look(struct bsa_tap *tap, const bt_message *message, uint64_t *ret_at);
+
+/* The record of the message that was last looked at, or NULL after bsa_tap_cut, with room for BSA_RECORD_MAX bytes. */
+void bsa_tap_write(const struct bsa_tap *tap, const bt_message *message, struct bsa_event *ret);
+
+/* The packet context says which cpu the stream is of; a loss may be told before. */
+void bsa_tap_packet(struct bsa_tap *tap, const bt_message *packet_beginning);
+
+/* There are no more messages. */
+void bsa_tap_end(struct bsa_tap *tap);
+
+/* And there should be: all from here to the trace's end is lost. True: a record comes of it. */
+bool bsa_tap_cut(struct bsa_tap *tap, uint64_t *ret_at);
+
+#endif

@@ -1,0 +1,928 @@
+/* tsdl.c -- see tsdl.h: a parser by recursive descent. After the first thing that it does not know it eats nothing more. */
+#include "tsdl.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 8, FIELDS_MAX = 256, ALIASES_MAX = 256, BLOCK = 64 << 10 };
+
+enum token { END, WORD, NUMBER, TEXT, ASSIGN, DOTS, SIGN };
+
+struct block {
+	struct block *next;
+	size_t n, room;
+	char bytes[];
+};
+
+/* A name for a type: of an alias, or of a structure. */
+struct alias {
+	const char *name;
+	const struct bsa_tsdl_type *type;
+	bool structure;
+	struct alias *next;
+};
+
+struct parser {
+	const char *at;
+	enum token token;
+	const char *text; /* the token's, of words and text */
+	uint64_t number;
+	char sign;
+	bool negative, failed, has_clock, little;
+	unsigned depth, n_aliases;
+	struct block *memory;
+	struct alias *aliases;
+	struct bsa_tsdl *tsdl;
+	struct bsa_tsdl_stream **streams;
+	struct bsa_tsdl_event **events;
+};
+
+static const struct bsa_tsdl_type *type(struct parser *p);
+
+static void *take(struct parser *p, size_t bytes)
+{
+	struct block *block = p->memory;
+	void *taken;
+
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (!block || block->room - block->n < bytes) {
+		size_t room = bytes > BLOCK ? bytes : BLOCK;
+
+		block = calloc(1, sizeof(*block) + room + 16);
+		if (!block)
+			return NULL;
+		*block = (struct block){ .next = p->memory, .room = room };
+		p->memory = block;
+	}
+	taken = block->bytes + block->n;
+	block->n += bytes;
+	return taken;
+}
+
+static void fail(struct parser *p)
+{
+	p->failed = true;
+	p->token = END;
+}
+
+/* ---- words ---- */
+
+static void skip_blanks(struct parser *p)
+{
+	for (;;) {
+		p->at += strspn(p->at, " \t\r\n");
+		if (p->at[0] == '/' && p->at[1] == '*') {
+			p->at = strstr(p->at + 2, "*/");
+			if (!p->at) {
+				p->at = "";
+				fail(p);
+				return;
+			}
+			p->at += 2;
+		} else if (p->at[0] == '/' && p->at[1] == '/') {
+			p->at += strcspn(p->at, "\n");
+		} else {
+			return;
+		}
+	}
+}
+
+static void copy(struct parser *p, const char *from, size_t n)
+{
+	char *text = take(p, n + 1);
+
+	if (!text) {
+		fail(p);
+		return;
+	}
+	memcpy(text, from, n);
+	p->text = text;
+}
+
+/* Text with an escape in it is not looked into: it reads as none that is asked for. */
+static void read_text(struct parser *p)
+{
+	const char *from = ++p->at;
+	bool escaped = false;
+
+	while (*p->at && *p->at != '"' && *p->at != '\n') {
+		if (*p->at == '\\' && p->at[1]) {
+			escaped = true;
+			p->at++;
+		}
+		p->at++;
+	}
+	if (*p->at != '"') {
+		fail(p);
+		return;
+	}
+	p->token = TEXT;
+	copy(p, escaped ? "\\" : from, escaped ? 1 : (size_t)(p->at - from));
+	p->at++;
+}
+
+static void read_number(struct parser *p)
+{
+	char *end;
+
+	p->negative = *p->at == '-';
+	p->at += p->negative;
+	if (!isdigit((unsigned char)*p->at)) {
+		fail(p);
+		return;
+	}
+	errno = 0;
+	p->number = strtoull(p->at, &end, 0);
+	p->at = end;
+	p->token = NUMBER;
+	if (errno || isalnum((unsigned char)*end) || *end == '_')
+		fail(p);
+}
+
+static void next(struct parser *p)
+{
+	const char *from;
+
+	skip_blanks(p);
+	if (p->failed)
+		return;
+	from = p->at;
+	if (!*from) {
+		p->token = END;
+	} else if (isalpha((unsigned char)*from) || *from == '_') {
+		while (isalnum((unsigned char)*p->at) || *p->at == '_')
+			p->at++;
+		p->token = WORD;
+		copy(p, from, (size_t)(p->at - from));
+	} else if (*from == '"') {
+		read_text(p);
+	} else if (isdigit((unsigned char)*from) || *from == '-') {
+		read_number(p);
+	} else if (!strncmp(from, ":=", 2)) {
+		p->token = ASSIGN;
+		p->at += 2;
+	} else if (!strncmp(from, "...", 3)) {
+		p->token = DOTS;
+		p->at += 3;
+	} else {
+		p->token = SIGN;
+		p->sign = *p->at++;
+	}
+}
+
+static bool is_word(const struct parser *p, const char *word)
+{
+	return p->token == WORD && !strcmp(p->text, word);
+}
+
+static bool is_sign(const struct parser *p, char sign)
+{
+	return p->token == SIGN && p->sign == sign;
+}
+
+static bool ate_sign(struct parser *p, char sign)
+{
+	bool is = is_sign(p, sign);
+
+	if (is)
+		next(p);
+	return is;
+}
+
+static bool ate_word(struct parser *p, const char *word)
+{
+	bool is = is_word(p, word);
+
+	if (is)
+		next(p);
+	return is;
+}
+
+static void want_sign(struct parser *p, char sign)
+{
+	if (!ate_sign(p, sign))
+		fail(p);
+}
+
+static const char *want_word(struct parser *p)
+{
+	const char *word = p->text;
+
+	if (p->token != WORD) {
+		fail(p);
+		return "";
+	}
+	next(p);
+	return word;
+}
+
+static const char *want_text(struct parser *p)
+{
+	const char *text = p->text;
+
+	if (p->token != TEXT) {
+		fail(p);
+		return "";
+	}
+	next(p);
+	return text;
+}
+
+static uint64_t want_number(struct parser *p)
+{
+	uint64_t number = p->number;
+
+	if (p->token != NUMBER || p->negative) {
+		fail(p);
+		return 0;
+	}
+	next(p);
+	return number;
+}
+
+/* Names of several words, as packet.header and clock.monotonic.value are. */
+static bool ate_path(struct parser *p, const char *first, const char *second)
+{
+	if (!is_word(p, first))
+		return false;
+	next(p);
+	want_sign(p, '.');
+	if (!ate_word(p, second))
+		fail(p);
+	return true;
+}
+
+/* ---- types ---- */
+
+static struct bsa_tsdl_type *new_type(struct parser *p, enum bsa_tsdl_kind kind)
+{
+	struct bsa_tsdl_type *made = take(p, sizeof(*made));
+
+	if (!made) {
+		fail(p);
+		return NULL;
+	}
+	made->kind = kind;
+	made->align = 1;
+	return made;
+}
+
+static unsigned want_small(struct parser *p, unsigned max)
+{
+	uint64_t number = want_number(p);
+
+	if (number == 0 || number > max)
+		fail(p);
+	return (unsigned)number;
+}
+
+static bool want_truth(struct parser *p)
+{
+	uint64_t number;
+
+	if (ate_word(p, "true"))
+		return true;
+	if (ate_word(p, "false"))
+		return false;
+	number = want_number(p);
+	if (number > 1)
+		fail(p);
+	return number;
+}
+
+static void want_byte_order(struct parser *p)
+{
+	if (!ate_word(p, "le") && !ate_word(p, "native"))
+		fail(p);
+}
+
+static void want_map(struct parser *p, struct bsa_tsdl_type *made)
+{
+	if (!ate_word(p, "clock"))
+		fail(p);
+	want_sign(p, '.');
+	if (strcmp(want_word(p), p->tsdl->clock))
+		fail(p);
+	want_sign(p, '.');
+	if (!ate_word(p, "value"))
+		fail(p);
+	made->is_clock = true;
+}
+
+static void want_encoding(struct parser *p, struct bsa_tsdl_type *made)
+{
+	const char *word = want_word(p);
+
+	made->is_text = strcmp(word, "none");
+	if (made->is_text && strcmp(word, "UTF8") && strcmp(word, "ASCII"))
+		fail(p);
+}
+
+static void integer_property(struct parser *p, struct bsa_tsdl_type *made)
+{
+	const char *name = want_word(p);
+
+	want_sign(p, '=');
+	if (!strcmp(name, "size"))
+		made->bits = want_small(p, 64);
+	else if (!strcmp(name, "align"))
+		made->align = want_small(p, 64);
+	else if (!strcmp(name, "signed"))
+		made->is_signed = want_truth(p);
+	else if (!strcmp(name, "byte_order"))
+		want_byte_order(p);
+	else if (!strcmp(name, "map"))
+		want_map(p, made);
+	else if (!strcmp(name, "encoding"))
+		want_encoding(p, made);
+	else if (strcmp(name, "base"))
+		fail(p);
+	else if (p->token == WORD || p->token == NUMBER)
+		next(p);
+	want_sign(p, ';');
+}
+
+static const struct bsa_tsdl_type *integer(struct parser *p)
+{
+	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
+
+	if (!made)
+		return NULL;
+	made->align = 0;
+	want_sign(p, '{');
+	while (!p->failed && !is_sign(p, '}'))
+		integer_property(p, made);
+	want_sign(p, '}');
+	if (!made->bits)
+		fail(p);
+	if (!made->align)
+		made->align = made->bits % 8 ? 1 : 8;
+	return made;
+}
+
+/* Nobody here wants one: it is enough to know how large it is. */
+static const struct bsa_tsdl_type *real(struct parser *p)
+{
+	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_REAL);
+	uint64_t exponent = 0, mantissa = 0;
+
+	want_sign(p, '{');
+	while (made && !p->failed && !is_sign(p, '}')) {
+		const char *name = want_word(p);
+
+		want_sign(p, '=');
+		if (!strcmp(name, "exp_dig"))
+			exponent = want_number(p);
+		else if (!strcmp(name, "mant_dig"))
+			mantissa = want_number(p);
+		else if (!strcmp(name, "align"))
+			made->align = want_small(p, 64);
+		else if (!strcmp(name, "byte_order"))
+			want_byte_order(p);
+		else
+			fail(p);
+		want_sign(p, ';');
+	}
+	want_sign(p, '}');
+	if (!made)
+		return NULL;
+	if (!(exponent == 8 && mantissa == 24) && !(exponent == 11 && mantissa == 53))
+		fail(p);
+	made->bits = (unsigned)(exponent + mantissa);
+	return made;
+}
+
+static const struct bsa_tsdl_type *string(struct parser *p)
+{
+	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_STRING);
+
+	if (!made)
+		return NULL;
+	made->align = 8;
+	if (!ate_sign(p, '{'))
+		return made;
+	while (!p->failed && !is_sign(p, '}')) {
+		if (!ate_word(p, "encoding"))
+			fail(p);
+		want_sign(p, '=');
+		want_encoding(p, made);
+		want_sign(p, ';');
+	}
+	want_sign(p, '}');
+	return made;
+}
+
+static uint64_t want_signed(struct parser *p)
+{
+	uint64_t number = p->negative ? -p->number : p->number;
+
+	if (p->token != NUMBER)
+		fail(p);
+	else
+		next(p);
+	return number;
+}
+
+static void labels(struct parser *p, const struct bsa_tsdl_label **end)
+{
+	while (!p->failed && !is_sign(p, '}')) {
+		struct bsa_tsdl_label *label = take(p, sizeof(*label));
+
+		if (!label || (p->token != WORD && p->token != TEXT)) {
+			fail(p);
+			return;
+		}
+		label->name = p->text;
+		next(p);
+		want_sign(p, '=');
+		label->first = label->last = want_signed(p);
+		if (p->token == DOTS) {
+			next(p);
+			label->last = want_signed(p);
+		}
+		*end = label;
+		end = (const struct bsa_tsdl_label **)&label->next;
+		if (!is_sign(p, '}'))
+			want_sign(p, ',');
+	}
+}
+
+static const struct bsa_tsdl_type *enumeration(struct parser *p)
+{
+	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_INTEGER);
+	const struct bsa_tsdl_type *of;
+
+	want_sign(p, ':');
+	of = type(p);
+	if (!made || !of || of->kind != BSA_TSDL_INTEGER || of->is_clock) {
+		fail(p);
+		return NULL;
+	}
+	*made = *of;
+	want_sign(p, '{');
+	labels(p, &made->labels);
+	want_sign(p, '}');
+	return made;
+}
+
+static bool is_letter(const struct bsa_tsdl_type *of)
+{
+	return of->kind == BSA_TSDL_INTEGER && of->is_text && of->bits == 8 && of->align == 8 && !of->is_clock;
+}
+
+/* What stands in brackets behind a field's name. */
+static const struct bsa_tsdl_type *array(struct parser *p, const struct bsa_tsdl_type *of)
+{
+	struct bsa_tsdl_type *made;
+
+	if (!is_sign(p, '['))
+		return of;
+	next(p);
+	made = new_type(p, p->token == NUMBER ? BSA_TSDL_ARRAY : BSA_TSDL_SEQUENCE);
+	if (!made)
+		return NULL;
+	if (p->token == NUMBER)
+		made->length = want_number(p);
+	else
+		made->by = want_word(p);
+	want_sign(p, ']');
+	if (is_sign(p, '['))
+		fail(p);
+	made->element = of;
+	made->align = of->align;
+	made->is_text = is_letter(of);
+	return made;
+}
+
+static bool has_field(const struct bsa_tsdl_type *structure, const char *name)
+{
+	for (const struct bsa_tsdl_field *field = structure->fields; field; field = field->next)
+		if (!strcmp(bsa_tsdl_name(field->name), bsa_tsdl_name(name)))
+			return true;
+	return false;
+}
+
+/* Between braces. */
+static void fields(struct parser *p, struct bsa_tsdl_type *made)
+{
+	struct bsa_tsdl_field **end = &made->fields;
+	unsigned n = 0;
+
+	want_sign(p, '{');
+	while (!p->failed && !is_sign(p, '}')) {
+		struct bsa_tsdl_field *field = take(p, sizeof(*field));
+		const struct bsa_tsdl_type *of = type(p);
+
+		if (!field || !of) {
+			fail(p);
+			return;
+		}
+		field->name = want_word(p);
+		field->type = array(p, of);
+		want_sign(p, ';');
+		if (p->failed || ++n > FIELDS_MAX || has_field(made, field->name)) {
+			fail(p);
+			return;
+		}
+		*end = field;
+		end = &field->next;
+		if (made->kind == BSA_TSDL_STRUCT && field->type->align > made->align)
+			made->align = field->type->align;
+	}
+	want_sign(p, '}');
+}
+
+static const struct bsa_tsdl_type *named(struct parser *p, const char *name, bool structure)
+{
+	for (const struct alias *alias = p->aliases; alias; alias = alias->next)
+		if (alias->structure == structure && !strcmp(alias->name, name))
+			return alias->type;
+	fail(p);
+	return NULL;
+}
+
+static void name_type(struct parser *p, const char *name, const struct bsa_tsdl_type *of, bool structure)
+{
+	struct alias *alias = take(p, sizeof(*alias));
+
+	for (const struct alias *other = p->aliases; other; other = other->next)
+		if (other->structure == structure && !strcmp(other->name, name))
+			alias = NULL; /* which one is meant? */
+	if (!alias || !of || ++p->n_aliases > ALIASES_MAX) {
+		fail(p);
+		return;
+	}
+	*alias = (struct alias){ .name = name, .type = of, .structure = structure, .next = p->aliases };
+	p->aliases = alias;
+}
+
+static const struct bsa_tsdl_type *structure(struct parser *p)
+{
+	const char *name = p->token == WORD ? want_word(p) : NULL;
+	struct bsa_tsdl_type *made;
+
+	if (name && !is_sign(p, '{'))
+		return named(p, name, true);
+	made = new_type(p, BSA_TSDL_STRUCT);
+	if (!made)
+		return NULL;
+	fields(p, made);
+	if (ate_word(p, "align")) {
+		unsigned align;
+
+		want_sign(p, '(');
+		align = want_small(p, 64);
+		want_sign(p, ')');
+		if (align > made->align)
+			made->align = align;
+	}
+	if (name)
+		name_type(p, name, made, true);
+	return made;
+}
+
+static const struct bsa_tsdl_type *variant(struct parser *p)
+{
+	struct bsa_tsdl_type *made = new_type(p, BSA_TSDL_VARIANT);
+
+	if (!made)
+		return NULL;
+	want_sign(p, '<');
+	made->by = want_word(p);
+	want_sign(p, '>');
+	fields(p, made);
+	return made;
+}
+
+static bool is_of_c(const char *word)
+{
+	static const char *const words[] = { "unsigned", "signed", "char", "short", "int", "long" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return false;
+}
+
+/* The name of an alias: one word, or several of C's. */
+static const char *alias_name(struct parser *p)
+{
+	const char *name = want_word(p);
+
+	while (!p->failed && is_of_c(name + (strrchr(name, ' ') ? strrchr(name, ' ') - name + 1 : 0)) &&
+	       p->token == WORD && is_of_c(p->text)) {
+		char *longer = take(p, strlen(name) + strlen(p->text) + 2);
+
+		if (!longer) {
+			fail(p);
+			return name;
+		}
+		strcat(strcat(strcpy(longer, name), " "), p->text);
+		name = longer;
+		next(p);
+	}
+	return name;
+}
+
+static const struct bsa_tsdl_type *type(struct parser *p)
+{
+	const struct bsa_tsdl_type *made = NULL;
+
+	if (++p->depth > DEPTH_MAX)
+		fail(p);
+	else if (ate_word(p, "integer"))
+		made = integer(p);
+	else if (ate_word(p, "floating_point"))
+		made = real(p);
+	else if (ate_word(p, "string"))
+		made = string(p);
+	else if (ate_word(p, "enum"))
+		made = enumeration(p);
+	else if (ate_word(p, "struct"))
+		made = structure(p);
+	else if (ate_word(p, "variant"))
+		made = variant(p);
+	else
+		made = named(p, alias_name(p), false);
+	p->depth--;
+	if (!made)
+		fail(p);
+	return p->failed ? NULL : made;
+}
+
+static const struct bsa_tsdl_type *want_structure(struct parser *p)
+{
+	const struct bsa_tsdl_type *made;
+
+	if (p->token != ASSIGN)
+		fail(p);
+	next(p);
+	made = type(p);
+	if (made && made->kind != BSA_TSDL_STRUCT)
+		fail(p);
+	return made;
+}
+
+/* ---- what there is in metadata ---- */
+
+static void typealias(struct parser *p)
+{
+	const struct bsa_tsdl_type *of = type(p);
+
+	if (p->token != ASSIGN)
+		fail(p);
+	next(p);
+	name_type(p, alias_name(p), of, false);
+}
+
+static void trace_entry(struct parser *p)
+{
+	if (ate_path(p, "packet", "header")) {
+		p->tsdl->packet_header = want_structure(p);
+		return;
+	}
+	if (ate_word(p, "major")) {
+		want_sign(p, '=');
+		if (want_number(p) != 1)
+			fail(p);
+	} else if (ate_word(p, "minor")) {
+		want_sign(p, '=');
+		if (want_number(p) != 8)
+			fail(p);
+	} else if (ate_word(p, "uuid")) {
+		want_sign(p, '=');
+		p->tsdl->uuid = want_text(p);
+	} else if (ate_word(p, "byte_order")) {
+		want_sign(p, '=');
+		if (!ate_word(p, "le"))
+			fail(p);
+		p->little = true;
+	} else {
+		fail(p);
+	}
+}
+
+static void env_entry(struct parser *p)
+{
+	const char *name = want_word(p);
+
+	want_sign(p, '=');
+	if (!strcmp(name, "tracer_name") && p->token == TEXT)
+		p->tsdl->tracer = p->text;
+	if (!strcmp(name, "tracer_major") && p->token == NUMBER)
+		p->tsdl->tracer_major = p->number;
+	if (!strcmp(name, "tracer_minor") && p->token == NUMBER)
+		p->tsdl->tracer_minor = p->number;
+	if (p->token != TEXT && p->token != NUMBER)
+		fail(p);
+	next(p);
+}
+
+static void clock_entry(struct parser *p)
+{
+	static const char *const others[] = { "uuid", "description", "precision", "offset_s", "offset", "absolute" };
+	const char *name = want_word(p);
+
+	want_sign(p, '=');
+	if (!strcmp(name, "name")) {
+		if (p->token != TEXT && p->token != WORD)
+			fail(p);
+		p->tsdl->clock = p->text;
+		next(p);
+		return;
+	}
+	if (!strcmp(name, "freq")) {
+		p->tsdl->frequency = want_number(p);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(name, others[i]) && p->token != SIGN) {
+			next(p);
+			return;
+		}
+	fail(p);
+}
+
+static void stream_entry(struct parser *p, struct bsa_tsdl_stream *stream)
+{
+	if (ate_word(p, "id")) {
+		want_sign(p, '=');
+		stream->id = want_number(p);
+	} else if (ate_path(p, "packet", "context")) {
+		stream->packet_context = want_structure(p);
+	} else if (ate_word(p, "event")) {
+		want_sign(p, '.');
+		if (ate_word(p, "header"))
+			stream->event_header = want_structure(p);
+		else if (ate_word(p, "context"))
+			stream->event_context = want_structure(p);
+		else
+			fail(p);
+	} else {
+		fail(p);
+	}
+}
+
+static void event_entry(struct parser *p, struct bsa_tsdl_event *event)
+{
+	const char *name;
+
+	if (ate_path(p, "model", "emf")) {
+		want_sign(p, '.');
+		if (!ate_word(p, "uri"))
+			fail(p);
+		want_sign(p, '=');
+		want_text(p);
+		return;
+	}
+	name = want_word(p);
+	if (!strcmp(name, "fields")) {
+		event->payload = want_structure(p);
+		return;
+	}
+	if (!strcmp(name, "context")) {
+		event->context = want_structure(p);
+		return;
+	}
+	want_sign(p, '=');
+	if (!strcmp(name, "name"))
+		event->name = want_text(p);
+	else if (!strcmp(name, "id"))
+		event->id = want_number(p);
+	else if (!strcmp(name, "stream_id"))
+		event->stream = want_number(p);
+	else if (!strcmp(name, "loglevel"))
+		want_number(p);
+	else
+		fail(p);
+}
+
+static void stream(struct parser *p)
+{
+	struct bsa_tsdl_stream *made = take(p, sizeof(*made));
+
+	if (!made) {
+		fail(p);
+		return;
+	}
+	want_sign(p, '{');
+	while (!p->failed && !is_sign(p, '}')) {
+		stream_entry(p, made);
+		want_sign(p, ';');
+	}
+	*p->streams = made;
+	p->streams = &made->next;
+}
+
+static void event(struct parser *p)
+{
+	struct bsa_tsdl_event *made = take(p, sizeof(*made));
+
+	if (!made) {
+		fail(p);
+		return;
+	}
+	want_sign(p, '{');
+	while (!p->failed && !is_sign(p, '}')) {
+		event_entry(p, made);
+		want_sign(p, ';');
+	}
+	if (!made->name)
+		fail(p);
+	*p->events = made;
+	p->events = &made->next;
+}
+
+static void entries(struct parser *p, void (*one)(struct parser *p))
+{
+	want_sign(p, '{');
+	while (!p->failed && !is_sign(p, '}')) {
+		one(p);
+		want_sign(p, ';');
+	}
+}
+
+static void item(struct parser *p)
+{
+	bool braces = true;
+
+	if (ate_word(p, "trace")) {
+		entries(p, trace_entry);
+	} else if (ate_word(p, "env")) {
+		entries(p, env_entry);
+	} else if (ate_word(p, "clock")) {
+		if (p->has_clock)
+			fail(p);
+		p->has_clock = true;
+		entries(p, clock_entry);
+	} else if (ate_word(p, "stream")) {
+		stream(p);
+	} else if (ate_word(p, "event")) {
+		event(p);
+	} else {
+		braces = false;
+		if (ate_word(p, "typealias"))
+			typealias(p);
+		else if (ate_word(p, "struct"))
+			structure(p);
+		else
+			fail(p);
+	}
+	if (braces)
+		want_sign(p, '}');
+	want_sign(p, ';');
+}
+
+static void free_blocks(struct block *block)
+{
+	while (block) {
+		struct block *gone = block;
+
+		block = block->next;
+		free(gone);
+	}
+}
+
+struct bsa_tsdl *bsa_tsdl_parse(const char *text)
+{
+	struct parser p = { .at = text };
+
+	p.tsdl = take(&p, sizeof(*p.tsdl));
+	if (!p.tsdl)
+		return NULL;
+	*p.tsdl = (struct bsa_tsdl){ .clock = "", .uuid = "", .tracer = "" };
+	p.streams = &p.tsdl->streams;
+	p.events = &p.tsdl->events;
+	next(&p);
+	while (!p.failed && p.token != END)
+		item(&p);
+	p.tsdl->memory = p.memory;
+	if (p.failed || !p.little) {
+		free_blocks(p.memory);
+		return NULL;
+	}
+	return p.tsdl;
+}
+
+struct bsa_tsdl *bsa_tsdl_free(struct bsa_tsdl *tsdl)
+{
+	if (tsdl)
+		free_blocks(tsdl->memory);
+	return NULL;
+}
+
+const char *bsa_tsdl_name(const char *name)
+{
+	return name + (*name == '_');
+}
+
+const struct bsa_tsdl_type *bsa_tsdl_field(const struct bsa_tsdl_type *structure, const char *name)
+{
+	const struct bsa_tsdl_field *field = structure ? structure->fields : NULL;
+
+	while (field && strcmp(bsa_tsdl_name(field->name), name))
+		field = field->next;
+	return field ? field->type : NULL;
+}

@@ -1,0 +1,248 @@
+/*
+ * event.h -- one event of a trace, as a decoder hands it to the fold.
+ *
+ * A record is a struct bsa_event and, right behind it, the fields of its kind: struct bsa_<kind>. Both are plain numbers,
+ * in the host's order, 8-byte aligned. Names and widths are those of the catalogue (docs/events.md); decode holds each of
+ * them against it when it is compiled. A field that a trace does not have is 0, but cpu_ns and at[] are BSA_NEVER, and
+ * lane is 255.
+ *
+ * Records come in the order of their time. What is in them is data from strangers: nothing in a record is to be believed
+ * but its kind and size, which are the decoder's.
+ */
+#ifndef BSA_FOLD_EVENT_H
+#define BSA_FOLD_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BSA_NEVER UINT64_MAX
+
+/* In the catalogue's order, then what a trace says of itself. */
+/* clang-format off */
+#define BSA_KINDS(K) \
+	K(service_state) K(client_connect) K(client_disconnect) K(model_prepare) K(model_release) K(stream_open) \
+	K(stream_close) K(performance_hold) K(exec_submit) K(fmq_write) K(fmq_read) K(request_decode) K(fence_wait) \
+	K(slot_lookup) K(slot_fetch) K(pool_map) K(pool_unmap) K(sched_enqueue) K(sched_dispatch) K(sched_preempt) \
+	K(sched_resume) K(checkpoint) K(op_end) K(exec_end) K(deadline_miss) K(resource_exhausted) K(exec_return) \
+	K(fence_signal) K(exec_client) K(exec_service) K(exec_state) K(buffer_allocate) K(buffer_copy) \
+	K(buffer_reject) K(buffer_free) K(loss)
+/* clang-format on */
+
+enum bsa_kind {
+#define K(name) BSA_##name,
+	BSA_KINDS(K)
+#undef K
+		BSA_N_KINDS
+};
+
+struct bsa_event {
+	uint64_t at;    /* raw clock of its host, ns */
+	uint32_t trace; /* whose number the import gave out, from 1 */
+	uint16_t kind;
+	uint16_t size; /* of the record, header and all: a multiple of 8 */
+};
+
+/* BSA_OF(event, fmq_read)->exec */
+#define BSA_OF(event, name) ((const struct bsa_##name *)((event) + 1))
+
+enum { BSA_TEXT = 64 }; /* bytes of a name, ended by 0; longer ones are cut */
+
+struct bsa_service_state {
+	uint64_t since;
+	uint32_t pid, spin_us;
+	uint16_t instance, contract;
+	uint8_t policy, preempt_mode, lanes;
+};
+struct bsa_client_connect {
+	uint64_t since;
+	uint32_t conn, pid, uid, app;
+	char name[BSA_TEXT];
+};
+struct bsa_client_disconnect {
+	uint32_t conn;
+	uint8_t reason;
+};
+struct bsa_model_prepare {
+	uint64_t const_bytes, estimate_ns, step_ns, deadline_ns, took_ns, since;
+	uint32_t model, conn;
+	uint16_t ops;
+	uint8_t priority, status;
+	char name[BSA_TEXT];
+};
+struct bsa_model_release {
+	uint32_t model;
+};
+struct bsa_stream_open {
+	uint64_t since;
+	uint32_t stream, conn, model, request_capacity, result_capacity, spin_us;
+	uint8_t path, cache;
+};
+struct bsa_stream_close {
+	uint32_t stream;
+	uint8_t reason;
+};
+struct bsa_performance_hold {
+	uint8_t on;
+};
+struct bsa_exec_submit {
+	uint64_t exec, deadline_ns;
+	uint32_t model;
+	uint16_t pools;
+	uint8_t path, measure, fallback;
+};
+struct bsa_fmq_write {
+	uint64_t exec, blocked_ns;
+	uint32_t items, used;
+	uint8_t queue;
+};
+struct bsa_fmq_read {
+	uint64_t exec, spun_ns, slept_ns;
+	uint32_t items, used;
+	uint16_t wakeups;
+	uint8_t queue;
+};
+struct bsa_request_decode {
+	uint64_t exec;
+	uint32_t model;
+	uint16_t operands, pools;
+	uint8_t status;
+};
+struct bsa_fence_wait {
+	uint64_t exec, took_ns;
+	uint16_t fences;
+	uint8_t status;
+};
+struct bsa_slot_lookup {
+	uint64_t exec;
+	int32_t slot;
+	uint8_t hit;
+};
+struct bsa_slot_fetch {
+	uint64_t exec, took_ns;
+	uint32_t stream;
+	uint16_t slots;
+	uint8_t status;
+};
+struct bsa_pool_map {
+	uint64_t owner_id, bytes, took_ns, since;
+	int32_t slot;
+	uint8_t owner, kind, status;
+};
+struct bsa_pool_unmap {
+	uint64_t owner_id;
+	int32_t slot;
+	uint8_t owner, cause;
+};
+struct bsa_sched_enqueue {
+	uint64_t exec, deadline_ns, estimate_ns;
+	uint32_t model, app;
+	uint16_t ahead;
+	uint8_t priority;
+};
+struct bsa_sched_dispatch {
+	uint64_t exec;
+	uint8_t lane;
+};
+struct bsa_sched_preempt {
+	uint64_t exec, by, asked_ns, redo_ns;
+	uint16_t at_op;
+	uint8_t lane, mode;
+};
+struct bsa_sched_resume {
+	uint64_t exec;
+	uint16_t from_op;
+	uint8_t lane, resumed;
+};
+struct bsa_checkpoint {
+	uint64_t exec;
+	uint16_t op;
+	uint8_t flag;
+};
+struct bsa_op_end {
+	uint64_t exec;
+	uint32_t type;
+	uint16_t op;
+};
+struct bsa_exec_end {
+	uint64_t exec, cpu_ns, redo_ns;
+	uint16_t ops_run;
+	uint8_t lane, status;
+};
+struct bsa_deadline_miss {
+	uint64_t exec, deadline_ns, estimate_ns;
+	int64_t over_ns;
+	uint32_t model;
+	uint8_t kind, stage;
+};
+struct bsa_resource_exhausted {
+	uint64_t owner_id, asked, limit;
+	uint8_t owner, kind, resource;
+};
+struct bsa_exec_return {
+	uint64_t exec;
+	uint8_t status;
+};
+struct bsa_fence_signal {
+	uint64_t exec;
+	uint8_t status;
+};
+struct bsa_exec_client {
+	uint64_t exec, deadline_ns, began, at[4];
+	uint32_t model;
+	uint8_t path, status, fallback;
+};
+struct bsa_exec_service {
+	uint64_t exec, began, at[10];
+	uint32_t model, app;
+	uint16_t lookups, misses, preemptions;
+	uint8_t priority, path, lane, status;
+};
+struct bsa_exec_state {
+	uint64_t exec, deadline_ns, since;
+	uint32_t model, app;
+	uint8_t priority, path, phase, lane;
+};
+struct bsa_buffer_allocate {
+	uint64_t bytes, since;
+	uint32_t buffer, conn;
+	uint16_t roles;
+	uint8_t status;
+};
+struct bsa_buffer_copy {
+	uint64_t bytes, took_ns;
+	uint32_t buffer;
+	uint8_t dir, status;
+};
+struct bsa_buffer_reject {
+	uint64_t exec;
+	uint32_t buffer;
+	uint8_t cause;
+};
+struct bsa_buffer_free {
+	uint32_t buffer;
+	uint8_t cause;
+};
+
+/* Events were lost, or whole packets, from @at to @ended; told at the beginning, so before any event of that time. */
+struct bsa_loss {
+	uint64_t ended;
+	uint64_t events, packets; /* BSA_NEVER: some, nobody counted them */
+	uint32_t cpu;             /* UINT32_MAX: unknown */
+	uint32_t pid;             /* 0: unknown */
+};
+
+/* The numbers that have names, as in the catalogue. */
+enum bsa_priority { BSA_PRIORITY_LOW, BSA_PRIORITY_MEDIUM, BSA_PRIORITY_HIGH };
+enum bsa_path { BSA_PATH_BURST, BSA_PATH_SYNC, BSA_PATH_FENCED, BSA_PATH_ASYNC, BSA_PATH_UNKNOWN = 255 };
+enum bsa_queue { BSA_QUEUE_REQUEST, BSA_QUEUE_RESULT, BSA_QUEUE_CALL_REQUEST, BSA_QUEUE_CALL_RESULT };
+enum bsa_status { /* those that the fold asks for */
+	          BSA_STATUS_NONE = 0,
+	          BSA_STATUS_MISSED_DEADLINE_TRANSIENT = 5,
+	          BSA_STATUS_MISSED_DEADLINE_PERSISTENT = 6,
+	          BSA_STATUS_UNKNOWN = 255
+};
+enum bsa_stage { BSA_STAGE_PREPARE, BSA_STAGE_ADMISSION, BSA_STAGE_QUEUE, BSA_STAGE_RUNNING, BSA_STAGE_DONE };
+enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED };
+enum { BSA_LANE_NATIVE = 254, BSA_LANE_NONE = 255 };
+
+#endif

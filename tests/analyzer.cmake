@@ -1,0 +1,120 @@
+# Tests and benchmarks of the analyzer, and of the viewer over it. Included by CMakeLists.txt.
+
+# Traces for tests, with exact times.
+add_library(ctf_writer STATIC analyzer/ctf_writer.c analyzer/script.c)
+target_include_directories(ctf_writer PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/analyzer
+  ${PROJECT_SOURCE_DIR}/tracepoints/include)
+target_link_libraries(ctf_writer PUBLIC PkgConfig::BABELTRACE2 PRIVATE burstscope_warnings)
+add_executable(trace_from_text analyzer/trace_from_text.c)
+target_link_libraries(trace_from_text PRIVATE ctf_writer burstscope_warnings)
+
+# nnb_reads_traces(NAME...): tests that have babeltrace2 read what it may choke on, and so lose memory.
+function(nnb_reads_traces)
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT
+    LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/analyzer/lsan.supp:print_suppressions=0)
+endfunction()
+
+# nnb_mutants(NAME): unit/mutate_NAME.sh plants defects, and wants the tests to object: minutes, so in ./run soak alone.
+function(nnb_mutants name)
+  if(NOT BURSTSCOPE_SANITIZE)
+    add_test(NAME mutate_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/unit/mutate_${name}.sh ${PROJECT_SOURCE_DIR})
+    set_tests_properties(mutate_${name} PROPERTIES
+      LABELS unit SKIP_RETURN_CODE 77 ENVIRONMENT CC=${CMAKE_C_COMPILER})
+  endif()
+endfunction()
+
+# ---- decode: and both decoders over the same traces ----
+nnb_test(test_decode unit unit/test_decode.c)
+target_link_libraries(test_decode PRIVATE bsa_decode ctf_writer)
+add_library(decoders STATIC analyzer/decoders.c)
+target_link_libraries(decoders PUBLIC bsa_decode ctf_writer PRIVATE burstscope_warnings)
+add_executable(decoders_agree analyzer/decoders_agree.c)
+target_link_libraries(decoders_agree PRIVATE decoders burstscope_warnings)
+nnb_test(test_quick unit unit/test_quick.c)
+target_link_libraries(test_quick PRIVATE decoders)
+nnb_reads_traces(test_decode test_quick)
+if(NOT BURSTSCOPE_SANITIZE)
+  nnb_e2e(decoders nnburst-load $<TARGET_FILE:decoders_agree>)
+endif()
+nnb_fuzz(fuzz_decode 8192)
+if(TARGET fuzz_decode)
+  target_link_libraries(fuzz_decode PRIVATE bsa_decode ctf_writer)
+  # where libbabeltrace2 aborts, something is always left behind
+  set_property(TEST fuzz_decode PROPERTY ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+endif()
+
+# ---- fold ----
+if(TARGET bsa_fold)
+  # The schedule alone: stories, an oracle, losses, strangers.
+  foreach(schedule IN ITEMS schedule schedule_oracle schedule_lossy schedule_hostile)
+    nnb_test(test_${schedule} unit unit/test_${schedule}.c unit/schedule_facts.c unit/schedule_world.c)
+    target_link_libraries(test_${schedule} PRIVATE bsa_fold)
+  endforeach()
+  nnb_mutants(schedule)
+endif()
+
+# ---- store ----
+if(TARGET bsa_store)
+  foreach(test store store_stats db)
+    nnb_test(test_${test} unit unit/test_${test}.c analyzer/stored.c)
+  endforeach()
+  # What fails, or is killed, are its writes: SQLite's through the system calls it is given, its own by the linker.
+  nnb_test(test_store_faults fault fault/test_store_faults.c analyzer/stored.c)
+  target_link_options(test_store_faults PRIVATE
+    -Wl,--wrap=pwrite,--wrap=write,--wrap=copy_file_range,--wrap=rename,--wrap=fsync)
+  # A database that is larger than the one page that SQLite never uses.
+  nnb_test(test_store_large unit unit/test_store_large.c analyzer/stored.c ${PROJECT_SOURCE_DIR}/analyzer/store/pages.c)
+  target_compile_definitions(test_store_large PRIVATE PENDING_BYTE=pending_byte)
+  target_compile_options(test_store_large PRIVATE "SHELL:-include ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/pending_byte.h")
+  foreach(test test_store test_store_stats test_db test_store_faults test_store_large)
+    target_link_libraries(${test} PRIVATE bsa_store bsa_fold PkgConfig::SQLITE3 m)
+  endforeach()
+  add_executable(columns rules/columns.c)
+  target_link_libraries(columns PRIVATE bsa_store burstscope_warnings)
+  nnb_rule(database database.sh $<TARGET_FILE:columns> ${PROJECT_SOURCE_DIR}/docs/database.md)
+  nnb_bench(store)
+  target_link_libraries(bench_store PRIVATE bsa_store)
+  list(APPEND benches_run store)
+endif()
+
+# ---- all of it: cases, from events to answers ----
+if(TARGET bsa)
+  add_executable(test_cases analyzer/test_cases.c analyzer/case_file.c analyzer/timeline.c)
+  target_compile_definitions(test_cases PRIVATE CHECK_SQL="${CMAKE_CURRENT_SOURCE_DIR}/analyzer/check.sql")
+  target_link_libraries(test_cases PRIVATE
+    bsa bsa_fold ctf_writer PkgConfig::CMOCKA PkgConfig::SQLITE3 burstscope_warnings)
+  foreach(cases IN ITEMS causes fairness lanes latency losses one_side things)
+    add_test(NAME cases_${cases} COMMAND test_cases ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/cases/${cases}.case)
+    set_tests_properties(cases_${cases} PROPERTIES LABELS unit)
+    nnb_reads_traces(cases_${cases})
+  endforeach()
+  nnb_fuzz(fuzz_import 4096 -len_control=0) # an import takes milliseconds: few, and long ones
+  if(TARGET fuzz_import)
+    target_include_directories(fuzz_import PRIVATE ${PROJECT_SOURCE_DIR}/analyzer ${PROJECT_SOURCE_DIR}/tracepoints/include)
+    target_compile_definitions(fuzz_import PRIVATE CHECK_SQL="${CMAKE_CURRENT_SOURCE_DIR}/analyzer/check.sql")
+    target_link_libraries(fuzz_import PRIVATE bsa)
+  endif()
+endif()
+
+# ---- recordings, through the provider and LTTng, which no sanitizer knows ----
+if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
+  nnb_e2e(import burstscope $<TARGET_FILE:nnburst-load>)
+  nnb_e2e(import_scenarios burstscope $<TARGET_FILE:nnburst-load>)
+  add_executable(many_streams e2e/many_streams.c)
+  target_link_libraries(many_streams PRIVATE nbt burstscope_warnings)
+  nnb_e2e(import_robust burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams>
+    $<TARGET_FILE:nbt_provider>)
+  # Some of the cases.
+  add_executable(emit_case e2e/emit_case.c analyzer/case_file.c analyzer/timeline.c analyzer/script.c)
+  target_include_directories(emit_case PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/analyzer)
+  target_link_libraries(emit_case PRIVATE nbt burstscope_warnings)
+  add_test(NAME e2e_exact COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/exact.sh $<TARGET_FILE:burstscope>
+    $<TARGET_FILE:emit_case> $<TARGET_FILE:test_cases> $<TARGET_FILE:nbt_provider>
+    ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/cases/causes.case)
+  set_tests_properties(e2e_exact PROPERTIES LABELS e2e SKIP_RETURN_CODE 77)
+endif()
+if(TARGET bsa_plugin AND TARGET burstscope AND NOT BURSTSCOPE_SANITIZE)
+  add_test(NAME e2e_plugin COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/plugin.sh
+    $<TARGET_FILE:burstscope> $<TARGET_FILE:trace_from_text> $<TARGET_FILE:bsa_plugin>)
+  set_tests_properties(e2e_plugin PROPERTIES LABELS e2e SKIP_RETURN_CODE 77)
+endif()

@@ -1,0 +1,82 @@
+/*
+ * trace_from_text.c -- lines of analyzer/script.h on standard input become a trace.
+ *
+ *   trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET] [-p PID] [-n EVENTS_A_PACKET]
+ *                   [-t TRACE] DIRECTORY
+ *
+ * cpu=N in a line says whose stream it is in. -t: the lines with that trace=, 1 unless it is given.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analyzer/ctf_writer.h"
+
+static _Noreturn void usage(void)
+{
+	fprintf(stderr, "usage: trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET]\n"
+	                "                       [-p PID] [-n EVENTS_A_PACKET] [-t TRACE] DIRECTORY\n");
+	exit(2);
+}
+
+static char *whole_input(void)
+{
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t n = getdelim(&text, &room, 0, stdin);
+
+	if (n >= 0)
+		return text;
+	if (ferror(stdin) || !text)
+		exit(5);
+	*text = 0; /* nothing at all is a trace, too */
+	return text;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctf_options options = { 0 };
+	uint32_t trace = 1;
+	char *text;
+	struct ctf_writer *w;
+	int c;
+
+	while ((c = getopt(argc, argv, "u:h:s:c:o:p:n:t:")) != -1) {
+		switch (c) {
+		case 'u':
+			options.uuid = optarg;
+			break;
+		case 'h':
+			options.host = optarg;
+			break;
+		case 's':
+			options.session = optarg;
+			break;
+		case 'c':
+			options.clock_uuid = optarg;
+			break;
+		case 'o':
+			options.clock_offset = strtoll(optarg, NULL, 0);
+			break;
+		case 'p':
+			options.pid = (unsigned)strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			options.packet = (unsigned)strtoul(optarg, NULL, 0);
+			break;
+		case 't':
+			trace = (uint32_t)strtoul(optarg, NULL, 0);
+			break;
+		default:
+			usage();
+		}
+	}
+	if (optind != argc - 1)
+		usage();
+	text = whole_input();
+	w = ctf_writer_new(argv[optind], &options);
+	ctf_writer_script(w, text, trace);
+	ctf_writer_free(w);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,639 @@
+/*
+ * test_quick.c -- the quick decoder against babeltrace2, record by record and count by count: over traces as LTTng-UST and
+ * babeltrace2's sink write them, and over the same ones cut, and spoilt, anywhere.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyzer/ctf_writer.h"
+#include "analyzer/decoders.h"
+#include "decode/decode.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+enum { PATH = 512, FILE_MAX = 1 << 20 };
+
+static char top[PATH / 2]; /* all tests' */
+static char place[PATH];   /* this test's */
+static int tests;
+
+static int begin(void **state)
+{
+	(void)state;
+	snprintf(place, sizeof(place), "%s/%d", top, tests++);
+	return mkdir(place, 0700);
+}
+
+/* Below this test's place; a few can be held at once. */
+static const char *at(const char *name)
+{
+	static char paths[8][2 * PATH];
+	static int next;
+	char *path = paths[next++ % 8];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", place, name);
+	return path;
+}
+
+/* ---- files ---- */
+
+struct file {
+	uint8_t bytes[FILE_MAX];
+	size_t n;
+};
+
+static void save(const char *path, const void *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, n), n);
+	close(fd);
+}
+
+static void load(struct file *ret, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	assert_true(fd >= 0);
+	n = read(fd, ret->bytes, sizeof(ret->bytes));
+	close(fd);
+	assert_true(n >= 0 && n < FILE_MAX);
+	ret->n = (size_t)n;
+}
+
+/* A small, good generator: the same numbers in every run. */
+static uint64_t chance(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* ---- what is to be seen ---- */
+
+/* The same from both, whoever understands it. */
+static struct decoders same(const char *path)
+{
+	struct decoders all = decoders_compare(path, 1);
+
+	if (*all.differs)
+		fail_msg("%s: %s", path, all.differs);
+	return all;
+}
+
+/* And the quick one does. */
+static struct decoders same_and_quick(const char *path)
+{
+	struct decoders all = same(path);
+
+	assert_true(all.quick);
+	assert_int_equal(all.code, 0);
+	return all;
+}
+
+/* ---- traces, byte by byte, as LTTng-UST writes them ---- */
+
+static const uint8_t uuid[16] = { 1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16 };
+
+static const char metadata_start[] =
+	"/* CTF 1.8 */\n"
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := unsigned long;\n"
+	"typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n"
+	"typealias integer { size = 27; align = 1; signed = false; } := uint27_t;\n"
+	"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"01020304-0506-4708-890a-0b0c0d0e0f10\";\n\tbyte_order = le;\n"
+	"\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t  uuid[16];\n\t\tuint32_t stream_id;\n"
+	"\t\tuint64_t stream_instance_id;\n\t};\n};\n"
+	"env {\n\tdomain = \"ust\";\n\ttracer_name = \"lttng-ust\";\n\ttracer_major = 2;\n\ttracer_minor = 13;\n"
+	"\ttrace_name = \"name with \\\"escapes\\\"\";\n\thostname = \"vm\";\n};\n"
+	"clock {\n\tname = \"monotonic\";\n\tuuid = \"2576ec48-7dd5-42d2-aed2-fbf12f6a2c85\";\n"
+	"\tdescription = \"Monotonic Clock\";\n\tfreq = 1000000000; /* Frequency, in Hz */\n"
+	"\t/* clock value offset from Epoch is: offset * (1/freq) */\n\toffset = 1795228181852204216;\n};\n"
+	"typealias integer {\n\tsize = 27; align = 1; signed = false;\n\tmap = clock.monotonic.value;\n"
+	"} := uint27_clock_monotonic_t;\n"
+	"typealias integer {\n\tsize = 32; align = 8; signed = false;\n\tmap = clock.monotonic.value;\n"
+	"} := uint32_clock_monotonic_t;\n"
+	"typealias integer {\n\tsize = 64; align = 8; signed = false;\n\tmap = clock.monotonic.value;\n"
+	"} := uint64_clock_monotonic_t;\n"
+	"struct packet_context {\n\tuint64_clock_monotonic_t timestamp_begin;\n"
+	"\tuint64_clock_monotonic_t timestamp_end;\n\tuint64_t content_size;\n\tuint64_t packet_size;\n"
+	"\tuint64_t packet_seq_num;\n\tunsigned long events_discarded;\n\tuint32_t cpu_id;\n};\n"
+	"struct event_header_compact {\n\tenum : uint5_t { compact = 0 ... 30, extended = 31 } id;\n"
+	"\tvariant <id> {\n\t\tstruct {\n\t\t\tuint27_clock_monotonic_t timestamp;\n\t\t} compact;\n"
+	"\t\tstruct {\n\t\t\tuint32_t id;\n\t\t\tuint64_clock_monotonic_t timestamp;\n\t\t} extended;\n\t} v;\n"
+	"} align(8);\n"
+	"struct event_header_large {\n\tenum : uint16_t { compact = 0 ... 65534, extended = 65535 } id;\n"
+	"\tvariant <id> {\n\t\tstruct {\n\t\t\tuint32_clock_monotonic_t timestamp;\n\t\t} compact;\n"
+	"\t\tstruct {\n\t\t\tuint32_t id;\n\t\t\tuint64_clock_monotonic_t timestamp;\n\t\t} extended;\n\t} v;\n"
+	"} align(8);\n";
+
+static const char metadata_contexts[] =
+	"\tevent.context := struct {\n"
+	"\t\tinteger { size = 32; align = 8; signed = 1; encoding = none; base = 10; } _vpid;\n"
+	"\t\tinteger { size = 8; align = 8; signed = 1; encoding = UTF8; base = 10; } _procname[17];\n\t};\n";
+
+#define U(bits) "\t\tinteger { size = " #bits "; align = 8; signed = 0; encoding = none; base = 10; } "
+#define EVENT(name, id) \
+	"event {\n\tname = \"" name "\";\n\tid = " #id ";\n\tstream_id = 0;\n\tloglevel = 12;\n\tfields := struct {\n"
+#define END "\t};\n};\n\n"
+
+enum { WRITE = 9, SERVICE = 30, OPENED = 31, ODD = 40, FAR = 65535, NAMED = 3, OTHER = 4 };
+
+static const char metadata_events[] = EVENT("nnburst:fmq_write", 9) U(
+	64) "_exec;\n"
+	    "\t\tenum : integer { size = 8; align = 8; signed = 0; encoding = none; base = 10; } {\n"
+	    "\t\t\t\"request\" = 0,\n\t\t\t\"result\" = 1,\n\t\t} _queue;\n" U(32) "_items;\n" U(32) "_used;\n" U(
+		    64) "_blocked_ns;\n" END EVENT("nnburst:exec_service", 30)
+		    U(64) "_exec;\n" U(
+			    16) "_model;\n"
+				"\t\tinteger { size = 32; align = 8; signed = 1; encoding = none; base = 10; } "
+				"_app;\n" U(64) "_began;\n" U(64) "_at[10];\n" U(64) "_lookups;\n" END EVENT(
+					"nnburst:stream_open",
+					31) U(32) "_stream;\n" U(8) "_path;\n" END EVENT("nnburst:client_connect", 3)
+					U(32) "_conn;\n" U(32) "_pid;\n\t\tstring _name;\n" U(64) "_since;\n" END EVENT(
+						"nnburst:exec_client", 40)
+						U(64) "_exec;\n" U(16) "__at_length;\n" U(
+							64) "_at[ __at_length ];\n"
+							    "\t\tinteger { size = 32; align = 8; signed = 1; encoding "
+							    "= none; base = 10; } _model;\n"
+							    "\t\tfloating_point { exp_dig = 11; mant_dig = 53; align = "
+							    "8; } _heat;\n" END EVENT("nnburst:model_prepare", 65535)
+								    U(32) "_model;\n" U(
+									    32) "_conn;\n"
+										"\t\tinteger { size = 8; align = 8; "
+										"signed = 1; encoding = UTF8; base = "
+										"10; } _name[8];\n" END EVENT(
+											"somebody:else", 4)
+											U(8) "__text_length;\n"
+											     "\t\tinteger { size = 8; "
+											     "align = 8; signed = 0; "
+											     "encoding = UTF8; base = "
+											     "10; } _text[ "
+											     "__text_length ];\n"
+											     "\t\tstring _more;\n" END;
+
+static const char metadata_stream[] = "stream {\n\tid = 0;\n\tevent.header := struct event_header_%s;\n"
+				      "\tpacket.context := struct packet_context;\n%s};\n\n";
+
+struct lttng {
+	const char *directory;
+	bool compact, contexts;
+	struct file file;
+	size_t packet; /* where it begins */
+	uint64_t packets, discarded, ended;
+};
+
+static void put(struct lttng *t, uint64_t value, size_t bytes)
+{
+	assert_true(t->file.n + bytes < FILE_MAX);
+	memcpy(t->file.bytes + t->file.n, &value, bytes);
+	t->file.n += bytes;
+}
+
+static void patch(struct lttng *t, size_t where, uint64_t value)
+{
+	memcpy(t->file.bytes + t->packet + where, &value, sizeof(value));
+}
+
+static void write_metadata(struct lttng *t)
+{
+	char *text = NULL;
+	char stream[512];
+
+	snprintf(stream, sizeof(stream), metadata_stream, t->compact ? "compact" : "large",
+	         t->contexts ? metadata_contexts : "");
+	assert_true(asprintf(&text, "%s%s%s", metadata_start, stream, metadata_events) > 0);
+	assert_int_equal(mkdir(t->directory, 0700), 0);
+	snprintf(stream, sizeof(stream), "%s/metadata", t->directory);
+	save(stream, text, strlen(text));
+	free(text);
+}
+
+static void write_stream(struct lttng *t)
+{
+	char path[2 * PATH];
+
+	snprintf(path, sizeof(path), "%s/channel_0", t->directory);
+	save(path, t->file.bytes, t->file.n);
+}
+
+/* Sizes and the end come later. */
+static void packet_begins(struct lttng *t, uint64_t began)
+{
+	t->packet = t->file.n;
+	put(t, 0xc1fc1fc1, 4);
+	for (size_t i = 0; i < sizeof(uuid); i++)
+		put(t, uuid[i], 1);
+	put(t, 0, 4);
+	put(t, 5, 8); /* stream_instance_id */
+	put(t, began, 8);
+	put(t, 0, 8);
+	put(t, 0, 8);
+	put(t, 0, 8);
+	put(t, t->packets++, 8);
+	put(t, t->discarded, 8);
+	put(t, 2, 4);
+}
+
+static void packet_ends(struct lttng *t, uint64_t ended, size_t padding)
+{
+	patch(t, 40, ended);
+	patch(t, 48, (t->file.n - t->packet) * 8);
+	for (size_t i = 0; i < padding; i++)
+		put(t, 0xee, 1);
+	patch(t, 56, (t->file.n - t->packet) * 8);
+	t->ended = ended;
+}
+
+static void header(struct lttng *t, uint64_t id, uint64_t time)
+{
+	bool extended = id >= (t->compact ? 31 : 65535);
+
+	if (extended) {
+		put(t, t->compact ? 31 : 65535, t->compact ? 1 : 2);
+		put(t, id, 4);
+		put(t, time, 8);
+	} else if (t->compact) {
+		put(t, id | time << 5, 4);
+	} else {
+		put(t, id, 2);
+		put(t, time, 4);
+	}
+	if (t->contexts) {
+		put(t, 77, 4);
+		for (int i = 0; i < 17; i++)
+			put(t, i < 9 ? 'a' + (unsigned)i : 0, 1);
+	}
+}
+
+static void text(struct lttng *t, const char *letters, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put(t, (uint8_t)letters[i], 1);
+}
+
+/* One of each, and more of those that are the rule. */
+static void some_event(struct lttng *t, uint64_t time, uint64_t which)
+{
+	static const int ids[] = { WRITE, SERVICE, OPENED, NAMED, ODD, FAR, OTHER };
+	int id = which < N_OF(ids) ? ids[which] : WRITE;
+
+	header(t, (uint64_t)id, time);
+	switch (id) {
+	case WRITE:
+		put(t, which, 8);
+		put(t, which % 3, 1);
+		put(t, 1, 4);
+		put(t, 2, 4);
+		put(t, time, 8);
+		break;
+	case SERVICE:
+		put(t, which, 8);
+		put(t, 65535, 2);
+		put(t, UINT32_MAX, 4); /* -1 */
+		for (int i = 0; i < 11; i++)
+			put(t, time - (unsigned)i, 8);
+		put(t, 70000, 8); /* too much for its place */
+		break;
+	case OPENED:
+		put(t, 9, 4);
+		put(t, 1, 1);
+		break;
+	case NAMED:
+		put(t, 3, 4);
+		put(t, 4, 4);
+		text(t, "a name of somebody that is longer than there is room for in a record of it", 75);
+		put(t, time, 8);
+		break;
+	case ODD:
+		put(t, 8, 8);
+		put(t, which % 7, 2);
+		for (uint64_t i = 0; i < which % 7; i++)
+			put(t, time + i, 8);
+		put(t, 0x80000001, 4);
+		put(t, 0, 8);
+		break;
+	case FAR:
+		put(t, 1, 4);
+		put(t, 2, 4);
+		text(t, "abc\0defg", 8);
+		break;
+	default:
+		put(t, 3, 1);
+		text(t, "xyzmore", 8);
+	}
+}
+
+/* @packets of @events, some of them after a loss. */
+static void write_lttng(struct lttng *t, size_t packets, size_t events, uint64_t seed)
+{
+	uint64_t time = UINT64_C(0x3fffffff0);
+
+	t->file.n = 0;
+	t->packets = t->discarded = 0;
+	write_metadata(t);
+	for (size_t i = 0; i < packets; i++) {
+		if (i % 3 == 2)
+			t->discarded += 1 + chance(&seed) % 9;
+		if (i % 4 == 3)
+			t->packets += chance(&seed) % 5;
+		packet_begins(t, time);
+		for (size_t k = 0; k < events; k++) {
+			time += chance(&seed) % (k % 16 ? 1000 : UINT64_C(1) << 26);
+			some_event(t, time, events < 8 ? k : chance(&seed) % 20);
+		}
+		packet_ends(t, time, chance(&seed) % 50);
+		time += chance(&seed) % 1000;
+	}
+	write_stream(t);
+}
+
+/* ---- tests ---- */
+
+static void whatever_the_sink_writes_is_the_same(void **state)
+{
+	(void)state;
+	for (unsigned packet = 1; packet < 5; packet++) {
+		struct ctf_options options = { .packet = packet, .pid = packet % 2 };
+		struct ctf_writer *w = ctf_writer_new(at((const char[]){ 't', (char)('0' + packet), 0 }), &options);
+
+		ctf_writer_script(w,
+		                  "100 client_connect conn=3 pid=4 app=1 name=hello\n"
+		                  "100 exec_submit exec=2:1 model=7 path=burst deadline_ns=5us cpu=1\n"
+		                  "120 fmq_write exec=2:1 queue=request\n"
+		                  "130 loss ended=150 events=3\n"
+		                  "140 exec_service exec=2:1 began=1040 at=10,-,20,30,400,410,0,0,0,- cpu=1\n"
+		                  "150 pool_map owner=stream owner_id=3 slot=-1\n"
+		                  "151 pool_map owner=stream owner_id=3 slot=-2\n"
+		                  "160 loss ended=170 packets=2 cpu=1\n"
+		                  "170 exec_return exec=1 cpu=1\n"
+		                  "170 exec_return exec=2\n"
+		                  "171 exec_return exec=3\n"
+		                  "172 deadline_miss exec=3 stage=done over_ns=-5\n",
+		                  1);
+		ctf_writer_free(w);
+		assert_int_equal(same_and_quick(at((const char[]){ 't', (char)('0' + packet), 0 })).records, 12);
+	}
+}
+
+static void fields_of_any_width_are_the_same(void **state)
+{
+	struct ctf_options options = { .frequency = 1000003 };
+	struct ctf_writer *w = ctf_writer_new(at("trace"), &options);
+
+	(void)state;
+	ctf_writer_define(w, "nnburst:fmq_write", "queue:i16 exec:u64 odd:u8 items:u64 used:i64 blocked_ns:u8");
+	ctf_writer_define(w, "nnburst:exec_service", "exec:i64 at:i32[12] model:text app:f64");
+	ctf_writer_define(w, "nnburst:client_connect", "conn:u64 name:u8[70]");
+	ctf_writer_define(w, "nnburst:exec_client", "exec:u64 at:u64[2]");
+	ctf_writer_define(w, "else:where", "what:f64 name:text");
+	for (uint64_t i = 0; i < 10; i++) {
+		ctf_writer_event(w, 0, 10 * i, "nnburst:fmq_write",
+		                 "queue=-3 exec=5 items=5000000000 used=-1 blocked_ns=255");
+		ctf_writer_event(w, 0, 10 * i + 1, "nnburst:exec_service", "exec=-7 at=1,-2,3,4,5,6,7,8,9,10,11,12");
+		ctf_writer_event(w, 0, 10 * i + 2, "nnburst:client_connect", "conn=77777777777 name=65,66,0,67");
+		ctf_writer_event(w, 0, 10 * i + 3, "nnburst:exec_client", "exec=3 at=4,5");
+		ctf_writer_event(w, 0, 10 * i + 4, "else:where", "name=no");
+	}
+	ctf_writer_free(w);
+	assert_int_equal(same_and_quick(at("trace")).records, 40);
+}
+
+static void whatever_lttng_writes_is_the_same(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		static struct lttng t;
+		char name[8];
+
+		snprintf(name, sizeof(name), "t%d", i);
+		t = (struct lttng){ .directory = at(name), .compact = i & 1, .contexts = i & 2 };
+		write_lttng(&t, 9, 300, 7 + (unsigned)i);
+		assert_true(same_and_quick(t.directory).records > 9 * 250);
+	}
+}
+
+/* As LTTng-UST has been seen to do when its buffers are too small. */
+static void counts_of_losses_may_go_back(void **state)
+{
+	static const uint64_t counts[] = { 2, 37, 0, 37, 40, (UINT64_C(1) << 63) + 50, 41 };
+	static struct lttng t;
+	struct decoders all;
+
+	(void)state;
+	t = (struct lttng){ .directory = at("trace") };
+	write_metadata(&t);
+	for (size_t i = 0; i < N_OF(counts); i++) {
+		t.discarded = counts[i];
+		packet_begins(&t, 1000 * i);
+		header(&t, OPENED, 1000 * i + 500);
+		put(&t, i, 4);
+		put(&t, 0, 1);
+		packet_ends(&t, 1000 * i + 900, 0);
+	}
+	write_stream(&t);
+	all = same_and_quick(t.directory);
+	assert_int_equal(all.records, N_OF(counts) + 4);
+	assert_int_equal(all.lost_events, 1 + 35 + 3 + 1); /* at least one before it began */
+}
+
+static void windows_end_anywhere(void **state)
+{
+	static struct lttng t;
+
+	(void)state;
+	t = (struct lttng){ .directory = at("trace"), .contexts = true };
+	write_lttng(&t, 2, 6000, 3); /* some windows long */
+	assert_true(t.file.n > 400000);
+	assert_true(same_and_quick(t.directory).records > 10000);
+}
+
+static void small(struct lttng *t, const char *name, bool compact)
+{
+	*t = (struct lttng){ .directory = at(name), .compact = compact };
+	write_lttng(t, 4, 7, 5);
+	assert_int_equal(same_and_quick(t->directory).records, 4 * 6 + 2); /* and the losses */
+}
+
+static void cut_anywhere_it_is_the_same(void **state)
+{
+	static struct lttng t;
+	size_t whole;
+
+	(void)state;
+	small(&t, "trace", true);
+	whole = t.file.n;
+	for (t.file.n = 1; t.file.n < whole; t.file.n += 1 + whole / 100) {
+		write_stream(&t);
+		same(t.directory);
+	}
+}
+
+/* babeltrace2 ends the whole program over sizes of 2^63 bits and more, wherever it takes packets to be. */
+static void no_such_sizes(struct file *file)
+{
+	for (size_t i = 0; i + 64 <= file->n; i++)
+		if (!memcmp(file->bytes + i, "\xc1\x1f\xfc\xc1", 4)) {
+			file->bytes[i + 55] &= 0x7f;
+			file->bytes[i + 63] &= 0x7f;
+		}
+}
+
+/* ./run soak has more time. */
+static size_t spoilt(void)
+{
+	const char *seconds = getenv("NNB_SOAK_SECONDS");
+
+	return seconds ? 100 + 30 * strtoul(seconds, NULL, 10) : 100;
+}
+
+/* @ret_quick: how many of them the quick one read. */
+static void spoil(struct lttng *t, size_t n, uint64_t seed, size_t *ret_quick, size_t *ret_cut)
+{
+	static struct file whole;
+
+	whole = t->file;
+	*ret_quick = *ret_cut = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct decoders all;
+
+		t->file = whole;
+		for (uint64_t k = chance(&seed) % 2; k < 2; k++)
+			t->file.bytes[chance(&seed) % whole.n] = (uint8_t)(chance(&seed) % 4 ? chance(&seed) : 0xff);
+		no_such_sizes(&t->file);
+		write_stream(t);
+		all = same(t->directory);
+		*ret_quick += all.quick;
+		*ret_cut += all.quick && all.cut;
+	}
+}
+
+static void spoilt_anywhere_it_is_the_same(void **state)
+{
+	static struct lttng t;
+	size_t quick, cut;
+
+	(void)state;
+	for (int compact = 0; compact < 2; compact++) {
+		small(&t, compact ? "compact" : "large", compact);
+		spoil(&t, spoilt(), 11 + (unsigned)compact, &quick, &cut);
+		assert_true(quick > 15 && cut > 1); /* it was not left to babeltrace2 */
+	}
+}
+
+static void what_is_not_understood_is_left_to_babeltrace2(void **state)
+{
+	static const char *const changes[][2] = {
+		{ "size = 32; align = 8; signed = false; } := uint32_t",
+		  "size = 32; align = 32; signed = false; } := uint32_t" },
+		{ "byte_order = le", "byte_order = be" },
+		{ "tracer_minor = 13", "tracer_minor = 10" },
+		{ "lttng-ust", "barectf" },
+		{ "0 ... 30", "0 ... 29" },
+		{ "_used;", "_used[3][4];" },
+		{ "loglevel = 12", "unknown = 12" },
+		{ "uint64_t content_size", "uint32_t content_size" },
+	};
+	static struct file metadata;
+	static struct lttng t;
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(changes); i++) {
+		char name[8], *where;
+		size_t from = strlen(changes[i][0]), to = strlen(changes[i][1]);
+
+		snprintf(name, sizeof(name), "t%zu", i);
+		small(&t, name, true);
+		snprintf(place + strlen(place), 16, "/%s", name);
+		load(&metadata, at("metadata"));
+		metadata.bytes[metadata.n] = 0;
+		where = strstr((char *)metadata.bytes, changes[i][0]);
+		assert_non_null(where);
+		memmove(where + to, where + from, strlen(where + from) + 1);
+		memcpy(where, changes[i][1], to);
+		save(at("metadata"), metadata.bytes, metadata.n + to - from);
+		*strrchr(place, '/') = 0;
+		if (i != 7) /* that is a number like any other */
+			assert_false(same(at(name)).quick);
+	}
+}
+
+/* As lttng-sessiond writes it: in packets. babeltrace2 waits for the rest of one that is cut, for ever. */
+static void metadata_in_packets_is_the_same_and_cut_is_refused(void **state)
+{
+	static struct file plain, packets;
+	static struct lttng t;
+	size_t room = 4096 - 37;
+
+	(void)state;
+	small(&t, "trace", true);
+	snprintf(place + strlen(place), 16, "/trace");
+	load(&plain, at("metadata"));
+	packets.n = 0;
+	for (size_t i = 0; i < plain.n; i += room) {
+		size_t n = plain.n - i < room ? plain.n - i : room;
+		uint32_t words[] = { 0x75d11d57, 0, 0, 0, 0, 0, (uint32_t)(37 + n) * 8, 4096 * 8 };
+		uint8_t *packet = packets.bytes + packets.n;
+
+		memset(packet, 0, 4096);
+		memcpy(words + 1, uuid, sizeof(uuid));
+		memcpy(packet, words, sizeof(words));
+		packet[35] = 1;
+		packet[36] = 8;
+		memcpy(packet + 37, plain.bytes + i, n);
+		packets.n += 4096;
+	}
+	save(at("metadata"), packets.bytes, packets.n);
+	assert_int_equal(same_and_quick(t.directory).records, 26);
+	for (size_t n = 1; n < packets.n; n += 911) {
+		struct decoders all;
+
+		save(at("metadata"), packets.bytes, n);
+		all = same(t.directory);
+		if (n % 4096 < 4000) /* what is cut is not padding */
+			assert_int_equal(all.code, BSA_E_INPUT);
+	}
+}
+
+#define T(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		T(whatever_the_sink_writes_is_the_same),
+		T(fields_of_any_width_are_the_same),
+		T(whatever_lttng_writes_is_the_same),
+		T(counts_of_losses_may_go_back),
+		T(windows_end_anywhere),
+		T(cut_anywhere_it_is_the_same),
+		T(spoilt_anywhere_it_is_the_same),
+		T(what_is_not_understood_is_left_to_babeltrace2),
+		T(metadata_in_packets_is_the_same_and_cut_is_refused),
+	};
+	const char *tmp = getenv("TMPDIR");
+	int failed;
+
+	snprintf(top, sizeof(top), "%s/test_quick-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(top))
+		return 1;
+	failed = cmocka_run_group_tests(all, NULL, NULL);
+	if (failed && getenv("KEEP"))
+		return failed;
+	snprintf(place, sizeof(place), "rm -rf '%s'", top);
+	return system(place) || failed;
+}
