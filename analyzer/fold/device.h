@@ -1,0 +1,113 @@
+/*
+ * device.h -- one service as the schedule sees it: its lanes, its tenants (the apps that share them), and who waits.
+ *
+ * Tenants live as long as the schedule. Who waits is in a list of its tenant, one for each priority, the longest ready
+ * first, so that nothing here goes through all who wait.
+ */
+#ifndef BSA_FOLD_DEVICE_H
+#define BSA_FOLD_DEVICE_H
+
+#include "fold/lanes.h"
+#include "fold/losses.h"
+#include "fold/schedule.h"
+
+enum {
+	BSA_LEVELS = 4, /* low, medium, high, and unknown */
+	BSA_LEVEL_UNKNOWN = BSA_LEVELS - 1
+};
+
+typedef __int128 bsa_parts; /* of a ns, BSA_PARTS of them */
+
+/*
+ * Those of one priority that wait. How often they were bypassed is kept as differences: of @x it is the sum of pending from
+ * @x to the tail. @total is that of the head.
+ */
+struct bsa_level {
+	struct bsa_scheduled *head, *tail;
+	uint32_t total;
+};
+
+struct bsa_tenant {
+	struct bsa_device *device;
+	struct bsa_tenant *chain;  /* in the device's table */
+	struct bsa_tenant *closes; /* the next one that may not be backlogged any more */
+	struct bsa_tenant *blamed; /* the next one of those that held a lane during the wait in hand */
+	uint64_t blamed_ns;
+	uint32_t app;
+
+	uint32_t ready, running;                       /* cap of its share: both */
+	uint32_t place;                                /* in the device's backlogged ones */
+	uint32_t waits_place;                          /* in the device's waiting ones */
+	bool backlogged, closing, in_window, doubtful; /* doubtful: since a loss; its lag is not known */
+
+	uint32_t n_waiting; /* in levels */
+	struct bsa_level levels[BSA_LEVELS];
+	uint32_t on[BSA_LEVELS];      /* lanes it is on */
+	uint64_t last_on[BSA_LEVELS]; /* when it last left one, or 0 */
+
+	uint64_t clock; /* the device's, up to which the rest is right */
+	uint64_t max_lag_at;
+	bsa_parts equal, lag, max_lag, rate;
+	bsa_parts entitled, window_entitled, window_lag;
+	unsigned __int128 received, window_received; /* ns */
+};
+
+/* Of those that were refused and do not know yet when a lane was free. */
+struct bsa_refusals {
+	struct bsa_refused *all; /* owned */
+	size_t n, room;
+};
+
+struct bsa_device {
+	const struct bsa_facts *facts;   /* borrowed, like the next five */
+	const struct bsa_losses *losses; /* when events were lost */
+	const struct bsa_losses *unsure; /* when one may have been on a lane of whom nobody tells */
+	struct bsa_left_out *left;
+	size_t *history; /* stretches kept by all lanes of all devices */
+	uint64_t window_ns, starvation_ns;
+	int64_t *quiet; /* rows that may yet be told of windows in which nothing happened */
+
+	uint16_t instance;
+	uint64_t now; /* of the last step */
+	bool native;
+	unsigned n_lanes; /* as was said, or at least seen */
+	unsigned lanes_room;
+	struct bsa_lane *lanes; /* owned */
+
+	struct bsa_tenant **table; /* owned, and its tenants */
+	size_t table_room, n_tenants;
+	struct bsa_tenant *last;                             /* the one that was asked for last */
+	struct bsa_tenant **backlogged, **waiting, **window; /* owned; room for all tenants each */
+	size_t n_backlogged, n_waiting_tenants, n_window;
+	struct bsa_tenant *closing;
+
+	size_t n_waiting;                /* executions, the doubtful ones included */
+	struct bsa_scheduled *doubtful;  /* waiting when events were lost: perhaps they do not any more */
+	struct bsa_scheduled *on_native; /* those that have a lane which is none */
+	struct bsa_refusals refusals;
+
+	bool in_loss, dirty;
+	uint64_t losses_over; /* losses up to here have been dealt with */
+	uint64_t clock;       /* now, without the time of losses */
+	uint64_t window_began, window_ended;
+	bsa_parts equal; /* what each had so far, at times when all had the same */
+};
+
+/* NULL: no memory. */
+struct bsa_tenant *bsa_device_tenant(struct bsa_device *d, uint32_t app);
+void bsa_device_fini(struct bsa_device *d);
+
+/* The lane of that number, made if need be. NULL: no memory. */
+struct bsa_lane *bsa_device_lane(struct bsa_device *d, unsigned lane);
+
+static inline bool bsa_device_lost(const struct bsa_device *d, uint64_t began, uint64_t ended)
+{
+	return d->losses->n && bsa_losses_touch(d->losses, began, ended);
+}
+
+static inline bool bsa_device_unsure(const struct bsa_device *d, uint64_t began, uint64_t ended)
+{
+	return d->unsure->n && bsa_losses_touch(d->unsure, began, ended);
+}
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * lanes.c -- what is known of a lane, now and for as long as somebody who waits can ask.
+ */
+#include "fold/lanes.h"
+
+#include "fold/device.h"
+#include "fold/waits.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static struct bsa_stretch *nth(const struct bsa_lane *l, size_t i)
+{
+	return &l->ring[(l->first + i) & (l->room - 1)];
+}
+
+static void drop(struct bsa_device *d, struct bsa_lane *l, size_t n)
+{
+	l->first = (l->first + n) & (l->room - 1);
+	l->n -= n;
+	*d->history -= n;
+}
+
+void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d)
+{
+	*d->history -= l->n;
+	free(l->ring);
+	*l = (struct bsa_lane){ 0 };
+}
+
+/* What nobody can ask for any more. */
+static void drop_old(struct bsa_device *d, struct bsa_lane *l)
+{
+	uint64_t oldest = bsa_waits_oldest(d);
+	size_t n = 0;
+
+	while (n < l->n && nth(l, n)->ended <= oldest)
+		n++;
+	drop(d, l, n);
+}
+
+/* What somebody can ask for, and is told that it is unknown. */
+static void forget(struct bsa_device *d, struct bsa_lane *l, size_t n)
+{
+	l->known = nth(l, n - 1)->ended;
+	l->cut = true;
+	drop(d, l, n);
+}
+
+static bool grow(struct bsa_lane *l)
+{
+	size_t room = l->room ? 2 * l->room : 16;
+	struct bsa_stretch *more = malloc(room * sizeof(*more));
+
+	if (!more)
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		more[i] = *nth(l, i);
+	free(l->ring);
+	l->ring = more;
+	l->room = room;
+	l->first = 0;
+	return true;
+}
+
+/* Room for one. Without memory for it, or with too much kept already, what is older goes. */
+static bool make_room(struct bsa_device *d, struct bsa_lane *l)
+{
+	if (l->n && *d->history >= BSA_HISTORY_ALL)
+		forget(d, l, l->n);
+	if (l->n < l->room)
+		return true;
+	drop_old(d, l);
+	if (2 * l->n >= l->room && l->room < BSA_HISTORY_MAX && grow(l))
+		return true;
+	if (l->n && l->n == l->room)
+		forget(d, l, (l->n + 3) / 4);
+	return l->n < l->room;
+}
+
+static void remember(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
+{
+	if (!d->n_waiting) {
+		drop(d, l, l->n);
+		return;
+	}
+	if (s->began == s->ended)
+		return;
+	if (!make_room(d, l)) {
+		l->known = s->ended;
+		l->cut = true;
+		return;
+	}
+	l->n++;
+	*nth(l, l->n - 1) = *s;
+	++*d->history;
+}
+
+static bool nobody_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	return l->known != BSA_NEVER && !l->doubtful && !bsa_device_unsure(d, l->since, at);
+}
+
+static bool holder_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	return !l->doubtful && (l->holder->counted || !bsa_device_lost(d, l->since, at));
+}
+
+bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	return !l->holder && nobody_is_certain(d, l, at);
+}
+
+bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	return l->holder && holder_is_certain(d, l, at);
+}
+
+/* What has been since the last step there, as of @at. */
+static void current(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, struct bsa_stretch *ret)
+{
+	*ret = (struct bsa_stretch){ .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
+	if (bsa_lane_is_held(d, l, at)) {
+		ret->occupancy = BSA_HELD;
+		ret->id = l->holder->id;
+		ret->step_ns = l->holder->step_ns;
+		ret->tenant = l->holder->tenant;
+		ret->level = l->holder->level;
+		ret->hogging = l->hogging;
+	} else if (bsa_lane_is_idle(d, l, at)) {
+		ret->occupancy = BSA_IDLE;
+	}
+}
+
+/* What was since the last step there is over. Idle times are what the history does not have. */
+static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
+{
+	struct bsa_stretch s;
+
+	current(d, l, at, &s);
+	if (l->known == BSA_NEVER)
+		l->known = at;
+	else if (s.occupancy != BSA_IDLE)
+		remember(d, l, &s);
+	l->since = at;
+	l->holder = NULL;
+	l->doubtful = false;
+	return s.occupancy != BSA_UNKNOWN;
+}
+
+void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging)
+{
+	assert(!l->holder);
+	close_stretch(d, l, at);
+	l->holder = x;
+	l->hogging = hogging;
+	l->doubtful = x->uncertain && !x->stretches;
+}
+
+bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone)
+{
+	bool certain = close_stretch(d, l, at);
+
+	l->doubtful = gone;
+	return certain;
+}
+
+struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed)
+{
+	struct bsa_scheduled *was = l->holder;
+
+	l->doubtful = true;
+	close_stretch(d, l, at);
+	l->doubtful = !freed;
+	return was;
+}
+
+void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)
+{
+	drop(d, l, l->n);
+	if (l->known != BSA_NEVER)
+		l->known = l->since;
+}
+
+/* The first stretch of the history that ends after @at. */
+static size_t find(const struct bsa_lane *l, uint64_t at)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (nth(l, middle)->ended <= at)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_lane *l, uint64_t from, uint64_t to)
+{
+	struct bsa_lane_walk w = { d, l, from, to, l->known, l->n, l->cut && l->known > from };
+
+	if (from >= l->since)
+		return w;
+	w.next = find(l, from);
+	if (l->n - w.next > BSA_HISTORY_OF_A_WAIT) {
+		w.next = l->n - BSA_HISTORY_OF_A_WAIT;
+		w.known = nth(l, w.next)->began;
+		w.cut = true;
+	}
+	return w;
+}
+
+/* One stretch, which may have more of the same behind it. */
+static void step(struct bsa_lane_walk *w, struct bsa_stretch *ret)
+{
+	const struct bsa_stretch *kept = w->next < w->l->n ? nth(w->l, w->next) : NULL;
+
+	ret->occupancy = BSA_IDLE;
+	if (w->at < w->known) {
+		ret->occupancy = BSA_UNKNOWN;
+		ret->ended = w->known;
+	} else if (kept && kept->began <= w->at) {
+		*ret = *kept;
+		w->next++;
+	} else if (kept) {
+		ret->ended = kept->began;
+	} else if (w->at >= w->l->since) {
+		current(w->d, w->l, w->to, ret);
+	} else {
+		ret->ended = w->l->since;
+	}
+	ret->began = w->at;
+	ret->ended = ret->ended < w->to ? ret->ended : w->to;
+	w->at = ret->ended;
+}
+
+/* More of what nobody has, or nobody knows, is all one. */
+static void extend(struct bsa_lane_walk *w, struct bsa_stretch *s)
+{
+	while (w->at < w->to) {
+		struct bsa_lane_walk ahead = *w;
+		struct bsa_stretch more;
+
+		step(&ahead, &more);
+		if (more.occupancy != s->occupancy)
+			return;
+		*w = ahead;
+		s->ended = w->at;
+	}
+}
+
+bool bsa_lane_next(struct bsa_lane_walk *w, struct bsa_stretch *ret)
+{
+	if (w->at >= w->to)
+		return false;
+	step(w, ret);
+	if (ret->occupancy != BSA_HELD)
+		extend(w, ret);
+	return true;
+}

@@ -1,0 +1,79 @@
+/*
+ * lanes.h -- what is known of a lane: who holds it, and who held it for as long as somebody who waits can ask.
+ */
+#ifndef BSA_FOLD_LANES_H
+#define BSA_FOLD_LANES_H
+
+#include "fold/facts.h"
+
+#include <stddef.h>
+
+struct bsa_device;
+struct bsa_scheduled;
+struct bsa_tenant;
+
+enum {
+	BSA_LANES_MAX = 64,
+	BSA_HISTORY_MAX = 1 << 18,      /* stretches of one lane */
+	BSA_HISTORY_ALL = 1 << 20,      /* and of all */
+	BSA_HISTORY_OF_A_WAIT = 1 << 17 /* that one wait can consist of: the rest of it is unknown */
+};
+
+/* Who holds: nobody known if @tenant is NULL. */
+struct bsa_stretch {
+	uint64_t began, ended;
+	uint64_t id, step_ns;
+	struct bsa_tenant *tenant;
+	uint8_t level, occupancy; /* enum bsa_occupancy */
+	bool hogging;
+};
+
+struct bsa_lane {
+	struct bsa_scheduled *holder; /* borrowed; NULL: nobody, or nobody known */
+	uint64_t since;               /* this holder, or nobody */
+	uint64_t known;               /* of the time before nothing is known; BSA_NEVER: of no time */
+	bool doubtful;                /* what has been since @since is unknown */
+	bool hogging, cut;            /* cut: there was more to know once */
+
+	struct bsa_stretch *ring; /* owned; a power of 2 */
+	size_t room, first, n;
+};
+
+void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d);
+
+/* @x holds the lane, which nobody has, from @at on. */
+void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging);
+
+/* Its holder leaves it; @gone: perhaps it had before, and the lane is somebody else's. Was the stretch certain? */
+bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone);
+
+/*
+ * Nobody knows who held it, if anybody, from the last step there until @at. Somebody who did is returned. From then on it
+ * is free, or, if not @freed, unknown still.
+ */
+struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed);
+
+/* Nobody knows who had it before the present holder, or nobody. */
+void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l);
+
+/* Is it certain that nobody has it at @at? */
+bool bsa_lane_is_idle(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at);
+
+/* Is it certain who has it at @at? */
+bool bsa_lane_is_held(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at);
+
+/* Goes over what was from @from to @to; what is known only as far as known to now. */
+struct bsa_lane_walk {
+	const struct bsa_device *d;
+	const struct bsa_lane *l;
+	uint64_t at, to, known;
+	size_t next;
+	bool cut;
+};
+
+struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_lane *l, uint64_t from, uint64_t to);
+
+/* The next stretch, never of length 0: they tile it. False: that was all. */
+bool bsa_lane_next(struct bsa_lane_walk *w, struct bsa_stretch *ret);
+
+#endif

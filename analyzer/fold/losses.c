@@ -1,0 +1,86 @@
+/*
+ * losses.c -- the times of which events were lost.
+ */
+#include "fold/losses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOSSES_MAX = 1 << 16 };
+
+void bsa_losses_fini(struct bsa_losses *l)
+{
+	free(l->spans);
+	*l = (struct bsa_losses){ 0 };
+}
+
+/* How many end before @at. */
+static size_t before(const struct bsa_losses *l, uint64_t at)
+{
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (l->spans[middle].ended < at)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+const struct bsa_span *bsa_losses_from(const struct bsa_losses *l, uint64_t at)
+{
+	size_t i = before(l, at);
+
+	return i < l->n ? &l->spans[i] : NULL;
+}
+
+/* More is unknown then than has to be, of what is long ago. */
+static void thin_out(struct bsa_losses *l)
+{
+	size_t half = l->n / 2 & ~(size_t)1;
+
+	for (size_t i = 0; i < half / 2; i++)
+		l->spans[i] = (struct bsa_span){ l->spans[2 * i].began, l->spans[2 * i + 1].ended };
+	memmove(l->spans + half / 2, l->spans + half, (l->n - half) * sizeof(*l->spans));
+	l->n -= half / 2;
+}
+
+static int make_room(struct bsa_losses *l)
+{
+	size_t room = l->room ? 2 * l->room : 16;
+	struct bsa_span *more;
+
+	if (l->n == LOSSES_MAX)
+		thin_out(l);
+	if (l->n < l->room)
+		return 0;
+	more = realloc(l->spans, room * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	l->spans = more;
+	l->room = room;
+	return 0;
+}
+
+int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended)
+{
+	size_t i, over;
+	int r = make_room(l);
+
+	if (r < 0)
+		return r;
+	ended = ended < began ? began : ended;
+	i = before(l, began);
+	for (over = i; over < l->n && l->spans[over].began <= ended; over++) {
+		began = l->spans[over].began < began ? l->spans[over].began : began;
+		ended = l->spans[over].ended > ended ? l->spans[over].ended : ended;
+	}
+	memmove(l->spans + i + 1, l->spans + over, (l->n - over) * sizeof(*l->spans));
+	l->spans[i] = (struct bsa_span){ began, ended };
+	l->n = l->n + 1 - (over - i);
+	return 0;
+}

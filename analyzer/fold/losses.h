@@ -1,0 +1,39 @@
+/*
+ * losses.h -- the times of which events were lost: a union of intervals, both ends included.
+ */
+#ifndef BSA_FOLD_LOSSES_H
+#define BSA_FOLD_LOSSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bsa_span {
+	uint64_t began, ended;
+};
+
+/* Zero it; fini frees what it holds. Bounded: of too many, old neighbours become one. */
+struct bsa_losses {
+	struct bsa_span *spans; /* owned; ascending, apart */
+	size_t n, room;
+};
+
+void bsa_losses_fini(struct bsa_losses *l);
+
+/* 0 or -ENOMEM. */
+int bsa_losses_add(struct bsa_losses *l, uint64_t began, uint64_t ended);
+
+/* The first one that ends at @at or later; NULL: none. Borrowed until the next add. */
+const struct bsa_span *bsa_losses_from(const struct bsa_losses *l, uint64_t at);
+
+static inline bool bsa_losses_touch(const struct bsa_losses *l, uint64_t began, uint64_t ended)
+{
+	const struct bsa_span *s;
+
+	if (!l->n || began > l->spans[l->n - 1].ended)
+		return false;
+	s = bsa_losses_from(l, began);
+	return s && s->began <= ended;
+}
+
+#endif

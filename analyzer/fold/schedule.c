@@ -1,0 +1,727 @@
+/*
+ * schedule.c -- takes steps in the order of their times: from one list to another, on lanes and off them.
+ */
+#include "fold/schedule.h"
+
+#include "fold/device.h"
+#include "fold/shares.h"
+#include "fold/steps.h"
+#include "fold/waits.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	DEVICES = 4096,
+	REFUSALS_MAX = 1 << 16,
+	QUIET_ROWS = 1 << 20, /* of windows in which nothing happens */
+	RULES_NATIVE = 1,
+	RULES_IDLE = 2,
+	MS_NS = 1000000
+};
+
+struct bsa_schedule {
+	struct bsa_facts facts;
+	uint64_t horizon_ns;
+	uint64_t window_ns, starvation_ns;
+	struct bsa_steps steps;
+	struct bsa_losses losses, unsure;
+	struct bsa_pairs pairs;
+	struct bsa_left_out left;
+	size_t history;
+	int64_t quiet;
+	struct bsa_device *devices[DEVICES]; /* owned */
+};
+
+struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options)
+{
+	struct bsa_schedule *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->facts = *facts;
+	s->horizon_ns = options->horizon_ns;
+	s->window_ns = options->window_ns ? options->window_ns : 100 * MS_NS;
+	s->starvation_ns = options->starvation_ns ? options->starvation_ns : 100 * MS_NS;
+	s->quiet = QUIET_ROWS;
+	return s;
+}
+
+struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s)
+{
+	if (!s)
+		return NULL;
+	for (size_t i = 0; i < DEVICES; i++) {
+		if (s->devices[i])
+			bsa_device_fini(s->devices[i]);
+		free(s->devices[i]);
+	}
+	bsa_steps_fini(&s->steps);
+	bsa_losses_fini(&s->losses);
+	bsa_losses_fini(&s->unsure);
+	bsa_pairs_fini(&s->pairs);
+	free(s);
+	return NULL;
+}
+
+static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
+{
+	struct bsa_device **d = &s->devices[instance & (DEVICES - 1)];
+
+	if (*d)
+		return *d;
+	*d = calloc(1, sizeof(**d));
+	if (!*d)
+		return NULL;
+	(*d)->instance = instance & (DEVICES - 1);
+	(*d)->facts = &s->facts;
+	(*d)->losses = &s->losses;
+	(*d)->unsure = &s->unsure;
+	(*d)->left = &s->left;
+	(*d)->history = &s->history;
+	(*d)->quiet = &s->quiet;
+	(*d)->window_ns = s->window_ns;
+	(*d)->starvation_ns = s->starvation_ns;
+	return *d;
+}
+
+/* ---- refusals ---- */
+
+static int refusal_waits(struct bsa_device *d, const struct bsa_refused *refused)
+{
+	struct bsa_refusals *r = &d->refusals;
+
+	if (r->n == r->room) {
+		size_t room = r->room ? 2 * r->room : 16;
+		struct bsa_refused *more;
+
+		if (r->n == REFUSALS_MAX) {
+			d->facts->refused(d->facts->ctx, refused);
+			return 0;
+		}
+		more = realloc(r->all, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		r->all = more;
+		r->room = room;
+	}
+	r->all[r->n++] = *refused;
+	return 0;
+}
+
+/* A lane is free at @at. */
+static void tell_refusals(struct bsa_device *d, uint64_t at)
+{
+	struct bsa_refusals *r = &d->refusals;
+
+	for (size_t i = 0; i < r->n; i++) {
+		r->all[i].lane_free = at;
+		d->facts->refused(d->facts->ctx, &r->all[i]);
+	}
+	r->n = 0;
+}
+
+static bool any_is_idle(const struct bsa_device *d, uint64_t at)
+{
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
+		if (bsa_lane_is_idle(d, &d->lanes[i], at))
+			return true;
+	return false;
+}
+
+static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, bool late)
+{
+	struct bsa_refused refused = { .execution = x->id, .lane_free = BSA_NEVER, .holder_cause = BSA_CAUSE_UNKNOWN };
+	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
+	struct bsa_tenant *t = bsa_device_tenant(d, x->app);
+
+	if (!t)
+		return -ENOMEM;
+	if (!late && l && bsa_lane_is_held(d, l, at)) {
+		struct bsa_stretch held = { .tenant = l->holder->tenant,
+			                    .level = l->holder->level,
+			                    .hogging = l->hogging };
+
+		refused.holder = l->holder->id;
+		refused.holder_app = l->holder->tenant->app;
+		refused.holder_cause =
+			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &held);
+	}
+	if (!late && !any_is_idle(d, at))
+		return refusal_waits(d, &refused);
+	refused.lane_free = late ? BSA_NEVER : at;
+	d->facts->refused(d->facts->ctx, &refused);
+	return 0;
+}
+
+/* ---- off and on ---- */
+
+static bool waits(const struct bsa_scheduled *x)
+{
+	return x->state == BSA_SCHEDULED_READY || x->state == BSA_SCHEDULED_STOPPED;
+}
+
+static int belong(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	x->tenant = bsa_device_tenant(d, x->app);
+	x->level = x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN;
+	return x->tenant ? 0 : -ENOMEM;
+}
+
+static int begin_wait(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state, uint64_t at)
+{
+	if (belong(d, x) < 0)
+		return -ENOMEM;
+	x->state = (uint8_t)state;
+	x->ready_since = at;
+	bsa_waits_add(d, x);
+	bsa_shares_ready(x->tenant, 1);
+	return 0;
+}
+
+/* Its wait is over, however. */
+static void end_wait(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	bsa_waits_remove(d, x);
+	bsa_shares_ready(x->tenant, -1);
+}
+
+/* May it have been on a lane, or off it, without our knowing, from @from to @at? */
+static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t at)
+{
+	return !x->counted && bsa_device_lost(d, from, at);
+}
+
+static void list_native(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	x->prev = NULL;
+	x->next = d->on_native;
+	if (x->next)
+		x->next->prev = x;
+	d->on_native = x;
+}
+
+static void unlist_native(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	if (x->prev)
+		x->prev->next = x->next;
+	else
+		d->on_native = x->next;
+	if (x->next)
+		x->next->prev = x->prev;
+	x->prev = x->next = NULL;
+}
+
+static void tell_slice(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned lane)
+{
+	struct bsa_slice slice = { .execution = x->id,
+		                   .began = x->slice_began,
+		                   .ended = at,
+		                   .trace = x->trace,
+		                   .instance = x->instance,
+		                   .lane = (uint8_t)lane };
+
+	d->facts->slice(d->facts->ctx, &slice);
+}
+
+/* It is on nothing any more, and what it was on is not certain. */
+static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	if (x->idle)
+		bsa_waits_tell_idle(d, x, (unsigned)x->lane);
+	x->idle = false;
+	x->uncertain = true;
+	x->state = BSA_SCHEDULED_OFF;
+	x->lane = -1;
+	bsa_shares_running(x->tenant, -1);
+	x->tenant->on[x->level]--;
+	x->tenant->last_on[x->level] = d->now;
+}
+
+/* Nobody knows who had the lane until @at. */
+static void doubt_lane(struct bsa_device *d, unsigned number, bool freed)
+{
+	struct bsa_scheduled *was = bsa_lane_doubt(d, &d->lanes[number], d->now, freed);
+
+	if (was)
+		lose_holder(d, was);
+	if (freed)
+		tell_refusals(d, d->now);
+}
+
+/* A step is said to be on @lane, so there is one. */
+static int say_lane(struct bsa_device *d, uint8_t lane)
+{
+	if (!bsa_device_lane(d, lane))
+		return -ENOMEM;
+	if (lane >= d->n_lanes)
+		bsa_shares_lanes(d, lane + 1u);
+	return 0;
+}
+
+/* Takes @x off whatever it is on or in; what that was is unknown. */
+static void lose(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	if (waits(x)) {
+		end_wait(d, x);
+		x->idle = false;
+	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
+		unlist_native(d, x);
+	} else if (x->state == BSA_SCHEDULED_ON) {
+		doubt_lane(d, (unsigned)x->lane, false);
+	}
+	x->uncertain = true;
+	x->stretches++;
+	x->state = BSA_SCHEDULED_OFF;
+	x->lane = -1;
+}
+
+/*
+ * @x leaves the lane it is on, at now: @stopped, or for good. If it may have been stopped before, without our knowing, the lane
+ * may be somebody else's.
+ */
+static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
+{
+	unsigned lane = (unsigned)x->lane;
+	bool certain, gone = !stopped && is_hidden(d, x, x->slice_began, d->now);
+
+	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, gone);
+
+	bsa_shares_running(x->tenant, -1);
+	x->tenant->on[x->level]--;
+	x->tenant->last_on[x->level] = d->now;
+	if (certain)
+		x->lane_ns += d->now - x->slice_began;
+	else
+		x->uncertain = true;
+	if (stopped || x->uncertain || x->stretches > 1) {
+		if (x->idle)
+			bsa_waits_tell_idle(d, x, lane);
+		x->idle = false;
+		x->lane = -1;
+		if (certain)
+			tell_slice(d, x, d->now, lane);
+	}
+	tell_refusals(d, d->now);
+}
+
+/* ---- steps ---- */
+
+static int take_ready(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	if (x->state != BSA_SCHEDULED_OFF || x->stretches) {
+		d->left->absurd++;
+		return 0;
+	}
+	x->lane = -1;
+	return begin_wait(d, x, BSA_SCHEDULED_READY, d->now);
+}
+
+/* Its wait ends with lane @lane. */
+static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed,
+                       uint8_t lane)
+{
+	bool stopped = x->state == BSA_SCHEDULED_STOPPED;
+
+	if (!x->on_native && d->n_waiting > 1) {
+		bsa_waits_choose(d, x, d->now);
+		if (!stopped && !resumed)
+			bsa_waits_bypass(d, x);
+	}
+	end_wait(d, x);
+	if (stopped != resumed || (stopped && is_hidden(d, x, x->ready_since, d->now))) {
+		d->left->absurd += stopped != resumed && !is_hidden(d, x, x->ready_since, d->now);
+		x->uncertain = true;
+		x->stretches++;
+		return 0;
+	}
+	return bsa_waits_tell(d, &s->pairs, x, d->now, lane, x->on_native ? NULL : &d->lanes[lane]);
+}
+
+static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed)
+{
+	int r;
+
+	x->on_native = true;
+	x->lane = -1;
+	r = waits(x) ? end_wait_on(s, d, x, resumed, BSA_LANE_NATIVE) : belong(d, x);
+	list_native(d, x);
+	x->state = BSA_SCHEDULED_ON;
+	x->slice_began = d->now;
+	x->stretches++;
+	return r;
+}
+
+/* DISPATCH and RESUME. */
+static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, uint8_t lane)
+{
+	struct bsa_lane *l;
+	bool ready;
+	int r = 0;
+
+	if (x->state == BSA_SCHEDULED_ON)
+		lose(d, x);
+	if (x->state == BSA_SCHEDULED_OFF && resumed) {
+		x->uncertain = true;
+		x->stretches++;
+	}
+	if (lane == BSA_LANE_NATIVE)
+		return enter_native(s, d, x, resumed);
+	x->on_native = false;
+	l = &d->lanes[lane];
+	if (l->holder) {
+		d->left->absurd += !is_hidden(d, l->holder, l->since, d->now);
+		doubt_lane(d, lane, true);
+	}
+	ready = waits(x);
+	if (ready)
+		r = end_wait_on(s, d, x, resumed, lane);
+	if (belong(d, x) < 0)
+		return -ENOMEM;
+	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
+	bsa_shares_running(x->tenant, 1);
+	if (!ready)
+		bsa_shares_doubt(x->tenant);
+	x->tenant->on[x->level]++;
+	x->state = BSA_SCHEDULED_ON;
+	x->slice_began = d->now;
+	x->lane = lane;
+	x->stretches++;
+	return r;
+}
+
+/*
+ * STOP and END of one that is not on @lane, as far as was known. Who stops was on it. Who ends says the last one he was on, and
+ * may have been stopped meanwhile without our knowing: then it says nothing new of the lane.
+ */
+static void leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stopped)
+{
+	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, x->ready_since, d->now);
+
+	lose(d, x);
+	if (lane >= BSA_LANES_MAX || (hidden && !stopped))
+		return;
+	d->left->absurd += !hidden;
+	doubt_lane(d, lane, stopped);
+}
+
+static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
+{
+	bool known = x->state == BSA_SCHEDULED_ON && x->lane == lane;
+
+	if (x->state == BSA_SCHEDULED_ON && x->on_native)
+		return 0;
+	if (known)
+		leave(d, x, true);
+	else
+		leave_unknown(d, x, lane, true);
+	if (begin_wait(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
+		return -ENOMEM;
+	if (!known)
+		bsa_shares_doubt(x->tenant);
+	return 0;
+}
+
+/* It ends without ever having a lane again. */
+static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
+{
+	int r;
+
+	end_wait(d, x);
+	x->on_native = d->native;
+	r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, d->lanes_room ? &d->lanes[0] : NULL);
+	if (x->idle && x->ready_since != d->now && !d->native) {
+		x->slice_began = d->now;
+		bsa_waits_tell_idle(d, x, 0);
+		x->idle = false;
+	}
+	x->lane = -1;
+	return r;
+}
+
+/* Who ends while it is off its lane says the one it was on. */
+static int end_stopped(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
+{
+	if (!is_hidden(d, x, x->ready_since, d->now))
+		return end_waiting(s, d, x);
+	lose(d, x);
+	return 0;
+}
+
+static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
+{
+	int r = 0;
+
+	if (x->state == BSA_SCHEDULED_STOPPED) {
+		r = end_stopped(s, d, x);
+	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
+		unlist_native(d, x);
+		x->lane_ns += d->now - x->slice_began;
+		x->lane = -1;
+	} else if (x->state == BSA_SCHEDULED_ON && x->lane == lane) {
+		leave(d, x, false);
+	} else if (x->state == BSA_SCHEDULED_READY && lane == BSA_LANE_NONE) {
+		r = end_waiting(s, d, x);
+	} else if (x->state != BSA_SCHEDULED_OFF || lane != BSA_LANE_NONE) {
+		leave_unknown(d, x, lane, false);
+	} else {
+		x->lane = -1;
+	}
+	x->state = BSA_SCHEDULED_OVER;
+	return r;
+}
+
+/* What a step of before now says of @lane: those who asked meanwhile were not told. */
+static void doubt_late(struct bsa_device *d, uint8_t lane, uint64_t at, bool freed)
+{
+	if (at < d->lanes[lane].since)
+		bsa_lane_doubt_past(d, &d->lanes[lane]);
+	else
+		doubt_lane(d, lane, freed);
+}
+
+static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
+{
+	d->left->late += !x->was_late;
+	x->was_late = true;
+	if (step == BSA_STEP_REFUSED)
+		return take_refused(d, x, d->now, true);
+	if (step == BSA_STEP_READY)
+		return 0;
+	lose(d, x);
+	if (lane < BSA_LANES_MAX)
+		doubt_late(d, lane, at, step == BSA_STEP_STOP);
+	if (step == BSA_STEP_END)
+		x->state = BSA_SCHEDULED_OVER;
+	return 0;
+}
+
+static bool has_lane(enum bsa_step step)
+{
+	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP || step == BSA_STEP_END;
+}
+
+static bool is_absurd(const struct bsa_scheduled *x, enum bsa_step step, uint8_t lane)
+{
+	if (step == BSA_STEP_FORGET)
+		return false;
+	if (x->state == BSA_SCHEDULED_OVER && step != BSA_STEP_REFUSED)
+		return true;
+	return has_lane(step) && lane >= BSA_LANES_MAX && lane != BSA_LANE_NATIVE &&
+	       !(step == BSA_STEP_END && lane == BSA_LANE_NONE);
+}
+
+static void take_absurd(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step)
+{
+	d->left->absurd++;
+	if (x->state == BSA_SCHEDULED_OVER)
+		return;
+	lose(d, x);
+	if (step == BSA_STEP_END)
+		x->state = BSA_SCHEDULED_OVER;
+}
+
+static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
+                    uint8_t lane)
+{
+	switch (step) {
+	case BSA_STEP_READY:
+		return take_ready(d, x);
+	case BSA_STEP_DISPATCH:
+	case BSA_STEP_RESUME:
+		return take_enter(s, d, x, step == BSA_STEP_RESUME, lane);
+	case BSA_STEP_STOP:
+		return take_stop(d, x, lane);
+	case BSA_STEP_END:
+		return take_end(s, d, x, lane);
+	case BSA_STEP_REFUSED:
+		return take_refused(d, x, d->now, false);
+	case BSA_STEP_FORGET:
+		if (x->state != BSA_SCHEDULED_OVER)
+			lose(d, x);
+		return 0;
+	}
+	return 0;
+}
+
+static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
+{
+	struct bsa_device *d =
+		device_of(s, x->tenant && x->state != BSA_SCHEDULED_OVER ? x->tenant->device->instance : x->instance);
+	bool late;
+
+	if (!d)
+		return -ENOMEM;
+	late = at < d->now;
+	if (!late)
+		bsa_shares_advance(d, at);
+	if (is_absurd(x, step, lane)) {
+		take_absurd(d, x, step);
+		return 0;
+	}
+	if (has_lane(step) && lane < BSA_LANES_MAX && say_lane(d, lane) < 0)
+		return -ENOMEM;
+	return late && step != BSA_STEP_FORGET ? take_late(d, x, step, at, lane) : take_one(s, d, x, step, lane);
+}
+
+/* ---- in the order of their times ---- */
+
+/* Lanes of which something is known already are as they are: rules are told anew when one of them changes. */
+static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, unsigned flags)
+{
+	struct bsa_device *d = device_of(s, instance);
+
+	if (!d || (lanes && !bsa_device_lane(d, lanes - 1)))
+		return -ENOMEM;
+	if (at > d->now)
+		bsa_shares_advance(d, at);
+	d->native = flags & RULES_NATIVE;
+	if (lanes || d->native)
+		bsa_shares_lanes(d, d->native ? 0 : lanes);
+	for (unsigned i = 0; i < lanes && flags & RULES_IDLE; i++)
+		if (d->lanes[i].known == BSA_NEVER)
+			doubt_lane(d, i, true);
+	return 0;
+}
+
+static int take_earliest(struct bsa_schedule *s)
+{
+	struct bsa_noted n;
+
+	bsa_steps_take(&s->steps, &n);
+	if (!n.x)
+		return take_rules(s, n.instance, n.at, n.lane, n.step);
+	n.x->steps_left--;
+	return take(s, n.x, n.step, n.at, n.lane);
+}
+
+static enum bsa_rank rank_of(struct bsa_scheduled *x, enum bsa_step step, uint64_t at)
+{
+	static const uint8_t ranks[] = {
+		[BSA_STEP_READY] = BSA_RANK_READY,  [BSA_STEP_DISPATCH] = BSA_RANK_ENTER,
+		[BSA_STEP_STOP] = BSA_RANK_LEAVE,   [BSA_STEP_RESUME] = BSA_RANK_ENTER,
+		[BSA_STEP_END] = BSA_RANK_LEAVE,    [BSA_STEP_REFUSED] = BSA_RANK_READY,
+		[BSA_STEP_FORGET] = BSA_RANK_ENTER,
+	};
+	uint8_t rank = ranks[step];
+
+	if (x->last_noted == at && x->last_rank > rank)
+		rank = x->last_rank;
+	x->last_noted = at;
+	x->last_rank = rank;
+	return rank;
+}
+
+static int note(struct bsa_schedule *s, const struct bsa_noted *noted, enum bsa_rank rank)
+{
+	int r = s->steps.n < BSA_STEPS_MAX ? 0 : take_earliest(s);
+
+	return r < 0 ? r : bsa_steps_add(&s->steps, noted, rank);
+}
+
+int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, bool native, bool idle)
+{
+	struct bsa_noted noted = { .at = at, .instance = instance };
+
+	if (at == BSA_NEVER || lanes > BSA_LANES_MAX) {
+		s->left.absurd++;
+		return 0;
+	}
+	noted.lane = (uint8_t)lanes;
+	noted.step = (native ? RULES_NATIVE : 0) | (idle ? RULES_IDLE : 0);
+	if (!s->horizon_ns)
+		return take_rules(s, instance, at, lanes, noted.step);
+	return note(s, &noted, BSA_RANK_RULES);
+}
+
+int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
+{
+	struct bsa_noted noted = { .at = at, .x = x, .step = (uint8_t)step, .lane = lane };
+
+	if (at == BSA_NEVER) {
+		s->left.absurd++;
+		return 0;
+	}
+	if (!s->horizon_ns)
+		return take(s, x, step, at, lane);
+	if (note(s, &noted, rank_of(x, step, at)) < 0)
+		return -ENOMEM;
+	x->steps_left++;
+	return 0;
+}
+
+int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known)
+{
+	int r = 0;
+
+	while (!r && bsa_steps_due(&s->steps, known))
+		r = take_earliest(s);
+	return r;
+}
+
+int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended)
+{
+	uint64_t before = s->horizon_ns ? s->horizon_ns - 1 : 0;
+	int r = bsa_losses_add(&s->losses, began, ended);
+
+	before = before < began ? began - before : 0;
+	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
+}
+
+bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
+{
+	return bsa_losses_touch(&s->losses, began, ended);
+}
+
+/* ---- the end ---- */
+
+static void finish_waiting(struct bsa_device *d)
+{
+	while (d->n_waiting_tenants)
+		for (int p = 0; p < BSA_LEVELS; p++) {
+			struct bsa_level *level = &d->waiting[0]->levels[p];
+
+			if (level->head) {
+				lose(d, level->head);
+				break;
+			}
+		}
+	while (d->doubtful)
+		lose(d, d->doubtful);
+}
+
+static void finish_device(struct bsa_device *d, uint64_t at)
+{
+	if (at > d->now)
+		bsa_shares_advance(d, at);
+	for (size_t i = 0; i < d->refusals.n; i++)
+		d->facts->refused(d->facts->ctx, &d->refusals.all[i]);
+	d->refusals.n = 0;
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		if (d->lanes[i].holder)
+			lose(d, d->lanes[i].holder);
+	while (d->on_native)
+		lose(d, d->on_native);
+	finish_waiting(d);
+	bsa_shares_finish(d);
+}
+
+int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
+{
+	int r = bsa_schedule_advance(s, BSA_NEVER);
+
+	if (r < 0)
+		return r;
+	at = at == BSA_NEVER ? 0 : at;
+	for (size_t i = 0; i < DEVICES; i++)
+		if (s->devices[i])
+			finish_device(s->devices[i], at);
+	bsa_pairs_tell(&s->pairs, &s->facts);
+	return 0;
+}
+
+struct bsa_left_out bsa_schedule_left_out(const struct bsa_schedule *s)
+{
+	return s->left;
+}

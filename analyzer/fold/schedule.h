@@ -1,0 +1,112 @@
+/*
+ * schedule.h -- the lanes of a service as time goes on: who held them, who waited behind whom, who had more than their share.
+ *
+ * The assembling half of the fold (fold.c, exec.c) notes steps of executions, each when it learns of it; this half takes them
+ * in the order of their times, once the time up to which everything is known has passed them. With summaries among the
+ * events that is the horizon behind the events' own time; without them it is now, and a step is taken when it is noted.
+ */
+#ifndef BSA_FOLD_SCHEDULE_H
+#define BSA_FOLD_SCHEDULE_H
+
+#include "fold/facts.h"
+#include "fold/fold.h"
+
+struct bsa_schedule;
+
+enum bsa_step {
+	BSA_STEP_READY,    /* sched_enqueue */
+	BSA_STEP_DISPATCH, /* first time on a lane */
+	BSA_STEP_STOP,     /* preempted */
+	BSA_STEP_RESUME,
+	BSA_STEP_END,     /* exec_end, wherever it was */
+	BSA_STEP_REFUSED, /* deadline_miss before it was ready */
+	BSA_STEP_FORGET   /* nobody will say how it ended: off every list, its slice is unknown */
+};
+
+enum bsa_scheduled_state {
+	BSA_SCHEDULED_OFF, /* nothing is known of it: not yet, or no more */
+	BSA_SCHEDULED_READY,
+	BSA_SCHEDULED_ON, /* a lane */
+	BSA_SCHEDULED_STOPPED,
+	BSA_SCHEDULED_OVER
+};
+
+/*
+ * An execution as the schedule sees it: a part of the assembling half's own struct, zero at first. It is the assembler's,
+ * and borrowed by the schedule from its first step until bsa_scheduled_idle says so: after END or FORGET was taken and
+ * no step is left it always does, and after bsa_schedule_finish for all. Nothing of the schedule's hangs on it.
+ *
+ * The first part is set by the assembler before a step is noted, and may get better between steps; the second is the
+ * schedule's, and is read by the assembler when it is over.
+ */
+struct bsa_scheduled {
+	uint64_t id;
+	uint64_t step_ns; /* its model's; 0: unknown */
+	uint32_t app, model, trace;
+	uint16_t instance; /* of the service: below 4096 */
+	uint8_t priority;  /* more than BSA_PRIORITY_HIGH: unknown */
+	bool counted; /* how often it was preempted is known (exec_service), and as often was seen: a loss hides nothing of it */
+
+	uint8_t state;              /* enum bsa_scheduled_state */
+	uint32_t steps_left;        /* noted, and not taken yet */
+	uint32_t bypassed;          /* in all its waits that are over; at least, if there were losses */
+	uint64_t ready_since;       /* the beginning of its last wait */
+	uint64_t slice_began;       /* of its last stretch on a lane */
+	uint64_t lane_ns, ready_ns; /* of stretches known for certain */
+	int16_t lane;               /* after its end: the one it was on all the time and for certain, or -1 */
+	bool idle; /* its queue phase was one wait while @lane was idle, or of no length, or the policy is native */
+	bool uncertain; /* a stretch of it on a lane, or off it, is unknown. May be set before DISPATCH or RESUME: so is this one */
+
+	/* nobody else's business */
+	bool doubtful, on_native, was_late;
+	uint8_t level, last_rank;
+	uint32_t stretches, pending;
+	uint64_t last_noted;
+	struct bsa_scheduled *prev, *next;
+	struct bsa_tenant *tenant;
+};
+
+/* May the assembler free it? */
+static inline bool bsa_scheduled_idle(const struct bsa_scheduled *x)
+{
+	return !x->steps_left && (x->state == BSA_SCHEDULED_OFF || x->state == BSA_SCHEDULED_OVER);
+}
+
+/* Calls of @facts that it makes: slice, wait, inverted, starved, share, lag, interfered, chosen, refused. NULL: no memory. */
+struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options);
+struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
+
+/*
+ * How many lanes service @instance has, from @at on; @idle: it has just begun, so nobody is on any. What returns int here
+ * returns 0, or -ENOMEM, after which only free is allowed.
+ */
+int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, bool native, bool idle);
+
+/*
+ * @x made this step at @at, on @lane (of DISPATCH, STOP, RESUME, END; 255: none). Steps of one time: END and STOP first, then
+ * READY, then DISPATCH and RESUME, but never before one that was noted earlier of the same execution. With horizon_ns == 0
+ * @at never falls, and steps are taken as they are noted. A step before one that was taken already comes too late: what it
+ * says of a lane makes that unknown until the next step there.
+ */
+int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane);
+
+/*
+ * Events were lost from @began to @ended, both included, of any trace of the fold. Told before any step of that time is
+ * taken. What a loss touches, if only at its end, is unknown. A summary that was lost would have told of times before: for
+ * less than a horizon before a loss nobody is certain not to have been there, and shares are not counted.
+ */
+int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended);
+
+/* Is any of this time lost? */
+bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
+
+/* Everything up to @known has been noted: take what is due. Cheap when nothing is. */
+int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known);
+
+/* All is noted: take all of it, close what is open, tell shares and interference up to @at. Then only free, lost, left_out. */
+int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at);
+
+/* absurd, late and forgotten of what it was told. */
+struct bsa_left_out bsa_schedule_left_out(const struct bsa_schedule *s);
+
+#endif

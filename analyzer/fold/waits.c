@@ -1,0 +1,455 @@
+/*
+ * waits.c -- those that are ready and not on a lane: whom they waited for, and who was chosen before them.
+ */
+#include "fold/waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { PAIRS_MAX = 1 << 20 };
+
+/* ---- who made whom wait ---- */
+
+void bsa_pairs_fini(struct bsa_pairs *p)
+{
+	free(p->table);
+	*p = (struct bsa_pairs){ 0 };
+}
+
+static struct bsa_interfered *find_pair(struct bsa_interfered *table, size_t room, uint32_t by, uint32_t app)
+{
+	uint64_t key = (uint64_t)by << 32 | app;
+	size_t i = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+
+	while (table[i].app && (table[i].app != app || table[i].by != by))
+		i = (i + 1) & (room - 1);
+	return &table[i];
+}
+
+static int pairs_grow(struct bsa_pairs *p)
+{
+	size_t room = p->room ? 2 * p->room : 16;
+	struct bsa_interfered *table = calloc(room, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->room; i++)
+		if (p->table[i].app)
+			*find_pair(table, room, p->table[i].by, p->table[i].app) = p->table[i];
+	free(p->table);
+	p->table = table;
+	p->room = room;
+	return 0;
+}
+
+/* More pairs than can be are not told of. */
+static int pairs_add(struct bsa_pairs *p, uint32_t by, uint32_t app, uint64_t ns)
+{
+	struct bsa_interfered *pair;
+
+	if (!by || !app)
+		return 0;
+	if (2 * p->n >= p->room && p->n < PAIRS_MAX && pairs_grow(p) < 0)
+		return -ENOMEM;
+	pair = find_pair(p->table, p->room, by, app);
+	if (!pair->app) {
+		if (p->n == PAIRS_MAX)
+			return 0;
+		p->n++;
+		*pair = (struct bsa_interfered){ .by = by, .app = app };
+	}
+	pair->ns = ns > UINT64_MAX - pair->ns ? UINT64_MAX : pair->ns + ns;
+	return 0;
+}
+
+void bsa_pairs_tell(const struct bsa_pairs *p, const struct bsa_facts *facts)
+{
+	for (size_t i = 0; i < p->room; i++)
+		if (p->table[i].app)
+			facts->interfered(facts->ctx, &p->table[i]);
+}
+
+/* ---- the lists ---- */
+
+static void list_doubtful(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	x->doubtful = true;
+	x->prev = NULL;
+	x->next = d->doubtful;
+	if (x->next)
+		x->next->prev = x;
+	d->doubtful = x;
+}
+
+static void list_certain(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	struct bsa_tenant *t = x->tenant;
+	struct bsa_level *level = &t->levels[x->level];
+
+	x->doubtful = false;
+	x->next = NULL;
+	x->prev = level->tail;
+	if (x->prev)
+		x->prev->next = x;
+	else
+		level->head = x;
+	level->tail = x;
+	if (!t->n_waiting++) {
+		t->waits_place = (uint32_t)d->n_waiting_tenants;
+		d->waiting[d->n_waiting_tenants++] = t;
+	}
+}
+
+void bsa_waits_add(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	x->pending = 0;
+	d->n_waiting++;
+	if (!x->counted && bsa_device_unsure(d, x->ready_since, x->ready_since))
+		list_doubtful(d, x);
+	else
+		list_certain(d, x);
+}
+
+/* How often @x was bypassed: from whichever end is nearer. */
+static uint32_t bypassed(const struct bsa_level *level, const struct bsa_scheduled *x)
+{
+	const struct bsa_scheduled *up = x->prev, *down = x;
+	uint32_t above = 0, below = 0;
+
+	while (up && down) {
+		above += up->pending;
+		up = up->prev;
+		below += down->pending;
+		down = down->next;
+	}
+	return up ? below : level->total - above;
+}
+
+/* Off its level; what was pending is settled. */
+static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	struct bsa_tenant *t = x->tenant;
+	struct bsa_level *level = &t->levels[x->level];
+	uint32_t n = bypassed(level, x);
+
+	if (x->prev) {
+		x->prev->pending += x->pending;
+		x->prev->next = x->next;
+	} else {
+		level->total -= x->pending;
+		level->head = x->next;
+	}
+	if (x->next)
+		x->next->prev = x->prev;
+	else
+		level->tail = x->prev;
+	x->pending = n;
+	if (!--t->n_waiting) {
+		struct bsa_tenant *last = d->waiting[--d->n_waiting_tenants];
+
+		d->waiting[t->waits_place] = last;
+		last->waits_place = t->waits_place;
+	}
+}
+
+void bsa_waits_remove(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	d->n_waiting--;
+	if (!x->doubtful) {
+		unlist_certain(d, x);
+	} else {
+		if (x->prev)
+			x->prev->next = x->next;
+		else
+			d->doubtful = x->next;
+		if (x->next)
+			x->next->prev = x->prev;
+	}
+	x->doubtful = false;
+	x->prev = x->next = NULL;
+	x->bypassed += x->pending;
+}
+
+static void doubt_level(struct bsa_device *d, struct bsa_level *level)
+{
+	struct bsa_scheduled *next;
+
+	for (struct bsa_scheduled *x = level->head; x; x = next) {
+		next = x->next;
+		if (x->counted)
+			continue;
+		unlist_certain(d, x);
+		list_doubtful(d, x);
+	}
+}
+
+void bsa_waits_doubt(struct bsa_device *d)
+{
+	/* From the last one on: who has none left is replaced by one behind it. */
+	for (size_t i = d->n_waiting_tenants; i-- > 0;) {
+		struct bsa_tenant *t = d->waiting[i];
+
+		for (int p = 0; p < BSA_LEVELS; p++)
+			doubt_level(d, &t->levels[p]);
+	}
+}
+
+uint64_t bsa_waits_oldest(const struct bsa_device *d)
+{
+	uint64_t oldest = BSA_NEVER;
+
+	for (size_t i = 0; i < d->n_waiting_tenants; i++)
+		for (int p = 0; p < BSA_LEVELS; p++) {
+			const struct bsa_scheduled *x = d->waiting[i]->levels[p].head;
+
+			oldest = x && x->ready_since < oldest ? x->ready_since : oldest;
+		}
+	for (const struct bsa_scheduled *x = d->doubtful; x; x = x->next)
+		oldest = x->ready_since < oldest ? x->ready_since : oldest;
+	return oldest;
+}
+
+/* ---- who was chosen ---- */
+
+/* The last one that was ready before @at, looked for from both ends. */
+static struct bsa_scheduled *last_before(const struct bsa_level *level, uint64_t at)
+{
+	struct bsa_scheduled *down = level->head, *up = level->tail;
+
+	if (!down || down->ready_since >= at)
+		return NULL;
+	for (;;) {
+		if (up->ready_since < at)
+			return up;
+		up = up->prev;
+		if (down->next->ready_since >= at)
+			return down;
+		down = down->next;
+	}
+}
+
+static void bypass_level(struct bsa_level *level, uint64_t at)
+{
+	struct bsa_scheduled *last = last_before(level, at);
+
+	if (!last)
+		return;
+	last->pending++;
+	level->total++;
+}
+
+void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	for (size_t i = 0; i < d->n_waiting_tenants && x->tenant->app; i++) {
+		struct bsa_tenant *t = d->waiting[i];
+		bool same = t == x->tenant;
+
+		if (!t->app || (same && x->level == BSA_LEVEL_UNKNOWN))
+			continue;
+		for (int p = same ? x->level : 0; p < BSA_LEVELS - same; p++)
+			bypass_level(&t->levels[p], x->ready_since);
+	}
+}
+
+void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at)
+{
+	const struct bsa_level *levels = x->tenant->levels;
+	struct bsa_chosen chosen = { .at = at, .chosen = x->id };
+
+	if (x->level == BSA_LEVEL_UNKNOWN || !x->tenant->app)
+		return;
+	for (int p = BSA_LEVEL_UNKNOWN - 1; p >= 0; p--) {
+		if (p == x->level || !levels[p].head)
+			continue;
+		chosen.passed_over = levels[p].head->id;
+		chosen.honoured = p < x->level;
+		d->facts->chosen(d->facts->ctx, &chosen);
+		return;
+	}
+}
+
+/* ---- whom they waited for ---- */
+
+uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct bsa_stretch *s)
+{
+	if (!t->app || !s->tenant->app)
+		return BSA_CAUSE_UNKNOWN;
+	if (s->tenant != t)
+		return s->hogging ? BSA_HOGGED : BSA_CROWDED_OUT;
+	if (level == BSA_LEVEL_UNKNOWN || s->level == BSA_LEVEL_UNKNOWN)
+		return BSA_CAUSE_UNKNOWN;
+	return s->level < level ? BSA_INVERSION : BSA_QUEUED_BEHIND;
+}
+
+static uint8_t cause_of(const struct bsa_scheduled *x, const struct bsa_stretch *s, uint8_t kind)
+{
+	if (s->occupancy == BSA_UNKNOWN)
+		return BSA_CAUSE_UNKNOWN;
+	if (s->occupancy == BSA_IDLE)
+		return BSA_HANDOVER;
+	return kind == BSA_WAIT_PREEMPTED ? BSA_CAUSE_PREEMPTED : bsa_waits_cause(x->tenant, x->level, s);
+}
+
+/* A wait that is being told. */
+struct telling {
+	struct bsa_device *d;
+	struct bsa_scheduled *x;
+	struct bsa_pairs *pairs;
+	struct bsa_tenant *blamed; /* those that held the lane in it */
+	uint64_t at;
+	unsigned number;
+	uint8_t kind;
+};
+
+static int tell_part(struct telling *w, const struct bsa_stretch *s)
+{
+	struct bsa_wait part = { .execution = w->x->id,
+		                 .began = s->began,
+		                 .ended = s->ended,
+		                 .kind = w->kind,
+		                 .lane = (uint8_t)w->number,
+		                 .occupancy = s->occupancy };
+
+	part.cause = cause_of(w->x, s, w->kind);
+	if (s->occupancy == BSA_HELD) {
+		part.blocker = s->id;
+		part.blocker_app = s->tenant->app;
+		if (!s->tenant->blamed_ns) {
+			s->tenant->blamed = w->blamed;
+			w->blamed = s->tenant;
+		}
+		s->tenant->blamed_ns += s->ended - s->began;
+	}
+	w->d->facts->wait(w->d->facts->ctx, &part);
+	if (s->occupancy != BSA_HELD)
+		return 0;
+	return pairs_add(w->pairs, s->tenant->app, w->x->tenant->app, s->ended - s->began);
+}
+
+static int tell_parts(struct telling *w, const struct bsa_lane *l)
+{
+	struct bsa_stretch s = { .began = w->x->ready_since, .ended = w->at, .occupancy = BSA_UNKNOWN };
+	struct bsa_lane_walk walk;
+	int r = 0;
+
+	if (!l)
+		return s.began < s.ended ? tell_part(w, &s) : 0;
+	walk = bsa_lane_walk(w->d, l, w->x->ready_since, w->at);
+	w->d->left->forgotten += walk.cut;
+	while (!r && bsa_lane_next(&walk, &s))
+		r = tell_part(w, &s);
+	return r;
+}
+
+/* Has one of its app with less priority been on a lane since @x waits? */
+static bool may_be_inverted(const struct bsa_scheduled *x)
+{
+	const struct bsa_tenant *t = x->tenant;
+
+	if (x->level == BSA_LEVEL_UNKNOWN || !t->app)
+		return false;
+	for (int p = 0; p < x->level; p++)
+		if (t->on[p] || t->last_on[p] > x->ready_since)
+			return true;
+	return false;
+}
+
+static void tell_inversions_on(const struct telling *w, unsigned number)
+{
+	struct bsa_lane_walk walk = bsa_lane_walk(w->d, &w->d->lanes[number], w->x->ready_since, w->at);
+	struct bsa_stretch s;
+
+	while (bsa_lane_next(&walk, &s)) {
+		struct bsa_inverted inverted = { .victim = w->x->id,
+			                         .holder = s.id,
+			                         .began = s.began,
+			                         .dur = s.ended - s.began,
+			                         .lane = (uint8_t)number };
+
+		if (s.occupancy == BSA_HELD && s.tenant == w->x->tenant && s.level < w->x->level &&
+		    inverted.dur > s.step_ns)
+			w->d->facts->inverted(w->d->facts->ctx, &inverted);
+	}
+}
+
+static void tell_starved(const struct telling *w)
+{
+	const struct bsa_scheduled *x = w->x;
+	struct bsa_starved starved = { .execution = x->id,
+		                       .began = x->ready_since,
+		                       .gap = w->at - x->ready_since,
+		                       .app = x->tenant->app,
+		                       .bypassed = x->pending,
+		                       .model = x->model };
+
+	for (const struct bsa_tenant *t = w->blamed; t; t = t->blamed) {
+		if (t->blamed_ns < starved.top_culprit_ns ||
+		    (t->blamed_ns == starved.top_culprit_ns && t->app > starved.top_culprit_app))
+			continue;
+		starved.top_culprit_ns = t->blamed_ns;
+		starved.top_culprit_app = t->app;
+	}
+	w->d->facts->starved(w->d->facts->ctx, &starved);
+}
+
+static void tell_of_the_whole(const struct telling *w)
+{
+	if (may_be_inverted(w->x) && !w->x->on_native)
+		for (unsigned i = 0; i < w->d->lanes_room; i++)
+			tell_inversions_on(w, i);
+	if (w->at - w->x->ready_since > w->d->starvation_ns)
+		tell_starved(w);
+}
+
+static void forget_blamed(struct telling *w)
+{
+	for (struct bsa_tenant *t = w->blamed; t; t = t->blamed)
+		t->blamed_ns = 0;
+}
+
+/* All of it may have been one idle stretch: that needs no fact. */
+static bool was_idle(const struct telling *w, const struct bsa_lane *l)
+{
+	struct bsa_lane_walk walk;
+	struct bsa_stretch s;
+
+	if (w->x->on_native || w->x->ready_since == w->at)
+		return true;
+	if (!l)
+		return false;
+	if (l->since <= w->x->ready_since)
+		return bsa_lane_is_idle(w->d, l, w->at);
+	walk = bsa_lane_walk(w->d, l, w->x->ready_since, w->at);
+	return bsa_lane_next(&walk, &s) && s.occupancy == BSA_IDLE && s.ended == w->at;
+}
+
+int bsa_waits_tell(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at, unsigned number,
+                   const struct bsa_lane *l)
+{
+	struct telling w = { d, x, pairs, NULL, at, number, BSA_WAIT_QUEUE };
+	int r = 0;
+
+	if (x->state == BSA_SCHEDULED_STOPPED)
+		w.kind = BSA_WAIT_PREEMPTED;
+	x->ready_ns += at - x->ready_since;
+	x->idle = w.kind == BSA_WAIT_QUEUE && was_idle(&w, l);
+	if (!x->idle)
+		r = tell_parts(&w, l);
+	tell_of_the_whole(&w);
+	forget_blamed(&w);
+	return r;
+}
+
+void bsa_waits_tell_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned lane)
+{
+	struct bsa_wait wait = { .execution = x->id,
+		                 .began = x->ready_since,
+		                 .ended = x->slice_began,
+		                 .kind = BSA_WAIT_QUEUE,
+		                 .lane = (uint8_t)lane,
+		                 .occupancy = BSA_IDLE,
+		                 .cause = BSA_HANDOVER };
+
+	if (wait.began < wait.ended)
+		d->facts->wait(d->facts->ctx, &wait);
+}

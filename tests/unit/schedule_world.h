@@ -1,0 +1,77 @@
+/*
+ * schedule_world.h -- random schedules: who was ready, and who was on which lane, at each ns, and the steps that say so.
+ */
+#ifndef TESTS_SCHEDULE_WORLD_H
+#define TESTS_SCHEDULE_WORLD_H
+
+#include "fold/schedule.h"
+
+#include <time.h>
+
+enum {
+	TIME = 160, /* ns */
+	EXECUTIONS = 30,
+	APPS = 6,
+	LANES = 3,
+	STRETCHES = 8, /* of one execution */
+	LOSSES = 3,
+	WINDOW = 20,
+	STARVATION = 25
+};
+
+struct times {
+	int began, ended, lane; /* ended -1: never */
+};
+
+struct execution {
+	int app, priority, step_ns;
+	bool counted, refused, died;
+	int ready, over; /* -1: never */
+	struct times on[STRETCHES];
+	int n_on;
+};
+
+struct one_step {
+	int at, x, lane;
+	enum bsa_step step;
+	bool lost;
+};
+
+struct world {
+	unsigned lanes, apps;
+	bool told_idle;
+	struct execution x[EXECUTIONS];
+	int holder[LANES][TIME + 1]; /* in the ns from then on; -1: nobody */
+	bool waits[EXECUTIONS][TIME + 1];
+	struct one_step steps[EXECUTIONS * 2 * STRETCHES + EXECUTIONS * 3];
+	int n_steps;
+	struct times losses[LOSSES];
+	int n_losses;
+};
+
+/* When to stop, if this test has a part of a soak; 0: after a fixed number of tries. */
+time_t soak_until(unsigned parts);
+
+/* 0 to n - 1; the same ones again after the same seed. */
+void chance_from(uint32_t seed);
+unsigned chance(unsigned n);
+
+void world_make(struct world *w, uint32_t seed);
+
+/* The stretch that @x has a lane for in the ns from @t on, or NULL. */
+const struct times *world_stretch(const struct world *w, int x, int t);
+
+/* Is any of this time lost, both ends included? */
+bool world_lost(const struct world *w, int began, int ended);
+
+/* A schedule that knows the lanes, and its executions. */
+struct bsa_schedule *world_start(const struct world *w, const struct bsa_facts *facts, uint64_t horizon,
+                                 struct bsa_scheduled *x);
+
+/* Facts that nobody listens to. */
+struct bsa_facts world_no_facts(void);
+
+/* The losses that begin at @at. */
+void world_tell_losses(const struct world *w, struct bsa_schedule *s, int at);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * test_schedule_lossy.c -- random schedules of which steps are lost: nothing is told that was not so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/schedule_world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef SEEDS
+#define SEEDS 6000
+#endif
+
+static struct world w;
+static uint32_t playing;
+static uint64_t told; /* facts that were looked at */
+
+static void so(bool is, const char *what)
+{
+	if (!is)
+		fail_msg("seed %u: not so: %s", playing, what);
+	told++;
+}
+
+#define SO(what) so(what, #what)
+
+static int index_of(uint64_t id)
+{
+	assert_in_range(id, 1, EXECUTIONS);
+	return (int)id - 1;
+}
+
+static bool waited(int x, uint64_t began, uint64_t ended)
+{
+	for (uint64_t t = began; t < ended; t++)
+		if (!w.waits[x][t])
+			return false;
+	return ended > began;
+}
+
+static bool held(unsigned lane, int holder, uint64_t began, uint64_t ended)
+{
+	for (uint64_t t = began; t < ended; t++)
+		if (w.holder[lane][t] != holder)
+			return false;
+	return ended > began;
+}
+
+/* The wait that it was in then is charged to the lane that it got, or else the first. */
+static bool charged(int x, uint64_t ended, unsigned lane)
+{
+	uint64_t t = ended;
+
+	while (t < TIME && w.waits[x][t])
+		t++;
+	for (int i = 0; i < w.x[x].n_on; i++)
+		if ((uint64_t)w.x[x].on[i].began == t)
+			return (unsigned)w.x[x].on[i].lane == lane;
+	return (uint64_t)w.x[x].over == t && lane == 0;
+}
+
+static bool has_cause(int x, const struct bsa_wait *part)
+{
+	const struct execution *e = &w.x[x], *h = &w.x[index_of(part->blocker)];
+
+	if (part->kind == BSA_WAIT_PREEMPTED)
+		return part->cause == BSA_CAUSE_PREEMPTED;
+	if (h->app != e->app)
+		return part->cause == BSA_CROWDED_OUT || part->cause == BSA_HOGGED;
+	return part->cause == (h->priority < e->priority ? BSA_INVERSION : BSA_QUEUED_BEHIND);
+}
+
+static void wait_is_so(void *ctx, const struct bsa_wait *part)
+{
+	int x = index_of(part->execution);
+
+	(void)ctx;
+	SO(waited(x, part->began, part->ended));
+	SO(charged(x, part->ended, part->lane));
+	if (part->occupancy == BSA_HELD) {
+		SO(held(part->lane, index_of(part->blocker), part->began, part->ended));
+		SO(has_cause(x, part));
+	} else if (part->occupancy == BSA_IDLE) {
+		SO(held(part->lane, -1, part->began, part->ended));
+	}
+}
+
+static void slice_is_so(void *ctx, const struct bsa_slice *slice)
+{
+	const struct times *s = world_stretch(&w, index_of(slice->execution), (int)slice->began);
+
+	(void)ctx;
+	SO(s && (uint64_t)s->began == slice->began && (uint64_t)s->ended == slice->ended && s->lane == slice->lane);
+}
+
+static void inversion_is_so(void *ctx, const struct bsa_inverted *in)
+{
+	int x = index_of(in->victim), y = index_of(in->holder);
+
+	(void)ctx;
+	SO(waited(x, in->began, in->began + in->dur));
+	SO(held(in->lane, y, in->began, in->began + in->dur));
+	SO(w.x[x].app == w.x[y].app && w.x[x].priority > w.x[y].priority && in->dur > (uint64_t)w.x[y].step_ns);
+}
+
+static void starvation_is_so(void *ctx, const struct bsa_starved *s)
+{
+	int x = index_of(s->execution);
+
+	(void)ctx;
+	SO(waited(x, s->began, s->began + s->gap));
+	SO(!waited(x, s->began - 1, s->began) && !waited(x, s->began + s->gap, s->began + s->gap + 1));
+}
+
+static void choice_is_so(void *ctx, const struct bsa_chosen *c)
+{
+	int x = index_of(c->chosen), y = index_of(c->passed_over), at = (int)c->at;
+	const struct times *s = world_stretch(&w, x, at), *later = world_stretch(&w, y, at);
+
+	(void)ctx;
+	SO(s && s->began == at);
+	SO(w.waits[y][at] || (later && later->began == at));
+	SO(w.x[x].app == w.x[y].app && w.x[x].priority != w.x[y].priority);
+	SO(c->honoured || w.x[x].priority < w.x[y].priority);
+}
+
+static void refusal_is_so(void *ctx, const struct bsa_refused *r)
+{
+	int x = index_of(r->execution);
+
+	(void)ctx;
+	SO(r->lane_free >= (uint64_t)w.x[x].ready);
+	if (r->holder)
+		SO(w.holder[0][w.x[x].ready - 1] == index_of(r->holder));
+}
+
+static void share_is_so(void *ctx, const struct bsa_share *s)
+{
+	(void)ctx;
+	SO(s->app && s->app <= APPS);
+}
+
+static void lag_is_so(void *ctx, const struct bsa_lag *lag)
+{
+	(void)ctx;
+	SO(lag->received <= WINDOW * w.lanes && lag->entitled <= WINDOW * w.lanes && lag->window_began % WINDOW == 0);
+}
+
+static void interference_is_so(void *ctx, const struct bsa_interfered *i)
+{
+	(void)ctx;
+	SO(i->ns && i->by && i->by <= APPS && i->app && i->app <= APPS);
+}
+
+/* ---- and of each execution ---- */
+
+static void execution_is_so(const struct bsa_scheduled *x)
+{
+	const struct execution *e = &w.x[index_of(x->id)];
+	uint64_t ran = 0, ready = 0;
+
+	for (int t = 0; t < TIME; t++) {
+		ran += world_stretch(&w, index_of(x->id), t) != NULL;
+		ready += w.waits[index_of(x->id)][t];
+	}
+	SO(bsa_scheduled_idle(x));
+	SO(x->lane_ns <= ran && x->ready_ns <= ready);
+	if (x->state == BSA_SCHEDULED_OVER && x->lane >= 0) {
+		SO(e->n_on == 1 && !e->died && e->on[0].lane == x->lane);
+		SO(!x->uncertain && x->lane_ns == ran);
+		SO(!x->idle || e->ready == e->on[0].began ||
+		   held((unsigned)x->lane, -1, (uint64_t)e->ready, (uint64_t)e->on[0].began));
+	}
+	if (x->state == BSA_SCHEDULED_OVER && !x->uncertain)
+		SO(x->lane_ns == ran);
+}
+
+/* Some of the steps in a loss are lost. Of whom one is, it is not known how often he was preempted. */
+static void lose_steps(void)
+{
+	unsigned odds = 1 + chance(4);
+
+	for (int i = 0; i < w.n_steps; i++) {
+		struct one_step *s = &w.steps[i];
+
+		s->lost = world_lost(&w, s->at, s->at) && chance(odds + 1);
+		if (s->lost)
+			w.x[s->x].counted = false;
+	}
+}
+
+/* Those of whom nobody will tell the end are given up at some time after it. */
+static void give_up(struct bsa_schedule *s, struct bsa_scheduled *x, int at)
+{
+	for (int i = 0; i < w.n_steps; i++)
+		if (w.steps[i].lost && w.steps[i].step == BSA_STEP_END && w.steps[i].at < at && !chance(10))
+			assert_int_equal(
+				bsa_schedule_step(s, &x[w.steps[i].x], BSA_STEP_FORGET, (uint64_t)at, BSA_LANE_NONE),
+				0);
+}
+
+static void play(uint64_t horizon)
+{
+	const struct bsa_facts facts = {
+		.slice = slice_is_so,
+		.wait = wait_is_so,
+		.inverted = inversion_is_so,
+		.starved = starvation_is_so,
+		.share = share_is_so,
+		.lag = lag_is_so,
+		.interfered = interference_is_so,
+		.chosen = choice_is_so,
+		.refused = refusal_is_so,
+	};
+	struct bsa_scheduled x[EXECUTIONS];
+	struct bsa_schedule *s;
+	int next = 0;
+
+	lose_steps();
+	s = world_start(&w, &facts, horizon, x);
+	for (int t = 0; t < TIME; t++) {
+		world_tell_losses(&w, s, t);
+		give_up(s, x, t);
+		for (; next < w.n_steps && w.steps[next].at == t; next++)
+			if (!w.steps[next].lost)
+				assert_int_equal(bsa_schedule_step(s, &x[w.steps[next].x], w.steps[next].step,
+				                                   (uint64_t)t, (uint8_t)w.steps[next].lane),
+				                 0);
+		if ((uint64_t)t > horizon)
+			assert_int_equal(bsa_schedule_advance(s, (uint64_t)t - horizon), 0);
+	}
+	assert_int_equal(bsa_schedule_finish(s, TIME - 1), 0);
+	for (int i = 0; i < EXECUTIONS; i++)
+		execution_is_so(&x[i]);
+	bsa_schedule_free(s);
+}
+
+static void what_is_told_in_spite_of_losses_was_so(void **state)
+{
+	time_t stop = soak_until(1);
+
+	(void)state;
+	for (uint32_t i = 1; stop ? time(NULL) < stop : i <= SEEDS; i++) {
+		playing = i;
+		world_make(&w, i);
+		if (!w.n_losses)
+			continue;
+		play(i % 2 ? 0 : 30);
+	}
+	assert_true(told > 80 * SEEDS); /* rather a lot is */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_told_in_spite_of_losses_was_so) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,735 @@
+/*
+ * test_schedule_oracle.c -- random schedules, of which every figure is worked out a second time, ns by ns.
+ *
+ * A world is made first: who was ready, and who was on which lane, at each ns. Its steps go into the schedule; the oracle
+ * looks at the world instead. Losses are told without anything being lost, so that what they touch has to be unknown; then steps
+ * are really left out, and nothing may be told that was not so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fold/schedule.h"
+#include "unit/schedule_facts.h"
+#include "unit/schedule_world.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef SEEDS
+#define SEEDS 2000
+#endif
+
+enum { PARTS = 720720 };
+
+/* ---- what is to be told of it ---- */
+
+struct oracle {
+	const struct world *w;
+	struct lines *want;
+	int64_t interfered[APPS + 1][APPS + 1];
+	int64_t lag_at[APPS + 1][TIME + 1]; /* in parts, when the ns begins */
+	bool doubtful_at[APPS + 1][TIME + 1];
+	bool waiting[EXECUTIONS]; /* now */
+	int since[EXECUTIONS], bypassed[EXECUTIONS], bypassed_before[EXECUTIONS];
+	int wait_ns[EXECUTIONS];
+	bool unsure[EXECUTIONS], idle[EXECUTIONS], hogs[EXECUTIONS][STRETCHES];
+	int free_lane[LANES];     /* since when nobody has it, for those that are refused */
+	bool unknown_lane[LANES]; /* for all that is known, somebody may have it */
+};
+
+static int horizon; /* all of it, or some, or 0 */
+
+/* A summary that was lost could have told of times so much before that. */
+static int before_loss;
+
+/* Is it unknown who else was there? */
+static bool unsure(const struct world *w, int began, int ended)
+{
+	for (int i = 0; i < w->n_losses; i++)
+		if (w->losses[i].began - before_loss <= ended && w->losses[i].ended >= began)
+			return true;
+	return false;
+}
+
+static bool lost_ns(const struct world *w, int t)
+{
+	for (int i = 0; i < w->n_losses; i++)
+		if (w->losses[i].began - before_loss <= t && t < w->losses[i].ended)
+			return true;
+	return false;
+}
+
+/* It ended at @at, and may have been off its lane already. */
+static bool slipped_away(const struct world *w, int x, int at)
+{
+	const struct times *s = world_stretch(w, x, at - 1);
+
+	return w->x[x].over == at && !w->x[x].counted && world_lost(w, s->began, at);
+}
+
+/* What was on @lane in the ns from @t on, as seen from @now: a stretch, or NULL and whether it is known. */
+static const struct times *seen(const struct world *w, int lane, int t, int now, bool *known)
+{
+	int began = t, ended = t + 1, x = w->holder[lane][t];
+	const struct times *s;
+
+	*known = true;
+	if (x >= 0) {
+		s = world_stretch(w, x, t);
+		ended = s->ended < 0 || s->ended > now ? now : s->ended;
+		*known = w->x[x].counted || !world_lost(w, s->began, ended);
+		return *known ? s : NULL;
+	}
+	while (began > 0 && w->holder[lane][began - 1] < 0)
+		began--;
+	while (ended < now && w->holder[lane][ended] < 0)
+		ended++;
+	*known = (began > 0 ? !slipped_away(w, w->holder[lane][began - 1], began) : w->told_idle) &&
+	         !unsure(w, began, ended);
+	return NULL;
+}
+
+static uint64_t number(int x)
+{
+	return (uint64_t)x + 1;
+}
+
+static uint8_t cause(const struct oracle *o, int x, const struct times *s, int holder)
+{
+	const struct execution *e = &o->w->x[x], *h = &o->w->x[holder];
+
+	if (h->app != e->app)
+		return o->hogs[holder][s - h->on] ? BSA_HOGGED : BSA_CROWDED_OUT;
+	return h->priority < e->priority ? BSA_INVERSION : BSA_QUEUED_BEHIND;
+}
+
+/* Parts of one wait, on one lane. */
+static void expect_parts(struct oracle *o, int x, int began, int ended, int lane, bool preempted, int64_t *by_app)
+{
+	const struct world *w = o->w;
+
+	for (int t = began; t < ended;) {
+		struct bsa_wait part = {
+			.execution = number(x), .began = (uint64_t)t, .lane = (uint8_t)lane, .kind = preempted
+		};
+		bool known, k;
+		const struct times *s = seen(w, lane, t, ended, &known);
+		int holder = s ? w->holder[lane][t] : -1;
+
+		while (t < ended && seen(w, lane, t, ended, &k) == s && k == known)
+			t++;
+		part.ended = (uint64_t)t;
+		part.occupancy = s ? BSA_HELD : known ? BSA_IDLE : BSA_UNKNOWN;
+		part.cause = !known      ? BSA_CAUSE_UNKNOWN
+		             : !s        ? BSA_HANDOVER
+		             : preempted ? BSA_CAUSE_PREEMPTED
+		                         : cause(o, x, s, holder);
+		if (s) {
+			part.blocker = number(holder);
+			part.blocker_app = (uint32_t)w->x[holder].app;
+			by_app[w->x[holder].app] += (int64_t)(part.ended - part.began);
+			o->interfered[w->x[holder].app][w->x[x].app] += (int64_t)(part.ended - part.began);
+		}
+		line_wait(o->want, &part);
+	}
+}
+
+static bool all_idle(const struct oracle *o, int began, int ended, int lane)
+{
+	for (int t = began; t < ended; t++) {
+		bool known;
+
+		if (seen(o->w, lane, t, ended, &known) || !known)
+			return false;
+	}
+	return true;
+}
+
+static void expect_inversions(struct oracle *o, int x, int began, int ended)
+{
+	const struct world *w = o->w;
+
+	for (int y = 0; y < EXECUTIONS; y++)
+		for (int i = 0; i < w->x[y].n_on; i++) {
+			const struct times *s = &w->x[y].on[i];
+			int from = s->began > began ? s->began : began,
+			    to = s->ended < 0 || s->ended > ended ? ended : s->ended;
+			struct bsa_inverted in = { number(x), number(y), (uint64_t)from, (uint64_t)(to - from),
+				                   (uint8_t)s->lane };
+			bool known = false;
+
+			if (w->x[y].app != w->x[x].app || w->x[y].priority >= w->x[x].priority || to <= from ||
+			    to - from <= w->x[y].step_ns)
+				continue;
+			seen(w, s->lane, from, ended, &known);
+			if (known)
+				line_inverted(o->want, &in);
+		}
+}
+
+static void expect_starved(struct oracle *o, int x, int began, int ended, const int64_t *by_app)
+{
+	struct bsa_starved s = { .execution = number(x),
+		                 .app = (uint32_t)o->w->x[x].app,
+		                 .began = (uint64_t)began,
+		                 .model = 9,
+		                 .gap = (uint64_t)(ended - began),
+		                 .bypassed = (uint32_t)o->bypassed[x] };
+
+	for (uint32_t a = 1; a <= APPS; a++)
+		if ((uint64_t)by_app[a] > s.top_culprit_ns) {
+			s.top_culprit_ns = (uint64_t)by_app[a];
+			s.top_culprit_app = a;
+		}
+	line_starved(o->want, &s);
+}
+
+/* The wait of @x ends at @at; it got @lane, or none. */
+static void expect_wait(struct oracle *o, int x, int at, int lane)
+{
+	const struct execution *e = &o->w->x[x];
+	int began = o->since[x];
+	int64_t by_app[APPS + 1] = { 0 };
+	bool preempted = began != e->ready, idle;
+
+	for (int i = 0; i < e->n_on; i++)
+		preempted |= e->on[i].ended >= 0 && e->on[i].ended <= began;
+	if (preempted && !e->counted && world_lost(o->w, began, at)) {
+		o->unsure[x] = true;
+		return;
+	}
+	o->wait_ns[x] += at - began;
+	idle = !preempted && lane >= 0 && all_idle(o, began, at, lane);
+	o->idle[x] |= idle;
+	if (!idle)
+		expect_parts(o, x, began, at, lane < 0 ? 0 : lane, preempted, by_app);
+	expect_inversions(o, x, began, at);
+	if (at - began > STARVATION)
+		expect_starved(o, x, began, at, by_app);
+}
+
+/* Perhaps it does not wait any more: a loss has been since. */
+static bool may_be_gone(const struct oracle *o, int x, int now)
+{
+	const struct world *w = o->w;
+
+	for (int i = 0; i < w->n_losses; i++)
+		if (w->losses[i].began - before_loss <= now && w->losses[i].ended >= o->since[x] && !w->x[x].counted)
+			return true;
+	return false;
+}
+
+static void expect_choice(struct oracle *o, int x, int at)
+{
+	const struct execution *all = o->w->x;
+	int best = -1;
+	struct bsa_chosen c = { .at = (uint64_t)at, .chosen = number(x) };
+
+	for (int i = 0; i < o->w->n_steps; i++) { /* in the order in which they became ready */
+		int y = o->w->steps[i].x;
+
+		if (o->w->steps[i].at > at)
+			break;
+		if ((o->w->steps[i].step != BSA_STEP_READY && o->w->steps[i].step != BSA_STEP_STOP) || !o->waiting[y] ||
+		    o->since[y] != o->w->steps[i].at || all[y].app != all[x].app ||
+		    all[y].priority == all[x].priority || may_be_gone(o, y, at))
+			continue;
+		if (best < 0 || all[y].priority > all[best].priority)
+			best = y;
+	}
+	if (best < 0)
+		return;
+	c.passed_over = number(best);
+	c.honoured = all[best].priority < all[x].priority;
+	line_chosen(o->want, &c);
+}
+
+static void count_bypassed(struct oracle *o, int x, int at)
+{
+	const struct execution *all = o->w->x;
+
+	for (int y = 0; y < EXECUTIONS; y++)
+		if (o->waiting[y] && o->since[y] < o->since[x] && !may_be_gone(o, y, at) &&
+		    (all[y].app != all[x].app || all[x].priority <= all[y].priority))
+			o->bypassed[y]++;
+}
+
+/* Is somebody said to wait, or to have a lane, of whom that is not certain? */
+static bool haunted(const struct oracle *o, int x, int at)
+{
+	const struct world *w = o->w;
+
+	for (int y = 0; y < EXECUTIONS; y++) {
+		if (y != x && o->waiting[y] && may_be_gone(o, y, at))
+			return true;
+		for (const struct times *s = w->x[y].on; s < w->x[y].on + w->x[y].n_on; s++)
+			if (s->began <= at && (s->ended < 0 || s->ended > at) && y != x && !o->waiting[y] &&
+			    !w->x[y].counted && world_lost(w, s->began, at))
+				return true;
+	}
+	return false;
+}
+
+static void take_enter(struct oracle *o, const struct one_step *s)
+{
+	const struct execution *e = &o->w->x[s->x];
+	int i = 0;
+
+	expect_choice(o, s->x, s->at);
+	if (s->step == BSA_STEP_DISPATCH)
+		count_bypassed(o, s->x, s->at);
+	o->waiting[s->x] = false;
+	expect_wait(o, s->x, s->at, s->lane);
+	o->bypassed_before[s->x] += o->bypassed[s->x];
+	o->since[s->x] = -1;
+	while (e->on[i].began != s->at)
+		i++;
+	o->hogs[s->x][i] = !lost_ns(o->w, s->at) && !o->doubtful_at[e->app][s->at] && !haunted(o, s->x, s->at) &&
+	                   o->lag_at[e->app][s->at] < -(int64_t)e->step_ns * PARTS;
+	o->free_lane[s->lane] = -1;
+	o->unknown_lane[s->lane] = false;
+}
+
+static void take_refused(struct oracle *o, const struct one_step *s)
+{
+	const struct world *w = o->w;
+	struct bsa_refused r = { .execution = number(s->x), .lane_free = BSA_NEVER, .holder_cause = BSA_CAUSE_UNKNOWN };
+	int holder = s->at ? w->holder[0][s->at - 1] : -1;
+
+	for (int x = 0; x < EXECUTIONS; x++)
+		for (int i = 0; i < w->x[x].n_on; i++)
+			if (w->x[x].on[i].ended > s->at && (uint64_t)w->x[x].on[i].ended < r.lane_free)
+				r.lane_free = (uint64_t)w->x[x].on[i].ended;
+	for (unsigned l = 0; l < w->lanes; l++)
+		if (o->free_lane[l] >= 0 && !o->unknown_lane[l] && !unsure(w, o->free_lane[l], s->at))
+			r.lane_free = (uint64_t)s->at;
+	if (o->free_lane[0] < 0) {
+		const struct times *on = world_stretch(w, holder, s->at - 1);
+
+		if (w->x[holder].counted || !world_lost(w, on->began, s->at)) {
+			r.holder = number(holder);
+			r.holder_app = (uint32_t)w->x[holder].app;
+			r.holder_cause = cause(o, s->x, on, holder);
+		}
+	}
+	line_refused(o->want, &r);
+}
+
+static void begin_wait(struct oracle *o, int x, int at)
+{
+	o->waiting[x] = true;
+	o->since[x] = at;
+	o->bypassed[x] = 0;
+}
+
+static void take(struct oracle *o, const struct one_step *s)
+{
+	switch (s->step) {
+	case BSA_STEP_STOP:
+		o->free_lane[s->lane] = s->at;
+		begin_wait(o, s->x, s->at);
+		break;
+	case BSA_STEP_READY:
+		begin_wait(o, s->x, s->at);
+		break;
+	case BSA_STEP_END:
+		if (!o->waiting[s->x]) {
+			o->free_lane[s->lane] = s->at;
+			o->unknown_lane[s->lane] = slipped_away(o->w, s->x, s->at);
+			break;
+		}
+		o->waiting[s->x] = false;
+		expect_wait(o, s->x, s->at, -1);
+		o->bypassed_before[s->x] += o->bypassed[s->x];
+		break;
+	case BSA_STEP_REFUSED:
+		take_refused(o, s);
+		break;
+	default:
+		take_enter(o, s);
+	}
+}
+
+/* ---- shares ---- */
+
+struct share {
+	int64_t received, entitled, max_lag;
+	int max_at;
+	int64_t window_received, window_entitled, window_lag;
+	bool in_window, doubtful;
+	int64_t lag;
+};
+
+/* Executions of each app that could use a lane in the ns from @t on, and those that do. */
+static void count_apps(const struct world *w, int t, int *could, int *did)
+{
+	memset(could, 0, (APPS + 1) * sizeof(int));
+	memset(did, 0, (APPS + 1) * sizeof(int));
+	for (int x = 0; x < EXECUTIONS; x++)
+		could[w->x[x].app] += w->waits[x][t];
+	for (unsigned l = 0; l < w->lanes; l++)
+		if (w->holder[l][t] >= 0) {
+			could[w->x[w->holder[l][t]].app]++;
+			did[w->x[w->holder[l][t]].app]++;
+		}
+}
+
+/* Who can use least is served first. */
+static void entitle(const struct world *w, const int *could, int64_t *ret)
+{
+	bool served[APPS + 1] = { false };
+	int64_t left = (int64_t)w->lanes * PARTS;
+	int n = 0;
+
+	for (int a = 1; a <= APPS; a++) {
+		n += could[a] > 0;
+		ret[a] = 0;
+	}
+	for (; n; n--) {
+		int least = 0;
+
+		for (int a = 1; a <= APPS; a++)
+			if (could[a] && !served[a] && (!least || could[a] < could[least]))
+				least = a;
+		served[least] = true;
+		ret[least] = (int64_t)could[least] * PARTS < left / n ? (int64_t)could[least] * PARTS : left / n;
+		left -= ret[least];
+	}
+}
+
+static void look(struct share *s, int at)
+{
+	if (!s->in_window || s->lag > s->window_lag)
+		s->window_lag = s->lag;
+	s->in_window = true;
+	if (s->lag > s->max_lag) {
+		s->max_lag = s->lag;
+		s->max_at = at;
+	}
+}
+
+static int64_t nearest(int64_t parts)
+{
+	return parts < 0 ? -((-parts + PARTS / 2) / PARTS) : (parts + PARTS / 2) / PARTS;
+}
+
+static void tell_windows(struct oracle *o, struct share *all, int began)
+{
+	for (uint32_t a = 1; a <= APPS; a++) {
+		struct share *s = &all[a];
+		struct bsa_lag lag = { .app = a,
+			               .window_began = (uint64_t)began,
+			               .received = (uint64_t)s->window_received,
+			               .entitled = (uint64_t)nearest(s->window_entitled),
+			               .lag = nearest(s->window_lag) };
+
+		if (s->in_window)
+			line_lag(o->want, &lag);
+		s->in_window = false;
+		s->window_received = s->window_entitled = s->window_lag = 0;
+	}
+}
+
+static void one_ns(const struct world *w, struct share *all, int t)
+{
+	int could[APPS + 1], did[APPS + 1];
+	int64_t entitled[APPS + 1];
+
+	count_apps(w, t, could, did);
+	entitle(w, could, entitled);
+	for (int a = 1; a <= APPS; a++) {
+		struct share *s = &all[a];
+
+		if (!could[a]) {
+			s->lag = 0;
+			s->doubtful = false;
+			continue;
+		}
+		if (lost_ns(w, t))
+			continue;
+		look(s, t);
+		s->received += did[a];
+		s->window_received += did[a];
+		s->entitled += entitled[a];
+		s->window_entitled += entitled[a];
+		s->lag += entitled[a] - (int64_t)did[a] * PARTS;
+		look(s, t + 1);
+	}
+}
+
+/* The end of a loss: nobody knows how far behind those are that have something to do. */
+static void restart(const struct world *w, struct share *all, int t)
+{
+	int could[APPS + 1], did[APPS + 1];
+
+	for (int i = 0; i < w->n_losses; i++) {
+		if (w->losses[i].ended != t || !t || lost_ns(w, t))
+			continue;
+		count_apps(w, t - 1, could, did);
+		for (int a = 1; a <= APPS; a++) {
+			all[a].lag = 0;
+			all[a].doubtful = could[a];
+		}
+	}
+}
+
+static void expect_shares(struct oracle *o, int end)
+{
+	struct share all[APPS + 1] = { 0 };
+
+	for (int t = 0; t <= end; t++) {
+		if (t && t % WINDOW == 0)
+			tell_windows(o, all, t - WINDOW);
+		restart(o->w, all, t);
+		for (int a = 1; a <= APPS; a++) {
+			o->lag_at[a][t] = all[a].lag;
+			o->doubtful_at[a][t] = all[a].doubtful;
+		}
+		if (t < end)
+			one_ns(o->w, all, t);
+	}
+	tell_windows(o, all, end - end % WINDOW);
+	for (uint32_t a = 1; a <= APPS; a++) {
+		struct bsa_share share = { .app = a,
+			                   .received = (uint64_t)all[a].received,
+			                   .entitled = (uint64_t)nearest(all[a].entitled),
+			                   .max_lag = nearest(all[a].max_lag),
+			                   .max_lag_at = all[a].max_lag ? (uint64_t)all[a].max_at : BSA_NEVER };
+
+		if (all[a].entitled || all[a].received)
+			line_share(o->want, &share);
+	}
+}
+
+/* ---- all of it ---- */
+
+static void line_over(struct lines *l, int x, int lane, bool idle, bool uncertain, uint64_t ran, uint64_t waited,
+                      uint32_t bypassed)
+{
+	lines_add(l, "over %d: lane %d%s%s, ran %" PRIu64 ", waited %" PRIu64 ", bypassed %u", x + 1, lane,
+	          idle ? ", idle" : "", uncertain ? ", uncertain" : "", ran, waited, bypassed);
+}
+
+/* The wait that was not told before, because it was to be seen from the execution. */
+static void expect_idle_part(struct oracle *o, int x)
+{
+	const struct execution *e = &o->w->x[x];
+	struct bsa_wait part = { .execution = number(x),
+		                 .began = (uint64_t)e->ready,
+		                 .ended = (uint64_t)e->on[0].began,
+		                 .lane = (uint8_t)e->on[0].lane,
+		                 .occupancy = BSA_IDLE,
+		                 .cause = BSA_HANDOVER };
+
+	if (part.began < part.ended)
+		line_wait(o->want, &part);
+}
+
+static void expect_over(struct oracle *o, int x, int end)
+{
+	const struct execution *e = &o->w->x[x];
+	uint64_t ran = 0;
+	int lane = e->over >= 0 && e->n_on == 1 && !e->died ? e->on[0].lane : -1;
+
+	for (int i = 0; i < e->n_on; i++) {
+		const struct times *s = &e->on[i];
+		bool known = s->ended >= 0 && (e->counted || !world_lost(o->w, s->began, s->ended));
+
+		o->unsure[x] |= !known;
+		lane = known ? lane : -1;
+		ran += known ? (uint64_t)(s->ended - s->began) : 0;
+	}
+	lane = o->unsure[x] ? -1 : lane;
+	for (int i = 0; i < e->n_on && lane < 0; i++) {
+		const struct times *s = &e->on[i];
+		struct bsa_slice slice = { .execution = number(x),
+			                   .began = (uint64_t)s->began,
+			                   .ended = (uint64_t)s->ended,
+			                   .instance = 1,
+			                   .lane = (uint8_t)s->lane };
+
+		if (s->ended >= 0 && (e->counted || !world_lost(o->w, s->began, s->ended)))
+			line_slice(o->want, &slice);
+	}
+	if (o->idle[x] && lane < 0)
+		expect_idle_part(o, x);
+	if (e->over < 0 && e->ready >= 0 && !e->refused)
+		o->unsure[x] = true;
+	if (o->waiting[x])
+		o->bypassed_before[x] += o->bypassed[x];
+	line_over(o->want, x, lane, o->idle[x] && lane >= 0, o->unsure[x], ran, (uint64_t)o->wait_ns[x],
+	          (uint32_t)o->bypassed_before[x]);
+	(void)end;
+}
+
+static void expect_all(const struct world *w, struct lines *want, int end)
+{
+	struct oracle *o = calloc(1, sizeof(*o));
+
+	assert_non_null(o);
+	o->w = w;
+	o->want = want;
+	for (unsigned l = 0; l < w->lanes; l++)
+		o->unknown_lane[l] = !w->told_idle;
+	expect_shares(o, end);
+	for (int i = 0; i < w->n_steps; i++)
+		take(o, &w->steps[i]);
+	for (int x = 0; x < EXECUTIONS; x++)
+		expect_over(o, x, end);
+	for (uint32_t a = 1; a <= APPS; a++)
+		for (uint32_t b = 1; b <= APPS; b++)
+			if (o->interfered[a][b])
+				line_interfered(want, &(struct bsa_interfered){ (uint64_t)o->interfered[a][b], a, b });
+	free(o);
+	lines_sort(want);
+}
+
+/* ---- what is told ---- */
+
+static void tell_over(const struct bsa_scheduled *x, struct lines *got)
+{
+	for (int i = 0; i < EXECUTIONS; i++) {
+		assert_true(bsa_scheduled_idle(&x[i]));
+		line_over(got, i, x[i].state == BSA_SCHEDULED_OFF && !x[i].uncertain ? -1 : x[i].lane, x[i].idle,
+		          x[i].uncertain, x[i].lane_ns, x[i].ready_ns, x[i].bypassed);
+	}
+	lines_sort(got);
+}
+
+static void put(struct bsa_schedule *s, struct bsa_scheduled *x, const struct one_step *step)
+{
+	if (!step->lost)
+		assert_int_equal(bsa_schedule_step(s, &x[step->x], step->step, (uint64_t)step->at, (uint8_t)step->lane),
+		                 0);
+}
+
+static void play_now(const struct world *w, struct lines *got, int end)
+{
+	struct bsa_scheduled x[EXECUTIONS];
+	struct bsa_facts facts = lines_facts(got);
+	struct bsa_schedule *s = world_start(w, &facts, 0, x);
+	int next = 0;
+
+	for (int t = 0; t < TIME; t++) {
+		world_tell_losses(w, s, t);
+		for (; next < w->n_steps && w->steps[next].at == t; next++)
+			put(s, x, &w->steps[next]);
+		assert_int_equal(bsa_schedule_advance(s, (uint64_t)t), 0);
+	}
+	assert_int_equal(bsa_schedule_finish(s, (uint64_t)end), 0);
+	assert_int_equal(bsa_schedule_left_out(s).absurd + bsa_schedule_left_out(s).late +
+	                         bsa_schedule_left_out(s).forgotten,
+	                 0);
+	tell_over(x, got);
+	bsa_schedule_free(s);
+}
+
+static bool leaves(const struct one_step *s)
+{
+	return s->step == BSA_STEP_END || s->step == BSA_STEP_STOP;
+}
+
+/* What an execution does in one ns is noted in its order, and so is what is of one kind. */
+static int how_late(const struct world *w, const int *late, int i)
+{
+	const struct one_step *s = &w->steps[i], *before = s - 1;
+
+	if (i && before->at == s->at && leaves(before) == leaves(s))
+		return late[i - 1];
+	return s->at + (int)chance((unsigned)horizon + 1);
+}
+
+/* Steps are noted up to a horizon late. */
+static void play_late(const struct world *w, struct lines *got, int end)
+{
+	struct bsa_scheduled x[EXECUTIONS];
+	struct bsa_facts facts = lines_facts(got);
+	struct bsa_schedule *s = world_start(w, &facts, (uint64_t)horizon, x);
+	int *late = calloc((size_t)w->n_steps + 1, sizeof(*late));
+
+	for (int i = 0; i < w->n_steps; i++)
+		late[i] = how_late(w, late, i);
+	for (int t = 0; t < TIME + horizon; t++) {
+		world_tell_losses(w, s, t);
+		for (int i = 0; i < w->n_steps; i++)
+			if (late[i] == t)
+				put(s, x, &w->steps[i]);
+		if (t >= horizon && chance(2))
+			assert_int_equal(bsa_schedule_advance(s, (uint64_t)(t - horizon)), 0);
+	}
+	assert_int_equal(bsa_schedule_finish(s, (uint64_t)end), 0);
+	assert_int_equal(bsa_schedule_left_out(s).absurd + bsa_schedule_left_out(s).late +
+	                         bsa_schedule_left_out(s).forgotten,
+	                 0);
+	tell_over(x, got);
+	bsa_schedule_free(s);
+	free(late);
+}
+
+/* Both are sorted. */
+static void are_the_same(uint32_t first, const struct lines *got, const struct lines *want)
+{
+	size_t i = 0, j = 0, wrong = 0;
+
+	while (i < got->n || j < want->n) {
+		int order = i == got->n ? 1 : j == want->n ? -1 : strcmp(got->all[i], want->all[j]);
+
+		if (order < 0)
+			print_message("told, and not so: %s\n", got->all[i]);
+		if (order > 0)
+			print_message("so, and not told: %s\n", want->all[j]);
+		wrong += order != 0;
+		i += order <= 0;
+		j += order >= 0;
+	}
+	if (wrong)
+		fail_msg("seed %u: %zu differences", first, wrong);
+}
+
+static void random_schedules(void (*play)(const struct world *, struct lines *, int), bool late)
+{
+	static struct world w;
+	time_t stop = soak_until(2);
+
+	for (uint32_t i = 1; stop ? time(NULL) < stop : i <= SEEDS; i++) {
+		struct lines got = { 0 }, want = { 0 };
+
+		world_make(&w, i);
+		horizon = !late ? 0 : chance(2) ? 2 * TIME : 1 + (int)chance(30);
+		before_loss = horizon ? horizon - 1 : 0;
+		expect_all(&w, &want, TIME - 1);
+		play(&w, &got, TIME - 1);
+		are_the_same(i, &got, &want);
+		lines_fini(&got);
+		lines_fini(&want);
+	}
+}
+
+static void every_figure_is_that_of_the_oracle(void **state)
+{
+	(void)state;
+	random_schedules(play_now, false);
+}
+
+static void the_same_in_any_order_within_the_horizon(void **state)
+{
+	(void)state;
+	random_schedules(play_late, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_figure_is_that_of_the_oracle),
+		cmocka_unit_test(the_same_in_any_order_within_the_horizon),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
