@@ -51,6 +51,8 @@ if(TARGET bsa_fold)
     target_link_libraries(test_${schedule} PRIVATE bsa_fold)
   endforeach()
   nnb_mutants(schedule)
+  nnb_test(test_blame unit unit/test_blame.c)
+  target_link_libraries(test_blame PRIVATE bsa_fold)
 endif()
 
 # ---- store ----

@@ -1,0 +1,720 @@
+/* blame.c -- where a missed execution's time went: two sums over the same stretches of time. */
+#include "fold/blame.h"
+
+#include <assert.h>
+
+/*
+ * Longer than this is no time: 2.3 years. What claims to be is unknown, so that sums of such numbers fit in an int64_t,
+ * with room for as many of them as are added up here: each stretch of time is given away once.
+ */
+#define ABSURD ((uint64_t)1 << 56)
+
+/* The same thing in both ledgers. */
+struct amount {
+	int64_t late;  /* of the time up to the end */
+	int64_t spent; /* of the time up to the deadline, if that was before */
+};
+
+struct ledger {
+	const struct bsa_missed *m;
+	const struct bsa_execution *x;
+	uint64_t start, end, cut; /* raw times; cut: the end or the deadline, whichever was first */
+	int64_t budget;
+	int64_t typical[BSA_PHASES];
+	enum bsa_phase first, last; /* that the time from start to end has any of */
+	bool fenced;
+	int64_t to_come;  /* predicted: what is left of the phase under way, if it takes what is typical */
+	int64_t at_least; /* predicted: what nothing less would have saved */
+
+	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
+	struct amount seen;                 /* time whose phase is known */
+	int64_t typical_seen, typical_unseen;
+	struct bsa_blamed *ret;
+	size_t n, max;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t positive(int64_t a)
+{
+	return a > 0 ? a : 0;
+}
+
+/* A duration that can be reckoned with; unknown is 0. */
+static int64_t sane(uint64_t ns)
+{
+	return ns < ABSURD ? (int64_t)ns : 0;
+}
+
+static bool is_between(int64_t low, int64_t a, int64_t high)
+{
+	return low < a && a < high;
+}
+
+/* @to - @from, of any times. Returns whether that is a difference that can be reckoned with. */
+static bool difference(uint64_t to, uint64_t from, int64_t *ret)
+{
+	*ret = (int64_t)(to - from);
+	return is_between(-(int64_t)ABSURD, *ret, (int64_t)ABSURD) && (to < from) == (*ret < 0);
+}
+
+/* ---- rows ---- */
+
+static void charge(struct ledger *l, enum bsa_cause cause, struct amount a)
+{
+	l->by_cause[cause].late += a.late;
+	l->by_cause[cause].spent += a.spent;
+}
+
+static void row(struct ledger *l, enum bsa_cause cause, uint64_t culprit, uint32_t app, struct amount a)
+{
+	assert(l->n < l->max);
+	l->ret[l->n++] = (struct bsa_blamed){
+		.culprit = culprit, .culprit_app = app, .budget_ns = a.spent, .late_ns = a.late, .cause = cause
+	};
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_cause(const struct bsa_blamed *a, const struct bsa_blamed *b)
+{
+	if (a->cause != b->cause)
+		return compare(a->cause, b->cause);
+	return compare(a->culprit, b->culprit);
+}
+
+static int by_lateness(const struct bsa_blamed *a, const struct bsa_blamed *b)
+{
+	if (a->late_ns != b->late_ns)
+		return a->late_ns > b->late_ns ? -1 : 1;
+	return by_cause(a, b);
+}
+
+typedef int order(const struct bsa_blamed *, const struct bsa_blamed *);
+
+static void sift(struct bsa_blamed *rows, size_t at, size_t n, order *compared)
+{
+	struct bsa_blamed moved = rows[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < n) {
+		if (child + 1 < n && compared(&rows[child], &rows[child + 1]) < 0)
+			child++;
+		if (compared(&moved, &rows[child]) >= 0)
+			break;
+		rows[at] = rows[child];
+		at = child;
+	}
+	rows[at] = moved;
+}
+
+/* A heap: qsort may allocate, and may take n squared. */
+static void sort(struct bsa_blamed *rows, size_t n, order *compared)
+{
+	struct bsa_blamed last;
+
+	for (size_t i = n / 2; i-- > 0;)
+		sift(rows, i, n, compared);
+	while (n > 1) {
+		last = rows[--n];
+		rows[n] = rows[0];
+		rows[0] = last;
+		sift(rows, 0, n, compared);
+	}
+}
+
+/* Each cause and culprit once. */
+static void merge(struct ledger *l)
+{
+	size_t n = 0;
+
+	sort(l->ret, l->n, by_cause);
+	for (size_t i = 0; i < l->n; i++) {
+		struct bsa_blamed *kept = n ? &l->ret[n - 1] : NULL;
+
+		if (kept && !by_cause(kept, &l->ret[i])) {
+			kept->late_ns += l->ret[i].late_ns;
+			kept->budget_ns += l->ret[i].budget_ns;
+			if (kept->culprit_app < l->ret[i].culprit_app)
+				kept->culprit_app = l->ret[i].culprit_app;
+		} else {
+			l->ret[n++] = l->ret[i];
+		}
+	}
+	l->n = n;
+}
+
+/* Who preempted was on the lane afterwards, so its app is in a row of that cause, a little further up. */
+static void name_redo(struct ledger *l)
+{
+	size_t p = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct bsa_blamed *b = &l->ret[i];
+
+		if (b->cause != BSA_REDO)
+			continue;
+		while (l->ret[p].cause < BSA_CAUSE_PREEMPTED ||
+		       (l->ret[p].cause == BSA_CAUSE_PREEMPTED && l->ret[p].culprit < b->culprit))
+			p++;
+		if (l->ret[p].cause == BSA_CAUSE_PREEMPTED && l->ret[p].culprit == b->culprit)
+			b->culprit_app = l->ret[p].culprit_app;
+	}
+}
+
+static bool can_be_primary(const struct bsa_blamed *b)
+{
+	return b->cause != BSA_OWN_RUN && b->cause != BSA_UNUSED;
+}
+
+/* Leave out what says nothing; but of the causes, one always stays. */
+static void drop_empty(struct ledger *l, enum bsa_cause stays)
+{
+	size_t n = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->ret[i].late_ns || l->ret[i].budget_ns)
+			l->ret[n++] = l->ret[i];
+		any |= n && can_be_primary(&l->ret[n - 1]);
+	}
+	l->n = n;
+	if (!any)
+		row(l, stays, 0, 0, (struct amount){ 0 });
+}
+
+/* @lateness: what would have to be saved. */
+static void rank(struct ledger *l, int64_t lateness)
+{
+	bool ranked = false;
+
+	sort(l->ret, l->n, by_lateness);
+	for (size_t i = 0; i < l->n; i++) {
+		struct bsa_blamed *b = &l->ret[i];
+		bool causes = can_be_primary(b);
+
+		b->is_primary = causes && !ranked;
+		b->saved = causes && b->late_ns > 0 && b->late_ns >= lateness;
+		ranked |= causes;
+	}
+}
+
+/* ---- which time it is about ---- */
+
+static enum bsa_boundary beginning(const struct bsa_execution *x, enum bsa_phase phase)
+{
+	static const uint8_t of[BSA_PHASES] = {
+		[BSA_PREPARE] = BSA_SUBMITTED,     [BSA_SEND] = BSA_REQUEST_WRITTEN, [BSA_DECODE] = BSA_REQUEST_READ,
+		[BSA_FENCE] = BSA_DECODED,         [BSA_SLOTS] = BSA_DECODED,        [BSA_QUEUE] = BSA_ENQUEUED,
+		[BSA_RUN] = BSA_DISPATCHED,        [BSA_PREEMPTED] = BSA_DISPATCHED, [BSA_REPLY] = BSA_RUN_ENDED,
+		[BSA_RETURN] = BSA_RESULT_WRITTEN, [BSA_FINISH] = BSA_RESULT_READ,   [BSA_SIGNAL] = BSA_RUN_ENDED,
+	};
+
+	if (phase == BSA_SLOTS && x->at[BSA_FENCED] != BSA_NEVER)
+		return BSA_FENCED;
+	return of[phase];
+}
+
+static bool in_tiling(const struct ledger *l, enum bsa_phase phase)
+{
+	if (phase < l->first)
+		return false;
+	if (l->fenced)
+		return phase < BSA_REPLY || phase == BSA_SIGNAL;
+	return phase != BSA_SIGNAL;
+}
+
+/* A late one: the end of which phase is @end? */
+static bool find_last(struct ledger *l)
+{
+	static const struct {
+		enum bsa_boundary end;
+		enum bsa_phase last;
+	} ends[] = { { BSA_SIGNALLED, BSA_SIGNAL },
+		     { BSA_RETURNED, BSA_FINISH },
+		     { BSA_RESULT_WRITTEN, BSA_REPLY },
+		     { BSA_RUN_ENDED, BSA_PREEMPTED } };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (l->x->at[ends[i].end] == l->end && in_tiling(l, ends[i].last)) {
+			l->last = ends[i].last;
+			return true;
+		}
+	return false;
+}
+
+/* One that was given up: the phase it was in. */
+static void find_under_way(struct ledger *l)
+{
+	l->last = l->first;
+	for (int phase = l->first; phase < BSA_PHASES; phase++)
+		if (in_tiling(l, phase) && l->x->at[beginning(l->x, phase)] < l->end)
+			l->last = phase;
+}
+
+static bool given_up(const struct bsa_execution *x)
+{
+	return x->miss == BSA_MISS_PREDICTED || x->miss == BSA_MISS_ABORTED;
+}
+
+/* From when to when; false: that cannot be told. */
+static bool find_span(struct ledger *l)
+{
+	const struct bsa_execution *x = l->x;
+	bool served = x->sides == BSA_SIDES_SERVICE;
+	int64_t elapsed;
+
+	l->first = served ? BSA_DECODE : BSA_PREPARE;
+	l->fenced = x->path == BSA_PATH_FENCED && (given_up(x) || x->at[BSA_SIGNALLED] != BSA_NEVER);
+	l->start = x->at[served ? BSA_REQUEST_READ : BSA_SUBMITTED];
+	if (!x->deadline || l->start == BSA_NEVER || !difference(x->deadline, l->start, &l->budget))
+		return false;
+	if (!is_between(-(int64_t)ABSURD, x->lateness, (int64_t)ABSURD))
+		return false;
+	l->end = given_up(x) && x->missed_at != BSA_NEVER ? x->missed_at : x->deadline + (uint64_t)x->lateness;
+	if (!difference(l->end, l->start, &elapsed) || elapsed < 0)
+		return false;
+	l->cut = l->end < x->deadline ? l->end : x->deadline;
+	if (l->cut < l->start)
+		l->cut = l->start;
+	if (!given_up(x))
+		return find_last(l);
+	find_under_way(l);
+	return true;
+}
+
+static void find_typical(struct ledger *l)
+{
+	const struct bsa_typical *t = l->m->typical;
+
+	if (t->n < BSA_TYPICAL_MIN) {
+		/* its own is what the service has learnt since the model was prepared */
+		l->typical[BSA_RUN] =
+			sane(l->x->estimate && l->x->estimate != BSA_NEVER ? l->x->estimate : t->phase[BSA_RUN]);
+		return;
+	}
+	for (int phase = 0; phase < BSA_PHASES; phase++)
+		l->typical[phase] = sane(t->phase[phase]);
+}
+
+/* ---- stretches of time ---- */
+
+/* How much of @length, which began at @began, was before @until. */
+static int64_t before(uint64_t began, uint64_t length, uint64_t until)
+{
+	if (began >= until)
+		return 0;
+	return least(sane(until - began), sane(length));
+}
+
+static struct amount passed(const struct ledger *l, uint64_t began, uint64_t length)
+{
+	return (struct amount){ before(began, length, l->end), before(began, length, l->cut) };
+}
+
+static struct amount minus(struct amount a, struct amount b)
+{
+	return (struct amount){ a.late - b.late, a.spent - b.spent };
+}
+
+static struct amount smaller(struct amount a, struct amount b)
+{
+	return (struct amount){ least(a.late, b.late), least(a.spent, b.spent) };
+}
+
+/* What is beyond the typical; of the phase in which a miss was foreseen, what is missing is yet to come. */
+static int64_t beyond(struct ledger *l, enum bsa_phase phase, int64_t took)
+{
+	int64_t deviation = took - l->typical[phase];
+	enum bsa_phase under_way = l->last == BSA_PREEMPTED ? BSA_RUN : l->last;
+
+	if (deviation < 0 && l->x->miss == BSA_MISS_PREDICTED && phase == under_way) {
+		l->to_come = -deviation;
+		return 0;
+	}
+	return deviation;
+}
+
+/* ---- phases ---- */
+
+/* What one cause has all of. */
+static void charge_phase(struct ledger *l, enum bsa_phase phase, struct amount took, enum bsa_cause cause)
+{
+	charge(l, cause, (struct amount){ beyond(l, phase, took.late), took.spent });
+}
+
+/* The giver's time: its own, or of waiting for room. */
+static void charge_giver(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
+                         enum bsa_cause cause)
+{
+	struct amount rest = { beyond(l, phase, took.late), took.spent };
+	struct amount full = smaller((struct amount){ sane(blocked), sane(blocked) },
+	                             (struct amount){ positive(rest.late), rest.spent });
+
+	charge(l, BSA_QUEUE_FULL, full);
+	charge(l, cause, minus(rest, full));
+}
+
+static enum bsa_cause taker_cause(uint64_t slept)
+{
+	if (slept == BSA_NEVER)
+		return BSA_CAUSE_UNKNOWN;
+	return slept ? BSA_WOKEN_LATE : BSA_POLLED_LATE;
+}
+
+static struct amount overlap(const struct ledger *l, const struct bsa_wait *w, uint64_t began)
+{
+	uint64_t from = w->began > began ? w->began : began;
+
+	return from < w->ended ? passed(l, from, w->ended - from) : (struct amount){ 0 };
+}
+
+/* Waited for @left, from @began on: give what was held to who held it. Returns how long the lane was idle. */
+static struct amount charge_waits(struct ledger *l, enum bsa_wait_kind kind, uint64_t began, struct amount left)
+{
+	struct amount idle = { 0 }, part;
+
+	for (size_t i = 0; i < l->m->n_waits; i++) {
+		const struct bsa_wait *w = &l->m->waits[i];
+
+		if (w->kind != kind)
+			continue;
+		part = smaller(overlap(l, w, began), left);
+		left = minus(left, part);
+		if (w->occupancy == BSA_HELD)
+			row(l, w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, w->blocker, w->blocker_app, part);
+		else if (w->occupancy == BSA_IDLE)
+			idle = (struct amount){ idle.late + part.late, idle.spent + part.spent };
+		else
+			charge(l, BSA_CAUSE_UNKNOWN, part);
+	}
+	if (kind == BSA_WAIT_QUEUE && l->x->idle)
+		return (struct amount){ idle.late + left.late, idle.spent + left.spent };
+	charge(l, BSA_CAUSE_UNKNOWN, left);
+	return idle;
+}
+
+static void charge_queue(struct ledger *l, struct amount took)
+{
+	struct amount idle = charge_waits(l, BSA_WAIT_QUEUE, l->x->at[BSA_ENQUEUED], took);
+
+	charge_phase(l, BSA_QUEUE, idle, BSA_HANDOVER);
+}
+
+/* ---- running ---- */
+
+static uint64_t ran(const struct bsa_execution *x)
+{
+	return x->phase[BSA_RUN];
+}
+
+/* Do its slices say all of its time on lanes? */
+static bool slices_hold(const struct bsa_missed *m)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < m->n_slices; i++) {
+		const struct bsa_slice *s = &m->slices[i];
+
+		if (s->ended < s->began || s->ended - s->began >= ABSURD - sum)
+			return false;
+		sum += s->ended - s->began;
+	}
+	return m->n_slices && sum == ran(m->execution);
+}
+
+/* Of the @took long it had been on lanes and off them by @until, how long was it on them? */
+static int64_t on_lanes(const struct ledger *l, uint64_t until, int64_t took)
+{
+	const struct bsa_missed *m = l->m;
+	int64_t on = 0, off = 0;
+
+	if (slices_hold(m)) {
+		for (size_t i = 0; i < m->n_slices; i++)
+			on += before(m->slices[i].began, m->slices[i].ended - m->slices[i].began, until);
+		return least(on, took);
+	}
+	for (size_t i = 0; i < m->n_waits && off < took; i++)
+		if (m->waits[i].kind == BSA_WAIT_PREEMPTED && m->waits[i].ended > m->waits[i].began)
+			off += before(m->waits[i].began, m->waits[i].ended - m->waits[i].began, until);
+	return least(sane(ran(l->x)), positive(took - off));
+}
+
+/* What stretch @i, from 0, had to do again: that is told when it ends, but for the last one, which has the rest. */
+static int64_t redone(const struct bsa_missed *m, size_t i, int64_t left)
+{
+	return i < m->n_preemptions ? least(sane(m->preemptions[i].redo), left) : left;
+}
+
+/* Charge what was done again, of what it ran, to who made it necessary. Returns how much that was. */
+static struct amount charge_redo(struct ledger *l, struct amount run)
+{
+	const struct bsa_missed *m = l->m;
+	int64_t left = least(sane(l->x->redo), sane(ran(l->x))), own = sane(ran(l->x)) - left, ns;
+	bool placed = slices_hold(m) && m->n_slices == m->n_preemptions + 1;
+	/* Where it is not known when in a stretch that was, the work of its own was before. */
+	struct amount room = placed ? run : (struct amount){ positive(run.late - own), positive(run.spent - own) };
+	struct amount all = { 0 }, part;
+
+	for (size_t i = 0; i <= m->n_preemptions && left; i++) {
+		const struct bsa_preemption *by = i ? &m->preemptions[i - 1] : m->n_preemptions ? m->preemptions : NULL;
+
+		ns = redone(m, i, left);
+		left -= ns;
+		part = placed ? passed(l, m->slices[i].began, (uint64_t)ns) : (struct amount){ ns, ns };
+		part = smaller(part, minus(room, all));
+		all = (struct amount){ all.late + part.late, all.spent + part.spent };
+		row(l, BSA_REDO, by ? by->by : 0, 0, part);
+	}
+	return all;
+}
+
+static void charge_own_run(struct ledger *l, struct amount own)
+{
+	const struct bsa_execution *x = l->x;
+	int64_t usual = least(l->typical[BSA_RUN], own.spent), off;
+	struct amount rest = { beyond(l, BSA_RUN, own.late), own.spent - usual }, out;
+
+	charge(l, BSA_OWN_RUN, (struct amount){ 0, usual });
+	if (x->cold == 1) {
+		charge(l, BSA_COLD, rest);
+		return;
+	}
+	off = x->cpu == BSA_NEVER ? 0 : positive(sane(ran(x)) - sane(x->cpu));
+	out = smaller((struct amount){ off, off }, (struct amount){ positive(rest.late), rest.spent });
+	charge(l, BSA_OFF_CORE, out);
+	charge(l, BSA_SLOW_COMPUTE, minus(rest, out));
+}
+
+/* On lanes and off them: @took in all. */
+static void charge_lanes(struct ledger *l, struct amount took)
+{
+	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
+	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, l->x->at[BSA_DISPATCHED], minus(took, run));
+
+	charge_phase(l, BSA_PREEMPTED, idle, BSA_HANDOVER);
+	charge_own_run(l, minus(run, charge_redo(l, run)));
+}
+
+/* ---- both ledgers ---- */
+
+static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount took)
+{
+	const struct bsa_execution *x = l->x;
+
+	switch (phase) {
+	case BSA_PREPARE:
+		charge_giver(l, phase, took, x->request.blocked, BSA_CLIENT);
+		break;
+	case BSA_SEND:
+		charge_phase(l, phase, took, taker_cause(x->request.slept));
+		break;
+	case BSA_RETURN:
+		charge_phase(l, phase, took, taker_cause(x->result.slept));
+		break;
+	case BSA_FENCE:
+		charge_phase(l, phase, took, BSA_DEPENDENCY);
+		break;
+	case BSA_SLOTS:
+		charge_phase(l, phase, took, x->misses ? BSA_COLD : BSA_SERVICE);
+		break;
+	case BSA_QUEUE:
+		charge_queue(l, took);
+		break;
+	case BSA_RUN: /* and preempted */
+		charge_lanes(l, took);
+		break;
+	case BSA_REPLY:
+		charge_giver(l, phase, took, x->result.blocked, BSA_SERVICE);
+		break;
+	case BSA_FINISH:
+		charge_phase(l, phase, took, BSA_CLIENT);
+		break;
+	default: /* decode, signal */
+		charge_phase(l, phase, took, BSA_SERVICE);
+	}
+}
+
+/* A phase whose length and beginning are known, and can be. */
+static bool is_seen(const struct ledger *l, enum bsa_phase phase)
+{
+	uint64_t length = l->x->phase[phase], began = l->x->at[beginning(l->x, phase)];
+
+	if (phase == BSA_RUN)
+		length = length < ABSURD && l->x->phase[BSA_PREEMPTED] < ABSURD ? length + l->x->phase[BSA_PREEMPTED]
+		                                                                : BSA_NEVER;
+	return !length || (length < ABSURD && began != BSA_NEVER && began >= l->start);
+}
+
+static void charge_entered(struct ledger *l, enum bsa_phase phase)
+{
+	int64_t typical = l->typical[phase];
+	uint64_t length = l->x->phase[phase];
+	struct amount took;
+
+	if (phase == BSA_RUN) {
+		typical += l->typical[BSA_PREEMPTED];
+		length += l->x->phase[BSA_PREEMPTED];
+	}
+	if (!is_seen(l, phase)) {
+		l->typical_unseen += typical;
+		return;
+	}
+	took = passed(l, l->x->at[beginning(l->x, phase)], length);
+	l->typical_seen += typical;
+	l->seen.late += took.late;
+	l->seen.spent += took.spent;
+	charge_seen(l, phase, took);
+}
+
+/* Returns how long the phases after the last one typically take. */
+static int64_t charge_phases(struct ledger *l)
+{
+	int64_t elapsed = (int64_t)(l->end - l->start), after = 0;
+
+	for (int phase = l->first; phase < BSA_PHASES; phase++) {
+		if (!in_tiling(l, phase) || phase == BSA_PREEMPTED)
+			continue;
+		if (phase <= (int)l->last)
+			charge_entered(l, phase);
+		else
+			after += l->typical[phase];
+	}
+	charge(l, BSA_CAUSE_UNKNOWN,
+	       (struct amount){ elapsed - l->seen.late - l->typical_unseen,
+	                        (int64_t)(l->cut - l->start) - l->seen.spent });
+	return after;
+}
+
+/* ---- misses that were foreseen ---- */
+
+/* What it would have had to wait for, from the end on. */
+struct ahead {
+	uint64_t lane_free; /* BSA_NEVER: nobody knows */
+	uint64_t holder;
+	uint32_t app;
+	uint8_t cause;
+	bool refusable; /* it was not on a lane yet, so that it was the service's choice to refuse it */
+};
+
+static struct ahead look_ahead(const struct ledger *l)
+{
+	const struct bsa_refused *r = l->m->refused;
+	const struct bsa_wait *w = l->m->n_waits ? &l->m->waits[l->m->n_waits - 1] : NULL;
+
+	if (r)
+		return (struct ahead){ r->lane_free, r->holder, r->holder_app,
+			               r->holder_cause < BSA_CAUSES ? r->holder_cause : BSA_CAUSE_UNKNOWN, true };
+	if (l->last > BSA_QUEUE)
+		return (struct ahead){ l->end, 0, 0, BSA_CAUSE_UNKNOWN, false };
+	if (l->last == BSA_QUEUE && w && w->occupancy == BSA_HELD && w->ended >= l->end)
+		return (struct ahead){ BSA_NEVER, w->blocker, w->blocker_app,
+			               w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, true };
+	if (l->last == BSA_QUEUE && (l->x->idle || (w && w->occupancy == BSA_IDLE)))
+		return (struct ahead){ l->end, 0, 0, BSA_CAUSE_UNKNOWN, true };
+	return (struct ahead){ BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, true };
+}
+
+/* The service meant that it would not do even with all lanes free, and nothing speaks against that. */
+static bool is_hopeless(const struct ledger *l, int64_t spare)
+{
+	return l->x->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT && (spare < 0 || !l->typical[BSA_RUN]);
+}
+
+/*
+ * Why it was thought not to end in time. @foreseen: how much longer than is typical it was thought to take from the end on;
+ * not above 0 where the event does not say that, but only when it was told. Charges what explains it, and returns how much
+ * that is.
+ */
+static int64_t charge_foreseen(struct ledger *l, int64_t foreseen)
+{
+	const struct ahead ahead = look_ahead(l);
+	int64_t run = l->last >= BSA_RUN ? l->to_come : l->typical[BSA_RUN], wait = 0;
+	int64_t spare = l->budget - (int64_t)(l->end - l->start) - run; /* had it got a lane at once */
+	int64_t likely = foreseen > 0 ? foreseen : spare;               /* at least what there was no room for */
+	bool known = ahead.lane_free != BSA_NEVER && difference(ahead.lane_free, l->end, &wait);
+
+	if (!ahead.refusable)
+		return 0;
+	wait = positive(wait);
+	if (known && wait <= spare && l->typical[BSA_RUN]) {
+		charge(l, BSA_BAD_ESTIMATE, (struct amount){ likely, 0 });
+		return likely;
+	}
+	if (!known)
+		wait = positive(likely);
+	else if (foreseen > 0)
+		wait = least(wait, foreseen);
+	if (is_hopeless(l, spare))
+		wait = 0;
+	row(l, ahead.cause, ahead.holder, ahead.app, (struct amount){ wait, 0 });
+	if (l->typical[BSA_RUN] || wait >= likely)
+		return wait;
+	/* How long it runs nobody knows but the service, which says: too long. By how much it does not. */
+	charge(l, BSA_TOO_BIG, (struct amount){ likely - wait, 0 });
+	l->at_least = likely;
+	return likely;
+}
+
+/* ---- */
+
+/* Everything but what the path typically takes. Returns that, and what was foreseen beyond all reasons. */
+static int64_t charge_all(struct ledger *l)
+{
+	const struct bsa_execution *x = l->x;
+	int64_t over = (int64_t)(l->end - l->start) - l->budget, after = charge_phases(l), rest;
+	int64_t excess = l->typical_seen + l->typical_unseen - l->budget;
+
+	charge(l, BSA_UNUSED, (struct amount){ 0, l->budget > 0 ? positive(-over) : 0 });
+	if (x->miss != BSA_MISS_PREDICTED) { /* the event's clock and the trace's differ by what it takes to tell */
+		charge(l, BSA_SERVICE, (struct amount){ x->lateness - over, 0 });
+		return excess;
+	}
+	rest = x->lateness - over - l->to_come - after;
+	rest -= charge_foreseen(l, rest);
+	/* What it did not take any more, because it was given up. */
+	charge(l, BSA_UNUSED, (struct amount){ least(rest, 0), 0 });
+	return excess + after + positive(rest);
+}
+
+static size_t unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
+{
+	*ret = (struct bsa_blamed){ .cause = BSA_CAUSE_UNKNOWN,
+		                    .budget_ns = INT64_MIN,
+		                    .late_ns = x->lateness,
+		                    .saved = x->lateness > 0,
+		                    .is_primary = true };
+	return 1;
+}
+
+size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
+{
+	struct ledger l = { .m = m, .x = m->execution, .ret = ret, .max = max };
+	enum bsa_cause too = BSA_TOO_TIGHT;
+	int64_t excess;
+
+	assert(max >= BSA_CAUSES + m->n_waits + m->n_preemptions);
+	if (!find_span(&l))
+		return unknown(m->execution, ret);
+	find_typical(&l);
+	excess = charge_all(&l);
+	if (excess > 0 && l.budget > 0 && l.typical[BSA_RUN] > l.budget)
+		too = BSA_TOO_BIG;
+	/* A deadline that had passed at the start leaves nothing to give away. */
+	charge(&l, too, (struct amount){ excess, least(l.budget, 0) });
+	for (int cause = 0; cause < BSA_CAUSES; cause++)
+		if (l.by_cause[cause].late || l.by_cause[cause].spent)
+			row(&l, cause, 0, 0, l.by_cause[cause]);
+	excess = m->execution->lateness - l.by_cause[BSA_UNUSED].late;
+	merge(&l);
+	name_redo(&l);
+	drop_empty(&l, too);
+	rank(&l, excess > l.at_least ? excess : l.at_least);
+	return l.n;
+}

@@ -1,0 +1,49 @@
+/*
+ * blame.h -- a missed execution's two ledgers: where its time went, by cause and culprit (docs/figures.md).
+ *
+ * Pure arithmetic over one execution, its waits and what is typical for its model. The late ledger sums to the lateness
+ * exactly, the budget ledger to the budget exactly.
+ */
+#ifndef BSA_FOLD_BLAME_H
+#define BSA_FOLD_BLAME_H
+
+#include "fold/facts.h"
+
+/* p50 of each phase of the model's and path's complete, warm, un-queued, un-preempted executions; run is without redo. */
+struct bsa_typical {
+	uint64_t phase[BSA_PHASES];
+	/* Of how many. Fewer than BSA_TYPICAL_MIN: only the run counts: the execution's estimate, or else phase[BSA_RUN]. */
+	uint64_t n;
+};
+
+enum { BSA_TYPICAL_MIN = 5 };
+
+struct bsa_blamed {
+	uint64_t culprit; /* execution; 0: none */
+	uint32_t culprit_app;
+	int64_t budget_ns, late_ns;
+	uint8_t cause;
+	bool saved, is_primary;
+};
+
+struct bsa_missed {
+	const struct bsa_execution *execution;
+	const struct bsa_typical *typical;
+	const struct bsa_wait
+		*waits; /* all of them, in the order of time; none for an idle queue wait (execution.idle) */
+	size_t n_waits;
+	const struct bsa_preemption *preemptions; /* in the order of time */
+	size_t n_preemptions;
+	const struct bsa_slice *slices; /* in the order of time; none if execution.lane says it */
+	size_t n_slices;
+	const struct bsa_refused *refused; /* NULL: it was not, or nobody knows */
+};
+
+/*
+ * Causes of @m, each (cause, culprit) once, by descending late_ns, then cause, then culprit; in @ret, which has room for
+ * @max: at least BSA_CAUSES plus waits plus preemptions. Returns how many. Ledgers that cannot be told (no deadline, no
+ * beginning) are one row of cause unknown.
+ */
+size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max);
+
+#endif

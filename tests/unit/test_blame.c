@@ -1,0 +1,898 @@
+/* test_blame.c -- the two ledgers of a missed execution: to the nanosecond, for each cause and for any numbers. */
+#include "fold/blame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N_OF(a) (sizeof(a) / sizeof(*(a)))
+#define NO BSA_NEVER
+
+enum { SUBMITTED = 1000, BUDGET = 210, PARTS_MAX = 6, ROOM = BSA_CAUSES + 3 * PARTS_MAX, TEXT_MAX = 1024 };
+
+static const char *const causes[BSA_CAUSES] = {
+	"too_big",  "too_tight",  "queued_behind", "inversion",   "crowded_out", "hogged",       "preempted", "redo",
+	"handover", "cold",       "woken_late",    "polled_late", "queue_full",  "slow_compute", "off_core",  "service",
+	"client",   "dependency", "bad_estimate",  "own_run",     "unused",      "unknown",
+};
+
+/* What is usual: 200 in all. Between burst, sync and async there is no difference. */
+static const uint64_t usual[BSA_PHASES] = {
+	[BSA_PREPARE] = 10, [BSA_SEND] = 20,  [BSA_DECODE] = 5,  [BSA_SLOTS] = 5,  [BSA_QUEUE] = 10,
+	[BSA_RUN] = 100,    [BSA_REPLY] = 10, [BSA_RETURN] = 20, [BSA_FINISH] = 20
+};
+
+/* ---- an execution, put together ---- */
+
+/* A stretch of a wait: of that length, after the one before of the same kind. */
+struct part {
+	uint64_t length;
+	enum bsa_occupancy occupancy;
+	enum bsa_cause cause;
+	uint64_t blocker;
+	uint32_t blocker_app;
+};
+
+struct row {
+	const char *name;
+	uint64_t more[BSA_PHASES]; /* than is usual */
+	uint64_t deadline;         /* after submission; 0: BUDGET */
+	uint64_t usual_run;        /* 0: that of usual[] */
+	uint64_t few;              /* typical.n; 0: enough. With less than that usual_run is the model's estimate */
+	uint64_t estimate, redo, cpu;
+	struct bsa_waited request, result;
+	struct part queue[PARTS_MAX], off[PARTS_MAX]; /* all of its waits; none: the lane was idle in the queue phase */
+	uint64_t stretches[PARTS_MAX];                /* on lanes, with off[0], off[1]... between them */
+	struct bsa_preemption preemptions[PARTS_MAX];
+	uint32_t misses;
+	uint8_t status;
+	int8_t cold;
+	bool fenced, service_only;
+	uint64_t lost; /* a bit for each boundary that nobody saw */
+	/* of one that was given up: when, after submission, where it was then, and by how much it was said to be over */
+	uint64_t missed;
+	enum bsa_boundary reached;
+	int64_t over;
+	struct bsa_refused refused; /* lane_free: after submission */
+	const char *ledgers;
+};
+
+struct built {
+	struct bsa_execution x;
+	struct bsa_typical typical;
+	struct bsa_wait waits[2 * PARTS_MAX];
+	struct bsa_slice slices[PARTS_MAX];
+	struct bsa_preemption preemptions[PARTS_MAX];
+	struct bsa_refused refused;
+	struct bsa_missed missed;
+};
+
+/* What each phase ends with; preempted is part of the way from dispatched to run_ended. */
+static const enum bsa_boundary ends[BSA_PHASES] = {
+	BSA_REQUEST_WRITTEN, BSA_REQUEST_READ, BSA_DECODED,        BSA_FENCED,      BSA_ENQUEUED, BSA_DISPATCHED,
+	BSA_RUN_ENDED,       BSA_RUN_ENDED,    BSA_RESULT_WRITTEN, BSA_RESULT_READ, BSA_RETURNED, BSA_SIGNALLED
+};
+
+static bool has_phase(const struct row *r, enum bsa_phase phase)
+{
+	if (r->fenced)
+		return phase < BSA_REPLY || phase == BSA_SIGNAL;
+	return phase != BSA_SIGNAL && phase != BSA_FENCE;
+}
+
+static enum bsa_boundary beginning(const struct row *r, enum bsa_phase phase)
+{
+	if (phase == BSA_PREEMPTED)
+		return BSA_DISPATCHED;
+	if (phase == BSA_SLOTS && !r->fenced)
+		return BSA_DECODED;
+	if (phase == BSA_SIGNAL)
+		return BSA_RUN_ENDED;
+	return phase ? ends[phase - 1] : BSA_SUBMITTED;
+}
+
+static uint64_t deadline(const struct row *r)
+{
+	return SUBMITTED + (r->deadline ? r->deadline : BUDGET);
+}
+
+static void build_times(struct built *b, const struct row *r)
+{
+	struct bsa_execution *x = &b->x;
+	uint64_t at = SUBMITTED;
+
+	for (int i = 0; i < BSA_BOUNDARIES; i++)
+		x->at[i] = NO;
+	x->at[BSA_SUBMITTED] = at;
+	for (int i = 0; i < BSA_PHASES; i++) {
+		if (!has_phase(r, i))
+			continue;
+		x->phase[i] = usual[i] + r->more[i];
+		at += x->phase[i];
+		x->at[ends[i]] = at;
+	}
+}
+
+/* It got as far as @r->reached, and was over a little later: the phase it was in has the time since. */
+static void give_up(struct built *b, const struct row *r)
+{
+	struct bsa_execution *x = &b->x;
+	uint64_t at = SUBMITTED + r->missed + 3;
+
+	for (int i = 0; i < BSA_PHASES; i++) {
+		if (i == BSA_PREEMPTED || x->at[ends[i]] == NO || ends[i] <= r->reached)
+			continue;
+		x->phase[i] = 0;
+		if (beginning(r, i) == r->reached)
+			x->phase[i] = at - x->at[r->reached];
+		if (ends[i] != BSA_RUN_ENDED)
+			x->at[ends[i]] = NO;
+	}
+	if (r->reached == BSA_DISPATCHED)
+		x->phase[BSA_RUN] -= x->phase[BSA_PREEMPTED];
+	x->at[BSA_RUN_ENDED] = x->at[BSA_RETURNED] = at;
+	x->phase[BSA_REPLY] = x->phase[BSA_RETURN] = x->phase[BSA_FINISH] = 0;
+	x->missed_at = SUBMITTED + r->missed;
+	x->lateness = r->over;
+	x->miss = x->missed_at < x->deadline ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED;
+}
+
+static uint64_t build_waits(struct built *b, const struct part *parts, enum bsa_wait_kind kind, uint64_t at,
+                            const uint64_t *between)
+{
+	for (int i = 0; i < PARTS_MAX && parts[i].length; i++) {
+		at += between ? between[i] : 0;
+		b->waits[b->missed.n_waits++] = (struct bsa_wait){ .began = at,
+			                                           .ended = at + parts[i].length,
+			                                           .blocker = parts[i].blocker,
+			                                           .blocker_app = parts[i].blocker_app,
+			                                           .kind = kind,
+			                                           .occupancy = parts[i].occupancy,
+			                                           .cause = parts[i].cause };
+		at += parts[i].length;
+	}
+	return at;
+}
+
+static void build_slices(struct built *b, const struct row *r)
+{
+	uint64_t at = b->x.at[BSA_DISPATCHED];
+
+	for (int i = 0; i < PARTS_MAX && r->stretches[i]; i++) {
+		b->slices[b->missed.n_slices++] = (struct bsa_slice){ .began = at, .ended = at + r->stretches[i] };
+		at += r->stretches[i] + r->off[i].length;
+	}
+	for (; b->missed.n_preemptions < PARTS_MAX && r->preemptions[b->missed.n_preemptions].by;)
+		b->missed.n_preemptions++;
+	memcpy(b->preemptions, r->preemptions, sizeof(b->preemptions));
+}
+
+static void lose(struct built *b, const struct row *r)
+{
+	struct bsa_execution *x = &b->x;
+
+	for (int i = 0; i < BSA_BOUNDARIES; i++)
+		if (r->lost & 1ull << i)
+			x->at[i] = NO;
+	for (int i = 0; i < BSA_PHASES; i++) {
+		enum bsa_boundary from = beginning(r, i);
+
+		if (has_phase(r, i) && (r->lost & (1ull << from | 1ull << ends[i])))
+			x->phase[i] = NO;
+	}
+}
+
+static void build(struct built *b, const struct row *r)
+{
+	struct bsa_execution *x = &b->x;
+
+	*b = (struct built){ .x = { .deadline = deadline(r),
+		                    .path = r->fenced ? BSA_PATH_FENCED : BSA_PATH_BURST,
+		                    .sides = r->service_only ? BSA_SIDES_SERVICE : BSA_SIDES_BOTH,
+		                    .miss = BSA_MISS_LATE,
+		                    .missed_at = NO,
+		                    .request = r->request,
+		                    .result = r->result,
+		                    .redo = r->redo,
+		                    .cpu = r->cpu ? r->cpu : NO,
+		                    .estimate = r->estimate ? r->estimate : NO,
+		                    .misses = r->misses,
+		                    .status = r->status,
+		                    .cold = r->cold,
+		                    .idle = !r->queue[0].length },
+		             .typical.n = r->few ? r->few : 100,
+		             .refused = r->refused };
+	memcpy(b->typical.phase, usual, sizeof(usual));
+	b->typical.phase[BSA_RUN] = r->usual_run || r->few ? r->usual_run : usual[BSA_RUN];
+	b->typical.phase[BSA_SIGNAL] = b->typical.phase[BSA_FENCE] = 0;
+	build_times(b, r);
+	x->lateness = (int64_t)(x->at[r->fenced ? BSA_SIGNALLED : BSA_RETURNED] - x->deadline);
+	if (r->missed)
+		give_up(b, r);
+	build_waits(b, r->queue, BSA_WAIT_QUEUE, x->at[BSA_ENQUEUED], NULL);
+	build_waits(b, r->off, BSA_WAIT_PREEMPTED, x->at[BSA_DISPATCHED], r->stretches);
+	build_slices(b, r);
+	lose(b, r);
+	if (r->service_only) {
+		x->lateness = (int64_t)(x->at[r->fenced ? BSA_SIGNALLED : BSA_RESULT_WRITTEN] - x->deadline);
+		x->at[BSA_SUBMITTED] = x->at[BSA_REQUEST_WRITTEN] = x->at[BSA_RESULT_READ] = x->at[BSA_RETURNED] = NO;
+		x->phase[BSA_PREPARE] = x->phase[BSA_SEND] = x->phase[BSA_RETURN] = x->phase[BSA_FINISH] = NO;
+	}
+	b->refused.lane_free += r->refused.lane_free == NO ? 0 : SUBMITTED;
+	b->missed.execution = x;
+	b->missed.typical = &b->typical;
+	b->missed.waits = b->waits;
+	b->missed.slices = b->slices;
+	b->missed.preemptions = b->preemptions;
+	b->missed.refused = r->refused.lane_free ? &b->refused : NULL;
+}
+
+/* ---- what comes out, as text ---- */
+
+static void print(char *ret, const struct bsa_blamed *rows, size_t n)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n && used < TEXT_MAX; i++) {
+		const struct bsa_blamed *b = &rows[i];
+
+		used += (size_t)snprintf(ret + used, TEXT_MAX - used, "%s%s", i ? ", " : "", causes[b->cause]);
+		if (used < TEXT_MAX && (b->culprit || b->culprit_app))
+			used += (size_t)snprintf(ret + used, TEXT_MAX - used, "@%llu/%u",
+			                         (unsigned long long)b->culprit, b->culprit_app);
+		if (used < TEXT_MAX && b->budget_ns == INT64_MIN)
+			used += (size_t)snprintf(ret + used, TEXT_MAX - used, " %lld ?", (long long)b->late_ns);
+		else if (used < TEXT_MAX)
+			used += (size_t)snprintf(ret + used, TEXT_MAX - used, " %lld %lld", (long long)b->late_ns,
+			                         (long long)b->budget_ns);
+		if (used < TEXT_MAX)
+			used += (size_t)snprintf(ret + used, TEXT_MAX - used, "%s%s", b->is_primary ? " primary" : "",
+			                         b->saved ? " saved" : "");
+	}
+}
+
+/* ---- what must always hold ---- */
+
+static void assert_sums(const struct bsa_missed *m, const struct bsa_blamed *rows, size_t n)
+{
+	const struct bsa_execution *x = m->execution;
+	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
+	__int128 late = 0, budget = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		late += rows[i].late_ns;
+		budget += rows[i].budget_ns;
+	}
+	assert_true(late == x->lateness);
+	if (n == 1 && rows[0].budget_ns == INT64_MIN)
+		assert_int_equal(rows[0].cause, BSA_CAUSE_UNKNOWN);
+	else
+		assert_true(budget == (__int128)x->deadline - start);
+}
+
+/* Of a run that nobody knows anything of, it is not known either what would have been enough. */
+static bool is_vague(const struct bsa_missed *m)
+{
+	uint64_t run = m->typical->phase[BSA_RUN], estimate = m->execution->estimate;
+
+	if (m->typical->n < BSA_TYPICAL_MIN && estimate && estimate != BSA_NEVER)
+		run = estimate;
+	return m->execution->miss == BSA_MISS_PREDICTED && (!run || run >= 1ull << 56);
+}
+
+static void assert_ranks(const struct bsa_missed *m, const struct bsa_blamed *rows, size_t n)
+{
+	int64_t lateness = m->execution->lateness;
+	unsigned n_primary = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].cause == BSA_UNUSED)
+			lateness -= rows[i].late_ns;
+	for (size_t i = 0; i < n; i++) {
+		bool causes_it = rows[i].cause != BSA_OWN_RUN && rows[i].cause != BSA_UNUSED;
+		bool saves = causes_it && rows[i].late_ns > 0 && rows[i].late_ns >= lateness;
+
+		assert_true(is_vague(m) ? saves || !rows[i].saved : saves == rows[i].saved);
+		assert_true(!rows[i].is_primary || causes_it);
+		assert_true(rows[i].is_primary == (causes_it && !any));
+		any |= causes_it;
+		n_primary += rows[i].is_primary;
+	}
+	assert_int_equal(n_primary, 1);
+}
+
+static void assert_order(const struct bsa_blamed *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert_true(rows[i].late_ns || rows[i].budget_ns || n == 1 || rows[i].is_primary);
+		assert_true(!i || rows[i - 1].late_ns >= rows[i].late_ns);
+		for (size_t k = 0; k < i; k++)
+			assert_true(rows[k].cause != rows[i].cause || rows[k].culprit != rows[i].culprit);
+	}
+}
+
+static size_t blamed(const struct bsa_missed *m, struct bsa_blamed *ret)
+{
+	static struct bsa_blamed again[ROOM];
+	size_t n = bsa_blame(m, ret, ROOM);
+
+	assert_true(n > 0 && n <= ROOM);
+	assert_sums(m, ret, n);
+	assert_ranks(m, ret, n);
+	assert_order(ret, n);
+	memset(again, 0xff, sizeof(again));
+	assert_int_equal(bsa_blame(m, again, ROOM), n);
+	assert_memory_equal(again, ret, n * sizeof(*ret));
+	return n;
+}
+
+/* ---- rows: what took longer than usual, and what is said of it ----
+ *
+ * The usual: prepare 10, send 20, decode 5, slots 5, queue 10, run 100, reply 10, return 20, finish 20; 200 of 210.
+ * In the ledgers each has what of the lateness is due to it, then what of the budget it took.
+ */
+
+#define HELD(ns, why, who, app)             \
+	{                                   \
+		ns, BSA_HELD, why, who, app \
+	}
+#define IDLE(ns)                                 \
+	{                                        \
+		ns, BSA_IDLE, BSA_HANDOVER, 0, 0 \
+	}
+#define LOST(ns)                                         \
+	{                                                \
+		ns, BSA_UNKNOWN, BSA_CAUSE_UNKNOWN, 0, 0 \
+	}
+
+static const struct row rows[] = {
+	{ .name = "too_big: a model that runs longer than the budget",
+	  .usual_run = 300,
+	  .more[BSA_RUN] = 200,
+	  .ledgers = "too_big 190 0 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
+	             "own_run 0 160" },
+	{ .name = "too_tight: everything as usual, and less time than that",
+	  .deadline = 150,
+	  .ledgers = "too_tight 50 0 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
+	             "own_run 0 100" },
+	{ .name = "queued_behind: the same app had the lane",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(300, BSA_QUEUED_BEHIND, 7, 1), IDLE(10) },
+	  .ledgers = "queued_behind@7/1 300 170 primary saved, polled_late 0 20, service 0 10, client 0 10, "
+	             "too_tight -10 0" },
+	{ .name = "inversion: the same app, for something less important",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(300, BSA_INVERSION, 7, 1), IDLE(10) },
+	  .ledgers = "inversion@7/1 300 170 primary saved, polled_late 0 20, service 0 10, client 0 10, "
+	             "too_tight -10 0" },
+	{ .name = "crowded_out and hogged: two of another app, one of which had no right to it",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(100, BSA_CROWDED_OUT, 8, 2), HELD(200, BSA_HOGGED, 9, 2), IDLE(10) },
+	  .ledgers = "hogged@9/2 200 70 primary, crowded_out@8/2 100 100, polled_late 0 20, service 0 10, client 0 10, "
+	             "too_tight -10 0" },
+	{ .name = "the same one twice is one culprit",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(100, BSA_CROWDED_OUT, 8, 2), HELD(50, BSA_CROWDED_OUT, 9, 2),
+	             HELD(150, BSA_CROWDED_OUT, 8, 2), IDLE(10) },
+	  .ledgers = "crowded_out@8/2 250 120 primary, crowded_out@9/2 50 50, polled_late 0 20, service 0 10, client 0 "
+	             "10, "
+	             "too_tight -10 0" },
+	{ .name = "a lane that was held all the time leaves less than is usual to waking up",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
+	  .ledgers = "crowded_out@8/2 310 170 primary saved, polled_late 0 20, service 0 10, client 0 10, "
+	             "too_tight -10 0, handover -10 0" },
+	{ .name = "preempted: the time off the lane is that of who was on it",
+	  .more = { [BSA_PREEMPTED] = 60 },
+	  .stretches = { 40, 30, 30 },
+	  .off = { HELD(50, BSA_CAUSE_PREEMPTED, 8, 2), HELD(10, BSA_CAUSE_PREEMPTED, 9, 3) },
+	  .preemptions = { { .by = 8 }, { .by = 9 } },
+	  .ledgers = "preempted@8/2 50 50 primary saved, preempted@9/3 10 10, handover 0 10, polled_late 0 20, service "
+	             "0 10, "
+	             "client 0 10, own_run 0 100, too_tight -10 0" },
+	{ .name = "preempted: of the budget only what was before the deadline",
+	  .more = { [BSA_PREEMPTED] = 200 },
+	  .stretches = { 40, 60 },
+	  .off = { HELD(200, BSA_CAUSE_PREEMPTED, 8, 2) },
+	  .preemptions = { { .by = 8 } },
+	  .ledgers = "preempted@8/2 200 120 primary saved, handover 0 10, polled_late 0 20, service 0 10, "
+	             "client 0 10, own_run 0 40, too_tight -10 0" },
+	{ .name = "redo: what is done again, to who made it necessary, and to each its own",
+	  .more = { [BSA_PREEMPTED] = 20, [BSA_RUN] = 50 },
+	  .redo = 50,
+	  .stretches = { 30, 40, 80 },
+	  .off = { HELD(10, BSA_CAUSE_PREEMPTED, 8, 2), HELD(10, BSA_CAUSE_PREEMPTED, 9, 3) },
+	  .preemptions = { { .by = 8 }, { .by = 9, .redo = 20 } }, /* the second stretch, which 8 made start over */
+	  .ledgers = "redo@9/3 30 30 primary, redo@8/2 20 20, preempted@8/2 10 10, preempted@9/3 10 10, "
+	             "handover 0 10, polled_late 0 20, service 0 10, client 0 10, own_run 0 90, too_tight -10 0" },
+	{ .name = "handover: nobody had the lane, and it was late in waking up",
+	  .more[BSA_QUEUE] = 90,
+	  .ledgers = "handover 90 100 primary saved, polled_late 0 20, service 0 10, client 0 10, own_run 0 70, "
+	             "too_tight -10 0" },
+	{ .name = "cold: slots that nobody knew, and memory touched for the first time",
+	  .more = { [BSA_SLOTS] = 95, [BSA_RUN] = 20 },
+	  .misses = 1,
+	  .cold = 1,
+	  .ledgers = "cold 115 100 primary saved, handover 0 10, polled_late 0 20, service 0 5, client 0 10, own_run 0 "
+	             "65, "
+	             "too_tight -10 0" },
+	{ .name = "woken_late: who took the request had been asleep, who took the answer had not",
+	  .more = { [BSA_SEND] = 30, [BSA_RETURN] = 20 },
+	  .request.slept = 1000,
+	  .ledgers = "woken_late 30 50 primary, polled_late 20 20, handover 0 10, service 0 20, client 0 10, own_run 0 "
+	             "100, "
+	             "too_tight -10 0" },
+	{ .name = "polled_late: who took the answer was awake, and looked late",
+	  .more = { [BSA_RETURN] = 40 },
+	  .ledgers = "polled_late 40 70 primary saved, handover 0 10, service 0 20, client 0 10, "
+	             "own_run 0 100, too_tight -10 0" },
+	{ .name = "queue_full: there was no room for the request, then for the answer",
+	  .more = { [BSA_PREPARE] = 30, [BSA_REPLY] = 30 },
+	  .request.blocked = 25,
+	  .result.blocked = 30,
+	  .ledgers = "queue_full 55 55 primary saved, client 5 15, handover 0 10, polled_late 0 20, service 0 10, "
+	             "own_run 0 100, too_tight -10 0" },
+	{ .name = "queue_full: not more than what was unusual",
+	  .more = { [BSA_PREPARE] = 3, [BSA_FINISH] = 30 },
+	  .request.blocked = 12,
+	  .ledgers = "client 30 28 primary saved, queue_full 3 12, handover 0 10, polled_late 0 40, service 0 20, "
+	             "own_run 0 100, too_tight -10 0" },
+	{ .name = "slow_compute: it ran longer, all of it on the cpu",
+	  .more[BSA_RUN] = 300,
+	  .cpu = 400,
+	  .ledgers = "slow_compute 300 60 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
+	             "own_run 0 100, too_tight -10 0" },
+	{ .name = "off_core: it ran longer, most of that without a cpu",
+	  .more[BSA_RUN] = 300,
+	  .cpu = 120,
+	  .ledgers = "off_core 280 60 primary, slow_compute 20 0, handover 0 10, polled_late 0 20, service 0 10, "
+	             "client 0 10, "
+	             "own_run 0 100, too_tight -10 0" },
+	{ .name = "slow_compute: where nobody read the cpu's clock",
+	  .more[BSA_RUN] = 50,
+	  .ledgers = "slow_compute 50 50 primary saved, handover 0 10, polled_late 0 20, service 0 20, client 0 10, "
+	             "own_run 0 100, too_tight -10 0" },
+	{ .name = "service: taking apart, warm slots, answering",
+	  .more = { [BSA_DECODE] = 20, [BSA_SLOTS] = 20, [BSA_REPLY] = 20 },
+	  .ledgers = "service 60 70 primary saved, handover 0 10, polled_late 0 20, client 0 10, own_run 0 100, "
+	             "too_tight -10 0" },
+	{ .name = "client: before it asks and after it is answered",
+	  .more = { [BSA_PREPARE] = 50, [BSA_FINISH] = 50 },
+	  .ledgers = "client 100 60 primary saved, handover 0 10, polled_late 0 20, service 0 20, own_run 0 100, "
+	             "too_tight -10 0" },
+	{ .name = "dependency: fences; and signalling is the service's",
+	  .fenced = true,
+	  .more = { [BSA_FENCE] = 100, [BSA_SIGNAL] = 30 },
+	  .ledgers = "dependency 100 100 primary saved, service 30 10, handover 0 10, polled_late 0 20, client 0 10, "
+	             "own_run 0 60, too_tight -60 0" },
+	{ .name = "what was faster than usual counts against it",
+	  .more = { [BSA_QUEUE] = 300, [BSA_SEND] = (uint64_t)-15 },
+	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
+	  .ledgers =
+	          "crowded_out@8/2 310 185 primary saved, service 0 10, client 0 10, too_tight -10 0, handover -10 0, "
+	          "polled_late -15 5" },
+	{ .name = "with few others to compare with, only the estimate is usual",
+	  .few = 4,
+	  .estimate = 130,
+	  .more[BSA_RUN] = 40,
+	  .ledgers = "polled_late 40 30 primary saved, client 30 10 saved, service 20 20, handover 10 10, slow_compute "
+	             "10 10, "
+	             "own_run 0 130, too_tight -80 0" },
+	{ .name = "where the execution has no estimate of its own, the model's is usual",
+	  .few = 4,
+	  .usual_run = 130,
+	  .more[BSA_RUN] = 40,
+	  .ledgers = "polled_late 40 30 primary saved, client 30 10 saved, service 20 20, handover 10 10, slow_compute "
+	             "10 10, "
+	             "own_run 0 130, too_tight -80 0" },
+	{ .name = "with nothing to compare with, all of it is unusual",
+	  .few = 4,
+	  .more[BSA_RUN] = 40,
+	  .ledgers = "slow_compute 140 140 primary saved, polled_late 40 30 saved, client 30 10 saved, service 20 20, "
+	             "handover 10 10, "
+	             "too_tight -210 0" },
+
+	/* ---- losses ---- */
+	{ .name = "unknown: a stretch of the wait that nobody saw",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { LOST(300), IDLE(10) },
+	  .ledgers = "unknown 300 170 primary saved, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0" },
+	{ .name = "unknown: phases whose boundary is lost, less what is usual for them",
+	  .more[BSA_QUEUE] = 300,
+	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
+	  .lost = 1 << BSA_DISPATCHED,
+	  .ledgers = "unknown 300 170 primary saved, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0" },
+	{ .name = "unknown: what is known is still said",
+	  .more = { [BSA_QUEUE] = 300, [BSA_DECODE] = 10 },
+	  .queue = { HELD(310, BSA_CROWDED_OUT, 8, 2) },
+	  .lost = 1 << BSA_RUN_ENDED,
+	  .ledgers = "crowded_out@8/2 310 160 primary saved, service 10 20, polled_late 0 20, client 0 10, "
+	             "too_tight -10 0, handover -10 0" },
+	{ .name = "nobody saw it begin: one row",
+	  .more[BSA_RUN] = 300,
+	  .lost = 1 << BSA_SUBMITTED,
+	  .ledgers = "unknown 290 ? primary saved" },
+
+	/* ---- one side ---- */
+	{ .name = "the service's side alone: from when it took the request to when it answered",
+	  .service_only = true,
+	  .more[BSA_RUN] = 300,
+	  .ledgers = "slow_compute 300 60 primary saved, handover 0 10, service 0 10, own_run 0 100, too_tight -50 0" },
+
+	/* ---- given up ---- */
+	{ .name = "aborted while it ran: up to when it was given up",
+	  .missed = 230,
+	  .reached = BSA_DISPATCHED,
+	  .over = 20,
+	  .more[BSA_SEND] = 120,
+	  .ledgers = "polled_late 120 140 primary saved, handover 0 10, service 0 10, client 0 10, own_run 0 40, "
+	             "slow_compute -40 0, too_tight -60 0" },
+	{ .name = "aborted: what it takes to say so is the service's",
+	  .missed = 230,
+	  .reached = BSA_DISPATCHED,
+	  .over = 17,
+	  .more[BSA_SEND] = 120,
+	  .ledgers = "polled_late 120 140 primary saved, handover 0 10, client 0 10, own_run 0 40, service -3 10, "
+	             "slow_compute -40 0, too_tight -60 0" },
+	{ .name = "aborted in the queue: it never ran",
+	  .missed = 300,
+	  .reached = BSA_ENQUEUED,
+	  .over = 90,
+	  .queue = { HELD(263, BSA_HOGGED, 8, 2) },
+	  .ledgers = "hogged@8/2 260 170 primary saved, polled_late 0 20, service 0 10, client 0 10, handover -10 0, "
+	             "too_tight -160 0" },
+	{ .name = "a deadline that had passed before it was asked for",
+	  .deadline = (uint64_t)-50,
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = 90,
+	  .ledgers = "too_tight 90 -50 primary saved" },
+	/* 160 are to come, after 40 of 210 */
+	{ .name = "bad_estimate: refused, and would have made it; over by what it was said to take",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = 30, /* 200 were foreseen, and there were 170 */
+	  .refused = { .lane_free = 60, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers = "bad_estimate 40 0 primary saved, polled_late 0 20, service 0 10, client 0 10, unused 0 170, "
+	             "too_tight -10 0" },
+	{ .name = "bad_estimate: the same, where the event says how much time there was left",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 60, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers = "bad_estimate 70 0 primary saved, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	             "unused -230 170" },
+	{ .name = "refused: who had the lane had it too long",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 160, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers =
+	          "crowded_out@8/2 120 0 primary saved, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	          "unused -280 170" },
+	{ .name = "refused: the same, and over by what it was said to take",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = 110, /* 280 were foreseen: 120 of another one's, 160 of its own */
+	  .refused = { .lane_free = 160, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers = "crowded_out@8/2 120 0 primary saved, polled_late 0 20, service 0 10, client 0 10, unused 0 170, "
+	             "too_tight -10 0" },
+	{ .name = "refused: no lane was free for as long as there is a trace",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = NO, .holder = 8, .holder_app = 2, .holder_cause = BSA_HOGGED },
+	  .ledgers = "hogged@8/2 70 0 primary saved, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	             "unused -230 170" },
+	{ .name = "refused: the model is too big, whoever has the lane",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .usual_run = 500,
+	  .refused = { .lane_free = 60, .holder = 8, .holder_app = 2, .holder_cause = BSA_QUEUED_BEHIND },
+	  .ledgers = "too_big 390 0 primary, queued_behind@8/2 20 0, polled_late 0 20, service 0 10, client 0 10, "
+	             "unused -580 170" },
+	{ .name = "too_big: refused for good, though somebody else had the lane as well",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .usual_run = 300,
+	  .status = BSA_STATUS_MISSED_DEADLINE_PERSISTENT,
+	  .refused = { .lane_free = 1000, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers = "too_big 190 0 primary saved, polled_late 0 20, service 0 10, client 0 10, unused -360 170" },
+	{ .name = "crowded_out: refused for good, though it would have done with the lane",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .status = BSA_STATUS_MISSED_DEADLINE_PERSISTENT,
+	  .refused = { .lane_free = 160, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers =
+	          "crowded_out@8/2 120 0 primary saved, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	          "unused -280 170" },
+	{ .name = "too_big: refused, and nobody knows how long it runs: the service says, too long",
+	  .few = 1,
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 40 },
+	  .ledgers = "too_big 170 0 primary saved, polled_late 20 20, service 10 10, client 10 10, unused -170 170, "
+	             "too_tight -210 0" },
+	{ .name = "too_big: the same, after the wait for a lane",
+	  .few = 1,
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 100, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers = "too_big 110 0 primary, crowded_out@8/2 60 0, polled_late 20 20, service 10 10, client 10 10, "
+	             "unused -170 170, too_tight -210 0" },
+	{ .name = "refused: nobody knows why",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = 30,
+	  .ledgers = "unknown 40 0 primary saved, polled_late 0 20, service 0 10, client 0 10, unused 0 170, "
+	             "too_tight -10 0" },
+	{ .name = "given up in the queue, in time to say so: the wait was too long",
+	  .missed = 150,
+	  .reached = BSA_ENQUEUED,
+	  .over = -60,
+	  .queue = { HELD(113, BSA_INVERSION, 8, 2) },
+	  .ledgers =
+	          "inversion@8/2 110 110 primary saved, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	          "unused -160 60" },
+	{ .name = "given up in the queue: more of the same wait was foreseen",
+	  .missed = 150,
+	  .reached = BSA_ENQUEUED,
+	  .over = 150, /* 210 were foreseen: 160 are usual */
+	  .queue = { HELD(113, BSA_INVERSION, 8, 2) },
+	  .ledgers = "inversion@8/2 160 110 primary saved, polled_late 0 20, service 0 10, client 0 10, unused 0 60, "
+	             "too_tight -10 0" },
+	{ .name = "given up at a checkpoint: it ran too slowly",
+	  .missed = 200,
+	  .reached = BSA_DISPATCHED,
+	  .over = -10,
+	  .cpu = 400,
+	  .ledgers = "slow_compute 50 50 primary saved, handover 0 10, polled_late 0 20, service 0 10, client 0 10, "
+	             "own_run 0 100, too_tight -10 0, unused -50 10" },
+};
+
+static void has_those_ledgers(void **state)
+{
+	const struct row *r = *state;
+	struct bsa_blamed ret[ROOM] = { 0 };
+	char text[TEXT_MAX];
+	struct built b;
+	size_t n;
+
+	build(&b, r);
+	n = blamed(&b.missed, ret);
+	print(text, ret, n);
+	assert_string_equal(text, r->ledgers);
+}
+
+/* ---- any numbers ---- */
+
+static uint64_t seed;
+
+/* Below @n. */
+static uint64_t draw(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+static bool chance(unsigned percent)
+{
+	return draw(100) < percent;
+}
+
+static void draw_parts(struct part *parts, uint64_t total)
+{
+	uint64_t left = total, length;
+
+	for (int i = 0; i < PARTS_MAX && left; i++) {
+		length = i == PARTS_MAX - 1 ? left : 1 + draw(left);
+		parts[i] = (struct part){ length, draw(3), BSA_QUEUED_BEHIND + draw(4), 1 + draw(3), 1 };
+		left -= length;
+	}
+}
+
+/* One that could be, of any kind. */
+static void draw_row(struct row *r)
+{
+	unsigned n_off = 0;
+
+	*r = (struct row){ .name = "",
+		           .few = draw(10),
+		           .estimate = draw(200),
+		           .cold = (int8_t)draw(3) - 1,
+		           .misses = draw(2),
+		           .fenced = chance(30),
+		           .service_only = chance(20),
+		           .cpu = draw(400) };
+	r->request = (struct bsa_waited){ draw(50), draw(50), chance(50) ? draw(50) : 0 };
+	r->result = r->request;
+	for (int i = 0; i < BSA_PHASES; i++)
+		r->more[i] = i == BSA_PREEMPTED || (i == BSA_FENCE && !r->fenced) ? 0 : draw(100);
+	if (chance(70))
+		draw_parts(r->queue, usual[BSA_QUEUE] + r->more[BSA_QUEUE]);
+	if (chance(40)) {
+		draw_parts(r->off, r->more[BSA_PREEMPTED] = 1 + draw(200));
+		while (n_off < PARTS_MAX - 1 && r->off[n_off].length)
+			n_off++;
+		if (n_off == PARTS_MAX - 1) {
+			r->more[BSA_PREEMPTED] -= r->off[n_off].length;
+			r->off[n_off].length = 0;
+		}
+		for (unsigned i = 0, left = (unsigned)(usual[BSA_RUN] + r->more[BSA_RUN]); i <= n_off; i++) {
+			r->stretches[i] = i == n_off ? left : left / 3;
+			left -= (unsigned)r->stretches[i];
+			r->preemptions[i] =
+				(struct bsa_preemption){ .by = i < n_off ? 1 + draw(3) : 0, .redo = draw(30) };
+		}
+		r->redo = draw(100);
+	}
+	r->deadline = 1 + draw(500);
+	if (chance(40) && !r->service_only) {
+		static const enum bsa_boundary reached[] = { BSA_DECODED, BSA_ENQUEUED, BSA_DISPATCHED };
+
+		r->reached = reached[draw(3)];
+		r->missed = draw(800);
+		r->over = chance(50) ? (int64_t)(r->missed - r->deadline) : (int64_t)draw(500) - 250;
+		if (chance(50))
+			r->refused = (struct bsa_refused){ 0, 1 + draw(500), draw(4), 1, BSA_QUEUED_BEHIND + draw(4) };
+		if (chance(10))
+			r->refused.lane_free = NO;
+	}
+	if (chance(30))
+		r->lost = draw(1 << BSA_BOUNDARIES) & draw(1 << BSA_BOUNDARIES);
+}
+
+static void any_execution_has_exact_ledgers(void **state)
+{
+	struct bsa_blamed ret[ROOM];
+	struct built b;
+	struct row r;
+	unsigned told = 0;
+
+	(void)state;
+	seed = 1;
+	for (unsigned i = 0; i < 200000; i++) {
+		draw_row(&r);
+		build(&b, &r);
+		told += blamed(&b.missed, ret) > 1;
+	}
+	assert_true(told > 100000); /* and most of them say more than that nothing is known */
+}
+
+/* What is whole is not said to be unknown. */
+static void nothing_of_a_complete_one_is_unknown(void **state)
+{
+	struct bsa_blamed ret[ROOM];
+	struct built b;
+	struct row r;
+
+	(void)state;
+	seed = 2;
+	for (unsigned i = 0; i < 100000; i++) {
+		draw_row(&r);
+		r.lost = r.missed = 0;
+		r.refused = (struct bsa_refused){ 0 };
+		for (int k = 0; k < PARTS_MAX; k++) {
+			r.queue[k].occupancy &= 1;
+			r.off[k].occupancy &= 1;
+		}
+		build(&b, &r);
+		for (size_t n = blamed(&b.missed, ret); n-- > 0;)
+			assert_int_not_equal(ret[n].cause, BSA_CAUSE_UNKNOWN);
+	}
+}
+
+static uint64_t hostile(void)
+{
+	static const uint64_t edges[] = {
+		0,          1,         1000,       1ull << 31,     1ull << 55, (1ull << 56) - 1,
+		1ull << 56, INT64_MAX, 1ull << 63, UINT64_MAX - 1, UINT64_MAX
+	};
+
+	return chance(80) ? edges[draw(N_OF(edges))] + draw(3) - 1 : draw(UINT64_MAX);
+}
+
+/* Some of its numbers are any numbers: not its kinds, which are enumerations of the fold's own. */
+static void spoil(void *record, size_t size)
+{
+	uint64_t *words = record;
+
+	for (size_t i = 0; i < size / sizeof(*words); i++)
+		if (chance(25))
+			words[i] = hostile();
+}
+
+static void absurd_numbers_have_exact_ledgers_too(void **state)
+{
+	struct bsa_blamed ret[ROOM];
+	struct built b;
+	struct row r;
+
+	(void)state;
+	seed = 3;
+	for (unsigned i = 0; i < 200000; i++) {
+		draw_row(&r);
+		build(&b, &r);
+		spoil(b.x.at, sizeof(b.x.at));
+		spoil(b.x.phase, sizeof(b.x.phase));
+		spoil(&b.x.e2e, 7 * sizeof(uint64_t));
+		spoil(&b.x.request, sizeof(b.x.request));
+		spoil(&b.x.deadline, 4 * sizeof(uint64_t)); /* and estimate, missed_at, lateness */
+		spoil(&b.typical, sizeof(b.typical));
+		for (int k = 0; k < PARTS_MAX; k++) {
+			spoil(&b.waits[k], 3 * sizeof(uint64_t));
+			spoil(&b.slices[k].began, 2 * sizeof(uint64_t));
+			spoil(&b.preemptions[k], sizeof(b.preemptions[k]) - sizeof(uint64_t));
+		}
+		spoil(&b.refused.lane_free, sizeof(b.refused.lane_free));
+		blamed(&b.missed, ret);
+	}
+}
+
+/* So many culprits that looking each up among all would not end. */
+static void a_hundred_thousand_culprits_are_no_trouble(void **state)
+{
+	enum { N = 100000 };
+	struct bsa_wait *waits = calloc(N, sizeof(*waits));
+	struct bsa_blamed *ret = calloc(N + BSA_CAUSES, sizeof(*ret));
+	const struct row *r = &rows[2];
+	int64_t sum = 0;
+	struct built b;
+	size_t n;
+
+	(void)state;
+	assert_non_null(waits);
+	assert_non_null(ret);
+	build(&b, r);
+	b.x.phase[BSA_QUEUE] += N;
+	for (int i = BSA_DISPATCHED; i < BSA_SIGNALLED; i++)
+		b.x.at[i] += N;
+	b.x.lateness += N;
+	for (uint64_t i = 0; i < N; i++)
+		waits[i] = (struct bsa_wait){ .began = b.x.at[BSA_ENQUEUED] + i,
+			                      .ended = b.x.at[BSA_ENQUEUED] + i + 1,
+			                      .blocker = i * 7919 % N,
+			                      .blocker_app = 1,
+			                      .kind = BSA_WAIT_QUEUE,
+			                      .occupancy = BSA_HELD,
+			                      .cause = BSA_CROWDED_OUT };
+	b.missed.waits = waits;
+	b.missed.n_waits = N;
+	n = bsa_blame(&b.missed, ret, N + BSA_CAUSES);
+	assert_true(n > N);
+	for (size_t i = 0; i < n; i++)
+		sum += ret[i].late_ns;
+	assert_int_equal(sum, b.x.lateness);
+	free(waits);
+	free(ret);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest properties[] = {
+		cmocka_unit_test(any_execution_has_exact_ledgers),
+		cmocka_unit_test(nothing_of_a_complete_one_is_unknown),
+		cmocka_unit_test(absurd_numbers_have_exact_ledgers_too),
+		cmocka_unit_test(a_hundred_thousand_culprits_are_no_trouble),
+	};
+	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
+			                        .test_func = has_those_ledgers,
+			                        .initial_state = (void *)&rows[i] };
+	memcpy(tests + N_OF(rows), properties, sizeof(properties));
+	return cmocka_run_group_tests_name("blame", tests, NULL, NULL);
+}
