@@ -51,6 +51,27 @@ if(TARGET bsa_fold)
     target_link_libraries(test_${schedule} PRIVATE bsa_fold)
   endforeach()
   nnb_mutants(schedule)
+  # Scripts of events, and what is found out.
+  foreach(test fold fold_compact fold_losses fold_world)
+    nnb_test(test_${test} unit unit/test_${test}.c analyzer/collect.c analyzer/expect.c analyzer/folded.c
+      analyzer/script.c)
+  endforeach()
+  nnb_test(test_fold_memory fault fault/test_fold_memory.c analyzer/script.c)
+  target_link_options(test_fold_memory PRIVATE
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free)
+  foreach(test fold fold_compact fold_losses fold_world fold_memory)
+    target_include_directories(test_${test} PRIVATE ${PROJECT_SOURCE_DIR}/tracepoints/include)
+    target_link_libraries(test_${test} PRIVATE bsa_fold)
+  endforeach()
+  # Held against a service that is run by the policy itself.
+  nnb_test(test_fold_schedules unit unit/test_fold_schedules.c analyzer/schedule_sim.c analyzer/schedule_truth.c
+    analyzer/collect.c ${policy})
+  target_include_directories(test_fold_schedules PRIVATE ${PROJECT_SOURCE_DIR}/runtime ${PROJECT_SOURCE_DIR}/analyzer)
+  target_link_libraries(test_fold_schedules PRIVATE bsa_fold)
+  if(BURSTSCOPE_SANITIZE) # slower: ./run soak has more
+    target_compile_definitions(test_fold_schedules PRIVATE SEEDS=40)
+  endif()
+  nnb_mutants(fold)
   nnb_test(test_blame unit unit/test_blame.c)
   target_link_libraries(test_blame PRIVATE bsa_fold)
 endif()

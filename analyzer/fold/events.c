@@ -1,0 +1,618 @@
+/* events.c -- what each event says of its execution. */
+#include "fold/inside.h"
+
+enum { LANES_MAX = 64, INSTANCE_SHIFT = 20 + 32 };
+
+/* ---- whose it is ---- */
+
+static void is_of_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number)
+{
+	const struct bsa_model_known *m = bsa_model_of(f, number);
+
+	if (!m)
+		return;
+	x->model = number;
+	x->model_priority = m->fact.priority;
+	x->fact.model = x->sched.model = m->fact.id;
+	x->sched.step_ns = m->fact.step_ns; /* of one that nobody told of, so long that nothing is blamed on it */
+	if (x->fact.priority == 255)
+		x->sched.priority = m->fact.priority;
+	x->model_estimate = m->fact.estimate_ns ? m->fact.estimate_ns : BSA_NEVER;
+}
+
+static void said_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number, uint8_t by)
+{
+	if (number && number != x->model && by >= x->said_by)
+		is_of_model(f, x, number);
+}
+
+static void said_all(struct bsa_fold *f, struct bsa_exec *x, uint32_t model, uint32_t app, uint8_t priority, uint8_t by)
+{
+	struct bsa_app_known *a;
+
+	said_model(f, x, model, by);
+	if (by < x->said_by)
+		return;
+	x->said_by = by;
+	x->fact.priority = x->sched.priority = priority;
+	if (x->fact.app && (app == x->app || !app))
+		return;
+	a = bsa_app_of(f, (uint16_t)(x->fact.exec >> INSTANCE_SHIFT), app);
+	if (!a)
+		return;
+	x->app = app;
+	x->fact.app = x->sched.app = a->fact.id;
+	if (!x->stream->fact.app)
+		bsa_stream_is_of(x->stream, a);
+}
+
+static void said_path(struct bsa_exec *x, uint8_t path)
+{
+	if (x->fact.path != BSA_PATH_UNKNOWN)
+		return;
+	x->fact.path = path;
+	if (x->stream->fact.path == BSA_PATH_UNKNOWN)
+		x->stream->fact.path = path;
+}
+
+static void said_deadline(struct bsa_exec *x, uint64_t deadline)
+{
+	if (!x->fact.deadline)
+		x->fact.deadline = deadline;
+}
+
+static void said_estimate(struct bsa_exec *x, uint64_t estimate)
+{
+	if (estimate)
+		x->fact.estimate = estimate;
+}
+
+/* ---- boundaries, as they happen ---- */
+
+/* False: it was reached before. */
+static bool reach(struct bsa_fold *f, struct bsa_exec *x, enum bsa_boundary b)
+{
+	if (x->fact.at[b] != BSA_NEVER) {
+		bsa_fold_absurd(f);
+		return false;
+	}
+	x->fact.at[b] = f->now;
+	return true;
+}
+
+void bsa_on_exec_submit(struct bsa_fold *f, const struct bsa_exec_submit *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_CLIENT);
+
+	if (!x || !reach(f, x, BSA_SUBMITTED))
+		return;
+	said_path(x, e->path);
+	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
+	said_deadline(x, e->deadline_ns);
+	x->fact.fallback = e->fallback;
+}
+
+static bool is_request(uint8_t queue)
+{
+	return queue == BSA_QUEUE_REQUEST || queue == BSA_QUEUE_CALL_REQUEST;
+}
+
+static void said_queue(struct bsa_exec *x, uint8_t queue)
+{
+	if (x->fact.path == BSA_PATH_UNKNOWN && queue <= BSA_QUEUE_RESULT)
+		said_path(x, BSA_PATH_BURST);
+}
+
+static void tell_write(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_write *e)
+{
+	struct bsa_fmq_op op = { .execution = x->fact.id,
+		                 .at = f->now,
+		                 .blocked = e->blocked_ns,
+		                 .items = e->items,
+		                 .used = e->used,
+		                 .queue = e->queue,
+		                 .write = true };
+
+	f->facts.fmq_op(f->facts.ctx, &op);
+}
+
+void bsa_on_fmq_write(struct bsa_fold *f, const struct bsa_fmq_write *e)
+{
+	bool asks = is_request(e->queue);
+	struct bsa_exec *x;
+
+	if (e->queue > BSA_QUEUE_CALL_RESULT) {
+		bsa_fold_absurd(f);
+		return;
+	}
+	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_CLIENT : BSA_HEARD_SERVICE);
+	if (!x || !reach(f, x, asks ? BSA_REQUEST_WRITTEN : BSA_RESULT_WRITTEN))
+		return;
+	said_queue(x, e->queue);
+	(asks ? &x->fact.request : &x->fact.result)->blocked = e->blocked_ns;
+	if (f->facts.fmq_op)
+		tell_write(f, x, e);
+	if (!asks)
+		bsa_exec_look_over(f, x);
+}
+
+static void tell_read(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_read *e)
+{
+	struct bsa_fmq_op op = { .execution = x->fact.id,
+		                 .at = f->now,
+		                 .spun = e->spun_ns,
+		                 .slept = e->slept_ns,
+		                 .items = e->items,
+		                 .used = e->used,
+		                 .queue = e->queue };
+
+	f->facts.fmq_op(f->facts.ctx, &op);
+}
+
+void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
+{
+	bool asks = is_request(e->queue);
+	struct bsa_waited *waited;
+	struct bsa_exec *x;
+
+	if (e->queue > BSA_QUEUE_CALL_RESULT) {
+		bsa_fold_absurd(f);
+		return;
+	}
+	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_SERVICE : BSA_HEARD_CLIENT);
+	if (!x || !reach(f, x, asks ? BSA_REQUEST_READ : BSA_RESULT_READ))
+		return;
+	said_queue(x, e->queue);
+	waited = asks ? &x->fact.request : &x->fact.result;
+	waited->spun = e->spun_ns;
+	waited->slept = e->slept_ns;
+	if (f->facts.fmq_op)
+		tell_read(f, x, e);
+}
+
+void bsa_on_request_decode(struct bsa_fold *f, const struct bsa_request_decode *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (!x || !reach(f, x, BSA_DECODED))
+		return;
+	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
+}
+
+void bsa_on_fence_wait(struct bsa_fold *f, const struct bsa_fence_wait *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (!x || !reach(f, x, BSA_FENCED))
+		return;
+	said_path(x, BSA_PATH_FENCED);
+}
+
+void bsa_on_slot_lookup(struct bsa_fold *f, const struct bsa_slot_lookup *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (!x)
+		return;
+	x->fact.lookups++;
+	if (!e->hit) {
+		x->fact.misses++;
+		bsa_exec_missed_slot(f, x, e->slot);
+	}
+	if (f->facts.lookup) {
+		struct bsa_lookup l = { .execution = x->fact.id, .at = f->now, .slot = e->slot, .hit = e->hit != 0 };
+
+		f->facts.lookup(f->facts.ctx, &l);
+	}
+}
+
+void bsa_on_slot_fetch(struct bsa_fold *f, const struct bsa_slot_fetch *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (x)
+		x->fetch_ns = e->took_ns;
+}
+
+/* ---- lanes, as it happens ---- */
+
+static bool has_ended(const struct bsa_exec *x)
+{
+	return x->fact.at[BSA_RUN_ENDED] != BSA_NEVER;
+}
+
+void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (!x || !reach(f, x, BSA_ENQUEUED))
+		return;
+	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);
+	said_deadline(x, e->deadline_ns);
+	said_estimate(x, e->estimate_ns);
+	if (!has_ended(x) && !x->scheduled)
+		bsa_exec_step(f, x, BSA_STEP_READY, f->now, BSA_LANE_NONE);
+}
+
+/* As bsa_exec_heard. Of one that is over already it shows that somebody was on a lane, of which nobody knows any more. */
+static struct bsa_exec *on_lane(struct bsa_fold *f, uint64_t exec, uint8_t lane)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, exec, BSA_HEARD_SERVICE);
+
+	if (!x && lane < LANES_MAX)
+		bsa_fold_unknown(f, f->now, f->now);
+	return x;
+}
+
+void bsa_on_sched_dispatch(struct bsa_fold *f, const struct bsa_sched_dispatch *e)
+{
+	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
+
+	if (!x || !reach(f, x, BSA_DISPATCHED))
+		return;
+	x->op_began = f->now;
+	if (!has_ended(x) && !x->off)
+		bsa_exec_step(f, x, BSA_STEP_DISPATCH, f->now, e->lane);
+}
+
+/* As far as anybody has said. */
+static bool is_running(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	if (has_ended(x))
+		bsa_fold_absurd(f);
+	return !has_ended(x);
+}
+
+/*
+ * The schedule is told of where it was, even if it did not know: then nobody else was there. But of one that was on its lane
+ * before anybody looked it is told nothing, unless a summary may yet tell of all of it.
+ */
+static bool is_placed(const struct bsa_fold *f, const struct bsa_exec *x, uint8_t lane)
+{
+	return x->placed || ((!x->late_start || f->options.horizon_ns) && lane < LANES_MAX);
+}
+
+/* Who made room for itself; 0: nobody, or unknown. It may not have been heard of yet. */
+static uint64_t preemptor(struct bsa_fold *f, const struct bsa_sched_preempt *e)
+{
+	const struct bsa_exec *x = NULL;
+
+	if (e->by && e->by != e->exec)
+		x = bsa_table_find(&f->execs.table, e->by);
+	if (!x && e->by && e->by != e->exec)
+		x = bsa_exec_of(f, e->by);
+	return x ? x->fact.id : 0;
+}
+
+void bsa_on_sched_preempt(struct bsa_fold *f, const struct bsa_sched_preempt *e)
+{
+	uint64_t by = preemptor(f, e);
+	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
+
+	if (!x || !is_running(f, x))
+		return;
+	x->broken |= x->off;
+	if (x->off)
+		bsa_exec_tell_stop(f, x, BSA_NEVER);
+	if (!x->stops++)
+		x->first_lane = e->lane;
+	x->stop = (struct bsa_preemption){ .execution = x->fact.id,
+		                           .by = by,
+		                           .asked = e->asked_ns <= f->now ? f->now - e->asked_ns : BSA_NEVER,
+		                           .stopped = f->now,
+		                           .resumed = BSA_NEVER,
+		                           .redo = e->redo_ns,
+		                           .at_op = e->at_op,
+		                           .mode = e->mode,
+		                           .lane = e->lane };
+	x->off = true;
+	if (is_placed(f, x, e->lane))
+		bsa_exec_step(f, x, BSA_STEP_STOP, f->now, e->lane);
+}
+
+/* It is on a lane again, or its end has come while it was on none. */
+static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, uint64_t resumed)
+{
+	if (now >= x->stop.stopped)
+		x->off_ns += now - x->stop.stopped;
+	else
+		x->broken = true;
+	bsa_exec_tell_stop(f, x, resumed);
+}
+
+void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
+{
+	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
+
+	if (!x || !is_running(f, x))
+		return;
+	if (x->off)
+		off_until_now(f, x, f->now, f->now);
+	else
+		x->broken = true;
+	x->op_began = f->now;
+	bsa_exec_step(f, x, BSA_STEP_RESUME, f->now, e->lane);
+}
+
+void bsa_on_op_end(struct bsa_fold *f, const struct bsa_op_end *e)
+{
+	struct bsa_exec *x;
+
+	if (!f->facts.operation)
+		return;
+	x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+	if (x) {
+		struct bsa_operation op = {
+			.execution = x->fact.id, .began = x->op_began, .ended = f->now, .type = e->type, .op = e->op
+		};
+
+		f->facts.operation(f->facts.ctx, &op);
+		x->op_began = f->now;
+	}
+}
+
+/* It ended at @at, with @status: on @lane, or off it. Which the event says where it was last. */
+static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uint8_t status, uint8_t lane)
+{
+	uint64_t stopped = x->stop.stopped;
+
+	if (!x->off)
+		return lane;
+	if (status == BSA_STATUS_NONE) { /* so it was on it again, and that was not seen */
+		x->broken = true;
+		bsa_exec_tell_stop(f, x, BSA_NEVER);
+		return lane;
+	}
+	off_until_now(f, x, at, BSA_NEVER);
+	if (!bsa_losses_touch(&f->losses, stopped, at))
+		return BSA_LANE_NONE;
+	x->broken = true;
+	return lane;
+}
+
+void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e)
+{
+	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
+	uint8_t lane;
+
+	if (!x || !reach(f, x, BSA_RUN_ENDED))
+		return;
+	x->lane = e->lane;
+	x->ended = e->status;
+	x->fact.cpu = e->cpu_ns;
+	x->fact.redo = e->redo_ns;
+	lane = ended_on(f, x, f->now, e->status, e->lane);
+	if (is_placed(f, x, lane))
+		bsa_exec_step(f, x, BSA_STEP_END, f->now, lane);
+}
+
+/* ---- ends, as they happen ---- */
+
+static uint32_t model_id(struct bsa_fold *f, uint32_t number)
+{
+	const struct bsa_model_known *m = number ? bsa_model_of(f, number) : NULL;
+
+	return m ? m->fact.id : 0;
+}
+
+static void tell_deadline_miss(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_deadline_miss *e)
+{
+	struct bsa_deadline_missed fact = { .execution = x ? x->fact.id : 0,
+		                            .at = f->now,
+		                            .deadline = e->deadline_ns,
+		                            .estimate = e->estimate_ns ? e->estimate_ns : BSA_NEVER,
+		                            .over = e->over_ns,
+		                            .model = model_id(f, e->model),
+		                            .trace = f->trace,
+		                            .kind = e->kind,
+		                            .stage = e->stage };
+
+	f->facts.deadline_missed(f->facts.ctx, &fact);
+}
+
+void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
+{
+	struct bsa_exec *x = e->exec ? bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE) : NULL;
+
+	if (e->exec && !x)
+		return;
+	tell_deadline_miss(f, x, e);
+	if (!x)
+		return;
+	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
+	said_deadline(x, e->deadline_ns);
+	if (x->fact.estimate == BSA_NEVER)
+		said_estimate(x, e->estimate_ns);
+	if (x->fact.missed_at != BSA_NEVER)
+		return;
+	x->fact.missed_at = f->now;
+	x->fact.lateness = e->over_ns;
+	x->miss_stage = e->stage;
+	if (e->stage == BSA_STAGE_ADMISSION && !x->scheduled && !has_ended(x))
+		bsa_exec_step(f, x, BSA_STEP_REFUSED, f->now, BSA_LANE_NONE);
+}
+
+void bsa_on_exec_return(struct bsa_fold *f, const struct bsa_exec_return *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_CLIENT);
+
+	if (!x || !reach(f, x, BSA_RETURNED))
+		return;
+	x->returned = e->status;
+	bsa_exec_look_over(f, x);
+}
+
+void bsa_on_fence_signal(struct bsa_fold *f, const struct bsa_fence_signal *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (!x || !reach(f, x, BSA_SIGNALLED))
+		return;
+	said_path(x, BSA_PATH_FENCED);
+	x->signalled = e->status;
+	bsa_exec_look_over(f, x);
+}
+
+/* ---- all boundaries of a side ---- */
+
+/* A time that a summary tells; BSA_NEVER: none, or one that cannot be. @last: the one before it. */
+static uint64_t told_time(struct bsa_fold *f, uint64_t began, uint64_t after, uint64_t *last)
+{
+	uint64_t at = began + after;
+
+	if (after == BSA_NEVER)
+		return BSA_NEVER;
+	if (at < began || at < *last || at > f->now) {
+		bsa_fold_absurd(f);
+		return BSA_NEVER;
+	}
+	*last = at;
+	return at;
+}
+
+/* True: that was not known. */
+static bool fill(struct bsa_exec *x, enum bsa_boundary b, uint64_t at)
+{
+	bool fills = x->fact.at[b] == BSA_NEVER && at != BSA_NEVER;
+
+	if (fills)
+		x->fact.at[b] = at;
+	return fills;
+}
+
+static void fill_number(uint64_t *number, uint64_t told)
+{
+	if (*number == BSA_NEVER)
+		*number = told;
+}
+
+static bool is_first(struct bsa_fold *f, bool has_one)
+{
+	if (has_one)
+		bsa_fold_absurd(f);
+	return !has_one;
+}
+
+void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
+{
+	static const enum bsa_boundary boundaries[] = { BSA_REQUEST_WRITTEN, BSA_RESULT_READ, BSA_RETURNED };
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_CLIENT);
+	uint64_t last = 0;
+
+	if (!x || !is_first(f, x->has_client))
+		return;
+	x->has_client = true;
+	said_path(x, e->path);
+	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
+	said_deadline(x, e->deadline_ns);
+	if (x->fact.fallback == 255)
+		x->fact.fallback = e->fallback;
+	if (x->returned == BSA_STATUS_UNKNOWN)
+		x->returned = e->status;
+	fill(x, BSA_SUBMITTED, told_time(f, e->began, 0, &last));
+	for (int i = 0; i < 3; i++)
+		fill(x, boundaries[i], told_time(f, e->began, e->at[i], &last));
+	fill_number(&x->fact.result.slept, e->at[3]);
+	bsa_exec_look_over(f, x);
+}
+
+/* What a summary tells of its lane, and nobody has told the schedule yet. */
+struct news {
+	bool enqueued, dispatched, ended;
+};
+
+static void told_boundaries(struct bsa_fold *f, struct bsa_exec *x, const struct bsa_exec_service *e, struct news *ret)
+{
+	uint64_t last = 0;
+
+	fill(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
+	fill(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
+	fill(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
+	ret->enqueued = fill(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));
+	ret->dispatched = fill(x, BSA_DISPATCHED, told_time(f, e->began, e->at[3], &last));
+	ret->ended = fill(x, BSA_RUN_ENDED, told_time(f, e->began, e->at[4], &last));
+	x->answered = told_time(f, e->began, e->at[5], &last);
+}
+
+/* When the first of them was; BSA_NEVER: there are none. */
+static uint64_t first_of(const struct bsa_exec *x, const struct news *n)
+{
+	const uint64_t *at = x->fact.at;
+
+	return n->enqueued     ? at[BSA_ENQUEUED]
+	       : n->dispatched ? at[BSA_DISPATCHED]
+	       : n->ended      ? at[BSA_RUN_ENDED]
+	                       : BSA_NEVER;
+}
+
+/* False: too late for the schedule to hear of it. */
+static bool is_in_time(struct bsa_fold *f, const struct bsa_exec *x, const struct news *n)
+{
+	uint64_t first = first_of(x, n);
+
+	if (first == BSA_NEVER)
+		return true;
+	if (f->now - first > f->latest_summary)
+		f->latest_summary = f->now - first;
+	if (first > f->known)
+		return true;
+	f->left_out.late++;
+	return false;
+}
+
+static void note_told(struct bsa_fold *f, struct bsa_exec *x, const struct news *n, uint8_t lane, uint8_t end_lane)
+{
+	const uint64_t *at = x->fact.at;
+
+	if (n->enqueued)
+		bsa_exec_step(f, x, BSA_STEP_READY, at[BSA_ENQUEUED], BSA_LANE_NONE);
+	if (n->dispatched && x->sched.counted)
+		bsa_exec_step(f, x, BSA_STEP_DISPATCH, at[BSA_DISPATCHED], x->stops ? x->first_lane : lane);
+	else if (n->dispatched) /* who knows on which */
+		bsa_exec_step(f, x, BSA_STEP_FORGET, at[BSA_DISPATCHED], BSA_LANE_NONE);
+	if (x->end_noted)
+		x->placed = false;
+	else if (has_ended(x) && (n->enqueued || n->dispatched || is_placed(f, x, end_lane)))
+		bsa_exec_step(f, x, BSA_STEP_END, at[BSA_RUN_ENDED], end_lane);
+}
+
+void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+	struct news news;
+	uint8_t end_lane;
+
+	if (!x || !is_first(f, x->has_service))
+		return;
+	x->has_service = true;
+	said_path(x, e->path);
+	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SUMMARY);
+	x->fact.lookups = e->lookups;
+	x->fact.misses = e->misses;
+	x->told_stops = e->preemptions;
+	x->served = e->status;
+	if (x->lane == BSA_LANE_NONE)
+		x->lane = e->lane;
+	fill_number(&x->fact.request.slept, e->at[6]);
+	x->answer_blocked = e->at[7];
+	fill_number(&x->fact.redo, e->at[8]);
+	fill_number(&x->fact.cpu, e->at[9]);
+	told_boundaries(f, x, e, &news);
+	end_lane = news.ended ? ended_on(f, x, x->fact.at[BSA_RUN_ENDED], e->status, e->lane) : x->lane;
+	x->sched.counted = x->told_stops == x->stops && !x->broken;
+	if (is_in_time(f, x, &news))
+		note_told(f, x, &news, e->lane, end_lane);
+	bsa_exec_look_over(f, x);
+}
+
+void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	if (!x)
+		return;
+	x->late_start |= x->fact.at[BSA_REQUEST_READ] == BSA_NEVER;
+	said_path(x, e->path);
+	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_STATE);
+	said_deadline(x, e->deadline_ns);
+}

@@ -1,0 +1,595 @@
+/* exec.c -- see exec.h: executions come, have their events, and go. */
+#include "fold/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SLAB = 64,                /* executions */
+	MISS_SLAB = 256,          /* lookups that missed */
+	MISSES_MAX = 1 << 16,     /* that are kept; more of them are told at once, without what they cost */
+	PASSED = 2,               /* later ones of its stream prove that one is over, */
+	PASSED_CALLS = 4096,      /* or, where several may be under way, make that likely */
+	NEARBY_NS = 100000000,    /* how long before what is seen of it an execution may have begun */
+	INSTANCE_SHIFT = 20 + 32, /* of a number of an execution */
+	SEQ_BITS = 32
+};
+
+struct bsa_slab {
+	struct bsa_slab *next;
+	struct bsa_exec execs[SLAB];
+};
+
+struct bsa_miss_slab {
+	struct bsa_miss_slab *next;
+	struct bsa_slot_miss misses[MISS_SLAB];
+};
+
+int bsa_execs_init(struct bsa_execs *xs)
+{
+	bsa_list_init(&xs->under_way);
+	bsa_list_init(&xs->waiting);
+	return bsa_table_init(&xs->table);
+}
+
+static void drop_list(struct bsa_fold *f, struct bsa_link *list)
+{
+	struct bsa_link *l;
+
+	while (list->next && (l = bsa_list_first(list))) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		bsa_list_remove(l);
+		bsa_stream_lost_one(f, x->stream, true);
+	}
+}
+
+void bsa_execs_fini(struct bsa_fold *f)
+{
+	struct bsa_execs *xs = &f->execs;
+
+	drop_list(f, &xs->under_way);
+	drop_list(f, &xs->waiting);
+	for (struct bsa_slab *s = xs->slabs, *next; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+	for (struct bsa_miss_slab *s = xs->miss_slabs, *next; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+	bsa_table_fini(&xs->table);
+}
+
+/* ---- lookups that missed ---- */
+
+static bool more_misses(struct bsa_fold *f)
+{
+	struct bsa_miss_slab *s = bsa_fold_alloc(f, sizeof(*s));
+
+	if (!s)
+		return false;
+	s->next = f->execs.miss_slabs;
+	f->execs.miss_slabs = s;
+	for (size_t i = 0; i < MISS_SLAB; i++) {
+		s->misses[i].next = f->execs.spare_misses;
+		f->execs.spare_misses = &s->misses[i];
+	}
+	return true;
+}
+
+static void tell_miss(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_slot_miss *m)
+{
+	struct bsa_slot_missed fact = {
+		.execution = x->fact.id, .at = m->at, .fetch_ns = x->fetch_ns, .map_ns = m->map_ns, .slot = m->slot
+	};
+
+	f->facts.slot_missed(f->facts.ctx, &fact);
+}
+
+void bsa_exec_missed_slot(struct bsa_fold *f, struct bsa_exec *x, int32_t slot)
+{
+	struct bsa_slot_miss miss = { .at = f->now, .map_ns = BSA_NEVER, .slot = slot }, *m;
+
+	if (f->execs.n_misses >= MISSES_MAX) {
+		tell_miss(f, x, &miss);
+		return;
+	}
+	if (!f->execs.spare_misses && !more_misses(f))
+		return;
+	m = f->execs.spare_misses;
+	f->execs.spare_misses = m->next;
+	f->execs.n_misses++;
+	*m = miss;
+	m->next = x->slot_misses;
+	x->slot_misses = m;
+}
+
+/* In the order of their times, which is not the one they are in. */
+static void tell_misses(struct bsa_fold *f, struct bsa_exec *x)
+{
+	struct bsa_slot_miss *in_order = NULL, *m;
+
+	while ((m = x->slot_misses)) {
+		x->slot_misses = m->next;
+		m->next = in_order;
+		in_order = m;
+	}
+	while ((m = in_order)) {
+		in_order = m->next;
+		tell_miss(f, x, m);
+		m->next = f->execs.spare_misses;
+		f->execs.spare_misses = m;
+		f->execs.n_misses--;
+	}
+}
+
+static bool looks_for_slots(const struct bsa_exec *x)
+{
+	return x->fact.at[BSA_ENQUEUED] == BSA_NEVER && x->fact.at[BSA_RUN_ENDED] == BSA_NEVER;
+}
+
+static bool mapped(struct bsa_exec *x, int32_t slot, uint64_t took_ns)
+{
+	if (!looks_for_slots(x))
+		return false;
+	for (struct bsa_slot_miss *m = x->slot_misses; m; m = m->next)
+		if (m->slot == slot && m->map_ns == BSA_NEVER) {
+			m->map_ns = took_ns;
+			return true;
+		}
+	return false;
+}
+
+void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t exec, int32_t slot, uint64_t took_ns)
+{
+	struct bsa_exec *x = exec ? bsa_table_find(&f->execs.table, exec) : NULL;
+
+	if (x)
+		mapped(x, slot, took_ns);
+	else if (s)
+		for (struct bsa_link *l = s->execs.prev; l != &s->execs; l = l->prev)
+			if (mapped(BSA_LINKED(l, struct bsa_exec, of_stream), slot, took_ns))
+				return;
+}
+
+/* ---- they go ---- */
+
+void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, uint64_t at, uint8_t lane)
+{
+	x->placed = step != BSA_STEP_END && step != BSA_STEP_FORGET && step != BSA_STEP_REFUSED;
+	x->scheduled |= x->placed;
+	x->end_noted |= step == BSA_STEP_END;
+	if (at > x->noted_until)
+		x->noted_until = at;
+	if (bsa_schedule_step(f->schedule, &x->sched, step, at, lane))
+		f->failed = -ENOMEM;
+}
+
+void bsa_exec_tell_stop(const struct bsa_fold *f, struct bsa_exec *x, uint64_t resumed)
+{
+	x->stop.resumed = resumed;
+	f->facts.preemption(f->facts.ctx, &x->stop);
+	x->off = false;
+}
+
+uint64_t bsa_exec_first_seen(const struct bsa_exec *x)
+{
+	uint64_t first = BSA_NEVER;
+
+	for (int b = 0; b < BSA_BOUNDARIES; b++)
+		if (x->fact.at[b] < first)
+			first = x->fact.at[b];
+	return first;
+}
+
+uint64_t bsa_exec_last_seen(const struct bsa_exec *x)
+{
+	uint64_t last = 0;
+
+	for (int b = 0; b < BSA_BOUNDARIES; b++)
+		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
+			last = x->fact.at[b];
+	return last;
+}
+
+static void count(struct bsa_stream_known *s, const struct bsa_exec *x)
+{
+	uint64_t last = bsa_exec_last_seen(x);
+
+	s->fact.executions++;
+	s->fact.cold += x->fact.cold > 0;
+	if (x->fact.at[BSA_SUBMITTED] < s->fact.first)
+		s->fact.first = x->fact.at[BSA_SUBMITTED];
+	if (bsa_stream_is_serial(s) && last > s->quiet_since)
+		s->quiet_since = last;
+}
+
+static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
+{
+	struct bsa_execs *xs = &f->execs;
+
+	bsa_table_remove(&xs->table, &x->entry);
+	bsa_list_remove(&x->under_way);
+	if (xs->last == x)
+		xs->last = NULL;
+	x->entry.next = (struct bsa_entry *)xs->spare;
+	xs->spare = x;
+	xs->n--;
+	bsa_stream_lost_one(f, x->stream, false);
+}
+
+static void tell(struct bsa_fold *f, struct bsa_exec *x)
+{
+	if (x->off)
+		bsa_exec_tell_stop(f, x, BSA_NEVER);
+	tell_misses(f, x);
+	bsa_exec_judge(f, x);
+	f->facts.execution(f->facts.ctx, &x->fact);
+	count(x->stream, x);
+	bsa_stream_over(f, x->stream, (uint32_t)x->fact.exec);
+	exec_free(f, x);
+}
+
+/* The schedule has no use for it any more. */
+static bool is_settled(const struct bsa_exec *x)
+{
+	return bsa_scheduled_idle(&x->sched);
+}
+
+/* There will be nothing more of it. */
+static void conclude(struct bsa_fold *f, struct bsa_exec *x)
+{
+	if (x->placed)
+		bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
+	x->over = true;
+	bsa_list_remove(&x->of_stream);
+	if (is_settled(x) && !bsa_list_first(&f->execs.waiting)) {
+		tell(f, x);
+		return;
+	}
+	bsa_list_remove(&x->under_way);
+	bsa_list_add(&f->execs.waiting, &x->under_way);
+}
+
+static void tell_settled(struct bsa_fold *f)
+{
+	struct bsa_link *l;
+
+	while ((l = bsa_list_first(&f->execs.waiting)) && is_settled(BSA_LINKED(l, struct bsa_exec, under_way)))
+		tell(f, BSA_LINKED(l, struct bsa_exec, under_way));
+}
+
+void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s)
+{
+	struct bsa_link *l;
+
+	while ((l = bsa_list_first(&s->execs))) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, of_stream);
+
+		x->passed = true;
+		conclude(f, x);
+	}
+}
+
+void bsa_execs_told(struct bsa_stream_known *s)
+{
+	for (struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, of_stream);
+
+		if (x->fact.path == BSA_PATH_UNKNOWN)
+			x->fact.path = s->fact.path;
+		if (!x->fact.app)
+			x->fact.app = x->sched.app = s->fact.app;
+		if (!x->fact.model)
+			x->fact.model = x->sched.model = s->fact.model;
+	}
+}
+
+/* ---- when are they over? ---- */
+
+bool bsa_exec_is_passed(const struct bsa_exec *x)
+{
+	const struct bsa_stream_known *s = x->stream;
+
+	return x->passed || s->closed ||
+	       s->newest - (uint32_t)x->fact.exec >= (bsa_stream_is_serial(s) ? PASSED : PASSED_CALLS);
+}
+
+static bool is_heard(const struct bsa_exec *x, uint8_t side)
+{
+	const struct bsa_stream_known *s = x->stream;
+
+	return (s->heard | (s->connection ? s->connection->heard : 0)) & side;
+}
+
+static bool saw(const struct bsa_exec *x, enum bsa_boundary b)
+{
+	return x->fact.at[b] != BSA_NEVER;
+}
+
+/* An answer that says that it went well may be that of a launch. */
+static bool is_launch(const struct bsa_exec *x)
+{
+	return x->fact.path == BSA_PATH_FENCED || bsa_exec_may_be_launch(x);
+}
+
+static bool client_is_done(const struct bsa_exec *x)
+{
+	if (!saw(x, BSA_RETURNED))
+		return false;
+	if (x->returned != BSA_STATUS_NONE)
+		return (saw(x, BSA_RUN_ENDED) && saw(x, BSA_RESULT_WRITTEN)) || !is_heard(x, BSA_HEARD_SERVICE);
+	return !is_launch(x) || saw(x, BSA_SIGNALLED) || !is_heard(x, BSA_HEARD_SERVICE);
+}
+
+/* When it can have begun. */
+static uint64_t earliest(const struct bsa_exec *x)
+{
+	uint64_t first = bsa_exec_first_seen(x), quiet = x->stream->quiet_since,
+		 near = first > NEARBY_NS ? first - NEARBY_NS : 0;
+
+	return near > quiet ? near : quiet;
+}
+
+bool bsa_exec_lost_before(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t at)
+{
+	uint64_t from = earliest(x);
+
+	return from <= at && bsa_losses_touch(&f->losses, from, at);
+}
+
+/*
+ * Nothing will be heard of the clients of @s. One that was there before the trace may not have been heard yet: only if some
+ * time after a first answer of it nobody took it.
+ */
+static bool is_alone(const struct bsa_fold *f, struct bsa_stream_known *s)
+{
+	if (s->quiet_since >= f->began)
+		return true;
+	if (!s->answered)
+		s->answered = f->now;
+	return f->now - s->answered > NEARBY_NS;
+}
+
+/* With a client of whom nothing is heard. */
+static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	if (is_heard(x, BSA_HEARD_CLIENT) || x->late_start || !saw(x, BSA_RESULT_WRITTEN))
+		return false;
+	if (is_launch(x) && !saw(x, BSA_SIGNALLED))
+		return false;
+	return is_alone(f, x->stream) && !bsa_exec_lost_before(f, x, f->now);
+}
+
+/* Its end was seen, and what else there is of it comes soon. */
+static bool is_ending(const struct bsa_exec *x)
+{
+	return bsa_exec_is_passed(x) || x->has_service || saw(x, BSA_SIGNALLED) ||
+	       (saw(x, BSA_RETURNED) && (!is_launch(x) || x->returned != BSA_STATUS_NONE));
+}
+
+void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x)
+{
+	if (f->options.horizon_ns ? x->has_client && x->has_service : client_is_done(x) || service_is_done(f, x))
+		conclude(f, x);
+}
+
+/* With summaries: what has been silent for long enough, and is not to be heard of again. */
+static void end_silent(struct bsa_fold *f)
+{
+	struct bsa_link *l;
+
+	while ((l = bsa_list_first(&f->execs.under_way))) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (f->now - x->last <= f->options.horizon_ns)
+			break;
+		if (is_ending(x)) {
+			conclude(f, x);
+			continue;
+		}
+		x->last = f->now; /* to be looked at again */
+		bsa_list_remove(l);
+		bsa_list_add(&f->execs.under_way, l);
+	}
+}
+
+void bsa_execs_advance(struct bsa_fold *f)
+{
+	if (f->options.horizon_ns)
+		end_silent(f);
+	tell_settled(f);
+}
+
+void bsa_execs_finish(struct bsa_fold *f)
+{
+	struct bsa_link *l;
+
+	while ((l = bsa_list_first(&f->execs.under_way)))
+		conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
+	if (!f->failed && bsa_schedule_finish(f->schedule, f->now))
+		f->failed = -ENOMEM;
+	if (!f->failed)
+		tell_settled(f);
+}
+
+/* ---- they come ---- */
+
+static bool more_execs(struct bsa_fold *f)
+{
+	struct bsa_slab *s = bsa_fold_alloc(f, sizeof(*s));
+
+	if (!s)
+		return false;
+	s->next = f->execs.slabs;
+	f->execs.slabs = s;
+	for (size_t i = SLAB; i-- > 0;) {
+		s->execs[i].entry.next = (struct bsa_entry *)f->execs.spare;
+		f->execs.spare = &s->execs[i];
+	}
+	return true;
+}
+
+/* All that is noted up to @until is taken, however early that is. */
+static void hurry(struct bsa_fold *f, uint64_t until)
+{
+	if (until > f->known)
+		f->known = until;
+	if (bsa_schedule_advance(f->schedule, f->known))
+		f->failed = -ENOMEM;
+	tell_settled(f);
+}
+
+/* Those that only wait for the schedule go first: it hurries for them. */
+static void make_room(struct bsa_fold *f)
+{
+	struct bsa_link *l;
+	struct bsa_exec *x;
+
+	while (!f->failed && f->execs.n >= f->options.under_way_max && (l = bsa_list_first(&f->execs.waiting)))
+		hurry(f, BSA_LINKED(l, struct bsa_exec, under_way)->noted_until);
+	if (f->failed || f->execs.n < f->options.under_way_max)
+		return;
+	x = BSA_LINKED(bsa_list_first(&f->execs.under_way), struct bsa_exec, under_way);
+	x->evicted = true;
+	f->left_out.evicted++;
+	conclude(f, x);
+	hurry(f, f->now);
+}
+
+/* Of a stream whose executions come one after the other, those that cannot be under way any more. */
+static void pass_old(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_exec *newest)
+{
+	for (;;) {
+		struct bsa_exec *x = BSA_LINKED(bsa_list_first(&s->execs), struct bsa_exec, of_stream);
+
+		if (x == newest || !bsa_exec_is_passed(x))
+			return;
+		conclude(f, x);
+	}
+}
+
+static void exec_init(struct bsa_fold *f, struct bsa_exec *x, uint64_t exec, const struct bsa_stream_known *s)
+{
+	struct bsa_execution *fact = &x->fact;
+
+	memset(x, 0, sizeof(*x));
+	memset(fact->at, 0xff, offsetof(struct bsa_execution, deadline) - offsetof(struct bsa_execution, at));
+	fact->id = ++f->last.execution;
+	fact->exec = exec;
+	fact->trace = f->trace;
+	fact->stream = s->fact.id;
+	fact->app = s->fact.app;
+	fact->model = s->fact.model;
+	fact->path = s->fact.path;
+	fact->estimate = fact->missed_at = BSA_NEVER;
+	fact->priority = fact->status = fact->fallback = 255;
+	x->sched = (struct bsa_scheduled){ .id = fact->id,
+		                           .app = fact->app,
+		                           .model = fact->model,
+		                           .trace = fact->trace,
+		                           .instance = (uint16_t)(exec >> INSTANCE_SHIFT),
+		                           .priority = 255,
+		                           .step_ns = BSA_NEVER };
+	x->answered = x->answer_blocked = x->fetch_ns = x->op_began = x->model_estimate = BSA_NEVER;
+	x->app = s->app_key;
+	x->ended = x->returned = x->signalled = x->served = x->model_priority = 255;
+	x->lane = x->first_lane = BSA_LANE_NONE;
+	x->last = f->now;
+}
+
+static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
+{
+	struct bsa_execs *xs = &f->execs;
+	struct bsa_stream_known *s;
+	struct bsa_exec *x;
+
+	if (!(uint32_t)exec || !(exec >> SEQ_BITS)) {
+		bsa_fold_absurd(f);
+		return NULL;
+	}
+	s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
+	if (s && bsa_stream_had(s, (uint32_t)exec)) {
+		f->left_out.stragglers++;
+		return NULL;
+	}
+	if (xs->n >= f->options.under_way_max)
+		make_room(f);
+	s = bsa_stream_of(f, (uint32_t)(exec >> SEQ_BITS));
+	if (!s || f->failed)
+		return NULL;
+	if (!xs->spare && !more_execs(f))
+		return NULL;
+	x = xs->spare;
+	xs->spare = (struct bsa_exec *)x->entry.next;
+	xs->n++;
+	exec_init(f, x, exec, s);
+	bsa_table_add(&xs->table, &x->entry, exec);
+	bsa_list_add(&xs->under_way, &x->under_way);
+	bsa_list_add(&s->execs, &x->of_stream);
+	x->stream = s;
+	s->n_execs++;
+	if ((uint32_t)exec > s->newest)
+		s->newest = (uint32_t)exec;
+	if (!f->options.horizon_ns)
+		pass_old(f, s, x);
+	return x;
+}
+
+struct bsa_exec *bsa_exec_of(struct bsa_fold *f, uint64_t exec)
+{
+	struct bsa_exec *x = f->execs.last;
+
+	if (!x || x->fact.exec != exec) {
+		x = bsa_table_find(&f->execs.table, exec);
+		if (!x)
+			x = exec_new(f, exec);
+		if (!x)
+			return NULL;
+		f->execs.last = x;
+	}
+	if (x->over) {
+		f->left_out.stragglers++;
+		return NULL;
+	}
+	return x;
+}
+
+/* Something was heard of the stream's executions, if not of one that is under way. */
+static void hear_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
+{
+	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, exec >> SEQ_BITS);
+
+	if (s)
+		s->heard |= side;
+}
+
+static void hear(struct bsa_exec *x, uint8_t side)
+{
+	struct bsa_stream_known *s = x->stream;
+
+	x->heard |= side;
+	s->heard |= side;
+	if (s->connection)
+		s->connection->heard |= side;
+}
+
+struct bsa_exec *bsa_exec_heard(struct bsa_fold *f, uint64_t exec, uint8_t side)
+{
+	struct bsa_exec *x = bsa_exec_of(f, exec);
+
+	if (!x) {
+		hear_straggler(f, exec, side);
+		return NULL;
+	}
+	if (!(x->heard & side))
+		hear(x, side);
+	if (f->options.horizon_ns) {
+		x->last = f->now;
+		bsa_list_remove(&x->under_way);
+		bsa_list_add(&f->execs.under_way, &x->under_way);
+	}
+	return x;
+}

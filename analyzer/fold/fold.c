@@ -1,0 +1,198 @@
+/* fold.c -- see fold.h: each event to whom it is of. */
+#include "fold/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void *bsa_fold_alloc(struct bsa_fold *f, size_t n)
+{
+	void *p = calloc(1, n);
+
+	if (!p)
+		f->failed = -ENOMEM;
+	return p;
+}
+
+/* Events of one ns may come in any order: even without summaries no step is taken before that ns is over. */
+static struct bsa_schedule *schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options)
+{
+	struct bsa_fold_options its = *options;
+
+	if (!its.horizon_ns)
+		its.horizon_ns = 1;
+	return bsa_schedule_new(facts, &its);
+}
+
+struct bsa_fold *bsa_fold_new(const struct bsa_facts *facts, const struct bsa_fold_options *options)
+{
+	struct bsa_fold *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->facts = *facts;
+	f->options = *options;
+	f->last = options->last;
+	if (!f->options.under_way_max)
+		f->options.under_way_max = BSA_UNDER_WAY_MAX;
+	f->schedule = schedule_new(facts, options);
+	if (!f->schedule || bsa_world_init(&f->world) || bsa_execs_init(&f->execs))
+		return bsa_fold_free(f);
+	return f;
+}
+
+struct bsa_fold *bsa_fold_free(struct bsa_fold *f)
+{
+	if (!f)
+		return NULL;
+	bsa_execs_fini(f);
+	bsa_world_fini(&f->world);
+	bsa_losses_fini(&f->losses);
+	bsa_schedule_free(f->schedule);
+	free(f);
+	return NULL;
+}
+
+void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended)
+{
+	if (bsa_schedule_loss(f->schedule, began, ended))
+		f->failed = -ENOMEM;
+}
+
+static void on_loss(struct bsa_fold *f, const struct bsa_loss *e)
+{
+	uint64_t ended = e->ended < f->now ? f->now : e->ended;
+	struct bsa_lost fact = { .began = f->now,
+		                 .ended = ended,
+		                 .events = e->events,
+		                 .packets = e->packets,
+		                 .trace = f->trace,
+		                 .cpu = e->cpu,
+		                 .pid = e->pid };
+
+	f->facts.lost(f->facts.ctx, &fact);
+	if (bsa_losses_add(&f->losses, f->now, ended))
+		f->failed = -ENOMEM;
+	bsa_fold_unknown(f, f->now, ended);
+}
+
+static void take(struct bsa_fold *f, const struct bsa_event *e)
+{
+#define TAKE(kind)                                 \
+	case BSA_##kind:                           \
+		bsa_on_##kind(f, BSA_OF(e, kind)); \
+		return;
+
+	switch ((enum bsa_kind)e->kind) {
+		TAKE(exec_submit)
+		TAKE(fmq_write)
+		TAKE(fmq_read)
+		TAKE(request_decode)
+		TAKE(slot_lookup)
+		TAKE(sched_enqueue)
+		TAKE(sched_dispatch)
+		TAKE(exec_end)
+		TAKE(exec_return)
+		TAKE(exec_client)
+		TAKE(exec_service)
+		TAKE(service_state)
+		TAKE(client_connect)
+		TAKE(client_disconnect)
+		TAKE(model_prepare)
+		TAKE(model_release)
+		TAKE(stream_open)
+		TAKE(stream_close)
+		TAKE(fence_wait)
+		TAKE(slot_fetch)
+		TAKE(pool_map)
+		TAKE(pool_unmap)
+		TAKE(sched_preempt)
+		TAKE(sched_resume)
+		TAKE(op_end)
+		TAKE(deadline_miss)
+		TAKE(resource_exhausted)
+		TAKE(fence_signal)
+		TAKE(exec_state)
+		TAKE(buffer_allocate)
+		TAKE(buffer_copy)
+		TAKE(buffer_reject)
+		TAKE(buffer_free)
+	case BSA_loss:
+		on_loss(f, BSA_OF(e, loss));
+		return;
+	case BSA_performance_hold: /* of the device, not of anybody */
+	case BSA_checkpoint:       /* op_end says as much */
+	case BSA_N_KINDS:
+		return;
+	}
+#undef TAKE
+}
+
+static void begin(struct bsa_fold *f, uint64_t at)
+{
+	f->any = true;
+	f->began = at;
+	if (f->options.horizon_ns && at) /* summaries of what was before went to nobody */
+		bsa_fold_unknown(f, 0, at - 1);
+}
+
+/* Everything before @at has been seen. */
+static void advance(struct bsa_fold *f, uint64_t at)
+{
+	uint64_t behind = f->options.horizon_ns + 1;
+
+	if (!f->any)
+		begin(f, at);
+	f->now = at;
+	if (at > behind && at - behind > f->known) {
+		f->known = at - behind;
+		if (bsa_schedule_advance(f->schedule, f->known))
+			f->failed = -ENOMEM;
+	}
+	if (!f->failed)
+		bsa_execs_advance(f);
+	if (!f->failed)
+		bsa_world_advance(f);
+}
+
+int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)
+{
+	f->trace = e->trace;
+	if (e->at > f->now || !f->any)
+		advance(f, e->at);
+	else if (e->at < f->now) /* no clock goes back: it happened no earlier than what came before it */
+		bsa_fold_absurd(f);
+	if (!f->failed)
+		take(f, e);
+	return f->failed;
+}
+
+int bsa_fold_finish(struct bsa_fold *f)
+{
+	f->finished = true;
+	bsa_execs_finish(f);
+	if (!f->failed)
+		bsa_world_finish(f);
+	if (!f->failed)
+		bsa_pools_finish(f);
+	return f->failed;
+}
+
+struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
+{
+	struct bsa_left_out mine = f->left_out, theirs = bsa_schedule_left_out(f->schedule);
+
+	mine.absurd += theirs.absurd;
+	mine.late += theirs.late;
+	mine.forgotten += theirs.forgotten;
+	return mine;
+}
+
+struct bsa_fold_ids bsa_fold_last(const struct bsa_fold *f)
+{
+	return f->last;
+}
+
+uint64_t bsa_fold_latest_summary(const struct bsa_fold *f)
+{
+	return f->latest_summary;
+}

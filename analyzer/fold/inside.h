@@ -1,0 +1,53 @@
+/* inside.h -- the fold itself, as its files see it. */
+#ifndef BSA_FOLD_INSIDE_H
+#define BSA_FOLD_INSIDE_H
+
+#include "fold/exec.h"
+#include "fold/fold.h"
+#include "fold/losses.h"
+#include "fold/schedule.h"
+#include "fold/world.h"
+
+/* How long streams and models stay after their end, at least: their executions' last events may come after it. */
+#define BSA_PARTING_NS UINT64_C(1000000000)
+
+enum { BSA_UNDER_WAY_MAX = 1 << 16 };
+
+struct bsa_fold {
+	struct bsa_facts facts;
+	struct bsa_fold_options options;
+	struct bsa_fold_ids last;
+	struct bsa_left_out left_out;
+	struct bsa_schedule *schedule;
+	/* the event in hand: its time, and whose it is */
+	uint64_t now;
+	uint32_t trace;
+	uint64_t began; /* the first event */
+	uint64_t known; /* what the schedule was told to be known */
+	uint64_t latest_summary;
+	int failed;         /* 0, or -ENOMEM for ever */
+	bool any, finished; /* any: event */
+	struct bsa_losses losses;
+	struct bsa_world world;
+	struct bsa_execs execs;
+};
+
+/* Zeroed memory, or the fold has failed. */
+void *bsa_fold_alloc(struct bsa_fold *f, size_t n);
+
+/* Lanes are unknown at this time: steps of it were lost. */
+void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended);
+
+/* It cannot be. */
+static inline void bsa_fold_absurd(struct bsa_fold *f)
+{
+	f->left_out.absurd++;
+}
+
+/* When something that is told now happened: @since, unless that is 0, or cannot be. */
+static inline uint64_t bsa_fold_since(struct bsa_fold *f, uint64_t since)
+{
+	return since && since < f->now ? since : f->now;
+}
+
+#endif

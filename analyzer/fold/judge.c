@@ -1,0 +1,453 @@
+/* judge.c -- what can be told of an execution that is over: its phases, whether it missed its deadline, what was not seen. */
+#include "fold/inside.h"
+
+/* A boundary, and the phase that it ends. */
+struct tile {
+	uint8_t boundary, phase;
+};
+
+/* Boundaries of one, in the order in which they come, from SUBMITTED on. */
+struct tiling {
+	const struct tile *tiles;
+	size_t n;
+};
+
+static const struct tile answered[] = {
+	{ BSA_REQUEST_WRITTEN, BSA_PREPARE }, { BSA_REQUEST_READ, BSA_SEND },  { BSA_DECODED, BSA_DECODE },
+	{ BSA_ENQUEUED, BSA_SLOTS },          { BSA_DISPATCHED, BSA_QUEUE },   { BSA_RUN_ENDED, BSA_RUN },
+	{ BSA_RESULT_WRITTEN, BSA_REPLY },    { BSA_RESULT_READ, BSA_RETURN }, { BSA_RETURNED, BSA_FINISH },
+};
+/* Its fences were waited for, and it was not launched. */
+static const struct tile fenced[] = {
+	{ BSA_REQUEST_WRITTEN, BSA_PREPARE }, { BSA_REQUEST_READ, BSA_SEND },
+	{ BSA_DECODED, BSA_DECODE },          { BSA_FENCED, BSA_FENCE },
+	{ BSA_ENQUEUED, BSA_SLOTS },          { BSA_DISPATCHED, BSA_QUEUE },
+	{ BSA_RUN_ENDED, BSA_RUN },           { BSA_RESULT_WRITTEN, BSA_REPLY },
+	{ BSA_RESULT_READ, BSA_RETURN },      { BSA_RETURNED, BSA_FINISH },
+};
+static const struct tile launched[] = {
+	{ BSA_REQUEST_WRITTEN, BSA_PREPARE }, { BSA_REQUEST_READ, BSA_SEND },
+	{ BSA_DECODED, BSA_DECODE },          { BSA_FENCED, BSA_FENCE },
+	{ BSA_ENQUEUED, BSA_SLOTS },          { BSA_DISPATCHED, BSA_QUEUE },
+	{ BSA_RUN_ENDED, BSA_RUN },           { BSA_SIGNALLED, BSA_SIGNAL },
+};
+
+#define TILING(tiles) ((struct tiling){ tiles, sizeof(tiles) / sizeof(*(tiles)) })
+
+static bool saw(const struct bsa_exec *x, enum bsa_boundary b)
+{
+	return x->fact.at[b] != BSA_NEVER;
+}
+
+bool bsa_exec_launched(const struct bsa_exec *x)
+{
+	if (x->fact.path != BSA_PATH_FENCED)
+		return false;
+	if (saw(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN)
+		return saw(x, BSA_SIGNALLED) || x->returned == BSA_STATUS_NONE;
+	return saw(x, BSA_FENCED) || saw(x, BSA_ENQUEUED) || saw(x, BSA_DISPATCHED);
+}
+
+bool bsa_exec_may_be_launch(const struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+
+	if (x->fact.path != BSA_PATH_UNKNOWN)
+		return false;
+	return !saw(x, BSA_RUN_ENDED) || !saw(x, BSA_RESULT_WRITTEN) || at[BSA_RUN_ENDED] > at[BSA_RESULT_WRITTEN];
+}
+
+static struct tiling tiling_of(const struct bsa_exec *x)
+{
+	if (bsa_exec_launched(x))
+		return TILING(launched);
+	return saw(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
+}
+
+static bool is_lost(const struct bsa_fold *f, uint64_t began, uint64_t ended)
+{
+	return bsa_losses_touch(&f->losses, began, ended);
+}
+
+/* ---- boundaries ---- */
+
+/* What exec_service says of its end: a signal, where that is its result. */
+static void take_answer(struct bsa_exec *x)
+{
+	struct bsa_execution *fact = &x->fact;
+	enum bsa_boundary b = bsa_exec_launched(x) ? BSA_SIGNALLED : BSA_RESULT_WRITTEN;
+
+	if (!x->has_service)
+		return;
+	if (fact->at[b] == BSA_NEVER)
+		fact->at[b] = x->answered;
+	if (b == BSA_RESULT_WRITTEN && fact->result.blocked == BSA_NEVER)
+		fact->result.blocked = x->answer_blocked;
+}
+
+/* What comes before what it has to come after was never so. */
+static void drop_absurd(struct bsa_fold *f, struct bsa_exec *x, struct tiling t)
+{
+	uint64_t *at = x->fact.at, last = at[BSA_SUBMITTED] == BSA_NEVER ? 0 : at[BSA_SUBMITTED];
+
+	for (size_t i = 0; i < t.n; i++) {
+		uint8_t b = t.tiles[i].boundary;
+
+		if (at[b] == BSA_NEVER)
+			continue;
+		if (at[b] >= last) {
+			last = at[b];
+			continue;
+		}
+		at[b] = BSA_NEVER;
+		bsa_fold_absurd(f);
+	}
+}
+
+/* It ended without having been on a lane. */
+static bool never_ran(const struct bsa_exec *x)
+{
+	return saw(x, BSA_RUN_ENDED) && !saw(x, BSA_DISPATCHED) && x->lane == BSA_LANE_NONE;
+}
+
+/*
+ * The number of tiles that are there before those that it never came to: from there to its end it never ran. All of them if it
+ * ran, or if nobody knows.
+ */
+static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct tiling t)
+{
+	uint64_t last = x->fact.at[BSA_REQUEST_READ];
+	size_t came = 2; /* the request was read */
+
+	if (!never_ran(x) || x->late_start || last == BSA_NEVER)
+		return t.n;
+	for (size_t i = 2; t.tiles[i].boundary != BSA_RUN_ENDED; i++)
+		if (saw(x, t.tiles[i].boundary)) {
+			last = x->fact.at[t.tiles[i].boundary];
+			came = i + 1;
+		}
+	if (!x->has_service && is_lost(f, last, x->fact.at[BSA_RUN_ENDED]))
+		return t.n;
+	return came;
+}
+
+static bool is_skipped(struct tiling t, size_t came, size_t i)
+{
+	return i >= came && t.tiles[i].boundary < BSA_RUN_ENDED;
+}
+
+/* ---- phases ---- */
+
+static uint64_t between(const struct bsa_exec *x, enum bsa_boundary from, enum bsa_boundary to)
+{
+	return saw(x, from) && saw(x, to) ? x->fact.at[to] - x->fact.at[from] : BSA_NEVER;
+}
+
+/* All its preemptions are known, whatever was lost. */
+static bool is_counted(const struct bsa_exec *x)
+{
+	return x->has_service && x->told_stops == x->stops && !x->broken;
+}
+
+static void set_run(struct bsa_fold *f, struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+	uint64_t all = between(x, BSA_DISPATCHED, BSA_RUN_ENDED), *phase = x->fact.phase;
+
+	if (all == BSA_NEVER || x->broken || (x->has_service && x->told_stops != x->stops))
+		return;
+	if (!is_counted(x) && is_lost(f, at[BSA_DISPATCHED], at[BSA_RUN_ENDED]))
+		return;
+	if (x->off_ns > all) {
+		bsa_fold_absurd(f);
+		return;
+	}
+	phase[BSA_RUN] = all - x->off_ns;
+	phase[BSA_PREEMPTED] = x->off_ns;
+}
+
+static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, size_t came)
+{
+	enum bsa_boundary last = BSA_SUBMITTED;
+	uint64_t *phase = x->fact.phase;
+
+	for (size_t i = 0; i < t.n; i++) {
+		enum bsa_boundary b = t.tiles[i].boundary;
+
+		if (is_skipped(t, came, i)) {
+			phase[t.tiles[i].phase] = 0;
+			continue;
+		}
+		if (b == BSA_RUN_ENDED && came < t.n) {
+			phase[BSA_RUN] = phase[BSA_PREEMPTED] = 0;
+			if (t.tiles[came].boundary < BSA_RUN_ENDED)
+				phase[t.tiles[came].phase] = between(x, last, b);
+		} else if (b == BSA_RUN_ENDED) {
+			set_run(f, x);
+		} else {
+			phase[t.tiles[i].phase] = between(x, last, b);
+		}
+		last = b;
+	}
+}
+
+static void unset_doubtful(struct bsa_exec *x)
+{
+	static const uint8_t doubtful[] = { BSA_FENCE, BSA_SLOTS, BSA_REPLY, BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
+
+	for (size_t i = 0; bsa_exec_may_be_launch(x) && i < sizeof(doubtful); i++)
+		x->fact.phase[doubtful[i]] = BSA_NEVER;
+}
+
+/* Whether it was launched, or answered, is certain. */
+static bool is_of_known_kind(const struct bsa_exec *x)
+{
+	if (x->fact.path == BSA_PATH_FENCED)
+		return saw(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN;
+	return x->fact.path != BSA_PATH_UNKNOWN;
+}
+
+/* Those that its path does not have are 0. */
+static void set_others(struct bsa_exec *x, struct tiling t, bool complete)
+{
+	uint32_t has = 1U << BSA_PREEMPTED;
+
+	for (size_t i = 0; i < t.n; i++)
+		has |= 1U << t.tiles[i].phase;
+	if (!complete && !is_of_known_kind(x))
+		return; /* a launch, perhaps */
+	for (int p = 0; p < BSA_PHASES; p++)
+		if (!(has >> p & 1))
+			x->fact.phase[p] = 0;
+}
+
+/* ---- what was not seen ---- */
+
+/* The other side's summary may have come before anybody listened. */
+static bool is_older(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return bsa_exec_first_seen(x) < f->began;
+}
+
+static uint8_t sides_of(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const struct bsa_stream_known *s = x->stream;
+	uint8_t heard = x->heard | s->heard | (s->connection ? s->connection->heard : 0);
+
+	if (is_older(f, x) || is_lost(f, bsa_exec_first_seen(x), f->now)) /* the other side may be what was lost */
+		return BSA_SIDES_BOTH;
+	if (heard == BSA_HEARD_CLIENT)
+		return BSA_SIDES_CLIENT;
+	return heard == BSA_HEARD_SERVICE ? BSA_SIDES_SERVICE : BSA_SIDES_BOTH;
+}
+
+/* The boundaries at which what is seen of it begins and ends. */
+static enum bsa_boundary first_of(const struct bsa_exec *x)
+{
+	return x->fact.sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED;
+}
+
+static enum bsa_boundary last_of(const struct bsa_exec *x)
+{
+	if (x->fact.sides == BSA_SIDES_CLIENT)
+		return BSA_RETURNED;
+	if (bsa_exec_launched(x))
+		return BSA_SIGNALLED;
+	return x->fact.sides == BSA_SIDES_SERVICE ? BSA_RESULT_WRITTEN : BSA_RETURNED;
+}
+
+/* A boundary of the client's side. */
+static bool is_client(enum bsa_boundary b)
+{
+	return b == BSA_SUBMITTED || b == BSA_REQUEST_WRITTEN || b == BSA_RESULT_READ || b == BSA_RETURNED;
+}
+
+static bool has_all(const struct bsa_exec *x, struct tiling t, size_t came)
+{
+	enum bsa_boundary first = first_of(x), last = last_of(x);
+
+	if (x->fact.sides == BSA_SIDES_CLIENT)
+		return saw(x, BSA_SUBMITTED) && saw(x, BSA_REQUEST_WRITTEN) && saw(x, BSA_RESULT_READ) &&
+		       saw(x, BSA_RETURNED);
+	if (!saw(x, first) || !saw(x, last))
+		return false;
+	for (size_t i = 0; i < t.n; i++) {
+		enum bsa_boundary b = t.tiles[i].boundary;
+
+		if (!saw(x, b) && !is_skipped(t, came, i) && !(x->fact.sides == BSA_SIDES_SERVICE && is_client(b)))
+			return false;
+	}
+	return true;
+}
+
+/* It may go on after what was seen. */
+static bool is_open(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const struct bsa_stream_known *s = x->stream;
+
+	if (!(f->finished || x->evicted) || x->passed || s->closed)
+		return false;
+	if (bsa_stream_is_serial(s) && s->newest != (uint32_t)x->fact.exec)
+		return false;
+	return !is_lost(f, bsa_exec_last_seen(x), f->now);
+}
+
+/* One summary of it is there, and events were lost when the other one may have been told. */
+static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t last = bsa_exec_last_seen(x);
+
+	return f->options.horizon_ns && x->has_client != x->has_service && last != BSA_NEVER &&
+	       is_lost(f, last, last + f->options.horizon_ns);
+}
+
+static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_exec *x, bool all)
+{
+	uint64_t first = bsa_exec_first_seen(x);
+	bool certain = all && is_counted(x);
+
+	if (first != BSA_NEVER && !certain && is_lost(f, first, bsa_exec_last_seen(x)))
+		return BSA_QUALITY_GAP;
+	if (all)
+		return x->fact.sides != BSA_SIDES_CLIENT && x->fact.phase[BSA_RUN] == BSA_NEVER ? BSA_QUALITY_GAP
+		                                                                                : BSA_QUALITY_COMPLETE;
+	if (is_older(f, x))
+		return BSA_QUALITY_HEAD;
+	if (!saw(x, first_of(x)))
+		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) || is_half_lost(f, x)
+		               ? BSA_QUALITY_GAP
+		               : BSA_QUALITY_HEAD;
+	if (!saw(x, last_of(x)))
+		return is_open(f, x) ? BSA_QUALITY_OPEN : BSA_QUALITY_TAIL;
+	return BSA_QUALITY_GAP;
+}
+
+/* A lookup of it missed, or surely none did. */
+static int8_t cold_of(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t end = saw(x, BSA_ENQUEUED) ? x->fact.at[BSA_ENQUEUED] : x->fact.at[BSA_RUN_ENDED];
+	uint64_t began = saw(x, BSA_DECODED) ? x->fact.at[BSA_DECODED] : x->fact.at[BSA_REQUEST_READ];
+
+	if (x->fact.path != BSA_PATH_BURST)
+		return -1;
+	if (x->has_service || x->fact.misses)
+		return x->fact.misses > 0;
+	return began == BSA_NEVER || end == BSA_NEVER || is_lost(f, began, end) ? -1 : 0;
+}
+
+/* ---- deadlines ---- */
+
+static void miss(struct bsa_execution *fact, uint64_t at, int64_t lateness)
+{
+	fact->miss = at < fact->deadline ? BSA_MISS_PREDICTED : BSA_MISS_ABORTED;
+	fact->lateness = lateness;
+}
+
+static uint64_t end_of(const struct bsa_exec *x)
+{
+	static const enum bsa_boundary ends[] = { BSA_RETURNED, BSA_RESULT_WRITTEN, BSA_RUN_ENDED };
+
+	if (bsa_exec_launched(x))
+		return x->fact.at[BSA_SIGNALLED];
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (saw(x, ends[i]))
+			return x->fact.at[ends[i]];
+	return BSA_NEVER;
+}
+
+static void set_miss(struct bsa_exec *x)
+{
+	struct bsa_execution *fact = &x->fact;
+	int64_t told = fact->lateness;
+	uint64_t end = end_of(x), ended = saw(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
+
+	fact->lateness = 0;
+	if (fact->missed_at != BSA_NEVER && x->miss_stage != BSA_STAGE_DONE)
+		miss(fact, fact->missed_at, told);
+	else if (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
+	         fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT)
+		miss(fact, ended, fact->deadline && ended != BSA_NEVER ? (int64_t)(ended - fact->deadline) : 0);
+	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
+		fact->miss = BSA_MISS_LATE;
+		fact->lateness = (int64_t)(end - fact->deadline);
+	}
+}
+
+/* ---- all of it ---- */
+
+static uint8_t first_known(uint8_t a, uint8_t b, uint8_t c)
+{
+	return a != BSA_STATUS_UNKNOWN ? a : b != BSA_STATUS_UNKNOWN ? b : c;
+}
+
+/* What the app was told: of a launch only if it failed, or if it is certain that it was none. */
+static uint8_t status_of(const struct bsa_exec *x)
+{
+	bool is_launch = bsa_exec_launched(x) || (bsa_exec_may_be_launch(x) && x->returned == BSA_STATUS_NONE);
+
+	return first_known(is_launch ? x->signalled : x->returned, x->ended, x->served);
+}
+
+static void set_who(struct bsa_fold *f, struct bsa_exec *x)
+{
+	struct bsa_execution *fact = &x->fact;
+	const struct bsa_model_known *m = NULL;
+
+	if (!x->model && x->stream->model)
+		m = bsa_table_find(&f->world.models, x->stream->model);
+	if (m) {
+		x->model_priority = m->fact.priority;
+		x->model_estimate = m->fact.estimate_ns ? m->fact.estimate_ns : BSA_NEVER;
+	}
+	if (fact->priority == 255)
+		fact->priority = x->model_priority;
+	if (fact->estimate == BSA_NEVER)
+		fact->estimate = x->model_estimate;
+	fact->status = status_of(x);
+}
+
+static void set_scheduled(struct bsa_exec *x)
+{
+	struct bsa_execution *fact = &x->fact;
+	bool known = x->scheduled && x->end_noted && fact->phase[BSA_RUN] != BSA_NEVER;
+
+	fact->lane = known && saw(x, BSA_DISPATCHED) ? x->sched.lane : -1;
+	fact->idle = x->scheduled && x->sched.idle;
+	fact->bypassed = x->sched.bypassed;
+	fact->preemptions = x->told_stops > x->stops ? x->told_stops : x->stops;
+}
+
+static void copy_phases(struct bsa_execution *fact)
+{
+	fact->run = fact->phase[BSA_RUN];
+	fact->queue = fact->phase[BSA_QUEUE];
+	fact->preempted = fact->phase[BSA_PREEMPTED];
+	fact->slots = fact->phase[BSA_SLOTS];
+	if (fact->redo != BSA_NEVER && fact->run != BSA_NEVER && fact->redo > fact->run)
+		fact->redo = BSA_NEVER;
+}
+
+void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
+{
+	struct bsa_execution *fact = &x->fact;
+	struct tiling t;
+	size_t came;
+	bool all;
+
+	take_answer(x);
+	t = tiling_of(x);
+	drop_absurd(f, x, t);
+	came = came_to(f, x, t);
+	fact->sides = sides_of(f, x);
+	all = !bsa_exec_may_be_launch(x) && has_all(x, t, came);
+	set_who(f, x);
+	set_phases(f, x, t, came);
+	set_others(x, t, all);
+	unset_doubtful(x);
+	copy_phases(fact);
+	fact->quality = quality_of(f, x, all);
+	fact->e2e = bsa_exec_may_be_launch(x) ? BSA_NEVER : between(x, first_of(x), last_of(x));
+	fact->cold = cold_of(f, x);
+	set_miss(x);
+	set_scheduled(x);
+}

@@ -1,0 +1,733 @@
+/* world.c -- see world.h: services, apps, processes, connections, models, streams. */
+#include "fold/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	IDLE_APPS_MAX = 1 << 14, /* apps without connections that are kept, in case they come again */
+	UNTOLD_MAX = 1 << 16,    /* streams, and models, of which nobody told; of more the oldest go */
+	PARTING_MAX = 1 << 16,
+	OVER_FEW = 64,    /* of executions that come one after the other, */
+	OVER_MANY = 4096, /* and of others */
+	INSTANCES = 1 << 12,
+	INSTANCE_SHIFT = 20, /* of the numbers that a service gives out */
+	LANES_MAX = 64,
+	POLICY_NATIVE = 4,
+	CAUSE_UNKNOWN = 255
+};
+
+static uint16_t instance_of(uint32_t number)
+{
+	return (uint16_t)(number >> INSTANCE_SHIFT);
+}
+
+static uint64_t in_instance(uint16_t instance, uint32_t number)
+{
+	return (uint64_t)instance << 32 | number;
+}
+
+/* ---- lines ---- */
+
+static void leave_line(struct bsa_place *p)
+{
+	if (!p->line)
+		return;
+	bsa_list_remove(&p->link);
+	p->line->n--;
+	p->line = NULL;
+}
+
+static void line_up(struct bsa_line *line, struct bsa_place *p)
+{
+	leave_line(p);
+	bsa_list_add(&line->list, &p->link);
+	line->n++;
+	p->line = line;
+}
+
+/* The first of a line; NULL: it is empty. */
+#define FIRST(line, type, member) \
+	(bsa_list_first(&(line)->list) ? BSA_LINKED(bsa_list_first(&(line)->list), type, member.link) : (type *)NULL)
+
+/* ---- all of it ---- */
+
+int bsa_world_init(struct bsa_world *w)
+{
+	struct bsa_table *tables[] = { &w->services, &w->apps,    &w->processes, &w->connections,
+		                       &w->models,   &w->streams, &w->mappings,  &w->buffers };
+	struct bsa_line *lines[] = { &w->idle, &w->untold, &w->untold_models, &w->parting, &w->parting_models };
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		bsa_list_init(&lines[i]->list);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		if (bsa_table_init(tables[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+static void drop_all(struct bsa_table *t)
+{
+	struct bsa_entry *e;
+	size_t from = 0;
+
+	if (!t->chains)
+		return;
+	while ((e = bsa_table_any(t, &from))) {
+		bsa_table_remove(t, e);
+		free(e);
+	}
+	bsa_table_fini(t);
+}
+
+static void stream_free(struct bsa_stream_known *s)
+{
+	if (s->connection && --s->connection->streams == 0 && s->connection->gone)
+		free(s->connection);
+	free(s->over.many);
+	free(s);
+}
+
+static void drop_streams(struct bsa_table *t)
+{
+	struct bsa_entry *e;
+	size_t from = 0;
+
+	if (!t->chains)
+		return;
+	while ((e = bsa_table_any(t, &from))) {
+		bsa_table_remove(t, e);
+		stream_free((struct bsa_stream_known *)e);
+	}
+	bsa_table_fini(t);
+}
+
+void bsa_world_fini(struct bsa_world *w)
+{
+	drop_streams(&w->streams);
+	drop_all(&w->services);
+	drop_all(&w->apps);
+	drop_all(&w->processes);
+	drop_all(&w->connections);
+	drop_all(&w->models);
+	drop_all(&w->mappings);
+	drop_all(&w->buffers);
+}
+
+/* ---- services ---- */
+
+static void tell_service_process(struct bsa_fold *f, struct bsa_service *s, uint32_t pid)
+{
+	struct bsa_process fact = { .id = ++f->last.process, .trace = f->trace, .pid = pid, .role = BSA_ROLE_SERVICE };
+
+	s->pid = pid;
+	s->rules.process = fact.id;
+	f->facts.process(f->facts.ctx, &fact);
+}
+
+static struct bsa_service *service_new(struct bsa_fold *f, uint16_t instance)
+{
+	struct bsa_service *s = bsa_fold_alloc(f, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	bsa_table_add(&f->world.services, &s->entry, instance);
+	s->next = f->world.all_services;
+	f->world.all_services = s;
+	return s;
+}
+
+static bool same_rules(const struct bsa_rules *r, const struct bsa_service_state *e)
+{
+	return r->spin_us == e->spin_us && r->policy == e->policy && r->preempt_mode == e->preempt_mode &&
+	       r->lanes == e->lanes;
+}
+
+static void set_rules(struct bsa_fold *f, struct bsa_service *s, const struct bsa_service_state *e, bool begins)
+{
+	unsigned lanes = e->lanes > LANES_MAX ? LANES_MAX : e->lanes;
+
+	s->rules = (struct bsa_rules){ .at = bsa_fold_since(f, e->since),
+		                       .trace = f->trace,
+		                       .process = s->rules.process,
+		                       .spin_us = e->spin_us,
+		                       .instance = e->instance,
+		                       .policy = e->policy,
+		                       .preempt_mode = e->preempt_mode,
+		                       .lanes = e->lanes };
+	f->facts.rules(f->facts.ctx, &s->rules);
+	if (bsa_schedule_lanes(f->schedule, e->instance, f->now, lanes, e->policy == POLICY_NATIVE, begins))
+		f->failed = -ENOMEM;
+}
+
+void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
+{
+	struct bsa_service *s = bsa_table_find(&f->world.services, e->instance);
+	bool is_new = !s || s->pid != e->pid;
+
+	if (e->instance >= INSTANCES) {
+		bsa_fold_absurd(f);
+		return;
+	}
+	if (!s)
+		s = service_new(f, e->instance);
+	if (!s)
+		return;
+	if (is_new)
+		tell_service_process(f, s, e->pid);
+	if (is_new || !same_rules(&s->rules, e))
+		set_rules(f, s, e, is_new && !e->since);
+}
+
+/* ---- apps ---- */
+
+static void tell_app(struct bsa_fold *f, const struct bsa_app_known *a)
+{
+	f->facts.app(f->facts.ctx, &a->fact);
+}
+
+static void app_drop(struct bsa_world *w, struct bsa_app_known *a)
+{
+	leave_line(&a->idle);
+	bsa_table_remove(&w->apps, &a->entry);
+	free(a);
+}
+
+static void app_idles(struct bsa_world *w, struct bsa_app_known *a)
+{
+	line_up(&w->idle, &a->idle);
+	if (w->idle.n > IDLE_APPS_MAX)
+		app_drop(w, FIRST(&w->idle, struct bsa_app_known, idle));
+}
+
+static struct bsa_app_known *app_new(struct bsa_fold *f, uint16_t instance, uint32_t key)
+{
+	struct bsa_app_known *a = bsa_fold_alloc(f, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->fact = (struct bsa_app){ .id = ++f->last.app, .trace = f->trace, .key = key };
+	bsa_table_add(&f->world.apps, &a->entry, in_instance(instance, key));
+	app_idles(&f->world, a);
+	return a;
+}
+
+static struct bsa_app_known *app_find(const struct bsa_fold *f, uint16_t instance, uint32_t key)
+{
+	return bsa_table_find(&f->world.apps, in_instance(instance, key));
+}
+
+struct bsa_app_known *bsa_app_of(struct bsa_fold *f, uint16_t instance, uint32_t key)
+{
+	struct bsa_app_known *a = app_find(f, instance, key);
+
+	if (a || !(a = app_new(f, instance, key)))
+		return a;
+	tell_app(f, a);
+	return a;
+}
+
+/* Somebody else had its number, and is gone. */
+static bool is_another(const struct bsa_app_known *a, const struct bsa_client_connect *e)
+{
+	return !a->connections && a->fact.uid_known &&
+	       (a->fact.uid != e->uid || strncmp(a->fact.name, e->name, BSA_TEXT) != 0);
+}
+
+static struct bsa_app_known *app_connects(struct bsa_fold *f, const struct bsa_client_connect *e)
+{
+	struct bsa_app_known *a = app_find(f, instance_of(e->conn), e->app);
+
+	if (a && is_another(a, e)) {
+		app_drop(&f->world, a);
+		a = NULL;
+	}
+	if (!a)
+		a = app_new(f, instance_of(e->conn), e->app);
+	if (!a)
+		return NULL;
+	if (!a->fact.uid_known) {
+		a->fact.uid = e->uid;
+		a->fact.uid_known = true;
+		memcpy(a->fact.name, e->name, BSA_TEXT - 1);
+		tell_app(f, a);
+	}
+	return a;
+}
+
+static void app_take(struct bsa_app_known *a)
+{
+	a->connections++;
+	leave_line(&a->idle);
+}
+
+static void app_give(struct bsa_fold *f, struct bsa_app_known *a)
+{
+	if (a && !--a->connections)
+		app_idles(&f->world, a);
+}
+
+/* ---- their processes ---- */
+
+static struct bsa_process_known *process_find(const struct bsa_fold *f, const struct bsa_client_connect *e)
+{
+	struct bsa_process_known *p = bsa_table_find(&f->world.processes, in_instance(instance_of(e->conn), e->pid));
+
+	while (p && (p->uid != e->uid || strncmp(p->fact.name, e->name, BSA_TEXT) != 0))
+		p = bsa_table_next(p);
+	return p;
+}
+
+static struct bsa_process_known *process_connects(struct bsa_fold *f, const struct bsa_client_connect *e, uint32_t app)
+{
+	struct bsa_process_known *p = process_find(f, e);
+
+	if (p || !(p = bsa_fold_alloc(f, sizeof(*p))))
+		return p;
+	p->uid = e->uid;
+	p->fact = (struct bsa_process){
+		.id = ++f->last.process, .trace = f->trace, .pid = e->pid, .app = app, .role = BSA_ROLE_CLIENT
+	};
+	memcpy(p->fact.name, e->name, BSA_TEXT - 1);
+	bsa_table_add(&f->world.processes, &p->entry, in_instance(instance_of(e->conn), e->pid));
+	f->facts.process(f->facts.ctx, &p->fact);
+	return p;
+}
+
+static void process_give(struct bsa_fold *f, struct bsa_process_known *p)
+{
+	if (!p || --p->connections)
+		return;
+	bsa_table_remove(&f->world.processes, &p->entry);
+	free(p);
+}
+
+/* ---- connections ---- */
+
+static struct bsa_connection *connection_new(struct bsa_fold *f, uint32_t number)
+{
+	struct bsa_connection *c = bsa_fold_alloc(f, sizeof(*c));
+
+	if (c)
+		bsa_table_add(&f->world.connections, &c->entry, number);
+	return c;
+}
+
+/* NULL if @number is 0, or without memory. */
+static struct bsa_connection *connection_of(struct bsa_fold *f, uint32_t number)
+{
+	struct bsa_connection *c = number ? bsa_table_find(&f->world.connections, number) : NULL;
+
+	return c || !number ? c : connection_new(f, number);
+}
+
+static void connection_end(struct bsa_fold *f, struct bsa_connection *c)
+{
+	bsa_table_remove(&f->world.connections, &c->entry);
+	app_give(f, c->app);
+	process_give(f, c->process);
+	c->app = NULL;
+	c->process = NULL;
+	c->gone = true;
+	if (!c->streams)
+		free(c);
+}
+
+static bool is_same(const struct bsa_connection *c, const struct bsa_client_connect *e)
+{
+	return c->process && c->process->fact.pid == e->pid && c->process->uid == e->uid &&
+	       !strncmp(c->process->fact.name, e->name, BSA_TEXT) && c->app && c->app->fact.key == e->app;
+}
+
+static void connect(struct bsa_fold *f, struct bsa_connection *c, const struct bsa_client_connect *e)
+{
+	struct bsa_app_known *app = app_connects(f, e);
+
+	if (!app)
+		return;
+	app_take(app);
+	app_give(f, c->app); /* as was guessed */
+	c->app = app;
+	c->process = process_connects(f, e, app->fact.id);
+	if (c->process)
+		c->process->connections++;
+	c->told = true;
+}
+
+void bsa_on_client_connect(struct bsa_fold *f, const struct bsa_client_connect *e)
+{
+	struct bsa_connection *c = bsa_table_find(&f->world.connections, e->conn);
+
+	if (c && c->told) {
+		if (e->since && is_same(c, e))
+			return;
+		connection_end(f, c);
+		c = NULL;
+	}
+	if (!c)
+		c = connection_new(f, e->conn);
+	if (c)
+		connect(f, c, e);
+}
+
+void bsa_on_client_disconnect(struct bsa_fold *f, const struct bsa_client_disconnect *e)
+{
+	struct bsa_connection *c = bsa_table_find(&f->world.connections, e->conn);
+
+	if (c)
+		connection_end(f, c);
+}
+
+static uint32_t app_id(const struct bsa_connection *c)
+{
+	return c && c->app ? c->app->fact.id : 0;
+}
+
+static uint32_t process_id(const struct bsa_connection *c)
+{
+	return c && c->process ? c->process->fact.id : 0;
+}
+
+/* ---- models ---- */
+
+static struct bsa_model model_unknown(struct bsa_fold *f, uint32_t number)
+{
+	return (struct bsa_model){ .id = ++f->last.model,
+		                   .trace = f->trace,
+		                   .number = number,
+		                   .const_bytes = BSA_NEVER,
+		                   .step_ns = BSA_NEVER,
+		                   .estimate_ns = BSA_NEVER,
+		                   .prepare_ns = BSA_NEVER,
+		                   .prepared = BSA_NEVER,
+		                   .released = BSA_NEVER,
+		                   .priority = BSA_STATUS_UNKNOWN,
+		                   .status = BSA_STATUS_UNKNOWN };
+}
+
+static struct bsa_model_known *model_new(struct bsa_fold *f, uint32_t number)
+{
+	struct bsa_model_known *m = bsa_fold_alloc(f, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->fact = model_unknown(f, number);
+	bsa_table_add(&f->world.models, &m->entry, number);
+	return m;
+}
+
+static void model_drop(struct bsa_fold *f, struct bsa_model_known *m)
+{
+	leave_line(&m->place);
+	bsa_table_remove(&f->world.models, &m->entry);
+	free(m);
+}
+
+struct bsa_model_known *bsa_model_of(struct bsa_fold *f, uint32_t number)
+{
+	struct bsa_model_known *m = bsa_table_find(&f->world.models, number);
+
+	if (m || !(m = model_new(f, number)))
+		return m;
+	f->facts.model(f->facts.ctx, &m->fact);
+	line_up(&f->world.untold_models, &m->place);
+	if (f->world.untold_models.n > UNTOLD_MAX)
+		model_drop(f, FIRST(&f->world.untold_models, struct bsa_model_known, place));
+	return m;
+}
+
+static void model_told(struct bsa_fold *f, struct bsa_model *m, const struct bsa_model_prepare *e)
+{
+	const struct bsa_connection *c = bsa_table_find(&f->world.connections, e->conn);
+	struct bsa_model before = *m;
+
+	if (c) {
+		m->process = process_id(c);
+		m->app = app_id(c);
+	}
+	m->const_bytes = e->const_bytes;
+	m->step_ns = e->step_ns;
+	m->estimate_ns = e->estimate_ns;
+	m->prepare_ns = e->took_ns;
+	if (m->prepared == BSA_NEVER)
+		m->prepared = bsa_fold_since(f, e->since);
+	m->deadline = e->deadline_ns;
+	m->operations = e->ops;
+	m->priority = e->priority;
+	m->status = e->status;
+	memcpy(m->name, e->name, BSA_TEXT - 1);
+	if (memcmp(&before, m, sizeof(before)) != 0)
+		f->facts.model(f->facts.ctx, m);
+}
+
+void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e)
+{
+	struct bsa_model_known *m;
+
+	if (!e->model) {
+		struct bsa_model failed = model_unknown(f, 0);
+
+		model_told(f, &failed, e);
+		return;
+	}
+	m = bsa_table_find(&f->world.models, e->model);
+	if (m && m->told && (!e->since || m->fact.released != BSA_NEVER)) { /* another one, of the same number */
+		model_drop(f, m);
+		m = NULL;
+	}
+	if (!m)
+		m = model_new(f, e->model);
+	if (!m)
+		return;
+	m->told = true;
+	leave_line(&m->place);
+	model_told(f, &m->fact, e);
+}
+
+void bsa_on_model_release(struct bsa_fold *f, const struct bsa_model_release *e)
+{
+	struct bsa_model_known *m = bsa_model_of(f, e->model);
+
+	if (!m || m->fact.released != BSA_NEVER)
+		return;
+	m->fact.released = f->now;
+	f->facts.model(f->facts.ctx, &m->fact);
+	line_up(&f->world.parting_models, &m->place);
+	if (f->world.parting_models.n > PARTING_MAX)
+		model_drop(f, FIRST(&f->world.parting_models, struct bsa_model_known, place));
+}
+
+/* ---- streams ---- */
+
+static struct bsa_stream_known *stream_new(struct bsa_fold *f, uint32_t number)
+{
+	struct bsa_stream_known *s = bsa_fold_alloc(f, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->fact = (struct bsa_stream){ .id = ++f->last.stream,
+		                       .trace = f->trace,
+		                       .number = number,
+		                       .opened = BSA_NEVER,
+		                       .closed = BSA_NEVER,
+		                       .first = BSA_NEVER,
+		                       .path = BSA_PATH_UNKNOWN,
+		                       .reason = 255 };
+	bsa_list_init(&s->execs);
+	bsa_list_init(&s->mappings);
+	bsa_table_add(&f->world.streams, &s->entry, number);
+	return s;
+}
+
+static void tell_stream(struct bsa_fold *f, const struct bsa_stream_known *s)
+{
+	f->facts.stream(f->facts.ctx, &s->fact);
+}
+
+void bsa_stream_is_of(struct bsa_stream_known *s, struct bsa_app_known *app)
+{
+	struct bsa_connection *c = s->connection;
+
+	s->fact.app = app->fact.id;
+	s->app_key = app->fact.key;
+	if (!c || c->gone || c->app)
+		return;
+	app_take(app);
+	c->app = app;
+}
+
+static void end_mappings(struct bsa_fold *f, struct bsa_stream_known *s)
+{
+	struct bsa_link *m;
+
+	while ((m = bsa_list_first(&s->mappings)))
+		bsa_mapping_end(f, BSA_LINKED(m, struct bsa_mapping_open, of_stream), BSA_NEVER, CAUSE_UNKNOWN);
+}
+
+static void drop_if_empty(struct bsa_fold *f, struct bsa_stream_known *s, bool quietly)
+{
+	if (!s->left || s->n_execs)
+		return;
+	if (!quietly)
+		tell_stream(f, s);
+	leave_line(&s->place);
+	if (!s->replaced)
+		bsa_table_remove(&f->world.streams, &s->entry);
+	stream_free(s);
+}
+
+void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool quietly)
+{
+	s->n_execs--;
+	drop_if_empty(f, s, quietly);
+}
+
+/* It goes now, or with its last execution. */
+static void leave(struct bsa_fold *f, struct bsa_stream_known *s)
+{
+	end_mappings(f, s);
+	leave_line(&s->place);
+	s->left = true;
+	s->n_execs++; /* it is not to go while its executions are told */
+	bsa_execs_conclude(f, s);
+	bsa_stream_lost_one(f, s, false);
+}
+
+struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number)
+{
+	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, number);
+
+	if (s || !(s = stream_new(f, number)))
+		return s;
+	tell_stream(f, s);
+	line_up(&f->world.untold, &s->place);
+	if (f->world.untold.n > UNTOLD_MAX)
+		leave(f, FIRST(&f->world.untold, struct bsa_stream_known, place));
+	return s;
+}
+
+/* Another stream has its number: an end was not seen. */
+static void replace(struct bsa_fold *f, struct bsa_stream_known *s)
+{
+	bsa_table_remove(&f->world.streams, &s->entry);
+	s->replaced = true;
+	leave(f, s);
+}
+
+static bool same_stream(const struct bsa_stream_known *s, const struct bsa_stream_open *e)
+{
+	return s->connection && s->connection->entry.number == e->conn && s->fact.path == e->path &&
+	       s->model == e->model;
+}
+
+static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_stream_open *e)
+{
+	struct bsa_connection *c = connection_of(f, e->conn);
+	struct bsa_model_known *m = e->model ? bsa_model_of(f, e->model) : NULL;
+
+	if (s->connection || !c)
+		return; /* without memory */
+	c->streams++;
+	c->heard |= s->heard;
+	s->connection = c;
+	s->told = true;
+	if (!s->closed)
+		leave_line(&s->place);
+	s->model = e->model;
+	s->fact.path = e->path;
+	s->fact.model = m ? m->fact.id : 0;
+	s->fact.process = process_id(c);
+	s->fact.opened = bsa_fold_since(f, e->since);
+	if (c->app)
+		bsa_stream_is_of(s, c->app);
+	if (s->fact.opened > s->quiet_since)
+		s->quiet_since = s->fact.opened;
+	bsa_execs_told(s);
+	tell_stream(f, s);
+}
+
+void bsa_on_stream_open(struct bsa_fold *f, const struct bsa_stream_open *e)
+{
+	struct bsa_stream_known *s = bsa_table_find(&f->world.streams, e->stream);
+
+	if (!e->stream) {
+		bsa_fold_absurd(f);
+		return;
+	}
+	if (s && s->told) {
+		if (e->since && same_stream(s, e))
+			return;
+		replace(f, s);
+		s = NULL;
+	}
+	if (!s)
+		s = stream_new(f, e->stream);
+	if (s)
+		open_stream(f, s, e);
+}
+
+void bsa_on_stream_close(struct bsa_fold *f, const struct bsa_stream_close *e)
+{
+	struct bsa_stream_known *s = e->stream ? bsa_stream_of(f, e->stream) : NULL;
+
+	if (!s || s->closed)
+		return;
+	s->closed = true;
+	s->fact.closed = f->now;
+	s->fact.reason = e->reason;
+	line_up(&f->world.parting, &s->place);
+	if (f->world.parting.n > PARTING_MAX)
+		leave(f, FIRST(&f->world.parting, struct bsa_stream_known, place));
+}
+
+/* ---- which executions are over ---- */
+
+bool bsa_stream_had(const struct bsa_stream_known *s, uint32_t seq)
+{
+	const struct bsa_over *o = &s->over;
+
+	if (seq <= o->below)
+		return true;
+	if (!o->many)
+		return seq - o->below <= OVER_FEW && o->few >> seq % OVER_FEW & 1;
+	return seq - o->below <= OVER_MANY && o->many[seq % OVER_MANY / 64] >> seq % 64 & 1;
+}
+
+/* The next @n numbers take the places of those that are over. */
+static void slide(struct bsa_over *o, uint32_t n)
+{
+	uint32_t window = o->many ? OVER_MANY : OVER_FEW;
+
+	o->below += n;
+	if (n >= window && o->many)
+		memset(o->many, 0, OVER_MANY / 8);
+	else if (n >= window)
+		o->few = 0;
+	else
+		for (uint32_t seq = o->below; n--; seq--)
+			*(o->many ? &o->many[seq % OVER_MANY / 64] : &o->few) &= ~(UINT64_C(1) << seq % 64);
+}
+
+void bsa_stream_over(struct bsa_fold *f, struct bsa_stream_known *s, uint32_t seq)
+{
+	struct bsa_over *o = &s->over;
+
+	if (!o->many && !bsa_stream_is_serial(s) && seq > o->below) {
+		o->many = bsa_fold_alloc(f, OVER_MANY / 8);
+		if (!o->many)
+			return;
+		for (uint32_t i = 1; i <= OVER_FEW && i <= UINT32_MAX - o->below; i++)
+			if (o->few >> (o->below + i) % OVER_FEW & 1)
+				o->many[(o->below + i) % OVER_MANY / 64] |= UINT64_C(1) << (o->below + i) % 64;
+	}
+	if (seq <= o->below)
+		return;
+	if (seq - o->below > (o->many ? OVER_MANY : OVER_FEW))
+		slide(o, seq - o->below - (o->many ? OVER_MANY : OVER_FEW));
+	*(o->many ? &o->many[seq % OVER_MANY / 64] : &o->few) |= UINT64_C(1) << seq % 64;
+}
+
+/* ---- as time goes on ---- */
+
+void bsa_world_advance(struct bsa_fold *f)
+{
+	struct bsa_world *w = &f->world;
+	uint64_t stay = f->options.horizon_ns > BSA_PARTING_NS ? f->options.horizon_ns : BSA_PARTING_NS;
+	struct bsa_stream_known *s;
+	struct bsa_model_known *m;
+
+	while ((s = FIRST(&w->parting, struct bsa_stream_known, place)) && f->now - s->fact.closed > stay)
+		leave(f, s);
+	while ((m = FIRST(&w->parting_models, struct bsa_model_known, place)) && f->now - m->fact.released > stay)
+		model_drop(f, m);
+}
+
+void bsa_world_finish(struct bsa_fold *f)
+{
+	struct bsa_entry *e;
+	size_t from = 0;
+
+	while ((e = bsa_table_any(&f->world.streams, &from)))
+		leave(f, (struct bsa_stream_known *)e);
+}

@@ -1,0 +1,57 @@
+/*
+ * collect.h -- all facts of a fold, kept, and as text that can be compared.
+ *
+ * What is told anew with the same id (apps, processes, models, streams) is there once: the last one holds.
+ */
+#ifndef ANALYZER_COLLECT_H
+#define ANALYZER_COLLECT_H
+
+#include "fold/facts.h"
+
+/* In the order in which they are printed. */
+/* clang-format off */
+#define COLLECT_KINDS(K) \
+	K(app) K(process) K(rules) K(model) K(stream) K(execution) K(slice) K(wait) K(preemption) K(deadline_missed) \
+	K(refused) K(exhausted) K(slot_missed) K(mapping) K(buffer) K(buffer_used) K(inverted) K(starved) K(share) K(lag) \
+	K(interfered) K(chosen) K(fmq_op) K(lookup) K(operation) K(lost)
+/* clang-format on */
+
+/* collected.execution.items[i], collected.execution.n; zero is empty */
+struct collected {
+#define K(kind)                           \
+	struct {                          \
+		struct bsa_##kind *items; \
+		size_t n, room;           \
+	} kind;
+	COLLECT_KINDS(K)
+#undef K
+};
+
+enum collect_kind {
+#define K(kind) COLLECT_##kind,
+	COLLECT_KINDS(K)
+#undef K
+		COLLECT_N_KINDS
+};
+
+/* Calls that keep everything in @c. Set those of single operations to NULL if they are not wanted. */
+struct bsa_facts collect_facts(struct collected *c);
+
+void collect_fini(struct collected *c);
+
+/* By the trace's number; the last that was told. NULL: none was. */
+const struct bsa_execution *collect_execution(const struct collected *c, uint64_t exec);
+
+/*
+ * A line a fact, sorted, which means: in the same order however they were told. Numbers that folds give out are replaced by what
+ * they stand for: executions by STREAM:SEQ, apps by key/name, models and streams by their numbers, processes by pids.
+ * Unknown times are -. With @common only what full and compact events tell alike: nothing of single operations, of estimates, of
+ * how the request was written and messages were spun for, nor when the launch of a fenced one was answered.
+ * Owned by the caller: free.
+ */
+char *collect_text(const struct collected *c, bool common);
+
+/* The same of one kind of facts. */
+char *collect_kind_text(const struct collected *c, enum collect_kind kind, bool common);
+
+#endif

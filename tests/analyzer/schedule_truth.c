@@ -1,0 +1,655 @@
+/* schedule_truth.c -- see schedule_truth.h. */
+#include "analyzer/schedule_truth.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEVER UINT64_MAX
+#define PARTS INT64_C(720720) /* of a lane: any of 1 to 16 apps has whole ones */
+
+/* What the apps of a service had at a time, and from then on. */
+struct moment {
+	uint64_t at;
+	int32_t waiting[SIM_APPS], running[SIM_APPS];
+	int64_t rate[SIM_APPS]; /* in parts */
+	int64_t lag[SIM_APPS];  /* at that time */
+};
+
+struct truth {
+	const struct sim *s;
+	struct bsa_facts facts;
+	struct collected *to;
+	uint64_t window, starvation;
+	uint32_t service;
+	struct moment *moments;
+	size_t n_moments;
+	uint32_t *bypassed;
+	bool *idle;
+	uint64_t interfered[SIM_APPS][SIM_APPS];
+};
+
+static const struct sim_exec *exec_of(const struct truth *t, uint32_t exec)
+{
+	return &t->s->execs[exec];
+}
+
+static bool is_native(const struct truth *t, uint32_t service)
+{
+	return t->s->services[service].native;
+}
+
+/* ---- who is there ---- */
+
+static void tell_names(const struct truth *t)
+{
+	for (uint32_t i = 0; i < t->s->n_apps; i++)
+		t->facts.app(t->to, &(struct bsa_app){ .id = i + 1, .key = t->s->apps[i].key, .name = "app" });
+	for (uint32_t i = 0; i < t->s->n_models; i++)
+		t->facts.model(t->to,
+		               &(struct bsa_model){ .id = i + 1, .number = t->s->models[i].number, .name = "model" });
+	for (uint32_t i = 0; i < t->s->n_streams; i++)
+		t->facts.stream(t->to, &(struct bsa_stream){ .id = i + 1, .number = t->s->streams[i].number });
+}
+
+/* ---- executions ---- */
+
+static uint64_t slices_ns(const struct truth *t, uint32_t exec, uint32_t *n)
+{
+	uint64_t ns = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < t->s->n_slices; i++)
+		if (t->s->slices[i].exec == exec) {
+			ns += t->s->slices[i].ended - t->s->slices[i].began;
+			++*n;
+		}
+	return ns;
+}
+
+static bool was_launched(const struct sim_exec *x)
+{
+	return x->at[BSA_SIGNALLED] != NEVER;
+}
+
+static uint64_t end_of(const struct sim_exec *x)
+{
+	return x->at[was_launched(x) ? BSA_SIGNALLED : BSA_RETURNED];
+}
+
+static void phases_to_the_lane(struct bsa_execution *e, const struct sim_exec *x)
+{
+	uint64_t ready = x->at[BSA_ENQUEUED] != NEVER ? x->at[BSA_ENQUEUED] : x->at[BSA_RUN_ENDED],
+		 on = x->at[BSA_DISPATCHED] != NEVER ? x->at[BSA_DISPATCHED] : x->at[BSA_RUN_ENDED],
+		 fenced = x->at[BSA_FENCED] != NEVER ? x->at[BSA_FENCED] : x->at[BSA_DECODED];
+
+	e->phase[BSA_PREPARE] = x->at[BSA_REQUEST_WRITTEN] - x->at[BSA_SUBMITTED];
+	e->phase[BSA_SEND] = x->at[BSA_REQUEST_READ] - x->at[BSA_REQUEST_WRITTEN];
+	e->phase[BSA_DECODE] = x->at[BSA_DECODED] - x->at[BSA_REQUEST_READ];
+	e->phase[BSA_FENCE] = fenced - x->at[BSA_DECODED];
+	e->phase[BSA_SLOTS] = ready - fenced;
+	e->phase[BSA_QUEUE] = on - ready;
+}
+
+static void phases_from_the_lane(struct bsa_execution *e, const struct sim_exec *x)
+{
+	if (was_launched(x)) {
+		e->phase[BSA_SIGNAL] = x->at[BSA_SIGNALLED] - x->at[BSA_RUN_ENDED];
+		return;
+	}
+	e->phase[BSA_REPLY] = x->at[BSA_RESULT_WRITTEN] - x->at[BSA_RUN_ENDED];
+	e->phase[BSA_RETURN] = x->at[BSA_RESULT_READ] - x->at[BSA_RESULT_WRITTEN];
+	e->phase[BSA_FINISH] = x->at[BSA_RETURNED] - x->at[BSA_RESULT_READ];
+}
+
+static void phases(struct truth *t, struct bsa_execution *e, uint32_t exec)
+{
+	const struct sim_exec *x = exec_of(t, exec);
+	uint32_t n;
+
+	phases_to_the_lane(e, x);
+	phases_from_the_lane(e, x);
+	e->run = e->phase[BSA_RUN] = slices_ns(t, exec, &n); /* one that was preempted may have only one, too */
+	if (n)
+		e->phase[BSA_PREEMPTED] = x->at[BSA_RUN_ENDED] - x->at[BSA_DISPATCHED] - e->run;
+	e->lane = n && !x->preemptions && !is_native(t, x->service) ? x->lane : -1;
+	e->queue = e->phase[BSA_QUEUE];
+	e->preempted = e->phase[BSA_PREEMPTED];
+	e->slots = e->phase[BSA_SLOTS];
+	e->e2e = end_of(x) - x->at[BSA_SUBMITTED];
+}
+
+static void tell_execution(struct truth *t, uint32_t i)
+{
+	const struct sim_exec *x = exec_of(t, i);
+	struct bsa_execution e = { .id = i + 1,
+		                   .exec = x->exec,
+		                   .trace = 1,
+		                   .stream = x->stream + 1,
+		                   .app = x->app + 1,
+		                   .model = x->model + 1,
+		                   .redo = x->redo,
+		                   .cpu = x->cpu,
+		                   .request = x->request,
+		                   .result = x->result,
+		                   .deadline = x->deadline,
+		                   .estimate = x->estimate,
+		                   .missed_at = x->missed_at,
+		                   .lookups = x->lookups,
+		                   .misses = x->misses,
+		                   .preemptions = x->preemptions,
+		                   .bypassed = t->bypassed[i],
+		                   .path = x->path,
+		                   .priority = x->priority,
+		                   .status = x->status,
+		                   .miss = x->miss,
+		                   .idle = t->idle[i] };
+
+	memcpy(e.at, x->at, sizeof(e.at));
+	phases(t, &e, i);
+	e.cold = x->path == BSA_PATH_BURST ? x->misses > 0 : -1;
+	if (x->miss != BSA_MISS_NONE)
+		e.lateness = x->miss == BSA_MISS_LATE ? (int64_t)(end_of(x) - x->deadline) : x->over;
+	t->facts.execution(t->to, &e);
+}
+
+static void tell_preemptions(const struct truth *t)
+{
+	for (size_t i = 0; i < t->s->n_preemptions; i++) {
+		const struct sim_preemption *p = &t->s->preemptions[i];
+
+		t->facts.preemption(t->to, &(struct bsa_preemption){ .execution = p->exec + 1,
+		                                                     .by = p->by + 1,
+		                                                     .asked = p->asked,
+		                                                     .stopped = p->stopped,
+		                                                     .resumed = p->resumed,
+		                                                     .redo = p->redo,
+		                                                     .at_op = p->at_op,
+		                                                     .mode = p->mode,
+		                                                     .lane = p->lane });
+	}
+}
+
+/* ---- apps: what they had, at each moment ---- */
+
+static int by_number(const void *one, const void *other)
+{
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* Every time at which somebody came, went, or went on a lane. */
+static void find_moments(struct truth *t)
+{
+	const struct sim *s = t->s;
+	uint64_t *all = calloc(2 * (s->n_waits + s->n_slices) + 1, sizeof(*all));
+	size_t n = 0, distinct = 0;
+
+	assert(all);
+	for (size_t i = 0; i < s->n_waits; i++)
+		if (s->waits[i].service == t->service) {
+			all[n++] = s->waits[i].began;
+			all[n++] = s->waits[i].ended;
+		}
+	for (size_t i = 0; i < s->n_slices; i++)
+		if (s->slices[i].service == t->service) {
+			all[n++] = s->slices[i].began;
+			all[n++] = s->slices[i].ended;
+		}
+	qsort(all, n, sizeof(*all), by_number);
+	t->moments = calloc(n + 1, sizeof(*t->moments));
+	assert(t->moments);
+	for (size_t i = 0; i < n; i++)
+		if (!i || all[i] != all[i - 1])
+			t->moments[distinct++].at = all[i];
+	t->n_moments = distinct;
+	free(all);
+}
+
+static void count_at(struct truth *t, struct moment *m)
+{
+	for (size_t i = 0; i < t->s->n_waits; i++) {
+		const struct sim_wait *w = &t->s->waits[i];
+
+		if (w->service == t->service && w->began <= m->at && m->at < w->ended)
+			m->waiting[exec_of(t, w->exec)->app]++;
+	}
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+
+		if (l->service == t->service && l->began <= m->at && m->at < l->ended)
+			m->running[exec_of(t, l->exec)->app]++;
+	}
+}
+
+static int64_t demand(const struct moment *m, uint32_t app)
+{
+	return (m->waiting[app] + m->running[app]) * PARTS;
+}
+
+/* Max-min: the water rises for all alike, until it is used up; who has enough takes no more. */
+static void share_out(struct truth *t, struct moment *m)
+{
+	int64_t left = t->s->services[t->service].lanes * PARTS, least, n;
+
+	do {
+		least = left;
+		n = 0;
+		for (uint32_t a = 0; a < t->s->n_apps; a++) {
+			int64_t lacks = demand(m, a) - m->rate[a];
+
+			n += lacks > 0;
+			least = lacks > 0 && lacks < least ? lacks : least;
+		}
+		if (!n)
+			return;
+		least = least < left / n ? least : left / n;
+		for (uint32_t a = 0; a < t->s->n_apps; a++)
+			if (demand(m, a) > m->rate[a]) {
+				m->rate[a] += least;
+				left -= least;
+			}
+	} while (left > 0);
+}
+
+static void find_shares(struct truth *t)
+{
+	find_moments(t);
+	for (size_t i = 0; i < t->n_moments; i++) {
+		struct moment *m = &t->moments[i], *last = i ? m - 1 : NULL;
+
+		count_at(t, m);
+		share_out(t, m);
+		for (uint32_t a = 0; last && a < t->s->n_apps; a++)
+			if (demand(m, a) && demand(last, a))
+				m->lag[a] = last->lag[a] +
+				            (last->rate[a] - last->running[a] * PARTS) * (int64_t)(m->at - last->at);
+	}
+}
+
+/* @at is a moment. */
+static int64_t lag_at(const struct truth *t, uint32_t app, uint64_t at)
+{
+	size_t low = 0, high = t->n_moments;
+
+	while (high - low > 1) {
+		size_t mid = (low + high) / 2;
+
+		*(t->moments[mid].at <= at ? &low : &high) = mid;
+	}
+	assert(t->moments[low].at == at);
+	return t->moments[low].lag[app];
+}
+
+/* To the nearest. */
+static int64_t whole(int64_t parts)
+{
+	return parts < 0 ? -((-parts + PARTS / 2) / PARTS) : (parts + PARTS / 2) / PARTS;
+}
+
+struct had {
+	uint64_t received;
+	int64_t entitled, lag;
+	uint64_t lag_at;
+	bool was_there;
+};
+
+static void had_lag(struct had *h, int64_t lag, uint64_t at)
+{
+	if (h->was_there && lag <= h->lag)
+		return;
+	h->lag = lag;
+	h->lag_at = at;
+	h->was_there = true;
+}
+
+/* From moment @i on to the next, as far as that is between @from and @until. */
+static void had_between(const struct truth *t, uint32_t app, size_t i, uint64_t from, uint64_t until, struct had *ret)
+{
+	const struct moment *m = &t->moments[i], *next = m + 1;
+	uint64_t begin = m->at > from ? m->at : from, end = next->at < until ? next->at : until;
+	int64_t rate = m->rate[app], running = m->running[app] * PARTS, lag;
+
+	if (begin >= end || !demand(m, app))
+		return;
+	ret->received += (uint64_t)m->running[app] * (end - begin);
+	ret->entitled += rate * (int64_t)(end - begin);
+	lag = m->lag[app] + (rate - running) * (int64_t)(begin - m->at);
+	had_lag(ret, lag, begin);
+	had_lag(ret, lag + (rate - running) * (int64_t)(end - begin), end);
+}
+
+static struct had had(const struct truth *t, uint32_t app, uint64_t from, uint64_t until)
+{
+	struct had h = { .lag_at = NEVER };
+
+	for (size_t i = 0; i + 1 < t->n_moments; i++)
+		had_between(t, app, i, from, until, &h);
+	return h;
+}
+
+static void tell_windows(struct truth *t, uint32_t app)
+{
+	uint64_t from = t->moments[0].at / t->window * t->window, until = t->moments[t->n_moments - 1].at;
+
+	for (; from < until; from += t->window) {
+		struct had h = had(t, app, from, from + t->window);
+
+		if (h.was_there)
+			t->facts.lag(t->to, &(struct bsa_lag){ .app = app + 1,
+			                                       .window_began = from,
+			                                       .received = h.received,
+			                                       .entitled = (uint64_t)whole(h.entitled),
+			                                       .lag = whole(h.lag) });
+	}
+}
+
+static void tell_shares(struct truth *t)
+{
+	for (uint32_t a = 0; t->n_moments && a < t->s->n_apps; a++) {
+		struct had h = had(t, a, 0, NEVER);
+
+		if (!h.was_there)
+			continue;
+		if (h.lag <= 0) {
+			h.lag = 0;
+			h.lag_at = NEVER;
+		}
+		t->facts.share(t->to, &(struct bsa_share){ .app = a + 1,
+		                                           .received = h.received,
+		                                           .entitled = (uint64_t)whole(h.entitled),
+		                                           .max_lag = whole(h.lag),
+		                                           .max_lag_at = h.lag_at });
+		tell_windows(t, a);
+	}
+}
+
+/* ---- waits ---- */
+
+static bool is_hogging(const struct truth *t, const struct sim_slice *l)
+{
+	const struct sim_exec *holder = exec_of(t, l->exec);
+
+	return lag_at(t, holder->app, l->began) < -(int64_t)t->s->models[holder->model].step_ns * PARTS;
+}
+
+static uint8_t cause_in_queue(const struct truth *t, const struct sim_exec *x, const struct sim_slice *l)
+{
+	const struct sim_exec *holder = exec_of(t, l->exec);
+
+	if (holder->app == x->app)
+		return holder->priority >= x->priority ? BSA_QUEUED_BEHIND : BSA_INVERSION;
+	return is_hogging(t, l) ? BSA_HOGGED : BSA_CROWDED_OUT;
+}
+
+static void tell_held(struct truth *t, const struct sim_wait *w, const struct sim_slice *l, uint64_t from,
+                      uint64_t until)
+{
+	const struct sim_exec *x = exec_of(t, w->exec), *holder = exec_of(t, l->exec);
+
+	t->interfered[holder->app][x->app] += until - from;
+	t->facts.wait(t->to, &(struct bsa_wait){ .execution = w->exec + 1,
+	                                         .began = from,
+	                                         .ended = until,
+	                                         .kind = w->kind,
+	                                         .lane = w->lane,
+	                                         .occupancy = BSA_HELD,
+	                                         .blocker = l->exec + 1,
+	                                         .blocker_app = holder->app + 1,
+	                                         .cause = w->kind == BSA_WAIT_QUEUE ? cause_in_queue(t, x, l)
+	                                                                            : (uint8_t)BSA_CAUSE_PREEMPTED });
+}
+
+static void tell_idle(struct truth *t, const struct sim_wait *w, uint64_t from, uint64_t until)
+{
+	if (from >= until)
+		return;
+	t->facts.wait(t->to, &(struct bsa_wait){ .execution = w->exec + 1,
+	                                         .began = from,
+	                                         .ended = until,
+	                                         .kind = w->kind,
+	                                         .lane = w->lane,
+	                                         .occupancy = BSA_IDLE,
+	                                         .cause = BSA_HANDOVER });
+}
+
+/* Does its execution say where that was, so that an idle wait need not? Or is there nothing to be said? */
+static bool is_all_of_it(const struct truth *t, const struct sim_wait *w)
+{
+	const struct sim_exec *x = exec_of(t, w->exec);
+
+	if (x->at[BSA_DISPATCHED] == NEVER)
+		return w->began == w->ended;
+	return !x->preemptions;
+}
+
+/* Slices lie in the order of their ends, so those of one lane do in that of their beginnings. */
+static void tell_wait(struct truth *t, const struct sim_wait *w)
+{
+	uint64_t from = w->began;
+	bool held = false;
+
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+		uint64_t begin = l->began > w->began ? l->began : w->began,
+			 end = l->ended < w->ended ? l->ended : w->ended;
+
+		if (l->service != w->service || l->lane != w->lane || begin >= end || is_native(t, w->service))
+			continue;
+		assert(begin >= from); /* no two at once on a lane */
+		tell_idle(t, w, from, begin);
+		tell_held(t, w, l, begin, end);
+		from = end;
+		held = true;
+	}
+	t->idle[w->exec] |= !held && w->kind == BSA_WAIT_QUEUE && is_all_of_it(t, w);
+	if (!t->idle[w->exec] || w->kind != BSA_WAIT_QUEUE)
+		tell_idle(t, w, from, w->ended);
+}
+
+static void tell_inversions(struct truth *t, const struct sim_wait *w)
+{
+	const struct sim_exec *x = exec_of(t, w->exec);
+
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+		const struct sim_exec *holder = exec_of(t, l->exec);
+		uint64_t begin = l->began > w->began ? l->began : w->began,
+			 end = l->ended < w->ended ? l->ended : w->ended;
+
+		if (holder->app == x->app && holder->priority < x->priority && begin < end &&
+		    end - begin > t->s->models[holder->model].step_ns && !is_native(t, w->service))
+			t->facts.inverted(t->to, &(struct bsa_inverted){ .victim = w->exec + 1,
+			                                                 .holder = l->exec + 1,
+			                                                 .began = begin,
+			                                                 .dur = end - begin,
+			                                                 .lane = l->lane });
+	}
+}
+
+static const struct sim_wait *queue_of(const struct truth *t, uint32_t exec)
+{
+	for (size_t i = 0; i < t->s->n_waits; i++)
+		if (t->s->waits[i].exec == exec && t->s->waits[i].kind == BSA_WAIT_QUEUE)
+			return &t->s->waits[i];
+	abort();
+}
+
+/* Is @l, a first one, the dispatch of somebody who came later than @w, and is no better? */
+static bool bypasses(const struct truth *t, const struct sim_slice *l, const struct sim_wait *w)
+{
+	const struct sim_exec *x = exec_of(t, w->exec), *y = exec_of(t, l->exec);
+
+	return l->first && l->service == w->service && w->began <= l->began && l->began < w->ended &&
+	       w->began < queue_of(t, l->exec)->began && (x->app != y->app || y->priority <= x->priority);
+}
+
+static uint32_t bypasses_of(const struct truth *t, const struct sim_wait *w)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < t->s->n_slices; i++)
+		n += bypasses(t, &t->s->slices[i], w);
+	return n;
+}
+
+static void tell_starvation(struct truth *t, const struct sim_wait *w)
+{
+	struct bsa_starved s = { .execution = w->exec + 1, .began = w->began, .gap = w->ended - w->began };
+	const struct sim_exec *x = exec_of(t, w->exec);
+	uint64_t held[SIM_APPS] = { 0 };
+
+	if (s.gap <= t->starvation || is_native(t, w->service))
+		return;
+	s.app = x->app + 1;
+	s.model = x->model + 1;
+	s.bypassed = bypasses_of(t, w);
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+		uint64_t begin = l->began > w->began ? l->began : w->began,
+			 end = l->ended < w->ended ? l->ended : w->ended;
+
+		if (l->service == w->service && l->lane == w->lane && begin < end)
+			held[exec_of(t, l->exec)->app] += end - begin;
+	}
+	for (uint32_t a = 0; a < t->s->n_apps; a++)
+		if (held[a] > s.top_culprit_ns) {
+			s.top_culprit_ns = held[a];
+			s.top_culprit_app = a + 1;
+		}
+	t->facts.starved(t->to, &s);
+}
+
+/* ---- decisions ---- */
+
+/* Those who were ready when @l began, of the same app, itself aside. NULL: nobody of another priority. */
+static const struct sim_wait *passed_over(const struct truth *t, const struct sim_slice *l, bool *ret_better)
+{
+	const struct sim_exec *y = exec_of(t, l->exec), *x;
+	const struct sim_wait *best = NULL;
+
+	for (size_t i = 0; i < t->s->n_waits; i++) {
+		const struct sim_wait *w = &t->s->waits[i];
+
+		x = exec_of(t, w->exec);
+		if (x->app != y->app || w->began > l->began || l->began >= w->ended || x->priority == y->priority)
+			continue;
+		if (!best || x->priority > exec_of(t, best->exec)->priority ||
+		    (x->priority == exec_of(t, best->exec)->priority && w->began < best->began))
+			best = w;
+	}
+	*ret_better = best && exec_of(t, best->exec)->priority > y->priority;
+	return best;
+}
+
+static void tell_choice(const struct truth *t, const struct sim_slice *l)
+{
+	bool better;
+	const struct sim_wait *over = passed_over(t, l, &better);
+
+	if (over)
+		t->facts.chosen(t->to, &(struct bsa_chosen){ .at = l->began,
+		                                             .chosen = l->exec + 1,
+		                                             .passed_over = over->exec + 1,
+		                                             .honoured = !better });
+}
+
+static void tell_refusal(struct truth *t, uint32_t exec)
+{
+	const struct sim_exec *x = exec_of(t, exec);
+	struct bsa_refused r = { .execution = exec + 1, .lane_free = NEVER, .holder_cause = BSA_CAUSE_UNKNOWN };
+	uint32_t held = 0;
+
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+
+		if (l->service != x->service || l->ended < x->missed_at)
+			continue;
+		r.lane_free = l->ended < r.lane_free ? l->ended : r.lane_free;
+		if (l->began > x->missed_at || l->ended == x->missed_at)
+			continue;
+		held++;
+		if (l->lane)
+			continue;
+		r.holder = l->exec + 1;
+		r.holder_app = exec_of(t, l->exec)->app + 1;
+		r.holder_cause = cause_in_queue(t, x, l);
+	}
+	if (held < t->s->services[x->service].lanes)
+		r.lane_free = x->missed_at;
+	t->facts.refused(t->to, &r);
+}
+
+/* ---- all of it ---- */
+
+static void tell_slices(const struct truth *t)
+{
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+
+		if (exec_of(t, l->exec)->preemptions)
+			t->facts.slice(t->to, &(struct bsa_slice){ .execution = l->exec + 1,
+			                                           .began = l->began,
+			                                           .ended = l->ended,
+			                                           .trace = 1,
+			                                           .instance = t->s->services[l->service].instance,
+			                                           .lane = l->lane });
+	}
+}
+
+static void tell_service(struct truth *t)
+{
+	find_shares(t);
+	for (size_t i = 0; i < t->s->n_waits; i++) {
+		const struct sim_wait *w = &t->s->waits[i];
+
+		if (w->service != t->service)
+			continue;
+		t->bypassed[w->exec] += bypasses_of(t, w);
+		tell_wait(t, w);
+		tell_inversions(t, w);
+		tell_starvation(t, w);
+	}
+	for (size_t i = 0; i < t->s->n_slices; i++)
+		if (t->s->slices[i].service == t->service)
+			tell_choice(t, &t->s->slices[i]);
+	for (uint32_t i = 0; i < t->s->n_execs; i++)
+		if (t->s->execs[i].service == t->service && t->s->execs[i].refused)
+			tell_refusal(t, i);
+	if (!is_native(t, t->service))
+		tell_shares(t);
+	free(t->moments);
+	t->moments = NULL;
+}
+
+static void tell_interference(const struct truth *t)
+{
+	for (uint32_t by = 0; by < t->s->n_apps; by++)
+		for (uint32_t app = 0; app < t->s->n_apps; app++)
+			if (t->interfered[by][app])
+				t->facts.interfered(t->to, &(struct bsa_interfered){ .by = by + 1,
+				                                                     .app = app + 1,
+				                                                     .ns = t->interfered[by][app] });
+}
+
+void truth_tell(struct collected *ret, const struct sim *s, const struct bsa_fold_options *options)
+{
+	struct truth t = { .s = s, .to = ret, .facts = collect_facts(ret) };
+
+	t.window = options->window_ns ? options->window_ns : 100000000;
+	t.starvation = options->starvation_ns ? options->starvation_ns : 100000000;
+	t.bypassed = calloc(s->n_execs + 1, sizeof(*t.bypassed));
+	t.idle = calloc(s->n_execs + 1, sizeof(*t.idle));
+	assert(t.bypassed && t.idle);
+	tell_names(&t);
+	for (t.service = 0; t.service < s->n_services; t.service++)
+		tell_service(&t);
+	for (uint32_t i = 0; i < s->n_execs; i++)
+		tell_execution(&t, i);
+	tell_slices(&t);
+	tell_preemptions(&t);
+	tell_interference(&t);
+	free(t.bypassed);
+	free(t.idle);
+}

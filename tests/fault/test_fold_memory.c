@@ -1,0 +1,232 @@
+/*
+ * test_fold_memory.c -- folding when memory runs out: each allocation fails once, and the fold says so, or does without; and
+ * no more of it is used than is open.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/script.h"
+#include "fold/fold.h"
+
+/* ---- allocations that fail: the n-th from now on, 0 none ---- */
+
+static size_t fail_at, n_allocations, in_use, most_in_use;
+
+static bool fails(void)
+{
+	n_allocations++;
+	return fail_at && --fail_at == 0;
+}
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void __real_free(void *p);
+#pragma GCC visibility push(default) /* a sanitizer's library looks for them */
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void __wrap_free(void *p);
+#pragma GCC visibility pop
+
+static void *counted(void *p)
+{
+	if (p && ++in_use > most_in_use)
+		most_in_use = in_use;
+	return p;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : counted(__real_malloc(n));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : counted(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	void *more = fails() ? NULL : __real_realloc(p, n);
+
+	return p ? more : counted(more);
+}
+
+void __wrap_free(void *p)
+{
+	in_use -= p != NULL;
+	__real_free(p);
+}
+
+/* ---- facts, of which only the number counts ---- */
+
+static size_t n_facts;
+
+static void told(void *ctx, const void *fact)
+{
+	(void)ctx;
+	(void)fact;
+	n_facts++;
+}
+
+/* Every call of the table is to a function of a pointer to whom, and one to what. */
+static struct bsa_facts all_facts(void)
+{
+	void (*call)(void *, const void *) = told;
+	struct bsa_facts facts = { 0 };
+
+	for (size_t at = offsetof(struct bsa_facts, app); at < sizeof(facts); at += sizeof(call))
+		memcpy((char *)&facts + at, &call, sizeof(call));
+	return facts;
+}
+
+/* ---- a bit of everything ---- */
+
+static const char everything[] =
+	"1 service_state pid=9 lanes=2\n"
+	"2 client_connect conn=1 pid=20 uid=1000 app=20 name=camera\n"
+	"3 model_prepare model=2 conn=1 name=net priority=high step_ns=50\n"
+	"4 stream_open stream=3 conn=1 path=burst model=2\n"
+	"5 stream_open stream=4 conn=1 path=async\n"
+	"6 pool_map owner=model owner_id=2 slot=0 bytes=64\n"
+	"7 buffer_allocate buffer=8 conn=1 bytes=64\n"
+	"1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=1100\n"
+	"1001 exec_submit exec=4:1 model=7 path=async\n"
+	"1002 fmq_write exec=3:1 queue=request\n"
+	"1003 fmq_read exec=3:1 queue=request\n"
+	"1004 request_decode exec=3:1 model=2\n"
+	"1005 slot_lookup exec=3:1 slot=4 hit=0\n"
+	"1006 pool_map owner=stream owner_id=3 slot=4 bytes=64\n"
+	"1007 sched_enqueue exec=3:1 model=2 app=20 priority=low\n"
+	"1008 sched_dispatch exec=3:1 lane=0\n"
+	"1009 sched_enqueue exec=4:1 model=7 app=30 priority=high\n"
+	"1010 sched_preempt exec=3:1 by=4:1 lane=0\n"
+	"1011 sched_dispatch exec=4:1 lane=0\n"
+	"1012 loss ended=1013 events=1\n"
+	"1020 exec_end exec=4:1 lane=0\n"
+	"1021 sched_resume exec=3:1 lane=0\n"
+	"1030 exec_end exec=3:1 lane=0\n"
+	"1031 fmq_write exec=3:1 queue=result\n"
+	"1032 exec_return exec=3:1\n"
+	"1033 exec_return exec=4:1\n"
+	"1034 deadline_miss exec=4:2 stage=admission deadline_ns=1100 over_ns=3\n"
+	"1035 exec_state exec=9:7 model=2 app=31 path=fenced phase=running\n"
+	"1036 exec_service exec=4:3 model=2 app=20 path=async lane=0 began=1031 at=1,-,1,1,2,2,0,0,0,-\n"
+	"1037 buffer_reject buffer=9 exec=4:4\n"
+	"1040 stream_close stream=3\n"
+	"1041 model_release model=2\n"
+	"1042 client_disconnect conn=1\n"
+	"3s performance_hold\n";
+
+static int take_all(struct bsa_fold *f, struct script *s)
+{
+	const struct bsa_event *e;
+	int r = 0;
+
+	while (!r && (e = script_next(s)))
+		r = bsa_fold_event(f, e);
+	return r ? r : bsa_fold_finish(f);
+}
+
+/* What the fold says of everything, when its @nth allocation fails. */
+static int fold(const struct bsa_fold_options *options, size_t nth)
+{
+	struct script *s = script_new(everything);
+	struct bsa_facts facts = all_facts();
+	struct bsa_fold *f;
+	int r;
+
+	n_allocations = 0;
+	fail_at = nth;
+	f = bsa_fold_new(&facts, options);
+	r = f ? take_all(f, s) : -ENOMEM;
+	bsa_fold_free(f);
+	fail_at = 0;
+	script_free(s);
+	return r;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+	static const struct bsa_fold_options options[] = { { 0 }, { .horizon_ns = 1000 }, { .under_way_max = 2 } };
+	size_t n, failed = 0, before = in_use;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		assert_int_equal(fold(&options[i], 0), 0);
+		n = n_allocations;
+		assert_true(n > 30 && n_facts > 20);
+		for (size_t nth = 1; nth <= n; nth++) {
+			int r = fold(&options[i], nth);
+
+			assert_true(r == 0 || r == -ENOMEM);
+			assert_int_equal(in_use, before);
+			failed += r != 0;
+		}
+	}
+	assert_true(failed > 60);
+}
+
+/* ---- strangers ---- */
+
+static void play(struct bsa_fold *f, const char *format, uint64_t n)
+{
+	char line[256];
+	struct bsa_event *e;
+
+	snprintf(line, sizeof(line), format, n, n, n);
+	e = script_record(line);
+	e->at += n;
+	assert_int_equal(bsa_fold_event(f, e), 0);
+	free(e);
+}
+
+/* Numbers that come once and never end keep what is known of the latest of them only. */
+static void who_makes_numbers_up_uses_no_memory(void **state)
+{
+	static const char *const formats[] = {
+		"1 exec_submit exec=%zu:7 model=%zu path=async\n",
+		"1 sched_enqueue exec=%zu:7 model=%zu app=20\n",
+		"1 pool_map owner=stream owner_id=%zu slot=4 bytes=64\n",
+		"1 pool_map owner=exec owner_id=%zu slot=4 bytes=64\n",
+		"1 buffer_copy buffer=%zu\n",
+		"1 stream_close stream=%zu\n",
+		"1 model_release model=%zu\n",
+		"1 sched_preempt exec=5:%zu by=6:%zu lane=0\n",
+	};
+	const struct bsa_fold_options options = { .under_way_max = 1000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		struct bsa_facts facts = all_facts();
+		struct bsa_fold *f = bsa_fold_new(&facts, &options);
+		size_t before = in_use;
+
+		assert_non_null(f);
+		for (uint64_t n = 1; n < 300000; n++)
+			play(f, formats[i], n);
+		if (in_use - before > 280000)
+			fail_msg("%s%zu allocations are in use", formats[i], in_use - before);
+		assert_int_equal(bsa_fold_finish(f), 0);
+		bsa_fold_free(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_allocation_may_fail),
+		cmocka_unit_test(who_makes_numbers_up_uses_no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,363 @@
+/* test_fold_losses.c -- what was not seen: losses, beginnings, ends, stragglers, more than can be kept. */
+#include "unit/fold_rows.h"
+
+/* Boundaries of a burst's execution, one by one. */
+#define SUBMIT "1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=9000\n"
+#define WRITE "1010 fmq_write exec=3:1 queue=request\n"
+#define READ "1030 fmq_read exec=3:1 queue=request\n"
+#define DECODE "1040 request_decode exec=3:1 model=2\n"
+#define LOOKUP "1050 slot_lookup exec=3:1 slot=1 hit=1\n"
+#define ENQUEUE "1060 sched_enqueue exec=3:1 model=2 app=20 priority=high\n"
+#define DISPATCH "1065 sched_dispatch exec=3:1 lane=0\n"
+#define END "1400 exec_end exec=3:1 lane=0\n"
+#define REFUSED "1400 exec_end exec=3:1 lane=255 status=general_failure\n"
+#define ANSWER "1410 fmq_write exec=3:1 queue=result\n"
+#define HEAR "1450 fmq_read exec=3:1 queue=result\n"
+#define RETURN "1460 exec_return exec=3:1\n"
+#define FAILURE "1460 exec_return exec=3:1 status=general_failure\n"
+#define ASKED SUBMIT WRITE READ DECODE LOOKUP
+#define RAN ENQUEUE DISPATCH END
+#define ANSWERED ANSWER HEAR RETURN
+
+static void a_loss_hides_what_it_touches_and_nothing_else(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "before all of it", HERE "900 loss ended=999 events=3 packets=1 cpu=2 pid=7\n" ASKED RAN ANSWERED,
+		  "execution id=3:1 quality=complete phase=10,20,10,0,20,5,335,0,10,40,10,0 lane=0\n"
+		  "lost began=900 ended=999 events=3 packets=1 trace=1 cpu=2 pid=7" },
+		{ "after all of it", HERE ASKED RAN ANSWERED "1461 loss ended=1500\n",
+		  "execution id=3:1 quality=complete phase=10,20,10,0,20,5,335,0,10,40,10,0 lane=0" },
+		{ "within it, though nothing of it is missing: that is not known",
+		  HERE SUBMIT WRITE "1012 loss ended=1020\n" READ DECODE LOOKUP RAN ANSWERED,
+		  "execution id=3:1 quality=gap phase=10,20,10,0,20,5,335,0,10,40,10,0 e2e=460" },
+		{ "a boundary between two phases: both are unknown",
+		  HERE SUBMIT WRITE "1012 loss ended=1035\n" DECODE LOOKUP RAN ANSWERED,
+		  "execution id=3:1 quality=gap phase=10,-,-,0,20,5,335,0,10,40,10,0 e2e=460" },
+		{ "while it ran, which may hide a preemption",
+		  HERE ASKED ENQUEUE DISPATCH "1100 loss ended=1200\n" END ANSWERED,
+		  "execution id=3:1 quality=gap phase=10,20,10,0,20,5,-,-,10,40,10,0 run=- preempted=- lane=-1\n"
+		  "no slice" },
+		{ "its dispatch", HERE ASKED ENQUEUE "1061 loss ended=1070\n" END ANSWERED,
+		  "execution id=3:1 quality=gap phase=10,20,10,0,20,-,-,-,10,40,10,0 lane=-1 idle=0\n"
+		  "no wait occupancy=0\nno wait occupancy=1" },
+		{ "its end on the lane", HERE ASKED ENQUEUE DISPATCH "1390 loss ended=1405\n" ANSWERED,
+		  "execution id=3:1 quality=gap phase=10,20,10,0,20,5,-,-,-,40,10,0 e2e=460 lane=-1" },
+		{ "its beginning", HERE "990 loss ended=1020\n" READ DECODE LOOKUP RAN ANSWERED,
+		  "execution id=3:1 quality=gap phase=-,-,10,0,20,5,335,0,10,40,10,0 e2e=- sides=both" },
+		{ "its end: what is there is known",
+		  HERE ASKED RAN "1401 loss ended=1500\n"
+		                 "2000 exec_submit exec=3:2 model=2 path=burst\n"
+		                 "2001 exec_submit exec=3:3 model=2 path=burst\n",
+		  "execution id=3:1 quality=tail phase=10,20,10,0,20,5,335,0,-,-,-,0 e2e=- lane=0" },
+		{ "its end, and with it that of the trace: not that it goes on",
+		  HERE ASKED RAN "1401 loss ended=1500\n", "execution id=3:1 quality=tail" },
+		{ "what came before it was refused: nobody knows what it had come to",
+		  HERE ASKED "1100 loss ended=1200\n" REFUSED ANSWER HEAR FAILURE,
+		  "execution id=3:1 quality=gap phase=10,20,10,0,-,-,-,-,10,40,10,0 e2e=460" },
+		{ "while its slots were looked up: nobody knows whether one was missed",
+		  HERE SUBMIT WRITE READ DECODE "1045 loss ended=1050\n" RAN ANSWERED,
+		  "execution id=3:1 quality=gap cold=-1" },
+		{ "after a lookup that missed, which stays one",
+		  HERE SUBMIT WRITE READ DECODE
+		  "1041 slot_lookup exec=3:1 slot=4 hit=0\n1045 loss ended=1050\n" RAN ANSWERED,
+		  "execution id=3:1 quality=gap cold=1 misses=1" },
+		{ "an end that is before its beginning is at its beginning",
+		  HERE "900 loss ended=7\n" ASKED RAN ANSWERED,
+		  "lost began=900 ended=900 events=0\nexecution id=3:1 quality=complete" },
+		{ "two at once, of two traces",
+		  HERE SUBMIT
+		  "1001 loss ended=1900 trace=2 events=-\n1002 loss ended=1003 trace=1 events=7\n" WRITE READ DECODE RAN
+		          ANSWERED,
+		  "2 lost\nlost trace=2 events=- began=1001\nlost trace=1 events=7 ended=1003\nexecution quality=gap" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+/* The same losses, and summaries of both sides. */
+#define SERVED                                                                                                       \
+	"1412 exec_service exec=3:1 model=2 app=20 priority=high path=burst lane=0 began=1030 at=10,-,30,35,370,380" \
+	",0,0,0,- lookups=1"
+#define ASKS "1461 exec_client exec=3:1 model=2 path=burst deadline_ns=9000 began=1000 at=10,450,460,0\n"
+
+static void summaries_are_certain_of_what_boundaries_are_not(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "a loss within it hides nothing of it",
+		  HERE "1100 loss ended=1200\n" SERVED "\n" ASKS,
+		  "execution id=3:1 quality=complete phase=10,20,10,0,20,5,335,0,10,40,10,0 cold=0 lane=0",
+		  { .horizon_ns = 10000 } },
+		{ "nor of its run, if it was preempted as often as was seen",
+		  HERE
+		  "1100 sched_preempt exec=3:1 lane=0\n1150 sched_resume exec=3:1 lane=0\n1200 loss ended=1201\n" SERVED
+		  " preemptions=1\n" ASKS,
+		  "execution id=3:1 quality=complete phase=10,20,10,0,20,5,285,50,10,40,10,0\n2 slice",
+		  { .horizon_ns = 10000 } },
+		{ "but not of one that was preempted more often",
+		  HERE "1100 loss ended=1200\n" SERVED " preemptions=1\n" ASKS,
+		  "execution id=3:1 quality=gap phase=10,20,10,0,20,5,-,-,10,40,10,0 e2e=460 preemptions=1 lane=-1\nno "
+		  "slice",
+		  { .horizon_ns = 10000 } },
+		{ "nor of one whose other side was lost",
+		  HERE "1100 loss ended=1500\n" SERVED "\n9000 exec_submit exec=3:2 path=burst\n",
+		  "execution id=3:1 quality=gap phase=-,-,10,0,20,5,335,0,10,-,-,0",
+		  { .horizon_ns = 10000 } },
+		{ "one that was refused, and says so itself",
+		  HERE
+		  "1100 loss ended=1200\n"
+		  "1412 exec_service exec=3:1 model=2 app=20 priority=high path=burst lane=255 status=general_failure "
+		  "began=1030 at=10,-,-,-,370,380,0,0,0,-\n"
+		  "1461 exec_client exec=3:1 model=2 path=burst status=general_failure began=1000 at=10,450,460,0\n",
+		  "execution id=3:1 quality=complete phase=10,20,10,0,360,0,0,0,10,40,10,0",
+		  { .horizon_ns = 10000 } },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+/* A stream that was there before. */
+#define LATE_HERE                                                                \
+	"900 client_connect conn=1 pid=20 uid=1000 app=20 name=camera since=1\n" \
+	"901 model_prepare model=2 conn=1 name=net priority=high since=2\n"      \
+	"902 stream_open stream=3 conn=1 path=burst model=2 since=3\n"
+
+static void without_a_loss_there_is_a_reason_why_something_is_missing(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "it began before we saw", LATE_HERE READ DECODE LOOKUP RAN ANSWERED,
+		  "execution id=3:1 quality=head phase=-,-,10,0,20,5,335,0,10,40,10,0 e2e=-" },
+		{ "it is under way when the trace ends", HERE ASKED ENQUEUE DISPATCH,
+		  "execution id=3:1 quality=open phase=10,20,10,0,20,5,-,-,-,-,-,0 e2e=- status=255 lane=-1" },
+		{ "its end is missing, and its stream was closed",
+		  HERE ASKED ENQUEUE DISPATCH "1500 stream_close stream=3\n", "execution id=3:1 quality=tail" },
+		{ "its end is missing, and the next of the burst began",
+		  HERE ASKED RAN ANSWER "2000 exec_submit exec=3:2 model=2 path=burst\n",
+		  "execution id=3:1 quality=tail\nexecution id=3:2 quality=open" },
+		{ "something within it is missing", HERE SUBMIT WRITE READ LOOKUP RAN ANSWERED,
+		  "execution id=3:1 quality=gap phase=10,20,-,0,-,5,335,0,10,40,10,0 e2e=460" },
+		{ "the service died: the app was told so, and the rest was never seen",
+		  HERE ASKED ENQUEUE DISPATCH "1500 exec_return exec=3:1 status=dead_object\n",
+		  "execution id=3:1 quality=gap status=9 e2e=500" },
+		{ "only the service is traced", HERE READ DECODE LOOKUP RAN ANSWER "2000 performance_hold on=1\n",
+		  "execution id=3:1 quality=complete sides=service e2e=380 phase=-,-,10,0,20,5,335,0,10,-,-,0" },
+		{ "only the app is traced", SUBMIT WRITE HEAR RETURN,
+		  "execution id=3:1 quality=complete sides=client e2e=460 phase=10,-,-,0,-,-,-,-,-,-,10,0 cold=-1" },
+		{ "only the app is traced, and a fence is none of its business",
+		  "1000 exec_submit exec=5:1 model=2 path=fenced\n"
+		  "1010 fmq_write exec=5:1 queue=call_request\n"
+		  "1450 fmq_read exec=5:1 queue=call_result\n"
+		  "1460 exec_return exec=5:1\n",
+		  "execution id=5:1 quality=complete sides=client e2e=460" },
+		{ "the app is traced, as another stream of its connection shows",
+		  HERE "500 exec_submit exec=4:1 model=2 path=sync\n" READ DECODE LOOKUP RAN ANSWER,
+		  "execution id=3:1 quality=head sides=both e2e=-" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+/* A call of which nobody has said what path it takes. */
+#define CALL                                           \
+	"1010 fmq_write exec=5:1 queue=call_request\n" \
+	"1030 fmq_read exec=5:1 queue=call_request\n"  \
+	"1040 request_decode exec=5:1 model=2\n"       \
+	"1045 fmq_write exec=5:1 queue=call_result\n"  \
+	"1050 fmq_read exec=5:1 queue=call_result\n"   \
+	"1055 exec_return exec=5:1\n"
+
+static void what_may_be_a_launch_is_no_end(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "its fence shows that it was one",
+		  CALL "1057 fence_wait exec=5:1\n"
+		       "1060 sched_enqueue exec=5:1 model=2 app=20 priority=low\n"
+		       "1065 sched_dispatch exec=5:1 lane=0\n"
+		       "1400 exec_end exec=5:1 lane=0 status=general_failure\n"
+		       "1420 fence_signal exec=5:1 status=general_failure\n",
+		  "execution id=5:1 path=2 quality=head phase=-,20,10,17,3,5,335,0,0,0,0,20 e2e=- status=2\nleft "
+		  "stragglers=0" },
+		{ "nothing shows it: nothing is said of how it was answered", CALL,
+		  "execution id=5:1 path=255 quality=head phase=-,20,10,-,-,-,-,-,-,-,-,- status=255" },
+		{ "it ended before it was answered: so it was none",
+		  "1030 fmq_read exec=5:1 queue=call_request\n"
+		  "1040 request_decode exec=5:1 model=2\n"
+		  "1060 sched_enqueue exec=5:1 model=2 app=20 priority=low\n"
+		  "1065 sched_dispatch exec=5:1 lane=0\n"
+		  "1400 exec_end exec=5:1 lane=0\n"
+		  "1410 fmq_write exec=5:1 queue=call_result\n",
+		  "execution id=5:1 path=255 quality=complete sides=service phase=-,-,10,0,20,5,335,0,10,-,-,0 e2e=380 "
+		  "status=0" },
+		{ "it is told later what its stream is",
+		  CALL "1056 client_connect conn=1 pid=20 uid=1000 app=20 name=camera since=1\n"
+		       "1057 stream_open stream=5 conn=1 path=sync since=3\n",
+		  "execution id=5:1 path=1 app=20/camera status=0 quality=head phase=-,20,10,0,-,-,-,-,-,5,5,0" },
+		{ "the answer of a launch is not how it ended",
+		  HERE "1000 exec_submit exec=5:1 model=2 path=fenced\n" CALL,
+		  "execution id=5:1 path=2 status=255 quality=open" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+static void who_begins_late_is_told_what_is_under_way(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "one in the queue: since when is unknown",
+		  HERE "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst deadline_ns=1300 phase=queued "
+		       "since=1049\n"
+		       "1065 sched_dispatch exec=3:1 lane=0\n" END ANSWERED,
+		  "execution id=3:1 quality=head phase=-,-,-,0,-,-,335,0,10,40,10,0 priority=0 app=20/camera "
+		  "model=2/net miss=late "
+		  "lateness=160 deadline=1300 lane=0 idle=0\nno wait\nleft absurd=0" },
+		{ "one on its lane: since when is unknown",
+		  HERE "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=running lane=0 "
+		       "since=1049\n" END ANSWERED,
+		  "execution id=3:1 quality=head phase=-,-,-,0,-,-,-,-,10,40,10,0 run=- lane=-1\nno slice\nleft "
+		  "absurd=0" },
+		{ "one that is stopped, and goes on",
+		  HERE
+		  "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=running lane=0 since=1049\n"
+		  "1100 sched_preempt exec=3:1 lane=0\n"
+		  "1200 sched_resume exec=3:1 lane=0\n" END ANSWERED,
+		  "execution id=3:1 quality=head run=- preempted=- lane=-1\npreemption stopped=1100 resumed=1200\n"
+		  "slice execution=3:1 began=1200 ended=1400\nleft absurd=0" },
+		{ "one that was refused later: what it had come to is unknown",
+		  HERE
+		  "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=queued since=1049\n" REFUSED
+		          ANSWER HEAR FAILURE,
+		  "execution id=3:1 quality=head phase=-,-,-,0,-,-,-,-,10,40,10,0 status=2" },
+		{ "with only the service traced it is no reason to wait for ever",
+		  HERE "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=queued since=1049\n"
+		       "1065 sched_dispatch exec=3:1 lane=0\n" END ANSWER "1500 fmq_read exec=3:2 queue=request\n"
+		       "1600 fmq_read exec=3:3 queue=request\n"
+		       "1700 fmq_write exec=3:3 queue=result\n",
+		  "execution id=3:1 quality=head sides=service\nexecution id=3:3 quality=gap sides=service" },
+		{ "one that is known already: nothing new",
+		  HERE ASKED
+		  "1055 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=decode since=1055\n" RAN
+		          ANSWERED,
+		  "execution id=3:1 quality=complete priority=2 phase=10,20,10,0,20,5,335,0,10,40,10,0" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+static void what_comes_after_the_end_is_a_straggler(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "of an execution that was told",
+		  HERE ASKED RAN ANSWERED "1500 fmq_read exec=3:1 queue=result\n1501 exec_end exec=3:1 lane=0\n",
+		  "1 execution\nexecution quality=complete\nleft stragglers=2 absurd=0" },
+		{ "of one that later ones of its burst prove to be over",
+		  HERE ASKED "2000 exec_submit exec=3:2 path=burst\n2001 exec_submit exec=3:3 path=burst\n"
+		             "2100 exec_return exec=3:1\n",
+		  "execution id=3:1 quality=tail\nleft stragglers=1" },
+		{ "a call may be late by thousands of others, and not be one",
+		  HERE "1000 exec_submit exec=4:1 path=sync\n"
+		       "1001 exec_submit exec=4:4000 path=sync\n"
+		       "1002 exec_return exec=4:4000\n"
+		       "1003 exec_submit exec=4:3 path=sync\n"
+		       "1004 exec_return exec=4:3\n"
+		       "1005 exec_return exec=4:1\n"
+		       "1006 exec_return exec=4:4000\n"
+		       "1007 exec_return exec=4:3\n"
+		       "1008 exec_return exec=4:1\n",
+		  "3 execution\nexecution id=4:1 e2e=5\nexecution id=4:4000 e2e=1\nexecution id=4:3 e2e=1\nleft "
+		  "stragglers=3" },
+		{ "an app that is heard of too late is waited for the next time",
+		  HERE READ DECODE LOOKUP RAN ANSWER HEAR RETURN "2000 fmq_read exec=3:2 queue=request\n"
+		                                                 "2010 exec_end exec=3:2 lane=255\n"
+		                                                 "2020 fmq_write exec=3:2 queue=result\n"
+		                                                 "2030 fmq_read exec=3:2 queue=result\n"
+		                                                 "2040 exec_return exec=3:2\n",
+		  "execution id=3:1 sides=service quality=complete\nexecution id=3:2 sides=both quality=head\nleft "
+		  "stragglers=2" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+static void with_too_many_under_way_the_oldest_are_given_up(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "of three, with room for two",
+		  HERE "1000 exec_submit exec=6:1 path=async\n"
+		       "1001 sched_enqueue exec=6:1 model=2 app=20 priority=low\n"
+		       "1002 exec_submit exec=6:2 path=async\n"
+		       "1003 exec_submit exec=6:3 path=async\n"
+		       "1004 exec_return exec=6:1\n"
+		       "1005 exec_return exec=6:2\n"
+		       "1006 exec_return exec=6:3\n",
+		  "execution id=6:1 quality=open at=1000,-,-,-,-,1001,-,-,-,-,-,-\nexecution id=6:2 e2e=3\nexecution "
+		  "id=6:3 e2e=3\n"
+		  "left evicted=1 stragglers=1",
+		  { .under_way_max = 2 } },
+		{ "one that only waits for the schedule is told early rather than anything is given up",
+		  HERE "1412 exec_service exec=4:1 model=2 app=20 priority=low path=sync lane=0 began=1030 "
+		       "at=10,-,30,35,370,380,0,0,0,-\n"
+		       "1461 exec_client exec=4:1 model=2 path=sync began=1000 at=10,450,460,0\n"
+		       "1470 exec_service exec=4:2 model=2 app=20 priority=low path=sync lane=0 began=1462 "
+		       "at=1,-,1,2,3,4,0,0,0,-\n"
+		       "1471 exec_client exec=4:2 model=2 path=sync began=1461 at=1,6,7,0\n",
+		  "execution id=4:1 quality=complete e2e=460\nexecution id=4:2 quality=complete e2e=7\nleft evicted=0 "
+		  "late=0",
+		  { .horizon_ns = 100000, .under_way_max = 1 } },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+static void ids_go_on_after_the_last_ones(void **state)
+{
+	const struct bsa_fold_options options = { .last = { .execution = 10,
+		                                            .mapping = 20,
+		                                            .app = 30,
+		                                            .process = 40,
+		                                            .model = 50,
+		                                            .stream = 60,
+		                                            .buffer = 70 } };
+	struct folded f;
+
+	(void)state;
+	fold_script(&f,
+	            HERE ASKED RAN ANSWERED "1500 pool_map slot=1 owner=model owner_id=2\n1501 buffer_copy buffer=7\n",
+	            &options);
+	assert_int_equal(f.facts.execution.items[0].id, 11);
+	assert_int_equal(f.facts.mapping.items[0].id, 21);
+	assert_int_equal(f.facts.app.items[0].id, 31);
+	assert_int_equal(f.facts.process.items[0].id, 41);
+	assert_int_equal(f.facts.model.items[0].id, 51);
+	assert_int_equal(f.facts.stream.items[0].id, 61);
+	assert_int_equal(f.facts.buffer.items[0].id, 71);
+	assert_int_equal(f.last.execution, 11);
+	assert_int_equal(f.last.mapping, 21);
+	assert_int_equal(f.last.app, 31);
+	assert_int_equal(f.last.process, 42);
+	assert_int_equal(f.last.model, 51);
+	assert_int_equal(f.last.stream, 64);
+	assert_int_equal(f.last.buffer, 71);
+	folded_fini(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_loss_hides_what_it_touches_and_nothing_else),
+		cmocka_unit_test(summaries_are_certain_of_what_boundaries_are_not),
+		cmocka_unit_test(without_a_loss_there_is_a_reason_why_something_is_missing),
+		cmocka_unit_test(what_may_be_a_launch_is_no_end),
+		cmocka_unit_test(who_begins_late_is_told_what_is_under_way),
+		cmocka_unit_test(what_comes_after_the_end_is_a_straggler),
+		cmocka_unit_test(with_too_many_under_way_the_oldest_are_given_up),
+		cmocka_unit_test(ids_go_on_after_the_last_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

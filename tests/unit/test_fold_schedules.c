@@ -1,0 +1,1359 @@
+/*
+ * test_fold_schedules.c -- the fold against the truth, in thousands of simulated schedules: told in full, compact, both, with
+ * holes, from the middle on, and by somebody who means no good.
+ *
+ * What fails is named by its seed: test_fold_schedules SEED plays that one alone. NNB_SOAK_SECONDS sets how long it goes on.
+ */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "analyzer/collect.h"
+#include "analyzer/schedule_sim.h"
+#include "analyzer/schedule_truth.h"
+#include "fold/blame.h"
+#include "fold/fold.h"
+
+#ifndef SEEDS
+#define SEEDS 250
+#endif
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define NEVER BSA_NEVER
+#define MS UINT64_C(1000000)
+
+enum { SHOWN = 6, CLIENTS_LATE = 20000000 }; /* ns, of some_terms */
+
+/* ---- what is wrong ---- */
+
+static uint64_t seed_now;
+static const char *doing;
+
+static void __attribute__((format(printf, 1, 2), noreturn)) wrong(const char *format, ...)
+{
+	char text[2000];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	fail_msg("seed %llu, %s: %s", (unsigned long long)seed_now, doing, text);
+	abort();
+}
+
+#define HOLDS(what, ...)                    \
+	do {                                \
+		if (!(what))                \
+			wrong(__VA_ARGS__); \
+	} while (0)
+
+/* The lines that only one of two sorted texts has. */
+static void show_lines(const char *name, const char *text, const char *other, unsigned most)
+{
+	char line[4096];
+
+	for (; *text && most; text += strcspn(text, "\n") + 1) {
+		snprintf(line, sizeof(line), "%.*s\n", (int)strcspn(text, "\n"), text);
+		if (!strstr(other, line)) {
+			printf("%s: %s", name, line);
+			most--;
+		}
+	}
+}
+
+/*
+ * What only full events tell: what the answer to a launch had to wait for, and of which model an execution is while it is under
+ * way.
+ */
+static void forget_full(struct collected *c)
+{
+	for (size_t i = 0; i < c->exhausted.n; i++)
+		c->exhausted.items[i].model = 0;
+	for (size_t i = 0; i < c->execution.n; i++)
+		if (c->execution.items[i].at[BSA_SIGNALLED] != NEVER)
+			c->execution.items[i].result.blocked = 0;
+}
+
+static void expect_same(char *one, const char *one_name, char *other, const char *other_name)
+{
+	bool same = !strcmp(one, other);
+
+	if (!same) {
+		printf("seed %llu, %s\n", (unsigned long long)seed_now, doing);
+		show_lines(one_name, one, other, SHOWN);
+		show_lines(other_name, other, one, SHOWN);
+	}
+	free(one);
+	free(other);
+	HOLDS(same, "%s is not as %s", one_name, other_name);
+}
+
+/* ---- events, and what is made of them ---- */
+
+struct tape {
+	const struct bsa_event **events;
+	size_t n;
+	struct sim_event *own; /* those that the simulator did not make */
+	size_t n_own;
+};
+
+struct outcome {
+	struct collected facts;
+	struct bsa_left_out left_out;
+	uint64_t latest;
+};
+
+static void tape_free(struct tape *t)
+{
+	free(t->events);
+	free(t->own);
+}
+
+static struct tape tape_of(const struct sim *s, unsigned forms)
+{
+	struct tape t = { .events = calloc(s->n_events + 1, sizeof(*t.events)) };
+
+	assert_non_null(t.events);
+	for (size_t i = 0; i < s->n_events; i++)
+		if (s->events[i].forms & forms && !s->events[i].lost)
+			t.events[t.n++] = &s->events[i].event;
+	return t;
+}
+
+struct keyed {
+	const struct sim_event *e;
+	uint64_t key;
+};
+
+static int by_key(const void *one, const void *other)
+{
+	const struct keyed *a = one, *b = other;
+
+	if (a->e->event.at != b->e->event.at)
+		return a->e->event.at < b->e->event.at ? -1 : 1;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->e->order < b->e->order ? -1 : 1;
+}
+
+/* As tape_of, but events of one time come in any order, unless they are of one execution. */
+static struct tape shuffled_tape_of(const struct sim *s, unsigned forms, uint64_t series)
+{
+	struct tape t = tape_of(s, forms);
+	struct keyed *all = calloc(t.n + 1, sizeof(*all));
+	uint64_t salt = sim_random(&series, UINT64_MAX), key;
+
+	assert_non_null(all);
+	for (size_t i = 0; i < t.n; i++) {
+		all[i].e = (const struct sim_event *)t.events[i];
+		key = salt ^ all[i].e->whose;
+		all[i].key = sim_random(&key, UINT64_MAX);
+	}
+	qsort(all, t.n, sizeof(*all), by_key);
+	for (size_t i = 0; i < t.n; i++)
+		t.events[i] = &all[i].e->event;
+	free(all);
+	return t;
+}
+
+static void fold_tape(struct outcome *ret, const struct tape *t, const struct bsa_fold_options *options)
+{
+	struct bsa_facts facts = collect_facts(&ret->facts);
+	struct bsa_fold *f;
+
+	facts.fmq_op = NULL;
+	facts.lookup = NULL;
+	facts.operation = NULL;
+	f = bsa_fold_new(&facts, options);
+	assert_non_null(f);
+	for (size_t i = 0; i < t->n; i++)
+		assert_int_equal(bsa_fold_event(f, t->events[i]), 0);
+	assert_int_equal(bsa_fold_finish(f), 0);
+	ret->left_out = bsa_fold_left_out(f);
+	ret->latest = bsa_fold_latest_summary(f);
+	bsa_fold_free(f);
+}
+
+static struct outcome fold_forms(const struct sim *s, unsigned forms, const struct bsa_fold_options *options)
+{
+	struct tape t = tape_of(s, forms);
+	struct outcome o = { .latest = 0 };
+
+	fold_tape(&o, &t, options);
+	tape_free(&t);
+	return o;
+}
+
+static void outcome_free(struct outcome *o)
+{
+	collect_fini(&o->facts);
+}
+
+/* ---- sums ---- */
+
+static uint64_t phases_ns(const struct bsa_execution *x)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < BSA_PHASES; i++) {
+		if (x->sides != BSA_SIDES_BOTH && x->phase[i] == NEVER)
+			continue; /* the other side's */
+		HOLDS(x->phase[i] <= x->e2e, "exec %#llx: phase %d is negative, or unknown",
+		      (unsigned long long)x->exec, i);
+		sum += x->phase[i];
+	}
+	return sum;
+}
+
+/* Of one execution, as bsa_blame wants them. */
+struct beside {
+	struct bsa_wait *waits;
+	struct bsa_preemption *preemptions;
+	struct bsa_slice *slices;
+	struct bsa_refused *refused;
+	size_t n_waits, n_preemptions, n_slices;
+};
+
+static int by_beginning(const void *one, const void *other)
+{
+	const struct bsa_wait *a = one, *b = other;
+
+	return (a->began > b->began) - (a->began < b->began);
+}
+
+static struct beside beside(const struct collected *c, uint64_t id)
+{
+	struct beside b = { .waits = calloc(c->wait.n + 1, sizeof(*b.waits)),
+		            .preemptions = calloc(c->preemption.n + 1, sizeof(*b.preemptions)),
+		            .slices = calloc(c->slice.n + 1, sizeof(*b.slices)) };
+
+	for (size_t i = 0; i < c->wait.n; i++)
+		if (c->wait.items[i].execution == id)
+			b.waits[b.n_waits++] = c->wait.items[i];
+	for (size_t i = 0; i < c->preemption.n; i++)
+		if (c->preemption.items[i].execution == id)
+			b.preemptions[b.n_preemptions++] = c->preemption.items[i];
+	for (size_t i = 0; i < c->slice.n; i++)
+		if (c->slice.items[i].execution == id)
+			b.slices[b.n_slices++] = c->slice.items[i];
+	for (size_t i = 0; i < c->refused.n; i++)
+		if (c->refused.items[i].execution == id)
+			b.refused = &c->refused.items[i];
+	qsort(b.waits, b.n_waits, sizeof(*b.waits), by_beginning);
+	return b;
+}
+
+static void beside_free(struct beside *b)
+{
+	free(b->waits);
+	free(b->preemptions);
+	free(b->slices);
+}
+
+/* Parts of waits come one after the other, and are the queue phase and what it was preempted. */
+static void check_waits(const struct bsa_execution *x, const struct beside *b)
+{
+	uint64_t queue = 0, preempted = 0, until = 0;
+
+	for (size_t i = 0; i < b->n_waits; i++) {
+		const struct bsa_wait *w = &b->waits[i];
+
+		HOLDS(w->began < w->ended && w->began >= until, "exec %#llx: waits overlap",
+		      (unsigned long long)x->exec);
+		HOLDS((w->occupancy == BSA_HELD) == (w->blocker != 0), "exec %#llx: a blocker of what nobody holds",
+		      (unsigned long long)x->exec);
+		HOLDS(w->blocker != x->id, "exec %#llx: waits for itself", (unsigned long long)x->exec);
+		*(w->kind == BSA_WAIT_QUEUE ? &queue : &preempted) += w->ended - w->began;
+		until = w->ended;
+	}
+	if (x->idle) {
+		HOLDS(!queue, "exec %#llx: idle, and waits in the queue are told", (unsigned long long)x->exec);
+		queue = x->queue;
+	}
+	HOLDS(queue == x->queue && preempted == x->preempted, "exec %#llx: waits are %llu and %llu, not %llu and %llu",
+	      (unsigned long long)x->exec, (unsigned long long)queue, (unsigned long long)preempted,
+	      (unsigned long long)x->queue, (unsigned long long)x->preempted);
+}
+
+static struct bsa_typical some_typical(const struct bsa_execution *x)
+{
+	uint64_t series = x->exec ^ seed_now;
+	struct bsa_typical t = { .n = sim_random(&series, 10) };
+
+	for (int i = 0; i < BSA_PHASES; i++)
+		t.phase[i] = sim_random(&series, x->phase[i] == NEVER ? MS : 2 * x->phase[i] + 2);
+	return t;
+}
+
+static void check_rows(const struct bsa_execution *x, const struct bsa_blamed *rows, size_t n)
+{
+	uint64_t start = x->at[x->at[BSA_SUBMITTED] != NEVER ? BSA_SUBMITTED : BSA_REQUEST_READ];
+	int64_t late = 0, budget = 0;
+	bool unknown = false;
+	unsigned primaries = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		late += rows[i].late_ns;
+		unknown |= rows[i].budget_ns == INT64_MIN;
+		budget += rows[i].budget_ns == INT64_MIN ? 0 : rows[i].budget_ns;
+		primaries += rows[i].is_primary;
+	}
+	HOLDS(late == x->lateness, "exec %#llx: the late ledger is %lld, not %lld", (unsigned long long)x->exec,
+	      (long long)late, (long long)x->lateness);
+	HOLDS(unknown || budget == (int64_t)(x->deadline - start), "exec %#llx: the budget ledger is %lld, not %lld",
+	      (unsigned long long)x->exec, (long long)budget, (long long)(x->deadline - start));
+	HOLDS(primaries == 1, "exec %#llx: %u primary causes", (unsigned long long)x->exec, primaries);
+}
+
+static void check_blame(const struct bsa_execution *x, const struct beside *b)
+{
+	size_t max = BSA_CAUSES + b->n_waits + b->n_preemptions;
+	struct bsa_blamed *rows = calloc(max, sizeof(*rows));
+	struct bsa_typical typical = some_typical(x);
+	struct bsa_missed m = { .execution = x,
+		                .typical = &typical,
+		                .waits = b->waits,
+		                .n_waits = b->n_waits,
+		                .preemptions = b->preemptions,
+		                .n_preemptions = b->n_preemptions,
+		                .slices = b->slices,
+		                .n_slices = b->n_slices,
+		                .refused = b->refused };
+
+	check_rows(x, rows, bsa_blame(&m, rows, max));
+	free(rows);
+}
+
+static void check_sums(const struct collected *c)
+{
+	for (size_t i = 0; i < c->execution.n; i++) {
+		const struct bsa_execution *x = &c->execution.items[i];
+		struct beside b = beside(c, x->id);
+
+		if (x->quality == BSA_QUALITY_COMPLETE && x->sides != BSA_SIDES_CLIENT) {
+			HOLDS(phases_ns(x) == x->e2e, "exec %#llx: phases are %llu, end to end %llu",
+			      (unsigned long long)x->exec, (unsigned long long)phases_ns(x),
+			      (unsigned long long)x->e2e);
+			check_waits(x, &b);
+		}
+		if (x->miss != BSA_MISS_NONE)
+			check_blame(x, &b);
+		beside_free(&b);
+	}
+}
+
+static int by_lane(const void *one, const void *other)
+{
+	const struct bsa_slice *a = one, *b = other;
+
+	if (a->instance != b->instance)
+		return a->instance < b->instance ? -1 : 1;
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	return (a->began > b->began) - (a->began < b->began);
+}
+
+/* All stretches on lanes: those that are told, and those of executions that had only one. Owned by the caller. */
+static struct bsa_slice *all_slices(const struct collected *c, size_t *n)
+{
+	struct bsa_slice *all = calloc(c->slice.n + c->execution.n + 1, sizeof(*all));
+
+	*n = c->slice.n;
+	for (size_t i = 0; i < c->slice.n; i++)
+		all[i] = c->slice.items[i];
+	for (size_t i = 0; i < c->execution.n; i++) {
+		const struct bsa_execution *x = &c->execution.items[i];
+
+		if (x->lane < 0)
+			continue;
+		HOLDS(x->at[BSA_DISPATCHED] != NEVER && x->at[BSA_RUN_ENDED] != NEVER,
+		      "exec %#llx: on a lane, from when to when?", (unsigned long long)x->exec);
+		all[(*n)++] = (struct bsa_slice){ .execution = x->id,
+			                          .began = x->at[BSA_DISPATCHED],
+			                          .ended = x->at[BSA_RUN_ENDED],
+			                          .instance = (uint16_t)(x->exec >> 52),
+			                          .lane = (uint8_t)x->lane };
+	}
+	return all;
+}
+
+static void check_lanes(const struct collected *c)
+{
+	size_t n;
+	struct bsa_slice *all = all_slices(c, &n);
+
+	qsort(all, n, sizeof(*all), by_lane);
+	for (size_t i = 1; i < n; i++)
+		HOLDS(all[i].instance != all[i - 1].instance || all[i].lane != all[i - 1].lane ||
+		              all[i].began >= all[i - 1].ended,
+		      "lane %u: two at once at %llu", all[i].lane, (unsigned long long)all[i].began);
+	free(all);
+}
+
+/* ---- without losses ---- */
+
+static bool has_native(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->n_services; i++)
+		if (s->services[i].native)
+			return true;
+	return false;
+}
+
+static void check_truth(const struct sim *s, const struct collected *truth, const struct collected *facts)
+{
+	static const enum collect_kind kinds[] = { COLLECT_slice,      COLLECT_wait,       COLLECT_execution,
+		                                   COLLECT_preemption, COLLECT_inverted,   COLLECT_starved,
+		                                   COLLECT_chosen,     COLLECT_interfered, COLLECT_share,
+		                                   COLLECT_lag,        COLLECT_refused };
+
+	for (size_t i = 0; i < N_OF(kinds) && !has_native(s); i++)
+		expect_same(collect_kind_text(truth, kinds[i], true), "truth", collect_kind_text(facts, kinds[i], true),
+		            "full");
+}
+
+static void check_nothing_left_out(const struct outcome *o)
+{
+	HOLDS(!o->left_out.stragglers && !o->left_out.absurd && !o->left_out.evicted && !o->left_out.late &&
+	              !o->left_out.forgotten,
+	      "left out: %llu stragglers, %llu absurd, %llu evicted, %llu late, %llu forgotten",
+	      (unsigned long long)o->left_out.stragglers, (unsigned long long)o->left_out.absurd,
+	      (unsigned long long)o->left_out.evicted, (unsigned long long)o->left_out.late,
+	      (unsigned long long)o->left_out.forgotten);
+}
+
+static void check_form(const struct sim *s, unsigned forms, const char *name, const struct outcome *full,
+                       struct bsa_fold_options options)
+{
+	struct outcome o, again = { .latest = 0 };
+
+	doing = name;
+	options.horizon_ns = 100000 * MS;
+	o = fold_forms(s, forms, &options);
+	check_nothing_left_out(&o);
+	check_sums(&o.facts);
+	check_lanes(&o.facts);
+	forget_full(&o.facts);
+	expect_same(collect_text(&full->facts, true), "full", collect_text(&o.facts, true), name);
+	if (forms == SIM_COMPACT) { /* as late as they are, and no more */
+		options.horizon_ns = o.latest + CLIENTS_LATE;
+		again = fold_forms(s, forms, &options);
+		check_nothing_left_out(&again);
+		forget_full(&again.facts);
+		expect_same(collect_text(&o.facts, false), "at once", collect_text(&again.facts, false), "in time");
+	}
+	outcome_free(&o);
+	outcome_free(&again);
+}
+
+/* What happens at one time happens in no order. */
+static void check_ties(const struct sim *s, const struct outcome *full, const struct bsa_fold_options *options,
+                       uint64_t series)
+{
+	struct tape t = shuffled_tape_of(s, SIM_FULL, series);
+	struct outcome o = { .latest = 0 };
+
+	doing = "full, shuffled";
+	fold_tape(&o, &t, options);
+	check_nothing_left_out(&o);
+	expect_same(collect_text(&full->facts, false), "as written", collect_text(&o.facts, false), "shuffled");
+	tape_free(&t);
+	outcome_free(&o);
+}
+
+/* ---- worlds ---- */
+
+static struct bsa_fold_options some_options(uint64_t *series)
+{
+	static const uint64_t windows[] = { 0, 1000000, 7777777 }, hungers[] = { 0, 300000, 5000000 };
+
+	return (struct bsa_fold_options){ .window_ns = windows[sim_random(series, N_OF(windows))],
+		                          .starvation_ns = hungers[sim_random(series, N_OF(hungers))] };
+}
+
+static struct sim_terms some_terms(uint64_t seed, uint64_t *series)
+{
+	static const uint64_t late[] = { 0, 100000, CLIENTS_LATE };
+
+	return (struct sim_terms){ .seed = seed,
+		                   .executions = 5 + (uint32_t)sim_random(series, 150),
+		                   .summaries_late_ns = late[sim_random(series, N_OF(late))],
+		                   .no_ends = sim_random(series, 2) };
+}
+
+static void play_lossless(uint64_t seed)
+{
+	uint64_t series = seed;
+	struct sim_terms terms = some_terms(seed, &series);
+	struct bsa_fold_options options = some_options(&series);
+	struct collected truth = { .app = { 0 } };
+	struct outcome full;
+	struct sim s;
+
+	seed_now = seed;
+	sim_play(&s, &terms);
+	truth_tell(&truth, &s, &options);
+	doing = "the truth itself";
+	if (!has_native(&s)) {
+		check_sums(&truth);
+		check_lanes(&truth);
+	}
+	doing = "full";
+	full = fold_forms(&s, SIM_FULL, &options);
+	check_nothing_left_out(&full);
+	check_truth(&s, &truth, &full.facts);
+	check_sums(&full.facts);
+	check_lanes(&full.facts);
+	check_ties(&s, &full, &options, series);
+	forget_full(&full.facts);
+	check_form(&s, SIM_COMPACT, "compact", &full, options);
+	check_form(&s, SIM_RARE, "both", &full, options);
+	sim_free(&s);
+	terms.early_ns = 300;
+	sim_play(&s, &terms);
+	check_form(&s, SIM_RARE, "both, as clocks are read before events are written", &full, options);
+	outcome_free(&full);
+	collect_fini(&truth);
+	sim_free(&s);
+}
+
+/* ---- what is there, held against all there is ---- */
+
+/* Facts of a recording that has holes, and those of the same one without. */
+struct against {
+	const struct sim *s;
+	const struct outcome *some, *all;
+	const struct collected *truth;
+	unsigned forms;
+	bool late; /* it begins in the middle: what apps had before is not known */
+};
+
+/* The number of the trace of that which a fold has called @id. 0: none. */
+static uint64_t exec_of(const struct collected *c, uint64_t id)
+{
+	for (size_t i = 0; i < c->execution.n; i++)
+		if (c->execution.items[i].id == id)
+			return c->execution.items[i].exec;
+	return 0;
+}
+
+static uint32_t app_key(const struct collected *c, uint32_t id)
+{
+	for (size_t i = 0; i < c->app.n; i++)
+		if (c->app.items[i].id == id)
+			return c->app.items[i].key;
+	return 0;
+}
+
+static bool same_exec(const struct against *a, uint64_t one, uint64_t other)
+{
+	return exec_of(&a->some->facts, one) == exec_of(&a->all->facts, other);
+}
+
+static void check_known(const struct bsa_execution *x, const char *what, int which, uint64_t some, uint64_t all)
+{
+	HOLDS(some == NEVER || some == all, "exec %#llx: %s %d is %llu, and was %llu", (unsigned long long)x->exec,
+	      what, which, (unsigned long long)some, (unsigned long long)all);
+}
+
+/* Of one side, that is what it has seen of it. */
+static uint64_t end_to_end(uint8_t sides, const struct bsa_execution *is)
+{
+	if (sides == BSA_SIDES_BOTH)
+		return is->e2e;
+	if (sides == BSA_SIDES_CLIENT)
+		return is->at[BSA_RETURNED] - is->at[BSA_SUBMITTED];
+	return is->at[is->at[BSA_SIGNALLED] != NEVER ? BSA_SIGNALLED : BSA_RESULT_WRITTEN] - is->at[BSA_REQUEST_READ];
+}
+
+static void check_execution(const struct bsa_execution *x, const struct bsa_execution *is)
+{
+	for (int b = 0; b < BSA_BOUNDARIES; b++)
+		check_known(x, "boundary", b, x->at[b], is->at[b]);
+	for (int p = 0; p < BSA_PHASES; p++)
+		check_known(x, "phase", p, x->phase[p], is->phase[p]);
+	check_known(x, "e2e", 0, x->e2e, end_to_end(x->sides, is));
+	check_known(x, "run", 0, x->run, is->run);
+	check_known(x, "queue", 0, x->queue, is->queue);
+	check_known(x, "preempted", 0, x->preempted, is->preempted);
+	check_known(x, "slots", 0, x->slots, is->slots);
+	HOLDS(x->lane < 0 || x->lane == is->lane, "exec %#llx: on lane %d all the time, and was on %d",
+	      (unsigned long long)x->exec, x->lane, is->lane);
+	HOLDS(!x->idle || is->idle, "exec %#llx: an idle lane that was not", (unsigned long long)x->exec);
+	HOLDS(x->status == BSA_STATUS_UNKNOWN || x->status == is->status, "exec %#llx: status %d, and was %d",
+	      (unsigned long long)x->exec, x->status, is->status);
+	HOLDS(x->miss == BSA_MISS_NONE || is->miss != BSA_MISS_NONE, "exec %#llx: a miss that was none",
+	      (unsigned long long)x->exec);
+	HOLDS(x->bypassed <= is->bypassed, "exec %#llx: bypassed %u times, and was %u", (unsigned long long)x->exec,
+	      x->bypassed, is->bypassed);
+	HOLDS(x->preemptions <= is->preemptions, "exec %#llx: %u preemptions, and there were %u",
+	      (unsigned long long)x->exec, x->preemptions, is->preemptions);
+}
+
+/* What is said to be complete is all there, on its side; but when it was said to be late may have been lost. */
+static void check_complete(const struct bsa_execution *x, const struct bsa_execution *is)
+{
+	bool whole = x->sides == BSA_SIDES_BOTH && x->at[BSA_SIGNALLED] == NEVER;
+
+	if (x->quality != BSA_QUALITY_COMPLETE)
+		return;
+	HOLDS(!whole || !memcmp(x->at, is->at, sizeof(x->at)), "exec %#llx: complete, and is not",
+	      (unsigned long long)x->exec);
+	HOLDS(x->e2e == end_to_end(x->sides, is), "exec %#llx: complete, and its time is not as it was",
+	      (unsigned long long)x->exec);
+	if (x->sides == BSA_SIDES_CLIENT)
+		return;
+	HOLDS(phases_ns(x) == x->e2e, "exec %#llx: complete, and does not tile", (unsigned long long)x->exec);
+	HOLDS(x->status == is->status && x->redo == is->redo && x->preemptions == is->preemptions,
+	      "exec %#llx: complete, and its end is not as it was", (unsigned long long)x->exec);
+	HOLDS(!whole || x->missed_at != is->missed_at || (x->miss == is->miss && x->lateness == is->lateness),
+	      "exec %#llx: complete, and late by %lld, not %lld", (unsigned long long)x->exec, (long long)x->lateness,
+	      (long long)is->lateness);
+}
+
+static bool sim_had_slice(const struct against *a, const struct bsa_slice *l)
+{
+	uint64_t exec = exec_of(&a->some->facts, l->execution);
+
+	for (size_t i = 0; i < a->s->n_slices; i++) {
+		const struct sim_slice *is = &a->s->slices[i];
+
+		if (is->began == l->began && is->ended == l->ended && is->lane == l->lane &&
+		    a->s->execs[is->exec].exec == exec)
+			return true;
+	}
+	return false;
+}
+
+static void check_slices(const struct against *a)
+{
+	size_t n;
+	struct bsa_slice *all = all_slices(&a->some->facts, &n);
+
+	for (size_t i = 0; i < n; i++)
+		HOLDS(sim_had_slice(a, &all[i]), "exec %#llx: on lane %u from %llu to %llu, and was not",
+		      (unsigned long long)exec_of(&a->some->facts, all[i].execution), all[i].lane,
+		      (unsigned long long)all[i].began, (unsigned long long)all[i].ended);
+	free(all);
+}
+
+/* Is it a whole part of a wait, or all of one for an idle lane? */
+static bool had_part(const struct against *a, const struct bsa_wait *w)
+{
+	uint64_t exec = exec_of(&a->some->facts, w->execution);
+
+	for (size_t i = 0; i < a->all->facts.wait.n; i++) {
+		const struct bsa_wait *is = &a->all->facts.wait.items[i];
+
+		if (is->began == w->began && is->ended == w->ended && is->kind == w->kind && is->lane == w->lane &&
+		    is->occupancy == w->occupancy && same_exec(a, w->execution, is->execution) &&
+		    same_exec(a, w->blocker, is->blocker) &&
+		    (is->cause == w->cause || w->cause == BSA_CAUSE_UNKNOWN ||
+		     (is->cause == BSA_HOGGED && w->cause == BSA_CROWDED_OUT) ||
+		     (a->late && is->cause == BSA_CROWDED_OUT && w->cause == BSA_HOGGED)))
+			return true;
+	}
+	const struct bsa_execution *x = collect_execution(&a->all->facts, exec);
+	return w->occupancy == BSA_IDLE && x->idle && x->at[BSA_ENQUEUED] == w->began &&
+	       w->ended == w->began + x->queue;
+}
+
+static void check_parts(const struct against *a)
+{
+	for (size_t i = 0; i < a->some->facts.wait.n; i++) {
+		const struct bsa_wait *w = &a->some->facts.wait.items[i];
+
+		HOLDS(w->occupancy == BSA_UNKNOWN || had_part(a, w),
+		      "exec %#llx: waited from %llu to %llu for %#llx, occupancy %u, cause %u, and did not",
+		      (unsigned long long)exec_of(&a->some->facts, w->execution), (unsigned long long)w->began,
+		      (unsigned long long)w->ended, (unsigned long long)exec_of(&a->some->facts, w->blocker),
+		      w->occupancy, w->cause);
+		HOLDS(w->occupancy != BSA_UNKNOWN || (!w->blocker && w->cause == BSA_CAUSE_UNKNOWN),
+		      "exec %#llx: a culprit of what is unknown",
+		      (unsigned long long)exec_of(&a->some->facts, w->execution));
+	}
+}
+
+static bool had_preemption(const struct against *a, const struct bsa_preemption *p)
+{
+	for (size_t i = 0; i < a->all->facts.preemption.n; i++) {
+		const struct bsa_preemption *is = &a->all->facts.preemption.items[i];
+
+		if (is->stopped == p->stopped && is->lane == p->lane && is->asked == p->asked && is->redo == p->redo &&
+		    (p->resumed == NEVER || p->resumed == is->resumed) && same_exec(a, p->execution, is->execution) &&
+		    (!p->by || same_exec(a, p->by, is->by)))
+			return true;
+	}
+	return false;
+}
+
+static bool had_inversion(const struct against *a, const struct bsa_inverted *v)
+{
+	for (size_t i = 0; i < a->all->facts.inverted.n; i++) {
+		const struct bsa_inverted *is = &a->all->facts.inverted.items[i];
+
+		if (is->began == v->began && is->dur == v->dur && is->lane == v->lane &&
+		    same_exec(a, v->victim, is->victim) && same_exec(a, v->holder, is->holder))
+			return true;
+	}
+	return false;
+}
+
+/* Somebody who did wait then, and was of another priority. */
+static bool could_be_chosen(const struct against *a, const struct bsa_chosen *c)
+{
+	uint64_t over = exec_of(&a->some->facts, c->passed_over);
+	const struct bsa_execution *y = collect_execution(&a->all->facts, exec_of(&a->some->facts, c->chosen));
+
+	for (size_t i = 0; i < a->s->n_waits; i++) {
+		const struct sim_wait *w = &a->s->waits[i];
+		const struct sim_exec *x = &a->s->execs[w->exec];
+
+		if (x->exec == over && w->began <= c->at && c->at < w->ended)
+			return x->priority != y->priority && c->honoured == (x->priority < y->priority);
+	}
+	return false;
+}
+
+static bool had_hunger(const struct against *a, const struct bsa_starved *v)
+{
+	uint64_t exec = exec_of(&a->some->facts, v->execution);
+
+	for (size_t i = 0; i < a->s->n_waits; i++) {
+		const struct sim_wait *w = &a->s->waits[i];
+
+		if (a->s->execs[w->exec].exec == exec && w->began == v->began && w->ended == v->began + v->gap)
+			return true;
+	}
+	return false;
+}
+
+static bool had_interference(const struct against *a, const struct bsa_interfered *v)
+{
+	const struct collected *some = &a->some->facts, *all = &a->all->facts;
+
+	for (size_t i = 0; i < all->interfered.n; i++)
+		if (app_key(all, all->interfered.items[i].by) == app_key(some, v->by) &&
+		    app_key(all, all->interfered.items[i].app) == app_key(some, v->app) &&
+		    v->ns <= all->interfered.items[i].ns)
+			return true;
+	return false;
+}
+
+static void check_others(const struct against *a)
+{
+	const struct collected *c = &a->some->facts;
+
+	for (size_t i = 0; i < c->preemption.n; i++)
+		HOLDS(had_preemption(a, &c->preemption.items[i]), "exec %#llx: preempted at %llu, and was not",
+		      (unsigned long long)exec_of(c, c->preemption.items[i].execution),
+		      (unsigned long long)c->preemption.items[i].stopped);
+	for (size_t i = 0; i < c->inverted.n; i++)
+		HOLDS(had_inversion(a, &c->inverted.items[i]), "exec %#llx: inverted at %llu, and was not",
+		      (unsigned long long)exec_of(c, c->inverted.items[i].victim),
+		      (unsigned long long)c->inverted.items[i].began);
+	for (size_t i = 0; i < c->chosen.n; i++)
+		HOLDS(could_be_chosen(a, &c->chosen.items[i]), "exec %#llx: passed over at %llu, and was not",
+		      (unsigned long long)exec_of(c, c->chosen.items[i].passed_over),
+		      (unsigned long long)c->chosen.items[i].at);
+	for (size_t i = 0; i < c->starved.n; i++)
+		HOLDS(had_hunger(a, &c->starved.items[i]), "exec %#llx: starved from %llu, and did not",
+		      (unsigned long long)exec_of(c, c->starved.items[i].execution),
+		      (unsigned long long)c->starved.items[i].began);
+	for (size_t i = 0; i < c->interfered.n; i++)
+		HOLDS(had_interference(a, &c->interfered.items[i]), "app %u made app %u wait for %llu ns, and did not",
+		      app_key(c, c->interfered.items[i].by), app_key(c, c->interfered.items[i].app),
+		      (unsigned long long)c->interfered.items[i].ns);
+}
+
+/* Nothing is there that is not there without losses. */
+static void check_nothing_invented(const struct against *a)
+{
+	const struct collected *c = &a->some->facts;
+
+	for (size_t i = 0; i < c->execution.n; i++) {
+		const struct bsa_execution *x = &c->execution.items[i],
+					   *is = collect_execution(&a->all->facts, x->exec);
+
+		HOLDS(is, "exec %#llx was never there", (unsigned long long)x->exec);
+		check_execution(x, is);
+		check_complete(x, is);
+	}
+	check_slices(a);
+	check_lanes(c);
+	check_parts(a);
+	check_others(a);
+	check_sums(c);
+}
+
+/* ---- losses ---- */
+
+struct hole {
+	uint64_t from, until;
+	uint64_t events;
+	uint8_t cpu;
+};
+
+enum { HOLES = 64 };
+
+/* Events of one cpu in that time are lost: all of them, or some. */
+static bool make_hole(struct sim *s, struct hole *h, uint64_t *series)
+{
+	unsigned odds = sim_random(series, 2) ? 100 : 1 + (unsigned)sim_random(series, 60);
+
+	h->events = 0;
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct sim_event *e = &s->events[i];
+
+		if (e->cpu == h->cpu && e->event.at >= h->from && e->event.at <= h->until && !e->lost && e->forms &&
+		    sim_random(series, 100) < odds) {
+			e->lost = true;
+			h->events++;
+		}
+	}
+	return h->events;
+}
+
+/* As packets would have it: those of one cpu come one after the other, and any of them may have holes. */
+static size_t make_holes(struct sim *s, struct hole *holes, uint64_t *series)
+{
+	uint64_t length = s->ended - s->began, packet = length / (2 + sim_random(series, 200)) + 1, from;
+	unsigned odds = 1 + (unsigned)sim_random(series, 15);
+	size_t n = 0;
+
+	for (uint8_t cpu = 0; cpu < 2; cpu++)
+		for (from = s->began; from < s->ended && n < HOLES; from += packet / 2 + sim_random(series, packet)) {
+			holes[n] = (struct hole){ .from = from, .until = from + packet / 4 + 1, .cpu = cpu };
+			if (sim_random(series, 100) < odds && make_hole(s, &holes[n], series))
+				n++;
+		}
+	return n;
+}
+
+static int by_at(const void *one, const void *other)
+{
+	const struct sim_event *a = one, *b = other;
+
+	return (a->event.at > b->event.at) - (a->event.at < b->event.at);
+}
+
+/* The tape of what is left, with the losses told. */
+static struct tape tape_with_holes(const struct sim *s, unsigned forms, const struct hole *holes, size_t n)
+{
+	struct tape left = tape_of(s, forms), t = { .n_own = n };
+	size_t k = 0;
+
+	t.own = calloc(n + 1, sizeof(*t.own));
+	t.events = calloc(left.n + n + 1, sizeof(*t.events));
+	assert_true(t.own && t.events);
+	for (size_t i = 0; i < n; i++)
+		t.own[i] = (struct sim_event){
+			.event = { holes[i].from, 1, BSA_loss, sizeof(struct bsa_event) + sizeof(struct bsa_loss) },
+			.of.loss = { .ended = holes[i].until, .events = holes[i].events, .cpu = holes[i].cpu }
+		};
+	qsort(t.own, n, sizeof(*t.own), by_at);
+	for (size_t i = 0; i < left.n; i++) {
+		for (; k < n && t.own[k].event.at <= left.events[i]->at; k++)
+			t.events[t.n++] = &t.own[k].event;
+		t.events[t.n++] = left.events[i];
+	}
+	while (k < n)
+		t.events[t.n++] = &t.own[k++].event;
+	tape_free(&left);
+	return t;
+}
+
+static bool is_summary(const struct sim_event *e)
+{
+	return e->event.kind == BSA_exec_client || e->event.kind == BSA_exec_service;
+}
+
+/* Of others nobody can tell that they are of an execution, but by what they say of a pool. */
+static bool says_whose(const struct sim_event *e)
+{
+	return e->event.kind != BSA_pool_map && e->event.kind != BSA_pool_unmap &&
+	       e->event.kind != BSA_resource_exhausted;
+}
+
+/* A boundary that its service does not know. Of how it was launched, those before its request was taken. */
+static bool is_of_client(const struct sim *s, const struct sim_event *e)
+{
+	bool was_launched = e->whose && s->execs[e->whose - 1].at[BSA_SIGNALLED] != NEVER;
+
+	switch (e->event.kind) {
+	case BSA_exec_submit:
+		return true;
+	case BSA_exec_return:
+		return !was_launched;
+	case BSA_fmq_write:
+		return e->of.fmq_write.queue == BSA_QUEUE_REQUEST || e->of.fmq_write.queue == BSA_QUEUE_CALL_REQUEST;
+	case BSA_fmq_read:
+		if (was_launched)
+			return false;
+		return e->of.fmq_read.queue == BSA_QUEUE_RESULT || e->of.fmq_read.queue == BSA_QUEUE_CALL_RESULT;
+	default:
+		return false;
+	}
+}
+
+/* From the first to the last that is left of each execution, and whether anything of it is lost. */
+struct remains {
+	uint64_t first, last, lost, lost_of_client, services, clients;
+};
+
+static struct remains *remains_of(const struct sim *s, unsigned forms)
+{
+	struct remains *r = calloc(s->n_execs + 1, sizeof(*r));
+
+	assert_non_null(r);
+	for (size_t i = 0; i < s->n_events; i++) {
+		const struct sim_event *e = &s->events[i];
+		struct remains *x = &r[e->whose];
+
+		if (!(e->forms & forms) || !says_whose(e))
+			continue;
+		if (e->lost) {
+			x->lost += !is_summary(e) || forms != SIM_RARE; /* events have told it all */
+			x->lost_of_client += is_of_client(s, e);
+			continue;
+		}
+		x->services += e->event.kind == BSA_exec_service;
+		x->clients += e->event.kind == BSA_exec_client;
+		if (is_summary(e) && forms == SIM_RARE)
+			continue;
+		if (!x->first)
+			x->first = e->event.at;
+		x->last = e->event.at;
+	}
+	return r;
+}
+
+static bool overlaps(const struct hole *holes, size_t n, uint64_t from, uint64_t until)
+{
+	for (size_t i = 0; i < n; i++)
+		if (holes[i].from <= until && holes[i].until >= from)
+			return true;
+	return false;
+}
+
+/* Is it certain, whatever was lost? Both summaries tell all of it; that of the service tells that events do. */
+static bool is_certain(const struct remains *r, unsigned forms)
+{
+	return r->services && (r->clients || (forms == SIM_RARE && !r->lost_of_client));
+}
+
+/* Each that lost an event, or was under way when events were lost, is marked. */
+static void check_marked(const struct against *a, const struct hole *holes, size_t n)
+{
+	struct remains *r = remains_of(a->s, a->forms);
+
+	for (uint32_t i = 0; i < a->s->n_execs; i++) {
+		const struct bsa_execution *x = collect_execution(&a->some->facts, a->s->execs[i].exec);
+		const struct remains *left = &r[i + 1];
+		bool touched = left->lost || overlaps(holes, n, left->first, left->last);
+
+		HOLDS(x || !left->first, "exec %#llx is not there", (unsigned long long)a->s->execs[i].exec);
+		HOLDS(!x || !touched || is_certain(left, a->forms) || x->quality != BSA_QUALITY_COMPLETE,
+		      "exec %#llx lost %llu events, and is complete", (unsigned long long)x->exec,
+		      (unsigned long long)left->lost);
+		HOLDS(!x || touched || a->forms == SIM_COMPACT || x->quality == BSA_QUALITY_COMPLETE,
+		      "exec %#llx lost nothing, and is not complete: %d", (unsigned long long)x->exec, x->quality);
+	}
+	free(r);
+}
+
+/* With a horizon that is long enough, and no longer. */
+static struct outcome fold_lossless(const struct sim *s, unsigned forms, struct bsa_fold_options *options)
+{
+	struct outcome o;
+
+	options->horizon_ns = forms == SIM_FULL ? 0 : 100000 * MS;
+	o = fold_forms(s, forms, options);
+	if (forms == SIM_COMPACT)
+		options->horizon_ns = o.latest + CLIENTS_LATE;
+	return o;
+}
+
+static void lose(struct sim *s, unsigned forms, const char *name, uint64_t *series, struct bsa_fold_options options)
+{
+	struct hole holes[HOLES];
+	struct outcome all, some = { .latest = 0 };
+	struct against a = { .s = s, .some = &some, .all = &all, .forms = forms };
+	struct tape t;
+	size_t n;
+
+	doing = name;
+	all = fold_lossless(s, forms, &options);
+	n = make_holes(s, holes, series);
+	t = tape_with_holes(s, forms, holes, n);
+	fold_tape(&some, &t, &options);
+	check_nothing_invented(&a);
+	check_marked(&a, holes, n);
+	HOLDS(some.facts.lost.n == n, "%zu losses are told of, and there are %zu", some.facts.lost.n, n);
+	tape_free(&t);
+	outcome_free(&all);
+	outcome_free(&some);
+	for (size_t i = 0; i < s->n_events; i++)
+		s->events[i].lost = false;
+}
+
+static void play_lossy(uint64_t seed)
+{
+	uint64_t series = seed;
+	struct sim_terms terms = some_terms(seed, &series);
+	struct bsa_fold_options options = some_options(&series);
+	struct sim s;
+
+	seed_now = seed;
+	sim_play(&s, &terms);
+	lose(&s, SIM_FULL, "full, with losses", &series, options);
+	lose(&s, SIM_COMPACT, "compact, with losses", &series, options);
+	lose(&s, SIM_RARE, "both, with losses", &series, options);
+	sim_free(&s);
+}
+
+/* ---- from the middle on ---- */
+
+/* Told again to who begins to listen at @at: what there is, in the order in which it came. */
+static void tell_again(struct tape *t, const struct sim *s, uint64_t at)
+{
+	for (size_t i = 0; i < s->n_events && s->events[i].event.at < at; i++) {
+		struct sim_event e = s->events[i];
+
+		switch (e.event.kind) {
+		case BSA_service_state:
+			e.of.service_state.since = e.event.at;
+			break;
+		case BSA_client_connect:
+			e.of.client_connect.since = e.event.at;
+			break;
+		case BSA_model_prepare:
+			e.of.model_prepare.since = e.event.at;
+			break;
+		case BSA_stream_open:
+			e.of.stream_open.since = e.event.at;
+			break;
+		default:
+			continue;
+		}
+		e.event.at = at;
+		t->own[t->n_own++] = e;
+	}
+}
+
+/* What state it is in at @at; -1: not with the service. *lane: the last one. */
+static int state_of(const struct sim *s, uint32_t exec, uint64_t at, uint8_t *lane)
+{
+	const struct sim_exec *x = &s->execs[exec];
+	uint64_t over = x->at[x->at[BSA_SIGNALLED] != NEVER ? BSA_SIGNALLED : BSA_RESULT_WRITTEN];
+	int state = at < x->at[BSA_ENQUEUED] ? BSA_STATE_DECODE : BSA_STATE_QUEUED;
+
+	*lane = BSA_LANE_NONE;
+	if (x->at[BSA_REQUEST_READ] > at || over <= at)
+		return -1;
+	for (size_t i = 0; i < s->n_slices; i++)
+		if (s->slices[i].exec == exec && s->slices[i].began <= at) {
+			*lane = s->slices[i].lane;
+			state = at < s->slices[i].ended || s->slices[i].ended == x->at[BSA_RUN_ENDED]
+			                ? BSA_STATE_RUNNING
+			                : BSA_STATE_PREEMPTED;
+		}
+	return state;
+}
+
+static void tell_states(struct tape *t, const struct sim *s, uint64_t at)
+{
+	for (uint32_t i = 0; i < s->n_execs; i++) {
+		const struct sim_exec *x = &s->execs[i];
+		struct bsa_exec_state e = { .exec = x->exec,
+			                    .deadline_ns = x->at[BSA_DECODED] <= at ? x->deadline : 0,
+			                    .since = at,
+			                    .model = s->models[x->model].number,
+			                    .app = s->apps[x->app].key,
+			                    .priority = x->priority,
+			                    .path = x->path };
+		int state = state_of(s, i, at, &e.lane);
+
+		if (state < 0)
+			continue;
+		e.phase = (uint8_t)state;
+		t->own[t->n_own++] =
+			(struct sim_event){ .event = { at, 1, BSA_exec_state, sizeof(struct bsa_event) + sizeof(e) },
+			                    .of.exec_state = e };
+	}
+}
+
+/* When somebody listens; what there is when he begins is told again at @told. */
+struct session {
+	uint64_t from, told, until;
+};
+
+static struct tape tape_within(const struct sim *s, unsigned forms, const struct session *when)
+{
+	struct tape all = tape_of(s, forms), t = { .n = 0 };
+	size_t k = 0;
+
+	t.own = calloc(s->n_events + s->n_execs + 1, sizeof(*t.own));
+	t.events = calloc(all.n + s->n_events + s->n_execs + 1, sizeof(*t.events));
+	assert_true(t.own && t.events);
+	tell_again(&t, s, when->told);
+	tell_states(&t, s, when->told);
+	for (size_t i = 0; i < all.n; i++) {
+		for (; k < t.n_own && all.events[i]->at > when->told; k++)
+			t.events[t.n++] = &t.own[k].event;
+		if (all.events[i]->at >= when->from && all.events[i]->at <= when->until)
+			t.events[t.n++] = all.events[i];
+	}
+	while (k < t.n_own)
+		t.events[t.n++] = &t.own[k++].event;
+	tape_free(&all);
+	return t;
+}
+
+/* The last event of each execution, by where it lies in @s, from 1. Owned by the caller. */
+static uint64_t *lasts_of(const struct sim *s, unsigned forms)
+{
+	uint64_t *lasts = calloc(s->n_execs + 1, sizeof(*lasts));
+
+	assert_non_null(lasts);
+	for (size_t i = 0; i < s->n_events; i++)
+		if (s->events[i].forms & forms && s->events[i].event.at > lasts[s->events[i].whose])
+			lasts[s->events[i].whose] = s->events[i].event.at;
+	return lasts;
+}
+
+/* Those that were under way when it began lack their beginning, or their end; all others lack nothing. */
+static void check_session(const struct against *a, const struct session *when)
+{
+	uint64_t *lasts = lasts_of(a->s, a->forms);
+
+	for (uint32_t i = 0; i < a->s->n_execs; i++) {
+		const struct bsa_execution *x = collect_execution(&a->some->facts, a->s->execs[i].exec),
+					   *is = collect_execution(&a->all->facts, a->s->execs[i].exec);
+		uint64_t began = is->at[BSA_SUBMITTED], over = began + is->e2e;
+
+		HOLDS(x || began <= when->told || lasts[i + 1] > when->until, "exec %#llx is not there",
+		      (unsigned long long)is->exec);
+		if (!x)
+			continue;
+		HOLDS(a->forms != SIM_FULL || x->quality != BSA_QUALITY_COMPLETE ||
+		              (began >= when->from && over <= when->until),
+		      "exec %#llx is not all there, and complete", (unsigned long long)x->exec);
+		HOLDS(x->quality == BSA_QUALITY_COMPLETE || began <= when->told || lasts[i + 1] > when->until,
+		      "exec %#llx is all there, and %d", (unsigned long long)x->exec, x->quality);
+	}
+	free(lasts);
+}
+
+/*
+ * Who stops listening in compact never hears of those that are under way: not even that their lanes are not idle. So it goes on
+ * to the end there.
+ */
+static struct session some_session(const struct sim *s, unsigned forms, uint64_t *series)
+{
+	uint64_t length = s->ended - s->began;
+	struct session when = { .from = s->began + sim_random(series, length) };
+
+	when.told = when.from + sim_random(series, 2) * sim_random(series, length / 50 + 1);
+	when.until = sim_random(series, 2) || forms == SIM_COMPACT ? NEVER : when.told + sim_random(series, length);
+	return when;
+}
+
+static void listen_late(const struct sim *s, unsigned forms, const char *name, uint64_t *series,
+                        struct bsa_fold_options options)
+{
+	struct session when = some_session(s, forms, series);
+	struct outcome all, some = { .latest = 0 };
+	struct against a = { .s = s, .some = &some, .all = &all, .forms = forms, .late = true };
+	struct tape t;
+
+	doing = name;
+	all = fold_lossless(s, forms, &options);
+	t = tape_within(s, forms, &when);
+	fold_tape(&some, &t, &options);
+	check_nothing_invented(&a);
+	check_session(&a, &when);
+	tape_free(&t);
+	outcome_free(&all);
+	outcome_free(&some);
+}
+
+static void play_late(uint64_t seed)
+{
+	uint64_t series = seed;
+	struct sim_terms terms = some_terms(seed, &series);
+	struct bsa_fold_options options = some_options(&series);
+	struct sim s;
+
+	seed_now = seed;
+	sim_play(&s, &terms);
+	listen_late(&s, SIM_FULL, "full, from the middle on", &series, options);
+	listen_late(&s, SIM_COMPACT, "compact, from the middle on", &series, options);
+	listen_late(&s, SIM_RARE, "both, from the middle on", &series, options);
+	sim_free(&s);
+}
+
+/* ---- strangers ---- */
+
+static const uint16_t sizes[] = {
+#define K(name) sizeof(struct bsa_##name),
+	BSA_KINDS(K)
+#undef K
+};
+
+/* Numbers that have to do with others of the record, and some that have nothing to do with anything. */
+static uint64_t some_number(uint64_t *series, uint64_t now)
+{
+	switch (sim_random(series, 8)) {
+	case 0:
+		return sim_random(series, 0) | sim_random(series, UINT64_MAX);
+	case 1:
+		return now + sim_random(series, 2000) - 1000;
+	case 2:
+		return UINT64_MAX - sim_random(series, 3);
+	case 3:
+		return UINT64_C(1) << sim_random(series, 64);
+	default:
+		return sim_random(series, 6);
+	}
+}
+
+static void make_hostile(struct sim_event *e, uint64_t *series, uint64_t now)
+{
+	uint16_t kind = (uint16_t)sim_random(series, BSA_N_KINDS);
+	uint64_t number;
+
+	for (size_t at = 0; at < sizeof(e->of); at += 1 + sim_random(series, 8)) {
+		number = some_number(series, now);
+		memcpy((char *)&e->of + at, &number, sizeof(e->of) - at < 8 ? sizeof(e->of) - at : 8);
+	}
+	/* one of few executions, or nothing would ever come of it */
+	number = (1 + sim_random(series, 4)) << 32 | sim_random(series, 50);
+	if (sim_random(series, 10))
+		e->of.exec_submit.exec = number;
+	if (kind == BSA_client_connect)
+		e->of.client_connect.name[BSA_TEXT - 1] = 0;
+	if (kind == BSA_model_prepare)
+		e->of.model_prepare.name[BSA_TEXT - 1] = 0;
+	e->event = (struct bsa_event){ now, 1 + (uint32_t)sim_random(series, 2), kind,
+		                       (uint16_t)(sizeof(struct bsa_event) + (sizes[kind] + 7u) / 8 * 8) };
+}
+
+/* Facts that somebody looks at, and keeps nothing of. */
+static uint64_t facts_told;
+
+#define COUNT(kind)                                                     \
+	static void count_##kind(void *ctx, const struct bsa_##kind *f) \
+	{                                                               \
+		facts_told += ((const unsigned char *)f)[0] & 1;        \
+		facts_told += ctx == NULL;                              \
+	}
+COLLECT_KINDS(COUNT)
+#undef COUNT
+
+static size_t memory_in_use(void)
+{
+	return mallinfo2().uordblks;
+}
+
+enum { HOSTILE_EVENTS = 20000, HOSTILE_UNDER_WAY = 64, HOSTILE_BYTES = 32 << 20 };
+
+static void play_hostile(uint64_t seed)
+{
+	uint64_t series = seed, now = sim_random(&series, 2) ? 0 : UINT64_MAX - HOSTILE_EVENTS * 500;
+	struct bsa_fold_options options = { .under_way_max = HOSTILE_UNDER_WAY,
+		                            .horizon_ns = sim_random(&series, 2) * 100000 };
+	struct bsa_facts facts = { .ctx = NULL };
+	size_t before = memory_in_use();
+	struct bsa_fold *f;
+	struct sim_event e;
+
+#define K(kind) facts.kind = count_##kind;
+	COLLECT_KINDS(K)
+#undef K
+	seed_now = seed;
+	doing = "by a stranger";
+	f = bsa_fold_new(&facts, &options);
+	assert_non_null(f);
+	for (unsigned i = 0; i < HOSTILE_EVENTS; i++) {
+		now += sim_random(&series, 4) ? sim_random(&series, 1000) : 0;
+		memset(&e, 0, sizeof(e));
+		make_hostile(&e, &series, now);
+		assert_int_equal(bsa_fold_event(f, &e.event), 0);
+	}
+	HOLDS(memory_in_use() - before < HOSTILE_BYTES, "%zu bytes for %d events", memory_in_use() - before,
+	      HOSTILE_EVENTS);
+	assert_int_equal(bsa_fold_finish(f), 0);
+	bsa_fold_free(f);
+}
+
+/* When to stop; 0: after a fixed number of tries. */
+static time_t until(unsigned parts)
+{
+	const char *soak = getenv("NNB_SOAK_SECONDS");
+
+	return soak && atoi(soak) > 0 ? time(NULL) + atoi(soak) / (int)parts : 0;
+}
+
+static void play_all(void (*play)(uint64_t seed), unsigned seeds)
+{
+	time_t stop = until(4);
+	uint64_t seed = 1;
+
+	do
+		play(seed++);
+	while (stop ? time(NULL) < stop : seed <= seeds);
+	print_message("%llu worlds\n", (unsigned long long)seed - 1);
+}
+
+static void the_truth_is_found_in_full_in_compact_and_in_both(void **state)
+{
+	(void)state;
+	play_all(play_lossless, SEEDS);
+}
+
+static void losses_hide_and_never_invent(void **state)
+{
+	(void)state;
+	play_all(play_lossy, SEEDS);
+}
+
+static void who_listens_late_hears_nothing_that_is_not_so(void **state)
+{
+	(void)state;
+	play_all(play_late, SEEDS);
+}
+
+static void a_stranger_can_say_anything(void **state)
+{
+	(void)state;
+	play_all(play_hostile, SEEDS / 10);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_truth_is_found_in_full_in_compact_and_in_both),
+		cmocka_unit_test(losses_hide_and_never_invent),
+		cmocka_unit_test(who_listens_late_hears_nothing_that_is_not_so),
+		cmocka_unit_test(a_stranger_can_say_anything),
+	};
+	uint64_t seed;
+
+	if (argc == 2) {
+		seed = strtoull(argv[1], NULL, 0);
+		play_lossless(seed);
+		play_lossy(seed);
+		play_late(seed);
+		play_hostile(seed);
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
