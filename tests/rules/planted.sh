@@ -105,6 +105,16 @@ events)
 	objects 'does not say: | `exec_end`' "$here/events.sh" "$tmp/catalogue" "$tmp/events.md"
 	objects 'not in the catalogue: | `exec_end`' "$here/events.sh" "$tmp/catalogue" "$tmp/events.md"
 	;;
+database)
+	# shellcheck disable=SC2016 # these are the page's
+	columns=$build/tests/columns page=$here/../../docs/database.md
+	"$here/database.sh" "$columns" "$page" >/dev/null || broken 'database objects to the page as it is'
+	sed 's/^| `e2e_ns` | ns /| `e2e_ns` | us /' "$page" >"$tmp/database.md"
+	objects '< | `e2e_ns` | ns |' "$here/database.sh" "$columns" "$tmp/database.md"
+	objects '> | `e2e_ns` | us |' "$here/database.sh" "$columns" "$tmp/database.md"
+	sed '/^### wait$/d' "$page" >"$tmp/database.md"
+	objects '< ### wait' "$here/database.sh" "$columns" "$tmp/database.md"
+	;;
 symbols)
 	a x.c 'int nnb_fine(void); int nnb_fine(void) { return 0; }' 'int stray; int astray(void) { return 0; }'
 	gcc -shared -fPIC -o "$tmp/libx.so" "$tmp/x.c"
@@ -157,9 +167,9 @@ install)
 	"$here/install.sh" "$build" >/dev/null || exit
 	DESTDIR=$tmp cmake --install "$build" --prefix /usr >/dev/null
 	rm "$tmp/usr/share/man/man1/nnburst-fmq.1.gz"
-	objects 'missing or empty: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp"
+	objects 'missing or empty: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp" "$build"
 	a usr/share/man/man1/nnburst-fmq.1.gz 'plain'
-	objects 'not gzip: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp"
+	objects 'not gzip: /usr/share/man/man1/nnburst-fmq.1.gz' "$here/installed.sh" "$tmp" "$build"
 	;;
 package)
 	a deb/DEBIAN/control 'Package: burstscope' 'Version: 0' 'Architecture: all' \

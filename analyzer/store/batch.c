@@ -1,0 +1,265 @@
+/* batch.c -- see batch.h. */
+#include "store/batch.h"
+
+#include "store/own.h"
+#include "store/pages.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the virtual table: what INSERT ... SELECT reads ---- */
+
+struct table {
+	sqlite3_vtab base; /* first: SQLite's */
+	const struct batch *batch;
+};
+
+struct cursor {
+	sqlite3_vtab_cursor base; /* first: SQLite's */
+	unsigned i;
+};
+
+static const struct batch *batch_of(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct table *)cursor->pVtab)->batch;
+}
+
+static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+{
+	const struct batch *batch = aux;
+	char sql[512] = "CREATE TABLE x(c0";
+	size_t n = sizeof("CREATE TABLE x(c0") - 1;
+	struct table *t;
+	int r;
+
+	(void)argc, (void)argv, (void)error;
+	for (unsigned i = 1; i < batch->columns; i++)
+		n += (size_t)snprintf(sql + n, sizeof(sql) - n, ",c%u", i);
+	assert(n + 1 < sizeof(sql));
+	sql[n] = ')';
+	r = sqlite3_declare_vtab(db, sql);
+	if (r != SQLITE_OK)
+		return r;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return SQLITE_NOMEM;
+	t->batch = batch;
+	*ret = &t->base;
+	return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *table)
+{
+	free(table);
+	return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+	(void)table;
+	info->estimatedCost = 1000;
+	return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
+{
+	struct cursor *c = calloc(1, sizeof(*c));
+
+	(void)table;
+	if (!c)
+		return SQLITE_NOMEM;
+	*ret = &c->base;
+	return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *cursor)
+{
+	free(cursor);
+	return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *cursor, int number, const char *name, int argc, sqlite3_value **argv)
+{
+	(void)number, (void)name, (void)argc, (void)argv;
+	((struct cursor *)cursor)->i = 0;
+	return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor *cursor)
+{
+	((struct cursor *)cursor)->i++;
+	return SQLITE_OK;
+}
+
+static int eof(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct cursor *)cursor)->i >= batch_of(cursor)->n;
+}
+
+static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
+{
+	const struct batch *batch = batch_of(cursor);
+	unsigned at = ((struct cursor *)cursor)->i;
+	int64_t v = batch->rows[(size_t)at * batch->columns + (unsigned)i];
+
+	if (v != NOTHING) /* a result is NULL if nobody says otherwise */
+		sqlite3_result_int64(ctx, v);
+	return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
+{
+	*ret = ((struct cursor *)cursor)->i;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+	.xConnect = connect, /* and no xCreate: it is there by its name */
+	.xDisconnect = disconnect,
+	.xBestIndex = best_index,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next,
+	.xEof = eof,
+	.xColumn = column,
+	.xRowid = rowid,
+};
+
+/* ---- batches ---- */
+
+static const struct {
+	const char *table;
+	unsigned columns, room;
+} all[BATCHES] = {
+#define B(name, table, columns, room) [BATCH_##name] = { #table, columns, room },
+	ALL_BATCHES(B)
+#undef B
+};
+
+static int batch_init(struct bsa_store *s, enum batch_of of)
+{
+	struct batch *b = &s->batches[of];
+	char sql[128], name[64];
+
+	b->table = all[of].table;
+	b->columns = all[of].columns;
+	b->room = all[of].room;
+	b->rows = malloc((size_t)b->room * b->columns * sizeof(*b->rows));
+	if (!b->rows)
+		return store_fail(s, BSA_E_ENV, "no memory");
+	snprintf(name, sizeof(name), "batch_%s", b->table);
+	if (sqlite3_create_module(s->db, name, &module, b) != SQLITE_OK)
+		return store_sql_failed(s);
+	/* REPLACE: what is told again holds. */
+	snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM %s",
+	         of == BATCH_EXECUTION && s->pages ? LATE_EXECUTIONS : b->table, name);
+	b->insert = store_prepare(s, sql);
+	return s->code;
+}
+
+int batches_init(struct bsa_store *s)
+{
+	for (unsigned of = 0; of < BATCHES && !s->code; of++)
+		batch_init(s, of);
+	return s->code;
+}
+
+void batches_finalize(struct bsa_store *s)
+{
+	for (unsigned of = 0; of < BATCHES; of++) {
+		sqlite3_finalize(s->batches[of].insert);
+		s->batches[of].insert = NULL;
+	}
+}
+
+void batches_fini(struct bsa_store *s)
+{
+	batches_finalize(s);
+	for (unsigned of = 0; of < BATCHES; of++) {
+		pages_free(s->batches[of].pages);
+		free(s->batches[of].rows);
+	}
+	memset(s->batches, 0, sizeof(s->batches));
+}
+
+/* Ids are given as SQLite would. */
+static int flush_to_pages(struct bsa_store *s, struct batch *b)
+{
+	for (unsigned i = 0; i < b->n && !s->code; i++) {
+		int64_t *row = b->rows + (size_t)i * b->columns;
+
+		row[0] = pages_last(b->pages) + 1;
+		if (pages_row(b->pages, row))
+			store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
+			           pages_error(b->pages));
+	}
+	return s->code;
+}
+
+static int flush(struct bsa_store *s, struct batch *b)
+{
+	if (s->code || !b->n)
+		return s->code;
+	if (b->pages)
+		flush_to_pages(s, b);
+	else
+		store_do(s, b->insert);
+	b->n = 0;
+	return s->code;
+}
+
+int64_t *batch_row(struct bsa_store *s, enum batch_of of, unsigned columns)
+{
+	struct batch *b = &s->batches[of];
+
+	assert(columns == b->columns);
+	if (s->code || (b->n == b->room && flush(s, b)))
+		return NULL;
+	return b->rows + (size_t)b->n++ * b->columns;
+}
+
+int batches_flush(struct bsa_store *s)
+{
+	for (unsigned of = 0; of < BATCHES; of++)
+		flush(s, &s->batches[of]);
+	return s->code;
+}
+
+const char *batch_table(enum batch_of of)
+{
+	return all[of].table;
+}
+
+/* ---- pages ---- */
+
+/* Those of which there may be many, and to which nothing refers. */
+static const uint8_t to_pages[] = {
+	BATCH_SLICE, BATCH_WAIT, BATCH_CHOICE, BATCH_FMQ_OP, BATCH_LOOKUP, BATCH_OPERATION
+};
+
+int batches_to_pages(struct bsa_store *s)
+{
+	for (size_t i = 0; i < sizeof(to_pages) && !s->code; i++) {
+		struct batch *b = &s->batches[to_pages[i]];
+
+		b->pages = pages_new(&s->file, b->columns);
+		if (!b->pages)
+			store_fail(s, BSA_E_ENV, "no memory");
+	}
+	return s->code;
+}
+
+int batches_attach(struct bsa_store *s, const uint32_t roots[BATCHES])
+{
+	for (unsigned of = 0; of < BATCHES && !s->code; of++) {
+		struct batch *b = &s->batches[of];
+
+		if (b->pages && pages_attach(b->pages, s->file.fd, roots[of]))
+			store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, pages_error(b->pages));
+		b->pages = pages_free(b->pages);
+	}
+	return s->code;
+}

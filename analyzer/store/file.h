@@ -1,0 +1,35 @@
+/*
+ * file.h -- the file that becomes the output: made beside it, renamed when it is whole.
+ *
+ * CRASH. The output is only ever replaced by rename. What is made is called .NAME.PID-RANDOM.burstscope, is locked (flock) as long
+ * as its owner lives, and is removed by the next import into NAME that finds its owner dead.
+ */
+#ifndef BSA_STORE_FILE_H
+#define BSA_STORE_FILE_H
+
+#include "bsa/err.h"
+
+#include <stdbool.h>
+
+struct store_file {
+	char *output, *directory, *name; /* output: links followed; name: the last part of it */
+	char *path;                      /* of what is made */
+	int fd, directory_fd, old_fd; /* of what is made, its directory, and (append) what is there, locked; -1: none */
+};
+
+/* Make it, empty, or (@append) a copy of what is there. 0, or negative; fini in either case. */
+int store_file_init(struct store_file *f, const char *output, bool append, struct bsa_err *err);
+
+/* It becomes the output, to stay. */
+int store_file_publish(struct store_file *f, struct bsa_err *err);
+
+/* What was not published is removed. */
+void store_file_fini(struct store_file *f);
+
+/* What the dead have left of @output. */
+void store_file_clean(const char *output);
+
+/* A file without a name, in the same directory. -1: errno says why. */
+int store_file_scratch(const struct store_file *f);
+
+#endif

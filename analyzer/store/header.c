@@ -1,0 +1,58 @@
+/* header.c -- see header.h; the layout is SQLite's, which promises not to change it. */
+#include "store/header.h"
+
+#include "bsa/db.h"
+#include "store/own.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEADER_BYTES = 100, PAGE_SIZE_AT = 16, PAGES_AT = 28, VERSION_AT = 60, APPLICATION_AT = 68 };
+
+static uint32_t big_endian(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+enum header_is header_look(int fd)
+{
+	uint8_t h[HEADER_BYTES];
+	uint32_t page, version;
+	ssize_t n = pread(fd, h, sizeof(h), 0);
+	struct stat st;
+
+	if (n < 0 || fstat(fd, &st))
+		return errno == EISDIR ? HEADER_FOREIGN : HEADER_UNREADABLE;
+	if (n == 0)
+		return HEADER_EMPTY;
+	if (n < (ssize_t)sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0 ||
+	    big_endian(h + APPLICATION_AT) != APPLICATION_ID)
+		return HEADER_FOREIGN;
+	version = big_endian(h + VERSION_AT);
+	if (version != BSA_SCHEMA_VERSION)
+		return version < BSA_SCHEMA_VERSION ? HEADER_OLDER : HEADER_NEWER;
+	page = (uint32_t)h[PAGE_SIZE_AT] << 8 | h[PAGE_SIZE_AT + 1];
+	if (page == 1)
+		page = 65536;
+	return (uint64_t)st.st_size < (uint64_t)page * big_endian(h + PAGES_AT) ? HEADER_CUT : HEADER_OURS;
+}
+
+int header_refuse(enum header_is is, const char *path, struct bsa_err *err)
+{
+	switch (is) {
+	case HEADER_OURS:
+		return 0;
+	case HEADER_OLDER:
+		return bsa_fail(err, BSA_E_INPUT, "%s was made by an older burstscope: import the trace again", path);
+	case HEADER_NEWER:
+		return bsa_fail(err, BSA_E_INPUT, "%s was made by a newer burstscope: it takes that to read it", path);
+	case HEADER_CUT:
+		return bsa_fail(err, BSA_E_INPUT, "the end of %s is missing: import the trace again", path);
+	case HEADER_UNREADABLE:
+		return bsa_fail(err, BSA_E_ENV, "cannot read %s", path);
+	default:
+		return bsa_fail(err, BSA_E_INPUT, "%s is not a database of burstscope", path);
+	}
+}

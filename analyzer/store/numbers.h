@@ -1,0 +1,53 @@
+/*
+ * numbers.h -- numbers of facts as numbers of SQLite: signed, NULL where they are unknown, and so bounded that what queries
+ * compute of them does not overflow.
+ */
+#ifndef BSA_STORE_NUMBERS_H
+#define BSA_STORE_NUMBERS_H
+
+#include "fold/facts.h"
+#include "store/batch.h"
+
+#define MOST (INT64_C(1) << 62) /* of times and durations: 146 years */
+
+static inline int64_t bounded(int64_t v)
+{
+	return v > MOST ? MOST : v < -MOST ? -MOST : v;
+}
+
+/* A duration. */
+static inline int64_t ns(uint64_t v)
+{
+	return v == BSA_NEVER ? NOTHING : v > (uint64_t)MOST ? MOST : (int64_t)v;
+}
+
+/* A time of a host whose clock is @offset before the file's. */
+static inline int64_t when(int64_t offset, uint64_t raw)
+{
+	return raw == BSA_NEVER ? NOTHING : bounded(ns(raw) + bounded(offset));
+}
+
+/* A number of another fact. */
+static inline int64_t ref(uint64_t id)
+{
+	return id == 0 ? NOTHING : id > INT64_MAX ? INT64_MAX : (int64_t)id;
+}
+
+/* A count, or bytes. */
+static inline int64_t count(uint64_t v)
+{
+	return v == BSA_NEVER ? NOTHING : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+/* A number with a name, where 255 is none. */
+static inline int64_t named(uint8_t v)
+{
+	return v == 255 ? NOTHING : v;
+}
+
+static inline int64_t minus(int64_t a, int64_t b)
+{
+	return a == NOTHING || b == NOTHING ? NOTHING : a - b;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* own.h -- what the files of the store share, and nobody else sees. */
+#ifndef BSA_STORE_OWN_H
+#define BSA_STORE_OWN_H
+
+#include "store/batch.h"
+#include "store/file.h"
+#include "store/store.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+
+enum { APPLICATION_ID = 0x62757273 }; /* "burs" */
+
+/* Where executions go that were told long after later ones, when those are in pages already; a table like stored_execution. */
+#define LATE_EXECUTIONS "late_execution"
+
+/* The statements that take text, which batches do not. */
+enum text_row { TEXT_TRACE, TEXT_APP, TEXT_PROCESS, TEXT_MODEL, TEXT_ROWS };
+
+struct bsa_store {
+	struct store_file file;
+	sqlite3 *db;
+	bool append, keep_operations;
+	volatile sig_atomic_t stopped;
+	int64_t offset;
+	struct bsa_fold_ids last;
+	uint32_t last_trace;
+	struct bsa_store_counts counts;
+	struct bsa_left_out left_out;
+	uint64_t missed;
+	uint64_t first_execution; /* of this import */
+	struct batch batches[BATCHES];
+	sqlite3_stmt *text_rows[TEXT_ROWS];
+	struct spill *spill;
+	struct pages *pages; /* of stored_execution; NULL where it has rows already, or they are attached */
+	struct window *window;
+	struct sort *by_seq; /* of what is in pages: entries of their index */
+	int code;            /* of what went wrong first, and its sentence */
+	struct bsa_err err;
+};
+
+/* Keep what went wrong, if it is the first. Returns the code that is kept. */
+int store_fail(struct bsa_store *s, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same for what SQLite said last. */
+int store_sql_failed(struct bsa_store *s);
+
+/* Run statements. 0, or the code that is kept. */
+int store_run(struct bsa_store *s, const char *sql);
+
+/* Owned by the caller; NULL: store_fail has been told. */
+sqlite3_stmt *store_prepare(struct bsa_store *s, const char *sql);
+
+/* true: there is a row. false: no more, or s->code says why not. */
+bool store_step(struct bsa_store *s, sqlite3_stmt *q);
+
+/* Step once and reset: for what has no rows. */
+int store_do(struct bsa_store *s, sqlite3_stmt *q);
+
+static inline void finalize_(sqlite3_stmt **q)
+{
+	sqlite3_finalize(*q);
+}
+
+#define cleanup_stmt __attribute__((cleanup(finalize_)))
+
+#endif

@@ -1,0 +1,514 @@
+/*
+ * pages.c -- see pages.h.
+ *
+ * LAYOUT, as SQLite promises it (fileformat2.html). A table is a tree of pages. A leaf: 13, two bytes 0, two of how many cells, two of
+ * where the first of them begins, one 0; then two for each cell, where it begins; cells from the end of the page backwards. A cell: how long
+ * the record is, the id, the record: how long its head is, a byte for each column that says of what kind it is, and the columns, big
+ * end first. An inner page: 5, and the same; the number of its last child; cells of a child's number and the last id below it.
+ */
+#include "store/pages.h"
+
+#include "store/batch.h"
+#include "store/file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where SQLite keeps its locks: a page that is never used. Tests have it elsewhere, for it is a GiB away. */
+#ifndef PENDING_BYTE
+#define PENDING_BYTE 0x40000000
+#endif
+#define PENDING_PAGE ((uint32_t)(PENDING_BYTE / PAGE_BYTES + 1))
+
+enum {
+	LEAF = 13,
+	LEAF_HEAD = 8,
+	INNER = 5,
+	INNER_HEAD = 12,
+	POINTER = 2,
+	COLUMNS_MAX = 100,
+	ENTRY_MAX = 2 + 3 * 9 + 8, /* of an index; put_column needs the last 8 */
+	PAGES_AT = 28,             /* in the database's head: how many there are */
+	WRITE_PAGES = 16,
+	ENTRY_COLUMNS = 3,
+	INDEX_LEAF = 10,
+	INDEX_INNER = 2,
+};
+
+/* A page of the level below, and what is behind its last row: of a table the last id in it, of an index the entry between it and the
+ * next. */
+struct child {
+	int64_t key[ENTRY_COLUMNS];
+	uint32_t page;
+};
+
+struct pages {
+	const struct store_file *file;
+	const char *error;
+	unsigned columns;
+	int fd; /* of the leaves */
+	int64_t last;
+	uint8_t (*leaves)[PAGE_BYTES]; /* WRITE_PAGES of them; the last is begun */
+	unsigned n_full;
+	unsigned cells, content; /* of the one that is begun */
+	int64_t *lasts;          /* of each whole leaf, its last id */
+	size_t n_leaves, room;
+};
+
+static int failed(struct pages *p, const char *why)
+{
+	p->error = why;
+	return -1;
+}
+
+const char *pages_error(const struct pages *p)
+{
+	return p->error;
+}
+
+int64_t pages_last(const struct pages *p)
+{
+	return p->last;
+}
+
+struct pages *pages_new(const struct store_file *file, unsigned columns)
+{
+	struct pages *p = calloc(1, sizeof(*p));
+
+	assert(columns <= COLUMNS_MAX);
+	if (!p)
+		return NULL;
+	p->file = file;
+	p->columns = columns;
+	p->fd = -1;
+	p->content = PAGE_BYTES;
+	return p;
+}
+
+struct pages *pages_free(struct pages *p)
+{
+	if (!p)
+		return NULL;
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->leaves);
+	free(p->lasts);
+	free(p);
+	return NULL;
+}
+
+/* ---- numbers ---- */
+
+static void put16(uint8_t *to, unsigned v)
+{
+	to[0] = (uint8_t)(v >> 8);
+	to[1] = (uint8_t)v;
+}
+
+static void put32(uint8_t *to, uint32_t v)
+{
+	put16(to, v >> 16);
+	put16(to + 2, v & 0xffff);
+}
+
+/* Seven bits a byte, the upper ones first; all eight of the ninth. */
+static unsigned put_varint(uint8_t *to, uint64_t v)
+{
+	uint8_t room[9];
+	unsigned n = 0;
+
+	if (v < 0x80) {
+		to[0] = (uint8_t)v;
+		return 1;
+	}
+	if (v >> 56) {
+		to[8] = (uint8_t)v;
+		v >>= 8;
+		for (int i = 7; i >= 0; i--, v >>= 7)
+			to[i] = (uint8_t)(v | 0x80);
+		return 9;
+	}
+	for (; v; v >>= 7)
+		room[n++] = (uint8_t)(v | 0x80);
+	room[0] &= 0x7f;
+	for (unsigned i = 0; i < n; i++)
+		to[i] = room[n - 1 - i];
+	return n;
+}
+
+/* The kind of @v; after it @to has its bytes, and *ret_bytes says how many. Eight bytes are written in any case. */
+static uint8_t put_column(uint8_t *to, int64_t v, unsigned *ret_bytes)
+{
+	static const uint8_t kinds[9] = { 0, 1, 2, 3, 4, 5, 5, 6, 6 }, bytes[9] = { 0, 1, 2, 3, 4, 6, 6, 8, 8 };
+	uint64_t size = (uint64_t)(v < 0 ? ~v : v), big;
+	unsigned n;
+
+	if (v == NOTHING || v == 0 || v == 1) {
+		*ret_bytes = 0;
+		return v == NOTHING ? 0 : v == 0 ? 8 : 9;
+	}
+	n = (64 - (unsigned)__builtin_clzll(size | 1)) / 8 + 1; /* a bit for the sign */
+	big = __builtin_bswap64((uint64_t)v << (64 - 8 * bytes[n]));
+	memcpy(to, &big, sizeof(big));
+	*ret_bytes = bytes[n];
+	return kinds[n];
+}
+
+/* An entry of an index, with the length before it. How many bytes. */
+static unsigned put_entry(uint8_t *to, const int64_t *entry, unsigned columns)
+{
+	unsigned bytes = 2 + columns, more;
+
+	for (unsigned i = 0; i < columns; i++) {
+		to[2 + i] = put_column(to + bytes, entry[i], &more);
+		bytes += more;
+	}
+	to[0] = (uint8_t)(bytes - 1);
+	to[1] = (uint8_t)(1 + columns);
+	return bytes;
+}
+
+/* ---- leaves ---- */
+
+static int write_all(struct pages *p, int fd, const void *from, size_t bytes, uint64_t at)
+{
+	while (bytes) {
+		ssize_t n = pwrite(fd, from, bytes, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return failed(p, strerror(n ? errno : ENOSPC));
+		at += (uint64_t)n;
+		from = (const char *)from + n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_full(struct pages *p)
+{
+	uint64_t at = (p->n_leaves - p->n_full) * (uint64_t)PAGE_BYTES;
+
+	if (!p->n_full)
+		return 0;
+	if (p->fd < 0)
+		p->fd = store_file_scratch(p->file);
+	if (p->fd < 0)
+		return failed(p, strerror(errno));
+	if (write_all(p, p->fd, p->leaves, (size_t)p->n_full * PAGE_BYTES, at))
+		return -1;
+	p->n_full = 0;
+	return 0;
+}
+
+/* What is between the pointers and the cells is not read, but it was somebody's memory. */
+static void head(uint8_t *page, uint8_t kind, unsigned head_bytes, unsigned cells, unsigned content)
+{
+	memset(page, 0, head_bytes);
+	page[0] = kind;
+	put16(page + 3, cells);
+	put16(page + 5, content);
+	memset(page + head_bytes + cells * POINTER, 0, content - head_bytes - cells * POINTER);
+}
+
+static int end_leaf(struct pages *p)
+{
+	if (p->n_leaves == p->room) {
+		size_t room = p->room ? 2 * p->room : 256;
+		int64_t *bigger = realloc(p->lasts, room * sizeof(*bigger));
+
+		if (!bigger)
+			return failed(p, strerror(ENOMEM));
+		p->lasts = bigger;
+		p->room = room;
+	}
+	head(p->leaves[p->n_full], LEAF, LEAF_HEAD, p->cells, p->content);
+	p->lasts[p->n_leaves++] = p->last;
+	p->n_full++;
+	p->cells = 0;
+	p->content = PAGE_BYTES;
+	return p->n_full == WRITE_PAGES ? write_full(p) : 0;
+}
+
+int pages_row(struct pages *p, const int64_t *row)
+{
+	uint8_t body[COLUMNS_MAX * 8 + 8], kinds[COLUMNS_MAX], cell[2 + 9 + 1], *page;
+	unsigned bytes = 0, n, payload, all;
+
+	assert(row[0] > p->last);
+	if (!p->leaves)
+		p->leaves = malloc(sizeof(*p->leaves) * WRITE_PAGES); /* most tables have no rows */
+	if (!p->leaves)
+		return failed(p, strerror(ENOMEM));
+	kinds[0] = 0; /* the id is the cell's */
+	for (unsigned i = 1; i < p->columns; i++) {
+		unsigned more;
+
+		kinds[i] = put_column(body + bytes, row[i], &more);
+		bytes += more;
+	}
+	payload = 1 + p->columns + bytes;
+	n = put_varint(cell, payload);
+	n += put_varint(cell + n, (uint64_t)row[0]);
+	cell[n++] = (uint8_t)(1 + p->columns);
+	all = n + p->columns + bytes;
+	if (LEAF_HEAD + (p->cells + 1) * POINTER + all > p->content && end_leaf(p))
+		return -1;
+	p->content -= all;
+	page = p->leaves[p->n_full];
+	put16(page + LEAF_HEAD + p->cells++ * POINTER, p->content);
+	memcpy(page + p->content, cell, n);
+	memcpy(page + p->content + n, kinds, p->columns);
+	memcpy(page + p->content + n + p->columns, body, bytes);
+	p->last = row[0];
+	return 0;
+}
+
+/* ---- the tree ---- */
+
+static uint32_t page_after(uint32_t page)
+{
+	return page + 1 == PENDING_PAGE ? page + 2 : page + 1;
+}
+
+static uint32_t page_at(uint64_t first, uint64_t i)
+{
+	uint64_t page = first + i;
+
+	return (uint32_t)(first < PENDING_PAGE && page >= PENDING_PAGE ? page + 1 : page);
+}
+
+static uint64_t place(uint32_t page)
+{
+	return (uint64_t)(page - 1) * PAGE_BYTES;
+}
+
+/* From file to file, inside the kernel where that can be done. */
+static int copy(struct pages *p, uint64_t from, int to_fd, uint64_t to, uint64_t bytes)
+{
+	while (bytes) {
+		loff_t in = (loff_t)from, out = (loff_t)to;
+		ssize_t n = copy_file_range(p->fd, &in, to_fd, &out, bytes, 0);
+
+		if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
+			return failed(p, strerror(errno));
+		if (n <= 0) { /* by hand; what is begun has been written */
+			n = pread(p->fd, p->leaves, bytes < PAGE_BYTES * WRITE_PAGES ? bytes : PAGE_BYTES * WRITE_PAGES,
+			          (off_t)from);
+			if (n <= 0)
+				return failed(p, strerror(n ? errno : EIO));
+			if (write_all(p, to_fd, p->leaves, (size_t)n, to))
+				return -1;
+		}
+		from += (uint64_t)n;
+		to += (uint64_t)n;
+		bytes -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* An inner page, of an index of @columns or (0) a table, of as many of @children as it has room for. How many. */
+static size_t fill_inner(uint8_t page[PAGE_BYTES], const struct child *children, size_t n, unsigned columns)
+{
+	unsigned content = PAGE_BYTES, cells = 0;
+	size_t i;
+
+	for (i = 0; i + 1 < n; i++) {
+		uint8_t cell[4 + ENTRY_MAX];
+		unsigned bytes;
+
+		put32(cell, children[i].page);
+		bytes = 4 + (columns ? put_entry(cell + 4, children[i].key, columns)
+		                     : put_varint(cell + 4, (uint64_t)children[i].key[0]));
+		if (INNER_HEAD + (cells + 1) * POINTER + bytes > content)
+			break;
+		content -= bytes;
+		memcpy(page + content, cell, bytes);
+		put16(page + INNER_HEAD + cells++ * POINTER, content);
+	}
+	head(page, columns ? INDEX_INNER : INNER, INNER_HEAD, cells, content);
+	put32(page + 8, children[i].page);
+	return i + 1;
+}
+
+/*
+ * Levels until everything is below one page, which is @root. A page of one child only would be none: the one before it leaves it
+ * another.
+ */
+static int write_inner(struct pages *p, int fd, uint32_t root, struct child *children, size_t n, unsigned columns,
+                       uint32_t *next)
+{
+	uint8_t page[PAGE_BYTES];
+
+	for (;;) {
+		size_t parents = 0;
+
+		for (size_t from = 0, took; from < n; from += took) {
+			uint32_t at = *next;
+
+			took = fill_inner(page, children + from, n - from, columns);
+			if (took == n)
+				return write_all(p, fd, page, sizeof(page), place(root));
+			if (n - from - took == 1)
+				took = fill_inner(page, children + from, took - 1, columns);
+			if (write_all(p, fd, page, sizeof(page), place(at)))
+				return -1;
+			children[parents] = children[from + took - 1];
+			children[parents++].page = at;
+			*next = page_after(at);
+		}
+		n = parents;
+	}
+}
+
+static int get_pages(struct pages *p, int fd, uint32_t *ret_next)
+{
+	uint8_t h[4];
+
+	if (pread(fd, h, sizeof(h), PAGES_AT) != sizeof(h))
+		return failed(p, strerror(EIO));
+	*ret_next = page_after((uint32_t)h[0] << 24 | (uint32_t)h[1] << 16 | (uint32_t)h[2] << 8 | h[3]);
+	return 0;
+}
+
+static int put_pages(struct pages *p, int fd, uint32_t next)
+{
+	uint8_t h[4];
+
+	put32(h, next == PENDING_PAGE + 1 ? PENDING_PAGE - 1 : next - 1);
+	return write_all(p, fd, h, sizeof(h), PAGES_AT);
+}
+
+static int attach_leaves(struct pages *p, int fd, uint32_t first)
+{
+	uint64_t before = p->n_leaves; /* the page that is left out */
+
+	if (first < PENDING_PAGE && first + p->n_leaves > PENDING_PAGE)
+		before = PENDING_PAGE - first;
+	if (copy(p, 0, fd, place(first), before * PAGE_BYTES))
+		return -1;
+	return copy(p, before * PAGE_BYTES, fd, place(page_at(first, before)), (p->n_leaves - before) * PAGE_BYTES);
+}
+
+int pages_attach(struct pages *p, int fd, uint32_t root)
+{
+	uint32_t first, next;
+	struct child *children;
+	int r;
+
+	if ((p->cells && end_leaf(p)) || get_pages(p, fd, &first))
+		return -1;
+	if (p->n_leaves == 0)
+		return 0;
+	if (p->n_leaves == 1)
+		return write_all(p, fd, p->leaves[0], PAGE_BYTES, place(root));
+	children = malloc(p->n_leaves * sizeof(*children));
+	if (!children)
+		return failed(p, strerror(ENOMEM));
+	for (size_t i = 0; i < p->n_leaves; i++)
+		children[i] = (struct child){ { p->lasts[i] }, page_at(first, i) };
+	next = page_after(children[p->n_leaves - 1].page);
+	r = write_full(p) || attach_leaves(p, fd, first) || write_inner(p, fd, root, children, p->n_leaves, 0, &next) ||
+	    put_pages(p, fd, next);
+	free(children);
+	return r ? -1 : 0;
+}
+
+/* ---- indices ---- */
+
+/* An index that is being written. */
+struct tree {
+	struct pages *p;
+	int fd;
+	unsigned columns, cells, content;
+	uint32_t next;
+	struct child *children; /* the last one is begun */
+	size_t n, room;
+	uint8_t page[PAGE_BYTES];
+};
+
+static int add_child(struct tree *t)
+{
+	if (t->n == t->room) {
+		size_t room = t->room ? 2 * t->room : 64;
+		struct child *bigger = realloc(t->children, room * sizeof(*bigger));
+
+		if (!bigger)
+			return failed(t->p, strerror(ENOMEM));
+		t->children = bigger;
+		t->room = room;
+	}
+	t->children[t->n++].page = t->next;
+	t->cells = 0;
+	t->content = PAGE_BYTES;
+	return 0;
+}
+
+/* Where only the root is, it is the leaf. */
+static int end_index_leaf(struct tree *t, uint32_t at)
+{
+	head(t->page, INDEX_LEAF, LEAF_HEAD, t->cells, t->content);
+	return write_all(t->p, t->fd, t->page, PAGE_BYTES, place(at));
+}
+
+/* The next entry: into the leaf, or, where it is full, between it and a new one, which wants one more: @last would leave it empty. */
+static int add_entry(struct tree *t, const int64_t *entry, bool last)
+{
+	uint8_t cell[ENTRY_MAX];
+	unsigned bytes = put_entry(cell, entry, t->columns);
+
+	if (LEAF_HEAD + (t->cells + (last ? 1 : 2)) * POINTER + bytes + (last ? 0 : ENTRY_MAX) > t->content) {
+		struct child *full = &t->children[t->n - 1];
+
+		memcpy(full->key, entry, sizeof(full->key));
+		if (end_index_leaf(t, full->page))
+			return -1;
+		t->next = page_after(t->next);
+		return add_child(t);
+	}
+	t->content -= bytes;
+	memcpy(t->page + t->content, cell, bytes);
+	put16(t->page + LEAF_HEAD + t->cells++ * POINTER, t->content);
+	return 0;
+}
+
+static void free_tree(struct tree **t)
+{
+	if (*t)
+		free((*t)->children);
+	free(*t);
+}
+
+int pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
+                int (*next)(void *ctx, int64_t *entry), void *ctx)
+{
+	__attribute__((cleanup(free_tree))) struct tree *t = calloc(1, sizeof(*t));
+
+	assert(columns <= ENTRY_COLUMNS);
+	if (!t)
+		return failed(p, strerror(ENOMEM));
+	t->p = p;
+	t->fd = fd;
+	t->columns = columns;
+	if (get_pages(p, fd, &t->next) || add_child(t))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		int64_t entry[ENTRY_COLUMNS] = { 0 };
+
+		if (next(ctx, entry))
+			return failed(p, strerror(errno));
+		if (add_entry(t, entry, i + 1 == n))
+			return -1;
+	}
+	if (t->n == 1)
+		return end_index_leaf(t, root);
+	if (end_index_leaf(t, t->next))
+		return -1;
+	t->next = page_after(t->next);
+	return write_inner(p, fd, root, t->children, t->n, columns, &t->next) || put_pages(p, fd, t->next) ? -1 : 0;
+}

@@ -1,0 +1,41 @@
+/*
+ * pages.h -- rows of numbers as pages of a table, written without asking SQLite: eight times faster, for the one table where that
+ * matters.
+ *
+ * Rows come in the order of their ids. Their pages go to a file without a name, and behind the database's own once nobody
+ * has it open.
+ */
+#ifndef BSA_STORE_PAGES_H
+#define BSA_STORE_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PAGE_BYTES = 16384 };
+
+struct pages;
+struct store_file;
+
+/* @file is borrowed. NULL: no memory. */
+struct pages *pages_new(const struct store_file *file, unsigned columns);
+struct pages *pages_free(struct pages *p);
+
+/* The row after the last one: its first column is the id, and larger. 0, or negative: pages_error. */
+int pages_row(struct pages *p, const int64_t *row);
+
+/* Its id; 0 before the first. */
+int64_t pages_last(const struct pages *p);
+
+/* Put all of it into the table with page @root of database @fd, where nothing was. Nobody may have it open. */
+int pages_attach(struct pages *p, int fd, uint32_t root);
+
+/*
+ * Put @n entries of @columns numbers into the index with page @root, where nothing was; @next gives them one by one, in order,
+ * the id last. It returns 0, or other than 0 and errno.
+ */
+int pages_index(struct pages *p, int fd, uint32_t root, unsigned columns, size_t n,
+                int (*next)(void *ctx, int64_t *entry), void *ctx);
+
+const char *pages_error(const struct pages *p);
+
+#endif

@@ -1,0 +1,11 @@
+-- Before more is loaded.
+DROP INDEX stored_execution_seq;
+DROP INDEX stored_stream_number;
+DROP INDEX stored_wait_execution;
+DROP INDEX stored_slice_execution;
+DROP INDEX stored_preemption_execution;
+DROP INDEX stored_deadline_miss_execution;
+DROP INDEX slot_miss_execution;
+DROP INDEX stored_buffer_use_execution;
+DROP INDEX inversion_victim;
+DROP INDEX stored_operation_execution;

@@ -1,0 +1,276 @@
+/* select.c -- see select.h. */
+#include "store/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SUB_BITS = 7, /* buckets per power of two in the first pass: 128 */
+	FIRST_BUCKETS = (64 - SUB_BITS + 1) << SUB_BITS,
+	FINER_BITS = 12,
+	FINER = 1 << FINER_BITS,
+	SMALL = 2048, /* so many values are sorted */
+};
+
+/* Where the value of a rank is: among those from @from, of @bits bits, its @rank-th, from 0. */
+struct target {
+	uint64_t from, rank;
+	unsigned bits;
+	uint32_t *counts; /* FINER of them; shared by targets of the same values */
+};
+
+struct figure {
+	struct selected *ret;
+	struct target targets[RANKS_MAX];
+};
+
+struct selection {
+	uint32_t first[FIGURES][FIRST_BUCKETS];
+	uint32_t finer[FIGURES][RANKS_MAX][FINER];
+	uint64_t small[FIGURES][SMALL];
+	struct figure figures[FIGURES];
+	unsigned n_ranks;
+};
+
+struct selection *selection_new(void)
+{
+	return calloc(1, sizeof(struct selection));
+}
+
+struct selection *selection_free(struct selection *s)
+{
+	free(s);
+	return NULL;
+}
+
+/* ---- buckets of the first pass ---- */
+
+static unsigned bucket_of(uint64_t v)
+{
+	unsigned shift;
+
+	if (v < 1 << (SUB_BITS + 1))
+		return (unsigned)v;
+	shift = 63 - (unsigned)__builtin_clzll(v) - SUB_BITS;
+	return (shift << SUB_BITS) + (unsigned)(v >> shift);
+}
+
+static uint64_t bucket_from(unsigned bucket, unsigned *ret_bits)
+{
+	unsigned shift = bucket < 1 << (SUB_BITS + 1) ? 0 : (bucket >> SUB_BITS) - 1;
+
+	*ret_bits = shift;
+	return (uint64_t)(bucket - (shift << SUB_BITS)) << shift;
+}
+
+/* ---- few values ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void take_small(void *ctx, const uint64_t *values, size_t n)
+{
+	struct selection *s = ctx;
+
+	for (unsigned f = 0; f < FIGURES; f++)
+		for (size_t i = 0; i < n; i++)
+			if (values[i * FIGURES + f] != BSA_NEVER)
+				s->small[f][s->figures[f].ret->n++] = values[i * FIGURES + f];
+}
+
+/* At most the largest number that is one. */
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a + b < a || a + b == BSA_NEVER ? BSA_NEVER - 1 : a + b;
+}
+
+/* Of @n, the one that is not below @permille of them: the nearest rank, from 0. */
+static uint64_t rank_of(uint64_t n, unsigned permille)
+{
+	unsigned __int128 r = ((unsigned __int128)n * permille + 999) / 1000;
+
+	return r ? (uint64_t)r - 1 : 0;
+}
+
+static void rank_small(struct selection *s, const unsigned *permille)
+{
+	for (unsigned f = 0; f < FIGURES; f++) {
+		struct selected *ret = s->figures[f].ret;
+		uint64_t *v = s->small[f];
+
+		if (!ret->n)
+			continue;
+		qsort(v, ret->n, sizeof(*v), by_value);
+		ret->min = v[0];
+		ret->max = v[ret->n - 1];
+		for (size_t i = 0; i < ret->n; i++)
+			ret->sum = add(ret->sum, v[i]);
+		for (unsigned k = 0; k < s->n_ranks; k++)
+			ret->rank[k] = v[rank_of(ret->n, permille[k])];
+	}
+}
+
+/* ---- many values ---- */
+
+static void take_first(void *ctx, const uint64_t *values, size_t n)
+{
+	struct selection *s = ctx;
+
+	for (unsigned f = 0; f < FIGURES; f++) {
+		struct selected *ret = s->figures[f].ret;
+		uint64_t min = ret->min, max = ret->max, sum = ret->sum, unknown = 0;
+		uint32_t *counts = s->first[f];
+
+		for (size_t i = 0; i < n; i++) {
+			uint64_t v = values[i * FIGURES + f];
+
+			if (v == BSA_NEVER) {
+				unknown++;
+				continue;
+			}
+			min = v < min ? v : min;
+			max = v > max ? v : max;
+			sum = add(sum, v);
+			counts[bucket_of(v)]++;
+		}
+		*ret = (struct selected){ .n = ret->n + n - unknown, .min = min, .max = max, .sum = sum };
+	}
+}
+
+static void take_finer(void *ctx, const uint64_t *values, size_t n)
+{
+	struct selection *s = ctx;
+
+	for (unsigned f = 0; f < FIGURES; f++)
+		for (unsigned k = 0; k < s->n_ranks; k++) {
+			const struct target *t = &s->figures[f].targets[k];
+			/* One that shares its counts with the one before has had them counted. */
+			bool counts = t->bits && (!k || t->counts != t[-1].counts);
+			unsigned shift = t->bits > FINER_BITS ? t->bits - FINER_BITS : 0;
+			uint64_t width = (uint64_t)1 << t->bits;
+
+			for (size_t i = 0; counts && i < n; i++) {
+				uint64_t d = values[i * FIGURES + f] - t->from;
+
+				if (d < width) /* BSA_NEVER, if it is counted, is behind every rank */
+					t->counts[d >> shift]++;
+			}
+		}
+}
+
+/* The bucket of the @rank-th, and which it is in there. */
+static unsigned find(const uint32_t *counts, uint64_t *rank)
+{
+	unsigned i = 0;
+
+	for (; *rank >= counts[i]; i++)
+		*rank -= counts[i];
+	return i;
+}
+
+/* What the first pass says of every rank. */
+static void aim(struct selection *s, struct figure *f, const uint32_t *first, const unsigned *permille)
+{
+	for (unsigned k = 0; k < s->n_ranks; k++) {
+		struct target *t = &f->targets[k];
+
+		*t = (struct target){ .rank = rank_of(f->ret->n, permille[k]) };
+		if (f->ret->n)
+			t->from = bucket_from(find(first, &t->rank), &t->bits);
+	}
+}
+
+/* Give those that are more than one value counters. false: all are one value. */
+static bool give_counters(struct selection *s, unsigned f)
+{
+	struct figure *figure = &s->figures[f];
+	bool any = false;
+
+	for (unsigned k = 0; k < s->n_ranks; k++) {
+		struct target *t = &figure->targets[k];
+
+		if (!t->bits)
+			continue;
+		any = true;
+		if (k && t[-1].bits == t->bits && t[-1].from == t->from) {
+			t->counts = t[-1].counts;
+		} else {
+			t->counts = s->finer[f][k];
+			memset(t->counts, 0, FINER * sizeof(*t->counts));
+		}
+	}
+	return any;
+}
+
+static void narrow(struct selection *s, unsigned f)
+{
+	for (unsigned k = 0; k < s->n_ranks; k++) {
+		struct target *t = &s->figures[f].targets[k];
+		unsigned shift = t->bits > FINER_BITS ? t->bits - FINER_BITS : 0;
+
+		if (!t->bits)
+			continue;
+		t->from += (uint64_t)find(t->counts, &t->rank) << shift;
+		t->bits = shift;
+	}
+}
+
+static int walk(struct spill *spill, const struct group *const *groups, size_t n_groups,
+                void (*take)(void *ctx, const uint64_t *values, size_t n), struct selection *s)
+{
+	for (size_t i = 0; i < n_groups; i++)
+		if (spill_walk(spill, groups[i], take, s))
+			return -1;
+	return 0;
+}
+
+static int rank_many(struct selection *s, struct spill *spill, const struct group *const *groups, size_t n_groups,
+                     const unsigned *permille)
+{
+	bool more = true;
+
+	memset(s->first, 0, sizeof(s->first));
+	if (walk(spill, groups, n_groups, take_first, s))
+		return -1;
+	for (unsigned f = 0; f < FIGURES; f++)
+		aim(s, &s->figures[f], s->first[f], permille);
+	while (more) {
+		more = false;
+		for (unsigned f = 0; f < FIGURES; f++)
+			more |= give_counters(s, f);
+		if (more && walk(spill, groups, n_groups, take_finer, s))
+			return -1;
+		for (unsigned f = 0; f < FIGURES; f++)
+			narrow(s, f);
+	}
+	for (unsigned f = 0; f < FIGURES; f++)
+		for (unsigned k = 0; k < s->n_ranks; k++)
+			s->figures[f].ret->rank[k] = s->figures[f].targets[k].from;
+	return 0;
+}
+
+int selection_run(struct selection *s, struct spill *spill, const struct group *const *groups, size_t n_groups,
+                  const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES])
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < n_groups; i++)
+		n += groups[i]->n;
+	s->n_ranks = n_ranks;
+	memset(ret, 0, sizeof(*ret) * FIGURES);
+	for (unsigned f = 0; f < FIGURES; f++)
+		s->figures[f] = (struct figure){ .ret = &ret[f] };
+	if (n <= SMALL) {
+		if (walk(spill, groups, n_groups, take_small, s))
+			return -1;
+		rank_small(s, permille);
+		return 0;
+	}
+	for (unsigned f = 0; f < FIGURES; f++)
+		ret[f].min = UINT64_MAX;
+	return rank_many(s, spill, groups, n_groups, permille);
+}

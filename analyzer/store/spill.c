@@ -1,0 +1,324 @@
+/*
+ * spill.c -- see spill.h.
+ *
+ * LAYOUT. Chunks of the file, one behind the other: struct head, then n times FIGURES values, of 32 bits, or (wide) of 64 where one
+ * does not fit. Each knows where the one before it of its group is. Full chunks have ROWS rows; where there are more groups than
+ * room for their chunks, all that are begun are written as they are.
+ */
+#include "store/spill.h"
+
+#include "store/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	ROWS = 256,
+	CHUNKS_MAX = 320, /* narrow ones; a wide one counts as two: 4.6 MB */
+	UNKNOWN = -1,     /* in 32 bits */
+	FIRST_SLOTS = 64, /* of the table of groups */
+};
+
+struct head {
+	uint64_t before; /* as group.last */
+	uint32_t n, wide;
+};
+
+struct chunk {
+	struct head head; /* first: written with what follows */
+	union {
+		uint32_t narrow[ROWS * FIGURES];
+		uint64_t wide[0];
+	};
+};
+
+struct spill {
+	const struct store_file *file;
+	int fd;
+	uint64_t end; /* of the file */
+	struct group *groups;
+	size_t n_groups, groups_room;
+	uint32_t *slots; /* hash table: of groups, plus 1 */
+	size_t n_slots;
+	unsigned chunks;
+	const char *error;
+	uint64_t *row_room; /* for spill_walk: ROWS rows */
+};
+
+static size_t bytes_of(bool wide)
+{
+	return sizeof(struct head) + (size_t)ROWS * FIGURES * (wide ? sizeof(uint64_t) : sizeof(uint32_t));
+}
+
+static int failed(struct spill *s, const char *why)
+{
+	s->error = why;
+	return -1;
+}
+
+const char *spill_error(const struct spill *s)
+{
+	return s->error;
+}
+
+struct spill *spill_new(const struct store_file *file)
+{
+	struct spill *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->file = file;
+	s->fd = -1;
+	s->n_slots = FIRST_SLOTS;
+	s->slots = calloc(s->n_slots, sizeof(*s->slots));
+	s->row_room = malloc(sizeof(*s->row_room) * ROWS * FIGURES);
+	return s->slots && s->row_room ? s : spill_free(s);
+}
+
+struct spill *spill_free(struct spill *s)
+{
+	if (!s)
+		return NULL;
+	for (size_t i = 0; i < s->n_groups; i++) {
+		free(s->groups[i].narrow);
+		free(s->groups[i].wide);
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->groups);
+	free(s->slots);
+	free(s->row_room);
+	free(s);
+	return NULL;
+}
+
+/* ---- groups ---- */
+
+static bool same(const struct group *a, const struct group *b)
+{
+	return a->app == b->app && a->model == b->model && a->priority == b->priority && a->path == b->path &&
+	       a->cold == b->cold && a->quiet == b->quiet;
+}
+
+static uint32_t *slot_of(const struct spill *s, const struct group *key)
+{
+	uint64_t h = ((uint64_t)key->app << 32 | key->model) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h ^= (uint64_t)key->priority << 24 | (uint64_t)key->path << 16 | (uint64_t)(uint8_t)key->cold << 8 | key->quiet;
+	h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t i = h >> 20;; i++) {
+		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
+
+		if (!*slot || same(&s->groups[*slot - 1], key))
+			return slot;
+	}
+}
+
+static bool grow_slots(struct spill *s)
+{
+	uint32_t *bigger = calloc(2 * s->n_slots, sizeof(*bigger));
+
+	if (!bigger)
+		return false;
+	free(s->slots);
+	s->slots = bigger;
+	s->n_slots *= 2;
+	for (size_t i = 0; i < s->n_groups; i++)
+		*slot_of(s, &s->groups[i]) = (uint32_t)(i + 1);
+	return true;
+}
+
+/* The group of @key, made if need be. NULL: no memory. */
+static struct group *group_of(struct spill *s, const struct group *key)
+{
+	uint32_t *slot = slot_of(s, key);
+
+	if (*slot)
+		return &s->groups[*slot - 1];
+	if (s->n_groups == s->groups_room) {
+		size_t room = s->groups_room ? 2 * s->groups_room : 16;
+		struct group *bigger = realloc(s->groups, room * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		s->groups = bigger;
+		s->groups_room = room;
+	}
+	if (2 * (s->n_groups + 1) > s->n_slots) {
+		if (!grow_slots(s))
+			return NULL;
+		slot = slot_of(s, key);
+	}
+	s->groups[s->n_groups] = *key;
+	*slot = (uint32_t)++s->n_groups;
+	return &s->groups[s->n_groups - 1];
+}
+
+struct group *spill_groups(struct spill *s, size_t *ret_n)
+{
+	*ret_n = s->n_groups;
+	return s->groups;
+}
+
+/* ---- writing ---- */
+
+static int write_all(struct spill *s, const void *from, size_t bytes)
+{
+	while (bytes) {
+		ssize_t n = pwrite(s->fd, from, bytes, (off_t)s->end);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return failed(s, strerror(n ? errno : ENOSPC));
+		s->end += (uint64_t)n;
+		from = (const char *)from + n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_chunk(struct spill *s, struct group *g, struct chunk *c)
+{
+	uint64_t at = s->end;
+	size_t each = FIGURES * (c->head.wide ? sizeof(uint64_t) : sizeof(uint32_t));
+
+	if (!c->head.n)
+		return 0;
+	if (s->fd < 0)
+		s->fd = store_file_scratch(s->file);
+	if (s->fd < 0)
+		return failed(s, strerror(errno));
+	c->head.before = g->last;
+	if (write_all(s, c, sizeof(c->head) + c->head.n * each))
+		return -1;
+	g->last = at + 1;
+	c->head.n = 0;
+	return 0;
+}
+
+/* There is no room for one more chunk: write all of them. */
+static int write_all_chunks(struct spill *s)
+{
+	for (size_t i = 0; i < s->n_groups; i++) {
+		struct group *g = &s->groups[i];
+
+		if ((g->narrow && write_chunk(s, g, g->narrow)) || (g->wide && write_chunk(s, g, g->wide)))
+			return -1;
+		free(g->narrow);
+		free(g->wide);
+		g->narrow = g->wide = NULL;
+	}
+	s->chunks = 0;
+	return 0;
+}
+
+static struct chunk *chunk_of(struct spill *s, struct group *g, bool wide)
+{
+	struct chunk **c = wide ? &g->wide : &g->narrow;
+
+	if (*c)
+		return *c;
+	if (s->chunks + 1 + wide > CHUNKS_MAX && write_all_chunks(s))
+		return NULL;
+	*c = malloc(bytes_of(wide));
+	if (!*c)
+		return failed(s, strerror(ENOMEM)), NULL;
+	(*c)->head = (struct head){ .wide = wide };
+	s->chunks += 1 + wide;
+	return *c;
+}
+
+static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGURES], bool wide)
+{
+	struct chunk *c = chunk_of(s, g, wide);
+
+	if (!c)
+		return -1;
+	if (wide)
+		memcpy(c->wide + (size_t)c->head.n * FIGURES, values, FIGURES * sizeof(*values));
+	else
+		for (unsigned i = 0; i < FIGURES; i++)
+			c->narrow[c->head.n * FIGURES + i] = (uint32_t)values[i]; /* BSA_NEVER becomes UNKNOWN */
+	g->n++;
+	return ++c->head.n == ROWS ? write_chunk(s, g, c) : 0;
+}
+
+int spill_add(struct spill *s, const struct bsa_execution *x)
+{
+	uint64_t values[FIGURES], run = x->phase[BSA_RUN];
+	struct group key = {
+		.app = x->app,
+		.model = x->model,
+		.priority = x->priority,
+		.path = x->path,
+		.cold = x->cold,
+		.quiet = x->idle && !x->preemptions && !x->redo && x->cold <= 0,
+	};
+	struct group *g = group_of(s, &key);
+	bool wide = false;
+
+	if (!g)
+		return failed(s, strerror(ENOMEM));
+	memcpy(values, x->phase, sizeof(x->phase));
+	values[FIGURE_E2E] = x->e2e;
+	values[FIGURE_OVERHEAD] = BSA_NEVER;
+	if (x->e2e != BSA_NEVER && run != BSA_NEVER && x->redo <= run && run - x->redo <= x->e2e)
+		values[FIGURE_OVERHEAD] = x->e2e - (run - x->redo);
+	for (unsigned i = 0; i < FIGURES; i++)
+		wide |= values[i] != BSA_NEVER && values[i] >= (uint32_t)UNKNOWN;
+	return add_row(s, g, values, wide);
+}
+
+/* ---- reading ---- */
+
+static void widen(uint64_t *to, const struct chunk *c)
+{
+	size_t n = (size_t)c->head.n * FIGURES;
+
+	if (c->head.wide) {
+		memcpy(to, c->wide, n * sizeof(*to));
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[i] = c->narrow[i] == (uint32_t)UNKNOWN ? BSA_NEVER : c->narrow[i];
+}
+
+static int read_chunk(struct spill *s, uint64_t at, struct chunk *room)
+{
+	ssize_t n;
+
+	do
+		n = pread(s->fd, room, bytes_of(true), (off_t)at); /* too much, mostly */
+	while (n < 0 && errno == EINTR);
+	if (n < (ssize_t)sizeof(room->head) || room->head.n > ROWS)
+		return failed(s, strerror(n < 0 ? errno : EIO));
+	return 0;
+}
+
+int spill_walk(struct spill *s, const struct group *g, void (*take)(void *ctx, const uint64_t *values, size_t n),
+               void *ctx)
+{
+	struct chunk *room = malloc(bytes_of(true));
+	int r = room ? 0 : failed(s, strerror(ENOMEM));
+
+	for (unsigned wide = 0; wide < 2 && !r; wide++) {
+		const struct chunk *c = wide ? g->wide : g->narrow;
+
+		if (c && c->head.n) {
+			widen(s->row_room, c);
+			take(ctx, s->row_room, c->head.n);
+		}
+	}
+	for (uint64_t at = g->last; at && !r; at = room->head.before) {
+		r = read_chunk(s, at - 1, room);
+		if (!r) {
+			widen(s->row_room, room);
+			take(ctx, s->row_room, room->head.n);
+		}
+	}
+	free(room);
+	return r;
+}

@@ -1,0 +1,47 @@
+/*
+ * spill.h -- the durations of every complete execution, by group, kept until percentiles can be taken of them.
+ *
+ * Memory is bounded: what is more goes to a file without a name beside the output, in chunks of one group each.
+ */
+#ifndef BSA_STORE_SPILL_H
+#define BSA_STORE_SPILL_H
+
+#include "fold/facts.h"
+
+struct spill;
+struct store_file;
+
+/* What is kept of each: its phases, and two sums. */
+enum { FIGURE_E2E = BSA_PHASES, FIGURE_OVERHEAD, FIGURES };
+
+/* Executions that are counted together. Model, not its name: that may be told later. */
+struct group {
+	uint32_t app, model;
+	uint8_t priority, path; /* 255: unknown */
+	int8_t cold;            /* -1: not said */
+	bool quiet;             /* it found an idle lane, and kept it */
+	uint64_t n;
+	/* the spill's own */
+	uint64_t last; /* chunk in the file, plus 1 */
+	struct chunk *narrow, *wide;
+};
+
+/* @file is borrowed. NULL: no memory. */
+struct spill *spill_new(const struct store_file *file);
+struct spill *spill_free(struct spill *spill);
+
+/* 0, or negative: spill_error says why. */
+int spill_add(struct spill *spill, const struct bsa_execution *x);
+const char *spill_error(const struct spill *spill);
+
+/* All groups, borrowed until the next spill_add, in any order. */
+struct group *spill_groups(struct spill *spill, size_t *ret_n);
+
+/*
+ * Call @take for the executions of @group, some at a time, in any order but always the same: @n of them, one behind the other,
+ * FIGURES values each; BSA_NEVER: unknown. 0, or negative: spill_error says why.
+ */
+int spill_walk(struct spill *spill, const struct group *group,
+               void (*take)(void *ctx, const uint64_t *values, size_t n), void *ctx);
+
+#endif

@@ -1,0 +1,10 @@
+/* sql.h -- the .sql files, as strings (embed.cmake). */
+#ifndef BSA_STORE_SQL_H
+#define BSA_STORE_SQL_H
+
+extern const char bsa_sql_schema[];  /* tables and views; what they mean */
+extern const char bsa_sql_indices[]; /* after loading */
+extern const char bsa_sql_execution_index[];
+extern const char bsa_sql_no_indices[]; /* before loading more */
+
+#endif

@@ -1,0 +1,265 @@
+/* stats.c -- see stats.h. */
+#include "store/stats.h"
+
+#include "fold/blame.h"
+#include "store/numbers.h"
+#include "store/own.h"
+#include "store/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEDIANS_STARVED = 10 };
+
+/* A group, and the name of its model. */
+struct named {
+	const struct group *group;
+	char model[BSA_TEXT];
+};
+
+struct stats {
+	struct bsa_store *s;
+	struct selection *selection;
+	struct named *groups;
+	const struct group **together; /* room for all */
+	size_t n;
+	sqlite3_stmt *insert;
+};
+
+static void stats_fini(struct stats *t)
+{
+	selection_free(t->selection);
+	free(t->groups);
+	free(t->together);
+	sqlite3_finalize(t->insert);
+}
+
+static int stats_init(struct stats *t, struct bsa_store *s)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT name FROM stored_model WHERE id = ?");
+	const struct group *groups = spill_groups(s->spill, &t->n);
+
+	t->s = s;
+	t->selection = selection_new();
+	t->groups = calloc(t->n + 1, sizeof(*t->groups));
+	t->together = calloc(t->n + 1, sizeof(*t->together));
+	if (!t->selection || !t->groups || !t->together)
+		return store_fail(s, BSA_E_ENV, "no memory");
+	for (size_t i = 0; i < t->n && q; i++) {
+		t->groups[i].group = &groups[i];
+		sqlite3_bind_int64(q, 1, groups[i].model);
+		if (store_step(s, q))
+			strncpy(t->groups[i].model, (const char *)sqlite3_column_text(q, 0), BSA_TEXT - 1);
+		sqlite3_reset(q);
+	}
+	return s->code;
+}
+
+/* Of t->together. */
+static int percentiles(struct stats *t, size_t n, const unsigned *permille, unsigned n_ranks,
+                       struct selected ret[FIGURES])
+{
+	struct bsa_store *s = t->s;
+
+	if (s->stopped)
+		return store_fail(s, BSA_E_STOPPED, "stopped");
+	if (selection_run(t->selection, s->spill, t->together, n, permille, n_ranks, ret))
+		return store_fail(s, BSA_E_ENV, "cannot read a scratch file beside %s: %s", s->file.output,
+		                  spill_error(s->spill));
+	return s->code;
+}
+
+static void bind(sqlite3_stmt *q, int at, int64_t v)
+{
+	if (v == NOTHING)
+		sqlite3_bind_null(q, at);
+	else
+		sqlite3_bind_int64(q, at, v);
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* ---- phase_stat ---- */
+
+static int by_what_is_shown(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int d;
+
+	if ((d = compare(x->group->app, y->group->app)) || (d = strcmp(x->model, y->model)) ||
+	    (d = compare(x->group->priority, y->group->priority)) || (d = compare(x->group->path, y->group->path)))
+		return d;
+	return x->group->cold - y->group->cold;
+}
+
+static bool path_has(uint8_t path, unsigned figure)
+{
+	switch (figure) {
+	case BSA_FENCE:
+	case BSA_SIGNAL:
+		return path == BSA_PATH_FENCED;
+	case BSA_REPLY:
+	case BSA_RETURN:
+	case BSA_FINISH:
+		return path != BSA_PATH_FENCED;
+	default:
+		return true;
+	}
+}
+
+static void insert_stat(struct stats *t, const struct named *of, unsigned figure, const struct selected *v)
+{
+	if (!v->n || (!v->max && !path_has(of->group->path, figure)))
+		return;
+	bind(t->insert, 1, ref(of->group->app));
+	sqlite3_bind_text(t->insert, 2, of->model, -1, SQLITE_STATIC);
+	bind(t->insert, 3, named(of->group->priority));
+	bind(t->insert, 4, named(of->group->path));
+	bind(t->insert, 5, of->group->cold < 0 ? NOTHING : of->group->cold);
+	bind(t->insert, 6, figure);
+	bind(t->insert, 7, count(v->n));
+	bind(t->insert, 8, ns(v->sum));
+	bind(t->insert, 9, ns(v->min));
+	for (int k = 0; k < RANKS_MAX; k++)
+		bind(t->insert, 10 + k, ns(v->rank[k]));
+	bind(t->insert, 15, ns(v->max));
+	store_do(t->s, t->insert);
+}
+
+static int phase_stat(struct stats *t)
+{
+	static const unsigned permille[RANKS_MAX] = { 500, 900, 950, 990, 999 };
+	struct selected v[FIGURES];
+
+	qsort(t->groups, t->n, sizeof(*t->groups), by_what_is_shown);
+	t->insert = store_prepare(t->s, "INSERT INTO stored_phase_stat VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
+		for (to = from; to < t->n && by_what_is_shown(&t->groups[from], &t->groups[to]) == 0; to++)
+			t->together[to - from] = t->groups[to].group;
+		if (percentiles(t, to - from, permille, RANKS_MAX, v))
+			break;
+		insert_stat(t, &t->groups[from], FIGURE_E2E, &v[FIGURE_E2E]);
+		insert_stat(t, &t->groups[from], FIGURE_OVERHEAD, &v[FIGURE_OVERHEAD]);
+		for (unsigned f = 0; f < BSA_PHASES; f++)
+			insert_stat(t, &t->groups[from], f, &v[f]);
+	}
+	sqlite3_finalize(t->insert);
+	t->insert = NULL;
+	return t->s->code;
+}
+
+/* ---- typical ---- */
+
+static int by_model_and_path(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int d = compare(x->group->model, y->group->model);
+
+	return d ? d : compare(x->group->path, y->group->path);
+}
+
+static uint64_t estimate_of(struct stats *t, uint32_t model)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(t->s, "SELECT estimate_ns FROM stored_model WHERE id = ?");
+
+	if (!q)
+		return 0;
+	sqlite3_bind_int64(q, 1, model);
+	return store_step(t->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
+}
+
+static void insert_typical(struct stats *t, const struct group *of, unsigned phase, uint64_t n, uint64_t p50)
+{
+	bind(t->insert, 1, of->model);
+	bind(t->insert, 2, of->path);
+	bind(t->insert, 3, phase);
+	bind(t->insert, 4, count(n));
+	bind(t->insert, 5, ns(p50));
+	bind(t->insert, 6, n < BSA_TYPICAL_MIN);
+	store_do(t->s, t->insert);
+}
+
+static int typical(struct stats *t)
+{
+	static const unsigned permille[] = { 500 };
+	struct selected v[FIGURES];
+
+	qsort(t->groups, t->n, sizeof(*t->groups), by_model_and_path);
+	/* 0 is no model: one that nobody knows, of an earlier import as well. */
+	t->insert = store_prepare(t->s, "REPLACE INTO stored_typical VALUES(?,?,?,?,?,?)");
+	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
+		const struct group *of = t->groups[from].group;
+		size_t n_quiet = 0;
+		uint64_t n = 0;
+
+		for (to = from; to < t->n && by_model_and_path(&t->groups[from], &t->groups[to]) == 0; to++)
+			if (t->groups[to].group->quiet) {
+				t->together[n_quiet++] = t->groups[to].group;
+				n += t->groups[to].group->n;
+			}
+		if (n >= BSA_TYPICAL_MIN && percentiles(t, n_quiet, permille, 1, v))
+			break;
+		for (unsigned f = 0; f < BSA_PHASES; f++)
+			insert_typical(t, of, f, n,
+			               n >= BSA_TYPICAL_MIN ? v[f].n ? v[f].rank[0] : 0
+			               : f == BSA_RUN       ? estimate_of(t, of->model)
+			                                    : 0);
+	}
+	sqlite3_finalize(t->insert);
+	t->insert = NULL;
+	return t->s->code;
+}
+
+/* ---- starvation ---- */
+
+/* Groups are sorted by model. NOTHING: it has no complete execution whose run is known. */
+static int64_t median_run(struct stats *t, uint32_t model)
+{
+	static const unsigned permille[] = { 500 };
+	struct selected v[FIGURES];
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->groups[i].group->model == model)
+			t->together[n++] = t->groups[i].group;
+	if (!n || percentiles(t, n, permille, 1, v) || !v[BSA_RUN].n)
+		return NOTHING;
+	return ns(v[BSA_RUN].rank[0]);
+}
+
+static int starvation(struct stats *t)
+{
+	struct bsa_store *s = t->s;
+	cleanup_stmt sqlite3_stmt *models = store_prepare(
+		s, "SELECT DISTINCT model_id FROM stored_starvation WHERE execution_id >= ? AND model_id IS NOT NULL");
+	cleanup_stmt sqlite3_stmt *remove = store_prepare(
+		s, "DELETE FROM stored_starvation WHERE model_id = ? AND execution_id >= ? AND gap_ns <= ?");
+
+	if (!models || !remove)
+		return s->code;
+	sqlite3_bind_int64(models, 1, ref(s->first_execution));
+	while (store_step(s, models)) {
+		uint32_t model = (uint32_t)sqlite3_column_int64(models, 0);
+		int64_t median = median_run(t, model);
+
+		if (median == NOTHING)
+			continue;
+		sqlite3_bind_int64(remove, 1, model);
+		sqlite3_bind_int64(remove, 2, ref(s->first_execution));
+		sqlite3_bind_int64(remove, 3, median > MOST / MEDIANS_STARVED ? MOST : MEDIANS_STARVED * median);
+		store_do(s, remove);
+	}
+	return s->code;
+}
+
+int stats_run(struct bsa_store *s)
+{
+	__attribute__((cleanup(stats_fini))) struct stats t = { 0 };
+
+	if (s->code || stats_init(&t, s) || phase_stat(&t) || typical(&t))
+		return s->code;
+	return starvation(&t);
+}

@@ -1,0 +1,389 @@
+/* store.c -- see store.h. */
+#include "store/store.h"
+
+#include "bsa/db.h"
+#include "store/blame_run.h"
+#include "store/execution.h"
+#include "store/numbers.h"
+#include "store/own.h"
+#include "store/pages.h"
+#include "store/rows.h"
+#include "store/sort.h"
+#include "store/spill.h"
+#include "store/sql.h"
+#include "store/stats.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what went wrong ---- */
+
+int store_fail(struct bsa_store *s, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (s->code)
+		return s->code;
+	va_start(args, format);
+	vsnprintf(s->err.text, sizeof(s->err.text), format, args);
+	va_end(args);
+	return s->code = code;
+}
+
+int store_sql_failed(struct bsa_store *s)
+{
+	int error = sqlite3_system_errno(s->db);
+
+	if (s->stopped)
+		return store_fail(s, BSA_E_STOPPED, "stopped");
+	switch (sqlite3_errcode(s->db)) {
+	case SQLITE_FULL:
+		return store_fail(s, BSA_E_ENV, "cannot write %s: no space left", s->file.output);
+	case SQLITE_NOMEM:
+		return store_fail(s, BSA_E_ENV, "no memory");
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output,
+		                  error ? strerror(error) : sqlite3_errmsg(s->db));
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return store_fail(s, BSA_E_INPUT, "%s is damaged: %s", s->file.output, sqlite3_errmsg(s->db));
+	default:
+		return store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, sqlite3_errmsg(s->db));
+	}
+}
+
+int bsa_store_check(const struct bsa_store *s, struct bsa_err *err)
+{
+	if (s->code && err)
+		*err = s->err;
+	return s->code;
+}
+
+void bsa_store_stop(struct bsa_store *s)
+{
+	s->stopped = 1;
+}
+
+/* ---- statements ---- */
+
+int store_run(struct bsa_store *s, const char *sql)
+{
+	if (!s->code && sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		store_sql_failed(s);
+	return s->code;
+}
+
+sqlite3_stmt *store_prepare(struct bsa_store *s, const char *sql)
+{
+	sqlite3_stmt *q = NULL;
+
+	if (!s->code && sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL) != SQLITE_OK)
+		store_sql_failed(s);
+	return q;
+}
+
+bool store_step(struct bsa_store *s, sqlite3_stmt *q)
+{
+	int r = s->code ? SQLITE_DONE : sqlite3_step(q);
+
+	if (r != SQLITE_ROW && r != SQLITE_DONE)
+		store_sql_failed(s);
+	return r == SQLITE_ROW;
+}
+
+int store_do(struct bsa_store *s, sqlite3_stmt *q)
+{
+	store_step(s, q);
+	sqlite3_reset(q);
+	return s->code;
+}
+
+/* The number that @sql selects; 0 where there is none. */
+static int64_t number(struct bsa_store *s, const char *sql)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(s, sql);
+
+	return q && store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
+}
+
+/* ---- beginning ---- */
+
+static int progress(void *ctx)
+{
+	return ((struct bsa_store *)ctx)->stopped;
+}
+
+static int open_db(struct bsa_store *s)
+{
+	if (sqlite3_open_v2(s->file.path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		return store_sql_failed(s);
+	sqlite3_progress_handler(s->db, 1000, progress, s);
+	/* Nobody else sees the file, and what is not finished is thrown away: no journal, and one fsync, of store_file_publish. */
+	store_run(s, "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = OFF; PRAGMA "
+	             "synchronous = OFF;"
+	             "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -8192; PRAGMA secure_delete = OFF;"
+	             "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON");
+	/* A file that was copied may have been made by anybody. (It forbids to have no journal: now there is none.) */
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	return store_run(s, "BEGIN");
+}
+
+static int make_schema(struct bsa_store *s)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
+	         BSA_SCHEMA_VERSION);
+	store_run(s, sql);
+	store_run(s, bsa_sql_schema);
+	snprintf(sql, sizeof(sql), "INSERT INTO meta VALUES('schema_version', %d)", BSA_SCHEMA_VERSION);
+	return store_run(s, sql);
+}
+
+static void look_at_last(struct bsa_store *s)
+{
+	s->last_trace = (uint32_t)number(s, "SELECT max(id) FROM trace");
+	s->last = (struct bsa_fold_ids){
+		.execution = (uint64_t)number(s, "SELECT max(id) FROM stored_execution"),
+		.mapping = (uint64_t)number(s, "SELECT max(id) FROM stored_mapping"),
+		.app = (uint32_t)number(s, "SELECT max(id) FROM app"),
+		.process = (uint32_t)number(s, "SELECT max(id) FROM stored_process"),
+		.model = (uint32_t)number(s, "SELECT max(id) FROM stored_model"),
+		.stream = (uint32_t)number(s, "SELECT max(id) FROM stored_stream"),
+		.buffer = (uint32_t)number(s, "SELECT max(id) FROM stored_buffer"),
+	};
+}
+
+/* Pages go into an empty table only; what comes too late for them waits in one like it. */
+static int begin_pages(struct bsa_store *s)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT replace(sql, 'stored_execution', '" LATE_EXECUTIONS
+	                                                "') FROM sqlite_schema WHERE name = 'stored_execution'");
+
+	if (q && store_step(s, q))
+		store_run(s, (const char *)sqlite3_column_text(q, 0));
+	store_run(s, bsa_sql_execution_index);
+	s->window = window_new();
+	s->by_seq = sort_new(&s->file);
+	s->pages = pages_new(&s->file, EXECUTION_COLUMNS);
+	if (!s->window || !s->by_seq || !s->pages)
+		return store_fail(s, BSA_E_ENV, "no memory");
+	return s->code;
+}
+
+static int begin(struct bsa_store *s)
+{
+	bool there;
+
+	open_db(s);
+	there = number(s, "SELECT count(*) FROM sqlite_schema") > 0;
+	if (there)
+		store_run(s, bsa_sql_no_indices);
+	else if (!s->code && !make_schema(s))
+		begin_pages(s);
+	look_at_last(s);
+	s->first_execution = s->last.execution + 1;
+	batches_init(s);
+	rows_init(s);
+	return s->code || !s->pages ? s->code : batches_to_pages(s);
+}
+
+int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *options, struct bsa_err *err)
+{
+	struct bsa_store *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	s->append = options->append;
+	s->keep_operations = options->keep_operations;
+	r = store_file_init(&s->file, options->output, options->append, err);
+	if (!r) {
+		s->spill = spill_new(&s->file);
+		r = s->spill ? begin(s) : store_fail(s, BSA_E_ENV, "no memory");
+		bsa_store_check(s, err);
+	}
+	if (r) {
+		bsa_store_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+struct bsa_store *bsa_store_free(struct bsa_store *s)
+{
+	if (!s)
+		return NULL;
+	batches_fini(s);
+	rows_fini(s);
+	sqlite3_close_v2(s->db);
+	spill_free(s->spill);
+	pages_free(s->pages);
+	window_free(s->window);
+	sort_free(s->by_seq);
+	store_file_fini(&s->file);
+	free(s);
+	return NULL;
+}
+
+void bsa_store_clean(const char *output)
+{
+	store_file_clean(output);
+}
+
+struct bsa_fold_ids bsa_store_last_ids(const struct bsa_store *s)
+{
+	return s->last;
+}
+
+uint32_t bsa_store_last_trace(const struct bsa_store *s)
+{
+	return s->last_trace;
+}
+
+struct bsa_store_counts bsa_store_counts(const struct bsa_store *s)
+{
+	return s->counts;
+}
+
+void bsa_store_clock(struct bsa_store *s, int64_t offset)
+{
+	/* What is in the batches has its times added already. */
+	s->offset = bounded(offset);
+}
+
+void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out)
+{
+	s->left_out.stragglers += left_out->stragglers;
+	s->left_out.absurd += left_out->absurd;
+	s->left_out.evicted += left_out->evicted;
+	s->left_out.late += left_out->late;
+	s->left_out.forgotten += left_out->forgotten;
+}
+
+/* ---- the end ---- */
+
+/* Counts add to what is there; the version is that of who wrote last. */
+static int write_meta(struct bsa_store *s)
+{
+	const struct bsa_store_counts *c = &s->counts;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} counts[] = {
+		{ "executions", c->executions },
+		{ "incomplete", c->executions - c->quality[BSA_QUALITY_COMPLETE] },
+		{ "touched_by_loss", c->quality[BSA_QUALITY_GAP] + c->quality[BSA_QUALITY_TAIL] },
+		{ "missed", s->missed },
+		{ "left_out_stragglers", s->left_out.stragglers },
+		{ "left_out_absurd", s->left_out.absurd },
+		{ "left_out_evicted", s->left_out.evicted },
+		{ "left_out_late", s->left_out.late },
+		{ "left_out_forgotten", s->left_out.forgotten },
+	};
+	cleanup_stmt sqlite3_stmt *q = NULL;
+
+	store_run(s, "REPLACE INTO meta VALUES('tool_version', 'burstscope " BSA_VERSION "')");
+	q = store_prepare(s, "REPLACE INTO meta VALUES(?1, ?2 + coalesce((SELECT value FROM meta WHERE key = ?1), 0))");
+	for (size_t i = 0; q && i < sizeof(counts) / sizeof(counts[0]); i++) {
+		sqlite3_bind_text(q, 1, counts[i].key, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(q, 2, count(counts[i].value));
+		store_do(s, q);
+	}
+	return s->code;
+}
+
+/* Everything that is open of the database. */
+static int close_db(struct bsa_store *s)
+{
+	batches_finalize(s);
+	rows_fini(s);
+	if (!s->code && sqlite3_close(s->db) != SQLITE_OK)
+		return store_sql_failed(s);
+	if (!s->code)
+		s->db = NULL;
+	return s->code;
+}
+
+static int next_by_seq(void *ctx, int64_t *entry)
+{
+	struct pair pair;
+
+	if (sort_next(ctx, &pair))
+		return -1;
+	entry[0] = pair.key >> 32 ? (int64_t)(pair.key >> 32) : NOTHING;
+	entry[1] = (int64_t)(pair.key & UINT32_MAX);
+	entry[2] = (int64_t)pair.id;
+	return 0;
+}
+
+static uint32_t root_of(struct bsa_store *s, const char *name)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT rootpage FROM sqlite_schema WHERE name = ?");
+
+	if (!q)
+		return 0;
+	sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
+	return store_step(s, q) ? (uint32_t)sqlite3_column_int64(q, 0) : 0;
+}
+
+static int attach(struct bsa_store *s, uint32_t table, uint32_t by_seq, const uint32_t roots[BATCHES])
+{
+	if (batches_attach(s, roots))
+		return s->code;
+	if (pages_attach(s->pages, s->file.fd, table) ||
+	    pages_index(s->pages, s->file.fd, by_seq, 3, sort_n(s->by_seq), next_by_seq, s->by_seq))
+		return store_fail(s, BSA_E_ENV, "cannot write %s: %s", s->file.output, pages_error(s->pages));
+	s->pages = pages_free(s->pages);
+	s->by_seq = sort_free(s->by_seq);
+	return s->code;
+}
+
+/* While nobody has the database open, its pages get company; then those who were late go where they belong. */
+static int attach_pages(struct bsa_store *s)
+{
+	uint32_t table = root_of(s, "stored_execution"), by_seq = root_of(s, "stored_execution_seq"), roots[BATCHES];
+
+	for (unsigned of = 0; of < BATCHES; of++)
+		roots[of] = root_of(s, batch_table(of));
+	if (store_run(s, "COMMIT") || close_db(s) || attach(s, table, by_seq, roots) || open_db(s))
+		return s->code;
+	store_run(s, "REPLACE INTO stored_execution SELECT * FROM " LATE_EXECUTIONS "; DROP TABLE " LATE_EXECUTIONS);
+	batches_fini(s);
+	return batches_init(s);
+}
+
+int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
+{
+	int r;
+
+	window_empty(s);
+	batches_flush(s);
+	stats_run(s);
+	if (s->pages)
+		attach_pages(s);
+	else
+		store_run(s, bsa_sql_execution_index);
+	store_run(s, bsa_sql_indices);
+	blame_run(s);
+	batches_flush(s);
+	write_meta(s);
+	store_run(s, "COMMIT");
+	if (s->stopped)
+		store_fail(s, BSA_E_STOPPED, "stopped");
+	close_db(s);
+	r = bsa_store_check(s, err);
+	if (r)
+		return r;
+	r = store_file_publish(&s->file, err);
+	if (r)
+		store_fail(s, r, "%s", err ? err->text : "cannot publish");
+	return r;
+}

@@ -1,0 +1,74 @@
+/*
+ * store.h -- facts into a SQLite file, which appears when it is whole.
+ *
+ * One thread. Written beside the output path, in one transaction, and renamed. The first failure (no space, mostly) is kept,
+ * and everything after it does nothing: bsa_store_check says it.
+ */
+#ifndef BSA_STORE_STORE_H
+#define BSA_STORE_STORE_H
+
+#include "bsa/err.h"
+#include "fold/fold.h"
+
+struct bsa_store;
+
+struct bsa_store_options {
+	const char *output;
+	bool keep_operations, append;
+};
+
+/* A row of `trace`; strings are borrowed for the call. */
+struct bsa_trace_row {
+	uint32_t id;
+	const char *uuid, *path, *host, *session, *clock;
+	int64_t clock_offset;
+	uint64_t began, ended, events, lost_events, lost_packets; /* BSA_NEVER: unknown */
+	uint64_t foreign, unusable;
+	bool cut;
+};
+
+/*
+ * 0 and *ret owned by the caller. BSA_E_USAGE: @output is a directory, or something that an import has not made and that would be
+ * lost; BSA_E_INPUT: append, and it is no database of this version; BSA_E_ENV: its directory is not there or cannot be written.
+ * What a process that has died left of an import into @output is removed.
+ */
+int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *options, struct bsa_err *err);
+
+/* NULL is fine. What was not finished leaves nothing. Returns NULL. */
+struct bsa_store *bsa_store_free(struct bsa_store *s);
+
+/* Remove what a process that has died left of an import into @output, which is otherwise done by the next one. */
+void bsa_store_clean(const char *output);
+
+/* What ids there are already (append), and the number of the last trace. */
+struct bsa_fold_ids bsa_store_last_ids(const struct bsa_store *s);
+uint32_t bsa_store_last_trace(const struct bsa_store *s);
+
+/* BSA_E_INPUT if there is one of this uuid. Told again at the end, with the rest known: the last one holds. */
+int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct bsa_err *err);
+
+/* Raw times of the facts that follow are @offset ns before those of the database: one for each clock group. */
+void bsa_store_clock(struct bsa_store *s, int64_t offset);
+
+/* What was told since bsa_store_new: executions by quality. Any time. */
+struct bsa_store_counts {
+	uint64_t executions, quality[BSA_QUALITY_OPEN + 1];
+};
+struct bsa_store_counts bsa_store_counts(const struct bsa_store *s);
+
+/* Whatever it is doing, or is asked to do after this, fails with BSA_E_STOPPED. Async-signal-safe. */
+void bsa_store_stop(struct bsa_store *s);
+
+/* The calls that a fold is to make. Valid until the store is freed. */
+struct bsa_facts bsa_store_facts(struct bsa_store *s);
+
+/* What a fold left out: added up. */
+void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out);
+
+/* 0, or what went wrong first. Cheap. */
+int bsa_store_check(const struct bsa_store *s, struct bsa_err *err);
+
+/* Typical phases, percentiles, causes, indices; then the file appears. */
+int bsa_store_finish(struct bsa_store *s, struct bsa_err *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* bench_store.c -- what a fact costs until it can be asked for: a million executions through the store, and queries to them. */
+#include "bench.h"
+
+#include "bsa/db.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	EXECUTIONS = 1000000,
+	QUICK = 20000,
+	STREAMS = 16,
+	APPS = 4,
+	MODELS = 8,
+	EVENTS = 12,       /* of one execution in a trace */
+	TRACE_BYTES = 341, /* of one execution in a full trace */
+};
+
+static uint64_t state = 88172645463325252;
+
+static uint64_t random_below(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % n;
+}
+
+static void must(int r, const struct bsa_err *err)
+{
+	if (r < 0) {
+		fprintf(stderr, "bench_store: %s\n", err->text);
+		exit(1);
+	}
+}
+
+/* A warm burst on an idle lane, full detail, mostly; every 50th waited behind another, every 200th missed its deadline. */
+static void execution(const struct bsa_facts *facts, uint64_t i)
+{
+	uint64_t t = 1000000000000 + i * 40000, stream = 1 + i % STREAMS;
+	struct bsa_execution x = {
+		.id = i + 1,
+		.exec = (0x12300000 + stream) << 32 | (i / STREAMS + 1),
+		.trace = 1,
+		.stream = (uint32_t)stream,
+		.app = 1 + (uint32_t)(stream % APPS),
+		.model = 1 + (uint32_t)(stream % MODELS),
+		.lookups = 2,
+		.priority = 1,
+		.lane = 0,
+		.idle = i % 50 != 0,
+		.cpu = BSA_NEVER,
+		.estimate = 12000,
+		.missed_at = BSA_NEVER,
+		.result = { .spun = random_below(20000) },
+		.request = { .spun = random_below(9000) },
+	};
+	static const uint32_t usual[BSA_PHASES] = { 900, 3000, 1500, 0, 400, 700, 12000, 0, 800, 3500, 600, 0 };
+	static const uint8_t ends[] = { BSA_REQUEST_WRITTEN, BSA_REQUEST_READ, BSA_DECODED,   BSA_FENCED,
+		                        BSA_ENQUEUED,        BSA_DISPATCHED,   BSA_RUN_ENDED, BSA_RUN_ENDED,
+		                        BSA_RESULT_WRITTEN,  BSA_RESULT_READ,  BSA_RETURNED,  BSA_SIGNALLED };
+
+	for (unsigned b = 0; b < BSA_BOUNDARIES; b++)
+		x.at[b] = BSA_NEVER;
+	x.at[BSA_SUBMITTED] = t;
+	for (unsigned p = 0; p < BSA_PHASES; p++) {
+		if (!usual[p])
+			continue;
+		x.phase[p] = usual[p] + random_below(usual[p] / 4);
+		if (random_below(100) == 0)
+			x.phase[p] *= 1 + random_below(30);
+		t += x.phase[p];
+		x.at[ends[p]] = t;
+	}
+	x.e2e = t - x.at[BSA_SUBMITTED];
+	x.run = x.phase[BSA_RUN];
+	x.queue = x.phase[BSA_QUEUE];
+	x.slots = x.phase[BSA_SLOTS];
+	x.deadline = x.at[BSA_SUBMITTED] + 60000;
+	if (i % 200 == 0) {
+		x.deadline = t - 5000;
+		x.miss = BSA_MISS_LATE;
+		x.lateness = 5000;
+	}
+	facts->execution(facts->ctx, &x);
+	if (i % 50 == 0)
+		facts->wait(facts->ctx, &(struct bsa_wait){ .execution = x.id,
+		                                            .began = x.at[BSA_ENQUEUED],
+		                                            .ended = x.at[BSA_DISPATCHED],
+		                                            .blocker = x.id - 1,
+		                                            .blocker_app = 1,
+		                                            .cause = BSA_CROWDED_OUT });
+}
+
+static void who(const struct bsa_facts *facts)
+{
+	for (uint32_t i = 1; i <= APPS; i++)
+		facts->app(facts->ctx, &(struct bsa_app){ .id = i, .trace = 1, .key = i, .name = "app" });
+	for (uint32_t i = 1; i <= MODELS; i++) {
+		struct bsa_model m = { .id = i, .trace = 1, .app = 1, .number = i, .estimate_ns = 12000 };
+
+		snprintf(m.name, sizeof(m.name), "model%u", i);
+		facts->model(facts->ctx, &m);
+	}
+	for (uint32_t i = 1; i <= STREAMS; i++)
+		facts->stream(facts->ctx, &(struct bsa_stream){ .id = i,
+		                                                .trace = 1,
+		                                                .number = 0x12300000 + i,
+		                                                .app = 1 + i % APPS,
+		                                                .model = 1 + i % MODELS });
+}
+
+struct load {
+	double all, load; /* ns for each execution */
+	long rss_kb;
+};
+
+static double cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static struct load load(const char *path, uint64_t n)
+{
+	struct bsa_store_options options = { .output = path };
+	struct bsa_trace_row trace = { .id = 1, .uuid = "a-b-c", .path = "trace", .clock_offset = 1700000000000000000 };
+	struct bsa_store *s = NULL;
+	struct bsa_facts facts;
+	struct bsa_err err;
+	struct rusage usage;
+	double began = cpu_now(), made, loaded;
+	struct load ret;
+
+	must(bsa_store_new(&s, &options, &err), &err);
+	must(bsa_store_trace(s, &trace, &err), &err);
+	bsa_store_clock(s, trace.clock_offset);
+	facts = bsa_store_facts(s);
+	who(&facts);
+	for (uint64_t i = 0; i < n; i++)
+		execution(&facts, i);
+	loaded = cpu_now();
+	must(bsa_store_finish(s, &err), &err);
+	bsa_store_free(s);
+	made = cpu_now();
+	getrusage(RUSAGE_SELF, &usage);
+	ret = (struct load){ (made - began) / (double)n, (loaded - began) / (double)n, usage.ru_maxrss };
+	return ret;
+}
+
+/* What making them up costs, which is not the store's. */
+static void ignore_execution(void *ctx, const struct bsa_execution *x)
+{
+	__asm__ volatile("" ::"r"(ctx), "r"(x) : "memory");
+}
+
+static void ignore_wait(void *ctx, const struct bsa_wait *w)
+{
+	__asm__ volatile("" ::"r"(ctx), "r"(w) : "memory");
+}
+
+static double made_up(uint64_t n)
+{
+	struct bsa_facts facts = { .execution = ignore_execution, .wait = ignore_wait };
+	double began = cpu_now();
+
+	for (uint64_t i = 0; i < n; i++)
+		execution(&facts, i);
+	return (cpu_now() - began) / (double)n;
+}
+
+static const struct question {
+	const char *name, *sql;
+	double most_ms;
+} questions[] = {
+	{ "latency and overhead, default", "SELECT * FROM phase_stat WHERE phase IN ('e2e', 'overhead')", 100 },
+	{ "causes", "SELECT cause, sum(late_ns), count(*) FROM miss_cause GROUP BY cause", 100 },
+	{ "shares", "SELECT * FROM app_share", 100 },
+	{ "e2e by app",
+	  "SELECT app_id, percentile(e2e_ns, 50), percentile(e2e_ns, 99) FROM execution WHERE complete GROUP BY app_id",
+	  2000 },
+	{ "e2e by model, path",
+	  "SELECT m.name, x.path, count(*), percentile(e2e_ns, 99) FROM execution x JOIN model m ON m.id = x.model_id"
+	  " WHERE complete GROUP BY m.name, x.path",
+	  2000 },
+	{ "run by burst",
+	  "SELECT burst_id, percentile(run_ns, 50), percentile(run_ns, 99) FROM execution WHERE complete GROUP BY "
+	  "burst_id",
+	  2000 },
+	{ "a phase by priority",
+	  "SELECT x.priority, percentile(p.dur_ns, 99) FROM execution_phase p JOIN execution x ON x.id = p.execution_id"
+	  " WHERE p.phase = 'return' GROUP BY x.priority",
+	  2000 },
+	{ "overhead by app",
+	  "SELECT app_id, percentile(e2e_ns - (run_ns - redo_ns), 99) FROM execution WHERE complete GROUP BY app_id",
+	  2000 },
+	{ "missed", "SELECT count(*), sum(lateness_ns) FROM execution WHERE miss IS NOT NULL", 2000 },
+	{ "one execution", "SELECT * FROM execution WHERE id = 15001", 50 },
+	{ "its phases", "SELECT * FROM execution_phase WHERE execution_id = 15001", 50 },
+	{ "its waits", "SELECT * FROM wait WHERE execution_id = 15001", 50 },
+	{ "its slices", "SELECT * FROM lane_slice WHERE execution_id = 15001", 50 },
+	{ "its preemptions", "SELECT * FROM preemption WHERE execution_id = 15001", 50 },
+	{ "its waits, joined", "SELECT * FROM execution x JOIN wait w ON w.execution_id = x.id WHERE x.id = 15001",
+	  50 },
+	{ "by number",
+	  "SELECT x.* FROM stream s JOIN execution x ON x.stream_id = s.id WHERE s.number = 0x12300003 AND x.seq = 101",
+	  50 },
+};
+
+static double ask(struct bsa_db *db, const char *sql)
+{
+	struct bsa_query *q = NULL;
+	struct bsa_err err;
+	uint64_t began = bench_now();
+	int r;
+
+	must(bsa_query_new(&q, db, sql, &err), &err);
+	while ((r = bsa_query_step(q, &err)) == 1)
+		continue;
+	must(r, &err);
+	bsa_query_free(q);
+	return (double)(bench_now() - began) / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	char dir[] = "/tmp/bench_store.XXXXXX", path[64];
+	struct bench b;
+	size_t each, loading, bytes, rss, asked[sizeof(questions) / sizeof(questions[0])];
+	size_t n_questions = sizeof(questions) / sizeof(questions[0]);
+	uint64_t n;
+	struct stat st;
+
+	bench_open(&b, "store", 3, argc, argv);
+	n = b.quick ? QUICK : EXECUTIONS;
+	if (!mkdtemp(dir))
+		return 5;
+	snprintf(path, sizeof(path), "%s/x.db", dir);
+	each = bench_figure(&b, "cpu, ns an execution");
+	loading = bench_figure(&b, "of it, until the last one is told");
+	bytes = bench_figure(&b, "bytes an execution");
+	rss = bench_figure(&b, "peak memory, MiB");
+	for (size_t i = 0; i < n_questions; i++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "ms: %s", questions[i].name);
+		asked[i] = bench_figure(&b, name);
+	}
+	for (unsigned round = 0; round < b.rounds; round++) {
+		double not_ours = made_up(n);
+		struct load l = load(path, n);
+		struct bsa_db *db = NULL;
+		struct bsa_err err;
+
+		stat(path, &st);
+		bench_figure_is(&b, each, l.all - not_ours);
+		bench_figure_is(&b, loading, l.load - not_ours);
+		bench_figure_is(&b, bytes, (double)st.st_size / (double)n);
+		bench_figure_is(&b, rss, (double)l.rss_kb / 1024);
+		must(bsa_db_open(&db, path, &err), &err);
+		for (size_t i = 0; i < n_questions; i++)
+			bench_figure_is(&b, asked[i], ask(db, questions[i].sql));
+		bsa_db_close(db);
+	}
+	bench_at_most(&b, "cpu, ns an execution", bench_figure_median(&b, each), 1200);
+	bench_at_most(&b, "bytes, over those of a full trace", bench_figure_median(&b, bytes) / TRACE_BYTES, 0.8);
+	for (size_t i = 0; i < n_questions; i++)
+		bench_at_most(&b, questions[i].name, bench_figure_median(&b, asked[i]), questions[i].most_ms);
+	unlink(path);
+	rmdir(dir);
+	return bench_close(&b);
+}

@@ -1,0 +1,309 @@
+/* test_db.c -- questions to a database: values of every kind, what is refused, and that nothing can be changed. */
+#include "analyzer/stored.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct bsa_db *open_db(const char *path)
+{
+	struct bsa_db *db = NULL;
+	struct bsa_err err = { "" };
+
+	if (bsa_db_open(&db, path, &err))
+		fail_msg("%s", err.text);
+	return db;
+}
+
+static struct bsa_db *some_db(const char *path)
+{
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (uint64_t i = 1; i <= 1000; i++) {
+		struct bsa_execution x = stored_warm(i, i * 1000);
+
+		facts.execution(facts.ctx, &x);
+	}
+	stored_finish(s);
+	return open_db(path);
+}
+
+static struct bsa_query *query(struct bsa_db *db, const char *sql)
+{
+	struct bsa_query *q = NULL;
+	struct bsa_err err = { "" };
+
+	if (bsa_query_new(&q, db, sql, &err))
+		fail_msg("%s: %s", sql, err.text);
+	return q;
+}
+
+static void every_kind_of_value(void **state)
+{
+	struct bsa_db *db = some_db(*state);
+	struct bsa_query *q =
+		query(db, "SELECT 9223372036854775807 AS i, 1.5 AS r, 'a'||char(0)||'b' AS s, NULL AS n, x'00ff' AS b");
+	size_t bytes;
+
+	assert_int_equal(bsa_query_columns(q), 5);
+	assert_string_equal(bsa_query_name(q, 2), "s");
+	assert_int_equal(bsa_query_find(q, "b"), 4);
+	assert_true(bsa_query_find(q, "c") == SIZE_MAX);
+	assert_int_equal(bsa_query_step(q, NULL), 1);
+	assert_int_equal(bsa_query_type(q, 0), BSA_INT);
+	assert_true(bsa_query_get_int(q, 0) == INT64_MAX);
+	assert_int_equal(bsa_query_type(q, 1), BSA_REAL);
+	assert_true(bsa_query_get_real(q, 1) == 1.5);
+	assert_int_equal(bsa_query_type(q, 2), BSA_STRING);
+	assert_memory_equal(bsa_query_get_string(q, 2, &bytes), "a\0b", 4);
+	assert_int_equal(bytes, 3);
+	assert_int_equal(bsa_query_type(q, 3), BSA_NULL);
+	assert_null(bsa_query_get_string(q, 3, &bytes));
+	assert_int_equal(bytes, 0);
+	assert_int_equal(bsa_query_type(q, 4), BSA_BYTES);
+	assert_int_equal(bsa_query_step(q, NULL), 0);
+	assert_null(bsa_query_free(q));
+	assert_null(bsa_db_close(db));
+}
+
+static void parameters_by_name_and_again(void **state)
+{
+	struct bsa_db *db = some_db(*state);
+	struct bsa_query *q = query(db, "SELECT count(*), :text, :real FROM execution WHERE id <= :most");
+
+	assert_true(bsa_query_int(q, ":most", 10));
+	assert_true(bsa_query_string(q, ":text", "it's"));
+	assert_true(bsa_query_real(q, ":real", 0.5));
+	assert_false(bsa_query_int(q, ":least", 1));
+	for (int most = 10; most <= 20; most += 10) {
+		assert_true(bsa_query_int(q, ":most", most));
+		assert_int_equal(bsa_query_step(q, NULL), 1);
+		assert_int_equal(bsa_query_get_int(q, 0), most);
+		assert_string_equal(bsa_query_get_string(q, 1, NULL), "it's");
+		assert_int_equal(bsa_query_step(q, NULL), 0);
+		bsa_query_again(q);
+	}
+	bsa_query_free(q);
+	bsa_db_close(db);
+}
+
+static void what_is_no_question_is_refused(void **state)
+{
+	static const struct {
+		const char *sql, *words;
+	} rows[] = {
+		{ "", "an empty query" },
+		{ " -- nothing", "an empty query" },
+		{ "SELEC 1", "syntax error" },
+		{ "SELECT * FROM nowhere", "no such table: nowhere" },
+		{ "SELECT 1; SELECT 2", "more than one statement" },
+		{ "DELETE FROM stored_execution", "may only read" },
+		{ "UPDATE app SET name = ''", "may only read" },
+		{ "CREATE TABLE x(y)", "may only read" },
+		{ "CREATE TEMP TABLE x(y)", "may only read" },
+		{ "ATTACH '/tmp/other.db' AS other", "may only read" },
+		{ "VACUUM INTO '/tmp/other.db'", "may only read" },
+		{ "PRAGMA query_only = OFF", "may only read" },
+		{ "PRAGMA writable_schema = ON", "may only read" },
+		{ "BEGIN", "may only read" },
+		{ "SELECT load_extension('x')", "" },
+	};
+	struct bsa_db *db = some_db(*state);
+
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct bsa_query *q = NULL;
+		struct bsa_err err = { "" };
+		int r = bsa_query_new(&q, db, rows[i].sql, &err);
+
+		if (r != BSA_E_USAGE || q || !strstr(err.text, rows[i].words))
+			fail_msg("%s: %d, %s", rows[i].sql, r, err.text);
+	}
+	bsa_db_close(db);
+	assert_int_not_equal(access("/tmp/other.db", F_OK), 0);
+}
+
+static void what_goes_wrong_on_the_way_is_said(void **state)
+{
+	struct bsa_db *db = some_db(*state);
+	struct bsa_query *q = query(db, "SELECT sum(column1) FROM (VALUES (9223372036854775807), (1))");
+	struct bsa_err err = { "" };
+
+	assert_int_equal(bsa_query_step(q, &err), BSA_E_USAGE);
+	assert_string_equal(err.text, "integer overflow");
+	bsa_query_free(q);
+	bsa_db_close(db);
+}
+
+static void *interrupt(void *db)
+{
+	/* Until it is heard: one that comes before the query is under way is lost. */
+	for (;;) {
+		bsa_db_interrupt(db);
+		pthread_testcancel();
+		usleep(1000);
+	}
+	return NULL;
+}
+
+static void a_query_without_end_can_be_stopped(void **state)
+{
+	struct bsa_db *db = some_db(*state);
+	struct bsa_query *q =
+		query(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i % 2) FROM n");
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, interrupt, db), 0);
+	assert_int_equal(bsa_query_step(q, NULL), BSA_E_STOPPED);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	bsa_query_free(q);
+	q = query(db, "SELECT 1");
+	assert_int_equal(bsa_query_step(q, NULL), 1);
+	bsa_query_free(q);
+	bsa_db_close(db);
+}
+
+struct seen {
+	char text[65536];
+	unsigned columns;
+};
+
+static int see(void *ctx, const struct bsa_column *c)
+{
+	struct seen *seen = ctx;
+	size_t n = strlen(seen->text);
+
+	seen->columns++;
+	snprintf(seen->text + n, sizeof(seen->text) - n, "%s.%s:%s ", c->relation, c->name, c->unit);
+	assert_true(strlen(c->relation) > 0);
+	return 0;
+}
+
+static int enough(void *ctx, const struct bsa_column *c)
+{
+	(void)ctx, (void)c;
+	return 42;
+}
+
+static void the_schema_can_be_asked_for(void **state)
+{
+	static struct seen seen, without;
+	struct bsa_db *db = some_db(*state);
+	struct bsa_err err;
+
+	assert_int_equal(bsa_db_schema(db, "wait", see, &seen, NULL), 0);
+	assert_string_equal(
+		seen.text,
+		"wait.: wait.execution_id:id wait.began:time wait.ended:time wait.kind:label wait.lane:number "
+		"wait.occupancy:label wait.blocker_id:id wait.blocker_app_id:id wait.cause:label ");
+	memset(&seen, 0, sizeof(seen));
+	assert_int_equal(bsa_db_schema(db, NULL, see, &seen, NULL), 0);
+	assert_int_equal(bsa_db_schema(NULL, NULL, see, &without, NULL), 0);
+	assert_string_equal(seen.text, without.text);
+	assert_true(seen.columns > 300);
+	assert_int_equal(bsa_db_schema(db, NULL, enough, NULL, NULL), 42);
+	assert_int_equal(bsa_db_schema(db, "nowhere", see, &seen, &err), BSA_E_USAGE);
+	assert_string_equal(err.text, "no relation 'nowhere'");
+	assert_string_equal(bsa_db_unit(db, "e2e_ns"), "ns");
+	assert_string_equal(bsa_db_unit(db, "submitted"), "time");
+	assert_string_equal(bsa_db_unit(db, "what"), "");
+	assert_string_equal(bsa_db_unit(db, "events"), "count");
+	bsa_db_close(db);
+}
+
+static void what_is_no_database_is_refused(void **state)
+{
+	const char *path = *state;
+	struct bsa_db *db = NULL;
+	struct bsa_err err;
+	FILE *f;
+
+	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+	assert_non_null(strstr(err.text, "No such file"));
+	assert_int_equal(bsa_db_open(&db, "/tmp", &err), BSA_E_INPUT);
+	f = fopen(path, "w");
+	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+	fprintf(f, "SQLite format 3");
+	fclose(f);
+	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+	assert_non_null(strstr(err.text, "is not a database of burstscope"));
+	assert_null(db);
+	assert_null(bsa_db_close(NULL));
+	assert_null(bsa_query_free(NULL));
+}
+
+static uint64_t seed = 88172645463325252;
+
+static uint64_t random_below(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+/* Bytes that were turned over: an answer or a sentence, and nothing worse. */
+static void a_damaged_database_is_no_worse_than_a_sentence(void **state)
+{
+	static const char *const asked[] = { "SELECT sum(e2e_ns) FROM execution",
+		                             "SELECT * FROM execution WHERE stream_id = 1 AND seq = 500",
+		                             "SELECT * FROM execution_phase", "SELECT * FROM schema_doc",
+		                             "PRAGMA integrity_check" };
+	const char *path = *state;
+	char *whole;
+	struct stat st;
+	int fd;
+
+	bsa_db_close(some_db(path));
+	fd = open(path, O_RDWR);
+	assert_return_code(fstat(fd, &st), 0);
+	whole = malloc((size_t)st.st_size);
+	assert_int_equal(pread(fd, whole, (size_t)st.st_size, 0), st.st_size);
+	for (unsigned round = 0; round < 200; round++) {
+		struct bsa_db *db = NULL;
+
+		assert_int_equal(pwrite(fd, whole, (size_t)st.st_size, 0), st.st_size);
+		for (unsigned i = 0; i < 1 + round / 4; i++) {
+			uint8_t byte = (uint8_t)random_below(256);
+
+			assert_int_equal(pwrite(fd, &byte, 1,
+			                        (off_t)(random_below(4) ? 100 + random_below((uint64_t)st.st_size - 100)
+			                                                : random_below(400))),
+			                 1);
+		}
+		if (bsa_db_open(&db, path, NULL))
+			continue;
+		for (size_t i = 0; i < N_OF(asked); i++) {
+			struct bsa_query *q = NULL;
+
+			if (bsa_query_new(&q, db, asked[i], NULL))
+				continue;
+			for (unsigned n = 0; n < 20000 && bsa_query_step(q, NULL) == 1; n++)
+				continue;
+			bsa_query_free(q);
+		}
+		bsa_db_close(db);
+	}
+	close(fd);
+	free(whole);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, stored_setup, stored_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(every_kind_of_value),
+		T(parameters_by_name_and_again),
+		T(what_is_no_question_is_refused),
+		T(what_goes_wrong_on_the_way_is_said),
+		T(a_query_without_end_can_be_stopped),
+		T(the_schema_can_be_asked_for),
+		T(what_is_no_database_is_refused),
+		T(a_damaged_database_is_no_worse_than_a_sentence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

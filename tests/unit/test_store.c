@@ -1,0 +1,1298 @@
+/* test_store.c -- facts become rows: each column of each relation, smallest, largest and unknown, in any order, for any reader. */
+#include "analyzer/stored.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FACT(call, type, ...) facts.call(facts.ctx, &(struct type)__VA_ARGS__)
+
+/* ---- every relation ---- */
+
+/* What schema_doc says is there is there, and nothing else; and all of it can be read with nothing of ours. */
+static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
+{
+	const char *path = *state;
+	char relations[4096], *save = NULL, sql[256];
+	unsigned n = 0;
+
+	stored_finish(stored_new(path, "a", false));
+	strcpy(relations, stored_ask(path, "SELECT relation FROM schema_doc WHERE column = ''"));
+	for (char *r = strtok_r(relations, "\n", &save); r; r = strtok_r(NULL, "\n", &save), n++) {
+		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
+		stored_ask(path, sql);
+	}
+	assert_int_equal(n, 34);
+	assert_rows(
+		path,
+		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "
+		"'!'"
+		" AND name NOT LIKE 'sqlite!_%' ESCAPE '!' EXCEPT SELECT relation FROM schema_doc WHERE column = ''",
+		"");
+	assert_rows(path,
+	            "SELECT s.name, i.name FROM sqlite_schema s JOIN pragma_table_info(s.name) i WHERE s.type IN "
+	            "('table', 'view')"
+	            " AND s.name NOT LIKE 'stored!_%' ESCAPE '!' AND s.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+	            " EXCEPT SELECT relation, column FROM schema_doc",
+	            "");
+	assert_rows(
+		path,
+		"SELECT relation, column FROM schema_doc WHERE column <> '' EXCEPT"
+		" SELECT r.relation, i.name FROM schema_doc r JOIN pragma_table_info(r.relation) i WHERE r.column = ''",
+		"");
+	assert_rows(path,
+	            "SELECT DISTINCT unit FROM schema_doc WHERE unit NOT IN ('ns', 'time', 'id', 'label', 'count', "
+	            "'number',"
+	            " 'bytes', '0/1', 'ratio', 'text', '')",
+	            "");
+	assert_rows(path, "SELECT relation, column FROM schema_doc WHERE about = ''", "");
+	/* A unit is what the name promises. */
+	assert_rows(path,
+	            "SELECT relation, column, unit FROM schema_doc WHERE (column LIKE '%!_ns' ESCAPE '!') <> (unit = "
+	            "'ns') AND"
+	            " (relation, column) NOT IN (VALUES('trace', 'clock_offset'), ('interference', 'ns'))",
+	            "");
+	assert_rows(path,
+	            "SELECT relation, column FROM schema_doc WHERE unit <> 'id' AND (column LIKE '%!_id' ESCAPE '!' OR "
+	            "column = 'id')"
+	            " AND column <> 'owner_id'",
+	            "");
+	assert_rows(path, "PRAGMA user_version", "1\n");
+	assert_rows(path, "SELECT value FROM meta WHERE key = 'schema_version'", "1\n");
+	stored_sound(path);
+}
+
+static void what_the_contract_names_is_there(void **state)
+{
+	static const char *const contract[] = {
+		"SELECT key, value FROM meta",
+		"SELECT id, uuid, path, host, session, began, ended, events, lost_events, lost_packets, clock, "
+		"clock_offset FROM trace",
+		"SELECT trace_id, cpu, pid, began, ended, events, packets FROM loss",
+		"SELECT id, trace_id, key, uid, name FROM app",
+		"SELECT id, trace_id, pid, app_id, role, name FROM process",
+		"SELECT id, trace_id, process_id, app_id, name, priority, operations, const_bytes, step_ns, "
+		"prepare_ns, status FROM model",
+		"SELECT id, trace_id, number, path, app_id, model_id, opened, closed, reason FROM stream",
+		"SELECT id, trace_id, number, path, app_id, model_id, opened, closed, reason, executions, cold, "
+		"first_ns FROM burst",
+		"SELECT id, trace_id, stream_id, burst_id, seq, app_id, model_id, priority, path, fallback, submitted, "
+		"request_written,"
+		" request_read, decoded, fenced, enqueued, dispatched, run_ended, result_written, result_read, "
+		"returned, signalled, e2e_ns,"
+		" run_ns, redo_ns, cpu_ns, queue_ns, preempted_ns, slots_ns, request_blocked_ns, request_spun_ns, "
+		"request_slept_ns,"
+		" result_blocked_ns, result_spun_ns, result_slept_ns, slot_lookups, slot_misses, cold, preemptions, "
+		"deadline, status, miss,"
+		" lateness_ns, bypassed, complete, quality, sides FROM execution",
+		"SELECT trace_id, lane, execution_id, began, ended FROM lane_slice",
+		"SELECT execution_id, began, ended, kind, lane, occupancy, blocker_id FROM wait",
+		"SELECT execution_id, by_execution_id, asked, stopped, resumed, at_op, mode, redo_ns FROM preemption",
+		"SELECT execution_id, model_id, at, kind, stage, deadline, estimate_ns, over_ns FROM deadline_miss",
+		"SELECT owner, execution_id, model_id, app_id, at, kind, resource, asked, limit_value FROM "
+		"resource_exhausted",
+		"SELECT execution_id, at, slot, fetch_ns, map_ns FROM slot_miss",
+		"SELECT id, stream_id, slot, kind, bytes, mapped, unmapped, took_ns, cause FROM pool_mapping",
+		"SELECT id, app_id, bytes, roles, allocated, freed FROM buffer",
+		"SELECT buffer_id, at, op, bytes, took_ns, status, cause FROM buffer_use",
+		"SELECT execution_id, cause, culprit_execution_id, culprit_app_id, budget_ns, late_ns, saved, "
+		"is_primary FROM miss_cause",
+		"SELECT victim_id, holder_id, lane, began, dur_ns FROM inversion",
+		"SELECT execution_id, app_id, began, gap_ns, bypassed, top_culprit_app_id, top_culprit_ns FROM "
+		"starvation",
+		"SELECT app_id, received_ns, entitled_ns, ratio, max_lag_ns, max_lag_at FROM app_share",
+		"SELECT window_began, app_id, received_ns, entitled_ns, lag_ns FROM app_lag",
+		"SELECT by_app_id, app_id, ns FROM interference",
+		"SELECT at, chosen_id, passed_over_id, honoured FROM priority_choice",
+		"SELECT execution_id, phase, began, dur_ns FROM execution_phase",
+		"SELECT execution_id, queue, op, at, items, used, blocked_ns, spun_ns, slept_ns FROM fmq_op",
+		"SELECT execution_id, at, slot, hit FROM slot_lookup",
+		"SELECT execution_id, op, type, began, ended FROM operation",
+	};
+	const char *path = *state;
+
+	stored_finish(stored_new(path, "a", false));
+	for (size_t i = 0; i < N_OF(contract); i++)
+		stored_ask(path, contract[i]);
+}
+
+/* ---- who ---- */
+
+static void who_is_there(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	FACT(app, bsa_app, { .id = 1, .trace = 1, .key = 1000, .uid = 0, .uid_known = true, .name = "camera" });
+	FACT(app, bsa_app, { .id = UINT32_MAX, .key = UINT32_MAX, .uid = 7, .name = "" });
+	FACT(process, bsa_process, { .id = 1, .trace = 1, .pid = 4711, .role = BSA_ROLE_SERVICE, .name = "nnburstd" });
+	FACT(process, bsa_process, { .id = 2, .trace = 1, .pid = UINT32_MAX, .app = 1, .role = BSA_ROLE_CLIENT });
+	FACT(rules, bsa_rules,
+	     { .at = 10,
+	       .trace = 1,
+	       .process = 1,
+	       .instance = 4095,
+	       .policy = 3,
+	       .preempt_mode = 2,
+	       .lanes = 63,
+	       .spin_us = 20 });
+	FACT(rules, bsa_rules,
+	     { .at = BSA_NEVER, .policy = 5, .preempt_mode = 3, .lanes = 255, .spin_us = UINT32_MAX });
+	FACT(model, bsa_model,
+	     { .id = 1,
+	       .trace = 1,
+	       .process = 2,
+	       .app = 1,
+	       .number = 0xabc00001,
+	       .const_bytes = UINT64_MAX - 1,
+	       .step_ns = 5,
+	       .estimate_ns = 6,
+	       .prepare_ns = 7,
+	       .prepared = 8,
+	       .released = 9,
+	       .deadline = 11,
+	       .operations = UINT16_MAX,
+	       .priority = BSA_PRIORITY_HIGH,
+	       .status = 9,
+	       .name = "mobilenet" });
+	FACT(model, bsa_model,
+	     { .id = 2,
+	       .const_bytes = BSA_NEVER,
+	       .step_ns = BSA_NEVER,
+	       .estimate_ns = BSA_NEVER,
+	       .prepare_ns = BSA_NEVER,
+	       .prepared = BSA_NEVER,
+	       .released = BSA_NEVER,
+	       .priority = 255,
+	       .status = 255 });
+	FACT(stream, bsa_stream,
+	     { .id = 1,
+	       .trace = 1,
+	       .number = 0xabc00001,
+	       .app = 1,
+	       .model = 1,
+	       .process = 2,
+	       .path = BSA_PATH_BURST,
+	       .opened = 10,
+	       .closed = 90,
+	       .reason = 1,
+	       .executions = 3,
+	       .cold = 1,
+	       .first = 25 });
+	FACT(stream, bsa_stream,
+	     { .id = 2,
+	       .number = UINT32_MAX,
+	       .path = BSA_PATH_ASYNC,
+	       .opened = BSA_NEVER,
+	       .closed = BSA_NEVER,
+	       .reason = 255,
+	       .executions = BSA_NEVER,
+	       .cold = BSA_NEVER,
+	       .first = BSA_NEVER });
+	FACT(lost, bsa_lost,
+	     { .trace = 1, .began = 20, .ended = 30, .events = 4, .packets = 1, .cpu = 0, .pid = 4711 });
+	FACT(lost, bsa_lost,
+	     { .trace = 1, .began = 40, .ended = 50, .events = BSA_NEVER, .packets = BSA_NEVER, .cpu = UINT32_MAX });
+	stored_finish(s);
+
+	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera\n4294967295|-|4294967295|-|\n");
+	assert_rows(path, "SELECT * FROM process", "1|1|4711|-|service|nnburstd\n2|1|4294967295|1|client|\n");
+	assert_rows(path, "SELECT * FROM service_rules",
+	            "1|1|4095|1000010|edf|save|63|20\n-|-|0|-|-|-|255|4294967295\n");
+	assert_rows(path, "SELECT * FROM model",
+	            "1|1|2|1|mobilenet|high|65535|9223372036854775807|5|7|DEAD_OBJECT|2881486849|6|1000008|1000009|"
+	            "1000011\n"
+	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-\n");
+	assert_rows(path, "SELECT * FROM stream",
+	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3\n2|-|4294967295|async|-|-|-|-|-|-|-\n");
+	assert_rows(path, "SELECT * FROM burst", "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15\n");
+	assert_rows(path, "SELECT * FROM loss", "1|0|4711|1000020|1000030|4|1\n1|-|-|1000040|1000050|-|-\n");
+	assert_rows(path, "SELECT * FROM trace",
+	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0\n");
+}
+
+static void who_is_told_again_is_as_told_last(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_trace_row trace = { .id = 1,
+		                       .uuid = "a",
+		                       .path = "/trace",
+		                       .began = 5,
+		                       .ended = 99,
+		                       .events = 77,
+		                       .lost_events = 3,
+		                       .lost_packets = BSA_NEVER,
+		                       .foreign = 2,
+		                       .unusable = 1,
+		                       .cut = true,
+		                       .clock_offset = OFFSET };
+
+	for (unsigned i = 0; i < 1000; i++) { /* more than a batch */
+		FACT(app, bsa_app, { .id = 1, .key = i });
+		FACT(process, bsa_process, { .id = 1, .pid = i });
+		FACT(model, bsa_model, { .id = 1, .number = i });
+		FACT(stream, bsa_stream, { .id = 1, .number = i });
+		FACT(mapping, bsa_mapping, { .id = 1, .bytes = i });
+		FACT(buffer, bsa_buffer, { .id = 1, .bytes = i });
+	}
+	assert_int_equal(bsa_store_trace(s, &trace, NULL), 0);
+	stored_finish(s);
+	assert_rows(path,
+	            "SELECT key, pid, m.number, s.number, p.bytes, b.bytes FROM app, process, model m, stream s, "
+	            "pool_mapping p, buffer b",
+	            "999|999|999|999|999|999\n");
+	assert_rows(path, "SELECT * FROM trace", "1|a|/trace|-|-|1000005|1000099|77|3|-|-|1000000|2|1|1\n");
+}
+
+static void names_are_text_for_readers_that_insist(void **state)
+{
+	static const struct {
+		const char *said, *stored;
+	} names[] = {
+		{ "plain", "plain" },
+		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
+		{ "cut \xe2\x82", "cut ??" },
+		{ "\xff\xfe", "??" },
+		{ "\xc0\xaf long form", "?? long form" },
+		{ "\xed\xa0\x80 surrogate", "??? surrogate" },
+		{ "\xf5\x80\x80\x80 beyond", "???? beyond" },
+		{ "'; DROP TABLE app; --", "'; DROP TABLE app; --" },
+	};
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	char sql[64], row[80];
+
+	for (uint32_t i = 0; i < N_OF(names); i++) {
+		struct bsa_app app = { .id = i + 1 };
+
+		strcpy(app.name, names[i].said);
+		facts.app(facts.ctx, &app);
+	}
+	stored_finish(s);
+	for (size_t i = 0; i < N_OF(names); i++) {
+		snprintf(sql, sizeof(sql), "SELECT name FROM app WHERE id = %zu", i + 1);
+		snprintf(row, sizeof(row), "%s\n", names[i].stored);
+		assert_rows(path, sql, row);
+	}
+}
+
+/* ---- executions ---- */
+
+#define TIMES                                                                                                     \
+	"SELECT id, submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, " \
+	"result_written, result_read,"                                                                            \
+	" returned, signalled FROM execution"
+#define DURATIONS "SELECT id, e2e_ns, run_ns, redo_ns, cpu_ns, queue_ns, preempted_ns, slots_ns FROM execution"
+#define WAITED                                                                                              \
+	"SELECT request_blocked_ns, request_spun_ns, request_slept_ns, result_blocked_ns, result_spun_ns, " \
+	"result_slept_ns FROM execution"
+#define NAMES                                                                                                   \
+	"SELECT trace_id, stream_id, burst_id, seq, app_id, model_id, priority, path, fallback, slot_lookups, " \
+	"slot_misses, cold, preemptions,"                                                                       \
+	" deadline, status, miss, lateness_ns, bypassed, complete, quality, sides, lane, missed_at FROM execution"
+
+static void a_warm_burst_on_an_idle_lane(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_warm(1, 100);
+
+	FACT(stream, bsa_stream, { .id = 1, .trace = 1, .number = 0xabc00001 });
+	x.request = (struct bsa_waited){ 1, 2, 3 };
+	x.result = (struct bsa_waited){ 4, 5, 6 };
+	x.cpu = 59;
+	x.deadline = 1000;
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+
+	assert_rows(path, TIMES,
+	            "1|1000100|1000110|1000130|1000160|-|1000200|1000250|1000310|1000380|1000460|1000550|-\n");
+	assert_rows(path, DURATIONS, "1|450|60|0|59|50|0|40\n");
+	assert_rows(path, WAITED, "1|2|3|4|5|6\n");
+	assert_rows(path, NAMES, "1|1|1|1|1|1|medium|burst|0|2|0|0|0|1001000|NONE|-|-|0|1|complete|both|0|-\n");
+	assert_rows(path, "SELECT exec FROM execution", "-6070852293400461311\n"); /* 0xabc0000100000001 */
+	assert_rows(
+		path, "SELECT * FROM execution_phase",
+		"1|prepare|1000100|10\n1|send|1000110|20\n1|decode|1000130|30\n1|slots|1000160|40\n1|queue|1000200|50\n"
+		"1|run|1000250|60\n1|reply|1000310|70\n1|return|1000380|80\n1|finish|1000460|90\n");
+	assert_rows(path, "SELECT * FROM wait", "1|1000200|1000250|queue|0|idle|-|-|handover\n");
+	assert_rows(path, "SELECT * FROM lane_slice", "1|0|1|1000250|1000310|2748\n");
+	assert_rows(path, "SELECT count(*) FROM stored_phases", "0\n"); /* it takes one row */
+	assert_rows(path, "SELECT * FROM meta WHERE key IN ('executions', 'incomplete', 'missed') ORDER BY key",
+	            "executions|1\nincomplete|0\nmissed|0\n");
+}
+
+static void one_of_which_nothing_is_known(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_unknown(7);
+
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+	assert_rows(path, TIMES, "7|-|-|-|-|-|-|-|-|-|-|-|-\n");
+	assert_rows(path, DURATIONS, "7|-|-|-|-|-|-|-\n");
+	assert_rows(path, WAITED, "-|-|-|-|-|-\n");
+	assert_rows(path, NAMES, "-|-|-|7|-|-|-|-|-|0|0|-|0|-|-|-|-|0|0|open|both|-|-\n");
+	assert_rows(path, "SELECT * FROM execution_phase", "");
+	assert_rows(path, "SELECT * FROM wait", "");
+	assert_rows(path, "SELECT * FROM lane_slice", "");
+	assert_rows(path, "SELECT * FROM phase_stat", "");
+	assert_rows(path, "SELECT value FROM meta WHERE key = 'incomplete'", "1\n");
+}
+
+/* Numbers that a broken or hostile trace may have: bounded so that what queries compute of them stays a number. */
+static void one_of_which_everything_is_too_much(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_warm(INT64_MAX, 0);
+
+	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
+		x.at[i] = BSA_NEVER - 1;
+	for (unsigned i = 0; i < BSA_PHASES; i++)
+		x.phase[i] = BSA_NEVER - 1;
+	x.at[BSA_SUBMITTED] = 0;
+	x.exec = UINT64_MAX;
+	x.e2e = x.run = x.redo = x.cpu = x.queue = x.preempted = x.slots = BSA_NEVER - 1;
+	x.request = x.result = (struct bsa_waited){ BSA_NEVER - 1, BSA_NEVER - 1, BSA_NEVER - 1 };
+	x.deadline = x.estimate = BSA_NEVER - 1;
+	x.missed_at = 0;
+	x.lateness = INT64_MIN;
+	x.trace = x.stream = x.app = x.model = UINT32_MAX;
+	x.lookups = x.misses = x.preemptions = x.bypassed = UINT32_MAX;
+	x.path = BSA_PATH_ASYNC;
+	x.priority = BSA_PRIORITY_HIGH;
+	x.fallback = 1;
+	x.status = 9;
+	x.miss = BSA_MISS_LATE;
+	x.sides = BSA_SIDES_CLIENT;
+	x.cold = 1;
+	x.lane = 63;
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+#define MOST "4611686018427387904"
+	assert_rows(path, TIMES,
+	            "9223372036854775807|1000000|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST
+	            "|" MOST "|" MOST "|" MOST "\n");
+	assert_rows(path, DURATIONS,
+	            "9223372036854775807|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "\n");
+	assert_rows(path, WAITED, MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "\n");
+	assert_rows(path, NAMES,
+	            "4294967295|4294967295|-|4294967295|4294967295|4294967295|high|async|1|4294967295|4294967295|1|"
+	            "4294967295|" MOST "|DEAD_OBJECT|late|-" MOST "|4294967295|1|complete|client|63|1000000\n");
+	assert_rows(path, "SELECT phase, dur_ns FROM execution_phase WHERE phase = 'queue'", "queue|" MOST "\n");
+	stored_sound(path);
+}
+
+/* Labels that are none, in the packed numbers: they spoil nothing beside them. */
+static void names_that_are_none_are_unknown(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_warm(1, 100);
+
+	x.path = 9;
+	x.priority = 77;
+	x.fallback = 200;
+	x.status = 33;
+	x.quality = 99;
+	x.cold = 5;
+	x.lane = 1000;
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+	assert_rows(path, NAMES, "1|1|-|1|1|1|-|-|-|2|0|-|0|-|-|-|-|0|0|-|both|-|-\n");
+}
+
+/* One of each path and side, with the phases that the fold says. What the boundaries give and what was said agree, or what was said
+ * holds. */
+static void phases_are_what_was_said(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_warm(1, 100);
+
+	/* 1: fenced, well */
+	x.path = BSA_PATH_FENCED;
+	x.cold = -1;
+	x.at[BSA_FENCED] = 165;
+	x.phase[BSA_FENCE] = 5;
+	x.phase[BSA_SLOTS] = x.slots = 35;
+	x.phase[BSA_REPLY] = x.phase[BSA_RETURN] = x.phase[BSA_FINISH] = 0;
+	x.at[BSA_SIGNALLED] = 333;
+	x.phase[BSA_SIGNAL] = 23;
+	x.e2e = 233;
+	x.at[BSA_RESULT_WRITTEN] = 140; /* of the launch: before it was decoded, even */
+	facts.execution(facts.ctx, &x);
+	/* 2: refused at admission: what was open ends with it */
+	x = stored_warm(2, 100);
+	x.at[BSA_ENQUEUED] = x.at[BSA_DISPATCHED] = BSA_NEVER;
+	x.phase[BSA_SLOTS] = x.slots = 150;
+	x.phase[BSA_QUEUE] = x.queue = x.phase[BSA_RUN] = x.run = 0;
+	x.status = BSA_STATUS_MISSED_DEADLINE_PERSISTENT;
+	x.lane = -1;
+	x.idle = false;
+	facts.execution(facts.ctx, &x);
+	/* 3: preempted once */
+	x = stored_warm(3, 100);
+	x.phase[BSA_PREEMPTED] = x.preempted = 25;
+	x.phase[BSA_RUN] = x.run = 35;
+	x.preemptions = 1;
+	x.lane = -1;
+	x.idle = false;
+	facts.execution(facts.ctx, &x);
+	FACT(wait, bsa_wait,
+	     { .execution = 3,
+	       .began = 200,
+	       .ended = 250,
+	       .kind = BSA_WAIT_QUEUE,
+	       .occupancy = BSA_IDLE,
+	       .cause = BSA_HANDOVER });
+	FACT(wait, bsa_wait,
+	     { .execution = 3,
+	       .began = 270,
+	       .ended = 295,
+	       .kind = BSA_WAIT_PREEMPTED,
+	       .lane = 63,
+	       .occupancy = BSA_HELD,
+	       .cause = BSA_CAUSE_PREEMPTED,
+	       .blocker = 9,
+	       .blocker_app = 2 });
+	FACT(slice, bsa_slice,
+	     { .execution = 3, .began = 250, .ended = 270, .trace = 1, .instance = 2748, .lane = 63 });
+	FACT(slice, bsa_slice,
+	     { .execution = 3, .began = 295, .ended = 310, .trace = 1, .instance = 2748, .lane = 63 });
+	FACT(preemption, bsa_preemption,
+	     { .execution = 3,
+	       .by = 9,
+	       .asked = 268,
+	       .stopped = 270,
+	       .resumed = 295,
+	       .at_op = 4,
+	       .mode = 1,
+	       .lane = 63,
+	       .redo = 7 });
+	/* 4: only the service was recorded */
+	x = stored_warm(4, 100);
+	x.sides = BSA_SIDES_SERVICE;
+	x.at[BSA_SUBMITTED] = x.at[BSA_REQUEST_WRITTEN] = x.at[BSA_RESULT_READ] = x.at[BSA_RETURNED] = BSA_NEVER;
+	x.phase[BSA_PREPARE] = x.phase[BSA_SEND] = x.phase[BSA_RETURN] = x.phase[BSA_FINISH] = BSA_NEVER;
+	x.e2e = 250;
+	facts.execution(facts.ctx, &x);
+	/* 5: only the client was */
+	x = stored_unknown(5);
+	x.sides = BSA_SIDES_CLIENT;
+	x.path = BSA_PATH_SYNC;
+	x.at[BSA_SUBMITTED] = 100;
+	x.at[BSA_RETURNED] = 550;
+	x.e2e = 450;
+	x.quality = BSA_QUALITY_COMPLETE;
+	facts.execution(facts.ctx, &x);
+	/* 6: a loss inside: the boundaries are there, and what lies between is not known */
+	x = stored_warm(6, 100);
+	x.phase[BSA_RUN] = x.run = x.phase[BSA_PREEMPTED] = x.preempted = BSA_NEVER;
+	x.quality = BSA_QUALITY_GAP;
+	x.lane = -1;
+	x.idle = false;
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+
+	assert_rows(path, DURATIONS,
+	            "1|233|60|0|-|50|0|35\n2|450|0|0|-|0|0|150\n3|450|35|0|-|50|25|40\n4|250|60|0|-|50|0|40\n5|450|-|-|"
+	            "-|-|-|-\n"
+	            "6|450|-|0|-|50|-|40\n");
+	assert_rows(path, "SELECT phase, began, dur_ns FROM execution_phase WHERE execution_id = 1",
+	            "prepare|1000100|10\nsend|1000110|20\ndecode|1000130|30\nfence|1000160|5\nslots|1000165|35\nqueue|"
+	            "1000200|50\nrun|1000250|60\n"
+	            "signal|1000310|23\n");
+	assert_rows(path, "SELECT phase, began, dur_ns FROM execution_phase WHERE execution_id = 2",
+	            "prepare|1000100|10\nsend|1000110|20\ndecode|1000130|30\nslots|1000160|150\nreply|1000310|"
+	            "70\nreturn|1000380|80\n"
+	            "finish|1000460|90\n");
+	assert_rows(path,
+	            "SELECT phase, began, dur_ns FROM execution_phase WHERE execution_id = 3 AND phase IN ('run', "
+	            "'preempted')",
+	            "run|1000250|35\npreempted|1000270|25\n");
+	assert_rows(path, "SELECT phase FROM execution_phase WHERE execution_id = 4",
+	            "decode\nslots\nqueue\nrun\nreply\n");
+	assert_rows(path, "SELECT phase FROM execution_phase WHERE execution_id = 5", "");
+	assert_rows(path, "SELECT sum(dur_ns) FROM execution_phase WHERE execution_id = 6", "390\n");
+	assert_rows(path,
+	            "SELECT id, prepare_ns, send_ns, decode_ns, fence_ns, reply_ns, return_ns, finish_ns, signal_ns "
+	            "FROM execution"
+	            " WHERE id IN (1, 2, 4)",
+	            "1|10|20|30|5|0|0|0|23\n2|10|20|30|0|70|80|90|0\n4|-|-|30|0|70|-|-|0\n");
+	assert_rows(path,
+	            "SELECT x.id FROM execution x WHERE complete AND sides = 'both' AND e2e_ns <> "
+	            "(SELECT sum(dur_ns) FROM execution_phase p WHERE p.execution_id = x.id)",
+	            "");
+	assert_rows(path, "SELECT * FROM wait WHERE execution_id = 3",
+	            "3|1000200|1000250|queue|0|idle|-|-|handover\n3|1000270|1000295|preempted|63|held|9|2|preempted\n");
+	assert_rows(path, "SELECT execution_id, lane, began, ended FROM lane_slice ORDER BY 1, 3",
+	            "1|0|1000250|1000310\n3|63|1000250|1000270\n3|63|1000295|1000310\n4|0|1000250|1000310\n");
+	assert_rows(path, "SELECT * FROM preemption", "3|9|1000268|1000270|1000295|4|restart|7|63\n");
+	/* Only what is not to be had from its boundaries takes a row more. */
+	assert_rows(path, "SELECT execution_id FROM stored_phases", "2\n5\n");
+}
+
+/* ---- everything else ---- */
+
+static void deadlines_and_refusals(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_unknown(7);
+
+	FACT(wait, bsa_wait,
+	     { .execution = 1,
+	       .began = 1,
+	       .ended = 2,
+	       .lane = 255,
+	       .occupancy = BSA_UNKNOWN,
+	       .cause = BSA_CAUSE_UNKNOWN });
+	FACT(preemption, bsa_preemption,
+	     { .execution = 1,
+	       .asked = BSA_NEVER,
+	       .stopped = BSA_NEVER,
+	       .resumed = BSA_NEVER,
+	       .redo = BSA_NEVER,
+	       .at_op = UINT16_MAX,
+	       .mode = 9,
+	       .lane = 255 });
+	FACT(deadline_missed, bsa_deadline_missed,
+	     { .execution = 1,
+	       .at = 10,
+	       .deadline = 20,
+	       .estimate = 30,
+	       .over = -5,
+	       .model = 2,
+	       .trace = 1,
+	       .kind = 1,
+	       .stage = 4 });
+	FACT(deadline_missed, bsa_deadline_missed,
+	     { .at = 10, .estimate = BSA_NEVER, .over = INT64_MAX, .kind = 3, .stage = 5 });
+	FACT(refused, bsa_refused,
+	     { .execution = 1, .lane_free = 40, .holder = 2, .holder_app = 3, .holder_cause = BSA_HOGGED });
+	FACT(refused, bsa_refused, { .execution = 2, .lane_free = BSA_NEVER, .holder_cause = BSA_CAUSE_UNKNOWN });
+	FACT(exhausted, bsa_exhausted,
+	     { .execution = 1,
+	       .owner_id = UINT64_MAX,
+	       .at = 10,
+	       .asked = UINT64_MAX - 1,
+	       .limit = 0,
+	       .model = 2,
+	       .app = 3,
+	       .trace = 1,
+	       .owner = 4,
+	       .kind = 1,
+	       .resource = 4 });
+	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 5, .kind = 2, .resource = 5 });
+	FACT(exhausted, bsa_exhausted, { .execution = 7, .at = 12 }); /* the rest is to be had from the execution */
+	x.model = 8;
+	x.app = 9;
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM wait", "1|1000001|1000002|queue|-|unknown|-|-|unknown\n");
+	assert_rows(path, "SELECT * FROM preemption", "1|-|-|-|-|65535|-|-|255\n");
+	assert_rows(path, "SELECT * FROM deadline_miss",
+	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
+	assert_rows(path, "SELECT * FROM refusal", "1|1000040|2|3|hogged\n2|-|-|-|unknown\n");
+	assert_rows(path, "SELECT * FROM resource_exhausted",
+	            "service|1|2|3|1000010|persistent|streams|9223372036854775807|0|-1|1\n-|-|-|-|1000011|-|-|0|0|0|-\n"
+	            "model|7|8|9|1000012|transient|memory|0|0|0|-\n");
+}
+
+static void memory_and_operations(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	FACT(slot_missed, bsa_slot_missed, { .execution = 1, .at = 1, .fetch_ns = 2, .map_ns = 3, .slot = INT32_MAX });
+	FACT(slot_missed, bsa_slot_missed,
+	     { .execution = 1, .at = 1, .fetch_ns = BSA_NEVER, .map_ns = BSA_NEVER, .slot = INT32_MIN });
+	FACT(mapping, bsa_mapping,
+	     { .id = 1,
+	       .trace = 1,
+	       .bytes = 4096,
+	       .mapped = 1,
+	       .unmapped = 2,
+	       .took = 3,
+	       .owner_id = 5,
+	       .stream = 4,
+	       .slot = 0,
+	       .owner = 1,
+	       .kind = 4,
+	       .status = 8,
+	       .cause = 1 });
+	FACT(mapping, bsa_mapping,
+	     { .id = 2,
+	       .bytes = BSA_NEVER,
+	       .mapped = BSA_NEVER,
+	       .unmapped = BSA_NEVER,
+	       .took = BSA_NEVER,
+	       .owner = 9,
+	       .kind = 9,
+	       .status = 255,
+	       .cause = 255 });
+	FACT(buffer, bsa_buffer,
+	     { .id = 1,
+	       .trace = 1,
+	       .app = 2,
+	       .number = 3,
+	       .bytes = 4,
+	       .allocated = 5,
+	       .freed = 6,
+	       .roles = 7,
+	       .status = 0,
+	       .cause = 2 });
+	FACT(buffer, bsa_buffer,
+	     { .id = 2, .bytes = BSA_NEVER, .allocated = BSA_NEVER, .freed = BSA_NEVER, .status = 255, .cause = 255 });
+	FACT(buffer_used, bsa_buffer_used,
+	     { .buffer = 1,
+	       .execution = 2,
+	       .at = 3,
+	       .bytes = 4,
+	       .took = 5,
+	       .op = BSA_BUFFER_REJECT,
+	       .status = 4,
+	       .cause = 3 });
+	FACT(buffer_used, bsa_buffer_used,
+	     { .buffer = 1,
+	       .at = 3,
+	       .bytes = BSA_NEVER,
+	       .took = BSA_NEVER,
+	       .op = BSA_BUFFER_TO,
+	       .status = 255,
+	       .cause = 255 });
+	FACT(fmq_op, bsa_fmq_op,
+	     { .execution = 1,
+	       .at = 2,
+	       .blocked = 3,
+	       .spun = 4,
+	       .slept = 5,
+	       .items = 6,
+	       .used = 7,
+	       .queue = 3,
+	       .write = 1 });
+	FACT(fmq_op, bsa_fmq_op,
+	     { .execution = 1,
+	       .at = 2,
+	       .blocked = BSA_NEVER,
+	       .spun = BSA_NEVER,
+	       .slept = BSA_NEVER,
+	       .items = UINT32_MAX });
+	FACT(lookup, bsa_lookup, { .execution = 1, .at = 2, .slot = -1, .hit = 1 });
+	FACT(operation, bsa_operation,
+	     { .execution = 1, .began = BSA_NEVER, .ended = 9, .type = UINT32_MAX, .op = UINT16_MAX });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM slot_miss", "1|1000001|2147483647|2|3\n1|1000001|-2147483648|-|-\n");
+	assert_rows(path, "SELECT * FROM pool_mapping",
+	            "1|4|0|device|4096|1000001|1000002|3|evicted|1|stream|5|RESOURCE_EXHAUSTED_PERSISTENT\n2|-|0|-|-|-|"
+	            "-|-|-|-|-|0|-\n");
+	assert_rows(path, "SELECT * FROM buffer", "1|2|4|7|1000005|1000006|1|3|NONE|owner_end\n2|-|-|0|-|-|-|-|-|-\n");
+	assert_rows(path, "SELECT * FROM buffer_use",
+	            "1|1000003|reject|4|5|INVALID_ARGUMENT|dimensions|2\n1|1000003|to|-|-|-|-|-\n");
+	assert_rows(path, "SELECT * FROM fmq_op",
+	            "1|call_result|write|1000002|6|7|3|4|5\n1|request|read|1000002|4294967295|0|-|-|-\n");
+	assert_rows(path, "SELECT * FROM slot_lookup", "1|1000002|-1|1\n");
+	assert_rows(path, "SELECT * FROM operation", "1|65535|4294967295|-|1000009\n");
+}
+
+static void between_apps(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	FACT(inverted, bsa_inverted, { .victim = 1, .holder = 2, .began = 3, .dur = 4, .lane = 63 });
+	FACT(starved, bsa_starved,
+	     { .execution = 1,
+	       .began = 2,
+	       .gap = 3,
+	       .top_culprit_ns = 4,
+	       .app = 5,
+	       .top_culprit_app = 6,
+	       .bypassed = 7 });
+	FACT(share, bsa_share, { .app = 1, .received = 3, .entitled = 4, .max_lag = -1, .max_lag_at = BSA_NEVER });
+	FACT(share, bsa_share, { .app = 2, .received = 0, .entitled = 0, .max_lag = INT64_MAX, .max_lag_at = 9 });
+	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .app = 3 });
+	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
+	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .honoured = true });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 2, 3, 4, 5 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 20, 30, 40, 50 });
+	stored_finish(s);
+	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4\n");
+	assert_rows(path, "SELECT * FROM starvation", "1|5|1000002|3|7|6|4|-\n");
+	assert_rows(path, "SELECT * FROM app_share", "1|3|4|0.75|-1|-\n2|0|0|-|4611686018427387904|1000009\n");
+	assert_rows(path, "SELECT * FROM app_lag", "1000000|3|1|2|-4611686018427387904\n");
+	assert_rows(path, "SELECT * FROM interference", "2|3|1\n");
+	assert_rows(path, "SELECT * FROM priority_choice", "1000001|2|3|1\n");
+	assert_rows(path, "SELECT * FROM meta WHERE key LIKE 'left%' ORDER BY key",
+	            "left_out_absurd|22\nleft_out_evicted|33\nleft_out_forgotten|55\nleft_out_late|44\nleft_out_"
+	            "stragglers|11\n");
+}
+
+/* The names of numbers are one for each number that the fold has. */
+static void every_number_has_a_name(void **state)
+{
+	static const struct {
+		const char *sql;
+		unsigned names;
+	} all[] = {
+		{ "SELECT group_concat(DISTINCT cause) FROM wait WHERE execution_id = 1", BSA_CAUSES },
+		{ "SELECT group_concat(DISTINCT miss) FROM execution", BSA_MISS_LATE },
+		{ "SELECT group_concat(DISTINCT quality) FROM execution", BSA_QUALITY_OPEN + 1 },
+		{ "SELECT group_concat(DISTINCT sides) FROM execution", BSA_SIDES_CLIENT + 1 },
+		{ "SELECT group_concat(DISTINCT status) FROM execution", 10 },
+		{ "SELECT group_concat(name) FROM stored_phase", BSA_PHASES },
+	};
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (uint8_t i = 0; i < 32; i++) {
+		struct bsa_execution x = stored_warm(i + 1U, 100);
+
+		x.miss = i % 4;
+		x.quality = i % 8;
+		x.sides = i % 4 == 3 ? 0 : i % 4;
+		x.status = i % 16;
+		facts.execution(facts.ctx, &x);
+		if (i < BSA_CAUSES)
+			FACT(wait, bsa_wait, { .execution = 1, .began = i, .ended = i + 1U, .cause = i });
+	}
+	stored_finish(s);
+	for (size_t i = 0; i < N_OF(all); i++) {
+		unsigned names = 1;
+
+		for (const char *p = stored_ask(path, all[i].sql); *p; p++)
+			names += *p == ',';
+		if (names != all[i].names)
+			fail_msg("%s: %u names, not %u", all[i].sql, names, all[i].names);
+	}
+}
+
+/* ---- many ---- */
+
+static uint64_t seed;
+
+static uint64_t random_below(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+/* Any number, of any size. */
+static uint64_t any(void)
+{
+	uint64_t v = random_below(UINT64_MAX) >> random_below(64);
+
+	return random_below(20) ? v : BSA_NEVER;
+}
+
+static struct bsa_execution anything(uint64_t id)
+{
+	struct bsa_execution x = stored_warm(id, 1000 + id * 100);
+
+	x.exec = (UINT64_C(0xabc00000) << 32) + id / 7;
+	x.stream = 1 + (uint32_t)(id % 7);
+	if (random_below(3) == 0)
+		for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
+			x.at[i] = any();
+	if (random_below(4) == 0)
+		for (unsigned i = 0; i < BSA_PHASES; i++)
+			x.phase[i] = any();
+	x.request = (struct bsa_waited){ any(), any(), any() };
+	x.result = (struct bsa_waited){ any(), any(), any() };
+	x.cpu = any();
+	x.redo = any();
+	x.deadline = any();
+	x.bypassed = (uint32_t)random_below(UINT32_MAX);
+	x.quality = (uint8_t)random_below(5);
+	x.status = (uint8_t)random_below(10);
+	return x;
+}
+
+enum { MANY = 20000, NEVER_TOLD = 17 };
+
+/* And things of it that there may be many of. */
+static void tell_one(const struct bsa_facts *facts, const struct bsa_execution *x)
+{
+	uint64_t id = x->id, v = id % 10 ? id * UINT64_C(0x9e3779b97f4a7c15) >> id % 60 : BSA_NEVER;
+
+	facts->execution(facts->ctx, x);
+	facts->wait(facts->ctx, &(struct bsa_wait){ .execution = id, .began = id, .ended = id + 5, .blocker = id / 2 });
+	facts->slice(facts->ctx, &(struct bsa_slice){ .execution = id, .began = id, .ended = v, .lane = 1 });
+	facts->fmq_op(facts->ctx, &(struct bsa_fmq_op){ .execution = id, .at = v, .spun = v, .queue = id % 4 });
+	facts->lookup(facts->ctx, &(struct bsa_lookup){ .execution = id, .at = v, .slot = -1 });
+	facts->operation(facts->ctx, &(struct bsa_operation){ .execution = id, .began = v, .ended = v });
+	facts->chosen(facts->ctx, &(struct bsa_chosen){ .at = v, .chosen = id, .passed_over = v });
+}
+
+/* In the order of their ends; some come much later, long after the rest. */
+static void tell_many(const struct bsa_facts *facts, uint64_t first, unsigned disorder, unsigned late)
+{
+	static struct bsa_execution x[MANY];
+	static uint32_t order[MANY], tail[MANY];
+	unsigned n = 0, n_tail = 0;
+
+	seed = 88172645463325252;
+	for (unsigned i = 0; i < MANY; i++) {
+		x[i] = anything(first + i);
+		order[i] = i;
+	}
+	for (unsigned i = 0; disorder && i + disorder < MANY; i++) {
+		unsigned k = i + (unsigned)random_below(disorder);
+		uint32_t swap = order[i];
+
+		order[i] = order[k];
+		order[k] = swap;
+	}
+	for (unsigned i = 0; i < MANY; i++)
+		if (order[i] % NEVER_TOLD == 0)
+			continue;
+		else if (late && random_below(late) == 0)
+			tail[n_tail++] = order[i];
+		else
+			order[n++] = order[i];
+	for (unsigned i = 0; i < n; i++)
+		tell_one(facts, &x[order[i]]);
+	for (unsigned i = 0; i < n_tail; i++)
+		tell_one(facts, &x[tail[i]]);
+}
+
+static char *everything_of(const char *path)
+{
+	/* A number for all rows and all columns; SQLite has no checksums. */
+	return strdup(stored_ask(
+		path,
+		"SELECT count(*), sum(id % 1009 * (flags % 1013)), sum(base % 1019 * (seq % 1021)),"
+		" sum(coalesce(submitted, 3) % 1031), sum(coalesce(request_read, 3) % 1033 * (id % 7)),"
+		" sum(coalesce(signalled, 5) % 1039), sum(coalesce(result_slept_ns, 7) % 1049 * (id % 11)),"
+		" sum(coalesce(redo_ns, 7) % 1051), sum(coalesce(cpu_ns, 7) % 1061), sum(bypassed),"
+		" sum(coalesce(deadline, 7) % 1063 * (id % 13)) FROM stored_execution"
+		" UNION ALL SELECT count(*), sum(execution_id), sum(coalesce(prepare_ns, 1) % 997),"
+		" sum(coalesce(e2e_ns, 1) % 997), 0, 0, 0, 0, 0, 0, 0 FROM stored_phases"
+		" UNION ALL SELECT count(*), sum(e2e_ns % 997), sum(coalesce(run_ns, 3) % 991), 0, 0, 0, 0, 0, 0, 0, 0"
+		" FROM execution"
+		" UNION ALL SELECT count(*), sum(began % 997 * (execution_id % 7)), sum(ended % 997), sum(blocker_id),"
+		" 0, 0, 0, 0, 0, 0, 0 FROM wait"
+		" UNION ALL SELECT count(*), sum(execution_id % 7 * (lane + 3)), sum(coalesce(ended, 3) % 997), 0, 0, "
+		"0, 0,"
+		" 0, 0, 0, 0 FROM lane_slice"
+		" UNION ALL SELECT count(*), sum(execution_id % 7 * coalesce(at, 3) % 997), sum(coalesce(spun_ns, 5) % "
+		"997),"
+		" count(DISTINCT queue), 0, 0, 0, 0, 0, 0, 0 FROM fmq_op"
+		" UNION ALL SELECT count(*), sum(execution_id % 7 * coalesce(at, 3) % 997), sum(slot), 0, 0, 0, 0, 0, "
+		"0, 0, 0"
+		" FROM slot_lookup"
+		" UNION ALL SELECT count(*), sum(execution_id % 7 * coalesce(began, 3) % 997),"
+		" sum(coalesce(ended, 3) % 997), 0, 0, 0, 0, 0, 0, 0, 0 FROM operation"
+		" UNION ALL SELECT count(*), sum(chosen_id % 7 * coalesce(at, 3) % 997),"
+		" sum(coalesce(passed_over_id, 3) % 997), 0, 0, 0, 0, 0, 0, 0, 0 FROM priority_choice"));
+}
+
+/* Pages of our own and SQLite's own way give the same table, whatever the order. */
+static void order_does_not_matter(void **state)
+{
+	static const struct {
+		const char *what;
+		unsigned disorder, late;
+	} orders[] = {
+		{ "in order", 0, 0 },   { "a little out of order", 20, 0 }, { "as far as the window sees", 500, 0 },
+		{ "farther", 5000, 0 }, { "some at the end", 20, 50 },
+	};
+	char *path = *state, *expected = NULL;
+
+	for (size_t i = 0; i < N_OF(orders); i++)
+		for (unsigned appended = 0; appended < 2; appended++) {
+			struct bsa_store *s;
+			struct bsa_facts facts;
+			char *got;
+
+			if (appended)
+				stored_finish(stored_new(path, "before", false));
+			s = stored_new(path, "a", appended);
+			facts = bsa_store_facts(s);
+			tell_many(&facts, 1, orders[i].disorder, orders[i].late);
+			stored_finish(s);
+			stored_sound(path);
+			got = everything_of(path);
+			if (!expected)
+				expected = strdup(got);
+			if (strcmp(got, expected))
+				fail_msg("%s%s: %s, not %s", orders[i].what, appended ? ", appended" : "", got,
+				         expected);
+			free(got);
+			assert_rows(path,
+			            "SELECT count(*) FROM execution x WHERE (SELECT count(*) FROM execution y"
+			            " WHERE y.stream_id = x.stream_id AND y.seq = x.seq) <> 1",
+			            "0\n");
+			unlink(path);
+		}
+	free(expected);
+}
+
+/* What a reader may ask one by one is found by a key. */
+static void one_is_found_without_looking_at_all(void **state)
+{
+	static const char *const asked[] = {
+		"SELECT * FROM execution WHERE id = 5",
+		"SELECT * FROM execution WHERE stream_id = 5 AND seq = 4",
+		"SELECT x.* FROM stream s JOIN execution x ON x.stream_id = s.id WHERE s.number = 3 AND x.seq = 4",
+		"SELECT * FROM execution_phase WHERE execution_id = 5",
+		"SELECT * FROM wait WHERE execution_id = 5",
+		"SELECT * FROM lane_slice WHERE execution_id = 5",
+		"SELECT * FROM preemption WHERE execution_id = 5",
+		"SELECT * FROM miss_cause WHERE execution_id = 5",
+		"SELECT * FROM deadline_miss WHERE execution_id = 5",
+		"SELECT * FROM slot_miss WHERE execution_id = 5",
+		"SELECT * FROM inversion WHERE victim_id = 5",
+		"SELECT * FROM refusal WHERE execution_id = 5",
+		"SELECT * FROM operation WHERE execution_id = 5",
+		"SELECT * FROM execution x JOIN wait w ON w.execution_id = x.id WHERE x.id = 5",
+		"SELECT * FROM execution x JOIN execution_phase p ON p.execution_id = x.id WHERE x.id = 5",
+		"SELECT * FROM execution x JOIN lane_slice p ON p.execution_id = x.id WHERE x.id = 5",
+		"SELECT * FROM execution WHERE id IN (5, 6)",
+	};
+	/* Scans of these are of few rows: what a view or a name of the query is called, and the names of phases. */
+	static const char *const few[] = { "SCAN p", "SCAN wait",     "SCAN lane_slice",
+		                           "SCAN w", "SCAN CONSTANT", "SCAN 2 CONSTANT" };
+	const char *path = *state;
+	char sql[256];
+
+	stored_finish(stored_new(path, "a", false));
+	for (size_t i = 0; i < N_OF(asked); i++) {
+		char *plan, *save = NULL;
+
+		snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", asked[i]);
+		plan = strdup(stored_ask(path, sql));
+		for (char *line = strtok_r(plan, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+			char *scan = strstr(line, "SCAN ");
+			bool fine = !scan;
+
+			for (size_t k = 0; !fine && k < N_OF(few); k++)
+				fine = !strcmp(scan, few[k]);
+			if (!fine)
+				fail_msg("%s: %s", asked[i], scan);
+		}
+		free(plan);
+	}
+}
+
+static char *contents(const char *path, size_t *ret_n)
+{
+	int fd = open(path, O_RDONLY);
+	struct stat st;
+	char *ret;
+
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	ret = malloc((size_t)st.st_size);
+	assert_int_equal(read(fd, ret, (size_t)st.st_size), st.st_size);
+	close(fd);
+	*ret_n = (size_t)st.st_size;
+	return ret;
+}
+
+static void the_same_facts_are_the_same_bytes(void **state)
+{
+	const char *path = *state;
+	char *bytes[2];
+	size_t n[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct bsa_store *s = stored_new(path, "a", false);
+		struct bsa_facts facts = bsa_store_facts(s);
+
+		tell_many(&facts, 1, 20, 50);
+		stored_finish(s);
+		bytes[i] = contents(path, &n[i]);
+	}
+	assert_int_equal(n[0], n[1]);
+	assert_memory_equal(bytes[0], bytes[1], n[0]);
+	free(bytes[0]);
+	free(bytes[1]);
+}
+
+/* ---- several traces ---- */
+
+static void traces_are_added_each_with_its_own_clock(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_trace_row other = {
+		.id = 2, .uuid = "b", .path = "/other", .clock_offset = -500, .began = 1000, .ended = 2000
+	};
+	struct bsa_execution x = stored_warm(1, 100);
+	struct bsa_fold_ids last;
+
+	facts.execution(facts.ctx, &x);
+	FACT(app, bsa_app, { .id = 3 });
+	FACT(mapping, bsa_mapping, { .id = 9 });
+	assert_int_equal(bsa_store_trace(s, &other, NULL), 0);
+	bsa_store_clock(s, -500);
+	x = stored_warm(2, 1000);
+	x.trace = 2;
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+
+	s = stored_new(path, "c", true);
+	last = bsa_store_last_ids(s);
+	assert_int_equal(last.execution, 2);
+	assert_int_equal(last.app, 3);
+	assert_int_equal(last.mapping, 9);
+	assert_int_equal(last.model, 0);
+	facts = bsa_store_facts(s);
+	x = stored_warm(3, 100);
+	x.trace = 3;
+	facts.execution(facts.ctx, &x);
+	assert_int_equal(bsa_store_counts(s).executions, 1);
+	stored_finish(s);
+	assert_rows(path, "SELECT id, uuid, began FROM trace", "1|a|1000005\n2|b|500\n3|c|1000005\n");
+	assert_rows(path, "SELECT id, trace_id, submitted FROM execution", "1|1|1000100\n2|2|500\n3|3|1000100\n");
+	assert_rows(path, "SELECT value FROM meta WHERE key = 'executions'", "3\n");
+	stored_sound(path);
+}
+
+static void a_trace_is_in_it_once(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_trace_row again = { .id = 2, .uuid = "a", .path = "/again" };
+	struct bsa_err err;
+
+	assert_int_equal(bsa_store_trace(s, &again, &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "/again is in the database already (as /trace)");
+	stored_finish(s);
+	s = stored_new(path, "b", true);
+	again.id = 3;
+	assert_int_equal(bsa_store_trace(s, &again, &err), BSA_E_INPUT);
+	bsa_store_free(s);
+	assert_rows(path, "SELECT uuid FROM trace", "a\n");
+}
+
+/* ---- where it cannot be written ---- */
+
+static void refused(const char *path, bool append, int code, const char *words)
+{
+	struct bsa_store_options options = { .output = path, .append = append };
+	struct bsa_store *s = NULL;
+	struct bsa_err err = { "" };
+	int r = bsa_store_new(&s, &options, &err);
+
+	if (r != code || !strstr(err.text, words))
+		fail_msg("%s: %d, %s", path, r, err.text);
+	assert_null(s);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void patch(const char *path, long at, const char *bytes, size_t n)
+{
+	FILE *f = fopen(path, "r+");
+
+	assert_non_null(f);
+	fseek(f, at, SEEK_SET);
+	fwrite(bytes, 1, n, f);
+	fclose(f);
+}
+
+static void what_is_not_ours_is_kept(void **state)
+{
+	const char *path = *state;
+	char text[16] = "";
+	FILE *f;
+
+	refused("", false, BSA_E_USAGE, "is no name of a file");
+	refused(stored_beside(path, "x/"), false, BSA_E_USAGE, "is no name of a file");
+	refused("/tmp", false, BSA_E_USAGE, "/tmp is a directory");
+	refused("/dev/null", false, BSA_E_USAGE, "is not a file");
+	refused(stored_beside(path, "none/x.db"), false, BSA_E_ENV, "No such file");
+	write_file(path, "my notes");
+	refused(path, false, BSA_E_USAGE, "will not be replaced");
+	refused(path, true, BSA_E_INPUT, "is not a database of burstscope");
+	f = fopen(path, "r");
+	assert_int_equal(fread(text, 1, sizeof(text), f), 8);
+	fclose(f);
+	assert_string_equal(text, "my notes");
+	write_file(path, ""); /* mktemp makes such */
+	stored_finish(stored_new(path, "a", false));
+	stored_finish(stored_new(path, "b", false)); /* ours: replaced */
+	assert_rows(path, "SELECT uuid FROM trace", "b\n");
+}
+
+static void other_versions_are_refused(void **state)
+{
+	const char *path = *state;
+	struct bsa_db *db = NULL;
+	struct bsa_err err;
+
+	stored_finish(stored_new(path, "a", false));
+	patch(path, 60, "\0\0\0\2", 4);
+	refused(path, true, BSA_E_INPUT, "made by a newer burstscope");
+	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+	patch(path, 60, "\0\0\0\0", 4);
+	refused(path, true, BSA_E_INPUT, "made by an older burstscope");
+	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+	patch(path, 60, "\0\0\0\1", 4);
+	patch(path, 68, "GIF8", 4);
+	refused(path, true, BSA_E_INPUT, "is not a database of burstscope");
+	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+	unlink(path);
+	stored_finish(stored_new(path, "a", false));
+	assert_int_equal(truncate(path, 16384 * 3), 0);
+	refused(path, true, BSA_E_INPUT, "the end of ");
+	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+	assert_null(db);
+	stored_finish(stored_new(path, "a", false)); /* it may be replaced */
+}
+
+static unsigned files_beside(const char *path)
+{
+	char dir[256];
+	unsigned n = 0;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
+	d = opendir(dir);
+	for (struct dirent *e; (e = readdir(d));)
+		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	closedir(d);
+	return n;
+}
+
+static void what_is_given_up_leaves_nothing(void **state)
+{
+	const char *path = *state;
+	struct bsa_err err;
+	struct bsa_store *s = stored_new(path, "a", false);
+
+	bsa_store_free(s);
+	assert_int_equal(files_beside(path), 0);
+	s = stored_new(path, "a", false);
+	bsa_store_stop(s);
+	assert_int_equal(bsa_store_finish(s, &err), BSA_E_STOPPED);
+	assert_null(bsa_store_free(s));
+	assert_int_equal(files_beside(path), 0);
+	assert_null(bsa_store_free(NULL));
+}
+
+/* What the dead leave goes; what the living are at stays. */
+static void only_the_dead_are_cleaned_up_after(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *alive = stored_new(path, "a", false);
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		stored_new(path, "b", false);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(files_beside(path), 2);
+	stored_finish(stored_new(path, "c", false));
+	assert_int_equal(files_beside(path), 2); /* the new one, and that of the living */
+	stored_finish(alive);
+	assert_int_equal(files_beside(path), 1);
+	assert_rows(path, "SELECT uuid FROM trace", "a\n");
+}
+
+/* In a container, everybody has the same few pids. */
+static void the_dead_may_have_had_our_pid(void **state)
+{
+	const char *path = *state;
+	char name[64];
+
+	snprintf(name, sizeof(name), ".x.db.%d-0123456789abcdef.burstscope", (int)getpid());
+	write_file(stored_beside(path, name), "left");
+	stored_finish(stored_new(path, "a", false));
+	assert_int_equal(files_beside(path), 1);
+}
+
+static void two_cannot_append_at_once(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s;
+
+	stored_finish(stored_new(path, "a", false));
+	s = stored_new(path, "b", true);
+	refused(path, true, BSA_E_ENV, "another import into ");
+	stored_finish(s);
+	stored_finish(stored_new(path, "c", true));
+	assert_rows(path, "SELECT uuid FROM trace", "a\nb\nc\n");
+}
+
+static void a_link_is_followed(void **state)
+{
+	const char *path = *state;
+	char real[256];
+	struct stat st;
+
+	strcpy(real, stored_beside(path, "real.db"));
+	stored_finish(stored_new(real, "a", false));
+	assert_int_equal(symlink(real, path), 0);
+	stored_finish(stored_new(path, "b", false));
+	assert_true(lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
+	assert_rows(real, "SELECT uuid FROM trace", "b\n");
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, stored_setup, stored_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(what_is_there_is_described_and_can_be_read_by_anybody),
+		T(what_the_contract_names_is_there),
+		T(who_is_there),
+		T(who_is_told_again_is_as_told_last),
+		T(names_are_text_for_readers_that_insist),
+		T(a_warm_burst_on_an_idle_lane),
+		T(one_of_which_nothing_is_known),
+		T(one_of_which_everything_is_too_much),
+		T(names_that_are_none_are_unknown),
+		T(phases_are_what_was_said),
+		T(deadlines_and_refusals),
+		T(memory_and_operations),
+		T(between_apps),
+		T(every_number_has_a_name),
+		T(order_does_not_matter),
+		T(one_is_found_without_looking_at_all),
+		T(the_same_facts_are_the_same_bytes),
+		T(traces_are_added_each_with_its_own_clock),
+		T(a_trace_is_in_it_once),
+		T(what_is_not_ours_is_kept),
+		T(other_versions_are_refused),
+		T(what_is_given_up_leaves_nothing),
+		T(only_the_dead_are_cleaned_up_after),
+		T(the_dead_may_have_had_our_pid),
+		T(two_cannot_append_at_once),
+		T(a_link_is_followed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

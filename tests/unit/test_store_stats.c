@@ -1,0 +1,470 @@
+/* test_store_stats.c -- percentiles, what is typical, starvation, causes: of many executions, against a plain sort. */
+#include "analyzer/stored.h"
+
+#include "fold/blame.h"
+
+#include <math.h>
+
+/* ---- percentiles ---- */
+
+static uint64_t seed;
+
+static uint64_t random_below(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Distributions that are hard for something that counts in buckets. */
+static uint64_t tight(void)
+{
+	return 12000 + random_below(7);
+}
+
+static uint64_t wide(void)
+{
+	return random_below(UINT64_MAX >> 2) >> random_below(60);
+}
+
+static uint64_t two_heaps(void)
+{
+	return random_below(100) < 90 ? 500 + random_below(30) : 5000000000 + random_below(1000000000);
+}
+
+static uint64_t constant(void)
+{
+	return 777;
+}
+
+static uint64_t just_beyond_32_bits(void)
+{
+	return UINT32_MAX - 3 + random_below(6);
+}
+
+static uint64_t skewed(void)
+{
+	return (uint64_t)(1000 * exp((double)random_below(1000000) / 100000));
+}
+
+enum { N_MAX = 30000 };
+
+static uint64_t values[N_MAX];
+
+/* What the table says, against the n-th of the sorted ones. */
+static void check(const char *path, const char *what, const char *model, const char *phase, size_t n)
+{
+	static const unsigned permille[] = { 500, 900, 950, 990, 999 };
+	char sql[256], expected[256];
+	size_t length;
+	uint64_t sum = 0;
+
+	qsort(values, n, sizeof(*values), by_value);
+	for (size_t i = 0; i < n; i++)
+		sum = sum + values[i] < sum ? UINT64_MAX : sum + values[i];
+	if (sum > UINT64_C(1) << 62)
+		sum = UINT64_C(1) << 62;
+	length = (size_t)snprintf(expected, sizeof(expected), "%zu|%llu|%llu", n, (unsigned long long)sum,
+	                          (unsigned long long)values[0]);
+	for (size_t k = 0; k < N_OF(permille); k++)
+		length += (size_t)snprintf(expected + length, sizeof(expected) - length, "|%llu",
+		                           (unsigned long long)values[(n * permille[k] + 999) / 1000 - 1]);
+	snprintf(expected + length, sizeof(expected) - length, "|%llu\n", (unsigned long long)values[n - 1]);
+	snprintf(sql, sizeof(sql),
+	         "SELECT n, sum_ns, min_ns, p50_ns, p90_ns, p95_ns, p99_ns, p999_ns, max_ns FROM phase_stat WHERE "
+	         "model = '%s' AND phase = '%s'",
+	         model, phase);
+	if (strcmp(stored_ask(path, sql), expected))
+		fail_msg("%s, %zu: %s, not %s", what, n, stored_ask(path, sql), expected);
+}
+
+static const struct {
+	const char *what;
+	uint64_t (*value)(void);
+} distributions[] = {
+	{ "tight", tight },
+	{ "wide", wide },
+	{ "two heaps", two_heaps },
+	{ "constant", constant },
+	{ "just beyond 32 bits", just_beyond_32_bits },
+	{ "skewed", skewed },
+};
+
+/* One model for each distribution, told in turn; sizes around where chunks and ways of counting change. */
+static void percentiles_are_those_of_a_sort(void **state)
+{
+	static const size_t sizes[] = { 1, 2, 3, 10, 255, 256, 257, 1000, 2047, 2048, 2049, N_MAX };
+	const char *path = *state;
+
+	for (size_t k = 0; k < N_OF(sizes); k++) {
+		struct bsa_store *s = stored_new(path, "a", false);
+		struct bsa_facts facts = bsa_store_facts(s);
+
+		for (uint32_t d = 0; d < N_OF(distributions); d++) {
+			struct bsa_model m = { .id = d + 1, .trace = 1 };
+
+			snprintf(m.name, sizeof(m.name), "m%u", d);
+			facts.model(facts.ctx, &m);
+		}
+		seed = 88172645463325252;
+		for (size_t i = 0; i < sizes[k]; i++)
+			for (uint32_t d = 0; d < N_OF(distributions); d++) {
+				struct bsa_execution x = stored_warm(i * N_OF(distributions) + d + 1, i);
+
+				x.model = d + 1;
+				x.phase[BSA_RETURN] = distributions[d].value();
+				facts.execution(facts.ctx, &x);
+			}
+		stored_finish(s);
+		for (uint32_t d = 0; d < N_OF(distributions); d++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "m%u", d);
+			seed = 88172645463325252;
+			for (size_t i = 0; i < sizes[k]; i++)
+				for (uint32_t other = 0; other < N_OF(distributions); other++) {
+					uint64_t v = distributions[other].value();
+
+					if (other == d)
+						values[i] = v;
+				}
+			check(path, distributions[d].what, name, "return", sizes[k]);
+		}
+	}
+}
+
+/* More groups than there is room for: chunks are written before they are full. */
+static void many_groups_are_kept_apart(void **state)
+{
+	enum { GROUPS = 1500, EACH = 7 };
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (uint64_t i = 0; i < GROUPS * EACH; i++) {
+		struct bsa_execution x = stored_warm(i + 1, i);
+
+		x.app = 1 + (uint32_t)(i % GROUPS);
+		x.e2e = i;
+		facts.execution(facts.ctx, &x);
+	}
+	stored_finish(s);
+	assert_rows(path, "SELECT count(*), min(n), max(n) FROM phase_stat WHERE phase = 'e2e'", "1500|7|7\n");
+	assert_rows(path,
+	            "SELECT count(*) FROM phase_stat WHERE phase = 'e2e' AND (min_ns <> app_id - 1 OR max_ns <> app_id "
+	            "- 1 + 6 * 1500"
+	            " OR p50_ns <> app_id - 1 + 3 * 1500)",
+	            "0\n");
+}
+
+/* What makes a group: app, name of the model, priority, path, cold. The name may be told after the executions. */
+static void groups_are_those_of_the_names(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+#define ONE(...)                                \
+	do {                                    \
+		x = stored_warm(++id, 0);       \
+		__VA_ARGS__;                    \
+		facts.execution(facts.ctx, &x); \
+	} while (0)
+	ONE(x.model = 1);
+	ONE(x.model = 2, x.e2e = 500);
+	ONE(x.model = 3);
+	ONE(x.app = 2);
+	ONE(x.app = 0);
+	ONE(x.priority = 2);
+	ONE(x.path = BSA_PATH_SYNC, x.cold = -1);
+	ONE(x.cold = 1);
+	ONE(x.idle = false);              /* the same group as the first, though not as typical */
+	ONE(x.quality = BSA_QUALITY_GAP); /* not complete: in none */
+	facts.model(facts.ctx, &(struct bsa_model){ .id = 1, .name = "one" });
+	facts.model(facts.ctx, &(struct bsa_model){ .id = 2, .name = "one" });
+	facts.model(facts.ctx, &(struct bsa_model){ .id = 3, .name = "three" });
+	stored_finish(s);
+	assert_rows(
+		path,
+		"SELECT app_id, model, priority, path, cold, n, min_ns, max_ns FROM phase_stat WHERE phase = 'e2e' "
+		"ORDER BY 1, 2, 3, 4, 5",
+		"-|one|medium|burst|0|1|450|450\n1|one|high|burst|0|1|450|450\n1|one|medium|burst|0|3|450|500\n1|one|"
+		"medium|burst|1|1|450|450\n"
+		"1|one|medium|sync|-|1|450|450\n1|three|medium|burst|0|1|450|450\n2|one|medium|burst|0|1|450|450\n");
+	/* Only phases that a path has. */
+	assert_rows(path, "SELECT DISTINCT phase FROM phase_stat ORDER BY 1",
+	            "decode\ne2e\nfinish\noverhead\npreempted\nprepare\nqueue\nreply\nreturn\nrun\nsend\nslots\n");
+}
+
+/* Overhead is what is not useful run: a run that was done twice is overhead once. */
+static void overhead_is_all_but_the_useful_run(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x = stored_warm(1, 0);
+
+	x.redo = 20;
+	facts.execution(facts.ctx, &x);
+	x = stored_warm(2, 0);
+	x.phase[BSA_RUN] = x.run = BSA_NEVER; /* of one side: not known */
+	facts.execution(facts.ctx, &x);
+	stored_finish(s);
+	assert_rows(path, "SELECT n, min_ns FROM phase_stat WHERE phase = 'overhead'", "1|410\n");
+	assert_rows(path, "SELECT n, min_ns FROM phase_stat WHERE phase = 'e2e'", "2|450\n");
+}
+
+/* ---- typical ---- */
+
+static void typical_is_of_the_undisturbed(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+	facts.model(facts.ctx, &(struct bsa_model){ .id = 1, .estimate_ns = 5000 });
+	facts.model(facts.ctx, &(struct bsa_model){ .id = 2, .estimate_ns = BSA_NEVER });
+	for (unsigned i = 0; i < 9; i++)
+		ONE(x.phase[BSA_RUN] = x.run = 100 + i, x.app = 1 + i % 2, x.priority = i % 3);
+	for (unsigned i = 0; i < 20; i++) {
+		ONE(x.phase[BSA_RUN] = 1, x.cold = 1);
+		ONE(x.phase[BSA_RUN] = 1, x.idle = false);
+		ONE(x.phase[BSA_RUN] = 1, x.preemptions = 1);
+		ONE(x.phase[BSA_RUN] = 1, x.redo = 1);
+		ONE(x.phase[BSA_RUN] = 1, x.quality = BSA_QUALITY_GAP);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		ONE(x.path = BSA_PATH_SYNC, x.cold = -1);
+		ONE(x.model = 2);
+	}
+	ONE(x.model = 3);
+	stored_finish(s);
+	assert_rows(path, "SELECT model_id, path, n, p50_ns, estimated FROM typical WHERE phase = 'run' ORDER BY 1, 2",
+	            "1|burst|9|104|0\n1|sync|4|5000|1\n2|burst|4|0|1\n3|burst|1|0|1\n");
+	assert_rows(path, "SELECT p50_ns FROM typical WHERE phase = 'queue' ORDER BY model_id, path", "50\n0\n0\n0\n");
+	assert_rows(path, "SELECT count(*) FROM typical", "48\n");
+}
+
+/* ---- starvation ---- */
+
+static void a_wait_is_starvation_if_it_is_long_for_its_model(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+	for (unsigned i = 0; i < 3; i++)
+		ONE(x.phase[BSA_RUN] = 20000000 + i - 1);
+	facts.starved(facts.ctx, &(struct bsa_starved){ .execution = 1, .gap = 200000000, .model = 1 });
+	facts.starved(facts.ctx, &(struct bsa_starved){ .execution = 2, .gap = 200000001, .model = 1 });
+	facts.starved(facts.ctx,
+	              &(struct bsa_starved){ .execution = 3, .gap = 100000001, .model = 2 }); /* nobody knows its run */
+	facts.starved(facts.ctx, &(struct bsa_starved){ .execution = 4, .gap = 100000001 });
+	stored_finish(s);
+	assert_rows(path, "SELECT execution_id FROM starvation", "2\n3\n4\n");
+	/* What an earlier import said stays. */
+	s = stored_new(path, "b", true);
+	facts = bsa_store_facts(s);
+	id = 10;
+	ONE(x.phase[BSA_RUN] = 900000000, x.model = 2);
+	facts.starved(facts.ctx, &(struct bsa_starved){ .execution = 11, .gap = 8000000000, .model = 2 });
+	stored_finish(s);
+	assert_rows(path, "SELECT execution_id FROM starvation", "2\n3\n4\n");
+}
+
+/* ---- causes ---- */
+
+/* What blame is given is what the facts were; what it says is stored. The ledgers are its own business (test_blame). */
+static void causes_are_what_blame_says_of_the_facts(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x, missed;
+	struct bsa_typical typical = { .n = 6 };
+	struct bsa_wait waits[] = {
+		{ .execution = 50,
+		  .began = 10100,
+		  .ended = 10150,
+		  .blocker = 8,
+		  .blocker_app = 3,
+		  .occupancy = BSA_HELD,
+		  .cause = BSA_CROWDED_OUT },
+		{ .execution = 50,
+		  .began = 10150,
+		  .ended = 10900,
+		  .blocker = 9,
+		  .blocker_app = 1,
+		  .occupancy = BSA_HELD,
+		  .cause = BSA_INVERSION },
+	};
+	struct bsa_blamed blamed[BSA_CAUSES + 2];
+	struct bsa_missed m = { .execution = &missed, .typical = &typical, .waits = waits, .n_waits = 2 };
+	char expected[4096] = "";
+	uint64_t id = 0;
+	size_t n;
+
+	for (unsigned i = 0; i < 6; i++)
+		ONE((void)0);
+	memcpy(typical.phase, x.phase, sizeof(typical.phase));
+	missed = stored_warm(50, 10000);
+	missed.idle = false;
+	for (unsigned b = BSA_DISPATCHED; b <= BSA_RETURNED; b++)
+		missed.at[b] += 650;
+	missed.at[BSA_ENQUEUED] = 10100;
+	missed.phase[BSA_QUEUE] = missed.queue = 800;
+	missed.e2e += 650 + 0;
+	missed.at[BSA_RETURNED] = 10000 + missed.e2e;
+	missed.deadline = 10500;
+	missed.miss = BSA_MISS_LATE;
+	missed.lateness = (int64_t)(missed.at[BSA_RETURNED] - missed.deadline);
+	facts.execution(facts.ctx, &missed);
+	facts.wait(facts.ctx, &waits[1]); /* in any order */
+	facts.wait(facts.ctx, &waits[0]);
+	stored_finish(s);
+
+	n = bsa_blame(&m, blamed, N_OF(blamed));
+	assert_true(n > 2);
+	for (size_t i = 0; i < n; i++)
+		snprintf(expected + strlen(expected), sizeof(expected) - strlen(expected),
+		         "%u|%llu|%u|%lld|%lld|%d|%d\n", blamed[i].cause, (unsigned long long)blamed[i].culprit,
+		         blamed[i].culprit_app, (long long)blamed[i].budget_ns, (long long)blamed[i].late_ns,
+		         blamed[i].saved, blamed[i].is_primary);
+	assert_rows(path,
+	            "SELECT cause, coalesce(culprit_execution_id, 0), coalesce(culprit_app_id, 0), budget_ns, late_ns, "
+	            "saved, is_primary"
+	            " FROM stored_miss_cause WHERE execution_id = 50 ORDER BY nth",
+	            expected);
+	assert_rows(path, "SELECT cause, culprit_execution_id, culprit_app_id FROM miss_cause WHERE is_primary",
+	            "inversion|9|1\n");
+	assert_rows(path, "SELECT sum(late_ns) - (SELECT lateness_ns FROM execution WHERE id = 50) FROM miss_cause",
+	            "0\n");
+}
+
+/* ---- functions ---- */
+
+static char *ask(struct bsa_db *db, const char *sql)
+{
+	static char text[600];
+	struct bsa_query *q = NULL;
+	struct bsa_err err = { "" };
+	const char *got;
+	int r = bsa_query_new(&q, db, sql, &err);
+
+	if (!r)
+		r = bsa_query_step(q, &err);
+	if (r < 0) {
+		snprintf(text, sizeof(text), "! %s", err.text);
+	} else {
+		got = r ? bsa_query_get_string(q, 0, NULL) : "none";
+		snprintf(text, sizeof(text), "%s", got ? got : "-");
+	}
+	bsa_query_free(q);
+	return text;
+}
+
+static void functions_of_queries(void **state)
+{
+#define OF(list) " FROM (SELECT column1 x FROM (VALUES " list "))"
+	static const struct {
+		const char *sql, *gives;
+	} rows[] = {
+		{ "SELECT percentile(x, 50)" OF("(3), (1), (2)"), "2" },
+		{ "SELECT percentile(x, 50)" OF("(4), (1), (2), (3)"), "2" },
+		{ "SELECT percentile(x, 0)" OF("(3), (1), (2)"), "1" },
+		{ "SELECT percentile(x, 100)" OF("(3), (1), (2)"), "3" },
+		{ "SELECT percentile(x, 50.1)" OF("(4), (1), (2), (3)"), "3" },
+		{ "SELECT percentile(x, 50)" OF("(NULL), (7), (NULL)"), "7" },
+		{ "SELECT percentile(x, 50)" OF("(NULL)"), "-" },
+		{ "SELECT percentile(x, 50) FROM (SELECT 1 x WHERE 0)", "-" },
+		{ "SELECT percentile(x, 100)" OF("(9223372036854775807), (9223372036854775806)"),
+		  "9223372036854775807" },
+		{ "SELECT percentile(x, 0)" OF("(-9223372036854775808), (5), (-1)"), "-9223372036854775808" },
+		{ "SELECT percentile(x, 50)" OF("(-5), (3), (-1)"), "-1" },
+		{ "SELECT percentile(x, 50)" OF("(1.5), (1), (2.5)"), "1.5" },
+		{ "SELECT percentile(x, 0)" OF("(-1.5), (-2.5), (0)"), "-2.5" },
+		{ "SELECT percentile(x, 100)" OF("(-1.5), (-2.5), (-9.0)"), "-1.5" },
+		{ "SELECT percentile(value, 99.9) FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + "
+		  "1 FROM n WHERE value < 1000)"
+		  " SELECT value FROM n)",
+		  "999" },
+		{ "SELECT percentile(x, 101)" OF("(1)"), "! percentile(value, p): p is a number from 0 to 100" },
+		{ "SELECT percentile(x, 'much')" OF("(1)"), "! percentile(value, p): p is a number from 0 to 100" },
+		{ "SELECT percentile(x, 50)" OF("('text')"), "! percentile(value, p): the value is no number" },
+		{ "SELECT jain(x)" OF("(5), (5), (5)"), "1.0" },
+		{ "SELECT jain(x)" OF("(1), (0), (0), (0)"), "0.25" },
+		{ "SELECT jain(x)" OF("(0), (0)"), "-" },
+		{ "SELECT jain(x)" OF("(NULL)"), "-" },
+		{ "SELECT duration(0)", "0 ns" },
+		{ "SELECT duration(999)", "999 ns" },
+		{ "SELECT duration(1500)", "1.500 us" },
+		{ "SELECT duration(-1500000)", "-1.500 ms" },
+		{ "SELECT duration(61000000000)", "61.000 s" },
+		{ "SELECT duration(NULL)", "-" },
+		{ "SELECT duration('x')", "-" },
+	};
+	const char *path = *state;
+	struct bsa_db *db = NULL;
+
+	stored_finish(stored_new(path, "a", false));
+	assert_int_equal(bsa_db_open(&db, path, NULL), 0);
+	for (size_t i = 0; i < N_OF(rows); i++)
+		if (strcmp(ask(db, rows[i].sql), rows[i].gives))
+			fail_msg("%s: %s, not %s", rows[i].sql, ask(db, rows[i].sql), rows[i].gives);
+	bsa_db_close(db);
+}
+
+/* In every order that is bad for a selection that is not careful, and at random, against a sort. */
+static void percentile_of_many_in_any_order(void **state)
+{
+	static const char *const orders[] = {
+		"i", "-i", "i % 7", "7", "i * 7919 % 10007", "abs(i - 5000)", "i % 2 * 1000000 + i", "i * 0.5 - 3"
+	};
+	const char *path = *state;
+	struct bsa_db *db = NULL;
+	char sql[512], by_sort[64];
+
+	stored_finish(stored_new(path, "a", false));
+	assert_int_equal(bsa_db_open(&db, path, NULL), 0);
+	for (size_t i = 0; i < N_OF(orders); i++)
+		for (unsigned p = 1; p <= 100; p += 33) {
+			const char *with =
+				"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)";
+
+			snprintf(sql, sizeof(sql), "%s SELECT %s FROM n ORDER BY 1 LIMIT 1 OFFSET %u", with, orders[i],
+			         p * 100 - 1);
+			strcpy(by_sort, ask(db, sql));
+			snprintf(sql, sizeof(sql), "%s SELECT percentile(%s, %u) FROM n", with, orders[i], p);
+			assert_string_equal(ask(db, sql), by_sort);
+		}
+	bsa_db_close(db);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, stored_setup, stored_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(percentiles_are_those_of_a_sort),         T(many_groups_are_kept_apart),
+		T(groups_are_those_of_the_names),           T(overhead_is_all_but_the_useful_run),
+		T(typical_is_of_the_undisturbed),           T(a_wait_is_starvation_if_it_is_long_for_its_model),
+		T(causes_are_what_blame_says_of_the_facts), T(functions_of_queries),
+		T(percentile_of_many_in_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
