@@ -1,0 +1,203 @@
+/* import.c -- traces in, a database out: records are pulled from a decoder and pushed into an importer. */
+#include "bsa/import.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "decode/decode.h"
+#include "importer.h"
+#include "store/store.h"
+
+enum {
+	EVENTS_PER_LOOK = 4096, /* at the clock, and whether to stop: some milliseconds apart at worst */
+	PROGRESS_NS = 50000000,
+};
+static const uint64_t longest_horizon_ns = 60000000000;
+
+/* What a signal handler can get at. Both are taken back from here before they are freed; the decoder first, and with it its
+   threads, any of which may be running the handler. */
+static struct bsa_decode *_Atomic reading;
+static struct bsa_importer *_Atomic writing;
+static atomic_bool stop_asked;
+
+/* One go at all of the traces. */
+struct pass {
+	const struct bsa_import_options *options;
+	struct bsa_decode *decode;
+	struct bsa_importer *importer;
+	uint64_t events, told_at;
+};
+
+static void pass_fini(struct pass *p)
+{
+	atomic_store(&reading, NULL);
+	atomic_store(&writing, NULL);
+	p->decode = bsa_decode_free(p->decode);
+	p->importer = bsa_importer_free(p->importer);
+}
+
+void bsa_import_stop(void)
+{
+	struct bsa_importer *im;
+	struct bsa_decode *d;
+
+	atomic_store(&stop_asked, true);
+	d = atomic_load(&reading);
+	if (d)
+		bsa_decode_stop(d);
+	im = atomic_load(&writing);
+	if (im)
+		bsa_importer_stop(im);
+}
+
+static int stopped(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_STOPPED, "stopped");
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void tell_progress(struct pass *p, bool finishing)
+{
+	struct bsa_import_progress progress = { .events = p->events, .finishing = finishing };
+	uint64_t at = now();
+
+	if (!p->options->progress || (!finishing && at - p->told_at < PROGRESS_NS))
+		return;
+	p->told_at = at;
+	bsa_decode_progress(p->decode, &progress.bytes, &progress.all_bytes);
+	p->options->progress(p->options->progress_ctx, &progress);
+}
+
+static int begin(struct pass *p, uint64_t horizon_ns, struct bsa_err *err)
+{
+	const struct bsa_import_options *o = p->options;
+	struct bsa_decode_options decode_options = { .threads = o->threads };
+	struct bsa_importer_options importer_options = {
+		.output = o->output,
+		.keep_operations = o->keep_operations,
+		.append = o->append,
+		.horizon_ns = horizon_ns,
+	};
+	const struct bsa_trace *t;
+	int r = bsa_decode_open(&p->decode, o->traces, o->n_traces, &decode_options, err);
+
+	if (r < 0)
+		return r;
+	atomic_store(&reading, p->decode);
+	r = bsa_importer_new(&p->importer, &importer_options, err);
+	if (r >= 0)
+		atomic_store(&writing, p->importer);
+	for (size_t i = 0; r >= 0 && (t = bsa_decode_trace(p->decode, i)); i++)
+		r = bsa_importer_trace(p->importer, t, err);
+	return r;
+}
+
+static int all_records(struct pass *p, struct bsa_err *err)
+{
+	const struct bsa_event *e;
+	int r;
+
+	while ((r = bsa_decode_next(p->decode, &e, err)) > 0) {
+		r = bsa_importer_event(p->importer, e, err);
+		if (r < 0)
+			return r;
+		if (++p->events % EVENTS_PER_LOOK)
+			continue;
+		if (atomic_load(&stop_asked))
+			return stopped(err);
+		tell_progress(p, false);
+	}
+	return r;
+}
+
+/* What the decoder met, to the importer and to @ret. */
+static int all_decoded(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
+{
+	for (size_t i = 0; bsa_decode_trace(p->decode, i); i++) {
+		struct bsa_decoded d = bsa_decode_decoded(p->decode, i);
+		int r = bsa_importer_decoded(p->importer, (uint32_t)i + 1, &d, err);
+
+		if (r < 0)
+			return r;
+		ret->traces++;
+		ret->events += d.events;
+		ret->foreign += d.foreign;
+		ret->unusable += d.unusable;
+		ret->lost_events += d.lost_events;
+		ret->lost_packets += d.lost_packets;
+		ret->cut += d.cut;
+	}
+	return 0;
+}
+
+static int finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
+{
+	struct bsa_importer_counts counts;
+	int r = all_decoded(p, ret, err);
+
+	if (r < 0)
+		return r;
+	tell_progress(p, true);
+	if (atomic_load(&stop_asked))
+		return stopped(err);
+	r = bsa_importer_finish(p->importer, err);
+	if (r < 0)
+		return r;
+	counts = bsa_importer_counts(p->importer);
+	ret->executions = counts.executions;
+	ret->incomplete = counts.incomplete;
+	ret->touched_by_loss = counts.touched_by_loss;
+	return 0;
+}
+
+/* All the way, unless summaries turn out to come so late that it is worth another go: then *ret_wants says how late. */
+static int pass(const struct bsa_import_options *options, uint64_t horizon_ns, uint64_t *ret_wants,
+                struct bsa_imported *ret, struct bsa_err *err)
+{
+	__attribute__((cleanup(pass_fini))) struct pass p = { .options = options };
+	uint64_t wants;
+	int r = begin(&p, horizon_ns, err);
+
+	if (r >= 0)
+		r = all_records(&p, err);
+	if (r < 0)
+		return r;
+	wants = bsa_importer_wants_horizon(p.importer);
+	if (ret_wants && wants) {
+		*ret_wants = wants < longest_horizon_ns ? wants : longest_horizon_ns;
+		return 0;
+	}
+	return finish(&p, ret, err);
+}
+
+int bsa_import(const struct bsa_import_options *options, struct bsa_imported *ret, struct bsa_err *err)
+{
+	struct bsa_imported imported = { 0 };
+	uint64_t wants = 0;
+	int r;
+
+	assert(options->n_traces > 0 && options->output);
+	atomic_store(&stop_asked, false);
+	r = pass(options, 0, &wants, &imported, err);
+	if (r >= 0 && wants)
+		r = pass(options, wants, NULL, &imported, err);
+	if (r < 0)
+		return r;
+	if (ret)
+		*ret = imported;
+	return 0;
+}
+
+void bsa_import_clean(const char *output)
+{
+	bsa_store_clean(output);
+}

@@ -1,0 +1,270 @@
+/* importer.c -- the fold and the store, joined: one fold for each clock group, one after the other. */
+#include "importer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/decode.h"
+#include "fold/fold.h"
+#include "store/store.h"
+
+enum { EVENTS_PER_CHECK = 4096 };
+static const uint64_t usual_horizon_ns = 1000000000;
+
+/* A trace as it was told, with strings of our own. */
+struct known {
+	struct bsa_trace_row row;
+	char *strings[5];
+	unsigned group;
+	bool compact, over; /* over: the fold of its group is */
+};
+
+/* A record that says another trace. */
+struct renumbered {
+	struct bsa_event event;
+	union {
+#define K(name) struct bsa_##name name;
+		BSA_KINDS(K)
+#undef K
+	} fields;
+};
+
+struct bsa_importer {
+	struct bsa_store *store;
+	struct bsa_facts facts;
+	struct bsa_fold *fold; /* of the clock group whose records come now */
+	struct bsa_fold_ids last;
+	struct known *traces;
+	size_t n_traces;
+	uint32_t before;            /* traces that were in the database already */
+	uint64_t horizon_ns;        /* allowed for */
+	uint64_t latest_summary_ns; /* of the folds that are over */
+	unsigned group, unchecked;
+	struct renumbered renumbered;
+};
+
+static int no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "no memory");
+}
+
+int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_options *options, struct bsa_err *err)
+{
+	struct bsa_store_options so = {
+		.output = options->output,
+		.keep_operations = options->keep_operations,
+		.append = options->append,
+	};
+	struct bsa_importer *im = calloc(1, sizeof(*im));
+	int r;
+
+	if (!im)
+		return no_memory(err);
+	im->horizon_ns = options->horizon_ns ? options->horizon_ns : usual_horizon_ns;
+	r = bsa_store_new(&im->store, &so, err);
+	if (r < 0) {
+		bsa_importer_free(im);
+		return r;
+	}
+	im->facts = bsa_store_facts(im->store);
+	im->last = bsa_store_last_ids(im->store);
+	im->before = bsa_store_last_trace(im->store);
+	*ret = im;
+	return 0;
+}
+
+static void known_fini(struct known *k)
+{
+	for (size_t i = 0; i < sizeof(k->strings) / sizeof(*k->strings); i++)
+		free(k->strings[i]);
+}
+
+struct bsa_importer *bsa_importer_free(struct bsa_importer *im)
+{
+	if (!im)
+		return NULL;
+	bsa_fold_free(im->fold);
+	bsa_store_free(im->store);
+	for (size_t i = 0; i < im->n_traces; i++)
+		known_fini(&im->traces[i]);
+	free(im->traces);
+	free(im);
+	return NULL;
+}
+
+/* ---- traces ---- */
+
+/* Copies of @t's strings. */
+static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
+{
+	const char *const from[] = { t->uuid, t->path, t->host, t->session, t->clock };
+
+	*k = (struct known){ .group = t->clock_group, .compact = t->compact };
+	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++) {
+		k->strings[i] = strdup(from[i]);
+		if (!k->strings[i]) {
+			known_fini(k);
+			return false;
+		}
+	}
+	k->row = (struct bsa_trace_row){
+		.id = id,
+		.uuid = k->strings[0],
+		.path = k->strings[1],
+		.host = k->strings[2],
+		.session = k->strings[3],
+		.clock = k->strings[4],
+		.clock_offset = t->clock_offset,
+		.began = BSA_NEVER,
+		.ended = BSA_NEVER,
+	};
+	return true;
+}
+
+int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, struct bsa_err *err)
+{
+	struct known k, *more = realloc(im->traces, (im->n_traces + 1) * sizeof(*more));
+	int r;
+
+	if (!more)
+		return no_memory(err);
+	im->traces = more;
+	if (!known_init(&k, trace, im->before + (uint32_t)im->n_traces + 1))
+		return no_memory(err);
+	r = bsa_store_trace(im->store, &k.row, err);
+	if (r < 0) {
+		known_fini(&k);
+		return r;
+	}
+	im->traces[im->n_traces++] = k;
+	return 0;
+}
+
+int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct bsa_decoded *decoded,
+                         struct bsa_err *err)
+{
+	struct bsa_trace_row *row;
+
+	assert(number - 1 < im->n_traces);
+	row = &im->traces[number - 1].row;
+	row->began = decoded->began;
+	row->ended = decoded->ended;
+	row->events = decoded->events;
+	row->lost_events = decoded->lost_events;
+	row->lost_packets = decoded->lost_packets;
+	row->foreign = decoded->foreign;
+	row->unusable = decoded->unusable;
+	row->cut = decoded->cut;
+	return bsa_store_trace(im->store, row, err);
+}
+
+/* ---- clock groups ---- */
+
+static uint64_t latest_summary(const struct bsa_importer *im)
+{
+	uint64_t latest = im->fold ? bsa_fold_latest_summary(im->fold) : 0;
+
+	return latest > im->latest_summary_ns ? latest : im->latest_summary_ns;
+}
+
+/* The fold of the group before, if there was one, tells all that it knows. */
+static int end_group(struct bsa_importer *im, struct bsa_err *err)
+{
+	struct bsa_left_out left_out;
+
+	if (!im->fold)
+		return 0;
+	if (bsa_fold_finish(im->fold))
+		return no_memory(err);
+	for (size_t i = 0; i < im->n_traces; i++)
+		im->traces[i].over |= im->traces[i].group == im->group;
+	left_out = bsa_fold_left_out(im->fold);
+	bsa_store_left_out(im->store, &left_out);
+	im->last = bsa_fold_last(im->fold);
+	im->latest_summary_ns = latest_summary(im);
+	im->fold = bsa_fold_free(im->fold);
+	return bsa_store_check(im->store, err);
+}
+
+static int begin_group(struct bsa_importer *im, const struct known *first, struct bsa_err *err)
+{
+	struct bsa_fold_options options = { 0 };
+	int r = end_group(im, err);
+
+	if (r < 0)
+		return r;
+	if (first->over)
+		return bsa_fail(err, BSA_E_INPUT, "%s: its records are mixed with those of another clock",
+		                first->row.path);
+	options.last = im->last;
+	for (size_t i = 0; i < im->n_traces; i++)
+		if (im->traces[i].group == first->group && im->traces[i].compact)
+			options.horizon_ns = im->horizon_ns;
+	bsa_store_clock(im->store, first->row.clock_offset);
+	im->group = first->group;
+	im->fold = bsa_fold_new(&im->facts, &options);
+	return im->fold ? 0 : no_memory(err);
+}
+
+/* ---- records ---- */
+
+static const struct bsa_event *renumber(struct bsa_importer *im, const struct bsa_event *e)
+{
+	assert(e->size <= sizeof(im->renumbered));
+	memcpy(&im->renumbered, e, e->size);
+	im->renumbered.event.trace += im->before;
+	return &im->renumbered.event;
+}
+
+int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
+{
+	const struct known *of = &im->traces[e->trace - 1];
+
+	assert(e->trace - 1 < im->n_traces);
+	if (!im->fold || of->group != im->group) {
+		int r = begin_group(im, of, err);
+
+		if (r < 0)
+			return r;
+	}
+	if (im->before)
+		e = renumber(im, e);
+	if (bsa_fold_event(im->fold, e))
+		return no_memory(err);
+	if (++im->unchecked < EVENTS_PER_CHECK)
+		return 0;
+	im->unchecked = 0;
+	return bsa_store_check(im->store, err);
+}
+
+int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err)
+{
+	int r = end_group(im, err);
+
+	return r < 0 ? r : bsa_store_finish(im->store, err);
+}
+
+struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im)
+{
+	struct bsa_store_counts told = bsa_store_counts(im->store);
+	struct bsa_importer_counts counts = { .executions = told.executions };
+
+	for (size_t i = 0; i <= BSA_QUALITY_OPEN; i++)
+		if (i != BSA_QUALITY_COMPLETE)
+			counts.incomplete += told.quality[i];
+	counts.touched_by_loss = told.quality[BSA_QUALITY_GAP] + told.quality[BSA_QUALITY_TAIL];
+	return counts;
+}
+
+void bsa_importer_stop(struct bsa_importer *im)
+{
+	bsa_store_stop(im->store);
+}
+
+uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im)
+{
+	uint64_t latest = latest_summary(im);
+
+	return latest > im->horizon_ns ? latest : 0;
+}

@@ -1,0 +1,64 @@
+/*
+ * importer.h -- records in, a database out: the fold and the store, joined. bsa_import pulls records from a decoder into
+ * it; the babeltrace2 plugin pushes them.
+ *
+ * One thread. Nothing is seen at the output path before bsa_importer_finish has succeeded.
+ */
+#ifndef BSA_IMPORTER_H
+#define BSA_IMPORTER_H
+
+#include "bsa/err.h"
+#include "fold/event.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bsa_trace;
+struct bsa_decoded;
+
+struct bsa_importer_options {
+	const char *output;
+	bool keep_operations;
+	bool append;         /* into the database that is there; without it that one is replaced */
+	uint64_t horizon_ns; /* how late a summary may tell of a lane, in traces that have summaries; 0: 1 s */
+};
+
+/* Of the executions that it told of: all, and those that are not whole, by why. */
+struct bsa_importer_counts {
+	uint64_t executions, incomplete, touched_by_loss;
+};
+
+struct bsa_importer;
+
+/* 0 and *ret owned by the caller, or negative. */
+int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_options *options, struct bsa_err *err);
+
+/* NULL is fine. What was not finished is gone. Returns NULL. */
+struct bsa_importer *bsa_importer_free(struct bsa_importer *im);
+
+/* A trace, before its records; the first is number 1. BSA_E_INPUT: it is in the database already. */
+int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, struct bsa_err *err);
+
+/* The next record, in the order of time within its clock group; groups come one after the other. */
+int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err);
+
+/* What became of trace @number: after its records, before finish. */
+int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct bsa_decoded *decoded,
+                         struct bsa_err *err);
+
+/* Everything that is known once everything was seen; then the database appears. */
+int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err);
+
+/* Whatever it is doing, or is asked to do after this, fails with BSA_E_STOPPED soon. Async-signal-safe. */
+void bsa_importer_stop(struct bsa_importer *im);
+
+/* What was told so far. */
+struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im);
+
+/*
+ * After the last record, before or after finish: how late the latest summary of all told of a lane, when that was more than this importer
+ * allowed for: the traces are to be imported again, with that as horizon_ns. 0: it was in time.
+ */
+uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im);
+
+#endif

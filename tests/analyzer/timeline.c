@@ -1,0 +1,690 @@
+/* timeline.c -- see timeline.h. */
+#include "analyzer/timeline.h"
+
+#include "fold/facts.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define NEVER UINT64_MAX
+
+enum { STRETCHES_MAX = 16, THINGS_MAX = 256, WORD_MAX = 256, TEXT_MAX = 512, MISSED_DEADLINE = 5 };
+
+static const char *const phases[BSA_PHASES] = { "prepare", "send",      "decode", "fence",  "slots",  "queue",
+	                                        "run",     "preempted", "reply",  "return", "finish", "signal" };
+
+/* ---- what there is ---- */
+
+/* What an execution's events say that its line does not: by the numbers of its stream, model and connection. */
+struct thing {
+	uint64_t model, conn, app, priority, path;
+};
+
+struct told {
+	uint64_t at;
+	size_t order;
+	uint64_t exec; /* 0: of none */
+	char *text;
+};
+
+/* Nothing is told of @execs, or if there are none, of any execution. */
+struct hole {
+	uint64_t from, to, execs[8];
+	size_t n;
+};
+
+struct timeline {
+	const char *line; /* that is read */
+	unsigned forms;
+	uint64_t usual[BSA_PHASES];
+	struct thing streams[THINGS_MAX], models[THINGS_MAX], conns[THINGS_MAX];
+	struct hole holes[16];
+	size_t n_holes;
+	struct told *told;
+	size_t n, room;
+};
+
+static void __attribute__((noreturn, format(printf, 2, 3))) wrong(const struct timeline *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("timeline: ", stderr);
+	vfprintf(stderr, format, args);
+	fprintf(stderr, "\n  in: %.*s\n", (int)strcspn(t->line, "\n"), t->line);
+	va_end(args);
+	abort();
+}
+
+/* ---- reading ---- */
+
+/* The next word of the line, cut off. NULL: there are no more. */
+static const char *word(const char **at, char ret[WORD_MAX])
+{
+	size_t n;
+
+	*at += strspn(*at, " \t");
+	n = strcspn(*at, " \t\n");
+	if (!n || **at == '#' || n >= WORD_MAX)
+		return NULL;
+	memcpy(ret, *at, n);
+	ret[n] = 0;
+	*at += n;
+	return ret;
+}
+
+static uint64_t unit(const struct timeline *t, char **at)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+
+	for (size_t i = 0; i < N_OF(units); i++)
+		if (!strncmp(*at, units[i].text, strlen(units[i].text))) {
+			*at += strlen(units[i].text);
+			return units[i].ns;
+		}
+	if (!strchr("+-,\n", **at))
+		wrong(t, "no number: %s", *at);
+	return 1;
+}
+
+/* 10ms+30us-1 */
+static uint64_t number(const struct timeline *t, const char *text)
+{
+	uint64_t sum = 0, term;
+	bool minus = false;
+	char *at = (char *)text;
+
+	while (*at && *at != '\n') {
+		minus = *at == '-';
+		at += *at == '-' || *at == '+';
+		if (*at < '0' || *at > '9')
+			wrong(t, "no number: %s", text);
+		term = strtoull(at, &at, 10);
+		term *= unit(t, &at);
+		sum += minus ? -term : term;
+	}
+	return sum;
+}
+
+/* Where it is, by its number: of service (its upper 12 bits) 0 to 3, 0 to 63. */
+static size_t place(uint64_t number)
+{
+	return (number >> 20 & 3) << 6 | (number & 63);
+}
+
+static uint64_t exec_number(const struct timeline *t, const char *text)
+{
+	char *end;
+	uint64_t stream = strtoull(text, &end, 0);
+
+	if (*end != ':' || stream > UINT32_MAX)
+		wrong(t, "no execution: %s", text);
+	return stream << 32 | strtoull(end + 1, NULL, 10);
+}
+
+/* A,B,C: each a number, or an execution. Returns how many. */
+static size_t list(const struct timeline *t, const char *text, uint64_t *ret,
+                   uint64_t (*read)(const struct timeline *, const char *))
+{
+	char part[WORD_MAX];
+	size_t n = 0, len;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		memcpy(part, text, len);
+		part[len] = 0;
+		if (n == STRETCHES_MAX)
+			wrong(t, "too many of them");
+		ret[n++] = read(t, part);
+		if (!text[len])
+			return n;
+	}
+}
+
+/* ---- writing ---- */
+
+static void __attribute__((format(printf, 4, 5)))
+tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 256;
+		t->told = realloc(t->told, t->room * sizeof(*t->told));
+		if (!t->told)
+			abort();
+	}
+	t->told[t->n] = (struct told){ .at = at, .order = t->n, .exec = exec, .text = strdup(text) };
+	t->n++;
+}
+
+/* ---- executions ---- */
+
+struct execution {
+	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate;
+	uint64_t slept, blocked, answer_slept, answer_blocked, hits, misses, fetch, fallback, tell;
+	int64_t over;
+	uint64_t phase[BSA_PHASES];
+	uint64_t lane[STRETCHES_MAX], run[STRETCHES_MAX], off[STRETCHES_MAX], by[STRETCHES_MAX], redo[STRETCHES_MAX],
+		asked[STRETCHES_MAX];
+	size_t n_lane, n_run, n_off; /* lanes: of the first stretches, and of the rest the last of them */
+	const char *dies;
+	bool client, service;
+	/* made of the above */
+	uint64_t written, taken, decoded, fenced, enqueued, dispatched, ended, answered, heard, returned, signalled;
+	uint64_t redone;
+};
+
+static bool dies(const struct execution *x, const char *where)
+{
+	return x->dies && !strcmp(x->dies, where);
+}
+
+static uint64_t sum(const uint64_t *a, size_t n)
+{
+	uint64_t ret = 0;
+
+	while (n-- > 0)
+		ret += a[n];
+	return ret;
+}
+
+static void find_service_times(struct execution *x)
+{
+	const uint64_t *phase = x->phase;
+
+	x->fenced = x->enqueued = x->dispatched = NEVER;
+	x->ended = x->decoded;
+	if (x->path == BSA_PATH_FENCED)
+		x->ended = x->fenced = x->decoded + phase[BSA_FENCE];
+	x->ended += phase[BSA_SLOTS];
+	if (dies(x, "slots"))
+		return;
+	x->enqueued = x->ended;
+	x->ended += phase[BSA_QUEUE];
+	if (dies(x, "queue"))
+		return;
+	x->dispatched = x->ended;
+	x->ended += sum(x->run, x->n_run) + sum(x->off, x->n_off);
+}
+
+static void find_times(struct execution *x)
+{
+	const uint64_t *phase = x->phase;
+
+	x->written = x->at + phase[BSA_PREPARE];
+	x->taken = x->written + phase[BSA_SEND];
+	x->decoded = x->taken + phase[BSA_DECODE];
+	find_service_times(x);
+	x->signalled = NEVER;
+	x->answered = x->ended + phase[BSA_REPLY];
+	if (x->path == BSA_PATH_FENCED) { /* the launch is answered at once */
+		x->signalled = x->ended + phase[BSA_SIGNAL];
+		x->answered = x->decoded;
+	}
+	x->heard = x->answered + phase[BSA_RETURN];
+	x->returned = x->heard + phase[BSA_FINISH];
+	x->redone = sum(x->redo, x->n_run);
+}
+
+/* Of its stretch @i. */
+static uint64_t lane(const struct execution *x, size_t i)
+{
+	return x->n_lane ? x->lane[i < x->n_lane ? i : x->n_lane - 1] : 0;
+}
+
+static uint64_t last_lane(const struct execution *x)
+{
+	return x->dispatched == NEVER ? 255 : lane(x, x->n_run - 1);
+}
+
+/* What its service said of it, so or so. */
+static void tell_rare(struct timeline *t, const struct execution *x)
+{
+	uint64_t at = x->dispatched;
+
+	if (x->path == BSA_PATH_FENCED)
+		tell(t, x->fenced, x->exec, "fence_wait exec=%" PRIu64 " fences=1 took_ns=%" PRIu64, x->exec,
+		     x->phase[BSA_FENCE]);
+	if (x->fetch)
+		tell(t, x->decoded + x->fetch, x->exec,
+		     "slot_fetch stream=%" PRIu64 " exec=%" PRIu64 " slots=%" PRIu64 " took_ns=%" PRIu64, x->exec >> 32,
+		     x->exec, x->misses, x->fetch);
+	for (size_t i = 0; i < x->n_off && x->dispatched != NEVER; i++) {
+		at += x->run[i];
+		tell(t, at, x->exec,
+		     "sched_preempt exec=%" PRIu64 " by=%" PRIu64 " lane=%" PRIu64 " mode=restart asked_ns=%" PRIu64
+		     " redo_ns=%" PRIu64,
+		     x->exec, x->by[i], lane(x, i), x->asked[i], x->redo[i]);
+		at += x->off[i];
+		if (i + 1 < x->n_run)
+			tell(t, at, x->exec, "sched_resume exec=%" PRIu64 " lane=%" PRIu64 " resumed=restart", x->exec,
+			     lane(x, i + 1));
+	}
+	if (x->dies)
+		tell(t, x->ended - x->tell, x->exec,
+		     "deadline_miss exec=%" PRIu64 " model=%" PRIu64 " kind=transient stage=%s"
+		     " deadline_ns=%" PRIu64 " estimate_ns=%" PRIu64 " over_ns=%" PRId64,
+		     x->exec, x->model,
+		     dies(x, "slots")   ? "admission"
+		     : dies(x, "queue") ? "queue"
+		                        : "running",
+		     x->deadline, x->estimate, x->over);
+	if (x->signalled != NEVER)
+		tell(t, x->signalled, x->exec, "fence_signal exec=%" PRIu64 " status=%" PRIu64, x->exec, x->status);
+}
+
+static void tell_asking(struct timeline *t, const struct execution *x, bool call)
+{
+	tell(t, x->at, x->exec,
+	     "exec_submit exec=%" PRIu64 " model=%" PRIu64 " path=%" PRIu64 " deadline_ns=%" PRIu64
+	     " pools=2 fallback=%" PRIu64,
+	     x->exec, x->model, x->path, x->deadline, x->fallback);
+	tell(t, x->written, x->exec, "fmq_write exec=%" PRIu64 " queue=%s items=4 blocked_ns=%" PRIu64, x->exec,
+	     call ? "call_request" : "request", x->blocked);
+}
+
+static void tell_hearing(struct timeline *t, const struct execution *x, bool call)
+{
+	tell(t, x->heard, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=2 slept_ns=%" PRIu64, x->exec,
+	     call ? "call_result" : "result", x->answer_slept);
+	tell(t, x->returned, x->exec, "exec_return exec=%" PRIu64 " status=%" PRIu64, x->exec,
+	     x->path == BSA_PATH_FENCED ? 0 : x->status);
+}
+
+static void tell_service(struct timeline *t, const struct execution *x, bool call)
+{
+	tell(t, x->taken, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=4 slept_ns=%" PRIu64, x->exec,
+	     call ? "call_request" : "request", x->slept);
+	tell(t, x->decoded, x->exec, "request_decode exec=%" PRIu64 " model=%" PRIu64 " operands=2 pools=2", x->exec,
+	     x->model);
+	for (uint64_t i = 0; i < x->hits + x->misses; i++)
+		tell(t, x->decoded, x->exec, "slot_lookup exec=%" PRIu64 " slot=%" PRIu64 " hit=%d", x->exec, i,
+		     i >= x->misses);
+	if (x->enqueued != NEVER)
+		tell(t, x->enqueued, x->exec,
+		     "sched_enqueue exec=%" PRIu64 " model=%" PRIu64 " app=%" PRIu64 " priority=%" PRIu64
+		     " deadline_ns=%" PRIu64 " estimate_ns=%" PRIu64,
+		     x->exec, x->model, x->app, x->priority, x->deadline, x->estimate);
+	if (x->dispatched != NEVER)
+		tell(t, x->dispatched, x->exec, "sched_dispatch exec=%" PRIu64 " lane=%" PRIu64, x->exec, lane(x, 0));
+	tell(t, x->ended, x->exec,
+	     "exec_end exec=%" PRIu64 " lane=%" PRIu64 " status=%" PRIu64 " cpu_ns=%" PRIu64 " redo_ns=%" PRIu64,
+	     x->exec, last_lane(x), x->status, x->cpu, x->redone);
+	tell(t, x->answered, x->exec, "fmq_write exec=%" PRIu64 " queue=%s items=2 blocked_ns=%" PRIu64, x->exec,
+	     call ? "call_result" : "result", x->answer_blocked);
+}
+
+/* @at, as ns after @began; "-" if never. */
+static const char *since(char ret[32], uint64_t at, uint64_t began)
+{
+	snprintf(ret, 32, "%" PRIu64, at - began);
+	return at == NEVER ? "-" : ret;
+}
+
+static void tell_client_compact(struct timeline *t, const struct execution *x)
+{
+	tell(t, x->returned + 1, x->exec,
+	     "exec_client exec=%" PRIu64 " model=%" PRIu64 " path=%" PRIu64 " deadline_ns=%" PRIu64 " status=%" PRIu64
+	     " fallback=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+	     x->exec, x->model, x->path, x->deadline, x->path == BSA_PATH_FENCED ? 0 : x->status, x->fallback, x->at,
+	     x->written - x->at, x->heard - x->at, x->returned - x->at, x->answer_slept);
+}
+
+static void tell_service_compact(struct timeline *t, const struct execution *x)
+{
+	uint64_t over = x->signalled == NEVER ? x->answered : x->signalled; /* its result is its fence */
+	char text[5][32];
+
+	tell(t, over + 1, x->exec,
+	     "exec_service exec=%" PRIu64 " model=%" PRIu64 " app=%" PRIu64 " priority=%" PRIu64 " path=%" PRIu64
+	     " lane=%" PRIu64 " status=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%s,%s,%s,%" PRIu64 ",%" PRIu64
+	     ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s"
+	     " lookups=%" PRIu64 " misses=%" PRIu64 " preemptions=%zu",
+	     x->exec, x->model, x->app, x->priority, x->path, last_lane(x), x->status, x->taken, x->decoded - x->taken,
+	     since(text[0], x->fenced, x->taken), since(text[1], x->enqueued, x->taken),
+	     since(text[2], x->dispatched, x->taken), x->ended - x->taken, over - x->taken, x->slept, x->answer_blocked,
+	     x->redone, since(text[3], x->cpu, 0), x->hits + x->misses, x->misses, x->n_off);
+}
+
+static void tell_execution(struct timeline *t, struct execution *x)
+{
+	bool call = x->path != BSA_PATH_BURST;
+
+	find_times(x);
+	if (x->client && t->forms & TIMELINE_FULL)
+		tell_asking(t, x, call);
+	if (x->service)
+		tell_rare(t, x);
+	if (x->service && t->forms & TIMELINE_FULL)
+		tell_service(t, x, call);
+	if (x->client && t->forms & TIMELINE_FULL)
+		tell_hearing(t, x, call);
+	if (x->client && t->forms & TIMELINE_COMPACT)
+		tell_client_compact(t, x);
+	if (x->service && t->forms & TIMELINE_COMPACT)
+		tell_service_compact(t, x);
+}
+
+/* ---- an execution's line ---- */
+
+static bool give_number(const struct timeline *t, struct execution *x, const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		uint64_t *to;
+	} fields[] = { { "cpu", &x->cpu },
+		       { "priority", &x->priority },
+		       { "model", &x->model },
+		       { "status", &x->status },
+		       { "estimate", &x->estimate },
+		       { "slept", &x->slept },
+		       { "blocked", &x->blocked },
+		       { "answer_slept", &x->answer_slept },
+		       { "answer_blocked", &x->answer_blocked },
+		       { "hits", &x->hits },
+		       { "misses", &x->misses },
+		       { "fetch", &x->fetch },
+		       { "fallback", &x->fallback },
+		       { "tell", &x->tell },
+		       { "over", (uint64_t *)&x->over } };
+
+	for (size_t i = 0; i < N_OF(fields); i++)
+		if (!strcmp(fields[i].name, name)) {
+			*fields[i].to = number(t, value);
+			return true;
+		}
+	return false;
+}
+
+static bool give_phase(const struct timeline *t, struct execution *x, const char *name, const char *value)
+{
+	for (int i = 0; i < BSA_PHASES; i++) {
+		if (strcmp(phases[i], name))
+			continue;
+		if (i == BSA_RUN && strchr(value, ','))
+			x->n_run = list(t, value, x->run, number);
+		else
+			x->phase[i] = number(t, value) + (strchr("+-", *value) ? t->usual[i] : 0);
+		return true;
+	}
+	return false;
+}
+
+static bool give_list(const struct timeline *t, struct execution *x, const char *name, const char *value)
+{
+	if (!strcmp(name, "lane"))
+		x->n_lane = list(t, value, x->lane, number);
+	else if (!strcmp(name, "off"))
+		x->n_off = list(t, value, x->off, number);
+	else if (!strcmp(name, "by"))
+		list(t, value, x->by, exec_number);
+	else if (!strcmp(name, "redo"))
+		list(t, value, x->redo, number);
+	else if (!strcmp(name, "asked"))
+		list(t, value, x->asked, number);
+	else
+		return false;
+	return true;
+}
+
+static void give(const struct timeline *t, struct execution *x, const char *name, const char *value)
+{
+	if (give_phase(t, x, name, value) || give_number(t, x, name, value) || give_list(t, x, name, value))
+		return;
+	if (!strcmp(name, "deadline"))
+		x->deadline = number(t, value);
+	else if (!strcmp(name, "dies"))
+		x->dies = !strcmp(value, "slots") ? "slots" : !strcmp(value, "queue") ? "queue" : "run";
+	else if (!strcmp(name, "side"))
+		*(!strcmp(value, "client") ? &x->service : &x->client) = false;
+	else
+		wrong(t, "no such thing: %s=%s", name, value);
+}
+
+static struct execution execution(const struct timeline *t, uint64_t exec)
+{
+	const struct thing *stream = &t->streams[place(exec >> 32)];
+	const struct thing *model = &t->models[place(stream->model)];
+	struct execution x = { .exec = exec,
+		               .model = stream->model,
+		               .path = stream->path,
+		               .cpu = NEVER,
+		               .app = t->conns[place(stream->conn)].app,
+		               .priority = model->priority,
+		               .client = true,
+		               .service = true };
+
+	memcpy(x.phase, t->usual, sizeof(x.phase));
+	return x;
+}
+
+/* [xN every=T] NAME=VALUE... of execution @exec, submitted at @at. */
+static void read_execution(struct timeline *t, uint64_t at, uint64_t exec, const char *rest)
+{
+	struct execution x = execution(t, exec), one;
+	uint64_t n = 1, every = 0, models = x.model;
+	char text[WORD_MAX], *is;
+
+	while (word(&rest, text)) {
+		is = strchr(text, '=');
+		if (!is && *text == 'x') {
+			n = number(t, text + 1);
+			continue;
+		}
+		if (!is)
+			wrong(t, "that is no NAME=VALUE: %s", text);
+		*is = 0;
+		if (!strcmp(text, "every"))
+			every = number(t, is + 1);
+		else
+			give(t, &x, text, is + 1);
+	}
+	if (x.model != models)
+		x.priority = t->models[place(x.model)].priority;
+	if (!x.n_run) {
+		x.n_run = 1;
+		x.run[0] = x.phase[BSA_RUN];
+	}
+	if (x.dies && !x.status)
+		x.status = MISSED_DEADLINE;
+	for (uint64_t i = 0; i < n; i++) {
+		one = x;
+		one.exec += i;
+		one.at = at + i * every;
+		one.deadline += x.deadline ? one.at : 0;
+		tell_execution(t, &one);
+	}
+}
+
+/* ---- other lines ---- */
+
+static uint64_t field(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 0) : 0;
+}
+
+static uint64_t named(const char *line, const char *name, const char *const *labels, size_t n)
+{
+	const char *at = strstr(line, name);
+
+	for (size_t i = 0; at && i < n; i++)
+		if (!strncmp(at + strlen(name), labels[i], strlen(labels[i])))
+			return i;
+	return field(line, name);
+}
+
+/* What executions will have to say of it. */
+static void remember(struct timeline *t, const char *line)
+{
+	static const char *const priorities[] = { "low", "medium", "high" };
+	static const char *const paths[] = { "burst", "sync", "fenced", "async" };
+
+	if (!strncmp(line, "client_connect ", 15))
+		t->conns[place(field(line, "conn="))].app = field(line, "app=");
+	if (!strncmp(line, "model_prepare ", 14))
+		t->models[place(field(line, "model="))] =
+			(struct thing){ .priority = named(line, "priority=", priorities, N_OF(priorities)) };
+	if (!strncmp(line, "stream_open ", 12))
+		t->streams[place(field(line, "stream="))] =
+			(struct thing){ .conn = field(line, "conn="),
+			                .model = field(line, "model="),
+			                .path = named(line, "path=", paths, N_OF(paths)) };
+}
+
+static void read_usual(struct timeline *t, const char *rest)
+{
+	struct execution x = { 0 };
+	char text[WORD_MAX], *is;
+
+	while (word(&rest, text)) {
+		is = strchr(text, '=');
+		if (!is)
+			wrong(t, "that is no NAME=VALUE: %s", text);
+		*is = 0;
+		if (!give_phase(t, &x, text, is + 1))
+			wrong(t, "no such phase: %s", text);
+	}
+	memcpy(t->usual, x.phase, sizeof(t->usual));
+}
+
+static struct hole *hole(struct timeline *t, uint64_t from, uint64_t to)
+{
+	if (t->n_holes == N_OF(t->holes))
+		wrong(t, "too many of them");
+	t->holes[t->n_holes] = (struct hole){ .from = from, .to = to };
+	return &t->holes[t->n_holes++];
+}
+
+static void read_loss(struct timeline *t, const char *rest)
+{
+	char from[WORD_MAX], to[WORD_MAX], text[WORD_MAX];
+	struct hole *h;
+
+	if (!word(&rest, from) || !word(&rest, to))
+		wrong(t, "lose FROM TO [EXECUTION...]");
+	h = hole(t, number(t, from), number(t, to));
+	while (word(&rest, text) && h->n < N_OF(h->execs))
+		h->execs[h->n++] = exec_number(t, text);
+	tell(t, h->from, 0, "loss ended=%" PRIu64 " events=1", h->to);
+}
+
+static void read_start(struct timeline *t, const char *rest)
+{
+	hole(t, 0, number(t, rest + strspn(rest, " ")) - 1);
+}
+
+static void read_stop(struct timeline *t, const char *rest)
+{
+	hole(t, number(t, rest + strspn(rest, " ")) + 1, NEVER);
+}
+
+static void read_untold(struct timeline *t, const char *rest)
+{
+	remember(t, rest + strspn(rest, " "));
+}
+
+static bool is_directive(struct timeline *t, const char *first, const char *rest)
+{
+	static const struct {
+		const char *name;
+		void (*read)(struct timeline *, const char *);
+	} directives[] = { { "usual", read_usual },
+		           { "lose", read_loss },
+		           { "start", read_start },
+		           { "stop", read_stop },
+		           { "untold", read_untold } };
+
+	for (size_t i = 0; i < N_OF(directives); i++)
+		if (!strcmp(directives[i].name, first)) {
+			directives[i].read(t, rest);
+			return true;
+		}
+	return false;
+}
+
+static void read_line(struct timeline *t)
+{
+	char first[WORD_MAX], second[WORD_MAX];
+	const char *at = t->line;
+	uint64_t now;
+
+	if (!word(&at, first) || is_directive(t, first, at))
+		return;
+	now = number(t, first);
+	at += strspn(at, " \t");
+	remember(t, at);
+	if (*at >= '0' && *at <= '9' && word(&at, second))
+		read_execution(t, now, exec_number(t, second), at);
+	else
+		tell(t, now, 0, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+/* ---- all of it ---- */
+
+static bool is_lost(const struct timeline *t, const struct told *e)
+{
+	for (size_t i = 0; i < t->n_holes && e->exec; i++) {
+		const struct hole *h = &t->holes[i];
+
+		if (e->at < h->from || e->at > h->to)
+			continue;
+		for (size_t k = 0; k < h->n; k++)
+			if (h->execs[k] == e->exec)
+				return true;
+		if (!h->n)
+			return true;
+	}
+	return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static char *print(struct timeline *t)
+{
+	char *ret = NULL;
+	size_t size;
+	FILE *out = open_memstream(&ret, &size);
+
+	if (!out)
+		abort();
+	qsort(t->told, t->n, sizeof(*t->told), compare);
+	for (size_t i = 0; i < t->n; i++) {
+		if (!is_lost(t, &t->told[i]))
+			fprintf(out, "%" PRIu64 " %s\n", t->told[i].at, t->told[i].text);
+		free(t->told[i].text);
+	}
+	free(t->told);
+	fclose(out);
+	return ret;
+}
+
+char *timeline(const char *text, unsigned forms)
+{
+	struct timeline t = { .forms = forms };
+
+	for (t.line = text; *t.line; t.line += strcspn(t.line, "\n"), t.line += *t.line == '\n')
+		read_line(&t);
+	return print(&t);
+}

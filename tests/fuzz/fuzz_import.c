@@ -1,0 +1,217 @@
+/*
+ * fuzz_import.c -- any records, folded and stored: whatever a trace says, the database is whole and holds what every database
+ * must (tests/analyzer/check.sql).
+ *
+ * The first byte of the input chooses how to import; each record then takes one byte for its kind, one for the time since the
+ * one before, and one or two for each field, so that numbers are small, often the same, and sometimes absurd.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsa/db.h"
+#include "decode/decode.h"
+#include "importer.h"
+
+enum { RECORDS_MAX = 4096, SMALL = 8, APPEND = 1, COMPACT = 2, KEEP = 4, SECOND_CLOCK = 8 };
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static char output[64], check[1 << 16];
+
+struct bytes {
+	const uint8_t *at;
+	size_t left;
+};
+
+static uint8_t next(struct bytes *b)
+{
+	if (!b->left)
+		return 0;
+	b->left--;
+	return *b->at++;
+}
+
+static void must(bool fine, const struct bsa_err *err)
+{
+	if (fine)
+		return;
+	fprintf(stderr, "fuzz_import: %s\n", err->text);
+	abort();
+}
+
+/* ---- records ---- */
+
+struct record {
+	struct bsa_event e;
+	union {
+#define K(name) struct bsa_##name name;
+		BSA_KINDS(K)
+#undef K
+	} fields;
+};
+
+static const uint16_t sizes[BSA_N_KINDS] = {
+#define K(name) [BSA_##name] = (sizeof(struct bsa_event) + sizeof(struct bsa_##name) + 7) & ~7u,
+	BSA_KINDS(K)
+#undef K
+};
+
+static uint64_t number(struct bytes *b)
+{
+	static const uint64_t absurd[] = { UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN,
+		                           UINT32_MAX, INT32_MAX, 1ull << 52,
+		                           255,        254 };
+	uint8_t byte = next(b);
+
+	if (byte < 0xc0)
+		return byte % SMALL;
+	if (byte < 0xe0)
+		return 1000ull * next(b);
+	return absurd[byte % (sizeof(absurd) / sizeof(*absurd))];
+}
+
+/* Streams and executions that other records speak of, too. */
+static uint64_t field(struct bytes *b, const char *name)
+{
+	if (strcmp(name, "exec") != 0 && strcmp(name, "by") != 0)
+		return number(b);
+	return number(b) << 32 | (uint32_t)number(b);
+}
+
+static void fill(struct bytes *b, struct record *r)
+{
+	switch (r->e.kind) {
+#define NBT_INT(type, name) f->name = (__typeof__(f->name))field(b, #name);
+#define NBT_LABEL(enumeration, name) f->name = (__typeof__(f->name))number(b);
+#define NBT_ARRAY(type, name, n)           \
+	for (unsigned i = 0; i < (n); i++) \
+		f->name[i] = number(b);
+#define NBT_TEXT(name)                             \
+	for (unsigned i = 0; i < next(b) % 4; i++) \
+		f->name[i] = (char)next(b);
+#define NBT_EVENT(kind, sides, level, about, list)      \
+	case BSA_##kind: {                              \
+		struct bsa_##kind *f = &r->fields.kind; \
+		list break;                             \
+	}
+#include "nbt/events.def"
+	default:
+		r->fields.loss = (struct bsa_loss){ r->e.at + number(b), number(b), number(b), (uint32_t)number(b),
+			                            (uint32_t)number(b) };
+		if (r->fields.loss.ended < r->e.at) /* the decoder's, and so no stranger's */
+			r->fields.loss.ended = r->e.at;
+	}
+}
+
+/* ---- one import ---- */
+
+static void tell_trace(struct bsa_importer *im, unsigned i, bool compact, struct bsa_err *err)
+{
+	char uuid[40];
+
+	snprintf(uuid, sizeof(uuid), "%08x-0000-0000-0000-%012x", i, i);
+	must(!bsa_importer_trace(im,
+	                         &(struct bsa_trace){ .path = "fuzz",
+	                                              .uuid = uuid,
+	                                              .host = "",
+	                                              .session = "",
+	                                              .clock = "",
+	                                              .clock_uuid = "",
+	                                              .clock_offset = 1000000 * (int64_t)i,
+	                                              .clock_group = i,
+	                                              .compact = compact },
+	                         err),
+	     err);
+}
+
+static void import(struct bytes *b, uint8_t how, bool append)
+{
+	struct bsa_importer_options options = { .output = output, .keep_operations = how & KEEP, .append = append };
+	struct bsa_decoded decoded = { .began = 0, .ended = 1 };
+	struct bsa_importer *im = NULL;
+	struct bsa_err err = { "" };
+	uint64_t at = 1000;
+
+	must(!bsa_importer_new(&im, &options, &err), &err);
+	for (unsigned i = 0; i < 2; i++)
+		tell_trace(im, i + 2 * append, how & COMPACT, &err);
+	for (unsigned i = 0; b->left && i < RECORDS_MAX; i++) {
+		struct record r = { .e.kind = next(b) % BSA_N_KINDS };
+		uint8_t delta = next(b);
+
+		at += delta < 0xf0 ? delta : 1ull << (delta - 0xf0) * 2;
+		r.e.at = at;
+		r.e.trace = 1 + (how & SECOND_CLOCK && i > RECORDS_MAX / 64);
+		r.e.size = sizes[r.e.kind];
+		fill(b, &r);
+		must(!bsa_importer_event(im, &r.e, &err), &err);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		must(!bsa_importer_decoded(im, i + 1, &decoded, &err), &err);
+	must(!bsa_importer_finish(im, &err), &err);
+	bsa_importer_free(im);
+}
+
+/* Rows are violations. */
+static void judge(void)
+{
+	struct bsa_err err = { "" };
+	struct bsa_query *q = NULL;
+	struct bsa_db *db = NULL;
+	int r;
+
+	must(!bsa_db_open(&db, output, &err), &err);
+	must(!bsa_query_new(&q, db, check, &err), &err);
+	r = bsa_query_step(q, &err);
+	must(r >= 0, &err);
+	if (r) {
+		const char *detail = bsa_query_get_string(q, 2, NULL);
+
+		fprintf(stderr, "fuzz_import: not so: %s: %lld: %s\n", bsa_query_get_string(q, 0, NULL),
+		        (long long)bsa_query_get_int(q, 1), detail ? detail : "");
+		abort();
+	}
+	bsa_query_free(q);
+	bsa_db_close(db);
+}
+
+static void gone(void)
+{
+	unlink(output);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	int fd = open(CHECK_SQL, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, check, sizeof(check) - 1);
+
+	(void)argc;
+	(void)argv;
+	if (n <= 0)
+		abort();
+	close(fd);
+	snprintf(output, sizeof(output), "/dev/shm/fuzz_import.%d.db", getpid());
+	atexit(gone);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct bytes b = { data, n };
+	uint8_t how = next(&b);
+
+	if (how & APPEND) {
+		struct bytes first = { b.at, b.left / 2 };
+
+		import(&first, how, false);
+		b.at += b.left - b.left / 2;
+		b.left /= 2;
+	}
+	import(&b, how, how & APPEND);
+	judge();
+	return 0;
+}
