@@ -7,4 +7,4 @@ scratch
 DESTDIR=$tmp cmake --install "$1" --prefix /usr >"$tmp.log" 2>&1 || broken "$(<"$tmp.log")"
 rm -f "$tmp.log"
 ((violations == 0)) || exit 1
-"$(dirname "$0")/installed.sh" "$tmp"
+"$(dirname "$0")/installed.sh" "$tmp" "$1"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# installed.sh ROOT -- below ROOT/usr everything lies where Debian looks for it, and can be used from
-# there: the program runs; consumer.c is compiled, linked and run with nothing but pkg-config's word.
+# installed.sh ROOT [BUILD_DIR] -- below ROOT/usr everything lies where Debian looks for it, and can be used from
+# there: the program runs; consumer.c is compiled, linked and run with nothing but pkg-config's word. A BUILD_DIR
+# may be one without the analyzer.
 . "$(dirname "$0")/rule.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,15 +11,22 @@ lib=$usr/lib
 wants gcc g++ pkg-config
 scratch
 
-for file in "$lib/libnnburst.so" "$lib/libnnburst.so.0" "$lib/pkgconfig/nnburst.pc" \
+# Each program, and the section of its page.
+programs=(bin/nnburst-conformance.1 bin/nnburst-fmq.1 bin/nnburst-load.1 sbin/nnburstd.8)
+analyzer=()
+if ! grep -qs '^BURSTSCOPE_ANALYZER:BOOL=OFF' "${2-}/CMakeCache.txt"; then
+	programs+=(bin/burstscope.1)
+	analyzer=("$usr/share/man/man7/babeltrace2-sink.nnburst.sqlite.7.gz"
+		"$lib/babeltrace2/plugins/babeltrace-plugin-nnburst.so")
+fi
+for file in "${analyzer[@]}" "$lib/libnnburst.so" "$lib/libnnburst.so.0" "$lib/pkgconfig/nnburst.pc" \
 	"$lib/nnburst/driver-null.so" "$lib/nnburst/driver-xnnpack.so" "$usr/include/nnb/fmq.h" \
 	"$usr/include/nnb/operations.def" "$usr/share/doc/burstscope/copyright" \
 	"$usr/share/man/man3/nnb_fmq.3.gz" "$usr/share/man/man7/nnb_fmq.7.gz" "$usr/share/man/man5/nnb_model.5.gz" \
-	"$usr/share/man/man5/nnburst-scenario.5.gz" "$usr/share/burstscope/scenarios/audio.json"; do
+	"$usr/share/man/man5/nnburst-scenario.5.gz" \
+	"$usr/share/burstscope/scenarios/audio.json"; do
 	[[ -s $file ]] || broken "missing or empty: ${file#"$1"}"
 done
-# Each program, and the section of its page.
-programs=(bin/nnburst-conformance.1 bin/nnburst-fmq.1 bin/nnburst-load.1 sbin/nnburstd.8)
 for each in "${programs[@]}"; do
 	section=${each##*.} path=${each%.*} program=$(basename "${each%.*}")
 	for file in "$usr/$path" "$usr/share/man/man$section/$program.$section.gz" \

@@ -29,7 +29,7 @@ done < <(dpkg-deb -c "$deb" | awk '{ print $2, $6 }')
 ((violations == 0)) || exit 1
 
 dpkg-deb -x "$deb" "$tmp/root"
-"$here/installed.sh" "$tmp/root"
+"$here/installed.sh" "$tmp/root" "$1"
 
 if [[ ${CI:-} && $EUID -eq 0 ]] && ! dpkg -s burstscope >/dev/null 2>&1; then
 	trap 'dpkg --purge burstscope >/dev/null 2>&1; rm -rf "$tmp"' EXIT

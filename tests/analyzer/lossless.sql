@@ -1,0 +1,43 @@
+-- lossless.sql -- what holds, beside check.sql, of an honest recording from before its service began until after it ended, of
+-- which nothing was lost: one row for each violation.
+WITH culprits AS (SELECT blocker.app_id AS by_app_id, e.app_id AS app_id, sum(w.ended - w.began) AS ns
+             FROM wait w JOIN execution e ON e.id = w.execution_id JOIN execution blocker ON blocker.id = w.blocker_id
+             WHERE e.app_id IS NOT NULL AND blocker.app_id IS NOT NULL GROUP BY 1, 2)
+SELECT 'nothing was lost' AS rule, trace_id AS id, events AS detail FROM loss
+UNION ALL
+SELECT 'every event is of use', id, foreign_events || ', ' || unusable_events FROM trace WHERE foreign_events OR unusable_events
+UNION ALL
+SELECT 'nothing was left out', NULL, key || ': ' || value FROM meta WHERE key LIKE 'left_out_%' AND value != 0
+UNION ALL
+SELECT 'every execution is complete', id, quality || ' ' || path FROM execution WHERE NOT complete
+UNION ALL
+SELECT 'both sides are there', id, sides FROM execution WHERE sides != 'both'
+UNION ALL
+SELECT 'who it was is known', id, NULL FROM execution
+WHERE app_id IS NULL OR model_id IS NULL OR stream_id IS NULL OR priority IS NULL OR status IS NULL
+UNION ALL
+SELECT 'who held a lane is known', execution_id, kind || ' ' || (ended - began) || ' ns' FROM wait WHERE occupancy = 'unknown'
+UNION ALL
+SELECT 'whoever ran was on a lane', e.id, e.run_ns || ' ns' FROM execution e
+WHERE e.run_ns > 0 AND e.id NOT IN (SELECT execution_id FROM lane_slice)
+UNION ALL
+SELECT 'every cause is known', execution_id, late_ns || ' ns' FROM miss_cause WHERE cause = 'unknown'
+UNION ALL
+SELECT 'every stream was closed', id, path FROM stream WHERE opened IS NULL OR closed IS NULL
+UNION ALL
+SELECT 'a miss has a lateness and a deadline', id, miss FROM execution
+WHERE miss IS NOT NULL AND (lateness_ns IS NULL OR deadline IS NULL)
+UNION ALL
+SELECT 'no more misses than lookups', id, slot_misses || ' of ' || slot_lookups FROM execution WHERE slot_misses > slot_lookups
+UNION ALL
+SELECT 'a burst has the executions that it counts', b.id, b.executions || ', not ' || ifnull(c.n, 0)
+FROM burst b LEFT JOIN (SELECT burst_id, count(*) AS n FROM execution GROUP BY 1) c ON c.burst_id = b.id
+WHERE b.executions != ifnull(c.n, 0)
+UNION ALL
+SELECT 'a slot that missed is of an execution that missed slots', s.execution_id, s.slot
+FROM slot_miss s LEFT JOIN execution e ON e.id = s.execution_id WHERE ifnull(e.slot_misses, 0) = 0
+UNION ALL
+SELECT 'what apps cost each other is what their waits say', coalesce(i.app_id, c.app_id),
+       ifnull(i.ns, 'nothing') || ' ns, not ' || ifnull(c.ns, 'any')
+FROM interference i FULL JOIN culprits c ON c.by_app_id = i.by_app_id AND c.app_id = i.app_id
+WHERE i.ns IS NOT c.ns;

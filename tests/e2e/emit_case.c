@@ -1,0 +1,158 @@
+/*
+ * emit_case.c -- FILE NUMBER PROVIDER: a case of analyzer/case_file.h, its compact events told through the real provider, its
+ * first moment being now. They carry their times themselves, so that what LTTng records of them is exact.
+ *
+ * Exit status 3: there is no such case; 4: it has events whose time is the tracer's.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <nbt/nbt.h>
+
+#include "analyzer/case_file.h"
+#include "analyzer/script.h"
+#include "analyzer/timeline.h"
+
+enum { NO_SUCH_CASE = 3, NOT_EXACT = 4 };
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void wait_until(uint64_t at)
+{
+	const struct timespec t = { (time_t)(at / 1000000000), (long)(at % 1000000000) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
+		continue;
+}
+
+/* Who is there: live, before anything happens. Returns whether @e is of that kind. */
+static bool tell_who(const struct bsa_event *e)
+{
+	if (e->kind == BSA_service_state) {
+		const struct bsa_service_state *s = BSA_OF(e, service_state);
+
+		NBT(service_state, .pid = s->pid, .instance = s->instance, .policy = s->policy,
+		    .preempt_mode = s->preempt_mode, .lanes = s->lanes, .contract = s->contract);
+	} else if (e->kind == BSA_client_connect) {
+		const struct bsa_client_connect *c = BSA_OF(e, client_connect);
+
+		NBT(client_connect, .conn = c->conn, .pid = c->pid, .uid = c->uid, .app = c->app, .name = c->name);
+	} else if (e->kind == BSA_model_prepare) {
+		const struct bsa_model_prepare *m = BSA_OF(e, model_prepare);
+
+		NBT(model_prepare, .model = m->model, .conn = m->conn, .name = m->name, .priority = m->priority,
+		    .ops = m->ops, .estimate_ns = m->estimate_ns, .step_ns = m->step_ns);
+	} else if (e->kind == BSA_stream_open) {
+		const struct bsa_stream_open *s = BSA_OF(e, stream_open);
+
+		NBT(stream_open, .stream = s->stream, .conn = s->conn, .path = s->path, .model = s->model);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void tell_client(const struct bsa_exec_client *x, uint64_t base)
+{
+	struct nbt_exec_client e = { .exec = x->exec,
+		                     .model = x->model,
+		                     .path = x->path,
+		                     .deadline_ns = x->deadline_ns ? base + x->deadline_ns : 0,
+		                     .status = x->status,
+		                     .fallback = x->fallback,
+		                     .began = base + x->began };
+
+	memcpy(e.at, x->at, sizeof(e.at));
+	if (nbt_on(NBT_EVENT_exec_client))
+		nbt__seam.emit[NBT_EVENT_exec_client](&e);
+}
+
+static void tell_service(const struct bsa_exec_service *x, uint64_t base)
+{
+	struct nbt_exec_service e = { .exec = x->exec,
+		                      .model = x->model,
+		                      .app = x->app,
+		                      .priority = x->priority,
+		                      .path = x->path,
+		                      .lane = x->lane,
+		                      .status = x->status,
+		                      .began = base + x->began,
+		                      .lookups = x->lookups,
+		                      .misses = x->misses,
+		                      .preemptions = x->preemptions };
+
+	memcpy(e.at, x->at, sizeof(e.at));
+	if (nbt_on(NBT_EVENT_exec_service))
+		nbt__seam.emit[NBT_EVENT_exec_service](&e);
+}
+
+/* When the last thing happens. Ends the program if one of them cannot be told with its time. */
+static uint64_t duration(const char *text)
+{
+	struct script *s = script_new(text);
+	const struct bsa_event *e;
+	uint64_t last = 0;
+
+	while ((e = script_next(s))) {
+		last = e->at;
+		if (e->kind != BSA_exec_client && e->kind != BSA_exec_service && e->at)
+			exit(NOT_EXACT);
+	}
+	script_free(s);
+	return last;
+}
+
+static void tell_case(const char *text)
+{
+	uint64_t lasts = duration(text), base;
+	struct script *s = script_new(text);
+	const struct bsa_event *e;
+
+	while ((e = script_next(s)) && tell_who(e))
+		continue;
+	base = now();
+	wait_until(base + lasts); /* nothing is told before it has happened */
+	for (; e; e = script_next(s)) {
+		if (e->kind == BSA_exec_client)
+			tell_client(BSA_OF(e, exec_client), base);
+		else
+			tell_service(BSA_OF(e, exec_service), base);
+	}
+	script_free(s);
+}
+
+int main(int argc, char **argv)
+{
+	struct case_file f;
+	const char *why;
+	size_t number;
+	char *text;
+
+	if (argc != 4)
+		return 2;
+	case_file_read(&f, argv[1]);
+	number = strtoul(argv[2], NULL, 10);
+	if (number >= f.n)
+		return NO_SUCH_CASE;
+	if (!(f.cases[number].forms & CASE_COMPACT) || f.cases[number].lossy)
+		return NOT_EXACT;
+	if (nbt_open(argv[3], &why)) {
+		fprintf(stderr, "%s\n", why);
+		return 1;
+	}
+	text = timeline(f.cases[number].trace, TIMELINE_COMPACT);
+	tell_case(text);
+	printf("%s\n", f.cases[number].name);
+	free(text);
+	case_file_fini(&f);
+	return 0;
+}

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# import.sh BURSTSCOPE SERVICE LOAD -- burstscope as one meets it: its usage, a trace into a database and what is said of it
+# meanwhile, and questions to that database in each format.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+for tool in sqlite3 script; do
+	command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
+burstscope=$1 service=$2 load=$3
+
+# ends STATUS ARGUMENT...: burstscope ends so; what it prints is in $out, what it says in $said.
+ends()
+{
+	local wanted=$1 status=0
+	shift
+	"$burstscope" "$@" >"$tmp/out" 2>"$tmp/said" || status=$?
+	out=$(<"$tmp/out") said=$(<"$tmp/said")
+	((status == wanted)) || wrong "burstscope $* ends with $status, not $wanted: $said"
+}
+
+says() { [[ $said == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not said: $1 (but: $said)"; }
+prints() { [[ $out == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not printed: $1 (but: $out)"; }
+
+# refuses WORDS ARGUMENT...: wrong usage, said in one line.
+refuses()
+{
+	local words=$1
+	shift
+	ends 2 "$@"
+	says "$words"
+	[[ ! $out && $said != *$'\n'* ]] || wrong "burstscope $*: not one line: $out$said"
+}
+
+# ---- usage ----
+
+ends 0 --help
+for command in import sql schema; do
+	prints "  $command "
+	ends 0 "$command" --help
+	prints "usage: burstscope $command"
+	same=$out
+	ends 0 help "$command"
+	[[ $out == "$same" ]] || wrong "help $command is not $command --help"
+	ends 0 --help
+done
+ends 0 --version
+[[ $out == 'burstscope '[0-9]*.[0-9]*.[0-9]* ]] || wrong "--version: $out"
+ends 2
+says 'usage: burstscope COMMAND'
+refuses "no command 'imprt'; did you mean 'import'?" imprt
+refuses "no command 'frobnicate'; see burstscope --help" frobnicate
+refuses "did you mean 'schema'?" help shema
+refuses 'it takes TRACE...' import
+refuses "no option '--ouput'; did you mean '--output'?" import --ouput=x y
+refuses "no option '-x'" import -x y
+refuses '--output: DB is missing' import y -o
+refuses "'many' is no number" import --threads many y
+refuses "'-1' is no number" import --threads -1 y
+refuses '--append takes no argument' import --append=yes y
+refuses "no 'jsn'; did you mean 'json'?" sql --format jsn a b
+refuses "no 'xml'; there are table|json|csv" sql --format xml a b
+refuses 'it takes DB QUERY' sql a
+refuses "one too many: 'c'" sql a b c
+
+# ---- a trace ----
+
+scenario some '{"executions": 100, "apps": [
+	{"name": "a", "streams": [{"name": "burst", "model": "mlp"}, {"name": "sync", "model": "mlp", "path": "sync"}]},
+	{"name": "b", "streams": [{"name": "hopeless", "model": "keyword", "deadline": "1ns"}]}]}'
+start_sessiond
+session one DEBUG_FUNCTION
+start_service "$service"
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/some.json"
+stop_service
+end_session one
+session two NOTICE exec_client exec_service
+start_service "$service"
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/some.json"
+stop_service
+end_session two
+
+ends 0 import "$tmp/one" # where nobody said where to
+[[ ! $out ]] || wrong "import prints: $out"
+says "$tmp/one.db: 1 trace, "
+says $'\ntrust: nothing was lost; every execution is complete'
+[[ $said != *$'\r'* && $(wc -l <"$tmp/said") == 2 ]] || wrong "progress, and no terminal: $said"
+(cd "$tmp/one" && "$burstscope" import -q .) || wrong 'the directory one is in cannot be imported'
+mv "$tmp/one.db" "$tmp/beside.db"
+ends 0 import -q "$tmp/one/"
+[[ ! $said ]] || wrong "quiet, and it says: $said"
+for table in execution wait miss_cause app_share; do
+	cmp <(sqlite3 "$tmp/one.db" "SELECT * FROM $table") <(sqlite3 "$tmp/beside.db" "SELECT * FROM $table") ||
+		wrong "two imports of one trace give different rows of $table"
+done
+ends 0 import -v "$tmp/one"
+says 'left aside: 0 events'
+
+script -qec "'$burstscope' import -o '$tmp/all.db' '$tmp/one' '$tmp/two'" "$tmp/null" >"$tmp/terminal" </dev/null ||
+	wrong 'on a terminal it fails'
+[[ $(<"$tmp/terminal") == *$'\r'*' M events'* ]] || wrong "a terminal, and no progress: $(<"$tmp/terminal")"
+[[ $(<"$tmp/terminal") == *'all.db: 2 traces, '* ]] || wrong "on a terminal it says: $(<"$tmp/terminal")"
+ends 0 import --append -o "$tmp/one.db" "$tmp/two"
+says 'one.db: 1 trace, '
+for db in all one; do
+	sqlite3 "$tmp/$db.db" 'SELECT sides, path, status, count(*) FROM execution GROUP BY 1, 2, 3' >"$tmp/$db.counts"
+done
+cmp "$tmp/all.counts" "$tmp/one.counts" || wrong 'to append is not the same as to import both'
+
+ends 0 import -q --keep-operations -o "$tmp/kept.db" "$tmp/one"
+for table in fmq_op slot_lookup; do
+	(($(sqlite3 "$tmp/kept.db" "SELECT count(*) FROM $table") >= 100)) || wrong "kept, and hardly anything in $table"
+	(($(sqlite3 "$tmp/beside.db" "SELECT count(*) FROM $table") == 0)) || wrong "not kept, and it is in $table"
+done
+
+# ---- questions ----
+
+db=$tmp/beside.db
+n=300
+ends 0 sql "$db" 'SELECT count(*) AS n, NULL AS none, 1.5 AS x FROM execution'
+[[ $out == *$'none    x\n'*"$n"*' 1.5' ]] || wrong "a table: $out"
+says 'coverage: 1 trace, '
+ends 0 sql --format csv "$db" "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c, '' AS d UNION ALL SELECT 2, 'z', 0.25, 'e'"
+[[ $out == $'a,b,c,d\n1,"x,""y",,""\n2,z,0.25,e' ]] || wrong "csv: $out"
+[[ ! $said ]] || wrong "csv, and it says: $said"
+ends 0 sql --format=json "$db" 'SELECT id, e2e_ns, submitted, status, cold FROM execution LIMIT 2'
+json() { sqlite3 :memory: "SELECT readfile('$tmp/out') ->> '$1'"; }
+[[ $(json '$.command') == sql && $(json '$.input') == "$db" && $(json '$.schema_version') == 1 ]] || wrong "json: $out"
+[[ $(json '$.columns[1].unit') == ns && $(json '$.columns[1].class') == duration ]] || wrong "json columns: $out"
+[[ $(json '$.rows[1].status') =~ ^[A-Z_]+$ && $(json '$.rows[0].id') == 1 ]] || wrong "json rows: $out"
+[[ $(json '$.coverage.lost_events') == 0 ]] || wrong "json coverage: $out"
+ends 0 sql --format json "$db" "SELECT x'01ff41e282ac22' AS bytes, char(7) || '\\' AS odd"
+[[ $out == *'"bytes":"\u0001\ufffdA€\""'*'"odd":"\u0007\\"'* ]] || wrong "json of what is no text: $out"
+ends 0 sql "$db" "SELECT char(27) || '[31m' AS odd"
+[[ $out == *'\x1b[31m'* ]] || wrong "a terminal would obey this: $out"
+ends 0 sql -q "$db" 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n'
+(($(wc -l <"$tmp/out") == 5001)) || wrong 'rows of a long table are missing'
+[[ ! $said ]] || wrong "quiet, and it says: $said"
+ends 0 sql -q "$db" 'SELECT percentile(e2e_ns, 50) > 0 AS p, duration(1250000) AS d FROM execution'
+prints '1.25'
+
+ends 2 sql "$db" 'DELETE FROM app'
+ends 2 sql "$db" 'SELEC 1'
+ends 2 sql "$db" 'SELECT 1; SELECT 2'
+ends 4 sql "$tmp/missing.db" 'SELECT 1'
+says "$tmp/missing.db"
+echo 'no database' >"$tmp/text"
+ends 4 sql "$tmp/text" 'SELECT 1'
+says "$tmp/text"
+ends 4 sql "$tmp" 'SELECT 1'
+sqlite3 "$tmp/foreign.db" 'CREATE TABLE execution(id)'
+ends 4 sql "$tmp/foreign.db" 'SELECT 1'
+
+ends 0 schema
+for relation in execution wait miss_cause app_share execution_phase; do
+	prints "$relation "
+	ends 0 schema "$relation"
+	ends 0 schema
+done
+ends 0 schema execution
+prints 'e2e_ns '
+refuses 'exection' schema exection
+
+# What the schema says there is can be asked for.
+while read -r relation _; do
+	"$burstscope" schema "$relation" | sed 1,2d | cut -d ' ' -f 1 | paste -sd , >"$tmp/columns"
+	ends 0 sql -q "$db" "SELECT $(<"$tmp/columns") FROM $relation LIMIT 1"
+done < <("$burstscope" schema)
+
+"$burstscope" sql "$db" 'SELECT * FROM execution' >/dev/full 2>"$tmp/said" && wrong 'written to a full device'
+said=$(<"$tmp/said")
+says 'the standard output cannot be written'
+
+((failures == 0)) || exit 1
+echo 'import.sh: all as it should be'

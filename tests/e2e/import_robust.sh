@@ -1,0 +1,403 @@
+#!/usr/bin/env bash
+# import_robust.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- whatever is given to import: one clear line, the status that
+# is documented, nothing on standard output, and a whole database or none; whatever becomes of it meanwhile.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
+burstscope=$1 service=$2 load=$3 many_streams=$4 provider=$5
+check=$(dirname "$0")/../analyzer/check.sql
+out=$tmp/out
+mkdir "$out"
+
+# ends STATUS ARGUMENT...: import ends so, and nothing goes to standard output; what it says is in $said.
+ends()
+{
+	local wanted=$1 status=0
+	shift
+	"$burstscope" import "$@" >"$tmp/stdout" 2>"$tmp/said" || status=$?
+	said=$(<"$tmp/said")
+	((status == wanted)) || wrong "import $* ends with $status, not $wanted: $said"
+	[[ ! -s $tmp/stdout ]] || wrong "import $* prints $(<"$tmp/stdout")"
+}
+
+# refuses STATUS WORDS ARGUMENT...: import ends so with one line that has these words, and leaves nothing.
+refuses()
+{
+	local wanted=$1 words=$2 before after
+	shift 2
+
+	before=$(ls -lA --time-style=full-iso "$out")
+	ends "$wanted" "$@"
+	[[ $said == 'burstscope: import: '* && $said != *$'\n'* ]] || wrong "import $* says not one line: $said"
+	[[ $said == *"$words"* ]] || wrong "import $* does not say '$words': $said"
+	after=$(ls -lA --time-style=full-iso "$out")
+	[[ $before == "$after" ]] || wrong "import $* leaves something: $after"
+}
+
+# whole DB: a database that nothing is wrong with.
+whole()
+{
+	local found
+
+	found=$(sqlite3 -readonly "$1" 'PRAGMA integrity_check') || true
+	[[ $found == ok ]] || wrong "$1 is not whole: $found"
+	found=$(sqlite3 -readonly "$1" <"$check" 2>&1) || true
+	[[ ! $found ]] || wrong "$1: $(head -5 <<<"$found")"
+}
+
+# takes ARGUMENT...: import makes $out/db of it, which is whole, and the only file there.
+takes()
+{
+	rm -f "$out"/*
+	ends 0 -o "$out/db" "$@"
+	[[ $(ls -A "$out") == db ]] || wrong "import $* leaves $(ls -A "$out")"
+	whole "$out/db"
+}
+
+# has N QUERY: what the database answers.
+has()
+{
+	local found
+
+	found=$(sqlite3 -readonly "$out/db" "$2") || true
+	[[ $found == "$1" ]] || wrong "not $1 but $found: $2"
+}
+
+trusts() { [[ $said == *"$1"* ]] || wrong "not said: $1 (but: $said)"; }
+
+# hidden COMMAND...: no session daemon finds it.
+hidden()
+{
+	if ((EUID == 0)); then
+		# shellcheck disable=SC2016 # for the inner shell
+		LTTNG_UST_REGISTER_TIMEOUT=0 exec unshare --mount sh -c 'mount -t tmpfs none /var/run/lttng && exec "$0" "$@"' "$@"
+	else
+		LTTNG_HOME=$tmp/nobody LTTNG_UST_REGISTER_TIMEOUT=0 exec "$@"
+	fi
+}
+
+# ---- recordings ----
+
+streams()
+{
+	local path
+
+	for path in burst sync async fenced; do echo "{\"name\": \"$path\", \"model\": \"mlp\", \"path\": \"$path\"}"; done | paste -sd ,
+}
+scenario few '{"executions": 50, "apps": [{"name": "a", "streams": ['"$(streams)"']}]}'
+scenario some '{"executions": 400, "apps": [{"name": "a", "streams": ['"$(streams)"']}]}'
+scenario many '{"executions": 10000, "apps": [{"name": "a", "streams": [{"model": "mlp"}, {"name": "b", "model": "mlp"}]}]}'
+
+start_sessiond
+
+quietly lttng --no-sessiond create foreign --output="$tmp/foreign"
+quietly lttng --no-sessiond enable-event --session foreign --userspace 'lttng_ust_statedump:*'
+quietly lttng --no-sessiond start foreign
+start_service "$service"
+stop_service
+end_session foreign
+
+quietly lttng --no-sessiond create none --output="$tmp/none"
+quietly lttng --no-sessiond enable-event --session none --userspace 'nnburst:exec_submit'
+quietly lttng --no-sessiond start none
+start_service "$service"
+stop_service
+end_session none
+
+session short DEBUG_FUNCTION
+start_service "$service"
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/some.json"
+stop_service
+end_session short
+
+session other DEBUG_FUNCTION
+start_service "$service"
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/few.json"
+stop_service
+end_session other
+
+session client DEBUG_FUNCTION
+(hidden "$service" --socket "$tmp/hidden" --app-identity pid) &
+daemon=$!
+until [[ -S $tmp/hidden ]]; do sleep 0.05; done
+quietly "$load" --quiet --socket "$tmp/hidden" "$tmp/few.json"
+stop_service
+end_session client
+
+session service DEBUG_FUNCTION
+start_service "$service"
+(hidden "$load" --quiet --socket "$tmp/socket" "$tmp/few.json") >"$tmp/null"
+stop_service
+end_session service
+
+session streams DEBUG_FUNCTION
+quietly "$many_streams" "$provider" 10000
+end_session streams
+
+session long DEBUG_FUNCTION
+start_service "$service"
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/many.json"
+stop_service
+end_session long
+
+# ---- what is no trace ----
+
+mkdir "$tmp/empty" "$tmp/text"
+echo 'no trace' | tee "$tmp/text/file" >"$tmp/file"
+refuses 4 "$tmp/empty" -o "$out/db" "$tmp/empty"
+refuses 4 "$tmp/text" -o "$out/db" "$tmp/text"
+refuses 4 "$tmp/file" -o "$out/db" "$tmp/file"
+refuses 4 "$tmp/missing" -o "$out/db" "$tmp/missing"
+refuses 4 "$tmp/foreign" -o "$out/db" "$tmp/foreign"
+refuses 4 "$tmp/empty" -o "$out/db" "$tmp/short" "$tmp/empty"
+refuses 4 "$tmp/missing" "$tmp/missing"
+cp -r "$tmp/short" "$tmp/locked"
+if ((EUID == 0)); then # nobody refuses root anything
+	cp "$burstscope" "$tmp/burstscope"
+	chmod 755 "$tmp" "$tmp/burstscope"
+	chmod -R go-rwx "$tmp/locked"
+	chmod 777 "$out"
+	own=$burstscope
+	nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/burstscope" "$@"; }
+	burstscope=nobody
+	refuses 4 'Permission denied' -o "$out/db" "$tmp/locked"
+	burstscope=$own
+	chmod 755 "$out"
+else
+	chmod -R a-rwx "$tmp/locked"
+	refuses 4 'Permission denied' -o "$out/db" "$tmp/locked"
+	chmod -R u+rwx "$tmp/locked"
+fi
+
+# ---- what is not all of one ----
+
+takes "$tmp/none"
+has 0 'SELECT count(*) FROM execution'
+trusts 'there are no executions'
+
+takes "$tmp/client"
+has 'client' 'SELECT DISTINCT sides FROM execution'
+has '200|1' 'SELECT count(*), min(complete) FROM execution'
+takes "$tmp/service"
+has 'service' 'SELECT DISTINCT sides FROM execution'
+has '200|1' 'SELECT count(*), min(complete) FROM execution'
+takes "$tmp/streams"
+has 10000 'SELECT count(*) FROM stream WHERE closed IS NULL'
+has 10000 "SELECT count(*) FROM execution WHERE quality = 'open'"
+
+takes "$tmp/short"
+has '1600|0' 'SELECT count(*), sum(NOT complete) FROM execution'
+all=$(sqlite3 "$out/db" 'SELECT sum(events) FROM trace')
+streams=("$tmp"/short/ust/uid/*/*/bursts* "$tmp"/short/ust/uid/*/*/channel0_*)
+for each in "${!streams[@]}"; do [[ -f ${streams[each]} ]] || unset "streams[each]"; done
+((${#streams[@]})) || wrong 'no streams recorded'
+stream=$(ls -S "${streams[@]}" | head -1)
+size=$(stat -c %s "$stream")
+
+# cut_at WHERE WHICH: a copy of the recording whose file ends there.
+cut_at()
+{
+	rm -rf "$tmp/cut"
+	cp -r "$tmp/short" "$tmp/cut"
+	truncate -s "$1" "$tmp/cut${2#"$tmp/short"}"
+}
+
+for at in 1 7 100 4095 4096 5000 $((size / 2)) $((size / 2 + 1)) $((size - 5000)) $((size - 1)); do
+	cut_at "$at" "$stream"
+	takes "$tmp/cut"
+	trusts 'the end of 1 trace is missing'
+	((at == size - 1)) || has 1 "SELECT sum(events) < $all FROM trace" # behind the last event there is padding
+done
+metadata=$(echo "$tmp"/short/ust/uid/*/*/metadata)
+size=$(stat -c %s "$metadata")
+for at in 0 1 10 100 1000 4095 $((size / 2)) $((size - 5000)); do
+	cut_at "$at" "$metadata"
+	refuses 4 "$tmp/cut" -o "$out/db" "$tmp/cut"
+done
+
+# Bytes that were something else: read or refused, and never more than a line about it.
+RANDOM=8
+for each in {1..24}; do
+	rm -rf "$tmp/cut"
+	cp -r "$tmp/short" "$tmp/cut"
+	file=$stream
+	((each % 4)) || file=$metadata
+	size=$(stat -c %s "$file")
+	for _ in 1 2 3; do
+		printf "\\x$(printf %02x $((RANDOM % 256)))" |
+			dd of="$tmp/cut${file#"$tmp/short"}" bs=1 conv=notrunc seek=$(((RANDOM << 15 | RANDOM) % size)) status=none
+	done
+	rm -f "$out"/*
+	status=0
+	"$burstscope" import -q -o "$out/db" "$tmp/cut" >"$tmp/stdout" 2>"$tmp/said" || status=$?
+	case $status in
+	0) whole "$out/db" ;;
+	4) [[ $(wc -l <"$tmp/said") == 1 && ! $(ls -A "$out") ]] || wrong "spoilt $each: $(<"$tmp/said")" ;;
+	*) wrong "spoilt $each: ends with $status: $(<"$tmp/said")" ;;
+	esac
+done
+
+# One that is still being written: LTTng keeps the end of its metadata to itself until it is stopped. What is there of the
+# streams meanwhile is a beginning.
+session live DEBUG_FUNCTION
+start_service "$service"
+"$load" --quiet --socket "$tmp/socket" --duration 60s transport >"$tmp/null" &
+load_pid=$!
+until (($(du -sb "$tmp/live" | cut -f 1) > 5000000)); do sleep 0.05; done
+refuses 4 'lttng stop' -o "$out/db" "$tmp/live"
+for each in 1 2 3; do cp -r "$tmp/live" "$tmp/live$each"; done
+kill -INT "$load_pid"
+wait "$load_pid" || true
+stop_service
+quietly lttng --no-sessiond stop live
+takes "$tmp/live" # and not destroyed yet
+quietly lttng --no-sessiond destroy live
+metadata=$(echo "$tmp"/live/ust/uid/*/*/metadata)
+for each in 1 2 3; do # one stream ends before the other, and perhaps nothing in it says so: whole it is, and no more
+	cp "$metadata" "$tmp/live$each${metadata#"$tmp/live"}"
+	rm -f "$out"/*
+	ends 0 -o "$out/db" "$tmp/live$each"
+	has ok 'PRAGMA integrity_check'
+	has 1 'SELECT count(*) > 0 FROM execution'
+done
+
+# ---- twice ----
+
+rm -f "$out"/*
+refuses 4 'twice' -o "$out/db" "$tmp/short" "$tmp/short"
+takes "$tmp/short"
+refuses 4 'already' --append -o "$out/db" "$tmp/short"
+refuses 4 'already' --append -o "$out/db" "$tmp/other" "$tmp/short"
+ends 0 --append -o "$out/db" "$tmp/other"
+whole "$out/db"
+has 2 'SELECT count(*) FROM trace'
+one=$(sqlite3 "$out/db" 'SELECT count(*) FROM execution')
+ends 0 -o "$out/db" "$tmp/other" "$tmp/short"
+whole "$out/db"
+has "$one" 'SELECT count(*) FROM execution'
+rm "$out/db"
+ends 0 --append -o "$out/db" "$tmp/short" # where there is none it is made
+whole "$out/db"
+
+# ---- where it is to go ----
+
+rm -f "$out"/*
+mkdir "$tmp/directory"
+refuses 2 "$tmp/directory" -o "$tmp/directory" "$tmp/short"
+refuses 5 "$tmp/nowhere" -o "$tmp/nowhere/db" "$tmp/short"
+refuses 5 "$tmp/file" -o "$tmp/file/db" "$tmp/short"
+cp "$tmp/file" "$out/notes"
+refuses 2 "$out/notes" -o "$out/notes" "$tmp/short"
+refuses 4 "$out/notes" --append -o "$out/notes" "$tmp/short"
+rm "$out/notes"
+(
+	ulimit -f 64
+	refuses 5 "$out/db" -o "$out/db" "$tmp/short"
+	((failures == 0))
+) || failures=$((failures + 1))
+if ((EUID == 0)); then
+	for size in 16k 64k 256k 1m; do
+		mount -t tmpfs -o size=$size small "$out"
+		refuses 5 'space left' -o "$out/db" "$tmp/long"
+		umount "$out"
+	done
+	mount -t tmpfs -o ro small "$out"
+	refuses 5 "$out" -o "$out/db" "$tmp/short"
+	umount "$out"
+else
+	chmod a-w "$out"
+	refuses 5 "$out" -o "$out/db" "$tmp/short"
+	chmod u+w "$out"
+fi
+
+# ---- stopped ----
+
+# aside: import the long one on the side, as $pid. It and its child hold a lock for as long as they are there.
+aside()
+{
+	(
+		exec 9>"$tmp/lock"
+		flock 9
+		# what a shell starts on the side is not told of Ctrl-C
+		exec env --default-signal=INT "$burstscope" import -q -o "$out/db" "$tmp/long"
+	) >"$tmp/stdout" 2>"$tmp/said" &
+	pid=$!
+}
+
+# aside_ends: with $status, and its child, too.
+aside_ends()
+{
+	status=0
+	wait "$pid" 2>"$tmp/null" || status=$?
+	flock "$tmp/lock" true
+}
+
+# in_the_middle SIGNAL MS: import has been sent that, so late.
+in_the_middle()
+{
+	aside
+	sleep "$(printf '%d.%03d' $(($2 / 1000)) $(($2 % 1000)))"
+	kill "-$1" "$pid" 2>"$tmp/null" || true
+	aside_ends
+}
+
+takes "$tmp/long"
+began=$(date +%s%N)
+aside
+aside_ends
+takes_ms=$((($(date +%s%N) - began) / 1000000))
+for signal in INT TERM; do
+	stopped=0
+	for ((i = 0; i < 8; i++)); do
+		rm -f "$out"/*
+		in_the_middle "$signal" $((takes_ms * i / 8))
+		case $status in
+		0) whole "$out/db" ;;
+		130)
+			stopped=$((stopped + 1))
+			[[ ! $(ls -A "$out") ]] || wrong "$signal leaves $(ls -A "$out")"
+			[[ $(wc -l <"$tmp/said") == 1 ]] || ((i == 0)) || wrong "$signal: $(<"$tmp/said")"
+			;;
+		143) ((i == 0)) || wrong "$signal kills it" ;; # before it was there
+		*) wrong "$signal: it ends with $status: $(<"$tmp/said")" ;;
+		esac
+	done
+	((stopped)) || wrong "$signal never stopped an import"
+done
+
+# What reads traces crashes: one line, and nothing is left.
+crash()
+{
+	local child=
+
+	rm -f "$out"/*
+	aside
+	until child=$(pgrep -P "$pid") || ! kill -0 "$pid" 2>"$tmp/null"; do :; done
+	kill -SEGV "$child" 2>"$tmp/null" || true
+	aside_ends
+}
+crash
+until ((status == 4)); do crash; done # it may have been faster
+[[ $(<"$tmp/said") == *"$tmp/long cannot be read: "*crashed* && $(wc -l <"$tmp/said") == 1 ]] || wrong "a crash: $(<"$tmp/said")"
+[[ ! $(ls -A "$out") ]] || wrong "a crash leaves $(ls -A "$out")"
+
+# Killed: what was there is there, to the last byte; and the next import takes away what is left.
+takes "$tmp/short"
+old=$(sha256sum "$out/db")
+for ((i = 0; i < 8; i++)); do
+	in_the_middle KILL $((takes_ms * i / 8))
+	if ((status == 137)); then
+		[[ $(sha256sum "$out/db") == "$old" ]] && continue
+		whole "$out/db" # it was there already
+		takes "$tmp/short"
+		old=$(sha256sum "$out/db")
+	else
+		break # it was faster
+	fi
+done
+ends 0 -o "$out/db" "$tmp/short"
+[[ $(ls -A "$out") == db ]] || wrong "an import after a kill leaves $(ls -A "$out")"
+whole "$out/db"
+
+((failures == 0)) || exit 1
+echo 'import_robust.sh: all as it should be'

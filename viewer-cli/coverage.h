@@ -1,0 +1,20 @@
+/*
+ * coverage.h -- how much an answer rests on, and how far it is to be trusted: every answer ends with it.
+ */
+#ifndef BSV_COVERAGE_H
+#define BSV_COVERAGE_H
+
+#include "bsa/db.h"
+
+struct bsv_coverage {
+	int64_t traces, events, lost_events, lost_packets, losses, cut;
+};
+
+int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err);
+
+enum { BSV_COVERAGE_TEXT = 256 };
+
+/* A sentence, into @to, which is returned. */
+const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * say.h -- numbers and progress for people, on standard error.
+ */
+#ifndef BSV_SAY_H
+#define BSV_SAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BSV_COUNT_MAX = 32 };
+
+/* "12 345 678", into @to, which is returned. */
+const char *bsv_count(char to[BSV_COUNT_MAX], uint64_t n);
+
+/* "1 trace", "2 traces". */
+const char *bsv_plural(uint64_t n, const char *one, const char *many);
+
+/* A line that is drawn over itself, ten times a second at most; nothing where standard error is no terminal. */
+struct bsv_progress {
+	bool on, shown;
+	uint64_t drawn_ns;
+};
+
+void bsv_progress_init(struct bsv_progress *p, bool wanted);
+
+/* Is it time to draw? */
+bool bsv_progress_due(struct bsv_progress *p);
+void bsv_progress_draw(struct bsv_progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Take the line away. */
+void bsv_progress_fini(struct bsv_progress *p);
+
+uint64_t bsv_now(void); /* CLOCK_MONOTONIC, ns */
+
+#endif
