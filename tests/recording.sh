@@ -37,3 +37,17 @@ stop_service()
 
 # scenario NAME TEXT: a file of that name.
 scenario() { printf '%s\n' "$2" >"$tmp/$1.json"; }
+
+# start_another PROGRAM [OPTION...]: a service whose number no other one in this recording had; it is one of 4095, by chance.
+declare -A numbers=()
+start_another()
+{
+	local number
+
+	while
+		start_service "$@"
+		number=$("$1" --status --socket "$tmp/socket" | sed -nE 's/^process [0-9]+, instance ([0-9]+),.*/\1/p')
+		[[ ${numbers[$number]-} ]]
+	do stop_service; done
+	numbers[$number]=taken
+}

@@ -31,27 +31,13 @@ judge()
 # happens NAME PATTERN WHERE: in recording NAME.
 happens() { grep -Eq "nnburst:$2" "$tmp/$1.txt" || wrong "$1: there is no $2, which should be in $3"; }
 
-# start_another OPTION...: a service whose number no other one in this recording had; it is one of 4095, by chance.
-declare -A numbers=()
-start_another()
-{
-	local number
-
-	while
-		start_service "$service" "$@"
-		number=$("$service" --status --socket "$tmp/socket" | sed -nE 's/^process [0-9]+, instance ([0-9]+),.*/\1/p')
-		[[ ${numbers[$number]-} ]]
-	do stop_service; done
-	numbers[$number]=taken
-}
-
 # run SCENARIO DURATION [OPTION...]: by a service with these options; what nnburst-load saw is added to the log.
 run()
 {
 	local what=$1 duration=$2
 	shift 2
 
-	start_another "$@"
+	start_another "$service" "$@"
 	quietly "$load" --quiet --socket "$tmp/socket" --duration "$duration" --log "$tmp/one.log" "$what"
 	stop_service || wrong "$what: nnburstd does not end well"
 	[[ -s $tmp/log ]] || head -1 "$tmp/one.log" >"$tmp/log"

@@ -28,6 +28,6 @@ done
 
 while read -r target; do
 	[[ -e $tree/$target ]] || broken "README.md points to $target, which is not there"
-done < <(grep -oE '\]\([^):]+\)' "$readme" | tr -d '()]')
+done < <(grep -oE '\]\([^):#][^):#]*' "$readme" | tr -d '()]')
 
 judged "README.md shows $shown examples as they are, and points to what exists"
