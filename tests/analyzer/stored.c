@@ -191,3 +191,18 @@ void stored_sound(const char *path)
 		st.st_size,
 		atoll(stored_ask(path, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")));
 }
+
+unsigned stored_files(const char *path)
+{
+	char dir[256];
+	unsigned n = 0;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
+	d = opendir(dir);
+	assert_non_null(d);
+	for (struct dirent *e; (e = readdir(d));)
+		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	closedir(d);
+	return n;
+}

@@ -45,4 +45,7 @@ const char *stored_ask(const char *path, const char *sql);
 /* The whole file is as SQLite wants it. */
 void stored_sound(const char *path);
 
+/* How many files there are where @path is. */
+unsigned stored_files(const char *path);
+
 #endif

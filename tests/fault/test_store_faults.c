@@ -5,7 +5,6 @@
  */
 #include "analyzer/stored.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -116,20 +115,6 @@ static int import(const char *path, const char *uuid, bool append, struct bsa_er
 	return r;
 }
 
-static unsigned files_beside(const char *path)
-{
-	char dir[256];
-	unsigned n = 0;
-	DIR *d;
-
-	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
-	d = opendir(dir);
-	for (struct dirent *e; (e = readdir(d));)
-		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
-	closedir(d);
-	return n;
-}
-
 static void holds(const char *path, const char *uuids, unsigned executions)
 {
 	char expected[64];
@@ -195,7 +180,7 @@ static void every_write_may_fail(void **state)
 				assert_int_equal(import(path, "a", false, NULL), 0);
 			}
 			holds(path, "a\n", EXECUTIONS);
-			assert_int_equal(files_beside(path), 1);
+			assert_int_equal(stored_files(path), 1);
 		}
 		assert_true(failed > 20);
 	}
@@ -232,11 +217,11 @@ static void every_write_may_be_the_last(void **state)
 				holds(path, "a\n", EXECUTIONS);
 			else
 				holds(path, append ? "a,b\n" : "b\n", append ? 2 * EXECUTIONS : EXECUTIONS);
-			assert_true(files_beside(path) <= 2);
+			assert_true(stored_files(path) <= 2);
 		}
 		kill_at = 0;
 		assert_int_equal(import(path, "c", false, NULL), 0);
-		assert_int_equal(files_beside(path), 1); /* what the dead left is gone */
+		assert_int_equal(stored_files(path), 1); /* what the dead left is gone */
 		holds(path, "c\n", EXECUTIONS);
 		stored_sound(path);
 	}

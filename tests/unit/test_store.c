@@ -1,7 +1,6 @@
 /* test_store.c -- facts become rows: each column of each relation, smallest, largest and unknown, in any order, for any reader. */
 #include "analyzer/stored.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -1171,20 +1170,6 @@ static void other_versions_are_refused(void **state)
 	stored_finish(stored_new(path, "a", false)); /* it may be replaced */
 }
 
-static unsigned files_beside(const char *path)
-{
-	char dir[256];
-	unsigned n = 0;
-	DIR *d;
-
-	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
-	d = opendir(dir);
-	for (struct dirent *e; (e = readdir(d));)
-		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
-	closedir(d);
-	return n;
-}
-
 static void what_is_given_up_leaves_nothing(void **state)
 {
 	const char *path = *state;
@@ -1192,12 +1177,12 @@ static void what_is_given_up_leaves_nothing(void **state)
 	struct bsa_store *s = stored_new(path, "a", false);
 
 	bsa_store_free(s);
-	assert_int_equal(files_beside(path), 0);
+	assert_int_equal(stored_files(path), 0);
 	s = stored_new(path, "a", false);
 	bsa_store_stop(s);
 	assert_int_equal(bsa_store_finish(s, &err), BSA_E_STOPPED);
 	assert_null(bsa_store_free(s));
-	assert_int_equal(files_beside(path), 0);
+	assert_int_equal(stored_files(path), 0);
 	assert_null(bsa_store_free(NULL));
 }
 
@@ -1214,11 +1199,11 @@ static void only_the_dead_are_cleaned_up_after(void **state)
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(files_beside(path), 2);
+	assert_int_equal(stored_files(path), 2);
 	stored_finish(stored_new(path, "c", false));
-	assert_int_equal(files_beside(path), 2); /* the new one, and that of the living */
+	assert_int_equal(stored_files(path), 2); /* the new one, and that of the living */
 	stored_finish(alive);
-	assert_int_equal(files_beside(path), 1);
+	assert_int_equal(stored_files(path), 1);
 	assert_rows(path, "SELECT uuid FROM trace", "a\n");
 }
 
@@ -1231,7 +1216,7 @@ static void the_dead_may_have_had_our_pid(void **state)
 	snprintf(name, sizeof(name), ".x.db.%d-0123456789abcdef.burstscope", (int)getpid());
 	write_file(stored_beside(path, name), "left");
 	stored_finish(stored_new(path, "a", false));
-	assert_int_equal(files_beside(path), 1);
+	assert_int_equal(stored_files(path), 1);
 }
 
 static void two_cannot_append_at_once(void **state)
