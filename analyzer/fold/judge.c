@@ -417,6 +417,13 @@ static void set_scheduled(struct bsa_exec *x)
 	fact->preemptions = x->told_stops > x->stops ? x->told_stops : x->stops;
 }
 
+/* Work was done again, so it was preempted: unseen, if nothing says so, and how long it ran nobody knows. */
+static void unset_unseen(struct bsa_exec *x)
+{
+	if (x->fact.redo && x->fact.redo != BSA_NEVER && !x->stops && !x->told_stops)
+		x->fact.phase[BSA_RUN] = x->fact.phase[BSA_PREEMPTED] = BSA_NEVER;
+}
+
 static void copy_phases(struct bsa_execution *fact)
 {
 	fact->run = fact->phase[BSA_RUN];
@@ -444,6 +451,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	set_phases(f, x, t, came);
 	set_others(x, t, all);
 	unset_doubtful(x);
+	unset_unseen(x);
 	copy_phases(fact);
 	fact->quality = quality_of(f, x, all);
 	fact->e2e = bsa_exec_may_be_launch(x) ? BSA_NEVER : between(x, first_of(x), last_of(x));

@@ -37,6 +37,10 @@ static void a_loss_hides_what_it_touches_and_nothing_else(void **state)
 		  HERE ASKED ENQUEUE DISPATCH "1100 loss ended=1200\n" END ANSWERED,
 		  "execution id=3:1 quality=gap phase=10,20,10,0,20,5,-,-,10,40,10,0 run=- preempted=- lane=-1\n"
 		  "no slice" },
+		{ "a preemption that only its work done again tells of",
+		  HERE ASKED ENQUEUE DISPATCH "1400 exec_end exec=3:1 lane=0 redo_ns=35\n" ANSWERED,
+		  "execution id=3:1 quality=gap phase=10,20,10,0,20,5,-,-,10,40,10,0 run=- preempted=- lane=-1 "
+		  "redo=35" },
 		{ "its dispatch", HERE ASKED ENQUEUE "1061 loss ended=1070\n" END ANSWERED,
 		  "execution id=3:1 quality=gap phase=10,20,10,0,20,-,-,-,10,40,10,0 lane=-1 idle=0\n"
 		  "no wait occupancy=0\nno wait occupancy=1" },
