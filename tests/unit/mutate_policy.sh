@@ -2,6 +2,7 @@
 # mutate_policy.sh TREE -- test_policy notices when the policy is broken. The unchanged one has to pass; then
 # it is broken in each of the ways below, and each time some test has to fail. CC is the compiler.
 . "$(dirname "$0")/../rules/rule.sh"
+[[ ${NNB_MUTANTS-} ]] || { echo 'skipped: a part of a long ./run soak, or with NNB_MUTANTS=1'; exit 77; }
 
 tree=${1:?TREE}
 policy=$tree/runtime/sched/policy.c
