@@ -62,6 +62,7 @@ run audio 200ms --lanes 2
 run camera+background 200ms --lanes 1 --preempt restart
 run cold-start 200ms --lanes 2 --policy priority
 run deadline-mix 300ms --lanes 1 --policy priority --preempt restart
+run demo 1200ms --lanes 1 --policy fifo --deadline advise
 run inversion 200ms --lanes 1 --policy priority
 run noisy-neighbour 200ms --lanes 2 --preempt restart
 run starvation 300ms --lanes 1
@@ -69,7 +70,7 @@ run stateful-audio 200ms --lanes 2 --policy priority
 run too-big 1200ms --lanes 1
 run transport 200ms --lanes 2
 shipped=$("$load" --list | wc -l)
-((shipped == 10)) || wrong "there are $shipped shipped scenarios: have the new ones recorded, too"
+((shipped == 11)) || wrong "there are $shipped shipped scenarios: have the new ones recorded, too"
 
 for form in full compact both; do end_session $form; done
 for form in full compact both; do judge $form; done
