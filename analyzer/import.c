@@ -196,8 +196,3 @@ int bsa_import(const struct bsa_import_options *options, struct bsa_imported *re
 		*ret = imported;
 	return 0;
 }
-
-void bsa_import_clean(const char *output)
-{
-	bsa_store_clean(output);
-}

@@ -361,8 +361,10 @@ static void charge_giver(struct ledger *l, enum bsa_phase phase, struct amount t
 	charge(l, cause, minus(rest, full));
 }
 
-static enum bsa_cause taker_cause(uint64_t slept)
+enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept)
 {
+	if (x->path <= BSA_PATH_ASYNC && x->path != BSA_PATH_BURST)
+		return BSA_WOKEN_LATE;
 	if (slept == BSA_NEVER)
 		return BSA_CAUSE_UNKNOWN;
 	return slept ? BSA_WOKEN_LATE : BSA_POLLED_LATE;
@@ -513,10 +515,10 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		charge_giver(l, phase, took, x->request.blocked, BSA_CLIENT);
 		break;
 	case BSA_SEND:
-		charge_phase(l, phase, took, taker_cause(x->request.slept));
+		charge_phase(l, phase, took, bsa_taker_cause(x, x->request.slept));
 		break;
 	case BSA_RETURN:
-		charge_phase(l, phase, took, taker_cause(x->result.slept));
+		charge_phase(l, phase, took, bsa_taker_cause(x, x->result.slept));
 		break;
 	case BSA_FENCE:
 		charge_phase(l, phase, took, BSA_DEPENDENCY);

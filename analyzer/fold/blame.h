@@ -39,6 +39,9 @@ struct bsa_missed {
 	const struct bsa_refused *refused; /* NULL: it was not, or nobody knows */
 };
 
+/* What kept the taker of a message, who slept so long for it. Of a call, which nobody polls for, he always did. */
+enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept);
+
 /*
  * Causes of @m, each (cause, culprit) once, by descending late_ns, then cause, then culprit; in @ret, which has room for
  * @max: at least BSA_CAUSES plus waits plus preemptions. Returns how many. Ledgers that cannot be told (no deadline, no

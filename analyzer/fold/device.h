@@ -39,15 +39,17 @@ struct bsa_tenant {
 	uint32_t place;                                /* in the device's backlogged ones */
 	uint32_t waits_place;                          /* in the device's waiting ones */
 	bool backlogged, closing, in_window, doubtful; /* doubtful: since a loss; its lag is not known */
+	bool looked;                                   /* window_lag is of this window */
 
 	uint32_t n_waiting; /* in levels */
 	struct bsa_level levels[BSA_LEVELS];
 	uint32_t on[BSA_LEVELS];      /* lanes it is on */
 	uint64_t last_on[BSA_LEVELS]; /* when it last left one, or 0 */
 
-	uint64_t clock; /* the device's, up to which the rest is right */
+	uint64_t clock;    /* the device's, up to which the rest is right */
+	uint64_t lag_from; /* its lag began, with 0 */
 	uint64_t max_lag_at;
-	bsa_parts equal, lag, max_lag, rate;
+	bsa_parts equal, lag, max_lag, rate, before; /* before: the rate with one lane less */
 	bsa_parts entitled, window_entitled, window_lag;
 	unsigned __int128 received, window_received; /* ns */
 };
@@ -87,8 +89,12 @@ struct bsa_device {
 	struct bsa_refusals refusals;
 
 	bool in_loss, dirty;
-	uint64_t losses_over; /* losses up to here have been dealt with */
-	uint64_t clock;       /* now, without the time of losses */
+	uint32_t n_running;    /* lanes that are taken */
+	uint64_t rose;         /* when somebody last had a lane */
+	uint64_t counts_from;  /* nothing before the last loss's end does */
+	uint64_t unseen_until; /* somebody may have been on a lane of whom nobody knew */
+	uint64_t losses_over;  /* losses up to here have been dealt with */
+	uint64_t clock;        /* now, without the time of losses */
 	uint64_t window_began, window_ended;
 	bsa_parts equal; /* what each had so far, at times when all had the same */
 };

@@ -93,40 +93,6 @@ enum bsa_miss { BSA_MISS_NONE, BSA_MISS_PREDICTED, BSA_MISS_ABORTED, BSA_MISS_LA
 enum bsa_quality { BSA_QUALITY_COMPLETE, BSA_QUALITY_HEAD, BSA_QUALITY_TAIL, BSA_QUALITY_GAP, BSA_QUALITY_OPEN };
 enum bsa_sides { BSA_SIDES_BOTH, BSA_SIDES_SERVICE, BSA_SIDES_CLIENT };
 
-struct bsa_waited {
-	uint64_t blocked, spun, slept;
-};
-
-struct bsa_execution {
-	uint64_t id, exec; /* exec: as in the trace, stream number << 32 | seq */
-	uint64_t at[BSA_BOUNDARIES];
-	uint64_t phase
-		[BSA_PHASES]; /* ns; a phase that its path does not have, or that something later proves never began, is 0 */
-	uint64_t e2e, run, redo, cpu, queue, preempted, slots;
-	struct bsa_waited request, result;
-	uint64_t deadline, estimate; /* deadline 0: none; estimate BSA_NEVER: unknown */
-	uint64_t missed_at;          /* deadline_miss, or BSA_NEVER */
-	int64_t lateness;            /* valid where miss is not NONE */
-	uint32_t trace, stream, app, model;
-	uint32_t lookups, misses, preemptions, bypassed;
-	uint8_t path, priority, fallback, status; /* 255: unknown */
-	uint8_t miss, quality, sides;
-	int8_t cold; /* -1: not said (no burst) */
-	int16_t lane; /* the one it was on all the time, from dispatched to run_ended, for certain; otherwise -1: see slices */
-	bool idle; /* its queue phase is one wait, on that lane, while it was idle: not told as a bsa_wait */
-};
-
-/* Times on a lane of those that were preempted. Of others lane, dispatched and run_ended say it. Never overlap on a lane. */
-struct bsa_slice {
-	uint64_t execution, began, ended;
-	uint32_t trace;
-	uint16_t instance;
-	uint8_t lane;
-};
-
-enum bsa_wait_kind { BSA_WAIT_QUEUE, BSA_WAIT_PREEMPTED };
-enum bsa_occupancy { BSA_HELD, BSA_IDLE, BSA_UNKNOWN };
-
 /* Why a stretch of waiting was: the causes of audits.md that one wait can have. */
 enum bsa_cause {
 	BSA_TOO_BIG,
@@ -153,6 +119,45 @@ enum bsa_cause {
 	BSA_CAUSE_UNKNOWN,
 	BSA_CAUSES
 };
+
+/* Those from BSA_QUEUED_BEHIND on that a wait can have. */
+enum { BSA_WAIT_CAUSES = BSA_HANDOVER - BSA_QUEUED_BEHIND + 1 };
+
+struct bsa_waited {
+	uint64_t blocked, spun, slept;
+};
+
+struct bsa_execution {
+	uint64_t id, exec; /* exec: as in the trace, stream number << 32 | seq */
+	uint64_t at[BSA_BOUNDARIES];
+	uint64_t phase
+		[BSA_PHASES]; /* ns; a phase that its path does not have, or that something later proves never began, is 0 */
+	uint64_t e2e, run, redo, cpu, queue, preempted, slots;
+	/* ns of what was told as bsa_wait, by cause, less BSA_QUEUED_BEHIND; what waits are not of these is unknown, or @idle. */
+	uint64_t waited[BSA_WAIT_CAUSES];
+	struct bsa_waited request, result;
+	uint64_t deadline, estimate; /* deadline 0: none; estimate BSA_NEVER: unknown */
+	uint64_t missed_at;          /* deadline_miss, or BSA_NEVER */
+	int64_t lateness;            /* valid where miss is not NONE */
+	uint32_t trace, stream, app, model;
+	uint32_t lookups, misses, preemptions, bypassed;
+	uint8_t path, priority, fallback, status; /* 255: unknown */
+	uint8_t miss, quality, sides;
+	int8_t cold; /* -1: not said (no burst) */
+	int16_t lane; /* the one it was on all the time, from dispatched to run_ended, for certain; otherwise -1: see slices */
+	bool idle; /* its queue phase is one wait, on that lane, while it was idle: not told as a bsa_wait */
+};
+
+/* Times on a lane of those that were preempted. Of others lane, dispatched and run_ended say it. Never overlap on a lane. */
+struct bsa_slice {
+	uint64_t execution, began, ended;
+	uint32_t trace;
+	uint16_t instance;
+	uint8_t lane;
+};
+
+enum bsa_wait_kind { BSA_WAIT_QUEUE, BSA_WAIT_PREEMPTED };
+enum bsa_occupancy { BSA_HELD, BSA_IDLE, BSA_UNKNOWN };
 
 /* Stretches of a wait come one after the other, and tile it. All of it may be one. */
 struct bsa_wait {

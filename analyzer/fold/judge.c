@@ -1,6 +1,8 @@
 /* judge.c -- what can be told of an execution that is over: its phases, whether it missed its deadline, what was not seen. */
 #include "fold/inside.h"
 
+#include <string.h>
+
 /* A boundary, and the phase that it ends. */
 struct tile {
 	uint8_t boundary, phase;
@@ -414,6 +416,7 @@ static void set_scheduled(struct bsa_exec *x)
 	fact->lane = known && saw(x, BSA_DISPATCHED) ? x->sched.lane : -1;
 	fact->idle = x->scheduled && x->sched.idle;
 	fact->bypassed = x->sched.bypassed;
+	memcpy(fact->waited, x->sched.waited, sizeof(fact->waited));
 	fact->preemptions = x->told_stops > x->stops ? x->told_stops : x->stops;
 }
 

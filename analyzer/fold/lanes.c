@@ -138,6 +138,8 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
 	struct bsa_stretch s;
 
 	current(d, l, at, &s);
+	if (s.occupancy == BSA_UNKNOWN)
+		d->unseen_until = at;
 	if (l->known == BSA_NEVER)
 		l->known = at;
 	else if (s.occupancy != BSA_IDLE)

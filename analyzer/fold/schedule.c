@@ -256,7 +256,7 @@ static int say_lane(struct bsa_device *d, uint8_t lane)
 	if (!bsa_device_lane(d, lane))
 		return -ENOMEM;
 	if (lane >= d->n_lanes)
-		bsa_shares_lanes(d, lane + 1u);
+		d->n_lanes = lane + 1u;
 	return 0;
 }
 
@@ -318,14 +318,31 @@ static int take_ready(struct bsa_device *d, struct bsa_scheduled *x)
 	return begin_wait(d, x, BSA_SCHEDULED_READY, d->now);
 }
 
-/* Its wait ends with lane @lane. */
+/* When it was decided that @x has @l, which is idle: it was, and @x was ready. */
+static uint64_t given_at(const struct bsa_lane *l, const struct bsa_scheduled *x)
+{
+	return l->since > x->ready_since ? l->since : x->ready_since;
+}
+
+/* How many lanes beside @l were free at @at, and are so still: they may have been given away, too. */
+static unsigned other_lanes(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
+		n += &d->lanes[i] != l && d->lanes[i].since <= at && bsa_lane_is_idle(d, &d->lanes[i], d->now);
+	return n;
+}
+
+/* Its wait ends with lane @lane, since @given; BSA_NEVER: nobody knows. */
 static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed,
-                       uint8_t lane)
+                       uint8_t lane, uint64_t given)
 {
 	bool stopped = x->state == BSA_SCHEDULED_STOPPED;
 
 	if (!x->on_native && d->n_waiting > 1) {
-		bsa_waits_choose(d, x, d->now);
+		if (given != BSA_NEVER)
+			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
 		if (!stopped && !resumed)
 			bsa_waits_bypass(d, x);
 	}
@@ -345,7 +362,7 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 
 	x->on_native = true;
 	x->lane = -1;
-	r = waits(x) ? end_wait_on(s, d, x, resumed, BSA_LANE_NATIVE) : belong(d, x);
+	r = waits(x) ? end_wait_on(s, d, x, resumed, BSA_LANE_NATIVE, BSA_NEVER) : belong(d, x);
 	list_native(d, x);
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
@@ -356,6 +373,7 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 /* DISPATCH and RESUME. */
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, uint8_t lane)
 {
+	uint64_t given = BSA_NEVER;
 	struct bsa_lane *l;
 	bool ready;
 	int r = 0;
@@ -370,19 +388,23 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		return enter_native(s, d, x, resumed);
 	x->on_native = false;
 	l = &d->lanes[lane];
+	ready = waits(x);
 	if (l->holder) {
 		d->left->absurd += !is_hidden(d, l->holder, l->since, d->now);
 		doubt_lane(d, lane, true);
+	} else if (ready && bsa_lane_is_idle(d, l, d->now)) {
+		given = given_at(l, x);
 	}
-	ready = waits(x);
 	if (ready)
-		r = end_wait_on(s, d, x, resumed, lane);
+		r = end_wait_on(s, d, x, resumed, lane, given);
 	if (belong(d, x) < 0)
 		return -ENOMEM;
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
 	bsa_shares_running(x->tenant, 1);
 	if (!ready)
 		bsa_shares_doubt(x->tenant);
+	if (given != BSA_NEVER)
+		bsa_shares_handed(x->tenant, given);
 	x->tenant->on[x->level]++;
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
@@ -512,14 +534,25 @@ static bool is_absurd(const struct bsa_scheduled *x, enum bsa_step step, uint8_t
 	       !(step == BSA_STEP_END && lane == BSA_LANE_NONE);
 }
 
-static void take_absurd(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step)
+/* A lane that is none: that it waited until then is so, for whatever. */
+static int take_absurd(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step)
 {
+	bool entered = waits(x) && (step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME);
+	int r = 0;
+
 	d->left->absurd++;
 	if (x->state == BSA_SCHEDULED_OVER)
-		return;
+		return 0;
+	if (entered) {
+		end_wait(d, x);
+		r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, NULL);
+		x->idle = false;
+		x->state = BSA_SCHEDULED_OFF;
+	}
 	lose(d, x);
 	if (step == BSA_STEP_END)
 		x->state = BSA_SCHEDULED_OVER;
+	return r;
 }
 
 static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step,
@@ -556,10 +589,8 @@ static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step s
 	late = at < d->now;
 	if (!late)
 		bsa_shares_advance(d, at);
-	if (is_absurd(x, step, lane)) {
-		take_absurd(d, x, step);
-		return 0;
-	}
+	if (is_absurd(x, step, lane))
+		return take_absurd(s, d, x, step);
 	if (has_lane(step) && lane < BSA_LANES_MAX && say_lane(d, lane) < 0)
 		return -ENOMEM;
 	return late && step != BSA_STEP_FORGET ? take_late(d, x, step, at, lane) : take_one(s, d, x, step, lane);
@@ -578,7 +609,7 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 		bsa_shares_advance(d, at);
 	d->native = flags & RULES_NATIVE;
 	if (lanes || d->native)
-		bsa_shares_lanes(d, d->native ? 0 : lanes);
+		d->n_lanes = d->native ? 0 : lanes;
 	for (unsigned i = 0; i < lanes && flags & RULES_IDLE; i++)
 		if (d->lanes[i].known == BSA_NEVER)
 			doubt_lane(d, i, true);

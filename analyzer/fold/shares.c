@@ -2,7 +2,8 @@
  * shares.c -- what each app was entitled to, what it received, and how far behind it was.
  *
  * A lag moves in straight lines between the times at which an app is looked at: where all get the same, who has no lane
- * gets ever further behind, and who has one ever less so. So its extremes are at those times.
+ * gets ever further behind, unless nobody has one, and who has one ever less so. So its extremes are at those times, or when
+ * somebody last got something. That a lane was handed over is known when it is over: then all of it counts, at once.
  */
 #include "fold/shares.h"
 
@@ -31,14 +32,11 @@ static uint64_t rounded_up_from_half(bsa_parts parts)
 	return bounded((unsigned __int128)(parts + BSA_PARTS / 2) / BSA_PARTS);
 }
 
-/* @ns in which it was backlogged, on as many lanes, are over. */
-static void receive(struct bsa_tenant *t, bsa_parts entitled, uint64_t ns)
+static void receive(struct bsa_tenant *t, bsa_parts entitled, unsigned __int128 received)
 {
-	unsigned __int128 received = (unsigned __int128)ns * t->running;
-	bool first = !t->window_entitled && !t->window_received;
-
-	if (first || t->lag > t->window_lag)
+	if (!t->looked || t->lag > t->window_lag)
 		t->window_lag = t->lag;
+	t->looked = true;
 	t->entitled += entitled;
 	t->window_entitled += entitled;
 	t->received += received;
@@ -48,8 +46,14 @@ static void receive(struct bsa_tenant *t, bsa_parts entitled, uint64_t ns)
 		t->window_lag = t->lag;
 	if (t->lag > t->max_lag) {
 		t->max_lag = t->lag;
-		t->max_lag_at = t->device->now;
+		t->max_lag_at = t->running ? t->device->now : t->device->rose;
 	}
+}
+
+/* What it was on for @ns. */
+static unsigned __int128 held(const struct bsa_tenant *t, uint64_t ns)
+{
+	return (unsigned __int128)ns * t->running;
 }
 
 /* All there is to be known of it now. */
@@ -59,16 +63,17 @@ static void settle(struct bsa_tenant *t)
 	bsa_parts entitled = d->equal - t->equal;
 	uint64_t ns = d->clock - t->clock;
 
-	if (!t->backlogged || !ns)
+	if (!t->backlogged || (!ns && !entitled))
 		return;
 	t->equal = d->equal;
 	t->clock = d->clock;
-	receive(t, entitled, ns);
+	receive(t, entitled, held(t, ns));
 }
 
 static void restart_lag(struct bsa_tenant *t)
 {
 	t->lag = 0;
+	t->lag_from = t->device->now;
 	t->equal = t->device->equal;
 	t->clock = t->device->clock;
 }
@@ -139,29 +144,28 @@ void bsa_shares_running(struct bsa_tenant *t, int by)
 {
 	settle(t);
 	t->running += (uint32_t)by;
+	t->device->n_running += (uint32_t)by;
 	changed(t);
 }
 
-void bsa_shares_lanes(struct bsa_device *d, unsigned lanes)
-{
-	d->n_lanes = lanes;
-	d->dirty = true;
-}
-
-/* Do some seem to be ready, or on a lane, that may not be any more? The shares of all are wrong then. */
+/* Do some seem to be ready, or on a lane, that may not be any more, or are on one unseen? The shares of all are wrong then. */
 static bool is_haunted(const struct bsa_device *d)
 {
 	if (d->in_loss || d->doubtful)
 		return true;
-	for (unsigned i = 0; i < d->lanes_room && d->losses->n; i++)
-		if (d->lanes[i].holder && !bsa_lane_is_held(d, &d->lanes[i], d->now))
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		if (!bsa_lane_is_held(d, &d->lanes[i], d->now) && !bsa_lane_is_idle(d, &d->lanes[i], d->now))
 			return true;
 	return false;
 }
 
 bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns)
 {
-	if (!t->backlogged || t->doubtful || is_haunted(t->device))
+	struct bsa_device *d = t->device;
+
+	if (!t->backlogged || t->doubtful)
+		return false;
+	if (bsa_device_unsure(d, 0, d->now) && (is_haunted(d) || t->lag_from < d->unseen_until))
 		return false;
 	settle(t);
 	return t->lag < -(bsa_parts)step_ns * BSA_PARTS;
@@ -172,14 +176,13 @@ void bsa_shares_doubt(struct bsa_tenant *t)
 	t->doubtful = true;
 }
 
-/* There are fewer of them than lanes: who can use more than all get, gets more. */
-static void set_rates(struct bsa_device *d)
+/* Fewer have them than there are lanes: who can use more than all get, gets more. */
+static void set_rates(struct bsa_device *d, size_t n_lanes)
 {
 	size_t left = d->n_backlogged;
-	bsa_parts lanes = (bsa_parts)d->n_lanes * BSA_PARTS, share;
+	bsa_parts lanes = (bsa_parts)n_lanes * BSA_PARTS, share;
 	bool again = true;
 
-	d->dirty = false;
 	for (size_t i = 0; i < d->n_backlogged; i++)
 		d->backlogged[i]->rate = -1;
 	while (again && left) {
@@ -208,24 +211,92 @@ static void run(struct bsa_device *d, uint64_t to)
 {
 	uint64_t ns = to - d->now;
 
-	if (d->n_backlogged >= d->n_lanes) {
+	if (d->n_running)
+		d->rose = to;
+	if (d->n_backlogged >= d->n_running) {
 		if (d->n_backlogged)
-			d->equal += (bsa_parts)((uint64_t)d->n_lanes * BSA_PARTS / d->n_backlogged) * ns;
+			d->equal += (bsa_parts)((uint64_t)d->n_running * BSA_PARTS / d->n_backlogged) * ns;
 		d->clock += ns;
 		d->now = to;
 		return;
 	}
 	if (d->dirty)
-		set_rates(d);
+		set_rates(d, d->n_running);
+	d->dirty = false;
 	for (size_t i = 0; i < d->n_backlogged; i++)
 		settle(d->backlogged[i]);
 	d->clock += ns;
 	d->now = to;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
-		d->backlogged[i]->clock = d->clock;
-		receive(d->backlogged[i], d->backlogged[i]->rate * ns, ns);
+		struct bsa_tenant *t = d->backlogged[i];
+
+		t->clock = d->clock;
+		receive(t, t->rate * ns, held(t, ns));
 	}
 }
+
+/* ---- lanes that were handed over ---- */
+
+/* Those whose lag may go down between two looks, and those that get nothing any more. */
+static void settle_holders(struct bsa_device *d)
+{
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		if (d->lanes[i].holder)
+			settle(d->lanes[i].holder->tenant);
+}
+
+/* All are backlogged that have a lane, and there are as many as lanes, so they get the same. */
+static void share_equally(struct bsa_device *d, uint64_t ns, size_t n)
+{
+	settle_holders(d);
+	for (struct bsa_tenant *t = d->closing; t; t = t->closes)
+		settle(t);
+	d->equal += (bsa_parts)(BSA_PARTS / n) * ns;
+	for (struct bsa_tenant *t = d->closing; t; t = t->closes)
+		if (!t->ready && !t->running)
+			t->equal = d->equal;
+	settle_holders(d);
+}
+
+/* What one lane more makes of everybody's share. */
+static void share_by_need(struct bsa_device *d, uint64_t ns)
+{
+	for (size_t i = 0; i < d->n_backlogged; i++)
+		settle(d->backlogged[i]);
+	set_rates(d, d->n_running - 1);
+	for (size_t i = 0; i < d->n_backlogged; i++)
+		d->backlogged[i]->before = d->backlogged[i]->rate;
+	set_rates(d, d->n_running);
+	for (size_t i = 0; i < d->n_backlogged; i++) {
+		struct bsa_tenant *t = d->backlogged[i];
+
+		if (t->ready || t->running) /* otherwise it is gone by now */
+			receive(t, (t->rate - t->before) * ns, 0);
+	}
+}
+
+void bsa_shares_handed(struct bsa_tenant *t, uint64_t from)
+{
+	struct bsa_device *d = t->device;
+	size_t n = d->n_backlogged;
+	uint64_t ns;
+
+	from = from > d->counts_from ? from : d->counts_from;
+	if (d->in_loss || from >= d->now || !t->backlogged)
+		return;
+	ns = d->now - from;
+	for (const struct bsa_tenant *gone = d->closing; gone; gone = gone->closes)
+		n -= !gone->ready && !gone->running;
+	settle(t);
+	receive(t, 0, ns);
+	d->rose = d->now;
+	if (n >= d->n_running)
+		share_equally(d, ns, n);
+	else
+		share_by_need(d, ns);
+}
+
+/* ---- windows, and losses ---- */
 
 static void set_window(struct bsa_device *d, uint64_t at)
 {
@@ -245,6 +316,7 @@ static void tell_window_of(struct bsa_tenant *t)
 		lag.lag = rounded(t->window_lag);
 		facts_of(t)->lag(facts_of(t)->ctx, &lag);
 	}
+	t->looked = false;
 	t->window_entitled = 0;
 	t->window_received = 0;
 }
@@ -306,6 +378,7 @@ static void enter_loss(struct bsa_device *d)
 static void leave_loss(struct bsa_device *d)
 {
 	d->in_loss = false;
+	d->counts_from = d->now;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
 		restart_lag(d->backlogged[i]);
 		d->backlogged[i]->doubtful = true;

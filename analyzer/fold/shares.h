@@ -1,9 +1,9 @@
 /*
  * shares.h -- what each app was entitled to, what it received, and how far behind it was.
  *
- * Max-min: the lanes are shared among the apps that are backlogged, none getting more than it has executions. While there
- * are no more lanes than such apps all of them get the same, one number for all, and an app is looked at only when it
- * changes.
+ * Max-min: the lanes that somebody has are shared among the apps that are backlogged, none getting more than it has executions.
+ * While no more lanes are taken than there are such apps all of them get the same, one number for all, and an app is looked at
+ * only when it changes. A lane that is being handed over is had by who gets it.
  */
 #ifndef BSA_FOLD_SHARES_H
 #define BSA_FOLD_SHARES_H
@@ -19,8 +19,8 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to);
 void bsa_shares_ready(struct bsa_tenant *t, int by);
 void bsa_shares_running(struct bsa_tenant *t, int by);
 
-/* How many lanes there are to share. */
-void bsa_shares_lanes(struct bsa_device *d, unsigned lanes);
+/* It runs now on a lane that nobody had since @from, from when on it was ready. */
+void bsa_shares_handed(struct bsa_tenant *t, uint64_t from);
 
 /* Has it had more than its share, by more than @step_ns? Not if that is unknown. */
 bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns);

@@ -251,7 +251,20 @@ void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x)
 	}
 }
 
-void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at)
+/* Of @level, the first that was ready at @at, @skip of them left out, which is counted down. */
+static const struct bsa_scheduled *ready_at(const struct bsa_level *level, uint64_t at, unsigned *skip)
+{
+	const struct bsa_scheduled *x = level->head;
+
+	for (; x && x->ready_since <= at; x = x->next) {
+		if (!*skip)
+			return x;
+		--*skip;
+	}
+	return NULL;
+}
+
+void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others)
 {
 	const struct bsa_level *levels = x->tenant->levels;
 	struct bsa_chosen chosen = { .at = at, .chosen = x->id };
@@ -259,9 +272,11 @@ void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint6
 	if (x->level == BSA_LEVEL_UNKNOWN || !x->tenant->app)
 		return;
 	for (int p = BSA_LEVEL_UNKNOWN - 1; p >= 0; p--) {
-		if (p == x->level || !levels[p].head)
+		const struct bsa_scheduled *over = p == x->level ? NULL : ready_at(&levels[p], at, &others);
+
+		if (!over)
 			continue;
-		chosen.passed_over = levels[p].head->id;
+		chosen.passed_over = over->id;
 		chosen.honoured = p < x->level;
 		d->facts->chosen(d->facts->ctx, &chosen);
 		return;
@@ -301,6 +316,13 @@ struct telling {
 	uint8_t kind;
 };
 
+static void tell(struct bsa_device *d, struct bsa_scheduled *x, const struct bsa_wait *wait)
+{
+	if (wait->cause >= BSA_QUEUED_BEHIND && wait->cause <= BSA_HANDOVER)
+		x->waited[wait->cause - BSA_QUEUED_BEHIND] += wait->ended - wait->began;
+	d->facts->wait(d->facts->ctx, wait);
+}
+
 static int tell_part(struct telling *w, const struct bsa_stretch *s)
 {
 	struct bsa_wait part = { .execution = w->x->id,
@@ -320,7 +342,7 @@ static int tell_part(struct telling *w, const struct bsa_stretch *s)
 		}
 		s->tenant->blamed_ns += s->ended - s->began;
 	}
-	w->d->facts->wait(w->d->facts->ctx, &part);
+	tell(w->d, w->x, &part);
 	if (s->occupancy != BSA_HELD)
 		return 0;
 	return pairs_add(w->pairs, s->tenant->app, w->x->tenant->app, s->ended - s->began);
@@ -451,5 +473,5 @@ void bsa_waits_tell_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned
 		                 .cause = BSA_HANDOVER };
 
 	if (wait.began < wait.ended)
-		d->facts->wait(d->facts->ctx, &wait);
+		tell(d, x, &wait);
 }

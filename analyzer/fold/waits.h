@@ -30,8 +30,8 @@ uint64_t bsa_waits_oldest(const struct bsa_device *d);
 /* @x, still among them, is on a lane for the first time: whom it passed. */
 void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x);
 
-/* @x is chosen, at @at, out of those of its app. */
-void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at);
+/* @x was chosen, at @at, out of those of its app that were ready. For the best of those there were @others lanes. */
+void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others);
 
 /* Why one of @t and @level waits while @s holds the lane. enum bsa_cause */
 uint8_t bsa_waits_cause(const struct bsa_tenant *t, uint8_t level, const struct bsa_stretch *s);

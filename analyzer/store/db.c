@@ -17,6 +17,7 @@ enum { BUSY_MS = 2000 };
 struct bsa_db {
 	sqlite3 *sql;
 	sqlite3_stmt *unit;
+	bool own_queries;
 };
 
 struct bsa_query {
@@ -46,6 +47,16 @@ static int failed(sqlite3 *sql, int code, struct bsa_err *err)
 	}
 }
 
+/* Of a query. */
+static int query_failed(const struct bsa_db *db, struct bsa_err *err)
+{
+	int r = failed(db->sql, BSA_E_USAGE, err);
+
+	if (r != BSA_E_USAGE || !db->own_queries)
+		return r;
+	return bsa_wrap(err, BSA_E_INPUT, "%s is not as an import makes it", sqlite3_db_filename(db->sql, "main"));
+}
+
 /* No other files, and no switches. What would write is refused when it is prepared, and the file is open for reading only. */
 static int allowed(void *ctx, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
@@ -69,7 +80,7 @@ static int allowed(void *ctx, int action, const char *a, const char *b, const ch
 
 static int look(const char *path, struct bsa_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r; /* of a pipe nobody may ever write to */
 
 	if (fd < 0)
 		return bsa_fail(err, errno == ENOENT || errno == ENOTDIR ? BSA_E_INPUT : BSA_E_ENV,
@@ -117,6 +128,11 @@ struct bsa_db *bsa_db_close(struct bsa_db *db)
 	return NULL;
 }
 
+void bsa_db_own_queries(struct bsa_db *db, bool own)
+{
+	db->own_queries = own;
+}
+
 void bsa_db_interrupt(struct bsa_db *db)
 {
 	sqlite3_interrupt(db->sql);
@@ -139,7 +155,7 @@ int bsa_query_new(struct bsa_query **ret, struct bsa_db *db, const char *sql, st
 		return bsa_fail(err, BSA_E_ENV, "no memory");
 	q->db = db;
 	if (sqlite3_prepare_v2(db->sql, sql, -1, &q->stmt, &rest) != SQLITE_OK)
-		r = failed(db->sql, BSA_E_USAGE, err);
+		r = query_failed(db, err);
 	else if (!q->stmt)
 		r = bsa_fail(err, BSA_E_USAGE, "an empty query");
 	else if (!sqlite3_stmt_readonly(q->stmt) || sqlite3_column_count(q->stmt) == 0)
@@ -187,8 +203,15 @@ int bsa_query_step(struct bsa_query *q, struct bsa_err *err)
 	case SQLITE_DONE:
 		return 0;
 	default:
-		return failed(q->db->sql, BSA_E_USAGE, err);
+		return query_failed(q->db, err);
 	}
+}
+
+const char *bsa_query_parameter(const struct bsa_query *q)
+{
+	const char *name = sqlite3_bind_parameter_name(q->stmt, 1);
+
+	return sqlite3_bind_parameter_count(q->stmt) == 0 ? NULL : name ? name : "?";
 }
 
 void bsa_query_again(struct bsa_query *q)

@@ -5,6 +5,7 @@
 #include "store/own.h"
 #include "store/pages.h"
 #include "store/sort.h"
+#include "store/tally.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -215,6 +216,8 @@ void execution_store(struct bsa_store *s, const struct bsa_execution *x)
 		at[i] = when(s->offset, x->at[i]);
 	for (unsigned i = 0; i < BSA_PHASES; i++)
 		phase[i] = ns(x->phase[i]);
+	if (tally_add(s->tally, x, at))
+		store_fail(s, BSA_E_ENV, "no memory");
 	plain = is_plain(x, at, phase);
 	row = s->pages ? window_row(s, ref(x->id)) : batch_row(s, BATCH_EXECUTION, EXECUTION_COLUMNS);
 	if (!row)

@@ -24,7 +24,7 @@ enum header_is header_look(int fd)
 	struct stat st;
 
 	if (n < 0 || fstat(fd, &st))
-		return errno == EISDIR ? HEADER_FOREIGN : HEADER_UNREADABLE;
+		return errno == EISDIR || errno == ESPIPE ? HEADER_FOREIGN : HEADER_UNREADABLE;
 	if (n == 0)
 		return HEADER_EMPTY;
 	if (n < (ssize_t)sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0 ||

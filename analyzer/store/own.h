@@ -32,6 +32,7 @@ struct bsa_store {
 	struct batch batches[BATCHES];
 	sqlite3_stmt *text_rows[TEXT_ROWS];
 	struct spill *spill;
+	struct tally *tally;
 	struct pages *pages; /* of stored_execution; NULL where it has rows already, or they are attached */
 	struct window *window;
 	struct sort *by_seq; /* of what is in pages: entries of their index */

@@ -30,7 +30,16 @@ struct selection {
 	uint64_t small[FIGURES][SMALL];
 	struct figure figures[FIGURES];
 	unsigned n_ranks;
+	uint32_t wanted; /* figures */
 };
+
+/* The next figure that is wanted, from @f on. */
+static unsigned wanted(const struct selection *s, unsigned f)
+{
+	while (f < FIGURES && !(s->wanted >> f & 1))
+		f++;
+	return f;
+}
 
 struct selection *selection_new(void)
 {
@@ -76,7 +85,7 @@ static void take_small(void *ctx, const uint64_t *values, size_t n)
 {
 	struct selection *s = ctx;
 
-	for (unsigned f = 0; f < FIGURES; f++)
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 		for (size_t i = 0; i < n; i++)
 			if (values[i * FIGURES + f] != BSA_NEVER)
 				s->small[f][s->figures[f].ret->n++] = values[i * FIGURES + f];
@@ -98,7 +107,7 @@ static uint64_t rank_of(uint64_t n, unsigned permille)
 
 static void rank_small(struct selection *s, const unsigned *permille)
 {
-	for (unsigned f = 0; f < FIGURES; f++) {
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1)) {
 		struct selected *ret = s->figures[f].ret;
 		uint64_t *v = s->small[f];
 
@@ -120,7 +129,7 @@ static void take_first(void *ctx, const uint64_t *values, size_t n)
 {
 	struct selection *s = ctx;
 
-	for (unsigned f = 0; f < FIGURES; f++) {
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1)) {
 		struct selected *ret = s->figures[f].ret;
 		uint64_t min = ret->min, max = ret->max, sum = ret->sum, unknown = 0;
 		uint32_t *counts = s->first[f];
@@ -145,7 +154,7 @@ static void take_finer(void *ctx, const uint64_t *values, size_t n)
 {
 	struct selection *s = ctx;
 
-	for (unsigned f = 0; f < FIGURES; f++)
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 		for (unsigned k = 0; k < s->n_ranks; k++) {
 			const struct target *t = &s->figures[f].targets[k];
 			/* One that shares its counts with the one before has had them counted. */
@@ -236,33 +245,34 @@ static int rank_many(struct selection *s, struct spill *spill, const struct grou
 	memset(s->first, 0, sizeof(s->first));
 	if (walk(spill, groups, n_groups, take_first, s))
 		return -1;
-	for (unsigned f = 0; f < FIGURES; f++)
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 		aim(s, &s->figures[f], s->first[f], permille);
 	while (more) {
 		more = false;
-		for (unsigned f = 0; f < FIGURES; f++)
+		for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 			more |= give_counters(s, f);
 		if (more && walk(spill, groups, n_groups, take_finer, s))
 			return -1;
-		for (unsigned f = 0; f < FIGURES; f++)
+		for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 			narrow(s, f);
 	}
-	for (unsigned f = 0; f < FIGURES; f++)
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 		for (unsigned k = 0; k < s->n_ranks; k++)
 			s->figures[f].ret->rank[k] = s->figures[f].targets[k].from;
 	return 0;
 }
 
 int selection_run(struct selection *s, struct spill *spill, const struct group *const *groups, size_t n_groups,
-                  const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES])
+                  uint32_t figures, const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES])
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < n_groups; i++)
 		n += groups[i]->n;
 	s->n_ranks = n_ranks;
+	s->wanted = figures;
 	memset(ret, 0, sizeof(*ret) * FIGURES);
-	for (unsigned f = 0; f < FIGURES; f++)
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 		s->figures[f] = (struct figure){ .ret = &ret[f] };
 	if (n <= SMALL) {
 		if (walk(spill, groups, n_groups, take_small, s))
@@ -270,7 +280,7 @@ int selection_run(struct selection *s, struct spill *spill, const struct group *
 		rank_small(s, permille);
 		return 0;
 	}
-	for (unsigned f = 0; f < FIGURES; f++)
+	for (unsigned f = wanted(s, 0); f < FIGURES; f = wanted(s, f + 1))
 		ret[f].min = UINT64_MAX;
 	return rank_many(s, spill, groups, n_groups, permille);
 }

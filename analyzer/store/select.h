@@ -24,10 +24,10 @@ struct selection *selection_new(void);
 struct selection *selection_free(struct selection *selection);
 
 /*
- * Of all executions of @groups together, for each figure: nearest ranks of @permille[@n_ranks], which ascend.
+ * Of all executions of @groups together, for each figure of @figures (bits): nearest ranks of @permille[@n_ranks], which ascend.
  * 0, or negative: spill_error says why.
  */
 int selection_run(struct selection *selection, struct spill *spill, const struct group *const *groups, size_t n_groups,
-                  const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES]);
+                  uint32_t figures, const unsigned *permille, unsigned n_ranks, struct selected ret[FIGURES]);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "store/spill.h"
 
+#include "fold/overhead.h"
 #include "store/file.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 enum {
 	ROWS = 256,
-	CHUNKS_MAX = 320, /* narrow ones; a wide one counts as two: 4.6 MB */
+	CHUNKS_MAX = 320, /* narrow ones; a wide one counts as two: 4.9 MB */
 	UNKNOWN = -1,     /* in 32 bits */
 	FIRST_SLOTS = 64, /* of the table of groups */
 };
@@ -246,9 +247,29 @@ static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGUR
 	return ++c->head.n == ROWS ? write_chunk(s, g, c) : 0;
 }
 
+static uint64_t slowdown_of(const struct bsa_execution *x)
+{
+	unsigned __int128 e2e = x->e2e;
+
+	if (x->e2e == BSA_NEVER || x->run == BSA_NEVER || !x->run)
+		return BSA_NEVER;
+	e2e = e2e * 10000 / x->run;
+	return e2e < BSA_NEVER ? (uint64_t)e2e : BSA_NEVER - 1;
+}
+
+static void add_costs(struct group *g, const uint64_t by_cause[BSA_CAUSES])
+{
+	for (unsigned i = 0; i < BSA_CAUSES; i++) {
+		struct cost *c = &g->costs[i];
+
+		c->n += by_cause[i] > 0;
+		c->ns = by_cause[i] > UINT64_MAX - c->ns ? UINT64_MAX : c->ns + by_cause[i];
+	}
+}
+
 int spill_add(struct spill *s, const struct bsa_execution *x)
 {
-	uint64_t values[FIGURES], run = x->phase[BSA_RUN];
+	uint64_t values[FIGURES], by_cause[BSA_CAUSES];
 	struct group key = {
 		.app = x->app,
 		.model = x->model,
@@ -264,9 +285,9 @@ int spill_add(struct spill *s, const struct bsa_execution *x)
 		return failed(s, strerror(ENOMEM));
 	memcpy(values, x->phase, sizeof(x->phase));
 	values[FIGURE_E2E] = x->e2e;
-	values[FIGURE_OVERHEAD] = BSA_NEVER;
-	if (x->e2e != BSA_NEVER && run != BSA_NEVER && x->redo <= run && run - x->redo <= x->e2e)
-		values[FIGURE_OVERHEAD] = x->e2e - (run - x->redo);
+	values[FIGURE_OVERHEAD] = bsa_overhead(x, by_cause);
+	values[FIGURE_SLOWDOWN] = slowdown_of(x);
+	add_costs(g, by_cause);
 	for (unsigned i = 0; i < FIGURES; i++)
 		wide |= values[i] != BSA_NEVER && values[i] >= (uint32_t)UNKNOWN;
 	return add_row(s, g, values, wide);

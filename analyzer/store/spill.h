@@ -11,8 +11,13 @@
 struct spill;
 struct store_file;
 
-/* What is kept of each: its phases, and two sums. */
-enum { FIGURE_E2E = BSA_PHASES, FIGURE_OVERHEAD, FIGURES };
+/* What is kept of each: its phases, two sums, and how many ten-thousandths of its run_ns its e2e_ns is. */
+enum { FIGURE_E2E = BSA_PHASES, FIGURE_OVERHEAD, FIGURE_SLOWDOWN, FIGURES };
+
+/* Of what is overhead, one cause's part. */
+struct cost {
+	uint64_t n, ns; /* ns: at most UINT64_MAX */
+};
 
 /* Executions that are counted together. Model, not its name: that may be told later. */
 struct group {
@@ -21,6 +26,7 @@ struct group {
 	int8_t cold;            /* -1: not said */
 	bool quiet;             /* it found an idle lane, and kept it */
 	uint64_t n;
+	struct cost costs[BSA_CAUSES];
 	/* the spill's own */
 	uint64_t last; /* chunk in the file, plus 1 */
 	struct chunk *narrow, *wide;

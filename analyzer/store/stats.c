@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEDIANS_STARVED = 10 };
+enum {
+	MEDIANS_STARVED = 10,
+	PHASES_ONLY = (1 << BSA_PHASES) - 1, /* figures */
+	SHOWN_AS_PHASES = PHASES_ONLY | 1 << FIGURE_E2E | 1 << FIGURE_OVERHEAD
+};
 
 /* A group, and the name of its model. */
 struct named {
@@ -56,14 +60,14 @@ static int stats_init(struct stats *t, struct bsa_store *s)
 }
 
 /* Of t->together. */
-static int percentiles(struct stats *t, size_t n, const unsigned *permille, unsigned n_ranks,
+static int percentiles(struct stats *t, size_t n, uint32_t figures, const unsigned *permille, unsigned n_ranks,
                        struct selected ret[FIGURES])
 {
 	struct bsa_store *s = t->s;
 
 	if (s->stopped)
 		return store_fail(s, BSA_E_STOPPED, "stopped");
-	if (selection_run(t->selection, s->spill, t->together, n, permille, n_ranks, ret))
+	if (selection_run(t->selection, s->spill, t->together, n, figures, permille, n_ranks, ret))
 		return store_fail(s, BSA_E_ENV, "cannot read a scratch file beside %s: %s", s->file.output,
 		                  spill_error(s->spill));
 	return s->code;
@@ -110,15 +114,20 @@ static bool path_has(uint8_t path, unsigned figure)
 	}
 }
 
-static void insert_stat(struct stats *t, const struct named *of, unsigned figure, const struct selected *v)
+static void bind_group(struct stats *t, const struct named *of)
 {
-	if (!v->n || (!v->max && !path_has(of->group->path, figure)))
-		return;
 	bind(t->insert, 1, ref(of->group->app));
 	sqlite3_bind_text(t->insert, 2, of->model, -1, SQLITE_STATIC);
 	bind(t->insert, 3, named(of->group->priority));
 	bind(t->insert, 4, named(of->group->path));
 	bind(t->insert, 5, of->group->cold < 0 ? NOTHING : of->group->cold);
+}
+
+static void insert_stat(struct stats *t, const struct named *of, unsigned figure, const struct selected *v)
+{
+	if (!v->n || (!v->max && !path_has(of->group->path, figure)))
+		return;
+	bind_group(t, of);
 	bind(t->insert, 6, figure);
 	bind(t->insert, 7, count(v->n));
 	bind(t->insert, 8, ns(v->sum));
@@ -129,6 +138,16 @@ static void insert_stat(struct stats *t, const struct named *of, unsigned figure
 	store_do(t->s, t->insert);
 }
 
+/* From @from on, those that are shown as one: in t->together. Returns the first that is not. */
+static size_t together(struct stats *t, size_t from)
+{
+	size_t to = from;
+
+	for (; to < t->n && by_what_is_shown(&t->groups[from], &t->groups[to]) == 0; to++)
+		t->together[to - from] = t->groups[to].group;
+	return to;
+}
+
 static int phase_stat(struct stats *t)
 {
 	static const unsigned permille[RANKS_MAX] = { 500, 900, 950, 990, 999 };
@@ -137,14 +156,87 @@ static int phase_stat(struct stats *t)
 	qsort(t->groups, t->n, sizeof(*t->groups), by_what_is_shown);
 	t->insert = store_prepare(t->s, "INSERT INTO stored_phase_stat VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
-		for (to = from; to < t->n && by_what_is_shown(&t->groups[from], &t->groups[to]) == 0; to++)
-			t->together[to - from] = t->groups[to].group;
-		if (percentiles(t, to - from, permille, RANKS_MAX, v))
+		to = together(t, from);
+		if (percentiles(t, to - from, SHOWN_AS_PHASES, permille, RANKS_MAX, v))
 			break;
 		insert_stat(t, &t->groups[from], FIGURE_E2E, &v[FIGURE_E2E]);
 		insert_stat(t, &t->groups[from], FIGURE_OVERHEAD, &v[FIGURE_OVERHEAD]);
 		for (unsigned f = 0; f < BSA_PHASES; f++)
 			insert_stat(t, &t->groups[from], f, &v[f]);
+	}
+	sqlite3_finalize(t->insert);
+	t->insert = NULL;
+	return t->s->code;
+}
+
+/* ---- overhead_cause ---- */
+
+/* Of t->together. What is more than can be kept is cut as in phase_stat. */
+static void insert_costs(struct stats *t, const struct named *of, size_t n_groups)
+{
+	unsigned __int128 left = (unsigned __int128)MOST;
+
+	for (unsigned cause = 0; cause < BSA_CAUSES; cause++) {
+		unsigned __int128 sum = 0;
+		uint64_t n = 0;
+
+		for (size_t i = 0; i < n_groups; i++) {
+			sum += t->together[i]->costs[cause].ns;
+			n += t->together[i]->costs[cause].n;
+		}
+		if (!n)
+			continue;
+		sum = sum < left ? sum : left;
+		left -= sum;
+		bind_group(t, of);
+		bind(t->insert, 6, cause);
+		bind(t->insert, 7, count(n));
+		bind(t->insert, 8, (int64_t)sum);
+		store_do(t->s, t->insert);
+	}
+}
+
+/* Groups are sorted by what is shown. */
+static int overhead_cause(struct stats *t)
+{
+	t->insert = store_prepare(t->s, "INSERT INTO stored_overhead VALUES(?,?,?,?,?,?,?,?)");
+	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
+		to = together(t, from);
+		insert_costs(t, &t->groups[from], to - from);
+	}
+	sqlite3_finalize(t->insert);
+	t->insert = NULL;
+	return t->s->code;
+}
+
+/* ---- app_slowdown ---- */
+
+static int by_app(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	return compare(x->group->app, y->group->app);
+}
+
+static int slowdown(struct stats *t)
+{
+	static const unsigned permille[] = { 500, 990 };
+	struct selected v[FIGURES];
+
+	qsort(t->groups, t->n, sizeof(*t->groups), by_app);
+	t->insert = store_prepare(t->s, "INSERT INTO stored_slowdown VALUES(?,?,?,?)");
+	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
+		for (to = from; to < t->n && by_app(&t->groups[from], &t->groups[to]) == 0; to++)
+			t->together[to - from] = t->groups[to].group;
+		if (percentiles(t, to - from, 1U << FIGURE_SLOWDOWN, permille, 2, v))
+			break;
+		if (!v[FIGURE_SLOWDOWN].n)
+			continue;
+		bind(t->insert, 1, ref(t->groups[from].group->app));
+		bind(t->insert, 2, count(v[FIGURE_SLOWDOWN].n));
+		bind(t->insert, 3, ns(v[FIGURE_SLOWDOWN].rank[0]));
+		bind(t->insert, 4, ns(v[FIGURE_SLOWDOWN].rank[1]));
+		store_do(t->s, t->insert);
 	}
 	sqlite3_finalize(t->insert);
 	t->insert = NULL;
@@ -200,7 +292,7 @@ static int typical(struct stats *t)
 				t->together[n_quiet++] = t->groups[to].group;
 				n += t->groups[to].group->n;
 			}
-		if (n >= BSA_TYPICAL_MIN && percentiles(t, n_quiet, permille, 1, v))
+		if (n >= BSA_TYPICAL_MIN && percentiles(t, n_quiet, PHASES_ONLY, permille, 1, v))
 			break;
 		for (unsigned f = 0; f < BSA_PHASES; f++)
 			insert_typical(t, of, f, n,
@@ -225,7 +317,7 @@ static int64_t median_run(struct stats *t, uint32_t model)
 	for (size_t i = 0; i < t->n; i++)
 		if (t->groups[i].group->model == model)
 			t->together[n++] = t->groups[i].group;
-	if (!n || percentiles(t, n, permille, 1, v) || !v[BSA_RUN].n)
+	if (!n || percentiles(t, n, 1U << BSA_RUN, permille, 1, v) || !v[BSA_RUN].n)
 		return NOTHING;
 	return ns(v[BSA_RUN].rank[0]);
 }
@@ -259,7 +351,7 @@ int stats_run(struct bsa_store *s)
 {
 	__attribute__((cleanup(stats_fini))) struct stats t = { 0 };
 
-	if (s->code || stats_init(&t, s) || phase_stat(&t) || typical(&t))
+	if (s->code || stats_init(&t, s) || phase_stat(&t) || overhead_cause(&t) || slowdown(&t) || typical(&t))
 		return s->code;
 	return starvation(&t);
 }

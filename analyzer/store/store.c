@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include "bsa/db.h"
+#include "bsa/import.h"
 #include "store/blame_run.h"
 #include "store/execution.h"
 #include "store/numbers.h"
@@ -12,6 +13,7 @@
 #include "store/spill.h"
 #include "store/sql.h"
 #include "store/stats.h"
+#include "store/tally.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -206,7 +208,8 @@ int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *option
 	r = store_file_init(&s->file, options->output, options->append, err);
 	if (!r) {
 		s->spill = spill_new(&s->file);
-		r = s->spill ? begin(s) : store_fail(s, BSA_E_ENV, "no memory");
+		s->tally = tally_new();
+		r = s->spill && s->tally ? begin(s) : store_fail(s, BSA_E_ENV, "no memory");
 		bsa_store_check(s, err);
 	}
 	if (r) {
@@ -225,6 +228,7 @@ struct bsa_store *bsa_store_free(struct bsa_store *s)
 	rows_fini(s);
 	sqlite3_close_v2(s->db);
 	spill_free(s->spill);
+	tally_free(s->tally);
 	pages_free(s->pages);
 	window_free(s->window);
 	sort_free(s->by_seq);
@@ -236,6 +240,12 @@ struct bsa_store *bsa_store_free(struct bsa_store *s)
 void bsa_store_clean(const char *output)
 {
 	store_file_clean(output);
+}
+
+/* Here, because who cleans up after an importer has no decoder. */
+void bsa_import_clean(const char *output)
+{
+	bsa_store_clean(output);
 }
 
 struct bsa_fold_ids bsa_store_last_ids(const struct bsa_store *s)
@@ -373,7 +383,8 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 		store_run(s, bsa_sql_execution_index);
 	store_run(s, bsa_sql_indices);
 	blame_run(s);
-	batches_flush(s);
+	tally_write(s);
+	store_run(s, bsa_sql_misses);
 	write_meta(s);
 	store_run(s, "COMMIT");
 	if (s->stopped)

@@ -22,6 +22,10 @@ blame AS (SELECT execution_id AS id, sum(late_ns) AS late_ns, sum(budget_ns) AS 
 windows AS (SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns, max(lag_ns) AS lag_ns,
                    count(*) AS n
             FROM app_lag GROUP BY 1),
+costs AS (SELECT app_id, model, priority, path, cold, sum(sum_ns) AS ns, max(n) AS n, min(n) AS least, min(sum_ns) AS least_ns
+          FROM overhead_cause GROUP BY 1, 2, 3, 4, 5),
+overheads AS (SELECT app_id, model, priority, path, cold, sum(sum_ns) AS ns, sum(n) AS n FROM phase_stat WHERE phase = 'overhead'
+              GROUP BY 1, 2, 3, 4, 5),
 shares AS (SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns, max(max_lag_ns) AS max_lag_ns
            FROM app_share GROUP BY 1)
 
@@ -76,6 +80,36 @@ UNION ALL
 SELECT 'of a stream each number is one execution', min(id), count(*) || ' times ' || exec FROM execution
 GROUP BY trace_id, stream_id, exec HAVING count(*) > 1
 
+-- ---- all of them ----
+
+UNION ALL
+SELECT 'executions are counted by what they are', NULL, t.n || ' ' || t.path || ' ' || t.quality || ', not ' || ifnull(c.n, 'any')
+FROM (SELECT app_id, path, status, miss, quality, sides, priority, count(*) AS n, count(deadline) AS deadlines FROM execution
+      GROUP BY 1, 2, 3, 4, 5, 6, 7) t
+LEFT JOIN (SELECT app_id, path, status, miss, quality, sides, priority, sum(n) AS n, sum(deadlines) AS deadlines FROM execution_count
+           GROUP BY 1, 2, 3, 4, 5, 6, 7) c
+  ON c.app_id IS t.app_id AND c.path IS t.path AND c.status IS t.status AND c.miss IS t.miss AND c.quality = t.quality AND c.sides = t.sides
+     AND c.priority IS t.priority
+WHERE c.n IS NOT t.n OR c.deadlines != t.deadlines
+UNION ALL
+SELECT 'all that are counted are there', NULL, sum(n) FROM execution_count HAVING sum(n) != (SELECT count(*) FROM execution)
+UNION ALL
+SELECT 'an execution lies within its block of ids', e.id, b.first_id || ' to ' || b.last_id
+FROM execution e LEFT JOIN id_block b ON e.id BETWEEN b.first_id AND b.last_id
+WHERE b.first_id IS NULL
+   OR b.began > min(ifnull(e.submitted, e.request_read), ifnull(e.request_read, e.submitted))
+   OR b.ended < max(ifnull(e.returned, 0), ifnull(e.signalled, 0), ifnull(e.run_ended, 0), ifnull(e.result_written, 0))
+UNION ALL
+SELECT 'the latest miss is known', value, NULL FROM meta WHERE key = 'latest_miss'
+   AND value IS NOT (SELECT id FROM execution WHERE miss IS NOT NULL ORDER BY lateness_ns DESC, id LIMIT 1)
+UNION ALL
+SELECT 'the slowest execution is known', value, NULL FROM meta WHERE key = 'slowest'
+   AND value IS NOT (SELECT id FROM execution WHERE e2e_ns IS NOT NULL ORDER BY e2e_ns DESC, id LIMIT 1)
+UNION ALL
+SELECT 'how slow an app is, is known of all that ran', a.app_id, a.n FROM app_slowdown a
+WHERE a.n != (SELECT count(*) FROM execution e WHERE e.app_id IS a.app_id AND complete AND status = 'NONE' AND run_ns > 0 AND e2e_ns IS NOT NULL)
+   OR a.p50 < 0.9999 OR a.p99 < a.p50
+
 -- ---- lanes, and waiting for them ----
 
 UNION ALL
@@ -108,6 +142,19 @@ SELECT 'a preemption asks, stops, and resumes, in this order', execution_id, at_
 WHERE stopped < asked OR resumed < stopped OR execution_id NOT IN (SELECT id FROM execution)
    OR (by_execution_id IS NOT NULL AND by_execution_id NOT IN (SELECT id FROM execution))
 
+-- ---- what is not the model's own work ----
+
+UNION ALL
+SELECT 'the causes of overhead sum to it', o.app_id, o.model || ': ' || o.ns || ' ns, not ' || ifnull(c.ns, 'any')
+FROM overheads o LEFT JOIN costs c ON c.app_id IS o.app_id AND c.model = o.model AND c.priority IS o.priority AND c.path IS o.path
+   AND c.cold IS o.cold
+WHERE ifnull(c.ns, 0) != o.ns
+UNION ALL
+SELECT 'a cause of overhead has executions, and time, of a group that has overhead', c.app_id, c.model
+FROM costs c LEFT JOIN overheads o ON c.app_id IS o.app_id AND c.model = o.model AND c.priority IS o.priority AND c.path IS o.path
+   AND c.cold IS o.cold
+WHERE o.n IS NULL OR c.n > o.n OR c.least <= 0 OR c.least_ns <= 0
+
 -- ---- missed deadlines ----
 
 UNION ALL
@@ -132,6 +179,19 @@ SELECT 'a miss has one primary cause', id, primaries FROM blame WHERE primaries 
 UNION ALL
 SELECT 'only a miss has causes', b.id, NULL FROM blame b LEFT JOIN execution e USING (id) WHERE e.miss IS NULL
 UNION ALL
+SELECT 'misses added up are those that there are', NULL, ifnull(c.cause, s.cause) FROM (
+	SELECT cause, count(DISTINCT execution_id) AS n, sum(is_primary) AS misses, total(late_ns) AS late FROM miss_cause GROUP BY 1) c
+FULL JOIN (
+	SELECT cause, sum(n) AS n, sum(misses) AS misses, total(late_ns) AS late, min(saved <= n AND persistent <= misses) AS sound
+	FROM miss_stat GROUP BY 1) s USING (cause)
+WHERE c.n IS NOT s.n OR c.misses IS NOT s.misses OR NOT s.sound OR (abs(c.late) < 1e15 AND c.late != s.late)
+UNION ALL
+SELECT 'misses that somebody is to blame for are those that there are', NULL, ifnull(c.cause, s.cause) FROM (
+	SELECT cause, sum(is_primary) AS misses, total(late_ns) AS late FROM miss_cause
+	WHERE culprit_app_id IS NOT NULL AND late_ns > 0 GROUP BY 1) c
+FULL JOIN (SELECT cause, sum(misses) AS misses, total(lost_ns) AS late FROM culprit_stat GROUP BY 1) s USING (cause)
+WHERE c.misses IS NOT s.misses OR (abs(c.late) < 1e15 AND c.late != s.late)
+UNION ALL
 SELECT 'a cause that would have saved is as long as the miss', m.execution_id, m.cause FROM miss_cause m
 JOIN execution e ON e.id = m.execution_id -- of who was refused, what was not taken any more counts, too
 WHERE e.miss != 'predicted' AND m.saved != (m.late_ns > 0 AND m.late_ns >= e.lateness_ns)
@@ -154,6 +214,12 @@ WHERE abs(s.received_ns - w.received_ns) > w.n OR abs(s.entitled_ns - w.entitled
 UNION ALL
 SELECT 'no window has a lag above the largest', s.app_id, s.max_lag_ns || ' ns, not ' || w.lag_ns
 FROM shares s JOIN windows w USING (app_id) WHERE w.lag_ns > s.max_lag_ns
+UNION ALL
+SELECT 'apps are entitled to what they received, together', NULL, sum(received_ns) || ' ns, not ' || sum(entitled_ns) FROM app_share
+HAVING abs(sum(received_ns) - sum(entitled_ns)) > count(*) + sum(received_ns) / 10000 AND NOT EXISTS (SELECT 1 FROM execution WHERE app_id IS NULL)
+UNION ALL
+SELECT 'an app that is alone is owed nothing', min(app_id), sum(max_lag_ns) || ' ns' FROM app_share
+HAVING count(*) = 1 AND max(max_lag_ns) > 0 AND NOT EXISTS (SELECT 1 FROM execution WHERE app_id IS NULL)
 UNION ALL
 SELECT 'an app was starved by somebody, or by nobody for no time', execution_id, top_culprit_ns || ' of ' || gap_ns
 FROM starvation WHERE gap_ns <= 0 OR top_culprit_ns > gap_ns OR bypassed < 0

@@ -123,7 +123,7 @@ struct column {
 	COLUMN(TIME, result.slept) COLUMN(TIME, deadline) COLUMN(TIME, estimate, .full = true) COLUMN(TIME, missed_at) \
 	COLUMN(NUMBER, miss) COLUMN(SIGNED, lateness) COLUMN(NUMBER, lookups) COLUMN(NUMBER, misses) \
 	COLUMN(NUMBER, preemptions) COLUMN(NUMBER, bypassed) COLUMN(NUMBER, fallback) COLUMN(SIGNED, cold) \
-	COLUMN(SIGNED, lane) COLUMN(NUMBER, idle)
+	COLUMN(SIGNED, lane) COLUMN(NUMBER, idle) LIST(TIME, waited, BSA_WAIT_CAUSES)
 #define COLUMNS_slice COLUMN(NUMBER, instance) COLUMN(NUMBER, lane) COLUMN(EXECUTION, execution) COLUMN(TIME, began) \
 	COLUMN(TIME, ended) COLUMN(NUMBER, trace)
 #define COLUMNS_wait COLUMN(EXECUTION, execution) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(NUMBER, kind) \

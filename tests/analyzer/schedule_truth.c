@@ -13,7 +13,10 @@ struct moment {
 	uint64_t at;
 	int32_t waiting[SIM_APPS], running[SIM_APPS];
 	int64_t rate[SIM_APPS]; /* in parts */
-	int64_t lag[SIM_APPS];  /* at that time */
+	int64_t lag[SIM_APPS];  /* at that time, in parts of a ns, before what was handed over just then is shared */
+	/* What is shared then, and had, of lanes that were handed over: in parts, and ns. */
+	int64_t lump[SIM_APPS];
+	uint64_t handed[SIM_APPS];
 };
 
 struct truth {
@@ -146,6 +149,10 @@ static void tell_execution(struct truth *t, uint32_t i)
 		                   .idle = t->idle[i] };
 
 	memcpy(e.at, x->at, sizeof(e.at));
+	for (size_t k = 0; k < t->to->wait.n; k++)
+		if (t->to->wait.items[k].execution == e.id)
+			e.waited[t->to->wait.items[k].cause - BSA_QUEUED_BEHIND] +=
+				t->to->wait.items[k].ended - t->to->wait.items[k].began;
 	phases(t, &e, i);
 	e.cold = x->path == BSA_PATH_BURST ? x->misses > 0 : -1;
 	if (x->miss != BSA_MISS_NONE)
@@ -228,10 +235,14 @@ static int64_t demand(const struct moment *m, uint32_t app)
 	return (m->waiting[app] + m->running[app]) * PARTS;
 }
 
-/* Max-min: the water rises for all alike, until it is used up; who has enough takes no more. */
-static void share_out(struct truth *t, struct moment *m)
+/* Max-min, of @lanes: the water rises for all alike, until it is used up; who has enough takes no more. */
+static void share_out(const struct truth *t, struct moment *m, int64_t lanes)
 {
-	int64_t left = t->s->services[t->service].lanes * PARTS, least, n;
+	int64_t left = lanes * PARTS, least, n;
+
+	memset(m->rate, 0, sizeof(m->rate));
+	if (!lanes)
+		return;
 
 	do {
 		least = left;
@@ -253,17 +264,81 @@ static void share_out(struct truth *t, struct moment *m)
 	} while (left > 0);
 }
 
+/* The wait that ended with @l. */
+static const struct sim_wait *wait_before(const struct truth *t, const struct sim_slice *l)
+{
+	for (size_t i = 0; i < t->s->n_waits; i++)
+		if (t->s->waits[i].exec == l->exec && t->s->waits[i].ended == l->began)
+			return &t->s->waits[i];
+	abort();
+}
+
+/* Since when its lane was free, and it ready. */
+static uint64_t given_at(const struct truth *t, const struct sim_slice *l)
+{
+	uint64_t from = wait_before(t, l)->began;
+
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *other = &t->s->slices[i];
+
+		if (other->service == l->service && other->lane == l->lane && other->ended <= l->began && other != l)
+			from = other->ended > from ? other->ended : from;
+	}
+	return from;
+}
+
+/* How many lanes were taken, those aside that somebody was just put on. */
+static int64_t lanes_before(const struct truth *t, const struct moment *m)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < t->s->n_slices; i++)
+		n += t->s->slices[i].service == t->service && t->s->slices[i].began < m->at &&
+		     m->at < t->s->slices[i].ended;
+	return n;
+}
+
+/* What had been handed over by then is had by who got it, and shared like a lane more. */
+static void share_handed(const struct truth *t, struct moment *m)
+{
+	int64_t lanes = lanes_before(t, m), before[SIM_APPS];
+
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+		uint64_t ns;
+
+		if (l->service != t->service || l->began != m->at)
+			continue;
+		ns = m->at - given_at(t, l);
+		share_out(t, m, lanes);
+		memcpy(before, m->rate, sizeof(before));
+		share_out(t, m, ++lanes);
+		m->handed[exec_of(t, l->exec)->app] += ns;
+		for (uint32_t a = 0; a < t->s->n_apps; a++)
+			m->lump[a] += (m->rate[a] - before[a]) * (int64_t)ns;
+	}
+}
+
+static int64_t lag_after(const struct moment *m, uint32_t app)
+{
+	return m->lag[app] + m->lump[app] - (int64_t)m->handed[app] * PARTS;
+}
+
 static void find_shares(struct truth *t)
 {
 	find_moments(t);
 	for (size_t i = 0; i < t->n_moments; i++) {
 		struct moment *m = &t->moments[i], *last = i ? m - 1 : NULL;
+		int64_t lanes = 0;
 
 		count_at(t, m);
-		share_out(t, m);
+		share_handed(t, m);
+		for (uint32_t a = 0; a < t->s->n_apps; a++)
+			lanes += m->running[a];
+		share_out(t, m, lanes);
 		for (uint32_t a = 0; last && a < t->s->n_apps; a++)
 			if (demand(m, a) && demand(last, a))
-				m->lag[a] = last->lag[a] +
+				m->lag[a] = lag_after(last, a) +
 				            (last->rate[a] - last->running[a] * PARTS) * (int64_t)(m->at - last->at);
 	}
 }
@@ -313,9 +388,14 @@ static void had_between(const struct truth *t, uint32_t app, size_t i, uint64_t 
 
 	if (begin >= end || !demand(m, app))
 		return;
+	if (begin == m->at) {
+		had_lag(ret, m->lag[app], begin);
+		ret->received += m->handed[app];
+		ret->entitled += m->lump[app];
+	}
 	ret->received += (uint64_t)m->running[app] * (end - begin);
 	ret->entitled += rate * (int64_t)(end - begin);
-	lag = m->lag[app] + (rate - running) * (int64_t)(begin - m->at);
+	lag = lag_after(m, app) + (rate - running) * (int64_t)(begin - m->at);
 	had_lag(ret, lag, begin);
 	had_lag(ret, lag + (rate - running) * (int64_t)(end - begin), end);
 }
@@ -336,7 +416,7 @@ static void tell_windows(struct truth *t, uint32_t app)
 	for (; from < until; from += t->window) {
 		struct had h = had(t, app, from, from + t->window);
 
-		if (h.was_there)
+		if (h.received || h.entitled)
 			t->facts.lag(t->to, &(struct bsa_lag){ .app = app + 1,
 			                                       .window_began = from,
 			                                       .received = h.received,
@@ -350,7 +430,7 @@ static void tell_shares(struct truth *t)
 	for (uint32_t a = 0; t->n_moments && a < t->s->n_apps; a++) {
 		struct had h = had(t, a, 0, NEVER);
 
-		if (!h.was_there)
+		if (!h.received && !h.entitled)
 			continue;
 		if (h.lag <= 0) {
 			h.lag = 0;
@@ -523,36 +603,69 @@ static void tell_starvation(struct truth *t, const struct sim_wait *w)
 
 /* ---- decisions ---- */
 
-/* Those who were ready when @l began, of the same app, itself aside. NULL: nobody of another priority. */
-static const struct sim_wait *passed_over(const struct truth *t, const struct sim_slice *l, bool *ret_better)
+/* How many other lanes were free at @given, and were so still when @l began. */
+static size_t lanes_beside(const struct truth *t, const struct sim_slice *l, uint64_t given)
 {
-	const struct sim_exec *y = exec_of(t, l->exec), *x;
-	const struct sim_wait *best = NULL;
+	uint32_t taken = 0;
+
+	for (uint32_t lane = 0; lane < t->s->services[l->service].lanes; lane++) {
+		bool is = lane == l->lane;
+
+		for (size_t i = 0; i < t->s->n_slices && !is; i++) {
+			const struct sim_slice *o = &t->s->slices[i];
+
+			is = o->service == l->service && o->lane == lane && o->ended > given && o->began < l->began;
+		}
+		taken += is;
+	}
+	return t->s->services[l->service].lanes - taken;
+}
+
+/* Was it ready at @given, and until @l began, with another priority, in the same app? */
+static bool was_beside(const struct truth *t, const struct sim_wait *w, const struct sim_slice *l, uint64_t given)
+{
+	const struct sim_exec *x = exec_of(t, w->exec), *y = exec_of(t, l->exec);
+
+	return x->app == y->app && w->service == l->service && w->began <= given && l->began < w->ended &&
+	       x->priority != y->priority;
+}
+
+static bool is_before(const struct truth *t, const struct sim_wait *one, const struct sim_wait *other)
+{
+	int a = exec_of(t, one->exec)->priority, b = exec_of(t, other->exec)->priority;
+
+	return a != b ? a > b : one->began < other->began;
+}
+
+/* Of those who were ready when @l was given away, the first for whom there was no other lane. NULL: nobody of another priority. */
+static const struct sim_wait *passed_over(const struct truth *t, const struct sim_slice *l, uint64_t given)
+{
+	size_t beside = lanes_beside(t, l, given);
 
 	for (size_t i = 0; i < t->s->n_waits; i++) {
-		const struct sim_wait *w = &t->s->waits[i];
+		size_t n = 0;
 
-		x = exec_of(t, w->exec);
-		if (x->app != y->app || w->began > l->began || l->began >= w->ended || x->priority == y->priority)
+		if (!was_beside(t, &t->s->waits[i], l, given))
 			continue;
-		if (!best || x->priority > exec_of(t, best->exec)->priority ||
-		    (x->priority == exec_of(t, best->exec)->priority && w->began < best->began))
-			best = w;
+		for (size_t k = 0; k < t->s->n_waits; k++)
+			n += was_beside(t, &t->s->waits[k], l, given) && is_before(t, &t->s->waits[k], &t->s->waits[i]);
+		if (n == beside)
+			return &t->s->waits[i];
 	}
-	*ret_better = best && exec_of(t, best->exec)->priority > y->priority;
-	return best;
+	return NULL;
 }
 
 static void tell_choice(const struct truth *t, const struct sim_slice *l)
 {
-	bool better;
-	const struct sim_wait *over = passed_over(t, l, &better);
+	uint64_t given = given_at(t, l);
+	const struct sim_wait *over = is_native(t, l->service) ? NULL : passed_over(t, l, given);
 
 	if (over)
-		t->facts.chosen(t->to, &(struct bsa_chosen){ .at = l->began,
+		t->facts.chosen(t->to, &(struct bsa_chosen){ .at = given,
 		                                             .chosen = l->exec + 1,
 		                                             .passed_over = over->exec + 1,
-		                                             .honoured = !better });
+		                                             .honoured = exec_of(t, over->exec)->priority <
+		                                                         exec_of(t, l->exec)->priority });
 }
 
 static void tell_refusal(struct truth *t, uint32_t exec)

@@ -174,7 +174,7 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 
 struct execution {
 	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate;
-	uint64_t slept, blocked, answer_slept, answer_blocked, hits, misses, fetch, fallback, tell;
+	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell;
 	int64_t over;
 	uint64_t phase[BSA_PHASES];
 	uint64_t lane[STRETCHES_MAX], run[STRETCHES_MAX], off[STRETCHES_MAX], by[STRETCHES_MAX], redo[STRETCHES_MAX],
@@ -298,16 +298,16 @@ static void tell_asking(struct timeline *t, const struct execution *x, bool call
 
 static void tell_hearing(struct timeline *t, const struct execution *x, bool call)
 {
-	tell(t, x->heard, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=2 slept_ns=%" PRIu64, x->exec,
-	     call ? "call_result" : "result", x->answer_slept);
+	tell(t, x->heard, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=2 spun_ns=%" PRIu64 " slept_ns=%" PRIu64,
+	     x->exec, call ? "call_result" : "result", x->answer_spun, x->answer_slept);
 	tell(t, x->returned, x->exec, "exec_return exec=%" PRIu64 " status=%" PRIu64, x->exec,
 	     x->path == BSA_PATH_FENCED ? 0 : x->status);
 }
 
 static void tell_service(struct timeline *t, const struct execution *x, bool call)
 {
-	tell(t, x->taken, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=4 slept_ns=%" PRIu64, x->exec,
-	     call ? "call_request" : "request", x->slept);
+	tell(t, x->taken, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=4 spun_ns=%" PRIu64 " slept_ns=%" PRIu64,
+	     x->exec, call ? "call_request" : "request", x->spun, x->slept);
 	tell(t, x->decoded, x->exec, "request_decode exec=%" PRIu64 " model=%" PRIu64 " operands=2 pools=2", x->exec,
 	     x->model);
 	for (uint64_t i = 0; i < x->hits + x->misses; i++)
@@ -391,8 +391,10 @@ static bool give_number(const struct timeline *t, struct execution *x, const cha
 		       { "status", &x->status },
 		       { "estimate", &x->estimate },
 		       { "slept", &x->slept },
+		       { "spun", &x->spun },
 		       { "blocked", &x->blocked },
 		       { "answer_slept", &x->answer_slept },
+		       { "answer_spun", &x->answer_spun },
 		       { "answer_blocked", &x->answer_blocked },
 		       { "hits", &x->hits },
 		       { "misses", &x->misses },

@@ -2,20 +2,24 @@
  * trace_from_text.c -- lines of analyzer/script.h on standard input become a trace.
  *
  *   trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET] [-p PID] [-n EVENTS_A_PACKET]
- *                   [-t TRACE] DIRECTORY
+ *                   [-t TRACE] [-e full|compact|both] DIRECTORY
  *
+ * -e: they are lines of analyzer/timeline.h, with executions in that form.
  * cpu=N in a line says whose stream it is in. -t: the lines with that trace=, 1 unless it is given.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyzer/ctf_writer.h"
+#include "analyzer/timeline.h"
 
 static _Noreturn void usage(void)
 {
-	fprintf(stderr, "usage: trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET]\n"
-	                "                       [-p PID] [-n EVENTS_A_PACKET] [-t TRACE] DIRECTORY\n");
+	fprintf(stderr,
+	        "usage: trace_from_text [-u UUID] [-h HOST] [-s SESSION] [-c CLOCK_UUID] [-o CLOCK_OFFSET]\n"
+	        "                       [-p PID] [-n EVENTS_A_PACKET] [-t TRACE] [-e full|compact|both] DIRECTORY\n");
 	exit(2);
 }
 
@@ -33,15 +37,27 @@ static char *whole_input(void)
 	return text;
 }
 
+static unsigned forms_of(const char *name)
+{
+	if (!strcmp(name, "both"))
+		return TIMELINE_FULL | TIMELINE_COMPACT;
+	if (!strcmp(name, "full"))
+		return TIMELINE_FULL;
+	if (strcmp(name, "compact"))
+		usage();
+	return TIMELINE_COMPACT;
+}
+
 int main(int argc, char **argv)
 {
 	struct ctf_options options = { 0 };
 	uint32_t trace = 1;
+	unsigned forms = 0;
 	char *text;
 	struct ctf_writer *w;
 	int c;
 
-	while ((c = getopt(argc, argv, "u:h:s:c:o:p:n:t:")) != -1) {
+	while ((c = getopt(argc, argv, "u:h:s:c:o:p:n:t:e:")) != -1) {
 		switch (c) {
 		case 'u':
 			options.uuid = optarg;
@@ -67,6 +83,9 @@ int main(int argc, char **argv)
 		case 't':
 			trace = (uint32_t)strtoul(optarg, NULL, 0);
 			break;
+		case 'e':
+			forms = forms_of(optarg);
+			break;
 		default:
 			usage();
 		}
@@ -74,6 +93,12 @@ int main(int argc, char **argv)
 	if (optind != argc - 1)
 		usage();
 	text = whole_input();
+	if (forms) {
+		char *lines = timeline(text, forms);
+
+		free(text);
+		text = lines;
+	}
 	w = ctf_writer_new(argv[optind], &options);
 	ctf_writer_script(w, text, trace);
 	ctf_writer_free(w);

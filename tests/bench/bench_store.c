@@ -1,5 +1,6 @@
 /* bench_store.c -- what a fact costs until it can be asked for: a million executions through the store, and queries to them. */
 #include "bench.h"
+#include "facts.h"
 
 #include "bsa/db.h"
 #include "store/store.h"
@@ -15,22 +16,9 @@
 enum {
 	EXECUTIONS = 1000000,
 	QUICK = 20000,
-	STREAMS = 16,
-	APPS = 4,
-	MODELS = 8,
 	EVENTS = 12,       /* of one execution in a trace */
 	TRACE_BYTES = 341, /* of one execution in a full trace */
 };
-
-static uint64_t state = 88172645463325252;
-
-static uint64_t random_below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % n;
-}
 
 static void must(int r, const struct bsa_err *err)
 {
@@ -38,82 +26,6 @@ static void must(int r, const struct bsa_err *err)
 		fprintf(stderr, "bench_store: %s\n", err->text);
 		exit(1);
 	}
-}
-
-/* A warm burst on an idle lane, full detail, mostly; every 50th waited behind another, every 200th missed its deadline. */
-static void execution(const struct bsa_facts *facts, uint64_t i)
-{
-	uint64_t t = 1000000000000 + i * 40000, stream = 1 + i % STREAMS;
-	struct bsa_execution x = {
-		.id = i + 1,
-		.exec = (0x12300000 + stream) << 32 | (i / STREAMS + 1),
-		.trace = 1,
-		.stream = (uint32_t)stream,
-		.app = 1 + (uint32_t)(stream % APPS),
-		.model = 1 + (uint32_t)(stream % MODELS),
-		.lookups = 2,
-		.priority = 1,
-		.lane = 0,
-		.idle = i % 50 != 0,
-		.cpu = BSA_NEVER,
-		.estimate = 12000,
-		.missed_at = BSA_NEVER,
-		.result = { .spun = random_below(20000) },
-		.request = { .spun = random_below(9000) },
-	};
-	static const uint32_t usual[BSA_PHASES] = { 900, 3000, 1500, 0, 400, 700, 12000, 0, 800, 3500, 600, 0 };
-	static const uint8_t ends[] = { BSA_REQUEST_WRITTEN, BSA_REQUEST_READ, BSA_DECODED,   BSA_FENCED,
-		                        BSA_ENQUEUED,        BSA_DISPATCHED,   BSA_RUN_ENDED, BSA_RUN_ENDED,
-		                        BSA_RESULT_WRITTEN,  BSA_RESULT_READ,  BSA_RETURNED,  BSA_SIGNALLED };
-
-	for (unsigned b = 0; b < BSA_BOUNDARIES; b++)
-		x.at[b] = BSA_NEVER;
-	x.at[BSA_SUBMITTED] = t;
-	for (unsigned p = 0; p < BSA_PHASES; p++) {
-		if (!usual[p])
-			continue;
-		x.phase[p] = usual[p] + random_below(usual[p] / 4);
-		if (random_below(100) == 0)
-			x.phase[p] *= 1 + random_below(30);
-		t += x.phase[p];
-		x.at[ends[p]] = t;
-	}
-	x.e2e = t - x.at[BSA_SUBMITTED];
-	x.run = x.phase[BSA_RUN];
-	x.queue = x.phase[BSA_QUEUE];
-	x.slots = x.phase[BSA_SLOTS];
-	x.deadline = x.at[BSA_SUBMITTED] + 60000;
-	if (i % 200 == 0) {
-		x.deadline = t - 5000;
-		x.miss = BSA_MISS_LATE;
-		x.lateness = 5000;
-	}
-	facts->execution(facts->ctx, &x);
-	if (i % 50 == 0)
-		facts->wait(facts->ctx, &(struct bsa_wait){ .execution = x.id,
-		                                            .began = x.at[BSA_ENQUEUED],
-		                                            .ended = x.at[BSA_DISPATCHED],
-		                                            .blocker = x.id - 1,
-		                                            .blocker_app = 1,
-		                                            .cause = BSA_CROWDED_OUT });
-}
-
-static void who(const struct bsa_facts *facts)
-{
-	for (uint32_t i = 1; i <= APPS; i++)
-		facts->app(facts->ctx, &(struct bsa_app){ .id = i, .trace = 1, .key = i, .name = "app" });
-	for (uint32_t i = 1; i <= MODELS; i++) {
-		struct bsa_model m = { .id = i, .trace = 1, .app = 1, .number = i, .estimate_ns = 12000 };
-
-		snprintf(m.name, sizeof(m.name), "model%u", i);
-		facts->model(facts->ctx, &m);
-	}
-	for (uint32_t i = 1; i <= STREAMS; i++)
-		facts->stream(facts->ctx, &(struct bsa_stream){ .id = i,
-		                                                .trace = 1,
-		                                                .number = 0x12300000 + i,
-		                                                .app = 1 + i % APPS,
-		                                                .model = 1 + i % MODELS });
 }
 
 struct load {
@@ -144,9 +56,9 @@ static struct load load(const char *path, uint64_t n)
 	must(bsa_store_trace(s, &trace, &err), &err);
 	bsa_store_clock(s, trace.clock_offset);
 	facts = bsa_store_facts(s);
-	who(&facts);
+	facts_who(&facts);
 	for (uint64_t i = 0; i < n; i++)
-		execution(&facts, i);
+		facts_execution(&facts, i);
 	loaded = cpu_now();
 	must(bsa_store_finish(s, &err), &err);
 	bsa_store_free(s);
@@ -173,7 +85,7 @@ static double made_up(uint64_t n)
 	double began = cpu_now();
 
 	for (uint64_t i = 0; i < n; i++)
-		execution(&facts, i);
+		facts_execution(&facts, i);
 	return (cpu_now() - began) / (double)n;
 }
 

@@ -16,7 +16,7 @@ scratch
 
 compile() # compile SOURCE OBJECT
 {
-	"$CC" -std=gnu11 -O0 -w -D_GNU_SOURCE -DSEEDS=150 -I"$tree/analyzer" -I"$tree/tests" -c -o "$2" "$1"
+	"$CC" -std=gnu11 -O1 -w -D_GNU_SOURCE -DSEEDS=2500 -I"$tree/analyzer" -I"$tree/tests" -c -o "$2" "$1"
 }
 
 # fails: some test does; who is in $who.
@@ -112,7 +112,9 @@ mutant waits 'in one wait all of them are counted'       's/.bypassed = x->pendi
 mutant waits 'lost ones are chosen from'                 "$(within bsa_waits_doubt 's/doubt_level\(d, .*/;/')"
 mutant waits 'those that come in a loss are chosen from' "$(within bsa_waits_add 's/if \(!x->counted.*/if (false)/')"
 mutant waits 'those that are counted are doubted too'    "$(within doubt_level 's/if \(x->counted\)/if (false)/')"
-mutant waits 'the last of a level is passed over'        's/levels\[p\].head->id/levels[p].tail->id/'
+mutant waits 'the last of a level is passed over'        "$(within ready_at 's/level->head/level->tail/; s/x = x->next/x = x->prev/')"
+mutant waits 'who comes later is passed over'            "$(within ready_at 's/x \&\& x->ready_since <= at/x/')"
+mutant waits 'nobody could have had another lane'        "$(within ready_at 's/!\*skip/true/')"
 mutant waits 'the lowest is passed over'                 's/int p = BSA_LEVEL_UNKNOWN - 1; p >= 0; p--/int p = 0; p < BSA_LEVEL_UNKNOWN; p++/'
 mutant waits 'every choice is honoured'                  's/chosen.honoured = .*/chosen.honoured = true;/'
 mutant waits 'the oldest is forgotten'                   "$(within bsa_waits_oldest 's/x->ready_since < oldest \?/x->ready_since > oldest ?/')"
@@ -121,10 +123,16 @@ mutant shares 'an app that has all at once more begins anew' "$(within changed '
 mutant shares 'nobody is capped'                         "$(within set_rates 's/cap > share/true/')"
 mutant shares 'what one does not use is lost'            's/lanes -= cap/lanes -= share/'
 mutant shares 'rates are never set anew'                 "$(within changed 's/d->dirty = true;//'); $(within open_up 's/d->dirty = true;//'); $(within close_down 's/d->dirty = true;//')"
-mutant shares 'one lane fewer than apps is enough'       's/d->n_backlogged >= d->n_lanes/d->n_backlogged + 1 >= d->n_lanes/'
+mutant shares 'one lane fewer than apps is enough'       's/d->n_backlogged >= d->n_running/d->n_backlogged + 1 >= d->n_running/'
+mutant shares 'what is handed over is not had'           "$(within bsa_shares_handed 's/receive\(t, 0, ns\);//')"
+mutant shares 'what is handed over is not shared'        "$(within share_equally 's/d->equal \+= .*/;/'); $(within share_by_need 's/receive\(.*;/;/')"
+mutant shares 'what is handed over is shared by all alike' "$(within bsa_shares_handed 's/n >= d->n_running/true/')"
+mutant shares 'those that are gone share it too'         "$(within bsa_shares_handed 's/n -= .*/;/'); $(within share_equally 's/t->equal = d->equal;/;/')"
+mutant shares 'it is shared before it is had'            "$(within bsa_shares_handed '/receive\(t, 0, ns\);/d; s/share_by_need\(d, ns\);/{ share_by_need(d, ns); } receive(t, 0, ns);/')"
+mutant shares 'a lag is the largest when one next looks' 's/t->running \? t->device->now : t->device->rose/t->device->now/'
 mutant shares 'ready ones have no use for a lane'        's/\(\(bsa_parts\)t->ready \+ t->running\)/((bsa_parts)t->running)/'
-mutant shares 'the largest lag is the last'              "$(within receive 's/t->lag > t->window_lag\)$/true)/')"
-mutant shares 'lags of windows begin at their end'       "$(within receive 's/if \(first \|\| t->lag > t->window_lag\)/if (first)/; s/t->window_lag = t->lag;/t->window_lag = first ? INT64_MIN : t->window_lag;/;')"
+mutant shares 'the largest lag is the last'              "$(within receive 's/if \(t->lag > t->window_lag\)$/if (true)/')"
+mutant shares 'lags of windows begin at their end'       "$(within receive 's/if \(!t->looked \|\| t->lag > t->window_lag\)/if (!t->looked)/; 0,/t->window_lag = t->lag;/s//t->window_lag = INT64_MIN;/')"
 mutant shares 'the largest lag is the last of equals'    's/t->lag > t->max_lag/t->lag >= t->max_lag/'
 mutant shares 'windows are not cut'                      "$(within pass 's/to < d->window_ended \&\& to > d->now/to > d->now/')"
 mutant shares 'windows of doing nothing are kept'        "$(within skip 's/tell_window\(d\);/;/')"
@@ -135,6 +143,7 @@ mutant shares 'after a loss they hog as before'          "$(within leave_loss 's
 mutant shares 'in a loss they hog as before'             "$(within is_haunted 's/d->in_loss \|\| //')"
 mutant shares 'ghosts in the queue do not matter'        "$(within is_haunted 's/ \|\| d->doubtful//')"
 mutant shares 'ghosts on lanes do not matter'            "$(within is_haunted 's/i < d->lanes_room/i < 0/')"
+mutant shares 'who was on a lane unseen does not matter' "$(within bsa_shares_hogs 's/ \|\| t->lag_from < d->unseen_until//')"
 mutant shares 'a step is not allowed for'                's/t->lag < -\(bsa_parts\)step_ns \* BSA_PARTS/t->lag < 0/'
 mutant shares 'a whole step is hogging'                  's/t->lag < -\(bsa_parts\)step_ns/t->lag <= -(bsa_parts)step_ns/'
 mutant shares 'parts are cut, not rounded'               's/BSA_PARTS \/ 2/0/g'
@@ -142,6 +151,8 @@ mutant shares 'time may be quiet for ever'               "$(within too_quiet 's/
 mutant schedule 'before a loss nobody is in doubt'       "$(within bsa_schedule_loss 's/before < began \? began - before : 0/began/')"
 mutant waits 'who is of no known app is bypassed'        "$(within bsa_waits_bypass 's/!t->app \|\| //; s/ \&\& x->tenant->app;/;/')"
 mutant waits 'who is of no known app bypasses'           "$(within bsa_waits_bypass 's/ \&\& x->tenant->app;/;/')"
+mutant schedule 'a choice is made when the thread is awake' "$(within given_at 's/return .*/return UINT64_MAX - 1;/')"
+mutant schedule 'a wait for a lane that is none is lost' "$(within take_absurd 's/if \(entered\)/if (false)/')"
 mutant schedule 'late steps change nothing before'       "$(within doubt_late 's/bsa_lane_doubt_past\(.*/;/')"
 mutant schedule 'END comes after READY'                  's/\[BSA_STEP_END\] = BSA_RANK_LEAVE/[BSA_STEP_END] = BSA_RANK_ENTER/'
 mutant schedule 'steps of one execution change places'   "$(within rank_of 's/x->last_rank > rank/false/')"

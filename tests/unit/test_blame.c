@@ -468,7 +468,7 @@ static const struct row rows[] = {
 	{ .name = "dependency: fences; and signalling is the service's",
 	  .fenced = true,
 	  .more = { [BSA_FENCE] = 100, [BSA_SIGNAL] = 30 },
-	  .ledgers = "dependency 100 100 primary saved, service 30 10, handover 0 10, polled_late 0 20, client 0 10, "
+	  .ledgers = "dependency 100 100 primary saved, service 30 10, handover 0 10, woken_late 0 20, client 0 10, "
 	             "own_run 0 60, too_tight -60 0" },
 	{ .name = "what was faster than usual counts against it",
 	  .more = { [BSA_QUEUE] = 300, [BSA_SEND] = (uint64_t)-15 },

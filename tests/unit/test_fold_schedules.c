@@ -21,6 +21,7 @@
 #include "analyzer/schedule_truth.h"
 #include "fold/blame.h"
 #include "fold/fold.h"
+#include "fold/overhead.h"
 
 #ifndef SEEDS
 #define SEEDS 250
@@ -331,6 +332,32 @@ static void check_blame(const struct bsa_execution *x, const struct beside *b)
 	free(rows);
 }
 
+/* What it waited for each cause is what its waits say, whatever was lost. */
+static void check_waited(const struct bsa_execution *x, const struct beside *b)
+{
+	uint64_t sums[BSA_WAIT_CAUSES] = { 0 };
+
+	for (size_t i = 0; i < b->n_waits; i++)
+		if (b->waits[i].cause != BSA_CAUSE_UNKNOWN)
+			sums[b->waits[i].cause - BSA_QUEUED_BEHIND] += b->waits[i].ended - b->waits[i].began;
+	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
+		HOLDS(sums[i] == x->waited[i], "exec %#llx: waited %llu for cause %u, told as %llu",
+		      (unsigned long long)x->exec, (unsigned long long)sums[i], BSA_QUEUED_BEHIND + i,
+		      (unsigned long long)x->waited[i]);
+}
+
+/* What is not its useful run has causes; nothing is unknown of waits without a loss. */
+static void check_overhead(const struct bsa_execution *x)
+{
+	uint64_t by_cause[BSA_CAUSES], all = bsa_overhead(x, by_cause), sum = 0;
+
+	for (unsigned i = 0; i < BSA_CAUSES; i++)
+		sum += by_cause[i];
+	HOLDS(all == x->e2e - (x->run - x->redo) && sum == all,
+	      "exec %#llx: an overhead of %llu, of which causes have %llu", (unsigned long long)x->exec,
+	      (unsigned long long)all, (unsigned long long)sum);
+}
+
 static void check_sums(const struct collected *c)
 {
 	for (size_t i = 0; i < c->execution.n; i++) {
@@ -342,7 +369,9 @@ static void check_sums(const struct collected *c)
 			      (unsigned long long)x->exec, (unsigned long long)phases_ns(x),
 			      (unsigned long long)x->e2e);
 			check_waits(x, &b);
+			check_overhead(x);
 		}
+		check_waited(x, &b);
 		if (x->miss != BSA_MISS_NONE)
 			check_blame(x, &b);
 		beside_free(&b);

@@ -108,7 +108,7 @@ static const struct story {
 	  "wait 2: 25-26 lane 0 queue idle handover by 0 of app 0;"
 	  "slice 1: 11-25 lane 0 of 1;"
 	  "slice 1: 38-50 lane 0 of 1;"
-	  "chosen 2 at 26 before 1;"
+	  "chosen 2 at 25 before 1;"
 	  "interfered app 1 with app 1: 15;"
 	  "over 1: lane -1, ran 26, waited 14, bypassed 0;"
 	  "over 2: lane 0, ran 10, waited 6, bypassed 0" },
@@ -173,22 +173,44 @@ static const struct story {
 	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 medium; x 4 app 2 high; 0 lanes 1 idle; 5 ready 4; 5 dispatch 4 0; "
 	  "6 ready 1; 7 ready 2; 8 ready 3; 9 end 4 0; 10 dispatch 2 0; 20 end 2 0; 20 dispatch 3 0; 30 end 3 0; "
 	  "30 dispatch 1 0; 40 end 1 0",
-	  "chosen 2 at 10 before 3;"
+	  "chosen 2 at 9 before 3;"
 	  "chosen 3 at 20 before 1" },
 	{ "the highest is not chosen", "chosen", 0, 0,
 	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 medium; x 4 app 2 high; 0 lanes 1 idle; 5 ready 4; 5 dispatch 4 0; "
 	  "6 ready 1; 7 ready 2; 8 ready 3; 9 end 4 0; 10 dispatch 1 0; 20 end 1 0; 20 dispatch 3 0; 30 end 3 0; "
 	  "30 dispatch 2 0; 40 end 2 0",
-	  "chosen 1 at 10 before 2, wrongly;"
+	  "chosen 1 at 9 before 2, wrongly;"
 	  "chosen 3 at 20 before 2, wrongly" },
 	{ "of those of one priority the one that is ready longest is passed over", "chosen", 0, 0,
 	  "x 1 app 1 low; x 2 app 1 low; x 3 app 1 high; x 4 app 1 nobody_knows; 0 lanes 1 idle; 5 ready 4; 6 ready 1; "
 	  "7 ready 2; 8 ready 3; 10 dispatch 3 0; 20 end 3 0; 20 dispatch 2 0; 30 end 2 0",
-	  "chosen 3 at 10 before 1" },
+	  "chosen 3 at 8 before 1" },
 	{ "one that goes on is chosen too", "chosen", 0, 0,
-	  "x 1 app 1 low; x 2 app 1 high; 0 lanes 1 idle; 5 ready 1; 5 dispatch 1 0; 8 stop 1 0; 9 ready 2; 10 resume 1 0; "
+	  "x 1 app 1 low; x 2 app 1 high; 0 lanes 1 idle; 5 ready 1; 5 dispatch 1 0; 8 ready 2; 8 stop 1 0; 10 resume 1 0; "
 	  "15 end 1 0; 15 dispatch 2 0; 20 end 2 0",
-	  "chosen 1 at 10 before 2, wrongly" },
+	  "chosen 1 at 8 before 2, wrongly" },
+	{ "who is ready only while the chosen one is being woken is not passed over", "chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 low; 0 lanes 1 idle; 5 ready 1; 6 ready 2; 8 dispatch 1 0; 9 ready 3; "
+	  "20 end 1 0; 21 dispatch 3 0; 22 end 3 0; 23 dispatch 2 0",
+	  "chosen 3 at 20 before 2, wrongly" },
+	{ "who may have been given another lane is not passed over", "chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 medium; x 4 app 1 low; 0 lanes 2 idle; 1 ready 3; 1 dispatch 3 0; 2 ready 1; "
+	  "3 dispatch 1 1; 4 ready 4; 5 ready 2; 6 end 3 0; 7 end 1 1; 8 dispatch 4 1; 9 dispatch 2 0; 20 end 2 0; 21 end 4 1",
+	  "" },
+	{ "but the best of those that were left over is", "chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; x 3 app 1 medium; x 4 app 1 low; 0 lanes 2 idle; 2 ready 1; 2 ready 2; 2 ready 3; "
+	  "2 ready 4; 8 dispatch 1 1; 9 dispatch 2 0; 20 end 2 0; 20 dispatch 3 0; 21 end 1 1; 21 dispatch 4 1",
+	  "chosen 1 at 2 before 3, wrongly;"
+	  "chosen 2 at 2 before 3;"
+	  "chosen 3 at 20 before 4" },
+	{ "who gets a lane of which nobody knows when it was free was not seen to be chosen", "chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; 0 lanes 1; 5 ready 1; 6 ready 2; 8 dispatch 1 0; 20 end 1 0; 21 dispatch 2 0", "" },
+	{ "put on a lane that is none: it waited until then, for nobody knows what", "wait over chosen", 0, 0,
+	  "x 1 app 1 low; x 2 app 1 high; 0 lanes 1 idle; 5 ready 1; 6 ready 2; 10 dispatch 1 80; 12 dispatch 2 0; 15 end 1 0; "
+	  "20 end 2 0; over 1; over 2",
+	  "wait 1: 5-10 lane 0 queue unknown by 0 of app 0;"
+	  "over 1: lane -1, uncertain, ran 0, waited 5, bypassed 0;"
+	  "over 2: lane 0, idle, ran 8, waited 6, bypassed 0" },
 	{ "refused while a lane is free", "refused", 0, 0,
 	  "x 1 app 2 low; 0 lanes 2 idle; 5 ready 1; 5 dispatch 1 0; 10 refused 2; 10 end 2 255; 20 end 1 0",
 	  "refused 2: free 10, crowded_out by 1 of app 2" },
@@ -233,7 +255,21 @@ static const struct story {
 	  "10 ready 2; 10 dispatch 2 1; 10 ready 3; 10 ready 4; 30 dispatch 3 2; 40 end 1 0; 40 end 2 1; 40 end 3 2; "
 	  "40 end 4 255; 60 over 0",
 	  "share app 1: 30 of 30, lag 0 at -1;"
-	  "share app 2: 40 of 60, lag 20 at 30" },
+	  "share app 2: 60 of 60, lag 0 at -1" },
+	{ "a lane that is handed over is shared, and had, when it is over", "share lag", 100, 0,
+	  "x 1 app 1 low; x 2 app 2 low; x 3 app 2 low; 0 lanes 1 idle; 10 ready 1; 14 ready 2; 20 dispatch 1 0; 30 end 1 0; "
+	  "36 dispatch 2 0; 40 end 2 0; 60 over 0",
+	  "share app 1: 20 of 10, lag 0 at -1;"
+	  "share app 2: 10 of 20, lag 10 at 30;"
+	  "lag app 1: 0: 20 of 10, 0;"
+	  "lag app 2: 0: 10 of 20, 10" },
+	{ "nobody is owed a lane that nobody has", "share", 0, 0,
+	  "0 lanes 1 idle; 10 ready 1; 30 end 1 255; 60 over 0", "" },
+	{ "of a lane that is handed over, who needs no more leaves his part to the others", "share", 0, 0,
+	  "x 1 app 1 low; x 2 app 2 low; x 3 app 2 low; 0 lanes 3 idle; 10 ready 1; 10 dispatch 1 0; 10 ready 2; 10 ready 3; "
+	  "20 dispatch 2 1; 30 dispatch 3 2; 40 end 1 0; 40 end 2 1; 40 end 3 2; 60 over 0",
+	  "share app 1: 30 of 30, lag 0 at -1;"
+	  "share app 2: 60 of 60, lag 5 at 20" },
 	{ "a lag begins anew when an app has had nothing to do", "share", 0, 0,
 	  "x 1 app 1 low; x 2 app 2 low; x 3 app 2 low; x 4 app 1 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; "
 	  "10 ready 2; 30 end 1 0; 30 dispatch 2 0; 32 end 2 0; 40 ready 4; 40 dispatch 4 0; 40 ready 3; 58 end 4 0; "
@@ -342,7 +378,8 @@ static const struct story {
 	{ "a lane that is none", "wait over slice", 0, 0,
 	  "0 lanes 1 idle; 10 ready 1; 12 dispatch 1 64; 20 end 1 64; 30 ready 2; 31 dispatch 2 0; 40 end 2 0; over 1; "
 	  "over 2",
-	  "over 1: lane -1, uncertain, ran 0, waited 0, bypassed 0;"
+	  "wait 1: 10-12 lane 0 queue unknown by 0 of app 0;"
+	  "over 1: lane -1, uncertain, ran 0, waited 2, bypassed 0;"
 	  "over 2: lane 0, idle, ran 9, waited 1, bypassed 0" },
 	{ "an app that nobody knows holds a lane", "wait interfered share", 0, 0,
 	  "x 1 app 0 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 12 ready 2; 20 end 1 0; 20 dispatch 2 0; "

@@ -118,14 +118,28 @@ static void starvation_is_so(void *ctx, const struct bsa_starved *s)
 	SO(!waited(x, s->began - 1, s->began) && !waited(x, s->began + s->gap, s->began + s->gap + 1));
 }
 
+/* The first time from @at on that @x is put on a lane. */
+static const struct times *next_on(int x, int at)
+{
+	for (int i = 0; i < w.x[x].n_on; i++)
+		if (w.x[x].on[i].began >= at)
+			return &w.x[x].on[i];
+	return NULL;
+}
+
+/* From then on until the one was on its lane, which was free, both were ready. */
 static void choice_is_so(void *ctx, const struct bsa_chosen *c)
 {
 	int x = index_of(c->chosen), y = index_of(c->passed_over), at = (int)c->at;
-	const struct times *s = world_stretch(&w, x, at), *later = world_stretch(&w, y, at);
+	const struct times *on = next_on(x, at), *later = on ? world_stretch(&w, y, on->began) : NULL;
 
 	(void)ctx;
-	SO(s && s->began == at);
-	SO(w.waits[y][at] || (later && later->began == at));
+	SO(on);
+	if (on->began > at) {
+		SO(held((unsigned)on->lane, -1, c->at, (uint64_t)on->began));
+		SO(waited(x, c->at, (uint64_t)on->began) && waited(y, c->at, (uint64_t)on->began));
+	}
+	SO(w.waits[y][on->began] || (later && later->began == on->began));
 	SO(w.x[x].app == w.x[y].app && w.x[x].priority != w.x[y].priority);
 	SO(c->honoured || w.x[x].priority < w.x[y].priority);
 }
@@ -149,7 +163,9 @@ static void share_is_so(void *ctx, const struct bsa_share *s)
 static void lag_is_so(void *ctx, const struct bsa_lag *lag)
 {
 	(void)ctx;
-	SO(lag->received <= WINDOW * w.lanes && lag->entitled <= WINDOW * w.lanes && lag->window_began % WINDOW == 0);
+	/* of a lane that was handed over, all counts in the window in which that ends */
+	SO(lag->received <= (lag->window_began + WINDOW) * w.lanes && lag->window_began % WINDOW == 0);
+	SO(lag->entitled <= (lag->window_began + WINDOW) * w.lanes);
 }
 
 static void interference_is_so(void *ctx, const struct bsa_interfered *i)

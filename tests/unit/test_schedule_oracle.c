@@ -23,7 +23,7 @@
 #include <string.h>
 
 #ifndef SEEDS
-#define SEEDS 2000
+#define SEEDS 2500
 #endif
 
 enum { PARTS = 720720 };
@@ -34,14 +34,16 @@ struct oracle {
 	const struct world *w;
 	struct lines *want;
 	int64_t interfered[APPS + 1][APPS + 1];
-	int64_t lag_at[APPS + 1][TIME + 1]; /* in parts, when the ns begins */
 	bool doubtful_at[APPS + 1][TIME + 1];
 	bool waiting[EXECUTIONS]; /* now */
 	int since[EXECUTIONS], bypassed[EXECUTIONS], bypassed_before[EXECUTIONS];
 	int wait_ns[EXECUTIONS];
 	bool unsure[EXECUTIONS], idle[EXECUTIONS], hogs[EXECUTIONS][STRETCHES];
-	int free_lane[LANES];     /* since when nobody has it, for those that are refused */
-	bool unknown_lane[LANES]; /* for all that is known, somebody may have it */
+	int64_t lag_on[EXECUTIONS][STRETCHES]; /* of its app, in parts, when it was put on a lane */
+	int lag_from[EXECUTIONS][STRETCHES];   /* since when it is that of its app */
+	int unseen_until;                      /* somebody may have been on a lane of whom nobody knew */
+	int free_lane[LANES];                  /* since when nobody has it, for those that are refused */
+	bool unknown_lane[LANES];              /* for all that is known, somebody may have it */
 };
 
 static int horizon; /* all of it, or some, or 0 */
@@ -226,28 +228,55 @@ static bool may_be_gone(const struct oracle *o, int x, int now)
 	return false;
 }
 
-static void expect_choice(struct oracle *o, int x, int at)
+/* Is it certain that nobody has had @lane since free_lane? */
+static bool is_free(const struct oracle *o, int lane, int at)
+{
+	return o->free_lane[lane] >= 0 && !o->unknown_lane[lane] && !unsure(o->w, o->free_lane[lane], at);
+}
+
+/* Did @y wait at @given, and does so at @at, surely, and is another priority of the same app? */
+static bool could_have_been(const struct oracle *o, int y, int x, int given, int at)
 {
 	const struct execution *all = o->w->x;
-	int best = -1;
-	struct bsa_chosen c = { .at = (uint64_t)at, .chosen = number(x) };
 
-	for (int i = 0; i < o->w->n_steps; i++) { /* in the order in which they became ready */
-		int y = o->w->steps[i].x;
+	return o->waiting[y] && o->since[y] <= given && all[y].app == all[x].app &&
+	       all[y].priority != all[x].priority && !may_be_gone(o, y, at);
+}
 
-		if (o->w->steps[i].at > at)
-			break;
-		if ((o->w->steps[i].step != BSA_STEP_READY && o->w->steps[i].step != BSA_STEP_STOP) || !o->waiting[y] ||
-		    o->since[y] != o->w->steps[i].at || all[y].app != all[x].app ||
-		    all[y].priority == all[x].priority || may_be_gone(o, y, at))
-			continue;
-		if (best < 0 || all[y].priority > all[best].priority)
-			best = y;
-	}
-	if (best < 0)
+/* Those who could have been, the best first. Executions of one time wait in the order of their steps. */
+static int candidates(const struct oracle *o, int x, int given, int at, int *ret)
+{
+	const struct execution *all = o->w->x;
+	int n = 0;
+
+	for (int priority = 2; priority >= 0; priority--)
+		for (int i = 0; i < o->w->n_steps && o->w->steps[i].at <= given; i++) {
+			const struct one_step *s = &o->w->steps[i];
+
+			if ((s->step == BSA_STEP_READY || s->step == BSA_STEP_STOP) && o->since[s->x] == s->at &&
+			    all[s->x].priority == priority && could_have_been(o, s->x, x, given, at))
+				ret[n++] = s->x;
+		}
+	return n;
+}
+
+static void expect_choice(struct oracle *o, int x, int at, int lane)
+{
+	const struct execution *all = o->w->x;
+	struct bsa_chosen c = { .chosen = number(x) };
+	int given, n, others = 0, best[2 * EXECUTIONS];
+
+	if (!is_free(o, lane, at))
 		return;
-	c.passed_over = number(best);
-	c.honoured = all[best].priority < all[x].priority;
+	given = o->free_lane[lane] > o->since[x] ? o->free_lane[lane] : o->since[x];
+	for (int l = 0; l < (int)o->w->lanes; l++)
+		others += l != lane && is_free(o, l, at) && o->free_lane[l] <= given;
+	n = candidates(o, x, given, at, best);
+	if (n <= others)
+		return;
+	c.at = (uint64_t)given;
+	c.passed_over = number(best[others]);
+	c.honoured = all[best[others]].priority < all[x].priority;
 	line_chosen(o->want, &c);
 }
 
@@ -281,8 +310,14 @@ static void take_enter(struct oracle *o, const struct one_step *s)
 {
 	const struct execution *e = &o->w->x[s->x];
 	int i = 0;
+	bool strange = false;
 
-	expect_choice(o, s->x, s->at);
+	for (int l = 0; l < (int)o->w->lanes; l++)
+		strange |= o->free_lane[l] >= 0 && !is_free(o, l, s->at);
+	if (!is_free(o, s->lane, s->at))
+		o->unseen_until = s->at;
+	if (o->waiting[s->x])
+		expect_choice(o, s->x, s->at, s->lane);
 	if (s->step == BSA_STEP_DISPATCH)
 		count_bypassed(o, s->x, s->at);
 	o->waiting[s->x] = false;
@@ -291,8 +326,9 @@ static void take_enter(struct oracle *o, const struct one_step *s)
 	o->since[s->x] = -1;
 	while (e->on[i].began != s->at)
 		i++;
-	o->hogs[s->x][i] = !lost_ns(o->w, s->at) && !o->doubtful_at[e->app][s->at] && !haunted(o, s->x, s->at) &&
-	                   o->lag_at[e->app][s->at] < -(int64_t)e->step_ns * PARTS;
+	strange |= lost_ns(o->w, s->at) || haunted(o, s->x, s->at) || o->lag_from[s->x][i] < o->unseen_until;
+	o->hogs[s->x][i] = !(strange && unsure(o->w, 0, s->at)) && !o->doubtful_at[e->app][s->at] &&
+	                   o->lag_on[s->x][i] < -(int64_t)e->step_ns * PARTS;
 	o->free_lane[s->lane] = -1;
 	o->unknown_lane[s->lane] = false;
 }
@@ -329,11 +365,20 @@ static void begin_wait(struct oracle *o, int x, int at)
 	o->bypassed[x] = 0;
 }
 
+static void leave_lane(struct oracle *o, const struct one_step *s)
+{
+	const struct times *on = world_stretch(o->w, s->x, s->at - 1);
+
+	if (!o->w->x[s->x].counted && world_lost(o->w, on->began, s->at))
+		o->unseen_until = s->at;
+	o->free_lane[s->lane] = s->at;
+}
+
 static void take(struct oracle *o, const struct one_step *s)
 {
 	switch (s->step) {
 	case BSA_STEP_STOP:
-		o->free_lane[s->lane] = s->at;
+		leave_lane(o, s);
 		begin_wait(o, s->x, s->at);
 		break;
 	case BSA_STEP_READY:
@@ -341,7 +386,7 @@ static void take(struct oracle *o, const struct one_step *s)
 		break;
 	case BSA_STEP_END:
 		if (!o->waiting[s->x]) {
-			o->free_lane[s->lane] = s->at;
+			leave_lane(o, s);
 			o->unknown_lane[s->lane] = slipped_away(o->w, s->x, s->at);
 			break;
 		}
@@ -365,6 +410,7 @@ struct share {
 	int64_t window_received, window_entitled, window_lag;
 	bool in_window, doubtful;
 	int64_t lag;
+	int lag_from;
 };
 
 /* Executions of each app that could use a lane in the ns from @t on, and those that do. */
@@ -381,11 +427,11 @@ static void count_apps(const struct world *w, int t, int *could, int *did)
 		}
 }
 
-/* Who can use least is served first. */
-static void entitle(const struct world *w, const int *could, int64_t *ret)
+/* Who can use least is served first, out of what is taken of @lanes. */
+static void entitle(int lanes, const int *could, int64_t *ret)
 {
 	bool served[APPS + 1] = { false };
-	int64_t left = (int64_t)w->lanes * PARTS;
+	int64_t left = (int64_t)lanes * PARTS;
 	int n = 0;
 
 	for (int a = 1; a <= APPS; a++) {
@@ -430,7 +476,7 @@ static void tell_windows(struct oracle *o, struct share *all, int began)
 			               .entitled = (uint64_t)nearest(s->window_entitled),
 			               .lag = nearest(s->window_lag) };
 
-		if (s->in_window)
+		if (s->window_received || s->window_entitled)
 			line_lag(o->want, &lag);
 		s->in_window = false;
 		s->window_received = s->window_entitled = s->window_lag = 0;
@@ -439,16 +485,19 @@ static void tell_windows(struct oracle *o, struct share *all, int began)
 
 static void one_ns(const struct world *w, struct share *all, int t)
 {
-	int could[APPS + 1], did[APPS + 1];
+	int could[APPS + 1], did[APPS + 1], lanes = 0;
 	int64_t entitled[APPS + 1];
 
 	count_apps(w, t, could, did);
-	entitle(w, could, entitled);
+	for (int a = 1; a <= APPS; a++)
+		lanes += did[a];
+	entitle(lanes, could, entitled);
 	for (int a = 1; a <= APPS; a++) {
 		struct share *s = &all[a];
 
 		if (!could[a]) {
 			s->lag = 0;
+			s->lag_from = t + 1;
 			s->doubtful = false;
 			continue;
 		}
@@ -464,6 +513,63 @@ static void one_ns(const struct world *w, struct share *all, int t)
 	}
 }
 
+/* How long it was certain before @s that nobody had its lane, and that it was ready. */
+static int handed_over(const struct world *w, const struct one_step *s)
+{
+	int free = s->at, ready = s->at;
+	bool known;
+
+	for (int i = 0; i < w->n_steps; i++)
+		if (w->steps[i].x == s->x && w->steps[i].at <= s->at &&
+		    (w->steps[i].step == BSA_STEP_READY || w->steps[i].step == BSA_STEP_STOP))
+			ready = w->steps[i].at;
+	while (free > 0 && w->holder[s->lane][free - 1] < 0)
+		free--;
+	if (free == s->at || seen(w, s->lane, free, s->at, &known) || !known)
+		return 0;
+	return s->at - (free > ready ? free : ready);
+}
+
+/* Who was put on a lane at @t, one after the other: what was before that is had, and shared out, now. */
+static void hand_over(struct oracle *o, struct share *all, int t)
+{
+	const struct world *w = o->w;
+	int could[APPS + 1], did[APPS + 1], lanes = 0;
+	int64_t more[APPS + 1], less[APPS + 1];
+
+	for (unsigned l = 0; t && l < w->lanes; l++)
+		lanes += w->holder[l][t] >= 0 && w->holder[l][t] == w->holder[l][t - 1] &&
+		         world_stretch(w, w->holder[l][t], t)->began < t;
+	count_apps(w, t, could, did);
+	for (int i = 0; i < w->n_steps; i++) {
+		const struct one_step *s = &w->steps[i];
+		int ns, nth = 0;
+
+		if (s->at != t || (s->step != BSA_STEP_DISPATCH && s->step != BSA_STEP_RESUME))
+			continue;
+		while (w->x[s->x].on[nth].began != t)
+			nth++;
+		o->lag_on[s->x][nth] = all[w->x[s->x].app].lag;
+		o->lag_from[s->x][nth] = all[w->x[s->x].app].lag_from;
+		entitle(lanes, could, less);
+		entitle(++lanes, could, more);
+		ns = lost_ns(w, t) ? 0 : handed_over(w, s);
+		for (int a = 1; a <= APPS && ns; a++) {
+			int64_t had = a == w->x[s->x].app ? ns : 0, entitled = (more[a] - less[a]) * ns;
+
+			if (!could[a])
+				continue;
+			look(&all[a], t);
+			all[a].received += had;
+			all[a].window_received += had;
+			all[a].entitled += entitled;
+			all[a].window_entitled += entitled;
+			all[a].lag += entitled - had * PARTS;
+			look(&all[a], t);
+		}
+	}
+}
+
 /* The end of a loss: nobody knows how far behind those are that have something to do. */
 static void restart(const struct world *w, struct share *all, int t)
 {
@@ -475,6 +581,7 @@ static void restart(const struct world *w, struct share *all, int t)
 		count_apps(w, t - 1, could, did);
 		for (int a = 1; a <= APPS; a++) {
 			all[a].lag = 0;
+			all[a].lag_from = t;
 			all[a].doubtful = could[a];
 		}
 	}
@@ -488,10 +595,9 @@ static void expect_shares(struct oracle *o, int end)
 		if (t && t % WINDOW == 0)
 			tell_windows(o, all, t - WINDOW);
 		restart(o->w, all, t);
-		for (int a = 1; a <= APPS; a++) {
-			o->lag_at[a][t] = all[a].lag;
+		for (int a = 1; a <= APPS; a++)
 			o->doubtful_at[a][t] = all[a].doubtful;
-		}
+		hand_over(o, all, t);
 		if (t < end)
 			one_ns(o->w, all, t);
 	}

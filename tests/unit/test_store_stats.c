@@ -224,6 +224,166 @@ static void overhead_is_all_but_the_useful_run(void **state)
 	assert_rows(path, "SELECT n, min_ns FROM phase_stat WHERE phase = 'e2e'", "2|450\n");
 }
 
+#define CAUSES "SELECT cause, n, sum_ns FROM overhead_cause WHERE app_id = 1 ORDER BY sum_ns, cause"
+#define NONE_OVER                                                                                                    \
+	"SELECT count(*) FROM phase_stat s WHERE phase = 'overhead' AND sum_ns <> (SELECT sum(c.sum_ns) FROM "       \
+	"overhead_cause c WHERE c.app_id IS s.app_id AND c.model = s.model AND c.priority IS s.priority AND c.path " \
+	"IS "                                                                                                        \
+	"s.path AND c.cold IS s.cold)"
+
+/* One that slept, one of which only half is known, and one that waited: prepare to finish take 10 to 90, and 60 of that it runs. */
+static void overhead_has_causes(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+	ONE(x.request.slept = 7, x.result.spun = 9);
+	ONE(x.request = (struct bsa_waited){ 4, 0, BSA_NEVER }, x.result = (struct bsa_waited){ 100, BSA_NEVER, 0 });
+	ONE(x.idle = false, x.waited[BSA_CROWDED_OUT - BSA_QUEUED_BEHIND] = 30,
+	    x.waited[BSA_HANDOVER - BSA_QUEUED_BEHIND] = 15, x.redo = 25);
+	ONE(x.app = 2, x.cold = 1);
+	ONE(x.app = 2, x.cold = 1, x.status = BSA_STATUS_MISSED_DEADLINE_PERSISTENT);
+	ONE(x.app = 2, x.cold = 1, x.quality = BSA_QUALITY_GAP);
+	stored_finish(s);
+	assert_rows(path, CAUSES,
+	            "woken_late|1|20\nredo|1|25\nunknown|2|25\ncrowded_out|1|30\nqueue_full|1|74\nhandover|3|115\n"
+	            "polled_late|3|260\nclient|3|296\nservice|3|350\n");
+	assert_rows(path, "SELECT cause, n, sum_ns, cold FROM overhead_cause WHERE app_id = 2 ORDER BY cause",
+	            "client|1|100|1\ncold|1|40|1\nhandover|1|50|1\npolled_late|1|100|1\nservice|1|100|1\n");
+	assert_rows(path, NONE_OVER, "0\n");
+}
+
+/* Sums that are more than can be kept are cut where phase_stat cuts; another import has groups of its own. */
+static void causes_of_overhead_sum_to_it(void **state)
+{
+	const char *path = *state;
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+	for (unsigned import = 0; import < 2; import++) {
+		struct bsa_store *s = stored_new(path, import ? "b" : "a", import);
+		struct bsa_facts facts = bsa_store_facts(s);
+
+		for (unsigned i = 0; i < 100; i++) {
+			ONE(x.app = 1 + 2 * import, x.model = 1 + i % 3);
+			ONE(x.app = 2 + 2 * import, x.phase[BSA_SEND] = UINT64_C(1) << 60,
+			    x.e2e = 430 + (UINT64_C(1) << 60), x.phase[BSA_FINISH] = i);
+		}
+		stored_finish(s);
+	}
+	assert_rows(path, NONE_OVER, "0\n");
+	assert_rows(path, "SELECT app_id, sum(sum_ns) FROM overhead_cause GROUP BY 1",
+	            "1|39000\n2|4611686018427387904\n3|39000\n4|4611686018427387904\n");
+}
+
+/* ---- of all executions ---- */
+
+static void slowdown_is_exact(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+	for (unsigned i = 1; i <= 200; i++) {
+		ONE(x.e2e = 3 * i, x.phase[BSA_RUN] = x.run = 2);
+		ONE(x.app = 2, x.e2e = UINT64_C(1) << 61, x.phase[BSA_RUN] = x.run = i);
+	}
+	ONE(x.phase[BSA_RUN] = x.run = 0);
+	ONE(x.phase[BSA_RUN] = x.run = BSA_NEVER);
+	ONE(x.app = 3, x.status = BSA_STATUS_MISSED_DEADLINE_PERSISTENT);
+	ONE(x.app = 4, x.e2e = 20, x.phase[BSA_RUN] = x.run = 3);
+	stored_finish(s);
+	assert_rows(path, "SELECT app_id, n, p50, p99 FROM app_slowdown WHERE app_id <> 2 ORDER BY 1",
+	            "1|200|150.0|297.0\n4|1|6.6666|6.6666\n");
+	assert_rows(path, "SELECT n FROM app_slowdown WHERE app_id = 2", "200\n");
+}
+
+#define COUNTS                                                                                                   \
+	"SELECT app_id, model, priority, path, status, miss, quality, sides, n, deadlines FROM execution_count " \
+	"ORDER BY n DESC, 1, 2, 3, 4, 5"
+
+static void all_are_counted(void **state)
+{
+	const char *path = *state;
+	struct bsa_execution x;
+	uint64_t id = 0;
+
+	for (unsigned import = 0; import < 2; import++) {
+		struct bsa_store *s = stored_new(path, import ? "b" : "a", import);
+		struct bsa_facts facts = bsa_store_facts(s);
+
+		ONE(x.model = 1 + 3 * import);
+		ONE(x.model = 2 + 3 * import, x.deadline = 5);
+		ONE(x.model = 3 + 3 * import);
+		ONE(x = stored_unknown(id), x.app = 7);
+		ONE(x.status = BSA_STATUS_MISSED_DEADLINE_TRANSIENT, x.miss = BSA_MISS_PREDICTED, x.deadline = 1,
+		    x.model = 0);
+		facts.model(facts.ctx, &(struct bsa_model){ .id = 1 + 3 * import, .name = "one" });
+		facts.model(facts.ctx, &(struct bsa_model){ .id = 2 + 3 * import, .name = "one" });
+		facts.model(facts.ctx, &(struct bsa_model){ .id = 3 + 3 * import, .name = "other" });
+		stored_finish(s);
+	}
+	assert_rows(path, COUNTS,
+	            "1|one|medium|burst|NONE|-|complete|both|4|2\n"
+	            "1||medium|burst|MISSED_DEADLINE_TRANSIENT|predicted|complete|both|2|2\n"
+	            "1|other|medium|burst|NONE|-|complete|both|2|0\n"
+	            "7||-|-|-|-|open|both|2|0\n");
+}
+
+static void executions_are_found_by_time(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_execution x;
+
+	for (uint64_t id = 3000; id >= 1000; id -= 10) {
+		x = stored_warm(id, id * 1000);
+		if (id == 2500) /* for very long */
+			x.at[BSA_RETURNED] = UINT64_MAX - 1;
+		if (id == 1500)
+			x = stored_unknown(id);
+		facts.execution(facts.ctx, &x);
+	}
+	stored_finish(s);
+	assert_rows(path, "SELECT first_id, last_id, began, ended FROM id_block ORDER BY 1",
+	            "1000|1020|2000000|2020450\n1030|2040|2030000|3040450\n2050|3000|3050000|4611686018427387904\n");
+}
+
+/* Of equals the first; and of two imports the worst. */
+static void the_worst_are_known(void **state)
+{
+	static const struct {
+		int64_t late, slow;
+		const char *worst;
+	} imports[] = {
+		{ 100, 1000, "12|11\n" }, { 99, 1000, "12|11\n" }, { 101, 999, "32|11\n" }, { 1, 1001, "32|41\n" }
+	};
+	const char *path = *state;
+	struct bsa_execution x;
+
+	for (unsigned i = 0; i < N_OF(imports); i++) {
+		struct bsa_store *s = stored_new(path, i ? (const char[]){ (char)('a' + i), 0 } : "a", i > 0);
+		struct bsa_facts facts = bsa_store_facts(s);
+		uint64_t id = 10 * (i + 1);
+
+		ONE(x.miss = BSA_MISS_LATE, x.lateness = -5, x.e2e = (uint64_t)imports[i].slow);
+		ONE(x.miss = BSA_MISS_LATE, x.lateness = imports[i].late);
+		ONE(x.miss = BSA_MISS_LATE, x.lateness = imports[i].late, x.e2e = (uint64_t)imports[i].slow);
+		stored_finish(s);
+		assert_rows(path,
+		            "SELECT (SELECT value FROM meta WHERE key = 'latest_miss'), (SELECT value FROM meta WHERE "
+		            "key = "
+		            "'slowest')",
+		            imports[i].worst);
+	}
+}
+
 /* ---- typical ---- */
 
 static void typical_is_of_the_undisturbed(void **state)
@@ -353,6 +513,13 @@ static void causes_are_what_blame_says_of_the_facts(void **state)
 	            "inversion|9|1\n");
 	assert_rows(path, "SELECT sum(late_ns) - (SELECT lateness_ns FROM execution WHERE id = 50) FROM miss_cause",
 	            "0\n");
+	assert_rows(path,
+	            "SELECT (SELECT count(*) FROM miss_cause), sum(n), sum(misses), sum(late_ns) - (SELECT "
+	            "sum(late_ns) FROM miss_cause), "
+	            "sum(budget_ns) - (SELECT sum(budget_ns) FROM miss_cause), min(lost_ns >= late_ns) FROM miss_stat",
+	            "8|8|1|0|0|1\n");
+	assert_rows(path, "SELECT * FROM miss_stat WHERE misses", "1||medium|inversion|1|1|0|1|750|750|750|350\n");
+	assert_rows(path, "SELECT * FROM culprit_stat", "1|1||-|inversion|1|1|750\n1|3||-|crowded_out|0|0|50\n");
 }
 
 /* ---- functions ---- */
@@ -459,10 +626,20 @@ static void percentile_of_many_in_any_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(percentiles_are_those_of_a_sort),         T(many_groups_are_kept_apart),
-		T(groups_are_those_of_the_names),           T(overhead_is_all_but_the_useful_run),
-		T(typical_is_of_the_undisturbed),           T(a_wait_is_starvation_if_it_is_long_for_its_model),
-		T(causes_are_what_blame_says_of_the_facts), T(functions_of_queries),
+		T(percentiles_are_those_of_a_sort),
+		T(many_groups_are_kept_apart),
+		T(groups_are_those_of_the_names),
+		T(overhead_is_all_but_the_useful_run),
+		T(overhead_has_causes),
+		T(causes_of_overhead_sum_to_it),
+		T(slowdown_is_exact),
+		T(all_are_counted),
+		T(executions_are_found_by_time),
+		T(the_worst_are_known),
+		T(typical_is_of_the_undisturbed),
+		T(a_wait_is_starvation_if_it_is_long_for_its_model),
+		T(causes_are_what_blame_says_of_the_facts),
+		T(functions_of_queries),
 		T(percentile_of_many_in_any_order),
 	};
 

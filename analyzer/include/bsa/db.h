@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BSA_SCHEMA_VERSION = 1 };
+enum { BSA_SCHEMA_VERSION = 2 };
 
 struct bsa_db;
 struct bsa_query;
@@ -29,6 +29,12 @@ enum bsa_type { BSA_NULL, BSA_INT, BSA_REAL, BSA_STRING, BSA_BYTES };
  * BSA_E_ENV: it cannot be read.
  */
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err);
+
+/*
+ * Whether queries from now on are the caller's own: then one that fails is the file's fault, BSA_E_INPUT, where it would be BSA_E_USAGE.
+ * At first they are not.
+ */
+void bsa_db_own_queries(struct bsa_db *db, bool own);
 
 /* NULL is fine. Its queries are to be freed before. Returns NULL. */
 struct bsa_db *bsa_db_close(struct bsa_db *db);
@@ -48,6 +54,9 @@ struct bsa_query *bsa_query_free(struct bsa_query *q);
 bool bsa_query_int(struct bsa_query *q, const char *name, int64_t value);
 bool bsa_query_real(struct bsa_query *q, const char *name, double value);
 bool bsa_query_string(struct bsa_query *q, const char *name, const char *value);
+
+/* The first one there is, as the SQL calls it; NULL: there is none. Borrowed from @q. */
+const char *bsa_query_parameter(const struct bsa_query *q);
 
 /* 1: there is a row; 0: no more. Negative: why not. */
 int bsa_query_step(struct bsa_query *q, struct bsa_err *err);

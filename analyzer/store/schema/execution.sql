@@ -16,6 +16,11 @@ CREATE TABLE stored_phases(
 	slots_ns INTEGER, queue_ns INTEGER, run_ns INTEGER, preempted_ns INTEGER, reply_ns INTEGER, return_ns INTEGER,
 	finish_ns INTEGER, signal_ns INTEGER, e2e_ns INTEGER);
 
+CREATE TABLE stored_count(
+	app_id INTEGER, model_id INTEGER, priority INTEGER, path INTEGER, status INTEGER, miss INTEGER, quality INTEGER, sides
+	INTEGER, n INTEGER, deadlines INTEGER);
+CREATE TABLE id_block(first_id INTEGER, last_id INTEGER, began INTEGER, ended INTEGER);
+
 CREATE TABLE stored_missed(
 	execution_id INTEGER PRIMARY KEY, missed_at INTEGER, lateness_ns INTEGER, estimate_ns INTEGER);
 
@@ -44,3 +49,10 @@ CREATE TABLE stored_exhausted(
 CREATE TABLE stored_phase(number INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO stored_phase
 	WITH RECURSIVE p(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM p WHERE n < 11) SELECT n, @phase n@ FROM p;
+
+INSERT INTO schema_doc VALUES
+('id_block', '', '', 'block of executions with adjacent ids: where to look for those of some time'),
+('id_block', 'first_id', 'id', 'execution.id of the first'),
+('id_block', 'last_id', 'id', 'execution.id of the last; not all between must be there'),
+('id_block', 'began', 'time', 'the first known time of any of them'),
+('id_block', 'ended', 'time', 'the last known time of any of them');

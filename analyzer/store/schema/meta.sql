@@ -13,7 +13,7 @@ CREATE TABLE loss(
 
 INSERT INTO schema_doc VALUES
 ('meta', '', '', 'key: what there is to say of the whole file'),
-('meta', 'key', 'text', 'schema_version, tool_version; counts: executions, of them incomplete, touched_by_loss (quality gap or tail), missed; left_out_ and what an import left out: stragglers (events of executions that were over), absurd (events that cannot be), evicted (executions, too many were under way), late (summaries), forgotten (stretches of waits)'),
+('meta', 'key', 'text', 'schema_version, tool_version; counts: executions, of them incomplete, touched_by_loss (quality gap or tail), missed; left_out_ and what an import left out: stragglers (events of executions that were over), absurd (events that cannot be), evicted (executions, too many were under way), late (summaries), forgotten (stretches of waits); latest_miss and slowest: execution.id of the largest lateness_ns, and e2e_ns'),
 ('meta', 'value', '', 'text or a number'),
 ('schema_doc', '', '', 'column of this file, and one row per relation with column empty'),
 ('schema_doc', 'relation', 'text', 'table or view; those called stored_ are packed, may change, and are not described'),

@@ -21,6 +21,19 @@ CREATE VIEW miss_cause AS SELECT
 	execution_id, @cause cause@ AS cause, culprit_execution_id, culprit_app_id, budget_ns, late_ns, saved, is_primary
 FROM stored_miss_cause;
 
+CREATE VIEW miss_stat AS SELECT
+	s.app_id, coalesce(m.name, '') AS model, @priority s.priority@ AS priority, @cause s.cause@ AS cause, sum(s.n) AS n, sum(s.misses) AS misses,
+	sum(s.persistent) AS persistent, sum(s.saved) AS saved, sum(s.lost_ns) AS lost_ns, max(s.worst_ns) AS worst_ns,
+	sum(s.late_ns) AS late_ns, sum(s.budget_ns) AS budget_ns
+FROM stored_miss_stat s LEFT JOIN stored_model m ON m.id = s.model_id
+GROUP BY s.app_id, coalesce(m.name, ''), s.priority, s.cause;
+
+CREATE VIEW culprit_stat AS SELECT
+	s.app_id, s.culprit_app_id, coalesce(m.name, '') AS culprit_model, @priority s.priority@ AS culprit_priority, @cause s.cause@ AS cause,
+	sum(s.misses) AS misses, sum(s.saved) AS saved, sum(s.lost_ns) AS lost_ns
+FROM stored_culprit_stat s LEFT JOIN stored_model m ON m.id = s.model_id
+GROUP BY s.app_id, s.culprit_app_id, coalesce(m.name, ''), s.priority, s.cause;
+
 INSERT INTO schema_doc VALUES
 ('preemption', '', '', 'time that an execution was taken off its lane unfinished'),
 ('preemption', 'execution_id', 'id', 'execution.id'),
@@ -68,4 +81,26 @@ INSERT INTO schema_doc VALUES
 ('miss_cause', 'budget_ns', 'ns', 'part of the time up to the deadline; NULL: unknown'),
 ('miss_cause', 'late_ns', 'ns', 'part of the lateness; below 0: it made up for others'),
 ('miss_cause', 'saved', '0/1', 'without it the deadline would have been met'),
-('miss_cause', 'is_primary', '0/1', 'it took the most');
+('miss_cause', 'is_primary', '0/1', 'it took the most'),
+('miss_stat', '', '', 'app, model name, priority and cause of missed deadlines: causes of all its misses added up'),
+('miss_stat', 'app_id', 'id', 'app.id'),
+('miss_stat', 'model', 'text', 'model.name; data from a stranger; empty: unknown'),
+('miss_stat', 'priority', 'label', 'low, medium, high'),
+('miss_stat', 'cause', 'label', 'as in miss_cause'),
+('miss_stat', 'n', 'count', 'misses that it has a part in'),
+('miss_stat', 'misses', 'count', 'of them, those of which it is the primary cause'),
+('miss_stat', 'persistent', 'count', 'of these, those that were given up for good'),
+('miss_stat', 'saved', 'count', 'misses that would not have been without it, whoever its culprits were'),
+('miss_stat', 'lost_ns', 'ns', 'what it took, where it took any'),
+('miss_stat', 'worst_ns', 'ns', 'the most that it took of one of them'),
+('miss_stat', 'late_ns', 'ns', 'what it took, less what it made up for'),
+('miss_stat', 'budget_ns', 'ns', 'what it took of the time up to the deadline'),
+('culprit_stat', '', '', 'app that missed deadlines, app and model that made it miss them, and cause'),
+('culprit_stat', 'app_id', 'id', 'app.id of who missed them'),
+('culprit_stat', 'culprit_app_id', 'id', 'app.id of who is to blame'),
+('culprit_stat', 'culprit_model', 'text', 'model.name of what it ran; data from a stranger; empty: unknown'),
+('culprit_stat', 'culprit_priority', 'label', 'low, medium, high'),
+('culprit_stat', 'cause', 'label', 'as in miss_cause'),
+('culprit_stat', 'misses', 'count', 'misses of which that is the primary cause'),
+('culprit_stat', 'saved', 'count', 'misses that would not have been without that'),
+('culprit_stat', 'lost_ns', 'ns', 'what that took');

@@ -1,0 +1,63 @@
+/* overhead.c -- the overhead of an execution, given away to causes until nothing is left. */
+#include "fold/overhead.h"
+
+#include "fold/blame.h"
+
+#include <string.h>
+
+struct giving {
+	uint64_t left;
+	uint64_t *by_cause;
+};
+
+/* What is unknown is given to nobody. */
+static void give(struct giving *g, enum bsa_cause cause, uint64_t ns)
+{
+	uint64_t part = ns == BSA_NEVER ? 0 : ns < g->left ? ns : g->left;
+
+	g->by_cause[cause] += part;
+	g->left -= part;
+}
+
+/* Waiting for room, as far as that is known, and the giver's own time. */
+static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum bsa_cause cause)
+{
+	uint64_t full = blocked == BSA_NEVER ? 0 : blocked < took ? blocked : took;
+
+	if (took == BSA_NEVER)
+		return;
+	give(g, BSA_QUEUE_FULL, full);
+	give(g, cause, took - full);
+}
+
+static void give_waits(struct giving *g, const struct bsa_execution *x)
+{
+	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
+		give(g, BSA_QUEUED_BEHIND + i, x->waited[i]);
+	if (x->idle)
+		give(g, BSA_HANDOVER, x->phase[BSA_QUEUE]);
+}
+
+uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
+{
+	uint64_t run = x->phase[BSA_RUN], all;
+	struct giving g = { .by_cause = ret };
+
+	memset(ret, 0, BSA_CAUSES * sizeof(*ret));
+	if (x->e2e == BSA_NEVER || run == BSA_NEVER || x->redo > run || run - x->redo > x->e2e)
+		return BSA_NEVER;
+	g.left = all = x->e2e - (run - x->redo);
+	give(&g, BSA_REDO, x->redo);
+	give_waits(&g, x);
+	give(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
+	give(&g, x->cold == 1 ? BSA_COLD : BSA_SERVICE, x->phase[BSA_SLOTS]);
+	give(&g, bsa_taker_cause(x, x->request.slept), x->phase[BSA_SEND]);
+	give(&g, bsa_taker_cause(x, x->result.slept), x->phase[BSA_RETURN]);
+	give_giver(&g, x->phase[BSA_PREPARE], x->request.blocked, BSA_CLIENT);
+	give_giver(&g, x->phase[BSA_REPLY], x->result.blocked, BSA_SERVICE);
+	give(&g, BSA_CLIENT, x->phase[BSA_FINISH]);
+	give(&g, BSA_SERVICE, x->phase[BSA_DECODE]);
+	give(&g, BSA_SERVICE, x->phase[BSA_SIGNAL]);
+	give(&g, BSA_CAUSE_UNKNOWN, g.left);
+	return all;
+}

@@ -1,0 +1,253 @@
+/* tally.c -- see tally.h. */
+#include "store/tally.h"
+
+#include "store/numbers.h"
+#include "store/own.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { IDS_OF_A_BLOCK = 1024, FIRST_SLOTS = 64 };
+
+/* ---- items that are found by their first bytes ---- */
+
+struct set {
+	size_t item, key; /* bytes */
+	char *items;      /* owned, like slots: numbers of items, plus 1 */
+	uint32_t *slots;
+	size_t n, room, n_slots;
+	size_t last; /* that was found: mostly the next one, too */
+};
+
+static void *nth(const struct set *s, size_t i)
+{
+	return s->items + i * s->item;
+}
+
+/* Keys are whole words. */
+static uint64_t hash_of(const void *key, size_t n)
+{
+	uint64_t h = 0, word;
+
+	for (size_t i = 0; i < n; i += sizeof(word)) {
+		memcpy(&word, (const char *)key + i, sizeof(word));
+		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static uint32_t *slot_of(const struct set *s, const void *key)
+{
+	for (uint64_t i = hash_of(key, s->key);; i++) {
+		uint32_t *slot = &s->slots[i & (s->n_slots - 1)];
+
+		if (!*slot || !memcmp(nth(s, *slot - 1), key, s->key))
+			return slot;
+	}
+}
+
+static int grow_slots(struct set *s)
+{
+	size_t n = s->n_slots ? 2 * s->n_slots : FIRST_SLOTS;
+	uint32_t *bigger = calloc(n, sizeof(*bigger));
+
+	if (!bigger)
+		return -1;
+	free(s->slots);
+	s->slots = bigger;
+	s->n_slots = n;
+	for (size_t i = 0; i < s->n; i++)
+		*slot_of(s, nth(s, i)) = (uint32_t)(i + 1);
+	return 0;
+}
+
+/* The item whose key is that of @like, which is what it is made of if it is not there. NULL: no memory. */
+static void *find(struct set *s, const void *like)
+{
+	uint32_t *slot;
+
+	if (s->n && !memcmp(nth(s, s->last), like, s->key))
+		return nth(s, s->last);
+	if (2 * (s->n + 1) > s->n_slots && grow_slots(s))
+		return NULL;
+	slot = slot_of(s, like);
+	if (*slot) {
+		s->last = *slot - 1;
+		return nth(s, s->last);
+	}
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 16;
+		char *bigger = realloc(s->items, room * s->item);
+
+		if (!bigger)
+			return NULL;
+		s->items = bigger;
+		s->room = room;
+	}
+	memcpy(nth(s, s->n), like, s->item);
+	s->last = s->n++;
+	*slot = (uint32_t)s->n;
+	return nth(s, s->last);
+}
+
+static void set_fini(struct set *s)
+{
+	free(s->items);
+	free(s->slots);
+}
+
+/* ---- what is counted ---- */
+
+/* No holes: the first bytes are a key. */
+struct kind {
+	uint32_t app, model;
+	uint8_t priority, path, status, miss, quality, sides, hole[2];
+	uint64_t n, deadlines;
+};
+
+struct block {
+	uint64_t number;
+	int64_t first, last, began, ended; /* ids; times */
+};
+
+/* An execution, and by how much it is the worst. */
+struct worst {
+	int64_t id, ns; /* id 0: none */
+};
+
+struct tally {
+	struct set kinds, blocks;
+	struct worst latest, slowest;
+};
+
+struct tally *tally_new(void)
+{
+	struct tally *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->kinds.item = sizeof(struct kind);
+	t->kinds.key = offsetof(struct kind, n);
+	t->blocks.item = sizeof(struct block);
+	t->blocks.key = offsetof(struct block, first);
+	return t;
+}
+
+struct tally *tally_free(struct tally *t)
+{
+	if (!t)
+		return NULL;
+	set_fini(&t->kinds);
+	set_fini(&t->blocks);
+	free(t);
+	return NULL;
+}
+
+static int add_kind(struct tally *t, const struct bsa_execution *x)
+{
+	struct kind like = {
+		.app = x->app,
+		.model = x->model,
+		.priority = x->priority,
+		.path = x->path,
+		.status = x->status,
+		.miss = x->miss,
+		.quality = x->quality,
+		.sides = x->sides,
+	};
+	struct kind *k = find(&t->kinds, &like);
+
+	if (!k)
+		return -1;
+	k->n++;
+	k->deadlines += x->deadline != 0;
+	return 0;
+}
+
+static int add_to_block(struct tally *t, int64_t id, const int64_t at[BSA_BOUNDARIES])
+{
+	struct block like = {
+		.number = (uint64_t)id / IDS_OF_A_BLOCK, .first = INT64_MAX, .began = INT64_MAX, .ended = INT64_MIN
+	};
+	struct block *b = find(&t->blocks, &like);
+
+	if (!b)
+		return -1;
+	b->first = id < b->first ? id : b->first;
+	b->last = id > b->last ? id : b->last;
+	for (unsigned i = 0; i < BSA_BOUNDARIES; i++) {
+		if (at[i] == NOTHING)
+			continue;
+		b->began = at[i] < b->began ? at[i] : b->began;
+		b->ended = at[i] > b->ended ? at[i] : b->ended;
+	}
+	return 0;
+}
+
+static void compare(struct worst *w, int64_t id, int64_t ns)
+{
+	if (!w->id || ns > w->ns || (ns == w->ns && id < w->id))
+		*w = (struct worst){ id, ns };
+}
+
+int tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES])
+{
+	int64_t id = ref(x->id);
+
+	if (x->miss != BSA_MISS_NONE)
+		compare(&t->latest, id, bounded(x->lateness));
+	if (x->e2e != BSA_NEVER)
+		compare(&t->slowest, id, ns(x->e2e));
+	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;
+}
+
+/* ---- into the tables ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* @sql chooses between ?1 and who was the worst before. */
+static void write_worst(struct bsa_store *s, const struct worst *w, const char *sql)
+{
+	cleanup_stmt sqlite3_stmt *q = w->id ? store_prepare(s, sql) : NULL;
+
+	if (!q)
+		return;
+	sqlite3_bind_int64(q, 1, w->id);
+	store_do(s, q);
+}
+
+int tally_write(struct bsa_store *s)
+{
+	struct tally *t = s->tally;
+
+	for (size_t i = 0; i < t->kinds.n; i++) {
+		const struct kind *k = nth(&t->kinds, i);
+
+		ROW(s, COUNT, ref(k->app), ref(k->model), named(k->priority), named(k->path), named(k->status), k->miss,
+		    k->quality, k->sides, count(k->n), count(k->deadlines));
+	}
+	if (t->blocks.n)
+		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), by_number);
+	for (size_t i = 0; i < t->blocks.n; i++) {
+		const struct block *b = nth(&t->blocks, i);
+		bool known = b->began <= b->ended;
+
+		ROW(s, BLOCK, b->first, b->last, known ? b->began : NOTHING, known ? b->ended : NOTHING);
+	}
+	batches_flush(s);
+	write_worst(
+		s, &t->latest,
+		"REPLACE INTO meta SELECT 'latest_miss', execution_id FROM stored_missed WHERE execution_id IN (?1, "
+		"(SELECT value FROM meta WHERE key = 'latest_miss')) ORDER BY lateness_ns DESC, execution_id LIMIT 1");
+	write_worst(
+		s, &t->slowest,
+		"REPLACE INTO meta SELECT 'slowest', id FROM stored_unpacked WHERE id IN (?1, (SELECT value FROM meta "
+		"WHERE key = 'slowest')) ORDER BY e2e_ns DESC, id LIMIT 1");
+	return s->code;
+}

@@ -1,0 +1,20 @@
+/* tally.h -- what is counted of all executions while they are told: how many of each kind, where in time they lie, and the worst of them. */
+#ifndef BSA_STORE_TALLY_H
+#define BSA_STORE_TALLY_H
+
+#include "fold/facts.h"
+
+struct bsa_store;
+struct tally;
+
+/* NULL: no memory. */
+struct tally *tally_new(void);
+struct tally *tally_free(struct tally *t);
+
+/* @at: its boundaries, as they are stored. 0, or negative: no memory. */
+int tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES]);
+
+/* execution_count, id_block and what is worst, when executions and misses are in their tables. 0, or the code that is kept. */
+int tally_write(struct bsa_store *s);
+
+#endif
