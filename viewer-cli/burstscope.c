@@ -1,46 +1,98 @@
-/* burstscope -- questions in, answers out: finds the command and runs it. */
+/* burstscope.c -- questions in, answers out: finds the command and runs it. */
 #include <signal.h>
 #include <stdalign.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "nearest.h"
-#include "options.h"
+#include "answer/screen.h"
+#include "options/describe.h"
+#include "options/nearest.h"
+#include "options/options.h"
 
-static const struct bsv_command *const commands[] = { &bsv_import, &bsv_sql, &bsv_schema };
+const struct bsv_command *const bsv_commands[] = {
+	&bsv_import,  &bsv_summary,  &bsv_latency,
+	&bsv_overhead,   &bsv_misses,      &bsv_explain, &bsv_timeline, &bsv_fairness, &bsv_priority,
+	&bsv_starvation, &bsv_preemptions, &bsv_slots,   &bsv_memory,   
+	&bsv_sql,        &bsv_schema,      &bsv_export,  NULL,
+};
 
-enum { N_COMMANDS = sizeof(commands) / sizeof(*commands) };
+enum { N_COMMANDS = sizeof(bsv_commands) / sizeof(*bsv_commands) - 1 };
+
+/* In their order; each with the first of its commands. */
+static const struct {
+	const struct bsv_command *first;
+	const char *title;
+} groups[] = {
+	{ &bsv_import, "get a recording" },
+	{ &bsv_summary, "ask it" },
+	{ &bsv_sql, "the rows themselves" },
+};
 
 static void usage(FILE *to)
 {
-	fputs("usage: burstscope COMMAND [OPTION...] [INPUT...]\n\n", to);
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->says);
-	fputs("\nburstscope COMMAND --help shows how each is used; burstscope --version says which one this is.\n\n"
-	      "Exit status: 0 done, 2 wrong usage, 4 unreadable or wrong input, 5 the environment does not allow it,\n"
-	      "130 stopped.\n",
+	fputs("usage: burstscope COMMAND [OPTION...] [INPUT]\n", to);
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		for (size_t j = 0; j < sizeof(groups) / sizeof(*groups); j++)
+			if (groups[j].first == bsv_commands[i])
+				fprintf(to, "\n%s\n", groups[j].title);
+		fprintf(to, "  %-11s  %s\n", bsv_commands[i]->name, bsv_commands[i]->says);
+	}
+	fputs("\nINPUT is a database, or the directory of a trace, which is imported first; by default the newest "
+	      "recording in\n"
+	      "the working directory. burstscope COMMAND --help shows how each is used; burstscope --version says "
+	      "which one\n"
+	      "this is.\n\n"
+	      "Exit status: 0 done or passed, 1 a verdict that was asked for failed, 2 wrong usage, 3 nobody can tell "
+	      "(losses,\n"
+	      "or too few samples), 4 unreadable or wrong input, 5 the environment does not allow it, 130 stopped; 141 "
+	      "whoever\n"
+	      "read the output went away.\n",
 	      to);
 }
 
 static const struct bsv_command *find(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		if (!strcmp(name, commands[i]->name))
-			return commands[i];
+		if (!strcmp(name, bsv_commands[i]->name))
+			return bsv_commands[i];
 	return NULL;
+}
+
+/* One line, whatever there is in it. @who may be NULL. */
+static void complain(const char *who, const char *text)
+{
+	char *shown = bsv_printable(text, strlen(text), 0);
+
+	fprintf(stderr, "burstscope: %s%s%s\n", who ? who : "", who ? ": " : "", shown ? shown : "no memory");
+	free(shown);
+}
+
+/* What was printed is out, or it is said that it is not. */
+static int told(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return BSV_DONE;
+	complain(NULL, "the standard output cannot be written");
+	return BSV_ENVIRONMENT;
 }
 
 static int no_command(const char *name)
 {
 	const char *names[N_COMMANDS], *nearest;
+	struct bsa_err err = { "" };
 
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		names[i] = commands[i]->name;
+		names[i] = bsv_commands[i]->name;
 	nearest = bsv_nearest(name, names, N_COMMANDS, sizeof(*names));
-	if (nearest)
-		fprintf(stderr, "burstscope: no command '%s'; did you mean '%s'?\n", name, nearest);
+	if (!access(name, F_OK))
+		bsa_fail(&err, 0, "no command '%s'; did you mean 'burstscope summary %s'?", name, name);
+	else if (nearest)
+		bsa_fail(&err, 0, "no command '%s'; did you mean '%s'?", name, nearest);
 	else
-		fprintf(stderr, "burstscope: no command '%s'; see burstscope --help\n", name);
+		bsa_fail(&err, 0, "no command '%s'; see burstscope --help", name);
+	complain(NULL, err.text);
 	return BSV_USAGE;
 }
 
@@ -53,7 +105,7 @@ static int run(const struct bsv_command *command, int argc, char **argv)
 
 	if (r >= 0 && call.common.help) {
 		bsv_options_help(command);
-		return BSV_DONE;
+		return told();
 	}
 	if (r >= 0)
 		r = command->run(&call, &err);
@@ -61,7 +113,7 @@ static int run(const struct bsv_command *command, int argc, char **argv)
 		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written");
 	if (r >= 0)
 		return r;
-	fprintf(stderr, "burstscope: %s: %s\n", command->name, err.text);
+	complain(command->name, err.text);
 	return bsa_exit_status(r);
 }
 
@@ -70,25 +122,28 @@ int main(int argc, char **argv)
 	const struct bsv_command *command;
 	const char *name = argc > 1 ? argv[1] : "";
 
+	signal(SIGPIPE, SIG_DFL); /* whoever has seen enough of us ends us, with 141, and in silence */
 	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error like any other */
 	if (!strcmp(name, "--version")) {
 		printf("burstscope %s\n", BURSTSCOPE_VERSION);
-		return BSV_DONE;
+		return told();
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2)) {
 		usage(stdout);
-		return BSV_DONE;
+		return told();
 	}
 	if (argc < 2) {
 		usage(stderr);
 		return BSV_USAGE;
 	}
+	if (!strcmp(name, "help") && !strcmp(argv[2], "--as")) /* for the build: pages and completions */
+		return bsv_describe(argc - 3, argv + 3);
 	if (!strcmp(name, "help")) { /* of a command */
 		command = find(argv[2]);
 		if (!command)
 			return no_command(argv[2]);
 		bsv_options_help(command);
-		return BSV_DONE;
+		return told();
 	}
 	command = find(name);
 	return command ? run(command, argc - 1, argv + 1) : no_command(name);

@@ -35,7 +35,7 @@ refuses()
 
 ends 0 --help
 for command in import sql schema; do
-	prints "  $command "
+	prints "  $command  "
 	ends 0 "$command" --help
 	prints "usage: burstscope $command"
 	same=$out
@@ -59,7 +59,8 @@ refuses "'-1' is no number" import --threads -1 y
 refuses '--append takes no argument' import --append=yes y
 refuses "no 'jsn'; did you mean 'json'?" sql --format jsn a b
 refuses "no 'xml'; there are table|json|csv" sql --format xml a b
-refuses 'it takes DB QUERY' sql a
+refuses 'it takes [INPUT] QUERY' sql
+refuses "'a' is no query, nor the name of one" sql a
 refuses "one too many: 'c'" sql a b c
 
 # ---- a trace ----
@@ -117,14 +118,15 @@ done
 db=$tmp/beside.db
 n=300
 ends 0 sql "$db" 'SELECT count(*) AS n, NULL AS none, 1.5 AS x FROM execution'
-[[ $out == *$'none    x\n'*"$n"*' 1.5' ]] || wrong "a table: $out"
-says 'coverage: 1 trace, '
+[[ $out == *$'none    x\n'*"$n"*$' 1.5\n'* ]] || wrong "a table: $out"
+prints $'\ncoverage: 1 trace, '
+[[ ! $said ]] || wrong "a table, and it says: $said"
 ends 0 sql --format csv "$db" "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c, '' AS d UNION ALL SELECT 2, 'z', 0.25, 'e'"
 [[ $out == $'a,b,c,d\n1,"x,""y",,""\n2,z,0.25,e' ]] || wrong "csv: $out"
 [[ ! $said ]] || wrong "csv, and it says: $said"
 ends 0 sql --format=json "$db" 'SELECT id, e2e_ns, submitted, status, cold FROM execution LIMIT 2'
 json() { sqlite3 :memory: "SELECT readfile('$tmp/out') ->> '$1'"; }
-[[ $(json '$.command') == sql && $(json '$.input') == "$db" && $(json '$.schema_version') == 1 ]] || wrong "json: $out"
+[[ $(json '$.command') == sql && $(json '$.input') == "$db" && $(json '$.schema_version') == 2 ]] || wrong "json: $out"
 [[ $(json '$.columns[1].unit') == ns && $(json '$.columns[1].class') == duration ]] || wrong "json columns: $out"
 [[ $(json '$.rows[1].status') =~ ^[A-Z_]+$ && $(json '$.rows[0].id') == 1 ]] || wrong "json rows: $out"
 [[ $(json '$.coverage.lost_events') == 0 ]] || wrong "json coverage: $out"
@@ -146,7 +148,9 @@ says "$tmp/missing.db"
 echo 'no database' >"$tmp/text"
 ends 4 sql "$tmp/text" 'SELECT 1'
 says "$tmp/text"
-ends 4 sql "$tmp" 'SELECT 1'
+mkdir "$tmp/empty"
+ends 4 sql "$tmp/empty" 'SELECT 1'
+says 'there is no trace in this directory'
 sqlite3 "$tmp/foreign.db" 'CREATE TABLE execution(id)'
 ends 4 sql "$tmp/foreign.db" 'SELECT 1'
 
@@ -161,10 +165,10 @@ prints 'e2e_ns '
 refuses 'exection' schema exection
 
 # What the schema says there is can be asked for.
-while read -r relation _; do
-	"$burstscope" schema "$relation" | sed 1,2d | cut -d ' ' -f 1 | paste -sd , >"$tmp/columns"
+while IFS=, read -r relation _; do
+	"$burstscope" schema --format csv "$relation" | sed 1d | cut -d , -f 1 | paste -sd , >"$tmp/columns"
 	ends 0 sql -q "$db" "SELECT $(<"$tmp/columns") FROM $relation LIMIT 1"
-done < <("$burstscope" schema)
+done < <("$burstscope" schema --format csv | sed 1d)
 
 "$burstscope" sql "$db" 'SELECT * FROM execution' >/dev/full 2>"$tmp/said" && wrong 'written to a full device'
 said=$(<"$tmp/said")

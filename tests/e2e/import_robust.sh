@@ -156,8 +156,8 @@ refuses 4 "$tmp/empty" -o "$out/db" "$tmp/short" "$tmp/empty"
 refuses 4 "$tmp/missing" "$tmp/missing"
 cp -r "$tmp/short" "$tmp/locked"
 if ((EUID == 0)); then # nobody refuses root anything
-	cp "$burstscope" "$tmp/burstscope"
-	chmod 755 "$tmp" "$tmp/burstscope"
+	cp "$burstscope" "$(dirname "$burstscope")/burstscope-importer" "$tmp"
+	chmod 755 "$tmp" "$tmp"/burstscope*
 	chmod -R go-rwx "$tmp/locked"
 	chmod 777 "$out"
 	own=$burstscope

@@ -1,41 +1,93 @@
 /* schema.c -- burstscope schema: what there is in a database, with units. */
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "bsa/db.h"
+#include "answer/answer.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
 #include "command.h"
+#include "input/relations.h"
+
+static void db_fini(struct bsa_db **db)
+{
+	bsa_db_close(*db);
+}
+
+struct told {
+	struct bsv_rows *rows;
+	char *title;
+};
 
 static int tell_relation(void *ctx, const struct bsa_column *c)
 {
-	(void)ctx;
-	if (!*c->name)
-		printf("%-18s %s\n", c->relation, c->about);
+	struct told *t = ctx;
+
+	if (*c->name)
+		return 0;
+	bsv_rows_text(t->rows, c->relation);
+	bsv_rows_text(t->rows, c->about);
 	return 0;
 }
 
 static int tell_column(void *ctx, const struct bsa_column *c)
 {
-	(void)ctx;
-	if (*c->name)
-		printf("%-20s %-7s %s\n", c->name, c->unit, c->about);
-	else
-		printf("%s: each row is one %s\n\n", c->relation, c->about);
+	struct told *t = ctx;
+
+	if (!*c->name) {
+		t->title = bsv_text("%s: each row is one %s", c->relation, c->about);
+		return 0;
+	}
+	bsv_rows_text(t->rows, c->name);
+	bsv_rows_text(t->rows, c->unit);
+	bsv_rows_text(t->rows, c->about);
 	return 0;
 }
 
+static bool is_file(const char *name)
+{
+	size_t n = strlen(name);
+
+	return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".db")) || !access(name, F_OK);
+}
+
+/* An operand is a database, if it looks like one, or a relation. */
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
-	const char *relation = call->n_operands ? call->operands[0] : NULL;
+	static const struct bsv_column relations[] = { { "relation", "text", NULL }, { "a row is one", "text", NULL } };
+	static const struct bsv_column columns[] = { { "column", "text", NULL },
+		                                     { "unit", "label", NULL },
+		                                     { "about", "text", NULL } };
+	bool of_file = call->n_operands > 1 || (call->n_operands && is_file(call->operands[0]));
+	const char *relation = call->n_operands > of_file ? call->operands[of_file] : NULL;
+	__attribute__((cleanup(db_fini))) struct bsa_db *db = NULL;
+	bsv_scoped_text *title = NULL;
+	bsv_scoped_answer *a = NULL;
+	struct told told = { 0 };
+	int r = of_file ? bsa_db_open(&db, call->operands[0], err) : 0;
 
-	return bsa_db_schema(NULL, relation, relation ? tell_column : tell_relation, NULL, err);
+	if (r >= 0 && relation)
+		r = bsv_relation_check(db, relation, err);
+	if (r < 0)
+		return r;
+	told.rows = relation ? bsv_rows_new(columns, 3) : bsv_rows_new(relations, 2);
+	r = bsa_db_schema(db, relation, relation ? tell_column : tell_relation, &told, err);
+	title = told.title;
+	a = bsv_answer_new(call, NULL);
+	bsv_answer_rows(a, relation ? "columns" : "relations", title, told.rows);
+	return r < 0 ? r : bsv_answer_print(a, false, err);
 }
 
 const struct bsv_command bsv_schema = {
 	.name = "schema",
-	.operands = "[TABLE]",
+	.operands = "[DB] [TABLE]",
 	.says = "say what is in a database: tables, columns, units",
 	.examples = "  burstscope schema\n"
-		    "  burstscope schema execution\n",
-	.more = "A time is in ns on one clock for all of a database; a column whose name ends in _ns is a duration.\n",
-	.max = 1,
+		    "  burstscope schema execution\n"
+		    "  burstscope schema --format csv bursts.db\n",
+	.more = "A time is in ns on one clock for all of a database; a column whose name ends in _ns is a duration.\n"
+		"Without DB: what a database has that this burstscope makes.\n",
+	.max = 2,
+	.asks = BSV_ASK_FORMAT,
 	.run = run,
 };

@@ -1,73 +1,194 @@
-/* sql.c -- burstscope sql: any question, of a database that is only read. */
-#include <signal.h>
+/* sql.c -- burstscope sql: any question, of a database that is only read; those that other commands ask have names. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "answer/answer.h"
+#include "answer/template.h"
 #include "command.h"
-#include "coverage.h"
-#include "render/render.h"
+#include "input/relations.h"
+#include "options/nearest.h"
 
 struct options {
-	int format;
+	bool list;
 };
 
 static const struct bsv_option options[] = {
-	{ .name = "format",
-	  .kind = BSV_CHOICE,
-	  .argument = "table|json|csv",
-	  .says = "how rows are printed",
-	  .offset = offsetof(struct options, format),
-	  .choices = bsv_formats },
+	{ .name = "list", .says = "show which queries have a name", .offset = offsetof(struct options, list) },
 	{ .name = NULL },
 };
 
-static void db_fini(struct bsa_db **db)
+/* ---- queries with names ---- */
+
+/* What the remark that it begins with says, after "-- NAME: ". Owned by the caller. */
+static char *about(const struct bsv_report *report)
 {
-	bsa_db_close(*db);
+	char *ret = calloc(1, strlen(report->text) + 1), *to = ret;
+	size_t n = strlen(report->name);
+
+	for (const char *line = report->text; ret && !strncmp(line, "--", 2);) {
+		const char *from = line + 2 + strspn(line + 2, " ");
+		size_t length = strcspn(from, "\n");
+
+		line = from + length + (from[length] == '\n');
+		if (to == ret && !strncmp(from, report->name, n) && !strncmp(from + n, ": ", 2)) {
+			from += n + 2;
+			length -= n + 2;
+		}
+		to = stpncpy(to != ret ? stpcpy(to, " ") : to, from, length);
+	}
+	return ret;
 }
 
-static void query_fini(struct bsa_query **q)
+/* Whole queries, that need nothing that only their command knows; what does not begin with @with@ is a part of others. */
+static bool has_name(const struct bsv_report *report)
 {
-	bsa_query_free(*q);
+	static const char *const known[] = { "@with@", "@began@" };
+
+	for (const char *at = report->text; (at = strchr(at, '@'));) {
+		bool is_known = false;
+
+		for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !is_known; i++) {
+			size_t n = strlen(known[i]);
+
+			is_known = !strncmp(at, known[i], n);
+			at += is_known ? n : 0;
+		}
+		if (!is_known)
+			return false;
+	}
+	return strstr(report->text, "@with@");
+}
+
+/* NULL: there is none. */
+static const struct bsv_report *find(const char *name)
+{
+	for (const struct bsv_report *r = bsv_reports; r->name; r++)
+		if (has_name(r) && !strcmp(r->name, name))
+			return r;
+	return NULL;
+}
+
+static int no_name(const char *name, struct bsa_err *err)
+{
+	const char *nearest;
+	size_t n = 0;
+
+	while (bsv_reports[n].name)
+		n++;
+	nearest = bsv_nearest(name, &bsv_reports[0].name, n, sizeof(bsv_reports[0]));
+	if (nearest && find(nearest))
+		return bsa_fail(err, BSA_E_USAGE, "no query is called '%s'; did you mean '%s'?", name, nearest);
+	if (!access(name, F_OK))
+		return bsa_fail(err, BSA_E_USAGE, "%s is to be asked, but what? A query is missing", name);
+	return bsa_fail(err, BSA_E_USAGE, "'%s' is no query, nor the name of one; burstscope sql --list shows those",
+	                name);
+}
+
+static int list(const struct bsv_call *call, struct bsa_err *err)
+{
+	static const struct bsv_column columns[] = { { "query", "text", NULL }, { "about", "text", NULL } };
+	bsv_scoped_answer *a = bsv_answer_new(call, NULL);
+	struct bsv_rows *rows = bsv_rows_new(columns, 2);
+
+	for (const struct bsv_report *r = bsv_reports; r->name; r++) {
+		char *text = has_name(r) ? about(r) : NULL;
+
+		if (text) {
+			bsv_rows_text(rows, r->name);
+			bsv_rows_text(rows, text);
+		}
+		free(text);
+	}
+	bsv_answer_rows(a, "queries", NULL, rows);
+	return bsv_answer_print(a, false, err);
+}
+
+/* ---- asking ---- */
+
+static bool is_word(const char *query)
+{
+	return !query[strspn(query, "abcdefghijklmnopqrstuvwxyz_0123456789-./ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
+}
+
+/* What a query with a name is to be, owned by the caller. */
+static char *fill(const struct bsv_report *report, const struct bsv_input *input)
+{
+	char began[32];
+	const struct bsv_hole holes[] = { { "with", input->with }, { "began", began }, { NULL, NULL } };
+
+	snprintf(began, sizeof(began), "%" PRId64, input->began);
+	return bsv_fill(report->text, holes);
+}
+
+static int check(const struct bsv_call *call, const char *query, const struct bsv_report *report, struct bsa_err *err)
+{
+	const struct bsv_asked *asked = &call->asked;
+
+	if (!query)
+		return bsa_fail(err, BSA_E_USAGE, "it takes [INPUT] QUERY; see burstscope sql --help");
+	if (!report && is_word(query))
+		return no_name(query, err);
+	if (!report && (asked->where || asked->from.given || asked->to.given))
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--where, --from and --to are for queries with a name: say it in the query");
+	return 0;
+}
+
+/* What is wrong with a query, with the relation that may have been meant. */
+static int wrong(struct bsa_db *db, int code, struct bsa_err *err)
+{
+	static const char no_table[] = "no such table: ";
+	char name[sizeof(err->text)];
+
+	if (code != BSA_E_USAGE || strncmp(err->text, no_table, strlen(no_table)))
+		return code;
+	snprintf(name, sizeof(name), "%s", err->text + strlen(no_table));
+	return bsv_relation_check(db, name, err) < 0 ? BSA_E_USAGE : code;
 }
 
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
-	__attribute__((cleanup(db_fini))) struct bsa_db *db = NULL;
-	__attribute__((cleanup(query_fini))) struct bsa_query *q = NULL;
-	struct bsv_coverage coverage;
-	struct bsv_answer answer = { "sql", call->operands[0], &coverage };
-	char text[BSV_COVERAGE_TEXT];
-	int r = bsa_db_open(&db, call->operands[0], err);
+	const char *query = call->n_operands ? call->operands[call->n_operands - 1] : NULL;
+	const struct bsv_report *report = query ? find(query) : NULL;
+	bsv_scoped_input input = { 0 };
+	bsv_scoped_answer *a = NULL;
+	int r;
 
+	if (o->list)
+		return list(call, err);
+	r = check(call, query, report, err);
 	if (r >= 0)
-		r = bsa_query_new(&q, db, call->operands[1], err);
-	if (r >= 0)
-		r = bsv_coverage_read(&coverage, db, err);
-	if (r >= 0)
-		r = bsv_render(stdout, (enum bsv_format)o->format, db, q, &answer, err);
+		r = bsv_input_open(&input, call->n_operands > 1 ? call->operands[0] : NULL, call, err);
 	if (r < 0)
 		return r;
-	if (o->format == BSV_TABLE && !call->common.quiet) {
-		fflush(stdout);
-		fprintf(stderr, "coverage: %s\n", bsv_coverage_text(&coverage, text));
-	}
-	return BSV_DONE;
+	if (!report)
+		bsa_db_own_queries(input.db, false);
+	a = bsv_answer_new(call, &input);
+	bsv_answer_sql(a, "rows", NULL, report ? fill(report, &input) : strdup(query));
+	if (!report)
+		bsv_answer_raw(a);
+	r = bsv_answer_print(a, false, err);
+	return r < 0 ? wrong(input.db, r, err) : r;
 }
 
 const struct bsv_command bsv_sql = {
 	.name = "sql",
-	.operands = "DB QUERY",
+	.operands = "[INPUT] QUERY",
 	.says = "ask a database in SQL",
-	.examples = "  burstscope sql bursts.db 'SELECT path, count(*), percentile(e2e_ns, 99) FROM execution GROUP BY "
-		    "path'\n"
-		    "  burstscope sql --format csv bursts.db 'SELECT * FROM miss_cause' >causes.csv\n",
-	.more = "Nothing can be changed. What there is to ask for: burstscope schema. Beside SQLite's functions there "
-		"are\n"
-		"percentile(value, p), which is exact, jain(x) and duration(ns).\n",
+	.examples = "  burstscope sql 'SELECT path, count(*), percentile(e2e_ns, 99) FROM execution GROUP BY path'\n"
+		    "  burstscope sql --format csv bursts.db 'SELECT * FROM miss_cause' >causes.csv\n"
+		    "  burstscope sql --list\n"
+		    "  burstscope sql --limit 10 --where \"app = 'camera'\" slowest\n",
+	.more = "QUERY is one statement that only reads, or the name of one. What there is to ask for: burstscope "
+		"schema.\n"
+		"Beside SQLite's functions there are percentile(value, p), which is exact, jain(x) and duration(ns).\n",
 	.options = options,
 	.options_size = sizeof(struct options),
-	.min = 2,
 	.max = 2,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_ANY,
 	.run = run,
 };

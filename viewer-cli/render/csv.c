@@ -1,13 +1,16 @@
 /* csv.c -- comma-separated values as RFC 4180 has them, but with lines that end as all others here; NULL is empty. */
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "answer/scoped.h"
 #include "render/render.h"
 
 static void text(FILE *to, const char *s, size_t n)
 {
-	bool quoted = strcspn(s, ",\"\r\n") < n || n == 0; /* an empty text is not nothing */
+	bool quoted = n == 0; /* an empty text is not nothing */
 
+	for (size_t i = 0; i < n; i++)
+		quoted |= s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
 	if (!quoted) {
 		fwrite(s, 1, n, to);
 		return;
@@ -21,41 +24,55 @@ static void text(FILE *to, const char *s, size_t n)
 	fputc('"', to);
 }
 
-static void cell(FILE *to, const struct bsa_query *q, size_t column)
+static bool escaped(FILE *to, const char *s, size_t n)
 {
-	const char *s;
-	size_t n;
+	bsv_scoped_text *shown = bsv_printable(s, n, 0);
 
-	switch (bsa_query_type(q, column)) {
+	if (shown)
+		text(to, shown, strlen(shown));
+	return shown;
+}
+
+static bool cell(FILE *to, struct bsv_cell c, bool escape)
+{
+	switch (c.type) {
 	case BSA_NULL:
 		break;
 	case BSA_INT:
-		fprintf(to, "%" PRId64, bsa_query_get_int(q, column));
+		bsv_print_int(to, c.integer);
 		break;
 	case BSA_REAL:
-		fprintf(to, "%.17g", bsa_query_get_real(q, column));
+		fprintf(to, "%.17g", c.real);
 		break;
 	case BSA_STRING:
 	case BSA_BYTES:
-		s = bsa_query_get_string(q, column, &n);
-		text(to, s, n);
+		if (escape)
+			return escaped(to, c.text, c.bytes);
+		text(to, c.text, c.bytes);
 		break;
 	}
+	return true;
 }
 
-int bsv_render_csv(FILE *to, struct bsa_query *q, struct bsa_err *err)
+int bsv_render_csv(FILE *to, struct bsv_rows *rows, bool escape, struct bsa_err *err)
 {
-	size_t n = bsa_query_columns(q);
+	size_t n = bsv_rows_columns(rows);
+	bool fine = true;
 	int r;
 
 	for (size_t i = 0; i < n; i++) {
-		text(to, bsa_query_name(q, i), strlen(bsa_query_name(q, i)));
+		const char *name = bsv_rows_column(rows, i)->name;
+
+		fine = fine &&
+		       cell(to, (struct bsv_cell){ .type = BSA_STRING, .text = name, .bytes = strlen(name) }, escape);
 		fputc(i + 1 < n ? ',' : '\n', to);
 	}
-	while ((r = bsa_query_step(q, err)) > 0 && !ferror(to))
+	while ((r = bsv_rows_step(rows, err)) > 0 && fine && !ferror(to))
 		for (size_t i = 0; i < n; i++) {
-			cell(to, q, i);
+			fine = fine && cell(to, bsv_rows_cell(rows, i), escape);
 			fputc(i + 1 < n ? ',' : '\n', to);
 		}
+	if (!fine)
+		return bsv_no_memory(err);
 	return r < 0 ? r : 0;
 }

@@ -1,17 +1,18 @@
-/* render.c -- see render.h: which form it is to be. */
+/* render.c -- see render.h: which forms there are. */
 #include "render/render.h"
 
 const char *const bsv_formats[] = { "table", "json", "csv", NULL };
 
-int bsv_render(FILE *to, enum bsv_format format, struct bsa_db *db, struct bsa_query *q,
-               const struct bsv_answer *answer, struct bsa_err *err)
+void bsv_print_int(FILE *to, int64_t value)
 {
-	switch (format) {
-	case BSV_JSON:
-		return bsv_render_json(to, db, q, answer, err);
-	case BSV_CSV:
-		return bsv_render_csv(to, q, err);
-	default:
-		return bsv_render_table(to, q, err);
-	}
+	char text[24], *at = text + sizeof(text);
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	do {
+		*--at = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	if (value < 0)
+		*--at = '-';
+	fwrite(at, 1, (size_t)(text + sizeof(text) - at), to);
 }

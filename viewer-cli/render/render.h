@@ -1,13 +1,14 @@
 /*
- * render.h -- the rows of a query, for people or programs.
+ * render.h -- rows, for people or programs.
  *
- * Rows are printed as they come: however many there are, a table keeps only the first ones, to see how wide its columns are.
+ * They are printed as they come: however many there are, a table keeps only the first ones, to see how wide its columns are.
  */
 #ifndef BSV_RENDER_H
 #define BSV_RENDER_H
 
-#include "bsa/db.h"
-#include "coverage.h"
+#include "answer/coverage.h"
+#include "answer/rows.h"
+#include "answer/screen.h"
 
 #include <stdio.h>
 
@@ -16,20 +17,21 @@ enum bsv_format { BSV_TABLE, BSV_JSON, BSV_CSV };
 /* Their names, in this order, ended by NULL. */
 extern const char *const bsv_formats[];
 
-/* What stands around the rows in JSON. */
-struct bsv_answer {
-	const char *command, *input;
-	const struct bsv_coverage *coverage;
-};
+/* All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they are. */
+int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err);
 
-/* All rows of @q, which was not stepped yet, a query of @db. */
-int bsv_render(FILE *to, enum bsv_format format, struct bsa_db *db, struct bsa_query *q,
-               const struct bsv_answer *answer, struct bsa_err *err);
+/* @escape: for a terminal, with nothing in it that one would obey. */
+int bsv_render_csv(FILE *to, struct bsv_rows *rows, bool escape, struct bsa_err *err);
 
-/* One each, for bsv_render. */
-int bsv_render_table(FILE *to, struct bsa_query *q, struct bsa_err *err);
-int bsv_render_csv(FILE *to, struct bsa_query *q, struct bsa_err *err);
-int bsv_render_json(FILE *to, struct bsa_db *db, struct bsa_query *q, const struct bsv_answer *answer,
-                    struct bsa_err *err);
+/* The members columns and rows of an object. */
+int bsv_render_json(FILE *to, struct bsv_rows *rows, struct bsa_err *err);
+
+/* As printf does it, in less time: there may be a hundred million. */
+void bsv_print_int(FILE *to, int64_t value);
+
+/* What objects are made of: a string; a member; a number, or null where there is none in JSON. */
+void bsv_json_text(FILE *to, const char *s, size_t n);
+void bsv_json_field(FILE *to, const char *name, const char *value);
+void bsv_json_real(FILE *to, double value);
 
 #endif

@@ -1,156 +1,467 @@
-/* table.c -- columns as wide as what is in the first rows; what is wider later pushes the rest aside. */
-#include <inttypes.h>
+/*
+ * table.c -- columns as wide as what is in the first rows, and no wider together than the screen: texts are cut, or go on in the next
+ * line where they are sentences; then columns are left out from the right.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/scoped.h"
+#include "answer/template.h"
 #include "render/render.h"
+#include "render/scale.h"
 
-enum { FIRST_ROWS = 1000, WIDEST = 64 };
+enum { FIRST_ROWS = 1000, GAP = 2, SHORT_TEXT = 12, SENTENCE = 24, MARKED_BELOW = 100 };
 
-/* The first rows as text, a cell after the other. */
+struct column {
+	char *head;
+	struct bsv_scale scale;
+	struct bsv_extent extent;
+	bool right, text, marked;
+	int content, head_word; /* as wide as what is in it; as the longest word of its head */
+	int natural, width;     /* natural: with all of its head in a line */
+	size_t samples;         /* of a percentile: fewer than so many are marked */
+};
+
+/* The first rows, a cell after the other. */
 struct table {
 	FILE *to;
-	const struct bsa_query *q;
-	size_t n, kept, room;
-	char **cells;
-	bool *right; /* numbers stand at the right */
-	int *width;
+	struct bsv_rows *rows;
+	const struct bsv_screen *screen;
+	bool raw;
+	size_t n, shown; /* columns, and how many of them fit */
+	size_t n_at;     /* the column with the number of samples; n: there is none */
+	struct column *columns;
+	struct bsv_extent durations; /* of all columns */
+	struct bsv_cell *cells;
+	size_t kept;
+	struct bsv_cell *row; /* room for one */
+	char **line;
+	int pending; /* spaces, if anything comes behind them */
 };
 
 static void table_fini(struct table *t)
 {
 	for (size_t i = 0; i < t->kept; i++)
-		free(t->cells[i]);
+		free((char *)t->cells[i].text);
 	free(t->cells);
-	free(t->right);
-	free(t->width);
+	for (size_t i = 0; t->columns && i < t->n; i++)
+		free(t->columns[i].head);
+	free(t->columns);
+	free(t->row);
+	free(t->line);
 }
 
-/* Names come from strangers: nothing that a terminal would obey. What is no letter is counted as it is printed. */
-static char *printable(const char *s, size_t n)
+/* ---- what is in a column ---- */
+
+static bool is_number(struct bsv_cell c)
 {
-	char *out = malloc(n * 4 + 1), *at = out;
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-		bool c1 = c == 0xc2 && i + 1 < n && (unsigned char)s[i + 1] < 0xa0;
-
-		if (c < 0x20 || c == 0x7f || c1)
-			at += sprintf(at, "\\x%02x", c);
-		else
-			*at++ = (char)c;
-	}
-	*at = 0;
-	return out;
+	return c.type == BSA_INT || c.type == BSA_REAL;
 }
 
-static char *cell(const struct bsa_query *q, size_t column)
+static bool few(const struct table *t, const struct bsv_cell *row, size_t column)
 {
-	char number[32];
-	const char *s;
-	size_t n;
+	return !t->raw && t->columns[column].samples && t->n_at < t->n && row[t->n_at].type == BSA_INT &&
+	       row[t->n_at].integer < (int64_t)t->columns[column].samples && is_number(row[column]);
+}
 
-	switch (bsa_query_type(q, column)) {
-	case BSA_INT:
-		snprintf(number, sizeof(number), "%" PRId64, bsa_query_get_int(q, column));
-		return strdup(number);
-	case BSA_REAL:
-		snprintf(number, sizeof(number), "%.6g", bsa_query_get_real(q, column));
-		return strdup(number);
-	case BSA_STRING:
-	case BSA_BYTES:
-		s = bsa_query_get_string(q, column, &n);
-		return printable(s, n);
-	default:
+/* Owned by the caller. */
+static char *cell_text(const struct table *t, const struct bsv_cell *row, size_t column)
+{
+	const struct column *c = &t->columns[column];
+	char number[BSV_SCALED_TEXT + 1];
+
+	switch (row[column].type) {
+	case BSA_NULL:
 		return strdup("-");
+	case BSA_INT:
+	case BSA_REAL:
+		bsv_scaled(number, &c->scale, row[column]);
+		if (c->marked)
+			strcat(number, few(t, row, column) ? "*" : " ");
+		return strdup(number);
+	default:
+		return bsv_printable(row[column].text, row[column].bytes, 0);
 	}
 }
 
-/* In characters: UTF-8 that goes on is none. */
-static int width(const char *s)
+static char *head_of(const struct bsv_column *c, const struct bsv_scale *scale, bool raw)
 {
-	int n = 0;
+	char *head = raw ? bsv_printable(c->name, strlen(c->name), 0) : bsv_said(c->name), *whole;
 
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
+	if (raw || !head || !*scale->unit)
+		return head;
+	whole = bsv_text("%s %s", head, scale->unit);
+	free(head);
+	return whole;
 }
 
-static void print(const struct table *t, size_t column, const char *s)
+static bool has_numbers(const char *class)
 {
-	int pad = t->width[column] - width(s);
-	bool last = column + 1 == t->n;
+	return class && strcmp(class, "text") && strcmp(class, "label");
+}
 
-	if (t->right[column])
-		fprintf(t->to, "%*s%s", pad > 0 ? pad : 0, "", s);
-	else
-		fprintf(t->to, "%s%*s", s, !last && pad > 0 ? pad : 0, "");
-	fputs(last ? "\n" : "  ", t->to);
+static int longest_word(const char *head)
+{
+	int longest = 0;
+
+	for (const char *at = head; *at;) {
+		size_t n = strcspn(at, " ");
+		char *word = strndup(at, n);
+		int width = word ? bsv_width(word) : (int)n;
+
+		longest = width > longest ? width : longest;
+		free(word);
+		at += n + strspn(at + n, " ");
+	}
+	return longest;
+}
+
+/* p99 of fewer than 100 is only the longest. */
+static size_t samples_for(const char *name)
+{
+	return strstr(name, "p999") ? 10 * MARKED_BELOW : strstr(name, "p99") ? MARKED_BELOW : 0;
+}
+
+static bool measure(struct table *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct bsv_column *of = bsv_rows_column(t->rows, i);
+		struct column *c = &t->columns[i];
+
+		c->scale = t->raw ? bsv_scale_none : bsv_scale_of(of->class, &c->extent, &t->durations);
+		c->head = head_of(of, &c->scale, t->raw);
+		if (!c->head)
+			return false;
+		c->head_word = longest_word(c->head);
+		c->right |= !t->raw && has_numbers(of->class) && !c->text;
+		c->samples = samples_for(of->name);
+		for (size_t j = 0; j < t->kept; j += t->n)
+			c->marked |= few(t, t->cells + j, i);
+		for (size_t j = 0; j < t->kept; j += t->n) {
+			char *s = cell_text(t, t->cells + j, i);
+			int width = s ? bsv_width(s) : 0;
+
+			if (!s)
+				return false;
+			c->content = width > c->content ? width : c->content;
+			free(s);
+		}
+		c->natural = bsv_width(c->head);
+		c->natural = c->content > c->natural ? c->content : c->natural;
+	}
+	return true;
 }
 
 static bool keep_row(struct table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		char *s = cell(t->q, i);
-		enum bsa_type type = bsa_query_type(t->q, i);
+		const char *class = bsv_rows_column(t->rows, i)->class;
+		struct bsv_cell c = bsv_rows_cell(t->rows, i);
 
-		if (!s)
-			return false;
-		t->cells[t->kept++] = s;
-		if (width(s) > t->width[i])
-			t->width[i] = width(s) < WIDEST ? width(s) : WIDEST;
-		t->right[i] |= type == BSA_INT || type == BSA_REAL;
+		if (c.text) {
+			char *own = malloc(c.bytes + 1);
+
+			if (!own)
+				return false;
+			memcpy(own, c.text, c.bytes);
+			own[c.bytes] = 0;
+			c.text = own;
+		}
+		t->cells[t->kept++] = c;
+		t->columns[i].right |= is_number(c);
+		t->columns[i].text |= c.type == BSA_STRING || c.type == BSA_BYTES;
+		bsv_extent_add(&t->columns[i].extent, c);
+		if (class && !strcmp(class, "duration"))
+			bsv_extent_add(&t->durations, c);
 	}
 	return true;
 }
 
-static bool print_row(const struct table *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		char *s = cell(t->q, i);
+/* ---- how wide they may be ---- */
 
-		if (!s)
-			return false;
-		print(t, i, s);
-		free(s);
+static int larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* With its head in several lines. */
+static int least_whole(const struct column *c)
+{
+	return larger(c->content, c->head_word);
+}
+
+static int least_width(const struct column *c)
+{
+	int least = larger(c->content > SENTENCE ? SENTENCE : SHORT_TEXT, c->head_word);
+
+	return c->text && c->content > least ? least : least_whole(c);
+}
+
+/* Where there is only one column left, of texts, and no room even for that. */
+static int least_any(const struct column *c)
+{
+	return c->text ? 1 : c->width;
+}
+
+/* Take up to @over columns off the first @n, the widest first; what is left of it. */
+static int shrink(struct column *columns, size_t n, int over, int (*least)(const struct column *))
+{
+	while (over > 0) {
+		struct column *widest = NULL;
+
+		for (size_t i = 0; i < n; i++)
+			if (columns[i].width > least(&columns[i]) && (!widest || columns[i].width > widest->width))
+				widest = &columns[i];
+		if (!widest)
+			break;
+		widest->width--;
+		over--;
 	}
-	return true;
+	return over;
 }
 
-static bool table_init(struct table *t, FILE *to, const struct bsa_query *q)
+static void fit(struct table *t)
 {
-	size_t n = bsa_query_columns(q);
+	for (t->shown = t->n; t->shown > 0; t->shown--) {
+		int natural = 0, least = 0, gaps = GAP * (int)(t->shown - 1);
 
-	*t = (struct table){ .to = to, .q = q, .n = n };
-	t->cells = calloc(n * FIRST_ROWS + 1, sizeof(*t->cells));
-	t->right = calloc(n + 1, sizeof(*t->right));
-	t->width = calloc(n + 1, sizeof(*t->width));
-	for (size_t i = 0; t->width && i < n; i++)
-		t->width[i] = width(bsa_query_name(q, i));
-	return t->cells && t->right && t->width;
+		for (size_t i = 0; i < t->shown; i++) {
+			natural += t->columns[i].width = t->columns[i].natural;
+			least += least_width(&t->columns[i]);
+		}
+		if (!t->screen->width || natural + gaps <= t->screen->width)
+			break;
+		if (least + gaps <= t->screen->width || t->shown == 1) {
+			int over = natural + gaps - t->screen->width;
+
+			over = shrink(t->columns, t->shown, over, least_whole);
+			over = shrink(t->columns, t->shown, over, least_width);
+			shrink(t->columns, t->shown, over, least_any);
+			break;
+		}
+	}
 }
 
-static void print_kept(const struct table *t)
+/* ---- printing ---- */
+
+/* Words that judge, where they stand alone. */
+static int paint_of(const struct table *t, size_t column, const char *s)
+{
+	static const struct {
+		const char *word;
+		int paint;
+	} words[] = {
+		{ "pass", BSV_GOOD },
+		{ "faster", BSV_GOOD },
+		{ "fail", BSV_BAD },
+		{ "slower", BSV_BAD },
+		{ "inconclusive", BSV_UNSURE_PAINT },
+		{ "cannot tell", BSV_UNSURE_PAINT },
+	};
+	const char *name = bsv_rows_column(t->rows, column)->name;
+
+	if (strcmp(name, "verdict") && strcmp(name, "result"))
+		return BSV_PLAIN;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcasecmp(s, words[i].word))
+			return words[i].paint;
+	return BSV_PLAIN;
+}
+
+static void print(struct table *t, size_t column, const char *s, size_t bytes, int paint)
+{
+	const struct column *c = &t->columns[column];
+	char *shown = strndup(s, bytes);
+	int pad;
+
+	if (!shown)
+		return;
+	paint = paint ? paint : paint_of(t, column, shown);
+	pad = c->width - bsv_width(shown);
+	pad = pad > 0 ? pad : 0;
+	if (*shown)
+		fprintf(t->to, "%*s%s%s%s", t->pending + (c->right ? pad : 0), "", bsv_paint_on(t->screen, paint),
+		        shown, bsv_paint_off(t->screen, paint));
+	t->pending = (*shown ? c->right ? 0 : pad : t->pending + c->width) + GAP;
+	free(shown);
+}
+
+static void print_end(struct table *t)
+{
+	fputc('\n', t->to);
+	t->pending = 0;
+}
+
+static bool wraps(const struct column *c)
+{
+	return c->text && !c->right && c->width < c->natural && c->width >= SENTENCE;
+}
+
+/* The cells of a row, owned, in as many lines as the longest sentence takes; what went is taken off their beginnings. */
+static void print_lines(struct table *t, char **cells, int paint)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < t->shown; i++) {
+			size_t n = wraps(&t->columns[i]) ? bsv_line(cells[i], t->columns[i].width) : strlen(cells[i]);
+			char *rest = cells[i] + n;
+
+			print(t, i, cells[i], n, paint);
+			rest += strspn(rest, " ");
+			more |= *rest != 0;
+			memmove(cells[i], rest, strlen(rest) + 1);
+		}
+		print_end(t);
+	}
+}
+
+static char *cut(const struct column *c, char *s)
+{
+	char *ret;
+
+	if (!s || !c->text || wraps(c) || bsv_width(s) <= c->width)
+		return s;
+	ret = bsv_printable(s, strlen(s), c->width);
+	free(s);
+	return ret;
+}
+
+static bool print_row(struct table *t, const struct bsv_cell *row)
+{
+	char **cells = t->line;
+	bool fine = true;
+
+	for (size_t i = 0; i < t->shown; i++) {
+		cells[i] = cut(&t->columns[i], cell_text(t, row, i));
+		fine = fine && cells[i];
+	}
+	if (fine)
+		print_lines(t, cells, BSV_PLAIN);
+	for (size_t i = 0; i < t->shown; i++)
+		free(cells[i]);
+	return fine;
+}
+
+/* Line @line of @head; NULL: it has not so many. */
+static const char *head_line(const struct column *c, int line, size_t *ret_bytes)
+{
+	const char *at = c->head;
+
+	while (*at) {
+		*ret_bytes = bsv_line(at, c->width);
+		if (line-- == 0)
+			return at;
+		at += *ret_bytes;
+		at += strspn(at, " ");
+	}
+	return NULL;
+}
+
+/* They stand on what is beneath. */
+static void print_heads(struct table *t)
+{
+	int most = 1;
+	size_t n;
+
+	for (size_t i = 0; i < t->shown; i++)
+		while (head_line(&t->columns[i], most, &n))
+			most++;
+	for (int line = 0; line < most; line++) {
+		for (size_t i = 0; i < t->shown; i++) {
+			int has = 0;
+			const char *s;
+
+			while (head_line(&t->columns[i], has, &n))
+				has++;
+			s = line + has < most ? NULL : head_line(&t->columns[i], line + has - most, &n);
+			print(t, i, s ? s : "", s ? n : 0, BSV_TITLE);
+		}
+		print_end(t);
+	}
+}
+
+static bool print_kept(struct table *t)
+{
+	bool fine = true;
+
+	print_heads(t);
+	for (size_t j = 0; fine && j < t->kept; j += t->n)
+		fine = print_row(t, t->cells + j);
+	return fine;
+}
+
+static bool print_next(struct table *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		print(t, i, bsa_query_name(t->q, i));
-	for (size_t i = 0; i < t->kept; i++)
-		print(t, i % t->n, t->cells[i]);
+		t->row[i] = bsv_rows_cell(t->rows, i);
+	return print_row(t, t->row);
 }
 
-int bsv_render_table(FILE *to, struct bsa_query *q, struct bsa_err *err)
+/* "(no room for p99 ms, max ms; --format csv has all)" */
+static void say_left_out(const struct table *t)
 {
-	__attribute__((cleanup(table_fini))) struct table t;
-	bool fine = table_init(&t, to, q);
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		return;
+	fputs("(no room for", to);
+	for (size_t i = t->shown; i < t->n; i++)
+		fprintf(to, "%s %s", i > t->shown ? "," : "", t->columns[i].head);
+	fputs("; --format csv has all)", to);
+	if (!fclose(to))
+		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, text, 2);
+	free(text);
+}
+
+static void remark(const struct table *t)
+{
+	static const char few_samples[] = "* of fewer than 100 (p999: 1000): the longest of them, or nearly";
+	bool marked = false;
+
+	for (size_t i = 0; i < t->shown; i++)
+		marked |= t->columns[i].marked;
+	if (!t->kept)
+		fputs("(none)\n", t->to);
+	if (marked)
+		bsv_print_wrapped(t->to, t->screen, BSV_PLAIN, few_samples, 2);
+	if (t->shown < t->n)
+		say_left_out(t);
+}
+
+static bool table_init(struct table *t)
+{
+	t->columns = calloc(t->n + 1, sizeof(*t->columns));
+	t->cells = calloc(t->n * FIRST_ROWS + 1, sizeof(*t->cells));
+	t->row = calloc(t->n + 1, sizeof(*t->row));
+	t->line = calloc(t->n + 1, sizeof(*t->line));
+	t->n_at = t->n;
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(bsv_rows_column(t->rows, i)->name, "n"))
+			t->n_at = i;
+	return t->columns && t->cells && t->row && t->line;
+}
+
+int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err)
+{
+	__attribute__((cleanup(table_fini))) struct table t = {
+		.to = to, .rows = rows, .screen = screen, .raw = raw, .n = bsv_rows_columns(rows)
+	};
+	bool fine = table_init(&t);
 	int r = 1;
 
-	for (size_t i = 0; fine && i < FIRST_ROWS && (r = bsa_query_step(q, err)) > 0; i++)
+	for (size_t i = 0; fine && i < FIRST_ROWS && (r = bsv_rows_step(rows, err)) > 0; i++)
 		fine = keep_row(&t);
+	if (fine && r >= 0 && (fine = measure(&t))) {
+		fit(&t);
+		fine = print_kept(&t);
+	}
+	while (fine && r > 0 && !ferror(to) && (r = bsv_rows_step(rows, err)) > 0)
+		fine = print_next(&t);
 	if (fine && r >= 0)
-		print_kept(&t);
-	while (fine && r > 0 && !ferror(to) && (r = bsa_query_step(q, err)) > 0)
-		fine = print_row(&t);
-	return fine ? r < 0 ? r : 0 : bsa_fail(err, BSA_E_ENV, "no memory");
+		remark(&t);
+	return fine ? r < 0 ? r : 0 : bsv_no_memory(err);
 }

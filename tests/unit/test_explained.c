@@ -1,0 +1,479 @@
+/* test_explained.c -- one execution, drawn: to scale, exact where it says so, and never wider than the screen, whatever comes. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "render/bars.h"
+#include "render/cells.h"
+#include "render/explained.h"
+
+enum { MANY = 300 };
+
+/* Everything that may be in one. */
+struct sample {
+	struct bsv_explained x;
+	struct bsv_explained_phase phases[12];
+	struct bsv_explained_stretch stretches[MANY];
+	struct bsv_explained_preemption preemptions[MANY];
+	struct bsv_explained_wait waits[MANY];
+	struct bsv_explained_cause causes[MANY];
+};
+
+static const char *const hostile =
+	"\033[2J\r\n\xe2\x80\xae\xff\x9b\x07 a name that is much longer than any terminal is wide, and goes on, and on";
+
+static uint64_t seed;
+
+static uint64_t any(uint64_t most)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (seed >> 33) % (most + 1);
+}
+
+static struct sample *sample_new(void)
+{
+	struct sample *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	s->x = (struct bsv_explained){
+		.who = { 7, "camera", "mobilenet", "high" },
+		.exec = "0x1/7",
+		.path = "burst",
+		.status = "NONE",
+		.quality = "complete",
+		.sides = "both",
+		.input = "x.db",
+		.deadline = BSV_UNKNOWN,
+		.lateness = BSV_UNKNOWN,
+		.cold = 0,
+		.typical_n = 5,
+		.phases = s->phases,
+		.stretches = s->stretches,
+		.preemptions = s->preemptions,
+		.waits = s->waits,
+		.causes = s->causes,
+	};
+	return s;
+}
+
+static void add_phase(struct sample *s, const char *name, int64_t dur)
+{
+	struct bsv_explained *x = &s->x;
+
+	s->phases[x->n_phases++] = (struct bsv_explained_phase){ name, x->ended, dur, dur / 2 };
+	x->ended += dur;
+	x->e2e += dur;
+}
+
+/* It runs in @n stretches of 10 us, with waits of 5 us between them. */
+static struct sample *preempted(size_t n)
+{
+	struct sample *s = sample_new();
+	struct bsv_explained *x = &s->x;
+	int64_t at = 3000;
+
+	add_phase(s, "prepare", 1000);
+	add_phase(s, "send", 2000);
+	add_phase(s, "run", (int64_t)n * 10000);
+	add_phase(s, "preempted", (int64_t)(n - 1) * 5000);
+	for (size_t i = 0; i < n; i++, at += 15000) {
+		s->stretches[x->n_stretches++] = (struct bsv_explained_stretch){ (int64_t)(i % 3), at, at + 10000 };
+		if (i + 1 == n)
+			break;
+		s->preemptions[x->n_preemptions++] = (struct bsv_explained_preemption){
+			at + 9000, at + 10000, at + 15000, 0, { 9, "other", "heavy", "low" }, "save"
+		};
+		s->waits[x->n_waits++] = (struct bsv_explained_wait){
+			at + 10000, 5000, 0, "preempted", "held", "preempted", { 9, "other", "heavy", "low" }
+		};
+	}
+	return s;
+}
+
+/* It is late, for @n causes. */
+static struct sample *late(size_t n)
+{
+	struct sample *s = preempted(3);
+
+	s->x.miss = "late";
+	s->x.deadline = 10000;
+	s->x.lateness = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t late = (int64_t)any(2000000) - 500000;
+
+		s->causes[s->x.n_causes++] = (struct bsv_explained_cause){
+			i % 2 ? "hogged" : "too_tight", { (int64_t)i, "other", "heavy", "low" }, late, 5, i == 1, i == 0
+		};
+		s->x.lateness += late;
+	}
+	return s;
+}
+
+/* What is drawn; owned by the caller. */
+static char *drawn(const struct bsv_explained *x, int width, bool unicode)
+{
+	struct bsv_screen screen = { .width = width, .unicode = unicode };
+	struct bsa_err err = { "" };
+	char *text = NULL;
+	size_t n = 0;
+	FILE *to = open_memstream(&text, &n);
+
+	assert_non_null(to);
+	assert_int_equal(bsv_explained_draw(x, to, &screen, &err), 0);
+	fclose(to);
+	return text;
+}
+
+static void assert_fits(const char *text, int width)
+{
+	char *own = strdup(text), *rest = own, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		if (bsv_width(line) > width)
+			fail_msg("%d columns on a screen of %d: %s", bsv_width(line), width, line);
+		for (const char *c = line; *c; c++)
+			assert_true((unsigned char)*c >= 0x20);
+		assert_true(!*line || line[strlen(line) - 1] != ' ');
+	}
+	free(own);
+}
+
+static void assert_fits_everywhere(const struct bsv_explained *x)
+{
+	for (int width = 40; width <= 200; width++)
+		for (int unicode = 0; unicode < 2; unicode++) {
+			char *text = drawn(x, width, unicode);
+
+			assert_fits(text, width);
+			free(text);
+		}
+}
+
+/* The number that stands @nth in a line, with blanks between its thousands: "hogged  1 234 567  primary". */
+static int64_t exact_in(const char *line)
+{
+	int64_t value = 0;
+	bool minus = false;
+	const char *at = strstr(line, "  ");
+
+	assert_non_null(at);
+	at += strspn(at, " ");
+	if (*at == '-') {
+		minus = true;
+		at++;
+	}
+	for (; (*at >= '0' && *at <= '9') || (*at == ' ' && at[1] >= '0' && at[1] <= '9'); at++)
+		if (*at != ' ')
+			value = value * 10 + *at - '0';
+	return minus ? -value : value;
+}
+
+static void the_printed_rows_sum_to_the_printed_lateness(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n < 60; n++) {
+		struct sample *s = late(n);
+		char *text = drawn(&s->x, 120, false), *at = strstr(text, "\ncause ");
+		int64_t sum = 0;
+
+		assert_non_null(at);
+		for (at = strchr(at + 1, '\n') + 1; strncmp(at, "sum ", 4); at = strchr(at, '\n') + 1)
+			sum += exact_in(at);
+		assert_int_equal(sum, s->x.lateness);
+		assert_int_equal(exact_in(at), s->x.lateness);
+		assert_null(strstr(text, "database is not right"));
+		free(text);
+		free(s);
+	}
+}
+
+static void a_ledger_that_does_not_sum_is_said_to_be_wrong(void **state)
+{
+	struct sample *s = late(3);
+	char *text;
+
+	(void)state;
+	s->x.lateness++;
+	text = drawn(&s->x, 120, false);
+	assert_non_null(strstr(text, "the sum is not its lateness"));
+	free(text);
+	free(s);
+}
+
+static void each_stretch_covers_what_it_lasts(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct bsv_span span = { -(int64_t)any(1000), 1 + (int64_t)any(100000), 1 + (int)any(199) };
+		int64_t began = span.from + (int64_t)any(bsv_span_parts(&span)), ended;
+		struct bsv_cover cells[200] = { 0 };
+		unsigned __int128 all = 0;
+
+		ended = began + (int64_t)any((uint64_t)(span.to - began));
+		bsv_cover_add(cells, &span, began, ended);
+		for (int i = 0; i < span.cells; i++) {
+			all += cells[i].covered;
+			assert_true(cells[i].covered <= bsv_span_parts(&span));
+			if (cells[i].covered) {
+				assert_true(i >= bsv_span_cell(&span, began));
+				assert_true(i <= bsv_span_cell(&span, ended));
+			}
+		}
+		assert_true(all == (unsigned __int128)(ended - began) * (unsigned)span.cells);
+	}
+}
+
+static void enormous_times_have_their_place(void **state)
+{
+	int64_t most = (int64_t)1 << 62;
+	struct bsv_span span = { -most, most - 1, 100 };
+
+	(void)state;
+	assert_int_equal(bsv_span_cell(&span, -most), 0);
+	assert_int_equal(bsv_span_cell(&span, 0), 50);
+	assert_int_equal(bsv_span_cell(&span, most - 1), 99);
+	assert_int_equal(bsv_span_cell(&span, INT64_MAX), 99);
+	assert_int_equal(bsv_span_cell(&span, INT64_MIN), 0);
+}
+
+static void eighths_are_rounded_down_but_never_to_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(bsv_eighths(0, 1000), 0);
+	assert_int_equal(bsv_eighths(1, 1000), 1);
+	assert_int_equal(bsv_eighths(249, 1000), 1);
+	assert_int_equal(bsv_eighths(250, 1000), 2);
+	assert_int_equal(bsv_eighths(999, 1000), 7);
+	assert_int_equal(bsv_eighths(1000, 1000), 8);
+	assert_int_equal(bsv_eighths(INT64_MAX, INT64_MAX), 8);
+}
+
+static void amounts_are_rounded_to_the_nearest(void **state)
+{
+	char text[BSV_AMOUNT_TEXT];
+
+	(void)state;
+	assert_string_equal(bsv_amount(text, 1234567, bsv_unit_for(1234567), false), "1234.567");
+	assert_string_equal(bsv_amount(text, -20, bsv_unit_for(1234567), true), "-0.020");
+	assert_string_equal(bsv_amount(text, 20, bsv_unit_for(1234567), true), "+0.020");
+	assert_string_equal(bsv_amount(text, 1499, bsv_unit_for(2000000000), false), "0.001");
+	assert_string_equal(bsv_amount(text, -400, bsv_unit_for(2000000000), false), "0.000");
+	assert_string_equal(bsv_amount(text, 9999, bsv_unit_for(9999), false), "9999");
+	assert_string_equal(bsv_exact(text, -1234567), "-1 234 567");
+	assert_string_equal(bsv_exact(text, INT64_MIN), "-9 223 372 036 854 775 808");
+}
+
+/* Where the bar of @phase begins and ends, in columns; -1: there is none. */
+static void bar_of(const char *text, const char *phase, int *first, int *last)
+{
+	char wanted[32];
+	const char *line, *end;
+
+	snprintf(wanted, sizeof(wanted), "\n%s ", phase);
+	line = strstr(text, wanted);
+	assert_non_null(line);
+	line++;
+	end = strchr(line, '\n');
+	*first = *last = -1;
+	for (const char *c = line; c < end; c++)
+		if (*c == '#' || *c == '|') {
+			*first = *first < 0 ? (int)(c - line) : *first;
+			*last = (int)(c - line);
+		}
+}
+
+static void phases_are_drawn_one_after_the_other_within_a_cell(void **state)
+{
+	static const char *const names[] = { "prepare", "send",  "decode", "slots", "queue",
+		                             "run",     "reply", "return", "finish" };
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		int width = 60 + (int)any(140), before, first, last, begins;
+		struct sample *s = sample_new();
+		char *text;
+
+		for (size_t i = 0; i < 9; i++)
+			add_phase(s, names[i], 1 + (int64_t)any(round % 2 ? 1000 : 1000000));
+		text = drawn(&s->x, width, false);
+		bar_of(text, "prepare", &begins, &last);
+		before = begins;
+		for (size_t i = 0; i < 9; i++) {
+			bar_of(text, names[i], &first, &last);
+			assert_true(first >= 0);
+			if (first < before - 1 || first > before + 1)
+				fail_msg("%s at %d, not %d:\n%s", names[i], first, before, text);
+			before = last + 1;
+		}
+		assert_true(last == width - 1);
+		/* each as long as it lasted, to a cell at either end */
+		for (size_t i = 0; i < 9; i++) {
+			double cells = (double)s->phases[i].dur / (double)s->x.e2e * (width - begins);
+
+			bar_of(text, names[i], &first, &last);
+			assert_true(last - first + 1 >= cells - 0.001 && last - first + 1 < cells + 2);
+		}
+		free(text);
+		free(s);
+	}
+}
+
+static void hundreds_of_preemptions_are_a_page(void **state)
+{
+	struct sample *s = preempted(MANY);
+	char *text = drawn(&s->x, 100, true);
+	size_t lines = 0;
+
+	(void)state;
+	for (const char *c = text; *c; c++)
+		lines += *c == '\n';
+	assert_true(lines < 90);
+	assert_non_null(strstr(text, "and 275 more"));
+	assert_non_null(strstr(text, "stopped 299x"));
+	assert_fits_everywhere(&s->x);
+	free(text);
+	free(s);
+}
+
+static void the_waits_that_are_left_out_are_added_up(void **state)
+{
+	struct sample *s = preempted(MANY);
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < 24; i++)
+		s->waits[i * 10].dur = 6000;
+	text = drawn(&s->x, 100, false);
+	/* 299 less 24, of 5 us each */
+	assert_non_null(strstr(text, "1375.000  shorter ones"));
+	free(text);
+	free(s);
+}
+
+static void names_do_nothing_to_a_terminal(void **state)
+{
+	struct sample *s = late(3);
+	char *text;
+
+	(void)state;
+	s->x.who = (struct bsv_who){ 7, hostile, hostile, hostile };
+	s->x.status = s->x.path = s->x.exec = hostile;
+	for (size_t i = 0; i < s->x.n_waits; i++)
+		s->waits[i].blocker.app = s->waits[i].blocker.model = hostile;
+	for (size_t i = 0; i < s->x.n_causes; i++)
+		s->causes[i].culprit.app = s->causes[i].culprit.model = hostile;
+	text = drawn(&s->x, 80, true);
+	assert_null(strchr(text, '\033'));
+	assert_null(strstr(text, "\xe2\x80\xae"));
+	assert_null(strchr(text, '\r'));
+	free(text);
+	free(s);
+}
+
+static void hostile_names_fit(void **state)
+{
+	struct sample *s = late(5);
+
+	(void)state;
+	s->x.who.app = s->x.who.model = hostile;
+	s->causes[0].culprit.app = s->causes[1].culprit.model = hostile;
+	s->waits[0].blocker.app = hostile;
+	assert_fits_everywhere(&s->x);
+	free(s);
+}
+
+static void what_is_unknown_is_not_made_up(void **state)
+{
+	struct sample *s = sample_new();
+	char *text;
+
+	(void)state;
+	s->x.quality = "gap";
+	s->x.status = NULL;
+	s->x.began = s->x.ended = s->x.e2e = s->x.submitted = BSV_UNKNOWN;
+	s->x.typical_n = s->x.cold = s->x.redo = BSV_UNKNOWN;
+	s->phases[s->x.n_phases++] = (struct bsv_explained_phase){ "send", BSV_UNKNOWN, BSV_UNKNOWN, BSV_UNKNOWN };
+	assert_fits_everywhere(&s->x);
+	text = drawn(&s->x, 100, false);
+	assert_non_null(strstr(text, "NOT COMPLETE"));
+	assert_non_null(strstr(text, "nobody knows how long"));
+	assert_null(strstr(text, "-9223372036854775808"));
+	assert_null(strstr(text, "9223372036"));
+	free(text);
+	free(s);
+}
+
+static void no_time_at_all_and_all_the_time_there_is(void **state)
+{
+	struct sample *s = late(4);
+
+	(void)state;
+	for (size_t i = 0; i < s->x.n_phases; i++)
+		s->phases[i].dur = 0;
+	s->x.ended = s->x.began;
+	s->x.e2e = 0;
+	assert_fits_everywhere(&s->x);
+	s->x.began = -((int64_t)1 << 62);
+	s->x.ended = (int64_t)1 << 62;
+	s->x.e2e = INT64_MAX;
+	s->x.deadline = INT64_MAX;
+	s->x.lateness = INT64_MIN + 1;
+	s->phases[0] = (struct bsv_explained_phase){ "prepare", s->x.began, INT64_MAX, 0 };
+	s->causes[0].late = INT64_MIN + 1;
+	s->causes[1].late = INT64_MAX;
+	assert_fits_everywhere(&s->x);
+	free(s);
+}
+
+static void who_needs_no_colour_sees_none(void **state)
+{
+	struct bsv_screen screen = { .width = 80, .color = true, .unicode = true };
+	struct sample *s = late(3);
+	char *plain = drawn(&s->x, 80, true), *colored = NULL, *at, *to;
+	size_t n = 0;
+	FILE *out = open_memstream(&colored, &n);
+
+	(void)state;
+	assert_int_equal(bsv_explained_draw(&s->x, out, &screen, NULL), 0);
+	fclose(out);
+	assert_null(strchr(plain, '\033'));
+	assert_non_null(strchr(colored, '\033'));
+	for (at = to = colored; *at;) /* without them it is the same */
+		if (*at == '\033')
+			at = strchr(at, 'm') + 1;
+		else
+			*to++ = *at++;
+	*to = 0;
+	assert_string_equal(plain, colored);
+	free(plain);
+	free(colored);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_printed_rows_sum_to_the_printed_lateness),
+		cmocka_unit_test(a_ledger_that_does_not_sum_is_said_to_be_wrong),
+		cmocka_unit_test(each_stretch_covers_what_it_lasts),
+		cmocka_unit_test(enormous_times_have_their_place),
+		cmocka_unit_test(eighths_are_rounded_down_but_never_to_nothing),
+		cmocka_unit_test(amounts_are_rounded_to_the_nearest),
+		cmocka_unit_test(phases_are_drawn_one_after_the_other_within_a_cell),
+		cmocka_unit_test(hundreds_of_preemptions_are_a_page),
+		cmocka_unit_test(the_waits_that_are_left_out_are_added_up),
+		cmocka_unit_test(names_do_nothing_to_a_terminal),
+		cmocka_unit_test(hostile_names_fit),
+		cmocka_unit_test(what_is_unknown_is_not_made_up),
+		cmocka_unit_test(no_time_at_all_and_all_the_time_there_is),
+		cmocka_unit_test(who_needs_no_colour_sees_none),
+	};
+
+	setenv("LC_ALL", "C.UTF-8", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

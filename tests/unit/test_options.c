@@ -1,0 +1,201 @@
+/* test_options.c -- a command line by its tables: what is read, and what is said of what cannot be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "options/nearest.h"
+#include "options/options.h"
+
+static const char *const colours[] = { "red", "green", NULL };
+
+struct own {
+	bool flag;
+	const char *text;
+	unsigned number;
+	int colour;
+	struct bsv_quantity time, size;
+};
+
+static const struct bsv_option options[] = {
+	{ .name = "flag", .letter = 'f', .says = "x", .offset = offsetof(struct own, flag) },
+	{ .name = "text",
+	  .letter = 't',
+	  .kind = BSV_TEXT,
+	  .argument = "TEXT",
+	  .says = "x",
+	  .offset = offsetof(struct own, text) },
+	{ .name = "number",
+	  .kind = BSV_NUMBER,
+	  .argument = "N",
+	  .says = "x",
+	  .offset = offsetof(struct own, number),
+	  .most = 64 },
+	{ .name = "colour",
+	  .kind = BSV_CHOICE,
+	  .argument = "red|green",
+	  .says = "x",
+	  .offset = offsetof(struct own, colour),
+	  .choices = colours },
+	{ .name = "time", .kind = BSV_DURATION, .argument = "TIME", .says = "x", .offset = offsetof(struct own, time) },
+	{ .name = "size", .kind = BSV_SIZE, .argument = "SIZE", .says = "x", .offset = offsetof(struct own, size) },
+	{ .name = NULL },
+};
+
+static const struct bsv_command command = {
+	.name = "test",
+	.operands = "A [B]",
+	.says = "x",
+	.examples = "",
+	.options = options,
+	.options_size = sizeof(struct own),
+	.min = 1,
+	.max = 2,
+	.asks = BSV_ASK_WHEN,
+};
+
+/* Read @line, of which words are apart by one space. */
+static int read_line(const char *line, struct own *own, struct bsv_call *call, struct bsa_err *err)
+{
+	static char text[512];
+	static char *argv[32];
+	int argc = 0;
+
+	snprintf(text, sizeof(text), "test %s", line);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	*err = (struct bsa_err){ "" };
+	return bsv_options_read(&command, argc, argv, own, call, err);
+}
+
+static void what_is_given_is_read(void **state)
+{
+	struct own own;
+	struct bsv_call call;
+	struct bsa_err err;
+
+	(void)state;
+	assert_int_equal(read_line("a --flag -t word --number=64 b --colour green --time 1.5ms --size 4M -qv --from 2s",
+	                           &own, &call, &err),
+	                 0);
+	assert_true(own.flag && call.common.quiet && call.common.verbose && !call.common.help);
+	assert_string_equal(own.text, "word");
+	assert_int_equal(own.number, 64);
+	assert_int_equal(own.colour, 1);
+	assert_true(own.time.given && own.time.value == 1500000);
+	assert_true(own.size.given && own.size.value == 4 << 20);
+	assert_true(call.asked.from.given && call.asked.from.value == 2000000000 && !call.asked.to.given);
+	assert_int_equal(call.n_operands, 2);
+	assert_string_equal(call.operands[0], "a");
+	assert_string_equal(call.operands[1], "b");
+	assert_int_equal(read_line("a", &own, &call, &err), 0);
+	assert_true(!own.flag && !own.text && !own.time.given);
+}
+
+static void what_cannot_be_is_said(void **state)
+{
+	static const struct {
+		const char *line, *said;
+	} rows[] = {
+		{ "", "it takes A [B]" },
+		{ "a b c", "one too many: 'c'" },
+		{ "a --flg", "no option '--flg'; did you mean '--flag'?" },
+		{ "a --where x", "no option '--where'" }, /* which it does not ask for */
+		{ "a --zzzzzzzz", "no option '--zzzzzzzz'; see burstscope test --help" },
+		{ "a -x", "no option '-x'" },
+		{ "a --text", "--text: TEXT is missing" },
+		{ "a -t", "--text: TEXT is missing" },
+		{ "a --flag=1", "--flag takes no argument" },
+		{ "a --number 65", "'65' is no number from 0 to 64" },
+		{ "a --number -1", "'-1' is no number" },
+		{ "a --number 1x", "'1x' is no number" },
+		{ "a --number 99999999999999999999", "is no number" },
+		{ "a --colour gren", "no 'gren'; did you mean 'green'?" },
+		{ "a --colour violet", "no 'violet'; there are red|green" },
+		{ "a --time 5", "'5' is none" },
+		{ "a --time 0x5s", "'0x5s' is none" },
+		{ "a --time -5s", "'-5s' is none" },
+		{ "a --time nans", "'nans' is none" },
+		{ "a --time 1e99s", "'1e99s' is none" },
+		{ "a --size 5s", "'5s' is none" },
+	};
+	struct own own;
+	struct bsv_call call;
+	struct bsa_err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (read_line(rows[i].line, &own, &call, &err) != BSA_E_USAGE)
+			fail_msg("'%s' is read", rows[i].line);
+		if (!strstr(err.text, rows[i].said))
+			fail_msg("of '%s' it is said: %s, not: %s", rows[i].line, err.text, rows[i].said);
+	}
+}
+
+static void a_remark_before_sql_is_no_option(void **state)
+{
+	static char name[] = "test", query[] = "-- what it is\n-- and more\nSELECT 1", odd[] = "-- nothing but this";
+	char *argv[] = { name, query, NULL }, *other[] = { name, odd, NULL };
+	struct own own;
+	struct bsv_call call;
+	struct bsa_err err;
+
+	(void)state;
+	assert_int_equal(bsv_options_read(&command, 2, argv, &own, &call, &err), 0);
+	assert_string_equal(call.operands[0], "SELECT 1");
+	assert_int_equal(bsv_options_read(&command, 2, other, &own, &call, &err), BSA_E_USAGE);
+}
+
+static void help_needs_no_operands(void **state)
+{
+	struct own own;
+	struct bsv_call call;
+	struct bsa_err err;
+
+	(void)state;
+	assert_int_equal(read_line("--help", &own, &call, &err), 0);
+	assert_true(call.common.help);
+}
+
+static void the_nearest_word_is_found(void **state)
+{
+	static const char *const words[] = { "summary", "latency", "sql", "preemptions", "slots" };
+	static const struct {
+		const char *word, *nearest;
+	} rows[] = {
+		{ "sumary", "summary" },
+		{ "lantency", "latency" },
+		{ "sqk", "sql" },
+		{ "preempt", "preemptions" },
+		{ "slot", "slots" },
+		{ "x", NULL },
+		{ "", NULL },
+		{ "frobnicate", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *found = bsv_nearest(rows[i].word, words, sizeof(words) / sizeof(*words), sizeof(*words));
+
+		assert_string_equal(found ? found : "-", rows[i].nearest ? rows[i].nearest : "-");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_given_is_read),
+		cmocka_unit_test(what_cannot_be_is_said),
+		cmocka_unit_test(a_remark_before_sql_is_no_option),
+		cmocka_unit_test(help_needs_no_operands),
+		cmocka_unit_test(the_nearest_word_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* test_rows.c -- rows of queries and in memory, what their columns are, and SQL with holes. */
+#include "analyzer/stored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/rows.h"
+#include "answer/template.h"
+
+static void rows_in_memory_come_back(void **state)
+{
+	static const struct bsv_column columns[] = { { "a", NULL, NULL }, { "b", "count", NULL } };
+	struct bsv_rows *r = bsv_rows_new(columns, 2);
+	struct bsa_err err = { "" };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%d", i);
+		bsv_rows_text(r, text); /* copied */
+		bsv_rows_int(r, i);
+	}
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 1000; i++) {
+			if (i % 7 == 0)
+				assert_int_equal(bsv_rows_peek(r, &err), 1); /* takes nothing away */
+			assert_int_equal(bsv_rows_step(r, &err), 1);
+			assert_int_equal(atoi(bsv_rows_cell(r, 0).text), i);
+			assert_int_equal(bsv_rows_get(r, 1, -1), i);
+			assert_int_equal(bsv_rows_get(r, 0, -1), -1); /* no number */
+		}
+		assert_int_equal(bsv_rows_step(r, &err), 0);
+		bsv_rows_again(r);
+	}
+	bsv_rows_limit(r, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(bsv_rows_step(r, &err), 1);
+	assert_int_equal(bsv_rows_peek(r, &err), 0);
+	assert_int_equal(bsv_rows_step(r, &err), 0);
+	bsv_rows_free(r);
+	bsv_rows_free(NULL);
+}
+
+static void no_rows_at_all_are_no_mistake(void **state)
+{
+	(void)state;
+	bsv_rows_int(NULL, 1);
+	bsv_rows_real(NULL, 1);
+	bsv_rows_text(NULL, "x");
+	bsv_rows_null(NULL);
+}
+
+static struct bsa_db *some_db(const char *path)
+{
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_db *db = NULL;
+	struct bsa_err err = { "" };
+
+	for (uint64_t i = 1; i <= 20; i++) {
+		struct bsa_execution x = stored_warm(i, i * 1000);
+
+		facts.execution(facts.ctx, &x);
+	}
+	stored_finish(s);
+	if (bsa_db_open(&db, path, &err))
+		fail_msg("%s", err.text);
+	return db;
+}
+
+static void columns_are_sorted_by_their_names(void **state)
+{
+	static const struct {
+		const char *name, *class, *unit;
+	} rows[] = {
+		{ "p50_ns", "duration", "ns" },    { "began_at", "time", "ns" },
+		{ "all_bytes", "bytes", "bytes" }, { "hit_percent", "percent", "%" },
+		{ "fair_ratio", "ratio", NULL },   { "n", "count", NULL },
+		{ "n_misses", "count", NULL },     { "submitted", "time", "ns" },
+		{ "status", "label", NULL },       { "_ns", NULL, NULL },
+		{ "whatever", NULL, NULL },        { "app", "text", NULL },
+	};
+	struct bsa_db *db = some_db(*state);
+	struct bsa_err err = { "" };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char *sql = bsv_text("SELECT 1 AS \"%s\"", rows[i].name);
+		struct bsv_rows *r = NULL;
+		const struct bsv_column *c;
+
+		assert_int_equal(bsv_rows_query(&r, db, sql, &err), 0);
+		c = bsv_rows_column(r, 0);
+		assert_string_equal(c->name, rows[i].name);
+		assert_string_equal(c->class ? c->class : "-", rows[i].class ? rows[i].class : "-");
+		assert_string_equal(c->unit ? c->unit : "-", rows[i].unit ? rows[i].unit : "-");
+		bsv_rows_free(r);
+		free(sql);
+	}
+	bsa_db_close(db);
+}
+
+static void a_query_that_fails_says_so_before_its_first_row(void **state)
+{
+	struct bsa_db *db = some_db(*state);
+	struct bsa_err err = { "" };
+	struct bsv_rows *r = NULL;
+
+	assert_int_equal(bsv_rows_query(&r, db, "SELEC 1", &err), BSA_E_USAGE);
+	assert_null(r);
+	assert_int_equal(bsv_rows_query(&r, db, "SELECT abs(-9223372036854775807 - 1)", &err), 0);
+	assert_int_equal(bsv_rows_peek(r, &err), BSA_E_USAGE);
+	assert_non_null(strstr(err.text, "overflow"));
+	bsv_rows_free(r);
+	bsa_db_close(db);
+}
+
+static void queries_come_again_too(void **state)
+{
+	struct bsa_db *db = some_db(*state);
+	struct bsv_rows *r = NULL;
+
+	assert_int_equal(bsv_rows_query(&r, db, "SELECT id, 0.5, 'text', NULL FROM execution ORDER BY id", NULL), 0);
+	assert_int_equal(bsv_rows_columns(r), 4);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 1; i <= 20; i++) {
+			assert_int_equal(bsv_rows_peek(r, NULL), 1);
+			assert_int_equal(bsv_rows_step(r, NULL), 1);
+			assert_int_equal(bsv_rows_get(r, 0, -1), i);
+			assert_int_equal(bsv_rows_get(r, 1, -1), 0);
+			assert_string_equal(bsv_rows_cell(r, 2).text, "text");
+			assert_int_equal(bsv_rows_cell(r, 3).type, BSA_NULL);
+		}
+		assert_int_equal(bsv_rows_step(r, NULL), 0);
+		bsv_rows_again(r);
+	}
+	bsv_rows_free(r);
+	bsa_db_close(db);
+}
+
+static void holes_are_filled(void **state)
+{
+	static const struct bsv_hole holes[] = { { "a", "<@b@>" }, { "long_1", "" }, { NULL, NULL } };
+	static const struct {
+		const char *template, *text;
+	} rows[] = {
+		{ "", "" },
+		{ "@a@", "<@b@>" }, /* what fills one is not looked at */
+		{ "x@a@y@long_1@z@a@", "x<@b@>yz<@b@>" },
+		{ "a@b.c @ d@@", "a@b.c @ d@@" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char *text = bsv_fill(rows[i].template, holes);
+
+		assert_string_equal(text, rows[i].text);
+		free(text);
+	}
+}
+
+static void strings_of_sql_cannot_end_early(void **state)
+{
+	static const char *const hostile[] = { "", "'", "''", "a'b", "'; DROP TABLE app; --", "\\'", "\n" };
+	struct bsa_db *db = some_db(*state);
+
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+		char *quoted = bsv_quoted(hostile[i]), *sql = bsv_text("SELECT %s", quoted);
+		struct bsv_rows *r = NULL;
+
+		assert_int_equal(bsv_rows_query(&r, db, sql, NULL), 0);
+		assert_int_equal(bsv_rows_step(r, NULL), 1);
+		assert_string_equal(bsv_rows_cell(r, 0).text, hostile[i]);
+		bsv_rows_free(r);
+		free(sql);
+		free(quoted);
+	}
+	bsa_db_close(db);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_in_memory_come_back),
+		cmocka_unit_test(no_rows_at_all_are_no_mistake),
+		cmocka_unit_test_setup_teardown(columns_are_sorted_by_their_names, stored_setup, stored_teardown),
+		cmocka_unit_test_setup_teardown(a_query_that_fails_says_so_before_its_first_row, stored_setup,
+		                                stored_teardown),
+		cmocka_unit_test_setup_teardown(queries_come_again_too, stored_setup, stored_teardown),
+		cmocka_unit_test(holes_are_filled),
+		cmocka_unit_test_setup_teardown(strings_of_sql_cannot_end_early, stored_setup, stored_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+/* test_screen.c -- what is printed for people: letters and their width, what a terminal would obey, lines, durations, tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/screen.h"
+#include "command.h"
+#include "render/render.h"
+#include "render/scale.h"
+
+#define N_OF(a) (sizeof(a) / sizeof(*(a)))
+
+/* ---- letters ---- */
+
+static void letters_are_as_wide_as_a_terminal_shows_them(void **state)
+{
+	static const struct {
+		const char *s;
+		int width;
+	} rows[] = {
+		{ "", 0 },
+		{ "abc", 3 },
+		{ "é", 1 },
+		{ "e\xcc\x81", 1 },        /* with an accent that goes on it */
+		{ "写真", 4 },             /* wide */
+		{ "a\xe2\x80\x8b", 1 },    /* with a space of no width */
+		{ "\xf0\x9f\x93\xb7", 2 }, /* a camera */
+		{ "\xff\xfe", 2 },         /* no UTF-8: a place each */
+		{ "\xe5\x86", 2 },         /* cut in the middle */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		if (bsv_width(rows[i].s) != rows[i].width)
+			fail_msg("'%s' is %d wide, not %d", rows[i].s, bsv_width(rows[i].s), rows[i].width);
+}
+
+static void a_terminal_has_nothing_to_obey(void **state)
+{
+	static const struct {
+		const char *s, *shown;
+	} rows[] = {
+		{ "plain", "plain" },
+		{ "\033[31mred", "\\x1b[31mred" },
+		{ "two\nlines\tand\rmore\177", "two\\x0alines\\x09and\\x0dmore\\x7f" },
+		{ "\xc2\x9b"
+		  "31m",
+		  "\\u009b31m" }, /* C1, as UTF-8 */
+		{ "\x9b"
+		  "31m",
+		  "\\x9b31m" }, /* and bare */
+		{ "\xe2\x80\xae"
+		  "evil",
+		  "\\u202eevil" },                     /* turns what follows around */
+		{ "\xf3\xa0\x80\xa1", "\\U000e0021" }, /* a letter that nobody sees */
+		{ "写真", "写真" },
+		{ "\xc0\xaf", "\\xc0\\xaf" },          /* longer than it has to be */
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" }, /* half of a pair */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char *shown = bsv_printable(rows[i].s, strlen(rows[i].s), 0);
+
+		assert_string_equal(shown, rows[i].shown);
+		free(shown);
+	}
+}
+
+static void a_text_is_cut_between_letters(void **state)
+{
+	static const struct {
+		const char *s;
+		int most;
+		const char *shown;
+	} rows[] = {
+		{ "abcdef", 6, "abcdef" }, { "abcdef", 5, "abcd…" }, { "abcdef", 1, "…" },  { "写真帳", 6, "写真帳" },
+		{ "写真帳", 5, "写真…" },  { "写真帳", 4, "写…" },   { "a\033b", 4, "a…" }, { "", 3, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char *shown = bsv_printable(rows[i].s, strlen(rows[i].s), rows[i].most);
+
+		assert_string_equal(shown, rows[i].shown);
+		assert_true(bsv_width(shown) <= rows[i].most);
+		free(shown);
+	}
+}
+
+static void a_line_ends_where_a_word_does(void **state)
+{
+	static const struct {
+		const char *s;
+		int width;
+		size_t bytes;
+	} rows[] = {
+		{ "one two three", 13, 13 },
+		{ "one two three", 12, 7 },
+		{ "one two three", 4, 3 },
+		{ "onetwothree", 5, 5 },
+		{ "one\ntwo", 20, 3 },
+		{ "写真 帳", 4, 6 },
+		{ "写真", 1, 3 },
+		{ "", 5, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		assert_int_equal(bsv_line(rows[i].s, rows[i].width), rows[i].bytes);
+}
+
+static void a_duration_has_the_unit_that_fits(void **state)
+{
+	static const struct {
+		int64_t ns;
+		const char *text;
+	} rows[] = {
+		{ 0, "0 ns" },          { 999, "999 ns" },         { 1250000, "1.250 ms" },
+		{ -1500, "-1.500 us" }, { 2000000000, "2.000 s" }, { INT64_MIN, "-9223372036.855 s" },
+	};
+	char text[BSV_DURATION_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		assert_string_equal(bsv_duration(text, rows[i].ns), rows[i].text);
+}
+
+static void a_length_that_is_no_whole_number_is_cut_and_never_overflows(void **state)
+{
+	(void)state;
+	assert_int_equal(bsv_whole(1.9), 1);
+	assert_int_equal(bsv_whole(-1.9), -1);
+	assert_int_equal(bsv_whole(1e300), INT64_C(1) << 62);
+	assert_int_equal(bsv_whole(-1e300), -(INT64_C(1) << 62));
+	assert_int_equal(bsv_whole(0.0 / 0.0), 0);
+}
+
+static void colours_are_for_those_who_want_them(void **state)
+{
+	struct bsv_screen s;
+
+	(void)state;
+	unsetenv("COLUMNS");
+	s = bsv_screen_get(BSV_COLOR_AUTO); /* no terminal, in a test */
+	assert_false(s.color);
+	assert_string_equal(bsv_paint_on(&s, BSV_BAD), "");
+	assert_string_equal(bsv_paint_off(&s, BSV_BAD), "");
+	setenv("NO_COLOR", "1", 1);
+	s = bsv_screen_get(BSV_COLOR_ALWAYS); /* what is said on the command line holds */
+	assert_true(s.color);
+	assert_string_not_equal(bsv_paint_on(&s, BSV_BAD), "");
+	assert_string_equal(bsv_paint_on(&s, BSV_PLAIN), "");
+	assert_string_equal(bsv_paint_on(&s, 1000), "");
+	unsetenv("NO_COLOR");
+	assert_false(bsv_screen_get(BSV_COLOR_NEVER).color);
+	setenv("COLUMNS", "33", 1);
+	assert_int_equal(bsv_screen_get(BSV_COLOR_AUTO).width, 33);
+	setenv("COLUMNS", "-5", 1);
+	assert_int_equal(bsv_screen_get(BSV_COLOR_AUTO).width, 0);
+	unsetenv("COLUMNS");
+}
+
+/* ---- tables ---- */
+
+/* What is printed of @rows, which is taken. */
+static const char *table(struct bsv_rows *rows, int width, bool raw)
+{
+	static char text[16384];
+	struct bsv_screen screen = { .width = width, .unicode = true };
+	FILE *to = fmemopen(text, sizeof(text), "w");
+	struct bsa_err err = { "" };
+
+	assert_int_equal(bsv_render_table(to, rows, &screen, raw, &err), 0);
+	assert_int_equal(fclose(to), 0);
+	bsv_rows_free(rows);
+	return text;
+}
+
+static const struct bsv_column columns[] = { { "app", "text", NULL },
+	                                     { "n", "count", NULL },
+	                                     { "p50_ns", "duration", "ns" },
+	                                     { "p99_ns", "duration", "ns" },
+	                                     { "size_bytes", "bytes", "bytes" },
+	                                     { "share_percent", "percent", "%" } };
+
+static void add_row(struct bsv_rows *r, const char *app, int64_t n, int64_t p50, int64_t p99, int64_t size,
+                    double share)
+{
+	bsv_rows_text(r, app);
+	bsv_rows_int(r, n);
+	bsv_rows_int(r, p50);
+	bsv_rows_int(r, p99);
+	bsv_rows_int(r, size);
+	bsv_rows_real(r, share);
+}
+
+static struct bsv_rows *some(void)
+{
+	struct bsv_rows *r = bsv_rows_new(columns, N_OF(columns));
+
+	add_row(r, "camera", 500, 1250000, 20000000, 4096, 50.04);
+	add_row(r, "写真\033", 99, 300000, 900000, 1 << 20, 49.96);
+	bsv_rows_text(r, NULL);
+	for (int i = 0; i < 5; i++)
+		bsv_rows_null(r);
+	return r;
+}
+
+static void a_table_has_a_unit_for_each_column(void **state)
+{
+	(void)state;
+	assert_string_equal(table(some(), 0, false),
+	                    "app         n  p50 ms   p99 ms  size MiB  share %\n"
+	                    "camera    500   1.250  20.000      0.004     50.0\n"
+	                    "写真\\x1b   99   0.300   0.900*     1.000     50.0\n"
+	                    "-           -       -        -         -        -\n"
+	                    "* of fewer than 100 (p999: 1000): the longest of them, or nearly\n");
+}
+
+static void raw_means_as_it_is(void **state)
+{
+	(void)state;
+	assert_string_equal(table(some(), 0, true), "app         n   p50_ns    p99_ns  size_bytes  share_percent\n"
+	                                            "camera    500  1250000  20000000        4096          50.04\n"
+	                                            "写真\\x1b   99   300000    900000     1048576          49.96\n"
+	                                            "-           -        -         -           -              -\n");
+}
+
+/* The width of the widest line. */
+static int widest(const char *s)
+{
+	int ret = 0;
+
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+		char *line = strndup(s, n);
+		int width = bsv_width(line);
+
+		ret = width > ret ? width : ret;
+		free(line);
+		s += n + (s[n] == '\n');
+	}
+	return ret;
+}
+
+static void no_line_is_wider_than_the_screen(void **state)
+{
+	(void)state;
+	for (int width = 20; width < 120; width++) {
+		struct bsv_rows *r = some();
+		const char *s;
+
+		add_row(r, "an app with a name that is long enough for three lines or more of them, of any width", 7, 1,
+		        2, 3, 4);
+		s = table(r, width, false);
+		if (widest(s) > width)
+			fail_msg("%d wide, and not %d:\n%s", widest(s), width, s);
+	}
+}
+
+static void what_has_no_room_is_named(void **state)
+{
+	const char *s;
+
+	(void)state;
+	s = table(some(), 30, false);
+	assert_non_null(strstr(s, "(no room for size MiB, share\n  %; --format csv has all)\n"));
+	assert_null(strstr(s, "0.004"));
+}
+
+static void a_table_of_nothing_says_so(void **state)
+{
+	(void)state;
+	assert_string_equal(table(bsv_rows_new(columns, 2), 0, false), "app  n\n(none)\n");
+}
+
+static void what_is_not_zero_does_not_look_like_it(void **state)
+{
+	static const struct bsv_column one[] = { { "x_ns", "duration", "ns" } };
+	struct bsv_rows *r = bsv_rows_new(one, 1);
+
+	(void)state;
+	bsv_rows_int(r, 5000000000);
+	bsv_rows_int(r, 1);
+	bsv_rows_int(r, 0);
+	assert_string_equal(table(r, 0, false), "   x ms\n"
+	                                        "5000.00\n"
+	                                        "  <0.01\n"
+	                                        "   0.00\n");
+}
+
+static void numbers_that_are_absurd_are_printed(void **state)
+{
+	static const struct bsv_column two[] = { { "x_ns", "duration", "ns" }, { "y_ratio", "ratio", NULL } };
+	struct bsv_rows *r = bsv_rows_new(two, 2);
+
+	(void)state;
+	bsv_rows_int(r, INT64_MAX);
+	bsv_rows_real(r, 1e300);
+	bsv_rows_int(r, INT64_MIN);
+	bsv_rows_real(r, -0.0 / 0.0);
+	bsv_rows_null(r);
+	bsv_rows_real(r, 1e-300);
+	assert_non_null(strstr(table(r, 0, false), "9223372037"));
+}
+
+/* ---- for programs ---- */
+
+static void json_is_json_whatever_the_names(void **state)
+{
+	static const struct bsv_column two[] = { { "a\"b", NULL, NULL }, { "n", "count", NULL } };
+	struct bsv_rows *r = bsv_rows_new(two, 2);
+	char text[1024];
+	FILE *to = fmemopen(text, sizeof(text), "w");
+	struct bsa_err err = { "" };
+
+	(void)state;
+	bsv_rows_text(r, "\\ \" \033 \xff \xc2\x9b 写");
+	bsv_rows_int(r, INT64_MIN);
+	bsv_rows_null(r);
+	bsv_rows_real(r, 1.0 / 0.0);
+	assert_int_equal(bsv_render_json(to, r, &err), 0);
+	fclose(to);
+	bsv_rows_free(r);
+	assert_string_equal(text, "\"columns\":[{\"name\":\"a\\\"b\",\"class\":null,\"unit\":null},"
+	                          "{\"name\":\"n\",\"class\":\"count\",\"unit\":null}],\"rows\":[\n"
+	                          "{\"a\\\"b\":\"\\\\ \\\" \\u001b \\ufffd \\u009b 写\",\"n\":-9223372036854775808},\n"
+	                          "{\"a\\\"b\":null,\"n\":null}]");
+}
+
+static void csv_is_as_it_came_but_for_a_terminal(void **state)
+{
+	static const struct bsv_column one[] = { { "name", "text", NULL } };
+	static const char *const wanted[] = { "name\n\"a,\"\"b\"\n\"\"\n\n\033[31m\n",
+		                              "name\n\"a,\"\"b\"\n\"\"\n\n\\x1b[31m\n" };
+
+	(void)state;
+	for (int escape = 0; escape < 2; escape++) {
+		struct bsv_rows *r = bsv_rows_new(one, 1);
+		char text[256];
+		FILE *to = fmemopen(text, sizeof(text), "w");
+
+		bsv_rows_text(r, "a,\"b");
+		bsv_rows_text(r, "");
+		bsv_rows_null(r);
+		bsv_rows_text(r, "\033[31m");
+		assert_int_equal(bsv_render_csv(to, r, escape, NULL), 0);
+		fclose(to);
+		bsv_rows_free(r);
+		assert_string_equal(text, wanted[escape]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(letters_are_as_wide_as_a_terminal_shows_them),
+		cmocka_unit_test(a_terminal_has_nothing_to_obey),
+		cmocka_unit_test(a_text_is_cut_between_letters),
+		cmocka_unit_test(a_line_ends_where_a_word_does),
+		cmocka_unit_test(a_duration_has_the_unit_that_fits),
+		cmocka_unit_test(a_length_that_is_no_whole_number_is_cut_and_never_overflows),
+		cmocka_unit_test(colours_are_for_those_who_want_them),
+		cmocka_unit_test(a_table_has_a_unit_for_each_column),
+		cmocka_unit_test(raw_means_as_it_is),
+		cmocka_unit_test(no_line_is_wider_than_the_screen),
+		cmocka_unit_test(what_has_no_room_is_named),
+		cmocka_unit_test(a_table_of_nothing_says_so),
+		cmocka_unit_test(what_is_not_zero_does_not_look_like_it),
+		cmocka_unit_test(numbers_that_are_absurd_are_printed),
+		cmocka_unit_test(json_is_json_whatever_the_names),
+		cmocka_unit_test(csv_is_as_it_came_but_for_a_terminal),
+	};
+
+	setenv("LC_ALL", "C.UTF-8", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+# Tests of the viewer. Included by CMakeLists.txt.
+set(viewer ${PROJECT_SOURCE_DIR}/viewer-cli)
+set(render ${viewer}/render)
+set(screen ${viewer}/answer/screen.c)
+
+# viewer_unit(NAME SOURCE...): unit/test_NAME.c, with files of the viewer; where there is an analyzer.
+function(viewer_unit name)
+  nnb_test(test_${name} unit unit/test_${name}.c ${ARGN})
+  target_include_directories(test_${name} PRIVATE ${viewer} ${PROJECT_BINARY_DIR}/viewer-cli)
+  target_link_libraries(test_${name} PRIVATE bsa m)
+  add_dependencies(test_${name} burstscope) # which makes reports.h
+endfunction()
+
+# viewer_test(NAME SCRIPT ARG...): a script that is given the program and what makes traces of text.
+function(viewer_test name script)
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script} $<TARGET_FILE:burstscope>
+    $<TARGET_FILE:trace_from_text> ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS e2e SKIP_RETURN_CODE 77)
+  nnb_reads_traces(${name})
+endfunction()
+
+# ---- parts: what it is made of, without a database ----
+if(TARGET burstscope)
+  set(rows ${viewer}/answer/rows.c ${viewer}/answer/template.c)
+  set(rendered ${screen} ${rows} ${render}/render.c ${render}/scale.c)
+  viewer_unit(screen ${rendered} ${render}/table.c ${render}/json.c ${render}/csv.c)
+  viewer_unit(options ${rendered} ${viewer}/options/options.c ${viewer}/options/nearest.c)
+  viewer_unit(rows analyzer/stored.c ${rows})
+  target_link_libraries(test_rows PRIVATE bsa_store bsa_fold PkgConfig::SQLITE3)
+  viewer_unit(verdicts ${viewer}/audit/verdicts.c ${screen})
+  viewer_unit(explained ${render}/explained.c ${render}/explained_bars.c ${render}/explained_ledger.c ${render}/bars.c
+    ${render}/cells.c ${viewer}/audit/causes.c ${screen})
+  viewer_unit(timeline ${render}/timeline.c ${render}/timeline_draw.c ${render}/axis.c ${render}/tally.c ${render}/bars.c
+    ${render}/cells.c ${screen})
+endif()

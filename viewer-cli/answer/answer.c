@@ -1,0 +1,507 @@
+/* answer.c -- see answer.h. Before anything is printed, each part has shown that it has a first row, or none: so, what fails prints nothing. */
+#include "answer/answer.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answer/pager.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "options/nearest.h"
+#include "render/render.h"
+#include "render/scale.h"
+
+enum { MOST_PARTS = 16, MOST_NOTES = 32, MOST_RULES = 256 };
+
+struct part {
+	const char *name, *title;
+	char *sql;
+	struct bsv_rows *rows;
+	bool raw, hidden;
+};
+
+struct bsv_answer {
+	const struct bsv_call *call;
+	struct bsv_input *input;
+	struct part parts[MOST_PARTS];
+	char *notes[MOST_NOTES];
+	struct bsv_verdict rules[MOST_RULES];
+	size_t n_parts, n_notes, n_rules;
+	bool no_memory;
+	FILE *to; /* NULL: the standard output */
+	int (*draw)(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err);
+	void *draw_ctx;
+};
+
+/* ---- put together ---- */
+
+struct bsv_answer *bsv_answer_new(const struct bsv_call *call, struct bsv_input *input)
+{
+	struct bsv_answer *a = calloc(1, sizeof(*a));
+
+	if (a) {
+		a->call = call;
+		a->input = input;
+	}
+	return a;
+}
+
+struct bsv_answer *bsv_answer_free(struct bsv_answer *a)
+{
+	if (!a)
+		return NULL;
+	for (size_t i = 0; i < a->n_parts; i++) {
+		free(a->parts[i].sql);
+		bsv_rows_free(a->parts[i].rows);
+	}
+	for (size_t i = 0; i < a->n_notes; i++)
+		free(a->notes[i]);
+	free(a);
+	return NULL;
+}
+
+/* @sql or @rows is taken, whatever becomes of it. */
+static void add_part(struct bsv_answer *a, struct part part)
+{
+	if (a && a->n_parts < MOST_PARTS && (part.sql || part.rows)) {
+		a->parts[a->n_parts++] = part;
+		return;
+	}
+	if (a)
+		a->no_memory = true;
+	free(part.sql);
+	bsv_rows_free(part.rows);
+}
+
+void bsv_answer_sql(struct bsv_answer *a, const char *name, const char *title, char *sql)
+{
+	add_part(a, (struct part){ .name = name, .title = title, .sql = sql });
+}
+
+void bsv_answer_rows(struct bsv_answer *a, const char *name, const char *title, struct bsv_rows *rows)
+{
+	add_part(a, (struct part){ .name = name, .title = title, .rows = rows });
+}
+
+void bsv_answer_raw(struct bsv_answer *a)
+{
+	if (a && a->n_parts)
+		a->parts[a->n_parts - 1].raw = true;
+}
+
+void bsv_answer_hide(struct bsv_answer *a)
+{
+	if (a && a->n_parts)
+		a->parts[a->n_parts - 1].hidden = true;
+}
+
+void bsv_answer_draw(struct bsv_answer *a,
+                     int (*draw)(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err), void *ctx)
+{
+	if (!a)
+		return;
+	a->draw = draw;
+	a->draw_ctx = ctx;
+}
+
+void bsv_answer_to(struct bsv_answer *a, FILE *to)
+{
+	if (a)
+		a->to = to;
+}
+
+void bsv_answer_note(struct bsv_answer *a, const char *format, ...)
+{
+	va_list args;
+	char *note;
+
+	if (!a || a->n_notes == MOST_NOTES)
+		return;
+	va_start(args, format);
+	if (vasprintf(&note, format, args) < 0)
+		a->no_memory = true;
+	else
+		a->notes[a->n_notes++] = note;
+	va_end(args);
+}
+
+void bsv_answer_verdict(struct bsv_answer *a, const struct bsv_verdict *v)
+{
+	if (!a)
+		return;
+	if (a->n_rules == MOST_RULES) /* none may be passed over in silence */
+		a->no_memory = true;
+	else
+		a->rules[a->n_rules++] = *v;
+}
+
+/* The first one of the worst; NULL: there is none. */
+static const struct bsv_verdict *worst(const struct bsv_answer *a)
+{
+	static const int badness[] = { [BSV_PASS] = 0, [BSV_CANNOT_TELL] = 1, [BSV_FAIL] = 2 };
+	const struct bsv_verdict *ret = a->n_rules ? a->rules : NULL;
+
+	for (size_t i = 1; i < a->n_rules; i++)
+		if (badness[a->rules[i].outcome] > badness[ret->outcome])
+			ret = &a->rules[i];
+	return ret;
+}
+
+/* ---- which parts ---- */
+
+static struct part *find_part(struct bsv_answer *a, const char *name)
+{
+	for (size_t i = 0; i < a->n_parts; i++)
+		if (!strcmp(a->parts[i].name, name))
+			return &a->parts[i];
+	return NULL;
+}
+
+static int no_part(const struct bsv_answer *a, const char *name, struct bsa_err *err)
+{
+	const char *nearest = bsv_nearest(name, &a->parts[0].name, a->n_parts, sizeof(a->parts[0]));
+	char there[256] = "";
+
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; did you mean '%s'?", name, nearest);
+	for (size_t i = 0; i < a->n_parts; i++)
+		snprintf(there + strlen(there), sizeof(there) - strlen(there), "%s%s", i ? ", " : "", a->parts[i].name);
+	return bsa_fail(err, BSA_E_USAGE, "--part: no '%s'; there are %s", name, there);
+}
+
+/* The parts to be printed, [*ret, *ret + n). */
+static int choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, struct bsa_err *err)
+{
+	const char *name = a->call->asked.part;
+
+	*ret = a->parts;
+	*ret_n = a->call->asked.format == BSV_CSV && a->n_parts ? 1 : a->n_parts;
+	if (!name)
+		return 0;
+	*ret = find_part(a, name);
+	*ret_n = 1;
+	return *ret ? 0 : no_part(a, name, err);
+}
+
+static int prepare(struct bsv_answer *a, struct part *parts, size_t n, struct bsa_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct part *p = &parts[i];
+		int r = p->sql ? bsv_rows_query(&p->rows, a->input->db, p->sql, err) : 0;
+
+		if (r < 0)
+			return r;
+		if (i == 0)
+			bsv_rows_limit(p->rows, a->call->asked.limit);
+		r = bsv_rows_peek(p->rows, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- for people ---- */
+
+static const char *const outcomes[] = { [BSV_PASS] = "pass", [BSV_FAIL] = "FAIL", [BSV_CANNOT_TELL] = "cannot tell" };
+static const int outcome_paint[] = {
+	[BSV_PASS] = BSV_GOOD, [BSV_FAIL] = BSV_BAD, [BSV_CANNOT_TELL] = BSV_UNSURE_PAINT
+};
+
+static void figure(char to[2 * BSV_SCALED_TEXT], const char *class, double value)
+{
+	struct bsv_cell cell = { .type = BSA_REAL, .real = value };
+	struct bsv_extent e = { 0 };
+	struct bsv_scale scale;
+	char number[BSV_SCALED_TEXT];
+
+	bsv_extent_add(&e, cell);
+	scale = bsv_scale_of(class, &e, NULL);
+	bsv_scaled(number, &scale, cell);
+	snprintf(to, 2 * BSV_SCALED_TEXT, "%s%s%s", number, *scale.unit ? " " : "", scale.unit);
+}
+
+/* "FAIL: max_lag_ns 31.2 ms, bound 20.0 ms: why", behind @used columns. */
+static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)
+{
+	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *name = bsv_said(v->name), *said, *shown;
+	bool has_figure = v->figure == v->figure, has_bound = v->bound == v->bound; /* NaN: there is none */
+
+	figure(seen, v->class, v->figure);
+	figure(bound, v->class, v->bound);
+	said = bsv_text(": %s%s%s%s%s%s%s", name ? name : "", has_figure ? " " : "", has_figure ? seen : "",
+	                has_bound ? ", bound " : "", has_bound ? bound : "", v->why ? ": " : "", v->why ? v->why : "");
+	shown = said ? bsv_printable(said, strlen(said), 0) : NULL;
+	bsv_print_painted(to, s, outcome_paint[v->outcome], outcomes[v->outcome], shown ? shown : "", used, 4);
+	free(shown);
+	free(said);
+	free(name);
+}
+
+static void print_verdict(FILE *to, const struct bsv_screen *s, const struct bsv_answer *a)
+{
+	const struct bsv_verdict *v = worst(a);
+	int paint;
+
+	if (!v)
+		return;
+	fputs("\nverdict: ", to);
+	if (a->n_rules == 1) {
+		print_rule(to, s, v, (int)strlen("verdict: "));
+		return;
+	}
+	paint = outcome_paint[v->outcome];
+	fprintf(to, "%s%s%s\n", bsv_paint_on(s, paint), outcomes[v->outcome], bsv_paint_off(s, paint));
+	for (size_t i = 0; i < a->n_rules; i++) {
+		fputs("  ", to);
+		print_rule(to, s, &a->rules[i], 2);
+	}
+}
+
+static void print_coverage(FILE *to, const struct bsv_screen *s, const struct bsv_answer *a)
+{
+	char text[BSV_COVERAGE_TEXT], line[BSV_COVERAGE_TEXT + 16];
+
+	if (!a->input || a->call->common.quiet)
+		return;
+	snprintf(line, sizeof(line), "coverage: %s", bsv_coverage_text(&a->input->coverage, text));
+	fputc('\n', to);
+	bsv_print_wrapped(to, s, a->input->coverage.losses || a->input->coverage.cut ? BSV_UNSURE_PAINT : BSV_FAINT,
+	                  line, 2);
+}
+
+/* There may be names in it. */
+static void print_text(FILE *to, const struct bsv_screen *s, int paint, const char *text, int indent)
+{
+	char *shown = bsv_printable(text, strlen(text), 0);
+
+	bsv_print_wrapped(to, s, paint, shown ? shown : "", indent);
+	free(shown);
+}
+
+static int print_parts(FILE *to, const struct bsv_screen *s, const struct part *parts, size_t n, bool named,
+                       struct bsa_err *err)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		if (parts[i].hidden && !named)
+			continue;
+		if (!first)
+			fputc('\n', to);
+		first = false;
+		if (parts[i].title)
+			print_text(to, s, BSV_TITLE, parts[i].title, 2);
+		r = bsv_render_table(to, parts[i].rows, s, parts[i].raw, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int print_table(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n,
+                       const struct bsv_screen *s, struct bsa_err *err)
+{
+	bool named = a->call->asked.part;
+	int r = a->draw && !named ? a->draw(to, s, a->draw_ctx, err) : print_parts(to, s, parts, n, named, err);
+
+	if (r < 0)
+		return r;
+	if (!named)
+		print_verdict(to, s, a);
+	for (size_t i = 0; !named && i < a->n_notes; i++) {
+		fputs(i ? "" : "\n", to);
+		print_text(to, s, BSV_PLAIN, a->notes[i], 2);
+	}
+	print_coverage(to, s, a);
+	return 0;
+}
+
+static int page_table(const struct bsv_answer *a, const struct part *parts, size_t n, struct bsa_err *err)
+{
+	struct bsv_screen s = bsv_screen_get(a->call->asked.color);
+	struct bsv_pager pager;
+	int r;
+
+	if (a->to)
+		return print_table(a->to, a, parts, n, &(struct bsv_screen){ .unicode = s.unicode }, err);
+	bsv_pager_begin(&pager, !a->call->asked.no_pager);
+	r = print_table(pager.to, a, parts, n, &s, err);
+	bsv_pager_end(&pager);
+	return r;
+}
+
+/* ---- for programs ---- */
+
+static void json_coverage(FILE *to, const struct bsv_input *input)
+{
+	const struct bsv_coverage *c = input ? &input->coverage : NULL;
+
+	if (!c)
+		fputs(",\"coverage\":null", to);
+	else
+		fprintf(to,
+		        ",\"coverage\":{\"traces\":%" PRId64 ",\"events\":%" PRId64 ",\"lost_events\":%" PRId64
+		        ",\"lost_packets\":%" PRId64 ",\"losses\":%" PRId64 ",\"cut\":%" PRId64 "}",
+		        c->traces, c->events, c->lost_events, c->lost_packets, c->losses, c->cut);
+}
+
+static void json_rule(FILE *to, const struct bsv_verdict *v)
+{
+	static const char *const passes[] = { [BSV_PASS] = "true", [BSV_FAIL] = "false", [BSV_CANNOT_TELL] = "null" };
+	const char *class = v->class ? v->class : "";
+	bool time = !strcmp(class, "duration") || !strcmp(class, "time");
+
+	fprintf(to, "\"pass\":%s,", passes[v->outcome]);
+	bsv_json_field(to, "name", v->name);
+	fputs(",\"figure\":", to);
+	bsv_json_real(to, v->figure);
+	fputs(",\"bound\":", to);
+	bsv_json_real(to, v->bound);
+	fputc(',', to);
+	bsv_json_field(to, "unit",
+	               time                        ? "ns"
+	               : !strcmp(class, "bytes")   ? class
+	               : !strcmp(class, "percent") ? "%"
+	                                           : NULL);
+	fputc(',', to);
+	bsv_json_field(to, "why", v->why);
+}
+
+static void json_verdict(FILE *to, const struct bsv_answer *a)
+{
+	const struct bsv_verdict *v = worst(a);
+
+	if (!v)
+		return;
+	fputs(",\n\"verdict\":{", to);
+	json_rule(to, v);
+	fputs(",\"rules\":[", to);
+	for (size_t i = 0; i < a->n_rules; i++) {
+		fputs(i ? ",{" : "{", to);
+		json_rule(to, &a->rules[i]);
+		fputc('}', to);
+	}
+	fputs("]}", to);
+}
+
+static void json_notes(FILE *to, const struct bsv_answer *a)
+{
+	if (!a->n_notes)
+		return;
+	fputs(",\n\"notes\":[", to);
+	for (size_t i = 0; i < a->n_notes; i++) {
+		fputs(i ? "," : "", to);
+		bsv_json_text(to, a->notes[i], strlen(a->notes[i]));
+	}
+	fputc(']', to);
+}
+
+static int json_parts(FILE *to, const struct part *parts, size_t n, struct bsa_err *err)
+{
+	int r = 0;
+
+	fputs(",\n\"parts\":[", to);
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		fputs(i ? ",\n{" : "{", to);
+		bsv_json_field(to, "name", parts[i].name);
+		fputc(',', to);
+		bsv_json_field(to, "title", parts[i].title);
+		fputc(',', to);
+		r = bsv_render_json(to, parts[i].rows, err);
+		fputc('}', to);
+	}
+	fputc(']', to);
+	return r;
+}
+
+static int print_json(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n, struct bsa_err *err)
+{
+	int r = 0;
+
+	fprintf(to, "{\"schema_version\":%d,", BSA_SCHEMA_VERSION);
+	bsv_json_field(to, "command", a->call->command->name);
+	fputc(',', to);
+	bsv_json_field(to, "input", a->input ? a->input->path : NULL);
+	json_coverage(to, a->input);
+	fputs(",\n", to);
+	if (n)
+		r = bsv_render_json(to, parts[0].rows, err);
+	else
+		fputs("\"columns\":[],\"rows\":[]", to);
+	if (r >= 0 && n > 1)
+		r = json_parts(to, parts + 1, n - 1, err);
+	if (r >= 0) {
+		json_verdict(to, a);
+		json_notes(to, a);
+	}
+	fputs("}\n", to);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+static void show_sql(const struct bsv_answer *a, const struct part *parts, size_t n)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *sql = parts[i].sql;
+		size_t length = sql ? strlen(sql) : 0;
+
+		while (length && strchr(" \t\n;", sql[length - 1]))
+			length--;
+		printf("%s-- part %s%s\n", more ? "\n" : "", parts[i].name, sql ? "" : " is not of one query");
+		if (sql)
+			printf("%.*s;\n", (int)length, sql);
+		if (sql && i == 0 && a->call->asked.limit)
+			printf("-- of this, the first %u\n", a->call->asked.limit);
+		more = true;
+	}
+}
+
+static int status(const struct bsv_answer *a, bool judged)
+{
+	static const int statuses[] = {
+		[BSV_PASS] = BSV_DONE, [BSV_FAIL] = BSV_FAILED, [BSV_CANNOT_TELL] = BSV_UNSURE
+	};
+	const struct bsv_verdict *v = judged || a->call->asked.verdict ? worst(a) : NULL;
+
+	return v ? statuses[v->outcome] : BSV_DONE;
+}
+
+int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
+{
+	FILE *to = a && a->to ? a->to : stdout;
+	struct part *parts;
+	size_t n;
+	int r;
+
+	if (!a || a->no_memory)
+		return bsv_no_memory(err);
+	r = choose(a, &parts, &n, err);
+	if (r < 0)
+		return r;
+	if (a->call->asked.show_sql) {
+		show_sql(a, parts, n);
+		return BSV_DONE;
+	}
+	r = prepare(a, parts, n, err);
+	if (r < 0)
+		return r;
+	switch (a->call->asked.format) {
+	case BSV_JSON:
+		r = print_json(to, a, parts, n, err);
+		break;
+	case BSV_CSV:
+		r = n ? bsv_render_csv(to, parts[0].rows, to == stdout && isatty(STDOUT_FILENO), err) : 0;
+		break;
+	default:
+		r = page_table(a, parts, n, err);
+	}
+	return r < 0 ? r : status(a, judged);
+}

@@ -1,0 +1,307 @@
+/* dressed.c -- see dressed.h. */
+#include "answer/dressed.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+
+#define UNSEEN_PERCENT 99.95
+
+enum { BAR = 20, EIGHTHS_MAX = 64 * 8, SHAPELESS = 10 /* fewer have no histogram */ };
+
+void bsv_dressed_fini(struct bsv_dressed *d)
+{
+	bsv_rows_free(d->from);
+}
+
+/* @percent of BAR columns, into @to, which is returned. */
+static const char *draw_bar(char to[4 * BAR + 1], double percent, const struct bsv_screen *screen)
+{
+	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int eighths = (int)lround((percent < 0 ? 0 : percent > 100 ? 100 : percent) * BAR * 8 / 100);
+	char *at = to;
+
+	if (!screen->unicode) {
+		eighths = (eighths + 4) / 8;
+		memset(to, '#', (size_t)eighths);
+		to[eighths] = 0;
+		return to;
+	}
+	for (; eighths >= 8; eighths -= 8)
+		at = stpcpy(at, "█");
+	strcpy(at, parts[eighths]);
+	return to;
+}
+
+/* ---- whose row it is ---- */
+
+struct who {
+	size_t keys;
+	char *last[BSV_DRESSED_COLUMNS];
+	bool any;
+};
+
+static void who_fini(struct who *who)
+{
+	for (size_t i = 0; i < who->keys; i++)
+		free(who->last[i]);
+}
+
+/* Is the row of @from one of another group than the row before? */
+static bool changes(const struct who *who, const struct bsv_rows *from)
+{
+	for (size_t i = 0; who->any && i < who->keys; i++) {
+		const char *text = bsv_rows_cell(from, i).text;
+
+		if (who->last[i] && text ? strcmp(who->last[i], text) : who->last[i] || text)
+			return true;
+	}
+	return !who->any;
+}
+
+static void become(struct who *who, const struct bsv_rows *from)
+{
+	for (size_t i = 0; i < who->keys; i++) {
+		const char *text = bsv_rows_cell(from, i).text;
+
+		free(who->last[i]);
+		who->last[i] = text ? strdup(text) : NULL;
+	}
+	who->any = true;
+}
+
+/* A group is only said where it begins. */
+static void add_keys(struct bsv_rows *to, const struct who *who, bool first)
+{
+	for (size_t i = 0; i < who->keys; i++)
+		bsv_rows_text(to, first ? who->last[i] : "");
+}
+
+static void add_cell(struct bsv_rows *to, struct bsv_cell cell)
+{
+	if (cell.type == BSA_INT)
+		bsv_rows_int(to, cell.integer);
+	else if (cell.type == BSA_REAL)
+		bsv_rows_real(to, cell.real);
+	else
+		bsv_rows_text(to, cell.text);
+}
+
+/* ---- shares ---- */
+
+static struct bsv_column bar_column(void)
+{
+	return (struct bsv_column){ .name = "", .class = "text" };
+}
+
+/* What is said of a group when all of its rows have been. */
+struct rest {
+	double little; /* too little to be said by itself */
+	double said;   /* with that */
+};
+
+static void add_rest_row(struct bsv_rows *to, const struct who *who, size_t columns, const char *what, double percent,
+                         const struct bsv_screen *screen)
+{
+	char bar[4 * BAR + 1];
+
+	add_keys(to, who, false);
+	bsv_rows_text(to, what);
+	for (size_t i = who->keys + 1; i + 1 < columns; i++)
+		bsv_rows_null(to);
+	bsv_rows_real(to, percent);
+	bsv_rows_text(to, draw_bar(bar, percent, screen));
+}
+
+static void add_rest(struct bsv_rows *to, const struct who *who, size_t columns, struct rest *rest,
+                     const struct bsv_screen *screen)
+{
+	if (rest->little > 0)
+		add_rest_row(to, who, columns, "(others)", rest->little, screen);
+	if (who->any && rest->said < UNSEEN_PERCENT) /* of one side, the other's phases */
+		add_rest_row(to, who, columns, "(not seen)", 100 - rest->said, screen);
+	*rest = (struct rest){ .little = 0 };
+}
+
+/* The last column is the percentage. */
+static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, double least,
+                       const struct bsv_screen *screen, struct bsa_err *err)
+{
+	__attribute__((cleanup(who_fini))) struct who who = { .keys = keys };
+	size_t n = bsv_rows_columns(from);
+	char bar[4 * BAR + 1];
+	struct rest rest = { .little = 0 };
+	bool first = false;
+	int r;
+
+	while ((r = bsv_rows_step(from, err)) > 0) {
+		double percent = bsv_rows_cell(from, n - 1).real;
+
+		if (changes(&who, from)) {
+			add_rest(to, &who, n, &rest, screen);
+			become(&who, from);
+			first = true;
+		}
+		rest.said += percent;
+		if (percent < least) {
+			rest.little += percent;
+			continue;
+		}
+		add_keys(to, &who, first);
+		first = false;
+		for (size_t i = keys; i < n; i++)
+			add_cell(to, bsv_rows_cell(from, i));
+		bsv_rows_text(to, draw_bar(bar, percent, screen));
+	}
+	add_rest(to, &who, n, &rest, screen);
+	return r;
+}
+
+/* Its columns, and room for one more. */
+static int begin(struct bsv_dressed *d, struct bsa_db *db, const char *sql, struct bsa_err *err)
+{
+	int r = sql ? bsv_rows_query(&d->from, db, sql, err) : bsv_no_memory(err);
+
+	if (r < 0)
+		return r;
+	assert(bsv_rows_columns(d->from) < BSV_DRESSED_COLUMNS);
+	for (size_t i = 0; i < bsv_rows_columns(d->from); i++)
+		d->columns[i] = *bsv_rows_column(d->from, i);
+	return 0;
+}
+
+int bsv_dressed_shares(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_db *db, const char *sql, size_t keys,
+                       double least, const struct bsv_screen *screen, struct bsa_err *err)
+{
+	struct bsv_rows *rows;
+	int r = begin(d, db, sql, err);
+	size_t n;
+
+	if (r < 0)
+		return r;
+	n = bsv_rows_columns(d->from);
+	d->columns[n] = bar_column();
+	rows = bsv_rows_new(d->columns, n + 1);
+	if (!rows)
+		return bsv_no_memory(err);
+	r = read_shares(rows, d->from, keys, least, screen, err);
+	if (r < 0) {
+		bsv_rows_free(rows);
+		return r;
+	}
+	*ret = rows;
+	return 0;
+}
+
+/* ---- histogram ---- */
+
+/* Of one group: eighths of octaves, and how many took no time at all. */
+struct buckets {
+	int eighth[EIGHTHS_MAX];
+	int64_t n[EIGHTHS_MAX], zeros, total;
+	size_t used;
+};
+
+/* So many eighths go together that no more than @most rows are needed. */
+static int wide(const struct buckets *b, size_t most)
+{
+	int width = 1;
+
+	while ((size_t)(b->eighth[b->used - 1] / width - b->eighth[0] / width) + 1 > most)
+		width *= 2;
+	return width;
+}
+
+static void add_bucket(struct bsv_rows *to, const struct who *who, bool first, int64_t from, int64_t n,
+                       const struct buckets *b, int64_t highest, const struct bsv_screen *screen)
+{
+	char bar[4 * BAR + 1];
+
+	add_keys(to, who, first);
+	bsv_rows_int(to, from);
+	bsv_rows_int(to, n);
+	bsv_rows_real(to, 100. * (double)n / (double)b->total);
+	bsv_rows_text(to, draw_bar(bar, 100. * (double)n / (double)highest, screen));
+}
+
+static void flush(struct bsv_rows *to, const struct who *who, struct buckets *b, size_t most,
+                  const struct bsv_screen *screen)
+{
+	int64_t sums[EIGHTHS_MAX] = { 0 }, highest = b->zeros;
+	int width = 1, first = 0, n = 0;
+
+	if (b->total < SHAPELESS)
+		*b = (struct buckets){ .used = 0 };
+	if (b->used) {
+		width = wide(b, most);
+		first = b->eighth[0] / width;
+		n = b->eighth[b->used - 1] / width - first + 1;
+		for (size_t i = 0; i < b->used; i++) {
+			int64_t *sum = &sums[b->eighth[i] / width - first];
+
+			*sum += b->n[i];
+			highest = *sum > highest ? *sum : highest;
+		}
+	}
+	if (b->zeros)
+		add_bucket(to, who, true, 0, b->zeros, b, highest, screen);
+	for (int i = 0; i < n; i++)
+		add_bucket(to, who, i == 0 && !b->zeros, (int64_t)ceil(exp2((first + i) * width / 8.)), sums[i], b,
+		           highest, screen);
+	*b = (struct buckets){ .used = 0 };
+}
+
+static void keep(struct buckets *b, int64_t from, int64_t n)
+{
+	b->total += n;
+	if (from <= 0) {
+		b->zeros += n;
+	} else if (b->used < EIGHTHS_MAX) {
+		b->eighth[b->used] = (int)floor(8 * log2((double)from));
+		b->n[b->used++] = n;
+	}
+}
+
+static int read_histogram(struct bsv_rows *to, struct bsv_rows *from, size_t keys, size_t most,
+                          const struct bsv_screen *screen, struct bsa_err *err)
+{
+	__attribute__((cleanup(who_fini))) struct who who = { .keys = keys };
+	struct buckets b = { .used = 0 };
+	int r;
+
+	while ((r = bsv_rows_step(from, err)) > 0) {
+		if (changes(&who, from)) {
+			flush(to, &who, &b, most, screen);
+			become(&who, from);
+		}
+		keep(&b, bsv_rows_get(from, keys, 0), bsv_rows_get(from, keys + 2, 0));
+	}
+	flush(to, &who, &b, most, screen);
+	return r;
+}
+
+int bsv_dressed_histogram(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_db *db, const char *sql, size_t keys,
+                          size_t most, const struct bsv_screen *screen, struct bsa_err *err)
+{
+	struct bsv_rows *rows;
+	int r = begin(d, db, sql, err);
+
+	if (r < 0)
+		return r;
+	d->columns[keys + 1] = d->columns[keys + 2]; /* n, where it ends */
+	d->columns[keys + 2] = (struct bsv_column){ .name = "share_percent", .class = "percent", .unit = "%" };
+	d->columns[keys + 3] = bar_column();
+	rows = bsv_rows_new(d->columns, keys + 4);
+	if (!rows)
+		return bsv_no_memory(err);
+	r = read_histogram(rows, d->from, keys, most, screen, err);
+	if (r < 0) {
+		bsv_rows_free(rows);
+		return r;
+	}
+	*ret = rows;
+	return 0;
+}

@@ -1,0 +1,291 @@
+/* rows.c -- see rows.h. */
+#include "answer/rows.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+
+/* Of a query, or in memory: then there are cells. */
+struct bsv_rows {
+	struct bsa_query *q;
+	struct bsv_column *own; /* of a query: with names that are owned, too */
+	const struct bsv_column *columns;
+	size_t n;
+
+	struct bsv_cell *cells;
+	size_t n_cells, room;
+	bool no_memory;
+
+	size_t row, most; /* row: how many there were; most: 0 is any number */
+	bool peeked;
+	int came; /* of what was peeked at */
+};
+
+/* ---- columns ---- */
+
+static bool ends(const char *name, const char *with)
+{
+	size_t n = strlen(name), m = strlen(with);
+
+	return n > m && !strcmp(name + n - m, with);
+}
+
+static void by_unit(struct bsv_column *c, const char *unit)
+{
+	if (!strcmp(unit, "ns")) {
+		c->class = "duration";
+		c->unit = "ns";
+	} else if (*unit) {
+		c->class = unit;
+		c->unit = !strcmp(unit, "time") ? "ns" : !strcmp(unit, "bytes") ? unit : NULL;
+	}
+}
+
+static struct bsv_column sorted(struct bsa_db *db, const char *name)
+{
+	static const struct {
+		const char *end, *class, *unit;
+	} ends_of[] = {
+		{ "_ns", "duration", "ns" },    { "_at", "time", "ns" },        { "_bytes", "bytes", "bytes" },
+		{ "_percent", "percent", "%" }, { "_ratio", "ratio", NULL },    { "_app", "text", NULL },
+		{ "_model", "text", NULL },     { "_priority", "label", NULL },
+	};
+	/* What the relations have no column of, or several that are not alike. */
+	static const struct {
+		const char *name, *class;
+	} answers[] = {
+		{ "app", "text" },
+		{ "model", "text" },
+		{ "culprit", "text" },
+		{ "holder", "text" },
+		{ "victim", "text" },
+		{ "path", "label" },
+		{ "cold", "0/1" },
+		{ "primary_cause", "label" },
+		{ "n", "count" },
+		{ "start", "label" },
+		{ "most_by", "label" },
+		{ "waited_for", "text" },
+		{ "typical_estimated", "0/1" },
+	};
+	struct bsv_column c = { .name = name };
+
+	for (size_t i = 0; i < sizeof(ends_of) / sizeof(*ends_of); i++)
+		if (ends(name, ends_of[i].end)) {
+			c.class = ends_of[i].class;
+			c.unit = ends_of[i].unit;
+			return c;
+		}
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
+		if (!strcmp(name, answers[i].name)) {
+			c.class = answers[i].class;
+			return c;
+		}
+	if (!strncmp(name, "n_", 2))
+		c.class = "count";
+	else
+		by_unit(&c, bsa_db_unit(db, name));
+	return c;
+}
+
+/* ---- made, and gone ---- */
+
+struct bsv_rows *bsv_rows_free(struct bsv_rows *r)
+{
+	if (!r)
+		return NULL;
+	bsa_query_free(r->q);
+	for (size_t i = 0; r->own && i < r->n; i++)
+		free((char *)r->own[i].name);
+	free(r->own);
+	for (size_t i = 0; i < r->n_cells; i++)
+		free((char *)r->cells[i].text);
+	free(r->cells);
+	free(r);
+	return NULL;
+}
+
+int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
+{
+	struct bsv_rows *r = calloc(1, sizeof(*r));
+	int failed;
+
+	if (!r)
+		return bsv_no_memory(err);
+	failed = bsa_query_new(&r->q, db, sql, err);
+	if (!failed && bsa_query_parameter(r->q))
+		failed = bsa_fail(err, BSA_E_USAGE, "nobody gives %s a value: texts stand in '...'",
+		                  bsa_query_parameter(r->q));
+	if (!failed) {
+		r->n = bsa_query_columns(r->q);
+		r->own = calloc(r->n + 1, sizeof(*r->own));
+		r->columns = r->own;
+		for (size_t i = 0; r->own && i < r->n && !failed; i++) {
+			char *name = strdup(bsa_query_name(r->q, i)); /* a step may take the query's away */
+
+			r->own[i] = name ? sorted(db, name) : (struct bsv_column){ 0 };
+			if (!name)
+				failed = bsv_no_memory(err);
+		}
+		if (!r->own)
+			failed = bsv_no_memory(err);
+	}
+	if (failed) {
+		bsv_rows_free(r);
+		return failed;
+	}
+	*ret = r;
+	return 0;
+}
+
+struct bsv_rows *bsv_rows_new(const struct bsv_column *columns, size_t n)
+{
+	struct bsv_rows *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->columns = columns;
+		r->n = n;
+	}
+	return r;
+}
+
+/* ---- rows in memory ---- */
+
+static void append(struct bsv_rows *r, struct bsv_cell cell)
+{
+	if (!r)
+		return;
+	if (r->n_cells == r->room) {
+		size_t room = r->room ? 2 * r->room : 64;
+		struct bsv_cell *cells = reallocarray(r->cells, room, sizeof(*cells));
+
+		if (!cells) {
+			r->no_memory = true;
+			free((char *)cell.text);
+			return;
+		}
+		r->cells = cells;
+		r->room = room;
+	}
+	r->cells[r->n_cells++] = cell;
+}
+
+void bsv_rows_int(struct bsv_rows *r, int64_t value)
+{
+	append(r, (struct bsv_cell){ .type = BSA_INT, .integer = value });
+}
+
+void bsv_rows_real(struct bsv_rows *r, double value)
+{
+	append(r, (struct bsv_cell){ .type = BSA_REAL, .real = value });
+}
+
+void bsv_rows_text(struct bsv_rows *r, const char *text)
+{
+	char *own = text ? strdup(text) : NULL;
+
+	if (!r || (text && !own)) {
+		if (r)
+			r->no_memory = true;
+		free(own);
+		return;
+	}
+	append(r,
+	       (struct bsv_cell){ .type = own ? BSA_STRING : BSA_NULL, .text = own, .bytes = own ? strlen(own) : 0 });
+}
+
+void bsv_rows_null(struct bsv_rows *r)
+{
+	append(r, (struct bsv_cell){ .type = BSA_NULL });
+}
+
+/* ---- what all of them have ---- */
+
+size_t bsv_rows_columns(const struct bsv_rows *r)
+{
+	return r->n;
+}
+
+const struct bsv_column *bsv_rows_column(const struct bsv_rows *r, size_t column)
+{
+	return &r->columns[column];
+}
+
+static int step(struct bsv_rows *r, struct bsa_err *err)
+{
+	int came;
+
+	if (r->no_memory)
+		return bsv_no_memory(err);
+	if (r->most && r->row == r->most)
+		return 0;
+	came = r->q ? bsa_query_step(r->q, err) : (r->row + 1) * r->n <= r->n_cells;
+	r->row += came > 0;
+	return came;
+}
+
+int bsv_rows_step(struct bsv_rows *r, struct bsa_err *err)
+{
+	if (!r->peeked)
+		return step(r, err);
+	r->peeked = false;
+	return r->came;
+}
+
+int bsv_rows_peek(struct bsv_rows *r, struct bsa_err *err)
+{
+	if (!r->peeked)
+		r->came = step(r, err);
+	r->peeked = r->came >= 0;
+	return r->came;
+}
+
+void bsv_rows_limit(struct bsv_rows *r, size_t most)
+{
+	r->most = most;
+}
+
+void bsv_rows_again(struct bsv_rows *r)
+{
+	r->row = 0;
+	r->peeked = false;
+	if (r->q)
+		bsa_query_again(r->q);
+}
+
+struct bsv_cell bsv_rows_cell(const struct bsv_rows *r, size_t column)
+{
+	struct bsv_cell c;
+
+	if (!r->q)
+		return r->cells[(r->row - 1) * r->n + column];
+	c = (struct bsv_cell){ .type = bsa_query_type(r->q, column) };
+	switch (c.type) {
+	case BSA_NULL:
+		break;
+	case BSA_INT:
+		c.integer = bsa_query_get_int(r->q, column);
+		break;
+	case BSA_REAL:
+		c.real = bsa_query_get_real(r->q, column);
+		break;
+	case BSA_STRING:
+	case BSA_BYTES:
+		c.text = bsa_query_get_string(r->q, column, &c.bytes);
+		break;
+	}
+	return c;
+}
+
+int64_t bsv_rows_get(const struct bsv_rows *r, size_t column, int64_t otherwise)
+{
+	struct bsv_cell c = bsv_rows_cell(r, column);
+
+	if (c.type == BSA_INT)
+		return c.integer;
+	if (c.type == BSA_REAL && c.real > -0x1p63 && c.real < 0x1p63)
+		return (int64_t)c.real;
+	return otherwise;
+}

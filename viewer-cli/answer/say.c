@@ -1,0 +1,77 @@
+/* say.c -- see say.h. */
+#include "answer/say.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REDRAW_NS = 100000000, WIDTH = 78 };
+
+const char *bsv_count(char to[BSV_COUNT_MAX], uint64_t n)
+{
+	char digits[BSV_COUNT_MAX];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	char *at = to;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*at++ = ' ';
+		*at++ = digits[i];
+	}
+	*at = 0;
+	return to;
+}
+
+const char *bsv_plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+uint64_t bsv_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void bsv_progress_init(struct bsv_progress *p, bool wanted)
+{
+	*p = (struct bsv_progress){ .on = wanted && isatty(STDERR_FILENO) };
+}
+
+bool bsv_progress_due(struct bsv_progress *p)
+{
+	uint64_t now;
+
+	if (!p->on)
+		return false;
+	now = bsv_now();
+	if (p->shown && now - p->drawn_ns < REDRAW_NS)
+		return false;
+	p->drawn_ns = now;
+	return true;
+}
+
+void bsv_progress_draw(struct bsv_progress *p, const char *format, ...)
+{
+	char line[WIDTH + 1];
+	va_list args;
+
+	if (!p->on)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fprintf(stderr, "\r%-*s", WIDTH, line);
+	p->shown = true;
+}
+
+void bsv_progress_fini(struct bsv_progress *p)
+{
+	if (p->shown)
+		fprintf(stderr, "\r%*s\r", WIDTH, "");
+	p->shown = false;
+}

@@ -1,0 +1,36 @@
+/*
+ * scoped.h -- rows, queries and texts that go away at the end of their scope, and what is said where there is no memory for one.
+ */
+#ifndef BSV_SCOPED_H
+#define BSV_SCOPED_H
+
+#include <stdlib.h>
+
+#include "answer/rows.h"
+
+static inline void bsv_rows_fini(struct bsv_rows **rows)
+{
+	bsv_rows_free(*rows);
+}
+
+static inline void bsv_query_fini(struct bsa_query **q)
+{
+	bsa_query_free(*q);
+}
+
+static inline void bsv_text_fini(char **text)
+{
+	free(*text);
+}
+
+/* bsv_scoped_text *sql = bsv_text(...); and nobody has to free it. */
+#define bsv_scoped_rows __attribute__((cleanup(bsv_rows_fini))) struct bsv_rows
+#define bsv_scoped_query __attribute__((cleanup(bsv_query_fini))) struct bsa_query
+#define bsv_scoped_text __attribute__((cleanup(bsv_text_fini))) char
+
+static inline int bsv_no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "no memory");
+}
+
+#endif

@@ -1,0 +1,292 @@
+/* screen.c -- see screen.h. Which letters are wide is in Unicode, and not asked of a locale, so that tables are the same everywhere. */
+#include "answer/screen.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "command.h"
+
+enum { NARROWEST = 20, WIDEST = 10000 };
+
+/* ---- what there is ---- */
+
+static bool has_unicode(void)
+{
+	static int known; /* 1: no, 2: yes */
+
+	if (!known) {
+		setlocale(LC_CTYPE, "");
+		known = strcmp(nl_langinfo(CODESET), "UTF-8") ? 1 : 2;
+	}
+	return known == 2;
+}
+
+static int width_of_output(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	int n = columns ? atoi(columns) : 0;
+
+	if (n >= NARROWEST && n <= WIDEST)
+		return n;
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= NARROWEST)
+		return size.ws_col;
+	return 80;
+}
+
+static bool has_color(int color)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (color != BSV_COLOR_AUTO)
+		return color == BSV_COLOR_ALWAYS;
+	return !(no && *no) && term && *term && strcmp(term, "dumb") && isatty(STDOUT_FILENO);
+}
+
+struct bsv_screen bsv_screen_get(int color)
+{
+	return (struct bsv_screen){ .width = width_of_output(), .color = has_color(color), .unicode = has_unicode() };
+}
+
+static const char *const paints[] = {
+	[BSV_PLAIN] = "",           [BSV_TITLE] = "\033[1m",         [BSV_GOOD] = "\033[32m",
+	[BSV_BAD] = "\033[1;31m",   [BSV_UNSURE_PAINT] = "\033[33m", [BSV_FAINT] = "\033[2m",
+	[BSV_HUE] = "\033[36m",     [BSV_HUE + 1] = "\033[33m",      [BSV_HUE + 2] = "\033[35m",
+	[BSV_HUE + 3] = "\033[32m", [BSV_HUE + 4] = "\033[34m",      [BSV_HUE + 5] = "\033[31m",
+};
+
+const char *bsv_paint_on(const struct bsv_screen *s, int paint)
+{
+	bool known = paint >= 0 && paint < (int)(sizeof(paints) / sizeof(*paints));
+
+	return s->color && known ? paints[paint] : "";
+}
+
+const char *bsv_paint_off(const struct bsv_screen *s, int paint)
+{
+	return *bsv_paint_on(s, paint) ? "\033[0m" : "";
+}
+
+/* ---- letters ---- */
+
+struct range {
+	uint32_t from, to;
+};
+
+/* That go on the letter before, or are not seen. */
+static const struct range combining[] = {
+	{ 0x300, 0x36f },   { 0x483, 0x489 },   { 0x591, 0x5bd },   { 0x610, 0x61a },     { 0x64b, 0x65f },
+	{ 0x670, 0x670 },   { 0x6d6, 0x6dc },   { 0x6df, 0x6e4 },   { 0x6e7, 0x6ed },     { 0x93c, 0x93c },
+	{ 0x941, 0x94d },   { 0xe31, 0xe31 },   { 0xe34, 0xe3a },   { 0xe47, 0xe4e },     { 0x1160, 0x11ff },
+	{ 0x1ab0, 0x1aff }, { 0x1dc0, 0x1dff }, { 0x20d0, 0x20ff }, { 0x3099, 0x309a },   { 0xfe00, 0xfe0f },
+	{ 0xfe20, 0xfe2f }, { 0x200b, 0x200d }, { 0x2060, 0x2064 }, { 0xe0100, 0xe01ef },
+};
+
+static const struct range wide[] = {
+	{ 0x1100, 0x115f },   { 0x231a, 0x231b },   { 0x2329, 0x232a },   { 0x23e9, 0x23ec },   { 0x2e80, 0x303e },
+	{ 0x3041, 0x33ff },   { 0x3400, 0x4dbf },   { 0x4e00, 0x9fff },   { 0xa000, 0xa4cf },   { 0xa960, 0xa97f },
+	{ 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },   { 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 },
+	{ 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff }, { 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
+};
+
+/* That turn the direction of what is beside them: a name could make a line read as another one. */
+static const struct range turning[] = {
+	{ 0x61c, 0x61c },   { 0x200e, 0x200f }, { 0x202a, 0x202e }, { 0x2066, 0x206f },
+	{ 0x2028, 0x2029 }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f }
+};
+
+static bool in(uint32_t c, const struct range *ranges, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (c >= ranges[i].from && c <= ranges[i].to)
+			return true;
+	return false;
+}
+
+#define IN(c, ranges) in(c, ranges, sizeof(ranges) / sizeof(*(ranges)))
+
+static int width_of(uint32_t c)
+{
+	return c < 0x300 ? 1 : IN(c, combining) ? 0 : IN(c, wide) ? 2 : 1;
+}
+
+size_t bsv_letter(const char *s, size_t n, uint32_t *ret)
+{
+	static const struct {
+		unsigned char from, to, second_from, second_to;
+		size_t length;
+	} kinds[] = {
+		{ 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
+		{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+	const unsigned char *u = (const unsigned char *)s;
+
+	*ret = *u;
+	if (*u < 0x80)
+		return 1;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t length = kinds[i].length, j = 2;
+
+		if (*u < kinds[i].from || *u > kinds[i].to || length > n || u[1] < kinds[i].second_from ||
+		    u[1] > kinds[i].second_to)
+			continue;
+		*ret = (*u & (0x7fu >> length)) << 6 | (u[1] & 0x3f);
+		for (; j < length && (u[j] & 0xc0) == 0x80; j++)
+			*ret = *ret << 6 | (u[j] & 0x3f);
+		return j == length ? length : 0;
+	}
+	return 0;
+}
+
+bool bsv_obeyed(uint32_t letter)
+{
+	return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || IN(letter, turning);
+}
+
+int bsv_width(const char *s)
+{
+	size_t n = strlen(s);
+	int width = 0;
+
+	while (n) {
+		uint32_t c;
+		size_t length = bsv_letter(s, n, &c);
+
+		width += length ? width_of(c) : 1;
+		s += length ? length : 1;
+		n -= length ? length : 1;
+	}
+	return width;
+}
+
+/* One letter of @s as it is to be shown, into @to; its width. */
+static int show(const char *s, size_t n, char to[16], size_t *ret_length)
+{
+	uint32_t c;
+	size_t length = bsv_letter(s, n, &c);
+
+	*ret_length = length ? length : 1;
+	if (!length || c < 0x20 || c == 0x7f)
+		return snprintf(to, 16, "\\x%02x", (unsigned char)*s);
+	if (bsv_obeyed(c) || (c > 0x7f && !has_unicode()))
+		return snprintf(to, 16, c > 0xffff ? "\\U%08" PRIx32 : "\\u%04" PRIx32, c);
+	memcpy(to, s, length);
+	to[length] = 0;
+	return width_of(c);
+}
+
+char *bsv_printable(const char *s, size_t bytes, int most)
+{
+	const char *ellipsis = has_unicode() ? "…" : "...";
+	int reserve = has_unicode() ? 1 : 3, width = 0;
+	char *ret = malloc(bytes * 10 + sizeof("...")), *at = ret, *cut = ret, shown[16];
+
+	if (!ret)
+		return NULL;
+	while (bytes) {
+		size_t length;
+		int w = show(s, bytes, shown, &length);
+
+		if (most && width + w > most) {
+			strcpy(cut, most >= reserve ? ellipsis : "");
+			return ret;
+		}
+		at = stpcpy(at, shown);
+		width += w;
+		if (width + reserve <= most)
+			cut = at;
+		s += length;
+		bytes -= length;
+	}
+	*at = 0;
+	return ret;
+}
+
+size_t bsv_line(const char *s, int width)
+{
+	size_t at = 0, word = 0, n = strcspn(s, "\n");
+	int used = 0;
+
+	while (at < n) {
+		uint32_t c;
+		size_t length = bsv_letter(s + at, n - at, &c);
+		char letter[8] = "";
+
+		length = length ? length : 1;
+		memcpy(letter, s + at, length);
+		if (used + bsv_width(letter) > width)
+			return word ? word : at ? at : length;
+		used += bsv_width(letter);
+		if (c == ' ')
+			word = at;
+		at += length;
+	}
+	return n;
+}
+
+/* The first line begins where @used columns of it are used. */
+static void wrap(FILE *to, const struct bsv_screen *screen, int paint, const char *s, int used, int indent)
+{
+	bool endless = !screen->width;
+
+	for (;;) {
+		int room = screen->width - used > NARROWEST / 2 ? screen->width - used : NARROWEST / 2;
+		size_t n = endless ? strcspn(s, "\n") : bsv_line(s, room);
+
+		fprintf(to, "%s%.*s%s\n", bsv_paint_on(screen, paint), (int)n, s, bsv_paint_off(screen, paint));
+		s += n;
+		if (!*s)
+			return;
+		s += *s == '\n' ? 1 : strspn(s, " ");
+		fprintf(to, "%*s", indent, "");
+		used = indent;
+	}
+}
+
+void bsv_print_wrapped(FILE *to, const struct bsv_screen *screen, int paint, const char *s, int indent)
+{
+	wrap(to, screen, paint, s, 0, indent);
+}
+
+void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, const char *word, const char *s, int used,
+                       int indent)
+{
+	fprintf(to, "%s%s%s", bsv_paint_on(screen, paint), word, bsv_paint_off(screen, paint));
+	wrap(to, screen, BSV_PLAIN, s, used + bsv_width(word), indent);
+}
+
+/* ---- durations ---- */
+
+const char *bsv_duration(char to[BSV_DURATION_TEXT], int64_t ns)
+{
+	static const struct {
+		const char *name;
+		double of;
+	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 } };
+	double size = ns < 0 ? -(double)ns : (double)ns;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (size >= units[i].of) {
+			snprintf(to, BSV_DURATION_TEXT, "%.3f %s", (double)ns / units[i].of, units[i].name);
+			return to;
+		}
+	snprintf(to, BSV_DURATION_TEXT, "%" PRId64 " ns", ns);
+	return to;
+}
+
+int64_t bsv_whole(double value)
+{
+	static const int64_t most = INT64_C(1) << 62;
+
+	if (value != value)
+		return 0;
+	return value >= 0x1p62 ? most : value <= -0x1p62 ? -most : (int64_t)value;
+}

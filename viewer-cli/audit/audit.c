@@ -1,0 +1,166 @@
+/* audit.c -- see audit.h. */
+#include "audit/audit.h"
+
+#include "answer/scoped.h"
+#include "render/render.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COMMON = 4, OWN_MAX = 12, NUMBER_TEXT = 24 };
+
+int bsv_auditing_open(struct bsv_auditing *a, const struct bsv_call *call, struct bsa_err *err)
+{
+	int r;
+
+	*a = (struct bsv_auditing){ .call = call };
+	r = bsv_input_open(&a->input, call->operands[0], call, err);
+	if (r >= 0)
+		r = bsv_input_needs_executions(&a->input, err);
+	if (r >= 0)
+		a->answer = bsv_answer_new(call, &a->input);
+	return r;
+}
+
+void bsv_auditing_close(struct bsv_auditing *a)
+{
+	bsv_answer_free(a->answer);
+	for (size_t i = 0; i < a->n_rows; i++)
+		bsv_rows_free(a->rows[i]);
+	for (size_t i = 0; i < a->n_texts; i++)
+		free(a->texts[i]);
+	bsv_input_close(&a->input);
+}
+
+char *bsv_audit_fill(const struct bsv_input *input, const char *template, const struct bsv_hole *own)
+{
+	char began[NUMBER_TEXT], from[NUMBER_TEXT], to[NUMBER_TEXT];
+	struct bsv_hole holes[COMMON + OWN_MAX + 1] = {
+		{ "with", input->with }, { "began", began }, { "from", from }, { "to", to }
+	};
+	size_t n = COMMON;
+
+	/* the smallest number there is cannot be written as one */
+	snprintf(from, sizeof(from), "%" PRId64, input->from == INT64_MIN ? -INT64_MAX : input->from);
+	snprintf(to, sizeof(to), "%" PRId64, input->to);
+	snprintf(began, sizeof(began), "%" PRId64, input->began);
+	for (; own && own->name; own++) {
+		assert(n < COMMON + OWN_MAX);
+		if (!own->text)
+			return NULL;
+		holes[n++] = *own;
+	}
+	holes[n] = (struct bsv_hole){ NULL, NULL };
+	return bsv_fill(template, holes);
+}
+
+void bsv_audit_part(struct bsv_auditing *a, const char *name, const char *title, const char *template,
+                    const struct bsv_hole *own)
+{
+	bsv_answer_sql(a->answer, name, title, bsv_audit_fill(&a->input, template, own));
+}
+
+void bsv_audit_hidden(struct bsv_auditing *a, const char *name, const char *title, const char *template,
+                      const struct bsv_hole *own)
+{
+	const struct bsv_asked *asked = &a->call->asked;
+
+	if (asked->format == BSV_TABLE && !asked->part && !asked->show_sql)
+		return;
+	bsv_audit_part(a, name, title, template, own);
+	bsv_answer_hide(a->answer);
+}
+
+static void copy_row(struct bsv_rows *to, const struct bsv_rows *from)
+{
+	for (size_t i = 0; i < bsv_rows_columns(from); i++) {
+		struct bsv_cell cell = bsv_rows_cell(from, i);
+
+		if (cell.type == BSA_INT)
+			bsv_rows_int(to, cell.integer);
+		else if (cell.type == BSA_REAL)
+			bsv_rows_real(to, cell.real);
+		else if (cell.type == BSA_STRING)
+			bsv_rows_text(to, cell.text);
+		else
+			bsv_rows_null(to);
+	}
+}
+
+struct bsv_rows *bsv_audit_rows(struct bsv_auditing *a, const char *template, const struct bsv_hole *own)
+{
+	struct bsv_rows *query = NULL, *ret = NULL;
+	int r = bsv_audit_row(&query, &a->input, template, own, NULL);
+
+	if (query) { /* whose columns are borrowed */
+		assert(a->n_rows < sizeof(a->rows) / sizeof(*a->rows));
+		a->rows[a->n_rows++] = query;
+		ret = bsv_rows_new(bsv_rows_column(query, 0), bsv_rows_columns(query));
+	}
+	for (; ret && r > 0; r = bsv_rows_step(query, NULL))
+		copy_row(ret, query);
+	return r < 0 ? bsv_rows_free(ret) : ret;
+}
+
+void bsv_audit_part_of(struct bsv_auditing *a, const char *name, const char *title, const char *template,
+                       const struct bsv_hole *own, struct bsv_rows *rows)
+{
+	if (!rows || a->call->asked.show_sql) {
+		bsv_rows_free(rows);
+		bsv_audit_part(a, name, title, template, own);
+	} else {
+		bsv_rows_again(rows);
+		bsv_answer_rows(a->answer, name, title, rows);
+	}
+}
+
+int bsv_audit_row(struct bsv_rows **ret, const struct bsv_input *input, const char *template,
+                  const struct bsv_hole *own, struct bsa_err *err)
+{
+	char *sql = bsv_audit_fill(input, template, own);
+	int r = sql ? bsv_rows_query(ret, input->db, sql, err) : bsv_no_memory(err);
+
+	free(sql);
+	return r < 0 ? r : bsv_rows_step(*ret, err);
+}
+
+char *bsv_audit_keep(struct bsv_auditing *a, char *text)
+{
+	assert(a->n_texts < sizeof(a->texts) / sizeof(*a->texts));
+	return a->texts[a->n_texts++] = text;
+}
+
+void bsv_audit_verdicts(struct bsv_auditing *a, const struct bsv_judgement *judgement)
+{
+	for (size_t i = 0; i < judgement->n; i++)
+		bsv_answer_verdict(a->answer, &judgement->rules[i]);
+}
+
+const char *bsv_audit_text(struct bsv_auditing *a, const char *format, ...)
+{
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	return n < 0 ? NULL : bsv_audit_keep(a, text);
+}
+
+const char *bsv_percent(char to[BSV_PERCENT_TEXT], int64_t part, int64_t whole)
+{
+	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+
+	if (part != whole && percent > 99.9) {
+		int64_t hundredths = (int64_t)(percent * 1000);
+
+		snprintf(to, BSV_PERCENT_TEXT, "%.3f", (double)(hundredths < 99999 ? hundredths : 99999) / 1000);
+	} else {
+		snprintf(to, BSV_PERCENT_TEXT, "%.3g", percent);
+	}
+	return to;
+}

@@ -1,0 +1,106 @@
+/* causes.c -- see causes.h. */
+#include "audit/causes.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct {
+	const char *name, *says, *miss, *overhead, *remedy;
+} causes[] = {
+	{ "too_big", "the model's own run, as it usually is, takes longer than there was time",
+	  "since its run alone is longer than its budget", NULL, NULL },
+	{ "too_tight", "from when it was submitted to its deadline there was less time than it usually takes",
+	  "since less time was left to its deadline when it was submitted than it usually takes", NULL, NULL },
+	{ "queued_behind", "it waited while its own app had the lane, for something at least as important",
+	  "waiting for @, of the same app and not less urgent",
+	  "waiting for work of the same app that was not less urgent", "Fewer executions at a time, or a model that runs shorter, or one more lane." },
+	{ "inversion", "it waited while its own app had the lane, for something less important",
+	  "waiting for @, of the same app and less urgent",
+	  "waiting for less urgent work of the same app", "A policy that heeds priority and may preempt: --policy fair --preempt save." },
+	{ "crowded_out", "it waited while another app had the lane",
+	  "waiting for @, which had no more than its share",
+	  "waiting for other apps, which had no more than their share", "More lanes, or less load." },
+	{ "hogged", "it waited while another app had the lane that had had more than its share already",
+	  "since @ held the lane beyond its share",
+	  "waiting for other apps that held the lane beyond their share", "A policy that shares: --policy fair." },
+	{ "preempted", "it was taken off its lane, and others were on it",
+	  "preempted for @",
+	  "preempted, off the lane unfinished", NULL },
+	{ "redo", "it had to do work again that was done before it was taken off its lane",
+	  "doing again what it had done before it was preempted for @",
+	  "doing again what was done before a preemption", "Preemption that keeps what was done: --preempt save." },
+	{ "handover", "the lane was free, and it took long to get going on it",
+	  "ready while the lane was idle, and not yet awake",
+	  "ready while the lane was idle, and not yet awake", NULL },
+	{ "cold", "the service did not know its memory yet: it was fetched, mapped and touched for the first time",
+	  "fetching and mapping slots that the service did not know",
+	  "fetching and mapping slots that the service did not know", "Use the same burst and the same memory again: only the first execution with a pool is cold." },
+	{ "woken_late", "who was to take the message slept, and took long to wake up",
+	  "since whoever was to take a message slept, and had to be woken",
+	  "passing messages to somebody who slept, and had to be woken", "Where the same one is asked often, a longer time of polling before it sleeps (--spin)." },
+	{ "polled_late", "who was to take the message was awake, and took long",
+	  "since whoever was to take a message was awake, and late",
+	  "passing messages to somebody who was awake", NULL },
+	{ "queue_full", "there was no room in the queue",
+	  "since there was no room in a queue for its message",
+	  "waiting for room in a queue", NULL },
+	{ "slow_compute", "it computed for longer than it usually does",
+	  "since its run took longer than usual, on the cpu", NULL, NULL },
+	{ "off_core", "it was on its lane, but not on a cpu",
+	  "since it was taken off the cpu in the middle of its run", NULL, NULL },
+	{ "service", "the service took long before or after the run",
+	  "since the service took longer than usual with what is not the run",
+	  "in the service, with what is not the run", "Calls cost more of it than bursts." },
+	{ "client", "the app's side took long, before it sent or after it had the answer",
+	  "since the client took longer than usual",
+	  "in the client, before it asks and after it is answered", NULL },
+	{ "dependency", "it waited for its fences",
+	  "waiting for its fences",
+	  "waiting for fences", NULL },
+	{ "bad_estimate", "it was given up although it would have been in time",
+	  "refused, though the lane was free early enough: the estimate was wrong", NULL, NULL },
+	{ "unknown", "nobody told of it, as where events were lost, and nothing is guessed",
+	  "next to lost events, so nobody knows why",
+	  "nobody knows on what: events were lost", "Larger buffers: burstscope doctor." },
+};
+/* clang-format on */
+
+enum { N_CAUSES = sizeof(causes) / sizeof(*causes) };
+
+static size_t find(const char *cause)
+{
+	size_t i = 0;
+
+	while (i < N_CAUSES && strcmp(causes[i].name, cause))
+		i++;
+	return i;
+}
+
+const char *bsv_cause_says(const char *cause)
+{
+	size_t i = find(cause);
+
+	return i < N_CAUSES ? causes[i].says : "";
+}
+
+const char *bsv_cause_of_miss(const char *cause)
+{
+	size_t i = find(cause);
+
+	return i < N_CAUSES ? causes[i].miss : NULL;
+}
+
+const char *bsv_cause_of_overhead(const char *cause)
+{
+	size_t i = find(cause);
+
+	return i < N_CAUSES ? causes[i].overhead : NULL;
+}
+
+const char *bsv_cause_remedy(const char *cause)
+{
+	size_t i = find(cause);
+
+	return i < N_CAUSES ? causes[i].remedy : NULL;
+}

@@ -1,0 +1,396 @@
+/* findings.c -- see findings.h. */
+#include "audit/findings.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/screen.h"
+#include "answer/template.h"
+#include "audit/audit.h"
+#include "audit/causes.h"
+#include "audit/judge.h"
+
+enum { MOST_OF_A_KIND = 3, LEAST_PERCENT = 5 /* of the misses, to be a finding */ };
+
+void bsv_findings_fini(struct bsv_findings *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->of[i].finding);
+		free(f->of[i].what);
+		free(f->of[i].who);
+		free(f->of[i].culprit);
+	}
+	free(f->of);
+}
+
+/* All of @of is taken. */
+static int add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err)
+{
+	struct bsv_finding *bigger = reallocarray(f->of, f->n + 1, sizeof(*bigger));
+
+	if (bigger) {
+		f->of = bigger;
+		f->of[f->n++] = of;
+	}
+	if (bigger && of.finding && of.what)
+		return 0;
+	if (!bigger) {
+		free(of.finding);
+		free(of.what);
+		free(of.who);
+		free(of.culprit);
+	}
+	return bsv_no_memory(err);
+}
+
+/* Rows of @template, begun. */
+static int ask(struct bsv_rows **ret, struct bsv_input *input, const char *template, const struct bsv_hole *holes,
+               struct bsa_err *err)
+{
+	bsv_scoped_text *sql = bsv_audit_fill(input, template, holes);
+
+	return sql ? bsv_rows_query(ret, input->db, sql, err) : bsv_no_memory(err);
+}
+
+/* "noisy's mobilenet"; owned by the caller. NULL: nobody, or no memory. */
+static char *whose(const char *app, const char *model)
+{
+	if (app && model)
+		return bsv_text("%s's %s", app, model);
+	if (app)
+		return bsv_text("%s", app);
+	return model ? bsv_text("%s", model) : NULL;
+}
+
+static const char *text_of(const struct bsv_rows *rows, size_t column)
+{
+	return bsv_rows_cell(rows, column).text;
+}
+
+/* Of a query that is an audit's, too: by name, so that it may grow. */
+static size_t named(const struct bsv_rows *rows, const char *name)
+{
+	size_t i = 0;
+
+	while (i < bsv_rows_columns(rows) && strcmp(bsv_rows_column(rows, i)->name, name))
+		i++;
+	assert(i < bsv_rows_columns(rows));
+	return i;
+}
+
+static const char *text_named(const struct bsv_rows *rows, const char *name)
+{
+	return text_of(rows, named(rows, name));
+}
+
+static int64_t get_named(const struct bsv_rows *rows, const char *name, int64_t otherwise)
+{
+	return bsv_rows_get(rows, named(rows, name), otherwise);
+}
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* @phrase with @culprit for its @; owned by the caller. */
+static char *blame(const char *phrase, const char *culprit)
+{
+	const char *at = strchr(phrase, '@');
+
+	if (!at)
+		return strdup(phrase);
+	return bsv_text("%.*s%s%s", (int)(at - phrase), phrase, culprit ? culprit : "somebody", at + 1);
+}
+
+/* ---- missed deadlines ---- */
+
+/* Columns of summary_misses.sql. */
+enum miss_column {
+	MISS_CAUSE,
+	MISS_N,
+	MISS_LATE,
+	MISS_PERSISTENT,
+	MISS_APP,
+	MISS_MODEL,
+	MISS_OF_VICTIM,
+	MISS_MISSED,
+	MISS_DEADLINES,
+	MISS_BUDGET,
+	MISS_RUN,
+	MISS_CULPRIT_APP,
+	MISS_CULPRIT_MODEL,
+	MISS_SHARE
+};
+
+/* How many misses this is about, up to the reason; @again: the others of the same were spoken of before. Owned by the caller. */
+static char *how_many(const char *victim, int64_t n, int64_t missed, int64_t deadlines, bool again)
+{
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
+
+	bsv_count(a, (uint64_t)n);
+	bsv_count(b, (uint64_t)missed);
+	bsv_count(c, (uint64_t)deadlines);
+	if (again)
+		return bsv_text("%s of the %s misses of %s: ", a, b, victim);
+	if (deadlines < missed) /* compact events of the service alone do not say deadlines */
+		return bsv_text("%s missed %s %s, %s of them ", victim, b,
+		                bsv_plural((uint64_t)missed, "deadline", "deadlines"), a);
+	return bsv_text("%s missed %s of %s %s, %s%s", victim, b, c,
+	                bsv_plural((uint64_t)deadlines, "deadline", "deadlines"),
+	                missed == 1   ? ""
+	                : n == missed ? "all of them "
+	                              : a,
+	                missed == 1 || n == missed ? "" : " of them ");
+}
+
+/* What else there is to say of it: how much too big it is; whom else it befell. */
+static char *more_of_miss(const struct bsv_rows *rows)
+{
+	int64_t budget = bsv_rows_get(rows, MISS_BUDGET, -1), run = bsv_rows_get(rows, MISS_RUN, -1);
+	int64_t others = bsv_rows_get(rows, MISS_N, 0) - bsv_rows_get(rows, MISS_OF_VICTIM, 0);
+	int64_t persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0);
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], n[BSV_COUNT_MAX], big[128] = "", good[64] = "", tail[64] = "";
+
+	if (!strcmp(text_of(rows, MISS_CAUSE), "too_big")) {
+		if (budget >= 0 && run >= 0)
+			snprintf(big, sizeof(big), ": it runs %s, and has %s", bsv_duration(a, run),
+			         bsv_duration(b, budget));
+		if (persistent)
+			snprintf(good, sizeof(good), "; %s refused for good (persistent)",
+			         bsv_count(n, (uint64_t)persistent));
+	}
+	if (others)
+		snprintf(tail, sizeof(tail), "; and %s %s of others", bsv_count(n, (uint64_t)others),
+		         bsv_plural((uint64_t)others, "miss", "misses"));
+	return bsv_text("%s%s%s", big, good, tail);
+}
+
+static bool spoken_of(const struct bsv_findings *f, const char *who)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->of[i].who && !strcmp(f->of[i].who, who))
+			return true;
+	return false;
+}
+
+/* The row is about @victim. */
+static int add_miss(struct bsv_findings *f, const struct bsv_rows *rows, const char *victim, struct bsa_err *err)
+{
+	const char *cause = text_of(rows, MISS_CAUSE), *phrase = cause ? bsv_cause_of_miss(cause) : NULL;
+	char *culprit = whose(text_of(rows, MISS_CULPRIT_APP), text_of(rows, MISS_CULPRIT_MODEL));
+	bsv_scoped_text *why = blame(phrase ? phrase : "for a reason that is not known here", culprit);
+	bsv_scoped_text *more = cause ? more_of_miss(rows) : strdup("");
+	bsv_scoped_text *n = how_many(victim, bsv_rows_get(rows, MISS_OF_VICTIM, 0), bsv_rows_get(rows, MISS_MISSED, 0),
+	                              bsv_rows_get(rows, MISS_DEADLINES, 0), spoken_of(f, victim));
+
+	return add(f,
+	           (struct bsv_finding){ .finding = strdup(cause ? cause : "unknown"),
+	                                 .what = why && more && n ? bsv_text("%s%s%s", n, why, more) : NULL,
+	                                 .who = strdup(victim),
+	                                 .culprit = culprit,
+	                                 .lost_ns = bsv_rows_get(rows, MISS_LATE, -1),
+	                                 .see = "misses" },
+	           err);
+}
+
+static int misses(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = ask(&rows, input, bsv_sql_summary_misses, NULL, err), n = 0;
+
+	while (r >= 0 && n++ < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
+		bsv_scoped_text *victim = whose(text_of(rows, MISS_APP), text_of(rows, MISS_MODEL));
+
+		if (n > 1 && bsv_rows_cell(rows, MISS_SHARE).real < LEAST_PERCENT)
+			break;
+		r = add_miss(f, rows, victim ? victim : "somebody", err);
+	}
+	return r;
+}
+
+/* ---- starvation ---- */
+
+static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, struct bsa_err *err)
+{
+	char *victim = whose(text_named(rows, "app"), text_named(rows, "model"));
+	const char *app = text_named(rows, "app"), *hog = text_named(rows, "culprit");
+	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
+	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT];
+	bool own = app && hog && !strcmp(app, hog);
+	bsv_scoped_text *held = hog ? bsv_text("; %s had the lane %.0f %% of that time", own ? "its own app" : hog,
+	                                       bsv_rows_cell(rows, named(rows, "culprit_percent")).real)
+	                            : strdup("");
+	char *what = NULL;
+
+	if (held)
+		what = bsv_text("%s was ready and had no lane for too long, %s %s, %s at most%s",
+		                victim ? victim : "somebody", bsv_count(times, episodes),
+		                bsv_plural(episodes, "time", "times"), bsv_duration(most, get_named(rows, "max_ns", 0)),
+		                held);
+	return add(f,
+	           (struct bsv_finding){ .finding = strdup("starvation"),
+	                                 .what = what,
+	                                 .who = victim,
+	                                 .culprit = copy(hog),
+	                                 .lost_ns = get_named(rows, "starved_ns", -1),
+	                                 .see = "starvation" },
+	           err);
+}
+
+static int starvation(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	const struct bsv_quantity threshold = { .given = false };
+	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
+	const struct bsv_hole holes[] = { { "episodes", episodes }, { NULL, NULL } };
+	bsv_scoped_rows *rows = NULL;
+	int r = episodes ? ask(&rows, input, bsv_sql_starvation_victims, holes, err) : bsv_no_memory(err), n = 0;
+
+	while (r >= 0 && n++ < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0)
+		r = add_starved(f, rows, err);
+	return r;
+}
+
+/* ---- priority ---- */
+
+static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, struct bsa_err *err)
+{
+	const char *app = text_named(rows, "app"), *holder = text_named(rows, "holder");
+	char *victim = whose(app, text_named(rows, "victim"));
+	uint64_t n = (uint64_t)get_named(rows, "n_inversions", 0);
+	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT], bound[BSV_DURATION_TEXT];
+	char *what = bsv_text("%s waited %s %s while its app's less urgent %s had the lane: %s in all, %s at most, "
+	                      "where %s is what it "
+	                      "takes to be stopped",
+	                      victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
+	                      holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)),
+	                      bsv_duration(most, get_named(rows, "max_ns", 0)),
+	                      bsv_duration(bound, get_named(rows, "bound_ns", 0)));
+
+	return add(f,
+	           (struct bsv_finding){ .finding = strdup("inversion"),
+	                                 .what = what,
+	                                 .who = victim,
+	                                 .culprit = whose(app, holder),
+	                                 .lost_ns = get_named(rows, "held_ns", -1),
+	                                 .see = "priority" },
+	           err);
+}
+
+/* Why a verdict failed, of which there is nobody to say more of. */
+static int add_failed(struct bsv_findings *f, const struct bsv_verdict *rule, const char *finding, const char *see,
+                      struct bsa_err *err)
+{
+	bool time = rule->class && !strcmp(rule->class, "duration");
+
+	return add(f,
+	           (struct bsv_finding){ .finding = strdup(finding),
+	                                 .what = strdup(rule->why ? rule->why : rule->name),
+	                                 .lost_ns = time ? bsv_whole(rule->figure) : -1,
+	                                 .see = see },
+	           err);
+}
+
+static int inversions(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
+                      struct bsa_err *err)
+{
+	const struct bsv_hole holes[] = { { "stretches", bsv_sql_stretches },
+		                          { "bound", "(coalesce(stretch_ns, 0) + 1000000)" },
+		                          { "off_core", bsv_off_core_of_holder },
+		                          { "allowed", "off_core_ns" },
+		                          { NULL, NULL } };
+	bsv_scoped_rows *rows = NULL;
+	int r = 0, n = 0;
+
+	if (bsv_judged(j) != BSV_FAIL)
+		return 0;
+	r = ask(&rows, input, bsv_sql_priority_inversions, holes, err);
+	while (r >= 0 && n < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0)
+		if (get_named(rows, "n_above", 0) > 0) {
+			r = add_inverted(f, rows, err);
+			n++;
+		}
+	for (size_t i = 0; r >= 0 && !n && i < j->n; i++)
+		if (j->rules[i].outcome == BSV_FAIL)
+			r = add_failed(f, &j->rules[i], "inversion", "priority", err);
+	return r;
+}
+
+/* ---- fairness ---- */
+
+static int unfair(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	struct bsv_finding *of;
+	int r;
+
+	if (bsv_judged(j) != BSV_FAIL)
+		return 0;
+	r = add_failed(f, &j->rules[0], "unfair", "fairness", err);
+	if (r >= 0)
+		r = ask(&rows, input, bsv_sql_summary_unfair, NULL, err);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r <= 0)
+		return r;
+	of = &f->of[f->n - 1];
+	of->who = copy(text_of(rows, 0));
+	of->culprit = copy(text_of(rows, 1));
+	return 0;
+}
+
+/* ---- overhead ---- */
+
+/* Columns of overhead_causes_stored.sql. */
+enum { COST_CAUSE, COST_SUM = 2, COST_SHARE, COST_APP, COST_MODEL, COST_PATH, COST_OF_IT };
+
+static int overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	const char *cause, *phrase;
+	bsv_scoped_text *who = NULL;
+	char sum[BSV_DURATION_TEXT];
+	int r = ask(&rows, input, bsv_sql_overhead_causes_stored, NULL, err);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r <= 0)
+		return r;
+	cause = text_of(rows, COST_CAUSE);
+	phrase = cause ? bsv_cause_of_overhead(cause) : NULL;
+	who = whose(text_of(rows, COST_APP), text_of(rows, COST_MODEL));
+	return add(f,
+	           (struct bsv_finding){
+			   .finding = strdup(cause ? cause : "unknown"),
+			   .what = bsv_text("%.0f %% of all overhead, %s, is spent %s; %.0f %% of that in %s (%s)",
+	                                    bsv_rows_cell(rows, COST_SHARE).real,
+	                                    bsv_duration(sum, bsv_rows_get(rows, COST_SUM, 0)),
+	                                    phrase ? phrase : "otherwise", bsv_rows_cell(rows, COST_OF_IT).real,
+	                                    who ? who : "somebody",
+	                                    text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
+			   .who = copy(who),
+			   .lost_ns = bsv_rows_get(rows, COST_SUM, -1),
+			   .see = "overhead" },
+	           err);
+}
+
+int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
+                      struct bsa_err *err)
+{
+	int r;
+
+	*ret = (struct bsv_findings){ .n = 0 };
+	r = misses(ret, input, err);
+	if (r >= 0)
+		r = starvation(ret, input, err);
+	if (r >= 0)
+		r = inversions(ret, input, &judgements[BSV_PRIORITY], err);
+	if (r >= 0)
+		r = unfair(ret, input, &judgements[BSV_FAIRNESS], err);
+	return r >= 0 ? overhead(ret, input, err) : r;
+}

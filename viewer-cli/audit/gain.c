@@ -1,0 +1,233 @@
+/* gain.c -- see gain.h. */
+#include "audit/gain.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "answer/screen.h"
+#include "answer/template.h"
+#include "reports.h"
+#include "stats/bootstrap.h"
+
+static const char *const phases[] = { "e2e", "prepare",   "send",  "decode", "slots", "queue",
+	                              "run", "preempted", "reply", "return", "finish" };
+
+enum { N_PHASES = sizeof(phases) / sizeof(*phases), BURST, SYNC, N_PATHS };
+
+static const struct bsv_column columns[] = {
+	{ "app", "text", NULL },
+	{ "model", "text", NULL },
+	{ "phase", "label", NULL },
+	{ "n_burst", "count", NULL },
+	{ "n_sync", "count", NULL },
+	{ "burst_p50_ns", "duration", "ns" },
+	{ "sync_p50_ns", "duration", "ns" },
+	{ "gain_ns", "duration", "ns" },
+	{ "low_ns", "duration", "ns" },
+	{ "high_ns", "duration", "ns" },
+};
+
+/* In the order in which they came. */
+struct samples {
+	int64_t *v;
+	size_t n, room;
+};
+
+/* An app's model that had both. */
+struct pair {
+	int64_t kind;
+	char *app, *model;
+	struct samples of[N_PATHS][N_PHASES];
+};
+
+struct gain {
+	struct pair *pairs;
+	size_t n;
+};
+
+static void gain_fini(struct gain *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		free(g->pairs[i].app);
+		free(g->pairs[i].model);
+		for (int path = 0; path < N_PATHS; path++)
+			for (int phase = 0; phase < N_PHASES; phase++)
+				free(g->pairs[i].of[path][phase].v);
+	}
+	free(g->pairs);
+}
+
+/* ---- which ---- */
+
+static int read_pairs(struct gain *g, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_text *sql =
+		bsv_fill(bsv_sql_gain_pairs, (const struct bsv_hole[]){ { "with", input->with }, { NULL, NULL } });
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		struct pair *bigger = reallocarray(g->pairs, g->n + 1, sizeof(*bigger));
+		const char *app = bsv_rows_cell(rows, 1).text, *model = bsv_rows_cell(rows, 2).text;
+
+		if (!bigger)
+			return bsv_no_memory(err);
+		g->pairs = bigger;
+		g->pairs[g->n++] = (struct pair){ .kind = bsv_rows_get(rows, 0, 0),
+			                          .app = app ? strdup(app) : NULL,
+			                          .model = model ? strdup(model) : NULL };
+	}
+	return r;
+}
+
+/* ---- samples ---- */
+
+static bool push(struct samples *s, int64_t value)
+{
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 256;
+		int64_t *bigger = reallocarray(s->v, room, sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		s->v = bigger;
+		s->room = room;
+	}
+	s->v[s->n++] = value;
+	return true;
+}
+
+static struct pair *find(struct gain *g, int64_t kind)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->pairs[i].kind == kind)
+			return &g->pairs[i];
+	return NULL;
+}
+
+static char *samples_sql(const struct gain *g, const struct bsv_input *input)
+{
+	bsv_scoped_text *kinds = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&kinds, &bytes);
+
+	if (!to)
+		return NULL;
+	for (size_t i = 0; i < g->n; i++)
+		fprintf(to, "%s%" PRId64, i ? ", " : "", g->pairs[i].kind);
+	if (fclose(to))
+		return NULL;
+	return bsv_fill(bsv_sql_gain_samples,
+	                (const struct bsv_hole[]){ { "with", input->with }, { "kinds", kinds }, { NULL, NULL } });
+}
+
+static int read_samples(struct gain *g, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_text *sql = samples_sql(g, input);
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		struct pair *p = find(g, bsv_rows_get(rows, 0, 0));
+		int path = bsv_rows_get(rows, 1, 0) ? SYNC : BURST;
+
+		for (size_t phase = 0; p && phase < N_PHASES; phase++) {
+			struct bsv_cell cell = bsv_rows_cell(rows, 2 + phase);
+
+			if (cell.type == BSA_INT && !push(&p->of[path][phase], cell.integer))
+				return bsv_no_memory(err);
+		}
+	}
+	return r;
+}
+
+/* ---- what comes of them ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Sorted, and what they are worth. */
+static struct bsv_sample worth(struct samples *s)
+{
+	struct bsv_sample ret = { .sorted = NULL, .n = s->n };
+	int64_t *sorted = reallocarray(NULL, s->n, sizeof(*sorted));
+
+	if (!sorted)
+		return ret;
+	memcpy(sorted, s->v, s->n * sizeof(*sorted));
+	qsort(sorted, s->n, sizeof(*sorted), by_value);
+	ret.effect = bsv_sequence_effect(s->v, s->n, bsv_percentile(sorted, s->n, 50));
+	ret.sorted = sorted;
+	return ret;
+}
+
+static void add_row(struct bsv_rows *rows, const struct pair *p, size_t phase, const struct bsv_sample *burst,
+                    const struct bsv_sample *sync)
+{
+	struct bsv_interval gain = bsv_sequence_difference(burst, sync, 50, 1);
+
+	if (phase > 0 && gain.low == 0 && gain.high == 0)
+		return; /* nothing to gain */
+	bsv_rows_text(rows, p->app);
+	bsv_rows_text(rows, p->model);
+	bsv_rows_text(rows, phases[phase]);
+	bsv_rows_int(rows, (int64_t)burst->n);
+	bsv_rows_int(rows, (int64_t)sync->n);
+	bsv_rows_int(rows, bsv_percentile(burst->sorted, burst->n, 50));
+	bsv_rows_int(rows, bsv_percentile(sync->sorted, sync->n, 50));
+	bsv_rows_int(rows, bsv_whole(gain.value));
+	bsv_rows_int(rows, bsv_whole(gain.low));
+	bsv_rows_int(rows, bsv_whole(gain.high));
+}
+
+/* What mostly takes nothing has nothing to gain. */
+static bool says_something(const struct bsv_sample *s)
+{
+	return bsv_percentile(s->sorted, s->n, 50) > 0;
+}
+
+static int add_pair(struct bsv_rows *rows, struct pair *p, struct bsa_err *err)
+{
+	for (size_t phase = 0; phase < N_PHASES; phase++) {
+		struct bsv_sample burst, sync;
+
+		if (!p->of[BURST][phase].n || !p->of[SYNC][phase].n)
+			continue;
+		burst = worth(&p->of[BURST][phase]);
+		sync = worth(&p->of[SYNC][phase]);
+		if (burst.sorted && sync.sorted && (says_something(&burst) || says_something(&sync)))
+			add_row(rows, p, phase, &burst, &sync);
+		free((int64_t *)burst.sorted);
+		free((int64_t *)sync.sorted);
+		if (!burst.sorted || !sync.sorted)
+			return bsv_no_memory(err);
+	}
+	return 0;
+}
+
+int bsv_gain(struct bsv_rows **ret, struct bsv_input *input, struct bsa_err *err)
+{
+	__attribute__((cleanup(gain_fini))) struct gain g = { .n = 0 };
+	bsv_scoped_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
+	int r = read_pairs(&g, input, err);
+
+	if (!rows)
+		return bsv_no_memory(err);
+	if (r >= 0 && g.n)
+		r = read_samples(&g, input, err);
+	for (size_t i = 0; i < g.n && r >= 0; i++)
+		r = add_pair(rows, &g.pairs[i], err);
+	if (r < 0)
+		return r;
+	*ret = rows;
+	rows = NULL;
+	return 0;
+}

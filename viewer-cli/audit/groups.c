@@ -1,0 +1,239 @@
+/* groups.c -- see groups.h. */
+#include "audit/groups.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/rows.h"
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "options/nearest.h"
+
+/* One word of --by: its column, of what is picked and of phase_stat; and what it adds to the key. */
+static const struct {
+	const char *word, *name, *stored, *same;
+} words[] = {
+	{ "app", "a.name AS app", "a.name AS app", "app_id" },
+	{ "model", "k.name AS model", "nullif(s.model, '') AS model", "model" },
+	{ "priority", "x.priority AS priority", "s.priority AS priority", "priority" },
+	{ "path", "x.path AS path", "s.path AS path", "path" },
+	{ "burst", "printf('0x%08x', b.number) AS burst", "NULL AS burst", "NULL" },
+};
+
+enum { SLOW = 300000 /* executions that take a second to look at */ };
+
+enum { N_WORDS = sizeof(words) / sizeof(*words), APP_MODEL = BSV_BY_APP | BSV_BY_MODEL };
+
+static int no_word(const char *word, struct bsa_err *err)
+{
+	const char *const *first = &words[0].word;
+	const char *nearest = bsv_nearest(word, first, N_WORDS, sizeof(words[0]));
+
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "--by: no '%s'; did you mean '%s'?", word, nearest);
+	return bsa_fail(err, BSA_E_USAGE, "--by: no '%s'; there are app, model, priority, path and burst", word);
+}
+
+/* Words with commas between them. */
+static int read_words(unsigned *ret, const char *by, struct bsa_err *err)
+{
+	*ret = 0;
+	for (const char *at = by;; at++) {
+		size_t n = strcspn(at, ",");
+		char word[32];
+		unsigned i = 0;
+
+		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word) - 1), at);
+		while (i < N_WORDS && strcmp(word, words[i].word))
+			i++;
+		if (i == N_WORDS)
+			return no_word(word, err);
+		*ret |= 1u << i;
+		at += n;
+		if (!*at)
+			break;
+	}
+	if (*ret & BSV_BY_BURST) /* which has one of each */
+		*ret |= APP_MODEL;
+	return 0;
+}
+
+static void add(char *to, size_t room, const char *separator, const char *text)
+{
+	size_t n = strlen(to);
+
+	snprintf(to + n, room - n, "%s%s", n ? separator : "", text);
+}
+
+/* Numbers that differ in what they are grouped by: who, times 64, plus the rest. */
+static void fill_key(struct bsv_groups *g)
+{
+	static const char *const who[] = { "0", "ifnull(p.app_id, 0)", "ifnull(k.kind, 0)",
+		                           "ifnull(k.kind, -p.app_id)" };
+
+	snprintf(g->key, sizeof(g->key), "%s * 64", g->by & BSV_BY_BURST ? "p.burst_id" : who[g->by & APP_MODEL]);
+	if (g->by & BSV_BY_PATH)
+		add(g->key, sizeof(g->key), " + ",
+		    "CASE p.path WHEN 'burst' THEN 0 WHEN 'sync' THEN 12 WHEN 'fenced' THEN 24 ELSE 36 END");
+	if (g->by & BSV_BY_PRIORITY)
+		add(g->key, sizeof(g->key), " + ",
+		    "CASE p.priority WHEN 'low' THEN 0 WHEN 'medium' THEN 3 WHEN 'high' THEN 6 ELSE 9 END");
+	add(g->key, sizeof(g->key), " + ", "ifnull(p.cold, 2)");
+	snprintf(g->kind, sizeof(g->kind), "%s", g->by & BSV_BY_APP ? "app_id, name" : "name");
+}
+
+static void fill(struct bsv_groups *g)
+{
+	fill_key(g);
+	for (unsigned i = 0; i < N_WORDS; i++)
+		if (g->by & 1u << i) {
+			add(g->names, sizeof(g->names), ", ", words[i].name);
+			add(g->stored_names, sizeof(g->stored_names), ", ", words[i].stored);
+			add(g->order, sizeof(g->order), ", ", words[i].word);
+			g->keys++;
+		}
+	g->keys++; /* start */
+}
+
+/* Percentiles cannot be put together from others: is each group one of phase_stat? */
+static int look(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	char same[128] = "", *sql;
+	int r;
+
+	for (unsigned i = 0; i < N_WORDS; i++)
+		if (g->by & 1u << i)
+			add(same, sizeof(same), ", ", words[i].same);
+	sql = bsv_text("SELECT count(*), ifnull(sum(n), 0), ifnull(max(together), 0), ifnull(max(iif(cold IS NULL, 0, "
+	               "pairs)), 0) "
+	               "FROM (SELECT n, cold, count(*) OVER (PARTITION BY %s, cold) AS together, max(who) OVER "
+	               "(PARTITION BY %s, "
+	               "cold IS NULL) - min(who) OVER (PARTITION BY %s, cold IS NULL) AS pairs FROM (SELECT *, "
+	               "dense_rank() OVER "
+	               "(ORDER BY app_id, model, priority, path) AS who FROM phase_stat WHERE phase = 'e2e'))",
+	               same, same, same);
+	if (!sql)
+		return bsv_no_memory(err);
+	r = bsv_rows_query(&rows, input->db, sql, err);
+	free(sql);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r < 0)
+		return r;
+	g->n = bsv_rows_get(rows, 0, 0);
+	g->answered = bsv_rows_get(rows, 1, 0);
+	g->stored = !input->picks && !(g->by & BSV_BY_BURST) && bsv_rows_get(rows, 2, 0) <= 1;
+	g->paired = g->stored && bsv_rows_get(rows, 3, 0) == 0;
+	return 0;
+}
+
+int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *input, struct bsa_err *err)
+{
+	int r;
+
+	*ret = (struct bsv_groups){ .by = 0 };
+	r = read_words(&ret->by, by ? by : "app,model,path", err);
+	if (r < 0)
+		return r;
+	fill(ret);
+	return look(ret, input, err);
+}
+
+char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, const char *stored, const char *picked,
+                     const char *phase, const char *value)
+{
+	char *kinds = bsv_text("kinds(id, kind, name) AS MATERIALIZED (\n"
+	                       "  SELECT id, min(id) OVER (PARTITION BY %s), nullif(name, '') FROM model)",
+	                       g->kind);
+	char *keys = bsv_text("%s, CASE %s.cold WHEN 1 THEN 'cold' WHEN 0 THEN 'warm' END AS start",
+	                      g->stored ? g->stored_names : g->names, g->stored ? "s" : "x");
+	char *order = bsv_text("%s, start DESC", g->order);
+	char *ret = NULL;
+
+	if (kinds && keys && order)
+		ret = bsv_fill(g->stored ? stored : picked,
+		               (const struct bsv_hole[]){
+				       { "with", input->with },
+				       { "keys", keys },
+				       { "who", g->stored ? g->stored_names : g->names },
+				       { "by", g->order },
+				       { "order", order },
+				       { "kinds", kinds },
+				       { "key", g->key },
+				       { "only", g->by & BSV_BY_BURST ? "p.burst_id IS NOT NULL AND " : "" },
+				       { "phase", phase },
+				       { "value", value },
+				       { NULL, NULL },
+			       });
+	free(kinds);
+	free(keys);
+	free(order);
+	return ret;
+}
+
+/* ---- who is in none ---- */
+
+/* "3 incomplete", after what is there already. */
+static void add_count(char *to, size_t room, int64_t n, const char *what)
+{
+	char number[BSV_COUNT_MAX];
+	size_t length = strlen(to);
+
+	if (n > 0)
+		snprintf(to + length, room - length, "%s%s %s", length ? ", " : "", bsv_count(number, (uint64_t)n),
+		         what);
+}
+
+int bsv_groups_taken(struct bsv_taken *ret, const struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err)
+{
+	static const char stored[] = "SELECT sum(n), sum(n) FILTER (WHERE quality <> 'complete'), sum(n) FILTER (WHERE "
+				     "quality = 'complete' AND "
+				     "status IS NOT 'NONE'), sum(n) FILTER (WHERE sides = 'service'), sum(n) FILTER "
+				     "(WHERE sides = 'client') FROM "
+				     "execution_count";
+	bsv_scoped_rows *rows = NULL;
+	char *sql = g->stored ? strdup(stored) : bsv_groups_sql(g, input, NULL, bsv_sql_left_out, "", "");
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+
+	free(sql);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r < 0)
+		return r;
+	*ret = (struct bsv_taken){
+		.n = bsv_rows_get(rows, 0, 0),
+		.incomplete = bsv_rows_get(rows, 1, 0),
+		.not_answered = bsv_rows_get(rows, 2, 0),
+		.of_service = bsv_rows_get(rows, 3, 0),
+		.of_client = bsv_rows_get(rows, 4, 0),
+	};
+	ret->slow = !g->stored && ret->n > SLOW;
+	return 0;
+}
+
+void bsv_groups_remark(struct bsv_answer *a, const struct bsv_groups *g, const struct bsv_taken *taken)
+{
+	char why[128] = "", n[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
+
+	if (!taken->n)
+		bsv_answer_note(a, "No execution fits.");
+	add_count(why, sizeof(why), taken->incomplete, "incomplete");
+	add_count(why, sizeof(why), taken->not_answered, "not answered");
+	if (*why)
+		bsv_answer_note(a, "%s of %s %s left out: %s",
+		                bsv_count(n, (uint64_t)(taken->incomplete + taken->not_answered)),
+		                bsv_count(all, (uint64_t)taken->n),
+		                g->by & BSV_BY_BURST ? "executions of bursts are" : "executions are", why);
+	if (taken->of_service)
+		bsv_answer_note(
+			a,
+			"%s were seen from the service alone: from when it had the request until it wrote the result",
+			bsv_count(n, (uint64_t)taken->of_service));
+	if (taken->of_client)
+		bsv_answer_note(a, "%s were seen from the client alone: what the service did meanwhile is unknown",
+		                bsv_count(n, (uint64_t)taken->of_client));
+}

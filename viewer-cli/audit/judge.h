@@ -1,0 +1,17 @@
+/*
+ * judge.h -- what audits and their verdicts have in common.
+ */
+#ifndef BSV_JUDGE_H
+#define BSV_JUDGE_H
+
+#include "input/input.h"
+
+/* SQL: how long the execution h, which held a lane, was not on a cpu. */
+extern const char bsv_off_core_of_holder[];
+
+/*
+ * SQL, for a WITH: the episodes of what was picked, by the threshold of the import, or @threshold. Owned by the caller; NULL: no memory.
+ */
+char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * verdicts.h -- was a service fair, did it starve nobody, did it honour priorities: the rules of docs/figures.md, "Verdicts".
+ *
+ * Facts are read by SQL (bsv_judge), and what they come to is decided without any (bsv_rule_...).
+ */
+#ifndef BSV_VERDICTS_H
+#define BSV_VERDICTS_H
+
+#include "answer/answer.h"
+
+enum bsv_audit { BSV_FAIRNESS, BSV_STARVATION, BSV_PRIORITY };
+
+/* What options may change; where nothing is given, the rules' own bounds hold. */
+struct bsv_bounds {
+	struct bsv_quantity lag;       /* fairness: the most that an app may be behind */
+	struct bsv_quantity inversion; /* priority: the longest that there may be */
+	struct bsv_quantity threshold; /* starvation: what waits longer is starved */
+	bool honoured_given;
+	double honoured; /* priority: percent of choices, at least */
+};
+
+enum { BSV_RULES_MAX = 2, BSV_WHY_MAX = 320 };
+
+/* What came of one audit. Not to be copied: the verdicts' sentences are in it. */
+struct bsv_judgement {
+	size_t n;
+	struct bsv_verdict rules[BSV_RULES_MAX]; /* n of them: for bsv_answer_verdict */
+	char why[BSV_RULES_MAX][BSV_WHY_MAX];
+};
+
+/*
+ * Of what was picked (fairness: by --from and --to, to the nearest windows within). @bounds NULL: the rules' own. The
+ * rules' names: max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
+ */
+int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
+              struct bsa_err *err);
+
+/* The worst of its rules: failed is worse than cannot tell. */
+enum bsv_outcome bsv_judged(const struct bsv_judgement *j);
+
+/* "pass", "fail", "cannot tell" */
+const char *bsv_outcome_name(enum bsv_outcome outcome);
+
+/* ---- the rules themselves ---- */
+
+struct bsv_fairness_facts {
+	int64_t apps;       /* the most that had an execution ready or on a lane in one window */
+	int64_t lanes;      /* the most there were */
+	int64_t max_lag_ns; /* the most that one of them was behind */
+	const char *app;    /* that one, printable; NULL: unknown */
+	int64_t stretch_ns; /* the longest that a lane could not be had, see docs/figures.md */
+	bool losses;
+};
+
+struct bsv_starvation_facts {
+	int64_t episodes, max_gap_ns;
+	int64_t executions; /* were ever ready */
+	bool losses;
+};
+
+struct bsv_priority_facts {
+	int64_t inversions; /* all that are stored */
+	int64_t dur_ns,
+		stretch_ns; /* of the one that is furthest above its bound: all of it, and how long its holder could not be stopped */
+	int64_t choices, honoured;
+	bool mixed; /* an app had executions of more than one priority */
+	bool losses;
+};
+
+void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds);
+void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_facts *f,
+                         const struct bsv_bounds *bounds);
+void bsv_rule_priority(struct bsv_judgement *ret, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds);
+
+#endif

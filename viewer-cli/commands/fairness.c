@@ -1,0 +1,135 @@
+/* fairness.c -- burstscope fairness: what each app had of the lanes, and what it should have had. */
+#include <inttypes.h>
+
+#include "audit/audit.h"
+#include "audit/verdicts.h"
+#include "command.h"
+
+#define WINDOW_NS INT64_C(100000000) /* of app_lag */
+
+struct options {
+	struct bsv_quantity window, bound;
+};
+
+static const struct bsv_option options[] = {
+	{ .name = "window",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "how long a window is, for Jain's index: 100ms, or a multiple of it",
+	  .offset = offsetof(struct options, window) },
+	{ .name = "bound",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "how far an app may be behind its share at most (see docs/figures.md, Verdicts)",
+	  .offset = offsetof(struct options, bound) },
+	{ .name = NULL },
+};
+
+static int read_window(const struct options *o, int64_t *ret, struct bsa_err *err)
+{
+	char text[BSV_DURATION_TEXT];
+
+	*ret = o->window.given ? o->window.value : WINDOW_NS;
+	if (*ret > 0 && *ret % WINDOW_NS == 0)
+		return 0;
+	return bsa_fail(err, BSA_E_USAGE,
+	                "--window %s: windows are made of those of 100 ms that were recorded; give a multiple of that",
+	                bsv_duration(text, *ret));
+}
+
+/* By windows, if only a part of the recording was asked for. */
+static const char shares_of_all[] = "SELECT app_id, received_ns, entitled_ns, max_lag_ns, max_lag_at FROM app_share";
+static const char shares_of_windows[] =
+	"SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns, max(max(lag_ns), 0) AS "
+	"max_lag_ns, "
+	"window_began AS max_lag_at\n"
+	"\tFROM app_lag WHERE window_began >= @from@ AND window_began <= @to@ - 100000000 GROUP BY app_id";
+static const char slow_of_all[] = "SELECT app_id, n, p50, p99 FROM app_slowdown";
+static const char slow_of_picked[] =
+	"SELECT app_id, count(*) AS n, percentile(10000 * e2e_ns / run_ns, 50) / 10000.0 AS p50,\n"
+	"\t\tpercentile(10000 * e2e_ns / run_ns, 99) / 10000.0 AS p99\n"
+	"\tFROM picked WHERE complete AND status = 'NONE' AND run_ns > 0 GROUP BY app_id";
+static const char pairs_of_all[] = "SELECT by_app_id, app_id, ns FROM interference";
+static const char pairs_of_picked[] =
+	"SELECT w.blocker_app_id AS by_app_id, p.app_id, sum(w.ended - w.began) AS ns\n"
+	"\tFROM picked p CROSS JOIN wait w ON w.execution_id = p.id\n"
+	"\tWHERE w.occupancy = 'held' AND w.blocker_app_id IS NOT NULL AND p.app_id IS NOT NULL GROUP BY 1, 2";
+static const char windows[] =
+	"SELECT l.window_began / @window@ * @window@ AS began, a.trace_id, l.app_id, sum(l.received_ns) AS "
+	"received_ns,\n"
+	"\t\tsum(l.entitled_ns) AS entitled_ns, max(l.lag_ns) AS lag_ns\n"
+	"\tFROM app_lag l LEFT JOIN app a ON a.id = l.app_id\n"
+	"\tWHERE l.window_began >= @from@ AND l.window_began <= @to@ - 100000000 GROUP BY 1, l.app_id";
+
+static void parts(struct bsv_auditing *a, const char *window, char *shares, char *cut)
+{
+	const struct bsv_hole of_apps[] = { { "shares", shares },
+		                            { "slow", a->input.picks ? slow_of_picked : slow_of_all },
+		                            { NULL, NULL } };
+	const struct bsv_hole of_pairs[] = { { "pairs", a->input.picks ? pairs_of_picked : pairs_of_all },
+		                             { NULL, NULL } };
+	const struct bsv_hole of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
+
+	bsv_audit_part(a, "apps", "what each app had of the lanes", bsv_sql_fairness_apps, of_apps);
+	bsv_audit_part(a, "jain", "how even that was, by windows", bsv_sql_fairness_jain, of_windows);
+	bsv_audit_part(a, "interference", "who waited for a lane that somebody else had", bsv_sql_fairness_interference,
+	               of_pairs);
+	bsv_audit_hidden(a, "windows", "window by window", bsv_sql_fairness_windows, of_windows);
+}
+
+static void fill_parts(struct bsv_auditing *a, int64_t window_ns)
+{
+	bool timed = a->input.from != INT64_MIN || a->input.to != INT64_MAX;
+	const char *window = bsv_audit_text(a, "%" PRId64, window_ns);
+	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
+
+	parts(a, window, bsv_audit_keep(a, bsv_audit_fill(&a->input, timed ? shares_of_windows : shares_of_all, NULL)),
+	      bsv_audit_keep(a, bsv_audit_fill(&a->input, windows, hole)));
+	if (timed)
+		bsv_answer_note(a->answer,
+		                "Shares and lags are of the windows of 100 ms that lie between --from and --to.");
+	bsv_answer_note(
+		a->answer,
+		"Behind at most: what an app was entitled to and did not have since it last had nothing to run.");
+	bsv_answer_note(a->answer, "Jain's index is 1 where all have the same share of what they are entitled to, and "
+	                           "1/n where one of n apps has "
+	                           "everything; see also --part windows");
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	const struct bsv_bounds bounds = { .lag = o->bound };
+	struct bsv_judgement judgement = { 0 };
+	cleanup_auditing a = { 0 };
+	int64_t window_ns;
+	int r = read_window(o, &window_ns, err);
+
+	if (r >= 0)
+		r = bsv_auditing_open(&a, call, err);
+	if (r >= 0)
+		r = bsv_judge(&judgement, BSV_FAIRNESS, &a.input, &bounds, err);
+	if (r < 0)
+		return r;
+	fill_parts(&a, window_ns);
+	bsv_audit_verdicts(&a, &judgement);
+	return bsv_answer_print(a.answer, false, err);
+}
+
+const struct bsv_command bsv_fairness = {
+	.name = "fairness",
+	.operands = "[INPUT]",
+	.says = "what each app had of the lanes, and what it should have had",
+	.examples = "  burstscope fairness\n"
+		    "  burstscope fairness --verdict --bound 5ms recording.db && echo fair\n"
+		    "  burstscope fairness --window 1s --from 10s --to 20s\n",
+	.more = "Parts: apps, jain, interference, windows. The verdict passes if no app was further behind its share "
+		"than can be asked for: see\n"
+		"docs/figures.md, Verdicts.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
+	.run = run,
+};

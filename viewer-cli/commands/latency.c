@@ -1,0 +1,211 @@
+/* latency.c -- burstscope latency: how long executions took, and which phase of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "answer/dressed.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "audit/groups.h"
+#include "command.h"
+#include "render/render.h"
+
+enum {
+	FEW_GROUPS = 4,      /* have a histogram unasked, */
+	FEW_SAMPLES = 50000, /* if they can be looked at in no time */
+	MOST_ROWS = 20,      /* of a histogram of a group, for people */
+	MANY_GROUPS = 12,    /* whose phases are too much to read */
+};
+
+static const char *const phases[] = { "e2e", "overhead",  "prepare", "send",   "decode", "fence",  "slots", "queue",
+	                              "run", "preempted", "reply",   "return", "finish", "signal", NULL };
+
+/* Of execution p; of a phase that is no column. */
+#define OVERHEAD                                                                                                       \
+	"CASE WHEN p.redo_ns <= p.run_ns AND p.run_ns - p.redo_ns <= p.e2e_ns THEN p.e2e_ns - (p.run_ns - p.redo_ns) " \
+	"END"
+
+struct options {
+	const char *by;
+	int phase;
+	bool histogram;
+};
+
+static const struct bsv_option options[] = {
+	{ .name = "by",
+	  .kind = BSV_TEXT,
+	  .argument = "app,model,priority,path,burst",
+	  .says = "what executions have in common that are counted together, with commas between; without: "
+	          "app,model,path",
+	  .offset = offsetof(struct options, by) },
+	{ .name = "phase",
+	  .kind = BSV_CHOICE,
+	  .argument = "PHASE",
+	  .says = "of one phase, or overhead, rather than from end to end (e2e)",
+	  .offset = offsetof(struct options, phase),
+	  .choices = phases },
+	{ .name = "histogram",
+	  .says = "how many took how long, for all groups",
+	  .offset = offsetof(struct options, histogram) },
+	{ .name = NULL },
+};
+
+/* What has to outlive the answer. */
+struct latency {
+	struct bsv_input input;
+	struct bsv_groups groups;
+	struct bsv_taken taken;
+	struct bsv_dressed shares, buckets;
+	struct bsv_answer *answer;
+	const struct bsv_call *call;
+	const char *phase;
+	char *value, *title;
+	bool people; /* read it: rows are dressed */
+	struct bsv_screen screen;
+};
+
+static void latency_fini(struct latency *l)
+{
+	bsv_answer_free(l->answer);
+	bsv_dressed_fini(&l->shares);
+	bsv_dressed_fini(&l->buckets);
+	free(l->value);
+	free(l->title);
+	bsv_input_close(&l->input);
+}
+
+/* Is @part read by people? What is not shown is not worth its while. */
+static bool read_by_people(const struct latency *l, const char *part)
+{
+	return l->people && (!l->call->asked.part || !strcmp(l->call->asked.part, part));
+}
+
+static bool asked_for(const struct latency *l, const char *part)
+{
+	return l->call->asked.part && !strcmp(l->call->asked.part, part);
+}
+
+/* A table of nothing is only shown to who asks for it. @rows is taken. */
+static void add_if_any(struct latency *l, const char *name, const char *title, struct bsv_rows *rows,
+                       struct bsa_err *err)
+{
+	if (asked_for(l, name) || bsv_rows_peek(rows, err) > 0)
+		bsv_answer_rows(l->answer, name, title, rows);
+	else
+		bsv_rows_free(rows);
+}
+
+static int add_phases(struct latency *l, struct bsa_err *err)
+{
+	static const char title[] = "what the time went into";
+	char *sql = bsv_groups_sql(&l->groups, &l->input, bsv_sql_phases_stored, bsv_sql_phases_picked, "", "");
+	struct bsv_rows *rows;
+	int r;
+
+	if (!read_by_people(l, "phases")) {
+		bsv_answer_sql(l->answer, "phases", title, sql);
+		return 0;
+	}
+	r = bsv_dressed_shares(&rows, &l->shares, l->input.db, sql, l->groups.keys, 1, &l->screen, err);
+	free(sql);
+	if (r >= 0)
+		add_if_any(l, "phases", title, rows, err);
+	return r;
+}
+
+static int add_histogram(struct latency *l, struct bsa_err *err)
+{
+	static const char title[] = "how many took how long";
+	struct bsv_groups groups = l->groups;
+	struct bsv_rows *rows;
+	char *sql;
+	int r;
+
+	groups.stored = false; /* single executions are not in phase_stat */
+	sql = bsv_groups_sql(&groups, &l->input, NULL, bsv_sql_histogram, l->phase, l->value);
+	if (!read_by_people(l, "histogram")) {
+		bsv_answer_sql(l->answer, "histogram", title, sql);
+		return 0;
+	}
+	r = bsv_dressed_histogram(&rows, &l->buckets, l->input.db, sql, groups.keys, MOST_ROWS, &l->screen, err);
+	free(sql);
+	if (r < 0)
+		return r;
+	add_if_any(l, "histogram", title, rows, err);
+	return 0;
+}
+
+/* Whether there is a table of phases. */
+static bool has_phases(struct latency *l)
+{
+	const struct options *o = l->call->options;
+
+	if (o->phase)
+		return false;
+	if (!l->people || asked_for(l, "phases") ||
+	    (l->groups.n <= MANY_GROUPS && !(l->groups.by & BSV_BY_BURST) && !l->taken.slow))
+		return true;
+	bsv_answer_note(l->answer, "what the time went into, of so many %s: --part phases",
+	                l->taken.slow ? "executions" : "groups");
+	return false;
+}
+
+static int add_parts(struct latency *l, struct bsa_err *err)
+{
+	const struct options *o = l->call->options;
+	int r;
+
+	bsv_answer_sql(l->answer, "latency", l->title,
+	               bsv_groups_sql(&l->groups, &l->input, bsv_sql_latency_stored, bsv_sql_latency_picked, l->phase,
+	                              l->value));
+	r = bsv_groups_taken(&l->taken, &l->groups, &l->input, err);
+	if (r >= 0 && has_phases(l))
+		r = add_phases(l, err);
+	if (r >= 0 &&
+	    (o->histogram || asked_for(l, "histogram") ||
+	     (l->groups.n <= FEW_GROUPS && l->groups.answered <= FEW_SAMPLES && !(l->groups.by & BSV_BY_BURST))))
+		r = add_histogram(l, err);
+	if (r >= 0)
+		bsv_groups_remark(l->answer, &l->groups, &l->taken);
+	return r;
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	__attribute__((cleanup(latency_fini))) struct latency l = { .call = call, .phase = phases[o->phase] };
+	int r = bsv_input_open(&l.input, call->operands[0], call, err);
+
+	if (r >= 0)
+		r = bsv_groups_read(&l.groups, o->by, &l.input, err);
+	if (r < 0)
+		return r;
+	l.answer = bsv_answer_new(call, &l.input);
+	l.value = strcmp(l.phase, "overhead") ? bsv_text("p.%s_ns", l.phase) : bsv_text("%s", OVERHEAD);
+	l.title = o->phase ? bsv_text("latency: %s", l.phase) : bsv_text("latency, from end to end");
+	if (!l.answer || !l.value || !l.title)
+		return bsv_no_memory(err);
+	l.people = call->asked.format == BSV_TABLE && !call->asked.show_sql;
+	l.screen = bsv_screen_get(call->asked.color);
+	r = add_parts(&l, err);
+	return r < 0 ? r : bsv_answer_print(l.answer, false, err);
+}
+
+const struct bsv_command bsv_latency = {
+	.name = "latency",
+	.operands = "[INPUT]",
+	.says = "how long executions took, from end to end and by phase: percentiles, and how many took how long",
+	.examples = "  burstscope latency\n"
+		    "  burstscope latency --by app,priority bursts.db\n"
+		    "  burstscope latency --phase queue --histogram --where \"app = 'camera'\"\n",
+	.more = "Percentiles are exact, over executions that are complete and were answered; cold executions of a "
+		"burst are never in one\n"
+		"with warm ones. Phases: prepare, send, decode, fence, slots, queue, run, preempted, reply, return, "
+		"finish, signal.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
+	.run = run,
+};

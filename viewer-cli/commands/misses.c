@@ -1,0 +1,236 @@
+/* misses.c -- burstscope misses: missed deadlines, their causes and culprits. */
+#include <string.h>
+
+#include "answer/say.h"
+#include "audit/audit.h"
+#include "audit/causes.h"
+#include "command.h"
+
+enum { WORST = 10 };
+
+enum by { BY_CAUSE, BY_MODEL, BY_APP };
+
+static const char *const bys[] = { "cause", "model", "app", NULL };
+
+struct options {
+	int by;
+};
+
+static const struct bsv_option options[] = {
+	{ .name = "by",
+	  .kind = BSV_CHOICE,
+	  .argument = "cause|model|app",
+	  .says = "what the first table has a row for",
+	  .offset = offsetof(struct options, by),
+	  .choices = bys },
+	{ .name = NULL },
+};
+
+struct totals {
+	int64_t deadlines, missed;
+};
+
+/* What is looked at for the first line, too. */
+struct found {
+	struct bsv_rows *causes, *culprits, *victims;
+};
+
+/* Of all victims: n_missed is behind n_deadlines. */
+static struct totals add_up(struct bsv_rows *victims, size_t n_deadlines)
+{
+	struct totals ret = { 0 };
+
+	while (victims && bsv_rows_step(victims, NULL) > 0) {
+		ret.deadlines += bsv_rows_get(victims, n_deadlines, 0);
+		ret.missed += bsv_rows_get(victims, n_deadlines + 1, 0);
+	}
+	return ret;
+}
+
+/* Who had the lanes in most of the misses of @cause; "" if that is nobody, or unknown. */
+static const char *culprit(struct bsv_auditing *a, struct bsv_rows *rows, const char *cause)
+{
+	while (rows && bsv_rows_step(rows, NULL) > 0) {
+		const char *app = bsv_rows_cell(rows, 0).text, *model = bsv_rows_cell(rows, 1).text;
+		const char *of = bsv_rows_cell(rows, 2).text;
+
+		if (app && model && of && !strcmp(of, cause) && bsv_rows_get(rows, 3, 0))
+			return bsv_audit_text(a, " (mostly %s's %s)", app, model);
+	}
+	return "";
+}
+
+static const char *headline(struct bsv_auditing *a, const struct totals *t, const struct found *found)
+{
+	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], deadlines[BSV_COUNT_MAX], misses[BSV_COUNT_MAX];
+	const char *cause = "";
+
+	if (!t->deadlines)
+		return "no execution had a deadline";
+	bsv_count(missed, (uint64_t)t->missed);
+	bsv_count(deadlines, (uint64_t)t->deadlines);
+	if (!t->missed)
+		return bsv_audit_text(a, "none of %s deadlines was missed", deadlines);
+	if (found->causes && bsv_rows_step(found->causes, NULL) > 0)
+		cause = bsv_rows_cell(found->causes, 0).text;
+	cause = cause ? cause : ""; /* a number that has no name here */
+	return bsv_audit_text(a, "%s of %s deadlines missed (%s %%); %s of them %s: %s%s", missed, deadlines,
+	                      bsv_percent(percent, t->missed, t->deadlines),
+	                      *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(found->causes, 1, 0)) : "none", cause,
+	                      bsv_cause_says(cause), culprit(a, found->culprits, cause));
+}
+
+/* Executions by what they are, and how many: stored, or counted. */
+static const char kinds_of_all[] = "SELECT app_id, model, priority, status, miss, n, deadlines FROM execution_count";
+static const char kinds_of_picked[] = "SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
+				      "'') AS model, priority, status, miss, "
+				      "1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines\n\tFROM picked p";
+static const char who_had_deadlines[] = " WHERE deadline IS NOT NULL OR miss IS NOT NULL";
+
+/* Causes, or culprits, added up: stored, or from the causes of each miss. */
+static const char whole[] = "whole AS MATERIALIZED ( -- what would have to be saved; where a model is too big, no less "
+			    "than that is said to save\n"
+			    "\tSELECT execution_id, sum(late_ns) FILTER (WHERE cause <> 'unused') AS lateness_ns, "
+			    "max(cause = 'too_big') AS "
+			    "too_big\n\tFROM miss_cause GROUP BY execution_id),\n";
+
+enum { VICTIMS_HOLES = 8 };
+
+struct questions {
+	struct bsv_hole causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_HOLES];
+};
+
+/* By app and model, or by app alone. */
+static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, bool models)
+{
+	const struct bsv_hole by_model[VICTIMS_HOLES] = {
+		{ "kinds", kinds },
+		{ "group", "app, model and priority" },
+		{ "keys", "app_id, model, priority" },
+		{ "names", "CASE h.model WHEN '' THEN '?' ELSE h.model END AS model, h.priority," },
+		{ "same_w", "w.app_id IS h.app_id AND w.model IS h.model AND w.priority IS h.priority" },
+		{ "same_c", "c.app_id IS h.app_id AND c.model IS h.model AND c.priority IS h.priority" },
+		{ "order", "h.model, h.priority," },
+	};
+	const struct bsv_hole by_app[VICTIMS_HOLES] = {
+		{ "kinds", kinds },
+		{ "group", "app" },
+		{ "keys", "app_id" },
+		{ "names", "" },
+		{ "same_w", "w.app_id IS h.app_id" },
+		{ "same_c", "c.app_id IS h.app_id" },
+		{ "order", "" },
+	};
+
+	memcpy(ret, models ? by_model : by_app, sizeof(by_model));
+}
+
+static struct questions ask(struct bsv_auditing *a, enum by by)
+{
+	bool some = a->input.picks;
+	const char *causes = some ? bsv_audit_text(a, "%sstats AS (\n%s)", whole, bsv_sql_miss_stat_picked)
+	                          : "stats AS (SELECT * FROM miss_stat)";
+	const char *culprits = some ? bsv_audit_text(a, "%sstats AS (\n%s)", whole, bsv_sql_culprit_stat_picked)
+	                            : "stats AS (SELECT * FROM culprit_stat)";
+	const char *had = some ? bsv_audit_text(a, "%s%s", kinds_of_picked, who_had_deadlines) : kinds_of_all;
+	struct questions ret = {
+		.causes = { { "stats", causes } },
+		.culprits = { { "stats", culprits } },
+		.kinds = { { "kinds", some ? kinds_of_picked : kinds_of_all } },
+		.worst = { { "most", bsv_audit_text(a, "%d", WORST) } },
+	};
+
+	ask_victims(ret.victims, had, by != BY_APP);
+	return ret;
+}
+
+/* A table that nobody needs to see if nothing was missed. */
+static void if_missed(struct bsv_auditing *a, const struct totals *t)
+{
+	if (!t->missed)
+		bsv_answer_hide(a->answer);
+}
+
+static struct totals parts(struct bsv_auditing *a, enum by by, const struct questions *q)
+{
+	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
+		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
+		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
+	const struct totals totals = add_up(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
+	const char *first = headline(a, t, &found);
+
+	if (by == BY_CAUSE)
+		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
+	bsv_audit_part_of(a, by == BY_APP ? "apps" : "models", by == BY_CAUSE ? "whose deadlines" : first,
+	                  bsv_sql_misses_victims, q->victims, found.victims);
+	if (by == BY_CAUSE && !t->deadlines)
+		bsv_answer_hide(a->answer);
+	bsv_audit_part_of(a, "culprits", "who made them be missed", bsv_sql_misses_culprits, q->culprits,
+	                  found.culprits);
+	if_missed(a, t);
+	bsv_audit_part(a, "worst", "the worst; last those whose deadline had passed before they were submitted",
+	               bsv_sql_misses_worst, q->worst);
+	if_missed(a, t);
+	if (by != BY_CAUSE) {
+		bsv_audit_part_of(a, "causes", "by cause", bsv_sql_misses_causes, q->causes, found.causes);
+		bsv_answer_hide(a->answer);
+	}
+	bsv_audit_hidden(a, "ledgers", "both ledgers of all misses", bsv_sql_misses_ledger, q->causes);
+	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
+	return totals;
+}
+
+static void notes(struct bsv_auditing *a, const struct totals *t)
+{
+	if (!t->deadlines) {
+		bsv_answer_note(a->answer,
+		                "Deadlines that an app keeps to itself are not in the events: whether it met them it "
+		                "alone knows.");
+		return;
+	}
+	if (!t->missed)
+		return;
+	bsv_answer_note(a->answer, "misses: of which it is the primary cause; saved: that would not have been without "
+	                           "it, whatever else there "
+	                           "was; lost: beyond what is typical.");
+	bsv_answer_note(a->answer, "One of them in full: burstscope explain ID; where all the time went: burstscope "
+	                           "misses --part ledgers");
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	cleanup_auditing a = { 0 };
+	struct questions questions;
+	struct totals totals;
+	int r = bsv_auditing_open(&a, call, err);
+
+	if (r < 0)
+		return r;
+	questions = ask(&a, (enum by)o->by);
+	totals = parts(&a, (enum by)o->by, &questions);
+	notes(&a, &totals);
+	return bsv_answer_print(a.answer, false, err);
+}
+
+const struct bsv_command bsv_misses = {
+	.name = "misses",
+	.operands = "[INPUT]",
+	.says = "missed deadlines, their causes and culprits",
+	.examples = "  burstscope misses\n"
+		    "  burstscope misses --by app recording.db\n"
+		    "  burstscope misses --where \"app = 'camera'\" --from 2s --to 5s\n"
+		    "  burstscope misses --part worst --format csv >worst.csv\n",
+	.more = "Parts: causes, models (or apps), culprits, worst, ledgers, totals. Which cause costs most deadlines "
+		"and which one\n"
+		"takes most time are two questions: misses and saved answer the first, lost the second.\n"
+		"Late: answered after the deadline; aborted: given up at it; given up before: foreseen. Persistent: to "
+		"try again is of no use.\n"
+		"Only deadlines that the service was told of are in a recording.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
+	.run = run,
+};

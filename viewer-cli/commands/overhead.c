@@ -1,0 +1,183 @@
+/* overhead.c -- burstscope overhead: what executions cost beyond their useful run, and what for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "audit/audit.h"
+#include "audit/causes.h"
+#include "audit/gain.h"
+#include "audit/groups.h"
+#include "command.h"
+#include "render/render.h"
+
+/* Of execution p. */
+#define OVERHEAD                                                                                                       \
+	"CASE WHEN p.redo_ns <= p.run_ns AND p.run_ns - p.redo_ns <= p.e2e_ns THEN p.e2e_ns - (p.run_ns - p.redo_ns) " \
+	"END"
+
+struct options {
+	const char *by;
+};
+
+static const struct bsv_option options[] = {
+	{ .name = "by",
+	  .kind = BSV_TEXT,
+	  .argument = "app,model,priority,path,burst",
+	  .says = "what executions have in common that are counted together, with commas between; without: "
+	          "app,model,path",
+	  .offset = offsetof(struct options, by) },
+	{ .name = NULL },
+};
+
+struct overhead {
+	struct bsv_input input;
+	struct bsv_groups groups;
+	struct bsv_answer *answer;
+	bool people; /* read it */
+	bool all;    /* parts that say nothing, too: one was asked for */
+};
+
+static void overhead_fini(struct overhead *o)
+{
+	bsv_answer_free(o->answer);
+	bsv_input_close(&o->input);
+}
+
+static char *sql(const struct overhead *o, const char *stored, const char *picked)
+{
+	return bsv_groups_sql(&o->groups, &o->input, stored, picked, "overhead", OVERHEAD);
+}
+
+/* A table of nothing is for programs only. @rows is taken. */
+static int add_if_any(struct overhead *o, const char *name, const char *title, struct bsv_rows *rows,
+                      struct bsa_err *err)
+{
+	int r = bsv_rows_peek(rows, err);
+
+	if (r > 0 || (r == 0 && o->all))
+		bsv_answer_rows(o->answer, name, title, rows);
+	else
+		bsv_rows_free(rows);
+	return r < 0 ? r : 0;
+}
+
+static int add_cold(struct overhead *o, struct bsa_err *err)
+{
+	static const char title[] = "cold against warm, medians, and what the difference was spent on";
+	struct bsv_groups groups = o->groups;
+	struct bsv_rows *rows;
+	char *text;
+	int r;
+
+	groups.stored = groups.paired;
+	text = bsv_groups_sql(&groups, &o->input, bsv_sql_overhead_cold_stored, bsv_sql_overhead_cold_picked,
+	                      "overhead", OVERHEAD);
+	if (!o->people) {
+		bsv_answer_sql(o->answer, "cold", title, text);
+		return 0;
+	}
+	r = text ? bsv_rows_query(&rows, o->input.db, text, err) : bsv_no_memory(err);
+	free(text);
+	if (r < 0)
+		return r;
+	return add_if_any(o, "cold", title, rows, err);
+}
+
+/* What would make the worst of it less. */
+static int add_remedy(struct overhead *o, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	const char *cause, *remedy;
+	int r = o->input.picks || !o->people
+	                ? 0
+	                : bsv_audit_row(&rows, &o->input, bsv_sql_overhead_causes_stored, NULL, err);
+
+	if (r <= 0)
+		return r;
+	cause = bsv_rows_cell(rows, 0).text;
+	remedy = cause ? bsv_cause_remedy(cause) : NULL;
+	if (remedy)
+		bsv_answer_note(o->answer, "Against %s: %s", cause, remedy);
+	return 0;
+}
+
+/* Where it went. Of few executions, or of all, that is known in no time. */
+static void add_causes(struct overhead *o, bool any, bool slow)
+{
+	struct bsv_groups causes = o->groups;
+
+	if (!any && !o->all)
+		return;
+	if (slow && !o->all) {
+		bsv_answer_note(o->answer, "where it went, of so many executions: --part causes");
+		return;
+	}
+	causes.stored = !o->input.picks && !(causes.by & BSV_BY_BURST); /* what is added up can be put together */
+	bsv_answer_sql(o->answer, "causes", "where it went, and whose most of it was",
+	               bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
+	                              bsv_sql_overhead_causes_picked, "overhead", OVERHEAD));
+}
+
+static int add_parts(struct overhead *o, struct bsa_err *err)
+{
+	struct bsv_taken taken;
+	struct bsv_rows *gain;
+	int r = bsv_groups_taken(&taken, &o->groups, &o->input, err);
+
+	if (r < 0)
+		return r;
+	bsv_answer_sql(o->answer, "overhead", "overhead: what executions take beyond their useful run",
+	               sql(o, bsv_sql_overhead_stored, bsv_sql_overhead_picked));
+	add_causes(o, taken.n, taken.slow && o->input.picks);
+	r = add_cold(o, err);
+	if (r >= 0)
+		r = bsv_gain(&gain, &o->input, err);
+	if (r < 0)
+		return r;
+	r = add_if_any(o, "gain", "what a burst gains over a call, of medians, with 95 % intervals", gain, err);
+	if (r < 0)
+		return r;
+	bsv_groups_remark(o->answer, &o->groups, &taken);
+	return add_remedy(o, err);
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *options_given = call->options;
+	__attribute__((cleanup(overhead_fini))) struct overhead o = { .answer = NULL };
+	int r = bsv_input_open(&o.input, call->operands[0], call, err);
+
+	if (r >= 0)
+		r = bsv_groups_read(&o.groups, options_given->by, &o.input, err);
+	if (r < 0)
+		return r;
+	o.people = call->asked.format == BSV_TABLE && !call->asked.show_sql;
+	o.all = !o.people || call->asked.part;
+	o.answer = bsv_answer_new(call, &o.input);
+	if (!o.answer)
+		return bsv_no_memory(err);
+	r = add_parts(&o, err);
+	return r < 0 ? r : bsv_answer_print(o.answer, false, err);
+}
+
+const struct bsv_command bsv_overhead = {
+	.name = "overhead",
+	.operands = "[INPUT]",
+	.says = "what a burst costs beyond its useful run: by cause, cold against warm, and against calls",
+	.examples = "  burstscope overhead\n"
+		    "  burstscope overhead --by app,priority bursts.db\n"
+		    "  burstscope overhead --part causes --where \"app = 'camera' AND NOT cold\" bursts.db\n",
+	.more = "Overhead is the time from end to end, less the time on a lane that was not work done again. A cold "
+		"execution met slots that\n"
+		"the service did not know. Causes are those of misses, but of all the time that they took. With "
+		"--where, --from and --to\n"
+		"all of that is about the executions that are left.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
+	.run = run,
+};

@@ -1,0 +1,105 @@
+/* priority.c -- burstscope priority: whether urgent work went first. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "audit/audit.h"
+#include "audit/judge.h"
+#include "audit/verdicts.h"
+#include "command.h"
+
+enum { WORST = 10 };
+
+struct options {
+	struct bsv_quantity bound;
+	const char *honoured;
+};
+
+static const struct bsv_option options[] = {
+	{ .name = "bound",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "how long urgent work may wait for less urgent work at most (see docs/figures.md, Verdicts)",
+	  .offset = offsetof(struct options, bound) },
+	{ .name = "honoured",
+	  .kind = BSV_TEXT,
+	  .argument = "PERCENT",
+	  .says = "how many choices have to go to the most urgent, at least: 99",
+	  .offset = offsetof(struct options, honoured) },
+	{ .name = NULL },
+};
+
+static int read_bounds(const struct options *o, struct bsv_bounds *ret, struct bsa_err *err)
+{
+	char *end;
+
+	*ret = (struct bsv_bounds){ .inversion = o->bound, .honoured_given = o->honoured };
+	if (!o->honoured)
+		return 0;
+	ret->honoured = strtod(o->honoured, &end);
+	if (*end == '%')
+		end++;
+	if (*o->honoured < '0' || *o->honoured > '9' || *end || !(ret->honoured <= 100))
+		return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is no percentage; 99 and 99.9 are", o->honoured);
+	return 0;
+}
+
+static void parts(struct bsv_auditing *a, const struct bsv_bounds *bounds, bool any)
+{
+	const struct bsv_hole pairs[] = {
+		{ "stretches", bsv_sql_stretches },
+		{ "bound", bounds->inversion.given ? bsv_audit_text(a, "%" PRId64, bounds->inversion.value)
+		                                   : "(coalesce(stretch_ns, 0) + 1000000)" },
+		{ "off_core", bsv_off_core_of_holder },
+		{ "allowed", bounds->inversion.given ? "0" : "off_core_ns" },
+		{ NULL, NULL },
+	};
+	const struct bsv_hole choices[] = { { "choices", bsv_sql_choices }, { NULL, NULL } };
+	const struct bsv_hole worst[] = { { "most", bsv_audit_text(a, "%d", WORST) }, { NULL, NULL } };
+
+	bsv_audit_part(a, "inversions",
+	               "less urgent work of an app that had a lane while more urgent work of it waited",
+	               bsv_sql_priority_inversions, pairs);
+	bsv_audit_part(a, "choices", "who was chosen where work of different priority was ready",
+	               bsv_sql_priority_choices, choices);
+	bsv_audit_part(a, "worst", "the longest", bsv_sql_priority_worst, worst);
+	if (!any)
+		bsv_answer_hide(a->answer);
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	struct bsv_judgement judgement = { 0 };
+	cleanup_auditing a = { 0 };
+	struct bsv_bounds bounds;
+	int r = read_bounds(call->options, &bounds, err);
+
+	if (r >= 0)
+		r = bsv_auditing_open(&a, call, err);
+	if (r >= 0)
+		r = bsv_judge(&judgement, BSV_PRIORITY, &a.input, &bounds, err);
+	if (r < 0)
+		return r;
+	parts(&a, &bounds, judgement.rules[0].figure > 0);
+	if (bsv_judged(&judgement) == BSV_FAIL && judgement.rules[0].outcome == BSV_FAIL)
+		bsv_answer_note(a.answer, "One that waited in full: burstscope explain VICTIM_ID");
+	bsv_audit_verdicts(&a, &judgement);
+	return bsv_answer_print(a.answer, false, err);
+}
+
+const struct bsv_command bsv_priority = {
+	.name = "priority",
+	.operands = "[INPUT]",
+	.says = "whether urgent work went first",
+	.examples = "  burstscope priority\n"
+		    "  burstscope priority --verdict --bound 5ms --honoured 99.9 recording.db\n"
+		    "  burstscope priority --where \"app = 'camera'\" --part worst\n",
+	.more = "Parts: inversions, choices, worst. Priority is between the models of one app; between apps see "
+		"burstscope fairness. What is\n"
+		"shorter than the holder takes from one checkpoint to the next is no inversion.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
+	.run = run,
+};

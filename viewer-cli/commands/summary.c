@@ -1,0 +1,541 @@
+/* summary.c -- burstscope summary: what is in a recording, how far to trust it, and the headline of every audit. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "audit/audit.h"
+#include "audit/findings.h"
+#include "command.h"
+#include "render/render.h"
+
+enum { N_AUDITS = BSV_PRIORITY + 1, MOST_NAMED = 4, MOST_NEXT = 4, MUCH_PERCENT = 20 };
+
+struct summary {
+	struct bsv_input input;
+	struct bsv_answer *answer;
+	const struct bsv_call *call;
+	struct bsv_judgement judgements[N_AUDITS];
+	struct bsv_findings findings;
+	struct bsv_rows *trust;
+	char *operand; /* what stands behind a command to ask further, with a blank before it */
+	bool people;   /* read it */
+};
+
+static void summary_fini(struct summary *s)
+{
+	bsv_answer_free(s->answer);
+	bsv_findings_fini(&s->findings);
+	bsv_rows_free(s->trust);
+	free(s->operand);
+	bsv_input_close(&s->input);
+}
+
+/* ---- sentences ---- */
+
+/* Put together bit by bit. */
+struct sentence {
+	char *text;
+	size_t bytes;
+	FILE *to;
+};
+
+static bool begin(struct sentence *s)
+{
+	*s = (struct sentence){ .text = NULL };
+	s->to = open_memstream(&s->text, &s->bytes);
+	return s->to;
+}
+
+/* Owned by the caller; NULL: no memory. */
+static char *end(struct sentence *s)
+{
+	if (fclose(s->to)) {
+		free(s->text);
+		return NULL;
+	}
+	return s->text;
+}
+
+static void say_count(FILE *to, int64_t n, const char *one, const char *many)
+{
+	char text[BSV_COUNT_MAX];
+
+	fprintf(to, "%s %s", bsv_count(text, (uint64_t)(n < 0 ? 0 : n)), bsv_plural((uint64_t)n, one, many));
+}
+
+static void say_duration(FILE *to, const struct bsv_rows *rows, size_t column)
+{
+	char text[BSV_DURATION_TEXT];
+
+	fputs(bsv_duration(text, bsv_rows_get(rows, column, 0)), to);
+}
+
+static const char *text_of(const struct bsv_rows *rows, size_t column)
+{
+	return bsv_rows_cell(rows, column).text;
+}
+
+/* ---- how far to trust it ---- */
+
+/* Columns of summary_trust.sql. */
+enum trust_column {
+	TRACES,
+	HOSTS,
+	SESSIONS,
+	RULES,
+	SPAN,
+	EVENTS,
+	STREAMS,
+	LOSSES,
+	LOST_EVENTS,
+	LOST_PACKETS,
+	EXECUTIONS,
+	HEAD,
+	TAIL,
+	GAP,
+	OPEN,
+	BOTH,
+	SERVICE,
+	CLIENT,
+	TOUCHED,
+	CLOCKS,
+	OFFSETS,
+	UNUSABLE,
+	CUT,
+	LEFT_OUT
+};
+
+static void say_recording(FILE *to, const struct bsv_rows *t)
+{
+	say_duration(to, t, SPAN);
+	if (text_of(t, HOSTS))
+		fprintf(to, " on %s", text_of(t, HOSTS));
+	if (bsv_rows_get(t, TRACES, 0) > 1)
+		fprintf(to, "; %" PRId64 " traces", bsv_rows_get(t, TRACES, 0));
+	if (text_of(t, SESSIONS))
+		fprintf(to, "; session %s", text_of(t, SESSIONS));
+	fprintf(to, "; %s", text_of(t, RULES) ? text_of(t, RULES) : "nobody saw the rules of the service");
+}
+
+static void say_events(FILE *to, const struct bsv_rows *t)
+{
+	say_count(to, bsv_rows_get(t, EVENTS, 0), "event", "events");
+	fputs(" of ", to);
+	say_count(to, bsv_rows_get(t, STREAMS, 0), "stream", "streams");
+	if (!bsv_rows_get(t, LOSSES, 0)) {
+		fputs("; nothing was lost", to);
+	} else {
+		fputs("; LOST ", to);
+		say_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");
+		fputs(" and ", to);
+		say_count(to, bsv_rows_get(t, LOST_PACKETS, 0), "packet", "packets");
+		fputs(" in ", to);
+		say_count(to, bsv_rows_get(t, LOSSES, 0), "interval", "intervals");
+		fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
+	}
+	if (bsv_rows_get(t, CUT, 0))
+		fputs("; its end is missing", to);
+	if (bsv_rows_get(t, UNUSABLE, 0) || bsv_rows_get(t, LEFT_OUT, 0)) {
+		fputs("; ", to);
+		say_count(to, bsv_rows_get(t, UNUSABLE, 0) + bsv_rows_get(t, LEFT_OUT, 0), "item was left out",
+		          "items were left out");
+	}
+}
+
+static void say_executions(FILE *to, const struct bsv_rows *t)
+{
+	static const char *const why[] = { "from before the recording", "without their end", "next to a loss",
+		                           "still under way" };
+	int64_t all = bsv_rows_get(t, EXECUTIONS, 0), whole = all;
+	char text[BSV_COUNT_MAX];
+	bool first = true;
+
+	for (size_t i = HEAD; i <= OPEN; i++)
+		whole -= bsv_rows_get(t, i, 0);
+	say_count(to, all, "execution", "executions");
+	if (!all)
+		return;
+	fprintf(to, ", %s%s complete", whole == all ? "all" : bsv_count(text, (uint64_t)whole),
+	        whole == all ? "" : " of them");
+	for (size_t i = HEAD; i <= OPEN; i++)
+		if (bsv_rows_get(t, i, 0)) {
+			fprintf(to, "%s%s %s", first ? ": " : ", ", bsv_count(text, (uint64_t)bsv_rows_get(t, i, 0)),
+			        why[i - HEAD]);
+			first = false;
+		}
+	if (bsv_rows_get(t, BOTH, 0) == all)
+		fputs("; seen from both sides", to);
+	if (bsv_rows_get(t, SERVICE, 0))
+		fprintf(to, "; %s seen from the service alone", bsv_count(text, (uint64_t)bsv_rows_get(t, SERVICE, 0)));
+	if (bsv_rows_get(t, CLIENT, 0))
+		fprintf(to, "; %s seen from the client alone", bsv_count(text, (uint64_t)bsv_rows_get(t, CLIENT, 0)));
+}
+
+static void say_clock(FILE *to, const struct bsv_rows *t)
+{
+	fprintf(to, "%s", text_of(t, CLOCKS) ? text_of(t, CLOCKS) : "unknown");
+	if (bsv_rows_get(t, OFFSETS, 0) > 1)
+		fputs("; hosts are put together by their clocks' offsets", to);
+}
+
+static int people_trust(struct summary *s, struct bsa_err *err)
+{
+	static const struct bsv_column columns[] = { { "trust", "text", NULL }, { "", "text", NULL } };
+	static const struct {
+		const char *name;
+		void (*say)(FILE *to, const struct bsv_rows *t);
+	} lines[] = { { "recording", say_recording },
+		      { "events", say_events },
+		      { "executions", say_executions },
+		      { "clock", say_clock } };
+	struct bsv_rows *rows = bsv_rows_new(columns, 2);
+
+	for (size_t i = 0; rows && i < sizeof(lines) / sizeof(*lines); i++) {
+		bsv_scoped_text *text = NULL;
+		struct sentence line;
+
+		if (begin(&line)) {
+			lines[i].say(line.to, s->trust);
+			text = end(&line);
+		}
+		if (!text) {
+			bsv_rows_free(rows);
+			return bsv_no_memory(err);
+		}
+		bsv_rows_text(rows, lines[i].name);
+		bsv_rows_text(rows, text);
+	}
+	bsv_answer_rows(s->answer, "trust", NULL, rows);
+	return 0;
+}
+
+/* ---- what is wrong ---- */
+
+static int add_diagnosis(struct summary *s, struct bsa_err *err)
+{
+	static const struct bsv_column columns[] = {
+		{ "rank", "number", NULL }, { "finding", "label", NULL }, { "what", "text", NULL },
+		{ "who", "text", NULL },    { "culprit", "text", NULL },  { "lost_ns", "duration", "ns" },
+		{ "see", "text", NULL },
+	};
+	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : 7);
+
+	for (size_t i = 0; rows && i < s->findings.n; i++) {
+		const struct bsv_finding *f = &s->findings.of[i];
+		bsv_scoped_text *see = bsv_text("burstscope %s%s", f->see, s->operand);
+
+		if (!see) {
+			bsv_rows_free(rows);
+			return bsv_no_memory(err);
+		}
+		bsv_rows_int(rows, (int64_t)i + 1);
+		bsv_rows_text(rows, f->finding);
+		bsv_rows_text(rows, f->what);
+		if (s->people)
+			continue;
+		bsv_rows_text(rows, f->who);
+		bsv_rows_text(rows, f->culprit);
+		if (f->lost_ns < 0)
+			bsv_rows_null(rows);
+		else
+			bsv_rows_int(rows, f->lost_ns);
+		bsv_rows_text(rows, see);
+	}
+	bsv_answer_rows(s->answer, "diagnosis", s->people ? "diagnosis, the most important first" : "diagnosis", rows);
+	return 0;
+}
+
+/* ---- headlines ---- */
+
+/* Columns of summary_who.sql, summary_latency.sql and summary_overhead.sql. */
+enum { WHO_APPS, WHO_APP_NAMES, WHO_STATUSES, WHO_DEADLINES, WHO_MISSED };
+enum { LONG_APP, LONG_MODEL, LONG_PATH = 3, LONG_COLD, LONG_N, LONG_P50, LONG_P99, LONG_PHASE = 9, LONG_PERCENT };
+enum { COST_OVERHEAD, COST_E2E, COST_PERCENT };
+
+struct headlines {
+	struct summary *s;
+	struct bsv_rows *rows;
+};
+
+/* @text is taken. @result NULL: it is no verdict. */
+static int add_headline(struct headlines *h, const char *audit, const char *result, char *text, const char *see,
+                        struct bsa_err *err)
+{
+	bsv_scoped_text *own = text, *command = bsv_text("burstscope %s%s", see, h->s->operand);
+
+	if (!own || !command)
+		return bsv_no_memory(err);
+	bsv_rows_text(h->rows, audit);
+	bsv_rows_text(h->rows, result ? result : h->s->people ? "" : NULL);
+	bsv_rows_text(h->rows, own);
+	if (!h->s->people)
+		bsv_rows_text(h->rows, command);
+	return 0;
+}
+
+static int headline_executions(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
+{
+	int64_t more = bsv_rows_get(who, WHO_APPS, 0) - MOST_NAMED;
+	struct sentence line;
+
+	if (!begin(&line))
+		return bsv_no_memory(err);
+	fprintf(line.to, "by app: %s", text_of(who, WHO_APP_NAMES) ? text_of(who, WHO_APP_NAMES) : "none");
+	if (more > 0)
+		fprintf(line.to, ", and %" PRId64 " more", more);
+	fprintf(line.to, "; by answer: %s", text_of(who, WHO_STATUSES) ? text_of(who, WHO_STATUSES) : "none");
+	return add_headline(h, "executions", NULL, end(&line), "latency", err);
+}
+
+static int headline_latency(struct headlines *h, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	struct sentence line;
+	char n[BSV_COUNT_MAX];
+	int r = bsv_audit_row(&rows, &h->s->input, bsv_sql_summary_latency, NULL, err);
+
+	if (r < 0)
+		return r;
+	if (!begin(&line))
+		return bsv_no_memory(err);
+	if (r == 0) {
+		fputs("no execution is complete and was answered", line.to);
+		return add_headline(h, "latency", NULL, end(&line), "latency", err);
+	}
+	fprintf(line.to, "%s's %s (%s%s) takes longest: p50 ",
+	        text_of(rows, LONG_APP) ? text_of(rows, LONG_APP) : "somebody",
+	        text_of(rows, LONG_MODEL) ? text_of(rows, LONG_MODEL) : "model",
+	        text_of(rows, LONG_PATH) ? text_of(rows, LONG_PATH) : "?",
+	        bsv_rows_cell(rows, LONG_COLD).type != BSA_INT ? ""
+	        : bsv_rows_get(rows, LONG_COLD, 0)             ? ", cold"
+	                                                       : ", warm");
+	say_duration(line.to, rows, LONG_P50);
+	fputs(", p99 ", line.to);
+	say_duration(line.to, rows, LONG_P99);
+	fprintf(line.to, " (n %s)", bsv_count(n, (uint64_t)bsv_rows_get(rows, LONG_N, 0)));
+	if (text_of(rows, LONG_PHASE) && bsv_rows_cell(rows, LONG_PERCENT).real >= MUCH_PERCENT)
+		fprintf(line.to, "; %.0f %% of its time is %s", bsv_rows_cell(rows, LONG_PERCENT).real,
+		        text_of(rows, LONG_PHASE));
+	return add_headline(h, "latency", NULL, end(&line), "latency", err);
+}
+
+static int headline_overhead(struct headlines *h, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	struct sentence line;
+	int r = bsv_audit_row(&rows, &h->s->input, bsv_sql_summary_overhead, NULL, err);
+
+	if (r < 0)
+		return r;
+	if (!begin(&line))
+		return bsv_no_memory(err);
+	if (!r || bsv_rows_cell(rows, COST_PERCENT).type == BSA_NULL) {
+		fputs("unknown: nobody saw the service run them", line.to);
+	} else {
+		fprintf(line.to, "%.1f %% of the time from end to end is not the models' own work: ",
+		        bsv_rows_cell(rows, COST_PERCENT).real);
+		say_duration(line.to, rows, COST_OVERHEAD);
+		fputs(" of ", line.to);
+		say_duration(line.to, rows, COST_E2E);
+	}
+	return add_headline(h, "overhead", NULL, end(&line), "overhead", err);
+}
+
+static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
+{
+	int64_t deadlines = bsv_rows_get(who, WHO_DEADLINES, 0), missed = bsv_rows_get(who, WHO_MISSED, 0);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
+	char *text = NULL;
+
+	if (!deadlines && !missed)
+		text = strdup("no execution had a deadline");
+	else if (!missed)
+		text = bsv_text("none of %s was missed", bsv_count(a, (uint64_t)deadlines));
+	else if (missed > deadlines) /* of the service alone, compact: it tells of misses, and not of deadlines */
+		text = bsv_text("%s missed; of how many deadlines, nobody saw", bsv_count(a, (uint64_t)missed));
+	else
+		text = bsv_text("%s of %s deadlines %s missed (%s %%)", bsv_count(a, (uint64_t)missed),
+		                bsv_count(b, (uint64_t)deadlines), missed == 1 ? "was" : "were",
+		                bsv_percent(percent, missed, deadlines));
+	return add_headline(h, "misses", NULL, text, "misses", err);
+}
+
+/* What the worst rule says; if all are passed, what each says. */
+static int headline_verdict(struct headlines *h, enum bsv_audit audit, const char *name, struct bsa_err *err)
+{
+	const struct bsv_judgement *j = &h->s->judgements[audit];
+	enum bsv_outcome worst = bsv_judged(j);
+	const char *result = worst == BSV_FAIL && h->s->people ? "FAIL" : bsv_outcome_name(worst);
+	const char *last = NULL;
+	struct sentence line;
+
+	if (!begin(&line))
+		return bsv_no_memory(err);
+	for (size_t i = 0; i < j->n; i++)
+		if (j->rules[i].outcome == worst && j->rules[i].why && (!last || strcmp(last, j->rules[i].why))) {
+			fprintf(line.to, "%s%s", last ? "; " : "", j->rules[i].why);
+			last = j->rules[i].why;
+		}
+	return add_headline(h, name, result, end(&line), name, err);
+}
+
+static int fill_headlines(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
+{
+	int r = headline_executions(h, who, err);
+
+	if (r >= 0)
+		r = headline_latency(h, err);
+	if (r >= 0)
+		r = headline_overhead(h, err);
+	if (r >= 0)
+		r = headline_misses(h, who, err);
+	if (r >= 0)
+		r = headline_verdict(h, BSV_STARVATION, "starvation", err);
+	if (r >= 0)
+		r = headline_verdict(h, BSV_PRIORITY, "priority", err);
+	return r >= 0 ? headline_verdict(h, BSV_FAIRNESS, "fairness", err) : r;
+}
+
+static int add_headlines(struct summary *s, const struct bsv_rows *who, struct bsa_err *err)
+{
+	static const struct bsv_column columns[] = { { "audit", "label", NULL },
+		                                     { "result", "label", NULL },
+		                                     { "what", "text", NULL },
+		                                     { "see", "text", NULL } };
+	struct headlines h = { .s = s, .rows = bsv_rows_new(columns, s->people ? 3 : 4) };
+	int r = h.rows ? fill_headlines(&h, who, err) : bsv_no_memory(err);
+
+	if (r < 0)
+		bsv_rows_free(h.rows);
+	else
+		bsv_answer_rows(s->answer, "audits", s->people ? "every audit in a line" : "audits", h.rows);
+	return r < 0 ? r : 0;
+}
+
+/* ---- what to ask next ---- */
+
+static void add_next(struct summary *s, int64_t missed)
+{
+	const char *last = NULL, *first = "next:", *then = s->people ? "     " : first;
+	size_t n = 0;
+
+	if (!bsv_rows_get(s->trust, EXECUTIONS, 0)) {
+		bsv_answer_note(s->answer,
+		                "There is nothing in it to ask about: burstscope doctor says what a recording needs.");
+		return;
+	}
+	for (size_t i = 0; i < s->findings.n && n < MOST_NEXT; i++) {
+		const char *see = s->findings.of[i].see;
+
+		if (!last || strcmp(last, see))
+			bsv_answer_note(s->answer, "%s burstscope %s%s", n++ ? then : first, see, s->operand);
+		last = see;
+	}
+	bsv_answer_note(s->answer, "%s burstscope explain %s%s", n ? then : first, missed ? "worst" : "slowest",
+	                s->operand);
+}
+
+/* ---- all of it ---- */
+
+static int add_parts(struct summary *s, struct bsa_err *err)
+{
+	bsv_scoped_rows *who = NULL;
+	int r = bsv_audit_row(&who, &s->input, bsv_sql_summary_who, NULL, err);
+
+	if (r >= 0 && s->people)
+		r = people_trust(s, err);
+	if (r >= 0 && (s->findings.n || !s->people))
+		r = add_diagnosis(s, err);
+	if (r < 0)
+		return r;
+	if (!s->people) {
+		bsv_answer_sql(s->answer, "trust", "trust", bsv_audit_fill(&s->input, bsv_sql_summary_trust, NULL));
+		bsv_answer_sql(s->answer, "executions", "executions",
+		               bsv_audit_fill(&s->input, bsv_sql_summary_executions, NULL));
+	}
+	if (bsv_rows_get(s->trust, EXECUTIONS, 0) || !s->people)
+		r = add_headlines(s, who, err);
+	add_next(s, bsv_rows_get(who, WHO_MISSED, 0));
+	return r;
+}
+
+/* What @name is in a shell, with a blank before it; owned by the caller. */
+static char *shell_word(const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+:@%,-";
+	struct sentence word;
+
+	if (!name)
+		return strdup("");
+	if (*name && name[strspn(name, plain)] == 0)
+		return bsv_text(" %s", name);
+	if (!begin(&word))
+		return NULL;
+	fputs(" '", word.to);
+	for (; *name; name++)
+		if (*name == '\'')
+			fputs("'\\''", word.to);
+		else
+			fputc(*name, word.to);
+	fputc('\'', word.to);
+	return end(&word);
+}
+
+static int read_all(struct summary *s, struct bsa_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < N_AUDITS && r >= 0; i++)
+		r = bsv_judge(&s->judgements[i], (enum bsv_audit)i, &s->input, NULL, err);
+	if (r >= 0)
+		r = bsv_findings_read(&s->findings, &s->input, s->judgements, err);
+	return r < 0 ? r : bsv_audit_row(&s->trust, &s->input, bsv_sql_summary_trust, NULL, err);
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	__attribute__((cleanup(summary_fini))) struct summary s = { .call = call };
+	int r = bsv_input_open(&s.input, call->operands[0], call, err);
+
+	if (r < 0)
+		return r;
+	s.people = call->asked.format == BSV_TABLE && !call->asked.show_sql;
+	s.answer = bsv_answer_new(call, &s.input);
+	s.operand = shell_word(call->operands[0]);
+	if (!s.answer || !s.operand)
+		return bsv_no_memory(err);
+	r = read_all(&s, err);
+	if (r >= 0)
+		r = add_parts(&s, err);
+	if (r < 0)
+		return r;
+	if (!s.people || call->asked.verdict)
+		for (size_t i = 0; i < N_AUDITS; i++)
+			for (size_t j = 0; j < s.judgements[i].n; j++)
+				bsv_answer_verdict(s.answer, &s.judgements[i].rules[j]);
+	return bsv_answer_print(s.answer, false, err);
+}
+
+const struct bsv_command bsv_summary = {
+	.name = "summary",
+	.operands = "[INPUT]",
+	.says = "what is in a recording, how far to trust it, and the headline of every audit",
+	.examples = "  burstscope summary\n"
+		    "  burstscope summary bursts.db\n"
+		    "  burstscope summary --format json bursts.db | jq '.rows[0]'\n"
+		    "  burstscope summary --verdict bursts.db\n",
+	.more = "Its first part, diagnosis, has what is wrong, the most important first: missed deadlines by what "
+		"caused most of them, then\n"
+		"starvation, inversions, apps that had less than their share, and last what most of the overhead was "
+		"spent on.\n"
+		"--verdict is the worst of fairness, priority and starvation.\n",
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_VERDICT,
+	.run = run,
+};

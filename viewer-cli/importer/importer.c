@@ -1,0 +1,80 @@
+/* importer.c -- burstscope-importer: what burstscope starts to read traces, and nobody else does (shared.h). */
+#include "importer/shared.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ARG_VERSION = 1, ARG_FD, ARG_FLAGS, ARG_THREADS, ARG_OUTPUT, ARG_TRACES };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_stop(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+	bsa_import_stop();
+}
+
+static void tell(void *ctx, const struct bsa_import_progress *p)
+{
+	struct bsv_shared *s = ctx;
+
+	if (interrupted) /* perhaps before there was an import to be stopped */
+		bsa_import_stop();
+	atomic_store_explicit(&s->bytes, p->bytes, memory_order_relaxed);
+	atomic_store_explicit(&s->all_bytes, p->all_bytes, memory_order_relaxed);
+	atomic_store_explicit(&s->events, p->events, memory_order_relaxed);
+	atomic_store_explicit(&s->finishing, p->finishing, memory_order_relaxed);
+}
+
+/* Until now it was held back. */
+static void listen_for_stop(void)
+{
+	sigset_t stop;
+
+	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on_stop, .sa_flags = SA_RESTART }, NULL);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGUSR1);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+}
+
+/* The memory that burstscope gave us. NULL: it did not. */
+static struct bsv_shared *shared(const char *number)
+{
+	int fd = atoi(number);
+	struct stat st;
+	void *s;
+
+	if (fd <= STDERR_FILENO || fstat(fd, &st) || (size_t)st.st_size != sizeof(struct bsv_shared))
+		return NULL;
+	s = mmap(NULL, sizeof(struct bsv_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return s == MAP_FAILED ? NULL : s;
+}
+
+int main(int argc, char **argv)
+{
+	struct bsa_import_options options = { 0 };
+	struct bsv_shared *s;
+
+	if (argc <= ARG_TRACES || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION) || !(s = shared(argv[ARG_FD]))) {
+		fputs(BSV_IMPORTER ": burstscope starts this to read traces; see burstscope import --help\n", stderr);
+		return BSV_IMPORTER_STRANGE;
+	}
+	listen_for_stop();
+	options.append = strchr(argv[ARG_FLAGS], BSV_FLAG_APPEND) != NULL;
+	options.keep_operations = strchr(argv[ARG_FLAGS], BSV_FLAG_KEEP) != NULL;
+	options.threads = (unsigned)strtoul(argv[ARG_THREADS], NULL, 10);
+	options.output = argv[ARG_OUTPUT];
+	options.traces = (const char *const *)argv + ARG_TRACES;
+	options.n_traces = (size_t)(argc - ARG_TRACES);
+	options.progress = tell;
+	options.progress_ctx = s;
+	s->code = bsa_import(&options, &s->imported, &s->err);
+	s->said = true;
+	_exit(0);
+}

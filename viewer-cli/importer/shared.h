@@ -1,0 +1,33 @@
+/*
+ * shared.h -- what burstscope and its importer, which may crash, have in common: memory, and how the one starts the other.
+ *
+ *   burstscope-importer VERSION FD FLAGS THREADS OUTPUT TRACE...
+ *
+ * FD is a file of a struct bsv_shared; FLAGS are any of the letters below.
+ */
+#ifndef BSV_IMPORTER_SHARED_H
+#define BSV_IMPORTER_SHARED_H
+
+#include "bsa/import.h"
+
+#include <stdatomic.h>
+
+#define BSV_IMPORTER "burstscope-importer"
+
+enum { BSV_FLAG_APPEND = 'a', BSV_FLAG_KEEP = 'k' };
+
+/* Exit status of an importer that has not been started by a burstscope like itself. */
+enum { BSV_IMPORTER_STRANGE = 97 };
+
+struct bsv_shared {
+	atomic_uint_least64_t bytes, all_bytes, events;
+	atomic_bool finishing;
+
+	/* read once the importer is gone */
+	bool said;
+	int code;
+	struct bsa_imported imported;
+	struct bsa_err err;
+};
+
+#endif

@@ -1,0 +1,383 @@
+/*
+ * input.c -- see input.h.
+ *
+ * REUSE  A database stands for a trace directory if it is not older than anything in there, and all of its traces were read from there. One
+ *        that is older is made anew. One that is somebody else's is left alone: then the database is made in the cache.
+ */
+#include "input/input.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answer/rows.h"
+#include "answer/scoped.h"
+#include "answer/screen.h"
+#include "answer/template.h"
+#include "input/importing.h"
+#include "input/recording.h"
+#include "options/nearest.h"
+
+/* @text is taken; names of files in it may be anything. NULL is fine. */
+static void notice(char *text)
+{
+	char *shown = text ? bsv_printable(text, strlen(text), 0) : NULL;
+
+	if (shown)
+		fprintf(stderr, "%s\n", shown);
+	free(shown);
+	free(text);
+}
+
+/* ---- a trace, that is imported ---- */
+
+enum made { MADE_NOT, MADE_OLD, MADE, MADE_OTHERWISE };
+
+/* Were all traces in @db read from below the directory @whole? */
+static bool made_from(struct bsa_db *db, const char *whole)
+{
+	bsv_scoped_rows *r = NULL;
+	bool all = true;
+	size_t n = strlen(whole);
+	int came = bsv_rows_query(&r, db, "SELECT path FROM trace", NULL);
+
+	while (came >= 0 && (came = bsv_rows_step(r, NULL)) > 0) {
+		const char *path = bsv_rows_cell(r, 0).text;
+
+		all = all && path && !strncmp(path, whole, n) && (!path[n] || path[n] == '/');
+	}
+	return all && !came;
+}
+
+/* What is at @path, of the trace in @whole, which was changed at @changed? */
+static enum made look(const char *path, const char *whole, int64_t changed)
+{
+	int64_t at = bsv_file_changed(path);
+	struct bsa_db *db = NULL;
+	enum made ret;
+
+	if (access(path, F_OK))
+		return MADE_NOT;
+	if (bsa_db_open(&db, path, NULL) < 0)
+		return MADE_OTHERWISE;
+	ret = !made_from(db, whole) ? MADE_OTHERWISE : at < changed ? MADE_OLD : MADE;
+	bsa_db_close(db);
+	return ret;
+}
+
+static bool can_be_made(const char *path)
+{
+	char directory[PATH_MAX];
+	char *end;
+
+	snprintf(directory, sizeof(directory), "%s", path);
+	end = strrchr(directory, '/');
+	if (!end)
+		return false;
+	end[end == directory] = 0;
+	return !access(directory, W_OK);
+}
+
+static int import(const char *trace, const char *path, const struct bsv_call *call, struct bsa_err *err)
+{
+	struct bsa_import_options options = { .traces = &trace, .n_traces = 1, .output = path };
+
+	if (!call->common.quiet)
+		notice(bsv_text("%s is a trace: it is imported into %s, once", trace, path));
+	return bsv_importing(&options, call, err);
+}
+
+/* The database of the trace directory @trace, made if there is none. */
+static int of_trace(const char *trace, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
+{
+	int64_t changed = bsv_recording_changed(trace);
+	char whole[PATH_MAX];
+	enum made made;
+	int r;
+
+	if (!changed && errno == EACCES)
+		return bsa_fail(err, BSA_E_ENV, "%s: %s", trace, strerror(errno));
+	if (!changed)
+		return bsa_fail(err, BSA_E_INPUT, "%s: there is no trace in this directory", trace);
+	if (!realpath(trace, whole))
+		return bsa_fail(err, BSA_E_INPUT, "%s: %s", trace, strerror(errno));
+	made = bsv_importing_beside(trace, ret, NULL) < 0 ? MADE_OTHERWISE : look(ret, whole, changed);
+	if (made == MADE_OTHERWISE || (made != MADE && !can_be_made(ret))) {
+		r = bsv_recording_cache(trace, ret, err);
+		if (r < 0)
+			return r;
+		made = look(ret, whole, changed);
+	}
+	return made == MADE ? 0 : import(trace, ret, call, err);
+}
+
+/* ---- the database ---- */
+
+static int find(const char *name, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
+{
+	char newest[PATH_MAX];
+	struct stat st;
+
+	if (!name) {
+		int r = bsv_recording_newest(newest, err);
+
+		if (r < 0)
+			return r;
+		name = newest;
+		if (!call->common.quiet)
+			notice(bsv_text("of %s, the newest recording here", name));
+	}
+	if (!stat(name, &st) && S_ISDIR(st.st_mode))
+		return of_trace(name, ret, call, err);
+	if (snprintf(ret, PATH_MAX, "%s", name) >= PATH_MAX)
+		return bsa_fail(err, BSA_E_USAGE, "%.100s...: too long a name", name);
+	return 0;
+}
+
+static int read_times(struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *r = NULL;
+	int came = bsv_rows_query(
+		&r, input->db,
+		"SELECT min(began), max(ended), (SELECT value FROM meta WHERE key = 'executions') FROM trace", err);
+
+	if (came >= 0)
+		came = bsv_rows_step(r, err);
+	if (came < 0)
+		return came;
+	input->began = bsv_rows_get(r, 0, 0);
+	input->ended = bsv_rows_get(r, 1, 0);
+	input->executions = bsv_rows_get(r, 2, 0);
+	return 0;
+}
+
+/* ---- what is picked ---- */
+
+/* A database may say anything of when it began: the sum, or the number that is nearest to it. */
+static int64_t later(int64_t at, int64_t by)
+{
+	int64_t ret;
+
+	return __builtin_add_overflow(at, by, &ret) ? INT64_MAX : ret; /* @by is not below 0 */
+}
+
+int64_t bsv_input_length(const struct bsv_input *input)
+{
+	int64_t ret;
+
+	if (__builtin_sub_overflow(input->ended, input->began, &ret))
+		return input->ended < input->began ? 0 : INT64_MAX;
+	return ret;
+}
+
+static int read_when(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
+
+	input->from = from->given ? later(input->began, from->value) : INT64_MIN;
+	input->to = to->given ? later(input->began, to->value) : INT64_MAX;
+	if (from->given && to->given && from->value >= to->value)
+		return bsa_fail(err, BSA_E_USAGE, "--from %s is not before --to %s", bsv_duration(a, from->value),
+		                bsv_duration(b, to->value));
+	if (to->given && !to->value)
+		return bsa_fail(err, BSA_E_USAGE, "--to 0: nothing begins before the recording does");
+	if (from->given && from->value > bsv_input_length(input))
+		return bsa_fail(err, BSA_E_USAGE, "--from %s is after the end of the recording, which is %s long",
+		                bsv_duration(a, from->value), bsv_duration(b, bsv_input_length(input)));
+	return 0;
+}
+
+/* What an app or a model is called. */
+static const char with_names[] =
+	"WITH apps(id, name) AS MATERIALIZED (\n"
+	"  SELECT id, CASE WHEN name = '' THEN 'app ' || ifnull(key, id) WHEN n > 1 THEN name || ' (' || ifnull(key, "
+	"id)\n"
+	"      || CASE WHEN same > 1 THEN ', ' || id ELSE '' END || ')' ELSE name END\n"
+	"  FROM (SELECT id, key, ifnull(name, '') AS name, count(*) OVER (PARTITION BY name) AS n,\n"
+	"      count(*) OVER (PARTITION BY name, key) AS same FROM app)),\n"
+	"models(id, name) AS MATERIALIZED (\n"
+	"  SELECT id, CASE WHEN ifnull(name, '') = '' THEN 'model ' || ifnull(number & 0xffffffff, id) ELSE name END "
+	"FROM model),\n";
+
+/* @where ends it. */
+static const char with_picked[] =
+	"picked AS NOT MATERIALIZED (\n"
+	"  SELECT * FROM (SELECT x.*, (SELECT name FROM apps WHERE apps.id = x.app_id) AS app,\n"
+	"    (SELECT name FROM models WHERE models.id = x.model_id) AS model FROM execution x)%s%s%s)\n";
+
+/* When an execution began, as far as anybody saw. */
+#define BEGAN                                                                                                   \
+	"coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, " \
+	"result_written, result_read, returned, signalled, missed_at)"
+
+static char *when(const struct bsv_input *input, const struct bsv_call *call)
+{
+	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
+	char after[64] = "", before[64] = "";
+
+	if (!from->given && !to->given)
+		return strdup("");
+	if (from->given)
+		snprintf(after, sizeof(after), " >= %" PRId64, input->from);
+	if (to->given)
+		snprintf(before, sizeof(before), " < %" PRId64, input->to);
+	return bsv_text("%s%s%s%s%s", from->given ? BEGAN : "", after, from->given && to->given ? " AND " : "",
+	                to->given ? BEGAN : "", before);
+}
+
+/* ---- --where ---- */
+
+struct names {
+	char **names;
+	size_t n;
+};
+
+static void names_fini(struct names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->names[i]);
+	free(names->names);
+}
+
+static void read_names(struct names *names, struct bsa_db *db, const char *sql)
+{
+	bsv_scoped_rows *r = NULL;
+
+	if (bsv_rows_query(&r, db, sql, NULL) < 0)
+		return;
+	names->names = calloc(bsv_rows_columns(r), sizeof(*names->names));
+	for (size_t i = 0; names->names && i < bsv_rows_columns(r); i++) {
+		char *name = strdup(bsv_rows_column(r, i)->name);
+
+		if (name)
+			names->names[names->n++] = name;
+	}
+}
+
+/* @why is what is wrong with --where. */
+static int no_expression(struct bsa_db *db, const char *all, const char *why, struct bsa_err *err)
+{
+	static const char no_column[] = "no such column: ";
+	__attribute__((cleanup(names_fini))) struct names names = { 0 };
+	const char *nearest = NULL, *name = why + strlen(no_column);
+
+	if (strncmp(why, no_column, strlen(no_column)))
+		return bsa_fail(err, BSA_E_USAGE, "--where is no condition on executions: %s", why);
+	read_names(&names, db, all);
+	if (names.n)
+		nearest = bsv_nearest(name, (const char *const *)names.names, names.n, sizeof(*names.names));
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "--where: executions have no '%s'; did you mean '%s'?", name,
+		                nearest);
+	return bsa_fail(
+		err, BSA_E_USAGE,
+		"--where: executions have no '%s'; they have app, model and what burstscope schema execution shows",
+		name);
+}
+
+/*
+ * It is part of a larger query later on, between brackets: so it has to be an expression with brackets around it, and without. What gets out
+ * of the one ("1) OR (1") is none in the other.
+ */
+static int check_where(struct bsa_db *db, const char *all, const char *where, struct bsa_err *err)
+{
+	struct bsa_err why = { "" };
+
+	for (int bare = 0; bare < 2; bare++) {
+		bsv_scoped_text *sql = bsv_text("%s WHERE %s%s%s", all, bare ? "" : "(", where, bare ? "" : ")");
+		struct bsa_query *q = NULL;
+		int r = sql ? bsa_query_new(&q, db, sql, &why) : bsv_no_memory(err);
+
+		if (!r && bsa_query_parameter(q))
+			r = bsa_fail(&why, BSA_E_USAGE, "nobody gives %s a value", bsa_query_parameter(q));
+		bsa_query_free(q);
+		if (r == BSA_E_USAGE)
+			return no_expression(db, all, why.text, err);
+		if (r < 0)
+			return sql ? bsa_fail(err, r, "%s", why.text) : r;
+	}
+	return 0;
+}
+
+static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
+{
+	const char *where = call->asked.where;
+	bsv_scoped_text *time = when(input, call), *all = bsv_text(with_picked, "", "", ""), *some = NULL,
+			*checked = NULL;
+	int r;
+
+	checked = all ? bsv_text("%s%sSELECT * FROM picked", with_names, all) : NULL;
+	if (!time || !checked)
+		return bsv_no_memory(err);
+	bsa_db_own_queries(input->db, !where); /* a condition may be fine, and fail on a row */
+	r = where ? check_where(input->db, checked, where, err) : 0;
+	if (r < 0)
+		return r;
+	input->picks = where || *time;
+	some = bsv_text("%s%s%s%s%s", input->picks ? "\n  WHERE " : "", where ? "(" : "", where ? where : "",
+	                where ? ")" : "", where && *time ? " AND " : "");
+	input->with = some ? bsv_text(with_picked, some, time, "") : NULL;
+	if (!input->with)
+		return bsv_no_memory(err);
+	free(all);
+	all = input->with;
+	input->with = bsv_text("%s%s", with_names, all);
+	return input->with ? 0 : bsv_no_memory(err);
+}
+
+/* ---- all of it ---- */
+
+static int fill(struct bsv_input *input, const char *name, const struct bsv_call *call, struct bsa_err *err)
+{
+	char path[PATH_MAX];
+	int r = find(name, path, call, err);
+
+	if (r < 0)
+		return r;
+	input->path = strdup(path);
+	r = input->path ? bsa_db_open(&input->db, path, err) : bsv_no_memory(err);
+	if (r >= 0)
+		bsa_db_own_queries(input->db, true);
+	if (r >= 0)
+		r = bsv_coverage_read(&input->coverage, input->db, err);
+	if (r >= 0)
+		r = read_times(input, err);
+	if (r >= 0 && call->command->asks & BSV_ASK_WHERE && !(call->command->asks & BSV_ASK_ANY))
+		r = bsv_input_needs_executions(input, err);
+	if (r >= 0)
+		r = read_when(input, call, err);
+	return r < 0 ? r : make_with(input, call, err);
+}
+
+int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err)
+{
+	int r;
+
+	*ret = (struct bsv_input){ 0 };
+	r = fill(ret, name, call, err);
+	if (r < 0)
+		bsv_input_close(ret);
+	return r;
+}
+
+int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *err)
+{
+	if (input->executions)
+		return 0;
+	return bsa_fail(err, BSA_E_INPUT,
+	                "%s: there are no executions in it; were the events of a service or an app recorded?",
+	                input->path);
+}
+
+void bsv_input_close(struct bsv_input *input)
+{
+	bsa_db_close(input->db);
+	free(input->path);
+	free(input->with);
+	*input = (struct bsv_input){ 0 };
+}

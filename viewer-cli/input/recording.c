@@ -1,0 +1,166 @@
+/* recording.c -- see recording.h. */
+#include "input/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bsa/db.h"
+
+enum { DEEPEST = 6, MOST_FILES = 20000 }; /* NAME/ust/uid/0/64-bit; a directory may be the root of everything */
+
+static int64_t ns_of(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t bsv_file_changed(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : ns_of(st.st_mtim);
+}
+
+/* ---- traces ---- */
+
+struct walk {
+	int64_t newest;
+	bool metadata, denied;
+	int files;
+};
+
+static void walk(struct walk *w, int at, const char *name, int deep)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (deep ? O_NOFOLLOW : 0));
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!dir) {
+		w->denied |= errno == EACCES;
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir)) && w->files++ < MOST_FILES) {
+		struct stat st;
+
+		if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (S_ISDIR(st.st_mode) && deep < DEEPEST && strcmp(e->d_name, "index"))
+			walk(w, dirfd(dir), e->d_name, deep + 1);
+		if (!S_ISREG(st.st_mode))
+			continue;
+		w->metadata |= !strcmp(e->d_name, "metadata");
+		if (ns_of(st.st_mtim) > w->newest)
+			w->newest = ns_of(st.st_mtim);
+	}
+	closedir(dir);
+}
+
+int64_t bsv_recording_changed(const char *path)
+{
+	struct walk w = { 0 };
+
+	walk(&w, AT_FDCWD, path, 0);
+	errno = w.denied ? EACCES : ENOENT;
+	return w.metadata ? w.newest : 0;
+}
+
+/* ---- the newest ---- */
+
+static bool is_ours(const char *path)
+{
+	struct bsa_db *db;
+
+	if (bsa_db_open(&db, path, NULL) < 0)
+		return false;
+	bsa_db_close(db);
+	return true;
+}
+
+/* When @name was made, if it is newer than @than and a recording; otherwise 0. */
+static int64_t newer(const char *name, int64_t than)
+{
+	size_t n = strlen(name);
+	struct stat st;
+	int64_t at;
+
+	if (name[0] == '.' || stat(name, &st))
+		return 0;
+	if (S_ISDIR(st.st_mode)) {
+		at = bsv_recording_changed(name);
+		return at > than ? at : 0;
+	}
+	at = ns_of(st.st_mtim);
+	return S_ISREG(st.st_mode) && n > 3 && !strcmp(name + n - 3, ".db") && at > than && is_ours(name) ? at : 0;
+}
+
+int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
+{
+	DIR *dir = opendir(".");
+	int64_t newest = 0;
+	struct dirent *e;
+
+	if (!dir)
+		return bsa_fail(err, BSA_E_ENV, "the working directory cannot be read: %s", strerror(errno));
+	while ((e = readdir(dir))) {
+		int64_t at = newer(e->d_name, newest);
+
+		if (at) {
+			newest = at;
+			snprintf(ret, PATH_MAX, "%s", e->d_name);
+		}
+	}
+	closedir(dir);
+	return newest ? 0
+	              : bsa_fail(err, BSA_E_INPUT,
+	                         "there is no recording in this directory: name one, or make one with burstscope "
+	                         "record");
+}
+
+/* ---- a place that can be written ---- */
+
+static int make_directories(char *path)
+{
+	for (char *at = strchr(path + 1, '/');; at = strchr(at + 1, '/')) {
+		if (at)
+			*at = 0;
+		if (mkdir(path, 0700) && errno != EEXIST)
+			return -1;
+		if (!at)
+			return 0;
+		*at = '/';
+	}
+}
+
+int bsv_recording_cache(const char *trace, char ret[PATH_MAX], struct bsa_err *err)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *name;
+	uint64_t hash = 0xcbf29ce484222325;
+	char whole[PATH_MAX];
+	int n;
+
+	if (!realpath(trace, whole))
+		return bsa_fail(err, BSA_E_INPUT, "%s: %s", trace, strerror(errno));
+	for (const char *at = whole; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
+	if (cache && *cache == '/')
+		n = snprintf(ret, PATH_MAX, "%s/burstscope", cache);
+	else
+		n = snprintf(ret, PATH_MAX, "%s/.cache/burstscope", home && *home == '/' ? home : "/nonexistent");
+	if (n < PATH_MAX && make_directories(ret))
+		return bsa_fail(err, BSA_E_ENV,
+		                "%s: no place for a database, neither beside it nor in %s: %s; burstscope import -o DB "
+		                "makes one",
+		                trace, ret, strerror(errno));
+	name = strrchr(whole, '/') + 1;
+	n += snprintf(ret + (n < PATH_MAX ? n : 0), n < PATH_MAX ? (size_t)(PATH_MAX - n) : 0, "/%s-%016" PRIx64 ".db",
+	              name, hash);
+	return n < PATH_MAX ? 0 : bsa_fail(err, BSA_E_USAGE, "%s: too long a name", trace);
+}

@@ -1,0 +1,152 @@
+/* which.c -- see which.h. */
+#include "input/which.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/rows.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+
+/* A number from the beginning of @s on, which has to end at @end. */
+static bool number(const char *s, int base, char end, uint64_t most, uint64_t *ret, const char **ret_end)
+{
+	char *stop;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(s, &stop, base);
+	if (errno || *stop != end || *ret > most)
+		return false;
+	*ret_end = stop;
+	return true;
+}
+
+static bool is_id(const char *name, uint64_t *ret)
+{
+	const char *end;
+
+	return number(name, 10, 0, INT64_MAX, ret, &end);
+}
+
+/* STREAM/SEQ, the stream's number as the trace has it: decimal, or hexadecimal with 0x before it. */
+static bool is_place(const char *name, uint64_t *ret_stream, uint64_t *ret_seq)
+{
+	int base = strncmp(name, "0x", 2) ? 10 : 16;
+	const char *end;
+
+	return number(name, base, '/', UINT32_MAX, ret_stream, &end) &&
+	       number(end + 1, 10, 0, UINT32_MAX, ret_seq, &end);
+}
+
+bool bsv_is_which(const char *name)
+{
+	uint64_t a, b;
+
+	return !strcmp(name, "worst") || !strcmp(name, "slowest") || is_id(name, &a) || is_place(name, &a, &b);
+}
+
+/* The first column of the first two rows. Returns how many there are, or negative. */
+static int ask(int64_t ret[2], struct bsv_input *input, char *sql, struct bsa_err *err)
+{
+	bsv_scoped_text *own = sql;
+	bsv_scoped_rows *rows = NULL;
+	int r, n = 0;
+
+	if (!own)
+		return bsv_no_memory(err);
+	r = bsv_rows_query(&rows, input->db, own, err);
+	while (r >= 0 && n < 2 && (r = bsv_rows_step(rows, err)) > 0)
+		ret[n++] = bsv_rows_get(rows, 0, 0);
+	return r < 0 ? r : n;
+}
+
+static int by_id(int64_t *ret, struct bsv_input *input, uint64_t id, struct bsa_err *err)
+{
+	int64_t found[2];
+	int n = ask(found, input, bsv_text("SELECT id FROM execution WHERE id = %" PRIu64, id), err);
+
+	if (n < 0)
+		return n;
+	if (!n)
+		return bsa_fail(err, BSA_E_USAGE, "there is no execution %" PRIu64 " in %s", id, input->path);
+	*ret = found[0];
+	return 0;
+}
+
+static int by_place(int64_t *ret, struct bsv_input *input, const char *name, uint64_t stream, uint64_t seq,
+                    struct bsa_err *err)
+{
+	int64_t found[2];
+	int n = ask(
+		found, input,
+		bsv_text("SELECT x.id FROM stream s JOIN execution x ON x.stream_id = s.id WHERE s.number = %" PRIu64
+	                 " AND x.seq = %" PRIu64 " ORDER BY x.id",
+	                 stream, seq),
+		err);
+
+	if (n < 0)
+		return n;
+	if (!n)
+		return bsa_fail(err, BSA_E_USAGE, "there is no execution %s in %s", name, input->path);
+	if (n > 1)
+		return bsa_fail(err, BSA_E_USAGE, "there are several executions %s in %s: say %" PRId64 ", or %" PRId64,
+		                name, input->path, found[0], found[1]);
+	*ret = found[0];
+	return 0;
+}
+
+/* Of all executions the file itself may know which one it is. */
+static int known(int64_t *ret, struct bsv_input *input, const char *key, struct bsa_err *err)
+{
+	int64_t found[2];
+	int n;
+
+	if (input->picks)
+		return 0;
+	n = ask(found, input, bsv_text("SELECT value FROM meta WHERE key = '%s' AND value IS NOT NULL", key), err);
+	if (n > 0)
+		*ret = found[0];
+	return n;
+}
+
+static int by_rank(int64_t *ret, struct bsv_input *input, const char *name, struct bsa_err *err)
+{
+	bool worst = !strcmp(name, "worst");
+	int64_t found[2];
+	int n = known(ret, input, worst ? "latest_miss" : "slowest", err);
+
+	if (n)
+		return n < 0 ? n : 0;
+	n = ask(found, input,
+	        bsv_text("%s SELECT id FROM picked WHERE %s ORDER BY %s DESC, id LIMIT 1", input->with,
+	                 worst ? "miss IS NOT NULL AND lateness_ns IS NOT NULL" : "e2e_ns IS NOT NULL",
+	                 worst ? "lateness_ns" : "e2e_ns"),
+	        err);
+	if (n < 0)
+		return n;
+	if (!n)
+		return bsa_fail(err, BSA_E_USAGE, "%s: no execution %s in %s%s", name,
+		                worst ? "missed its deadline" : "is known from end to end", input->path,
+		                input->picks ? ", of those that were asked for"
+		                : worst      ? "; try slowest"
+		                             : "");
+	*ret = found[0];
+	return 0;
+}
+
+int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct bsa_err *err)
+{
+	uint64_t a, b;
+
+	if (!strcmp(name, "worst") || !strcmp(name, "slowest"))
+		return by_rank(ret_id, input, name, err);
+	if (is_id(name, &a))
+		return by_id(ret_id, input, a, err);
+	if (is_place(name, &a, &b))
+		return by_place(ret_id, input, name, a, b, err);
+	return bsa_fail(err, BSA_E_USAGE, "'%s' is no execution: say its id, STREAM/SEQ, worst or slowest", name);
+}

@@ -1,0 +1,365 @@
+/* options.c -- see options.h: getopt_long, from our tables. */
+#include "options/options.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/screen.h"
+#include "options/nearest.h"
+#include "render/render.h"
+
+enum { MOST_OPTIONS = 32, LONG_ONLY = 256 };
+
+static const struct bsv_option common[] = {
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .says = "say nothing but what is wrong",
+	  .offset = offsetof(struct bsv_common, quiet) },
+	{ .name = "verbose", .letter = 'v', .says = "say more", .offset = offsetof(struct bsv_common, verbose) },
+	{ .name = "help", .letter = 'h', .says = "this text", .offset = offsetof(struct bsv_common, help) },
+	{ .name = NULL },
+};
+
+static const char *const colors[] = { "auto", "always", "never", NULL };
+
+/* Of those that answer: which of them a command has, its asks says. */
+static const struct {
+	unsigned asks;
+	struct bsv_option option;
+} shared[] = {
+	{ BSV_ASK_WHERE,
+	  { .name = "where",
+	    .kind = BSV_TEXT,
+	    .argument = "EXPR",
+	    .says = "only executions for which this holds, in SQL: \"app = 'camera' AND NOT cold\"",
+	    .offset = offsetof(struct bsv_asked, where) } },
+	{ BSV_ASK_WHEN,
+	  { .name = "from",
+	    .kind = BSV_DURATION,
+	    .argument = "TIME",
+	    .says = "only what began at this time or later: 1.5s is that long after the first event",
+	    .offset = offsetof(struct bsv_asked, from) } },
+	{ BSV_ASK_WHEN,
+	  { .name = "to",
+	    .kind = BSV_DURATION,
+	    .argument = "TIME",
+	    .says = "only what began before this time",
+	    .offset = offsetof(struct bsv_asked, to) } },
+	{ BSV_ASK_LIMIT,
+	  { .name = "limit",
+	    .kind = BSV_NUMBER,
+	    .argument = "N",
+	    .says = "at most so many rows",
+	    .offset = offsetof(struct bsv_asked, limit),
+	    .least = 1,
+	    .most = 1000000000 } },
+	{ BSV_ASK_VERDICT,
+	  { .name = "verdict",
+	    .says = "exit with 1 if the verdict is that it failed, with 3 if nobody can tell",
+	    .offset = offsetof(struct bsv_asked, verdict) } },
+	{ BSV_ASK_FORMAT,
+	  { .name = "format",
+	    .kind = BSV_CHOICE,
+	    .argument = "table|json|csv",
+	    .says = "for people, or for programs",
+	    .offset = offsetof(struct bsv_asked, format),
+	    .choices = bsv_formats } },
+	{ BSV_ASK_FORMAT,
+	  { .name = "part",
+	    .kind = BSV_TEXT,
+	    .argument = "NAME",
+	    .says = "only this part of the answer",
+	    .offset = offsetof(struct bsv_asked, part) } },
+	{ BSV_ASK_FORMAT,
+	  { .name = "show-sql",
+	    .says = "print the queries behind the answer, and not the answer",
+	    .offset = offsetof(struct bsv_asked, show_sql) } },
+	{ BSV_ASK_FORMAT,
+	  { .name = "color",
+	    .kind = BSV_CHOICE,
+	    .argument = "auto|always|never",
+	    .says = "whether there are colours",
+	    .offset = offsetof(struct bsv_asked, color),
+	    .choices = colors } },
+	{ BSV_ASK_FORMAT,
+	  { .name = "no-pager",
+	    .says = "do not show it page by page",
+	    .offset = offsetof(struct bsv_asked, no_pager) } },
+};
+
+enum { N_SHARED = sizeof(shared) / sizeof(*shared) };
+
+/* All tables as getopt wants them. */
+struct table {
+	struct option longs[MOST_OPTIONS + 1];
+	char shorts[2 * MOST_OPTIONS + 2];
+	const struct bsv_option *of[MOST_OPTIONS];
+	void *base[MOST_OPTIONS];
+	int n;
+};
+
+static void add(struct table *t, const struct bsv_option *o, void *base)
+{
+	bool takes = o->kind != BSV_SWITCH;
+
+	assert(t->n < MOST_OPTIONS);
+	t->longs[t->n] = (struct option){ o->name, takes, NULL, LONG_ONLY + t->n };
+	if (o->letter) {
+		size_t end = strlen(t->shorts);
+
+		t->shorts[end] = o->letter;
+		t->shorts[end + 1] = takes ? ':' : 0;
+	}
+	t->of[t->n] = o;
+	t->base[t->n++] = base;
+}
+
+/* It may have one of its own of the same name. */
+static bool has_own(const struct bsv_command *command, const char *name)
+{
+	for (const struct bsv_option *o = command->options; o && o->name; o++)
+		if (!strcmp(o->name, name))
+			return true;
+	return false;
+}
+
+/* All that @command has. @to gets their values. */
+static void add_all(struct table *t, const struct bsv_command *command, void *own, struct bsv_call *to)
+{
+	for (const struct bsv_option *o = command->options; o && o->name; o++)
+		add(t, o, own);
+	for (size_t i = 0; i < N_SHARED; i++)
+		if (command->asks & shared[i].asks && !has_own(command, shared[i].option.name))
+			add(t, &shared[i].option, &to->asked);
+	for (const struct bsv_option *o = common; o->name; o++)
+		add(t, o, &to->common);
+}
+
+/* Which option getopt's @c is. */
+static int found(const struct table *t, int c)
+{
+	if (c >= LONG_ONLY)
+		return c - LONG_ONLY;
+	for (int i = 0; i < t->n; i++)
+		if (t->of[i]->letter == c)
+			return i;
+	return -1;
+}
+
+static int number(const struct bsv_option *o, const char *text, unsigned *ret, struct bsa_err *err)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || value < o->least || value > o->most)
+		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is no number from %u to %u", o->name, text, o->least,
+		                o->most);
+	*ret = (unsigned)value;
+	return 0;
+}
+
+struct unit {
+	const char *name;
+	double of;
+};
+
+/* @text is a number and one of @units, of which the last one has no name. */
+static int quantity(const struct bsv_option *o, const char *text, const struct unit *units, const char *such_as,
+                    struct bsv_quantity *ret, struct bsa_err *err)
+{
+	const struct unit *u = units;
+	double value;
+	char *end;
+
+	errno = 0;
+	value = strtod(text, &end);
+	while (*u->name && strcmp(end, u->name))
+		u++;
+	if (errno || ((*text < '0' || *text > '9') && *text != '.') || end == text || !*u->name ||
+	    strpbrk(text, "xX") || !(value * u->of < 0x1p62))
+		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is none; %s are", o->name, text, such_as);
+	*ret = (struct bsv_quantity){ .given = true, .value = (int64_t)(value * u->of + 0.5) };
+	return 0;
+}
+
+static int duration(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
+{
+	static const struct unit units[] = { { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },   { "s", 1e9 },
+		                             { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "", 0 } };
+
+	return quantity(o, text, units, "1.5s, 200ms, 40us and 5ns", ret, err);
+}
+
+static int size(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
+{
+	static const struct unit units[] = {
+		{ "K", 0x1p10 }, { "M", 0x1p20 }, { "G", 0x1p30 }, { "k", 0x1p10 }, { "", 0 }
+	};
+
+	return quantity(o, text, units, "512K, 4M and 1G", ret, err);
+}
+
+static int choice(const struct bsv_option *o, const char *text, int *ret, struct bsa_err *err)
+{
+	const char *nearest;
+	size_t n = 0;
+
+	for (; o->choices[n]; n++)
+		if (!strcmp(text, o->choices[n])) {
+			*ret = (int)n;
+			return 0;
+		}
+	nearest = bsv_nearest(text, o->choices, n, sizeof(*o->choices));
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; did you mean '%s'?", o->name, text, nearest);
+	return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; there are %s", o->name, text, o->argument);
+}
+
+static int set(const struct bsv_option *o, void *base, const char *text, struct bsa_err *err)
+{
+	void *to = (char *)base + o->offset;
+
+	switch (o->kind) {
+	case BSV_SWITCH:
+		*(bool *)to = true;
+		return 0;
+	case BSV_TEXT:
+		*(const char **)to = text;
+		return 0;
+	case BSV_NUMBER:
+		return number(o, text, to, err);
+	case BSV_CHOICE:
+		return choice(o, text, to, err);
+	case BSV_DURATION:
+		return duration(o, text, to, err);
+	case BSV_SIZE:
+		return size(o, text, to, err);
+	}
+	return 0;
+}
+
+/* getopt did not like @word. */
+static int refused(const struct table *t, const char *command, const char *word, int letter, struct bsa_err *err)
+{
+	int i = letter ? found(t, letter) : -1;
+	const char *nearest;
+	char name[64];
+
+	if (i >= 0 && t->of[i]->kind != BSV_SWITCH)
+		return bsa_fail(err, BSA_E_USAGE, "--%s: %s is missing", t->of[i]->name, t->of[i]->argument);
+	if (i >= 0)
+		return bsa_fail(err, BSA_E_USAGE, "--%s takes no argument", t->of[i]->name);
+	if (letter)
+		return bsa_fail(err, BSA_E_USAGE, "no option '-%c'; see burstscope %s --help", letter, command);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	nearest = bsv_nearest(name, &t->longs[0].name, (size_t)t->n, sizeof(t->longs[0]));
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "no option '--%s'; did you mean '--%s'?", name, nearest);
+	return bsa_fail(err, BSA_E_USAGE, "no option '--%s'; see burstscope %s --help", name, command);
+}
+
+/* SQL may begin with a remark, "-- what it is", which is no option. */
+static void pass_over_remarks(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		while (!strncmp(argv[i], "-- ", 3) && strchr(argv[i], '\n'))
+			argv[i] = strchr(argv[i], '\n') + 1;
+}
+
+int bsv_options_read(const struct bsv_command *command, int argc, char **argv, void *own, struct bsv_call *ret,
+                     struct bsa_err *err)
+{
+	struct table t = { .shorts = ":" };
+	int c, r;
+
+	assert(command->options_size <= BSV_OPTIONS_MAX);
+	memset(own, 0, command->options_size);
+	*ret = (struct bsv_call){ .command = command, .options = own };
+	add_all(&t, command, own, ret);
+	pass_over_remarks(argc, argv);
+	optind = 0; /* from the beginning, if it has been used before */
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, t.shorts, t.longs, NULL)) >= 0) {
+		int i;
+
+		if (c == '?' || c == ':')
+			return refused(&t, command->name, argv[optind - 1], optopt, err);
+		i = found(&t, c);
+		r = set(t.of[i], t.base[i], optarg, err);
+		if (r < 0)
+			return r;
+	}
+	ret->operands = (const char *const *)argv + optind;
+	ret->n_operands = (size_t)(argc - optind);
+	if (ret->common.help)
+		return 0;
+	if (ret->n_operands < command->min)
+		return bsa_fail(err, BSA_E_USAGE, "it takes %s; see burstscope %s --help", command->operands,
+		                command->name);
+	if (ret->n_operands > command->max)
+		return bsa_fail(err, BSA_E_USAGE, "one too many: '%s'; see burstscope %s --help",
+		                ret->operands[command->max], command->name);
+	return 0;
+}
+
+void bsv_options_each(const struct bsv_command *command, void (*tell)(void *ctx, const struct bsv_option *o), void *ctx)
+{
+	struct table t = { .shorts = "" };
+	struct bsv_call call;
+
+	add_all(&t, command, NULL, &call);
+	for (int i = 0; i < t.n; i++)
+		tell(ctx, t.of[i]);
+}
+
+enum { LEFT_MAX = 80, LEFT_USUAL = 30 };
+
+/* "-o, --output DB" */
+static int left_of(const struct bsv_option *o, char to[LEFT_MAX])
+{
+	char letter[8] = "";
+
+	if (o->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+	return snprintf(to, LEFT_MAX, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
+	                o->argument ? o->argument : "");
+}
+
+static void help_rows(const struct table *t)
+{
+	struct bsv_screen screen = bsv_screen_get(BSV_COLOR_NEVER);
+	char left[LEFT_MAX];
+	int widest = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		int width = left_of(t->of[i], left);
+
+		widest = width > widest && width <= LEFT_USUAL ? width : widest;
+	}
+	for (int i = 0; i < t->n; i++) {
+		if (left_of(t->of[i], left) > widest)
+			printf("  %s\n%*s", left, widest + 4, "");
+		else
+			printf("  %-*s  ", widest, left);
+		bsv_print_painted(stdout, &screen, BSV_PLAIN, "", t->of[i]->says, widest + 4, widest + 4);
+	}
+}
+
+void bsv_options_help(const struct bsv_command *command)
+{
+	struct table t = { .shorts = "" };
+	struct bsv_call call;
+
+	add_all(&t, command, NULL, &call);
+	printf("burstscope %s -- %s\n\n%s\nusage: burstscope %s [OPTION...] %s\n\n", command->name, command->says,
+	       command->examples, command->name, command->operands);
+	help_rows(&t);
+	if (command->more)
+		printf("\n%s", command->more);
+}

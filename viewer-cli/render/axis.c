@@ -1,0 +1,86 @@
+/* axis.c -- see axis.h. */
+#include "render/axis.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A round number of ns that puts marks at least @apart cells from each other. */
+static int64_t step_of(const struct bsv_span *s, int apart)
+{
+	unsigned __int128 least = (unsigned __int128)bsv_span_parts(s) * (unsigned)apart / (unsigned)s->cells + 1;
+	int64_t step = 1;
+
+	while ((unsigned __int128)step < least) {
+		if ((unsigned __int128)step * 2 >= least)
+			return step * 2;
+		if ((unsigned __int128)step * 5 >= least)
+			return step * 5;
+		if (step > INT64_MAX / 10)
+			return INT64_MAX;
+		step *= 10;
+	}
+	return step;
+}
+
+/* "1.25", in @unit, with as many digits as steps of @step need. */
+void bsv_tick_text(char to[BSV_TICK_TEXT], int64_t at, int64_t step, const struct bsv_unit *unit)
+{
+	uint64_t size = at < 0 ? -(uint64_t)at : (uint64_t)at, of = (uint64_t)unit->ns, one = 1;
+	int decimals = 0;
+
+	while (one < of && (uint64_t)step % (of / one)) {
+		one *= 10;
+		decimals++;
+	}
+	if (decimals)
+		snprintf(to, BSV_TICK_TEXT, "%s%" PRIu64 ".%0*" PRIu64, at < 0 ? "-" : "", size / of, decimals % 10,
+		         size % of / (of / one));
+	else
+		snprintf(to, BSV_TICK_TEXT, "%s%" PRIu64, at < 0 ? "-" : "", size / of);
+}
+
+/* The unit that says multiples of @step up to @most shortly. */
+static const struct bsv_unit *tick_unit(int64_t step, int64_t most)
+{
+	static const struct bsv_unit units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };
+
+	for (size_t i = 0; i < 3; i++)
+		if (step >= units[i].ns || (most >= units[i].ns && step * 100 >= units[i].ns))
+			return &units[i];
+	return &units[3];
+}
+
+/* Ticks count from the beginning of the recording, or where that would be long numbers, from the first column. */
+struct bsv_axis bsv_axis_of(const struct bsv_span *s)
+{
+	enum { APART = 12, LONGEST = 9 };
+	struct bsv_axis a = { .step = step_of(s, APART) };
+	char text[BSV_TICK_TEXT];
+
+	a.unit = tick_unit(a.step, s->to > 0 ? s->to : 1);
+	bsv_tick_text(text, s->to, a.step, a.unit);
+	a.first = s->from / a.step * a.step;
+	if (a.first < s->from)
+		a.first += a.step;
+	if (strlen(text) <= LONGEST)
+		return a;
+	a.base = s->from;
+	a.first = 0;
+	a.unit = tick_unit(a.step, s->to - s->from);
+	return a;
+}
+
+/* The cell of the tick at *@tick, and on to the next one; -1: there are no more. */
+int bsv_axis_next(const struct bsv_span *s, const struct bsv_axis *a, int64_t *tick)
+{
+	int64_t at;
+	int cell;
+
+	if (*tick == INT64_MAX || __builtin_add_overflow(a->base, *tick, &at) || at >= s->to)
+		return -1;
+	cell = bsv_span_cell(s, at);
+	if (__builtin_add_overflow(*tick, a->step, tick))
+		*tick = INT64_MAX;
+	return cell;
+}

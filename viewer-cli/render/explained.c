@@ -1,0 +1,218 @@
+/* explained.c -- see explained.h: what it was, and what to ask next. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "render/explained_own.h"
+
+enum { NAME_MOST = 40 };
+
+/* ---- texts ---- */
+
+void bsv_explained_say(const struct bsv_drawing *d, int paint, const char *format, ...)
+{
+	char text[2 * BSV_TEXT_MOST], *safe;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	safe = bsv_printable(text, strlen(text), 0);
+	fputs(bsv_paint_on(d->screen, paint), d->to);
+	bsv_wrap(d->to, d->screen, 2, safe ? safe : "?");
+	fputs(bsv_paint_off(d->screen, paint), d->to);
+	free(safe);
+}
+
+/* A stranger's name, as it may be shown. */
+static void who_name(char to[BSV_TEXT_MOST], const char *s)
+{
+	char *text = bsv_printable(s, strlen(s), NAME_MOST);
+
+	snprintf(to, BSV_TEXT_MOST, "%s", text ? text : "?");
+	free(text);
+}
+
+/* "mobilenet of camera, high", as far as that is known; "" is nobody. */
+static void who_text(char to[BSV_TEXT_MOST], const struct bsv_who *who)
+{
+	char app[BSV_TEXT_MOST] = "an unknown app", model[BSV_TEXT_MOST] = "";
+
+	*to = 0;
+	if (!who->app && !who->model)
+		return;
+	if (who->app)
+		who_name(app, who->app);
+	if (who->model)
+		who_name(model, who->model);
+	snprintf(to, BSV_TEXT_MOST, "%.200s%s%.200s%s%s", model, *model ? " of " : "", app, who->priority ? ", " : "",
+	         who->priority ? who->priority : "");
+}
+
+/* "743: mobilenet of camera, high"; "" is nobody. */
+void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who)
+{
+	char text[BSV_TEXT_MOST];
+
+	who_text(text, who);
+	if (who->id > 0)
+		snprintf(to, BSV_TEXT_MOST, "%" PRId64 "%s%.480s", who->id, *text ? ": " : "", text);
+	else
+		snprintf(to, BSV_TEXT_MOST, "%s", text);
+}
+
+/* ---- the head ---- */
+
+static void draw_name(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char who[BSV_TEXT_MOST], exec[BSV_TEXT_MOST] = "";
+
+	who_text(who, &x->who);
+	if (x->exec)
+		who_name(exec, x->exec);
+	bsv_explained_say(d, BSV_TITLE, "execution %" PRId64 "%s%s%s: %s%s%s%s", x->who.id, *exec ? " (" : "", exec,
+	                  *exec ? ")" : "", *who ? who : "of nobody known", x->path ? ", " : "", x->path ? x->path : "",
+	                  x->cold == 1 ? ", cold" : "");
+}
+
+static void draw_times(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char when[BSV_DURATION_TEXT], took[BSV_DURATION_TEXT], lane[64] = "";
+
+	if (x->n_stretches == 1)
+		snprintf(lane, sizeof(lane), ", on lane %" PRId64, x->stretches[0].lane);
+	bsv_explained_say(d, BSV_PLAIN, "%s%s%s; took %s%s; %s%s",
+	                  !bsv_known(x->submitted)      ? "first seen "
+	                  : bsv_is(x->sides, "service") ? "taken "
+	                                                : "submitted ",
+	                  bsv_known(x->began) ? bsv_duration(when, x->began) : "nobody knows when",
+	                  bsv_known(x->began) ? " into the recording" : "",
+	                  bsv_known(x->e2e) ? bsv_duration(took, x->e2e) : "nobody knows how long", lane,
+	                  x->status ? "answered " : "how it was answered is unknown", x->status ? x->status : "");
+}
+
+static void draw_miss(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char late[BSV_DURATION_TEXT], budget[BSV_DURATION_TEXT] = "unknown";
+	int64_t by = bsv_known(x->lateness) ? x->lateness : 0;
+
+	if (bsv_known(bsv_minus(x->deadline, x->submitted)))
+		bsv_duration(budget, bsv_minus(x->deadline, x->submitted));
+	bsv_duration(late, by < 0 ? -by : by);
+	if (bsv_is(x->miss, "late"))
+		bsv_explained_say(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late, budget);
+	else if (bsv_is(x->miss, "aborted"))
+		bsv_explained_say(d, BSV_BAD, "LATE by %s: given up after its deadline; its budget was %s", late,
+		                  budget);
+	else if (by >= 0)
+		bsv_explained_say(d, BSV_BAD,
+		                  "REFUSED before its deadline: it was expected to be late by %s; its budget was %s",
+		                  late, budget);
+	else
+		bsv_explained_say(d, BSV_BAD, "REFUSED %s before its deadline; its budget was %s", late, budget);
+}
+
+static void draw_deadline(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char spare[BSV_DURATION_TEXT];
+
+	if (x->miss)
+		draw_miss(d);
+	else if (!bsv_known(x->deadline))
+		bsv_explained_say(d, BSV_PLAIN, "it had no deadline that the service knew of");
+	else if (bsv_known(x->e2e) && bsv_known(x->ended) && x->ended <= x->deadline)
+		bsv_explained_say(d, BSV_GOOD, "met its deadline, with %s to spare",
+		                  bsv_duration(spare, bsv_minus(x->deadline, x->ended)));
+	else
+		bsv_explained_say(d, BSV_UNSURE_PAINT, "whether it met its deadline is unknown");
+}
+
+/* What is unknown, and why. */
+static void draw_quality(const struct bsv_drawing *d)
+{
+	static const struct {
+		const char *quality, *why;
+	} whys[] = {
+		{ "head", "it began before the recording did" },
+		{ "tail", "its end is missing" },
+		{ "gap", "something in the middle of it is missing" },
+		{ "open", "it was still under way when the recording ended" },
+	};
+	const struct bsv_explained *x = d->x;
+	const char *why = x->quality ? x->quality : "unknown";
+
+	if (bsv_is(x->sides, "service"))
+		bsv_explained_say(d, BSV_UNSURE_PAINT,
+		                  "only the service was recorded: what the app saw of it is unknown");
+	if (bsv_is(x->sides, "client"))
+		bsv_explained_say(d, BSV_UNSURE_PAINT, "only the app was recorded: what the service did is unknown");
+	if (bsv_is(x->quality, "complete"))
+		return;
+	for (size_t i = 0; i < sizeof(whys) / sizeof(*whys); i++)
+		if (bsv_is(x->quality, whys[i].quality))
+			why = whys[i].why;
+	bsv_explained_say(d, BSV_UNSURE_PAINT,
+	                  "NOT COMPLETE: %s; phases without a duration are unknown, and nothing is guessed", why);
+	if (x->losses > 0)
+		bsv_explained_say(d, BSV_UNSURE_PAINT, "%" PRId64 " %s in it in which events were lost", x->losses,
+		                  x->losses == 1 ? "interval lies" : "intervals lie");
+}
+
+/* ---- what to ask next ---- */
+
+/* Who is behind the largest row of the ledger that somebody is behind, or else behind the longest wait. */
+static int64_t culprit(const struct bsv_explained *x)
+{
+	int64_t most = 0, ret = 0;
+
+	for (size_t i = 0; i < x->n_causes; i++)
+		if (x->causes[i].culprit.id > 0 && bsv_known(x->causes[i].late) && x->causes[i].late > most) {
+			most = x->causes[i].late;
+			ret = x->causes[i].culprit.id;
+		}
+	for (size_t i = 0; i < x->n_waits && !x->n_causes; i++)
+		if (x->waits[i].blocker.id > 0 && x->waits[i].dur > most) {
+			most = x->waits[i].dur;
+			ret = x->waits[i].blocker.id;
+		}
+	return ret;
+}
+
+static void draw_further(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	int64_t id = culprit(x);
+
+	fputs("\nlook further:\n", d->to);
+	if (id)
+		fprintf(d->to, "  burstscope explain %" PRId64 " %s\n", id, x->input);
+	fprintf(d->to, "  burstscope timeline --around %" PRId64 " %s\n", x->who.id, x->input);
+}
+
+int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
+{
+	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
+	int r;
+
+	draw_name(&d);
+	draw_times(&d);
+	draw_deadline(&d);
+	draw_quality(&d);
+	fputc('\n', to);
+	r = bsv_explained_bars(x, to, screen, err);
+	if (r < 0)
+		return r;
+	if (x->miss && x->n_causes) {
+		r = bsv_explained_ledger(x, to, screen, err);
+		if (r < 0)
+			return r;
+	} else if (x->miss) {
+		bsv_explained_say(&d, BSV_UNSURE_PAINT, "why it missed its deadline is unknown");
+	}
+	draw_further(&d);
+	return 0;
+}

@@ -1,0 +1,70 @@
+/*
+ * explained.h -- all that there is to say of one execution, and how it is drawn for people.
+ *
+ * Times are ns since the recording began; BSV_UNKNOWN is what is not known. Texts are borrowed, NULL where there is none; those of
+ * strangers may be anything.
+ */
+#ifndef BSV_RENDER_EXPLAINED_H
+#define BSV_RENDER_EXPLAINED_H
+
+#include "answer/screen.h"
+#include "bsa/err.h"
+
+#define BSV_UNKNOWN INT64_MIN
+
+/* An execution, as it is called: 0 is none. */
+struct bsv_who {
+	int64_t id;
+	const char *app, *model, *priority;
+};
+
+struct bsv_explained_phase {
+	const char *phase;
+	int64_t began, dur, typical; /* typical BSV_UNKNOWN: nothing is */
+};
+
+/* On a lane. */
+struct bsv_explained_stretch {
+	int64_t lane, began, ended;
+};
+
+struct bsv_explained_preemption {
+	int64_t asked, stopped, resumed, redo;
+	struct bsv_who by;
+	const char *mode;
+};
+
+struct bsv_explained_wait {
+	int64_t began, dur, lane;
+	const char *kind, *occupancy, *cause;
+	struct bsv_who blocker;
+};
+
+struct bsv_explained_cause {
+	const char *cause;
+	struct bsv_who culprit;
+	int64_t late, budget;
+	bool saved, primary;
+};
+
+struct bsv_explained {
+	struct bsv_who who;
+	const char *exec, *path, *status, *miss, *quality, *sides, *input;
+	int64_t began, ended, e2e, deadline, lateness; /* began, ended: the first and the last that is known */
+	int64_t submitted;                             /* where the budget begins */
+	int64_t cold, redo, run, losses;               /* losses: intervals of lost events that touch it */
+	int64_t typical_n, typical_estimated;          /* how many executions are behind what is typical */
+	bool verbose;
+
+	struct bsv_explained_phase *phases;
+	struct bsv_explained_stretch *stretches;
+	struct bsv_explained_preemption *preemptions;
+	struct bsv_explained_wait *waits;
+	struct bsv_explained_cause *causes; /* the primary one first, then those that took most */
+	size_t n_phases, n_stretches, n_preemptions, n_waits, n_causes;
+};
+
+/* 0, or negative. */
+int bsv_explained_draw(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err);
+
+#endif

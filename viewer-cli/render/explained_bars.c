@@ -1,0 +1,447 @@
+/* explained_bars.c -- one execution to scale: its phases, the lanes it was on, its waits, and who it was taken off its lane for. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "answer/scoped.h"
+#include "render/explained_own.h"
+
+enum { MOST_LANES = 16 };
+
+/* ---- phases ---- */
+
+static void cell_amount(const struct bsv_drawing *d, int64_t v, bool plus)
+{
+	char text[BSV_AMOUNT_TEXT];
+
+	bsv_bars_cell(d->bars, bsv_known(v) ? bsv_amount(text, v, &d->unit, plus) : "-");
+}
+
+static void cell_share(const struct bsv_drawing *d, int64_t part)
+{
+	char text[32] = "-";
+
+	if (bsv_known(part) && bsv_known(d->x->e2e) && d->x->e2e > 0)
+		snprintf(text, sizeof(text), "%.1f%%", 100.0 * (double)part / (double)d->x->e2e);
+	bsv_bars_cell(d->bars, text);
+}
+
+static int64_t beyond(const struct bsv_explained_phase *p)
+{
+	return bsv_minus(p->dur, p->typical);
+}
+
+static int phase_paint(const struct bsv_explained_phase *p)
+{
+	if (bsv_is(p->phase, "run"))
+		return BSV_GOOD;
+	return bsv_is(p->phase, "queue") || bsv_is(p->phase, "preempted") ? BSV_BAD : BSV_HUE;
+}
+
+static void stretch(const struct bsv_drawing *d, int64_t began, int64_t dur)
+{
+	int64_t ended = bsv_plus(began, dur);
+
+	if (bsv_known(ended))
+		bsv_bars_stretch(d->bars, began, ended);
+}
+
+/* Where the phase was: in several places, if it was on a lane more than once. */
+static void phase_stretches(const struct bsv_drawing *d, const struct bsv_explained_phase *p)
+{
+	const struct bsv_explained *x = d->x;
+
+	if (bsv_is(p->phase, "run") && x->n_stretches) {
+		for (size_t i = 0; i < x->n_stretches; i++)
+			bsv_bars_stretch(d->bars, x->stretches[i].began, x->stretches[i].ended);
+		return;
+	}
+	if (bsv_is(p->phase, "preempted")) {
+		for (size_t i = 0; i < x->n_waits; i++)
+			if (bsv_is(x->waits[i].kind, "preempted"))
+				stretch(d, x->waits[i].began, x->waits[i].dur);
+		return;
+	}
+	stretch(d, p->began, p->dur);
+}
+
+static void add_phase(const struct bsv_drawing *d, const struct bsv_explained_phase *p)
+{
+	int64_t at = bsv_minus(p->began, d->x->began);
+
+	bsv_bars_row(d->bars, phase_paint(p));
+	bsv_bars_cell(d->bars, p->phase);
+	cell_amount(d, at, false);
+	cell_amount(d, p->dur, false);
+	cell_share(d, p->dur);
+	cell_amount(d, p->typical, false);
+	cell_amount(d, beyond(p), true);
+	phase_stretches(d, p);
+}
+
+static void add_total(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	int64_t typical = 0;
+
+	for (size_t i = 0; i < x->n_phases; i++)
+		typical = bsv_plus(typical, x->phases[i].typical);
+	bsv_bars_row(d->bars, BSV_FAINT);
+	bsv_bars_cell(d->bars, "end to end");
+	cell_amount(d, 0, false);
+	cell_amount(d, x->e2e, false);
+	cell_share(d, x->e2e);
+	cell_amount(d, typical, false);
+	cell_amount(d, bsv_minus(x->e2e, typical), true);
+}
+
+/* Below the bars: where the deadline was, and where it was taken off its lane. */
+static void add_deadline(const struct bsv_drawing *d, int64_t from, int64_t to)
+{
+	const struct bsv_explained *x = d->x;
+
+	if (!bsv_known(x->deadline))
+		return;
+	bsv_bars_row(d->bars, BSV_BAD);
+	bsv_bars_cell(d->bars, "deadline");
+	cell_amount(d, bsv_minus(x->deadline, from), true);
+	if (x->deadline < from)
+		bsv_bars_mark(d->bars, from, "<");
+	else if (x->deadline > to)
+		bsv_bars_mark(d->bars, to, ">");
+	else
+		bsv_bars_mark(d->bars, x->deadline, d->screen->unicode ? "▲" : "^");
+}
+
+static void add_stops(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char n[32];
+
+	if (!x->n_preemptions)
+		return;
+	snprintf(n, sizeof(n), "stopped %zux", x->n_preemptions);
+	bsv_bars_row(d->bars, BSV_BAD);
+	bsv_bars_cell(d->bars, n);
+	for (size_t i = 0; i < x->n_preemptions; i++)
+		if (bsv_known(x->preemptions[i].stopped))
+			bsv_bars_mark(d->bars, x->preemptions[i].stopped, "^");
+}
+
+/* What is typical, in words. */
+static void add_typical(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char text[BSV_TEXT_MOST], amount[BSV_AMOUNT_TEXT];
+
+	if (!bsv_known(x->typical_n))
+		snprintf(text, sizeof(text), "what is typical of this model is unknown");
+	else if (x->typical_estimated == 1 && !x->typical_n)
+		snprintf(text, sizeof(text),
+		         "* none like it was warm and found a free lane: typical is the run that the service "
+		         "estimated, and 0 for all else");
+	else if (x->typical_estimated == 1)
+		snprintf(text, sizeof(text),
+		         "* only %" PRId64 " like it found a free lane, warm: typical is the run that the service "
+		         "estimated, and 0 for all else",
+		         x->typical_n);
+	else
+		snprintf(text, sizeof(text),
+		         "typical: the median of %" PRId64 " of this model and path, warm and with a free lane",
+		         x->typical_n);
+	bsv_bars_text(d->bars, text);
+	if (bsv_known(x->redo) && x->redo > 0) {
+		bsv_amount(amount, x->redo, &d->unit, false);
+		snprintf(text, sizeof(text), "of its run, %s %s was work done again", amount, d->unit.name);
+		bsv_bars_text(d->bars, text);
+	}
+}
+
+static void add_phases(struct bsv_drawing *d, int64_t from, int64_t to)
+{
+	const struct bsv_explained *x = d->x;
+
+	snprintf(d->at, sizeof(d->at), "at %s", d->unit.name);
+	snprintf(d->took, sizeof(d->took), "took %s", d->unit.name);
+	snprintf(d->typical, sizeof(d->typical), "typical%s", x->typical_estimated == 1 ? "*" : "");
+	snprintf(d->beyond, sizeof(d->beyond), "beyond%s", x->typical_estimated == 1 ? "*" : "");
+	memcpy(d->phases,
+	       (struct bsv_bars_column[]){ { "phase", false, 0, 0 },
+	                                   { d->at, true, 4, 0 },
+	                                   { d->took, true, 0, 0 },
+	                                   { "share", true, 3, 0 },
+	                                   { d->typical, true, 2, 0 },
+	                                   { d->beyond, true, 1, 0 },
+	                                   { NULL, 0, 0, 0 } },
+	       sizeof(d->phases));
+	bsv_bars_section(d->bars, NULL, d->phases);
+	for (size_t i = 0; i < x->n_phases; i++)
+		add_phase(d, &x->phases[i]);
+	add_stops(d);
+	add_total(d);
+	add_deadline(d, from, to);
+	add_typical(d);
+}
+
+/* ---- lanes: if there were several ---- */
+
+static bool several_lanes(const struct bsv_explained *x)
+{
+	for (size_t i = 1; i < x->n_stretches; i++)
+		if (x->stretches[i].lane != x->stretches[0].lane)
+			return true;
+	return false;
+}
+
+static void add_lane(const struct bsv_drawing *d, int64_t lane)
+{
+	const struct bsv_explained *x = d->x;
+	char text[32];
+	int64_t took = 0;
+
+	for (size_t i = 0; i < x->n_stretches; i++)
+		if (x->stretches[i].lane == lane)
+			took = bsv_plus(took, bsv_minus(x->stretches[i].ended, x->stretches[i].began));
+	snprintf(text, sizeof(text), "lane %" PRId64, lane);
+	bsv_bars_row(d->bars, BSV_GOOD);
+	bsv_bars_cell(d->bars, text);
+	cell_amount(d, took, false);
+	for (size_t i = 0; i < x->n_stretches; i++)
+		if (x->stretches[i].lane == lane)
+			bsv_bars_stretch(d->bars, x->stretches[i].began, x->stretches[i].ended);
+}
+
+static void add_lanes(struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	int64_t latest = -1, next;
+	int n = 0;
+
+	if (!several_lanes(x))
+		return;
+	memcpy(d->lanes,
+	       (struct bsv_bars_column[]){ { "on", false, 0, 0 }, { d->took, true, 0, 0 }, { NULL, 0, 0, 0 } },
+	       sizeof(d->lanes));
+	bsv_bars_text(d->bars, "");
+	bsv_bars_section(d->bars, NULL, d->lanes);
+	for (;; latest = next) {
+		next = INT64_MAX;
+		for (size_t i = 0; i < x->n_stretches; i++)
+			if (x->stretches[i].lane > latest && x->stretches[i].lane < next)
+				next = x->stretches[i].lane;
+		if (next == INT64_MAX)
+			return;
+		if (n++ == MOST_LANES) {
+			bsv_bars_text(d->bars, "and more lanes");
+			return;
+		}
+		add_lane(d, next);
+	}
+}
+
+/* ---- rows that are many: the longest are shown ---- */
+
+static int longest_first(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Of many sizes the BSV_ROWS_MOST largest are shown: those above @least, and so many of those that are just that. */
+struct chosen {
+	int64_t least;
+	size_t ties;
+};
+
+/* Sorts @sizes. */
+static struct chosen choose(int64_t *sizes, size_t n)
+{
+	struct chosen ret = { INT64_MIN, n };
+
+	if (n <= BSV_ROWS_MOST)
+		return ret;
+	qsort(sizes, n, sizeof(*sizes), longest_first);
+	ret = (struct chosen){ sizes[BSV_ROWS_MOST - 1], 0 };
+	for (size_t i = 0; i < BSV_ROWS_MOST; i++)
+		ret.ties += sizes[i] == ret.least;
+	return ret;
+}
+
+static bool shown(struct chosen *c, int64_t size)
+{
+	if (size != c->least)
+		return size > c->least;
+	return c->ties && c->ties--;
+}
+
+/* ---- waits ---- */
+
+static int who_paint(const struct bsv_who *who)
+{
+	unsigned hash = 0;
+
+	for (const char *s = who->app ? who->app : ""; *s; s++)
+		hash = hash * 31 + (unsigned char)*s;
+	return BSV_HUE + (int)(hash % 6);
+}
+
+static void cell_who(const struct bsv_drawing *d, const struct bsv_explained_wait *w)
+{
+	char text[BSV_TEXT_MOST];
+
+	bsv_who_numbered(text, &w->blocker);
+	if (bsv_is(w->occupancy, "idle"))
+		bsv_bars_cell(d->bars, "nobody");
+	else if (!bsv_is(w->occupancy, "held"))
+		bsv_bars_cell(d->bars, "unknown: events were lost");
+	else
+		bsv_bars_cell(d->bars, *text ? text : "somebody unknown");
+}
+
+static void add_wait(const struct bsv_drawing *d, const struct bsv_explained_wait *w)
+{
+	int64_t at = bsv_minus(w->began, d->x->began);
+
+	bsv_bars_row(d->bars, bsv_is(w->occupancy, "held") ? who_paint(&w->blocker) : BSV_FAINT);
+	bsv_bars_cell(d->bars, w->cause ? w->cause : "unknown");
+	cell_amount(d, at, false);
+	cell_amount(d, w->dur, false);
+	cell_who(d, w);
+	stretch(d, w->began, w->dur);
+}
+
+/* Those that have no row of their own share one. */
+static void add_other_waits(const struct bsv_drawing *d, struct chosen c)
+{
+	const struct bsv_explained *x = d->x;
+	char text[64];
+	int64_t took = 0;
+	size_t n = 0;
+
+	if (x->n_waits <= BSV_ROWS_MOST)
+		return;
+	bsv_bars_row(d->bars, BSV_FAINT);
+	for (size_t i = 0; i < x->n_waits; i++)
+		if (!shown(&c, x->waits[i].dur)) {
+			took = bsv_plus(took, x->waits[i].dur);
+			n++;
+			stretch(d, x->waits[i].began, x->waits[i].dur);
+		}
+	snprintf(text, sizeof(text), "and %zu more", n);
+	bsv_bars_cell(d->bars, text);
+	bsv_bars_cell(d->bars, "");
+	cell_amount(d, took, false);
+	bsv_bars_cell(d->bars, "shorter ones");
+}
+
+static int add_waits(struct bsv_drawing *d, struct bsa_err *err)
+{
+	const struct bsv_explained *x = d->x;
+	int64_t *sizes = calloc(x->n_waits + 1, sizeof(*sizes));
+	struct chosen c, again;
+
+	if (!sizes)
+		return bsv_no_memory(err);
+	for (size_t i = 0; i < x->n_waits; i++)
+		sizes[i] = x->waits[i].dur;
+	c = choose(sizes, x->n_waits);
+	free(sizes);
+	again = c;
+	if (!x->n_waits)
+		return 0;
+	memcpy(d->waits,
+	       (struct bsv_bars_column[]){ { "waited", false, 0, 0 },
+	                                   { d->at, true, 4, 0 },
+	                                   { d->took, true, 0, 0 },
+	                                   { "while this had the lane", false, 0, 8 },
+	                                   { NULL, 0, 0, 0 } },
+	       sizeof(d->waits));
+	bsv_bars_text(d->bars, "");
+	bsv_bars_section(d->bars, NULL, d->waits);
+	for (size_t i = 0; i < x->n_waits; i++)
+		if (shown(&c, x->waits[i].dur))
+			add_wait(d, &x->waits[i]);
+	add_other_waits(d, again);
+	return 0;
+}
+
+/* ---- preemptions ---- */
+
+static void add_preemption(const struct bsv_drawing *d, const struct bsv_explained_preemption *p)
+{
+	int64_t at = bsv_minus(p->stopped, d->x->began);
+	char who[BSV_TEXT_MOST];
+
+	bsv_who_numbered(who, &p->by);
+	bsv_bars_row(d->bars, BSV_BAD);
+	bsv_bars_cell(d->bars, p->mode ? p->mode : "stopped");
+	cell_amount(d, at, false);
+	cell_amount(d, bsv_minus(p->stopped, p->asked), false);
+	bsv_bars_cell(d->bars, *who ? who : "unknown");
+	if (bsv_known(p->stopped))
+		bsv_bars_mark(d->bars, p->stopped, "^");
+}
+
+static void add_preemptions(struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char text[64];
+
+	if (!x->n_preemptions)
+		return;
+	snprintf(d->delay, sizeof(d->delay), "delay %s", d->unit.name);
+	memcpy(d->preemptions,
+	       (struct bsv_bars_column[]){ { "stopped", false, 0, 0 },
+	                                   { d->at, true, 0, 0 },
+	                                   { d->delay, true, 4, 0 },
+	                                   { "for", false, 0, 8 },
+	                                   { NULL, 0, 0, 0 } },
+	       sizeof(d->preemptions));
+	bsv_bars_text(d->bars, "");
+	bsv_bars_section(d->bars, NULL, d->preemptions);
+	for (size_t i = 0; i < x->n_preemptions && i < BSV_ROWS_MOST; i++)
+		add_preemption(d, &x->preemptions[i]);
+	if (x->n_preemptions > BSV_ROWS_MOST) {
+		snprintf(text, sizeof(text), "  and %zu more", x->n_preemptions - BSV_ROWS_MOST);
+		bsv_bars_text(d->bars, text);
+	}
+}
+
+/* From where to where the bars go: with the deadline, unless it is far away. */
+static void extent(const struct bsv_explained *x, int64_t *from, int64_t *to)
+{
+	int64_t length;
+
+	*from = bsv_known(x->began) && x->began < INT64_MAX ? x->began : 0;
+	*to = bsv_known(x->ended) && x->ended > *from ? x->ended : *from + 1;
+	length = bsv_minus(*to, *from);
+	if (!bsv_known(length)) { /* absurd */
+		*to = *from < 0 ? *from + INT64_MAX : INT64_MAX;
+		return;
+	}
+	if (bsv_known(x->deadline) && x->deadline > *to && bsv_minus(x->deadline, *to) < length)
+		*to = x->deadline;
+	if (!bsv_known(bsv_minus(*to, *from)))
+		*to = *from + length;
+}
+
+int bsv_explained_bars(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
+{
+	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
+	int64_t from, until;
+	int r;
+
+	extent(x, &from, &until);
+	d.unit = *bsv_unit_for(until - from);
+	d.bars = bsv_bars_new(from, until);
+	if (bsv_known(x->deadline))
+		bsv_bars_line(d.bars, x->deadline);
+	add_phases(&d, from, until);
+	add_lanes(&d);
+	r = add_waits(&d, err);
+	add_preemptions(&d);
+	if (r >= 0)
+		r = bsv_bars_print(d.bars, to, screen, err);
+	bsv_bars_free(d.bars);
+	return r;
+}

@@ -1,0 +1,206 @@
+/* explained_ledger.c -- why one execution missed its deadline: rows that sum to the lateness, exactly, and what they come to. */
+#include <inttypes.h>
+
+#include "audit/causes.h"
+#include "render/explained_own.h"
+
+enum { MOST_SAVING = 6 };
+
+/* ---- the ledgers ---- */
+
+static void cell_exact(struct bsv_bars *b, int64_t v)
+{
+	char text[BSV_AMOUNT_TEXT];
+
+	bsv_bars_cell(b, bsv_known(v) ? bsv_exact(text, v) : "-");
+}
+
+static const char *remark(const struct bsv_explained_cause *c)
+{
+	if (c->primary)
+		return c->saved ? "primary, saves" : "primary";
+	if (bsv_known(c->late) && c->late < 0)
+		return bsv_is(c->cause, "too_tight") ? "to spare"
+		       : bsv_is(c->cause, "unused")  ? "not used"
+		                                     : "less than usual";
+	return c->saved ? "saves" : "";
+}
+
+static void add_cause(const struct bsv_drawing *d, const struct bsv_explained_cause *c)
+{
+	char who[BSV_TEXT_MOST];
+
+	bsv_who_numbered(who, &c->culprit); /* an execution, or just an app */
+	bsv_bars_row(d->bars, c->primary ? BSV_BAD : BSV_HUE);
+	bsv_bars_cell(d->bars, c->cause);
+	cell_exact(d->bars, c->late);
+	if (d->x->verbose)
+		cell_exact(d->bars, c->budget);
+	bsv_bars_cell(d->bars, remark(c));
+	bsv_bars_cell(d->bars, who);
+	if (bsv_known(c->late) && c->late > 0)
+		bsv_bars_stretch(d->bars, 0, c->late);
+}
+
+struct sums {
+	int64_t late, budget, most;
+	size_t n;
+};
+
+static struct sums add_up(const struct bsv_explained_cause *causes, size_t n)
+{
+	struct sums s = { 0, 0, 1, n };
+
+	for (size_t i = 0; i < n; i++) {
+		s.late = bsv_plus(s.late, causes[i].late);
+		s.budget = bsv_plus(s.budget, causes[i].budget);
+		if (bsv_known(causes[i].late) && causes[i].late > s.most)
+			s.most = causes[i].late;
+	}
+	return s;
+}
+
+static void add_sum(const struct bsv_drawing *d, const char *what, int64_t late, int64_t budget)
+{
+	bsv_bars_row(d->bars, BSV_PLAIN);
+	bsv_bars_cell(d->bars, what);
+	cell_exact(d->bars, late);
+	if (d->x->verbose)
+		cell_exact(d->bars, budget);
+}
+
+/* What is nothing in the late ledger is in the other one only. */
+static bool in_ledger(const struct bsv_drawing *d, const struct bsv_explained_cause *c)
+{
+	return d->x->verbose || c->late || c->primary;
+}
+
+static void add_ledger(const struct bsv_drawing *d, const struct sums *all)
+{
+	const struct bsv_explained *x = d->x;
+	struct sums rest = { 0, 0, 1, 0 };
+	char text[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n_causes; i++) {
+		const struct bsv_explained_cause *c = &x->causes[i];
+
+		if (!in_ledger(d, c))
+			continue;
+		if (n++ < BSV_ROWS_MOST) {
+			add_cause(d, c);
+			continue;
+		}
+		rest.late = bsv_plus(rest.late, c->late);
+		rest.budget = bsv_plus(rest.budget, c->budget);
+		rest.n++;
+	}
+	snprintf(text, sizeof(text), "and %zu more", rest.n);
+	if (rest.n)
+		add_sum(d, text, rest.late, rest.budget);
+	add_sum(d, "sum", all->late, all->budget);
+}
+
+static int draw_ledger(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
+{
+	static const struct bsv_bars_column brief[] = { { "cause", false, 0, 0 },
+		                                        { "late ns", true, 0, 0 },
+		                                        { "", false, 1, 0 },
+		                                        { "culprit", false, 2, 8 },
+		                                        { NULL, 0, 0, 0 } };
+	static const struct bsv_bars_column both[] = { { "cause", false, 0, 0 },    { "late ns", true, 0, 0 },
+		                                       { "budget ns", true, 0, 0 }, { "", false, 1, 0 },
+		                                       { "culprit", false, 2, 8 },  { NULL, 0, 0, 0 } };
+	struct sums all = add_up(x->causes, x->n_causes);
+	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
+	int r;
+
+	d.bars = bsv_bars_new(0, all.most);
+	bsv_bars_text(d.bars, "");
+	bsv_bars_text(d.bars, "why it was late:");
+	bsv_bars_section(d.bars, NULL, x->verbose ? both : brief);
+	add_ledger(&d, &all);
+	r = bsv_bars_print(d.bars, to, screen, err);
+	bsv_bars_free(d.bars);
+	if (r >= 0 && bsv_known(x->lateness) && all.late != x->lateness)
+		bsv_explained_say(&d, BSV_UNSURE_PAINT,
+		                  "the sum is not its lateness, %" PRId64 " ns: the database is not right",
+		                  x->lateness);
+	return r;
+}
+
+/* "hogged by 17: mobilenet of noisy, low" */
+static void cause_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_cause *c)
+{
+	char who[BSV_TEXT_MOST];
+
+	bsv_who_numbered(who, &c->culprit);
+	snprintf(to, 2 * BSV_TEXT_MOST, "%.40s%s%s", c->cause, *who ? " by " : "", who);
+}
+
+/* Does it say what would have to be different? */
+static bool saves(const struct bsv_explained_cause *c)
+{
+	return c->saved && !bsv_is(c->cause, "unknown");
+}
+
+static void draw_saved(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char text[2 * BSV_TEXT_MOST];
+	size_t n = 0, unknown = 0;
+
+	for (size_t i = 0; i < x->n_causes; i++) {
+		n += saves(&x->causes[i]);
+		unknown += x->causes[i].saved && !saves(&x->causes[i]);
+	}
+	if (!n) {
+		bsv_explained_say(d, BSV_PLAIN, "what would have saved it: %s",
+		                  unknown ? "unknown, because not all of it was seen"
+		                          : "no single cause would have, only several of them together");
+		return;
+	}
+	bsv_explained_say(d, BSV_PLAIN, "what would have saved it: %s",
+	                  n == 1 ? "without this it would have been in time"
+	                         : "without any one of these it would have been in time");
+	for (size_t i = 0, left = MOST_SAVING; i < x->n_causes && left; i++)
+		if (saves(&x->causes[i])) {
+			cause_text(text, &x->causes[i]);
+			bsv_explained_say(d, BSV_GOOD, "  %s", text);
+			left--;
+		}
+	if (n > MOST_SAVING)
+		bsv_explained_say(d, BSV_PLAIN, "  and %zu more", n - MOST_SAVING);
+}
+
+static void draw_why(const struct bsv_drawing *d)
+{
+	const struct bsv_explained *x = d->x;
+	char text[2 * BSV_TEXT_MOST];
+	const char *remedy = NULL;
+
+	fputc('\n', d->to);
+	for (size_t i = 0; i < x->n_causes; i++)
+		if (x->causes[i].primary) {
+			cause_text(text, &x->causes[i]);
+			bsv_explained_say(d, BSV_BAD, "primary cause: %s", text);
+			bsv_explained_say(d, BSV_PLAIN, "  %s", bsv_cause_says(x->causes[i].cause));
+			remedy = bsv_cause_remedy(x->causes[i].cause);
+			break;
+		}
+	draw_saved(d);
+	if (remedy) {
+		bsv_explained_say(d, BSV_PLAIN, "what may help:");
+		bsv_explained_say(d, BSV_PLAIN, "  %s", remedy);
+	}
+}
+
+int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err)
+{
+	struct bsv_drawing d = { .x = x, .screen = screen, .to = to };
+	int r = draw_ledger(x, to, screen, err);
+
+	if (r >= 0)
+		draw_why(&d);
+	return r;
+}

@@ -1,0 +1,64 @@
+/*
+ * explained_own.h -- what the files share that draw one execution (explained.h).
+ */
+#ifndef BSV_RENDER_EXPLAINED_OWN_H
+#define BSV_RENDER_EXPLAINED_OWN_H
+
+#include <string.h>
+
+#include "render/bars.h"
+#include "render/cells.h"
+#include "render/explained.h"
+
+enum { BSV_ROWS_MOST = 24 /* of waits, of causes: the others share a row */, BSV_TEXT_MOST = 512 };
+
+/* What all sections are drawn with. */
+struct bsv_drawing {
+	const struct bsv_explained *x;
+	const struct bsv_screen *screen;
+	FILE *to;
+	struct bsv_bars *bars;
+	struct bsv_unit unit;
+	char at[16], took[16], delay[16], typical[24], beyond[24];
+	struct bsv_bars_column phases[7], waits[5], lanes[3], preemptions[5];
+};
+
+static inline bool bsv_known(int64_t v)
+{
+	return v != BSV_UNKNOWN;
+}
+
+static inline bool bsv_is(const char *a, const char *b)
+{
+	return a && !strcmp(a, b);
+}
+
+/* Unknown if one of them is, or the result is no number of this kind: what is stored may be anything. */
+static inline int64_t bsv_plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return bsv_known(a) && bsv_known(b) && !__builtin_add_overflow(a, b, &sum) ? sum : BSV_UNKNOWN;
+}
+
+static inline int64_t bsv_minus(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	return bsv_known(a) && bsv_known(b) && !__builtin_sub_overflow(a, b, &difference) ? difference : BSV_UNKNOWN;
+}
+
+/* A line of text, wrapped; nothing in it is obeyed by a terminal. */
+void bsv_explained_say(const struct bsv_drawing *d, int paint, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "743: mobilenet of camera, high", as far as it is known, names as they may be shown; "" is nobody. */
+void bsv_who_numbered(char to[BSV_TEXT_MOST], const struct bsv_who *who);
+
+/* Phases, lanes, waits, preemptions. 0, or negative. */
+int bsv_explained_bars(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err);
+
+/* Of a miss: the ledgers, the primary cause, and what would have saved it. 0, or negative. */
+int bsv_explained_ledger(const struct bsv_explained *x, FILE *to, const struct bsv_screen *screen, struct bsa_err *err);
+
+#endif

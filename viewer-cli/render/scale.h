@@ -1,0 +1,42 @@
+/*
+ * scale.h -- one unit for a whole column of durations, times or bytes.
+ */
+#ifndef BSV_SCALE_H
+#define BSV_SCALE_H
+
+#include "answer/rows.h"
+
+#include <stdbool.h>
+
+struct bsv_scale {
+	const char *unit; /* ""; what stands in the header */
+	double of;        /* so many ns or bytes are one */
+	int decimals;     /* -1: a number as it is */
+};
+
+/* What is in a column, to choose by: in any order. */
+struct bsv_extent {
+	bool any, real;
+	double least, most; /* least: of those that are not 0; both without signs */
+};
+
+void bsv_extent_add(struct bsv_extent *e, struct bsv_cell cell);
+
+/*
+ * NULL @class is fine. @all (may be NULL) is of all durations beside it: they have one unit together, if that leaves this column its
+ * digits.
+ */
+struct bsv_scale bsv_scale_of(const char *class, const struct bsv_extent *e, const struct bsv_extent *all);
+
+/* Numbers as they are. */
+extern const struct bsv_scale bsv_scale_none;
+
+/* The name of a figure, for people, without what it is counted in: p50_ns is p50. Owned by the caller; NULL: no memory. */
+char *bsv_said(const char *name);
+
+enum { BSV_SCALED_TEXT = 64 };
+
+/* @cell, a number, into @to. What is not 0, and would look like it, is shown as less than the least there is. */
+void bsv_scaled(char to[BSV_SCALED_TEXT], const struct bsv_scale *scale, struct bsv_cell cell);
+
+#endif

@@ -1,0 +1,53 @@
+/* tally.c -- see tally.h. */
+#include "render/tally.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { FIRST_ROOM = 256 };
+
+void bsv_tally_fini(struct bsv_tally *t)
+{
+	free(t->slots);
+	*t = (struct bsv_tally){ 0 };
+}
+
+static struct bsv_tallied *find(const struct bsv_tally *t, uint64_t key)
+{
+	size_t i = (key * 0x9e3779b97f4a7c15u >> 20) & (t->room - 1);
+
+	while (t->slots[i].value && t->slots[i].key != key)
+		i = (i + 1) & (t->room - 1);
+	return &t->slots[i];
+}
+
+static bool grow(struct bsv_tally *t)
+{
+	struct bsv_tally larger = { .room = t->room ? 2 * t->room : FIRST_ROOM };
+
+	larger.slots = calloc(larger.room, sizeof(*larger.slots));
+	if (!larger.slots)
+		return false;
+	for (size_t i = 0; i < t->room; i++)
+		if (t->slots[i].value) {
+			*find(&larger, t->slots[i].key) = t->slots[i];
+			larger.n++;
+		}
+	free(t->slots);
+	*t = larger;
+	return true;
+}
+
+uint64_t *bsv_tally_at(struct bsv_tally *t, uint64_t key)
+{
+	struct bsv_tallied *slot;
+
+	if (t->n * 4 >= t->room * 3 && !grow(t))
+		return NULL;
+	slot = find(t, key);
+	if (!slot->value) { /* a new one, if something is added to it: counted too often, it is only more room */
+		slot->key = key;
+		t->n++;
+	}
+	return &slot->value;
+}

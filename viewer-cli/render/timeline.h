@@ -1,0 +1,62 @@
+/*
+ * timeline.h -- lanes and queues over time, as text: a cell of each row is the same span of time.
+ *
+ * What is drawn is told first, in any order, and added up as it comes: memory grows with what is drawn, not with what is told. Times
+ * are since the recording began; what is outside of the span is left out. Functions are fine with NULL; no memory is said by
+ * bsv_timeline_draw.
+ */
+#ifndef BSV_RENDER_TIMELINE_H
+#define BSV_RENDER_TIMELINE_H
+
+#include "answer/screen.h"
+#include "bsa/err.h"
+
+struct bsv_timeline;
+
+/* From @from to @to, which is later, on a screen of @width columns. */
+struct bsv_timeline *bsv_timeline_new(int64_t from, int64_t to, int width);
+
+/* NULL is fine. Returns NULL. */
+struct bsv_timeline *bsv_timeline_free(struct bsv_timeline *t);
+
+/* Before and after that nothing was recorded: cells that lie there altogether are blank. */
+void bsv_timeline_recorded(struct bsv_timeline *t, int64_t began, int64_t ended);
+
+/* A lane there is, of the service with that number: it has a row even if nobody ever had it. */
+void bsv_timeline_lane(struct bsv_timeline *t, int64_t service, int64_t lane);
+
+/* An execution of @app had a lane. Those of one lane do not overlap. */
+void bsv_timeline_held(struct bsv_timeline *t, int64_t service, int64_t lane, int64_t app, int64_t began,
+                       int64_t ended);
+
+/* Who had a lane is unknown. Does not overlap either. */
+void bsv_timeline_unknown(struct bsv_timeline *t, int64_t service, int64_t lane, int64_t began, int64_t ended);
+
+/* An execution of @who, an app or a model, was ready, and not on a lane. */
+void bsv_timeline_waited(struct bsv_timeline *t, int64_t who, int64_t began, int64_t ended);
+
+enum bsv_mark { BSV_MARK_MISSED, BSV_MARK_DEADLINE, BSV_MARK_STOPPED, BSV_MARKS };
+
+void bsv_timeline_mark(struct bsv_timeline *t, enum bsv_mark mark, int64_t at);
+
+/* Events were lost. */
+void bsv_timeline_lost(struct bsv_timeline *t, int64_t began, int64_t ended);
+
+/* One execution has a row of its own, called @name: when it was under way, waiting, or on a lane. */
+enum bsv_state { BSV_UNDER_WAY, BSV_WAITING, BSV_ON_LANE, BSV_STATES };
+
+void bsv_timeline_focus(struct bsv_timeline *t, const char *name, enum bsv_state state, int64_t began, int64_t ended);
+
+/* What those are called that are drawn; owned by the caller, NULL: no memory. Names may be anything. */
+struct bsv_timeline_names {
+	char *(*app)(void *ctx, int64_t app);
+	char *(*waiting)(void *ctx, int64_t who);
+	void *ctx;
+	const char *what; /* "app" or "model": what the waiting ones are */
+};
+
+/* Once all is told. 0, or negative. */
+int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_names *names, FILE *to,
+                      const struct bsv_screen *screen, struct bsa_err *err);
+
+#endif

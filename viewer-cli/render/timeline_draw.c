@@ -1,0 +1,545 @@
+/* timeline_draw.c -- see timeline.h: what was told, drawn. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "render/axis.h"
+#include "render/bars.h"
+#include "render/timeline_own.h"
+
+enum {
+	NAME_MOST = 20,
+	LETTERS_MOST = 26, /* apps with a letter of their own */
+	WAITING_MOST = 12, /* rows of those that wait */
+	TEXT = 256,
+};
+
+/* ---- what comes of it ---- */
+
+/* Who had most of a cell of a lane. */
+struct top {
+	uint64_t parts;
+	uint32_t app;
+};
+
+struct sums {
+	struct top *tops;           /* of each cell of each lane */
+	bsv_sum *of_app;            /* of each app, by its number */
+	uint32_t *order;            /* apps, the largest first */
+	char letters[BSV_WHO_MOST]; /* of each app, by its number */
+	char *names[LETTERS_MOST];
+	uint32_t lettered[LETTERS_MOST]; /* whose they are */
+	size_t n_letters;
+};
+
+static void sums_fini(struct sums *s)
+{
+	free(s->tops);
+	free(s->of_app);
+	free(s->order);
+	for (size_t i = 0; i < s->n_letters; i++)
+		free(s->names[i]);
+}
+
+static void add_up(const struct bsv_timeline *t, struct sums *s)
+{
+	for (size_t i = 0; i < t->held.room; i++) {
+		struct bsv_tallied e = t->held.slots[i];
+		struct top *top = &s->tops[e.key >> 32];
+		uint32_t app = (uint32_t)e.key;
+
+		if (!e.value)
+			continue;
+		if (app != BSV_UNKNOWN_WHO)
+			s->of_app[app] += e.value;
+		if (e.value > top->parts || (e.value == top->parts && app < top->app))
+			*top = (struct top){ e.value, app };
+	}
+}
+
+/* For qsort_r: numbers by what they have, the most first. */
+static int most_first(const void *a, const void *b, void *amounts)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	bsv_sum p = ((bsv_sum *)amounts)[x], q = ((bsv_sum *)amounts)[y];
+
+	return p != q ? (p < q ? 1 : -1) : x < y ? -1 : x > y;
+}
+
+static uint32_t *ordered(bsv_sum *amounts, size_t n)
+{
+	uint32_t *order = calloc(n + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < n; i++)
+		order[i] = (uint32_t)i;
+	if (order)
+		qsort_r(order, n, sizeof(*order), most_first, amounts);
+	return order;
+}
+
+/* A letter that no other has: one of the name's, if there is one left. */
+static char letter(const char *name, bool taken[LETTERS_MOST])
+{
+	for (const char *s = name; *s; s++) {
+		char c = (char)(*s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
+
+		if (c >= 'A' && c <= 'Z' && !taken[c - 'A']) {
+			taken[c - 'A'] = true;
+			return c;
+		}
+	}
+	for (int i = 0; i < LETTERS_MOST; i++)
+		if (!taken[i]) {
+			taken[i] = true;
+			return (char)('A' + i);
+		}
+	return '+';
+}
+
+static char *shown(char *own, int most)
+{
+	char *ret = own ? bsv_printable(own, strlen(own), most) : NULL;
+
+	free(own);
+	return ret;
+}
+
+static bool give_letters(const struct bsv_timeline *t, const struct bsv_timeline_names *names, struct sums *s)
+{
+	bool taken[LETTERS_MOST] = { false };
+
+	memset(s->letters, '+', sizeof(s->letters));
+	for (size_t i = 0; i < t->apps.n && s->n_letters < LETTERS_MOST; i++) {
+		uint32_t app = s->order[i];
+
+		if (app == BSV_WHO_MOST - 1 && t->apps.many)
+			continue;
+		s->names[s->n_letters] = shown(names->app(names->ctx, t->apps.ids[app]), NAME_MOST);
+		if (!s->names[s->n_letters])
+			return false;
+		s->letters[app] = letter(s->names[s->n_letters], taken);
+		s->lettered[s->n_letters++] = app;
+	}
+	return true;
+}
+
+static bool sums_init(const struct bsv_timeline *t, const struct bsv_timeline_names *names, struct sums *s)
+{
+	s->tops = calloc(t->n_lanes * (size_t)t->span.cells + 1, sizeof(*s->tops));
+	s->of_app = calloc(t->apps.n + 1, sizeof(*s->of_app));
+	if (!s->tops || !s->of_app)
+		return false;
+	add_up(t, s);
+	s->order = ordered(s->of_app, t->apps.n);
+	return s->order && give_letters(t, names, s);
+}
+
+/* ---- drawing ---- */
+
+struct drawing {
+	const struct bsv_timeline *t;
+	const struct bsv_timeline_names *names;
+	const struct bsv_screen *screen;
+	struct sums *sums;
+	FILE *to;
+};
+
+__attribute__((format(printf, 3, 4))) static void say(const struct drawing *d, int paint, const char *format, ...)
+{
+	char text[4 * TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fputs(bsv_paint_on(d->screen, paint), d->to);
+	bsv_wrap(d->to, d->screen, 2, text);
+	fputs(bsv_paint_off(d->screen, paint), d->to);
+}
+
+/* Blanks are owed until something follows: no line ends with one. */
+struct cells {
+	const struct drawing *d;
+	int owed;
+};
+
+static void put(struct cells *c, int paint, const char *glyph)
+{
+	if (!strcmp(glyph, " ")) {
+		c->owed++;
+		return;
+	}
+	fprintf(c->d->to, "%*s%s%s%s", c->owed, "", bsv_paint_on(c->d->screen, paint), glyph,
+	        bsv_paint_off(c->d->screen, paint));
+	c->owed = 0;
+}
+
+/* A row begins with its label, as wide as all are. */
+static struct cells label(const struct drawing *d, const char *text)
+{
+	char *s = bsv_printable(text, strlen(text), d->t->label - 1);
+	int width = s ? bsv_width(s) : 0;
+
+	fputs(s ? s : "", d->to);
+	free(s);
+	return (struct cells){ d, d->t->label - width };
+}
+
+static int app_paint(const struct drawing *d, uint32_t app)
+{
+	char c = d->sums->letters[app];
+
+	return c >= 'A' && c <= 'Z' ? BSV_HUE + (c - 'A') % 6 : BSV_PLAIN;
+}
+
+/* Was anything of this cell recorded? */
+static bool recorded(const struct bsv_timeline *t, int cell)
+{
+	struct bsv_place a = bsv_span_place(&t->span, t->began), b = bsv_span_place(&t->span, t->ended);
+
+	return t->began < t->span.to && t->ended > t->span.from && cell >= a.cell &&
+	       (cell < b.cell || (cell == b.cell && b.part));
+}
+
+/* Who had most of each cell. */
+static void draw_who(const struct drawing *d, const char *name, size_t lane)
+{
+	const struct bsv_timeline *t = d->t;
+	struct cells c = label(d, name);
+
+	for (int i = 0; i < t->span.cells; i++) {
+		struct top top = d->sums->tops[lane * (size_t)t->span.cells + (size_t)i];
+		char text[2] = { top.parts && top.app != BSV_UNKNOWN_WHO ? d->sums->letters[top.app] : '?', 0 };
+
+		if (top.parts)
+			put(&c, top.app == BSV_UNKNOWN_WHO ? BSV_UNSURE_PAINT : app_paint(d, top.app), text);
+		else if (recorded(t, i))
+			put(&c, BSV_FAINT, d->screen->unicode ? "·" : ".");
+		else
+			put(&c, BSV_PLAIN, " ");
+	}
+	fputc('\n', d->to);
+}
+
+/* How much of each cell was held at all. */
+static void draw_fill(const struct drawing *d, size_t lane)
+{
+	const struct bsv_timeline *t = d->t;
+	struct cells c = label(d, "  held");
+
+	for (int i = 0; i < t->span.cells; i++) {
+		struct top top = d->sums->tops[lane * (size_t)t->span.cells + (size_t)i];
+		int eighths = bsv_eighths(t->lanes[lane].covers[i].covered, bsv_span_parts(&t->span));
+
+		put(&c, top.app != BSV_UNKNOWN_WHO ? app_paint(d, top.app) : BSV_PLAIN,
+		    bsv_height_glyph(eighths, d->screen->unicode));
+	}
+	fputc('\n', d->to);
+}
+
+static int by_lane(const void *a, const void *b, void *timeline)
+{
+	const struct bsv_timeline *t = timeline;
+	const struct bsv_lane *x = &t->lanes[*(const uint32_t *)a], *y = &t->lanes[*(const uint32_t *)b];
+
+	if (x->service != y->service)
+		return x->service < y->service ? -1 : 1;
+	return x->lane < y->lane ? -1 : x->lane > y->lane;
+}
+
+static void draw_lanes(const struct drawing *d)
+{
+	enum { FILLS_MOST = 8 };
+	const struct bsv_timeline *t = d->t;
+	uint32_t order[BSV_LANES_MOST];
+	bool several = false;
+	char text[64];
+
+	for (uint32_t i = 0; i < t->n_lanes; i++) {
+		order[i] = i;
+		several |= t->lanes[i].service != t->lanes[0].service;
+	}
+	qsort_r(order, t->n_lanes, sizeof(*order), by_lane, (void *)t);
+	for (size_t i = 0; i < t->n_lanes; i++) {
+		const struct bsv_lane *lane = &t->lanes[order[i]];
+
+		if (several)
+			snprintf(text, sizeof(text), "lane %" PRId64 ":%" PRId64, lane->service, lane->lane);
+		else
+			snprintf(text, sizeof(text), "lane %" PRId64, lane->lane);
+		draw_who(d, text, order[i]);
+		if (t->n_lanes <= FILLS_MOST)
+			draw_fill(d, order[i]);
+	}
+	if (t->n_lanes > FILLS_MOST)
+		say(d, BSV_FAINT, "(of so many lanes it is not shown how much of each cell was held)");
+	if (t->more_lanes)
+		say(d, BSV_UNSURE_PAINT, "(there are more than %d lanes: the others are not shown)", BSV_LANES_MOST);
+}
+
+/* ---- who waits ---- */
+
+static bsv_sum largest(const struct bsv_waiting *w, int cells, bsv_sum most)
+{
+	for (int i = 0; w->cells && i < cells; i++)
+		if (w->cells[i] > most)
+			most = w->cells[i];
+	return most;
+}
+
+static int height(bsv_sum parts, bsv_sum most)
+{
+	bsv_sum eighths = parts * 8 / most;
+
+	return parts && !eighths ? 1 : eighths < 8 ? (int)eighths : 8;
+}
+
+static void draw_waiting_row(const struct drawing *d, const char *name, const struct bsv_waiting *w, bsv_sum most)
+{
+	struct cells c = label(d, name);
+
+	for (int i = 0; i < d->t->span.cells; i++)
+		put(&c, BSV_PLAIN, bsv_height_glyph(height(w->cells[i], most), d->screen->unicode));
+	fputc('\n', d->to);
+}
+
+/* All that have no row of their own. */
+static bool join_rest(const struct bsv_timeline *t, const uint32_t *order, size_t from, struct bsv_waiting *rest)
+{
+	rest->cells = calloc((size_t)t->span.cells, sizeof(*rest->cells));
+	for (size_t i = from; rest->cells && i < t->waiting_ones.n; i++)
+		for (int j = 0; j < t->span.cells; j++)
+			rest->cells[j] += t->waiting[order[i]].cells[j];
+	return rest->cells;
+}
+
+static bool draw_waiting_rows(const struct drawing *d, const uint32_t *order, size_t n, const struct bsv_waiting *rest)
+{
+	const struct bsv_timeline *t = d->t;
+	double parts = (double)bsv_span_parts(&t->span);
+	bsv_sum most = 1;
+	char text[64];
+
+	for (size_t i = 0; i < n; i++)
+		most = largest(&t->waiting[order[i]], t->span.cells, most);
+	most = largest(rest, t->span.cells, most);
+	say(d, BSV_PLAIN, "ready and waiting, by %s, on average in each column; %s is %.3g:", d->names->what,
+	    bsv_height_glyph(8, d->screen->unicode), (double)most / parts);
+	for (size_t i = 0; i < n; i++) {
+		bool others = t->waiting_ones.many && order[i] == BSV_WHO_MOST - 1;
+		char *name =
+			others ? strdup("others") : d->names->waiting(d->names->ctx, t->waiting_ones.ids[order[i]]);
+
+		if (!name)
+			return false;
+		draw_waiting_row(d, name, &t->waiting[order[i]], most);
+		free(name);
+	}
+	snprintf(text, sizeof(text), "%s%zu more", t->waiting_ones.many ? "over " : "", t->waiting_ones.n - n);
+	if (n < t->waiting_ones.n)
+		draw_waiting_row(d, text, rest, most);
+	return true;
+}
+
+static bool draw_waiting(const struct drawing *d)
+{
+	const struct bsv_timeline *t = d->t;
+	size_t n = t->waiting_ones.n <= WAITING_MOST ? t->waiting_ones.n : WAITING_MOST;
+	bsv_sum *all = calloc(t->waiting_ones.n + 1, sizeof(*all));
+	struct bsv_waiting rest = { NULL, 0 };
+	uint32_t *order = NULL;
+	bool fine = all;
+
+	for (size_t i = 0; fine && i < t->waiting_ones.n; i++)
+		all[i] = t->waiting[i].all;
+	order = fine ? ordered(all, t->waiting_ones.n) : NULL;
+	fine = order && join_rest(t, order, n, &rest);
+	if (fine && !t->waiting_ones.n)
+		say(d, BSV_FAINT, "nobody was ready and waiting");
+	else if (fine)
+		fine = draw_waiting_rows(d, order, n, &rest);
+	free(all);
+	free(order);
+	free(rest.cells);
+	return fine;
+}
+
+/* ---- marks, and one execution ---- */
+
+static void draw_marks(const struct drawing *d)
+{
+	static const struct {
+		const char *name, *glyph;
+		int paint;
+	} marks[] = {
+		[BSV_MARK_MISSED] = { "missed", "!", BSV_BAD },
+		[BSV_MARK_DEADLINE] = { "deadlines", "|", BSV_FAINT },
+		[BSV_MARK_STOPPED] = { "preempted", "^", BSV_PLAIN },
+	};
+	const struct bsv_timeline *t = d->t;
+	char text[64];
+
+	for (size_t m = 0; m < BSV_MARKS; m++) {
+		struct cells c;
+
+		if (!t->counts[m])
+			continue;
+		snprintf(text, sizeof(text), "%s %" PRIu64, marks[m].name, t->counts[m]);
+		c = label(d, text);
+		for (int i = 0; i < t->span.cells; i++)
+			put(&c, marks[m].paint, t->marks[m][i] ? marks[m].glyph : " ");
+		fputc('\n', d->to);
+	}
+	if (t->losses) {
+		struct cells c;
+
+		snprintf(text, sizeof(text), "losses %" PRIu64, t->losses);
+		c = label(d, text);
+		for (int i = 0; i < t->span.cells; i++)
+			put(&c, BSV_UNSURE_PAINT, t->lost[i].covered ? "?" : " ");
+		fputc('\n', d->to);
+	}
+}
+
+static void draw_focus(const struct drawing *d)
+{
+	static const char *const glyphs[][2] = {
+		[BSV_UNDER_WAY] = { "-", "─" }, [BSV_WAITING] = { "w", "░" }, [BSV_ON_LANE] = { "#", "█" }
+	};
+	const struct bsv_timeline *t = d->t;
+	bool unicode = d->screen->unicode;
+	struct cells c;
+
+	if (!t->focus)
+		return;
+	c = label(d, t->focus);
+	for (int i = 0; i < t->span.cells; i++) {
+		uint64_t waiting = t->states[BSV_WAITING][i].covered, lane = t->states[BSV_ON_LANE][i].covered;
+		uint64_t all = t->states[BSV_UNDER_WAY][i].covered;
+		uint64_t rest = all > waiting + lane ? all - waiting - lane : 0;
+		enum bsv_state state = lane && lane >= waiting && lane >= rest ? BSV_ON_LANE
+		                       : waiting && waiting >= rest            ? BSV_WAITING
+		                                                               : BSV_UNDER_WAY;
+
+		put(&c, BSV_TITLE, all || waiting || lane ? glyphs[state][unicode] : " ");
+	}
+	fputc('\n', d->to);
+	say(d, BSV_FAINT, "(%s under way, %s waiting for a lane, %s on a lane: what it was longest in the column)",
+	    glyphs[BSV_UNDER_WAY][unicode], glyphs[BSV_WAITING][unicode], glyphs[BSV_ON_LANE][unicode]);
+}
+
+/* ---- the axis ---- */
+
+static void draw_numbers(const struct drawing *d, const struct bsv_axis *a, const char *name)
+{
+	struct cells c = label(d, name);
+	char text[BSV_TICK_TEXT];
+	int64_t tick = a->first, at = tick;
+	int cell, i = 0;
+
+	for (; (cell = bsv_axis_next(&d->t->span, a, &tick)) >= 0; at = tick) {
+		bsv_tick_text(text, at, a->step, a->unit);
+		if (cell < i || cell + (int)strlen(text) > d->t->span.cells)
+			continue;
+		c.owed += cell - i;
+		put(&c, BSV_PLAIN, text);
+		i = cell + (int)strlen(text);
+	}
+	fputc('\n', d->to);
+}
+
+static void draw_ticks(const struct drawing *d, const struct bsv_axis *a)
+{
+	bool unicode = d->screen->unicode;
+	struct cells c = label(d, "");
+	int64_t tick = a->first;
+	int cell = bsv_axis_next(&d->t->span, a, &tick);
+
+	for (int i = 0; i < d->t->span.cells; i++) {
+		put(&c, BSV_FAINT, cell == i ? (unicode ? "┬" : "|") : unicode ? "─" : "-");
+		while (cell >= 0 && cell <= i)
+			cell = bsv_axis_next(&d->t->span, a, &tick);
+	}
+	fputc('\n', d->to);
+}
+
+static void draw_axis(const struct drawing *d)
+{
+	struct bsv_axis a = bsv_axis_of(&d->t->span);
+	char name[TEXT];
+
+	snprintf(name, sizeof(name), "%s%s", a.base ? "+ " : "", a.unit->name);
+	draw_numbers(d, &a, name);
+	draw_ticks(d, &a);
+}
+
+/* ---- all of it ---- */
+
+static void draw_title(const struct drawing *d)
+{
+	const struct bsv_span *s = &d->t->span;
+	static const struct bsv_unit second = { "s", 1000000000 };
+	char from[BSV_TICK_TEXT], all[BSV_DURATION_TEXT], one[BSV_DURATION_TEXT];
+	int64_t step = 1, length = s->to - s->from;
+
+	while (step <= length / s->cells / 10)
+		step *= 10;
+	bsv_tick_text(from, s->from, step, &second);
+	say(d, BSV_TITLE, "from %s s into the recording on: %s, %s a column", from, bsv_duration(all, length),
+	    bsv_duration(one, length / s->cells));
+}
+
+static void draw_legend(const struct drawing *d)
+{
+	const struct bsv_timeline *t = d->t;
+	const struct sums *s = d->sums;
+	char text[4 * TEXT] = "";
+
+	for (size_t i = 0; i < s->n_letters; i++) {
+		size_t length = strlen(text);
+
+		snprintf(text + length, sizeof(text) - length, "%s%c %s", *text ? "   " : "",
+		         s->letters[s->lettered[i]], s->names[i]);
+	}
+	if (t->apps.n > s->n_letters) {
+		size_t length = strlen(text);
+
+		snprintf(text + length, sizeof(text) - length, "   + %s%zu more", t->apps.many ? "over " : "",
+		         t->apps.n - s->n_letters);
+	}
+	if (*text)
+		say(d, BSV_PLAIN, "%s", text);
+	say(d, BSV_FAINT,
+	    "A letter: who had the lane longest in the column. %s nobody, ? unknown. Held: how much of it, %s all, %s "
+	    "some.",
+	    d->screen->unicode ? "·" : ".", bsv_height_glyph(8, d->screen->unicode),
+	    bsv_height_glyph(1, d->screen->unicode));
+}
+
+int bsv_timeline_draw(const struct bsv_timeline *t, const struct bsv_timeline_names *names, FILE *to,
+                      const struct bsv_screen *screen, struct bsa_err *err)
+{
+	struct sums *s = calloc(1, sizeof(*s));
+	struct bsv_screen own = *screen;
+	struct drawing d = { t, names, &own, s, to };
+	bool fine = t && !t->failed && s && sums_init(t, names, s);
+
+	if (fine) {
+		own.width = t->width;
+		draw_title(&d);
+		draw_axis(&d);
+		draw_lanes(&d);
+		draw_focus(&d);
+		draw_marks(&d);
+		fputc('\n', to);
+		fine = draw_waiting(&d);
+		fputc('\n', to);
+		draw_legend(&d);
+	}
+	if (s)
+		sums_fini(s);
+	free(s);
+	return fine ? 0 : bsv_no_memory(err);
+}

@@ -1,0 +1,55 @@
+/*
+ * timeline_own.h -- what has been told of a timeline (timeline.h): timeline.c adds it up, timeline_draw.c draws it.
+ */
+#ifndef BSV_RENDER_TIMELINE_OWN_H
+#define BSV_RENDER_TIMELINE_OWN_H
+
+#include "render/cells.h"
+#include "render/tally.h"
+#include "render/timeline.h"
+
+enum {
+	BSV_LANES_MOST = 32, /* rows of lanes */
+	BSV_WHO_MOST = 4096, /* apps, and those that wait, that are told apart at all */
+};
+
+#define BSV_UNKNOWN_WHO UINT32_MAX
+
+/* Those that are told apart: a number each, as they come; of too many the later ones share the last number, and have no id. */
+struct bsv_folk {
+	struct bsv_tally numbers; /* of an id, its number + 1 */
+	int64_t *ids;
+	size_t n, room;
+	bool many;
+};
+
+struct bsv_lane {
+	int64_t service, lane;
+	struct bsv_cover *covers;
+};
+
+typedef unsigned __int128 bsv_sum;
+
+/* Of one that waits: parts of each cell, once for each that waits meanwhile. */
+struct bsv_waiting {
+	bsv_sum *cells, all;
+};
+
+struct bsv_timeline {
+	struct bsv_span span;
+	int width, label;
+	int64_t began, ended;
+	struct bsv_folk apps, waiting_ones;
+	struct bsv_lane lanes[BSV_LANES_MOST];
+	size_t n_lanes, more_lanes;
+	struct bsv_tally held; /* of cell and app: the parts it had */
+	struct bsv_waiting *waiting;
+	uint64_t *marks[BSV_MARKS], counts[BSV_MARKS]; /* of each cell */
+	struct bsv_cover *lost;
+	struct bsv_cover *states[BSV_STATES];
+	char *focus;
+	uint64_t losses;
+	bool failed;
+};
+
+#endif

@@ -1,0 +1,23 @@
+-- explain_execution: one execution, one row. Times are since the recording began; began_at and ended_at are the first and the last one known.
+@with@,
+first AS (
+	SELECT *, coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, result_written,
+		result_read, returned, signalled) AS began
+	FROM execution WHERE id = @id@),
+one AS (
+	SELECT *, max(began, ifnull(submitted, began), ifnull(request_written, began), ifnull(request_read, began),
+		ifnull(decoded, began), ifnull(fenced, began), ifnull(enqueued, began), ifnull(dispatched, began),
+		ifnull(run_ended, began), ifnull(result_written, began), ifnull(result_read, began), ifnull(returned, began),
+		ifnull(signalled, began)) AS ended
+	FROM first)
+SELECT x.id, printf('0x%x/%d', s.number, x.seq) AS exec, a.name AS app, m.name AS model, x.priority, x.path, x.status, x.miss,
+	x.quality, x.sides, x.cold, x.lane, x.preemptions, x.bypassed,
+	x.began - @began@ AS began_at, x.ended - @began@ AS ended_at, x.deadline - @began@ AS deadline_at,
+	coalesce(x.submitted, CASE x.sides WHEN 'service' THEN x.request_read END) - @began@ AS submitted_at,
+	x.e2e_ns, x.run_ns, x.redo_ns, x.cpu_ns, x.e2e_ns - x.run_ns + x.redo_ns AS overhead_ns,
+	x.deadline - coalesce(x.submitted, CASE x.sides WHEN 'service' THEN x.request_read END) AS budget_ns, x.lateness_ns,
+	(SELECT c.cause FROM miss_cause c WHERE c.execution_id = x.id AND c.is_primary) AS primary_cause,
+	(SELECT count(*) FROM loss l WHERE l.trace_id = x.trace_id AND l.began <= x.ended AND l.ended >= x.began) AS n_losses,
+	(SELECT max(t.n) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path) AS n_typical,
+	(SELECT max(t.estimated) FROM typical t WHERE t.model_id = x.model_id AND t.path = x.path) AS typical_estimated
+FROM one x LEFT JOIN stream s ON s.id = x.stream_id LEFT JOIN apps a ON a.id = x.app_id LEFT JOIN models m ON m.id = x.model_id

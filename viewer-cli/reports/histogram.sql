@@ -1,0 +1,14 @@
+-- histogram: how many executions took how long for a phase, one row per group of those that were picked and eighth of an octave, from
+-- from_ns up to, and without, to_ns. Leaves out executions that are not complete, or were not answered.
+@with@, @kinds@,
+grouped AS MATERIALIZED (
+  SELECT key, eighth, min(id) AS id, count(*) AS n
+  FROM (SELECT @key@ AS key, p.id, CAST(8 * log2(nullif(@value@, 0)) AS INTEGER) AS eighth
+    FROM picked p LEFT JOIN kinds k ON k.id = p.model_id
+    WHERE @only@p.complete AND p.status = 'NONE' AND @value@ IS NOT NULL LIMIT -1)
+  GROUP BY key, eighth)
+SELECT @keys@, ifnull(CAST(ceil(pow(2, g.eighth / 8.0)) AS INTEGER), 0) AS from_ns,
+  ifnull(CAST(ceil(pow(2, (g.eighth + 1) / 8.0)) AS INTEGER), 1) AS to_ns, g.n
+FROM grouped g CROSS JOIN execution x ON x.id = g.id LEFT JOIN apps a ON a.id = x.app_id LEFT JOIN kinds k ON k.id = x.model_id
+  LEFT JOIN burst b ON b.id = x.burst_id
+ORDER BY @order@, g.eighth

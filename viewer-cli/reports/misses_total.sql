@@ -1,0 +1,12 @@
+-- misses_total: one row: how many executions, how many of them had a deadline, how many missed it, and how.
+@with@, kinds AS (@kinds@)
+SELECT n_executions, n_deadlines, n_missed, CASE WHEN n_deadlines > 0 THEN 100.0 * n_missed / n_deadlines END AS missed_percent,
+	n_late, n_aborted, n_predicted, n_persistent
+FROM (
+	SELECT coalesce(sum(n), 0) AS n_executions, coalesce(sum(deadlines), 0) AS n_deadlines,
+		coalesce(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
+		coalesce(sum(n) FILTER (WHERE miss = 'late'), 0) AS n_late,
+		coalesce(sum(n) FILTER (WHERE miss = 'aborted'), 0) AS n_aborted,
+		coalesce(sum(n) FILTER (WHERE miss = 'predicted'), 0) AS n_predicted,
+		coalesce(sum(n) FILTER (WHERE miss IS NOT NULL AND status = 'MISSED_DEADLINE_PERSISTENT'), 0) AS n_persistent
+	FROM kinds)

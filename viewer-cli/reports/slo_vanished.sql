@@ -1,0 +1,12 @@
+-- slo_vanished: one row: executions that the numbers of the others say there were, and nobody saw, in the streams that a rule means; ends: of streams of which a loss may have hidden the beginning or the end.
+@with@,
+lost AS (SELECT min(began) AS began, max(ended) AS ended FROM loss),
+streams AS (
+	SELECT max(seq) - min(seq) + 1 - count(*) AS holes, min(seq) > 1 AS headless,
+		min(coalesce(submitted, request_read, enqueued, run_ended)) AS began,
+		max(coalesce(submitted, request_read, enqueued, run_ended)) AS ended
+	FROM picked WHERE stream_id IN (SELECT stream_id FROM picked WHERE @selection@) GROUP BY stream_id
+)
+SELECT coalesce(sum(holes), 0) AS n_holes,
+	coalesce(sum(headless AND streams.began > lost.began OR streams.ended < lost.ended OR lost.began IS NULL), 0) AS n_ends
+FROM streams, lost

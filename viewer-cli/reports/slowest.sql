@@ -1,0 +1,4 @@
+-- slowest: executions, the longest from end to end first; ties by id, so that it is stable. Those whose length is unknown are left out.
+@with@
+SELECT id, app, model, path, priority, status, miss, e2e_ns, run_ns, queue_ns
+FROM picked WHERE e2e_ns IS NOT NULL ORDER BY e2e_ns DESC, id

@@ -1,0 +1,13 @@
+-- starvation_victims: one row per app and model that was starved: how often, how long, and who had the lane most of it.
+-- Leaves out who was not.
+@with@, episodes AS (@episodes@),
+had AS (
+	SELECT app_id, model, top_culprit_app_id, sum(top_culprit_ns) AS ns,
+		row_number() OVER (PARTITION BY app_id, model ORDER BY sum(top_culprit_ns) DESC, top_culprit_app_id) AS place
+	FROM episodes GROUP BY app_id, model, top_culprit_app_id)
+SELECT a.name AS app, e.model, count(*) AS n_episodes, count(DISTINCT e.execution_id) AS n_executions,
+	sum(e.gap_ns) AS starved_ns, max(e.gap_ns) AS max_ns,
+	sum(e.bypassed) AS n_bypassed, b.name AS culprit, 100.0 * h.ns / sum(e.gap_ns) AS culprit_percent
+FROM episodes e LEFT JOIN had h ON h.place = 1 AND h.app_id IS e.app_id AND h.model IS e.model
+	LEFT JOIN apps a ON a.id = e.app_id LEFT JOIN apps b ON b.id = h.top_culprit_app_id
+GROUP BY e.app_id, e.model ORDER BY starved_ns DESC, app, e.model

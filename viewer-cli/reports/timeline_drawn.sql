@@ -1,0 +1,24 @@
+-- timeline_drawn: what timeline draws, in any order. A row for each execution under way in the span asked for: when it had a lane, if it had
+-- one just once (otherwise several is its id); when it was ready before that; its deadline, and when it missed it. And a row for each wait
+-- after the first one (wait), and for each preemption (preempted, at began_at).
+@with@
+SELECT 'execution' AS what, CASE WHEN lane IS NOT NULL THEN dispatched END - @began@ AS began_at, run_ended - @began@ AS ended_at,
+	app_id, @by@ AS who, CASE WHEN lane IS NOT NULL THEN
+		trace_id * 4096 + (SELECT s.number >> 20 FROM stream s WHERE s.id = stream_id) END AS service, lane,
+	enqueued - @began@ AS ready_at, enqueued + queue_ns - @began@ AS not_ready_at, deadline - @began@ AS deadline_at,
+	CASE WHEN miss IS NULL THEN NULL WHEN miss = 'predicted' THEN coalesce(missed_at, result_written, run_ended, returned)
+		ELSE deadline + lateness_ns END - @began@ AS missed_at,
+	CASE WHEN lane IS NULL AND dispatched IS NOT NULL THEN id END AS several
+FROM execution
+WHERE id BETWEEN @first@ AND @last@
+	AND coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, result_written,
+		result_read, returned, signalled) < @to@
+	AND coalesce(signalled, returned, result_read, result_written, run_ended, dispatched, enqueued, fenced, decoded,
+		request_read, request_written, submitted) >= @from@
+UNION ALL
+SELECT 'wait', NULL, NULL, NULL, (SELECT x.@by@ FROM execution x WHERE x.id = w.execution_id), NULL, NULL,
+	w.began - @began@, w.ended - @began@, NULL, NULL, NULL
+FROM wait w WHERE w.kind = 'preempted' AND w.execution_id BETWEEN @first@ AND @last@
+UNION ALL
+SELECT 'preempted', stopped - @began@, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM preemption WHERE execution_id BETWEEN @first@ AND @last@

@@ -1,0 +1,200 @@
+/* bootstrap.c -- see bootstrap.h: ranks drawn at random. */
+#include "stats/bootstrap.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	REPLICATES = 2000,
+	BLOCKS_MANY = 32, /* what lasts shorter than a block is seen; so it is looked for in long ones, too, */
+	BLOCKS_FEW = 8,   /* of which there are few to say so */
+	IN_BLOCK_MIN = 8, /* samples; fewer say nothing */
+	SEQUENCE_MIN = 32 /* samples that are cut into blocks at all */
+};
+
+/* splitmix64: small, and good enough to draw ranks. */
+static uint64_t next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+/* Above 0, below 1. */
+static double uniform(uint64_t *state)
+{
+	return ((double)(next(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* The polar method; the second of each pair is thrown away. */
+static double normal(uint64_t *state)
+{
+	double x, y, s;
+
+	do {
+		x = 2 * uniform(state) - 1;
+		y = 2 * uniform(state) - 1;
+		s = x * x + y * y;
+	} while (s >= 1 || s == 0);
+	return x * sqrt(-2 * log(s) / s);
+}
+
+/* Marsaglia and Tsang's; @shape above 0. */
+static double gamma_of(double shape, uint64_t *state)
+{
+	double d, c;
+
+	if (shape < 1)
+		return gamma_of(shape + 1, state) * pow(uniform(state), 1 / shape);
+	d = shape - 1. / 3;
+	c = 1 / sqrt(9 * d);
+	for (;;) {
+		double x = normal(state), v = 1 + c * x;
+
+		if (v <= 0)
+			continue;
+		v = v * v * v;
+		if (log(uniform(state)) < 0.5 * x * x + d * (1 - v + log(v)))
+			return d * v;
+	}
+}
+
+static size_t rank_of(size_t n, double percent)
+{
+	/* 99 % of 100 is the 99th, whatever a double makes of it */
+	double rank = ceil(percent / 100 * (double)n - 1e-9 * (double)n);
+
+	assert(n && percent > 0 && percent <= 100);
+	return rank < 1 ? 1 : rank > (double)n ? n : (size_t)rank;
+}
+
+int64_t bsv_percentile(const int64_t *sorted, size_t n, double percent)
+{
+	return sorted[rank_of(n, percent) - 1];
+}
+
+/*
+ * The rank of the percentile among n that were drawn from n: where its uniform order statistic falls. What samples in sequence
+ * are worth is itself known from few blocks only, and is drawn, too: that makes of a normal distribution Student's.
+ */
+static int64_t drawn(const struct bsv_sample *s, size_t rank, uint64_t *state)
+{
+	double times = s->effect.times, x, y, at;
+	size_t i;
+
+	if (s->effect.blocks > 1) {
+		double freedom = s->effect.blocks - 1;
+
+		times *= freedom / (2 * gamma_of(freedom / 2, state));
+		times = times < 1 ? 1 : times;
+	}
+	x = gamma_of((double)rank / times, state);
+	y = gamma_of((double)(s->n - rank + 1) / times, state);
+	at = x + y > 0 ? x / (x + y) : 0.5;
+	i = (size_t)(at * (double)s->n);
+	return s->sorted[i < s->n ? i : s->n - 1];
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+struct bsv_interval bsv_sequence_difference(const struct bsv_sample *a, const struct bsv_sample *b, double percent,
+                                            double times)
+{
+	size_t rank_a = rank_of(a->n, percent), rank_b = rank_of(b->n, percent);
+	struct bsv_interval ret;
+	double all[REPLICATES];
+	uint64_t state = 1;
+
+	for (int i = 0; i < REPLICATES; i++) {
+		double from = (double)drawn(a, rank_a, &state);
+
+		all[i] = (double)drawn(b, rank_b, &state) - times * from;
+	}
+	qsort(all, REPLICATES, sizeof(*all), by_value);
+	ret.value = (double)b->sorted[rank_b - 1] - times * (double)a->sorted[rank_a - 1];
+	ret.low = all[REPLICATES / 40];
+	ret.high = all[REPLICATES - 1 - REPLICATES / 40];
+	/* of few samples that are alike, what was seen can lie at the edge */
+	ret.low = ret.low > ret.value ? ret.value : ret.low;
+	ret.high = ret.high < ret.value ? ret.value : ret.high;
+	return ret;
+}
+
+struct bsv_interval bsv_percentile_difference(const int64_t *a, size_t n_a, const int64_t *b, size_t n_b,
+                                              double percent)
+{
+	const struct bsv_sample from = { a, n_a, { 1, 0 } }, to = { b, n_b, { 1, 0 } };
+
+	return bsv_sequence_difference(&from, &to, percent, 1);
+}
+
+/* How much more the shares of @blocks blocks differ than those of samples that are by themselves would; @share of all are below @at. */
+static double times_of(const int64_t *in_order, size_t n, int64_t at, double share, unsigned blocks)
+{
+	double squares = 0;
+
+	for (unsigned k = 0; k < blocks; k++) {
+		size_t from = n * k / blocks, to = n * (k + 1) / blocks, in = 0;
+		double off;
+
+		for (size_t i = from; i < to; i++)
+			in += in_order[i] <= at;
+		off = (double)in / (double)(to - from) - share;
+		squares += off * off * (double)(to - from);
+	}
+	return squares / ((blocks - 1) * share * (1 - share));
+}
+
+struct bsv_effect bsv_sequence_effect(const int64_t *in_order, size_t n, int64_t at)
+{
+	static const unsigned scales[] = { BLOCKS_MANY, BLOCKS_FEW };
+	struct bsv_effect ret = { 1, 0 };
+	size_t below = 0;
+
+	if (n < SEQUENCE_MIN)
+		return ret;
+	for (size_t i = 0; i < n; i++)
+		below += in_order[i] <= at;
+	if (!below || below == n)
+		return ret;
+	for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++) {
+		unsigned blocks = n / IN_BLOCK_MIN < scales[i] ? (unsigned)(n / IN_BLOCK_MIN) : scales[i];
+		double times = times_of(in_order, n, at, (double)below / (double)n, blocks);
+
+		if (!ret.blocks || times > ret.times)
+			ret = (struct bsv_effect){ times > 1 ? times : 1, blocks };
+	}
+	return ret;
+}
+
+/* The @p-quantile of the normal distribution, for @p of 0.5 or more: Newton, from where the tail's asymptote is. */
+static double normal_quantile(double p)
+{
+	double x = p > 0.5 ? sqrt(-2 * log(1 - p)) : 0;
+
+	for (int i = 0; i < 50; i++) {
+		double off = 0.5 * erfc(x / sqrt(2)) - (1 - p);
+
+		x += off / (exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846));
+	}
+	return x;
+}
+
+struct bsv_interval bsv_one_of(struct bsv_interval i, size_t many)
+{
+	double wider;
+
+	if (many < 2)
+		return i;
+	wider = normal_quantile(1 - 0.025 / (double)many) / normal_quantile(0.975);
+	return (struct bsv_interval){ i.value - wider * (i.value - i.low), i.value,
+		                      i.value + wider * (i.high - i.value) };
+}

@@ -1,0 +1,77 @@
+/* order.c -- see order.h: by digits, and by merging. */
+#include "stats/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, SHORT = 256 };
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* As numbers without a sign, in the same order. */
+static uint64_t key(int64_t value)
+{
+	return (uint64_t)value ^ UINT64_C(1) << 63;
+}
+
+/* By the digit at @shift, stably. False: they all have the same one, and nothing was moved. */
+static int by_digit(const int64_t *from, size_t n, int64_t *to, unsigned shift)
+{
+	size_t count[DIGITS] = { 0 }, at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count[key(from[i]) >> shift & (DIGITS - 1)]++;
+	if (count[key(from[0]) >> shift & (DIGITS - 1)] == n)
+		return 0;
+	for (size_t d = 0; d < DIGITS; d++) {
+		size_t c = count[d];
+
+		count[d] = at;
+		at += c;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[count[key(from[i]) >> shift & (DIGITS - 1)]++] = from[i];
+	return 1;
+}
+
+void bsv_sort(int64_t *values, size_t n, int64_t *scratch)
+{
+	int64_t *from = values, *to = scratch;
+
+	if (n < SHORT) {
+		if (n)
+			qsort(values, n, sizeof(*values), by_value);
+		return;
+	}
+	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS)
+		if (by_digit(from, n, to, shift)) {
+			int64_t *other = from;
+
+			from = to;
+			to = other;
+		}
+	if (from != values)
+		memcpy(values, from, n * sizeof(*values));
+}
+
+double bsv_cliff(const int64_t *a, size_t n_a, const int64_t *b, size_t n_b)
+{
+	size_t below = 0, upto = 0; /* of @a: smaller than b[i], and not larger */
+	double larger = 0, smaller = 0;
+
+	for (size_t i = 0; i < n_b; i++) {
+		while (below < n_a && a[below] < b[i])
+			below++;
+		upto = upto < below ? below : upto;
+		while (upto < n_a && a[upto] <= b[i])
+			upto++;
+		larger += (double)below;
+		smaller += (double)(n_a - upto);
+	}
+	return (larger - smaller) / ((double)n_a * (double)n_b);
+}
