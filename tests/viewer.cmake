@@ -33,3 +33,18 @@ if(TARGET burstscope)
   viewer_unit(timeline ${render}/timeline.c ${render}/timeline_draw.c ${render}/axis.c ${render}/tally.c ${render}/bars.c
     ${render}/cells.c ${screen})
 endif()
+
+# ---- compared: recordings with recordings, and with rules ----
+if(TARGET burstscope)
+  viewer_unit(stats ${viewer}/stats/bootstrap.c ${viewer}/stats/compare.c ${viewer}/stats/group.c ${viewer}/stats/order.c)
+  viewer_unit(slo ${viewer}/slo/judge.c ${viewer}/slo/junit.c ${viewer}/slo/rules.c ${viewer}/stats/group.c
+    ${viewer}/options/nearest.c ${screen})
+  target_compile_definitions(test_slo PRIVATE EXAMPLES="${PROJECT_SOURCE_DIR}/docs/examples"
+    MANUAL="${PROJECT_SOURCE_DIR}/docs/man/burstscope-slo.5")
+  nnb_fuzz(fuzz_slo 4096 -dict=${CMAKE_CURRENT_SOURCE_DIR}/fuzz/slo.dict)
+  if(TARGET fuzz_slo)
+    target_sources(fuzz_slo PRIVATE ${viewer}/slo/rules.c ${viewer}/stats/group.c ${viewer}/options/nearest.c)
+    target_include_directories(fuzz_slo PRIVATE ${viewer})
+    target_link_libraries(fuzz_slo PRIVATE bsa m)
+  endif()
+endif()

@@ -1,0 +1,693 @@
+/* test_slo.c -- rules: how they are read, what is said of those that cannot be, and what each comes to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slo/judge.h"
+#include "slo/junit.h"
+#include "slo/rules.h"
+
+/* ---- reading ---- */
+
+/* The only rule of @text. */
+static struct bsv_slo_rule *only(struct bsv_slo *slo, const char *text)
+{
+	struct bsa_err err = { "" };
+
+	if (bsv_slo_parse(slo, text, strlen(text), &err) < 0)
+		fail_msg("%s: %s", text, err.text);
+	assert_int_equal(slo->n, 1);
+	return slo->rules;
+}
+
+static void a_rule_is_read_as_it_is_meant(void **ctx)
+{
+	static const struct {
+		const char *text, *written;
+		enum bsv_slo_kind kind;
+		double percent, bound;
+	} rows[] = {
+		{ "p99 e2e <= 5ms", "p99 e2e <= 5ms", BSV_SLO_TIME, 99, 5e6 },
+		{ "  p99.9\te2e<=5   ms # fast", "p99.9 e2e <= 5 ms", BSV_SLO_TIME, 99.9, 5e6 },
+		{ "p50 queue <= 1.5us\r", "p50 queue <= 1.5us", BSV_SLO_TIME, 50, 1500 },
+		{ "p100 overhead <= 2 s", "p100 overhead <= 2 s", BSV_SLO_TIME, 100, 2e9 },
+		{ "p1 preempted <= 0ns", "p1 preempted <= 0ns", BSV_SLO_TIME, 1, 0 },
+		{ "p50 overhead share <= 30 %", "p50 overhead share <= 30 %", BSV_SLO_OVERHEAD, 50, 30 },
+		{ "miss ratio <= 0%", "miss ratio <= 0 %", BSV_SLO_MISSES, 0, 0 },
+		{ "at most 0 misses in any 1", "at most 0 misses in any 1", BSV_SLO_STREAK, 0, 0 },
+		{ "at most 1 miss in any 10", "at most 1 miss in any 10", BSV_SLO_STREAK, 0, 1 },
+		{ "starvation none", "starvation none", BSV_SLO_STARVATION, 0, 0 },
+		{ "starvation none over 200ms", "starvation none over 200ms", BSV_SLO_STARVATION, 0, 2e8 },
+		{ "fairness", "fairness", BSV_SLO_FAIRNESS, 0, 0 },
+		{ "fairness lag <= 5ms", "fairness lag <= 5ms", BSV_SLO_FAIRNESS, 0, 5e6 },
+		{ "priority", "priority", BSV_SLO_PRIORITY, 0, 0 },
+		{ "priority inversion <= 1ms", "priority inversion <= 1ms", BSV_SLO_INVERSION, 0, 1e6 },
+		{ "priority honoured >= 99.5 %", "priority honoured >= 99.5 %", BSV_SLO_HONOURED, 0, 99.5 },
+		{ "coverage >= 100 %", "coverage >= 100 %", BSV_SLO_COVERAGE, 0, 100 },
+		{ "executions >= 1000", "executions >= 1000", BSV_SLO_EXECUTIONS, 0, 1000 },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *r = only(&slo, rows[i].text);
+
+		assert_string_equal(r->text, rows[i].written);
+		assert_int_equal(r->kind, rows[i].kind);
+		assert_true(r->percent == rows[i].percent && fabs(r->bound - rows[i].bound) < 1e-6);
+		assert_false(r->baseline);
+		assert_true(!r->of.app && !r->of.model && !r->of.path && !r->of.priority && r->of.cold == -1);
+		bsv_slo_fini(&slo);
+	}
+}
+
+static void a_selection_may_have_each_key_once_in_any_order(void **ctx)
+{
+	struct bsv_slo slo;
+	struct bsv_slo_rule *r;
+
+	(void)ctx;
+	r = only(&slo, "p99 e2e of priority=high path = burst cold model=\"my \\\"net\\\" #1\" app=a-b.c <= 5ms");
+	assert_string_equal(r->of.app, "a-b.c");
+	assert_string_equal(r->of.model, "my \"net\" #1");
+	assert_string_equal(r->of.path, "burst");
+	assert_string_equal(r->of.priority, "high");
+	assert_int_equal(r->of.cold, 1);
+	bsv_slo_fini(&slo);
+	r = only(&slo, "at most 2 misses in any 10 of app=of warm");
+	assert_string_equal(r->of.app, "of");
+	assert_int_equal(r->of.cold, 0);
+	assert_int_equal(r->most, 2);
+	assert_int_equal(r->window, 10);
+	bsv_slo_fini(&slo);
+	r = only(&slo, "miss ratio of app=\"<=\" <= 1 %");
+	assert_string_equal(r->of.app, "<=");
+	bsv_slo_fini(&slo);
+}
+
+static void a_baseline_may_be_left_behind_by_a_share_or_a_time(void **ctx)
+{
+	static const struct {
+		const char *text;
+		double times, bound;
+	} rows[] = {
+		{ "p50 e2e <= baseline", 1, 0 },
+		{ "p50 e2e <= baseline + 10 %", 1.1, 0 },
+		{ "p50 e2e <= baseline+10%", 1.1, 0 },
+		{ "p50 e2e <= baseline + 1000 %", 11, 0 },
+		{ "p50 e2e <= baseline + 50us", 1, 50000 },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *r = only(&slo, rows[i].text);
+
+		assert_true(r->baseline && fabs(r->times - rows[i].times) < 1e-9 &&
+		            fabs(r->bound - rows[i].bound) < 1e-6);
+		bsv_slo_fini(&slo);
+	}
+}
+
+static void lines_are_counted_whatever_is_in_them(void **ctx)
+{
+	static const char text[] = "# what\n\n   \t\r\nfairness\n#\npriority # last";
+	struct bsa_err err = { "" };
+	struct bsv_slo slo;
+
+	(void)ctx;
+	assert_int_equal(bsv_slo_parse(&slo, text, strlen(text), &err), 0);
+	assert_int_equal(slo.n, 2);
+	assert_int_equal(slo.rules[0].line, 4);
+	assert_int_equal(slo.rules[1].line, 6);
+	bsv_slo_fini(&slo);
+}
+
+#define FIRST                                                                                                  \
+	"expected p50, p99 or the like, 'miss ratio', 'at most', starvation, fairness, priority, coverage or " \
+	"executions"
+
+static void what_is_no_rule_is_refused_with_a_reason(void **ctx)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+		{ "", "there is no rule in it; see burstscope-slo(5)" },
+		{ "# nothing\n\n", "there is no rule in it; see burstscope-slo(5)" },
+		{ "fairness\nfairnes", "line 2: " FIRST ", not 'fairnes'; did you mean 'fairness'?" },
+		{ "latency <= 5ms", "line 1: " FIRST ", not 'latency'" },
+		{ "\"fairness\"", "line 1: " FIRST ", not 'fairness'; did you mean 'fairness'?" },
+		{ "p0 e2e <= 5ms", "line 1: " FIRST ", not 'p0'" },
+		{ "p101 e2e <= 5ms", "line 1: " FIRST ", not 'p101'" },
+		{ "p-1 e2e <= 5ms", "line 1: " FIRST ", not 'p-1'" },
+		{ "p99. e2e <= 5ms", "line 1: " FIRST ", not 'p99.'" },
+		{ "p1e1 e2e <= 5ms", "line 1: " FIRST ", not 'p1e1'" },
+		{ "pinf e2e <= 5ms", "line 1: " FIRST ", not 'pinf'" },
+		{ "p99", "line 1: expected e2e, overhead, overhead share, or a phase, and the line ends" },
+		{ "p99 quue <= 5ms",
+		  "line 1: expected e2e, overhead, overhead share, or a phase, not 'quue'; did you mean 'queue'?" },
+		{ "p99 e2e", "line 1: expected 'of' and a selection, or '<=', and the line ends" },
+		{ "p99 e2e < 5ms", "line 1: expected 'of' and a selection, or '<=', not '<'" },
+		{ "p99 e2e >= 5ms", "line 1: expected 'of' and a selection, or '<=', not '>='" },
+		{ "p99 e2e <=", "line 1: expected a time as in '5ms' (ns, us, ms or s), and the line ends" },
+		{ "p99 e2e <= 5", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '5'" },
+		{ "p99 e2e <= -5ms", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '-5ms'" },
+		{ "p99 e2e <= 5m", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '5m'" },
+		{ "p99 e2e <= 5 %", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '5'" },
+		{ "p99 e2e <= 1e3ns", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '1e3ns'" },
+		{ "p99 e2e <= 0x1ms", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '0x1ms'" },
+		{ "p99 e2e <= 9999999999999s",
+		  "line 1: expected a time as in '5ms' (ns, us, ms or s), not '9999999999999s'" },
+		{ "p99 e2e <= 99999999999999999999ns",
+		  "line 1: expected a time as in '5ms' (ns, us, ms or s), not '99999999999999999999ns'" },
+		{ "p99 e2e <= 5ms please", "line 1: expected the end of the line, not 'please'" },
+		{ "p99 e2e of <= 5ms", "line 1: expected app=, model=, path=, priority=, cold or warm, not '<='" },
+		{ "p99 e2e of ap=camera <= 5ms",
+		  "line 1: expected app=, model=, path=, priority=, cold or warm, not 'ap'; did you mean 'app'?" },
+		{ "p99 e2e of app <= 5ms", "line 1: expected '=', not '<='" },
+		{ "p99 e2e of app= <= 5ms", "line 1: expected a name, not '<='" },
+		{ "p99 e2e of app=", "line 1: expected a name, and the line ends" },
+		{ "p99 e2e of app=a app=b <= 5ms", "line 1: app is there twice" },
+		{ "p99 e2e of cold warm <= 5ms", "line 1: cold or warm: one of them, once" },
+		{ "p99 e2e of path=brust <= 5ms",
+		  "line 1: expected burst, sync, fenced or async, not 'brust'; did you mean 'burst'?" },
+		{ "p99 e2e of priority=7 <= 5ms", "line 1: expected low, medium or high, not '7'" },
+		{ "p99 e2e of app=\"a <= 5ms", "line 1: a \" is not closed" },
+		{ "p50 overhead share <= 5ms",
+		  "line 1: expected a percentage as in '1 %', of 100 % at most, not '5ms'" },
+		{ "p50 overhead share <= 101 %",
+		  "line 1: expected a percentage as in '1 %', of 100 % at most, not '101'" },
+		{ "p50 e2e <= baseline + 5",
+		  "line 1: expected how much more than the baseline, as in '+ 10 %' or '+ 50us'" },
+		{ "p50 e2e <= baseline - 5 %", "line 1: expected the end of the line, not '-'" },
+		{ "p50 overhead share <= baseline",
+		  "line 1: expected a percentage as in '1 %', of 100 % at most, not 'baseline'" },
+		{ "miss rate <= 1 %", "line 1: expected 'ratio', not 'rate'" },
+		{ "miss ratio <= 1", "line 1: expected '%', and the line ends" },
+		{ "miss ratio = 1 %", "line 1: expected 'of' and a selection, or '<=', not '='" },
+		{ "at least 2 misses in any 10", "line 1: expected 'most', not 'least'" },
+		{ "at most two misses in any 10", "line 1: expected a number from 0 to 1000000, not 'two'" },
+		{ "at most 2.5 misses in any 10", "line 1: expected a number from 0 to 1000000, not '2.5'" },
+		{ "at most 2 misses in any 0", "line 1: expected a number from 1 to 1000000, not '0'" },
+		{ "at most 2 misses in any 1000001", "line 1: expected a number from 1 to 1000000, not '1000001'" },
+		{ "at most 10 misses in any 10", "line 1: 10 misses in any 10 is always so" },
+		{ "at most 2 misses in any 10 <= 5", "line 1: expected the end of the line, not '<='" },
+		{ "starvation", "line 1: expected 'none', and the line ends" },
+		{ "starvation none over 5", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '5'" },
+		{ "starvation none of app=a", "line 1: expected the end of the line, not 'of'" },
+		{ "fairness <= 5ms", "line 1: expected the end of the line, not '<='" },
+		{ "fairness lag >= 5ms", "line 1: expected '<=', not '>='" },
+		{ "priority honoured <= 99 %", "line 1: expected '>=', not '<='" },
+		{ "coverage 99 %", "line 1: expected '>=', not '99'" },
+		{ "coverage >= 99", "line 1: expected '%', and the line ends" },
+		{ "executions >= 0", "line 1: expected a number from 1 to 1000000000, not '0'" },
+		{ "executions >= 1 %", "line 1: expected the end of the line, not '%'" },
+		{ "\x1b[2J <= 5ms", "line 1: " FIRST ", not '?[2J'" },
+		{ "\xff\xfe", "line 1: " FIRST ", not '?\?'" },
+		{ "a-very-long-word-that-goes-on-and-on-and-on-and-on",
+		  "line 1: " FIRST ", not 'a-very-long-word-that-goes-on-and-on-and-on-...'" },
+		{ "fairness fairness fairness", "line 1: expected the end of the line, not 'fairness'" },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsa_err err = { "" };
+		struct bsv_slo slo;
+
+		assert_int_equal(bsv_slo_parse(&slo, rows[i].text, strlen(rows[i].text), &err), BSA_E_INPUT);
+		assert_string_equal(err.text, rows[i].says);
+		assert_null(slo.rules);
+	}
+}
+
+static void what_is_too_much_is_refused(void **ctx)
+{
+	static char text[300 * 16], line[1100];
+	struct bsa_err err = { "" };
+	struct bsv_slo slo;
+
+	(void)ctx;
+	for (int i = 0; i < 201; i++)
+		strcat(text, "fairness\n");
+	assert_int_equal(bsv_slo_parse(&slo, text, strlen(text), &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "line 201: there are more than 200 rules");
+	assert_int_equal(bsv_slo_parse(&slo, text, strlen(text) - 9, &err), 0);
+	assert_int_equal(slo.n, 200);
+	bsv_slo_fini(&slo);
+	memset(line, 'x', sizeof(line) - 1);
+	assert_int_equal(bsv_slo_parse(&slo, line, strlen(line), &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "line 1: it is longer than 1024 bytes");
+	memset(line, ' ', sizeof(line) - 1);
+	for (int i = 0; i < 130; i += 2)
+		line[i] = 'x';
+	assert_int_equal(bsv_slo_parse(&slo, line, 1000, &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "line 1: too many words");
+	assert_int_equal(bsv_slo_parse(&slo, "fair\0ness", 9, &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "line 1: it is no text");
+	assert_int_equal(bsv_slo_read(&slo, "/nowhere/rules", &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "/nowhere/rules: No such file or directory");
+	assert_int_equal(bsv_slo_read(&slo, "/", &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "/: Is a directory");
+	assert_int_equal(bsv_slo_read(&slo, "/dev/zero", &err), BSA_E_INPUT);
+	assert_string_equal(err.text, "/dev/zero: it is larger than 1 MiB, which no file of rules is");
+}
+
+/* Each example of the manual and the documentation is one. */
+static void the_example_is_read(void **ctx)
+{
+	struct bsa_err err = { "" };
+	struct bsv_slo slo;
+
+	(void)ctx;
+	if (bsv_slo_read(&slo, EXAMPLES "/camera.slo", &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(slo.n, 13);
+	bsv_slo_fini(&slo);
+}
+
+/* What stands between .Bd and .Ed in the manual are rules. */
+static void the_rules_in_the_manual_are_read(void **ctx)
+{
+	FILE *f = fopen(MANUAL, "r");
+	char *line = NULL;
+	size_t room = 0;
+	int looked = 0;
+	bool inside = false;
+
+	(void)ctx;
+	assert_non_null(f);
+	while (getline(&line, &room, f) > 0) {
+		struct bsa_err err = { "" };
+		struct bsv_slo slo;
+
+		if (!strncmp(line, ".Bd", 3) || !strncmp(line, ".Ed", 3)) {
+			inside = line[1] == 'B';
+			continue;
+		}
+		if (!inside || *line == '#')
+			continue;
+		if (bsv_slo_parse(&slo, line, strlen(line), &err) < 0)
+			fail_msg("%s: %s", line, err.text);
+		bsv_slo_fini(&slo);
+		looked++;
+	}
+	free(line);
+	fclose(f);
+	assert_true(looked >= 20);
+}
+
+/* ---- judging ---- */
+
+static void a_percentile_is_judged_by_what_is_above_its_bound(void **ctx)
+{
+	static const struct {
+		const char *story, *rule;
+		struct bsv_slo_counts c;
+		enum bsv_outcome outcome;
+		const char *why;
+	} rows[] = {
+		{ "just as many above as may be",
+		  "p99 e2e <= 5ms",
+		  { .n = 200, .over = 2 },
+		  BSV_PASS,
+		  "2 of 200 are above, 2 may be" },
+		{ "one more", "p99 e2e <= 5ms", { .n = 200, .over = 3 }, BSV_FAIL, "3 of 200 are above, 2 may be" },
+		{ "a hundred is enough for a p99",
+		  "p99 e2e <= 5ms",
+		  { .n = 100, .over = 1 },
+		  BSV_PASS,
+		  "1 of 100 are above, 1 may be" },
+		{ "one less is not, however good",
+		  "p99 e2e <= 5ms",
+		  { .n = 99 },
+		  BSV_CANNOT_TELL,
+		  "a p99 takes 100 executions, there are 99" },
+		{ "one above of 50 comes by chance",
+		  "p99 e2e <= 5ms",
+		  { .n = 50, .over = 1 },
+		  BSV_CANNOT_TELL,
+		  "a p99 takes 100 executions, there are 50" },
+		{ "four of 50 do not",
+		  "p99 e2e <= 5ms",
+		  { .n = 50, .over = 4 },
+		  BSV_FAIL,
+		  "4 of only 50 are above: by chance in 0.16 of 100 cases" },
+		{ "all of many do not",
+		  "p99 e2e <= 5ms",
+		  { .n = 50, .over = 50 },
+		  BSV_FAIL,
+		  "50 of only 50 are above: by chance in less than 1 of 10000 cases" },
+		{ "six make a median",
+		  "p50 e2e <= 5ms",
+		  { .n = 6, .over = 3 },
+		  BSV_PASS,
+		  "3 of 6 are above, 3 may be" },
+		{ "five do not",
+		  "p50 e2e <= 5ms",
+		  { .n = 5, .over = 0 },
+		  BSV_CANNOT_TELL,
+		  "a p50 takes 6 executions, there are 5" },
+		{ "five that are all above",
+		  "p50 e2e <= 5ms",
+		  { .n = 5, .over = 5 },
+		  BSV_FAIL,
+		  "5 of only 5 are above: by chance in 3.1 of 100 cases" },
+		{ "four of five",
+		  "p50 e2e <= 5ms",
+		  { .n = 5, .over = 4 },
+		  BSV_CANNOT_TELL,
+		  "a p50 takes 6 executions, there are 5" },
+		{ "the longest may be one", "p100 e2e <= 5ms", { .n = 1 }, BSV_PASS, "0 of 1 are above, 0 may be" },
+		{ "and then none is above",
+		  "p100 e2e <= 5ms",
+		  { .n = 1, .over = 1 },
+		  BSV_FAIL,
+		  "1 of 1 are above, 0 may be" },
+		{ "nobody", "p50 e2e <= 5ms", { .n = 0 }, BSV_CANNOT_TELL, "a p50 takes 6 executions, there are 0" },
+		{ "unknown ones that change nothing",
+		  "p90 e2e <= 5ms",
+		  { .n = 190, .over = 10, .unknown = 10 },
+		  BSV_PASS,
+		  "10 of 190 are above, 19 may be" },
+		{ "unknown ones that could",
+		  "p90 e2e <= 5ms",
+		  { .n = 190, .over = 11, .unknown = 10 },
+		  BSV_CANNOT_TELL,
+		  "11 of 190 are above, 19 may be; there are more that could turn it: 10 not known in full" },
+		{ "too many above, whatever they were",
+		  "p90 e2e <= 5ms",
+		  { .n = 190, .over = 21, .unknown = 10 },
+		  BSV_FAIL,
+		  "21 of 190 are above, 19 may be" },
+		{ "not if they were all fast",
+		  "p90 e2e <= 5ms",
+		  { .n = 190, .over = 20, .unknown = 10 },
+		  BSV_CANNOT_TELL,
+		  "20 of 190 are above, 19 may be; there are more that could turn it: 10 not known in full" },
+		{ "any number lost",
+		  "p50 e2e <= 5ms",
+		  { .n = 1000, .over = 999, .vanished = -1 },
+		  BSV_CANNOT_TELL,
+		  "999 of 1000 are above, 500 may be; there are more that could turn it: nobody knows how many lost" },
+		{ "lost by number",
+		  "p50 e2e <= 5ms",
+		  { .n = 1000, .over = 999, .vanished = 100 },
+		  BSV_FAIL,
+		  "999 of 1000 are above, 500 may be" },
+		{ "most were given up: the others prove nothing",
+		  "p50 e2e <= 5ms",
+		  { .n = 30, .over = 0, .given_up = 200 },
+		  BSV_CANNOT_TELL,
+		  "0 of 30 are above, 15 may be; there are more that could turn it: 200 without an answer" },
+		{ "all of that",
+		  "p50 e2e <= 5ms",
+		  { .n = 30, .given_up = 200, .unknown = 1, .vanished = 2 },
+		  BSV_CANNOT_TELL,
+		  "0 of 30 are above, 15 may be; there are more that could turn it: 200 without an answer, 1 not known "
+		  "in full, up to 2 lost" },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *rule = only(&slo, rows[i].rule);
+		struct bsv_slo_result r;
+
+		bsv_slo_judge_percentile(&r, rule, &rows[i].c);
+		if (r.outcome != rows[i].outcome || strcmp(r.why, rows[i].why))
+			fail_msg("%s: %s: %s", rows[i].story, bsv_slo_word(r.outcome), r.why);
+		bsv_slo_fini(&slo);
+	}
+}
+
+static void misses_are_judged_by_their_share(void **ctx)
+{
+	static const struct {
+		const char *story, *rule;
+		struct bsv_slo_counts c;
+		enum bsv_outcome outcome;
+		const char *why;
+	} rows[] = {
+		{ "at the bound", "miss ratio <= 5 %", { .n = 100, .over = 5 }, BSV_PASS, "5 of 100 missed" },
+		{ "above", "miss ratio <= 5 %", { .n = 100, .over = 6 }, BSV_FAIL, "6 of 100 missed" },
+		{ "none at all is asked for", "miss ratio <= 0 %", { .n = 1, .over = 0 }, BSV_PASS, "0 of 1 missed" },
+		{ "and there is one", "miss ratio <= 0 %", { .n = 1000, .over = 1 }, BSV_FAIL, "1 of 1000 missed" },
+		{ "one would be too much: too few",
+		  "miss ratio <= 5 %",
+		  { .n = 19, .over = 0 },
+		  BSV_CANNOT_TELL,
+		  "0 of 19 missed: it takes 20 for one not to be more than 5 %" },
+		{ "too few, and yet",
+		  "miss ratio <= 5 %",
+		  { .n = 19, .over = 4 },
+		  BSV_FAIL,
+		  "4 of 19 missed: by chance in 1.3 of 100 cases" },
+		{ "no deadlines", "miss ratio <= 5 %", { .n = 0 }, BSV_CANNOT_TELL, "no execution had a deadline" },
+		{ "nobody saw deadlines",
+		  "miss ratio <= 5 %",
+		  { .perhaps = 100 },
+		  BSV_CANNOT_TELL,
+		  "deadlines were not recorded: the service alone was, without its details" },
+		{ "of misses alone one knows",
+		  "miss ratio <= 5 %",
+		  { .over = 3, .perhaps = 100 },
+		  BSV_CANNOT_TELL,
+		  "3 of 0 missed: it takes 20 for one not to be more than 5 %" },
+		{ "unknown ones that could",
+		  "miss ratio <= 5 %",
+		  { .n = 98, .over = 4, .unknown = 2 },
+		  BSV_CANNOT_TELL,
+		  "4 of 98 missed; there are more that could turn it: 2 not known in full" },
+		{ "unknown ones that cannot",
+		  "miss ratio <= 5 %",
+		  { .n = 98, .over = 3, .unknown = 2 },
+		  BSV_PASS,
+		  "3 of 98 missed" },
+		{ "proven", "miss ratio <= 5 %", { .n = 98, .over = 6, .unknown = 2 }, BSV_FAIL, "6 of 98 missed" },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *rule = only(&slo, rows[i].rule);
+		struct bsv_slo_result r;
+
+		bsv_slo_judge_misses(&r, rule, &rows[i].c);
+		if (r.outcome != rows[i].outcome || strcmp(r.why, rows[i].why))
+			fail_msg("%s: %s: %s", rows[i].story, bsv_slo_word(r.outcome), r.why);
+		bsv_slo_fini(&slo);
+	}
+}
+
+/* Executions as letters: m missed, + met, ? unknown, . not meant; / begins another stream. */
+static void misses_in_sequence_are_counted_in_each_window(void **ctx)
+{
+	static const struct {
+		const char *executions;
+		int64_t open_ended;
+		enum bsv_outcome outcome;
+		double figure;
+		const char *why;
+	} rows[] = {
+		{ "++++++++++", 0, BSV_PASS, 0, "at most 0 of 4 in sequence" },
+		{ "mm++mm++mm", 0, BSV_PASS, 2, "at most 2 of 4 in sequence" },
+		{ "mm+m++++++", 0, BSV_FAIL, 3, "3 of 4 in sequence" },
+		{ "m.m.m.++++", 0, BSV_FAIL, 3, "3 of 4 in sequence" },
+		{ "mm++/mm++", 0, BSV_PASS, 2, "at most 2 of 4 in sequence" },
+		{ "++mm/m+++", 0, BSV_PASS, 2, "at most 2 of 4 in sequence" },
+		{ "mmm", 0, BSV_FAIL, 3, "3 of 4 in sequence" },
+		{ "+++", 0, BSV_CANNOT_TELL, 0, "no stream has 4 executions with a deadline in sequence: at most 3" },
+		{ "++/++", 0, BSV_CANNOT_TELL, 0, "no stream has 4 executions with a deadline in sequence: at most 2" },
+		{ "...", 0, BSV_CANNOT_TELL, NAN, "no execution had a deadline" },
+		{ "", 0, BSV_CANNOT_TELL, NAN, "no execution had a deadline" },
+		{ "mm?+++", 0, BSV_CANNOT_TELL, 2, "2 at most, but where events were lost it may have been 3" },
+		{ "m++?++m", 0, BSV_PASS, 1, "at most 1 of 4 in sequence" },
+		{ "mmm?+++", 0, BSV_FAIL, 3, "3 of 4 in sequence" },
+		{ "++++++", 2, BSV_CANNOT_TELL, 0,
+		  "0 at most, but a loss may hide the beginning or the end of 2 streams" },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo_counts c = { .open_ended = rows[i].open_ended };
+		struct bsv_slo_streaks s;
+		struct bsv_slo_result r;
+		struct bsv_slo slo;
+		struct bsv_slo_rule *rule = only(&slo, "at most 2 misses in any 4");
+
+		assert_int_equal(bsv_slo_streaks_init(&s, rule), 0);
+		for (const char *e = rows[i].executions; *e; e++)
+			if (*e == '/')
+				bsv_slo_streaks_stream(&s);
+			else
+				bsv_slo_streaks_add(&s, *e == 'm'   ? BSV_SLO_MISSED
+				                        : *e == '+' ? BSV_SLO_MET
+				                        : *e == '?' ? BSV_SLO_UNKNOWN
+				                                    : BSV_SLO_NOT_MEANT);
+		bsv_slo_judge_streaks(&r, rule, &c, &s);
+		if (r.outcome != rows[i].outcome || strcmp(r.why, rows[i].why))
+			fail_msg("%s: %s: %s", rows[i].executions, bsv_slo_word(r.outcome), r.why);
+		assert_true(r.figure == rows[i].figure || (r.figure != r.figure && rows[i].figure != rows[i].figure));
+		bsv_slo_streaks_fini(&s);
+		bsv_slo_fini(&slo);
+	}
+}
+
+static void a_baseline_is_judged_by_the_interval(void **ctx)
+{
+	static const struct {
+		const char *story;
+		struct bsv_slo_counts c, base;
+		struct bsv_interval beyond;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		{ "certainly less", { .n = 100 }, { .n = 100 }, { -9, -5, 0 }, BSV_PASS },
+		{ "certainly more", { .n = 100 }, { .n = 100 }, { 1, 5, 9 }, BSV_FAIL },
+		{ "just not certain", { .n = 100 }, { .n = 100 }, { 0, 5, 9 }, BSV_CANNOT_TELL },
+		{ "either", { .n = 100 }, { .n = 100 }, { -9, -5, 1 }, BSV_CANNOT_TELL },
+		{ "too few", { .n = 31 }, { .n = 100 }, { 1, 5, 9 }, BSV_CANNOT_TELL },
+		{ "too few in the baseline", { .n = 100 }, { .n = 31 }, { -9, -5, -1 }, BSV_CANNOT_TELL },
+		{ "one of a hundred unknown", { .n = 100, .unknown = 1 }, { .n = 100 }, { 1, 5, 9 }, BSV_FAIL },
+		{ "two of them",
+		  { .n = 100, .unknown = 1, .given_up = 1 },
+		  { .n = 100 },
+		  { 1, 5, 9 },
+		  BSV_CANNOT_TELL },
+		{ "in the baseline", { .n = 100 }, { .n = 100, .vanished = -1 }, { 1, 5, 9 }, BSV_CANNOT_TELL },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *rule = only(&slo, "p50 e2e <= baseline + 10 %");
+		struct bsv_slo_result r;
+
+		bsv_slo_judge_baseline(&r, rule, &rows[i].c, &rows[i].base, rows[i].beyond, 1100);
+		if (r.outcome != rows[i].outcome)
+			fail_msg("%s: %s: %s", rows[i].story, bsv_slo_word(r.outcome), r.why);
+		assert_true(r.bound == 1100);
+		bsv_slo_fini(&slo);
+	}
+}
+
+static void coverage_is_the_worse_of_events_and_executions(void **ctx)
+{
+	static const struct {
+		struct bsv_slo_kept kept;
+		enum bsv_outcome outcome;
+		double figure;
+	} rows[] = {
+		{ { 1000, 0, 100, 0, true }, BSV_PASS, 100 },
+		{ { 990, 10, 100, 0, true }, BSV_PASS, 99 },
+		{ { 989, 11, 100, 0, true }, BSV_FAIL, 98.9 },
+		{ { 1000, 0, 98, 2, true }, BSV_FAIL, 98 },
+		{ { 1000, 0, 100, 0, false }, BSV_CANNOT_TELL, 100 },
+		{ { 900, 100, 100, 0, false }, BSV_FAIL, 90 },
+		{ { 0, 0, 0, 0, true }, BSV_FAIL, 0 },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *rule = only(&slo, "coverage >= 99 %");
+		struct bsv_slo_result r;
+
+		bsv_slo_judge_coverage(&r, rule, &rows[i].kept);
+		assert_int_equal(r.outcome, rows[i].outcome);
+		assert_true(fabs(r.figure - rows[i].figure) < 1e-9);
+		bsv_slo_fini(&slo);
+	}
+}
+
+static void executions_may_be_asked_for(void **ctx)
+{
+	static const struct {
+		struct bsv_slo_counts c;
+		enum bsv_outcome outcome;
+	} rows[] = {
+		{ { .executions = 100 }, BSV_PASS },
+		{ { .executions = 99 }, BSV_FAIL },
+		{ { .executions = 99, .vanished = 1 }, BSV_CANNOT_TELL },
+		{ { .executions = 98, .vanished = 1 }, BSV_FAIL },
+		{ { .executions = 0, .vanished = -1 }, BSV_CANNOT_TELL },
+		{ { .executions = 100, .vanished = -1 }, BSV_PASS },
+	};
+
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_slo slo;
+		struct bsv_slo_rule *rule = only(&slo, "executions >= 100");
+		struct bsv_slo_result r;
+
+		bsv_slo_judge_executions(&r, rule, &rows[i].c);
+		assert_int_equal(r.outcome, rows[i].outcome);
+		bsv_slo_fini(&slo);
+	}
+}
+
+/* ---- junit ---- */
+
+static void junit_escapes_what_strangers_wrote(void **ctx)
+{
+	static const char text[] = "executions of app=\"<&>'\x01\xc3\xa9\xff\xed\xa0\x80\xef\xbf\xbf\" >= 1";
+	struct bsa_err err = { "" };
+	struct bsv_slo slo;
+	struct bsv_slo_result r = {
+		.outcome = BSV_CANNOT_TELL, .figure = NAN, .bound = 1, .n = -1, .why = "a\nb\x1b\""
+	};
+	char *out = NULL;
+	size_t bytes = 0;
+	FILE *f;
+
+	(void)ctx;
+	assert_int_equal(bsv_slo_parse(&slo, text, sizeof(text) - 1, &err), 0);
+	f = open_memstream(&out, &bytes);
+	bsv_slo_junit(f, "a&b.slo", "x.db", &slo, &r);
+	fclose(f);
+	assert_string_equal(
+		out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		     "<testsuites tests=\"1\" failures=\"0\" errors=\"1\" time=\"0\">\n"
+		     "  <testsuite tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" time=\"0\" name=\"x.db\">\n"
+		     "    <testcase classname=\"a&amp;b.slo\" name=\"executions of app=&quot;&lt;&amp;&gt;'?\xc3\xa9"
+		     "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd&quot; &gt;= 1\" line=\"1\" time=\"0\">\n"
+		     "      <properties>\n"
+		     "        <property name=\"bound\" value=\"1\"/>\n"
+		     "      </properties>\n"
+		     "      <error type=\"INCONCLUSIVE\" message=\"a&#10;b\xef\xbf\xbd&quot;\"/>\n"
+		     "    </testcase>\n"
+		     "  </testsuite>\n"
+		     "</testsuites>\n");
+	free(out);
+	bsv_slo_fini(&slo);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rule_is_read_as_it_is_meant),
+		cmocka_unit_test(a_selection_may_have_each_key_once_in_any_order),
+		cmocka_unit_test(a_baseline_may_be_left_behind_by_a_share_or_a_time),
+		cmocka_unit_test(lines_are_counted_whatever_is_in_them),
+		cmocka_unit_test(what_is_no_rule_is_refused_with_a_reason),
+		cmocka_unit_test(what_is_too_much_is_refused),
+		cmocka_unit_test(the_example_is_read),
+		cmocka_unit_test(the_rules_in_the_manual_are_read),
+		cmocka_unit_test(a_percentile_is_judged_by_what_is_above_its_bound),
+		cmocka_unit_test(misses_are_judged_by_their_share),
+		cmocka_unit_test(misses_in_sequence_are_counted_in_each_window),
+		cmocka_unit_test(a_baseline_is_judged_by_the_interval),
+		cmocka_unit_test(coverage_is_the_worse_of_events_and_executions),
+		cmocka_unit_test(executions_may_be_asked_for),
+		cmocka_unit_test(junit_escapes_what_strangers_wrote),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* check.c -- burstscope check: hold a recording against rules: pass, fail, or inconclusive. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "command.h"
+#include "render/render.h"
+#include "slo/junit.h"
+#include "slo/measure.h"
+#include "slo/rules.h"
+
+enum { JUNIT = 3 };
+
+struct options {
+	const char *slo, *baseline;
+	int format;
+};
+
+static const char *const formats[] = { "table", "json", "csv", "junit", NULL };
+
+static const struct bsv_option options[] = {
+	{ .name = "slo",
+	  .letter = 's',
+	  .kind = BSV_TEXT,
+	  .argument = "FILE",
+	  .says = "the rules, one a line: burstscope-slo(5)",
+	  .offset = offsetof(struct options, slo) },
+	{ .name = "baseline",
+	  .letter = 'b',
+	  .kind = BSV_TEXT,
+	  .argument = "INPUT",
+	  .says = "the recording that rules call baseline",
+	  .offset = offsetof(struct options, baseline) },
+	{ .name = "format",
+	  .kind = BSV_CHOICE,
+	  .argument = "table|json|csv|junit",
+	  .says = "for people, for programs, or for continuous integration",
+	  .offset = offsetof(struct options, format),
+	  .choices = formats },
+	{ .name = NULL },
+};
+
+struct work {
+	struct bsv_slo slo;
+	struct bsv_input input, baseline;
+	struct bsv_slo_result *results;
+	size_t failed, unsure;
+};
+
+static void work_fini(struct work *w)
+{
+	bsv_slo_fini(&w->slo);
+	bsv_input_close(&w->input);
+	bsv_input_close(&w->baseline);
+	free(w->results);
+}
+
+/* ---- as rows ---- */
+
+/* For programs: numbers. */
+static const struct bsv_column numbers[] = {
+	{ "line", "number", NULL },   { "rule", "text", NULL },    { "result", "label", NULL },
+	{ "figure", "number", NULL }, { "bound", "number", NULL }, { "unit", "label", NULL },
+	{ "n", "count", NULL },       { "why", "text", NULL },
+};
+
+/* For people: each row has a unit of its own; the bound is in the rule, and how many in why. */
+static const struct bsv_column words[] = {
+	{ "result", "label", NULL },
+	{ "rule", "text", NULL },
+	{ "measured", "text", NULL },
+	{ "why", "text", NULL },
+};
+
+static const char *unit(const struct bsv_slo_result *r)
+{
+	const char *class = r->class ? r->class : "";
+
+	return !strcmp(class, "duration") ? "ns" : !strcmp(class, "percent") ? "%" : NULL;
+}
+
+/* "4.2 ms", "3 %", "12"; NULL: unknown. */
+static const char *quantity(char to[BSV_DURATION_TEXT], const struct bsv_slo_result *r, double value)
+{
+	const char *u = unit(r);
+
+	if (value != value)
+		return NULL;
+	if (u && !strcmp(u, "ns"))
+		return bsv_duration(to, bsv_whole(value));
+	snprintf(to, BSV_DURATION_TEXT, u ? "%.4g %s" : "%.15g", value, u);
+	return to;
+}
+
+static void add_number(struct bsv_rows *rows, double value)
+{
+	if (value != value)
+		bsv_rows_null(rows);
+	else if (value == floor(value) && fabs(value) < 0x1p53)
+		bsv_rows_int(rows, (int64_t)value);
+	else
+		bsv_rows_real(rows, value);
+}
+
+static void add_n(struct bsv_rows *rows, int64_t n)
+{
+	if (n < 0)
+		bsv_rows_null(rows);
+	else
+		bsv_rows_int(rows, n);
+}
+
+static struct bsv_rows *as_numbers(const struct work *w)
+{
+	struct bsv_rows *rows = bsv_rows_new(numbers, sizeof(numbers) / sizeof(*numbers));
+
+	for (size_t i = 0; rows && i < w->slo.n; i++) {
+		const struct bsv_slo_result *r = &w->results[i];
+
+		bsv_rows_int(rows, w->slo.rules[i].line);
+		bsv_rows_text(rows, w->slo.rules[i].text);
+		bsv_rows_text(rows, bsv_slo_word(r->outcome));
+		add_number(rows, r->figure);
+		add_number(rows, r->bound);
+		bsv_rows_text(rows, unit(r));
+		add_n(rows, r->n);
+		bsv_rows_text(rows, r->why);
+	}
+	return rows;
+}
+
+static struct bsv_rows *as_words(const struct work *w)
+{
+	struct bsv_rows *rows = bsv_rows_new(words, sizeof(words) / sizeof(*words));
+	char text[BSV_DURATION_TEXT];
+
+	for (size_t i = 0; rows && i < w->slo.n; i++) {
+		const struct bsv_slo_result *r = &w->results[i];
+
+		bsv_rows_text(rows, bsv_slo_word(r->outcome));
+		bsv_rows_text(rows, w->slo.rules[i].text);
+		bsv_rows_text(rows, quantity(text, r, r->figure));
+		bsv_rows_text(rows, r->why);
+	}
+	return rows;
+}
+
+/* ---- the answer ---- */
+
+static int status(const struct work *w)
+{
+	return w->failed ? BSV_FAILED : w->unsure ? BSV_UNSURE : BSV_DONE;
+}
+
+/* A table has the results in its rows already, and gets one verdict; programs get one for each rule. */
+static void verdicts(struct bsv_answer *answer, const struct work *w, bool each)
+{
+	struct bsv_verdict all = { .name = "failed_rules", .class = "count", .figure = (double)w->failed, .bound = 0 };
+
+	all.outcome = w->failed ? BSV_FAIL : w->unsure ? BSV_CANNOT_TELL : BSV_PASS;
+	if (!each)
+		bsv_answer_verdict(answer, &all);
+	for (size_t i = 0; each && i < w->slo.n; i++) {
+		const struct bsv_slo_result *r = &w->results[i];
+		struct bsv_verdict v = { .name = w->slo.rules[i].text,
+			                 .class = r->class,
+			                 .figure = r->figure,
+			                 .bound = r->bound,
+			                 .outcome = r->outcome,
+			                 .why = r->why };
+
+		bsv_answer_verdict(answer, &v);
+	}
+}
+
+static int print(const struct bsv_call *call, int format, const char *file, struct work *w, struct bsa_err *err)
+{
+	struct bsv_call as_asked = *call;
+	bsv_scoped_text *title = NULL;
+	struct bsv_answer *answer;
+	int r;
+
+	if (format == JUNIT) {
+		bsv_slo_junit(stdout, file, w->input.path, &w->slo, w->results);
+		return status(w);
+	}
+	as_asked.asked.format = format;
+	title = bsv_text("%s: %zu of %zu rules passed, %zu failed, %zu inconclusive",
+	                 status(w) == BSV_DONE ? "PASS"
+	                 : w->failed           ? "FAIL"
+	                                       : "INCONCLUSIVE",
+	                 w->slo.n - w->failed - w->unsure, w->slo.n, w->failed, w->unsure);
+	answer = bsv_answer_new(&as_asked, &w->input);
+	bsv_answer_rows(answer, "rules", NULL, as_numbers(w));
+	if (format == BSV_TABLE)
+		bsv_answer_hide(answer);
+	if (format == BSV_TABLE)
+		bsv_answer_rows(answer, "results", title, as_words(w));
+	if (w->baseline.path)
+		bsv_answer_note(answer, "the baseline is %s", w->baseline.path);
+	verdicts(answer, w, format != BSV_TABLE);
+	r = bsv_answer_print(answer, true, err);
+	bsv_answer_free(answer);
+	return r < 0 ? r : status(w);
+}
+
+static int show_sql(const struct work *w, struct bsa_err *err)
+{
+	for (size_t i = 0; i < w->slo.n; i++) {
+		const struct bsv_slo_rule *rule = &w->slo.rules[i];
+		bsv_scoped_text *sql = bsv_slo_sql(rule, &w->input);
+
+		if (!sql)
+			return bsv_no_memory(err);
+		printf("%s-- line %u: %s\n%s", i ? "\n" : "", rule->line, rule->text,
+		       *sql ? sql : "-- see --show-sql of burstscope fairness, priority and starvation\n");
+	}
+	return BSV_DONE;
+}
+
+static int measure_all(struct work *w, struct bsa_err *err)
+{
+	w->results = calloc(w->slo.n, sizeof(*w->results));
+	if (!w->results)
+		return bsv_no_memory(err);
+	for (size_t i = 0; i < w->slo.n; i++) {
+		int r = bsv_slo_measure(&w->results[i], &w->slo.rules[i], &w->input, &w->baseline, err);
+
+		if (r < 0)
+			return bsa_wrap(err, r, "line %u", w->slo.rules[i].line);
+		w->failed += w->results[i].outcome == BSV_FAIL;
+		w->unsure += w->results[i].outcome == BSV_CANNOT_TELL;
+	}
+	return 0;
+}
+
+static int needs_baseline(const struct bsv_slo *slo, const char *baseline, struct bsa_err *err)
+{
+	for (size_t i = 0; !baseline && i < slo->n; i++)
+		if (slo->rules[i].baseline)
+			return bsa_fail(err, BSA_E_USAGE, "line %u asks for a baseline: --baseline INPUT is missing",
+			                slo->rules[i].line);
+	return 0;
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	__attribute__((cleanup(work_fini))) struct work w = { .failed = 0 };
+	int r;
+
+	if (!o->slo)
+		return bsa_fail(err, BSA_E_USAGE, "--slo FILE is missing: which rules? See burstscope-slo(5)");
+	r = bsv_slo_read(&w.slo, o->slo, err);
+	if (r >= 0)
+		r = needs_baseline(&w.slo, o->baseline, err);
+	if (r >= 0)
+		r = bsv_input_open(&w.input, call->operands[0], call, err);
+	if (r >= 0 && o->baseline)
+		r = bsv_input_open(&w.baseline, o->baseline, call, err);
+	if (r >= 0 && call->asked.show_sql)
+		return show_sql(&w, err);
+	if (r >= 0)
+		r = measure_all(&w, err);
+	return r < 0 ? r : print(call, o->format, o->slo, &w, err);
+}
+
+const struct bsv_command bsv_check = {
+	.name = "check",
+	.operands = "[INPUT]",
+	.says = "hold a recording against rules: pass, fail, or inconclusive",
+	.examples = "  burstscope check --slo camera.slo trace.db\n"
+		    "  burstscope check --slo camera.slo --baseline main.db --format junit trace.db >report.xml\n",
+	.more = "A rule is a line: p99 e2e of app=camera path=burst <= 5ms. All of them are in burstscope-slo(5).\n"
+		"Exit status: 0 all passed, 1 one failed, 3 none failed, and of one nobody can tell.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN,
+	.run = run,
+};

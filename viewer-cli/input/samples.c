@@ -1,0 +1,357 @@
+/* samples.c -- see samples.h: one pass over the executions. */
+#include "input/samples.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "answer/template.h"
+
+/* Columns of reports/samples.sql. */
+enum {
+	APP,
+	MODEL,
+	PATH,
+	COLD,
+	SIDES,
+	COMPLETE,
+	STATUS,
+	FULL,
+	E2E,
+	PREPARE,
+	REDO = PREPARE + BSV_PHASES - BSV_PREPARE,
+	CPU
+};
+
+/* What the rows of a group have in common before their ids are names. */
+struct kind {
+	int64_t app, model;
+	int cold;
+	char path, sides; /* first letters, which differ */
+	size_t group;
+};
+
+/* id to name. */
+struct names {
+	struct name {
+		int64_t id;
+		char *text;
+	} * of;
+	size_t n;
+};
+
+struct reading {
+	struct bsv_samples *to;
+	size_t room;   /* of to->groups */
+	size_t *rooms; /* of each group's arrays */
+	struct names apps, models;
+	void *kinds;  /* tsearch's */
+	void *places; /* tsearch's: of struct place */
+	struct kind *latest;
+};
+
+/* A group as the tree has it: groups themselves move as they become more. */
+struct place {
+	struct bsv_group group; /* of it, what it is compared by */
+	size_t at;
+};
+
+static int order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int kind_order(const void *x, const void *y)
+{
+	const struct kind *a = x, *b = y;
+	int r = order(a->model, b->model);
+
+	r = r ? r : order(a->app, b->app);
+	r = r ? r : order(a->cold, b->cold);
+	r = r ? r : order(a->path, b->path);
+	return r ? r : order(a->sides, b->sides);
+}
+
+static int place_order(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	return bsv_group_compare(&a->group, &b->group);
+}
+
+static int group_order(const void *x, const void *y)
+{
+	return bsv_group_compare(x, y);
+}
+
+/* ---- names ---- */
+
+static void names_fini(struct names *n)
+{
+	for (size_t i = 0; i < n->n; i++)
+		free(n->of[i].text);
+	free(n->of);
+	*n = (struct names){ NULL, 0 };
+}
+
+static int by_id(const void *x, const void *y)
+{
+	const struct name *a = x, *b = y;
+
+	return order(a->id, b->id);
+}
+
+static const char *name_of(const struct names *n, int64_t id)
+{
+	struct name wanted = { id, NULL };
+	const struct name *found = n->n ? bsearch(&wanted, n->of, n->n, sizeof(*n->of), by_id) : NULL;
+
+	return found ? found->text : "";
+}
+
+static int names_read(struct names *ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
+{
+	bsv_scoped_query *q = NULL;
+	size_t room = 0;
+	int r = bsa_query_new(&q, db, sql, err);
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+		const char *text = bsa_query_get_string(q, 1, NULL);
+
+		if (ret->n == room) {
+			struct name *more = realloc(ret->of, (room = room ? 2 * room : 16) * sizeof(*more));
+
+			if (!more)
+				return bsv_no_memory(err);
+			ret->of = more;
+		}
+		ret->of[ret->n].id = bsa_query_get_int(q, 0);
+		ret->of[ret->n].text = strdup(text ? text : "");
+		if (!ret->of[ret->n++].text)
+			return bsv_no_memory(err);
+	}
+	if (ret->n)
+		qsort(ret->of, ret->n, sizeof(*ret->of), by_id);
+	return r;
+}
+
+/* ---- groups ---- */
+
+static int group_add(struct reading *r, const struct bsv_group *like)
+{
+	struct bsv_samples *to = r->to;
+	struct bsv_group *g;
+
+	if (to->n == r->room) {
+		size_t room = r->room ? 2 * r->room : 16;
+		struct bsv_group *groups = realloc(to->groups, room * sizeof(*groups));
+		size_t *rooms;
+
+		to->groups = groups ? groups : to->groups;
+		rooms = groups ? realloc(r->rooms, room * sizeof(*rooms)) : NULL;
+		if (!rooms)
+			return -1;
+		r->rooms = rooms;
+		r->room = room;
+	}
+	g = &to->groups[to->n];
+	*g = (struct bsv_group){ strdup(like->app),   strdup(like->model), strdup(like->path),
+		                 strdup(like->sides), like->cold,          .n = 0 };
+	r->rooms[to->n++] = 0;
+	return g->app && g->model && g->path && g->sides ? 0 : -1;
+}
+
+/* Which group executions like @like are in. Or SIZE_MAX: no memory. */
+static size_t group_of(struct reading *r, const struct bsv_group *like)
+{
+	struct place *wanted = malloc(sizeof(*wanted)), **found;
+
+	if (!wanted)
+		return SIZE_MAX;
+	*wanted = (struct place){ *like, r->to->n };
+	found = tsearch(wanted, &r->places, place_order);
+	if (!found || *found != wanted) {
+		free(wanted);
+		return found ? (*found)->at : SIZE_MAX;
+	}
+	if (group_add(r, like) < 0)
+		return SIZE_MAX;
+	wanted->group = r->to->groups[wanted->at];
+	return wanted->at;
+}
+
+static char letter(const struct bsa_query *q, size_t column)
+{
+	const char *text = bsa_query_get_string(q, column, NULL);
+
+	return text ? *text : 0;
+}
+
+/* The row's kind, which is kept for the next one: it is often the same. */
+static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
+{
+	struct kind wanted = { .app = bsa_query_get_int(q, APP),
+		               .model = bsa_query_get_int(q, MODEL),
+		               .cold = bsa_query_type(q, COLD) == BSA_NULL ? -1 : (int)bsa_query_get_int(q, COLD),
+		               .path = letter(q, PATH),
+		               .sides = letter(q, SIDES) };
+	const char *path, *sides;
+	struct bsv_group like;
+	struct kind *kept, **found;
+
+	if (r->latest && !kind_order(r->latest, &wanted))
+		return r->latest;
+	found = tfind(&wanted, &r->kinds, kind_order);
+	if (found)
+		return r->latest = *found;
+	path = bsa_query_get_string(q, PATH, NULL);
+	sides = bsa_query_get_string(q, SIDES, NULL);
+	like = (struct bsv_group){ .app = (char *)name_of(&r->apps, wanted.app),
+		                   .model = (char *)name_of(&r->models, wanted.model),
+		                   .path = (char *)(path ? path : ""),
+		                   .sides = (char *)(sides ? sides : ""),
+		                   .cold = wanted.cold };
+	wanted.group = group_of(r, &like);
+	kept = wanted.group == SIZE_MAX ? NULL : malloc(sizeof(*kept));
+	if (!kept)
+		return NULL;
+	*kept = wanted;
+	if (!tsearch(kept, &r->kinds, kind_order)) {
+		free(kept);
+		return NULL;
+	}
+	return r->latest = kept;
+}
+
+static int make_room(struct bsv_group *g, size_t *room)
+{
+	size_t more = *room ? 2 * *room : 64;
+
+	for (int p = 0; p < BSV_PHASES; p++) {
+		int64_t *values;
+
+		if (!g->ns[p])
+			continue;
+		values = realloc(g->ns[p], more * sizeof(*values));
+		if (!values)
+			return -1;
+		g->ns[p] = values;
+	}
+	*room = more;
+	return 0;
+}
+
+/* A length of time, no longer than that two of them can be told apart: 73 years. */
+static int64_t length(const struct bsa_query *q, size_t column)
+{
+	static const int64_t most = INT64_C(1) << 61;
+	int64_t ns = bsa_query_get_int(q, column);
+
+	return ns > most ? most : ns < -most ? -most : ns;
+}
+
+static int add(struct bsv_group *g, size_t *room, const struct bsa_query *q)
+{
+
+	if (g->n == *room && make_room(g, room) < 0)
+		return -1;
+	for (int p = 0; p < BSV_PHASES; p++) {
+		int64_t value;
+
+		if (p == BSV_OVERHEAD)
+			value = length(q, E2E) - (length(q, PREPARE + BSV_RUN - BSV_PREPARE) - length(q, REDO));
+		else
+			value = length(q, p == BSV_E2E ? E2E : (size_t)(PREPARE + p - BSV_PREPARE));
+		if (value && !g->ns[p]) { /* all were 0 so far */
+			g->ns[p] = calloc(*room, sizeof(*g->ns[p]));
+			if (!g->ns[p])
+				return -1;
+		}
+		if (g->ns[p])
+			g->ns[p][g->n] = value;
+		g->sum[p] += value;
+	}
+	g->n++;
+	return 0;
+}
+
+static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, struct bsa_err *err)
+{
+	bsv_scoped_query *q = NULL;
+	struct bsv_samples *to = r->to;
+	int s = bsa_query_new(&q, db, sql, err);
+
+	while (s >= 0 && (s = bsa_query_step(q, err)) > 0) {
+		const char *status = bsa_query_get_string(q, STATUS, NULL);
+		struct kind *k;
+
+		to->full |= bsa_query_get_int(q, FULL) != 0;
+		if (!bsa_query_get_int(q, COMPLETE)) {
+			to->in_parts++;
+			continue;
+		}
+		if (!status || strcmp(status, "NONE")) {
+			to->given_up++;
+			continue;
+		}
+		k = kind_of(r, q);
+		if (!k || add(&to->groups[k->group], &r->rooms[k->group], q) < 0)
+			return bsv_no_memory(err);
+		to->executions++;
+		if (bsa_query_type(q, CPU) == BSA_NULL)
+			continue;
+		to->run_ns += bsa_query_get_int(q, PREPARE + BSV_RUN - BSV_PREPARE);
+		to->cpu_ns += bsa_query_get_int(q, CPU);
+	}
+	return s;
+}
+
+static void reading_fini(struct reading *r)
+{
+	names_fini(&r->apps);
+	names_fini(&r->models);
+	tdestroy(r->kinds, free);
+	tdestroy(r->places, free);
+	free(r->rooms);
+}
+
+char *bsv_samples_sql(const struct bsv_input *input)
+{
+	return bsv_fill(bsv_sql_samples, (const struct bsv_hole[]){ { "with", input->with }, { NULL, NULL } });
+}
+
+int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bsa_err *err)
+{
+	__attribute__((cleanup(reading_fini))) struct reading reading = { .to = ret };
+	bsv_scoped_text *sql = bsv_samples_sql(input);
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!sql)
+		return bsv_no_memory(err);
+	r = names_read(&reading.apps, input->db, "SELECT id, name FROM app", err);
+	if (r >= 0)
+		r = names_read(&reading.models, input->db, "SELECT id, name FROM model", err);
+	if (r >= 0)
+		r = read_rows(&reading, input->db, sql, err);
+	if (ret->n)
+		qsort(ret->groups, ret->n, sizeof(*ret->groups), group_order);
+	return r < 0 ? r : 0;
+}
+
+void bsv_samples_fini(struct bsv_samples *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct bsv_group *g = &s->groups[i];
+
+		for (int p = 0; p < BSV_PHASES; p++)
+			free(g->ns[p]);
+		free(g->app);
+		free(g->model);
+		free(g->path);
+		free(g->sides);
+	}
+	free(s->groups);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,344 @@
+/* judge.c -- see judge.h: no database, only numbers. */
+#include "slo/judge.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST = 6 /* of fewer, not even a median has an interval of 95 % */, BASELINE_FEWEST = 32 };
+
+static const double proven = 0.05; /* at most so likely, if the rule held */
+
+__attribute__((format(printf, 3, 4))) static void end(struct bsv_slo_result *ret, enum bsv_outcome outcome,
+                                                      const char *why, ...)
+{
+	va_list args;
+
+	ret->outcome = outcome;
+	va_start(args, why);
+	vsnprintf(ret->why, sizeof(ret->why), why, args);
+	va_end(args);
+}
+
+const char *bsv_slo_word(enum bsv_outcome outcome)
+{
+	return outcome == BSV_PASS ? "PASS" : outcome == BSV_FAIL ? "FAIL" : "INCONCLUSIVE";
+}
+
+/* How likely it is that @least or more of @n are, if each is with probability @p. */
+static double at_least(int64_t least, int64_t n, double p)
+{
+	double sum = 0;
+
+	if (least <= 0 || p >= 1)
+		return 1;
+	if (p <= 0)
+		return 0;
+	for (int64_t k = least; k <= n; k++) {
+		double term = exp(lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
+		                  (double)k * log(p) + (double)(n - k) * log1p(-p));
+
+		sum += term;
+		if (term < sum * 1e-9 && (double)k > p * (double)n)
+			break;
+	}
+	return sum < 1 ? sum : 1;
+}
+
+/* The nearest rank of @percent among @n; how many may be above it is the rest. */
+static int64_t allowed(int64_t n, double percent)
+{
+	double rank = ceil(percent / 100 * (double)n - 1e-9 * (double)n);
+
+	return n - (int64_t)(rank < 1 ? 1 : rank);
+}
+
+static int64_t one_in(double percent)
+{
+	double n = ceil(100 / percent - 1e-9);
+
+	return n > 1e15 ? INT64_C(1000000000000000) : (int64_t)n;
+}
+
+/* How many it takes for a percentile not to be just the longest, or for one miss not to break a ratio. */
+static int64_t least_for(const struct bsv_slo_rule *rule)
+{
+	int64_t n;
+
+	if (rule->kind == BSV_SLO_MISSES)
+		return rule->bound > 0 ? one_in(rule->bound) : 1;
+	if (rule->percent >= 100)
+		return 1;
+	n = one_in(100 - rule->percent);
+	return n < FEWEST ? FEWEST : n;
+}
+
+/*
+ * What is not known: @ret_any: there is no telling how much. What was given up has no latency: it would have had any, and those
+ * that would have been longest are given up first.
+ */
+static int64_t unseen(const struct bsv_slo_counts *c, bool *ret_any)
+{
+	*ret_any = c->vanished < 0;
+	return c->unknown + c->given_up + (c->vanished > 0 ? c->vanished : 0);
+}
+
+static void begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->n = c->n;
+	ret->figure = c->figure;
+	ret->bound = rule->bound;
+}
+
+/* What could turn it, for a sentence that begins with @seen. */
+static void say_unseen(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const char *seen)
+{
+	char parts[3][96] = { "", "", "" };
+	const char *gap = "";
+
+	if (c->given_up)
+		snprintf(parts[0], sizeof(parts[0]), "%" PRId64 " without an answer", c->given_up);
+	if (c->unknown + c->perhaps)
+		snprintf(parts[1], sizeof(parts[1]), "%" PRId64 " not known in full", c->unknown + c->perhaps);
+	if (c->vanished > 0)
+		snprintf(parts[2], sizeof(parts[2]), "up to %" PRId64 " lost", c->vanished);
+	else if (c->vanished)
+		snprintf(parts[2], sizeof(parts[2]), "nobody knows how many lost");
+	end(ret, BSV_CANNOT_TELL, "%s; there are more that could turn it: ", seen);
+	for (int i = 0; i < 3; i++) {
+		size_t at = strlen(ret->why);
+
+		if (!*parts[i])
+			continue;
+		snprintf(ret->why + at, sizeof(ret->why) - at, "%s%s", gap, parts[i]);
+		gap = ", ";
+	}
+}
+
+/* "3 of 100 cases", and never 0. */
+static const char *chance_text(char to[64], double chance)
+{
+	snprintf(to, 64, chance < 1e-4 ? "by chance in less than 1 of 10000 cases" : "by chance in %.2g of 100 cases",
+	         100 * chance);
+	return to;
+}
+
+void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
+                              const struct bsv_slo_counts *c)
+{
+	bool any;
+	int64_t u = unseen(c, &any), needed = least_for(rule);
+	char seen[128], chance[64];
+
+	begin(ret, rule, c);
+	ret->class = rule->kind == BSV_SLO_OVERHEAD ? "percent" : "duration";
+	snprintf(seen, sizeof(seen), "%" PRId64 " of %" PRId64 " are above, %" PRId64 " may be", c->over, c->n,
+	         c->n ? allowed(c->n, rule->percent) : 0);
+	if (c->n + u < needed) {
+		double p = at_least(c->over, c->n + u, 1 - rule->percent / 100);
+
+		if (c->over && p < proven && !any)
+			end(ret, BSV_FAIL, "%" PRId64 " of only %" PRId64 " are above: %s", c->over, c->n,
+			    chance_text(chance, p));
+		else
+			end(ret, BSV_CANNOT_TELL, "a p%g takes %" PRId64 " executions, there are %" PRId64,
+			    rule->percent, needed, c->n);
+		return;
+	}
+	if (c->over > allowed(c->n + u, rule->percent) && !any)
+		end(ret, BSV_FAIL, "%s", seen);
+	else if (!any && c->n >= needed && c->over + u <= allowed(c->n + u, rule->percent))
+		end(ret, BSV_PASS, "%s", seen);
+	else
+		say_unseen(ret, c, seen);
+}
+
+static double ratio(int64_t part, int64_t all)
+{
+	return all ? 100 * (double)part / (double)all : 0;
+}
+
+void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
+{
+	bool any;
+	int64_t u = unseen(c, &any) + c->perhaps, needed = least_for(rule);
+	char seen[128], chance[64];
+
+	begin(ret, rule, c);
+	ret->class = "percent";
+	ret->figure = c->n ? ratio(c->over, c->n) : NAN;
+	snprintf(seen, sizeof(seen), "%" PRId64 " of %" PRId64 " missed", c->over, c->n);
+	if (!c->n && !c->over) {
+		if (c->perhaps)
+			end(ret, BSV_CANNOT_TELL,
+			    "deadlines were not recorded: the service alone was, without its details");
+		else
+			end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
+		return;
+	}
+	if (c->n < needed) {
+		double p = at_least(c->over, c->n + u, rule->bound / 100);
+
+		if (c->over && p < proven && !any)
+			end(ret, BSV_FAIL, "%s: %s", seen, chance_text(chance, p));
+		else
+			end(ret, BSV_CANNOT_TELL, "%s: it takes %" PRId64 " for one not to be more than %g %%", seen,
+			    needed, rule->bound);
+		return;
+	}
+	if (ratio(c->over, c->n + u) > rule->bound && !any)
+		end(ret, BSV_FAIL, "%s", seen);
+	else if (!any && ratio(c->over + u, c->n + u) <= rule->bound)
+		end(ret, BSV_PASS, "%s", seen);
+	else
+		say_unseen(ret, c, seen);
+}
+
+void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
+                              const struct bsv_slo_counts *c)
+{
+	begin(ret, rule, c);
+	ret->class = "count";
+	ret->n = c->executions;
+	ret->figure = (double)c->executions;
+	if (ret->figure >= rule->bound)
+		end(ret, BSV_PASS, "all of them, whatever became of them");
+	else if (c->vanished >= 0 && ret->figure + (double)c->vanished < rule->bound)
+		end(ret, BSV_FAIL, "all of them, whatever became of them");
+	else
+		end(ret, BSV_CANNOT_TELL, "events were lost: there may have been more");
+}
+
+static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
+{
+	char text[BSV_DURATION_TEXT];
+
+	snprintf(to, BSV_DURATION_TEXT + 1, "%s%s", ns < 0 ? "-" : "+",
+	         bsv_duration(text, fabs(ns) < 0x1p62 ? (int64_t)fabs(ns) : INT64_C(1) << 62));
+	return to;
+}
+
+static void by_interval(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const struct bsv_slo_counts *base,
+                        struct bsv_interval beyond)
+{
+	char most[BSV_DURATION_TEXT + 1], low[BSV_DURATION_TEXT + 1], high[BSV_DURATION_TEXT + 1];
+	enum bsv_outcome outcome = beyond.high <= 0 ? BSV_PASS : beyond.low > 0 ? BSV_FAIL : BSV_CANNOT_TELL;
+
+	end(ret, outcome,
+	    "%s is allowed, and it is beyond that by %s to %s in 95 of 100 cases (%" PRId64 " against %" PRId64
+	    " executions)%s",
+	    signed_duration(most, ret->bound) + 1, signed_duration(low, beyond.low), signed_duration(high, beyond.high),
+	    c->n, base->n, outcome == BSV_CANNOT_TELL ? ": that may be either" : "");
+}
+
+void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
+                            const struct bsv_slo_counts *base, struct bsv_interval beyond, double most)
+{
+	int64_t needed = least_for(rule);
+	bool any, any_base;
+	int64_t u = unseen(c, &any), u_base = unseen(base, &any_base);
+
+	needed = needed < BASELINE_FEWEST ? BASELINE_FEWEST : needed;
+	begin(ret, rule, c);
+	ret->class = "duration";
+	ret->bound = most;
+	if (c->n < needed || base->n < needed)
+		end(ret, BSV_CANNOT_TELL,
+		    "to compare a p%g takes %" PRId64 " executions, there are %" PRId64 " and in the baseline %" PRId64,
+		    rule->percent, needed, c->n, base->n);
+	else if (any || any_base || 100 * u > c->n || 100 * u_base > base->n)
+		end(ret, BSV_CANNOT_TELL,
+		    "more than 1 of 100 executions, here or in the baseline, were not answered, or are not known in "
+		    "full");
+	else
+		by_interval(ret, c, base, beyond);
+}
+
+/* ---- streaks ---- */
+
+int bsv_slo_streaks_init(struct bsv_slo_streaks *s, const struct bsv_slo_rule *rule)
+{
+	*s = (struct bsv_slo_streaks){ .window = malloc(rule->window), .most = rule->most, .length = rule->window };
+	return s->window ? 0 : -1;
+}
+
+void bsv_slo_streaks_fini(struct bsv_slo_streaks *s)
+{
+	free(s->window);
+	s->window = NULL;
+}
+
+void bsv_slo_streaks_stream(struct bsv_slo_streaks *s)
+{
+	s->held = s->at = s->missed = s->unknown = 0;
+	s->in_stream = 0;
+}
+
+void bsv_slo_streaks_add(struct bsv_slo_streaks *s, enum bsv_slo_state state)
+{
+	if (state == BSV_SLO_NOT_MEANT)
+		return;
+	if (s->held == s->length) {
+		s->missed -= s->window[s->at] == BSV_SLO_MISSED;
+		s->unknown -= s->window[s->at] == BSV_SLO_UNKNOWN;
+	} else {
+		s->held++;
+	}
+	s->window[s->at] = (unsigned char)state;
+	s->at = (s->at + 1) % s->length;
+	s->missed += state == BSV_SLO_MISSED;
+	s->unknown += state == BSV_SLO_UNKNOWN;
+	s->in_stream++;
+	s->longest = s->in_stream > s->longest ? s->in_stream : s->longest;
+	s->most_missed = s->missed > s->most_missed ? s->missed : s->most_missed;
+	s->most_ever = s->missed + s->unknown > s->most_ever ? s->missed + s->unknown : s->most_ever;
+}
+
+void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
+                           const struct bsv_slo_streaks *s)
+{
+	begin(ret, rule, c);
+	ret->class = "count";
+	ret->figure = s->longest ? s->most_missed : NAN;
+	if (s->most_missed > s->most)
+		end(ret, BSV_FAIL, "%u of %u in sequence", s->most_missed, s->length);
+	else if (!s->longest)
+		end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
+	else if (s->longest < s->length)
+		end(ret, BSV_CANNOT_TELL, "no stream has %u executions with a deadline in sequence: at most %" PRId64,
+		    s->length, s->longest);
+	else if (s->most_ever > s->most)
+		end(ret, BSV_CANNOT_TELL, "%u at most, but where events were lost it may have been %u", s->most_missed,
+		    s->most_ever);
+	else if (c->open_ended)
+		end(ret, BSV_CANNOT_TELL,
+		    "%u at most, but a loss may hide the beginning or the end of %" PRId64 " streams", s->most_missed,
+		    c->open_ended);
+	else
+		end(ret, BSV_PASS, "at most %u of %u in sequence", s->most_missed, s->length);
+}
+
+void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_kept *k)
+{
+	int64_t executions = k->executions + k->lost_executions;
+	double of_events = ratio(k->events, k->events + k->lost_events);
+	double of_executions = executions ? ratio(k->executions, executions) : 100;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->class = "percent";
+	ret->n = executions;
+	ret->bound = rule->bound;
+	ret->figure = of_events < of_executions ? of_events : of_executions;
+	if (ret->figure < rule->bound)
+		end(ret, BSV_FAIL, "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
+		    k->lost_events, k->lost_executions, executions);
+	else if (!k->lost_known)
+		end(ret, BSV_CANNOT_TELL, "events were lost, and nobody knows how many");
+	else
+		end(ret, BSV_PASS, "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
+		    k->lost_events, k->lost_executions, executions);
+}

@@ -1,0 +1,118 @@
+/* junit.c -- see junit.h. Names are strangers': whatever XML 1.0 has no way to write becomes U+FFFD. */
+#include "slo/junit.h"
+
+#include <string.h>
+
+/* The code point at @s, and how many bytes it takes; 1 and -1: it is none. */
+static size_t code_point(const unsigned char *s, long *ret)
+{
+	static const long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+
+	*ret = n == 1 ? *s : n ? *s & (0x7f >> n) : -1;
+	for (size_t i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2) {
+			*ret = -1;
+			return 1;
+		}
+		*ret = *ret << 6 | (s[i] & 0x3f);
+	}
+	if (n && *ret >= least[n])
+		return n;
+	*ret = -1;
+	return 1;
+}
+
+/* May it stand in a document of XML 1.0? */
+static int writable(long c)
+{
+	return c == '\t' || c == '\n' || (c >= ' ' && c <= 0xd7ff && !(c >= 0x7f && c < 0xa0)) ||
+	       (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
+}
+
+static void text(FILE *to, const char *s)
+{
+	while (*s) {
+		long c;
+		size_t n = code_point((const unsigned char *)s, &c);
+
+		switch (c) {
+		case '&':
+			fputs("&amp;", to);
+			break;
+		case '<':
+			fputs("&lt;", to);
+			break;
+		case '>':
+			fputs("&gt;", to);
+			break;
+		case '"':
+			fputs("&quot;", to);
+			break;
+		case '\n':
+		case '\t':
+			fprintf(to, "&#%ld;", c);
+			break;
+		default:
+			if (writable(c))
+				fwrite(s, 1, n, to);
+			else
+				fputs("\xef\xbf\xbd", to);
+		}
+		s += n;
+	}
+}
+
+static void attribute(FILE *to, const char *name, const char *value)
+{
+	fprintf(to, " %s=\"", name);
+	text(to, value);
+	fputc('"', to);
+}
+
+static void number(FILE *to, const char *name, double value)
+{
+	if (value == value) /* NaN: unknown */
+		fprintf(to, "        <property name=\"%s\" value=\"%.17g\"/>\n", name, value);
+}
+
+static void test_case(FILE *to, const char *file, const struct bsv_slo_rule *rule, const struct bsv_slo_result *r)
+{
+	fputs("    <testcase", to);
+	attribute(to, "classname", file);
+	attribute(to, "name", rule->text);
+	fprintf(to, " line=\"%u\" time=\"0\">\n      <properties>\n", rule->line);
+	number(to, "figure", r->figure);
+	number(to, "bound", r->bound);
+	if (r->n >= 0)
+		number(to, "n", (double)r->n);
+	fputs("      </properties>\n", to);
+	if (r->outcome != BSV_PASS) {
+		fprintf(to, "      <%s type=\"%s\"", r->outcome == BSV_FAIL ? "failure" : "error",
+		        bsv_slo_word(r->outcome));
+		attribute(to, "message", r->why);
+		fputs("/>\n", to);
+	}
+	fputs("    </testcase>\n", to);
+}
+
+void bsv_slo_junit(FILE *to, const char *file, const char *input, const struct bsv_slo *slo,
+                   const struct bsv_slo_result *results)
+{
+	size_t failed = 0, unsure = 0;
+
+	for (size_t i = 0; i < slo->n; i++) {
+		failed += results[i].outcome == BSV_FAIL;
+		unsure += results[i].outcome == BSV_CANNOT_TELL;
+	}
+	file = strrchr(file, '/') ? strrchr(file, '/') + 1 : file; /* reports are compared, wherever they were made */
+	fprintf(to,
+	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+	        "time=\"0\">\n  <testsuite tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\" time=\"0\"",
+	        slo->n, failed, unsure, slo->n, failed, unsure);
+	attribute(to, "name", input);
+	fputs(">\n", to);
+	for (size_t i = 0; i < slo->n; i++)
+		test_case(to, file, &slo->rules[i], &results[i]);
+	fputs("  </testsuite>\n</testsuites>\n", to);
+}

@@ -1,0 +1,417 @@
+/* measure.c -- see measure.h: SQL for each kind of rule, and what it counts given to the judge. */
+#include "slo/measure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "audit/verdicts.h"
+#include "options/nearest.h"
+#include "stats/order.h"
+
+#define FOREVER 0x1p62 /* ns: nothing that is still under way takes longer than that */
+
+/* ---- SQL ---- */
+
+/* "app = 'camera' AND cold". Owned by the caller; NULL: no memory. */
+static char *selected(const struct bsv_slo_selection *of)
+{
+	static const char *const names[] = { "app", "model", "path", "priority" };
+	const char *const values[] = { of->app, of->model, of->path, of->priority };
+	char *text = strdup(of->cold < 0 ? "1" : of->cold ? "cold" : "NOT cold");
+
+	for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++) {
+		bsv_scoped_text *before = text, *quoted = values[i] ? bsv_quoted(values[i]) : NULL;
+
+		if (values[i])
+			text = quoted ? bsv_text("%s AND %s = %s", before, names[i], quoted) : NULL;
+		else
+			before = NULL;
+	}
+	return text;
+}
+
+/* What a percentile is of. */
+static const char *value(const struct bsv_slo_rule *rule, char to[32])
+{
+	if (rule->kind == BSV_SLO_OVERHEAD)
+		return "100.0 * (e2e_ns - (run_ns - ifnull(redo_ns, 0))) / nullif(e2e_ns, 0)";
+	if (rule->phase == BSV_OVERHEAD)
+		return "e2e_ns - (run_ns - ifnull(redo_ns, 0))";
+	snprintf(to, 32, "%s_ns", bsv_phase_names[rule->phase]);
+	return to;
+}
+
+/* @template with what @rule says in its holes. @bound: ns, or percent. */
+static char *filled(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input, double bound)
+{
+	bsv_scoped_text *selection = selected(&rule->of);
+	char of[32], percent[32], limit[32], ended[32], open[32] = "9223372036854775807";
+	const struct bsv_hole holes[] = { { "with", input->with },    { "value", value(rule, of) },
+		                          { "percent", percent },     { "bound", limit },
+		                          { "ended", ended },         { "open", open },
+		                          { "selection", selection }, { NULL, NULL } };
+
+	if (!selection)
+		return NULL;
+	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
+	snprintf(limit, sizeof(limit), "%.17g", bound);
+	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	if (rule->kind == BSV_SLO_TIME)
+		snprintf(open, sizeof(open), "%.17g", bound);
+	return bsv_fill(template, holes);
+}
+
+static const char *template_of(const struct bsv_slo_rule *rule)
+{
+	switch (rule->kind) {
+	case BSV_SLO_TIME:
+	case BSV_SLO_OVERHEAD:
+	case BSV_SLO_EXECUTIONS:
+		return bsv_sql_slo_percentile;
+	case BSV_SLO_MISSES:
+		return bsv_sql_slo_misses;
+	case BSV_SLO_STREAK:
+		return bsv_sql_slo_streaks;
+	case BSV_SLO_COVERAGE:
+		return bsv_sql_slo_coverage;
+	default:
+		return NULL;
+	}
+}
+
+char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input)
+{
+	const char *template = template_of(rule);
+
+	return template ? filled(template, rule, input, rule->bound) : strdup("");
+}
+
+/* The first row of @template. *ret is owned by the caller. */
+static int ask(struct bsv_rows **ret, const char *template, const struct bsv_slo_rule *rule, struct bsv_input *input,
+               double bound, struct bsa_err *err)
+{
+	bsv_scoped_text *sql = filled(template, rule, input, bound);
+	int r;
+
+	if (!sql)
+		return bsv_no_memory(err);
+	r = bsv_rows_query(ret, input->db, sql, err);
+	if (r >= 0)
+		r = bsv_rows_step(*ret, err);
+	return r;
+}
+
+/* ---- what was counted ---- */
+
+/* What nobody saw of what a rule means. */
+static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                         struct bsa_err *err)
+{
+	const struct bsv_coverage *lost = &input->coverage;
+	bsv_scoped_rows *rows = NULL;
+	int64_t most = lost->lost_packets || !lost->lost_events ? -1 : lost->lost_events, holes;
+	int r;
+
+	if (!lost->losses && !lost->lost_events && !lost->lost_packets)
+		return 0;
+	r = ask(&rows, bsv_sql_slo_vanished, rule, input, 0, err);
+	if (r < 0)
+		return r;
+	holes = bsv_rows_get(rows, 0, 0);
+	c->open_ended = bsv_rows_get(rows, 1, 0);
+	c->vanished = c->open_ended || !c->executions ? most : most >= 0 && most < holes ? most : holes;
+	return 0;
+}
+
+static int read_percentile(struct bsv_slo_counts *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                           double bound, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	struct bsv_cell figure;
+	int r = ask(&rows, bsv_sql_slo_percentile, rule, input, bound, err);
+
+	if (r < 0)
+		return r;
+	figure = bsv_rows_cell(rows, 3);
+	*ret = (struct bsv_slo_counts){
+		.executions = bsv_rows_get(rows, 0, 0),
+		.n = bsv_rows_get(rows, 1, 0),
+		.over = bsv_rows_get(rows, 2, 0),
+		.figure = figure.type == BSA_INT    ? (double)figure.integer
+		          : figure.type == BSA_REAL ? figure.real
+		                                    : NAN,
+		.given_up = bsv_rows_get(rows, 4, 0),
+		.unknown = bsv_rows_get(rows, 5, 0),
+	};
+	return read_vanished(ret, rule, input, err);
+}
+
+static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                       struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = ask(&rows, bsv_sql_slo_misses, rule, input, 0, err);
+
+	if (r < 0)
+		return r;
+	*ret = (struct bsv_slo_counts){
+		.executions = bsv_rows_get(rows, 0, 0),
+		.n = bsv_rows_get(rows, 1, 0) - bsv_rows_get(rows, 3, 0),
+		.over = bsv_rows_get(rows, 2, 0),
+		.unknown = bsv_rows_get(rows, 3, 0),
+		.perhaps = bsv_rows_get(rows, 4, 0),
+		.figure = NAN,
+	};
+	return read_vanished(ret, rule, input, err);
+}
+
+/* One execution more, and before it those that its number says there were. */
+static void add_state(struct bsv_slo_streaks *s, uint64_t gap, int64_t state)
+{
+	for (uint64_t i = 0; i < gap && i < s->length; i++)
+		bsv_slo_streaks_add(s, BSV_SLO_UNKNOWN);
+	bsv_slo_streaks_add(s, (enum bsv_slo_state)state);
+}
+
+static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                           struct bsa_err *err)
+{
+	__attribute__((cleanup(bsv_slo_streaks_fini))) struct bsv_slo_streaks s = { .window = NULL };
+	bsv_scoped_rows *rows = NULL;
+	struct bsv_slo_counts c;
+	int64_t stream = INT64_MIN, seq = 0;
+	int r = read_misses(&c, rule, input, err);
+
+	if (r >= 0 && bsv_slo_streaks_init(&s, rule) < 0)
+		r = bsv_no_memory(err);
+	if (r >= 0)
+		r = ask(&rows, bsv_sql_slo_streaks, rule, input, 0, err);
+	for (; r > 0; r = bsv_rows_step(rows, err)) {
+		int64_t at = bsv_rows_get(rows, 0, 0), now = bsv_rows_get(rows, 1, 0);
+
+		if (at != stream)
+			bsv_slo_streaks_stream(&s);
+		add_state(&s, at == stream && now > seq ? (uint64_t)now - (uint64_t)seq - 1 : 0,
+		          bsv_rows_get(rows, 2, 0));
+		stream = at;
+		seq = now;
+	}
+	if (r >= 0)
+		bsv_slo_judge_streaks(ret, rule, &c, &s);
+	return r;
+}
+
+/* ---- against a baseline ---- */
+
+struct sequence {
+	int64_t *in_order, *sorted;
+	size_t n;
+};
+
+static void sequence_fini(struct sequence *s)
+{
+	free(s->in_order);
+	free(s->sorted);
+}
+
+static int read_sequence(struct sequence *ret, const struct bsv_slo_rule *rule, struct bsv_input *input, size_t most,
+                         struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int64_t *scratch;
+	int r;
+
+	ret->in_order = malloc((most + 1) * sizeof(*ret->in_order));
+	ret->sorted = malloc((most + 1) * sizeof(*ret->sorted));
+	scratch = malloc((most + 1) * sizeof(*scratch));
+	r = ret->in_order && ret->sorted && scratch ? ask(&rows, bsv_sql_slo_sequence, rule, input, 0, err)
+	                                            : bsv_no_memory(err);
+	for (; r > 0 && ret->n < most; r = bsv_rows_step(rows, err))
+		if (bsv_rows_cell(rows, 0).type != BSA_NULL)
+			ret->in_order[ret->n++] = bsv_rows_get(rows, 0, 0);
+	if (r >= 0 && ret->n) {
+		memcpy(ret->sorted, ret->in_order, ret->n * sizeof(*ret->sorted));
+		bsv_sort(ret->sorted, ret->n, scratch);
+	}
+	free(scratch);
+	return r;
+}
+
+static struct bsv_sample sample(const struct sequence *s, double percent)
+{
+	return (struct bsv_sample){ s->sorted, s->n,
+		                    bsv_sequence_effect(s->in_order, s->n, bsv_percentile(s->sorted, s->n, percent)) };
+}
+
+static int measure_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                            struct bsv_input *baseline, struct bsa_err *err)
+{
+	__attribute__((cleanup(sequence_fini))) struct sequence now = { NULL, NULL, 0 };
+	__attribute__((cleanup(sequence_fini))) struct sequence then = { NULL, NULL, 0 };
+	struct bsv_slo_counts c, base;
+	struct bsv_interval beyond = { 0, 0, 0 };
+	double most = NAN;
+	int r = read_percentile(&base, rule, baseline, FOREVER, err);
+
+	if (r >= 0)
+		r = read_percentile(&c, rule, input, base.n ? rule->times * base.figure + rule->bound : FOREVER, err);
+	if (r >= 0)
+		r = read_sequence(&then, rule, baseline, (size_t)base.n, err);
+	if (r >= 0)
+		r = read_sequence(&now, rule, input, (size_t)c.n, err);
+	if (r < 0)
+		return r;
+	if (now.n && then.n) {
+		struct bsv_sample a = sample(&then, rule->percent), b = sample(&now, rule->percent);
+
+		beyond = bsv_sequence_difference(&a, &b, rule->percent, rule->times);
+		beyond.low -= rule->bound;
+		beyond.value -= rule->bound;
+		beyond.high -= rule->bound;
+		most = rint(rule->times * base.figure + rule->bound);
+	}
+	bsv_slo_judge_baseline(ret, rule, &c, &base, beyond, most);
+	return 0;
+}
+
+/* ---- audits ---- */
+
+static int measure_audit(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                         struct bsa_err *err)
+{
+	enum bsv_audit audit = rule->kind == BSV_SLO_FAIRNESS     ? BSV_FAIRNESS
+	                       : rule->kind == BSV_SLO_STARVATION ? BSV_STARVATION
+	                                                          : BSV_PRIORITY;
+	struct bsv_quantity bound = { rule->bounded, rule->bounded ? (int64_t)rule->bound : 0 };
+	struct bsv_bounds bounds = { .honoured = rule->bound };
+	struct bsv_judgement j;
+	const struct bsv_verdict *v = NULL;
+	int r;
+
+	if (audit == BSV_FAIRNESS)
+		bounds.lag = bound;
+	else if (audit == BSV_STARVATION)
+		bounds.threshold = bound;
+	else if (rule->kind == BSV_SLO_HONOURED)
+		bounds.honoured_given = true;
+	else
+		bounds.inversion = bound;
+	r = bsv_judge(&j, audit, input, &bounds, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < j.n; i++) {
+		bool other = (rule->kind == BSV_SLO_INVERSION && strcmp(j.rules[i].name, "inversion_ns")) ||
+		             (rule->kind == BSV_SLO_HONOURED && strcmp(j.rules[i].name, "honoured_percent"));
+
+		if (!other && (!v || j.rules[i].outcome == BSV_FAIL || v->outcome == BSV_PASS))
+			v = v && v->outcome == BSV_FAIL ? v : &j.rules[i];
+	}
+	*ret = (struct bsv_slo_result){ .outcome = v ? v->outcome : BSV_CANNOT_TELL,
+		                        .figure = v ? v->figure : NAN,
+		                        .bound = v ? v->bound : NAN,
+		                        .class = v ? v->class : NULL,
+		                        .n = -1 };
+	snprintf(ret->why, sizeof(ret->why), "%s", v && v->why ? v->why : "");
+	return 0;
+}
+
+static int measure_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                            struct bsa_err *err)
+{
+	const struct bsv_coverage *c = &input->coverage;
+	bsv_scoped_rows *rows = NULL;
+	struct bsv_slo_kept kept;
+	int r = ask(&rows, bsv_sql_slo_coverage, rule, input, 0, err);
+
+	if (r < 0)
+		return r;
+	kept = (struct bsv_slo_kept){ .events = c->events,
+		                      .lost_events = c->lost_events,
+		                      .executions = bsv_rows_get(rows, 0, 0),
+		                      .lost_executions = bsv_rows_get(rows, 1, 0),
+		                      .lost_known = !c->lost_packets && (!c->losses || c->lost_events) };
+	bsv_slo_judge_coverage(ret, rule, &kept);
+	return 0;
+}
+
+/* ---- nobody is meant ---- */
+
+/* Is @wanted in @names? If not, say so, and what may have been meant. */
+static int look_for(struct bsv_slo_result *ret, struct bsv_input *input, const char *what, const char *wanted,
+                    struct bsa_err *err)
+{
+	bsv_scoped_text *sql = bsv_text("%sSELECT DISTINCT name FROM %ss ORDER BY 1 LIMIT 1000", input->with, what);
+	bsv_scoped_rows *rows = NULL;
+	char near[64] = "";
+	bool there = false;
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && !there && (r = bsv_rows_step(rows, err)) > 0) {
+		const char *name = bsv_rows_cell(rows, 0).text;
+
+		there = name && !strcmp(name, wanted);
+		if (name && !*near && strlen(name) < sizeof(near) && bsv_nearest(wanted, &name, 1, sizeof(name)))
+			strcpy(near, name);
+	}
+	if (r >= 0 && !there)
+		snprintf(ret->why, sizeof(ret->why), "there is no %s '%.100s'%s%s%s", what, wanted,
+		         *near ? "; did you mean '" : "", near, *near ? "'?" : "");
+	return r;
+}
+
+/* No execution is what @rule means: why not. */
+static int explain_nobody(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                          struct bsa_err *err)
+{
+	int r = 0;
+
+	ret->outcome = BSV_CANNOT_TELL;
+	snprintf(ret->why, sizeof(ret->why), "no execution is of that kind");
+	if (rule->of.model)
+		r = look_for(ret, input, "model", rule->of.model, err);
+	if (r >= 0 && rule->of.app)
+		r = look_for(ret, input, "app", rule->of.app, err);
+	return r;
+}
+
+int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                    struct bsv_input *baseline, struct bsa_err *err)
+{
+	struct bsv_slo_counts c = { .executions = -1 };
+	int r;
+
+	switch (rule->kind) {
+	case BSV_SLO_STREAK:
+		return measure_streaks(ret, rule, input, err);
+	case BSV_SLO_COVERAGE:
+		return measure_coverage(ret, rule, input, err);
+	case BSV_SLO_STARVATION:
+	case BSV_SLO_FAIRNESS:
+	case BSV_SLO_INVERSION:
+	case BSV_SLO_HONOURED:
+	case BSV_SLO_PRIORITY:
+		return measure_audit(ret, rule, input, err);
+	default:
+		break;
+	}
+	if (rule->baseline)
+		return measure_baseline(ret, rule, input, baseline, err);
+	if (rule->kind == BSV_SLO_MISSES) {
+		r = read_misses(&c, rule, input, err);
+		bsv_slo_judge_misses(ret, rule, &c);
+	} else {
+		r = read_percentile(&c, rule, input, rule->bound, err);
+		if (rule->kind == BSV_SLO_EXECUTIONS)
+			bsv_slo_judge_executions(ret, rule, &c);
+		else
+			bsv_slo_judge_percentile(ret, rule, &c);
+	}
+	if (r >= 0 && !c.executions && rule->kind != BSV_SLO_EXECUTIONS)
+		r = explain_nobody(ret, rule, input, err);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,595 @@
+/* rules.c -- see rules.h: a line is cut into words, and each kind of rule is read by a function of its own. */
+#include "slo/rules.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "options/nearest.h"
+
+enum { FILE_MAX = 1 << 20, LINE_MAX_BYTES = 1024, WORDS_MAX = 64, RULES_MAX = 200, SHOWN_MAX = 48 };
+
+/* A line, in words. */
+struct line {
+	char text[LINE_MAX_BYTES + WORDS_MAX + 1]; /* the words, each ended by 0 */
+	const char *words[WORDS_MAX + 1];
+	bool quoted[WORDS_MAX];
+	size_t n, at; /* at: the next one */
+	struct bsa_err *err;
+};
+
+/* ---- what is wrong ---- */
+
+/* @word with nothing in it that a terminal would obey, and not too long. */
+static const char *shown(char to[SHOWN_MAX], const char *word)
+{
+	size_t n = 0;
+
+	for (; *word && n < SHOWN_MAX - 4; word++)
+		to[n++] = (unsigned char)*word < ' ' || (unsigned char)*word >= 127 ? '?' : *word;
+	strcpy(to + n, *word ? "..." : "");
+	return to;
+}
+
+/* The next word is not what was expected. */
+static int expected(const struct line *l, const char *what)
+{
+	char word[SHOWN_MAX];
+
+	if (l->at >= l->n)
+		return bsa_fail(l->err, BSA_E_INPUT, "expected %s, and the line ends", what);
+	return bsa_fail(l->err, BSA_E_INPUT, "expected %s, not '%s'", what, shown(word, l->words[l->at]));
+}
+
+/* The next word is none of @n words; @what are they, together. */
+static int none_of(const struct line *l, const char *const *words, size_t n, const char *what)
+{
+	const char *nearest;
+	char word[SHOWN_MAX];
+
+	if (l->at >= l->n)
+		return expected(l, what);
+	nearest = bsv_nearest(l->words[l->at], words, n, sizeof(*words));
+	if (!nearest)
+		return expected(l, what);
+	return bsa_fail(l->err, BSA_E_INPUT, "expected %s, not '%s'; did you mean '%s'?", what,
+	                shown(word, l->words[l->at]), nearest);
+}
+
+/* ---- words ---- */
+
+/* What is a word by itself, wherever it stands: how long it is, or 0. */
+static size_t mark(const char *s, const char *end)
+{
+	if (end - s > 1 && (*s == '<' || *s == '>') && s[1] == '=')
+		return 2;
+	return strchr("<>=+%", *s) ? 1 : 0;
+}
+
+static int quoted_word(struct line *l, const char **s, const char *end, char **to)
+{
+	const char *p = *s + 1;
+
+	for (; p < end && *p != '"'; p++) {
+		if (*p == '\\' && end - p > 1 && (p[1] == '"' || p[1] == '\\'))
+			p++;
+		*(*to)++ = *p;
+	}
+	if (p == end)
+		return bsa_fail(l->err, BSA_E_INPUT, "a \" is not closed");
+	*s = p + 1;
+	return 0;
+}
+
+/* Cut what is between @s and @end; a # begins a comment. */
+static int cut(struct line *l, const char *s, const char *end)
+{
+	char *to = l->text;
+
+	while (s < end && *s != '#') {
+		size_t n = *s == ' ' || *s == '\t' ? 0 : mark(s, end);
+
+		if (*s == ' ' || *s == '\t') {
+			s++;
+			continue;
+		}
+		if (l->n == WORDS_MAX)
+			return bsa_fail(l->err, BSA_E_INPUT, "too many words");
+		l->quoted[l->n] = *s == '"';
+		l->words[l->n++] = to;
+		if (*s == '"' && quoted_word(l, &s, end, &to) < 0)
+			return BSA_E_INPUT;
+		if (!l->quoted[l->n - 1] && !n)
+			while (s + n < end && !strchr(" \t#\"", s[n]) && !mark(s + n, end))
+				n++;
+		memcpy(to, s, n);
+		to += n;
+		s += n;
+		*to++ = 0;
+	}
+	l->words[l->n] = NULL;
+	return 0;
+}
+
+static bool next_is(const struct line *l, const char *word)
+{
+	return l->at < l->n && !l->quoted[l->at] && !strcmp(l->words[l->at], word);
+}
+
+static bool take(struct line *l, const char *word)
+{
+	bool is = next_is(l, word);
+
+	l->at += is;
+	return is;
+}
+
+static int want(struct line *l, const char *word)
+{
+	char what[16];
+
+	if (take(l, word))
+		return 0;
+	snprintf(what, sizeof(what), "'%s'", word);
+	return expected(l, what);
+}
+
+/* ---- numbers ---- */
+
+/* Digits and perhaps a point at the beginning of @word: how many characters; 0: it is no number. */
+static size_t number(const char *word, double *ret)
+{
+	size_t n = strspn(word, "0123456789"), fraction = 0;
+
+	if (word[n] == '.')
+		fraction = strspn(word + n + 1, "0123456789");
+	if (!n || n + fraction > 18 || (word[n] == '.' && !fraction))
+		return 0;
+	*ret = strtod(word, NULL);
+	return n + (fraction ? fraction + 1 : 0);
+}
+
+static int whole(struct line *l, unsigned least, unsigned most, unsigned *ret)
+{
+	char what[48];
+	double value;
+
+	snprintf(what, sizeof(what), "a number from %u to %u", least, most);
+	if (l->at >= l->n || l->quoted[l->at] || l->words[l->at][strspn(l->words[l->at], "0123456789")] ||
+	    !number(l->words[l->at], &value) || value < least || value > most)
+		return expected(l, what);
+	*ret = (unsigned)value;
+	l->at++;
+	return 0;
+}
+
+/* "1 %" */
+static int percent(struct line *l, double most, double *ret)
+{
+	const char *word = l->at < l->n && !l->quoted[l->at] ? l->words[l->at] : "";
+	size_t n = number(word, ret);
+
+	if (!n || word[n] || *ret > most)
+		return expected(l, most > 100 ? "a percentage as in '10 %'"
+		                              : "a percentage as in '1 %', of 100 % at most");
+	l->at++;
+	return want(l, "%");
+}
+
+/* "5ms", "5 ms", in ns. */
+static int duration(struct line *l, double *ret)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	const char *word = l->at < l->n && !l->quoted[l->at] ? l->words[l->at] : "", *unit;
+	size_t n = number(word, ret), words = 1;
+
+	unit = word + n;
+	if (n && !*unit && l->at + 1 < l->n) {
+		unit = l->words[l->at + 1];
+		words = 2;
+	}
+	for (size_t i = 0; n && i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(unit, units[i].name)) {
+			*ret *= units[i].ns;
+			if (*ret > 0x1p62)
+				break;
+			l->at += words;
+			return 0;
+		}
+	return expected(l, "a time as in '5ms' (ns, us, ms or s)");
+}
+
+/* "p99.9", which is the next word. */
+static bool percentile(const char *word, double *ret)
+{
+	size_t n = *word == 'p' ? number(word + 1, ret) : 0;
+
+	return n && !word[1 + n] && *ret > 0 && *ret <= 100;
+}
+
+/* ---- selections ---- */
+
+static int set(char **ret, const struct line *l, const char *key, const char *value)
+{
+	if (*ret)
+		return bsa_fail(l->err, BSA_E_INPUT, "%s is there twice", key);
+	*ret = strdup(value);
+	return *ret ? 0 : bsv_no_memory(l->err);
+}
+
+static int label(struct line *l, const char *const *words, size_t n, const char *what)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(l->words[l->at], words[i]))
+			return 0;
+	return none_of(l, words, n, what);
+}
+
+static int key_value(struct line *l, struct bsv_slo_selection *of)
+{
+	static const char *const keys[] = { "app", "model", "path", "priority", "cold", "warm" };
+	static const char *const paths[] = { "burst", "sync", "fenced", "async" };
+	static const char *const priorities[] = { "low", "medium", "high" };
+	char **const values[] = { &of->app, &of->model, &of->path, &of->priority };
+	int r = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		if (take(l, keys[i])) {
+			r = want(l, "=");
+			if (r >= 0 &&
+			    (l->at >= l->n || (!l->quoted[l->at] && mark(l->words[l->at], l->words[l->at] + 1))))
+				r = expected(l, "a name");
+			if (r >= 0 && i == 2)
+				r = label(l, paths, 4, "burst, sync, fenced or async");
+			if (r >= 0 && i == 3)
+				r = label(l, priorities, 3, "low, medium or high");
+			return r < 0 ? r : set(values[i], l, keys[i], l->words[l->at++]);
+		}
+	if (next_is(l, "cold") || next_is(l, "warm")) {
+		if (of->cold >= 0)
+			return bsa_fail(l->err, BSA_E_INPUT, "cold or warm: one of them, once");
+		of->cold = !strcmp(l->words[l->at++], "cold");
+		return 0;
+	}
+	return none_of(l, keys, 6, "app=, model=, path=, priority=, cold or warm");
+}
+
+/* Perhaps "of app=camera path=burst", up to a bound or the end. */
+static int selection(struct line *l, struct bsv_slo_rule *ret)
+{
+	if (!take(l, "of"))
+		return 0;
+	do {
+		int r = key_value(l, &ret->of);
+
+		if (r < 0)
+			return r;
+	} while (l->at < l->n && !next_is(l, "<=") && !next_is(l, ">="));
+	return 0;
+}
+
+/* ---- rules ---- */
+
+static int relation(struct line *l, struct bsv_slo_rule *ret, const char *mark_wanted)
+{
+	int r = selection(l, ret);
+
+	ret->bounded = true;
+	if (r < 0 || take(l, mark_wanted))
+		return r;
+	return expected(l, *mark_wanted == '<' ? "'of' and a selection, or '<='" : "'of' and a selection, or '>='");
+}
+
+/* "baseline + 10 %" */
+static int baseline(struct line *l, struct bsv_slo_rule *ret)
+{
+	struct line at;
+	double more;
+	int r;
+
+	ret->baseline = true;
+	ret->times = 1;
+	if (!take(l, "+"))
+		return 0;
+	at = *l;
+	at.err = NULL;
+	r = duration(&at, &more);
+	if (r >= 0) {
+		ret->bound = more;
+		l->at = at.at;
+		return 0;
+	}
+	r = percent(l, 10000, &more);
+	if (r < 0)
+		return bsa_fail(l->err, BSA_E_INPUT,
+		                "expected how much more than the baseline, as in '+ 10 %%' or '+ 50us'");
+	ret->times = 1 + more / 100;
+	return 0;
+}
+
+static int phase(struct line *l, struct bsv_slo_rule *ret)
+{
+	for (int i = 0; i < BSV_PHASES; i++)
+		if (take(l, bsv_phase_names[i])) {
+			ret->phase = i;
+			return 0;
+		}
+	return none_of(l, bsv_phase_names, BSV_PHASES, "e2e, overhead, overhead share, or a phase");
+}
+
+static int read_percentile(struct line *l, struct bsv_slo_rule *ret)
+{
+	int r;
+
+	percentile(l->words[l->at++], &ret->percent);
+	r = phase(l, ret);
+	if (r < 0)
+		return r;
+	if (ret->phase == BSV_OVERHEAD && take(l, "share")) {
+		ret->kind = BSV_SLO_OVERHEAD;
+		r = relation(l, ret, "<=");
+		return r < 0 ? r : percent(l, 100, &ret->bound);
+	}
+	ret->kind = BSV_SLO_TIME;
+	r = relation(l, ret, "<=");
+	if (r >= 0)
+		r = take(l, "baseline") ? baseline(l, ret) : duration(l, &ret->bound);
+	return r;
+}
+
+static int read_misses(struct line *l, struct bsv_slo_rule *ret)
+{
+	int r = want(l, "ratio");
+
+	ret->kind = BSV_SLO_MISSES;
+	if (r >= 0)
+		r = relation(l, ret, "<=");
+	return r < 0 ? r : percent(l, 100, &ret->bound);
+}
+
+static int read_streak(struct line *l, struct bsv_slo_rule *ret)
+{
+	int r = want(l, "most");
+
+	ret->kind = BSV_SLO_STREAK;
+	ret->bounded = true;
+	if (r >= 0)
+		r = whole(l, 0, 1000000, &ret->most);
+	if (r >= 0 && !take(l, "miss"))
+		r = want(l, "misses");
+	if (r >= 0)
+		r = want(l, "in");
+	if (r >= 0)
+		r = want(l, "any");
+	if (r >= 0)
+		r = whole(l, 1, 1000000, &ret->window);
+	if (r >= 0 && ret->most >= ret->window)
+		r = bsa_fail(l->err, BSA_E_INPUT, "%u misses in any %u is always so", ret->most, ret->window);
+	ret->bound = ret->most;
+	return r < 0 ? r : selection(l, ret);
+}
+
+static int read_starvation(struct line *l, struct bsv_slo_rule *ret)
+{
+	int r = want(l, "none");
+
+	ret->kind = BSV_SLO_STARVATION;
+	if (r < 0 || !take(l, "over"))
+		return r;
+	ret->bounded = true;
+	return duration(l, &ret->bound);
+}
+
+static int read_fairness(struct line *l, struct bsv_slo_rule *ret)
+{
+	int r;
+
+	ret->kind = BSV_SLO_FAIRNESS;
+	if (!take(l, "lag"))
+		return 0;
+	ret->bounded = true;
+	r = want(l, "<=");
+	return r < 0 ? r : duration(l, &ret->bound);
+}
+
+static int read_priority(struct line *l, struct bsv_slo_rule *ret)
+{
+	int r = 0;
+
+	ret->kind = BSV_SLO_PRIORITY;
+	if (take(l, "inversion")) {
+		ret->kind = BSV_SLO_INVERSION;
+		ret->bounded = true;
+		r = want(l, "<=");
+		return r < 0 ? r : duration(l, &ret->bound);
+	}
+	if (take(l, "honoured")) {
+		ret->kind = BSV_SLO_HONOURED;
+		ret->bounded = true;
+		r = want(l, ">=");
+		return r < 0 ? r : percent(l, 100, &ret->bound);
+	}
+	return r;
+}
+
+static int read_coverage(struct line *l, struct bsv_slo_rule *ret)
+{
+	int r = want(l, ">=");
+
+	ret->kind = BSV_SLO_COVERAGE;
+	ret->bounded = true;
+	return r < 0 ? r : percent(l, 100, &ret->bound);
+}
+
+static int read_executions(struct line *l, struct bsv_slo_rule *ret)
+{
+	unsigned least = 0;
+	int r = relation(l, ret, ">=");
+
+	ret->kind = BSV_SLO_EXECUTIONS;
+	if (r >= 0)
+		r = whole(l, 1, 1000000000, &least);
+	ret->bound = least;
+	return r;
+}
+
+static const struct {
+	const char *word;
+	int (*read)(struct line *l, struct bsv_slo_rule *ret);
+} rules[] = {
+	{ "miss", read_misses },           { "at", read_streak },         { "starvation", read_starvation },
+	{ "fairness", read_fairness },     { "priority", read_priority }, { "coverage", read_coverage },
+	{ "executions", read_executions },
+};
+
+enum { N_RULES = sizeof(rules) / sizeof(*rules) };
+
+static int read_rule(struct line *l, struct bsv_slo_rule *ret)
+{
+	const char *words[N_RULES + 1];
+	double none;
+	int r;
+
+	if (!l->quoted[0] && percentile(l->words[0], &none)) {
+		r = read_percentile(l, ret);
+	} else {
+		size_t i = 0;
+
+		for (; i < N_RULES && !next_is(l, rules[i].word); i++)
+			words[i] = rules[i].word;
+		if (i == N_RULES)
+			return none_of(l, words, N_RULES,
+			               "p50, p99 or the like, 'miss ratio', 'at most', starvation, fairness, priority, "
+			               "coverage or "
+			               "executions");
+		l->at++;
+		r = rules[i].read(l, ret);
+	}
+	return r < 0 || l->at == l->n ? r : expected(l, "the end of the line");
+}
+
+/* The words again, one space between two, none around = and before %. NULL: no memory. */
+static char *written(const struct line *l)
+{
+	char *text = malloc(2 * sizeof(l->text)), *to = text;
+
+	for (size_t i = 0; text && i < l->n; i++) {
+		bool apart = i && strcmp(l->words[i], "=") && strcmp(l->words[i - 1], "=");
+
+		to += apart ? (*to = ' ', 1) : 0;
+		if (l->quoted[i])
+			*to++ = '"';
+		for (const char *s = l->words[i]; *s; s++)
+			*to++ = (unsigned char)*s < ' ' || *s == 127 ? '?' : *s;
+		if (l->quoted[i])
+			*to++ = '"';
+	}
+	if (text)
+		*to = 0;
+	return text;
+}
+
+static void rule_fini(struct bsv_slo_rule *r)
+{
+	free(r->text);
+	free(r->of.app);
+	free(r->of.model);
+	free(r->of.path);
+	free(r->of.priority);
+}
+
+static int add_line(struct bsv_slo *to, const char *s, const char *end, unsigned number_of_line, struct bsa_err *err)
+{
+	struct line l = { .err = err };
+	struct bsv_slo_rule rule = { .line = number_of_line, .of = { .cold = -1 } }, *more;
+	int r;
+
+	if (end - s > LINE_MAX_BYTES)
+		return bsa_fail(err, BSA_E_INPUT, "it is longer than %d bytes", LINE_MAX_BYTES);
+	if (memchr(s, 0, (size_t)(end - s)))
+		return bsa_fail(err, BSA_E_INPUT, "it is no text");
+	r = cut(&l, s, end);
+	if (r < 0 || !l.n)
+		return r;
+	if (to->n == RULES_MAX)
+		return bsa_fail(err, BSA_E_INPUT, "there are more than %d rules", RULES_MAX);
+	r = read_rule(&l, &rule);
+	if (r >= 0) {
+		rule.text = written(&l);
+		more = rule.text ? realloc(to->rules, (to->n + 1) * sizeof(*more)) : NULL;
+		if (more) {
+			to->rules = more;
+			more[to->n++] = rule;
+			return 0;
+		}
+		r = bsv_no_memory(err);
+	}
+	rule_fini(&rule);
+	return r;
+}
+
+int bsv_slo_parse(struct bsv_slo *ret, const char *text, size_t bytes, struct bsa_err *err)
+{
+	const char *end = text + bytes;
+	unsigned line = 1;
+
+	*ret = (struct bsv_slo){ NULL, 0 };
+	for (const char *s = text; s < end; line++) {
+		const char *stop = memchr(s, '\n', (size_t)(end - s));
+		const char *last = stop = stop ? stop : end;
+		int r;
+
+		if (last > s && last[-1] == '\r')
+			last--;
+		r = add_line(ret, s, last, line, err);
+		if (r < 0) {
+			bsv_slo_fini(ret);
+			return bsa_wrap(err, r, "line %u", line);
+		}
+		s = stop + 1;
+	}
+	if (!ret->n)
+		return bsa_fail(err, BSA_E_INPUT, "there is no rule in it; see burstscope-slo(5)");
+	return 0;
+}
+
+static void file_fini(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+int bsv_slo_read(struct bsv_slo *ret, const char *path, struct bsa_err *err)
+{
+	__attribute__((cleanup(file_fini))) FILE *f = fopen(path, "re");
+	bsv_scoped_text *text = malloc(FILE_MAX + 1);
+	size_t bytes;
+	int r;
+
+	*ret = (struct bsv_slo){ NULL, 0 };
+	if (!f)
+		return bsa_fail(err, BSA_E_INPUT, "%s: %s", path, strerror(errno));
+	if (!text)
+		return bsv_no_memory(err);
+	bytes = fread(text, 1, FILE_MAX + 1, f);
+	if (ferror(f))
+		return bsa_fail(err, BSA_E_INPUT, "%s: %s", path, strerror(errno));
+	if (bytes > FILE_MAX)
+		return bsa_fail(err, BSA_E_INPUT, "%s: it is larger than 1 MiB, which no file of rules is", path);
+	r = bsv_slo_parse(ret, text, bytes, err);
+	return r < 0 ? bsa_wrap(err, r, "%s", path) : 0;
+}
+
+void bsv_slo_fini(struct bsv_slo *slo)
+{
+	for (size_t i = 0; i < slo->n; i++)
+		rule_fini(&slo->rules[i]);
+	free(slo->rules);
+	*slo = (struct bsv_slo){ NULL, 0 };
+}
