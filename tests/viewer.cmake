@@ -48,3 +48,13 @@ if(TARGET burstscope)
     target_link_libraries(fuzz_slo PRIVATE bsa m)
   endif()
 endif()
+
+# ---- recorded: through the provider and LTTng, which no sanitizer knows ----
+if(TARGET burstscope)
+  viewer_unit(recording ${viewer}/record/packets.c ${viewer}/record/sizing.c)
+endif()
+if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
+  nnb_e2e(record burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
+  nnb_e2e(doctor burstscope $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
+  nnb_e2e(demo burstscope)
+endif()

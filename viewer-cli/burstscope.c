@@ -12,7 +12,7 @@
 #include "options/options.h"
 
 const struct bsv_command *const bsv_commands[] = {
-	&bsv_import,  &bsv_summary,  &bsv_latency,
+	&bsv_demo,       &bsv_record,      &bsv_import,  &bsv_doctor,   &bsv_summary,  &bsv_latency,
 	&bsv_overhead,   &bsv_misses,      &bsv_explain, &bsv_timeline, &bsv_fairness, &bsv_priority,
 	&bsv_starvation, &bsv_preemptions, &bsv_slots,   &bsv_memory,   &bsv_diff,     &bsv_check,
 	&bsv_sql,        &bsv_schema,      &bsv_export,  NULL,
@@ -25,7 +25,7 @@ static const struct {
 	const struct bsv_command *first;
 	const char *title;
 } groups[] = {
-	{ &bsv_import, "get a recording" },
+	{ &bsv_demo, "get a recording" },
 	{ &bsv_summary, "ask it" },
 	{ &bsv_diff, "compare and judge" },
 	{ &bsv_sql, "the rows themselves" },

@@ -16,7 +16,8 @@ programs=(bin/nnburst-conformance.1 bin/nnburst-fmq.1 bin/nnburst-load.1 sbin/nn
 analyzer=()
 if ! grep -qs '^BURSTSCOPE_ANALYZER:BOOL=OFF' "${2-}/CMakeCache.txt"; then
 	programs+=(bin/burstscope.1)
-	analyzer=("$usr/share/man/man7/babeltrace2-sink.nnburst.sqlite.7.gz"
+	analyzer=("$usr/libexec/burstscope/burstscope-importer" "$usr/share/man/man1/burstscope-record.1.gz" "$usr/share/man/man1/burstscope-misses.1.gz"
+		"$usr/share/man/man7/babeltrace2-sink.nnburst.sqlite.7.gz"
 		"$lib/babeltrace2/plugins/babeltrace-plugin-nnburst.so")
 fi
 for file in "${analyzer[@]}" "$lib/libnnburst.so" "$lib/libnnburst.so.0" "$lib/pkgconfig/nnburst.pc" \
@@ -47,6 +48,14 @@ for each in "${programs[@]}"; do
 	[[ $version == *"$wanted"* ]] || broken "$program says '$version', pkg-config says '$wanted'"
 done
 grep -q "^ExecStart=.*/sbin/nnburstd " "$usr/lib/systemd/system/nnburstd.service" || broken 'no unit that starts nnburstd'
+
+# The importer is found, and does not find a trace.
+if ((${#analyzer[@]})); then
+	mkdir "$tmp/nothing"
+	status=0
+	"$usr/bin/burstscope" import -o "$tmp/db" "$tmp/nothing" 2>"$tmp/said" || status=$?
+	((status == 4)) || broken "the installed burstscope cannot import: $(<"$tmp/said")"
+fi
 
 # The drivers are found where they are installed.
 LD_LIBRARY_PATH=$lib "$usr/bin/nnburst-conformance" --quiet "$here/../../docs/examples/models" >/dev/null ||

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# demo.sh BURSTSCOPE SERVICE -- burstscope demo, on a machine where no session daemon runs: every answer is there, each below its command,
+# what was recorded is kept, and nothing is left running, also where it is stopped.
+set -euo pipefail
+. "$(dirname "$0")/../lttng.sh"
+burstscope=$1
+failures=0 demo=
+trap '[[ ! $demo ]] || kill -9 "$demo" 2>/dev/null; rm -rf "$tmp"' EXIT
+cd "$tmp"
+
+wrong()
+{
+	echo "demo.sh: $*"
+	failures=$((failures + 1))
+}
+
+gone() { ! lttng --no-sessiond list >/dev/null 2>&1; }
+
+# What of ours is running: nothing else in this namespace has this scratch directory.
+left() { pgrep -f "nnburst(d|-load) .*--socket $1" || true; }
+
+"$burstscope" demo --for 3s -o shown >out 2>said || wrong "it ends with $?: $(<said)"
+for command in 'nnburstd ' 'burstscope record -o shown/fifo -- nnburst-load ' 'burstscope import ' 'burstscope summary ' 'burstscope overhead ' 'burstscope misses ' \
+	'burstscope explain ' 'burstscope fairness ' 'burstscope record -o shown/fair -- nnburst-load '; do
+	grep -qF "\$ $command" out || wrong "not shown: $command"
+done
+grep -q 'What to try next' out || wrong 'what next?'
+for name in fifo fair; do
+	[[ -d shown/$name && -e shown/$name.db ]] || wrong "not kept: $name"
+	"$burstscope" sql -q --format csv shown/$name.db "SELECT count(*) > 0 FROM execution e JOIN app a ON a.id = e.app_id WHERE a.name = 'camera'" |
+		grep -qx 1 || wrong "nothing of the camera in $name"
+done
+missed() { "$burstscope" sql -q --format csv "shown/$1.db" 'SELECT count(*) FROM execution WHERE miss IS NOT NULL' | tail -1; }
+(($(missed fifo) > 0)) || wrong 'first come, first served, and no deadline was missed'
+hit=$("$burstscope" sql -q --format csv shown/fifo.db 'SELECT count(*) FROM execution WHERE deadline IS NOT NULL AND miss IS NULL' | tail -1)
+((hit > 0)) || wrong 'not one frame was in time'
+gone || wrong 'a session daemon is left'
+
+"$burstscope" demo -o shown >out 2>said && wrong 'into a directory that is there'
+[[ ! -s out && $(wc -l <said) == 1 ]] || wrong "into a directory that is there: $(<said)"
+
+: >out # of the one before
+env --default-signal=INT "$burstscope" demo --for 60s -o stopped >out 2>said &
+demo=$!
+until grep -qF ' -- nnburst-load' out; do
+	kill -0 "$demo" 2>/dev/null || { wrong "it ends early: $(<said)"; break; }
+	sleep 0.05
+done
+kill -INT "$demo"
+status=0
+wait "$demo" || status=$?
+demo=
+((status == 130)) || wrong "stopped, it ends with $status: $(<said)"
+socket=$(sed -nE 's/.*--socket ([^ ]+).*/\1/p' out | tail -1)
+[[ ! $(left "$socket") && ! -e $socket ]] || wrong 'stopped, and something still runs'
+gone || wrong 'stopped, and a session daemon is left'
+
+((failures == 0)) || exit 1
+echo 'demo.sh: all as it should be'

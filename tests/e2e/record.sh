@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# record.sh BURSTSCOPE SERVICE LOAD MANY_STREAMS PROVIDER -- burstscope record: with a session daemon and without one, as root and as
+# a user; what it is asked to record is in the trace, what was lost is counted, and whatever ends it, what was there is kept and
+# nothing is left running.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+burstscope=$1 service=$2 load=$3 many=$4 provider=$5
+recorder=
+trap 'stop_recorder; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+mkdir -m 777 "$tmp/work"
+chmod 755 "$tmp"
+cd "$tmp/work"
+
+stop_recorder() { [[ ! $recorder ]] || kill -9 "$recorder" 2>/dev/null || true; }
+
+# ends STATUS ARGUMENT...: burstscope record ends so; what it prints is in $out, what it says in $said.
+ends()
+{
+	local wanted=$1 status=0
+	shift
+	"$burstscope" record "$@" >"$tmp/out" 2>"$tmp/said" || status=$?
+	out=$(<"$tmp/out") said=$(<"$tmp/said")
+	((status == wanted)) || wrong "${BASH_LINENO[0]}: record $* ends with $status, not $wanted: $said"
+}
+
+says() { [[ $said == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not said: $1 (but: $said)"; }
+
+# refuses STATUS WORDS ARGUMENT...: it does nothing, says so in one line, and leaves nothing behind.
+refuses()
+{
+	local status=$1 words=$2 before after
+	shift 2
+	before=$(ls -A)
+	ends "$status" "$@"
+	says "$words"
+	[[ ! $out && $said != *$'\n'* ]] || wrong "${BASH_LINENO[0]}: record $*: not one line: $out$said"
+	after=$(ls -A)
+	[[ $before == "$after" ]] || wrong "${BASH_LINENO[0]}: record $* leaves something behind: $after"
+}
+
+# events: how many the last recording has, as it says itself.
+events() { sed -nE 's/^recorded .*, ([0-9 ]+) events?,.*/\1/p' <<<"$said" | tr -d ' '; }
+lost() { sed -nE 's/^LOST in channel bursts: ([0-9 ]+) events?,.*/\1/p' <<<"$said" | tr -d ' '; }
+sessions() { lttng --no-sessiond list 2>/dev/null | grep -c 'burstscope-' || true; }
+
+# in_background FILE ARGUMENT...: record, until it says that it does.
+in_background()
+{
+	local said_to=$1
+	shift
+	: >"$said_to" # what one before said is not what this one says
+	env --default-signal=INT,TERM,HUP "$burstscope" record "$@" >"$tmp/out" 2>"$said_to" &
+	recorder=$!
+	until grep -q '^recording into' "$said_to"; do
+		kill -0 "$recorder" 2>/dev/null || { wrong "record $* ends early: $(<"$said_to")"; return; }
+		sleep 0.05
+	done
+}
+
+# ended STATUS FILE: what runs in the background ends so.
+ended()
+{
+	local status=0
+	wait "$recorder" || status=$?
+	recorder=
+	said=$(<"$2")
+	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $said"
+}
+
+# ---- what cannot be ----
+
+refuses 2 "no option '--bufer'; did you mean '--buffer'?" --bufer 1M
+refuses 2 "no 'fll'; did you mean 'full'?" --detail fll
+refuses 2 "'much' is none" --buffer much
+refuses 2 "--buffer: '0' is none" --buffer 0
+refuses 2 '--buffer: more than 4096M' --buffer 5G
+refuses 2 '--for: 0 is too little' --for 0s
+refuses 2 '--output: a directory has a name' -o ''
+refuses 2 'no-such-program: there is no such program' -- no-such-program
+refuses 2 "$tmp/said is no program that can be run" -- "$tmp/said"
+refuses 2 'its name is too long' -o "$(printf '%04000d' 1)" -- true
+refuses 5 'cannot be made' -o no/such/directory -- true
+mkdir full && touch full/file
+start_sessiond
+refuses 2 'full is not empty' -o full -- true
+
+# ---- the commands that it prints do what it does ----
+
+cat >lists <<'END' # FILE: what the session of this moment has
+#!/bin/sh
+name=$(lttng --no-sessiond list | sed -nE 's/.*(burstscope-record-[0-9-]+) .*/\1/p')
+lttng --no-sessiond list "$name" | sed -E "s/$name/SESSION/; s/Trace output: .*//" >"$1"
+END
+chmod +x lists
+for options in '--detail full' '--detail compact' '--detail verbose' '--buffer 300K'; do
+	read -ra words <<<"$options"
+	rm -rf it by-hand
+	"$burstscope" record -q --no-import "${words[@]}" -o it -- ./lists it.txt 2>"$tmp/said" || true # nothing happens in it
+	"$burstscope" record --print-commands "${words[@]}" -o by-hand -- ./lists by-hand.txt >"$tmp/commands" 2>"$tmp/said" ||
+		wrong "--print-commands $options: $(<"$tmp/said")"
+	quietly bash -e "$tmp/commands"
+	grep -q 'nnburst:\*' it.txt || wrong "$options: no events in the list: $(<it.txt)"
+	cmp it.txt by-hand.txt || wrong "$options: the printed commands do something else: $(diff it.txt by-hand.txt)"
+done
+grep -q 'Sub-buffer size:  32768 bytes' it.txt || wrong "300K is not rounded to 512K: $(<it.txt)"
+[[ $(sessions) == 0 ]] || wrong 'sessions are left'
+
+# ---- what it records ----
+
+ends 0 -o some -- "$many" "$provider" 1000
+[[ $(events) == 3003 ]] || wrong "of 3003 events: $said"
+says 'nothing was lost'
+says 'next: burstscope summary some'
+[[ -e some.db ]] || wrong 'no database'
+[[ $("$burstscope" sql -q --format csv some.db 'SELECT sum(events) FROM trace' | tail -1) == 3003 ]] || wrong 'not in the database'
+ends 0 --detail compact -o compact -- "$many" "$provider" 1000
+[[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is told always
+mkdir empty
+ends 0 -q --no-import -o empty/ -- "$many" "$provider" 10
+[[ ! $said && -d empty/ust && ! -e empty.db ]] || wrong "into an empty directory: $said"
+echo precious >kept.db
+ends 0 -o kept -- "$many" "$provider" 10
+says 'kept.db is there already'
+[[ $(<kept.db) == precious ]] || wrong "a file of somebody's is another"
+ends 0 -o ../work/dots -- sh -c "echo of mine; echo to you >&2; '$many' '$provider' 10; exit 3"
+[[ $out == 'of mine' ]] || wrong "the output of the command: $out"
+says 'to you'
+says 'sh ended with 3'
+ends 0 --for 300ms -o timed -- sh -c "'$many' '$provider' 10; exec sleep 1000"
+says 'sh was ended by SIGTERM'
+ends 0 -- "$many" "$provider" 10
+[[ -d $(echo burstscope-2*[0-9]) ]] || wrong 'no directory of its own making'
+refuses 5 'nothing was recorded' -q -o nothing -- true
+start_service "$service"
+"$load" --quiet --socket "$tmp/socket" --duration 20s transport >/dev/null 2>&1 &
+loading=$!
+until "$service" --status --socket "$tmp/socket" | grep -q '^bursts *[1-9]'; do sleep 0.05; done
+ends 0 -v --for 500ms -o busy
+says 'what runs already writes'
+says 'nothing was lost'
+(($(events) > 0)) || wrong "nothing of what ran already: $said"
+kill "$loading"
+wait "$loading" 2>/dev/null || true
+stop_service || wrong 'nnburstd does not end well'
+
+# ---- what it loses ----
+
+buffer=8K steps=0
+while
+	rm -rf lossy lossy.db
+	ends 0 --buffer "$buffer" -o lossy -- "$many" "$provider" 200000
+	[[ $said == *LOST* ]]
+do
+	((steps > 0)) || says 'why: cpu '
+	(($(events) + $(lost) == 600003)) || wrong "--buffer $buffer: $(events) were kept and $(lost) lost, of 600003"
+	[[ $("$burstscope" sql -q --format csv lossy.db 'SELECT sum(lost_events) FROM trace' | tail -1) == "$(lost)" ]] ||
+		wrong "--buffer $buffer: the trace has lost another number of events"
+	buffer=$(sed -nE 's/^try: --buffer ([0-9]+[KM]).*/\1/p' <<<"$said")
+	((++steps < 6)) || { wrong "what it advises loses as well: $said"; break; }
+done
+((steps > 0)) || wrong '8K of buffers, and 600003 events at once, and nothing was lost'
+(($(events) == 600003)) || wrong "as it advises: $(events) events of 600003"
+
+# ---- what ends it ----
+
+for signal in INT TERM HUP; do
+	in_background "$tmp/bg" -o "by-$signal"
+	quietly "$many" "$provider" 100
+	kill -"$signal" "$recorder"
+	kill -"$signal" "$recorder" 2>/dev/null || true # once more, as people do
+	ended 0 "$tmp/bg"
+	[[ $(events) == 303 ]] || wrong "ended by $signal, of 303 events: $said"
+done
+in_background "$tmp/bg" -o with-command -- sh -c "'$many' '$provider' 100; exec sleep 1000"
+until [[ $(pgrep -P "$recorder" -x sleep) ]]; do sleep 0.05; done
+sleeping=$(pgrep -P "$recorder" -x sleep)
+kill -INT "$recorder"
+ended 0 "$tmp/bg"
+[[ $(events) == 303 ]] || wrong "with a command, of 303 events: $said"
+kill -0 "$sleeping" 2>/dev/null && wrong 'the command is still there'
+[[ $(sessions) == 0 ]] || wrong 'sessions are left'
+
+in_background "$tmp/bg" -o killed
+quietly "$many" "$provider" 100
+kill -9 "$recorder"
+wait "$recorder" 2>/dev/null || true
+recorder=
+[[ $(sessions) == 1 ]] || wrong 'killed, and where is its session?'
+ends 0 -o after -- "$many" "$provider" 10
+says 'ended 1 session of burstscope record, whose process was killed'
+[[ $(sessions) == 0 ]] || wrong 'the session of one that was killed is left'
+[[ $("$burstscope" import -o killed.db killed 2>&1) == *' 303 events'* ]] || wrong 'what one that was killed recorded is not there'
+
+in_background "$tmp/bg" -o orphan
+quietly "$many" "$provider" 100
+kill -9 "$sessiond"
+wait "$sessiond" 2>/dev/null || true
+sessiond=
+ended 5 "$tmp/bg"
+says 'lttng-sessiond has gone'
+[[ -d orphan ]] || wrong 'what was written is not there'
+rm -f /var/run/lttng/*sock* 2>/dev/null || true
+
+# ---- without a session daemon ----
+
+gone() { ! lttng --no-sessiond list >/dev/null 2>&1; }
+
+gone || wrong 'there is a session daemon'
+LTTNG_SESSIOND_PATH=/bin/false refuses 5 '/bin/false does not start' -q -o new -- true
+LTTNG_SESSIOND_PATH=/no/such refuses 5 '/no/such does not start' -q -o new -- true
+ends 0 -o own -- "$many" "$provider" 1000
+says 'lttng-sessiond: none was there'
+[[ $(events) == 3003 ]] || wrong "with a daemon of its own, of 3003 events: $said"
+gone || wrong 'the session daemon that it started is left'
+start_service "$service" # which has to find one daemon after the other
+for turn in first second; do
+	ends 0 -o "of-$turn" -- "$load" --quiet --socket "$tmp/socket" --duration 200ms audio
+	[[ $("$burstscope" sql -q --format csv "of-$turn.db" "SELECT min(sides = 'both') FROM execution" | tail -1) == 1 ]] ||
+		wrong "$turn: the service is not in it: $said"
+done
+stop_service || wrong 'nnburstd does not end well'
+in_background "$tmp/bg" -o own-killed
+kill -9 "$recorder"
+wait "$recorder" 2>/dev/null || true
+recorder=
+until gone; do sleep 0.05; done # it goes with who started it
+
+if ((EUID == 0)); then
+	mkdir -m 700 "$tmp/home" && chown 1234:1234 "$tmp/home"
+	env -u LTTNG_HOME HOME="$tmp/home" setpriv --reuid 1234 --regid 1234 --clear-groups \
+		"$burstscope" record -o user -- "$many" "$provider" 1000 2>"$tmp/said" || wrong "as a user: $(<"$tmp/said")"
+	said=$(<"$tmp/said")
+	says 'lttng-sessiond: none was there'
+	[[ $(events) == 3003 && $(stat -c %u user) == 1234 ]] || wrong "as a user, of 3003 events: $said"
+
+	# little room
+	mount -t tmpfs -o size=2M small /dev/shm
+	refuses 5 'try --buffer 1M' --buffer 16M -o new -- true
+	ends 0 -o small -- "$many" "$provider" 10
+	says 'instead of 16 MiB, for there is no more room'
+	umount /dev/shm
+
+	# no LTTng at all
+	library=$(ldconfig -p | sed -nE 's/.*liblttng-ctl\.so\.0 .*=> //p' | head -1)
+	mount --bind /dev/null "$(realpath "$library")"
+	refuses 5 'liblttng-ctl.so.0 is not to be had' -o new -- true
+	"$burstscope" sql some.db 'SELECT 1' >"$tmp/out" 2>&1 || wrong "without LTTng there are no answers: $(<"$tmp/out")"
+	umount "$(realpath "$library")"
+fi
+
+((failures == 0)) || exit 1
+echo 'record.sh: all as it should be'

@@ -1,0 +1,225 @@
+/* test_recording.c -- how large a recording's buffers are to be, and what LTTng's index says of what they lost. */
+#include <endian.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/packets.h"
+#include "record/sizing.h"
+
+enum { KIB = 1024, MIB = 1024 * KIB, MS = 1000000 };
+
+/* ---- sizes ---- */
+
+static void sizes_are_powers_of_two_that_hold_what_was_asked_for(void **state)
+{
+	static const struct {
+		uint64_t asked, each, n;
+	} rows[] = {
+		{ 1, 4 * KIB, 2 },         { 8 * KIB, 4 * KIB, 2 },        { 8 * KIB + 1, 4 * KIB, 4 },
+		{ 64 * KIB, 4 * KIB, 16 }, { 100 * KIB, 8 * KIB, 16 },     { 16 * MIB, MIB, 16 },
+		{ 17 * MIB, MIB, 32 },     { BSV_BUFFER_MOST, MIB, 4096 }, { UINT64_MAX, MIB, 4096 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_buffers b = bsv_buffers_of(rows[i].asked);
+
+		assert_int_equal(b.each, rows[i].each);
+		assert_int_equal(b.n, rows[i].n);
+	}
+}
+
+static void room_is_for_each_cpu_and_each_user_and_of_what_there_is_less_of(void **state)
+{
+	(void)state;
+	assert_int_equal(bsv_room(&(struct bsv_machine){ .cpus = 4, .shm = 64 * MIB, .memory = UINT64_MAX }, 2),
+	                 8 * MIB);
+	assert_int_equal(bsv_room(&(struct bsv_machine){ .cpus = 1, .shm = UINT64_MAX, .memory = 5 * MIB }, 1),
+	                 5 * MIB);
+	assert_int_equal(bsv_room(&(struct bsv_machine){ .cpus = 2, .shm = 0, .memory = 5 * MIB }, 1), 0);
+}
+
+static void a_workload_that_writes_more_gets_buffers_for_two_seconds_of_it(void **state)
+{
+	(void)state;
+	assert_int_equal(bsv_size_for(BSV_DETAIL_FULL, 0), 16 * MIB);
+	assert_int_equal(bsv_size_for(BSV_DETAIL_COMPACT, 0), 8 * MIB);
+	assert_int_equal(bsv_size_for(BSV_DETAIL_VERBOSE, 0), 32 * MIB);
+	assert_int_equal(bsv_size_for(BSV_DETAIL_FULL, 8 * MIB), 16 * MIB);
+	assert_int_equal(bsv_size_for(BSV_DETAIL_FULL, 20 * MIB), 64 * MIB);
+	assert_int_equal(bsv_size_for(BSV_DETAIL_COMPACT, UINT64_MAX), BSV_BUFFER_MOST);
+}
+
+static void advice_holds_what_was_held_and_what_was_lost_and_half_of_that_more(void **state)
+{
+	struct bsv_advice a = bsv_advise(1 * MIB, 100 * MIB, 3 * MIB);
+
+	(void)state;
+	assert_int_equal(a.rate, 100 * MIB);
+	assert_int_equal(a.held_ns, 10 * MS);
+	assert_int_equal(a.stall_ns, 40 * MS);
+	assert_int_equal(a.size, 8 * MIB); /* 6, and a power of two */
+	assert_int_equal(bsv_advise(1 * MIB, 0, 0).size, 2 * MIB);
+	assert_int_equal(bsv_advise(1 * MIB, 0, 0).stall_ns, 0);
+	assert_int_equal(bsv_advise(1 * MIB, 1, UINT64_MAX).size, BSV_BUFFER_MOST);
+	assert_int_equal(bsv_bytes_of(3, 40), 120);
+	assert_int_equal(bsv_bytes_of(UINT64_MAX, 40), UINT64_C(1) << 62); /* an index may say anything */
+}
+
+/* ---- what an index says ---- */
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	snprintf(directory, sizeof(directory), "/tmp/test_recording-XXXXXX");
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	bsv_remove_tree(directory);
+	return access(directory, F_OK) ? 0 : -1;
+}
+
+static void put(const char *name, const void *bytes, size_t n)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	fclose(f);
+}
+
+enum { HEAD_WORDS = 2, ROW_WORDS = 9, MOST_WORDS = HEAD_WORDS + 64 * ROW_WORDS };
+
+struct packet {
+	uint64_t bytes, began_ms, ended_ms, lost;
+};
+
+/* NAME.idx of these packets, of sub-buffers of 64 KiB. */
+static void put_index(const char *name, uint32_t magic, uint32_t row_bytes, const struct packet *p, size_t n)
+{
+	uint64_t words[MOST_WORDS] = { htobe64((uint64_t)magic << 32 | 1), htobe64(UINT64_C(1) << 32 | row_bytes) };
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *row = words + HEAD_WORDS + i * ROW_WORDS;
+
+		row[1] = htobe64(64 * KIB * 8);
+		row[2] = htobe64((p[i].bytes + 84) * 8);
+		row[3] = htobe64(p[i].began_ms * MS);
+		row[4] = htobe64(p[i].ended_ms * MS);
+		row[5] = htobe64(p[i].lost);
+	}
+	put(name, words, (HEAD_WORDS + n * ROW_WORDS) * 8);
+}
+
+static void an_index_says_how_much_was_written_when_and_what_was_lost_in_a_row(void **state)
+{
+	static const struct packet packets[] = { { 60000, 0, 10, 0 },
+		                                 { 60000, 10, 15, 7 },
+		                                 { 60000, 15, 20, 7 },
+		                                 { 60000, 20, 40, 10 },
+		                                 { 0, 40, 41, 10 } };
+	struct bsv_packets p;
+
+	(void)state;
+	put_index("bursts_3.idx", 0xC1F1DCC1, 72, packets, 5);
+	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
+	assert_int_equal(p.n, 1);
+	assert_int_equal(p.streams[0].cpu, 3);
+	assert_int_equal(p.streams[0].packets, 5);
+	assert_int_equal(p.streams[0].bytes, 240000);
+	assert_int_equal(p.streams[0].largest, 64 * KIB);
+	assert_int_equal(p.streams[0].began, 0);
+	assert_int_equal(p.streams[0].ended, 41 * MS);
+	assert_int_equal(p.streams[0].lost, 10);
+	assert_int_equal(p.streams[0].lost_most, 10); /* one packet between does not mean that they were empty */
+	assert_in_range(p.streams[0].rate, 12000000, 12100000); /* 60084 bytes in 5 ms */
+	bsv_packets_fini(&p);
+}
+
+static void as_many_packets_as_there_are_sub_buffers_part_two_losses(void **state)
+{
+	struct packet packets[24] = { { 60000, 0, 1, 5 } };
+	struct bsv_packets p;
+
+	(void)state;
+	for (uint64_t i = 1; i < 24; i++)
+		packets[i] = (struct packet){ 60000, i, i + 1, i < 20 ? 5 : 9 };
+	put_index("bursts_0.idx", 0xC1F1DCC1, 72, packets, 24);
+	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
+	assert_int_equal(p.streams[0].lost, 9);
+	assert_int_equal(p.streams[0].lost_most, 5);
+	bsv_packets_fini(&p);
+}
+
+static void an_index_that_is_none_says_nothing_and_does_no_harm(void **state)
+{
+	static const struct packet mad = { UINT64_MAX / 16, UINT64_MAX / MS, 0, UINT64_MAX };
+	struct bsv_packets p;
+	char noise[5000];
+
+	(void)state;
+	memset(noise, 0xc1, sizeof(noise));
+	put("noise_0.idx", noise, sizeof(noise));
+	put("empty_1.idx", noise, 0);
+	put("short_2.idx", "\xc1\xf1\xdc\xc1\0\0", 6);
+	put("noname.idx", noise, 3);
+	put_index("foreign_4.idx", 0xC1F1DCC2, 72, &mad, 1);
+	put_index("narrow_5.idx", 0xC1F1DCC1, 8, &mad, 1);
+	put_index("wide_6.idx", 0xC1F1DCC1, UINT32_MAX, &mad, 1);
+	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
+	assert_int_equal(p.n, 7);
+	for (size_t i = 0; i < p.n; i++)
+		assert_int_equal(p.streams[i].bytes + p.streams[i].packets + p.streams[i].lost, 0);
+	bsv_packets_fini(&p);
+	put_index("mad_7.idx", 0xC1F1DCC1, 72, &mad, 1);
+	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
+	assert_int_equal(p.n, 8);
+	bsv_packets_fini(&p);
+}
+
+static void a_directory_that_is_not_there_cannot_be_read(void **state)
+{
+	struct bsa_err err;
+	struct bsv_packets p;
+
+	(void)state;
+	assert_int_equal(bsv_packets_read(&p, "/no/such/directory", &err), BSA_E_ENV);
+	assert_string_equal(err.text, "/no/such/directory cannot be read: No such file or directory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_are_powers_of_two_that_hold_what_was_asked_for),
+		cmocka_unit_test(room_is_for_each_cpu_and_each_user_and_of_what_there_is_less_of),
+		cmocka_unit_test(a_workload_that_writes_more_gets_buffers_for_two_seconds_of_it),
+		cmocka_unit_test(advice_holds_what_was_held_and_what_was_lost_and_half_of_that_more),
+		cmocka_unit_test_setup_teardown(an_index_says_how_much_was_written_when_and_what_was_lost_in_a_row,
+		                                make_directory, remove_directory),
+		cmocka_unit_test_setup_teardown(as_many_packets_as_there_are_sub_buffers_part_two_losses,
+		                                make_directory, remove_directory),
+		cmocka_unit_test_setup_teardown(an_index_that_is_none_says_nothing_and_does_no_harm, make_directory,
+		                                remove_directory),
+		cmocka_unit_test(a_directory_that_is_not_there_cannot_be_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,449 @@
+/*
+ * demo.c -- burstscope demo: record, import and answer a workload of our own, once with a service that is not fair, and once with one that is.
+ *
+ * SIGNALS  They are held from the first thing made to the last thing removed; whoever waits looks for them (workload.h).
+ * CRASH    If we are killed, the service gets SIGTERM, and the directory of its socket stays below /tmp.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer/rows.h"
+#include "answer/scoped.h"
+#include "answer/screen.h"
+#include "answer/template.h"
+#include "command.h"
+#include "input/places.h"
+#include "record/record.h"
+#include "record/workload.h"
+
+#define SCENARIO "demo"
+
+enum { DEFAULT_S = 5, LOOK_MS = 20, PATIENCE_LOOKS = 1500, MOST_WORDS = 16 };
+
+struct options {
+	const char *output;
+	struct bsv_quantity duration;
+};
+
+static const struct bsv_option options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = BSV_TEXT,
+	  .argument = "DIR",
+	  .says = "keep what is recorded there; otherwise in burstscope-demo-YYYYmmdd-HHMMSS",
+	  .offset = offsetof(struct options, output) },
+	{ .name = "for",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "how long each of the two recordings is; 5s by default, and 3s at least for something to be seen",
+	  .offset = offsetof(struct options, duration) },
+	{ .name = NULL },
+};
+
+struct demo {
+	const struct bsv_call *call;
+	struct bsv_screen screen;
+	struct bsv_signals signals;
+	char self[PATH_MAX], service[PATH_MAX], load[PATH_MAX];
+	char scratch[64], socket[80], duration[32];
+	char *directory; /* of all that is kept */
+	struct bsv_workload daemon;
+};
+
+/* ---- the service ---- */
+
+static int service_start(struct demo *d, const char *policy, struct bsa_err *err)
+{
+	const char *const argv[] = { d->service, "--socket", d->socket, "--app-identity", "pid",    "--lanes",
+		                     "1",        "--policy", policy,    "--deadline",     "advise", NULL };
+	struct stat st;
+	int r;
+
+	d->daemon = (struct bsv_workload){ .apart = true };
+	r = bsv_workload_start(&d->daemon, argv, &d->signals, err);
+	for (int i = 0; r >= 0 && stat(d->socket, &st); i++) {
+		const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
+
+		if (bsv_workload_ended(&d->daemon) || i > PATIENCE_LOOKS)
+			return bsa_fail(err, BSA_E_ENV, "nnburstd does not start");
+		nanosleep(&a_while, NULL);
+	}
+	return r;
+}
+
+static void service_stop(struct demo *d)
+{
+	if (d->daemon.pid && !bsv_workload_ended(&d->daemon)) {
+		kill(d->daemon.pid, SIGTERM);
+		bsv_workload_stop(&d->daemon, &d->signals);
+	}
+	d->daemon = (struct bsv_workload){ .pid = 0 };
+	unlink(d->socket);
+}
+
+/* ---- what is run ---- */
+
+/* Until it has ended. BSA_E_STOPPED: somebody wants us to. */
+static int wait_for(struct demo *d, struct bsv_workload *w, struct bsa_err *err)
+{
+	while (!bsv_workload_ended(w)) {
+		bool typed;
+		int signal = bsv_signals_next(&d->signals, 1000, &typed);
+
+		if (!signal || signal == SIGCHLD)
+			continue;
+		if (!typed)
+			kill(w->pid, signal);
+		bsv_workload_stop(w, &d->signals);
+		return bsa_fail(err, BSA_E_STOPPED, "stopped; what there is is in %s", d->directory);
+	}
+	return 0;
+}
+
+/* The program with these words, which are shown before, with @say for its name. @most: the largest status that is fine. */
+static int shows(struct demo *d, const char *say, const char *program, const char *const *words, int most, bool silent,
+                 struct bsa_err *err)
+{
+	const char *argv[MOST_WORDS + 2] = { program };
+	struct bsv_workload w = { .silent = silent };
+	char text[BSV_WORKLOAD_TEXT];
+	int r;
+
+	printf("\n%s$ %s", bsv_paint_on(&d->screen, BSV_TITLE), say);
+	for (int i = 0; i < MOST_WORDS && words[i]; i++) {
+		argv[i + 1] = words[i];
+		if (strcmp(words[i], "--no-pager") != 0) {
+			putchar(' ');
+			bsv_print_word(words[i], stdout);
+		}
+	}
+	puts(bsv_paint_off(&d->screen, BSV_TITLE));
+	fflush(stdout);
+	r = bsv_workload_start(&w, argv, &d->signals, err);
+	if (r >= 0)
+		r = wait_for(d, &w, err);
+	if (r < 0)
+		return r;
+	if (!WIFEXITED(w.status) || WEXITSTATUS(w.status) > most)
+		return bsa_fail(err, BSA_E_ENV, "%s %s", say, bsv_workload_text(&w, text));
+	return 0;
+}
+
+/* burstscope COMMAND [WORD] INPUT */
+static int asks(struct demo *d, const char *command, const char *word, const char *input, struct bsa_err *err)
+{
+	const char *words[] = { command, "--no-pager", word ? word : input, word ? input : NULL, NULL };
+
+	return shows(d, "burstscope", d->self, words, BSV_DONE, false, err);
+}
+
+static char *inside(const struct demo *d, const char *name, const char *ending)
+{
+	return bsv_text("%s/%s%s", d->directory, name, ending);
+}
+
+/* Shown as the one command that does the same. */
+static int run_load(struct demo *d, const char *trace, struct bsa_err *err)
+{
+	const char *const words[] = { "--quiet", "--socket", d->socket, "--duration", d->duration, SCENARIO, NULL };
+	char *as = bsv_text("burstscope record -o %s -- nnburst-load", trace);
+	int r = as ? shows(d, as, d->load, words, BSV_DONE, true, err) : bsv_no_memory(err);
+
+	free(as);
+	return r;
+}
+
+static int run_import(struct demo *d, const char *trace, const char *db, struct bsa_err *err)
+{
+	const char *const words[] = { "import", "-o", db, trace, NULL };
+
+	return shows(d, "burstscope", d->self, words, BSV_DONE, false, err);
+}
+
+static int record_into(struct demo *d, const char *trace, const char *policy, struct bsa_err *err)
+{
+	const struct bsv_recording_options wanted = { .directory = trace, .quiet = d->call->common.quiet };
+	struct bsv_recording recording = { .directory = NULL };
+	struct bsv_recorded done = { .bytes = 0 };
+	int r = bsv_recording_plan(&recording, &wanted, err);
+
+	printf("\n%s$ nnburstd --socket %s --app-identity pid --lanes 1 --policy %s --deadline advise &%s\n",
+	       bsv_paint_on(&d->screen, BSV_TITLE), d->socket, policy, bsv_paint_off(&d->screen, BSV_TITLE));
+	fflush(stdout);
+	if (r >= 0)
+		r = bsv_recording_start(&recording, err);
+	if (r >= 0)
+		r = service_start(d, policy, err);
+	if (r >= 0)
+		r = run_load(d, trace, err);
+	service_stop(d);
+	if (r >= 0)
+		r = bsv_recording_stop(&recording, err);
+	if (r >= 0)
+		r = bsv_recording_result(&recording, &done, err);
+	if (r >= 0 && !d->call->common.quiet) {
+		bsv_recording_advise(&recording, &done, 0);
+		fprintf(stderr, "recorded %s: %.2f s; ", trace, (double)done.ns / 1e9);
+		bsv_recording_tell_lost(&recording, &done);
+	}
+	bsv_recording_close(&recording);
+	if (r >= 0 && !done.bytes)
+		return bsa_fail(err, BSA_E_ENV, "nothing was recorded; burstscope doctor looks why");
+	return r;
+}
+
+static int record_one(struct demo *d, const char *policy, char **ret_db, struct bsa_err *err)
+{
+	char *trace = inside(d, policy, "");
+	int r;
+
+	*ret_db = inside(d, policy, ".db");
+	r = trace && *ret_db ? record_into(d, trace, policy, err) : bsv_no_memory(err);
+	if (r >= 0)
+		r = run_import(d, trace, *ret_db, err);
+	free(trace);
+	return r;
+}
+
+/* ---- the story ---- */
+
+static void say(const struct demo *d, const char *text)
+{
+	printf("\n");
+	bsv_print_wrapped(stdout, &d->screen, BSV_PLAIN, text, 0);
+}
+
+/* The latest miss of those with the commonest cause; 0: nothing was missed. */
+static int telling_miss(int64_t *ret, const char *path, struct bsa_err *err)
+{
+	struct bsa_db *db;
+	struct bsv_rows *rows = NULL;
+	int r = bsa_db_open(&db, path, err);
+
+	*ret = 0;
+	if (r < 0)
+		return r;
+	r = bsv_rows_query(
+		&rows, db,
+		"SELECT e.id FROM miss_cause c JOIN execution e ON e.id = c.execution_id WHERE c.is_primary AND "
+		"c.cause = (SELECT cause FROM miss_cause WHERE is_primary GROUP BY cause ORDER BY count(*) "
+		"DESC, cause LIMIT 1) ORDER BY e.lateness_ns DESC, e.id LIMIT 1",
+		err);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r > 0)
+		*ret = bsv_rows_get(rows, 0, 0);
+	bsv_rows_free(rows);
+	bsa_db_close(db);
+	return r < 0 ? r : 0;
+}
+
+static int explain(struct demo *d, const char *db, struct bsa_err *err)
+{
+	char id[32];
+	int64_t miss;
+	int r = telling_miss(&miss, db, err);
+
+	if (r < 0)
+		return r;
+	snprintf(id, sizeof(id), "%" PRId64, miss);
+	return asks(d, "explain", miss ? id : "slowest", db, err);
+}
+
+static int first_come(struct demo *d, char **ret_db, struct bsa_err *err)
+{
+	int r;
+
+	say(d,
+	    "A camera, whose frames are to be done within 10 ms, shares a device with an app in the background and one "
+	    "that asks for "
+	    "ever more. The service gives the device to whoever came first.");
+	r = record_one(d, "fifo", ret_db, err);
+	if (r >= 0)
+		r = asks(d, "summary", NULL, *ret_db, err);
+	if (r >= 0)
+		r = asks(d, "overhead", NULL, *ret_db, err);
+	if (r >= 0)
+		r = asks(d, "misses", NULL, *ret_db, err);
+	if (r >= 0)
+		r = explain(d, *ret_db, err);
+	if (r >= 0)
+		r = asks(d, "fairness", NULL, *ret_db, err);
+	return r;
+}
+
+static int fair(struct demo *d, char **ret_db, struct bsa_err *err)
+{
+	int r;
+
+	say(d, "The same, with a service that gives each app its share:");
+	r = record_one(d, "fair", ret_db, err);
+	if (r >= 0)
+		r = asks(d, "misses", NULL, *ret_db, err);
+	if (r >= 0)
+		r = asks(d, "fairness", NULL, *ret_db, err);
+	return r;
+}
+
+/* What there is to compare in one line. */
+struct outcome {
+	int64_t deadlines, missed, lag_ns;
+};
+
+static int find_outcome(struct outcome *ret, const char *path, struct bsa_err *err)
+{
+	struct bsa_db *db = NULL;
+	struct bsv_rows *rows = NULL;
+	int r = bsa_db_open(&db, path, err);
+
+	if (r >= 0)
+		r = bsv_rows_query(&rows, db,
+		                   "SELECT sum(deadlines), sum(n) FILTER (WHERE miss IS NOT NULL), (SELECT "
+		                   "max(max_lag_ns) FROM app_share) FROM execution_count",
+		                   err);
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r > 0)
+		*ret = (struct outcome){ bsv_rows_get(rows, 0, 0), bsv_rows_get(rows, 1, 0), bsv_rows_get(rows, 2, 0) };
+	bsv_rows_free(rows);
+	bsa_db_close(db);
+	return r < 0 ? r : 0;
+}
+
+static int say_outcome(const struct demo *d, const char *fifo, const char *fair, struct bsa_err *err)
+{
+	struct outcome a = { 0 }, b = { 0 };
+	char text[320], lag_a[BSV_DURATION_TEXT], lag_b[BSV_DURATION_TEXT];
+	int r = find_outcome(&a, fifo, err);
+
+	if (r >= 0)
+		r = find_outcome(&b, fair, err);
+	if (r < 0 || !a.deadlines || !b.deadlines)
+		return r;
+	snprintf(text, sizeof(text),
+	         "First come, first served, the camera missed %.0f %% of its deadlines, and with shares %.0f %%. The "
+	         "app "
+	         "that was furthest behind its share was %s behind, and with shares %s.",
+	         100 * (double)a.missed / (double)a.deadlines, 100 * (double)b.missed / (double)b.deadlines,
+	         bsv_duration(lag_a, a.lag_ns), bsv_duration(lag_b, b.lag_ns));
+	say(d, text);
+	return 0;
+}
+
+static void say_next(const struct demo *d, const char *fifo, const char *fair)
+{
+	printf("\nEverything that was recorded is in %s. What to try next:\n"
+	       "  burstscope diff %s %s\n"
+	       "  burstscope timeline %s\n"
+	       "  burstscope latency --by app %s\n"
+	       "  burstscope sql --list\n"
+	       "  burstscope record -- YOUR PROGRAM\n",
+	       d->directory, fifo, fair, fifo, fifo);
+}
+
+static int story(struct demo *d, struct bsa_err *err)
+{
+	char *fifo = NULL, *other = NULL;
+	int r = first_come(d, &fifo, err);
+
+	if (r >= 0)
+		r = fair(d, &other, err);
+	if (r >= 0)
+		r = say_outcome(d, fifo, other, err);
+	if (r >= 0)
+		say_next(d, fifo, other);
+	free(fifo);
+	free(other);
+	return r;
+}
+
+/* ---- around it ---- */
+
+static int find_programs(struct demo *d, struct bsa_err *err)
+{
+	if (!bsv_place_self(d->self))
+		return bsa_fail(err, BSA_E_ENV, "/proc/self/exe: %s", strerror(errno));
+	if (!bsv_place_program("nnburstd", d->service))
+		return bsa_fail(err, BSA_E_ENV, "no nnburstd beside burstscope, nor in $PATH; install the whole of it");
+	if (!bsv_place_program("nnburst-load", d->load))
+		return bsa_fail(err, BSA_E_ENV,
+		                "no nnburst-load beside burstscope, nor in $PATH; install the whole of it");
+	return 0;
+}
+
+static int make_places(struct demo *d, const char *output, struct bsa_err *err)
+{
+	d->directory = output ? strdup(output) : bsv_stamped("burstscope-demo");
+	if (!d->directory)
+		return bsv_no_memory(err);
+	if (mkdir(d->directory, 0777))
+		return bsa_fail(err, errno == EEXIST ? BSA_E_USAGE : BSA_E_ENV,
+		                "%s cannot be made: %s; say where with -o", d->directory, strerror(errno));
+	snprintf(d->scratch, sizeof(d->scratch), "/tmp/burstscope-demo-XXXXXX");
+	if (!mkdtemp(d->scratch)) {
+		*d->scratch = 0;
+		return bsa_fail(err, BSA_E_ENV, "no directory for a socket below /tmp: %s", strerror(errno));
+	}
+	snprintf(d->socket, sizeof(d->socket), "%s/socket", d->scratch);
+	return 0;
+}
+
+static void demo_fini(struct demo *d)
+{
+	service_stop(d);
+	if (*d->scratch)
+		bsv_remove_tree(d->scratch);
+	if (d->directory)
+		rmdir(d->directory); /* if nothing is in it */
+	free(d->directory);
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	int64_t ns = o->duration.given ? o->duration.value : DEFAULT_S * INT64_C(1000000000);
+	struct demo d = { .call = call, .screen = bsv_screen_get(call->asked.color) };
+	int r = find_programs(&d, err);
+
+	if (r < 0)
+		return r;
+	if (ns < 1000000 || ns > 3600 * INT64_C(1000000000))
+		return bsa_fail(err, BSA_E_USAGE, "--for: from 1ms to an hour");
+	if (ns % 1000000000)
+		snprintf(d.duration, sizeof(d.duration), "%lldms", (long long)(ns / 1000000));
+	else
+		snprintf(d.duration, sizeof(d.duration), "%llds", (long long)(ns / 1000000000));
+	bsv_signals_hold(&d.signals);
+	r = make_places(&d, o->output, err);
+	if (r >= 0)
+		r = story(&d, err);
+	demo_fini(&d);
+	bsv_signals_release(&d.signals);
+	return r < 0 ? r : BSV_DONE;
+}
+
+const struct bsv_command bsv_demo = {
+	.name = "demo",
+	.operands = "",
+	.says = "record, import and answer a workload of our own",
+	.examples = "  burstscope demo\n"
+		    "  burstscope demo --for 10s -o shown\n",
+	.more = "It starts nnburstd and the apps of the scenario demo (nnburst-load(1)), records them, and asks what "
+		"there is to be\n"
+		"asked, each time with the command that does it. Then the same again, with another policy. What was "
+		"recorded is\n"
+		"kept, and everything that was started is stopped.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 0,
+	.run = run,
+};

@@ -1,0 +1,369 @@
+/* doctor.c -- burstscope doctor: whether this installation is whole, and what would have lost nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer/answer.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "command.h"
+#include "importer/shared.h"
+#include "input/apart.h"
+#include "input/places.h"
+#include "record/lost.h"
+#include "record/record.h"
+#include "record/registers.h"
+
+enum { MIB = 1 << 20, TEXT = 512, CLOCK_READS = 1000, SLOW_CLOCK_NS = 1000 };
+
+enum result { OK, WARNING, PROBLEM };
+
+struct checks {
+	struct bsv_rows *rows;
+	unsigned warnings, problems;
+};
+
+static void __attribute__((format(printf, 5, 6)))
+row(struct checks *c, const char *check, enum result result, const char *remedy, const char *format, ...)
+{
+	static const char *const results[] = { "ok", "warning", "problem" };
+	char detail[TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(detail, sizeof(detail), format, args);
+	va_end(args);
+	bsv_rows_text(c->rows, check);
+	bsv_rows_text(c->rows, results[result]);
+	bsv_rows_text(c->rows, detail);
+	bsv_rows_text(c->rows, result == OK ? NULL : remedy);
+	c->warnings += result == WARNING;
+	c->problems += result == PROBLEM;
+}
+
+/* ---- programs ---- */
+
+/* The first line of what @program says to --version. */
+static bool version_of(const char *program, char ret[TEXT])
+{
+	char command[PATH_MAX + 32];
+	FILE *f;
+
+	if (strchr(program, '\''))
+		return false;
+	snprintf(command, sizeof(command), "'%s' --version 2>/dev/null", program);
+	f = popen(command, "re");
+	if (!f)
+		return false;
+	if (!fgets(ret, TEXT, f))
+		*ret = 0;
+	ret[strcspn(ret, "\n")] = 0;
+	return !pclose(f) && *ret;
+}
+
+static void check_sessiond(struct checks *c)
+{
+	const char *asked = getenv("LTTNG_SESSIOND_PATH");
+	char path[PATH_MAX], version[TEXT];
+
+	if (!bsv_place_program(asked && *asked ? asked : "lttng-sessiond", path) &&
+	    !(asked && !access(asked, X_OK) && snprintf(path, sizeof(path), "%s", asked) < (int)sizeof(path))) {
+		row(c, "lttng-sessiond", PROBLEM, "install lttng-tools", "not in $PATH%s",
+		    asked && *asked ? ", nor at $LTTNG_SESSIOND_PATH" : "");
+		return;
+	}
+	if (!version_of(path, version))
+		row(c, "lttng-sessiond", PROBLEM, "install lttng-tools anew", "%s cannot be run", path);
+	else
+		row(c, "lttng-sessiond", OK, NULL, "%.40s: %s", version, path);
+}
+
+static void check_program(struct checks *c, const char *name, const char *use)
+{
+	char path[PATH_MAX];
+
+	if (bsv_place_program(name, path))
+		row(c, name, OK, NULL, "%s", path);
+	else
+		row(c, name, WARNING, "install the whole of burstscope", "neither beside burstscope nor in $PATH; %s",
+		    use);
+}
+
+/* It ends at once, and in its own way, where its libraries are there. */
+static void check_importer(struct checks *c)
+{
+	const char *const argv[] = { "burstscope-importer", NULL };
+	char path[PATH_MAX];
+	struct bsa_err err;
+	int status = 0;
+	pid_t pid;
+
+	if (bsv_importer_find(path, &err) < 0) {
+		row(c, "importer", PROBLEM, "install the whole of burstscope", "%s", err.text);
+		return;
+	}
+	pid = fork();
+	if (!pid) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		dup2(null, STDERR_FILENO);
+		execv(path, (char *const *)argv);
+		_exit(127);
+	}
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == BSV_IMPORTER_STRANGE)
+		row(c, "importer", OK, NULL, "%s", path);
+	else
+		row(c, "importer", PROBLEM, "install libbabeltrace2, or all of burstscope anew", "%s cannot be run",
+		    path);
+}
+
+/* ---- LTTng ---- */
+
+static void check_registers(struct checks *c, const struct bsv_lttng *lttng, const char *provider)
+{
+	struct bsa_err err;
+
+	if (bsv_registers(lttng, provider, &err) < 0)
+		row(c, "events", PROBLEM,
+		    "look whether LTTng-UST fits to lttng-tools, and LTTNG_UST_* in the environment", "%s", err.text);
+	else
+		row(c, "events", OK, NULL, "a program that loads the provider can be recorded");
+}
+
+/* As programs want it, see nbt(3). */
+static bool is_trusted(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && (!st.st_uid || st.st_uid == geteuid()) &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static const char *find_provider(struct checks *c, char path[PATH_MAX])
+{
+	const char *asked = secure_getenv("NNBURST_TRACEPOINTS");
+
+	if (asked && !*asked) {
+		row(c, "provider", WARNING, "unset it",
+		    "$NNBURST_TRACEPOINTS is empty: programs started from here emit nothing");
+		return NULL;
+	}
+	if (asked && (access(asked, R_OK) || !realpath(asked, path))) {
+		row(c, "provider", PROBLEM, "unset $NNBURST_TRACEPOINTS", "%s, which it names, cannot be read", asked);
+		return NULL;
+	}
+	if (!asked && !bsv_place_provider(path)) {
+		row(c, "provider", PROBLEM, "install the whole of burstscope",
+		    "no nnburst/tracepoints.so near burstscope");
+		return NULL;
+	}
+	if (!is_trusted(path)) {
+		row(c, "provider", PROBLEM, "chown it to root, and chmod go-w",
+		    "%s: others than its user and root can change it, so programs do not load it", path);
+		return NULL;
+	}
+	row(c, "provider", OK, NULL, "%s", path);
+	return path;
+}
+
+static bool in_group(const char *name)
+{
+	gid_t groups[1024];
+	const struct group *g = getgrnam(name);
+	int n = getgroups(1024, groups);
+
+	for (int i = 0; g && i < n; i++)
+		if (groups[i] == g->gr_gid)
+			return true;
+	return false;
+}
+
+static void check_rights(struct checks *c)
+{
+	bool roots = !access("/var/run/lttng/client-lttng-sessiond", F_OK);
+
+	if (!geteuid())
+		row(c, "rights", OK, NULL, "root: programs of all users can be recorded");
+	else if (roots && in_group("tracing"))
+		row(c, "rights", OK, NULL,
+		    "a member of group tracing: root's session daemon is used, for programs of this user");
+	else
+		row(c, "rights", OK, NULL, "programs of this user can be recorded; those of others as root alone");
+}
+
+/* Its buffers, and who empties them: a session that records for no time at all. */
+static void check_session(struct checks *c, const struct bsv_lttng *lttng)
+{
+	struct bsv_session s = { .lttng = lttng, .buffers = bsv_buffers_of(1) };
+	char directory[] = "/tmp/" BSV_PROBE_NAME "XXXXXX";
+	struct bsa_err err;
+	int r;
+
+	if (!mkdtemp(directory)) {
+		row(c, "recording", WARNING, "have /tmp writable", "/tmp cannot be written, so it was not tried");
+		return;
+	}
+	bsv_session_name(s.name);
+	s.directory = directory;
+	r = bsv_session_start(&s, &err);
+	if (r >= 0)
+		r = bsv_session_stop(&s, &err);
+	bsv_remove_tree(directory);
+	if (r < 0)
+		row(c, "recording", PROBLEM, "look at what lttng-sessiond --verbose says, and at /dev/shm", "%s",
+		    err.text);
+	else
+		row(c, "recording", OK, NULL, "a session was made, started and stopped");
+}
+
+static void check_lttng(struct checks *c)
+{
+	struct bsv_daemon daemon = { .output = -1 };
+	const struct bsv_lttng *lttng;
+	struct bsa_err err;
+	char path[PATH_MAX];
+	const char *provider = find_provider(c, path);
+
+	if (bsv_lttng_load(&lttng, &err) < 0) {
+		row(c, "liblttng-ctl", PROBLEM, "install lttng-tools", "%s", err.text);
+		return;
+	}
+	row(c, "liblttng-ctl", OK, NULL, "it is there, and has what is needed");
+	if (bsv_daemon_open(&daemon, lttng, &err) < 0) {
+		row(c, "session daemon", PROBLEM,
+		    "see what it says; $HOME, or as root /var/run/lttng, has to be writable", "%s", err.text);
+		return;
+	}
+	row(c, "session daemon", OK, NULL, daemon.pid ? "none runs; record starts one" : "one runs, and answers");
+	if (provider)
+		check_registers(c, lttng, provider);
+	check_session(c, lttng);
+	bsv_daemon_close(&daemon);
+}
+
+/* ---- the machine ---- */
+
+static void check_room(struct checks *c)
+{
+	struct bsv_machine m = bsv_machine_look();
+	uint64_t want = bsv_size_for(BSV_DETAIL_FULL, 0), room = bsv_room(&m, 2) / 2;
+	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT];
+
+	bsv_bytes(a, m.shm);
+	bsv_bytes(b, want);
+	if (room >= want)
+		row(c, "/dev/shm", OK, NULL, "%s free; record takes %s for each of %u cpus", a, b, m.cpus);
+	else
+		row(c, "/dev/shm", bsv_room(&m, 1) < 64 << 10 ? PROBLEM : WARNING,
+		    "mount -o remount,size=1G /dev/shm; in a container: --shm-size",
+		    "%s free, and %s for each of %u cpus does not fit well", a, b, m.cpus);
+}
+
+static void check_clock(struct checks *c)
+{
+	char source[64] = "unknown";
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	struct timespec t, end;
+	double ns;
+
+	if (f) {
+		if (fgets(source, sizeof(source), f))
+			source[strcspn(source, "\n")] = 0;
+		fclose(f);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	for (int i = 0; i < CLOCK_READS; i++)
+		clock_gettime(CLOCK_MONOTONIC, &end);
+	ns = ((double)(end.tv_sec - t.tv_sec) * 1e9 + (double)(end.tv_nsec - t.tv_nsec)) / CLOCK_READS;
+	if (ns < SLOW_CLOCK_NS)
+		row(c, "clock", OK, NULL, "%s: %.0f ns to read it", source, ns);
+	else
+		row(c, "clock", WARNING, "have the kernel use another clocksource (tsc), or --detail compact",
+		    "%s takes %.0f ns to read, and each event does", source, ns);
+}
+
+static void check_directory(struct checks *c)
+{
+	char a[BSV_BYTES_TEXT];
+	struct statvfs fs;
+
+	if (access(".", W_OK | X_OK) || statvfs(".", &fs)) {
+		row(c, "working directory", WARNING, "go elsewhere, or say where with -o",
+		    "recordings are made here, and it cannot be written");
+		return;
+	}
+	bsv_bytes(a, (uint64_t)fs.f_bavail * fs.f_frsize);
+	if ((uint64_t)fs.f_bavail * fs.f_frsize < 1024 * (uint64_t)MIB)
+		row(c, "working directory", WARNING, "make room, or say where with -o",
+		    "%s free: minutes of a busy service", a);
+	else
+		row(c, "working directory", OK, NULL, "%s free", a);
+}
+
+static void print_checks(struct checks *c)
+{
+	check_lttng(c);
+	check_sessiond(c);
+	check_rights(c);
+	check_room(c);
+	check_clock(c);
+	check_directory(c);
+	check_importer(c);
+	check_program(c, "nnburstd", "a service of one's own is recorded as well");
+	check_program(c, "nnburst-load", "any app is recorded as well");
+}
+
+static int installation(const struct bsv_call *call, struct bsa_err *err)
+{
+	static const struct bsv_column columns[] = { { "check", "text", NULL },
+		                                     { "result", "text", NULL },
+		                                     { "detail", "text", NULL },
+		                                     { "remedy", "text", NULL } };
+	bsv_scoped_answer *a = bsv_answer_new(call, NULL);
+	struct checks c = { .rows = bsv_rows_new(columns, 4) };
+
+	if (!c.rows)
+		return bsv_no_memory(err);
+	print_checks(&c);
+	bsv_answer_rows(a, "checks", NULL, c.rows);
+	bsv_answer_verdict(a, &(struct bsv_verdict){ .name = "problems",
+	                                             .class = "count",
+	                                             .figure = c.problems,
+	                                             .bound = 0,
+	                                             .outcome = c.problems ? BSV_FAIL : BSV_PASS,
+	                                             .why = c.problems   ? "nothing can be recorded as it is"
+	                                                    : c.warnings ? "what is needed is there; see the warnings"
+	                                                                 : "the installation is whole" });
+	return bsv_answer_print(a, true, err);
+}
+
+/* ---- a recording ---- */
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	return call->n_operands ? bsv_doctor_recording(call, err) : installation(call, err);
+}
+
+const struct bsv_command bsv_doctor = {
+	.name = "doctor",
+	.operands = "[INPUT]",
+	.says = "whether this installation is whole, and what would have lost nothing",
+	.examples = "  burstscope doctor              this installation\n"
+		    "  burstscope doctor bursts.db    what a recording lost, and what would have kept it\n",
+	.more = "The status is 1 if there is a problem, or if the recording has lost anything.\n",
+	.min = 0,
+	.max = 1,
+	.asks = BSV_ASK_FORMAT,
+	.run = run,
+};

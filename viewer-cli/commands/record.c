@@ -1,0 +1,300 @@
+/* record.c -- burstscope record: record a workload with LTTng. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answer/say.h"
+#include "command.h"
+#include "input/apart.h"
+#include "record/record.h"
+#include "record/workload.h"
+
+enum { TICK_MS = 100, TICKS_A_LOOK = 5, IMPORT_AT_ONCE = 256 << 20 }; /* bytes: seconds */
+
+struct options {
+	const char *output;
+	int detail;
+	struct bsv_quantity buffer, duration;
+	bool print_commands, no_import;
+};
+
+/* As enum bsv_detail has them; the first is the default. */
+static const char *const details[] = { "full", "compact", "verbose", NULL };
+
+static const struct bsv_option options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = BSV_TEXT,
+	  .argument = "DIR",
+	  .says = "record into it; otherwise into burstscope-YYYYmmdd-HHMMSS",
+	  .offset = offsetof(struct options, output) },
+	{ .name = "detail",
+	  .kind = BSV_CHOICE,
+	  .argument = "compact|full|verbose",
+	  .says = "compact: an event a side for each execution; full, the default: every boundary; verbose: every "
+	          "operation",
+	  .offset = offsetof(struct options, detail),
+	  .choices = details },
+	{ .name = "buffer",
+	  .kind = BSV_SIZE,
+	  .argument = "SIZE",
+	  .says = "of LTTng's buffers, for each cpu; otherwise as large as seems right",
+	  .offset = offsetof(struct options, buffer) },
+	{ .name = "for",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "stop after that long",
+	  .offset = offsetof(struct options, duration) },
+	{ .name = "no-import",
+	  .says = "leave it to the first question to make a database of it",
+	  .offset = offsetof(struct options, no_import) },
+	{ .name = "print-commands",
+	  .says = "print the commands of lttng that do the same, and do nothing",
+	  .offset = offsetof(struct options, print_commands) },
+	{ .name = NULL },
+};
+
+/* ---- printed ---- */
+
+static int print_commands(const struct bsv_recording *r, const struct bsv_call *call)
+{
+	const struct options *o = call->options;
+
+	bsv_session_print_start(&r->session, stdout);
+	if (call->n_operands && o->duration.given)
+		printf("timeout %.9g ", (double)o->duration.value / 1e9);
+	for (size_t i = 0; i < call->n_operands; i++) {
+		bsv_print_word(call->operands[i], stdout);
+		putchar(i + 1 < call->n_operands ? ' ' : '\n');
+	}
+	if (!call->n_operands && o->duration.given)
+		printf("sleep %.9g\n", (double)o->duration.value / 1e9);
+	else if (!call->n_operands)
+		puts("read -r -p 'recording; Enter stops '");
+	bsv_session_print_stop(&r->session, stdout);
+	return BSV_DONE;
+}
+
+/* ---- recorded ---- */
+
+struct run {
+	struct bsv_recording recording;
+	struct bsv_signals signals;
+	struct bsv_workload workload;
+	struct bsv_progress line;
+	int64_t for_ns; /* negative: until somebody says so */
+};
+
+static void draw(struct run *run)
+{
+	struct bsv_recording *r = &run->recording;
+	char size[BSV_BYTES_TEXT], lost[BSV_COUNT_MAX];
+
+	if (!run->line.on || bsv_session_look(&r->session, NULL) < 0)
+		return;
+	bsv_bytes(size, bsv_directory_bytes(r->directory));
+	if (r->session.lost_events)
+		bsv_progress_draw(&run->line, "%5.1f s  %s  LOST %s events", (double)(bsv_now() - r->began) / 1e9, size,
+		                  bsv_count(lost, r->session.lost_events));
+	else
+		bsv_progress_draw(&run->line, "%5.1f s  %s  nothing lost%s", (double)(bsv_now() - r->began) / 1e9, size,
+		                  run->workload.pid || run->for_ns >= 0 ? "" : "  Ctrl-C stops");
+}
+
+/* A signal came. true: that was it. */
+static bool heed(struct run *run, int signal, bool typed)
+{
+	if (signal == SIGCHLD)
+		return bsv_workload_ended(&run->workload);
+	if (run->workload.pid && !typed)
+		kill(run->workload.pid, signal);
+	return true;
+}
+
+/* 0, or BSA_E_ENV: nobody records any more. */
+static int wait_for(struct run *run, struct bsa_err *err)
+{
+	for (unsigned tick = 0;; tick++) {
+		int64_t left = run->for_ns < 0 ? INT64_MAX : run->for_ns - (int64_t)(bsv_now() - run->recording.began);
+		int ms = left / 1000000 < TICK_MS ? (int)(left / 1000000) : TICK_MS, signal;
+		bool typed = false;
+
+		if (left <= 0) {
+			if (run->workload.pid)
+				kill(run->workload.pid, SIGTERM);
+			return 0;
+		}
+		signal = bsv_signals_next(&run->signals, ms ? ms : 1, &typed);
+		if (signal && heed(run, signal, typed))
+			return 0;
+		if (tick % TICKS_A_LOOK)
+			continue;
+		if (!bsv_daemon_alive(&run->recording.daemon, run->recording.lttng))
+			return bsa_fail(
+				err, BSA_E_ENV,
+				"lttng-sessiond has gone, and nobody records any more; what was written is in %s",
+				run->recording.directory);
+		draw(run);
+	}
+}
+
+static void tell_workload(const struct run *run, const struct bsv_call *call)
+{
+	char text[BSV_WORKLOAD_TEXT];
+
+	if (run->workload.pid && !call->common.quiet)
+		fprintf(stderr, "%s %s\n", call->operands[0], bsv_workload_text(&run->workload, text));
+}
+
+static void watch(void *ctx, const struct bsa_import_progress *p)
+{
+	struct bsv_progress *line = ctx;
+
+	if (bsv_progress_due(line))
+		bsv_progress_draw(line, "counting: %.2f M events", (double)p->events / 1e6);
+}
+
+/* What is not too large is made a database of at once: so its events are counted. false: it is not. */
+static bool import(struct run *run, const struct bsv_recorded *done, struct bsa_imported *ret)
+{
+	const char *const trace = run->recording.directory;
+	char output[PATH_MAX];
+	const struct bsa_import_options wanted = {
+		.traces = &trace, .n_traces = 1, .output = output, .progress = watch, .progress_ctx = &run->line
+	};
+	size_t length = strlen(trace);
+	struct bsa_err err;
+	bool imported;
+
+	while (length > 1 && trace[length - 1] == '/')
+		length--;
+	if (done->files_bytes > IMPORT_AT_ONCE ||
+	    snprintf(output, sizeof(output), "%.*s.db", (int)length, trace) >= (int)sizeof(output))
+		return false;
+	if (!access(output, F_OK)) {
+		fprintf(stderr, "%s is there already, and is left as it is: burstscope import makes it anew\n", output);
+		return false;
+	}
+	imported = bsv_import_apart(&wanted, ret, &err) >= 0;
+	bsv_progress_fini(&run->line);
+	if (!imported)
+		fprintf(stderr, "it is no database yet: %s\n", err.text);
+	return imported;
+}
+
+static void tell(const struct run *run, const struct bsv_recorded *done, const struct bsa_imported *imported)
+{
+	char events[BSV_COUNT_MAX], executions[BSV_COUNT_MAX], size[BSV_BYTES_TEXT];
+
+	fprintf(stderr, "recorded %s: %.2f s, %s", run->recording.name, (double)done->ns / 1e9,
+	        bsv_bytes(size, done->files_bytes));
+	if (imported)
+		fprintf(stderr, ", %s %s, %s %s", bsv_count(events, imported->events),
+		        bsv_plural(imported->events, "event", "events"), bsv_count(executions, imported->executions),
+		        bsv_plural(imported->executions, "execution", "executions"));
+	fputc('\n', stderr);
+	bsv_recording_tell_lost(&run->recording, done);
+	fputs("next: burstscope summary ", stderr);
+	bsv_print_word(run->recording.name, stderr);
+	fputc('\n', stderr);
+}
+
+static int record(struct run *run, const struct bsv_call *call, struct bsv_recorded *ret, struct bsa_err *err)
+{
+	struct bsa_err second;
+	int r = bsv_recording_start(&run->recording, err), stopped;
+
+	if (r >= 0 && call->n_operands)
+		r = bsv_workload_start(&run->workload, call->operands, &run->signals, err);
+	if (r < 0)
+		return r;
+	r = wait_for(run, err);
+	bsv_workload_stop(&run->workload, &run->signals);
+	bsv_progress_fini(&run->line);
+	stopped = bsv_recording_stop(&run->recording, r < 0 ? &second : err);
+	tell_workload(run, call);
+	if (r < 0 || stopped < 0)
+		return r < 0 ? r : stopped;
+	r = bsv_recording_result(&run->recording, ret, err);
+	if (r >= 0 && !ret->bytes)
+		return bsa_fail(err, BSA_E_ENV,
+		                "nothing was recorded: no program with the events did anything; does the command work "
+		                "without us? burstscope doctor looks at the rest");
+	return r;
+}
+
+static void run_fini(struct run *run)
+{
+	bsv_progress_fini(&run->line);
+	bsv_recording_close(&run->recording);
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	const struct bsv_recording_options wanted = {
+		.directory = o->output,
+		.detail = (enum bsv_detail)o->detail,
+		.buffer = (uint64_t)o->buffer.value,
+		.quiet = call->common.quiet || o->print_commands,
+		.verbose = call->common.verbose,
+	};
+	struct bsa_imported imported;
+	struct bsv_recorded done;
+	bool is_imported;
+	__attribute__((cleanup(run_fini))) struct run run = { .for_ns = o->duration.given ? o->duration.value : -1 };
+	int r;
+
+	if ((o->buffer.given && !o->buffer.value) || (o->duration.given && !o->duration.value))
+		return bsa_fail(err, BSA_E_USAGE, "--%s: 0 is too little", o->buffer.given ? "buffer" : "for");
+	r = call->n_operands ? bsv_workload_find(call->operands[0], err) : 0;
+	if (r >= 0)
+		r = bsv_recording_plan(&run.recording, &wanted, err);
+	if (r < 0)
+		return r;
+	if (o->print_commands)
+		return print_commands(&run.recording, call);
+	bsv_progress_init(&run.line, !call->common.quiet);
+	bsv_signals_hold(&run.signals);
+	r = record(&run, call, &done, err);
+	if (r < 0)
+		run_fini(&run);
+	bsv_signals_release(&run.signals);
+	if (r < 0)
+		return r;
+	is_imported = !o->no_import && import(&run, &done, &imported);
+	bsv_recording_advise(&run.recording, &done, is_imported ? imported.events : 0);
+	if (!call->common.quiet)
+		tell(&run, &done, is_imported ? &imported : NULL);
+	return BSV_DONE;
+}
+
+const struct bsv_command bsv_record = {
+	.name = "record",
+	.operands = "[-- CMD...]",
+	.says = "record a workload with LTTng",
+	.examples = "  burstscope record                          what runs already, until Ctrl-C\n"
+		    "  burstscope record --for 10s                for ten seconds\n"
+		    "  burstscope record -- nnburst-load audio    while a program runs\n"
+		    "  burstscope record --detail compact -o night --for 8h\n",
+	.more = "What is recorded are the events of all programs that emit them and may be listened to: as root those "
+		"of\n"
+		"everybody, otherwise those of the user. nnburstd may run already, or be started later. If no session "
+		"daemon\n"
+		"of LTTng is there, one is started, and stopped in the end. Ctrl-C stops, and keeps what was "
+		"recorded.\n"
+		"What is not too large (256 MiB) is made a database of at once, DIR.db beside DIR, unless that is "
+		"there; another Ctrl-C\n"
+		"leaves that to the first question. The settings are in DIR/burstscope.record, for burstscope doctor "
+		"DIR.\n"
+		"The status is 0 if it was recorded, whatever CMD ended with, which is said; 2 if CMD cannot be run, "
+		"and 5 if nothing\n"
+		"was recorded.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.min = 0,
+	.max = 4096,
+	.asks = 0,
+	.run = run,
+};

@@ -1,0 +1,142 @@
+/*
+ * daemon.c -- see daemon.h.
+ *
+ * SIGNALS  A daemon of our own has every signal as a fresh process has it, whatever we hold or ignore; a session of its own keeps
+ *          Ctrl-C from it.
+ * CRASH    If we are killed, it gets SIGTERM and ends, and with it our session. What it has said is in memory, and needs nobody to read it.
+ */
+#include "record/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 20, PATIENCE_S = 30 };
+
+/* As liblttng-ctl's own program finds it. */
+static const char *program(void)
+{
+	const char *path = getenv("LTTNG_SESSIOND_PATH");
+
+	return path && *path ? path : "lttng-sessiond";
+}
+
+static _Noreturn void be_daemon(pid_t parent, int output)
+{
+	char *const argv[] = { (char *)program(), (char *)"--no-kernel", NULL };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	setsid();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	dup2(null, STDIN_FILENO);
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	execvp(*argv, argv);
+	dprintf(STDERR_FILENO, "%s\n", strerror(errno));
+	_exit(127);
+}
+
+/* Is our own still there? */
+static bool own_runs(struct bsv_daemon *d)
+{
+	if (waitpid(d->pid, NULL, WNOHANG) != d->pid)
+		return true;
+	d->pid = 0;
+	return false;
+}
+
+/* The last line of what it has said. */
+static void last_words(int output, char ret[256])
+{
+	char text[4096], *line = text;
+	off_t end = lseek(output, 0, SEEK_END), from = end > 4095 ? end - 4095 : 0;
+	ssize_t n = pread(output, text, sizeof(text) - 1, from);
+
+	text[n > 0 ? n : 0] = 0;
+	for (char *at = text; *at; at++)
+		if (*at == '\n' && at[1])
+			line = at + 1;
+	snprintf(ret, 256, "%.*s", (int)strcspn(line, "\n"), line);
+	for (char *at = ret; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
+static int not_started(struct bsv_daemon *d, const char *what, struct bsa_err *err)
+{
+	char words[256];
+
+	last_words(d->output, words);
+	bsv_daemon_close(d);
+	return bsa_fail(err, BSA_E_ENV, "%s %s%s%s; is lttng-tools installed whole? burstscope doctor looks", program(),
+	                what, *words ? ": " : "", words);
+}
+
+static int wait_for(struct bsv_daemon *d, const struct bsv_lttng *lttng, struct bsa_err *err)
+{
+	const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
+
+	for (int i = 0; i < PATIENCE_S * 1000 / LOOK_MS; i++) {
+		if (!own_runs(d))
+			return not_started(d, "does not start", err);
+		if (lttng->session_daemon_alive() == 1)
+			return 0;
+		nanosleep(&a_while, NULL);
+	}
+	return not_started(d, "starts, and does not answer", err);
+}
+
+int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, struct bsa_err *err)
+{
+	pid_t parent = getpid();
+	int r;
+
+	*ret = (struct bsv_daemon){ .output = -1 };
+	if (lttng->session_daemon_alive() == 1)
+		return 0;
+	ret->output = memfd_create("lttng-sessiond", MFD_CLOEXEC);
+	ret->pid = ret->output < 0 ? -1 : fork();
+	if (ret->pid < 0) {
+		r = bsa_fail(err, BSA_E_ENV, "no process for a session daemon: %s", strerror(errno));
+		ret->pid = 0;
+		bsv_daemon_close(ret);
+		return r;
+	}
+	if (!ret->pid)
+		be_daemon(parent, ret->output);
+	return wait_for(ret, lttng, err);
+}
+
+bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng)
+{
+	if (d->pid)
+		return own_runs(d);
+	return lttng->session_daemon_alive() == 1;
+}
+
+void bsv_daemon_close(struct bsv_daemon *d)
+{
+	if (d->pid > 0) {
+		kill(d->pid, SIGTERM);
+		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (d->output > 0)
+		close(d->output);
+	*d = (struct bsv_daemon){ .output = -1 };
+}

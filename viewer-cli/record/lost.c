@@ -1,0 +1,218 @@
+/* lost.c -- see lost.h. */
+#include "record/lost.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answer/answer.h"
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "record/packets.h"
+#include "record/record.h"
+
+#define SETTINGS "burstscope.record"
+
+enum { USUAL_PIECES = 4 }; /* sub-buffers, where LTTng was not asked for another number */
+
+/* ---- settings ---- */
+
+void bsv_settings_write(const char *directory, enum bsv_detail detail, uint64_t buffer)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/" SETTINGS, directory) >= (int)sizeof(path))
+		return;
+	f = fopen(path, "we");
+	if (!f)
+		return;
+	fprintf(f, "detail %s\nbuffer %" PRIu64 "\n", bsv_detail_name(detail), buffer);
+	fclose(f);
+}
+
+void bsv_settings_remove(const char *directory)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" SETTINGS, directory) < (int)sizeof(path))
+		unlink(path);
+}
+
+/* @trace is a directory below the recording's. 0: nobody has written how large its buffers were. */
+static uint64_t settings_buffer(const char *trace)
+{
+	const char *end = NULL;
+	char path[PATH_MAX], line[128];
+	uint64_t buffer = 0;
+	FILE *f;
+
+	for (const char *at = trace; (at = strstr(at, "/ust/")); at++)
+		end = at; /* the last one: what is above the recording may be called so, too */
+	if (snprintf(path, sizeof(path), "%.*s/" SETTINGS, end ? (int)(end - trace) : (int)strlen(trace), trace) >=
+	    (int)sizeof(path))
+		return 0;
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "buffer %" SCNu64, &buffer) == 1)
+			break;
+	fclose(f);
+	return buffer <= BSV_BUFFER_MOST ? buffer : 0;
+}
+
+/* ---- advice ---- */
+
+static const struct bsv_column columns[] = {
+	{ "trace_id", "id", NULL },
+	{ "cpu", "number", NULL },
+	{ "buffer_bytes", "bytes", "bytes" },
+	{ "wanted_bytes", "bytes", "bytes" },
+	{ "n_lost", "count", NULL },
+	{ "n_in_a_row", "count", NULL },
+	{ "per_second_bytes", "bytes", "bytes" },
+	{ "held_ns", "duration", "ns" },
+	{ "stall_ns", "duration", "ns" },
+};
+
+enum { N_COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+struct advising {
+	struct bsv_rows *rows;
+	struct bsv_advice worst;
+	uint64_t worst_buffer;
+	unsigned gone; /* traces */
+	bool guessed;  /* how large buffers were */
+};
+
+/* What one buffer of @trace lost, and what would have held it. */
+static void advise(struct advising *a, int64_t trace_id, const struct bsv_stream *s, uint64_t buffer, double each)
+{
+	struct bsv_advice advice = bsv_advise(buffer, s->rate, bsv_bytes_of(s->lost_most, each));
+
+	bsv_rows_int(a->rows, trace_id);
+	bsv_rows_int(a->rows, s->cpu);
+	bsv_rows_int(a->rows, (int64_t)buffer);
+	bsv_rows_int(a->rows, (int64_t)advice.size);
+	bsv_rows_int(a->rows, (int64_t)s->lost);
+	bsv_rows_int(a->rows, (int64_t)s->lost_most);
+	bsv_rows_int(a->rows, (int64_t)advice.rate);
+	bsv_rows_int(a->rows, (int64_t)advice.held_ns);
+	bsv_rows_int(a->rows, (int64_t)advice.stall_ns);
+	if (advice.size > a->worst.size) {
+		a->worst = advice;
+		a->worst_buffer = buffer;
+	}
+}
+
+static void advise_on(struct advising *a, int64_t trace_id, const char *trace, int64_t events)
+{
+	uint64_t buffer = settings_buffer(trace), bytes = 0;
+	struct bsv_packets p;
+	double each;
+
+	if (bsv_packets_read(&p, trace, NULL) < 0) {
+		a->gone++;
+		return;
+	}
+	for (size_t i = 0; i < p.n; i++)
+		bytes += p.streams[i].bytes;
+	each = events > 0 ? (double)bytes / (double)events : bsv_event_bytes(BSV_DETAIL_FULL);
+	for (size_t i = 0; i < p.n; i++)
+		if (p.streams[i].lost) {
+			a->guessed |= !buffer;
+			advise(a, trace_id, &p.streams[i], buffer ? buffer : USUAL_PIECES * p.streams[i].largest, each);
+		}
+	bsv_packets_fini(&p);
+}
+
+/* Every trace that lost something. */
+static int advise_all(struct advising *a, struct bsa_db *db, struct bsa_err *err)
+{
+	struct bsv_rows *traces;
+	int r = bsv_rows_query(
+		&traces, db, "SELECT path, events, id FROM trace WHERE lost_events > 0 OR lost_packets > 0 ORDER BY id",
+		err);
+
+	if (r < 0)
+		return r;
+	while ((r = bsv_rows_step(traces, err)) > 0) {
+		struct bsv_cell path = bsv_rows_cell(traces, 0);
+
+		if (path.type == BSA_STRING)
+			advise_on(a, bsv_rows_get(traces, 2, 0), path.text, bsv_rows_get(traces, 1, 0));
+	}
+	bsv_rows_free(traces);
+	return r;
+}
+
+static void say_advice(struct bsv_answer *answer, const struct advising *a)
+{
+	char b[BSV_BYTES_TEXT], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT], e[BSV_BYTES_TEXT];
+
+	if (a->gone)
+		bsv_answer_note(answer,
+		                "%u of the traces %s not there any more: how large the buffers were, and how quickly "
+		                "they filled, only a trace tells",
+		                a->gone, bsv_plural(a->gone, "is", "are"));
+	if (!a->worst.size)
+		return;
+	bsv_answer_note(
+		answer,
+		"burstscope record --buffer %s would have lost nothing: %s a second fill %s in %.1f ms, and about %s "
+		"more came before there was room again. --detail compact writes far less.",
+		bsv_size_option(b, a->worst.size), bsv_bytes(c, a->worst.rate), bsv_bytes(d, a->worst_buffer),
+		(double)a->worst.held_ns / 1e6, bsv_bytes(e, a->worst.lost_bytes));
+	if (a->guessed)
+		bsv_answer_note(
+			answer,
+			"how large the buffers were is not written there, for burstscope record has not recorded it: "
+			"taken for four pieces of the largest packet, as is LTTng's habit");
+}
+
+/* ---- the answer ---- */
+
+static void judge(struct bsv_answer *answer, const struct bsv_coverage *c)
+{
+	bool lost = c->lost_events || c->lost_packets || c->losses;
+
+	bsv_answer_verdict(answer, &(struct bsv_verdict){ .name = "lost_events",
+	                                                  .class = "count",
+	                                                  .figure = (double)c->lost_events,
+	                                                  .bound = 0,
+	                                                  .outcome = lost ? BSV_FAIL : BSV_PASS,
+	                                                  .why = lost ? NULL : "nothing was lost" });
+}
+
+int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
+{
+	bsv_scoped_input input = { .db = NULL };
+	bsv_scoped_answer *answer = NULL;
+	struct advising a = { .rows = bsv_rows_new(columns, N_COLUMNS) };
+	char began[32];
+	int r = a.rows ? bsv_input_open(&input, call->operands[0], call, err) : bsv_no_memory(err);
+
+	if (r >= 0)
+		r = advise_all(&a, input.db, err);
+	if (r < 0) {
+		bsv_rows_free(a.rows);
+		return r;
+	}
+	answer = bsv_answer_new(call, &input);
+	snprintf(began, sizeof(began), "%" PRId64, input.began);
+	bsv_answer_sql(answer, "losses", "what was lost, by buffer",
+	               bsv_fill(bsv_sql_losses, (const struct bsv_hole[]){ { "began", began }, { NULL, NULL } }));
+	if (!input.coverage.losses)
+		bsv_answer_hide(answer);
+	bsv_answer_rows(answer, "advice", "which buffers, for each cpu, would have held it", a.rows);
+	if (!a.worst.size)
+		bsv_answer_hide(answer);
+	say_advice(answer, &a);
+	judge(answer, &input.coverage);
+	return bsv_answer_print(answer, true, err);
+}

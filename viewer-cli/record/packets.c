@@ -1,0 +1,198 @@
+/*
+ * packets.c -- see packets.h.
+ *
+ * LAYOUT   index/NAME_CPU.idx has a head, and for each packet of the file NAME_CPU a row of 64-bit numbers. All of it is big-endian.
+ * TRUST    Whatever the numbers are, they are numbers: nothing is allocated or addressed by them but the length of a row, which is bounded.
+ */
+#include "record/packets.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fts.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAGIC = (int)0xC1F1DCC1, LEAST_ROW = 48, MOST_ROW = 4096, HEAD_BYTES = 84, TELLING_BYTES = 2048, PIECES = 16 };
+
+struct head {
+	uint32_t magic, major, minor, row_bytes;
+};
+
+struct row {
+	uint64_t offset, packet_bits, content_bits, began, ended, lost;
+};
+
+/* What of @r was written in how long. */
+static uint64_t rate_of(const struct row *r)
+{
+	uint64_t bytes = r->content_bits / 8, ns = r->ended > r->began ? r->ended - r->began : 1;
+	double rate = (double)bytes / (double)ns * 1e9;
+
+	return rate < 0x1p62 ? (uint64_t)rate : 0;
+}
+
+/* Losses in a row: between two of them fewer packets came through than there are sub-buffers, which so were never empty. */
+struct run {
+	uint64_t lost;
+	unsigned since; /* packets that lost nothing */
+};
+
+static void add_run(struct bsv_stream *s, const struct row *r, struct run *run)
+{
+	if (r->lost > s->lost) {
+		run->lost += r->lost - s->lost;
+		run->since = 0;
+		s->lost = r->lost;
+	} else if (++run->since >= PIECES) {
+		run->lost = 0;
+	}
+	if (run->lost > s->lost_most)
+		s->lost_most = run->lost;
+}
+
+static void add_row(struct bsv_stream *s, const struct row *r)
+{
+	uint64_t rate = rate_of(r);
+
+	if (!s->packets || r->began < s->began)
+		s->began = r->began;
+	if (r->ended > s->ended)
+		s->ended = r->ended;
+	if (r->content_bits / 8 > HEAD_BYTES)
+		s->bytes += r->content_bits / 8 - HEAD_BYTES;
+	s->packets++;
+	if (r->packet_bits / 8 > s->largest)
+		s->largest = r->packet_bits / 8;
+	if (r->content_bits / 8 >= TELLING_BYTES && rate > s->rate)
+		s->rate = rate;
+}
+
+static bool next_row(FILE *f, uint32_t bytes, struct row *ret)
+{
+	union {
+		unsigned char raw[MOST_ROW];
+		uint64_t number[LEAST_ROW / 8];
+	} u;
+
+	if (fread(u.raw, bytes, 1, f) != 1)
+		return false;
+	*ret = (struct row){ be64toh(u.number[0]), be64toh(u.number[1]), be64toh(u.number[2]),
+		             be64toh(u.number[3]), be64toh(u.number[4]), be64toh(u.number[5]) };
+	return true;
+}
+
+static void read_rows(FILE *f, struct bsv_stream *s)
+{
+	struct head h;
+	struct row r;
+	uint32_t bytes;
+	struct run run = { 0 };
+
+	if (fread(&h, sizeof(h), 1, f) != 1 || h.magic != htobe32((uint32_t)MAGIC))
+		return;
+	bytes = be32toh(h.row_bytes);
+	if (bytes < LEAST_ROW || bytes > MOST_ROW)
+		return;
+	while (next_row(f, bytes, &r)) {
+		add_row(s, &r);
+		add_run(s, &r, &run);
+	}
+}
+
+static int add_stream(struct bsv_packets *p, const char *path, const char *name)
+{
+	struct bsv_stream *more = realloc(p->streams, (p->n + 1) * sizeof(*more));
+	const char *cpu = strrchr(name, '_');
+	FILE *f;
+
+	if (!more)
+		return -ENOMEM;
+	p->streams = more;
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	more[p->n] = (struct bsv_stream){ .cpu = cpu ? (uint32_t)strtoul(cpu + 1, NULL, 10) : 0 };
+	read_rows(f, &more[p->n++]);
+	fclose(f);
+	return 0;
+}
+
+static bool is_index(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 4 && !strcmp(name + length - 4, ".idx");
+}
+
+static int walk(const char *directory, int (*tell)(struct bsv_packets *, const FTSENT *), struct bsv_packets *p)
+{
+	char *const paths[] = { (char *)directory, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *e;
+	int r = 0;
+
+	if (!fts)
+		return -errno;
+	while (!r && (e = fts_read(fts)))
+		if (e->fts_info == FTS_F)
+			r = tell(p, e);
+		else if (e->fts_level == FTS_ROOTLEVEL && e->fts_errno)
+			r = -e->fts_errno;
+	fts_close(fts);
+	return r;
+}
+
+static int one(struct bsv_packets *p, const FTSENT *e)
+{
+	p->files_bytes += (uint64_t)e->fts_statp->st_size;
+	return is_index(e->fts_name) ? add_stream(p, e->fts_accpath, e->fts_name) : 0;
+}
+
+static int one_size(struct bsv_packets *p, const FTSENT *e)
+{
+	p->files_bytes += (uint64_t)e->fts_statp->st_size;
+	return 0;
+}
+
+int bsv_packets_read(struct bsv_packets *ret, const char *directory, struct bsa_err *err)
+{
+	struct bsv_packets p = { .streams = NULL };
+	int r = walk(directory, one, &p);
+
+	if (r < 0) {
+		bsv_packets_fini(&p);
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be read: %s", directory, strerror(-r));
+	}
+	*ret = p;
+	return 0;
+}
+
+void bsv_packets_fini(struct bsv_packets *p)
+{
+	free(p->streams);
+	*p = (struct bsv_packets){ .streams = NULL };
+}
+
+uint64_t bsv_directory_bytes(const char *directory)
+{
+	struct bsv_packets p = { .streams = NULL };
+
+	walk(directory, one_size, &p);
+	return p.files_bytes;
+}
+
+void bsv_remove_tree(const char *directory)
+{
+	char *const paths[] = { (char *)directory, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *e;
+
+	while (fts && (e = fts_read(fts)))
+		if (e->fts_info != FTS_D)
+			remove(e->fts_accpath);
+	if (fts)
+		fts_close(fts);
+}

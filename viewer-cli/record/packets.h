@@ -1,0 +1,40 @@
+/*
+ * packets.h -- what LTTng's own index of a recording says: how much was written, when, and where something was lost. Its events are
+ * not looked at.
+ */
+#ifndef BSV_PACKETS_H
+#define BSV_PACKETS_H
+
+#include "bsa/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One buffer's: of a cpu, and of a user (or a process). */
+struct bsv_stream {
+	uint32_t cpu;
+	uint64_t bytes, packets; /* bytes of events alone */
+	uint64_t largest;        /* bytes of a packet, with its padding */
+	uint64_t began, ended;   /* by the trace's clock, ns */
+	uint64_t lost;           /* events */
+	uint64_t lost_most;      /* of them in a row, packet after packet */
+	uint64_t rate;           /* bytes a second, in the packet that was filled most quickly */
+};
+
+struct bsv_packets {
+	struct bsv_stream *streams;
+	size_t n;
+	uint64_t files_bytes; /* of all files */
+};
+
+/* 0, and to be given to bsv_packets_fini; BSA_E_ENV: it cannot be read. A recording that is empty has no streams. */
+int bsv_packets_read(struct bsv_packets *ret, const char *directory, struct bsa_err *err);
+void bsv_packets_fini(struct bsv_packets *p);
+
+/* How large the files below @directory are by now. */
+uint64_t bsv_directory_bytes(const char *directory);
+
+/* @directory and all that is below it are removed. */
+void bsv_remove_tree(const char *directory);
+
+#endif

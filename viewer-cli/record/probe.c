@@ -1,0 +1,62 @@
+/* probe.c -- see probe.h. */
+#include "record/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/packets.h"
+
+enum { PROBE_MS = 200 };
+
+static uint64_t busiest(const char *directory)
+{
+	struct bsv_packets p;
+	uint64_t most = 0;
+
+	if (bsv_packets_read(&p, directory, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < p.n; i++)
+		if (p.streams[i].bytes > most)
+			most = p.streams[i].bytes;
+	bsv_packets_fini(&p);
+	return most * 1000 / PROBE_MS;
+}
+
+uint64_t bsv_probe(struct bsv_probed *p, const struct bsv_lttng *lttng, enum bsv_detail detail,
+                   struct bsv_buffers buffers)
+{
+	const struct timespec a_while = { .tv_nsec = PROBE_MS * 1000000L };
+	struct bsv_session s = { .lttng = lttng, .detail = detail, .buffers = buffers };
+	const char *place = getenv("TMPDIR");
+	uint64_t rate = 0;
+
+	snprintf(p->directory, sizeof(p->directory), "%s/" BSV_PROBE_NAME "XXXXXX", place && *place ? place : "/tmp");
+	if (!mkdtemp(p->directory)) {
+		*p->directory = 0;
+		return 0;
+	}
+	bsv_session_name(s.name);
+	s.directory = p->directory;
+	if (bsv_session_start(&s, NULL) >= 0) {
+		nanosleep(&a_while, NULL);
+		if (bsv_session_flush(&s, NULL) >= 0)
+			rate = busiest(p->directory);
+		p->lttng = lttng;
+		if (lttng->destroy_session_ext(s.name, &p->end) != LTTNG_OK)
+			p->end = NULL;
+	}
+	return rate;
+}
+
+void bsv_probe_close(struct bsv_probed *p)
+{
+	if (p->end) { /* otherwise LTTng would make anew what it misses */
+		p->lttng->destruction_handle_wait_for_completion(p->end, -1);
+		p->lttng->destruction_handle_destroy(p->end);
+	}
+	if (*p->directory)
+		bsv_remove_tree(p->directory);
+	*p = (struct bsv_probed){ .end = NULL };
+}

@@ -1,0 +1,118 @@
+/* programs.c -- see programs.h. */
+#include "record/programs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROVIDER "/nnburst/tracepoints.so"
+
+/* Does it see the same files, and so the daemon's sockets? */
+static bool sees_the_same(const char *pid)
+{
+	char path[64], its[64] = "", ours[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%.20s/ns/mnt", pid);
+	return readlink(path, its, sizeof(its) - 1) > 0 && readlink("/proc/self/ns/mnt", ours, sizeof(ours) - 1) > 0 &&
+	       !strcmp(its, ours);
+}
+
+static bool has_provider(const char *pid)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	bool has = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
+	f = fopen(path, "re");
+	while (f && !has && getline(&line, &size, f) > 0)
+		has = strstr(line, PROVIDER) != NULL;
+	free(line);
+	if (f)
+		fclose(f);
+	return has;
+}
+
+static void name_of(const char *pid, char ret[32])
+{
+	char path[64];
+	FILE *f;
+
+	*ret = 0;
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
+	f = fopen(path, "re");
+	if (f && !fgets(ret, 32, f))
+		*ret = 0;
+	if (f)
+		fclose(f);
+	ret[strcspn(ret, "\n")] = 0;
+	for (char *at = ret; *at; at++)
+		if (!isprint((unsigned char)*at))
+			*at = '?';
+}
+
+unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST])
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+	unsigned n = 0;
+
+	while (proc && n < BSV_PROGRAMS_MOST && (e = readdir(proc))) {
+		if (!isdigit((unsigned char)*e->d_name) || !sees_the_same(e->d_name) || !has_provider(e->d_name))
+			continue;
+		ret[n].pid = (pid_t)strtol(e->d_name, NULL, 10);
+		name_of(e->d_name, ret[n++].name);
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+/* How many events with our names the daemon has met; 0 and *ret NULL: none. *ret is owned by the caller. */
+static int met(const struct bsv_lttng *lttng, struct lttng_event **ret)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_UST };
+	struct lttng_handle *handle = lttng->create_handle(NULL, &domain);
+	int n;
+
+	*ret = NULL;
+	n = handle ? lttng->list_tracepoints(handle, ret) : 0;
+	lttng->destroy_handle(handle);
+	return n > 0 ? n : 0;
+}
+
+static bool is_in(const struct lttng_event *events, int n, pid_t pid)
+{
+	for (int i = 0; i < n; i++)
+		if (events[i].pid == pid && !strncmp(events[i].name, "nnburst:", 8))
+			return true;
+	return false;
+}
+
+unsigned bsv_programs_unmet(struct bsv_program *programs, unsigned n, const struct bsv_lttng *lttng)
+{
+	struct lttng_event *events;
+	int n_events = met(lttng, &events);
+	unsigned unmet = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!is_in(events, n_events, programs[i].pid) && !kill(programs[i].pid, 0))
+			programs[unmet++] = programs[i];
+	free(events);
+	return unmet;
+}
+
+bool bsv_program_is_met(const struct bsv_lttng *lttng, pid_t pid)
+{
+	struct lttng_event *events;
+	int n = met(lttng, &events);
+	bool is = is_in(events, n, pid);
+
+	free(events);
+	return is;
+}

@@ -1,0 +1,28 @@
+/*
+ * programs.h -- the programs that run already, and have the provider of events loaded: they have to meet the session daemon first.
+ */
+#ifndef BSV_PROGRAMS_H
+#define BSV_PROGRAMS_H
+
+#include "record/control.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { BSV_PROGRAMS_MOST = 256 };
+
+struct bsv_program {
+	pid_t pid;
+	char name[32]; /* that it gave itself, fit to be printed */
+};
+
+/* Those that see the same files as we do, and that we may look at. */
+unsigned bsv_programs_find(struct bsv_program ret[BSV_PROGRAMS_MOST]);
+
+/* Put those that the daemon has not met to the front. Returns how many they are. */
+unsigned bsv_programs_unmet(struct bsv_program *programs, unsigned n, const struct bsv_lttng *lttng);
+
+/* Is @pid one that the daemon has met? */
+bool bsv_program_is_met(const struct bsv_lttng *lttng, pid_t pid);
+
+#endif

@@ -1,0 +1,434 @@
+/* record.c -- see record.h. */
+#include "record/record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "record/lost.h"
+#include "record/probe.h"
+#include "record/programs.h"
+
+enum {
+	LOOK_MS = 50,
+	SOON_MS = 500,
+	MEET_MS = 8000,
+	USERS = 2,
+	MIB = 1 << 20,
+	LEAST_BUFFER = 64 << 10
+}; /* users: that of the service, and that of an app */
+
+static void __attribute__((format(printf, 2, 3))) notice(const struct bsv_recording *r, const char *format, ...)
+{
+	va_list args;
+
+	if (r->options.quiet)
+		return;
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+const char *bsv_bytes(char to[BSV_BYTES_TEXT], uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double n = (double)bytes;
+	size_t u = 0;
+
+	while (n >= 1024 && u < 4) {
+		n /= 1024;
+		u++;
+	}
+	snprintf(to, BSV_BYTES_TEXT, n < 10 && u && n != (double)(int)n ? "%.1f %s" : "%.0f %s", n, units[u]);
+	return to;
+}
+
+const char *bsv_size_option(char to[BSV_BYTES_TEXT], uint64_t bytes)
+{
+	if (bytes >= MIB)
+		snprintf(to, BSV_BYTES_TEXT, "%" PRIu64 "M", bytes / MIB);
+	else
+		snprintf(to, BSV_BYTES_TEXT, "%" PRIu64 "K", bytes / 1024);
+	return to;
+}
+
+/* ---- where ---- */
+
+char *bsv_stamped(const char *prefix)
+{
+	char stamp[32], *name = NULL;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+	for (int i = 1; !name && i < 100; i++) {
+		if (asprintf(&name, i > 1 ? "%s-%s-%d" : "%s-%s", prefix, stamp, i) < 0)
+			return NULL;
+		if (!access(name, F_OK)) {
+			free(name);
+			name = NULL;
+		}
+	}
+	return name;
+}
+
+/* Its name is made absolute without there being one. */
+static int name_directory(struct bsv_recording *r, struct bsa_err *err)
+{
+	const struct bsv_recording_options *o = &r->options;
+	char here[PATH_MAX];
+
+	if (o->directory && !*o->directory)
+		return bsa_fail(err, BSA_E_USAGE, "--output: a directory has a name");
+	r->name = o->directory ? strdup(o->directory) : bsv_stamped("burstscope");
+	if (!r->name)
+		return bsv_no_memory(err);
+	if (*r->name != '/' && !getcwd(here, sizeof(here)))
+		return bsa_fail(err, BSA_E_ENV, "the working directory cannot be told: %s", strerror(errno));
+	if (asprintf(&r->directory, "%s%s%s", *r->name == '/' ? "" : here, *r->name == '/' ? "" : "/", r->name) < 0) {
+		r->directory = NULL;
+		return bsv_no_memory(err);
+	}
+	if (strlen(r->directory) > PATH_MAX - 512) /* of what LTTng makes below it */
+		return bsa_fail(err, BSA_E_USAGE, "%.40s...: its name is too long", r->name);
+	return 0;
+}
+
+/* 1: it is; 0: not; negative: nobody can tell. */
+static int is_empty(const char *directory)
+{
+	DIR *d = opendir(directory);
+	int n = 0;
+
+	if (!d)
+		return -errno;
+	while (n < 3 && readdir(d))
+		n++;
+	closedir(d);
+	return n < 3;
+}
+
+static int make_directory(struct bsv_recording *r, struct bsa_err *err)
+{
+	int empty;
+
+	if (!mkdir(r->directory, 0777)) {
+		r->made = true;
+		return 0;
+	}
+	if (errno != EEXIST)
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be made: %s", r->name, strerror(errno));
+	empty = is_empty(r->directory);
+	if (empty < 0)
+		return bsa_fail(err, BSA_E_USAGE, "%s: %s; say with -o which directory to make", r->name,
+		                strerror(-empty));
+	if (!empty)
+		return bsa_fail(err, BSA_E_USAGE, "%s is not empty; say with -o which directory to make", r->name);
+	if (access(r->directory, W_OK | X_OK))
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", r->name, strerror(errno));
+	return 0;
+}
+
+/* ---- how much room ---- */
+
+static void choose_buffers(struct bsv_recording *r, uint64_t rate)
+{
+	uint64_t size = bsv_size_for(r->options.detail, rate), room = bsv_room(&r->machine, USERS) / 2;
+	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT];
+
+	if (size > room) {
+		uint64_t wanted = size;
+
+		while (size > room && size > LEAST_BUFFER)
+			size /= 2;
+		notice(r, "buffers: %s for each cpu instead of %s, for there is no more room; events may be lost",
+		       bsv_bytes(a, size), bsv_bytes(b, wanted));
+	}
+	r->session.buffers = bsv_buffers_of(size);
+}
+
+static int round_buffers(struct bsv_recording *r, struct bsa_err *err)
+{
+	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT], c[BSV_BYTES_TEXT];
+
+	if (r->options.buffer > BSV_BUFFER_MOST)
+		return bsa_fail(err, BSA_E_USAGE, "--buffer: more than %s is more than LTTng takes",
+		                bsv_size_option(a, BSV_BUFFER_MOST));
+	r->session.buffers = bsv_buffers_of(r->options.buffer);
+	if (bsv_buffers_size(r->session.buffers) != r->options.buffer)
+		notice(r,
+		       "buffers: %s for each cpu, which is %" PRIu64 " of %s: the next size above %s that LTTng takes",
+		       bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->session.buffers.n,
+		       bsv_bytes(b, r->session.buffers.each), bsv_bytes(c, r->options.buffer));
+	return 0;
+}
+
+/* One set of buffers has to be there, or LTTng records nothing, and tells nobody. */
+static int check_room(const struct bsv_recording *r, struct bsa_err *err)
+{
+	uint64_t size = bsv_buffers_size(r->session.buffers), room = bsv_room(&r->machine, 1);
+	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT], c[BSV_BYTES_TEXT];
+
+	if (size <= room)
+		return 0;
+	bsv_bytes(a, r->machine.shm < r->machine.memory ? r->machine.shm : r->machine.memory);
+	while (size > room && size > 2 * LEAST_BUFFER)
+		size /= 2;
+	return bsa_fail(err, BSA_E_ENV, "%s has %s, and buffers of %s for each of %u cpus do not fit; try --buffer %s",
+	                r->machine.shm < r->machine.memory ? "/dev/shm" : "this machine", a,
+	                bsv_bytes(b, bsv_buffers_size(r->session.buffers)), r->machine.cpus, bsv_size_option(c, size));
+}
+
+int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_options *options, struct bsa_err *err)
+{
+	int k;
+
+	*r = (struct bsv_recording){ .options = *options, .machine = bsv_machine_look() };
+	k = name_directory(r, err);
+	if (k < 0)
+		return k;
+	bsv_session_name(r->session.name);
+	r->session.directory = r->directory;
+	r->session.detail = options->detail;
+	if (options->buffer)
+		k = round_buffers(r, err);
+	else
+		choose_buffers(r, 0);
+	return k < 0 ? k : check_room(r, err);
+}
+
+/* ---- beginning ---- */
+
+static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
+{
+	unsigned stale;
+	int k = bsv_lttng_load(&r->lttng, err);
+
+	if (k >= 0)
+		k = bsv_daemon_open(&r->daemon, r->lttng, err);
+	if (k < 0)
+		return k;
+	r->session.lttng = r->lttng;
+	if (r->daemon.pid)
+		notice(r, "lttng-sessiond: none was there; started one for as long as this takes");
+	stale = bsv_session_sweep(r->lttng);
+	if (stale)
+		notice(r, "ended %u %s of burstscope record, whose %s killed", stale,
+		       bsv_plural(stale, "session", "sessions"), bsv_plural(stale, "process was", "processes were"));
+	return 0;
+}
+
+/* Does anybody want us to stop? Signals are held. */
+static bool is_stopped(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+	                                 sigismember(&pending, SIGHUP) == 1);
+}
+
+/* Programs that lost a daemon look for the next one every five seconds. @ret: how many there are, whether met or not. */
+static int meet_programs(struct bsv_recording *r, unsigned *ret, struct bsa_err *err)
+{
+	const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
+	struct bsv_program programs[BSV_PROGRAMS_MOST];
+	unsigned n = bsv_programs_find(programs), unmet;
+
+	*ret = n;
+	for (int i = 0; (unmet = bsv_programs_unmet(programs, n, r->lttng)) && i < MEET_MS / LOOK_MS; i++) {
+		if (is_stopped())
+			return bsa_fail(err, BSA_E_STOPPED, "stopped before anything was recorded");
+		if (i == SOON_MS / LOOK_MS)
+			notice(r, "waiting for %s (pid %ld)%s to find the session daemon", programs[0].name,
+			       (long)programs[0].pid, unmet > 1 ? " and others" : "");
+		nanosleep(&a_while, NULL);
+	}
+	for (unsigned i = 0; i < unmet; i++)
+		notice(r,
+		       "NOT RECORDED: %s (pid %ld), which looks for another session daemon; is its $HOME or "
+		       "$LTTNG_HOME another?",
+		       programs[i].name, (long)programs[i].pid);
+	return 0;
+}
+
+/* A workload that runs already can be asked how much it writes. */
+static void ask_workload(struct bsv_recording *r)
+{
+	char a[BSV_BYTES_TEXT];
+	uint64_t rate;
+
+	if (r->options.buffer)
+		return;
+	rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
+	if (r->options.verbose)
+		notice(r, "buffers: what runs already writes %s a second on one cpu", bsv_bytes(a, rate));
+	choose_buffers(r, rate);
+}
+
+int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
+{
+	char a[BSV_BYTES_TEXT];
+	unsigned programs = 0;
+	int k = make_directory(r, err);
+	char *whole = k < 0 ? NULL : realpath(r->directory, NULL); /* LTTng wants no dots */
+
+	r->entered = k >= 0;
+	if (whole) {
+		free(r->directory);
+		r->directory = whole;
+		r->session.directory = whole;
+	}
+	if (k >= 0)
+		k = have_daemon(r, err);
+	if (k >= 0)
+		k = meet_programs(r, &programs, err);
+	if (k >= 0) {
+		if (programs)
+			ask_workload(r);
+		k = check_room(r, err);
+	}
+	if (k >= 0)
+		k = bsv_session_start(&r->session, err);
+	if (k < 0)
+		return k;
+	r->began = bsv_now();
+	notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
+	       bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->machine.cpus,
+	       bsv_plural(r->machine.cpus, "cpu", "cpus"));
+	return 0;
+}
+
+/* ---- ending ---- */
+
+int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
+{
+	int k;
+
+	if (!r->ended)
+		r->ended = bsv_now();
+	k = bsv_session_stop(&r->session, err);
+	r->cut = k < 0;
+	bsv_settings_write(r->directory, r->options.detail, bsv_buffers_size(r->session.buffers));
+	bsv_daemon_close(&r->daemon);
+	return k;
+}
+
+/* What LTTng has made, where nobody has written anything. */
+static void remove_empty(const struct bsv_recording *r)
+{
+	char below[PATH_MAX];
+
+	snprintf(below, sizeof(below), "%s/ust", r->directory);
+	bsv_remove_tree(below);
+	bsv_settings_remove(r->directory);
+	if (r->made)
+		rmdir(r->directory);
+}
+
+static bool has_events(const struct bsv_recording *r)
+{
+	struct bsv_packets p;
+	uint64_t bytes = 0;
+
+	if (bsv_packets_read(&p, r->directory, NULL) < 0)
+		return true; /* for all we know */
+	for (size_t i = 0; i < p.n; i++)
+		bytes += p.streams[i].bytes;
+	if (r->cut)
+		bytes = p.files_bytes;
+	bsv_packets_fini(&p);
+	return bytes > 0;
+}
+
+void bsv_recording_close(struct bsv_recording *r)
+{
+	if (r->session.made && bsv_session_stop(&r->session, NULL) < 0)
+		r->cut = true;
+	bsv_daemon_close(&r->daemon);
+	if (r->entered && !has_events(r))
+		remove_empty(r);
+	bsv_probe_close(&r->probed);
+	free(r->name);
+	free(r->directory);
+	*r = (struct bsv_recording){ .directory = NULL };
+}
+
+/* The buffer that lost most in a row: what it would have taken is enough for all. NULL: none lost any. */
+static const struct bsv_stream *worst_of(const struct bsv_packets *p)
+{
+	const struct bsv_stream *worst = NULL;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->streams[i].lost_most > (worst ? worst->lost_most : 0))
+			worst = &p->streams[i];
+	return worst;
+}
+
+int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, struct bsa_err *err)
+{
+	const struct bsv_stream *worst;
+	struct bsv_packets p;
+	int k = bsv_packets_read(&p, r->directory, err);
+
+	if (k < 0)
+		return k;
+	*ret = (struct bsv_recorded){ .files_bytes = p.files_bytes,
+		                      .ns = r->ended - r->began,
+		                      .lost_events = r->session.lost_events,
+		                      .lost_packets = r->session.lost_packets };
+	for (size_t i = 0; i < p.n; i++)
+		ret->bytes += p.streams[i].bytes;
+	worst = worst_of(&p);
+	if (worst) {
+		ret->cpu = worst->cpu;
+		ret->lost_most = worst->lost_most;
+		ret->rate = worst->rate;
+	}
+	bsv_packets_fini(&p);
+	return 0;
+}
+
+void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *done, uint64_t events)
+{
+	double each = events ? (double)done->bytes / (double)events : bsv_event_bytes(r->options.detail);
+
+	if (done->lost_most)
+		done->advice = bsv_advise(bsv_buffers_size(r->session.buffers), done->rate,
+		                          bsv_bytes_of(done->lost_most, each));
+}
+
+void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done)
+{
+	const struct bsv_advice *advice = &done->advice;
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT];
+
+	if (!done->lost_events && !done->lost_packets) {
+		fputs("nothing was lost\n", stderr);
+		return;
+	}
+	fprintf(stderr, "LOST in channel bursts: %s %s, %s %s\n", bsv_count(a, done->lost_events),
+	        bsv_plural(done->lost_events, "event", "events"), bsv_count(b, done->lost_packets),
+	        bsv_plural(done->lost_packets, "packet", "packets"));
+	if (!advice->size)
+		return;
+	fprintf(stderr, "why: cpu %u wrote up to %s a second; %s of buffers hold %.1f ms of that\n", done->cpu,
+	        bsv_bytes(c, advice->rate), bsv_bytes(d, bsv_buffers_size(r->session.buffers)),
+	        (double)advice->held_ns / 1e6);
+	fprintf(stderr, "     %s events in a row, about %s or %.1f ms of it, found no room\n",
+	        bsv_count(a, done->lost_most), bsv_bytes(c, advice->lost_bytes),
+	        (double)(advice->stall_ns - advice->held_ns) / 1e6);
+	fprintf(stderr, "try: --buffer %s%s\n", bsv_size_option(d, advice->size),
+	        r->options.detail == BSV_DETAIL_COMPACT ? "" : ", or --detail compact, which writes far less");
+}

@@ -1,0 +1,73 @@
+/*
+ * record.h -- a recording, from the daemon that is needed to what was lost.
+ */
+#ifndef BSV_RECORD_H
+#define BSV_RECORD_H
+
+#include "record/daemon.h"
+#include "record/packets.h"
+#include "record/probe.h"
+#include "record/session.h"
+
+struct bsv_recording_options {
+	const char *directory; /* that does not exist, or is empty; NULL: one is made in the working directory */
+	enum bsv_detail detail;
+	uint64_t buffer; /* bytes for each cpu; 0: as large as seems right */
+	bool quiet, verbose;
+};
+
+struct bsv_recording {
+	struct bsv_recording_options options;
+	const struct bsv_lttng *lttng;
+	struct bsv_daemon daemon;
+	struct bsv_session session;
+	struct bsv_machine machine;
+	bool cut;               /* nobody knows what there is: the daemon has gone */
+	char *name, *directory; /* as people call it, and absolute */
+	bool entered, made;     /* the directory: it is ours to write to; made by us */
+	struct bsv_probed probed;
+	uint64_t began, ended; /* CLOCK_MONOTONIC */
+};
+
+/* Everything but the start: what would be recorded, where, with which buffers. Nothing is made. To be given to bsv_recording_close. */
+int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_options *options, struct bsa_err *err);
+
+/* Record from now on, as planned. Signals are best held, see workload.h. BSA_E_USAGE: the directory; BSA_E_ENV. */
+int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err);
+
+/* Everything is in files, and the session is gone. Our own daemon, too. BSA_E_ENV: what there is is kept. */
+int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err);
+
+/* Stop what is not stopped, and forget it. A directory that has nothing in it is removed if we made it. All 0 is fine. */
+void bsv_recording_close(struct bsv_recording *r);
+
+struct bsv_recorded {
+	uint64_t bytes, files_bytes; /* of events (0: there are none), and of all files */
+	uint64_t ns;
+	uint64_t lost_events, lost_packets;
+	uint32_t cpu;             /* where most of them were lost in a row: so many */
+	uint64_t lost_most, rate; /* and it wrote so many bytes a second at the most */
+	struct bsv_advice advice; /* .size 0: nothing to be said */
+};
+
+/* What came of it, once it is stopped. */
+int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, struct bsa_err *err);
+
+/* Make advice of it. @events: how many are in it; 0: nobody knows. */
+void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *done, uint64_t events);
+
+/* Say on standard error what was lost, and what would have kept it. */
+void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done);
+
+/* PREFIX-YYYYmmdd-HHMMSS, and a number more where that is there already. Owned by the caller; NULL: no memory. */
+char *bsv_stamped(const char *prefix);
+
+enum { BSV_BYTES_TEXT = 32 };
+
+/* "1.5 MiB", into @to, which is returned. */
+const char *bsv_bytes(char to[BSV_BYTES_TEXT], uint64_t bytes);
+
+/* The same as --buffer takes it: "16M". */
+const char *bsv_size_option(char to[BSV_BYTES_TEXT], uint64_t bytes);
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * session.c -- see session.h.
+ *
+ * CRASH  A session outlives whoever made it: so its name says which process that was, and when it began, for its number is used again.
+ *        The next one to record ends those whose process is gone.
+ */
+#include "record/session.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/packets.h"
+
+#define CHANNEL "bursts"
+#define PREFIX "burstscope-record-"
+
+enum { PENDING_LOOK_MS = 5 };
+
+/* One line of docs/events.md, "Levels". */
+struct rule {
+	const char *name;
+	int level; /* and what is more important; negative: of any */
+};
+
+static const struct {
+	const char *level;
+	struct rule rules[4];
+} details[] = {
+	[BSV_DETAIL_FULL] = { "DEBUG_FUNCTION", { { "nnburst:*", LTTNG_LOGLEVEL_DEBUG_FUNCTION } } },
+	[BSV_DETAIL_VERBOSE] = { "DEBUG_LINE", { { "nnburst:*", LTTNG_LOGLEVEL_DEBUG_LINE } } },
+	[BSV_DETAIL_COMPACT] = { "NOTICE",
+	                         { { "nnburst:*", LTTNG_LOGLEVEL_NOTICE },
+	                           { "nnburst:exec_client", -1 },
+	                           { "nnburst:exec_service", -1 } } },
+};
+
+/* ---- names ---- */
+
+/* When process @pid began, in ticks since the boot; 0: there is none. */
+static unsigned long long process_began(long pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], text[1024], *end;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	end = strrchr(text, ')'); /* of its name, which may be anything */
+	if (!end || sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+	                   &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
+void bsv_session_name(char ret[BSV_SESSION_NAME])
+{
+	static unsigned serial;
+
+	snprintf(ret, BSV_SESSION_NAME, PREFIX "%ld-%llu-%u", (long)getpid(), process_began(getpid()), serial++);
+}
+
+/* Is it one of ours, of a process that is not there any more? */
+static bool is_stale(const char *name)
+{
+	unsigned long long began;
+	long pid;
+
+	if (sscanf(name, PREFIX "%ld-%llu-", &pid, &began) != 2 || pid <= 0)
+		return false;
+	return process_began(pid) != began;
+}
+
+/* Sessions of other users, whose directories are theirs, may be called anything. */
+static bool is_own_probe(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct stat st;
+
+	return name && !strncmp(name + 1, BSV_PROBE_NAME, strlen(BSV_PROBE_NAME)) && !lstat(path, &st) &&
+	       S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
+{
+	struct lttng_session *sessions = NULL;
+	int n = lttng->list_sessions(&sessions);
+	unsigned gone = 0;
+
+	for (int i = 0; i < n; i++)
+		if (is_stale(sessions[i].name) && lttng->destroy_session(sessions[i].name) >= 0) {
+			gone++;
+			if (is_own_probe(sessions[i].path))
+				bsv_remove_tree(sessions[i].path);
+		}
+	free(sessions);
+	return gone;
+}
+
+/* ---- making one ---- */
+
+static struct lttng_handle *handle_of(const struct bsv_session *s)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID };
+
+	return s->lttng->create_handle(s->name, &domain);
+}
+
+static int failed(const struct bsv_session *s, const char *what, int code, struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, s->lttng->strerror(code < 0 ? code : -code));
+}
+
+static int make(struct bsv_session *s, struct bsa_err *err)
+{
+	struct lttng_session_descriptor *d = s->lttng->session_descriptor_local_create(s->name, s->directory);
+	int r = d ? (int)s->lttng->create_session_ext(d) : LTTNG_ERR_INVALID;
+
+	s->lttng->session_descriptor_destroy(d);
+	if (r != LTTNG_OK)
+		return failed(s, "make a session", r, err);
+	s->made = true;
+	return 0;
+}
+
+static int add_channel(struct bsv_session *s, struct lttng_handle *handle, struct bsa_err *err)
+{
+	struct lttng_channel *channel = s->lttng->channel_create(&handle->domain);
+	int r;
+
+	if (!channel)
+		return failed(s, "make a channel", LTTNG_ERR_NOMEM, err);
+	snprintf(channel->name, sizeof(channel->name), CHANNEL);
+	channel->attr.subbuf_size = s->buffers.each;
+	channel->attr.num_subbuf = s->buffers.n;
+	channel->attr.overwrite = 0;
+	r = s->lttng->enable_channel(handle, channel);
+	s->lttng->channel_destroy(channel);
+	return r < 0 ? failed(s, "make a channel", r, err) : 0;
+}
+
+static int add_rule(struct bsv_session *s, struct lttng_handle *handle, const struct rule *rule, struct bsa_err *err)
+{
+	struct lttng_event *event = s->lttng->event_create();
+	int r;
+
+	if (!event)
+		return failed(s, "record events", LTTNG_ERR_NOMEM, err);
+	event->type = LTTNG_EVENT_TRACEPOINT;
+	snprintf(event->name, sizeof(event->name), "%s", rule->name);
+	event->loglevel_type = rule->level < 0 ? LTTNG_EVENT_LOGLEVEL_ALL : LTTNG_EVENT_LOGLEVEL_RANGE;
+	event->loglevel = rule->level;
+	r = s->lttng->enable_event(handle, event, CHANNEL);
+	s->lttng->event_destroy(event);
+	return r < 0 ? failed(s, "record events", r, err) : 0;
+}
+
+static int fill_in(struct bsv_session *s, struct bsa_err *err)
+{
+	struct lttng_handle *handle = handle_of(s);
+	int r;
+
+	if (!handle)
+		return failed(s, "make a session", LTTNG_ERR_NOMEM, err);
+	r = add_channel(s, handle, err);
+	for (const struct rule *rule = details[s->detail].rules; r >= 0 && rule->name; rule++)
+		r = add_rule(s, handle, rule, err);
+	s->lttng->destroy_handle(handle);
+	return r;
+}
+
+int bsv_session_start(struct bsv_session *s, struct bsa_err *err)
+{
+	int r = make(s, err);
+
+	if (r >= 0)
+		r = fill_in(s, err);
+	if (r >= 0) {
+		r = s->lttng->start_tracing(s->name);
+		s->started = r >= 0;
+		if (r < 0)
+			r = failed(s, "start", r, err);
+	}
+	if (r < 0 && s->made) {
+		s->lttng->destroy_session(s->name);
+		s->made = false;
+	}
+	return r;
+}
+
+/* ---- while it is there ---- */
+
+static void look_at(struct bsv_session *s, struct lttng_channel *channel)
+{
+	uint64_t n;
+
+	if (!s->lttng->channel_get_discarded_event_count(channel, &n))
+		s->lost_events += n;
+	if (!s->lttng->channel_get_lost_packet_count(channel, &n))
+		s->lost_packets += n;
+}
+
+int bsv_session_look(struct bsv_session *s, struct bsa_err *err)
+{
+	struct lttng_handle *handle = handle_of(s);
+	struct lttng_channel *channels = NULL;
+	int n = handle ? s->lttng->list_channels(handle, &channels) : -LTTNG_ERR_NOMEM;
+
+	if (n >= 0)
+		s->lost_events = s->lost_packets = 0;
+	for (int i = 0; i < n; i++)
+		look_at(s, &channels[i]);
+	free(channels);
+	s->lttng->destroy_handle(handle);
+	return n < 0 ? failed(s, "say what was lost", n, err) : 0;
+}
+
+/* What programs have written by now is in files when nothing is pending. */
+int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
+{
+	const struct timespec a_while = { .tv_nsec = PENDING_LOOK_MS * 1000000L };
+	int r = s->lttng->stop_tracing_no_wait(s->name);
+
+	if (r < 0 && r != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
+		return failed(s, "stop", r, err);
+	while ((r = s->lttng->data_pending(s->name)) == 1)
+		nanosleep(&a_while, NULL);
+	return r < 0 ? failed(s, "write the rest", r, err) : 0;
+}
+
+static int destroy(struct bsv_session *s, struct bsa_err *err)
+{
+	struct lttng_destruction_handle *handle = NULL;
+	enum lttng_error_code code = s->lttng->destroy_session_ext(s->name, &handle);
+
+	if (code != LTTNG_OK)
+		return failed(s, "end the session", (int)code, err);
+	s->lttng->destruction_handle_wait_for_completion(handle, -1);
+	s->lttng->destruction_handle_destroy(handle);
+	return 0;
+}
+
+int bsv_session_stop(struct bsv_session *s, struct bsa_err *err)
+{
+	int r = 0, gone;
+
+	if (!s->made)
+		return 0;
+	if (s->started)
+		r = bsv_session_flush(s, err);
+	if (r >= 0 && s->started)
+		r = bsv_session_look(s, err);
+	gone = destroy(s, r < 0 ? NULL : err);
+	s->made = s->started = false;
+	return r < 0 ? r : gone;
+}
+
+/* ---- as commands ---- */
+
+void bsv_print_word(const char *word, FILE *to)
+{
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-./:=@,%")]) {
+		fputs(word, to);
+		return;
+	}
+	fputc('\'', to);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", to);
+		else
+			fputc(*word, to);
+	fputc('\'', to);
+}
+
+static void print_rule(const struct bsv_session *s, const struct rule *rule, FILE *to)
+{
+	fprintf(to, "lttng enable-event --userspace --session=%s --channel=" CHANNEL " ", s->name);
+	bsv_print_word(rule->name, to);
+	if (rule->level >= 0)
+		fprintf(to, " --loglevel=%s", details[s->detail].level);
+	fputc('\n', to);
+}
+
+void bsv_session_print_start(const struct bsv_session *s, FILE *to)
+{
+	fprintf(to, "lttng create %s --output=", s->name);
+	bsv_print_word(s->directory, to);
+	fprintf(to,
+	        "\nlttng enable-channel --userspace --session=%s --buffers-uid --discard --subbuf-size=%" PRIu64
+	        " --num-subbuf=%" PRIu64 " " CHANNEL "\n",
+	        s->name, s->buffers.each, s->buffers.n);
+	for (const struct rule *rule = details[s->detail].rules; rule->name; rule++)
+		print_rule(s, rule, to);
+	fprintf(to, "lttng start %s\n", s->name);
+}
+
+void bsv_session_print_stop(const struct bsv_session *s, FILE *to)
+{
+	fprintf(to, "lttng stop %s\nlttng destroy %s\n", s->name, s->name);
+}

@@ -1,0 +1,53 @@
+/*
+ * session.h -- one LTTng session of ours: made, started, looked at, stopped and destroyed, or printed as commands.
+ */
+#ifndef BSV_SESSION_H
+#define BSV_SESSION_H
+
+#include "record/control.h"
+#include "record/sizing.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { BSV_SESSION_NAME = 64 };
+
+#define BSV_PROBE_NAME "burstscope-probe-" /* what directories of recordings that nobody keeps begin with */
+
+struct bsv_session {
+	const struct bsv_lttng *lttng;
+	char name[BSV_SESSION_NAME];
+	const char *directory; /* borrowed */
+	enum bsv_detail detail;
+	struct bsv_buffers buffers;
+	bool made, started;
+	uint64_t lost_events, lost_packets; /* as of the last look */
+};
+
+/* A name that no other process has, and that says whose it is. */
+void bsv_session_name(char ret[BSV_SESSION_NAME]);
+
+/* Make and start it. Nothing is left of it on failure. BSA_E_ENV. */
+int bsv_session_start(struct bsv_session *s, struct bsa_err *err);
+
+/* How much was lost. BSA_E_ENV: nobody knows any more. */
+int bsv_session_look(struct bsv_session *s, struct bsa_err *err);
+
+/* Stop it, and wait until everything is in files. BSA_E_ENV. */
+int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);
+
+/* The same, see what was lost, and destroy it. BSA_E_ENV: the daemon has gone. Not started is fine. */
+int bsv_session_stop(struct bsv_session *s, struct bsa_err *err);
+
+/* Destroy those of ours whose processes are gone, without a farewell. Returns how many there were. */
+unsigned bsv_session_sweep(const struct bsv_lttng *lttng);
+
+/* The commands of lttng(1) that start the same, and those that end it. */
+void bsv_session_print_start(const struct bsv_session *s, FILE *to);
+void bsv_session_print_stop(const struct bsv_session *s, FILE *to);
+
+/* @word, as a shell reads it back. */
+void bsv_print_word(const char *word, FILE *to);
+
+#endif

@@ -1,0 +1,114 @@
+/* sizing.c -- see sizing.h. */
+#include "record/sizing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, MOST_EACH = 1 << 20, SHARES = 16, NS_PER_MS = 1000000 };
+
+static const uint64_t least = 2 * PAGE, most = BSV_BUFFER_MOST;
+
+const char *bsv_detail_name(enum bsv_detail detail)
+{
+	static const char *const names[] = {
+		[BSV_DETAIL_FULL] = "full", [BSV_DETAIL_COMPACT] = "compact", [BSV_DETAIL_VERBOSE] = "verbose"
+	};
+
+	return names[detail];
+}
+
+static uint64_t power_of_two(uint64_t at_least)
+{
+	uint64_t size = least;
+
+	while (size < at_least && size < most)
+		size *= 2;
+	return size;
+}
+
+/* Not of one piece: LTTng fills one while others are emptied. */
+struct bsv_buffers bsv_buffers_of(uint64_t size)
+{
+	uint64_t whole = power_of_two(size), each = whole / SHARES;
+
+	if (each < PAGE)
+		each = PAGE;
+	if (each > MOST_EACH)
+		each = MOST_EACH;
+	return (struct bsv_buffers){ .each = each, .n = whole / each };
+}
+
+/* Memory that can be had without anybody having to give up theirs. */
+static uint64_t memory_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	uint64_t kib = 0;
+	char line[128];
+
+	if (!f)
+		return UINT64_MAX;
+	while (!kib && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) != 1)
+			kib = 0;
+	fclose(f);
+	return kib ? kib * 1024 : UINT64_MAX;
+}
+
+struct bsv_machine bsv_machine_look(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct statvfs shm;
+	struct bsv_machine m = { .cpus = cpus > 0 ? (unsigned)cpus : 1, .memory = memory_available() };
+
+	if (!statvfs("/dev/shm", &shm))
+		m.shm = (uint64_t)shm.f_bavail * shm.f_frsize;
+	return m;
+}
+
+uint64_t bsv_room(const struct bsv_machine *machine, unsigned users)
+{
+	uint64_t room = machine->shm < machine->memory ? machine->shm : machine->memory;
+
+	return room / users / machine->cpus;
+}
+
+uint64_t bsv_size_for(enum bsv_detail detail, uint64_t rate)
+{
+	/* what they hold for a workload as busy as one can be: docs/events.md, "Levels" */
+	static const uint64_t usual[] = {
+		[BSV_DETAIL_FULL] = 16 << 20, [BSV_DETAIL_COMPACT] = 8 << 20, [BSV_DETAIL_VERBOSE] = 32 << 20
+	};
+	uint64_t size = rate > most ? most : rate * BSV_LATENCY_MS / 1000;
+
+	return power_of_two(size > usual[detail] ? size : usual[detail]);
+}
+
+static uint64_t whole(double value)
+{
+	return value < 0x1p62 ? (uint64_t)value : UINT64_C(1) << 62;
+}
+
+struct bsv_advice bsv_advise(uint64_t size, uint64_t rate, uint64_t lost_bytes)
+{
+	double needed = (double)size + (double)lost_bytes;
+
+	return (struct bsv_advice){
+		.rate = rate,
+		.held_ns = rate ? whole((double)size / (double)rate * 1e9) : 0,
+		.lost_bytes = lost_bytes,
+		.stall_ns = rate ? whole(needed / (double)rate * 1e9) : 0,
+		.size = power_of_two(whole(needed * 1.5) > 2 * size ? whole(needed * 1.5) : 2 * size),
+	};
+}
+
+uint64_t bsv_bytes_of(uint64_t events, double each)
+{
+	return whole((double)events * each);
+}
+
+unsigned bsv_event_bytes(enum bsv_detail detail)
+{
+	return detail == BSV_DETAIL_COMPACT ? 120 : 40;
+}

@@ -1,0 +1,54 @@
+/*
+ * workload.h -- what is recorded: a command, and the signals that end it and us.
+ *
+ * From bsv_signals_hold on signals wait until bsv_signals_next takes them: whatever is done in between is done to its end.
+ */
+#ifndef BSV_WORKLOAD_H
+#define BSV_WORKLOAD_H
+
+#include "bsa/err.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bsv_signals {
+	sigset_t held, before;
+	struct sigaction pipe_before;
+};
+
+/* SIGINT, SIGTERM, SIGHUP (those that were not ignored) and SIGCHLD. */
+void bsv_signals_hold(struct bsv_signals *s);
+void bsv_signals_release(struct bsv_signals *s);
+
+/* The next one, waited for so long at the most; 0: none came. @ret_typed: the terminal sent it, and to the command as well. */
+int bsv_signals_next(const struct bsv_signals *s, int ms, bool *ret_typed);
+
+struct bsv_workload {
+	bool apart;  /* in a session of its own, which Ctrl-C does not reach, and gone when we are */
+	bool silent; /* what it prints is not seen */
+	pid_t pid;   /* 0: not begun */
+	bool ended;
+	int status; /* as of waitpid() */
+};
+
+/* Is there such a program? BSA_E_USAGE: no. */
+int bsv_workload_find(const char *name, struct bsa_err *err);
+
+/* @argv ends with NULL. BSA_E_USAGE: it cannot be executed. */
+int bsv_workload_start(struct bsv_workload *w, const char *const *argv, const struct bsv_signals *s,
+                       struct bsa_err *err);
+
+/* Has it ended? */
+bool bsv_workload_ended(struct bsv_workload *w);
+
+/* It is waited for, and after a while made to end; to ask it to is the caller's. Signals make that while shorter. Not begun is fine. */
+void bsv_workload_stop(struct bsv_workload *w, const struct bsv_signals *s);
+
+enum { BSV_WORKLOAD_TEXT = 64 };
+
+/* "ended with 3", into @to, which is returned. */
+const char *bsv_workload_text(const struct bsv_workload *w, char to[BSV_WORKLOAD_TEXT]);
+
+#endif
