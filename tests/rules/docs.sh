@@ -1,33 +1,56 @@
 #!/usr/bin/env bash
-# docs.sh TREE -- the C that the README shows is a file of docs/examples, whole; it points to every one of them; and
-# what it points to is there.
+# docs.sh TREE -- the C that the README and the pages below docs show is a file of docs/examples, whole; together they point to every one
+# of them; and what each of them points to is there.
 . "$(dirname "$0")/rule.sh"
 
 tree=$1
-readme=$tree/README.md
+shopt -s nullglob
+pages=("$tree/README.md" "$tree"/docs/*.md)
 shown=0
 
 # The lines between ```c and ```, one block after the other.
-while IFS= read -r -d '' block; do
-	found=
-	for example in "$tree"/docs/examples/*.c; do
-		[[ $block == "$(<"$example")"$'\n' ]] && found=yes
-	done
-	if [[ $found ]]; then
-		shown=$((shown + 1))
-	else
-		broken "README.md shows C that is no example as it is: $(head -n 1 <<<"$block")"
-	fi
-done < <(awk '/^```c$/ { on = 1; next } /^```$/ { if (on) printf "%c", 0; on = 0 } on' "$readme")
+blocks() { awk '/^```c$/ { on = 1; next } /^```$/ { if (on) printf "%c", 0; on = 0 } on' "$1"; }
 
-shopt -s nullglob
-for example in "$tree"/docs/examples/*.c; do
-	grep -qF "](docs/examples/$(basename "$example"))" "$readme" ||
-		broken "README.md does not point to $(basename "$example")"
+# as_it_is PAGE
+as_it_is()
+{
+	local block example found
+
+	while IFS= read -r -d '' block; do
+		found=
+		for example in "$tree"/docs/examples/*.c; do
+			[[ $block == "$(<"$example")"$'\n' ]] && found=yes
+		done
+		if [[ $found ]]; then
+			shown=$((shown + 1))
+		else
+			broken "${1#"$tree"/} shows C that is no example as it is: $(head -n 1 <<<"$block")"
+		fi
+	done < <(blocks "$1")
+}
+
+# points PAGE: FILE and PLACE of each link that is within the tree.
+points() { { grep -oE '\]\([^):]*\)' "$1" || true; } | tr -d '()]' | sed -E 's/^([^#]*)#?/\1|/'; }
+
+# The headings of a page, as links to them are written.
+places() { sed -nE 's/^#+ //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'; }
+
+for page in "${pages[@]}"; do
+	as_it_is "$page"
+	while IFS='|' read -r target place; do
+		file=$(dirname "$page")/$target
+		[[ $target ]] || file=$page
+		if [[ ! -e $file ]]; then
+			broken "${page#"$tree"/} points to $target, which is not there"
+		elif [[ $place && $file == *.md ]] && ! grep -qxF -- "$place" < <(places "$file"); then
+			broken "${page#"$tree"/} points to #$place, which is not there"
+		fi
+	done < <(points "$page")
 done
 
-while read -r target; do
-	[[ -e $tree/$target ]] || broken "README.md points to $target, which is not there"
-done < <(grep -oE '\]\([^):#][^):#]*' "$readme" | tr -d '()]')
+for example in "$tree"/docs/examples/*.c; do
+	grep -qE "\]\((docs/)?examples/$(basename "$example")\)" "${pages[@]}" ||
+		broken "neither README.md nor a page points to $(basename "$example")"
+done
 
-judged "README.md shows $shown examples as they are, and points to what exists"
+judged "$shown examples are shown as they are, and what is pointed to exists"

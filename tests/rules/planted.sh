@@ -35,9 +35,14 @@ docs)
 	a README.md '```c' 'int main()' '```' '[x](docs/examples/x.c)'
 	objects 'no example as it is: int main()' "$here/docs.sh" "$tmp"
 	a README.md '```c' 'int main(void)' '```'
-	objects 'does not point to x.c' "$here/docs.sh" "$tmp"
+	objects 'points to x.c' "$here/docs.sh" "$tmp"
 	a README.md '```c' 'int main(void)' '```' '[x](docs/examples/x.c)' 'see [y](docs/y.md)'
-	objects 'points to docs/y.md' "$here/docs.sh" "$tmp"
+	objects 'README.md points to docs/y.md' "$here/docs.sh" "$tmp"
+	a docs/y.md '# The y' '```c' 'int main()' '```' '[z](z.md) [x](examples/x.c) [y](#the-y)' '[n](#no-y) [n](../README.md#no-x)'
+	objects 'docs/y.md shows C that is no example as it is' "$here/docs.sh" "$tmp"
+	objects 'docs/y.md points to z.md' "$here/docs.sh" "$tmp"
+	objects 'points to #no-y' "$here/docs.sh" "$tmp"
+	objects 'points to #no-x' "$here/docs.sh" "$tmp"
 	;;
 layers)
 	# One forbidden edge at a time: FILE HEADER WORDS.
@@ -115,6 +120,38 @@ database)
 	sed '/^### wait$/d' "$page" >"$tmp/database.md"
 	objects '< ### wait' "$here/database.sh" "$columns" "$tmp/database.md"
 	;;
+pages)
+	program=$build/viewer-cli/burstscope
+	mkdir -p "$tmp/docs"
+	cp -r "$here/../../docs/man" "$tmp/docs/man"
+	"$here/pages.sh" "$program" "$tmp" >/dev/null || broken 'pages objects to the pages as they are'
+	mv "$tmp/docs/man/burstscope-misses.1.in" "$tmp/docs/man/burstscope-hits.1.in"
+	objects 'no page of burstscope misses' "$here/pages.sh" "$program" "$tmp"
+	objects 'burstscope-hits is a page of no command' "$here/pages.sh" "$program" "$tmp"
+	rm "$tmp/docs/man/burstscope-hits.1.in"
+	a docs/man/burstscope-misses.1.in '.Dd November 21, 2026' '@head misses@' '.Xr nowhere 1' '@examples mises@' '.Bx' '.El'
+	objects 'has no @options misses@' "$here/pages.sh" "$program" "$tmp"
+	objects 'does not say the exit status' "$here/pages.sh" "$program" "$tmp"
+	objects 'nothing is known for @examples mises@' "$here/pages.sh" "$program" "$tmp"
+	sed -i 's/mises/misses/' "$tmp/docs/man/burstscope-misses.1.in"
+	objects 'points to nowhere(1)' "$here/pages.sh" "$program" "$tmp"
+	;;
+shown)
+	program=$build/viewer-cli/burstscope
+	# shellcheck disable=SC2016 # these are the documents'
+	while IFS= read -r line; do
+		a README.md '```' '$ burstscope schema' "$line" '```'
+		objects 'shows what burstscope does not take' "$here/shown.sh" "$program" "$tmp"
+	done <<-'EOF'
+		$ burstscope misses --were "app = 'x'"
+		$ burstscope summry
+		    burstscope sql --format jsno bursts.db 'SELECT 1' | head
+	EOF
+	a README.md '```' "$ burstscope sql bursts.db 'SELECT" "1' | head" '```'
+	"$here/shown.sh" "$program" "$tmp" >/dev/null || broken 'shown objects to what is right'
+	a README.md '```' "$ burstscope sql bursts.db 'SELECT" '```'
+	objects 'shows a line that does not end' "$here/shown.sh" "$program" "$tmp"
+	;;
 symbols)
 	a x.c 'int nnb_fine(void); int nnb_fine(void) { return 0; }' 'int stray; int astray(void) { return 0; }'
 	gcc -shared -fPIC -o "$tmp/libx.so" "$tmp/x.c"
@@ -132,6 +169,9 @@ links)
 	done
 	objects 'needs liblttng-ust.so.1: what is traced never' "$here/links.sh" "$tmp/liby-lttng-ust.so"
 	objects 'needs libother.so.1, which is not allowed' "$here/links.sh" "$tmp/liby-other.so"
+	gcc -shared -fPIC -Wl,-soname,libbabeltrace2.so.0 -o "$tmp/libbabeltrace2.so" "$tmp/x.c"
+	gcc -shared -fPIC -Wl,--no-as-needed -o "$tmp/burstscope" "$tmp/x.c" -L"$tmp" -lbabeltrace2
+	objects 'burstscope needs libbabeltrace2.so.0: who asks' "$here/links.sh" "$tmp/burstscope"
 	gcc -shared -fPIC -Wl,-soname,libXNNPACK.so.0 -o "$tmp/libXNNPACK.so" "$tmp/x.c"
 	gcc -shared -fPIC -Wl,--no-as-needed -o "$tmp/driver-xnnpack.so" "$tmp/x.c" -L"$tmp" -lXNNPACK
 	"$here/links.sh" "$tmp/driver-xnnpack.so" >/dev/null || broken 'links objects to what is allowed'

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# check_ci.sh BURSTSCOPE SERVICE LOAD -- `burstscope check` as a step of continuous integration: what is as it was passes, a service that has
+# become worse fails, and where nobody can tell that is neither. What it reports is XML to those who read XML. `burstscope diff` finds the same.
+# A machine that has other work may be in the way: a recording is made up to three times. What has to hold of it stays.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+burstscope=$1 service=$2 load=$3
+
+# record OPTION...: noisy-neighbour, with the service so, into $db.
+recordings=0
+record()
+{
+	local name=r$((++recordings))
+
+	session "$name" DEBUG_FUNCTION
+	start_service "$service" --lanes 1 "$@"
+	quietly "$load" --quiet --socket "$tmp/socket" --duration 2500ms noisy-neighbour
+	stop_service || wrong 'nnburstd does not end well'
+	end_session "$name"
+	db=$tmp/$name.db
+	quietly "$burstscope" import -q -o "$db" "$tmp/$name"
+	rm -r "${tmp:?}/$name"
+}
+
+# step STATUS ARGUMENT...: burstscope check with these ends so; what it prints is in $tmp/out.
+step()
+{
+	local wanted=$1 status=0
+	shift
+	"$burstscope" check "$@" >"$tmp/out" 2>"$tmp/said" || status=$?
+	((status == wanted)) && return
+	echo "check $* ends with $status and not $wanted: $(cat "$tmp/said" "$tmp/out")"
+	return 1
+}
+
+# step_or_again STATUS RULES OPTION...: the same of a recording that is made for it.
+step_or_again()
+{
+	local wanted=$1 rules=$2 tries said
+	shift 2
+
+	for ((tries = 0; tries < 3; tries++)); do
+		record "$@"
+		said=$(step "$wanted" --slo "$rules" "$db") && return
+	done
+	wrong "$said"
+}
+
+# xml FILE: "TESTS FAILURES ERRORS", as whoever reads XML counts them; and that is what is written above them.
+xml()
+{
+	if command -v python3 >/dev/null; then
+		python3 - "$1" <<'END'
+import sys
+import xml.etree.ElementTree as tree
+suites = tree.parse(sys.argv[1]).getroot()
+found = [len(suites.findall(".//" + what)) for what in ("testcase", "testcase/failure", "testcase/error")]
+for told in [suites] + suites.findall("testsuite"):
+    assert [int(told.get(what)) for what in ("tests", "failures", "errors")] == found, "it counts wrong"
+assert all(case.get("name") and case.get("classname") for case in suites.iter("testcase"))
+print(*found)
+END
+	elif command -v xmllint >/dev/null; then
+		xmllint --noout "$1" && xmllint --xpath \
+			'concat(count(//testcase), " ", count(//failure), " ", count(//error))' "$1"
+	else # every tag that is opened is closed
+		awk 'BEGIN { RS = "<"; getline }
+			/^\?/ { next }
+			/^\// { sub(/>.*/, ""); if (open[n--] != substr($0, 2)) exit bad = 1; next }
+			{ name = $0; sub(/[ \/>].*/, "", name); seen[name]++; if ($0 !~ /\/>[^>]*$/) open[++n] = name }
+			END { if (bad || n) exit 1; print seen["testcase"] + 0, seen["failure"] + 0, seen["error"] + 0 }' "$1"
+	fi
+}
+
+# reports STATUS COUNTS ARGUMENT...: the same as JUnit's XML.
+reports()
+{
+	local status=$1 wanted=$2 found
+	shift 2
+	step "$status" --format junit "$@" || { wrong "$(cat "$tmp/out")"; return; }
+	found=$(xml "$tmp/out" 2>&1) || true
+	[[ $found == "$wanted" ]] || wrong "the report of $* has '$found', not '$wanted': $(cat "$tmp/out")"
+}
+
+# A neighbour has no deadlines, and is no reason to miss those of others.
+cat >"$tmp/just.slo" <<'END'
+coverage >= 90 %
+executions of app=well-behaved >= 20
+miss ratio of app=well-behaved <= 25 %   # next to none under fair, most under fifo
+fairness
+END
+
+# ---- the step passes; then somebody changes the service ----
+
+start_sessiond
+step_or_again 0 "$tmp/just.slo" --policy fair
+good=$db
+reports 0 '4 0 0' --slo "$tmp/just.slo" "$good"
+step_or_again 1 "$tmp/just.slo" --policy fifo
+bad=$db
+grep -q '^FAIL .*miss ratio' "$tmp/out" || wrong "it is not the misses that fail: $(cat "$tmp/out")"
+failures_told=$("$burstscope" check --slo "$tmp/just.slo" --format csv "$bad" | grep -c ',FAIL,') || true
+unsure_told=$("$burstscope" check --slo "$tmp/just.slo" --format csv "$bad" | grep -c ',INCONCLUSIVE,') || true
+reports 1 "4 $failures_told $unsure_told" --slo "$tmp/just.slo" "$bad"
+
+# A failure is no worse for there being something that nobody can tell; without it, that is what there is.
+echo 'p99.9999 e2e of app=well-behaved <= 1h' >"$tmp/wrong.slo"
+echo 'p99.9999 e2e of app=well-behaved <= 1000s' >"$tmp/few.slo"
+cat "$tmp/just.slo" "$tmp/few.slo" >"$tmp/both.slo"
+step 3 --slo "$tmp/few.slo" "$good" || wrong "$(cat "$tmp/out")"
+reports 3 '1 0 1' --slo "$tmp/few.slo" "$good"
+step 1 --slo "$tmp/both.slo" "$bad" || wrong 'a failure comes first'
+step 3 --slo "$tmp/both.slo" "$good" || wrong 'not all passed'
+
+# Against what it was itself, it is no worse than by a quarter of an hour.
+cat >"$tmp/base.slo" <<'END'
+p50 e2e of app=noisy path=sync <= baseline + 1000s
+p99 run of app=noisy <= baseline + 1000s
+END
+step 0 --slo "$tmp/base.slo" --baseline "$good" "$good" || wrong 'it is no worse than itself'
+
+# ---- diff ----
+
+"$burstscope" diff --verdict "$good" "$good" >"$tmp/out" || wrong "a recording differs from itself: $(cat "$tmp/out")"
+grep -q '^not distinguishable' "$tmp/out" || wrong "it does not say so: $(head -n 1 "$tmp/out")"
+"$burstscope" diff "$good" "$bad" >"$tmp/out"
+grep -q 'the services had other rules: A: policy fair.*; B: policy fifo' "$tmp/out" || wrong "the policies are not told: $(cat "$tmp/out")"
+# what changed from end to end is what changed in the phases, to the nanosecond, and what in the mix and in the speed of each group
+command -v python3 >/dev/null && python3 - <<END || wrong 'the parts do not sum to the whole'
+import json, subprocess
+answer = json.loads(subprocess.run(["$burstscope", "diff", "--format", "json", "$good", "$bad"],
+    stdout=subprocess.PIPE, check=True).stdout)
+parts = {part["name"]: part["rows"] for part in answer["parts"]}
+mean = {}
+for row in parts["phases"]:
+    key = (row["app"], row["model"], row["path"], row["cold"])
+    mean[key] = mean.get(key, 0) + row["mean_by_ns"]
+assert mean
+for row in parts["mix"]:
+    key = (row["app"], row["model"], row["path"], row["cold"])
+    if key in mean: # both are rounded to a nanosecond
+        assert abs(row["mean_b_ns"] - row["mean_a_ns"] - mean[key]) <= 1, row
+assert abs(sum(row["share_a_percent"] for row in parts["mix"]) - 100) < 1e-6
+whole = sum(row["share_b_percent"] * (row["mean_b_ns"] or 0) - row["share_a_percent"] * (row["mean_a_ns"] or 0)
+    for row in parts["mix"]) / 100
+assert abs(whole - sum(row["by_mix_ns"] + row["by_speed_ns"] for row in parts["mix"])) < 3
+END
+
+# ---- what is wrong with a step ----
+
+# refuses STATUS WORDS ARGUMENT...: one line, which says so; and nothing is printed.
+refuses()
+{
+	local status=$1 words=$2
+	shift 2
+	step "$status" "$@" || { wrong "$(cat "$tmp/said")"; return; }
+	[[ ! -s $tmp/out && $(wc -l <"$tmp/said") == 1 && $(<"$tmp/said") == *"$words"* ]] ||
+		wrong "check $*: not '$words', but: $(cat "$tmp/said" "$tmp/out")"
+}
+
+refuses 2 '--slo FILE is missing' "$good"
+refuses 2 'line 1 asks for a baseline: --baseline INPUT is missing' --slo "$tmp/base.slo" "$good"
+refuses 2 "no 'xml'; there are table|json|csv|junit" --slo "$tmp/just.slo" --format xml "$good"
+refuses 4 'No such file or directory' --slo "$tmp/none.slo" "$good"
+refuses 4 'Is a directory' --slo "$tmp" "$good"
+head -c 4096 "$good" >"$tmp/database.slo"
+refuses 4 'database.slo: line 1: ' --slo "$tmp/database.slo" "$good"
+refuses 4 'it is larger than 1 MiB' --slo /dev/zero "$good"
+refuses 4 "line 1: expected a time as in '5ms' (ns, us, ms or s), not '1h'" --slo "$tmp/wrong.slo" "$good"
+refuses 4 "$tmp/none.db" --slo "$tmp/just.slo" "$tmp/none.db"
+refuses 4 "$tmp/none.db" --slo "$tmp/base.slo" --baseline "$tmp/none.db" "$good"
+: >"$tmp/empty.slo"
+refuses 4 'there is no rule in it' --slo "$tmp/empty.slo" "$good"
+
+((failures == 0)) || exit 1
+echo 'check_ci.sh: what is as it was passes, what became worse fails'

@@ -1,0 +1,282 @@
+#!/usr/bin/env bash
+# viewer_errors.sh BURSTSCOPE TRACE_FROM_TEXT -- whatever may be wrong with what burstscope is given: one line on standard error that says
+# what, the status that is documented, and nothing on the standard output. By table: each command, times each mistake.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+trace_from_text=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+chmod 755 "$tmp"
+failures=0 looked=0
+export XDG_CACHE_HOME=$tmp/cache LC_ALL=C.UTF-8
+cp "$1" "$(dirname "$1")/burstscope-importer" "$tmp/" # where nobody may run it, too
+burstscope=$tmp/burstscope
+as=()
+
+wrong()
+{
+	echo "viewer_errors.sh: $*"
+	failures=$((failures + 1))
+}
+
+# fails STATUS WORDS ARGUMENT...
+fails()
+{
+	local wanted=$1 words=$2 status=0 said
+	shift 2
+	looked=$((looked + 1))
+	timeout 20 "${as[@]}" "$burstscope" "$@" >"$tmp/out" 2>"$tmp/said" </dev/null || status=$?
+	said=$(<"$tmp/said")
+	((status == wanted)) || wrong "burstscope $* ends with $status, not $wanted: $said"
+	[[ ! -s $tmp/out ]] || wrong "burstscope $*: prints: $(head -2 "$tmp/out")"
+	(($(wc -l <"$tmp/said") == 1)) || wrong "burstscope $*: not one line: $said"
+	[[ $said == 'burstscope: '* && $said == *"$words"* ]] || wrong "burstscope $*: not said: $words (but: $said)"
+}
+
+# ---- what to be wrong about ----
+
+cd "$tmp"
+"$trace_from_text" -e full trace <"$here/../golden/camera.trace"
+"$burstscope" import -q -o good.db trace
+printf '0 service_state pid=100 policy=fair preempt_mode=none lanes=1 contract=1\n' | "$trace_from_text" idle
+"$burstscope" import -q -o none.db idle
+cp good.db newer.db
+printf '\x00\x00\x03\xe7' | dd of=newer.db bs=1 seek=60 conv=notrunc status=none # PRAGMA user_version
+cp good.db older.db
+printf '\x00\x00\x00\x00' | dd of=older.db bs=1 seek=60 conv=notrunc status=none
+head -c 20000 good.db >cut.db
+: >empty.db
+echo 'no database' >text.db
+cp good.db foreign.db
+printf '\x00\x00\x00\x00' | dd of=foreign.db bs=1 seek=68 conv=notrunc status=none # PRAGMA application_id
+ln -s loop loop
+mkdir hollow hollow/deeper nothing_here
+mkfifo pipe
+cp good.db secret.db
+chmod 000 secret.db
+mkdir -p closed/ust
+chmod 000 closed/ust
+cp good.db damaged.db
+dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=3 conv=notrunc status=none
+LC_ALL=C sed 's/\be2e_ns\b/e2e_mz/g' good.db >forged.db # a database in order, and none that an import makes
+echo 'p99 e2e <= 1s' >rules.slo
+
+# The commands that are asked of a recording: INPUT stands for it.
+declare -A asks=(
+	[summary]='INPUT' [latency]='INPUT' [overhead]='INPUT' [misses]='INPUT' [fairness]='INPUT' [priority]='INPUT'
+	[starvation]='INPUT' [preemptions]='INPUT' [slots]='INPUT' [memory]='INPUT' [explain]='worst INPUT'
+	[timeline]='INPUT' [sql]='INPUT slowest' [export]='INPUT' [diff]='INPUT good.db' [check]='--slo rules.slo INPUT'
+)
+
+# fails_here: without an INPUT, where there is no recording.
+fails_here()
+{
+	local kept=() word
+	for word in "${arguments[@]}"; do
+		[[ $word == INPUT ]] || kept+=("$word")
+	done
+	failures=0
+	fails 4 'there is no recording in this directory' "${kept[@]}"
+	((failures == 0))
+}
+
+# with COMMAND INPUT: its arguments, in $arguments.
+with()
+{
+	local word
+	arguments=("$1")
+	for word in ${asks[$1]}; do
+		arguments+=("${word/#INPUT/$2}")
+	done
+}
+
+for command in "${!asks[@]}"; do
+	while IFS='|' read -r status input words; do
+		with "$command" "$input"
+		fails "$status" "$words" "${arguments[@]}"
+	done <<-'END'
+		4|missing.db|missing.db: No such file or directory
+		4|good.db/missing|Not a directory
+		5|loop|loop: Too many levels of symbolic links
+		4|text.db|text.db is not a database of burstscope
+		4|foreign.db|foreign.db is not a database of burstscope
+		4|empty.db|empty.db
+		4|newer.db|newer.db was made by a newer burstscope
+		4|older.db|older.db was made by an older burstscope
+		4|cut.db|the end of cut.db is missing
+		4|hollow|hollow: there is no trace in this directory
+		4|/dev/null|/dev/null
+		4|pipe|pipe
+	END
+	with "$command" good.db
+	fails 2 "no option '--frmat'; did you mean '--format'?" "${arguments[@]}" --frmat json
+	fails 2 "no option '-Z'" "${arguments[@]}" -Z
+	fails 2 '--format: ' "${arguments[@]}" --format
+	fails 2 "--format: no 'jsno'; did you mean 'json'?" "${arguments[@]}" --format jsno
+	fails 2 'one too many' "${arguments[@]}" good.db good.db good.db
+	with "$command" INPUT
+	[[ $command == @(diff|check) ]] || (cd nothing_here && fails_here) || failures=$((failures + 1))
+done
+
+# Options that choose executions, and parts.
+for command in "${!asks[@]}"; do
+	with "$command" good.db
+	if "$burstscope" "$command" --help | grep -q -- '--from TIME'; then
+		fails 2 '--from 2.000 s is not before --to 1.000 s' "${arguments[@]}" --from 2s --to 1s
+		fails 2 'is after the end of the recording' "${arguments[@]}" --from 5h
+		fails 2 '--to 0' "${arguments[@]}" --to 0s
+		fails 2 "--from: '5 parsecs' is none" "${arguments[@]}" --from '5 parsecs'
+		fails 2 "--to: '-1s' is none" "${arguments[@]}" --to=-1s
+	fi
+	if "$burstscope" "$command" --help | grep -q -- '--where EXPR'; then
+		while IFS='|' read -r where words; do
+			fails 2 "$words" "${arguments[@]}" --where "$where"
+		done <<-'END'
+			e2ens > 1|executions have no 'e2ens'; did you mean 'e2e_ns'?
+			xyzzyplugh|executions have no 'xyzzyplugh'
+			1) OR (1|--where is no condition
+			1) UNION SELECT * FROM (SELECT 1|--where is no condition
+			1; SELECT 1|--where is no condition
+			1 --|--where is no condition
+			1 /*|--where is no condition
+			app = 'x|--where is no condition
+			count(*) > 1|--where is no condition
+			app = $camera|nobody gives $camera a value
+			e2e_ns > ?|nobody gives ? a value
+			|--where is no condition
+		END
+	fi
+	if "$burstscope" "$command" --help | grep -q -- '--part NAME'; then
+		fails 2 "--part: no 'xyzzy'" "${arguments[@]}" --part xyzzy
+	fi
+done
+
+# Who has something to say only where something was executed.
+for command in latency overhead misses; do
+	with "$command" none.db
+	fails 4 'there are no executions in it' "${arguments[@]}"
+done
+
+# What each command may be told wrong by itself; and no command at all.
+while IFS='|' read -r status words arguments; do
+	eval "arguments=($arguments)"
+	fails "$status" "$words" "${arguments[@]}"
+done <<'END'
+2|no command 'sumary'; did you mean 'summary'?|sumary
+2|no command 'preempt'; did you mean 'preemptions'?|preempt
+2|no command 'frobnicate'; see burstscope --help|frobnicate
+2|did you mean 'burstscope summary good.db'?|good.db
+2|no command '\x1b[31m|$'\e[31m'
+2|it takes [INPUT] QUERY|sql
+2|good.db is to be asked, but what?|sql good.db
+2|no query is called 'slowst'; did you mean 'slowest'?|sql slowst
+2|no such column: nothing_like_it|sql good.db 'SELECT nothing_like_it FROM execution'
+2|no relation 'nothing_like_it'; burstscope schema shows them|sql good.db 'SELECT 1 FROM nothing_like_it'
+2|no relation 'exection'; did you mean 'execution'?|sql good.db 'SELECT 1 FROM exection'
+2|a query may only read this database|sql good.db 'DELETE FROM app'
+2|more than one statement|sql good.db 'SELECT 1; SELECT 2'
+2|nobody gives $name a value|sql good.db 'SELECT * FROM app WHERE name = $name'
+4|forged.db is not as an import makes it: no such column|explain worst forged.db
+4|forged.db is not as an import makes it: no such column|sql forged.db slowest
+4|forged.db is not as an import makes it: no such column|check --slo rules.slo forged.db
+2|no such column: e2e_ns|sql forged.db 'SELECT e2e_ns FROM execution'
+2|integer overflow|latency --where 'abs(id - id - 9223372036854775807 - 1) > 1' good.db
+2|--limit: '0' is no number from 1 to|misses --limit 0 good.db
+2|integer overflow|sql --format json good.db 'SELECT abs(-9223372036854775807 - 1)'
+2|--where, --from and --to are for queries with a name|sql --from 1ms good.db 'SELECT 1'
+2|no relation 'exection'; did you mean 'execution'?|schema exection
+4|missing.db|schema missing.db
+4|text.db is not a database of burstscope|schema text.db execution
+2|one too many|schema a b c
+2|no relation 'wiat'; did you mean 'wait'?|export --relation wiat good.db
+2|does not say of which one it is|export --relation app --from 1ms good.db
+2|--format: no 'perfetto'; there are json|export --format perfetto good.db
+2|would replace what is to be exported|export -o ./good.db good.db
+5|nowhere/x cannot be written|export -o nowhere/x good.db
+5|/dev/full cannot be written|export -o /dev/full good.db
+2|it takes EXEC [INPUT]|explain
+2|which execution? 'good.db' is none|explain good.db
+2|which execution? '99999999999999999999' is none|explain 99999999999999999999 good.db
+2|there is no execution 99999 in good.db|explain good.db 99999
+2|there is no execution 0x1/99999 in good.db|explain 0x1/99999 good.db
+2|there is no execution 77/1 in good.db|explain 77/1 good.db
+2|no execution missed its deadline in good.db, of those that were asked for|explain worst --where "miss IS NULL" good.db
+4|there are no executions in it|explain worst none.db
+4|there are no executions in it|timeline none.db
+2|neither an execution|timeline --around nowhere good.db
+2|there is no execution 99999 in good.db|timeline --around 99999 good.db
+2|--around 1h is after the end of the recording|timeline --around 1h good.db
+2|--around '1 parsec' is neither|timeline --around '1 parsec' good.db
+2|--around 9s is after the end of the recording|timeline --around 9s good.db
+2|does not go together with --from and --to|timeline --around 10ms --from 1ms good.db
+2|give --around, too|timeline --span 10ms good.db
+2|--span 0: there is nothing to be seen|timeline --around 10ms --span 0s good.db
+2|--width: '100000' is no number from 0 to 1000|timeline --width 100000 good.db
+2|--by: no 'modle'; did you mean 'model'?|timeline --by modle good.db
+2|it takes TRACE...|import
+4|missing|import missing
+4|hollow|import hollow
+END
+
+# As somebody who may not: root may everything.
+if ((EUID == 0)) && command -v setpriv >/dev/null; then
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+fi
+if ((EUID != 0 || ${#as[@]})); then
+	fails 5 'secret.db: Permission denied' summary secret.db
+	fails 5 'closed: Permission denied' summary closed
+	fails 5 'cannot be written: Permission denied' export -o "$tmp/out.csv" good.db
+fi
+as=()
+
+# A damaged one answers, or says so; it never ends otherwise.
+for command in "${!asks[@]}"; do
+	with "$command" damaged.db
+	status=0
+	"$burstscope" "${arguments[@]}" >out 2>said </dev/null || status=$?
+	((status <= 5)) || wrong "burstscope ${arguments[*]} ends with $status"
+done
+
+# Names that a terminal, SQL, JSON or CSV would obey; and the same where nobody has UTF-8.
+hostile=$'\e[2J\e]0;x\a\xc2\x9b31m\xe2\x80\xae\x27"--,;|%s%n@with@\xff\\'
+hostile=${hostile//$'\xff'/} # what is no UTF-8 is none in the database, either
+"$trace_from_text" -e full evil < <(while IFS= read -r line; do
+	line=${line//name=camera/name="$hostile"}
+	printf '%s\n' "${line//name=faces/name=$'\e[31m'"'"}"
+done <"$here/../golden/camera.trace")
+"$burstscope" import -q -o evil.db evil
+"$burstscope" sql --format csv evil.db 'SELECT name FROM app' | grep -q $'\e' || wrong 'the hostile name is not there'
+for command in "${!asks[@]}"; do
+	for format in table json; do
+		for locale in C.UTF-8 C; do
+			with "$command" evil.db
+			arguments=("${arguments[@]/good.db/evil.db}")
+			[[ $command != export || $format == json ]] || continue
+			status=0
+			LC_ALL=$locale "$burstscope" "${arguments[@]}" --format $format >out 2>said </dev/null || status=$?
+			((status <= 3)) || wrong "burstscope ${arguments[*]} --format $format ends with $status: $(<said)"
+			! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' out said ||
+				wrong "burstscope ${arguments[*]} --format $format: what a terminal would obey: $(cat -v out said | grep -m 1 '\^\[\|M-BM-\|M-bM-\^@M-\.')"
+			[[ $locale != C || $format != table ]] || ! LC_ALL=C grep -qP '[\x80-\xff]' out ||
+				wrong "burstscope ${arguments[*]}: not ASCII, in a locale that has no more: $(LC_ALL=C grep -m 1 -P '[\x80-\xff]' out | cat -v)"
+		done
+	done
+done
+
+# The output cannot be written, or nobody wants it.
+for command in sql schema export help --help --version; do
+	arguments=("$command")
+	[[ -z ${asks[$command]:-} ]] || with "$command" good.db
+	status=0
+	"$burstscope" "${arguments[@]}" >/dev/full 2>said || status=$?
+	((status == 5)) && grep -q 'the standard output cannot be written' said || wrong "$command >/dev/full: $status, $(<said)"
+done
+for format in table csv json; do
+	"$burstscope" sql --format $format good.db \
+		'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n' 2>said | head -1 >out
+	status=${PIPESTATUS[0]}
+	((status == 141)) && [[ ! -s said ]] || wrong "--format $format | head: $status, $(<said)"
+done
+
+((failures == 0)) || exit 1
+echo "viewer_errors.sh: $looked mistakes, each said in one line"

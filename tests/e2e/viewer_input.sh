@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# viewer_input.sh BURSTSCOPE TRACE_FROM_TEXT -- what burstscope asks when it is given a trace, or nothing: where the database is made, when
+# it is made anew, and whose it never touches.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+trace_from_text=$2
+tmp=$(mktemp -d)
+trap 'chmod -R u+w "$tmp" 2>/dev/null; rm -rf "$tmp"' EXIT
+chmod 755 "$tmp"
+cp "$1" "$(dirname "$1")/burstscope-importer" "$tmp/" # where nobody may run it, too
+burstscope=$tmp/burstscope failures=0
+export XDG_CACHE_HOME=$tmp/cache LC_ALL=C.UTF-8
+
+wrong()
+{
+	echo "viewer_input.sh: ${BASH_LINENO[*]}: $*"
+	failures=$((failures + 1))
+}
+
+# asked N WORDS ARGUMENT...: there are N executions in it; on standard error it says WORDS, or nothing where they are empty.
+asked()
+{
+	local n=$1 words=$2 status=0 said
+	shift 2
+	"$burstscope" sql "$@" --format csv 'SELECT count(*) FROM execution' >"$tmp/out" 2>"$tmp/said" </dev/null || status=$?
+	said=$(<"$tmp/said")
+	((status == 0)) || { wrong "sql $* ends with $status: $said"; return 0; }
+	[[ $(tail -n 1 "$tmp/out") == "$n" ]] || wrong "sql $*: $(tail -n 1 "$tmp/out") executions, not $n"
+	[[ $words && $said == *"$words"* || ! $words && ! $said ]] || wrong "sql $* says: $said, not: $words"
+}
+
+unsaid() { ! grep -qF -- "$1" "$tmp/said" || wrong "it says: $(<"$tmp/said")"; }
+
+# older FILE, newer FILE...: than all others.
+older() { find "$1" -exec touch -d '2020-01-01' {} +; }
+newer() { find "$1" -exec touch -d '2037-01-01' {} +; }
+inode() { stat -c %i "$1"; }
+
+trace() { "$trace_from_text" -e full -s "$1" "$2" <"$here/../golden/$1.trace"; }
+
+mkdir "$tmp/there"
+cd "$tmp/there"
+trace camera camera
+trace unfair unfair
+
+# A trace is imported once, into a database beside it; and not again.
+asked 178 'camera is a trace: it is imported into '"$tmp/there/camera.db" camera
+[[ -f camera.db ]] || wrong 'no database beside the trace'
+grep -q '178 executions' "$tmp/said" || wrong "it does not say what came of it: $(<"$tmp/said")"
+made=$(inode camera.db)
+asked 178 '' camera
+asked 178 '' camera/
+asked 178 '' ../there/camera
+[[ $(inode camera.db) == "$made" ]] || wrong 'made again, though nothing has changed'
+(cd camera && asked 178 '' .)
+
+# Made again when the trace has changed since.
+newer camera
+asked 178 'is imported into' camera
+[[ $(inode camera.db) != "$made" ]] || wrong 'not made again, though the trace is newer'
+older camera
+
+[[ ! -e ../cache ]] || wrong 'something is in the cache'
+
+# What another burstscope made may have anything in it: it stays.
+printf '\x00\x00\x00\x00' | dd of=camera.db bs=1 seek=60 conv=notrunc status=none
+asked 178 "is imported into $tmp/cache/burstscope/camera-" camera
+asked 178 '' camera
+
+# Somebody else's file of that name stays; then it is made in the cache.
+echo 'my notes' >unfair.db
+asked 20 "is imported into $tmp/cache/burstscope/unfair-" unfair
+[[ $(<unfair.db) == 'my notes' ]] || wrong 'a file that is not ours was replaced'
+asked 20 '' unfair
+# So does a database of ours that has other traces in it.
+rm unfair.db
+"$burstscope" import -q -o unfair.db camera unfair
+asked 20 '' unfair
+[[ $("$burstscope" sql --format csv unfair.db 'SELECT count(*) FROM trace' | tail -n 1) == 2 ]] || wrong 'two traces have become one'
+
+# The newest recording there is: a trace, or a database; what is neither is passed over.
+rm -f ./*.db
+older unfair
+newer camera
+echo text >newest.db
+touch -d '2038-01-01' newest.db
+mkdir -p zzz/deep
+touch -d '2038-01-01' zzz
+asked 178 'of camera, the newest recording here'
+touch -d '2037-06-01' camera.db
+asked 178 'of camera.db, the newest recording here'
+unsaid 'is imported into'
+asked 178 '' -q
+newer unfair
+touch -d '2037-12-01' unfair/metadata
+asked 20 'of unfair, the newest recording here'
+unsaid camera
+
+# Where nothing can be made: in the cache; and where that cannot be made either, it is said.
+if ((EUID == 0)) && command -v setpriv >/dev/null; then
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+elif ((EUID != 0)); then
+	as=(env)
+	chmod a-w "$tmp/there"
+fi
+if [[ ${as:-} ]]; then
+	rm -rf "$tmp/cache" camera.db
+	older camera
+	chmod -R a+rX .
+	mkdir -m 777 "$tmp/cache"
+	run=$burstscope
+	printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${as[*]}" "$run" >"$tmp/as"
+	chmod 755 "$tmp/as"
+	burstscope=$tmp/as
+	asked 178 "is imported into $tmp/cache/burstscope/camera-" camera
+	asked 178 '' camera
+	[[ ! -e camera.db ]] || wrong 'made where nothing may be made'
+	status=0
+	XDG_CACHE_HOME=/proc/none "$burstscope" sql camera 'SELECT 1' >"$tmp/out" 2>"$tmp/said" || status=$?
+	((status == 5)) && grep -q 'no place for a database' "$tmp/said" && [[ ! -s $tmp/out ]] && (($(wc -l <"$tmp/said") == 1)) ||
+		wrong "no place at all: $status, $(<"$tmp/said")"
+	burstscope=$run
+fi
+
+# diff imports both.
+cd "$tmp"
+mkdir two
+cd two
+trace camera a
+trace camera b
+"$burstscope" diff a b >"$tmp/out" 2>"$tmp/said" || wrong "diff of two traces: $(<"$tmp/said")"
+[[ -f a.db && -f b.db ]] || wrong 'diff of two traces does not import both'
+
+# Each whole query that needs nothing but a recording has a name, and says what it is.
+cd "$tmp/there"
+for report in "$here"/../../viewer-cli/reports/*.sql; do
+	name=$(basename "$report" .sql)
+	holes=$(grep -o '@[a-z_0-9]*@' "$report" | sort -u | grep -vx '@with@\|@began@' || true)
+	"$burstscope" sql --list --format csv | grep -q "^$name,\"*[a-z]" && named=1 || named=0
+	grep -q '@with@' "$report" || holes='the query that it is a part of'
+	[[ $holes && $named == 0 || ! $holes && $named == 1 ]] || wrong "$name: named: $named; what it needs: $holes"
+	if ((named)); then
+		"$burstscope" sql -q camera "$name" >"$tmp/out" 2>"$tmp/said" || wrong "$name: $(<"$tmp/said")"
+	fi
+done
+
+((failures == 0)) || exit 1
+echo 'viewer_input.sh: all as it should be'

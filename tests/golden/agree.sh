@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# agree.sh BURSTSCOPE TRACE_FROM_TEXT -- what the audits say agrees with questions of another kind about the same recordings, and so does what they
+# read from what is stored with what they count themselves.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+burstscope=$1 trace_from_text=$2
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failures=0 looked=0
+export LC_ALL=C.UTF-8 TZ=UTC
+unset BURSTSCOPE_PAGER PAGER XDG_CACHE_HOME
+
+wrong()
+{
+	echo "agree.sh: $*"
+	failures=$((failures + 1))
+}
+
+sql() { "$burstscope" sql -q --format csv "$1" "$2"; }
+
+# same DB QUERY COMMAND...: the query, in which @ is the first query behind what the command shows, and the rest of it, after "= ", answer the same.
+same()
+{
+	local db=$1 query=$2 shown
+	shift 2
+	shown=$("$burstscope" "$@" --show-sql "$db" | sed 's/;$//')
+	sql "$db" "${query%% = *}${shown:+ FROM ($shown)}" | tail -n +2 >left
+	sql "$db" "${query#* = }" | tail -n +2 >right
+	looked=$((looked + 1))
+	[[ -s right ]] || wrong "$db: no answer to ${query#* = }"
+	cmp -s left right || wrong "$db: burstscope $*: ${query%% = *} is $(tr '\n' ' ' <left), and ${query#* = } is $(tr '\n' ' ' <right)"
+}
+
+# counted DB COMMAND...: the same, read from what is stored and counted from executions.
+counted()
+{
+	local db=$1
+	shift
+	"$burstscope" "$@" -q --format csv "$db" >left
+	"$burstscope" "$@" -q --format csv --where 1 "$db" >right
+	looked=$((looked + 1))
+	cmp -s left right || wrong "$db: burstscope $*: is not the same with --where 1"
+}
+
+cd "$tmp"
+for trace in "$here"/*.trace; do
+	name=$(basename "$trace" .trace)
+	"$trace_from_text" -e full -h golden -s "$name" -u "00000000-0000-4000-8000-$(printf '%012d' "${#name}")" \
+		-o 1700000000000000000 "$name" <"$trace"
+	"$burstscope" import -q -o "$name.db" "$name"
+done
+
+for db in *.db; do
+	for part in causes models culprits worst ledgers totals; do
+		counted "$db" misses --part "$part"
+	done
+	counted "$db" misses --by app
+	counted "$db" starvation --part episodes
+	counted "$db" priority --part inversions
+	counted "$db" priority --part choices
+
+	misses="FROM execution WHERE miss IS NOT NULL"
+	same "$db" "SELECT n_missed, n_late, n_aborted, n_predicted, n_persistent, n_deadlines, n_executions = SELECT count(*),
+		count(*) FILTER (WHERE miss = 'late'), count(*) FILTER (WHERE miss = 'aborted'), count(*) FILTER (WHERE miss = 'predicted'),
+		count(*) FILTER (WHERE status = 'MISSED_DEADLINE_PERSISTENT'), (SELECT count(deadline) FROM execution),
+		(SELECT count(*) FROM execution) $misses" misses --part totals
+	same "$db" "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) $misses" misses --part causes
+	same "$db" "SELECT coalesce(sum(n_missed), 0), sum(n_deadlines) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
+		misses --part models
+	same "$db" "SELECT coalesce(sum(n_missed), 0), sum(n_deadlines) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
+		misses --by app --part apps
+	same "$db" "SELECT sum(late_ns) = SELECT sum(lateness_ns) $misses" misses --part ledgers
+	same "$db" "SELECT max(lateness_ns), coalesce(min(lateness_ns), 0) >= -1e18 = SELECT max(lateness_ns), 1 $misses" misses --part worst
+	same "$db" "SELECT sum(received_ns), max(max_lag_ns) = SELECT sum(received_ns), (SELECT max(max_lag_ns) FROM app_share)
+		FROM app_lag" fairness --part apps
+	same "$db" "SELECT coalesce(sum(waited_ns), 0) = SELECT coalesce(sum(w.ended - w.began), 0) FROM wait w
+		JOIN execution x ON x.id = w.execution_id WHERE w.blocker_app_id IS NOT NULL AND x.app_id IS NOT NULL" fairness --part interference
+	same "$db" "SELECT count(*), coalesce(sum(lag_ns), 0) = SELECT count(*), coalesce(sum(lag_ns), 0) FROM app_lag" fairness --part windows
+	same "$db" "SELECT coalesce(sum(n_inversions), 0), coalesce(sum(held_ns), 0), max(max_ns) = SELECT count(*), coalesce(sum(dur_ns), 0), max(dur_ns)
+		FROM inversion" priority --part inversions
+	same "$db" "SELECT coalesce(sum(n_choices), 0) = SELECT count(*) FROM priority_choice" priority --part choices
+	same "$db" "SELECT count(*), coalesce(sum(gap_ns), 0), coalesce(sum(n_bypassed), 0), coalesce(sum(culprit_ns), 0) = SELECT count(*),
+		coalesce(sum(gap_ns), 0), coalesce(sum(bypassed), 0), coalesce(sum(top_culprit_ns), 0) FROM starvation" starvation --part episodes
+	same "$db" "SELECT coalesce(sum(n_episodes), 0), coalesce(sum(starved_ns), 0) = SELECT count(*), coalesce(sum(gap_ns), 0) FROM starvation" \
+		starvation --part victims
+	same "$db" "SELECT coalesce(sum(n_times), 0), coalesce(sum(redo_ns), 0) = SELECT (SELECT count(*) FROM preemption),
+		coalesce(sum(redo_ns), 0) FROM execution WHERE preemptions > 0" preemptions --part pairs
+	same "$db" "SELECT coalesce(sum(n_executions), 0), coalesce(sum(preempted_ns), 0) = SELECT count(*), coalesce(sum(preempted_ns), 0)
+		FROM execution WHERE preemptions > 0" preemptions --part models
+	same "$db" "SELECT sum(n_executions), sum(n_lookups), sum(n_misses), sum(n_cold) = SELECT count(*), sum(slot_lookups), sum(slot_misses), sum(cold)
+		FROM execution WHERE path = 'burst'" slots --part models
+	same "$db" "SELECT coalesce(sum(n_misses), 0), coalesce(sum(map_ns), 0) = SELECT count(*), coalesce(sum(map_ns), 0) FROM slot_miss" slots --part cost
+	same "$db" "SELECT sum(n_executions), sum(n_bursts) = SELECT sum(executions), count(*) FROM burst WHERE executions > 0" slots --part bursts
+	same "$db" "SELECT coalesce(sum(n_pools), 0), coalesce(sum(bytes), 0) = SELECT count(*), coalesce(sum(bytes), 0) FROM pool_mapping" memory --part pools
+	same "$db" "SELECT coalesce(sum(n_buffers), 0), coalesce(sum(n_copied_to + n_copied_from + n_rejected), 0) = SELECT count(*),
+		(SELECT count(*) FROM buffer_use) FROM buffer" memory --part buffers
+	same "$db" "SELECT coalesce(sum(n_rejected), 0) = SELECT count(*) FROM buffer_use WHERE op = 'reject'" memory --part rejects
+	same "$db" "SELECT coalesce(sum(n_times), 0) = SELECT count(*) FROM resource_exhausted" memory --part exhausted
+done
+
+# The threshold of the import is 100 ms where ten times a median run is less: then the waits come to the same episodes.
+for db in unfair.db camera.db; do
+	"$burstscope" starvation -q --format csv --part episodes "$db" >left
+	"$burstscope" starvation -q --format csv --part episodes --threshold 100ms "$db" >right
+	looked=$((looked + 1))
+	cmp -s left right || wrong "$db: starvation is not the same with --threshold 100ms: $(diff left right | head -5)"
+done
+[[ $(sql unfair.db 'SELECT count(*) > 0 AS any FROM starvation' | tail -1) == 1 ]] || wrong 'no episode was looked at'
+
+# That it would notice.
+if (failures=0; same camera.db "SELECT count(*) = SELECT count(*) + 1 FROM miss_cause" misses --part ledgers; ((failures == 0))) >/dev/null; then
+	wrong 'what does not agree was not noticed'
+fi
+
+((looked > 90)) || wrong "only $looked answers were looked at"
+((failures == 0)) || exit 1
+echo "agree.sh: $looked answers agree"
