@@ -143,6 +143,16 @@ if(TARGET bsa_plugin AND TARGET burstscope AND NOT BURSTSCOPE_SANITIZE)
   set_tests_properties(e2e_plugin PROPERTIES LABELS e2e SKIP_RETURN_CODE 77)
 endif()
 
+# ---- how fast a question is answered ----
+if(TARGET burstscope)
+  nnb_bench(answers)
+  target_sources(bench_answers PRIVATE bench/facts.c)
+  target_compile_definitions(bench_answers PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>")
+  target_link_libraries(bench_answers PRIVATE bsa_store)
+  add_dependencies(bench_answers burstscope)
+  list(APPEND benches_run answers)
+endif()
+
 # ---- how fast a trace becomes a database ----
 if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_bench(import)
