@@ -39,7 +39,7 @@ enum { EXECUTION_COLUMNS = 34 };
 	B(LAG, app_lag, 5, 128)                                \
 	B(INTERFERENCE, interference, 3, 64)                   \
 	B(CHOICE, stored_choice, 5, 256)                       \
-	B(COUNT, stored_count, 10, 64)                         \
+	B(COUNT, stored_count, 11, 64)                         \
 	B(BLOCK, id_block, 4, 64)                              \
 	B(MISS_CAUSE, stored_miss_cause, 9, 256)               \
 	B(FMQ_OP, stored_fmq_op, 9, 512)                       \

@@ -104,6 +104,7 @@ struct kind {
 	uint32_t app, model;
 	uint8_t priority, path, status, miss, quality, sides, hole[2];
 	uint64_t n, deadlines;
+	int64_t worst; /* lateness; NOTHING: none was missed */
 };
 
 struct block {
@@ -155,6 +156,7 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 		.miss = x->miss,
 		.quality = x->quality,
 		.sides = x->sides,
+		.worst = NOTHING,
 	};
 	struct kind *k = find(&t->kinds, &like);
 
@@ -162,6 +164,8 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 		return -1;
 	k->n++;
 	k->deadlines += x->deadline != 0;
+	if (x->miss != BSA_MISS_NONE && (k->worst == NOTHING || bounded(x->lateness) > k->worst))
+		k->worst = bounded(x->lateness);
 	return 0;
 }
 
@@ -230,7 +234,7 @@ int tally_write(struct bsa_store *s)
 		const struct kind *k = nth(&t->kinds, i);
 
 		ROW(s, COUNT, ref(k->app), ref(k->model), named(k->priority), named(k->path), named(k->status), k->miss,
-		    k->quality, k->sides, count(k->n), count(k->deadlines));
+		    k->quality, k->sides, count(k->n), count(k->deadlines), k->worst);
 	}
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), by_number);

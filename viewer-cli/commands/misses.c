@@ -94,17 +94,18 @@ static const char whole[] = "whole AS MATERIALIZED ( -- what would have to be sa
 			    "max(cause = 'too_big') AS "
 			    "too_big\n\tFROM miss_cause GROUP BY execution_id),\n";
 
-enum { VICTIMS_HOLES = 8 };
+enum { VICTIMS_HOLES = 9 };
 
 struct questions {
 	struct bsv_hole causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_HOLES];
 };
 
 /* By app and model, or by app alone. */
-static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, bool models)
+static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, const char *why, bool models)
 {
 	const struct bsv_hole by_model[VICTIMS_HOLES] = {
 		{ "kinds", kinds },
+		{ "why", why },
 		{ "group", "app, model and priority" },
 		{ "keys", "app_id, model, priority" },
 		{ "names", "CASE h.model WHEN '' THEN '?' ELSE h.model END AS model, h.priority," },
@@ -114,6 +115,7 @@ static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, b
 	};
 	const struct bsv_hole by_app[VICTIMS_HOLES] = {
 		{ "kinds", kinds },
+		{ "why", why },
 		{ "group", "app" },
 		{ "keys", "app_id" },
 		{ "names", "" },
@@ -139,8 +141,11 @@ static struct questions ask(struct bsv_auditing *a, enum by by)
 		.kinds = { { "kinds", some ? kinds_of_picked : kinds_of_all } },
 		.worst = { { "most", bsv_audit_text(a, "%d", WORST) } },
 	};
+	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? "app_id" : "app_id, model, priority" },
+		                         { NULL, NULL } };
+	const char *why = bsv_audit_keep(a, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
 
-	ask_victims(ret.victims, had, by != BY_APP);
+	ask_victims(ret.victims, had, why, by != BY_APP);
 	return ret;
 }
 

@@ -8,14 +8,7 @@ had AS (
 		coalesce(sum(n) FILTER (WHERE miss = 'predicted'), 0) AS n_predicted,
 		coalesce(sum(n) FILTER (WHERE miss IS NOT NULL AND status = 'MISSED_DEADLINE_PERSISTENT'), 0) AS n_persistent
 	FROM kinds GROUP BY @keys@ HAVING sum(deadlines) > 0 OR count(miss) > 0),
-missed AS (
-	SELECT p.app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), '') AS model, p.priority, c.cause,
-		CASE WHEN p.miss <> 'predicted' THEN p.lateness_ns END AS lateness_ns
-	FROM miss_cause c CROSS JOIN picked p ON p.id = c.execution_id WHERE c.is_primary),
-causes AS (
-	SELECT @keys@, cause, max(lateness_ns) AS worst_ns, row_number() OVER (PARTITION BY @keys@ ORDER BY count(*) DESC, cause) AS place
-	FROM missed GROUP BY @keys@, cause),
-worst AS (SELECT @keys@, max(worst_ns) AS worst_ns FROM causes GROUP BY @keys@)
+@why@
 SELECT a.name AS app, @names@ h.n_deadlines, h.n_missed,
 	CASE WHEN h.n_deadlines > 0 THEN 100.0 * h.n_missed / h.n_deadlines END AS missed_percent,
 	c.cause AS most_by, h.n_late, h.n_aborted, h.n_predicted, h.n_persistent, w.worst_ns

@@ -18,7 +18,7 @@ CREATE TABLE stored_phases(
 
 CREATE TABLE stored_count(
 	app_id INTEGER, model_id INTEGER, priority INTEGER, path INTEGER, status INTEGER, miss INTEGER, quality INTEGER, sides
-	INTEGER, n INTEGER, deadlines INTEGER);
+	INTEGER, n INTEGER, deadlines INTEGER, worst_ns INTEGER);
 CREATE TABLE id_block(first_id INTEGER, last_id INTEGER, began INTEGER, ended INTEGER);
 
 CREATE TABLE stored_missed(

@@ -24,7 +24,8 @@ CREATE VIEW app_slowdown AS SELECT app_id, n, p50 / 10000.0 AS p50, p99 / 10000.
 
 CREATE VIEW execution_count AS SELECT
 	c.app_id, coalesce(m.name, '') AS model, @priority c.priority@ AS priority, @path c.path@ AS path, @status c.status@ AS status,
-	@miss c.miss@ AS miss, @quality c.quality@ AS quality, @sides c.sides@ AS sides, sum(c.n) AS n, sum(c.deadlines) AS deadlines
+	@miss c.miss@ AS miss, @quality c.quality@ AS quality, @sides c.sides@ AS sides, sum(c.n) AS n, sum(c.deadlines) AS deadlines,
+	max(c.worst_ns) AS worst_ns
 FROM stored_count c LEFT JOIN stored_model m ON m.id = c.model_id
 GROUP BY c.app_id, coalesce(m.name, ''), c.priority, c.path, c.status, c.miss, c.quality, c.sides;
 
@@ -93,6 +94,7 @@ INSERT INTO schema_doc VALUES
 ('execution_count', 'sides', 'label', 'as in execution'),
 ('execution_count', 'n', 'count', 'executions'),
 ('execution_count', 'deadlines', 'count', 'of them, those that had a deadline'),
+('execution_count', 'worst_ns', 'ns', 'of misses: the largest lateness_ns'),
 ('typical', '', '', 'model, path and phase: the median of complete, warm executions that found an idle lane and kept it'),
 ('typical', 'model_id', 'id', 'model.id'),
 ('typical', 'path', 'label', 'burst, sync, fenced, async'),

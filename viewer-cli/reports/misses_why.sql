@@ -1,0 +1,5 @@
+-- misses_why: of all victims: their causes, the one of most misses first, and their worst misses, of those that came to an end; for a WITH.
+causes AS (
+	SELECT @keys@, cause, row_number() OVER (PARTITION BY @keys@ ORDER BY sum(misses) DESC, cause) AS place
+	FROM miss_stat GROUP BY @keys@, cause HAVING sum(misses) > 0),
+worst AS (SELECT @keys@, max(worst_ns) FILTER (WHERE miss <> 'predicted') AS worst_ns FROM execution_count GROUP BY @keys@)
