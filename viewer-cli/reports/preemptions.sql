@@ -1,12 +1,12 @@
 -- preemptions: one row per model that was taken off its lane, and model it was for: how often, how fast, and what it cost.
 -- Delay: from when it was asked to stop until it was off its lane. Leaves out nothing; who is unknown is NULL.
 @with@, each AS ( -- what the next stretch did again is due to this one
-	SELECT p.app_id, p.app, p.model_id, p.model, p.priority, s.by_execution_id, s.mode, s.stopped - s.asked AS delay_ns,
+	SELECT p.app_id, p.model_id, p.priority, s.by_execution_id, s.mode, s.stopped - s.asked AS delay_ns,
 		s.resumed - s.stopped AS off_lane_ns,
 		coalesce(lead(s.redo_ns) OVER (PARTITION BY s.execution_id ORDER BY s.stopped),
 			p.redo_ns - sum(s.redo_ns) OVER (PARTITION BY s.execution_id)) AS redo_ns
 	FROM preemption s CROSS JOIN picked p ON p.id = s.execution_id)
-SELECT e.app, e.model, e.priority, a.name AS for_app, m.name AS for_model, b.priority AS for_priority, count(*) AS n_times,
+SELECT w.name AS app, o.name AS model, e.priority, a.name AS for_app, m.name AS for_model, b.priority AS for_priority, count(*) AS n_times,
 	percentile(e.delay_ns, 50) AS delay_p50_ns, percentile(e.delay_ns, 99) AS delay_p99_ns, max(e.delay_ns) AS delay_max_ns,
 	sum(e.off_lane_ns) AS off_lane_ns, sum(e.redo_ns) AS redo_ns, max(d.step_ns) AS step_ns,
 	percentile(e.off_lane_ns, 50) AS off_lane_p50_ns, sum(e.off_lane_ns IS NULL) AS n_not_resumed, e.mode
@@ -15,5 +15,7 @@ FROM each e
 	LEFT JOIN models m ON m.id = b.model_id
 	LEFT JOIN apps a ON a.id = b.app_id
 	LEFT JOIN model d ON d.id = e.model_id
-GROUP BY e.app_id, e.model, e.priority, b.app_id, m.name, b.priority, e.mode
-ORDER BY n_times DESC, e.app, e.model, e.priority, for_app, for_model, for_priority, e.mode
+	LEFT JOIN apps w ON w.id = e.app_id
+	LEFT JOIN models o ON o.id = e.model_id
+GROUP BY e.app_id, o.name, e.priority, b.app_id, m.name, b.priority, e.mode
+ORDER BY n_times DESC, w.name, o.name, e.priority, for_app, for_model, for_priority, e.mode
