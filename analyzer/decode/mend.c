@@ -90,21 +90,70 @@ static enum bsa_headers headers_of(const char *directory)
 	return headers;
 }
 
+/* What is no file may hide a stream, and nothing would be said of what that has lost. */
+static int check_kind(const char *path, const char *name, struct bsa_err *err)
+{
+	struct stat st;
+
+	if (name[0] == '.')
+		return 0;
+	if (stat(path, &st))
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return bsa_fail(err, BSA_E_INPUT, "%s is no regular file, as each stream is", path);
+	return 0;
+}
+
+/* @entry of index/ has packets, so the stream that it is about has to be there. */
+static int check_indexed(const char *directory, const char *entry, struct bsa_err *err)
+{
+	size_t n = strlen(entry);
+	char name[NAME_MAX + 1];
+	char *path;
+	int r = 0;
+
+	if (n <= 4 || n > NAME_MAX || strcmp(entry + n - 4, ".idx"))
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(n - 4), entry);
+	path = join(directory, name);
+	if (!path)
+		return no_memory(err);
+	if (access(path, F_OK) && has_packets(path, name))
+		r = bsa_fail(err, BSA_E_INPUT, "%s is missing: its index is there, so this is not all of the trace", path);
+	free(path);
+	return r;
+}
+
+static int check_index(const char *directory, struct bsa_err *err)
+{
+	char *path = join(directory, "index");
+	DIR *dir = path ? opendir(path) : NULL;
+	struct dirent *entry;
+	int r = path ? 0 : no_memory(err);
+
+	while (r == 0 && dir && (entry = readdir(dir)))
+		r = check_indexed(directory, entry->d_name, err);
+	if (dir)
+		closedir(dir);
+	free(path);
+	return r;
+}
+
 static int for_streams(const char *directory, each *one, void *data, struct bsa_err *err)
 {
 	enum bsa_headers headers = headers_of(directory);
 	DIR *dir = opendir(directory);
 	struct dirent *entry;
-	int r = 0;
+	int r;
 
 	if (!dir)
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
+	r = check_index(directory, err);
 	while (r == 0 && (entry = readdir(dir))) {
 		char *path = join(directory, entry->d_name);
 
-		if (!path)
-			r = no_memory(err);
-		else if (is_stream(path, entry->d_name))
+		r = path ? check_kind(path, entry->d_name, err) : no_memory(err);
+		if (r == 0 && is_stream(path, entry->d_name))
 			r = one(path, entry->d_name, headers, data, err);
 		free(path);
 	}

@@ -155,6 +155,18 @@ refuses 4 "$tmp/foreign" -o "$out/db" "$tmp/foreign"
 refuses 4 "$tmp/empty" -o "$out/db" "$tmp/short" "$tmp/empty"
 refuses 4 "$tmp/missing" "$tmp/missing"
 cp -r "$tmp/short" "$tmp/locked"
+# A stream that is not there, or is no file, has lost all its events, and nothing else in the trace says so.
+cp -r "$tmp/short" "$tmp/part"
+stream=$(find "$tmp/part" -type f -path '*/index/*.idx' -size +16c | sort | head -n 1)
+stream=$(dirname "$(dirname "$stream")")/$(basename "$stream" .idx)
+rm "$stream"
+refuses 4 "$stream is missing" -o "$out/db" "$tmp/part"
+mkfifo "$stream"
+refuses 4 "$stream is no regular file" -o "$out/db" "$tmp/part"
+rm "$stream"
+ln -s "$tmp/missing" "$stream"
+refuses 4 "$stream is missing" -o "$out/db" "$tmp/part"
+
 if ((EUID == 0)); then # nobody refuses root anything
 	cp "$burstscope" "$(dirname "$burstscope")/burstscope-importer" "$tmp"
 	chmod 755 "$tmp" "$tmp"/burstscope*
