@@ -119,7 +119,8 @@ static int check_indexed(const char *directory, const char *entry, struct bsa_er
 	if (!path)
 		return no_memory(err);
 	if (access(path, F_OK) && has_packets(path, name))
-		r = bsa_fail(err, BSA_E_INPUT, "%s is missing: its index is there, so this is not all of the trace", path);
+		r = bsa_fail(err, BSA_E_INPUT, "%s is missing: its index is there, so this is not all of the trace",
+		             path);
 	free(path);
 	return r;
 }

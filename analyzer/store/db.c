@@ -140,9 +140,19 @@ void bsa_db_interrupt(struct bsa_db *db)
 
 /* ---- queries ---- */
 
-static bool only_spaces(const char *text)
+/* Blanks and remarks at the most. */
+static bool is_nothing(struct bsa_db *db, const char *sql)
 {
-	return text[strspn(text, " \t\r\n;")] == 0;
+	sqlite3_stmt *stmt = NULL;
+	const char *rest = sql;
+	bool none;
+
+	do {
+		sql = rest;
+		none = sqlite3_prepare_v2(db->sql, sql, -1, &stmt, &rest) == SQLITE_OK && !stmt;
+		sqlite3_finalize(stmt);
+	} while (none && *rest && rest > sql);
+	return none;
 }
 
 int bsa_query_new(struct bsa_query **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
@@ -160,7 +170,7 @@ int bsa_query_new(struct bsa_query **ret, struct bsa_db *db, const char *sql, st
 		r = bsa_fail(err, BSA_E_USAGE, "an empty query");
 	else if (!sqlite3_stmt_readonly(q->stmt) || sqlite3_column_count(q->stmt) == 0)
 		r = only_reading(err);
-	else if (!only_spaces(rest))
+	else if (!is_nothing(db, rest))
 		r = bsa_fail(err, BSA_E_USAGE, "more than one statement");
 	if (r) {
 		bsa_query_free(q);

@@ -99,6 +99,7 @@ static void what_is_no_question_is_refused(void **state)
 		{ "SELEC 1", "syntax error" },
 		{ "SELECT * FROM nowhere", "no such table: nowhere" },
 		{ "SELECT 1; SELECT 2", "more than one statement" },
+		{ "SELECT 1; -- and\nSELECT 2", "more than one statement" },
 		{ "DELETE FROM stored_execution", "may only read" },
 		{ "UPDATE app SET name = ''", "may only read" },
 		{ "CREATE TABLE x(y)", "may only read" },
@@ -120,6 +121,7 @@ static void what_is_no_question_is_refused(void **state)
 		if (r != BSA_E_USAGE || q || !strstr(err.text, rows[i].words))
 			fail_msg("%s: %d, %s", rows[i].sql, r, err.text);
 	}
+	bsa_query_free(query(db, "SELECT 1; -- that is all\n ; /* really */"));
 	bsa_db_close(db);
 	assert_int_not_equal(access("/tmp/other.db", F_OK), 0);
 }
