@@ -73,7 +73,7 @@ static void attribute(FILE *to, const char *name, const char *value)
 static void number(FILE *to, const char *name, double value)
 {
 	if (value == value) /* NaN: unknown */
-		fprintf(to, "        <property name=\"%s\" value=\"%.17g\"/>\n", name, value);
+		fprintf(to, "        <property name=\"%s\" value=\"%.15g\"/>\n", name, value);
 }
 
 static void test_case(FILE *to, const char *file, const struct bsv_slo_rule *rule, const struct bsv_slo_result *r)
