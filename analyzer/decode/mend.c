@@ -90,25 +90,12 @@ static enum bsa_headers headers_of(const char *directory)
 	return headers;
 }
 
-/* What is no file may hide a stream, and nothing would be said of what that has lost. */
-static int check_kind(const char *path, const char *name, struct bsa_err *err)
-{
-	struct stat st;
-
-	if (name[0] == '.')
-		return 0;
-	if (stat(path, &st))
-		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return bsa_fail(err, BSA_E_INPUT, "%s is no regular file, as each stream is", path);
-	return 0;
-}
-
-/* @entry of index/ has packets, so the stream that it is about has to be there. */
+/* @entry of index/ has packets, so the stream that it is about has to be there: nothing else would say what was lost with it. */
 static int check_indexed(const char *directory, const char *entry, struct bsa_err *err)
 {
 	size_t n = strlen(entry);
 	char name[NAME_MAX + 1];
+	struct stat st;
 	char *path;
 	int r = 0;
 
@@ -118,9 +105,13 @@ static int check_indexed(const char *directory, const char *entry, struct bsa_er
 	path = join(directory, name);
 	if (!path)
 		return no_memory(err);
-	if (access(path, F_OK) && has_packets(path, name))
-		r = bsa_fail(err, BSA_E_INPUT, "%s is missing: its index is there, so this is not all of the trace",
-		             path);
+	if (has_packets(path, name)) {
+		if (stat(path, &st))
+			r = bsa_fail(err, BSA_E_INPUT,
+			             "%s is missing: its index is there, so this is not all of the trace", path);
+		else if (!S_ISREG(st.st_mode))
+			r = bsa_fail(err, BSA_E_INPUT, "%s is no regular file, as each stream is", path);
+	}
 	free(path);
 	return r;
 }
@@ -153,8 +144,9 @@ static int for_streams(const char *directory, each *one, void *data, struct bsa_
 	while (r == 0 && (entry = readdir(dir))) {
 		char *path = join(directory, entry->d_name);
 
-		r = path ? check_kind(path, entry->d_name, err) : no_memory(err);
-		if (r == 0 && is_stream(path, entry->d_name))
+		if (!path)
+			r = no_memory(err);
+		else if (is_stream(path, entry->d_name))
 			r = one(path, entry->d_name, headers, data, err);
 		free(path);
 	}
