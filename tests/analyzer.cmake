@@ -1,11 +1,13 @@
 # Tests and benchmarks of the analyzer, and of the viewer over it. Included by CMakeLists.txt.
 
-# Traces for tests, with exact times.
-add_library(ctf_writer STATIC analyzer/ctf_writer.c analyzer/script.c)
-target_include_directories(ctf_writer PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/analyzer
-  ${PROJECT_SOURCE_DIR}/tracepoints/include)
-target_link_libraries(ctf_writer PUBLIC PkgConfig::BABELTRACE2 PRIVATE burstscope_warnings)
-add_executable(trace_from_text analyzer/trace_from_text.c analyzer/timeline.c)
+# ---- what programs share ----
+# Events and executions as texts say them, with exact times.
+nnb_parts(scripts analyzer/case_file.c analyzer/script.c analyzer/timeline.c)
+target_include_directories(scripts PUBLIC ${PROJECT_SOURCE_DIR}/analyzer ${PROJECT_SOURCE_DIR}/tracepoints/include)
+# Traces of them.
+nnb_parts(ctf_writer analyzer/ctf_writer.c)
+target_link_libraries(ctf_writer PUBLIC scripts PkgConfig::BABELTRACE2)
+add_executable(trace_from_text analyzer/trace_from_text.c)
 target_link_libraries(trace_from_text PRIVATE ctf_writer burstscope_warnings)
 
 # nnb_reads_traces(NAME...): tests that have babeltrace2 read what it may choke on, and so lose memory.
@@ -17,17 +19,16 @@ endfunction()
 # nnb_mutants(NAME): unit/mutate_NAME.sh plants defects, and wants the tests to object: minutes, so in ./run soak alone.
 function(nnb_mutants name)
   if(NOT BURSTSCOPE_SANITIZE)
-    add_test(NAME mutate_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/unit/mutate_${name}.sh ${PROJECT_SOURCE_DIR})
-    set_tests_properties(mutate_${name} PROPERTIES
-      LABELS unit SKIP_RETURN_CODE 77 ENVIRONMENT CC=${CMAKE_C_COMPILER})
+    nnb_run(mutate_${name} unit ${CMAKE_CURRENT_SOURCE_DIR}/unit/mutate_${name}.sh ${PROJECT_SOURCE_DIR})
+    set_tests_properties(mutate_${name} PROPERTIES ENVIRONMENT CC=${CMAKE_C_COMPILER})
   endif()
 endfunction()
 
 # ---- decode: and both decoders over the same traces ----
 nnb_test(test_decode unit unit/test_decode.c)
 target_link_libraries(test_decode PRIVATE bsa_decode ctf_writer)
-add_library(decoders STATIC analyzer/decoders.c)
-target_link_libraries(decoders PUBLIC bsa_decode ctf_writer PRIVATE burstscope_warnings)
+nnb_parts(decoders analyzer/decoders.c)
+target_link_libraries(decoders PUBLIC bsa_decode ctf_writer)
 add_executable(decoders_agree analyzer/decoders_agree.c)
 target_link_libraries(decoders_agree PRIVATE decoders burstscope_warnings)
 nnb_test(test_quick unit unit/test_quick.c)
@@ -46,28 +47,28 @@ endif()
 # ---- fold ----
 if(TARGET bsa_fold)
   # The schedule alone: stories, an oracle, losses, strangers.
+  nnb_parts(schedule_parts unit/schedule_facts.c unit/schedule_world.c)
+  target_link_libraries(schedule_parts PUBLIC bsa_fold PkgConfig::CMOCKA)
   foreach(schedule IN ITEMS schedule schedule_oracle schedule_lossy schedule_hostile)
-    nnb_test(test_${schedule} unit unit/test_${schedule}.c unit/schedule_facts.c unit/schedule_world.c)
-    target_link_libraries(test_${schedule} PRIVATE bsa_fold)
+    nnb_test(test_${schedule} unit unit/test_${schedule}.c)
+    target_link_libraries(test_${schedule} PRIVATE schedule_parts)
   endforeach()
   nnb_mutants(schedule)
   # Scripts of events, and what is found out.
+  nnb_parts(fold_parts analyzer/collect.c analyzer/expect.c analyzer/folded.c)
+  target_link_libraries(fold_parts PUBLIC scripts bsa_fold PkgConfig::CMOCKA)
   foreach(test fold fold_compact fold_losses fold_world)
-    nnb_test(test_${test} unit unit/test_${test}.c analyzer/collect.c analyzer/expect.c analyzer/folded.c
-      analyzer/script.c)
+    nnb_test(test_${test} unit unit/test_${test}.c)
+    target_link_libraries(test_${test} PRIVATE fold_parts)
   endforeach()
-  nnb_test(test_fold_memory fault fault/test_fold_memory.c analyzer/script.c)
+  nnb_test(test_fold_memory fault fault/test_fold_memory.c)
   target_link_options(test_fold_memory PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free)
-  foreach(test fold fold_compact fold_losses fold_world fold_memory)
-    target_include_directories(test_${test} PRIVATE ${PROJECT_SOURCE_DIR}/tracepoints/include)
-    target_link_libraries(test_${test} PRIVATE bsa_fold)
-  endforeach()
+  target_link_libraries(test_fold_memory PRIVATE scripts bsa_fold)
   # Held against a service that is run by the policy itself.
-  nnb_test(test_fold_schedules unit unit/test_fold_schedules.c analyzer/schedule_sim.c analyzer/schedule_truth.c
-    analyzer/collect.c ${policy})
-  target_include_directories(test_fold_schedules PRIVATE ${PROJECT_SOURCE_DIR}/runtime ${PROJECT_SOURCE_DIR}/analyzer)
-  target_link_libraries(test_fold_schedules PRIVATE bsa_fold)
+  nnb_test(test_fold_schedules unit unit/test_fold_schedules.c analyzer/schedule_sim.c analyzer/schedule_truth.c)
+  nnb_internals(test_fold_schedules sched/policy)
+  target_link_libraries(test_fold_schedules PRIVATE fold_parts)
   if(BURSTSCOPE_SANITIZE) # slower: ./run soak has more
     target_compile_definitions(test_fold_schedules PRIVATE SEEDS=40)
   endif()
@@ -78,38 +79,40 @@ endif()
 
 # ---- store ----
 if(TARGET bsa_store)
+  nnb_parts(stored analyzer/stored.c)
+  target_link_libraries(stored PUBLIC bsa_store bsa_fold PkgConfig::SQLITE3 PkgConfig::CMOCKA)
   foreach(test store store_stats db)
-    nnb_test(test_${test} unit unit/test_${test}.c analyzer/stored.c)
+    nnb_test(test_${test} unit unit/test_${test}.c)
   endforeach()
   # What fails, or is killed, are its writes: SQLite's through the system calls it is given, its own by the linker.
-  nnb_test(test_store_faults fault fault/test_store_faults.c analyzer/stored.c)
+  nnb_test(test_store_faults fault fault/test_store_faults.c)
   target_link_options(test_store_faults PRIVATE
     -Wl,--wrap=pwrite,--wrap=write,--wrap=copy_file_range,--wrap=rename,--wrap=fsync)
-  # A database that is larger than the one page that SQLite never uses.
-  nnb_test(test_store_large unit unit/test_store_large.c analyzer/stored.c ${PROJECT_SOURCE_DIR}/analyzer/store/pages.c)
+  # A database that is larger than the one page that SQLite never uses, for which pages.c is compiled once more.
+  nnb_test(test_store_large unit unit/test_store_large.c ${PROJECT_SOURCE_DIR}/analyzer/store/pages.c)
   target_compile_definitions(test_store_large PRIVATE PENDING_BYTE=pending_byte)
   target_compile_options(test_store_large PRIVATE "SHELL:-include ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/pending_byte.h")
   foreach(test test_store test_store_stats test_db test_store_faults test_store_large)
-    target_link_libraries(${test} PRIVATE bsa_store bsa_fold PkgConfig::SQLITE3 m)
+    target_link_libraries(${test} PRIVATE stored m)
   endforeach()
   add_executable(columns rules/columns.c)
   target_link_libraries(columns PRIVATE bsa_store burstscope_warnings)
   nnb_rule(database database.sh $<TARGET_FILE:columns> ${PROJECT_SOURCE_DIR}/docs/database.md)
+  nnb_parts(bench_facts bench/facts.c)
+  target_link_libraries(bench_facts PUBLIC bsa_store)
   nnb_bench(store)
-  target_sources(bench_store PRIVATE bench/facts.c)
-  target_link_libraries(bench_store PRIVATE bsa_store)
+  target_link_libraries(bench_store PRIVATE bench_facts)
   list(APPEND benches_run store)
 endif()
 
 # ---- all of it: cases, from events to answers ----
 if(TARGET bsa)
-  add_executable(test_cases analyzer/test_cases.c analyzer/case_file.c analyzer/timeline.c)
+  add_executable(test_cases analyzer/test_cases.c)
   target_compile_definitions(test_cases PRIVATE CHECK_SQL="${CMAKE_CURRENT_SOURCE_DIR}/analyzer/check.sql")
   target_link_libraries(test_cases PRIVATE
     bsa bsa_fold ctf_writer PkgConfig::CMOCKA PkgConfig::SQLITE3 burstscope_warnings)
   foreach(cases IN ITEMS causes fairness lanes latency losses one_side overhead things)
-    add_test(NAME cases_${cases} COMMAND test_cases ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/cases/${cases}.case)
-    set_tests_properties(cases_${cases} PROPERTIES LABELS unit)
+    nnb_run(cases_${cases} unit $<TARGET_FILE:test_cases> ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/cases/${cases}.case)
     nnb_reads_traces(cases_${cases})
   endforeach()
   nnb_fuzz(fuzz_import 4096 -len_control=0) # an import takes milliseconds: few, and long ones
@@ -129,43 +132,37 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_e2e(import_robust burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams>
     $<TARGET_FILE:nbt_provider>)
   # Some of the cases.
-  add_executable(emit_case e2e/emit_case.c analyzer/case_file.c analyzer/timeline.c analyzer/script.c)
-  target_include_directories(emit_case PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/analyzer)
-  target_link_libraries(emit_case PRIVATE nbt burstscope_warnings)
-  add_test(NAME e2e_exact COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/exact.sh $<TARGET_FILE:burstscope>
+  add_executable(emit_case e2e/emit_case.c)
+  target_link_libraries(emit_case PRIVATE scripts nbt burstscope_warnings)
+  nnb_run(e2e_exact e2e ${CMAKE_CURRENT_SOURCE_DIR}/e2e/exact.sh $<TARGET_FILE:burstscope>
     $<TARGET_FILE:emit_case> $<TARGET_FILE:test_cases> $<TARGET_FILE:nbt_provider>
     ${CMAKE_CURRENT_SOURCE_DIR}/analyzer/cases/causes.case)
-  set_tests_properties(e2e_exact PROPERTIES LABELS e2e SKIP_RETURN_CODE 77)
 endif()
 if(TARGET bsa_plugin AND TARGET burstscope AND NOT BURSTSCOPE_SANITIZE)
-  add_test(NAME e2e_plugin COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/e2e/plugin.sh
+  nnb_run(e2e_plugin e2e ${CMAKE_CURRENT_SOURCE_DIR}/e2e/plugin.sh
     $<TARGET_FILE:burstscope> $<TARGET_FILE:trace_from_text> $<TARGET_FILE:bsa_plugin>)
-  set_tests_properties(e2e_plugin PROPERTIES LABELS e2e SKIP_RETURN_CODE 77)
 endif()
 
 # ---- how fast a question is answered ----
 if(TARGET burstscope)
   nnb_bench(answers)
-  target_sources(bench_answers PRIVATE bench/facts.c)
   target_compile_definitions(bench_answers PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>")
-  target_link_libraries(bench_answers PRIVATE bsa_store)
+  target_link_libraries(bench_answers PRIVATE bench_facts)
   add_dependencies(bench_answers burstscope)
   list(APPEND benches_run answers)
 endif()
 
 # ---- how fast a trace becomes a database ----
 if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
+  nnb_parts(bench_importing bench/importing.c)
+  target_compile_definitions(bench_importing PUBLIC $<TARGET_PROPERTY:bench_tracing,COMPILE_DEFINITIONS>
+    BURSTSCOPE="$<TARGET_FILE:burstscope>" IMPORT_PY="${CMAKE_CURRENT_SOURCE_DIR}/bench/import.py")
+  target_link_libraries(bench_importing PUBLIC bench_parts)
+  add_dependencies(bench_importing nnburstd tracing_app burstscope)
   nnb_bench(import)
-  add_executable(long_import bench/long_import.c bench/bench.c)
-  target_link_libraries(long_import PRIVATE nnburst burstscope_warnings m)
-  foreach(program IN ITEMS bench_import long_import)
-    target_sources(${program} PRIVATE bench/peers.c bench/daemon.c bench/pair.c bench/recorder.c bench/importing.c)
-    target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-    target_compile_definitions(${program} PRIVATE $<TARGET_PROPERTY:bench_tracing,COMPILE_DEFINITIONS>
-      BURSTSCOPE="$<TARGET_FILE:burstscope>" IMPORT_PY="${CMAKE_CURRENT_SOURCE_DIR}/bench/import.py")
-    add_dependencies(${program} nnburstd tracing_app nbt_provider driver_null burstscope)
-  endforeach()
+  target_link_libraries(bench_import PRIVATE bench_importing)
   list(APPEND benches_run import)
-  add_test(NAME e2e_long_import COMMAND long_import)
-  set_tests_properties(e2e_long_import PROPERTIES LABELS e2e SKIP_RETURN_CODE 77)
+  add_executable(long_import bench/long_import.c)
+  target_link_libraries(long_import PRIVATE bench_importing burstscope_warnings)
+  nnb_run(e2e_long_import e2e $<TARGET_FILE:long_import>)
 endif()
