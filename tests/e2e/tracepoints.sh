@@ -31,6 +31,7 @@ expect compact 'RARE|COMPACT'
 
 # Sessions that come and go while a program says nothing: the memory of one is used for the next.
 coproc ASKED { exec "$program" "$provider" ask; }
+asked=$ASKED_PID # bash unsets ASKED_PID when the program has ended
 answer=
 ask()
 {
@@ -55,5 +56,5 @@ for i in 1 2; do
 	end_session "beside$i"
 done
 exec {ASKED[1]}>&-
-wait "$ASKED_PID"
+wait "$asked"
 echo "$(wc -l <"$tmp/emitted") events, three levels, late sessions"
