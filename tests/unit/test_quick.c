@@ -419,7 +419,7 @@ static void whatever_lttng_writes_is_the_same(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		static struct lttng t;
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "t%d", i);
 		t = (struct lttng){ .directory = at(name), .compact = i & 1, .contexts = i & 2 };
