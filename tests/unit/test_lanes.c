@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,7 +158,7 @@ static void nobody_sleeps_through_being_cancelled(void **state)
 	for (int i = 0; i < 3000; i++) {
 		start(&w, &l, &app, 1, NNB__NEVER);
 		while (!waiting(&l))
-			;
+			sched_yield(); /* the waiter may need this cpu */
 		dawdle(&seed, 300);
 		atomic_store_explicit(&w.cancelled, true, memory_order_relaxed);
 		nnb__lanes_look(&l, &app);
