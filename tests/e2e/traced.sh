@@ -96,8 +96,8 @@ wide()
 	echo "], \"inputs\": [$(seq -s , 0 $((n - 1)))], \"outputs\": [$((2 * n - 1))]}"
 }
 wide 1100 >"$tmp/wide.json"
-scenario fall-back '{"duration": "1s", "apps": [{"name": "wide", "streams": [{"model": "./wide.json", "think": "5ms"}]}]}'
-run "$tmp/fall-back.json" 100ms
+scenario fall-back '{"executions": 5, "apps": [{"name": "wide", "streams": [{"model": "./wide.json", "think": "5ms"}]}]}'
+run "$tmp/fall-back.json" 60s
 
 end_session full
 end_session compact
