@@ -293,14 +293,19 @@ for preempt in none save; do
 	until_true lag_is_bounded
 done
 
-# Urgent work waits for all that came before it, or for an operation.
+# Urgent work waits for all that came before it, or for an operation. Where other programs have the cpus, the lane may be idle when
+# urgent work comes, and an operation may take as long as a model: until neither is so.
+urgent()
+{
+	run --duration 1s inversion
+	"$json" "$@" <<<"$out"
+}
 start_service --lanes 1 --policy fifo --preempt none
-run --duration 1s inversion
-shows "${sound[@]}" 'apps.0.streams.0.e2e.p50_ns>apps.0.streams.1.on_device.min_ns' apps.0.lane_time.preemptions=0
+until_true urgent 'apps.0.streams.0.e2e.p50_ns>apps.0.streams.1.on_device.min_ns'
+shows "${sound[@]}" apps.0.lane_time.preemptions=0
 start_service --lanes 1 --policy fair --preempt save
-run --duration 1s inversion
-shows "${sound[@]}" 'apps.0.streams.0.e2e.p50_ns<apps.0.streams.1.on_device.p50_ns' \
-	'apps.0.lane_time.preemptions>0' apps.0.lane_time.restarts=0
+until_true urgent 'apps.0.streams.0.e2e.p50_ns<apps.0.streams.1.on_device.p50_ns' 'apps.0.lane_time.preemptions>0'
+shows "${sound[@]}" apps.0.lane_time.restarts=0
 
 start_service
 
