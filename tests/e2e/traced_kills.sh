@@ -73,8 +73,10 @@ judge_rest()
 		[[ -s $tmp/said ]] || wrong "$1 was killed: babeltrace2 refuses the recording, and does not say why"
 		echo "$1 was killed: refused: $(grep -m 1 -i error "$tmp/said" | cut -c1-150)"
 	fi
-	# what came before that was read
-	[[ $1 != consumer ]] || how=--holes
+	# What came before that was read. Events are missing where the consumer died, or was too slow for a busy machine.
+	if [[ $1 == consumer ]] || grep -qi discarded "$tmp/said"; then
+		how=--holes
+	fi
 	"$check" --full "$tmp/text" "$how" >"$tmp/judged" 2>&1 || { wrong "$1 was killed:"; cat "$tmp/judged"; }
 	echo "$1 was killed: $(grep -E '^[0-9]+ executions: ' "$tmp/judged" || true)"
 }
