@@ -134,9 +134,8 @@ static const struct {
 	const char *table;
 	unsigned columns, room;
 } all[BATCHES] = {
-#define B(name, table, columns, room) [BATCH_##name] = { #table, columns, room },
-	ALL_BATCHES(B)
-#undef B
+#define REL_BATCH(name, table, room, about, columns) [BATCH_##name] = { #table, COLUMNS_##name, room },
+#include "store/relations.def"
 };
 
 static int batch_init(struct bsa_store *s, enum batch_of of)
@@ -155,7 +154,7 @@ static int batch_init(struct bsa_store *s, enum batch_of of)
 		return store_sql_failed(s);
 	/* REPLACE: what is told again holds. */
 	snprintf(sql, sizeof(sql), "REPLACE INTO main.%s SELECT * FROM %s",
-	         of == BATCH_EXECUTION && s->pages ? LATE_EXECUTIONS : b->table, name);
+	         of == BATCH_execution && s->pages ? LATE_EXECUTIONS : b->table, name);
 	b->insert = store_prepare(s, sql);
 	return s->code;
 }
@@ -211,11 +210,10 @@ static int flush(struct bsa_store *s, struct batch *b)
 	return s->code;
 }
 
-int64_t *batch_row(struct bsa_store *s, enum batch_of of, unsigned columns)
+void *batch_row(struct bsa_store *s, enum batch_of of)
 {
 	struct batch *b = &s->batches[of];
 
-	assert(columns == b->columns);
 	if (s->code || (b->n == b->room && flush(s, b)))
 		return NULL;
 	return b->rows + (size_t)b->n++ * b->columns;
@@ -237,7 +235,7 @@ const char *batch_table(enum batch_of of)
 
 /* Those of which there may be many, and to which nothing refers. */
 static const uint8_t to_pages[] = {
-	BATCH_SLICE, BATCH_WAIT, BATCH_CHOICE, BATCH_FMQ_OP, BATCH_LOOKUP, BATCH_OPERATION
+	BATCH_slice, BATCH_wait, BATCH_choice, BATCH_fmq_op, BATCH_lookup, BATCH_operation
 };
 
 int batches_to_pages(struct bsa_store *s)

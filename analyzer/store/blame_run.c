@@ -14,30 +14,35 @@
 
 enum question { MISSED, WAITS, PREEMPTIONS, SLICES, REFUSAL, TYPICAL, ESTIMATE, HOLDER, QUESTIONS };
 
+/* Columns of stored_unpacked and stored_missed that a blame needs. */
+/* clang-format off */
+#define MISSED_COLUMNS(C) \
+	C(id) C(flags) C(submitted) C(request_written) C(request_read) C(decoded) C(fenced) C(enqueued) C(dispatched) \
+	C(run_ended) C(result_written) C(result_read) C(returned) C(signalled) C(prepare_ns) C(send_ns) C(decode_ns) \
+	C(fence_ns) C(slots_ns) C(queue_ns) C(run_ns) C(preempted_ns) C(reply_ns) C(return_ns) C(finish_ns) \
+	C(signal_ns) C(e2e_ns) C(redo_ns) C(cpu_ns) C(request_blocked_ns) C(request_spun_ns) C(request_slept_ns) \
+	C(result_blocked_ns) C(result_spun_ns) C(result_slept_ns) C(slot_lookups) C(slot_misses) C(preemptions) \
+	C(bypassed) C(deadline) C(app_id) C(model_id) C(missed_at) C(lateness_ns) C(estimate_ns)
+/* clang-format on */
+#define MEMBER(name) int64_t name;
+#define SELECTED(name) #name ", "
+
+struct missed_row {
+	MISSED_COLUMNS(MEMBER)
+};
+
+static const char select_missed[] = "SELECT " MISSED_COLUMNS(
+	SELECTED) "0 FROM stored_missed m CROSS JOIN stored_unpacked x ON x.id = m.execution_id"
+		  " WHERE m.execution_id >= ? ORDER BY m.execution_id";
+
+/* SELECT * of a table gives the struct row_ of that table. */
 static const char *const sql[QUESTIONS] = {
-	[MISSED] =
-		"SELECT x.id, x.path, x.flags >> 3 & 3, x.flags >> 7 & 15, x.flags >> 11 & 3, x.flags >> 13 & 7,"
-		" x.flags >> 16 & 3, x.flags >> 18 & 3, x.lane, x.idle, x.submitted, x.request_written, x.request_read,"
-		" x.decoded, x.fenced, x.enqueued, x.dispatched, x.run_ended, x.result_written, x.result_read, "
-		"x.returned,"
-		" x.signalled, x.prepare_ns, x.send_ns, x.decode_ns, x.fence_ns, x.slots_ns, x.queue_ns, x.run_ns,"
-		" x.preempted_ns, x.reply_ns, x.return_ns, x.finish_ns, x.signal_ns, x.e2e_ns, x.redo_ns, x.cpu_ns,"
-		" x.request_blocked_ns, x.request_spun_ns, x.request_slept_ns, x.result_blocked_ns, x.result_spun_ns,"
-		" x.result_slept_ns, x.slot_lookups, x.slot_misses, x.preemptions, x.bypassed, x.deadline, x.app_id,"
-		" x.model_id, m.missed_at, m.lateness_ns, m.estimate_ns"
-		" FROM stored_missed m CROSS JOIN stored_unpacked x ON x.id = m.execution_id WHERE m.execution_id >= ?"
-		" ORDER BY m.execution_id",
-	[WAITS] =
-		"SELECT began, began + dur_ns, blocker_id, blocker_app_id, bits FROM stored_wait WHERE execution_id = ?"
-		" ORDER BY began",
-	[PREEMPTIONS] =
-		"SELECT by_execution_id, asked, stopped, resumed, at_op, mode, lane, redo_ns FROM stored_preemption"
-		" WHERE execution_id = ? ORDER BY stopped",
-	[SLICES] =
-		"SELECT began, began + dur_ns, instance, lane FROM stored_slice WHERE execution_id = ? ORDER BY began",
-	[REFUSAL] =
-		"SELECT lane_free, holder_id, holder_app_id, holder_cause FROM stored_refusal WHERE execution_id = ?",
-	[TYPICAL] = "SELECT phase, n, p50_ns FROM stored_typical WHERE model_id = ? AND path = ?",
+	[MISSED] = select_missed,
+	[WAITS] = "SELECT * FROM stored_wait WHERE execution_id = ? ORDER BY began",
+	[PREEMPTIONS] = "SELECT * FROM stored_preemption WHERE execution_id = ? ORDER BY stopped",
+	[SLICES] = "SELECT * FROM stored_slice WHERE execution_id = ? ORDER BY began",
+	[REFUSAL] = "SELECT * FROM stored_refusal WHERE execution_id = ?",
+	[TYPICAL] = "SELECT * FROM stored_typical WHERE model_id = ? AND path = ?",
 	[ESTIMATE] = "SELECT estimate_ns FROM stored_model WHERE id = ?",
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
 };
@@ -80,20 +85,42 @@ static bool room_for(struct run *r, void **rows, size_t *room, size_t n, size_t 
 
 /* ---- columns as the fold had them ---- */
 
-static uint64_t time_in(sqlite3_stmt *q, int column)
+/* Copy the columns of the row that @q is at into the members of @row; NULL becomes NOTHING. */
+static void read_row(sqlite3_stmt *q, void *row, size_t bytes)
 {
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? BSA_NEVER
-	                                                     : (uint64_t)sqlite3_column_int64(q, column) + SHIFT;
+	int64_t *column = row;
+
+	for (size_t i = 0; i < bytes / sizeof(*column); i++)
+		column[i] = sqlite3_column_type(q, (int)i) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(q, (int)i);
 }
 
-static uint64_t ns_in(sqlite3_stmt *q, int column)
+static uint64_t time_of(int64_t v)
 {
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? BSA_NEVER : (uint64_t)sqlite3_column_int64(q, column);
+	return v == NOTHING ? BSA_NEVER : (uint64_t)v + SHIFT;
 }
 
-static uint64_t id_in(sqlite3_stmt *q, int column)
+static uint64_t end_of(int64_t began, int64_t dur)
 {
-	return (uint64_t)sqlite3_column_int64(q, column); /* NULL is 0 */
+	return time_of(began == NOTHING || dur == NOTHING ? NOTHING : began + dur);
+}
+
+static uint64_t ns_of(int64_t v)
+{
+	return v == NOTHING ? BSA_NEVER : (uint64_t)v;
+}
+
+static uint64_t id_of(int64_t v)
+{
+	return v == NOTHING ? 0 : (uint64_t)v;
+}
+
+/* The number that @q selects; 0 where there is no row. Resets @q. */
+static uint64_t only_number(struct run *r, sqlite3_stmt *q)
+{
+	uint64_t ret = store_step(r->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
+
+	sqlite3_reset(q);
+	return ret;
 }
 
 /* A question about @id: its first row is next. */
@@ -104,70 +131,101 @@ static sqlite3_stmt *ask(struct run *r, enum question question, uint64_t id)
 	return r->q[question];
 }
 
+/* All ones mean unknown. */
+static void read_flags(int64_t flags, struct bsa_execution *x)
+{
+	struct bits_execution b = unpack_execution(flags);
+
+	x->path = b.path == ALL_execution_path ? BSA_PATH_UNKNOWN : (uint8_t)b.path;
+	x->priority = b.priority == ALL_execution_priority ? 255 : (uint8_t)b.priority;
+	x->status = b.status == ALL_execution_status ? BSA_STATUS_UNKNOWN : (uint8_t)b.status;
+	x->miss = (uint8_t)b.miss;
+	x->quality = (uint8_t)b.quality;
+	x->sides = (uint8_t)b.sides;
+	x->cold = b.cold > 1 ? -1 : (int8_t)b.cold;
+	x->lane = b.lane == ALL_execution_lane ? -1 : (int16_t)b.lane;
+	x->idle = b.idle;
+}
+
 static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 {
-	int c = 0, cold, status;
+	struct missed_row m;
 
-	*x = (struct bsa_execution){ .id = id_in(q, c++) };
-	x->path = (uint8_t)sqlite3_column_int(q, c++);
-	x->path = x->path == 7 ? BSA_PATH_UNKNOWN : x->path;
-	x->priority = (uint8_t)sqlite3_column_int(q, c++);
-	x->priority = x->priority == 3 ? 255 : x->priority;
-	status = sqlite3_column_int(q, c++);
-	x->status = status == 15 ? BSA_STATUS_UNKNOWN : (uint8_t)status;
-	x->miss = (uint8_t)sqlite3_column_int(q, c++);
-	x->quality = (uint8_t)sqlite3_column_int(q, c++);
-	x->sides = (uint8_t)sqlite3_column_int(q, c++);
-	cold = sqlite3_column_int(q, c++);
-	x->cold = cold > 1 ? -1 : (int8_t)cold;
-	x->lane = sqlite3_column_type(q, c) == SQLITE_NULL ? -1 : (int16_t)sqlite3_column_int(q, c);
-	c++;
-	x->idle = sqlite3_column_int(q, c++);
-	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
-		x->at[i] = time_in(q, c++);
-	for (unsigned i = 0; i < BSA_PHASES; i++)
-		x->phase[i] = ns_in(q, c++);
-	x->run = x->phase[BSA_RUN];
-	x->queue = x->phase[BSA_QUEUE];
-	x->preempted = x->phase[BSA_PREEMPTED];
-	x->slots = x->phase[BSA_SLOTS];
-	x->e2e = ns_in(q, c++);
-	x->redo = ns_in(q, c++);
-	x->cpu = ns_in(q, c++);
-	x->request = (struct bsa_waited){ ns_in(q, c), ns_in(q, c + 1), ns_in(q, c + 2) };
-	x->result = (struct bsa_waited){ ns_in(q, c + 3), ns_in(q, c + 4), ns_in(q, c + 5) };
-	c += 6;
-	x->lookups = (uint32_t)sqlite3_column_int64(q, c++);
-	x->misses = (uint32_t)sqlite3_column_int64(q, c++);
-	x->preemptions = (uint32_t)sqlite3_column_int64(q, c++);
-	x->bypassed = (uint32_t)sqlite3_column_int64(q, c++);
-	x->deadline = sqlite3_column_type(q, c) == SQLITE_NULL ? 0 : time_in(q, c);
-	c++;
-	x->app = (uint32_t)id_in(q, c++);
-	x->model = (uint32_t)id_in(q, c++);
-	x->missed_at = time_in(q, c++);
-	x->lateness = sqlite3_column_int64(q, c++);
-	x->estimate = ns_in(q, c++);
+	read_row(q, &m, sizeof(m));
+	*x = (struct bsa_execution){
+		.id = id_of(m.id),
+		.at = {
+			[BSA_SUBMITTED] = time_of(m.submitted),
+			[BSA_REQUEST_WRITTEN] = time_of(m.request_written),
+			[BSA_REQUEST_READ] = time_of(m.request_read),
+			[BSA_DECODED] = time_of(m.decoded),
+			[BSA_FENCED] = time_of(m.fenced),
+			[BSA_ENQUEUED] = time_of(m.enqueued),
+			[BSA_DISPATCHED] = time_of(m.dispatched),
+			[BSA_RUN_ENDED] = time_of(m.run_ended),
+			[BSA_RESULT_WRITTEN] = time_of(m.result_written),
+			[BSA_RESULT_READ] = time_of(m.result_read),
+			[BSA_RETURNED] = time_of(m.returned),
+			[BSA_SIGNALLED] = time_of(m.signalled),
+		},
+		.phase = {
+			[BSA_PREPARE] = ns_of(m.prepare_ns),
+			[BSA_SEND] = ns_of(m.send_ns),
+			[BSA_DECODE] = ns_of(m.decode_ns),
+			[BSA_FENCE] = ns_of(m.fence_ns),
+			[BSA_SLOTS] = ns_of(m.slots_ns),
+			[BSA_QUEUE] = ns_of(m.queue_ns),
+			[BSA_RUN] = ns_of(m.run_ns),
+			[BSA_PREEMPTED] = ns_of(m.preempted_ns),
+			[BSA_REPLY] = ns_of(m.reply_ns),
+			[BSA_RETURN] = ns_of(m.return_ns),
+			[BSA_FINISH] = ns_of(m.finish_ns),
+			[BSA_SIGNAL] = ns_of(m.signal_ns),
+		},
+		.run = ns_of(m.run_ns),
+		.queue = ns_of(m.queue_ns),
+		.preempted = ns_of(m.preempted_ns),
+		.slots = ns_of(m.slots_ns),
+		.e2e = ns_of(m.e2e_ns),
+		.redo = ns_of(m.redo_ns),
+		.cpu = ns_of(m.cpu_ns),
+		.request = { ns_of(m.request_blocked_ns), ns_of(m.request_spun_ns), ns_of(m.request_slept_ns) },
+		.result = { ns_of(m.result_blocked_ns), ns_of(m.result_spun_ns), ns_of(m.result_slept_ns) },
+		.lookups = (uint32_t)m.slot_lookups,
+		.misses = (uint32_t)m.slot_misses,
+		.preemptions = (uint32_t)m.preemptions,
+		.bypassed = (uint32_t)m.bypassed,
+		.deadline = m.deadline == NOTHING ? 0 : time_of(m.deadline),
+		.app = (uint32_t)id_of(m.app_id),
+		.model = (uint32_t)id_of(m.model_id),
+		.missed_at = time_of(m.missed_at),
+		.lateness = m.lateness_ns,
+		.estimate = ns_of(m.estimate_ns),
+	};
+	read_flags(m.flags, x);
 }
 
 static size_t read_waits(struct run *r, uint64_t id)
 {
 	sqlite3_stmt *q = ask(r, WAITS, id);
+	struct row_wait w;
 	size_t n = 0;
 
 	while (store_step(r->s, q) && room_for(r, (void **)&r->waits, &r->waits_room, n, sizeof(*r->waits))) {
-		unsigned bits = (unsigned)sqlite3_column_int(q, 4);
+		struct bits_wait bits;
 
+		read_row(q, &w, sizeof(w));
+		bits = unpack_wait(w.bits);
 		r->waits[n++] = (struct bsa_wait){
 			.execution = id,
-			.began = time_in(q, 0),
-			.ended = time_in(q, 1),
-			.blocker = id_in(q, 2),
-			.blocker_app = (uint32_t)id_in(q, 3),
-			.kind = bits & 1,
-			.lane = bits >> 1 & 255,
-			.occupancy = bits >> 9 & 3,
-			.cause = bits >> 11 & 31,
+			.began = time_of(w.began),
+			.ended = end_of(w.began, w.dur_ns),
+			.blocker = id_of(w.blocker_id),
+			.blocker_app = (uint32_t)id_of(w.blocker_app_id),
+			.kind = (uint8_t)bits.kind,
+			.lane = (uint8_t)bits.lane,
+			.occupancy = (uint8_t)bits.occupancy,
+			.cause = (uint8_t)bits.cause,
 		};
 	}
 	return n;
@@ -176,37 +234,43 @@ static size_t read_waits(struct run *r, uint64_t id)
 static size_t read_preemptions(struct run *r, uint64_t id)
 {
 	sqlite3_stmt *q = ask(r, PREEMPTIONS, id);
+	struct row_preemption p;
 	size_t n = 0;
 
 	while (store_step(r->s, q) &&
-	       room_for(r, (void **)&r->preemptions, &r->preemptions_room, n, sizeof(*r->preemptions)))
+	       room_for(r, (void **)&r->preemptions, &r->preemptions_room, n, sizeof(*r->preemptions))) {
+		read_row(q, &p, sizeof(p));
 		r->preemptions[n++] = (struct bsa_preemption){
 			.execution = id,
-			.by = id_in(q, 0),
-			.asked = time_in(q, 1),
-			.stopped = time_in(q, 2),
-			.resumed = time_in(q, 3),
-			.at_op = (uint16_t)sqlite3_column_int(q, 4),
-			.mode = (uint8_t)sqlite3_column_int(q, 5),
-			.lane = (uint8_t)sqlite3_column_int(q, 6),
-			.redo = ns_in(q, 7),
+			.by = id_of(p.by_execution_id),
+			.asked = time_of(p.asked),
+			.stopped = time_of(p.stopped),
+			.resumed = time_of(p.resumed),
+			.at_op = (uint16_t)p.at_op,
+			.mode = (uint8_t)p.mode,
+			.lane = (uint8_t)p.lane,
+			.redo = ns_of(p.redo_ns),
 		};
+	}
 	return n;
 }
 
 static size_t read_slices(struct run *r, uint64_t id)
 {
 	sqlite3_stmt *q = ask(r, SLICES, id);
+	struct row_slice x;
 	size_t n = 0;
 
-	while (store_step(r->s, q) && room_for(r, (void **)&r->slices, &r->slices_room, n, sizeof(*r->slices)))
+	while (store_step(r->s, q) && room_for(r, (void **)&r->slices, &r->slices_room, n, sizeof(*r->slices))) {
+		read_row(q, &x, sizeof(x));
 		r->slices[n++] = (struct bsa_slice){
 			.execution = id,
-			.began = time_in(q, 0),
-			.ended = time_in(q, 1),
-			.instance = (uint16_t)sqlite3_column_int(q, 2),
-			.lane = (uint8_t)sqlite3_column_int(q, 3),
+			.began = time_of(x.began),
+			.ended = end_of(x.began, x.dur_ns),
+			.instance = (uint16_t)x.instance,
+			.lane = (uint8_t)x.lane,
 		};
+	}
 	return n;
 }
 
@@ -214,15 +278,18 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 {
 	sqlite3_stmt *q = ask(r, REFUSAL, id);
 	bool there = store_step(r->s, q);
+	struct row_refusal row;
 
-	if (there)
+	if (there) {
+		read_row(q, &row, sizeof(row));
 		*ret = (struct bsa_refused){
 			.execution = id,
-			.lane_free = time_in(q, 0),
-			.holder = id_in(q, 1),
-			.holder_app = (uint32_t)id_in(q, 2),
-			.holder_cause = (uint8_t)sqlite3_column_int(q, 3),
+			.lane_free = time_of(row.lane_free),
+			.holder = id_of(row.holder_id),
+			.holder_app = (uint32_t)id_of(row.holder_app_id),
+			.holder_cause = (uint8_t)row.holder_cause,
 		};
+	}
 	sqlite3_reset(q);
 	return there;
 }
@@ -231,21 +298,19 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 {
 	sqlite3_stmt *q = ask(r, TYPICAL, x->model);
 	struct bsa_typical ret = { 0 };
+	struct row_typical row;
 
 	sqlite3_bind_int64(q, 1, x->model);
 	sqlite3_bind_int(q, 2, x->path);
 	while (store_step(r->s, q)) {
-		unsigned phase = (unsigned)sqlite3_column_int(q, 0);
-
-		ret.n = id_in(q, 1);
-		if (phase < BSA_PHASES)
-			ret.phase[phase] = id_in(q, 2);
+		read_row(q, &row, sizeof(row));
+		ret.n = id_of(row.n);
+		if (row.phase >= 0 && row.phase < BSA_PHASES)
+			ret.phase[row.phase] = id_of(row.p50_ns);
 	}
 	if (ret.n >= BSA_TYPICAL_MIN)
 		return ret;
-	q = ask(r, ESTIMATE, x->model);
-	ret.phase[BSA_RUN] = store_step(r->s, q) ? id_in(q, 0) : 0;
-	sqlite3_reset(q);
+	ret.phase[BSA_RUN] = only_number(r, ask(r, ESTIMATE, x->model));
 	return ret;
 }
 
@@ -254,15 +319,9 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 /* A preemptor that nobody saw on the lane is known by its number only. */
 static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
 {
-	sqlite3_stmt *q;
-	uint32_t app;
-
 	if (b->culprit_app || !b->culprit)
 		return b->culprit_app;
-	q = ask(r, HOLDER, b->culprit);
-	app = store_step(r->s, q) ? (uint32_t)id_in(q, 0) : 0;
-	sqlite3_reset(q);
-	return app;
+	return (uint32_t)only_number(r, ask(r, HOLDER, b->culprit));
 }
 
 static void insert(struct run *r, uint64_t execution, size_t n)
@@ -271,8 +330,9 @@ static void insert(struct run *r, uint64_t execution, size_t n)
 		const struct bsa_blamed *b = &r->blamed[i];
 		int64_t budget = b->budget_ns == INT64_MIN ? NOTHING : b->budget_ns;
 
-		ROW(r->s, MISS_CAUSE, ref(execution), (int64_t)i, b->cause, ref(b->culprit), ref(app_of(r, b)), budget,
-		    b->late_ns, b->saved, b->is_primary);
+		ROW(r->s, miss_cause, .execution_id = ref(execution), .nth = (int64_t)i, .cause = b->cause,
+		    .culprit_execution_id = ref(b->culprit), .culprit_app_id = ref(app_of(r, b)), .budget_ns = budget,
+		    .late_ns = b->late_ns, .saved = b->saved, .is_primary = b->is_primary);
 	}
 }
 

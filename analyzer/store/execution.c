@@ -11,38 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that are asked for here. */
-enum { STREAM = 4, SEQ = 5 };
-
-/* Bits of flags, as views/unpacked.sql and views/execution.sql take them apart. */
-enum {
-	PATH_AT = 0,
-	PRIORITY_AT = 3,
-	FALLBACK_AT = 5,
-	STATUS_AT = 7,
-	MISS_AT = 11,
-	QUALITY_AT = 13,
-	SIDES_AT = 16,
-	COLD_AT = 18,
-	LANE_AT = 20,
-	IDLE_AT = 27,
-	PLAIN_AT = 28
-};
-
-/* All ones where it does not fit into @bits. */
-static int64_t bits(int64_t v, unsigned n_bits, unsigned at)
-{
-	int64_t most = (1 << n_bits) - 1;
-
-	return (v < 0 || v > most ? most : v) << at;
-}
-
 static int64_t flags_of(const struct bsa_execution *x, bool plain)
 {
-	return bits(x->path, 3, PATH_AT) | bits(x->priority, 2, PRIORITY_AT) | bits(x->fallback, 2, FALLBACK_AT) |
-	       bits(x->status, 4, STATUS_AT) | bits(x->miss, 2, MISS_AT) | bits(x->quality, 3, QUALITY_AT) |
-	       bits(x->sides, 2, SIDES_AT) | bits(x->cold, 2, COLD_AT) | bits(x->lane, 7, LANE_AT) |
-	       bits(x->idle, 1, IDLE_AT) | bits(plain, 1, PLAIN_AT);
+	return PACK(execution, .path = x->path, .priority = x->priority, .fallback = x->fallback, .status = x->status,
+	            .miss = x->miss, .quality = x->quality, .sides = x->sides, .cold = x->cold, .lane = x->lane,
+	            .idle = x->idle, .plain = plain);
 }
 
 /* Phases and the whole as the views make them of the boundaries of a plain one. */
@@ -79,9 +52,11 @@ static int64_t first_known(const int64_t at[BSA_BOUNDARIES])
 
 static void store_phases(struct bsa_store *s, const struct bsa_execution *x, const int64_t phase[BSA_PHASES])
 {
-	ROW(s, PHASES, ref(x->id), phase[BSA_PREPARE], phase[BSA_SEND], phase[BSA_DECODE], phase[BSA_FENCE],
-	    phase[BSA_SLOTS], phase[BSA_QUEUE], phase[BSA_RUN], phase[BSA_PREEMPTED], phase[BSA_REPLY],
-	    phase[BSA_RETURN], phase[BSA_FINISH], phase[BSA_SIGNAL], ns(x->e2e));
+	ROW(s, phases, .execution_id = ref(x->id), .prepare_ns = phase[BSA_PREPARE], .send_ns = phase[BSA_SEND],
+	    .decode_ns = phase[BSA_DECODE], .fence_ns = phase[BSA_FENCE], .slots_ns = phase[BSA_SLOTS],
+	    .queue_ns = phase[BSA_QUEUE], .run_ns = phase[BSA_RUN], .preempted_ns = phase[BSA_PREEMPTED],
+	    .reply_ns = phase[BSA_REPLY], .return_ns = phase[BSA_RETURN], .finish_ns = phase[BSA_FINISH],
+	    .signal_ns = phase[BSA_SIGNAL], .e2e_ns = ns(x->e2e));
 }
 
 /* ---- the window ---- */
@@ -89,7 +64,7 @@ static void store_phases(struct bsa_store *s, const struct bsa_execution *x, con
 enum { WINDOW = 1024 };
 
 struct window {
-	int64_t rows[WINDOW][EXECUTION_COLUMNS];
+	struct row_execution rows[WINDOW];
 	uint16_t order[WINDOW]; /* of the @n rows that are there, by id; then those that are free */
 	unsigned n;
 };
@@ -113,23 +88,23 @@ struct window *window_free(struct window *w)
 }
 
 /* And into the index that pages have: no stream is less than any. */
-static void into_pages(struct bsa_store *s, const int64_t *row)
+static void into_pages(struct bsa_store *s, const struct row_execution *row)
 {
-	uint64_t stream = row[STREAM] == NOTHING ? 0 : (uint64_t)row[STREAM];
+	uint64_t stream = row->stream_id == NOTHING ? 0 : (uint64_t)row->stream_id;
 
-	if (pages_row(s->pages, row))
+	if (pages_row(s->pages, &row->id))
 		store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output,
 		           pages_error(s->pages));
-	else if (sort_add(s->by_seq, (struct pair){ stream << 32 | (uint64_t)row[SEQ], (uint64_t)row[0] }))
+	else if (sort_add(s->by_seq, (struct pair){ stream << 32 | (uint64_t)row->seq, (uint64_t)row->id }))
 		store_fail(s, BSA_E_ENV, "cannot write a scratch file beside %s: %s", s->file.output, strerror(errno));
 }
 
-static void put_aside(struct bsa_store *s, const int64_t *row)
+static void put_aside(struct bsa_store *s, const struct row_execution *row)
 {
-	int64_t *late = batch_row(s, BATCH_EXECUTION, EXECUTION_COLUMNS);
+	struct row_execution *late = batch_row(s, BATCH_execution);
 
 	if (late)
-		memcpy(late, row, EXECUTION_COLUMNS * sizeof(*row));
+		*late = *row;
 }
 
 /* The first @n rows. */
@@ -139,9 +114,9 @@ static void let_go(struct bsa_store *s, unsigned n)
 	uint16_t gone[WINDOW];
 
 	for (unsigned i = 0; i < n && !s->code; i++) {
-		const int64_t *row = w->rows[w->order[i]];
+		const struct row_execution *row = &w->rows[w->order[i]];
 
-		if (row[0] > pages_last(s->pages))
+		if (row->id > pages_last(s->pages))
 			into_pages(s, row);
 		else
 			put_aside(s, row);
@@ -159,7 +134,7 @@ void window_empty(struct bsa_store *s)
 }
 
 /* Room for the row of @id; few are there that come after it. */
-static int64_t *window_row(struct bsa_store *s, int64_t id)
+static struct row_execution *window_row(struct bsa_store *s, int64_t id)
 {
 	struct window *w = s->window;
 	unsigned at;
@@ -168,48 +143,41 @@ static int64_t *window_row(struct bsa_store *s, int64_t id)
 	if (w->n == WINDOW)
 		let_go(s, WINDOW / 2);
 	row = w->order[w->n];
-	for (at = w->n++; at > 0 && w->rows[w->order[at - 1]][0] > id; at--)
+	for (at = w->n++; at > 0 && w->rows[w->order[at - 1]].id > id; at--)
 		w->order[at] = w->order[at - 1];
 	w->order[at] = row;
-	return w->rows[row];
+	return &w->rows[row];
 }
 
 /* ---- an execution ---- */
 
 static void fill(const struct bsa_store *s, const struct bsa_execution *x, const int64_t at[BSA_BOUNDARIES],
-                 int64_t preempted, bool plain, int64_t *row)
+                 int64_t preempted, bool plain, struct row_execution *row)
 {
 	int64_t base = first_known(at);
 
-	*row++ = ref(x->id);
-	*row++ = flags_of(x, plain);
-	*row++ = base;
-	*row++ = ref(x->trace);
-	*row++ = ref(x->stream);
-	*row++ = (int64_t)(x->exec & UINT32_MAX);
-	*row++ = ref(x->app);
-	*row++ = ref(x->model);
-	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
-		*row++ = minus(at[i], base);
-	*row++ = preempted;
-	*row++ = ns(x->redo);
-	*row++ = ns(x->cpu);
-	*row++ = ns(x->request.blocked);
-	*row++ = ns(x->request.spun);
-	*row++ = ns(x->request.slept);
-	*row++ = ns(x->result.blocked);
-	*row++ = ns(x->result.spun);
-	*row++ = ns(x->result.slept);
-	*row++ = x->lookups;
-	*row++ = x->misses;
-	*row++ = x->preemptions;
-	*row++ = x->bypassed;
-	*row++ = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING;
+	FILL_ROW(row, execution, .id = ref(x->id), .flags = flags_of(x, plain), .base = base, .trace_id = ref(x->trace),
+	         .stream_id = ref(x->stream), .seq = (int64_t)(x->exec & UINT32_MAX), .app_id = ref(x->app),
+	         .model_id = ref(x->model), .submitted = minus(at[BSA_SUBMITTED], base),
+	         .request_written = minus(at[BSA_REQUEST_WRITTEN], base),
+	         .request_read = minus(at[BSA_REQUEST_READ], base), .decoded = minus(at[BSA_DECODED], base),
+	         .fenced = minus(at[BSA_FENCED], base), .enqueued = minus(at[BSA_ENQUEUED], base),
+	         .dispatched = minus(at[BSA_DISPATCHED], base), .run_ended = minus(at[BSA_RUN_ENDED], base),
+	         .result_written = minus(at[BSA_RESULT_WRITTEN], base), .result_read = minus(at[BSA_RESULT_READ], base),
+	         .returned = minus(at[BSA_RETURNED], base), .signalled = minus(at[BSA_SIGNALLED], base),
+	         .preempted_ns = preempted, .redo_ns = ns(x->redo), .cpu_ns = ns(x->cpu),
+	         .request_blocked_ns = ns(x->request.blocked), .request_spun_ns = ns(x->request.spun),
+	         .request_slept_ns = ns(x->request.slept), .result_blocked_ns = ns(x->result.blocked),
+	         .result_spun_ns = ns(x->result.spun), .result_slept_ns = ns(x->result.slept),
+	         .slot_lookups = x->lookups, .slot_misses = x->misses, .preemptions = x->preemptions,
+	         .bypassed = x->bypassed,
+	         .deadline = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING);
 }
 
 void execution_store(struct bsa_store *s, const struct bsa_execution *x)
 {
-	int64_t at[BSA_BOUNDARIES], phase[BSA_PHASES], *row;
+	int64_t at[BSA_BOUNDARIES], phase[BSA_PHASES];
+	struct row_execution *row;
 	bool plain;
 
 	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
@@ -219,12 +187,13 @@ void execution_store(struct bsa_store *s, const struct bsa_execution *x)
 	if (tally_add(s->tally, x, at))
 		store_fail(s, BSA_E_ENV, "no memory");
 	plain = is_plain(x, at, phase);
-	row = s->pages ? window_row(s, ref(x->id)) : batch_row(s, BATCH_EXECUTION, EXECUTION_COLUMNS);
+	row = s->pages ? window_row(s, ref(x->id)) : batch_row(s, BATCH_execution);
 	if (!row)
 		return;
 	fill(s, x, at, phase[BSA_PREEMPTED], plain, row);
 	if (!plain)
 		store_phases(s, x, phase);
 	if (x->miss != BSA_MISS_NONE)
-		ROW(s, MISSED, ref(x->id), when(s->offset, x->missed_at), bounded(x->lateness), ns(x->estimate));
+		ROW(s, missed, .execution_id = ref(x->id), .missed_at = when(s->offset, x->missed_at),
+		    .lateness_ns = bounded(x->lateness), .estimate_ns = ns(x->estimate));
 }

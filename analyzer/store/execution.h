@@ -1,4 +1,4 @@
-/* execution.h -- an execution, packed for its table (schema/execution.sql has the layout) and unpacked again. */
+/* execution.h -- an execution, packed for its table (relations.def has the layout) and unpacked again. */
 #ifndef BSA_STORE_EXECUTION_H
 #define BSA_STORE_EXECUTION_H
 

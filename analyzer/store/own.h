@@ -4,6 +4,7 @@
 
 #include "store/batch.h"
 #include "store/file.h"
+#include "store/statement.h"
 #include "store/store.h"
 
 #include <signal.h>
@@ -13,9 +14,6 @@ enum { APPLICATION_ID = 0x62757273 }; /* "burs" */
 
 /* Where executions go that were told long after later ones, when those are in pages already; a table like stored_execution. */
 #define LATE_EXECUTIONS "late_execution"
-
-/* The statements that take text, which batches do not. */
-enum text_row { TEXT_TRACE, TEXT_APP, TEXT_PROCESS, TEXT_MODEL, TEXT_ROWS };
 
 struct bsa_store {
 	struct store_file file;
@@ -30,7 +28,7 @@ struct bsa_store {
 	uint64_t missed;
 	uint64_t first_execution; /* of this import */
 	struct batch batches[BATCHES];
-	sqlite3_stmt *text_rows[TEXT_ROWS];
+	sqlite3_stmt *statements[STATEMENTS];
 	struct spill *spill;
 	struct tally *tally;
 	struct pages *pages; /* of stored_execution; NULL where it has rows already, or they are attached */

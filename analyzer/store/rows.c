@@ -8,6 +8,26 @@
 
 #include <string.h>
 
+/* The fold and the database must give the same things the same numbers. */
+#define SAME(label, number) static_assert((int)LABEL_##label == (int)(number), "labels.def and fold/ disagree")
+SAME(priority_high, BSA_PRIORITY_HIGH);
+SAME(path_async, BSA_PATH_ASYNC);
+SAME(path_fenced, BSA_PATH_FENCED);
+SAME(status_NONE, BSA_STATUS_NONE);
+SAME(status_MISSED_DEADLINE_PERSISTENT, BSA_STATUS_MISSED_DEADLINE_PERSISTENT);
+SAME(role_service, BSA_ROLE_SERVICE);
+SAME(buffer_op_reject, BSA_BUFFER_REJECT);
+SAME(miss_late, BSA_MISS_LATE);
+SAME(quality_open, BSA_QUALITY_OPEN);
+SAME(sides_client, BSA_SIDES_CLIENT);
+SAME(wait_kind_preempted, BSA_WAIT_PREEMPTED);
+SAME(occupancy_unknown, BSA_UNKNOWN);
+SAME(cause_hogged, BSA_HOGGED);
+SAME(cause_unused, BSA_UNUSED);
+SAME(cause_unknown, BSA_CAUSES - 1);
+SAME(phase_preempted, BSA_PREEMPTED);
+SAME(phase_signal, BSA_PHASES - 1);
+
 /* ---- text ---- */
 
 /* How many bytes the character at @p has, or 0 where it is none: too long a form, a surrogate, beyond Unicode. */
@@ -35,35 +55,18 @@ void rows_clean(char *text)
 	}
 }
 
-static void bind(sqlite3_stmt *q, int at, int64_t v)
-{
-	if (v == NOTHING)
-		sqlite3_bind_null(q, at);
-	else
-		sqlite3_bind_int64(q, at, v);
-}
-
-/* Cut to @bytes. */
-static void bind_text(sqlite3_stmt *q, int at, const char *text, char *room, size_t bytes)
+/* A copy of @text in @room, cut to @bytes and made UTF-8. NULL for NULL. */
+static const char *clean(const char *text, char *room, size_t bytes)
 {
 	size_t n;
 
-	if (!text) {
-		sqlite3_bind_null(q, at);
-		return;
-	}
+	if (!text)
+		return NULL;
 	n = strnlen(text, bytes - 1);
 	memcpy(room, text, n);
 	room[n] = 0;
 	rows_clean(room);
-	sqlite3_bind_text(q, at, room, -1, SQLITE_TRANSIENT);
-}
-
-static void bind_name(sqlite3_stmt *q, int at, const char name[BSA_TEXT])
-{
-	char room[BSA_TEXT];
-
-	bind_text(q, at, name, room, sizeof(room));
+	return room;
 }
 
 /* ---- who ---- */
@@ -71,76 +74,53 @@ static void bind_name(sqlite3_stmt *q, int at, const char name[BSA_TEXT])
 static void on_app(void *ctx, const struct bsa_app *a)
 {
 	struct bsa_store *s = ctx;
-	sqlite3_stmt *q = s->text_rows[TEXT_APP];
+	char name[BSA_TEXT];
 
-	if (s->code)
-		return;
-	bind(q, 1, ref(a->id));
-	bind(q, 2, ref(a->trace));
-	bind(q, 3, a->key);
-	bind(q, 4, a->uid_known ? a->uid : NOTHING);
-	bind_name(q, 5, a->name);
-	store_do(s, q);
+	STATEMENT_ROW(s, app, .id = ref(a->id), .trace_id = ref(a->trace), .key = a->key,
+	              .uid = a->uid_known ? a->uid : NOTHING, .name = clean(a->name, name, sizeof(name)));
 }
 
 static void on_process(void *ctx, const struct bsa_process *p)
 {
 	struct bsa_store *s = ctx;
-	sqlite3_stmt *q = s->text_rows[TEXT_PROCESS];
+	char name[BSA_TEXT];
 
-	if (s->code)
-		return;
-	bind(q, 1, ref(p->id));
-	bind(q, 2, ref(p->trace));
-	bind(q, 3, p->pid);
-	bind(q, 4, ref(p->app));
-	bind(q, 5, p->role);
-	bind_name(q, 6, p->name);
-	store_do(s, q);
+	STATEMENT_ROW(s, process, .id = ref(p->id), .trace_id = ref(p->trace), .pid = p->pid, .app_id = ref(p->app),
+	              .role = p->role, .name = clean(p->name, name, sizeof(name)));
 }
 
 static void on_rules(void *ctx, const struct bsa_rules *r)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, RULES, ref(r->trace), ref(r->process), r->instance, when(s->offset, r->at), r->policy, r->preempt_mode,
-	    r->lanes, r->spin_us);
+	ROW(s, rules, .trace_id = ref(r->trace), .process_id = ref(r->process), .instance = r->instance,
+	    .at = when(s->offset, r->at), .policy = r->policy, .preempt = r->preempt_mode, .lanes = r->lanes,
+	    .spin_us = r->spin_us);
 }
 
 static void on_model(void *ctx, const struct bsa_model *m)
 {
 	struct bsa_store *s = ctx;
-	sqlite3_stmt *q = s->text_rows[TEXT_MODEL];
+	char name[BSA_TEXT];
 
-	if (s->code)
-		return;
-	bind(q, 1, ref(m->id));
-	bind(q, 2, ref(m->trace));
-	bind(q, 3, ref(m->process));
-	bind(q, 4, ref(m->app));
-	bind(q, 5, ref(m->number));
-	bind_name(q, 6, m->name);
-	bind(q, 7, named(m->priority));
-	bind(q, 8, m->operations);
-	bind(q, 9, count(m->const_bytes));
-	/* nobody knows them yet: 0 */
-	bind(q, 10, m->step_ns ? ns(m->step_ns) : NOTHING);
-	bind(q, 11, m->estimate_ns ? ns(m->estimate_ns) : NOTHING);
-	bind(q, 12, ns(m->prepare_ns));
-	bind(q, 13, when(s->offset, m->prepared));
-	bind(q, 14, when(s->offset, m->released));
-	bind(q, 15, m->deadline ? when(s->offset, m->deadline) : NOTHING);
-	bind(q, 16, named(m->status));
-	store_do(s, q);
+	STATEMENT_ROW(s, model, .id = ref(m->id), .trace_id = ref(m->trace), .process_id = ref(m->process),
+	              .app_id = ref(m->app), .number = ref(m->number), .name = clean(m->name, name, sizeof(name)),
+	              .priority = named(m->priority), .operations = m->operations, .const_bytes = count(m->const_bytes),
+	              /* 0: the service does not know it yet */
+	              .step_ns = m->step_ns ? ns(m->step_ns) : NOTHING,
+	              .estimate_ns = m->estimate_ns ? ns(m->estimate_ns) : NOTHING, .prepare_ns = ns(m->prepare_ns),
+	              .prepared = when(s->offset, m->prepared), .released = when(s->offset, m->released),
+	              .deadline = m->deadline ? when(s->offset, m->deadline) : NOTHING, .status = named(m->status));
 }
 
 static void on_stream(void *ctx, const struct bsa_stream *t)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, STREAM, ref(t->id), ref(t->trace), t->number, named(t->path), ref(t->app), ref(t->model),
-	    ref(t->process), when(s->offset, t->opened), when(s->offset, t->closed), named(t->reason),
-	    count(t->executions), count(t->cold), when(s->offset, t->first));
+	ROW(s, stream, .id = ref(t->id), .trace_id = ref(t->trace), .number = t->number, .path = named(t->path),
+	    .app_id = ref(t->app), .model_id = ref(t->model), .process_id = ref(t->process),
+	    .opened = when(s->offset, t->opened), .closed = when(s->offset, t->closed), .reason = named(t->reason),
+	    .executions = count(t->executions), .cold = count(t->cold), .first = when(s->offset, t->first));
 }
 
 /* ---- executions ---- */
@@ -172,49 +152,57 @@ static void on_slice(void *ctx, const struct bsa_slice *x)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, SLICE, NOTHING, ref(x->execution), when(s->offset, x->began), length(s, x->began, x->ended),
-	    ref(x->trace), x->instance, x->lane);
+	ROW(s, slice, .id = NOTHING, .execution_id = ref(x->execution), .began = when(s->offset, x->began),
+	    .dur_ns = length(s, x->began, x->ended), .trace_id = ref(x->trace), .instance = x->instance,
+	    .lane = x->lane);
 }
 
 static void on_wait(void *ctx, const struct bsa_wait *w)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, WAIT, NOTHING, ref(w->execution), when(s->offset, w->began), length(s, w->began, w->ended),
-	    ref(w->blocker), ref(w->blocker_app),
-	    (w->kind & 1) | w->lane << 1 | (w->occupancy & 3) << 9 | (w->cause & 31) << 11);
+	ROW(s, wait, .id = NOTHING, .execution_id = ref(w->execution), .began = when(s->offset, w->began),
+	    .dur_ns = length(s, w->began, w->ended), .blocker_id = ref(w->blocker),
+	    .blocker_app_id = ref(w->blocker_app),
+	    .bits = PACK(wait, .kind = w->kind, .lane = w->lane, .occupancy = w->occupancy, .cause = w->cause));
 }
 
 static void on_preemption(void *ctx, const struct bsa_preemption *p)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, PREEMPTION, ref(p->execution), ref(p->by), when(s->offset, p->asked), when(s->offset, p->stopped),
-	    when(s->offset, p->resumed), p->at_op, p->mode, p->lane, ns(p->redo));
+	ROW(s, preemption, .execution_id = ref(p->execution), .by_execution_id = ref(p->by),
+	    .asked = when(s->offset, p->asked), .stopped = when(s->offset, p->stopped),
+	    .resumed = when(s->offset, p->resumed), .at_op = p->at_op, .mode = p->mode, .lane = p->lane,
+	    .redo_ns = ns(p->redo));
 }
 
 static void on_deadline_missed(void *ctx, const struct bsa_deadline_missed *d)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, DEADLINE_MISS, ref(d->trace), ref(d->execution), ref(d->model), when(s->offset, d->at), d->kind,
-	    d->stage, d->deadline ? when(s->offset, d->deadline) : NOTHING, ns(d->estimate), bounded(d->over));
+	ROW(s, deadline_miss, .trace_id = ref(d->trace), .execution_id = ref(d->execution), .model_id = ref(d->model),
+	    .at = when(s->offset, d->at), .kind = d->kind, .stage = d->stage,
+	    .deadline = d->deadline ? when(s->offset, d->deadline) : NOTHING, .estimate_ns = ns(d->estimate),
+	    .over_ns = bounded(d->over));
 }
 
 static void on_refused(void *ctx, const struct bsa_refused *r)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, REFUSAL, ref(r->execution), when(s->offset, r->lane_free), ref(r->holder), ref(r->holder_app),
-	    r->holder_cause);
+	ROW(s, refusal, .execution_id = ref(r->execution), .lane_free = when(s->offset, r->lane_free),
+	    .holder_id = ref(r->holder), .holder_app_id = ref(r->holder_app), .holder_cause = r->holder_cause);
 }
 
 static void on_exhausted(void *ctx, const struct bsa_exhausted *e)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, EXHAUSTED, ref(e->trace), e->owner, (int64_t)e->owner_id, ref(e->execution), ref(e->model), ref(e->app),
-	    when(s->offset, e->at), e->kind, e->resource, count(e->asked), count(e->limit));
+	ROW(s, exhausted, .trace_id = ref(e->trace), .owner = e->owner, .owner_id = (int64_t)e->owner_id,
+	    .execution_id = ref(e->execution), .model_id = ref(e->model), .app_id = ref(e->app),
+	    .at = when(s->offset, e->at), .kind = e->kind, .resource = e->resource, .asked = count(e->asked),
+	    .limit_value = count(e->limit));
 }
 
 /* ---- memory ---- */
@@ -223,32 +211,36 @@ static void on_slot_missed(void *ctx, const struct bsa_slot_missed *m)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, SLOT_MISS, ref(m->execution), when(s->offset, m->at), m->slot, ns(m->fetch_ns), ns(m->map_ns));
+	ROW(s, slot_miss, .execution_id = ref(m->execution), .at = when(s->offset, m->at), .slot = m->slot,
+	    .fetch_ns = ns(m->fetch_ns), .map_ns = ns(m->map_ns));
 }
 
 static void on_mapping(void *ctx, const struct bsa_mapping *m)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, MAPPING, ref(m->id), ref(m->trace), m->owner, (int64_t)m->owner_id, ref(m->stream), m->slot, m->kind,
-	    count(m->bytes), when(s->offset, m->mapped), when(s->offset, m->unmapped), ns(m->took), named(m->status),
-	    named(m->cause));
+	ROW(s, mapping, .id = ref(m->id), .trace_id = ref(m->trace), .owner = m->owner,
+	    .owner_id = (int64_t)m->owner_id, .stream_id = ref(m->stream), .slot = m->slot, .kind = m->kind,
+	    .bytes = count(m->bytes), .mapped = when(s->offset, m->mapped), .unmapped = when(s->offset, m->unmapped),
+	    .took_ns = ns(m->took), .status = named(m->status), .cause = named(m->cause));
 }
 
 static void on_buffer(void *ctx, const struct bsa_buffer *b)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, BUFFER, ref(b->id), ref(b->trace), ref(b->app), ref(b->number), count(b->bytes), b->roles,
-	    when(s->offset, b->allocated), when(s->offset, b->freed), named(b->status), named(b->cause));
+	ROW(s, buffer, .id = ref(b->id), .trace_id = ref(b->trace), .app_id = ref(b->app), .number = ref(b->number),
+	    .bytes = count(b->bytes), .roles = b->roles, .allocated = when(s->offset, b->allocated),
+	    .freed = when(s->offset, b->freed), .status = named(b->status), .cause = named(b->cause));
 }
 
 static void on_buffer_used(void *ctx, const struct bsa_buffer_used *u)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, BUFFER_USE, ref(u->buffer), ref(u->execution), when(s->offset, u->at), u->op, count(u->bytes),
-	    ns(u->took), named(u->status), named(u->cause));
+	ROW(s, buffer_use, .buffer_id = ref(u->buffer), .execution_id = ref(u->execution), .at = when(s->offset, u->at),
+	    .op = u->op, .bytes = count(u->bytes), .took_ns = ns(u->took), .status = named(u->status),
+	    .cause = named(u->cause));
 }
 
 /* ---- between apps, and inside one ---- */
@@ -257,44 +249,48 @@ static void on_inverted(void *ctx, const struct bsa_inverted *i)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, INVERSION, ref(i->victim), ref(i->holder), i->lane, when(s->offset, i->began), ns(i->dur));
+	ROW(s, inversion, .victim_id = ref(i->victim), .holder_id = ref(i->holder), .lane = i->lane,
+	    .began = when(s->offset, i->began), .dur_ns = ns(i->dur));
 }
 
 static void on_starved(void *ctx, const struct bsa_starved *v)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, STARVATION, ref(v->execution), ref(v->app), ref(v->model), when(s->offset, v->began), ns(v->gap),
-	    v->bypassed, ref(v->top_culprit_app), ns(v->top_culprit_ns));
+	ROW(s, starvation, .execution_id = ref(v->execution), .app_id = ref(v->app), .model_id = ref(v->model),
+	    .began = when(s->offset, v->began), .gap_ns = ns(v->gap), .bypassed = v->bypassed,
+	    .top_culprit_app_id = ref(v->top_culprit_app), .top_culprit_ns = ns(v->top_culprit_ns));
 }
 
 static void on_share(void *ctx, const struct bsa_share *h)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, SHARE, ref(h->app), ns(h->received), ns(h->entitled), bounded(h->max_lag),
-	    when(s->offset, h->max_lag_at));
+	ROW(s, share, .app_id = ref(h->app), .received_ns = ns(h->received), .entitled_ns = ns(h->entitled),
+	    .max_lag_ns = bounded(h->max_lag), .max_lag_at = when(s->offset, h->max_lag_at));
 }
 
 static void on_lag(void *ctx, const struct bsa_lag *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, LAG, when(s->offset, l->window_began), ref(l->app), ns(l->received), ns(l->entitled), bounded(l->lag));
+	ROW(s, lag, .window_began = when(s->offset, l->window_began), .app_id = ref(l->app),
+	    .received_ns = ns(l->received), .entitled_ns = ns(l->entitled), .lag_ns = bounded(l->lag));
 }
 
 static void on_interfered(void *ctx, const struct bsa_interfered *i)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, INTERFERENCE, ref(i->by), ref(i->app), ns(i->ns));
+	ROW(s, interference, .by_app_id = ref(i->by), .app_id = ref(i->app), .ns = ns(i->ns));
 }
 
 static void on_chosen(void *ctx, const struct bsa_chosen *c)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, CHOICE, NOTHING, when(s->offset, c->at), ref(c->chosen), ref(c->passed_over), c->honoured);
+	ROW(s, choice, .id = NOTHING, .at = when(s->offset, c->at), .chosen_id = ref(c->chosen),
+	    .passed_over_id = ref(c->passed_over), .honoured = c->honoured);
 }
 
 /* ---- single operations; losses ---- */
@@ -303,31 +299,34 @@ static void on_fmq_op(void *ctx, const struct bsa_fmq_op *o)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, FMQ_OP, NOTHING, ref(o->execution), when(s->offset, o->at), (o->queue & 3) | (o->write ? 4 : 0),
-	    o->items, o->used, ns(o->blocked), ns(o->spun), ns(o->slept));
+	ROW(s, fmq_op, .id = NOTHING, .execution_id = ref(o->execution), .at = when(s->offset, o->at),
+	    .bits = PACK(fmq_op, .queue = o->queue, .op = o->write != 0), .items = o->items, .used = o->used,
+	    .blocked_ns = ns(o->blocked), .spun_ns = ns(o->spun), .slept_ns = ns(o->slept));
 }
 
 static void on_lookup(void *ctx, const struct bsa_lookup *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, LOOKUP, NOTHING, ref(l->execution), when(s->offset, l->at), l->slot, l->hit != 0);
+	ROW(s, lookup, .id = NOTHING, .execution_id = ref(l->execution), .at = when(s->offset, l->at), .slot = l->slot,
+	    .hit = l->hit != 0);
 }
 
 static void on_operation(void *ctx, const struct bsa_operation *o)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, OPERATION, NOTHING, ref(o->execution), o->op, o->type, when(s->offset, o->began),
-	    when(s->offset, o->ended));
+	ROW(s, operation, .id = NOTHING, .execution_id = ref(o->execution), .op = o->op, .type = o->type,
+	    .began = when(s->offset, o->began), .ended = when(s->offset, o->ended));
 }
 
 static void on_lost(void *ctx, const struct bsa_lost *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, LOSS, ref(l->trace), l->cpu == UINT32_MAX ? NOTHING : l->cpu, ref(l->pid), when(s->offset, l->began),
-	    when(s->offset, l->ended), count(l->events), count(l->packets));
+	ROW(s, loss, .trace_id = ref(l->trace), .cpu = l->cpu == UINT32_MAX ? NOTHING : l->cpu, .pid = ref(l->pid),
+	    .began = when(s->offset, l->began), .ended = when(s->offset, l->ended), .events = count(l->events),
+	    .packets = count(l->packets));
 }
 
 struct bsa_facts bsa_store_facts(struct bsa_store *s)
@@ -367,8 +366,7 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 
 int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct bsa_err *err)
 {
-	char room[4096];
-	sqlite3_stmt *q = s->text_rows[TEXT_TRACE];
+	char uuid[4096], path[4096], host[4096], session[4096], clock[4096];
 	cleanup_stmt sqlite3_stmt *same = NULL;
 
 	if (s->code)
@@ -376,49 +374,21 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 	same = store_prepare(s, "SELECT path FROM trace WHERE uuid = ? AND id <> ?");
 	if (!same)
 		return bsa_store_check(s, err);
-	bind_text(same, 1, row->uuid && *row->uuid ? row->uuid : NULL, room, sizeof(room));
-	bind(same, 2, row->id);
+	clean(row->uuid, uuid, sizeof(uuid));
+	sqlite3_bind_text(same, 1, row->uuid && *row->uuid ? uuid : NULL, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(same, 2, row->id);
 	if (store_step(s, same))
 		return bsa_fail(err, BSA_E_INPUT, "%s is in the database already (as %s)",
 		                row->path ? row->path : "the trace", (const char *)sqlite3_column_text(same, 0));
 	if (row->id > s->last_trace)
 		s->last_trace = row->id;
-	bind(q, 1, row->id);
-	bind_text(q, 2, row->uuid, room, sizeof(room));
-	bind_text(q, 3, row->path, room, sizeof(room));
-	bind_text(q, 4, row->host, room, sizeof(room));
-	bind_text(q, 5, row->session, room, sizeof(room));
-	bind(q, 6, when(row->clock_offset, row->began));
-	bind(q, 7, when(row->clock_offset, row->ended));
-	bind(q, 8, count(row->events));
-	bind(q, 9, count(row->lost_events));
-	bind(q, 10, count(row->lost_packets));
-	bind_text(q, 11, row->clock, room, sizeof(room));
-	bind(q, 12, bounded(row->clock_offset));
-	bind(q, 13, count(row->foreign));
-	bind(q, 14, count(row->unusable));
-	bind(q, 15, row->cut);
-	store_do(s, q);
+	STATEMENT_ROW(s, trace, .id = row->id, .uuid = clean(row->uuid, uuid, sizeof(uuid)),
+	              .path = clean(row->path, path, sizeof(path)), .host = clean(row->host, host, sizeof(host)),
+	              .session = clean(row->session, session, sizeof(session)),
+	              .began = when(row->clock_offset, row->began), .ended = when(row->clock_offset, row->ended),
+	              .events = count(row->events), .lost_events = count(row->lost_events),
+	              .lost_packets = count(row->lost_packets), .clock = clean(row->clock, clock, sizeof(clock)),
+	              .clock_offset = bounded(row->clock_offset), .foreign_events = count(row->foreign),
+	              .unusable_events = count(row->unusable), .cut = row->cut);
 	return bsa_store_check(s, err);
-}
-
-int rows_init(struct bsa_store *s)
-{
-	static const char *const sql[TEXT_ROWS] = {
-		[TEXT_TRACE] = "REPLACE INTO trace VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		[TEXT_APP] = "REPLACE INTO app VALUES(?,?,?,?,?)",
-		[TEXT_PROCESS] = "REPLACE INTO stored_process VALUES(?,?,?,?,?,?)",
-		[TEXT_MODEL] = "REPLACE INTO stored_model VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	};
-
-	for (unsigned i = 0; i < TEXT_ROWS && !s->code; i++)
-		s->text_rows[i] = store_prepare(s, sql[i]);
-	return s->code;
-}
-
-void rows_fini(struct bsa_store *s)
-{
-	for (unsigned i = 0; i < TEXT_ROWS; i++)
-		sqlite3_finalize(s->text_rows[i]);
-	memset(s->text_rows, 0, sizeof(s->text_rows));
 }

@@ -1,4 +1,4 @@
-/* sql.h -- the .sql files, as strings (embed.cmake). */
+/* sql.h -- the .sql files, as strings (embed.c). */
 #ifndef BSA_STORE_SQL_H
 #define BSA_STORE_SQL_H
 

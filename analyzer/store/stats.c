@@ -27,7 +27,6 @@ struct stats {
 	struct named *groups;
 	const struct group **together; /* room for all */
 	size_t n;
-	sqlite3_stmt *insert;
 };
 
 static void stats_fini(struct stats *t)
@@ -35,7 +34,6 @@ static void stats_fini(struct stats *t)
 	selection_free(t->selection);
 	free(t->groups);
 	free(t->together);
-	sqlite3_finalize(t->insert);
 }
 
 static int stats_init(struct stats *t, struct bsa_store *s)
@@ -73,20 +71,15 @@ static int percentiles(struct stats *t, size_t n, uint32_t figures, const unsign
 	return s->code;
 }
 
-static void bind(sqlite3_stmt *q, int at, int64_t v)
-{
-	if (v == NOTHING)
-		sqlite3_bind_null(q, at);
-	else
-		sqlite3_bind_int64(q, at, v);
-}
-
 static int compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
 /* ---- phase_stat ---- */
+
+enum { P50, P90, P95, P99, P999, RANKS };
+static_assert((int)RANKS == (int)RANKS_MAX, "a rank is selected and not stored");
 
 static int by_what_is_shown(const void *a, const void *b)
 {
@@ -114,28 +107,20 @@ static bool path_has(uint8_t path, unsigned figure)
 	}
 }
 
-static void bind_group(struct stats *t, const struct named *of)
+static int64_t cold_of(const struct named *of)
 {
-	bind(t->insert, 1, ref(of->group->app));
-	sqlite3_bind_text(t->insert, 2, of->model, -1, SQLITE_STATIC);
-	bind(t->insert, 3, named(of->group->priority));
-	bind(t->insert, 4, named(of->group->path));
-	bind(t->insert, 5, of->group->cold < 0 ? NOTHING : of->group->cold);
+	return of->group->cold < 0 ? NOTHING : of->group->cold;
 }
 
 static void insert_stat(struct stats *t, const struct named *of, unsigned figure, const struct selected *v)
 {
 	if (!v->n || (!v->max && !path_has(of->group->path, figure)))
 		return;
-	bind_group(t, of);
-	bind(t->insert, 6, figure);
-	bind(t->insert, 7, count(v->n));
-	bind(t->insert, 8, ns(v->sum));
-	bind(t->insert, 9, ns(v->min));
-	for (int k = 0; k < RANKS_MAX; k++)
-		bind(t->insert, 10 + k, ns(v->rank[k]));
-	bind(t->insert, 15, ns(v->max));
-	store_do(t->s, t->insert);
+	STATEMENT_ROW(t->s, phase_stat, .app_id = ref(of->group->app), .model = of->model,
+	              .priority = named(of->group->priority), .path = named(of->group->path), .cold = cold_of(of),
+	              .figure = figure, .n = count(v->n), .sum_ns = ns(v->sum), .min_ns = ns(v->min),
+	              .p50_ns = ns(v->rank[P50]), .p90_ns = ns(v->rank[P90]), .p95_ns = ns(v->rank[P95]),
+	              .p99_ns = ns(v->rank[P99]), .p999_ns = ns(v->rank[P999]), .max_ns = ns(v->max));
 }
 
 /* From @from on, those that are shown as one: in t->together. Returns the first that is not. */
@@ -150,11 +135,12 @@ static size_t together(struct stats *t, size_t from)
 
 static int phase_stat(struct stats *t)
 {
-	static const unsigned permille[RANKS_MAX] = { 500, 900, 950, 990, 999 };
+	static const unsigned permille[RANKS_MAX] = {
+		[P50] = 500, [P90] = 900, [P95] = 950, [P99] = 990, [P999] = 999
+	};
 	struct selected v[FIGURES];
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_what_is_shown);
-	t->insert = store_prepare(t->s, "INSERT INTO stored_phase_stat VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
 		to = together(t, from);
 		if (percentiles(t, to - from, SHOWN_AS_PHASES, permille, RANKS_MAX, v))
@@ -164,8 +150,6 @@ static int phase_stat(struct stats *t)
 		for (unsigned f = 0; f < BSA_PHASES; f++)
 			insert_stat(t, &t->groups[from], f, &v[f]);
 	}
-	sqlite3_finalize(t->insert);
-	t->insert = NULL;
 	return t->s->code;
 }
 
@@ -188,24 +172,19 @@ static void insert_costs(struct stats *t, const struct named *of, size_t n_group
 			continue;
 		sum = sum < left ? sum : left;
 		left -= sum;
-		bind_group(t, of);
-		bind(t->insert, 6, cause);
-		bind(t->insert, 7, count(n));
-		bind(t->insert, 8, (int64_t)sum);
-		store_do(t->s, t->insert);
+		STATEMENT_ROW(t->s, overhead, .app_id = ref(of->group->app), .model = of->model,
+		              .priority = named(of->group->priority), .path = named(of->group->path),
+		              .cold = cold_of(of), .cause = cause, .n = count(n), .sum_ns = (int64_t)sum);
 	}
 }
 
 /* Groups are sorted by what is shown. */
 static int overhead_cause(struct stats *t)
 {
-	t->insert = store_prepare(t->s, "INSERT INTO stored_overhead VALUES(?,?,?,?,?,?,?,?)");
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
 		to = together(t, from);
 		insert_costs(t, &t->groups[from], to - from);
 	}
-	sqlite3_finalize(t->insert);
-	t->insert = NULL;
 	return t->s->code;
 }
 
@@ -224,7 +203,6 @@ static int slowdown(struct stats *t)
 	struct selected v[FIGURES];
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_app);
-	t->insert = store_prepare(t->s, "INSERT INTO stored_slowdown VALUES(?,?,?,?)");
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
 		for (to = from; to < t->n && by_app(&t->groups[from], &t->groups[to]) == 0; to++)
 			t->together[to - from] = t->groups[to].group;
@@ -232,14 +210,10 @@ static int slowdown(struct stats *t)
 			break;
 		if (!v[FIGURE_SLOWDOWN].n)
 			continue;
-		bind(t->insert, 1, ref(t->groups[from].group->app));
-		bind(t->insert, 2, count(v[FIGURE_SLOWDOWN].n));
-		bind(t->insert, 3, ns(v[FIGURE_SLOWDOWN].rank[0]));
-		bind(t->insert, 4, ns(v[FIGURE_SLOWDOWN].rank[1]));
-		store_do(t->s, t->insert);
+		STATEMENT_ROW(t->s, slowdown, .app_id = ref(t->groups[from].group->app),
+		              .n = count(v[FIGURE_SLOWDOWN].n), .p50 = ns(v[FIGURE_SLOWDOWN].rank[0]),
+		              .p99 = ns(v[FIGURE_SLOWDOWN].rank[1]));
 	}
-	sqlite3_finalize(t->insert);
-	t->insert = NULL;
 	return t->s->code;
 }
 
@@ -265,13 +239,8 @@ static uint64_t estimate_of(struct stats *t, uint32_t model)
 
 static void insert_typical(struct stats *t, const struct group *of, unsigned phase, uint64_t n, uint64_t p50)
 {
-	bind(t->insert, 1, of->model);
-	bind(t->insert, 2, of->path);
-	bind(t->insert, 3, phase);
-	bind(t->insert, 4, count(n));
-	bind(t->insert, 5, ns(p50));
-	bind(t->insert, 6, n < BSA_TYPICAL_MIN);
-	store_do(t->s, t->insert);
+	STATEMENT_ROW(t->s, typical, .model_id = of->model, .path = of->path, .phase = phase, .n = count(n),
+	              .p50_ns = ns(p50), .estimated = n < BSA_TYPICAL_MIN);
 }
 
 static int typical(struct stats *t)
@@ -281,7 +250,6 @@ static int typical(struct stats *t)
 
 	qsort(t->groups, t->n, sizeof(*t->groups), by_model_and_path);
 	/* 0 is no model: one that nobody knows, of an earlier import as well. */
-	t->insert = store_prepare(t->s, "REPLACE INTO stored_typical VALUES(?,?,?,?,?,?)");
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
 		const struct group *of = t->groups[from].group;
 		size_t n_quiet = 0;
@@ -300,8 +268,6 @@ static int typical(struct stats *t)
 			               : f == BSA_RUN       ? estimate_of(t, of->model)
 			                                    : 0);
 	}
-	sqlite3_finalize(t->insert);
-	t->insert = NULL;
 	return t->s->code;
 }
 

@@ -8,10 +8,10 @@
 #include "store/numbers.h"
 #include "store/own.h"
 #include "store/pages.h"
-#include "store/rows.h"
 #include "store/sort.h"
 #include "store/spill.h"
 #include "store/sql.h"
+#include "store/statement.h"
 #include "store/stats.h"
 #include "store/tally.h"
 
@@ -173,7 +173,7 @@ static int begin_pages(struct bsa_store *s)
 	store_run(s, bsa_sql_execution_index);
 	s->window = window_new();
 	s->by_seq = sort_new(&s->file);
-	s->pages = pages_new(&s->file, EXECUTION_COLUMNS);
+	s->pages = pages_new(&s->file, COLUMNS_execution);
 	if (!s->window || !s->by_seq || !s->pages)
 		return store_fail(s, BSA_E_ENV, "no memory");
 	return s->code;
@@ -192,7 +192,7 @@ static int begin(struct bsa_store *s)
 	look_at_last(s);
 	s->first_execution = s->last.execution + 1;
 	batches_init(s);
-	rows_init(s);
+	statements_init(s);
 	return s->code || !s->pages ? s->code : batches_to_pages(s);
 }
 
@@ -225,7 +225,7 @@ struct bsa_store *bsa_store_free(struct bsa_store *s)
 	if (!s)
 		return NULL;
 	batches_fini(s);
-	rows_fini(s);
+	statements_fini(s);
 	sqlite3_close_v2(s->db);
 	spill_free(s->spill);
 	tally_free(s->tally);
@@ -314,7 +314,7 @@ static int write_meta(struct bsa_store *s)
 static int close_db(struct bsa_store *s)
 {
 	batches_finalize(s);
-	rows_fini(s);
+	statements_fini(s);
 	if (!s->code && sqlite3_close(s->db) != SQLITE_OK)
 		return store_sql_failed(s);
 	if (!s->code)

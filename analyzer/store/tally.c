@@ -233,8 +233,9 @@ int tally_write(struct bsa_store *s)
 	for (size_t i = 0; i < t->kinds.n; i++) {
 		const struct kind *k = nth(&t->kinds, i);
 
-		ROW(s, COUNT, ref(k->app), ref(k->model), named(k->priority), named(k->path), named(k->status), k->miss,
-		    k->quality, k->sides, count(k->n), count(k->deadlines), k->worst);
+		ROW(s, count, .app_id = ref(k->app), .model_id = ref(k->model), .priority = named(k->priority),
+		    .path = named(k->path), .status = named(k->status), .miss = k->miss, .quality = k->quality,
+		    .sides = k->sides, .n = count(k->n), .deadlines = count(k->deadlines), .worst_ns = k->worst);
 	}
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), by_number);
@@ -242,7 +243,8 @@ int tally_write(struct bsa_store *s)
 		const struct block *b = nth(&t->blocks, i);
 		bool known = b->began <= b->ended;
 
-		ROW(s, BLOCK, b->first, b->last, known ? b->began : NOTHING, known ? b->ended : NOTHING);
+		ROW(s, block, .first_id = b->first, .last_id = b->last, .began = known ? b->began : NOTHING,
+		    .ended = known ? b->ended : NOTHING);
 	}
 	batches_flush(s);
 	write_worst(

@@ -5,12 +5,3 @@ SELECT x.trace_id, x.lane, x.id AS execution_id, x.dispatched AS began, x.run_en
 FROM stored_unpacked x WHERE x.lane IS NOT NULL AND x.dispatched IS NOT NULL AND x.run_ended IS NOT NULL
 UNION ALL
 SELECT s.trace_id, s.lane, s.execution_id, s.began, s.began + s.dur_ns, s.instance FROM stored_slice s;
-
-INSERT INTO schema_doc VALUES
-('lane_slice', '', '', 'stretch of time that one execution held one lane; they never overlap on a lane'),
-('lane_slice', 'trace_id', 'id', 'trace.id'),
-('lane_slice', 'lane', 'number', 'of its service, from 0'),
-('lane_slice', 'execution_id', 'id', 'execution.id'),
-('lane_slice', 'began', 'time', 'it had the lane'),
-('lane_slice', 'ended', 'time', 'it gave the lane back'),
-('lane_slice', 'instance', 'number', 'of the service whose lane it is: service_rules.instance');

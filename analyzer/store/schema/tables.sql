@@ -1,0 +1,3 @@
+-- All tables, and the descriptions of all relations: relations.def.
+@tables@
+@descriptions@
