@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# mutate.sh [--seeds N] [--all] TREE -- model_fmq notices when an ordering of the queue is weakened. The
-# unchanged queue has to pass; then each line that ends in a number, "/* (k) */", is made relaxed, or its
-# fence acq_rel and nothing at all, and each read-modify-write is taken apart, and each time it has to fail.
-# With --all, orderings without a number are weakened too, and those that nobody missed are named: they may
-# be stronger than they need be, or no scenario looks at them. CC is the compiler.
-. "$(dirname "$0")/../rules/rule.sh"
+# mutate.sh [--seeds N] [--all] TREE -- model_fmq notices when an ordering of the queue is weakened. The unchanged queue must
+# pass. Then the script weakens each line that ends in a number, "/* (k) */": the order becomes relaxed, a fence becomes
+# acq_rel and goes away, and each read-modify-write becomes a load and a store. Each time the model must fail. With --all, the
+# script also weakens the orderings without a number, and names those that the model does not notice: they may be stronger
+# than necessary, or no scenario looks at them. The script reads C's own words and the numbers, and no names of the queue.
+# CC is the compiler.
+. "$(dirname "$0")/../mutate/driver.sh"
 
 seeds=2000
 all=
@@ -20,33 +21,46 @@ fmq=$tree/runtime/fmq
 wants "${CC:=cc}"
 scratch
 
-build() # build DIR: the model over the queue's sources in DIR
+compile() # compile SOURCE OBJECT
 {
-	"$CC" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$1" -I"$tree/runtime/include" -I"$tree/tests/model" \
-		-include sim_atomics.h -o "$tmp/model_fmq" \
-		"$tmp/sim.o" "$tmp/model.o" "$1/fmq.c" "$1/event_flag.c"
+	"$CC" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$tmp/fmq" -I"$tree/runtime/include" -I"$tree/tests/model" \
+		-include sim_atomics.h -c -o "$tmp/$2.o" "$1"
 }
 
-# mutant FILE LINE WHAT SED: the line of the file is changed; somebody has to notice.
+# Builds the model over the queue's sources in $tmp/fmq, of which $file has changed.
+builds()
+{
+	local each
+
+	for each in fmq event_flag; do
+		[[ $file == "$each.c" ]] || [[ $file == *.h ]] || continue
+		compile "$tmp/fmq/$each.c" "$each" || return 1
+	done
+	"$CC" -o "$tmp/model_fmq" "$tmp"/{sim,model_fmq,fmq,event_flag}.o
+}
+
+fails()
+{
+	local told
+
+	! told=$("$tmp/model_fmq" --seeds "$seeds") || return 1
+	[[ $told == *' seed '* && $told != *'model is too small'* ]] || broken "$file:$line: ${told:-the model died}"
+	by=${told%; replay*}
+}
+
+# mutant FILE LINE DEFECT SED: plants the defect in that line and tries it, by the function $judge.
 mutant()
 {
-	local file=$1 line=$2 what=$3 told
+	local file=$1 line=$2
 
-	rm -rf "$tmp/fmq"
-	cp -r "$fmq" "$tmp/fmq"
-	sed -i "$line$4" "$tmp/fmq/$file"
+	sed "$line$4" "$fmq/$file" >"$tmp/fmq/$file"
 	if cmp -s "$fmq/$file" "$tmp/fmq/$file"; then
-		broken "cannot make $file:$line $what"
-	elif ! build "$tmp/fmq"; then
-		broken "$file:$line $what does not build"
-	elif told=$("$tmp/model_fmq" --seeds "$seeds"); then
-		missed+=("$what")
-	elif [[ $told != *' seed '* || $told == *'model is too small'* ]]; then
-		broken "$file:$line $what: ${told:-the model died}"
+		broken "cannot plant: $file:$line $3"
 	else
-		printf 'caught  %s  by %s\n' "$what" "${told%; replay*}"
-		caught=$((caught + 1))
+		$judge "$3"
 	fi
+	cp "$fmq/$file" "$tmp/fmq/$file"
+	cp "$tmp"/whole/*.o "$tmp"
 }
 
 # weaken FILE LINE TEXT NAME: what there is to weaken in a line.
@@ -64,15 +78,16 @@ weaken()
 	fi
 }
 
+mkdir "$tmp/whole"
+cp -r "$fmq" "$tmp/fmq"
 for source in sim model_fmq; do
-	"$CC" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$tree/runtime/include" -I"$fmq" -I"$tree/tests/model" \
-		-include sim_atomics.h -c -o "$tmp/${source%_fmq}.o" "$tree/tests/model/$source.c"
+	compile "$tree/tests/model/$source.c" "$source"
 done
-build "$fmq"
+file=event_flag.h builds
+cp "$tmp"/{fmq,event_flag}.o "$tmp/whole"
 "$tmp/model_fmq" --seeds "$seeds" || { broken 'the unchanged queue fails'; judged; }
 
-caught=0
-missed=()
+judge=must_catch
 number='/\* \([0-9]+\) \*/$'
 for path in "$fmq"/fmq.c "$fmq"/event_flag.[hc]; do
 	file=${path##*/}
@@ -90,18 +105,16 @@ for path in "$fmq"/fmq.c "$fmq"/event_flag.c; do
 	done < <(grep -oE '^ \* (ORDERING)? +\([0-9]+\)' "$path" | grep -o '([0-9]*)')
 done
 ((caught)) || broken 'found nothing to weaken'
-for each in "${missed[@]}"; do
-	broken "nobody missed $each"
-done
-missed=()
+listed=$caught
 
 if [[ $all ]]; then
+	judge=try survivors=()
 	for path in "$fmq"/fmq.c "$fmq"/event_flag.[hc]; do
 		file=${path##*/}
 		while IFS=: read -r line text; do
 			weaken "$file" "$line" "$text" "$file:$line (no number)"
 		done < <(grep -nE 'memory_order_(acquire|release|acq_rel|seq_cst)' "$path" | grep -vE "$number")
 	done
-	((${#missed[@]} == 0)) || printf 'not missed  %s\n' "${missed[@]}"
+	((${#survivors[@]} == 0)) || printf 'not noticed  %s\n' "${survivors[@]}"
 fi
-judged "$caught mutants of the queue caught"
+judged "$listed mutants of the queue caught"
