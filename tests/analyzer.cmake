@@ -16,14 +16,6 @@ function(nnb_reads_traces)
     LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/analyzer/lsan.supp:print_suppressions=0)
 endfunction()
 
-# nnb_mutants(NAME): unit/mutate_NAME.sh plants defects, and wants the tests to object: minutes, so in ./run soak alone.
-function(nnb_mutants name)
-  if(NOT BURSTSCOPE_SANITIZE)
-    nnb_run(mutate_${name} unit ${CMAKE_CURRENT_SOURCE_DIR}/unit/mutate_${name}.sh ${PROJECT_SOURCE_DIR})
-    set_tests_properties(mutate_${name} PROPERTIES ENVIRONMENT CC=${CMAKE_C_COMPILER})
-  endif()
-endfunction()
-
 # ---- decode: and both decoders over the same traces ----
 nnb_test(test_decode unit unit/test_decode.c)
 target_link_libraries(test_decode PRIVATE bsa_decode ctf_writer)
