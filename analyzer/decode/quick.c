@@ -198,7 +198,7 @@ static int tell_lost_events(struct flow *f)
 	f->lost_most = f->head.discarded;
 	bsa_count(&f->counts->lost_events, n);
 	return tell_loss(f, f->after ? f->before.ended : f->head.began, f->head.ended,
-	                 (struct bsa_loss){ .events = f->after ? n : BSA_NEVER });
+	                 (struct bsa_loss){ .events = f->after ? n : BSA_NEVER, .cause = BSA_LOSS_EVENTS });
 }
 
 static int tell_lost_packets(struct flow *f)
@@ -207,7 +207,8 @@ static int tell_lost_packets(struct flow *f)
 
 	f->lost_packets = false;
 	bsa_count(&f->counts->lost_packets, n);
-	return tell_loss(f, f->before.ended, f->head.began, (struct bsa_loss){ .events = BSA_NEVER, .packets = n });
+	return tell_loss(f, f->before.ended, f->head.began,
+	                 (struct bsa_loss){ .events = BSA_NEVER, .packets = n, .cause = BSA_LOSS_PACKETS });
 }
 
 /* As much further as a count can go on from the other one: LTTng-UST's of lost events now and then go back for a packet. */

@@ -196,7 +196,8 @@ static void write_cut(const struct bsa_tap *tap, struct bsa_event *ret)
 	                             .events = BSA_NEVER,
 	                             .packets = BSA_NEVER,
 	                             .cpu = tap->cpu,
-	                             .pid = tap->pid },
+	                             .pid = tap->pid,
+	                             .cause = BSA_LOSS_CUT },
 	         ret);
 }
 
@@ -206,6 +207,7 @@ static void write_loss(const struct bsa_tap *tap, const bt_message *message, str
 	struct bsa_loss loss = { .ended = tap->at, .cpu = tap->cpu, .pid = tap->pid };
 	uint64_t ended = 0;
 
+	loss.cause = packets ? BSA_LOSS_PACKETS : BSA_LOSS_EVENTS;
 	if (packets) {
 		loss.packets = tap->n_lost;
 		loss.events = BSA_NEVER;

@@ -223,12 +223,29 @@ struct bsa_buffer_free {
 	uint8_t cause;
 };
 
-/* Events were lost, or whole packets, from @at to @ended; told at the beginning, so before any event of that time. */
+/*
+ * Why a part of a trace was not seen. The decoder cannot tell whether a head, a gap or a tail hid anything: such a record is a
+ * question, which the fold answers from the events beside it (pending.h).
+ */
+enum bsa_loss_cause {
+	BSA_LOSS_EVENTS,  /* the tracer dropped events because its buffer was full */
+	BSA_LOSS_PACKETS, /* packets were overwritten, or dropped, or are in another file */
+	BSA_LOSS_HEAD,    /* this stream begins later than the recording: the tracer overwrote what was before */
+	BSA_LOSS_GAP,     /* no stream of the recording has a packet for this time: it may have been stopped */
+	BSA_LOSS_TAIL,    /* this stream ends before another one of its trace does */
+	BSA_LOSS_CUT,     /* this stream's file is cut */
+	BSA_LOSS_STREAM,  /* the stream of a cpu is missing */
+	BSA_LOSS_CAUSES
+};
+
+/* A part of a trace was not seen, from @at to @ended; told at the beginning, so before any event of that time. */
 struct bsa_loss {
 	uint64_t ended;
-	uint64_t events, packets; /* BSA_NEVER: some, nobody counted them */
-	uint32_t cpu;             /* UINT32_MAX: unknown */
+	uint64_t events, packets; /* BSA_NEVER: the tracer did not count them */
+	uint32_t cpu;             /* UINT32_MAX: unknown, or all */
 	uint32_t pid;             /* 0: unknown */
+	uint32_t cause;           /* enum bsa_loss_cause */
+	uint32_t rotated;         /* of a gap: the session was rotated in it, which leaves a gap without a stop */
 };
 
 /* The numbers that have names, as in the catalogue. */

@@ -284,6 +284,7 @@ struct bsa_operation {
 struct bsa_lost {
 	uint64_t began, ended, events, packets;
 	uint32_t trace, cpu, pid;
+	uint8_t cause; /* enum bsa_loss_cause */
 };
 
 /* What the fold left out, and why. */

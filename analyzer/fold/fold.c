@@ -47,6 +47,7 @@ struct bsa_fold *bsa_fold_free(struct bsa_fold *f)
 	bsa_execs_fini(f);
 	bsa_world_fini(&f->world);
 	bsa_losses_fini(&f->losses);
+	bsa_pending_fini(&f->pending);
 	bsa_schedule_free(f->schedule);
 	free(f);
 	return NULL;
@@ -58,21 +59,30 @@ void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended)
 		f->failed = -ENOMEM;
 }
 
-static void on_loss(struct bsa_fold *f, const struct bsa_loss *e)
+/* It began at @at, which is before now if only a later event proved it: pending.h. */
+static void on_loss(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
 {
-	uint64_t ended = e->ended < f->now ? f->now : e->ended;
-	struct bsa_lost fact = { .began = f->now,
+	uint64_t ended = e->ended < at ? at : e->ended;
+	struct bsa_lost fact = { .began = at,
 		                 .ended = ended,
 		                 .events = e->events,
 		                 .packets = e->packets,
 		                 .trace = f->trace,
 		                 .cpu = e->cpu,
-		                 .pid = e->pid };
+		                 .pid = e->pid,
+		                 .cause = (uint8_t)e->cause };
 
 	f->facts.lost(f->facts.ctx, &fact);
-	if (bsa_losses_add(&f->losses, f->now, ended))
+	if (bsa_losses_add(&f->losses, at, ended))
 		f->failed = -ENOMEM;
-	bsa_fold_unknown(f, f->now, ended);
+	bsa_fold_unknown(f, at, ended);
+}
+
+/* A tail is told by an event behind its beginning. */
+static bool is_late(const struct bsa_event *e)
+{
+	return e->kind == BSA_loss &&
+	       (BSA_OF(e, loss)->cause == BSA_LOSS_HEAD || BSA_OF(e, loss)->cause == BSA_LOSS_TAIL);
 }
 
 static void take(struct bsa_fold *f, const struct bsa_event *e)
@@ -117,7 +127,7 @@ static void take(struct bsa_fold *f, const struct bsa_event *e)
 		TAKE(buffer_reject)
 		TAKE(buffer_free)
 	case BSA_loss:
-		on_loss(f, BSA_OF(e, loss));
+		on_loss(f, is_late(e) ? e->at : f->now, BSA_OF(e, loss));
 		return;
 	case BSA_performance_hold: /* of the device, not of anybody */
 	case BSA_checkpoint:       /* op_end says as much */
@@ -154,20 +164,30 @@ static void advance(struct bsa_fold *f, uint64_t at)
 		bsa_world_advance(f);
 }
 
-int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)
+void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 {
 	f->trace = e->trace;
 	if (e->at > f->now || !f->any)
 		advance(f, e->at);
-	else if (e->at < f->now) /* no clock goes back: it happened no earlier than what came before it */
+	else if (e->at < f->now &&
+	         !is_late(e)) /* no clock goes back: it happened no earlier than what came before it */
 		bsa_fold_absurd(f);
 	if (!f->failed)
 		take(f, e);
+}
+
+int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)
+{
+	if (!bsa_pending_take(f, e))
+		bsa_fold_take(f, e);
 	return f->failed;
 }
 
 int bsa_fold_finish(struct bsa_fold *f)
 {
+	bsa_pending_finish(f);
+	if (f->failed)
+		return f->failed;
 	f->finished = true;
 	bsa_execs_finish(f);
 	if (!f->failed)

@@ -5,6 +5,7 @@
 #include "fold/exec.h"
 #include "fold/fold.h"
 #include "fold/losses.h"
+#include "fold/pending.h"
 #include "fold/schedule.h"
 #include "fold/world.h"
 
@@ -28,6 +29,7 @@ struct bsa_fold {
 	int failed;         /* 0, or -ENOMEM for ever */
 	bool any, finished; /* any: event */
 	struct bsa_losses losses;
+	struct bsa_pending pending;
 	struct bsa_world world;
 	struct bsa_execs execs;
 };

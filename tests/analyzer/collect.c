@@ -160,7 +160,7 @@ struct column {
 #define COLUMNS_operation COLUMN(EXECUTION, execution, .full = true) COLUMN(NUMBER, op) COLUMN(NUMBER, type) COLUMN(TIME, began) \
 	COLUMN(TIME, ended)
 #define COLUMNS_lost COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(TIME, events) COLUMN(TIME, packets) COLUMN(NUMBER, trace) \
-	COLUMN(NUMBER, cpu) COLUMN(NUMBER, pid)
+	COLUMN(NUMBER, cpu) COLUMN(NUMBER, pid) COLUMN(NUMBER, cause)
 /* clang-format on */
 
 #pragma GCC diagnostic push

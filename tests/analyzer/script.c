@@ -47,12 +47,13 @@ struct field {
 static const struct field *fields_of_loss(void)
 {
 	typedef struct bsa_loss record;
-	static const struct field fields[] = { FIELD(ended) FIELD(events) FIELD(packets)
-		                                       FIELD(pid){ .name = "cpu",
-		                                                   .offset = offsetof(record, cpu),
-		                                                   .width = sizeof(uint32_t),
-		                                                   .n = 1,
-		                                                   .never = true },
+	static const struct field fields[] = { FIELD(ended) FIELD(events) FIELD(packets) FIELD(pid) FIELD(rotated)
+		                                       FIELD(cause, .enumeration = "cause of a loss"){
+							       .name = "cpu",
+							       .offset = offsetof(record, cpu),
+							       .width = sizeof(uint32_t),
+							       .n = 1,
+							       .never = true },
 		                               { 0 } };
 	return fields;
 }
@@ -74,6 +75,10 @@ static const struct {
 #define NBT_ENUMERATION(name, labels) labels
 #define NBT_VALUE(name, text, value) { #name, #text, value },
 #include "nbt/enums.def"
+	{ "cause of a loss", "events", BSA_LOSS_EVENTS }, { "cause of a loss", "packets", BSA_LOSS_PACKETS },
+	{ "cause of a loss", "head", BSA_LOSS_HEAD },     { "cause of a loss", "gap", BSA_LOSS_GAP },
+	{ "cause of a loss", "tail", BSA_LOSS_TAIL },     { "cause of a loss", "cut", BSA_LOSS_CUT },
+	{ "cause of a loss", "stream", BSA_LOSS_STREAM },
 };
 
 /* ---- reading ---- */

@@ -1,6 +1,9 @@
 /* test_fold_losses.c -- what was not seen: losses, beginnings, ends, stragglers, more than can be kept. */
 #include "unit/fold_rows.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Boundaries of a burst's execution, one by one. */
 #define SUBMIT "1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=9000\n"
 #define WRITE "1010 fmq_write exec=3:1 queue=request\n"
@@ -79,12 +82,108 @@ static void a_loss_hides_what_it_touches_and_nothing_else(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
-/* The same losses, and summaries of both sides. */
+/* Summaries of both sides. */
 #define SERVED                                                                                                       \
 	"1412 exec_service exec=3:1 model=2 app=20 priority=high path=burst lane=0 began=1030 at=10,-,30,35,370,380" \
 	",0,0,0,- lookups=1"
 #define ASKS "1461 exec_client exec=3:1 model=2 path=burst deadline_ns=9000 began=1000 at=10,450,460,0\n"
 
+/* Times that no packet covers: whether they hid anything is for the events beside them to tell. */
+static void a_time_without_packets_is_a_hole_only_if_it_hides_something(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "a ring that begins when another stream has events already",
+		  "0 loss ended=1020 events=- packets=- cpu=1 cause=head\n" HERE ASKED RAN ANSWERED,
+		  "1 lost\nlost began=0 ended=1020 events=- packets=- cpu=1 cause=2\nexecution quality=gap" },
+		{ "a ring whose beginning is before all events",
+		  "0 loss ended=1 cpu=1 cause=head\n" HERE ASKED RAN ANSWERED, "no lost\nexecution quality=complete" },
+		{ "two rings, of which one begins after the first event",
+		  "0 loss ended=1 cpu=0 cause=head\n0 loss ended=2 cpu=1 cause=head\n" HERE ASKED RAN ANSWERED,
+		  "1 lost\nlost cpu=1 ended=2\nexecution quality=complete" },
+		{ "a stream that ends when another one of its trace goes on",
+		  HERE ASKED "1055 loss ended=1460 events=- packets=- cpu=1 cause=tail\n" RAN ANSWERED,
+		  "1 lost\nlost began=1055 ended=1460 cause=4\nexecution quality=gap" },
+		{ "a stream that ends with the last event",
+		  HERE ASKED RAN ANSWERED "1460 loss ended=1500 cpu=1 cause=tail\n",
+		  "no lost\nexecution quality=complete" },
+		{ "a stream of a process that has ended, and only others go on",
+		  HERE ASKED "1055 loss ended=1060 cpu=1 trace=2 cause=tail\n" RAN ANSWERED,
+		  "no lost\nexecution quality=complete" },
+		{ "a stop: the service tells again what there is",
+		  HERE ASKED ENQUEUE "1061 loss ended=1063 events=- packets=- cpu=- cause=gap\n1064 service_state "
+		                     "pid=9 lanes=1 since=1\n" DISPATCH END ANSWERED,
+		  "1 lost\nlost began=1061 ended=1063 events=- packets=- cpu=4294967295 cause=3\nexecution "
+		  "quality=gap" },
+		{ "a stop: before it is told again an execution ends",
+		  HERE ASKED ENQUEUE DISPATCH "1100 loss ended=1399 cpu=- cause=gap\n" END
+		                              "1401 stream_open stream=4 conn=1 path=sync since=5\n" ANSWERED,
+		  "1 lost\nlost began=1100 ended=1399\nexecution quality=gap run=- lane=-1" },
+		{ "a flush while nothing happens: the service takes the next request and tells nothing again",
+		  HERE SUBMIT WRITE "1012 loss ended=1030 cpu=- cause=gap\n" READ DECODE LOOKUP RAN ANSWERED,
+		  "no lost\nexecution quality=complete" },
+		{ "a flush before the client leaves, and nothing is told again",
+		  HERE ASKED ENQUEUE DISPATCH "1100 loss ended=1399 cpu=- cause=gap\n" END ANSWERED
+		                              "1500 client_disconnect conn=1\n",
+		  "no lost\nexecution quality=complete" },
+		{ "two flushes, and then a request",
+		  HERE SUBMIT "1001 loss ended=1010 cpu=- cause=gap\n" WRITE
+		              "1012 loss ended=1030 cpu=- cause=gap\n" READ DECODE LOOKUP RAN ANSWERED,
+		  "no lost\nexecution quality=complete" },
+		{ "a gap before the first event, though the service then tells again what there is",
+		  "0 loss ended=1 cpu=- cause=gap\n1 service_state pid=9 lanes=1 since=1\n" HERE ASKED RAN ANSWERED,
+		  "no lost\nexecution quality=complete" },
+		{ "a gap after which no service says anything of it, and none of the end",
+		  HERE ASKED ENQUEUE DISPATCH "1100 loss ended=1399 cpu=- cause=gap\n" END ANSWERED,
+		  "1 lost\nexecution quality=gap run=-" },
+		{ "the same, but the session was rotated in it",
+		  HERE ASKED ENQUEUE DISPATCH "1100 loss ended=1399 cpu=- cause=gap rotated=1\n" END ANSWERED,
+		  "no lost\nexecution quality=complete" },
+		{ "a gap that no event comes after", HERE ASKED RAN ANSWERED "1460 loss ended=1500 cpu=- cause=gap\n",
+		  "no lost\nexecution quality=complete" },
+		{ "a gap in a recording of clients alone",
+		  SUBMIT WRITE "1012 loss ended=1449 cpu=- cause=gap\n" HEAR RETURN,
+		  "no lost\nexecution sides=client" },
+		{ "a file that is cut, and a stream that is missing, hide what they hide",
+		  HERE ASKED
+		  "1055 loss ended=1060 cpu=1 cause=cut\n1055 loss ended=1060 cpu=2 cause=stream\n" RAN ANSWERED,
+		  "2 lost\nlost cpu=1 cause=5\nlost cpu=2 cause=6\nexecution quality=gap" },
+		{ "summaries: a gap that a request of before it does not disprove",
+		  HERE "1100 loss ended=1405 cpu=- cause=gap\n" SERVED "\n" ASKS,
+		  "1 lost\nexecution id=3:1 quality=complete",
+		  { .horizon_ns = 10000 } },
+		{ "summaries: a gap that a request of after it does",
+		  HERE "900 loss ended=950 cpu=- cause=gap\n" SERVED "\n" ASKS,
+		  "no lost\nexecution id=3:1 quality=complete",
+		  { .horizon_ns = 10000 } },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+/* More than is kept back after a gap: a hole, and nothing of it is lost itself. */
+static void what_is_kept_back_is_bounded(void **state)
+{
+	enum { MANY = 200000 };
+	static const char lead[] = HERE "10 sched_enqueue exec=3:1 model=2 app=20 priority=high\n"
+					"20 loss ended=30 events=- packets=- cpu=- cause=gap\n",
+			  line[] = "+1 exec_submit exec=4:1 path=sync\n";
+	char *script = malloc(sizeof(lead) + MANY * strlen(line));
+	char *end = script;
+	struct folded f;
+
+	(void)state;
+	assert_non_null(script);
+	end = stpcpy(end, lead);
+	for (int i = 0; i < MANY; i++)
+		end = stpcpy(end, line);
+	fold_script(&f, script, &(struct bsa_fold_options){ 0 });
+	assert_true(expect_facts("many", &f, "1 lost\nlost began=20 ended=30"));
+	folded_fini(&f);
+	free(script);
+}
+
+/* The same losses, and summaries of both sides. */
 static void summaries_are_certain_of_what_boundaries_are_not(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -354,6 +453,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loss_hides_what_it_touches_and_nothing_else),
+		cmocka_unit_test(a_time_without_packets_is_a_hole_only_if_it_hides_something),
+		cmocka_unit_test(what_is_kept_back_is_bounded),
 		cmocka_unit_test(summaries_are_certain_of_what_boundaries_are_not),
 		cmocka_unit_test(without_a_loss_there_is_a_reason_why_something_is_missing),
 		cmocka_unit_test(what_may_be_a_launch_is_no_end),

@@ -1,0 +1,210 @@
+/* pending.c -- see pending.h. */
+#include "fold/pending.h"
+
+#include "fold/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT_MAX = 4 << 20 };
+
+void bsa_pending_fini(struct bsa_pending *p)
+{
+	free(p->losses);
+	free(p->kept);
+	*p = (struct bsa_pending){ 0 };
+}
+
+/* ---- heads and tails ---- */
+
+static void put_off(struct bsa_fold *f, const struct bsa_event *e)
+{
+	struct bsa_pending *p = &f->pending;
+
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : 16;
+		struct bsa_pending_loss *more = realloc(p->losses, room * sizeof(*more));
+
+		if (!more) {
+			f->failed = -ENOMEM;
+			return;
+		}
+		p->losses = more;
+		p->room = room;
+	}
+	p->losses[p->n++] = (struct bsa_pending_loss){ *e, *BSA_OF(e, loss) };
+}
+
+enum verdict { HIDES, HIDES_NOTHING, UNDECIDED };
+
+static enum verdict judge(const struct bsa_pending_loss *l, const struct bsa_event *e)
+{
+	if (l->loss.cause == BSA_LOSS_HEAD)
+		return e->at < l->loss.ended ? HIDES : HIDES_NOTHING;
+	return e->trace == l->event.trace && e->at > l->event.at ? HIDES : UNDECIDED;
+}
+
+/* What @e, which is an event, says of heads and tails. */
+static void decide(struct bsa_fold *f, const struct bsa_event *e)
+{
+	struct bsa_pending *p = &f->pending;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n && !f->failed; i++) {
+		const struct bsa_pending_loss l = p->losses[i];
+		enum verdict verdict = judge(&l, e);
+
+		if (verdict == UNDECIDED)
+			p->losses[kept++] = l;
+		else if (verdict == HIDES)
+			bsa_fold_take(f, &l.event);
+	}
+	p->n = kept;
+}
+
+static void pass_on(struct bsa_fold *f, const struct bsa_event *e)
+{
+	uint32_t cause = e->kind == BSA_loss ? BSA_OF(e, loss)->cause : BSA_LOSS_EVENTS;
+
+	if (cause == BSA_LOSS_HEAD || cause == BSA_LOSS_TAIL) {
+		put_off(f, e);
+		return;
+	}
+	if (f->pending.n && e->kind != BSA_loss)
+		decide(f, e);
+	if (!f->failed)
+		bsa_fold_take(f, e);
+}
+
+/* ---- gaps ---- */
+
+/* A service says this of itself, or of an execution that it has. */
+static bool is_of_service(const struct bsa_event *e)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_service_state:
+	case BSA_sched_enqueue:
+	case BSA_sched_dispatch:
+	case BSA_exec_end:
+	case BSA_exec_service:
+	case BSA_exec_state:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_told_again(const struct bsa_event *e)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_service_state:
+		return BSA_OF(e, service_state)->since;
+	case BSA_client_connect:
+		return BSA_OF(e, client_connect)->since;
+	case BSA_model_prepare:
+		return BSA_OF(e, model_prepare)->since;
+	case BSA_stream_open:
+		return BSA_OF(e, stream_open)->since;
+	case BSA_pool_map:
+		return BSA_OF(e, pool_map)->since;
+	case BSA_buffer_allocate:
+		return BSA_OF(e, buffer_allocate)->since;
+	case BSA_exec_state:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A service has heard from a client since the gap: with a new listener it would have told again what there is. */
+static bool is_news_without_telling(const struct bsa_pending *p, const struct bsa_event *e)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_fmq_read:
+		return BSA_OF(e, fmq_read)->queue == BSA_QUEUE_REQUEST ||
+		       BSA_OF(e, fmq_read)->queue == BSA_QUEUE_CALL_REQUEST;
+	case BSA_exec_service:
+		return BSA_OF(e, exec_service)->began != BSA_NEVER && BSA_OF(e, exec_service)->began >= p->gap_ended;
+	case BSA_client_connect:
+	case BSA_client_disconnect:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_gap(const struct bsa_event *e)
+{
+	return e->kind == BSA_loss && BSA_OF(e, loss)->cause == BSA_LOSS_GAP;
+}
+
+static void keep_back(struct bsa_fold *f, const struct bsa_event *e)
+{
+	struct bsa_pending *p = &f->pending;
+
+	if (p->kept_room - p->kept_bytes < e->size) {
+		size_t room = p->kept_room ? 2 * p->kept_room : 4096;
+		char *more = realloc(p->kept, room);
+
+		if (!more) {
+			f->failed = -ENOMEM;
+			return;
+		}
+		p->kept = more;
+		p->kept_room = room;
+	}
+	memcpy(p->kept + p->kept_bytes, e, e->size);
+	p->kept_bytes += e->size;
+	if (is_gap(e))
+		p->gap_ended = BSA_OF(e, loss)->ended;
+}
+
+/* Everything that was kept back; of the gaps those that are holes. */
+static void release(struct bsa_fold *f, enum verdict verdict)
+{
+	struct bsa_pending *p = &f->pending;
+	size_t bytes = p->kept_bytes;
+
+	p->kept_bytes = 0;
+	for (size_t i = 0; i < bytes && !f->failed;) {
+		const struct bsa_event *e = (const struct bsa_event *)(p->kept + i);
+
+		i += e->size;
+		if (!is_gap(e))
+			pass_on(f, e);
+		else if (verdict == HIDES ||
+		         (verdict == UNDECIDED && p->served && i < bytes && !BSA_OF(e, loss)->rotated))
+			bsa_fold_take(f, e);
+	}
+}
+
+bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
+{
+	struct bsa_pending *p = &f->pending;
+
+	p->served |= is_of_service(e);
+	if (__builtin_expect(!p->kept_bytes && e->kind != BSA_loss && !p->n, 1))
+		return false;
+	if (!p->kept_bytes && !is_gap(e)) {
+		pass_on(f, e);
+		return true;
+	}
+	if (!p->kept_bytes && !f->any) /* nothing is known that could have changed meanwhile */
+		return true;
+	keep_back(f, e);
+	if (f->failed)
+		return true;
+	if (is_told_again(e))
+		release(f, HIDES);
+	else if (is_news_without_telling(p, e))
+		release(f, HIDES_NOTHING);
+	else if (p->kept_bytes > KEPT_MAX)
+		release(f, UNDECIDED);
+	return true;
+}
+
+void bsa_pending_finish(struct bsa_fold *f)
+{
+	release(f, UNDECIDED);
+}
