@@ -120,6 +120,7 @@ endif()
 if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_e2e(import burstscope $<TARGET_FILE:nnburst-load>)
   nnb_e2e(import_scenarios burstscope $<TARGET_FILE:nnburst-load>)
+  nnb_e2e(holes burstscope $<TARGET_FILE:nnburst-load>)
   add_executable(many_streams e2e/many_streams.c)
   target_link_libraries(many_streams PRIVATE nbt burstscope_warnings)
   nnb_e2e(import_robust burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams>

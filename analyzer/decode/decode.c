@@ -44,15 +44,23 @@ struct reader {
 	size_t at;
 };
 
+/* A record of inputs.unseen. */
+struct unseen {
+	struct bsa_event event;
+	struct bsa_loss loss;
+};
+
 struct bsa_decode {
 	const bt_plugin *plugin;
 	const bt_component_class_source *source;
 	struct bsa_inputs inputs;
 	struct reader readers[READERS_MAX];
 	unsigned n_readers, threads;
-	unsigned n_quick;  /* so many of the readers are, the first ones */
-	size_t first, end; /* the inputs of this group */
-	struct bsa_head heads[READERS_MAX];
+	unsigned n_quick;   /* so many of the readers are, the first ones */
+	size_t first, end;  /* the inputs of this group */
+	size_t next_unseen; /* of all groups */
+	struct unseen unseen;
+	struct bsa_head heads[READERS_MAX + 1]; /* the last one's: what was not seen */
 	struct bsa_merge merge;
 	uint64_t bytes;
 	bool reading, taken; /* taken: the first of the merge has been handed out */
@@ -277,8 +285,25 @@ static int pass(struct reader *reader, struct bsa_err *err)
 	return __builtin_expect(reader->at < reader->batch->bytes, 1) ? 1 : next_batch(reader, err);
 }
 
+/* The next time of this group that was not seen. False: there is none. */
+static bool next_unseen(struct bsa_decode *d)
+{
+	const struct bsa_unseen *next;
+
+	if (d->next_unseen == d->inputs.n_unseen || d->inputs.unseen[d->next_unseen].input >= d->end)
+		return false;
+	next = &d->inputs.unseen[d->next_unseen++];
+	d->unseen = (struct unseen){
+		{ .at = next->at, .trace = (uint32_t)next->input + 1, .kind = BSA_loss, .size = sizeof(d->unseen) },
+		next->loss
+	};
+	return true;
+}
+
 static int first_heads(struct bsa_decode *d, struct bsa_err *err)
 {
+	if (next_unseen(d))
+		bsa_merge_add(&d->merge, (struct bsa_head){ .at = d->unseen.event.at, .rank = 0, .who = READERS_MAX });
 	for (unsigned i = 0; i < d->n_readers; i++) {
 		struct reader *reader = &d->readers[i];
 		int r = next_batch(reader, err);
@@ -296,10 +321,20 @@ static int first_heads(struct bsa_decode *d, struct bsa_err *err)
 /* Past what was handed out last. */
 static int move_on(struct bsa_decode *d, struct bsa_err *err)
 {
-	struct reader *reader = &d->readers[d->merge.heap[0].who];
-	int r = pass(reader, err);
+	size_t who = d->merge.heap[0].who;
+	struct reader *reader;
+	int r;
 
 	d->taken = false;
+	if (__builtin_expect(who == READERS_MAX, 0)) {
+		if (next_unseen(d))
+			bsa_merge_move(&d->merge, d->unseen.event.at, 0);
+		else
+			bsa_merge_drop(&d->merge);
+		return 0;
+	}
+	reader = &d->readers[who];
+	r = pass(reader, err);
 	if (r < 0)
 		return r;
 	if (r)
@@ -354,7 +389,10 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 	if (__builtin_expect(r < 0, 0))
 		return over(d, r, err);
 	d->taken = true;
-	*ret = &head(&d->readers[d->merge.heap[0].who])->event;
+	if (__builtin_expect(d->merge.heap[0].who == READERS_MAX, 0))
+		*ret = &d->unseen.event;
+	else
+		*ret = &head(&d->readers[d->merge.heap[0].who])->event;
 	return 1;
 }
 

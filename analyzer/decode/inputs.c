@@ -11,6 +11,7 @@
 #include "look.h"
 #include "mend.h"
 #include "metadata.h"
+#include "unseen.h"
 
 static int no_memory(struct bsa_err *err)
 {
@@ -62,6 +63,7 @@ void bsa_input_fini(struct bsa_input *input)
 		free(input->streams[i].port);
 		free(input->streams[i].path);
 	}
+	bsa_files_fini(&input->files);
 	bsa_recipe_free(input->recipe);
 	free(input->directories);
 	free(input->streams);
@@ -73,6 +75,7 @@ void bsa_inputs_close(struct bsa_inputs *inputs)
 	for (size_t i = 0; i < inputs->n; i++)
 		bsa_input_fini(&inputs->list[i]);
 	free(inputs->list);
+	free(inputs->unseen);
 	bsa_workspace_remove(inputs->workspace);
 	*inputs = (struct bsa_inputs){ 0 };
 }
@@ -183,22 +186,21 @@ static int choose(struct bsa_input *input, const struct bsa_files *files, enum b
 static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                     enum bsa_decoder decoder, struct bsa_err *err)
 {
-	struct bsa_files files = { 0 };
+	struct bsa_files *files = &input->files;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < input->n_directories; i++)
 		r = bsa_metadata_whole(input->directories[i], err);
 	for (size_t i = 0; r == 0 && i < input->n_directories; i++)
-		r = bsa_mend(&input->directories[i], &files, &inputs->workspace, err);
+		r = bsa_mend(&input->directories[i], files, &inputs->workspace, err);
 	if (r == 0)
 		r = bsa_look(input, source, err);
-	input->cut = files.cut;
-	input->ended = files.cut ? files.ended : 0;
+	input->cut = files->cut;
+	input->ended = files->cut ? files->ended : 0;
 	if (r > 0) {
-		measure(input, &files);
-		r = choose(input, &files, decoder, err);
+		measure(input, files);
+		r = choose(input, files, decoder, err);
 	}
-	bsa_files_fini(&files);
 	return r;
 }
 
@@ -240,7 +242,7 @@ static bool one_clock(const struct bsa_trace *a, const struct bsa_trace *b)
 /* Those of one clock come side by side, where the first of them was. */
 static void group(struct bsa_inputs *inputs)
 {
-	size_t done = 0, rank = 0;
+	size_t done = 0, rank = 1; /* 0: what is known to be unseen, which is told before anything of its time */
 	unsigned group = 0;
 
 	for (; done < inputs->n; group++) {
@@ -270,11 +272,14 @@ int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, con
 
 	if (r == 0)
 		r = open_all(&inputs, source, decoder, err);
+	if (r == 0) {
+		group(&inputs);
+		r = bsa_unseen_find(&inputs) ? 0 : no_memory(err);
+	}
 	if (r) {
 		bsa_inputs_close(&inputs);
 		return r;
 	}
-	group(&inputs);
 	*ret = inputs;
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "decode.h"
 #include "discover.h"
+#include "mend.h"
 #include "recipe.h"
 
 #include <babeltrace2/babeltrace.h>
@@ -20,6 +21,14 @@ struct bsa_input_stream {
 	const struct bsa_recipe_stream *recipe;
 };
 
+/* A time of which the streams' packets tell that it was not recorded, or may not have been: see unseen.h. */
+struct bsa_unseen {
+	struct bsa_loss loss;
+	uint64_t at;
+	size_t input;
+	unsigned group; /* the input's clock group */
+};
+
 /* One trace: of one uuid, in one directory or, where the session was rotated, in several. */
 struct bsa_input {
 	struct bsa_trace info;
@@ -27,8 +36,10 @@ struct bsa_input {
 	size_t n_directories;
 	struct bsa_input_stream *streams; /* in the order of their ranks */
 	size_t n_streams;
-	uint64_t ended; /* where files are cut: until when there was more, in its clock's cycles */
-	uint32_t pid;   /* of all of it; 0: unknown, or several */
+	struct bsa_files files;
+	uint64_t frequency; /* of its clock; 0: it has none */
+	uint64_t ended;     /* where files are cut: until when there was more, in its clock's cycles */
+	uint32_t pid;       /* of all of it; 0: unknown, or several */
 	uint64_t unknown_fields;
 	struct bsa_recipe *recipe; /* to read it without babeltrace2; NULL: it has to be read by that */
 	bool cut;                  /* some of what it says it has is not there */
@@ -37,6 +48,8 @@ struct bsa_input {
 struct bsa_inputs {
 	struct bsa_input *list;
 	size_t n;
+	struct bsa_unseen *unseen; /* by clock group, then by time */
+	size_t n_unseen;
 	char *workspace; /* where copies are; NULL: there are none */
 };
 

@@ -60,6 +60,7 @@ static void look_at_clock(struct look *look, const bt_clock_class *clock)
 	info->clock_uuid = uuid_text(look, clock ? bt_clock_class_get_uuid(clock) : NULL);
 	if (!clock)
 		return;
+	look->input->frequency = bt_clock_class_get_frequency(clock);
 	bt_clock_class_get_offset(clock, &seconds, &cycles);
 	cycles = (uint64_t)((unsigned __int128)cycles * NS / bt_clock_class_get_frequency(clock));
 	if (__builtin_mul_overflow(seconds, (int64_t)NS, &info->clock_offset) ||

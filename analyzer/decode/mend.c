@@ -45,6 +45,15 @@ static bool has_packets(const char *path, const char *name)
 	return has_index(path, name, INDEX_HEADER + 1);
 }
 
+/* LTTng opened it, and has not written a packet of it: it does so when the session is stopped at the latest. */
+static bool is_unwritten(const char *path, const char *name)
+{
+	struct stat st;
+
+	return name[0] != '.' && !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size && has_index(path, name, 0) &&
+	       !has_packets(path, name);
+}
+
 /* As babeltrace2 sees it: all files are streams, but hidden ones, the metadata, and those that were always empty. */
 static bool is_stream(const char *path, const char *name)
 {
@@ -55,18 +64,54 @@ static bool is_stream(const char *path, const char *name)
 	return st.st_size > 0 || has_packets(path, name);
 }
 
+static bool is_empty(const struct bsa_packets *packets, const struct bsa_packet *p)
+{
+	return p->began == p->ended && p->content_bits == packets->empty;
+}
+
+static bool continues(const struct bsa_stretch *stretch, const struct bsa_packet *p, bool empty)
+{
+	return !empty && !stretch->empty && p->began <= stretch->ended && p->began >= stretch->began;
+}
+
+static struct bsa_stretch *stretches_of(const struct bsa_packets *packets, size_t *ret_n)
+{
+	struct bsa_stretch *list = calloc(packets->n + 1, sizeof(*list)), *less;
+	size_t n = 0;
+
+	for (size_t i = 0; list && i < packets->n; i++) {
+		const struct bsa_packet *p = &packets->list[i];
+		uint64_t ended = p->ended ? p->ended : p->began;
+		bool empty = is_empty(packets, p);
+
+		if (n && continues(&list[n - 1], p, empty))
+			list[n - 1].ended = ended > list[n - 1].ended ? ended : list[n - 1].ended;
+		else
+			list[n++] = (struct bsa_stretch){ p->began, ended, p->number, empty };
+	}
+	*ret_n = n;
+	less = list ? reallocarray(list, n + 1, sizeof(*list)) : NULL;
+	return less ? less : list;
+}
+
 static int add_file(struct bsa_files *files, const char *path, const struct bsa_packets *packets)
 {
 	struct bsa_file *list = reallocarray(files->list, files->n + 1, sizeof(*list));
 	char *own = strdup(path);
+	size_t n = 0;
+	struct bsa_stretch *stretches = stretches_of(packets, &n);
 
 	if (list)
 		files->list = list;
-	if (!list || !own) {
+	if (!list || !own || !stretches) {
 		free(own);
+		free(stretches);
 		return -ENOMEM;
 	}
 	list[files->n++] = (struct bsa_file){ .path = own,
+		                              .stretches = stretches,
+		                              .n_stretches = n,
+		                              .cpu = packets->cpu,
 		                              .stream_class = packets->stream_class,
 		                              .stream = packets->stream,
 		                              .bytes = packets->bytes,
@@ -154,6 +199,43 @@ static int for_streams(const char *directory, each *one, void *data, struct bsa_
 	return r;
 }
 
+static int count_unwritten(const char *directory, struct bsa_files *files, struct bsa_err *err)
+{
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir)
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
+	while (r == 0 && (entry = readdir(dir))) {
+		char *path = join(directory, entry->d_name);
+
+		if (!path)
+			r = no_memory(err);
+		else
+			files->unwritten += is_unwritten(path, entry->d_name);
+		free(path);
+	}
+	closedir(dir);
+	return r;
+}
+
+/* LTTng's index of the file has more packets than the file: it is cut, though between two of them. */
+static void compare_with_index(struct bsa_packets *packets, const char *path, const char *name)
+{
+	struct bsa_index_end end;
+	char *index = NULL;
+
+	if (asprintf(&index, "%.*sindex/%s.idx", (int)(strlen(path) - strlen(name)), path, name) < 0)
+		return;
+	if (packets->known && !packets->cut && bsa_packets_index_end(&end, index) && end.n > packets->n) {
+		packets->cut = true;
+		if (end.ended > packets->ended)
+			packets->ended = end.ended;
+	}
+	free(index);
+}
+
 static int look_at(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
 {
 	struct bsa_files *files = data;
@@ -161,6 +243,7 @@ static int look_at(const char *path, const char *name, enum bsa_headers headers,
 	int r = bsa_packets_read(&packets, path, headers);
 
 	if (r == 0) {
+		compare_with_index(&packets, path, name);
 		files->stray |= packets.stray;
 		files->cut |= packets.stray && has_index(path, name, 0);
 		if (!packets.stray)
@@ -174,8 +257,10 @@ static int look_at(const char *path, const char *name, enum bsa_headers headers,
 
 void bsa_files_fini(struct bsa_files *files)
 {
-	for (size_t i = 0; i < files->n; i++)
+	for (size_t i = 0; i < files->n; i++) {
 		free(files->list[i].path);
+		free(files->list[i].stretches);
+	}
 	free(files->list);
 	*files = (struct bsa_files){ 0 };
 }
@@ -281,7 +366,10 @@ int bsa_mend(char **directory, struct bsa_files *files, char **workspace, struct
 	int r;
 
 	files->cut = files->stray = false;
+	files->by_lttng = headers_of(*directory) == BSA_HEADERS_LTTNG;
 	r = for_streams(*directory, look_at, files, err);
+	if (r == 0)
+		r = count_unwritten(*directory, files, err);
 	if (r == 0 && (files->cut || files->stray))
 		r = make_workspace(workspace, err);
 	if (r == 0 && (files->cut || files->stray))

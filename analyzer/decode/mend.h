@@ -12,19 +12,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Packets of a file that follow each other without time between them, in the clock's cycles. */
+struct bsa_stretch {
+	uint64_t began, ended;
+	uint64_t number; /* the first packet's */
+	bool empty;      /* one packet without events, which begins and ends at one time */
+};
+
 /* One file: the stream it is of, if its headers say so. */
 struct bsa_file {
 	char *path;
 	uint64_t stream_class, stream, bytes, packets;
+	struct bsa_stretch *stretches; /* in the file's order */
+	size_t n_stretches;
+	uint32_t cpu;
 	bool known, cut;
 };
 
 struct bsa_files {
 	struct bsa_file *list;
 	size_t n;
-	uint64_t ended; /* the latest end that a packet says, in its clock's cycles */
-	bool cut;       /* one of them is */
-	bool stray;     /* there are files that are no streams; they are not in the list */
+	size_t unwritten; /* streams that have a file and an index, and no packet in either */
+	uint64_t ended;   /* the latest end that a packet says, in its clock's cycles */
+	bool cut;         /* one of them is */
+	bool stray;       /* there are files that are no streams; they are not in the list */
+	bool by_lttng;    /* their headers are LTTng's own */
 };
 
 void bsa_files_fini(struct bsa_files *files); /* zeroes are fine */

@@ -18,14 +18,14 @@ enum {
 
 static const uint64_t BITS_MAX = UINT64_C(1) << 34; /* LTTng's packets are no larger */
 
-/* Where the fields are, in bytes; all are 64 bits, but LTTng's stream class has 32. */
+/* Where the fields are, in bytes; all are 64 bits, but the cpu and LTTng's stream class have 32. */
 struct layout {
-	size_t class_bytes, class, stream, began, ended, content, bytes, number, discarded, end;
+	size_t class_bytes, class, stream, began, ended, content, bytes, number, discarded, cpu, end;
 };
 
 static const struct layout layouts[] = {
-	[BSA_HEADERS_LTTNG] = { 4, 20, 24, 32, 40, 48, 56, 64, 72, 84 },
-	[BSA_HEADERS_SINK] = { 8, 20, 28, 52, 60, 44, 36, 76, 68, 88 },
+	[BSA_HEADERS_LTTNG] = { 4, 20, 24, 32, 40, 48, 56, 64, 72, 80, 84 },
+	[BSA_HEADERS_SINK] = { 8, 20, 28, 52, 60, 44, 36, 76, 68, 84, 88 },
 };
 
 static uint64_t number(const uint8_t *header, size_t at, size_t bytes, bool swapped)
@@ -67,6 +67,7 @@ static bool parse(struct bsa_packets *file, struct bsa_packet *ret, const struct
 	ret->discarded = number(header, layout->discarded, 8, swapped);
 	file->stream_class = number(header, layout->class, layout->class_bytes, swapped);
 	file->stream = number(header, layout->stream, 8, swapped);
+	file->cpu = (uint32_t)number(header, layout->cpu, 4, swapped);
 	return bits % 8 == 0 && bits <= BITS_MAX && ret->content_bits <= bits && ret->content_bits >= layout->end * 8 &&
 	       (ret->began <= ret->ended || !ret->ended) && file->stream_class < UINT32_MAX;
 }
@@ -170,6 +171,7 @@ int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers
 		return r;
 	}
 	file.bytes = (uint64_t)st.st_size;
+	file.empty = layout->end * 8;
 	file.known = is_one(fd, layout);
 	file.stray = !file.known && is_stray(fd);
 	file.cut = !file.known && !file.stray;
@@ -187,6 +189,25 @@ void bsa_packets_fini(struct bsa_packets *packets)
 {
 	free(packets->list);
 	*packets = (struct bsa_packets){ 0 };
+}
+
+bool bsa_packets_index_end(struct bsa_index_end *ret, const char *path)
+{
+	enum { ENTRY = 9 * sizeof(uint64_t), ENDED = 4, HEADER_WORDS = 4 };
+	uint32_t header[HEADER_WORDS];
+	uint64_t entry[ENTRY / sizeof(uint64_t)];
+	FILE *f = fopen(path, "re");
+	struct bsa_index_end end = { 0 };
+	bool is = f && fread(header, sizeof(header), 1, f) == 1 && be32toh(header[0]) == INDEX_MAGIC &&
+	          be32toh(header[3]) == ENTRY;
+
+	for (; is && fread(entry, sizeof(entry), 1, f) == 1; end.n++)
+		end.ended = be64toh(entry[ENDED]);
+	if (f)
+		fclose(f);
+	if (is)
+		*ret = end;
+	return is;
 }
 
 int bsa_packets_write_index(const struct bsa_packets *packets, const char *path)

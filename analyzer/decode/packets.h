@@ -21,6 +21,8 @@ struct bsa_packets {
 	size_t n, room;
 	uint64_t bytes; /* of the file */
 	uint64_t stream_class, stream;
+	uint32_t cpu;   /* of the last packet */
+	uint64_t empty; /* content bits of a packet without an event */
 	uint64_t ended; /* the latest end that a packet says, in its clock's cycles */
 	bool known;     /* the first header is of one of these kinds; else there is nothing to be read */
 	bool stray;     /* it does not even begin like one: it is no stream */
@@ -34,6 +36,12 @@ enum bsa_headers bsa_packets_headers(const char *metadata);
 /* 0; -errno: it cannot be read, and there is nothing to end. */
 int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers headers);
 void bsa_packets_fini(struct bsa_packets *packets);
+
+/* How many packets an index has, and when the last one ends, in the clock's cycles. False: it is no index of LTTng's. */
+struct bsa_index_end {
+	uint64_t n, ended;
+};
+bool bsa_packets_index_end(struct bsa_index_end *ret, const char *path);
 
 /* As LTTng's index of the file, with which all its bytes are some packet's. 0; -errno. */
 int bsa_packets_write_index(const struct bsa_packets *packets, const char *path);

@@ -2,6 +2,7 @@
  * test_quick.c -- the quick decoder against babeltrace2, record by record and count by count: over traces as LTTng-UST and
  * babeltrace2's sink write them, and over the same ones cut, and spoilt, anywhere.
  */
+#include <endian.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,6 +197,8 @@ struct lttng {
 	struct file file;
 	size_t packet; /* where it begins */
 	uint64_t packets, discarded, ended;
+	uint32_t cpu;
+	bool another; /* trace, of another session */
 };
 
 static void put(struct lttng *t, uint64_t value, size_t bytes)
@@ -218,6 +221,10 @@ static void write_metadata(struct lttng *t)
 	snprintf(stream, sizeof(stream), metadata_stream, t->compact ? "compact" : "large",
 	         t->contexts ? metadata_contexts : "");
 	assert_true(asprintf(&text, "%s%s%s", metadata_start, stream, metadata_events) > 0);
+	if (t->another) {
+		memcpy(strstr(text, "01020304"), "02020304", 8);
+		memcpy(strstr(text, "escapes"), "another", 7);
+	}
 	assert_int_equal(mkdir(t->directory, 0700), 0);
 	snprintf(stream, sizeof(stream), "%s/metadata", t->directory);
 	save(stream, text, strlen(text));
@@ -228,7 +235,7 @@ static void write_stream(struct lttng *t)
 {
 	char path[2 * PATH];
 
-	snprintf(path, sizeof(path), "%s/channel_0", t->directory);
+	snprintf(path, sizeof(path), "%s/channel_%u", t->directory, t->cpu);
 	save(path, t->file.bytes, t->file.n);
 }
 
@@ -238,16 +245,16 @@ static void packet_begins(struct lttng *t, uint64_t began)
 	t->packet = t->file.n;
 	put(t, 0xc1fc1fc1, 4);
 	for (size_t i = 0; i < sizeof(uuid); i++)
-		put(t, uuid[i], 1);
+		put(t, uuid[i] + (i == 0 && t->another), 1);
 	put(t, 0, 4);
-	put(t, 5, 8); /* stream_instance_id */
+	put(t, 5 + t->cpu, 8); /* stream_instance_id */
 	put(t, began, 8);
 	put(t, 0, 8);
 	put(t, 0, 8);
 	put(t, 0, 8);
 	put(t, t->packets++, 8);
 	put(t, t->discarded, 8);
-	put(t, 2, 4);
+	put(t, t->cpu, 4);
 }
 
 static void packet_ends(struct lttng *t, uint64_t ended, size_t padding)
@@ -448,8 +455,8 @@ static void counts_of_losses_may_go_back(void **state)
 	}
 	write_stream(&t);
 	all = same_and_quick(t.directory);
-	assert_int_equal(all.records, N_OF(counts) + 4);
-	assert_int_equal(all.lost_events, 1 + 35 + 3 + 1); /* at least one before it began */
+	assert_int_equal(all.records, N_OF(counts) + 4 + N_OF(counts) - 1); /* between packets there is a gap */
+	assert_int_equal(all.lost_events, 1 + 35 + 3 + 1);                  /* at least one before it began */
 }
 
 static void windows_end_anywhere(void **state)
@@ -463,11 +470,227 @@ static void windows_end_anywhere(void **state)
 	assert_true(same_and_quick(t.directory).records > 10000);
 }
 
+/* ---- times that no packet covers ---- */
+
+struct packet_row {
+	unsigned cpu, number;
+	uint64_t began, ended;
+	uint64_t event; /* when there is one; 0: none */
+};
+
+enum { PACKETS_MAX = 8 };
+
+struct unseen_row {
+	const char *name, *wants;
+	struct packet_row packets[PACKETS_MAX]; /* in the order of their cpus */
+};
+
+/* One stream for each cpu. */
+static void write_packets_of(const char *directory, const struct packet_row *rows, bool another)
+{
+	static struct lttng t;
+
+	t = (struct lttng){ .directory = directory, .another = another };
+	write_metadata(&t);
+	for (const struct packet_row *row = rows; row < rows + PACKETS_MAX && row->ended; row++) {
+		t.cpu = row->cpu;
+		t.packets = row->number;
+		packet_begins(&t, row->began);
+		if (row->event)
+			some_event(&t, row->event, 0);
+		packet_ends(&t, row->ended, 3);
+		if (row + 1 == rows + PACKETS_MAX || !row[1].ended || row[1].cpu != row->cpu) {
+			write_stream(&t);
+			t.file.n = 0;
+		}
+	}
+}
+
+static void write_packets(const char *directory, const struct packet_row *rows)
+{
+	write_packets_of(directory, rows, false);
+}
+
+/* The losses as both decoders tell them, one after the other: "CAUSE FROM-TO CPU". */
+static void losses_of(char *ret, size_t n, const char *path)
+{
+	static const char *const causes[] = { "events", "packets", "head", "gap", "tail", "cut", "stream" };
+	const struct bsa_event *e;
+	struct bsa_decode *d = NULL;
+	size_t used = 0;
+
+	*ret = 0;
+	same(path);
+	assert_int_equal(bsa_decode_open(&d, &path, 1, NULL, NULL), 0);
+	while (bsa_decode_next(d, &e, NULL) > 0) {
+		const struct bsa_loss *l = BSA_OF(e, loss);
+
+		if (e->kind != BSA_loss)
+			continue;
+		used += (size_t)snprintf(ret + used, n - used, "%s%s%s %d-%d %d", used ? ", " : "",
+		                         l->rotated ? "rotated " : "", causes[l->cause], (int)e->at, (int)l->ended,
+		                         (int)l->cpu);
+		assert_true(used < n);
+	}
+	bsa_decode_free(d);
+}
+
+static void times_without_packets_are_told(void **state)
+{
+	static const struct unseen_row rows[] = {
+		{ "full packets, and ends as a stop leaves them",
+		  "tail 200-203 0",
+		  { { 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 }, { 1, 0, 12, 203, 50 } } },
+		{ "a quiet cpu, flushed: the other one goes on",
+		  "",
+		  { { 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 }, { 1, 0, 10, 90, 50 }, { 1, 1, 170, 200, 170 } } },
+		{ "a buffer that was made later has no head", "", { { 0, 0, 10, 200, 15 }, { 1, 0, 80, 200, 90 } } },
+		{ "two rings",
+		  "head 10-120 1",
+		  { { 0, 7, 10, 100, 50 }, { 0, 8, 100, 200, 150 }, { 1, 3, 120, 200, 150 } } },
+		{ "a ring, and one that never went round",
+		  "head 10-120 1",
+		  { { 0, 0, 10, 200, 0 }, { 1, 3, 120, 200, 150 } } },
+		{ "no packet of any stream for a while",
+		  "gap 100-150 -1",
+		  { { 0, 0, 10, 90, 50 }, { 0, 1, 150, 200, 150 }, { 1, 0, 10, 100, 50 }, { 1, 1, 170, 200, 170 } } },
+		{ "an empty packet in it, of a flush, is none",
+		  "gap 100-150 -1",
+		  { { 0, 0, 10, 90, 50 },
+		    { 0, 1, 150, 200, 150 },
+		    { 1, 0, 10, 100, 50 },
+		    { 1, 1, 120, 120, 0 },
+		    { 1, 2, 170, 200, 170 } } },
+		{ "packets that were dropped as well",
+		  "packets 90-150 0, gap 100-150 -1",
+		  { { 0, 0, 10, 90, 50 }, { 0, 4, 150, 200, 150 }, { 1, 0, 10, 100, 50 }, { 1, 1, 170, 200, 170 } } },
+		{ "the stream of a cpu between others is missing",
+		  "stream 10-200 1",
+		  { { 0, 0, 10, 200, 50 }, { 2, 0, 10, 200, 50 } } },
+		{ "the first one is", "stream 10-200 0", { { 1, 0, 10, 200, 50 } } },
+		{ "a file that ends with a whole packet, before the end",
+		  "tail 100-200 1",
+		  { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 100, 50 } } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char name[16], losses[256];
+
+		snprintf(name, sizeof(name), "t%zu", i);
+		write_packets(at(name), rows[i].packets);
+		losses_of(losses, sizeof(losses), at(name));
+		if (strcmp(losses, rows[i].wants))
+			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].name, rows[i].wants, losses);
+		assert_true(same_and_quick(at(name)).records > 0);
+	}
+}
+
+/* Its file is there, and its index, and no packet: the session was not stopped. */
+static void a_stream_that_lttng_has_not_written_is_told(void **state)
+{
+	static const uint8_t index_header[16] = { 0xc1, 0xf1, 0xdc, 0xc1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 72 };
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 50 } };
+	char losses[256];
+
+	(void)state;
+	write_packets(at("trace"), rows);
+	assert_int_equal(mkdir(at("trace/index"), 0700), 0);
+	save(at("trace/channel_1"), "", 0);
+	save(at("trace/index/channel_1.idx"), index_header, sizeof(index_header));
+	losses_of(losses, sizeof(losses), at("trace"));
+	assert_string_equal(losses, "tail 10-200 -1");
+}
+
+/* All packets that are there are whole, but LTTng has listed more. */
+static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state)
+{
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 } };
+	uint32_t index[4 + 2 * 18] = { htobe32(0xc1f1dcc1), htobe32(1), htobe32(1), htobe32(72) };
+	static struct file whole;
+	struct decoders all;
+	char losses[256];
+
+	(void)state;
+	write_packets(at("trace"), rows);
+	assert_int_equal(mkdir(at("trace/index"), 0700), 0);
+	for (size_t i = 0; i < 2; i++)
+		index[4 + i * 18 + 9] = htobe32((uint32_t)rows[i].ended);
+	save(at("trace/index/channel_0.idx"), index, sizeof(index));
+	load(&whole, at("trace/channel_0"));
+	save(at("trace/channel_0"), whole.bytes, whole.n / 2);
+	losses_of(losses, sizeof(losses), at("trace"));
+	assert_string_equal(losses, "cut 50-200 0");
+	all = same(at("trace"));
+	assert_true(all.cut && !all.quick);
+}
+
+/* Neither its first packet's header: not even the cpu is known. */
+static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
+{
+	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 200, 50 } };
+	static struct file whole;
+	char losses[256];
+
+	(void)state;
+	write_packets(at("trace"), rows);
+	load(&whole, at("trace/channel_1"));
+	save(at("trace/channel_1"), whole.bytes, 40);
+	losses_of(losses, sizeof(losses), at("trace"));
+	assert_string_equal(losses, "cut 10-200 -1");
+}
+
+/* Directories of one trace: a rotation leaves a gap, and empty packets. */
+static void a_gap_in_which_the_session_was_rotated_is_marked(void **state)
+{
+	static const struct packet_row first[PACKETS_MAX] = { { 0, 0, 10, 100, 50 }, { 1, 0, 10, 103, 50 } },
+				       second[PACKETS_MAX] = { { 0, 1, 105, 105, 0 },
+		                                               { 0, 2, 150, 200, 150 },
+		                                               { 1, 1, 107, 107, 0 },
+		                                               { 1, 2, 160, 200, 0 } };
+	char losses[256];
+
+	(void)state;
+	assert_int_equal(mkdir(at("both"), 0700), 0);
+	write_packets(at("both/1"), first);
+	write_packets(at("both/2"), second);
+	losses_of(losses, sizeof(losses), at("both"));
+	assert_string_equal(losses, "rotated gap 103-150 -1");
+	losses_of(losses, sizeof(losses), at("both/2")); /* alone, its streams begin within 2 ns */
+	assert_string_equal(losses, "head 105-107 1");
+}
+
+/* Two recordings of one boot: what was going on at the end of the first is not known at the beginning of the second. */
+static void between_recordings_is_a_gap(void **state)
+{
+	static const struct packet_row first[PACKETS_MAX] = { { 0, 0, 10, 100, 50 } },
+				       second[PACKETS_MAX] = { { 0, 0, 150, 200, 160 } },
+				       ring[PACKETS_MAX] = { { 0, 5, 150, 200, 160 }, { 1, 7, 170, 200, 180 } },
+				       beside[PACKETS_MAX] = { { 0, 0, 90, 200, 160 } };
+	char losses[256];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(mkdir(at((const char[]){ 'd', (char)('0' + i), 0 }), 0700), 0);
+	write_packets(at("d0/1"), first);
+	write_packets_of(at("d0/2"), second, true);
+	losses_of(losses, sizeof(losses), at("d0"));
+	assert_string_equal(losses, "gap 100-150 -1");
+	write_packets(at("d1/1"), first);
+	write_packets_of(at("d1/2"), ring, true);
+	losses_of(losses, sizeof(losses), at("d1"));
+	assert_string_equal(losses, "gap 100-150 -1, head 150-170 1");
+	write_packets(at("d2/1"), first);
+	write_packets_of(at("d2/2"), beside, true);
+	losses_of(losses, sizeof(losses), at("d2"));
+	assert_string_equal(losses, "");
+}
+
 static void small(struct lttng *t, const char *name, bool compact)
 {
 	*t = (struct lttng){ .directory = at(name), .compact = compact };
 	write_lttng(t, 4, 7, 5);
-	assert_int_equal(same_and_quick(t->directory).records, 4 * 6 + 2); /* and the losses */
+	assert_int_equal(same_and_quick(t->directory).records, 4 * 6 + 2 + 3); /* and the losses, and the gaps */
 }
 
 static void cut_anywhere_it_is_the_same(void **state)
@@ -599,7 +822,7 @@ static void metadata_in_packets_is_the_same_and_cut_is_refused(void **state)
 		packets.n += 4096;
 	}
 	save(at("metadata"), packets.bytes, packets.n);
-	assert_int_equal(same_and_quick(t.directory).records, 26);
+	assert_int_equal(same_and_quick(t.directory).records, 29);
 	for (size_t n = 1; n < packets.n; n += 911) {
 		struct decoders all;
 
@@ -619,6 +842,12 @@ int main(void)
 		T(fields_of_any_width_are_the_same),
 		T(whatever_lttng_writes_is_the_same),
 		T(counts_of_losses_may_go_back),
+		T(times_without_packets_are_told),
+		T(a_stream_that_lttng_has_not_written_is_told),
+		T(a_file_that_is_cut_between_packets_is_told_by_its_index),
+		T(a_file_without_a_whole_header_hides_all_of_the_trace),
+		T(a_gap_in_which_the_session_was_rotated_is_marked),
+		T(between_recordings_is_a_gap),
 		T(windows_end_anywhere),
 		T(cut_anywhere_it_is_the_same),
 		T(spoilt_anywhere_it_is_the_same),

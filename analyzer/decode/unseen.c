@@ -1,0 +1,412 @@
+/* unseen.c -- see unseen.h. Times are cycles of the clock until a record is made of them. */
+#include "unseen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NS = 1000000000 };
+
+/* One stream: all stretches of all its files, in the order of their packets. */
+struct stream {
+	struct bsa_stretch *stretches;
+	size_t n;
+	size_t input;
+	uint64_t class, instance;
+	uint32_t cpu;
+	bool cut;
+	uint64_t *joints; /* when the directories of a rotated session begin */
+	size_t n_joints;
+};
+
+/* Traces of one session of one host: LTTng starts, stops, rotates and snapshots them together. */
+struct recording {
+	struct bsa_inputs *inputs;
+	struct stream *streams;
+	size_t n_streams;
+	bool no_memory;
+};
+
+/* A stretch of time with packets, and a trace that it is of. */
+struct covered {
+	uint64_t began, ended;
+	size_t input;
+};
+
+/* ---- streams ---- */
+
+static bool is_ours(const struct bsa_input *input)
+{
+	return input->files.by_lttng && input->frequency;
+}
+
+static struct stream *stream_of(struct recording *r, size_t input, const struct bsa_file *file)
+{
+	struct stream *more, *s;
+
+	for (s = r->streams; s < r->streams + r->n_streams; s++)
+		if (s->input == input && s->class == file->stream_class && s->instance == file->stream)
+			return s;
+	more = reallocarray(r->streams, r->n_streams + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	r->streams = more;
+	s = &more[r->n_streams++];
+	*s = (struct stream){ .input = input, .class = file->stream_class, .instance = file->stream, .cpu = file->cpu };
+	return s;
+}
+
+static void add_file(struct recording *r, size_t input, const struct bsa_file *file)
+{
+	struct stream *s = stream_of(r, input, file);
+	struct bsa_stretch *more = s ? reallocarray(s->stretches, s->n + file->n_stretches, sizeof(*more)) : NULL;
+	uint64_t *joints = s ? reallocarray(s->joints, s->n_joints + 1, sizeof(*joints)) : NULL;
+
+	if (more)
+		s->stretches = more;
+	if (joints)
+		s->joints = joints;
+	if (!more || !joints) {
+		r->no_memory = true;
+		return;
+	}
+	memcpy(s->stretches + s->n, file->stretches, file->n_stretches * sizeof(*more));
+	s->n += file->n_stretches;
+	s->cut |= file->cut;
+	if (r->inputs->list[input].n_directories > 1)
+		s->joints[s->n_joints++] = file->stretches[0].began;
+}
+
+static int by_packet(const void *a, const void *b)
+{
+	const struct bsa_stretch *l = a, *r = b;
+
+	if (l->number != r->number)
+		return l->number < r->number ? -1 : 1;
+	return (l->began > r->began) - (l->began < r->began);
+}
+
+static void add_input(struct recording *r, size_t i)
+{
+	const struct bsa_input *input = &r->inputs->list[i];
+
+	for (size_t k = 0; is_ours(input) && k < input->files.n; k++)
+		if (input->files.list[k].known && input->files.list[k].n_stretches)
+			add_file(r, i, &input->files.list[k]);
+}
+
+static void order_streams(struct recording *r)
+{
+	for (struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		qsort(s->stretches, s->n, sizeof(*s->stretches), by_packet);
+}
+
+static void recording_fini(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_streams; i++) {
+		free(r->streams[i].stretches);
+		free(r->streams[i].joints);
+	}
+	free(r->streams);
+}
+
+static uint64_t last_end(const struct stream *s)
+{
+	uint64_t ended = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->stretches[i].ended > ended)
+			ended = s->stretches[i].ended;
+	return ended;
+}
+
+/* ---- records ---- */
+
+static uint64_t ns(const struct bsa_input *input, uint64_t cycles)
+{
+	unsigned __int128 wide = (unsigned __int128)cycles * NS / input->frequency;
+
+	return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
+}
+
+/* From @began to @ended, in cycles. */
+static void add(struct recording *r, size_t input, uint64_t began, uint64_t ended, struct bsa_loss loss)
+{
+	struct bsa_inputs *inputs = r->inputs;
+	const struct bsa_input *of = &inputs->list[input];
+	struct bsa_unseen *more = reallocarray(inputs->unseen, inputs->n_unseen + 1, sizeof(*more));
+
+	if (!more) {
+		r->no_memory = true;
+		return;
+	}
+	inputs->unseen = more;
+	loss.ended = ns(of, ended);
+	loss.events = loss.packets = BSA_NEVER;
+	loss.pid = of->pid;
+	if (began < ended && loss.ended <= INT64_MAX)
+		more[inputs->n_unseen++] = (struct bsa_unseen){
+			.loss = loss, .at = ns(of, began), .input = input, .group = of->info.clock_group
+		};
+}
+
+/* When the streams of a trace begin, and end. False: it has none. */
+static bool bounds(const struct recording *r, size_t input, struct covered *ret)
+{
+	*ret = (struct covered){ .began = UINT64_MAX, .input = input };
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++) {
+		if (s->input != input)
+			continue;
+		if (s->stretches[0].began < ret->began)
+			ret->began = s->stretches[0].began;
+		if (last_end(s) > ret->ended)
+			ret->ended = last_end(s);
+	}
+	return ret->began != UINT64_MAX;
+}
+
+/* When the first of the traces begins that were recorded when @trace was: names of sessions are used again. */
+static uint64_t beside(const struct recording *r, const struct covered *trace)
+{
+	uint64_t began = trace->began;
+
+	for (size_t i = 0; i < r->inputs->n; i++) {
+		struct covered other;
+
+		if (bounds(r, i, &other) && other.began <= trace->ended && other.ended >= trace->began &&
+		    other.began < began)
+			began = other.began;
+	}
+	return began;
+}
+
+static void find_heads(struct recording *r, const struct covered *trace)
+{
+	uint64_t began = beside(r, trace);
+
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		if (s->input == trace->input && s->stretches[0].number)
+			add(r, s->input, began, s->stretches[0].began,
+			    (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = s->cpu });
+}
+
+/* Of a file that is cut graph.c says itself from when on, unless it is cut within its first packet's header. */
+static void find_tails(struct recording *r, const struct covered *trace)
+{
+	const struct bsa_files *files = &r->inputs->list[trace->input].files;
+
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		if (s->input == trace->input && !s->cut)
+			add(r, s->input, last_end(s), trace->ended,
+			    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = s->cpu });
+	for (size_t i = 0; i < files->unwritten; i++)
+		add(r, trace->input, trace->began, trace->ended,
+		    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = UINT32_MAX });
+	for (size_t i = 0; i < files->n; i++)
+		if (!files->list[i].known)
+			add(r, trace->input, trace->began, trace->ended,
+			    (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = UINT32_MAX });
+}
+
+/* ---- streams that are missing ---- */
+
+enum { CPUS_MAX = 1 << 16 };
+
+static bool has_cpu(const struct recording *r, size_t input, uint64_t class, uint32_t cpu)
+{
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		if (s->input == input && s->class == class && s->cpu == cpu)
+			return true;
+	return false;
+}
+
+/* Those that have a file, even if nothing can be read in it. */
+static size_t count_streams(const struct recording *r, size_t input, uint64_t class)
+{
+	const struct bsa_files *files = &r->inputs->list[input].files;
+	size_t n = files->unwritten;
+
+	for (size_t i = 0; i < files->n; i++)
+		n += !files->list[i].known;
+
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		n += s->input == input && s->class == class;
+	return n;
+}
+
+static bool is_first_of_class(const struct recording *r, const struct stream *s)
+{
+	for (const struct stream *other = r->streams; other < s; other++)
+		if (other->input == s->input && other->class == s->class)
+			return false;
+	return true;
+}
+
+/* The machine has all cpus up to the highest one that any stream of the recording is of. */
+static void find_missing(struct recording *r)
+{
+	uint32_t n_cpus = 0;
+
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		if (s->cpu < CPUS_MAX && s->cpu >= n_cpus)
+			n_cpus = s->cpu + 1;
+	for (size_t i = 0; i < r->n_streams; i++) {
+		const struct stream s = r->streams[i];
+		struct covered trace;
+
+		if (!is_first_of_class(r, &r->streams[i]) || count_streams(r, s.input, s.class) >= n_cpus)
+			continue;
+		bounds(r, s.input, &trace);
+		for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+			if (!has_cpu(r, s.input, s.class, cpu))
+				add(r, s.input, trace.began, trace.ended,
+				    (struct bsa_loss){ .cause = BSA_LOSS_STREAM, .cpu = cpu });
+	}
+}
+
+/* ---- gaps ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct covered *l = a, *r = b;
+
+	return (l->began > r->began) - (l->began < r->began);
+}
+
+static bool is_rotated_in(const struct recording *r, uint64_t began, uint64_t ended)
+{
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		for (size_t i = 0; i < s->n_joints; i++)
+			if (s->joints[i] >= began && s->joints[i] <= ended)
+				return true;
+	return false;
+}
+
+static void find_gaps_between(struct recording *r, struct covered *all, size_t n)
+{
+	struct covered until;
+
+	qsort(all, n, sizeof(*all), by_begin);
+	until = n ? all[0] : (struct covered){ 0 };
+
+	for (size_t i = 1; i < n; i++) {
+		if (all[i].began > until.ended)
+			add(r, until.input, until.ended, all[i].began,
+			    (struct bsa_loss){ .cause = BSA_LOSS_GAP,
+			                       .cpu = UINT32_MAX,
+			                       .rotated = is_rotated_in(r, until.ended, all[i].began) });
+		if (all[i].ended > until.ended)
+			until = all[i];
+	}
+}
+
+static void find_gaps(struct recording *r)
+{
+	struct covered *all;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_streams; i++)
+		n += r->streams[i].n;
+	all = calloc(n + 1, sizeof(*all));
+	if (!all) {
+		r->no_memory = true;
+		return;
+	}
+	n = 0;
+	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		for (size_t i = 0; i < s->n; i++)
+			if (!s->stretches[i].empty)
+				all[n++] = (struct covered){ s->stretches[i].began, s->stretches[i].ended, s->input };
+	find_gaps_between(r, all, n);
+	free(all);
+}
+
+/* ---- all ---- */
+
+static bool one_recording(const struct bsa_trace *a, const struct bsa_trace *b)
+{
+	return a->clock_group == b->clock_group && !strcmp(a->session, b->session);
+}
+
+/* The recording that input @first is the first of. *ret: all of its time; it ends at 0 if none is known. */
+static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret)
+{
+	struct recording r = { .inputs = inputs };
+
+	*ret = (struct covered){ .began = UINT64_MAX, .input = first };
+	for (size_t i = first; i < inputs->n; i++)
+		if (one_recording(&inputs->list[first].info, &inputs->list[i].info))
+			add_input(&r, i);
+	order_streams(&r);
+	for (size_t i = first; i < inputs->n && !r.no_memory; i++) {
+		struct covered trace;
+
+		if (!bounds(&r, i, &trace))
+			continue;
+		find_heads(&r, &trace);
+		find_tails(&r, &trace);
+		ret->began = trace.began < ret->began ? trace.began : ret->began;
+		ret->ended = trace.ended > ret->ended ? trace.ended : ret->ended;
+	}
+	if (!r.no_memory) {
+		find_missing(&r);
+		find_gaps(&r);
+	}
+	recording_fini(&r);
+	return !r.no_memory;
+}
+
+static bool is_first_of_recording(const struct bsa_inputs *inputs, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (one_recording(&inputs->list[k].info, &inputs->list[i].info))
+			return false;
+	return true;
+}
+
+/* From input @first on those of one clock. Between two recordings of one service nothing was recorded, either. */
+static bool find_in_group(struct bsa_inputs *inputs, size_t first, size_t end)
+{
+	struct covered *recordings = calloc(end - first, sizeof(*recordings));
+	struct recording r = { .inputs = inputs, .no_memory = !recordings };
+	size_t n = 0;
+
+	for (size_t i = first; i < end && !r.no_memory; i++) {
+		if (!is_first_of_recording(inputs, i))
+			continue;
+		r.no_memory = !find_of(inputs, i, &recordings[n]);
+		n += recordings[n].ended > 0;
+	}
+	if (!r.no_memory)
+		find_gaps_between(&r, recordings, n);
+	free(recordings);
+	return !r.no_memory;
+}
+
+static int by_group_and_time(const void *a, const void *b)
+{
+	const struct bsa_unseen *l = a, *r = b;
+
+	if (l->group != r->group)
+		return l->group < r->group ? -1 : 1;
+	if (l->at != r->at)
+		return l->at < r->at ? -1 : 1;
+	if (l->input != r->input)
+		return l->input < r->input ? -1 : 1;
+	return (l->loss.cpu > r->loss.cpu) - (l->loss.cpu < r->loss.cpu);
+}
+
+bool bsa_unseen_find(struct bsa_inputs *inputs)
+{
+	size_t first = 0, end;
+
+	for (; first < inputs->n; first = end) {
+		for (end = first + 1; end < inputs->n; end++)
+			if (inputs->list[end].info.clock_group != inputs->list[first].info.clock_group)
+				break;
+		if (!find_in_group(inputs, first, end))
+			return false;
+	}
+	if (inputs->n_unseen)
+		qsort(inputs->unseen, inputs->n_unseen, sizeof(*inputs->unseen), by_group_and_time);
+	return true;
+}

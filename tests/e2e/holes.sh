@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# holes.sh BURSTSCOPE SERVICE LOAD -- what LTTng did not record is known as unseen, though LTTng counts none of it as lost: the
+# rings of snapshots and of tracefiles that are used again, a session that was stopped and started, a stream's file that is
+# gone, or cut. Nothing is said of such a time. And recordings without holes have none.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
+burstscope=$1 service=$2 load=$3
+sql=$(dirname "$0")/../analyzer
+
+# recorded NAME CHANNEL_OPTIONS [CREATE_OPTION...]
+recorded()
+{
+	local name=$1
+	local -a options
+	read -ra options <<<"$2"
+	shift 2
+
+	quietly lttng --no-sessiond create "$name" --output="$tmp/$name" "$@"
+	quietly lttng --no-sessiond enable-channel --session "$name" --userspace "${options[@]}" all
+	quietly lttng --no-sessiond enable-event --session "$name" --userspace --channel all 'nnburst:*' --loglevel=DEBUG_FUNCTION
+	quietly lttng --no-sessiond start "$name"
+}
+
+# holes NAME: as many as its database has; it is made.
+holes()
+{
+	"$burstscope" import -q -o "$tmp/$1.db" "$tmp/$1" >"$tmp/said" 2>&1 || wrong "$1: $(<"$tmp/said")"
+	sqlite3 -readonly "$tmp/$1.db" 'SELECT count(*) FROM loss'
+}
+
+# has NAME N: so many holes.
+has()
+{
+	local n
+
+	n=$(holes "$1")
+	((n == $2)) || wrong "$1 has $n holes, not $2: $(sqlite3 -readonly "$tmp/$1.db" 'SELECT cpu, began, ended - began FROM loss')"
+}
+
+# has_holes NAME: and its database knows of no wait, run or choice that the whole recording's does not, nor is it said to be fair.
+has_holes()
+{
+	local n invented
+
+	n=$(holes "$1")
+	((n)) || wrong "$1 has no holes"
+	invented=$(sqlite3 -readonly "$tmp/$1.db" "ATTACH 'file:$tmp/whole.db?mode=ro' AS whole;" ".read '$sql/invented.sql'" 2>&1) || true
+	[[ ! $invented ]] || wrong "$1 invents $(wc -l <<<"$invented"): $(head -3 <<<"$invented")"
+	! "$burstscope" fairness --verdict "$tmp/$1.db" >"$tmp/said" 2>&1 || wrong "$1 is said to be fair: $(head -3 "$tmp/said")"
+}
+
+# packets FILE: where each one begins, and where the last one ends.
+packets()
+{
+	local at=0 size
+	size=$(stat -c %s "$1")
+
+	while ((at < size)); do
+		echo "$at"
+		at=$((at + $(od -A n -t u8 -j $((at + 56)) -N 8 "$1") / 8))
+	done
+	echo "$at"
+}
+
+start_sessiond
+
+# ---- nothing is missing ----
+
+recorded whole '--subbuf-size=1M --num-subbuf=8'
+recorded small '--subbuf-size=16k --num-subbuf=128'
+recorded rotated '--subbuf-size=64k --num-subbuf=32'
+recorded timed '--subbuf-size=64k --num-subbuf=32 --switch-timer=20000'
+recorded by_pid '--subbuf-size=64k --num-subbuf=32 --buffers-pid'
+start_service "$service"
+for _ in 1 2; do
+	quietly lttng --no-sessiond rotate rotated
+	quietly taskset -c 0 "$load" --quiet --socket "$tmp/socket" --duration 300ms transport
+	quietly lttng --no-sessiond rotate rotated # and then it is quiet
+done
+quietly "$load" --quiet --socket "$tmp/socket" --duration 300ms transport
+stop_service
+for name in whole small rotated timed by_pid; do end_session "$name"; done
+for name in whole small rotated timed by_pid; do has "$name" 0; done
+rm -rf "$tmp"/{whole,small,rotated,timed,by_pid}*
+
+# ---- some of it is ----
+
+recorded whole '--subbuf-size=1M --num-subbuf=8'
+recorded stopped '--subbuf-size=64k --num-subbuf=32'
+recorded files '--subbuf-size=4k --num-subbuf=256 --tracefile-size=16k --tracefile-count=3'
+recorded ring '--subbuf-size=4k --num-subbuf=4 --overwrite' --snapshot
+start_service "$service"
+"$load" --quiet --socket "$tmp/socket" --duration 3s noisy-neighbour >"$tmp/report" 2>&1 &
+load_pid=$!
+trap 'kill "$load_pid" 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+sleep 1
+quietly lttng --no-sessiond stop stopped
+sleep 0.5
+quietly lttng --no-sessiond start stopped
+sleep 0.5
+quietly lttng --no-sessiond snapshot record --session ring
+wait "$load_pid" || wrong "the load ends with $?: $(<"$tmp/report")"
+trap 'stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+stop_service
+for name in whole stopped files ring; do end_session "$name"; done
+has whole 0
+for name in stopped files ring; do has_holes "$name"; done
+
+# A stream's file, and its index: that there is a cpu before the last one is known without it.
+cp -r "$tmp/whole" "$tmp/gone"
+streams=("$tmp"/gone/ust/uid/*/*/all_*)
+if ((${#streams[@]} > 1)); then
+	trace=$(dirname "${streams[0]}")
+	rm "$trace/all_0" "$trace/index/all_0.idx"
+	has_holes gone
+	[[ $(sqlite3 -readonly "$tmp/gone.db" 'SELECT sum(complete) FROM execution') == 0 ]] || wrong 'gone: something is complete'
+fi
+
+# Cut, within a packet and between two.
+cp -r "$tmp/stopped" "$tmp/stopped_cut"
+stream=$(ls -S "$tmp"/stopped_cut/ust/uid/*/*/all_* | head -1)
+at=$(packets "$stream" | tail -2 | head -1)
+truncate -s $((at + 500)) "$stream"
+has_holes stopped_cut
+truncate -s "$at" "$stream"
+has_holes stopped_cut
+rm "$(dirname "$stream")/index/$(basename "$stream").idx" # now only another cpu can tell
+has_holes stopped_cut
+echo 'holes: rings, a stop, a stream that is gone, a file that is cut'
+exit $((failures > 0))
