@@ -156,6 +156,7 @@ static int finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 	ret->executions = counts.executions;
 	ret->incomplete = counts.incomplete;
 	ret->touched_by_loss = counts.touched_by_loss;
+	ret->holes = counts.holes;
 	return 0;
 }
 

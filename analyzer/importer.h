@@ -26,6 +26,7 @@ struct bsa_importer_options {
 /* Of the executions that it told of: all, and those that are not whole, by why. */
 struct bsa_importer_counts {
 	uint64_t executions, incomplete, touched_by_loss;
+	uint64_t holes; /* times that were not recorded, and not counted as lost */
 };
 
 struct bsa_importer;

@@ -72,6 +72,7 @@ static void on_loss(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
 		                 .pid = e->pid,
 		                 .cause = (uint8_t)e->cause };
 
+	f->holes += e->cause > BSA_LOSS_PACKETS;
 	f->facts.lost(f->facts.ctx, &fact);
 	if (bsa_losses_add(&f->losses, at, ended))
 		f->failed = -ENOMEM;
@@ -210,6 +211,11 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 struct bsa_fold_ids bsa_fold_last(const struct bsa_fold *f)
 {
 	return f->last;
+}
+
+uint64_t bsa_fold_holes(const struct bsa_fold *f)
+{
+	return f->holes;
 }
 
 uint64_t bsa_fold_latest_summary(const struct bsa_fold *f)

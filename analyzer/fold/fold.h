@@ -41,6 +41,9 @@ int bsa_fold_finish(struct bsa_fold *f);
 struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f);
 struct bsa_fold_ids bsa_fold_last(const struct bsa_fold *f);
 
+/* After finish: the losses that it told of and no tracer counts: events and packets are not in them. */
+uint64_t bsa_fold_holes(const struct bsa_fold *f);
+
 /* How late the latest summary was. More than horizon_ns: fold again with at least this, for exact waits. */
 uint64_t bsa_fold_latest_summary(const struct bsa_fold *f);
 

@@ -26,6 +26,7 @@ struct bsa_fold {
 	uint64_t began; /* the first event */
 	uint64_t known; /* what the schedule was told to be known */
 	uint64_t latest_summary;
+	uint64_t holes;     /* losses that no tracer counts */
 	int failed;         /* 0, or -ENOMEM for ever */
 	bool any, finished; /* any: event */
 	struct bsa_losses losses;

@@ -25,7 +25,7 @@ recorded()
 # holes NAME: as many as its database has; it is made.
 holes()
 {
-	"$burstscope" import -q -o "$tmp/$1.db" "$tmp/$1" >"$tmp/said" 2>&1 || wrong "$1: $(<"$tmp/said")"
+	"$burstscope" import -o "$tmp/$1.db" "$tmp/$1" >"$tmp/said" 2>&1 || wrong "$1: $(<"$tmp/said")"
 	sqlite3 -readonly "$tmp/$1.db" 'SELECT count(*) FROM loss'
 }
 
@@ -35,6 +35,7 @@ has()
 	local n
 
 	n=$(holes "$1")
+	grep -q 'nothing was lost' "$tmp/said" || wrong "of $1 import says $(<"$tmp/said")"
 	((n == $2)) || wrong "$1 has $n holes, not $2: $(sqlite3 -readonly "$tmp/$1.db" 'SELECT cpu, began, ended - began FROM loss')"
 }
 
@@ -45,6 +46,7 @@ has_holes()
 
 	n=$(holes "$1")
 	((n)) || wrong "$1 has no holes"
+	grep -q 'not recorded' "$tmp/said" || wrong "of $1 import says $(<"$tmp/said")"
 	invented=$(sqlite3 -readonly "$tmp/$1.db" "ATTACH 'file:$tmp/whole.db?mode=ro' AS whole;" ".read '$sql/invented.sql'" 2>&1) || true
 	[[ ! $invented ]] || wrong "$1 invents $(wc -l <<<"$invented"): $(head -3 <<<"$invented")"
 	! "$burstscope" fairness --verdict "$tmp/$1.db" >"$tmp/said" 2>&1 || wrong "$1 is said to be fair: $(head -3 "$tmp/said")"

@@ -36,7 +36,10 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], d[BSV_COUNT_MAX], lost[128] = "nothing was lost";
 
-	if (c->losses)
+	if (c->losses && !c->lost_events && !c->lost_packets)
+		snprintf(lost, sizeof(lost), "%s %s not recorded", bsv_count(d, (uint64_t)c->losses),
+		         bsv_plural((uint64_t)c->losses, "stretch of time was", "stretches of time were"));
+	else if (c->losses)
 		snprintf(lost, sizeof(lost), "%s events and %s packets were lost, in %s intervals",
 		         bsv_count(a, (uint64_t)c->lost_events), bsv_count(b, (uint64_t)c->lost_packets),
 		         bsv_count(d, (uint64_t)c->losses));

@@ -129,6 +129,10 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 	say_count(to, bsv_rows_get(t, STREAMS, 0), "stream", "streams");
 	if (!bsv_rows_get(t, LOSSES, 0)) {
 		fputs("; nothing was lost", to);
+	} else if (!bsv_rows_get(t, LOST_EVENTS, 0) && !bsv_rows_get(t, LOST_PACKETS, 0)) {
+		fputs("; NOT RECORDED: ", to);
+		say_count(to, bsv_rows_get(t, LOSSES, 0), "stretch of time", "stretches of time");
+		fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
 	} else {
 		fputs("; LOST ", to);
 		say_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");

@@ -32,7 +32,8 @@ struct bsa_import_options {
 struct bsa_imported {
 	size_t traces;
 	uint64_t events, foreign, unusable, lost_events, lost_packets, executions, incomplete, touched_by_loss;
-	uint64_t cut; /* traces whose end is missing */
+	uint64_t cut;   /* traces whose end is missing */
+	uint64_t holes; /* times that were not recorded, and that no tracer counts as lost */
 };
 
 /* 0 and *ret (may be NULL), or negative and no trace of it at the output path. */
