@@ -2,6 +2,7 @@
 #include "importer.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 enum { EVENTS_PER_CHECK = 4096 };
 static const uint64_t usual_horizon_ns = 1000000000;
+static const uint64_t at_once_ns = 1000000000; /* as far apart as two sessions may tell of one side of an execution */
 
 /* A trace as it was told, with strings of our own. */
 struct known {
@@ -19,6 +21,15 @@ struct known {
 	unsigned group;
 	bool compact, over; /* over: the fold of its group is */
 };
+
+/* One side of an execution is one process, which LTTng writes into one trace of a session. */
+struct once {
+	uint64_t exec, at;
+	uint32_t trace; /* 0: none */
+	bool service;   /* which side */
+};
+
+enum { ONCE = 4096 }; /* as many are remembered: of the same event two sessions tell within microseconds */
 
 /* A record that says another trace. */
 struct renumbered {
@@ -43,6 +54,7 @@ struct bsa_importer {
 	uint64_t holes;             /* the same */
 	unsigned group, unchecked;
 	struct renumbered renumbered;
+	struct once once[ONCE]; /* by what they are of, the last one each */
 };
 
 static int no_memory(struct bsa_err *err)
@@ -142,6 +154,14 @@ int bsa_importer_trace(struct bsa_importer *im, const struct bsa_trace *trace, s
 	return 0;
 }
 
+/* Can it be stored as it is? The store bounds times (store/numbers.h), and all beyond would be one. */
+static bool is_time(int64_t offset, uint64_t raw)
+{
+	const int64_t most = INT64_C(1) << 62;
+
+	return raw < (uint64_t)most && offset > -most && offset < most && offset + (int64_t)raw < most;
+}
+
 int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct bsa_decoded *decoded,
                          struct bsa_err *err)
 {
@@ -149,6 +169,11 @@ int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct 
 
 	assert(number - 1 < im->n_traces);
 	row = &im->traces[number - 1].row;
+	if (decoded->ended != BSA_NEVER && !is_time(row->clock_offset, decoded->ended))
+		return bsa_fail(err, BSA_E_INPUT,
+		                "%s: its last event is at %" PRIu64 " ns of a clock that began at %" PRId64
+		                ": times from 2^62 ns on cannot be told apart in a database",
+		                row->path, decoded->ended, row->clock_offset);
 	row->began = decoded->began;
 	row->ended = decoded->ended;
 	row->events = decoded->events;
@@ -205,8 +230,51 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 			options.horizon_ns = im->horizon_ns;
 	bsa_store_clock(im->store, first->row.clock_offset);
 	im->group = first->group;
+	memset(im->once, 0, sizeof(im->once)); /* numbers are a clock's own: those of another host may be the same */
 	im->fold = bsa_fold_new(&im->facts, &options);
 	return im->fold ? 0 : no_memory(err);
+}
+
+/* ---- twice the same ---- */
+
+/* exec 0: @e is of no execution, or both sides tell such events. */
+static struct once once_of(const struct bsa_event *e)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_exec_submit:
+		return (struct once){ BSA_OF(e, exec_submit)->exec, e->at, e->trace, false };
+	case BSA_exec_return:
+		return (struct once){ BSA_OF(e, exec_return)->exec, e->at, e->trace, false };
+	case BSA_exec_client:
+		return (struct once){ BSA_OF(e, exec_client)->exec, e->at, e->trace, false };
+	case BSA_exec_end:
+		return (struct once){ BSA_OF(e, exec_end)->exec, e->at, e->trace, true };
+	case BSA_exec_service:
+		return (struct once){ BSA_OF(e, exec_service)->exec, e->at, e->trace, true };
+	default:
+		return (struct once){ 0 };
+	}
+}
+
+/*
+ * Two sessions of one run count everything twice. Their traces differ in everything but what they tell of. Numbers of two services may
+ * be the same by chance, but hardly at the same time.
+ */
+static int refuse_twice(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
+{
+	const struct once now = once_of(e);
+	struct once *once = &im->once[(now.exec ^ now.exec >> 32 ^ (now.service ? ONCE / 2 : 0)) % ONCE], was = *once;
+
+	if (!now.exec)
+		return 0;
+	*once = now;
+	if (!was.trace || was.exec != now.exec || was.service != now.service || was.trace == now.trace ||
+	    now.at - was.at > at_once_ns)
+		return 0;
+	return bsa_fail(err, BSA_E_INPUT,
+	                "%s and %s are of the same run, and would count it twice: execution %" PRIu64
+	                " is in both; import one of them",
+	                im->traces[was.trace - 1].row.path, im->traces[now.trace - 1].row.path, now.exec);
 }
 
 /* ---- records ---- */
@@ -226,6 +294,12 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 	assert(e->trace - 1 < im->n_traces);
 	if (!im->fold || of->group != im->group) {
 		int r = begin_group(im, of, err);
+
+		if (r < 0)
+			return r;
+	}
+	if (im->n_traces > 1) {
+		int r = refuse_twice(im, e, err);
 
 		if (r < 0)
 			return r;

@@ -100,6 +100,9 @@ endif()
 
 # ---- all of it: cases, from events to answers ----
 if(TARGET bsa)
+  nnb_test(test_import unit unit/test_import.c)
+  target_link_libraries(test_import PRIVATE bsa ctf_writer)
+  nnb_reads_traces(test_import)
   add_executable(test_cases analyzer/test_cases.c)
   target_compile_definitions(test_cases PRIVATE CHECK_SQL="${CMAKE_CURRENT_SOURCE_DIR}/analyzer/check.sql")
   target_link_libraries(test_cases PRIVATE

@@ -23,6 +23,7 @@ struct bsa_store {
 	int64_t offset;
 	struct bsa_fold_ids last;
 	uint32_t last_trace;
+	uint32_t before; /* the last trace of those that were in the database already */
 	struct bsa_store_counts counts;
 	struct bsa_left_out left_out;
 	uint64_t missed;

@@ -150,7 +150,7 @@ static int make_schema(struct bsa_store *s)
 
 static void look_at_last(struct bsa_store *s)
 {
-	s->last_trace = (uint32_t)number(s, "SELECT max(id) FROM trace");
+	s->before = s->last_trace = (uint32_t)number(s, "SELECT max(id) FROM trace");
 	s->last = (struct bsa_fold_ids){
 		.execution = (uint64_t)number(s, "SELECT max(id) FROM stored_execution"),
 		.mapping = (uint64_t)number(s, "SELECT max(id) FROM stored_mapping"),
@@ -310,6 +310,30 @@ static int write_meta(struct bsa_store *s)
 	return s->code;
 }
 
+/*
+ * An import may bring a run that is in the database already, recorded by another session: then the same executions of the same
+ * stream of one host are complete twice, at the same time. A service that two recordings follow one another of has others in each.
+ */
+static int refuse_twice(struct bsa_store *s)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(
+		s, "SELECT t.path, u.path FROM stored_stream b "
+		   "JOIN stored_stream a ON a.number = b.number AND a.trace_id <= ?1 "
+		   "JOIN trace t ON t.id = b.trace_id JOIN trace u ON u.id = a.trace_id AND u.host = t.host "
+		   "JOIN stored_execution y ON y.stream_id = b.id AND y.flags >> 13 & 7 = 0 "
+		   "JOIN stored_execution x ON x.stream_id = a.id AND x.seq = y.seq AND x.flags >> 13 & 7 = 0 "
+		   "AND abs(x.base - y.base) < 1000000000 WHERE b.trace_id > ?1 LIMIT 1");
+
+	if (!q)
+		return s->code;
+	sqlite3_bind_int64(q, 1, s->before);
+	if (store_step(s, q))
+		store_fail(s, BSA_E_INPUT,
+		           "%s is of a run that is in the database already (as %s), and would count it twice",
+		           (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1));
+	return s->code;
+}
+
 /* Everything that is open of the database. */
 static int close_db(struct bsa_store *s)
 {
@@ -382,6 +406,8 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 	else
 		store_run(s, bsa_sql_execution_index);
 	store_run(s, bsa_sql_indices);
+	if (s->before)
+		refuse_twice(s);
 	blame_run(s);
 	tally_write(s);
 	store_run(s, bsa_sql_misses);

@@ -111,10 +111,16 @@ stop_service
 end_session short
 
 session other DEBUG_FUNCTION
+session twin DEBUG_FUNCTION
+session compact NOTICE exec_client exec_service
 start_service "$service"
 quietly "$load" --quiet --socket "$tmp/socket" "$tmp/few.json"
-stop_service
+for each in twin compact; do end_session "$each"; done
 end_session other
+session next DEBUG_FUNCTION
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/few.json"
+stop_service
+end_session next
 
 session client DEBUG_FUNCTION
 (hidden "$service" --socket "$tmp/hidden" --app-identity pid) &
@@ -295,7 +301,20 @@ one=$(sqlite3 "$out/db" 'SELECT count(*) FROM execution')
 ends 0 -o "$out/db" "$tmp/other" "$tmp/short"
 whole "$out/db"
 has "$one" 'SELECT count(*) FROM execution'
+# Two sessions of one run are one run; one session after the other is not.
 rm "$out/db"
+for each in twin compact; do refuses 4 'are of the same run' -o "$out/db" "$tmp/other" "$tmp/$each"; done
+takes "$tmp/other"
+for each in twin compact; do refuses 4 'in the database already' --append -o "$out/db" "$tmp/$each"; done
+has 1 'SELECT count(*) FROM trace'
+ends 0 --append -o "$out/db" "$tmp/next"
+whole "$out/db"
+takes "$tmp/other" "$tmp/next"
+takes "$tmp/short"
+cp -r "$tmp/short" "$tmp/copy"
+takes "$tmp/short" "$tmp/copy" # packets that are there twice are read once
+has "$all" 'SELECT sum(events) FROM trace'
+rm -r "$out/db" "$tmp/copy"
 ends 0 --append -o "$out/db" "$tmp/short" # where there is none it is made
 whole "$out/db"
 

@@ -38,7 +38,7 @@ content()
 	sqlite3 "$1.copy" "UPDATE trace SET path = ''" .dump
 }
 
-# events SEED: of a service and an app that execute, with a loss, on three cpus.
+# events SEED: of a service and an app that execute, with a loss, on three cpus; each seed has a stream of its own.
 events()
 {
 	awk -v seed="$1" 'BEGIN {
@@ -46,10 +46,10 @@ events()
 		print "100 service_state pid=9 instance=1 policy=fair lanes=1"
 		print "110 client_connect conn=1 pid=5 uid=1000 app=5 name=app"
 		print "120 model_prepare model=1 conn=1 name=net ops=3"
-		print "130 stream_open stream=2 conn=1 path=burst model=1"
+		print "130 stream_open stream=" seed + 1 " conn=1 path=burst model=1"
 		for (at = 1000; ++n <= 300; at += 100 + int(rand() * 100)) {
 			cpu = int(rand() * 2)
-			e = " exec=2:" n " cpu="
+			e = " exec=" seed + 1 ":" n " cpu="
 			print at, "exec_submit model=1 path=burst" e cpu
 			print at + 10, "fmq_write queue=request items=5" e cpu
 			print at + 20, "fmq_read queue=request items=5" e "2"

@@ -36,7 +36,8 @@ older() { find "$1" -exec touch -d '2020-01-01' {} +; }
 newer() { find "$1" -exec touch -d '2037-01-01' {} +; }
 inode() { stat -c %i "$1"; }
 
-trace() { "$trace_from_text" -e full -s "$1" "$2" <"$here/../golden/$1.trace"; }
+# trace NAME DIRECTORY: of a host of its own, as all of them use the same numbers.
+trace() { "$trace_from_text" -e full -h "$1" -s "$1" "$2" <"$here/../golden/$1.trace"; }
 
 mkdir "$tmp/there"
 cd "$tmp/there"

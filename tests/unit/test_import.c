@@ -1,0 +1,161 @@
+/* test_import.c -- what import refuses of traces that are fine in themselves: the same run twice, and times that cannot be stored. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "analyzer/ctf_writer.h"
+#include "bsa/import.h"
+
+enum { PATH = 256 };
+static char top[PATH / 2], place[PATH];
+static int tests;
+
+static int begin(void **state)
+{
+	(void)state;
+	snprintf(place, sizeof(place), "%s/%d", top, tests++);
+	return mkdir(place, 0700);
+}
+
+static const char *at(const char *name)
+{
+	static char paths[16][2 * PATH];
+	static int next;
+	char *path = paths[next++ % 16];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", place, name);
+	return path;
+}
+
+/* A trace of these lines, of clock @clock; NULL: the usual one. */
+static const char *trace(const char *name, const char *lines, const char *host)
+{
+	const struct ctf_options options = { .host = host };
+	struct ctf_writer *w = ctf_writer_new(at(name), &options);
+
+	ctf_writer_script(w, lines, 1);
+	ctf_writer_free(w);
+	return at(name);
+}
+
+static int import(const char *first, const char *second, bool append, struct bsa_err *err)
+{
+	const char *const traces[] = { first, second };
+	const struct bsa_import_options options = {
+		.traces = traces, .n_traces = second ? 2 : 1, .output = at("db"), .append = append
+	};
+
+	*err = (struct bsa_err){ "" };
+	return bsa_import(&options, NULL, err);
+}
+
+static void takes(const char *first, const char *second, bool append)
+{
+	struct bsa_err err;
+
+	if (import(first, second, append, &err))
+		fail_msg("%s, %s: %s", first, second, err.text);
+}
+
+static void refuses(const char *first, const char *second, bool append, const char *words)
+{
+	struct bsa_err err;
+
+	assert_int_equal(import(first, second, append, &err), BSA_E_INPUT);
+	if (!strstr(err.text, words))
+		fail_msg("%s, %s: %s", first, second, err.text);
+}
+
+#define THERE                                                          \
+	"1 service_state pid=9 lanes=1 instance=1\n"                   \
+	"2 client_connect conn=1 pid=20 uid=1000 app=20 name=camera\n" \
+	"3 model_prepare model=2 conn=1 name=net priority=high\n"      \
+	"4 stream_open stream=3 conn=1 path=burst model=2 cache=slots\n"
+#define RUN(t, n)                                                                                                   \
+#t "000 exec_submit exec=3:" #n " model=2 path=burst\n" #t "010 fmq_write exec=3:" #n " queue=request\n" #t \
+	   "030 fmq_read exec=3:" #n " queue=request\n" #t "040 request_decode exec=3:" #n " model=2\n" #t          \
+	   "060 sched_enqueue exec=3:" #n " model=2 app=20 priority=high\n" #t "065 sched_dispatch exec=3:" #n      \
+	   " lane=0\n" #t "400 exec_end exec=3:" #n " lane=0\n" #t "410 fmq_write exec=3:" #n " queue=result\n" #t  \
+	   "450 fmq_read exec=3:" #n " queue=result\n" #t "460 exec_return exec=3:" #n "\n"
+
+static void one_run_in_two_sessions_is_refused(void **state)
+{
+	const char *one = trace("one", THERE RUN(1, 1) RUN(2, 2), NULL),
+		   *both = trace("two", THERE RUN(1, 1) RUN(2, 2), NULL);
+
+	(void)state;
+	refuses(one, both, false, "are of the same run");
+	refuses(one, trace("later", RUN(2, 2) RUN(3, 3), NULL), false, "are of the same run");
+	refuses(one, trace("clients", "2000 exec_submit exec=3:2 model=2 path=burst\n", NULL), false,
+	        "are of the same run");
+	refuses(one, trace("compact", "1461 exec_client exec=3:1 model=2 path=burst began=1000\n", NULL), false,
+	        "are of the same run");
+	refuses(trace("summary", "1500 exec_service exec=3:1 began=1030\n", NULL),
+	        trace("again", "1501 exec_service exec=3:1 began=1030\n", NULL), false, "are of the same run");
+}
+
+static void nor_is_it_appended(void **state)
+{
+	const char *one = trace("one", THERE RUN(1, 1) RUN(2, 2), NULL);
+
+	(void)state;
+	takes(one, NULL, false);
+	refuses(trace("two", THERE RUN(1, 1) RUN(2, 2), NULL), NULL, true, "in the database already");
+	refuses(trace("part", RUN(2, 2) RUN(3, 3), NULL), NULL, true, "in the database already");
+	takes(trace("rest", RUN(3, 3), NULL), NULL, true);
+}
+
+static void what_is_not_the_same_is_taken(void **state)
+{
+	(void)state;
+	/* a service and its client, a recording after another one, another host's, and a later one, with the same numbers */
+	takes(trace("client", "1000 exec_submit exec=3:1 model=2 path=burst\n1460 exec_return exec=3:1\n", NULL),
+	      trace("service", THERE "1400 exec_end exec=3:1 lane=0\n", NULL), false);
+	takes(trace("first", THERE RUN(1, 1), NULL), trace("second", RUN(2, 2), NULL), false);
+	takes(trace("here", THERE RUN(1, 1), NULL), trace("there", THERE RUN(1, 1), "another"), false);
+	takes(trace("early", RUN(1, 1), NULL), trace("much_later", RUN(5000000, 1), NULL), false);
+	takes(at("here"), at("there"), false);
+	takes(trace("third", THERE RUN(1, 1), "a third"), NULL, true);
+	takes(trace("fourth", THERE RUN(4, 4), NULL), NULL, true);
+}
+
+static void times_that_cannot_be_stored_are_refused(void **state)
+{
+	struct ctf_options options = { .clock_offset = INT64_C(1) << 62 };
+	struct ctf_writer *w = ctf_writer_new(at("offset"), &options);
+
+	(void)state;
+	ctf_writer_script(w, RUN(1, 1), 1);
+	ctf_writer_free(w);
+	refuses(at("offset"), NULL, false, "2^62");
+	refuses(trace("late", "4611686018427387904 exec_return exec=3:1\n", NULL), NULL, false, "2^62");
+	takes(trace("last", "4611686018427387903 exec_return exec=3:1\n", NULL), NULL, false);
+}
+
+#define T(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		T(one_run_in_two_sessions_is_refused),
+		T(nor_is_it_appended),
+		T(what_is_not_the_same_is_taken),
+		T(times_that_cannot_be_stored_are_refused),
+	};
+	const char *tmp = getenv("TMPDIR");
+	int failed;
+
+	snprintf(top, sizeof(top), "%s/test_import-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(top))
+		return 1;
+	failed = cmocka_run_group_tests(all, NULL, NULL);
+	snprintf(place, sizeof(place), "rm -rf '%s'", top);
+	return system(place) || failed;
+}
