@@ -52,6 +52,7 @@ struct service {
 	struct nnb__policy_app apps[SIM_APPS];
 	enum deadlines deadlines;
 	bool restarts;
+	uint64_t asked_at[SIM_LANES];               /* since when the policy wants the lane at once; 0: it does not */
 	uint64_t last_stop, last_ready, last_begin; /* those of a kind never come at the same time */
 	uint64_t refusals[REFUSALS];                /* the last ones: they come alone, too */
 	uint32_t numbers, n_refusals;
@@ -754,6 +755,8 @@ static void may_yield(struct world *w, struct live *l)
 	if (next == &l->job)
 		return;
 	put_slice(w, l, (uint8_t)lane);
+	if (!yield_at)
+		yield_at = sv->asked_at[lane];
 	preempted(w, l, (struct live *)next, w->now > yield_at ? w->now - yield_at : 0, (uint8_t)lane);
 	handed_over(w, next);
 }
@@ -850,6 +853,17 @@ static void happens(struct world *w, struct live *l)
 	}
 }
 
+/* The policy wants a lane at once (yield_at is 0): remember since when, for asked_ns. */
+static void note_asked(struct world *w)
+{
+	for (uint32_t i = 0; i < w->s->n_services; i++)
+		for (uint32_t lane = 0; lane < w->s->services[i].lanes; lane++) {
+			uint64_t *at = &w->services[i].asked_at[lane];
+
+			*at = w->services[i].policy.yield_at[lane] ? 0 : *at ? *at : w->now;
+		}
+}
+
 /* False: nothing more does. */
 static bool next_thing(struct world *w)
 {
@@ -875,6 +889,7 @@ static bool next_thing(struct world *w)
 		happens(w, l);
 	else
 		submits(w, worker);
+	note_asked(w);
 	return true;
 }
 
@@ -931,6 +946,8 @@ static void make_model(struct world *w, uint32_t app, uint32_t conn)
 	struct sim_model *m = &w->s->models[w->s->n_models++];
 	uint64_t step = a_while(w, percent(w, 30) ? 3 * MS : 400 * US, 1);
 
+	if (w->terms->slow && percent(w, 40))
+		step *= w->terms->slow;
 	*m = (struct sim_model){ .app = app, .priority = (uint8_t)below(w, 3), .ops = (uint32_t)below(w, 8) + 1 };
 	m->number = number(w, w->s->apps[app].service);
 	for (uint32_t i = 0; i < m->ops; i++)

@@ -109,6 +109,7 @@ struct sim_terms {
 	uint64_t summaries_late_ns; /* each is by up to so much */
 	uint64_t early_ns;          /* boundaries in summaries are earlier than their events by up to so much */
 	bool no_ends;               /* recording ends while everything goes on */
+	uint32_t slow;              /* some models run so many times longer; 0: none do */
 };
 
 void sim_play(struct sim *ret, const struct sim_terms *terms);
