@@ -1,0 +1,452 @@
+/* schedule_cut.c -- see schedule_cut.h. */
+#include "analyzer/schedule_cut.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEVER BSA_NEVER
+
+enum { CPUS = 2, TRIES = 50 };
+
+const char *cut_name(enum cut_kind kind)
+{
+	static const char *const names[CUT_KINDS] = {
+		[CUT_NOTHING] = "nothing is lost",
+		[CUT_ONE_HOLE] = "one hole of 1 %",
+		[CUT_HOLES] = "several holes",
+		[CUT_HEADS] = "ring heads",
+		[CUT_LATE] = "late attach",
+		[CUT_EARLY] = "early stop",
+		[CUT_CLIENTS] = "clients alone",
+		[CUT_SERVICE] = "service alone",
+		[CUT_UNCOUNTED] = "stopped and started",
+		[CUT_ONE_CPU] = "one cpu",
+		[CUT_EDGES] = "edges of holes",
+		[CUT_AFTER] = "a loss after the end",
+		[CUT_OUTSIDE] = "a hole outside --from and --to",
+	};
+
+	return names[kind];
+}
+
+bool cut_touches(const struct cut *c, uint64_t from, uint64_t until)
+{
+	for (size_t i = 0; i < c->n_holes; i++)
+		if (c->holes[i].from <= until && c->holes[i].until >= from)
+			return true;
+	return false;
+}
+
+/* ---- holes ---- */
+
+static bool is_recorded(const struct cut *c, const struct sim_event *e)
+{
+	return e->forms & c->forms && !e->lost;
+}
+
+static void lose(struct cut_hole *h, struct sim_event *e)
+{
+	e->lost = true;
+	h->events[e->cpu]++;
+}
+
+/* All events of @cpu in that time are lost; @cpu CPUS: of all. False: there are none, so that there is no hole. */
+static bool lose_between(struct cut *c, struct sim *s, uint64_t from, uint64_t until, unsigned cpu)
+{
+	struct cut_hole *h = &c->holes[c->n_holes];
+
+	assert(c->n_holes < CUT_HOLES_MAX);
+	*h = (struct cut_hole){ .from = from, .until = until };
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct sim_event *e = &s->events[i];
+
+		if (is_recorded(c, e) && e->event.at >= from && e->event.at <= until && (cpu == CPUS || e->cpu == cpu))
+			lose(h, e);
+	}
+	if (!h->events[0] && !h->events[1])
+		return false;
+	c->n_holes++;
+	return true;
+}
+
+static uint64_t length_of(const struct sim *s)
+{
+	return s->ended - s->began;
+}
+
+/* A hole of @length somewhere, which lost at least one event. */
+static bool lose_somewhere(struct cut *c, struct sim *s, uint64_t length, unsigned cpu, uint64_t *series)
+{
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t from = s->began + sim_random(series, length_of(s) - length + 1);
+
+		if (lose_between(c, s, from, from + length, cpu))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t some_length(const struct sim *s, uint64_t *series)
+{
+	static const unsigned parts[] = { 3, 10, 30, 100, 1000, 10000 };
+
+	return 1 + sim_random(series, length_of(s) / parts[sim_random(series, sizeof(parts) / sizeof(*parts))] + 1);
+}
+
+static bool make_holes(struct cut *c, struct sim *s, uint64_t *series)
+{
+	size_t n = 2 + sim_random(series, 4);
+
+	for (size_t i = 0; i < n; i++)
+		lose_somewhere(c, s, some_length(s, series), CPUS, series);
+	return c->n_holes > 0;
+}
+
+/* The nth recorded event of the world. */
+static uint64_t time_of_nth(const struct cut *c, const struct sim *s, size_t n)
+{
+	for (size_t i = 0; i < s->n_events; i++)
+		if (is_recorded(c, &s->events[i]) && !n--)
+			return s->events[i].event.at;
+	return s->ended;
+}
+
+static size_t n_recorded(const struct cut *c, const struct sim *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_events; i++)
+		n += is_recorded(c, &s->events[i]);
+	return n;
+}
+
+/* From one event's time to another's. Events at the edges themselves are lost or not, by chance. */
+static void lose_to_the_edges(struct cut *c, struct sim *s, uint64_t from, uint64_t until, uint64_t *series)
+{
+	struct cut_hole *h = &c->holes[c->n_holes];
+
+	*h = (struct cut_hole){ .from = from, .until = until };
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct sim_event *e = &s->events[i];
+		bool edge = e->event.at == from || e->event.at == until;
+
+		if (is_recorded(c, e) && e->event.at >= from && e->event.at <= until &&
+		    (!edge || sim_random(series, 2)))
+			lose(h, e);
+	}
+	c->n_holes += h->events[0] || h->events[1];
+}
+
+static bool make_edges(struct cut *c, struct sim *s, uint64_t *series)
+{
+	size_t n = n_recorded(c, s), first = sim_random(series, n), second = first + 1 + sim_random(series, 12),
+	       third = second + 1 + sim_random(series, 12);
+	uint64_t a = time_of_nth(c, s, first), b = time_of_nth(c, s, second), d = time_of_nth(c, s, third);
+
+	if (third >= n)
+		return false;
+	lose_to_the_edges(c, s, a, b, series);
+	lose_to_the_edges(c, s, b, d, series);
+	return c->n_holes > 0;
+}
+
+/* Both heads lie in the first half; the loss that is told reaches to the later one. */
+static bool make_heads(struct cut *c, struct sim *s, uint64_t *series)
+{
+	uint64_t heads[CPUS], latest = 0;
+	struct cut_hole *h = &c->holes[0];
+
+	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+		heads[cpu] = s->began + sim_random(series, length_of(s) / 2 + 1);
+		latest = heads[cpu] > latest ? heads[cpu] : latest;
+	}
+	*h = (struct cut_hole){ .from = NEVER, .until = latest };
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct sim_event *e = &s->events[i];
+
+		if (!is_recorded(c, e))
+			continue;
+		if (e->event.at < heads[e->cpu])
+			lose(h, e);
+		else if (e->event.at < h->from)
+			h->from = e->event.at;
+	}
+	if (h->from > latest)
+		h->from = latest;
+	c->n_holes = 1;
+	c->from = latest;
+	return h->events[0] || h->events[1];
+}
+
+/* ---- from the middle on ---- */
+
+/* What exists at c->from is told again, in the order in which it came. */
+static void tell_again(struct cut *c, const struct sim *s)
+{
+	for (size_t i = 0; i < s->n_events && s->events[i].event.at < c->from; i++) {
+		struct sim_event e = s->events[i];
+
+		switch (e.event.kind) {
+		case BSA_service_state:
+			e.of.service_state.since = e.event.at;
+			break;
+		case BSA_client_connect:
+			e.of.client_connect.since = e.event.at;
+			break;
+		case BSA_model_prepare:
+			e.of.model_prepare.since = e.event.at;
+			break;
+		case BSA_stream_open:
+			e.of.stream_open.since = e.event.at;
+			break;
+		default:
+			continue;
+		}
+		e.event.at = c->from;
+		c->own[c->n_own++] = e;
+	}
+}
+
+/* The phase that execution @i is in at @at; -1: the service does not have it. *lane: its latest one. */
+static int state_of(const struct sim *s, uint32_t i, uint64_t at, uint8_t *lane)
+{
+	const struct sim_exec *x = &s->execs[i];
+	uint64_t over = x->at[x->at[BSA_SIGNALLED] != NEVER ? BSA_SIGNALLED : BSA_RESULT_WRITTEN];
+	int state = at < x->at[BSA_ENQUEUED] ? BSA_STATE_DECODE : BSA_STATE_QUEUED;
+
+	*lane = BSA_LANE_NONE;
+	if (x->at[BSA_REQUEST_READ] > at || over <= at)
+		return -1;
+	for (size_t k = 0; k < s->n_slices; k++)
+		if (s->slices[k].exec == i && s->slices[k].began <= at) {
+			*lane = s->slices[k].lane;
+			state = at < s->slices[k].ended || s->slices[k].ended == x->at[BSA_RUN_ENDED]
+			                ? BSA_STATE_RUNNING
+			                : BSA_STATE_PREEMPTED;
+		}
+	return state;
+}
+
+static void tell_states(struct cut *c, const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->n_execs; i++) {
+		const struct sim_exec *x = &s->execs[i];
+		struct bsa_exec_state e = { .exec = x->exec,
+			                    .deadline_ns = x->at[BSA_DECODED] <= c->from ? x->deadline : 0,
+			                    .since = c->from,
+			                    .model = s->models[x->model].number,
+			                    .app = s->apps[x->app].key,
+			                    .priority = x->priority,
+			                    .path = x->path };
+		int state = state_of(s, i, c->from, &e.lane);
+
+		if (state < 0)
+			continue;
+		e.phase = (uint8_t)state;
+		c->own[c->n_own++] = (struct sim_event){ .event = { c->from, 1, BSA_exec_state,
+			                                            sizeof(struct bsa_event) + sizeof(e) },
+			                                 .of.exec_state = e };
+	}
+}
+
+/* ---- one side ---- */
+
+static bool is_of_client(const struct sim_event *e)
+{
+	switch (e->event.kind) {
+	case BSA_exec_submit:
+	case BSA_exec_return:
+	case BSA_exec_client:
+		return true;
+	case BSA_fmq_write:
+		return e->of.fmq_write.queue == BSA_QUEUE_REQUEST || e->of.fmq_write.queue == BSA_QUEUE_CALL_REQUEST;
+	case BSA_fmq_read:
+		return e->of.fmq_read.queue == BSA_QUEUE_RESULT || e->of.fmq_read.queue == BSA_QUEUE_CALL_RESULT;
+	default:
+		return false;
+	}
+}
+
+static void drop_side(struct cut *c, struct sim *s, bool client)
+{
+	for (size_t i = 0; i < s->n_events; i++)
+		if (is_recorded(c, &s->events[i]) && is_of_client(&s->events[i]) == client)
+			s->events[i].lost = true;
+}
+
+static void drop_outside(struct cut *c, struct sim *s)
+{
+	for (size_t i = 0; i < s->n_events; i++)
+		if (is_recorded(c, &s->events[i]) &&
+		    (s->events[i].event.at < c->from || s->events[i].event.at > c->until))
+			s->events[i].lost = true;
+}
+
+/* ---- --from and --to ---- */
+
+/* No execution is under way just after @at: then it is told. @s->execs lie in the order of their beginnings. */
+static bool is_idle_at(const struct sim *s, uint64_t at)
+{
+	for (size_t i = 0; i < s->n_execs; i++)
+		if (s->execs[i].at[BSA_SUBMITTED] <= at && s->execs[i].over_at + 1 >= at)
+			return false;
+	return true;
+}
+
+/*
+ * The hole lies before an idle moment, and --from is that moment; or the hole lies after it, and --to is. Executions of the part
+ * that is judged begin and end in it.
+ */
+static bool make_outside(struct cut *c, struct sim *s, uint64_t *series)
+{
+	for (int i = 0; i < TRIES; i++) {
+		const struct sim_exec *x = &s->execs[sim_random(series, s->n_execs)];
+		uint64_t idle = x->at[BSA_SUBMITTED] - 1, room, length, from;
+		bool before = sim_random(series, 2);
+
+		if (!is_idle_at(s, idle) || idle <= s->began + 1 || idle + 1 >= s->ended)
+			continue;
+		room = before ? idle - 1 - s->began : s->ended - idle - 1;
+		length = some_length(s, series);
+		length = length > room ? room : length;
+		from = (before ? s->began : idle + 1) + sim_random(series, room - length + 1);
+		if (!lose_between(c, s, from, from + length, CPUS))
+			continue;
+		if (before)
+			c->asked_from = idle;
+		else
+			c->asked_until = idle;
+		return true;
+	}
+	return false;
+}
+
+/* ---- all of it ---- */
+
+static bool make(struct cut *c, struct sim *s, uint64_t *series)
+{
+	uint64_t at;
+
+	switch (c->kind) {
+	case CUT_NOTHING:
+		return true;
+	case CUT_ONE_HOLE:
+		return lose_somewhere(c, s, length_of(s) / 100, CPUS, series);
+	case CUT_HOLES:
+	case CUT_UNCOUNTED:
+		return make_holes(c, s, series);
+	case CUT_HEADS:
+		return make_heads(c, s, series);
+	case CUT_LATE:
+		c->from = s->began + length_of(s) / 10 + sim_random(series, length_of(s) * 8 / 10 + 1);
+		drop_outside(c, s);
+		tell_again(c, s);
+		tell_states(c, s);
+		return true;
+	case CUT_EARLY:
+		c->until = s->began + length_of(s) / 10 + sim_random(series, length_of(s) * 8 / 10 + 1);
+		drop_outside(c, s);
+		return true;
+	case CUT_CLIENTS:
+	case CUT_SERVICE:
+		drop_side(c, s, c->kind == CUT_SERVICE);
+		return true;
+	case CUT_ONE_CPU:
+		return lose_somewhere(c, s, some_length(s, series), (unsigned)sim_random(series, CPUS), series);
+	case CUT_EDGES:
+		return make_edges(c, s, series);
+	case CUT_AFTER:
+		at = s->events[s->n_events - 1].event.at + 1 + sim_random(series, 1000000);
+		c->holes[c->n_holes++] = (struct cut_hole){ .from = at, .until = at + 1000, .events = { 1, 0 } };
+		return true;
+	case CUT_OUTSIDE:
+		return make_outside(c, s, series);
+	case CUT_KINDS:
+		break;
+	}
+	return false;
+}
+
+static void tell_losses(struct cut *c)
+{
+	for (size_t i = 0; i < c->n_holes; i++)
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+			const struct cut_hole *h = &c->holes[i];
+
+			if (!h->events[cpu])
+				continue;
+			c->own[c->n_own++] = (struct sim_event){
+				.event = { h->from, 1, BSA_loss, sizeof(struct bsa_event) + sizeof(struct bsa_loss) },
+				.of.loss = { .ended = h->until,
+				             .events = c->kind == CUT_UNCOUNTED ? NEVER : h->events[cpu],
+				             .cpu = cpu }
+			};
+		}
+}
+
+/* Reports come as they were written; losses, before any event of their time. */
+static int by_time(const void *one, const void *other)
+{
+	const struct sim_event *a = one, *b = other;
+
+	if (a->event.at != b->event.at)
+		return a->event.at < b->event.at ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static void merge(struct cut *c, const struct sim *s)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < c->n_own; i++)
+		c->own[i].order = (uint32_t)i;
+	qsort(c->own, c->n_own, sizeof(*c->own), by_time);
+	for (size_t i = 0; i < s->n_events; i++) {
+		const struct sim_event *e = &s->events[i];
+
+		if (!is_recorded(c, e))
+			continue;
+		for (; k < c->n_own && c->own[k].event.at <= e->event.at; k++)
+			c->events[c->n_events++] = &c->own[k].event;
+		c->events[c->n_events++] = &e->event;
+	}
+	while (k < c->n_own)
+		c->events[c->n_events++] = &c->own[k++].event;
+}
+
+bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, uint64_t *series)
+{
+	struct cut *c = ret;
+	size_t own = 2 * CUT_HOLES_MAX + (kind == CUT_LATE ? s->n_events + s->n_execs : 0);
+
+	*c = (struct cut){ .kind = kind, .forms = forms, .until = NEVER, .asked_until = NEVER };
+	c->own = calloc(own, sizeof(*c->own));
+	c->events = calloc(s->n_events + own, sizeof(*c->events));
+	assert(c->own && c->events);
+	if (!make(c, s, series)) {
+		cut_free(c, s);
+		return false;
+	}
+	tell_losses(c);
+	merge(c, s);
+	if (!c->n_events) {
+		cut_free(c, s);
+		return false;
+	}
+	c->began = c->events[0]->at;
+	c->ended = c->events[c->n_events - 1]->at;
+	for (size_t i = 0; i < c->n_holes; i++)
+		c->ended = c->holes[i].until > c->ended ? c->holes[i].until : c->ended;
+	return true;
+}
+
+void cut_free(struct cut *c, struct sim *s)
+{
+	for (size_t i = 0; i < s->n_events; i++)
+		s->events[i].lost = false;
+	free(c->events);
+	free(c->own);
+	c->events = NULL;
+	c->own = NULL;
+}

@@ -1,0 +1,587 @@
+/* verdict_truth.c -- see verdict_truth.h. */
+#include "analyzer/verdict_truth.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/schedule_truth.h"
+
+#define NEVER BSA_NEVER
+#define MS UINT64_C(1000000)
+
+enum { MODE_SAVE = 2 }; /* of service_state.preempt_mode */
+
+/* From least to most, where the recorded time cuts something in two. */
+struct range {
+	uint64_t least, most;
+};
+
+struct judge {
+	const struct truth_world *w;
+	const struct sim *s;
+	const struct cut *c;
+	uint64_t horizon;
+	uint64_t from, until; /* the recorded time, and of that what was asked for */
+	bool picked;          /* --from or --to was given: executions that begin in between are judged */
+	bool whole;           /* all of the world is judged */
+	bool set_up;          /* what services, models and apps are was recorded */
+};
+
+/* ---- what is there ---- */
+
+static uint64_t max_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t min_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_native(const struct judge *j, uint32_t service)
+{
+	return j->s->services[service].native;
+}
+
+static uint64_t run_of(const struct sim *s, uint32_t exec)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < s->n_slices; i++)
+		if (s->slices[i].exec == exec)
+			ns += s->slices[i].ended - s->slices[i].began;
+	return ns;
+}
+
+/* The last that can be told of it, a late summary included. */
+static uint64_t over_of(const struct judge *j, uint32_t exec)
+{
+	uint64_t over = j->s->execs[exec].over_at;
+
+	return j->c->forms == SIM_FULL ? over : over + j->horizon;
+}
+
+static bool began_in(const struct judge *j, uint32_t exec)
+{
+	return j->s->execs[exec].at[BSA_SUBMITTED] >= j->from && j->s->execs[exec].at[BSA_SUBMITTED] < j->until;
+}
+
+static bool is_picked(const struct judge *j, uint32_t exec)
+{
+	return !j->picked || began_in(j, exec);
+}
+
+/* All events of it were recorded, and no loss lies in it. */
+static bool is_clean(const struct judge *j, uint32_t exec)
+{
+	uint64_t began = j->s->execs[exec].at[BSA_SUBMITTED], over = over_of(j, exec);
+
+	return began >= j->c->from && (over <= j->c->until || j->c->until == NEVER) && !cut_touches(j->c, began, over);
+}
+
+/* Of every execution of @service that is under way at some time from @from to @until. */
+static bool are_clean(const struct judge *j, uint32_t service, uint64_t from, uint64_t until)
+{
+	for (uint32_t i = 0; i < j->s->n_execs; i++) {
+		const struct sim_exec *x = &j->s->execs[i];
+
+		if (x->service == service && x->at[BSA_SUBMITTED] <= until && x->over_at >= from && !is_clean(j, i))
+			return false;
+	}
+	return from >= j->c->from && !cut_touches(j->c, from, until + (j->c->forms == SIM_FULL ? 0 : j->horizon));
+}
+
+/* ---- S: how long a lane could not be had ---- */
+
+static bool is_in(const struct judge *j, uint64_t began, uint64_t ended)
+{
+	return began >= j->from && ended <= j->until;
+}
+
+static bool overlaps(const struct judge *j, uint64_t began, uint64_t ended)
+{
+	return began < j->until && ended > j->from;
+}
+
+static void widen(struct range *r, uint64_t ns, bool certain)
+{
+	r->most = max_of(r->most, ns);
+	if (certain)
+		r->least = max_of(r->least, ns);
+}
+
+static struct range longest_run(const struct judge *j)
+{
+	struct range r = { 0, 0 };
+
+	for (uint32_t i = 0; i < j->s->n_execs; i++)
+		if (!is_native(j, j->s->execs[i].service))
+			widen(&r, run_of(j->s, i),
+			      j->whole || is_in(j, j->s->execs[i].at[BSA_SUBMITTED], j->s->execs[i].over_at));
+	return r;
+}
+
+/* The longest that stopping one of @model took; @model UINT32_MAX: of any. */
+static struct range longest_stop(const struct judge *j, uint32_t model)
+{
+	struct range r = { 0, 0 };
+
+	for (size_t i = 0; i < j->s->n_preemptions; i++) {
+		const struct sim_preemption *p = &j->s->preemptions[i];
+
+		if (model == UINT32_MAX || j->s->execs[p->exec].model == model)
+			widen(&r, p->stopped - p->asked, j->whole || is_in(j, p->asked, p->stopped));
+	}
+	return r;
+}
+
+static struct range longest_step(const struct judge *j)
+{
+	struct range r = longest_stop(j, UINT32_MAX);
+
+	for (size_t i = 0; i < j->s->n_slices; i++) {
+		const struct sim_slice *l = &j->s->slices[i];
+
+		if (!is_native(j, l->service))
+			widen(&r, j->s->models[j->s->execs[l->exec].model].step_ns,
+			      j->whole || is_in(j, l->began, l->ended));
+	}
+	return r;
+}
+
+/* ---- fairness ---- */
+
+/* Executions of @app are ready or on a lane. */
+static bool is_backlogged(const struct judge *j, uint32_t app, uint64_t from, uint64_t until)
+{
+	for (size_t i = 0; i < j->s->n_waits; i++)
+		if (j->s->execs[j->s->waits[i].exec].app == app && j->s->waits[i].began < until &&
+		    j->s->waits[i].ended > from)
+			return true;
+	for (size_t i = 0; i < j->s->n_slices; i++)
+		if (j->s->execs[j->s->slices[i].exec].app == app && j->s->slices[i].began < until &&
+		    j->s->slices[i].ended > from)
+			return true;
+	return false;
+}
+
+/* The most apps that had something in one window of 100 ms, which lies in the judged time, or partly. */
+static struct range most_apps(const struct judge *j)
+{
+	const struct collected *f = &j->w->facts;
+	struct range r = { 0, 0 };
+
+	for (size_t i = 0; i < f->lag.n; i++) {
+		uint64_t at = f->lag.items[i].window_began;
+		uint32_t n = 0, sure = 0;
+
+		for (size_t k = 0; k < f->lag.n; k++) {
+			const struct bsa_lag *l = &f->lag.items[k];
+
+			if (l->window_began != at)
+				continue;
+			n++;
+			sure += is_in(j, at, at + 100 * MS) ||
+			        is_backlogged(j, l->app - 1, max_of(at, j->from), min_of(at + 100 * MS, j->until));
+		}
+		if (j->picked ? is_in(j, at, at + 100 * MS) : overlaps(j, at, at + 100 * MS)) {
+			r.most = max_of(r.most, n);
+			r.least = max_of(r.least, j->whole || j->picked ? n : sure);
+		}
+	}
+	return r;
+}
+
+static double lag_bound(uint64_t stretch_ns, uint64_t apps, uint32_t lanes)
+{
+	double f = 0;
+
+	for (uint64_t i = 1; i < apps; i++)
+		f += 1.0 / (double)i;
+	f *= lanes;
+	return (f < 2 ? 2 : f) * ((double)stretch_ns + 500000);
+}
+
+/* When @app became backlogged, the last time before @at. */
+static uint64_t backlogged_since(const struct judge *j, uint32_t app, uint64_t at)
+{
+	uint64_t since = at;
+	bool further;
+
+	do {
+		further = false;
+		for (size_t i = 0; i < j->s->n_waits; i++) {
+			const struct sim_wait *w = &j->s->waits[i];
+
+			if (j->s->execs[w->exec].app == app && w->began < since && w->ended >= since) {
+				since = w->began;
+				further = true;
+			}
+		}
+		for (size_t i = 0; i < j->s->n_slices; i++) {
+			const struct sim_slice *l = &j->s->slices[i];
+
+			if (j->s->execs[l->exec].app == app && l->began < since && l->ended >= since) {
+				since = l->began;
+				further = true;
+			}
+		}
+	} while (further);
+	return since;
+}
+
+/* Since when each lane of the service is known: since the end of the slice on it before @at. */
+static uint64_t lanes_known_since(const struct judge *j, uint32_t service, uint64_t at)
+{
+	uint64_t since = at;
+
+	for (uint32_t lane = 0; lane < j->s->services[service].lanes; lane++) {
+		uint64_t last = j->s->began;
+
+		for (size_t i = 0; i < j->s->n_slices; i++) {
+			const struct sim_slice *l = &j->s->slices[i];
+
+			if (l->service == service && l->lane == lane && l->began < at)
+				last = max_of(last, l->began);
+		}
+		since = min_of(since, last);
+	}
+	return since;
+}
+
+static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
+{
+	const struct collected *f = j->picked ? &j->w->facts : &j->w->fine; /* windows of 100 ms are picked whole */
+	uint64_t window = j->picked ? 100 * MS : j->w->window_ns;
+	struct range apps = most_apps(j), stretch;
+	int64_t least = INT64_MIN, most = INT64_MIN;
+	const struct bsa_lag *worst = NULL;
+	bool whole_runs = false;
+	double bound_least, bound_most;
+	uint32_t lanes = 1;
+
+	for (size_t i = 0; i < j->s->n_events; i++)
+		if (j->s->events[i].event.kind == BSA_service_state)
+			whole_runs |= j->s->events[i].of.service_state.preempt_mode != MODE_SAVE;
+	for (uint32_t i = 0; i < j->s->n_services; i++)
+		lanes = (uint32_t)max_of(lanes, j->s->services[i].lanes);
+	stretch = whole_runs ? longest_run(j) : longest_step(j);
+	bound_least = lag_bound(stretch.least, apps.least, lanes);
+	bound_most = lag_bound(stretch.most, apps.most, lanes);
+	for (size_t i = 0; i < f->lag.n; i++) {
+		const struct bsa_lag *l = &f->lag.items[i];
+		bool in = is_in(j, l->window_began, l->window_began + window);
+
+		if (!j->whole && !in && !(overlaps(j, l->window_began, l->window_began + window) && !j->picked))
+			continue;
+		most = l->lag > most ? l->lag : most;
+		if (!in && !j->whole)
+			continue;
+		least = l->lag > least ? l->lag : least;
+		if (!worst || l->lag > worst->lag)
+			worst = l;
+		if ((double)l->lag > bound_most && apps.least > 1 && j->set_up && !ret->shown) {
+			uint32_t service = j->s->apps[l->app - 1].service;
+			uint64_t since = backlogged_since(j, l->app - 1, l->window_began);
+
+			ret->shown =
+				are_clean(j, service, lanes_known_since(j, service, since), l->window_began + window);
+		}
+	}
+	ret->nothing = !apps.most;
+	ret->figure = worst ? (double)worst->lag : 0;
+	ret->bound = bound_most;
+	ret->broken = worst && apps.least > 1 && (double)least > bound_most;
+	ret->kept = apps.most <= 1 || most == INT64_MIN || (double)most <= bound_least;
+	if (worst) {
+		ret->from = worst->window_began;
+		ret->until = worst->window_began + window;
+	}
+	snprintf(ret->what, sizeof(ret->what),
+	         "app %u lags %.0f ns, bound %.0f ns, S %" PRIu64 " ns, %" PRIu64 " apps, %u lanes%s",
+	         worst ? j->s->apps[worst->app - 1].key : 0, ret->figure, ret->bound, stretch.most, apps.most, lanes,
+	         whole_runs ? ", nobody can be stopped" : "");
+}
+
+/* ---- starvation ---- */
+
+static int by_number(const void *one, const void *other)
+{
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* Of the answered executions of @model; of those that begin and end in the judged time, if @within. 0: there are none. */
+static uint64_t median_run(const struct judge *j, uint32_t model, bool within)
+{
+	uint64_t *runs = calloc(j->s->n_execs + 1, sizeof(*runs)), median = 0;
+	size_t n = 0;
+
+	assert(runs);
+	for (uint32_t i = 0; i < j->s->n_execs; i++) {
+		const struct sim_exec *x = &j->s->execs[i];
+
+		if (x->model == model && !x->status && (!within || is_in(j, x->at[BSA_SUBMITTED], x->over_at)))
+			runs[n++] = run_of(j->s, i);
+	}
+	qsort(runs, n, sizeof(*runs), by_number);
+	if (n)
+		median = runs[(n + 1) / 2 - 1];
+	free(runs);
+	return median;
+}
+
+static uint64_t longest_run_of(const struct judge *j, uint32_t model)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < j->s->n_execs; i++)
+		if (j->s->execs[i].model == model)
+			most = max_of(most, run_of(j->s, i));
+	return most;
+}
+
+/* All of the wait was recorded; what is still open, only full events have told of. Its model's median is no matter. */
+static bool is_shown(const struct judge *j, const struct sim_wait *w, uint64_t gap)
+{
+	const struct sim_exec *x = &j->s->execs[w->exec];
+
+	if (gap <= 10 * longest_run_of(j, x->model) || !j->set_up || x->at[BSA_SUBMITTED] < j->c->from)
+		return false;
+	if (w->ended > j->c->until)
+		return j->c->forms & SIM_FULL && !cut_touches(j->c, x->at[BSA_SUBMITTED], NEVER);
+	return is_clean(j, w->exec);
+}
+
+static void judge_starvation(struct truth_verdict *ret, const struct judge *j)
+{
+	int64_t worst = INT64_MIN;
+
+	ret->kept = true;
+	ret->nothing = true;
+	for (uint32_t i = 0; i < j->s->n_execs; i++)
+		if (is_picked(j, i) && overlaps(j, j->s->execs[i].at[BSA_SUBMITTED], j->s->execs[i].over_at))
+			ret->nothing = false;
+	for (size_t i = 0; i < j->s->n_waits; i++) {
+		const struct sim_wait *w = &j->s->waits[i];
+		uint32_t model = j->s->execs[w->exec].model;
+		uint64_t until = min_of(w->ended, j->c->until), gap = until > w->began ? until - w->began : 0;
+		uint64_t all, some, least, most;
+		bool shown;
+
+		if (is_native(j, w->service) || !is_picked(j, w->exec) || w->began >= j->c->until ||
+		    w->ended <= j->c->from || gap <= 100 * MS)
+			continue;
+		all = median_run(j, model, false);
+		some = j->whole || j->picked ? all : median_run(j, model, true);
+		least = max_of(100 * MS, 10 * min_of(all, some));
+		most = max_of(100 * MS, 10 * max_of(all, some));
+		shown = gap > most && is_shown(j, w, gap);
+		ret->broken |= gap > most;
+		ret->kept &= gap <= least;
+		ret->shown |= shown;
+		if ((int64_t)(gap - most) <= worst)
+			continue;
+		worst = (int64_t)(gap - most);
+		ret->figure = (double)gap;
+		ret->bound = (double)most;
+		ret->from = w->began;
+		ret->until = w->ended;
+		snprintf(ret->what, sizeof(ret->what),
+		         "exec %#" PRIx64 " waits %" PRIu64 " ns without a lane, ten times the median run is %" PRIu64
+		         " ns",
+		         j->s->execs[w->exec].exec, gap, 10 * all);
+	}
+}
+
+/* ---- inversions ---- */
+
+static uint32_t index_of(const struct judge *j, uint64_t id)
+{
+	(void)j;
+	return (uint32_t)id - 1;
+}
+
+static void judge_inversion(struct truth_verdict *ret, const struct judge *j)
+{
+	double worst = -1e300;
+
+	ret->kept = true;
+	for (size_t i = 0; i < j->w->facts.inverted.n; i++) {
+		const struct bsa_inverted *v = &j->w->facts.inverted.items[i];
+		uint32_t holder = index_of(j, v->holder), victim = index_of(j, v->victim);
+		const struct sim_exec *h = &j->s->execs[holder];
+		uint64_t until = min_of(v->began + v->dur, j->c->until), step = j->s->models[h->model].step_ns, run,
+			 off = 0;
+		struct range stop = longest_stop(j, h->model);
+		double dur, least, most;
+
+		if (v->began >= j->c->until || v->began + v->dur <= j->c->from || !is_picked(j, victim))
+			continue;
+		dur = (double)(until - v->began);
+		run = run_of(j->s, holder);
+		if (h->cpu != NEVER && run > h->cpu)
+			off = run - h->cpu;
+		most = (double)(max_of(step, stop.most) + MS + off);
+		least = (double)(max_of(step, stop.least) + MS +
+		                 (j->whole || is_in(j, h->at[BSA_SUBMITTED], h->over_at) ? off : 0));
+		ret->broken |= dur > most;
+		ret->kept &= dur <= least;
+		if (dur > most && j->set_up && is_clean(j, holder) && is_clean(j, victim))
+			ret->shown = true;
+		if (dur - most > worst) {
+			worst = dur - most;
+			ret->figure = dur;
+			ret->bound = most;
+			ret->from = v->began;
+			ret->until = v->began + v->dur;
+			snprintf(ret->what, sizeof(ret->what),
+			         "exec %#" PRIx64 " waits %.0f ns while exec %#" PRIx64 " holds lane %u, bound %.0f ns",
+			         j->s->execs[victim].exec, dur, h->exec, v->lane, most);
+		}
+	}
+}
+
+/* ---- choices ---- */
+
+struct choices {
+	uint64_t n, honoured;
+};
+
+static bool fails(const struct choices *c)
+{
+	uint64_t n = c->n < 100 ? 100 : c->n;
+
+	return (n - (c->n - c->honoured)) * 100 < 99 * n;
+}
+
+/* When the chosen one was on its lane. */
+static uint64_t dispatched_at(const struct judge *j, const struct bsa_chosen *v)
+{
+	uint64_t at = NEVER;
+
+	for (size_t i = 0; i < j->s->n_slices; i++)
+		if (j->s->slices[i].exec + 1 == v->chosen && j->s->slices[i].began >= v->at)
+			at = min_of(at, j->s->slices[i].began);
+	return at;
+}
+
+/* Services have executions of more than one priority of one app that were ready. */
+static bool is_mixed(const struct judge *j)
+{
+	for (size_t i = 0; i < j->s->n_waits; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct sim_exec *x = &j->s->execs[j->s->waits[i].exec],
+					      *y = &j->s->execs[j->s->waits[k].exec];
+
+			if (x->app == y->app && x->priority != y->priority)
+				return true;
+		}
+	return false;
+}
+
+static void judge_honoured(struct truth_verdict *ret, const struct judge *j)
+{
+	struct choices sure = { 0, 0 }, all = { 0, 0 };
+	uint64_t shown = 0, n;
+
+	for (size_t i = 0; i < j->w->facts.chosen.n; i++) {
+		const struct bsa_chosen *v = &j->w->facts.chosen.items[i];
+		uint32_t chosen = index_of(j, v->chosen);
+		uint64_t at = dispatched_at(j, v);
+
+		if (!is_picked(j, chosen) || v->at > j->c->until || at < j->c->from)
+			continue;
+		all.n++;
+		all.honoured += v->honoured;
+		if (v->at < j->c->from || at > j->c->until)
+			continue;
+		sure.n++;
+		sure.honoured += v->honoured;
+		if (!v->honoured && j->set_up) {
+			uint32_t service = j->s->execs[chosen].service;
+
+			shown += are_clean(j, service, lanes_known_since(j, service, v->at), at);
+		}
+	}
+	n = all.n < 100 ? 100 : all.n;
+	ret->broken = fails(&sure) && fails(&all);
+	ret->kept = !fails(&sure) && !fails(&all);
+	ret->shown = (n - shown) * 100 < 99 * n;
+	ret->nothing = ret->kept && all.n < 100 && (all.n || is_mixed(j));
+	ret->figure = all.n ? 100 * (double)all.honoured / (double)all.n : 100;
+	ret->bound = 99;
+	snprintf(ret->what, sizeof(ret->what), "%" PRIu64 " of %" PRIu64 " choices are honoured", all.honoured, all.n);
+}
+
+/* ---- all of it ---- */
+
+static bool is_set_up(const struct judge *j)
+{
+	const struct sim *s = j->s;
+
+	if (j->c->kind == CUT_HEADS) /* the recording begins with them, if at all */
+		return s->n_execs && j->c->holes[0].from <= s->began &&
+		       j->c->holes[0].until < s->execs[0].at[BSA_SUBMITTED];
+	if (j->c->kind == CUT_LATE || j->c->kind == CUT_EARLY || j->c->kind == CUT_SERVICE)
+		return true;
+	return j->c->kind != CUT_CLIENTS &&
+	       !cut_touches(j->c, 0, s->n_execs ? s->execs[0].at[BSA_SUBMITTED] : s->ended);
+}
+
+static void judge(struct truth_verdict ret[TRUTH_RULES], const struct truth_world *w, const struct cut *c,
+                  uint64_t horizon)
+{
+	struct judge j = { .w = w, .s = w->s, .c = c, .horizon = horizon };
+
+	memset(ret, 0, TRUTH_RULES * sizeof(*ret));
+	j.from = max_of(c->from, c->asked_from);
+	j.until = min_of(c->until, c->asked_until);
+	j.picked = c->asked_from || c->asked_until != NEVER;
+	j.whole = !j.from && j.until == NEVER;
+	j.set_up = is_set_up(&j);
+	judge_fairness(&ret[TRUTH_FAIRNESS], &j);
+	judge_starvation(&ret[TRUTH_STARVATION], &j);
+	judge_inversion(&ret[TRUTH_INVERSION], &j);
+	judge_honoured(&ret[TRUTH_HONOURED], &j);
+}
+
+void truth_judge(struct truth_verdict ret[TRUTH_RULES], const struct truth_world *w, const struct cut *c,
+                 uint64_t horizon)
+{
+	struct truth_verdict all[TRUTH_RULES];
+	struct cut from_the_beginning = *c;
+
+	judge(ret, w, c, horizon);
+	if (c->kind != CUT_HEADS)
+		return;
+	from_the_beginning.from = 0; /* some cpus told of what was before the latest head */
+	judge(all, w, &from_the_beginning, horizon);
+	for (unsigned i = 0; i < TRUTH_RULES; i++)
+		ret[i].kept &= all[i].kept;
+}
+
+void truth_world_make(struct truth_world *ret, const struct sim *s)
+{
+	struct bsa_fold_options options = { 0 };
+
+	memset(ret, 0, sizeof(*ret));
+	ret->s = s;
+	for (uint32_t i = 0; i < s->n_services; i++)
+		ret->native |= s->services[i].native;
+	ret->window_ns = (s->ended - s->began) / 200 + 1;
+	truth_tell(&ret->facts, s, &options);
+	options.window_ns = ret->window_ns;
+	truth_tell(&ret->fine, s, &options);
+}
+
+void truth_world_fini(struct truth_world *w)
+{
+	collect_fini(&w->facts);
+	collect_fini(&w->fine);
+}
