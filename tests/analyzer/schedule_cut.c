@@ -24,6 +24,8 @@ const char *cut_name(enum cut_kind kind)
 		[CUT_ONE_CPU] = "one cpu",
 		[CUT_EDGES] = "edges of holes",
 		[CUT_AFTER] = "a loss after the end",
+		[CUT_WORST] = "a hole at a violation",
+		[CUT_ASKED] = "--from and --to",
 		[CUT_OUTSIDE] = "a hole outside --from and --to",
 	};
 
@@ -322,9 +324,50 @@ static bool make_outside(struct cut *c, struct sim *s, uint64_t *series)
 	return false;
 }
 
+static bool make_asked(struct cut *c, const struct sim *s, uint64_t *series)
+{
+	uint64_t a = 1 + sim_random(series, length_of(s)), b = 1 + sim_random(series, length_of(s));
+
+	if (a == b || length_of(s) < 10)
+		return false;
+	if (sim_random(series, 3))
+		c->asked_from = s->began + (a < b ? a : b);
+	if (!c->asked_from || sim_random(series, 2))
+		c->asked_until = s->began + (a < b ? b : a);
+	return true;
+}
+
+/* Somewhat more than the violation, or a part of it. */
+static bool make_worst(struct cut *c, struct sim *s, const struct cut_target *t, uint64_t *series)
+{
+	uint64_t from, until, third, beside;
+
+	if (!t)
+		return false;
+	third = (t->until - t->from) / 3;
+	beside = sim_random(series, length_of(s) / 100 + 1);
+	from = t->from > s->began + beside ? t->from - beside : s->began;
+	until = t->until + beside;
+	switch (sim_random(series, 4)) {
+	case 0: /* its beginning */
+		until = t->from + third;
+		break;
+	case 1:
+		from = t->from + third;
+		until = t->until - third;
+		break;
+	case 2: /* its end */
+		from = t->until - third;
+		break;
+	default:
+		break;
+	}
+	return lose_between(c, s, from, until, CPUS);
+}
+
 /* ---- all of it ---- */
 
-static bool make(struct cut *c, struct sim *s, uint64_t *series)
+static bool make(struct cut *c, struct sim *s, const struct cut_target *target, uint64_t *series)
 {
 	uint64_t at;
 
@@ -360,6 +403,10 @@ static bool make(struct cut *c, struct sim *s, uint64_t *series)
 		at = s->events[s->n_events - 1].event.at + 1 + sim_random(series, 1000000);
 		c->holes[c->n_holes++] = (struct cut_hole){ .from = at, .until = at + 1000, .events = { 1, 0 } };
 		return true;
+	case CUT_WORST:
+		return make_worst(c, s, target, series);
+	case CUT_ASKED:
+		return make_asked(c, s, series);
 	case CUT_OUTSIDE:
 		return make_outside(c, s, series);
 	case CUT_KINDS:
@@ -415,7 +462,8 @@ static void merge(struct cut *c, const struct sim *s)
 		c->events[c->n_events++] = &c->own[k++].event;
 }
 
-bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, uint64_t *series)
+bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, const struct cut_target *target,
+              uint64_t *series)
 {
 	struct cut *c = ret;
 	size_t own = 2 * CUT_HOLES_MAX + (kind == CUT_LATE ? s->n_events + s->n_execs : 0);
@@ -424,7 +472,7 @@ bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms
 	c->own = calloc(own, sizeof(*c->own));
 	c->events = calloc(s->n_events + own, sizeof(*c->events));
 	assert(c->own && c->events);
-	if (!make(c, s, series)) {
+	if (!make(c, s, target, series)) {
 		cut_free(c, s);
 		return false;
 	}
@@ -438,6 +486,10 @@ bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms
 	c->ended = c->events[c->n_events - 1]->at;
 	for (size_t i = 0; i < c->n_holes; i++)
 		c->ended = c->holes[i].until > c->ended ? c->holes[i].until : c->ended;
+	if ((c->asked_from && (c->asked_from <= c->began || c->asked_from > c->ended)) || c->asked_until <= c->began) {
+		cut_free(c, s); /* --from and --to must lie in the recording */
+		return false;
+	}
 	return true;
 }
 

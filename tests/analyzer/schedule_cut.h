@@ -21,6 +21,8 @@ enum cut_kind {
 	CUT_EDGES, /* holes that begin and end exactly at events, which are lost or not; the second hole touches the first */
 	CUT_AFTER, /* a loss after the last event */
 	CUT_OUTSIDE, /* a hole that --from or --to excludes, with an idle service between the hole and the part that is judged */
+	CUT_WORST, /* a hole over a violation: over all of it, its beginning, its middle or its end */
+	CUT_ASKED, /* every event is recorded; --from and --to select a part */
 	CUT_KINDS
 };
 
@@ -46,11 +48,17 @@ struct cut {
 	uint64_t began, ended;            /* of the first and the last event, a loss included */
 };
 
+/* A stretch of time that a hole may aim at. */
+struct cut_target {
+	uint64_t from, until;
+};
+
 /*
- * False: this world has no such cut (for example: it is never idle). Marks the lost events in @s->events. @series: where chance
+ * @target: of CUT_WORST; NULL: there is none. False: this world has no such cut (for example: it is never idle). Marks the lost events in @s->events. @series: where chance
  * comes from.
  */
-bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, uint64_t *series);
+bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, const struct cut_target *target,
+              uint64_t *series);
 
 /* Unmarks the events of @s. */
 void cut_free(struct cut *c, struct sim *s);

@@ -102,6 +102,12 @@ static bool is_in(const struct judge *j, uint64_t began, uint64_t ended)
 	return began >= j->from && ended <= j->until;
 }
 
+/* In the recorded time, whatever part of it was asked for. */
+static bool is_recorded(const struct judge *j, uint64_t began, uint64_t ended)
+{
+	return began >= j->c->from && ended <= j->c->until;
+}
+
 static bool overlaps(const struct judge *j, uint64_t began, uint64_t ended)
 {
 	return began < j->until && ended > j->from;
@@ -121,7 +127,7 @@ static struct range longest_run(const struct judge *j)
 	for (uint32_t i = 0; i < j->s->n_execs; i++)
 		if (!is_native(j, j->s->execs[i].service))
 			widen(&r, run_of(j->s, i),
-			      j->whole || is_in(j, j->s->execs[i].at[BSA_SUBMITTED], j->s->execs[i].over_at));
+			      is_recorded(j, j->s->execs[i].at[BSA_SUBMITTED], j->s->execs[i].over_at));
 	return r;
 }
 
@@ -134,7 +140,7 @@ static struct range longest_stop(const struct judge *j, uint32_t model)
 		const struct sim_preemption *p = &j->s->preemptions[i];
 
 		if (model == UINT32_MAX || j->s->execs[p->exec].model == model)
-			widen(&r, p->stopped - p->asked, j->whole || is_in(j, p->asked, p->stopped));
+			widen(&r, p->stopped - p->asked, is_recorded(j, p->asked, p->stopped));
 	}
 	return r;
 }
@@ -147,8 +153,7 @@ static struct range longest_step(const struct judge *j)
 		const struct sim_slice *l = &j->s->slices[i];
 
 		if (!is_native(j, l->service))
-			widen(&r, j->s->models[j->s->execs[l->exec].model].step_ns,
-			      j->whole || is_in(j, l->began, l->ended));
+			widen(&r, j->s->models[j->s->execs[l->exec].model].step_ns, is_recorded(j, l->began, l->ended));
 	}
 	return r;
 }
@@ -383,6 +388,7 @@ static void judge_starvation(struct truth_verdict *ret, const struct judge *j)
 		most = max_of(100 * MS, 10 * max_of(all, some));
 		shown = gap > most && is_shown(j, w, gap);
 		ret->broken |= gap > most;
+		ret->count += gap > most;
 		ret->kept &= gap <= least;
 		ret->shown |= shown;
 		if ((int64_t)(gap - most) <= worst)
@@ -423,13 +429,14 @@ static void judge_inversion(struct truth_verdict *ret, const struct judge *j)
 
 		if (v->began >= j->c->until || v->began + v->dur <= j->c->from || !is_picked(j, victim))
 			continue;
+		ret->count++;
 		dur = (double)(until - v->began);
 		run = run_of(j->s, holder);
 		if (h->cpu != NEVER && run > h->cpu)
 			off = run - h->cpu;
 		most = (double)(max_of(step, stop.most) + MS + off);
 		least = (double)(max_of(step, stop.least) + MS +
-		                 (j->whole || is_in(j, h->at[BSA_SUBMITTED], h->over_at) ? off : 0));
+		                 (is_recorded(j, h->at[BSA_SUBMITTED], h->over_at) ? off : 0));
 		ret->broken |= dur > most;
 		ret->kept &= dur <= least;
 		if (dur > most && j->set_up && is_clean(j, holder) && is_clean(j, victim))
@@ -499,6 +506,10 @@ static void judge_honoured(struct truth_verdict *ret, const struct judge *j)
 			continue;
 		all.n++;
 		all.honoured += v->honoured;
+		if (!v->honoured) {
+			ret->from = v->at;
+			ret->until = at;
+		}
 		if (v->at < j->c->from || at > j->c->until)
 			continue;
 		sure.n++;
@@ -514,6 +525,7 @@ static void judge_honoured(struct truth_verdict *ret, const struct judge *j)
 	ret->kept = !fails(&sure) && !fails(&all);
 	ret->shown = (n - shown) * 100 < 99 * n;
 	ret->nothing = ret->kept && all.n < 100 && (all.n || is_mixed(j));
+	ret->count = all.n;
 	ret->figure = all.n ? 100 * (double)all.honoured / (double)all.n : 100;
 	ret->bound = 99;
 	snprintf(ret->what, sizeof(ret->what), "%" PRIu64 " of %" PRIu64 " choices are honoured", all.honoured, all.n);
