@@ -570,9 +570,9 @@ void truth_judge(struct truth_verdict ret[TRUTH_RULES], const struct truth_world
 	struct cut from_the_beginning = *c;
 
 	judge(ret, w, c, horizon);
-	if (c->kind != CUT_HEADS)
+	if (!c->from)
 		return;
-	from_the_beginning.from = 0; /* some cpus told of what was before the latest head */
+	from_the_beginning.from = 0; /* cpus with earlier heads, and summaries, report what was before */
 	judge(all, w, &from_the_beginning, horizon);
 	for (unsigned i = 0; i < TRUTH_RULES; i++)
 		ret[i].kept &= all[i].kept;
