@@ -524,7 +524,10 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		charge_phase(l, phase, took, BSA_DEPENDENCY);
 		break;
 	case BSA_SLOTS:
-		charge_phase(l, phase, took, x->misses ? BSA_COLD : BSA_SERVICE);
+		charge_phase(l, phase, took,
+		             x->cold > 0                      ? BSA_COLD
+		             : x->misses == BSA_COUNT_UNKNOWN ? BSA_CAUSE_UNKNOWN
+		                                              : BSA_SERVICE);
 		break;
 	case BSA_QUEUE:
 		charge_queue(l, took);

@@ -48,9 +48,11 @@ struct bsa_tenant {
 
 	uint64_t clock;    /* the device's, up to which the rest is right */
 	uint64_t lag_from; /* its lag began, with 0 */
-	uint64_t max_lag_at;
+	uint64_t max_lag_at, sure_lag_at;
+	bsa_parts sure_lag;                          /* max_lag, as of the first hole */
 	bsa_parts equal, lag, max_lag, rate, before; /* before: the rate with one lane less */
-	bsa_parts entitled, window_entitled, window_lag;
+	bsa_parts over, under, most_lag;             /* the lag may be by so much above, or below: holes */
+	bsa_parts entitled, window_entitled, window_lag, window_most;
 	unsigned __int128 received, window_received; /* ns */
 };
 
@@ -72,6 +74,7 @@ struct bsa_device {
 	uint16_t instance;
 	uint64_t now; /* of the last step */
 	bool native;
+	bool finding;     /* what was under way when the recording began is not all told yet */
 	unsigned n_lanes; /* as was said, or at least seen */
 	unsigned lanes_room;
 	struct bsa_lane *lanes; /* owned */
@@ -89,6 +92,9 @@ struct bsa_device {
 	struct bsa_refusals refusals;
 
 	bool in_loss, dirty;
+	bool had_hole;
+	bool haunted;          /* since a hole some may seem to be ready, or on a lane, that are not */
+	uint64_t hole_began;   /* in_loss: when */
 	uint32_t n_running;    /* lanes that are taken */
 	uint64_t rose;         /* when somebody last had a lane */
 	uint64_t counts_from;  /* nothing before the last loss's end does */

@@ -162,6 +162,8 @@ void bsa_on_fmq_read(struct bsa_fold *f, const struct bsa_fmq_read *e)
 	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_SERVICE : BSA_HEARD_CLIENT);
 	if (!x || !reach(f, x, asks ? BSA_REQUEST_READ : BSA_RESULT_READ))
 		return;
+	if (f->finding && asks && !x->late_start)
+		bsa_service_begins(f, (uint16_t)(e->exec >> INSTANCE_SHIFT));
 	said_queue(x, e->queue);
 	waited = asks ? &x->fact.request : &x->fact.result;
 	waited->spun = e->spun_ns;
@@ -356,6 +358,7 @@ static uint8_t ended_on(struct bsa_fold *f, struct bsa_exec *x, uint64_t at, uin
 {
 	uint64_t stopped = x->stop.stopped;
 
+	x->sched.on_lane_to_its_end = status == BSA_STATUS_NONE;
 	if (!x->off)
 		return lane;
 	if (status == BSA_STATUS_NONE) { /* so it was on it again, and that was not seen */
@@ -384,6 +387,8 @@ void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e)
 	lane = ended_on(f, x, f->now, e->status, e->lane);
 	if (is_placed(f, x, lane))
 		bsa_exec_step(f, x, BSA_STEP_END, f->now, lane);
+	else
+		bsa_exec_died(f, x);
 }
 
 /* ---- ends, as they happen ---- */
@@ -615,4 +620,14 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	said_path(x, e->path);
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_STATE);
 	said_deadline(x, e->deadline_ns);
+	x->found_waiting = x->late_start && (e->phase == BSA_STATE_QUEUED || e->phase == BSA_STATE_PREEMPTED);
+	/* With summaries, the one that is to come says more. Steps that were seen already are newer than what is told here. */
+	if (f->options.horizon_ns || x->scheduled || has_ended(x))
+		return;
+	if (e->phase == BSA_STATE_QUEUED)
+		bsa_exec_step(f, x, BSA_STEP_FOUND_READY, f->now, BSA_LANE_NONE);
+	else if (e->phase == BSA_STATE_PREEMPTED)
+		bsa_exec_step(f, x, BSA_STEP_FOUND_STOPPED, f->now, BSA_LANE_NONE);
+	else if (e->phase == BSA_STATE_RUNNING && (e->lane < LANES_MAX || e->lane == BSA_LANE_NATIVE))
+		bsa_exec_step(f, x, BSA_STEP_FOUND_ON, f->now, e->lane);
 }

@@ -156,9 +156,37 @@ void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t ex
 
 /* ---- they go ---- */
 
+/* The last boundary that was seen before it was ready, or when what came before it in its stream was over. */
+static uint64_t ready_after(const struct bsa_exec *x)
+{
+	uint64_t last = bsa_stream_is_serial(x->stream) ? x->stream->quiet_since : x->stream->fact.opened;
+
+	if (last == BSA_NEVER)
+		last = 0;
+	for (int b = BSA_SUBMITTED; b < BSA_ENQUEUED; b++)
+		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
+			last = x->fact.at[b];
+	return last;
+}
+
+void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x)
+{
+	bool began = x->fact.at[BSA_REQUEST_READ] != BSA_NEVER;
+	uint64_t hole = bsa_losses_begin(&f->losses, began ? ready_after(x) : 0);
+
+	if (x->scheduled)
+		return;
+	if (hole < f->now)
+		bsa_schedule_possible(f->schedule, &x->sched, hole, f->now);
+	else if (!began)
+		bsa_schedule_possible(f->schedule, &x->sched, BSA_NEVER, f->now);
+}
+
 void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
-	x->placed = step != BSA_STEP_END && step != BSA_STEP_FORGET && step != BSA_STEP_REFUSED;
+	if (f->losses.n || !x->scheduled)
+		x->sched.ready_after = ready_after(x);
+	x->placed = step != BSA_STEP_END && step != BSA_STEP_FORGET && step != BSA_STEP_REFUSED && step != BSA_STEP_CUT;
 	x->scheduled |= x->placed;
 	x->end_noted |= step == BSA_STEP_END;
 	if (at > x->noted_until)
@@ -242,7 +270,10 @@ static bool is_settled(const struct bsa_exec *x)
 static void conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->placed)
-		bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
+		bsa_exec_step(f, x, f->finished && !bsa_exec_is_passed(x) ? BSA_STEP_CUT : BSA_STEP_FORGET, f->now,
+		              BSA_LANE_NONE);
+	if (x->found_waiting && !x->scheduled && !x->has_service)
+		bsa_schedule_possible(f->schedule, &x->sched, BSA_NEVER, f->now);
 	x->over = true;
 	bsa_list_remove(&x->of_stream);
 	if (is_settled(x) && !bsa_list_first(&f->execs.waiting)) {
@@ -409,6 +440,8 @@ void bsa_execs_finish(struct bsa_fold *f)
 
 	while ((l = bsa_list_first(&f->execs.under_way)))
 		conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
+	if (!f->failed && f->losses.n)
+		bsa_streams_hidden(f);
 	if (!f->failed && bsa_schedule_finish(f->schedule, f->now))
 		f->failed = -ENOMEM;
 	if (!f->failed)
@@ -500,6 +533,25 @@ static void exec_init(struct bsa_fold *f, struct bsa_exec *x, uint64_t exec, con
 	x->last = f->now;
 }
 
+static void number_seen(const struct bsa_fold *f, struct bsa_stream_known *s, uint32_t seq)
+{
+	if (seq < s->newest) {
+		s->n_skipped -= s->n_skipped > 0;
+		return;
+	}
+	if (seq - s->newest > 1 && (s->newest || s->newest_at)) {
+		if (bsa_stream_is_serial(s) && f->losses.n)
+			bsa_schedule_hidden(f->schedule, &s->fact,
+			                    s->quiet_since > s->newest_at ? s->quiet_since : s->newest_at, f->now,
+			                    true);
+		if (!s->n_skipped)
+			s->skipped_at = s->newest_at;
+		s->n_skipped += bsa_stream_is_serial(s) ? 0 : seq - s->newest - 1;
+	}
+	s->newest = seq;
+	s->newest_at = f->now;
+}
+
 static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 {
 	struct bsa_execs *xs = &f->execs;
@@ -531,8 +583,7 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 	bsa_list_add(&s->execs, &x->of_stream);
 	x->stream = s;
 	s->n_execs++;
-	if ((uint32_t)exec > s->newest)
-		s->newest = (uint32_t)exec;
+	number_seen(f, s, (uint32_t)exec);
 	if (!f->options.horizon_ns)
 		pass_old(f, s, x);
 	return x;

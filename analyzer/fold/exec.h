@@ -47,14 +47,15 @@ struct bsa_exec {
 	uint8_t ended, returned, signalled, served; /* statuses: of exec_end, exec_return, fence_signal, exec_service */
 	uint8_t model_priority, miss_stage;
 	bool has_client, has_service;
-	bool off;        /* its lane: @stop is open */
-	bool broken;     /* a preemption, or its end, was not seen */
-	bool late_start; /* told by exec_state */
-	bool placed;     /* the schedule has it, and does not know its end */
-	bool scheduled;  /* it had it */
-	bool end_noted;  /* it does */
-	bool passed;     /* later ones of its stream began, or that was closed: it is over, whatever was seen */
-	bool over;       /* it waits for the schedule only */
+	bool off;           /* its lane: @stop is open */
+	bool broken;        /* a preemption, or its end, was not seen */
+	bool late_start;    /* told by exec_state */
+	bool found_waiting; /* and it was ready, or stopped, then */
+	bool placed;        /* the schedule has it, and does not know its end */
+	bool scheduled;     /* it had it */
+	bool end_noted;     /* it does */
+	bool passed;        /* later ones of its stream began, or that was closed: it is over, whatever was seen */
+	bool over;          /* it waits for the schedule only */
 	bool evicted;
 };
 
@@ -104,6 +105,9 @@ struct bsa_exec *bsa_exec_heard(struct bsa_fold *f, uint64_t exec, uint8_t side)
 
 /* Note a step of it. */
 void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, uint64_t at, uint8_t lane);
+
+/* It ended without a lane, and was not seen to be ready: it may have been where nothing was recorded, and have waited. */
+void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x);
 
 /* Its preemption is over. */
 void bsa_exec_tell_stop(const struct bsa_fold *f, struct bsa_exec *x, uint64_t resumed);

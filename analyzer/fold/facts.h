@@ -89,6 +89,9 @@ enum bsa_phase {
 	BSA_PHASES
 };
 
+#define BSA_COUNT_UNKNOWN UINT32_MAX
+#define BSA_LATENESS_UNKNOWN INT64_MIN
+
 enum bsa_miss { BSA_MISS_NONE, BSA_MISS_PREDICTED, BSA_MISS_ABORTED, BSA_MISS_LATE };
 enum bsa_quality { BSA_QUALITY_COMPLETE, BSA_QUALITY_HEAD, BSA_QUALITY_TAIL, BSA_QUALITY_GAP, BSA_QUALITY_OPEN };
 enum bsa_sides { BSA_SIDES_BOTH, BSA_SIDES_SERVICE, BSA_SIDES_CLIENT };
@@ -138,10 +141,10 @@ struct bsa_execution {
 	struct bsa_waited request, result;
 	uint64_t deadline, estimate; /* deadline 0: none; estimate BSA_NEVER: unknown */
 	uint64_t missed_at;          /* deadline_miss, or BSA_NEVER */
-	int64_t lateness;            /* valid where miss is not NONE */
+	int64_t lateness;            /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
 	uint32_t trace, stream, app, model;
-	uint32_t lookups, misses, preemptions, bypassed;
-	uint8_t path, priority, fallback, status; /* 255: unknown */
+	uint32_t lookups, misses, preemptions, bypassed; /* BSA_COUNT_UNKNOWN: not all of them were recorded */
+	uint8_t path, priority, fallback, status;        /* 255: unknown */
 	uint8_t miss, quality, sides;
 	int8_t cold; /* -1: not said (no burst) */
 	int16_t lane; /* the one it was on all the time, from dispatched to run_ended, for certain; otherwise -1: see slices */
@@ -157,6 +160,9 @@ struct bsa_slice {
 };
 
 enum bsa_wait_kind { BSA_WAIT_QUEUE, BSA_WAIT_PREEMPTED };
+
+/* Which ends of a wait were not recorded: the wait is longer than what is told of it. Bits. */
+enum bsa_open { BSA_OPEN_START = 1, BSA_OPEN_END = 2 };
 enum bsa_occupancy { BSA_HELD, BSA_IDLE, BSA_UNKNOWN };
 
 /* Stretches of a wait come one after the other, and tile it. All of it may be one. */
@@ -164,6 +170,24 @@ struct bsa_wait {
 	uint64_t execution, began, ended, blocker;
 	uint32_t blocker_app;
 	uint8_t kind, lane, occupancy, cause;
+	uint8_t open; /* enum bsa_open, of the whole wait: the same in each of its stretches */
+};
+
+/*
+ * What events that were not recorded may hide: @execution may have been ready without a lane from @began to @ended, or for any
+ * part of that time. A wait within a single hole follows from the hole alone, and needs no such fact.
+ */
+struct bsa_possible_wait {
+	uint64_t execution;    /* 0: one of which no event was recorded */
+	uint64_t began, ended; /* began BSA_NEVER: before the recording */
+	uint32_t app, model;
+};
+
+/* A lane whose holder, if it had one, is not known for all of this time: part of it was not recorded. */
+struct bsa_unknown_lane {
+	uint64_t began, ended; /* began BSA_NEVER: before the recording */
+	uint16_t instance;
+	uint8_t lane;
 };
 
 struct bsa_preemption {
@@ -227,24 +251,28 @@ struct bsa_buffer_used {
 struct bsa_inverted {
 	uint64_t victim, holder, began, dur;
 	uint8_t lane;
+	uint8_t open; /* enum bsa_open: it is longer than what is told of it */
 };
 
 /* Ready without a lane for longer than bsa_fold_options.starvation_ns: whether that is an episode depends on the model's median. */
 struct bsa_starved {
 	uint64_t execution, began, gap, top_culprit_ns;
 	uint32_t app, top_culprit_app, bypassed, model;
+	uint8_t open; /* enum bsa_open: @gap is the part of the wait that was recorded */
 };
 
 /* Of one app: over all of the trace. Times lost to losses are in neither. */
 struct bsa_share {
 	uint64_t received, entitled, max_lag_at; /* max_lag_at BSA_NEVER: no lag */
-	int64_t max_lag;
+	int64_t max_lag;                         /* at least, if there were holes */
+	int64_t most_lag;                        /* at most: the same, if there were none */
 	uint32_t app;
 };
 
 struct bsa_lag {
 	uint64_t window_began, received, entitled;
-	int64_t lag; /* the largest in the window */
+	int64_t lag;  /* the largest in the window; at least */
+	int64_t most; /* at most */
 	uint32_t app;
 };
 
@@ -306,6 +334,8 @@ struct bsa_facts {
 	void (*execution)(void *ctx, const struct bsa_execution *);
 	void (*slice)(void *ctx, const struct bsa_slice *);
 	void (*wait)(void *ctx, const struct bsa_wait *);
+	void (*possible_wait)(void *ctx, const struct bsa_possible_wait *);
+	void (*unknown_lane)(void *ctx, const struct bsa_unknown_lane *);
 	void (*preemption)(void *ctx, const struct bsa_preemption *);
 	void (*deadline_missed)(void *ctx, const struct bsa_deadline_missed *);
 	void (*refused)(void *ctx, const struct bsa_refused *);

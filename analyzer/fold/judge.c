@@ -357,7 +357,15 @@ static uint64_t end_of(const struct bsa_exec *x)
 	return BSA_NEVER;
 }
 
-static void set_miss(struct bsa_exec *x)
+/* It was given up at @ended, and its deadline_miss, which says how late it was, was not seen. */
+static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t ended)
+{
+	if (!x->fact.deadline || ended == BSA_NEVER || is_lost(f, bsa_exec_first_seen(x), ended))
+		return BSA_LATENESS_UNKNOWN;
+	return (int64_t)(ended - x->fact.deadline);
+}
+
+static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
 	int64_t told = fact->lateness;
@@ -368,7 +376,7 @@ static void set_miss(struct bsa_exec *x)
 		miss(fact, fact->missed_at, told);
 	else if (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
 	         fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT)
-		miss(fact, ended, fact->deadline && ended != BSA_NEVER ? (int64_t)(ended - fact->deadline) : 0);
+		miss(fact, ended, lateness_at(f, x, ended));
 	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
 		fact->miss = BSA_MISS_LATE;
 		fact->lateness = (int64_t)(end - fact->deadline);
@@ -420,6 +428,26 @@ static void set_scheduled(struct bsa_exec *x)
 	fact->preemptions = x->told_stops > x->stops ? x->told_stops : x->stops;
 }
 
+/* Counts of what was seen are the counts only where all of it was. */
+static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
+{
+	struct bsa_execution *fact = &x->fact;
+	const uint64_t *at = fact->at;
+	uint64_t looks = saw(x, BSA_DECODED) ? at[BSA_DECODED] : at[BSA_REQUEST_READ];
+	uint64_t found = saw(x, BSA_ENQUEUED) ? at[BSA_ENQUEUED] : at[BSA_RUN_ENDED];
+	bool ended = saw(x, BSA_RUN_ENDED), on_lane = saw(x, BSA_DISPATCHED) || fact->phase[BSA_RUN] != BSA_NEVER;
+
+	if (!x->has_service && (looks == BSA_NEVER || found == BSA_NEVER || is_lost(f, looks, found)))
+		fact->lookups = fact->misses = BSA_COUNT_UNKNOWN;
+	if (!x->has_service && (!ended || !on_lane || fact->phase[BSA_RUN] == BSA_NEVER))
+		fact->preemptions = BSA_COUNT_UNKNOWN;
+	if (!ended ||
+	    (x->scheduled && (x->sched.open || x->sched.uncertain || !saw(x, BSA_ENQUEUED) ||
+	                      bsa_schedule_unsure(f->schedule, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
+	    (!x->scheduled && fact->phase[BSA_RUN]))
+		fact->bypassed = BSA_COUNT_UNKNOWN;
+}
+
 /* Work was done again, so it was preempted: unseen, if nothing says so, and how long it ran nobody knows. */
 static void unset_unseen(struct bsa_exec *x)
 {
@@ -459,6 +487,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	fact->quality = quality_of(f, x, all);
 	fact->e2e = bsa_exec_may_be_launch(x) ? BSA_NEVER : between(x, first_of(x), last_of(x));
 	fact->cold = cold_of(f, x);
-	set_miss(x);
+	set_miss(f, x);
 	set_scheduled(x);
+	unset_counts(f, x);
 }

@@ -132,14 +132,27 @@ static void current(const struct bsa_device *d, const struct bsa_lane *l, uint64
 	}
 }
 
+static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	struct bsa_unknown_lane unknown = { .began = l->known == BSA_NEVER ? BSA_NEVER : l->since,
+		                            .ended = at,
+		                            .instance = d->instance,
+		                            .lane = (uint8_t)(l - d->lanes) };
+
+	if (!l->over && (unknown.began == BSA_NEVER || unknown.began < at))
+		d->facts->unknown_lane(d->facts->ctx, &unknown);
+}
+
 /* What was since the last step there is over. Idle times are what the history does not have. */
 static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
 {
 	struct bsa_stretch s;
 
 	current(d, l, at, &s);
-	if (s.occupancy == BSA_UNKNOWN)
+	if (s.occupancy == BSA_UNKNOWN) {
 		d->unseen_until = at;
+		tell_unknown(d, l, at);
+	}
 	if (l->known == BSA_NEVER)
 		l->known = at;
 	else if (s.occupancy != BSA_IDLE)
@@ -148,6 +161,11 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
 	l->holder = NULL;
 	l->doubtful = false;
 	return s.occupancy != BSA_UNKNOWN;
+}
+
+void bsa_lane_begin(struct bsa_lane *l, uint64_t at)
+{
+	l->since = l->known = at;
 }
 
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging)
@@ -175,6 +193,16 @@ struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, u
 	close_stretch(d, l, at);
 	l->doubtful = !freed;
 	return was;
+}
+
+void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
+{
+	struct bsa_stretch s;
+
+	current(d, l, at, &s);
+	if (s.occupancy == BSA_UNKNOWN)
+		tell_unknown(d, l, at);
+	l->over = true;
 }
 
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l)

@@ -34,12 +34,16 @@ struct bsa_lane {
 	uint64_t known;               /* of the time before nothing is known; BSA_NEVER: of no time */
 	bool doubtful;                /* what has been since @since is unknown */
 	bool hogging, cut;            /* cut: there was more to know once */
+	bool over;                    /* the recording is: what becomes of it now is no fact */
 
 	struct bsa_stretch *ring; /* owned; a power of 2 */
 	size_t room, first, n;
 };
 
 void bsa_lane_fini(struct bsa_lane *l, struct bsa_device *d);
+
+/* The lane, of which nothing is known, is idle at @at. */
+void bsa_lane_begin(struct bsa_lane *l, uint64_t at);
 
 /* @x holds the lane, which nobody has, from @at on. */
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging);
@@ -52,6 +56,9 @@ bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool 
  * is free, or, if not @freed, unknown still.
  */
 struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed);
+
+/* The recording ends at @at: tell of what is unknown of it since the last step there. */
+void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at);
 
 /* Nobody knows who had it before the present holder, or nobody. */
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l);

@@ -38,6 +38,22 @@ const struct bsa_span *bsa_losses_from(const struct bsa_losses *l, uint64_t at)
 	return i < l->n ? &l->spans[i] : NULL;
 }
 
+uint64_t bsa_losses_begin(const struct bsa_losses *l, uint64_t at)
+{
+	const struct bsa_span *s = bsa_losses_from(l, at);
+
+	return !s ? UINT64_MAX : s->began > at ? s->began : at;
+}
+
+uint64_t bsa_losses_end(const struct bsa_losses *l, uint64_t at)
+{
+	size_t i = before(l, at);
+
+	if (i < l->n && l->spans[i].began <= at)
+		return at;
+	return i ? l->spans[i - 1].ended : 0;
+}
+
 /* More is unknown then than has to be, of what is long ago. */
 static void thin_out(struct bsa_losses *l)
 {

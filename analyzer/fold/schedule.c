@@ -14,10 +14,13 @@
 
 enum {
 	DEVICES = 4096,
+	STREAM_INSTANCE_SHIFT = 20, /* of a stream's number */
 	REFUSALS_MAX = 1 << 16,
 	QUIET_ROWS = 1 << 20, /* of windows in which nothing happens */
 	RULES_NATIVE = 1,
 	RULES_IDLE = 2,
+	RULES_FINDING = 4,
+	RULES_FOUND = 8,
 	MS_NS = 1000000
 };
 
@@ -193,6 +196,41 @@ static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x,
 	return !x->counted && bsa_device_lost(d, from, at);
 }
 
+/* ---- waits that may not have been seen ---- */
+
+/* @x may have waited from @from to @to. Within one hole that follows from the hole. */
+static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
+{
+	const struct bsa_span *hole = bsa_losses_from(d->unsure, from);
+	struct bsa_possible_wait possible = {
+		.execution = x->id, .began = from, .ended = to, .app = x->app, .model = x->model
+	};
+
+	if (from != BSA_NEVER && (from >= to || (hole && hole->began <= from && to <= hole->ended)))
+		return;
+	bsa_shares_forget(d);
+	d->facts->possible_wait(d->facts->ctx, &possible);
+}
+
+/* A step of @x that was not recorded was in a hole after the last one that is known: not before this. */
+static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	uint64_t after = x->last_taken ? x->last_taken : x->ready_after;
+	uint64_t hole = bsa_losses_begin(d->unsure, after);
+
+	if (hole > d->now)
+		hole = after;
+	return hole ? hole : BSA_NEVER;
+}
+
+/* Likewise, not after this. */
+static uint64_t hidden_until(const struct bsa_device *d)
+{
+	uint64_t hole = bsa_losses_end(d->unsure, d->now);
+
+	return hole ? hole : d->now;
+}
+
 static void list_native(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	x->prev = NULL;
@@ -260,10 +298,11 @@ static int say_lane(struct bsa_device *d, uint8_t lane)
 	return 0;
 }
 
-/* Takes @x off whatever it is on or in; what that was is unknown. */
-static void lose(struct bsa_device *d, struct bsa_scheduled *x)
+/* Takes @x off whatever it is on or in; what that was is unknown. If it waited, it did so no longer than @until. */
+static void lose_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t until)
 {
 	if (waits(x)) {
+		may_have_waited(d, x, x->ready_since, until);
 		end_wait(d, x);
 		x->idle = false;
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
@@ -277,6 +316,11 @@ static void lose(struct bsa_device *d, struct bsa_scheduled *x)
 	x->lane = -1;
 }
 
+static void lose(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	lose_until(d, x, d->now);
+}
+
 /*
  * @x leaves the lane it is on, at now: @stopped, or for good. If it may have been stopped before, without our knowing, the lane
  * may be somebody else's.
@@ -286,6 +330,9 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 	unsigned lane = (unsigned)x->lane;
 	bool certain, gone = !stopped && is_hidden(d, x, x->slice_began, d->now);
 
+	if (is_hidden(d, x, x->slice_began, d->now))
+		may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began),
+		                stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now);
 	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, gone);
 
 	bsa_shares_running(x->tenant, -1);
@@ -341,13 +388,14 @@ static int end_wait_on(struct bsa_schedule *s, struct bsa_device *d, struct bsa_
 	bool stopped = x->state == BSA_SCHEDULED_STOPPED;
 
 	if (!x->on_native && d->n_waiting > 1) {
-		if (given != BSA_NEVER)
+		if (given != BSA_NEVER && !d->finding)
 			bsa_waits_choose(d, x, given, other_lanes(d, &d->lanes[lane], given));
-		if (!stopped && !resumed)
+		if (!stopped && !resumed && !(x->open & BSA_OPEN_START)) /* else it was ready before all others */
 			bsa_waits_bypass(d, x);
 	}
 	end_wait(d, x);
 	if (stopped != resumed || (stopped && is_hidden(d, x, x->ready_since, d->now))) {
+		may_have_waited(d, x, x->ready_since, d->now);
 		d->left->absurd += stopped != resumed && !is_hidden(d, x, x->ready_since, d->now);
 		x->uncertain = true;
 		x->stretches++;
@@ -370,16 +418,19 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 	return r;
 }
 
-/* DISPATCH and RESUME. */
-static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, uint8_t lane)
+/* DISPATCH and RESUME; @found: it was on its lane when the recording began. */
+static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, bool found,
+                      uint8_t lane)
 {
-	uint64_t given = BSA_NEVER;
+	uint64_t given = BSA_NEVER, since = found ? d->now : hidden_from(d, x);
 	struct bsa_lane *l;
 	bool ready;
 	int r = 0;
 
 	if (x->state == BSA_SCHEDULED_ON)
 		lose(d, x);
+	if (x->state == BSA_SCHEDULED_OFF && !found)
+		may_have_waited(d, x, hidden_from(d, x), d->now);
 	if (x->state == BSA_SCHEDULED_OFF && resumed) {
 		x->uncertain = true;
 		x->stretches++;
@@ -401,8 +452,10 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		return -ENOMEM;
 	bsa_lane_enter(d, l, x, d->now, ready && bsa_shares_hogs(x->tenant, x->step_ns));
 	bsa_shares_running(x->tenant, 1);
-	if (!ready)
+	if (!ready) {
 		bsa_shares_doubt(x->tenant);
+		bsa_shares_appears(x->tenant, since);
+	}
 	if (given != BSA_NEVER)
 		bsa_shares_handed(x->tenant, given);
 	x->tenant->on[x->level]++;
@@ -420,8 +473,11 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 static void leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stopped)
 {
 	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, x->ready_since, d->now);
+	uint64_t until = stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now;
 
-	lose(d, x);
+	if (!waits(x))
+		may_have_waited(d, x, hidden_from(d, x), until);
+	lose_until(d, x, until);
 	if (lane >= BSA_LANES_MAX || (hidden && !stopped))
 		return;
 	d->left->absurd += !hidden;
@@ -431,6 +487,7 @@ static void leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t
 static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
 {
 	bool known = x->state == BSA_SCHEDULED_ON && x->lane == lane;
+	uint64_t since = hidden_from(d, x);
 
 	if (x->state == BSA_SCHEDULED_ON && x->on_native)
 		return 0;
@@ -440,8 +497,10 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		leave_unknown(d, x, lane, true);
 	if (begin_wait(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
 		return -ENOMEM;
-	if (!known)
+	if (!known) {
 		bsa_shares_doubt(x->tenant);
+		bsa_shares_appears(x->tenant, since);
+	}
 	return 0;
 }
 
@@ -488,10 +547,65 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	} else if (x->state != BSA_SCHEDULED_OFF || lane != BSA_LANE_NONE) {
 		leave_unknown(d, x, lane, false);
 	} else {
+		may_have_waited(d, x, hidden_from(d, x), d->now);
 		x->lane = -1;
 	}
 	x->state = BSA_SCHEDULED_OVER;
 	return r;
+}
+
+/* ---- where the recording begins and ends ---- */
+
+/* The recording began while it was @state; only that is known, and since when if it was told. */
+static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_scheduled_state state)
+{
+	uint64_t since = x->found_since && x->found_since < d->now ? x->found_since : d->now;
+
+	if (x->state != BSA_SCHEDULED_OFF || x->stretches) {
+		d->left->absurd++;
+		return 0;
+	}
+	x->lane = -1;
+	x->stretches = state == BSA_SCHEDULED_STOPPED;
+	x->open = x->found_since ? 0 : BSA_OPEN_START;
+	if (begin_wait(d, x, state, since) < 0)
+		return -ENOMEM;
+	bsa_shares_doubt(x->tenant);
+	return 0;
+}
+
+/* The recording ends at @at while @x, which certainly waits, does so. Which of several lanes it will get is unknown. */
+static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint64_t at)
+{
+	bool only = d->n_lanes == 1 && d->lanes_room;
+	int r;
+
+	end_wait(d, x);
+	x->open |= BSA_OPEN_END;
+	x->on_native = d->native;
+	r = bsa_waits_tell(d, &s->pairs, x, at, only ? 0 : BSA_LANE_NONE, only ? &d->lanes[0] : NULL);
+	x->idle = false;
+	x->uncertain = true;
+	x->stretches++;
+	x->state = BSA_SCHEDULED_OFF;
+	x->lane = -1;
+	return r;
+}
+
+/* The recording ends at now while @x is under way. */
+static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
+{
+	if (waits(x) && !x->doubtful)
+		return cut_wait(s, d, x, d->now);
+	if (x->state == BSA_SCHEDULED_ON) { /* finish_device takes it off, when those that wait for it have been cut */
+		if (is_hidden(d, x, x->slice_began, d->now))
+			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), d->now);
+		return 0;
+	}
+	if (x->state == BSA_SCHEDULED_OFF && x->stretches)
+		may_have_waited(d, x, hidden_from(d, x), d->now);
+	lose(d, x);
+	return 0;
 }
 
 /* What a step of before now says of @lane: those who asked meanwhile were not told. */
@@ -521,12 +635,13 @@ static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_ste
 
 static bool has_lane(enum bsa_step step)
 {
-	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP || step == BSA_STEP_END;
+	return step == BSA_STEP_DISPATCH || step == BSA_STEP_RESUME || step == BSA_STEP_STOP || step == BSA_STEP_END ||
+	       step == BSA_STEP_FOUND_ON;
 }
 
 static bool is_absurd(const struct bsa_scheduled *x, enum bsa_step step, uint8_t lane)
 {
-	if (step == BSA_STEP_FORGET)
+	if (step == BSA_STEP_FORGET || step == BSA_STEP_CUT)
 		return false;
 	if (x->state == BSA_SCHEDULED_OVER && step != BSA_STEP_REFUSED)
 		return true;
@@ -563,7 +678,7 @@ static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		return take_ready(d, x);
 	case BSA_STEP_DISPATCH:
 	case BSA_STEP_RESUME:
-		return take_enter(s, d, x, step == BSA_STEP_RESUME, lane);
+		return take_enter(s, d, x, step == BSA_STEP_RESUME, false, lane);
 	case BSA_STEP_STOP:
 		return take_stop(d, x, lane);
 	case BSA_STEP_END:
@@ -571,9 +686,20 @@ static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	case BSA_STEP_REFUSED:
 		return take_refused(d, x, d->now, false);
 	case BSA_STEP_FORGET:
+		if (x->state == BSA_SCHEDULED_OFF && x->stretches)
+			may_have_waited(d, x, hidden_from(d, x), d->now);
 		if (x->state != BSA_SCHEDULED_OVER)
 			lose(d, x);
 		return 0;
+	case BSA_STEP_FOUND_READY:
+		return found_waiting(d, x, BSA_SCHEDULED_READY);
+	case BSA_STEP_FOUND_STOPPED:
+		return found_waiting(d, x, BSA_SCHEDULED_STOPPED);
+	case BSA_STEP_FOUND_ON:
+		x->uncertain = true;
+		return take_enter(s, d, x, false, true, lane);
+	case BSA_STEP_CUT:
+		return x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x);
 	}
 	return 0;
 }
@@ -583,6 +709,7 @@ static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step s
 	struct bsa_device *d =
 		device_of(s, x->tenant && x->state != BSA_SCHEDULED_OVER ? x->tenant->device->instance : x->instance);
 	bool late;
+	int r;
 
 	if (!d)
 		return -ENOMEM;
@@ -593,7 +720,11 @@ static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step s
 		return take_absurd(s, d, x, step);
 	if (has_lane(step) && lane < BSA_LANES_MAX && say_lane(d, lane) < 0)
 		return -ENOMEM;
-	return late && step != BSA_STEP_FORGET ? take_late(d, x, step, at, lane) : take_one(s, d, x, step, lane);
+	if (late && step != BSA_STEP_FORGET && step != BSA_STEP_CUT)
+		return take_late(d, x, step, at, lane);
+	r = take_one(s, d, x, step, lane);
+	x->last_taken = d->now;
+	return r;
 }
 
 /* ---- in the order of their times ---- */
@@ -607,12 +738,19 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 		return -ENOMEM;
 	if (at > d->now)
 		bsa_shares_advance(d, at);
+	if (flags & (RULES_FINDING | RULES_FOUND)) {
+		d->finding = flags & RULES_FINDING;
+		for (unsigned i = 0; !d->finding && i < d->lanes_room && i < d->n_lanes; i++)
+			if (d->lanes[i].known == BSA_NEVER)
+				bsa_lane_begin(&d->lanes[i], d->now);
+		return 0;
+	}
 	d->native = flags & RULES_NATIVE;
 	if (lanes || d->native)
 		d->n_lanes = d->native ? 0 : lanes;
 	for (unsigned i = 0; i < lanes && flags & RULES_IDLE; i++)
 		if (d->lanes[i].known == BSA_NEVER)
-			doubt_lane(d, i, true);
+			bsa_lane_begin(&d->lanes[i], d->now);
 	return 0;
 }
 
@@ -630,10 +768,12 @@ static int take_earliest(struct bsa_schedule *s)
 static enum bsa_rank rank_of(struct bsa_scheduled *x, enum bsa_step step, uint64_t at)
 {
 	static const uint8_t ranks[] = {
-		[BSA_STEP_READY] = BSA_RANK_READY,  [BSA_STEP_DISPATCH] = BSA_RANK_ENTER,
-		[BSA_STEP_STOP] = BSA_RANK_LEAVE,   [BSA_STEP_RESUME] = BSA_RANK_ENTER,
-		[BSA_STEP_END] = BSA_RANK_LEAVE,    [BSA_STEP_REFUSED] = BSA_RANK_READY,
-		[BSA_STEP_FORGET] = BSA_RANK_ENTER,
+		[BSA_STEP_READY] = BSA_RANK_READY,         [BSA_STEP_DISPATCH] = BSA_RANK_ENTER,
+		[BSA_STEP_STOP] = BSA_RANK_LEAVE,          [BSA_STEP_RESUME] = BSA_RANK_ENTER,
+		[BSA_STEP_END] = BSA_RANK_LEAVE,           [BSA_STEP_REFUSED] = BSA_RANK_READY,
+		[BSA_STEP_FORGET] = BSA_RANK_ENTER,        [BSA_STEP_FOUND_READY] = BSA_RANK_READY,
+		[BSA_STEP_FOUND_STOPPED] = BSA_RANK_READY, [BSA_STEP_FOUND_ON] = BSA_RANK_ENTER,
+		[BSA_STEP_CUT] = BSA_RANK_ENTER,
 	};
 	uint8_t rank = ranks[step];
 
@@ -664,6 +804,13 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 	if (!s->horizon_ns)
 		return take_rules(s, instance, at, lanes, noted.step);
 	return note(s, &noted, BSA_RANK_RULES);
+}
+
+int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over)
+{
+	struct bsa_noted noted = { .at = at, .instance = instance, .step = over ? RULES_FOUND : RULES_FINDING };
+
+	return s->horizon_ns ? note(s, &noted, BSA_RANK_RULES) : take_rules(s, instance, at, 0, noted.step);
 }
 
 int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)
@@ -697,7 +844,39 @@ int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended)
 	int r = bsa_losses_add(&s->losses, began, ended);
 
 	before = before < began ? began - before : 0;
+	if (s->horizon_ns > 1 && began) /* summaries that were lost told of waits before the hole */
+		s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = before ? before : BSA_NEVER,
+		                                                                  .ended = ended });
 	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
+}
+
+bool bsa_schedule_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
+{
+	return bsa_losses_touch(&s->unsure, began, ended);
+}
+
+void bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until)
+{
+	s->facts.possible_wait(
+		s->facts.ctx,
+		&(struct bsa_possible_wait){
+			.execution = x->id, .began = since, .ended = until, .app = x->app, .model = x->model });
+}
+
+void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after, uint64_t before,
+                         bool over)
+{
+	struct bsa_device *d = s->devices[stream->number >> STREAM_INSTANCE_SHIFT & (DEVICES - 1)];
+	uint64_t from = bsa_losses_begin(&s->unsure, after), to = over ? bsa_losses_end(&s->unsure, before) : before;
+	const struct bsa_span *hole = bsa_losses_from(&s->unsure, from);
+
+	if (from >= to || hole->ended >= to)
+		return;
+	if (d)
+		bsa_shares_forget(d);
+	s->facts.possible_wait(
+		s->facts.ctx,
+		&(struct bsa_possible_wait){ .began = from, .ended = to, .app = stream->app, .model = stream->model });
 }
 
 bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
@@ -729,6 +908,8 @@ static void finish_device(struct bsa_device *d, uint64_t at)
 	for (size_t i = 0; i < d->refusals.n; i++)
 		d->facts->refused(d->facts->ctx, &d->refusals.all[i]);
 	d->refusals.n = 0;
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		bsa_lane_cut(d, &d->lanes[i], d->now);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (d->lanes[i].holder)
 			lose(d, d->lanes[i].holder);

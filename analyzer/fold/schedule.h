@@ -20,7 +20,12 @@ enum bsa_step {
 	BSA_STEP_RESUME,
 	BSA_STEP_END,     /* exec_end, wherever it was */
 	BSA_STEP_REFUSED, /* deadline_miss before it was ready */
-	BSA_STEP_FORGET   /* nobody will say how it ended: off every list, its slice is unknown */
+	BSA_STEP_FORGET,  /* its end was not recorded: off every list, its slice is unknown */
+	/* The recording began while it was ready, stopped, or on a lane. */
+	BSA_STEP_FOUND_READY,
+	BSA_STEP_FOUND_STOPPED,
+	BSA_STEP_FOUND_ON,
+	BSA_STEP_CUT /* the recording ends while it is under way */
 };
 
 enum bsa_scheduled_state {
@@ -43,8 +48,11 @@ struct bsa_scheduled {
 	uint64_t id;
 	uint64_t step_ns; /* its model's; 0: unknown */
 	uint32_t app, model, trace;
-	uint16_t instance; /* of the service: below 4096 */
-	uint8_t priority;  /* more than BSA_PRIORITY_HIGH: unknown */
+	uint16_t instance;       /* of the service: below 4096 */
+	uint8_t priority;        /* more than BSA_PRIORITY_HIGH: unknown */
+	uint64_t ready_after;    /* it was ready no earlier; 0: unknown */
+	uint64_t found_since;    /* FOUND_READY, FOUND_STOPPED: it has waited since, or longer if 0 */
+	bool on_lane_to_its_end; /* it was answered well, so it did not end while it waited */
 	bool counted; /* how often it was preempted is known (exec_service), and as often was seen: a loss hides nothing of it */
 
 	uint8_t state;              /* enum bsa_scheduled_state */
@@ -63,6 +71,8 @@ struct bsa_scheduled {
 	uint8_t level, last_rank;
 	uint32_t stretches, pending;
 	uint64_t last_noted;
+	uint64_t last_taken; /* its last step; 0: none */
+	uint8_t open;        /* enum bsa_open, of its wait in hand */
 	struct bsa_scheduled *prev, *next;
 	struct bsa_tenant *tenant;
 };
@@ -73,7 +83,10 @@ static inline bool bsa_scheduled_idle(const struct bsa_scheduled *x)
 	return !x->steps_left && (x->state == BSA_SCHEDULED_OFF || x->state == BSA_SCHEDULED_OVER);
 }
 
-/* Calls of @facts that it makes: slice, wait, inverted, starved, share, lag, interfered, chosen, refused. NULL: no memory. */
+/*
+ * Calls of @facts that it makes: slice, wait, possible_wait, unknown_lane, inverted, starved, share, lag, interfered, chosen,
+ * refused. NULL: no memory.
+ */
 struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options);
 struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
 
@@ -97,6 +110,25 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
  * less than a horizon before a loss nobody is certain not to have been there, and shares are not counted.
  */
 int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended);
+
+/*
+ * An execution of @stream of which no event was recorded may have been there from @after to @before, as far as holes
+ * could hide it, and may be there still unless it is @over: tell how long it may have waited.
+ */
+void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after, uint64_t before,
+                         bool over);
+
+/* @x, of which no step was noted, may have waited from @since (BSA_NEVER: before the recording) to @until. */
+void bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until);
+
+/*
+ * From @at on, service @instance tells of what was under way when the recording began, or, if @over, has done so. Until then
+ * others may be ready or on lanes of which nothing was told yet; then lanes that none has are idle.
+ */
+int bsa_schedule_finding(struct bsa_schedule *s, uint16_t instance, uint64_t at, bool over);
+
+/* May lanes be unknown for any of this time? */
+bool bsa_schedule_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended);
 
 /* Is any of this time lost? */
 bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t ended);

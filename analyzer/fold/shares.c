@@ -4,6 +4,10 @@
  * A lag moves in straight lines between the times at which an app is looked at: where all get the same, who has no lane
  * gets ever further behind, unless nobody has one, and who has one ever less so. So its extremes are at those times, or when
  * somebody last got something. That a lane was handed over is known when it is over: then all of it counts, at once.
+ *
+ * After a hole every lag is counted from 0 again, and what it truly is lies between lag - under and lag + over: within the hole
+ * it can have changed by as much as all lanes are worth, either way. The same holds while it is not certain who is still ready.
+ * What is told is the least that a lag was (max_lag), and the most that it can have been (most_lag); without holes both are equal.
  */
 #include "fold/shares.h"
 
@@ -32,22 +36,40 @@ static uint64_t rounded_up_from_half(bsa_parts parts)
 	return bounded((unsigned __int128)(parts + BSA_PARTS / 2) / BSA_PARTS);
 }
 
+static bsa_parts least(const struct bsa_tenant *t)
+{
+	return t->lag - t->under;
+}
+
+static bsa_parts most(const struct bsa_tenant *t)
+{
+	return t->lag + t->over;
+}
+
+static void look_at_lag(struct bsa_tenant *t)
+{
+	if (!t->looked || least(t) > t->window_lag)
+		t->window_lag = least(t);
+	if (!t->looked || most(t) > t->window_most)
+		t->window_most = most(t);
+	t->looked = true;
+}
+
 static void receive(struct bsa_tenant *t, bsa_parts entitled, unsigned __int128 received)
 {
-	if (!t->looked || t->lag > t->window_lag)
-		t->window_lag = t->lag;
-	t->looked = true;
+	look_at_lag(t);
 	t->entitled += entitled;
 	t->window_entitled += entitled;
 	t->received += received;
 	t->window_received += received;
 	t->lag += entitled - (bsa_parts)received * BSA_PARTS;
-	if (t->lag > t->window_lag)
-		t->window_lag = t->lag;
-	if (t->lag > t->max_lag) {
-		t->max_lag = t->lag;
+	look_at_lag(t);
+	if (least(t) > t->max_lag) {
+		t->max_lag = least(t);
 		t->max_lag_at = t->running ? t->device->now : t->device->rose;
 	}
+	if (most(t) > t->most_lag)
+		t->most_lag = most(t);
 }
 
 /* What it was on for @ns. */
@@ -84,6 +106,7 @@ static void open_up(struct bsa_tenant *t)
 
 	t->backlogged = true;
 	t->doubtful = false;
+	t->over = t->under = 0;
 	restart_lag(t);
 	t->place = (uint32_t)d->n_backlogged;
 	d->backlogged[d->n_backlogged++] = t;
@@ -314,6 +337,7 @@ static void tell_window_of(struct bsa_tenant *t)
 		lag.received = bounded(t->window_received);
 		lag.entitled = rounded_up_from_half(t->window_entitled);
 		lag.lag = rounded(t->window_lag);
+		lag.most = rounded(t->window_most);
 		facts_of(t)->lag(facts_of(t)->ctx, &lag);
 	}
 	t->looked = false;
@@ -365,23 +389,102 @@ static void run_windows(struct bsa_device *d, uint64_t to)
 		run(d, to);
 }
 
+/* How far a lag can move in @ns. */
+static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
+{
+	return (bsa_parts)(d->n_lanes ? d->n_lanes : 1) * BSA_PARTS * ns;
+}
+
+/* Its lag may have moved by that much since it was known: or it may have begun anew. */
+static void widen(struct bsa_tenant *t, bsa_parts by)
+{
+	bsa_parts up = most(t) > 0 ? most(t) : 0, down = least(t) < 0 ? -least(t) : 0;
+
+	t->over = up + by;
+	t->under = down + by;
+	t->lag = 0;
+	if (most(t) > t->most_lag)
+		t->most_lag = most(t);
+	look_at_lag(t);
+}
+
+/* Those of before the first hole. */
+static void keep_sure_lags(struct bsa_device *d)
+{
+	for (size_t i = 0; i < d->table_room; i++)
+		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
+			t->sure_lag = t->max_lag;
+			t->sure_lag_at = t->max_lag_at;
+		}
+}
+
+void bsa_shares_forget(struct bsa_device *d)
+{
+	for (size_t i = 0; d->had_hole && i < d->table_room; i++)
+		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
+			t->max_lag = t->sure_lag;
+			t->max_lag_at = t->sure_lag_at;
+		}
+}
+
+void bsa_shares_appears(struct bsa_tenant *t, uint64_t since)
+{
+	struct bsa_device *d = t->device;
+	bsa_parts by = d->unsure->n && since < d->now ? worth(d, d->now - since) : 0;
+
+	if (!by)
+		return;
+	for (size_t i = 0; i < d->n_backlogged; i++) {
+		struct bsa_tenant *other = d->backlogged[i];
+
+		settle(other);
+		if (other == t)
+			other->over += by;
+		else
+			other->under += by;
+		look_at_lag(other);
+	}
+	if (t->backlogged && most(t) > t->most_lag)
+		t->most_lag = most(t);
+}
+
 /* From now on it does not count. */
 static void enter_loss(struct bsa_device *d)
 {
 	if (d->in_loss)
 		return;
 	d->in_loss = true;
+	d->hole_began = d->now;
 	for (size_t i = 0; i < d->n_backlogged; i++)
 		settle(d->backlogged[i]);
 }
 
 static void leave_loss(struct bsa_device *d)
 {
+	bsa_parts by = worth(d, d->now - d->hole_began);
+
+	if (!d->had_hole)
+		keep_sure_lags(d);
+	d->had_hole = true;
 	d->in_loss = false;
+	d->haunted = true;
 	d->counts_from = d->now;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
+		widen(d->backlogged[i], by);
 		restart_lag(d->backlogged[i]);
 		d->backlogged[i]->doubtful = true;
+	}
+}
+
+/* Since a hole it is not certain who is backlogged, nor who has a lane. */
+static void haunt(struct bsa_device *d, uint64_t to)
+{
+	bsa_parts by = worth(d, to - d->now);
+
+	d->haunted = is_haunted(d);
+	for (size_t i = 0; d->haunted && i < d->n_backlogged; i++) {
+		d->backlogged[i]->over += by;
+		d->backlogged[i]->under += by;
 	}
 }
 
@@ -433,6 +536,8 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 		close_those_without(d);
 	if (!d->window_ended)
 		set_window(d, to);
+	if (d->haunted && to > d->now)
+		haunt(d, to);
 	if (to > d->now && !d->n_backlogged && to < d->window_ended && !d->unsure->n)
 		d->now = to;
 	else if (d->unsure->n)
@@ -452,6 +557,7 @@ void bsa_shares_finish(struct bsa_device *d)
 				continue;
 			share.received = bounded(t->received);
 			share.entitled = rounded_up_from_half(t->entitled);
+			share.most_lag = t->most_lag > 0 ? rounded(t->most_lag) : 0;
 			if (t->max_lag > 0) {
 				share.max_lag = rounded(t->max_lag);
 				share.max_lag_at = t->max_lag_at;

@@ -28,6 +28,12 @@ bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns);
 /* It has been backlogged for longer than was seen: until it is not any more, its lag is unknown. */
 void bsa_shares_doubt(struct bsa_tenant *t);
 
+/* Since the first hole there may have been one that was not counted: lags of that time prove nothing. */
+void bsa_shares_forget(struct bsa_device *d);
+
+/* One of it has been ready, or on a lane, since @since, and that is seen only now. */
+void bsa_shares_appears(struct bsa_tenant *t, uint64_t since);
+
 /* Tell what is of the whole. */
 void bsa_shares_finish(struct bsa_device *d);
 

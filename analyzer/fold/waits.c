@@ -81,6 +81,23 @@ static void list_doubtful(struct bsa_device *d, struct bsa_scheduled *x)
 	d->doubtful = x;
 }
 
+/* @x, the tail, goes before those that have been ready for less long: the recording began while they waited. */
+static void list_in_order(struct bsa_level *level, struct bsa_scheduled *x)
+{
+	struct bsa_scheduled *before = x->prev;
+
+	if (!before || before->ready_since <= x->ready_since)
+		return;
+	level->tail = before;
+	before->next = NULL;
+	while (before && before->ready_since > x->ready_since)
+		before = before->prev;
+	x->prev = before;
+	x->next = before ? before->next : level->head;
+	x->next->prev = x;
+	*(before ? &before->next : &level->head) = x;
+}
+
 static void list_certain(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	struct bsa_tenant *t = x->tenant;
@@ -94,6 +111,7 @@ static void list_certain(struct bsa_device *d, struct bsa_scheduled *x)
 	else
 		level->head = x;
 	level->tail = x;
+	list_in_order(level, x);
 	if (!t->n_waiting++) {
 		t->waits_place = (uint32_t)d->n_waiting_tenants;
 		d->waiting[d->n_waiting_tenants++] = t;
@@ -330,7 +348,8 @@ static int tell_part(struct telling *w, const struct bsa_stretch *s)
 		                 .ended = s->ended,
 		                 .kind = w->kind,
 		                 .lane = (uint8_t)w->number,
-		                 .occupancy = s->occupancy };
+		                 .occupancy = s->occupancy,
+		                 .open = w->x->open };
 
 	part.cause = cause_of(w->x, s, w->kind);
 	if (s->occupancy == BSA_HELD) {
@@ -388,6 +407,8 @@ static void tell_inversions_on(const struct telling *w, unsigned number)
 			                         .dur = s.ended - s.began,
 			                         .lane = (uint8_t)number };
 
+		inverted.open |= s.began == w->x->ready_since ? w->x->open & BSA_OPEN_START : 0;
+		inverted.open |= s.ended == w->at ? w->x->open & BSA_OPEN_END : 0;
 		if (s.occupancy == BSA_HELD && s.tenant == w->x->tenant && s.level < w->x->level &&
 		    inverted.dur > s.step_ns)
 			w->d->facts->inverted(w->d->facts->ctx, &inverted);
@@ -402,7 +423,8 @@ static void tell_starved(const struct telling *w)
 		                       .gap = w->at - x->ready_since,
 		                       .app = x->tenant->app,
 		                       .bypassed = x->pending,
-		                       .model = x->model };
+		                       .model = x->model,
+		                       .open = x->open };
 
 	for (const struct bsa_tenant *t = w->blamed; t; t = t->blamed) {
 		if (t->blamed_ns < starved.top_culprit_ns ||
@@ -454,7 +476,7 @@ int bsa_waits_tell(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_sch
 	if (x->state == BSA_SCHEDULED_STOPPED)
 		w.kind = BSA_WAIT_PREEMPTED;
 	x->ready_ns += at - x->ready_since;
-	x->idle = w.kind == BSA_WAIT_QUEUE && was_idle(&w, l);
+	x->idle = w.kind == BSA_WAIT_QUEUE && !x->open && was_idle(&w, l);
 	if (!x->idle)
 		r = tell_parts(&w, l);
 	tell_of_the_whole(&w);

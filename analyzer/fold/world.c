@@ -178,6 +178,24 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 		tell_service_process(f, s, e->pid);
 	if (is_new || !same_rules(&s->rules, e))
 		set_rules(f, s, e, is_new && !e->since);
+	if (is_new && e->since && !s->finding) {
+		s->finding = true;
+		f->finding++;
+		if (!f->options.horizon_ns && bsa_schedule_finding(f->schedule, e->instance, f->now, false))
+			f->failed = -ENOMEM;
+	}
+}
+
+void bsa_service_begins(struct bsa_fold *f, uint16_t instance)
+{
+	struct bsa_service *s = bsa_table_find(&f->world.services, instance);
+
+	if (!s || !s->finding)
+		return;
+	s->finding = false;
+	f->finding--;
+	if (!f->options.horizon_ns && bsa_schedule_finding(f->schedule, instance, f->now, true))
+		f->failed = -ENOMEM;
 }
 
 /* ---- apps ---- */
@@ -563,9 +581,24 @@ void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool qu
 	drop_if_empty(f, s, quietly);
 }
 
+/* Executions that nothing was seen of: after the newest one, and those whose numbers were skipped. */
+static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
+{
+	bool over = s->fact.closed != BSA_NEVER;
+	uint64_t until = over ? s->fact.closed : f->now, after = s->newest_at;
+
+	if (bsa_stream_is_serial(s) && s->quiet_since > after)
+		after = s->quiet_since;
+	bsa_schedule_hidden(f->schedule, &s->fact, after, until, over);
+	if (s->n_skipped)
+		bsa_schedule_hidden(f->schedule, &s->fact, s->skipped_at, until, over || bsa_stream_is_serial(s));
+}
+
 /* It goes now, or with its last execution. */
 static void leave(struct bsa_fold *f, struct bsa_stream_known *s)
 {
+	if (f->losses.n && !f->finished)
+		tell_hidden(f, s);
 	end_mappings(f, s);
 	leave_line(&s->place);
 	s->left = true;
@@ -623,6 +656,8 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 		bsa_stream_is_of(s, c->app);
 	if (s->fact.opened > s->quiet_since)
 		s->quiet_since = s->fact.opened;
+	if (!s->newest)
+		s->newest_at = s->fact.opened;
 	bsa_execs_told(s);
 	tell_stream(f, s);
 }
@@ -721,6 +756,15 @@ void bsa_world_advance(struct bsa_fold *f)
 		leave(f, s);
 	while ((m = FIRST(&w->parting_models, struct bsa_model_known, place)) && f->now - m->fact.released > stay)
 		model_drop(f, m);
+}
+
+void bsa_streams_hidden(struct bsa_fold *f)
+{
+	const struct bsa_table *t = &f->world.streams;
+
+	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
+		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next)
+			tell_hidden(f, (const struct bsa_stream_known *)e);
 }
 
 void bsa_world_finish(struct bsa_fold *f)

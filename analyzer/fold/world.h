@@ -34,6 +34,7 @@ struct bsa_service {
 	struct bsa_entry entry; /* instance */
 	struct bsa_rules rules;
 	uint32_t pid;
+	bool finding;             /* it tells of what was under way when the recording began */
 	struct bsa_service *next; /* of all */
 };
 
@@ -85,6 +86,9 @@ struct bsa_stream_known {
 	uint32_t model;           /* as the service numbers it */
 	uint32_t app_key;         /* of fact.app, likewise */
 	uint64_t answered;        /* when a first answer was written that nobody is known to have taken; 0: none was */
+	uint64_t newest_at;       /* when newest was first seen; before: when it was opened */
+	uint64_t skipped_at;      /* the same of the one before the first number that was skipped */
+	uint32_t n_skipped;       /* numbers of which no execution was seen, though a later one was */
 	uint64_t quiet_since;     /* what came before the oldest execution under way was over then */
 	uint8_t heard;
 	bool told, closed;
@@ -118,6 +122,9 @@ void bsa_world_fini(struct bsa_world *w);
 /* ---- events (world.c) ---- */
 
 void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e);
+/* A new execution of service @instance begins: by now it has told of those that were under way before. */
+void bsa_service_begins(struct bsa_fold *f, uint16_t instance);
+
 void bsa_on_client_connect(struct bsa_fold *f, const struct bsa_client_connect *e);
 void bsa_on_client_disconnect(struct bsa_fold *f, const struct bsa_client_disconnect *e);
 void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e);
@@ -163,6 +170,9 @@ void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool qu
 
 /* Of what is parting, that whose time has come. */
 void bsa_world_advance(struct bsa_fold *f);
+
+/* Tell what executions there may have been, in the streams that are open, of which nothing was recorded. */
+void bsa_streams_hidden(struct bsa_fold *f);
 
 /* Tell of streams what is known in the end. */
 void bsa_world_finish(struct bsa_fold *f);

@@ -33,7 +33,7 @@ struct missed_row {
 
 static const char select_missed[] = "SELECT " MISSED_COLUMNS(
 	SELECTED) "0 FROM stored_missed m CROSS JOIN stored_unpacked x ON x.id = m.execution_id"
-		  " WHERE m.execution_id >= ? ORDER BY m.execution_id";
+		  " WHERE m.execution_id >= ? AND m.lateness_ns IS NOT NULL ORDER BY m.execution_id";
 
 /* SELECT * of a table gives the struct row_ of that table. */
 static const char *const sql[QUESTIONS] = {
@@ -107,6 +107,11 @@ static uint64_t end_of(int64_t began, int64_t dur)
 static uint64_t ns_of(int64_t v)
 {
 	return v == NOTHING ? BSA_NEVER : (uint64_t)v;
+}
+
+static uint32_t count_of(int64_t v)
+{
+	return v == NOTHING ? BSA_COUNT_UNKNOWN : (uint32_t)v;
 }
 
 static uint64_t id_of(int64_t v)
@@ -191,15 +196,15 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 		.cpu = ns_of(m.cpu_ns),
 		.request = { ns_of(m.request_blocked_ns), ns_of(m.request_spun_ns), ns_of(m.request_slept_ns) },
 		.result = { ns_of(m.result_blocked_ns), ns_of(m.result_spun_ns), ns_of(m.result_slept_ns) },
-		.lookups = (uint32_t)m.slot_lookups,
-		.misses = (uint32_t)m.slot_misses,
-		.preemptions = (uint32_t)m.preemptions,
-		.bypassed = (uint32_t)m.bypassed,
+		.lookups = count_of(m.slot_lookups),
+		.misses = count_of(m.slot_misses),
+		.preemptions = count_of(m.preemptions),
+		.bypassed = count_of(m.bypassed),
 		.deadline = m.deadline == NOTHING ? 0 : time_of(m.deadline),
 		.app = (uint32_t)id_of(m.app_id),
 		.model = (uint32_t)id_of(m.model_id),
 		.missed_at = time_of(m.missed_at),
-		.lateness = m.lateness_ns,
+		.lateness = m.lateness_ns == NOTHING ? BSA_LATENESS_UNKNOWN : m.lateness_ns,
 		.estimate = ns_of(m.estimate_ns),
 	};
 	read_flags(m.flags, x);

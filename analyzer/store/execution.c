@@ -169,8 +169,8 @@ static void fill(const struct bsa_store *s, const struct bsa_execution *x, const
 	         .request_blocked_ns = ns(x->request.blocked), .request_spun_ns = ns(x->request.spun),
 	         .request_slept_ns = ns(x->request.slept), .result_blocked_ns = ns(x->result.blocked),
 	         .result_spun_ns = ns(x->result.spun), .result_slept_ns = ns(x->result.slept),
-	         .slot_lookups = x->lookups, .slot_misses = x->misses, .preemptions = x->preemptions,
-	         .bypassed = x->bypassed,
+	         .slot_lookups = counted(x->lookups), .slot_misses = counted(x->misses),
+	         .preemptions = counted(x->preemptions), .bypassed = counted(x->bypassed),
 	         .deadline = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING);
 }
 
@@ -195,5 +195,5 @@ void execution_store(struct bsa_store *s, const struct bsa_execution *x)
 		store_phases(s, x, phase);
 	if (x->miss != BSA_MISS_NONE)
 		ROW(s, missed, .execution_id = ref(x->id), .missed_at = when(s->offset, x->missed_at),
-		    .lateness_ns = bounded(x->lateness), .estimate_ns = ns(x->estimate));
+		    .lateness_ns = late_by(x->lateness), .estimate_ns = ns(x->estimate));
 }

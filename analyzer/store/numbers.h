@@ -39,6 +39,17 @@ static inline int64_t count(uint64_t v)
 	return v == BSA_NEVER ? NOTHING : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
+/* A count of the events of an execution. */
+static inline int64_t counted(uint32_t v)
+{
+	return v == BSA_COUNT_UNKNOWN ? NOTHING : v;
+}
+
+static inline int64_t late_by(int64_t lateness)
+{
+	return lateness == BSA_LATENESS_UNKNOWN ? NOTHING : bounded(lateness);
+}
+
 /* A number with a name, where 255 is none. */
 static inline int64_t named(uint8_t v)
 {

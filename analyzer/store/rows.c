@@ -164,7 +164,24 @@ static void on_wait(void *ctx, const struct bsa_wait *w)
 	ROW(s, wait, .id = NOTHING, .execution_id = ref(w->execution), .began = when(s->offset, w->began),
 	    .dur_ns = length(s, w->began, w->ended), .blocker_id = ref(w->blocker),
 	    .blocker_app_id = ref(w->blocker_app),
-	    .bits = PACK(wait, .kind = w->kind, .lane = w->lane, .occupancy = w->occupancy, .cause = w->cause));
+	    .bits = PACK(wait, .kind = w->kind, .lane = w->lane, .occupancy = w->occupancy, .cause = w->cause,
+	                 .open = w->open));
+}
+
+static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
+{
+	struct bsa_store *s = ctx;
+
+	ROW(s, possible_wait, .execution_id = ref(w->execution), .app_id = ref(w->app), .model_id = ref(w->model),
+	    .began = when(s->offset, w->began), .ended = when(s->offset, w->ended));
+}
+
+static void on_unknown_lane(void *ctx, const struct bsa_unknown_lane *l)
+{
+	struct bsa_store *s = ctx;
+
+	ROW(s, unknown_lane, .instance = l->instance, .lane = l->lane, .began = when(s->offset, l->began),
+	    .ended = when(s->offset, l->ended));
 }
 
 static void on_preemption(void *ctx, const struct bsa_preemption *p)
@@ -250,7 +267,7 @@ static void on_inverted(void *ctx, const struct bsa_inverted *i)
 	struct bsa_store *s = ctx;
 
 	ROW(s, inversion, .victim_id = ref(i->victim), .holder_id = ref(i->holder), .lane = i->lane,
-	    .began = when(s->offset, i->began), .dur_ns = ns(i->dur));
+	    .began = when(s->offset, i->began), .dur_ns = ns(i->dur), .open = i->open);
 }
 
 static void on_starved(void *ctx, const struct bsa_starved *v)
@@ -259,7 +276,7 @@ static void on_starved(void *ctx, const struct bsa_starved *v)
 
 	ROW(s, starvation, .execution_id = ref(v->execution), .app_id = ref(v->app), .model_id = ref(v->model),
 	    .began = when(s->offset, v->began), .gap_ns = ns(v->gap), .bypassed = v->bypassed,
-	    .top_culprit_app_id = ref(v->top_culprit_app), .top_culprit_ns = ns(v->top_culprit_ns));
+	    .top_culprit_app_id = ref(v->top_culprit_app), .top_culprit_ns = ns(v->top_culprit_ns), .open = v->open);
 }
 
 static void on_share(void *ctx, const struct bsa_share *h)
@@ -267,7 +284,8 @@ static void on_share(void *ctx, const struct bsa_share *h)
 	struct bsa_store *s = ctx;
 
 	ROW(s, share, .app_id = ref(h->app), .received_ns = ns(h->received), .entitled_ns = ns(h->entitled),
-	    .max_lag_ns = bounded(h->max_lag), .max_lag_at = when(s->offset, h->max_lag_at));
+	    .max_lag_ns = bounded(h->max_lag), .max_lag_at = when(s->offset, h->max_lag_at),
+	    .most_lag_ns = bounded(h->most_lag));
 }
 
 static void on_lag(void *ctx, const struct bsa_lag *l)
@@ -275,7 +293,8 @@ static void on_lag(void *ctx, const struct bsa_lag *l)
 	struct bsa_store *s = ctx;
 
 	ROW(s, lag, .window_began = when(s->offset, l->window_began), .app_id = ref(l->app),
-	    .received_ns = ns(l->received), .entitled_ns = ns(l->entitled), .lag_ns = bounded(l->lag));
+	    .received_ns = ns(l->received), .entitled_ns = ns(l->entitled), .lag_ns = bounded(l->lag),
+	    .most_ns = bounded(l->most));
 }
 
 static void on_interfered(void *ctx, const struct bsa_interfered *i)
@@ -326,7 +345,7 @@ static void on_lost(void *ctx, const struct bsa_lost *l)
 
 	ROW(s, loss, .trace_id = ref(l->trace), .cpu = l->cpu == UINT32_MAX ? NOTHING : l->cpu, .pid = ref(l->pid),
 	    .began = when(s->offset, l->began), .ended = when(s->offset, l->ended), .events = count(l->events),
-	    .packets = count(l->packets));
+	    .packets = count(l->packets), .cause = l->cause);
 }
 
 struct bsa_facts bsa_store_facts(struct bsa_store *s)
@@ -341,6 +360,8 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 		.execution = on_execution,
 		.slice = on_slice,
 		.wait = on_wait,
+		.possible_wait = on_possible_wait,
+		.unknown_lane = on_unknown_lane,
 		.preemption = on_preemption,
 		.deadline_missed = on_deadline_missed,
 		.refused = on_refused,

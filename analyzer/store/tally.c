@@ -164,8 +164,8 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 		return -1;
 	k->n++;
 	k->deadlines += x->deadline != 0;
-	if (x->miss != BSA_MISS_NONE && (k->worst == NOTHING || bounded(x->lateness) > k->worst))
-		k->worst = bounded(x->lateness);
+	if (x->miss != BSA_MISS_NONE && late_by(x->lateness) > k->worst) /* NOTHING is less than any */
+		k->worst = late_by(x->lateness);
 	return 0;
 }
 
@@ -199,8 +199,8 @@ int tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[B
 {
 	int64_t id = ref(x->id);
 
-	if (x->miss != BSA_MISS_NONE)
-		compare(&t->latest, id, bounded(x->lateness));
+	if (x->miss != BSA_MISS_NONE && late_by(x->lateness) != NOTHING)
+		compare(&t->latest, id, late_by(x->lateness));
 	if (x->e2e != BSA_NEVER)
 		compare(&t->slowest, id, ns(x->e2e));
 	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;

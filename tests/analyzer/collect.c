@@ -84,7 +84,7 @@ const struct bsa_execution *collect_execution(const struct collected *c, uint64_
 
 /* ---- what facts are made of ---- */
 
-enum as { NUMBER, SIGNED, TIME, TEXT, EXECUTION, APP, PROCESS, MODEL, STREAM, BUFFER };
+enum as { NUMBER, COUNT, SIGNED, TIME, TEXT, EXECUTION, APP, PROCESS, MODEL, STREAM, BUFFER };
 
 struct column {
 	const char *name;
@@ -121,13 +121,14 @@ struct column {
 	COLUMN(TIME, slots) COLUMN(TIME, request.blocked, .full = true) COLUMN(TIME, request.spun, .full = true) \
 	COLUMN(TIME, request.slept) COLUMN(TIME, result.blocked) COLUMN(TIME, result.spun, .full = true) \
 	COLUMN(TIME, result.slept) COLUMN(TIME, deadline) COLUMN(TIME, estimate, .full = true) COLUMN(TIME, missed_at) \
-	COLUMN(NUMBER, miss) COLUMN(SIGNED, lateness) COLUMN(NUMBER, lookups) COLUMN(NUMBER, misses) \
-	COLUMN(NUMBER, preemptions) COLUMN(NUMBER, bypassed) COLUMN(NUMBER, fallback) COLUMN(SIGNED, cold) \
+	COLUMN(NUMBER, miss) COLUMN(SIGNED, lateness) COLUMN(COUNT, lookups) COLUMN(COUNT, misses) \
+	COLUMN(COUNT, preemptions) COLUMN(COUNT, bypassed) COLUMN(NUMBER, fallback) COLUMN(SIGNED, cold) \
 	COLUMN(SIGNED, lane) COLUMN(NUMBER, idle) LIST(TIME, waited, BSA_WAIT_CAUSES)
 #define COLUMNS_slice COLUMN(NUMBER, instance) COLUMN(NUMBER, lane) COLUMN(EXECUTION, execution) COLUMN(TIME, began) \
 	COLUMN(TIME, ended) COLUMN(NUMBER, trace)
 #define COLUMNS_wait COLUMN(EXECUTION, execution) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(NUMBER, kind) \
-	COLUMN(NUMBER, lane) COLUMN(NUMBER, occupancy) COLUMN(NUMBER, cause) COLUMN(EXECUTION, blocker) COLUMN(APP, blocker_app)
+	COLUMN(NUMBER, lane) COLUMN(NUMBER, occupancy) COLUMN(NUMBER, cause) COLUMN(EXECUTION, blocker) COLUMN(APP, blocker_app) \
+	COLUMN(NUMBER, open)
 #define COLUMNS_preemption COLUMN(EXECUTION, execution) COLUMN(EXECUTION, by) COLUMN(TIME, asked) COLUMN(TIME, stopped) \
 	COLUMN(TIME, resumed) COLUMN(TIME, redo) COLUMN(NUMBER, at_op) COLUMN(NUMBER, mode) COLUMN(NUMBER, lane)
 #define COLUMNS_deadline_missed COLUMN(EXECUTION, execution) COLUMN(TIME, at) COLUMN(TIME, deadline) COLUMN(TIME, estimate) \
@@ -147,13 +148,15 @@ struct column {
 #define COLUMNS_buffer_used COLUMN(TIME, at, .full = true) COLUMN(BUFFER, buffer) COLUMN(NUMBER, op) COLUMN(EXECUTION, execution) \
 	COLUMN(TIME, bytes) COLUMN(TIME, took) COLUMN(NUMBER, status) COLUMN(NUMBER, cause)
 #define COLUMNS_inverted COLUMN(EXECUTION, victim) COLUMN(EXECUTION, holder) COLUMN(NUMBER, lane) COLUMN(TIME, began) \
-	COLUMN(TIME, dur)
+	COLUMN(TIME, dur) COLUMN(NUMBER, open)
 #define COLUMNS_starved COLUMN(EXECUTION, execution) COLUMN(APP, app) COLUMN(MODEL, model) COLUMN(TIME, began) COLUMN(TIME, gap) \
-	COLUMN(NUMBER, bypassed) COLUMN(APP, top_culprit_app) COLUMN(TIME, top_culprit_ns)
-#define COLUMNS_share COLUMN(APP, app) COLUMN(TIME, received) COLUMN(TIME, entitled) COLUMN(SIGNED, max_lag) COLUMN(TIME, max_lag_at)
-#define COLUMNS_lag COLUMN(TIME, window_began) COLUMN(APP, app) COLUMN(TIME, received) COLUMN(TIME, entitled) COLUMN(SIGNED, lag)
+	COLUMN(NUMBER, bypassed) COLUMN(APP, top_culprit_app) COLUMN(TIME, top_culprit_ns) COLUMN(NUMBER, open)
+#define COLUMNS_share COLUMN(APP, app) COLUMN(TIME, received) COLUMN(TIME, entitled) COLUMN(SIGNED, max_lag) COLUMN(TIME, max_lag_at) COLUMN(SIGNED, most_lag)
+#define COLUMNS_lag COLUMN(TIME, window_began) COLUMN(APP, app) COLUMN(TIME, received) COLUMN(TIME, entitled) COLUMN(SIGNED, lag) COLUMN(SIGNED, most)
 #define COLUMNS_interfered COLUMN(APP, by) COLUMN(APP, app) COLUMN(TIME, ns)
 #define COLUMNS_chosen COLUMN(TIME, at) COLUMN(EXECUTION, chosen) COLUMN(EXECUTION, passed_over) COLUMN(NUMBER, honoured)
+#define COLUMNS_possible_wait COLUMN(EXECUTION, execution) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(APP, app) COLUMN(MODEL, model)
+#define COLUMNS_unknown_lane COLUMN(NUMBER, instance) COLUMN(NUMBER, lane) COLUMN(TIME, began) COLUMN(TIME, ended)
 #define COLUMNS_fmq_op COLUMN(EXECUTION, execution, .full = true) COLUMN(NUMBER, queue) COLUMN(NUMBER, write) COLUMN(TIME, at) \
 	COLUMN(NUMBER, items) COLUMN(NUMBER, used) COLUMN(TIME, blocked) COLUMN(TIME, spun) COLUMN(TIME, slept)
 #define COLUMNS_lookup COLUMN(EXECUTION, execution, .full = true) COLUMN(TIME, at) COLUMN(SIGNED, slot) COLUMN(NUMBER, hit)
@@ -291,10 +294,13 @@ static void print_value(const struct page *p, FILE *f, const char *at, const str
 		fprintf(f, "%.*s", (int)c->width, at);
 		break;
 	case SIGNED:
-		fprintf(f, "%" PRIi64, signed_at(at, c->width));
+		if (signed_at(at, c->width) == INT64_MIN)
+			fprintf(f, "-");
+		else
+			fprintf(f, "%" PRIi64, signed_at(at, c->width));
 		break;
 	default:
-		if (c->as == TIME && v == BSA_NEVER)
+		if ((c->as == TIME && v == BSA_NEVER) || (c->as == COUNT && v == BSA_COUNT_UNKNOWN))
 			fprintf(f, "-");
 		else
 			fprintf(f, "%" PRIu64, v);

@@ -421,7 +421,8 @@ static void tell_windows(struct truth *t, uint32_t app)
 			                                       .window_began = from,
 			                                       .received = h.received,
 			                                       .entitled = (uint64_t)whole(h.entitled),
-			                                       .lag = whole(h.lag) });
+			                                       .lag = whole(h.lag),
+			                                       .most = whole(h.lag) });
 	}
 }
 
@@ -440,6 +441,7 @@ static void tell_shares(struct truth *t)
 		                                           .received = h.received,
 		                                           .entitled = (uint64_t)whole(h.entitled),
 		                                           .max_lag = whole(h.lag),
+		                                           .most_lag = whole(h.lag),
 		                                           .max_lag_at = h.lag_at });
 		tell_windows(t, a);
 	}

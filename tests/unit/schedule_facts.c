@@ -75,6 +75,16 @@ void line_wait(void *ctx, const struct bsa_wait *w)
 	          cause(w->cause), w->blocker, w->blocker_app);
 }
 
+void line_possible_wait(void *ctx, const struct bsa_possible_wait *w)
+{
+	lines_add(ctx, "possible %" PRIu64 ": %" PRId64 "-%" PRIu64, w->execution, (int64_t)w->began, w->ended);
+}
+
+void line_unknown_lane(void *ctx, const struct bsa_unknown_lane *l)
+{
+	lines_add(ctx, "unknown lane %u: %" PRId64 "-%" PRIu64, l->lane, (int64_t)l->began, l->ended);
+}
+
 void line_inverted(void *ctx, const struct bsa_inverted *i)
 {
 	lines_add(ctx, "inverted %" PRIu64 " by %" PRIu64 ": %" PRIu64 " for %" PRIu64 " lane %u", i->victim, i->holder,
@@ -124,6 +134,8 @@ struct bsa_facts lines_facts(struct lines *l)
 		.ctx = l,
 		.slice = line_slice,
 		.wait = line_wait,
+		.possible_wait = line_possible_wait,
+		.unknown_lane = line_unknown_lane,
 		.inverted = line_inverted,
 		.starved = line_starved,
 		.share = line_share,

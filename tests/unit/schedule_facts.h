@@ -23,6 +23,8 @@ struct bsa_facts lines_facts(struct lines *l);
 /* Each kind of line, for those who work out the same in another way. */
 void line_slice(void *ctx, const struct bsa_slice *s);
 void line_wait(void *ctx, const struct bsa_wait *w);
+void line_possible_wait(void *ctx, const struct bsa_possible_wait *w);
+void line_unknown_lane(void *ctx, const struct bsa_unknown_lane *l);
 void line_inverted(void *ctx, const struct bsa_inverted *i);
 void line_starved(void *ctx, const struct bsa_starved *s);
 void line_share(void *ctx, const struct bsa_share *s);

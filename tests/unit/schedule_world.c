@@ -199,6 +199,8 @@ void world_tell_losses(const struct world *w, struct bsa_schedule *s, int at)
 	}
 IGNORE(slice)
 IGNORE(wait)
+IGNORE(possible_wait)
+IGNORE(unknown_lane)
 IGNORE(inverted)
 IGNORE(starved)
 IGNORE(share)
@@ -212,6 +214,8 @@ struct bsa_facts world_no_facts(void)
 	return (struct bsa_facts){
 		.slice = ignore_slice,
 		.wait = ignore_wait,
+		.possible_wait = ignore_possible_wait,
+		.unknown_lane = ignore_unknown_lane,
 		.inverted = ignore_inverted,
 		.starved = ignore_starved,
 		.share = ignore_share,

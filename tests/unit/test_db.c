@@ -199,7 +199,7 @@ static void the_schema_can_be_asked_for(void **state)
 	assert_string_equal(
 		seen.text,
 		"wait.: wait.execution_id:id wait.began:time wait.ended:time wait.kind:label wait.lane:number "
-		"wait.occupancy:label wait.blocker_id:id wait.blocker_app_id:id wait.cause:label ");
+		"wait.occupancy:label wait.blocker_id:id wait.blocker_app_id:id wait.cause:label wait.open:label ");
 	memset(&seen, 0, sizeof(seen));
 	assert_int_equal(bsa_db_schema(db, NULL, see, &seen, NULL), 0);
 	assert_int_equal(bsa_db_schema(NULL, NULL, see, &without, NULL), 0);

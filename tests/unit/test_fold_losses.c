@@ -67,7 +67,7 @@ static void a_loss_hides_what_it_touches_and_nothing_else(void **state)
 		{ "after a lookup that missed, which stays one",
 		  HERE SUBMIT WRITE READ DECODE
 		  "1041 slot_lookup exec=3:1 slot=4 hit=0\n1045 loss ended=1050\n" RAN ANSWERED,
-		  "execution id=3:1 quality=gap cold=1 misses=1" },
+		  "execution id=3:1 quality=gap cold=1 misses=- lookups=-" },
 		{ "an end that is before its beginning is at its beginning",
 		  HERE "900 loss ended=7\n" ASKED RAN ANSWERED,
 		  "lost began=900 ended=900 events=0\nexecution id=3:1 quality=complete" },
@@ -309,13 +309,14 @@ static void what_may_be_a_launch_is_no_end(void **state)
 static void who_begins_late_is_told_what_is_under_way(void **state)
 {
 	static const struct fold_row rows[] = {
-		{ "one in the queue: since when is unknown",
+		{ "one in the queue: it has waited since then, or longer",
 		  HERE "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst deadline_ns=1300 phase=queued "
 		       "since=1049\n"
 		       "1065 sched_dispatch exec=3:1 lane=0\n" END ANSWERED,
 		  "execution id=3:1 quality=head phase=-,-,-,0,-,-,335,0,10,40,10,0 priority=0 app=20/camera "
 		  "model=2/net miss=late "
-		  "lateness=160 deadline=1300 lane=0 idle=0\nno wait\nleft absurd=0" },
+		  "lateness=160 deadline=1300 lane=0 idle=0\n"
+		  "wait execution=3:1 began=1050 ended=1065 open=1 occupancy=1\nleft absurd=0" },
 		{ "one on its lane: since when is unknown",
 		  HERE "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=running lane=0 "
 		       "since=1049\n" END ANSWERED,

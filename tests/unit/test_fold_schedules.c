@@ -602,6 +602,13 @@ static uint64_t end_to_end(uint8_t sides, const struct bsa_execution *is)
 	return is->at[is->at[BSA_SIGNALLED] != NEVER ? BSA_SIGNALLED : BSA_RESULT_WRITTEN] - is->at[BSA_REQUEST_READ];
 }
 
+/* A count is unknown, or it is the count. */
+static void check_count(const struct bsa_execution *x, const char *what, uint32_t count, uint32_t is)
+{
+	HOLDS(count == BSA_COUNT_UNKNOWN || count == is, "exec %#llx: %s: %u, and it was %u",
+	      (unsigned long long)x->exec, what, count, is);
+}
+
 static void check_execution(const struct bsa_execution *x, const struct bsa_execution *is)
 {
 	for (int b = 0; b < BSA_BOUNDARIES; b++)
@@ -620,10 +627,10 @@ static void check_execution(const struct bsa_execution *x, const struct bsa_exec
 	      (unsigned long long)x->exec, x->status, is->status);
 	HOLDS(x->miss == BSA_MISS_NONE || is->miss != BSA_MISS_NONE, "exec %#llx: a miss that was none",
 	      (unsigned long long)x->exec);
-	HOLDS(x->bypassed <= is->bypassed, "exec %#llx: bypassed %u times, and was %u", (unsigned long long)x->exec,
-	      x->bypassed, is->bypassed);
-	HOLDS(x->preemptions <= is->preemptions, "exec %#llx: %u preemptions, and there were %u",
-	      (unsigned long long)x->exec, x->preemptions, is->preemptions);
+	check_count(x, "bypassed", x->bypassed, is->bypassed);
+	check_count(x, "preempted", x->preemptions, is->preemptions);
+	check_count(x, "slots looked up", x->lookups, is->lookups);
+	check_count(x, "slots missed", x->misses, is->misses);
 }
 
 /* What is said to be complete is all there, on its side; but when it was said to be late may have been lost. */
@@ -673,6 +680,13 @@ static void check_slices(const struct against *a)
 	free(all);
 }
 
+/* An end of @w may be that of the recording. */
+static bool same_part(const struct bsa_wait *is, const struct bsa_wait *w)
+{
+	return (is->began == w->began || (w->open & BSA_OPEN_START && is->began < w->began)) &&
+	       (is->ended == w->ended || (w->open & BSA_OPEN_END && is->ended > w->ended));
+}
+
 /* Is it a whole part of a wait, or all of one for an idle lane? */
 static bool had_part(const struct against *a, const struct bsa_wait *w)
 {
@@ -681,17 +695,16 @@ static bool had_part(const struct against *a, const struct bsa_wait *w)
 	for (size_t i = 0; i < a->all->facts.wait.n; i++) {
 		const struct bsa_wait *is = &a->all->facts.wait.items[i];
 
-		if (is->began == w->began && is->ended == w->ended && is->kind == w->kind && is->lane == w->lane &&
-		    is->occupancy == w->occupancy && same_exec(a, w->execution, is->execution) &&
-		    same_exec(a, w->blocker, is->blocker) &&
+		if (same_part(is, w) && is->kind == w->kind && is->lane == w->lane && is->occupancy == w->occupancy &&
+		    same_exec(a, w->execution, is->execution) && same_exec(a, w->blocker, is->blocker) &&
 		    (is->cause == w->cause || w->cause == BSA_CAUSE_UNKNOWN ||
 		     (is->cause == BSA_HOGGED && w->cause == BSA_CROWDED_OUT) ||
 		     (a->late && is->cause == BSA_CROWDED_OUT && w->cause == BSA_HOGGED)))
 			return true;
 	}
 	const struct bsa_execution *x = collect_execution(&a->all->facts, exec);
-	return w->occupancy == BSA_IDLE && x->idle && x->at[BSA_ENQUEUED] == w->began &&
-	       w->ended == w->began + x->queue;
+	struct bsa_wait idle = { .began = x->at[BSA_ENQUEUED], .ended = x->at[BSA_ENQUEUED] + x->queue };
+	return w->occupancy == BSA_IDLE && x->idle && same_part(&idle, w);
 }
 
 static void check_parts(const struct against *a)
@@ -728,8 +741,10 @@ static bool had_inversion(const struct against *a, const struct bsa_inverted *v)
 	for (size_t i = 0; i < a->all->facts.inverted.n; i++) {
 		const struct bsa_inverted *is = &a->all->facts.inverted.items[i];
 
-		if (is->began == v->began && is->dur == v->dur && is->lane == v->lane &&
-		    same_exec(a, v->victim, is->victim) && same_exec(a, v->holder, is->holder))
+		struct bsa_wait inverted = { .began = v->began, .ended = v->began + v->dur, .open = v->open };
+
+		if (same_part(&(struct bsa_wait){ .began = is->began, .ended = is->began + is->dur }, &inverted) &&
+		    is->lane == v->lane && same_exec(a, v->victim, is->victim) && same_exec(a, v->holder, is->holder))
 			return true;
 	}
 	return false;
@@ -758,7 +773,10 @@ static bool had_hunger(const struct against *a, const struct bsa_starved *v)
 	for (size_t i = 0; i < a->s->n_waits; i++) {
 		const struct sim_wait *w = &a->s->waits[i];
 
-		if (a->s->execs[w->exec].exec == exec && w->began == v->began && w->ended == v->began + v->gap)
+		struct bsa_wait starved = { .began = v->began, .ended = v->began + v->gap, .open = v->open };
+
+		if (a->s->execs[w->exec].exec == exec &&
+		    same_part(&(struct bsa_wait){ .began = w->began, .ended = w->ended }, &starved))
 			return true;
 	}
 	return false;
@@ -800,6 +818,119 @@ static void check_others(const struct against *a)
 		HOLDS(had_interference(a, &c->interfered.items[i]), "app %u made app %u wait for %llu ns, and did not",
 		      app_key(c, c->interfered.items[i].by), app_key(c, c->interfered.items[i].app),
 		      (unsigned long long)c->interfered.items[i].ns);
+}
+
+/* ---- what may be hidden ---- */
+
+/* Is it told when that execution began to wait and when it did no more, as far as it was recorded? */
+static bool is_told(const struct against *a, const struct sim_wait *w)
+{
+	const struct collected *c = &a->some->facts;
+	const struct bsa_execution *x = collect_execution(c, a->s->execs[w->exec].exec);
+	struct bsa_wait told = { .began = NEVER };
+
+	if (!x)
+		return false;
+	if (x->idle && x->at[BSA_ENQUEUED] == w->began && x->at[BSA_DISPATCHED] == w->ended)
+		return true;
+	for (size_t i = 0; i < c->wait.n; i++) {
+		const struct bsa_wait *part = &c->wait.items[i];
+
+		if (part->execution != x->id || part->ended <= w->began || part->began >= w->ended)
+			continue;
+		told.began = part->began < told.began ? part->began : told.began;
+		told.ended = part->ended > told.ended ? part->ended : told.ended;
+		told.open |= part->open;
+	}
+	return told.began != NEVER && same_part(&(struct bsa_wait){ .began = w->began, .ended = w->ended }, &told);
+}
+
+/* Do facts say that there may have been such a wait? */
+static bool is_possible(const struct against *a, const struct sim_wait *w, uint64_t from, uint64_t until)
+{
+	const struct collected *c = &a->some->facts;
+	uint64_t exec = a->s->execs[w->exec].exec, began = w->began > from ? w->began : from,
+		 ended = w->ended < until ? w->ended : until;
+
+	for (size_t i = 0; i < c->lost.n; i++)
+		if (c->lost.items[i].began <= began && c->lost.items[i].ended >= ended)
+			return true;
+	for (size_t i = 0; i < c->possible_wait.n; i++) {
+		const struct bsa_possible_wait *p = &c->possible_wait.items[i];
+
+		if ((!p->execution || exec_of(c, p->execution) == exec) && p->ended >= ended &&
+		    (p->began == NEVER || p->began <= began))
+			return true;
+	}
+	return false;
+}
+
+/* Each wait of the recorded time is told, or said to be possible: so what is within limits is so for all there was. */
+static void check_nothing_hidden(const struct against *a, uint64_t from, uint64_t until)
+{
+	for (size_t i = 0; i < a->s->n_waits; i++) {
+		const struct sim_wait *w = &a->s->waits[i];
+
+		if (w->began == w->ended || w->ended <= from || w->began >= until)
+			continue;
+		HOLDS(is_told(a, w) || is_possible(a, w, from, until),
+		      "exec %#llx: waited from %llu to %llu, unsuspected",
+		      (unsigned long long)a->s->execs[w->exec].exec, (unsigned long long)w->began,
+		      (unsigned long long)w->ended);
+	}
+}
+
+/* How long a lane may have gone to another one unseen, at once. */
+static uint64_t longest_hidden(const struct collected *c, uint64_t from)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < c->lost.n; i++) {
+		uint64_t ns = c->lost.items[i].ended - c->lost.items[i].began;
+
+		longest = ns > longest ? ns : longest;
+	}
+	for (size_t i = 0; i < c->possible_wait.n; i++) {
+		const struct bsa_possible_wait *p = &c->possible_wait.items[i];
+		uint64_t ns = p->ended - (p->began == NEVER ? from : p->began);
+
+		longest = ns > longest ? ns : longest;
+	}
+	return longest;
+}
+
+/* Two services may have an app of the same key. */
+static struct bsa_share largest_lag(const struct collected *c, uint32_t key)
+{
+	struct bsa_share largest = { .app = 0 };
+
+	for (size_t i = 0; i < c->share.n; i++) {
+		const struct bsa_share *share = &c->share.items[i];
+
+		if (app_key(c, share->app) != key)
+			continue;
+		largest.max_lag = share->max_lag > largest.max_lag ? share->max_lag : largest.max_lag;
+		largest.most_lag = share->most_lag > largest.most_lag ? share->most_lag : largest.most_lag;
+	}
+	return largest;
+}
+
+/* The largest lag of each app lies between the bounds that are told, and what may be hidden. */
+static void check_lags(const struct against *a)
+{
+	const struct collected *all = &a->all->facts, *some = &a->some->facts;
+	int64_t hidden = (int64_t)(SIM_LANES * longest_hidden(some, a->s->began));
+
+	for (size_t i = 0; i < all->share.n; i++) {
+		uint32_t key = app_key(all, all->share.items[i].app);
+		struct bsa_share is = largest_lag(all, key), told = largest_lag(some, key);
+
+		HOLDS(told.max_lag <= is.max_lag, "app %u: a lag of %lld at least, and it was %lld", key,
+		      (long long)told.max_lag, (long long)is.max_lag);
+		HOLDS(is.max_lag <= told.most_lag || is.max_lag <= hidden,
+		      "app %u: a lag of %lld at most, and it was %lld", key, (long long)told.most_lag,
+		      (long long)is.max_lag);
+	}
 }
 
 /* Nothing is there that is not there without losses. */
@@ -1024,6 +1155,8 @@ static void lose(struct sim *s, unsigned forms, const char *name, uint64_t *seri
 	t = tape_with_holes(s, forms, holes, n);
 	fold_tape(&some, &t, &options);
 	check_nothing_invented(&a);
+	check_nothing_hidden(&a, s->began, s->ended);
+	check_lags(&a);
 	check_marked(&a, holes, n);
 	HOLDS(some.facts.lost.n == n, "%zu losses are told of, and there are %zu", some.facts.lost.n, n);
 	tape_free(&t);
@@ -1208,6 +1341,7 @@ static void listen_late(const struct sim *s, unsigned forms, const char *name, u
 	t = tape_within(s, forms, &when);
 	fold_tape(&some, &t, &options);
 	check_nothing_invented(&a);
+	check_nothing_hidden(&a, when.from, t.n ? t.events[t.n - 1]->at : 0);
 	check_session(&a, &when);
 	tape_free(&t);
 	outcome_free(&all);

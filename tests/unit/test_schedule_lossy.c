@@ -223,7 +223,11 @@ static void give_up(struct bsa_schedule *s, struct bsa_scheduled *x, int at)
 
 static void play(uint64_t horizon)
 {
-	const struct bsa_facts facts = {
+	struct bsa_facts facts = world_no_facts();
+
+	facts = (struct bsa_facts){
+		.possible_wait = facts.possible_wait,
+		.unknown_lane = facts.unknown_lane,
 		.slice = slice_is_so,
 		.wait = wait_is_so,
 		.inverted = inversion_is_so,

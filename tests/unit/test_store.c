@@ -24,7 +24,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
 		stored_ask(path, sql);
 	}
-	assert_int_equal(n, 40);
+	assert_int_equal(n, 42);
 	assert_rows(
 		path,
 		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "
@@ -59,8 +59,8 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 	            "column = 'id')"
 	            " AND column <> 'owner_id'",
 	            "");
-	assert_rows(path, "PRAGMA user_version", "2\n");
-	assert_rows(path, "SELECT value FROM meta WHERE key = 'schema_version'", "2\n");
+	assert_rows(path, "PRAGMA user_version", "3\n");
+	assert_rows(path, "SELECT value FROM meta WHERE key = 'schema_version'", "3\n");
 	stored_sound(path);
 }
 
@@ -198,9 +198,22 @@ static void who_is_there(void **state)
 	       .cold = BSA_NEVER,
 	       .first = BSA_NEVER });
 	FACT(lost, bsa_lost,
-	     { .trace = 1, .began = 20, .ended = 30, .events = 4, .packets = 1, .cpu = 0, .pid = 4711 });
+	     { .trace = 1,
+	       .began = 20,
+	       .ended = 30,
+	       .events = 4,
+	       .packets = 1,
+	       .cpu = 0,
+	       .pid = 4711,
+	       .cause = BSA_LOSS_PACKETS });
 	FACT(lost, bsa_lost,
-	     { .trace = 1, .began = 40, .ended = 50, .events = BSA_NEVER, .packets = BSA_NEVER, .cpu = UINT32_MAX });
+	     { .trace = 1,
+	       .began = 40,
+	       .ended = 50,
+	       .events = BSA_NEVER,
+	       .packets = BSA_NEVER,
+	       .cpu = UINT32_MAX,
+	       .cause = BSA_LOSS_GAP });
 	stored_finish(s);
 
 	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera\n4294967295|-|4294967295|-|\n");
@@ -214,7 +227,8 @@ static void who_is_there(void **state)
 	assert_rows(path, "SELECT * FROM stream",
 	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3\n2|-|4294967295|async|-|-|-|-|-|-|-\n");
 	assert_rows(path, "SELECT * FROM burst", "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15\n");
-	assert_rows(path, "SELECT * FROM loss", "1|0|4711|1000020|1000030|4|1\n1|-|-|1000040|1000050|-|-\n");
+	assert_rows(path, "SELECT * FROM loss",
+	            "1|0|4711|1000020|1000030|4|1|packets\n1|-|-|1000040|1000050|-|-|gap\n");
 	assert_rows(path, "SELECT * FROM trace",
 	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0\n");
 }
@@ -327,7 +341,7 @@ static void a_warm_burst_on_an_idle_lane(void **state)
 		path, "SELECT * FROM execution_phase",
 		"1|prepare|1000100|10\n1|send|1000110|20\n1|decode|1000130|30\n1|slots|1000160|40\n1|queue|1000200|50\n"
 		"1|run|1000250|60\n1|reply|1000310|70\n1|return|1000380|80\n1|finish|1000460|90\n");
-	assert_rows(path, "SELECT * FROM wait", "1|1000200|1000250|queue|0|idle|-|-|handover\n");
+	assert_rows(path, "SELECT * FROM wait", "1|1000200|1000250|queue|0|idle|-|-|handover|-\n");
 	assert_rows(path, "SELECT * FROM lane_slice", "1|0|1|1000250|1000310|2748\n");
 	assert_rows(path, "SELECT count(*) FROM stored_phases", "0\n"); /* it takes one row */
 	assert_rows(path, "SELECT * FROM meta WHERE key IN ('executions', 'incomplete', 'missed') ORDER BY key",
@@ -372,9 +386,9 @@ static void one_of_which_everything_is_too_much(void **state)
 	x.request = x.result = (struct bsa_waited){ BSA_NEVER - 1, BSA_NEVER - 1, BSA_NEVER - 1 };
 	x.deadline = x.estimate = BSA_NEVER - 1;
 	x.missed_at = 0;
-	x.lateness = INT64_MIN;
+	x.lateness = INT64_MIN + 1;
 	x.trace = x.stream = x.app = x.model = UINT32_MAX;
-	x.lookups = x.misses = x.preemptions = x.bypassed = UINT32_MAX;
+	x.lookups = x.misses = x.preemptions = x.bypassed = BSA_COUNT_UNKNOWN - 1;
 	x.path = BSA_PATH_ASYNC;
 	x.priority = BSA_PRIORITY_HIGH;
 	x.fallback = 1;
@@ -393,8 +407,8 @@ static void one_of_which_everything_is_too_much(void **state)
 	            "9223372036854775807|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "\n");
 	assert_rows(path, WAITED, MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "\n");
 	assert_rows(path, NAMES,
-	            "4294967295|4294967295|-|4294967295|4294967295|4294967295|high|async|1|4294967295|4294967295|1|"
-	            "4294967295|" MOST "|DEAD_OBJECT|late|-" MOST "|4294967295|1|complete|client|63|1000000\n");
+	            "4294967295|4294967295|-|4294967295|4294967295|4294967295|high|async|1|4294967294|4294967294|1|"
+	            "4294967294|" MOST "|DEAD_OBJECT|late|-" MOST "|4294967294|1|complete|client|63|1000000\n");
 	assert_rows(path, "SELECT phase, dur_ns FROM execution_phase WHERE phase = 'queue'", "queue|" MOST "\n");
 	stored_sound(path);
 }
@@ -542,8 +556,9 @@ static void phases_are_what_was_said(void **state)
 	            "SELECT x.id FROM execution x WHERE complete AND sides = 'both' AND e2e_ns <> "
 	            "(SELECT sum(dur_ns) FROM execution_phase p WHERE p.execution_id = x.id)",
 	            "");
-	assert_rows(path, "SELECT * FROM wait WHERE execution_id = 3",
-	            "3|1000200|1000250|queue|0|idle|-|-|handover\n3|1000270|1000295|preempted|63|held|9|2|preempted\n");
+	assert_rows(
+		path, "SELECT * FROM wait WHERE execution_id = 3",
+		"3|1000200|1000250|queue|0|idle|-|-|handover|-\n3|1000270|1000295|preempted|63|held|9|2|preempted|-\n");
 	assert_rows(path, "SELECT execution_id, lane, began, ended FROM lane_slice ORDER BY 1, 3",
 	            "1|0|1000250|1000310\n3|63|1000250|1000270\n3|63|1000295|1000310\n4|0|1000250|1000310\n");
 	assert_rows(path, "SELECT * FROM preemption", "3|9|1000268|1000270|1000295|4|restart|7|63\n");
@@ -609,7 +624,7 @@ static void deadlines_and_refusals(void **state)
 	x.app = 9;
 	facts.execution(facts.ctx, &x);
 	stored_finish(s);
-	assert_rows(path, "SELECT * FROM wait", "1|1000001|1000002|queue|-|unknown|-|-|unknown\n");
+	assert_rows(path, "SELECT * FROM wait", "1|1000001|1000002|queue|-|unknown|-|-|unknown|-\n");
 	assert_rows(path, "SELECT * FROM preemption", "1|-|-|-|-|65535|-|-|255\n");
 	assert_rows(path, "SELECT * FROM deadline_miss",
 	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
@@ -722,7 +737,8 @@ static void between_apps(void **state)
 	struct bsa_store *s = stored_new(path, "a", false);
 	struct bsa_facts facts = bsa_store_facts(s);
 
-	FACT(inverted, bsa_inverted, { .victim = 1, .holder = 2, .began = 3, .dur = 4, .lane = 63 });
+	FACT(inverted, bsa_inverted,
+	     { .victim = 1, .holder = 2, .began = 3, .dur = 4, .lane = 63, .open = BSA_OPEN_END });
 	FACT(starved, bsa_starved,
 	     { .execution = 1,
 	       .began = 2,
@@ -730,19 +746,23 @@ static void between_apps(void **state)
 	       .top_culprit_ns = 4,
 	       .app = 5,
 	       .top_culprit_app = 6,
-	       .bypassed = 7 });
-	FACT(share, bsa_share, { .app = 1, .received = 3, .entitled = 4, .max_lag = -1, .max_lag_at = BSA_NEVER });
-	FACT(share, bsa_share, { .app = 2, .received = 0, .entitled = 0, .max_lag = INT64_MAX, .max_lag_at = 9 });
-	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .app = 3 });
+	       .bypassed = 7,
+	       .open = BSA_OPEN_START });
+	FACT(share, bsa_share,
+	     { .app = 1, .received = 3, .entitled = 4, .max_lag = -1, .max_lag_at = BSA_NEVER, .most_lag = 5 });
+	FACT(share, bsa_share,
+	     { .app = 2, .received = 0, .entitled = 0, .max_lag = INT64_MAX, .max_lag_at = 9, .most_lag = INT64_MAX });
+	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .most = 7, .app = 3 });
 	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
 	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .honoured = true });
 	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 2, 3, 4, 5 });
 	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 20, 30, 40, 50 });
 	stored_finish(s);
-	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4\n");
-	assert_rows(path, "SELECT * FROM starvation", "1|5|1000002|3|7|6|4|-\n");
-	assert_rows(path, "SELECT * FROM app_share", "1|3|4|0.75|-1|-\n2|0|0|-|4611686018427387904|1000009\n");
-	assert_rows(path, "SELECT * FROM app_lag", "1000000|3|1|2|-4611686018427387904\n");
+	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");
+	assert_rows(path, "SELECT * FROM starvation", "1|5|1000002|3|7|6|4|-|start\n");
+	assert_rows(path, "SELECT * FROM app_share",
+	            "1|3|4|0.75|-1|-|5\n2|0|0|-|4611686018427387904|1000009|4611686018427387904\n");
+	assert_rows(path, "SELECT * FROM app_lag", "1000000|3|1|2|-4611686018427387904|7\n");
 	assert_rows(path, "SELECT * FROM interference", "2|3|1\n");
 	assert_rows(path, "SELECT * FROM priority_choice", "1000001|2|3|1\n");
 	assert_rows(path, "SELECT * FROM meta WHERE key LIKE 'left%' ORDER BY key",
@@ -1156,13 +1176,13 @@ static void other_versions_are_refused(void **state)
 	struct bsa_err err;
 
 	stored_finish(stored_new(path, "a", false));
-	patch(path, 60, "\0\0\0\3", 4);
+	patch(path, 60, "\0\0\0\4", 4);
 	refused(path, true, BSA_E_INPUT, "made by a newer burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
 	patch(path, 60, "\0\0\0\1", 4);
 	refused(path, true, BSA_E_INPUT, "made by an older burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
-	patch(path, 60, "\0\0\0\2", 4);
+	patch(path, 60, "\0\0\0\3", 4);
 	patch(path, 68, "GIF8", 4);
 	refused(path, true, BSA_E_INPUT, "is not a database of burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);

@@ -453,7 +453,7 @@ static const struct {
 	{ "execution", "sides", 16, 2 }, { "execution", "cold", 18, 2 },    { "execution", "lane", 20, 7 },
 	{ "execution", "idle", 27, 1 },  { "execution", "plain", 28, 1 },   { "wait", "kind", 0, 1 },
 	{ "wait", "lane", 1, 8 },        { "wait", "occupancy", 9, 2 },     { "wait", "cause", 11, 5 },
-	{ "fmq_op", "queue", 0, 2 },     { "fmq_op", "op", 2, 1 },
+	{ "wait", "open", 16, 2 },       { "fmq_op", "queue", 0, 2 },       { "fmq_op", "op", 2, 1 },
 };
 
 static unsigned place_of(const char *table, const struct column *field)

@@ -6,5 +6,5 @@ CREATE INDEX stored_preemption_execution ON stored_preemption(execution_id);
 CREATE INDEX stored_deadline_miss_execution ON stored_deadline_miss(execution_id);
 CREATE INDEX slot_miss_execution ON slot_miss(execution_id);
 CREATE INDEX stored_buffer_use_execution ON stored_buffer_use(execution_id) WHERE execution_id IS NOT NULL;
-CREATE INDEX inversion_victim ON inversion(victim_id);
+CREATE INDEX stored_inversion_victim ON stored_inversion(victim_id);
 CREATE INDEX stored_operation_execution ON stored_operation(execution_id);

@@ -7,5 +7,5 @@ DROP INDEX stored_preemption_execution;
 DROP INDEX stored_deadline_miss_execution;
 DROP INDEX slot_miss_execution;
 DROP INDEX stored_buffer_use_execution;
-DROP INDEX inversion_victim;
+DROP INDEX stored_inversion_victim;
 DROP INDEX stored_operation_execution;

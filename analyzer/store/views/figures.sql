@@ -1,10 +1,12 @@
--- starvation, priority_choice, app_share: one row per episode, choice, app. phase_stat, typical, overhead_cause: percentiles and sums, exact, of
+-- inversion, starvation, priority_choice, app_share: one row per inversion, episode, choice, app. phase_stat, typical, overhead_cause: percentiles and sums, exact, of
 -- complete executions that were answered.
+CREATE VIEW inversion AS SELECT @columns inversion@ FROM stored_inversion;
+
 CREATE VIEW starvation AS SELECT @columns starvation@ FROM stored_starvation;
 
 CREATE VIEW app_share AS SELECT
 	app_id, received_ns, entitled_ns, CASE WHEN entitled_ns > 0 THEN 1.0 * received_ns / entitled_ns END AS ratio, max_lag_ns,
-	max_lag_at
+	max_lag_at, most_lag_ns
 FROM stored_share;
 
 CREATE VIEW phase_stat AS SELECT @columns phase_stat@ FROM stored_phase_stat;

@@ -1,4 +1,6 @@
--- process, service_rules, model, stream, burst: one row per each; burst has the streams of path burst only.
+-- loss, process, service_rules, model, stream, burst: one row per each; burst has the streams of path burst only.
+CREATE VIEW loss AS SELECT @columns loss@ FROM stored_loss;
+
 CREATE VIEW process AS SELECT @columns process@ FROM stored_process;
 
 CREATE VIEW service_rules AS SELECT @columns service_rules@ FROM stored_rules;
