@@ -484,6 +484,8 @@ bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms
 	}
 	c->began = c->events[0]->at;
 	c->ended = c->events[c->n_events - 1]->at;
+	if (kind == CUT_EARLY)
+		c->until = c->ended; /* how much longer it went on, no event tells */
 	for (size_t i = 0; i < c->n_holes; i++)
 		c->ended = c->holes[i].until > c->ended ? c->holes[i].until : c->ended;
 	if ((c->asked_from && (c->asked_from <= c->began || c->asked_from > c->ended)) || c->asked_until <= c->began) {
