@@ -304,6 +304,16 @@ void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s)
 	}
 }
 
+void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_exec *next)
+{
+	for (struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, of_stream);
+
+		if (x != next && x->placed && (!next || x->fact.exec < next->fact.exec))
+			bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
+	}
+}
+
 void bsa_execs_told(struct bsa_stream_known *s)
 {
 	for (struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
@@ -584,6 +594,8 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 	x->stream = s;
 	s->n_execs++;
 	number_seen(f, s, (uint32_t)exec);
+	if (bsa_stream_is_serial(s) && f->losses.n && !f->options.horizon_ns)
+		bsa_execs_over(f, s, x);
 	if (!f->options.horizon_ns)
 		pass_old(f, s, x);
 	return x;

@@ -123,6 +123,12 @@ void bsa_exec_mapped(struct bsa_fold *f, struct bsa_stream_known *s, uint64_t ex
 /* More is known of @s than when those of it began that are under way. */
 void bsa_execs_told(struct bsa_stream_known *s);
 
+/*
+ * Those of @s before @next (NULL: all) are over, as their burst goes on or is closed. Where a hole hides their ends, the schedule
+ * would have them wait on.
+ */
+void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_exec *next);
+
 /* Nothing more will be heard of those of @s. */
 void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s);
 

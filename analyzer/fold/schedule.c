@@ -208,7 +208,7 @@ static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x,
 
 	if (from != BSA_NEVER && (from >= to || (hole && hole->began <= from && to <= hole->ended)))
 		return;
-	bsa_shares_forget(d);
+	bsa_shares_uncounted(d, from == BSA_NEVER ? to : to - from);
 	d->facts->possible_wait(d->facts->ctx, &possible);
 }
 
@@ -872,8 +872,9 @@ void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream
 
 	if (from >= to || hole->ended >= to)
 		return;
-	if (d)
-		bsa_shares_forget(d);
+	if (d &&
+	    over) /* one that still waits at the end has had nothing since: its own lag is no less than that of others */
+		bsa_shares_uncounted(d, to - from);
 	s->facts.possible_wait(
 		s->facts.ctx,
 		&(struct bsa_possible_wait){ .began = from, .ended = to, .app = stream->app, .model = stream->model });

@@ -418,10 +418,16 @@ static void keep_sure_lags(struct bsa_device *d)
 		}
 }
 
-void bsa_shares_forget(struct bsa_device *d)
+/* With one app more, each is entitled to no less than half of what it was. */
+void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 {
+	bsa_parts by = worth(d, ns) / 2;
+
 	for (size_t i = 0; d->had_hole && i < d->table_room; i++)
 		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
+			t->max_lag -= by;
+			if (t->max_lag > t->sure_lag)
+				continue;
 			t->max_lag = t->sure_lag;
 			t->max_lag_at = t->sure_lag_at;
 		}

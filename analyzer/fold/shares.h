@@ -28,8 +28,8 @@ bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns);
 /* It has been backlogged for longer than was seen: until it is not any more, its lag is unknown. */
 void bsa_shares_doubt(struct bsa_tenant *t);
 
-/* Since the first hole there may have been one that was not counted: lags of that time prove nothing. */
-void bsa_shares_forget(struct bsa_device *d);
+/* Since the first hole, one that was not counted may have been ready, or on a lane, for @ns: lags were less than they seemed. */
+void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns);
 
 /* One of it has been ready, or on a lane, since @since, and that is seen only now. */
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since);

@@ -691,6 +691,8 @@ void bsa_on_stream_close(struct bsa_fold *f, const struct bsa_stream_close *e)
 	s->closed = true;
 	s->fact.closed = f->now;
 	s->fact.reason = e->reason;
+	if (bsa_stream_is_serial(s) && f->losses.n && !f->options.horizon_ns)
+		bsa_execs_over(f, s, NULL);
 	line_up(&f->world.parting, &s->place);
 	if (f->world.parting.n > PARTING_MAX)
 		leave(f, FIRST(&f->world.parting, struct bsa_stream_known, place));

@@ -600,6 +600,7 @@ static const struct known {
 	{ COMPLETE_IS_TRUE, HOLES, 1 << WAITS, "an app is blamed for hogging although its model's step was lost" },
 	{ COMPLETE_IS_TRUE, V(LATE), 1 << WAITS, "an app is blamed for hogging although its earlier share is unknown" },
 	{ SHOWN_FAILS, V(EARLY), STARVATION, "the fold does not report waits that are open at the end" },
+	{ SHOWN_FAILS, HOLES, FAIRNESS, "after a hole, executions that it may hide widen the bounds of every lag" },
 	{ STANDS, V(AFTER), ~0U, "any loss makes the verdict cannot tell" },
 	{ STANDS, V(OUTSIDE), FAIRNESS | HONOURED, "see NO_FALSE_FAIL and EQUALS_TRUTH" },
 	/* clang-format on */
