@@ -23,16 +23,9 @@ endif()
 
 # ---- verdicts: against the truth of simulated schedules, parts of which are not recorded ----
 if(TARGET burstscope)
-  set(oracle_answer ${viewer}/answer/answer.c ${viewer}/answer/coverage.c ${viewer}/answer/dressed.c ${viewer}/answer/pager.c
-    ${viewer}/answer/say.c)
-  set(oracle_input ${viewer}/input/importing.c ${viewer}/input/input.c ${viewer}/input/recording.c ${viewer}/options/nearest.c)
-  viewer_unit(verdict_oracle analyzer/collect.c analyzer/judged.c analyzer/schedule_cut.c analyzer/schedule_sim.c
-    analyzer/schedule_truth.c analyzer/verdict_truth.c ${policy} ${oracle_answer} ${oracle_input} ${viewer}/audit/audit.c
-    ${viewer}/audit/judge.c ${viewer}/audit/verdicts.c ${rendered} ${render}/cells.c ${render}/csv.c ${render}/json.c
-    ${render}/table.c ${PROJECT_BINARY_DIR}/viewer-cli/reports.c)
-  set_source_files_properties(${PROJECT_BINARY_DIR}/viewer-cli/reports.c PROPERTIES GENERATED TRUE)
-  target_include_directories(test_verdict_oracle PRIVATE ${PROJECT_SOURCE_DIR}/runtime)
-  target_link_libraries(test_verdict_oracle PRIVATE bsa_store bsa_fold)
+  nnb_test(test_verdict_oracle unit unit/test_verdict_oracle.c analyzer/judged.c analyzer/schedule_cut.c
+    analyzer/verdict_truth.c)
+  target_link_libraries(test_verdict_oracle PRIVATE schedule_sim viewer_parts bsa_fold)
   target_link_options(test_verdict_oracle PRIVATE -Wl,--wrap=fsync) # thousands of databases, each read once
   if(BURSTSCOPE_SANITIZE) # slower: ./run soak has more
     target_compile_definitions(test_verdict_oracle PRIVATE SEEDS=60)
