@@ -351,6 +351,61 @@ static void who_begins_late_is_told_what_is_under_way(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+/* Another execution of the app, of lower priority, has the only lane. */
+#define HELD                                                       \
+	"990 sched_enqueue exec=5:1 model=2 app=20 priority=low\n" \
+	"991 sched_dispatch exec=5:1 lane=0\n"
+#define LATER "300001060 performance_hold on=1\n"
+#define FOUND "1050 exec_state exec=3:1 model=2 app=20 priority=high path=burst since=1049 "
+
+static void a_wait_counts_as_far_as_it_was_recorded(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "the recording ends while it waits: all of that is a wait, a starvation and an inversion",
+		  HERE HELD ASKED ENQUEUE LATER,
+		  "wait execution=3:1 began=1060 ended=300001060 occupancy=0 cause=3 blocker=5:1 open=2\n"
+		  "starved execution=3:1 began=1060 gap=300000000 open=2 top_culprit_ns=300000000\n"
+		  "inverted victim=3:1 holder=5:1 began=1060 dur=300000000 open=2\n"
+		  "execution id=3:1 quality=open queue=- bypassed=-\nno possible_wait" },
+		{ "the recording ends while it is off its lane",
+		  HERE ASKED ENQUEUE DISPATCH "1100 sched_preempt exec=3:1 lane=0\n" LATER,
+		  "wait execution=3:1 began=1100 ended=300001060 kind=1 open=2\nstarved execution=3:1 gap=299999960 "
+		  "open=2" },
+		{ "the recording ends while it has its lane: that is no wait", HERE ASKED ENQUEUE DISPATCH LATER,
+		  "no wait open=2\nno starved\nno possible_wait\nno unknown_lane" },
+		{ "of several lanes, which one it will get is unknown",
+		  "1 service_state pid=9 lanes=2\n" HELD ASKED ENQUEUE LATER,
+		  "wait execution=3:1 began=1060 ended=300001060 occupancy=2 lane=255 cause=21 open=2\n"
+		  "starved execution=3:1 gap=300000000 top_culprit_ns=0" },
+		{ "the recording begins while it waits, and ends while it does", HERE FOUND "phase=queued\n" LATER,
+		  "wait execution=3:1 began=1050 ended=300001060 open=3\nstarved execution=3:1 gap=300000010 open=3" },
+		{ "the recording begins while it is off its lane",
+		  HERE FOUND "phase=preempted lane=0\n200001050 sched_resume exec=3:1 lane=0\n" LATER,
+		  "wait execution=3:1 began=1050 ended=200001050 kind=1 open=1\n"
+		  "starved execution=3:1 gap=200000000 open=1\nno wait open=2" },
+		{ "the recording begins while it is on its lane: who waits for that has a culprit from then on",
+		  HERE "1050 exec_state exec=5:1 model=2 app=20 priority=low path=fenced phase=running lane=0 "
+		       "since=1049\n" ENQUEUE LATER,
+		  "wait execution=3:1 began=1060 ended=300001060 open=2" },
+		{ "a hole hides its dispatch: it may have waited until then",
+		  HERE HELD ASKED ENQUEUE "2000 loss ended=300000000\n300001060 exec_end exec=3:1 lane=0\n",
+		  "possible_wait execution=3:1 began=1060 ended=300000000\nno starved\nno wait execution=3:1" },
+		{ "a hole hides that it was ready: it may have waited since",
+		  HERE ASKED "1055 loss ended=2000\n300001060 sched_dispatch exec=3:1 lane=0\n",
+		  "possible_wait execution=3:1 began=1055 ended=300001060" },
+		{ "holes hide all of it, and the next of its burst shows that it was there",
+		  HERE "1000 loss ended=2000\n300000000 loss ended=300001000\n300001060 exec_submit exec=3:2 model=2 "
+		       "path=burst\n",
+		  "possible_wait execution=none began=1000 ended=300001000 app=20/camera" },
+		{ "within one hole nothing longer than that can be hidden",
+		  HERE "1000 loss ended=2000\n300001060 exec_submit exec=3:2 model=2 path=burst\n",
+		  "no possible_wait execution=none ended=2000" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void what_comes_after_the_end_is_a_straggler(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -460,6 +515,7 @@ int main(void)
 		cmocka_unit_test(without_a_loss_there_is_a_reason_why_something_is_missing),
 		cmocka_unit_test(what_may_be_a_launch_is_no_end),
 		cmocka_unit_test(who_begins_late_is_told_what_is_under_way),
+		cmocka_unit_test(a_wait_counts_as_far_as_it_was_recorded),
 		cmocka_unit_test(what_comes_after_the_end_is_a_straggler),
 		cmocka_unit_test(with_too_many_under_way_the_oldest_are_given_up),
 		cmocka_unit_test(ids_go_on_after_the_last_ones),
