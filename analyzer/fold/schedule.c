@@ -177,6 +177,7 @@ static int begin_wait(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_sc
 	if (belong(d, x) < 0)
 		return -ENOMEM;
 	x->state = (uint8_t)state;
+	x->open = 0;
 	x->ready_since = at;
 	bsa_waits_add(d, x);
 	bsa_shares_ready(x->tenant, 1);
@@ -567,9 +568,9 @@ static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa
 	}
 	x->lane = -1;
 	x->stretches = state == BSA_SCHEDULED_STOPPED;
-	x->open = x->found_since ? 0 : BSA_OPEN_START;
 	if (begin_wait(d, x, state, since) < 0)
 		return -ENOMEM;
+	x->open = x->found_since ? 0 : BSA_OPEN_START;
 	bsa_shares_doubt(x->tenant);
 	return 0;
 }

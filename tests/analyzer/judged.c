@@ -184,7 +184,7 @@ static void refuse(struct judged *ret, const char *why)
 {
 	for (size_t i = 0; i < JUDGED_RULES; i++) {
 		ret->rules[i] = (struct judged_rule){ .outcome = BSV_CANNOT_TELL };
-		snprintf(ret->rules[i].why, sizeof(ret->rules[i].why), "%s", why);
+		snprintf(ret->rules[i].why, sizeof(ret->rules[i].why), "%.*s", (int)sizeof(ret->rules[i].why) - 1, why);
 	}
 }
 

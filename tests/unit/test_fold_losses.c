@@ -383,6 +383,11 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 		  HERE FOUND "phase=preempted lane=0\n200001050 sched_resume exec=3:1 lane=0\n" LATER,
 		  "wait execution=3:1 began=1050 ended=200001050 kind=1 open=1\n"
 		  "starved execution=3:1 gap=200000000 open=1\nno wait open=2" },
+		{ "only the first of its waits began before the recording",
+		  HERE FOUND
+		  "phase=preempted lane=0\n1060 sched_resume exec=3:1 lane=0\n1070 sched_preempt exec=3:1 lane=0\n"
+		  "1080 sched_resume exec=3:1 lane=0\n",
+		  "wait execution=3:1 began=1050 ended=1060 open=1\nwait execution=3:1 began=1070 ended=1080 open=0" },
 		{ "the recording begins while it is on its lane: who waits for that has a culprit from then on",
 		  HERE "1050 exec_state exec=5:1 model=2 app=20 priority=low path=fenced phase=running lane=0 "
 		       "since=1049\n" ENQUEUE LATER,
