@@ -67,7 +67,8 @@ struct bsa_device {
 	const struct bsa_losses *losses; /* when events were lost */
 	const struct bsa_losses *unsure; /* when one may have been on a lane of whom nobody tells */
 	struct bsa_left_out *left;
-	size_t *history; /* stretches kept by all lanes of all devices */
+	size_t *history;       /* stretches kept by all lanes of all devices */
+	const uint64_t *began; /* the recording */
 	uint64_t window_ns, starvation_ns;
 	int64_t *quiet; /* rows that may yet be told of windows in which nothing happened */
 
@@ -93,14 +94,15 @@ struct bsa_device {
 
 	bool in_loss, dirty;
 	bool had_hole;
-	bool haunted;          /* since a hole some may seem to be ready, or on a lane, that are not */
-	uint64_t hole_began;   /* in_loss: when */
-	uint32_t n_running;    /* lanes that are taken */
-	uint64_t rose;         /* when somebody last had a lane */
-	uint64_t counts_from;  /* nothing before the last loss's end does */
-	uint64_t unseen_until; /* somebody may have been on a lane of whom nobody knew */
-	uint64_t losses_over;  /* losses up to here have been dealt with */
-	uint64_t clock;        /* now, without the time of losses */
+	uint64_t proof, proof_hole; /* from proof on, since a hole that ended at proof_hole, a lane was idle for long */
+	bool haunted;               /* since a hole some may seem to be ready, or on a lane, that are not */
+	uint64_t hole_began;        /* in_loss: when */
+	uint32_t n_running;         /* lanes that are taken */
+	uint64_t rose;              /* when somebody last had a lane */
+	uint64_t counts_from;       /* nothing before the last loss's end does */
+	uint64_t unseen_until;      /* somebody may have been on a lane of whom nobody knew */
+	uint64_t losses_over;       /* losses up to here have been dealt with */
+	uint64_t clock;             /* now, without the time of losses */
 	uint64_t window_began, window_ended;
 	bsa_parts equal; /* what each had so far, at times when all had the same */
 };

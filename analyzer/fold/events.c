@@ -84,6 +84,7 @@ void bsa_on_exec_submit(struct bsa_fold *f, const struct bsa_exec_submit *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_CLIENT);
 
+	f->full = true;
 	if (!x || !reach(f, x, BSA_SUBMITTED))
 		return;
 	said_path(x, e->path);
@@ -227,6 +228,7 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 
+	f->full = true;
 	if (!x || !reach(f, x, BSA_ENQUEUED))
 		return;
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);

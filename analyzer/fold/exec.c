@@ -450,8 +450,12 @@ void bsa_execs_finish(struct bsa_fold *f)
 
 	while ((l = bsa_list_first(&f->execs.under_way)))
 		conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
-	if (!f->failed && f->losses.n)
+	if (!f->failed && bsa_schedule_advance(f->schedule, f->now))
+		f->failed = -ENOMEM;
+	if (!f->failed) {
+		tell_settled(f); /* until when a stream was busy is known then */
 		bsa_streams_hidden(f);
+	}
 	if (!f->failed && bsa_schedule_finish(f->schedule, f->now))
 		f->failed = -ENOMEM;
 	if (!f->failed)

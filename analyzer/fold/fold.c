@@ -142,6 +142,7 @@ static void begin(struct bsa_fold *f, uint64_t at)
 {
 	f->any = true;
 	f->began = at;
+	bsa_schedule_begin(f->schedule, at);
 	if (f->options.horizon_ns && at) /* summaries of what was before went to nobody */
 		bsa_fold_unknown(f, 0, at - 1);
 }

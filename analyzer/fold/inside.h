@@ -29,6 +29,7 @@ struct bsa_fold {
 	uint64_t holes;     /* losses that no tracer counts */
 	int failed;         /* 0, or -ENOMEM for ever */
 	bool any, finished; /* any: event */
+	bool full;          /* events of boundaries are recorded, not only summaries */
 	unsigned finding;   /* services that tell of what was under way when the recording began */
 	struct bsa_losses losses;
 	struct bsa_pending pending;

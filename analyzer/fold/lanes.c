@@ -143,6 +143,15 @@ static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, u
 		d->facts->unknown_lane(d->facts->ctx, &unknown);
 }
 
+/* @l is idle for certain from its last step to @at. */
+static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
+{
+	if (at - l->since < BSA_IDLE_PROVES_NS || l->known == BSA_NEVER || l->since < d->proof_hole ||
+	    (d->proof && d->proof <= l->since))
+		return;
+	d->proof = l->since;
+}
+
 /* What was since the last step there is over. Idle times are what the history does not have. */
 static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
 {
@@ -153,6 +162,8 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
 		d->unseen_until = at;
 		tell_unknown(d, l, at);
 	}
+	if (s.occupancy == BSA_IDLE && d->had_hole)
+		note_idle(d, l, at);
 	if (l->known == BSA_NEVER)
 		l->known = at;
 	else if (s.occupancy != BSA_IDLE)
@@ -193,6 +204,21 @@ struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, u
 	close_stretch(d, l, at);
 	l->doubtful = !freed;
 	return was;
+}
+
+uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at)
+{
+	uint64_t proof = d->proof ? d->proof : BSA_NEVER;
+
+	if (d->proof_hole != hole)
+		return at;
+	for (unsigned i = 0; i < d->lanes_room; i++) {
+		const struct bsa_lane *l = &d->lanes[i];
+
+		if (bsa_lane_is_idle(d, l, at) && l->since >= hole && l->since < proof)
+			proof = l->since;
+	}
+	return proof < at && at - proof > BSA_IDLE_PROVES_NS ? proof + BSA_IDLE_PROVES_NS : at;
 }
 
 void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at)

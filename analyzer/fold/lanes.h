@@ -16,6 +16,7 @@ enum {
 	BSA_LANES_MAX = 64,
 	BSA_HISTORY_MAX = 1 << 18,      /* stretches of one lane */
 	BSA_HISTORY_ALL = 1 << 20,      /* and of all */
+	BSA_IDLE_PROVES_NS = 10000000,  /* a lane that is idle for so long proves that none is ready */
 	BSA_HISTORY_OF_A_WAIT = 1 << 17 /* that one wait can consist of: the rest of it is unknown */
 };
 
@@ -56,6 +57,12 @@ bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool 
  * is free, or, if not @freed, unknown still.
  */
 struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed);
+
+/*
+ * Until when one may have been ready that has not been seen since a hole that ended at @hole, if it was ready at @at still: a
+ * service does not leave a lane idle for long while one is.
+ */
+uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at);
 
 /* The recording ends at @at: tell of what is unknown of it since the last step there. */
 void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at);

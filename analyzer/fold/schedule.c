@@ -26,7 +26,7 @@ enum {
 
 struct bsa_schedule {
 	struct bsa_facts facts;
-	uint64_t horizon_ns;
+	uint64_t horizon_ns, began;
 	uint64_t window_ns, starvation_ns;
 	struct bsa_steps steps;
 	struct bsa_losses losses, unsure;
@@ -84,6 +84,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->left = &s->left;
 	(*d)->history = &s->history;
 	(*d)->quiet = &s->quiet;
+	(*d)->began = &s->began;
 	(*d)->window_ns = s->window_ns;
 	(*d)->starvation_ns = s->starvation_ns;
 	return *d;
@@ -209,7 +210,7 @@ static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x,
 
 	if (from != BSA_NEVER && (from >= to || (hole && hole->began <= from && to <= hole->ended)))
 		return;
-	bsa_shares_uncounted(d, from == BSA_NEVER ? to : to - from);
+	bsa_shares_uncounted(d, from == BSA_NEVER ? to - *d->began : to - from);
 	d->facts->possible_wait(d->facts->ctx, &possible);
 }
 
@@ -221,7 +222,7 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 
 	if (hole > d->now)
 		hole = after;
-	return hole ? hole : BSA_NEVER;
+	return hole > *d->began ? hole : BSA_NEVER;
 }
 
 /* Likewise, not after this. */
@@ -571,6 +572,7 @@ static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa
 	if (begin_wait(d, x, state, since) < 0)
 		return -ENOMEM;
 	x->open = x->found_since ? 0 : BSA_OPEN_START;
+	bsa_shares_found(x->tenant);
 	bsa_shares_doubt(x->tenant);
 	return 0;
 }
@@ -698,7 +700,10 @@ static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		return found_waiting(d, x, BSA_SCHEDULED_STOPPED);
 	case BSA_STEP_FOUND_ON:
 		x->uncertain = true;
-		return take_enter(s, d, x, false, true, lane);
+		if (belong(d, x) < 0 || take_enter(s, d, x, false, true, lane) < 0)
+			return -ENOMEM;
+		bsa_shares_found(x->tenant);
+		return 0;
 	case BSA_STEP_CUT:
 		return x->state == BSA_SCHEDULED_OVER ? 0 : take_cut(s, d, x);
 	}
@@ -792,6 +797,11 @@ static int note(struct bsa_schedule *s, const struct bsa_noted *noted, enum bsa_
 	return r < 0 ? r : bsa_steps_add(&s->steps, noted, rank);
 }
 
+void bsa_schedule_begin(struct bsa_schedule *s, uint64_t at)
+{
+	s->began = at;
+}
+
 int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, unsigned lanes, bool native, bool idle)
 {
 	struct bsa_noted noted = { .at = at, .instance = instance };
@@ -871,11 +881,15 @@ void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream
 	uint64_t from = bsa_losses_begin(&s->unsure, after), to = over ? bsa_losses_end(&s->unsure, before) : before;
 	const struct bsa_span *hole = bsa_losses_from(&s->unsure, from);
 
+	if (d && !over)
+		to = bsa_lane_proof(d, hole ? hole->ended : 0, to);
 	if (from >= to || hole->ended >= to)
 		return;
+	if (from <= s->began)
+		from = BSA_NEVER;
 	if (d &&
 	    over) /* one that still waits at the end has had nothing since: its own lag is no less than that of others */
-		bsa_shares_uncounted(d, to - from);
+		bsa_shares_uncounted(d, from == BSA_NEVER ? to - s->began : to - from);
 	s->facts.possible_wait(
 		s->facts.ctx,
 		&(struct bsa_possible_wait){ .began = from, .ended = to, .app = stream->app, .model = stream->model });

@@ -90,6 +90,9 @@ static inline bool bsa_scheduled_idle(const struct bsa_scheduled *x)
 struct bsa_schedule *bsa_schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options);
 struct bsa_schedule *bsa_schedule_free(struct bsa_schedule *s);
 
+/* The recording begins at @at: a hole that begins no later may hide waits of any length. */
+void bsa_schedule_begin(struct bsa_schedule *s, uint64_t at);
+
 /*
  * How many lanes service @instance has, from @at on; @idle: it has just begun, so nobody is on any. What returns int here
  * returns 0, or -ENOMEM, after which only free is allowed.

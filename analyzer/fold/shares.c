@@ -433,10 +433,22 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 		}
 }
 
+void bsa_shares_found(struct bsa_tenant *t)
+{
+	settle(t);
+	t->over = t->under = worth(t->device, UINT64_C(1) << 62);
+	look_at_lag(t);
+	if (most(t) > t->most_lag)
+		t->most_lag = most(t);
+}
+
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since)
 {
 	struct bsa_device *d = t->device;
-	bsa_parts by = d->unsure->n && since < d->now ? worth(d, d->now - since) : 0;
+	bsa_parts by;
+
+	since = since > *d->began ? since : *d->began;
+	by = d->unsure->n && since < d->now ? worth(d, d->now - since) : 0;
 
 	if (!by)
 		return;
@@ -472,6 +484,8 @@ static void leave_loss(struct bsa_device *d)
 	if (!d->had_hole)
 		keep_sure_lags(d);
 	d->had_hole = true;
+	d->proof_hole = d->now;
+	d->proof = 0;
 	d->in_loss = false;
 	d->haunted = true;
 	d->counts_from = d->now;

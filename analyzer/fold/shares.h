@@ -31,6 +31,9 @@ void bsa_shares_doubt(struct bsa_tenant *t);
 /* Since the first hole, one that was not counted may have been ready, or on a lane, for @ns: lags were less than they seemed. */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns);
 
+/* It was backlogged when the recording began: until it is not, its lag may be anything. */
+void bsa_shares_found(struct bsa_tenant *t);
+
 /* One of it has been ready, or on a lane, since @since, and that is seen only now. */
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since);
 

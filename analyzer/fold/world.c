@@ -589,6 +589,12 @@ static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 
 	if (bsa_stream_is_serial(s) && s->quiet_since > after)
 		after = s->quiet_since;
+	if (f->options.horizon_ns && !f->full && !over) /* of those under way at the end nothing was told yet */
+		bsa_schedule_possible(f->schedule,
+		                      &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
+		                      after, until);
+	if (!f->losses.n)
+		return;
 	bsa_schedule_hidden(f->schedule, &s->fact, after, until, over);
 	if (s->n_skipped)
 		bsa_schedule_hidden(f->schedule, &s->fact, s->skipped_at, until, over || bsa_stream_is_serial(s));

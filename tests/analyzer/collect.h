@@ -45,7 +45,7 @@ const struct bsa_execution *collect_execution(const struct collected *c, uint64_
 /*
  * A line a fact, sorted, which means: in the same order however they were told. Numbers that folds give out are replaced by what
  * they stand for: executions by STREAM:SEQ, apps by key/name, models and streams by their numbers, processes by pids.
- * Unknown times are -. With @common only what full and compact events tell alike: nothing of single operations, of estimates, of
+ * Unknown times are -. With @common only what full and compact events tell alike: nothing of single operations or of what may be hidden, of estimates, of
  * how the request was written and messages were spun for, nor when the launch of a fenced one was answered.
  * Owned by the caller: free.
  */
