@@ -96,8 +96,8 @@ static void add_input(struct recording *r, size_t i)
 
 static void order_streams(struct recording *r)
 {
-	for (struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
-		qsort(s->stretches, s->n, sizeof(*s->stretches), by_packet);
+	for (size_t i = 0; i < r->n_streams; i++) /* no pointer beyond them: there may be none */
+		qsort(r->streams[i].stretches, r->streams[i].n, sizeof(*r->streams[i].stretches), by_packet);
 }
 
 static void recording_fini(struct recording *r)
