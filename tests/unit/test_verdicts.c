@@ -13,6 +13,14 @@
 
 #define MS(n) ((int64_t)((n)*1e6))
 
+/* A recording that saw a service, and in which nothing was lost. */
+#define SEEN .sight = { .service = true }
+#define LOST(...) .sight = { .service = true, .losses = true, __VA_ARGS__ }
+#define MIXED .mixed = true, .may_be_mixed = true
+#define LAG(apps_, lanes_, ns, stretch)                                                                    \
+	.apps = (apps_), .most_apps = (apps_), .lanes = (lanes_), .max_lag_ns = (ns), .most_lag_ns = (ns), \
+	.stretch_ns = (stretch), .most_stretch = (stretch)
+
 static void is(const char *story, enum bsv_outcome got, enum bsv_outcome wanted)
 {
 	if (got != wanted)
@@ -28,39 +36,39 @@ static const struct {
 	enum bsv_outcome outcome;
 } fairness[] = {
 	/* clang-format off */
-	{ "two apps on one lane may lag two stretches and a millisecond",
-	  { .apps = 2, .lanes = 1, .max_lag_ns = MS(5), .stretch_ns = MS(2) }, 5e6, BSV_PASS },
-	{ "and not a nanosecond more",
-	  { .apps = 2, .lanes = 1, .max_lag_ns = MS(5) + 1, .stretch_ns = MS(2) }, 5e6, BSV_FAIL },
-	{ "as may three",
-	  { .apps = 3, .lanes = 1, .max_lag_ns = MS(5), .stretch_ns = MS(2) }, 5e6, BSV_PASS },
-	{ "four apps: 1 + 1/2 + 1/3 is still less than two",
-	  { .apps = 4, .lanes = 1, .max_lag_ns = MS(5) + 1, .stretch_ns = MS(2) }, 5e6, BSV_FAIL },
-	{ "five apps: 1 + 1/2 + 1/3 + 1/4 stretches and half milliseconds",
-	  { .apps = 5, .lanes = 1, .max_lag_ns = 5208333, .stretch_ns = MS(2) }, 2.5e6 * 25 / 12, BSV_PASS },
-	{ "and not a nanosecond more",
-	  { .apps = 5, .lanes = 1, .max_lag_ns = 5208334, .stretch_ns = MS(2) }, 2.5e6 * 25 / 12, BSV_FAIL },
-	{ "two apps on two lanes: twice one stretch and half a millisecond",
-	  { .apps = 2, .lanes = 2, .max_lag_ns = MS(5), .stretch_ns = MS(2) }, 5e6, BSV_PASS },
-	{ "three apps on two lanes: three of them",
-	  { .apps = 3, .lanes = 2, .max_lag_ns = MS(7.5), .stretch_ns = MS(2) }, 7.5e6, BSV_PASS },
-	{ "and not a nanosecond more",
-	  { .apps = 3, .lanes = 2, .max_lag_ns = MS(7.5) + 1, .stretch_ns = MS(2) }, 7.5e6, BSV_FAIL },
-	{ "a lane that can always be had: a millisecond",
-	  { .apps = 2, .lanes = 1, .max_lag_ns = MS(1), .stretch_ns = 0 }, 1e6, BSV_PASS },
-	{ "more lanes than anybody knows of are as one",
-	  { .apps = 2, .lanes = 0, .max_lag_ns = MS(5), .stretch_ns = MS(2) }, 5e6, BSV_PASS },
-	{ "one app alone is fair, however far behind",
-	  { .apps = 1, .lanes = 1, .max_lag_ns = MS(5000), .stretch_ns = MS(2) }, 5e6, BSV_PASS },
-	{ "with losses there may have been others",
-	  { .apps = 1, .lanes = 1, .max_lag_ns = 0, .stretch_ns = MS(2), .losses = true }, 5e6, BSV_CANNOT_TELL },
-	{ "nobody to judge by", { .lanes = 1 }, 1e6, BSV_CANNOT_TELL },
-	{ "what is fair as far as it was seen may not have been",
-	  { .apps = 2, .lanes = 1, .max_lag_ns = 0, .stretch_ns = MS(2), .losses = true }, 5e6, BSV_CANNOT_TELL },
-	{ "a lag that was seen is no less of one for losses elsewhere",
-	  { .apps = 2, .lanes = 1, .max_lag_ns = MS(5) + 1, .stretch_ns = MS(2), .losses = true }, 5e6, BSV_FAIL },
-	{ "numbers without bounds", { .apps = INT64_MAX, .lanes = INT64_MAX, .max_lag_ns = INT64_MAX, .stretch_ns = INT64_MAX },
-	  NAN, BSV_PASS },
+	{ "two apps on one lane may lag two stretches and a millisecond", { LAG(2, 1, MS(5), MS(2)), SEEN }, 5e6, BSV_PASS },
+	{ "and not a nanosecond more", { LAG(2, 1, MS(5) + 1, MS(2)), SEEN }, 5e6, BSV_FAIL },
+	{ "as may three", { LAG(3, 1, MS(5), MS(2)), SEEN }, 5e6, BSV_PASS },
+	{ "four apps: 1 + 1/2 + 1/3 is still less than two", { LAG(4, 1, MS(5) + 1, MS(2)), SEEN }, 5e6, BSV_FAIL },
+	{ "five apps: 1 + 1/2 + 1/3 + 1/4 stretches and half milliseconds", { LAG(5, 1, 5208333, MS(2)), SEEN }, 2.5e6 * 25 / 12, BSV_PASS },
+	{ "and not a nanosecond more", { LAG(5, 1, 5208334, MS(2)), SEEN }, 2.5e6 * 25 / 12, BSV_FAIL },
+	{ "two apps on two lanes: twice one stretch and half a millisecond", { LAG(2, 2, MS(5), MS(2)), SEEN }, 5e6, BSV_PASS },
+	{ "three apps on two lanes: three of them", { LAG(3, 2, MS(7.5), MS(2)), SEEN }, 7.5e6, BSV_PASS },
+	{ "and not a nanosecond more", { LAG(3, 2, MS(7.5) + 1, MS(2)), SEEN }, 7.5e6, BSV_FAIL },
+	{ "a lane that can always be had: a millisecond", { LAG(2, 1, MS(1), 0), SEEN }, 1e6, BSV_PASS },
+	{ "an unknown number of lanes is as one", { LAG(2, 0, MS(5), MS(2)), SEEN }, 5e6, BSV_PASS },
+	{ "one app alone is fair, however far behind", { LAG(1, 1, MS(5000), MS(2)), SEEN }, 5e6, BSV_PASS },
+	{ "no app ran", { .lanes = 1, SEEN }, 1e6, BSV_CANNOT_TELL },
+	{ "clients alone were recorded", { LAG(2, 1, 0, MS(2)) }, NAN, BSV_CANNOT_TELL },
+	{ "native services have no lanes", { LAG(2, 1, MS(50), MS(2)), .sight = { .service = true, .native = true } }, NAN, BSV_CANNOT_TELL },
+	{ "a hole as long as the limit hides no lag above it", { LAG(2, 1, MS(1), MS(2)), LOST(.hole_ns = MS(5)) }, 5e6, BSV_PASS },
+	{ "a longer one may", { LAG(2, 1, MS(1), MS(2)), LOST(.hole_ns = MS(5) + 1) }, 5e6, BSV_CANNOT_TELL },
+	{ "on two lanes half as long a hole may", { LAG(2, 2, MS(1), MS(2)), LOST(.hole_ns = MS(2.5) + 1) }, 5e6, BSV_CANNOT_TELL },
+	{ "so may a wait that was not recorded in full", { LAG(2, 1, MS(1), MS(2)), LOST(.wait_ns = MS(6)) }, 5e6, BSV_CANNOT_TELL },
+	{ "a wait from before the recording may be of any length",
+	  { LAG(2, 1, MS(1), MS(2)), .sight = { .service = true, .wait_ns = BSV_UNBOUNDED } }, 5e6, BSV_CANNOT_TELL },
+	{ "a lag that is uncertain may be above the limit",
+	  { .apps = 2, .most_apps = 2, .lanes = 1, .max_lag_ns = MS(1), .most_lag_ns = MS(5) + 1, .stretch_ns = MS(2), .most_stretch = MS(2), LOST() }, 5e6, BSV_CANNOT_TELL },
+	{ "a lag that was seen is no less of one for losses elsewhere", { LAG(2, 1, MS(5) + 1, MS(2)), LOST(.hole_ns = MS(9)) }, 5e6, BSV_FAIL },
+	{ "but longer runs may have been lost",
+	  { .apps = 2, .most_apps = 2, .lanes = 1, .max_lag_ns = MS(6), .most_lag_ns = MS(6), .stretch_ns = MS(2), .most_stretch = MS(3), LOST() }, 5e6, BSV_CANNOT_TELL },
+	{ "or more apps",
+	  { .apps = 2, .most_apps = 5, .lanes = 1, .max_lag_ns = 5208333, .most_lag_ns = 5208333, .stretch_ns = MS(2), .most_stretch = MS(2), LOST() }, 5e6, BSV_CANNOT_TELL },
+	{ "the rules of the service were lost", { LAG(2, 1, MS(50), -1), LOST() }, NAN, BSV_CANNOT_TELL },
+	{ "an app had work before the recording", { LAG(2, 1, MS(1), MS(2)), .begun = true, SEEN }, 5e6, BSV_CANNOT_TELL },
+	{ "one app, and a hole that can hide no lag", { LAG(1, 1, 0, MS(2)), LOST(.hole_ns = MS(1)) }, 5e6, BSV_PASS },
+	{ "one app, and a hole that can hide another", { LAG(1, 1, 0, MS(2)), LOST(.hole_ns = MS(6)) }, 5e6, BSV_CANNOT_TELL },
+	{ "numbers without bounds", { LAG(INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX), SEEN }, NAN, BSV_PASS },
 	/* clang-format on */
 };
 
@@ -85,13 +93,13 @@ static void fairness_is_judged_by_the_largest_lag(void **state)
 static void a_bound_that_is_given_holds_instead(void **state)
 {
 	const struct bsv_bounds bounds = { .lag = { true, MS(3) } };
-	struct bsv_fairness_facts f = { .apps = 2, .lanes = 1, .max_lag_ns = MS(3), .stretch_ns = MS(100) };
+	struct bsv_fairness_facts f = { LAG(2, 1, MS(3), MS(100)), SEEN };
 	struct bsv_judgement j;
 
 	(void)state;
 	bsv_rule_fairness(&j, &f, &bounds);
 	is("equal to it", j.rules[0].outcome, BSV_PASS);
-	f.max_lag_ns++;
+	f.most_lag_ns = ++f.max_lag_ns;
 	f.app = "an app with a name";
 	bsv_rule_fairness(&j, &f, &bounds);
 	is("above it", j.rules[0].outcome, BSV_FAIL);
@@ -102,7 +110,7 @@ static void a_bound_that_is_given_holds_instead(void **state)
 static void a_bound_of_nothing_is_one(void **state)
 {
 	const struct bsv_bounds bounds = { .lag = { true, 0 } };
-	const struct bsv_fairness_facts f = { .apps = 2, .lanes = 1, .max_lag_ns = 1, .stretch_ns = MS(1) };
+	const struct bsv_fairness_facts f = { LAG(2, 1, 1, MS(1)), SEEN };
 	struct bsv_judgement j;
 
 	(void)state;
@@ -117,11 +125,31 @@ static const struct {
 	struct bsv_starvation_facts facts;
 	enum bsv_outcome outcome;
 } starvation[] = {
-	{ "nobody was", { .executions = 1 }, BSV_PASS },
-	{ "one time is enough", { .episodes = 1, .max_gap_ns = MS(101), .executions = 1000000 }, BSV_FAIL },
-	{ "nobody was, as far as it was seen", { .executions = 1000, .losses = true }, BSV_CANNOT_TELL },
-	{ "somebody was, whatever was not seen", { .episodes = 1, .executions = 5, .losses = true }, BSV_FAIL },
-	{ "nobody there", { 0 }, BSV_CANNOT_TELL },
+	{ "no wait was too long", { SEEN }, BSV_PASS },
+	{ "one episode is enough", { .episodes = 1, .max_gap_ns = MS(101), SEEN }, BSV_FAIL },
+	{ "an episode was recorded, whatever was lost",
+	  { .episodes = 1, .max_gap_ns = MS(101), LOST(.wait_ns = BSV_UNBOUNDED) },
+	  BSV_FAIL },
+	{ "a hole of 100 ms hides no longer wait", { LOST(.hole_ns = MS(100)) }, BSV_PASS },
+	{ "a longer hole may", { LOST(.hole_ns = MS(100) + 1) }, BSV_CANNOT_TELL },
+	{ "so may events before and after a hole",
+	  { LOST(.hole_ns = MS(1), .wait_ns = MS(100) + 1) },
+	  BSV_CANNOT_TELL },
+	{ "a wait from before the recording",
+	  { .sight = { .service = true, .wait_ns = BSV_UNBOUNDED } },
+	  BSV_CANNOT_TELL },
+	{ "a lane that is not known is no wait", { LOST(.lane_ns = BSV_UNBOUNDED) }, BSV_PASS },
+	{ "ten times the usual run is not known", { .unsure_ns = MS(200), LOST() }, BSV_CANNOT_TELL },
+	{ "clients alone were recorded", { 0 }, BSV_CANNOT_TELL },
+	{ "a native service kept work for 100 ms",
+	  { .native_ns = MS(100), .sight = { .service = true, .native = true } },
+	  BSV_PASS },
+	{ "and not a nanosecond more",
+	  { .native_ns = MS(100) + 1, .sight = { .service = true, .native = true } },
+	  BSV_CANNOT_TELL },
+	{ "or for an unknown time",
+	  { .native_ns = BSV_UNBOUNDED, .sight = { .service = true, .native = true } },
+	  BSV_CANNOT_TELL },
 };
 
 static void starvation_is_judged_by_episodes(void **state)
@@ -141,12 +169,16 @@ static void starvation_is_judged_by_episodes(void **state)
 static void a_threshold_that_is_given_is_named(void **state)
 {
 	const struct bsv_bounds bounds = { .threshold = { true, MS(20) } };
-	const struct bsv_starvation_facts f = { .executions = 3 };
+	struct bsv_starvation_facts f = { LOST(.wait_ns = MS(20)) };
 	struct bsv_judgement j;
 
 	(void)state;
 	bsv_rule_starvation(&j, &f, &bounds);
+	is("a wait as long as it", j.rules[0].outcome, BSV_PASS);
 	assert_non_null(strstr(j.rules[0].why, "20"));
+	f.sight.wait_ns++;
+	bsv_rule_starvation(&j, &f, &bounds);
+	is("a longer one", j.rules[0].outcome, BSV_CANNOT_TELL);
 }
 
 /* ---- priority ---- */
@@ -157,37 +189,43 @@ static const struct {
 	enum bsv_outcome inversion, honoured;
 } priority[] = {
 	/* clang-format off */
-	{ "a hundred choices, all honoured, and no inversion", { .choices = 100, .honoured = 100, .mixed = true }, BSV_PASS, BSV_PASS },
-	{ "one in a hundred may not be", { .choices = 100, .honoured = 99, .mixed = true }, BSV_PASS, BSV_PASS },
-	{ "two in two hundred, too", { .choices = 200, .honoured = 198, .mixed = true }, BSV_PASS, BSV_PASS },
-	{ "a hundred in ten thousand, too", { .choices = 10000, .honoured = 9900, .mixed = true }, BSV_PASS, BSV_PASS },
-	{ "and not one more", { .choices = 10000, .honoured = 9899, .mixed = true }, BSV_PASS, BSV_FAIL },
-	{ "three may not", { .choices = 200, .honoured = 197, .mixed = true }, BSV_PASS, BSV_FAIL },
-	{ "99 choices are too few to tell", { .choices = 99, .honoured = 99, .mixed = true }, BSV_PASS, BSV_CANNOT_TELL },
+	{ "a hundred choices, all honoured, and no inversion", { .choices = 100, .honoured = 100, MIXED, SEEN }, BSV_PASS, BSV_PASS },
+	{ "one in a hundred may not be", { .choices = 100, .honoured = 99, MIXED, SEEN }, BSV_PASS, BSV_PASS },
+	{ "two in two hundred, too", { .choices = 200, .honoured = 198, MIXED, SEEN }, BSV_PASS, BSV_PASS },
+	{ "a hundred in ten thousand, too", { .choices = 10000, .honoured = 9900, MIXED, SEEN }, BSV_PASS, BSV_PASS },
+	{ "and not one more", { .choices = 10000, .honoured = 9899, MIXED, SEEN }, BSV_PASS, BSV_FAIL },
+	{ "three may not", { .choices = 200, .honoured = 197, MIXED, SEEN }, BSV_PASS, BSV_FAIL },
+	{ "99 choices are too few to tell", { .choices = 99, .honoured = 99, MIXED, SEEN }, BSV_PASS, BSV_CANNOT_TELL },
 	{ "even with one that was not, which may be the one in a hundred",
-	  { .choices = 50, .honoured = 49, .mixed = true }, BSV_PASS, BSV_CANNOT_TELL },
+	  { .choices = 50, .honoured = 49, MIXED, SEEN }, BSV_PASS, BSV_CANNOT_TELL },
 	{ "but two are more than that, however many had followed up to a hundred",
-	  { .choices = 50, .honoured = 48, .mixed = true }, BSV_PASS, BSV_FAIL },
-	{ "two of two", { .choices = 2, .honoured = 0, .mixed = true }, BSV_PASS, BSV_FAIL },
-	{ "priorities, but no choice between them", { .mixed = true }, BSV_PASS, BSV_CANNOT_TELL },
-	{ "one priority: nothing to choose", { 0 }, BSV_PASS, BSV_PASS },
-	{ "one priority, as far as it was seen", { .losses = true }, BSV_CANNOT_TELL, BSV_CANNOT_TELL },
-	{ "fine, as far as it was seen", { .choices = 100, .honoured = 100, .mixed = true, .losses = true },
+	  { .choices = 50, .honoured = 48, MIXED, SEEN }, BSV_PASS, BSV_FAIL },
+	{ "two of two", { .choices = 2, .honoured = 0, MIXED, SEEN }, BSV_PASS, BSV_FAIL },
+	{ "priorities, but no choice between them", { MIXED, SEEN }, BSV_PASS, BSV_CANNOT_TELL },
+	{ "one priority: nothing to choose", { SEEN }, BSV_PASS, BSV_PASS },
+	{ "clients alone were recorded", { 0 }, BSV_CANNOT_TELL, BSV_CANNOT_TELL },
+	{ "native services have no lanes", { .choices = 100, .honoured = 0, MIXED, .sight = { .service = true, .native = true } },
 	  BSV_CANNOT_TELL, BSV_CANNOT_TELL },
-	{ "choices that were seen are proof", { .choices = 100, .honoured = 98, .mixed = true, .losses = true },
-	  BSV_CANNOT_TELL, BSV_FAIL },
+	{ "one priority, as far as it was seen", { .may_be_mixed = true, LOST() }, BSV_PASS, BSV_CANNOT_TELL },
+	{ "one priority for certain", { LOST(.hole_ns = MS(500)) }, BSV_PASS, BSV_PASS },
+	{ "choices that were lost may not have been honoured: 99 of 100 are enough",
+	  { .choices = 198, .honoured = 198, .hidden_choices = 2, MIXED, LOST() }, BSV_PASS, BSV_PASS },
+	{ "and with one more they are not", { .choices = 198, .honoured = 198, .hidden_choices = 3, MIXED, LOST() }, BSV_PASS, BSV_CANNOT_TELL },
+	{ "choices that were seen are proof", { .choices = 100, .honoured = 97, .hidden_choices = 100, MIXED, LOST() }, BSV_PASS, BSV_FAIL },
+	{ "but not against as many that were lost", { .choices = 100, .honoured = 97, .hidden_choices = 200, MIXED, LOST() }, BSV_PASS, BSV_CANNOT_TELL },
 	{ "an inversion may be a stretch and a millisecond long",
-	  { .inversions = 1, .dur_ns = MS(3), .stretch_ns = MS(2), .choices = 100, .honoured = 100, .mixed = true },
-	  BSV_PASS, BSV_PASS },
+	  { .inversions = 1, .dur_ns = MS(3), .stretch_ns = MS(2), .choices = 100, .honoured = 100, MIXED, SEEN }, BSV_PASS, BSV_PASS },
 	{ "and not a nanosecond more",
-	  { .inversions = 9, .dur_ns = MS(3) + 1, .stretch_ns = MS(2), .choices = 100, .honoured = 100, .mixed = true },
-	  BSV_FAIL, BSV_PASS },
+	  { .inversions = 9, .dur_ns = MS(3) + 1, .stretch_ns = MS(2), .choices = 100, .honoured = 100, MIXED, SEEN }, BSV_FAIL, BSV_PASS },
 	{ "an inversion that was seen is proof",
-	  { .inversions = 1, .dur_ns = MS(3) + 1, .stretch_ns = MS(2), .choices = 100, .honoured = 100, .mixed = true, .losses = true },
-	  BSV_FAIL, BSV_CANNOT_TELL },
+	  { .inversions = 1, .dur_ns = MS(3) + 1, .stretch_ns = MS(2), .hidden_ns = MS(9), .choices = 100, .honoured = 100, MIXED, LOST() }, BSV_FAIL, BSV_PASS },
 	{ "one within its bound does not tell what was not seen",
-	  { .inversions = 1, .dur_ns = MS(3), .stretch_ns = MS(2), .choices = 100, .honoured = 100, .mixed = true, .losses = true },
-	  BSV_CANNOT_TELL, BSV_CANNOT_TELL },
+	  { .inversions = 1, .dur_ns = MS(3), .stretch_ns = MS(2), .hidden_ns = MS(2) + 1, .least_ns = MS(1), .choices = 100, .honoured = 100, MIXED, LOST() },
+	  BSV_CANNOT_TELL, BSV_PASS },
+	{ "what may be hidden is within the least bound",
+	  { .hidden_ns = MS(2), .least_ns = MS(1), .choices = 100, .honoured = 100, MIXED, LOST() }, BSV_PASS, BSV_PASS },
+	{ "an inversion whose bound was lost is no proof",
+	  { .inversions = 1, .unsure_ns = MS(50), .choices = 100, .honoured = 100, MIXED, LOST() }, BSV_CANNOT_TELL, BSV_PASS },
 	/* clang-format on */
 };
 
@@ -212,12 +250,9 @@ static void bounds_of_priority_can_be_given(void **state)
 {
 	const struct bsv_bounds strict = { .inversion = { true, MS(1) }, .honoured_given = true, .honoured = 100 };
 	const struct bsv_bounds lax = { .inversion = { true, MS(9) }, .honoured_given = true, .honoured = 0 };
-	const struct bsv_priority_facts f = { .inversions = 1,
-		                              .dur_ns = MS(1) + 1,
-		                              .stretch_ns = MS(5),
-		                              .choices = 1000,
-		                              .honoured = 999,
-		                              .mixed = true };
+	const struct bsv_priority_facts f = {
+		.inversions = 1, .dur_ns = MS(1) + 1, .stretch_ns = MS(5), .choices = 1000, .honoured = 999, MIXED, SEEN
+	};
 	struct bsv_judgement j;
 
 	(void)state;

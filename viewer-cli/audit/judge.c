@@ -1,20 +1,64 @@
 /* judge.c -- see verdicts.h and judge.h: facts of a recording, and what they come to. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "answer/scoped.h"
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "audit/verdicts.h"
 
+/* Columns of each query of facts, from @i on: what can have been seen. */
+#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns"
+
+static struct bsv_sight sight(const struct bsv_rows *rows, size_t i)
+{
+	return (struct bsv_sight){ .service = bsv_rows_get(rows, i, 0),
+		                   .losses = bsv_rows_get(rows, i + 1, 0),
+		                   .native = bsv_rows_get(rows, i + 2, 0),
+		                   .hole_ns = bsv_rows_get(rows, i + 3, 0),
+		                   .wait_ns = bsv_rows_get(rows, i + 4, 0),
+		                   .lane_ns = bsv_rows_get(rows, i + 5, 0) };
+}
+
+static bool is_timed(const struct bsv_input *input)
+{
+	return input->from != INT64_MIN || input->to != INT64_MAX;
+}
+
+/* SQL, for a WITH: what may be hidden from @input. Owned by the caller; NULL: no memory. */
+static char *hidden(const struct bsv_input *input)
+{
+	bool some = input->picks && !is_timed(input);
+	char ended[24];
+	bsv_scoped_text *reach = NULL;
+
+	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	if (input->to == INT64_MAX)
+		reach = strdup("SELECT 9223372036854775807");
+	else
+		reach = bsv_text("SELECT max(%" PRId64 ", ifnull(max(coalesce(signalled, returned, result_read, "
+		                 "iif(complete, coalesce(result_written, run_ended), NULL), %s)), 0)) FROM picked",
+		                 input->to, ended);
+	return bsv_audit_fill(
+		input, bsv_sql_hidden,
+		(const struct bsv_hole[]){
+			{ "ended", ended },
+			{ "reach", reach },
+			{ "judged", some ? "EXISTS (SELECT 1 FROM picked k WHERE k.id = p.execution_id)" : "1" },
+			{ NULL, NULL } });
+}
+
 static int judge_fairness(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                           struct bsa_err *err)
 {
-	bool timed = input->from != INT64_MIN || input->to != INT64_MAX;
+	bsv_scoped_text *unseen = hidden(input);
 	const struct bsv_hole holes[] = {
-		{ "most",
-		  timed ? "SELECT lag_ns AS max_lag_ns, app_id FROM windows ORDER BY lag_ns DESC, app_id LIMIT 1"
-		        : "SELECT max_lag_ns, app_id FROM app_share ORDER BY max_lag_ns DESC, app_id LIMIT 1" },
+		{ "hidden", unseen },
+		{ "lags", is_timed(input)
+		                  ? "SELECT lag_ns AS max_lag_ns, most_ns AS most_lag_ns, app_id FROM asked_windows"
+		                  : "SELECT max_lag_ns, most_lag_ns, app_id FROM app_share" },
+		{ "sight", SIGHT },
 		{ NULL, NULL }
 	};
 	bsv_scoped_rows *rows = NULL;
@@ -24,11 +68,15 @@ static int judge_fairness(struct bsv_judgement *ret, const struct bsv_input *inp
 		return r;
 	bsv_rule_fairness(ret,
 	                  &(struct bsv_fairness_facts){ .apps = bsv_rows_get(rows, 0, 0),
-	                                                .lanes = bsv_rows_get(rows, 1, 1),
-	                                                .max_lag_ns = bsv_rows_get(rows, 2, 0),
-	                                                .app = bsv_rows_cell(rows, 3).text,
-	                                                .stretch_ns = bsv_rows_get(rows, 4, 0),
-	                                                .losses = bsv_rows_get(rows, 5, 0) },
+	                                                .most_apps = bsv_rows_get(rows, 1, 0),
+	                                                .lanes = bsv_rows_get(rows, 2, 1),
+	                                                .max_lag_ns = bsv_rows_get(rows, 3, 0),
+	                                                .most_lag_ns = bsv_rows_get(rows, 4, 0),
+	                                                .app = bsv_rows_cell(rows, 5).text,
+	                                                .stretch_ns = bsv_rows_get(rows, 6, -1),
+	                                                .most_stretch = bsv_rows_get(rows, 7, -1),
+	                                                .begun = bsv_rows_get(rows, 8, 0),
+	                                                .sight = sight(rows, 9) },
 	                  bounds);
 	return 0;
 }
@@ -49,25 +97,34 @@ char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_qu
 	return bsv_fill(bsv_sql_starved_longer, longer);
 }
 
+/* What the import knows to be starved is so only where every run of the model is known. */
 static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                             struct bsa_err *err)
 {
-	static const struct bsv_quantity none;
-	bsv_scoped_text *episodes = bsv_starvation_episodes(input, bounds ? &bounds->threshold : &none);
-	bsv_scoped_text *all = bsv_text("SELECT %" PRId64, input->executions);
-	const struct bsv_hole holes[] = { { "episodes", episodes },
-		                          { "executions", input->picks ? "SELECT count(*) FROM picked" : all },
-		                          { NULL, NULL } };
+	struct bsv_quantity threshold = bounds ? bounds->threshold : (struct bsv_quantity){ .given = false };
+	bool sure = threshold.given || !input->coverage.losses;
+	bsv_scoped_text *episodes = NULL, *unseen = hidden(input);
+	const struct bsv_hole *holes;
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_audit_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
+	int r;
 
+	if (!sure)
+		threshold = (struct bsv_quantity){ true, BSV_STARVED_NS };
+	episodes = bsv_starvation_episodes(input, &threshold);
+	holes = (const struct bsv_hole[]){ { "hidden", unseen },
+		                           { "episodes", episodes },
+		                           { "sure", sure ? "1" : "0" },
+		                           { "sight", SIGHT },
+		                           { NULL, NULL } };
+	r = bsv_audit_row(&rows, input, bsv_sql_verdict_starvation, holes, err);
 	if (r <= 0)
 		return r;
 	bsv_rule_starvation(ret,
 	                    &(struct bsv_starvation_facts){ .episodes = bsv_rows_get(rows, 0, 0),
 	                                                    .max_gap_ns = bsv_rows_get(rows, 1, 0),
-	                                                    .executions = bsv_rows_get(rows, 2, 0),
-	                                                    .losses = bsv_rows_get(rows, 3, 0) },
+	                                                    .unsure_ns = bsv_rows_get(rows, 2, 0),
+	                                                    .native_ns = bsv_rows_get(rows, 3, 0),
+	                                                    .sight = sight(rows, 4) },
 	                    bounds);
 	return 0;
 }
@@ -76,13 +133,17 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
                           struct bsa_err *err)
 {
 	bool given = bounds && bounds->inversion.given;
+	bsv_scoped_text *unseen = hidden(input);
 	const struct bsv_hole holes[] = {
+		{ "hidden", unseen },
 		{ "stretches", bsv_sql_stretches },
 		{ "choices", bsv_sql_choices },
 		{ "off_core", bsv_off_core_of_holder },
+		{ "sure", given ? "1" : "0" },
 		{ "only_victims", input->picks ? "CROSS JOIN picked v ON v.id = i.victim_id" : "" },
 		{ "only_chosen", input->picks ? "CROSS JOIN picked p ON p.id = c.chosen_id" : "" },
 		{ "excess", given ? "dur_ns" : "dur_ns - stretch_ns" },
+		{ "sight", SIGHT },
 		{ NULL, NULL },
 	};
 	bsv_scoped_rows *rows = NULL;
@@ -94,10 +155,15 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	                  &(struct bsv_priority_facts){ .inversions = bsv_rows_get(rows, 0, 0),
 	                                                .dur_ns = bsv_rows_get(rows, 1, 0),
 	                                                .stretch_ns = bsv_rows_get(rows, 2, 0),
-	                                                .choices = bsv_rows_get(rows, 3, 0),
-	                                                .honoured = bsv_rows_get(rows, 4, 0),
-	                                                .mixed = bsv_rows_get(rows, 5, 0),
-	                                                .losses = bsv_rows_get(rows, 6, 0) },
+	                                                .unsure_ns = bsv_rows_get(rows, 3, 0),
+	                                                .least_ns = bsv_rows_get(rows, 4, 0),
+	                                                .hidden_ns = bsv_rows_get(rows, 5, 0),
+	                                                .choices = bsv_rows_get(rows, 6, 0),
+	                                                .honoured = bsv_rows_get(rows, 7, 0),
+	                                                .hidden_choices = bsv_rows_get(rows, 8, 0),
+	                                                .mixed = bsv_rows_get(rows, 9, 0),
+	                                                .may_be_mixed = bsv_rows_get(rows, 10, 0),
+	                                                .sight = sight(rows, 11) },
 	                  bounds);
 	return 0;
 }

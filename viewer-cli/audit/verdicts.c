@@ -30,13 +30,36 @@ static struct bsv_verdict *add(struct bsv_judgement *j, const char *name, const 
 	return v;
 }
 
-/* What was seen is within bounds. What was not seen may not be. */
-static enum bsv_outcome unless_lost(struct bsv_judgement *j, size_t rule, bool losses)
+/* What can be said of no recording like this, whatever is in it. */
+static bool is_blind(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight, bool of_lanes)
 {
-	if (!losses)
-		return BSV_PASS;
-	why(j, rule, "nothing wrong was seen, but events were lost");
-	return BSV_CANNOT_TELL;
+	struct bsv_verdict *v = &j->rules[rule];
+
+	if (!sight->service)
+		why(j, rule, "the service was not recorded");
+	else if (sight->native && of_lanes)
+		why(j, rule, "policy native has no lanes");
+	else
+		return false;
+	v->outcome = BSV_CANNOT_TELL;
+	return true;
+}
+
+/* "up to 3.1 s", "of any length" */
+static const char *up_to(char to[BSV_DURATION_TEXT + 16], int64_t ns)
+{
+	char text[BSV_DURATION_TEXT];
+
+	if (ns >= BSV_UNBOUNDED)
+		snprintf(to, BSV_DURATION_TEXT + 16, "of any length");
+	else
+		snprintf(to, BSV_DURATION_TEXT + 16, "of up to %s", bsv_duration(text, ns));
+	return to;
+}
+
+static int64_t longest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 enum bsv_outcome bsv_judged(const struct bsv_judgement *j)
@@ -62,14 +85,14 @@ const char *bsv_outcome_name(enum bsv_outcome outcome)
  * n apps on L lanes: (S + Q) (1 + 1/2 + ... + 1/(n-1)) L, S being the longest that a lane could not be had, is what a fair policy can be held to;
  * and 2 S + 1 ms where that is less.
  */
-static double lag_bound(const struct bsv_fairness_facts *f)
+static double lag_bound(int64_t apps, int64_t lanes, int64_t stretch_ns)
 {
 	double parts = 0;
 
-	for (int64_t i = 1; i < f->apps && i < APPS_MAX; i++)
+	for (int64_t i = 1; i < apps && i < APPS_MAX; i++)
 		parts += 1.0 / (double)i;
-	parts *= (double)f->lanes;
-	return (parts > 2 ? parts : 2) * ((double)f->stretch_ns + QUANTUM_NS);
+	parts *= (double)lanes;
+	return (parts > 2 ? parts : 2) * ((double)stretch_ns + QUANTUM_NS);
 }
 
 static void why_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, bool given)
@@ -80,109 +103,184 @@ static void why_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts 
 	bsv_duration(figure, f->max_lag_ns);
 	bsv_duration(most, bsv_whole(bound));
 	if (given)
-		why(j, 0, "%s was %s behind its share, and may be %s", app, figure, most);
+		why(j, 0, "%s was %s behind its share; limit %s", app, figure, most);
 	else
+		why(j, 0, "%s was %s behind its share; limit %s, because a lane could not be had for up to %s", app,
+		    figure, most, bsv_duration(stretch, f->most_stretch));
+}
+
+/* The most that any app can have been behind, seen or not. */
+static double most_lag(const struct bsv_fairness_facts *f)
+{
+	int64_t hidden = longest(f->sight.hole_ns, f->sight.wait_ns);
+	double lag = (double)(f->lanes > 0 ? f->lanes : 1) * (double)hidden;
+
+	if (hidden >= BSV_UNBOUNDED || f->begun)
+		return (double)INFINITY;
+	return lag > (double)f->most_lag_ns ? lag : (double)f->most_lag_ns;
+}
+
+static void why_not_fair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, double lag)
+{
+	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
+
+	bsv_duration(most, bsv_whole(bound));
+	if (f->begun)
 		why(j, 0,
-		    "%s was %s behind its share; %s is what can be asked for, as a lane could not be had for %s at "
-		    "most",
-		    app, figure, most, bsv_duration(stretch, f->stretch_ns));
+		    "an app had work under way when the recording began; how far behind its share it was then is not "
+		    "known");
+	else if (lag > 9e18)
+		why(j, 0, "not all was recorded: an app may have been behind its share by any time; limit %s", most);
+	else
+		why(j, 0, "not all was recorded: an app may have been up to %s behind its share; limit %s",
+		    bsv_duration(figure, bsv_whole(lag)), most);
 }
 
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds)
 {
-	bool given = bounds && bounds->lag.given;
-	double bound = given ? (double)bounds->lag.value : lag_bound(f);
-	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
+	bool given = bounds && bounds->lag.given, known = given || (f->stretch_ns >= 0 && f->most_stretch >= 0);
+	double least = given ? (double)bounds->lag.value : lag_bound(f->apps, f->lanes, f->stretch_ns);
+	double most = given ? least : lag_bound(f->most_apps, f->lanes, f->most_stretch), lag = most_lag(f);
+	char figure[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT];
 	struct bsv_verdict *v;
 
 	ret->n = 0;
-	v = add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, bound);
+	v = add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, known ? most : (double)NAN);
+	v->outcome = BSV_CANNOT_TELL;
+	if (is_blind(ret, 0, &f->sight, true))
+		return;
 	if (!f->apps) {
-		v->outcome = BSV_CANNOT_TELL;
-		why(ret, 0, "no app had anything to run");
-	} else if (f->apps == 1) {
-		v->outcome = unless_lost(ret, 0, f->losses);
-		if (v->outcome == BSV_PASS)
-			why(ret, 0, "one app at a time: there was nobody to share with");
-	} else if (v->figure > bound) {
+		why(ret, 0, "no app had work that was ready");
+	} else if (f->most_apps == 1 && !f->sight.losses) {
+		v->outcome = BSV_PASS;
+		why(ret, 0, "one app at a time: no other app to share with");
+	} else if (!known) {
+		why(ret, 0,
+		    "the limit is not known, because the rules of the service, or how long a model runs between two "
+		    "checkpoints, were not recorded");
+	} else if (v->figure > most && f->apps > 1) {
 		v->outcome = BSV_FAIL;
-		why_unfair(ret, f, bound, given);
+		why_unfair(ret, f, most, given);
+	} else if (lag > least) {
+		v->bound = least;
+		why_not_fair(ret, f, least, lag);
 	} else {
-		v->outcome = unless_lost(ret, 0, f->losses);
-		if (v->outcome == BSV_PASS)
-			why(ret, 0, "no app was more than %s behind its share, and %s may be",
-			    bsv_duration(figure, f->max_lag_ns), bsv_duration(most, bsv_whole(bound)));
+		v->outcome = BSV_PASS;
+		why(ret, 0, "no app was more than %s behind its share; limit %s", bsv_duration(figure, bsv_whole(lag)),
+		    bsv_duration(limit, bsv_whole(least)));
 	}
 }
 
 /* ---- starvation ---- */
 
+static const char *limit_text(char to[BSV_DURATION_TEXT], const struct bsv_bounds *bounds)
+{
+	if (!bounds || !bounds->threshold.given)
+		return "100 ms";
+	return bsv_duration(to, bounds->threshold.value);
+}
+
 void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_facts *f,
                          const struct bsv_bounds *bounds)
 {
-	char threshold[BSV_DURATION_TEXT];
+	bool given = bounds && bounds->threshold.given;
+	int64_t limit = given ? bounds->threshold.value : BSV_STARVED_NS;
+	int64_t hidden = longest(f->native_ns, longest(f->sight.hole_ns, f->sight.wait_ns));
+	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
 	struct bsv_verdict *v;
 
 	ret->n = 0;
 	v = add(ret, "starvation_episodes", "count", (double)f->episodes, 0);
+	v->outcome = BSV_CANNOT_TELL;
+	if (is_blind(ret, 0, &f->sight, false))
+		return;
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
-		why(ret, 0, "work that was ready waited for a lane for too long, %s at most",
-		    bsv_duration(threshold, f->max_gap_ns));
-	} else if (!f->executions) {
-		v->outcome = BSV_CANNOT_TELL;
-		why(ret, 0, "nothing was ready to run");
+		why(ret, 0, "work that was ready waited for a lane for too long, up to %s",
+		    bsv_duration(gap, f->max_gap_ns));
+	} else if (f->unsure_ns > 0) {
+		why(ret, 0,
+		    "work that was ready waited %s for a lane; whether that is more than ten times its usual run is "
+		    "not known, because runs were not recorded",
+		    bsv_duration(gap, f->unsure_ns));
+	} else if (hidden > limit && hidden == f->native_ns) {
+		why(ret, 0, "policy native has no lanes: work may have waited up to %s; limit %s",
+		    hidden < BSV_UNBOUNDED ? bsv_duration(gap, hidden) : "for any time", limit_text(most, bounds));
+	} else if (hidden > limit) {
+		why(ret, 0, "not all was recorded: there may have been a wait %s; limit %s", up_to(length, hidden),
+		    limit_text(most, bounds));
 	} else {
-		v->outcome = unless_lost(ret, 0, f->losses);
-		if (v->outcome != BSV_PASS)
-			return;
-		if (bounds && bounds->threshold.given)
-			why(ret, 0, "nothing that was ready waited longer than %s",
-			    bsv_duration(threshold, bounds->threshold.value));
-		else
-			why(ret, 0, "nothing that was ready waited longer than 100 ms and ten times its usual run");
+		v->outcome = BSV_PASS;
+		why(ret, 0,
+		    given ? "nothing that was ready waited longer than %s"
+		          : "nothing that was ready waited longer than %s and ten times its usual run",
+		    limit_text(most, bounds));
 	}
 }
 
 /* ---- priority ---- */
 
+static void why_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f, double bound)
+{
+	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
+
+	why(j, rule, "urgent work waited %s while its own app's less urgent work had a lane; limit %s",
+	    bsv_duration(figure, f->dur_ns), bsv_duration(most, bsv_whole(bound)));
+}
+
+static void why_not_told(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f, double least)
+{
+	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
+
+	if (f->unsure_ns > least)
+		why(j, rule,
+		    "urgent work waited %s while its own app's less urgent work had a lane; its limit is not known, "
+		    "because not all of that was recorded",
+		    bsv_duration(figure, f->unsure_ns));
+	else
+		why(j, rule,
+		    "not all was recorded: urgent work may have waited for its own app's less urgent work, for a time "
+		    "%s; limit %s",
+		    up_to(length, f->hidden_ns), bsv_duration(most, bsv_whole(least)));
+}
+
 static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
 {
 	bool given = bounds && bounds->inversion.given;
 	double bound = given ? (double)bounds->inversion.value : (double)f->stretch_ns + SLACK_NS;
+	double least = given ? bound : (double)longest(f->least_ns, 0) + SLACK_NS;
 	struct bsv_verdict *v = add(j, "inversion_ns", "duration", (double)f->dur_ns, bound);
-	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
 	size_t rule = j->n - 1;
 
-	bsv_duration(figure, f->dur_ns);
-	bsv_duration(most, bsv_whole(bound));
-	if (!f->inversions) {
-		v->bound = given ? bound : (double)NAN; /* as many as there are models */
-		v->outcome = unless_lost(j, rule, f->losses);
-		if (v->outcome == BSV_PASS)
-			why(j, rule,
-			    "no urgent work waited for less urgent work of its own app longer than that takes to be "
-			    "stopped");
-	} else if (v->figure > bound) {
+	v->outcome = BSV_CANNOT_TELL;
+	if (!f->inversions && !given)
+		v->bound = (double)NAN; /* as many as there are models */
+	if (is_blind(j, rule, &f->sight, true))
+		return;
+	if (f->inversions && v->figure > bound) {
 		v->outcome = BSV_FAIL;
-		why(j, rule,
-		    "urgent work waited %s while its own app's less urgent work had a lane; %s is what that takes to "
-		    "be stopped",
-		    figure, most);
+		why_inverted(j, rule, f, bound);
+	} else if (f->unsure_ns > 0 || (double)f->hidden_ns > least) {
+		why_not_told(j, rule, f, least);
 	} else {
-		v->outcome = unless_lost(j, rule, f->losses);
-		if (v->outcome == BSV_PASS)
-			why(j, rule,
-			    "urgent work never waited longer for less urgent work than that takes to be stopped");
+		v->outcome = BSV_PASS;
+		why(j, rule, "urgent work never waited longer than its limit for less urgent work of its own app");
 	}
 }
 
-/* Would it be too few even if all others, up to as many as are needed to tell, had been? */
+/* Fewer than @bound percent, whatever the choices that were not recorded, and those up to the least that tell, came to. */
 static bool fails_anyway(const struct bsv_priority_facts *f, double bound)
 {
-	int64_t n = f->choices < CHOICES_MIN ? CHOICES_MIN : f->choices;
+	int64_t n = f->choices + f->hidden_choices;
 
+	n = n < CHOICES_MIN ? CHOICES_MIN : n;
 	return (double)(n - (f->choices - f->honoured)) * 100 < bound * (double)n;
+}
+
+/* At least @bound percent, even if no choice that was not recorded was honoured. */
+static bool passes_anyway(const struct bsv_priority_facts *f, double bound)
+{
+	return (double)f->honoured * 100 >= bound * (double)(f->choices + f->hidden_choices);
 }
 
 static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
@@ -190,25 +288,29 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 	double bound = bounds && bounds->honoured_given ? bounds->honoured : HONOURED_PERCENT;
 	double figure = f->choices ? 100 * (double)f->honoured / (double)f->choices : 100;
 	struct bsv_verdict *v = add(j, "honoured_percent", "percent", figure, bound);
+	long long choices = f->choices, honoured = f->honoured, hidden = f->hidden_choices;
 	size_t rule = j->n - 1;
-	long long choices = f->choices, honoured = f->honoured;
 
+	v->outcome = BSV_CANNOT_TELL;
+	if (is_blind(j, rule, &f->sight, true))
+		return;
 	if (fails_anyway(f, bound)) {
 		v->outcome = BSV_FAIL;
 		why(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured, choices);
-	} else if (!f->choices && !f->mixed) {
-		v->outcome = unless_lost(j, rule, f->losses);
-		if (v->outcome == BSV_PASS)
-			why(j, rule, "no app had work of more than one priority");
+	} else if (!f->choices && !f->mixed && !f->may_be_mixed) {
+		v->outcome = BSV_PASS;
+		why(j, rule, "no app had work of more than one priority");
 	} else if (f->choices < CHOICES_MIN) {
-		v->outcome = BSV_CANNOT_TELL;
-		why(j, rule, "there were %lld choices between priorities, %lld of them honoured; %d would tell",
+		why(j, rule, "there were %lld choices between priorities, %lld of them honoured; a verdict needs %d",
 		    choices, honoured, CHOICES_MIN);
+	} else if (passes_anyway(f, bound)) {
+		v->outcome = BSV_PASS;
+		why(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured, choices);
 	} else {
-		v->outcome = unless_lost(j, rule, f->losses);
-		if (v->outcome == BSV_PASS)
-			why(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,
-			    choices);
+		why(j, rule,
+		    "the most urgent work of an app went first in %lld of %lld choices; up to %lld more were not "
+		    "recorded",
+		    honoured, choices, hidden);
 	}
 }
 

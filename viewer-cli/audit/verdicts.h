@@ -43,28 +43,51 @@ const char *bsv_outcome_name(enum bsv_outcome outcome);
 
 /* ---- the rules themselves ---- */
 
+#define BSV_UNBOUNDED INT64_MAX /* of a time that may be hidden: there is no telling how long */
+
+#define BSV_STARVED_NS INT64_C(100000000)
+
+/* What a recording can have missed of the asked time. Times are the longest that may be hidden, 0: none. */
+struct bsv_sight {
+	bool service;    /* it recorded events of a service */
+	bool losses;     /* anywhere in the recording */
+	bool native;     /* a service has the policy native: its lanes are not known */
+	int64_t hole_ns; /* of one loss, or of several that touch */
+	int64_t wait_ns; /* of a wait, parts of which may have been recorded */
+	int64_t lane_ns; /* for which the holder of one lane is not known */
+};
+
 struct bsv_fairness_facts {
-	int64_t apps;       /* the most that had an execution ready or on a lane in one window */
-	int64_t lanes;      /* the most there were */
-	int64_t max_lag_ns; /* the most that one of them was behind */
-	const char *app;    /* that one, printable; NULL: unknown */
-	int64_t stretch_ns; /* the longest that a lane could not be had, see docs/figures.md */
-	bool losses;
+	int64_t apps,
+		most_apps; /* the most that had an execution ready or on a lane in one window: at least, at most */
+	int64_t lanes;     /* the most there were */
+	int64_t max_lag_ns, most_lag_ns; /* the most that one of them was behind: at least, at most */
+	const char *app;                 /* the one that was @max_lag_ns behind, printable; NULL: unknown */
+	int64_t stretch_ns,
+		most_stretch; /* the longest that a lane could not be had, see docs/figures.md: at least, at most; -1: unknown */
+	bool begun;           /* the lag of an app at the beginning is not known */
+	struct bsv_sight sight;
 };
 
 struct bsv_starvation_facts {
 	int64_t episodes, max_gap_ns;
-	int64_t executions; /* were ever ready */
-	bool losses;
+	int64_t unsure_ns; /* the longest wait that is too long or not, depending on runs that were lost */
+	int64_t native_ns; /* the longest that an execution of a native service was not on a cpu */
+	struct bsv_sight sight;
 };
 
 struct bsv_priority_facts {
 	int64_t inversions; /* all that are stored */
 	int64_t dur_ns,
 		stretch_ns; /* of the one that is furthest above its bound: all of it, and how long its holder could not be stopped */
+	int64_t unsure_ns; /* the longest whose bound is not known, and above what is known of it */
+	int64_t hidden_ns; /* the longest that may be hidden */
+	int64_t least_ns;  /* the least S of a model that can make more urgent work wait; -1: unknown */
 	int64_t choices, honoured;
-	bool mixed; /* an app had executions of more than one priority */
-	bool losses;
+	int64_t hidden_choices; /* at most */
+	bool mixed;             /* an app had executions of more than one priority */
+	bool may_be_mixed;      /* or may have had */
+	struct bsv_sight sight;
 };
 
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds);

@@ -1,10 +1,10 @@
--- stretches: one row per model: how long it cannot be stopped.
+-- stretches: one row per model: how long it cannot be stopped; known: 0, what was measured when it was prepared was not recorded.
 -- The longest stretch between two of its checkpoints that was measured when it was prepared (its median run, if that was not
 -- measured), or the longest that stopping it took.
-SELECT m.id AS model_id,
-		max(coalesce(m.step_ns, (SELECT max(p50_ns) FROM phase_stat s
-			WHERE s.phase = 'run' AND s.app_id IS m.app_id AND s.model = m.name AND s.priority IS m.priority), 0),
-			coalesce(d.delay_ns, 0)) AS stretch_ns
-	FROM model m LEFT JOIN (
-		SELECT x.model_id, max(s.stopped - s.asked) AS delay_ns
-		FROM preemption s CROSS JOIN execution x ON x.id = s.execution_id GROUP BY x.model_id) d ON d.model_id = m.id
+SELECT m.id AS model_id, m.app_id, m.priority,
+		max(coalesce(m.step_ns, m.p50_ns, 0), coalesce(d.delay_ns, 0)) AS stretch_ns,
+		m.step_ns IS NOT NULL OR m.prepared IS NOT NULL AND m.p50_ns IS NOT NULL AS known
+	FROM (SELECT n.*, (SELECT max(p50_ns) FROM phase_stat s
+			WHERE s.phase = 'run' AND s.app_id IS n.app_id AND s.model = n.name AND s.priority IS n.priority) AS p50_ns FROM model n) m
+		LEFT JOIN (SELECT x.model_id, max(s.stopped - s.asked) AS delay_ns
+			FROM preemption s CROSS JOIN execution x ON x.id = s.execution_id GROUP BY x.model_id) d ON d.model_id = m.id

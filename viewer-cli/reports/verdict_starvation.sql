@@ -1,5 +1,33 @@
 -- verdict_starvation: one row: what the starvation verdict is made of (docs/figures.md).
-@with@, episodes AS (@episodes@)
-SELECT count(*) AS n_episodes, max(gap_ns) AS max_gap_ns, (@executions@) AS n_executions,
-	EXISTS(SELECT 1 FROM loss WHERE ended >= @from@ AND began < @to@) AS losses
-FROM episodes
+-- Where runs were lost, the median run of a model lies between two of those that are known, and so does the limit of its waits.
+@with@, @hidden@,
+episodes AS MATERIALIZED (@episodes@),
+waited AS MATERIALIZED (SELECT e.gap_ns, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
+-- runs of their models that were not recorded in full: from what is known of them to all the time that the service had them
+ran AS MATERIALIZED (
+	SELECT x.model_id, iif(x.status = 'NONE', ifnull(x.run_ns, 0), 0) AS least_ns, iif(x.status = 'NONE' AND x.run_ns IS NOT NULL, x.run_ns,
+		ifnull(coalesce(x.run_ended, x.result_written, x.signalled, x.result_read, x.returned)
+			- coalesce(x.dispatched, x.enqueued, x.decoded, x.request_read, x.submitted), 9223372036854775807)) AS most_ns
+	FROM execution x
+	WHERE NOT @sure@ AND x.model_id IN (SELECT model_id FROM waited) AND ifnull(x.status, 'NONE') = 'NONE'
+		AND (x.run_ns IS NOT NULL OR x.quality IN ('gap', 'tail'))),
+skipped AS MATERIALIZED (
+	SELECT ifnull(sum(n), 0) AS n FROM (SELECT max(seq) - min(seq) + 1 - count(*) AS n FROM execution WHERE NOT @sure@ GROUP BY stream_id)),
+ranked AS (
+	SELECT model_id, least_ns, most_ns, row_number() OVER (PARTITION BY model_id ORDER BY least_ns) AS nth_least,
+		row_number() OVER (PARTITION BY model_id ORDER BY most_ns) AS nth_most, (count(*) OVER (PARTITION BY model_id) + s.n + 1) / 2 AS middle, s.n AS skipped
+	FROM ran CROSS JOIN skipped s),
+limits AS MATERIALIZED (
+	SELECT model_id, max(least_ns) FILTER (WHERE nth_least = middle - skipped) AS least_ns, max(most_ns) FILTER (WHERE nth_most = middle) AS most_ns
+	FROM ranked GROUP BY model_id),
+judged AS (
+	SELECT w.gap_ns, @sure@ OR ifnull(w.gap_ns / 10 > l.most_ns, 0) AS sure,
+		@sure@ OR ifnull(w.gap_ns / 10 > l.least_ns, 1) AS possible
+	FROM waited w LEFT JOIN limits l ON l.model_id = w.model_id)
+SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE j.sure) AS max_gap_ns,
+	max(j.gap_ns) FILTER (WHERE j.possible AND NOT j.sure) AS unsure_ns,
+	CASE WHEN s.native THEN (
+		SELECT max(ifnull(p.run_ended - coalesce(p.enqueued, p.decoded, p.request_read) - ifnull(p.cpu_ns, 0), 9223372036854775807))
+		FROM picked p JOIN service_rules r ON r.policy = 'native' AND r.trace_id IS p.trace_id AND r.instance = p.exec >> 52) END AS native_ns,
+	@sight@
+FROM sight s LEFT JOIN judged j ON 1

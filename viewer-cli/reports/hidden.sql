@@ -1,0 +1,30 @@
+-- hidden: what may have happened in the asked time and was not recorded; for a WITH.
+-- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits that had begun before the recording (began NULL).
+-- hidden_lanes: stretches of time for which the holder of a lane is not known. sight: one row: the longest of each, ns.
+-- An execution that begins in the asked time is judged to its end: the asked time reaches to the end of the last of them.
+reach AS MATERIALIZED (SELECT @from@ AS began, (@reach@) AS ended),
+losses AS (SELECT ifnull(began, @began@) AS began, ifnull(ended, @ended@) AS ended, events FROM loss),
+losses_in_order AS (
+	SELECT began, ended, max(ended) OVER (ORDER BY began, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM losses),
+losses_numbered AS (
+	SELECT began, ended, sum(before IS NULL OR before < began) OVER (ORDER BY began, ended ROWS UNBOUNDED PRECEDING) AS hole FROM losses_in_order),
+holes AS MATERIALIZED (
+	SELECT h.began, h.ended FROM (SELECT min(began) AS began, max(ended) AS ended FROM losses_numbered GROUP BY hole) h CROSS JOIN reach r
+	WHERE h.ended >= r.began AND h.began < r.ended),
+hidden_waits AS MATERIALIZED (
+	SELECT p.execution_id, p.app_id, p.model_id, p.began, p.ended FROM possible_wait p CROSS JOIN reach r
+	WHERE p.ended >= r.began AND ifnull(p.began < r.ended, 1) AND (p.execution_id IS NULL OR @judged@)
+	UNION ALL
+	SELECT p.execution_id, x.app_id, x.model_id, NULL, p.ended
+	FROM wait p CROSS JOIN execution x ON x.id = p.execution_id CROSS JOIN reach r
+	WHERE EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head') AND p.open IN ('start', 'both')
+		AND p.ended >= r.began AND p.began < r.ended AND @judged@),
+hidden_lanes AS MATERIALIZED (
+	SELECT u.instance, u.lane, u.began, u.ended FROM unknown_lane u CROSS JOIN reach r
+	WHERE u.ended >= r.began AND ifnull(u.began < r.ended, 1)),
+sight AS MATERIALIZED (
+	SELECT EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service,
+		 EXISTS(SELECT 1 FROM loss) AS losses, EXISTS(SELECT 1 FROM service_rules WHERE policy = 'native') AS native,
+		(SELECT max(ended - began) FROM holes) AS hole_ns,
+		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits) AS wait_ns,
+		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_lanes) AS lane_ns)
