@@ -9,7 +9,7 @@
 #include "audit/verdicts.h"
 
 /* Columns of each query of facts, from @i on: what can have been seen. */
-#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns"
+#define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions"
 
 static struct bsv_sight sight(const struct bsv_rows *rows, size_t i)
 {
@@ -18,7 +18,8 @@ static struct bsv_sight sight(const struct bsv_rows *rows, size_t i)
 		                   .native = bsv_rows_get(rows, i + 2, 0),
 		                   .hole_ns = bsv_rows_get(rows, i + 3, 0),
 		                   .wait_ns = bsv_rows_get(rows, i + 4, 0),
-		                   .lane_ns = bsv_rows_get(rows, i + 5, 0) };
+		                   .lane_ns = bsv_rows_get(rows, i + 5, 0),
+		                   .nothing = !bsv_rows_get(rows, i + 6, 0) };
 }
 
 static bool is_timed(const struct bsv_input *input)
@@ -134,12 +135,17 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 {
 	bool given = bounds && bounds->inversion.given;
 	bsv_scoped_text *unseen = hidden(input);
+	bsv_scoped_text *own_limit =
+		bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)", bsv_off_core_of_holder);
+	bsv_scoped_text *bound = bsv_text("%" PRId64, given ? bounds->inversion.value : 0);
 	const struct bsv_hole holes[] = {
 		{ "hidden", unseen },
 		{ "stretches", bsv_sql_stretches },
 		{ "choices", bsv_sql_choices },
 		{ "off_core", bsv_off_core_of_holder },
 		{ "sure", given ? "1" : "0" },
+		{ "limit", given ? bound : own_limit },
+		{ "limit_least", given ? bound : "ifnull((SELECT min(ns) FROM less_urgent), 0) + 1000000" },
 		{ "only_victims", input->picks ? "CROSS JOIN picked v ON v.id = i.victim_id" : "" },
 		{ "only_chosen", input->picks ? "CROSS JOIN picked p ON p.id = c.chosen_id" : "" },
 		{ "excess", given ? "dur_ns" : "dur_ns - stretch_ns" },

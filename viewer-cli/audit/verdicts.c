@@ -31,18 +31,26 @@ static struct bsv_verdict *add(struct bsv_judgement *j, const char *name, const 
 }
 
 /* What can be said of no recording like this, whatever is in it. */
-static bool is_blind(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight, bool of_lanes)
+static bool is_blind(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight)
 {
 	struct bsv_verdict *v = &j->rules[rule];
 
-	if (!sight->service)
+	if (sight->nothing)
+		why(j, rule, "no execution fits");
+	else if (!sight->service)
 		why(j, rule, "the service was not recorded");
-	else if (sight->native && of_lanes)
-		why(j, rule, "policy native has no lanes");
 	else
 		return false;
 	v->outcome = BSV_CANNOT_TELL;
 	return true;
+}
+
+/* A service without lanes can have broken any rule of lanes. */
+static bool is_native(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight)
+{
+	if (sight->native)
+		why(j, rule, "policy native has no lanes");
+	return sight->native;
 }
 
 /* "up to 3.1 s", "of any length" */
@@ -147,9 +155,14 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 	ret->n = 0;
 	v = add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, known ? most : (double)NAN);
 	v->outcome = BSV_CANNOT_TELL;
-	if (is_blind(ret, 0, &f->sight, true))
+	if (is_blind(ret, 0, &f->sight))
 		return;
-	if (!f->apps) {
+	if (known && v->figure > most && f->apps > 1) {
+		v->outcome = BSV_FAIL;
+		why_unfair(ret, f, most, given);
+	} else if (is_native(ret, 0, &f->sight)) {
+		v->outcome = BSV_CANNOT_TELL;
+	} else if (!f->apps) {
 		why(ret, 0, "no app had work that was ready");
 	} else if (f->most_apps == 1 && !f->sight.losses) {
 		v->outcome = BSV_PASS;
@@ -158,9 +171,6 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		why(ret, 0,
 		    "the limit is not known, because the rules of the service, or how long a model runs between two "
 		    "checkpoints, were not recorded");
-	} else if (v->figure > most && f->apps > 1) {
-		v->outcome = BSV_FAIL;
-		why_unfair(ret, f, most, given);
 	} else if (lag > least) {
 		v->bound = least;
 		why_not_fair(ret, f, least, lag);
@@ -192,7 +202,7 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 	ret->n = 0;
 	v = add(ret, "starvation_episodes", "count", (double)f->episodes, 0);
 	v->outcome = BSV_CANNOT_TELL;
-	if (is_blind(ret, 0, &f->sight, false))
+	if (is_blind(ret, 0, &f->sight))
 		return;
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
@@ -255,11 +265,13 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 	v->outcome = BSV_CANNOT_TELL;
 	if (!f->inversions && !given)
 		v->bound = (double)NAN; /* as many as there are models */
-	if (is_blind(j, rule, &f->sight, true))
+	if (is_blind(j, rule, &f->sight))
 		return;
 	if (f->inversions && v->figure > bound) {
 		v->outcome = BSV_FAIL;
 		why_inverted(j, rule, f, bound);
+	} else if (is_native(j, rule, &f->sight)) {
+		v->outcome = BSV_CANNOT_TELL;
 	} else if (f->unsure_ns > 0 || (double)f->hidden_ns > least) {
 		why_not_told(j, rule, f, least);
 	} else {
@@ -292,11 +304,13 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 	size_t rule = j->n - 1;
 
 	v->outcome = BSV_CANNOT_TELL;
-	if (is_blind(j, rule, &f->sight, true))
+	if (is_blind(j, rule, &f->sight))
 		return;
 	if (fails_anyway(f, bound)) {
 		v->outcome = BSV_FAIL;
 		why(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured, choices);
+	} else if (is_native(j, rule, &f->sight)) {
+		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->choices && !f->mixed && !f->may_be_mixed) {
 		v->outcome = BSV_PASS;
 		why(j, rule, "no app had work of more than one priority");

@@ -43,13 +43,15 @@ const char *bsv_outcome_name(enum bsv_outcome outcome);
 
 /* ---- the rules themselves ---- */
 
-#define BSV_UNBOUNDED INT64_MAX /* of a time that may be hidden: there is no telling how long */
+#define BSV_UNBOUNDED \
+	(INT64_MAX / 4) /* a time that may be hidden, of this length or longer: there is no telling how long */
 
 #define BSV_STARVED_NS INT64_C(100000000)
 
 /* What a recording can have missed of the asked time. Times are the longest that may be hidden, 0: none. */
 struct bsv_sight {
 	bool service;    /* it recorded events of a service */
+	bool nothing;    /* no execution was asked for */
 	bool losses;     /* anywhere in the recording */
 	bool native;     /* a service has the policy native: its lanes are not known */
 	int64_t hole_ns; /* of one loss, or of several that touch */

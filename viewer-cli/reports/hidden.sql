@@ -23,7 +23,7 @@ hidden_lanes AS MATERIALIZED (
 	SELECT u.instance, u.lane, u.began, u.ended FROM unknown_lane u CROSS JOIN reach r
 	WHERE u.ended >= r.began AND ifnull(u.began < r.ended, 1)),
 sight AS MATERIALIZED (
-	SELECT EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service,
+	SELECT EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service, EXISTS(SELECT 1 FROM picked) AS executions,
 		 EXISTS(SELECT 1 FROM loss) AS losses, EXISTS(SELECT 1 FROM service_rules WHERE policy = 'native') AS native,
 		(SELECT max(ended - began) FROM holes) AS hole_ns,
 		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits) AS wait_ns,

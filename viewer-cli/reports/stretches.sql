@@ -3,7 +3,7 @@
 -- measured), or the longest that stopping it took.
 SELECT m.id AS model_id, m.app_id, m.priority,
 		max(coalesce(m.step_ns, m.p50_ns, 0), coalesce(d.delay_ns, 0)) AS stretch_ns,
-		m.step_ns IS NOT NULL OR m.prepared IS NOT NULL AND m.p50_ns IS NOT NULL AS known
+		m.step_ns IS NOT NULL OR m.prepared IS NOT NULL AND m.p50_ns IS NOT NULL AS known, m.step_ns IS NOT NULL AS measured
 	FROM (SELECT n.*, (SELECT max(p50_ns) FROM phase_stat s
 			WHERE s.phase = 'run' AND s.app_id IS n.app_id AND s.model = n.name AND s.priority IS n.priority) AS p50_ns FROM model n) m
 		LEFT JOIN (SELECT x.model_id, max(s.stopped - s.asked) AS delay_ns
