@@ -107,11 +107,63 @@ for db in unfair.db camera.db; do
 done
 [[ $(sql unfair.db 'SELECT count(*) > 0 AS any FROM starvation' | tail -1) == 1 ]] || wrong 'no episode was looked at'
 
+# ---- one side alone ----
+
+# one NAME: a trace of the lines of standard input, imported into NAME.db.
+one()
+{
+	"$trace_from_text" -h golden -s "$1" -u "00000000-0000-4000-9000-$(printf '%012d' "${#1}")" "$1"
+	"$burstscope" import -q -o "$1.db" "$1"
+}
+
+# ends STATUS WORDS COMMAND...: it exits with STATUS and says WORDS.
+ends()
+{
+	local wanted=$1 words=$2 status=0
+	shift 2
+	looked=$((looked + 1))
+	"$burstscope" "$@" >answer 2>&1 </dev/null || status=$?
+	((status == wanted)) || wrong "burstscope $* ends with $status, not $wanted"
+	grep -qF "$words" answer || wrong "burstscope $* does not say: $words (but: $(<answer))"
+}
+
+for i in 1 2 3 4 5; do
+	echo "${i}000000 exec_client exec=2:$i model=7 path=sync deadline_ns=${i}900000 status=none began=${i}00000 at=1000,60000,61000,100"
+done >clients.lines
+one clients_alone <clients.lines
+printf '%s\n' 'starvation none' fairness priority >audits.slo
+for audit in starvation priority fairness summary; do
+	ends 3 'the service was not recorded' "$audit" --verdict clients_alone.db
+done
+ends 3 'the service was not recorded' check --slo audits.slo clients_alone.db
+
+{
+	echo '0 service_state instance=0 policy=fair preempt_mode=none lanes=1 contract=1'
+	for i in 1 2 3 4 5; do
+		echo "${i}000000 exec_service exec=2:$i model=7 app=20 priority=low path=sync lane=0 status=none began=${i}00000 at=10,20,30,40,50,60,0,0,0,-"
+	done
+	echo '6000000 deadline_miss exec=2:6 model=7 kind=transient stage=admission deadline_ns=5900000 estimate_ns=0 over_ns=100000'
+	echo '6000001 exec_service exec=2:6 model=7 app=20 priority=low path=sync lane=255 status=missed_deadline_transient began=5800000 at=10,20,-,-,200000,200060,0,0,0,-'
+} >service.lines
+one service_alone <service.lines
+ends 0 'at least 1 of 6 executions missed a deadline; whether 5 of them had one is not known' misses service_alone.db
+ends 0 'at least 1 of 6 executions missed a deadline; whether 5 of them had one is not known' summary service_alone.db
+same service_alone.db "SELECT n_unknown, missed_percent IS NULL, n_missed = SELECT count(*), 1, (SELECT count(*) FROM execution WHERE miss IS NOT NULL)
+	FROM execution WHERE deadline IS NULL" misses --part totals
+
+sed 's/policy=fair/policy=native/' service.lines >native.lines
+one native_alone <native.lines
+for audit in priority fairness; do
+	ends 3 'policy native has no lanes' "$audit" --verdict native_alone.db
+done
+ends 0 'nothing that was ready waited longer' starvation --verdict native_alone.db
+ends 3 'policy native has no lanes' starvation --verdict --threshold 1us native_alone.db
+
 # That it would notice.
 if (failures=0; same camera.db "SELECT count(*) = SELECT count(*) + 1 FROM miss_cause" misses --part ledgers; ((failures == 0))) >/dev/null; then
 	wrong 'what does not agree was not noticed'
 fi
 
-((looked > 90)) || wrong "only $looked answers were looked at"
+((looked > 110)) || wrong "only $looked answers were looked at"
 ((failures == 0)) || exit 1
 echo "agree.sh: $looked answers agree"

@@ -2,6 +2,7 @@
 #include "audit/audit.h"
 
 #include "answer/scoped.h"
+#include "answer/template.h"
 #include "render/render.h"
 
 #include <assert.h>
@@ -131,6 +132,13 @@ char *bsv_audit_keep(struct bsv_auditing *a, char *text)
 {
 	assert(a->n_texts < sizeof(a->texts) / sizeof(*a->texts));
 	return a->texts[a->n_texts++] = text;
+}
+
+char *bsv_audit_unknown_deadlines(const struct bsv_input *input)
+{
+	if (!input->unsure_deadlines)
+		return bsv_text("0");
+	return bsv_text("(SELECT count(*) FROM execution WHERE %s)", bsv_sql_deadline_unknown);
 }
 
 void bsv_audit_verdicts(struct bsv_auditing *a, const struct bsv_judgement *judgement)

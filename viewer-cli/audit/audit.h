@@ -56,6 +56,9 @@ const char *bsv_audit_text(struct bsv_auditing *a, const char *format, ...) __at
 /* @text is taken, and freed with @a. */
 char *bsv_audit_keep(struct bsv_auditing *a, char *text);
 
+/* SQL: of how many executions it is not known whether they had a deadline. Owned by the caller; NULL: no memory. */
+char *bsv_audit_unknown_deadlines(const struct bsv_input *input);
+
 /* @judgement is borrowed until the answer is printed. */
 void bsv_audit_verdicts(struct bsv_auditing *a, const struct bsv_judgement *judgement);
 

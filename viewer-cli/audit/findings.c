@@ -201,8 +201,10 @@ static int add_miss(struct bsv_findings *f, const struct bsv_rows *rows, const c
 
 static int misses(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
+	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input);
+	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = ask(&rows, input, bsv_sql_summary_misses, NULL, err), n = 0;
+	int r = ask(&rows, input, bsv_sql_summary_misses, holes, err), n = 0;
 
 	while (r >= 0 && n++ < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
 		bsv_scoped_text *victim = whose(text_of(rows, MISS_APP), text_of(rows, MISS_MODEL));

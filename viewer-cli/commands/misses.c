@@ -28,6 +28,7 @@ static const struct bsv_option options[] = {
 
 struct totals {
 	int64_t deadlines, missed;
+	int64_t unknown; /* executions that may have had a deadline */
 };
 
 /* What is looked at for the first line, too. */
@@ -35,7 +36,7 @@ struct found {
 	struct bsv_rows *causes, *culprits, *victims;
 };
 
-/* Of all victims: n_missed is behind n_deadlines. */
+/* Of all victims: n_missed is behind n_deadlines, and n_unknown is last. */
 static struct totals add_up(struct bsv_rows *victims, size_t n_deadlines)
 {
 	struct totals ret = { 0 };
@@ -43,6 +44,7 @@ static struct totals add_up(struct bsv_rows *victims, size_t n_deadlines)
 	while (victims && bsv_rows_step(victims, NULL) > 0) {
 		ret.deadlines += bsv_rows_get(victims, n_deadlines, 0);
 		ret.missed += bsv_rows_get(victims, n_deadlines + 1, 0);
+		ret.unknown += bsv_rows_get(victims, bsv_rows_columns(victims) - 1, 0);
 	}
 	return ret;
 }
@@ -60,32 +62,48 @@ static const char *culprit(struct bsv_auditing *a, struct bsv_rows *rows, const 
 	return "";
 }
 
+/* "3 of 7 deadlines missed (42.9 %)"; where it is not known how many there were: "at least 3 of 9 executions missed a deadline". */
+static const char *how_many(struct bsv_auditing *a, const struct totals *t)
+{
+	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_COUNT_MAX], unknown[BSV_COUNT_MAX];
+
+	bsv_count(missed, (uint64_t)t->missed);
+	bsv_count(all, (uint64_t)(t->deadlines + t->unknown));
+	if (!t->unknown && !t->missed)
+		return bsv_audit_text(a, "none of %s deadlines was missed", all);
+	if (!t->unknown)
+		return bsv_audit_text(a, "%s of %s deadlines missed (%s %%)", missed, all,
+		                      bsv_percent(percent, t->missed, t->deadlines));
+	return bsv_audit_text(a,
+	                      "at least %s of %s executions missed a deadline; whether %s of them had one is not known",
+	                      missed, all, bsv_count(unknown, (uint64_t)t->unknown));
+}
+
 static const char *headline(struct bsv_auditing *a, const struct totals *t, const struct found *found)
 {
-	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], deadlines[BSV_COUNT_MAX], misses[BSV_COUNT_MAX];
-	const char *cause = "";
+	char misses[BSV_COUNT_MAX];
+	const char *cause = "", *first = how_many(a, t);
 
-	if (!t->deadlines)
+	if (!t->deadlines && !t->unknown)
 		return "no execution had a deadline";
-	bsv_count(missed, (uint64_t)t->missed);
-	bsv_count(deadlines, (uint64_t)t->deadlines);
 	if (!t->missed)
-		return bsv_audit_text(a, "none of %s deadlines was missed", deadlines);
+		return first;
 	if (found->causes && bsv_rows_step(found->causes, NULL) > 0)
 		cause = bsv_rows_cell(found->causes, 0).text;
 	cause = cause ? cause : ""; /* a number that has no name here */
-	return bsv_audit_text(a, "%s of %s deadlines missed (%s %%); %s of them %s: %s%s", missed, deadlines,
-	                      bsv_percent(percent, t->missed, t->deadlines),
+	return bsv_audit_text(a, "%s; %s of them %s: %s%s", first ? first : "",
 	                      *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(found->causes, 1, 0)) : "none", cause,
 	                      bsv_cause_says(cause), culprit(a, found->culprits, cause));
 }
 
 /* Executions by what they are, and how many: stored, or counted. */
-static const char kinds_of_all[] = "SELECT app_id, model, priority, status, miss, n, deadlines FROM execution_count";
-static const char kinds_of_picked[] = "SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
-				      "'') AS model, priority, status, miss, "
-				      "1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines\n\tFROM picked p";
-static const char who_had_deadlines[] = " WHERE deadline IS NOT NULL OR miss IS NOT NULL";
+static const char kinds_of_all[] =
+	"SELECT app_id, model, priority, status, miss, n, deadlines, 0 AS unknown FROM execution_count";
+static const char kinds_of_picked[] =
+	"SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
+	"'') AS model, priority, status, miss, "
+	"1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines, @unknown@ AS unknown\n\tFROM picked p";
+static const char who_had_deadlines[] = " WHERE deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@";
 
 /* Causes, or culprits, added up: stored, or from the causes of each miss. */
 static const char whole[] = "whole AS MATERIALIZED ( -- what would have to be saved; where a model is too big, no less "
@@ -127,18 +145,27 @@ static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, c
 	memcpy(ret, models ? by_model : by_app, sizeof(by_model));
 }
 
+/* @sql with the condition that it is not known whether an execution had a deadline. */
+static const char *with_unknown(struct bsv_auditing *a, const char *sql)
+{
+	const struct bsv_hole holes[] = { { "unknown", bsv_sql_deadline_unknown }, { NULL, NULL } };
+
+	return bsv_audit_keep(a, sql ? bsv_fill(sql, holes) : NULL);
+}
+
 static struct questions ask(struct bsv_auditing *a, enum by by)
 {
-	bool some = a->input.picks;
+	bool some = a->input.picks, each = some || a->input.unsure_deadlines;
+	const char *picked = with_unknown(a, kinds_of_picked);
 	const char *causes = some ? bsv_audit_text(a, "%sstats AS (\n%s)", whole, bsv_sql_miss_stat_picked)
 	                          : "stats AS (SELECT * FROM miss_stat)";
 	const char *culprits = some ? bsv_audit_text(a, "%sstats AS (\n%s)", whole, bsv_sql_culprit_stat_picked)
 	                            : "stats AS (SELECT * FROM culprit_stat)";
-	const char *had = some ? bsv_audit_text(a, "%s%s", kinds_of_picked, who_had_deadlines) : kinds_of_all;
+	const char *had = each ? bsv_audit_text(a, "%s%s", picked, with_unknown(a, who_had_deadlines)) : kinds_of_all;
 	struct questions ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
-		.kinds = { { "kinds", some ? kinds_of_picked : kinds_of_all } },
+		.kinds = { { "kinds", each ? picked : kinds_of_all } },
 		.worst = { { "most", bsv_audit_text(a, "%d", WORST) } },
 	};
 	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? "app_id" : "app_id, model, priority" },
@@ -168,7 +195,7 @@ static struct totals parts(struct bsv_auditing *a, enum by by, const struct ques
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
 	bsv_audit_part_of(a, by == BY_APP ? "apps" : "models", by == BY_CAUSE ? "whose deadlines" : first,
 	                  bsv_sql_misses_victims, q->victims, found.victims);
-	if (by == BY_CAUSE && !t->deadlines)
+	if (by == BY_CAUSE && !t->deadlines && !t->unknown)
 		bsv_answer_hide(a->answer);
 	bsv_audit_part_of(a, "culprits", "who made them be missed", bsv_sql_misses_culprits, q->culprits,
 	                  found.culprits);

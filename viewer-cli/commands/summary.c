@@ -119,7 +119,7 @@ static void say_recording(FILE *to, const struct bsv_rows *t)
 		fprintf(to, "; %" PRId64 " traces", bsv_rows_get(t, TRACES, 0));
 	if (text_of(t, SESSIONS))
 		fprintf(to, "; session %s", text_of(t, SESSIONS));
-	fprintf(to, "; %s", text_of(t, RULES) ? text_of(t, RULES) : "nobody saw the rules of the service");
+	fprintf(to, "; %s", text_of(t, RULES) ? text_of(t, RULES) : "the rules of the service were not recorded");
 }
 
 static void say_events(FILE *to, const struct bsv_rows *t)
@@ -257,7 +257,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 /* ---- headlines ---- */
 
 /* Columns of summary_who.sql, summary_latency.sql and summary_overhead.sql. */
-enum { WHO_APPS, WHO_APP_NAMES, WHO_STATUSES, WHO_DEADLINES, WHO_MISSED };
+enum { WHO_APPS, WHO_APP_NAMES, WHO_STATUSES, WHO_DEADLINES, WHO_MISSED, WHO_UNKNOWN };
 enum { LONG_APP, LONG_MODEL, LONG_PATH = 3, LONG_COLD, LONG_N, LONG_P50, LONG_P99, LONG_PHASE = 9, LONG_PERCENT };
 enum { COST_OVERHEAD, COST_E2E, COST_PERCENT };
 
@@ -339,7 +339,7 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 	if (!begin(&line))
 		return bsv_no_memory(err);
 	if (!r || bsv_rows_cell(rows, COST_PERCENT).type == BSA_NULL) {
-		fputs("unknown: nobody saw the service run them", line.to);
+		fputs("unknown: the service was not recorded", line.to);
 	} else {
 		fprintf(line.to, "%.1f %% of the time from end to end is not the models' own work: ",
 		        bsv_rows_cell(rows, COST_PERCENT).real);
@@ -353,15 +353,19 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
 {
 	int64_t deadlines = bsv_rows_get(who, WHO_DEADLINES, 0), missed = bsv_rows_get(who, WHO_MISSED, 0);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
+	int64_t unknown = bsv_rows_get(who, WHO_UNKNOWN, 0);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
 	char *text = NULL;
 
-	if (!deadlines && !missed)
+	if (!deadlines && !missed && !unknown)
 		text = strdup("no execution had a deadline");
+	else if (unknown)
+		text = bsv_text(
+			"at least %s of %s executions missed a deadline; whether %s of them had one is not known",
+			bsv_count(a, (uint64_t)missed), bsv_count(b, (uint64_t)(deadlines + unknown)),
+			bsv_count(c, (uint64_t)unknown));
 	else if (!missed)
 		text = bsv_text("none of %s was missed", bsv_count(a, (uint64_t)deadlines));
-	else if (missed > deadlines) /* of the service alone, compact: it tells of misses, and not of deadlines */
-		text = bsv_text("%s missed; of how many deadlines, nobody saw", bsv_count(a, (uint64_t)missed));
 	else
 		text = bsv_text("%s of %s deadlines %s missed (%s %%)", bsv_count(a, (uint64_t)missed),
 		                bsv_count(b, (uint64_t)deadlines), missed == 1 ? "was" : "were",
@@ -448,8 +452,10 @@ static void add_next(struct summary *s, int64_t missed)
 
 static int add_parts(struct summary *s, struct bsa_err *err)
 {
+	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(&s->input);
+	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { NULL, NULL } };
 	bsv_scoped_rows *who = NULL;
-	int r = bsv_audit_row(&who, &s->input, bsv_sql_summary_who, NULL, err);
+	int r = bsv_audit_row(&who, &s->input, bsv_sql_summary_who, holes, err);
 
 	if (r >= 0 && s->people)
 		r = people_trust(s, err);

@@ -141,9 +141,11 @@ static int find(const char *name, char ret[PATH_MAX], const struct bsv_call *cal
 static int read_times(struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *r = NULL;
-	int came = bsv_rows_query(
-		&r, input->db,
-		"SELECT min(began), max(ended), (SELECT value FROM meta WHERE key = 'executions') FROM trace", err);
+	int came = bsv_rows_query(&r, input->db,
+	                          "SELECT min(began), max(ended), (SELECT value FROM meta WHERE key = 'executions'), "
+	                          "EXISTS (SELECT 1 FROM "
+	                          "execution_count WHERE sides = 'service' OR quality IN ('gap', 'tail')) FROM trace",
+	                          err);
 
 	if (came >= 0)
 		came = bsv_rows_step(r, err);
@@ -152,6 +154,7 @@ static int read_times(struct bsv_input *input, struct bsa_err *err)
 	input->began = bsv_rows_get(r, 0, 0);
 	input->ended = bsv_rows_get(r, 1, 0);
 	input->executions = bsv_rows_get(r, 2, 0);
+	input->unsure_deadlines = bsv_rows_get(r, 3, 0);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ big AS (
   FROM causes c CROSS JOIN missed m ON c.cause = 'too_big' AND +m.cause = 'too_big' AND +m.app_id IS c.app_id CROSS JOIN execution x ON x.id = m.id
   WHERE ifnull((SELECT d.name FROM model d WHERE d.id = m.model_id), '') = c.model),
 had AS (
-  SELECT app_id, model, sum(deadlines) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
+  SELECT app_id, model, iif(@n_unknown@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
 SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', (SELECT n_persistent FROM big), NULL) AS n_persistent, a.name AS app,
   nullif(e.model, '') AS model, e.n_victim, h.n_missed, h.n_deadlines, iif(e.cause = 'too_big', (SELECT budget_ns FROM big), NULL) AS budget_ns,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = e.model_id AND t.phase = 'run'),

@@ -5,5 +5,6 @@ by_status AS (SELECT status, sum(n) AS n FROM execution_count GROUP BY status OR
 SELECT (SELECT count(*) FROM by_app) AS n_apps,
   (SELECT group_concat(ifnull(name, 'unknown') || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM (SELECT * FROM by_app LIMIT 4)) AS apps,
   (SELECT group_concat(ifnull(status, 'not answered') || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM by_status) AS statuses,
-  ifnull(sum(deadlines), 0) AS n_deadlines, ifnull(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed
+  ifnull(sum(deadlines), 0) AS n_deadlines, ifnull(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
+  @n_unknown@ AS n_unknown
 FROM execution_count
