@@ -96,8 +96,8 @@ static void add_input(struct recording *r, size_t i)
 
 static void order_streams(struct recording *r)
 {
-	for (size_t i = 0; i < r->n_streams; i++) /* no pointer beyond them: there may be none */
-		qsort(r->streams[i].stretches, r->streams[i].n, sizeof(*r->streams[i].stretches), by_packet);
+	for (struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
+		qsort(s->stretches, s->n, sizeof(*s->stretches), by_packet);
 }
 
 static void recording_fini(struct recording *r)
@@ -336,6 +336,10 @@ static bool find_of(struct bsa_inputs *inputs, size_t first, struct covered *ret
 	for (size_t i = first; i < inputs->n; i++)
 		if (one_recording(&inputs->list[first].info, &inputs->list[i].info))
 			add_input(&r, i);
+	if (!r.n_streams) { /* then there is no pointer to them, either */
+		recording_fini(&r);
+		return !r.no_memory;
+	}
 	order_streams(&r);
 	for (size_t i = first; i < inputs->n && !r.no_memory; i++) {
 		struct covered trace;
