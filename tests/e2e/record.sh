@@ -109,7 +109,7 @@ grep -q 'Sub-buffer size:  32768 bytes' it.txt || wrong "300K is not rounded to 
 
 ends 0 -o some -- "$many" "$provider" 1000
 [[ $(events) == 3003 ]] || wrong "of 3003 events: $said"
-says 'nothing was lost'
+says 'LTTng counted no lost events'
 says 'next: burstscope summary some'
 [[ -e some.db ]] || wrong 'no database'
 [[ $("$burstscope" sql -q --format csv some.db 'SELECT sum(events) FROM trace' | tail -1) == 3003 ]] || wrong 'not in the database'
@@ -137,7 +137,7 @@ loading=$!
 until "$service" --status --socket "$tmp/socket" | grep -q '^bursts *[1-9]'; do sleep 0.05; done
 ends 0 -v --for 500ms -o busy
 says 'what runs already writes'
-says 'nothing was lost'
+says 'LTTng counted no lost events'
 (($(events) > 0)) || wrong "nothing of what ran already: $said"
 kill "$loading"
 wait "$loading" 2>/dev/null || true

@@ -396,7 +396,7 @@ static void a_percentile_is_judged_by_what_is_above_its_bound(void **ctx)
 		  "p50 e2e <= 5ms",
 		  { .n = 1000, .over = 999, .vanished = -1 },
 		  BSV_CANNOT_TELL,
-		  "999 of 1000 are above, 500 may be; there are more that could turn it: nobody knows how many lost" },
+		  "999 of 1000 are above, 500 may be; there are more that could turn it: an unknown number lost" },
 		{ "lost by number",
 		  "p50 e2e <= 5ms",
 		  { .n = 1000, .over = 999, .vanished = 100 },

@@ -275,7 +275,7 @@ const struct bsv_command bsv_check = {
 	.examples = "  burstscope check --slo camera.slo trace.db\n"
 		    "  burstscope check --slo camera.slo --baseline main.db --format junit trace.db >report.xml\n",
 	.more = "A rule is a line: p99 e2e of app=camera path=burst <= 5ms. All of them are in burstscope-slo(5).\n"
-		"Exit status: 0 all passed, 1 one failed, 3 none failed, and of one nobody can tell.\n",
+		"Exit status: 0 all passed, 1 one failed, 3 none failed, and one is inconclusive.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

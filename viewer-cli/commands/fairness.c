@@ -124,7 +124,7 @@ const struct bsv_command bsv_fairness = {
 		    "  burstscope fairness --verdict --bound 5ms recording.db && echo fair\n"
 		    "  burstscope fairness --window 1s --from 10s --to 20s\n",
 	.more = "Parts: apps, jain, interference, windows. The verdict passes if no app was further behind its share "
-		"than can be asked for: see\n"
+		"than the limit: see\n"
 		"docs/figures.md, Verdicts.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

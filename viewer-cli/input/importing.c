@@ -60,9 +60,9 @@ static void say_trust(const struct bsa_imported *done)
 		fprintf(stderr, "trust: %s events and %s packets were lost, which touches %" PRIu64 " executions",
 		        bsv_count(a, done->lost_events), bsv_count(b, done->lost_packets), done->touched_by_loss);
 	else
-		fprintf(stderr, "trust: %s", done->holes ? "LTTng counted no losses" : "nothing was lost");
+		fputs(done->holes ? "trust: LTTng counted no lost events" : "trust: nothing was lost", stderr);
 	if (done->holes)
-		fprintf(stderr, "; %s %s not recorded (loss has them)", bsv_count(a, done->holes),
+		fprintf(stderr, "; %s %s not recorded (table loss: when and why)", bsv_count(a, done->holes),
 		        bsv_plural(done->holes, "stretch of time was", "stretches of time were"));
 	if (done->incomplete)
 		fprintf(stderr, "; %s of %s executions are incomplete (execution.quality says why)",

@@ -59,7 +59,7 @@ static const struct {
 	    .most = 1000000000 } },
 	{ BSV_ASK_VERDICT,
 	  { .name = "verdict",
-	    .says = "exit with 1 if the verdict is that it failed, with 3 if nobody can tell",
+	    .says = "exit with 1 if the verdict is fail, with 3 if it is cannot tell",
 	    .offset = offsetof(struct bsv_asked, verdict) } },
 	{ BSV_ASK_FORMAT,
 	  { .name = "format",

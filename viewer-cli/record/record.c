@@ -415,7 +415,7 @@ void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_rec
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT];
 
 	if (!done->lost_events && !done->lost_packets) {
-		fputs("nothing was lost\n", stderr);
+		fputs("LTTng counted no lost events\n", stderr);
 		return;
 	}
 	fprintf(stderr, "LOST in channel bursts: %s %s, %s %s\n", bsv_count(a, done->lost_events),

@@ -107,7 +107,7 @@ static void say_unseen(struct bsv_slo_result *ret, const struct bsv_slo_counts *
 	if (c->vanished > 0)
 		snprintf(parts[2], sizeof(parts[2]), "up to %" PRId64 " lost", c->vanished);
 	else if (c->vanished)
-		snprintf(parts[2], sizeof(parts[2]), "nobody knows how many lost");
+		snprintf(parts[2], sizeof(parts[2]), "an unknown number lost");
 	end(ret, BSV_CANNOT_TELL, "%s; there are more that could turn it: ", seen);
 	for (int i = 0; i < 3; i++) {
 		size_t at = strlen(ret->why);
@@ -337,7 +337,7 @@ void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 		end(ret, BSV_FAIL, "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
 		    k->lost_events, k->lost_executions, executions);
 	else if (!k->lost_known)
-		end(ret, BSV_CANNOT_TELL, "events were lost, and nobody knows how many");
+		end(ret, BSV_CANNOT_TELL, "events were lost, and LTTng did not count them");
 	else
 		end(ret, BSV_PASS, "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
 		    k->lost_events, k->lost_executions, executions);
