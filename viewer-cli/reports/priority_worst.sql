@@ -1,8 +1,9 @@
 -- priority_worst: one row per inversion, the longest first: who waited, and who held the lane.
--- Leaves out those that were not longer than the holder's step_ns.
+-- open: it had begun before the recording (start), goes on after it (end), or both: dur_ns is what was recorded of it. Leaves out those that were
+-- not longer than the holder's step_ns.
 @with@
 SELECT i.victim_id, i.began - @began@ AS began_at, i.dur_ns, v.app, v.model AS victim, v.priority AS victim_priority,
-	m.name AS holder, h.priority AS holder_priority, i.holder_id, i.lane
+	m.name AS holder, h.priority AS holder_priority, i.holder_id, i.lane, i.open
 FROM inversion i CROSS JOIN picked v ON v.id = i.victim_id
 	LEFT JOIN execution h ON h.id = i.holder_id
 	LEFT JOIN models m ON m.id = h.model_id
