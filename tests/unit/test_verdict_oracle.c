@@ -31,7 +31,7 @@
 #include "analyzer/verdict_truth.h"
 
 #ifndef SEEDS
-#define SEEDS 1000
+#define SEEDS 100 /* ./run soak has more */
 #endif
 #define NEVER BSA_NEVER
 #define MS UINT64_C(1000000)
@@ -151,6 +151,12 @@ static bool is_figure(unsigned rule, const struct judged_rule *r, const struct t
 	}
 }
 
+/* Summaries are of executions that are over: whether another one waits when the recording ends, they do not tell. */
+static bool tells_open_ones(void)
+{
+	return now.forms != SIM_COMPACT;
+}
+
 static void check_verdicts(const struct judged *j, const struct truth_verdict *truth)
 {
 	for (unsigned i = 0; i < TRUTH_RULES; i++) {
@@ -172,7 +178,8 @@ static void check_verdicts(const struct judged *j, const struct truth_verdict *t
 			CHECK(EQUALS_TRUTH, i,
 			      r->outcome == (t->broken    ? BSV_FAIL
 			                     : t->nothing ? BSV_CANNOT_TELL
-			                                  : BSV_PASS),
+			                                  : BSV_PASS) ||
+			              (r->outcome == BSV_CANNOT_TELL && !tells_open_ones()),
 			      STORY);
 		told[now.kind][i][r->outcome]++;
 		if (!t->nothing) {
