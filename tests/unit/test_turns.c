@@ -64,6 +64,14 @@ static void expect_notes(struct fixture *f, bool first_only, const char *wanted)
 		fail_msg("what ran was '%s', not '%s'", is, wanted);
 }
 
+static void expect_notes_begin(struct fixture *f, const char *wanted)
+{
+	const char *is = gate_notes(&f->s, true);
+
+	if (strncmp(is, wanted, strlen(wanted)) != 0)
+		fail_msg("what ran was '%s', and does not begin with '%s'", is, wanted);
+}
+
 /* ---- policies ---- */
 
 struct job {
@@ -401,7 +409,10 @@ static void fair_an_app_that_lags_gets_the_lane(void **state)
 	gate_open(&f->s);
 	app_tells_right(&f->apps[0], 10);
 	app_tells_right(&f->apps[1], 20);
-	expect_notes(f, true, over ? "10 20 10" : "10 20");
+	if (over) /* and again, where the machine is so slow that the other one lags next */
+		expect_notes_begin(f, "10 20 10");
+	else
+		expect_notes(f, true, "10 20");
 	assert_int_equal((uint32_t)f->s.gate->ops[2].tag, stays ? 10 : 20);
 }
 
