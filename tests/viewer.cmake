@@ -28,7 +28,7 @@ if(TARGET burstscope)
   target_link_libraries(test_verdict_oracle PRIVATE schedule_sim viewer_parts bsa_fold)
   target_link_options(test_verdict_oracle PRIVATE -Wl,--wrap=fsync) # thousands of databases, each read once
   if(BURSTSCOPE_SANITIZE) # slower: ./run soak has more
-    target_compile_definitions(test_verdict_oracle PRIVATE SEEDS=15)
+    target_compile_definitions(test_verdict_oracle PRIVATE SEEDS=8)
   endif()
 endif()
 

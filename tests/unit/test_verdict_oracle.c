@@ -31,7 +31,7 @@
 #include "analyzer/verdict_truth.h"
 
 #ifndef SEEDS
-#define SEEDS 100 /* ./run soak has more */
+#define SEEDS 60 /* ./run soak has more */
 #endif
 #define NEVER BSA_NEVER
 #define MS UINT64_C(1000000)
