@@ -93,6 +93,19 @@ void stay(void) __attribute__((noreturn));
 struct nnb_client *app_open(const struct service *s);
 struct nnb_remote *app_prepare(struct nnb_client *client, const struct nnb_model *model);
 struct nnb_service_counts app_counts(struct nnb_client *client);
+
+/*
+ * Wait until a count that the service has of what apps hold, as `app.pools`, equals @n. The service gives back what a call
+ * or a channel held after the client has its answer, so that the next call can still see it.
+ */
+#define app_comes_to_hold(client, count, n)                                     \
+	do {                                                                    \
+		uint64_t until_ns_ = now_ns() + PATIENCE;                       \
+		while (app_counts(client).count != (n) && now_ns() < until_ns_) \
+			breathe();                                              \
+		assert_int_equal(app_counts(client).count, (n));                \
+	} while (0)
+
 struct nnb_burst *app_burst(struct nnb_remote *remote);
 
 /* One input and one output of @n floats each, in one pool. */

@@ -291,7 +291,7 @@ static void all_fences_are_waited_for(void **state)
 		assert_int_equal(nnb_fence_state(l.fence), NNB_FENCE_PENDING);
 	}
 	assert_true(untouched(&f->io));
-	assert_int_equal(app_counts(f->client).app.executions_under_way, 1);
+	app_comes_to_hold(f->client, app.executions_under_way, 1);
 	nnb_fence_signal(fences[0], false);
 	ends(&l, NNB_STATUS_NONE);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
@@ -323,8 +323,7 @@ static void who_fails_its_fence_takes_it_back(void **state)
 	nnb_fence_signal(l.fence, true);
 	ends(&l, NNB_STATUS_GENERAL_FAILURE);
 	nnb_fence_signal(fence, false);
-	while (app_counts(f->client).app.executions_under_way)
-		breathe();
+	app_comes_to_hold(f->client, app.executions_under_way, 0);
 	assert_true(untouched(&f->io));
 	close(fence);
 }
@@ -340,16 +339,15 @@ static void many_fences_are_waited_for(void **state)
 	for (int i = 0; i < MANY; i++)
 		fences[i] = new_fence();
 	l = launch(f->remote, &f->io.call, &(struct nnb_fenced_how){ fences, MANY });
-	assert_int_equal(app_counts(f->client).app.pools, MANY + 1 + 1); /* with the request's pool, and the model's */
+	app_comes_to_hold(f->client, app.pools, MANY + 1 + 1); /* with the request's pool, and the model's */
 	for (int i = 0; i < MANY; i++) {
 		assert_int_equal(nnb_fence_state(l.fence), NNB_FENCE_PENDING);
 		nnb_fence_signal(fences[i], false);
 		close(fences[i]);
 	}
 	ends(&l, NNB_STATUS_NONE);
-	while (app_counts(f->client).app.executions_under_way)
-		breathe();
-	assert_int_equal(app_counts(f->client).app.pools, 1);
+	app_comes_to_hold(f->client, app.executions_under_way, 0);
+	app_comes_to_hold(f->client, app.pools, 1);
 	assert_true(io_right(&f->io, NNB_ADD, 1));
 }
 
@@ -914,8 +912,7 @@ static void a_launch_that_was_given_up_is_taken_back(void **state)
 	kill(f->s.pid, SIGCONT);
 	f->io.call.timeout_ns = 0;
 	expect_sync(f->remote, &f->io, NNB_ADD);
-	while (app_counts(f->client).app.executions_under_way)
-		breathe();
+	app_comes_to_hold(f->client, app.executions_under_way, 0);
 	close(fence);
 }
 
@@ -991,8 +988,7 @@ static void so_many_may_be_under_way(void **state)
 	nnb_fence_signal(fence, false);
 	for (int i = 0; i < 2; i++)
 		ends(&l[i], NNB_STATUS_NONE);
-	while (app_counts(f->client).app.executions_under_way)
-		breathe();
+	app_comes_to_hold(f->client, app.executions_under_way, 0);
 	l[0] = launch(f->remote, &f->io.call, &how);
 	ends(&l[0], NNB_STATUS_NONE);
 	close(fence);

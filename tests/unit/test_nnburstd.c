@@ -130,7 +130,7 @@ static void a_second_instance_is_refused_and_the_first_goes_on(void **state)
 	assert_int_equal(run(output, f->s.dir, words), 5);
 	assert_int_equal(lines(output), 1);
 	assert_non_null(strstr(output, f->s.socket));
-	assert_int_equal(app_counts(client).all.connections, 1);
+	app_comes_to_hold(client, all.connections, 1);
 	nnb_client_close(client);
 	nnb_client_close(app_open(&f->s));
 }
@@ -245,8 +245,8 @@ static void by_pid_each_process_is_an_app(void **state)
 		comes_in(&children[i], &f->s, geteuid(), 'p');
 	client = app_open(&f->s);
 	assert_int_equal(nnb_client_info(client)->app, getpid());
-	assert_int_equal(app_counts(client).all.connections, 4);
-	assert_int_equal(app_counts(client).app.connections, 1);
+	app_comes_to_hold(client, all.connections, 4);
+	app_comes_to_hold(client, app.connections, 1);
 	nnb_client_close(client);
 	for (size_t i = 0; i < N_OF(children); i++)
 		child_kill(&children[i]);
@@ -287,11 +287,10 @@ static void by_uid_a_user_is_an_app_whatever_the_process(void **state)
 	comes_in(&others, &f->s, NOBODY - 1, 'u'); /* and nobody else's */
 	root = app_open(&f->s);
 	assert_int_equal(nnb_client_info(root)->app, 0);
-	assert_int_equal(app_counts(root).all.connections, 4);
-	assert_int_equal(app_counts(root).app.connections, 1);
+	app_comes_to_hold(root, all.connections, 4);
+	app_comes_to_hold(root, app.connections, 1);
 	child_kill(&first);
-	while (app_counts(root).all.connections != 3)
-		breathe();
+	app_comes_to_hold(root, all.connections, 3);
 	comes_in(&first, &f->s, NOBODY, 'u');
 	nnb_client_close(root);
 	child_kill(&first);

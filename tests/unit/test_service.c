@@ -312,10 +312,10 @@ static void a_model_that_cannot_be_sent_whole_spoils_no_other_call(void **state)
 		m->pools[299].fds[0] = closed_fd();
 		assert_int_equal(nnb_remote_prepare(f->client, m, NULL, NULL, &remote, NULL),
 		                 NNB_STATUS_INVALID_ARGUMENT);
-		assert_int_equal(app_counts(f->client).app.models, 0);
+		app_comes_to_hold(f->client, app.models, 0);
 		m->pools[299].fds[0] = was;
 		remote = app_prepare(f->client, m);
-		assert_int_equal(app_counts(f->client).app.pools, 300);
+		app_comes_to_hold(f->client, app.pools, 300);
 		nnb_remote_release(remote);
 	}
 	nnb_model_free(m);
@@ -516,7 +516,7 @@ static void a_burst_keeps_a_pool_mapped_until_it_is_freed(void **state)
 		for (unsigned k = 0; k < 3; k++) {
 			expect_burst(burst, &io, NNB_ADD);
 			service_maps(&f->s, maps + 1);
-			assert_int_equal(app_counts(f->client).app.pools, 1 + 1); /* the model's, and this */
+			app_comes_to_hold(f->client, app.pools, 1 + 1); /* the model's, and this */
 		}
 		io_fini(&io);
 		service_maps(&f->s, maps);
@@ -879,7 +879,7 @@ static void asynchronous_executions_do_not_wait_for_each_other(void **state)
 		assert_none(nnb_remote_execute_async(remote, &io[i].call, note, &held[i], &why));
 	}
 	await(&f->s.gate->held_runs, N_OF(io));
-	assert_int_equal(app_counts(f->client).app.executions_under_way, N_OF(io));
+	app_comes_to_hold(f->client, app.executions_under_way, N_OF(io));
 	assert_int_equal(atomic_load(&held[0].times), 0);
 	atomic_store(&f->s.gate->hold_runs, 0);
 	io_init(&other, N);
@@ -948,9 +948,9 @@ static void a_pool_is_known_to_each_burst_by_itself(void **state)
 		expect_burst(bursts[i % 4], &io, i % 2 ? NNB_MUL : NNB_ADD);
 	service_maps(&f->s, maps + 4);
 	nnb_burst_free(bursts[3]);
-	assert_int_equal(app_counts(f->client).app.bursts, 3);
+	app_comes_to_hold(f->client, app.bursts, 3);
 	io_fini(&io); /* all of them forget it */
-	assert_int_equal(app_counts(f->client).app.pools, 2);
+	app_comes_to_hold(f->client, app.pools, 2);
 	for (size_t i = 0; i < 3; i++)
 		nnb_burst_free(bursts[i]);
 	nnb_remote_release(remotes[0]);
@@ -1117,7 +1117,7 @@ static void threads_of_one_client_are_served_side_by_side(void **state)
 		caller_start(&callers[i], remote, i < 2 ? bursts[i] : NULL);
 	}
 	await(&f->s.gate->held_runs, N_OF(callers));
-	assert_int_equal(app_counts(f->client).app.bursts, 2); /* other calls go on */
+	app_comes_to_hold(f->client, app.bursts, 2); /* other calls go on */
 	atomic_store(&f->s.gate->hold_runs, 0);
 	for (size_t i = 0; i < N_OF(callers); i++)
 		assert_int_equal(caller_finish(&callers[i], true), NNB_STATUS_NONE);
@@ -1171,12 +1171,12 @@ static void a_pool_freed_under_an_execution_goes_when_that_ends(void **state)
 	await(&f->s.gate->held_runs, 1);
 	assert_int_equal(caller_finish(&caller, false), NNB_STATUS_GENERAL_FAILURE); /* it frees the pool */
 	service_maps(&f->s, maps + 1);
-	assert_int_equal(app_counts(f->client).app.pools, 2); /* the model's, and this one: it is mapped yet */
+	app_comes_to_hold(f->client, app.pools, 2); /* the model's, and this one: it is mapped yet */
 	atomic_store(&f->s.gate->hold_runs, 0);
-	while ((service_footprint(&f->s).maps != maps || app_counts(f->client).app.pools != 1) && now_ns() < end)
+	app_comes_to_hold(f->client, app.pools, 1);
+	while (service_footprint(&f->s).maps != maps && now_ns() < end)
 		breathe();
 	service_maps(&f->s, maps);
-	assert_int_equal(app_counts(f->client).app.pools, 1);
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);
 }
@@ -1355,7 +1355,7 @@ static void connections_are_limited(struct fixture *f)
 		if (!strstr(why.text, "2 connections"))
 			fail_msg("'%s' does not say how many", why.text);
 	}
-	assert_int_equal(app_counts(clients[0]).app.connections, 2);
+	app_comes_to_hold(clients[0], app.connections, 2);
 	assert_int_equal(app_counts(clients[0]).limit.connections, 2);
 	assert_int_equal(app_counts(clients[0]).refused, 20);
 	nnb_client_close(clients[0]);
@@ -1402,14 +1402,14 @@ static void models_are_limited(struct fixture *f)
 	remotes[0] = app_prepare(f->client, f->adds);
 	remotes[1] = app_prepare(f->client, f->adds);
 	expect_status(nnb_remote_prepare(f->client, f->adds, NULL, NULL, &more, &why), TRANSIENT, &why);
-	assert_int_equal(app_counts(f->client).app.models, 2);
+	app_comes_to_hold(f->client, app.models, 2);
 	nnb_remote_release(remotes[0]);
 	remotes[0] = app_prepare(f->client, f->adds);
 	nnb_remote_release(remotes[0]);
 	nnb_remote_release(remotes[1]);
-	assert_int_equal(app_counts(f->client).app.models, 0);
-	assert_int_equal(app_counts(f->client).app.pools, 0);
-	assert_int_equal(app_counts(f->client).app.bytes, 0);
+	app_comes_to_hold(f->client, app.models, 0);
+	app_comes_to_hold(f->client, app.pools, 0);
+	app_comes_to_hold(f->client, app.bytes, 0);
 }
 
 /* They are the app's, not a client's: two clients of one app share them. */
@@ -1472,7 +1472,7 @@ static void pools_are_limited(struct fixture *f)
 	nnb_remote_release(remote);
 	io_fini(&io[1]);
 	io_fini(&io[2]);
-	assert_int_equal(app_counts(f->client).app.pools, 0);
+	app_comes_to_hold(f->client, app.pools, 0);
 	nnb_model_free(sum);
 	for (uint32_t i = 0; i < MANY_POOLS; i++)
 		nnb_pool_free(call->pools[i]);
@@ -1488,7 +1488,7 @@ static void a_model_of_too_many_pools_never_fits(struct fixture *f)
 	f->client = app_open(&f->s);
 	for (int i = 0; i < 3; i++) {
 		expect_status(nnb_remote_prepare(f->client, m, NULL, NULL, &remote, &why), PERSISTENT, &why);
-		assert_int_equal(app_counts(f->client).app.pools, 0);
+		app_comes_to_hold(f->client, app.pools, 0);
 	}
 	assert_null(remote);
 	nnb_model_free(m);
@@ -1520,8 +1520,7 @@ static void asynchronous_executions_are_limited(struct fixture *f)
 	await_done(&done[0]);
 	await_done(&done[1]);
 	assert_int_equal(done[0].result.status, NNB_STATUS_NONE);
-	while (app_counts(f->client).app.executions_under_way)
-		breathe();
+	app_comes_to_hold(f->client, app.executions_under_way, 0);
 	done_init(&done[2]);
 	assert_none(nnb_remote_execute_async(remote, &io[2].call, note, &done[2], &why));
 	await_done(&done[2]);
@@ -1561,7 +1560,7 @@ static void bytes_are_limited(struct fixture *f)
 	nnb_burst_free(burst);
 	expect_sync(remote, &half, NNB_ADD);
 	nnb_remote_release(remote);
-	assert_int_equal(app_counts(f->client).app.bytes, 0);
+	app_comes_to_hold(f->client, app.bytes, 0);
 	io_fini(&small);
 	io_fini(&half);
 	io_fini(&too_large);
@@ -1582,7 +1581,7 @@ static void a_message_beyond_the_bytes_is_refused_and_the_next_call_is_right(str
 
 		if (is != TRANSIENT && is != PERSISTENT)
 			fail_msg("%s: %s", nnb_status_name(is), why.text);
-		assert_int_equal(app_counts(f->client).app.bytes, 0);
+		app_comes_to_hold(f->client, app.bytes, 0);
 		remote = app_prepare(f->client, f->adds);
 		expect_sync(remote, &io, NNB_ADD);
 		nnb_remote_release(remote);

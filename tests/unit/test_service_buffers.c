@@ -382,12 +382,12 @@ static void what_a_buffer_takes_is_given_back_when_it_is_freed(void **state)
 		assert_int_equal(holds(f).bytes, before.bytes + (i + 1) * BYTES);
 		assert_int_equal(holds(f).pools, before.pools); /* those of a copy are given back */
 	}
-	assert_int_equal(app_counts(f->client).all.buffers, N_OF(b));
+	app_comes_to_hold(f->client, all.buffers, N_OF(b));
 	assert_int_equal(app_counts(f->client).limit.buffers, 1024);
 	for (unsigned i = 0; i < N_OF(b); i++)
 		nnb_remote_buffer_free(b[i]);
 	expect_holds_again(f, before);
-	assert_int_equal(app_counts(f->client).all.buffers, 0);
+	app_comes_to_hold(f->client, all.buffers, 0);
 }
 
 /* M-33: what nobody knows the size of takes nothing until somebody does. */
@@ -678,7 +678,7 @@ static void a_buffer_that_fits_when_another_app_goes_is_refused_for_now(void **s
 
 	child_start(&c, "has a buffer", &f->s, "");
 	assert_int_equal(child_hears(&c), '.');
-	assert_int_equal(app_counts(f->client).all.buffers, 1);
+	app_comes_to_hold(f->client, all.buffers, 1);
 	for (int i = 0; i < 3; i++) {
 		expect_allocate(f->client, grows, 5 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 		expect_allocate(f->client, grows, 9 * MIB / 4, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
@@ -963,8 +963,8 @@ static void a_copy_is_counted_while_it_takes_place(void **state)
 	atomic_store(&f->s.gate->hold_copies, 1);
 	assert_int_equal(pthread_create(&c.thread, NULL, copy_once, &c), 0);
 	await(&f->s.gate->held_copies, 1);
-	assert_int_equal(app_counts(f->client).all.bytes, before.bytes + 2 * BYTES);
-	assert_int_equal(app_counts(f->client).all.pools, before.pools + 1);
+	app_comes_to_hold(f->client, all.bytes, before.bytes + 2 * BYTES);
+	app_comes_to_hold(f->client, all.pools, before.pools + 1);
 	atomic_store(&f->s.gate->hold_copies, 0);
 	pthread_join(c.thread, NULL);
 	assert_int_equal(c.status, NNB_STATUS_NONE);
@@ -1257,9 +1257,9 @@ static void what_a_client_had_is_given_back_when_it_is_killed(void **state)
 	assert_int_equal(child_hears(&c), '.');
 	await(&f->s.gate->held_runs, row->runs);
 	await(&f->s.gate->held_copies, row->copies);
-	assert_int_equal(app_counts(f->client).all.buffers, 2);
+	app_comes_to_hold(f->client, all.buffers, 2);
 	child_kill(&c);
-	assert_int_equal(app_counts(f->client).all.buffers, 2); /* in use */
+	app_comes_to_hold(f->client, all.buffers, 2); /* in use */
 	atomic_store(&f->s.gate->hold_runs, 0);
 	atomic_store(&f->s.gate->hold_copies, 0);
 	expect_to_be_alone(f);

@@ -81,18 +81,15 @@ static void another_app_has_a_model(struct fixture *f, struct child *ret)
 {
 	child_start(ret, "has a model", &f->s, "");
 	assert_int_equal(child_hears(ret), '.');
-	assert_int_equal(app_counts(f->client).all.models, app_counts(f->client).app.models + 1);
+	app_comes_to_hold(f->client, all.models, app_counts(f->client).app.models + 1);
 }
 
 /* It is killed; when the service has noticed, its memory is there again. */
 static void the_other_app_goes(struct fixture *f, struct child *c)
 {
-	uint64_t end = now_ns() + PATIENCE;
-
 	child_kill(c);
-	while (app_counts(f->client).all.connections != 1 && now_ns() < end)
-		breathe();
-	assert_int_equal(app_counts(f->client).all.bytes, app_counts(f->client).app.bytes);
+	app_comes_to_hold(f->client, all.connections, 1);
+	app_comes_to_hold(f->client, all.bytes, app_counts(f->client).app.bytes);
 }
 
 /* ---- ways to want memory ---- */
@@ -159,7 +156,7 @@ static void an_app_is_told_what_there_is_for_it(void **state)
 	remote = app_prepare(f->client, f->small);
 	assert_in_range(app_counts(f->client).app.bytes, MODEL_MIB * MIB, (MODEL_MIB + 1) * MIB);
 	nnb_remote_release(remote);
-	assert_int_equal(app_counts(f->client).all.bytes, 0);
+	app_comes_to_hold(f->client, all.bytes, 0);
 }
 
 static void a_model_that_fits_when_another_app_goes_is_refused_for_now(void **state)
@@ -238,7 +235,7 @@ static void an_execution_that_never_fits_beside_its_model_is_refused_for_good(vo
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);
 	io_fini(&io);
-	assert_int_equal(app_counts(f->client).all.bytes, 0);
+	app_comes_to_hold(f->client, all.bytes, 0);
 }
 
 /* Each of two pools would fit beside the model, and both never do: whoever asks for them one by one would try for ever. */
@@ -315,7 +312,7 @@ static void a_model_that_fits_by_itself_is_not_refused_for_its_message(void **st
 	nnb_remote_release(remote);
 	assert_none(nnb_remote_prepare_from_cache(f->client, m, 0, &cache, &remote, &why));
 	nnb_remote_release(remote);
-	assert_int_equal(app_counts(f->client).all.bytes, 0);
+	app_comes_to_hold(f->client, all.bytes, 0);
 	nnb_model_free(m);
 	close(files[0]);
 	close(files[1]);
