@@ -90,7 +90,8 @@ static bool is_needed(enum bsa_kind kind, const char *name)
 
 static bool unknown_is_all_ones(const struct bsa_column *column)
 {
-	return column->shape == BSA_SHAPE_ARRAY || !strcmp(column->name, "cpu_ns") || !strcmp(column->name, "lane");
+	return column->shape == BSA_SHAPE_ARRAY || !strcmp(column->name, "cpu_ns") || !strcmp(column->name, "lane") ||
+	       !strcmp(column->name, "deadlines");
 }
 
 static void fill(enum bsa_kind kind, const char *name, size_t bytes, const struct bsa_column *columns, uint16_t n)

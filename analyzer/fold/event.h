@@ -4,7 +4,7 @@
  * A record is a struct bsa_event and, right behind it, the fields of its kind: struct bsa_<kind>. Both are plain numbers,
  * in the host's order, 8-byte aligned. Names and widths are those of the catalogue (docs/events.md); decode holds each of
  * them against it when it is compiled. A field that a trace does not have is 0, but cpu_ns and at[] are BSA_NEVER, and
- * lane is 255.
+ * lane and deadlines are 255.
  *
  * Records come in the order of their time. What is in them is data from strangers: nothing in a record is to be believed
  * but its kind and size, which are the decoder's.
@@ -51,7 +51,7 @@ struct bsa_service_state {
 	uint64_t since;
 	uint32_t pid, spin_us;
 	uint16_t instance, contract;
-	uint8_t policy, preempt_mode, lanes;
+	uint8_t policy, preempt_mode, lanes, deadlines; /* deadlines 255: not said */
 };
 struct bsa_client_connect {
 	uint64_t since;
@@ -85,7 +85,7 @@ struct bsa_performance_hold {
 	uint8_t on;
 };
 struct bsa_exec_submit {
-	uint64_t exec, deadline_ns;
+	uint64_t exec, deadline_ns, duration_ns;
 	uint32_t model;
 	uint16_t pools;
 	uint8_t path, measure, fallback;
@@ -134,7 +134,7 @@ struct bsa_pool_unmap {
 	uint8_t owner, cause;
 };
 struct bsa_sched_enqueue {
-	uint64_t exec, deadline_ns, estimate_ns;
+	uint64_t exec, deadline_ns, estimate_ns, floor_ns;
 	uint32_t model, app;
 	uint16_t ahead;
 	uint8_t priority;
@@ -187,18 +187,18 @@ struct bsa_fence_signal {
 	uint8_t status;
 };
 struct bsa_exec_client {
-	uint64_t exec, deadline_ns, began, at[4];
+	uint64_t exec, deadline_ns, duration_ns, began, at[4];
 	uint32_t model;
 	uint8_t path, status, fallback;
 };
 struct bsa_exec_service {
-	uint64_t exec, began, at[10];
+	uint64_t exec, deadline_ns, began, at[10];
 	uint32_t model, app;
 	uint16_t lookups, misses, preemptions;
 	uint8_t priority, path, lane, status;
 };
 struct bsa_exec_state {
-	uint64_t exec, deadline_ns, since;
+	uint64_t exec, deadline_ns, since, ready_ns;
 	uint32_t model, app;
 	uint8_t priority, path, phase, lane;
 };

@@ -614,6 +614,15 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	bsa_exec_look_over(f, x);
 }
 
+/* When the wait in which an execution was found began; 0: unknown. A time to come cannot be. */
+static uint64_t found_since(struct bsa_fold *f, uint64_t ready)
+{
+	if (ready <= f->now)
+		return ready;
+	bsa_fold_absurd(f);
+	return 0;
+}
+
 void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
@@ -625,6 +634,8 @@ void bsa_on_exec_state(struct bsa_fold *f, const struct bsa_exec_state *e)
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_STATE);
 	said_deadline(x, e->deadline_ns);
 	x->found_waiting = x->late_start && (e->phase == BSA_STATE_QUEUED || e->phase == BSA_STATE_PREEMPTED);
+	if (x->found_waiting)
+		x->sched.found_since = found_since(f, e->ready_ns);
 	/* With summaries, the one that is to come says more. Steps that were seen already are newer than what is told here. */
 	if (f->options.horizon_ns || x->scheduled || has_ended(x))
 		return;

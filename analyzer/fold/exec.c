@@ -273,7 +273,8 @@ static void conclude(struct bsa_fold *f, struct bsa_exec *x)
 		bsa_exec_step(f, x, f->finished && !bsa_exec_is_passed(x) ? BSA_STEP_CUT : BSA_STEP_FORGET, f->now,
 		              BSA_LANE_NONE);
 	if (x->found_waiting && !x->scheduled && !x->has_service)
-		bsa_schedule_possible(f->schedule, &x->sched, BSA_NEVER, f->now);
+		bsa_schedule_possible(f->schedule, &x->sched, x->sched.found_since ? x->sched.found_since : BSA_NEVER,
+		                      f->now);
 	x->over = true;
 	bsa_list_remove(&x->of_stream);
 	if (is_settled(x) && !bsa_list_first(&f->execs.waiting)) {

@@ -34,7 +34,7 @@ struct bsa_rules {
 	uint64_t at;
 	uint32_t trace, process, spin_us;
 	uint16_t instance;
-	uint8_t policy, preempt_mode, lanes;
+	uint8_t policy, preempt_mode, lanes, deadlines; /* deadlines 255: unknown */
 };
 
 struct bsa_model {

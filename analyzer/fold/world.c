@@ -141,7 +141,7 @@ static struct bsa_service *service_new(struct bsa_fold *f, uint16_t instance)
 static bool same_rules(const struct bsa_rules *r, const struct bsa_service_state *e)
 {
 	return r->spin_us == e->spin_us && r->policy == e->policy && r->preempt_mode == e->preempt_mode &&
-	       r->lanes == e->lanes;
+	       r->lanes == e->lanes && r->deadlines == e->deadlines;
 }
 
 static void set_rules(struct bsa_fold *f, struct bsa_service *s, const struct bsa_service_state *e, bool begins)
@@ -155,7 +155,8 @@ static void set_rules(struct bsa_fold *f, struct bsa_service *s, const struct bs
 		                       .instance = e->instance,
 		                       .policy = e->policy,
 		                       .preempt_mode = e->preempt_mode,
-		                       .lanes = e->lanes };
+		                       .lanes = e->lanes,
+		                       .deadlines = e->deadlines };
 	f->facts.rules(f->facts.ctx, &s->rules);
 	if (bsa_schedule_lanes(f->schedule, e->instance, f->now, lanes, e->policy == POLICY_NATIVE, begins))
 		f->failed = -ENOMEM;

@@ -95,7 +95,7 @@ static void on_rules(void *ctx, const struct bsa_rules *r)
 
 	ROW(s, rules, .trace_id = ref(r->trace), .process_id = ref(r->process), .instance = r->instance,
 	    .at = when(s->offset, r->at), .policy = r->policy, .preempt = r->preempt_mode, .lanes = r->lanes,
-	    .spin_us = r->spin_us);
+	    .spin_us = r->spin_us, .deadlines = named(r->deadlines));
 }
 
 static void on_model(void *ctx, const struct bsa_model *m)

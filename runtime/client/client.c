@@ -275,14 +275,20 @@ static uint32_t stream_of(const struct nnb_client *c, enum nbt_path path)
 	}
 }
 
-uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call, bool fallback,
-                          struct nnb__call_trace *ret)
+uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call,
+                          uint64_t duration_ns, bool fallback, struct nnb__call_trace *ret)
 {
 	struct nnb_client *c = remote->client;
 	uint32_t number = atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1;
 
-	nnb__call_begin(ret, nnb__exec_of(stream_of(c, path), number), remote->id, path, call->terms.deadline_ns,
-	                call->n_pools, call->measure, fallback);
+	nnb__call_begin(ret, nnb__exec_of(stream_of(c, path), number),
+	                (struct nnb__asked){ .model = remote->id,
+	                                     .path = path,
+	                                     .deadline_ns = call->terms.deadline_ns,
+	                                     .duration_ns = duration_ns,
+	                                     .pools = call->n_pools,
+	                                     .measure = call->measure,
+	                                     .fallback = fallback });
 	return number;
 }
 

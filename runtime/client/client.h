@@ -92,11 +92,11 @@ void nnb__client_free(struct nnb_client *client);
 int nnb__client_watch(struct nnb_client *client, int fd, uint64_t tag); /* 0 or -errno */
 
 /*
- * The app asks for an execution by call: tell of it, in @ret. Returns its number, for the message. @fallback: a burst could
- * not carry it.
+ * The app asks for an execution by call: tell of it, in @ret. Returns its number, for the message. @duration_ns: of a fenced
+ * one; 0: any. @fallback: a burst could not carry it.
  */
-uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call, bool fallback,
-                          struct nnb__call_trace *ret);
+uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const struct nnb_call *call,
+                          uint64_t duration_ns, bool fallback, struct nnb__call_trace *ret);
 
 /* ---- channel.c ---- */
 

@@ -336,7 +336,7 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 	f = fenced_new(remote, call);
 	if (!f)
 		return nnb__exhausted(c, reason);
-	number = nnb__call_submit(remote, NBT_path_fenced, call, false, &trace);
+	number = nnb__call_submit(remote, NBT_path_fenced, call, how->duration_ns, false, &trace);
 	f->exec = trace.exec;
 	status = nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason);
 	if (!status && enlist(c, f)) {

@@ -243,7 +243,7 @@ enum nnb_status nnb__remote_execute(struct nnb_remote *remote, const struct nnb_
 	nnb__answer_none(answer);
 	if (!nnb__call_packable(call, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
-	number = nnb__call_submit(remote, NBT_path_sync, call, fallback, &trace);
+	number = nnb__call_submit(remote, NBT_path_sync, call, 0, fallback, &trace);
 	ask(remote, call, number, &trace, &result, reason);
 	status = nnb__answer(remote->model, call, &result, answer, reason);
 	if (answer)
@@ -286,7 +286,7 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 		return tell(done, arg, nnb__exhausted(c, reason));
 	p->done = done;
 	p->arg = arg;
-	number = nnb__call_submit(remote, NBT_path_async, call, false, &p->trace);
+	number = nnb__call_submit(remote, NBT_path_async, call, 0, false, &p->trace);
 	status = nnb__channel_take(c, NNB__EXECUTE_ASYNC, 0, &ch, reason);
 	if (status) {
 		nnb__pending_fail(p, status);

@@ -105,11 +105,19 @@ static void wake(struct nnb__seat *s)
 		nnb__futex_wake(&s->turn, UINT32_MAX);
 }
 
+/* Whoever begins to listen meanwhile hears since when it waits; @since 0: it waits no more. */
+static void tell_waits(struct nnb__seat *s, uint64_t since)
+{
+	if (s->trace)
+		nnb__trace_waits(s->trace, since);
+}
+
 static void waited(struct nnb__seat *s, uint64_t since)
 {
 	struct nnb__lane_app *app = app_of(s);
 	uint64_t ns = nnb__now() - since, longest = atomic_load_explicit(&app->longest_wait_ns, memory_order_relaxed);
 
+	tell_waits(s, 0);
 	while (ns > longest && !atomic_compare_exchange_weak_explicit(&app->longest_wait_ns, &longest, ns,
 	                                                              memory_order_relaxed, memory_order_relaxed))
 		;
@@ -144,6 +152,7 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until)
 	uint32_t turn;
 	int r = 0;
 
+	tell_waits(s, since);
 	while (!((turn = atomic_load_explicit(&s->turn, memory_order_acquire)) & ON_LANE)) { /* (2) */
 		bool cancelled = is_cancelled(s);
 
@@ -209,6 +218,7 @@ static void tell_preempted(struct nnb__seat *s, const struct nnb__seat *next, ui
 
 	if (!s->trace || !next->trace)
 		return;
+	nnb__trace_waits(s->trace, now);
 	nnb__trace_preempted(s->trace, next->trace->exec, s->next_op, s->lanes->policy.preempt == NNB_PREEMPT_RESTART,
 	                     now > asked ? now - asked : 0, s->redo_ns);
 }

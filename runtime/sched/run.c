@@ -279,7 +279,7 @@ static void tell_enqueued(struct nnb__runner *r)
 	uint32_t ahead = nbt_on(NBT_EVENT_sched_enqueue) ? nnb__lanes_waiting(r->seat.lanes) : 0;
 	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
 
-	nnb__trace_enqueued(r->seat.trace, estimate, ahead);
+	nnb__trace_enqueued(r->seat.trace, estimate, r->seat.job.floor_ns, ahead);
 }
 
 /* Returns the thread's cpu time, where it is worth the look (events.md). */

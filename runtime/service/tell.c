@@ -33,7 +33,7 @@ static void tell_service(const struct nnb_service *s, uint64_t since)
 	NBT(service_state, .pid = (uint32_t)getpid(), .instance = (uint16_t)s->instance,
 	    .policy = (uint8_t)s->config.policy, .preempt_mode = (uint8_t)s->config.preempt,
 	    .lanes = (uint8_t)s->config.lanes, .spin_us = window_us(s->config.window_ns), .contract = NBT_CONTRACT,
-	    .since = since);
+	    .since = since, .deadlines = (uint8_t)s->config.deadlines);
 }
 
 void nnb__tell_service(struct nnb_service *s)

@@ -42,7 +42,8 @@ void nnb__trace_end(struct nnb__trace *t)
 			                       .began = t->began,
 			                       .lookups = t->lookups,
 			                       .misses = t->misses,
-			                       .preemptions = t->preemptions };
+			                       .preemptions = t->preemptions,
+			                       .deadline_ns = t->deadline_ns };
 		t->at[NNB__REDONE] = t->redo_ns;
 		memcpy(e.at, t->at, sizeof(e.at));
 		nbt__seam.emit[NBT_EVENT_exec_service](&e);
@@ -53,26 +54,29 @@ void nnb__trace_end(struct nnb__trace *t)
 void nnb__trace_tell(const struct nnb__trace *t)
 {
 	uint64_t exec = atomic_load_explicit(&t->exec, memory_order_relaxed);
+	uint8_t phase = atomic_load_explicit(&t->phase, memory_order_relaxed);
+	bool waits = phase == NBT_phase_queued || phase == NBT_phase_preempted;
 
 	if (exec)
 		NBT(exec_state, .exec = exec, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
-		    .path = t->who.path, .deadline_ns = t->deadline_ns, .phase = t->phase, .lane = t->lane,
-		    .since = nnb__now());
+		    .path = t->who.path, .deadline_ns = t->deadline_ns, .phase = phase, .lane = t->lane,
+		    .since = nnb__now(), .ready_ns = waits ? t->ready_ns : 0);
 }
 
-void nnb__call_began(struct nnb__call_trace *t, uint32_t model, enum nbt_path path, uint64_t deadline_ns,
-                     uint32_t pools, bool measure, bool fallback)
+void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked)
 {
-	t->model = model;
-	t->path = (uint8_t)path;
-	t->fallback = fallback;
-	t->deadline_ns = deadline_ns;
+	t->model = asked->model;
+	t->path = (uint8_t)asked->path;
+	t->fallback = asked->fallback;
+	t->deadline_ns = asked->deadline_ns;
+	t->duration_ns = asked->duration_ns;
 	if (t->compact) {
 		memset(t->at, 0xff, sizeof(t->at));
 		t->began = nnb__now();
 	}
-	NNB__SAY(t, exec_submit, .model = model, .path = (uint8_t)path, .deadline_ns = deadline_ns,
-	         .pools = (uint16_t)pools, .measure = measure, .fallback = fallback);
+	NNB__SAY(t, exec_submit, .model = asked->model, .path = (uint8_t)asked->path, .deadline_ns = asked->deadline_ns,
+	         .pools = (uint16_t)asked->pools, .measure = asked->measure, .fallback = asked->fallback,
+	         .duration_ns = asked->duration_ns);
 }
 
 void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
@@ -105,7 +109,8 @@ void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 		                      .deadline_ns = t->deadline_ns,
 		                      .status = (uint8_t)status,
 		                      .fallback = t->fallback,
-		                      .began = t->began };
+		                      .began = t->began,
+		                      .duration_ns = t->duration_ns };
 	memcpy(e.at, t->at, sizeof(e.at));
 	nbt__seam.emit[NBT_EVENT_exec_client](&e);
 }

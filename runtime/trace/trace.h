@@ -62,6 +62,7 @@ struct nnb__trace {
 	_Atomic uint8_t phase; /* enum nbt_phase */
 	_Atomic uint8_t lane;
 	_Atomic uint64_t deadline_ns;
+	_Atomic uint64_t ready_ns; /* since when it waits for a lane; 0: it does not */
 	struct nnb__trace_who who; /* set before others can look */
 	bool compact;              /* boundaries are kept */
 	bool ended;                /* exec_end has been said */
@@ -117,12 +118,20 @@ static inline void nnb__trace_lookup(struct nnb__trace *t, int32_t slot, bool hi
 	NNB__SAY(t, slot_lookup, .slot = slot, .hit = hit);
 }
 
-static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_ns, uint32_t ahead)
+/* @floor_ns: the least that the policy expects it to take of a lane; 0: unknown. */
+static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_ns, uint64_t floor_ns, uint32_t ahead)
 {
 	nnb__trace_at(t, NNB__AT_ENQUEUED);
 	atomic_store_explicit(&t->phase, NBT_phase_queued, memory_order_relaxed);
 	NNB__SAY(t, sched_enqueue, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
-	         .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns, .ahead = (uint16_t)ahead);
+	         .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns, .ahead = (uint16_t)ahead,
+	         .floor_ns = floor_ns);
+}
+
+/* It waits for a lane since @since, or, with 0, no more. */
+static inline void nnb__trace_waits(struct nnb__trace *t, uint64_t since)
+{
+	atomic_store_explicit(&t->ready_ns, since, memory_order_relaxed);
 }
 
 static inline void nnb__trace_dispatched(struct nnb__trace *t, uint32_t lane)
@@ -194,12 +203,19 @@ struct nnb__call_trace {
 	uint32_t model;
 	uint8_t path; /* enum nbt_path */
 	bool fallback, compact;
-	uint64_t deadline_ns, began, at[NNB__CLIENT_ATS];
+	uint64_t deadline_ns, duration_ns, began, at[NNB__CLIENT_ATS];
+};
+
+/* What the app asks for. */
+struct nnb__asked {
+	uint32_t model, pools;
+	enum nbt_path path;
+	uint64_t deadline_ns, duration_ns; /* duration_ns: that it may take once its fences are signalled; 0: any */
+	bool measure, fallback;
 };
 
 /* What the functions below do where somebody listens. */
-__attribute__((noinline)) void nnb__call_began(struct nnb__call_trace *t, uint32_t model, enum nbt_path path,
-                                               uint64_t deadline_ns, uint32_t pools, bool measure, bool fallback);
+__attribute__((noinline)) void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked);
 __attribute__((noinline)) void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items,
                                                uint32_t used, const struct nnb_fmq_waited *waited);
 __attribute__((noinline)) void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status);
@@ -211,13 +227,12 @@ static inline bool nnb__call_listened(const struct nnb__call_trace *t, enum nbt_
 }
 
 /* The app asks. */
-static inline void nnb__call_begin(struct nnb__call_trace *t, uint64_t exec, uint32_t model, enum nbt_path path,
-                                   uint64_t deadline_ns, uint32_t pools, bool measure, bool fallback)
+static inline void nnb__call_begin(struct nnb__call_trace *t, uint64_t exec, struct nnb__asked asked)
 {
 	t->exec = exec;
 	t->compact = __builtin_expect(nbt_on(NBT_EVENT_exec_client) && exec, 0);
 	if (nnb__call_listened(t, NBT_EVENT_exec_submit))
-		nnb__call_began(t, model, path, deadline_ns, pools, measure, fallback);
+		nnb__call_began(t, &asked);
 }
 
 /* About to publish the request. */

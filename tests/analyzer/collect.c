@@ -106,7 +106,8 @@ struct column {
 #define COLUMNS_app COLUMN(NUMBER, trace) COLUMN(NUMBER, key) COLUMN(NUMBER, uid) COLUMN(NUMBER, uid_known) COLUMN(TEXT, name)
 #define COLUMNS_process COLUMN(NUMBER, trace) COLUMN(NUMBER, pid) COLUMN(APP, app) COLUMN(NUMBER, role) COLUMN(TEXT, name)
 #define COLUMNS_rules COLUMN(TIME, at) COLUMN(NUMBER, trace) COLUMN(PROCESS, process) COLUMN(NUMBER, spin_us) \
-	COLUMN(NUMBER, instance) COLUMN(NUMBER, policy) COLUMN(NUMBER, preempt_mode) COLUMN(NUMBER, lanes)
+	COLUMN(NUMBER, instance) COLUMN(NUMBER, policy) COLUMN(NUMBER, preempt_mode) COLUMN(NUMBER, lanes) \
+	COLUMN(NUMBER, deadlines)
 #define COLUMNS_model COLUMN(NUMBER, number) COLUMN(NUMBER, trace) COLUMN(PROCESS, process) COLUMN(APP, app) \
 	COLUMN(TEXT, name) COLUMN(NUMBER, priority) COLUMN(NUMBER, status) COLUMN(NUMBER, operations) \
 	COLUMN(TIME, const_bytes) COLUMN(TIME, step_ns) COLUMN(TIME, estimate_ns) COLUMN(TIME, prepare_ns) \

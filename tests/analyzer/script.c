@@ -26,7 +26,8 @@ struct field {
 	  __VA_ARGS__ },
 
 /* As event.h says: what a trace does not have is 0, but for these. */
-#define is_never(name) (!__builtin_strcmp(name, "cpu_ns") || !__builtin_strcmp(name, "lane"))
+#define is_never(name) \
+	(!__builtin_strcmp(name, "cpu_ns") || !__builtin_strcmp(name, "lane") || !__builtin_strcmp(name, "deadlines"))
 
 #define NBT_EVENT(event, sides, level, about, list)                 \
 	static const struct field *fields_of_##event(void)          \

@@ -42,7 +42,7 @@ LTTNG_UST_TRACEPOINT_EVENT(bare, fmq_read,
 
 LTTNG_UST_TRACEPOINT_EVENT(bare, service_state,
 	LTTNG_UST_TP_ARGS(uint32_t, pid, uint16_t, instance, uint8_t, policy, uint8_t, preempt_mode, uint8_t, lanes,
-	                  uint32_t, spin_us, uint16_t, contract, uint64_t, since),
+	                  uint32_t, spin_us, uint16_t, contract, uint64_t, since, uint8_t, deadlines),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint32_t, pid, pid)
 		lttng_ust_field_integer(uint16_t, instance, instance)
@@ -51,11 +51,12 @@ LTTNG_UST_TRACEPOINT_EVENT(bare, service_state,
 		lttng_ust_field_integer(uint8_t, lanes, lanes)
 		lttng_ust_field_integer(uint32_t, spin_us, spin_us)
 		lttng_ust_field_integer(uint16_t, contract, contract)
-		lttng_ust_field_integer(uint64_t, since, since)))
+		lttng_ust_field_integer(uint64_t, since, since)
+		lttng_ust_field_enum(bare, deadlines, uint8_t, deadlines, deadlines)))
 
 LTTNG_UST_TRACEPOINT_EVENT(bare, exec_client,
 	LTTNG_UST_TP_ARGS(uint64_t, exec, uint32_t, model, uint8_t, path, uint64_t, deadline_ns, uint8_t, status,
-	                  uint8_t, fallback, uint64_t, began, const uint64_t *, at),
+	                  uint8_t, fallback, uint64_t, began, const uint64_t *, at, uint64_t, duration_ns),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint64_t, exec, exec)
 		lttng_ust_field_integer(uint32_t, model, model)
@@ -64,7 +65,8 @@ LTTNG_UST_TRACEPOINT_EVENT(bare, exec_client,
 		lttng_ust_field_enum(bare, status, uint8_t, status, status)
 		lttng_ust_field_integer(uint8_t, fallback, fallback)
 		lttng_ust_field_integer(uint64_t, began, began)
-		lttng_ust_field_array(uint64_t, at, at, 4)))
+		lttng_ust_field_array(uint64_t, at, at, 4)
+		lttng_ust_field_integer(uint64_t, duration_ns, duration_ns)))
 /* clang-format on */
 
 #endif

@@ -107,7 +107,7 @@ static const char *const emits[N_EMITS] = {
 	[EMIT_ONE] = "an event of 1 field",
 	[EMIT_THREE] = "an event of 3 fields",
 	[EMIT_SEVEN] = "an event of 7 fields",
-	[EMIT_EIGHT] = "an event of 8 fields",
+	[EMIT_NINE] = "an event of 9 fields",
 	[EMIT_ARRAY] = "an event of an array as well",
 };
 

@@ -23,11 +23,11 @@ static void seven(uint64_t n)
 		lttng_ust_tracepoint(bare, fmq_read, i, NBT_queue_result, 6, (uint32_t)i, i, 0, 1);
 }
 
-static void eight(uint64_t n)
+static void nine(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		lttng_ust_tracepoint(bare, service_state, (uint32_t)i, 1, NBT_policy_edf, NBT_preempt_save, 2, 50,
-		                     NBT_CONTRACT, i);
+		                     NBT_CONTRACT, i, NBT_deadlines_abort);
 }
 
 static void array(uint64_t n)
@@ -35,10 +35,10 @@ static void array(uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t at[4] = { i, i + 1, i + 2, 0 };
 
-		lttng_ust_tracepoint(bare, exec_client, i, 1, NBT_path_burst, 0, NBT_status_none, 0, i, at);
+		lttng_ust_tracepoint(bare, exec_client, i, 1, NBT_path_burst, 0, NBT_status_none, 0, i, at, 0);
 	}
 }
 
 void (*const emit_bare[N_EMITS])(uint64_t n) = {
-	[EMIT_ONE] = one, [EMIT_THREE] = three, [EMIT_SEVEN] = seven, [EMIT_EIGHT] = eight, [EMIT_ARRAY] = array,
+	[EMIT_ONE] = one, [EMIT_THREE] = three, [EMIT_SEVEN] = seven, [EMIT_NINE] = nine, [EMIT_ARRAY] = array,
 };

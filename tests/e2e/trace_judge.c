@@ -882,6 +882,17 @@ static bool is_of_exec(const struct text_event *e)
 	}
 }
 
+/* Who waits for a lane has waited since a time of before, and nobody else has. */
+static void judge_state(const struct text_event *e)
+{
+	uint64_t phase = text_get(e, "phase"), ready = text_get(e, "ready_ns"), since = text_get(e, "since");
+
+	if (ready && phase != NBT_phase_queued && phase != NBT_phase_preempted)
+		judge_object("exec_state of phase %" PRIu64 " has waited for a lane since %" PRIu64, phase, ready);
+	if (ready > since)
+		judge_object("exec_state at %" PRIu64 " has waited for a lane since %" PRIu64, since, ready);
+}
+
 void judge_event(const struct text_event *e, bool is_full)
 {
 	bool is_compact = e->what == NBT_EVENT_exec_client || e->what == NBT_EVENT_exec_service;
@@ -891,6 +902,8 @@ void judge_event(const struct text_event *e, bool is_full)
 		return;
 	counted[e->what]++;
 	of_thing(e);
+	if (e->what == NBT_EVENT_exec_state)
+		judge_state(e);
 	if (!is_of_exec(e))
 		return;
 	x = exec_of(e);

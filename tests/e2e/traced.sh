@@ -113,9 +113,9 @@ happens full 'deadline_miss: .* kind = \( "transient" ' too-big
 happens full 'deadline_miss: .* kind = \( "persistent" ' too-big
 happens full 'deadline_miss: \{.*\{ exec = 0, .* stage = \( "prepare" ' impatient
 happens full 'resource_exhausted: .* owner = \( "app" ' 'stateful-audio with buffers=1'
-happens full 'exec_submit: .* path = \( "sync" .* fallback = 1 ' fall-back
+happens full 'exec_submit: .* path = \( "sync" .* fallback = 1,' fall-back
 for path in burst sync fenced async; do
-	happens full "exec_submit: .* path = \\( \"$path\" .* fallback = 0 " transport
+	happens full "exec_submit: .* path = \\( \"$path\" .* fallback = 0," transport
 done
 
 # ---- what takes a recording of its own ----
@@ -156,9 +156,10 @@ listen()
 	end_session late
 	text late
 }
-for _ in {1..10}; do
+waits='exec_state: .* phase = \( "(queued|preempted)" .* ready_ns = [1-9]'
+for _ in {1..20}; do
 	listen
-	! grep -q 'nnburst:exec_state: ' "$tmp/late.txt" || break # just then nobody was under way
+	! grep -Eq "nnburst:$waits" "$tmp/late.txt" || break # just then nobody waited
 done
 kill -INT "$load_pid"
 wait "$load_pid" || wrong "the load ends with $?: $(<"$tmp/report")"
@@ -167,6 +168,7 @@ judge late --full "$tmp/late.txt" --from "$from" --cut
 for event in exec_state service_state client_connect model_prepare stream_open pool_map; do
 	happens late "$event: .* since = [1-9]" 'who listens late'
 done
+happens late "$waits" 'who listens late, while others wait'
 
 # ---- and so everything did ----
 

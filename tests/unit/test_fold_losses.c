@@ -379,6 +379,17 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 		  "starved execution=3:1 gap=300000000 top_culprit_ns=0" },
 		{ "the recording begins while it waits, and ends while it does", HERE FOUND "phase=queued\n" LATER,
 		  "wait execution=3:1 began=1050 ended=300001060 open=3\nstarved execution=3:1 gap=300000010 open=3" },
+		{ "the recording begins while it waits, and since when is told",
+		  HERE FOUND "phase=queued ready_ns=40\n" LATER,
+		  "wait execution=3:1 began=40 ended=300001060 open=2\nstarved execution=3:1 began=40 gap=300001020 "
+		  "open=2" },
+		{ "the recording begins while it is off its lane, and since when is told",
+		  HERE FOUND "phase=preempted lane=0 ready_ns=40\n200001050 sched_resume exec=3:1 lane=0\n" LATER,
+		  "wait execution=3:1 began=40 ended=200001050 kind=1 open=0\n"
+		  "starved execution=3:1 began=40 gap=200001010 open=0" },
+		{ "it cannot wait since a time to come: since when is unknown",
+		  HERE FOUND "phase=queued ready_ns=1051\n" LATER,
+		  "wait execution=3:1 began=1050 ended=300001060 open=3\nleft absurd=1" },
 		{ "the recording begins while it is off its lane",
 		  HERE FOUND "phase=preempted lane=0\n200001050 sched_resume exec=3:1 lane=0\n" LATER,
 		  "wait execution=3:1 began=1050 ended=200001050 kind=1 open=1\n"

@@ -65,6 +65,10 @@ static void rules_are_told_when_they_change(void **state)
 		  "rules at=1 trace=1 process=9 spin_us=50 instance=3 policy=0 preempt_mode=2 lanes=2\n"
 		  "rules at=7 policy=3\n"
 		  "process pid=9 role=1 app=none name=" },
+		{ "what becomes of deadlines is one of them, and unknown where it is not said",
+		  "1 service_state pid=9 instance=3 lanes=2\n"
+		  "7 service_state pid=9 instance=3 lanes=2 deadlines=refuse\n",
+		  "2 rules\nrules at=1 deadlines=255\nrules at=7 deadlines=1" },
 		{ "who begins to listen late hears since when they hold",
 		  "50 service_state pid=9 instance=3 lanes=1 since=20\n", "rules at=20 process=9" },
 		{ "a time to come is none", "50 service_state pid=9 instance=3 lanes=1 since=90\n", "rules at=50" },

@@ -81,12 +81,22 @@ static void *waits(void *arg)
 	return NULL;
 }
 
-static void start(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority, uint64_t until)
+static void ready(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority, uint64_t until)
 {
 	atomic_init(&w->cancelled, false);
 	w->until = until;
 	nnb__seat_init(&w->seat, l, app, priority, &w->cancelled);
+}
+
+static void begin(struct waiter *w)
+{
 	assert_int_equal(pthread_create(&w->thread, NULL, waits, w), 0);
+}
+
+static void start(struct waiter *w, struct nnb__lanes *l, struct nnb__lane_app *app, uint32_t priority, uint64_t until)
+{
+	ready(w, l, app, priority, until);
+	begin(w);
 }
 
 static uint32_t waiting(struct nnb__lanes *l)
@@ -235,6 +245,48 @@ static void the_better_job_gets_the_lane_and_the_other_goes_on_after_it(void **s
 	assert_int_equal(high.got, 0);
 	nnb__lanes_give(&high.seat);
 	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+static uint64_t ready_since(const struct nnb__trace *t)
+{
+	return atomic_load_explicit(&t->ready_ns, memory_order_relaxed);
+}
+
+/* For exec_state: any thread may ask while it waits. */
+static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state)
+{
+	struct nnb__trace low_trace = { .exec = 1 }, high_trace = { .exec = 2 };
+	struct nnb__lane_app app = { .executions = 0 };
+	uint64_t before = nnb__now(), stopped;
+	struct nnb__lanes l;
+	struct nnb__seat low;
+	struct waiter high;
+	bool left;
+
+	(void)state;
+	make(&l, NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, 1);
+	nnb__seat_init(&low, &l, &app, 0, NULL);
+	low.trace = &low_trace;
+	assert_int_equal(nnb__lanes_take(&low, NNB__NEVER), 0);
+	assert_true(ready_since(&low_trace) == 0); /* it never waited */
+	ready(&high, &l, &app, 2, NNB__NEVER);
+	high.seat.trace = &high_trace;
+	begin(&high);
+	while (!ready_since(&high_trace))
+		nap();
+	assert_in_range(ready_since(&high_trace), before, nnb__now());
+	while (atomic_load(&low.yield_at) == NNB__NEVER)
+		nap();
+	stopped = nnb__now();
+	assert_true(nnb__lanes_yields(&low, stopped));
+	assert_int_equal(nnb__lanes_yield(&low, nnb__now(), &left), -ETIMEDOUT);
+	assert_true(left);
+	assert_true(ready_since(&low_trace) == 0); /* it has given up */
+	pthread_join(high.thread, NULL);
+	assert_true(ready_since(&high_trace) == 0);
+	assert_int_equal(low_trace.preemptions, 1);
+	nnb__lanes_give(&high.seat);
 	nnb__lanes_fini(&l);
 }
 
@@ -453,6 +505,7 @@ int main(void)
 		cmocka_unit_test(who_was_cancelled_before_does_not_wait),
 		cmocka_unit_test(who_waits_too_long_comes_back_without_a_lane),
 		cmocka_unit_test(the_better_job_gets_the_lane_and_the_other_goes_on_after_it),
+		cmocka_unit_test(since_when_one_waits_can_be_told_and_only_while_it_does),
 		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
 	};
 	struct CMUnitTest tests[N_OF(alone) + N_OF(games)];

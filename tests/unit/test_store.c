@@ -143,9 +143,15 @@ static void who_is_there(void **state)
 	       .policy = 3,
 	       .preempt_mode = 2,
 	       .lanes = 63,
-	       .spin_us = 20 });
+	       .spin_us = 20,
+	       .deadlines = 2 });
 	FACT(rules, bsa_rules,
-	     { .at = BSA_NEVER, .policy = 5, .preempt_mode = 3, .lanes = 255, .spin_us = UINT32_MAX });
+	     { .at = BSA_NEVER,
+	       .policy = 5,
+	       .preempt_mode = 3,
+	       .lanes = 255,
+	       .spin_us = UINT32_MAX,
+	       .deadlines = 255 });
 	FACT(model, bsa_model,
 	     { .id = 1,
 	       .trace = 1,
@@ -219,7 +225,7 @@ static void who_is_there(void **state)
 	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera\n4294967295|-|4294967295|-|\n");
 	assert_rows(path, "SELECT * FROM process", "1|1|4711|-|service|nnburstd\n2|1|4294967295|1|client|\n");
 	assert_rows(path, "SELECT * FROM service_rules",
-	            "1|1|4095|1000010|edf|save|63|20\n-|-|0|-|-|-|255|4294967295\n");
+	            "1|1|4095|1000010|edf|save|63|20|advise\n-|-|0|-|-|-|255|4294967295|-\n");
 	assert_rows(path, "SELECT * FROM model",
 	            "1|1|2|1|mobilenet|high|65535|9223372036854775807|5|7|DEAD_OBJECT|2881486849|6|1000008|1000009|"
 	            "1000011\n"

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -558,6 +559,28 @@ static void what_is_lost_is_no_fault_where_who_recorded_died(void **state)
 	assert_non_null(strstr(said, " is negative: "));
 }
 
+static void only_who_waits_for_a_lane_has_waited_since_before(void **state)
+{
+	static const struct {
+		int phase, ready;
+		bool wrong;
+	} rows[] = { { 1, 19000, false }, { 3, 19000, false }, { 1, 0, false },   { 1, 19101, true },
+		     { 2, 19000, true },  { 2, 0, false },     { 0, 19000, true } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		record(state);
+		say(&full, 19100,
+		    "exec_state: { exec = 5, model = 1, app = 7, priority = " NAMED("low", "0") ", path = " NAMED(
+			    "sync", "1") ", deadline_ns = 0, phase = ( <unknown> : container = %d ), lane = 255, "
+		                         "since = 19100, ready_ns = %d }",
+		    rows[i].phase, rows[i].ready);
+		qsort(full.lines, full.n, sizeof(*full.lines), by_time);
+		if ((judged(everything) == 1) != rows[i].wrong ||
+		    (rows[i].wrong && !strstr(said, "has waited for a lane since")))
+			fail_msg("phase %d, ready_ns %d: %s", rows[i].phase, rows[i].ready, said);
+	}
+}
+
 static void strays_are_let_pass_up_to_a_share(void **state)
 {
 	char options[700];
@@ -625,6 +648,7 @@ int main(void)
 		cmocka_unit_test_setup(what_began_before_the_recording_is_not_judged, record),
 		cmocka_unit_test_setup(what_has_no_end_is_counted, record),
 		cmocka_unit_test_setup(what_is_lost_is_no_fault_where_who_recorded_died, record),
+		cmocka_unit_test_setup(only_who_waits_for_a_lane_has_waited_since_before, record),
 		cmocka_unit_test_setup(strays_are_let_pass_up_to_a_share, record),
 		cmocka_unit_test_setup(what_is_no_recording_is_refused, record),
 	};
