@@ -90,6 +90,17 @@ static int look(const char *path, struct bsa_err *err)
 	return r;
 }
 
+/* A damaged database is none of another build: the query that meets the damage reports it. */
+static bool is_of_another_build(sqlite3 *sql)
+{
+	cleanup_stmt sqlite3_stmt *q = NULL;
+
+	if (sqlite3_prepare_v2(sql, "SELECT max(value) FROM meta WHERE key = 'schema_digest'", -1, &q, NULL) !=
+	    SQLITE_OK)
+		return false;
+	return sqlite3_step(q) == SQLITE_ROW && sqlite3_column_int64(q, 0) != header_schema_digest();
+}
+
 int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 {
 	struct bsa_db *db;
@@ -109,6 +120,10 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 		r = failed(db->sql, BSA_E_ENV, err);
 		bsa_db_close(db);
 		return bsa_wrap(err, r, "%s", path);
+	}
+	if (is_of_another_build(db->sql)) {
+		bsa_db_close(db);
+		return header_refuse(HEADER_OTHER_BUILD, path, err);
 	}
 	/* The file may be a stranger's. */
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

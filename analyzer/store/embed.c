@@ -265,7 +265,8 @@ static void write_tables(FILE *out)
 			if (!strcmp(c->name, END_OF_TABLE)) {
 				end = c->about;
 			} else if (c->declared) {
-				fprintf(out, "%s%s%s%s", between, c->name, *c->declared ? " " : "", c->declared);
+				fprintf(out, "%s%s%s%s%s", between, c->name, *c->declared ? " " : "", c->declared,
+				        c->null == REQUIRED ? " NOT NULL" : "");
 				between = ", ";
 			}
 		}

@@ -3,6 +3,7 @@
 
 #include "bsa/db.h"
 #include "store/own.h"
+#include "store/sql.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,6 +40,16 @@ enum header_is header_look(int fd)
 	return (uint64_t)st.st_size < (uint64_t)page * big_endian(h + PAGES_AT) ? HEADER_CUT : HEADER_OURS;
 }
 
+/* FNV-1a, in the 63 bits of an integer of SQLite that is not negative. */
+int64_t header_schema_digest(void)
+{
+	uint64_t digest = UINT64_C(14695981039346656037);
+
+	for (const char *p = bsa_sql_schema; *p; p++)
+		digest = (digest ^ (uint8_t)*p) * UINT64_C(1099511628211);
+	return (int64_t)(digest >> 1);
+}
+
 int header_refuse(enum header_is is, const char *path, struct bsa_err *err)
 {
 	switch (is) {
@@ -48,6 +59,11 @@ int header_refuse(enum header_is is, const char *path, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_INPUT, "%s was made by an older burstscope: import the trace again", path);
 	case HEADER_NEWER:
 		return bsa_fail(err, BSA_E_INPUT, "%s was made by a newer burstscope: it takes that to read it", path);
+	case HEADER_OTHER_BUILD:
+		return bsa_fail(
+			err, BSA_E_INPUT,
+			"%s was made by another build of burstscope, whose tables differ: import the trace again",
+			path);
 	case HEADER_CUT:
 		return bsa_fail(err, BSA_E_INPUT, "the end of %s is missing: import the trace again", path);
 	case HEADER_UNREADABLE:

@@ -1,13 +1,30 @@
-/* header.h -- whose database a file is, by its first hundred bytes: before SQLite is asked. */
+/* header.h -- who made a database: what the first hundred bytes say, before SQLite opens it, and the digest of its tables. */
 #ifndef BSA_STORE_HEADER_H
 #define BSA_STORE_HEADER_H
 
 #include "bsa/err.h"
 
-enum header_is { HEADER_OURS, HEADER_EMPTY, HEADER_FOREIGN, HEADER_OLDER, HEADER_NEWER, HEADER_CUT, HEADER_UNREADABLE };
+#include <stdint.h>
+
+enum header_is {
+	HEADER_OURS,
+	HEADER_EMPTY,
+	HEADER_FOREIGN,
+	HEADER_OLDER,
+	HEADER_NEWER,
+	HEADER_CUT,
+	HEADER_UNREADABLE,
+	HEADER_OTHER_BUILD
+};
 
 /* Of an open file. */
 enum header_is header_look(int fd);
+
+/*
+ * A digest of the SQL that makes this build's tables and views; `meta` holds it as "schema_digest". Builds of one
+ * BSA_SCHEMA_VERSION may differ by a column: neither can append to, or ask, the other's database.
+ */
+int64_t header_schema_digest(void);
 
 /* 0 where it is ours and whole; otherwise the sentence, and its code. */
 int header_refuse(enum header_is is, const char *path, struct bsa_err *err);

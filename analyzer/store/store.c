@@ -5,6 +5,7 @@
 #include "bsa/import.h"
 #include "store/blame_run.h"
 #include "store/execution.h"
+#include "store/header.h"
 #include "store/numbers.h"
 #include "store/own.h"
 #include "store/pages.h"
@@ -16,6 +17,7 @@
 #include "store/tally.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,8 +146,16 @@ static int make_schema(struct bsa_store *s)
 	         BSA_SCHEMA_VERSION);
 	store_run(s, sql);
 	store_run(s, bsa_sql_schema);
-	snprintf(sql, sizeof(sql), "INSERT INTO meta VALUES('schema_version', %d)", BSA_SCHEMA_VERSION);
+	snprintf(sql, sizeof(sql), "INSERT INTO meta VALUES('schema_version', %d), ('schema_digest', %" PRId64 ")",
+	         BSA_SCHEMA_VERSION, header_schema_digest());
 	return store_run(s, sql);
+}
+
+static int check_schema(struct bsa_store *s)
+{
+	if (number(s, "SELECT value FROM meta WHERE key = 'schema_digest'") != header_schema_digest() && !s->code)
+		s->code = header_refuse(HEADER_OTHER_BUILD, s->file.output, &s->err);
+	return s->code;
 }
 
 static void look_at_last(struct bsa_store *s)
@@ -185,9 +195,9 @@ static int begin(struct bsa_store *s)
 
 	open_db(s);
 	there = number(s, "SELECT count(*) FROM sqlite_schema") > 0;
-	if (there)
+	if (there && !check_schema(s))
 		store_run(s, bsa_sql_no_indices);
-	else if (!s->code && !make_schema(s))
+	else if (!there && !s->code && !make_schema(s))
 		begin_pages(s);
 	look_at_last(s);
 	s->first_execution = s->last.execution + 1;

@@ -1175,6 +1175,16 @@ static void what_is_not_ours_is_kept(void **state)
 	assert_rows(path, "SELECT uuid FROM trace", "b\n");
 }
 
+static void change(const char *path, const char *sql)
+{
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_changes(db), 1);
+	sqlite3_close(db);
+}
+
 static void other_versions_are_refused(void **state)
 {
 	const char *path = *state;
@@ -1198,6 +1208,27 @@ static void other_versions_are_refused(void **state)
 	refused(path, true, BSA_E_INPUT, "the end of ");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
 	assert_null(db);
+	stored_finish(stored_new(path, "a", false)); /* it may be replaced */
+}
+
+/* A build with one column more has the same version, but cannot append to the file, nor ask it for that column. */
+static void tables_of_another_build_are_refused(void **state)
+{
+	static const char *const others[] = { "UPDATE meta SET value = value + 1 WHERE key = 'schema_digest'",
+		                              "DELETE FROM meta WHERE key = 'schema_digest'" };
+	const char *path = *state;
+	struct bsa_db *db = NULL;
+	struct bsa_err err;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		stored_finish(stored_new(path, "a", false));
+		stored_finish(stored_new(path, "b", true));
+		change(path, others[i]);
+		refused(path, true, BSA_E_INPUT, "made by another build of burstscope");
+		assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
+		assert_non_null(strstr(err.text, "made by another build of burstscope"));
+		assert_null(db);
+	}
 	stored_finish(stored_new(path, "a", false)); /* it may be replaced */
 }
 
@@ -1303,6 +1334,7 @@ int main(void)
 		T(a_trace_is_in_it_once),
 		T(what_is_not_ours_is_kept),
 		T(other_versions_are_refused),
+		T(tables_of_another_build_are_refused),
 		T(what_is_given_up_leaves_nothing),
 		T(only_the_dead_are_cleaned_up_after),
 		T(the_dead_may_have_had_our_pid),

@@ -181,6 +181,12 @@ static size_t values_of(const struct column *c, const union value **ret)
 	return c->kind == TEXT ? N_OF(texts) : N_OF(numbers);
 }
 
+/* Whether the table refuses @v in @c: an unknown value where the definition requires a known one. */
+static bool is_refused(const struct column *c, union value v)
+{
+	return c->null == REQUIRED && (c->kind == TEXT ? !v.text : v.number == NOTHING);
+}
+
 /* Where the primary key names @c; below 0: not at all. SQLite returns rows in the order of the column at 0. */
 static int place_in_key(const struct table *t, const struct column *c)
 {
@@ -224,6 +230,8 @@ static struct rows rows_of(const struct table *t)
 				int64_t v = values[i].number;
 				int place = place_in_key(t, c);
 
+				if (is_refused(c, values[i]))
+					continue;
 				if (place >= 0 && (v == NOTHING || (place == 0 && v == 0)))
 					continue; /* SQLite numbers or refuses a NULL; 0 would be out of order */
 				if (pass != (place != 0 ? 1 : v < 0 ? 0 : 2))
@@ -303,6 +311,32 @@ static void columns_hold_their_smallest_and_largest_and_nothing(void **state)
 	sqlite3_close(db);
 }
 
+/* An import that would store NULL in a column that the documentation calls known must fail, and not publish the file. */
+static void a_required_column_refuses_nothing(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(tables); i++)
+		for (const struct column *c = tables[i].columns(); c->kind; c++) {
+			struct bsa_store *s;
+			char row[512];
+
+			if (!is_stored(c) || c->null == OPTIONAL || c->kind == KEY)
+				continue;
+			s = open_store(":memory:");
+			set_all(&tables[i], row, 1);
+			set(row, c, c->kind == TEXT ? (union value){ .text = NULL } : (union value){ NOTHING });
+			tables[i].write(s, row);
+			if (!batches_flush(s))
+				fail_msg("%s.%s is required, but the table holds a NULL", tables[i].sql, c->name);
+			s->code = 0;
+			close_store(s);
+			n++;
+		}
+	assert_true(n > 50);
+}
+
 /* Members and columns are the same, in the same order: SELECT * gives a struct. */
 static void structs_are_tables(void **state)
 {
@@ -377,7 +411,7 @@ static void check_column(struct bsa_store *s, const struct table *t, const struc
 	for (size_t i = 0; i < n; i++) {
 		int64_t v = values[i].number;
 
-		if (place_in_key(t, c) >= 0 && v == NOTHING)
+		if (is_refused(c, values[i]) || (place_in_key(t, c) >= 0 && v == NOTHING))
 			continue;
 		set_shown(t, row);
 		set(row, c, values[i]);
@@ -630,6 +664,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(structs_are_tables),
 		T(columns_hold_their_smallest_and_largest_and_nothing),
+		T(a_required_column_refuses_nothing),
 		T(views_show_what_columns_hold),
 		T(bits_stay_in_their_place_and_leave_others_alone),
 		T(numbers_have_the_names_of_the_catalogue),
