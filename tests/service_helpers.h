@@ -31,8 +31,11 @@ struct service {
 	struct footprint baseline; /* as it was when it said that it was ready */
 };
 
-/* Make the directory, its gate, and the socket to be told on. */
+/* Make the directory, its gate, and the socket to be told on. No other user can enter the directory. */
 void service_init(struct service *s);
+
+/* Let other users enter it, and reach the service's socket. */
+void service_admit_other_users(const struct service *s);
 
 /*
  * Run nnburstd with the gate's driver, lanes for all who are held at once, and these options, the last one NULL, and wait

@@ -177,13 +177,12 @@ if ((EUID == 0)); then # nobody refuses root anything
 	cp "$burstscope" "$(dirname "$burstscope")/burstscope-importer" "$tmp"
 	chmod 755 "$tmp" "$tmp"/burstscope*
 	chmod -R go-rwx "$tmp/locked"
-	chmod 777 "$out"
-	own=$burstscope
+	own=$burstscope owns=$out out=$tmp/of-nobody
+	mkdir -m 700 "$out" && chown 65534:65534 "$out"
 	nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/burstscope" "$@"; }
 	burstscope=nobody
 	refuses 4 'Permission denied' -o "$out/db" "$tmp/locked"
-	burstscope=$own
-	chmod 755 "$out"
+	burstscope=$own out=$owns
 else
 	chmod -R a-rwx "$tmp/locked"
 	refuses 4 'Permission denied' -o "$out/db" "$tmp/locked"

@@ -7,7 +7,7 @@ set -euo pipefail
 burstscope=$1 service=$2 load=$3 many=$4 provider=$5
 recorder=
 trap 'stop_recorder; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
-mkdir -m 777 "$tmp/work"
+mkdir -m 700 "$tmp/work" # root runs what is here
 chmod 755 "$tmp"
 cd "$tmp/work"
 
@@ -227,11 +227,11 @@ until gone; do sleep 0.05; done # it goes with who started it
 
 if ((EUID == 0)); then
 	mkdir -m 700 "$tmp/home" && chown 1234:1234 "$tmp/home"
-	env -u LTTNG_HOME HOME="$tmp/home" setpriv --reuid 1234 --regid 1234 --clear-groups \
+	env -C "$tmp/home" -u LTTNG_HOME HOME="$tmp/home" setpriv --reuid 1234 --regid 1234 --clear-groups \
 		"$burstscope" record -o user -- "$many" "$provider" 1000 2>"$tmp/said" || wrong "as a user: $(<"$tmp/said")"
 	said=$(<"$tmp/said")
 	says 'lttng-sessiond: none was there'
-	[[ $(events) == 3003 && $(stat -c %u user) == 1234 ]] || wrong "as a user, of 3003 events: $said"
+	[[ $(events) == 3003 && $(stat -c %u "$tmp/home/user") == 1234 ]] || wrong "as a user, of 3003 events: $said"
 
 	# little room
 	mount -t tmpfs -o size=2M small /dev/shm

@@ -108,7 +108,8 @@ if [[ ${as:-} ]]; then
 	rm -rf "$tmp/cache" camera.db
 	older camera
 	chmod -R a+rX .
-	mkdir -m 777 "$tmp/cache"
+	mkdir -m 700 "$tmp/cache"
+	((EUID != 0)) || chown 65534:65534 "$tmp/cache"
 	run=$burstscope
 	printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${as[*]}" "$run" >"$tmp/as"
 	chmod 755 "$tmp/as"

@@ -104,26 +104,32 @@ static void what_is_no_question_is_refused(void **state)
 		{ "UPDATE app SET name = ''", "may only read" },
 		{ "CREATE TABLE x(y)", "may only read" },
 		{ "CREATE TEMP TABLE x(y)", "may only read" },
-		{ "ATTACH '/tmp/other.db' AS other", "may only read" },
-		{ "VACUUM INTO '/tmp/other.db'", "may only read" },
+		{ "ATTACH '%s.other' AS other", "may only read" },
+		{ "VACUUM INTO '%s.other'", "may only read" },
 		{ "PRAGMA query_only = OFF", "may only read" },
 		{ "PRAGMA writable_schema = ON", "may only read" },
 		{ "BEGIN", "may only read" },
 		{ "SELECT load_extension('x')", "" },
 	};
+	const char *path = *state;
 	struct bsa_db *db = some_db(*state);
+	char sql[256];
 
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		struct bsa_query *q = NULL;
 		struct bsa_err err = { "" };
-		int r = bsa_query_new(&q, db, rows[i].sql, &err);
+		int r;
+
+		snprintf(sql, sizeof(sql), rows[i].sql, path);
+		r = bsa_query_new(&q, db, sql, &err);
 
 		if (r != BSA_E_USAGE || q || !strstr(err.text, rows[i].words))
 			fail_msg("%s: %d, %s", rows[i].sql, r, err.text);
 	}
 	bsa_query_free(query(db, "SELECT 1; -- that is all\n ; /* really */"));
 	bsa_db_close(db);
-	assert_int_not_equal(access("/tmp/other.db", F_OK), 0);
+	snprintf(sql, sizeof(sql), "%s.other", path);
+	assert_int_not_equal(access(sql, F_OK), 0);
 }
 
 static void what_goes_wrong_on_the_way_is_said(void **state)

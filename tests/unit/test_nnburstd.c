@@ -228,10 +228,12 @@ static void comes_in(struct child *c, const struct service *s, unsigned user, in
 	assert_int_equal(child_hears(c), hears);
 }
 
-static void as_root_or_skip(void)
+/* Other users' apps come; only root can be several users. */
+static void admit_other_users_or_skip(const struct service *s)
 {
 	if (geteuid())
 		skip();
+	service_admit_other_users(s);
 }
 
 static void by_pid_each_process_is_an_app(void **state)
@@ -261,7 +263,7 @@ static void by_pid_another_user_is_not_let_in(void **state)
 	service_start(&f->s, OPTIONS("--app-identity", "pid"));
 	assert_int_equal(stat(f->s.socket, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	as_root_or_skip();
+	admit_other_users_or_skip(&f->s);
 	comes_in(&c, &f->s, NOBODY, 'n');
 	assert_int_equal(child_end(&c), EACCES);
 	assert_int_equal(chmod(f->s.socket, 0666), 0); /* nor if the file system would let them */
@@ -278,7 +280,7 @@ static void by_uid_a_user_is_an_app_whatever_the_process(void **state)
 	struct child first, second, others;
 	struct nnb_client *root;
 
-	as_root_or_skip();
+	admit_other_users_or_skip(&f->s);
 	service_start(&f->s, OPTIONS("--limit", "connections=2"));
 	comes_in(&first, &f->s, NOBODY, 'u');
 	comes_in(&second, &f->s, NOBODY, 'u');

@@ -291,6 +291,7 @@ static void another_user_is_told_of_itself_only(void **state)
 
 	if (geteuid())
 		skip();
+	service_admit_other_users(&f->s);
 	child_start(&c, "executes as somebody else", &f->s, "");
 	assert_int_equal(child_hears(&c), '1');
 	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
