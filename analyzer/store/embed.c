@@ -11,8 +11,7 @@
  *   @LABELS EXPRESSION@           the name of the number EXPRESSION, or NULL
  *   @LABELS:NAME@                 the number of NAME
  *   @values LABELS@               rows of VALUES: number, name
- *   @bits WORD.FIELD [ALIAS]@     the number in a field of a packed column; WORD.FIELD.. if the field is the topmost one and the
- *                                 expression needs no mask
+ *   @bits WORD.FIELD [ALIAS]@     the number in a field of a packed column
  *   @value WORD.FIELD [ALIAS]@    the value of the field as views show it: a name, a number, or NULL for unknown
  */
 #include <errno.h>
@@ -149,7 +148,7 @@ static const struct labels *find_labels(const char *labels)
 struct field {
 	const struct column *field, *word;
 	unsigned at;
-	bool topmost;
+	bool topmost; /* no field lies above it, and SQL needs no mask */
 };
 
 static bool find_field(const struct relation *r, const struct column *c, struct field *ret)
@@ -213,12 +212,12 @@ static void write_value(FILE *out, const char *labels, const char *expression)
 }
 
 /* @alias ends in a dot, or is empty. */
-static void write_bits(FILE *out, const struct field *f, const char *alias, bool above)
+static void write_bits(FILE *out, const struct field *f, const char *alias)
 {
 	fprintf(out, "%s%s", alias, f->word->name);
 	if (f->at)
 		fprintf(out, " >> %u", f->at);
-	if (!above)
+	if (!f->topmost)
 		fprintf(out, " & %u", (1U << f->field->bits) - 1);
 }
 
@@ -229,7 +228,7 @@ static void write_field(FILE *out, const struct field *f, const char *alias)
 
 	if (!text)
 		wrong("no memory");
-	write_bits(text, f, alias, false);
+	write_bits(text, f, alias);
 	fclose(text);
 	if (f->field->labels)
 		write_value(out, f->field->labels, bits);
@@ -380,21 +379,17 @@ static void write_columns(FILE *out, char *words)
 /* WORD.FIELD and ALIAS in @words. */
 static void write_field_named(FILE *out, char *words, bool as_value)
 {
-	char *name = strtok(words, " "), *alias = strtok(NULL, " "), *above = name ? strstr(name, "..") : NULL;
+	char *name = strtok(words, " "), *alias = strtok(NULL, " ");
 	char dotted[64] = "";
 	struct field f;
 
-	if (above)
-		*above = 0;
 	f = field_named(name ? name : "");
-	if (above && (as_value || !f.topmost))
-		wrong("%s is not the topmost field", name);
 	if (alias)
 		snprintf(dotted, sizeof(dotted), "%s.", alias);
 	if (as_value)
 		write_field(out, &f, dotted);
 	else
-		write_bits(out, &f, dotted, above);
+		write_bits(out, &f, dotted);
 }
 
 static void write_values(FILE *out, const char *labels)
