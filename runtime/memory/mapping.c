@@ -12,7 +12,8 @@
  *           still torn finds it torn in the end, though another thread may mend it meanwhile.
  * CRASH     A mapping goes with its process; what was written is in the file, synced or not.
  * TRUST     A memfd that is sealed against shrinking holds its size from when the seal was seen: no access to it
- *           can fault. Any other file can be cut while it is mapped: tear.c. A file of huge pages is refused,
+ *           can fault, and a mmap_fd is unwatched if it is such a memfd. Any other file can be cut while it is mapped:
+ *           tear.c. A file of huge pages is refused,
  *           because mmap rounds its length up, beyond what is accounted for here. Whether mmap lets the file be
  *           mapped is its owner's choice at any moment (F_SEAL_WRITE), and a fixed mmap that fails may leave
  *           nothing in its place: so no file is ever mapped straight over what is there.
@@ -44,7 +45,7 @@ struct nnb_mapping {
 	void *data;
 	size_t bytes; /* the file's pages; 0: nothing is mapped */
 
-	/* Of a mmap_fd; of others watch is NULL and fd -1. */
+	/* Of a mmap_fd that can be cut; of others watch is NULL and fd -1. */
 	struct nnb__watch *watch;
 	int fd;
 	uint64_t offset;
@@ -138,6 +139,18 @@ static void discard(struct nnb_mapping *m)
 	free(m);
 }
 
+/* Watch the mapping of a mmap_fd, unless no access to it can fault: the file may have been cut first, and sealed then. */
+static int guard(struct nnb_mapping *m)
+{
+	uint64_t bytes;
+
+	if (nnb__sealed_bytes(m->fd, &bytes) < 0 || bytes < m->size || bytes - m->size < m->offset)
+		return nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
+	close(m->fd); /* kept to map the file again, and there never is a reason to */
+	m->fd = -1;
+	return 0;
+}
+
 /* Fill in @m, which is of a kind that can be mapped. */
 static int build(struct nnb_mapping *m, const struct nnb_memory *memory)
 {
@@ -159,7 +172,7 @@ static int build(struct nnb_mapping *m, const struct nnb_memory *memory)
 	if (r == 0)
 		r = map_pages(m, fd);
 	if (r == 0 && m->kind == NNB_MEMORY_MMAP_FD)
-		r = nnb__watch_begin(&m->watch, m->data, m->bytes, m->prot);
+		r = guard(m);
 	return r;
 }
 

@@ -2,10 +2,12 @@
  * tear.c -- surviving a file that is cut short under a mapping: who is watched, and the SIGBUS handler.
  *
  * LAYOUT    Watches lie in chunks of a list that only grows; an ended watch is used again. Its state is a
- *           generation (odd while it is live) above the count of tears.
+ *           generation (odd while it is live) above the count of tears. The reserve is a range of pages of which
+ *           every other one has another protection: RESERVE_PAGES mappings of the process that one mprotect frees.
  * CONCURRENCY  Everything from any thread, and from the handler in any thread, nested too; a watch is ended once,
  *           by who began it, when nobody touches its pages. The handler takes no lock and allocates nothing.
- *           Between fork and exec, too: nothing here is ever held.
+ *           Between fork and exec, too: nothing here is ever held. Any number of threads may fill the reserve, and
+ *           handlers spend it meanwhile: all of them set protections that do not depend on what was there.
  * ORDERING  (1) begin: store start, end, prot, release, then store the live state, release --- pairs with (2)
  *           (2) handler: load state, acquire, then start, end, prot, acquire   => the range is this generation's,
  *               or of a later one; then state has moved on before, and (4) finds that out
@@ -18,13 +20,19 @@
  *           (7) nnb__watch_settled, whose caller has loaded the count from (4), sees busy of (3) or of (5). If it
  *               is 0, no zeroes of a tear counted until then are yet to come: the file may be mapped again.
  *           end: the state moves on, then the place is free, release; the next begin takes it, acquire.
+ *           (8) fill: load how often the reserve was spent, acquire, then protect its pages, then store that as what it
+ *               is filled after, release. It is full if the two are equal: who spends it counts first, so that a
+ *               fill which ran beside that does not pass for a full one.
  * PROGRESS  The handler looks at each watch there has ever been at one time; the count is the only thing it tries
  *           again, when another thread has torn the same mapping meanwhile.
  * CRASH     A handler that never returns from (5), because a fork has left its thread behind, leaves the watch
  *           unsettled: its mapping works and is never mended.
- * TRUST     A peer chooses where the tears are. Each splits the mapping, and a process may have so many pieces
- *           only: when there is no room for one more, the whole mapping becomes zeroes at once. No other process
- *           can send a SIGBUS with the si_code of a fault.
+ * TRUST     A peer chooses where the tears are, and a process may have so many mappings only (vm.max_map_count). So
+ *           the first tear replaces the whole mapping, one for one: however many pages a file loses, and however
+ *           often, its mapping takes what it took before. Where the process has as many as it may and one above,
+ *           which the kernel permits, it grants not even this: then the handler spends the reserve. A file that can
+ *           be cut is not mapped while the reserve cannot be filled. No other process can send a SIGBUS with the
+ *           si_code of a fault.
  */
 #include "memory/tear.h"
 
@@ -37,7 +45,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CHUNK = 64 };
+enum { CHUNK = 64, RESERVE_PAGES = 128, ROOM_TRIES = 100000, DROP_BYTES = 4 << 20 };
 
 struct nnb__watch {
 	_Atomic uint64_t state; /* generation << 32 | tears */
@@ -58,6 +66,9 @@ static struct chunk first;
 static uintptr_t page_bytes;
 static struct sigaction previous;
 
+static _Atomic uintptr_t reserve;                          /* where it begins; 0: it is not mapped yet */
+static _Atomic uint32_t reserve_spent = 1, reserve_filled; /* at first: as if it had just been spent */
+
 /* ---- states ---- */
 
 static bool live(uint64_t state)
@@ -73,6 +84,60 @@ static uint64_t next_generation(uint64_t state)
 static uint64_t torn_once_more(uint64_t state)
 {
 	return (state & ~(uint64_t)UINT32_MAX) | (uint32_t)(state + 1);
+}
+
+/* ---- the reserve ---- */
+
+/* The system call itself: no standard promises mprotect to handlers. */
+static bool protect(uintptr_t start, uintptr_t bytes, int prot)
+{
+	return syscall(SYS_mprotect, start, bytes, (long)prot) == 0;
+}
+
+/* Pages of one protection are one mapping. From a handler, too. */
+static void reserve_spend(void)
+{
+	uintptr_t start = atomic_load_explicit(&reserve, memory_order_acquire);
+
+	atomic_fetch_add_explicit(&reserve_spent, 1, memory_order_acq_rel); /* (8) */
+	if (start)
+		protect(start, RESERVE_PAGES * page_bytes, PROT_NONE);
+}
+
+/* Where the reserve begins; 0: there is no room for it. */
+static uintptr_t reserve_start(void)
+{
+	uintptr_t start = atomic_load_explicit(&reserve, memory_order_acquire);
+	void *p;
+
+	if (start)
+		return start;
+	p = mmap(NULL, RESERVE_PAGES * page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return 0;
+	if (atomic_compare_exchange_strong_explicit(&reserve, &start, (uintptr_t)p, memory_order_acq_rel,
+	                                            memory_order_acquire))
+		return (uintptr_t)p;
+	munmap(p, RESERVE_PAGES * page_bytes);
+	return start;
+}
+
+/* Have it full. False: the process may not have that many mappings more. */
+static bool reserve_fill(void)
+{
+	uint32_t spent = atomic_load_explicit(&reserve_spent, memory_order_acquire); /* (8) */
+	uintptr_t start;
+
+	if (atomic_load_explicit(&reserve_filled, memory_order_acquire) == spent)
+		return true;
+	start = reserve_start();
+	if (!start)
+		return false;
+	for (uintptr_t i = 1; i < RESERVE_PAGES; i += 2)
+		if (!protect(start + i * page_bytes, page_bytes, PROT_READ))
+			return false;
+	atomic_store_explicit(&reserve_filled, spent, memory_order_release);
+	return true;
 }
 
 /* ---- the handler ---- */
@@ -91,14 +156,33 @@ static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
 	return syscall(call, start, bytes, (long)prot, flags, -1L, 0L) != -1;
 }
 
-static bool put_zeroes(const struct nnb__watch *w, uintptr_t address)
+/*
+ * Let go of the file's pages, a step at a time. The lock of the address space, for which every other thread's mmap waits, is
+ * the kernel's for a step, and not for as long as gigabytes take (some 90 us a MiB). Threads may bring pages back: no harm.
+ */
+static void drop_pages(uintptr_t start, uintptr_t end)
+{
+	for (uintptr_t at = start; at < end; at += DROP_BYTES)
+		syscall(SYS_madvise, at, end - at < DROP_BYTES ? end - at : DROP_BYTES, (long)MADV_DONTNEED);
+}
+
+/* In place of the whole mapping. When there is no room even for that, there soon will be, or there is nothing left to do. */
+static bool put_zeroes(const struct nnb__watch *w)
 {
 	uintptr_t start = atomic_load_explicit(&w->start, memory_order_relaxed);
 	uintptr_t end = atomic_load_explicit(&w->end, memory_order_relaxed);
 	int prot = atomic_load_explicit(&w->prot, memory_order_relaxed);
 
-	return put_zeroes_at(address - address % page_bytes, page_bytes, prot) ||
-	       put_zeroes_at(start, end - start, prot);
+	if (end - start > DROP_BYTES)
+		drop_pages(start, end);
+	for (unsigned i = 0; i < ROOM_TRIES; i++) {
+		if (put_zeroes_at(start, end - start, prot))
+			return true;
+		reserve_spend();
+		if (i)
+			syscall(SYS_sched_yield); /* another thread was faster */
+	}
+	return false;
 }
 
 static bool covers(const struct nnb__watch *w, uint64_t state, uintptr_t address)
@@ -120,7 +204,7 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 	while (!counted && covers(w, state, address))
 		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn_once_more(state),
 		                                                  memory_order_acq_rel, memory_order_acquire); /* (4) */
-	zeroes = counted && put_zeroes(w, address);
+	zeroes = counted && put_zeroes(w);
 	atomic_fetch_sub_explicit(&w->busy, 1, memory_order_release); /* (5) */
 	return zeroes;
 }
@@ -227,6 +311,8 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 	uint64_t state;
 
 	pthread_once(&once, install);
+	if (!reserve_fill())
+		return -ENOMEM;
 	for (struct chunk *c = &first; !w; c = chunk_after(c)) {
 		if (!c)
 			return -ENOMEM;

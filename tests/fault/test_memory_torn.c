@@ -13,10 +13,10 @@
 #define RW (PROT_READ | PROT_WRITE)
 enum { PAGES = 4, FILL = 0xa5 };
 
-#ifdef __SANITIZE_THREAD__ /* it blocks every signal in every handler */
-enum { HANDLERS_NEST = false };
+#ifdef __SANITIZE_THREAD__ /* it blocks every signal in every handler; and maps memory itself, or gives up */
+enum { HANDLERS_NEST = false, LIVES_WITHOUT_MAPPING = false };
 #else
-enum { HANDLERS_NEST = true };
+enum { HANDLERS_NEST = true, LIVES_WITHOUT_MAPPING = true };
 #endif
 
 static size_t page;
@@ -130,15 +130,35 @@ static void a_write_survives(struct victim *v)
 	assert_int_equal(nnb_mapping_flush(v->m), 0);
 }
 
-static void only_the_page_that_is_gone(struct victim *v)
+/* Pieces of the address space that the process has now. */
+static unsigned count_pieces(void)
 {
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned n = 0;
+
+	if (!f)
+		abort();
+	for (int c = fgetc(f); c != EOF; c = fgetc(f))
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+static void one_page_takes_all_with_it(struct victim *v)
+{
+	unsigned pieces = count_pieces();
+
 	cut(v->fd, 3 * page);
 	assert_int_equal(v->data[3 * page], 0);
-	assert_int_equal(v->data[3 * page - 1], FILL);
+	assert_int_equal(v->data[3 * page - 1], 0);
 	assert_int_equal(v->data[PAGES * page], 0); /* the zeroes behind it */
+	assert_int_equal(count_pieces(), pieces);
 	regrow(v->fd);
 	assert_int_equal(v->data[3 * page], 0);
+	assert_int_equal(v->data[2 * page], 0);
+	nnb_mapping_mark(v->m);
 	assert_int_equal(v->data[2 * page], FILL);
+	assert_int_equal(count_pieces(), pieces);
 }
 
 static void a_page_cut_in_two_reads_on(struct victim *v)
@@ -193,6 +213,25 @@ static void it_is_torn_and_mended_again_and_again(struct victim *v)
 		tear(v);
 		assert_true(nnb_mapping_torn(v->m, mark));
 	}
+}
+
+/* What cannot be cut is never torn, and its file is not kept. */
+static void a_sealed_file_is_whole_for_ever(struct victim *v)
+{
+	int fd = new_file(PAGES * page, F_SEAL_SHRINK);
+	struct victim sealed;
+	unsigned fds;
+
+	(void)v;
+	fds = count_fds();
+	see(&sealed, fd, RW);
+	assert_int_equal(count_fds(), fds);
+	assert_int_equal(ftruncate(fd, 0), -1);
+	sealed.data[3 * page] = 7;
+	assert_int_equal(sealed.data[3 * page], 7);
+	assert_false(nnb_mapping_torn(sealed.m, nnb_mapping_mark(sealed.m)));
+	assert_int_equal(nnb_mapping_flush(sealed.m), 0);
+	close_victim(&sealed);
 }
 
 static void a_file_still_short_is_torn_for_the_next(struct victim *v)
@@ -507,11 +546,12 @@ static const struct row {
 } rows[] = {
 	{ "a read of a page that is gone survives, and is told", a_read_survives },
 	{ "a write to a page that is gone survives, and is told", a_write_survives },
-	{ "only the page that is gone becomes zeroes", only_the_page_that_is_gone },
+	{ "one page takes all the others with it, and no piece of the address space", one_page_takes_all_with_it },
 	{ "a page cut in two reads on", a_page_cut_in_two_reads_on },
 	{ "every page may go, and come back", every_page_may_go },
 	{ "a mark mends what has its length back", a_mark_mends },
 	{ "it is torn and mended again and again", it_is_torn_and_mended_again_and_again },
+	{ "a sealed file is whole for ever", a_sealed_file_is_whole_for_ever },
 	{ "a file still short is torn for the next", a_file_still_short_is_torn_for_the_next },
 	{ "a later mark does not mend for an earlier", a_later_mark_does_not_mend_for_an_earlier },
 	{ "cut and not touched is not torn", cut_and_not_touched_is_not_torn },
@@ -821,17 +861,29 @@ static void where_ours_was_is_not_ours(void)
 	(void)*(volatile unsigned char *)was;
 }
 
+static unsigned char *splinters;
+
 /* Split a mapping until the process may have no more pieces. */
 static void use_up_the_pieces(void)
 {
 	size_t pages = 1 << 21;
-	unsigned char *p = mmap(NULL, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	must(p != MAP_FAILED);
+	splinters = mmap(NULL, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	must(splinters != MAP_FAILED);
 	for (size_t i = 1; i < pages; i += 2)
-		if (mprotect(p + i * page, page, PROT_READ) < 0)
+		if (mprotect(splinters + i * page, page, PROT_READ) < 0)
 			return;
 	_exit(SKIPPED); /* no limit that can be reached */
+}
+
+/* The kernel splits nothing at the limit, but it still maps one thing more. Then it maps no more, not even in place. */
+static void use_up_one_piece_more(void)
+{
+	use_up_the_pieces();
+	while (mmap(NULL, page, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+		;
+	must(errno == ENOMEM);
+	must(mmap(splinters + page, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED);
 }
 
 static void no_room_for_one_more_piece(void)
@@ -851,6 +903,35 @@ static void no_room_for_one_more_piece(void)
 	must(nnb_mapping_torn(ours.m, mark));
 	must(nnb_mapping_torn(readable.m, 0));
 	_exit(0); /* there is no room for anything else either */
+}
+
+static void one_piece_more_than_there_may_be(void)
+{
+	struct victim another;
+	struct nnb_memory memory;
+
+	if (!LIVES_WITHOUT_MAPPING)
+		_exit(SKIPPED);
+	open_victim(&another, IN_MEMORY, RW);
+	set_scene();
+	must(nnb_memory_mmap_fd(&memory, another.fd, PAGES * page, RW, 0) == 0);
+	nnb_mapping_mark(ours.m);
+	cut(ours.fd, 0);
+	cut(another.fd, 0);
+	use_up_one_piece_more();
+	must(ours.data[page] == 0); /* of the reserve */
+	while (mmap(NULL, page, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+		;
+	regrow(another.fd);
+	munmap(splinters, 32 * page); /* room enough for the file, but not for the reserve */
+	must(nnb_map(&another.m, &memory) == -ENOMEM);
+	munmap(splinters, 4096 * page);
+	must(nnb_map(&another.m, &memory) == 0);
+	another.data = nnb_mapping_data(another.m);
+	cut(another.fd, 0);
+	use_up_one_piece_more();
+	must(another.data[3 * page] == 0);
+	_exit(0);
 }
 
 static const struct scene {
@@ -874,6 +955,7 @@ static const struct scene {
 	{ "the pages next to ours are not ours", the_neighbours_are_not_ours, 0 },
 	{ "where a mapping of ours was is not ours", where_ours_was_is_not_ours, SIGBUS },
 	{ "no room for one more piece", no_room_for_one_more_piece, 0 },
+	{ "one piece more than there may be", one_piece_more_than_there_may_be, 0 },
 };
 
 static void be_run_again(void *arg)

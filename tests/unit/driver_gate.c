@@ -93,9 +93,30 @@ static void note(float tag, unsigned op)
 		gate->ops[i] = (struct gate_op){ tag, op, (int)syscall(SYS_gettid) };
 }
 
+/* Have the process be left with @room mappings of those that the kernel allows one. */
+static void use_up_mappings(size_t room)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (size_t)1 << 20;
+	char *p = mmap(NULL, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t n = 1;
+
+	if (p == MAP_FAILED)
+		abort();
+	while (n < pages && mprotect(p + n * page, page, PROT_READ) == 0) /* each splits off two */
+		n += 2;
+	if (n >= pages || n < room + 2)
+		abort(); /* this kernel's limit is not reached; or it leaves less than was asked for */
+	n -= room;
+	mprotect(p + n * page, (pages - n) * page, PROT_NONE);
+}
+
 static int device_open(void **ret)
 {
+	const char *room = getenv("NNB_GATE_ROOM");
+
 	gate = open_gate();
+	if (room)
+		use_up_mappings((size_t)atol(room));
 	return nnb_driver_xnnpack.open(ret);
 }
 

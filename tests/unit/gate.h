@@ -1,7 +1,8 @@
 /*
  * gate.h -- what a test shares with the driver "gate" in a service: who is to wait there, and who does.
  *
- * The driver maps the file that $NNB_GATE names. Without one it holds nobody. Runs of which the first input begins with
+ * The driver maps the file that $NNB_GATE names. Without one it holds nobody. $NNB_GATE_ROOM: it leaves the service's
+ * process that many mappings of those that the kernel allows a process, and uses up the others itself. Runs of which the first input begins with
  * the number 0 are never held nor noted: the service's own, to see how long a model takes, are such.
  */
 #ifndef GATE_H
