@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "burst/server.h"
+#include "service/close.h"
 #include "service/service.h"
 
 /* ---- asking ---- */
@@ -133,7 +134,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 		hold(s, false);
 	}
 	nnb__message_fini(&b->message);
-	close(b->line);
+	nnb__close(b->line);
 	discharge(b->model);
 	nnb__model_unref(b->model);
 	free(b);
@@ -189,7 +190,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	if (status) {
-		close(line);
+		nnb__close(line);
 		nnb__model_unref(model);
 		return status;
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "model/status.h"
+#include "service/close.h"
 #include "service/service.h"
 
 void nnb__call_answer(struct nnb__channel *ch, enum nnb_status status, const struct nnb_reason *why)
@@ -103,7 +104,7 @@ static void burst(struct nnb__channel *ch)
 	} else {
 		nnb__model_unref(model);
 		if (line >= 0)
-			close(line);
+			nnb__close(line);
 		nnb__call_malformed(ch);
 	}
 	nnb_fmq_desc_close(&request);

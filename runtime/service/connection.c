@@ -1,26 +1,29 @@
 /*
  * connection.c -- the life of a connection: its life line, its channels, its end.
  *
- * CONCURRENCY  A thread for the life line, a thread a channel; bursts and asynchronous executions have theirs. The
+ * CONCURRENCY  A thread for the life line, a thread a channel, and none for who is refused; bursts and asynchronous executions have theirs. The
  *           lock is for the lists. The life line's thread ends everything: it sets closing, hangs up on every socket, so
- *           that nobody waits for the client any more, waits until the channels and asynchronous executions have gone,
+ *           that nobody waits for the client any more, interrupts (SIGURG) the channels' threads that wait all the same, waits until the channels and asynchronous executions have gone,
  *           and frees the rest alone.
  * CRASH     A client that dies closes its sockets: the life line ends. Its process is watched besides, for a client's
  *           end of the life line can outlive it, in a queue that we hold.
  * TRUST     What does not follow the protocol loses its socket: a channel, or all there is.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "fmq/sys.h"
+#include "service/close.h"
 #include "service/service.h"
 
 #define PATIENCE_NS UINT64_C(10000000000) /* with who introduces itself, or has begun a message */
-#define HURRY_NS UINT64_C(1000000000)     /* between two looks at who is held up at the end */
+#define HURRY_NS UINT64_C(250000000)      /* between two looks at who is held up at the end */
 
 /* ---- channels ---- */
 
@@ -33,11 +36,11 @@ static void channel_end(struct nnb__channel *ch)
 	if (ch->next)
 		ch->next->from = ch->from;
 	pthread_mutex_unlock(&c->lock);
-	/* What the client has put into the socket may take long to let go of: it is still charged for, and nobody else
-	 * has to wait. */
+	/* What the client has put into the socket may be much to let go of: it is still charged for, and nobody else has
+	 * to wait. */
 	nnb__message_fini(&ch->in);
 	nnb__message_fini(&ch->out);
-	close(ch->sock);
+	nnb__close(ch->sock);
 	nnb__give(c->app, NNB__CHANNELS, 1);
 	pthread_mutex_lock(&c->lock);
 	c->n_channels--;
@@ -77,6 +80,10 @@ static void *serve_channel(void *arg)
 {
 	struct nnb__channel *ch = arg;
 
+	pthread_mutex_lock(&ch->connection->lock);
+	ch->thread = pthread_self();
+	ch->thread_known = true;
+	pthread_mutex_unlock(&ch->connection->lock);
 	while (!serve_call(ch) && !atomic_load_explicit(&ch->connection->closing, memory_order_relaxed))
 		;
 	channel_end(ch);
@@ -114,7 +121,7 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 			nnb__give(c->app, NNB__CHANNELS, 1);
 	}
 	if (status) {
-		close(sock);
+		nnb__close(sock);
 		return status;
 	}
 	ch->connection = c;
@@ -226,7 +233,7 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 	sock = nnb__get_fd(in);
 	if (in->type != NNB__CHANNEL || !nnb__taken(in)) {
 		if (sock >= 0)
-			close(sock);
+			nnb__close(sock);
 		return -EBADMSG;
 	}
 	nnb__answer_begin(out, open_channel(c, sock, &why), &why);
@@ -243,6 +250,16 @@ static enum nbt_reason reason_of(const struct nnb__connection *c, int r)
 	if (atomic_load_explicit(&c->service->stopping, memory_order_relaxed))
 		return NBT_reason_shutdown;
 	return r == -ECONNRESET || r == -EPIPE ? NBT_reason_peer_death : NBT_reason_protocol;
+}
+
+/* Who closes a file that a call has brought may sleep for as long as its owner likes (close.h). The lock is held. */
+static void hurry(struct nnb__connection *c)
+{
+	nnb__close_arm(); /* again: the signal may be somebody else's now */
+	for (struct nnb__channel *ch = c->channels; ch; ch = ch->next)
+		if (ch->thread_known)
+			pthread_kill(ch->thread, SIGURG);
+	nnb__fenced_hurry(c);
 }
 
 static void hang_up(struct nnb__connection *c)
@@ -263,7 +280,7 @@ static void hang_up(struct nnb__connection *c)
 		uint64_t until = nnb__now() + HURRY_NS;
 		const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
 
-		nnb__fenced_hurry(c);
+		hurry(c);
 		pthread_cond_clockwait(&c->fewer, &c->lock, CLOCK_MONOTONIC, &at);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -289,14 +306,13 @@ static void let_go(struct nnb__connection *c)
 	nnb__table_fini(&models);
 }
 
-/* This, too, may take long. */
 static void close_sockets(struct nnb__connection *c)
 {
 	int life = nnb__retire(c);
 
-	close(life);
+	nnb__close(life);
 	if (c->events >= 0)
-		close(c->events);
+		nnb__close(c->events);
 	if (c->process >= 0)
 		close(c->process);
 }
@@ -329,26 +345,29 @@ static void *live(void *arg)
 	return NULL;
 }
 
-/* Say why not, and hang up: on a thread, for the client may have put things into the socket that take long to close. */
-static void *refuse(void *arg)
+/* Say why not, and hang up. Nothing here waits: there is room for the answer in an empty queue, and another closes it. */
+static void refuse(struct nnb__connection *c, enum nnb_status status, const struct nnb_reason *why)
 {
-	struct nnb__connection *c = arg;
 	struct nnb__message out = { 0 };
 
-	nnb__answer_begin(&out, c->refused, &c->why);
+	fcntl(c->life, F_SETFL, O_NONBLOCK);
+	nnb__answer_begin(&out, status, why);
 	nnb__send(c->life, &out);
 	nnb__message_fini(&out);
-	close_sockets(c);
-	nnb__leave(c);
+	nnb__sweep(&c->service->sweeper, c->life, c->uid);
+	if (c->process >= 0)
+		close(c->process);
 	connection_free(c);
-	return NULL;
 }
 
 void nnb__connection_start(struct nnb_service *s, int sock)
 {
 	struct nnb__connection *c = calloc(1, sizeof(*c));
+	struct nnb_reason why = { "" };
+	enum nnb_status status;
+
 	if (!c) {
-		close(sock);
+		nnb__close(sock);
 		return;
 	}
 	c->service = s;
@@ -359,8 +378,12 @@ void nnb__connection_start(struct nnb_service *s, int sock)
 	pthread_cond_init(&c->fewer, NULL);
 	for (int path = NBT_path_sync; path < NNB__CALL_PATHS; path++)
 		c->streams[path] = nnb__new_id(s);
-	c->refused = nnb__enter(c, &c->why);
-	if (start_thread(c->refused ? refuse : live, c)) {
+	status = nnb__enter(c, &why);
+	if (status) {
+		refuse(c, status, &why);
+		return;
+	}
+	if (start_thread(live, c)) {
 		close_sockets(c); /* there is no thread to be had: nothing better can be done */
 		nnb__leave(c);
 		connection_free(c);

@@ -204,24 +204,12 @@ static void tell(struct nnb__job *j)
 	nnb__message_fini(&m);
 }
 
-static void wake_up(int signal)
-{
-	(void)signal;
-}
-
 /*
  * Who has a fence can make writing to it wait (fence/fence.c), and its connection would never end. SIGURG, which does
- * nothing by itself, then ends the waiting: it has to have a handler for that.
+ * nothing by itself, then ends the waiting: its handler is close.c's.
  */
 void nnb__fenced_hurry(struct nnb__connection *c)
 {
-	const struct sigaction ours = { .sa_handler = wake_up };
-	struct sigaction is;
-
-	if (!c->signalling || sigaction(SIGURG, NULL, &is))
-		return;
-	if (!(is.sa_flags & SA_SIGINFO) && (is.sa_handler == SIG_DFL || is.sa_handler == SIG_IGN))
-		sigaction(SIGURG, &ours, NULL);
 	for (struct nnb__fenced *f = c->signalling; f; f = f->next)
 		pthread_kill(f->thread, SIGURG);
 }

@@ -412,7 +412,7 @@ static int serve(const struct options *o)
 		pthread_join(waits, NULL);
 	}
 	if (r == -EBUSY) {
-		fputs("nnburstd: a client's file cannot be closed; leaving it\n", stderr);
+		fputs("nnburstd: a client's execution or file has not ended in 1.5 s; leaving it\n", stderr);
 		_exit(DONE);
 	}
 	nnb_service_close(running);

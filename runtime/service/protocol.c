@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "memory/sealed.h"
+#include "service/close.h"
 
 enum { LARGE = 1 };
 
@@ -40,7 +41,7 @@ void nnb__message_begin(struct nnb__message *m, uint16_t type)
 {
 	for (uint32_t i = 0; m->received && i < m->n_fds; i++)
 		if (m->fds[i] >= 0)
-			close(m->fds[i]);
+			nnb__close(m->fds[i]);
 	if (m->borrowed) {
 		free(m->body);
 		m->body = NULL;
@@ -557,7 +558,7 @@ static int collect_fds(struct nnb__message *m, struct msghdr *msg)
 			continue;
 		}
 		while (n)
-			close(fds[--n]);
+			nnb__close(fds[--n]);
 		r = -EBADMSG;
 	}
 	return r;

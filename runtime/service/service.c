@@ -1,15 +1,18 @@
 /*
  * service.c -- listening, apps and their limits, starting and stopping.
  *
- * CONCURRENCY  run is one thread; each connection has its own, and they come here for their app. The lock is for the
- *           lists and for what apps hold; under it nobody waits, and nothing of a client's is closed, since that may
- *           take as long as the client likes. Order: this one before a connection's.
+ * CONCURRENCY  run is one thread, which never waits for a client; each connection has its own, and they come here for
+ *           their app. The lock is for the lists and for what apps hold; under it nobody waits, and nothing of a client's is
+ *           closed, since that may take long. Order: this one before a connection's.
+ * PROGRESS  A stop takes FAREWELL_NS and what the process takes to exit, whatever clients do: what has not ended by then
+ *           (an operation of the driver, a file system that does not answer) is left for the process to take along.
  * CRASH     The socket's lock file is locked as long as the process lives, so who finds it unlocked may take a socket
  *           that is still there for a dead one's.
  * TRUST     Who a client is the kernel says (SO_PEERCRED). What it may hold is counted before it is made.
  */
 #include "service/service.h"
 #include "fmq/sys.h"
+#include "service/close.h"
 #include "trace/open.h"
 
 #include <errno.h>
@@ -27,9 +30,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 256, REFUSING_MAX = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
+enum { CONNECTIONS = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
 #define CALLBACK_NS UINT64_C(10000000000)
-#define FAREWELL_NS UINT64_C(30000000000)
+#define FAREWELL_NS UINT64_C(1500000000) /* for all that is to end when the service does */
 #define BREATH_MS 20
 
 static const struct {
@@ -290,9 +293,8 @@ enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
 	pthread_mutex_lock(&s->lock);
 	if (!status)
 		status = admit(s, c, by_pid ? (uint32_t)who.pid : who.uid, reason);
-	if (status)
-		s->refusing++;
-	enlist(s, c);
+	if (!status)
+		enlist(s, c);
 	pthread_mutex_unlock(&s->lock);
 	if (status)
 		nnb__count(s, NNB__REFUSED, 1);
@@ -319,13 +321,9 @@ void nnb__leave(struct nnb__connection *c)
 	if (c->next)
 		c->next->from = c->from;
 	nnb__tell_disconnect(c);
-	if (c->app) {
-		s->held[NNB__CONNECTIONS]--;
-		c->app->held[NNB__CONNECTIONS]--;
-		forget_app(s, c->app);
-	} else {
-		s->refusing--;
-	}
+	s->held[NNB__CONNECTIONS]--;
+	c->app->held[NNB__CONNECTIONS]--;
+	forget_app(s, c->app);
 	pthread_cond_broadcast(&s->fewer);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -448,6 +446,8 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 	if (!s)
 		return -ENOMEM;
 	nnb__trace_open();
+	nnb__close_arm();
+	nnb__sweeper_init(&s->sweeper);
 	s->listener = s->lock_fd = s->stop_fd = -1;
 	pthread_mutex_init(&s->telling, NULL);
 	pthread_mutex_init(&s->lock, NULL);
@@ -481,17 +481,8 @@ int nnb_service_open(struct nnb_service **ret, const struct nnb_service_config *
 
 static void accept_one(struct nnb_service *s)
 {
-	bool full;
-	int sock;
+	int sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
 
-	pthread_mutex_lock(&s->lock);
-	full = s->refusing >= REFUSING_MAX;
-	pthread_mutex_unlock(&s->lock);
-	if (full) { /* who waits is answered when somebody has gone */
-		poll(NULL, 0, BREATH_MS);
-		return;
-	}
-	sock = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
 	if (sock >= 0)
 		nnb__connection_start(s, sock);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -499,9 +490,8 @@ static void accept_one(struct nnb_service *s)
 }
 
 /* Hang up on everybody, and wait until they have gone. -EBUSY: some will not go. */
-static int let_go(struct nnb_service *s)
+static int let_go(struct nnb_service *s, uint64_t until)
 {
-	uint64_t until = nnb__now() + FAREWELL_NS;
 	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
 	int r = 0;
 
@@ -519,7 +509,8 @@ static int let_go(struct nnb_service *s)
 int nnb_service_run(struct nnb_service *s)
 {
 	struct pollfd fds[2] = { { .fd = s->stop_fd, .events = POLLIN }, { .fd = s->listener, .events = POLLIN } };
-	int r = 0;
+	uint64_t until;
+	int r = nnb__sweeper_start(&s->sweeper), left;
 
 	while (!r && !fds[0].revents) {
 		if (poll(fds, 2, -1) < 0)
@@ -527,9 +518,12 @@ int nnb_service_run(struct nnb_service *s)
 		else if (fds[1].revents)
 			accept_one(s);
 	}
-	close(s->listener);
+	until = nnb__now() + FAREWELL_NS;
+	shutdown(s->listener, SHUT_RDWR); /* who comes now hears it at once; who waited when it is closed */
+	nnb__sweeper_end(&s->sweeper, s->listener);
 	s->listener = -1;
-	if (let_go(s)) {
+	left = let_go(s, until);
+	if (!nnb__sweeper_wait(&s->sweeper, until) || left) {
 		unlink(s->socket);
 		return -EBUSY;
 	}
@@ -551,7 +545,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	if (!s)
 		return NULL;
 	if (s->listener >= 0)
-		close(s->listener);
+		nnb__close(s->listener);
 	if (s->stop_fd >= 0) {
 		unlink(s->socket); /* it is ours: it was made under the lock */
 		close(s->stop_fd);
@@ -562,6 +556,7 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 	pthread_cond_destroy(&s->fewer);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->telling);
+	nnb__sweeper_fini(&s->sweeper);
 	free(s->socket);
 	free(s->lock_path);
 	free(s);

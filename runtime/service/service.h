@@ -1,7 +1,7 @@
 /*
  * service.h -- inside of the service: apps and what they hold, connections, models, bursts.
  *
- * service.c listens and keeps the apps; connection.c is the life of a connection and its channels; calls.c, models.c,
+ * service.c listens and keeps the apps; sweep.c closes the sockets of those that are refused; connection.c is the life of a connection and its channels; calls.c, models.c,
  * buffers.c, executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to
  * the client; tell.c says what there is to who listens.
  */
@@ -15,6 +15,7 @@
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "service/protocol.h"
+#include "service/sweep.h"
 
 /* What one app may have a number of. */
 enum nnb__resource {
@@ -65,13 +66,13 @@ struct nnb_service {
 	atomic_bool stopping;
 	_Atomic uint64_t heard;  /* by nbt_news: who has been told what there is */
 	pthread_mutex_t telling; /* of who tells it. Before the lock */
+	struct nnb__sweeper sweeper;
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t fewer; /* a connection has gone */
 	struct nnb__app *apps;
 	struct nnb__connection *connections;
 	struct nnb__model *models;       /* all there are */
-	uint32_t refusing;               /* of these, connections that are only told so */
 	uint64_t held[NNB__N_RESOURCES]; /* of all apps */
 };
 
@@ -197,8 +198,6 @@ struct nnb__connection {
 	uint8_t reason;              /* enum nbt_reason: why it ends. Before closing is set */
 	pthread_mutex_t events_lock; /* one sender at a time */
 	atomic_bool closing;
-	enum nnb_status refused; /* and why: then it is only to be told so */
-	struct nnb_reason why;
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t fewer; /* a channel or an asynchronous execution has gone */
@@ -213,6 +212,8 @@ struct nnb__channel {
 	struct nnb__channel *next, **from;
 	struct nnb__connection *connection;
 	int sock;
+	pthread_t thread; /* if it is known: the connection's lock is held */
+	bool thread_known;
 	struct nnb__message in, out;
 	uint32_t made_model, made_burst, made_buffer; /* by the call under way; 0: none */
 	int made_fence;                               /* likewise, for its answer; -1: none */
@@ -223,8 +224,8 @@ struct nnb__channel {
 void nnb__connection_start(struct nnb_service *service, int sock);
 
 /*
- * service.c, for connection.c. Enter: the app of these credentials, with a place for a connection; refused or not, it is
- * in the service's list, and is to leave. Retire: its life line is nobody else's any more, and may be closed.
+ * service.c, for connection.c. Enter: the app of these credentials, with a place for a connection; it is in the service's
+ * list, and is to leave, unless it is refused. Retire: its life line is nobody else's any more, and may be closed.
  */
 enum nnb_status nnb__enter(struct nnb__connection *connection, struct nnb_reason *reason);
 int nnb__retire(struct nnb__connection *connection);

@@ -60,8 +60,9 @@ NNB_PUBLIC int nnb_service_open(struct nnb_service **ret, const struct nnb_servi
                                 struct nnb_reason *reason);
 
 /*
- * Serve until stopped; then every client is let go. 0 or -errno. -EBUSY: a client has handed over something that cannot
- * be closed (a file system that does not answer), and a thread is still at it: close must not be called, only exit.
+ * Serve until stopped; then every client is let go, within 1.5 s. 0 or -errno. -EBUSY: something has not ended by then (an
+ * operation of the driver, a file system that does not answer), and a thread is still at it: close must not be called, only
+ * exit, which is what ends it.
  */
 NNB_PUBLIC int nnb_service_run(struct nnb_service *service);
 

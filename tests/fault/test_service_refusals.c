@@ -1,0 +1,369 @@
+/*
+ * test_service_refusals.c -- clients that are refused, or that stay when the service stops, and whose sockets hold what
+ * takes a quarter of an hour to close: the next client is let in, and a stop takes two seconds.
+ *
+ * What takes so long is a TCP connection with SO_LINGER and bytes that its peer does not read. Whoever closes it last
+ * sleeps; the client has sent it to the service, and has closed it itself.
+ */
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "service_helpers.h"
+
+enum {
+	REFUSED = 600,   /* connections, behind those that are let in */
+	LET_IN = 16,     /* of an app */
+	VICTIMS = 7,     /* that come after them */
+	BACKLOG = 60,    /* connections that the service has not taken yet when it stops */
+	WAITS_MS = 1000, /* that a victim waits at most, all in all, beside five other things that this machine does */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+	CLOSES_MS = 5000,
+	STOPS_MS = 5000,
+#else
+	CLOSES_MS = 1400,
+	STOPS_MS = 2000,
+#endif
+};
+
+/* ---- the attack ---- */
+
+struct header {
+	uint32_t magic;
+	uint16_t type, flags;
+	uint32_t bytes, n_fds;
+};
+
+enum { MAGIC = 0x43424e4e, HELLO = 1, CHANNEL = 2, ANSWER = 64 };
+
+static int tcp_socket(void)
+{
+	const int little = 4096, more = 65536; /* what is sent, and what the peer takes of it */
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	must(fd >= 0);
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &more, sizeof(more));
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
+	return fd;
+}
+
+/* Its peer stays open, and never reads. */
+static int lingering(void)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 900 };
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = tcp_socket(), sender = tcp_socket();
+	socklen_t size = sizeof(at);
+	static char bytes[1 << 16];
+
+	must(bind(listener, (const struct sockaddr *)&at, sizeof(at)) == 0 && listen(listener, 1) == 0);
+	must(getsockname(listener, (struct sockaddr *)&at, &size) == 0);
+	must(connect(sender, (const struct sockaddr *)&at, sizeof(at)) == 0 && accept(listener, NULL, NULL) >= 0);
+	close(listener);
+	while (send(sender, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	must(setsockopt(sender, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) == 0);
+	return sender;
+}
+
+/* A packet of @type with @fd. It never waits. */
+static void send_fd(int sock, uint16_t type, int fd)
+{
+	struct header h = { MAGIC, type, 0, 0, 1 };
+	struct iovec iov = { &h, sizeof(h) };
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .align = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
+	};
+
+	memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	sendmsg(sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void *close_it(void *fd)
+{
+	close((int)(intptr_t)fd);
+	return NULL;
+}
+
+/* Where the service has closed it already, we are the last, and linger. */
+static void close_beside(int fd)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, close_it, (void *)(intptr_t)fd) == 0 && pthread_detach(thread) == 0);
+}
+
+static void send_lingering(int sock, uint16_t type)
+{
+	int slow = lingering();
+
+	send_fd(sock, type, slow);
+	close_beside(slow);
+}
+
+/* -1: too many wait to be let in, or there is no service any more. */
+static int connected(const char *socket_path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	strcpy(at.sun_path, socket_path);
+	if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* A connection with something in it before the service can have answered, or nearly always. -1: as connected. */
+static int connected_lingering(const char *socket_path)
+{
+	int slow = lingering(), fd = connected(socket_path);
+
+	if (fd >= 0)
+		send_fd(fd, ANSWER, slow);
+	else
+		setsockopt(slow, SOL_SOCKET, SO_LINGER, &(struct linger){ 0 }, sizeof(struct linger));
+	close_beside(slow);
+	return fd;
+}
+
+/*
+ * Have all the connections that an app may have, and very many more. It goes on until there is no service any more. (The
+ * service is not stopped by a signal meanwhile: that would end what lingers.)
+ */
+static void is_refused(const char *socket_path, pid_t service)
+{
+	uint64_t end = now_ns() + 5000 * MS; /* the service may let nobody in any more */
+	struct nnb_client *client;
+	int fd;
+
+	for (int i = 0; i < LET_IN; i++)
+		must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	for (int i = 0; i < REFUSED && now_ns() < end;) {
+		if (connected_lingering(socket_path) >= 0)
+			i++;
+		else
+			breathe();
+	}
+	say('.');
+	while (kill(service, 0) == 0) {
+		fd = connected_lingering(socket_path);
+		if (fd >= 0)
+			close(fd);
+		else
+			breathe();
+	}
+}
+
+static void waits_to_be_let_in(const char *socket_path, pid_t service)
+{
+	kill(service, SIGSTOP);
+	for (int i = 0; i < BACKLOG; i++)
+		send_lingering(connected(socket_path), HELLO);
+	say('.');
+	stay();
+}
+
+/* A channel ends with a message that is none, and behind that lies one which nobody reads; so do life lines. */
+static void stays_with_channels(const char *socket_path, pid_t service)
+{
+	struct nnb_client *client;
+
+	kill(service, SIGSTOP);
+	for (int i = 0; i < LET_IN - 1; i++) {
+		int fd = connected(socket_path);
+
+		send_fd(fd, HELLO, fd); /* it has no body: none, too */
+		send_lingering(fd, ANSWER);
+	}
+	kill(service, SIGCONT);
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	say('.');
+	stay();
+}
+
+/* An execution that the driver does not end. */
+static void has_an_endless_execution(const char *socket_path, pid_t service)
+{
+	struct nnb_model *m = vector_model(NNB_ADD, 64, 1);
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct io io;
+
+	(void)service;
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, &ordinary, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	io_init(&io, 64);
+	say('.');
+	nnb_remote_execute(remote, &io.call, &io.answer, NULL);
+	stay();
+}
+
+static const struct scene {
+	const char *name;
+	void (*play)(const char *socket_path, pid_t service);
+} scenes[] = {
+	{ "is refused", is_refused },
+	{ "waits to be let in", waits_to_be_let_in },
+	{ "stays with channels", stays_with_channels },
+	{ "has an endless execution", has_an_endless_execution },
+};
+
+/* ---- the others ---- */
+
+static int set_up(void **state)
+{
+	struct service *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	service_init(s);
+	service_start(s, OPTIONS("--app-identity", "pid"));
+	*state = s;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	service_fini(*state);
+	free(*state);
+	return 0;
+}
+
+static void start_scene(struct child *c, const char *scene, const struct service *s)
+{
+	char service[16];
+
+	snprintf(service, sizeof(service), "%d", (int)s->pid);
+	child_start(c, scene, s, service);
+}
+
+static unsigned ms_since(uint64_t then)
+{
+	return (unsigned)((now_ns() - then) / MS);
+}
+
+static void refused_clients_keep_nobody_out(void **state)
+{
+	struct service *s = *state;
+	struct nnb_client *clients[VICTIMS];
+	struct nnb_model *adds = vector_model(NNB_ADD, 64, 1);
+	unsigned waited, longest = 0;
+	struct footprint is;
+	struct child c;
+
+	start_scene(&c, "is refused", s);
+	assert_int_equal(child_hears(&c), '.');
+	for (int i = 0; i < VICTIMS; i++) {
+		const struct nnb_client_config config = { .socket = s->socket, .timeout_ns = 5000 * MS };
+		struct nnb_reason why = { "" };
+		uint64_t then = now_ns();
+
+		if (nnb_client_open(&clients[i], &config, &why))
+			fail_msg("client %d after %u ms: %s", i, ms_since(then), why.text);
+		nnb_remote_release(app_prepare(clients[i], adds));
+		waited = ms_since(then);
+		if (waited > WAITS_MS)
+			fail_msg("client %d waits %u ms", i, waited);
+		longest = waited > longest ? waited : longest;
+	}
+	print_message("a client waits %u ms at most\n", longest);
+	is = service_footprint(s); /* a connection has a thread, a channel another; who is refused has none */
+	assert_true(is.threads - s->baseline.threads < LET_IN + 3 * VICTIMS);
+	for (int i = 0; i < VICTIMS; i++)
+		nnb_client_close(clients[i]);
+	child_kill(&c);
+	nnb_model_free(adds);
+	service_settles(s);
+}
+
+/* What does not end is left after 1.5 s, and @most is more; sockets are no reason for that, and @most is less. */
+static void expect_prompt_stop(struct service *s, uint64_t then, unsigned most)
+{
+	unsigned took;
+
+	assert_int_equal(service_reap(s), 0);
+	took = ms_since(then);
+	print_message("the stop takes %u ms\n", took);
+	assert_true(took <= most);
+}
+
+static void a_stop_waits_for_nobody_in_the_backlog(void **state)
+{
+	struct service *s = *state;
+	struct child c;
+	uint64_t then;
+
+	start_scene(&c, "waits to be let in", s);
+	assert_int_equal(child_hears(&c), '.');
+	kill(s->pid, SIGTERM);
+	then = now_ns();
+	kill(s->pid, SIGCONT);
+	expect_prompt_stop(s, then, CLOSES_MS);
+	child_kill(&c);
+}
+
+static void a_stop_waits_for_nobodys_sockets(void **state)
+{
+	struct service *s = *state;
+	struct child c;
+	uint64_t then;
+
+	start_scene(&c, "stays with channels", s);
+	assert_int_equal(child_hears(&c), '.');
+	then = now_ns();
+	kill(s->pid, SIGTERM);
+	expect_prompt_stop(s, then, CLOSES_MS);
+	child_kill(&c);
+}
+
+static void a_stop_waits_for_nobody_who_is_refused(void **state)
+{
+	struct service *s = *state;
+	struct child c;
+	uint64_t then;
+
+	start_scene(&c, "is refused", s);
+	assert_int_equal(child_hears(&c), '.');
+	then = now_ns();
+	kill(s->pid, SIGTERM);
+	expect_prompt_stop(s, then, CLOSES_MS);
+	child_end(&c); /* it finds no service any more */
+}
+
+static void a_stop_waits_for_no_execution(void **state)
+{
+	struct service *s = *state;
+	struct child c;
+	uint64_t then;
+
+	atomic_store(&s->gate->hold_runs, 1);
+	start_scene(&c, "has an endless execution", s);
+	assert_int_equal(child_hears(&c), '.');
+	await(&s->gate->held_runs, 1);
+	then = now_ns();
+	kill(s->pid, SIGTERM);
+	expect_prompt_stop(s, then, STOPS_MS);
+	child_kill(&c);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], "--scene")) {
+		for (size_t i = 0; i < N_OF(scenes); i++)
+			if (!strcmp(argv[2], scenes[i].name))
+				scenes[i].play(argv[3], atoi(argv[4]));
+		return 0;
+	}
+	add_test(refused_clients_keep_nobody_out, set_up, tear_down, NULL, "refused clients keep nobody out");
+	add_test(a_stop_waits_for_nobody_who_is_refused, set_up, tear_down, NULL,
+	         "a stop waits for nobody who is refused");
+	add_test(a_stop_waits_for_nobody_in_the_backlog, set_up, tear_down, NULL,
+	         "a stop waits for nobody in the backlog");
+	add_test(a_stop_waits_for_nobodys_sockets, set_up, tear_down, NULL, "a stop waits for nobody's sockets");
+	add_test(a_stop_waits_for_no_execution, set_up, tear_down, NULL, "a stop waits for no execution");
+	return _cmocka_run_group_tests("service: refusals and stops", tests, n_tests, NULL, NULL);
+}
