@@ -126,7 +126,7 @@ ends 0 -o ../work/dots -- sh -c "echo of mine; echo to you >&2; '$many' '$provid
 [[ $out == 'of mine' ]] || wrong "the output of the command: $out"
 says 'to you'
 says 'sh ended with 3'
-ends 0 --for 300ms -o timed -- sh -c "'$many' '$provider' 10; exec sleep 1000"
+ends 0 --for 2s -o timed -- sh -c "'$many' '$provider' 10; exec sleep 1000"
 says 'sh was ended by SIGTERM'
 ends 0 -- "$many" "$provider" 10
 [[ -d $(echo burstscope-2*[0-9]) ]] || wrong 'no directory of its own making'

@@ -61,6 +61,8 @@ wait_until()
 shown() { tm capture-pane -p -S - -t it; }
 painted() { tm capture-pane -p -e -S - -t it; }
 is_shown() { shown | grep -qF -- "$1"; }
+# The pager discards what is typed before it reads its keys.
+ends_on_q() { is_shown 'status 0' || { tm send-keys -t it q && false; }; }
 is_gone() { ! is_shown "$1"; }
 
 # on WIDTH HEIGHT COMMAND: a terminal of that size in which it runs; then there is "status N".
@@ -119,8 +121,7 @@ on 80 20 "'$burstscope' sql camera.db '$rows'"
 wait_until is_shown ' 12'
 is_gone 'status' || wrong 'more than a page, and no pager'
 is_gone ' 500' || wrong 'more than a page, and all of it is shown'
-tm send-keys -t it q
-wait_until is_shown 'status 0'
+wait_until ends_on_q
 on 80 20 "'$burstscope' sql camera.db 'SELECT 1 AS one'"
 wait_until is_shown 'status 0'
 is_shown 'coverage: 1 trace' || wrong "a page: $(shown)"
@@ -141,8 +142,7 @@ is_gone 'burstscope:' || wrong "a pager that is killed: $(shown)"
 on 80 20 "'$burstscope' sql camera.db '$rows'"
 wait_until is_shown ' 12'
 tm send-keys -t it C-c # is less's own
-tm send-keys -t it q
-wait_until is_shown 'status 0'
+wait_until ends_on_q
 is_gone 'burstscope:' || wrong "Ctrl-C in the pager: $(shown)"
 
 # An import draws over one line, and leaves none of it.
