@@ -8,6 +8,7 @@
 
 #include "decode/decode.h"
 #include "importer.h"
+#include "scratch.h"
 #include "store/store.h"
 
 enum {
@@ -188,6 +189,7 @@ int bsa_import(const struct bsa_import_options *options, struct bsa_imported *re
 
 	assert(options->n_traces > 0 && options->output);
 	atomic_store(&stop_asked, false);
+	bsa_scratch_clean();
 	r = pass(options, 0, &wants, &imported, err);
 	if (r >= 0 && wants)
 		r = pass(options, wants, NULL, &imported, err);

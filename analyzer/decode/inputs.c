@@ -76,7 +76,7 @@ void bsa_inputs_close(struct bsa_inputs *inputs)
 		bsa_input_fini(&inputs->list[i]);
 	free(inputs->list);
 	free(inputs->unseen);
-	bsa_workspace_remove(inputs->workspace);
+	bsa_scratch_remove(&inputs->scratch);
 	*inputs = (struct bsa_inputs){ 0 };
 }
 
@@ -192,7 +192,7 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 	for (size_t i = 0; r == 0 && i < input->n_directories; i++)
 		r = bsa_metadata_whole(input->directories[i], err);
 	for (size_t i = 0; r == 0 && i < input->n_directories; i++)
-		r = bsa_mend(&input->directories[i], files, &inputs->workspace, err);
+		r = bsa_mend(&input->directories[i], files, &inputs->scratch, err);
 	if (r == 0)
 		r = bsa_look(input, source, err);
 	input->cut = files->cut;

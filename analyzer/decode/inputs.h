@@ -50,7 +50,7 @@ struct bsa_inputs {
 	size_t n;
 	struct bsa_unseen *unseen; /* by clock group, then by time */
 	size_t n_unseen;
-	char *workspace; /* where copies are; NULL: there are none */
+	struct bsa_scratch scratch; /* where copies are */
 };
 
 /*

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,25 +272,6 @@ static int not_copied(const char *what, struct bsa_err *err)
 	                strerror(errno));
 }
 
-static int make_workspace(char **workspace, struct bsa_err *err)
-{
-	const char *where = getenv("TMPDIR");
-	char *made = NULL;
-
-	if (*workspace)
-		return 0;
-	if (asprintf(&made, "%s/burstscope-XXXXXX", where && *where ? where : "/tmp") < 0)
-		return no_memory(err);
-	if (!mkdtemp(made)) {
-		int r = not_copied(made, err);
-
-		free(made);
-		return r;
-	}
-	*workspace = made;
-	return 0;
-}
-
 static int link_to(const char *path, const char *directory, const char *name, struct bsa_err *err)
 {
 	char *target = realpath(path, NULL), *link = join(directory, name);
@@ -336,9 +316,9 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 	return r;
 }
 
-static int copy(char **directory, const char *workspace, struct bsa_err *err)
+static int copy(char **directory, const char *scratch, struct bsa_err *err)
 {
-	char *made = join(workspace, "trace-XXXXXX"), *index = NULL, *metadata = join(*directory, "metadata");
+	char *made = join(scratch, "trace-XXXXXX"), *index = NULL, *metadata = join(*directory, "metadata");
 	int r = 0;
 
 	if (!made || !metadata)
@@ -360,7 +340,7 @@ static int copy(char **directory, const char *workspace, struct bsa_err *err)
 	return 0;
 }
 
-int bsa_mend(char **directory, struct bsa_files *files, char **workspace, struct bsa_err *err)
+int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scratch, struct bsa_err *err)
 {
 	bool cut = files->cut, stray = files->stray;
 	int r;
@@ -371,26 +351,10 @@ int bsa_mend(char **directory, struct bsa_files *files, char **workspace, struct
 	if (r == 0)
 		r = count_unwritten(*directory, files, err);
 	if (r == 0 && (files->cut || files->stray))
-		r = make_workspace(workspace, err);
+		r = bsa_scratch_make(scratch, err);
 	if (r == 0 && (files->cut || files->stray))
-		r = copy(directory, *workspace, err);
+		r = copy(directory, scratch->path, err);
 	files->cut |= cut;
 	files->stray |= stray;
 	return r;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	remove(path); /* what cannot be removed from a temporary directory stays there */
-	return 0;
-}
-
-void bsa_workspace_remove(char *workspace)
-{
-	if (workspace)
-		nftw(workspace, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-	free(workspace);
 }

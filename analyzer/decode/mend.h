@@ -7,6 +7,7 @@
 #define BSA_DECODE_MEND_H
 
 #include "bsa/err.h"
+#include "scratch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,11 +44,8 @@ void bsa_files_fini(struct bsa_files *files); /* zeroes are fine */
 
 /*
  * Look at the stream files of *@directory, and add them. If one is cut, or stray, *@directory is freed, and then that of a copy in
- * *@workspace, a directory that is made if it is NULL. 0; BSA_E_INPUT; BSA_E_ENV.
+ * @scratch, which is made if there is none. 0; BSA_E_INPUT; BSA_E_ENV.
  */
-int bsa_mend(char **directory, struct bsa_files *files, char **workspace, struct bsa_err *err);
-
-/* Remove a workspace and all that is in it, and free it. NULL is fine. */
-void bsa_workspace_remove(char *workspace);
+int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scratch, struct bsa_err *err);
 
 #endif

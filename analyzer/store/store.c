@@ -3,6 +3,7 @@
 
 #include "bsa/db.h"
 #include "bsa/import.h"
+#include "scratch.h"
 #include "store/blame_run.h"
 #include "store/execution.h"
 #include "store/header.h"
@@ -256,6 +257,7 @@ void bsa_store_clean(const char *output)
 void bsa_import_clean(const char *output)
 {
 	bsa_store_clean(output);
+	bsa_scratch_clean();
 }
 
 struct bsa_fold_ids bsa_store_last_ids(const struct bsa_store *s)

@@ -350,14 +350,14 @@ fi
 
 # ---- stopped ----
 
-# aside: import the long one on the side, as $pid. It and its child hold a lock for as long as they are there.
+# aside [TRACE]: import it, or the long one, on the side, as $pid. It and its child hold a lock for as long as they are there.
 aside()
 {
 	(
 		exec 9>"$tmp/lock"
 		flock 9
 		# what a shell starts on the side is not told of Ctrl-C
-		exec env --default-signal=INT "$burstscope" import -q -o "$out/db" "$tmp/long"
+		exec env --default-signal=INT "$burstscope" import -q -o "$out/db" "${1:-$tmp/long}"
 	) >"$tmp/stdout" 2>"$tmp/said" &
 	pid=$!
 }
@@ -420,6 +420,42 @@ for _ in {1..50}; do
 done
 [[ $status == 4 && $(<"$tmp/said") == *"$tmp/long cannot be read: "*crashed* && $(wc -l <"$tmp/said") == 1 ]] || wrong "a crash: $(<"$tmp/said")"
 [[ ! $(ls -A "$out") ]] || wrong "a crash leaves $(ls -A "$out")"
+
+# A trace that is cut is read from a directory of its own in $TMPDIR. A crash leaves nothing of that either; nor does the next
+# import after a kill, for which there was nobody left to remove it.
+cp -r "$tmp/long" "$tmp/torn"
+torn=$(find "$tmp/torn" -type f -size +64k ! -name metadata ! -path '*/index/*' | head -n 1)
+truncate -s -100 "$torn"
+mkdir "$tmp/scratch"
+
+# torn_ends SIGNAL VICTIM: an import of it, whose VICTIM (import, importer) gets SIGNAL when the directory is there.
+torn_ends()
+{
+	local victim=
+
+	rm -f "$out"/*
+	TMPDIR=$tmp/scratch aside "$tmp/torn"
+	until [[ $(ls -A "$tmp/scratch") ]] || ! kill -0 "$pid" 2>"$tmp/null"; do :; done
+	victim=$pid
+	[[ $2 == import ]] || victim=$(pgrep -P "$pid") || true
+	[[ ! $victim ]] || kill "-$1" "$victim" 2>"$tmp/null" || true
+	aside_ends
+}
+for _ in {1..20}; do
+	torn_ends SEGV importer
+	((status == 0)) || break # it was faster
+done
+((status == 4)) || wrong "a crash on what is cut: $status: $(<"$tmp/said")"
+[[ ! $(ls -A "$tmp/scratch") ]] || wrong "a crash leaves $(ls -A "$tmp/scratch")"
+for _ in {1..20}; do
+	torn_ends KILL import
+	((status == 0)) || break
+done
+((status == 137)) || wrong "a kill: $status: $(<"$tmp/said")"
+[[ $(ls -A "$tmp/scratch") ]] || wrong "a kill leaves nothing: what is there to be removed?"
+TMPDIR=$tmp/scratch ends 0 -o "$out/db" "$tmp/torn"
+[[ ! $(ls -A "$tmp/scratch") ]] || wrong "an import after a kill leaves $(ls -A "$tmp/scratch")"
+rm -f "$out"/*
 
 # Killed: what was there is there, to the last byte; and the next import takes away what is left.
 takes "$tmp/short"

@@ -1,0 +1,141 @@
+/*
+ * scratch.c -- see scratch.h.
+ *
+ * CONCURRENCY  Any number of processes make and clean at the same time. One that is being made is not locked for a moment, and may
+ *              be cleaned away in it: whoever has locked it looks whether it is still there, and makes another one.
+ * TRUST        $TMPDIR is everybody's, and another user may put anything there by any name: only directories that are our user's
+ *              are removed, no symbolic link is followed, and no other file system is entered.
+ */
+#include "scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "burstscope-scratch-"
+
+enum { TRIES = 100 };
+
+static const char *place(void)
+{
+	const char *where = getenv("TMPDIR");
+
+	return where && *where ? where : "/tmp";
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path); /* what cannot be removed from a temporary directory stays there */
+	return 0;
+}
+
+static void remove_tree(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* The directory, locked: nobody has it but who asks. -1: somebody has, or it is not ours. */
+static int lock_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Is what @lock has locked still what the path leads to? */
+static bool is_there(const char *path, int lock)
+{
+	struct stat now, locked;
+
+	return !lstat(path, &now) && !fstat(lock, &locked) && now.st_ino == locked.st_ino &&
+	       now.st_dev == locked.st_dev;
+}
+
+/* 1: somebody has cleaned it away. */
+static int make_one(struct bsa_scratch *scratch, struct bsa_err *err)
+{
+	char *made = NULL;
+	int lock;
+
+	if (asprintf(&made, "%s/" PREFIX "XXXXXX", place()) < 0)
+		return bsa_fail(err, BSA_E_ENV, "there is no memory left to open traces");
+	if (!mkdtemp(made)) {
+		int r = bsa_fail(err, BSA_E_ENV, "%s cannot be made, to read a trace that is not whole: %s", made,
+		                 strerror(errno));
+
+		free(made);
+		return r;
+	}
+	lock = lock_directory(made);
+	if (lock >= 0 && is_there(made, lock)) {
+		*scratch = (struct bsa_scratch){ .path = made, .lock = lock };
+		return 0;
+	}
+	if (lock >= 0)
+		close(lock);
+	free(made);
+	return 1;
+}
+
+int bsa_scratch_make(struct bsa_scratch *scratch, struct bsa_err *err)
+{
+	int r = scratch->path ? 0 : 1;
+
+	for (int i = 0; r > 0 && i < TRIES; i++)
+		r = make_one(scratch, err);
+	return r > 0 ? bsa_fail(err, BSA_E_ENV, "what is made in %s does not stay there", place()) : r;
+}
+
+void bsa_scratch_remove(struct bsa_scratch *scratch)
+{
+	if (!scratch->path)
+		return;
+	remove_tree(scratch->path);
+	close(scratch->lock);
+	free(scratch->path);
+	*scratch = (struct bsa_scratch){ 0 };
+}
+
+static void clean_one(const char *name)
+{
+	char *path = NULL;
+	int lock;
+
+	if (asprintf(&path, "%s/%s", place(), name) < 0)
+		return;
+	lock = lock_directory(path);
+	if (lock >= 0) {
+		remove_tree(path);
+		close(lock);
+	}
+	free(path);
+}
+
+void bsa_scratch_clean(void)
+{
+	DIR *directory = opendir(place());
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (!strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1))
+			clean_one(entry->d_name);
+	if (directory)
+		closedir(directory);
+}
