@@ -223,6 +223,8 @@ in_background "$tmp/bg" -o own-killed
 kill -9 "$recorder"
 wait "$recorder" 2>/dev/null || true
 recorder=
+ends 0 -o own-after-killed -- "$many" "$provider" 100 # at once: the daemon of the one before has not gone yet
+[[ $(events) == 303 ]] || wrong "right after a kill, of 303 events: $said"
 until gone; do sleep 0.05; done # it goes with who started it
 
 if ((EUID == 0)); then

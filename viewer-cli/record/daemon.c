@@ -4,12 +4,14 @@
  * SIGNALS  A daemon of our own has every signal as a fresh process has it, whatever we hold or ignore; a session of its own keeps
  *          Ctrl-C from it.
  * CRASH    If we are killed, it gets SIGTERM and ends, and with it our session. What it has said is in memory, and needs nobody to read it.
+ *          While it ends, it answers nobody, and no other daemon can start: a recording that is begun then waits for its end.
  */
 #include "record/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 20, PATIENCE_S = 30 };
+enum { LOOK_MS = 20, PATIENCE_S = 30, ENDS_S = 10 /* what another one takes to end, or to begin */ };
 
 /* As liblttng-ctl's own program finds it. */
 static const char *program(void)
@@ -87,39 +89,74 @@ static int not_started(struct bsv_daemon *d, const char *what, struct bsa_err *e
 	                what, *words ? ": " : "", words);
 }
 
-static int wait_for(struct bsv_daemon *d, const struct bsv_lttng *lttng, struct bsa_err *err)
+static void look_again_soon(void)
 {
-	const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
+	nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
+}
 
+/* Has ours, which has ended, found another one, which answers nobody? That one ends, or has only just begun. */
+static bool found_another(const struct bsv_daemon *d)
+{
+	char words[256];
+
+	last_words(d->output, words);
+	return strstr(words, "already running") != NULL;
+}
+
+/* 0; or, when ours has ended since there is another one, 1. */
+static int wait_for(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool patient, struct bsa_err *err)
+{
 	for (int i = 0; i < PATIENCE_S * 1000 / LOOK_MS; i++) {
 		if (!own_runs(d))
-			return not_started(d, "does not start", err);
+			return patient && found_another(d) ? 1 : not_started(d, "does not start", err);
 		if (lttng->session_daemon_alive() == 1)
 			return 0;
-		nanosleep(&a_while, NULL);
+		look_again_soon();
 	}
 	return not_started(d, "starts, and does not answer", err);
 }
 
-int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, struct bsa_err *err)
+/* As wait_for, of one that is started now. */
+static int start_own(struct bsv_daemon *d, const struct bsv_lttng *lttng, bool patient, struct bsa_err *err)
 {
 	pid_t parent = getpid();
 	int r;
 
-	*ret = (struct bsv_daemon){ .output = -1 };
-	if (lttng->session_daemon_alive() == 1)
-		return 0;
-	ret->output = memfd_create("lttng-sessiond", MFD_CLOEXEC);
-	ret->pid = ret->output < 0 ? -1 : fork();
-	if (ret->pid < 0) {
+	d->output = memfd_create("lttng-sessiond", MFD_CLOEXEC);
+	d->pid = d->output < 0 ? -1 : fork();
+	if (d->pid < 0) {
 		r = bsa_fail(err, BSA_E_ENV, "no process for a session daemon: %s", strerror(errno));
-		ret->pid = 0;
-		bsv_daemon_close(ret);
+		d->pid = 0;
+		bsv_daemon_close(d);
 		return r;
 	}
-	if (!ret->pid)
-		be_daemon(parent, ret->output);
-	return wait_for(ret, lttng, err);
+	if (!d->pid)
+		be_daemon(parent, d->output);
+	return wait_for(d, lttng, patient, err);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+int bsv_daemon_open(struct bsv_daemon *ret, const struct bsv_lttng *lttng, struct bsa_err *err)
+{
+	uint64_t until = now_ms() + ENDS_S * 1000;
+	int r = 1;
+
+	*ret = (struct bsv_daemon){ .output = -1 };
+	while (r > 0 && lttng->session_daemon_alive() != 1) {
+		r = start_own(ret, lttng, now_ms() < until, err);
+		if (r > 0) {
+			bsv_daemon_close(ret);
+			look_again_soon();
+		}
+	}
+	return r < 0 ? r : 0;
 }
 
 bool bsv_daemon_alive(struct bsv_daemon *d, const struct bsv_lttng *lttng)
