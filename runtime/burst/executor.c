@@ -63,9 +63,10 @@ struct executor {
 	uint32_t n_others;  /* where nothing is bound because something is missing: the slots that are not */
 
 	/* the server's thread's */
-	struct nnb_execution *execution; /* begun once, then again and again */
-	bool repeats;                    /* it is bound, and the same request need only be started again ... */
-	uint64_t changes;                /* ... which this tells */
+	const struct nnb_packet_request *asked; /* the request that is looked at; NULL: there was none yet */
+	struct nnb_execution *execution;        /* begun once, then again and again */
+	bool repeats;                           /* it is bound, and the same request need only be started again ... */
+	uint64_t changes;                       /* ... which this tells */
 };
 
 /* ---- entries; under the lock ---- */
@@ -387,12 +388,63 @@ static void others(struct executor *x, uint32_t *pools, uint64_t *bytes)
 	pthread_mutex_unlock(&x->lock);
 }
 
-/* S-9, S-11 */
+/* Its pools are not known yet. */
+static struct nnb_request unplaced(const struct nnb_packet_request *p)
+{
+	return (struct nnb_request){ .exec = p->trace ? p->trace->exec : 0,
+		                     .inputs = p->inputs,
+		                     .outputs = p->outputs,
+		                     .n_inputs = p->n_inputs,
+		                     .n_outputs = p->n_outputs,
+		                     .n_pools = p->n_slots };
+}
+
+/* Those of its pools that are known by now, where @ret has room for all. Are they all? */
+static bool known_pools(struct executor *x, const struct nnb_packet_request *p, struct nnb_memory *ret)
+{
+	uint32_t i, n = 0;
+
+	pthread_mutex_lock(&x->lock);
+	for (uint32_t k = 0; k < p->n_slots; k++)
+		if (nnb__map_get(&x->by_slot, (uint32_t)p->slots[k], &i)) {
+			ret[k] = x->entries[i].memory;
+			n++;
+		}
+	pthread_mutex_unlock(&x->lock);
+	return n == p->n_slots;
+}
+
+/* What is wrong with the request, where its slots mean what they do and, if they did not, @memories. Nothing is mapped. */
+static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint32_t n,
+                                  const struct nnb_memory *memories)
+{
+	const struct nnb_packet_request *p = x->asked;
+	struct nnb_memory *pools = p ? calloc((size_t)p->n_slots + 1, sizeof(*pools)) : NULL;
+	enum nnb_status wrong = NNB_STATUS_NONE;
+	struct nnb_request request;
+
+	if (!pools)
+		return wrong;
+	known_pools(x, p, pools);
+	for (uint32_t k = 0; k < p->n_slots; k++) {
+		const int32_t *slot = bsearch(&p->slots[k], slots, n, sizeof(*slots), nnb__by_slot);
+
+		if (slot)
+			pools[k] = memories[slot - slots];
+	}
+	request = unplaced(p);
+	request.pools = pools;
+	wrong = nnb__prepared_check(x->prepared, &request, NULL);
+	free(pools);
+	return wrong;
+}
+
+/* S-9, S-11. A request that is wrong is told so, and not that what it brings cannot be mapped: as by a call. */
 static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
                            struct nnb_reason *reason)
 {
 	struct executor *x = arg;
-	enum nnb_status status = NNB_STATUS_NONE, one;
+	enum nnb_status status = NNB_STATUS_NONE, one, wrong = check_with(x, slots, n, memories);
 	uint64_t bytes = 0;
 	uint32_t pools = n;
 
@@ -413,7 +465,7 @@ static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct n
 	if (status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && x->budget.ever &&
 	    !x->budget.ever(x->budget.arg, pools, bytes))
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
-	return status;
+	return status == NNB_STATUS_GENERAL_FAILURE && wrong ? wrong : status;
 }
 
 static void remove_slot(void *arg, int32_t slot)
@@ -444,32 +496,6 @@ static void tell_entries(void *arg)
 }
 
 /* ---- executing ---- */
-
-/* Its pools are not known yet. */
-static struct nnb_request unplaced(const struct nnb_packet_request *p)
-{
-	return (struct nnb_request){ .exec = p->trace ? p->trace->exec : 0,
-		                     .inputs = p->inputs,
-		                     .outputs = p->outputs,
-		                     .n_inputs = p->n_inputs,
-		                     .n_outputs = p->n_outputs,
-		                     .n_pools = p->n_slots };
-}
-
-/* Those of its pools that are known by now, where @ret has room for all. Are they all? */
-static bool known_pools(struct executor *x, const struct nnb_packet_request *p, struct nnb_memory *ret)
-{
-	uint32_t i, n = 0;
-
-	pthread_mutex_lock(&x->lock);
-	for (uint32_t k = 0; k < p->n_slots; k++)
-		if (nnb__map_get(&x->by_slot, (uint32_t)p->slots[k], &i)) {
-			ret[k] = x->entries[i].memory;
-			n++;
-		}
-	pthread_mutex_unlock(&x->lock);
-	return n == p->n_slots;
-}
 
 /* Of a request that is right but for its pools. */
 static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request *request, struct nnb_reason *reason)
@@ -508,6 +534,7 @@ static void forgo(void *arg, const struct nnb_packet_request *p)
 
 static void tell(struct executor *x, const struct nnb_packet_request *p)
 {
+	x->asked = p;
 	x->runner.seat.trace = p->trace ? p->trace : &x->runner.untold;
 }
 
