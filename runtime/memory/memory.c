@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fmq/close.h"
 #include "memory/handle.h"
 #include "memory/sealed.h"
 
@@ -279,6 +280,6 @@ void nnb_memory_close(struct nnb_memory *memory)
 		return;
 	for (uint32_t i = 0; i < memory->n_fds && i < NNB_MEMORY_FDS; i++)
 		if (memory->fds[i] >= 0)
-			close(memory->fds[i]);
+			nnb__close(memory->fds[i]); /* a stranger may have given a socket for it */
 	memset(memory, 0, sizeof(*memory));
 }

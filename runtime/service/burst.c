@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "burst/server.h"
-#include "service/close.h"
+#include "fmq/close.h"
 #include "service/service.h"
 
 /* ---- asking ---- */

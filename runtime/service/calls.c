@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fmq/close.h"
 #include "model/status.h"
-#include "service/close.h"
 #include "service/service.h"
 
 void nnb__call_answer(struct nnb__channel *ch, enum nnb_status status, const struct nnb_reason *why)

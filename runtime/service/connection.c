@@ -18,8 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fmq/close.h"
 #include "fmq/sys.h"
-#include "service/close.h"
 #include "service/service.h"
 
 #define PATIENCE_NS UINT64_C(10000000000) /* with who introduces itself, or has begun a message */

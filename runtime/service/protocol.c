@@ -18,8 +18,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "fmq/close.h"
 #include "memory/sealed.h"
-#include "service/close.h"
 
 enum { LARGE = 1 };
 

@@ -11,8 +11,8 @@
  * TRUST     Who a client is the kernel says (SO_PEERCRED). What it may hold is counted before it is made.
  */
 #include "service/service.h"
+#include "fmq/close.h"
 #include "fmq/sys.h"
-#include "service/close.h"
 #include "trace/open.h"
 
 #include <errno.h>

@@ -10,8 +10,8 @@
 
 #include <time.h>
 
+#include "fmq/close.h"
 #include "fmq/sys.h"
-#include "service/close.h"
 
 void nnb__sweeper_init(struct nnb__sweeper *w)
 {

@@ -805,8 +805,8 @@ static void asks_who_it_talks_to(struct evil *e)
 	}
 }
 
-/* A connection whose end takes a quarter of an hour to close, as long as nobody reads at the other end. */
-static int lingering(void)
+/* A connection whose end takes a quarter of an hour to close, as long as nobody reads at the other end, *ret_peer. */
+static int lingering_to(int *ret_peer)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 900 };
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -817,11 +817,34 @@ static int lingering(void)
 
 	must(bind(listener, (const struct sockaddr *)&at, sizeof(at)) == 0 && listen(listener, 1) == 0);
 	must(getsockname(listener, (struct sockaddr *)&at, &size) == 0);
-	must(connect(sender, (const struct sockaddr *)&at, sizeof(at)) == 0 && accept(listener, NULL, NULL) >= 0);
+	must(connect(sender, (const struct sockaddr *)&at, sizeof(at)) == 0);
+	*ret_peer = accept(listener, NULL, NULL);
+	must(*ret_peer >= 0);
 	while (send(sender, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 		;
 	must(setsockopt(sender, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) == 0);
 	return sender;
+}
+
+static int lingering(void)
+{
+	int peer;
+
+	return lingering_to(&peer);
+}
+
+/* One that outlives us: a process of its own has the other end, for longer than anything here is waited for. */
+static int lingering_on(void)
+{
+	int peer, fd = lingering_to(&peer);
+	pid_t holder = fork();
+
+	must(holder >= 0);
+	if (holder)
+		return fd;
+	must(dup2(peer, 0) == 0 && close_range(1, ~0U, 0) == 0);
+	alarm(PATIENCE / MS / 1000 + 5);
+	stay();
 }
 
 static void *close_it(void *fd)
@@ -870,6 +893,43 @@ static void is_refused_with_what_takes_long_to_close(struct evil *e)
 		begin(&e->out, ANSWER);
 		put_fd(&e->out, slow);
 		send_out(fd, &e->out);
+		close_beside(slow);
+	}
+}
+
+/* What is no memory is closed, on the burst's thread, and its connection has to end all the same. */
+static void answers_with_what_takes_long_to_close(struct evil *e)
+{
+	struct nnb_memory odd = e->pool;
+
+	odd.fds[0] = lingering_on();
+	strcpy(odd.name, "mmap_fd");
+	write_request(e, 0);
+	must(asked(e, PROMPT));
+	tell(e, 1, &odd);
+	close_beside(odd.fds[0]);
+	read_result(e, SOON);
+}
+
+/* What is no memory of a call, what is none of its queues, no fence, no cache: each on a channel of its own. */
+static void calls_with_what_takes_long_to_close(struct evil *e)
+{
+	static const uint16_t types[] = { BUFFER_WRITE, BUFFER_READ, EXECUTE_FENCED, PREPARE };
+	const struct nnb_memory right = e->half;
+
+	must(call(e, BUFFER, PROMPT) == NNB_STATUS_NONE);
+	e->n_fences = 1;
+	for (size_t i = 0; i < N_OF(types); i++) {
+		int slow = lingering_on(), fence = e->fences[0];
+
+		must(offer_channel(e, -1) == NNB_STATUS_NONE);
+		e->half.fds[0] = e->fences[0] = slow;
+		make_call(e, types[i]);
+		if (types[i] == PREPARE)
+			put_fd(&e->out, slow); /* one more than there should be */
+		send_out(e->channels[e->n_channels - 1], &e->out);
+		e->half = right;
+		e->fences[0] = fence;
 		close_beside(slow);
 	}
 }
@@ -1325,6 +1385,8 @@ static const struct evil_scene {
 	{ "asks who it talks to", asks_who_it_talks_to },
 	{ "leaves what takes long to close", leaves_what_takes_long_to_close },
 	{ "is refused with what takes long to close", is_refused_with_what_takes_long_to_close },
+	{ "answers with what takes long to close", answers_with_what_takes_long_to_close },
+	{ "calls with what takes long to close", calls_with_what_takes_long_to_close },
 	{ "prepares from an enormous cache", prepares_from_an_enormous_cache },
 	{ "leaves its life line behind", leaves_its_life_line_behind },
 	{ "leaves its life line with the events", leaves_its_life_line_with_the_events },

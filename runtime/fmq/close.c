@@ -1,5 +1,5 @@
 /*
- * close.c -- closing sockets that hold what a client has put there.
+ * close.c -- closing what a client has given to a service.
  *
  * CONCURRENCY  Any thread. The signal comes from a timer of the thread's own, and while it closes only.
  * PROGRESS  The kernel closes all that a socket's queue holds before the thread returns from close, and looks for signals
@@ -7,7 +7,7 @@
  *           queue, of which the kernel lets a user have RLIMIT_NOFILE in flight. Where there is no timer to be had, the
  *           sleep lasts.
  */
-#include "service/close.h"
+#include "fmq/close.h"
 
 #include <signal.h>
 #include <stdatomic.h>
