@@ -284,6 +284,7 @@ struct bsa_interfered {
 
 struct bsa_chosen {
 	uint64_t at, chosen, passed_over;
+	uint32_t app; /* of both */
 	bool honoured;
 };
 

@@ -285,7 +285,7 @@ static const struct bsa_scheduled *ready_at(const struct bsa_level *level, uint6
 void bsa_waits_choose(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned others)
 {
 	const struct bsa_level *levels = x->tenant->levels;
-	struct bsa_chosen chosen = { .at = at, .chosen = x->id };
+	struct bsa_chosen chosen = { .at = at, .chosen = x->id, .app = x->tenant->app };
 
 	if (x->level == BSA_LEVEL_UNKNOWN || !x->tenant->app)
 		return;

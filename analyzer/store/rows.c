@@ -309,7 +309,7 @@ static void on_chosen(void *ctx, const struct bsa_chosen *c)
 	struct bsa_store *s = ctx;
 
 	ROW(s, choice, .id = NOTHING, .at = when(s->offset, c->at), .chosen_id = ref(c->chosen),
-	    .passed_over_id = ref(c->passed_over), .honoured = c->honoured);
+	    .passed_over_id = ref(c->passed_over), .honoured = c->honoured, .app_id = ref(c->app));
 }
 
 /* ---- single operations; losses ---- */

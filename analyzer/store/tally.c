@@ -103,8 +103,9 @@ static void set_fini(struct set *s)
 struct kind {
 	uint32_t app, model;
 	uint8_t priority, path, status, miss, quality, sides, hole[2];
-	uint64_t n, deadlines;
-	int64_t worst; /* lateness; NOTHING: none was missed */
+	uint64_t n, deadlines, slots_known, cold_known;
+	int64_t worst;                 /* lateness; NOTHING: none was missed */
+	int64_t cold, lookups, misses; /* NOTHING: of none it is known */
 };
 
 struct block {
@@ -145,6 +146,25 @@ struct tally *tally_free(struct tally *t)
 	return NULL;
 }
 
+static void add_known(int64_t *sum, int64_t n)
+{
+	*sum = *sum == NOTHING ? n : *sum + n;
+}
+
+static void add_slots(struct kind *k, const struct bsa_execution *x)
+{
+	bool known = x->lookups != BSA_COUNT_UNKNOWN;
+
+	if (x->cold >= 0)
+		add_known(&k->cold, x->cold > 0);
+	if (known)
+		add_known(&k->lookups, x->lookups);
+	if (x->misses != BSA_COUNT_UNKNOWN)
+		add_known(&k->misses, x->misses);
+	k->slots_known += known && x->cold >= 0;
+	k->cold_known += known && x->cold > 0;
+}
+
 static int add_kind(struct tally *t, const struct bsa_execution *x)
 {
 	struct kind like = {
@@ -157,6 +177,9 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 		.quality = x->quality,
 		.sides = x->sides,
 		.worst = NOTHING,
+		.cold = NOTHING,
+		.lookups = NOTHING,
+		.misses = NOTHING,
 	};
 	struct kind *k = find(&t->kinds, &like);
 
@@ -166,6 +189,7 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 	k->deadlines += x->deadline != 0;
 	if (x->miss != BSA_MISS_NONE && late_by(x->lateness) > k->worst) /* NOTHING is less than any */
 		k->worst = late_by(x->lateness);
+	add_slots(k, x);
 	return 0;
 }
 
@@ -235,7 +259,9 @@ int tally_write(struct bsa_store *s)
 
 		ROW(s, count, .app_id = ref(k->app), .model_id = ref(k->model), .priority = named(k->priority),
 		    .path = named(k->path), .status = named(k->status), .miss = k->miss, .quality = k->quality,
-		    .sides = k->sides, .n = count(k->n), .deadlines = count(k->deadlines), .worst_ns = k->worst);
+		    .sides = k->sides, .n = count(k->n), .deadlines = count(k->deadlines), .worst_ns = k->worst,
+		    .cold = k->cold, .slots_known = count(k->slots_known), .cold_known = count(k->cold_known),
+		    .slot_lookups = k->lookups, .slot_misses = k->misses);
 	}
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof(struct block), by_number);

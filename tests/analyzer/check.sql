@@ -84,13 +84,17 @@ GROUP BY trace_id, stream_id, exec HAVING count(*) > 1
 
 UNION ALL
 SELECT 'executions are counted by what they are', NULL, t.n || ' ' || t.path || ' ' || t.quality || ', not ' || ifnull(c.n, 'any')
-FROM (SELECT app_id, path, status, miss, quality, sides, priority, count(*) AS n, count(deadline) AS deadlines FROM execution
-      GROUP BY 1, 2, 3, 4, 5, 6, 7) t
-LEFT JOIN (SELECT app_id, path, status, miss, quality, sides, priority, sum(n) AS n, sum(deadlines) AS deadlines FROM execution_count
+FROM (SELECT app_id, path, status, miss, quality, sides, priority, count(*) AS n, count(deadline) AS deadlines,
+             ifnull(sum(cold), -1) || ' ' || ifnull(sum(slot_lookups), -1) || ' ' || ifnull(sum(slot_misses), -1) || ' '
+                || sum(slot_lookups IS NOT NULL AND cold IS NOT NULL) || ' ' || sum(slot_lookups IS NOT NULL AND cold IS 1) AS slots
+      FROM execution GROUP BY 1, 2, 3, 4, 5, 6, 7) t
+LEFT JOIN (SELECT app_id, path, status, miss, quality, sides, priority, sum(n) AS n, sum(deadlines) AS deadlines,
+                  ifnull(sum(cold), -1) || ' ' || ifnull(sum(slot_lookups), -1) || ' ' || ifnull(sum(slot_misses), -1) || ' '
+                     || sum(slots_known) || ' ' || sum(cold_known) AS slots FROM execution_count
            GROUP BY 1, 2, 3, 4, 5, 6, 7) c
   ON c.app_id IS t.app_id AND c.path IS t.path AND c.status IS t.status AND c.miss IS t.miss AND c.quality = t.quality AND c.sides = t.sides
      AND c.priority IS t.priority
-WHERE c.n IS NOT t.n OR c.deadlines != t.deadlines
+WHERE c.n IS NOT t.n OR c.deadlines != t.deadlines OR c.slots != t.slots
 UNION ALL
 SELECT 'all that are counted are there', NULL, sum(n) FROM execution_count HAVING sum(n) != (SELECT count(*) FROM execution)
 UNION ALL
@@ -225,6 +229,27 @@ SELECT 'an app was starved by somebody, or by nobody for no time', execution_id,
 FROM starvation WHERE gap_ns <= 0 OR top_culprit_ns > gap_ns OR bypassed < 0
 UNION ALL
 SELECT 'a choice is between two', chosen_id, passed_over_id FROM priority_choice WHERE chosen_id = passed_over_id
+UNION ALL
+SELECT 'a choice is of the app of the chosen one', c.chosen_id, ifnull(c.app_id, '-') || ', not ' || ifnull(e.app_id, '-')
+FROM priority_choice c JOIN execution e ON e.id = c.chosen_id WHERE c.app_id IS NOT e.app_id
+UNION ALL
+SELECT 'who is involved is as the execution says', i.execution_id, NULL FROM involved i LEFT JOIN execution e ON e.id = i.execution_id
+WHERE e.id IS NULL OR i.app_id IS NOT e.app_id OR i.model_id IS NOT e.model_id OR i.priority IS NOT e.priority OR i.status IS NOT e.status
+   OR i.complete IS NOT e.complete OR i.run_ns IS NOT e.run_ns OR i.redo_ns IS NOT e.redo_ns OR i.cpu_ns IS NOT e.cpu_ns
+   OR i.preempted_ns IS NOT e.preempted_ns
+UNION ALL
+SELECT 'who is named is involved', e.id, n.what
+FROM (SELECT execution_id AS id, 'preempted' AS what FROM preemption UNION SELECT by_execution_id, 'preempts' FROM preemption
+      UNION SELECT victim_id, 'victim' FROM inversion UNION SELECT holder_id, 'holder' FROM inversion
+      UNION SELECT execution_id, 'missed' FROM miss_cause UNION SELECT culprit_execution_id, 'culprit' FROM miss_cause) n
+JOIN execution e ON e.id = n.id WHERE NOT EXISTS (SELECT 1 FROM involved i WHERE i.execution_id = n.id)
+UNION ALL
+SELECT 'a burst has the executions that it says it has', b.id, b.executions || ', not ' || ifnull(x.n, 0)
+FROM burst b LEFT JOIN (SELECT burst_id, count(*) AS n FROM execution WHERE burst_id IS NOT NULL GROUP BY burst_id) x ON x.burst_id = b.id
+WHERE b.executions <> ifnull(x.n, 0)
+UNION ALL
+SELECT 'an execution is of the app and the model of its burst', e.id, b.id FROM execution e JOIN burst b ON b.id = e.burst_id
+WHERE e.app_id <> b.app_id OR e.model_id <> b.model_id
 
 -- ---- memory ----
 

@@ -140,6 +140,7 @@ void facts_beside(const struct bsa_facts *facts, const struct bsa_execution *x, 
 		facts->chosen(facts->ctx, &(struct bsa_chosen){ .at = x->at[BSA_DISPATCHED],
 		                                                .chosen = x->id,
 		                                                .passed_over = x->id - 1,
+		                                                .app = x->app,
 		                                                .honoured = i % 40 == 19 });
 	if (i % 1000 == 999)
 		facts->inverted(facts->ctx, &(struct bsa_inverted){ .victim = x->id,

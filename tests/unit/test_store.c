@@ -24,7 +24,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
 		stored_ask(path, sql);
 	}
-	assert_int_equal(n, 42);
+	assert_int_equal(n, 43);
 	assert_rows(
 		path,
 		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "
@@ -110,7 +110,9 @@ static void what_the_contract_names_is_there(void **state)
 		"SELECT app_id, received_ns, entitled_ns, ratio, max_lag_ns, max_lag_at FROM app_share",
 		"SELECT window_began, app_id, received_ns, entitled_ns, lag_ns FROM app_lag",
 		"SELECT by_app_id, app_id, ns FROM interference",
-		"SELECT at, chosen_id, passed_over_id, honoured FROM priority_choice",
+		"SELECT at, chosen_id, passed_over_id, honoured, app_id FROM priority_choice",
+		"SELECT execution_id, app_id, model_id, priority, status, complete, run_ns, redo_ns, cpu_ns, "
+		"preempted_ns FROM involved",
 		"SELECT execution_id, phase, began, dur_ns FROM execution_phase",
 		"SELECT execution_id, queue, op, at, items, used, blocked_ns, spun_ns, slept_ns FROM fmq_op",
 		"SELECT execution_id, at, slot, hit FROM slot_lookup",
@@ -760,7 +762,7 @@ static void between_apps(void **state)
 	     { .app = 2, .received = 0, .entitled = 0, .max_lag = INT64_MAX, .max_lag_at = 9, .most_lag = INT64_MAX });
 	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .most = 7, .app = 3 });
 	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
-	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .honoured = true });
+	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .app = 7, .honoured = true });
 	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 2, 3, 4, 5 });
 	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 20, 30, 40, 50 });
 	stored_finish(s);
@@ -770,7 +772,7 @@ static void between_apps(void **state)
 	            "1|3|4|0.75|-1|-|5\n2|0|0|-|4611686018427387904|1000009|4611686018427387904\n");
 	assert_rows(path, "SELECT * FROM app_lag", "1000000|3|1|2|-4611686018427387904|7\n");
 	assert_rows(path, "SELECT * FROM interference", "2|3|1\n");
-	assert_rows(path, "SELECT * FROM priority_choice", "1000001|2|3|1\n");
+	assert_rows(path, "SELECT * FROM priority_choice", "1000001|2|3|1|7\n");
 	assert_rows(path, "SELECT * FROM meta WHERE key LIKE 'left%' ORDER BY key",
 	            "left_out_absurd|22\nleft_out_evicted|33\nleft_out_forgotten|55\nleft_out_late|44\nleft_out_"
 	            "stragglers|11\n");

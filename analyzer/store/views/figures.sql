@@ -1,4 +1,4 @@
--- inversion, starvation, priority_choice, app_share: one row per inversion, episode, choice, app. phase_stat, typical, overhead_cause: percentiles and sums, exact, of
+-- inversion, starvation, priority_choice, involved, app_share: one row per inversion, episode, choice, execution that is named by others, app. phase_stat, typical, overhead_cause: percentiles and sums, exact, of
 -- complete executions that were answered.
 CREATE VIEW inversion AS SELECT @columns inversion@ FROM stored_inversion;
 
@@ -20,8 +20,11 @@ CREATE VIEW app_slowdown AS SELECT app_id, n, p50 / 10000.0 AS p50, p99 / 10000.
 CREATE VIEW execution_count AS SELECT
 	c.app_id, coalesce(m.name, '') AS model, @priority c.priority@ AS priority, @path c.path@ AS path, @status c.status@ AS status,
 	@miss c.miss@ AS miss, @quality c.quality@ AS quality, @sides c.sides@ AS sides, sum(c.n) AS n, sum(c.deadlines) AS deadlines,
-	max(c.worst_ns) AS worst_ns
+	max(c.worst_ns) AS worst_ns, sum(c.cold) AS cold, sum(c.slots_known) AS slots_known, sum(c.cold_known) AS cold_known,
+	sum(c.slot_lookups) AS slot_lookups, sum(c.slot_misses) AS slot_misses
 FROM stored_count c LEFT JOIN stored_model m ON m.id = c.model_id
 GROUP BY c.app_id, coalesce(m.name, ''), c.priority, c.path, c.status, c.miss, c.quality, c.sides;
 
 CREATE VIEW priority_choice AS SELECT @columns priority_choice@ FROM stored_choice;
+
+CREATE VIEW involved AS SELECT @columns involved@ FROM stored_involved;

@@ -1,0 +1,13 @@
+-- Executions that preemptions, inversions and causes of misses name, when all are there: reports need some columns of these alone, and they
+-- are spread over all pages of stored_execution.
+DELETE FROM stored_involved;
+
+INSERT INTO stored_involved
+SELECT x.id, x.app_id, x.model_id, @bits flags.priority x@, @bits flags.status x@, @bits flags.quality x@ = @quality:complete@,
+	x.run_ns, x.redo_ns, x.cpu_ns, x.preempted_ns
+FROM (
+	SELECT execution_id AS id FROM stored_preemption UNION SELECT by_execution_id FROM stored_preemption
+	UNION SELECT victim_id FROM stored_inversion UNION SELECT holder_id FROM stored_inversion
+	UNION SELECT execution_id FROM stored_miss_cause UNION SELECT culprit_execution_id FROM stored_miss_cause) n
+	CROSS JOIN stored_unpacked x ON x.id = n.id;
+
