@@ -46,9 +46,9 @@ static const struct question {
 	{ 2000, "overhead, one app", { "overhead", APP } },
 	{ 2000, "latency, 5 s of it", { "latency", "--from", "200ms", "--to", "5s" } },
 	{ 2000, "latency by model", { "latency", "--by", "model" } },
-	{ 0, "slots", { "slots" } },
-	{ 0, "memory", { "memory" } },
-	{ 0, "timeline", { "timeline" } },
+	{ 1000, "slots", { "slots" } },
+	{ 1000, "memory", { "memory" } },
+	{ 1000, "timeline", { "timeline" } },
 };
 
 enum { QUESTIONS = sizeof(questions) / sizeof(*questions) };

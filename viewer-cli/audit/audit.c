@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COMMON = 4, OWN_MAX = 12, NUMBER_TEXT = 24 };
+enum { COMMON = 7, OWN_MAX = 12, NUMBER_TEXT = 24 };
 
 int bsv_auditing_open(struct bsv_auditing *a, const struct bsv_call *call, struct bsa_err *err)
 {
@@ -39,8 +39,15 @@ void bsv_auditing_close(struct bsv_auditing *a)
 char *bsv_audit_fill(const struct bsv_input *input, const char *template, const struct bsv_hole *own)
 {
 	char began[NUMBER_TEXT], from[NUMBER_TEXT], to[NUMBER_TEXT];
+	bool picks = input->picks; /* if not, nothing is looked up of who was preempted, inverted or chosen */
 	struct bsv_hole holes[COMMON + OWN_MAX + 1] = {
-		{ "with", input->with }, { "began", began }, { "from", from }, { "to", to }
+		{ "with", input->with },
+		{ "began", began },
+		{ "from", from },
+		{ "to", to },
+		{ "only_preempted", picks ? "CROSS JOIN picked op ON op.id = s.execution_id" : "" },
+		{ "only_victims", picks ? "CROSS JOIN picked ov ON ov.id = i.victim_id" : "" },
+		{ "only_chosen", picks ? "CROSS JOIN picked oc ON oc.id = c.chosen_id" : "" },
 	};
 	size_t n = COMMON;
 

@@ -23,7 +23,8 @@ int bsv_auditing_open(struct bsv_auditing *a, const struct bsv_call *call, struc
 void bsv_auditing_close(struct bsv_auditing *a);
 
 /*
- * @template with @own (NULL: none), and with what every template may have: @with@; @began@, of the recording; @from@ and @to@ as numbers.
+ * @template with @own (NULL: none), and with what every template may have: @with@; @began@, of the recording; @from@ and @to@ as numbers;
+ * @only_preempted@, @only_victims@, @only_chosen@, for a FROM: of preemptions s, inversions i, choices c, those of what was picked.
  * Owned by the caller; NULL: no memory.
  */
 char *bsv_audit_fill(const struct bsv_input *input, const char *template, const struct bsv_hole *own);

@@ -130,47 +130,85 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	return 0;
 }
 
+/*
+ * May an inversion, or a choice, be missing? Only where something was not recorded, where who had work is not known, or where the import
+ * could not tell because a model of an app that has work of several priorities was not measured.
+ */
+static int may_be_unseen(const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db,
+	                       "SELECT EXISTS (SELECT 1 FROM loss) OR EXISTS (SELECT 1 FROM possible_wait) "
+	                       "OR EXISTS (SELECT 1 FROM unknown_lane) "
+	                       "OR EXISTS (SELECT 1 FROM execution_count WHERE quality = 'head' OR app_id IS NULL OR "
+	                       "priority IS NULL) "
+	                       "OR EXISTS (SELECT 1 FROM model WHERE step_ns IS NULL) AND EXISTS (SELECT 1 FROM "
+	                       "execution_count GROUP BY app_id HAVING count(DISTINCT priority) > 1)",
+	                       err);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	return r <= 0 ? r : bsv_rows_get(rows, 0, 1) != 0;
+}
+
+/* SQL, for a WITH: what @input has no inversion or choice of, though there may have been one. Owned by the caller; NULL: no memory. */
+static char *unseen_inversions(const struct bsv_input *input, const struct bsv_quantity *limit)
+{
+	static const char own_limit[] = "ifnull((SELECT min(ns) FROM less_urgent), 0) + 1000000";
+	bsv_scoped_text *limit_of_holder =
+		limit->given ? bsv_text("%" PRId64, limit->value)
+			     : bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)",
+	                                bsv_off_core_of_holder);
+	const struct bsv_hole holes[] = { { "limit", limit_of_holder },
+		                          { "limit_least", limit->given ? limit_of_holder : own_limit },
+		                          { NULL, NULL } };
+
+	return bsv_audit_fill(input, bsv_sql_verdict_priority_unseen, holes);
+}
+
+static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
+{
+	return (struct bsv_priority_facts){ .inversions = bsv_rows_get(rows, 0, 0),
+		                            .dur_ns = bsv_rows_get(rows, 1, 0),
+		                            .stretch_ns = bsv_rows_get(rows, 2, 0),
+		                            .unsure_ns = bsv_rows_get(rows, 3, 0),
+		                            .least_ns = bsv_rows_get(rows, 4, 0),
+		                            .hidden_ns = bsv_rows_get(rows, 5, 0),
+		                            .choices = bsv_rows_get(rows, 6, 0),
+		                            .honoured = bsv_rows_get(rows, 7, 0),
+		                            .hidden_choices = bsv_rows_get(rows, 8, 0),
+		                            .mixed = bsv_rows_get(rows, 9, 0),
+		                            .may_be_mixed = bsv_rows_get(rows, 10, 0),
+		                            .sight = sight(rows, 11) };
+}
+
 static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                           struct bsa_err *err)
 {
-	bool given = bounds && bounds->inversion.given;
-	bsv_scoped_text *unseen = hidden(input);
-	bsv_scoped_text *own_limit =
-		bsv_text("(ifnull(s.stretch_ns, 0) * ifnull(s.known, 0) + %s + 1000000)", bsv_off_core_of_holder);
-	bsv_scoped_text *bound = bsv_text("%" PRId64, given ? bounds->inversion.value : 0);
+	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
+	int may_be = may_be_unseen(input, err);
+	bsv_scoped_text *hides = hidden(input);
+	bsv_scoped_text *unseen = may_be ? unseen_inversions(input, &limit)
+	                                 : strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n) AS (SELECT 0)");
 	const struct bsv_hole holes[] = {
-		{ "hidden", unseen },
+		{ "hidden", hides },
 		{ "stretches", bsv_sql_stretches },
 		{ "choices", bsv_sql_choices },
 		{ "off_core", bsv_off_core_of_holder },
-		{ "sure", given ? "1" : "0" },
-		{ "limit", given ? bound : own_limit },
-		{ "limit_least", given ? bound : "ifnull((SELECT min(ns) FROM less_urgent), 0) + 1000000" },
-		{ "only_victims", input->picks ? "CROSS JOIN picked v ON v.id = i.victim_id" : "" },
-		{ "only_chosen", input->picks ? "CROSS JOIN picked p ON p.id = c.chosen_id" : "" },
-		{ "excess", given ? "dur_ns" : "dur_ns - stretch_ns" },
+		{ "sure", limit.given ? "1" : "0" },
+		{ "unseen", unseen },
+		{ "excess", limit.given ? "dur_ns" : "dur_ns - stretch_ns" },
 		{ "sight", SIGHT },
 		{ NULL, NULL },
 	};
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_audit_row(&rows, input, bsv_sql_verdict_priority, holes, err);
+	struct bsv_priority_facts facts;
+	int r = may_be < 0 ? may_be : bsv_audit_row(&rows, input, bsv_sql_verdict_priority, holes, err);
 
 	if (r <= 0)
 		return r;
-	bsv_rule_priority(ret,
-	                  &(struct bsv_priority_facts){ .inversions = bsv_rows_get(rows, 0, 0),
-	                                                .dur_ns = bsv_rows_get(rows, 1, 0),
-	                                                .stretch_ns = bsv_rows_get(rows, 2, 0),
-	                                                .unsure_ns = bsv_rows_get(rows, 3, 0),
-	                                                .least_ns = bsv_rows_get(rows, 4, 0),
-	                                                .hidden_ns = bsv_rows_get(rows, 5, 0),
-	                                                .choices = bsv_rows_get(rows, 6, 0),
-	                                                .honoured = bsv_rows_get(rows, 7, 0),
-	                                                .hidden_choices = bsv_rows_get(rows, 8, 0),
-	                                                .mixed = bsv_rows_get(rows, 9, 0),
-	                                                .may_be_mixed = bsv_rows_get(rows, 10, 0),
-	                                                .sight = sight(rows, 11) },
-	                  bounds);
+	facts = priority_facts(rows);
+	bsv_rule_priority(ret, &facts, bounds);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ static char *about(const struct bsv_report *report)
 /* Whole queries, that need nothing that only their command knows; what does not begin with @with@ is a part of others. */
 static bool has_name(const struct bsv_report *report)
 {
-	static const char *const known[] = { "@with@", "@began@" };
+	static const char *const known[] = { "@with@", "@began@", "@only_preempted@", "@only_victims@" };
 
 	for (const char *at = report->text; (at = strchr(at, '@'));) {
 		bool is_known = false;
@@ -117,7 +117,11 @@ static bool is_word(const char *query)
 static char *fill(const struct bsv_report *report, const struct bsv_input *input)
 {
 	char began[32];
-	const struct bsv_hole holes[] = { { "with", input->with }, { "began", began }, { NULL, NULL } };
+	const struct bsv_hole holes[] = { { "with", input->with },
+		                          { "began", began },
+		                          { "only_preempted", "" },
+		                          { "only_victims", "" },
+		                          { NULL, NULL } };
 
 	snprintf(began, sizeof(began), "%" PRId64, input->began);
 	return bsv_fill(report->text, holes);

@@ -2,10 +2,12 @@
 -- How often, how long, and how long that may be. Leaves out what was not longer than the holder's step_ns.
 @with@, stretches AS (@stretches@),
 each AS (
-	SELECT i.*, v.app_id, v.app, v.model AS victim, v.priority AS victim_priority, m.name AS holder, h.priority AS holder_priority,
+	SELECT i.*, v.app_id, a.name AS app, n.name AS victim, v.priority AS victim_priority, m.name AS holder, h.priority AS holder_priority,
 		s.stretch_ns, @off_core@ AS off_core_ns
-	FROM inversion i CROSS JOIN picked v ON v.id = i.victim_id
-		LEFT JOIN execution h ON h.id = i.holder_id
+	FROM inversion i CROSS JOIN involved v ON v.execution_id = i.victim_id @only_victims@
+		LEFT JOIN apps a ON a.id = v.app_id
+		LEFT JOIN models n ON n.id = v.model_id
+		LEFT JOIN involved h ON h.execution_id = i.holder_id
 		LEFT JOIN models m ON m.id = h.model_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id)
 SELECT app, holder, holder_priority, victim, victim_priority, count(*) AS n_inversions, sum(dur_ns > @bound@ + @allowed@) AS n_above,

@@ -2,9 +2,11 @@
 -- open: it had begun before the recording (start), goes on after it (end), or both: dur_ns is what was recorded of it. Leaves out those that were
 -- not longer than the holder's step_ns.
 @with@
-SELECT i.victim_id, i.began - @began@ AS began_at, i.dur_ns, v.app, v.model AS victim, v.priority AS victim_priority,
+SELECT i.victim_id, i.began - @began@ AS began_at, i.dur_ns, a.name AS app, n.name AS victim, v.priority AS victim_priority,
 	m.name AS holder, h.priority AS holder_priority, i.holder_id, i.lane, i.open
-FROM inversion i CROSS JOIN picked v ON v.id = i.victim_id
-	LEFT JOIN execution h ON h.id = i.holder_id
+FROM inversion i CROSS JOIN involved v ON v.execution_id = i.victim_id @only_victims@
+	LEFT JOIN apps a ON a.id = v.app_id
+	LEFT JOIN models n ON n.id = v.model_id
+	LEFT JOIN involved h ON h.execution_id = i.holder_id
 	LEFT JOIN models m ON m.id = h.model_id
 ORDER BY i.dur_ns DESC, i.victim_id, i.holder_id, i.began LIMIT @most@

@@ -1,8 +1,6 @@
 -- slots_bursts: one row per app and model that had bursts: how many, how many executions each had, and how many were used once.
 -- Leaves out bursts without any that were picked.
-@with@, each AS (
-	SELECT b.id, p.app_id, p.app, p.model, count(*) AS n, sum(p.cold) AS cold, b.closed - b.opened AS open_ns, b.first_ns
-	FROM picked p CROSS JOIN burst b ON b.id = p.burst_id GROUP BY b.id, p.app_id, p.model)
+@with@, each AS (@each@)
 SELECT app, model, count(*) AS n_bursts, sum(n) AS n_executions, sum(n = 1) AS n_used_once,
 	100.0 * sum(n = 1) / count(*) AS used_once_percent, percentile(n, 50) AS n_p50_each, min(n) AS n_min_each, max(n) AS n_max_each,
 	percentile(open_ns, 50) AS open_p50_ns,

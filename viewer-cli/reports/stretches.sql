@@ -7,4 +7,4 @@ SELECT m.id AS model_id, m.app_id, m.priority,
 	FROM (SELECT n.*, (SELECT max(p50_ns) FROM phase_stat s
 			WHERE s.phase = 'run' AND s.app_id IS n.app_id AND s.model = n.name AND s.priority IS n.priority) AS p50_ns FROM model n) m
 		LEFT JOIN (SELECT x.model_id, max(s.stopped - s.asked) AS delay_ns
-			FROM preemption s CROSS JOIN execution x ON x.id = s.execution_id GROUP BY x.model_id) d ON d.model_id = m.id
+			FROM preemption s CROSS JOIN involved x ON x.execution_id = s.execution_id GROUP BY x.model_id) d ON d.model_id = m.id

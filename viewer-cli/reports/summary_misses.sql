@@ -3,7 +3,7 @@
 @with@,
 missed AS MATERIALIZED (
   SELECT c.execution_id AS id, c.cause, c.late_ns, x.app_id, x.model_id, c.culprit_app_id, c.culprit_execution_id
-  FROM miss_cause c CROSS JOIN execution x ON x.id = c.execution_id WHERE c.is_primary),
+  FROM miss_cause c CROSS JOIN involved x ON x.execution_id = c.execution_id WHERE c.is_primary),
 each AS MATERIALIZED (
   SELECT cause, app_id, model_id, culprit_app_id, count(*) AS n, total(late_ns) AS late_ns FROM missed GROUP BY cause, app_id, model_id, culprit_app_id),
 named AS MATERIALIZED (
@@ -22,7 +22,7 @@ causes AS MATERIALIZED (
 culprits AS ( -- the unary + says that no index is worth its while
   SELECT c.cause, d.name AS model, count(*) AS n, row_number() OVER (PARTITION BY c.cause ORDER BY count(*) DESC, d.name) AS nth
   FROM causes c CROSS JOIN missed m ON +m.cause = c.cause AND +m.app_id IS c.app_id AND +m.culprit_app_id = c.culprit_app_id
-    CROSS JOIN execution x ON x.id = m.culprit_execution_id LEFT JOIN model d ON d.id = x.model_id
+    CROSS JOIN involved x ON x.execution_id = m.culprit_execution_id LEFT JOIN model d ON d.id = x.model_id
   WHERE c.culprit_app_id IS NOT NULL GROUP BY c.cause, d.name),
 big AS (
   SELECT percentile(x.deadline - coalesce(x.submitted, x.request_read), 50) AS budget_ns, sum(x.status = 'MISSED_DEADLINE_PERSISTENT') AS n_persistent

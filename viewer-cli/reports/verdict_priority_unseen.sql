@@ -1,0 +1,36 @@
+-- verdict_priority_unseen: what verdict_priority says of what was not recorded, or not measured: the longest inversion that there may have been,
+-- and how many executions may have been chosen; for a WITH. Without a hole, and with all models measured, there is neither.
+least AS MATERIALIZED (SELECT @limit_least@ AS ns),
+-- when urgent work of an app may have waited, and when less urgent work of it may have had a lane: for longer than it may
+unseen AS MATERIALIZED (
+	SELECT a.app_id, h.began, h.ended FROM apps_with_more a JOIN holes h
+	UNION ALL SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended FROM apps_with_more a JOIN hidden_waits h ON h.app_id IS NULL OR h.app_id IS a.app_id),
+unseen_lanes AS MATERIALIZED (
+	SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes WHERE ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)),
+long_slices AS MATERIALIZED (
+	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank
+	FROM lane_slice l JOIN execution h ON h.id = l.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
+		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
+	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
+		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@),
+waiting AS (
+	SELECT coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began, coalesce(x.run_ended, x.result_written, 4611686018427387903) AS ended,
+		ifnull(x.queue_ns + x.preempted_ns, 9223372036854775807) AS ns, x.app_id, ifnull(k.rank, 2) AS rank
+	FROM execution x JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
+	WHERE (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices WHERE NOT measured)) AND x.sides IS NOT 'client'),
+-- what may have waited: for ns at most
+waited AS MATERIALIZED (
+	SELECT began, ended, 9223372036854775807 AS ns, app_id, NULL AS rank FROM unseen UNION ALL SELECT began, ended, ns, app_id, rank FROM waiting),
+inverted_unseen AS (
+	-- the import tells inversions of models whose steps were measured
+	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) AS ns FROM waited w JOIN long_slices l ON l.app_id IS w.app_id
+	WHERE (w.rank IS NULL OR l.rank < w.rank AND NOT l.measured) AND min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) > l.limit_ns
+	UNION ALL
+	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) FROM waited w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
+	UNION ALL -- who waits may be more urgent than who has a lane, or not
+	SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL OR priority IS NULL),
+unseen_work AS MATERIALIZED (
+	SELECT (SELECT count(*) FROM picked p WHERE p.quality IN ('gap', 'tail') AND p.sides IS NOT 'client' AND p.app_id IN (SELECT app_id FROM apps_with_more))
+		+ (SELECT ifnull(sum(n), 0) FROM (SELECT max(seq) - min(seq) + 1 - count(*) AS n FROM execution GROUP BY stream_id))
+		+ (SELECT count(DISTINCT h.execution_id) FROM hidden_waits h JOIN execution x ON x.id = h.execution_id WHERE x.quality NOT IN ('gap', 'tail')) AS n
+	WHERE (SELECT max(ifnull(hole_ns, 0), ifnull(wait_ns, 0)) > 0 FROM sight))
