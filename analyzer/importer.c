@@ -8,6 +8,7 @@
 
 #include "decode/decode.h"
 #include "fold/fold.h"
+#include "services.h"
 #include "store/store.h"
 
 enum { EVENTS_PER_CHECK = 4096 };
@@ -54,7 +55,8 @@ struct bsa_importer {
 	uint64_t holes;             /* the same */
 	unsigned group, unchecked;
 	struct renumbered renumbered;
-	struct once once[ONCE]; /* by what they are of, the last one each */
+	struct services *services; /* of that group. Owned */
+	struct once once[ONCE];    /* by what they are of, the last one each */
 };
 
 static int no_memory(struct bsa_err *err)
@@ -98,6 +100,7 @@ struct bsa_importer *bsa_importer_free(struct bsa_importer *im)
 	if (!im)
 		return NULL;
 	bsa_fold_free(im->fold);
+	services_free(im->services);
 	bsa_store_free(im->store);
 	for (size_t i = 0; i < im->n_traces; i++)
 		known_fini(&im->traces[i]);
@@ -231,8 +234,10 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 	bsa_store_clock(im->store, first->row.clock_offset);
 	im->group = first->group;
 	memset(im->once, 0, sizeof(im->once)); /* numbers are a clock's own: those of another host may be the same */
+	services_free(im->services);
+	im->services = services_new();
 	im->fold = bsa_fold_new(&im->facts, &options);
-	return im->fold ? 0 : no_memory(err);
+	return im->fold && im->services ? 0 : no_memory(err);
 }
 
 /* ---- twice the same ---- */
@@ -290,20 +295,17 @@ static const struct bsa_event *renumber(struct bsa_importer *im, const struct bs
 int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
 {
 	const struct known *of = &im->traces[e->trace - 1];
+	int r = 0;
 
 	assert(e->trace - 1 < im->n_traces);
-	if (!im->fold || of->group != im->group) {
-		int r = begin_group(im, of, err);
-
-		if (r < 0)
-			return r;
-	}
-	if (im->n_traces > 1) {
-		int r = refuse_twice(im, e, err);
-
-		if (r < 0)
-			return r;
-	}
+	if (!im->fold || of->group != im->group)
+		r = begin_group(im, of, err);
+	if (r >= 0 && im->n_traces > 1)
+		r = refuse_twice(im, e, err);
+	if (r >= 0)
+		r = services_event(im->services, e, err);
+	if (r < 0)
+		return r;
 	if (im->before)
 		e = renumber(im, e);
 	if (bsa_fold_event(im->fold, e))

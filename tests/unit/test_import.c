@@ -126,6 +126,44 @@ static void what_is_not_the_same_is_taken(void **state)
 	takes(trace("fourth", THERE RUN(4, 4), NULL), NULL, true);
 }
 
+#define SERVICE(t, pid, since) #t " service_state pid=" #pid " lanes=1 instance=1 since=" #since "\n"
+#define CLIENT(t, conn) #t " client_connect conn=" #conn " pid=20 uid=1000 app=20 name=camera\n"
+#define GONE(t, conn) #t " client_disconnect conn=" #conn "\n"
+
+static void services_that_give_out_the_same_numbers_are_refused(void **state)
+{
+	static const char words[] = "processes 9 and 10, have the same instance number (1)";
+
+	(void)state;
+	/* the executions of both would be put together by their numbers */
+	refuses(trace("both",
+	              SERVICE(1, 9, 0) CLIENT(2, 0x100001) RUN(1, 1) SERVICE(2000, 10, 0) CLIENT(2001, 0x100001)
+	                      RUN(3, 1) RUN(4, 2),
+	              NULL),
+	        NULL, false, words);
+	refuses(trace("attached", SERVICE(100, 9, 50) CLIENT(101, 0x100001) GONE(102, 0x100001) SERVICE(103, 10, 70),
+	              NULL),
+	        NULL, false, words);
+	refuses(trace("idle", SERVICE(1, 9, 0) SERVICE(2, 10, 0) CLIENT(3, 0x100001) CLIENT(4, 0x100001), NULL), NULL,
+	        false, "processes 10 and 9");
+	refuses(trace("told_again", SERVICE(1, 9, 0) SERVICE(2, 10, 0) SERVICE(3, 9, 1), NULL), NULL, false,
+	        "processes 10 and 9");
+	refuses(trace("same_pid",
+	              SERVICE(3000000000, 9, 1) CLIENT(3000000001, 0x100001) SERVICE(3000000002, 9, 2000000000), NULL),
+	        NULL, false, "processes 9 and 9");
+}
+
+static void services_that_follow_each_other_are_taken(void **state)
+{
+	(void)state;
+	takes(trace("restart",
+	            SERVICE(1, 9, 0) CLIENT(2, 0x100001) GONE(3, 0x100001) SERVICE(4, 10, 0) CLIENT(5, 0x100001), NULL),
+	      NULL, false);
+	takes(trace("one", SERVICE(1, 9, 0) CLIENT(2, 0x100001) SERVICE(3, 9, 0) SERVICE(4, 9, 1) CLIENT(5, 0x100001),
+	            NULL),
+	      NULL, false);
+}
+
 static void times_that_cannot_be_stored_are_refused(void **state)
 {
 	struct ctf_options options = { .clock_offset = INT64_C(1) << 62 };
@@ -147,6 +185,8 @@ int main(void)
 		T(one_run_in_two_sessions_is_refused),
 		T(nor_is_it_appended),
 		T(what_is_not_the_same_is_taken),
+		T(services_that_give_out_the_same_numbers_are_refused),
+		T(services_that_follow_each_other_are_taken),
 		T(times_that_cannot_be_stored_are_refused),
 	};
 	const char *tmp = getenv("TMPDIR");

@@ -1,0 +1,142 @@
+/* services.c -- see services.h. */
+#include "services.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "fold/table.h"
+
+enum { INSTANCES = 4096, INSTANCE_SHIFT = 20, CONNECTIONS_MAX = 65536 /* of more than these, none is remembered */ };
+static const uint64_t same_begin_ns = 1000000000; /* a service reads the clock, then emits: both are its beginning */
+
+struct identity {
+	uint32_t pid; /* 0: no service */
+	uint64_t began;
+};
+
+struct service {
+	struct identity now, before; /* before: the one that had the instance until @now began */
+	uint64_t told;               /* when @now told of itself last */
+	uint32_t connections;        /* open */
+};
+
+struct services {
+	struct service of[INSTANCES];
+	struct bsa_table connections; /* open ones; owned */
+	size_t n;
+};
+
+struct services *services_new(void)
+{
+	struct services *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	if (bsa_table_init(&s->connections)) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+struct services *services_free(struct services *s)
+{
+	struct bsa_entry *e;
+	size_t from = 0;
+
+	if (!s)
+		return NULL;
+	while ((e = bsa_table_any(&s->connections, &from))) {
+		bsa_table_remove(&s->connections, e);
+		free(e);
+	}
+	bsa_table_fini(&s->connections);
+	free(s);
+	return NULL;
+}
+
+static int clash(const struct service *s, uint32_t pid, uint32_t instance, struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_INPUT,
+	                "two services, processes %" PRIu32 " and %" PRIu32 ", have the same instance number (%" PRIu32
+	                "), and process %" PRIu32
+	                " was not seen to end before the other began: their executions have the "
+	                "same numbers, and cannot be told apart",
+	                s->now.pid, pid, instance, s->now.pid);
+}
+
+static bool is_same(const struct identity *a, uint32_t pid, uint64_t since)
+{
+	uint64_t apart = since > a->began ? since - a->began : a->began - since;
+
+	return a->pid == pid && (!since || apart < same_begin_ns);
+}
+
+static int service_told(struct services *all, uint64_t at, const struct bsa_service_state *e, struct bsa_err *err)
+{
+	uint64_t began = e->since && e->since < at ? e->since : at;
+	struct service *s;
+
+	if (e->instance >= INSTANCES)
+		return 0;
+	s = &all->of[e->instance];
+	if (s->now.pid && !is_same(&s->now, e->pid, e->since)) {
+		if (s->connections || began <= s->told || is_same(&s->before, e->pid, e->since))
+			return clash(s, e->pid, e->instance, err);
+		s->before = s->now;
+		s->now.pid = 0;
+	}
+	if (!s->now.pid)
+		s->now = (struct identity){ e->pid, began };
+	s->told = at;
+	return 0;
+}
+
+static int connected(struct services *all, const struct bsa_client_connect *e, struct bsa_err *err)
+{
+	struct service *s = &all->of[e->conn >> INSTANCE_SHIFT];
+	struct bsa_entry *c;
+
+	if (bsa_table_find(&all->connections, e->conn)) {
+		if (s->before.pid && !e->since) /* a service gives out each number once */
+			return clash(s, s->before.pid, e->conn >> INSTANCE_SHIFT, err);
+		return 0;
+	}
+	if (all->n == CONNECTIONS_MAX)
+		return 0;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	bsa_table_add(&all->connections, c, e->conn);
+	all->n++;
+	s->connections++;
+	return 0;
+}
+
+static void disconnected(struct services *all, uint32_t conn)
+{
+	struct bsa_entry *c = bsa_table_find(&all->connections, conn);
+
+	if (!c)
+		return;
+	bsa_table_remove(&all->connections, c);
+	free(c);
+	all->n--;
+	all->of[conn >> INSTANCE_SHIFT].connections--;
+}
+
+int services_event(struct services *s, const struct bsa_event *e, struct bsa_err *err)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_service_state:
+		return service_told(s, e->at, BSA_OF(e, service_state), err);
+	case BSA_client_connect:
+		return connected(s, BSA_OF(e, client_connect), err);
+	case BSA_client_disconnect:
+		disconnected(s, BSA_OF(e, client_disconnect)->conn);
+		return 0;
+	default:
+		return 0;
+	}
+}
