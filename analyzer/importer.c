@@ -54,6 +54,7 @@ struct bsa_importer {
 	uint64_t latest_summary_ns; /* of the folds that are over */
 	uint64_t holes;             /* the same */
 	unsigned group, unchecked;
+	bool blind; /* bsa_importer_options.unchecked */
 	struct renumbered renumbered;
 	struct services *services; /* of that group. Owned */
 	struct once once[ONCE];    /* by what they are of, the last one each */
@@ -85,6 +86,7 @@ int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_option
 	im->facts = bsa_store_facts(im->store);
 	im->last = bsa_store_last_ids(im->store);
 	im->before = bsa_store_last_trace(im->store);
+	im->blind = options->unchecked;
 	*ret = im;
 	return 0;
 }
@@ -185,6 +187,14 @@ int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct 
 	row->foreign = decoded->foreign;
 	row->unusable = decoded->unusable;
 	row->cut = decoded->cut;
+	if (im->blind)
+		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = decoded->began,
+		                                                  .ended = decoded->ended,
+		                                                  .events = BSA_NEVER,
+		                                                  .packets = BSA_NEVER,
+		                                                  .trace = row->id,
+		                                                  .cpu = UINT32_MAX,
+		                                                  .cause = BSA_LOSS_UNCHECKED });
 	return bsa_store_trace(im->store, row, err);
 }
 

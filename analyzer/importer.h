@@ -19,6 +19,7 @@ struct bsa_decoded;
 struct bsa_importer_options {
 	const char *output;
 	bool keep_operations;
+	bool unchecked;      /* nothing says what was not recorded: each trace gets a loss of that cause */
 	bool append;         /* into the database that is there; without it that one is replaced */
 	uint64_t horizon_ns; /* how late a summary may tell of a lane, in traces that have summaries; 0: 1 s */
 };

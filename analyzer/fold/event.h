@@ -235,7 +235,8 @@ enum bsa_loss_cause {
 	BSA_LOSS_TAIL,    /* this stream ends before another one of its trace does */
 	BSA_LOSS_CUT,     /* this stream's file is cut */
 	BSA_LOSS_STREAM,  /* the stream of a cpu is missing */
-	BSA_LOSS_CAUSES
+	BSA_LOSS_CAUSES,
+	BSA_LOSS_UNCHECKED = BSA_LOSS_CAUSES /* of facts only: whether all of a trace was recorded is not known */
 };
 
 /* A part of a trace was not seen, from @at to @ended; told at the beginning, so before any event of that time. */

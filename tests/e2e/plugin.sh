@@ -31,11 +31,28 @@ by_plugin()
 # says WORDS: babeltrace2 breaks lines where it likes.
 says() { [[ $(tr -s ' \n' ' ' <<<"$said") == *"$1"* ]] || wrong "not said: $1 (but: $said)"; }
 
-# content DB: all of it, but where the traces were, which messages do not say, and what is of this very import.
+# content DB: all of it, but where the traces were, which messages do not say, and the losses that say that the plugin saw no others.
 content()
 {
 	cp "$1" "$1.copy"
-	sqlite3 "$1.copy" "UPDATE trace SET path = ''" .dump
+	sqlite3 "$1.copy" "UPDATE trace SET path = ''" "DELETE FROM stored_loss WHERE cause = 7" .dump
+}
+
+# blind DB: the sink does not see what was not recorded, so no answer says that all was, and no verdict passes.
+blind()
+{
+	local verdict status
+
+	[[ $(sqlite3 "$1" "SELECT count(*) = (SELECT count(*) FROM trace) FROM loss WHERE cause = 'unchecked'") == 1 ]] ||
+		wrong "not every trace is unchecked"
+	"$burstscope" summary "$1" >"$tmp/summary"
+	! grep -q 'nothing was lost' "$tmp/summary" || wrong "the summary says that nothing was lost"
+	grep -q 'whether all was recorded is not known' "$tmp/summary" || wrong "the summary does not say what is not known"
+	for verdict in starvation priority fairness; do
+		status=0
+		"$burstscope" "$verdict" --verdict "$1" >"$tmp/verdict" || status=$?
+		((status == 3)) || wrong "$verdict ends with $status"
+	done
 }
 
 # events SEED: of a service and an app that execute, with a loss, on three cpus; each seed has a stream of its own.
@@ -78,6 +95,7 @@ for params in '' ',keep-operations=true'; do
 		"$burstscope" import ${options[@]+"${options[@]}"} -o "$tmp/import.db" "$tmp/$trace" 2>/dev/null ||
 			wrong "import of $trace fails"
 		by_plugin 0 "output=\"$tmp/plugin.db\"$params" "$tmp/$trace"
+		blind "$tmp/plugin.db"
 		executions=$(sqlite3 "$tmp/plugin.db" 'SELECT count(*) FROM execution')
 		((executions >= 300)) || wrong "$trace: there are $executions executions"
 		if [[ $trace == one ]]; then

@@ -10,11 +10,11 @@
 static const char query[] =
 	"SELECT count(*) AS traces, ifnull(sum(events), 0) AS events, ifnull(sum(lost_events), 0) AS "
 	"lost_events, ifnull(sum(lost_packets), 0) AS lost_packets, (SELECT count(*) FROM loss) AS losses, "
-	"ifnull(sum(cut), 0) AS cut, (SELECT count(*) FROM loss WHERE events IS NULL AND packets IS NULL) AS "
-	"uncounted, "
+	"ifnull(sum(cut), 0) AS cut, (SELECT count(*) FROM loss WHERE events IS NULL AND packets IS NULL "
+	"AND cause <> 'unchecked') AS uncounted, "
 	"(SELECT group_concat(cause, ', ') FROM (SELECT DISTINCT cause FROM loss WHERE events IS NULL AND packets IS "
-	"NULL "
-	"ORDER BY cause)) AS causes FROM trace";
+	"NULL AND cause <> 'unchecked' ORDER BY cause)) AS causes, "
+	"(SELECT count(*) FROM loss WHERE cause = 'unchecked') AS unchecked FROM trace";
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {
@@ -34,26 +34,39 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.losses = bsa_query_get_int(q, 4),
 		.cut = bsa_query_get_int(q, 5),
 		.uncounted = bsa_query_get_int(q, 6),
+		.unchecked = bsa_query_get_int(q, 8),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
 	return 0;
 }
 
-const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
+/* What was lost, as far as that is known. */
+static void lost_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], d[BSV_COUNT_MAX], lost[256] = "nothing was lost";
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
+	int64_t counted = c->losses - c->uncounted - c->unchecked;
 	size_t n = 0;
 
-	if (c->losses > c->uncounted || c->lost_events || c->lost_packets)
-		n = (size_t)snprintf(lost, sizeof(lost), "%s events and %s packets were lost, in %s intervals",
+	snprintf(to, bytes, "%s", c->unchecked ? "" : "nothing was lost");
+	if (counted > 0 || c->lost_events || c->lost_packets)
+		n = (size_t)snprintf(to, bytes, "%s events and %s packets were lost, in %s intervals",
 		                     bsv_count(a, (uint64_t)c->lost_events), bsv_count(b, (uint64_t)c->lost_packets),
-		                     bsv_count(d, (uint64_t)(c->losses - c->uncounted)));
+		                     bsv_count(d, (uint64_t)counted));
 	if (c->uncounted)
-		snprintf(lost + n, sizeof(lost) - n, "%s%s %s not recorded (%s)", n ? "; " : "",
-		         bsv_count(d, (uint64_t)c->uncounted),
-		         bsv_plural((uint64_t)c->uncounted, "stretch of time was", "stretches of time were"),
-		         c->causes);
+		n += (size_t)snprintf(
+			to + n, bytes - n, "%s%s %s not recorded (%s)", n ? "; " : "",
+			bsv_count(d, (uint64_t)c->uncounted),
+			bsv_plural((uint64_t)c->uncounted, "stretch of time was", "stretches of time were"), c->causes);
+	if (c->unchecked)
+		snprintf(to + n, bytes - n, "%swhether all was recorded is not known: " BSV_UNCHECKED, n ? "; " : "");
+}
+
+const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
+{
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
+
+	lost_text(c, lost, sizeof(lost));
 	snprintf(to, BSV_COVERAGE_TEXT, "%s %s, %s events, %s%s", bsv_count(a, (uint64_t)c->traces),
 	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
 	         c->cut ? "; the end of some is missing" : "");

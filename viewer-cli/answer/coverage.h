@@ -10,11 +10,15 @@ struct bsv_coverage {
 	int64_t traces, events, lost_events, lost_packets, losses, cut;
 	int64_t uncounted; /* of the losses: the tracer did not count their events */
 	char causes[64];   /* of those, as loss.cause names them */
+	int64_t unchecked; /* of the losses: traces of which it is not known whether all was recorded. Not in uncounted */
 };
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err);
 
-enum { BSV_COVERAGE_TEXT = 384 };
+/* Why, where traces are unchecked. */
+#define BSV_UNCHECKED "the babeltrace2 plugin imported it; burstscope import finds out"
+
+enum { BSV_COVERAGE_TEXT = 512 };
 
 /* A sentence, into @to, which is returned. */
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);

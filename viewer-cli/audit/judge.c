@@ -212,8 +212,8 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	return 0;
 }
 
-int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
-              struct bsa_err *err)
+static int judge_seen(struct bsv_judgement *ret, enum bsv_audit audit, const struct bsv_input *input,
+                      const struct bsv_bounds *bounds, struct bsa_err *err)
 {
 	switch (audit) {
 	case BSV_FAIRNESS:
@@ -224,4 +224,14 @@ int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input 
 		return judge_priority(ret, input, bounds, err);
 	}
 	return 0;
+}
+
+int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
+              struct bsa_err *err)
+{
+	int r = judge_seen(ret, audit, input, bounds, err);
+
+	if (r >= 0 && input->coverage.unchecked)
+		bsv_rules_unchecked(ret);
+	return r;
 }

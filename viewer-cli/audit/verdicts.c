@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "answer/coverage.h"
+
 #define SLACK_NS 1e6 /* of everything that has to be asked and to wake up */
 #define QUANTUM_NS 5e5
 #define HONOURED_PERCENT 99.0
@@ -78,6 +80,14 @@ enum bsv_outcome bsv_judged(const struct bsv_judgement *j)
 		if (j->rules[i].outcome == BSV_FAIL || worst == BSV_PASS)
 			worst = j->rules[i].outcome;
 	return worst;
+}
+
+void bsv_rules_unchecked(struct bsv_judgement *j)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		j->rules[i].outcome = BSV_CANNOT_TELL;
+		why(j, i, "whether all was recorded is not known: " BSV_UNCHECKED);
+	}
 }
 
 const char *bsv_outcome_name(enum bsv_outcome outcome)

@@ -92,6 +92,9 @@ struct bsv_priority_facts {
 	struct bsv_sight sight;
 };
 
+/* Of a recording of which it is not known whether it is all there, nothing can be told. */
+void bsv_rules_unchecked(struct bsv_judgement *j);
+
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds);
 void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_facts *f,
                          const struct bsv_bounds *bounds);

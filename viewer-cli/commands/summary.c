@@ -107,7 +107,8 @@ enum trust_column {
 	OFFSETS,
 	UNUSABLE,
 	CUT,
-	LEFT_OUT
+	LEFT_OUT,
+	UNCHECKED
 };
 
 static void say_recording(FILE *to, const struct bsv_rows *t)
@@ -122,26 +123,35 @@ static void say_recording(FILE *to, const struct bsv_rows *t)
 	fprintf(to, "; %s", text_of(t, RULES) ? text_of(t, RULES) : "the rules of the service were not recorded");
 }
 
-static void say_events(FILE *to, const struct bsv_rows *t)
+static void say_losses(FILE *to, const struct bsv_rows *t, int64_t losses)
 {
-	say_count(to, bsv_rows_get(t, EVENTS, 0), "event", "events");
-	fputs(" of ", to);
-	say_count(to, bsv_rows_get(t, STREAMS, 0), "stream", "streams");
-	if (!bsv_rows_get(t, LOSSES, 0)) {
-		fputs("; nothing was lost", to);
-	} else if (!bsv_rows_get(t, LOST_EVENTS, 0) && !bsv_rows_get(t, LOST_PACKETS, 0)) {
+	if (!bsv_rows_get(t, LOST_EVENTS, 0) && !bsv_rows_get(t, LOST_PACKETS, 0)) {
 		fputs("; NOT RECORDED: ", to);
-		say_count(to, bsv_rows_get(t, LOSSES, 0), "stretch of time", "stretches of time");
-		fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
+		say_count(to, losses, "stretch of time", "stretches of time");
 	} else {
 		fputs("; LOST ", to);
 		say_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");
 		fputs(" and ", to);
 		say_count(to, bsv_rows_get(t, LOST_PACKETS, 0), "packet", "packets");
 		fputs(" in ", to);
-		say_count(to, bsv_rows_get(t, LOSSES, 0), "interval", "intervals");
-		fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
+		say_count(to, losses, "interval", "intervals");
 	}
+	fprintf(to, ", which touched %.1f %% of executions", bsv_rows_cell(t, TOUCHED).real);
+}
+
+static void say_events(FILE *to, const struct bsv_rows *t)
+{
+	int64_t unchecked = bsv_rows_get(t, UNCHECKED, 0), losses = bsv_rows_get(t, LOSSES, 0) - unchecked;
+
+	say_count(to, bsv_rows_get(t, EVENTS, 0), "event", "events");
+	fputs(" of ", to);
+	say_count(to, bsv_rows_get(t, STREAMS, 0), "stream", "streams");
+	if (losses > 0)
+		say_losses(to, t, losses);
+	else if (!unchecked)
+		fputs("; nothing was lost", to);
+	if (unchecked)
+		fputs("; whether all was recorded is NOT KNOWN: " BSV_UNCHECKED, to);
 	if (bsv_rows_get(t, CUT, 0))
 		fputs("; its end is missing", to);
 	if (bsv_rows_get(t, UNUSABLE, 0) || bsv_rows_get(t, LEFT_OUT, 0)) {

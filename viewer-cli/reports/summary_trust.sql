@@ -20,5 +20,5 @@ left_out AS (SELECT ifnull(sum(value), 0) AS n_left_out FROM meta WHERE substr(k
 SELECT t.n_traces, t.hosts, t.sessions, r.rules, t.span_ns, t.n_events, (SELECT count(*) FROM stream) AS n_streams,
   (SELECT count(*) FROM loss) AS n_losses, t.lost_events, t.lost_packets, e.n_executions, e.n_head, e.n_tail, e.n_gap, e.n_open,
   e.n_both, e.n_service, e.n_client, CASE WHEN e.n_executions > 0 THEN 100.0 * (e.n_tail + e.n_gap) / e.n_executions END AS touched_percent,
-  t.clocks, t.n_offsets, t.n_unusable, t.n_cut, l.n_left_out
+  t.clocks, t.n_offsets, t.n_unusable, t.n_cut, l.n_left_out, (SELECT count(*) FROM loss WHERE cause = 'unchecked') AS n_unchecked
 FROM traces t, rules r, executions e, left_out l
