@@ -1,6 +1,8 @@
 /* schedule_cut.c -- see schedule_cut.h. */
 #include "analyzer/schedule_cut.h"
 
+#include "analyzer/schedule_again.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,75 +185,6 @@ static bool make_heads(struct cut *c, struct sim *s, uint64_t *series)
 
 /* ---- from the middle on ---- */
 
-/* What exists at c->from is told again, in the order in which it came. */
-static void tell_again(struct cut *c, const struct sim *s)
-{
-	for (size_t i = 0; i < s->n_events && s->events[i].event.at < c->from; i++) {
-		struct sim_event e = s->events[i];
-
-		switch (e.event.kind) {
-		case BSA_service_state:
-			e.of.service_state.since = e.event.at;
-			break;
-		case BSA_client_connect:
-			e.of.client_connect.since = e.event.at;
-			break;
-		case BSA_model_prepare:
-			e.of.model_prepare.since = e.event.at;
-			break;
-		case BSA_stream_open:
-			e.of.stream_open.since = e.event.at;
-			break;
-		default:
-			continue;
-		}
-		e.event.at = c->from;
-		c->own[c->n_own++] = e;
-	}
-}
-
-/* The phase that execution @i is in at @at; -1: the service does not have it. *lane: its latest one. */
-static int state_of(const struct sim *s, uint32_t i, uint64_t at, uint8_t *lane)
-{
-	const struct sim_exec *x = &s->execs[i];
-	uint64_t over = x->at[x->at[BSA_SIGNALLED] != NEVER ? BSA_SIGNALLED : BSA_RESULT_WRITTEN];
-	int state = at < x->at[BSA_ENQUEUED] ? BSA_STATE_DECODE : BSA_STATE_QUEUED;
-
-	*lane = BSA_LANE_NONE;
-	if (x->at[BSA_REQUEST_READ] > at || over <= at)
-		return -1;
-	for (size_t k = 0; k < s->n_slices; k++)
-		if (s->slices[k].exec == i && s->slices[k].began <= at) {
-			*lane = s->slices[k].lane;
-			state = at < s->slices[k].ended || s->slices[k].ended == x->at[BSA_RUN_ENDED]
-			                ? BSA_STATE_RUNNING
-			                : BSA_STATE_PREEMPTED;
-		}
-	return state;
-}
-
-static void tell_states(struct cut *c, const struct sim *s)
-{
-	for (uint32_t i = 0; i < s->n_execs; i++) {
-		const struct sim_exec *x = &s->execs[i];
-		struct bsa_exec_state e = { .exec = x->exec,
-			                    .deadline_ns = x->at[BSA_DECODED] <= c->from ? x->deadline : 0,
-			                    .since = c->from,
-			                    .model = s->models[x->model].number,
-			                    .app = s->apps[x->app].key,
-			                    .priority = x->priority,
-			                    .path = x->path };
-		int state = state_of(s, i, c->from, &e.lane);
-
-		if (state < 0)
-			continue;
-		e.phase = (uint8_t)state;
-		c->own[c->n_own++] = (struct sim_event){ .event = { c->from, 1, BSA_exec_state,
-			                                            sizeof(struct bsa_event) + sizeof(e) },
-			                                 .of.exec_state = e };
-	}
-}
-
 /* ---- one side ---- */
 
 static bool is_of_client(const struct sim_event *e)
@@ -384,8 +317,7 @@ static bool make(struct cut *c, struct sim *s, const struct cut_target *target, 
 	case CUT_LATE:
 		c->from = s->began + length_of(s) / 10 + sim_random(series, length_of(s) * 8 / 10 + 1);
 		drop_outside(c, s);
-		tell_again(c, s);
-		tell_states(c, s);
+		c->n_own += sim_tell_again(s, c->from, c->own + c->n_own);
 		return true;
 	case CUT_EARLY:
 		c->until = s->began + length_of(s) / 10 + sim_random(series, length_of(s) * 8 / 10 + 1);

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "analyzer/collect.h"
+#include "analyzer/schedule_again.h"
 #include "analyzer/schedule_sim.h"
 #include "analyzer/schedule_truth.h"
 #include "fold/blame.h"
@@ -1183,75 +1184,6 @@ static void play_lossy(uint64_t seed)
 
 /* ---- from the middle on ---- */
 
-/* Told again to who begins to listen at @at: what there is, in the order in which it came. */
-static void tell_again(struct tape *t, const struct sim *s, uint64_t at)
-{
-	for (size_t i = 0; i < s->n_events && s->events[i].event.at < at; i++) {
-		struct sim_event e = s->events[i];
-
-		switch (e.event.kind) {
-		case BSA_service_state:
-			e.of.service_state.since = e.event.at;
-			break;
-		case BSA_client_connect:
-			e.of.client_connect.since = e.event.at;
-			break;
-		case BSA_model_prepare:
-			e.of.model_prepare.since = e.event.at;
-			break;
-		case BSA_stream_open:
-			e.of.stream_open.since = e.event.at;
-			break;
-		default:
-			continue;
-		}
-		e.event.at = at;
-		t->own[t->n_own++] = e;
-	}
-}
-
-/* What state it is in at @at; -1: not with the service. *lane: the last one. */
-static int state_of(const struct sim *s, uint32_t exec, uint64_t at, uint8_t *lane)
-{
-	const struct sim_exec *x = &s->execs[exec];
-	uint64_t over = x->at[x->at[BSA_SIGNALLED] != NEVER ? BSA_SIGNALLED : BSA_RESULT_WRITTEN];
-	int state = at < x->at[BSA_ENQUEUED] ? BSA_STATE_DECODE : BSA_STATE_QUEUED;
-
-	*lane = BSA_LANE_NONE;
-	if (x->at[BSA_REQUEST_READ] > at || over <= at)
-		return -1;
-	for (size_t i = 0; i < s->n_slices; i++)
-		if (s->slices[i].exec == exec && s->slices[i].began <= at) {
-			*lane = s->slices[i].lane;
-			state = at < s->slices[i].ended || s->slices[i].ended == x->at[BSA_RUN_ENDED]
-			                ? BSA_STATE_RUNNING
-			                : BSA_STATE_PREEMPTED;
-		}
-	return state;
-}
-
-static void tell_states(struct tape *t, const struct sim *s, uint64_t at)
-{
-	for (uint32_t i = 0; i < s->n_execs; i++) {
-		const struct sim_exec *x = &s->execs[i];
-		struct bsa_exec_state e = { .exec = x->exec,
-			                    .deadline_ns = x->at[BSA_DECODED] <= at ? x->deadline : 0,
-			                    .since = at,
-			                    .model = s->models[x->model].number,
-			                    .app = s->apps[x->app].key,
-			                    .priority = x->priority,
-			                    .path = x->path };
-		int state = state_of(s, i, at, &e.lane);
-
-		if (state < 0)
-			continue;
-		e.phase = (uint8_t)state;
-		t->own[t->n_own++] =
-			(struct sim_event){ .event = { at, 1, BSA_exec_state, sizeof(struct bsa_event) + sizeof(e) },
-			                    .of.exec_state = e };
-	}
-}
-
 /* When somebody listens; what there is when he begins is told again at @told. */
 struct session {
 	uint64_t from, told, until;
@@ -1265,8 +1197,7 @@ static struct tape tape_within(const struct sim *s, unsigned forms, const struct
 	t.own = calloc(s->n_events + s->n_execs + 1, sizeof(*t.own));
 	t.events = calloc(all.n + s->n_events + s->n_execs + 1, sizeof(*t.events));
 	assert_true(t.own && t.events);
-	tell_again(&t, s, when->told);
-	tell_states(&t, s, when->told);
+	t.n_own = sim_tell_again(s, when->told, t.own);
 	for (size_t i = 0; i < all.n; i++) {
 		for (; k < t.n_own && all.events[i]->at > when->told; k++)
 			t.events[t.n++] = &t.own[k].event;

@@ -6,50 +6,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "analyzer/ctf_writer.h"
+#include "analyzer/folders.h"
 #include "bsa/import.h"
-
-enum { PATH = 256 };
-static char top[PATH / 2], place[PATH];
-static int tests;
-
-static int begin(void **state)
-{
-	(void)state;
-	snprintf(place, sizeof(place), "%s/%d", top, tests++);
-	return mkdir(place, 0700);
-}
-
-static const char *at(const char *name)
-{
-	static char paths[16][2 * PATH];
-	static int next;
-	char *path = paths[next++ % 16];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", place, name);
-	return path;
-}
 
 /* A trace of these lines, of clock @clock; NULL: the usual one. */
 static const char *trace(const char *name, const char *lines, const char *host)
 {
 	const struct ctf_options options = { .host = host };
-	struct ctf_writer *w = ctf_writer_new(at(name), &options);
+	struct ctf_writer *w = ctf_writer_new(folder_at("%s", name), &options);
 
 	ctf_writer_script(w, lines, 1);
 	ctf_writer_free(w);
-	return at(name);
+	return folder_at("%s", name);
 }
 
 static int import(const char *first, const char *second, bool append, struct bsa_err *err)
 {
 	const char *const traces[] = { first, second };
 	const struct bsa_import_options options = {
-		.traces = traces, .n_traces = second ? 2 : 1, .output = at("db"), .append = append
+		.traces = traces, .n_traces = second ? 2 : 1, .output = folder_at("db"), .append = append
 	};
 
 	*err = (struct bsa_err){ "" };
@@ -121,7 +100,7 @@ static void what_is_not_the_same_is_taken(void **state)
 	takes(trace("first", THERE RUN(1, 1), NULL), trace("second", RUN(2, 2), NULL), false);
 	takes(trace("here", THERE RUN(1, 1), NULL), trace("there", THERE RUN(1, 1), "another"), false);
 	takes(trace("early", RUN(1, 1), NULL), trace("much_later", RUN(5000000, 1), NULL), false);
-	takes(at("here"), at("there"), false);
+	takes(folder_at("here"), folder_at("there"), false);
 	takes(trace("third", THERE RUN(1, 1), "a third"), NULL, true);
 	takes(trace("fourth", THERE RUN(4, 4), NULL), NULL, true);
 }
@@ -167,17 +146,17 @@ static void services_that_follow_each_other_are_taken(void **state)
 static void times_that_cannot_be_stored_are_refused(void **state)
 {
 	struct ctf_options options = { .clock_offset = INT64_C(1) << 62 };
-	struct ctf_writer *w = ctf_writer_new(at("offset"), &options);
+	struct ctf_writer *w = ctf_writer_new(folder_at("offset"), &options);
 
 	(void)state;
 	ctf_writer_script(w, RUN(1, 1), 1);
 	ctf_writer_free(w);
-	refuses(at("offset"), NULL, false, "2^62");
+	refuses(folder_at("offset"), NULL, false, "2^62");
 	refuses(trace("late", "4611686018427387904 exec_return exec=3:1\n", NULL), NULL, false, "2^62");
 	takes(trace("last", "4611686018427387903 exec_return exec=3:1\n", NULL), NULL, false);
 }
 
-#define T(name) cmocka_unit_test_setup(name, begin)
+#define T(name) cmocka_unit_test_setup(name, folder_begin)
 
 int main(void)
 {
@@ -189,13 +168,6 @@ int main(void)
 		T(services_that_follow_each_other_are_taken),
 		T(times_that_cannot_be_stored_are_refused),
 	};
-	const char *tmp = getenv("TMPDIR");
-	int failed;
 
-	snprintf(top, sizeof(top), "%s/test_import-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(top))
-		return 1;
-	failed = cmocka_run_group_tests(all, NULL, NULL);
-	snprintf(place, sizeof(place), "rm -rf '%s'", top);
-	return system(place) || failed;
+	return cmocka_run_group_tests(all, folders_make, folders_remove);
 }

@@ -18,32 +18,11 @@
 
 #include "analyzer/ctf_writer.h"
 #include "analyzer/decoders.h"
+#include "analyzer/folders.h"
 #include "decode/decode.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 enum { PATH = 512, FILE_MAX = 1 << 20 };
-
-static char top[PATH / 2]; /* all tests' */
-static char place[PATH];   /* this test's */
-static int tests;
-
-static int begin(void **state)
-{
-	(void)state;
-	snprintf(place, sizeof(place), "%s/%d", top, tests++);
-	return mkdir(place, 0700);
-}
-
-/* Below this test's place; a few can be held at once. */
-static const char *at(const char *name)
-{
-	static char paths[8][2 * PATH];
-	static int next;
-	char *path = paths[next++ % 8];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", place, name);
-	return path;
-}
 
 /* ---- files ---- */
 
@@ -377,7 +356,7 @@ static void whatever_the_sink_writes_is_the_same(void **state)
 	(void)state;
 	for (unsigned packet = 1; packet < 5; packet++) {
 		struct ctf_options options = { .packet = packet, .pid = packet % 2 };
-		struct ctf_writer *w = ctf_writer_new(at((const char[]){ 't', (char)('0' + packet), 0 }), &options);
+		struct ctf_writer *w = ctf_writer_new(folder_at("t%d", (int)packet), &options);
 
 		ctf_writer_script(w,
 		                  "100 client_connect conn=3 pid=4 app=1 name=hello\n"
@@ -394,14 +373,14 @@ static void whatever_the_sink_writes_is_the_same(void **state)
 		                  "172 deadline_miss exec=3 stage=done over_ns=-5\n",
 		                  1);
 		ctf_writer_free(w);
-		assert_int_equal(same_and_quick(at((const char[]){ 't', (char)('0' + packet), 0 })).records, 12);
+		assert_int_equal(same_and_quick(folder_at("t%d", (int)packet)).records, 12);
 	}
 }
 
 static void fields_of_any_width_are_the_same(void **state)
 {
 	struct ctf_options options = { .frequency = 1000003 };
-	struct ctf_writer *w = ctf_writer_new(at("trace"), &options);
+	struct ctf_writer *w = ctf_writer_new(folder_at("trace"), &options);
 
 	(void)state;
 	ctf_writer_define(w, "nnburst:fmq_write", "queue:i16 exec:u64 odd:u8 items:u64 used:i64 blocked_ns:u8");
@@ -418,7 +397,7 @@ static void fields_of_any_width_are_the_same(void **state)
 		ctf_writer_event(w, 0, 10 * i + 4, "else:where", "name=no");
 	}
 	ctf_writer_free(w);
-	assert_int_equal(same_and_quick(at("trace")).records, 40);
+	assert_int_equal(same_and_quick(folder_at("trace")).records, 40);
 }
 
 static void whatever_lttng_writes_is_the_same(void **state)
@@ -429,7 +408,7 @@ static void whatever_lttng_writes_is_the_same(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "t%d", i);
-		t = (struct lttng){ .directory = at(name), .compact = i & 1, .contexts = i & 2 };
+		t = (struct lttng){ .directory = folder_at("%s", name), .compact = i & 1, .contexts = i & 2 };
 		write_lttng(&t, 9, 300, 7 + (unsigned)i);
 		assert_true(same_and_quick(t.directory).records > 9 * 250);
 	}
@@ -443,7 +422,7 @@ static void counts_of_losses_may_go_back(void **state)
 	struct decoders all;
 
 	(void)state;
-	t = (struct lttng){ .directory = at("trace") };
+	t = (struct lttng){ .directory = folder_at("trace") };
 	write_metadata(&t);
 	for (size_t i = 0; i < N_OF(counts); i++) {
 		t.discarded = counts[i];
@@ -464,7 +443,7 @@ static void windows_end_anywhere(void **state)
 	static struct lttng t;
 
 	(void)state;
-	t = (struct lttng){ .directory = at("trace"), .contexts = true };
+	t = (struct lttng){ .directory = folder_at("trace"), .contexts = true };
 	write_lttng(&t, 2, 6000, 3); /* some windows long */
 	assert_true(t.file.n > 400000);
 	assert_true(same_and_quick(t.directory).records > 10000);
@@ -578,11 +557,11 @@ static void times_without_packets_are_told(void **state)
 		char name[16], losses[256];
 
 		snprintf(name, sizeof(name), "t%zu", i);
-		write_packets(at(name), rows[i].packets);
-		losses_of(losses, sizeof(losses), at(name));
+		write_packets(folder_at("%s", name), rows[i].packets);
+		losses_of(losses, sizeof(losses), folder_at("%s", name));
 		if (strcmp(losses, rows[i].wants))
 			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].name, rows[i].wants, losses);
-		assert_true(same_and_quick(at(name)).records > 0);
+		assert_true(same_and_quick(folder_at("%s", name)).records > 0);
 	}
 }
 
@@ -594,11 +573,11 @@ static void a_stream_that_lttng_has_not_written_is_told(void **state)
 	char losses[256];
 
 	(void)state;
-	write_packets(at("trace"), rows);
-	assert_int_equal(mkdir(at("trace/index"), 0700), 0);
-	save(at("trace/channel_1"), "", 0);
-	save(at("trace/index/channel_1.idx"), index_header, sizeof(index_header));
-	losses_of(losses, sizeof(losses), at("trace"));
+	write_packets(folder_at("trace"), rows);
+	assert_int_equal(mkdir(folder_at("trace/index"), 0700), 0);
+	save(folder_at("trace/channel_1"), "", 0);
+	save(folder_at("trace/index/channel_1.idx"), index_header, sizeof(index_header));
+	losses_of(losses, sizeof(losses), folder_at("trace"));
 	assert_string_equal(losses, "tail 10-200 -1");
 }
 
@@ -612,16 +591,16 @@ static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state
 	char losses[256];
 
 	(void)state;
-	write_packets(at("trace"), rows);
-	assert_int_equal(mkdir(at("trace/index"), 0700), 0);
+	write_packets(folder_at("trace"), rows);
+	assert_int_equal(mkdir(folder_at("trace/index"), 0700), 0);
 	for (size_t i = 0; i < 2; i++)
 		index[4 + i * 18 + 9] = htobe32((uint32_t)rows[i].ended);
-	save(at("trace/index/channel_0.idx"), index, sizeof(index));
-	load(&whole, at("trace/channel_0"));
-	save(at("trace/channel_0"), whole.bytes, whole.n / 2);
-	losses_of(losses, sizeof(losses), at("trace"));
+	save(folder_at("trace/index/channel_0.idx"), index, sizeof(index));
+	load(&whole, folder_at("trace/channel_0"));
+	save(folder_at("trace/channel_0"), whole.bytes, whole.n / 2);
+	losses_of(losses, sizeof(losses), folder_at("trace"));
 	assert_string_equal(losses, "cut 50-200 0");
-	all = same(at("trace"));
+	all = same(folder_at("trace"));
 	assert_true(all.cut && !all.quick);
 }
 
@@ -633,10 +612,10 @@ static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
 	char losses[256];
 
 	(void)state;
-	write_packets(at("trace"), rows);
-	load(&whole, at("trace/channel_1"));
-	save(at("trace/channel_1"), whole.bytes, 40);
-	losses_of(losses, sizeof(losses), at("trace"));
+	write_packets(folder_at("trace"), rows);
+	load(&whole, folder_at("trace/channel_1"));
+	save(folder_at("trace/channel_1"), whole.bytes, 40);
+	losses_of(losses, sizeof(losses), folder_at("trace"));
 	assert_string_equal(losses, "cut 10-200 -1");
 }
 
@@ -651,12 +630,12 @@ static void a_gap_in_which_the_session_was_rotated_is_marked(void **state)
 	char losses[256];
 
 	(void)state;
-	assert_int_equal(mkdir(at("both"), 0700), 0);
-	write_packets(at("both/1"), first);
-	write_packets(at("both/2"), second);
-	losses_of(losses, sizeof(losses), at("both"));
+	assert_int_equal(mkdir(folder_at("both"), 0700), 0);
+	write_packets(folder_at("both/1"), first);
+	write_packets(folder_at("both/2"), second);
+	losses_of(losses, sizeof(losses), folder_at("both"));
 	assert_string_equal(losses, "rotated gap 103-150 -1");
-	losses_of(losses, sizeof(losses), at("both/2")); /* alone, its streams begin within 2 ns */
+	losses_of(losses, sizeof(losses), folder_at("both/2")); /* alone, its streams begin within 2 ns */
 	assert_string_equal(losses, "head 105-107 1");
 }
 
@@ -671,24 +650,24 @@ static void between_recordings_is_a_gap(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(mkdir(at((const char[]){ 'd', (char)('0' + i), 0 }), 0700), 0);
-	write_packets(at("d0/1"), first);
-	write_packets_of(at("d0/2"), second, true);
-	losses_of(losses, sizeof(losses), at("d0"));
+		assert_int_equal(mkdir(folder_at("d%d", (int)i), 0700), 0);
+	write_packets(folder_at("d0/1"), first);
+	write_packets_of(folder_at("d0/2"), second, true);
+	losses_of(losses, sizeof(losses), folder_at("d0"));
 	assert_string_equal(losses, "gap 100-150 -1");
-	write_packets(at("d1/1"), first);
-	write_packets_of(at("d1/2"), ring, true);
-	losses_of(losses, sizeof(losses), at("d1"));
+	write_packets(folder_at("d1/1"), first);
+	write_packets_of(folder_at("d1/2"), ring, true);
+	losses_of(losses, sizeof(losses), folder_at("d1"));
 	assert_string_equal(losses, "gap 100-150 -1, head 150-170 1");
-	write_packets(at("d2/1"), first);
-	write_packets_of(at("d2/2"), beside, true);
-	losses_of(losses, sizeof(losses), at("d2"));
+	write_packets(folder_at("d2/1"), first);
+	write_packets_of(folder_at("d2/2"), beside, true);
+	losses_of(losses, sizeof(losses), folder_at("d2"));
 	assert_string_equal(losses, "");
 }
 
 static void small(struct lttng *t, const char *name, bool compact)
 {
-	*t = (struct lttng){ .directory = at(name), .compact = compact };
+	*t = (struct lttng){ .directory = folder_at("%s", name), .compact = compact };
 	write_lttng(t, 4, 7, 5);
 	assert_int_equal(same_and_quick(t->directory).records, 4 * 6 + 2 + 3); /* and the losses, and the gaps */
 }
@@ -782,17 +761,15 @@ static void what_is_not_understood_is_left_to_babeltrace2(void **state)
 
 		snprintf(name, sizeof(name), "t%zu", i);
 		small(&t, name, true);
-		snprintf(place + strlen(place), 16, "/%s", name);
-		load(&metadata, at("metadata"));
+		load(&metadata, folder_at("%s/metadata", name));
 		metadata.bytes[metadata.n] = 0;
 		where = strstr((char *)metadata.bytes, changes[i][0]);
 		assert_non_null(where);
 		memmove(where + to, where + from, strlen(where + from) + 1);
 		memcpy(where, changes[i][1], to);
-		save(at("metadata"), metadata.bytes, metadata.n + to - from);
-		*strrchr(place, '/') = 0;
+		save(folder_at("%s/metadata", name), metadata.bytes, metadata.n + to - from);
 		if (i != 7) /* that is a number like any other */
-			assert_false(same(at(name)).quick);
+			assert_false(same(folder_at("%s", name)).quick);
 	}
 }
 
@@ -805,8 +782,7 @@ static void metadata_in_packets_is_the_same_and_cut_is_refused(void **state)
 
 	(void)state;
 	small(&t, "trace", true);
-	snprintf(place + strlen(place), 16, "/trace");
-	load(&plain, at("metadata"));
+	load(&plain, folder_at("trace/metadata"));
 	packets.n = 0;
 	for (size_t i = 0; i < plain.n; i += room) {
 		size_t n = plain.n - i < room ? plain.n - i : room;
@@ -821,19 +797,19 @@ static void metadata_in_packets_is_the_same_and_cut_is_refused(void **state)
 		memcpy(packet + 37, plain.bytes + i, n);
 		packets.n += 4096;
 	}
-	save(at("metadata"), packets.bytes, packets.n);
+	save(folder_at("trace/metadata"), packets.bytes, packets.n);
 	assert_int_equal(same_and_quick(t.directory).records, 29);
 	for (size_t n = 1; n < packets.n; n += 911) {
 		struct decoders all;
 
-		save(at("metadata"), packets.bytes, n);
+		save(folder_at("trace/metadata"), packets.bytes, n);
 		all = same(t.directory);
 		if (n % 4096 < 4000) /* what is cut is not padding */
 			assert_int_equal(all.code, BSA_E_INPUT);
 	}
 }
 
-#define T(name) cmocka_unit_test_setup(name, begin)
+#define T(name) cmocka_unit_test_setup(name, folder_begin)
 
 int main(void)
 {
@@ -854,15 +830,6 @@ int main(void)
 		T(what_is_not_understood_is_left_to_babeltrace2),
 		T(metadata_in_packets_is_the_same_and_cut_is_refused),
 	};
-	const char *tmp = getenv("TMPDIR");
-	int failed;
 
-	snprintf(top, sizeof(top), "%s/test_quick-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(top))
-		return 1;
-	failed = cmocka_run_group_tests(all, NULL, NULL);
-	if (failed && getenv("KEEP"))
-		return failed;
-	snprintf(place, sizeof(place), "rm -rf '%s'", top);
-	return system(place) || failed;
+	return cmocka_run_group_tests(all, folders_make, folders_remove);
 }
