@@ -207,6 +207,25 @@ static uint64_t latest_summary(const struct bsa_importer *im)
 	return latest > im->latest_summary_ns ? latest : im->latest_summary_ns;
 }
 
+/* The recording of a service ended before that of its clients: a tail that no packet shows. */
+static void tell_silence(struct bsa_importer *im)
+{
+	struct silence silence;
+	uint32_t from = 0;
+
+	while (services_silence(im->services, &from, &silence)) {
+		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = silence.began,
+		                                                  .ended = silence.ended,
+		                                                  .events = BSA_NEVER,
+		                                                  .packets = BSA_NEVER,
+		                                                  .trace = silence.trace + im->before,
+		                                                  .cpu = UINT32_MAX,
+		                                                  .pid = silence.pid,
+		                                                  .cause = BSA_LOSS_TAIL });
+		im->holes++;
+	}
+}
+
 /* The fold of the group before, if there was one, tells all that it knows. */
 static int end_group(struct bsa_importer *im, struct bsa_err *err)
 {
@@ -218,6 +237,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 		return no_memory(err);
 	for (size_t i = 0; i < im->n_traces; i++)
 		im->traces[i].over |= im->traces[i].group == im->group;
+	tell_silence(im);
 	left_out = bsa_fold_left_out(im->fold);
 	bsa_store_left_out(im->store, &left_out);
 	im->last = bsa_fold_last(im->fold);

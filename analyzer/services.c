@@ -7,7 +7,14 @@
 
 #include "fold/table.h"
 
-enum { INSTANCES = 4096, INSTANCE_SHIFT = 20, CONNECTIONS_MAX = 65536 /* of more than these, none is remembered */ };
+enum {
+	INSTANCES = 4096,
+	INSTANCE_SHIFT = 20,
+	EXEC_INSTANCE_SHIFT = 32 + INSTANCE_SHIFT,
+	CONNECTIONS_MAX = 65536, /* of more than these, none is remembered */
+	ASKED_MAX = 16
+};
+static const uint64_t silence_ns = 1000000;       /* a stop takes up to 0.3 ms for all cpus (decode/unseen.h) */
 static const uint64_t same_begin_ns = 1000000000; /* a service reads the clock, then emits: both are its beginning */
 
 struct identity {
@@ -19,6 +26,11 @@ struct service {
 	struct identity now, before; /* before: the one that had the instance until @now began */
 	uint64_t told;               /* when @now told of itself last */
 	uint32_t connections;        /* open */
+	uint32_t trace;              /* of its latest event */
+	uint64_t heard;              /* the latest end of an execution that it told of; 0: none */
+	uint64_t answered;           /* the latest answer about an execution that was submitted after that; 0: none */
+	uint64_t asked[ASKED_MAX];   /* executions submitted after that, the first ones */
+	unsigned n_asked;
 };
 
 struct services {
@@ -126,9 +138,79 @@ static void disconnected(struct services *all, uint32_t conn)
 	all->of[conn >> INSTANCE_SHIFT].connections--;
 }
 
+/* ---- silence ---- */
+
+static void heard(struct services *all, const struct bsa_event *e, uint64_t exec)
+{
+	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
+
+	s->heard = e->at;
+	s->trace = e->trace;
+	s->answered = 0;
+	s->n_asked = 0;
+}
+
+static void asked(struct services *all, uint64_t exec)
+{
+	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
+
+	if (s->n_asked < ASKED_MAX)
+		s->asked[s->n_asked++] = exec;
+}
+
+static void answered(struct services *all, uint64_t at, uint64_t exec)
+{
+	struct service *s = &all->of[exec >> EXEC_INSTANCE_SHIFT];
+
+	for (unsigned i = 0; i < s->n_asked; i++)
+		if (s->asked[i] == exec || s->answered) {
+			s->answered = at;
+			return;
+		}
+}
+
+static void summed_up(struct services *all, uint64_t at, const struct bsa_exec_client *e)
+{
+	struct service *s = &all->of[e->exec >> EXEC_INSTANCE_SHIFT];
+
+	if (s->heard && e->began > s->heard)
+		s->answered = at;
+}
+
+bool services_silence(const struct services *all, uint32_t *from, struct silence *ret)
+{
+	for (; *from < INSTANCES; ++*from) {
+		const struct service *s = &all->of[*from];
+
+		if (!s->heard || s->answered < s->heard + silence_ns)
+			continue;
+		*ret = (struct silence){ s->heard, s->answered, s->now.pid, s->trace };
+		++*from;
+		return true;
+	}
+	return false;
+}
+
 int services_event(struct services *s, const struct bsa_event *e, struct bsa_err *err)
 {
 	switch ((enum bsa_kind)e->kind) {
+	case BSA_exec_submit:
+		asked(s, BSA_OF(e, exec_submit)->exec);
+		return 0;
+	case BSA_exec_end: /* every answer of status NONE has one */
+		heard(s, e, BSA_OF(e, exec_end)->exec);
+		return 0;
+	case BSA_exec_service:
+		heard(s, e, BSA_OF(e, exec_service)->exec);
+		return 0;
+	case BSA_exec_return:
+		if (BSA_OF(e, exec_return)->status == BSA_STATUS_NONE)
+			answered(s, e->at, BSA_OF(e, exec_return)->exec);
+		return 0;
+	case BSA_exec_client:
+		if (BSA_OF(e, exec_client)->status == BSA_STATUS_NONE)
+			summed_up(s, e->at, BSA_OF(e, exec_client));
+		return 0;
 	case BSA_service_state:
 		return service_told(s, e->at, BSA_OF(e, service_state), err);
 	case BSA_client_connect:

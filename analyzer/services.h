@@ -1,12 +1,17 @@
 /*
- * services.h -- two services that hand out the same numbers.
+ * services.h -- what the records of a clock group say of its services: which of them hand out the same numbers, and which fall silent.
  *
- * The upper 12 bits of every number are the instance of its service, which is chosen by chance: one of 4095. The process and the time it
- * began tell services apart that have the same instance. Their executions can be told apart only if the first service had no client any
- * more when the second one began.
+ * SAME NUMBERS  The upper 12 bits of every number are the instance of its service, which is chosen by chance: one of 4095. The process and
+ *               the time it began tell services apart that have the same instance. Their executions can be told apart only if the
+ *               first service had no client any more when the second one began.
+ * SILENT        `lttng stop` ends the recording of one process after another. A client that is answered about an execution which it
+ *               submitted after the last event of the service proves that the service still ran, and was not recorded any more.
  */
 #ifndef BSA_SERVICES_H
 #define BSA_SERVICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "bsa/err.h"
 #include "fold/event.h"
@@ -19,7 +24,16 @@ struct services *services_new(void);
 /* NULL is fine. Returns NULL. */
 struct services *services_free(struct services *services);
 
+/* A service that was not recorded from @began on, while an app was answered until @ended. */
+struct silence {
+	uint64_t began, ended;
+	uint32_t pid, trace; /* 0: unknown */
+};
+
 /* The next record of one clock. 0, or negative: what it says cannot belong to one service alone; or no memory. */
 int services_event(struct services *services, const struct bsa_event *e, struct bsa_err *err);
+
+/* Call after the last record: each silence, the one after *from; 0 at first. False: there are no more. */
+bool services_silence(const struct services *services, uint32_t *from, struct silence *ret);
 
 #endif

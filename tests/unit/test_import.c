@@ -11,6 +11,7 @@
 
 #include "analyzer/ctf_writer.h"
 #include "analyzer/folders.h"
+#include "bsa/db.h"
 #include "bsa/import.h"
 
 /* A trace of these lines, of clock @clock; NULL: the usual one. */
@@ -156,6 +157,57 @@ static void times_that_cannot_be_stored_are_refused(void **state)
 	takes(trace("last", "4611686018427387903 exec_return exec=3:1\n", NULL), NULL, false);
 }
 
+/* Of the losses in the database: cause, trace, pid, beginning, end. */
+static void has_losses(const char *expected)
+{
+	struct bsa_err err = { "" };
+	struct bsa_db *db = NULL;
+	struct bsa_query *q = NULL;
+
+	if (bsa_db_open(&db, folder_at("db"), &err) ||
+	    bsa_query_new(&q, db,
+	                  "SELECT ifnull(group_concat(cause || ' ' || trace_id || ' ' || pid || ' ' || began || ' ' || "
+	                  "ended, ', '), 'none') FROM loss",
+	                  &err) ||
+	    bsa_query_step(q, &err) <= 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(bsa_query_get_string(q, 0, NULL), expected);
+	bsa_query_free(q);
+	bsa_db_close(db);
+}
+
+/* Each process stops by itself: who is answered later than the last word of its service was answered by somebody. */
+static void a_service_that_was_not_recorded_to_the_end_is_a_tail(void **state)
+{
+#define FIRST                                                              \
+	"1 service_state pid=9 lanes=1 instance=1\n"                       \
+	"2 client_connect conn=0x100001 pid=20 uid=1 app=20 name=camera\n" \
+	"3 stream_open stream=0x100003 conn=0x100001 path=burst\n"         \
+	"1000 exec_submit exec=0x100003:1 path=burst\n"                    \
+	"1400 exec_end exec=0x100003:1 lane=0\n"                           \
+	"1460 exec_return exec=0x100003:1\n"
+#define ASKS "200000000 exec_submit exec=0x100003:2 path=burst\n"
+
+	(void)state;
+	takes(trace("silent", FIRST ASKS "200000500 exec_return exec=0x100003:2\n", NULL), NULL, false);
+	has_losses("tail 1 9 1400 200000500");
+	takes(trace("summaries",
+	            "1 service_state pid=9 lanes=1 instance=1\n"
+	            "1500 exec_service exec=0x100003:1 began=1030\n"
+	            "200001000 exec_client exec=0x100003:2 path=burst began=200000000\n",
+	            NULL),
+	      NULL, false);
+	has_losses("tail 1 9 1500 200001000");
+	/* It hangs, or is slow to wake an app, or does not take the request: nothing says that more happened than was recorded. */
+	takes(trace("hangs", FIRST ASKS, NULL), NULL, false);
+	has_losses("none");
+	takes(trace("slow", FIRST "200000500 fmq_read exec=0x100003:1 queue=result\n", NULL), NULL, false);
+	has_losses("none");
+	takes(trace("refused", FIRST ASKS "200000500 exec_return exec=0x100003:2 status=dead_object\n", NULL), NULL,
+	      false);
+	has_losses("none");
+}
+
 #define T(name) cmocka_unit_test_setup(name, folder_begin)
 
 int main(void)
@@ -166,6 +218,7 @@ int main(void)
 		T(what_is_not_the_same_is_taken),
 		T(services_that_give_out_the_same_numbers_are_refused),
 		T(services_that_follow_each_other_are_taken),
+		T(a_service_that_was_not_recorded_to_the_end_is_a_tail),
 		T(times_that_cannot_be_stored_are_refused),
 	};
 
