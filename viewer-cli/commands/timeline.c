@@ -58,6 +58,8 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
+enum { STREAMS = 256 };
+
 struct asked {
 	const struct bsv_call *call;
 	const struct options *options;
@@ -65,15 +67,20 @@ struct asked {
 	struct bsv_answer *answer;
 	struct bsv_timeline *timeline;
 	struct bsa_query *stretches; /* of one execution, :id */
-	int64_t focus;               /* execution.id, or 0 */
-	int64_t from, to;            /* since the recording began */
-	int64_t first, last;         /* execution.ids that may be in it */
+	struct bsa_query *services;  /* of one stream, :id */
+	struct {
+		int64_t stream, service;
+	} served[STREAMS];   /* by stream: those that were asked for last */
+	int64_t focus;       /* execution.id, or 0 */
+	int64_t from, to;    /* since the recording began */
+	int64_t first, last; /* execution.ids that may be in it */
 };
 
 static void asked_fini(struct asked *a)
 {
 	bsv_timeline_free(a->timeline);
 	bsa_query_free(a->stretches);
+	bsa_query_free(a->services);
 	bsv_answer_free(a->answer);
 	bsv_input_close(&a->input);
 }
@@ -198,8 +205,23 @@ static int64_t absolute(const struct asked *a, int64_t relative)
 	return ret;
 }
 
+/* SQL: executions that are under way between a->from and a->to. If that is all of the recording, none is held against the time. */
+static char *under_way(const struct asked *a)
+{
+	if (a->from <= 0 && a->to >= length(a))
+		return strdup("1");
+	return bsv_text(
+		"id BETWEEN %" PRId64 " AND %" PRId64 "\n"
+		"\tAND coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, "
+		"run_ended, result_written, result_read, returned, signalled) < %" PRId64 "\n"
+		"\tAND coalesce(signalled, returned, result_read, result_written, run_ended, dispatched, enqueued, "
+		"fenced, decoded, request_read, request_written, submitted) >= %" PRId64,
+		a->first, a->last, absolute(a, a->to), absolute(a, a->from));
+}
+
 static char *fill(const struct asked *a, const char *template)
 {
+	bsv_scoped_text *within = under_way(a);
 	char began[32], from[32], to[32], first[32], last[32], limit[32];
 	struct bsv_hole holes[] = { { "with", a->input.with },
 		                    { "began", began },
@@ -208,6 +230,7 @@ static char *fill(const struct asked *a, const char *template)
 		                    { "first", first },
 		                    { "last", last },
 		                    { "limit", limit },
+		                    { "under_way", within },
 		                    { "by", a->options->by == BY_APP ? "app_id" : "model_id" },
 		                    { NULL, NULL } };
 
@@ -217,7 +240,7 @@ static char *fill(const struct asked *a, const char *template)
 	snprintf(first, sizeof(first), "%" PRId64, a->first);
 	snprintf(last, sizeof(last), "%" PRId64, a->last);
 	snprintf(limit, sizeof(limit), "%u", a->call->asked.limit ? a->call->asked.limit : ROWS_MOST);
-	return bsv_fill(template, holes);
+	return within ? bsv_fill(template, holes) : NULL;
 }
 
 /* What is done with each row. */
@@ -237,16 +260,15 @@ static int each(struct asked *a, char *own, told *tell, struct bsa_err *err)
 /* ---- for people ---- */
 
 /* Where the columns of timeline_drawn are. */
-enum { WHAT, BEGAN, ENDED, APP, WHO, SERVICE, LANE, READY, NOT_READY, DEADLINE, MISSED, SEVERAL };
+enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, SEVERAL };
 
-static bool there(const struct bsv_rows *r, size_t column)
+/* Is there a number? Each column of a million rows is read once. */
+static bool there(const struct bsv_rows *r, size_t column, int64_t *ret)
 {
-	return bsv_rows_cell(r, column).type == BSA_INT;
-}
+	struct bsv_cell cell = bsv_rows_cell(r, column);
 
-static int64_t get(const struct bsv_rows *r, size_t column)
-{
-	return bsv_rows_cell(r, column).integer;
+	*ret = cell.integer;
+	return cell.type == BSA_INT;
 }
 
 /* @at since the recording began. */
@@ -271,30 +293,47 @@ static void tell_stretches(struct asked *a, int64_t id, int64_t app)
 		                  relative(a, bsa_query_get_int(q, 2)), relative(a, bsa_query_get_int(q, 3)));
 }
 
+/* The service of stream @id, as tell_lanes numbers it. */
+static int64_t service_of(struct asked *a, int64_t id)
+{
+	size_t i = (uint64_t)id % STREAMS;
+
+	if (a->served[i].stream != id) {
+		bsa_query_again(a->services);
+		bsa_query_int(a->services, ":id", id);
+		a->served[i].service = bsa_query_step(a->services, NULL) > 0 ? bsa_query_get_int(a->services, 0) : 0;
+		a->served[i].stream = id;
+	}
+	return a->served[i].service;
+}
+
 static void tell_execution(struct asked *a, const struct bsv_rows *r)
 {
-	int64_t app = there(r, APP) ? get(r, APP) : 0;
+	int64_t app, began, ended, stream, lane, at;
 
-	if (there(r, BEGAN) && there(r, ENDED))
-		bsv_timeline_held(a->timeline, get(r, SERVICE), get(r, LANE), app, get(r, BEGAN), get(r, ENDED));
-	if (there(r, SEVERAL))
-		tell_stretches(a, get(r, SEVERAL), app);
-	if (there(r, DEADLINE))
-		bsv_timeline_mark(a->timeline, BSV_MARK_DEADLINE, get(r, DEADLINE));
-	if (there(r, MISSED))
-		bsv_timeline_mark(a->timeline, BSV_MARK_MISSED, get(r, MISSED));
+	if (!there(r, APP, &app))
+		app = 0;
+	if (there(r, BEGAN, &began) && there(r, ENDED, &ended) && there(r, STREAM, &stream) && there(r, LANE, &lane))
+		bsv_timeline_held(a->timeline, service_of(a, stream), lane, app, began, ended);
+	if (there(r, SEVERAL, &at))
+		tell_stretches(a, at, app);
+	if (there(r, DEADLINE, &at))
+		bsv_timeline_mark(a->timeline, BSV_MARK_DEADLINE, at);
+	if (there(r, MISSED, &at))
+		bsv_timeline_mark(a->timeline, BSV_MARK_MISSED, at);
 }
 
 static void tell_drawn(struct asked *a, const struct bsv_rows *r)
 {
-	struct bsv_cell what = bsv_rows_cell(r, WHAT);
+	const char *what = bsv_rows_cell(r, WHAT).text;
+	int64_t ready, not_ready, who, at;
 
-	if (there(r, READY) && there(r, NOT_READY))
-		bsv_timeline_waited(a->timeline, there(r, WHO) ? get(r, WHO) : 0, get(r, READY), get(r, NOT_READY));
-	if (*what.text == 'e')
+	if (there(r, READY, &ready) && there(r, NOT_READY, &not_ready))
+		bsv_timeline_waited(a->timeline, there(r, WHO, &who) ? who : 0, ready, not_ready);
+	if (*what == 'e')
 		tell_execution(a, r);
-	else if (*what.text == 'p' && there(r, BEGAN))
-		bsv_timeline_mark(a->timeline, BSV_MARK_STOPPED, get(r, BEGAN));
+	else if (*what == 'p' && there(r, BEGAN, &at))
+		bsv_timeline_mark(a->timeline, BSV_MARK_STOPPED, at);
 }
 
 static void tell_lane(struct asked *a, const struct bsv_rows *r)
@@ -425,6 +464,9 @@ static int tell_all(struct asked *a, struct bsa_err *err)
 		                  "SELECT trace_id * 4096 + instance, lane, began, ended FROM lane_slice WHERE "
 		                  "execution_id = :id",
 		                  err);
+	if (r >= 0)
+		r = bsa_query_new(&a->services, a->input.db,
+		                  "SELECT trace_id * 4096 + (number >> 20) FROM stream WHERE id = :id", err);
 	if (r >= 0)
 		r = each(a, fill(a, bsv_sql_timeline_drawn), tell_drawn, err);
 	if (r >= 0)

@@ -3,18 +3,13 @@
 -- after the first one (wait), and for each preemption (preempted, at began_at).
 @with@
 SELECT 'execution' AS what, CASE WHEN lane IS NOT NULL THEN dispatched END - @began@ AS began_at, run_ended - @began@ AS ended_at,
-	app_id, @by@ AS who, CASE WHEN lane IS NOT NULL THEN
-		trace_id * 4096 + (SELECT s.number >> 20 FROM stream s WHERE s.id = stream_id) END AS service, lane,
+	app_id, @by@ AS who, CASE WHEN lane IS NOT NULL THEN stream_id END AS stream_id, lane,
 	enqueued - @began@ AS ready_at, enqueued + queue_ns - @began@ AS not_ready_at, deadline - @began@ AS deadline_at,
 	CASE WHEN miss IS NULL THEN NULL WHEN miss = 'predicted' THEN coalesce(missed_at, result_written, run_ended, returned)
 		ELSE deadline + lateness_ns END - @began@ AS missed_at,
 	CASE WHEN lane IS NULL AND dispatched IS NOT NULL THEN id END AS several
 FROM execution
-WHERE id BETWEEN @first@ AND @last@
-	AND coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, result_written,
-		result_read, returned, signalled) < @to@
-	AND coalesce(signalled, returned, result_read, result_written, run_ended, dispatched, enqueued, fenced, decoded,
-		request_read, request_written, submitted) >= @from@
+WHERE @under_way@
 UNION ALL
 SELECT 'wait', NULL, NULL, NULL, (SELECT x.@by@ FROM execution x WHERE x.id = w.execution_id), NULL, NULL,
 	w.began - @began@, w.ended - @began@, NULL, NULL, NULL
