@@ -50,7 +50,9 @@ struct bsa_stream {
 	uint64_t opened, closed, executions, cold,
 		first; /* cold of burst streams; first: when the first one was submitted */
 	uint32_t id, trace, number, app, model, process; /* model 0: any */
+	uint32_t spin_us;                                /* unknown where cache is */
 	uint8_t path, reason;                            /* reason 255: not closed, or unknown */
+	uint8_t cache;                                   /* 255: unknown */
 };
 
 /* ---- one execution ---- */

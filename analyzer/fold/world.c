@@ -532,7 +532,8 @@ static struct bsa_stream_known *stream_new(struct bsa_fold *f, uint32_t number)
 		                       .closed = BSA_NEVER,
 		                       .first = BSA_NEVER,
 		                       .path = BSA_PATH_UNKNOWN,
-		                       .reason = 255 };
+		                       .reason = 255,
+		                       .cache = 255 };
 	bsa_list_init(&s->execs);
 	bsa_list_init(&s->mappings);
 	bsa_table_add(&f->world.streams, &s->entry, number);
@@ -658,6 +659,10 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 	s->fact.path = e->path;
 	s->fact.model = m ? m->fact.id : 0;
 	s->fact.process = process_id(c);
+	if (e->path == BSA_PATH_BURST) { /* no other path has a cache, or polls */
+		s->fact.cache = e->cache;
+		s->fact.spin_us = e->spin_us;
+	}
 	s->fact.opened = bsa_fold_since(f, e->since);
 	if (c->app)
 		bsa_stream_is_of(s, c->app);

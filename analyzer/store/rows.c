@@ -120,7 +120,8 @@ static void on_stream(void *ctx, const struct bsa_stream *t)
 	ROW(s, stream, .id = ref(t->id), .trace_id = ref(t->trace), .number = t->number, .path = named(t->path),
 	    .app_id = ref(t->app), .model_id = ref(t->model), .process_id = ref(t->process),
 	    .opened = when(s->offset, t->opened), .closed = when(s->offset, t->closed), .reason = named(t->reason),
-	    .executions = count(t->executions), .cold = count(t->cold), .first = when(s->offset, t->first));
+	    .executions = count(t->executions), .cold = count(t->cold), .first = when(s->offset, t->first),
+	    .cache = named(t->cache), .spin_us = t->cache == UINT8_MAX ? NOTHING : (int64_t)t->spin_us);
 }
 
 /* ---- executions ---- */

@@ -194,7 +194,9 @@ static void who_is_there(void **state)
 	       .reason = 1,
 	       .executions = 3,
 	       .cold = 1,
-	       .first = 25 });
+	       .first = 25,
+	       .cache = 1,
+	       .spin_us = 20 });
 	FACT(stream, bsa_stream,
 	     { .id = 2,
 	       .number = UINT32_MAX,
@@ -204,7 +206,8 @@ static void who_is_there(void **state)
 	       .reason = 255,
 	       .executions = BSA_NEVER,
 	       .cold = BSA_NEVER,
-	       .first = BSA_NEVER });
+	       .first = BSA_NEVER,
+	       .cache = 255 });
 	FACT(lost, bsa_lost,
 	     { .trace = 1,
 	       .began = 20,
@@ -233,7 +236,8 @@ static void who_is_there(void **state)
 	            "1000011\n"
 	            "2|-|-|-||-|0|-|-|-|-|-|-|-|-|-\n");
 	assert_rows(path, "SELECT * FROM stream",
-	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3\n2|-|4294967295|async|-|-|-|-|-|-|-\n");
+	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20\n2|-|4294967295|async|-|-|-|-|-|-"
+	            "|-|-|-\n");
 	assert_rows(path, "SELECT * FROM burst", "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15\n");
 	assert_rows(path, "SELECT * FROM loss",
 	            "1|0|4711|1000020|1000030|4|1|packets\n1|-|-|1000040|1000050|-|-|gap\n");
