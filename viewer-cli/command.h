@@ -75,6 +75,7 @@ struct bsv_call {
 	const void *options;         /* the command's own struct, all 0 where nothing was said */
 	const char *const *operands; /* n_operands of them, then NULL */
 	size_t n_operands;
+	size_t n_before; /* operands before a `--`; n_operands, if there is none */
 };
 
 struct bsv_command {

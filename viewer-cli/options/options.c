@@ -272,17 +272,38 @@ static void pass_over_remarks(int argc, char **argv)
 			argv[i] = strchr(argv[i], '\n') + 1;
 }
 
+/*
+ * A `--` ends getopt's work, which puts the words into another order before. How many words of the line come after it: @before is the line as it
+ * was, and @dashes the word at which getopt stopped.
+ */
+static size_t after_dashes(char *const *before, int argc, const char *dashes)
+{
+	for (int i = 1; i < argc; i++)
+		if (before[i] == dashes)
+			return strcmp(dashes, "--") ? 0 : (size_t)(argc - i - 1);
+	return 0;
+}
+
+static void free_words(char ***words)
+{
+	free(*words);
+}
+
 int bsv_options_read(const struct bsv_command *command, int argc, char **argv, void *own, struct bsv_call *ret,
                      struct bsa_err *err)
 {
 	struct table t = { .shorts = ":" };
+	__attribute__((cleanup(free_words))) char **before = malloc(((size_t)argc + 1) * sizeof(*before));
 	int c, r;
 
 	assert(command->options_size <= BSV_OPTIONS_MAX);
 	memset(own, 0, command->options_size);
 	*ret = (struct bsv_call){ .command = command, .options = own };
+	if (!before)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
 	add_all(&t, command, own, ret);
 	pass_over_remarks(argc, argv);
+	memcpy(before, argv, (size_t)argc * sizeof(*before));
 	optind = 0; /* from the beginning, if it has been used before */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.shorts, t.longs, NULL)) >= 0) {
@@ -297,6 +318,7 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	}
 	ret->operands = (const char *const *)argv + optind;
 	ret->n_operands = (size_t)(argc - optind);
+	ret->n_before = ret->n_operands - after_dashes(before, argc, argv[optind - 1]);
 	if (ret->common.help)
 		return 0;
 	if (ret->n_operands < command->min)
