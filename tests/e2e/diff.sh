@@ -42,6 +42,30 @@ refuses()
 	[[ ! $out && $said != *$'\n'* && $said == *"$words"* ]] || wrong "diff $a $b $*: not '$words', but: $said$out"
 }
 
+# several STATUS OPTION... -- NAME... -- NAME...: the same of several recordings a side.
+several()
+{
+	local wanted=$1 status=0 words=()
+	shift
+	while [[ $1 != -- ]]; do words+=("$1") && shift; done
+	shift
+	while [[ $1 != -- ]]; do words+=("$tmp/$1.db") && shift; done
+	words+=(--)
+	shift
+	for name; do words+=("$tmp/$name.db"); done
+	"$burstscope" diff "${words[@]}" >"$tmp/out" 2>"$tmp/said" || status=$?
+	out=$(<"$tmp/out") said=$(<"$tmp/said")
+	((status == wanted)) || wrong "diff ${words[*]} ends with $status, not $wanted: $said$out"
+}
+
+# row WORDS: a line of a table has these words, in this order, with any spaces between.
+row()
+{
+	local pattern
+	pattern=$(sed 's/[][\.*^$+?(){}|/]/\\&/g; s/ \+/ +/g' <<<"$1")
+	grep -Eq -- "$pattern" "$tmp/out" || wrong "no row: $1 (but: $out)"
+}
+
 before=$traces/before.trace after=$traces/after.trace
 database before -e full -h here <"$before"
 database compact -e compact -h here <"$before"
@@ -56,8 +80,8 @@ sed 's/ x5 every=1ms/ x1/' "$before" | database few -e full -h here
 # ---- the same ----
 
 ends 0 before before --verdict
-prints 'not distinguishable'
-hides 'the services had other rules'
+prints "Changes: none; 9 tests, not distinguishable"
+hides 'Settings that differ'
 hides 'recorded on other machines'
 ends 0 before compact --verdict
 prints 'not distinguishable'
@@ -70,38 +94,139 @@ prints 'tracker is not the same model: in A it has 10 operations'
 # ---- what changed ----
 
 ends 1 before after --verdict
-prints 'slower: camera/tracker burst warm: p50 +29.9 %'
-prints 'mostly queue (+65.000 us of +65.000 us on average)'
-prints 'A: policy fair, preempt save, 1 lane; B: policy fifo, preempt save, 1 lane'
+row 'camera/tracker burst warm p50 slower 201.000 us 261.000 us 29.9 queue (+60.097 us)'
+prints 'FAIL: slower 2, bound 0'
+prints 'Settings that differ'
+row 'policy fair fifo'
 same=$out
 ends 1 before after --verdict
 [[ $out == "$same" ]] || wrong 'the same recordings give other numbers'
 ends 0 after before --verdict
-prints 'faster: camera/tracker burst warm: p50 -23 %'
+row 'camera/tracker burst warm p50 faster 261.000 us 201.000 us -23.0 queue (-60.097 us)'
 ends 0 before after # it was not asked whether
 ends 0 before after --verdict --least 50
-prints 'not distinguishable'
+ends 0 before after --verdict --margin 50
 ends 0 before after --verdict --where "path = 'sync'"
 ends 1 before after --format json --verdict --part phases
-prints '"phase":"queue","mean_by_ns":65000'
+prints '"phase":"queue","part_ns":60097,"near":"p50","effect":1'
 ends 0 before after --show-sql
 prints 'FROM picked ORDER BY id'
-hides 'slower'
+hides 'Latency'
 
 ends 0 hostile hostile
 prints '31mcam/tracker burst warm'
 hides $'\e'
 
+# ---- phases: the ones whose executions differ, not the ones that vary most ----
+
+# varied NAME SLOTS REPLY: 200 executions; return takes from 10 to 400 us, in turn.
+varied()
+{
+	{
+		sed -n '/^usual/p; /^0 /p' "$before"
+		for i in {1..200}; do
+			echo "$((1000 * i))us 1:$i slots=$2 reply=$3 return=$((10 + 13 * (i * 7 % 31)))us"
+		done
+	} | database "$1" -e full -h here
+}
+varied calm 5us 10us
+varied busy 155us 80us
+ends 1 calm busy --verdict
+prints 'slots (+150.000 us), reply (+70.000 us)'
+hides 'return (+'
+
+# ---- misses and answers ----
+
+# missing NAME EXECUTION...: 60 executions, as the words say.
+missing()
+{
+	{
+		sed -n '/^usual/p; /^0 /p' "$before"
+		for i in {1..60}; do echo "$((1000 * i))us 1:$i ${*:2}"; done
+	} | database "$1" -e full -h here
+}
+missing met deadline=315us
+missing late deadline=315us run=400us
+missing aborted deadline=315us dies=queue queue=300us status=5 over=1us
+missing answered
+missing refused status=2
+ends 0 met met --verdict
+ends 1 met late --verdict
+row 'camera/tracker burst misses more 0 of 60 60 of 60'
+ends 1 met aborted --verdict
+row 'camera/tracker burst misses more 0 of 60 60 of 60'
+row 'camera/tracker burst answers fewer 60 of 60 0 of 60'
+prints 'FAIL: more misses 1'
+prints 'FAIL: fewer answers 1'
+ends 1 answered refused --verdict
+row 'camera/tracker burst failures more 0 of 60 60 of 60'
+prints 'FAIL: more failures 1'
+ends 0 aborted met --verdict
+row 'camera/tracker burst misses fewer 60 of 60 0 of 60'
+
+# ---- holes: no pass for what they touch; a change stands that is one whatever they hide ----
+
+{ cat "$before"; echo 'lose 100000us 101000us 1:40'; } | database holed -e full -h here
+{ cat "$after"; echo 'lose 100000us 101000us 1:40'; } | database holed_after -e full -h here
+ends 3 before holed --verdict
+row 'camera/tracker burst warm p50 cannot tell'
+prints 'cannot tell: slower 0'
+ends 3 holed before --verdict
+ends 1 before holed_after --verdict
+prints 'FAIL: slower'
+
+# ---- what is gone ----
+
+sed '/^[0-9]*us 1:/d' "$before" | database gone -e full -h here
+ends 3 before gone --verdict
+row 'camera/tracker burst warm p50 only in A'
+ends 0 gone before --verdict
+{ sed '/^[0-9]*us 1:\([6-9]\|[0-9][0-9]\)/d' "$before"; echo '30000us 1:6 run=1s'; echo 'stop 900ms'; } | database hung -e full -h here
+ends 3 before hung --verdict
+
+# ---- settings ----
+
+sed 's/spin_us=50/spin_us=60/' "$before" | database polls -e full -h here
+sed 's/spin_us=50/spin_us=500/; s/lanes=1/lanes=2/; s/\(stream_open stream=1.*\)/\1 cache=none/' "$before" | database plain -e full -h here
+sed 's/\(stream_open stream=1.*\)/\1 cache=slots/' "$before" | database cached -e full -h here
+ends 0 before polls
+hides 'spin_us'
+ends 0 cached plain
+row 'burst_mappings slots none'
+row 'lanes 1 2'
+row 'spin_us 50 500'
+
+# ---- several recordings a side ----
+
+for i in 1 2 3 4; do
+	sed "s/send=18us/send=1${i}us/" "$before" | database "a$i" -e full -h here -u "00000000-0000-4000-8000-00000000000$i"
+	sed "s/send=18us/send=1${i}us/" "$after" | database "b$i" -e full -h here -u "00000000-0000-4000-8000-00000000001$i"
+done
+several 0 --verdict -- a1 a2 -- a3 a4
+prints 'The recording is the unit: errors are those between 2 and 2 recordings'
+prints 'A is 2 recordings'
+several 1 --verdict -- a1 a2 a3 a4 -- b1 b2 b3 b4
+prints 'FAIL: slower'
+hides 'assumed'
+several 3 --verdict -- b1 b2 b3 b4 -- a1 a2 a3 a4 # the photos are gone
+row 'photos/thumbnails burst warm p50 only in A'
+several 1 --verdict -- a1 -- b1
+several 1 --verdict -- a1 a2 a3 -- b1
+several 2 -- a1 a1 -- b1
+[[ $said == *'are one recording: it counts once in A' ]] || wrong "not refused as given twice: $said"
+"$burstscope" diff "$tmp/a1.db" "$tmp/a2.db" "$tmp/b1.db" >"$tmp/out" 2>"$tmp/said" && wrong 'three recordings without --'
+grep -q 'tells those of A from those of B' "$tmp/said" || wrong "three recordings without --: $(<"$tmp/said")"
+
 # ---- what cannot be told, or compared ----
 
 ends 3 few before --verdict --where "path = 'burst'"
-prints 'cannot tell: too few executions'
+prints 'too few executions in A'
 refuses 4 before client 'in one the client alone was recorded, in the other both'
 refuses 4 before other 'no app ran the same model in the same way in both'
 refuses 4 before after 'no complete execution was picked' --where "app = 'nobody'"
 refuses 2 before after "--least: 'much' is no number of percent from 0 to 1000" --least much
 refuses 2 before after "--least: '-1' is no number of percent" --least=-1
-refuses 2 before after "--least: 'nan' is no number of percent" --least nan
+refuses 2 before after "--margin: 'nan' is no number of percent" --margin nan
 refuses 2 before after "executions have no 'nonsense'" --where 'nonsense = 1'
 
 ((failures == 0)) || exit 1

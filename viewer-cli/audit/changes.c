@@ -11,7 +11,7 @@
 #include "answer/screen.h"
 #include "answer/template.h"
 
-enum { NAME_WIDEST = 40, TELLING = 20, NAMES = 4 /* columns that say which group it is */ };
+enum { NAME_WIDEST = 40, NAMES = 4 /* columns that say which group it is */, TENTH = 10, NAMED = 3 };
 
 /* Keep @text as long as @c. */
 static const char *keep(struct bsv_changes *c, char *text)
@@ -30,144 +30,230 @@ static const char *heat(const struct bsv_group *g)
 }
 
 /* "noisy/mlp burst warm": the app, and its model. Owned by the caller. */
-static char *called(const struct bsv_pair *p)
+static char *called(const char *app, const char *model, const char *path, const char *start)
 {
-	const struct bsv_group *g = p->a ? p->a : p->b;
-	bsv_scoped_text *app = bsv_printable(g->app, strlen(g->app), NAME_WIDEST);
-	bsv_scoped_text *model = bsv_printable(g->model, strlen(g->model), NAME_WIDEST);
+	bsv_scoped_text *a = bsv_printable(app, strlen(app), NAME_WIDEST);
+	bsv_scoped_text *m = bsv_printable(model, strlen(model), NAME_WIDEST);
 
-	return bsv_text("%s/%s %s%s%s", app && *app ? app : "?", model && *model ? model : "?", g->path,
-	                heat(g) ? " " : "", heat(g) ? heat(g) : "");
+	return bsv_text("%s/%s %s%s%s", a && *a ? a : "?", m && *m ? m : "?", path, start ? " " : "",
+	                start ? start : "");
+}
+
+static const struct bsv_group *group_of(const struct bsv_pair *p)
+{
+	return p->a ? p->a : p->b;
+}
+
+static const struct bsv_tally *tally_of(const struct bsv_ending_pair *p)
+{
+	return p->a ? p->a : p->b;
 }
 
 /* With its sign. */
-static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], int64_t ns)
+static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
 {
 	char text[BSV_DURATION_TEXT];
+	int64_t whole = bsv_whole(rint(fabs(ns)));
 
-	snprintf(to, BSV_DURATION_TEXT + 1, "%s%s", ns < 0 ? "-" : "+", bsv_duration(text, ns < 0 ? -ns : ns));
+	snprintf(to, BSV_DURATION_TEXT + 1, "%s%s", ns < 0 ? "-" : "+", bsv_duration(text, whole));
 	return to;
 }
 
-/* The phase that gave most to a change of the mean in this direction; 0: none. */
-static int source(const struct bsv_pair *p, double by)
+/* A phase is named if it is a part of the change (a tenth of it, in its direction), and executions of A and B differ in it. */
+static bool telling(const struct bsv_pair *p, int phase)
 {
-	int ret = 0;
+	double part = p->parts[phase], all = p->parts[BSV_E2E];
 
-	if (by * (double)p->mean_by[BSV_E2E] <= 0)
-		return 0;
-	for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++)
-		if (by * (double)p->mean_by[phase] > 0 && (!ret || llabs(p->mean_by[phase]) > llabs(p->mean_by[ret])))
-			ret = phase;
+	return part * all > 0 && TENTH * fabs(part) >= fabs(all) && fabs(p->cliff[phase]) >= BSV_NEGLIGIBLE &&
+	       p->cliff[phase] * part > 0;
+}
+
+/* "slots (+21 us), reply (+9 us)", the largest part first. Owned by the caller. */
+static char *sources(const struct bsv_pair *p)
+{
+	char *ret = strdup("");
+	bool told[BSV_PHASES] = { false };
+
+	for (int i = 0; i < NAMED; i++) {
+		bsv_scoped_text *before = ret;
+		char ns[BSV_DURATION_TEXT + 1];
+		int most = 0;
+
+		for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++)
+			if (!told[phase] && telling(p, phase) &&
+			    (!most || fabs(p->parts[phase]) > fabs(p->parts[most])))
+				most = phase;
+		if (!most || !before) {
+			ret = before ? strdup(before) : NULL;
+			continue;
+		}
+		told[most] = true;
+		ret = bsv_text("%s%s%s (%s)", before, *before ? ", " : "", bsv_phase_names[most],
+		               signed_duration(ns, p->parts[most]));
+	}
+	if (ret && !*ret) {
+		free(ret);
+		return strdup("no single phase");
+	}
 	return ret;
-}
-
-/* "+12 % [+9, +15]", or "120 times [64, 206]". Owned by the caller. */
-static char *relative(const struct bsv_change *c)
-{
-	double base = c->a > 0 ? (double)c->a / 100 : 1;
-
-	if (c->by.value / base < 900)
-		return bsv_text("%+.3g %% [%+.3g, %+.3g]", c->by.value / base, c->by.low / base, c->by.high / base);
-	base *= 100;
-	return bsv_text("%.3g times [%.3g, %.3g]", 1 + c->by.value / base, 1 + c->by.low / base, 1 + c->by.high / base);
-}
-
-/* "app/model burst warm: p50 +12 % [+9, +15] (+80 us); mostly queue (+75 us of +90 us on average)". Owned by the caller. */
-static char *change_text(const struct bsv_pair *p)
-{
-	bool median = p->p50[BSV_E2E].verdict == BSV_CHANGED;
-	const struct bsv_change *c = median ? &p->p50[BSV_E2E] : &p->p99[BSV_E2E];
-	bsv_scoped_text *name = called(p), *from = NULL, *by = relative(c);
-	char ns[BSV_DURATION_TEXT + 1], part[BSV_DURATION_TEXT + 1], all[BSV_DURATION_TEXT + 1];
-	int phase = source(p, c->by.value);
-
-	if (phase)
-		from = bsv_text("; mostly %s (%s of %s on average)", bsv_phase_names[phase],
-		                signed_duration(part, p->mean_by[phase]), signed_duration(all, p->mean_by[BSV_E2E]));
-	return bsv_text("%s: %s %s (%s)%s", name ? name : "", median ? "p50" : "p99", by ? by : "",
-	                signed_duration(ns, (int64_t)c->by.value), from ? from : "");
-}
-
-/* 1: it became slower; -1: faster; 0: neither was seen. */
-static int direction(const struct bsv_pair *p)
-{
-	const struct bsv_change *c = p->p50[BSV_E2E].verdict == BSV_CHANGED ? &p->p50[BSV_E2E] : &p->p99[BSV_E2E];
-
-	return c->verdict != BSV_CHANGED ? 0 : c->by.value > 0 ? 1 : -1;
 }
 
 const char *bsv_changes_headline(struct bsv_changes *c)
 {
-	size_t changed = c->n.slower + c->n.faster;
-	const char *first, *word;
+	const struct bsv_changes_count *of[] = { &c->latency, &c->misses, &c->answers, &c->failures };
+	struct bsv_changes_count all = { 0 };
 
-	if (!changed && c->n.same)
-		return keep(c, bsv_text("not distinguishable: no median and no p99 from end to end differs by more "
-		                        "than chance would "
-		                        "have it (%zu %s)",
-		                        c->n.same, bsv_plural(c->n.same, "group", "groups")));
-	if (!changed)
-		return "cannot tell: too few executions";
-	word = direction(c->order[0]) > 0 ? "slower" : "faster";
-	first = keep(c, change_text(c->order[0]));
-	if (changed == 1)
-		return keep(c, bsv_text("%s: %s", word, first));
-	return keep(c, bsv_text("%s: %s. Of all groups %zu slower, %zu faster, %zu not distinguishable", word, first,
-	                        c->n.slower, c->n.faster, c->n.same + c->n.few));
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		all.worse += of[i]->worse;
+		all.better += of[i]->better;
+		all.same += of[i]->same;
+		all.unsure += of[i]->unsure;
+		all.few += of[i]->few;
+	}
+	if (!c->found->tests && !all.unsure)
+		return "Changes: cannot tell: too few executions";
+	if (!all.worse && !all.better && !all.unsure)
+		return keep(c, bsv_text("Changes: none; %zu %s, not distinguishable", all.same,
+		                        bsv_plural(all.same, "test", "tests")));
+	return keep(c, bsv_text("Changes: %zu worse, %zu better, %zu not distinguishable, %zu cannot tell", all.worse,
+	                        all.better, all.same, all.unsure));
 }
 
 const char *bsv_changes_mean(struct bsv_changes *c)
 {
 	char by[BSV_DURATION_TEXT + 1], by_mix[BSV_DURATION_TEXT + 1], by_speed[BSV_DURATION_TEXT + 1];
 
-	return keep(c, bsv_text("The mean of all executions: %s; %s by mix (other executions were run), %s by speed "
-	                        "(the same ones "
-	                        "took longer or shorter)",
-	                        signed_duration(by, c->found->by), signed_duration(by_mix, c->found->by_mix),
-	                        signed_duration(by_speed, c->found->by_speed)));
+	return keep(c, bsv_text("Mean of all executions: %s; %s by mix (other executions were run), %s by speed "
+	                        "(the same ones took longer or shorter)",
+	                        signed_duration(by, (double)c->found->by),
+	                        signed_duration(by_mix, (double)c->found->by_mix),
+	                        signed_duration(by_speed, (double)c->found->by_speed)));
 }
 
-/* ---- rows ---- */
+/* ---- cells ---- */
 
-/* Programs get the first NAMES columns as they are, people one in their place. What matters most comes first: a narrow screen leaves out the last ones. */
+static void add_known(struct bsv_rows *rows, bool known, int64_t value)
+{
+	if (known)
+		bsv_rows_int(rows, value);
+	else
+		bsv_rows_null(rows);
+}
+
+static void add_real(struct bsv_rows *rows, double value)
+{
+	if (isfinite(value))
+		bsv_rows_real(rows, value);
+	else
+		bsv_rows_null(rows);
+}
+
+static void add_ns(struct bsv_rows *rows, double ns)
+{
+	add_known(rows, isfinite(ns), isfinite(ns) ? bsv_whole(rint(ns)) : 0);
+}
+
+static void add_name(const struct bsv_changes *c, struct bsv_rows *rows, const char *app, const char *model,
+                     const char *path, const char *start)
+{
+	bsv_scoped_text *name = called(app, model, path, start);
+
+	if (c->people) {
+		bsv_rows_text(rows, name);
+		return;
+	}
+	bsv_rows_text(rows, app);
+	bsv_rows_text(rows, model);
+	bsv_rows_text(rows, path);
+	bsv_rows_text(rows, start);
+}
+
+static void add_group(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
+{
+	const struct bsv_group *g = group_of(p);
+
+	add_name(c, rows, g->app, g->model, g->path, heat(g));
+}
+
+/* ---- columns ---- */
+
+/* Programs get the first NAMES columns as they are, people one in their place. */
 /* clang-format off */
 #define NAME_COLUMNS \
 	{ "app", "text", NULL }, { "model", "text", NULL }, { "path", "label", NULL }, { "cold", "label", NULL }
-
-/* What add_row() adds after the name and the percentiles. */
-#define CHANGE_COLUMNS                                                                                               \
-	{ "by_percent", "percent", "%" }, { "low_percent", "percent", "%" }, { "high_percent", "percent", "%" },     \
-	{ "verdict", "label", NULL }, { "n_a", "count", NULL }, { "n_b", "count", NULL },                            \
-	{ "effect", "ratio", NULL }, { "by_ns", "duration", "ns" }, { "low_ns", "duration", "ns" },                  \
-	{ "high_ns", "duration", "ns" }
 /* clang-format on */
+
+static const struct bsv_column test_columns[] = {
+	NAME_COLUMNS,
+	{ "measure", "label", NULL },
+	{ "verdict", "label", NULL },
+	{ "by_percent", "percent", "%" },
+	{ "low_percent", "percent", "%" },
+	{ "high_percent", "percent", "%" },
+	{ "a_ns", "duration", "ns" },
+	{ "b_ns", "duration", "ns" },
+	{ "a_percent", "percent", "%" },
+	{ "b_percent", "percent", "%" },
+	{ "p_value", "number", NULL },
+	{ "phases", "text", NULL },
+};
+
+/* For people: with what was seen as a text, as it is a time or a share. */
+static const struct bsv_column shown_columns[] = {
+	{ "executions", "text", NULL },
+	{ "measure", "label", NULL },
+	{ "verdict", "label", NULL },
+	{ "a", "text", NULL },
+	{ "b", "text", NULL },
+	{ "by_percent", "percent", "%" },
+	{ "phases", "text", NULL },
+	{ "low_percent", "percent", "%" },
+	{ "high_percent", "percent", "%" },
+};
 
 static const struct bsv_column group_columns[] = {
 	NAME_COLUMNS,
 	{ "p50_a_ns", "duration", "ns" },
 	{ "p50_b_ns", "duration", "ns" },
-	CHANGE_COLUMNS,
-};
-
-static const struct bsv_column tail_columns[] = {
-	NAME_COLUMNS,
+	{ "p10_a_ns", "duration", "ns" },
+	{ "p10_b_ns", "duration", "ns" },
 	{ "p99_a_ns", "duration", "ns" },
 	{ "p99_b_ns", "duration", "ns" },
-	CHANGE_COLUMNS,
+	{ "n_a", "count", NULL },
+	{ "n_b", "count", NULL },
+	{ "effect", "ratio", NULL },
+	{ "recordings_a", "count", NULL },
+	{ "recordings_b", "count", NULL },
+};
+
+static const struct bsv_column ending_columns[] = {
+	NAME_COLUMNS,
+	{ "missed_a_percent", "percent", "%" },
+	{ "missed_b_percent", "percent", "%" },
+	{ "answered_a_percent", "percent", "%" },
+	{ "answered_b_percent", "percent", "%" },
+	{ "deadlines_a", "count", NULL },
+	{ "deadlines_b", "count", NULL },
+	{ "n_a", "count", NULL },
+	{ "n_b", "count", NULL },
+	{ "failed_a", "count", NULL },
+	{ "failed_b", "count", NULL },
+	{ "per_second_a", "number", NULL },
+	{ "per_second_b", "number", NULL },
+	{ "missed_a", "count", NULL },
+	{ "missed_b", "count", NULL },
+	{ "answered_a", "count", NULL },
+	{ "answered_b", "count", NULL },
 };
 
 static const struct bsv_column phase_columns[] = {
 	NAME_COLUMNS,
 	{ "phase", "label", NULL },
-	{ "mean_by_ns", "duration", "ns" },
+	{ "part_ns", "duration", "ns" },
+	{ "near", "label", NULL },
+	{ "effect", "ratio", NULL },
 	{ "p50_a_ns", "duration", "ns" },
 	{ "p50_b_ns", "duration", "ns" },
-	{ "verdict", "label", NULL },
-	{ "effect", "ratio", NULL },
-	{ "by_ns", "duration", "ns" },
-	{ "low_ns", "duration", "ns" },
-	{ "high_ns", "duration", "ns" },
 };
 
 static const struct bsv_column mix_columns[] = {
@@ -181,6 +267,8 @@ static const struct bsv_column mix_columns[] = {
 };
 
 #define N_OF(columns) (sizeof(columns) / sizeof(*(columns)))
+
+enum { GROUPS, ENDINGS, PHASE_BY_PHASE, MIX };
 
 /* The last @people_less columns are for programs. */
 static struct bsv_rows *rows_of(struct bsv_changes *c, int part, const struct bsv_column *full, size_t n,
@@ -196,159 +284,220 @@ static struct bsv_rows *rows_of(struct bsv_changes *c, int part, const struct bs
 	return bsv_rows_new(to, n + 1);
 }
 
-static void add_name(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
-{
-	const struct bsv_group *g = p->a ? p->a : p->b;
-	bsv_scoped_text *name = called(p);
+/* ---- tests ---- */
 
-	if (c->people) {
-		bsv_rows_text(rows, name);
-		return;
+static const char *const measures[BSV_LATENCIES] = { [BSV_P10] = "p10", [BSV_P50] = "p50", [BSV_P99] = "p99" };
+
+static const char *verdict_text(const struct bsv_change *of, const char *worse, const char *better)
+{
+	switch (of->verdict) {
+	case BSV_TOO_FEW:
+		return "too few";
+	case BSV_VANISHED:
+		return "too few in B";
+	case BSV_HIDDEN:
+		return "cannot tell";
+	case BSV_SAME:
+		return "not distinguishable";
+	case BSV_CHANGED:
+		return of->by > 0 ? worse : better;
 	}
-	bsv_rows_text(rows, g->app);
-	bsv_rows_text(rows, g->model);
-	bsv_rows_text(rows, g->path);
-	bsv_rows_text(rows, heat(g));
+	return "";
 }
 
-static void add_known(struct bsv_rows *rows, bool known, int64_t value)
+static bool said_to_people(const struct bsv_change *of)
 {
-	if (known)
-		bsv_rows_int(rows, value);
-	else
-		bsv_rows_null(rows);
+	return of->verdict != BSV_TOO_FEW && of->verdict != BSV_SAME;
 }
 
-static void add_percent(struct bsv_rows *rows, bool known, double value, const struct bsv_change *c)
+/* What comes after the name, of both kinds of tests. */
+static void add_test(const struct bsv_changes *c, struct bsv_rows *rows, const char *measure, const char *verdict,
+                     const struct bsv_change *of, const char *a, const char *b, const char *phases, bool share)
 {
-	if (known && c->a > 0)
-		bsv_rows_real(rows, 100 * value / (double)c->a);
-	else
-		bsv_rows_null(rows);
-}
-
-static void add_real(struct bsv_rows *rows, bool known, double value)
-{
-	if (known)
-		bsv_rows_real(rows, value);
-	else
-		bsv_rows_null(rows);
-}
-
-/* For programs as docs/figures.md has it, for people in short. */
-static const char *verdict_text(const struct bsv_changes *c, const struct bsv_pair *p, const struct bsv_change *of)
-{
-	static const char *const full[] = {
-		[BSV_TOO_FEW] = "cannot tell", [BSV_SAME] = "not distinguishable", [BSV_CHANGED] = "changed"
-	};
-
-	if (!p->a || !p->b)
-		return p->a ? "only in A" : "only in B";
+	bsv_rows_text(rows, measure);
+	bsv_rows_text(rows, verdict);
+	if (c->people) {
+		bsv_rows_text(rows, a);
+		bsv_rows_text(rows, b);
+		add_real(rows, 100 * of->by);
+		bsv_rows_text(rows, phases);
+	}
 	if (!c->people)
-		return full[of->verdict];
-	if (of->verdict == BSV_CHANGED)
-		return of->by.value > 0 ? "slower" : "faster";
-	return of->verdict == BSV_SAME ? "noise?" : "too few";
+		add_real(rows, 100 * of->by);
+	add_real(rows, 100 * of->low);
+	add_real(rows, 100 * of->high);
+	if (!c->people) {
+		add_ns(rows, share ? NAN : of->a);
+		add_ns(rows, share ? NAN : of->b);
+		add_real(rows, share ? 100 * of->a : NAN);
+		add_real(rows, share ? 100 * of->b : NAN);
+		add_real(rows, of->p);
+		bsv_rows_text(rows, phases);
+	}
 }
 
-/* A row of groups or tails. */
-static void add_row(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p,
-                    const struct bsv_change *of)
+static const char *duration_or_none(char to[BSV_DURATION_TEXT], double ns)
 {
-	bool both = p->a && p->b, known = both && of->verdict != BSV_TOO_FEW;
+	return isfinite(ns) ? bsv_duration(to, bsv_whole(rint(ns))) : "-";
+}
 
-	add_name(c, rows, p);
-	add_known(rows, both, of->a);
-	add_known(rows, both, of->b);
-	add_percent(rows, both, (double)of->b - (double)of->a, of);
-	add_percent(rows, known, of->by.low, of);
-	add_percent(rows, known, of->by.high, of);
-	bsv_rows_text(rows, verdict_text(c, p, of));
-	bsv_rows_int(rows, p->a ? (int64_t)p->a->n : 0);
-	bsv_rows_int(rows, p->b ? (int64_t)p->b->n : 0);
-	add_real(rows, both, p->cliff[BSV_E2E]);
-	if (c->people)
+static void add_latency_tests(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
+{
+	for (int i = 0; i < BSV_LATENCIES; i++) {
+		const struct bsv_change *of = &p->latency[i];
+		bool changed = of->verdict == BSV_CHANGED;
+		bsv_scoped_text *from = changed && p->near == (enum bsv_tested)i ? sources(p) : NULL;
+		char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
+		const char *verdict = verdict_text(of, "slower", "faster");
+
+		if (c->people && (!said_to_people(of) || (!p->tested && i != BSV_P50)))
+			continue;
+		if (!p->a || !p->b)
+			verdict = p->a ? "only in A" : "only in B";
+		add_group(c, rows, p);
+		add_test(c, rows, measures[i], verdict, of, duration_or_none(a, of->a), duration_or_none(b, of->b),
+		         from, false);
+	}
+}
+
+static void add_share_test(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_ending_pair *p,
+                           const char *measure, const struct bsv_change *of, const size_t n[4])
+{
+	const struct bsv_tally *t = tally_of(p);
+	bsv_scoped_text *a = bsv_text("%zu of %zu", n[0], n[1]), *b = bsv_text("%zu of %zu", n[2], n[3]);
+	const char *verdict = verdict_text(of, "more", "fewer");
+
+	if (c->people && !said_to_people(of))
 		return;
-	add_known(rows, both, of->b - of->a);
-	add_known(rows, known, bsv_whole(of->by.low));
-	add_known(rows, known, bsv_whole(of->by.high));
+	add_name(c, rows, t->app, t->model, t->path, NULL);
+	add_test(c, rows, measure, verdict, of, a, b, NULL, true);
 }
 
-enum { GROUPS, TAILS, PHASE_BY_PHASE, MIX, INTERVAL_NS = 3 };
-
-struct bsv_rows *bsv_changes_groups(struct bsv_changes *c)
+static void add_ending_tests(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_ending_pair *p)
 {
-	struct bsv_rows *rows = rows_of(c, GROUPS, group_columns, N_OF(group_columns), INTERVAL_NS);
+	if (p->deadlines)
+		add_share_test(c, rows, p, "misses", &p->misses,
+		               (size_t[]){ p->missed_a, p->deadlines_a, p->missed_b, p->deadlines_b });
+	add_share_test(c, rows, p, "answers", &p->answers,
+	               (size_t[]){ p->answered_a, p->ended_a, p->answered_b, p->ended_b });
+	add_share_test(c, rows, p, "failures", &p->failures,
+	               (size_t[]){ p->failed_a, p->due_a, p->failed_b, p->due_b });
+}
 
+struct bsv_rows *bsv_changes_tests(struct bsv_changes *c)
+{
+	struct bsv_rows *rows = c->people ? bsv_rows_new(shown_columns, N_OF(shown_columns))
+	                                  : bsv_rows_new(test_columns, N_OF(test_columns));
+
+	for (size_t i = 0; rows && i < c->found->n_endings; i++)
+		add_ending_tests(c, rows, &c->found->endings[i]);
 	for (size_t i = 0; rows && i < c->found->n; i++)
-		add_row(c, rows, c->order[i], &c->order[i]->p50[BSV_E2E]);
+		add_latency_tests(c, rows, c->order[i]);
 	return rows;
 }
 
-struct bsv_rows *bsv_changes_tails(struct bsv_changes *c, size_t *ret_n)
+/* ---- descriptions ---- */
+
+static void add_latency(struct bsv_rows *rows, const struct bsv_change *of)
 {
-	struct bsv_rows *rows = rows_of(c, TAILS, tail_columns, N_OF(tail_columns), INTERVAL_NS);
+	add_ns(rows, of->a);
+	add_ns(rows, of->b);
+}
+
+struct bsv_rows *bsv_changes_groups(struct bsv_changes *c)
+{
+	struct bsv_rows *rows = rows_of(c, GROUPS, group_columns, N_OF(group_columns), 2);
+
+	for (size_t i = 0; rows && i < c->found->n; i++) {
+		const struct bsv_pair *p = c->order[i];
+
+		add_group(c, rows, p);
+		add_latency(rows, &p->latency[BSV_P50]);
+		add_latency(rows, &p->latency[BSV_P10]);
+		add_latency(rows, &p->latency[BSV_P99]);
+		bsv_rows_int(rows, (int64_t)p->n_a);
+		bsv_rows_int(rows, (int64_t)p->n_b);
+		add_real(rows, p->tested ? p->cliff[BSV_E2E] : NAN);
+		if (c->people)
+			continue;
+		bsv_rows_int(rows, (int64_t)p->of_a);
+		bsv_rows_int(rows, (int64_t)p->of_b);
+	}
+	return rows;
+}
+
+static double percent_of(size_t n, size_t of)
+{
+	return of ? 100 * (double)n / (double)of : NAN;
+}
+
+struct bsv_rows *bsv_changes_endings(struct bsv_changes *c, size_t *ret_n)
+{
+	struct bsv_rows *rows = rows_of(c, ENDINGS, ending_columns, N_OF(ending_columns), 6);
+
+	*ret_n = 0;
+	for (size_t i = 0; rows && i < c->found->n_endings; i++) {
+		const struct bsv_ending_pair *p = &c->found->endings[i];
+		const struct bsv_tally *t = tally_of(p);
+
+		if (c->people && !p->deadlines && p->ended_a == p->answered_a && p->ended_b == p->answered_b)
+			continue;
+		++*ret_n;
+		add_name(c, rows, t->app, t->model, t->path, NULL);
+		add_real(rows, percent_of(p->missed_a, p->deadlines_a));
+		add_real(rows, percent_of(p->missed_b, p->deadlines_b));
+		add_real(rows, percent_of(p->answered_a, p->ended_a));
+		add_real(rows, percent_of(p->answered_b, p->ended_b));
+		bsv_rows_int(rows, (int64_t)p->deadlines_a);
+		bsv_rows_int(rows, (int64_t)p->deadlines_b);
+		bsv_rows_int(rows, (int64_t)p->ended_a);
+		bsv_rows_int(rows, (int64_t)p->ended_b);
+		bsv_rows_int(rows, (int64_t)p->failed_a);
+		bsv_rows_int(rows, (int64_t)p->failed_b);
+		if (c->people)
+			continue;
+		add_real(rows, p->per_second_a);
+		add_real(rows, p->per_second_b);
+		bsv_rows_int(rows, (int64_t)p->missed_a);
+		bsv_rows_int(rows, (int64_t)p->missed_b);
+		bsv_rows_int(rows, (int64_t)p->answered_a);
+		bsv_rows_int(rows, (int64_t)p->answered_b);
+	}
+	return rows;
+}
+
+static bool any_changed(const struct bsv_pair *p)
+{
+	for (int i = 0; i < BSV_LATENCIES; i++)
+		if (p->latency[i].verdict == BSV_CHANGED)
+			return true;
+	return false;
+}
+
+struct bsv_rows *bsv_changes_phases(struct bsv_changes *c, size_t *ret_n)
+{
+	struct bsv_rows *rows = rows_of(c, PHASE_BY_PHASE, phase_columns, N_OF(phase_columns), 0);
 
 	*ret_n = 0;
 	for (size_t i = 0; rows && i < c->found->common; i++) {
 		const struct bsv_pair *p = c->order[i];
 
-		if (c->people && p->p99[BSV_E2E].verdict == BSV_TOO_FEW)
-			continue;
-		add_row(c, rows, p, &p->p99[BSV_E2E]);
-		++*ret_n;
+		for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++) {
+			if (!bsv_pair_has(p, phase))
+				continue;
+			if (c->people && (!any_changed(p) || TENTH * fabs(p->parts[phase]) < fabs(p->parts[BSV_E2E])))
+				continue;
+			++*ret_n;
+			add_group(c, rows, p);
+			bsv_rows_text(rows, bsv_phase_names[phase]);
+			add_ns(rows, p->parts[phase]);
+			bsv_rows_text(rows, measures[p->near]);
+			add_real(rows, p->cliff[phase]);
+			bsv_rows_int(rows, p->p50_a[phase]);
+			bsv_rows_int(rows, p->p50_b[phase]);
+		}
 	}
 	return rows;
-}
-
-/* Is that phase one to be shown to people? It changed, or it is a part of what did. */
-static bool telling(const struct bsv_pair *p, int phase)
-{
-	if (p->p50[phase].verdict == BSV_TOO_FEW)
-		return false;
-	return p->p50[phase].verdict == BSV_CHANGED ||
-	       (direction(p) && TELLING * llabs(p->mean_by[phase]) >= llabs(p->mean_by[BSV_E2E]));
-}
-
-static void add_phase(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p, int phase)
-{
-	const struct bsv_change *of = &p->p50[phase];
-	bool known = of->verdict != BSV_TOO_FEW;
-
-	add_name(c, rows, p);
-	bsv_rows_text(rows, bsv_phase_names[phase]);
-	bsv_rows_int(rows, p->mean_by[phase]);
-	bsv_rows_int(rows, of->a);
-	bsv_rows_int(rows, of->b);
-	bsv_rows_text(rows, verdict_text(c, p, of));
-	bsv_rows_real(rows, p->cliff[phase]);
-	if (c->people)
-		return;
-	bsv_rows_int(rows, of->b - of->a);
-	add_known(rows, known, bsv_whole(of->by.low));
-	add_known(rows, known, bsv_whole(of->by.high));
-}
-
-struct bsv_rows *bsv_changes_phases(struct bsv_changes *c, size_t *ret_n)
-{
-	struct bsv_rows *rows = rows_of(c, PHASE_BY_PHASE, phase_columns, N_OF(phase_columns), INTERVAL_NS);
-
-	*ret_n = 0;
-	for (size_t i = 0; rows && i < c->found->common; i++)
-		for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++)
-			if (bsv_pair_has(c->order[i], phase) && (!c->people || telling(c->order[i], phase))) {
-				add_phase(c, rows, c->order[i], phase);
-				++*ret_n;
-			}
-	return rows;
-}
-
-static void add_mean(struct bsv_rows *rows, const struct bsv_group *g)
-{
-	if (g)
-		bsv_rows_int(rows, (int64_t)((g->sum[BSV_E2E] + (__int128)(g->n / 2)) / (__int128)g->n));
-	else
-		bsv_rows_null(rows);
 }
 
 struct bsv_rows *bsv_changes_mix(struct bsv_changes *c)
@@ -358,13 +507,13 @@ struct bsv_rows *bsv_changes_mix(struct bsv_changes *c)
 	for (size_t i = 0; rows && i < c->found->n; i++) {
 		const struct bsv_pair *p = c->order[i];
 
-		add_name(c, rows, p);
+		add_group(c, rows, p);
 		bsv_rows_int(rows, p->by_mix);
 		bsv_rows_int(rows, p->by_speed);
 		bsv_rows_real(rows, 100 * p->share_a);
 		bsv_rows_real(rows, 100 * p->share_b);
-		add_mean(rows, p->a);
-		add_mean(rows, p->b);
+		add_ns(rows, p->a ? p->mean_a : NAN);
+		add_ns(rows, p->b ? p->mean_b : NAN);
 	}
 	return rows;
 }
@@ -374,14 +523,14 @@ struct bsv_rows *bsv_changes_mix(struct bsv_changes *c)
 /* How much time there is in what changed. */
 static double weight(const struct bsv_pair *p)
 {
-	return p->a && p->b ? fabs((double)p->p50[BSV_E2E].b - (double)p->p50[BSV_E2E].a) * (double)p->b->n : 0;
+	return p->tested ? fabs(p->latency[BSV_P50].b - p->latency[BSV_P50].a) * (double)p->n_b : 0;
 }
 
 static int rank(const struct bsv_pair *p)
 {
-	if (!p->a || !p->b)
+	if (!p->tested)
 		return 3;
-	return direction(p) ? 0 : p->p50[BSV_E2E].verdict == BSV_TOO_FEW ? 2 : 1;
+	return any_changed(p) ? 0 : p->latency[BSV_P50].verdict == BSV_TOO_FEW ? 2 : 1;
 }
 
 static int by_importance(const void *x, const void *y)
@@ -395,16 +544,41 @@ static int by_importance(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
+/* @worse: the sign of a change for the worse. */
+static void count_one(struct bsv_changes_count *to, const struct bsv_change *of, int worse)
+{
+	switch (of->verdict) {
+	case BSV_TOO_FEW:
+		to->few++;
+		return;
+	case BSV_VANISHED:
+	case BSV_HIDDEN:
+		to->unsure++;
+		return;
+	case BSV_SAME:
+		to->same++;
+		return;
+	case BSV_CHANGED:
+		(*(of->by * worse > 0 ? &to->worse : &to->better))++;
+	}
+}
+
+/* What is new in B has nothing to be compared with, and is not counted. */
 static void count(struct bsv_changes *c)
 {
-	for (size_t i = 0; i < c->found->common; i++) {
-		const struct bsv_pair *p = c->order[i];
-		int d = direction(p);
+	for (size_t i = 0; i < c->found->n; i++)
+		for (int k = 0; c->found->pairs[i].a && k < BSV_LATENCIES; k++)
+			count_one(&c->latency, &c->found->pairs[i].latency[k], 1);
+	for (size_t i = 0; i < c->found->n_endings; i++) {
+		const struct bsv_ending_pair *p = &c->found->endings[i];
 
-		if (d)
-			(*(d > 0 ? &c->n.slower : &c->n.faster))++;
-		else
-			(*(p->p50[BSV_E2E].verdict == BSV_TOO_FEW ? &c->n.few : &c->n.same))++;
+		if (!p->a)
+			continue;
+		if (p->deadlines)
+			count_one(&c->misses, &p->misses, 1);
+		count_one(&c->answers, &p->answers, -1);
+		if (p->failures.verdict != BSV_TOO_FEW || p->answers.verdict == BSV_TOO_FEW)
+			count_one(&c->failures, &p->failures, 1); /* otherwise misses and answers say it all */
 	}
 }
 

@@ -1,8 +1,8 @@
 /*
- * diff.c -- burstscope diff: two recordings: what changed, and whether that is noise.
+ * diff.c -- burstscope diff: recordings of A with recordings of B: what changed, and whether that is noise.
  *
- * CONCURRENCY  Both recordings are read at once, by a thread each, which has a struct recording, with its connection and its bsa_err, to
- *              itself until it is joined.
+ * CONCURRENCY  Both sides are read at once, by a thread each, which has a struct side, with its connections and its bsa_err, to itself until it
+ *              is joined.
  */
 #include <math.h>
 #include <pthread.h>
@@ -15,20 +15,26 @@
 #include "audit/changes.h"
 #include "command.h"
 #include "input/samples.h"
+#include "input/settings.h"
 #include "render/render.h"
 
-enum { NAME_MAX_WIDTH = 40, MODELS_MOST = 64, LEAST = 3, BUSIER = 3 /* percent of the time on lanes */ };
+enum { NAME_MAX_WIDTH = 40, MODELS_MOST = 64, LEAST = 3, MARGIN = 25, BUSIER = 3 /* percent of the time on lanes */ };
 
 struct options {
-	const char *least;
+	const char *least, *margin;
 };
 
 static const struct bsv_option options[] = {
 	{ .name = "least",
 	  .kind = BSV_TEXT,
 	  .argument = "PERCENT",
-	  .says = "what differs by less of a group's median is no change (default: 3)",
+	  .says = "a latency that differs by less is no change (default: 3)",
 	  .offset = offsetof(struct options, least) },
+	{ .name = "margin",
+	  .kind = BSV_TEXT,
+	  .argument = "PERCENT",
+	  .says = "with one recording of each side: what the machine alone may change (default: 25)",
+	  .offset = offsetof(struct options, margin) },
 	{ .name = NULL },
 };
 
@@ -37,11 +43,18 @@ struct model {
 	char *name, *is;
 };
 
-/* A or B. */
 struct recording {
 	struct bsv_input input;
 	struct bsv_samples samples;
-	char *rules; /* of its services, in words */
+	char *uuids; /* of its traces */
+};
+
+/* A or B. */
+struct side {
+	const char *name;
+	struct recording *of;
+	size_t n;
+	struct bsv_settings settings;
 	char *hosts;
 	struct model models[MODELS_MOST];
 	size_t n_models;
@@ -50,30 +63,35 @@ struct recording {
 };
 
 struct work {
-	struct recording a, b;
+	struct side a, b;
 	struct bsv_comparison found;
 	struct bsv_changes changes;
-	double least;
+	struct bsv_terms terms;
+	char why[4][160]; /* of each verdict */
 };
 
-static void recording_fini(struct recording *r)
+static void side_fini(struct side *s)
 {
-	bsv_samples_fini(&r->samples);
-	bsv_input_close(&r->input);
-	for (size_t i = 0; i < r->n_models; i++) {
-		free(r->models[i].name);
-		free(r->models[i].is);
+	for (size_t i = 0; i < s->n; i++) {
+		bsv_samples_fini(&s->of[i].samples);
+		bsv_input_close(&s->of[i].input);
+		free(s->of[i].uuids);
 	}
-	free(r->rules);
-	free(r->hosts);
+	for (size_t i = 0; i < s->n_models; i++) {
+		free(s->models[i].name);
+		free(s->models[i].is);
+	}
+	bsv_settings_fini(&s->settings);
+	free(s->of);
+	free(s->hosts);
 }
 
 static void work_fini(struct work *w)
 {
 	bsv_changes_fini(&w->changes);
 	bsv_comparison_fini(&w->found);
-	recording_fini(&w->a);
-	recording_fini(&w->b);
+	side_fini(&w->a);
+	side_fini(&w->b);
 }
 
 /* ---- reading ---- */
@@ -97,7 +115,7 @@ static int one_text(char **ret, struct bsa_db *db, const char *sql, struct bsa_e
 }
 
 /* Models by name, the first ones of very many. */
-static int read_models(struct recording *one, struct bsa_err *err)
+static int read_models(struct side *side, const struct recording *one, struct bsa_err *err)
 {
 	static const char sql[] =
 		"SELECT name, group_concat(says, ' or ') FROM (SELECT DISTINCT name, operations || ' operations and ' "
@@ -107,9 +125,9 @@ static int read_models(struct recording *one, struct bsa_err *err)
 	bsv_scoped_query *q = NULL;
 	int r = bsa_query_new(&q, one->input.db, sql, err);
 
-	while (r >= 0 && one->n_models < MODELS_MOST && (r = bsa_query_step(q, err)) > 0) {
+	while (r >= 0 && side->n_models < MODELS_MOST && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 0, NULL), *is = bsa_query_get_string(q, 1, NULL);
-		struct model *m = &one->models[one->n_models++];
+		struct model *m = &side->models[side->n_models++];
 
 		m->name = strdup(name ? name : "");
 		m->is = strdup(is ? is : "");
@@ -119,25 +137,52 @@ static int read_models(struct recording *one, struct bsa_err *err)
 	return r;
 }
 
-static void *read_one(void *ctx)
+/* Add to the list of machines, each once. */
+static int read_hosts(struct side *side, const struct recording *one, struct bsa_err *err)
 {
-	struct recording *one = ctx;
+	bsv_scoped_text *before = side->hosts, *hosts = NULL;
+	int r = one_text(&hosts, one->input.db,
+	                 "SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)", err);
 
-	one->r = bsv_samples_read(&one->samples, &one->input, &one->err);
-	if (one->r >= 0)
-		one->r = one_text(
-			&one->rules, one->input.db,
-			"SELECT group_concat(says, '; ') FROM (SELECT DISTINCT printf('policy %s, preempt %s, %s', "
-			"ifnull(policy, '?'), ifnull(preempt, '?'), "
-			"CASE lanes WHEN 1 THEN '1 lane' ELSE lanes || ' lanes' END) AS says FROM service_rules ORDER "
-			"BY 1)",
-			&one->err);
-	if (one->r >= 0)
-		one->r = one_text(&one->hosts, one->input.db,
-		                  "SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)",
-		                  &one->err);
-	if (one->r >= 0)
-		one->r = read_models(one, &one->err);
+	side->hosts = NULL;
+	if (r < 0)
+		return r;
+	if (before && strstr(before, hosts))
+		side->hosts = strdup(before);
+	else
+		side->hosts = bsv_text("%s%s%s", before ? before : "", before ? ", " : "", hosts);
+	return side->hosts ? 0 : bsv_no_memory(err);
+}
+
+static int read_recording(struct side *side, struct recording *one, struct bsa_err *err)
+{
+	int r = bsv_samples_read(&one->samples, &one->input, err);
+
+	if (r >= 0)
+		r = bsv_settings_add(&side->settings, &one->input, err);
+	if (r >= 0)
+		r = read_hosts(side, one, err);
+	if (r >= 0)
+		r = one_text(&one->uuids, one->input.db,
+		             "SELECT group_concat(uuid, ',') FROM (SELECT uuid FROM trace WHERE uuid IS NOT NULL ORDER "
+		             "BY 1)",
+		             err);
+	if (r >= 0 && one == side->of)
+		r = read_models(side, one, err);
+	return r;
+}
+
+static void *read_side(void *ctx)
+{
+	struct side *side = ctx;
+
+	for (size_t i = 0; side->r >= 0 && i < side->n; i++) {
+		struct bsa_err why = { "" };
+
+		side->r = read_recording(side, &side->of[i], &why);
+		if (side->r < 0)
+			bsa_fail(&side->err, side->r, "%s: %s", side->of[i].input.path, why.text);
+	}
 	return NULL;
 }
 
@@ -145,18 +190,18 @@ static void *read_one(void *ctx)
 static int read_both(struct work *w, struct bsa_err *err)
 {
 	pthread_t thread;
-	bool other = !pthread_create(&thread, NULL, read_one, &w->a);
+	bool other = !pthread_create(&thread, NULL, read_side, &w->a);
 
 	if (!other)
-		read_one(&w->a);
-	read_one(&w->b);
+		read_side(&w->a);
+	read_side(&w->b);
 	if (other)
 		pthread_join(thread, NULL);
 	for (int i = 0; i < 2; i++) {
-		const struct recording *one = i ? &w->b : &w->a;
+		const struct side *side = i ? &w->b : &w->a;
 
-		if (one->r < 0)
-			return bsa_fail(err, one->r, "%s: %s", one->input.path, one->err.text);
+		if (side->r < 0)
+			return bsa_fail(err, side->r, "%s", side->err.text);
 	}
 	return 0;
 }
@@ -180,77 +225,99 @@ static char *ran(const struct bsv_samples *s)
 }
 
 /* Whether A and B have anything in common but which side was recorded. */
-static bool other_sides(const struct work *w)
+static bool other_sides(const struct bsv_samples *a, const struct bsv_samples *b)
 {
-	for (size_t i = 0; i < w->a.samples.n; i++)
-		for (size_t j = 0; j < w->b.samples.n; j++) {
-			struct bsv_group like = w->b.samples.groups[j];
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t j = 0; j < b->n; j++) {
+			struct bsv_group like = b->groups[j];
 
-			like.sides = w->a.samples.groups[i].sides;
-			if (!bsv_group_compare(&w->a.samples.groups[i], &like))
+			like.sides = a->groups[i].sides;
+			if (!bsv_group_compare(&a->groups[i], &like))
 				return true;
 		}
 	return false;
 }
 
+/* A recording that counts twice makes its side look surer than it is. */
+static int refuse_twice(const struct side *s, struct bsa_err *err)
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (*s->of[i].uuids ? !strcmp(s->of[i].uuids, s->of[j].uuids)
+			                    : !strcmp(s->of[i].input.path, s->of[j].input.path))
+				return bsa_fail(err, BSA_E_USAGE, "%s and %s are one recording: it counts once in %s",
+				                s->of[j].input.path, s->of[i].input.path, s->name);
+	return 0;
+}
+
 static int refuse(const struct work *w, struct bsa_err *err)
 {
-	bsv_scoped_text *in_a = ran(&w->a.samples), *in_b = NULL;
+	const struct bsv_samples *a = &w->a.of[0].samples, *b = &w->b.of[0].samples;
+	bsv_scoped_text *in_a = NULL, *in_b = NULL;
 
 	for (int i = 0; i < 2; i++) {
-		const struct recording *one = i ? &w->b : &w->a;
+		const struct side *side = i ? &w->b : &w->a;
 
-		if (!one->samples.executions)
-			return bsa_fail(
-				err, BSA_E_INPUT,
-				"%s: no complete execution%s: there is nothing to compare; see burstscope summary",
-				one->input.path, one->input.picks ? " was picked" : "");
+		for (size_t k = 0; k < side->n; k++)
+			if (!side->of[k].samples.executions && !side->of[k].samples.n_tallies)
+				return bsa_fail(err, BSA_E_INPUT,
+				                "%s: no complete execution%s: there is nothing to compare; see "
+				                "burstscope summary",
+				                side->of[k].input.path, side->of[k].input.picks ? " was picked" : "");
 	}
-	if (w->found.common)
-		return 0;
-	if (other_sides(w))
+	for (size_t i = 0; i < w->found.n_endings; i++)
+		if (w->found.endings[i].a && w->found.endings[i].b &&
+		    (w->found.common || !(a->n && b->n && other_sides(a, b))))
+			return 0;
+	if (a->n && b->n && other_sides(a, b))
 		return bsa_fail(
 			err, BSA_E_INPUT,
 			"%s and %s: in one the %s alone was recorded, in the other %s: their times begin and end "
 			"elsewhere; record both alike",
-			w->a.input.path, w->b.input.path,
-			strcmp(w->a.samples.groups[0].sides, "both") ? w->a.samples.groups[0].sides
-								     : w->b.samples.groups[0].sides,
-			strcmp(w->a.samples.groups[0].sides, "both") ? w->b.samples.groups[0].sides
-								     : w->a.samples.groups[0].sides);
-	in_b = ran(&w->b.samples);
+			w->a.of[0].input.path, w->b.of[0].input.path,
+			strcmp(a->groups[0].sides, "both") ? a->groups[0].sides : b->groups[0].sides,
+			strcmp(a->groups[0].sides, "both") ? b->groups[0].sides : a->groups[0].sides);
+	in_a = ran(a);
+	in_b = ran(b);
 	return bsa_fail(
 		err, BSA_E_INPUT,
 		"no app ran the same model in the same way in both: %s has %s, %s has %s; compare recordings of one "
 		"workload",
-		w->a.input.path, in_a ? in_a : "", w->b.input.path, in_b ? in_b : "");
+		w->a.of[0].input.path, in_a ? in_a : "no complete execution", w->b.of[0].input.path,
+		in_b ? in_b : "no complete execution");
 }
 
-/* ---- remarks ---- */
+/* ---- the machine ---- */
 
 /* How much of their time on lanes executions were off the cpu, in percent; below 0: unknown. */
-static double off_cpu(const struct bsv_samples *s)
+static double off_cpu(const struct side *s)
 {
-	return s->run_ns > 0 ? 100 * (double)(s->run_ns - s->cpu_ns) / (double)s->run_ns : -1;
+	__int128 run = 0, cpu = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		run += s->of[i].samples.run_ns;
+		cpu += s->of[i].samples.cpu_ns;
+	}
+	return run > 0 ? 100 * (double)(run - cpu) / (double)run : -1;
 }
 
-/* 1: B's machine had more else to do than A's; -1: A's; 0: about as much, or nobody knows. */
+/* 1: B's machine had more else to do than A's; -1: A's; 0: about as much, or unknown. */
 static int busier(const struct work *w)
 {
-	double a = off_cpu(&w->a.samples), b = off_cpu(&w->b.samples);
+	double a = off_cpu(&w->a), b = off_cpu(&w->b);
 
 	return a < 0 || b < 0 || fabs(a - b) < BUSIER ? 0 : b > a ? 1 : -1;
 }
 
-/* What is not in it. */
-static void left_out(struct bsv_answer *answer, const struct bsv_samples *a, const struct bsv_samples *b)
+/* By what factor time on lanes took longer in B because it was off the cpu. */
+static double slower_machine(const struct work *w)
 {
-	if (a->given_up || a->in_parts || b->given_up || b->in_parts)
-		bsv_answer_note(answer,
-		                "left out: of A %zu executions without an answer and %zu that are not complete, of B "
-		                "%zu and %zu",
-		                a->given_up, a->in_parts, b->given_up, b->in_parts);
+	double a = fmin(off_cpu(&w->a), 95), b = fmin(off_cpu(&w->b), 95);
+
+	return busier(w) ? (100 - a) / (100 - b) : 1;
 }
+
+/* ---- remarks ---- */
 
 /* A name is no more than that: say where the model behind it is another one. */
 static void other_models(struct bsv_answer *answer, const struct work *w)
@@ -268,29 +335,51 @@ static void other_models(struct bsv_answer *answer, const struct work *w)
 		}
 }
 
-static void notes(struct bsv_answer *answer, const struct work *w)
+/* "A is a.db (1 trace, nothing was lost)", or "A is 3 recordings, a1.db (...) and others". */
+static void note_side(struct bsv_answer *answer, const struct side *s)
 {
 	char text[BSV_COVERAGE_TEXT];
+	size_t worst = 0;
 
-	bsv_answer_note(answer, "A is %s (%s), B is %s", w->a.input.path, bsv_coverage_text(&w->a.input.coverage, text),
-	                w->b.input.path);
-	if (w->found.intervals)
+	for (size_t i = 0; i < s->n; i++)
+		if (s->of[i].input.coverage.losses > s->of[worst].input.coverage.losses)
+			worst = i;
+	if (s->n == 1)
+		bsv_answer_note(answer, "%s is %s (%s)", s->name, s->of[0].input.path,
+		                bsv_coverage_text(&s->of[0].input.coverage, text));
+	else
+		bsv_answer_note(answer, "%s is %zu recordings; %s%s: %s", s->name, s->n,
+		                s->of[worst].input.coverage.losses ? "the one with the most losses is "
+		                                                   : "one of them is ",
+		                s->of[worst].input.path, bsv_coverage_text(&s->of[worst].input.coverage, text));
+}
+
+static void note_rule(struct bsv_answer *answer, const struct work *w)
+{
+	if (!w->found.tests)
+		return;
+	if (w->found.single)
 		bsv_answer_note(
 			answer,
-			"changed: the interval (low to high) leaves 0 out, the difference is %g %% of the median or "
-			"more, and pairs of executions "
-			"differ (|effect| >= %g); otherwise not distinguishable from noise. All %zu intervals hold "
-			"together in 95 of 100 cases; "
-			"executions in sequence are alike and count as fewer. What differs between any two runs two "
-			"recordings cannot show",
-			w->least, BSV_NEGLIGIBLE, w->found.intervals);
-	other_models(answer, w);
-	if (strcmp(w->a.rules, w->b.rules)) {
-		bsv_scoped_text *a = bsv_printable(w->a.rules, strlen(w->a.rules), 0);
-		bsv_scoped_text *b = bsv_printable(w->b.rules, strlen(w->b.rules), 0);
+			"One recording of each side: assumed that the machine alone moves p10 and p50 by up to %.3g "
+			"%%, "
+			"p99 by up to %.3g times, and misses from none to %.2g %% (--margin); errors are a block "
+			"bootstrap's over time. Several recordings a side (diff A1 A2 A3 -- B1 B2 B3) assume nothing",
+			100 * bsv_margin(BSV_P50, &w->terms, true), 1 + bsv_margin(BSV_P99, &w->terms, true),
+			100 * pow(sin(fmin(w->terms.margin / 100, 1.57)), 2));
+	else
+		bsv_answer_note(answer, "The recording is the unit: errors are those between %zu and %zu recordings",
+		                w->a.n, w->b.n);
+	bsv_answer_note(
+		answer,
+		"Changed: significant among %zu tests (Holm: one false change in 20 comparisons), by %g %% of a "
+		"latency or half a point of a share at least, and of p10 and p50 with an effect of %g or more. "
+		"Phases attribute: they are not tested",
+		w->found.tests, w->terms.least, BSV_NEGLIGIBLE);
+}
 
-		bsv_answer_note(answer, "the services had other rules: A: %s; B: %s", a ? a : "", b ? b : "");
-	}
+static void note_machine(struct bsv_answer *answer, const struct work *w)
+{
 	if (strcmp(w->a.hosts, w->b.hosts)) {
 		bsv_scoped_text *a = bsv_printable(w->a.hosts, strlen(w->a.hosts), 0);
 		bsv_scoped_text *b = bsv_printable(w->b.hosts, strlen(w->b.hosts), 0);
@@ -300,55 +389,126 @@ static void notes(struct bsv_answer *answer, const struct work *w)
 	if (busier(w))
 		bsv_answer_note(answer,
 		                "the machine was busier in %s: what ran on lanes was off the cpu for %.3g %% of that "
-		                "time in A, and for %.3g %% in "
-		                "B; that may be all there is to what changed",
-		                busier(w) > 0 ? "B" : "A", off_cpu(&w->a.samples), off_cpu(&w->b.samples));
-	if (w->a.samples.full != w->b.samples.full)
+		                "time in A, and for %.3g %% in B; that alone makes executions %.3g %% %s, and is taken "
+		                "off a change",
+		                busier(w) > 0 ? "B" : "A", off_cpu(&w->a), off_cpu(&w->b),
+		                100 * fabs(w->terms.slower - 1), w->terms.slower > 1 ? "slower" : "faster");
+	if (w->a.of[0].samples.full != w->b.of[0].samples.full)
 		bsv_answer_note(answer, "%s was recorded in full detail, %s was not: to record more takes time itself",
-		                w->a.samples.full ? "A" : "B", w->a.samples.full ? "B" : "A");
-	left_out(answer, &w->a.samples, &w->b.samples);
+		                w->a.of[0].samples.full ? "A" : "B", w->a.of[0].samples.full ? "B" : "A");
 }
 
-static void verdict(struct bsv_answer *answer, const struct work *w)
-{
-	size_t slower = w->changes.n.slower, judged = slower + w->changes.n.faster + w->changes.n.same;
-	struct bsv_verdict v = { .name = "slower_groups", .class = "count", .figure = (double)slower };
+/* ---- settings ---- */
 
-	v.outcome = slower ? BSV_FAIL : judged ? BSV_PASS : BSV_CANNOT_TELL;
-	v.why = slower ? NULL : judged ? "no group became slower" : "too few executions";
-	if (slower && busier(w) > 0) { /* no proof that it is the build */
+static const struct bsv_column setting_columns[] = {
+	{ "setting", "label", NULL },
+	{ "a", "text", NULL },
+	{ "b", "text", NULL },
+};
+
+/* Those that differ, and those that are not one value on a side. *ret_n: how many. */
+static struct bsv_rows *settings_rows(const struct work *w, size_t *ret_n)
+{
+	const struct bsv_settings *sides[] = { &w->a.settings, &w->b.settings };
+	struct bsv_rows *rows = bsv_rows_new(setting_columns, sizeof(setting_columns) / sizeof(*setting_columns));
+
+	*ret_n = 0;
+	for (size_t k = 0; rows && k < 2; k++)
+		for (size_t i = 0; i < sides[k]->n; i++) {
+			const char *name = sides[k]->of[i].name;
+			bsv_scoped_text *a = bsv_settings_values(sides[0], name),
+					*b = bsv_settings_values(sides[1], name);
+
+			if ((i && !strcmp(name, sides[k]->of[i - 1].name)) || (k && a) ||
+			    !bsv_settings_differ(sides[0], sides[1], name))
+				continue;
+			++*ret_n;
+			bsv_rows_text(rows, name);
+			bsv_rows_text(rows, a ? a : "not recorded");
+			bsv_rows_text(rows, b ? b : "not recorded");
+		}
+	return rows;
+}
+
+/* ---- verdicts ---- */
+
+/* What of a kind of tests was not good, without those that had too few to begin with. */
+static void verdict(struct bsv_answer *answer, const char *name, const struct bsv_changes_count *n, char why[160])
+{
+	struct bsv_verdict v = { .name = name, .class = "count", .figure = (double)n->worse };
+
+	if (n->worse)
+		v.outcome = BSV_FAIL;
+	else if (n->unsure)
 		v.outcome = BSV_CANNOT_TELL;
-		v.why = "slower, but the machine was busier, too: record again";
-	}
+	else
+		v.outcome = n->same || n->better ? BSV_PASS : BSV_CANNOT_TELL;
+	if (n->unsure)
+		snprintf(why, 160, "%zu of %zu cannot be told", n->unsure, n->unsure + n->worse + n->better + n->same);
+	else if (!n->worse && n->few)
+		snprintf(why, 160, "%zu of %zu not judged: too few executions in A", n->few,
+		         n->few + n->better + n->same);
+	else
+		*why = 0;
+	v.why = *why ? why : NULL;
 	bsv_answer_verdict(answer, &v);
 }
 
-static int print(const struct bsv_call *call, struct work *w, struct bsa_err *err)
+static void verdicts(struct bsv_answer *answer, struct work *w)
 {
-	struct bsv_answer *answer = bsv_answer_new(call, &w->b.input);
+	static const char *const names[] = { "slower", "more_misses", "fewer_answers", "more_failures" };
+	const struct bsv_changes *c = &w->changes;
+	const struct bsv_changes_count *counts[] = { &c->latency, &c->misses, &c->answers, &c->failures };
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		const struct bsv_changes_count *n = counts[i];
+
+		if (n->worse + n->better + n->same + n->unsure +
+		    n->few) /* without deadlines there are no misses to judge */
+			verdict(answer, names[i], n, w->why[i]);
+	}
+}
+
+/* ---- the answer ---- */
+
+static void descriptions(struct bsv_answer *answer, struct work *w)
+{
 	struct bsv_changes *c = &w->changes;
 	struct bsv_rows *rows;
 	size_t n;
-	int r;
 
-	bsv_answer_rows(answer, "groups", bsv_changes_headline(c), bsv_changes_groups(c));
-	rows = bsv_changes_tails(c, &n);
-	bsv_answer_rows(answer, "tails", "The tails: p99 from end to end", rows);
+	bsv_answer_rows(answer, "groups", "Latency by group", bsv_changes_groups(c));
+	rows = bsv_changes_endings(c, &n);
+	bsv_answer_rows(answer, "endings", "Deadlines and answers", rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer);
 	rows = bsv_changes_phases(c, &n);
 	bsv_answer_rows(answer, "phases",
-	                c->people
-	                        ? "Where it came from: phases that changed, or are a twentieth of a change of the mean"
-	                        : "Where it came from: of each group, mean_by sums to the change of its mean",
-	                rows);
+	                "Phases of executions near the percentile that changed: parts that sum to the change", rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer);
 	bsv_answer_rows(answer, "mix", bsv_changes_mean(c), bsv_changes_mix(c));
 	if (c->people && (w->found.n == 1 || (!w->found.by_mix && !w->found.by_speed)))
 		bsv_answer_hide(answer);
-	notes(answer, w);
-	verdict(answer, w);
+	rows = settings_rows(w, &n);
+	bsv_answer_rows(answer, "settings", "Settings that differ", rows);
+	if (c->people && !n)
+		bsv_answer_hide(answer);
+}
+
+static int print(const struct bsv_call *call, struct work *w, struct bsa_err *err)
+{
+	struct bsv_answer *answer = bsv_answer_new(call, &w->b.of[0].input);
+	int r;
+
+	bsv_answer_rows(answer, "changes", bsv_changes_headline(&w->changes), bsv_changes_tests(&w->changes));
+	descriptions(answer, w);
+	note_side(answer, &w->a);
+	note_side(answer, &w->b);
+	note_rule(answer, w);
+	other_models(answer, w);
+	note_machine(answer, w);
+	verdicts(answer, w);
 	r = bsv_answer_print(answer, false, err);
 	bsv_answer_free(answer);
 	return r;
@@ -356,7 +516,7 @@ static int print(const struct bsv_call *call, struct work *w, struct bsa_err *er
 
 static int show_sql(const struct work *w, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = bsv_samples_sql(&w->a.input);
+	bsv_scoped_text *sql = bsv_samples_sql(&w->a.of[0].input);
 
 	if (!sql)
 		return bsv_no_memory(err);
@@ -364,60 +524,122 @@ static int show_sql(const struct work *w, struct bsa_err *err)
 	return BSV_DONE;
 }
 
-static int read_least(double *ret, const char *text, struct bsa_err *err)
+/* ---- the command line ---- */
+
+static int read_percent(double *ret, const char *name, const char *text, double otherwise, struct bsa_err *err)
 {
 	char *end;
 
-	*ret = LEAST;
+	*ret = otherwise;
 	if (!text)
 		return 0;
 	*ret = strtod(text, &end);
 	while (*end == ' ')
 		end++;
 	if (end == text || (strcmp(end, "%") && *end) || !(*ret >= 0 && *ret <= 1000))
-		return bsa_fail(err, BSA_E_USAGE, "--least: '%s' is no number of percent from 0 to 1000", text);
+		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is no number of percent from 0 to 1000", name, text);
 	return 0;
+}
+
+/* Which operands are A's: all before a `--`; of two without, the first one. */
+static int split(const struct bsv_call *call, size_t *ret_a, struct bsa_err *err)
+{
+	size_t n = call->n_operands;
+
+	*ret_a = call->n_before;
+	if (call->n_before == n || !call->n_before) {
+		if (n > 2)
+			return bsa_fail(err, BSA_E_USAGE,
+			                "of more than two recordings a -- tells those of A from those of B: diff A1 A2 "
+			                "-- B1 B2");
+		*ret_a = 1;
+	}
+	if (*ret_a > BSV_RECORDINGS_MOST || n - *ret_a > BSV_RECORDINGS_MOST)
+		return bsa_fail(err, BSA_E_USAGE, "more than %d recordings of one side", BSV_RECORDINGS_MOST);
+	return 0;
+}
+
+static int open_side(struct side *s, const char *const *names, size_t n, const struct bsv_call *call,
+                     struct bsa_err *err)
+{
+	int r = 0;
+
+	s->of = calloc(n, sizeof(*s->of));
+	if (!s->of)
+		return bsv_no_memory(err);
+	for (; r >= 0 && s->n < n; s->n += r >= 0)
+		r = bsv_input_open(&s->of[s->n].input, names[s->n], call, err);
+	return r;
+}
+
+static int compare(struct work *w, struct bsa_err *err)
+{
+	const struct bsv_samples *a[BSV_RECORDINGS_MOST], *b[BSV_RECORDINGS_MOST];
+
+	for (size_t i = 0; i < w->a.n; i++)
+		a[i] = &w->a.of[i].samples;
+	for (size_t i = 0; i < w->b.n; i++)
+		b[i] = &w->b.of[i].samples;
+	w->terms.slower = slower_machine(w);
+	return bsv_compare(&w->found, &(struct bsv_side){ a, w->a.n }, &(struct bsv_side){ b, w->b.n }, &w->terms, err);
+}
+
+static int open_both(struct work *w, const struct bsv_call *call, struct bsa_err *err)
+{
+	size_t n_a;
+	int r = split(call, &n_a, err);
+
+	if (r >= 0)
+		r = open_side(&w->a, call->operands, n_a, call, err);
+	if (r >= 0)
+		r = open_side(&w->b, call->operands + n_a, call->n_operands - n_a, call, err);
+	return r;
 }
 
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
-	__attribute__((cleanup(work_fini))) struct work w = { .least = LEAST };
-	int r = read_least(&w.least, o->least, err);
+	__attribute__((cleanup(work_fini))) struct work w = { .a.name = "A", .b.name = "B" };
+	bool people = call->asked.format == BSV_TABLE && !call->asked.part && !call->common.verbose;
+	int r = read_percent(&w.terms.least, "least", o->least, LEAST, err);
 
 	if (r >= 0)
-		r = bsv_input_open(&w.a.input, call->operands[0], call, err);
+		r = read_percent(&w.terms.margin, "margin", o->margin, MARGIN, err);
 	if (r >= 0)
-		r = bsv_input_open(&w.b.input, call->operands[1], call, err);
+		r = open_both(&w, call, err);
 	if (r >= 0 && call->asked.show_sql)
 		return show_sql(&w, err);
 	if (r >= 0)
 		r = read_both(&w, err);
 	if (r >= 0)
-		r = bsv_compare(&w.found, &w.a.samples, &w.b.samples, w.least, err);
+		r = refuse_twice(&w.a, err);
+	if (r >= 0)
+		r = refuse_twice(&w.b, err);
+	if (r >= 0)
+		r = compare(&w, err);
 	if (r >= 0)
 		r = refuse(&w, err);
 	if (r >= 0)
-		r = bsv_changes_init(&w.changes, &w.found,
-		                     call->asked.format == BSV_TABLE && !call->asked.part && !call->common.verbose,
-		                     err);
+		r = bsv_changes_init(&w.changes, &w.found, people, err);
 	return r < 0 ? r : print(call, &w, err);
 }
 
 const struct bsv_command bsv_diff = {
 	.name = "diff",
-	.operands = "A B",
-	.says = "two recordings: what changed, and whether that is noise",
+	.operands = "A B | A... -- B...",
+	.says = "recordings before and after: what changed, and whether that is noise",
 	.examples = "  burstscope diff before.db after.db\n"
-		    "  burstscope diff --where \"app = 'camera'\" --part phases before.db after.db\n"
-		    "  burstscope diff --verdict yesterday.db today.db || echo slower\n",
-	.more = "What both have, by app, model, path, and cold or warm, is compared: medians and p99 with the interval "
-		"of their\n"
-		"difference, phase by phase. With --verdict it failed if a group became slower.\n",
+		    "  burstscope diff --verdict a1.db a2.db a3.db -- b1.db b2.db b3.db || echo worse\n"
+		    "  burstscope diff --where \"app = 'camera'\" --part phases before.db after.db\n",
+	.more = "Latency (p10, p50, p99) of what both have, by app, model, path, and cold or warm; misses and answers "
+		"by app,\n"
+		"model and path. With --verdict it failed if any is worse, and cannot tell where a loss touches what "
+		"it\n"
+		"compares. Options come before the --.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 2,
-	.max = 2,
+	.max = 2 * BSV_RECORDINGS_MOST,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
 	.run = run,
 };

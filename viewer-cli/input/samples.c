@@ -1,12 +1,16 @@
 /* samples.c -- see samples.h: one pass over the executions. */
 #include "input/samples.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "input/holes.h"
 
 /* Columns of reports/samples.sql. */
 enum {
@@ -21,15 +25,22 @@ enum {
 	E2E,
 	PREPARE,
 	REDO = PREPARE + BSV_PHASES - BSV_PREPARE,
-	CPU
+	CPU,
+	AT,
+	HAD_DEADLINE,
+	MISSED,
+	UNSURE,
+	QUALITY
 };
+
+enum { HUNG_NS = 100000000, HUNG_TIMES = 2 };
 
 /* What the rows of a group have in common before their ids are names. */
 struct kind {
 	int64_t app, model;
 	int cold;
 	char path, sides; /* first letters, which differ */
-	size_t group;
+	size_t group, tally;
 };
 
 /* id to name. */
@@ -41,19 +52,34 @@ struct names {
 	size_t n;
 };
 
+/* What is known of a tally while it is read. */
+struct filling {
+	size_t room, gone;  /* of its arrays; executions of which a part was lost */
+	int64_t longest_ns; /* of those that were answered */
+	int64_t *open_at;   /* when each began that is still under way; never many: one for each stream */
+	size_t n_open;
+};
+
 struct reading {
 	struct bsv_samples *to;
-	size_t room;   /* of to->groups */
-	size_t *rooms; /* of each group's arrays */
+	size_t room;              /* of to->groups */
+	size_t *rooms;            /* of each group's arrays */
+	struct filling *fillings; /* of each tally */
 	struct names apps, models;
-	void *kinds;  /* tsearch's */
-	void *places; /* tsearch's: of struct place */
+	void *kinds;   /* tsearch's */
+	void *places;  /* tsearch's: of struct place */
+	void *tallied; /* tsearch's: of struct tally_place */
 	struct kind *latest;
 };
 
 /* A group as the tree has it: groups themselves move as they become more. */
 struct place {
 	struct bsv_group group; /* of it, what it is compared by */
+	size_t at;
+};
+
+struct tally_place {
+	struct bsv_tally tally;
 	size_t at;
 };
 
@@ -80,9 +106,21 @@ static int place_order(const void *x, const void *y)
 	return bsv_group_compare(&a->group, &b->group);
 }
 
+static int tally_place_order(const void *x, const void *y)
+{
+	const struct tally_place *a = x, *b = y;
+
+	return bsv_tally_compare(&a->tally, &b->tally);
+}
+
 static int group_order(const void *x, const void *y)
 {
 	return bsv_group_compare(x, y);
+}
+
+static int tally_order(const void *x, const void *y)
+{
+	return bsv_tally_compare(x, y);
 }
 
 /* ---- names ---- */
@@ -181,6 +219,126 @@ static size_t group_of(struct reading *r, const struct bsv_group *like)
 	return wanted->at;
 }
 
+/* ---- tallies ---- */
+
+static int tally_add(struct reading *r, const struct bsv_tally *like)
+{
+	struct bsv_samples *to = r->to;
+	size_t n = to->n_tallies;
+	struct bsv_tally *t;
+
+	if (!(n & (n - 1))) { /* room for twice as many at each power of two */
+		size_t room = n ? 2 * n : 1;
+		struct bsv_tally *tallies = realloc(to->tallies, room * sizeof(*tallies));
+		struct filling *fillings;
+
+		to->tallies = tallies ? tallies : to->tallies;
+		fillings = tallies ? realloc(r->fillings, room * sizeof(*fillings)) : NULL;
+		if (!fillings)
+			return -1;
+		r->fillings = fillings;
+	}
+	t = &to->tallies[to->n_tallies];
+	*t = (struct bsv_tally){ strdup(like->app), strdup(like->model), strdup(like->path), .n = 0 };
+	r->fillings[to->n_tallies++] = (struct filling){ 0 };
+	return t->app && t->model && t->path ? 0 : -1;
+}
+
+/* Which tally executions like @like are in. Or SIZE_MAX: no memory. */
+static size_t tally_of(struct reading *r, const struct bsv_tally *like)
+{
+	struct tally_place *wanted = malloc(sizeof(*wanted)), **found;
+
+	if (!wanted)
+		return SIZE_MAX;
+	*wanted = (struct tally_place){ *like, r->to->n_tallies };
+	found = tsearch(wanted, &r->tallied, tally_place_order);
+	if (!found || *found != wanted) {
+		free(wanted);
+		return found ? (*found)->at : SIZE_MAX;
+	}
+	if (tally_add(r, like) < 0)
+		return SIZE_MAX;
+	wanted->tally = r->to->tallies[wanted->at];
+	return wanted->at;
+}
+
+static int tally_room(struct bsv_tally *t, struct filling *f)
+{
+	size_t more = f->room ? 2 * f->room : 64;
+	int64_t *at;
+	uint8_t *endings;
+
+	if (t->n < f->room)
+		return 0;
+	at = realloc(t->at, more * sizeof(*at));
+	t->at = at ? at : t->at;
+	endings = at ? realloc(t->endings, more * sizeof(*endings)) : NULL;
+	if (!endings)
+		return -1;
+	t->endings = endings;
+	f->room = more;
+	return 0;
+}
+
+/* One that is still under way: whether that is long is known when all were read. */
+static int tally_open(struct filling *f, int64_t at)
+{
+	if (!(f->n_open & (f->n_open - 1))) {
+		int64_t *more = realloc(f->open_at, (f->n_open ? 2 * f->n_open : 1) * sizeof(*more));
+
+		if (!more)
+			return -1;
+		f->open_at = more;
+	}
+	f->open_at[f->n_open++] = at;
+	return 0;
+}
+
+static int tally_ending(struct bsv_tally *t, struct filling *f, int64_t at, unsigned ending)
+{
+	if (tally_room(t, f) < 0)
+		return -1;
+	t->at[t->n] = at;
+	t->endings[t->n++] = (uint8_t)ending;
+	return 0;
+}
+
+static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_query *q)
+{
+	const char *status = bsa_query_get_string(q, STATUS, NULL), *quality = bsa_query_get_string(q, QUALITY, NULL);
+	bool answered = status && !strcmp(status, "NONE"), missed = bsa_query_get_int(q, MISSED) != 0;
+	bool unsure = bsa_query_get_int(q, UNSURE) != 0;
+	int64_t at = bsa_query_get_int(q, AT), e2e = bsa_query_get_int(q, E2E);
+	unsigned ending = 0;
+
+	f->gone += quality && (!strcmp(quality, "gap") || !strcmp(quality, "tail"));
+	t->unsure += unsure;
+	if (!status && quality && !strcmp(quality, "open") && !missed && !unsure)
+		return tally_open(f, at);
+	t->unsure_ended += !status;
+	if (bsa_query_get_int(q, HAD_DEADLINE) && !unsure)
+		ending |= BSV_HAD_DEADLINE | (missed ? BSV_MISSED : 0);
+	if (status)
+		ending |= BSV_ENDED | (answered ? BSV_DUE | BSV_ANSWERED : missed ? 0 : BSV_DUE | BSV_UNANSWERED);
+	if (answered && e2e > f->longest_ns)
+		f->longest_ns = e2e;
+	return tally_ending(t, f, at, ending);
+}
+
+/* What has been under way for much longer than any that was answered has no answer. */
+static int tally_hung(struct bsv_tally *t, struct filling *f, int64_t ended)
+{
+	for (size_t i = 0; i < f->n_open; i++) {
+		double ns = (double)ended - (double)f->open_at[i];
+
+		if (ns > HUNG_NS && ns > HUNG_TIMES * (double)f->longest_ns &&
+		    tally_ending(t, f, f->open_at[i], BSV_ENDED | BSV_DUE | BSV_UNANSWERED) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static char letter(const struct bsa_query *q, size_t column)
 {
 	const char *text = bsa_query_get_string(q, column, NULL);
@@ -196,8 +354,8 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 		               .cold = bsa_query_type(q, COLD) == BSA_NULL ? -1 : (int)bsa_query_get_int(q, COLD),
 		               .path = letter(q, PATH),
 		               .sides = letter(q, SIDES) };
-	const char *path, *sides;
-	struct bsv_group like;
+	const char *path;
+	struct bsv_tally like;
 	struct kind *kept, **found;
 
 	if (r->latest && !kind_order(r->latest, &wanted))
@@ -206,14 +364,12 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 	if (found)
 		return r->latest = *found;
 	path = bsa_query_get_string(q, PATH, NULL);
-	sides = bsa_query_get_string(q, SIDES, NULL);
-	like = (struct bsv_group){ .app = (char *)name_of(&r->apps, wanted.app),
+	like = (struct bsv_tally){ .app = (char *)name_of(&r->apps, wanted.app),
 		                   .model = (char *)name_of(&r->models, wanted.model),
-		                   .path = (char *)(path ? path : ""),
-		                   .sides = (char *)(sides ? sides : ""),
-		                   .cold = wanted.cold };
-	wanted.group = group_of(r, &like);
-	kept = wanted.group == SIZE_MAX ? NULL : malloc(sizeof(*kept));
+		                   .path = (char *)(path ? path : "") };
+	wanted.group = SIZE_MAX; /* until there is one that has its place in a group */
+	wanted.tally = tally_of(r, &like);
+	kept = wanted.tally == SIZE_MAX ? NULL : malloc(sizeof(*kept));
 	if (!kept)
 		return NULL;
 	*kept = wanted;
@@ -224,9 +380,30 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 	return r->latest = kept;
 }
 
+/* The group of its executions that are complete and answered. False: no memory. */
+static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query *q)
+{
+	const char *sides = bsa_query_get_string(q, SIDES, NULL);
+	const struct bsv_tally *t = &r->to->tallies[k->tally];
+	struct bsv_group like = { .app = t->app,
+		                  .model = t->model,
+		                  .path = t->path,
+		                  .sides = (char *)(sides ? sides : ""),
+		                  .cold = k->cold };
+
+	if (k->group == SIZE_MAX)
+		k->group = group_of(r, &like);
+	return k->group != SIZE_MAX;
+}
+
 static int make_room(struct bsv_group *g, size_t *room)
 {
 	size_t more = *room ? 2 * *room : 64;
+	int64_t *at = realloc(g->at, more * sizeof(*at));
+
+	if (!at)
+		return -1;
+	g->at = at;
 
 	for (int p = 0; p < BSV_PHASES; p++) {
 		int64_t *values;
@@ -272,7 +449,7 @@ static int add(struct bsv_group *g, size_t *room, const struct bsa_query *q)
 			g->ns[p][g->n] = value;
 		g->sum[p] += value;
 	}
-	g->n++;
+	g->at[g->n++] = bsa_query_get_int(q, AT);
 	return 0;
 }
 
@@ -287,6 +464,9 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 		struct kind *k;
 
 		to->full |= bsa_query_get_int(q, FULL) != 0;
+		k = kind_of(r, q);
+		if (!k || tally_take(&to->tallies[k->tally], &r->fillings[k->tally], q) < 0)
+			return bsv_no_memory(err);
 		if (!bsa_query_get_int(q, COMPLETE)) {
 			to->in_parts++;
 			continue;
@@ -295,8 +475,7 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 			to->given_up++;
 			continue;
 		}
-		k = kind_of(r, q);
-		if (!k || add(&to->groups[k->group], &r->rooms[k->group], q) < 0)
+		if (!kind_group(r, k, q) || add(&to->groups[k->group], &r->rooms[k->group], q) < 0)
 			return bsv_no_memory(err);
 		to->executions++;
 		if (bsa_query_type(q, CPU) == BSA_NULL)
@@ -313,12 +492,55 @@ static void reading_fini(struct reading *r)
 	names_fini(&r->models);
 	tdestroy(r->kinds, free);
 	tdestroy(r->places, free);
+	tdestroy(r->tallied, free);
 	free(r->rooms);
+	for (size_t i = 0; i < r->to->n_tallies; i++)
+		free(r->fillings[i].open_at);
+	free(r->fillings);
+}
+
+/* What nobody recorded: all that hides executions of these. */
+static int read_hidden(struct reading *r, struct bsv_input *input, struct bsa_err *err)
+{
+	__attribute__((cleanup(bsv_holes_fini))) struct bsv_holes holes;
+	struct bsv_samples *to = r->to;
+	int s = bsv_holes_read(&holes, input, err);
+
+	for (size_t i = 0; s >= 0 && i < to->n_tallies; i++) {
+		struct bsv_tally *t = &to->tallies[i];
+		double gone = t->n ? (double)r->fillings[i].gone / (double)t->n : 0;
+
+		t->hidden = fmax(bsv_holes_share(&holes, t->app, &t->touched), fmin(gone, 1));
+		if (tally_hung(t, &r->fillings[i], input->ended) < 0)
+			return bsv_no_memory(err);
+	}
+	return s;
+}
+
+/* A group is a part of a tally, and what hides executions of the tally may hide those of the group. */
+static void pass_on_hidden(struct reading *r)
+{
+	for (size_t i = 0; i < r->to->n; i++) {
+		struct bsv_group *g = &r->to->groups[i];
+		struct tally_place like = { .tally = { .app = g->app, .model = g->model, .path = g->path } }, **found;
+
+		found = tfind(&like, &r->tallied, tally_place_order);
+		if (!found)
+			continue;
+		g->touched = r->to->tallies[(*found)->at].touched;
+		g->hidden = r->to->tallies[(*found)->at].hidden;
+	}
 }
 
 char *bsv_samples_sql(const struct bsv_input *input)
 {
-	return bsv_fill(bsv_sql_samples, (const struct bsv_hole[]){ { "with", input->with }, { NULL, NULL } });
+	char ended[24];
+
+	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	return bsv_fill(bsv_sql_samples, (const struct bsv_hole[]){ { "with", input->with },
+	                                                            { "ended", ended },
+	                                                            { "deadline_unknown", bsv_sql_deadline_unknown },
+	                                                            { NULL, NULL } });
 }
 
 int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bsa_err *err)
@@ -335,8 +557,13 @@ int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bs
 		r = names_read(&reading.models, input->db, "SELECT id, name FROM model", err);
 	if (r >= 0)
 		r = read_rows(&reading, input->db, sql, err);
+	if (r >= 0)
+		r = read_hidden(&reading, input, err);
+	pass_on_hidden(&reading);
 	if (ret->n)
 		qsort(ret->groups, ret->n, sizeof(*ret->groups), group_order);
+	if (ret->n_tallies > 1)
+		qsort(ret->tallies, ret->n_tallies, sizeof(*ret->tallies), tally_order);
 	return r < 0 ? r : 0;
 }
 
@@ -351,7 +578,16 @@ void bsv_samples_fini(struct bsv_samples *s)
 		free(g->model);
 		free(g->path);
 		free(g->sides);
+		free(g->at);
 	}
+	for (size_t i = 0; i < s->n_tallies; i++) {
+		free(s->tallies[i].app);
+		free(s->tallies[i].model);
+		free(s->tallies[i].path);
+		free(s->tallies[i].at);
+		free(s->tallies[i].endings);
+	}
+	free(s->tallies);
 	free(s->groups);
 	memset(s, 0, sizeof(*s));
 }

@@ -10,7 +10,9 @@
 struct bsv_samples {
 	struct bsv_group *groups; /* in the order of their names */
 	size_t n;
-	size_t executions;         /* in them all */
+	struct bsv_tally *tallies; /* likewise: of all executions, also those that are in no group */
+	size_t n_tallies;
+	size_t executions;         /* in all groups */
 	size_t given_up, in_parts; /* left out: without an answer; not complete */
 	bool full;                 /* some were recorded in full detail */
 	__int128 run_ns, cpu_ns;   /* on a lane, and of that on a cpu, where that was read */

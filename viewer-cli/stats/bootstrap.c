@@ -174,27 +174,3 @@ struct bsv_effect bsv_sequence_effect(const int64_t *in_order, size_t n, int64_t
 	}
 	return ret;
 }
-
-/* The @p-quantile of the normal distribution, for @p of 0.5 or more: Newton, from where the tail's asymptote is. */
-static double normal_quantile(double p)
-{
-	double x = p > 0.5 ? sqrt(-2 * log(1 - p)) : 0;
-
-	for (int i = 0; i < 50; i++) {
-		double off = 0.5 * erfc(x / sqrt(2)) - (1 - p);
-
-		x += off / (exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846));
-	}
-	return x;
-}
-
-struct bsv_interval bsv_one_of(struct bsv_interval i, size_t many)
-{
-	double wider;
-
-	if (many < 2)
-		return i;
-	wider = normal_quantile(1 - 0.025 / (double)many) / normal_quantile(0.975);
-	return (struct bsv_interval){ i.value - wider * (i.value - i.low), i.value,
-		                      i.value + wider * (i.high - i.value) };
-}

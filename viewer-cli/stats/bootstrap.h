@@ -45,7 +45,4 @@ struct bsv_sample {
 struct bsv_interval bsv_sequence_difference(const struct bsv_sample *a, const struct bsv_sample *b, double percent,
                                             double times);
 
-/* What @i would be if it was one of @many, all of which are to hold together in 95 of 100 cases (Bonferroni). */
-struct bsv_interval bsv_one_of(struct bsv_interval i, size_t many);
-
 #endif

@@ -5,131 +5,459 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/bootstrap.h"
 #include "stats/order.h"
 
-/* One phase of one group, in order and sorted. */
-struct side {
+const double bsv_tested_percent[BSV_LATENCIES] = { [BSV_P10] = 10, [BSV_P50] = 50, [BSV_P99] = 99 };
+
+/* How much farther than p50 and p10 a machine alone moves a p99 (of logarithms). */
+enum { TAIL_MARGINS = 5 };
+
+/* A group, or a tally, of one of the recordings. */
+struct entry {
 	const struct bsv_group *group;
-	int64_t *sorted, *scratch;
+	const struct bsv_tally *tally;
+	size_t recording;
+	bool in_b;
+};
+
+/* What a test says of one recording: what was seen, and how far what is hidden may move that. */
+struct sighting {
+	struct bsv_estimate seen;
+	double low, high; /* of seen.value */
+};
+
+/* Both sides of a test. */
+struct sightings {
+	struct bsv_estimate a[BSV_RECORDINGS_MOST], b[BSV_RECORDINGS_MOST];
+	double low_a, high_a, low_b, high_b; /* means over recordings, whatever is hidden */
+	size_t n_a, n_b;
+	bool touched, hides; /* a loss may hide executions; anything may */
+};
+
+/* One test, until all are known. */
+struct test {
+	struct bsv_change *change;
+	struct bsv_contrast contrast;
+	double margin, least;   /* of the contrast, and of change->by: both ways */
+	double busier;          /* by how much B's machine alone moves the contrast; below 0: A's */
+	double low_by, high_by; /* the contrast, whatever is hidden */
+	bool touched, negligible, share;
+	double from; /* of a share: A's angle */
+};
+
+struct work {
+	struct bsv_comparison *c;
+	const struct bsv_terms *terms;
+	struct test *tests;
+	size_t n_tests;
+	int64_t *pool_a, *pool_b, *scratch; /* room for all executions of a side of any group, and twice that */
 };
 
 bool bsv_pair_has(const struct bsv_pair *p, int phase)
 {
-	return (p->a && p->a->ns[phase]) || (p->b && p->b->ns[phase]);
+	return p->p50_a[phase] || p->p50_b[phase] || fabs(p->parts[phase]) >= 0.5 || p->cliff[phase] != 0;
 }
 
-static void side_sort(struct side *s, int phase)
+double bsv_margin(enum bsv_tested tested, const struct bsv_terms *terms, bool single)
 {
-	const struct bsv_group *g = s->group;
+	double margin = single ? log1p(terms->margin / 100) : 0;
 
-	if (!g->ns[phase]) {
-		memset(s->sorted, 0, g->n * sizeof(*s->sorted));
+	return expm1(tested == BSV_P99 ? margin * TAIL_MARGINS : margin);
+}
+
+/* A busier machine explains a part of a change in its own direction: of slower executions if it was B's, of faster ones if it was A's. */
+static double margin_of(const struct test *t, double by)
+{
+	return t->margin + fmax(by > 0 ? t->busier : -t->busier, 0);
+}
+
+/* ---- several recordings, and what they hide ---- */
+
+static void sightings_add(struct sightings *s, bool in_b, const struct sighting *one)
+{
+	size_t *n = in_b ? &s->n_b : &s->n_a;
+	double *low = in_b ? &s->low_b : &s->low_a, *high = in_b ? &s->high_b : &s->high_a;
+
+	if (*n == BSV_RECORDINGS_MOST)
+		return;
+	(in_b ? s->b : s->a)[*n] = one->seen;
+	*low = (*low * (double)*n + one->low) / (double)(*n + 1);
+	*high = (*high * (double)*n + one->high) / (double)(*n + 1);
+	++*n;
+}
+
+/* The test, with its p-value; its verdict waits for all others. */
+static void test_add(struct work *w, struct bsv_change *change, const struct sightings *s, const struct test *like)
+{
+	struct test *t = &w->tests[w->n_tests++];
+
+	*t = *like;
+	t->change = change;
+	t->contrast = bsv_contrast_of(s->a, s->n_a, s->b, s->n_b);
+	t->low_by = s->low_b - s->high_a;
+	t->high_by = s->high_b - s->low_a;
+	t->touched = s->touched;
+	change->p = bsv_contrast_p(&t->contrast, margin_of(t, t->contrast.by));
+}
+
+/* ---- latency ---- */
+
+static double log_of(int64_t ns)
+{
+	return log(ns < 1 ? 1 : (double)ns);
+}
+
+/* The percentile if executions that are hidden were all faster, or all slower, than those seen. */
+static void latency_bounds(struct sighting *ret, const int64_t *sorted, size_t n, double hidden, double percent)
+{
+	double gone = hidden >= 1 ? INFINITY : (double)n * hidden / (1 - hidden);
+	double rank = percent / 100 * ((double)n + gone);
+
+	ret->low = ret->high = ret->seen.value;
+	if (gone <= 0)
+		return;
+	ret->high = rank <= (double)n ? log_of(sorted[(size_t)fmax(ceil(rank), 1) - 1]) : INFINITY;
+	ret->low = rank - gone >= 1 ? log_of(sorted[(size_t)ceil(rank - gone) - 1]) : -INFINITY;
+}
+
+static int latency_sight(struct work *w, struct sightings to[BSV_LATENCIES], const struct entry *e)
+{
+	const struct bsv_group *g = e->group;
+	struct bsv_series s = { g->ns[BSV_E2E], g->at, w->pool_a, g->n };
+	struct bsv_blocks *b;
+
+	if (g->ns[BSV_E2E])
+		memcpy(w->pool_a, g->ns[BSV_E2E], g->n * sizeof(*w->pool_a));
+	else
+		memset(w->pool_a, 0, g->n * sizeof(*w->pool_a));
+	bsv_sort(w->pool_a, g->n, w->scratch);
+	b = bsv_blocks_new(&s);
+	if (!b)
+		return -1;
+	for (int i = 0; i < BSV_LATENCIES; i++) {
+		struct sighting one = { .seen = bsv_blocks_percentile(b, bsv_tested_percent[i]) };
+
+		latency_bounds(&one, w->pool_a, g->n, g->hidden, bsv_tested_percent[i]);
+		sightings_add(&to[i], e->in_b, &one);
+		to[i].touched |= g->touched;
+	}
+	bsv_blocks_free(b);
+	return 0;
+}
+
+/* Enough of A decides that there is something to compare; what B then lacks is an answer, too. */
+static enum bsv_changed enough(size_t n_a, size_t n_b, size_t least, bool in_a, bool in_b)
+{
+	if (!in_a || n_a < least)
+		return BSV_TOO_FEW;
+	return !in_b || n_b < least / 2 ? BSV_VANISHED : BSV_SAME;
+}
+
+static double mean_of(const struct bsv_estimate *e, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += e[i].value;
+	return sum / (double)n;
+}
+
+static int latency_tests(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
+{
+	struct sightings s[BSV_LATENCIES] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		if (latency_sight(w, s, &entries[i]) < 0)
+			return -1;
+	for (int i = 0; i < BSV_LATENCIES; i++) {
+		struct bsv_change *c = &p->latency[i];
+
+		c->verdict = enough(p->n_a, p->n_b, i == BSV_P99 ? BSV_TAILED_MIN : BSV_COMPARED_MIN, p->a, p->b);
+		c->p = NAN;
+		c->low = c->high = NAN;
+		c->a = p->a ? exp(mean_of(s[i].a, s[i].n_a)) : NAN;
+		c->b = p->b ? exp(mean_of(s[i].b, s[i].n_b)) : NAN;
+		c->by = c->b / c->a - 1;
+		if (c->verdict != BSV_SAME)
+			continue;
+		test_add(w, c, &s[i],
+		         &(struct test){ .margin = log1p(bsv_margin((enum bsv_tested)i, w->terms, w->c->single)),
+		                         .least = w->terms->least / 100,
+		                         .busier = log(w->terms->slower),
+		                         .negligible = i != BSV_P99 && fabs(p->cliff[BSV_E2E]) < BSV_NEGLIGIBLE });
+	}
+	return 0;
+}
+
+/* ---- shares ---- */
+
+/* The share of @wanted among @among; @unsure executions may be either. */
+static void share_sight(struct sightings *to, const struct entry *e, uint8_t wanted, uint8_t among, size_t unsure)
+{
+	const struct bsv_tally *t = e->tally;
+	struct bsv_share s = bsv_share_of(t->endings, t->at, t->n, wanted, among);
+	struct sighting one = { .seen = s.estimate };
+	double of = (double)s.of, gone = t->hidden >= 1 ? 1e18 : of * t->hidden / (1 - t->hidden);
+
+	gone = fmax(gone, (double)unsure);
+	to->touched |= t->touched;
+	to->hides |= t->touched || gone > 0;
+	if (!s.of)
+		return;
+	one.low = gone > 0 ? bsv_share_angle((double)s.n, of + gone) : one.seen.value;
+	one.high = gone > 0 ? bsv_share_angle((double)s.n + gone, of + gone) : one.seen.value;
+	sightings_add(to, e->in_b, &one);
+}
+
+/* @n: how many, of how many, in A; and in B. @timed: a slow machine may change it. */
+static void share_test(struct work *w, struct bsv_change *c, const struct sightings *s, const size_t n[4], bool timed,
+                       bool more_is_worse)
+{
+	double margin = timed && w->c->single ? w->terms->margin / 100 : 0, worse = more_is_worse ? 1 : -1;
+	bool none = !n[0] && !n[2], all = n[0] == n[1] && n[2] == n[3];
+
+	c->verdict = enough(n[1], n[3], BSV_COUNTED_MIN, s->n_a, s->n_b);
+	c->p = c->low = c->high = NAN;
+	c->a = n[1] ? (double)n[0] / (double)n[1] : NAN;
+	c->b = n[3] ? (double)n[2] / (double)n[3] : NAN;
+	c->by = c->b - c->a;
+	if (c->verdict != BSV_SAME)
+		return;
+	if ((none || all) && !s->hides) {
+		c->p = 1; /* no test could tell these apart: it does not count among those that are corrected (Tarone) */
+		c->low = c->high = 0;
 		return;
 	}
-	memcpy(s->sorted, g->ns[phase], g->n * sizeof(*s->sorted));
-	bsv_sort(s->sorted, g->n, s->scratch);
+	test_add(w, c, s,
+	         &(struct test){ .margin = margin,
+	                         .least = 0.005,
+	                         .busier = timed ? log(w->terms->slower) * worse : 0,
+	                         .share = true,
+	                         .from = mean_of(s->a, s->n_a) });
 }
 
-static struct bsv_sample sample(const struct side *s, int phase, double percent)
+static void count_endings(struct bsv_ending_pair *p, const struct entry *e)
 {
-	struct bsv_sample ret = { s->sorted, s->group->n, { 1, 0 } };
-	int64_t at = bsv_percentile(s->sorted, s->group->n, percent);
+	for (size_t i = 0; i < e->tally->n; i++) {
+		unsigned ending = e->tally->endings[i];
 
-	if (s->group->ns[phase])
-		ret.effect = bsv_sequence_effect(s->group->ns[phase], s->group->n, at);
-	return ret;
-}
-
-static void percentile(struct bsv_change *ret, const struct side *a, const struct side *b, int phase, double percent,
-                       size_t least)
-{
-	ret->a = bsv_percentile(a->sorted, a->group->n, percent);
-	ret->b = bsv_percentile(b->sorted, b->group->n, percent);
-	if (a->group->n >= least && b->group->n >= least) {
-		struct bsv_sample from = sample(a, phase, percent), to = sample(b, phase, percent);
-
-		ret->by = bsv_sequence_difference(&from, &to, percent, 1);
-		ret->verdict = BSV_SAME;
-	} else {
-		ret->verdict = BSV_TOO_FEW;
+		*(e->in_b ? &p->ended_b : &p->ended_a) += !!(ending & BSV_ENDED);
+		*(e->in_b ? &p->answered_b : &p->answered_a) += !!(ending & BSV_ANSWERED);
+		*(e->in_b ? &p->deadlines_b : &p->deadlines_a) += !!(ending & BSV_HAD_DEADLINE);
+		*(e->in_b ? &p->missed_b : &p->missed_a) += !!(ending & BSV_MISSED);
+		*(e->in_b ? &p->due_b : &p->due_a) += !!(ending & BSV_DUE);
+		*(e->in_b ? &p->failed_b : &p->failed_a) += !!(ending & BSV_UNANSWERED);
 	}
 }
+
+/* Executions per second while there were any, over all recordings of a side. */
+static double per_second(const struct entry *entries, size_t n, bool in_b)
+{
+	double executions = 0, seconds = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct bsv_tally *t = entries[i].tally;
+		int64_t first = INT64_MAX, last = INT64_MIN;
+
+		if (entries[i].in_b != in_b || t->n < 2)
+			continue;
+		for (size_t k = 0; k < t->n; k++) {
+			first = t->at[k] < first ? t->at[k] : first;
+			last = t->at[k] > last ? t->at[k] : last;
+		}
+		executions += (double)t->n - 1;
+		seconds += ((double)last - (double)first) / 1e9;
+	}
+	return seconds > 0 ? executions / seconds : NAN;
+}
+
+static void ending_tests(struct work *w, struct bsv_ending_pair *p, const struct entry *entries, size_t n)
+{
+	struct sightings misses = { 0 }, answers = { 0 }, failures = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct bsv_tally *t = entries[i].tally;
+
+		count_endings(p, &entries[i]);
+		share_sight(&misses, &entries[i], BSV_MISSED, BSV_HAD_DEADLINE, t->unsure);
+		share_sight(&answers, &entries[i], BSV_ANSWERED, BSV_ENDED, t->unsure_ended);
+		share_sight(&failures, &entries[i], BSV_UNANSWERED, BSV_DUE, t->unsure_ended);
+	}
+	p->deadlines = p->deadlines_a || p->deadlines_b;
+	p->per_second_a = per_second(entries, n, false);
+	p->per_second_b = per_second(entries, n, true);
+	share_test(w, &p->misses, &misses, (size_t[]){ p->missed_a, p->deadlines_a, p->missed_b, p->deadlines_b }, true,
+	           true);
+	share_test(w, &p->answers, &answers, (size_t[]){ p->answered_a, p->ended_a, p->answered_b, p->ended_b }, true,
+	           false);
+	share_test(w, &p->failures, &failures, (size_t[]){ p->failed_a, p->due_a, p->failed_b, p->due_b }, false, true);
+	if (p->failures.verdict == BSV_VANISHED && p->answers.verdict != BSV_VANISHED)
+		p->failures.verdict = BSV_TOO_FEW; /* they missed deadlines: misses and answers say so */
+}
+
+/* ---- where it came from ---- */
+
+/* All executions of one side in order of time, of one phase, and then sorted. */
+static void pool_phase(int64_t *to, const struct entry *entries, size_t n, bool in_b, int phase, int64_t *scratch)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct bsv_group *g = entries[i].group;
+
+		if (entries[i].in_b != in_b)
+			continue;
+		if (g->ns[phase])
+			memcpy(to + at, g->ns[phase], g->n * sizeof(*to));
+		else
+			memset(to + at, 0, g->n * sizeof(*to));
+		at += g->n;
+	}
+	bsv_sort(to, at, scratch);
+}
+
+/* Each phase's mean of the executions of @g whose end-to-end time is near the percentile, added to @sums. */
+static void parts_near(long double sums[BSV_PHASES], const struct bsv_group *g, double percent, int64_t *sorted,
+                       int64_t *scratch)
+{
+	double reach = fmin(10, 2 * fmin(percent, 100 - percent));
+	double from = fmax(percent - reach, 1e-3), to = fmin(percent + reach, 100);
+	int64_t low, high;
+	long double here[BSV_PHASES] = { 0 };
+	size_t n = 0;
+
+	if (!g->ns[BSV_E2E])
+		return;
+	memcpy(sorted, g->ns[BSV_E2E], g->n * sizeof(*sorted));
+	bsv_sort(sorted, g->n, scratch);
+	low = bsv_percentile(sorted, g->n, from);
+	high = bsv_percentile(sorted, g->n, to);
+	for (size_t i = 0; i < g->n; i++) {
+		if (g->ns[BSV_E2E][i] < low || g->ns[BSV_E2E][i] > high)
+			continue;
+		n++;
+		for (int phase = 0; phase < BSV_PHASES; phase++)
+			here[phase] += g->ns[phase] ? g->ns[phase][i] : 0;
+	}
+	for (int phase = 0; n && phase < BSV_PHASES; phase++)
+		sums[phase] += here[phase] / n;
+}
+
+/* Recordings count alike, however many executions they have. */
+static void pair_parts(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n, enum bsv_tested near)
+{
+	long double a[BSV_PHASES] = { 0 }, b[BSV_PHASES] = { 0 };
+
+	p->near = near;
+	for (size_t i = 0; i < n; i++)
+		parts_near(entries[i].in_b ? b : a, entries[i].group, bsv_tested_percent[near], w->pool_a, w->scratch);
+	for (int phase = 0; phase < BSV_PHASES; phase++)
+		p->parts[phase] = (double)(b[phase] / p->of_b - a[phase] / p->of_a);
+}
+
+static void pair_effects(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
+{
+	for (int phase = 0; phase < BSV_PHASES; phase++) {
+		pool_phase(w->pool_a, entries, n, false, phase, w->scratch);
+		pool_phase(w->pool_b, entries, n, true, phase, w->scratch);
+		p->cliff[phase] = bsv_cliff(w->pool_a, p->n_a, w->pool_b, p->n_b);
+		p->p50_a[phase] = bsv_percentile(w->pool_a, p->n_a, 50);
+		p->p50_b[phase] = bsv_percentile(w->pool_b, p->n_b, 50);
+	}
+}
+
+/* ---- all tests together ---- */
+
+static double back(const struct test *t, double contrast)
+{
+	double angle, a;
+
+	if (!t->share)
+		return expm1(contrast);
+	a = sin(t->from);
+	angle = fmin(fmax(t->from + contrast, 0), 1.57079632679489661923);
+	return sin(angle) * sin(angle) - a * a;
+}
+
+static bool significant(const struct test *t, double by, double level)
+{
+	struct bsv_contrast c = t->contrast;
+
+	c.by = by;
+	return isinf(by) || bsv_contrast_p(&c, margin_of(t, by)) <= level;
+}
+
+/* A change is one if it is whatever is hidden; and no change, if no hidden execution could make it one. */
+static void test_judge(const struct test *t, double level)
+{
+	struct bsv_change *c = t->change;
+	double reach = bsv_contrast_reach(&t->contrast, level);
+	bool changed = c->p <= level && fabs(c->by) >= t->least && !t->negligible;
+	double least = t->contrast.by > 0 ? t->low_by : t->high_by;
+
+	c->low = back(t, t->contrast.by - reach);
+	c->high = back(t, t->contrast.by + reach);
+	if (changed && least * t->contrast.by > 0 && significant(t, least, level))
+		c->verdict = BSV_CHANGED;
+	else if (changed || t->touched)
+		c->verdict = BSV_HIDDEN;
+	else if (!t->negligible && ((t->high_by > t->contrast.by && significant(t, t->high_by, level)) ||
+	                            (t->low_by < t->contrast.by && significant(t, t->low_by, level))))
+		c->verdict = BSV_HIDDEN;
+}
+
+static int judge_all(struct work *w)
+{
+	double *p = malloc((w->n_tests + 1) * sizeof(*p)), *levels = malloc((w->n_tests + 1) * sizeof(*levels));
+	size_t *order = malloc((w->n_tests + 1) * sizeof(*order));
+
+	if (p && levels && order) {
+		for (size_t i = 0; i < w->n_tests; i++)
+			p[i] = w->tests[i].change->p;
+		bsv_holm(p, w->n_tests, BSV_ALPHA, levels, order);
+		for (size_t i = 0; i < w->n_tests; i++)
+			test_judge(&w->tests[i], levels[i]);
+	}
+	w->c->tests = w->n_tests;
+	free(p);
+	free(levels);
+	free(order);
+	return p && levels && order ? 0 : -1;
+}
+
+/* ---- mix and speed ---- */
 
 static int64_t rounded(long double x)
 {
 	return x >= 0x1p62L ? INT64_C(1) << 62 : x <= -0x1p62L ? -(INT64_C(1) << 62) : (int64_t)llroundl(x);
 }
 
-static long double mean(const struct bsv_group *g, int phase)
+static size_t executions_of(const struct bsv_side *s)
 {
-	return g && g->n ? (long double)g->sum[phase] / g->n : 0;
-}
+	size_t ret = 0;
 
-/* Rounded so that the phases sum to e2e: each is what the sum of all so far, rounded, has grown by. */
-static void means(struct bsv_pair *p)
-{
-	long double so_far = 0;
-	int64_t told = 0;
-
-	for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++) {
-		so_far += mean(p->b, phase) - mean(p->a, phase);
-		p->mean_by[phase] = rounded(so_far) - told;
-		told += p->mean_by[phase];
-	}
-	p->mean_by[BSV_E2E] = told;
-	p->mean_by[BSV_OVERHEAD] = rounded(mean(p->b, BSV_OVERHEAD) - mean(p->a, BSV_OVERHEAD));
-}
-
-/* What is in both: all that needs the samples in order. @room is for them. */
-static void pair_percentiles(struct bsv_comparison *c, struct bsv_pair *p, int64_t *room, size_t most)
-{
-	struct side a = { p->a, room, room + 2 * most }, b = { p->b, room + most, room + 2 * most };
-
-	for (int phase = 0; phase < BSV_PHASES; phase++) {
-		if (!bsv_pair_has(p, phase))
-			continue;
-		side_sort(&a, phase);
-		side_sort(&b, phase);
-		percentile(&p->p50[phase], &a, &b, phase, 50, BSV_COMPARED_MIN);
-		percentile(&p->p99[phase], &a, &b, phase, 99, BSV_TAILED_MIN);
-		p->cliff[phase] = bsv_cliff(a.sorted, a.group->n, b.sorted, b.group->n);
-		c->intervals += (p->p50[phase].verdict == BSV_SAME) + (p->p99[phase].verdict == BSV_SAME);
-	}
-}
-
-static void judge(struct bsv_change *change, size_t intervals, double least, bool negligible)
-{
-	if (change->verdict == BSV_TOO_FEW)
-		return;
-	change->by = bsv_one_of(change->by, intervals);
-	if (change->by.low < -(double)change->a && change->a >= 0) /* nothing takes less than no time */
-		change->by.low = -(double)change->a;
-	if (!negligible && (change->by.low > 0 || change->by.high < 0) && fabs(change->by.value) >= least)
-		change->verdict = BSV_CHANGED;
+	for (size_t i = 0; i < s->n; i++)
+		ret += s->of[i]->executions;
+	return ret;
 }
 
 /* Kitagawa's: what is due to shares, against the mean of all of A, and what to means. */
-static void shifts(struct bsv_comparison *c, const struct bsv_samples *a, const struct bsv_samples *b)
+static void shifts(struct bsv_comparison *c)
 {
 	long double all_a = 0, all_b = 0, mix = 0, speed = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		struct bsv_pair *p = &c->pairs[i];
-
-		p->share_a = p->a ? (double)p->a->n / (double)a->executions : 0;
-		p->share_b = p->b ? (double)p->b->n / (double)b->executions : 0;
-		all_a += p->a ? (long double)p->a->sum[BSV_E2E] / a->executions : 0;
-		all_b += p->b ? (long double)p->b->sum[BSV_E2E] / b->executions : 0;
+		all_a += (long double)c->pairs[i].share_a * c->pairs[i].mean_a;
+		all_b += (long double)c->pairs[i].share_b * c->pairs[i].mean_b;
 	}
 	for (size_t i = 0; i < c->n; i++) {
 		struct bsv_pair *p = &c->pairs[i];
-		long double w_a = p->a ? (long double)p->a->n / a->executions : 0;
-		long double w_b = p->b ? (long double)p->b->n / b->executions : 0;
-		long double m_a = mean(p->a ? p->a : p->b, BSV_E2E), m_b = mean(p->b ? p->b : p->a, BSV_E2E);
+		long double m_a = p->a ? p->mean_a : p->mean_b, m_b = p->b ? p->mean_b : p->mean_a;
 		int64_t told_mix = rounded(mix), told_speed = rounded(speed);
 
-		mix += (w_b - w_a) * ((m_a + m_b) / 2 - all_a);
-		speed += (w_a + w_b) / 2 * (m_b - m_a);
+		mix += ((long double)p->share_b - p->share_a) * ((m_a + m_b) / 2 - all_a);
+		speed += ((long double)p->share_a + p->share_b) / 2 * (m_b - m_a);
 		p->by_mix = rounded(mix) - told_mix;
 		p->by_speed = rounded(speed) - told_speed;
 		c->by_mix += p->by_mix;
@@ -146,59 +474,208 @@ static void shifts(struct bsv_comparison *c, const struct bsv_samples *a, const 
 	}
 }
 
-/* Both lists of groups are in order. */
-static void merge(struct bsv_comparison *c, const struct bsv_samples *a, const struct bsv_samples *b, size_t *ret_most)
+/* ---- groups of all recordings side by side ---- */
+
+static int entry_order(const void *x, const void *y)
 {
-	size_t i = 0, j = 0;
+	const struct entry *a = x, *b = y;
+	int r = a->group ? bsv_group_compare(a->group, b->group) : bsv_tally_compare(a->tally, b->tally);
 
-	while (i < a->n || j < b->n) {
-		int r = i == a->n ? 1 : j == b->n ? -1 : bsv_group_compare(&a->groups[i], &b->groups[j]);
-		struct bsv_pair *p = &c->pairs[c->n++];
+	r = r ? r : a->in_b - b->in_b;
+	return r ? r : (a->recording > b->recording) - (a->recording < b->recording);
+}
 
-		p->a = r <= 0 ? &a->groups[i++] : NULL;
-		p->b = r >= 0 ? &b->groups[j++] : NULL;
-		if (r)
-			continue;
-		c->common++;
-		*ret_most = p->a->n > *ret_most ? p->a->n : *ret_most;
-		*ret_most = p->b->n > *ret_most ? p->b->n : *ret_most;
+static bool entry_same(const struct entry *a, const struct entry *b)
+{
+	return !(a->group ? bsv_group_compare(a->group, b->group) : bsv_tally_compare(a->tally, b->tally));
+}
+
+static size_t entries_fill(struct entry *to, const struct bsv_side *s, bool in_b, bool tallies)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct bsv_samples *from = s->of[i];
+
+		for (size_t k = 0; k < (tallies ? from->n_tallies : from->n); k++)
+			to[n++] = (struct entry){ tallies ? NULL : &from->groups[k], tallies ? &from->tallies[k] : NULL,
+				                  i, in_b };
+	}
+	return n;
+}
+
+/* All groups (or tallies) of both sides, those that belong together beside each other. NULL: no memory. Owned by the caller. */
+static struct entry *entries_new(const struct bsv_side *a, const struct bsv_side *b, bool tallies, size_t *ret_n)
+{
+	struct entry *ret;
+	size_t n = 1;
+
+	for (size_t i = 0; i < a->n; i++)
+		n += tallies ? a->of[i]->n_tallies : a->of[i]->n;
+	for (size_t i = 0; i < b->n; i++)
+		n += tallies ? b->of[i]->n_tallies : b->of[i]->n;
+	ret = malloc(n * sizeof(*ret));
+	if (!ret)
+		return NULL;
+	*ret_n = entries_fill(ret, a, false, tallies);
+	*ret_n += entries_fill(ret + *ret_n, b, true, tallies);
+	if (*ret_n)
+		qsort(ret, *ret_n, sizeof(*ret), entry_order);
+	return ret;
+}
+
+/* How many of @n entries are of the first one's group. */
+static size_t run_of(const struct entry *e, size_t n)
+{
+	size_t ret = 1;
+
+	while (ret < n && entry_same(&e[0], &e[ret]))
+		ret++;
+	return ret;
+}
+
+static void pair_fill(struct bsv_pair *p, const struct entry *e, size_t n, size_t all_a, size_t all_b)
+{
+	long double sum_a = 0, sum_b = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct bsv_group **first = e[i].in_b ? &p->b : &p->a;
+
+		*first = *first ? *first : e[i].group;
+		*(e[i].in_b ? &p->n_b : &p->n_a) += e[i].group->n;
+		++*(e[i].in_b ? &p->of_b : &p->of_a);
+		*(e[i].in_b ? &sum_b : &sum_a) += (long double)e[i].group->sum[BSV_E2E];
+	}
+	p->share_a = all_a ? (double)p->n_a / (double)all_a : 0;
+	p->share_b = all_b ? (double)p->n_b / (double)all_b : 0;
+	p->mean_a = p->n_a ? (double)(sum_a / p->n_a) : 0;
+	p->mean_b = p->n_b ? (double)(sum_b / p->n_b) : 0;
+}
+
+static int room_for(struct work *w, const struct entry *e, size_t n, size_t runs)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < n;) {
+		size_t run = run_of(e + i, n - i), all = 0;
+
+		for (size_t k = i; k < i + run; k++)
+			all += e[k].group->n;
+		most = all > most ? all : most;
+		i += run;
+	}
+	w->pool_a = malloc(most * sizeof(*w->pool_a));
+	w->pool_b = malloc(most * sizeof(*w->pool_b));
+	w->scratch = malloc(most * sizeof(*w->scratch));
+	w->tests = calloc(runs + 1, sizeof(*w->tests));
+	return w->pool_a && w->pool_b && w->scratch && w->tests ? 0 : -1;
+}
+
+static int compare_groups(struct work *w, const struct entry *e, size_t n, size_t all_a, size_t all_b)
+{
+	for (size_t i = 0; i < n;) {
+		struct bsv_pair *p = &w->c->pairs[w->c->n++];
+		size_t run = run_of(e + i, n - i);
+
+		pair_fill(p, e + i, run, all_a, all_b);
+		p->tested = p->a && p->b;
+		w->c->common += p->tested;
+		if (p->tested)
+			pair_effects(w, p, e + i, run);
+		if (latency_tests(w, p, e + i, run) < 0)
+			return -1;
+		i += run;
+	}
+	return 0;
+}
+
+static void compare_endings(struct work *w, const struct entry *e, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		struct bsv_ending_pair *p = &w->c->endings[w->c->n_endings++];
+		size_t run = run_of(e + i, n - i);
+
+		for (size_t k = i; k < i + run; k++) {
+			const struct bsv_tally **first = e[k].in_b ? &p->b : &p->a;
+
+			*first = *first ? *first : e[k].tally;
+		}
+		ending_tests(w, p, e + i, run);
+		i += run;
 	}
 }
 
-int bsv_compare(struct bsv_comparison *ret, const struct bsv_samples *a, const struct bsv_samples *b, double least,
-                struct bsa_err *err)
+/* The percentile to attribute: one that changed, the median first; of what did not change the median. */
+static enum bsv_tested to_attribute(const struct bsv_pair *p)
 {
-	size_t most = 0;
-	int64_t *room;
+	static const enum bsv_tested first[] = { BSV_P50, BSV_P10, BSV_P99 };
 
-	*ret = (struct bsv_comparison){ .pairs = calloc(a->n + b->n + 1, sizeof(*ret->pairs)) };
-	if (!ret->pairs)
-		return bsa_fail(err, BSA_E_ENV, "no memory");
-	merge(ret, a, b, &most);
-	room = malloc((3 * most + 1) * sizeof(*room));
-	if (!room)
-		return bsa_fail(err, BSA_E_ENV, "no memory");
-	for (size_t i = 0; i < ret->n; i++)
-		if (ret->pairs[i].a && ret->pairs[i].b)
-			pair_percentiles(ret, &ret->pairs[i], room, most);
-	for (size_t i = 0; i < ret->n; i++) {
-		struct bsv_pair *p = &ret->pairs[i];
-		double bar = least / 100 * (double)p->p50[BSV_E2E].a;
+	for (size_t i = 0; i < BSV_LATENCIES; i++)
+		if (p->latency[first[i]].verdict == BSV_CHANGED)
+			return first[i];
+	return BSV_P50;
+}
 
-		if (p->a && p->b)
-			means(p);
-		for (int phase = 0; phase < BSV_PHASES; phase++) {
-			judge(&p->p50[phase], ret->intervals, bar, fabs(p->cliff[phase]) < BSV_NEGLIGIBLE);
-			judge(&p->p99[phase], ret->intervals, bar, false);
-		}
+static void attribute(struct work *w, const struct entry *e, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; at++) {
+		size_t run = run_of(e + i, n - i);
+		struct bsv_pair *p = &w->c->pairs[at];
+
+		if (p->tested)
+			pair_parts(w, p, e + i, run, to_attribute(p));
+		i += run;
 	}
-	shifts(ret, a, b);
-	free(room);
-	return 0;
+}
+
+static int compare(struct work *w, const struct bsv_side *a, const struct bsv_side *b)
+{
+	size_t n_groups = 0, n_tallies = 0;
+	struct entry *groups = entries_new(a, b, false, &n_groups), *tallies = entries_new(a, b, true, &n_tallies);
+	int r = groups && tallies ? 0 : -1;
+
+	w->c->pairs = calloc(n_groups + 1, sizeof(*w->c->pairs));
+	w->c->endings = calloc(n_tallies + 1, sizeof(*w->c->endings));
+	w->c->single = a->n == 1 && b->n == 1;
+	if (!w->c->pairs || !w->c->endings)
+		r = -1;
+	if (r >= 0)
+		r = room_for(w, groups, n_groups, BSV_LATENCIES * n_groups + 3 * n_tallies);
+	if (r >= 0)
+		r = compare_groups(w, groups, n_groups, executions_of(a), executions_of(b));
+	if (r >= 0) {
+		compare_endings(w, tallies, n_tallies);
+		r = judge_all(w);
+	}
+	if (r >= 0) {
+		attribute(w, groups, n_groups);
+		shifts(w->c);
+	}
+	free(groups);
+	free(tallies);
+	return r;
+}
+
+int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const struct bsv_side *b,
+                const struct bsv_terms *terms, struct bsa_err *err)
+{
+	struct work w = { .c = ret, .terms = terms };
+	int r;
+
+	*ret = (struct bsv_comparison){ 0 };
+	r = compare(&w, a, b);
+	free(w.pool_a);
+	free(w.pool_b);
+	free(w.scratch);
+	free(w.tests);
+	return r < 0 ? bsa_fail(err, BSA_E_ENV, "no memory") : 0;
 }
 
 void bsv_comparison_fini(struct bsv_comparison *c)
 {
 	free(c->pairs);
+	free(c->endings);
 	memset(c, 0, sizeof(*c));
 }

@@ -19,3 +19,11 @@ int bsv_group_compare(const struct bsv_group *a, const struct bsv_group *b)
 	r = r ? r : a->cold - b->cold;
 	return r ? r : strcmp(a->sides, b->sides);
 }
+
+int bsv_tally_compare(const struct bsv_tally *a, const struct bsv_tally *b)
+{
+	int r = strcmp(a->app, b->app);
+
+	r = r ? r : strcmp(a->model, b->model);
+	return r ? r : strcmp(a->path, b->path);
+}

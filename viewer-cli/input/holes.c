@@ -1,0 +1,125 @@
+/* holes.c -- see holes.h. */
+#include "input/holes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/rows.h"
+#include "answer/scoped.h"
+
+/*
+ * A buffer of one client hides what that client's app did; any other buffer may hide executions of all. Names, as two recordings have
+ * different ids for one app.
+ */
+static const char losses[] =
+	"SELECT l.began, l.ended, CASE WHEN NOT EXISTS (SELECT 1 FROM process s WHERE s.pid = l.pid AND s.role = "
+	"'service') THEN\n"
+	"  (SELECT min(a.name) FROM process p JOIN app a ON a.id = p.app_id WHERE p.pid = l.pid AND p.role = 'client'\n"
+	"    HAVING count(DISTINCT a.name) = 1) END AS app\n"
+	"FROM loss l ORDER BY ifnull(l.began, -9223372036854775807), l.ended";
+
+static const char presences[] = "SELECT a.name, iif(count(s.opened) = count(*), min(s.opened), NULL), "
+				"iif(count(s.closed) = count(*), max(s.closed), NULL)\n"
+				"FROM stream s JOIN app a ON a.id = s.app_id GROUP BY a.name";
+
+/* Room for one more of @size bytes. False: no memory. */
+static bool room(void **array, size_t n, size_t size)
+{
+	void *more;
+
+	if (n & (n - 1) || (!n && *array)) /* it doubles at each power of two */
+		return true;
+	more = realloc(*array, (n ? 2 * n : 1) * size);
+	if (!more)
+		return false;
+	*array = more;
+	return true;
+}
+
+static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db, losses, err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		const char *app = bsv_rows_cell(rows, 2).type == BSA_NULL ? NULL : bsv_rows_cell(rows, 2).text;
+		struct bsv_hole_seen *h;
+
+		if (!room((void **)&ret->of, ret->n, sizeof(*ret->of)))
+			return bsv_no_memory(err);
+		h = &ret->of[ret->n++];
+		*h = (struct bsv_hole_seen){ bsv_rows_get(rows, 0, input->began), bsv_rows_get(rows, 1, input->ended),
+			                     app ? strdup(app) : NULL };
+		if (app && !h->app)
+			return bsv_no_memory(err);
+	}
+	return r;
+}
+
+static int read_presences(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db, presences, err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		const char *app = bsv_rows_cell(rows, 0).text;
+		struct bsv_presence *p;
+
+		if (!room((void **)&ret->apps, ret->n_apps, sizeof(*ret->apps)))
+			return bsv_no_memory(err);
+		p = &ret->apps[ret->n_apps++];
+		*p = (struct bsv_presence){ strdup(app ? app : ""), bsv_rows_get(rows, 1, input->began),
+			                    bsv_rows_get(rows, 2, input->ended) };
+		if (!p->app)
+			return bsv_no_memory(err);
+	}
+	return r;
+}
+
+int bsv_holes_read(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	int r;
+
+	*ret = (struct bsv_holes){ .began = input->began, .ended = input->ended };
+	r = read_losses(ret, input, err);
+	return r < 0 || !ret->n ? r : read_presences(ret, input, err);
+}
+
+void bsv_holes_fini(struct bsv_holes *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		free(h->of[i].app);
+	for (size_t i = 0; i < h->n_apps; i++)
+		free(h->apps[i].app);
+	free(h->of);
+	free(h->apps);
+	*h = (struct bsv_holes){ 0 };
+}
+
+double bsv_holes_share(const struct bsv_holes *h, const char *app, bool *ret_touched)
+{
+	int64_t from = h->began, to = h->ended, until;
+	double hidden = 0, all;
+
+	*ret_touched = false;
+	for (size_t i = 0; i < h->n_apps; i++)
+		if (!strcmp(h->apps[i].app, app)) {
+			from = h->apps[i].from;
+			to = h->apps[i].to;
+		}
+	until = from;
+	for (size_t i = 0; i < h->n; i++) {
+		const struct bsv_hole_seen *hole = &h->of[i];
+		int64_t began = hole->began > until ? hole->began : until, ended = hole->ended < to ? hole->ended : to;
+
+		if ((hole->app && strcmp(hole->app, app)) || hole->began > to || hole->ended < from)
+			continue;
+		*ret_touched = true;
+		if (ended <= began)
+			continue;
+		hidden += (double)ended - (double)began;
+		until = ended;
+	}
+	all = (double)to - (double)from;
+	return hidden <= 0 ? 0 : all <= hidden ? 1 : hidden / all;
+}

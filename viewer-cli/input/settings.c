@@ -1,0 +1,166 @@
+/* settings.c -- see settings.h. */
+#include "input/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/rows.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+
+enum { SETTINGS_MOST = 256 }; /* a hostile recording may have any number; then the first ones count */
+
+static int setting_order(const void *x, const void *y)
+{
+	const struct bsv_setting *a = x, *b = y;
+	int r = strcmp(a->name, b->name);
+
+	return r ? r : strcmp(a->value, b->value);
+}
+
+/* @value is taken. */
+static int settings_put(struct bsv_settings *s, const char *name, char *value, struct bsa_err *err)
+{
+	struct bsv_setting one = { strdup(name), value }, *more;
+	bool known = false;
+
+	for (size_t i = 0; one.name && value && i < s->n && !known; i++)
+		known = !setting_order(&s->of[i], &one);
+	if (known || s->n == SETTINGS_MOST || !one.name || !value) {
+		int r = one.name && value ? 0 : bsv_no_memory(err);
+
+		free(one.name);
+		free(value);
+		return r;
+	}
+	more = realloc(s->of, (s->n + 1) * sizeof(*more));
+	if (!more) {
+		free(one.name);
+		free(value);
+		return bsv_no_memory(err);
+	}
+	s->of = more;
+	s->of[s->n++] = one;
+	return 0;
+}
+
+static char *cell_text(struct bsv_cell cell)
+{
+	switch (cell.type) {
+	case BSA_INT:
+		return bsv_text("%lld", (long long)cell.integer);
+	case BSA_REAL:
+		return bsv_text("%g", cell.real);
+	default:
+		return strdup(cell.text ? cell.text : "");
+	}
+}
+
+/* What a column of service_rules is called as a setting; NULL: it is an id, or a time. */
+static const char *rule_name(const char *column)
+{
+	static const char *const others[] = { "trace_id", "process_id", "instance", "at" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(column, others[i]))
+			return NULL;
+	return column;
+}
+
+/* The same of a burst's. A database of before this column has none of it. */
+static const char *burst_name(const char *column)
+{
+	return !strcmp(column, "cache") ? "burst_mappings" : !strcmp(column, "spin_us") ? "burst_spin_us" : NULL;
+}
+
+static int settings_of(struct bsv_settings *ret, const struct bsv_input *input, const char *sql,
+                       const char *(*name_of)(const char *column), struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db, sql, err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
+		for (size_t i = 0; r >= 0 && i < bsv_rows_columns(rows); i++) {
+			const char *name = name_of(bsv_rows_column(rows, i)->name);
+
+			if (name && bsv_rows_cell(rows, i).type != BSA_NULL)
+				r = settings_put(ret, name, cell_text(bsv_rows_cell(rows, i)), err);
+		}
+	return r;
+}
+
+int bsv_settings_add(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	int r = settings_of(ret, input, "SELECT * FROM service_rules LIMIT 1000", rule_name, err);
+
+	if (r >= 0)
+		r = settings_of(ret, input, "SELECT * FROM stream WHERE path = 'burst' LIMIT 10000", burst_name, err);
+	if (ret->n)
+		qsort(ret->of, ret->n, sizeof(*ret->of), setting_order);
+	return r;
+}
+
+void bsv_settings_fini(struct bsv_settings *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->of[i].name);
+		free(s->of[i].value);
+	}
+	free(s->of);
+	*s = (struct bsv_settings){ NULL, 0 };
+}
+
+struct range {
+	double least, most;
+	size_t n;
+};
+
+static struct range range_of(const struct bsv_settings *s, const char *name)
+{
+	struct range ret = { 0, 0, 0 };
+
+	for (size_t i = 0; i < s->n; i++) {
+		double value;
+
+		if (strcmp(s->of[i].name, name))
+			continue;
+		value = strtod(s->of[i].value, NULL);
+		ret.least = !ret.n || value < ret.least ? value : ret.least;
+		ret.most = !ret.n || value > ret.most ? value : ret.most;
+		ret.n++;
+	}
+	return ret;
+}
+
+static bool is_measured(const char *name)
+{
+	const char *end = strstr(name, "spin_us");
+
+	return end && !strcmp(end, "spin_us");
+}
+
+bool bsv_settings_differ(const struct bsv_settings *a, const struct bsv_settings *b, const char *name)
+{
+	bsv_scoped_text *in_a = bsv_settings_values(a, name), *in_b = bsv_settings_values(b, name);
+	struct range x = range_of(a, name), y = range_of(b, name);
+
+	if (!in_a || !in_b || !is_measured(name))
+		return strcmp(in_a ? in_a : "", in_b ? in_b : "");
+	return x.least > 2 * y.most || y.least > 2 * x.most;
+}
+
+char *bsv_settings_values(const struct bsv_settings *s, const char *name)
+{
+	char *ret = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		bsv_scoped_text *before = ret;
+
+		if (strcmp(s->of[i].name, name)) {
+			ret = before ? strdup(before) : NULL;
+			continue;
+		}
+		ret = bsv_text("%s%s%s", before ? before : "", before ? ", " : "", s->of[i].value);
+	}
+	return ret;
+}
