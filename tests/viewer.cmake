@@ -54,6 +54,14 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   add_dependencies(e2e_demo nnburst-load)
 endif()
 
+# ---- compared, recorded: two builds of which one is slower ----
+if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
+  add_library(driver_slower MODULE e2e/driver_slower.c)
+  target_link_libraries(driver_slower PRIVATE nnbx_driver nnburst burstscope_warnings)
+  set_target_properties(driver_slower PROPERTIES PREFIX "" OUTPUT_NAME driver-slower
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+endif()
+
 # ---- answers: about traces that never change, and to mistakes ----
 if(TARGET burstscope)
   add_executable(json_schema viewer/json_schema.c)
