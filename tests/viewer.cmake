@@ -60,6 +60,7 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   target_link_libraries(driver_slower PRIVATE nnbx_driver nnburst burstscope_warnings)
   set_target_properties(driver_slower PROPERTIES PREFIX "" OUTPUT_NAME driver-slower
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  nnb_e2e(compare burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:driver_slower>)
 endif()
 
 # ---- answers: about traces that never change, and to mistakes ----

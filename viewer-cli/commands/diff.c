@@ -67,6 +67,7 @@ struct work {
 	struct bsv_comparison found;
 	struct bsv_changes changes;
 	struct bsv_terms terms;
+	int busier;       /* 1: B's machine; -1: A's; 0: neither */
 	char why[4][160]; /* of each verdict */
 };
 
@@ -289,32 +290,54 @@ static int refuse(const struct work *w, struct bsa_err *err)
 
 /* ---- the machine ---- */
 
-/* How much of their time on lanes executions were off the cpu, in percent; below 0: unknown. */
-static double off_cpu(const struct side *s)
+/* How much of its time on lanes was off the cpu, in percent; below 0: unknown. */
+static double off_cpu_of(const struct bsv_samples *s)
 {
-	__int128 run = 0, cpu = 0;
-
-	for (size_t i = 0; i < s->n; i++) {
-		run += s->of[i].samples.run_ns;
-		cpu += s->of[i].samples.cpu_ns;
-	}
-	return run > 0 ? 100 * (double)(run - cpu) / (double)run : -1;
+	return s->run_ns > 0 ? 100 * (double)(s->run_ns - s->cpu_ns) / (double)s->run_ns : -1;
 }
 
-/* 1: B's machine had more else to do than A's; -1: A's; 0: about as much, or unknown. */
+/* The same of a side: its mean. *ret_squares: of the differences from it. */
+static double off_cpu(const struct side *s, double *ret_squares)
+{
+	double mean = 0;
+
+	*ret_squares = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (off_cpu_of(&s->of[i].samples) < 0)
+			return -1;
+		mean += off_cpu_of(&s->of[i].samples) / (double)s->n;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		*ret_squares += pow(off_cpu_of(&s->of[i].samples) - mean, 2);
+	return mean;
+}
+
+/*
+ * 1: B's machine had more else to do than A's; -1: A's; 0: about as much, or unknown. Of several recordings a side that has to be more than what they
+ * differ by among themselves: that is in the error of each test already.
+ */
 static int busier(const struct work *w)
 {
-	double a = off_cpu(&w->a), b = off_cpu(&w->b);
+	double squares_a, squares_b, a = off_cpu(&w->a, &squares_a), b = off_cpu(&w->b, &squares_b);
+	size_t n = w->a.n + w->b.n;
 
-	return a < 0 || b < 0 || fabs(a - b) < BUSIER ? 0 : b > a ? 1 : -1;
+	if (a < 0 || b < 0 || fabs(a - b) < BUSIER)
+		return 0;
+	if (n > 2) {
+		double each = (squares_a + squares_b) / (double)(n - 2);
+
+		if (fabs(a - b) < 2 * sqrt(each / (double)w->a.n + each / (double)w->b.n))
+			return 0;
+	}
+	return b > a ? 1 : -1;
 }
 
 /* By what factor time on lanes took longer in B because it was off the cpu. */
 static double slower_machine(const struct work *w)
 {
-	double a = fmin(off_cpu(&w->a), 95), b = fmin(off_cpu(&w->b), 95);
+	double squares, a = fmin(off_cpu(&w->a, &squares), 95), b = fmin(off_cpu(&w->b, &squares), 95);
 
-	return busier(w) ? (100 - a) / (100 - b) : 1;
+	return w->busier ? (100 - a) / (100 - b) : 1;
 }
 
 /* ---- remarks ---- */
@@ -380,18 +403,20 @@ static void note_rule(struct bsv_answer *answer, const struct work *w)
 
 static void note_machine(struct bsv_answer *answer, const struct work *w)
 {
+	double squares;
+
 	if (strcmp(w->a.hosts, w->b.hosts)) {
 		bsv_scoped_text *a = bsv_printable(w->a.hosts, strlen(w->a.hosts), 0);
 		bsv_scoped_text *b = bsv_printable(w->b.hosts, strlen(w->b.hosts), 0);
 
 		bsv_answer_note(answer, "recorded on other machines: A: %s; B: %s", a ? a : "", b ? b : "");
 	}
-	if (busier(w))
+	if (w->busier)
 		bsv_answer_note(answer,
 		                "the machine was busier in %s: what ran on lanes was off the cpu for %.3g %% of that "
 		                "time in A, and for %.3g %% in B; that alone makes executions %.3g %% %s, and is taken "
 		                "off a change",
-		                busier(w) > 0 ? "B" : "A", off_cpu(&w->a), off_cpu(&w->b),
+		                w->busier > 0 ? "B" : "A", off_cpu(&w->a, &squares), off_cpu(&w->b, &squares),
 		                100 * fabs(w->terms.slower - 1), w->terms.slower > 1 ? "slower" : "faster");
 	if (w->a.of[0].samples.full != w->b.of[0].samples.full)
 		bsv_answer_note(answer, "%s was recorded in full detail, %s was not: to record more takes time itself",
@@ -580,6 +605,7 @@ static int compare(struct work *w, struct bsa_err *err)
 		a[i] = &w->a.of[i].samples;
 	for (size_t i = 0; i < w->b.n; i++)
 		b[i] = &w->b.of[i].samples;
+	w->busier = busier(w);
 	w->terms.slower = slower_machine(w);
 	return bsv_compare(&w->found, &(struct bsv_side){ a, w->a.n }, &(struct bsv_side){ b, w->b.n }, &w->terms, err);
 }
