@@ -232,12 +232,12 @@ static const struct bsv_column ending_columns[] = {
 	{ "missed_b_percent", "percent", "%" },
 	{ "answered_a_percent", "percent", "%" },
 	{ "answered_b_percent", "percent", "%" },
-	{ "deadlines_a", "count", NULL },
-	{ "deadlines_b", "count", NULL },
 	{ "n_a", "count", NULL },
 	{ "n_b", "count", NULL },
 	{ "failed_a", "count", NULL },
 	{ "failed_b", "count", NULL },
+	{ "deadlines_a", "count", NULL },
+	{ "deadlines_b", "count", NULL },
 	{ "per_second_a", "number", NULL },
 	{ "per_second_b", "number", NULL },
 	{ "missed_a", "count", NULL },
@@ -448,12 +448,12 @@ struct bsv_rows *bsv_changes_endings(struct bsv_changes *c, size_t *ret_n)
 		add_real(rows, percent_of(p->missed_b, p->deadlines_b));
 		add_real(rows, percent_of(p->answered_a, p->ended_a));
 		add_real(rows, percent_of(p->answered_b, p->ended_b));
-		bsv_rows_int(rows, (int64_t)p->deadlines_a);
-		bsv_rows_int(rows, (int64_t)p->deadlines_b);
 		bsv_rows_int(rows, (int64_t)p->ended_a);
 		bsv_rows_int(rows, (int64_t)p->ended_b);
 		bsv_rows_int(rows, (int64_t)p->failed_a);
 		bsv_rows_int(rows, (int64_t)p->failed_b);
+		bsv_rows_int(rows, (int64_t)p->deadlines_a);
+		bsv_rows_int(rows, (int64_t)p->deadlines_b);
 		if (c->people)
 			continue;
 		add_real(rows, p->per_second_a);
