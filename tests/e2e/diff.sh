@@ -215,7 +215,7 @@ several 1 --verdict -- a1 a2 a3 -- b1
 several 2 -- a1 a1 -- b1
 [[ $said == *'are one recording: it counts once in A' ]] || wrong "not refused as given twice: $said"
 "$burstscope" diff "$tmp/a1.db" "$tmp/a2.db" "$tmp/b1.db" >"$tmp/out" 2>"$tmp/said" && wrong 'three recordings without --'
-grep -q 'tells those of A from those of B' "$tmp/said" || wrong "three recordings without --: $(<"$tmp/said")"
+grep -q 'with several a side a -- ends those of A' "$tmp/said" || wrong "three recordings without --: $(<"$tmp/said")"
 
 # ---- what cannot be told, or compared ----
 

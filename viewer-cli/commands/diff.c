@@ -574,9 +574,10 @@ static int split(const struct bsv_call *call, size_t *ret_a, struct bsa_err *err
 	*ret_a = call->n_before;
 	if (call->n_before == n || !call->n_before) {
 		if (n > 2)
-			return bsa_fail(err, BSA_E_USAGE,
-			                "of more than two recordings a -- tells those of A from those of B: diff A1 A2 "
-			                "-- B1 B2");
+			return bsa_fail(
+				err, BSA_E_USAGE,
+				"one too many: '%s'; with several a side a -- ends those of A: diff A1 A2 -- B1 B2",
+				call->operands[2]);
 		*ret_a = 1;
 	}
 	if (*ret_a > BSV_RECORDINGS_MOST || n - *ret_a > BSV_RECORDINGS_MOST)
