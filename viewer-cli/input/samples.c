@@ -33,7 +33,7 @@ enum {
 	QUALITY
 };
 
-enum { HUNG_NS = 100000000, HUNG_TIMES = 2 };
+enum { HUNG_NS = 100000000, HUNG_TIMES = 2, HEADS_USUAL = 16 };
 
 /* What the rows of a group have in common before their ids are names. */
 struct kind {
@@ -55,6 +55,7 @@ struct names {
 /* What is known of a tally while it is read. */
 struct filling {
 	size_t room, gone;  /* of its arrays; executions of which a part was lost */
+	size_t heads;       /* that had begun before the recording: a few are nothing special */
 	int64_t longest_ns; /* of those that were answered */
 	int64_t *open_at;   /* when each began that is still under way; never many: one for each stream */
 	size_t n_open;
@@ -313,6 +314,7 @@ static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_q
 	unsigned ending = 0;
 
 	f->gone += quality && (!strcmp(quality, "gap") || !strcmp(quality, "tail"));
+	f->heads += quality && !strcmp(quality, "head");
 	t->unsure += unsure;
 	if (!status && quality && !strcmp(quality, "open") && !missed && !unsure)
 		return tally_open(f, at);
@@ -508,7 +510,8 @@ static int read_hidden(struct reading *r, struct bsv_input *input, struct bsa_er
 
 	for (size_t i = 0; s >= 0 && i < to->n_tallies; i++) {
 		struct bsv_tally *t = &to->tallies[i];
-		double gone = t->n ? (double)r->fillings[i].gone / (double)t->n : 0;
+		size_t heads = r->fillings[i].heads > HEADS_USUAL ? r->fillings[i].heads : 0;
+		double gone = t->n ? (double)(r->fillings[i].gone + heads) / (double)t->n : 0;
 
 		t->hidden = fmax(bsv_holes_share(&holes, t->app, &t->touched), fmin(gone, 1));
 		if (tally_hung(t, &r->fillings[i], input->ended) < 0)
