@@ -71,6 +71,9 @@ if(TARGET bsa_fold)
   nnb_mutants(fold)
   nnb_test(test_blame unit unit/test_blame.c)
   target_link_libraries(test_blame PRIVATE bsa_fold)
+  nnb_test(test_saved unit unit/test_saved.c unit/policy_sim.c)
+  nnb_internals(test_saved sched/policy)
+  target_link_libraries(test_saved PRIVATE schedule_parts bsa_fold m)
 endif()
 
 # ---- store ----

@@ -23,11 +23,14 @@ struct ledger {
 	int64_t typical[BSA_PHASES];
 	enum bsa_phase first, last; /* that the time from start to end has any of */
 	bool fenced;
-	int64_t to_come;  /* predicted: what is left of the phase under way, if it takes what is typical */
-	int64_t at_least; /* predicted: what nothing less would have saved */
+	int64_t to_come; /* given up: what is left of the phase under way, if it takes what is typical */
+	bool hopeless;   /* at best it takes longer than there was time when it was submitted */
 
 	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
-	struct amount seen;                 /* time whose phase is known */
+	/* Of it, what was late: without an effect on who else had a lane when, and with such an effect. */
+	int64_t alone[BSA_CAUSES], entangled[BSA_CAUSES];
+	bool is_alone;      /* the phase that is being charged is of the first kind */
+	struct amount seen; /* time whose phase is known */
 	int64_t typical_seen, typical_unseen;
 	struct bsa_blamed *ret;
 	size_t n, max;
@@ -67,6 +70,7 @@ static void charge(struct ledger *l, enum bsa_cause cause, struct amount a)
 {
 	l->by_cause[cause].late += a.late;
 	l->by_cause[cause].spent += a.spent;
+	*(l->is_alone ? &l->alone[cause] : &l->entangled[cause]) += a.late > 0 ? a.late : 0;
 }
 
 static void row(struct ledger *l, enum bsa_cause cause, uint64_t culprit, uint32_t app, struct amount a)
@@ -168,7 +172,7 @@ static void name_redo(struct ledger *l)
 	}
 }
 
-static bool can_be_primary(const struct bsa_blamed *b)
+static bool names_cause(const struct bsa_blamed *b)
 {
 	return b->cause != BSA_OWN_RUN && b->cause != BSA_UNUSED;
 }
@@ -182,25 +186,44 @@ static void drop_empty(struct ledger *l, enum bsa_cause stays)
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->ret[i].late_ns || l->ret[i].budget_ns)
 			l->ret[n++] = l->ret[i];
-		any |= n && can_be_primary(&l->ret[n - 1]);
+		any |= n && (l->hopeless ? l->ret[n - 1].cause == stays : names_cause(&l->ret[n - 1]));
 	}
 	l->n = n;
 	if (!any)
 		row(l, stays, 0, 0, (struct amount){ 0 });
 }
 
-/* @lateness: what would have to be saved. */
-static void rank(struct ledger *l, int64_t lateness)
+/* No execution of its model was over within the budget; an estimate proves nothing. */
+static bool is_proven_hopeless(const struct ledger *l)
+{
+	return l->budget <= 0 || (l->hopeless && l->m->typical->least[BSA_RUN]);
+}
+
+/* @first: see rank. */
+static int8_t would_save(const struct ledger *l, const struct bsa_blamed *b, enum bsa_cause first)
+{
+	bool late = l->x->miss == BSA_MISS_LATE && l->x->quality == BSA_QUALITY_COMPLETE;
+	bool whole = !b->culprit && !b->culprit_app && b->cause != BSA_CAUSE_UNKNOWN;
+
+	if (!names_cause(b) || b->late_ns <= 0)
+		return 0;
+	if (late && whole && l->alone[b->cause] && !l->entangled[b->cause])
+		return l->alone[b->cause] >= l->x->lateness;
+	return is_proven_hopeless(l) && b->cause != first ? 0 : -1;
+}
+
+/* @first: the primary cause, if the budget was shorter than any execution. */
+static void rank(struct ledger *l, enum bsa_cause first)
 {
 	bool ranked = false;
 
 	sort(l->ret, l->n, by_lateness);
 	for (size_t i = 0; i < l->n; i++) {
 		struct bsa_blamed *b = &l->ret[i];
-		bool causes = can_be_primary(b);
+		bool causes = names_cause(b);
 
-		b->is_primary = causes && !ranked;
-		b->saved = causes && b->late_ns > 0 && b->late_ns >= lateness;
+		b->is_primary = l->hopeless ? b->cause == first : causes && !ranked;
+		b->saved = would_save(l, b, first);
 		ranked |= causes;
 	}
 }
@@ -289,6 +312,30 @@ static bool find_span(struct ledger *l)
 	return true;
 }
 
+/* How long @phase takes at best: the shortest that was recorded, also of @l itself. */
+static int64_t least_of(const struct ledger *l, enum bsa_phase phase)
+{
+	int64_t least_ns = sane(l->m->typical->least[phase]), own = sane(l->x->phase[phase]);
+	bool is_over = phase < l->last || !given_up(l->x);
+
+	if (phase == BSA_RUN)
+		own = positive(own - sane(l->x->redo));
+	return is_over && l->x->phase[phase] < ABSURD ? least(least_ns, own) : least_ns;
+}
+
+/* How long it takes at best, from start to end, if it need not wait. Where no run was recorded: the run that was estimated. */
+static int64_t best(const struct ledger *l)
+{
+	int64_t sum = 0;
+
+	if (!l->m->typical->least[BSA_RUN])
+		return l->typical[BSA_RUN];
+	for (int phase = l->first; phase < BSA_PHASES; phase++)
+		if (in_tiling(l, phase) && phase != BSA_QUEUE && phase != BSA_PREEMPTED && phase != BSA_FENCE)
+			sum += least_of(l, phase);
+	return sum;
+}
+
 static void find_typical(struct ledger *l)
 {
 	const struct bsa_typical *t = l->m->typical;
@@ -297,6 +344,8 @@ static void find_typical(struct ledger *l)
 		/* its own is what the service has learnt since the model was prepared */
 		l->typical[BSA_RUN] =
 			sane(l->x->estimate && l->x->estimate != BSA_NEVER ? l->x->estimate : t->phase[BSA_RUN]);
+		if (!l->typical[BSA_RUN] && l->x->miss == BSA_MISS_LATE) /* the only run there is to go by */
+			l->typical[BSA_RUN] = positive(sane(l->x->phase[BSA_RUN]) - sane(l->x->redo));
 		return;
 	}
 	for (int phase = 0; phase < BSA_PHASES; phase++)
@@ -328,13 +377,13 @@ static struct amount smaller(struct amount a, struct amount b)
 	return (struct amount){ least(a.late, b.late), least(a.spent, b.spent) };
 }
 
-/* What is beyond the typical; of the phase in which a miss was foreseen, what is missing is yet to come. */
+/* What is beyond the typical; of the phase in which it was given up, what is missing is yet to come. */
 static int64_t beyond(struct ledger *l, enum bsa_phase phase, int64_t took)
 {
 	int64_t deviation = took - l->typical[phase];
 	enum bsa_phase under_way = l->last == BSA_PREEMPTED ? BSA_RUN : l->last;
 
-	if (deviation < 0 && l->x->miss == BSA_MISS_PREDICTED && phase == under_way) {
+	if (deviation < 0 && given_up(l->x) && phase == under_way) {
 		l->to_come = -deviation;
 		return 0;
 	}
@@ -546,6 +595,19 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 	}
 }
 
+/*
+ * Does a shorter phase change the end of the execution and nothing else before that? A phase after the run does. So does a run that
+ * the service cannot have asked to leave its lane; otherwise a shorter run may come to a checkpoint while it is asked, and a longer
+ * one not. What is typical of the phase must be known.
+ */
+static bool is_alone(const struct ledger *l, enum bsa_phase phase)
+{
+	if (phase == BSA_RUN)
+		return l->m->undisturbed && l->typical[BSA_RUN] && !l->x->preemptions && !l->x->phase[BSA_PREEMPTED] &&
+		       !l->x->redo;
+	return phase > BSA_PREEMPTED && l->m->typical->n >= BSA_TYPICAL_MIN;
+}
+
 /* A phase whose length and beginning are known, and can be. */
 static bool is_seen(const struct ledger *l, enum bsa_phase phase)
 {
@@ -575,7 +637,9 @@ static void charge_entered(struct ledger *l, enum bsa_phase phase)
 	l->typical_seen += typical;
 	l->seen.late += took.late;
 	l->seen.spent += took.spent;
+	l->is_alone = is_alone(l, phase);
 	charge_seen(l, phase, took);
+	l->is_alone = false;
 }
 
 /* Returns how long the phases after the last one typically take. */
@@ -663,7 +727,6 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen)
 		return wait;
 	/* How long it runs nobody knows but the service, which says: too long. By how much it does not. */
 	charge(l, BSA_TOO_BIG, (struct amount){ likely - wait, 0 });
-	l->at_least = likely;
 	return likely;
 }
 
@@ -679,7 +742,10 @@ static int64_t charge_all(struct ledger *l)
 	charge(l, BSA_UNUSED, (struct amount){ 0, l->budget > 0 ? positive(-over) : 0 });
 	if (x->miss != BSA_MISS_PREDICTED) { /* the event's clock and the trace's differ by what it takes to tell */
 		charge(l, BSA_SERVICE, (struct amount){ x->lateness - over, 0 });
-		return excess;
+		if (x->miss != BSA_MISS_ABORTED)
+			return excess;
+		charge(l, BSA_UNUSED, (struct amount){ -l->to_come - after, 0 });
+		return excess + after;
 	}
 	rest = x->lateness - over - l->to_come - after;
 	rest -= charge_foreseen(l, rest);
@@ -693,15 +759,27 @@ static size_t unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
 	*ret = (struct bsa_blamed){ .cause = BSA_CAUSE_UNKNOWN,
 		                    .budget_ns = INT64_MIN,
 		                    .late_ns = x->lateness,
-		                    .saved = x->lateness > 0,
+		                    .saved = -1,
 		                    .is_primary = true };
 	return 1;
+}
+
+/* Which cause has what is typical beyond the budget. */
+static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
+{
+	uint64_t usual = l->m->typical->budget;
+
+	if (l->budget <= 0)
+		return BSA_SUBMITTED_LATE;
+	if (l->hopeless && usual < ABSURD && sane(usual) >= best(l))
+		return BSA_SUBMITTED_LATE;
+	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
 }
 
 size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 {
 	struct ledger l = { .m = m, .x = m->execution, .ret = ret, .max = max };
-	enum bsa_cause too = BSA_TOO_TIGHT;
+	enum bsa_cause too;
 	int64_t excess;
 
 	assert(max >= BSA_CAUSES + m->n_waits + m->n_preemptions);
@@ -709,17 +787,16 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 		return unknown(m->execution, ret);
 	find_typical(&l);
 	excess = charge_all(&l);
-	if (excess > 0 && l.budget > 0 && l.typical[BSA_RUN] > l.budget)
-		too = BSA_TOO_BIG;
+	l.hopeless = l.budget <= 0 || (excess > 0 && best(&l) > l.budget);
+	too = cause_of_excess(&l, excess);
 	/* A deadline that had passed at the start leaves nothing to give away. */
 	charge(&l, too, (struct amount){ excess, least(l.budget, 0) });
 	for (int cause = 0; cause < BSA_CAUSES; cause++)
 		if (l.by_cause[cause].late || l.by_cause[cause].spent)
 			row(&l, cause, 0, 0, l.by_cause[cause]);
-	excess = m->execution->lateness - l.by_cause[BSA_UNUSED].late;
 	merge(&l);
 	name_redo(&l);
 	drop_empty(&l, too);
-	rank(&l, excess > l.at_least ? excess : l.at_least);
+	rank(&l, too);
 	return l.n;
 }

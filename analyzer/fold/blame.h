@@ -14,6 +14,8 @@ struct bsa_typical {
 	uint64_t phase[BSA_PHASES];
 	/* Of how many. Fewer than BSA_TYPICAL_MIN: only the run counts: the execution's estimate, or else phase[BSA_RUN]. */
 	uint64_t n;
+	uint64_t least[BSA_PHASES]; /* the shortest of all that were answered; 0: unknown */
+	uint64_t budget;            /* the median time that executions of the model have; BSA_NEVER: unknown */
 };
 
 enum { BSA_TYPICAL_MIN = 5 };
@@ -23,7 +25,9 @@ struct bsa_blamed {
 	uint32_t culprit_app;
 	int64_t budget_ns, late_ns;
 	uint8_t cause;
-	bool saved, is_primary;
+	/* 1: without it the deadline would have been met; 0: it would not; -1: only a replay could tell (docs/figures.md) */
+	int8_t saved;
+	bool is_primary;
 };
 
 struct bsa_missed {
@@ -37,6 +41,7 @@ struct bsa_missed {
 	const struct bsa_slice *slices; /* in the order of time; none if execution.lane says it */
 	size_t n_slices;
 	const struct bsa_refused *refused; /* NULL: it was not, or nobody knows */
+	bool undisturbed;                  /* while it was on its lane, the service cannot have asked it to leave */
 };
 
 /* What kept the taker of a message, who slept so long for it. Of a call, which nobody polls for, he always did. */

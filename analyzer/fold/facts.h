@@ -122,6 +122,7 @@ enum bsa_cause {
 	BSA_OWN_RUN, /* budget only */
 	BSA_UNUSED,  /* budget only */
 	BSA_CAUSE_UNKNOWN,
+	BSA_SUBMITTED_LATE, /* databases hold these numbers: append only */
 	BSA_CAUSES
 };
 

@@ -4,6 +4,7 @@
 #include "fold/blame.h"
 #include "store/numbers.h"
 #include "store/own.h"
+#include "store/sql.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,22 @@
  * any shift will do: half of the range makes them as good as raw ones. */
 #define SHIFT (UINT64_C(1) << 62)
 
-enum question { MISSED, WAITS, PREEMPTIONS, SLICES, REFUSAL, TYPICAL, ESTIMATE, HOLDER, QUESTIONS };
+enum question {
+	MISSED,
+	WAITS,
+	PREEMPTIONS,
+	SLICES,
+	REFUSAL,
+	TYPICAL,
+	BUDGET,
+	RULES,
+	LOSSES,
+	LAST_BLOCKER,
+	BLOCKERS,
+	ESTIMATE,
+	HOLDER,
+	QUESTIONS
+};
 
 /* Columns of stored_unpacked and stored_missed that a blame needs. */
 /* clang-format off */
@@ -43,17 +59,30 @@ static const char *const sql[QUESTIONS] = {
 	[SLICES] = "SELECT * FROM stored_slice WHERE execution_id = ? ORDER BY began",
 	[REFUSAL] = "SELECT * FROM stored_refusal WHERE execution_id = ?",
 	[TYPICAL] = "SELECT * FROM stored_typical WHERE model_id = ? AND path = ?",
+	[BUDGET] = "SELECT p50_ns FROM stored_usual_budget WHERE model_id = ? AND path = ?",
+	[RULES] = "SELECT count(*), min(policy = 'fifo' OR preempt = 'none'), max(lanes), max(policy = 'native')"
+		  " FROM service_rules",
+	[LOSSES] = "SELECT count(*) FROM loss",
+	[LAST_BLOCKER] = "SELECT coalesce(max(blocker_id), 0) FROM stored_wait WHERE blocker_id >= ?",
+	[BLOCKERS] = "SELECT blocker_id FROM stored_wait WHERE blocker_id >= ?",
 	[ESTIMATE] = "SELECT estimate_ns FROM stored_model WHERE id = ?",
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
 };
 
+/* Who may have been asked to leave its lane: an execution that another one waited for. */
+enum { NOT_READ, NOBODY, BLOCKERS_ONLY, ANYBODY };
+
 struct run {
 	struct bsa_store *s;
+	int asked;
+	uint8_t *blockers;   /* a bit for each execution from s->first_execution on */
+	uint64_t n_blockers; /* bits */
 	sqlite3_stmt *q[QUESTIONS];
 	struct bsa_wait *waits;
 	struct bsa_preemption *preemptions;
 	struct bsa_slice *slices;
 	struct bsa_blamed *blamed;
+	bool has_budgets; /* stored_usual_budget is filled */
 	size_t waits_room, preemptions_room, slices_room, blamed_room;
 };
 
@@ -61,6 +90,7 @@ static void run_fini(struct run *r)
 {
 	for (unsigned i = 0; i < QUESTIONS; i++)
 		sqlite3_finalize(r->q[i]);
+	free(r->blockers);
 	free(r->waits);
 	free(r->preemptions);
 	free(r->slices);
@@ -299,10 +329,34 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 	return there;
 }
 
-static struct bsa_typical read_typical(struct run *r, const struct bsa_execution *x)
+/* What executions of the model of @x usually have, where @x had less than they take; otherwise nobody asks. */
+static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const struct bsa_typical *t)
+{
+	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
+	uint64_t most = t->phase[BSA_RUN], ret = BSA_NEVER;
+	sqlite3_stmt *q;
+
+	for (unsigned i = 0; i < BSA_PHASES; i++)
+		most += t->least[i] < BSA_NEVER / 2 / BSA_PHASES ? t->least[i] : 0;
+
+	if (!x->deadline || start == BSA_NEVER || x->deadline <= start || x->deadline - start >= most)
+		return BSA_NEVER;
+	if (!r->has_budgets) {
+		store_run(r->s, bsa_sql_budgets);
+		r->has_budgets = true;
+	}
+	q = ask(r, BUDGET, x->model);
+	sqlite3_bind_int(q, 2, x->path);
+	if (store_step(r->s, q) && sqlite3_column_int64(q, 0) > 0)
+		ret = (uint64_t)sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	return ret;
+}
+
+static struct bsa_typical read_phases(struct run *r, const struct bsa_execution *x)
 {
 	sqlite3_stmt *q = ask(r, TYPICAL, x->model);
-	struct bsa_typical ret = { 0 };
+	struct bsa_typical ret = { .budget = BSA_NEVER };
 	struct row_typical row;
 
 	sqlite3_bind_int64(q, 1, x->model);
@@ -310,12 +364,23 @@ static struct bsa_typical read_typical(struct run *r, const struct bsa_execution
 	while (store_step(r->s, q)) {
 		read_row(q, &row, sizeof(row));
 		ret.n = id_of(row.n);
-		if (row.phase >= 0 && row.phase < BSA_PHASES)
-			ret.phase[row.phase] = id_of(row.p50_ns);
+		if (row.phase < 0 || row.phase >= BSA_PHASES)
+			continue;
+		ret.phase[row.phase] = id_of(row.p50_ns);
+		ret.least[row.phase] = id_of(row.least_ns);
 	}
 	if (ret.n >= BSA_TYPICAL_MIN)
 		return ret;
-	ret.phase[BSA_RUN] = only_number(r, ask(r, ESTIMATE, x->model));
+	ret.phase[BSA_RUN] =
+		x->estimate && x->estimate != BSA_NEVER ? x->estimate : only_number(r, ask(r, ESTIMATE, x->model));
+	return ret;
+}
+
+static struct bsa_typical read_typical(struct run *r, const struct bsa_execution *x)
+{
+	struct bsa_typical ret = read_phases(r, x);
+
+	ret.budget = usual_budget(r, x, &ret);
 	return ret;
 }
 
@@ -337,8 +402,60 @@ static void insert(struct run *r, uint64_t execution, size_t n)
 
 		ROW(r->s, miss_cause, .execution_id = ref(execution), .nth = (int64_t)i, .cause = b->cause,
 		    .culprit_execution_id = ref(b->culprit), .culprit_app_id = ref(app_of(r, b)), .budget_ns = budget,
-		    .late_ns = b->late_ns, .saved = b->saved, .is_primary = b->is_primary);
+		    .late_ns = b->late_ns, .saved = b->saved < 0 ? NOTHING : b->saved, .is_primary = b->is_primary);
 	}
+}
+
+/* ---- who may have been asked to leave its lane ---- */
+
+/* Of a service with one lane, all executions that others waited for. */
+static int read_blockers(struct run *r)
+{
+	uint64_t first = r->s->first_execution, last = only_number(r, ask(r, LAST_BLOCKER, first));
+	sqlite3_stmt *q = ask(r, BLOCKERS, first);
+
+	if (last < first)
+		return BLOCKERS_ONLY; /* none */
+	r->n_blockers = last - first + 1;
+	r->blockers = calloc(1, r->n_blockers / 8 + 1);
+	if (!r->blockers)
+		return store_fail(r->s, BSA_E_ENV, "no memory"), ANYBODY;
+	while (store_step(r->s, q)) {
+		uint64_t i = (uint64_t)sqlite3_column_int64(q, 0) - first;
+
+		r->blockers[i / 8] |= (uint8_t)(1U << i % 8);
+	}
+	return BLOCKERS_ONLY;
+}
+
+/* Where the rules are not known, or events were lost, anybody may have been. */
+static int who_was_asked(struct run *r)
+{
+	sqlite3_stmt *q = r->q[RULES];
+	bool known, never, one_lane;
+
+	if (!store_step(r->s, q))
+		return ANYBODY;
+	known = sqlite3_column_int64(q, 0) > 0 && !sqlite3_column_int64(q, 3);
+	never = sqlite3_column_int64(q, 1);
+	one_lane = sqlite3_column_int64(q, 2) == 1;
+	sqlite3_reset(q);
+	if (!known || (!never && (!one_lane || only_number(r, r->q[LOSSES]))))
+		return ANYBODY;
+	return never ? NOBODY : read_blockers(r);
+}
+
+static bool is_undisturbed(struct run *r, const struct bsa_execution *x)
+{
+	uint64_t i = x->id - r->s->first_execution;
+
+	if (x->miss != BSA_MISS_LATE || x->quality != BSA_QUALITY_COMPLETE || x->preemptions)
+		return false;
+	if (r->asked == NOT_READ)
+		r->asked = who_was_asked(r);
+	if (r->asked != BLOCKERS_ONLY)
+		return r->asked == NOBODY;
+	return i >= r->n_blockers || !(r->blockers[i / 8] >> i % 8 & 1);
 }
 
 static void blame(struct run *r, const struct bsa_execution *x)
@@ -352,6 +469,7 @@ static void blame(struct run *r, const struct bsa_execution *x)
 		.n_preemptions = read_preemptions(r, x->id),
 		.n_slices = read_slices(r, x->id),
 		.refused = read_refusal(r, x->id, &refused) ? &refused : NULL,
+		.undisturbed = is_undisturbed(r, x),
 	};
 	size_t most = BSA_CAUSES + m.n_waits + m.n_preemptions;
 

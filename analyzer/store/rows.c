@@ -24,7 +24,8 @@ SAME(wait_kind_preempted, BSA_WAIT_PREEMPTED);
 SAME(occupancy_unknown, BSA_UNKNOWN);
 SAME(cause_hogged, BSA_HOGGED);
 SAME(cause_unused, BSA_UNUSED);
-SAME(cause_unknown, BSA_CAUSES - 1);
+SAME(cause_unknown, BSA_CAUSE_UNKNOWN);
+SAME(cause_submitted_late, BSA_CAUSES - 1);
 SAME(phase_preempted, BSA_PREEMPTED);
 SAME(phase_signal, BSA_PHASES - 1);
 

@@ -288,6 +288,9 @@ int spill_add(struct spill *s, const struct bsa_execution *x)
 	values[FIGURE_OVERHEAD] = bsa_overhead(x, by_cause);
 	values[FIGURE_SLOWDOWN] = slowdown_of(x);
 	add_costs(g, by_cause);
+	for (unsigned i = 0; i < BSA_PHASES; i++)
+		if (!g->n || x->phase[i] < g->least[i])
+			g->least[i] = x->phase[i];
 	for (unsigned i = 0; i < FIGURES; i++)
 		wide |= values[i] != BSA_NEVER && values[i] >= (uint32_t)UNKNOWN;
 	return add_row(s, g, values, wide);

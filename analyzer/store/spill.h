@@ -26,6 +26,7 @@ struct group {
 	int8_t cold;            /* -1: not said */
 	bool quiet;             /* it found an idle lane, and kept it */
 	uint64_t n;
+	uint64_t least[BSA_PHASES]; /* BSA_NEVER: unknown */
 	struct cost costs[BSA_CAUSES];
 	/* the spill's own */
 	uint64_t last; /* chunk in the file, plus 1 */

@@ -237,10 +237,20 @@ static uint64_t estimate_of(struct stats *t, uint32_t model)
 	return store_step(t->s, q) ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
 }
 
-static void insert_typical(struct stats *t, const struct group *of, unsigned phase, uint64_t n, uint64_t p50)
+/* @p50 BSA_NEVER: unknown. */
+static void insert_typical(struct stats *t, const struct group *of, unsigned phase, uint64_t n, uint64_t p50,
+                           uint64_t least)
 {
 	STATEMENT_ROW(t->s, typical, .model_id = of->model, .path = of->path, .phase = phase, .n = count(n),
-	              .p50_ns = ns(p50), .estimated = n < BSA_TYPICAL_MIN);
+	              .p50_ns = ns(p50), .estimated = n < BSA_TYPICAL_MIN, .least_ns = ns(least));
+}
+
+/* Without enough executions to compare with, only the run has an estimate. */
+static uint64_t expected(struct stats *t, uint32_t model, unsigned phase)
+{
+	uint64_t estimate = phase == BSA_RUN ? estimate_of(t, model) : 0;
+
+	return estimate ? estimate : BSA_NEVER;
 }
 
 static int typical(struct stats *t)
@@ -252,21 +262,30 @@ static int typical(struct stats *t)
 	/* 0 is no model: one that nobody knows, of an earlier import as well. */
 	for (size_t from = 0, to; from < t->n && !t->s->code; from = to) {
 		const struct group *of = t->groups[from].group;
+		uint64_t least[BSA_PHASES];
 		size_t n_quiet = 0;
 		uint64_t n = 0;
 
-		for (to = from; to < t->n && by_model_and_path(&t->groups[from], &t->groups[to]) == 0; to++)
-			if (t->groups[to].group->quiet) {
-				t->together[n_quiet++] = t->groups[to].group;
-				n += t->groups[to].group->n;
+		memset(least, 0xff, sizeof(least)); /* BSA_NEVER */
+
+		for (to = from; to < t->n && by_model_and_path(&t->groups[from], &t->groups[to]) == 0; to++) {
+			const struct group *g = t->groups[to].group;
+
+			for (unsigned f = 0; f < BSA_PHASES; f++)
+				least[f] = g->least[f] < least[f] ? g->least[f] : least[f];
+			if (g->quiet) {
+				t->together[n_quiet++] = g;
+				n += g->n;
 			}
+		}
 		if (n >= BSA_TYPICAL_MIN && percentiles(t, n_quiet, PHASES_ONLY, permille, 1, v))
 			break;
 		for (unsigned f = 0; f < BSA_PHASES; f++)
 			insert_typical(t, of, f, n,
-			               n >= BSA_TYPICAL_MIN ? v[f].n ? v[f].rank[0] : 0
-			               : f == BSA_RUN       ? estimate_of(t, of->model)
-			                                    : 0);
+			               n < BSA_TYPICAL_MIN ? expected(t, of->model, f)
+			               : v[f].n            ? v[f].rank[0]
+			                                   : BSA_NEVER,
+			               least[f]);
 	}
 	return t->s->code;
 }

@@ -186,7 +186,7 @@ UNION ALL
 SELECT 'misses added up are those that there are', NULL, ifnull(c.cause, s.cause) FROM (
 	SELECT cause, count(DISTINCT execution_id) AS n, sum(is_primary) AS misses, total(late_ns) AS late FROM miss_cause GROUP BY 1) c
 FULL JOIN (
-	SELECT cause, sum(n) AS n, sum(misses) AS misses, total(late_ns) AS late, min(saved <= n AND persistent <= misses) AS sound
+	SELECT cause, sum(n) AS n, sum(misses) AS misses, total(late_ns) AS late, min(saved + unsure <= n AND persistent <= misses) AS sound
 	FROM miss_stat GROUP BY 1) s USING (cause)
 WHERE c.n IS NOT s.n OR c.misses IS NOT s.misses OR NOT s.sound OR (abs(c.late) < 1e15 AND c.late != s.late)
 UNION ALL
@@ -196,9 +196,9 @@ SELECT 'misses that somebody is to blame for are those that there are', NULL, if
 FULL JOIN (SELECT cause, sum(misses) AS misses, total(lost_ns) AS late FROM culprit_stat GROUP BY 1) s USING (cause)
 WHERE c.misses IS NOT s.misses OR (abs(c.late) < 1e15 AND c.late != s.late)
 UNION ALL
-SELECT 'a cause that would have saved is as long as the miss', m.execution_id, m.cause FROM miss_cause m
-JOIN execution e ON e.id = m.execution_id -- of who was refused, what was not taken any more counts, too
-WHERE e.miss != 'predicted' AND m.saved != (m.late_ns > 0 AND m.late_ns >= e.lateness_ns)
+SELECT 'a cause that would have saved is as long as the miss, of one that came to its end', m.execution_id, m.cause FROM miss_cause m
+JOIN execution e ON e.id = m.execution_id
+WHERE m.saved AND (e.miss != 'late' OR NOT e.complete OR m.culprit_app_id IS NOT NULL OR m.cause IN ('own_run', 'unused', 'unknown'))
 UNION ALL
 SELECT 'a culprit is an execution, of that app', m.execution_id, m.cause
 FROM miss_cause m LEFT JOIN execution e ON e.id = m.culprit_execution_id

@@ -21,6 +21,7 @@ struct job {
 	uint32_t step, restarts;
 	uint64_t foretold; /* it would not begin before */
 	bool dispatched;
+	uint64_t on_lane; /* since */
 };
 
 struct app {
@@ -363,9 +364,15 @@ static void audit_choice(struct world *w, const struct job *chosen, const struct
 
 /* ---- what happens ---- */
 
+static struct sim_done *done_of(const struct world *w, const struct job *j)
+{
+	return &w->r->job[j - w->job];
+}
+
 static void ends(struct world *w, struct job *j)
 {
 	j->state = OVER;
+	done_of(w, j)->over = w->now;
 	for (uint32_t i = 0; i < w->s->jobs; i++)
 		if (w->s->job[i].after == (int32_t)(j - w->job))
 			w->job[i].comes = w->now + w->s->job[i].delay_ns;
@@ -376,6 +383,10 @@ static void begins(struct world *w, struct job *j, int lane)
 	j->state = RUNNING;
 	w->on[lane] = j;
 	w->r->dispatches++;
+	j->on_lane = w->now;
+	if (!j->dispatched)
+		done_of(w, j)->began = w->now;
+	done_of(w, j)->stretches++;
 	w->step_ends[lane] = w->now + step_ns(spec_of(w, j), j->step);
 	if (!j->dispatched && !w->anybody_gave_up && w->now < j->foretold)
 		wrong(w, "job %u should wait until %llu at least", (uint32_t)(j - w->job),
@@ -392,6 +403,7 @@ static void comes(struct world *w, struct job *j)
 	j->deadline = spec->deadline_ns ? w->now + spec->deadline_ns : NEVER;
 	j->gives_up = spec->patience_ns ? w->now + spec->patience_ns : NEVER;
 	j->order = ++w->arrivals;
+	*done_of(w, j) = (struct sim_done){ .came = w->now, .began = NEVER };
 	j->job = (struct nnb__policy_job){ .app = &app_of(w, j)->app,
 		                           .priority = spec->priority,
 		                           .deadline_ns = j->deadline,
@@ -423,6 +435,7 @@ static void leaves(struct world *w, int lane, bool again)
 	bool wants_time = again || nnb__policy_wants_time(&w->p, true);
 
 	w->on[lane] = NULL;
+	done_of(w, j)->ran += w->now - j->on_lane;
 	j->state = again ? WAITING : OVER;
 	count(w, j, again, -1);
 	if (again && w->s->preempt == NNB_PREEMPT_RESTART) {
@@ -450,6 +463,7 @@ static void leaves(struct world *w, int lane, bool again)
 static void gives_up(struct world *w, struct job *j)
 {
 	w->anybody_gave_up = true;
+	done_of(w, j)->gave_up = true;
 	count(w, j, -1, 0);
 	ends(w, j);
 	nnb__policy_cancel(&w->p, &j->job, w->now);
@@ -465,6 +479,7 @@ static void step_ends(struct world *w, int lane)
 
 	if (++j->step == spec_of(w, j)->steps || j->gives_up <= w->now) {
 		w->anybody_gave_up |= j->step != spec_of(w, j)->steps;
+		done_of(w, j)->gave_up = j->step != spec_of(w, j)->steps;
 		leaves(w, lane, false);
 		return;
 	}

@@ -37,6 +37,14 @@ struct sim_schedule {
 	struct sim_job job[SIM_JOBS];
 };
 
+/* What became of a job. */
+struct sim_done {
+	uint64_t came, began, over; /* began NNB__NEVER: it had no lane */
+	uint64_t ran;               /* on lanes, in all stretches */
+	uint32_t stretches;
+	bool gave_up;
+};
+
 struct sim_result {
 	char wrong[240]; /* what was; empty: nothing */
 	uint64_t events, dispatches, yields;
@@ -47,6 +55,7 @@ struct sim_result {
 	double max_claim_ns;   /* of any app */
 	uint64_t hunger_ns;    /* the longest that an app waited with no lane at all */
 	uint64_t contended_ns; /* while somebody waited */
+	struct sim_done job[SIM_JOBS];
 };
 
 /* Plays it. False, and ret->wrong: something was not as it should be. */

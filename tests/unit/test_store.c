@@ -59,8 +59,8 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 	            "column = 'id')"
 	            " AND column <> 'owner_id'",
 	            "");
-	assert_rows(path, "PRAGMA user_version", "3\n");
-	assert_rows(path, "SELECT value FROM meta WHERE key = 'schema_version'", "3\n");
+	assert_rows(path, "PRAGMA user_version", "4\n");
+	assert_rows(path, "SELECT value FROM meta WHERE key = 'schema_version'", "4\n");
 	stored_sound(path);
 }
 
@@ -100,9 +100,9 @@ static void what_the_contract_names_is_there(void **state)
 		"SELECT execution_id, cause, culprit_execution_id, culprit_app_id, budget_ns, late_ns, saved, "
 		"is_primary FROM miss_cause",
 		"SELECT app_id, model, priority, cause, n, misses, persistent, saved, lost_ns, worst_ns, late_ns, "
-		"budget_ns FROM "
+		"budget_ns, unsure FROM "
 		"miss_stat",
-		"SELECT app_id, culprit_app_id, culprit_model, culprit_priority, cause, misses, saved, lost_ns FROM "
+		"SELECT app_id, culprit_app_id, culprit_model, culprit_priority, cause, misses, lost_ns FROM "
 		"culprit_stat",
 		"SELECT victim_id, holder_id, lane, began, dur_ns FROM inversion",
 		"SELECT execution_id, app_id, began, gap_ns, bypassed, top_culprit_app_id, top_culprit_ns FROM "
@@ -1198,13 +1198,13 @@ static void other_versions_are_refused(void **state)
 	struct bsa_err err;
 
 	stored_finish(stored_new(path, "a", false));
-	patch(path, 60, "\0\0\0\4", 4);
+	patch(path, 60, "\0\0\0\5", 4);
 	refused(path, true, BSA_E_INPUT, "made by a newer burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
 	patch(path, 60, "\0\0\0\1", 4);
 	refused(path, true, BSA_E_INPUT, "made by an older burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);
-	patch(path, 60, "\0\0\0\3", 4);
+	patch(path, 60, "\0\0\0\4", 4);
 	patch(path, 68, "GIF8", 4);
 	refused(path, true, BSA_E_INPUT, "is not a database of burstscope");
 	assert_int_equal(bsa_db_open(&db, path, &err), BSA_E_INPUT);

@@ -412,8 +412,8 @@ static void typical_is_of_the_undisturbed(void **state)
 	ONE(x.model = 3);
 	stored_finish(s);
 	assert_rows(path, "SELECT model_id, path, n, p50_ns, estimated FROM typical WHERE phase = 'run' ORDER BY 1, 2",
-	            "1|burst|9|104|0\n1|sync|4|5000|1\n2|burst|4|0|1\n3|burst|1|0|1\n");
-	assert_rows(path, "SELECT p50_ns FROM typical WHERE phase = 'queue' ORDER BY model_id, path", "50\n0\n0\n0\n");
+	            "1|burst|9|104|0\n1|sync|4|5000|1\n2|burst|4|-|1\n3|burst|1|-|1\n");
+	assert_rows(path, "SELECT p50_ns FROM typical WHERE phase = 'queue' ORDER BY model_id, path", "50\n-\n-\n-\n");
 	assert_rows(path, "SELECT count(*) FROM typical", "48\n");
 }
 
@@ -506,7 +506,7 @@ static void causes_are_what_blame_says_of_the_facts(void **state)
 		         blamed[i].saved, blamed[i].is_primary);
 	assert_rows(path,
 	            "SELECT cause, coalesce(culprit_execution_id, 0), coalesce(culprit_app_id, 0), budget_ns, late_ns, "
-	            "saved, is_primary"
+	            "coalesce(saved, -1), is_primary"
 	            " FROM stored_miss_cause WHERE execution_id = 50 ORDER BY nth",
 	            expected);
 	assert_rows(path, "SELECT cause, culprit_execution_id, culprit_app_id FROM miss_cause WHERE is_primary",
@@ -518,8 +518,8 @@ static void causes_are_what_blame_says_of_the_facts(void **state)
 	            "sum(late_ns) FROM miss_cause), "
 	            "sum(budget_ns) - (SELECT sum(budget_ns) FROM miss_cause), min(lost_ns >= late_ns) FROM miss_stat",
 	            "8|8|1|0|0|1\n");
-	assert_rows(path, "SELECT * FROM miss_stat WHERE misses", "1||medium|inversion|1|1|0|1|750|750|750|350\n");
-	assert_rows(path, "SELECT * FROM culprit_stat", "1|1||-|inversion|1|1|750\n1|3||-|crowded_out|0|0|50\n");
+	assert_rows(path, "SELECT * FROM miss_stat WHERE misses", "1||medium|inversion|1|1|0|0|750|750|750|350|1\n");
+	assert_rows(path, "SELECT * FROM culprit_stat", "1|1||-|inversion|1|750\n1|3||-|crowded_out|0|50\n");
 }
 
 /* ---- functions ---- */

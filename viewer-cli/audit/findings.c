@@ -125,7 +125,8 @@ enum miss_column {
 	MISS_RUN,
 	MISS_CULPRIT_APP,
 	MISS_CULPRIT_MODEL,
-	MISS_SHARE
+	MISS_SHARE,
+	MISS_USUAL_BUDGET
 };
 
 /* How many misses this is about, up to the reason; @again: the others of the same were spoken of before. Owned by the caller. */
@@ -149,26 +150,40 @@ static char *how_many(const char *victim, int64_t n, int64_t missed, int64_t dea
 	                missed == 1 || n == missed ? "" : " of them ");
 }
 
-/* What else there is to say of it: how much too big it is; whom else it befell. */
+/* How long it had, next to how long it takes, or how long others have. */
+static const char *budget_of(char ret[128], const struct bsv_rows *rows)
+{
+	int64_t budget = bsv_rows_get(rows, MISS_BUDGET, INT64_MIN), run = bsv_rows_get(rows, MISS_RUN, -1);
+	int64_t usual = bsv_rows_get(rows, MISS_USUAL_BUDGET, -1);
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
+	const char *cause = text_of(rows, MISS_CAUSE);
+
+	*ret = '\0';
+	if (budget == INT64_MIN)
+		return ret;
+	if (!strcmp(cause, "submitted_late") && budget <= 0)
+		snprintf(ret, 128, ": mostly after its deadline, which had passed %s before", bsv_duration(a, -budget));
+	else if (!strcmp(cause, "submitted_late") && usual >= 0)
+		snprintf(ret, 128, ": %s were left, others of this model had %s", bsv_duration(a, budget),
+		         bsv_duration(b, usual));
+	else if (!strcmp(cause, "too_big") && budget >= 0 && run >= 0)
+		snprintf(ret, 128, ": it runs %s, and has %s", bsv_duration(a, run), bsv_duration(b, budget));
+	return ret;
+}
+
+/* What else there is to say of it: how much time there was; whom else it befell. */
 static char *more_of_miss(const struct bsv_rows *rows)
 {
-	int64_t budget = bsv_rows_get(rows, MISS_BUDGET, -1), run = bsv_rows_get(rows, MISS_RUN, -1);
 	int64_t others = bsv_rows_get(rows, MISS_N, 0) - bsv_rows_get(rows, MISS_OF_VICTIM, 0);
 	int64_t persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0);
-	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], n[BSV_COUNT_MAX], big[128] = "", good[64] = "", tail[64] = "";
+	char n[BSV_COUNT_MAX], budget[128], good[64] = "", tail[64] = "";
 
-	if (!strcmp(text_of(rows, MISS_CAUSE), "too_big")) {
-		if (budget >= 0 && run >= 0)
-			snprintf(big, sizeof(big), ": it runs %s, and has %s", bsv_duration(a, run),
-			         bsv_duration(b, budget));
-		if (persistent)
-			snprintf(good, sizeof(good), "; %s refused for good (persistent)",
-			         bsv_count(n, (uint64_t)persistent));
-	}
+	if (!strcmp(text_of(rows, MISS_CAUSE), "too_big") && persistent)
+		snprintf(good, sizeof(good), "; %s refused for good (persistent)", bsv_count(n, (uint64_t)persistent));
 	if (others)
 		snprintf(tail, sizeof(tail), "; and %s %s of others", bsv_count(n, (uint64_t)others),
 		         bsv_plural((uint64_t)others, "miss", "misses"));
-	return bsv_text("%s%s%s", big, good, tail);
+	return bsv_text("%s%s%s", budget_of(budget, rows), good, tail);
 }
 
 static bool spoken_of(const struct bsv_findings *f, const char *who)

@@ -138,6 +138,7 @@ static bool take_execution(struct kept *k, const struct bsv_rows *r)
 	x->submitted = integer(r, "submitted_at");
 	x->deadline = integer(r, "deadline_at");
 	x->lateness = integer(r, "lateness_ns");
+	x->usual_budget = integer(r, "usual_budget_ns");
 	x->e2e = integer(r, "e2e_ns");
 	x->run = integer(r, "run_ns");
 	x->redo = integer(r, "redo_ns");
@@ -209,7 +210,7 @@ static bool take_cause(struct kept *k, const struct bsv_rows *r)
 			                           .culprit = who(k, r, "culprit_"),
 			                           .late = integer(r, "late_ns"),
 			                           .budget = integer(r, "budget_ns"),
-			                           .saved = integer(r, "saved") == 1,
+			                           .saved = integer(r, "saved"),
 			                           .primary = integer(r, "is_primary") == 1 };
 	return c && c->cause;
 }

@@ -106,12 +106,6 @@ static const char kinds_of_picked[] =
 static const char who_had_deadlines[] = " WHERE deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@";
 
 /* Causes, or culprits, added up: stored, or from the causes of each miss. */
-static const char whole[] = "whole AS MATERIALIZED ( -- what would have to be saved; where a model is too big, no less "
-			    "than that is said to save\n"
-			    "\tSELECT execution_id, sum(late_ns) FILTER (WHERE cause <> 'unused') AS lateness_ns, "
-			    "max(cause = 'too_big') AS "
-			    "too_big\n\tFROM miss_cause GROUP BY execution_id),\n";
-
 enum { VICTIMS_HOLES = 9 };
 
 struct questions {
@@ -157,9 +151,9 @@ static struct questions ask(struct bsv_auditing *a, enum by by)
 {
 	bool some = a->input.picks, each = some || a->input.unsure_deadlines;
 	const char *picked = with_unknown(a, kinds_of_picked);
-	const char *causes = some ? bsv_audit_text(a, "%sstats AS (\n%s)", whole, bsv_sql_miss_stat_picked)
+	const char *causes = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_miss_stat_picked)
 	                          : "stats AS (SELECT * FROM miss_stat)";
-	const char *culprits = some ? bsv_audit_text(a, "%sstats AS (\n%s)", whole, bsv_sql_culprit_stat_picked)
+	const char *culprits = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_culprit_stat_picked)
 	                            : "stats AS (SELECT * FROM culprit_stat)";
 	const char *had = each ? bsv_audit_text(a, "%s%s", picked, with_unknown(a, who_had_deadlines)) : kinds_of_all;
 	struct questions ret = {
@@ -222,9 +216,9 @@ static void notes(struct bsv_auditing *a, const struct totals *t)
 	}
 	if (!t->missed)
 		return;
-	bsv_answer_note(a->answer, "misses: of which it is the primary cause; saved: that would not have been without "
-	                           "it, whatever else there "
-	                           "was; lost: beyond what is typical.");
+	bsv_answer_note(a->answer,
+	                "misses: of which it is the primary cause; saved: misses that would certainly not have been "
+	                "without it; unsure: misses of which only a replay could tell; lost: beyond what is typical.");
 	bsv_answer_note(a->answer, "One of them in full: burstscope explain ID; where all the time went: burstscope "
 	                           "misses --part ledgers");
 }

@@ -44,7 +44,8 @@ struct bsv_explained_cause {
 	const char *cause;
 	struct bsv_who culprit;
 	int64_t late, budget;
-	bool saved, primary;
+	int64_t saved; /* 1, 0; BSV_UNKNOWN: cannot be told */
+	bool primary;
 };
 
 struct bsv_explained {
@@ -52,6 +53,7 @@ struct bsv_explained {
 	const char *exec, *path, *status, *miss, *quality, *sides, *input;
 	int64_t began, ended, e2e, deadline, lateness; /* began, ended: the first and the last that is known */
 	int64_t submitted;                             /* where the budget begins */
+	int64_t usual_budget;                          /* of others of its model and path */
 	int64_t cold, redo, run, losses;               /* losses: intervals of lost events that touch it */
 	int64_t typical_n, typical_estimated;          /* how many executions are behind what is typical */
 	bool verbose;

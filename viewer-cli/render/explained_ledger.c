@@ -18,12 +18,12 @@ static void cell_exact(struct bsv_bars *b, int64_t v)
 static const char *remark(const struct bsv_explained_cause *c)
 {
 	if (c->primary)
-		return c->saved ? "primary, saves" : "primary";
+		return c->saved == 1 ? "primary, saves" : "primary";
 	if (bsv_known(c->late) && c->late < 0)
 		return bsv_is(c->cause, "too_tight") ? "to spare"
 		       : bsv_is(c->cause, "unused")  ? "not used"
 		                                     : "less than usual";
-	return c->saved ? "saves" : "";
+	return c->saved == 1 ? "saves" : "";
 }
 
 static void add_cause(const struct bsv_drawing *d, const struct bsv_explained_cause *c)
@@ -141,7 +141,36 @@ static void cause_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_ca
 /* Does it say what would have to be different? */
 static bool saves(const struct bsv_explained_cause *c)
 {
-	return c->saved && !bsv_is(c->cause, "unknown");
+	return c->saved == 1;
+}
+
+/* Only more time would have been enough. */
+static bool is_short_of_time(const struct bsv_explained *x)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < x->n_causes; i++) {
+		const char *cause = x->causes[i].cause;
+		bool budget = bsv_is(cause, "submitted_late") || bsv_is(cause, "too_tight") || bsv_is(cause, "too_big");
+
+		if (x->causes[i].primary)
+			ret = budget;
+		if (!budget && !bsv_known(x->causes[i].saved))
+			return false;
+	}
+	return ret;
+}
+
+static const char *what_saves(const struct bsv_explained *x, size_t unknown)
+{
+	for (size_t i = 0; i < x->n_causes; i++)
+		if (bsv_is(x->causes[i].cause, "unknown") && x->causes[i].late > 0)
+			return "cannot tell, because not all of it was recorded";
+	if (is_short_of_time(x))
+		return "only more time, because at best it takes longer than it had";
+	if (unknown)
+		return "cannot tell, because another execution may then have taken the lane";
+	return "no single cause would have, only several of them together";
 }
 
 static void draw_saved(const struct bsv_drawing *d)
@@ -152,12 +181,10 @@ static void draw_saved(const struct bsv_drawing *d)
 
 	for (size_t i = 0; i < x->n_causes; i++) {
 		n += saves(&x->causes[i]);
-		unknown += x->causes[i].saved && !saves(&x->causes[i]);
+		unknown += !bsv_known(x->causes[i].saved);
 	}
 	if (!n) {
-		bsv_explained_say(d, BSV_PLAIN, "what would have saved it: %s",
-		                  unknown ? "unknown, because not all of it was seen"
-		                          : "no single cause would have, only several of them together");
+		bsv_explained_say(d, BSV_PLAIN, "what would have saved it: %s", what_saves(x, unknown));
 		return;
 	}
 	bsv_explained_say(d, BSV_PLAIN, "what would have saved it: %s",
@@ -173,6 +200,26 @@ static void draw_saved(const struct bsv_drawing *d)
 		bsv_explained_say(d, BSV_PLAIN, "  and %zu more", n - MOST_SAVING);
 }
 
+/* How much time there was, next to what others have. */
+static void draw_budget(const struct bsv_drawing *d)
+{
+	char had[BSV_DURATION_TEXT], usual[BSV_DURATION_TEXT];
+	const struct bsv_explained *x = d->x;
+	int64_t budget;
+
+	if (!bsv_known(x->deadline) || !bsv_known(x->submitted))
+		return;
+	budget = bsv_minus(x->deadline, x->submitted);
+	if (!bsv_known(budget))
+		return;
+	if (budget <= 0)
+		bsv_explained_say(d, BSV_PLAIN, "  its deadline had passed %s before it was submitted",
+		                  bsv_duration(had, -budget));
+	else if (bsv_known(x->usual_budget))
+		bsv_explained_say(d, BSV_PLAIN, "  submitted %s before its deadline; others of this model had %s",
+		                  bsv_duration(had, budget), bsv_duration(usual, x->usual_budget));
+}
+
 static void draw_why(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
@@ -185,6 +232,8 @@ static void draw_why(const struct bsv_drawing *d)
 			cause_text(text, &x->causes[i]);
 			bsv_explained_say(d, BSV_BAD, "primary cause: %s", text);
 			bsv_explained_say(d, BSV_PLAIN, "  %s", bsv_cause_says(x->causes[i].cause));
+			if (bsv_is(x->causes[i].cause, "submitted_late"))
+				draw_budget(d);
 			remedy = bsv_cause_remedy(x->causes[i].cause);
 			break;
 		}

@@ -1,12 +1,10 @@
 -- culprit_stat_picked: as culprit_stat has it of all misses, of those that were picked: one row per app, culprit's app, model name, priority, and cause;
 -- for a WITH.
-SELECT p.app_id, e.culprit_app_id, e.culprit_model, e.culprit_priority, e.cause, sum(e.is_primary) AS misses, sum(e.saved) AS saved,
-		sum(e.late_ns) AS lost_ns
+SELECT p.app_id, e.culprit_app_id, e.culprit_model, e.culprit_priority, e.cause, sum(e.is_primary) AS misses, sum(e.late_ns) AS lost_ns
 	FROM (
 		SELECT c.execution_id, c.culprit_app_id, coalesce(m.name, '') AS culprit_model, h.priority AS culprit_priority, c.cause,
-			max(c.is_primary) AS is_primary, sum(c.late_ns) AS late_ns,
-			max(c.saved) OR (NOT w.too_big AND sum(c.late_ns) >= max(w.lateness_ns, 1)) AS saved
-		FROM whole w CROSS JOIN miss_cause c ON c.execution_id = w.execution_id
+			max(c.is_primary) AS is_primary, sum(c.late_ns) AS late_ns
+		FROM miss_cause c
 			LEFT JOIN execution h ON h.id = c.culprit_execution_id
 			LEFT JOIN model m ON m.id = h.model_id
 		WHERE c.culprit_app_id IS NOT NULL AND c.late_ns > 0

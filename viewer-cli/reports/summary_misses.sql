@@ -24,17 +24,19 @@ culprits AS ( -- the unary + says that no index is worth its while
   FROM causes c CROSS JOIN missed m ON +m.cause = c.cause AND +m.app_id IS c.app_id AND +m.culprit_app_id = c.culprit_app_id
     CROSS JOIN involved x ON x.execution_id = m.culprit_execution_id LEFT JOIN model d ON d.id = x.model_id
   WHERE c.culprit_app_id IS NOT NULL GROUP BY c.cause, d.name),
-big AS (
-  SELECT percentile(x.deadline - coalesce(x.submitted, x.request_read), 50) AS budget_ns, sum(x.status = 'MISSED_DEADLINE_PERSISTENT') AS n_persistent
-  FROM causes c CROSS JOIN missed m ON c.cause = 'too_big' AND +m.cause = 'too_big' AND +m.app_id IS c.app_id CROSS JOIN execution x ON x.id = m.id
-  WHERE ifnull((SELECT d.name FROM model d WHERE d.id = m.model_id), '') = c.model),
+short AS ( -- of a budget
+  SELECT c.cause, percentile(x.deadline - coalesce(x.submitted, x.request_read), 50) AS budget_ns, sum(x.status = 'MISSED_DEADLINE_PERSISTENT') AS n_persistent
+  FROM causes c CROSS JOIN missed m ON c.cause IN ('too_big', 'too_tight', 'submitted_late') AND +m.cause = c.cause AND +m.app_id IS c.app_id
+    CROSS JOIN execution x ON x.id = m.id
+  WHERE ifnull((SELECT d.name FROM model d WHERE d.id = m.model_id), '') = c.model GROUP BY c.cause),
 had AS (
   SELECT app_id, model, iif(@n_unknown@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
-SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', (SELECT n_persistent FROM big), NULL) AS n_persistent, a.name AS app,
-  nullif(e.model, '') AS model, e.n_victim, h.n_missed, h.n_deadlines, iif(e.cause = 'too_big', (SELECT budget_ns FROM big), NULL) AS budget_ns,
+SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', (SELECT n_persistent FROM short s WHERE s.cause = e.cause), NULL) AS n_persistent, a.name AS app,
+  nullif(e.model, '') AS model, e.n_victim, h.n_missed, h.n_deadlines, (SELECT budget_ns FROM short s WHERE s.cause = e.cause) AS budget_ns,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = e.model_id AND t.phase = 'run'),
     (SELECT d.estimate_ns FROM model d WHERE d.id = e.model_id)) AS run_ns,
-  b.name AS culprit_app, nullif(c.model, '') AS culprit_model, e.share_percent
+  b.name AS culprit_app, nullif(c.model, '') AS culprit_model, e.share_percent,
+  (SELECT max(u.p50_ns) FROM usual_budget u WHERE e.cause = 'submitted_late' AND u.model_id = e.model_id) AS usual_budget_ns
 FROM causes e LEFT JOIN culprits c ON c.cause = e.cause AND c.nth = 1 LEFT JOIN had h ON h.app_id IS e.app_id AND h.model = e.model
   LEFT JOIN apps a ON a.id = e.app_id LEFT JOIN apps b ON b.id = e.culprit_app_id
 ORDER BY e.n DESC, e.late_ns DESC, e.cause

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BSA_SCHEMA_VERSION = 3 };
+enum { BSA_SCHEMA_VERSION = 4 };
 
 struct bsa_db;
 struct bsa_query;

@@ -17,12 +17,12 @@ CREATE VIEW miss_cause AS SELECT @columns miss_cause@ FROM stored_miss_cause;
 CREATE VIEW miss_stat AS SELECT
 	s.app_id, coalesce(m.name, '') AS model, @priority s.priority@ AS priority, @cause s.cause@ AS cause, sum(s.n) AS n, sum(s.misses) AS misses,
 	sum(s.persistent) AS persistent, sum(s.saved) AS saved, sum(s.lost_ns) AS lost_ns, max(s.worst_ns) AS worst_ns,
-	sum(s.late_ns) AS late_ns, sum(s.budget_ns) AS budget_ns
+	sum(s.late_ns) AS late_ns, sum(s.budget_ns) AS budget_ns, sum(s.unsure) AS unsure
 FROM stored_miss_stat s LEFT JOIN stored_model m ON m.id = s.model_id
 GROUP BY s.app_id, coalesce(m.name, ''), s.priority, s.cause;
 
 CREATE VIEW culprit_stat AS SELECT
 	s.app_id, s.culprit_app_id, coalesce(m.name, '') AS culprit_model, @priority s.priority@ AS culprit_priority, @cause s.cause@ AS cause,
-	sum(s.misses) AS misses, sum(s.saved) AS saved, sum(s.lost_ns) AS lost_ns
+	sum(s.misses) AS misses, sum(s.lost_ns) AS lost_ns
 FROM stored_culprit_stat s LEFT JOIN stored_model m ON m.id = s.model_id
 GROUP BY s.app_id, s.culprit_app_id, coalesce(m.name, ''), s.priority, s.cause;

@@ -15,6 +15,8 @@ CREATE VIEW overhead_cause AS SELECT @columns overhead_cause@ FROM stored_overhe
 
 CREATE VIEW typical AS SELECT @columns typical@ FROM stored_typical;
 
+CREATE VIEW usual_budget AS SELECT @columns usual_budget@ FROM stored_usual_budget;
+
 CREATE VIEW app_slowdown AS SELECT app_id, n, p50 / 10000.0 AS p50, p99 / 10000.0 AS p99 FROM stored_slowdown;
 
 CREATE VIEW execution_count AS SELECT

@@ -1,0 +1,13 @@
+-- How much time executions have from submission to deadline: the median of each model and path. Asked for when one had less than any takes.
+DELETE FROM stored_usual_budget;
+
+INSERT INTO stored_usual_budget
+WITH budgets AS (
+	SELECT model_id, @bits flags.path x@ AS path,
+		deadline - CASE @bits flags.sides x@ WHEN @sides:service@ THEN request_read ELSE submitted END AS budget_ns
+	FROM stored_execution x WHERE model_id IS NOT NULL AND deadline IS NOT NULL),
+ranked AS (
+	SELECT model_id, path, budget_ns, count(*) OVER (PARTITION BY model_id, path) AS n,
+		row_number() OVER (PARTITION BY model_id, path ORDER BY budget_ns) AS nth
+	FROM budgets WHERE budget_ns IS NOT NULL)
+SELECT model_id, path, n, budget_ns FROM ranked WHERE nth = (n + 1) / 2;
