@@ -665,12 +665,17 @@ static int64_t charge_phases(struct ledger *l)
 
 /* What it would have had to wait for, from the end on. */
 struct ahead {
-	uint64_t lane_free; /* BSA_NEVER: nobody knows */
+	uint64_t lane_free, queue_free; /* BSA_NEVER: unknown */
 	uint64_t holder;
 	uint32_t app;
-	uint8_t cause;
+	uint8_t cause, queue_cause;
 	bool refusable; /* it was not on a lane yet, so that it was the service's choice to refuse it */
 };
+
+static uint8_t known_cause(uint8_t cause)
+{
+	return cause < BSA_CAUSES ? cause : BSA_CAUSE_UNKNOWN;
+}
 
 static struct ahead look_ahead(const struct ledger *l)
 {
@@ -678,16 +683,21 @@ static struct ahead look_ahead(const struct ledger *l)
 	const struct bsa_wait *w = l->m->n_waits ? &l->m->waits[l->m->n_waits - 1] : NULL;
 
 	if (r)
-		return (struct ahead){ r->lane_free, r->holder, r->holder_app,
-			               r->holder_cause < BSA_CAUSES ? r->holder_cause : BSA_CAUSE_UNKNOWN, true };
+		return (struct ahead){ r->lane_free,
+			               r->queue_free,
+			               r->holder,
+			               r->holder_app,
+			               known_cause(r->holder_cause),
+			               known_cause(r->queue_cause),
+			               true };
 	if (l->last > BSA_QUEUE)
-		return (struct ahead){ l->end, 0, 0, BSA_CAUSE_UNKNOWN, false };
+		return (struct ahead){ .refusable = false };
 	if (l->last == BSA_QUEUE && w && w->occupancy == BSA_HELD && w->ended >= l->end)
-		return (struct ahead){ BSA_NEVER, w->blocker, w->blocker_app,
-			               w->cause < BSA_CAUSES ? w->cause : BSA_CAUSE_UNKNOWN, true };
+		return (struct ahead){ BSA_NEVER,         BSA_NEVER, w->blocker, w->blocker_app, known_cause(w->cause),
+			               BSA_CAUSE_UNKNOWN, true };
 	if (l->last == BSA_QUEUE && (l->x->idle || (w && w->occupancy == BSA_IDLE)))
-		return (struct ahead){ l->end, 0, 0, BSA_CAUSE_UNKNOWN, true };
-	return (struct ahead){ BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, true };
+		return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_HANDOVER, BSA_CAUSE_UNKNOWN, true };
+	return (struct ahead){ BSA_NEVER, BSA_NEVER, 0, 0, BSA_CAUSE_UNKNOWN, BSA_CAUSE_UNKNOWN, true };
 }
 
 /* The service meant that it would not do even with all lanes free, and nothing speaks against that. */
@@ -696,23 +706,36 @@ static bool is_hopeless(const struct ledger *l, int64_t spare)
 	return l->x->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT && (spare < 0 || !l->typical[BSA_RUN]);
 }
 
+/* Charge a wait of @wait to the execution on the lane until a lane is idle, and then to those that are queued for it. */
+static void charge_ahead(struct ledger *l, const struct ahead *ahead, int64_t wait)
+{
+	int64_t held;
+
+	if (ahead->lane_free == BSA_NEVER || !difference(ahead->lane_free, l->end, &held))
+		held = wait;
+	held = least(positive(held), wait);
+	row(l, ahead->cause, ahead->holder, ahead->app, (struct amount){ held, 0 });
+	charge(l, ahead->queue_cause, (struct amount){ wait - held, 0 });
+}
+
 /*
- * Why it was thought not to end in time. @foreseen: how much longer than is typical it was thought to take from the end on;
- * not above 0 where the event does not say that, but only when it was told. Charges what explains it, and returns how much
- * that is.
+ * Why the service thought that it would not end in time. @foreseen: how much longer than is typical that would have taken from the
+ * end on; not above 0 where the event says only when the service said so. @after: what the phases after the last one typically
+ * take. Charges what explains it, and returns how much that is.
  */
-static int64_t charge_foreseen(struct ledger *l, int64_t foreseen)
+static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after)
 {
 	const struct ahead ahead = look_ahead(l);
 	int64_t run = l->last >= BSA_RUN ? l->to_come : l->typical[BSA_RUN], wait = 0;
 	int64_t spare = l->budget - (int64_t)(l->end - l->start) - run; /* had it got a lane at once */
 	int64_t likely = foreseen > 0 ? foreseen : spare;               /* at least what there was no room for */
-	bool known = ahead.lane_free != BSA_NEVER && difference(ahead.lane_free, l->end, &wait);
+	int64_t answer = l->last >= BSA_RUN ? after : after - run;
+	bool known = ahead.queue_free != BSA_NEVER && difference(ahead.queue_free, l->end, &wait);
 
 	if (!ahead.refusable)
 		return 0;
 	wait = positive(wait);
-	if (known && wait <= spare && l->typical[BSA_RUN]) {
+	if (known && !(wait && l->m->restarts) && wait <= spare - answer && l->typical[BSA_RUN]) {
 		charge(l, BSA_BAD_ESTIMATE, (struct amount){ likely, 0 });
 		return likely;
 	}
@@ -722,7 +745,7 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen)
 		wait = least(wait, foreseen);
 	if (is_hopeless(l, spare))
 		wait = 0;
-	row(l, ahead.cause, ahead.holder, ahead.app, (struct amount){ wait, 0 });
+	charge_ahead(l, &ahead, wait);
 	if (l->typical[BSA_RUN] || wait >= likely)
 		return wait;
 	/* How long it runs nobody knows but the service, which says: too long. By how much it does not. */
@@ -748,7 +771,7 @@ static int64_t charge_all(struct ledger *l)
 		return excess + after;
 	}
 	rest = x->lateness - over - l->to_come - after;
-	rest -= charge_foreseen(l, rest);
+	rest -= charge_foreseen(l, rest, after);
 	/* What it did not take any more, because it was given up. */
 	charge(l, BSA_UNUSED, (struct amount){ least(rest, 0), 0 });
 	return excess + after + positive(rest);

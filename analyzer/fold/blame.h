@@ -41,7 +41,8 @@ struct bsa_missed {
 	const struct bsa_slice *slices; /* in the order of time; none if execution.lane says it */
 	size_t n_slices;
 	const struct bsa_refused *refused; /* NULL: it was not, or nobody knows */
-	bool undisturbed;                  /* while it was on its lane, the service cannot have asked it to leave */
+	bool restarts;    /* the service makes executions start over: how long one takes depends on what comes later */
+	bool undisturbed; /* while it was on its lane, the service cannot have asked it to leave */
 };
 
 /* What kept the taker of a message, who slept so long for it. Of a call, which nobody polls for, he always did. */

@@ -56,10 +56,11 @@ struct bsa_tenant {
 	unsigned __int128 received, window_received; /* ns */
 };
 
-/* Of those that were refused and do not know yet when a lane was free. */
+/* Of those that were refused and do not know yet when a lane was free for them. */
 struct bsa_refusals {
 	struct bsa_refused *all; /* owned */
 	size_t n, room;
+	size_t n_lane_free; /* of the first ones it is known when a lane was free, whoever waited */
 };
 
 struct bsa_device {

@@ -115,15 +115,25 @@ static int refusal_waits(struct bsa_device *d, const struct bsa_refused *refused
 }
 
 /* A lane is free at @at. */
-static void tell_refusals(struct bsa_device *d, uint64_t at)
+static void note_lane_free(struct bsa_device *d, uint64_t at)
+{
+	struct bsa_refusals *r = &d->refusals;
+
+	for (; r->n_lane_free < r->n; r->n_lane_free++)
+		if (r->all[r->n_lane_free].lane_free == BSA_NEVER)
+			r->all[r->n_lane_free].lane_free = at;
+}
+
+static void tell_refusals(struct bsa_device *d, uint64_t queue_free)
 {
 	struct bsa_refusals *r = &d->refusals;
 
 	for (size_t i = 0; i < r->n; i++) {
-		r->all[i].lane_free = at;
+		if (queue_free != BSA_NEVER && !bsa_device_lost(d, r->all[i].at, queue_free))
+			r->all[i].queue_free = queue_free;
 		d->facts->refused(d->facts->ctx, &r->all[i]);
 	}
-	r->n = 0;
+	r->n = r->n_lane_free = 0;
 }
 
 static bool any_is_idle(const struct bsa_device *d, uint64_t at)
@@ -134,9 +144,29 @@ static bool any_is_idle(const struct bsa_device *d, uint64_t at)
 	return false;
 }
 
+/* All steps of d->now are taken. If a lane is idle and no execution waits, it is there for those that were refused. */
+static void end_instant(struct bsa_device *d)
+{
+	if (d->refusals.n && !d->n_waiting && any_is_idle(d, d->now))
+		tell_refusals(d, d->now);
+}
+
+/* Of which apps are the executions that wait? */
+static uint8_t cause_of_queue(const struct bsa_device *d, const struct bsa_tenant *own)
+{
+	for (size_t i = 0; i < d->n_waiting_tenants; i++)
+		if (d->waiting[i] != own)
+			return BSA_CROWDED_OUT;
+	return BSA_QUEUED_BEHIND;
+}
+
 static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, bool late)
 {
-	struct bsa_refused refused = { .execution = x->id, .lane_free = BSA_NEVER, .holder_cause = BSA_CAUSE_UNKNOWN };
+	struct bsa_refused refused = { .execution = x->id,
+		                       .at = at,
+		                       .lane_free = BSA_NEVER,
+		                       .queue_free = BSA_NEVER,
+		                       .holder_cause = BSA_CAUSE_UNKNOWN };
 	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
 	struct bsa_tenant *t = bsa_device_tenant(d, x->app);
 
@@ -152,11 +182,14 @@ static int take_refused(struct bsa_device *d, const struct bsa_scheduled *x, uin
 		refused.holder_cause =
 			bsa_waits_cause(t, x->priority < BSA_LEVEL_UNKNOWN ? x->priority : BSA_LEVEL_UNKNOWN, &held);
 	}
-	if (!late && !any_is_idle(d, at))
-		return refusal_waits(d, &refused);
-	refused.lane_free = late ? BSA_NEVER : at;
-	d->facts->refused(d->facts->ctx, &refused);
-	return 0;
+	refused.queue_cause = cause_of_queue(d, t);
+	if (late) {
+		d->facts->refused(d->facts->ctx, &refused);
+		return 0;
+	}
+	if (any_is_idle(d, at))
+		refused.lane_free = at;
+	return refusal_waits(d, &refused);
 }
 
 /* ---- off and on ---- */
@@ -287,7 +320,7 @@ static void doubt_lane(struct bsa_device *d, unsigned number, bool freed)
 	if (was)
 		lose_holder(d, was);
 	if (freed)
-		tell_refusals(d, d->now);
+		note_lane_free(d, d->now);
 }
 
 /* A step is said to be on @lane, so there is one. */
@@ -352,7 +385,7 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 		if (certain)
 			tell_slice(d, x, d->now, lane);
 	}
-	tell_refusals(d, d->now);
+	note_lane_free(d, d->now);
 }
 
 /* ---- steps ---- */
@@ -720,6 +753,8 @@ static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step s
 	if (!d)
 		return -ENOMEM;
 	late = at < d->now;
+	if (at > d->now)
+		end_instant(d);
 	if (!late)
 		bsa_shares_advance(d, at);
 	if (is_absurd(x, step, lane))
@@ -742,8 +777,10 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 
 	if (!d || (lanes && !bsa_device_lane(d, lanes - 1)))
 		return -ENOMEM;
-	if (at > d->now)
+	if (at > d->now) {
+		end_instant(d);
 		bsa_shares_advance(d, at);
+	}
 	if (flags & (RULES_FINDING | RULES_FOUND)) {
 		d->finding = flags & RULES_FINDING;
 		for (unsigned i = 0; !d->finding && i < d->lanes_room && i < d->n_lanes; i++)
@@ -919,11 +956,10 @@ static void finish_waiting(struct bsa_device *d)
 
 static void finish_device(struct bsa_device *d, uint64_t at)
 {
+	end_instant(d);
 	if (at > d->now)
 		bsa_shares_advance(d, at);
-	for (size_t i = 0; i < d->refusals.n; i++)
-		d->facts->refused(d->facts->ctx, &d->refusals.all[i]);
-	d->refusals.n = 0;
+	tell_refusals(d, BSA_NEVER);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		bsa_lane_cut(d, &d->lanes[i], d->now);
 	for (unsigned i = 0; i < d->lanes_room; i++)

@@ -60,7 +60,8 @@ static const char *const sql[QUESTIONS] = {
 	[REFUSAL] = "SELECT * FROM stored_refusal WHERE execution_id = ?",
 	[TYPICAL] = "SELECT * FROM stored_typical WHERE model_id = ? AND path = ?",
 	[BUDGET] = "SELECT p50_ns FROM stored_usual_budget WHERE model_id = ? AND path = ?",
-	[RULES] = "SELECT count(*), min(policy = 'fifo' OR preempt = 'none'), max(lanes), max(policy = 'native')"
+	[RULES] = "SELECT count(*), min(policy = 'fifo' OR preempt = 'none'), max(lanes), max(policy = 'native'),"
+		  " max(preempt = 'restart' AND policy <> 'fifo')"
 		  " FROM service_rules",
 	[LOSSES] = "SELECT count(*) FROM loss",
 	[LAST_BLOCKER] = "SELECT coalesce(max(blocker_id), 0) FROM stored_wait WHERE blocker_id >= ?",
@@ -75,8 +76,9 @@ enum { NOT_READ, NOBODY, BLOCKERS_ONLY, ANYBODY };
 struct run {
 	struct bsa_store *s;
 	int asked;
-	uint8_t *blockers;   /* a bit for each execution from s->first_execution on */
-	uint64_t n_blockers; /* bits */
+	bool rules_known, never_stops, one_lane, restarts; /* of all services */
+	uint8_t *blockers;                                 /* a bit for each execution from s->first_execution on */
+	uint64_t n_blockers;                               /* bits */
 	sqlite3_stmt *q[QUESTIONS];
 	struct bsa_wait *waits;
 	struct bsa_preemption *preemptions;
@@ -323,6 +325,8 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 			.holder = id_of(row.holder_id),
 			.holder_app = (uint32_t)id_of(row.holder_app_id),
 			.holder_cause = (uint8_t)row.holder_cause,
+			.queue_free = time_of(row.queue_free),
+			.queue_cause = (uint8_t)row.queue_cause,
 		};
 	}
 	sqlite3_reset(q);
@@ -428,21 +432,25 @@ static int read_blockers(struct run *r)
 	return BLOCKERS_ONLY;
 }
 
+static void read_rules(struct run *r)
+{
+	sqlite3_stmt *q = r->q[RULES];
+
+	if (store_step(r->s, q)) {
+		r->rules_known = sqlite3_column_int64(q, 0) > 0 && !sqlite3_column_int64(q, 3);
+		r->never_stops = sqlite3_column_int64(q, 1);
+		r->one_lane = sqlite3_column_int64(q, 2) == 1;
+		r->restarts = sqlite3_column_int64(q, 4);
+	}
+	sqlite3_reset(q);
+}
+
 /* Where the rules are not known, or events were lost, anybody may have been. */
 static int who_was_asked(struct run *r)
 {
-	sqlite3_stmt *q = r->q[RULES];
-	bool known, never, one_lane;
-
-	if (!store_step(r->s, q))
+	if (!r->rules_known || (!r->never_stops && (!r->one_lane || only_number(r, r->q[LOSSES]))))
 		return ANYBODY;
-	known = sqlite3_column_int64(q, 0) > 0 && !sqlite3_column_int64(q, 3);
-	never = sqlite3_column_int64(q, 1);
-	one_lane = sqlite3_column_int64(q, 2) == 1;
-	sqlite3_reset(q);
-	if (!known || (!never && (!one_lane || only_number(r, r->q[LOSSES]))))
-		return ANYBODY;
-	return never ? NOBODY : read_blockers(r);
+	return r->never_stops ? NOBODY : read_blockers(r);
 }
 
 static bool is_undisturbed(struct run *r, const struct bsa_execution *x)
@@ -469,6 +477,7 @@ static void blame(struct run *r, const struct bsa_execution *x)
 		.n_preemptions = read_preemptions(r, x->id),
 		.n_slices = read_slices(r, x->id),
 		.refused = read_refusal(r, x->id, &refused) ? &refused : NULL,
+		.restarts = r->restarts || !r->rules_known,
 		.undisturbed = is_undisturbed(r, x),
 	};
 	size_t most = BSA_CAUSES + m.n_waits + m.n_preemptions;
@@ -490,6 +499,7 @@ int blame_run(struct bsa_store *s)
 		r.q[i] = store_prepare(s, sql[i]);
 	if (s->code)
 		return s->code;
+	read_rules(&r);
 	sqlite3_bind_int64(r.q[MISSED], 1, ref(s->first_execution));
 	while (store_step(s, r.q[MISSED])) {
 		read_execution(r.q[MISSED], &x);

@@ -211,7 +211,8 @@ static void on_refused(void *ctx, const struct bsa_refused *r)
 	struct bsa_store *s = ctx;
 
 	ROW(s, refusal, .execution_id = ref(r->execution), .lane_free = when(s->offset, r->lane_free),
-	    .holder_id = ref(r->holder), .holder_app_id = ref(r->holder_app), .holder_cause = r->holder_cause);
+	    .holder_id = ref(r->holder), .holder_app_id = ref(r->holder_app), .holder_cause = r->holder_cause,
+	    .queue_free = when(s->offset, r->queue_free), .queue_cause = r->queue_cause);
 }
 
 static void on_exhausted(void *ctx, const struct bsa_exhausted *e)

@@ -45,6 +45,7 @@ struct row {
 	uint64_t usual_run;        /* 0: that of usual[] */
 	bool answered;             /* others were, as fast as usual */
 	uint64_t usual_budget;     /* 0: unknown */
+	bool restarts;             /* the service makes executions start over */
 	bool asked;                /* others waited for its lane while it had it */
 	uint64_t few;              /* typical.n; 0: enough. With less than that usual_run is the model's estimate */
 	uint64_t estimate, redo, cpu;
@@ -229,9 +230,13 @@ static void build(struct built *b, const struct row *r)
 		x->at[BSA_SUBMITTED] = x->at[BSA_REQUEST_WRITTEN] = x->at[BSA_RESULT_READ] = x->at[BSA_RETURNED] = NO;
 		x->phase[BSA_PREPARE] = x->phase[BSA_SEND] = x->phase[BSA_RETURN] = x->phase[BSA_FINISH] = NO;
 	}
+	if (!r->refused.queue_free)
+		b->refused.queue_free = r->refused.lane_free;
 	b->refused.lane_free += r->refused.lane_free == NO ? 0 : SUBMITTED;
+	b->refused.queue_free += b->refused.queue_free == NO ? 0 : SUBMITTED;
 	b->missed.execution = x;
 	b->missed.undisturbed = !r->asked;
+	b->missed.restarts = r->restarts;
 	b->missed.typical = &b->typical;
 	b->missed.waits = b->waits;
 	b->missed.slices = b->slices;
@@ -612,16 +617,46 @@ static const struct row rows[] = {
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = 30, /* 200 were foreseen, and there were 170 */
-	  .refused = { .lane_free = 60, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .refused = { .lane_free = 50, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "bad_estimate 40 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused 0 170, "
 	             "too_tight -10 0" },
 	{ .name = "bad_estimate: the same, where the event says how much time there was left",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
 	  .over = -170,
-	  .refused = { .lane_free = 60, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .refused = { .lane_free = 50, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "bad_estimate 70 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 "
 	             "0, unused -230 170" },
+	{ .name = "refused: where executions start over, what it would have met is not known",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .restarts = true,
+	  .refused = { .lane_free = 50, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers =
+	          "crowded_out@8/2 10 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	          "unused -170 170" },
+	{ .name = "refused: a lane is free at once, and others are queued for it",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 50,
+	               .holder = 8,
+	               .holder_app = 2,
+	               .holder_cause = BSA_CROWDED_OUT,
+	               .queue_free = 160,
+	               .queue_cause = BSA_QUEUED_BEHIND },
+	  .ledgers =
+	          "queued_behind 110 0 primary perhaps, crowded_out@8/2 10 0 perhaps, polled_late 0 20, service 0 10, "
+	          "client 0 10, too_tight -10 0, unused -280 170" },
+	{ .name = "refused: the lane is free in time for the run, and not for the answer",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 60, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
+	  .ledgers =
+	          "crowded_out@8/2 20 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	          "unused -180 170" },
 	{ .name = "refused: who had the lane had it too long",
 	  .missed = 40,
 	  .reached = BSA_DECODED,
@@ -798,7 +833,12 @@ static void draw_row(struct row *r)
 		r->missed = draw(800);
 		r->over = chance(50) ? (int64_t)(r->missed - r->deadline) : (int64_t)draw(500) - 250;
 		if (chance(50))
-			r->refused = (struct bsa_refused){ 0, 1 + draw(500), draw(4), 1, BSA_QUEUED_BEHIND + draw(4) };
+			r->refused = (struct bsa_refused){ .lane_free = 1 + draw(500),
+				                           .queue_free = draw(500),
+				                           .holder = draw(4),
+				                           .holder_app = 1,
+				                           .holder_cause = BSA_QUEUED_BEHIND + draw(4),
+				                           .queue_cause = BSA_QUEUED_BEHIND + draw(3) };
 		if (chance(10))
 			r->refused.lane_free = NO;
 	}
@@ -889,6 +929,7 @@ static void absurd_numbers_have_exact_ledgers_too(void **state)
 			spoil(&b.preemptions[k], sizeof(b.preemptions[k]) - sizeof(uint64_t));
 		}
 		spoil(&b.refused.lane_free, sizeof(b.refused.lane_free));
+		spoil(&b.refused.queue_free, sizeof(b.refused.queue_free));
 		blamed(&b.missed, ret);
 	}
 }

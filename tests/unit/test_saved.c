@@ -333,6 +333,155 @@ static void check_world(uint32_t seed)
 			check_miss(&w, &r, i);
 }
 
+/* ---- refused, though the lane was free for it early enough ---- */
+
+#define AFTER_ALL UINT64_C(1000000000000000)
+
+static struct refusals {
+	unsigned refused, bad;
+	unsigned old_bad, old_false; /* by the first time that a lane was free, whoever waited */
+} refusals;
+
+/* It comes when all is over. */
+static void remove_job(struct sim_schedule *s, uint32_t i)
+{
+	s->job[i] = (struct sim_job){ .after = -1, .delay_ns = AFTER_ALL + i, .steps = 1, .step_ns = 1 };
+}
+
+static uint32_t present(const struct sim_schedule *s, const struct sim_result *r, uint64_t at)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->jobs; i++)
+		n += r->job[i].came <= at && at < r->job[i].over;
+	return n;
+}
+
+/* From @at on: the first time that a lane is free, if all who wait have one; and the first time that anybody leaves a lane for good. */
+static struct bsa_refused refused_at(const struct sim_schedule *s, const struct sim_result *r, uint64_t at)
+{
+	struct bsa_refused ret = { .queue_free = UINT64_MAX, .lane_free = UINT64_MAX, .holder_cause = BSA_CROWDED_OUT };
+	bool at_once = present(s, r, at) < s->lanes;
+
+	for (uint32_t i = 0; i < s->jobs; i++) {
+		uint64_t over = at_once ? at : r->job[i].over;
+
+		if (over < at)
+			continue;
+		if (BEGINNING + over < ret.lane_free)
+			ret.lane_free = BEGINNING + over;
+		if (BEGINNING + over < ret.queue_free && present(s, r, over) < s->lanes)
+			ret.queue_free = BEGINNING + over;
+	}
+	ret.queue_cause = BSA_CROWDED_OUT;
+	return ret;
+}
+
+static struct bsa_execution refused_execution(const struct world_of_calls *w, uint32_t x, uint64_t at)
+{
+	const struct call *c = &w->call[x];
+	struct bsa_execution e = { .path = BSA_PATH_BURST,
+		                   .miss = BSA_MISS_PREDICTED,
+		                   .status = BSA_STATUS_MISSED_DEADLINE_TRANSIENT,
+		                   .missed_at = BEGINNING + at,
+		                   .deadline = BEGINNING + at - c->send + c->budget,
+		                   .cpu = BSA_NEVER,
+		                   .estimate = BSA_NEVER };
+
+	for (int b = 0; b < BSA_BOUNDARIES; b++)
+		e.at[b] = BSA_NEVER;
+	e.at[BSA_SUBMITTED] = e.at[BSA_REQUEST_WRITTEN] = BEGINNING + at - c->send;
+	e.at[BSA_REQUEST_READ] = e.at[BSA_DECODED] = BEGINNING + at;
+	e.phase[BSA_SEND] = c->send;
+	e.lateness = (int64_t)(e.missed_at - e.deadline);
+	return e;
+}
+
+/* Would the deadline be met if the service had taken it, with what was queued then, and what came later only if @all? */
+static bool is_met_if_admitted(const struct world_of_calls *w, const struct sim_result *r, uint32_t x,
+                               const struct bsa_typical *t, bool all)
+{
+	static struct world_of_calls again;
+	static struct sim_result result;
+	uint64_t at = w->schedule.job[x].delay_ns;
+
+	again = *w;
+	for (uint32_t i = 0; i < w->schedule.jobs; i++)
+		if (i != x && r->job[i].came > at && !all)
+			remove_job(&again.schedule, i);
+	again.schedule.job[x].step_ns = t->phase[BSA_RUN] / w->schedule.job[x].steps;
+	again.schedule.job[x].patience_ns = 0;
+	again.call[x].answer = t->phase[BSA_RETURN];
+	if (!sim_run(&again.schedule, &result))
+		fail_msg("seed %u: the simulator: %s", failing, result.wrong);
+	return is_met(&again.call[x], &result.job[x]);
+}
+
+static void check_refused(const struct world_of_calls *w, uint32_t x)
+{
+	static struct world_of_calls without;
+	static struct sim_result r;
+	uint64_t at = w->schedule.job[x].delay_ns;
+	struct bsa_blamed blamed[ROOM];
+	struct bsa_refused refused;
+	struct bsa_execution e;
+	struct bsa_typical t;
+	size_t n;
+
+	without = *w;
+	remove_job(&without.schedule, x);
+	if (!sim_run(&without.schedule, &r))
+		fail_msg("seed %u: the simulator: %s", failing, r.wrong);
+	r.job[x] = (struct sim_done){ .gave_up = true };
+	e = refused_execution(w, x, at);
+	if (e.lateness >= 0)
+		return;
+	refused = refused_at(&without.schedule, &r, at);
+	t = typical_of(w, &r, x);
+	n = bsa_blame(&(struct bsa_missed){ .execution = &e,
+	                                    .typical = &t,
+	                                    .refused = &refused,
+	                                    .restarts = w->schedule.preempt == NNB_PREEMPT_RESTART &&
+	                                                w->schedule.kind != NNB_POLICY_FIFO },
+	              blamed, ROOM);
+	refusals.refused++;
+	for (size_t i = 0; i < n; i++) {
+		if (blamed[i].cause != BSA_BAD_ESTIMATE)
+			continue;
+		refusals.bad++;
+		if (!is_met_if_admitted(w, &r, x, &t, false))
+			fail_msg("seed %u, job %u (policy %d, preempt %d, %u lanes): admitted it misses its deadline, "
+			         "though its "
+			         "estimate is said to be bad",
+			         failing, x, (int)w->schedule.kind, (int)w->schedule.preempt, w->schedule.lanes);
+	}
+	if (refused.lane_free + t.phase[BSA_RUN] > e.deadline)
+		return;
+	refusals.old_bad++;
+	refusals.old_false += !is_met_if_admitted(w, &r, x, &t, true);
+}
+
+static void what_was_refused_by_a_bad_estimate_would_have_been_in_time(void **state)
+{
+	static struct world_of_calls w;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= WORLDS; seed++) {
+		uint32_t x;
+
+		failing = seed;
+		make_world(&w, seed);
+		x = chance(w.schedule.jobs);
+		if (w.schedule.job[x].after < 0 && w.call[x].budget > w.call[x].send)
+			check_refused(&w, x);
+	}
+	print_message("%u refused, %u of them by a bad estimate; of the %u for which a lane was free early enough %u "
+	              "would have been "
+	              "late\n",
+	              refusals.refused, refusals.bad, refusals.old_bad, refusals.old_false);
+	assert_true(refusals.bad > 100 && refusals.old_false > 10);
+}
+
 static uint32_t only; /* 0: all */
 
 static void a_replay_without_the_cause_agrees(void **state)
@@ -355,7 +504,10 @@ static void a_replay_without_the_cause_agrees(void **state)
 
 int main(int argc, char **argv)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(a_replay_without_the_cause_agrees) };
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_replay_without_the_cause_agrees),
+		cmocka_unit_test(what_was_refused_by_a_bad_estimate_would_have_been_in_time),
+	};
 
 	only = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
 	return cmocka_run_group_tests_name("saved", tests, NULL, NULL);

@@ -216,14 +216,14 @@ static const struct story {
 	  "refused 2: free 10, crowded_out by 1 of app 2" },
 	{ "refused while all are held: the first to be free", "refused", 0, 0,
 	  "x 1 app 1 low; x 3 app 1 high; 0 lanes 2 idle; 5 ready 1; 5 dispatch 1 0; 6 ready 2; 6 dispatch 2 1; "
-	  "10 refused 3; 11 refused 4; 12 end 3 255; 15 stop 2 1; 20 end 1 0",
+	  "10 refused 3; 11 refused 4; 12 end 3 255; 15 stop 2 1; 20 end 1 0; 30 over 0",
 	  "refused 3: free 15, inversion by 1 of app 1;"
 	  "refused 4: free 15, inversion by 1 of app 1" },
 	{ "refused, and no lane is ever seen to be free", "refused", 0, 0,
 	  "x 1 app 1 high; 0 lanes 1 idle; 5 ready 1; 5 dispatch 1 0; 10 refused 2; 30 over 0",
 	  "refused 2: free -1, queued_behind by 1 of app 1" },
 	{ "refused, and nothing is known of the lanes", "refused", 0, 0,
-	  "0 lanes 1; 10 refused 2; 12 ready 1; 13 dispatch 1 0; 20 end 1 0",
+	  "0 lanes 1; 10 refused 2; 12 ready 1; 13 dispatch 1 0; 20 end 1 0; 30 over 0",
 	  "refused 2: free 20, unknown by 0 of app 0" },
 	{ "one app has all that it can use", "share lag", 100, 0,
 	  "0 lanes 2 idle; 10 ready 1; 10 dispatch 1 0; 30 end 1 0; 40 over 0",

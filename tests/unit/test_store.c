@@ -616,8 +616,19 @@ static void deadlines_and_refusals(void **state)
 	FACT(deadline_missed, bsa_deadline_missed,
 	     { .at = 10, .estimate = BSA_NEVER, .over = INT64_MAX, .kind = 3, .stage = 5 });
 	FACT(refused, bsa_refused,
-	     { .execution = 1, .lane_free = 40, .holder = 2, .holder_app = 3, .holder_cause = BSA_HOGGED });
-	FACT(refused, bsa_refused, { .execution = 2, .lane_free = BSA_NEVER, .holder_cause = BSA_CAUSE_UNKNOWN });
+	     { .execution = 1,
+	       .lane_free = 40,
+	       .holder = 2,
+	       .holder_app = 3,
+	       .holder_cause = BSA_HOGGED,
+	       .queue_free = 50,
+	       .queue_cause = BSA_QUEUED_BEHIND });
+	FACT(refused, bsa_refused,
+	     { .execution = 2,
+	       .lane_free = BSA_NEVER,
+	       .holder_cause = BSA_CAUSE_UNKNOWN,
+	       .queue_free = BSA_NEVER,
+	       .queue_cause = BSA_CROWDED_OUT });
 	FACT(exhausted, bsa_exhausted,
 	     { .execution = 1,
 	       .owner_id = UINT64_MAX,
@@ -640,7 +651,8 @@ static void deadlines_and_refusals(void **state)
 	assert_rows(path, "SELECT * FROM preemption", "1|-|-|-|-|65535|-|-|255\n");
 	assert_rows(path, "SELECT * FROM deadline_miss",
 	            "1|2|1000010|persistent|done|1000020|30|-5|1\n-|-|1000010|-|-|-|-|4611686018427387904|-\n");
-	assert_rows(path, "SELECT * FROM refusal", "1|1000040|2|3|hogged\n2|-|-|-|unknown\n");
+	assert_rows(path, "SELECT * FROM refusal",
+	            "1|1000040|2|3|hogged|1000050|queued_behind\n2|-|-|-|unknown|-|crowded_out\n");
 	assert_rows(path, "SELECT * FROM resource_exhausted",
 	            "service|1|2|3|1000010|persistent|streams|9223372036854775807|0|-1|1\n-|-|-|-|1000011|-|-|0|0|0|-\n"
 	            "model|7|8|9|1000012|transient|memory|0|0|0|-\n");
