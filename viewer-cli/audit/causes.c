@@ -6,66 +6,65 @@
 
 /* clang-format off */
 static const struct {
-	const char *name, *says, *miss, *overhead, *remedy;
+	const char *name, *says, *miss, *overhead;
 } causes[] = {
 	{ "too_big", "the model's own run, as it usually is, takes longer than there was time",
-	  "since its run alone is longer than its budget", NULL, NULL },
+	  "since its run alone is longer than its budget", NULL },
 	{ "too_tight", "from when it was submitted to its deadline there was less time than it usually takes",
-	  "since less time was left to its deadline when it was submitted than it usually takes", NULL, NULL },
+	  "since less time was left to its deadline when it was submitted than it usually takes", NULL },
 	{ "submitted_late", "when it was submitted, less time was left to its deadline than its model takes at best",
-	  "submitted too late: less time was left to its deadline than the model takes at best", NULL,
-	  "Submit it earlier: as long before its deadline as the model takes." },
-	{ "queued_behind", "it waited while its own app had the lane, for something at least as important",
-	  "waiting for @, of the same app and not less urgent",
-	  "waiting for work of the same app that was not less urgent", "Fewer executions at a time, or a model that runs shorter, or one more lane." },
+	  "submitted too late: less time was left to its deadline than the model takes at best", NULL },
+	{ "queued_behind", "it waited while its own app had the lane, for something of the same or a higher priority",
+	  "waiting for @, of the same app and of the same or a higher priority",
+	  "waiting for work of the same app, of the same or a higher priority" },
 	{ "inversion", "it waited while its own app had the lane, for something less important",
 	  "waiting for @, of the same app and less urgent",
-	  "waiting for less urgent work of the same app", "A policy that heeds priority and may preempt: --policy fair --preempt save." },
+	  "waiting for less urgent work of the same app" },
 	{ "crowded_out", "it waited while another app had the lane",
 	  "waiting for @, which had no more than its share",
-	  "waiting for other apps, which had no more than their share", "More lanes, or less load." },
+	  "waiting for other apps, which had no more than their share" },
 	{ "hogged", "it waited while another app had the lane that had had more than its share already",
 	  "since @ held the lane beyond its share",
-	  "waiting for other apps that held the lane beyond their share", "A policy that shares: --policy fair." },
+	  "waiting for other apps that held the lane beyond their share" },
 	{ "preempted", "it was taken off its lane, and others were on it",
 	  "preempted for @",
-	  "preempted, off the lane unfinished", NULL },
+	  "preempted, off the lane unfinished" },
 	{ "redo", "it had to do work again that was done before it was taken off its lane",
 	  "doing again what it had done before it was preempted for @",
-	  "doing again what was done before a preemption", "Preemption that keeps what was done: --preempt save." },
+	  "doing again what was done before a preemption" },
 	{ "handover", "the lane was free, and it took long to get going on it",
 	  "ready while the lane was idle, and not yet awake",
-	  "ready while the lane was idle, and not yet awake", NULL },
+	  "ready while the lane was idle, and not yet awake" },
 	{ "cold", "the service did not know its memory yet: it was fetched, mapped and touched for the first time",
 	  "fetching and mapping slots that the service did not know",
-	  "fetching and mapping slots that the service did not know", "Use the same burst and the same memory again: only the first execution with a pool is cold." },
+	  "fetching and mapping slots that the service did not know" },
 	{ "woken_late", "who was to take the message slept, and took long to wake up",
 	  "since whoever was to take a message slept, and had to be woken",
-	  "passing messages to somebody who slept, and had to be woken", "Where the same one is asked often, a longer time of polling before it sleeps (--spin)." },
+	  "passing messages to somebody who slept, and had to be woken" },
 	{ "polled_late", "who was to take the message was awake, and took long",
 	  "since whoever was to take a message was awake, and late",
-	  "passing messages to somebody who was awake", NULL },
+	  "passing messages to somebody who was awake" },
 	{ "queue_full", "there was no room in the queue",
 	  "since there was no room in a queue for its message",
-	  "waiting for room in a queue", NULL },
+	  "waiting for room in a queue" },
 	{ "slow_compute", "it computed for longer than it usually does",
-	  "since its run took longer than usual, on the cpu", NULL, NULL },
+	  "since its run took longer than usual, on the cpu", NULL },
 	{ "off_core", "it was on its lane, but not on a cpu",
-	  "since it was taken off the cpu in the middle of its run", NULL, NULL },
+	  "since it was taken off the cpu in the middle of its run", NULL },
 	{ "service", "the service took long before or after the run",
 	  "since the service took longer than usual with what is not the run",
-	  "in the service, with what is not the run", "Calls cost more of it than bursts." },
+	  "in the service, with what is not the run" },
 	{ "client", "the app's side took long, before it sent or after it had the answer",
 	  "since the client took longer than usual",
-	  "in the client, before it asks and after it is answered", NULL },
+	  "in the client, before it asks and after it is answered" },
 	{ "dependency", "it waited for its fences",
 	  "waiting for its fences",
-	  "waiting for fences", NULL },
+	  "waiting for fences" },
 	{ "bad_estimate", "it was refused although it would have been in time, behind all that were queued then",
-	  "refused, though all that were queued before them were done early enough: the estimate was wrong", NULL, NULL },
+	  "refused, though all that were queued before them were done early enough: the estimate was wrong", NULL },
 	{ "unknown", "nobody told of it, as where events were lost, and nothing is guessed",
 	  "next to lost events, so nobody knows why",
-	  "nobody knows on what: events were lost", "Larger buffers: burstscope doctor." },
+	  "nobody knows on what: events were lost" },
 };
 /* clang-format on */
 
@@ -99,11 +98,4 @@ const char *bsv_cause_of_overhead(const char *cause)
 	size_t i = find(cause);
 
 	return i < N_CAUSES ? causes[i].overhead : NULL;
-}
-
-const char *bsv_cause_remedy(const char *cause)
-{
-	size_t i = find(cause);
-
-	return i < N_CAUSES ? causes[i].remedy : NULL;
 }

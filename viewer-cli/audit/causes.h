@@ -13,7 +13,4 @@ const char *bsv_cause_of_miss(const char *cause);
 /* What goes on after "43 % of it": what the time was spent on. NULL: no such cause. */
 const char *bsv_cause_of_overhead(const char *cause);
 
-/* What would make it less, as a sentence; NULL: nothing in general. */
-const char *bsv_cause_remedy(const char *cause);
-
 #endif

@@ -6,6 +6,7 @@
 #include "answer/answer.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "audit/advice.h"
 #include "input/which.h"
 #include "render/explained.h"
 #include "render/render.h"
@@ -278,12 +279,32 @@ static int draw(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa
 	return bsv_explained_draw(&((struct asked *)ctx)->kept.x, to, screen, err);
 }
 
+static int read_advice(struct asked *a, struct bsa_err *err)
+{
+	struct bsv_settings settings = { .known = false };
+	struct bsv_explained *x = &a->kept.x;
+	int r = bsv_settings_read(&settings, &a->input, err);
+
+	for (size_t i = 0; i < x->n_causes && r >= 0; i++)
+		if (x->causes[i].primary)
+			x->advice = bsv_advice(&(struct bsv_advised){ x->causes[i].cause, x->path, x->who.priority,
+			                                              x->causes[i].culprit.priority },
+			                       &settings);
+	return r;
+}
+
 static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err *err)
 {
 	struct kept *k = &a->kept;
 
 	for (size_t i = 0; i < N_PARTS; i++) {
 		int r = read_part(a, &parts[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	if (k->x.n_causes) {
+		int r = read_advice(a, err);
 
 		if (r < 0)
 			return r;

@@ -5,8 +5,8 @@
 #include "answer/answer.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "audit/advice.h"
 #include "audit/audit.h"
-#include "audit/causes.h"
 #include "audit/gain.h"
 #include "audit/groups.h"
 #include "command.h"
@@ -85,21 +85,27 @@ static int add_cold(struct overhead *o, struct bsa_err *err)
 	return add_if_any(o, "cold", title, rows, err);
 }
 
+enum { PATH_OF_MOST = 6 }; /* a column of overhead_causes_stored.sql */
+
 /* What would make the worst of it less. */
 static int add_remedy(struct overhead *o, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	const char *cause, *remedy;
+	struct bsv_settings settings = { .known = false };
+	const char *cause, *advice;
 	int r = o->input.picks || !o->people
 	                ? 0
 	                : bsv_audit_row(&rows, &o->input, bsv_sql_overhead_causes_stored, NULL, err);
 
-	if (r <= 0)
+	if (r > 0)
+		r = bsv_settings_read(&settings, &o->input, err);
+	if (r < 0 || !rows)
 		return r;
 	cause = bsv_rows_cell(rows, 0).text;
-	remedy = cause ? bsv_cause_remedy(cause) : NULL;
-	if (remedy)
-		bsv_answer_note(o->answer, "Against %s: %s", cause, remedy);
+	advice = bsv_advice(&(struct bsv_advised){ .cause = cause, .path = bsv_rows_cell(rows, PATH_OF_MOST).text },
+	                    &settings);
+	if (advice)
+		bsv_answer_note(o->answer, "Against %s: %s", cause, advice);
 	return 0;
 }
 

@@ -56,6 +56,7 @@ struct bsv_explained {
 	int64_t usual_budget;                          /* of others of its model and path */
 	int64_t cold, redo, run, losses;               /* losses: intervals of lost events that touch it */
 	int64_t typical_n, typical_estimated;          /* how many executions are behind what is typical */
+	const char *advice;                            /* about the primary cause */
 	bool verbose;
 
 	struct bsv_explained_phase *phases;

@@ -224,7 +224,6 @@ static void draw_why(const struct bsv_drawing *d)
 {
 	const struct bsv_explained *x = d->x;
 	char text[2 * BSV_TEXT_MOST];
-	const char *remedy = NULL;
 
 	fputc('\n', d->to);
 	for (size_t i = 0; i < x->n_causes; i++)
@@ -234,13 +233,12 @@ static void draw_why(const struct bsv_drawing *d)
 			bsv_explained_say(d, BSV_PLAIN, "  %s", bsv_cause_says(x->causes[i].cause));
 			if (bsv_is(x->causes[i].cause, "submitted_late"))
 				draw_budget(d);
-			remedy = bsv_cause_remedy(x->causes[i].cause);
 			break;
 		}
 	draw_saved(d);
-	if (remedy) {
+	if (x->advice) {
 		bsv_explained_say(d, BSV_PLAIN, "what may help:");
-		bsv_explained_say(d, BSV_PLAIN, "  %s", remedy);
+		bsv_explained_say(d, BSV_PLAIN, "  %s", x->advice);
 	}
 }
 

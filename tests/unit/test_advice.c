@@ -1,0 +1,167 @@
+/* test_advice.c -- advice fits the settings: each piece of it under each of its conditions, and never what is set already. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "audit/advice.h"
+#include "audit/causes.h"
+
+#define N_OF(a) (sizeof(a) / sizeof(*(a)))
+
+static const struct row {
+	const char *name;
+	struct bsv_advised what;
+	struct bsv_settings settings;
+	const char *says; /* a part of it; NULL: no advice */
+} rows[] = {
+	{ "hogged under fifo: a policy that shares", { .cause = "hogged" }, { .known = true }, "--policy fair" },
+	{ "hogged under fair, which never preempts",
+	  { .cause = "hogged" },
+	  { .known = true, .fair = true, .heeds_priority = true },
+	  "--preempt save" },
+	{ "hogged under fair, which preempts: nothing to set",
+	  { .cause = "hogged" },
+	  { .known = true, .fair = true, .heeds_priority = true, .preempts = true, .saves = true },
+	  NULL },
+	{ "hogged, and no rules were recorded", { .cause = "hogged" }, { .known = false }, NULL },
+	{ "inversion under fifo", { .cause = "inversion" }, { .known = true }, "--policy fair --preempt save" },
+	{ "inversion under edf, which preempts",
+	  { .cause = "inversion" },
+	  { .known = true, .preempts = true, .saves = true },
+	  "--policy fair." },
+	{ "inversion under fair, which never preempts",
+	  { .cause = "inversion" },
+	  { .known = true, .fair = true, .heeds_priority = true },
+	  "Preemption: --preempt save" },
+	{ "inversion under priority, which preempts: nothing to set",
+	  { .cause = "inversion" },
+	  { .known = true, .heeds_priority = true, .preempts = true },
+	  NULL },
+	{ "queued behind a model of a higher priority",
+	  { .cause = "queued_behind", .priority = "low", .culprit_priority = "medium" },
+	  { .known = true, .fair = true, .heeds_priority = true },
+	  "Raise the priority" },
+	{ "queued behind a model of a higher priority, where no policy heeds it",
+	  { .cause = "queued_behind", .priority = "low", .culprit_priority = "medium" },
+	  { .known = true },
+	  "one more lane" },
+	{ "queued behind a model of the same priority",
+	  { .cause = "queued_behind", .priority = "medium", .culprit_priority = "medium" },
+	  { .known = true, .heeds_priority = true },
+	  "one more lane" },
+	{ "crowded out", { .cause = "crowded_out" }, { .known = true }, "More lanes" },
+	{ "crowded out of a service without lanes",
+	  { .cause = "crowded_out" },
+	  { .known = true, .native = true },
+	  NULL },
+	{ "redo, where executions start over",
+	  { .cause = "redo" },
+	  { .known = true, .preempts = true },
+	  "--preempt save" },
+	{ "redo, where what was done is kept",
+	  { .cause = "redo" },
+	  { .known = true, .preempts = true, .saves = true },
+	  NULL },
+	{ "woken late, a burst", { .cause = "woken_late", .path = "burst" }, { .known = true }, "--spin" },
+	{ "woken late, a burst of a service that polls always",
+	  { .cause = "woken_late", .path = "burst" },
+	  { .known = true, .polls_always = true },
+	  NULL },
+	{ "woken late, a call, which nobody polls for",
+	  { .cause = "woken_late", .path = "sync" },
+	  { .known = true },
+	  "A burst" },
+	{ "woken late, a fence", { .cause = "woken_late", .path = "fenced" }, { .known = true }, NULL },
+	{ "service, a call", { .cause = "service", .path = "sync" }, { .known = true }, "a call costs more" },
+	{ "service, a burst: it is one already", { .cause = "service", .path = "burst" }, { .known = true }, NULL },
+	{ "service, of an unknown path", { .cause = "service" }, { .known = true }, NULL },
+	{ "unknown, where events were dropped", { .cause = "unknown" }, { .lost = true }, "Larger buffers" },
+	{ "unknown, where nothing was lost", { .cause = "unknown" }, { .known = true }, NULL },
+	{ "submitted late", { .cause = "submitted_late" }, { .known = false }, "Submit it earlier" },
+	{ "a cause that there is no advice for", { .cause = "too_big" }, { .known = true }, NULL },
+	{ "no cause", { .cause = NULL }, { .known = true }, NULL },
+};
+
+static void advice_is(void **state)
+{
+	const struct row *r = *state;
+	const char *says = bsv_advice(&r->what, &r->settings);
+
+	if (!r->says && says)
+		fail_msg("%s", says);
+	if (r->says && (!says || !strstr(says, r->says)))
+		fail_msg("%s", says ? says : "nothing");
+}
+
+static const char *const causes[] = { "too_big",     "too_tight",  "submitted_late", "queued_behind", "inversion",
+	                              "crowded_out", "hogged",     "preempted",      "redo",          "handover",
+	                              "cold",        "woken_late", "polled_late",    "queue_full",    "slow_compute",
+	                              "off_core",    "service",    "client",         "dependency",    "bad_estimate",
+	                              "unknown" };
+static const char *const paths[] = { "burst", "sync", "fenced", "async", NULL };
+static const char *const priorities[] = { "low", "medium", "high", NULL };
+
+static void check(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	const char *says = bsv_advice(a, s);
+
+	if (!says)
+		return;
+	assert_false(s->fair && strstr(says, "--policy fair"));
+	assert_false(s->saves && s->preempts && strstr(says, "--preempt save"));
+	assert_false(s->polls_always && strstr(says, "--spin"));
+	assert_false(!s->known && strstr(says, "--p"));
+	assert_false(!s->lost && strstr(says, "buffers"));
+	assert_false(a->path && !strcmp(a->path, "burst") && strstr(says, "A burst"));
+}
+
+static void no_advice_is_to_set_what_is_set(void **state)
+{
+	(void)state;
+	for (size_t c = 0; c < N_OF(causes); c++)
+		for (size_t p = 0; p < N_OF(paths); p++)
+			for (unsigned bits = 0; bits < 256; bits++)
+				for (size_t q = 0; q < N_OF(priorities) * N_OF(priorities); q++) {
+					const struct bsv_settings s = { .known = bits & 1,
+						                        .fair = bits & 2,
+						                        .heeds_priority = bits & 4 || bits & 2,
+						                        .preempts = bits & 8,
+						                        .saves = bits & 16,
+						                        .native = bits & 32,
+						                        .polls_always = bits & 64,
+						                        .lost = bits & 128 };
+					const struct bsv_advised a = { causes[c], paths[p], priorities[q % 4],
+						                       priorities[q / 4] };
+
+					check(&a, &s);
+				}
+}
+
+/* A cause that is told has words, or a new one was forgotten. */
+static void every_cause_is_explained(void **state)
+{
+	(void)state;
+	for (size_t c = 0; c < N_OF(causes); c++) {
+		assert_string_not_equal(bsv_cause_says(causes[c]), "");
+		assert_non_null(bsv_cause_of_miss(causes[c]));
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest properties[] = {
+		cmocka_unit_test(no_advice_is_to_set_what_is_set),
+		cmocka_unit_test(every_cause_is_explained),
+	};
+	struct CMUnitTest tests[N_OF(rows) + N_OF(properties)];
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
+			                        .test_func = advice_is,
+			                        .initial_state = (void *)&rows[i] };
+	memcpy(tests + N_OF(rows), properties, sizeof(properties));
+	return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* advice.c -- see advice.h: each piece of advice, and the condition under which it helps. */
+#include "audit/advice.h"
+
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "audit/audit.h"
+
+typedef bool condition(const struct bsv_advised *, const struct bsv_settings *);
+
+static bool is(const char *text, const char *what)
+{
+	return text && !strcmp(text, what);
+}
+
+/* -1: unknown. */
+static int rank(const char *priority)
+{
+	static const char *const names[] = { "low", "medium", "high" };
+
+	for (int i = 0; i < 3; i++)
+		if (is(priority, names[i]))
+			return i;
+	return -1;
+}
+
+static bool always(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)a;
+	(void)s;
+	return true;
+}
+
+static bool has_lanes(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)a;
+	return s->known && !s->native;
+}
+
+static bool is_outranked(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	return s->known && s->heeds_priority && rank(a->priority) >= 0 && rank(a->priority) < rank(a->culprit_priority);
+}
+
+static bool ignores_priority(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)a;
+	return s->known && !s->heeds_priority;
+}
+
+static bool ignores_priority_and_never_preempts(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	return ignores_priority(a, s) && !s->preempts;
+}
+
+static bool never_preempts(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)a;
+	return s->known && !s->native && !s->preempts;
+}
+
+static bool is_unfair(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)a;
+	return s->known && !s->fair;
+}
+
+static bool starts_over(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)a;
+	return s->known && !s->saves;
+}
+
+static bool is_burst(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	return is(a->path, "burst") && s->known && !s->polls_always;
+}
+
+static bool is_call(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)s;
+	return is(a->path, "sync");
+}
+
+static bool has_lost(const struct bsv_advised *a, const struct bsv_settings *s)
+{
+	(void)a;
+	return s->lost;
+}
+
+/* Of each cause the first one whose condition holds. */
+static const struct {
+	const char *cause;
+	condition *when;
+	const char *says;
+} advice[] = {
+	{ "submitted_late", always, "Submit it earlier: as long before its deadline as the model takes." },
+	{ "queued_behind", is_outranked,
+	  "Raise the priority of its model: the model that it waited for has a higher one." },
+	{ "queued_behind", has_lanes, "Fewer executions at a time, or a model that runs shorter, or one more lane." },
+	{ "inversion", ignores_priority_and_never_preempts,
+	  "A policy that heeds priority and may preempt: --policy fair --preempt save." },
+	{ "inversion", ignores_priority, "A policy that heeds priority: --policy fair." },
+	{ "inversion", never_preempts, "Preemption: --preempt save." },
+	{ "crowded_out", has_lanes, "More lanes, or less load." },
+	{ "hogged", is_unfair, "A policy that shares: --policy fair." },
+	{ "hogged", never_preempts, "Preemption, so that an app beyond its share makes room: --preempt save." },
+	{ "redo", starts_over, "Preemption that keeps what was done: --preempt save." },
+	{ "cold", always,
+	  "Use the same burst and the same memory again: only the first execution with a pool is cold." },
+	{ "woken_late", is_burst,
+	  "Where the same burst is used often, a longer time of polling before it sleeps (--spin)." },
+	{ "woken_late", is_call, "A burst: its messages are polled for." },
+	{ "service", is_call, "A burst: a call costs more of it." },
+	{ "unknown", has_lost, "Larger buffers: burstscope doctor." },
+};
+
+const char *bsv_advice(const struct bsv_advised *what, const struct bsv_settings *settings)
+{
+	for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++)
+		if (is(what->cause, advice[i].cause) && advice[i].when(what, settings))
+			return advice[i].says;
+	return NULL;
+}
+
+int bsv_settings_read(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_audit_row(&rows, input, bsv_sql_settings, NULL, err);
+
+	if (r <= 0)
+		return r;
+	*ret = (struct bsv_settings){ .known = bsv_rows_get(rows, 0, 0),
+		                      .fair = bsv_rows_get(rows, 1, 0),
+		                      .heeds_priority = bsv_rows_get(rows, 2, 0),
+		                      .preempts = bsv_rows_get(rows, 3, 0),
+		                      .saves = bsv_rows_get(rows, 4, 0),
+		                      .native = bsv_rows_get(rows, 5, 0),
+		                      .polls_always = bsv_rows_get(rows, 6, 0),
+		                      .lost = bsv_rows_get(rows, 7, 0) };
+	return 0;
+}
