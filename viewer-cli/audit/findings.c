@@ -126,7 +126,8 @@ enum miss_column {
 	MISS_CULPRIT_APP,
 	MISS_CULPRIT_MODEL,
 	MISS_SHARE,
-	MISS_USUAL_BUDGET
+	MISS_USUAL_BUDGET,
+	MISS_OUTRANKED
 };
 
 /* How many misses this is about, up to the reason; @again: the others of the same were spoken of before. Owned by the caller. */
@@ -175,11 +176,14 @@ static const char *budget_of(char ret[128], const struct bsv_rows *rows)
 static char *more_of_miss(const struct bsv_rows *rows)
 {
 	int64_t others = bsv_rows_get(rows, MISS_N, 0) - bsv_rows_get(rows, MISS_OF_VICTIM, 0);
-	int64_t persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0);
-	char n[BSV_COUNT_MAX], budget[128], good[64] = "", tail[64] = "";
+	int64_t persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0), outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0);
+	char n[BSV_COUNT_MAX], budget[128], good[96] = "", tail[64] = "";
 
 	if (!strcmp(text_of(rows, MISS_CAUSE), "too_big") && persistent)
 		snprintf(good, sizeof(good), "; %s refused for good (persistent)", bsv_count(n, (uint64_t)persistent));
+	if (outranked)
+		snprintf(good, sizeof(good), "; %s behind work of a higher priority: its own could be raised",
+		         bsv_count(n, (uint64_t)outranked));
 	if (others)
 		snprintf(tail, sizeof(tail), "; and %s %s of others", bsv_count(n, (uint64_t)others),
 		         bsv_plural((uint64_t)others, "miss", "misses"));
@@ -281,13 +285,12 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	char *victim = whose(app, text_named(rows, "victim"));
 	uint64_t n = (uint64_t)get_named(rows, "n_inversions", 0);
 	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT], bound[BSV_DURATION_TEXT];
-	char *what = bsv_text("%s waited %s %s while its app's less urgent %s had the lane: %s in all, %s at most, "
-	                      "where %s is what it "
-	                      "takes to be stopped",
-	                      victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
-	                      holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)),
-	                      bsv_duration(most, get_named(rows, "max_ns", 0)),
-	                      bsv_duration(bound, get_named(rows, "bound_ns", 0)));
+	char *what =
+		bsv_text("%s waited %s %s while its app's less urgent %s had a lane: %s in all; the worst %s, limit %s",
+	                 victim ? victim : "urgent work", bsv_count(times, n), bsv_plural(n, "time", "times"),
+	                 holder ? holder : "work", bsv_duration(all, get_named(rows, "held_ns", 0)),
+	                 bsv_duration(most, get_named(rows, "worst_ns", 0)),
+	                 bsv_duration(bound, get_named(rows, "bound_ns", 0)));
 
 	return add(f,
 	           (struct bsv_finding){ .finding = strdup("inversion"),

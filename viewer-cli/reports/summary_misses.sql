@@ -29,6 +29,11 @@ short AS ( -- of a budget
   FROM causes c CROSS JOIN missed m ON c.cause IN ('too_big', 'too_tight', 'submitted_late') AND +m.cause = c.cause AND +m.app_id IS c.app_id
     CROSS JOIN execution x ON x.id = m.id
   WHERE ifnull((SELECT d.name FROM model d WHERE d.id = m.model_id), '') = c.model GROUP BY c.cause),
+outranked AS (
+  SELECT count(*) AS n FROM causes c CROSS JOIN missed m ON c.cause = 'queued_behind' AND +m.cause = c.cause AND +m.app_id IS c.app_id
+    CROSS JOIN execution x ON x.id = m.id CROSS JOIN execution h ON h.id = m.culprit_execution_id
+  WHERE ifnull((SELECT d.name FROM model d WHERE d.id = m.model_id), '') = c.model
+    AND (x.priority = 'low' AND h.priority IN ('medium', 'high') OR x.priority = 'medium' AND h.priority = 'high')),
 had AS (
   SELECT app_id, model, iif(@n_unknown@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
 SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', (SELECT n_persistent FROM short s WHERE s.cause = e.cause), NULL) AS n_persistent, a.name AS app,
@@ -36,7 +41,8 @@ SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', (SELECT n_persistent FR
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = e.model_id AND t.phase = 'run'),
     (SELECT d.estimate_ns FROM model d WHERE d.id = e.model_id)) AS run_ns,
   b.name AS culprit_app, nullif(c.model, '') AS culprit_model, e.share_percent,
-  (SELECT max(u.p50_ns) FROM usual_budget u WHERE e.cause = 'submitted_late' AND u.model_id = e.model_id) AS usual_budget_ns
+  (SELECT max(u.p50_ns) FROM usual_budget u WHERE e.cause = 'submitted_late' AND u.model_id = e.model_id) AS usual_budget_ns,
+  iif(e.cause = 'queued_behind', (SELECT n FROM outranked), NULL) AS n_outranked
 FROM causes e LEFT JOIN culprits c ON c.cause = e.cause AND c.nth = 1 LEFT JOIN had h ON h.app_id IS e.app_id AND h.model = e.model
   LEFT JOIN apps a ON a.id = e.app_id LEFT JOIN apps b ON b.id = e.culprit_app_id
 ORDER BY e.n DESC, e.late_ns DESC, e.cause
