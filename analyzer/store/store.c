@@ -412,6 +412,7 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 
 	window_empty(s);
 	batches_flush(s);
+	store_run(s, bsa_sql_names);
 	stats_run(s);
 	if (s->pages)
 		attach_pages(s);

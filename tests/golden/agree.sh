@@ -65,6 +65,12 @@ for db in *.db; do
 		count(*) FILTER (WHERE status = 'MISSED_DEADLINE_PERSISTENT'), (SELECT count(deadline) FROM execution),
 		(SELECT count(*) FROM execution) $misses" misses --part totals
 	same "$db" "SELECT coalesce(sum(n_misses), 0) = SELECT count(*) $misses" misses --part causes
+	same "$db" "SELECT coalesce(sum(n_saved), 0), coalesce(sum(n_unsure), 0) = SELECT count(*) FILTER (WHERE saved), count(*) FILTER (WHERE NOT saved AND unsure)
+		FROM (SELECT max(saved) IS 1 AS saved, count(saved) < count(*) AS unsure FROM miss_cause GROUP BY execution_id, cause HAVING sum(late_ns) > 0)" \
+		misses --part causes
+	same "$db" "SELECT count(*) FILTER (WHERE saved) = SELECT count(*) FROM (SELECT c.saved FROM miss_cause c JOIN execution x ON x.id = c.execution_id
+		WHERE c.is_primary AND x.lateness_ns IS NOT NULL ORDER BY ifnull(x.deadline < x.submitted, 0), x.lateness_ns DESC, x.id LIMIT 10) WHERE saved" \
+		misses --part worst
 	same "$db" "SELECT coalesce(sum(n_missed), 0), sum(n_deadlines) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
 		misses --part models
 	same "$db" "SELECT coalesce(sum(n_missed), 0), sum(n_deadlines) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
@@ -78,6 +84,9 @@ for db in *.db; do
 	same "$db" "SELECT count(*), coalesce(sum(lag_ns), 0) = SELECT count(*), coalesce(sum(lag_ns), 0) FROM app_lag" fairness --part windows
 	same "$db" "SELECT coalesce(sum(n_inversions), 0), coalesce(sum(held_ns), 0), max(max_ns) = SELECT count(*), coalesce(sum(dur_ns), 0), max(dur_ns)
 		FROM inversion" priority --part inversions
+	verdict=$("$burstscope" priority -q --format json "$db" | grep -o '"name":"inversion_ns","figure":[0-9]*' | head -1 | grep -o '[0-9]*$' || true)
+	[[ -z $verdict || $verdict == 0 ]] || same "$db" "SELECT max(worst_ns IN ($verdict)) = SELECT 1" \
+		priority --part inversions
 	same "$db" "SELECT coalesce(sum(n_choices), 0) = SELECT count(*) FROM priority_choice" priority --part choices
 	same "$db" "SELECT count(*), coalesce(sum(gap_ns), 0), coalesce(sum(n_bypassed), 0), coalesce(sum(culprit_ns), 0) = SELECT count(*),
 		coalesce(sum(gap_ns), 0), coalesce(sum(bypassed), 0), coalesce(sum(top_culprit_ns), 0) FROM starvation" starvation --part episodes

@@ -1,0 +1,10 @@
+-- Models of one app that have one name and are not the same: what differs goes into their names, so that no answer adds them up.
+UPDATE stored_model SET name = k.name FROM (
+	WITH ambiguous AS (
+		SELECT app_id, name, count(DISTINCT operations) > 1 AS by_operations FROM stored_model
+		WHERE name <> '' AND operations > 0 GROUP BY app_id, name
+		HAVING count(DISTINCT operations) > 1 OR count(DISTINCT const_bytes) > 1)
+	SELECT m.id, m.name || CASE WHEN a.by_operations THEN printf(' (%d operations, %d bytes)', m.operations, ifnull(m.const_bytes, 0))
+		ELSE printf(' (%d bytes)', ifnull(m.const_bytes, 0)) END AS name
+	FROM ambiguous a JOIN stored_model m ON m.app_id IS a.app_id AND m.name = a.name AND m.operations > 0) k
+WHERE k.id = stored_model.id;
