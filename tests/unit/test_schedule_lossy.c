@@ -150,6 +150,16 @@ static void refusal_is_so(void *ctx, const struct bsa_refused *r)
 
 	(void)ctx;
 	SO(r->lane_free >= (uint64_t)w.x[x].ready);
+	if (r->queue_free != BSA_NEVER && !w.n_losses) { /* a lane is idle, and no execution waits */
+		bool idle = false;
+
+		SO(r->queue_free >= r->lane_free);
+		for (unsigned l = 0; l < w.lanes; l++)
+			idle |= w.holder[l][r->queue_free] < 0;
+		SO(idle);
+		for (int i = 0; i < EXECUTIONS; i++)
+			SO(!w.waits[i][r->queue_free]);
+	}
 	if (r->holder)
 		SO(w.holder[0][w.x[x].ready - 1] == index_of(r->holder));
 }
