@@ -137,7 +137,7 @@ trace camera b
 cd "$tmp/there"
 for report in "$here"/../../viewer-cli/reports/*.sql; do
 	name=$(basename "$report" .sql)
-	holes=$(grep -o '@[a-z_0-9]*@' "$report" | sort -u | grep -vx '@with@\|@began@' || true)
+	holes=$(grep -o '@[a-z_0-9]*@' "$report" | sort -u | grep -vx '@with@\|@began@\|@only_preempted@\|@only_victims@' || true)
 	"$burstscope" sql --list --format csv | grep -q "^$name,\"*[a-z]" && named=1 || named=0
 	grep -q '@with@' "$report" || holes='the query that it is a part of'
 	[[ $holes && $named == 0 || ! $holes && $named == 1 ]] || wrong "$name: named: $named; what it needs: $holes"
