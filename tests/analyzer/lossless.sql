@@ -16,6 +16,9 @@ UNION ALL
 SELECT 'who it was is known', id, NULL FROM execution
 WHERE app_id IS NULL OR model_id IS NULL OR stream_id IS NULL OR priority IS NULL OR status IS NULL
 UNION ALL
+SELECT 'an execution is of the app and the model of its burst', e.id, b.id FROM execution e JOIN burst b ON b.id = e.burst_id
+WHERE e.app_id <> b.app_id OR e.model_id <> b.model_id
+UNION ALL
 SELECT 'who held a lane is known', execution_id, kind || ' ' || (ended - began) || ' ns' FROM wait WHERE occupancy = 'unknown'
 UNION ALL
 SELECT 'whoever ran was on a lane', e.id, e.run_ns || ' ns' FROM execution e

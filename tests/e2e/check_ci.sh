@@ -122,24 +122,16 @@ step 0 --slo "$tmp/base.slo" --baseline "$good" "$good" || wrong 'it is no worse
 # ---- diff ----
 
 "$burstscope" diff --verdict "$good" "$good" >"$tmp/out" || wrong "a recording differs from itself: $(cat "$tmp/out")"
-grep -q '^not distinguishable' "$tmp/out" || wrong "it does not say so: $(head -n 1 "$tmp/out")"
+grep -q '^Changes: none; .*not distinguishable' "$tmp/out" || wrong "it does not say so: $(head -n 1 "$tmp/out")"
 "$burstscope" diff "$good" "$bad" >"$tmp/out"
-grep -q 'the services had other rules: A: policy fair.*; B: policy fifo' "$tmp/out" || wrong "the policies are not told: $(cat "$tmp/out")"
-# what changed from end to end is what changed in the phases, to the nanosecond, and what in the mix and in the speed of each group
+grep -Eq '^policy +fair +fifo' "$tmp/out" || wrong "the policies are not told: $(cat "$tmp/out")"
+# Mix and speed of the groups sum to the change of the mean. (test_stats has the phases.)
 command -v python3 >/dev/null && python3 - <<END || wrong 'the parts do not sum to the whole'
 import json, subprocess
 answer = json.loads(subprocess.run(["$burstscope", "diff", "--format", "json", "$good", "$bad"],
     stdout=subprocess.PIPE, check=True).stdout)
 parts = {part["name"]: part["rows"] for part in answer["parts"]}
-mean = {}
-for row in parts["phases"]:
-    key = (row["app"], row["model"], row["path"], row["cold"])
-    mean[key] = mean.get(key, 0) + row["mean_by_ns"]
-assert mean
-for row in parts["mix"]:
-    key = (row["app"], row["model"], row["path"], row["cold"])
-    if key in mean: # both are rounded to a nanosecond
-        assert abs(row["mean_b_ns"] - row["mean_a_ns"] - mean[key]) <= 1, row
+assert parts["phases"]
 assert abs(sum(row["share_a_percent"] for row in parts["mix"]) - 100) < 1e-6
 whole = sum(row["share_b_percent"] * (row["mean_b_ns"] or 0) - row["share_a_percent"] * (row["mean_a_ns"] or 0)
     for row in parts["mix"]) / 100

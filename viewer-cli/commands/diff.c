@@ -508,8 +508,10 @@ static void descriptions(struct bsv_answer *answer, struct work *w)
 	if (c->people && !n)
 		bsv_answer_hide(answer);
 	rows = bsv_changes_phases(c, &n);
-	bsv_answer_rows(answer, "phases",
-	                "Phases of executions near the percentile that changed: parts that sum to the change", rows);
+	bsv_answer_rows(
+		answer, "phases",
+		"Phases of executions near the percentile that changed: parts that sum to the change of their mean",
+		rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer);
 	bsv_answer_rows(answer, "mix", bsv_changes_mean(c), bsv_changes_mix(c));
