@@ -326,6 +326,12 @@ static void off_until_now(struct bsa_fold *f, struct bsa_exec *x, uint64_t now, 
 	bsa_exec_tell_stop(f, x, resumed);
 }
 
+/* A hole since its preemption may hide a resume and another preemption: then this resume belongs to that one. */
+static uint64_t resumed_at(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return bsa_losses_touch(&f->losses, x->stop.stopped, f->now) ? BSA_NEVER : f->now;
+}
+
 void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
 {
 	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
@@ -333,7 +339,7 @@ void bsa_on_sched_resume(struct bsa_fold *f, const struct bsa_sched_resume *e)
 	if (!x || !is_running(f, x))
 		return;
 	if (x->off)
-		off_until_now(f, x, f->now, f->now);
+		off_until_now(f, x, f->now, resumed_at(f, x));
 	else
 		x->broken = true;
 	x->op_began = f->now;

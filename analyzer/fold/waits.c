@@ -467,6 +467,20 @@ static bool was_idle(const struct telling *w, const struct bsa_lane *l)
 	return bsa_lane_next(&walk, &s) && s.occupancy == BSA_IDLE && s.ended == w->at;
 }
 
+/*
+ * The recording began while @x waited, and at that very time the wait, or the recording, ended: no part of the wait was recorded,
+ * so no bsa_wait tells of the wait.
+ */
+static void tell_unrecorded(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at)
+{
+	struct bsa_possible_wait possible = {
+		.execution = x->id, .began = BSA_NEVER, .ended = at, .app = x->tenant->app, .model = x->model
+	};
+
+	if (x->open & BSA_OPEN_START && x->ready_since == at)
+		d->facts->possible_wait(d->facts->ctx, &possible);
+}
+
 int bsa_waits_tell(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_scheduled *x, uint64_t at, unsigned number,
                    const struct bsa_lane *l)
 {
@@ -477,6 +491,7 @@ int bsa_waits_tell(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_sch
 		w.kind = BSA_WAIT_PREEMPTED;
 	x->ready_ns += at - x->ready_since;
 	x->idle = w.kind == BSA_WAIT_QUEUE && !x->open && was_idle(&w, l);
+	tell_unrecorded(d, x, at);
 	if (!x->idle)
 		r = tell_parts(&w, l);
 	tell_of_the_whole(&w);

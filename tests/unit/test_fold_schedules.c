@@ -1416,12 +1416,14 @@ static void the_truth_is_found_in_full_in_compact_and_in_both(void **state)
 static void losses_hide_and_never_invent(void **state)
 {
 	(void)state;
+	play_lossy(776); /* a hole hides a resume and the next preemption */
 	play_all(play_lossy, SEEDS);
 }
 
 static void who_listens_late_hears_nothing_that_is_not_so(void **state)
 {
 	(void)state;
+	play_late(1039); /* the recording ends when it begins, while an execution waits */
 	play_all(play_late, SEEDS);
 }
 
