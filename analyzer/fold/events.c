@@ -508,6 +508,16 @@ static bool is_first(struct bsa_fold *f, bool has_one)
 	return !has_one;
 }
 
+/* A summary comes when its execution is over: the execution had its number when it began. */
+static void numbered_at(const struct bsa_exec *x)
+{
+	struct bsa_stream_known *s = x->stream;
+	uint64_t began = bsa_exec_first_seen(x);
+
+	if (!bsa_stream_is_serial(s) && (uint32_t)x->fact.exec == s->newest && began < s->newest_at)
+		s->newest_at = began;
+}
+
 void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
 {
 	static const enum bsa_boundary boundaries[] = { BSA_REQUEST_WRITTEN, BSA_RESULT_READ, BSA_RETURNED };
@@ -528,6 +538,7 @@ void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
 	for (int i = 0; i < 3; i++)
 		fill(x, boundaries[i], told_time(f, e->began, e->at[i], &last));
 	fill_number(&x->fact.result.slept, e->at[3]);
+	numbered_at(x);
 	bsa_exec_look_over(f, x);
 }
 
@@ -591,6 +602,14 @@ static void note_told(struct bsa_fold *f, struct bsa_exec *x, const struct news 
 		bsa_exec_step(f, x, BSA_STEP_END, at[BSA_RUN_ENDED], end_lane);
 }
 
+static void written_late(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t over = x->answered != BSA_NEVER ? x->answered : x->fact.at[BSA_RUN_ENDED];
+
+	if (over != BSA_NEVER && over <= f->now && f->now - over > f->latest_written)
+		f->latest_written = f->now - over;
+}
+
 void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
@@ -613,6 +632,8 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	fill_number(&x->fact.redo, e->at[8]);
 	fill_number(&x->fact.cpu, e->at[9]);
 	told_boundaries(f, x, e, &news);
+	written_late(f, x);
+	numbered_at(x);
 	end_lane = news.ended ? ended_on(f, x, x->fact.at[BSA_RUN_ENDED], e->status, e->lane) : x->lane;
 	x->sched.counted = x->told_stops == x->stops && !x->broken;
 	if (is_in_time(f, x, &news))

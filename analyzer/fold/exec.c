@@ -12,6 +12,7 @@ enum {
 	PASSED = 2,               /* later ones of its stream prove that one is over, */
 	PASSED_CALLS = 4096,      /* or, where several may be under way, make that likely */
 	NEARBY_NS = 100000000,    /* how long before what is seen of it an execution may have begun */
+	WRITTEN_NS = 1000000,     /* a summary may be written so much later than another one */
 	INSTANCE_SHIFT = 20 + 32, /* of a number of an execution */
 	SEQ_BITS = 32
 };
@@ -445,10 +446,46 @@ void bsa_execs_advance(struct bsa_fold *f)
 	tell_settled(f);
 }
 
+/*
+ * Only summaries were recorded, and that of @x is to come when @x is over: of a lane of @x, or of a wait for one, no event tells.
+ * A summary of the client says that @x is over, unless @x is a launch.
+ */
+static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return f->options.horizon_ns && !f->full && !x->has_service && !bsa_exec_is_passed(x) &&
+	       (!saw(x, BSA_RETURNED) || is_launch(x));
+}
+
+/*
+ * Executions under way at the end have no summary yet. Nor may some that are over: none was written later than twice @latest_written
+ * after its last boundary, or so the others suggest.
+ */
+static void doubt_the_end(struct bsa_fold *f)
+{
+	uint64_t after = bsa_streams_under_way_after(f), slack = 2 * f->latest_written + WRITTEN_NS,
+		 late = f->now > slack ? f->now - slack : 0;
+
+	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
+		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+		uint64_t ready = is_unsummed(f, x) ? ready_after(x) : BSA_NEVER;
+
+		after = ready < after ? ready : after;
+		if (is_unsummed(f, x) && !x->scheduled)
+			bsa_schedule_possible(f->schedule, &x->sched, ready > f->began ? ready : BSA_NEVER, f->now);
+	}
+	if (after > f->now)
+		return;
+	after = after > f->known ? after : f->known + 1;
+	after = after > late ? after : late;
+	if (bsa_schedule_unsummed(f->schedule, after, f->now))
+		f->failed = -ENOMEM;
+}
+
 void bsa_execs_finish(struct bsa_fold *f)
 {
 	struct bsa_link *l;
 
+	doubt_the_end(f);
 	while ((l = bsa_list_first(&f->execs.under_way)))
 		conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
 	if (!f->failed && bsa_schedule_advance(f->schedule, f->now))

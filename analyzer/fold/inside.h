@@ -26,11 +26,12 @@ struct bsa_fold {
 	uint64_t began; /* the first event */
 	uint64_t known; /* what the schedule was told to be known */
 	uint64_t latest_summary;
-	uint64_t holes;     /* losses that no tracer counts */
-	int failed;         /* 0, or -ENOMEM for ever */
-	bool any, finished; /* any: event */
-	bool full;          /* events of boundaries are recorded, not only summaries */
-	unsigned finding;   /* services that tell of what was under way when the recording began */
+	uint64_t latest_written; /* how long after the last boundary in it a service's summary was written, at most */
+	uint64_t holes;          /* losses that no tracer counts */
+	int failed;              /* 0, or -ENOMEM for ever */
+	bool any, finished;      /* any: event */
+	bool full;               /* events of boundaries are recorded, not only summaries */
+	unsigned finding;        /* services that tell of what was under way when the recording began */
 	struct bsa_losses losses;
 	struct bsa_pending pending;
 	struct bsa_world world;

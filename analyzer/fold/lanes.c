@@ -221,10 +221,11 @@ uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at)
 	return proof < at && at - proof > BSA_IDLE_PROVES_NS ? proof + BSA_IDLE_PROVES_NS : at;
 }
 
-void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
+void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed)
 {
 	struct bsa_stretch s;
 
+	l->doubtful |= unsummed && !l->holder;
 	current(d, l, at, &s);
 	if (s.occupancy == BSA_UNKNOWN)
 		tell_unknown(d, l, at);

@@ -64,8 +64,11 @@ struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, u
  */
 uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at);
 
-/* The recording ends at @at: tell of what is unknown of it since the last step there. */
-void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at);
+/*
+ * The recording ends at @at: tell how long the holder of the lane has been unknown, if it is. @unsummed: an execution may be on the
+ * lane of which no event tells.
+ */
+void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed);
 
 /* Nobody knows who had it before the present holder, or nobody. */
 void bsa_lane_doubt_past(struct bsa_device *d, struct bsa_lane *l);

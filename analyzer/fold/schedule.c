@@ -34,6 +34,7 @@ struct bsa_schedule {
 	struct bsa_left_out left;
 	size_t history;
 	int64_t quiet;
+	bool unsummed;                       /* at the end executions may be on lanes of which no event tells */
 	struct bsa_device *devices[DEVICES]; /* owned */
 };
 
@@ -539,14 +540,17 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 	return 0;
 }
 
-/* It ends without ever having a lane again. */
+/* It ends without ever having a lane again: its wait is charged to lane 0, if the holder of that is known. */
 static int end_waiting(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
+	const struct bsa_lane *l = d->lanes_room ? &d->lanes[0] : NULL;
 	int r;
 
 	end_wait(d, x);
 	x->on_native = d->native;
-	r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, d->lanes_room ? &d->lanes[0] : NULL);
+	if (l && s->unsummed && !l->holder) /* one that is under way at the end may hold the lane */
+		l = NULL;
+	r = bsa_waits_tell(d, &s->pairs, x, d->now, 0, l);
 	if (x->idle && x->ready_since != d->now && !d->native) {
 		x->slice_began = d->now;
 		bsa_waits_tell_idle(d, x, 0);
@@ -898,6 +902,12 @@ int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended)
 	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
 }
 
+int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t began, uint64_t ended)
+{
+	s->unsummed = true;
+	return began <= ended ? bsa_losses_add(&s->unsure, began, ended) : 0;
+}
+
 bool bsa_schedule_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t ended)
 {
 	return bsa_losses_touch(&s->unsure, began, ended);
@@ -918,7 +928,7 @@ void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream
 	uint64_t from = bsa_losses_begin(&s->unsure, after), to = over ? bsa_losses_end(&s->unsure, before) : before;
 	const struct bsa_span *hole = bsa_losses_from(&s->unsure, from);
 
-	if (d && !over)
+	if (d && !over && !s->unsummed)
 		to = bsa_lane_proof(d, hole ? hole->ended : 0, to);
 	if (from >= to || hole->ended >= to)
 		return;
@@ -954,14 +964,14 @@ static void finish_waiting(struct bsa_device *d)
 		lose(d, d->doubtful);
 }
 
-static void finish_device(struct bsa_device *d, uint64_t at)
+static void finish_device(struct bsa_device *d, uint64_t at, bool unsummed)
 {
 	end_instant(d);
 	if (at > d->now)
 		bsa_shares_advance(d, at);
 	tell_refusals(d, BSA_NEVER);
 	for (unsigned i = 0; i < d->lanes_room; i++)
-		bsa_lane_cut(d, &d->lanes[i], d->now);
+		bsa_lane_cut(d, &d->lanes[i], d->now, unsummed);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (d->lanes[i].holder)
 			lose(d, d->lanes[i].holder);
@@ -980,7 +990,7 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 	at = at == BSA_NEVER ? 0 : at;
 	for (size_t i = 0; i < DEVICES; i++)
 		if (s->devices[i])
-			finish_device(s->devices[i], at);
+			finish_device(s->devices[i], at, s->unsummed);
 	bsa_pairs_tell(&s->pairs, &s->facts);
 	return 0;
 }

@@ -115,6 +115,12 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended);
 
 /*
+ * When the recording ends, executions may be on lanes whose summaries are still to come: of a lane that nobody seems to hold then,
+ * nothing is known since the last step there. From @began to @ended no lane is certain at all: summaries of that time may be late.
+ */
+int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t began, uint64_t ended);
+
+/*
  * An execution of @stream of which no event was recorded may have been there from @after to @before, as far as holes
  * could hide it, and may be there still unless it is @over: tell how long it may have waited.
  */

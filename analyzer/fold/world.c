@@ -583,18 +583,36 @@ void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool qu
 	drop_if_empty(f, s, quietly);
 }
 
-/* Executions that nothing was seen of: after the newest one, and those whose numbers were skipped. */
+/* An execution of @s with a number above all that were seen began no earlier. */
+static uint64_t next_after(const struct bsa_stream_known *s)
+{
+	return bsa_stream_is_serial(s) && s->quiet_since > s->newest_at ? s->quiet_since : s->newest_at;
+}
+
+/* Only summaries were recorded, so no event tells of an execution of @s that is under way at the end. */
+static bool may_be_under_way(const struct bsa_fold *f, const struct bsa_stream_known *s)
+{
+	return f->options.horizon_ns && !f->full && s->fact.closed == BSA_NEVER;
+}
+
+/* Such an execution began no earlier. */
+static uint64_t under_way_after(const struct bsa_stream_known *s)
+{
+	uint64_t after = next_after(s);
+
+	return s->n_skipped && s->skipped_at < after ? s->skipped_at : after;
+}
+
+/* Executions of which no event was seen: after the newest one, and those whose numbers were skipped. */
 static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	bool over = s->fact.closed != BSA_NEVER;
-	uint64_t until = over ? s->fact.closed : f->now, after = s->newest_at;
+	uint64_t until = over ? s->fact.closed : f->now, after = next_after(s);
 
-	if (bsa_stream_is_serial(s) && s->quiet_since > after)
-		after = s->quiet_since;
-	if (f->options.horizon_ns && !f->full && !over) /* of those under way at the end nothing was told yet */
+	if (may_be_under_way(f, s))
 		bsa_schedule_possible(f->schedule,
 		                      &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
-		                      after, until);
+		                      under_way_after(s), until);
 	if (!f->losses.n)
 		return;
 	bsa_schedule_hidden(f->schedule, &s->fact, after, until, over);
@@ -770,6 +788,21 @@ void bsa_world_advance(struct bsa_fold *f)
 		leave(f, s);
 	while ((m = FIRST(&w->parting_models, struct bsa_model_known, place)) && f->now - m->fact.released > stay)
 		model_drop(f, m);
+}
+
+uint64_t bsa_streams_under_way_after(const struct bsa_fold *f)
+{
+	const struct bsa_table *t = &f->world.streams;
+	uint64_t first = BSA_NEVER;
+
+	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
+		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next) {
+			const struct bsa_stream_known *s = (const struct bsa_stream_known *)e;
+			uint64_t after = may_be_under_way(f, s) ? under_way_after(s) : BSA_NEVER;
+
+			first = after < first ? after : first;
+		}
+	return first;
 }
 
 void bsa_streams_hidden(struct bsa_fold *f)

@@ -171,6 +171,12 @@ void bsa_stream_lost_one(struct bsa_fold *f, struct bsa_stream_known *s, bool qu
 /* Of what is parting, that whose time has come. */
 void bsa_world_advance(struct bsa_fold *f);
 
+/*
+ * Where only summaries were recorded, executions may be under way at the end of which no event tells: the first of them began no
+ * earlier. BSA_NEVER: there are none.
+ */
+uint64_t bsa_streams_under_way_after(const struct bsa_fold *f);
+
 /* Tell what executions there may have been, in the streams that are open, of which nothing was recorded. */
 void bsa_streams_hidden(struct bsa_fold *f);
 
