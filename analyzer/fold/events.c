@@ -228,7 +228,7 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 
-	f->full = true;
+	f->full = f->full_lanes = true;
 	if (!x || !reach(f, x, BSA_ENQUEUED))
 		return;
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);
@@ -602,6 +602,14 @@ static void note_told(struct bsa_fold *f, struct bsa_exec *x, const struct news 
 		bsa_exec_step(f, x, BSA_STEP_END, at[BSA_RUN_ENDED], end_lane);
 }
 
+/* The event that says when @x was ready was not recorded, and not because it was lost. */
+static bool is_only_summed(const struct bsa_fold *f, const struct bsa_exec *x, const struct news *n)
+{
+	uint64_t at = x->fact.at[BSA_ENQUEUED];
+
+	return n->enqueued && at > f->began && !bsa_losses_touch(&f->losses, at, at);
+}
+
 static void written_late(struct bsa_fold *f, const struct bsa_exec *x)
 {
 	uint64_t over = x->answered != BSA_NEVER ? x->answered : x->fact.at[BSA_RUN_ENDED];
@@ -633,6 +641,7 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	fill_number(&x->fact.cpu, e->at[9]);
 	told_boundaries(f, x, e, &news);
 	written_late(f, x);
+	f->summed_lanes |= is_only_summed(f, x, &news);
 	numbered_at(x);
 	end_lane = news.ended ? ended_on(f, x, x->fact.at[BSA_RUN_ENDED], e->status, e->lane) : x->lane;
 	x->sched.counted = x->told_stops == x->stops && !x->broken;

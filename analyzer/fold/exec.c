@@ -12,7 +12,6 @@ enum {
 	PASSED = 2,               /* later ones of its stream prove that one is over, */
 	PASSED_CALLS = 4096,      /* or, where several may be under way, make that likely */
 	NEARBY_NS = 100000000,    /* how long before what is seen of it an execution may have begun */
-	WRITTEN_NS = 1000000,     /* a summary may be written so much later than another one */
 	INSTANCE_SHIFT = 20 + 32, /* of a number of an execution */
 	SEQ_BITS = 32
 };
@@ -462,7 +461,7 @@ static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
  */
 static void doubt_the_end(struct bsa_fold *f)
 {
-	uint64_t after = bsa_streams_under_way_after(f), slack = 2 * f->latest_written + WRITTEN_NS,
+	uint64_t after = bsa_streams_under_way_after(f), slack = 2 * f->latest_written,
 		 late = f->now > slack ? f->now - slack : 0;
 
 	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {

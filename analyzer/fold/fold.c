@@ -55,7 +55,7 @@ struct bsa_fold *bsa_fold_free(struct bsa_fold *f)
 
 void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended)
 {
-	if (bsa_schedule_loss(f->schedule, began, ended))
+	if (bsa_schedule_loss(f->schedule, began, ended, f->full_lanes && !f->summed_lanes))
 		f->failed = -ENOMEM;
 }
 

@@ -31,6 +31,8 @@ struct bsa_fold {
 	int failed;              /* 0, or -ENOMEM for ever */
 	bool any, finished;      /* any: event */
 	bool full;               /* events of boundaries are recorded, not only summaries */
+	bool full_lanes;         /* a service recorded when an execution was ready, not only its summary */
+	bool summed_lanes;       /* and of another execution it recorded the summary alone, though nothing was lost */
 	unsigned finding;        /* services that tell of what was under way when the recording began */
 	struct bsa_losses losses;
 	struct bsa_pending pending;

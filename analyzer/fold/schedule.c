@@ -890,13 +890,13 @@ int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known)
 	return r;
 }
 
-int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended)
+int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full)
 {
-	uint64_t before = s->horizon_ns ? s->horizon_ns - 1 : 0;
+	uint64_t before = s->horizon_ns && !full ? s->horizon_ns - 1 : 0;
 	int r = bsa_losses_add(&s->losses, began, ended);
 
 	before = before < began ? began - before : 0;
-	if (s->horizon_ns > 1 && began) /* summaries that were lost told of waits before the hole */
+	if (s->horizon_ns > 1 && began && !full) /* summaries that were lost told of waits before the hole */
 		s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = before ? before : BSA_NEVER,
 		                                                                  .ended = ended });
 	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);

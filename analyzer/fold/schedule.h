@@ -108,11 +108,11 @@ int bsa_schedule_lanes(struct bsa_schedule *s, uint16_t instance, uint64_t at, u
 int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane);
 
 /*
- * Events were lost from @began to @ended, both included, of any trace of the fold. Told before any step of that time is
- * taken. What a loss touches, if only at its end, is unknown. A summary that was lost would have told of times before: for
- * less than a horizon before a loss nobody is certain not to have been there, and shares are not counted.
+ * Events were lost from @began to @ended, both included, of any trace of the fold. The caller says so before any step of that time
+ * is taken. Whatever overlaps the loss is unknown. Unless events of lanes are recorded themselves (@full), a summary that was lost
+ * would have told of times before the loss: within a horizon before it no lane is certain to be idle, and shares are not counted.
  */
-int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended);
+int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full);
 
 /*
  * When the recording ends, executions may be on lanes whose summaries are still to come: of a lane that nobody seems to hold then,

@@ -176,21 +176,31 @@ static const char *without_here(const char *script)
 	return strncmp(script, HERE, strlen(HERE)) ? script : script + strlen(HERE);
 }
 
+/* With a stream that is open, a summary may be to come, so that compact events tell less of the end. */
+#define CLOSED                         \
+	"1600 stream_close stream=3\n" \
+	"1600 stream_close stream=4\n" \
+	"1600 stream_close stream=5\n" \
+	"1600 stream_close stream=6\n"
+
 static void both_forms_tell_the_same(void **state)
 {
 	const struct bsa_fold_options options = HORIZON;
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(pairs); i++) {
+		char *in_full = merged(pairs[i].full, CLOSED), *in_compact = merged(pairs[i].compact, CLOSED);
 		struct folded full, compact;
 
-		fold_script(&full, pairs[i].full, NULL);
-		fold_script(&compact, pairs[i].compact, &options);
+		fold_script(&full, in_full, NULL);
+		fold_script(&compact, in_compact, &options);
 		expect_same(pairs[i].name, "in compact", collect_text(&full.facts, true),
 		            collect_text(&compact.facts, true));
 		assert_int_equal(compact.left_out.late + compact.left_out.stragglers, 0);
 		folded_fini(&full);
 		folded_fini(&compact);
+		free(in_full);
+		free(in_compact);
 	}
 }
 

@@ -494,7 +494,7 @@ static void play_line(struct scene *c, const char *line)
 		                                    strstr(line, "idle")),
 		                 0);
 	else if (sscanf(line, "%" SCNu64 " loss %" SCNu64, &at, &to) == 2)
-		assert_int_equal(bsa_schedule_loss(c->s, at, to), 0);
+		assert_int_equal(bsa_schedule_loss(c->s, at, to, false), 0);
 	else if (sscanf(line, "%" SCNu64 " over %u", &at, &a) == 2)
 		c->ended = at;
 	else if (sscanf(line, "over %u", &a) == 1)

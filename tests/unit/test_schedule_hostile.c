@@ -145,7 +145,7 @@ static void any_step(struct bsa_schedule *s, struct bsa_scheduled **all, uint64_
 		assert_int_equal(bsa_schedule_lanes(s, (*x)->instance, at, chance(80), !chance(4), !chance(2)), 0);
 		break;
 	case 1:
-		assert_int_equal(bsa_schedule_loss(s, at, chance(8) ? at + chance(9) : any_time(now)), 0);
+		assert_int_equal(bsa_schedule_loss(s, at, chance(8) ? at + chance(9) : any_time(now), chance(2)), 0);
 		break;
 	case 2:
 		assert_int_equal(bsa_schedule_advance(s, *now > 50 ? *now - 50 : 0), 0);
@@ -388,7 +388,7 @@ static void losses_are_bounded(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 200000; i++)
-		assert_int_equal(bsa_schedule_loss(s, 10 * i, 10 * i + 3), 0);
+		assert_int_equal(bsa_schedule_loss(s, 10 * i, 10 * i + 3, false), 0);
 	for (uint64_t i = 0; i < 200000; i++)
 		assert_true(bsa_schedule_lost(s, 10 * i + 1, 10 * i + 2));
 	assert_false(bsa_schedule_lost(s, 10 * 199990 + 4, 10 * 199990 + 9));
