@@ -70,6 +70,7 @@ struct bsa_device {
 	struct bsa_left_out *left;
 	size_t *history;       /* stretches kept by all lanes of all devices */
 	const uint64_t *began; /* the recording */
+	const bool *unsummed;  /* at its end executions may be on lanes of which no event tells */
 	uint64_t window_ns, starvation_ns;
 	int64_t *quiet; /* rows that may yet be told of windows in which nothing happened */
 
@@ -96,6 +97,8 @@ struct bsa_device {
 	bool in_loss, dirty;
 	bool had_hole;
 	uint64_t proof, proof_hole; /* from proof on, since a hole that ended at proof_hole, a lane was idle for long */
+	bool handed;                /* an execution that was ready was seen to get a lane that was idle, */
+	uint64_t longest_handover;  /* and this is the longest that one took */
 	bool haunted;               /* since a hole some may seem to be ready, or on a lane, that are not */
 	uint64_t hole_began;        /* in_loss: when */
 	uint32_t n_running;         /* lanes that are taken */

@@ -246,7 +246,7 @@ static struct bsa_exec *on_lane(struct bsa_fold *f, uint64_t exec, uint8_t lane)
 	if (!x && lane < LANES_MAX)
 		bsa_fold_unknown(f, f->now, f->now);
 	if (!x) /* it was given up too early: whether it waited is not known any more */
-		bsa_schedule_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, BSA_NEVER, f->now);
+		(void)bsa_schedule_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, BSA_NEVER, f->now);
 	return x;
 }
 

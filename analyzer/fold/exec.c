@@ -169,6 +169,13 @@ static uint64_t ready_after(const struct bsa_exec *x)
 	return last;
 }
 
+/* Until now, and since @since. */
+static void may_have_waited(struct bsa_fold *f, const struct bsa_exec *x, uint64_t since)
+{
+	if (bsa_schedule_possible(f->schedule, &x->sched, since, f->now))
+		f->failed = -ENOMEM;
+}
+
 void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x)
 {
 	bool began = x->fact.at[BSA_REQUEST_READ] != BSA_NEVER;
@@ -177,15 +184,25 @@ void bsa_exec_died(struct bsa_fold *f, struct bsa_exec *x)
 	if (x->scheduled)
 		return;
 	if (hole < f->now)
-		bsa_schedule_possible(f->schedule, &x->sched, hole, f->now);
+		may_have_waited(f, x, hole);
 	else if (!began)
-		bsa_schedule_possible(f->schedule, &x->sched, BSA_NEVER, f->now);
+		may_have_waited(f, x, BSA_NEVER);
+}
+
+/* A burst has no next execution before this one is over; and none has one when its stream is closed. */
+static bool is_certainly_over(const struct bsa_exec *x)
+{
+	const struct bsa_stream_known *s = x->stream;
+
+	return s->closed || (bsa_stream_is_serial(s) && s->newest > (uint32_t)x->fact.exec);
 }
 
 void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, uint64_t at, uint8_t lane)
 {
 	if (f->losses.n || !x->scheduled)
 		x->sched.ready_after = ready_after(x);
+	if (step == BSA_STEP_FORGET)
+		x->sched.passed = is_certainly_over(x);
 	x->placed = step != BSA_STEP_END && step != BSA_STEP_FORGET && step != BSA_STEP_REFUSED && step != BSA_STEP_CUT;
 	x->scheduled |= x->placed;
 	x->end_noted |= step == BSA_STEP_END;
@@ -273,8 +290,7 @@ static void conclude(struct bsa_fold *f, struct bsa_exec *x)
 		bsa_exec_step(f, x, f->finished && !bsa_exec_is_passed(x) ? BSA_STEP_CUT : BSA_STEP_FORGET, f->now,
 		              BSA_LANE_NONE);
 	if (x->found_waiting && !x->scheduled && !x->has_service)
-		bsa_schedule_possible(f->schedule, &x->sched, x->sched.found_since ? x->sched.found_since : BSA_NEVER,
-		                      f->now);
+		may_have_waited(f, x, x->sched.found_since ? x->sched.found_since : BSA_NEVER);
 	x->over = true;
 	bsa_list_remove(&x->of_stream);
 	if (is_settled(x) && !bsa_list_first(&f->execs.waiting)) {
@@ -464,13 +480,13 @@ static void doubt_the_end(struct bsa_fold *f)
 	uint64_t after = bsa_streams_under_way_after(f), slack = 2 * f->latest_written,
 		 late = f->now > slack ? f->now - slack : 0;
 
-	for (const struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
+	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 		uint64_t ready = is_unsummed(f, x) ? ready_after(x) : BSA_NEVER;
 
 		after = ready < after ? ready : after;
 		if (is_unsummed(f, x) && !x->scheduled)
-			bsa_schedule_possible(f->schedule, &x->sched, ready > f->began ? ready : BSA_NEVER, f->now);
+			may_have_waited(f, x, ready > f->began ? ready : BSA_NEVER);
 	}
 	if (after > f->now)
 		return;

@@ -143,10 +143,16 @@ static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, u
 		d->facts->unknown_lane(d->facts->ctx, &unknown);
 }
 
+/* A service does not leave a lane idle for longer than this while an execution is ready: no hand-over took nearly as long. */
+static uint64_t idle_proves_ns(const struct bsa_device *d)
+{
+	return d->handed ? BSA_IDLE_SLACK_NS + 4 * d->longest_handover : BSA_IDLE_PROVES_NS;
+}
+
 /* @l is idle for certain from its last step to @at. */
 static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
 {
-	if (at - l->since < BSA_IDLE_PROVES_NS || l->known == BSA_NEVER || l->since < d->proof_hole ||
+	if (at - l->since < idle_proves_ns(d) || l->known == BSA_NEVER || l->since < d->proof_hole ||
 	    (d->proof && d->proof <= l->since))
 		return;
 	d->proof = l->since;
@@ -218,7 +224,7 @@ uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at)
 		if (bsa_lane_is_idle(d, l, at) && l->since >= hole && l->since < proof)
 			proof = l->since;
 	}
-	return proof < at && at - proof > BSA_IDLE_PROVES_NS ? proof + BSA_IDLE_PROVES_NS : at;
+	return proof < at && at - proof > idle_proves_ns(d) ? proof + idle_proves_ns(d) : at;
 }
 
 void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool unsummed)

@@ -14,9 +14,11 @@ struct bsa_tenant;
 
 enum {
 	BSA_LANES_MAX = 64,
-	BSA_HISTORY_MAX = 1 << 18,      /* stretches of one lane */
-	BSA_HISTORY_ALL = 1 << 20,      /* and of all */
-	BSA_IDLE_PROVES_NS = 10000000,  /* a lane that is idle for so long proves that none is ready */
+	BSA_HISTORY_MAX = 1 << 18,     /* stretches of one lane */
+	BSA_HISTORY_ALL = 1 << 20,     /* and of all */
+	BSA_IDLE_PROVES_NS = 10000000, /* a lane that is idle for so long proves that none is ready, */
+	BSA_IDLE_SLACK_NS =
+		1000000, /* or, where hand-overs were measured, one idle so much longer than four of the longest */
 	BSA_HISTORY_OF_A_WAIT = 1 << 17 /* that one wait can consist of: the rest of it is unknown */
 };
 

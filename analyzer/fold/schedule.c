@@ -86,6 +86,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->history = &s->history;
 	(*d)->quiet = &s->quiet;
 	(*d)->began = &s->began;
+	(*d)->unsummed = &s->unsummed;
 	(*d)->window_ns = s->window_ns;
 	(*d)->starvation_ns = s->starvation_ns;
 	return *d;
@@ -234,18 +235,40 @@ static bool is_hidden(const struct bsa_device *d, const struct bsa_scheduled *x,
 
 /* ---- waits that may not have been seen ---- */
 
-/* @x may have waited from @from to @to. Within one hole that follows from the hole. */
-static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
+/* How long that is, as far as it was recorded. 0: it lies within one hole, from which that follows. */
+static uint64_t unrecorded_ns(const struct bsa_device *d, uint64_t from, uint64_t to)
 {
 	const struct bsa_span *hole = bsa_losses_from(d->unsure, from);
+
+	if (from == BSA_NEVER)
+		return to - *d->began;
+	return from >= to || (hole && hole->began <= from && to <= hole->ended) ? 0 : to - from;
+}
+
+/* @x may have waited from @from to @to. The lag of its app accounts for that, or has bounds that do. */
+static void may_have_waited(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
+{
+	uint64_t ns = unrecorded_ns(d, from, to);
 	struct bsa_possible_wait possible = {
 		.execution = x->id, .began = from, .ended = to, .app = x->app, .model = x->model
 	};
 
-	if (from != BSA_NEVER && (from >= to || (hole && hole->began <= from && to <= hole->ended)))
+	if (!ns && from != BSA_NEVER)
 		return;
-	bsa_shares_uncounted(d, from == BSA_NEVER ? to - *d->began : to - from);
+	bsa_shares_uncounted(d, ns);
 	d->facts->possible_wait(d->facts->ctx, &possible);
+}
+
+/* The same of one that was on no list meanwhile, so that no lag accounts for it. 0 or -ENOMEM. */
+static int may_have_waited_uncounted(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t from, uint64_t to)
+{
+	struct bsa_tenant *t = bsa_device_tenant(d, x->app);
+
+	if (!t)
+		return -ENOMEM;
+	may_have_waited(d, x, from, to);
+	bsa_shares_may_lag(t, unrecorded_ns(d, from, to));
+	return 0;
 }
 
 /* A step of @x that was not recorded was in a hole after the last one that is known: not before this. */
@@ -492,8 +515,12 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 		bsa_shares_doubt(x->tenant);
 		bsa_shares_appears(x->tenant, since);
 	}
-	if (given != BSA_NEVER)
+	if (given != BSA_NEVER) {
 		bsa_shares_handed(x->tenant, given);
+		d->handed = true;
+		if (d->now - given > d->longest_handover)
+			d->longest_handover = d->now - given;
+	}
 	x->tenant->on[x->level]++;
 	x->state = BSA_SCHEDULED_ON;
 	x->slice_began = d->now;
@@ -506,18 +533,19 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
  * STOP and END of one that is not on @lane, as far as was known. Who stops was on it. Who ends says the last one he was on, and
  * may have been stopped meanwhile without our knowing: then it says nothing new of the lane.
  */
-static void leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stopped)
+static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane, bool stopped)
 {
 	bool hidden = x->state == BSA_SCHEDULED_OFF || is_hidden(d, x, x->ready_since, d->now);
 	uint64_t until = stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now;
 
-	if (!waits(x))
-		may_have_waited(d, x, hidden_from(d, x), until);
+	if (!waits(x) && may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
+		return -ENOMEM;
 	lose_until(d, x, until);
 	if (lane >= BSA_LANES_MAX || (hidden && !stopped))
-		return;
+		return 0;
 	d->left->absurd += !hidden;
 	doubt_lane(d, lane, stopped);
+	return 0;
 }
 
 static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane)
@@ -529,8 +557,8 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		return 0;
 	if (known)
 		leave(d, x, true);
-	else
-		leave_unknown(d, x, lane, true);
+	else if (leave_unknown(d, x, lane, true) < 0)
+		return -ENOMEM;
 	if (begin_wait(d, x, BSA_SCHEDULED_STOPPED, d->now) < 0)
 		return -ENOMEM;
 	if (!known) {
@@ -584,9 +612,9 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	} else if (x->state == BSA_SCHEDULED_READY && lane == BSA_LANE_NONE) {
 		r = end_waiting(s, d, x);
 	} else if (x->state != BSA_SCHEDULED_OFF || lane != BSA_LANE_NONE) {
-		leave_unknown(d, x, lane, false);
+		r = leave_unknown(d, x, lane, false);
 	} else {
-		may_have_waited(d, x, hidden_from(d, x), d->now);
+		r = may_have_waited_uncounted(d, x, hidden_from(d, x), d->now);
 		x->lane = -1;
 	}
 	x->state = BSA_SCHEDULED_OVER;
@@ -632,19 +660,48 @@ static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	return r;
 }
 
+/*
+ * No step of @x has come since the last hole: how long it may have waited. If it is over, a hole hides its end; otherwise a lane that
+ * was idle for long shows that it does not wait.
+ */
+static uint64_t waited_until(const struct bsa_device *d, const struct bsa_scheduled *x)
+{
+	uint64_t hole = bsa_losses_end(d->unsure, d->now);
+
+	if (!hole || x->last_taken > hole)
+		return d->now;
+	return x->passed ? hole : *d->unsummed ? d->now : bsa_lane_proof(d, hole, d->now);
+}
+
 /* The recording ends at now while @x is under way. */
 static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
+	uint64_t until;
+
 	if (waits(x) && !x->doubtful)
 		return cut_wait(s, d, x, d->now);
 	if (x->state == BSA_SCHEDULED_ON) { /* finish_device takes it off, when those that wait for it have been cut */
 		if (is_hidden(d, x, x->slice_began, d->now))
-			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), d->now);
+			may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began), waited_until(d, x));
 		return 0;
 	}
-	if (x->state == BSA_SCHEDULED_OFF && x->stretches)
-		may_have_waited(d, x, hidden_from(d, x), d->now);
-	lose(d, x);
+	until = waited_until(d, x);
+	if (x->state == BSA_SCHEDULED_OFF && x->stretches &&
+	    may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
+		return -ENOMEM;
+	lose_until(d, x, until);
+	return 0;
+}
+
+static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
+{
+	uint64_t until = waited_until(d, x);
+
+	if (x->state == BSA_SCHEDULED_OFF && x->stretches &&
+	    may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
+		return -ENOMEM;
+	if (x->state != BSA_SCHEDULED_OVER)
+		lose_until(d, x, until);
 	return 0;
 }
 
@@ -726,11 +783,7 @@ static int take_one(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	case BSA_STEP_REFUSED:
 		return take_refused(d, x, d->now, false);
 	case BSA_STEP_FORGET:
-		if (x->state == BSA_SCHEDULED_OFF && x->stretches)
-			may_have_waited(d, x, hidden_from(d, x), d->now);
-		if (x->state != BSA_SCHEDULED_OVER)
-			lose(d, x);
-		return 0;
+		return take_forget(d, x);
 	case BSA_STEP_FOUND_READY:
 		return found_waiting(d, x, BSA_SCHEDULED_READY);
 	case BSA_STEP_FOUND_STOPPED:
@@ -913,12 +966,20 @@ bool bsa_schedule_unsure(const struct bsa_schedule *s, uint64_t began, uint64_t 
 	return bsa_losses_touch(&s->unsure, began, ended);
 }
 
-void bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until)
+int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until)
 {
+	struct bsa_device *d = x->id ? device_of(s, x->instance) : NULL;
+	struct bsa_tenant *t = d ? bsa_device_tenant(d, x->app) : NULL;
+
+	if (x->id && !t)
+		return -ENOMEM;
+	if (t)
+		bsa_shares_may_lag(t, until - (since == BSA_NEVER ? s->began : since));
 	s->facts.possible_wait(
 		s->facts.ctx,
 		&(struct bsa_possible_wait){
 			.execution = x->id, .began = since, .ended = until, .app = x->app, .model = x->model });
+	return 0;
 }
 
 void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after, uint64_t before,

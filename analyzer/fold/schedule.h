@@ -53,6 +53,7 @@ struct bsa_scheduled {
 	uint64_t ready_after;    /* it was ready no earlier; 0: unknown */
 	uint64_t found_since;    /* FOUND_READY, FOUND_STOPPED: it has waited since, or longer if 0 */
 	bool on_lane_to_its_end; /* it was answered well, so it did not end while it waited */
+	bool passed; /* it is over, as the next one of its stream began or that was closed: told before FORGET */
 	bool counted; /* how often it was preempted is known (exec_service), and as often was seen: a loss hides nothing of it */
 
 	uint8_t state;              /* enum bsa_scheduled_state */
@@ -127,8 +128,11 @@ int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t began, uint64_t ended
 void bsa_schedule_hidden(struct bsa_schedule *s, const struct bsa_stream *stream, uint64_t after, uint64_t before,
                          bool over);
 
-/* @x, of which no step was noted, may have waited from @since (BSA_NEVER: before the recording) to @until. */
-void bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until);
+/*
+ * @x, of which no step was noted, may have waited from @since (BSA_NEVER: before the recording) to @until. 0 or -ENOMEM. @x without an
+ * id is one of which no event was recorded: never fails.
+ */
+int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x, uint64_t since, uint64_t until);
 
 /*
  * From @at on, service @instance tells of what was under way when the recording began, or, if @over, has done so. Until then

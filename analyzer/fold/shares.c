@@ -433,6 +433,14 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 		}
 }
 
+void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t ns)
+{
+	bsa_parts most = worth(t->device, ns);
+
+	if (most > t->most_lag)
+		t->most_lag = most;
+}
+
 void bsa_shares_found(struct bsa_tenant *t)
 {
 	settle(t);
@@ -573,7 +581,7 @@ void bsa_shares_finish(struct bsa_device *d)
 		for (const struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
 			struct bsa_share share = { .app = t->app, .max_lag_at = BSA_NEVER };
 
-			if (!t->app || (!t->entitled && !t->received))
+			if (!t->app || (!t->entitled && !t->received && t->most_lag <= 0))
 				continue;
 			share.received = bounded(t->received);
 			share.entitled = rounded_up_from_half(t->entitled);

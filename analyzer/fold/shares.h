@@ -31,6 +31,9 @@ void bsa_shares_doubt(struct bsa_tenant *t);
 /* Since the first hole, one that was not counted may have been ready, or on a lane, for @ns: lags were less than they seemed. */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns);
 
+/* One of it that no step told of may have waited for @ns: so it may have been behind by what all lanes are worth meanwhile. */
+void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t ns);
+
 /* It was backlogged when the recording began: until it is not, its lag may be anything. */
 void bsa_shares_found(struct bsa_tenant *t);
 

@@ -610,9 +610,9 @@ static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 	uint64_t until = over ? s->fact.closed : f->now, after = next_after(s);
 
 	if (may_be_under_way(f, s))
-		bsa_schedule_possible(f->schedule,
-		                      &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
-		                      under_way_after(s), until);
+		(void)bsa_schedule_possible(f->schedule,
+		                            &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
+		                            under_way_after(s), until);
 	if (!f->losses.n)
 		return;
 	bsa_schedule_hidden(f->schedule, &s->fact, after, until, over);

@@ -896,7 +896,9 @@ static uint64_t longest_hidden(const struct collected *c, uint64_t from)
 		const struct bsa_possible_wait *p = &c->possible_wait.items[i];
 		uint64_t ns = p->ended - (p->began == NEVER ? from : p->began);
 
-		longest = ns > longest ? ns : longest;
+		longest = ns > longest && (!p->execution || !p->app)
+		                  ? ns
+		                  : longest; /* bounds of lags account for the others */
 	}
 	return longest;
 }

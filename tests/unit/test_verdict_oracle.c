@@ -553,9 +553,11 @@ static void show(const struct truth_world *w, const struct cut *c, const struct 
 	show_inversions(s, &j->facts, "fold");
 	show_inversions(s, &w->facts, "truth");
 	for (size_t i = 0; i < j->facts.share.n; i++)
-		printf("fold: app id %u received %" PRIu64 " entitled %" PRIu64 " lag %" PRId64 " at %" PRId64 "\n",
+		printf("fold: app id %u received %" PRIu64 " entitled %" PRIu64 " lag %" PRId64 " at %" PRId64
+		       ", at most %" PRId64 "\n",
 		       j->facts.share.items[i].app, j->facts.share.items[i].received, j->facts.share.items[i].entitled,
-		       j->facts.share.items[i].max_lag, SINCE(j->facts.share.items[i].max_lag_at));
+		       j->facts.share.items[i].max_lag, SINCE(j->facts.share.items[i].max_lag_at),
+		       j->facts.share.items[i].most_lag);
 	for (size_t i = 0; i < j->facts.possible_wait.n; i++) {
 		const struct bsa_possible_wait *p = &j->facts.possible_wait.items[i];
 

@@ -11,6 +11,9 @@
 /* Columns of each query of facts, from @i on: what can have been seen. */
 #define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions"
 
+/* The same for app_share: most_lag_ns accounts for all other waits that are hidden. Windows of app_lag do not. */
+#define SIGHT_OF_LAGS "s.service, s.losses, s.native, s.hole_ns, s.stranger_ns, s.lane_ns, s.executions"
+
 static struct bsv_sight sight(const struct bsv_rows *rows, size_t i)
 {
 	return (struct bsv_sight){ .service = bsv_rows_get(rows, i, 0),
@@ -59,7 +62,7 @@ static int judge_fairness(struct bsv_judgement *ret, const struct bsv_input *inp
 		{ "lags", is_timed(input)
 		                  ? "SELECT lag_ns AS max_lag_ns, most_ns AS most_lag_ns, app_id FROM asked_windows"
 		                  : "SELECT max_lag_ns, most_lag_ns, app_id FROM app_share" },
-		{ "sight", SIGHT },
+		{ "sight", is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
 		{ NULL, NULL }
 	};
 	bsv_scoped_rows *rows = NULL;

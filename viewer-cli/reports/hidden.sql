@@ -1,6 +1,7 @@
 -- hidden: what may have happened in the asked time and was not recorded; for a WITH.
 -- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits that had begun before the recording (began NULL).
--- hidden_lanes: stretches of time for which the holder of a lane is not known. sight: one row: the longest of each, ns.
+-- hidden_lanes: stretches of time for which the holder of a lane is not known. sight: one row: the longest of each, ns; stranger_ns: of the waits of executions
+-- of which no event, or no app, was recorded: no bound of a lag accounts for those.
 -- An execution that begins in the asked time is judged to its end: the asked time reaches to the end of the last of them.
 reach AS MATERIALIZED (SELECT @from@ AS began, (@reach@) AS ended),
 losses AS (SELECT ifnull(began, @began@) AS began, ifnull(ended, @ended@) AS ended, events FROM loss),
@@ -27,4 +28,5 @@ sight AS MATERIALIZED (
 		 EXISTS(SELECT 1 FROM loss) AS losses, EXISTS(SELECT 1 FROM service_rules WHERE policy = 'native') AS native,
 		(SELECT max(ended - began) FROM holes) AS hole_ns,
 		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits) AS wait_ns,
+		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_waits WHERE execution_id IS NULL OR app_id IS NULL) AS stranger_ns,
 		(SELECT max(ifnull(ended - began, 9223372036854775807)) FROM hidden_lanes) AS lane_ns)
