@@ -132,14 +132,38 @@ static void current(const struct bsa_device *d, const struct bsa_lane *l, uint64
 	}
 }
 
-static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)
-{
-	struct bsa_unknown_lane unknown = { .began = l->known == BSA_NEVER ? BSA_NEVER : l->since,
-		                            .ended = at,
-		                            .instance = d->instance,
-		                            .lane = (uint8_t)(l - d->lanes) };
+enum closing { LEFT, DOUBTED, FREE }; /* FREE: the lane is, certainly, though who left it may be unknown */
 
-	if (!l->over && (unknown.began == BSA_NEVER || unknown.began < at))
+/*
+ * The part of [since, @at] for which the holder is in doubt: not before the first hole, if the lane was idle then or the most urgent
+ * work held it; and not after the last one, if the lane is FREE at @at, because who leaves a lane says so.
+ * All of it where steps contradict each other.
+ */
+static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
+                          uint64_t *began, uint64_t *ended)
+{
+	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
+	uint64_t last = bsa_losses_end(d->unsure, at);
+
+	*began = l->since;
+	*ended = at;
+	if (!first || first->began > at || closing == DOUBTED)
+		return;
+	if (!l->doubtful && first->began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
+		*began = first->began;
+	last = last > l->heard ? last : l->heard;
+	if (closing == FREE && last > *began && last < at)
+		*ended = last;
+}
+
+static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing)
+{
+	struct bsa_unknown_lane unknown = { .instance = d->instance, .lane = (uint8_t)(l - d->lanes) };
+
+	doubtful_part(d, l, at, closing, &unknown.began, &unknown.ended);
+	if (l->known == BSA_NEVER)
+		unknown.began = BSA_NEVER;
+	if (!l->over && (unknown.began == BSA_NEVER || unknown.began < unknown.ended))
 		d->facts->unknown_lane(d->facts->ctx, &unknown);
 }
 
@@ -159,14 +183,17 @@ static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t a
 }
 
 /* What was since the last step there is over. Idle times are what the history does not have. */
-static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
+static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing)
 {
-	struct bsa_stretch s;
+	struct bsa_stretch s = { .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
 
-	current(d, l, at, &s);
+	if (closing == LEFT || !l->holder)
+		current(d, l, at, &s);
+	if (closing == DOUBTED)
+		s.occupancy = BSA_UNKNOWN;
 	if (s.occupancy == BSA_UNKNOWN) {
 		d->unseen_until = at;
-		tell_unknown(d, l, at);
+		tell_unknown(d, l, at, closing);
 	}
 	if (s.occupancy == BSA_IDLE && d->had_hole)
 		note_idle(d, l, at);
@@ -188,7 +215,7 @@ void bsa_lane_begin(struct bsa_lane *l, uint64_t at)
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging)
 {
 	assert(!l->holder);
-	close_stretch(d, l, at);
+	close_stretch(d, l, at, FREE);
 	l->holder = x;
 	l->hogging = hogging;
 	l->doubtful = x->uncertain && !x->stretches;
@@ -196,7 +223,7 @@ void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_schedul
 
 bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone)
 {
-	bool certain = close_stretch(d, l, at);
+	bool certain = close_stretch(d, l, at, LEFT);
 
 	l->doubtful = gone;
 	return certain;
@@ -206,9 +233,16 @@ struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, u
 {
 	struct bsa_scheduled *was = l->holder;
 
-	l->doubtful = true;
-	close_stretch(d, l, at);
+	close_stretch(d, l, at, DOUBTED);
 	l->doubtful = !freed;
+	return was;
+}
+
+struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, uint64_t at)
+{
+	struct bsa_scheduled *was = l->holder;
+
+	close_stretch(d, l, at, FREE);
 	return was;
 }
 
@@ -234,7 +268,7 @@ void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool un
 	l->doubtful |= unsummed && !l->holder;
 	current(d, l, at, &s);
 	if (s.occupancy == BSA_UNKNOWN)
-		tell_unknown(d, l, at);
+		tell_unknown(d, l, at, DOUBTED);
 	l->over = true;
 }
 

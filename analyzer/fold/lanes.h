@@ -34,6 +34,7 @@ struct bsa_stretch {
 struct bsa_lane {
 	struct bsa_scheduled *holder; /* borrowed; NULL: nobody, or nobody known */
 	uint64_t since;               /* this holder, or nobody */
+	uint64_t heard;               /* the last time that one ended which was last on this lane */
 	uint64_t known;               /* of the time before nothing is known; BSA_NEVER: of no time */
 	bool doubtful;                /* what has been since @since is unknown */
 	bool hogging, cut;            /* cut: there was more to know once */
@@ -59,6 +60,9 @@ bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool 
  * is free, or, if not @freed, unknown still.
  */
 struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed);
+
+/* The holder left the lane before @at, and a hole hides when: another one enters. Returns the former holder. */
+struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, uint64_t at);
 
 /*
  * Until when one may have been ready that has not been seen since a hole that ended at @hole, if it was ready at @at still: a

@@ -347,6 +347,16 @@ static void doubt_lane(struct bsa_device *d, unsigned number, bool freed)
 		note_lane_free(d, d->now);
 }
 
+/* Another one enters the lane: its holder left it before, in a hole. */
+static void vacate_lane(struct bsa_device *d, unsigned number)
+{
+	struct bsa_scheduled *was = bsa_lane_vacate(d, &d->lanes[number], d->now);
+
+	if (was)
+		lose_holder(d, was);
+	tell_refusals(d, d->now);
+}
+
 /* A step is said to be on @lane, so there is one. */
 static int say_lane(struct bsa_device *d, uint8_t lane)
 {
@@ -501,7 +511,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	ready = waits(x);
 	if (l->holder) {
 		d->left->absurd += !is_hidden(d, l->holder, l->since, d->now);
-		doubt_lane(d, lane, true);
+		vacate_lane(d, lane);
 	} else if (ready && bsa_lane_is_idle(d, l, d->now)) {
 		given = given_at(l, x);
 	}
@@ -601,6 +611,8 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 {
 	int r = 0;
 
+	if (lane < BSA_LANES_MAX)
+		d->lanes[lane].heard = d->now;
 	if (x->state == BSA_SCHEDULED_STOPPED) {
 		r = end_stopped(s, d, x);
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {

