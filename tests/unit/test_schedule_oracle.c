@@ -35,6 +35,8 @@ static void line_share_without_lag(void *ctx, const struct bsa_share *share)
 {
 	struct bsa_share without = *share;
 
+	if (!share->received && !share->entitled) /* it may have been behind; nothing of it was recorded */
+		return;
 	without.max_lag = 0;
 	without.max_lag_at = BSA_NEVER;
 	line_share(ctx, &without);
