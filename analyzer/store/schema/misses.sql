@@ -8,7 +8,7 @@ WITH each AS (
 		max(saved) IS 1 AS saved, max(saved) IS NOT 1 AND count(saved) < count(*) AS unsure
 	FROM stored_miss_cause GROUP BY execution_id, cause)
 SELECT x.app_id, x.model_id, x.priority, e.cause, count(*), sum(e.is_primary),
-	sum(e.is_primary AND x.status = @status:MISSED_DEADLINE_PERSISTENT@), sum(e.saved), CAST(total(max(e.late, 0)) AS INTEGER),
+	sum(e.is_primary AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@), sum(e.saved), CAST(total(max(e.late, 0)) AS INTEGER),
 	CAST(max(e.late) AS INTEGER), CAST(total(e.late) AS INTEGER), CAST(total(e.budget) AS INTEGER), sum(e.unsure)
 FROM each e CROSS JOIN stored_involved x ON x.execution_id = e.execution_id GROUP BY x.app_id, x.model_id, x.priority, e.cause;
 
