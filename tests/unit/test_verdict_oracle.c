@@ -176,7 +176,9 @@ static void check_verdicts(const struct judged *j, const struct truth_verdict *t
 			CHECK(NO_FALSE_FAIL, i, r->outcome != BSV_FAIL, STORY);
 		if (t->shown)
 			CHECK(SHOWN_FAILS, i, r->outcome == BSV_FAIL, STORY);
-		if (now.kind == CUT_NOTHING && (r->outcome == BSV_FAIL || r->outcome == BSV_PASS))
+		/* Where summaries are to come, choices of the end are not counted. */
+		if (now.kind == CUT_NOTHING && (r->outcome == BSV_FAIL || r->outcome == BSV_PASS) &&
+		    (tells_open_ones() || i != TRUTH_HONOURED))
 			CHECK(EQUALS_TRUTH, i, is_figure(i, r, t), STORY);
 		if (now.kind == CUT_NOTHING)
 			CHECK(EQUALS_TRUTH, i,
