@@ -251,7 +251,14 @@ struct bsa_loss {
 
 /* The numbers that have names, as in the catalogue. */
 enum bsa_priority { BSA_PRIORITY_LOW, BSA_PRIORITY_MEDIUM, BSA_PRIORITY_HIGH };
-enum bsa_path { BSA_PATH_BURST, BSA_PATH_SYNC, BSA_PATH_FENCED, BSA_PATH_ASYNC, BSA_PATH_UNKNOWN = 255 };
+enum bsa_path {
+	BSA_PATH_BURST,
+	BSA_PATH_SYNC,
+	BSA_PATH_FENCED,
+	BSA_PATH_ASYNC,
+	BSA_PATH_PREPARE, /* a trial run of a model that is being prepared: no app asks for it, or is answered */
+	BSA_PATH_UNKNOWN = 255
+};
 enum bsa_queue { BSA_QUEUE_REQUEST, BSA_QUEUE_RESULT, BSA_QUEUE_CALL_REQUEST, BSA_QUEUE_CALL_RESULT };
 enum bsa_status { /* those that the fold asks for */
 	          BSA_STATUS_NONE = 0,

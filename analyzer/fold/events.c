@@ -399,6 +399,8 @@ void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e)
 		bsa_exec_step(f, x, BSA_STEP_END, f->now, lane);
 	else
 		bsa_exec_died(f, x);
+	if (bsa_exec_is_trial(x))
+		bsa_exec_look_over(f, x);
 }
 
 /* ---- ends, as they happen ---- */
@@ -551,7 +553,8 @@ static void told_boundaries(struct bsa_fold *f, struct bsa_exec *x, const struct
 {
 	uint64_t last = 0;
 
-	fill(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
+	if (!bsa_exec_is_trial(x)) /* for which there is no request */
+		fill(x, BSA_REQUEST_READ, told_time(f, e->began, 0, &last));
 	fill(x, BSA_DECODED, told_time(f, e->began, e->at[0], &last));
 	fill(x, BSA_FENCED, told_time(f, e->began, e->at[1], &last));
 	ret->enqueued = fill(x, BSA_ENQUEUED, told_time(f, e->began, e->at[2], &last));
@@ -629,6 +632,7 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	x->has_service = true;
 	said_path(x, e->path);
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SUMMARY);
+	said_deadline(x, e->deadline_ns);
 	x->fact.lookups = e->lookups;
 	x->fact.misses = e->misses;
 	x->told_stops = e->preemptions;

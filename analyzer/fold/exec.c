@@ -425,11 +425,17 @@ static bool service_is_done(const struct bsa_fold *f, const struct bsa_exec *x)
 static bool is_ending(const struct bsa_exec *x)
 {
 	return bsa_exec_is_passed(x) || x->has_service || saw(x, BSA_SIGNALLED) ||
+	       (bsa_exec_is_trial(x) && saw(x, BSA_RUN_ENDED)) ||
 	       (saw(x, BSA_RETURNED) && (!is_launch(x) || x->returned != BSA_STATUS_NONE));
 }
 
 void bsa_exec_look_over(struct bsa_fold *f, struct bsa_exec *x)
 {
+	if (bsa_exec_is_trial(x)) {
+		if (f->options.horizon_ns ? x->has_service : saw(x, BSA_RUN_ENDED))
+			conclude(f, x);
+		return;
+	}
 	if (f->options.horizon_ns ? x->has_client && x->has_service : client_is_done(x) || service_is_done(f, x))
 		conclude(f, x);
 }

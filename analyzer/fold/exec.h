@@ -148,6 +148,12 @@ bool bsa_exec_is_passed(const struct bsa_exec *x);
 /* Was anything lost between @at and where it can have begun? */
 bool bsa_exec_lost_before(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t at);
 
+/* A trial run: it is of the service alone, is ready when it begins, and over when it ends. */
+static inline bool bsa_exec_is_trial(const struct bsa_exec *x)
+{
+	return x->fact.path == BSA_PATH_PREPARE;
+}
+
 /* ---- judge.c ---- */
 
 /* A fenced one whose launch was answered well: it ends with its signal. */

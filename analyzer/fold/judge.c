@@ -34,6 +34,13 @@ static const struct tile launched[] = {
 	{ BSA_RUN_ENDED, BSA_RUN },           { BSA_SIGNALLED, BSA_SIGNAL },
 };
 
+/* A trial run is ready when it begins. */
+static const struct tile tried[] = {
+	{ BSA_ENQUEUED, BSA_SLOTS },
+	{ BSA_DISPATCHED, BSA_QUEUE },
+	{ BSA_RUN_ENDED, BSA_RUN },
+};
+
 #define TILING(tiles) ((struct tiling){ tiles, sizeof(tiles) / sizeof(*(tiles)) })
 
 static bool saw(const struct bsa_exec *x, enum bsa_boundary b)
@@ -61,6 +68,8 @@ bool bsa_exec_may_be_launch(const struct bsa_exec *x)
 
 static struct tiling tiling_of(const struct bsa_exec *x)
 {
+	if (bsa_exec_is_trial(x))
+		return TILING(tried);
 	if (bsa_exec_launched(x))
 		return TILING(launched);
 	return saw(x, BSA_FENCED) ? TILING(fenced) : TILING(answered);
@@ -79,7 +88,7 @@ static void take_answer(struct bsa_exec *x)
 	struct bsa_execution *fact = &x->fact;
 	enum bsa_boundary b = bsa_exec_launched(x) ? BSA_SIGNALLED : BSA_RESULT_WRITTEN;
 
-	if (!x->has_service)
+	if (!x->has_service || bsa_exec_is_trial(x))
 		return;
 	if (fact->at[b] == BSA_NEVER)
 		fact->at[b] = x->answered;
@@ -118,12 +127,13 @@ static bool never_ran(const struct bsa_exec *x)
  */
 static size_t came_to(const struct bsa_fold *f, const struct bsa_exec *x, struct tiling t)
 {
-	uint64_t last = x->fact.at[BSA_REQUEST_READ];
-	size_t came = 2; /* the request was read */
+	bool trial = bsa_exec_is_trial(x);
+	uint64_t last = x->fact.at[trial ? BSA_ENQUEUED : BSA_REQUEST_READ];
+	size_t came = trial ? 1 : 2; /* the request was read */
 
 	if (!never_ran(x) || x->late_start || last == BSA_NEVER)
 		return t.n;
-	for (size_t i = 2; t.tiles[i].boundary != BSA_RUN_ENDED; i++)
+	for (size_t i = came; t.tiles[i].boundary != BSA_RUN_ENDED; i++)
 		if (saw(x, t.tiles[i].boundary)) {
 			last = x->fact.at[t.tiles[i].boundary];
 			came = i + 1;
@@ -170,7 +180,7 @@ static void set_run(struct bsa_fold *f, struct bsa_exec *x)
 
 static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, size_t came)
 {
-	enum bsa_boundary last = BSA_SUBMITTED;
+	enum bsa_boundary last = bsa_exec_is_trial(x) ? BSA_ENQUEUED : BSA_SUBMITTED;
 	uint64_t *phase = x->fact.phase;
 
 	for (size_t i = 0; i < t.n; i++) {
@@ -236,6 +246,8 @@ static uint8_t sides_of(const struct bsa_fold *f, const struct bsa_exec *x)
 	const struct bsa_stream_known *s = x->stream;
 	uint8_t heard = x->heard | s->heard | (s->connection ? s->connection->heard : 0);
 
+	if (bsa_exec_is_trial(x))
+		return BSA_SIDES_SERVICE;
 	if (is_older(f, x) || is_lost(f, bsa_exec_first_seen(x), f->now)) /* the other side may be what was lost */
 		return BSA_SIDES_BOTH;
 	if (heard == BSA_HEARD_CLIENT)
@@ -246,11 +258,15 @@ static uint8_t sides_of(const struct bsa_fold *f, const struct bsa_exec *x)
 /* The boundaries at which what is seen of it begins and ends. */
 static enum bsa_boundary first_of(const struct bsa_exec *x)
 {
+	if (bsa_exec_is_trial(x))
+		return BSA_ENQUEUED;
 	return x->fact.sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED;
 }
 
 static enum bsa_boundary last_of(const struct bsa_exec *x)
 {
+	if (bsa_exec_is_trial(x))
+		return BSA_RUN_ENDED;
 	if (x->fact.sides == BSA_SIDES_CLIENT)
 		return BSA_RETURNED;
 	if (bsa_exec_launched(x))
@@ -372,6 +388,8 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	uint64_t end = end_of(x), ended = saw(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
 
 	fact->lateness = 0;
+	if (bsa_exec_is_trial(x)) /* the time for trial runs is limited; a deadline is that of the preparation */
+		return;
 	if (fact->missed_at != BSA_NEVER && x->miss_stage != BSA_STAGE_DONE)
 		miss(fact, fact->missed_at, told);
 	else if (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
@@ -485,9 +503,11 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	unset_unseen(x);
 	copy_phases(fact);
 	fact->quality = quality_of(f, x, all);
-	fact->e2e = bsa_exec_may_be_launch(x) ? BSA_NEVER : between(x, first_of(x), last_of(x));
+	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER : between(x, first_of(x), last_of(x));
 	fact->cold = cold_of(f, x);
 	set_miss(f, x);
 	set_scheduled(x);
 	unset_counts(f, x);
+	if (bsa_exec_is_trial(x)) /* which has no slots */
+		fact->lookups = fact->misses = 0;
 }

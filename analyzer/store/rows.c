@@ -133,6 +133,10 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 
 	if (s->code)
 		return;
+	if (x->path == BSA_PATH_PREPARE) { /* it is in no figure of executions */
+		execution_store(s, x);
+		return;
+	}
 	s->counts.executions++;
 	if (x->quality <= BSA_QUALITY_OPEN)
 		s->counts.quality[x->quality]++;

@@ -223,6 +223,8 @@ int tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[B
 {
 	int64_t id = ref(x->id);
 
+	if (x->path == BSA_PATH_PREPARE)
+		return add_to_block(t, id, at);
 	if (x->miss != BSA_MISS_NONE && late_by(x->lateness) != NOTHING)
 		compare(&t->latest, id, late_by(x->lateness));
 	if (x->e2e != BSA_NEVER)

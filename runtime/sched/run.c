@@ -43,6 +43,7 @@ void nnb__runner_init(struct nnb__runner *r, struct nnb__lanes *lanes, struct nn
 	nnb__seat_init(&r->seat, lanes, app, priority, cancelled);
 	r->untold = (struct nnb__trace){ 0 };
 	r->seat.trace = &r->untold;
+	r->trials = NULL;
 }
 
 /* ---- deadlines ---- */
@@ -292,7 +293,7 @@ static uint64_t tell_dispatched(struct nnb__runner *r)
 	return asked && r->times && nnb__times_is_long(r->times) ? nnb__cpu_now() : NNB__NEVER_REACHED;
 }
 
-static void tell_ended(struct run *run, enum nnb_status status, uint64_t cpu)
+static void tell_ended(struct run *run, enum nnb_status status, bool on_lane, uint64_t cpu)
 {
 	struct nnb__trace *t = run->runner->seat.trace;
 
@@ -301,6 +302,8 @@ static void tell_ended(struct run *run, enum nnb_status status, uint64_t cpu)
 	if (run->redo_until)
 		end_redo(run);
 	t->redo_ns += run->redo_ns;
+	if (run->op_ns && on_lane && status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT)
+		status = NNB_STATUS_NONE; /* a trial run that was cut short has done what it was for */
 	if (!status && run->ended && run->ended >= run->runner->seat.job.deadline_ns)
 		tell_missed(run->runner, NBT_miss_late, NBT_stage_done);
 	nnb__trace_ended(t, status, nnb_execution_next_op(run->execution), cpu);
@@ -328,7 +331,7 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *be
 	else
 		status = run_on(run, &on_lane, reason);
 	run->ended = *began ? nnb__now() : 0;
-	tell_ended(run, status, cpu);
+	tell_ended(run, status, on_lane, cpu);
 	if (r->seat.lanes && on_lane)
 		nnb__lanes_give(&r->seat);
 	return status;
@@ -431,22 +434,35 @@ static int make_request(const struct nnb_model *m, struct nnb_request *ret, stru
 	return 0;
 }
 
+/* The number of a trial run, in the stream of its connection; 0: it has none. */
+static uint64_t number_of(const struct nnb__runner *r)
+{
+	return r->trials ? nnb__exec_of(r->seat.trace->who.stream,
+	                                atomic_fetch_add_explicit(r->trials, 1, memory_order_relaxed) + 1)
+	                 : 0;
+}
+
 /* Run it once. The cpu it took; *whole: all of it. */
 static uint64_t seed_once(struct nnb__runner *r, struct nnb_prepared *prepared, const struct nnb_request *request,
                           struct nnb_mapping *mapping, uint64_t *op_ns, uint64_t until, bool *whole)
 {
 	struct run run = { .runner = r, .deadline = NNB__NEVER, .op_ns = op_ns, .watched = true };
 	uint64_t began = true, cpu;
+	enum nnb_status status;
 
 	*whole = false;
 	if (nnb_execution_begin(prepared, request, &mapping, false, NULL, &run.execution, NULL))
 		return 0;
+	nnb__trace_begin_trial(r->seat.trace, number_of(r));
 	prepare_to_leave(&run);
 	run.stop_at = until;
 	cpu = nnb__cpu_now();
-	*whole = !run_on_lane(&run, run.stop_at, &began, NULL);
+	status = run_on_lane(&run, run.stop_at, &began, NULL);
 	cpu = nnb__cpu_now() - cpu;
 	nnb_execution_end(run.execution);
+	nnb__trace_refused(r->seat.trace, status);
+	nnb__trace_end(r->seat.trace);
+	*whole = !status;
 	return cpu;
 }
 

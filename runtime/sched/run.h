@@ -15,6 +15,7 @@ struct nnb__runner {
 	struct nnb__times *times; /* of the model; NULL: nothing is known */
 	enum nnb_deadlines deadlines;
 	struct nnb__trace untold; /* of who has none: seat.trace points here */
+	atomic_uint *trials;      /* of nnb__seed: what counts trial runs in the stream of seat.trace; NULL: no event */
 };
 
 /* @lanes, @app and @times may all be NULL. @cancelled: as of a seat. It stays where it is from then on. */

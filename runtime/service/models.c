@@ -263,16 +263,42 @@ static void cache_fini(struct cache *cache)
 	free(cache->fds);
 }
 
+static void trial_enlist(struct nnb__connection *c, struct nnb__trial *t)
+{
+	pthread_mutex_lock(&c->lock);
+	t->next = c->trials;
+	t->from = &c->trials;
+	if (t->next)
+		t->next->from = &t->next;
+	c->trials = t;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void trial_delist(struct nnb__connection *c, struct nnb__trial *t)
+{
+	pthread_mutex_lock(&c->lock);
+	*t->from = t->next;
+	if (t->next)
+		t->next->from = t->from;
+	pthread_mutex_unlock(&c->lock);
+}
+
 /* How long does it take? It waits for a lane like anybody, but not for long. */
 static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadline_ns)
 {
+	const uint8_t priority = (uint8_t)nnb_prepared_how(m->prepared)->priority;
 	uint64_t bytes = nnb__seed_bytes(nnb_prepared_model(m->prepared));
 	bool lent = nnb__lend(c->app, NNB__BYTES, bytes);
+	struct nnb__trial trial = { .trace.who = { c->streams[NBT_path_prepare], m->id, c->app->key, priority,
+		                                   NBT_path_prepare } };
 	struct nnb__runner runner;
 
-	nnb__runner_init(&runner, &c->service->lanes, &c->app->seeds, &m->times,
-	                 nnb_prepared_how(m->prepared)->priority, &c->closing);
+	nnb__runner_init(&runner, &c->service->lanes, &c->app->seeds, &m->times, priority, &c->closing);
+	runner.seat.trace = &trial.trace;
+	runner.trials = &c->n_trials;
+	trial_enlist(c, &trial);
 	nnb__seed(&runner, m->prepared, !lent ? 0 : deadline_ns ? deadline_ns : NNB__NEVER);
+	trial_delist(c, &trial);
 	if (lent)
 		nnb__give(c->app, NNB__BYTES, bytes);
 }
@@ -313,7 +339,7 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared
 	nnb__prepared_own(prepared, c->id);
 	m->low_power = nnb_prepared_how(prepared)->preference == 0;
 	m->birth = *birth;
-	m->id = nnb__new_id(c->service);
+	m->id = nnb__new_id_for(c, &c->models); /* its trial runs say it before it is there */
 	m->frame_bytes = temporaries(nnb_prepared_model(prepared));
 	seed(m, c, deadline_ns);
 	m->pools = pools;

@@ -113,6 +113,12 @@ uint32_t nnb__apps(struct nnb_service *service, struct nnb__app *only, struct nn
 
 /* ---- models: counted; what they hold of their app is given back with the last count ---- */
 
+/* A model that is being prepared is tried out: what exec_state says of that. */
+struct nnb__trial {
+	struct nnb__trial *next, **from; /* the connection's list, under its lock */
+	struct nnb__trace trace;
+};
+
 /* What is told of how it came to be. */
 struct nnb__model_birth {
 	uint32_t conn;
@@ -179,8 +185,8 @@ struct nnb__table {
 	uint32_t n, room;
 };
 
-/* Of executions by call: enum nbt_path, but for bursts. */
-enum { NNB__CALL_PATHS = NBT_path_async + 1 };
+/* What has a stream in each connection: calls by path, and trial runs of models. Bursts have their own. */
+enum { NNB__CALL_PATHS = NBT_path_prepare + 1 };
 
 struct nnb__connection {
 	struct nnb__connection *next, **from; /* the service's list */
@@ -191,6 +197,7 @@ struct nnb__connection {
 	uint32_t hal;                      /* enum nnb_hal */
 	bool sees_all;                     /* what other apps get of the lanes */
 	uint32_t streams[NNB__CALL_PATHS]; /* by path: what traces call its calls */
+	atomic_uint n_trials;              /* trial runs so far */
 	int life, events;
 	int process;                 /* a pidfd of who connected; -1: there is none to be had */
 	uint32_t pid, uid;           /* likewise */
@@ -205,6 +212,7 @@ struct nnb__connection {
 	uint32_t n_channels, n_async;   /* those that are about to end, too */
 	struct nnb__fenced *signalling; /* about to signal their fences */
 	struct nnb__job *jobs;          /* under way */
+	struct nnb__trial *trials;      /* likewise */
 	struct nnb__table models, bursts, buffers;
 };
 

@@ -144,11 +144,26 @@ static void tell_model(const struct nnb__model *m, uint64_t since)
 	tell_pools(m, since);
 }
 
+/* It is there, and later than it was to be. */
+static void tell_late(const struct nnb__model *m)
+{
+	struct nnb_times times;
+
+	if (!nbt_on(NBT_EVENT_deadline_miss))
+		return;
+	nnb__times_tell(&m->times, &times);
+	NBT(deadline_miss, .model = m->id, .kind = NBT_miss_late, .stage = NBT_stage_prepare,
+	    .deadline_ns = m->birth.deadline_ns, .estimate_ns = times.estimate_ns,
+	    .over_ns = (int64_t)(m->birth.since - m->birth.deadline_ns));
+}
+
 void nnb__tell_prepare(struct nnb__model *m)
 {
 	m->birth.since = nnb__now();
 	m->birth.took_ns = m->birth.since - m->birth.began;
 	tell_model(m, 0);
+	if (m->birth.deadline_ns && m->birth.since >= m->birth.deadline_ns)
+		tell_late(m);
 }
 
 void nnb__tell_unprepared(const struct nnb__model_birth *b, const struct nnb_model *model, uint32_t priority,
@@ -222,6 +237,8 @@ static void tell_connections_own(struct nnb__connection *c)
 			nnb__burst_server_tell(((struct nnb__burst *)c->bursts.items[i])->server);
 	for (struct nnb__job *j = c->jobs; j; j = j->next)
 		nnb__trace_tell(&j->trace);
+	for (struct nnb__trial *t = c->trials; t; t = t->next)
+		nnb__trace_tell(&t->trace);
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -3,14 +3,27 @@
 
 #include <string.h>
 
+/* All boundaries are yet to come. */
+static void clear_boundaries(struct nnb__trace *t)
+{
+	memset(t->at, 0xff, sizeof(t->at)); /* NNB__NEVER_REACHED */
+	t->lookups = t->misses = 0;
+	t->began = nnb__now();
+}
+
+void nnb__trace_begin_trial(struct nnb__trace *t, uint64_t exec)
+{
+	nnb__trace_begin(t, exec);
+	if (t->compact)
+		clear_boundaries(t);
+}
+
 void nnb__trace_taken(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
                       const struct nnb_fmq_waited *waited)
 {
 	if (t->compact) {
-		memset(t->at, 0xff, sizeof(t->at)); /* NNB__NEVER_REACHED */
-		t->lookups = t->misses = 0;
+		clear_boundaries(t);
 		t->at[NNB__REQUEST_SLEPT] = waited->slept_ns;
-		t->began = nnb__now();
 	}
 	NNB__SAY(t, fmq_read, .queue = queue, .items = items, .used = used, .spun_ns = waited->spun_ns,
 	         .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);

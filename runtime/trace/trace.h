@@ -89,6 +89,9 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
 }
 
+/* The service itself begins, without a request: a trial run of a model that is being prepared. */
+void nnb__trace_begin_trial(struct nnb__trace *t, uint64_t exec);
+
 /* Does anybody want to know how it was waited for? Then nnb__trace_taken. @used: items in the queue before. */
 static inline bool nnb__trace_asks(const struct nnb__trace *t)
 {

@@ -31,13 +31,13 @@ shares AS (SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS e
 
 -- ---- an execution in itself ----
 
-SELECT 'complete is what quality says' AS rule, id, quality AS detail FROM execution
-WHERE complete IS NOT (quality = 'complete')
+SELECT 'complete is what quality says, and no trial run' AS rule, id, quality AS detail FROM execution
+WHERE complete IS NOT (quality = 'complete' AND path IS NOT 'prepare')
 UNION ALL
 SELECT 'an enumeration has a value that is none', id, quality || ' ' || sides || ' ' || path || ' ' || ifnull(miss, '-')
 FROM execution
 WHERE quality NOT IN ('complete', 'head', 'tail', 'gap', 'open') OR sides NOT IN ('both', 'service', 'client')
-   OR path NOT IN ('burst', 'sync', 'fenced', 'async', 'unknown') OR miss NOT IN ('predicted', 'aborted', 'late')
+   OR path NOT IN ('burst', 'sync', 'fenced', 'async', 'prepare', 'unknown') OR miss NOT IN ('predicted', 'aborted', 'late')
 UNION ALL
 SELECT 'the phases of a complete execution tile it', e.id, e.e2e_ns || ' ns, of which ' || ifnull(p.ns, 'none')
 FROM execution e LEFT JOIN phases p USING (id)
@@ -50,6 +50,14 @@ SELECT 'no phase is told twice, or negative', id, n || ' rows, ' || kinds || ' p
 FROM phases WHERE n != kinds OR least < 0
 UNION ALL
 SELECT 'the end-to-end time of a complete execution is known', id, sides FROM execution WHERE complete AND e2e_ns IS NULL
+UNION ALL
+SELECT 'a trial run is of the service alone, has no deadline, and is on lanes', id, sides || ' ' || ifnull(e2e_ns, '-')
+FROM execution WHERE path = 'prepare' AND (sides IS NOT 'service' OR e2e_ns IS NOT NULL OR miss IS NOT NULL OR deadline IS NOT NULL)
+UNION ALL
+SELECT 'a trial run that is known in full is its queue, its running, and its being preempted', e.id,
+       (e.run_ended - e.enqueued) || ' ns, of which ' || ifnull(p.ns, 'none')
+FROM execution e LEFT JOIN phases p USING (id)
+WHERE e.path = 'prepare' AND e.quality = 'complete' AND ifnull(p.ns, 0) IS NOT e.run_ended - e.enqueued
 UNION ALL
 SELECT 'boundaries of a complete execution come in their order', id, path FROM execution
 WHERE complete AND (request_written < submitted OR request_read < request_written OR decoded < request_read OR fenced < decoded
@@ -87,7 +95,7 @@ SELECT 'executions are counted by what they are', NULL, t.n || ' ' || t.path || 
 FROM (SELECT app_id, path, status, miss, quality, sides, priority, count(*) AS n, count(deadline) AS deadlines,
              ifnull(sum(cold), -1) || ' ' || ifnull(sum(slot_lookups), -1) || ' ' || ifnull(sum(slot_misses), -1) || ' '
                 || sum(slot_lookups IS NOT NULL AND cold IS NOT NULL) || ' ' || sum(slot_lookups IS NOT NULL AND cold IS 1) AS slots
-      FROM execution GROUP BY 1, 2, 3, 4, 5, 6, 7) t
+      FROM execution WHERE path IS NOT 'prepare' GROUP BY 1, 2, 3, 4, 5, 6, 7) t
 LEFT JOIN (SELECT app_id, path, status, miss, quality, sides, priority, sum(n) AS n, sum(deadlines) AS deadlines,
                   ifnull(sum(cold), -1) || ' ' || ifnull(sum(slot_lookups), -1) || ' ' || ifnull(sum(slot_misses), -1) || ' '
                      || sum(slots_known) || ' ' || sum(cold_known) AS slots FROM execution_count
@@ -96,7 +104,7 @@ LEFT JOIN (SELECT app_id, path, status, miss, quality, sides, priority, sum(n) A
      AND c.priority IS t.priority
 WHERE c.n IS NOT t.n OR c.deadlines != t.deadlines OR c.slots != t.slots
 UNION ALL
-SELECT 'all that are counted are there', NULL, sum(n) FROM execution_count HAVING sum(n) != (SELECT count(*) FROM execution)
+SELECT 'all that are counted are there', NULL, sum(n) FROM execution_count HAVING sum(n) != (SELECT count(*) FROM execution WHERE path IS NOT 'prepare')
 UNION ALL
 SELECT 'an execution lies within its block of ids', e.id, b.first_id || ' to ' || b.last_id
 FROM execution e LEFT JOIN id_block b ON e.id BETWEEN b.first_id AND b.last_id
@@ -124,13 +132,13 @@ SELECT 'a slice has an end, and of a complete execution is between dispatch and 
 WHERE ended < began OR (complete AND (began < dispatched OR ended > run_ended))
 UNION ALL
 SELECT 'the slices of a complete execution are its running', e.id, e.run_ns || ' ns, not ' || h.ns
-FROM execution e JOIN held h USING (id) WHERE e.complete AND h.ns != e.run_ns
+FROM execution e JOIN held h USING (id) WHERE (e.complete OR e.path = 'prepare' AND e.quality = 'complete') AND h.ns != e.run_ns
 UNION ALL
 SELECT 'the waits of a complete execution are its queue and its being preempted', e.id,
        ifnull(e.queue_ns, 0) || ' + ' || ifnull(e.preempted_ns, 0) || ' ns, not ' || ifnull(w.queue_ns, 0) || ' + '
        || ifnull(w.preempted_ns, 0)
 FROM execution e LEFT JOIN waits w USING (id)
-WHERE e.complete AND e.sides != 'client'
+WHERE (e.complete OR e.path = 'prepare' AND e.quality = 'complete') AND e.sides != 'client'
   AND (ifnull(e.queue_ns, 0) != ifnull(w.queue_ns, 0) OR ifnull(e.preempted_ns, 0) != ifnull(w.preempted_ns, 0))
 UNION ALL
 SELECT 'a wait has a length, and no other wait of its execution in it', execution_id, kind || ' ' || (ended - began) || ' ns'

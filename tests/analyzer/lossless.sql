@@ -9,9 +9,9 @@ SELECT 'every event is of use', id, foreign_events || ', ' || unusable_events FR
 UNION ALL
 SELECT 'nothing was left out', NULL, key || ': ' || value FROM meta WHERE key LIKE 'left_out_%' AND value != 0
 UNION ALL
-SELECT 'every execution is complete', id, quality || ' ' || path FROM execution WHERE NOT complete
+SELECT 'every execution is complete', id, quality || ' ' || path FROM execution WHERE quality != 'complete'
 UNION ALL
-SELECT 'both sides are there', id, sides FROM execution WHERE sides != 'both'
+SELECT 'both sides are there', id, sides FROM execution WHERE sides != 'both' AND path != 'prepare'
 UNION ALL
 SELECT 'who it was is known', id, NULL FROM execution
 WHERE app_id IS NULL OR model_id IS NULL OR stream_id IS NULL OR priority IS NULL OR status IS NULL

@@ -110,7 +110,7 @@ ends 0 before after --verdict --where "path = 'sync'"
 ends 1 before after --format json --verdict --part phases
 prints '"phase":"queue","part_ns":60097,"near":"p50","effect":1'
 ends 0 before after --show-sql
-prints 'FROM picked ORDER BY id'
+prints "FROM picked WHERE path IS NOT 'prepare' ORDER BY id"
 hides 'Latency'
 
 ends 0 hostile hostile

@@ -111,7 +111,7 @@ tell_all()
 		model_prepare* $n
 		pool_map* $((3 * n))
 		service_state* $n
-		stream_open* $((4 * n))
+		stream_open* $((5 * n))
 	END
 }
 
@@ -184,7 +184,7 @@ first=$(sed -n '/since = [1-9]/ { =; q }' "$tmp/shown")
 last=$(sed -n '/since = [1-9]/ =' "$tmp/shown" | tail -n 1)
 taken=$(sed -n '/fmq_read:.*"request"/ { =; q }' "$tmp/shown")
 ((last < taken)) || wrong "the state is at $first to $last, the first request at $taken"
-((last - first == 11)) || wrong "something is among the state, from $first to $last"
+((last - first == 12)) || wrong "something is among the state, from $first to $last"
 has after pool_map 'owner = \( "exec" .*' "owner_id = ${id[sync_exec]}" 'slot = 1' 'bytes = 256' 'since = 0'
 has after pool_unmap 'owner = \( "exec" .*' "owner_id = ${id[sync_exec]}" 'slot = 1' 'cause = \( "owner_end" .*'
 has after buffer_reject 'buffer = [1-9][0-9]*' 'exec = 0' 'cause = \( "dimensions" .*'
@@ -204,7 +204,9 @@ ask 'let'
 ask leave
 status_says '^connections +1 '
 end_session ends
-has ends client_connect 'name = ""'
+# Its name is empty. babeltrace2 2.0 at times shows the text of an earlier event instead, so that is not looked at.
+junk=$(shown ends | sed -nE 's/^nnburst:client_disconnect: \{ conn = ([0-9]+), reason = \( "protocol".*/\1/p')
+has ends client_connect "conn = $junk" "pid = $app_pid" 'since = 0'
 has ends client_disconnect 'reason = \( "protocol" .*'
 has ends client_disconnect "conn = ${id[conn]}" 'reason = \( "client" .*'
 for stream in sync fenced async burst; do has ends stream_close "stream = ${id[$stream]}" 'reason = \( "client" .*'; done

@@ -89,7 +89,8 @@ void judge_object(const char *format, ...)
 /* It began before everybody was recorded. */
 static bool is_late(const struct exec *x)
 {
-	uint64_t began = x->at[SUBMITTED] != NEVER ? x->at[SUBMITTED] : x->compact_at[SUBMITTED];
+	enum boundary first = x->path == NBT_path_prepare ? ENQUEUED : SUBMITTED;
+	uint64_t began = x->at[first] != NEVER ? x->at[first] : x->compact_at[first];
 
 	return terms.from && (began == NEVER || began < terms.from);
 }
@@ -350,16 +351,24 @@ static void judge_agreement(const struct agreement *a)
 
 /* ---- an execution that is over ---- */
 
-static uint64_t n_complete, n_refused, n_preempted, n_cut, n_late;
+static uint64_t n_complete, n_refused, n_preempted, n_cut, n_late, n_trials;
 
 static bool launched(const struct exec *x)
 {
 	return x->path == NBT_path_fenced && (x->at[SIGNALLED] != NEVER || x->compact_at[SIGNALLED] != NEVER);
 }
 
+/* Nobody asks for it, and nobody is answered. */
+static bool is_trial(const struct exec *x)
+{
+	return x->path == NBT_path_prepare;
+}
+
 /* Which boundaries are those of the tiling of @x. */
 static bool tiles(const struct exec *x, enum boundary b)
 {
+	if (is_trial(x))
+		return b >= ENQUEUED && b <= ENDED;
 	if (launched(x))
 		return b <= ENDED || b == SIGNALLED;
 	return b != SIGNALLED && (b != FENCED || x->path == NBT_path_fenced);
@@ -369,6 +378,8 @@ static bool may_miss(const struct exec *x, enum boundary b)
 {
 	bool refused = x->lane == NO_LANE;
 
+	if (is_trial(x))
+		return b == DISPATCHED && refused;
 	return b == DECODED ? refused && x->status : (b == FENCED || b == ENQUEUED || b == DISPATCHED) && refused;
 }
 
@@ -434,7 +445,8 @@ static void judge_counts(const struct exec *x)
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", counts[i], of_full[i],
 			      x->counted[i]);
 	for (int i = 0; i < 5; i++)
-		if (told[i] != x->told[i] && !(i == 1 && launched(x))) /* whose result is a fence */
+		if (told[i] != x->told[i] && !(i == 1 && launched(x)) &&
+		    !(i < 2 && is_trial(x))) /* whose result is a fence */
 			wrong(x, "%s: %" PRIu64 " in full, %" PRIu64 " in compact", fields[i], told[i], x->told[i]);
 	if (x->service_status != x->status || x->client_status != x->returned || x->service_lane != x->lane)
 		wrong(x,
@@ -456,9 +468,9 @@ static void judge_turns(const struct exec *x, enum boundary last, enum boundary 
 static void judge_forms(const struct exec *x)
 {
 	const uint64_t *full = x->at, *compact = x->compact_at;
-	enum boundary last = SUBMITTED;
+	enum boundary last = is_trial(x) ? ENQUEUED : SUBMITTED;
 
-	for (enum boundary b = ASKED; b < BOUNDARIES; b++) {
+	for (enum boundary b = last + 1; b < BOUNDARIES; b++) {
 		if (!tiles(x, b))
 			continue;
 		if ((full[b] == NEVER) != (compact[b] == NEVER)) {
@@ -486,9 +498,9 @@ static void judge_rest(const struct exec *x)
 		      "redo_ns of sched_preempt are %" PRIu64 " together, %" PRIu64
 		      " in exec_end, after a last stretch of %" PRIu64,
 		      x->redo_ns, x->end_redo_ns, x->last_ns);
-	if (missed && !x->missed_deadlines)
+	if (missed && !x->missed_deadlines && !is_trial(x))
 		wrong(x, "it missed its deadline, without deadline_miss");
-	if (!launched(x) && !x->status != !x->returned)
+	if (!launched(x) && !is_trial(x) && !x->status != !x->returned)
 		wrong(x, "status %d in exec_end, %d in exec_return", x->status, x->returned);
 }
 
@@ -507,7 +519,7 @@ static void judge_witnessed(const struct exec *x, const uint64_t *at)
 	struct judge_witness *w;
 	uint64_t end = launched(x) ? at[SIGNALLED] : at[RETURNED];
 
-	if (!terms.witnessed)
+	if (!terms.witnessed || is_trial(x))
 		return;
 	w = bsearch(&x->id, witnesses, n_witnesses, sizeof(*w), by_exec);
 	if (!w || w->met) {
@@ -542,9 +554,10 @@ static void judge_over(struct exec *x)
 		exec_free(x);
 		return;
 	}
-	n_complete++;
-	n_refused += x->lane == NO_LANE;
-	n_preempted += x->preemptions > 0;
+	n_trials += is_trial(x);
+	n_complete += !is_trial(x);
+	n_refused += x->lane == NO_LANE && !is_trial(x);
+	n_preempted += x->preemptions > 0 && !is_trial(x);
 	if (terms.full) {
 		judge_tiling(x, x->at, "full");
 		judge_launch(x, x->at, "full");
@@ -565,13 +578,15 @@ static bool full_over(const struct exec *x)
 	/* a fenced one that could not even be launched has no fence */
 	bool refused = x->lane == NO_LANE && x->returned;
 
+	if (is_trial(x))
+		return x->at[ENDED] != NEVER;
 	return x->at[ENDED] != NEVER && x->at[RETURNED] != NEVER && x->at[ANSWERED] != NEVER &&
 	       (x->path != NBT_path_fenced || refused || x->at[SIGNALLED] != NEVER);
 }
 
 static bool compact_over(const struct exec *x)
 {
-	return x->has_client && x->has_service;
+	return (x->has_client || is_trial(x)) && x->has_service;
 }
 
 static void look_over(struct exec *x)
@@ -631,6 +646,21 @@ static void on_submit(struct exec *x, const struct text_event *e)
 		stream->last_submitted = (uint32_t)x->id;
 }
 
+/* A trial run has its number, an app and a model, as executions have. */
+static void on_trial(struct exec *x, const struct text_event *e)
+{
+	struct thing *stream = thing_of(STREAM, x->id >> 32);
+
+	if (!text_get(e, "model") || !text_get(e, "app"))
+		wrong(x, "a trial run of model %" PRIu64 " for app %" PRIu64, text_get(e, "model"), text_get(e, "app"));
+	if (!stream)
+		return;
+	stream->submitted++;
+	stream->taken++;
+	if ((uint32_t)x->id > stream->last_taken)
+		stream->last_submitted = stream->last_taken = (uint32_t)x->id;
+}
+
 static void on_decode(struct exec *x, const struct text_event *e)
 {
 	uint64_t model = text_get(e, "model");
@@ -659,6 +689,8 @@ static void on_preempt(struct exec *x, const struct text_event *e)
 	lane->awaited = text_get(e, "by");
 	if (lane->awaited == x->id)
 		wrong(x, "preempted by itself");
+	if (!lane->awaited)
+		wrong(x, "preempted by somebody without a number");
 }
 
 static void on_end(struct exec *x, const struct text_event *e)
@@ -734,6 +766,8 @@ static void on_service(struct exec *x, const struct text_event *e)
 	if (x->has_service)
 		wrong(x, "exec_service twice");
 	x->has_service = true;
+	if (text_get(e, "path") == NBT_path_prepare)
+		x->path = NBT_path_prepare;
 	x->service_status = text_get(e, "status");
 	x->service_lane = text_get(e, "lane");
 	if (!terms.full) {
@@ -846,6 +880,9 @@ static void of_exec(struct exec *x, const struct text_event *e)
 		break;
 	case NBT_EVENT_sched_enqueue:
 		reached(x, ENQUEUED, e->at);
+		expect_known(e, STREAM, x->id >> 32, "stream");
+		if (is_trial(x))
+			on_trial(x, e);
 		break;
 	case NBT_EVENT_exec_end:
 		on_end(x, e);
@@ -932,9 +969,9 @@ static void judge_incomplete(const struct exec *x)
 
 	for (enum boundary b = SUBMITTED; terms.full && b < BOUNDARIES; b++)
 		if (x->at[b] == NEVER && b != FENCED && b != ENQUEUED && b != DISPATCHED &&
-		    (b != SIGNALLED || x->path == NBT_path_fenced))
+		    (b != SIGNALLED || x->path == NBT_path_fenced) && (b == ENDED || !is_trial(x)))
 			n += (size_t)snprintf(lacks + n, sizeof(lacks) - n, " %s,", boundary_names[b]);
-	if (terms.compact && !x->has_client)
+	if (terms.compact && !x->has_client && !is_trial(x))
 		n += (size_t)snprintf(lacks + n, sizeof(lacks) - n, " exec_client,");
 	if (terms.compact && !x->has_service)
 		n += (size_t)snprintf(lacks + n, sizeof(lacks) - n, " exec_service,");
@@ -994,6 +1031,7 @@ bool judge_end(void)
 	for (int i = 0; i < NBT_EVENTS; i++)
 		if (counted[i])
 			printf("%s %" PRIu64 "\n", text_names[i], counted[i]);
+	printf("%" PRIu64 " trial runs\n", n_trials);
 	printf("%" PRIu64 " executions: %" PRIu64 " never ran, %" PRIu64 " were preempted; %" PRIu64
 	       " began before, %" PRIu64 " have no end; %u at once\n",
 	       n_complete, n_refused, n_preempted, n_late, n_cut, most_under_way);

@@ -78,6 +78,7 @@ scenario impatient '{"duration": "1s", "apps": [
 	{"name": "impatient", "streams": [{"model": "mobilenet-640", "prepare_deadline": "10us"}]},
 	{"name": "patient", "streams": [{"model": "mlp", "think": "5ms"}]}]}'
 run "$tmp/impatient.json" 100ms
+run "$tmp/impatient.json" 100ms --deadline advise # then it is prepared, late
 
 # Its inputs are more than a burst's queue can carry.
 wide()
@@ -112,6 +113,8 @@ happens full 'sched_resume: .* resumed = \( "restart" ' deadline-mix
 happens full 'deadline_miss: .* kind = \( "transient" ' too-big
 happens full 'deadline_miss: .* kind = \( "persistent" ' too-big
 happens full 'deadline_miss: \{.*\{ exec = 0, .* stage = \( "prepare" ' impatient
+happens full 'deadline_miss: \{.*\{ exec = 0, .* kind = \( "late" .* stage = \( "prepare" ' 'impatient with --deadline advise'
+happens full 'stream_open: .* path = \( "prepare" ' 'any of them'
 happens full 'resource_exhausted: .* owner = \( "app" ' 'stateful-audio with buffers=1'
 happens full 'exec_submit: .* path = \( "sync" .* fallback = 1,' fall-back
 for path in burst sync fenced async; do

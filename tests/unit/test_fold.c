@@ -309,6 +309,66 @@ static void each_slot_that_was_not_known_says_what_it_cost(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+/* Trial runs of the models that the app has prepared. */
+#define TRIALS "8 stream_open stream=7 conn=1 path=prepare\n"
+#define TRIAL "1000 sched_enqueue exec=7:1 model=8 app=20 priority=low\n1010 sched_dispatch exec=7:1 lane=0\n"
+#define PREPARED "1900 model_prepare model=8 conn=1 name=new priority=low step_ns=30 took_ns=1000\n"
+
+static void a_trial_run_holds_a_lane_as_its_apps(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "it is ready when it begins, is over when it ends, and takes no time from end to end",
+		  HERE TRIALS TRIAL "1100 exec_end exec=7:1 lane=0\n" PREPARED,
+		  "1 execution\nexecution id=7:1 path=4 quality=complete sides=service status=0 e2e=- run=90 queue=10 "
+		  "phase=0,0,0,0,0,10,90,0,0,0,0,0 app=20/camera model=8/new miss=none cold=-1 lane=0 preemptions=0\n"
+		  "share app=20/camera received=100\nleft absurd=0 stragglers=0" },
+		{ "who waits for its lane waits for it",
+		  HERE TRIALS TRIAL "1020 sched_enqueue exec=3:1 model=2 app=20 priority=high\n"
+		                    "1100 exec_end exec=7:1 lane=0\n1105 sched_dispatch exec=3:1 lane=0\n",
+		  "wait execution=3:1 began=1020 ended=1100 occupancy=0 blocker=7:1\n"
+		  "interfered by=20/camera app=20/camera ns=80" },
+		{ "it makes room, and others do for it",
+		  HERE TRIALS TRIAL "1020 sched_enqueue exec=3:1 model=2 app=20 priority=high\n"
+		                    "1030 sched_preempt exec=7:1 by=3:1 lane=0\n1031 sched_dispatch exec=3:1 lane=0\n"
+		                    "1040 sched_preempt exec=3:1 by=7:1 lane=0\n1042 sched_resume exec=7:1 lane=0\n"
+		                    "1100 exec_end exec=7:1 lane=0\n",
+		  "preemption execution=7:1 by=3:1 stopped=1030 resumed=1042\npreemption execution=3:1 by=7:1 "
+		  "stopped=1040\n"
+		  "execution id=7:1 quality=complete run=78 preempted=12" },
+		{ "it waits until its time is over: that is no missed deadline",
+		  HERE TRIALS "1000 sched_enqueue exec=7:1 model=8 app=20 priority=low\n"
+		              "1100 exec_end exec=7:1 lane=255 status=missed_deadline_transient\n" PREPARED,
+		  "execution id=7:1 quality=complete phase=0,0,0,0,0,100,0,0,0,0,0,0 miss=none\n"
+		  "wait execution=7:1 began=1000 ended=1100" },
+		{ "the recording begins while it is on its lane",
+		  HERE TRIALS "1050 exec_state exec=7:1 model=8 app=20 priority=low path=prepare phase=running lane=0 "
+		              "since=1050\n1100 exec_end exec=7:1 lane=0\n",
+		  "execution id=7:1 path=4 quality=head run=- e2e=-" },
+		{ "the recording ends while it is", HERE TRIALS TRIAL "1100 performance_hold on=1\n",
+		  "execution id=7:1 path=4 quality=open e2e=-" },
+		{ "the events of a request are none of it",
+		  HERE TRIALS "990 fmq_read exec=7:1 queue=call_request\n" TRIAL "1100 exec_end exec=7:1 lane=0\n"
+		              "1110 fmq_write exec=7:1 queue=call_result\n",
+		  "execution id=7:1 path=4 quality=complete e2e=- run=90\nleft stragglers=1" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+static void a_preparation_that_is_late_says_so(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "one that is there, and later than it was to be",
+		  HERE "1900 model_prepare model=8 conn=1 name=new deadline_ns=1500 took_ns=1000\n"
+		       "1901 deadline_miss exec=0 model=8 kind=late stage=prepare deadline_ns=1500 over_ns=400\n",
+		  "deadline_missed execution=none model=8/new kind=2 stage=0 deadline=1500 over=400" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void executions_are_told_apart_by_their_numbers(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -442,6 +502,8 @@ int main(void)
 		cmocka_unit_test(time_off_its_lane_is_preempted_time),
 		cmocka_unit_test(a_miss_is_predicted_aborted_or_late),
 		cmocka_unit_test(each_slot_that_was_not_known_says_what_it_cost),
+		cmocka_unit_test(a_trial_run_holds_a_lane_as_its_apps),
+		cmocka_unit_test(a_preparation_that_is_late_says_so),
 		cmocka_unit_test(executions_are_told_apart_by_their_numbers),
 		cmocka_unit_test(operations_begin_where_the_one_before_ended),
 	};

@@ -279,6 +279,23 @@ static void summaries_fill_what_boundaries_lack(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+static void a_summary_tells_all_of_a_trial_run(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "its lane, its wait, and whose it was",
+		  HERE "8 stream_open stream=7 conn=1 path=prepare\n"
+		       "1412 exec_service exec=7:1 model=8 app=20 priority=low path=prepare lane=0 began=990 "
+		       "at=-,-,10,20,110,-,0,0,0,80 deadline_ns=0\n"
+		       "1900 model_prepare model=8 conn=1 name=new priority=low took_ns=1000\n",
+		  "1 execution\nexecution id=7:1 path=4 quality=complete sides=service e2e=- run=90 queue=10 cpu=80 "
+		  "at=-,-,-,-,-,1000,1010,1100,-,-,-,- app=20/camera model=8/new miss=none lane=0\nleft absurd=0",
+		  HORIZON },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void summaries_are_believed_as_far_as_they_can_be_true(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -375,6 +392,7 @@ int main(void)
 		cmocka_unit_test(both_forms_tell_the_same),
 		cmocka_unit_test(with_both_forms_the_full_one_holds),
 		cmocka_unit_test(summaries_fill_what_boundaries_lack),
+		cmocka_unit_test(a_summary_tells_all_of_a_trial_run),
 		cmocka_unit_test(summaries_are_believed_as_far_as_they_can_be_true),
 		cmocka_unit_test(a_summary_whose_other_side_never_comes_is_waited_for_as_long_as_the_horizon),
 	};

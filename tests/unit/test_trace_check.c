@@ -17,7 +17,16 @@
 #include <cmocka.h>
 
 enum { LINES_MAX = 256, LINE_BYTES = 700, BASE = 5 };
-enum { CAMERA = BASE << 20 | 7, GALLERY, SYNC, FENCED, ASYNC, MODEL = BASE << 20 | 3, CONNECTION = BASE << 20 | 1 };
+enum {
+	CAMERA = BASE << 20 | 7,
+	GALLERY,
+	SYNC,
+	FENCED,
+	ASYNC,
+	TRIALS,
+	MODEL = BASE << 20 | 3,
+	CONNECTION = BASE << 20 | 1
+};
 
 /* ---- a recording ---- */
 
@@ -57,7 +66,7 @@ static void say_both(uint64_t at, const char *text)
 
 /* ---- an execution ---- */
 
-enum path { PATH_BURST, PATH_SYNC, PATH_FENCED, PATH_ASYNC };
+enum path { PATH_BURST, PATH_SYNC, PATH_FENCED, PATH_ASYNC, PATH_PREPARE };
 
 struct times {
 	uint64_t submit, ask, take, decode, fence, enqueue, dispatch, end, answer, hear, back, signal;
@@ -176,6 +185,29 @@ static void execution(uint64_t exec, enum path path, const struct times *t)
 	say_service(exec, path, t);
 }
 
+/* A trial run, from @at: ready, on lane 0, over. */
+static void trial(uint64_t exec, uint64_t at)
+{
+	say(&full, at,
+	    "sched_enqueue: " EXEC ", model = %d, app = 7, priority = " NAMED(
+		    "low", "0") ", deadline_ns = 0, estimate_ns = 0, ahead = 0, floor_ns = 0 }",
+	    exec, MODEL);
+	say(&full, at + 100, "sched_dispatch: " EXEC ", lane = 0 }", exec);
+	say(&full, at + 400,
+	    "exec_end: " EXEC ", lane = 0, status = " NAMED("none", "0") ", ops_run = 3, cpu_ns = 41, redo_ns = 0 }",
+	    exec);
+	say(&compact, at + 410,
+	    "exec_service: " EXEC ", model = %d, app = 7, priority = " NAMED("low", "0") ", path = " NAMED(
+		    "prepare", "4") ", lane = 0, status = " NAMED("none",
+	                                                          "0") ", began = %" PRIu64 ", at = [ [0] = %" PRIu64
+	                                                               ", [1] = %" PRIu64
+	                                                               ", [2] = 4, [3] = 104, [4] = 404, [5] = %" PRIu64
+	                                                               ", [6] = 0, [7] = 0, [8] = 0, [9] = 41 ], "
+	                                                               "lookups = 0, misses = 0, preemptions = 0, "
+	                                                               "deadline_ns = 0 }",
+	    exec, MODEL, at - 5, NOT, NOT, NOT);
+}
+
 /* Boundaries a while apart, from @at. */
 static struct times usual(uint64_t at)
 {
@@ -195,7 +227,7 @@ static struct times usual(uint64_t at)
 
 static void say_streams(void)
 {
-	static const int streams[] = { CAMERA, GALLERY, SYNC, FENCED, ASYNC }, paths[] = { 0, 0, 1, 2, 3 };
+	static const int streams[] = { CAMERA, GALLERY, SYNC, FENCED, ASYNC, TRIALS }, paths[] = { 0, 0, 1, 2, 3, 4 };
 	char text[LINE_BYTES];
 
 	say_both(110, "service_state: { pid = 9, instance = 5, policy = " NAMED("fair", "0") ", preempt_mode = " NAMED(
@@ -211,7 +243,7 @@ static void say_streams(void)
 	                             "status = " NAMED("none", "0") ", took_ns = 0, since = 0 }",
 	         MODEL, CONNECTION);
 	say_both(130, text);
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 6; i++) {
 		snprintf(text, sizeof(text),
 		         "stream_open: { stream = %d, conn = %d, path = ( <unknown> : container = %d ), "
 		         "model = 0, request_capacity = 0, result_capacity = 0, spin_us = 0, cache = " NAMED(
@@ -261,6 +293,7 @@ static int record(void **state)
 	t = usual(14050);
 	t.lane = 1, t.answer = t.decode + 30, t.hear = t.answer + 40, t.back = t.hear + 10;
 	execution(number(FENCED, 1), PATH_FENCED, &t);
+	trial(number(TRIALS, 1), 16500);
 	qsort(full.lines, full.n, sizeof(*full.lines), by_time);
 	qsort(compact.lines, compact.n, sizeof(*compact.lines), by_time);
 	return 0;
@@ -320,7 +353,7 @@ static void a_sound_recording_passes(void **state)
 {
 	(void)state;
 	lets_pass(everything);
-	assert_non_null(strstr(said, "exec_end 7\n"));
+	assert_non_null(strstr(said, "exec_end 8\n"));
 	assert_non_null(strstr(said, "; 0 began before, 0 have no end; "));
 }
 
@@ -447,6 +480,14 @@ static const struct wrong {
 	  "deadline_miss after exec_end" },
 	{ "it is of another model for the service", &full, "request_decode", "", "model = ", "model = 1", 0,
 	  "of model" },
+	{ "who makes room does so for somebody without a number", &full, "sched_preempt", "",
+	  "by = ", "by = 0, was = ", 0, "without a number" },
+	{ "a trial run is on a lane with somebody else", &full, "sched_dispatch", "22518049676460033", "", "", -1100,
+	  "on lane 0" },
+	{ "a trial run is of no app", &full, "sched_enqueue", "22518049676460033", "app = 7", "app = 0", 0,
+	  "for app 0" },
+	{ "a number of a trial run was left out", &full, "sched_enqueue", "22518049676460033", "exec = ", "exec = 1", 0,
+	  "never over" },
 	{ "it is of a stream that nobody opened", &full, "stream_open", "", "stream = ", "stream = 1", 0,
 	  "nobody told of" },
 	{ "it is in a stream of another path", &full, "stream_open", "container = 3", "container = 3", "container = 1",

@@ -19,7 +19,7 @@ int bsv_auditing_open(struct bsv_auditing *a, const struct bsv_call *call, struc
 
 	*a = (struct bsv_auditing){ .call = call };
 	r = bsv_input_open(&a->input, call->operands[0], call, err);
-	if (r >= 0)
+	if (r >= 0 && !(call->command->asks & BSV_ASK_ANY))
 		r = bsv_input_needs_executions(&a->input, err);
 	if (r >= 0)
 		a->answer = bsv_answer_new(call, &a->input);

@@ -399,6 +399,50 @@ static int overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_
 	           err);
 }
 
+/* ---- preparations ---- */
+
+/* Columns of preparations.sql. */
+enum { PREP_APP, PREP_MODEL, PREP_DEADLINES, PREP_MISSED, PREP_LATE, PREP_REFUSED, PREP_WORST };
+
+/* "painter's mobilenet: 3 of 4 preparations missed their deadline (2 late, the worst by 4 ms; 1 refused)"; owned by the caller. */
+static char *missed_preparations(const struct bsv_rows *rows, const char *who)
+{
+	int64_t late = bsv_rows_get(rows, PREP_LATE, 0), refused = bsv_rows_get(rows, PREP_REFUSED, 0);
+	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX], a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], worst[BSV_DURATION_TEXT];
+	bsv_scoped_text *how_late = late ? bsv_text("%s late, the worst by %s", bsv_count(a, (uint64_t)late),
+	                                            bsv_duration(worst, bsv_rows_get(rows, PREP_WORST, 0)))
+	                                 : strdup("");
+	bsv_scoped_text *how_refused = refused ? bsv_text("%s refused", bsv_count(b, (uint64_t)refused)) : strdup("");
+
+	if (!how_late || !how_refused)
+		return NULL;
+	return bsv_text("%s: %s of %s preparations missed their deadline (%s%s%s)", who,
+	                bsv_count(n, (uint64_t)bsv_rows_get(rows, PREP_MISSED, 0)),
+	                bsv_count(of, (uint64_t)bsv_rows_get(rows, PREP_DEADLINES, 0)), how_late,
+	                late && refused ? "; " : "", how_refused);
+}
+
+static int preparations(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = ask(&rows, input, bsv_sql_preparations, NULL, err), n = 0;
+
+	while (r >= 0 && n++ < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
+		bsv_scoped_text *who = whose(text_of(rows, PREP_APP), text_of(rows, PREP_MODEL));
+
+		if (!bsv_rows_get(rows, PREP_MISSED, 0))
+			break;
+		r = add(f,
+		        (struct bsv_finding){ .finding = strdup("late_preparation"),
+		                              .what = missed_preparations(rows, who ? who : "an unknown app"),
+		                              .who = copy(who),
+		                              .lost_ns = bsv_rows_get(rows, PREP_WORST, -1),
+		                              .see = "misses" },
+		        err);
+	}
+	return r < 0 ? r : 0;
+}
+
 int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
                       struct bsa_err *err)
 {
@@ -406,6 +450,8 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 
 	*ret = (struct bsv_findings){ .n = 0 };
 	r = misses(ret, input, err);
+	if (r >= 0)
+		r = preparations(ret, input, err);
 	if (r >= 0)
 		r = starvation(ret, input, err);
 	if (r >= 0)

@@ -99,11 +99,11 @@ static const char *headline(struct bsv_auditing *a, const struct totals *t, cons
 /* Executions by what they are, and how many: stored, or counted. */
 static const char kinds_of_all[] =
 	"SELECT app_id, model, priority, status, miss, n, deadlines, 0 AS unknown FROM execution_count";
-static const char kinds_of_picked[] =
-	"SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
-	"'') AS model, priority, status, miss, "
-	"1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines, @unknown@ AS unknown\n\tFROM picked p";
-static const char who_had_deadlines[] = " WHERE deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@";
+static const char kinds_of_picked[] = "SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
+				      "'') AS model, priority, status, miss, "
+				      "1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines, @unknown@ AS unknown\n\tFROM "
+				      "picked p WHERE path IS NOT 'prepare'";
+static const char who_had_deadlines[] = " AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)";
 
 /* Causes, or culprits, added up: stored, or from the causes of each miss. */
 enum { VICTIMS_HOLES = 9 };
@@ -206,6 +206,14 @@ static struct totals parts(struct bsv_auditing *a, enum by by, const struct ques
 	return totals;
 }
 
+/* Deadlines of preparing models; NULL: there were none. Conditions on executions pick none of them. */
+static struct bsv_rows *preparations(struct bsv_auditing *a)
+{
+	struct bsv_rows *rows = a->input.picks ? NULL : bsv_audit_rows(a, bsv_sql_preparations, NULL);
+
+	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
+}
+
 static void notes(struct bsv_auditing *a, const struct totals *t)
 {
 	if (!t->deadlines) {
@@ -228,13 +236,21 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	cleanup_auditing a = { 0 };
 	struct questions questions;
+	struct bsv_rows *prepared;
 	struct totals totals;
 	int r = bsv_auditing_open(&a, call, err);
 
 	if (r < 0)
 		return r;
+	prepared = preparations(&a);
+	r = prepared ? 0 : bsv_input_needs_executions(&a.input, err);
+	if (r < 0)
+		return r;
 	questions = ask(&a, (enum by)o->by);
 	totals = parts(&a, (enum by)o->by, &questions);
+	if (prepared)
+		bsv_audit_part_of(&a, "preparations", "deadlines of preparing models", bsv_sql_preparations, NULL,
+		                  prepared);
 	notes(&a, &totals);
 	return bsv_answer_print(a.answer, false, err);
 }
@@ -252,11 +268,13 @@ const struct bsv_command bsv_misses = {
 		"takes most time are two questions: misses and saved answer the first, lost the second.\n"
 		"Late: answered after the deadline; aborted: given up at it; given up before: foreseen. Persistent: to "
 		"try again is of no use.\n"
-		"Only deadlines that the service was told of are in a recording.\n",
+		"Only deadlines that the service was told of are in a recording. Where models had to be prepared by a "
+		"deadline, there is also\n"
+		"the part preparations.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
-	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_ANY,
 	.run = run,
 };

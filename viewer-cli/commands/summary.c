@@ -442,7 +442,7 @@ static void add_next(struct summary *s, int64_t missed)
 	const char *last = NULL, *first = "next:", *then = s->people ? "     " : first;
 	size_t n = 0;
 
-	if (!bsv_rows_get(s->trust, EXECUTIONS, 0)) {
+	if (!bsv_rows_get(s->trust, EXECUTIONS, 0) && !s->findings.n) {
 		bsv_answer_note(s->answer,
 		                "There is nothing in it to ask about: burstscope doctor says what a recording needs.");
 		return;
@@ -454,6 +454,8 @@ static void add_next(struct summary *s, int64_t missed)
 			bsv_answer_note(s->answer, "%s burstscope %s%s", n++ ? then : first, see, s->operand);
 		last = see;
 	}
+	if (!bsv_rows_get(s->trust, EXECUTIONS, 0))
+		return;
 	bsv_answer_note(s->answer, "%s burstscope explain %s%s", n ? then : first, missed ? "worst" : "slowest",
 	                s->operand);
 }
@@ -478,7 +480,7 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 		bsv_answer_sql(s->answer, "executions", "executions",
 		               bsv_audit_fill(&s->input, bsv_sql_summary_executions, NULL));
 	}
-	if (bsv_rows_get(s->trust, EXECUTIONS, 0) || !s->people)
+	if (bsv_rows_get(s->trust, EXECUTIONS, 0) || s->findings.n || !s->people)
 		r = add_headlines(s, who, err);
 	add_next(s, bsv_rows_get(who, WHO_MISSED, 0));
 	return r;

@@ -1,5 +1,5 @@
--- samples: one row per execution that was picked, with its phases and how it ended; leaves out nothing, who compares leaves out what is not
--- complete. unsure: whether it missed a deadline was not recorded.
+-- samples: one row per execution that was picked, with its phases and how it ended; leaves out trial runs of models; who compares leaves out what
+-- is not complete. unsure: whether it missed a deadline was not recorded.
 @with@
 SELECT app_id, model_id, path, cold, sides, complete, status, request_spun_ns IS NOT NULL AS full,
 	e2e_ns, prepare_ns, send_ns, decode_ns, fence_ns, slots_ns, queue_ns, run_ns, preempted_ns, reply_ns, return_ns, finish_ns,
@@ -10,4 +10,4 @@ SELECT app_id, model_id, path, cold, sides, complete, status, request_spun_ns IS
 	miss IS NULL AND (deadline IS NOT NULL AND quality IN ('gap', 'tail') OR deadline IS NOT NULL AND quality = 'open' AND deadline < @ended@
 		OR @deadline_unknown@) AS unsure,
 	quality
-FROM picked ORDER BY id
+FROM picked WHERE path IS NOT 'prepare' ORDER BY id

@@ -10,12 +10,13 @@ rules AS (SELECT ifnull(max(lanes), 1) AS lanes, ifnull(max(preempt IS NOT 'save
 -- models that executions refer to; those that were never answered have no phase_stat
 referred AS MATERIALIZED (SELECT app_id, model, priority, sum(n) AS n FROM execution_count WHERE sides <> 'client' GROUP BY app_id, model, priority),
 answered AS MATERIALIZED (SELECT app_id, model, priority, max(p50_ns) AS p50_ns, max(max_ns) AS max_ns FROM phase_stat WHERE phase = 'run' GROUP BY 1, 2, 3),
+tried AS MATERIALIZED (SELECT DISTINCT x.model_id FROM stream t CROSS JOIN execution x ON x.stream_id = t.id WHERE t.path = 'prepare'),
 steps AS MATERIALIZED (
 	SELECT d.id, coalesce(d.step_ns, iif(d.prepared IS NULL, NULL, a.p50_ns)) AS ns, r.n, a.p50_ns IS NOT NULL OR EXISTS (
 			SELECT 1 FROM execution x WHERE x.model_id = d.id AND x.dispatched IS NOT NULL) AS had_lane
 	FROM rules w CROSS JOIN model d LEFT JOIN referred r ON r.app_id IS d.app_id AND r.model = d.name AND r.priority IS d.priority
 		LEFT JOIN answered a ON a.app_id IS d.app_id AND a.model = d.name AND a.priority IS d.priority
-	WHERE NOT w.whole_runs AND (r.n IS NOT NULL OR EXISTS (SELECT 1 FROM loss))),
+	WHERE NOT w.whole_runs AND (r.n IS NOT NULL OR d.id IN (SELECT model_id FROM tried) OR EXISTS (SELECT 1 FROM loss))),
 -- runs of executions that have no part in phase_stat: at least, and at most
 runs AS MATERIALIZED (
 	SELECT max(ifnull(run_ns, had_ns)) AS ns, max(ifnull(run_ns, ifnull(max(ifnull(ended - began, 9223372036854775807), had_ns), 0))) AS most_ns FROM (

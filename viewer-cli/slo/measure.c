@@ -22,7 +22,7 @@ static char *selected(const struct bsv_slo_selection *of)
 {
 	static const char *const names[] = { "app", "model", "path", "priority" };
 	const char *const values[] = { of->app, of->model, of->path, of->priority };
-	char *text = strdup(of->cold < 0 ? "1" : of->cold ? "cold" : "NOT cold");
+	char *text = bsv_text("path IS NOT 'prepare'%s", of->cold < 0 ? "" : of->cold ? " AND cold" : " AND NOT cold");
 
 	for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++) {
 		bsv_scoped_text *before = text, *quoted = values[i] ? bsv_quoted(values[i]) : NULL;

@@ -1,4 +1,4 @@
--- execution: one row per execution, whatever its path; leaves out nothing.
+-- execution: one row per execution, whatever its path, and per trial run (path prepare); leaves out nothing.
 CREATE VIEW execution AS SELECT
 	x.id, x.trace_id, x.stream_id,
 	CASE x.path WHEN @path:burst@ THEN x.stream_id END AS burst_id,
@@ -15,7 +15,7 @@ CREATE VIEW execution AS SELECT
 	@value flags.miss x@ AS miss,
 	CASE WHEN @bits flags.miss x@ THEN (SELECT m.lateness_ns FROM stored_missed m WHERE m.execution_id = x.id) END AS lateness_ns,
 	x.bypassed,
-	@bits flags.quality x@ = @quality:complete@ AS complete,
+	@bits flags.quality x@ = @quality:complete@ AND x.path <> @path:prepare@ AS complete,
 	@value flags.quality x@ AS quality,
 	@value flags.sides x@ AS sides,
 	x.lane,
