@@ -55,9 +55,18 @@ static void said_path(struct bsa_exec *x, uint8_t path)
 		x->stream->fact.path = path;
 }
 
-static void said_deadline(struct bsa_exec *x, uint64_t deadline)
+/* What the app asked for: the service knows better, where a fenced execution has a duration, too. */
+static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t duration)
 {
 	if (!x->fact.deadline)
+		x->fact.deadline = deadline;
+	if (!x->fact.duration)
+		x->fact.duration = duration;
+}
+
+static void said_deadline(struct bsa_exec *x, uint64_t deadline)
+{
+	if (deadline)
 		x->fact.deadline = deadline;
 }
 
@@ -89,7 +98,7 @@ void bsa_on_exec_submit(struct bsa_fold *f, const struct bsa_exec_submit *e)
 		return;
 	said_path(x, e->path);
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
-	said_deadline(x, e->deadline_ns);
+	asked_deadline(x, e->deadline_ns, e->duration_ns);
 	x->fact.fallback = e->fallback;
 }
 
@@ -429,7 +438,8 @@ static void tell_deadline_miss(struct bsa_fold *f, const struct bsa_exec *x, con
 
 void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
 {
-	struct bsa_exec *x = e->exec ? bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE) : NULL;
+	uint8_t side = e->stage == BSA_STAGE_RETURNED ? 0 : BSA_HEARD_SERVICE; /* either says that */
+	struct bsa_exec *x = e->exec ? bsa_exec_heard(f, e->exec, side) : NULL;
 
 	if (e->exec && !x)
 		return;
@@ -531,7 +541,7 @@ void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e)
 	x->has_client = true;
 	said_path(x, e->path);
 	said_model(f, x, e->model, BSA_SAID_BY_ASKING);
-	said_deadline(x, e->deadline_ns);
+	asked_deadline(x, e->deadline_ns, e->duration_ns);
 	if (x->fact.fallback == 255)
 		x->fact.fallback = e->fallback;
 	if (x->returned == BSA_STATUS_UNKNOWN)

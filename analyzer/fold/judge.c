@@ -390,7 +390,7 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	fact->lateness = 0;
 	if (bsa_exec_is_trial(x)) /* the time for trial runs is limited; a deadline is that of the preparation */
 		return;
-	if (fact->missed_at != BSA_NEVER && x->miss_stage != BSA_STAGE_DONE)
+	if (fact->missed_at != BSA_NEVER && x->miss_stage < BSA_STAGE_DONE)
 		miss(fact, fact->missed_at, told);
 	else if (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
 	         fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT)

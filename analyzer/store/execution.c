@@ -193,6 +193,8 @@ void execution_store(struct bsa_store *s, const struct bsa_execution *x)
 	fill(s, x, at, phase[BSA_PREEMPTED], plain, row);
 	if (!plain)
 		store_phases(s, x, phase);
+	if (x->duration && x->path == BSA_PATH_FENCED)
+		ROW(s, duration, .execution_id = ref(x->id), .duration_ns = ns(x->duration));
 	if (x->miss != BSA_MISS_NONE)
 		ROW(s, missed, .execution_id = ref(x->id), .missed_at = when(s->offset, x->missed_at),
 		    .lateness_ns = late_by(x->lateness), .estimate_ns = ns(x->estimate));

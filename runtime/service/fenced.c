@@ -92,8 +92,11 @@ static enum nnb_status check_time(struct nnb__job *j, struct nnb_reason *why)
 
 	if (duration_ns && duration_ns < nnb__times_least(&j->model->times, 0))
 		j->terms.deadline_ns = nnb__add_ns(nnb__now(), duration_ns);
+	nnb__trace_deadline(&j->trace, j->terms.deadline_ns);
 	status = nnb__job_admit(j, why);
 	j->terms.deadline_ns = deadline_ns;
+	if (!status)
+		nnb__trace_deadline(&j->trace, deadline_ns);
 	return status;
 }
 
@@ -175,7 +178,20 @@ static void execute(struct nnb__job *j)
 
 	if (f->duration_ns && (!j->terms.deadline_ns || until < j->terms.deadline_ns))
 		j->terms.deadline_ns = until;
+	nnb__trace_deadline(&j->trace, j->terms.deadline_ns);
 	nnb__job_execute(j, NULL);
+}
+
+/* It went well, and its signal comes after its deadline. */
+static void tell_late(struct nnb__job *j)
+{
+	uint64_t deadline_ns = j->terms.deadline_ns, now;
+
+	if (j->result.status || !deadline_ns || !nbt_on(NBT_EVENT_deadline_miss))
+		return;
+	now = nnb__now();
+	if (now > deadline_ns)
+		nnb__trace_missed(&j->trace, NBT_miss_late, NBT_stage_returned, 0, (int64_t)(now - deadline_ns));
 }
 
 static void put_timing(struct nnb__message *m, const struct nnb__job *j, uint64_t since, uint64_t now)
@@ -250,6 +266,7 @@ static void *execute_behind_fences(void *arg)
 	nnb__give(j->connection->app, NNB__ASYNC, 1);
 	tell(j);
 	nnb__trace_refused(&j->trace, j->result.status);
+	tell_late(j);
 	nnb__trace_at(&j->trace, NNB__AT_RESULT_WRITTEN);
 	NNB__SAY(&j->trace, fence_signal, .status = (uint8_t)j->result.status);
 	nnb__trace_end(&j->trace);

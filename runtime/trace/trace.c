@@ -110,9 +110,14 @@ void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t i
 void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 {
 	struct nbt_exec_client e;
+	bool bound = t->deadline_ns && t->path != NBT_path_fenced; /* whose launch this ends */
+	uint64_t now = t->compact || bound ? nnb__now() : 0;
 
 	if (t->compact)
-		t->at[NNB__AT_RETURNED] = nnb__now() - t->began;
+		t->at[NNB__AT_RETURNED] = now - t->began;
+	if (bound && !status && now > t->deadline_ns)
+		NNB__SAY(t, deadline_miss, .model = t->model, .kind = NBT_miss_late, .stage = NBT_stage_returned,
+		         .deadline_ns = t->deadline_ns, .over_ns = (int64_t)(now - t->deadline_ns));
 	NNB__SAY(t, exec_return, .status = (uint8_t)status);
 	if (!t->compact || !nbt_on(NBT_EVENT_exec_client))
 		return;

@@ -110,6 +110,12 @@ static inline void nnb__trace_decoded(struct nnb__trace *t, uint32_t operands, u
 	         .status = (uint8_t)status);
 }
 
+/* By when it has to be over is known better now. */
+static inline void nnb__trace_deadline(struct nnb__trace *t, uint64_t deadline_ns)
+{
+	atomic_store_explicit(&t->deadline_ns, deadline_ns, memory_order_relaxed);
+}
+
 static inline void nnb__trace_fenced(struct nnb__trace *t, uint32_t fences, uint64_t took_ns, enum nnb_status status)
 {
 	nnb__trace_at(t, NNB__AT_FENCED);

@@ -10,6 +10,9 @@
 enum { UNDER_WAY_MAX = 1 << 16, BUCKETS = 1 << 14, KNOWN_MAX = 1 << 20, OBJECTIONS_SHOWN = 10 };
 enum { LANES = 64, NO_LANES = 254, NO_LANE = 255 }; /* with the policy native nobody waits for a lane */
 #define NEVER UINT64_MAX
+#define LATE_NS \
+	(400 *  \
+	 (int64_t)(terms.tolerance_ns ? terms.tolerance_ns : 100000)) /* a clock is read, then its event written */
 
 /* In the order of their times, but that of a fenced one the launch's answer comes earlier. */
 enum boundary {
@@ -57,7 +60,8 @@ struct exec {
 	/* on its lane, and off it */
 	bool on_lane, dispatched;
 	uint64_t stretch, last_ns, run_ns, preempted_ns, redo_ns, end_redo_ns, cpu_ns;
-	uint64_t lookups, misses, fetches, preemptions, missed_deadlines;
+	uint64_t lookups, misses, fetches, preemptions, missed_deadlines, deadline;
+	bool told_returned; /* by deadline_miss */
 	uint64_t request_slept, result_blocked, result_slept;
 	/* as exec_client and exec_service have it */
 	bool has_client, has_service;
@@ -538,6 +542,19 @@ static void judge_witnessed(const struct exec *x, const uint64_t *at)
 		compare(&log_ends, x, "end to end", w->returned - w->submitted, end - at[SUBMITTED]);
 }
 
+/* What was answered well after its deadline has said so; a little after it, its clock may have been read before. */
+static void judge_late(const struct exec *x)
+{
+	uint64_t end = launched(x) ? x->at[SIGNALLED] : x->at[RETURNED];
+
+	if (!x->deadline || x->status || end == NEVER || is_trial(x))
+		return;
+	if (end > x->deadline && (int64_t)(end - x->deadline) > LATE_NS && !x->told_returned)
+		wrong(x, "it was answered %" PRIu64 " ns after its deadline, without deadline_miss", end - x->deadline);
+	if (end <= x->deadline && x->told_returned)
+		wrong(x, "it was answered in time, with deadline_miss");
+}
+
 static void judge_over(struct exec *x)
 {
 	if (is_late(x)) {
@@ -561,6 +578,7 @@ static void judge_over(struct exec *x)
 	if (terms.full) {
 		judge_tiling(x, x->at, "full");
 		judge_launch(x, x->at, "full");
+		judge_late(x);
 		judge_rest(x);
 	}
 	if (terms.compact) {
@@ -631,6 +649,8 @@ static void on_submit(struct exec *x, const struct text_event *e)
 	struct thing *stream;
 
 	reached(x, SUBMITTED, e->at);
+	if (!x->deadline)
+		x->deadline = text_get(e, "deadline_ns");
 	x->path = (uint8_t)text_get(e, "path");
 	x->fallback = (uint8_t)text_get(e, "fallback");
 	x->model = (uint32_t)text_get(e, "model");
@@ -646,13 +666,13 @@ static void on_submit(struct exec *x, const struct text_event *e)
 		stream->last_submitted = (uint32_t)x->id;
 }
 
-/* A trial run has its number, an app and a model, as executions have. */
+/* A trial run has its number and a model, as executions have. Its app may be number 0: a uid. */
 static void on_trial(struct exec *x, const struct text_event *e)
 {
 	struct thing *stream = thing_of(STREAM, x->id >> 32);
 
-	if (!text_get(e, "model") || !text_get(e, "app"))
-		wrong(x, "a trial run of model %" PRIu64 " for app %" PRIu64, text_get(e, "model"), text_get(e, "app"));
+	if (!text_get(e, "model"))
+		wrong(x, "a trial run of no model");
 	if (!stream)
 		return;
 	stream->submitted++;
@@ -730,11 +750,21 @@ static void on_fetch(struct exec *x, const struct text_event *e)
 	x->fetches++;
 }
 
-static void on_missed(struct exec *x)
+/* How late it is said to be is how late it is then; of one that is refused or given up, that may be less than 0. */
+static void on_missed(struct exec *x, const struct text_event *e)
 {
-	if (x->at[ENDED] != NEVER)
+	uint64_t deadline = text_get(e, "deadline_ns"), stage = text_get(e, "stage");
+	int64_t over = (int64_t)text_get(e, "over_ns"), late = (int64_t)(e->at - deadline);
+
+	if (x->at[ENDED] != NEVER && stage != NBT_stage_returned)
 		wrong(x, "deadline_miss after exec_end");
+	if (stage == NBT_stage_returned && x->at[x->path == NBT_path_fenced ? SIGNALLED : RETURNED] != NEVER)
+		wrong(x, "deadline_miss after its answer was returned");
+	if (!deadline || late < over || late - over > LATE_NS)
+		wrong(x, "deadline_miss of deadline %" PRIu64 " says %" PRId64 " ns, and it is %" PRId64, deadline,
+		      over, late);
 	x->missed_deadlines++;
+	x->told_returned |= stage == NBT_stage_returned;
 }
 
 static void on_client(struct exec *x, const struct text_event *e)
@@ -881,6 +911,7 @@ static void of_exec(struct exec *x, const struct text_event *e)
 	case NBT_EVENT_sched_enqueue:
 		reached(x, ENQUEUED, e->at);
 		expect_known(e, STREAM, x->id >> 32, "stream");
+		x->deadline = text_get(e, "deadline_ns"); /* which a duration may have made earlier */
 		if (is_trial(x))
 			on_trial(x, e);
 		break;
@@ -895,7 +926,7 @@ static void of_exec(struct exec *x, const struct text_event *e)
 		reached(x, SIGNALLED, e->at);
 		break;
 	case NBT_EVENT_deadline_miss:
-		on_missed(x);
+		on_missed(x, e);
 		break;
 	default:
 		of_lane(x, e);

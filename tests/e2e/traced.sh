@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# traced.sh LOAD SERVICE CHECK STRESS -- what a service and its apps say of themselves is true: every shipped scenario,
+# traced.sh LOAD SERVICE CHECK STRESS DURATIONS -- what a service and its apps say of themselves is true: every shipped scenario,
 # cut short, is recorded in full and in compact at once, and both are held against each other, against nnburst-load's own log,
 # and against what an execution can be (trace_judge.c). And every event of the catalogue happens.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
-load=$1 service=$2 check=$3 stress=$4
+load=$1 service=$2 check=$3 stress=$4 durations=$5
 
 # A thread may lose its cpu between its clock's being read and its event's being written: that is no fault of either, and
 # how far two ways to tell a time are apart is not what this test is about, but that no event comes out of turn.
@@ -114,6 +114,7 @@ happens full 'deadline_miss: .* kind = \( "transient" ' too-big
 happens full 'deadline_miss: .* kind = \( "persistent" ' too-big
 happens full 'deadline_miss: \{.*\{ exec = 0, .* stage = \( "prepare" ' impatient
 happens full 'deadline_miss: \{.*\{ exec = 0, .* kind = \( "late" .* stage = \( "prepare" ' 'impatient with --deadline advise'
+happens full 'deadline_miss: .* stage = \( "returned" ' demo
 happens full 'stream_open: .* path = \( "prepare" ' 'any of them'
 happens full 'resource_exhausted: .* owner = \( "app" ' 'stateful-audio with buffers=1'
 happens full 'exec_submit: .* path = \( "sync" .* fallback = 1,' fall-back
@@ -137,6 +138,21 @@ quietly "$stress"
 end_session misuse
 text misuse
 judge misuse --full "$tmp/misuse.txt" --cut
+
+# Fenced executions that may take no longer than so long.
+session durations DEBUG_FUNCTION
+for deadlines in abort advise; do
+	start_another "$service" --lanes 1 --deadline "$deadlines"
+	quietly "$durations" "$tmp/socket"
+	stop_service
+done
+end_session durations
+text durations
+judge durations --full "$tmp/durations.txt"
+happens durations 'exec_submit: .* deadline_ns = 0, .* duration_ns = 1 ' 'those with a duration'
+for stage in admission 'done' returned; do
+	happens durations "deadline_miss: .* stage = \\( \"$stage\" .* deadline_ns = [1-9]" 'those with a duration of 1 ns'
+done
 
 # Who begins to listen under load, and ends before it, hears of what there is, and of executions under way.
 start_service "$service" --lanes 1

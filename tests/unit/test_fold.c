@@ -356,6 +356,34 @@ static void a_trial_run_holds_a_lane_as_its_apps(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+static void a_duration_makes_the_deadline_earlier(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "the service says by when, once the fences are signalled",
+		  HERE "1000 exec_submit exec=5:1 path=fenced model=2 deadline_ns=9000 duration_ns=100\n"
+		       "1040 fence_wait exec=5:1 fences=1\n"
+		       "1060 sched_enqueue exec=5:1 model=2 app=20 priority=high deadline_ns=1138\n"
+		       "1065 sched_dispatch exec=5:1 lane=0\n"
+		       "1199 deadline_miss exec=5:1 model=2 kind=late stage=done deadline_ns=1138 over_ns=60\n"
+		       "1200 exec_end exec=5:1 lane=0\n"
+		       "1209 deadline_miss exec=5:1 model=2 kind=late stage=returned deadline_ns=1138 over_ns=70\n"
+		       "1210 fence_signal exec=5:1\n",
+		  "execution id=5:1 deadline=1138 duration=100 miss=late lateness=72 missed_at=1199\n2 "
+		  "deadline_missed" },
+		{ "one that is late by its way back alone",
+		  HERE ASKED("3:1", "burst", "request") RAN("3:1") "2010 fmq_write exec=3:1 queue=result\n"
+		                                                   "2020 fmq_read exec=3:1 queue=result\n"
+		                                                   "2029 deadline_miss exec=3:1 model=2 kind=late "
+		                                                   "stage=returned deadline_ns=2000 over_ns=28\n"
+		                                                   "2030 exec_return exec=3:1\n",
+		  "execution id=3:1 deadline=2000 duration=0 miss=late lateness=30 quality=complete missed_at=2029\n"
+		  "deadline_missed execution=3:1 stage=5 over=28\nleft stragglers=0" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void a_preparation_that_is_late_says_so(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -503,6 +531,7 @@ int main(void)
 		cmocka_unit_test(a_miss_is_predicted_aborted_or_late),
 		cmocka_unit_test(each_slot_that_was_not_known_says_what_it_cost),
 		cmocka_unit_test(a_trial_run_holds_a_lane_as_its_apps),
+		cmocka_unit_test(a_duration_makes_the_deadline_earlier),
 		cmocka_unit_test(a_preparation_that_is_late_says_so),
 		cmocka_unit_test(executions_are_told_apart_by_their_numbers),
 		cmocka_unit_test(operations_begin_where_the_one_before_ended),

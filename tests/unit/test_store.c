@@ -614,7 +614,7 @@ static void deadlines_and_refusals(void **state)
 	       .kind = 1,
 	       .stage = 4 });
 	FACT(deadline_missed, bsa_deadline_missed,
-	     { .at = 10, .estimate = BSA_NEVER, .over = INT64_MAX, .kind = 3, .stage = 5 });
+	     { .at = 10, .estimate = BSA_NEVER, .over = INT64_MAX, .kind = 3, .stage = 7 });
 	FACT(refused, bsa_refused,
 	     { .execution = 1,
 	       .lane_free = 40,

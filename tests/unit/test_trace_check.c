@@ -280,7 +280,7 @@ static int record(void **state)
 	t = usual(20000);
 	snprintf(miss, sizeof(miss),
 	         "deadline_miss: " EXEC ", model = %d, kind = " NAMED("transient", "0") ", stage = " NAMED(
-			 "admission", "1") ", deadline_ns = 5, estimate_ns = 50, over_ns = -20 }",
+			 "admission", "1") ", deadline_ns = 20620, estimate_ns = 50, over_ns = -20 }",
 	         number(CAMERA, 3), MODEL);
 	t.miss = miss;
 	execution(number(CAMERA, 3), PATH_BURST, &t);
@@ -478,14 +478,20 @@ static const struct wrong {
 	  "slot_fetch after it was enqueued" },
 	{ "a deadline is missed after the end", &full, "deadline_miss", "", "", "", 1300,
 	  "deadline_miss after exec_end" },
+	{ "a deadline that was missed is none", &full, "deadline_miss", "", "deadline_ns = 20620", "deadline_ns = 0", 0,
+	  "of deadline 0 says" },
+	{ "a deadline is missed by the time since the machine started", &full, "deadline_miss", "", "over_ns = -20",
+	  "over_ns = 20600", 0, "says 20600 ns, and it is -20" },
+	{ "it is late, and does not say so", &full, "sched_enqueue", "22518036791558145", "deadline_ns = 0",
+	  "deadline_ns = 1", 0, "after its deadline, without deadline_miss" },
 	{ "it is of another model for the service", &full, "request_decode", "", "model = ", "model = 1", 0,
 	  "of model" },
 	{ "who makes room does so for somebody without a number", &full, "sched_preempt", "",
 	  "by = ", "by = 0, was = ", 0, "without a number" },
 	{ "a trial run is on a lane with somebody else", &full, "sched_dispatch", "22518049676460033", "", "", -1100,
 	  "on lane 0" },
-	{ "a trial run is of no app", &full, "sched_enqueue", "22518049676460033", "app = 7", "app = 0", 0,
-	  "for app 0" },
+	{ "a trial run is of no model", &full, "sched_enqueue", "22518049676460033", "model = ", "model = 0, was = ", 0,
+	  "of no model" },
 	{ "a number of a trial run was left out", &full, "sched_enqueue", "22518049676460033", "exec = ", "exec = 1", 0,
 	  "never over" },
 	{ "it is of a stream that nobody opened", &full, "stream_open", "", "stream = ", "stream = 1", 0,
