@@ -296,6 +296,23 @@ static void a_summary_tells_all_of_a_trial_run(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+static void the_services_summary_alone_tells_a_deadline(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "and so who missed it",
+		  HERE "1412 exec_service exec=4:1 model=2 app=20 priority=low path=sync lane=0 began=1030 "
+		       "at=10,-,30,35,370,380,0,0,0,300 deadline_ns=1400\n",
+		  "execution id=4:1 sides=service deadline=1400 miss=late lateness=10", HORIZON },
+		{ "0 is none",
+		  HERE "1412 exec_service exec=4:1 model=2 app=20 priority=low path=sync lane=0 began=1030 "
+		       "at=10,-,30,35,370,380,0,0,0,300 deadline_ns=0\n",
+		  "execution id=4:1 sides=service deadline=0 miss=none", HORIZON },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void summaries_are_believed_as_far_as_they_can_be_true(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -393,6 +410,7 @@ int main(void)
 		cmocka_unit_test(with_both_forms_the_full_one_holds),
 		cmocka_unit_test(summaries_fill_what_boundaries_lack),
 		cmocka_unit_test(a_summary_tells_all_of_a_trial_run),
+		cmocka_unit_test(the_services_summary_alone_tells_a_deadline),
 		cmocka_unit_test(summaries_are_believed_as_far_as_they_can_be_true),
 		cmocka_unit_test(a_summary_whose_other_side_never_comes_is_waited_for_as_long_as_the_horizon),
 	};
