@@ -258,12 +258,9 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 		return -EPIPE;
 	r = nnb_fmq_begin_write(b->request, n, &tx);
 	if (!r) {
-		nnb__call_begin(t, nnb__exec_of(b->stream, b->sent + 1),
-		                (struct nnb__asked){ .model = b->model,
-		                                     .path = NBT_path_burst,
-		                                     .deadline_ns = call->terms.deadline_ns,
-		                                     .pools = call->n_pools,
-		                                     .measure = call->measure });
+		NNB__CALL_BEGIN(t, nnb__exec_of(b->stream, b->sent + 1), .model = b->model, .path = NBT_path_burst,
+		                .deadline_ns = call->terms.deadline_ns, .pools = call->n_pools,
+		                .measure = call->measure);
 		r = find_slots(b, call);
 	}
 	if (r) {

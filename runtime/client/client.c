@@ -281,14 +281,9 @@ uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const s
 	struct nnb_client *c = remote->client;
 	uint32_t number = atomic_fetch_add_explicit(&c->calls[path], 1, memory_order_relaxed) + 1;
 
-	nnb__call_begin(ret, nnb__exec_of(stream_of(c, path), number),
-	                (struct nnb__asked){ .model = remote->id,
-	                                     .path = path,
-	                                     .deadline_ns = call->terms.deadline_ns,
-	                                     .duration_ns = duration_ns,
-	                                     .pools = call->n_pools,
-	                                     .measure = call->measure,
-	                                     .fallback = fallback });
+	NNB__CALL_BEGIN(ret, nnb__exec_of(stream_of(c, path), number), .model = remote->id, .path = path,
+	                .deadline_ns = call->terms.deadline_ns, .duration_ns = duration_ns, .pools = call->n_pools,
+	                .measure = call->measure, .fallback = fallback);
 	return number;
 }
 

@@ -235,14 +235,19 @@ static inline bool nnb__call_listened(const struct nnb__call_trace *t, enum nbt_
 	return __builtin_expect(t->compact, 0) || nbt_on(event);
 }
 
-/* The app asks. */
-static inline void nnb__call_begin(struct nnb__call_trace *t, uint64_t exec, struct nnb__asked asked)
+static inline void nnb__call_number(struct nnb__call_trace *t, uint64_t exec)
 {
 	t->exec = exec;
 	t->compact = __builtin_expect(nbt_on(NBT_EVENT_exec_client) && exec, 0);
-	if (nnb__call_listened(t, NBT_EVENT_exec_submit))
-		nnb__call_began(t, &asked);
 }
+
+/* The app asks: what follows are fields of struct nnb__asked, which are not evaluated where nobody listens. */
+#define NNB__CALL_BEGIN(t, exec, ...)                                                  \
+	do {                                                                           \
+		nnb__call_number(t, exec);                                             \
+		if (nnb__call_listened(t, NBT_EVENT_exec_submit))                      \
+			nnb__call_began(t, &(const struct nnb__asked){ __VA_ARGS__ }); \
+	} while (0)
 
 /* About to publish the request. */
 static inline void nnb__call_asks(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
