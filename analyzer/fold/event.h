@@ -91,7 +91,7 @@ struct bsa_exec_submit {
 	uint8_t path, measure, fallback;
 };
 struct bsa_fmq_write {
-	uint64_t exec, blocked_ns;
+	uint64_t exec, blocked_ns, fmq;
 	uint32_t items, used;
 	uint8_t queue;
 };
@@ -115,7 +115,7 @@ struct bsa_fence_wait {
 struct bsa_slot_lookup {
 	uint64_t exec;
 	int32_t slot;
-	uint8_t hit;
+	uint8_t hit, look;
 };
 struct bsa_slot_fetch {
 	uint64_t exec, took_ns;
@@ -259,7 +259,8 @@ enum bsa_path {
 	BSA_PATH_PREPARE, /* a trial run of a model that is being prepared: no app asks for it, or is answered */
 	BSA_PATH_UNKNOWN = 255
 };
-enum bsa_queue { BSA_QUEUE_REQUEST, BSA_QUEUE_RESULT, BSA_QUEUE_CALL_REQUEST, BSA_QUEUE_CALL_RESULT };
+enum bsa_queue { BSA_QUEUE_REQUEST, BSA_QUEUE_RESULT, BSA_QUEUE_CALL_REQUEST, BSA_QUEUE_CALL_RESULT, BSA_QUEUE_OTHER };
+enum bsa_look { BSA_LOOK_FIRST, BSA_LOOK_AGAIN, BSA_LOOK_REFUSED, BSA_LOOK_CLIENT };
 enum bsa_status { /* those that the fold asks for */
 	          BSA_STATUS_NONE = 0,
 	          BSA_STATUS_MISSED_DEADLINE_TRANSIENT = 5,

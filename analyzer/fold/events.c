@@ -115,8 +115,9 @@ static void said_queue(struct bsa_exec *x, uint8_t queue)
 
 static void tell_write(const struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_fmq_write *e)
 {
-	struct bsa_fmq_op op = { .execution = x->fact.id,
+	struct bsa_fmq_op op = { .execution = x ? x->fact.id : 0,
 		                 .at = f->now,
+		                 .number = e->fmq,
 		                 .blocked = e->blocked_ns,
 		                 .items = e->items,
 		                 .used = e->used,
@@ -131,8 +132,13 @@ void bsa_on_fmq_write(struct bsa_fold *f, const struct bsa_fmq_write *e)
 	bool asks = is_request(e->queue);
 	struct bsa_exec *x;
 
-	if (e->queue > BSA_QUEUE_CALL_RESULT) {
+	if (e->queue > BSA_QUEUE_OTHER || (e->queue == BSA_QUEUE_OTHER && e->exec)) {
 		bsa_fold_absurd(f);
+		return;
+	}
+	if (!e->exec) { /* a message between programs that use queues for something of their own */
+		if (f->facts.fmq_op)
+			tell_write(f, NULL, e);
 		return;
 	}
 	x = bsa_exec_heard(f, e->exec, asks ? BSA_HEARD_CLIENT : BSA_HEARD_SERVICE);
@@ -202,17 +208,25 @@ void bsa_on_fence_wait(struct bsa_fold *f, const struct bsa_fence_wait *e)
 
 void bsa_on_slot_lookup(struct bsa_fold *f, const struct bsa_slot_lookup *e)
 {
-	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+	struct bsa_exec *x =
+		bsa_exec_heard(f, e->exec, e->look == BSA_LOOK_CLIENT ? BSA_HEARD_CLIENT : BSA_HEARD_SERVICE);
 
 	if (!x)
 		return;
-	x->fact.lookups++;
-	if (!e->hit) {
+	if (e->look > BSA_LOOK_CLIENT) {
+		bsa_fold_absurd(f);
+		return;
+	}
+	if (e->look == BSA_LOOK_FIRST) /* the others do not make it cold */
+		x->fact.lookups++;
+	if (e->look == BSA_LOOK_FIRST && !e->hit) {
 		x->fact.misses++;
 		bsa_exec_missed_slot(f, x, e->slot);
 	}
 	if (f->facts.lookup) {
-		struct bsa_lookup l = { .execution = x->fact.id, .at = f->now, .slot = e->slot, .hit = e->hit != 0 };
+		struct bsa_lookup l = {
+			.execution = x->fact.id, .at = f->now, .slot = e->slot, .hit = e->hit != 0, .look = e->look
+		};
 
 		f->facts.lookup(f->facts.ctx, &l);
 	}

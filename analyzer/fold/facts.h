@@ -297,7 +297,8 @@ struct bsa_chosen {
 /* ---- single operations: told if asked for ---- */
 
 struct bsa_fmq_op {
-	uint64_t execution, at, blocked, spun, slept;
+	uint64_t execution, at, blocked, spun, slept; /* execution 0: of none */
+	uint64_t number;                              /* of the queue; 0: a socket, or not said */
 	uint32_t items, used;
 	uint8_t queue, write;
 };
@@ -305,7 +306,7 @@ struct bsa_fmq_op {
 struct bsa_lookup {
 	uint64_t execution, at;
 	int32_t slot;
-	uint8_t hit;
+	uint8_t hit, look; /* look: enum bsa_look */
 };
 
 struct bsa_operation {

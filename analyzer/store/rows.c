@@ -28,6 +28,7 @@ SAME(cause_unknown, BSA_CAUSE_UNKNOWN);
 SAME(cause_submitted_late, BSA_CAUSES - 1);
 SAME(phase_preempted, BSA_PREEMPTED);
 SAME(phase_signal, BSA_PHASES - 1);
+SAME(look_client, BSA_LOOK_CLIENT);
 
 /* ---- text ---- */
 
@@ -326,8 +327,10 @@ static void on_fmq_op(void *ctx, const struct bsa_fmq_op *o)
 	struct bsa_store *s = ctx;
 
 	ROW(s, fmq_op, .id = NOTHING, .execution_id = ref(o->execution), .at = when(s->offset, o->at),
-	    .bits = PACK(fmq_op, .queue = o->queue, .op = o->write != 0), .items = o->items, .used = o->used,
-	    .blocked_ns = ns(o->blocked), .spun_ns = ns(o->spun), .slept_ns = ns(o->slept));
+	    .bits = PACK(fmq_op, .queue = o->queue == BSA_QUEUE_OTHER ? 0 : o->queue, .op = o->write != 0,
+	                 .other = o->queue == BSA_QUEUE_OTHER),
+	    .items = o->items, .used = o->used, .blocked_ns = ns(o->blocked), .spun_ns = ns(o->spun),
+	    .slept_ns = ns(o->slept), .number = o->number ? count(o->number) : NOTHING);
 }
 
 static void on_lookup(void *ctx, const struct bsa_lookup *l)
@@ -335,7 +338,7 @@ static void on_lookup(void *ctx, const struct bsa_lookup *l)
 	struct bsa_store *s = ctx;
 
 	ROW(s, lookup, .id = NOTHING, .execution_id = ref(l->execution), .at = when(s->offset, l->at), .slot = l->slot,
-	    .hit = l->hit != 0);
+	    .hit = l->hit != 0, .look = l->look);
 }
 
 static void on_operation(void *ctx, const struct bsa_operation *o)

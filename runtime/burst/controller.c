@@ -24,7 +24,9 @@
 #include "burst/pool.h"
 #include "burst/result.h"
 #include "burst/slots.h"
+#include "fmq/queue.h"
 #include "nnb/burst.h"
+#include "trace/own.h"
 #include "trace/trace.h"
 
 #define LOOK_UP_NS UINT64_C(1000000000)
@@ -44,6 +46,7 @@ struct nnb_burst {
 	uint32_t n_pools, room;
 	uint32_t generation;            /* of the slots, when they were looked up */
 	uint32_t stream, model;         /* what traces call us */
+	struct nnb__own own;            /* where neither the service nor its server has a number for us */
 	uint32_t sent;                  /* requests: their numbers */
 	struct nnb_burst *next, **from; /* all bursts */
 };
@@ -66,6 +69,7 @@ static void unref(struct nnb_burst *b)
 	nnb__slots_fini(&b->slots);
 	free(b->by_pool);
 	free(b->pools);
+	nnb__own_end(&b->own);
 	free(b);
 }
 
@@ -124,6 +128,24 @@ static int make(struct nnb_burst *b, const struct nnb_burst_config *c)
 	return b->by_pool && b->pools ? 0 : -ENOMEM;
 }
 
+/* What traces call it: as the service says, or its server in the queue; or else a number of this process. */
+static void find_number(struct nnb_burst *b)
+{
+	nnb__fmq_is_of_burst(b->request, NBT_queue_request);
+	nnb__fmq_is_of_burst(b->result, NBT_queue_result);
+	if (b->service.called)
+		b->service.called(b->context, &b->stream, &b->model);
+	if (!b->stream)
+		b->stream = nnb__fmq_stream(b->request);
+	if (b->stream)
+		return;
+	b->stream = nnb__own_number();
+	b->own = (struct nnb__own){ .stream = b->stream,
+		                    .request_capacity = (uint32_t)nnb_fmq_capacity(b->request),
+		                    .result_capacity = (uint32_t)nnb_fmq_capacity(b->result) };
+	nnb__own_begin(&b->own);
+}
+
 enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_service *service,
                               const struct nnb_burst_config *config, struct nnb_reason *reason)
 {
@@ -159,8 +181,7 @@ enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_ser
 		return status;
 	}
 	b->configured = true;
-	if (service->called)
-		service->called(b->context, &b->stream, &b->model);
+	find_number(b);
 	enlist(b);
 	*ret = b;
 	return NNB_STATUS_NONE;
@@ -227,16 +248,26 @@ static inline bool same_pools(const struct nnb_burst *b, const struct nnb_call *
 	return true;
 }
 
+/* They were those of the last request: looked up all the same. */
+static __attribute__((noinline, cold)) void tell_same(const struct nnb_burst *b, uint64_t exec)
+{
+	for (uint32_t i = 0; i < b->n_pools; i++)
+		NBT(slot_lookup, .exec = exec, .slot = b->by_pool[i], .hit = true, .look = NBT_look_client);
+}
+
 /* Know the slots of the call's pools. A burst is likely asked for the same ones as before. */
-static int find_slots(struct nnb_burst *b, const struct nnb_call *call)
+static int find_slots(struct nnb_burst *b, const struct nnb_call *call, uint64_t exec)
 {
 	int r;
 
-	if (__builtin_expect(same_pools(b, call), 1))
+	if (__builtin_expect(same_pools(b, call), 1)) {
+		if (nbt_on(NBT_EVENT_slot_lookup))
+			tell_same(b, exec);
 		return 0;
+	}
 	b->n_pools = 0;
 	b->generation = nnb__slots_generation(&b->slots);
-	r = nnb__slots_of(&b->slots, call->pools, call->n_pools, b->by_pool);
+	r = nnb__slots_of(&b->slots, call->pools, call->n_pools, exec, b->by_pool);
 	if (r)
 		return r;
 	for (uint32_t i = 0; i < call->n_pools; i++)
@@ -261,7 +292,7 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 		NNB__CALL_BEGIN(t, nnb__exec_of(b->stream, b->sent + 1), .model = b->model, .path = NBT_path_burst,
 		                .deadline_ns = call->terms.deadline_ns, .pools = call->n_pools,
 		                .measure = call->measure);
-		r = find_slots(b, call);
+		r = find_slots(b, call, t->exec);
 	}
 	if (r) {
 		nnb_because(reason, "the burst cannot carry it: error %d", r);
@@ -269,7 +300,8 @@ static int send_request(struct nnb_burst *b, const struct nnb_call *call, struct
 	}
 	nnb_packet_request_build(&tx, &request, b->by_pool, call->measure, &call->terms);
 	b->sent++;
-	nnb__call_asks(t, NBT_queue_request, (uint32_t)n, 0, 0);
+	nnb__call_writes(t);
+	nnb__fmq_writes_for(b->request, t->exec);
 	return nnb_fmq_commit_write_and_wake(b->request, n);
 }
 

@@ -400,16 +400,20 @@ static struct nnb_request unplaced(const struct nnb_packet_request *p)
 }
 
 /* Those of its pools that are known by now, where @ret has room for all. Are they all? */
-static bool known_pools(struct executor *x, const struct nnb_packet_request *p, struct nnb_memory *ret)
+static bool known_pools(struct executor *x, const struct nnb_packet_request *p, enum nbt_look look,
+                        struct nnb_memory *ret)
 {
 	uint32_t i, n = 0;
+	bool known;
 
 	pthread_mutex_lock(&x->lock);
-	for (uint32_t k = 0; k < p->n_slots; k++)
-		if (nnb__map_get(&x->by_slot, (uint32_t)p->slots[k], &i)) {
+	for (uint32_t k = 0; k < p->n_slots; k++) {
+		known = nnb__map_get(&x->by_slot, (uint32_t)p->slots[k], &i);
+		if (known)
 			ret[k] = x->entries[i].memory;
-			n++;
-		}
+		n += known;
+		nnb__trace_lookup(x->runner.seat.trace, p->slots[k], known, look);
+	}
 	pthread_mutex_unlock(&x->lock);
 	return n == p->n_slots;
 }
@@ -425,7 +429,7 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 
 	if (!pools)
 		return wrong;
-	known_pools(x, p, pools);
+	known_pools(x, p, NBT_look_again, pools);
 	for (uint32_t k = 0; k < p->n_slots; k++) {
 		const int32_t *slot = bsearch(&p->slots[k], slots, n, sizeof(*slots), nnb__by_slot);
 
@@ -517,7 +521,7 @@ static enum nnb_status fail(struct executor *x, const struct nnb_packet_request 
 	struct nnb_request request = unplaced(p);
 	enum nnb_status wrong;
 
-	if (pools && known_pools(x, p, pools))
+	if (pools && known_pools(x, p, NBT_look_refused, pools))
 		request.pools = pools;
 	wrong = nnb__prepared_check(x->prepared, &request, reason);
 	request.pools = pools;
@@ -631,6 +635,13 @@ static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_re
 	done(x);
 }
 
+static void called(void *arg, uint32_t stream)
+{
+	struct executor *x = arg;
+
+	x->stream = stream;
+}
+
 static void cancel(void *arg)
 {
 	struct executor *x = arg;
@@ -690,7 +701,8 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 		                            .execute = execute,
 		                            .cancel = cancel,
 		                            .tell = tell_entries,
-		                            .free = executor_free };
+		                            .free = executor_free,
+		                            .called = called };
 	return 0;
 }
 

@@ -21,7 +21,9 @@ static enum nnb_status configure(void *arg, const struct nnb_burst_callback *cal
 		                             .callback = *callback,
 		                             .n_outputs_max = nnb_prepared_model(l->prepared)->n_outputs,
 		                             .extended = true,
-		                             .window_ns = l->window_ns };
+		                             .window_ns = l->window_ns,
+		                             .priority = nnb_prepared_how(l->prepared)->priority,
+		                             .plain = !l->cached };
 	struct nnb_burst_server *server;
 	enum nnb_status status;
 

@@ -15,12 +15,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "burst/server.h"
 #include "burst/slots.h"
+#include "fmq/queue.h"
 #include "fmq/sys.h"
 #include "model/status.h"
 #include "nnb/burst.h"
+#include "trace/own.h"
 #include "trace/trace.h"
 
 #define SHUT_AGAIN_NS 10000000
@@ -41,6 +44,7 @@ struct nnb_burst_server {
 	struct nnb_output_shape *shapes;
 	int32_t *missing;
 	uint32_t number;         /* of requests taken */
+	struct nnb__own own;     /* where no service numbers the burst */
 	struct nnb__trace trace; /* of the request at hand; others look at what is atomic in it */
 };
 
@@ -82,32 +86,34 @@ static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_
 	return status;
 }
 
-static void tell_lookups(struct nnb_burst_server *s, uint32_t n_missing)
+/* Which of the request's slots the executor does not know, into s->missing; returns how many. Each lookup is told. */
+static uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
 {
 	const struct nnb_packet_request *p = &s->packet;
+	uint32_t n = s->executor.missing(s->executor.arg, p->slots, p->n_slots, s->missing);
 
-	s->trace.lookups = (uint16_t)p->n_slots;
-	s->trace.misses = (uint16_t)n_missing;
 	if (nbt_on(NBT_EVENT_slot_lookup))
 		for (uint32_t i = 0; i < p->n_slots; i++)
-			nnb__trace_lookup(
-				&s->trace, p->slots[i],
-				!bsearch(&p->slots[i], s->missing, n_missing, sizeof(p->slots[0]), nnb__by_slot));
+			nnb__trace_lookup(&s->trace, p->slots[i],
+			                  !bsearch(&p->slots[i], s->missing, n, sizeof(p->slots[0]), nnb__by_slot),
+			                  look);
+	return n;
 }
 
 static enum nnb_status resolve(struct nnb_burst_server *s, struct nnb_reason *reason)
 {
 	const struct nnb_packet_request *p = &s->packet;
-	uint32_t n = s->executor.missing(s->executor.arg, p->slots, p->n_slots, s->missing);
+	uint32_t n = look_up(s, NBT_look_first);
 	enum nnb_status status;
 
 	count(&s->lookups, p->n_slots);
-	tell_lookups(s, n);
+	s->trace.lookups = (uint16_t)p->n_slots;
+	s->trace.misses = (uint16_t)n;
 	if (__builtin_expect(!n, 1))
 		return NNB_STATUS_NONE;
 	count(&s->misses, n);
 	status = fetch(s, n, reason);
-	if (!status && s->executor.missing(s->executor.arg, p->slots, p->n_slots, s->missing)) {
+	if (!status && look_up(s, NBT_look_again)) {
 		nnb_because(reason, "a slot was freed under the request that uses it");
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	}
@@ -139,6 +145,8 @@ static int receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 		return r == -EBADMSG ? -EIO : r;
 	if (nbt_on(NBT_EVENT_service_state) && s->taken)
 		s->taken(s->callback.arg);
+	if (nnb__own_news(&s->own) && s->executor.tell)
+		s->executor.tell(s->executor.arg);
 	begin_trace(s, (uint32_t)(tx.first.n + tx.second.n));
 	r = nnb_packet_request_parse(&s->packet, &tx, reason);
 	nnb_fmq_commit_read(s->request, tx.first.n + tx.second.n);
@@ -162,7 +170,8 @@ static void answer(struct nnb_burst_server *s, struct nnb_result *result)
 			return;
 	}
 	nnb_packet_result_build(&tx, result);
-	nnb__trace_answers(&s->trace, NBT_queue_result, (uint32_t)n, 0, 0);
+	nnb__trace_replies(&s->trace);
+	nnb__fmq_writes_for(s->result, s->trace.exec);
 	nnb_fmq_commit_write_and_wake(s->result, n);
 }
 
@@ -239,6 +248,7 @@ static struct nnb_burst_server *server_free(struct nnb_burst_server *s)
 	free(s->shapes);
 	free(s->missing);
 	s->executor.free(s->executor.arg);
+	nnb__own_end(&s->own);
 	free(s);
 	return NULL;
 }
@@ -251,6 +261,29 @@ static int attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, size_t 
 	if (!r && (nnb_fmq_flavour(*ret) != NNB_FMQ_SYNCHRONIZED || !nnb_fmq_event_flag(*ret)))
 		return -EOPNOTSUPP; /* B-23 */
 	return r;
+}
+
+static uint32_t at_most_u32(uint64_t n)
+{
+	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+/* What traces call the burst: the service's number, or one of this process. The client and the executor hear of it. */
+static void find_number(struct nnb_burst_server *s, const struct nnb_burst_server_config *c)
+{
+	if (!c->stream) {
+		s->own = (struct nnb__own){ .stream = nnb__own_number(),
+			                    .request_capacity = (uint32_t)nnb_fmq_capacity(s->request),
+			                    .result_capacity = (uint32_t)nnb_fmq_capacity(s->result),
+			                    .spin_us = at_most_u32(nnb_fmq_window(s->request) / 1000),
+			                    .cache = c->plain ? NBT_cache_none : NBT_cache_slots };
+		s->trace.who.stream = s->own.stream;
+		s->trace.who.app = (uint32_t)getpid(); /* as nnb__own_begin says */
+		nnb__own_begin(&s->own);
+	}
+	nnb__fmq_tell_stream(s->request, s->trace.who.stream);
+	if (s->executor.called)
+		s->executor.called(s->executor.arg, s->trace.who.stream);
 }
 
 static enum nnb_status make(struct nnb_burst_server *s, const struct nnb_burst_server_config *c,
@@ -277,6 +310,9 @@ static enum nnb_status make(struct nnb_burst_server *s, const struct nnb_burst_s
 	}
 	s->packet.extended = c->extended;
 	s->packet.trace = &s->trace;
+	nnb__fmq_is_of_burst(s->request, NBT_queue_request);
+	nnb__fmq_is_of_burst(s->result, NBT_queue_result);
+	find_number(s, c);
 	if (pthread_create(&s->thread, NULL, listen, s)) {
 		nnb_because(reason, "no thread for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "nbt/nbt.h"
+
 int nnb__by_slot(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -60,18 +62,21 @@ static int give(struct nnb__slots *s, const struct nnb_pool *pool, uint32_t *ret
 	return 0;
 }
 
-int nnb__slots_of(struct nnb__slots *s, struct nnb_pool *const *pools, uint32_t n, int32_t *ret)
+int nnb__slots_of(struct nnb__slots *s, struct nnb_pool *const *pools, uint32_t n, uint64_t exec, int32_t *ret)
 {
 	int r = 0;
 
 	pthread_mutex_lock(&s->lock);
-	for (uint32_t i = 0; i < n && !r; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t slot;
+		bool has = nnb__map_get(&s->by_pool, pools[i]->id, &slot);
 
-		if (!nnb__map_get(&s->by_pool, pools[i]->id, &slot))
+		if (!has)
 			r = give(s, pools[i], &slot);
-		if (!r)
-			ret[i] = (int32_t)slot;
+		if (r)
+			break;
+		ret[i] = (int32_t)slot;
+		NBT(slot_lookup, .exec = exec, .slot = ret[i], .hit = has, .look = NBT_look_client);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return r;

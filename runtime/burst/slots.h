@@ -32,8 +32,8 @@ struct nnb__slots {
 void nnb__slots_init(struct nnb__slots *slots);
 void nnb__slots_fini(struct nnb__slots *slots);
 
-/* The slots of @n pools; those that have none get one. 0 or -ENOMEM. */
-int nnb__slots_of(struct nnb__slots *slots, struct nnb_pool *const *pools, uint32_t n, int32_t *ret);
+/* The slots of @n pools; those that have none get one. Traces are told of each lookup, as @exec's. 0 or -ENOMEM. */
+int nnb__slots_of(struct nnb__slots *slots, struct nnb_pool *const *pools, uint32_t n, uint64_t exec, int32_t *ret);
 
 /* Another one: a pool has lost its slot. Look before slots are looked up. */
 static inline uint32_t nnb__slots_generation(const struct nnb__slots *slots)

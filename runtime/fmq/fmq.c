@@ -235,6 +235,42 @@ static inline int may_read(struct nnb_fmq *q, size_t n)
 	return unlikely(n > q->capacity) ? -EMSGSIZE : data_for(q, n);
 }
 
+#ifndef NBT_OFF
+
+/* About to publish @n elements: every function that writes comes here, so that no write is silent. */
+static __attribute__((noinline, cold)) void tell_write(const struct nnb_fmq *q, size_t n)
+{
+	const struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
+	uint64_t used = q->synchronized ? w->mine - atomic_load_explicit(q->rd, memory_order_relaxed) : 0;
+
+	NBT(fmq_write, .exec = w->exec, .queue = q->kind, .items = (uint32_t)n,
+	    .used = used <= q->ring_bytes ? (uint32_t)(used / q->elem_size) : 0,
+	    .blocked_ns = w->blocked_at == w->mine ? w->blocked_ns : 0, .fmq = q->number);
+}
+
+/* The writer waited for room, perhaps not for the first time at this position. */
+static void note_blocked(struct nnb_fmq_end *w)
+{
+	if (w->blocked_at != w->mine)
+		w->blocked_ns = 0;
+	w->blocked_at = w->mine;
+	w->blocked_ns += w->last.spun_ns + w->last.slept_ns;
+}
+
+#else
+
+static inline void tell_write(const struct nnb_fmq *q, size_t n)
+{
+	(void)q, (void)n;
+}
+
+static inline void note_blocked(struct nnb_fmq_end *w)
+{
+	(void)w;
+}
+
+#endif
+
 /* The @n elements at the writer's position are filled. */
 static inline void publish(struct nnb_fmq *q, size_t n)
 {
@@ -243,6 +279,8 @@ static inline void publish(struct nnb_fmq *q, size_t n)
 	w->begun = 0;
 	if (unlikely(!n))
 		return;
+	if (nbt_on(NBT_EVENT_fmq_write))
+		tell_write(q, n);
 	advance(q, w, n * q->elem_size);
 	atomic_store_explicit(q->wr, w->mine, memory_order_release); /* (1) */
 }
@@ -571,6 +609,8 @@ static __attribute__((noinline)) int wait_slowly(struct nnb_fmq *q, enum nnb_fmq
 	e->total.spun_ns += e->last.spun_ns;
 	e->total.slept_ns += e->last.slept_ns;
 	e->total.wakeups += e->last.wakeups;
+	if (side == NNB_FMQ_WRITER)
+		note_blocked(e);
 	return r;
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "event_flag.h"
+#include "nbt/nbt.h"
 
 enum { LINE = 128 }; /* apart: neighbouring 64-byte lines are fetched in pairs */
 
@@ -18,8 +19,9 @@ enum { LINE = 128 }; /* apart: neighbouring 64-byte lines are fetched in pairs *
  * works without one, less well.
  */
 struct nnb_fmq_room {
-	_Atomic uint32_t cpu[2];               /* by side: 1 + the cpu it was last seen on, 0 unknown */
-	_Atomic uint32_t sleepers;             /* the event flag's count of them */
+	_Atomic uint32_t cpu[2];   /* by side: 1 + the cpu it was last seen on, 0 unknown */
+	_Atomic uint32_t sleepers; /* the event flag's count of them */
+	_Atomic uint32_t stream;   /* what traces call the burst whose queue this is; 0: no burst's, or unknown */
 	_Alignas(LINE) _Atomic uint64_t reach; /* unsynchronized: where the writer's overwriting ends */
 	/* For whoever looks at a stranger's queue; the queue itself never reads these. */
 	_Alignas(LINE) uint64_t magic;
@@ -38,6 +40,10 @@ struct nnb_fmq_end {
 	uint32_t cpu;                 /* as last published */
 	bool settled;                 /* writer: has begun, mine is the counter */
 	struct nnb_fmq_waited last, total;
+#ifndef NBT_OFF
+	/* writer: which execution the next message belongs to, 0: none; and how long it waited for room, at which position */
+	uint64_t exec, blocked_ns, blocked_at;
+#endif
 };
 
 struct nnb_fmq {
@@ -57,9 +63,39 @@ struct nnb_fmq {
 	struct nnb_fmq_desc desc; /* owns its fds */
 	void *map[NNB_FMQ_MAX_FDS];
 	size_t map_bytes[NNB_FMQ_MAX_FDS];
-	bool shut; /* set once, by any thread, atomically */
+	bool shut;       /* set once, by any thread, atomically */
+	uint64_t number; /* what traces call the queue, through any of its handles: its ring's inode */
+	uint8_t kind;    /* enum nbt_queue */
 
 	struct nnb_fmq_end end[2]; /* by enum nnb_fmq_side */
 };
+
+/* This handle is of one of the two queues of a burst. Before it is used. */
+static inline void nnb__fmq_is_of_burst(struct nnb_fmq *q, enum nbt_queue kind)
+{
+	q->kind = (uint8_t)kind;
+}
+
+/* The next messages that this handle writes belong to @exec. For the thread that writes. */
+static inline void nnb__fmq_writes_for(struct nnb_fmq *q, uint64_t exec)
+{
+#ifndef NBT_OFF
+	q->end[NNB_FMQ_WRITER].exec = exec;
+#else
+	(void)q, (void)exec;
+#endif
+}
+
+/* The service tells the client through the queue what traces call the burst. The peer can write any number there. */
+static inline void nnb__fmq_tell_stream(struct nnb_fmq *q, uint32_t stream)
+{
+	if (q->room)
+		atomic_store_explicit(&q->room->stream, stream, memory_order_relaxed);
+}
+
+static inline uint32_t nnb__fmq_stream(const struct nnb_fmq *q)
+{
+	return q->room ? atomic_load_explicit(&q->room->stream, memory_order_relaxed) : 0;
+}
 
 #endif

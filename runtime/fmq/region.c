@@ -20,6 +20,7 @@
 #include "memory/sealed.h"
 #include "queue.h"
 #include "sys.h"
+#include "trace/open.h"
 
 enum { ALIGNMENT = 8 }; /* of every grantor's offset */
 
@@ -188,6 +189,19 @@ static void take_places(struct nnb_fmq *q, uint64_t window_ns)
 		q->window_ns = window_ns == NNB_FMQ_WINDOW_AUTO ? nnb_fmq_wake_cost() : window_ns;
 }
 
+/* For traces: whoever writes through the handle is heard, so who listens is looked for by then. */
+static void name(struct nnb_fmq *q)
+{
+#ifndef NBT_OFF
+	struct stat st;
+
+	nnb__trace_open();
+	if (!fstat(q->desc.fds[q->desc.grantors[NNB_FMQ_RING].fd_index], &st))
+		q->number = st.st_ino;
+#endif
+	q->kind = NBT_queue_other;
+}
+
 int nnb_fmq_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, const struct nnb_fmq_attach *how)
 {
 	__attribute__((cleanup(nnb_fmq_freep))) struct nnb_fmq *q = NULL;
@@ -209,6 +223,7 @@ int nnb_fmq_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, const 
 			return r;
 	}
 	take_places(q, how->window_ns);
+	name(q);
 	if (!how->keep_counters && !q->read_only) {
 		atomic_store_explicit(q->wr, 0, memory_order_relaxed);
 		if (q->room)

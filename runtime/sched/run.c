@@ -277,7 +277,8 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 
 static void tell_enqueued(struct nnb__runner *r)
 {
-	uint32_t ahead = nbt_on(NBT_EVENT_sched_enqueue) ? nnb__lanes_waiting(r->seat.lanes) : 0;
+	bool counts = r->seat.lanes && nbt_on(NBT_EVENT_sched_enqueue);
+	uint32_t ahead = counts ? nnb__lanes_waiting(r->seat.lanes) : 0;
 	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
 
 	nnb__trace_enqueued(r->seat.trace, estimate, r->seat.job.floor_ns, ahead);
@@ -317,8 +318,8 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *be
 	enum nnb_status status;
 	uint64_t cpu;
 
+	tell_enqueued(r);
 	if (r->seat.lanes) {
-		tell_enqueued(r);
 		status = waited(run, nnb__lanes_take(&r->seat, until), reason);
 		if (status)
 			return status;

@@ -122,9 +122,9 @@ static inline void nnb__trace_fenced(struct nnb__trace *t, uint32_t fences, uint
 	NNB__SAY(t, fence_wait, .fences = (uint16_t)fences, .took_ns = took_ns, .status = (uint8_t)status);
 }
 
-static inline void nnb__trace_lookup(struct nnb__trace *t, int32_t slot, bool hit)
+static inline void nnb__trace_lookup(const struct nnb__trace *t, int32_t slot, bool hit, enum nbt_look look)
 {
-	NNB__SAY(t, slot_lookup, .slot = slot, .hit = hit);
+	NNB__SAY(t, slot_lookup, .slot = slot, .hit = hit, .look = look);
 }
 
 /* @floor_ns: the least that the policy expects it to take of a lane; 0: unknown. */
@@ -187,7 +187,14 @@ static inline void nnb__trace_missed(struct nnb__trace *t, enum nbt_miss kind, e
 	         .estimate_ns = estimate_ns, .over_ns = over_ns);
 }
 
-/* About to publish the answer. */
+/* About to publish the answer in a queue, which tells of that itself. */
+static inline void nnb__trace_replies(struct nnb__trace *t)
+{
+	nnb__trace_at(t, NNB__AT_RESULT_WRITTEN);
+	t->at[NNB__RESULT_BLOCKED] = 0;
+}
+
+/* About to publish the answer on a socket. */
 static inline void nnb__trace_answers(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
                                       uint64_t blocked_ns)
 {
@@ -249,12 +256,18 @@ static inline void nnb__call_number(struct nnb__call_trace *t, uint64_t exec)
 			nnb__call_began(t, &(const struct nnb__asked){ __VA_ARGS__ }); \
 	} while (0)
 
-/* About to publish the request. */
-static inline void nnb__call_asks(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
-                                  uint64_t blocked_ns)
+/* About to publish the request in a queue, which tells of that itself. */
+static inline void nnb__call_writes(struct nnb__call_trace *t)
 {
 	if (__builtin_expect(t->compact, 0))
 		t->at[NNB__AT_REQUEST_WRITTEN] = nnb__now() - t->began;
+}
+
+/* About to publish the request on a socket. */
+static inline void nnb__call_asks(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
+                                  uint64_t blocked_ns)
+{
+	nnb__call_writes(t);
 	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
 }
 

@@ -159,8 +159,10 @@ struct column {
 #define COLUMNS_possible_wait COLUMN(EXECUTION, execution, .full = true) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(APP, app) COLUMN(MODEL, model)
 #define COLUMNS_unknown_lane COLUMN(NUMBER, instance) COLUMN(NUMBER, lane) COLUMN(TIME, began) COLUMN(TIME, ended)
 #define COLUMNS_fmq_op COLUMN(EXECUTION, execution, .full = true) COLUMN(NUMBER, queue) COLUMN(NUMBER, write) COLUMN(TIME, at) \
-	COLUMN(NUMBER, items) COLUMN(NUMBER, used) COLUMN(TIME, blocked) COLUMN(TIME, spun) COLUMN(TIME, slept)
-#define COLUMNS_lookup COLUMN(EXECUTION, execution, .full = true) COLUMN(TIME, at) COLUMN(SIGNED, slot) COLUMN(NUMBER, hit)
+	COLUMN(NUMBER, items) COLUMN(NUMBER, used) COLUMN(TIME, blocked) COLUMN(TIME, spun) COLUMN(TIME, slept) \
+	COLUMN(NUMBER, number)
+#define COLUMNS_lookup COLUMN(EXECUTION, execution, .full = true) COLUMN(TIME, at) COLUMN(SIGNED, slot) COLUMN(NUMBER, hit) \
+	COLUMN(NUMBER, look)
 #define COLUMNS_operation COLUMN(EXECUTION, execution, .full = true) COLUMN(NUMBER, op) COLUMN(NUMBER, type) COLUMN(TIME, began) \
 	COLUMN(TIME, ended)
 #define COLUMNS_lost COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(TIME, events) COLUMN(TIME, packets) COLUMN(NUMBER, trace) \

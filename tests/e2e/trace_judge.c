@@ -737,6 +737,8 @@ static void on_lookup(struct exec *x, const struct text_event *e)
 {
 	if (x->at[ENQUEUED] != NEVER || x->at[ENDED] != NEVER)
 		wrong(x, "slot_lookup after it was enqueued");
+	if (text_get(e, "look") != NBT_look_first)
+		return;
 	x->lookups++;
 	x->misses += !text_get(e, "hit");
 }

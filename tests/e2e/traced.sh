@@ -106,7 +106,9 @@ text full
 text compact
 judge 'both forms' --full "$tmp/full.txt" --compact "$tmp/compact.txt" --log "$tmp/log"
 judge 'compact alone' --compact "$tmp/compact.txt" --log "$tmp/log"
-happens full 'slot_lookup: .* hit = 0 ' cold-start
+happens full 'slot_lookup: .* hit = 0, look = \( "first" ' cold-start
+happens full 'slot_lookup: .* hit = 1, look = \( "again" ' cold-start
+happens full 'slot_lookup: .* look = \( "client" ' cold-start
 happens full 'sched_preempt: .* mode = \( "save" ' starvation
 happens full 'sched_preempt: .* mode = \( "restart" ' deadline-mix
 happens full 'sched_resume: .* resumed = \( "restart" ' deadline-mix

@@ -268,6 +268,7 @@ static void nothing_breaks_and_nothing_is_left(void **state)
 
 int main(void)
 {
+	without_tracer();
 	nnb_fmq_wake_cost(); /* it makes threads, once */
 	for (size_t i = 0; i < N_OF(rows); i++)
 		add_test(nothing_breaks_and_nothing_is_left, NULL, NULL, (void *)&rows[i], "%s", rows[i].name);

@@ -267,6 +267,7 @@ static void a_flag_carries_plain_data(void **state)
 
 int main(void)
 {
+	without_tracer();
 	for (size_t i = 0; i < N_OF(rows); i++)
 		add_test(plays, NULL, NULL, (void *)&rows[i], "%s", rows[i].name);
 	add_test(what_a_reader_accepts_is_whole, NULL, NULL, NULL, "unsynchronized: what a reader accepts is whole");

@@ -738,6 +738,7 @@ static void a_writer_dead_in_the_middle_of_a_write(void **state)
 
 int main(void)
 {
+	without_tracer();
 	for (size_t i = 0; i < N_OF(flavours); i++) {
 		add_test(any_value_in_any_counter, NULL, NULL, (void *)&flavours[i], "any value in any counter: %s",
 		         flavours[i].name);

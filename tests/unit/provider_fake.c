@@ -9,9 +9,17 @@ static void hear(enum nbt_event event, const void *what, size_t bytes)
 {
 	struct fake *f = &fake_state;
 
+	_Static_assert(sizeof(struct nbt_exec_service) <= sizeof(f->log->bytes), "the largest event has room");
+	pthread_mutex_lock(&f->lock);
 	f->heard++;
 	f->last = event;
 	memcpy(f->bytes, what, bytes);
+	if (f->n < FAKE_LOG) {
+		memcpy(f->log[f->n].bytes, what, bytes);
+		f->log[f->n].event = event;
+	}
+	f->n++;
+	pthread_mutex_unlock(&f->lock);
 }
 
 #define NBT_INT(type, name)
@@ -57,7 +65,7 @@ static const uint16_t bytes[] = {
 
 static uint64_t listeners(void)
 {
-	return fake_state.listeners;
+	return __atomic_load_n(&fake_state.listeners, __ATOMIC_RELAXED);
 }
 
 extern const struct nbt_provider nbt_provider;

@@ -1063,6 +1063,7 @@ int main(void)
 	struct path *samples = calloc(sample_count() * N_OF(paths), sizeof(*samples));
 	int status;
 
+	without_tracer();
 	if (!samples)
 		return 1;
 	add_samples(samples);

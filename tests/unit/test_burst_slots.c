@@ -631,6 +631,7 @@ static const bool both[] = { false, true };
 
 int main(void)
 {
+	without_tracer();
 	TEST(a_pool_keeps_its_slot);
 	TEST(the_last_slot_freed_is_the_next_one_given);
 	TEST(another_pool_in_the_same_memory_is_another_pool);

@@ -1868,6 +1868,7 @@ static void add_row(const struct row *row, const struct arrangement *in, bool tw
 
 int main(void)
 {
+	without_tracer();
 	for (size_t i = 0; i < N_OF(scripts); i++)
 		for (size_t k = 0; k < N_OF(arrangements); k++) {
 			add_row(&scripts[i], &arrangements[k], false);

@@ -502,6 +502,7 @@ static const struct {
 
 int main(void)
 {
+	without_tracer();
 	add_test(bytes_are_as_written_down, NULL, NULL, NULL, "the bytes are as written down");
 	add_test(any_descriptor_survives, NULL, NULL, NULL, "any descriptor survives the wire");
 	add_test(every_other_length_is_refused, NULL, NULL, NULL, "every other length is refused");

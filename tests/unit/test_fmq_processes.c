@@ -517,6 +517,7 @@ static struct bench *new_bench(const struct row *row, const struct arrangement *
 
 int main(void)
 {
+	without_tracer();
 	for (size_t k = 0; k < N_OF(arrangements); k++) {
 		const struct arrangement *in = &arrangements[k];
 

@@ -835,6 +835,7 @@ int main(void)
 {
 	static struct bench benches[N_OF(arrangements)];
 
+	without_tracer();
 	sched_getaffinity(0, sizeof(our_cpus), &our_cpus);
 	for (size_t i = 0; i < N_OF(rows); i++)
 		for (size_t k = 0; k < N_OF(arrangements); k++) {

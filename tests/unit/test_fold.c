@@ -113,6 +113,12 @@ static void phases_tile_from_the_apps_call_to_its_answer(void **state)
 		  "4 fmq_op\n"
 		  "fmq_op execution=3:1 queue=0 write=1 at=1010 items=3 used=1 blocked=4 spun=0 slept=0\n"
 		  "fmq_op execution=3:1 queue=1 write=0 at=1450 spun=8 slept=9" },
+		{ "a message of a queue that belongs to no execution",
+		  HERE "1000 fmq_write queue=other items=3 used=1 blocked_ns=4 fmq=77\n"
+		       "1001 fmq_write exec=3:1 queue=other items=3 fmq=77\n" /* that cannot be */,
+		  "1 fmq_op\n"
+		  "fmq_op execution=none queue=4 write=1 at=1000 items=3 used=1 blocked=4 number=77\n"
+		  "0 execution" },
 		{ "the app is told something else than what the service found",
 		  HERE ASKED("3:1", "burst", "request")
 		          RAN("3:1") "1410 fmq_write exec=3:1 queue=result\n"
@@ -284,6 +290,22 @@ static void each_slot_that_was_not_known_says_what_it_cost(void **state)
 		  "3 lookup\n"
 		  "lookup execution=3:1 at=1042 slot=5 hit=1\n"
 		  "stream number=3 executions=1 cold=1 first=1000\n" },
+		{ "looked up again, or by the client, they are not slots of the request",
+		  HERE "1000 exec_submit exec=3:1 model=2 path=burst\n"
+		       "1001 slot_lookup exec=3:1 slot=4 hit=0 look=client\n"
+		       "1010 fmq_write exec=3:1 queue=request\n1030 fmq_read exec=3:1 queue=request\n"
+		       "1040 request_decode exec=3:1 model=2\n"
+		       "1041 slot_lookup exec=3:1 slot=4 hit=0 look=refused\n"
+		       "1042 slot_lookup exec=3:1 slot=4 hit=1\n"
+		       "1043 slot_lookup exec=3:1 slot=4 hit=0 look=again\n"
+		       "1044 slot_lookup exec=3:1 slot=4 hit=0 look=9\n" RAN("3:1") ANSWERED("3:1", "result"),
+		  "execution id=3:1 lookups=1 misses=0 cold=0\n"
+		  "0 slot_missed\n"
+		  "4 lookup\n"
+		  "lookup execution=3:1 at=1001 slot=4 hit=0 look=3\n"
+		  "lookup execution=3:1 at=1041 slot=4 hit=0 look=2\n"
+		  "lookup execution=3:1 at=1042 slot=4 hit=1 look=0\n"
+		  "lookup execution=3:1 at=1043 slot=4 hit=0 look=1\n" },
 		{ "one that is mapped for this execution only",
 		  HERE ASKED(
 			  "3:1", "burst",

@@ -738,7 +738,8 @@ static void memory_and_operations(void **state)
 	       .spun = BSA_NEVER,
 	       .slept = BSA_NEVER,
 	       .items = UINT32_MAX });
-	FACT(lookup, bsa_lookup, { .execution = 1, .at = 2, .slot = -1, .hit = 1 });
+	FACT(fmq_op, bsa_fmq_op, { .at = 2, .items = 1, .queue = 4, .write = 1, .number = 8 });
+	FACT(lookup, bsa_lookup, { .execution = 1, .at = 2, .slot = -1, .hit = 1, .look = 3 });
 	FACT(operation, bsa_operation,
 	     { .execution = 1, .began = BSA_NEVER, .ended = 9, .type = UINT32_MAX, .op = UINT16_MAX });
 	stored_finish(s);
@@ -750,8 +751,9 @@ static void memory_and_operations(void **state)
 	assert_rows(path, "SELECT * FROM buffer_use",
 	            "1|1000003|reject|4|5|INVALID_ARGUMENT|dimensions|2\n1|1000003|to|-|-|-|-|-\n");
 	assert_rows(path, "SELECT * FROM fmq_op",
-	            "1|call_result|write|1000002|6|7|3|4|5\n1|request|read|1000002|4294967295|0|-|-|-\n");
-	assert_rows(path, "SELECT * FROM slot_lookup", "1|1000002|-1|1\n");
+	            "1|call_result|write|1000002|6|7|3|4|5|-\n1|request|read|1000002|4294967295|0|-|-|-|-\n"
+	            "-|other|write|1000002|1|0|0|0|0|8\n");
+	assert_rows(path, "SELECT * FROM slot_lookup", "1|1000002|-1|1|client\n");
 	assert_rows(path, "SELECT * FROM operation", "1|65535|4294967295|-|1000009\n");
 }
 

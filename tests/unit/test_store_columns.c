@@ -488,6 +488,7 @@ static const struct {
 	{ "execution", "idle", 27, 1 },  { "execution", "plain", 28, 1 },   { "wait", "kind", 0, 1 },
 	{ "wait", "lane", 1, 8 },        { "wait", "occupancy", 9, 2 },     { "wait", "cause", 11, 5 },
 	{ "wait", "open", 16, 2 },       { "fmq_op", "queue", 0, 2 },       { "fmq_op", "op", 2, 1 },
+	{ "fmq_op", "other", 3, 1 },
 };
 
 static unsigned place_of(const char *table, const struct column *field)

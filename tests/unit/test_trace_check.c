@@ -135,7 +135,9 @@ static void say_decoded(uint64_t exec, enum path path, const struct times *t)
 		say(&full, t->fence, "fence_wait: " EXEC ", fences = 1, took_ns = 4, status = " NAMED("none", "0") " }",
 		    exec);
 	for (int i = 0; !path && i < 2; i++)
-		say(&full, t->decode + 2, "slot_lookup: " EXEC ", slot = %d, hit = %d }", exec, i, i >= t->misses);
+		say(&full, t->decode + 2,
+		    "slot_lookup: " EXEC ", slot = %d, hit = %d, look = " NAMED("first", "0") " }", exec, i,
+		    i >= t->misses);
 	if (t->misses)
 		say(&full, t->decode + 9,
 		    "slot_fetch: { stream = %" PRIu64 ", exec = %" PRIu64 ", slots = %d, took_ns = 6, "

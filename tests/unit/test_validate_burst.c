@@ -253,6 +253,7 @@ int main(void)
 	size_t *indexes = calloc(n, sizeof(*indexes));
 	int status;
 
+	without_tracer();
 	for (size_t i = 0; i < n; i++) {
 		indexes[i] = i;
 		add_test(every_datum_removed_inserted_and_replaced, NULL, NULL, &indexes[i], "%s: datums",

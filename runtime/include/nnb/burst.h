@@ -61,8 +61,7 @@ struct nnb_answer {
 	uint32_t n_shapes;               /* how many there are: none, or one an output (P-31) */
 	struct nnb_timing timing;
 	bool fallback; /* a burst did not carry it: it went the ordinary way */
-	uint64_t
-		exec; /* what traces call the execution (docs/events.md); 0: nothing: it was refused before, or is local */
+	uint64_t exec; /* what traces call the execution (docs/events.md); 0: nothing: it was refused before */
 };
 
 /* ---- the client's side ---- */
@@ -103,7 +102,8 @@ struct nnb_burst_service {
 	/* Nobody uses @arg any more. NULL: nobody need know. */
 	void (*release)(void *arg);
 	const struct nnb_model *model; /* what is executed; borrowed until release */
-	/* What traces call the burst, once it is configured, and the model. NULL: nothing is said. */
+	/* What traces call the burst, once it is configured, and the model. NULL: a server in this process, or the burst
+	 * itself, finds a number. */
 	void (*called)(void *context, uint32_t *stream, uint32_t *model);
 	bool extended; /* it takes NNB_REQUEST_TERMS; else calls with terms are INVALID_ARGUMENT */
 	void *arg;
@@ -188,6 +188,9 @@ struct nnb_burst_executor {
 
 	/* The server is gone. */
 	void (*free)(void *arg);
+
+	/* What traces call the burst. Before everything else. NULL: nobody need know. */
+	void (*called)(void *arg, uint32_t stream);
 };
 
 /*
@@ -206,8 +209,9 @@ struct nnb_burst_server_config {
 	uint32_t n_outputs_max;             /* of the model: the room for shapes */
 	bool extended;                      /* requests may have terms */
 	uint64_t window_ns;                 /* how long to poll for a request before sleeping */
-	/* What traces call them (docs/events.md), and the model's priority. Stream 0: nothing is said. */
+	/* What traces call them (docs/events.md), and the model's priority. Stream 0: the server finds a number. */
 	uint32_t stream, model, app, priority;
+	bool plain; /* for traces: the executor keeps nothing mapped between requests */
 	/* While somebody listens: with the callback's arg, when a request was taken, before that is said. NULL: nobody. */
 	void (*taken)(void *arg);
 };

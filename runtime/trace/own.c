@@ -1,0 +1,72 @@
+/* own.c -- see own.h. */
+#include "trace/own.h"
+
+#include <sys/random.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "fmq/sys.h"
+
+enum { INSTANCE_BITS = 12, SERIAL_BITS = 32 - INSTANCE_BITS };
+
+static uint32_t instance;
+
+static void take_instance(void)
+{
+	if (getrandom(&instance, sizeof(instance), GRND_NONBLOCK) != sizeof(instance))
+		instance = (uint32_t)getpid();
+	instance = instance % ((1 << INSTANCE_BITS) - 1) + 1;
+}
+
+/* Serial 1 is what the process itself is called, as a client of none. */
+static uint32_t numbered(uint32_t serial)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, take_instance);
+	return instance << SERIAL_BITS | (serial & ((1 << SERIAL_BITS) - 1));
+}
+
+uint32_t nnb__own_number(void)
+{
+	static _Atomic uint32_t last = 1;
+	uint32_t serial;
+
+	do
+		serial = (atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1) & ((1 << SERIAL_BITS) - 1);
+	while (serial < 2);
+	return numbered(serial);
+}
+
+static void tell(const struct nnb__own *o, uint64_t since)
+{
+	uint32_t conn = numbered(1);
+
+	NBT(client_connect, .conn = conn, .pid = (uint32_t)getpid(), .uid = (uint32_t)geteuid(),
+	    .app = (uint32_t)getpid(), .name = program_invocation_short_name, .since = o->since);
+	NBT(stream_open, .stream = o->stream, .conn = conn, .path = NBT_path_burst,
+	    .request_capacity = o->request_capacity, .result_capacity = o->result_capacity, .spin_us = o->spin_us,
+	    .cache = o->cache, .since = since);
+}
+
+void nnb__own_begin(struct nnb__own *o)
+{
+	o->since = nnb__now();
+	nbt_news(&o->heard);
+	/* The process is told as what has been there, because another burst may have told of it. The burst is new. */
+	tell(o, 0);
+}
+
+void nnb__own_retell(struct nnb__own *o)
+{
+	tell(o, o->since);
+}
+
+void nnb__own_end(const struct nnb__own *o)
+{
+	if (o->stream)
+		NBT(stream_close, .stream = o->stream, .reason = NBT_reason_client);
+}
