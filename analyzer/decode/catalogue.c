@@ -73,6 +73,7 @@ static const char *const needed[BSA_N_KINDS][2] = {
 	[BSA_buffer_copy] = { "buffer" },
 	[BSA_buffer_reject] = { "buffer" },
 	[BSA_buffer_free] = { "buffer" },
+	[BSA_app_span] = { "kind", "owner_id" },
 };
 /* clang-format on */
 
@@ -91,7 +92,7 @@ static bool is_needed(enum bsa_kind kind, const char *name)
 static bool unknown_is_all_ones(const struct bsa_column *column)
 {
 	return column->shape == BSA_SHAPE_ARRAY || !strcmp(column->name, "cpu_ns") || !strcmp(column->name, "lane") ||
-	       !strcmp(column->name, "deadlines");
+	       !strcmp(column->name, "deadlines") || !strcmp(column->name, "client_spin_us");
 }
 
 static void fill(enum bsa_kind kind, const char *name, size_t bytes, const struct bsa_column *columns, uint16_t n)

@@ -4,7 +4,7 @@
  * A record is a struct bsa_event and, right behind it, the fields of its kind: struct bsa_<kind>. Both are plain numbers,
  * in the host's order, 8-byte aligned. Names and widths are those of the catalogue (docs/events.md); decode holds each of
  * them against it when it is compiled. A field that a trace does not have is 0, but cpu_ns and at[] are BSA_NEVER, and
- * lane and deadlines are 255.
+ * lane and deadlines are 255, and client_spin_us is UINT32_MAX.
  *
  * Records come in the order of their time. What is in them is data from strangers: nothing in a record is to be believed
  * but its kind and size, which are the decoder's.
@@ -25,7 +25,7 @@
 	K(slot_lookup) K(slot_fetch) K(pool_map) K(pool_unmap) K(sched_enqueue) K(sched_dispatch) K(sched_preempt) \
 	K(sched_resume) K(checkpoint) K(op_end) K(exec_end) K(deadline_miss) K(resource_exhausted) K(exec_return) \
 	K(fence_signal) K(exec_client) K(exec_service) K(exec_state) K(buffer_allocate) K(buffer_copy) \
-	K(buffer_reject) K(buffer_free) K(loss)
+	K(buffer_reject) K(buffer_free) K(app_span) K(loss)
 /* clang-format on */
 
 enum bsa_kind {
@@ -75,6 +75,7 @@ struct bsa_model_release {
 struct bsa_stream_open {
 	uint64_t since;
 	uint32_t stream, conn, model, request_capacity, result_capacity, spin_us;
+	uint32_t client_spin_us; /* UINT32_MAX: not said, or for ever */
 	uint8_t path, cache;
 };
 struct bsa_stream_close {
@@ -222,6 +223,10 @@ struct bsa_buffer_free {
 	uint32_t buffer;
 	uint8_t cause;
 };
+struct bsa_app_span {
+	uint64_t owner_id, value, took_ns, since;
+	uint8_t kind, owner, status;
+};
 
 /*
  * Why a part of a trace was not seen. The decoder cannot tell whether a head, a gap or a tail hid anything: such a record is a
@@ -276,6 +281,18 @@ enum bsa_stage {
 	BSA_STAGE_RETURNED
 };
 enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED };
+enum bsa_span_kind {
+	BSA_SPAN_CONNECT,
+	BSA_SPAN_DISCONNECT,
+	BSA_SPAN_BURST_MAKE,
+	BSA_SPAN_BURST_FREE,
+	BSA_SPAN_POOL_MAKE,
+	BSA_SPAN_POOL_FREE,
+	BSA_SPAN_BURST_CONFIGURE,
+	BSA_SPAN_BURST_CLOSE,
+	BSA_SPAN_KINDS
+};
+enum { BSA_OWNER_STREAM = 1, BSA_OWNER_CONNECTION = 5, BSA_OWNER_PROCESS = 6 };
 enum { BSA_LANE_NATIVE = 254, BSA_LANE_NONE = 255 };
 
 #endif

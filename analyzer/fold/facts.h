@@ -50,7 +50,7 @@ struct bsa_stream {
 	uint64_t opened, closed, executions, cold,
 		first; /* cold of burst streams; first: when the first one was submitted */
 	uint32_t id, trace, number, app, model, process; /* model 0: any */
-	uint32_t spin_us;                                /* unknown where cache is */
+	uint32_t spin_us, client_spin_us;                /* UINT32_MAX: unknown, or for ever */
 	uint8_t path, reason;                            /* reason 255: not closed, or unknown */
 	uint8_t cache;                                   /* 255: unknown */
 };
@@ -315,6 +315,16 @@ struct bsa_operation {
 	uint16_t op;
 };
 
+/* ---- around executions ---- */
+
+/* Connecting, or making or freeing a burst or a pool. What the service does for it lies within what the client does. */
+struct bsa_spanned {
+	uint64_t began, ended;
+	uint64_t value;                            /* bytes of a pool, or microseconds that a burst polls */
+	uint32_t trace, app, process, stream, pid; /* 0: unknown, or none; pid: where the process is not known yet */
+	uint8_t kind, status;                      /* kind: enum bsa_span_kind */
+};
+
 /* ---- of the trace ---- */
 
 struct bsa_lost {
@@ -362,6 +372,7 @@ struct bsa_facts {
 	void (*lookup)(void *ctx, const struct bsa_lookup *);       /* NULL: not wanted */
 	void (*operation)(void *ctx, const struct bsa_operation *); /* NULL: not wanted */
 	void (*lost)(void *ctx, const struct bsa_lost *);
+	void (*spanned)(void *ctx, const struct bsa_spanned *);
 };
 
 #endif

@@ -531,6 +531,8 @@ static struct bsa_stream_known *stream_new(struct bsa_fold *f, uint32_t number)
 		                       .opened = BSA_NEVER,
 		                       .closed = BSA_NEVER,
 		                       .first = BSA_NEVER,
+		                       .spin_us = UINT32_MAX,
+		                       .client_spin_us = UINT32_MAX,
 		                       .path = BSA_PATH_UNKNOWN,
 		                       .reason = 255,
 		                       .cache = 255 };
@@ -675,12 +677,13 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 		leave_line(&s->place);
 	s->model = e->model;
 	s->fact.path = e->path;
+	if (e->path == BSA_PATH_BURST) { /* no other path has a cache, or polls */
+		s->fact.spin_us = e->spin_us;
+		s->fact.client_spin_us = e->client_spin_us;
+		s->fact.cache = e->cache;
+	}
 	s->fact.model = m ? m->fact.id : 0;
 	s->fact.process = process_id(c);
-	if (e->path == BSA_PATH_BURST) { /* no other path has a cache, or polls */
-		s->fact.cache = e->cache;
-		s->fact.spin_us = e->spin_us;
-	}
 	s->fact.opened = bsa_fold_since(f, e->since);
 	if (c->app)
 		bsa_stream_is_of(s, c->app);
@@ -726,6 +729,50 @@ void bsa_on_stream_close(struct bsa_fold *f, const struct bsa_stream_close *e)
 	line_up(&f->world.parting, &s->place);
 	if (f->world.parting.n > PARTING_MAX)
 		leave(f, FIRST(&f->world.parting, struct bsa_stream_known, place));
+}
+
+/* ---- around executions ---- */
+
+static void span_of_stream(const struct bsa_fold *f, uint32_t number, struct bsa_spanned *ret)
+{
+	const struct bsa_stream_known *s = bsa_table_find(&f->world.streams, number);
+
+	if (!s)
+		return;
+	ret->stream = s->fact.id;
+	ret->app = s->fact.app;
+	ret->process = s->fact.process;
+}
+
+static void span_of_connection(const struct bsa_fold *f, uint32_t number, struct bsa_spanned *ret)
+{
+	const struct bsa_connection *c = bsa_table_find(&f->world.connections, number);
+
+	ret->app = app_id(c);
+	ret->process = process_id(c);
+}
+
+void bsa_on_app_span(struct bsa_fold *f, const struct bsa_app_span *e)
+{
+	uint64_t ended = bsa_fold_since(f, e->since);
+	struct bsa_spanned fact = { .began = e->took_ns <= ended ? ended - e->took_ns : 0,
+		                    .ended = ended,
+		                    .value = e->value,
+		                    .trace = f->trace,
+		                    .kind = e->kind,
+		                    .status = e->status };
+
+	if (e->kind >= BSA_SPAN_KINDS || e->owner_id > UINT32_MAX || e->took_ns > ended) {
+		bsa_fold_absurd(f);
+		return;
+	}
+	if (e->owner == BSA_OWNER_STREAM)
+		span_of_stream(f, (uint32_t)e->owner_id, &fact);
+	else if (e->owner == BSA_OWNER_CONNECTION)
+		span_of_connection(f, (uint32_t)e->owner_id, &fact);
+	else if (e->owner == BSA_OWNER_PROCESS)
+		fact.pid = (uint32_t)e->owner_id;
+	f->facts.spanned(f->facts.ctx, &fact);
 }
 
 /* ---- which executions are over ---- */

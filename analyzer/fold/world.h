@@ -131,6 +131,7 @@ void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e)
 void bsa_on_model_release(struct bsa_fold *f, const struct bsa_model_release *e);
 void bsa_on_stream_open(struct bsa_fold *f, const struct bsa_stream_open *e);
 void bsa_on_stream_close(struct bsa_fold *f, const struct bsa_stream_close *e);
+void bsa_on_app_span(struct bsa_fold *f, const struct bsa_app_span *e);
 
 /* ---- events (pools.c) ---- */
 

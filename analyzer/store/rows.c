@@ -29,6 +29,7 @@ SAME(cause_submitted_late, BSA_CAUSES - 1);
 SAME(phase_preempted, BSA_PREEMPTED);
 SAME(phase_signal, BSA_PHASES - 1);
 SAME(look_client, BSA_LOOK_CLIENT);
+SAME(span_kind_burst_close, BSA_SPAN_BURST_CLOSE);
 
 /* ---- text ---- */
 
@@ -115,6 +116,11 @@ static void on_model(void *ctx, const struct bsa_model *m)
 	              .deadline = m->deadline ? when(s->offset, m->deadline) : NOTHING, .status = named(m->status));
 }
 
+static int64_t at_most(uint32_t us)
+{
+	return us == UINT32_MAX ? NOTHING : us;
+}
+
 static void on_stream(void *ctx, const struct bsa_stream *t)
 {
 	struct bsa_store *s = ctx;
@@ -123,7 +129,17 @@ static void on_stream(void *ctx, const struct bsa_stream *t)
 	    .app_id = ref(t->app), .model_id = ref(t->model), .process_id = ref(t->process),
 	    .opened = when(s->offset, t->opened), .closed = when(s->offset, t->closed), .reason = named(t->reason),
 	    .executions = count(t->executions), .cold = count(t->cold), .first = when(s->offset, t->first),
-	    .cache = named(t->cache), .spin_us = t->cache == UINT8_MAX ? NOTHING : (int64_t)t->spin_us);
+	    .spin_us = at_most(t->spin_us), .client_spin_us = at_most(t->client_spin_us), .cache = named(t->cache));
+}
+
+static void on_spanned(void *ctx, const struct bsa_spanned *p)
+{
+	struct bsa_store *s = ctx;
+	int64_t began = when(s->offset, p->began);
+
+	ROW(s, span, .kind = p->kind, .trace_id = ref(p->trace), .app_id = ref(p->app), .process_id = ref(p->process),
+	    .pid = ref(p->pid), .stream_id = ref(p->stream), .began = began,
+	    .took_ns = minus(when(s->offset, p->ended), began), .value = count(p->value), .status = named(p->status));
 }
 
 /* ---- executions ---- */
@@ -390,6 +406,7 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 		.lookup = s->keep_operations ? on_lookup : NULL,
 		.operation = on_operation, /* there are none but in verbose traces */
 		.lost = on_lost,
+		.spanned = on_spanned,
 	};
 }
 

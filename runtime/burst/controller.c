@@ -26,7 +26,9 @@
 #include "burst/slots.h"
 #include "fmq/queue.h"
 #include "nnb/burst.h"
+#include "trace/open.h"
 #include "trace/own.h"
+#include "trace/span.h"
 #include "trace/trace.h"
 
 #define LOOK_UP_NS UINT64_C(1000000000)
@@ -142,12 +144,13 @@ static void find_number(struct nnb_burst *b)
 	b->stream = nnb__own_number();
 	b->own = (struct nnb__own){ .stream = b->stream,
 		                    .request_capacity = (uint32_t)nnb_fmq_capacity(b->request),
-		                    .result_capacity = (uint32_t)nnb_fmq_capacity(b->result) };
+		                    .result_capacity = (uint32_t)nnb_fmq_capacity(b->result),
+		                    .client_spin_us = nnb__fmq_window_us(b->result) };
 	nnb__own_begin(&b->own);
 }
 
-enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_service *service,
-                              const struct nnb_burst_config *config, struct nnb_reason *reason)
+static enum nnb_status burst_new(struct nnb_burst **ret, const struct nnb_burst_service *service,
+                                 const struct nnb_burst_config *config, struct nnb_reason *reason)
 {
 	static const struct nnb_burst_config usual;
 	struct nnb_burst *b = calloc(1, sizeof(*b));
@@ -187,12 +190,34 @@ enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_ser
 	return NNB_STATUS_NONE;
 }
 
+enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_service *service,
+                              const struct nnb_burst_config *config, struct nnb_reason *reason)
+{
+	enum nnb_status status;
+	uint64_t began;
+
+	nnb__trace_open();
+	began = nnb__span_begin();
+	status = burst_new(ret, service, config, reason);
+	if (status)
+		nnb__span_end_own(began, NBT_span_kind_burst_make, 0, status);
+	else
+		nnb__span_end(began, NBT_span_kind_burst_make, NBT_owner_stream, (*ret)->stream,
+		              nnb__fmq_window_us((*ret)->result), status);
+	return status;
+}
+
 struct nnb_burst *nnb_burst_free(struct nnb_burst *b)
 {
+	uint64_t began = nnb__span_begin();
+	uint32_t stream;
+
 	if (!b)
 		return NULL;
+	stream = b->stream;
 	delist(b);
 	unref(b); /* a pool that is going just now has a count too, and then the last of us closes it */
+	nnb__span_end(began, NBT_span_kind_burst_free, NBT_owner_stream, stream, 0, NNB_STATUS_NONE);
 	return NULL;
 }
 

@@ -5,6 +5,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "trace/open.h"
+#include "trace/span.h"
+
 /* @memory is taken, whatever happens. */
 static int pool_of(struct nnb_pool **ret, struct nnb_memory *memory)
 {
@@ -25,20 +28,39 @@ static int pool_of(struct nnb_pool **ret, struct nnb_memory *memory)
 	return 0;
 }
 
+static void tell_made(uint64_t began, uint64_t bytes, int r)
+{
+	nnb__span_end_own(began, NBT_span_kind_pool_make, bytes, r ? NNB_STATUS_GENERAL_FAILURE : NNB_STATUS_NONE);
+}
+
 int nnb_pool_new(struct nnb_pool **ret, uint64_t bytes)
 {
 	struct nnb_memory memory;
-	int r = nnb_memory_ashmem(&memory, bytes);
+	uint64_t began;
+	int r;
 
-	return r ? r : pool_of(ret, &memory);
+	nnb__trace_open(); /* an app may have pools before it has a service */
+	began = nnb__span_begin();
+	r = nnb_memory_ashmem(&memory, bytes);
+	if (!r)
+		r = pool_of(ret, &memory);
+	tell_made(began, bytes, r);
+	return r;
 }
 
 int nnb_pool_from(struct nnb_pool **ret, const struct nnb_memory *memory)
 {
 	struct nnb_memory own;
-	int r = nnb_memory_dup(&own, memory);
+	uint64_t began;
+	int r;
 
-	return r ? r : pool_of(ret, &own);
+	nnb__trace_open();
+	began = nnb__span_begin();
+	r = nnb_memory_dup(&own, memory);
+	if (!r)
+		r = pool_of(ret, &own);
+	tell_made(began, memory->size, r);
+	return r;
 }
 
 void *nnb_pool_data(const struct nnb_pool *p)
@@ -58,11 +80,15 @@ const struct nnb_memory *nnb_pool_memory(const struct nnb_pool *p)
 
 struct nnb_pool *nnb_pool_free(struct nnb_pool *p)
 {
+	uint64_t began = nnb__span_begin(), bytes;
+
 	if (!p)
 		return NULL;
+	bytes = p->memory.size;
 	nnb__bursts_forget(p);
 	nnb_mapping_unref(p->mapping);
 	nnb_memory_close(&p->memory);
 	free(p);
+	nnb__span_end_own(began, NBT_span_kind_pool_free, bytes, NNB_STATUS_NONE);
 	return NULL;
 }

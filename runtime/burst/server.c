@@ -263,11 +263,6 @@ static int attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, size_t 
 	return r;
 }
 
-static uint32_t at_most_u32(uint64_t n)
-{
-	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
 /* What traces call the burst: the service's number, or one of this process. The client and the executor hear of it. */
 static void find_number(struct nnb_burst_server *s, const struct nnb_burst_server_config *c)
 {
@@ -275,7 +270,8 @@ static void find_number(struct nnb_burst_server *s, const struct nnb_burst_serve
 		s->own = (struct nnb__own){ .stream = nnb__own_number(),
 			                    .request_capacity = (uint32_t)nnb_fmq_capacity(s->request),
 			                    .result_capacity = (uint32_t)nnb_fmq_capacity(s->result),
-			                    .spin_us = at_most_u32(nnb_fmq_window(s->request) / 1000),
+			                    .spin_us = nnb__fmq_window_us(s->request),
+			                    .client_spin_us = nnb__fmq_maker_window_us(s->result),
 			                    .cache = c->plain ? NBT_cache_none : NBT_cache_slots };
 		s->trace.who.stream = s->own.stream;
 		s->trace.who.app = (uint32_t)getpid(); /* as nnb__own_begin says */
@@ -362,6 +358,7 @@ void nnb__burst_server_queues(const struct nnb_burst_server *s, struct nnb__burs
 	ret->request = (uint32_t)nnb_fmq_capacity(s->request);
 	ret->result = (uint32_t)nnb_fmq_capacity(s->result);
 	ret->window_ns = nnb_fmq_window(s->request);
+	ret->client_spin_us = nnb__fmq_maker_window_us(s->result);
 }
 
 void nnb__burst_server_tell(const struct nnb_burst_server *s)

@@ -11,6 +11,7 @@ void nnb__burst_server_halt(struct nnb_burst_server *server);
 struct nnb__burst_queues {
 	uint32_t request, result; /* their capacities */
 	uint64_t window_ns;
+	uint32_t client_spin_us; /* as the client says */
 };
 void nnb__burst_server_queues(const struct nnb_burst_server *server, struct nnb__burst_queues *ret);
 

@@ -26,6 +26,7 @@
 
 #include "client/client.h"
 #include "trace/open.h"
+#include "trace/span.h"
 
 void nnb__client_free(struct nnb_client *c)
 {
@@ -233,6 +234,7 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 {
 	static const struct nnb_client_config usual;
 	struct nnb_client *c = calloc(1, sizeof(*c));
+	uint64_t began;
 	int r;
 
 	if (!config)
@@ -240,6 +242,7 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 	if (!c)
 		return -ENOMEM;
 	nnb__trace_open();
+	began = nnb__span_begin();
 	atomic_init(&c->refs, 1);
 	c->timeout_ns = config->timeout_ns;
 	c->hal = config->hal ? config->hal : NNB_HAL_1_3;
@@ -256,10 +259,14 @@ int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *con
 		if (r)
 			nnb_because(reason, "cannot attend to the service: %s", strerror(-r));
 	}
-	if (r)
+	if (r) {
+		nnb__span_end_own(began, NBT_span_kind_connect, 0, NNB_STATUS_DEVICE_UNAVAILABLE);
 		nnb__client_free(c);
-	else
+	} else {
+		nnb__span_end(began, NBT_span_kind_connect, NBT_owner_connection, c->info.connection, 0,
+		              NNB_STATUS_NONE);
 		*ret = c;
+	}
 	return r;
 }
 
@@ -289,8 +296,12 @@ uint32_t nnb__call_submit(struct nnb_remote *remote, enum nbt_path path, const s
 
 struct nnb_client *nnb_client_close(struct nnb_client *c)
 {
-	if (c)
-		nnb__client_unref(c);
+	uint64_t began = nnb__span_begin();
+
+	if (!c)
+		return NULL;
+	nnb__client_unref(c);
+	nnb__span_end_own(began, NBT_span_kind_disconnect, 0, NNB_STATUS_NONE); /* the connection may be gone */
 	return NULL;
 }
 

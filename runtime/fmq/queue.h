@@ -19,9 +19,10 @@ enum { LINE = 128 }; /* apart: neighbouring 64-byte lines are fetched in pairs *
  * works without one, less well.
  */
 struct nnb_fmq_room {
-	_Atomic uint32_t cpu[2];   /* by side: 1 + the cpu it was last seen on, 0 unknown */
-	_Atomic uint32_t sleepers; /* the event flag's count of them */
-	_Atomic uint32_t stream;   /* what traces call the burst whose queue this is; 0: no burst's, or unknown */
+	_Atomic uint32_t cpu[2];    /* by side: 1 + the cpu it was last seen on, 0 unknown */
+	_Atomic uint32_t sleepers;  /* the event flag's count of them */
+	_Atomic uint32_t window_us; /* how long who made the queue polls; UINT32_MAX: for ever */
+	_Atomic uint32_t stream;    /* what traces call the burst whose queue this is; 0: no burst's, or unknown */
 	_Alignas(LINE) _Atomic uint64_t reach; /* unsynchronized: where the writer's overwriting ends */
 	/* For whoever looks at a stranger's queue; the queue itself never reads these. */
 	_Alignas(LINE) uint64_t magic;
@@ -91,6 +92,18 @@ static inline void nnb__fmq_tell_stream(struct nnb_fmq *q, uint32_t stream)
 {
 	if (q->room)
 		atomic_store_explicit(&q->room->stream, stream, memory_order_relaxed);
+}
+
+/* How long this handle polls before it sleeps. */
+static inline uint32_t nnb__fmq_window_us(const struct nnb_fmq *q)
+{
+	return q->window_ns / 1000 > UINT32_MAX ? UINT32_MAX : (uint32_t)(q->window_ns / 1000);
+}
+
+/* How long whoever made the queue polls, as it says; UINT32_MAX: for ever, or it does not say. */
+static inline uint32_t nnb__fmq_maker_window_us(const struct nnb_fmq *q)
+{
+	return q->room ? atomic_load_explicit(&q->room->window_us, memory_order_relaxed) : UINT32_MAX;
 }
 
 static inline uint32_t nnb__fmq_stream(const struct nnb_fmq *q)

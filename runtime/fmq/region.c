@@ -309,6 +309,7 @@ static void sign(struct nnb_fmq *q)
 
 	if (!room)
 		return;
+	atomic_store_explicit(&room->window_us, nnb__fmq_window_us(q), memory_order_relaxed);
 	room->quantum = q->desc.quantum;
 	room->flavour = q->desc.flags;
 	room->ring_bytes = q->ring_bytes;

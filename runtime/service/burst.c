@@ -13,7 +13,9 @@
 
 #include "burst/server.h"
 #include "fmq/close.h"
+#include "fmq/sys.h"
 #include "service/service.h"
+#include "trace/span.h"
 
 /* ---- asking ---- */
 
@@ -122,15 +124,17 @@ void nnb__burst_hang_up(struct nnb__burst *b)
 void nnb__burst_unref(struct nnb__burst *b)
 {
 	struct nnb_service *s = b->connection->service;
+	uint64_t began;
 
 	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	nnb__burst_hang_up(b);
 	if (b->server) {
+		began = nnb__span_begin();
 		nnb_burst_server_stop(b->server);
 		add_up(s, b->server);
 		nnb_burst_server_free(b->server);
-		nnb__tell_burst_end(b);
+		nnb__tell_burst_end(b, began);
 		hold(s, false);
 	}
 	nnb__message_fini(&b->message);
@@ -181,6 +185,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
                                bool extended, const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
                                int line, struct nnb_reason *reason)
 {
+	uint64_t began = nnb__now();
 	enum nnb_status status = charge(model, reason);
 	struct nnb__burst *b = status ? NULL : calloc(1, sizeof(*b));
 
@@ -202,9 +207,12 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);
 	status = start(b, request, result, reason);
-	if (status)
+	b->took_ns = nnb__now() - began;
+	if (status) {
+		nnb__span_end(began, NBT_span_kind_burst_configure, NBT_owner_connection, c->id, 0, status);
 		nnb__burst_unref(b);
-	else
+	} else {
 		*ret = b;
+	}
 	return status;
 }

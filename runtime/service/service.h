@@ -165,7 +165,8 @@ struct nnb__burst {
 	bool broken;                 /* it is out of step: ask no more. The burst's thread's */
 	struct nnb__message message; /* likewise */
 	struct nnb_burst_server *server;
-	uint64_t since; /* when it was there; 0: it is not yet */
+	uint64_t since;   /* when it was there; 0: it is not yet */
+	uint64_t took_ns; /* to make it */
 };
 
 /* @line is taken, whatever happens, and so is a count of @model. */
@@ -360,7 +361,7 @@ void nnb__tell_unprepared(const struct nnb__model_birth *birth, const struct nnb
 void nnb__tell_release(const struct nnb__model *model);
 
 void nnb__tell_burst(struct nnb__burst *burst); /* it has come into the list, whose lock is held */
-void nnb__tell_burst_end(const struct nnb__burst *burst);
+void nnb__tell_burst_end(const struct nnb__burst *burst, uint64_t began); /* began: to end it, as of a span */
 
 /* buffers.c: once more. The connection's lock is held. */
 struct nnb__buffer;

@@ -15,6 +15,7 @@
 #include "fmq/sys.h"
 #include "service/service.h"
 #include "trace/pools.h"
+#include "trace/span.h"
 
 /* ---- the service ---- */
 
@@ -203,7 +204,10 @@ static void tell_burst(const struct nnb__burst *b, uint64_t since)
 	NBT(stream_open, .stream = b->id, .conn = b->connection->id, .path = NBT_path_burst, .model = b->model->id,
 	    .request_capacity = queues.request, .result_capacity = queues.result,
 	    .spin_us = window_us(queues.window_ns),
-	    .cache = b->connection->service->config.plain_bursts ? NBT_cache_none : NBT_cache_slots, .since = since);
+	    .cache = b->connection->service->config.plain_bursts ? NBT_cache_none : NBT_cache_slots, .since = since,
+	    .client_spin_us = queues.client_spin_us);
+	NBT(app_span, .kind = NBT_span_kind_burst_configure, .owner = NBT_owner_stream, .owner_id = b->id,
+	    .value = window_us(queues.window_ns), .took_ns = b->took_ns, .since = since);
 }
 
 void nnb__tell_burst(struct nnb__burst *b)
@@ -212,10 +216,12 @@ void nnb__tell_burst(struct nnb__burst *b)
 	tell_burst(b, 0);
 }
 
-void nnb__tell_burst_end(const struct nnb__burst *b)
+void nnb__tell_burst_end(const struct nnb__burst *b, uint64_t began)
 {
 	const struct nnb__connection *c = b->connection;
 
+	if (b->since)
+		nnb__span_end(began, NBT_span_kind_burst_close, NBT_owner_stream, b->id, 0, NNB_STATUS_NONE);
 	if (b->since)
 		NBT(stream_close, .stream = b->id,
 		    .reason = atomic_load_explicit(&c->closing, memory_order_acquire) ? c->reason : NBT_reason_client);

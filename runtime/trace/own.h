@@ -16,7 +16,7 @@
 
 struct nnb__own {
 	uint32_t stream; /* 0: a service numbers the burst, and tells of it */
-	uint32_t request_capacity, result_capacity, spin_us;
+	uint32_t request_capacity, result_capacity, spin_us, client_spin_us;
 	uint8_t cache; /* enum nbt_cache */
 	uint64_t heard, since;
 };

@@ -114,7 +114,8 @@ struct column {
 	COLUMN(TIME, prepared) COLUMN(TIME, released) COLUMN(TIME, deadline)
 #define COLUMNS_stream COLUMN(NUMBER, number) COLUMN(NUMBER, trace) COLUMN(NUMBER, path) COLUMN(APP, app) \
 	COLUMN(MODEL, model) COLUMN(PROCESS, process) COLUMN(TIME, opened) COLUMN(TIME, closed) COLUMN(NUMBER, reason) \
-	COLUMN(TIME, executions) COLUMN(TIME, cold, .full = true) COLUMN(TIME, first)
+	COLUMN(TIME, executions) COLUMN(TIME, cold, .full = true) COLUMN(TIME, first) COLUMN(NUMBER, spin_us) \
+	COLUMN(NUMBER, client_spin_us) COLUMN(NUMBER, cache)
 #define COLUMNS_execution COLUMN(EXECUTION, id) COLUMN(NUMBER, trace) COLUMN(STREAM, stream) COLUMN(APP, app) \
 	COLUMN(MODEL, model) COLUMN(NUMBER, path) COLUMN(NUMBER, priority) COLUMN(NUMBER, status) COLUMN(NUMBER, quality) \
 	COLUMN(NUMBER, sides) LIST(TIME, at, BSA_BOUNDARIES) LIST(TIME, phase, BSA_PHASES) COLUMN(TIME, e2e) \
@@ -167,6 +168,8 @@ struct column {
 	COLUMN(TIME, ended)
 #define COLUMNS_lost COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(TIME, events) COLUMN(TIME, packets) COLUMN(NUMBER, trace) \
 	COLUMN(NUMBER, cpu) COLUMN(NUMBER, pid) COLUMN(NUMBER, cause)
+#define COLUMNS_spanned COLUMN(NUMBER, kind) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(NUMBER, value) COLUMN(APP, app) \
+	COLUMN(PROCESS, process) COLUMN(STREAM, stream) COLUMN(NUMBER, pid) COLUMN(NUMBER, status) COLUMN(NUMBER, trace)
 /* clang-format on */
 
 #pragma GCC diagnostic push

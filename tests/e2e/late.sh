@@ -105,6 +105,7 @@ tell_all()
 	local n=$1
 
 	cat <<-END
+		app_span* $n
 		buffer_allocate* $n
 		client_connect* $n
 		exec_state* $n

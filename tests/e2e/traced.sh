@@ -120,6 +120,10 @@ happens full 'deadline_miss: .* stage = \( "returned" ' demo
 happens full 'stream_open: .* path = \( "prepare" ' 'any of them'
 happens full 'resource_exhausted: .* owner = \( "app" ' 'stateful-audio with buffers=1'
 happens full 'exec_submit: .* path = \( "sync" .* fallback = 1,' fall-back
+for kind in connect disconnect burst_make burst_free pool_make pool_free burst_configure burst_close; do
+	happens full "app_span: .* kind = \\( \"$kind\" " 'every scenario'
+done
+happens full 'stream_open: .* client_spin_us = [0-9]' 'every scenario'
 for path in burst sync fenced async; do
 	happens full "exec_submit: .* path = \\( \"$path\" .* fallback = 0," transport
 done
@@ -189,6 +193,8 @@ judge late --full "$tmp/late.txt" --from "$from" --cut
 for event in exec_state service_state client_connect model_prepare stream_open pool_map; do
 	happens late "$event: .* since = [1-9]" 'who listens late'
 done
+happens late 'app_span: .* kind = \( "burst_configure" .* since = [1-9]' 'who listens late'
+happens late 'stream_open: .* path = \( "burst" .* cache = .* since = [1-9][0-9]*, client_spin_us = [0-9]' 'who listens late'
 happens late "$waits" 'who listens late, while others wait'
 
 # ---- and so everything did ----

@@ -375,8 +375,68 @@ static void the_end_of_a_service_is_said(void **state)
 	service_start(&f->s, OPTIONS(NULL));
 }
 
+/* The @i-th span that was heard. */
+static const struct nbt_app_span *span_at(const struct fake *fake, unsigned i)
+{
+	for (unsigned k = 0; k < fake->n && k < FAKE_LOG; k++)
+		if (fake->log[k].event == NBT_EVENT_app_span && !i--)
+			return (const void *)fake->log[k].bytes;
+	fail_msg("there are not so many spans");
+	return NULL;
+}
+
+static void expect_span(const struct fake *fake, unsigned i, enum nbt_span_kind kind, enum nbt_owner owner, uint64_t id,
+                        enum nbt_status status)
+{
+	const struct nbt_app_span *e = span_at(fake, i);
+
+	assert_int_equal(e->kind, kind);
+	assert_int_equal(e->owner, owner);
+	assert_int_equal(e->owner_id, id);
+	assert_int_equal(e->status, status);
+	assert_true(e->took_ns && e->took_ns < PATIENCE && !e->since);
+}
+
+static void what_an_app_does_around_executions_is_said(void **state)
+{
+	struct fixture *f = *state;
+	const struct nnb_client_config nowhere = { .socket = "/nowhere" };
+	const struct nnb_burst_config polls = { .window_ns = 7000 };
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct nnb_burst *burst;
+	struct nnb_pool *pool;
+	uint64_t stream;
+	uint32_t connection;
+
+	f->fake->on[NBT_EVENT_app_span] = 1;
+	assert_int_not_equal(nnb_client_open(&client, &nowhere, NULL), 0);
+	client = app_open(&f->s);
+	connection = nnb_client_info(client)->connection;
+	remote = app_prepare(client, f->adds);
+	assert_none(nnb_remote_burst(remote, &polls, &burst, &why));
+	assert_int_equal(nnb_pool_new(&pool, 4096), 0);
+	assert_none(nnb_burst_execute(burst, &f->io.call, &f->io.answer, &why));
+	stream = f->io.answer.exec >> 32;
+	nnb_pool_free(pool);
+	nnb_burst_free(burst);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	expect_span(f->fake, 0, NBT_span_kind_connect, NBT_owner_process, (uint64_t)getpid(),
+	            NBT_status_device_unavailable);
+	expect_span(f->fake, 1, NBT_span_kind_connect, NBT_owner_connection, connection, NBT_status_none);
+	expect_span(f->fake, 2, NBT_span_kind_burst_make, NBT_owner_stream, stream, NBT_status_none);
+	expect_span(f->fake, 3, NBT_span_kind_pool_make, NBT_owner_process, (uint64_t)getpid(), NBT_status_none);
+	expect_span(f->fake, 4, NBT_span_kind_pool_free, NBT_owner_process, (uint64_t)getpid(), NBT_status_none);
+	expect_span(f->fake, 5, NBT_span_kind_burst_free, NBT_owner_stream, stream, NBT_status_none);
+	expect_span(f->fake, 6, NBT_span_kind_disconnect, NBT_owner_process, (uint64_t)getpid(), NBT_status_none);
+	assert_true(span_at(f->fake, 2)->value == 7 && span_at(f->fake, 3)->value == 4096);
+}
+
 static void add_said(void)
 {
+	add_test(what_an_app_does_around_executions_is_said, set_up, tear_down, NULL,
+	         "what an app does around executions is said");
 	for (size_t i = 0; i < N_OF(rows); i++) {
 		rows[i] = (struct row){ &saids[i / N_WAYS], (int)(i % N_WAYS) };
 		add_test(it_is_said, set_up, tear_down, &rows[i], "%s of %s", rows[i].said->name, ways[i % N_WAYS]);

@@ -195,8 +195,9 @@ static void who_is_there(void **state)
 	       .executions = 3,
 	       .cold = 1,
 	       .first = 25,
-	       .cache = 1,
-	       .spin_us = 20 });
+	       .spin_us = 20,
+	       .client_spin_us = UINT32_MAX,
+	       .cache = 1 });
 	FACT(stream, bsa_stream,
 	     { .id = 2,
 	       .number = UINT32_MAX,
@@ -207,7 +208,20 @@ static void who_is_there(void **state)
 	       .executions = BSA_NEVER,
 	       .cold = BSA_NEVER,
 	       .first = BSA_NEVER,
+	       .spin_us = UINT32_MAX,
+	       .client_spin_us = 8,
 	       .cache = 255 });
+	FACT(spanned, bsa_spanned,
+	     { .trace = 1,
+	       .began = 30,
+	       .ended = 35,
+	       .value = 7,
+	       .app = 1,
+	       .process = 2,
+	       .stream = 1,
+	       .kind = BSA_SPAN_BURST_MAKE });
+	FACT(spanned, bsa_spanned, { .trace = 1, .began = 36, .ended = 36, .pid = 77, .kind = 4, .status = 9 });
+	FACT(process, bsa_process, { .id = 3, .trace = 1, .pid = 77, .app = 9, .name = "x" });
 	FACT(lost, bsa_lost,
 	     { .trace = 1,
 	       .began = 20,
@@ -228,7 +242,8 @@ static void who_is_there(void **state)
 	stored_finish(s);
 
 	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera\n4294967295|-|4294967295|-|\n");
-	assert_rows(path, "SELECT * FROM process", "1|1|4711|-|service|nnburstd\n2|1|4294967295|1|client|\n");
+	assert_rows(path, "SELECT * FROM process",
+	            "1|1|4711|-|service|nnburstd\n2|1|4294967295|1|client|\n3|1|77|9|client|x\n");
 	assert_rows(path, "SELECT * FROM service_rules",
 	            "1|1|4095|1000010|edf|save|63|20|advise\n-|-|0|-|-|-|255|4294967295|-\n");
 	assert_rows(path, "SELECT * FROM model",
@@ -238,7 +253,10 @@ static void who_is_there(void **state)
 	assert_rows(path, "SELECT * FROM stream",
 	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|slots|20\n2|-|4294967295|async|-|-|-|-|-|-"
 	            "|-|-|-\n");
-	assert_rows(path, "SELECT * FROM burst", "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15\n");
+	assert_rows(path, "SELECT * FROM burst",
+	            "1|1|2881486849|burst|1|1|1000010|1000090|peer_death|2|3|1|15|20|-|slots\n");
+	assert_rows(path, "SELECT * FROM span",
+	            "burst_make|1|2|-|1|1000030|5|7|NONE|1\npool_make|9|-|77|-|1000036|0|0|DEAD_OBJECT|1\n");
 	assert_rows(path, "SELECT * FROM loss",
 	            "1|0|4711|1000020|1000030|4|1|packets\n1|-|-|1000040|1000050|-|-|gap\n");
 	assert_rows(path, "SELECT * FROM trace",
@@ -641,7 +659,7 @@ static void deadlines_and_refusals(void **state)
 	       .owner = 4,
 	       .kind = 1,
 	       .resource = 4 });
-	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 5, .kind = 2, .resource = 5 });
+	FACT(exhausted, bsa_exhausted, { .at = 11, .owner = 7, .kind = 2, .resource = 5 });
 	FACT(exhausted, bsa_exhausted, { .execution = 7, .at = 12 }); /* the rest is to be had from the execution */
 	x.model = 8;
 	x.app = 9;
