@@ -13,6 +13,7 @@
 #include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/causes.h"
+#include "audit/habits.h"
 #include "audit/judge.h"
 
 enum { MOST_OF_A_KIND = 3, LEAST_PERCENT = 5 /* of the misses, to be a finding */ };
@@ -443,6 +444,26 @@ static int preparations(struct bsv_findings *f, struct bsv_input *input, struct 
 	return r < 0 ? r : 0;
 }
 
+/* ---- habits ---- */
+
+static int habits(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+{
+	struct bsv_habit habit;
+	int r = bsv_habit_read(&habit, input, err);
+
+	if (r <= 0)
+		return r;
+	r = add(f,
+	        (struct bsv_finding){ .finding = strdup("burst_per_call"),
+	                              .what = copy(habit.says),
+	                              .who = copy(habit.app),
+	                              .lost_ns = habit.sum_ns,
+	                              .see = "overhead" },
+	        err);
+	bsv_habit_fini(&habit);
+	return r;
+}
+
 int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
                       struct bsa_err *err)
 {
@@ -458,5 +479,7 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 		r = inversions(ret, input, &judgements[BSV_PRIORITY], err);
 	if (r >= 0)
 		r = unfair(ret, input, &judgements[BSV_FAIRNESS], err);
+	if (r >= 0)
+		r = habits(ret, input, err);
 	return r >= 0 ? overhead(ret, input, err) : r;
 }

@@ -2,7 +2,7 @@
  * findings.h -- what is wrong in a recording, the most important first.
  *
  * Missed deadlines, by their primary causes; starvation; inversions, if the priority verdict fails; shares, if the fairness verdict
- * fails; and last, what most of the overhead was spent on.
+ * fails; an app that makes a burst per call; and last, what most of the overhead was spent on.
  */
 #ifndef BSV_FINDINGS_H
 #define BSV_FINDINGS_H
@@ -11,7 +11,7 @@
 #include "input/input.h"
 
 struct bsv_finding {
-	char *finding;       /* a cause, starvation, inversion or unfair */
+	char *finding;       /* a cause, starvation, inversion, unfair or burst_per_call */
 	char *what;          /* a sentence; names in it come from strangers */
 	char *who, *culprit; /* NULL: nobody */
 	int64_t lost_ns;     /* below 0: unknown */

@@ -1,4 +1,5 @@
 /* overhead.c -- burstscope overhead: what executions cost beyond their useful run, and what for. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "audit/audit.h"
 #include "audit/gain.h"
 #include "audit/groups.h"
+#include "audit/habits.h"
 #include "command.h"
 #include "render/render.h"
 
@@ -109,6 +111,47 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	return 0;
 }
 
+/* The time that was asked about, ns. */
+static int64_t asked_length(const struct bsv_input *input)
+{
+	int64_t from = input->from > input->began ? input->from : input->began;
+	int64_t to = input->to < input->ended ? input->to : input->ended;
+
+	return to > from ? to - from : 1;
+}
+
+/* What apps did around their executions; of many connections and bursts that is as much again. */
+static int add_around(struct overhead *o, struct bsa_err *err)
+{
+	static const char title[] = "around executions: connecting, bursts, pools";
+	bsv_scoped_text *length = bsv_text("%" PRId64, asked_length(&o->input));
+	const struct bsv_hole holes[] = { { "length", length }, { NULL, NULL } };
+	char *text = length ? bsv_audit_fill(&o->input, bsv_sql_overhead_around, holes) : NULL;
+	struct bsv_rows *rows;
+	int r;
+
+	if (!o->people) {
+		bsv_answer_sql(o->answer, "around", title, text);
+		return 0;
+	}
+	r = text ? bsv_rows_query(&rows, o->input.db, text, err) : bsv_no_memory(err);
+	free(text);
+	return r < 0 ? r : add_if_any(o, "around", title, rows, err);
+}
+
+/* An app that makes a burst for each call. */
+static int add_habit(struct overhead *o, struct bsa_err *err)
+{
+	struct bsv_habit habit;
+	int r = o->input.picks ? 0 : bsv_habit_read(&habit, &o->input, err);
+
+	if (r <= 0)
+		return r;
+	bsv_answer_note(o->answer, "%s. Against that: %s.", habit.says, bsv_habit_remedy);
+	bsv_habit_fini(&habit);
+	return 0;
+}
+
 /* Where it went. Of few executions, or of all, that is known in no time. */
 static void add_causes(struct overhead *o, bool any, bool slow)
 {
@@ -145,6 +188,11 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	r = add_if_any(o, "gain", "what a burst gains over a call, of medians, with 95 % intervals", gain, err);
 	if (r < 0)
 		return r;
+	r = add_around(o, err);
+	if (r >= 0)
+		r = add_habit(o, err);
+	if (r < 0)
+		return r;
 	bsv_groups_remark(o->answer, &o->groups, &taken);
 	return add_remedy(o, err);
 }
@@ -179,7 +227,9 @@ const struct bsv_command bsv_overhead = {
 		"execution met slots that\n"
 		"the service did not know. Causes are those of misses, but of all the time that they took. With "
 		"--where, --from and --to\n"
-		"all of that is about the executions that are left.\n",
+		"all of that is about the executions that are left. The part around has what apps do beside "
+		"executions: connecting, making and\n"
+		"freeing bursts and pools; what the service does for a burst lies within what its client does.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
