@@ -26,6 +26,7 @@ struct ledger {
 	int64_t to_come; /* given up: what is left of the phase under way, if it takes what is typical */
 	bool hopeless;   /* at best it takes longer than there was time when it was submitted */
 
+	struct amount delay[BSA_DELAYS];    /* what is left of the time that its thread had no cpu */
 	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
 	/* Of it, what was late: without an effect on who else had a lane when, and with such an effect. */
 	int64_t alone[BSA_CAUSES], entangled[BSA_CAUSES];
@@ -458,6 +459,35 @@ static void charge_queue(struct ledger *l, struct amount took)
 	charge_phase(l, BSA_QUEUE, idle, BSA_HANDOVER);
 }
 
+/*
+ * The service's own time, without what it waited for room. @delay is what is left of the time for which its thread was ready and had no
+ * cpu, in the phases that the delay was read over: as much of that as there is beyond the typical is due to the machine.
+ */
+static void charge_service(struct ledger *l, enum bsa_phase phase, struct amount took, uint64_t blocked,
+                           struct amount *delay)
+{
+	struct amount rest = { beyond(l, phase, took.late), took.spent };
+	struct amount full = smaller((struct amount){ sane(blocked), sane(blocked) },
+	                             (struct amount){ positive(rest.late), rest.spent });
+	struct amount own = minus(rest, full);
+	struct amount busy = smaller(*delay, (struct amount){ positive(own.late), positive(own.spent) });
+
+	charge(l, BSA_QUEUE_FULL, full);
+	charge(l, BSA_MACHINE_BUSY, busy);
+	charge(l, BSA_SERVICE, minus(own, busy));
+	*delay = minus(*delay, busy);
+}
+
+/* For how long its thread had no cpu, in each part; 0 where that is unknown. */
+static void find_delays(struct ledger *l)
+{
+	for (int part = 0; part < BSA_DELAYS; part++) {
+		int64_t ns = l->x->delay[part] == BSA_NEVER ? 0 : sane(l->x->delay[part]);
+
+		l->delay[part] = (struct amount){ ns, ns };
+	}
+}
+
 /* ---- running ---- */
 
 static uint64_t ran(const struct bsa_execution *x)
@@ -530,7 +560,7 @@ static void charge_own_run(struct ledger *l, struct amount own)
 {
 	const struct bsa_execution *x = l->x;
 	int64_t usual = least(l->typical[BSA_RUN], own.spent), off;
-	struct amount rest = { beyond(l, BSA_RUN, own.late), own.spent - usual }, out;
+	struct amount rest = { beyond(l, BSA_RUN, own.late), own.spent - usual }, out, busy;
 
 	charge(l, BSA_OWN_RUN, (struct amount){ 0, usual });
 	if (x->cold == 1) {
@@ -539,7 +569,9 @@ static void charge_own_run(struct ledger *l, struct amount own)
 	}
 	off = x->cpu == BSA_NEVER ? 0 : positive(sane(ran(x)) - sane(x->cpu));
 	out = smaller((struct amount){ off, off }, (struct amount){ positive(rest.late), rest.spent });
-	charge(l, BSA_OFF_CORE, out);
+	busy = smaller(l->delay[BSA_DELAY_RUN], out);
+	charge(l, BSA_MACHINE_BUSY, busy);
+	charge(l, BSA_OFF_CORE, minus(out, busy));
 	charge(l, BSA_SLOW_COMPUTE, minus(rest, out));
 }
 
@@ -572,11 +604,14 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 	case BSA_FENCE:
 		charge_phase(l, phase, took, BSA_DEPENDENCY);
 		break;
+	case BSA_DECODE:
+		charge_service(l, phase, took, 0, &l->delay[BSA_DELAY_DECODE]);
+		break;
 	case BSA_SLOTS:
-		charge_phase(l, phase, took,
-		             x->cold > 0                      ? BSA_COLD
-		             : x->misses == BSA_COUNT_UNKNOWN ? BSA_CAUSE_UNKNOWN
-		                                              : BSA_SERVICE);
+		if (x->cold > 0 || x->misses == BSA_COUNT_UNKNOWN)
+			charge_phase(l, phase, took, x->cold > 0 ? BSA_COLD : BSA_CAUSE_UNKNOWN);
+		else
+			charge_service(l, phase, took, 0, &l->delay[BSA_DELAY_DECODE]);
 		break;
 	case BSA_QUEUE:
 		charge_queue(l, took);
@@ -585,13 +620,13 @@ static void charge_seen(struct ledger *l, enum bsa_phase phase, struct amount to
 		charge_lanes(l, took);
 		break;
 	case BSA_REPLY:
-		charge_giver(l, phase, took, x->result.blocked, BSA_SERVICE);
+		charge_service(l, phase, took, x->result.blocked, &l->delay[BSA_DELAY_REPLY]);
 		break;
 	case BSA_FINISH:
 		charge_phase(l, phase, took, BSA_CLIENT);
 		break;
-	default: /* decode, signal */
-		charge_phase(l, phase, took, BSA_SERVICE);
+	default: /* signal */
+		charge_service(l, phase, took, 0, &l->delay[BSA_DELAY_REPLY]);
 	}
 }
 
@@ -806,6 +841,7 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	int64_t excess;
 
 	assert(max >= BSA_CAUSES + m->n_waits + m->n_preemptions);
+	find_delays(&l);
 	if (!find_span(&l))
 		return unknown(m->execution, ret);
 	find_typical(&l);

@@ -3,7 +3,7 @@
  *
  * A record is a struct bsa_event and, right behind it, the fields of its kind: struct bsa_<kind>. Both are plain numbers,
  * in the host's order, 8-byte aligned. Names and widths are those of the catalogue (docs/events.md); decode holds each of
- * them against it when it is compiled. A field that a trace does not have is 0, but cpu_ns and at[] are BSA_NEVER, and
+ * them against it when it is compiled. A field that a trace does not have is 0, but cpu_ns, at[] and delays[] are BSA_NEVER, and
  * lane and deadlines are 255, and client_spin_us is UINT32_MAX.
  *
  * Records come in the order of their time. What is in them is data from strangers: nothing in a record is to be believed
@@ -25,7 +25,7 @@
 	K(slot_lookup) K(slot_fetch) K(pool_map) K(pool_unmap) K(sched_enqueue) K(sched_dispatch) K(sched_preempt) \
 	K(sched_resume) K(checkpoint) K(op_end) K(exec_end) K(deadline_miss) K(resource_exhausted) K(exec_return) \
 	K(fence_signal) K(exec_client) K(exec_service) K(exec_state) K(buffer_allocate) K(buffer_copy) \
-	K(buffer_reject) K(buffer_free) K(app_span) K(loss)
+	K(buffer_reject) K(buffer_free) K(app_span) K(exec_delay) K(loss)
 /* clang-format on */
 
 enum bsa_kind {
@@ -193,7 +193,7 @@ struct bsa_exec_client {
 	uint8_t path, status, fallback;
 };
 struct bsa_exec_service {
-	uint64_t exec, deadline_ns, began, at[10];
+	uint64_t exec, deadline_ns, began, at[10], delays[3];
 	uint32_t model, app;
 	uint16_t lookups, misses, preemptions;
 	uint8_t priority, path, lane, status;
@@ -281,6 +281,9 @@ enum bsa_stage {
 	BSA_STAGE_RETURNED
 };
 enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED };
+struct bsa_exec_delay {
+	uint64_t exec, delays[3];
+};
 enum bsa_span_kind {
 	BSA_SPAN_CONNECT,
 	BSA_SPAN_DISCONNECT,

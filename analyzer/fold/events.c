@@ -450,6 +450,14 @@ static void tell_deadline_miss(struct bsa_fold *f, const struct bsa_exec *x, con
 	f->facts.deadline_missed(f->facts.ctx, &fact);
 }
 
+void bsa_on_exec_delay(struct bsa_fold *f, const struct bsa_exec_delay *e)
+{
+	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
+
+	for (int part = 0; x && part < BSA_DELAYS; part++)
+		x->fact.delay[part] = e->delays[part];
+}
+
 void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
 {
 	uint8_t side = e->stage == BSA_STAGE_RETURNED ? 0 : BSA_HEARD_SERVICE; /* either says that */
@@ -667,6 +675,8 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	x->answer_blocked = e->at[7];
 	fill_number(&x->fact.redo, e->at[8]);
 	fill_number(&x->fact.cpu, e->at[9]);
+	for (int part = 0; part < BSA_DELAYS; part++)
+		fill_number(&x->fact.delay[part], e->delays[part]);
 	told_boundaries(f, x, e, &news);
 	written_late(f, x);
 	f->summed_lanes |= is_only_summed(f, x, &news);

@@ -90,6 +90,7 @@ void bsa_on_op_end(struct bsa_fold *f, const struct bsa_op_end *e);
 void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e);
 void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e);
 void bsa_on_exec_return(struct bsa_fold *f, const struct bsa_exec_return *e);
+void bsa_on_exec_delay(struct bsa_fold *f, const struct bsa_exec_delay *e);
 void bsa_on_fence_signal(struct bsa_fold *f, const struct bsa_fence_signal *e);
 void bsa_on_exec_client(struct bsa_fold *f, const struct bsa_exec_client *e);
 void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e);

@@ -122,12 +122,16 @@ enum bsa_cause {
 	BSA_OWN_RUN, /* budget only */
 	BSA_UNUSED,  /* budget only */
 	BSA_CAUSE_UNKNOWN,
-	BSA_SUBMITTED_LATE, /* databases hold these numbers: append only */
+	BSA_SUBMITTED_LATE,
+	BSA_MACHINE_BUSY, /* databases hold these numbers: append only */
 	BSA_CAUSES
 };
 
 /* Those from BSA_QUEUED_BEHIND on that a wait can have. */
 enum { BSA_WAIT_CAUSES = BSA_HANDOVER - BSA_QUEUED_BEHIND + 1 };
+
+/* What the thread of an execution was at while it had no cpu: before it was ready, on a lane, and answering. */
+enum { BSA_DELAY_DECODE, BSA_DELAY_RUN, BSA_DELAY_REPLY, BSA_DELAYS };
 
 struct bsa_waited {
 	uint64_t blocked, spun, slept;
@@ -139,6 +143,7 @@ struct bsa_execution {
 	uint64_t phase
 		[BSA_PHASES]; /* ns; a phase that its path does not have, or that something later proves never began, is 0 */
 	uint64_t e2e, run, redo, cpu, queue, preempted, slots;
+	uint64_t delay[BSA_DELAYS]; /* of that, its thread was ready and on no cpu; BSA_NEVER: not read */
 	/* ns of what was told as bsa_wait, by cause, less BSA_QUEUED_BEHIND; what waits are not of these is unknown, or @idle. */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	struct bsa_waited request, result;

@@ -30,6 +30,21 @@ static void give_giver(struct giving *g, uint64_t took, uint64_t blocked, enum b
 	give(g, cause, took - full);
 }
 
+/* The service's own time; as much of it as its thread was ready and had no cpu is due to the machine. @delay: what is left of that. */
+static void give_service(struct giving *g, uint64_t took, uint64_t blocked, uint64_t *delay)
+{
+	uint64_t full = blocked == BSA_NEVER ? 0 : blocked < took ? blocked : took, busy;
+
+	if (took == BSA_NEVER)
+		return;
+	busy = *delay == BSA_NEVER ? 0 : *delay < took - full ? *delay : took - full;
+	give(g, BSA_QUEUE_FULL, full);
+	give(g, BSA_MACHINE_BUSY, busy);
+	give(g, BSA_SERVICE, took - full - busy);
+	if (*delay != BSA_NEVER)
+		*delay -= busy;
+}
+
 static void give_waits(struct giving *g, const struct bsa_execution *x)
 {
 	for (unsigned i = 0; i < BSA_WAIT_CAUSES; i++)
@@ -40,7 +55,7 @@ static void give_waits(struct giving *g, const struct bsa_execution *x)
 
 uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 {
-	uint64_t run = x->phase[BSA_RUN], all;
+	uint64_t run = x->phase[BSA_RUN], all, decode = x->delay[BSA_DELAY_DECODE], reply = x->delay[BSA_DELAY_REPLY];
 	struct giving g = { .by_cause = ret };
 
 	memset(ret, 0, BSA_CAUSES * sizeof(*ret));
@@ -50,14 +65,17 @@ uint64_t bsa_overhead(const struct bsa_execution *x, uint64_t ret[BSA_CAUSES])
 	give(&g, BSA_REDO, x->redo);
 	give_waits(&g, x);
 	give(&g, BSA_DEPENDENCY, x->phase[BSA_FENCE]);
-	give(&g, x->cold == 1 ? BSA_COLD : BSA_SERVICE, x->phase[BSA_SLOTS]);
+	if (x->cold == 1)
+		give(&g, BSA_COLD, x->phase[BSA_SLOTS]);
+	else
+		give_service(&g, x->phase[BSA_SLOTS], 0, &decode);
 	give(&g, bsa_taker_cause(x, x->request.slept), x->phase[BSA_SEND]);
 	give(&g, bsa_taker_cause(x, x->result.slept), x->phase[BSA_RETURN]);
 	give_giver(&g, x->phase[BSA_PREPARE], x->request.blocked, BSA_CLIENT);
-	give_giver(&g, x->phase[BSA_REPLY], x->result.blocked, BSA_SERVICE);
+	give_service(&g, x->phase[BSA_REPLY], x->result.blocked, &reply);
 	give(&g, BSA_CLIENT, x->phase[BSA_FINISH]);
-	give(&g, BSA_SERVICE, x->phase[BSA_DECODE]);
-	give(&g, BSA_SERVICE, x->phase[BSA_SIGNAL]);
+	give_service(&g, x->phase[BSA_DECODE], 0, &decode);
+	give_service(&g, x->phase[BSA_SIGNAL], 0, &reply);
 	give(&g, BSA_CAUSE_UNKNOWN, g.left);
 	return all;
 }

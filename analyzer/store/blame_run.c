@@ -38,7 +38,7 @@ enum question {
 	C(fence_ns) C(slots_ns) C(queue_ns) C(run_ns) C(preempted_ns) C(reply_ns) C(return_ns) C(finish_ns) \
 	C(signal_ns) C(e2e_ns) C(redo_ns) C(cpu_ns) C(request_blocked_ns) C(request_spun_ns) C(request_slept_ns) \
 	C(result_blocked_ns) C(result_spun_ns) C(result_slept_ns) C(slot_lookups) C(slot_misses) C(preemptions) \
-	C(bypassed) C(deadline) C(app_id) C(model_id) C(missed_at) C(lateness_ns) C(estimate_ns)
+	C(bypassed) C(decode_delay_ns) C(run_delay_ns) C(reply_delay_ns) C(deadline) C(app_id) C(model_id) C(missed_at) C(lateness_ns) C(estimate_ns)
 /* clang-format on */
 #define MEMBER(name) int64_t name;
 #define SELECTED(name) #name ", "
@@ -226,6 +226,7 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 		.e2e = ns_of(m.e2e_ns),
 		.redo = ns_of(m.redo_ns),
 		.cpu = ns_of(m.cpu_ns),
+		.delay = { ns_of(m.decode_delay_ns), ns_of(m.run_delay_ns), ns_of(m.reply_delay_ns) },
 		.request = { ns_of(m.request_blocked_ns), ns_of(m.request_spun_ns), ns_of(m.request_slept_ns) },
 		.result = { ns_of(m.result_blocked_ns), ns_of(m.result_spun_ns), ns_of(m.result_slept_ns) },
 		.lookups = count_of(m.slot_lookups),

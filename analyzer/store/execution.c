@@ -171,7 +171,9 @@ static void fill(const struct bsa_store *s, const struct bsa_execution *x, const
 	         .result_spun_ns = ns(x->result.spun), .result_slept_ns = ns(x->result.slept),
 	         .slot_lookups = counted(x->lookups), .slot_misses = counted(x->misses),
 	         .preemptions = counted(x->preemptions), .bypassed = counted(x->bypassed),
-	         .deadline = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING);
+	         .deadline = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING,
+	         .decode_delay_ns = ns(x->delay[BSA_DELAY_DECODE]), .run_delay_ns = ns(x->delay[BSA_DELAY_RUN]),
+	         .reply_delay_ns = ns(x->delay[BSA_DELAY_REPLY]));
 }
 
 void execution_store(struct bsa_store *s, const struct bsa_execution *x)

@@ -2,9 +2,14 @@
 #include "sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +38,65 @@ uint64_t nnb__cpu_now(void)
 {
 	return ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
+
+/* ---- how long a thread was ready and had no cpu ---- */
+
+static __thread int schedstat; /* 0: not open yet; -1: there is none; else 1 + its fd */
+static pthread_key_t schedstat_key;
+static pthread_once_t schedstat_once = PTHREAD_ONCE_INIT;
+static bool schedstat_closes;
+
+static void close_schedstat(void *fd)
+{
+	close((int)(intptr_t)fd - 1);
+}
+
+static void make_schedstat_key(void)
+{
+	schedstat_closes = !pthread_key_create(&schedstat_key, close_schedstat);
+}
+
+static void open_schedstat(void)
+{
+	int fd = -1;
+
+	pthread_once(&schedstat_once, make_schedstat_key);
+	if (schedstat_closes)
+		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && pthread_setspecific(schedstat_key, (void *)(intptr_t)(fd + 1))) {
+		close(fd);
+		fd = -1;
+	}
+	schedstat = fd < 0 ? -1 : fd + 1;
+}
+
+/* The second number of the file. */
+uint64_t nnb__cpu_delay(void)
+{
+	char text[96], *end;
+	uint64_t delay;
+	ssize_t n;
+
+	if (!schedstat)
+		open_schedstat();
+	n = schedstat < 0 ? 0 : pread(schedstat - 1, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		return UINT64_MAX;
+	text[n] = '\0';
+	end = strchr(text, ' ');
+	if (!end)
+		return UINT64_MAX;
+	errno = 0;
+	delay = strtoull(end + 1, &end, 10);
+	return errno || (*end != ' ' && *end != '\n') ? UINT64_MAX : delay;
+}
+
+const void *nnb__this_thread(void)
+{
+	return &schedstat;
+}
+
+/* ---- futexes ---- */
 
 int nnb__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline)
 {

@@ -228,8 +228,10 @@ static enum nnb_status make_room(struct run *run, bool *on_lane, struct nnb_reas
 		run->redo_ns = nnb__now() - run->redo_from; /* all of this stretch */
 	seat->next_op = next;
 	seat->redo_ns = run->redo_ns;
+	nnb__trace_delayed(seat->trace, NNB__DELAY_RUN); /* off its lane it has no delay of the run */
 	status = waited(run, nnb__lanes_yield(seat, until, &left), reason);
 
+	nnb__trace_delay(seat->trace);
 	*on_lane = !status;
 	run->broken |= left;
 	if (left)
@@ -281,6 +283,7 @@ static void tell_enqueued(struct nnb__runner *r)
 	uint32_t ahead = counts ? nnb__lanes_waiting(r->seat.lanes) : 0;
 	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
 
+	nnb__trace_delayed(r->seat.trace, NNB__DELAY_DECODE);
 	nnb__trace_enqueued(r->seat.trace, estimate, r->seat.job.floor_ns, ahead);
 }
 
@@ -289,9 +292,11 @@ static uint64_t tell_dispatched(struct nnb__runner *r)
 {
 	struct nnb__trace *t = r->seat.trace;
 	bool asked = t->exec && (t->compact || nbt_on(NBT_EVENT_exec_end));
+	bool is_long = r->times && nnb__times_is_long(r->times);
 
 	nnb__trace_dispatched(t, r->seat.job.lane == NNB__NO_LANE ? NNB__NO_LANES : (uint32_t)r->seat.job.lane);
-	return asked && r->times && nnb__times_is_long(r->times) ? nnb__cpu_now() : NNB__NEVER_REACHED;
+	nnb__trace_reads_delay(t, is_long);
+	return asked && is_long ? nnb__cpu_now() : NNB__NEVER_REACHED;
 }
 
 static void tell_ended(struct run *run, enum nnb_status status, bool on_lane, uint64_t cpu)
@@ -300,6 +305,7 @@ static void tell_ended(struct run *run, enum nnb_status status, bool on_lane, ui
 
 	if (cpu != NNB__NEVER_REACHED)
 		cpu = nnb__cpu_now() - cpu;
+	nnb__trace_delayed(t, NNB__DELAY_RUN);
 	if (run->redo_until)
 		end_redo(run);
 	t->redo_ns += run->redo_ns;

@@ -168,6 +168,7 @@ static void begin_trace(struct nnb__channel *ch, enum nbt_path path, struct nnb_
 	const uint8_t priority = (uint8_t)nnb_prepared_how(j->model->prepared)->priority;
 
 	j->trace.who = (struct nnb__trace_who){ c->streams[path], j->model->id, c->app->key, priority, (uint8_t)path };
+	j->trace.is_long = nnb__times_is_long(&j->model->times);
 	nnb__trace_begin(&j->trace, nnb__exec_of(c->streams[path], nnb__get_u32(&ch->in)));
 	if (nnb__trace_asks(&j->trace))
 		nnb__trace_taken(&j->trace, NBT_queue_call_request, 1, 1, &unknown);

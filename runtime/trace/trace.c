@@ -29,6 +29,40 @@ void nnb__trace_taken(struct nnb__trace *t, enum nbt_queue queue, uint32_t items
 	         .slept_ns = waited->slept_ns, .wakeups = (uint16_t)waited->wakeups);
 }
 
+void nnb__trace_delays_begin(struct nnb__trace *t)
+{
+	memset(t->delays, 0xff, sizeof(t->delays)); /* NNB__NEVER_REACHED */
+	nnb__trace_reads_delay(t, t->is_long);
+}
+
+void nnb__trace_delay_from(struct nnb__trace *t)
+{
+	t->delay_thread = nnb__this_thread();
+	t->delay_from = nnb__cpu_delay();
+}
+
+/* Parts of one execution may be of several threads, each of which has a count of its own. */
+void nnb__trace_delay_to(struct nnb__trace *t, int part)
+{
+	uint64_t from = t->delay_from, now;
+
+	if (t->delay_thread != nnb__this_thread() || from == NNB__NEVER_REACHED) {
+		nnb__trace_delay_from(t);
+		return;
+	}
+	now = nnb__cpu_delay();
+	if (now != NNB__NEVER_REACHED && now >= from)
+		t->delays[part] = now - from + (t->delays[part] == NNB__NEVER_REACHED ? 0 : t->delays[part]);
+	t->delay_from = now;
+}
+
+void nnb__trace_tell_delays(struct nnb__trace *t)
+{
+	nnb__trace_delayed(t, NNB__DELAY_REPLY);
+	NNB__SAY(t, exec_delay, .delays = { t->delays[0], t->delays[1], t->delays[2] });
+	t->reads_delay = false;
+}
+
 void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
 {
 	nnb__trace_at(t, NNB__AT_RUN_ENDED);
@@ -59,6 +93,7 @@ void nnb__trace_end(struct nnb__trace *t)
 			                       .deadline_ns = t->deadline_ns };
 		t->at[NNB__REDONE] = t->redo_ns;
 		memcpy(e.at, t->at, sizeof(e.at));
+		memcpy(e.delays, t->delays, sizeof(e.delays));
 		nbt__seam.emit[NBT_EVENT_exec_service](&e);
 	}
 	atomic_store_explicit(&t->exec, 0, memory_order_relaxed);

@@ -57,6 +57,9 @@ enum {
 	NNB__SERVICE_ATS
 };
 
+/* Of exec_delay and exec_service: what an execution's thread was at while it was ready and had no cpu. */
+enum { NNB__DELAY_DECODE, NNB__DELAY_RUN, NNB__DELAY_REPLY, NNB__DELAYS };
+
 struct nnb__trace {
 	_Atomic uint64_t exec; /* 0: nothing is said */
 	_Atomic uint8_t phase; /* enum nbt_phase */
@@ -69,12 +72,35 @@ struct nnb__trace {
 	uint8_t status;
 	uint16_t lookups, misses, preemptions, ops;
 	uint64_t began, redo_ns, at[NNB__SERVICE_ATS];
+
+	/* The run-queue delay of the thread, read for models that are long enough for that to cost nothing. */
+	bool is_long;                             /* as the model was when it was last looked at */
+	bool reads_delay;                         /* of this execution */
+	const void *delay_thread;                 /* whose delay_from is: another thread's is no beginning */
+	uint64_t delay_from, delays[NNB__DELAYS]; /* NNB__NEVER_REACHED: unknown, or not read */
 };
 
 static inline void nnb__trace_at(struct nnb__trace *t, int boundary)
 {
 	if (t->compact)
 		t->at[boundary] = nnb__now() - t->began;
+}
+
+void nnb__trace_delays_begin(struct nnb__trace *t);
+void nnb__trace_delay_from(struct nnb__trace *t);
+void nnb__trace_delay_to(struct nnb__trace *t, int part);
+
+/* What the thread waits from here on for a cpu is of the part that nnb__trace_delayed says next. */
+static inline void nnb__trace_delay(struct nnb__trace *t)
+{
+	if (__builtin_expect(t->reads_delay, 0))
+		nnb__trace_delay_from(t);
+}
+
+static inline void nnb__trace_delayed(struct nnb__trace *t, int part)
+{
+	if (__builtin_expect(t->reads_delay, 0))
+		nnb__trace_delay_to(t, part);
 }
 
 /* A request was taken: from here on the trace is of @exec. */
@@ -87,6 +113,17 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 	atomic_store_explicit(&t->lane, NNB__NEVER_RAN, memory_order_relaxed);
 	atomic_store_explicit(&t->phase, NBT_phase_decode, memory_order_relaxed);
 	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
+	t->reads_delay = false;
+	if (__builtin_expect(t->compact || nbt_on(NBT_EVENT_exec_delay), 0))
+		nnb__trace_delays_begin(t);
+}
+
+/* It is on a lane. Is the delay of this execution to be read from here on? @is_long: its model takes long enough. */
+static inline void nnb__trace_reads_delay(struct nnb__trace *t, bool is_long)
+{
+	t->is_long = is_long;
+	t->reads_delay = is_long && t->exec && (t->compact || nbt_on(NBT_EVENT_exec_delay));
+	nnb__trace_delay(t);
 }
 
 /* The service itself begins, without a request: a trial run of a model that is being prepared. */
@@ -187,9 +224,13 @@ static inline void nnb__trace_missed(struct nnb__trace *t, enum nbt_miss kind, e
 	         .estimate_ns = estimate_ns, .over_ns = over_ns);
 }
 
+void nnb__trace_tell_delays(struct nnb__trace *t);
+
 /* About to publish the answer in a queue, which tells of that itself. */
 static inline void nnb__trace_replies(struct nnb__trace *t)
 {
+	if (__builtin_expect(t->reads_delay, 0))
+		nnb__trace_tell_delays(t);
 	nnb__trace_at(t, NNB__AT_RESULT_WRITTEN);
 	t->at[NNB__RESULT_BLOCKED] = 0;
 }
@@ -198,7 +239,7 @@ static inline void nnb__trace_replies(struct nnb__trace *t)
 static inline void nnb__trace_answers(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
                                       uint64_t blocked_ns)
 {
-	nnb__trace_at(t, NNB__AT_RESULT_WRITTEN);
+	nnb__trace_replies(t);
 	t->at[NNB__RESULT_BLOCKED] = blocked_ns;
 	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
 }

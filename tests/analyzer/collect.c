@@ -125,7 +125,7 @@ struct column {
 	COLUMN(TIME, result.slept) COLUMN(TIME, deadline) COLUMN(TIME, duration) COLUMN(TIME, estimate, .full = true) COLUMN(TIME, missed_at) \
 	COLUMN(NUMBER, miss) COLUMN(SIGNED, lateness) COLUMN(COUNT, lookups) COLUMN(COUNT, misses) \
 	COLUMN(COUNT, preemptions) COLUMN(COUNT, bypassed) COLUMN(NUMBER, fallback) COLUMN(SIGNED, cold) \
-	COLUMN(SIGNED, lane) COLUMN(NUMBER, idle) LIST(TIME, waited, BSA_WAIT_CAUSES)
+	COLUMN(SIGNED, lane) COLUMN(NUMBER, idle) LIST(TIME, waited, BSA_WAIT_CAUSES) LIST(TIME, delay, BSA_DELAYS)
 #define COLUMNS_slice COLUMN(NUMBER, instance) COLUMN(NUMBER, lane) COLUMN(EXECUTION, execution) COLUMN(TIME, began) \
 	COLUMN(TIME, ended) COLUMN(NUMBER, trace)
 #define COLUMNS_wait COLUMN(EXECUTION, execution) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(NUMBER, kind) \

@@ -173,6 +173,7 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 /* ---- executions ---- */
 
 struct execution {
+	uint64_t decode_delay, run_delay, reply_delay;
 	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate;
 	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell;
 	int64_t over;
@@ -304,6 +305,30 @@ static void tell_hearing(struct timeline *t, const struct execution *x, bool cal
 	     x->path == BSA_PATH_FENCED ? 0 : x->status);
 }
 
+/* @at, as ns after @began; "-" if never. */
+static const char *since(char ret[32], uint64_t at, uint64_t began)
+{
+	snprintf(ret, 32, "%" PRIu64, at - began);
+	return at == NEVER ? "-" : ret;
+}
+
+static const char *delays(char ret[100], const struct execution *x)
+{
+	char text[3][32];
+
+	snprintf(ret, 100, "%s,%s,%s", since(text[0], x->decode_delay, 0), since(text[1], x->run_delay, 0),
+	         since(text[2], x->reply_delay, 0));
+	return ret;
+}
+
+static void tell_delays(struct timeline *t, const struct execution *x)
+{
+	char text[100];
+
+	if (x->decode_delay != NEVER || x->run_delay != NEVER || x->reply_delay != NEVER)
+		tell(t, x->answered, x->exec, "exec_delay exec=%" PRIu64 " delays=%s", x->exec, delays(text, x));
+}
+
 static void tell_service(struct timeline *t, const struct execution *x, bool call)
 {
 	tell(t, x->taken, x->exec, "fmq_read exec=%" PRIu64 " queue=%s items=4 spun_ns=%" PRIu64 " slept_ns=%" PRIu64,
@@ -323,15 +348,9 @@ static void tell_service(struct timeline *t, const struct execution *x, bool cal
 	tell(t, x->ended, x->exec,
 	     "exec_end exec=%" PRIu64 " lane=%" PRIu64 " status=%" PRIu64 " cpu_ns=%" PRIu64 " redo_ns=%" PRIu64,
 	     x->exec, last_lane(x), x->status, x->cpu, x->redone);
+	tell_delays(t, x);
 	tell(t, x->answered, x->exec, "fmq_write exec=%" PRIu64 " queue=%s items=2 blocked_ns=%" PRIu64, x->exec,
 	     call ? "call_result" : "result", x->answer_blocked);
-}
-
-/* @at, as ns after @began; "-" if never. */
-static const char *since(char ret[32], uint64_t at, uint64_t began)
-{
-	snprintf(ret, 32, "%" PRIu64, at - began);
-	return at == NEVER ? "-" : ret;
 }
 
 static void tell_client_compact(struct timeline *t, const struct execution *x)
@@ -346,17 +365,17 @@ static void tell_client_compact(struct timeline *t, const struct execution *x)
 static void tell_service_compact(struct timeline *t, const struct execution *x)
 {
 	uint64_t over = x->signalled == NEVER ? x->answered : x->signalled; /* its result is its fence */
-	char text[5][32];
+	char text[5][32], rest[100];
 
 	tell(t, over + 1, x->exec,
 	     "exec_service exec=%" PRIu64 " model=%" PRIu64 " app=%" PRIu64 " priority=%" PRIu64 " path=%" PRIu64
 	     " lane=%" PRIu64 " status=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%s,%s,%s,%" PRIu64 ",%" PRIu64
 	     ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s"
-	     " lookups=%" PRIu64 " misses=%" PRIu64 " preemptions=%zu",
+	     " lookups=%" PRIu64 " misses=%" PRIu64 " preemptions=%zu delays=%s",
 	     x->exec, x->model, x->app, x->priority, x->path, last_lane(x), x->status, x->taken, x->decoded - x->taken,
 	     since(text[0], x->fenced, x->taken), since(text[1], x->enqueued, x->taken),
 	     since(text[2], x->dispatched, x->taken), x->ended - x->taken, over - x->taken, x->slept, x->answer_blocked,
-	     x->redone, since(text[3], x->cpu, 0), x->hits + x->misses, x->misses, x->n_off);
+	     x->redone, since(text[3], x->cpu, 0), x->hits + x->misses, x->misses, x->n_off, delays(rest, x));
 }
 
 static void tell_execution(struct timeline *t, struct execution *x)
@@ -386,6 +405,9 @@ static bool give_number(const struct timeline *t, struct execution *x, const cha
 		const char *name;
 		uint64_t *to;
 	} fields[] = { { "cpu", &x->cpu },
+		       { "decode_delay", &x->decode_delay },
+		       { "run_delay", &x->run_delay },
+		       { "reply_delay", &x->reply_delay },
 		       { "priority", &x->priority },
 		       { "model", &x->model },
 		       { "status", &x->status },
@@ -464,6 +486,9 @@ static struct execution execution(const struct timeline *t, uint64_t exec)
 		               .model = stream->model,
 		               .path = stream->path,
 		               .cpu = NEVER,
+		               .decode_delay = NEVER,
+		               .run_delay = NEVER,
+		               .reply_delay = NEVER,
 		               .app = t->conns[place(stream->conn)].app,
 		               .priority = model->priority,
 		               .client = true,

@@ -920,6 +920,10 @@ static void of_exec(struct exec *x, const struct text_event *e)
 	case NBT_EVENT_exec_end:
 		on_end(x, e);
 		break;
+	case NBT_EVENT_exec_delay:
+		if (x->at[ENDED] == NEVER)
+			wrong(x, "exec_delay before it ended");
+		break;
 	case NBT_EVENT_exec_return:
 		reached(x, RETURNED, e->at);
 		x->returned = (uint8_t)text_get(e, "status");

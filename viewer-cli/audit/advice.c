@@ -111,6 +111,7 @@ static const struct {
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (--spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },
+	{ "machine_busy", always, "A higher scheduling priority for nnburstd, or less other work on the machine." },
 	{ "service", is_call, "A burst: a call costs more of it." },
 	{ "unknown", has_lost, "Larger buffers: burstscope doctor." },
 };

@@ -21,5 +21,6 @@ CREATE VIEW execution AS SELECT
 	x.lane,
 	CASE WHEN @bits flags.miss x@ THEN (SELECT m.missed_at FROM stored_missed m WHERE m.execution_id = x.id) END AS missed_at,
 	@columns execution x prepare_ns..signal_ns@,
-	CASE x.path WHEN @path:fenced@ THEN (SELECT d.duration_ns FROM stored_duration d WHERE d.execution_id = x.id) END AS duration_ns
+	CASE x.path WHEN @path:fenced@ THEN (SELECT d.duration_ns FROM stored_duration d WHERE d.execution_id = x.id) END AS duration_ns,
+	@columns execution x decode_delay_ns..@
 FROM stored_unpacked x;
