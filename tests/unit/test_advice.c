@@ -75,6 +75,7 @@ static const struct row {
 	  { .known = true },
 	  "A burst" },
 	{ "woken late, a fence", { .cause = "woken_late", .path = "fenced" }, { .known = true }, NULL },
+	{ "a busy machine", { .cause = "machine_busy" }, { .known = false }, "less other work" },
 	{ "service, a call", { .cause = "service", .path = "sync" }, { .known = true }, "a call costs more" },
 	{ "service, a burst: it is one already", { .cause = "service", .path = "burst" }, { .known = true }, NULL },
 	{ "service, of an unknown path", { .cause = "service" }, { .known = true }, NULL },
@@ -96,11 +97,11 @@ static void advice_is(void **state)
 		fail_msg("%s", says ? says : "nothing");
 }
 
-static const char *const causes[] = { "too_big",     "too_tight",  "submitted_late", "queued_behind", "inversion",
-	                              "crowded_out", "hogged",     "preempted",      "redo",          "handover",
-	                              "cold",        "woken_late", "polled_late",    "queue_full",    "slow_compute",
-	                              "off_core",    "service",    "client",         "dependency",    "bad_estimate",
-	                              "unknown" };
+static const char *const causes[] = { "too_big",      "too_tight",    "submitted_late", "queued_behind", "inversion",
+	                              "crowded_out",  "hogged",       "preempted",      "redo",          "handover",
+	                              "cold",         "woken_late",   "polled_late",    "queue_full",    "slow_compute",
+	                              "off_core",     "machine_busy", "service",        "client",        "dependency",
+	                              "bad_estimate", "unknown" };
 static const char *const paths[] = { "burst", "sync", "fenced", "async", NULL };
 static const char *const priorities[] = { "low", "medium", "high", NULL };
 
