@@ -251,10 +251,6 @@ FROM (SELECT execution_id AS id, 'preempted' AS what FROM preemption UNION SELEC
       UNION SELECT victim_id, 'victim' FROM inversion UNION SELECT holder_id, 'holder' FROM inversion
       UNION SELECT execution_id, 'missed' FROM miss_cause UNION SELECT culprit_execution_id, 'culprit' FROM miss_cause) n
 JOIN execution e ON e.id = n.id WHERE NOT EXISTS (SELECT 1 FROM involved i WHERE i.execution_id = n.id)
-UNION ALL
-SELECT 'a burst has the executions that it says it has', b.id, b.executions || ', not ' || ifnull(x.n, 0)
-FROM burst b LEFT JOIN (SELECT burst_id, count(*) AS n FROM execution WHERE burst_id IS NOT NULL GROUP BY burst_id) x ON x.burst_id = b.id
-WHERE b.executions <> ifnull(x.n, 0)
 
 -- ---- memory ----
 

@@ -19,6 +19,10 @@ UNION ALL
 SELECT 'an execution is of the app and the model of its burst', e.id, b.id FROM execution e JOIN burst b ON b.id = e.burst_id
 WHERE e.app_id <> b.app_id OR e.model_id <> b.model_id
 UNION ALL
+SELECT 'a burst has the executions that it says it has', b.id, b.executions || ', not ' || ifnull(x.n, 0)
+FROM burst b LEFT JOIN (SELECT burst_id, count(*) AS n FROM execution WHERE burst_id IS NOT NULL GROUP BY burst_id) x ON x.burst_id = b.id
+WHERE b.executions <> ifnull(x.n, 0)
+UNION ALL
 SELECT 'who held a lane is known', execution_id, kind || ' ' || (ended - began) || ' ns' FROM wait WHERE occupancy = 'unknown'
 UNION ALL
 SELECT 'whoever ran was on a lane', e.id, e.run_ns || ' ns' FROM execution e

@@ -17,10 +17,10 @@
 
 #define MIB (1024.0 * 1024)
 
-/* Executions: full has 12 events for each. */
+/* Executions: full has 14 events for each. */
 enum { FULL = 440000, SHORT = 10000, MANY = 1000000 };
 enum { QUICK_FULL = 5000, QUICK_SHORT = 500, QUICK_MANY = 5000 };
-enum { FULL_EVENTS = 12 };
+enum { FULL_EVENTS = 14 };
 
 enum { READING, IMPORT, KEEPING, SCRIPT, N_PROGRAMS };
 

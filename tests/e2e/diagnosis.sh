@@ -46,6 +46,12 @@ first()
 	[[ $got =~ $2 ]] || echo "the first finding's $1 is '$got'; not $2; "
 }
 
+# has_finding FINDING: says if it is not among them.
+has_finding()
+{
+	"$burstscope" summary --format csv --part diagnosis "$db" | grep -q ",$1," || echo "there is no finding $1; "
+}
+
 # verdict AUDIT STATUS
 verdict()
 {
@@ -78,7 +84,7 @@ starvation_fair() { verdict starvation 0; }
 noisy() { first finding 'hogged|crowded_out'; first who well-behaved; first culprit noisy; verdict fairness 1; }
 noisy_fair() { verdict fairness 0; }
 too_big() { first finding too_big; first who impossible; }
-cold() { first finding cold; }
+cold() { first finding burst_per_call; has_finding cold; }
 transport() { first finding woken_late; }
 
 recordings=0 db=

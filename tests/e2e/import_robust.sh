@@ -197,16 +197,16 @@ trusts 'there are no executions'
 
 takes "$tmp/client"
 has 'client' 'SELECT DISTINCT sides FROM execution'
-has '200|1' 'SELECT count(*), min(complete) FROM execution'
+has '200|1' "SELECT count(*), min(complete) FROM execution WHERE path <> 'prepare'"
 takes "$tmp/service"
 has 'service' 'SELECT DISTINCT sides FROM execution'
-has '200|1' 'SELECT count(*), min(complete) FROM execution'
+has '200|1' "SELECT count(*), min(complete) FROM execution WHERE path <> 'prepare'"
 takes "$tmp/streams"
 has 10000 'SELECT count(*) FROM stream WHERE closed IS NULL'
 has 10000 "SELECT count(*) FROM execution WHERE quality = 'open'"
 
 takes "$tmp/short"
-has '1600|0' 'SELECT count(*), sum(NOT complete) FROM execution'
+has '1600|0' "SELECT count(*), sum(NOT complete) FROM execution WHERE path <> 'prepare'"
 all=$(sqlite3 "$out/db" 'SELECT sum(events) FROM trace')
 streams=("$tmp"/short/ust/uid/*/*/bursts* "$tmp"/short/ust/uid/*/*/channel0_*)
 for each in "${!streams[@]}"; do [[ -f ${streams[each]} ]] || unset "streams[each]"; done

@@ -71,9 +71,9 @@ for db in *.db; do
 	same "$db" "SELECT count(*) FILTER (WHERE saved) = SELECT count(*) FROM (SELECT c.saved FROM miss_cause c JOIN execution x ON x.id = c.execution_id
 		WHERE c.is_primary AND x.lateness_ns IS NOT NULL ORDER BY ifnull(x.deadline < x.submitted, 0), x.lateness_ns DESC, x.id LIMIT 10) WHERE saved" \
 		misses --part worst
-	same "$db" "SELECT coalesce(sum(n_missed), 0), sum(n_deadlines) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
+	same "$db" "SELECT coalesce(sum(n_missed), 0), coalesce(sum(n_deadlines), 0) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
 		misses --part models
-	same "$db" "SELECT coalesce(sum(n_missed), 0), sum(n_deadlines) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
+	same "$db" "SELECT coalesce(sum(n_missed), 0), coalesce(sum(n_deadlines), 0) = SELECT count(*), (SELECT count(deadline) FROM execution) $misses" \
 		misses --by app --part apps
 	same "$db" "SELECT sum(late_ns) = SELECT sum(lateness_ns) $misses" misses --part ledgers
 	same "$db" "SELECT max(lateness_ns), coalesce(min(lateness_ns), 0) >= -1e18 = SELECT max(lateness_ns), 1 $misses" misses --part worst

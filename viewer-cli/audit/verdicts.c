@@ -223,7 +223,7 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 		    "work that was ready waited %s for a lane; whether that is more than ten times its usual run is "
 		    "not known, because runs were not recorded",
 		    bsv_duration(gap, f->unsure_ns));
-	} else if (hidden > limit && hidden == f->native_ns) {
+	} else if (f->native_ns > limit) {
 		why(ret, 0, "policy native has no lanes: work may have waited up to %s; limit %s",
 		    hidden < BSV_UNBOUNDED ? bsv_duration(gap, hidden) : "for any time", limit_text(most, bounds));
 	} else if (hidden > limit) {
