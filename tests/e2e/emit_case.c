@@ -1,6 +1,7 @@
 /*
  * emit_case.c -- FILE NUMBER PROVIDER: a case of analyzer/case_file.h, its compact events told through the real provider, its
- * first moment being now. They carry their times themselves, so that what LTTng records of them is exact.
+ * first moment being now. They carry their times themselves, so that what LTTng records of them is exact. They are recorded
+ * when all is over, so late that streams must be seen to close: while one is open, a summary as late may be missing at the end.
  *
  * Exit status 3: there is no such case; 4: it has events whose time is the tracer's.
  */
@@ -41,7 +42,8 @@ static bool tell_who(const struct bsa_event *e)
 		const struct bsa_service_state *s = BSA_OF(e, service_state);
 
 		NBT(service_state, .pid = s->pid, .instance = s->instance, .policy = s->policy,
-		    .preempt_mode = s->preempt_mode, .lanes = s->lanes, .contract = s->contract);
+		    .preempt_mode = s->preempt_mode, .lanes = s->lanes, .spin_us = s->spin_us, .contract = s->contract,
+		    .deadlines = s->deadlines);
 	} else if (e->kind == BSA_client_connect) {
 		const struct bsa_client_connect *c = BSA_OF(e, client_connect);
 
@@ -54,7 +56,8 @@ static bool tell_who(const struct bsa_event *e)
 	} else if (e->kind == BSA_stream_open) {
 		const struct bsa_stream_open *s = BSA_OF(e, stream_open);
 
-		NBT(stream_open, .stream = s->stream, .conn = s->conn, .path = s->path, .model = s->model);
+		NBT(stream_open, .stream = s->stream, .conn = s->conn, .path = s->path, .model = s->model,
+		    .spin_us = s->spin_us, .cache = s->cache, .client_spin_us = s->client_spin_us);
 	} else {
 		return false;
 	}
@@ -69,7 +72,8 @@ static void tell_client(const struct bsa_exec_client *x, uint64_t base)
 		                     .deadline_ns = x->deadline_ns ? base + x->deadline_ns : 0,
 		                     .status = x->status,
 		                     .fallback = x->fallback,
-		                     .began = base + x->began };
+		                     .began = base + x->began,
+		                     .duration_ns = x->duration_ns };
 
 	memcpy(e.at, x->at, sizeof(e.at));
 	if (nbt_on(NBT_EVENT_exec_client))
@@ -88,9 +92,11 @@ static void tell_service(const struct bsa_exec_service *x, uint64_t base)
 		                      .began = base + x->began,
 		                      .lookups = x->lookups,
 		                      .misses = x->misses,
-		                      .preemptions = x->preemptions };
+		                      .preemptions = x->preemptions,
+		                      .deadline_ns = x->deadline_ns ? base + x->deadline_ns : 0 };
 
 	memcpy(e.at, x->at, sizeof(e.at));
+	memcpy(e.delays, x->delays, sizeof(e.delays));
 	if (nbt_on(NBT_EVENT_exec_service))
 		nbt__seam.emit[NBT_EVENT_exec_service](&e);
 }
@@ -111,6 +117,18 @@ static uint64_t duration(const char *text)
 	return last;
 }
 
+/* There will be no more executions. */
+static void tell_ends(const char *text)
+{
+	struct script *s = script_new(text);
+	const struct bsa_event *e;
+
+	while ((e = script_next(s)))
+		if (e->kind == BSA_stream_open)
+			NBT(stream_close, .stream = BSA_OF(e, stream_open)->stream, .reason = NBT_reason_client);
+	script_free(s);
+}
+
 static void tell_case(const char *text)
 {
 	uint64_t lasts = duration(text), base;
@@ -128,6 +146,7 @@ static void tell_case(const char *text)
 			tell_service(BSA_OF(e, exec_service), base);
 	}
 	script_free(s);
+	tell_ends(text);
 }
 
 int main(int argc, char **argv)
