@@ -61,7 +61,7 @@ struct service {
 struct world {
 	struct sim *s;
 	const struct sim_terms *terms;
-	uint64_t series, hurry, grain, now; /* hurry: a series, too */
+	uint64_t series, hurry, delays, grain, now; /* hurry and delays: series, too */
 	struct service services[SIM_SERVICES];
 	struct worker workers[WORKERS];
 	struct live live[LIVE];
@@ -241,6 +241,7 @@ static void summarize_service(struct world *w, uint32_t i, uint64_t at, bool sig
 	e.at[7] = signalled ? NEVER : x->result.blocked; /* a fence has no room to wait for */
 	e.at[8] = x->redo;
 	e.at[9] = x->cpu;
+	memcpy(e.delays, x->delay, sizeof(e.delays));
 	emit(w, at + below(w, w->terms->summaries_late_ns + 1), SIM_COMPACT, i + 1, BSA_exec_service,
 	     &(union sim_fields){ .exec_service = e });
 }
@@ -295,6 +296,24 @@ static void says_end(struct world *w, struct live *l, uint64_t at, uint8_t lane)
 	    .cpu_ns = x->cpu, .redo_ns = x->redo);
 }
 
+/*
+ * For how long its thread had no cpu. That may be more than it took: it is of another clock. Often nobody asked, or it is not known
+ * of a part. The world goes on as if nobody had ever asked.
+ */
+static void says_delays(struct world *w, const struct live *l, uint64_t at)
+{
+	struct sim_exec *x = exec_of(w, l);
+	uint64_t series = w->series;
+
+	if (sim_random(&w->delays, 100) < 30)
+		return;
+	for (int part = 0; part < BSA_DELAYS; part++)
+		if (sim_random(&w->delays, 100) < 90 && (part != BSA_DELAY_RUN || x->at[BSA_DISPATCHED] != NEVER))
+			x->delay[part] = sim_random(&w->delays, sim_random(&w->delays, 100) < 80 ? 9 * US : 3 * MS);
+	SAY(w, at, SIM_FULL, l->exec, exec_delay, .delays = { x->delay[0], x->delay[1], x->delay[2] });
+	w->series = series;
+}
+
 /* From its exec_end to where nobody waits for anything. */
 static void wind_up(struct world *w, struct live *l)
 {
@@ -306,6 +325,7 @@ static void wind_up(struct world *w, struct live *l)
 	if (x->path != BSA_PATH_BURST && percent(w, 50))
 		SAY_OF(w, at, l->exec, pool_unmap, .owner = OWNER_EXEC, .owner_id = x->exec, .slot = 0, .cause = 2);
 	at += w->grain;
+	says_delays(w, l, at);
 	if (l->launched) {
 		x->at[BSA_SIGNALLED] = end = at;
 		SAY(w, at, SIM_RARE, l->exec, fence_signal, .status = x->status);
@@ -497,6 +517,7 @@ static void submits(struct world *w, struct worker *worker)
 	worker->next_at = NEVER;
 	worker->left--;
 	memset(x->at, 0xff, sizeof(x->at));
+	memset(x->delay, 0xff, sizeof(x->delay));
 	x->exec = (uint64_t)stream->number << 32 | ++stream->next;
 	x->service = w->s->apps[stream->app].service;
 	x->app = stream->app;
@@ -1055,6 +1076,7 @@ void sim_play(struct sim *ret, const struct sim_terms *terms)
 	w.s = ret;
 	w.terms = terms;
 	w.series = terms->seed * UINT64_C(0x2545f4914f6cdd1d);
+	w.delays = ~w.series;
 	w.grain = grains[below(&w, 4)];
 	w.odds_deadline = below(&w, 101);
 	w.odds_miss = below(&w, 30);

@@ -53,6 +53,7 @@ struct sim_stream {
 struct sim_exec {
 	uint64_t exec, at[BSA_BOUNDARIES], deadline, estimate;
 	uint64_t redo, cpu, missed_at, over_at; /* over_at: its last event, a summary's aside */
+	uint64_t delay[BSA_DELAYS];             /* UINT64_MAX: not read */
 	int64_t over;
 	struct bsa_waited request, result;
 	uint32_t service, app, model, stream, lookups, misses, preemptions;

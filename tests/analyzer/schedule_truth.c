@@ -149,6 +149,7 @@ static void tell_execution(struct truth *t, uint32_t i)
 		                   .idle = t->idle[i] };
 
 	memcpy(e.at, x->at, sizeof(e.at));
+	memcpy(e.delay, x->delay, sizeof(e.delay));
 	for (size_t k = 0; k < t->to->wait.n; k++)
 		if (t->to->wait.items[k].execution == e.id)
 			e.waited[t->to->wait.items[k].cause - BSA_QUEUED_BEHIND] +=

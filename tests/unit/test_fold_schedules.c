@@ -619,6 +619,8 @@ static void check_execution(const struct bsa_execution *x, const struct bsa_exec
 		check_known(x, "phase", p, x->phase[p], is->phase[p]);
 	check_known(x, "e2e", 0, x->e2e, end_to_end(x->sides, is));
 	check_known(x, "run", 0, x->run, is->run);
+	for (int i = 0; i < BSA_DELAYS; i++)
+		check_known(x, "delay", i, x->delay[i], is->delay[i]);
 	check_known(x, "queue", 0, x->queue, is->queue);
 	check_known(x, "preempted", 0, x->preempted, is->preempted);
 	check_known(x, "slots", 0, x->slots, is->slots);
@@ -967,6 +969,14 @@ struct hole {
 
 enum { HOLES = 64 };
 
+/* Is it among so many in a hundred? What else is lost does not depend on how many delays are told. */
+static bool is_unlucky(const struct sim_event *e, unsigned odds, uint64_t *series)
+{
+	uint64_t aside = *series;
+
+	return sim_random(e->event.kind == BSA_exec_delay ? &aside : series, 100) < odds;
+}
+
 /* Events of one cpu in that time are lost: all of them, or some. */
 static bool make_hole(struct sim *s, struct hole *h, uint64_t *series)
 {
@@ -977,7 +987,7 @@ static bool make_hole(struct sim *s, struct hole *h, uint64_t *series)
 		struct sim_event *e = &s->events[i];
 
 		if (e->cpu == h->cpu && e->event.at >= h->from && e->event.at <= h->until && !e->lost && e->forms &&
-		    sim_random(series, 100) < odds) {
+		    is_unlucky(e, odds, series)) {
 			e->lost = true;
 			h->events++;
 		}
