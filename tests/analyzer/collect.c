@@ -135,8 +135,8 @@ struct column {
 	COLUMN(TIME, resumed) COLUMN(TIME, redo) COLUMN(NUMBER, at_op) COLUMN(NUMBER, mode) COLUMN(NUMBER, lane)
 #define COLUMNS_deadline_missed COLUMN(EXECUTION, execution) COLUMN(TIME, at) COLUMN(TIME, deadline) COLUMN(TIME, estimate) \
 	COLUMN(SIGNED, over) COLUMN(MODEL, model) COLUMN(NUMBER, kind) COLUMN(NUMBER, stage) COLUMN(NUMBER, trace)
-#define COLUMNS_refused COLUMN(EXECUTION, execution) COLUMN(TIME, lane_free) COLUMN(EXECUTION, holder) \
-	COLUMN(APP, holder_app) COLUMN(NUMBER, holder_cause)
+#define COLUMNS_refused COLUMN(EXECUTION, execution) COLUMN(TIME, at) COLUMN(TIME, lane_free) COLUMN(TIME, queue_free) \
+	COLUMN(EXECUTION, holder) COLUMN(APP, holder_app) COLUMN(NUMBER, holder_cause) COLUMN(NUMBER, queue_cause)
 #define COLUMNS_exhausted COLUMN(TIME, at) COLUMN(EXECUTION, execution) COLUMN(MODEL, model) COLUMN(APP, app) \
 	COLUMN(NUMBER, owner) COLUMN(NUMBER, owner_id) COLUMN(NUMBER, kind) COLUMN(NUMBER, resource) COLUMN(NUMBER, asked) \
 	COLUMN(NUMBER, limit) COLUMN(NUMBER, trace)

@@ -671,10 +671,70 @@ static void tell_choice(const struct truth *t, const struct sim_slice *l)
 		                                                         exec_of(t, l->exec)->priority });
 }
 
+/* At the end of that instant, does nobody wait, and nobody have one of the lanes? */
+static bool is_free_for_all(const struct truth *t, uint32_t service, uint64_t at)
+{
+	uint32_t held = 0;
+
+	for (size_t i = 0; i < t->s->n_waits; i++) {
+		const struct sim_wait *w = &t->s->waits[i];
+
+		if (w->service == service && w->began <= at && at < w->ended)
+			return false;
+	}
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+
+		held += l->service == service && l->began <= at && at < l->ended;
+	}
+	return held < t->s->services[service].lanes;
+}
+
+/* From @at on. That begins then, or when somebody leaves a lane, or waits no more. */
+static uint64_t queue_free(const struct truth *t, uint32_t service, uint64_t at)
+{
+	uint64_t first = NEVER;
+
+	if (is_free_for_all(t, service, at))
+		return at;
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *l = &t->s->slices[i];
+
+		if (l->service == service && l->ended >= at && l->ended < first &&
+		    is_free_for_all(t, service, l->ended))
+			first = l->ended;
+	}
+	for (size_t i = 0; i < t->s->n_waits; i++) {
+		const struct sim_wait *w = &t->s->waits[i];
+
+		if (w->service == service && w->ended >= at && w->ended < first &&
+		    is_free_for_all(t, service, w->ended))
+			first = w->ended;
+	}
+	return first;
+}
+
+static uint8_t queue_cause(const struct truth *t, const struct sim_exec *x)
+{
+	for (size_t i = 0; i < t->s->n_waits; i++) {
+		const struct sim_wait *w = &t->s->waits[i];
+
+		if (w->service == x->service && w->began <= x->missed_at && x->missed_at < w->ended &&
+		    exec_of(t, w->exec)->app != x->app)
+			return BSA_CROWDED_OUT;
+	}
+	return BSA_QUEUED_BEHIND;
+}
+
 static void tell_refusal(struct truth *t, uint32_t exec)
 {
 	const struct sim_exec *x = exec_of(t, exec);
-	struct bsa_refused r = { .execution = exec + 1, .lane_free = NEVER, .holder_cause = BSA_CAUSE_UNKNOWN };
+	struct bsa_refused r = { .execution = exec + 1,
+		                 .at = x->missed_at,
+		                 .lane_free = NEVER,
+		                 .queue_free = queue_free(t, x->service, x->missed_at),
+		                 .holder_cause = BSA_CAUSE_UNKNOWN,
+		                 .queue_cause = queue_cause(t, x) };
 	uint32_t held = 0;
 
 	for (size_t i = 0; i < t->s->n_slices; i++) {
