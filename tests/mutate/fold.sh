@@ -3,7 +3,7 @@
 fold=analyzer/fold
 mutated=("$fold"/{lanes,schedule,waits,shares,judge,events}.c)
 others=("$fold"/{blame,device,exec,fold,losses,overhead,pending,pools,steps,table,world}.c runtime/sched/policy.c
-	tests/analyzer/{collect,schedule_sim,schedule_truth}.c)
+	tests/analyzer/{collect,schedule_again,schedule_sim,schedule_truth}.c)
 tests=(tests/unit/test_fold_schedules.c)
 flags=(-DSEEDS=120 "-I$tree/analyzer" "-I$tree/runtime/include" "-I$tree/runtime" "-I$tree/tests")
 link=(-lcmocka)
