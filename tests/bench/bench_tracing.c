@@ -452,7 +452,7 @@ int main(int argc, char **argv)
 		measure(&b, &rows, &w, i);
 	stop_all(&b);
 	judge(&b, &rows, &w);
-	count(&b, &w, FULL, 12);
+	count(&b, &w, FULL, 14);
 	count(&b, &w, COMPACT, 2);
 	for (int path = 0; path < N_PATHS; path++)
 		for (int kind = 0; kind < N_KINDS; kind++)
