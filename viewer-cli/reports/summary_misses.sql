@@ -31,7 +31,7 @@ short AS ( -- of a budget
   WHERE ifnull((SELECT d.name FROM model d WHERE d.id = m.model_id), '') = c.model GROUP BY c.cause),
 outranked AS (
   SELECT count(*) AS n FROM causes c CROSS JOIN missed m ON c.cause = 'queued_behind' AND +m.cause = c.cause AND +m.app_id IS c.app_id
-    CROSS JOIN execution x ON x.id = m.id CROSS JOIN execution h ON h.id = m.culprit_execution_id
+    CROSS JOIN involved x ON x.execution_id = m.id CROSS JOIN involved h ON h.execution_id = m.culprit_execution_id
   WHERE ifnull((SELECT d.name FROM model d WHERE d.id = m.model_id), '') = c.model
     AND (x.priority = 'low' AND h.priority IN ('medium', 'high') OR x.priority = 'medium' AND h.priority = 'high')),
 had AS (
