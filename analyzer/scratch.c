@@ -45,7 +45,7 @@ static void remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* The directory, locked: nobody has it but who asks. -1: somebody has, or it is not ours. */
+/* Open the directory and lock it. -1: another process has locked it, or it is not ours. */
 static int lock_directory(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -68,7 +68,7 @@ static bool is_there(const char *path, int lock)
 	       now.st_dev == locked.st_dev;
 }
 
-/* 1: somebody has cleaned it away. */
+/* 1: another importer removed the directory before this one locked it. */
 static int make_one(struct bsa_scratch *scratch, struct bsa_err *err)
 {
 	char *made = NULL;

@@ -60,7 +60,7 @@ struct bsa_tenant {
 struct bsa_refusals {
 	struct bsa_refused *all; /* owned */
 	size_t n, room;
-	size_t n_lane_free; /* of the first ones it is known when a lane was free, whoever waited */
+	size_t n_lane_free; /* for the first n_lane_free refusals, the time when a lane was free is known */
 };
 
 struct bsa_device {

@@ -217,7 +217,7 @@ struct bsa_refused {
 	uint64_t lane_free;     /* the first time from the refusal on that any lane was; BSA_NEVER: not seen */
 	uint64_t
 		queue_free; /* the first time from then on that a lane was idle and no execution waited; BSA_NEVER: not seen */
-	uint64_t holder; /* who held lane 0 at the refusal; 0: nobody, or unknown */
+	uint64_t holder; /* the execution on lane 0 at the refusal; 0: the lane was idle, or unknown */
 	uint32_t holder_app;
 	uint8_t holder_cause; /* BSA_QUEUED_BEHIND, _INVERSION, _CROWDED_OUT, _HOGGED, or BSA_CAUSE_UNKNOWN */
 	uint8_t queue_cause; /* BSA_QUEUED_BEHIND, if only its own app waited at the refusal; otherwise BSA_CROWDED_OUT */

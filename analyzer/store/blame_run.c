@@ -334,7 +334,7 @@ static bool read_refusal(struct run *r, uint64_t id, struct bsa_refused *ret)
 	return there;
 }
 
-/* What executions of the model of @x usually have, where @x had less than they take; otherwise nobody asks. */
+/* The budget that executions of the model of @x usually have. Read only if the budget of @x was too short. */
 static uint64_t usual_budget(struct run *r, const struct bsa_execution *x, const struct bsa_typical *t)
 {
 	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];

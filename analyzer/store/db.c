@@ -90,7 +90,7 @@ static int look(const char *path, struct bsa_err *err)
 	return r;
 }
 
-/* A damaged database is none of another build: the query that meets the damage reports it. */
+/* False for a damaged database: the query that reads the damage reports it. */
 static bool is_of_another_build(sqlite3 *sql)
 {
 	cleanup_stmt sqlite3_stmt *q = NULL;
