@@ -55,10 +55,16 @@ static void said_path(struct bsa_exec *x, uint8_t path)
 		x->stream->fact.path = path;
 }
 
+/* The HAL's -1 is none, as 0 is. */
+static bool is_deadline(uint64_t told)
+{
+	return told && told != BSA_NEVER;
+}
+
 /* What the app asked for: the service knows better, where a fenced execution has a duration, too. */
 static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t duration)
 {
-	if (!x->fact.deadline)
+	if (!x->fact.deadline && is_deadline(deadline))
 		x->fact.deadline = deadline;
 	if (!x->fact.duration)
 		x->fact.duration = duration;
@@ -66,7 +72,7 @@ static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t durat
 
 static void said_deadline(struct bsa_exec *x, uint64_t deadline)
 {
-	if (deadline)
+	if (is_deadline(deadline))
 		x->fact.deadline = deadline;
 }
 

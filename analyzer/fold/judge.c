@@ -388,7 +388,7 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 	uint64_t end = end_of(x), ended = saw(x, BSA_RUN_ENDED) ? fact->at[BSA_RUN_ENDED] : end;
 
 	fact->lateness = 0;
-	if (bsa_exec_is_trial(x)) /* the time for trial runs is limited; a deadline is that of the preparation */
+	if (bsa_exec_is_trial(x))
 		return;
 	if (fact->missed_at != BSA_NEVER && x->miss_stage < BSA_STAGE_DONE)
 		miss(fact, fact->missed_at, told);
@@ -483,6 +483,16 @@ static void copy_phases(struct bsa_execution *fact)
 		fact->redo = BSA_NEVER;
 }
 
+/* The time for trial runs is limited; a deadline is that of the preparation. What gives a trial run one is not so. */
+static void drop_deadline_of_trial(struct bsa_fold *f, struct bsa_exec *x)
+{
+	if (!bsa_exec_is_trial(x) || (!x->fact.deadline && !x->fact.duration && x->fact.missed_at == BSA_NEVER))
+		return;
+	bsa_fold_absurd(f);
+	x->fact.deadline = x->fact.duration = 0;
+	x->fact.missed_at = BSA_NEVER;
+}
+
 void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -491,6 +501,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	bool all;
 
 	take_answer(x);
+	drop_deadline_of_trial(f, x);
 	t = tiling_of(x);
 	drop_absurd(f, x, t);
 	came = came_to(f, x, t);

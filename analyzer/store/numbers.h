@@ -39,6 +39,12 @@ static inline int64_t count(uint64_t v)
 	return v == BSA_NEVER ? NOTHING : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
+/* A number that every event of its kind gives, so that none means unknown. */
+static inline int64_t given(uint64_t v)
+{
+	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
 /* A count of the events of an execution. */
 static inline int64_t counted(uint32_t v)
 {

@@ -241,7 +241,7 @@ static void on_exhausted(void *ctx, const struct bsa_exhausted *e)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, exhausted, .trace_id = ref(e->trace), .owner = e->owner, .owner_id = (int64_t)e->owner_id,
+	ROW(s, exhausted, .trace_id = ref(e->trace), .owner = e->owner, .owner_id = given(e->owner_id),
 	    .execution_id = ref(e->execution), .model_id = ref(e->model), .app_id = ref(e->app),
 	    .at = when(s->offset, e->at), .kind = e->kind, .resource = e->resource, .asked = count(e->asked),
 	    .limit_value = count(e->limit));
@@ -262,7 +262,7 @@ static void on_mapping(void *ctx, const struct bsa_mapping *m)
 	struct bsa_store *s = ctx;
 
 	ROW(s, mapping, .id = ref(m->id), .trace_id = ref(m->trace), .owner = m->owner,
-	    .owner_id = (int64_t)m->owner_id, .stream_id = ref(m->stream), .slot = m->slot, .kind = m->kind,
+	    .owner_id = given(m->owner_id), .stream_id = ref(m->stream), .slot = m->slot, .kind = m->kind,
 	    .bytes = count(m->bytes), .mapped = when(s->offset, m->mapped), .unmapped = when(s->offset, m->unmapped),
 	    .took_ns = ns(m->took), .status = named(m->status), .cause = named(m->cause));
 }
