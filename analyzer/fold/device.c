@@ -114,4 +114,5 @@ void bsa_device_fini(struct bsa_device *d)
 	free(d->waiting);
 	free(d->window);
 	free(d->refusals.all);
+	free(d->held_lags.all);
 }

@@ -63,6 +63,12 @@ struct bsa_refusals {
 	size_t n_lane_free; /* for the first n_lane_free refusals, the time when a lane was free is known */
 };
 
+/* Windows since the first hole, which are told at the end: what turns up later may lower what is known of their lags. */
+struct bsa_held_lags {
+	struct bsa_lag *all; /* owned */
+	size_t n, room;
+};
+
 struct bsa_device {
 	const struct bsa_facts *facts;   /* borrowed, like the next five */
 	const struct bsa_losses *losses; /* when events were lost */
@@ -93,6 +99,7 @@ struct bsa_device {
 	struct bsa_scheduled *doubtful;  /* waiting when events were lost: perhaps they do not any more */
 	struct bsa_scheduled *on_native; /* those that have a lane which is none */
 	struct bsa_refusals refusals;
+	struct bsa_held_lags held_lags;
 
 	bool in_loss, dirty;
 	bool had_hole;

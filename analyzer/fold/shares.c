@@ -8,15 +8,18 @@
  * After a hole every lag is counted from 0 again, and what it truly is lies between lag - under and lag + over: within the hole
  * it can have changed by as much as all lanes are worth, either way. The same holds while it is not certain who is still ready.
  * What is told is the least that a lag was (max_lag), and the most that it can have been (most_lag); without holes both are equal.
+ * An execution that turns up late, and may have waited unseen, lowers what is known of all lags since the first hole: so windows
+ * are told at once before that hole, and at the end after it.
  */
 #include "fold/shares.h"
 
+#include <stdlib.h>
+
 #include "fold/waits.h"
 
-static const struct bsa_facts *facts_of(const struct bsa_tenant *t)
-{
-	return t->device->facts;
-}
+enum { HELD_MOST = 1 << 16 };
+
+#define LAG_UNKNOWN (INT64_MIN / 2) /* at least: less than any lag */
 
 static int64_t rounded(bsa_parts parts)
 {
@@ -329,6 +332,43 @@ static void set_window(struct bsa_device *d, uint64_t at)
 		d->window_ended = BSA_NEVER;
 }
 
+/* False: there is no room. */
+static bool hold_lag(struct bsa_held_lags *h, const struct bsa_lag *lag)
+{
+	if (h->n == h->room) {
+		size_t room = h->room ? 2 * h->room : 64;
+		struct bsa_lag *all = room <= HELD_MOST ? realloc(h->all, room * sizeof(*all)) : NULL;
+
+		if (!all)
+			return false;
+		h->all = all;
+		h->room = room;
+	}
+	h->all[h->n++] = *lag;
+	return true;
+}
+
+static void tell_lag(struct bsa_device *d, const struct bsa_lag *lag)
+{
+	struct bsa_lag vague = *lag;
+
+	if (!d->had_hole) {
+		d->facts->lag(d->facts->ctx, lag);
+		return;
+	}
+	if (hold_lag(&d->held_lags, lag))
+		return;
+	vague.lag = LAG_UNKNOWN;
+	d->facts->lag(d->facts->ctx, &vague);
+}
+
+static void tell_held_lags(struct bsa_device *d)
+{
+	for (size_t i = 0; i < d->held_lags.n; i++)
+		d->facts->lag(d->facts->ctx, &d->held_lags.all[i]);
+	d->held_lags.n = 0;
+}
+
 static void tell_window_of(struct bsa_tenant *t)
 {
 	struct bsa_lag lag = { .app = t->app, .window_began = t->device->window_began };
@@ -338,7 +378,7 @@ static void tell_window_of(struct bsa_tenant *t)
 		lag.entitled = rounded_up_from_half(t->window_entitled);
 		lag.lag = rounded(t->window_lag);
 		lag.most = rounded(t->window_most);
-		facts_of(t)->lag(facts_of(t)->ctx, &lag);
+		tell_lag(t->device, &lag);
 	}
 	t->looked = false;
 	t->window_entitled = 0;
@@ -418,12 +458,31 @@ static void keep_sure_lags(struct bsa_device *d)
 		}
 }
 
+static int64_t lowered(int64_t lag, int64_t by)
+{
+	return lag < LAG_UNKNOWN + by ? LAG_UNKNOWN : lag - by;
+}
+
+/* What is told of windows, and the bounds of the lags that are still counted. */
+static void lower_lags(struct bsa_device *d, bsa_parts by)
+{
+	for (size_t i = 0; i < d->held_lags.n; i++)
+		d->held_lags.all[i].lag = lowered(d->held_lags.all[i].lag, rounded(by));
+	for (size_t i = 0; i < d->n_window; i++)
+		d->window[i]->window_lag -= by;
+	for (size_t i = 0; i < d->n_backlogged; i++)
+		d->backlogged[i]->under += by;
+}
+
 /* With one app more, each is entitled to no less than half of what it was. */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 {
 	bsa_parts by = worth(d, ns) / 2;
 
-	for (size_t i = 0; d->had_hole && i < d->table_room; i++)
+	if (!d->had_hole)
+		return;
+	lower_lags(d, by);
+	for (size_t i = 0; i < d->table_room; i++)
 		for (struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
 			t->max_lag -= by;
 			if (t->max_lag > t->sure_lag)
@@ -526,6 +585,8 @@ static bool too_quiet(const struct bsa_device *d, uint64_t to)
 
 static void pass(struct bsa_device *d, uint64_t to)
 {
+	if (d->haunted && to > d->now)
+		haunt(d, to);
 	if (to < d->window_ended && to > d->now) {
 		run(d, to);
 	} else if (too_quiet(d, to)) {
@@ -564,8 +625,6 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 		close_those_without(d);
 	if (!d->window_ended)
 		set_window(d, to);
-	if (d->haunted && to > d->now)
-		haunt(d, to);
 	if (to > d->now && !d->n_backlogged && to < d->window_ended && !d->unsure->n)
 		d->now = to;
 	else if (d->unsure->n)
@@ -577,6 +636,7 @@ void bsa_shares_advance(struct bsa_device *d, uint64_t to)
 void bsa_shares_finish(struct bsa_device *d)
 {
 	tell_window(d);
+	tell_held_lags(d);
 	for (size_t i = 0; i < d->table_room; i++) {
 		for (const struct bsa_tenant *t = d->table[i]; t; t = t->chain) {
 			struct bsa_share share = { .app = t->app, .max_lag_at = BSA_NEVER };

@@ -261,10 +261,10 @@ static void on_mapping(void *ctx, const struct bsa_mapping *m)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, mapping, .id = ref(m->id), .trace_id = ref(m->trace), .owner = m->owner,
-	    .owner_id = given(m->owner_id), .stream_id = ref(m->stream), .slot = m->slot, .kind = m->kind,
-	    .bytes = count(m->bytes), .mapped = when(s->offset, m->mapped), .unmapped = when(s->offset, m->unmapped),
-	    .took_ns = ns(m->took), .status = named(m->status), .cause = named(m->cause));
+	ROW(s, mapping, .id = ref(m->id), .trace_id = ref(m->trace), .owner = m->owner, .owner_id = given(m->owner_id),
+	    .stream_id = ref(m->stream), .slot = m->slot, .kind = m->kind, .bytes = count(m->bytes),
+	    .mapped = when(s->offset, m->mapped), .unmapped = when(s->offset, m->unmapped), .took_ns = ns(m->took),
+	    .status = named(m->status), .cause = named(m->cause));
 }
 
 static void on_buffer(void *ctx, const struct bsa_buffer *b)
