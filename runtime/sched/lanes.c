@@ -118,8 +118,9 @@ static void waited(struct nnb__seat *s, uint64_t since)
 	uint64_t ns = nnb__now() - since, longest = atomic_load_explicit(&app->longest_wait_ns, memory_order_relaxed);
 
 	tell_waits(s, 0);
-	while (ns > longest && !atomic_compare_exchange_weak_explicit(&app->longest_wait_ns, &longest, ns,
-	                                                              memory_order_relaxed, memory_order_relaxed))
+	while (!s->trial && ns > longest &&
+	       !atomic_compare_exchange_weak_explicit(&app->longest_wait_ns, &longest, ns, memory_order_relaxed,
+	                                              memory_order_relaxed))
 		;
 }
 
@@ -168,10 +169,17 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until)
 
 /* ---- the life of an execution ---- */
 
+/* The lock is held. */
+static void count_execution(struct nnb__seat *s)
+{
+	if (!s->trial)
+		app_of(s)->executions++;
+}
+
 static int take_of_kernel(struct nnb__seat *s)
 {
 	pthread_mutex_lock(&s->lanes->lock);
-	app_of(s)->executions++;
+	count_execution(s);
 	pthread_mutex_unlock(&s->lanes->lock);
 	tell_kernel(s->job.priority);
 	return 0;
@@ -188,7 +196,7 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
 	atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
 	pthread_mutex_lock(&l->lock);
-	app_of(s)->executions++;
+	count_execution(s);
 	if (__builtin_expect(nnb__policy_wants_time(&l->policy, false), 0))
 		now = nnb__now();
 	on_lane = nnb__policy_ready(&l->policy, &s->job, now);

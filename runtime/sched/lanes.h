@@ -34,6 +34,7 @@ struct nnb__seat {
 	struct nnb__policy_job job;
 	_Atomic uint64_t yield_at;    /* when to ask nnb__lanes_yields; NNB__NEVER */
 	_Atomic uint32_t turn;        /* a futex: changes when it gets a lane, or is to look whether it was cancelled */
+	bool trial;                   /* its app pays for the lane; the app's counts and longest wait leave it out */
 	const atomic_bool *cancelled; /* it is not to wait any longer; then nnb__lanes_look. NULL: it never is */
 
 	/* what is said if it makes room: the caller's to set before it does */

@@ -266,7 +266,6 @@ static void hang_up(struct nnb__connection *c)
 {
 	atomic_store_explicit(&c->closing, true, memory_order_release); /* and its reason */
 	nnb__lanes_look(&c->service->lanes, &c->app->lane_app);
-	nnb__lanes_look(&c->service->lanes, &c->app->seeds);
 	pthread_mutex_lock(&c->lock);
 	for (uint32_t i = 0; i < c->bursts.n; i++) /* first: who hears the end knows that nothing more begins */
 		if (c->bursts.items[i])

@@ -283,7 +283,7 @@ static void trial_delist(struct nnb__connection *c, struct nnb__trial *t)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* How long does it take? It waits for a lane like anybody, but not for long. */
+/* How long does it take? A trial run waits for a lane, and holds it, as an execution of the app does; but not for long. */
 static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadline_ns)
 {
 	const uint8_t priority = (uint8_t)nnb_prepared_how(m->prepared)->priority;
@@ -293,9 +293,10 @@ static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadl
 		                                   NBT_path_prepare } };
 	struct nnb__runner runner;
 
-	nnb__runner_init(&runner, &c->service->lanes, &c->app->seeds, &m->times, priority, &c->closing);
+	nnb__runner_init(&runner, &c->service->lanes, &c->app->lane_app, &m->times, priority, &c->closing);
 	runner.seat.trace = &trial.trace;
 	runner.trials = &c->n_trials;
+	runner.seat.trial = true;
 	trial_enlist(c, &trial);
 	nnb__seed(&runner, m->prepared, !lent ? 0 : deadline_ns ? deadline_ns : NNB__NEVER);
 	trial_delist(c, &trial);

@@ -35,9 +35,7 @@ struct nnb__app {
 	struct nnb_service *service;
 	uint32_t key; /* a uid, or a pid */
 	uint64_t held[NNB__N_RESOURCES];
-	struct nnb__lane_app lane_app;
-	struct nnb__lane_app
-		seeds; /* as whom its models are tried out: that is not what it is told of, nor judged by */
+	struct nnb__lane_app lane_app; /* of its executions and its trial runs */
 };
 
 enum nnb__counter {

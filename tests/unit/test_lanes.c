@@ -180,6 +180,40 @@ static void nobody_sleeps_through_being_cancelled(void **state)
 	nnb__lanes_fini(&l);
 }
 
+/* An execution of an app holds the lane; a trial run of the same app waits, and then another app's execution. */
+static void a_trial_run_is_charged_to_its_app_and_not_counted(void **state)
+{
+	struct nnb__lane_app app = { .executions = 0 }, other = { .executions = 0 };
+	struct nnb__lanes l;
+	struct nnb__seat holder;
+	struct waiter trial, victim;
+
+	(void)state;
+	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&holder, &l, &app, 1, NULL);
+	assert_int_equal(nnb__lanes_take(&holder, NNB__NEVER), 0);
+	ready(&trial, &l, &app, 1, NNB__NEVER);
+	trial.seat.trial = true;
+	begin(&trial);
+	await_waiting(&l, 1);
+	start(&victim, &l, &other, 1, NNB__NEVER);
+	await_waiting(&l, 2);
+	nap();
+	nnb__lanes_give(&holder); /* the app has had more than its share, so that its trial run waits on */
+	pthread_join(victim.thread, NULL);
+	assert_int_equal(app.shares.waiting, 1);
+	nnb__lanes_give(&victim.seat);
+	pthread_join(trial.thread, NULL);
+	assert_int_equal(app.shares.running, 1);
+	nnb__lanes_give(&trial.seat);
+	assert_int_equal(app.executions, 1);
+	assert_int_equal(other.executions, 1);
+	assert_int_equal(atomic_load(&app.longest_wait_ns), 0);
+	assert_true(atomic_load(&other.longest_wait_ns) > 0);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
 static void who_was_cancelled_before_does_not_wait(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
@@ -503,6 +537,7 @@ int main(void)
 		cmocka_unit_test(who_is_cancelled_comes_back_and_nobody_else),
 		cmocka_unit_test(nobody_sleeps_through_being_cancelled),
 		cmocka_unit_test(who_was_cancelled_before_does_not_wait),
+		cmocka_unit_test(a_trial_run_is_charged_to_its_app_and_not_counted),
 		cmocka_unit_test(who_waits_too_long_comes_back_without_a_lane),
 		cmocka_unit_test(the_better_job_gets_the_lane_and_the_other_goes_on_after_it),
 		cmocka_unit_test(since_when_one_waits_can_be_told_and_only_while_it_does),

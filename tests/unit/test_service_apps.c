@@ -41,6 +41,11 @@ static int by_uid(void **state)
 	return set_up_with(state, OPTIONS("--app-identity", "uid"));
 }
 
+static int by_pid_on_one_lane(void **state)
+{
+	return set_up_with(state, OPTIONS("--app-identity", "pid", "--lanes", "1"));
+}
+
 static int tear_down(void **state)
 {
 	struct fixture *f = *state;
@@ -235,6 +240,122 @@ static void counts_need_not_fit_the_room_there_is(void **state)
 	child_kill(&c);
 }
 
+/* ---- one account for all an app does ---- */
+
+enum { WIDE = 1 << 20, EXECUTE = 6, PREPARE = 6, MEASURED_MS = 1500 };
+
+struct busy {
+	const char *socket;
+	atomic_bool over;
+	_Atomic uint64_t executed, wrong;
+	pthread_t threads[EXECUTE];
+};
+
+/* Several of them beside each other always have an execution that waits or runs. */
+static void *execute_until_over(void *arg)
+{
+	struct busy *b = arg;
+	struct nnb_model *m = vector_model(NNB_ADD, WIDE, 1);
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct io io;
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = b->socket }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	io_init(&io, WIDE);
+	while (!atomic_load(&b->over)) {
+		if (nnb_remote_execute(remote, &io.call, NULL, NULL))
+			atomic_fetch_add(&b->wrong, 1);
+		atomic_fetch_add(&b->executed, 1);
+	}
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	io_fini(&io);
+	nnb_model_free(m);
+	return NULL;
+}
+
+static void *prepare_until_over(void *arg)
+{
+	struct busy *b = arg;
+	struct nnb_model *m = vector_model(NNB_ADD, WIDE, 1);
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = b->socket }, NULL) == 0);
+	while (!atomic_load(&b->over)) {
+		must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+		nnb_remote_release(remote);
+	}
+	nnb_client_close(client);
+	nnb_model_free(m);
+	return NULL;
+}
+
+static void execute_beside(struct busy *b, const char *socket_path)
+{
+	b->socket = socket_path;
+	for (size_t i = 0; i < N_OF(b->threads); i++)
+		must(pthread_create(&b->threads[i], NULL, execute_until_over, b) == 0);
+}
+
+static void stop_executing(struct busy *b)
+{
+	atomic_store(&b->over, true);
+	for (size_t i = 0; i < N_OF(b->threads); i++)
+		pthread_join(b->threads[i], NULL);
+}
+
+/* An app that executes and prepares, until it is killed. */
+static void execute_and_prepare(const char *socket_path)
+{
+	static struct busy b;
+	pthread_t thread;
+
+	execute_beside(&b, socket_path);
+	for (int i = 0; i < PREPARE; i++)
+		must(pthread_create(&thread, NULL, prepare_until_over, &b) == 0);
+	say('.');
+	stay();
+}
+
+/* The part of the lane that this process gets, of all the time there is. */
+static double part_of_lane(struct nnb_client *client, struct busy *b)
+{
+	struct nnb_app_counts before, after;
+	uint64_t began;
+
+	while (!atomic_load(&b->executed))
+		breathe();
+	before = own_counts(client);
+	began = now_ns();
+	usleep(MEASURED_MS * 1000);
+	after = own_counts(client);
+	return (double)(after.received_ns - before.received_ns) / (double)(now_ns() - began);
+}
+
+/* Two apps want the one lane all the time: each gets half of it, although one of them also prepares models. */
+static void an_app_that_prepares_has_no_second_share(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_app_counts rows[4];
+	struct busy b = { 0 };
+	struct child c;
+	double part;
+	uint32_t n;
+
+	child_start(&c, "executes and prepares", &f->s, "");
+	assert_int_equal(child_hears(&c), '.');
+	execute_beside(&b, f->s.socket);
+	part = part_of_lane(f->client, &b);
+	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
+	child_kill(&c);
+	stop_executing(&b);
+	print_message("it has %.1f %% of the lane\n", 100 * part);
+	assert_true(part > 0.42);
+	assert_int_equal(atomic_load(&b.wrong), 0);
+}
+
 /* ---- who is told ---- */
 
 /* An app that executes once, and says how many apps it is told of. */
@@ -305,6 +426,8 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		if (!strcmp(argv[2], "executes as somebody else"))
 			become_somebody_else();
+		if (!strcmp(argv[2], "executes and prepares"))
+			execute_and_prepare(argv[3]);
 		execute_and_count(argv[3]);
 	}
 	for (size_t i = 0; i < N_OF(rules_cases); i++)
@@ -315,6 +438,7 @@ int main(int argc, char **argv)
 	TEST(executions_of_every_path_are_counted, by_pid);
 	TEST(missed_deadlines_are_counted_on_every_path, by_pid);
 	TEST(counts_need_not_fit_the_room_there_is, by_pid);
+	TEST(an_app_that_prepares_has_no_second_share, by_pid_on_one_lane);
 	TEST(the_services_user_is_told_of_every_app, by_pid);
 	TEST(another_user_is_told_of_itself_only, by_uid);
 	return _cmocka_run_group_tests("service: what it tells of apps", tests, n_tests, NULL, NULL);
