@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <ftw.h>
+#include <grp.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -83,11 +84,25 @@ void service_admit_other_users(const struct service *s)
 	assert_int_equal(chmod(s->dir, 0755), 0);
 }
 
-static void become_service(const char *log, char **argv)
+void service_run_as(struct service *s, uid_t user)
 {
-	int fd = open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+	char notify[64];
+
+	snprintf(notify, sizeof(notify), "%s/notify", s->dir);
+	assert_int_equal(chown(s->dir, user, user) || chown(s->gate_path, user, user) || chown(notify, user, user), 0);
+	s->user = user;
+}
+
+static void become_service(const struct service *s, char **argv)
+{
+	int fd = open(s->log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+	const struct rlimit files = { s->files, s->files };
 
 	if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
+		_exit(126);
+	if (s->files && setrlimit(RLIMIT_NOFILE, &files))
+		_exit(126);
+	if (s->user && (setgroups(0, NULL) || setgid(s->user) || setuid(s->user) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
 		_exit(126);
 	execv(NNBURSTD, argv);
 	_exit(127);
@@ -110,7 +125,7 @@ void service_spawn(struct service *s, const char *const *options)
 	if (!s->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() == parent)
-			become_service(s->log, (char **)(uintptr_t)argv);
+			become_service(s, (char **)(uintptr_t)argv);
 		_exit(1);
 	}
 	assert_true(s->pid > 0);

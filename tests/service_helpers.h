@@ -29,6 +29,8 @@ struct service {
 	int notify; /* where it tells how it is */
 	struct gate *gate;
 	struct footprint baseline; /* as it was when it said that it was ready */
+	unsigned files;            /* how many file descriptors it may have; 0: as many as the test */
+	uid_t user;                /* who runs it, by service_run_as; 0: the test's */
 };
 
 /* Make the directory, its gate, and the socket to be told on. No other user can enter the directory. */
@@ -36,6 +38,9 @@ void service_init(struct service *s);
 
 /* Let other users enter it, and reach the service's socket. */
 void service_admit_other_users(const struct service *s);
+
+/* Have it run by @user from now on, who may enter the directory. For root only. */
+void service_run_as(struct service *s, uid_t user);
 
 /*
  * Run nnburstd with the gate's driver, lanes for all who are held at once, and these options, the last one NULL, and wait

@@ -237,7 +237,7 @@ void nnb__fenced_forget(struct nnb_client *c)
 /* ---- launching ---- */
 
 static void put_call(struct nnb__message *m, const struct nnb_remote *remote, uint32_t number,
-                     const struct nnb_call *call, const struct nnb_fenced_how *how, uint64_t serial)
+                     const struct nnb_call *call, const struct nnb_fenced_how *how, uint64_t serial, int fence)
 {
 	nnb__put_u32(m, remote->id);
 	nnb__put_u32(m, number);
@@ -248,13 +248,13 @@ static void put_call(struct nnb__message *m, const struct nnb_remote *remote, ui
 	nnb__put_u32(m, how->n_wait_for);
 	for (uint32_t i = 0; i < how->n_wait_for; i++)
 		nnb__put_fd(m, how->wait_for[i]);
+	nnb__put_fd(m, fence);
 	nnb__put_u64(m, serial);
 }
 
-/* It is under way, with this fence, which is the user's; @own, an open file descriptor, becomes ours. */
-static void adopt(struct nnb_fenced *f, int fence, int own)
+/* It is under way; @own, another file descriptor of the user's fence, becomes ours. */
+static void adopt(struct nnb_fenced *f, int own)
 {
-	dup3(fence, own, O_CLOEXEC);
 	pthread_mutex_lock(&f->lock);
 	f->fence = own;
 	if (f->alone)
@@ -262,31 +262,19 @@ static void adopt(struct nnb_fenced *f, int fence, int own)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* The answer's fence. NONE and *ret owned. */
-static enum nnb_status take_fence(struct nnb__message *m, int *ret, struct nnb_reason *reason)
+static enum nnb_status launched(struct nnb__message *m, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__answer_status(m, reason);
-	int fence;
 
-	if (status)
-		return status;
-	fence = nnb__get_fd(m);
-	if (nnb__taken(m) && nnb_fence_state(fence) >= 0) {
-		*ret = fence;
-		return NNB_STATUS_NONE;
-	}
-	if (fence >= 0)
-		close(fence);
-	return nnb__no_answer(reason);
+	return !status && !nnb__taken(m) ? nnb__no_answer(reason) : status;
 }
 
-/* The channel goes back. */
+/* The channel goes back. @fence: the user's, if it is under way. */
 static enum nnb_status launch(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeout_ns, struct nnb_fenced *f,
-                              struct nnb__call_trace *t, int *ret, struct nnb_reason *reason)
+                              struct nnb__call_trace *t, int fence, struct nnb_reason *reason)
 {
-	int own =
-		fcntl(c->life, F_DUPFD_CLOEXEC, 0); /* a place for our fence: once it is under way there must be one */
-	int r = own < 0 ? -EMFILE : 0, fence = -1;
+	int own = fcntl(fence, F_DUPFD_CLOEXEC, 0); /* once it is under way we must have one */
+	int r = own < 0 ? -EMFILE : 0;
 	enum nnb_status status;
 
 	if (!r) {
@@ -295,14 +283,12 @@ static enum nnb_status launch(struct nnb_client *c, struct nnb__channel *ch, uin
 	}
 	if (!r)
 		nnb__call_hears(t, NBT_queue_call_result, 1, 1, NULL);
-	status = r ? nnb__lost(c, r, reason) : take_fence(&ch->in, &fence, reason);
+	status = r ? nnb__lost(c, r, reason) : launched(&ch->in, reason);
 	nnb__channel_give(c, ch);
-	if (!status) {
-		adopt(f, fence, own);
-		*ret = fence;
-	} else if (own >= 0) {
+	if (!status)
+		adopt(f, own);
+	else if (own >= 0)
 		close(own);
-	}
 	return status;
 }
 
@@ -327,6 +313,7 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 	struct nnb_fenced *f;
 	enum nnb_status status;
 	uint32_t number;
+	int fence;
 
 	if (!how)
 		how = &at_once;
@@ -336,12 +323,16 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 	f = fenced_new(remote, call);
 	if (!f)
 		return nnb__exhausted(c, reason);
+	if (nnb_fence_new(&fence)) {
+		unref(f);
+		return nnb__lost(c, -EMFILE, reason);
+	}
 	number = nnb__call_submit(remote, NBT_path_fenced, call, how->duration_ns, false, &trace);
 	f->exec = trace.exec;
 	status = nnb__channel_take(c, NNB__EXECUTE_FENCED, call->timeout_ns, &ch, reason);
 	if (!status && enlist(c, f)) {
-		put_call(&ch->out, remote, number, call, how, f->serial);
-		status = launch(c, ch, call->timeout_ns, f, &trace, ret_fence, reason);
+		put_call(&ch->out, remote, number, call, how, f->serial, fence);
+		status = launch(c, ch, call->timeout_ns, f, &trace, fence, reason);
 	} else if (!status) {
 		nnb__channel_give(c, ch);
 		status = nnb__dead(reason);
@@ -349,8 +340,10 @@ enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struc
 	nnb__call_end(&trace, status);
 	if (!status) {
 		*ret = f;
+		*ret_fence = fence;
 		return NNB_STATUS_NONE;
 	}
+	close(fence);
 	delist(c, f);
 	unref(f);
 	return status;

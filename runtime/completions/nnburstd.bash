@@ -17,7 +17,7 @@ _nnburstd()
 		;;
 	*)
 		mapfile -t COMPREPLY < <(compgen -W '--socket --app-identity --driver --spin --plain-bursts
-			--cache-key --limit --status --help --version' -- "$cur")
+			--cache-key --limit --status --metrics --help --version' -- "$cur")
 		;;
 	esac
 }

@@ -52,7 +52,7 @@ static void gone(void *arg)
 /* Could the app ever have this much? */
 static bool may_have(const struct nnb__app *app, uint64_t bytes)
 {
-	return bytes <= app->service->limits[NNB__BYTES];
+	return nnb__could_have(app->service, NNB__BYTES, bytes);
 }
 
 static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)

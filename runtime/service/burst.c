@@ -48,7 +48,7 @@ static enum nnb_status memories(void *arg, const int32_t *slots, uint32_t n, str
 	nnb__message_begin(m, NNB__MEMORIES);
 	nnb__put_u32(m, n);
 	nnb__put(m, slots, n * sizeof(*slots));
-	r = nnb__send(b->line, m);
+	r = nnb__send_without_fds(b->line, m);
 	if (!r)
 		r = nnb__receive(b->line, m);
 	b->broken = r && r != -EDQUOT;
@@ -96,22 +96,33 @@ static void hold(struct nnb_service *s, bool on)
 }
 
 /* What a burst of the model takes of its app: besides itself, what an execution computes in. */
-static enum nnb_status charge(struct nnb__model *m, struct nnb_reason *reason)
+static enum nnb_status charge(struct nnb__model *m, uint32_t more_files, struct nnb_reason *reason)
 {
 	enum nnb_status status = nnb__take(m->app, NNB__BURSTS, 1, reason);
 
 	if (status)
 		return status;
-	status = nnb__model_take(m, 0, m->frame_bytes, reason);
+	status = nnb__take(m->app, NNB__FILES, more_files, reason);
+	if (!status) {
+		status = nnb__model_take(m, 0, m->frame_bytes, reason);
+		if (status)
+			nnb__give(m->app, NNB__FILES, more_files);
+	}
 	if (status)
 		nnb__give(m->app, NNB__BURSTS, 1);
 	return status;
 }
 
-static void discharge(struct nnb__model *m)
+static void discharge(struct nnb__model *m, uint32_t more_files)
 {
 	nnb__give(m->app, NNB__BYTES, m->frame_bytes);
+	nnb__give(m->app, NNB__FILES, more_files);
 	nnb__give(m->app, NNB__BURSTS, 1);
+}
+
+static uint32_t beyond_one(uint32_t files)
+{
+	return files > 1 ? files - 1 : 0;
 }
 
 void nnb__burst_hang_up(struct nnb__burst *b)
@@ -139,7 +150,7 @@ void nnb__burst_unref(struct nnb__burst *b)
 	}
 	nnb__message_fini(&b->message);
 	nnb__close(b->line);
-	discharge(b->model);
+	discharge(b->model, b->more_files);
 	nnb__model_unref(b->model);
 	free(b);
 }
@@ -186,11 +197,12 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
                                int line, struct nnb_reason *reason)
 {
 	uint64_t began = nnb__now();
-	enum nnb_status status = charge(model, reason);
+	uint32_t more_files = beyond_one(request->n_fds) + beyond_one(result->n_fds);
+	enum nnb_status status = charge(model, more_files, reason);
 	struct nnb__burst *b = status ? NULL : calloc(1, sizeof(*b));
 
 	if (!status && !b) {
-		discharge(model);
+		discharge(model, more_files);
 		nnb_because(reason, "no memory for a burst");
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -203,6 +215,7 @@ enum nnb_status nnb__burst_new(struct nnb__burst **ret, struct nnb__connection *
 	b->connection = c;
 	b->model = model;
 	b->id = nnb__new_id_for(c, &c->bursts);
+	b->more_files = more_files;
 	b->line = line;
 	b->extended = extended;
 	b->message.budget = nnb__budget_of(c->app);

@@ -191,6 +191,19 @@ static struct nnb_holdings holdings(const uint64_t held[NNB__N_RESOURCES])
 		                      .executions_under_way = held[NNB__ASYNC] };
 }
 
+/* The service's lock is held. */
+static struct nnb_budget budget(const struct nnb__app *app, enum nnb__machine_resource of)
+{
+	const struct nnb__quota *q = &app->service->quotas[of];
+	const uint64_t unit = of == NNB__MAPPINGS ? NNB__MAPPING : 1;
+
+	return (struct nnb_budget){ .limit = q->limit / unit,
+		                    .most = q->most / unit,
+		                    .guaranteed = app->guaranteed ? q->guaranteed / unit : 0,
+		                    .all = (q->used + unit - 1) / unit,
+		                    .app = (app->of_machine[of].units + unit - 1) / unit };
+}
+
 static void counts(struct nnb__channel *ch)
 {
 	struct nnb_service *s = ch->connection->service;
@@ -216,6 +229,9 @@ static void counts(struct nnb__channel *ch)
 	pthread_mutex_lock(&s->lock);
 	n.all = holdings(s->held);
 	n.app = holdings(ch->connection->app->held);
+	n.descriptors = budget(ch->connection->app, NNB__DESCRIPTORS);
+	n.mappings = budget(ch->connection->app, NNB__MAPPINGS);
+	n.memory = budget(ch->connection->app, NNB__MEMORY);
 	for (struct nnb__connection *c = s->connections; c; c = c->next)
 		add_live_bursts(c, &n);
 	pthread_mutex_unlock(&s->lock);

@@ -52,7 +52,6 @@ static void channel_end(struct nnb__channel *ch)
 /* Take a call and answer it. 0, or the end of the channel. */
 static int serve_call(struct nnb__channel *ch)
 {
-	static const struct nnb_reason too_large = { "the message is more than the app may have" };
 	int r = nnb__receive(ch->sock, &ch->in);
 	uint16_t type;
 
@@ -60,14 +59,14 @@ static int serve_call(struct nnb__channel *ch)
 	ch->made_fence = -1;
 	ch->will_tell = false;
 	if (r == -EDQUOT)
-		nnb__call_answer(ch, ch->in.refused, &too_large);
+		nnb__call_answer(ch, ch->in.refused, &ch->in.why);
 	else if (!r)
 		r = nnb__call(ch);
 	if (r && r != -EDQUOT)
 		return r;
 	type = ch->in.type;
 	nnb__message_begin(&ch->in, 0);
-	r = nnb__send(ch->sock, &ch->out);
+	r = nnb__send_without_fds(ch->sock, &ch->out);
 	if (r)
 		nnb__unmake(ch); /* the caller has given up, and will never know what it has */
 	nnb__fenced_answered(ch, !r);
@@ -186,6 +185,13 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 	return in->type == NNB__HELLO && nnb__taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;
 }
 
+/* A message was more than the app may have, and has been passed over. */
+static int answer_refused(struct nnb__connection *c, const struct nnb__message *in, struct nnb__message *out)
+{
+	nnb__answer_begin(out, in->refused, &in->why);
+	return nnb__send_without_fds(c->life, out);
+}
+
 static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
 	struct nnb_reason why = { "" };
@@ -194,17 +200,19 @@ static int greet(struct nnb__connection *c, struct nnb__message *in, struct nnb_
 
 	nnb__service_news(c->service);
 	nnb__tell_connect(c); /* whoever it is */
+	if (r == -EDQUOT)
+		answer_refused(c, in, out);
 	if (r)
 		return r;
 	if (version != NNB__PROTOCOL) {
 		nnb_because(&why, "the service speaks version %d of the protocol, and not %u", NNB__PROTOCOL, version);
 		nnb__answer_begin(out, NNB_STATUS_INVALID_ARGUMENT, &why);
-		nnb__send(c->life, out);
+		nnb__send_without_fds(c->life, out);
 		return -EBADMSG;
 	}
 	nnb__answer_begin(out, NNB_STATUS_NONE, NULL);
 	put_info(out, c);
-	return nnb__send(c->life, out);
+	return nnb__send_without_fds(c->life, out);
 }
 
 /* The process may end without an end of the life line: where an fd of its end is on its way to somebody else, or to us. */
@@ -220,12 +228,15 @@ static int await_message(const struct nnb__connection *c)
 
 static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct nnb__message *out)
 {
-	int r = await_message(c);
 	struct nnb_reason why = { "" };
-	int sock;
+	int r, sock;
 
+	nnb__message_begin(in, 0); /* the last one is charged for no more */
+	r = await_message(c);
 	if (!r)
 		r = nnb__receive(c->life, in);
+	if (r == -EDQUOT)
+		return answer_refused(c, in, out);
 	if (r)
 		return r;
 	if (in->type == NNB__BYE && nnb__taken(in))
@@ -237,7 +248,7 @@ static int serve_life(struct nnb__connection *c, struct nnb__message *in, struct
 		return -EBADMSG;
 	}
 	nnb__answer_begin(out, open_channel(c, sock, &why), &why);
-	return nnb__send(c->life, out);
+	return nnb__send_without_fds(c->life, out);
 }
 
 /* ---- the end ---- */
@@ -351,7 +362,7 @@ static void refuse(struct nnb__connection *c, enum nnb_status status, const stru
 
 	fcntl(c->life, F_SETFL, O_NONBLOCK);
 	nnb__answer_begin(&out, status, why);
-	nnb__send(c->life, &out);
+	nnb__send_without_fds(c->life, &out);
 	nnb__message_fini(&out);
 	nnb__sweep(&c->service->sweeper, c->life, c->uid);
 	if (c->process >= 0)

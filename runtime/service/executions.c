@@ -271,7 +271,8 @@ static void tell(struct nnb__job *j)
 	nnb__put_result(&m, &j->result);
 	nnb__job_answered(j, NBT_queue_call_result);
 	pthread_mutex_lock(&c->events_lock);
-	if (nnb__send(c->events, &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
+	if (nnb__send_without_fds(c->events,
+	                          &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
 		shutdown(c->events, SHUT_RDWR);
 	pthread_mutex_unlock(&c->events_lock);
 	nnb__message_fini(&m);
@@ -286,6 +287,7 @@ void nnb__job_leave(struct nnb__job *j)
 	pthread_mutex_unlock(&c->lock);
 	nnb__job_fini(j);
 	free(j);
+	nnb__give(c->app, NNB__THREADS, 1);
 	pthread_mutex_lock(&c->lock);
 	c->n_async--;
 	pthread_cond_broadcast(&c->fewer);
@@ -297,6 +299,7 @@ static void *execute_beside(void *arg)
 	struct nnb__job *j = arg;
 
 	nnb__job_execute(j, NULL);
+	nnb__job_forget(j); /* its files are charged for no more, and telling may take as long as the client likes */
 	nnb__give(j->connection->app, NNB__ASYNC, 1); /* who is told that it is over may launch another */
 	tell(j);
 	nnb__job_leave(j);
@@ -316,10 +319,23 @@ static bool hold(struct nnb__job *j)
 	return j->held;
 }
 
+/* A thread and what it works on. */
+static enum nnb_status charge(struct nnb__app *app, struct nnb_reason *why)
+{
+	enum nnb_status status = nnb__take(app, NNB__ASYNC, 1, why);
+
+	if (status)
+		return status;
+	status = nnb__take(app, NNB__THREADS, 1, why);
+	if (status)
+		nnb__give(app, NNB__ASYNC, 1);
+	return status;
+}
+
 enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), struct nnb_reason *why)
 {
 	struct nnb__connection *c = j->connection;
-	enum nnb_status status = nnb__take(c->app, NNB__ASYNC, 1, why);
+	enum nnb_status status = charge(c->app, why);
 	struct nnb__job *own;
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -353,6 +369,7 @@ enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), str
 		pthread_mutex_unlock(&c->lock);
 	}
 	free(own);
+	nnb__give(c->app, NNB__THREADS, 1);
 	nnb__give(c->app, NNB__ASYNC, 1);
 	nnb_because(why, "no memory or thread for it");
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

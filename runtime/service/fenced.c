@@ -7,8 +7,10 @@
  * ORDERING  The request's memory is let go of, then the client is told how it went, then the fence is signalled: who
  *           finds it signalled may use the memory (Q-34), and knows that the news are on the way (Q-35).
  * CRASH     A client that dies leaves fences that others may wait for: they fail.
- * TRUST     What is given for a fence is asked what it is before it is waited for (fence/fence.c). What waits holds file
- *           descriptors: they are charged to its app.
+ * TRUST     What is given for a fence is asked what it is before it is waited for or signalled (fence/fence.c). What waits
+ *           holds file descriptors: they are charged to its app. The client makes the fence that the execution signals: if the
+ *           service sent one with its answer, a client that takes no answers would keep file descriptors of the service's
+ *           user under way, of which all its clients together have RLIMIT_NOFILE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +29,7 @@ struct nnb__fenced {
 	pthread_t thread;
 	uint64_t duration_ns; /* it may take once the fences are signalled; 0: any */
 	uint64_t ready;       /* when they were */
-	int fence;            /* its own; -1: none yet */
+	int fence;            /* its own, which the client has made; -1: none yet */
 	uint32_t n;           /* fences to wait for */
 	int wait_for[];
 };
@@ -54,7 +56,7 @@ static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 	struct nnb__fenced *f = NULL;
 
 	*serial = nnb__get_u64(in);
-	if (n == in->n_fds - in->fds_at)
+	if (n == in->n_fds - in->fds_at - 1)
 		f = calloc(1, sizeof(*f) + n * sizeof(f->wait_for[0]));
 	if (!f)
 		return NULL;
@@ -62,6 +64,7 @@ static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 	f->fence = -1;
 	while (f->n < n)
 		f->wait_for[f->n++] = nnb__get_fd(in);
+	f->fence = nnb__get_fd(in);
 	if (nnb__taken(in))
 		return f;
 	nnb__fenced_free(f);
@@ -81,7 +84,10 @@ static enum nnb_status check_fences(const struct nnb__fenced *f, bool *pending, 
 		nnb_because(why, state < 0 ? "fence %u is none" : "fence %u has failed", i);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
-	return NNB_STATUS_NONE;
+	if (nnb_fence_state(f->fence) == NNB_FENCE_PENDING)
+		return NNB_STATUS_NONE;
+	nnb_because(why, "its own fence is none that is pending");
+	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
 /* A duration that would never do is as bad as a deadline that will not. */
@@ -214,7 +220,8 @@ static void tell(struct nnb__job *j)
 	put_timing(&m, j, j->began, now);
 	put_timing(&m, j, j->fenced->ready, now);
 	pthread_mutex_lock(&c->events_lock);
-	if (nnb__send(c->events, &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
+	if (nnb__send_without_fds(c->events,
+	                          &m)) /* no memory to tell it, perhaps: to hear the end is to be told as well */
 		shutdown(c->events, SHUT_RDWR);
 	pthread_mutex_unlock(&c->events_lock);
 	nnb__message_fini(&m);
@@ -277,12 +284,10 @@ static void *execute_behind_fences(void *arg)
 
 /* ---- launching ---- */
 
-/* A fence, and a descriptor of it for the answer. */
-static enum nnb_status make_fence(struct nnb__fenced *f, int *ret, struct nnb_reason *why)
+/* A descriptor of its fence, to take back what the client was never told of. */
+static enum nnb_status keep_fence(const struct nnb__fenced *f, int *ret, struct nnb_reason *why)
 {
-	if (nnb_fence_new(&f->fence))
-		f->fence = -1;
-	*ret = f->fence < 0 ? -1 : fcntl(f->fence, F_DUPFD_CLOEXEC, 0);
+	*ret = fcntl(f->fence, F_DUPFD_CLOEXEC, 0);
 	if (*ret >= 0)
 		return NNB_STATUS_NONE;
 	nnb_because(why, "the service has no file descriptor for a fence");
@@ -298,7 +303,7 @@ static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struc
 
 	if (status)
 		return status;
-	status = make_fence(j->fenced, &ch->made_fence, why);
+	status = keep_fence(j->fenced, &ch->made_fence, why);
 	if (!status)
 		status = nnb__job_launch(j, execute_behind_fences, why);
 	if (status)
@@ -341,8 +346,6 @@ void nnb__call_execute_fenced(struct nnb__channel *ch)
 	else
 		NNB__SAY(&j.trace, fmq_write, .queue = NBT_queue_call_result, .items = 1);
 	nnb__call_answer(ch, status, &why);
-	if (!status)
-		nnb__put_fd(&ch->out, ch->made_fence);
 }
 
 void nnb__fenced_answered(struct nnb__channel *ch, bool arrived)

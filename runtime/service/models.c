@@ -59,9 +59,10 @@ void nnb__model_unref(struct nnb__model *m)
 
 bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
 {
-	const uint64_t *limits = m->app->service->limits;
+	const struct nnb_service *s = m->app->service;
 
-	return pools <= limits[NNB__POOLS] - m->pools && bytes <= limits[NNB__BYTES] - m->bytes;
+	return nnb__could_have(s, NNB__POOLS, nnb__sum(pools, m->pools)) &&
+	       nnb__could_have(s, NNB__BYTES, nnb__sum(bytes, m->bytes));
 }
 
 enum nnb_status nnb__model_take(struct nnb__model *m, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)

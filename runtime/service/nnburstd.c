@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -27,7 +28,7 @@ static struct nnb_service *running;
 struct options {
 	struct nnb_service_config config;
 	const char *socket, *driver, *cache_key;
-	bool status;
+	bool status, metrics;
 };
 
 static void usage(FILE *to)
@@ -37,7 +38,7 @@ static void usage(FILE *to)
 	      "                [--policy fair|priority|fifo|edf|native] [--lanes N] [--preempt none|restart|save]\n"
 	      "                [--deadline abort|refuse|advise] [--memory BYTES] [--limit NAME=NUMBER]...\n"
 	      "                [--plain-bursts] [--cache-key FILE]\n"
-	      "       nnburstd --status [--socket PATH]\n"
+	      "       nnburstd --status | --metrics [--socket PATH]\n"
 	      "       nnburstd --help | --version\n"
 	      "\n"
 	      "Serve a device to the apps that connect to a socket, until SIGTERM or SIGINT.\n"
@@ -62,6 +63,7 @@ static void usage(FILE *to)
 	      "  --limit NAME=NUMBER  what an app may have: connections, channels, models, bursts, buffers, pools,\n"
 	      "                       async, or bytes (K, M, G); and what all have together: total-connections\n"
 	      "  --status             say what a running service holds, and for whom\n"
+	      "  --metrics            the same of what the machine has, as OpenMetrics\n"
 	      "\n"
 	      "Exit status: 0 stopped, 2 wrong usage, 5 environment. nnburstd(8) has the rest.\n",
 	      to);
@@ -211,20 +213,28 @@ enum {
 	DEADLINE,
 	MEMORY,
 	STATUS,
+	METRICS,
 	HELP,
 	VERSION
 };
 
-static const struct option long_options[] = {
-	{ "socket", required_argument, NULL, SOCKET },     { "app-identity", required_argument, NULL, IDENTITY },
-	{ "driver", required_argument, NULL, DRIVER },     { "spin", required_argument, NULL, SPIN },
-	{ "plain-bursts", no_argument, NULL, PLAIN },      { "cache-key", required_argument, NULL, CACHE_KEY },
-	{ "limit", required_argument, NULL, LIMIT },       { "policy", required_argument, NULL, POLICY },
-	{ "lanes", required_argument, NULL, LANES },       { "preempt", required_argument, NULL, PREEMPT },
-	{ "deadline", required_argument, NULL, DEADLINE }, { "memory", required_argument, NULL, MEMORY },
-	{ "status", no_argument, NULL, STATUS },           { "help", no_argument, NULL, HELP },
-	{ "version", no_argument, NULL, VERSION },         { 0 }
-};
+static const struct option long_options[] = { { "socket", required_argument, NULL, SOCKET },
+	                                      { "app-identity", required_argument, NULL, IDENTITY },
+	                                      { "driver", required_argument, NULL, DRIVER },
+	                                      { "spin", required_argument, NULL, SPIN },
+	                                      { "plain-bursts", no_argument, NULL, PLAIN },
+	                                      { "cache-key", required_argument, NULL, CACHE_KEY },
+	                                      { "limit", required_argument, NULL, LIMIT },
+	                                      { "policy", required_argument, NULL, POLICY },
+	                                      { "lanes", required_argument, NULL, LANES },
+	                                      { "preempt", required_argument, NULL, PREEMPT },
+	                                      { "deadline", required_argument, NULL, DEADLINE },
+	                                      { "memory", required_argument, NULL, MEMORY },
+	                                      { "status", no_argument, NULL, STATUS },
+	                                      { "metrics", no_argument, NULL, METRICS },
+	                                      { "help", no_argument, NULL, HELP },
+	                                      { "version", no_argument, NULL, VERSION },
+	                                      { 0 } };
 
 static bool take_option(struct options *o, int option)
 {
@@ -257,6 +267,9 @@ static bool take_option(struct options *o, int option)
 		return true;
 	case STATUS:
 		o->status = true;
+		return true;
+	case METRICS:
+		o->metrics = true;
 		return true;
 	default:
 		return limit(&o->config, optarg);
@@ -361,6 +374,15 @@ static void *stop_on_signal(void *arg)
 	return NULL;
 }
 
+/*
+ * Memory from malloc is charged to apps by the byte, and with a mapping for 16 MiB (service.h). So a mapping of malloc's
+ * has to be that large: blocks up to 32 MiB come out of its heaps, of which each has 64 MiB and two mappings.
+ */
+static void bound_mappings(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+}
+
 /* Apps' pools are fds while they travel. */
 static void raise_file_limit(void)
 {
@@ -424,6 +446,60 @@ static int serve(const struct options *o)
 
 /* ---- asking a running one ---- */
 
+/* A number, or that there is none. */
+static void print_limit(uint64_t n)
+{
+	if (n >= UINT64_MAX / 2)
+		printf(" %14s", "none");
+	else
+		printf(" %14" PRIu64, n);
+}
+
+/* What the machine has, and who has it. */
+static void print_budgets(const struct nnb_service_counts *n)
+{
+	const struct {
+		const char *what;
+		const struct nnb_budget *is;
+	} rows[] = { { "descriptors", &n->descriptors }, { "mappings", &n->mappings }, { "memory", &n->memory } };
+
+	printf("\n%-14s %14s %14s %14s %14s %14s\n", "of the machine", "all apps", "this app", "an app's limit",
+	       "guaranteed", "the machine's");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		printf("%-14s %14" PRIu64 " %14" PRIu64, rows[i].what, rows[i].is->all, rows[i].is->app);
+		print_limit(rows[i].is->most);
+		print_limit(rows[i].is->guaranteed);
+		print_limit(rows[i].is->limit);
+		putchar('\n');
+	}
+}
+
+/* The same as OpenMetrics: gauges, by resource. */
+static void print_metrics(const struct nnb_service_counts *n)
+{
+	const struct {
+		const char *what;
+		const struct nnb_budget *is;
+	} rows[] = { { "descriptors", &n->descriptors }, { "mappings", &n->mappings }, { "memory_bytes", &n->memory } };
+	const struct {
+		const char *name, *help;
+		size_t at;
+	} gauges[] = {
+		{ "used", "What all apps are charged with.", offsetof(struct nnb_budget, all) },
+		{ "limit", "What the machine lets the service have.", offsetof(struct nnb_budget, limit) },
+		{ "app_limit", "What one app may have.", offsetof(struct nnb_budget, most) },
+	};
+
+	for (size_t g = 0; g < sizeof(gauges) / sizeof(gauges[0]); g++) {
+		printf("# TYPE nnburst_budget_%s gauge\n# HELP nnburst_budget_%s %s\n", gauges[g].name, gauges[g].name,
+		       gauges[g].help);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+			printf("nnburst_budget_%s{resource=\"%s\"} %" PRIu64 "\n", gauges[g].name, rows[i].what,
+			       *(const uint64_t *)(const void *)((const char *)rows[i].is + gauges[g].at));
+	}
+	puts("# EOF");
+}
+
 static void print_counts(const struct nnb_service_info *info, const struct nnb_service_counts *n)
 {
 	const struct {
@@ -448,6 +524,7 @@ static void print_counts(const struct nnb_service_info *info, const struct nnb_s
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		printf("%-12s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", rows[i].what, rows[i].all, rows[i].app,
 		       rows[i].limit);
+	print_budgets(n);
 	printf("\nso far: %" PRIu64 " burst requests (%" PRIu64 " malformed), %" PRIu64 " slot lookups (%" PRIu64
 	       " missed),\n%" PRIu64 " synchronous, %" PRIu64 " asynchronous and %" PRIu64
 	       " fenced executions, %" PRIu64 " refusals\n",
@@ -488,8 +565,12 @@ static int tell_status(const struct options *o)
 
 	if (!nnb_client_open(&client, &config, &why)) {
 		if (!nnb_client_counts(client, &counts, &why) && !nnb_client_apps(client, apps, APPS_SHOWN, &n, &why)) {
-			print_counts(nnb_client_info(client), &counts);
-			print_apps(apps, n < APPS_SHOWN ? n : APPS_SHOWN, n);
+			if (o->metrics) {
+				print_metrics(&counts);
+			} else {
+				print_counts(nnb_client_info(client), &counts);
+				print_apps(apps, n < APPS_SHOWN ? n : APPS_SHOWN, n);
+			}
 			status = DONE;
 		}
 		nnb_client_close(client);
@@ -510,7 +591,7 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (o.status)
+	if (o.status || o.metrics)
 		return tell_status(&o);
 	path = place(&o);
 	if (!path)
@@ -519,6 +600,7 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that are to be */
 	signal(SIGHUP, SIG_IGN);
 	raise_file_limit();
+	bound_mappings();
 	status = open_device(&o);
 	if (!status)
 		status = serve(&o);

@@ -3,10 +3,15 @@
  *
  * LAYOUT    A packet begins with a header: magic u32, type u16, flags u16, bytes of the body u32, number of fds u32. If
  *           flags has LARGE, the body is in a sealed memfd, which comes first of the packet's fds and is not counted;
- *           otherwise it follows. Fds beyond what a packet carries come in MORE packets behind it.
+ *           otherwise it follows. Fds beyond what a packet carries come in MORE packets behind it. If flags has PARTS,
+ *           which only the service sets, so does the rest of the body.
  * CRASH     Whatever of a message did arrive is closed and freed by who received it.
  * TRUST     Everything may be a stranger's. A body is copied before it is looked at, and a count is believed when as
  *           many bytes are still to come. Fds are moved into the message before anything is judged, so none is lost.
+ *           Where the receiver has a budget, the header is looked at first, and the fds that it announces are charged for:
+ *           the kernel is given room for no more, and drops what does not fit.
+ *           The kernel counts fds in a queue for the user who sent them, whoever does not take them. So the service
+ *           sends none: otherwise a client that takes no answers could keep it from sending any to others.
  */
 #include "service/protocol.h"
 
@@ -20,8 +25,9 @@
 
 #include "fmq/close.h"
 #include "memory/sealed.h"
+#include "model/reason.h"
 
-enum { LARGE = 1 };
+enum { LARGE = 1, PARTS = 2 };
 
 #ifndef SCM_PIDFD
 #define SCM_PIDFD 4 /* Linux 6.5 */
@@ -49,12 +55,15 @@ void nnb__message_begin(struct nnb__message *m, uint16_t type)
 	}
 	if (m->borrowed || m->borrowed_fds)
 		m->budget.give(m->budget.arg, m->borrowed_fds, m->borrowed);
+	if (m->arriving)
+		m->budget.give_fds(m->budget.arg, m->arriving);
 	m->type = type;
 	m->bytes = m->at = 0;
 	m->n_fds = m->fds_at = 0;
 	m->received = m->failed = false;
 	m->borrowed = 0;
 	m->borrowed_fds = 0;
+	m->arriving = 0;
 }
 
 void nnb__message_fini(struct nnb__message *m)
@@ -533,6 +542,23 @@ int nnb__send(int sock, struct nnb__message *m)
 	return r;
 }
 
+/* The body in packets of its own, behind the first. */
+int nnb__send_without_fds(int sock, struct nnb__message *m)
+{
+	struct header h = { .magic = NNB__MAGIC, .type = m->type, .bytes = (uint32_t)m->bytes };
+	size_t sent = 0, n = m->bytes < NNB__INLINE_MAX ? m->bytes : NNB__INLINE_MAX;
+	int r = m->failed || m->n_fds || m->bytes > NNB__BODY_MAX ? -EMSGSIZE : 0;
+
+	h.flags = n < m->bytes ? PARTS : 0;
+	while (!r && (!sent || sent < m->bytes)) {
+		r = send_packet(sock, &h, m->body + sent, n, NULL, 0);
+		sent += n ? n : 1;
+		n = m->bytes - sent < NNB__INLINE_MAX ? m->bytes - sent : NNB__INLINE_MAX;
+		h = (struct header){ .magic = NNB__MAGIC, .type = NNB__MORE, .bytes = (uint32_t)n };
+	}
+	return r;
+}
+
 /* ---- receiving ---- */
 
 /* Move the fds that came with a packet into the message, for whatever happens next. */
@@ -564,8 +590,24 @@ static int collect_fds(struct nnb__message *m, struct msghdr *msg)
 	return r;
 }
 
-/* One packet: its header, its body behind what there is, its fds likewise. */
-static int receive_packet(int sock, struct nnb__message *m, struct header *h)
+/* How many fds the next packet may bring, as its header has it. 0 or -errno. */
+static int peek_fds(int sock, uint32_t *ret)
+{
+	struct header h = { 0 };
+	ssize_t n;
+
+	do
+		n = recv(sock, &h, sizeof(h), MSG_PEEK);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	*ret = least(h.n_fds, NNB__PACKET_FDS);
+	*ret = least(*ret + !!(h.flags & LARGE), NNB__PACKET_FDS);
+	return 0;
+}
+
+/* One packet: its header, its body behind what there is, its fds likewise, of which there are @most. */
+static int receive_packet(int sock, struct nnb__message *m, struct header *h, uint32_t most)
 {
 	struct iovec iov[2] = { { h, sizeof(*h) }, { m->body + m->bytes, m->room - m->bytes } };
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2 };
@@ -574,7 +616,8 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h)
 	int r;
 
 	msg.msg_control = control.bytes;
-	msg.msg_controllen = sizeof(control.bytes);
+	msg.msg_controllen = sizeof(control.bytes) - CMSG_SPACE(sizeof(int) * NNB__PACKET_FDS) +
+	                     (most ? CMSG_SPACE(sizeof(int) * most) : 0);
 	do
 		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
@@ -591,14 +634,31 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h)
 	return 0;
 }
 
+/* One packet of a message that is refused: its header, and nothing of what it brings. */
+static int drop_packet(int sock, struct header *h)
+{
+	ssize_t n;
+
+	do
+		n = recv(sock, h, sizeof(*h), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	if (n == 0)
+		return -ECONNRESET;
+	return n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || h->n_fds > NNB__FDS_MAX ? -EBADMSG : 0;
+}
+
 /* Somebody has to answer for what a large message takes. 0 or -EDQUOT. */
 static int borrow(struct nnb__message *m, uint32_t fds, uint64_t bytes)
 {
 	if (!m->budget.take)
 		return 0;
 	m->refused = m->budget.take(m->budget.arg, fds, bytes);
-	if (m->refused)
+	if (m->refused) {
+		nnb_because(&m->why, "the message is more than the app may have");
 		return -EDQUOT;
+	}
 	m->borrowed_fds += fds;
 	m->borrowed += bytes;
 	return 0;
@@ -639,48 +699,90 @@ static int receive_fds(int sock, struct nnb__message *m, uint32_t most)
 	struct header h = { 0 };
 	uint32_t before = m->n_fds;
 	size_t bytes = m->bytes;
-	int r = room_for(m, 1) ? receive_packet(sock, m, &h) : -ENOMEM;
+	int r = room_for(m, 1) ? receive_packet(sock, m, &h, NNB__PACKET_FDS) : -ENOMEM;
 
 	if (!r && (h.type != NNB__MORE || m->bytes != bytes || m->n_fds == before || m->n_fds - before > most))
 		r = -EBADMSG;
 	return r;
 }
 
-/* The rest of a message that is refused, so that the next one is found. */
+/* One packet of the body that is to come. */
+static int receive_part(int sock, struct nnb__message *m)
+{
+	struct header h = { 0 };
+	size_t bytes = m->bytes;
+	int r = room_for(m, NNB__INLINE_MAX) ? receive_packet(sock, m, &h, 0) : -ENOMEM;
+
+	if (!r && (h.type != NNB__MORE || m->bytes == bytes || m->n_fds))
+		r = -EBADMSG;
+	return r;
+}
+
+/* The rest of a message that is refused, so that the next one is found: @n_fds in packets of their own. */
 static int pass_over(int sock, struct nnb__message *m, uint32_t n_fds)
 {
-	uint32_t seen = m->n_fds;
 	int r = 0;
 
-	while (!r && seen < n_fds) {
-		nnb__message_begin(m, 0);
-		m->received = true;
-		r = receive_fds(sock, m, n_fds - seen);
-		seen += m->n_fds;
+	nnb__message_begin(m, 0);
+	while (!r && n_fds) {
+		struct header h = { 0 };
+
+		r = drop_packet(sock, &h);
+		if (!r && (h.type != NNB__MORE || !h.n_fds || h.n_fds > n_fds))
+			r = -EBADMSG;
+		n_fds -= r ? 0 : h.n_fds;
 	}
 	return r ? r : -EDQUOT;
+}
+
+/* The fds of the next packet are charged for. 0 and how many; -EDQUOT: they are not, and the message has been passed over. */
+static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret)
+{
+	struct header h = { 0 };
+	int r;
+
+	*ret = NNB__PACKET_FDS;
+	if (!m->budget.take_fds)
+		return 0;
+	r = peek_fds(sock, ret);
+	if (r || !*ret)
+		return r;
+	m->refused = m->budget.take_fds(m->budget.arg, *ret, &m->why);
+	if (!m->refused) {
+		m->arriving = *ret;
+		return 0;
+	}
+	r = drop_packet(sock, &h);
+	return r ? r : pass_over(sock, m, h.n_fds - least(h.n_fds, NNB__PACKET_FDS - !!(h.flags & LARGE)));
 }
 
 int nnb__receive(int sock, struct nnb__message *m)
 {
 	struct header h = { 0 };
+	uint32_t most;
 	int r;
 
 	nnb__message_begin(m, 0);
 	m->received = true;
 	if (!room_for(m, NNB__INLINE_MAX))
 		return -ENOMEM;
-	r = receive_packet(sock, m, &h);
-	if (!r && (h.n_fds > NNB__FDS_MAX || h.flags & ~LARGE))
+	r = expect_fds(sock, m, &most);
+	if (r)
+		return r;
+	r = receive_packet(sock, m, &h, most);
+	if (!r &&
+	    (h.n_fds > NNB__FDS_MAX || h.bytes > NNB__BODY_MAX || h.flags & ~(m->budget.take ? LARGE : LARGE | PARTS)))
 		r = -EBADMSG;
 	if (!r && h.flags & LARGE)
 		r = fetch_large(m, h.bytes);
+	while (!r && h.flags & PARTS && m->bytes < h.bytes)
+		r = receive_part(sock, m);
 	if (!r && (m->bytes != h.bytes || m->n_fds > h.n_fds))
 		r = -EBADMSG;
 	if (!r && m->n_fds < h.n_fds)
 		r = borrow(m, h.n_fds, 0);
 	if (r == -EDQUOT)
-		return pass_over(sock, m, h.n_fds);
+		return pass_over(sock, m, h.n_fds > m->n_fds ? h.n_fds - m->n_fds : 0);
 	while (!r && m->n_fds < h.n_fds)
 		r = receive_fds(sock, m, h.n_fds - m->n_fds);
 	m->type = h.type;

@@ -17,7 +17,7 @@
 #include "nnb/client.h"
 
 enum {
-	NNB__PROTOCOL = 4,           /* its version */
+	NNB__PROTOCOL = 5,           /* its version */
 	NNB__MAGIC = 0x43424e4e,     /* "NNBC" */
 	NNB__INLINE_MAX = 64 * 1024, /* a larger body travels in a sealed memfd */
 	NNB__PACKET_FDS = 253,       /* the kernel's limit; more fds follow in packets of their own */
@@ -43,7 +43,7 @@ enum nnb__type {
 	NNB__BURST,         /* model's id, extended u32, two descriptors; fd: where to ask for memories -> id u32 */
 	NNB__BURST_CLOSE, /* burst's id -> */
 	NNB__FREE_MEMORY, /* burst's id, slot -> */
-	NNB__EXECUTE_FENCED, /* model's id, number u32, measure, terms, request, duration u64, n u32, serial u64; n fences -> ; a fence */
+	NNB__EXECUTE_FENCED, /* model's id, number u32, measure, terms, request, duration u64, n u32, serial u64; n fences, then its own -> */
 	NNB__TIMES, /* model's id -> floor, estimate, step u64 */
 	NNB__APPS,  /* -> n u32, n struct nnb_app_counts */
 	NNB__BUFFER, /* rank u32, dims; n u32, models' ids; input roles, output roles, each n u32, n roles -> id u32, token u64 */
@@ -72,7 +72,9 @@ struct nnb__message {
 	struct nnb__budget budget; /* who lends what a large message takes while it is received and looked at */
 	uint64_t borrowed;
 	uint32_t borrowed_fds;
+	uint32_t arriving;       /* fds that are charged for until the message is over */
 	enum nnb_status refused; /* what it said instead */
+	struct nnb_reason why;   /* likewise */
 };
 
 /* All zeroes is an empty message. Start over, keeping its memory; fds that nobody has taken are closed. */
@@ -133,6 +135,9 @@ enum nnb_status nnb__answer_status(struct nnb__message *m, struct nnb_reason *re
 
 /* 0, or -errno: -EPIPE and -ECONNRESET: nobody is there; -ENOMEM, -EMSGSIZE: it cannot be sent. */
 int nnb__send(int sock, struct nnb__message *m);
+
+/* The same for the service, which sends no fds, not even one for a large body. */
+int nnb__send_without_fds(int sock, struct nnb__message *m);
 
 /*
  * Wait for a message. 0; -ECONNRESET: the end; -EBADMSG: not a message, or one whose fds got lost; -ETIMEDOUT (see

@@ -37,29 +37,126 @@ enum { CONNECTIONS = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
 
 static const struct {
 	const char *name;
-	uint64_t usual;
+	uint64_t usual; /* limit of an app */
+	/*
+	 * What one takes of the machine, at most. A connection: its life line, its line for events, its process; a thread. A
+	 * channel: its socket; a thread. A burst: its line, two queues of a file each; a thread. A pool: one file
+	 * (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice, and its
+	 * thread. A model: what its operators map.
+	 */
+	uint8_t descriptors, mappings;
 } resources[NNB__N_RESOURCES] = {
-	[NNB__CONNECTIONS] = { "connections", 16 },
-	[NNB__CHANNELS] = { "channels", 64 },
-	[NNB__MODELS] = { "models", 64 },
-	[NNB__BURSTS] = { "bursts", 256 },
-	[NNB__BUFFERS] = { "buffers", 1024 },
-	[NNB__POOLS] = { "pools", 4096 },
-	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30 },
-	[NNB__ASYNC] = { "asynchronous executions", 64 },
+	[NNB__CONNECTIONS] = { "connections", 16, 3, 2 },
+	[NNB__CHANNELS] = { "channels", 64, 1, 2 },
+	[NNB__MODELS] = { "models", 64, 0, 4 },
+	[NNB__BURSTS] = { "bursts", 256, 3, 4 },
+	[NNB__BUFFERS] = { "buffers", 1024, 0, 0 },
+	[NNB__POOLS] = { "pools", 4096, 1, 2 },
+	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30, 0, 0 },
+	[NNB__ASYNC] = { "asynchronous executions", 64, 0, 0 },
+	[NNB__THREADS] = { "threads of asynchronous executions", UINT64_MAX, 2, 2 },
+	[NNB__FILES] = { "files of queues", UINT64_MAX, 1, 1 },
+	[NNB__ARRIVING] = { "file descriptors of a message", UINT64_MAX, 1, 0 },
+};
+
+static const struct {
+	const char *name;
+	uint8_t told;  /* enum nbt_resource */
+	uint64_t unit; /* of its quota, that one is */
+} machine[NNB__N_MACHINE] = {
+	[NNB__DESCRIPTORS] = { "file descriptors (RLIMIT_NOFILE)", NBT_resource_descriptors, 1 },
+	[NNB__MAPPINGS] = { "mappings (vm.max_map_count)", NBT_resource_mappings, NNB__MAPPING },
+	[NNB__MEMORY] = { "bytes (memory of the machine)", NBT_resource_memory, 1 },
+	[NNB__PLACES] = { "connections (total-connections)", NBT_resource_connections, 1 },
 };
 
 /* ---- what apps hold ---- */
 
-/* Is there as much? Then it is taken. Otherwise *own: the app would have been allowed it. The lock is held. */
-static bool lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool *own)
+/* What is asked for, and why it is not to be had. */
+struct asked {
+	uint64_t n;
+	const char *name;
+	enum nbt_resource told;
+	bool own; /* the app has what an app may have; otherwise, all apps have what there is for them */
+	uint64_t held, most;
+	bool forever;
+};
+
+/* In units of a quota. */
+static uint64_t cost_of(enum nnb__resource resource, enum nnb__machine_resource of, uint64_t n)
 {
-	struct nnb_service *s = app->service;
+	switch (of) {
+	case NNB__DESCRIPTORS:
+		return n * resources[resource].descriptors;
+	case NNB__MAPPINGS:
+		return resource == NNB__BYTES ? n : n * resources[resource].mappings * NNB__MAPPING;
+	case NNB__MEMORY:
+		return resource == NNB__BYTES ? n : 0;
+	default:
+		return resource == NNB__CONNECTIONS ? n : 0;
+	}
+}
+
+/* The app's own limit, and what all apps may have. The lock is held. */
+static bool has_in_limits(struct nnb__app *app, enum nnb__resource resource, struct asked *ask)
+{
+	const struct nnb_service *s = app->service;
 	uint64_t limit = s->limits[resource], most = resource == NNB__BYTES ? s->config.memory : UINT64_MAX;
 
-	*own = n <= limit && app->held[resource] <= limit - n;
-	if (!*own || s->held[resource] > most - n)
+	ask->own = ask->n > limit || app->held[resource] > limit - ask->n;
+	if (!ask->own && s->held[resource] <= most - ask->n)
+		return true;
+	ask->name = resources[resource].name;
+	ask->told = nnb__resource_told(resource);
+	ask->held = ask->own ? app->held[resource] : s->held[resource];
+	ask->most = ask->own ? limit : most;
+	ask->forever = ask->n > limit;
+	return false;
+}
+
+/* Its part of what the machine has. The lock is held. */
+static bool has_in_machine(struct nnb__app *app, enum nnb__resource resource, enum nnb__machine_resource of,
+                           struct asked *ask)
+{
+	const struct nnb__quota *q = &app->service->quotas[of];
+	uint64_t cost = cost_of(resource, of, ask->n);
+	enum nnb__quota_answer answer = cost ? nnb__quota_asks(q, &app->of_machine[of], cost) : NNB__QUOTA_HAS;
+
+	if (answer == NNB__QUOTA_HAS)
+		return true;
+	ask->n = (cost + machine[of].unit - 1) / machine[of].unit;
+	ask->own = answer == NNB__QUOTA_OWN;
+	ask->name = machine[of].name;
+	ask->told = machine[of].told;
+	ask->held = (ask->own ? app->of_machine[of].units : q->used) / machine[of].unit;
+	ask->most = (ask->own ? q->most : q->limit) / machine[of].unit;
+	ask->forever = cost > q->most;
+	return false;
+}
+
+bool nnb__could_have(const struct nnb_service *s, enum nnb__resource resource, uint64_t n)
+{
+	if (n > s->limits[resource])
 		return false;
+	for (int of = 0; of < NNB__N_MACHINE; of++)
+		if (cost_of(resource, of, n) > s->quotas[of].most)
+			return false;
+	return true;
+}
+
+/* Is there as much? Then it is taken. The lock is held. */
+static bool lend(struct nnb__app *app, enum nnb__resource resource, struct asked *ask)
+{
+	struct nnb_service *s = app->service;
+	uint64_t n = ask->n;
+
+	if (!has_in_limits(app, resource, ask))
+		return false;
+	for (int of = 0; of < NNB__N_MACHINE; of++)
+		if (!has_in_machine(app, resource, of, ask))
+			return false;
+	for (int of = 0; of < NNB__N_MACHINE; of++)
+		nnb__quota_take(&s->quotas[of], &app->of_machine[of], cost_of(resource, of, n));
 	app->held[resource] += n;
 	s->held[resource] += n;
 	return true;
@@ -67,33 +164,39 @@ static bool lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n, 
 
 bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
-	bool lent, own;
+	struct asked ask = { .n = n };
+	bool lent;
 
 	pthread_mutex_lock(&app->service->lock);
-	lent = lend(app, resource, n, &own);
+	lent = lend(app, resource, &ask);
 	pthread_mutex_unlock(&app->service->lock);
 	return lent;
+}
+
+static enum nnb_status refused(const struct nnb__app *app, const struct asked *ask, struct nnb_reason *reason)
+{
+	nnb__tell_exhausted(app->service, ask->own ? &app->key : NULL, ask->told, ask->n, ask->most, ask->forever);
+	nnb_because(reason, "%llu more %s: %s %llu of %llu", (unsigned long long)ask->n, ask->name,
+	            ask->own ? "the app has" : "all apps together have", (unsigned long long)ask->held,
+	            (unsigned long long)ask->most);
+	return ask->forever ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
 static enum nnb_status take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
                             struct nnb_reason *reason)
 {
 	struct nnb_service *s = app->service;
-	uint64_t limit = s->limits[resource], held;
-	bool lent, own, forever = n > limit || !ever;
+	struct asked ask = { .n = n };
+	bool lent;
 
 	pthread_mutex_lock(&s->lock);
-	lent = lend(app, resource, n, &own);
-	held = own ? s->held[resource] : app->held[resource];
+	lent = lend(app, resource, &ask);
 	pthread_mutex_unlock(&s->lock);
 	if (lent)
 		return NNB_STATUS_NONE;
 	nnb__count(s, NNB__REFUSED, 1);
-	nnb__tell_exhausted(s, own ? NULL : &app->key, resource, n, own ? s->config.memory : limit, forever);
-	nnb_because(reason, "%llu more %s: %s %llu of %llu", (unsigned long long)n, resources[resource].name,
-	            own ? "all apps together have" : "the app has", (unsigned long long)held,
-	            (unsigned long long)(own ? s->config.memory : limit));
-	return forever ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	ask.forever |= !ever;
+	return refused(app, &ask, reason);
 }
 
 enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
@@ -101,14 +204,22 @@ enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uin
 	return take(app, resource, n, true, reason);
 }
 
-void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+/* The lock is held. */
+static void give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 {
 	struct nnb_service *s = app->service;
 
-	pthread_mutex_lock(&s->lock);
+	for (int of = 0; of < NNB__N_MACHINE; of++)
+		nnb__quota_give(&s->quotas[of], &app->of_machine[of], cost_of(resource, of, n));
 	app->held[resource] -= n;
 	s->held[resource] -= n;
-	pthread_mutex_unlock(&s->lock);
+}
+
+void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+{
+	pthread_mutex_lock(&app->service->lock);
+	give(app, resource, n);
+	pthread_mutex_unlock(&app->service->lock);
 }
 
 enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
@@ -140,9 +251,23 @@ static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
 	nnb__give(arg, NNB__BYTES, bytes);
 }
 
+static enum nnb_status budget_take_fds(void *arg, uint32_t n, struct nnb_reason *reason)
+{
+	return nnb__take(arg, NNB__ARRIVING, n, reason);
+}
+
+static void budget_give_fds(void *arg, uint32_t n)
+{
+	nnb__give(arg, NNB__ARRIVING, n);
+}
+
 struct nnb__budget nnb__budget_of(struct nnb__app *app)
 {
-	return (struct nnb__budget){ .take = budget_take, .give = budget_give, .arg = app };
+	return (struct nnb__budget){ .take = budget_take,
+		                     .give = budget_give,
+		                     .take_fds = budget_take_fds,
+		                     .give_fds = budget_give_fds,
+		                     .arg = app };
 }
 
 void nnb__count(struct nnb_service *s, enum nnb__counter counter, uint64_t n)
@@ -188,6 +313,10 @@ static struct nnb__app *find_app(struct nnb_service *s, uint32_t key)
 		return NULL;
 	app->service = s;
 	app->key = key;
+	app->guaranteed = s->guaranteed < NNB__QUOTA_APPS;
+	s->guaranteed += app->guaranteed;
+	for (int of = 0; of < NNB__N_MACHINE; of++)
+		app->of_machine[of].guaranteed = app->guaranteed;
 	app->next = s->apps;
 	s->apps = app;
 	return app;
@@ -203,6 +332,7 @@ static void forget_app(struct nnb_service *s, struct nnb__app *app)
 	while (*at != app)
 		at = &(*at)->next;
 	*at = app->next;
+	s->guaranteed -= app->guaranteed;
 	free(app);
 }
 
@@ -246,30 +376,24 @@ static void enlist(struct nnb_service *s, struct nnb__connection *c)
 	s->connections = c;
 }
 
+/* A place for it, within the app's limits and all apps'. The lock is held. */
 static enum nnb_status admit(struct nnb_service *s, struct nnb__connection *c, uint32_t key, struct nnb_reason *reason)
 {
-	struct nnb__app *app;
+	struct nnb__app *app = find_app(s, key);
+	struct asked ask = { .n = 1 };
+	enum nnb_status status;
 
-	if (s->held[NNB__CONNECTIONS] >= s->config.connections) {
-		nnb_because(reason, "the service has %u connections, and takes no more", s->config.connections);
-		nnb__tell_exhausted(s, NULL, NNB__CONNECTIONS, 1, s->config.connections, false);
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	app = find_app(s, key);
 	if (!app) {
 		nnb_because(reason, "the service has no memory for another app");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	if (app->held[NNB__CONNECTIONS] >= s->limits[NNB__CONNECTIONS]) {
-		nnb_because(reason, "the app has %u connections, and may have no more",
-		            (unsigned)s->limits[NNB__CONNECTIONS]);
-		nnb__tell_exhausted(s, &key, NNB__CONNECTIONS, 1, s->limits[NNB__CONNECTIONS], false);
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	if (lend(app, NNB__CONNECTIONS, &ask)) {
+		c->app = app;
+		return NNB_STATUS_NONE;
 	}
-	s->held[NNB__CONNECTIONS]++;
-	app->held[NNB__CONNECTIONS]++;
-	c->app = app;
-	return NNB_STATUS_NONE;
+	status = refused(app, &ask, reason);
+	forget_app(s, app);
+	return status;
 }
 
 enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
@@ -321,8 +445,7 @@ void nnb__leave(struct nnb__connection *c)
 	if (c->next)
 		c->next->from = c->from;
 	nnb__tell_disconnect(c);
-	s->held[NNB__CONNECTIONS]--;
-	c->app->held[NNB__CONNECTIONS]--;
+	give(c->app, NNB__CONNECTIONS, 1);
 	forget_app(s, c->app);
 	pthread_cond_broadcast(&s->fewer);
 	pthread_mutex_unlock(&s->lock);
@@ -420,6 +543,9 @@ static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
 		[NNB__POOLS] = c->limits.pools,
 		[NNB__BYTES] = c->limits.bytes,
 		[NNB__ASYNC] = c->limits.async,
+		[NNB__THREADS] = UINT64_MAX,
+		[NNB__FILES] = UINT64_MAX,
+		[NNB__ARRIVING] = UINT64_MAX,
 	};
 
 	s->config = *c;
@@ -433,6 +559,13 @@ static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
 		s->limits[i] = asked[i] ? asked[i] : resources[i].usual;
 	if (s->limits[NNB__BYTES] > s->config.memory) /* nor may one have more than all */
 		s->limits[NNB__BYTES] = s->config.memory;
+	nnb__quota_init(&s->quotas[NNB__DESCRIPTORS], nnb__machine_descriptors());
+	nnb__quota_init(&s->quotas[NNB__MAPPINGS], nnb__machine_mappings() * NNB__MAPPING);
+	if (c->memory)
+		nnb__quota_init_of_apps(&s->quotas[NNB__MEMORY], UINT64_MAX); /* who runs it has said what there is */
+	else
+		nnb__quota_init(&s->quotas[NNB__MEMORY], nnb__machine_memory());
+	nnb__quota_init_of_apps(&s->quotas[NNB__PLACES], s->config.connections);
 	if (getrandom(&s->instance, sizeof(s->instance), 0) != sizeof(s->instance))
 		s->instance = (uint32_t)getpid();
 	s->instance = s->instance % 4095 + 1;

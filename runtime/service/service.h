@@ -1,7 +1,7 @@
 /*
  * service.h -- inside of the service: apps and what they hold, connections, models, bursts.
  *
- * service.c listens and keeps the apps; sweep.c closes the sockets of those that are refused; connection.c is the life of a connection and its channels; calls.c, models.c,
+ * service.c listens and keeps the apps; quota.c shares the machine's limits out among them; sweep.c closes the sockets of those that are refused; connection.c is the life of a connection and its channels; calls.c, models.c,
  * buffers.c, executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to
  * the client; tell.c says what there is to who listens.
  */
@@ -15,6 +15,7 @@
 #include "nnb/service.h"
 #include "sched/run.h"
 #include "service/protocol.h"
+#include "service/quota.h"
 #include "service/sweep.h"
 
 /* What one app may have a number of. */
@@ -27,14 +28,34 @@ enum nnb__resource {
 	NNB__POOLS,
 	NNB__BYTES,
 	NNB__ASYNC,
+	NNB__THREADS,  /* of asynchronous executions, until the client has been told. No limit of its own */
+	NNB__FILES,    /* of a burst's queues, beyond one each. Likewise */
+	NNB__ARRIVING, /* file descriptors of messages that are received and looked at. No limit of its own */
 	NNB__N_RESOURCES
 };
+
+/* What the machine lets the service have, for all apps together. */
+enum nnb__machine_resource {
+	NNB__DESCRIPTORS,
+	NNB__MAPPINGS, /* in NNB__MAPPING-ths */
+	NNB__MEMORY,   /* in bytes */
+	NNB__PLACES,   /* connections: not the machine's, but what the service has for all apps */
+	NNB__N_MACHINE
+};
+
+/*
+ * One mapping, in units of its quota. A byte is one unit: memory from malloc takes mappings, too, of which each has 16 MiB
+ * at least (nnburstd sees to that), so that a byte of an app is charged with a 16 777 216th of a mapping.
+ */
+#define NNB__MAPPING (UINT64_C(1) << 24)
 
 struct nnb__app {
 	struct nnb__app *next;
 	struct nnb_service *service;
 	uint32_t key; /* a uid, or a pid */
 	uint64_t held[NNB__N_RESOURCES];
+	struct nnb__quota_held of_machine[NNB__N_MACHINE];
+	bool guaranteed;               /* it is one of the first NNB__QUOTA_APPS */
 	struct nnb__lane_app lane_app; /* of its executions and its trial runs */
 };
 
@@ -72,13 +93,17 @@ struct nnb_service {
 	struct nnb__connection *connections;
 	struct nnb__model *models;       /* all there are */
 	uint64_t held[NNB__N_RESOURCES]; /* of all apps */
+	struct nnb__quota quotas[NNB__N_MACHINE];
+	uint32_t guaranteed; /* apps */
 };
 
 /*
- * Take or give back what an app holds. NONE; RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is
- * more than it may ever have.
+ * Take or give back what an app holds, within the app's limits and its part of what the machine has. NONE;
+ * RESOURCE_EXHAUSTED_TRANSIENT; RESOURCE_EXHAUSTED_PERSISTENT: @n alone is more than it may ever have.
  */
 enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason);
+/* Could an app that holds nothing else ever have @n? */
+bool nnb__could_have(const struct nnb_service *service, enum nnb__resource resource, uint64_t n);
 /* The same without a word: false is no refusal of anything. */
 bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
@@ -159,6 +184,7 @@ struct nnb__burst {
 	struct nnb__model *model;
 	uint32_t id;
 	bool extended;
+	uint32_t more_files;         /* of its queues than one each */
 	int line;                    /* to the client, to ask what slots are */
 	bool broken;                 /* it is out of step: ask no more. The burst's thread's */
 	struct nnb__message message; /* likewise */
@@ -223,7 +249,7 @@ struct nnb__channel {
 	bool thread_known;
 	struct nnb__message in, out;
 	uint32_t made_model, made_burst, made_buffer; /* by the call under way; 0: none */
-	int made_fence;                               /* likewise, for its answer; -1: none */
+	int made_fence;                               /* likewise: of the execution that it launched; -1: none */
 	bool will_tell;                               /* it was promised that the client will be told */
 };
 
@@ -346,8 +372,9 @@ void nnb__service_news(struct nnb_service *service);
 void nnb__tell_service(struct nnb_service *service); /* before it serves anybody */
 void nnb__tell_hold(bool on);
 /* @app: its key; NULL: it is what all of them have together. */
-void nnb__tell_exhausted(const struct nnb_service *service, const uint32_t *app, enum nnb__resource resource,
+void nnb__tell_exhausted(const struct nnb_service *service, const uint32_t *app, enum nbt_resource resource,
                          uint64_t asked, uint64_t limit, bool forever);
+enum nbt_resource nnb__resource_told(enum nnb__resource resource);
 
 void nnb__tell_connect(struct nnb__connection *connection);
 void nnb__tell_disconnect(const struct nnb__connection *connection); /* it has left the list, whose lock is held */

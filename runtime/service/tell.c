@@ -52,7 +52,7 @@ void nnb__tell_hold(bool on)
 	NBT(performance_hold, .on = on);
 }
 
-static enum nbt_resource resource_of(enum nnb__resource r)
+enum nbt_resource nnb__resource_told(enum nnb__resource r)
 {
 	static const uint8_t resources[NNB__N_RESOURCES] = {
 		[NNB__CONNECTIONS] = NBT_resource_connections,
@@ -63,17 +63,20 @@ static enum nbt_resource resource_of(enum nnb__resource r)
 		[NNB__POOLS] = NBT_resource_pools,
 		[NNB__BYTES] = NBT_resource_memory,
 		[NNB__ASYNC] = NBT_resource_streams,
+		[NNB__THREADS] = NBT_resource_streams,
+		[NNB__FILES] = NBT_resource_descriptors,
+		[NNB__ARRIVING] = NBT_resource_descriptors,
 	};
 
 	return resources[r];
 }
 
-void nnb__tell_exhausted(const struct nnb_service *s, const uint32_t *app, enum nnb__resource resource, uint64_t asked,
+void nnb__tell_exhausted(const struct nnb_service *s, const uint32_t *app, enum nbt_resource resource, uint64_t asked,
                          uint64_t limit, bool forever)
 {
 	NBT(resource_exhausted, .owner = app ? NBT_owner_app : NBT_owner_service, .owner_id = app ? *app : s->instance,
-	    .kind = forever ? NBT_exhausted_persistent : NBT_exhausted_transient,
-	    .resource = (uint8_t)resource_of(resource), .asked = asked, .limit = limit);
+	    .kind = forever ? NBT_exhausted_persistent : NBT_exhausted_transient, .resource = (uint8_t)resource,
+	    .asked = asked, .limit = limit);
 }
 
 /* ---- connections ---- */

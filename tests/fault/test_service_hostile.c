@@ -223,6 +223,7 @@ struct evil {
 	struct nnb_memory pool, half, cut; /* half: what a buffer holds; cut: of a file that may be cut short */
 	int fences[4];                     /* signalled, pending, failed, and none */
 	unsigned n_fences;                 /* of these, that the next one waits for */
+	int own_fence;                     /* that the last one is to signal */
 	uint64_t deadline_ns;
 	struct nnb_fmq *request, *result;
 	struct raw raw_request, raw_result;
@@ -248,6 +249,7 @@ static void evil_init(struct evil *e, const char *socket_path, uint64_t seed)
 	must(nnb_memory_mmap_fd(&e->cut, fd, (uint64_t)N * 8, PROT_READ | PROT_WRITE, 0) == 0);
 	for (int i = 0; i < 3; i++)
 		must(nnb_fence_new(&e->fences[i]) == 0);
+	e->own_fence = -1;
 	must(nnb_fence_signal(e->fences[0], false) == 0 && nnb_fence_signal(e->fences[2], true) == 0);
 	e->fences[3] = dup(fd);
 }
@@ -279,7 +281,7 @@ static int introduce(struct evil *e)
 	if (e->life < 0 || !pair(ends))
 		return -1;
 	begin(&e->out, HELLO);
-	put_u32(&e->out, 4);
+	put_u32(&e->out, 5);
 	put_u32(&e->out, NNB_HAL_1_3);
 	put_text(&e->out, "evil");
 	put_fd(&e->out, ends[1]);
@@ -387,6 +389,15 @@ static void make_queues(struct evil *e)
 	raw_open(&e->raw_result, e->result);
 }
 
+/* The fence that an execution is to signal: a new one. */
+static void put_own_fence(struct evil *e)
+{
+	if (e->own_fence >= 0)
+		close(e->own_fence);
+	must(nnb_fence_new(&e->own_fence) == 0);
+	put_fd(&e->out, e->own_fence);
+}
+
 /* Put a call together that would be right. */
 static void make_call(struct evil *e, uint16_t type)
 {
@@ -422,6 +433,7 @@ static void make_call(struct evil *e, uint16_t type)
 		put_u64(&e->out, next_random(&e->seed));
 		for (unsigned i = 0; i < e->n_fences; i++)
 			put_fd(&e->out, e->fences[i]);
+		put_own_fence(e);
 		break;
 	case TIMES:
 		put_u32(&e->out, e->model_id);
@@ -1315,26 +1327,22 @@ static void floods_behind_a_fence(struct evil *e)
 	floods(e, EXECUTE_FENCED, 64);
 }
 
-/* The fence of the answer. */
-static int receive_fence(int sock)
+/* An execution is to signal what is no fence, or one that says already how it went. */
+static void wants_what_is_no_fence_signalled(struct evil *e)
 {
-	struct pollfd at = { .fd = sock, .events = POLLIN };
-	uint8_t buf[256];
-	struct iovec iov = { buf, sizeof(buf) };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
-	int fd;
+	unsigned refused = 0;
 
-	must(poll(&at, 1, PROMPT) == 1 && recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) > 0);
-	if (control.align.cmsg_type != SCM_RIGHTS)
-		return -1;
-	memcpy(&fd, CMSG_DATA(&control.align), sizeof(fd));
-	return fd;
+	e->n_fences = 0;
+	for (int i = 0; i < 100; i++) {
+		int fd = i % 2 ? odd_fd(e) : dup(e->fences[0]);
+
+		make_call(e, EXECUTE_FENCED);
+		e->out.fds[e->out.n_fds - 1] = fd;
+		must(send_out(e->channels[0], &e->out));
+		refused += answer(e->channels[0], PROMPT) == NNB_STATUS_INVALID_ARGUMENT;
+		close(fd);
+	}
+	must(refused > 80);
 }
 
 /* Fails it itself, just when the service wants to, and has who comes second wait. */
@@ -1350,9 +1358,10 @@ static void fights_for_its_fence(struct evil *e)
 
 		make_call(e, EXECUTE_FENCED);
 		must(send_out(e->channels[0], &e->out));
-		fence = receive_fence(e->channels[0]);
-		if (fence < 0) /* too many are held up already */
+		if (answer(e->channels[0], PROMPT)) /* too many are held up already */
 			break;
+		fence = e->own_fence;
+		e->own_fence = -1;
 		nnb_fence_signal(e->fences[1], true);
 		for (then = now_ns() + next_random(&e->seed) % 60000; now_ns() < then;)
 			;
@@ -1404,6 +1413,7 @@ static const struct evil_scene {
 	{ "floods with connections", floods_connections },
 	{ "steals what another channel makes", steals_what_another_channel_makes },
 	{ "waits for what is no fence", waits_for_what_is_no_fence },
+	{ "wants what is no fence signalled", wants_what_is_no_fence_signalled },
 	{ "floods behind a fence", floods_behind_a_fence },
 	{ "fights for its fence", fights_for_its_fence },
 };

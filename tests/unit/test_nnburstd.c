@@ -362,10 +362,10 @@ static void it_tells_an_abstract_socket_too(void **state)
 
 /* ---- what it tells who asks ---- */
 
-/* The three numbers of a row of the status: of all apps, of the one that asks, its limit. */
-static void expect_row(const char *status, const char *name, unsigned all, unsigned app, unsigned limit)
+/* The numbers of a row of the status. */
+static void expect_budget(const char *status, const char *name, const char *numbers)
 {
-	char expected[64], words[128] = "";
+	char expected[96], words[128] = "";
 	const char *at;
 	unsigned n = 0;
 
@@ -375,8 +375,17 @@ static void expect_row(const char *status, const char *name, unsigned all, unsig
 	for (; *at && *at != '\n' && n < sizeof(words) - 1; at++)
 		if (*at != ' ' || (n && words[n - 1] != ' '))
 			words[n++] = *at;
-	snprintf(expected, sizeof(expected), "%s %u %u %u", name, all, app, limit);
+	snprintf(expected, sizeof(expected), "%s %s", name, numbers);
 	assert_string_equal(words, expected);
+}
+
+/* Of all apps, of the one that asks, its limit. */
+static void expect_row(const char *status, const char *name, unsigned all, unsigned app, unsigned limit)
+{
+	char numbers[64];
+
+	snprintf(numbers, sizeof(numbers), "%u %u %u", all, app, limit);
+	expect_budget(status, name, numbers);
 }
 
 static void it_says_what_it_holds(void **state)
@@ -391,6 +400,7 @@ static void it_says_what_it_holds(void **state)
 	struct nnb_remote_buffer *buffer;
 	struct io io;
 
+	f->s.files = 4000;
 	service_start(&f->s, OPTIONS("--app-identity", "pid", "--limit", "models=3", "--limit", "buffers=5"));
 	client = app_open(&f->s);
 	remote = app_prepare(client, f->adds);
@@ -409,6 +419,14 @@ static void it_says_what_it_holds(void **state)
 	expect_row(output, "buffers", 1, 0, 5);
 	expect_row(output, "pools", 2, 0, 4096);
 	assert_non_null(strstr(output, "1 burst requests (0 malformed), 1 slot lookups (1 missed)"));
+	/* two connections, a channel each, a burst and two pools; its own: a connection and a channel */
+	expect_budget(output, "descriptors", "13 4 1000 31 4000");
+	snprintf(words, sizeof(words), "--metrics --socket '%s'", f->s.socket);
+	assert_int_equal(run(output, f->s.dir, words), 0);
+	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"descriptors\"} 13\n"));
+	assert_non_null(strstr(output, "\nnnburst_budget_limit{resource=\"descriptors\"} 4000\n"));
+	assert_non_null(strstr(output, "\nnnburst_budget_app_limit{resource=\"descriptors\"} 1000\n"));
+	assert_non_null(strstr(output, "\n# EOF\n"));
 	nnb_remote_buffer_free(buffer);
 	nnb_burst_free(burst);
 	nnb_remote_release(remote);

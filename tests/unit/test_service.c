@@ -1352,7 +1352,7 @@ static void connections_are_limited(struct fixture *f)
 		struct nnb_reason why = { "" };
 
 		assert_true(nnb_client_open(&more, &config, &why) < 0);
-		if (!strstr(why.text, "2 connections"))
+		if (!strstr(why.text, "connections: the app has 2 of 2"))
 			fail_msg("'%s' does not say how many", why.text);
 	}
 	app_comes_to_hold(clients[0], app.connections, 2);

@@ -67,6 +67,14 @@ struct nnb_service_counts {
 	struct nnb_holdings {
 		uint64_t connections, channels, models, bursts, buffers, pools, bytes, executions_under_way;
 	} all, app, limit; /* limit: what this app may have; UINT64_MAX: anything */
+	/*
+	 * What the machine lets the service have, and who has it: the service charges an app with the most that what it holds
+	 * can take. Limit: the machine's; most: what one app may have; guaranteed: what each of the first 64 apps can
+	 * have, whatever the others hold.
+	 */
+	struct nnb_budget {
+		uint64_t limit, most, guaranteed, all, app;
+	} descriptors, mappings, memory;
 	uint64_t burst_requests, burst_malformed, slot_lookups, slot_misses;
 	uint64_t sync_executions, async_executions, fenced_executions, refused;
 	uint32_t performance_held; /* 1: the device is kept in its fast state */

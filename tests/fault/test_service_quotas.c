@@ -1,0 +1,399 @@
+/*
+ * test_service_quotas.c -- apps that take all they can get of what the machine lets the service have, and go on asking: they
+ * are refused before anything runs out, and the app beside them notices nothing.
+ *
+ * The service may have FILES file descriptors only, so that this does not take long. An app is a user where the test is
+ * root's, and a process otherwise.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "nnb/fence.h"
+#include "service_helpers.h"
+
+enum {
+	FILES = 3000,
+	GREEDY = 3,      /* apps that take all they can get */
+	POOLS = 4200,    /* that one of them tries to have: more than its limit */
+	N = 16,          /* of their model, and the victim's */
+	ROUNDS = 40,     /* connections of the victim, with all that an app does */
+	SLOWER_MS = 100, /* that a connection may take beside them */
+	UNREAD = 16,     /* connections of an app that takes no answers */
+	CALLS = 400,     /* that it makes on each */
+	FENCES = 50,     /* that the victim has meanwhile */
+	USERS = 65000,   /* apps are users from here on */
+	SERVICE = 64999
+};
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { PATIENT = 10 }; /* times as long */
+#else
+enum { PATIENT = 1 };
+#endif
+
+/* ---- an app that takes no answers: it repeats what the library has sent, and reads nothing ---- */
+
+enum { EXECUTE_FENCED = 26, PACKET = 4096 };
+
+struct packet {
+	int sock;
+	size_t bytes;
+	uint8_t body[PACKET];
+	size_t control_bytes;
+	union {
+		struct cmsghdr align;
+		uint8_t bytes[512];
+	} control;
+	int fd; /* the last one: the execution's own fence */
+};
+
+static struct packet caught; /* the last call that asked for a fence */
+static bool catches;
+
+/* In the place of the C library's: the library's messages go through here. */
+__attribute__((visibility("default"))) ssize_t sendmsg(int sock, const struct msghdr *msg, int flags)
+{
+	static ssize_t (*real)(int, const struct msghdr *, int);
+	uint16_t type = 0;
+
+	if (!real)
+		real = (ssize_t(*)(int, const struct msghdr *, int))(uintptr_t)dlsym(RTLD_NEXT, "sendmsg");
+	if (catches && msg->msg_iovlen && msg->msg_iov[0].iov_len >= 16)
+		memcpy(&type, (const uint8_t *)msg->msg_iov[0].iov_base + 4, sizeof(type));
+	if (type == EXECUTE_FENCED) {
+		caught.sock = sock;
+		caught.bytes = 0;
+		for (size_t i = 0; i < msg->msg_iovlen; i++) {
+			must(caught.bytes + msg->msg_iov[i].iov_len <= PACKET);
+			memcpy(caught.body + caught.bytes, msg->msg_iov[i].iov_base, msg->msg_iov[i].iov_len);
+			caught.bytes += msg->msg_iov[i].iov_len;
+		}
+		caught.control_bytes = msg->msg_controllen;
+		must(caught.control_bytes <= sizeof(caught.control));
+		memcpy(&caught.control, msg->msg_control, caught.control_bytes);
+	}
+	return real(sock, msg, flags);
+}
+
+/* The caught call once more, with a fence of its own. False: the service takes nothing more of it. */
+static bool repeat(struct packet *p)
+{
+	struct iovec iov = { p->body, p->bytes };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &p->control, .msg_controllen = p->control_bytes
+	};
+	size_t last = p->control.align.cmsg_len - CMSG_LEN(0) - sizeof(int);
+	ssize_t sent;
+	int fence;
+
+	must(nnb_fence_new(&fence) == 0);
+	memcpy(CMSG_DATA(&p->control.align) + last, &fence, sizeof(fence));
+	sent = sendmsg(p->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fence);
+	return sent > 0;
+}
+
+static void become(const char *user)
+{
+	uid_t uid = (uid_t)atoi(user);
+
+	if (uid)
+		must(setgroups(0, NULL) == 0 && setgid(uid) == 0 && setuid(uid) == 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* which another user had not any more */
+	must(getppid() != 1);
+}
+
+static struct nnb_client *opened(const char *socket_path, struct nnb_reason *why)
+{
+	const struct nnb_client_config config = { .socket = socket_path };
+	struct nnb_client *client;
+
+	return nnb_client_open(&client, &config, why) ? NULL : client;
+}
+
+/* Have calls answered that it does not read, on as many channels as it may have, and say so. */
+static void takes_no_answers(const char *socket_path, const char *user)
+{
+	static struct packet packets[UNREAD];
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_remote *remote;
+	struct nnb_client *client;
+	struct nnb_fenced *fenced;
+	unsigned n = 0;
+	struct io io;
+	int fence;
+
+	become(user);
+	io_init(&io, N);
+	catches = true;
+	for (; n < UNREAD && (client = opened(socket_path, NULL)); n++) {
+		if (nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) ||
+		    nnb_remote_execute_fenced(remote, &io.call, NULL, &fenced, &fence, NULL))
+			break;
+		packets[n] = caught;
+	}
+	catches = false;
+	must(n > 4);
+	for (unsigned i = 0; i < CALLS; i++) {
+		for (unsigned k = 0; k < n; k++)
+			repeat(&packets[k]);
+		usleep(500);
+	}
+	say('.');
+	for (;;) {
+		for (unsigned k = 0; k < n; k++)
+			repeat(&packets[k]);
+		usleep(10000);
+	}
+}
+
+/* ---- an app that takes all it can get ---- */
+
+static struct nnb_pool *file_pool(void)
+{
+	struct nnb_memory memory;
+	struct nnb_pool *pool;
+	int fd = memfd_create("greedy", MFD_CLOEXEC);
+
+	must(fd >= 0 && ftruncate(fd, (off_t)N * 8) == 0);
+	must(nnb_memory_mmap_fd(&memory, fd, (uint64_t)N * 8, PROT_READ | PROT_WRITE, 0) == 0);
+	close(fd);
+	must(nnb_pool_from(&pool, &memory) == 0);
+	return pool;
+}
+
+/* A refusal: of the kind that says to try again, and with the name of a limit. */
+static void look_at_refusal(enum nnb_status status, const struct nnb_reason *why, bool *named)
+{
+	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT)
+		fprintf(stderr, "refused with %s: %s\n", nnb_status_name(status), why->text);
+	must(status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	*named |= strstr(why->text, "RLIMIT_NOFILE") != NULL;
+}
+
+/* Pools that a burst keeps, until it gets no more. */
+static void keep_pools(struct nnb_burst *burst, struct nnb_pool **pools, unsigned n, bool *named)
+{
+	struct nnb_reason why;
+	enum nnb_status status = NNB_STATUS_NONE;
+	struct io io;
+
+	for (unsigned i = 0; i < n && !status; i++) {
+		if (!pools[i])
+			pools[i] = file_pool();
+		io_init_on(&io, N, pools[i]);
+		io_refresh(&io, 1);
+		why.text[0] = '\0';
+		status = nnb_burst_execute(burst, &io.call, &io.answer, &why);
+		if (status && status != NNB_STATUS_GENERAL_FAILURE) /* which may be all that a burst can say */
+			look_at_refusal(status, &why, named);
+	}
+}
+
+static void takes_all(const char *socket_path, const char *user)
+{
+	static struct nnb_pool *pools[POOLS];
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_client *clients[20] = { NULL };
+	struct nnb_remote *remotes[20];
+	struct nnb_burst *first = NULL, *burst;
+	struct nnb_reason why = { "" };
+	enum nnb_status status;
+	bool named = false, said = false;
+	unsigned n = 0;
+
+	become(user);
+	for (;;) {
+		if (n < N_OF(clients) && (clients[n] = opened(socket_path, &why))) {
+			must(nnb_remote_prepare(clients[n], m, NULL, NULL, &remotes[n], NULL) == NNB_STATUS_NONE || n);
+			n++;
+		}
+		must(n > 0);
+		status = nnb_remote_burst(remotes[0], NULL, &burst, &why);
+		if (status)
+			look_at_refusal(status, &why, &named);
+		else if (!first)
+			first = burst;
+		if (status || !first)
+			keep_pools(first, pools, N_OF(pools), &named);
+		if (status && !said) {
+			said = true;
+			say(named ? 'L' : '?');
+		}
+	}
+}
+
+/* ---- the victim ---- */
+
+struct fixture {
+	struct service s;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	service_init(&f->s);
+	f->s.files = FILES;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
+/* All that an app does, from connecting to leaving. What it took, in ns. */
+static uint64_t visit(const struct service *s, const struct nnb_model *m)
+{
+	uint64_t began = now_ns();
+	struct nnb_client *client = app_open(s);
+	struct nnb_remote *remote = app_prepare(client, m);
+	struct nnb_burst *burst = app_burst(remote);
+	struct io io;
+
+	io_init(&io, N);
+	expect_sync(remote, &io, NNB_ADD);
+	expect_burst(burst, &io, NNB_ADD);
+	nnb_burst_free(burst);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	io_fini(&io);
+	return now_ns() - began;
+}
+
+static uint64_t longest_visit(const struct service *s, const struct nnb_model *m)
+{
+	uint64_t longest = 0, ns;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		ns = visit(s, m);
+		longest = ns > longest ? ns : longest;
+	}
+	return longest;
+}
+
+/* The service charges for at least what the kernel says that it has, and keeps its own quarter. */
+static void expect_within_budget(const struct service *s, struct nnb_client *client)
+{
+	struct nnb_service_counts n = app_counts(client);
+	struct footprint is = service_footprint(s);
+
+	assert_int_equal(n.descriptors.limit, FILES);
+	assert_true(n.descriptors.all <= FILES / 4 * 3);
+	assert_true(is.fds - s->baseline.fds <= n.descriptors.all + 16); /* sockets of who is being refused */
+	assert_true(n.mappings.all <= n.mappings.limit / 4 * 3);
+	assert_true(is.maps - s->baseline.maps <= n.mappings.all);
+}
+
+static void apps_that_take_all_leave_others_theirs(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct child greedy[GREEDY];
+	uint64_t before, beside;
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct nnb_service_counts n;
+	struct io io;
+	char user[16];
+
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", geteuid() ? "pid" : "uid"));
+	client = app_open(&f->s);
+	remote = app_prepare(client, m);
+	io_init(&io, N);
+	before = longest_visit(&f->s, m);
+	for (int i = 0; i < GREEDY; i++) {
+		snprintf(user, sizeof(user), "%d", geteuid() ? 0 : USERS + i);
+		child_start(&greedy[i], "takes all", &f->s, user);
+		assert_int_equal(child_hears(&greedy[i]), 'L');
+	}
+	n = app_counts(client);
+	print_message("of %u file descriptors apps have %ju, of which this app %ju; the service has %u\n", FILES,
+	              (uintmax_t)n.descriptors.all, (uintmax_t)n.descriptors.app, service_footprint(&f->s).fds);
+	assert_true(n.descriptors.all > FILES / 4); /* they have indeed taken what there is */
+	expect_within_budget(&f->s, client);
+	beside = longest_visit(&f->s, m);
+	expect_sync(remote, &io, NNB_ADD); /* and it has kept its connection */
+	expect_within_budget(&f->s, client);
+	print_message("a visit takes %.1f ms at most, and %.1f ms beside them\n", (double)before / 1e6,
+	              (double)beside / 1e6);
+	assert_true(beside <= before + SLOWER_MS * MS * PATIENT);
+	for (int i = 0; i < GREEDY; i++)
+		child_kill(&greedy[i]);
+	app_comes_to_hold(client, descriptors.all, app_counts(client).descriptors.app);
+	io_fini(&io);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	nnb_model_free(m);
+	service_settles(&f->s);
+}
+
+/* ---- fences beside an app that does not take its answers ---- */
+
+static void an_app_that_takes_no_answers_breaks_no_fences(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	unsigned broken = 0;
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct nnb_fenced *fenced;
+	struct child silent;
+	struct io io;
+	int fence;
+
+	if (geteuid())
+		skip(); /* the service's user has to be another one than the apps' */
+	service_run_as(&f->s, SERVICE);
+	service_admit_other_users(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "uid"));
+	child_start(&silent, "takes no answers", &f->s, "65000");
+	assert_int_equal(child_hears(&silent), '.');
+	client = app_open(&f->s);
+	remote = app_prepare(client, m);
+	io_init(&io, N);
+	for (int i = 0; i < FENCES; i++) {
+		io_refresh(&io, (float)i);
+		if (nnb_remote_execute_fenced(remote, &io.call, NULL, &fenced, &fence, NULL)) {
+			broken++;
+			continue;
+		}
+		if (nnb_fence_wait(&fence, 1, PATIENCE) != NNB_FENCE_SIGNALLED || !io_right(&io, NNB_ADD, 1))
+			broken++;
+		close(fence);
+		nnb_fenced_free(fenced);
+	}
+	print_message("%u of %d fences are broken\n", broken, FENCES);
+	assert_int_equal(broken, 0);
+	child_kill(&silent);
+	nnb_remote_release(remote);
+	nnb_client_close(client);
+	nnb_model_free(m);
+	io_fini(&io);
+	service_settles(&f->s);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], "--scene")) {
+		if (!strcmp(argv[2], "takes all"))
+			takes_all(argv[3], argv[4]);
+		takes_no_answers(argv[3], argv[4]);
+	}
+#define TEST(f) add_test(f, set_up, tear_down, NULL, "%s", #f)
+	TEST(apps_that_take_all_leave_others_theirs);
+	TEST(an_app_that_takes_no_answers_breaks_no_fences);
+	return _cmocka_run_group_tests("service: quotas", tests, n_tests, NULL, NULL);
+}
