@@ -50,6 +50,7 @@ struct nnb_execution {
 	const void **values;
 	uint8_t *deciding;
 	const struct nnb_shape *now; /* the shapes of this run: ours or the graph's */
+	struct nnb_look look;        /* the driver has its address */
 };
 
 /* ---- memory ---- */
@@ -470,7 +471,7 @@ static enum nnb_status report_shapes(const struct nnb_execution *e, const struct
 
 static enum nnb_status begin_run(struct nnb_execution *e)
 {
-	struct nnb_run run = { .shapes = e->now, .inputs = e->inputs, .outputs = e->outputs };
+	struct nnb_run run = { .shapes = e->now, .inputs = e->inputs, .outputs = e->outputs, .look = &e->look };
 
 	if (e->n_uses) {
 		run.inputs_kept = e->kept;
@@ -600,6 +601,11 @@ static enum nnb_status conclude(struct nnb_execution *e)
 		status = settle_files(e);
 	leave_buffers(e, !status);
 	return status;
+}
+
+void nnb__execution_look(struct nnb_execution *e, bool (*goes_on)(void *arg), void *arg)
+{
+	e->look = (struct nnb_look){ goes_on, arg };
 }
 
 uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)

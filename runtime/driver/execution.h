@@ -22,6 +22,9 @@ enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const s
                                           struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
                                           struct nnb_execution **ret, struct nnb_reason *reason);
 
+/* Whom operations ask whether to go on, while it runs; NULL: nobody. It fails when the answer is no. */
+void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *arg), void *arg);
+
 uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t op);
 
 /* It will not be run any further: what it has of buffers is there for others. */

@@ -3,7 +3,9 @@
  *
  * An execution is admitted, waits for a lane, runs an operation at a time, and between two of them looks whether it was
  * cancelled, whether it is to make room, and whether its deadline can still be kept (Q-9, Q-10, Q-15). The clock is read
- * only where something depends on it.
+ * only where something depends on it. Inside an operation the driver asks the same (look): there, an execution that makes
+ * room keeps what it has of the device's memory and waits on the driver's stack; one that would have to start over makes
+ * room between operations only.
  */
 #include "sched/run.h"
 
@@ -28,8 +30,12 @@ struct run {
 	uint64_t last;     /* then: when the last one was, or when it got its lane */
 	uint64_t longest;  /* then: the longest time between two of them */
 	enum nnb_status stopped;
-	bool broken;    /* it has not run in one stretch */
-	uint64_t ended; /* when, if it is timed */
+	bool inside;               /* it was stopped within an operation */
+	bool off_lane;             /* likewise, and has no lane any more */
+	struct nnb_reason *reason; /* for what is said within an operation */
+	uint64_t carry;            /* of a seed: what the operation under way took before it made room */
+	bool broken;               /* it has not run in one stretch */
+	uint64_t ended;            /* when, if it is timed */
 	/* for who is told of it, once it was started over: what was done before is redone up to here, from then */
 	uint32_t redo_until;
 	uint64_t redo_from, redo_ns;
@@ -129,6 +135,8 @@ static void note_stretch(struct run *run, uint32_t op, uint64_t now)
 	run->last = now;
 	if (ns > run->longest)
 		run->longest = ns;
+	ns += run->carry;
+	run->carry = 0;
 	if (run->op_ns && (!run->op_ns[op] || ns < run->op_ns[op]))
 		run->op_ns[op] = ns ? ns : 1;
 }
@@ -247,6 +255,48 @@ static enum nnb_status make_room(struct run *run, bool *on_lane, struct nnb_reas
 	return status;
 }
 
+/* ---- inside an operation ---- */
+
+/* What the operation has computed stays where it is. */
+static bool make_room_inside(struct run *run, uint64_t now)
+{
+	bool on_lane;
+
+	if (run->watched)
+		run->carry += now - run->last;
+	run->stopped = make_room(run, &on_lane, run->reason);
+	if (run->watched && on_lane)
+		run->last = nnb__now();
+	run->inside = run->stopped;
+	run->off_lane = !on_lane;
+	return !run->stopped;
+}
+
+/* The driver asks in the midst of an operation: is it to go on? */
+static bool look(void *arg)
+{
+	struct run *run = arg;
+	struct nnb__seat *seat = &run->runner->seat;
+	uint64_t yield_at = atomic_load_explicit(&seat->yield_at, memory_order_relaxed), now;
+
+	if (is_cancelled(run->runner)) {
+		run->stopped = NNB_STATUS_GENERAL_FAILURE;
+		run->inside = true;
+		return false;
+	}
+	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER)
+		return true;
+	now = nnb__now();
+	if (now >= too_late(run, nnb_execution_next_op(run->execution) + 1) || now >= run->stop_at) {
+		run->stopped = NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+		run->inside = true;
+		return false;
+	}
+	if (now < yield_at || seat->lanes->policy.preempt != NNB_PREEMPT_SAVE || !nnb__lanes_yields(seat, now))
+		return true;
+	return make_room_inside(run, now);
+}
+
 /* Run to the end, a stretch at a time. *on_lane: whether it has one then. */
 static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason *reason)
 {
@@ -258,6 +308,12 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 		if (is_cancelled(run->runner)) /* while it waited, or just then */
 			return waited(run, -ECANCELED, reason);
 		status = nnb_execution_run(run->execution, checkpoint, run, &finished);
+		if (run->inside) {
+			*on_lane = !run->off_lane;
+			return run->stopped == NNB_STATUS_MISSED_DEADLINE_TRANSIENT && *on_lane
+			               ? late(run, NBT_stage_running, "at a checkpoint it was too late", reason)
+			               : run->stopped;
+		}
 		if (status)
 			nnb_because(reason, "running the model failed at operation %u",
 			            nnb_execution_next_op(run->execution));
@@ -275,6 +331,17 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 		if (status)
 			return status;
 	}
+}
+
+static enum nnb_status look_while(struct run *run, bool *on_lane, struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	run->reason = reason;
+	nnb__execution_look(run->execution, look, run);
+	status = run_on(run, on_lane, reason);
+	nnb__execution_look(run->execution, NULL, NULL);
+	return status;
 }
 
 static void tell_enqueued(struct nnb__runner *r)
@@ -336,7 +403,7 @@ static enum nnb_status run_on_lane(struct run *run, uint64_t until, uint64_t *be
 	if (*began >= until && *began)
 		status = late(run, NBT_stage_queue, "it would have begun too late", reason);
 	else
-		status = run_on(run, &on_lane, reason);
+		status = look_while(run, &on_lane, reason);
 	run->ended = *began ? nnb__now() : 0;
 	tell_ended(run, status, on_lane, cpu);
 	if (r->seat.lanes && on_lane)

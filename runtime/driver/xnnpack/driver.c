@@ -5,7 +5,8 @@
  * lists of what runs need, made once and reused: frames (the memory of one run, kept from its first operation to its
  * end) and sets (one step an operation, with packed weights, needed only while operations run). So runs that wait for
  * the device have neither, runs that take turns on it, preempted ones included, share one set, and runs side by side
- * have one each.
+ * have one each. A run that waits within an operation (nnb_look) keeps its set: meanwhile another run of the model has one of
+ * its own.
  *
  * TRUST        A few bytes of model can ask for any amount of memory. What a plan would need (temporaries, packed
  *              weights, XNNPACK's pointers) is added up before any of it is allocated, and too much is refused as
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "arena.h"
+#include "kernels/look.h"
 #include "step.h"
 
 enum {
@@ -49,6 +51,7 @@ struct run {
 	struct frame *frame; /* NULL: no operation has run yet */
 	const void *const *inputs;
 	void *const *outputs;
+	const struct nnb_look *look;
 };
 
 struct plan {
@@ -369,7 +372,9 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 		plan_give(p, plan);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	*r = (struct run){ .prepared = p, .plan = plan, .inputs = run->inputs, .outputs = run->outputs };
+	*r = (struct run){
+		.prepared = p, .plan = plan, .inputs = run->inputs, .outputs = run->outputs, .look = run->look
+	};
 	*ret = r;
 	return NNB_STATUS_NONE;
 }
@@ -401,7 +406,11 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	if (status)
 		return status;
 	site = site_of(f, op);
-	return nnbx_step_run(&f->set->steps[op], &site);
+	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
+	status = nnbx_step_run(&f->set->steps[op], &site);
+	if (!nnbx_work_end())
+		status = NNB_STATUS_GENERAL_FAILURE;
+	return status;
 }
 
 static void run_park(void *run)

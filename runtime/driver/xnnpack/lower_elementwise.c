@@ -64,13 +64,71 @@ SETUP_PAIRS(setup_add_q8, xnn_setup_add_nd_qu8)
 SETUP_PAIRS(setup_mul_f32, xnn_setup_multiply_nd_f32)
 SETUP_PAIRS(setup_mul_q8, xnn_setup_multiply_nd_qu8)
 
+enum { PAIRS_PART = NNBX_TILE_WORK / 4 }; /* elements */
+
+static enum xnn_status setup_pairs_part(xnn_operator_t xnn, const struct site *s, const struct nnbx_pairing *p,
+                                        size_t at, size_t n)
+{
+	size_t elem = is_quant(in_operand(s, 0)) ? 1 : sizeof(float);
+	size_t a = p->a_step[0] ? n : 1, b = p->b_step[0] ? n : 1;
+	const void *a_at = (const char *)in_at(s, 0) + at * p->a_step[0] * elem;
+	const void *b_at = (const char *)in_at(s, 1) + at * p->b_step[0] * elem;
+	void *out = (char *)out_at(s, 0) + at * elem;
+	bool adds = s->op->type == NNB_ADD;
+
+	if (is_quant(in_operand(s, 0)))
+		return (adds ? xnn_setup_add_nd_qu8 : xnn_setup_multiply_nd_qu8)(xnn, 1, &a, 1, &b, a_at, b_at, out,
+		                                                                 NULL);
+	return (adds ? xnn_setup_add_nd_f32 : xnn_setup_multiply_nd_f32)(xnn, 1, &a, 1, &b, a_at, b_at, out, NULL);
+}
+
+static bool pairing_of(const struct site *s, struct nnbx_pairing *ret)
+{
+	const struct nnb_shape *a = in_shape(s, 0), *b = in_shape(s, 1);
+
+	return nnbx_pairing(a->rank, a->dims, b->rank, b->dims, ret);
+}
+
+/* To XNNPACK both tensors are one run of elements, which is its tile. */
+static enum xnn_status run_pairs_in_parts(xnn_operator_t xnn, const struct site *s)
+{
+	enum xnn_status status = xnn_status_success;
+	struct nnbx_pairing p;
+
+	if (!pairing_of(s, &p))
+		return xnn_status_invalid_parameter;
+	for (size_t at = 0, n; !status && at < p.dims[0]; at += n) {
+		n = p.dims[0] - at < PAIRS_PART ? p.dims[0] - at : PAIRS_PART;
+		if (!nnbx_worked(n))
+			break;
+		nnbx_work.tile = 0; /* that was the look */
+		status = setup_pairs_part(xnn, s, &p, at, n);
+		if (!status)
+			status = xnn_run_operator(xnn, NULL);
+	}
+	return status;
+}
+
+/* Is XNNPACK to have it? A long run that is not all there is goes to the kernel. */
+static bool can_pair(struct step *step, const struct site *s)
+{
+	struct nnbx_pairing p;
+
+	if (!fits_xnnpack(s) || !pairing_of(s, &p))
+		return false;
+	if (p.dims[0] <= NNBX_TILE_WORK)
+		return true;
+	step->run_in_parts = p.rank == 1 ? run_pairs_in_parts : NULL;
+	return p.rank == 1;
+}
+
 enum xnn_status nnbx_create_add(struct step *step, const struct site *s)
 {
 	uint32_t fused = (uint32_t)in_i32(s, 2);
 	struct nnbx_quants q;
 	float min, max;
 
-	if (!fits_xnnpack(s))
+	if (!can_pair(step, s))
 		return xnn_status_unsupported_parameter;
 	if (!is_quant(in_operand(s, 0))) {
 		nnb_fused_range(fused, &min, &max);
@@ -89,7 +147,7 @@ enum xnn_status nnbx_create_mul(struct step *step, const struct site *s)
 	struct nnbx_quants q;
 	float min, max;
 
-	if (!fits_xnnpack(s))
+	if (!can_pair(step, s))
 		return xnn_status_unsupported_parameter;
 	if (!is_quant(in_operand(s, 0))) {
 		nnb_fused_range(fused, &min, &max);
@@ -117,6 +175,15 @@ SETUP_EACH(setup_logistic_f32, xnn_setup_sigmoid_nc_f32)
 SETUP_EACH(setup_logistic_q8, xnn_setup_sigmoid_nc_qu8)
 SETUP_EACH(setup_tanh_q8, xnn_setup_tanh_nc_qu8)
 SETUP_EACH(setup_dequantize, xnn_setup_convert_nc_qu8_f32)
+
+/* For one thread all is one tile; for two a tile has 4 KiB. */
+static void divide(struct step *step, const struct site *s)
+{
+	if (elements(s) <= NNBX_TILE_WORK / 4)
+		return;
+	step->threads = 2;
+	step->tile_units = 4096;
+}
 
 static uint32_t fused_of(const struct site *s)
 {
@@ -153,10 +220,12 @@ enum xnn_status nnbx_create_relu(struct step *step, const struct site *s)
 	if (is_quant(in_operand(s, 0))) {
 		nnbx_quant_range(quant_of(out_operand(s, 0)), fused_of(s), &qmin, &qmax);
 		step->setup = setup_clamp_q8;
+		divide(step, s);
 		return xnn_create_clamp_nc_u8(1, 1, 1, qmin, qmax, 0, &step->xnn);
 	}
 	nnb_fused_range(fused_of(s), &min, &max);
 	step->setup = setup_clamp_f32;
+	divide(step, s);
 	return xnn_create_clamp_nc_f32(1, 1, 1, min, max, 0, &step->xnn);
 }
 
@@ -168,8 +237,8 @@ enum nnb_status nnbx_run_floor(const struct site *s)
 
 enum xnn_status nnbx_create_floor(struct step *step, const struct site *s)
 {
-	(void)s;
 	step->setup = setup_floor;
+	divide(step, s);
 	return xnn_create_floor_nc_f32(1, 1, 1, 0, &step->xnn);
 }
 
@@ -188,10 +257,12 @@ enum xnn_status nnbx_create_logistic(struct step *step, const struct site *s)
 
 	if (is_quant(in_operand(s, 0))) {
 		step->setup = setup_logistic_q8;
+		divide(step, s);
 		return xnn_create_sigmoid_nc_qu8(1, 1, 1, (uint8_t)q.zero_point, q.scale, 0, 1.0f / 256, 0, 255, 0,
 		                                 &step->xnn);
 	}
 	step->setup = setup_logistic_f32;
+	divide(step, s);
 	return xnn_create_sigmoid_nc_f32(1, 1, 1, 0, &step->xnn);
 }
 
@@ -212,6 +283,7 @@ enum xnn_status nnbx_create_tanh(struct step *step, const struct site *s)
 	if (!is_quant(in_operand(s, 0)))
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_tanh_q8;
+	divide(step, s);
 	return xnn_create_tanh_nc_qu8(1, 1, 1, (uint8_t)q.zero_point, q.scale, 128, 1.0f / 128, 0, 255, 0, &step->xnn);
 }
 
@@ -226,6 +298,7 @@ enum xnn_status nnbx_create_dequantize(struct step *step, const struct site *s)
 	struct nnbx_quant q = quant_of(in_operand(s, 0));
 
 	step->setup = setup_dequantize;
+	divide(step, s);
 	return xnn_create_convert_nc_qu8_f32(1, 1, 1, q.scale, (uint8_t)q.zero_point, 0, &step->xnn);
 }
 
@@ -261,6 +334,8 @@ enum xnn_status nnbx_create_softmax(struct step *step, const struct site *s)
 	size_t size = last_dim(in_shape(s, 0));
 	float beta = in_f32(s, 1);
 
+	if (size > NNBX_TILE_WORK / 4) /* a row is XNNPACK's tile */
+		return xnn_status_unsupported_parameter;
 	if (is_quant(in_operand(s, 0))) {
 		if (in_operand(s, 0)->lifetime != NNB_TEMPORARY)
 			return xnn_status_unsupported_parameter;

@@ -39,7 +39,7 @@ enum nnb_status nnbx_run_concatenation(const struct site *s)
 
 enum nnb_status nnbx_run_reshape(const struct site *s)
 {
-	memcpy(out_at(s, 0), in_at(s, 0), shape_elements(in_shape(s, 0)) * element_bytes(s, 0));
+	nnbx_copy(out_at(s, 0), in_at(s, 0), shape_elements(in_shape(s, 0)) * element_bytes(s, 0));
 	return NNB_STATUS_NONE;
 }
 
@@ -67,7 +67,7 @@ enum xnn_status nnbx_create_depth_to_space(struct step *step, const struct site 
 {
 	uint32_t in_c = last_dim(in_shape(s, 0)), out_c = last_dim(out_shape(s, 0));
 
-	if (element_bytes(s, 0) != 4)
+	if (element_bytes(s, 0) != 4 || in_c > NNBX_TILE_WORK / 4)
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_depth_to_space;
 	return xnn_create_depth_to_space_nhwc_x32(out_c, in_c, out_c, (uint32_t)in_i32(s, 1), 0, &step->xnn);

@@ -51,6 +51,39 @@ static bool too_indirect(const struct nnbx_planes *p)
 	return indirection(p) > INDIRECTION_MAX;
 }
 
+/* UINT64_MAX: beyond counting. */
+static uint64_t product_of(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t ab, abc;
+
+	return __builtin_mul_overflow(a, b, &ab) || __builtin_mul_overflow(ab, c, &abc) ? UINT64_MAX : abc;
+}
+
+/* A row of outputs is XNNPACK's tile, of pools and of convolutions of every channel for itself. */
+static bool has_long_rows(const struct nnbx_planes *p)
+{
+	uint64_t window = product_of(p->window.filter_w, p->window.filter_h, p->out_c);
+
+	return product_of(window, p->out_w, 1) > NNBX_TILE_WORK;
+}
+
+/*
+ * Of @pixels outputs of @channels each, which are sums of @depth products: XNNPACK's tile is some pixels and all
+ * channels. For how many threads it divides the channels, too, as finely as it can, if that is needed.
+ */
+static size_t threads_for(uint64_t pixels, uint64_t channels, uint64_t depth)
+{
+	return product_of(channels, depth, 8) > NNBX_TILE_WORK ? (size_t)(pixels / 5 + 2) : 1;
+}
+
+/* Of such a tile, which is 8 pixels at most, at 8 products in a unit; divided, it has 128 channels at most. */
+static uint32_t tile_units_for(uint64_t channels, uint64_t depth, size_t threads)
+{
+	uint64_t units = product_of(threads > 1 && channels > 128 ? 128 : channels, depth, 1);
+
+	return units < NNBX_LOOK_EVERY ? (uint32_t)units + 10 : 0;
+}
+
 uint64_t nnbx_indirection(const struct site *s)
 {
 	struct nnbx_planes p = s->op->type == NNB_RESIZE_BILINEAR ? resizing(s) : windowed(s);
@@ -160,8 +193,14 @@ static enum xnn_status create_conv(struct step *step, const struct site *s, cons
 {
 	struct nnbx_planes p = windowed(s);
 
-	if (!packable(s) || too_indirect(&p))
+	uint64_t depth = product_of(p.window.filter_w, p.window.filter_h, g->in);
+
+	if (!packable(s) || too_indirect(&p) || depth > NNBX_TILE_DEPTH ||
+	    (g->flags & XNN_FLAG_DEPTHWISE_CONVOLUTION && has_long_rows(&p)))
 		return xnn_status_unsupported_parameter;
+	step->threads = threads_for(product_of(p.batch, p.out_h, p.out_w), g->out, depth);
+	if (!(g->flags & XNN_FLAG_DEPTHWISE_CONVOLUTION))
+		step->tile_units = tile_units_for(g->out, depth, step->threads);
 	return is_quant(in_operand(s, 0)) ? create_conv_q8(step, s, &p, g) : create_conv_f32(step, s, &p, g);
 }
 
@@ -222,8 +261,10 @@ enum xnn_status nnbx_create_fully_connected(struct step *step, const struct site
 	struct nnbx_quants q;
 	float min, max;
 
-	if (!packable(s))
+	if (!packable(s) || size > NNBX_TILE_DEPTH)
 		return xnn_status_unsupported_parameter;
+	step->threads = threads_for(out_shape(s, 0)->dims[0], units, size);
+	step->tile_units = tile_units_for(units, size, step->threads);
 	if (!is_quant(in_operand(s, 0))) {
 		nnb_fused_range(fused, &min, &max);
 		step->setup = setup_fc_f32;
@@ -291,7 +332,7 @@ enum xnn_status nnbx_create_average_pool(struct step *step, const struct site *s
 	uint8_t qmin, qmax;
 	float min, max;
 
-	if (too_indirect(&p))
+	if (too_indirect(&p) || has_long_rows(&p))
 		return xnn_status_unsupported_parameter;
 	if (!is_quant(in_operand(s, 0))) {
 		nnb_fused_range(w->fused, &min, &max);
@@ -317,7 +358,7 @@ enum xnn_status nnbx_create_max_pool(struct step *step, const struct site *s)
 	uint8_t qmin, qmax;
 	float min, max;
 
-	if (too_indirect(&p))
+	if (too_indirect(&p) || has_long_rows(&p))
 		return xnn_status_unsupported_parameter;
 	if (!is_quant(in_operand(s, 0))) {
 		nnb_fused_range(w->fused, &min, &max);
@@ -355,8 +396,9 @@ enum xnn_status nnbx_create_resize_bilinear(struct step *step, const struct site
 {
 	struct nnbx_planes p = resizing(s);
 
-	if (too_indirect(&p))
+	if (too_indirect(&p) || p.out_c > NNBX_TILE_WORK / 4)
 		return xnn_status_unsupported_parameter;
+	step->threads = product_of(p.out_h, p.out_w, p.out_c) / (NNBX_TILE_WORK / 4) + 1;
 	step->setup = setup_resize;
 	return xnn_create_resize_bilinear2d_nhwc_f32(p.in_c, p.in_c, p.in_c, XNN_FLAG_TENSORFLOW_LEGACY_MODE,
 	                                             &step->xnn);

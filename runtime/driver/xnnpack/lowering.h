@@ -5,7 +5,14 @@
 #define NNBX_LOWERING_H
 
 #include "kernels/kernels.h"
+#include "kernels/look.h"
 #include "step.h"
+
+/*
+ * Between two tiles of XNNPACK's nobody looks. A tile may have so many elements of an element-wise operation or cells of a
+ * pool, or sums of so many products: what comes to more is the plain kernel's. Each of them takes some 0.3 ms.
+ */
+enum { NNBX_TILE_WORK = 1 << 20, NNBX_TILE_DEPTH = 1 << 16 };
 
 /* Run the operation in plain C. Every operation can. */
 typedef enum nnb_status run_fn(const struct site *site);

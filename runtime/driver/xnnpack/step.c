@@ -2,6 +2,7 @@
 #include "step.h"
 
 #include "lowering.h"
+#include "tiles.h"
 
 static const struct lowering {
 	run_fn *run;
@@ -89,8 +90,13 @@ static enum nnb_status translated(enum xnn_status status)
 
 static enum nnb_status set_up(struct step *step, const struct site *site)
 {
-	enum nnb_status status = translated(step->setup(step->xnn, site));
+	enum nnb_status status;
 
+	if (step->run_in_parts)
+		return NNB_STATUS_NONE;
+	nnbx_tiles_for(step->threads);
+	status = translated(step->setup(step->xnn, site));
+	nnbx_tiles_for(1);
 	if (status) {
 		step->out = NULL; /* not set up for anything: outputs are never NULL */
 		return status;
@@ -127,6 +133,9 @@ enum nnb_status nnbx_step_run(struct step *step, const struct site *site)
 {
 	if (!step->xnn)
 		return step->kernel(site);
+	nnbx_work.tile = step->tile_units ? step->tile_units : NNBX_LOOK_EVERY;
+	if (step->run_in_parts)
+		return translated(step->run_in_parts(step->xnn, site));
 	if (step->out != out_at(site, 0) || step->in[0] != in_at(site, 0) ||
 	    step->in[1] != (site->op->n_inputs > 1 ? in_at(site, 1) : NULL)) {
 		enum nnb_status status = set_up(step, site);

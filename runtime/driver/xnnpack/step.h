@@ -22,6 +22,11 @@ struct step {
 	xnn_operator_t xnn; /* NULL: the kernel runs */
 	enum xnn_status (*setup)(xnn_operator_t xnn, const struct site *site);
 	enum nnb_status (*kernel)(const struct site *site);
+	/* how many tiles it wants, as the threads that they would be for (tiles.h); 0 or 1: as few as possible */
+	size_t threads;
+	uint32_t tile_units; /* what a tile takes at most (kernels/look.h); 0: enough for a look before each */
+	/* instead of one setup and one run: as many of both as there are parts; NULL: that is not needed */
+	enum xnn_status (*run_in_parts)(xnn_operator_t xnn, const struct site *site);
 	/* what xnn is set up for; an operator remembers its pointers */
 	const void *in[2];
 	void *out;

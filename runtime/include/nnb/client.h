@@ -128,7 +128,7 @@ NNB_PUBLIC enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *clie
 struct nnb_times {
 	uint64_t floor_ns;    /* the least it has ever taken of a lane */
 	uint64_t estimate_ns; /* what it takes, lately */
-	uint64_t step_ns;     /* its longest operation, alone on the device: checkpoints are that far apart */
+	uint64_t step_ns;     /* its longest operation, alone on the device: checkpoints are that far apart, at most */
 	uint64_t longest_ns;  /* the longest time between two checkpoints that was seen, whatever the reason */
 };
 

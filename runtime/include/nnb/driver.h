@@ -28,7 +28,7 @@
 
 NNB_BEGIN_DECLS
 
-enum { NNB_DRIVER_ABI = 2 };
+enum { NNB_DRIVER_ABI = 3 };
 
 struct nnb_shape {
 	uint32_t rank;
@@ -112,12 +112,24 @@ struct nnb_prepare {
 	uint64_t deadline_ns;
 };
 
+/* Who waits for a run may want it to end, or its thread to wait for others, in the midst of an operation. */
+struct nnb_look {
+	bool (*goes_on)(void *arg); /* may take long. False: the operation is to end. NULL: nobody wants to know */
+	void *arg;
+};
+
 /* One run: where its inputs and outputs are. */
 struct nnb_run {
 	const struct nnb_shape *shapes;         /* by operand: all known, or omitted. Valid until run_end */
 	const void *const *inputs;              /* by model input; NULL: omitted. Valid until run_end */
 	void *const *outputs;                   /* by model output; each has its shape's bytes. Valid until run_end */
 	const bool *inputs_kept, *outputs_kept; /* likewise: it is what buffer_new gave. NULL: none of them is */
+	/*
+	 * Likewise; what it says may change between two operations. An operation should ask after each millisecond, on the
+	 * thread that runs it, and with no lock held; when it is told to end, run_op returns an error, and no operation
+	 * follows. A driver that does not ask is none that others can share a device with. NULL: as goes_on.
+	 */
+	const struct nnb_look *look;
 };
 
 struct nnb_driver {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "look.h"
 
 enum { NNBX_CHUNK = 64 }; /* channels whose sums are kept on the stack */
 
@@ -34,10 +35,11 @@ static inline float nnbx_dot_f32(const float *a, const float *b, size_t n)
 	float rest = 0;
 	size_t i = 0;
 
-	for (; i + 8 <= n; i += 8)
-		for (size_t k = 0; k < 8; k++)
-			sums[k] += a[i + k] * b[i + k];
-	for (; i < n; i++)
+	for (size_t part; i + 8 <= n && (part = nnbx_part(n - i, 1));)
+		for (size_t end = i + part; i + 8 <= end; i += 8)
+			for (size_t k = 0; k < 8; k++)
+				sums[k] += a[i + k] * b[i + k];
+	for (; i < n && n - i < 8; i++)
 		rest += a[i] * b[i];
 	return rest + (sums[0] + sums[4]) + (sums[1] + sums[5]) + (sums[2] + sums[6]) + (sums[3] + sums[7]);
 }
@@ -51,6 +53,8 @@ static inline int64_t nnbx_dot_q8(const uint8_t *a, int32_t a_zero, const uint8_
 		size_t part = n < 1 << 15 ? n : 1 << 15;
 		int32_t partial = 0;
 
+		if (!nnbx_worked(part))
+			break;
 		for (size_t i = 0; i < part; i++)
 			partial += (a[i] - a_zero) * (b[i] - b_zero);
 		sum += partial;

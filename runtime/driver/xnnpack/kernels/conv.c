@@ -20,7 +20,7 @@ static float patch_dot_f32(const struct nnbx_planes *p, const struct nnbx_patch 
 {
 	float sum = 0;
 
-	for (size_t fy = patch->y.begin; fy < patch->y.end; fy++)
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
 		sum += nnbx_dot_f32(in + nnbx_cell(p, patch, fy, patch->x.begin), filter + in_filter(p, patch, fy),
 		                    row_elements(p, patch));
 	return sum;
@@ -31,7 +31,7 @@ static int64_t patch_dot_q8(const struct nnbx_planes *p, const struct nnbx_quant
 {
 	int64_t sum = 0;
 
-	for (size_t fy = patch->y.begin; fy < patch->y.end; fy++)
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
 		sum += nnbx_dot_q8(in + nnbx_cell(p, patch, fy, patch->x.begin), q->a.zero_point,
 		                   filter + in_filter(p, patch, fy), q->b.zero_point, row_elements(p, patch));
 	return sum;
@@ -47,10 +47,10 @@ void nnbx_conv2d_f32(const struct nnbx_planes *p, const float *in, const float *
 {
 	size_t pixels = nnbx_pixels(p), elements = filter_elements(p);
 
-	for (size_t pixel = 0; pixel < pixels; pixel++) {
+	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
 		struct nnbx_patch patch = nnbx_patch(p, pixel);
 
-		for (size_t k = 0; k < p->out_c; k++)
+		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k++)
 			*out++ = nnbx_clamp(bias[k] + patch_dot_f32(p, &patch, in, filter + k * elements), min, max);
 	}
 }
@@ -61,10 +61,10 @@ void nnbx_conv2d_q8(const struct nnbx_planes *p, const struct nnbx_quants *q, co
 	size_t pixels = nnbx_pixels(p), elements = filter_elements(p);
 	struct nnbx_scaler s = nnbx_product_scaler(q);
 
-	for (size_t pixel = 0; pixel < pixels; pixel++) {
+	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
 		struct nnbx_patch patch = nnbx_patch(p, pixel);
 
-		for (size_t k = 0; k < p->out_c; k++)
+		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k++)
 			*out++ = nnbx_requantize(q, s, bias[k] + patch_dot_q8(p, q, &patch, in, filter + k * elements));
 	}
 }
@@ -72,8 +72,8 @@ void nnbx_conv2d_q8(const struct nnbx_planes *p, const struct nnbx_quants *q, co
 void nnbx_fully_connected_f32(size_t batch, size_t size, size_t units, const float *in, const float *weights,
                               const float *bias, float min, float max, float *out)
 {
-	for (size_t b = 0; b < batch; b++)
-		for (size_t u = 0; u < units; u++)
+	for (size_t b = 0; b < batch && nnbx_worked(1); b++)
+		for (size_t u = 0; u < units && nnbx_worked(1); u++)
 			*out++ = nnbx_clamp(bias[u] + nnbx_dot_f32(in + b * size, weights + u * size, size), min, max);
 }
 
@@ -82,8 +82,8 @@ void nnbx_fully_connected_q8(size_t batch, size_t size, size_t units, const stru
 {
 	struct nnbx_scaler s = nnbx_product_scaler(q);
 
-	for (size_t b = 0; b < batch; b++)
-		for (size_t u = 0; u < units; u++)
+	for (size_t b = 0; b < batch && nnbx_worked(1); b++)
+		for (size_t u = 0; u < units && nnbx_worked(1); u++)
 			*out++ = nnbx_requantize(q, s,
 			                         bias[u] + nnbx_dot_q8(in + b * size, q->a.zero_point,
 			                                               weights + u * size, q->b.zero_point, size));
@@ -124,8 +124,8 @@ static void depthwise_f32(const struct nnbx_planes *p, const struct nnbx_patch *
 {
 	float cell[NNBX_CHUNK];
 
-	for (size_t fy = patch->y.begin; fy < patch->y.end; fy++)
-		for (size_t fx = patch->x.begin; fx < patch->x.end; fx++) {
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
+		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(3 * n); fx++) {
 			const float *weights = filter + (fy * p->window.filter_w + fx) * p->out_c + k;
 
 			spread_f32(in + nnbx_cell(p, patch, fy, fx), k, n, p->window.multiplier, cell);
@@ -139,8 +139,8 @@ static void depthwise_q8(const struct nnbx_planes *p, const struct nnbx_quants *
 {
 	uint8_t cell[NNBX_CHUNK];
 
-	for (size_t fy = patch->y.begin; fy < patch->y.end; fy++)
-		for (size_t fx = patch->x.begin; fx < patch->x.end; fx++) {
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
+		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(3 * n); fx++) {
 			const uint8_t *weights = filter + (fy * p->window.filter_w + fx) * p->out_c + k;
 
 			spread_q8(in + nnbx_cell(p, patch, fy, fx), k, n, p->window.multiplier, cell);
@@ -154,10 +154,10 @@ void nnbx_depthwise_conv2d_f32(const struct nnbx_planes *p, const float *in, con
 {
 	size_t pixels = nnbx_pixels(p);
 
-	for (size_t pixel = 0; pixel < pixels; pixel++) {
+	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
 		struct nnbx_patch patch = nnbx_patch(p, pixel);
 
-		for (size_t k = 0; k < p->out_c; k += NNBX_CHUNK) {
+		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k += NNBX_CHUNK) {
 			size_t n = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
 			float sums[NNBX_CHUNK] = { 0 };
 
@@ -174,10 +174,10 @@ void nnbx_depthwise_conv2d_q8(const struct nnbx_planes *p, const struct nnbx_qua
 	size_t pixels = nnbx_pixels(p);
 	struct nnbx_scaler s = nnbx_product_scaler(q);
 
-	for (size_t pixel = 0; pixel < pixels; pixel++) {
+	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
 		struct nnbx_patch patch = nnbx_patch(p, pixel);
 
-		for (size_t k = 0; k < p->out_c; k += NNBX_CHUNK) {
+		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k += NNBX_CHUNK) {
 			size_t n = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
 			int64_t sums[NNBX_CHUNK] = { 0 };
 

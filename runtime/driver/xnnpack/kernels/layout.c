@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "look.h"
 
 /* ---- moving ---- */
 
@@ -17,13 +18,13 @@ static void move_blocks(const struct blocks *b, const char *in, char *out, bool 
 {
 	size_t run = b->block * b->chunk;
 
-	for (size_t y = 0; y < b->rows; y++)
-		for (size_t i = 0; i < b->block; i++)
-			for (size_t x = 0; x < b->w; x++) {
+	for (size_t y = 0; y < b->rows && nnbx_worked(1); y++)
+		for (size_t i = 0; i < b->block && nnbx_worked(1); i++)
+			for (size_t x = 0; x < b->w && nnbx_worked(5); x++) {
 				size_t deep = ((y * b->w + x) * b->block + i) * run;
 				size_t wide = ((y * b->block + i) * b->w + x) * run;
 
-				memcpy(out + (to_depth ? deep : wide), in + (to_depth ? wide : deep), run);
+				nnbx_copy(out + (to_depth ? deep : wide), in + (to_depth ? wide : deep), run);
 			}
 }
 
@@ -45,8 +46,8 @@ void nnbx_space_to_depth(uint32_t batch, uint32_t h, uint32_t w, uint32_t c, uin
 
 void nnbx_copy_rows(size_t rows, size_t row_bytes, const void *in, size_t out_step, void *out)
 {
-	for (size_t row = 0; row < rows; row++)
-		memcpy((char *)out + row * out_step, (const char *)in + row * row_bytes, row_bytes);
+	for (size_t row = 0; row < rows && nnbx_worked(5); row++)
+		nnbx_copy((char *)out + row * out_step, (const char *)in + row * row_bytes, row_bytes);
 }
 
 /* ---- looking up ---- */
@@ -60,12 +61,12 @@ static int32_t read_once(const int32_t *p)
 bool nnbx_embedding_lookup(size_t n, const int32_t *lookups, size_t rows, size_t row_bytes, const void *values,
                            void *out)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && nnbx_worked(5); i++) {
 		int32_t row = read_once(lookups + i);
 
 		if (row < 0 || (size_t)row >= rows)
 			return false;
-		memcpy((char *)out + i * row_bytes, (const char *)values + (size_t)row * row_bytes, row_bytes);
+		nnbx_copy((char *)out + i * row_bytes, (const char *)values + (size_t)row * row_bytes, row_bytes);
 	}
 	return true;
 }
@@ -94,13 +95,13 @@ void nnbx_hashtable_lookup(size_t n, const int32_t *lookups, size_t rows, const 
 {
 	char *to = out;
 
-	for (size_t i = 0; i < n; i++, to += row_bytes) {
+	for (size_t i = 0; i < n && nnbx_worked(50); i++, to += row_bytes) {
 		size_t row = find(read_once(lookups + i), keys, rows);
 
 		hits[i] = row < rows; /* and not looked at again: an output may be a peer's, too */
 		if (row < rows)
-			memcpy(to, (const char *)values + row * row_bytes, row_bytes);
+			nnbx_copy(to, (const char *)values + row * row_bytes, row_bytes);
 		else
-			memset(to, 0, row_bytes);
+			nnbx_clear(to, row_bytes);
 	}
 }

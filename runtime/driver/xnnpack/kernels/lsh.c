@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "look.h"
 
 /* ---- the fingerprint ---- */
 
@@ -132,7 +133,7 @@ static uint64_t above_64(const uint8_t *s, size_t n)
 	uint64_t by;
 
 	m.z = fold(m.y * K2 + 113) * K2;
-	for (size_t at = 0; at + over + 1 < n; at += 64)
+	for (size_t at = 0; at + over + 1 < n && nnbx_worked(32); at += 64)
 		turn(&m, s + at, K1, 1);
 	by = K1 + ((m.z & 0xff) << 1);
 	m.w.first += over;
@@ -165,10 +166,10 @@ static uint32_t sign_bit(const struct nnbx_lsh_projection *p, const float *seed,
 	double score = 0;
 
 	memcpy(key, seed, sizeof(*seed));
-	for (size_t i = 0; i < p->items; i++) {
+	for (size_t i = 0; i < p->items && nnbx_worked(64); i++) {
 		double fingerprint;
 
-		memcpy(key + sizeof(*seed), in + i * p->item_bytes, p->item_bytes);
+		nnbx_copy(key + sizeof(*seed), in + i * p->item_bytes, p->item_bytes);
 		fingerprint = (double)(int64_t)nnbx_fingerprint64(key, sizeof(*seed) + p->item_bytes);
 		score += weights ? (double)weights[i] * fingerprint : fingerprint;
 	}
@@ -178,12 +179,12 @@ static uint32_t sign_bit(const struct nnbx_lsh_projection *p, const float *seed,
 void nnbx_lsh_projection(const struct nnbx_lsh_projection *p, const float *hash, const void *in, const float *weights,
                          void *scratch, int32_t *out)
 {
-	for (size_t i = 0; i < p->hashes; i++) {
+	for (size_t i = 0; i < p->hashes && nnbx_worked(1); i++) {
 		/* Each hash of the sparse kind has numbers of its own: 2^bits of them. */
 		bool apart = p->type == NNBX_LSH_SPARSE && p->bits < 32;
 		uint32_t signature = 0;
 
-		for (size_t k = 0; k < p->bits; k++) {
+		for (size_t k = 0; k < p->bits && nnbx_worked(1); k++) {
 			uint32_t bit = sign_bit(p, hash + i * p->bits + k, in, weights, scratch);
 
 			signature = signature << 1 | bit;

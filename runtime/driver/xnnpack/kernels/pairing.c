@@ -49,6 +49,8 @@ bool nnbx_pairing(uint32_t a_rank, const uint32_t *a_dims, uint32_t b_rank, cons
 
 /* ---- walking ---- */
 
+enum { PAIR_UNITS = 4 }; /* of look.h, for an element: a quant8 takes the most */
+
 /* One run of the innermost dimension: out[i] from a[i * a_step] and b[i * b_step]. Pointers as pair_up is given. */
 typedef void row_fn(const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out, size_t n);
 
@@ -77,10 +79,11 @@ static void pair_up(const struct nnbx_pairing *p, size_t elem, row_fn *row, cons
 		if (!p->dims[d])
 			return;
 	do {
-		row(how, (const char *)a + a_at * elem, p->a_step[0], (const char *)b + b_at * elem, p->b_step[0], to,
-		    n);
+		NNBX_IN_PARTS (n, PAIR_UNITS, i, part)
+			row(how, (const char *)a + (a_at + i * p->a_step[0]) * elem, p->a_step[0],
+			    (const char *)b + (b_at + i * p->b_step[0]) * elem, p->b_step[0], to + i * elem, part);
 		to += n * elem;
-	} while (next_run(p, at, &a_at, &b_at));
+	} while (nnbx_worked(5) && next_run(p, at, &a_at, &b_at));
 }
 
 /* ---- float ---- */

@@ -31,8 +31,8 @@ static void pool(const struct nnbx_planes *p, const struct pool *kind, const str
 	size_t n = 0;
 
 	memset(&g, 0, sizeof(g));
-	for (size_t fy = patch->y.begin; fy < patch->y.end; fy++)
-		for (size_t fx = patch->x.begin; fx < patch->x.end; fx++)
+	for (size_t fy = patch->y.begin; fy < patch->y.end && nnbx_worked(1); fy++)
+		for (size_t fx = patch->x.begin; fx < patch->x.end && nnbx_worked(channels + 2); fx++)
 			kind->take(&g, (const char *)in + (nnbx_cell(p, patch, fy, fx) + k) * kind->elem, channels,
 			           !n++);
 	kind->give(&g, n ? n : 1, bounds, out, channels);
@@ -43,10 +43,10 @@ static void pool_all(const struct nnbx_planes *p, const struct pool *kind, const
 {
 	size_t pixels = nnbx_pixels(p);
 
-	for (size_t pixel = 0; pixel < pixels; pixel++) {
+	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
 		struct nnbx_patch patch = nnbx_patch(p, pixel);
 
-		for (size_t k = 0; k < p->out_c; k += NNBX_CHUNK) {
+		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k += NNBX_CHUNK) {
 			size_t channels = p->out_c - k < NNBX_CHUNK ? p->out_c - k : NNBX_CHUNK;
 
 			pool(p, kind, bounds, in, &patch, k, channels,
@@ -191,16 +191,18 @@ static void resize_row(const struct nnbx_planes *p, const float *image, struct b
 {
 	const float *top = image + y.first * p->in_w * p->in_c, *bottom = image + y.second * p->in_w * p->in_c;
 
-	for (size_t at = 0; at < p->out_w; at++) {
+	for (size_t at = 0; at < p->out_w && nnbx_worked(1); at++) {
 		struct between x = between(at, p->in_w, p->out_w);
 		size_t left = x.first * p->in_c, right = x.second * p->in_c;
 
-		for (size_t c = 0; c < p->in_c; c++) {
-			float above = top[left + c] * (1 - x.weight) + top[right + c] * x.weight;
-			float below = bottom[left + c] * (1 - x.weight) + bottom[right + c] * x.weight;
+		NNBX_IN_PARTS (p->in_c, 4, c, part)
+			for (size_t i = c; i < c + part; i++) {
+				float above = top[left + i] * (1 - x.weight) + top[right + i] * x.weight;
+				float below = bottom[left + i] * (1 - x.weight) + bottom[right + i] * x.weight;
 
-			*out++ = above * (1 - y.weight) + below * y.weight;
-		}
+				out[i] = above * (1 - y.weight) + below * y.weight;
+			}
+		out += p->in_c;
 	}
 }
 
@@ -209,7 +211,7 @@ void nnbx_resize_bilinear_f32(const struct nnbx_planes *p, const float *in, floa
 	size_t in_image = (size_t)p->in_h * p->in_w * p->in_c, out_row = (size_t)p->out_w * p->out_c;
 
 	for (size_t b = 0; b < p->batch; b++)
-		for (size_t y = 0; y < p->out_h; y++)
+		for (size_t y = 0; y < p->out_h && nnbx_worked(1); y++)
 			resize_row(p, in + b * in_image, between(y, p->in_h, p->out_h),
 			           out + (b * p->out_h + y) * out_row);
 }

@@ -23,8 +23,8 @@ static float activate(uint32_t activation, float x)
 
 void nnbx_rnn_f32(const struct nnbx_rnn *p, const float *in, const float *state_in, float *state_out, float *out)
 {
-	for (size_t b = 0; b < p->batch; b++, in += p->inputs, state_in += p->units)
-		for (size_t u = 0; u < p->units; u++) {
+	for (size_t b = 0; b < p->batch && nnbx_worked(1); b++, in += p->inputs, state_in += p->units)
+		for (size_t u = 0; u < p->units && nnbx_worked(30); u++) {
 			float x = p->bias[u] + nnbx_dot_f32(p->weights + u * p->inputs, in, p->inputs) +
 			          nnbx_dot_f32(p->recurrent + u * p->units, state_in, p->units);
 
@@ -44,8 +44,9 @@ static float svdf_filter(const struct nnbx_svdf *p, size_t filter, const float *
 	size_t older = p->memory - 1;
 	float newest = nnbx_dot_f32(p->feature + filter * p->inputs, in, p->inputs);
 
-	for (size_t i = 0; i + 1 < older; i++)
-		state_out[i] = state_in[i + 1];
+	NNBX_IN_PARTS (older ? older - 1 : 0, 1, at, part)
+		for (size_t i = at; i < at + part; i++)
+			state_out[i] = state_in[i + 1];
 	if (older)
 		state_out[older - 1] = newest;
 	state_out[older] = 0;
@@ -56,11 +57,12 @@ void nnbx_svdf_f32(const struct nnbx_svdf *p, const float *in, const float *stat
 {
 	size_t units = p->filters / p->rank;
 
-	for (size_t b = 0; b < p->batch; b++, in += p->inputs)
-		for (size_t u = 0; u < units; u++) {
+	for (size_t b = 0; b < p->batch && nnbx_worked(1); b++, in += p->inputs)
+		for (size_t u = 0; u < units && nnbx_worked(30); u++) {
 			float sum = p->bias ? p->bias[u] : 0;
 
-			for (size_t r = 0; r < p->rank; r++, state_in += p->memory, state_out += p->memory)
+			for (size_t r = 0; r < p->rank && nnbx_worked(5);
+			     r++, state_in += p->memory, state_out += p->memory)
 				sum += svdf_filter(p, u * p->rank + r, in, state_in, state_out);
 			*out++ = activate(p->activation, sum);
 		}
@@ -78,7 +80,7 @@ struct lstm_item {
 static void lstm_gate(const struct nnbx_lstm *p, const struct nnbx_lstm_gate *gate, const struct lstm_item *item,
                       const float *peeped, uint32_t activation, float *ret)
 {
-	for (size_t i = 0; i < p->cells; i++) {
+	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++) {
 		float x = gate->bias[i] + nnbx_dot_f32(gate->weights + i * p->inputs, item->in, p->inputs) +
 		          nnbx_dot_f32(gate->recurrent + i * p->outputs, item->state_in, p->outputs);
 
@@ -95,7 +97,7 @@ static float clip(float x, float limit)
 
 static void lstm_project(const struct nnbx_lstm *p, const struct lstm_item *item)
 {
-	for (size_t i = 0; i < p->outputs; i++) {
+	for (size_t i = 0; i < p->outputs && nnbx_worked(5); i++) {
 		float x = p->projection_bias ? p->projection_bias[i] : 0;
 
 		x += nnbx_dot_f32(p->projection + i * p->cells, item->output, p->cells);
@@ -109,19 +111,19 @@ static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 		lstm_gate(p, &p->input, item, item->cell_in, NNBX_SIGMOID, item->input);
 	lstm_gate(p, &p->forget, item, item->cell_in, NNBX_SIGMOID, item->forget);
 	lstm_gate(p, &p->cell, item, NULL, p->activation, item->cell);
-	for (size_t i = 0; i < p->cells; i++) {
+	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++) {
 		float let_in = item->input ? item->input[i] : 1 - item->forget[i];
 
 		item->cell_out[i] = clip(item->forget[i] * item->cell_in[i] + let_in * item->cell[i], p->cell_clip);
 	}
 	lstm_gate(p, &p->output, item, item->cell_out, NNBX_SIGMOID, item->output);
-	for (size_t i = 0; i < p->cells; i++)
+	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)
 		item->output[i] *= activate(p->activation, item->cell_out[i]);
 	if (p->projection)
 		lstm_project(p, item);
 	else
-		memcpy(item->out, item->output, p->outputs * sizeof(*item->out));
-	memcpy(item->state_out, item->out, p->outputs * sizeof(*item->out));
+		nnbx_copy(item->out, item->output, p->outputs * sizeof(*item->out));
+	nnbx_copy(item->state_out, item->out, p->outputs * sizeof(*item->out));
 }
 
 void nnbx_lstm_f32(const struct nnbx_lstm *p, const float *in, const float *state_in, const float *cell_in,
@@ -129,7 +131,7 @@ void nnbx_lstm_f32(const struct nnbx_lstm *p, const float *in, const float *stat
 {
 	size_t gates = p->input.weights ? 4 : 3;
 
-	for (size_t b = 0; b < p->batch; b++) {
+	for (size_t b = 0; b < p->batch && nnbx_worked(1); b++) {
 		float *gate = scratch + b * gates * p->cells;
 		size_t cells = b * p->cells, outputs = b * p->outputs;
 		struct lstm_item item = {

@@ -1,0 +1,19 @@
+/*
+ * tiles.h -- XNNPACK's loops are ours: it computes an operation in tiles, and between two of them we look.
+ */
+#ifndef NNBX_TILES_H
+#define NNBX_TILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * For the setups of the calling thread that follow, XNNPACK is to make tiles as if for @threads threads; 1 is as usual.
+ * More make tiles smaller, and the results are the same to the last bit: what an element is computed of does not change.
+ */
+void nnbx_tiles_for(size_t threads);
+
+/* Does XNNPACK call our loops? Otherwise it computes an operation without a look. Once it has run anything. */
+bool nnbx_tiles_ours(void);
+
+#endif

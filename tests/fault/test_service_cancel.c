@@ -1,0 +1,350 @@
+/*
+ * test_service_cancel.c -- operations that take hours, on the only lane there is: they end with their app, with their deadline
+ * and with their trial run, and make room for others in the midst.
+ */
+#include <poll.h>
+#include <signal.h>
+
+#include "service_helpers.h"
+
+enum { SIDE = 2048, FILTER = 1024, CHANNELS = 4, N = 64, TRIES = 5, TIMES = 60 };
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { PATIENT = 20 };
+#else
+enum { PATIENT = 1 };
+#endif
+
+/* One MAX_POOL_2D: a million outputs of a window of a million cells each. */
+static struct nnb_model *endless_model(void)
+{
+	const uint32_t out_side = SIDE - FILTER + 1;
+	struct nnb_operand o = {
+		.type = NNB_TENSOR_QUANT8_ASYMM, .rank = 4, .dims = { 1, SIDE, SIDE, CHANNELS }, .scale = 1
+	};
+	uint32_t in[7], out;
+	struct nnb_model *m;
+
+	must(nnb_model_new(&m, "endless", NNB_HAL_1_0) == 0);
+	in[0] = operand(m, &o);
+	in[1] = int_scalar(m, NNB_PADDING_VALID);
+	in[2] = in[3] = int_scalar(m, 1);
+	in[4] = in[5] = int_scalar(m, FILTER);
+	in[6] = int_scalar(m, NNB_FUSED_NONE);
+	o.dims[1] = o.dims[2] = out_side;
+	out = operand(m, &o);
+	must(nnb_model_operation(m, NNB_MAX_POOL_2D, in, 7, &out, 1) >= 0);
+	must(nnb_model_finish(m, in, 1, &out, 1) == 0);
+	return m;
+}
+
+/* One CONV_2D of some 50 ms, which XNNPACK computes. */
+static struct nnb_model *long_model(void)
+{
+	enum {
+		LONG_SIDE = 40,
+		LONG_CHANNELS = 256,
+		OUT_SIDE = LONG_SIDE - 2,
+		WEIGHTS = LONG_CHANNELS * 9 * LONG_CHANNELS
+	};
+	static float values[WEIGHTS];
+	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32,
+		                 .rank = 4,
+		                 .dims = { 1, LONG_SIDE, LONG_SIDE, LONG_CHANNELS } };
+	struct nnb_operand weights = { .type = NNB_TENSOR_FLOAT32,
+		                       .rank = 4,
+		                       .dims = { LONG_CHANNELS, 3, 3, LONG_CHANNELS } };
+	uint32_t in[7], out;
+	struct nnb_model *m;
+
+	must(nnb_model_new(&m, "long", NNB_HAL_1_0) == 0);
+	in[0] = operand(m, &o);
+	in[1] = operand(m, &weights);
+	for (uint32_t i = 0; i < WEIGHTS; i++)
+		values[i] = (float)(i % 31) / 32 - 0.5f;
+	must(nnb_model_value(m, in[1], values, sizeof(values)) == 0);
+	in[2] = float_tensor(m, LONG_CHANNELS);
+	must(nnb_model_value(m, in[2], values, LONG_CHANNELS * sizeof(float)) == 0);
+	in[3] = int_scalar(m, NNB_PADDING_VALID);
+	in[4] = in[5] = int_scalar(m, 1);
+	in[6] = int_scalar(m, NNB_FUSED_NONE);
+	o.dims[1] = o.dims[2] = OUT_SIDE;
+	out = operand(m, &o);
+	must(nnb_model_operation(m, NNB_CONV_2D, in, 7, &out, 1) >= 0);
+	must(nnb_model_finish(m, in, 1, &out, 1) == 0);
+	return m;
+}
+
+struct endless {
+	struct nnb_pool *pool;
+	struct nnb_argument in, out;
+	struct nnb_call call;
+};
+
+static void call_init(struct endless *e, const struct nnb_model *m)
+{
+	const struct nnb_operand *o[2] = { &m->operands[m->inputs[0]], &m->operands[m->outputs[0]] };
+	uint64_t in_bytes, out_bytes;
+	uint32_t in, out;
+
+	must(nnb_operand_bytes(o[0]->type, o[0]->rank, o[0]->dims, &in_bytes) == 0);
+	must(nnb_operand_bytes(o[1]->type, o[1]->rank, o[1]->dims, &out_bytes) == 0);
+	in = (uint32_t)in_bytes;
+	out = (uint32_t)out_bytes;
+	must(nnb_pool_new(&e->pool, (uint64_t)in + out) == 0);
+	e->in = (struct nnb_argument){ .location = { 0, 0, in } };
+	e->out = (struct nnb_argument){ .location = { 0, in, out } };
+	e->call = (struct nnb_call){
+		.inputs = &e->in, .outputs = &e->out, .pools = &e->pool, .n_inputs = 1, .n_outputs = 1, .n_pools = 1
+	};
+}
+
+struct fixture {
+	struct service s;
+	struct nnb_client *client;
+	struct nnb_model *adds;
+	struct nnb_remote *remote;
+	struct io io;
+};
+
+static int set_up_with(void **state, const char *policy)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	service_init(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", policy));
+	f->client = app_open(&f->s);
+	f->adds = vector_model(NNB_ADD, N, 1);
+	f->remote = app_prepare(f->client, f->adds);
+	io_init(&f->io, N);
+	*state = f;
+	return 0;
+}
+
+static int fair(void **state)
+{
+	return set_up_with(state, "fair");
+}
+
+static int by_priority(void **state)
+{
+	return set_up_with(state, "priority");
+}
+
+static int fifo(void **state)
+{
+	return set_up_with(state, "fifo");
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	nnb_remote_release(f->remote);
+	nnb_client_close(f->client);
+	nnb_model_free(f->adds);
+	io_fini(&f->io);
+	service_settles(&f->s);
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
+/* ---- the app ---- */
+
+/* Prepares it, says so, and executes it. */
+static void executes_endlessly(const char *socket_path)
+{
+	struct nnb_model *m = endless_model();
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct endless e;
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	call_init(&e, m);
+	say('.');
+	nnb_remote_execute(remote, &e.call, NULL, NULL);
+	say('!'); /* which it should not come to */
+	stay();
+}
+
+/*
+ * Executes a model of one long operation with low priority, alone at first, and says so; then again and again, and says if
+ * it does not come to the same.
+ */
+static void executes_for_long(const char *socket_path)
+{
+	const struct nnb_prepare low = { .preference = 1, .priority = NNB_PRIORITY_LOW };
+	struct nnb_model *m = long_model();
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct endless e;
+	float *in, *out, *alone;
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, &low, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	call_init(&e, m);
+	in = nnb_pool_data(e.pool);
+	out = in + e.in.location.length / sizeof(float);
+	for (uint32_t i = 0; i < e.in.location.length / sizeof(float); i++)
+		in[i] = (float)(i % 251) / 64 - 2;
+	alone = malloc(e.out.location.length);
+	must(alone && nnb_remote_execute(remote, &e.call, NULL, NULL) == NNB_STATUS_NONE);
+	memcpy(alone, out, e.out.location.length);
+	say('.');
+	for (;;) {
+		memset(out, 0, e.out.location.length);
+		if (nnb_remote_execute(remote, &e.call, NULL, NULL) || memcmp(out, alone, e.out.location.length))
+			say('x');
+	}
+}
+
+/* It has the lane: once somebody else has waited for it. */
+static void has_the_lane(struct fixture *f, struct child *app)
+{
+	struct nnb_app_counts rows[4];
+	uint64_t executions = 0;
+	uint32_t n;
+
+	child_start(app, "executes endlessly", &f->s, "");
+	assert_int_equal(child_hears(app), '.');
+	while (!executions) {
+		assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
+		for (uint32_t i = 0; i < n; i++)
+			executions += rows[i].app == (uint32_t)app->pid ? rows[i].executions : 0;
+		breathe();
+	}
+}
+
+/* ---- tests ---- */
+
+static void a_trial_run_ends_in_the_midst_of_an_operation(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = endless_model();
+	uint64_t began = now_ns();
+	struct nnb_remote *remote = app_prepare(f->client, m);
+
+	print_message("prepared in %.0f ms\n", (double)(now_ns() - began) / 1e6);
+	assert_true(now_ns() - began < 1500 * MS * PATIENT); /* 100 of which are the trial run's */
+	nnb_remote_release(remote);
+	nnb_model_free(m);
+}
+
+static void a_deadline_ends_it_in_the_midst_of_an_operation(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = endless_model();
+	struct nnb_remote *remote = app_prepare(f->client, m);
+	struct endless e;
+	uint64_t began;
+
+	call_init(&e, m);
+	began = now_ns();
+	e.call.terms.deadline_ns = began + 200 * MS;
+	assert_int_equal(nnb_remote_execute(remote, &e.call, NULL, NULL), NNB_STATUS_MISSED_DEADLINE_TRANSIENT);
+	print_message("ended after %.0f ms of 200\n", (double)(now_ns() - began) / 1e6);
+	assert_true(now_ns() - began >= 200 * MS && now_ns() - began < 1000 * MS * PATIENT);
+	nnb_pool_free(e.pool);
+	nnb_remote_release(remote);
+	nnb_model_free(m);
+}
+
+/* Nobody makes room here: the lane is free once the app is dead. */
+static void a_dead_app_leaves_its_lane(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t least = UINT64_MAX, ns;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct child app;
+
+		has_the_lane(f, &app);
+		ns = now_ns();
+		child_kill(&app);
+		expect_sync(f->remote, &f->io, NNB_ADD);
+		ns = now_ns() - ns;
+		least = ns < least ? ns : least;
+	}
+	print_message("another app has executed %.1f ms after its death\n", (double)least / 1e6);
+	assert_true(least <= 10 * MS * PATIENT);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* It has more than its share at once: whoever comes is next. */
+static void it_makes_room_in_the_midst_of_an_operation(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t took[TIMES];
+	struct child app;
+
+	has_the_lane(f, &app);
+	for (int i = 0; i < TIMES; i++) {
+		uint64_t began = now_ns();
+
+		expect_sync(f->remote, &f->io, NNB_ADD);
+		took[i] = now_ns() - began;
+		usleep(3000);
+	}
+	qsort(took, TIMES, sizeof(took[0]), by_time);
+	print_message("an execution beside it takes %.2f ms, half of them, and %.2f ms at most\n",
+	              (double)took[TIMES / 2] / 1e6, (double)took[TIMES - 1] / 1e6);
+	assert_true(took[TIMES / 2] <= 10 * MS * PATIENT);
+	child_kill(&app);
+}
+
+/* A low priority makes room within its one operation, goes on with it later, and comes to the same bits. */
+static void what_makes_room_comes_to_the_same(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_app_counts rows[4];
+	uint64_t took[TIMES], preemptions = 0;
+	struct pollfd wrong;
+	struct child app;
+	uint32_t n;
+
+	child_start(&app, "executes for long", &f->s, "");
+	assert_int_equal(child_hears(&app), '.');
+	for (int i = 0; i < TIMES; i++) {
+		uint64_t began = now_ns();
+
+		expect_sync(f->remote, &f->io, NNB_ADD);
+		took[i] = now_ns() - began;
+		usleep(7000);
+	}
+	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
+	for (uint32_t i = 0; i < n; i++)
+		preemptions += rows[i].app == (uint32_t)app.pid ? rows[i].preemptions : 0;
+	wrong = (struct pollfd){ .fd = app.says, .events = POLLIN };
+	assert_int_equal(poll(&wrong, 1, 0), 0);
+	child_kill(&app);
+	qsort(took, TIMES, sizeof(took[0]), by_time);
+	print_message("it made room %ju times; an execution over it takes %.2f ms, half of them, and %.2f ms at most\n",
+	              (uintmax_t)preemptions, (double)took[TIMES / 2] / 1e6, (double)took[TIMES - 1] / 1e6);
+	assert_true(preemptions > TIMES / 10);
+	assert_true(took[TIMES / 2] <= 10 * MS * PATIENT);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], "--scene")) {
+		if (!strcmp(argv[2], "executes for long"))
+			executes_for_long(argv[3]);
+		executes_endlessly(argv[3]);
+	}
+#define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
+	TEST(a_trial_run_ends_in_the_midst_of_an_operation, fair);
+	TEST(a_deadline_ends_it_in_the_midst_of_an_operation, fair);
+	TEST(a_dead_app_leaves_its_lane, fifo);
+	TEST(it_makes_room_in_the_midst_of_an_operation, fair);
+	TEST(what_makes_room_comes_to_the_same, by_priority);
+	return _cmocka_run_group_tests("service: operations that do not end", tests, n_tests, NULL, NULL);
+}

@@ -1,0 +1,467 @@
+/*
+ * test_looks.c -- operations that take long ask every millisecond whether to go on, come to the same when they are asked, and
+ * end at once when they are told to.
+ *
+ * The driver is driver_looks.c, loaded by its path as a vendor's would be. What is measured is cpu time of one thread.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "unit/device_helpers.h"
+#include "unit/looks.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { SLOWER = 30, SMALLER = 4 };
+#else
+enum { SLOWER = 1, SMALLER = 1 };
+#endif
+#define LOOK_NS (UINT64_C(1000000) * SLOWER)
+#define LONG_NS UINT64_C(3000000) /* what takes less than that need not have asked more than once */
+
+/* ---- models of one operation ---- */
+
+struct maker {
+	struct nnb_model *m;
+	bool quant;
+	uint32_t inputs[8], n_inputs; /* of the operation */
+	uint32_t model_inputs[4], n_model_inputs;
+};
+
+static struct nnb_operand tensor_of(const struct maker *k, uint32_t rank, const uint32_t *dims)
+{
+	struct nnb_operand o = { .type = k->quant ? NNB_TENSOR_QUANT8_ASYMM : NNB_TENSOR_FLOAT32, .rank = rank };
+
+	memcpy(o.dims, dims, rank * sizeof(*dims));
+	if (k->quant)
+		o.scale = 0.5f;
+	return o;
+}
+
+static uint32_t tensor(struct maker *k, uint32_t rank, const uint32_t *dims, float scale)
+{
+	struct nnb_operand o = tensor_of(k, rank, dims);
+
+	if (k->quant)
+		o.scale = scale;
+	return operand(k->m, &o);
+}
+
+static void input(struct maker *k, uint32_t rank, const uint32_t *dims)
+{
+	uint32_t index = tensor(k, rank, dims, 0.5f);
+
+	k->inputs[k->n_inputs++] = k->model_inputs[k->n_model_inputs++] = index;
+}
+
+static void scalar(struct maker *k, int32_t value)
+{
+	k->inputs[k->n_inputs++] = int_scalar(k->m, value);
+}
+
+static void real_scalar(struct maker *k, float value)
+{
+	uint32_t index = operand(k->m, &(struct nnb_operand){ .type = NNB_FLOAT32 });
+
+	assert_int_equal(nnb_model_value(k->m, index, &value, sizeof(value)), 0);
+	k->inputs[k->n_inputs++] = index;
+}
+
+static void constant_of(struct maker *k, const struct nnb_operand *o)
+{
+	uint32_t index = operand(k->m, o);
+	uint64_t bytes;
+	char *values;
+
+	assert_int_equal(nnb_operand_bytes(o->type, o->rank, o->dims, &bytes), 0);
+	values = malloc(bytes);
+	assert_non_null(values);
+	for (uint64_t i = 0; i < bytes / 4; i++) {
+		float f = (float)(i % 17) / 16 - 0.5f;
+
+		memcpy(values + 4 * i, &f, 4);
+	}
+	if (o->type == NNB_TENSOR_INT32)
+		memset(values, 0, bytes);
+	assert_int_equal(nnb_model_value(k->m, index, values, bytes), 0);
+	free(values);
+	k->inputs[k->n_inputs++] = index;
+}
+
+static void constant(struct maker *k, uint32_t rank, const uint32_t *dims)
+{
+	struct nnb_operand o = tensor_of(k, rank, dims);
+
+	constant_of(k, &o);
+}
+
+static void bias(struct maker *k, uint32_t n)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { n }, .scale = 0.25f };
+
+	if (k->quant)
+		constant_of(k, &o);
+	else
+		constant(k, 1, &n);
+}
+
+#define DIMS(...) ((uint32_t[]){ __VA_ARGS__ })
+
+static uint32_t pool(struct maker *k, uint32_t side, uint32_t channels, uint32_t filter)
+{
+	uint32_t out = side - filter + 1;
+
+	input(k, 4, DIMS(1, side, side, channels));
+	scalar(k, NNB_PADDING_VALID);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, (int32_t)filter);
+	scalar(k, (int32_t)filter);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 4, DIMS(1, out, out, channels), 0.5f);
+}
+
+static uint32_t wide_pool(struct maker *k)
+{
+	return pool(k, 96 / SMALLER, 16, 48 / SMALLER);
+}
+
+static uint32_t small_pool(struct maker *k)
+{
+	return pool(k, 256 / SMALLER, 64, 3);
+}
+
+/* One output of all there is: the window is the image. */
+static uint32_t whole_pool(struct maker *k)
+{
+	return pool(k, 2048 / SMALLER, 4, 2048 / SMALLER);
+}
+
+static uint32_t conv(struct maker *k, bool constants, uint32_t side, uint32_t filter, uint32_t in_c, uint32_t out_c)
+{
+	uint32_t out = side - filter + 1;
+
+	input(k, 4, DIMS(1, side, side, in_c));
+	(constants ? constant : input)(k, 4, DIMS(out_c, filter, filter, in_c));
+	bias(k, out_c);
+	scalar(k, NNB_PADDING_VALID);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 4, DIMS(1, out, out, out_c), 1000);
+}
+
+static uint32_t conv_of_many_channels(struct maker *k)
+{
+	return conv(k, true, 12, 3, 512 / SMALLER, 512);
+}
+
+static uint32_t conv_of_many_pixels(struct maker *k)
+{
+	return conv(k, true, 256 / SMALLER, 3, 16, 32);
+}
+
+static uint32_t conv_of_one_deep_pixel(struct maker *k)
+{
+	return conv(k, true, 160, 160, 8, 8 / SMALLER);
+}
+
+static uint32_t conv_by_the_kernel(struct maker *k)
+{
+	return conv(k, false, 64 / SMALLER, 3, 32, 64);
+}
+
+static uint32_t depthwise(struct maker *k)
+{
+	uint32_t side = 256 / SMALLER;
+
+	input(k, 4, DIMS(1, side, side, 64));
+	constant(k, 4, DIMS(1, 3, 3, 64));
+	bias(k, 64);
+	scalar(k, NNB_PADDING_VALID);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 4, DIMS(1, side - 2, side - 2, 64), 1000);
+}
+
+static uint32_t fully_connected(struct maker *k)
+{
+	input(k, 2, DIMS(2, 4096 / SMALLER));
+	constant(k, 2, DIMS(2048, 4096 / SMALLER));
+	bias(k, 2048);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 2, DIMS(2, 2048), 5000);
+}
+
+enum { MANY = (1 << 23) / SMALLER };
+
+static uint32_t pair(struct maker *k)
+{
+	input(k, 1, DIMS(MANY));
+	input(k, 1, DIMS(MANY));
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 1, DIMS(MANY), 200);
+}
+
+static uint32_t pair_of_rows(struct maker *k)
+{
+	input(k, 2, DIMS(4, MANY / 4));
+	input(k, 2, DIMS(4, 1));
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 2, DIMS(4, MANY / 4), 200);
+}
+
+static uint32_t each(struct maker *k)
+{
+	input(k, 1, DIMS(MANY));
+	return tensor(k, 1, DIMS(MANY), 0.5f);
+}
+
+static uint32_t logistic(struct maker *k)
+{
+	input(k, 1, DIMS(MANY));
+	return tensor(k, 1, DIMS(MANY), 1.0f / 256);
+}
+
+static uint32_t dequantize(struct maker *k)
+{
+	input(k, 1, DIMS(MANY));
+	k->quant = false;
+	return tensor(k, 1, DIMS(MANY), 0);
+}
+
+static uint32_t softmax(struct maker *k, uint32_t rows)
+{
+	input(k, 2, DIMS(rows, MANY / rows / 2));
+	real_scalar(k, 1);
+	return tensor(k, 2, DIMS(rows, MANY / rows / 2), 1.0f / 256);
+}
+
+static uint32_t softmax_of_rows(struct maker *k)
+{
+	return softmax(k, 4096);
+}
+
+static uint32_t softmax_of_one_row(struct maker *k)
+{
+	return softmax(k, 1);
+}
+
+static uint32_t normalization(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, MANY));
+	return tensor(k, 4, DIMS(1, 1, 1, MANY), 0);
+}
+
+static uint32_t response_normalization(struct maker *k)
+{
+	input(k, 4, DIMS(1, 4, 4, 4096 / SMALLER));
+	scalar(k, 1000);
+	real_scalar(k, 1);
+	real_scalar(k, 1);
+	real_scalar(k, 0.5f);
+	return tensor(k, 4, DIMS(1, 4, 4, 4096 / SMALLER), 0);
+}
+
+static uint32_t resize(struct maker *k)
+{
+	uint32_t side = 512 / SMALLER;
+
+	input(k, 4, DIMS(1, 64, 64, 32));
+	scalar(k, (int32_t)side);
+	scalar(k, (int32_t)side);
+	return tensor(k, 4, DIMS(1, side, side, 32), 0);
+}
+
+static uint32_t resize_of_deep_pixels(struct maker *k)
+{
+	input(k, 4, DIMS(1, 2, 2, MANY / 16));
+	scalar(k, 3);
+	scalar(k, 3);
+	return tensor(k, 4, DIMS(1, 3, 3, MANY / 16), 0);
+}
+
+static uint32_t concatenation(struct maker *k)
+{
+	input(k, 2, DIMS(1, MANY));
+	input(k, 2, DIMS(1, MANY));
+	scalar(k, 1);
+	return tensor(k, 2, DIMS(1, 2 * MANY), 0.5f);
+}
+
+static uint32_t reshape(struct maker *k)
+{
+	struct nnb_operand shape = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { 1 } };
+	const int32_t all = MANY;
+
+	input(k, 2, DIMS(2, MANY / 2));
+	k->inputs[k->n_inputs] = operand(k->m, &shape);
+	assert_int_equal(nnb_model_value(k->m, k->inputs[k->n_inputs++], &all, sizeof(all)), 0);
+	return tensor(k, 1, DIMS(MANY), 0.5f);
+}
+
+static uint32_t depth_to_space(struct maker *k)
+{
+	input(k, 4, DIMS(1, 64, 64, MANY / 4096));
+	scalar(k, 2);
+	return tensor(k, 4, DIMS(1, 128, 128, MANY / 4096 / 4), 0.5f);
+}
+
+static uint32_t depth_to_space_of_one_pixel(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, MANY));
+	scalar(k, 2);
+	return tensor(k, 4, DIMS(1, 2, 2, MANY / 4), 0.5f);
+}
+
+static uint32_t space_to_depth(struct maker *k)
+{
+	input(k, 4, DIMS(1, 128, 128, MANY / 16384));
+	scalar(k, 2);
+	return tensor(k, 4, DIMS(1, 64, 64, MANY / 4096), 0.5f);
+}
+
+static const struct row {
+	const char *name;
+	enum nnb_op op;
+	uint32_t (*make)(struct maker *k);
+	bool quant;
+} rows[] = {
+	{ "MAX_POOL_2D float32, wide windows", NNB_MAX_POOL_2D, wide_pool, false },
+	{ "MAX_POOL_2D quant8, wide windows", NNB_MAX_POOL_2D, wide_pool, true },
+	{ "MAX_POOL_2D float32, one window", NNB_MAX_POOL_2D, whole_pool, false },
+	{ "MAX_POOL_2D float32, small windows", NNB_MAX_POOL_2D, small_pool, false },
+	{ "MAX_POOL_2D quant8, small windows", NNB_MAX_POOL_2D, small_pool, true },
+	{ "AVERAGE_POOL_2D float32, wide windows", NNB_AVERAGE_POOL_2D, wide_pool, false },
+	{ "AVERAGE_POOL_2D float32, small windows", NNB_AVERAGE_POOL_2D, small_pool, false },
+	{ "AVERAGE_POOL_2D quant8, small windows", NNB_AVERAGE_POOL_2D, small_pool, true },
+	{ "L2_POOL_2D float32", NNB_L2_POOL_2D, small_pool, false },
+	{ "CONV_2D float32, many channels", NNB_CONV_2D, conv_of_many_channels, false },
+	{ "CONV_2D quant8, many channels", NNB_CONV_2D, conv_of_many_channels, true },
+	{ "CONV_2D float32, many pixels", NNB_CONV_2D, conv_of_many_pixels, false },
+	{ "CONV_2D quant8, many pixels", NNB_CONV_2D, conv_of_many_pixels, true },
+	{ "CONV_2D float32, one deep pixel", NNB_CONV_2D, conv_of_one_deep_pixel, false },
+	{ "CONV_2D float32, weights of the run", NNB_CONV_2D, conv_by_the_kernel, false },
+	{ "CONV_2D quant8, weights of the run", NNB_CONV_2D, conv_by_the_kernel, true },
+	{ "DEPTHWISE_CONV_2D float32", NNB_DEPTHWISE_CONV_2D, depthwise, false },
+	{ "DEPTHWISE_CONV_2D quant8", NNB_DEPTHWISE_CONV_2D, depthwise, true },
+	{ "FULLY_CONNECTED float32", NNB_FULLY_CONNECTED, fully_connected, false },
+	{ "FULLY_CONNECTED quant8", NNB_FULLY_CONNECTED, fully_connected, true },
+	{ "ADD float32", NNB_ADD, pair, false },
+	{ "ADD quant8", NNB_ADD, pair, true },
+	{ "ADD float32, rows", NNB_ADD, pair_of_rows, false },
+	{ "MUL float32", NNB_MUL, pair, false },
+	{ "MUL quant8", NNB_MUL, pair, true },
+	{ "RELU float32", NNB_RELU, each, false },
+	{ "RELU6 quant8", NNB_RELU6, each, true },
+	{ "FLOOR float32", NNB_FLOOR, each, false },
+	{ "TANH float32", NNB_TANH, each, false },
+	{ "LOGISTIC float32", NNB_LOGISTIC, logistic, false },
+	{ "LOGISTIC quant8", NNB_LOGISTIC, logistic, true },
+	{ "DEQUANTIZE quant8", NNB_DEQUANTIZE, dequantize, true },
+	{ "SOFTMAX float32, rows", NNB_SOFTMAX, softmax_of_rows, false },
+	{ "SOFTMAX float32, one row", NNB_SOFTMAX, softmax_of_one_row, false },
+	{ "SOFTMAX quant8, one row", NNB_SOFTMAX, softmax_of_one_row, true },
+	{ "L2_NORMALIZATION float32", NNB_L2_NORMALIZATION, normalization, false },
+	{ "LOCAL_RESPONSE_NORMALIZATION float32", NNB_LOCAL_RESPONSE_NORMALIZATION, response_normalization, false },
+	{ "RESIZE_BILINEAR float32", NNB_RESIZE_BILINEAR, resize, false },
+	{ "RESIZE_BILINEAR float32, deep pixels", NNB_RESIZE_BILINEAR, resize_of_deep_pixels, false },
+	{ "CONCATENATION float32", NNB_CONCATENATION, concatenation, false },
+	{ "RESHAPE float32", NNB_RESHAPE, reshape, false },
+	{ "DEPTH_TO_SPACE float32", NNB_DEPTH_TO_SPACE, depth_to_space, false },
+	{ "DEPTH_TO_SPACE float32, one pixel", NNB_DEPTH_TO_SPACE, depth_to_space_of_one_pixel, false },
+	{ "SPACE_TO_DEPTH quant8", NNB_SPACE_TO_DEPTH, space_to_depth, true },
+};
+
+static struct nnb_model *make_model(const struct row *row)
+{
+	struct maker k = { .quant = row->quant };
+	uint32_t out;
+
+	assert_int_equal(nnb_model_new(&k.m, row->name, NNB_HAL_1_0), 0);
+	out = row->make(&k);
+	assert_true(nnb_model_operation(k.m, row->op, k.inputs, k.n_inputs, &out, 1) >= 0);
+	assert_int_equal(nnb_model_finish(k.m, k.model_inputs, k.n_model_inputs, &out, 1), 0);
+	return k.m;
+}
+
+/* ---- running them ---- */
+
+static void run(struct nnb_prepared *p)
+{
+	const struct nnb_model *m = nnb_prepared_model(p);
+	struct nnb_reason reason = { "" };
+	struct nnb_memory pools[4];
+	struct nnb_argument args[4] = { { 0 } };
+	struct nnb_request request = { .inputs = args,
+		                       .outputs = args + m->n_inputs,
+		                       .n_inputs = m->n_inputs,
+		                       .n_outputs = 1,
+		                       .n_pools = m->n_inputs + 1,
+		                       .pools = pools };
+
+	for (uint32_t i = 0; i <= m->n_inputs; i++) {
+		const struct nnb_operand *o = &m->operands[i < m->n_inputs ? m->inputs[i] : m->outputs[0]];
+		struct nnb_mapping *mapping;
+		uint64_t bytes;
+		uint8_t *at;
+
+		assert_int_equal(nnb_operand_bytes(o->type, o->rank, o->dims, &bytes), 0);
+		assert_int_equal(nnb_memory_ashmem(&pools[i], bytes), 0);
+		assert_int_equal(nnb_map(&mapping, &pools[i]), 0);
+		args[i].location = (struct nnb_location){ i, 0, (uint32_t)bytes };
+		at = nnb_mapping_data(mapping);
+		for (uint64_t k = 0; k + 4 <= bytes; k += 4) {
+			float f = (float)(k % 1021) / 256 - 2;
+
+			memcpy(at + k, &f, 4);
+		}
+		nnb_mapping_unref(mapping);
+	}
+	if (nnb_execute(p, &request, NULL, &reason))
+		fail_msg("%s", reason.text);
+	for (uint32_t i = 0; i <= m->n_inputs; i++)
+		nnb_memory_close(&pools[i]);
+}
+
+static void it_asks_and_ends(void **state)
+{
+	const struct row *row = *state;
+	struct nnb_device *d = open_device(DRIVER_LOOKS);
+	void *object = dlopen(DRIVER_LOOKS, RTLD_NOW | RTLD_NOLOAD);
+	const struct looks *is = object ? dlsym(object, "nnb_looks") : NULL;
+	struct nnb_model *m = make_model(row);
+	struct nnb_prepared *p = prepared(d, m);
+
+	assert_non_null(is);
+	for (int i = 0; i < 3; i++) { /* a page fault or an interrupt may come in between: once, but not always */
+		run(p);
+		if (is->longest_ns <= LOOK_NS && is->end_ns <= LOOK_NS)
+			break;
+	}
+	print_message("%-40s %8.2f ms, by %s: %6ju looks, %.3f ms apart at most; ends after %.3f ms; %016jx\n",
+	              row->name, (double)is->took_ns / 1e6, is->xnnpack ? "XNNPACK" : "a kernel", (uintmax_t)is->looks,
+	              (double)is->longest_ns / 1e6, (double)is->end_ns / 1e6, (uintmax_t)is->digest);
+	assert_true(is->tiles_ours || !is->xnnpack);
+	assert_true(is->same);
+	assert_true(is->looks >= 2 || is->took_ns < LONG_NS);
+	assert_true(is->ended || is->took_ns < LONG_NS);
+	assert_true(is->longest_ns <= LOOK_NS);
+	assert_true(is->end_ns <= LOOK_NS);
+	nnb_prepared_unref(p);
+	nnb_model_free(m);
+	dlclose(object);
+	nnb_device_unref(d);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[N_OF(rows)];
+
+	for (size_t i = 0; i < N_OF(rows); i++)
+		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
+			                        .test_func = it_asks_and_ends,
+			                        .initial_state = (void *)&rows[i] };
+	return cmocka_run_group_tests_name("operations ask whether to go on", tests, NULL, NULL);
+}
