@@ -158,6 +158,7 @@ static int finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 	ret->incomplete = counts.incomplete;
 	ret->touched_by_loss = counts.touched_by_loss;
 	ret->holes = counts.holes;
+	ret->unusable += counts.unusable;
 	return 0;
 }
 

@@ -52,7 +52,7 @@ struct bsa_importer {
 	uint32_t before;            /* traces that were in the database already */
 	uint64_t horizon_ns;        /* allowed for */
 	uint64_t latest_summary_ns; /* of the folds that are over */
-	uint64_t holes;             /* the same */
+	uint64_t holes, unusable;   /* the same */
 	unsigned group, unchecked;
 	bool blind; /* bsa_importer_options.unchecked */
 	struct renumbered renumbered;
@@ -240,6 +240,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	tell_silence(im);
 	left_out = bsa_fold_left_out(im->fold);
 	bsa_store_left_out(im->store, &left_out);
+	im->unusable += left_out.unusable + left_out.absurd;
 	im->last = bsa_fold_last(im->fold);
 	im->holes += bsa_fold_holes(im->fold);
 	im->latest_summary_ns = latest_summary(im);
@@ -356,7 +357,9 @@ int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err)
 struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im)
 {
 	struct bsa_store_counts told = bsa_store_counts(im->store);
-	struct bsa_importer_counts counts = { .executions = told.executions, .holes = im->holes };
+	struct bsa_importer_counts counts = { .executions = told.executions,
+		                              .holes = im->holes,
+		                              .unusable = im->unusable };
 
 	for (size_t i = 0; i <= BSA_QUALITY_OPEN; i++)
 		if (i != BSA_QUALITY_COMPLETE)

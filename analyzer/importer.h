@@ -27,7 +27,8 @@ struct bsa_importer_options {
 /* Of the executions that it told of: all, and those that are not whole, by why. */
 struct bsa_importer_counts {
 	uint64_t executions, incomplete, touched_by_loss;
-	uint64_t holes; /* times that were not recorded, and not counted as lost */
+	uint64_t holes;    /* times that were not recorded, and not counted as lost */
+	uint64_t unusable; /* events that cannot be, or with a number that cannot be: bsa_left_out */
 };
 
 struct bsa_importer;

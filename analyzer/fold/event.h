@@ -241,7 +241,8 @@ enum bsa_loss_cause {
 	BSA_LOSS_CUT,     /* this stream's file is cut */
 	BSA_LOSS_STREAM,  /* the stream of a cpu is missing */
 	BSA_LOSS_CAUSES,
-	BSA_LOSS_UNCHECKED = BSA_LOSS_CAUSES /* of facts only: whether all of a trace was recorded is not known */
+	BSA_LOSS_UNCHECKED = BSA_LOSS_CAUSES, /* of facts only: whether all of a trace was recorded is not known */
+	BSA_LOSS_UNUSABLE = 9 /* of facts only: an event of the service has numbers that cannot be (valid.h) */
 };
 
 /* A part of a trace was not seen, from @at to @ended; told at the beginning, so before any event of that time. */

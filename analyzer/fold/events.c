@@ -1,6 +1,8 @@
 /* events.c -- what each event says of its execution. */
 #include "fold/inside.h"
 
+#include <errno.h>
+
 enum { LANES_MAX = 64, INSTANCE_SHIFT = 20 + 32 };
 
 /* ---- whose it is ---- */
@@ -659,6 +661,19 @@ static void written_late(struct bsa_fold *f, const struct bsa_exec *x)
 		f->latest_written = f->now - over;
 }
 
+/* How long it waited is certain, if not for whom. An episode of starvation may lie in that time. */
+static void told_too_late(struct bsa_fold *f, struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+
+	if (x->scheduled)
+		return;
+	x->late = true;
+	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_DISPATCHED] != BSA_NEVER &&
+	    bsa_schedule_possible(f->schedule, &x->sched, at[BSA_ENQUEUED], at[BSA_DISPATCHED]))
+		f->failed = -ENOMEM;
+}
+
 void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
@@ -691,6 +706,8 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	x->sched.counted = x->told_stops == x->stops && !x->broken;
 	if (is_in_time(f, x, &news))
 		note_told(f, x, &news, e->lane, end_lane);
+	else
+		told_too_late(f, x);
 	bsa_exec_look_over(f, x);
 }
 

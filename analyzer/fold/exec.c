@@ -265,12 +265,30 @@ static void exec_free(struct bsa_fold *f, struct bsa_exec *x)
 	bsa_stream_lost_one(f, x->stream, false);
 }
 
+/* A wait of which the schedule knows nothing: it was told too late. */
+static void tell_late_wait(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const uint64_t *at = x->fact.at;
+	struct bsa_wait wait = { .execution = x->fact.id,
+		                 .began = at[BSA_ENQUEUED],
+		                 .ended = at[BSA_ENQUEUED] + x->fact.queue,
+		                 .kind = BSA_WAIT_QUEUE,
+		                 .lane = BSA_LANE_NONE,
+		                 .occupancy = BSA_UNKNOWN,
+		                 .cause = BSA_CAUSE_UNKNOWN };
+
+	if (at[BSA_ENQUEUED] != BSA_NEVER && x->fact.queue && x->fact.queue != BSA_NEVER)
+		f->facts.wait(f->facts.ctx, &wait);
+}
+
 static void tell(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->off)
 		bsa_exec_tell_stop(f, x, BSA_NEVER);
 	tell_misses(f, x);
 	bsa_exec_judge(f, x);
+	if (x->late && !x->scheduled)
+		tell_late_wait(f, x);
 	f->facts.execution(f->facts.ctx, &x->fact);
 	count(x->stream, x);
 	bsa_stream_over(f, x->stream, (uint32_t)x->fact.exec);

@@ -341,10 +341,12 @@ struct bsa_lost {
 /* What the fold left out, and why. */
 struct bsa_left_out {
 	uint64_t stragglers; /* events of executions that were over already */
-	uint64_t absurd;     /* events that cannot be: a time before another one's, a lane that is none */
-	uint64_t evicted;    /* executions given up because too many were under way */
-	uint64_t late;       /* summaries that came later than the horizon: their slices are unknown */
-	uint64_t forgotten;  /* stretches of waits longer than the history of lanes that is kept: unknown */
+	uint64_t
+		unusable; /* events with a number that cannot be (valid.h): left out, or used without it where it may be unknown */
+	uint64_t absurd;    /* events that cannot be: a time before another one's, a lane that is none */
+	uint64_t evicted;   /* executions given up because too many were under way */
+	uint64_t late;      /* summaries that came later than the horizon: their slices are unknown */
+	uint64_t forgotten; /* stretches of waits longer than the history of lanes that is kept: unknown */
 };
 
 struct bsa_facts {

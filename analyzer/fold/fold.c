@@ -1,5 +1,6 @@
-/* fold.c -- see fold.h: each event to whom it is of. */
+/* fold.c -- see fold.h: what can be of each event to whom it is of. */
 #include "fold/inside.h"
+#include "fold/valid.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -140,6 +141,28 @@ static void take(struct bsa_fold *f, const struct bsa_event *e)
 #undef TAKE
 }
 
+/*
+ * Its numbers cannot be, so nothing is made of it. What the service tells is as if it had been lost, at this time; what a client tells
+ * is of that client's execution alone, and so is what is missing then.
+ */
+static void leave_out(struct bsa_fold *f, const struct bsa_event *e)
+{
+	struct bsa_lost fact = { .began = f->now,
+		                 .ended = f->now,
+		                 .events = 1,
+		                 .trace = f->trace,
+		                 .cpu = UINT32_MAX,
+		                 .cause = BSA_LOSS_UNUSABLE };
+
+	f->left_out.unusable++;
+	if (!bsa_valid_is_of_service(e))
+		return;
+	f->facts.lost(f->facts.ctx, &fact);
+	if (bsa_losses_add(&f->losses, f->now, f->now))
+		f->failed = -ENOMEM;
+	bsa_fold_unknown(f, f->now, f->now);
+}
+
 static void begin(struct bsa_fold *f, uint64_t at)
 {
 	f->any = true;
@@ -170,14 +193,23 @@ static void advance(struct bsa_fold *f, uint64_t at)
 
 void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 {
+	struct bsa_mended room;
+	bool unknown;
+	const struct bsa_event *valid = bsa_valid(e, &room, &unknown);
+
+	f->left_out.unusable += unknown;
 	f->trace = e->trace;
 	if (e->at > f->now || !f->any)
 		advance(f, e->at);
 	else if (e->at < f->now &&
 	         !is_late(e)) /* no clock goes back: it happened no earlier than what came before it */
 		bsa_fold_absurd(f);
-	if (!f->failed)
-		take(f, e);
+	if (f->failed)
+		return;
+	if (valid)
+		take(f, valid);
+	else
+		leave_out(f, e);
 }
 
 int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)

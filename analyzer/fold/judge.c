@@ -493,6 +493,39 @@ static void drop_deadline_of_trial(struct bsa_fold *f, struct bsa_exec *x)
 	x->fact.missed_at = BSA_NEVER;
 }
 
+/*
+ * The schedule placed the execution, and what it could place adds up to something else than the boundaries do: as after a resume on one
+ * lane and an end on another.
+ */
+static bool is_misplaced(const struct bsa_exec *x)
+{
+	const struct bsa_execution *fact = &x->fact;
+	uint64_t queue = fact->queue != BSA_NEVER ? fact->queue : 0,
+		 preempted = fact->preempted != BSA_NEVER ? fact->preempted : 0;
+
+	if (!x->scheduled || fact->sides == BSA_SIDES_CLIENT)
+		return false;
+	return x->sched.ready_ns != queue + preempted || (x->sched.lane_ns && x->sched.lane_ns != fact->run);
+}
+
+/* The service gave it up for its deadline, and the app was answered well and in time. */
+static bool is_missed_and_met(const struct bsa_exec *x)
+{
+	const struct bsa_execution *fact = &x->fact;
+
+	return fact->status == BSA_STATUS_NONE && fact->deadline && fact->miss != BSA_MISS_NONE &&
+	       end_of(x) <= fact->deadline;
+}
+
+/* Its events contradict each other. Which of them are right is unknown. */
+static void doubt_contradicted(struct bsa_fold *f, struct bsa_exec *x)
+{
+	if (x->fact.quality != BSA_QUALITY_COMPLETE || (!is_misplaced(x) && !is_missed_and_met(x)))
+		return;
+	bsa_fold_absurd(f);
+	x->fact.quality = BSA_QUALITY_GAP;
+}
+
 void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -517,6 +550,7 @@ void bsa_exec_judge(struct bsa_fold *f, struct bsa_exec *x)
 	fact->e2e = bsa_exec_may_be_launch(x) || bsa_exec_is_trial(x) ? BSA_NEVER : between(x, first_of(x), last_of(x));
 	fact->cold = cold_of(f, x);
 	set_miss(f, x);
+	doubt_contradicted(f, x);
 	set_scheduled(x);
 	unset_counts(f, x);
 	if (bsa_exec_is_trial(x)) /* which has no slots */

@@ -284,6 +284,7 @@ void bsa_store_clock(struct bsa_store *s, int64_t offset)
 void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out)
 {
 	s->left_out.stragglers += left_out->stragglers;
+	s->left_out.unusable += left_out->unusable;
 	s->left_out.absurd += left_out->absurd;
 	s->left_out.evicted += left_out->evicted;
 	s->left_out.late += left_out->late;
@@ -305,6 +306,7 @@ static int write_meta(struct bsa_store *s)
 		{ "touched_by_loss", c->quality[BSA_QUALITY_GAP] + c->quality[BSA_QUALITY_TAIL] },
 		{ "missed", s->missed },
 		{ "left_out_stragglers", s->left_out.stragglers },
+		{ "left_out_unusable", s->left_out.unusable },
 		{ "left_out_absurd", s->left_out.absurd },
 		{ "left_out_evicted", s->left_out.evicted },
 		{ "left_out_late", s->left_out.late },

@@ -59,9 +59,9 @@ static char *left_text(const struct folded *f)
 	char *text;
 
 	if (asprintf(&text,
-	             "left stragglers=%" PRIu64 " absurd=%" PRIu64 " evicted=%" PRIu64 " late=%" PRIu64
-	             " forgotten=%" PRIu64 "\n",
-	             l->stragglers, l->absurd, l->evicted, l->late, l->forgotten) < 0)
+	             "left stragglers=%" PRIu64 " unusable=%" PRIu64 " absurd=%" PRIu64 " evicted=%" PRIu64
+	             " late=%" PRIu64 " forgotten=%" PRIu64 "\n",
+	             l->stragglers, l->unusable, l->absurd, l->evicted, l->late, l->forgotten) < 0)
 		abort();
 	return text;
 }

@@ -487,7 +487,7 @@ static void executions_are_told_apart_by_their_numbers(void **state)
 		       "1002 fmq_write exec=4:0 queue=call_request\n"
 		       "1003 fmq_write exec=4:1 queue=9\n",
 		  "no execution\n"
-		  "left absurd=4" },
+		  "left unusable=3 absurd=1" },
 		{ "a boundary that comes twice holds when it came first",
 		  HERE BURST "1461 exec_submit exec=3:2 model=2 path=burst\n"
 		             "1462 exec_submit exec=3:2 model=2 path=burst\n"

@@ -329,7 +329,7 @@ static void summaries_are_believed_as_far_as_they_can_be_true(void **state)
 		{ "nor one so large that it comes round again",
 		  HERE SERVICE("4:1", "sync", "0", "none", "0xfffffffffffffff0,-,30,35,370,380", "0,-"),
 		  "execution id=4:1 at=-,-,1030,-,-,1060,1065,1400,1410,-,-,-\n"
-		  "left absurd=1",
+		  "left unusable=1 absurd=0",
 		  HORIZON },
 		{ "a second one of the same execution says nothing",
 		  HERE SERVICE("4:1", "sync", "0", "none", "10,-,30,35,370,380",
@@ -343,13 +343,13 @@ static void summaries_are_believed_as_far_as_they_can_be_true(void **state)
 		  "execution id=4:1 run=- preempted=- queue=5 preemptions=2 quality=gap lane=-1\n"
 		  "no slice",
 		  HORIZON },
-		{ "one that comes after the horizon tells of its execution, and nothing of lanes",
+		{ "one that comes after the horizon tells of its execution, and of its wait, but nothing of lanes",
 		  HERE "9000 performance_hold on=1\n"
 		       "20000 exec_service exec=4:1 model=2 app=20 priority=low path=sync lane=0 began=1030 "
 		       "at=10,-,30,35,370,380,0,0,0,-\n",
 		  "execution id=4:1 phase=-,-,10,0,20,5,335,0,10,-,-,0 quality=complete sides=service e2e=380 lane=-1\n"
 		  "no slice\n"
-		  "no wait\n"
+		  "1 wait\nwait execution=4:1 began=1060 ended=1065 lane=255 occupancy=2\n"
 		  "left late=1 stragglers=0",
 		  HORIZON },
 	};

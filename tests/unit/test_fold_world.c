@@ -77,7 +77,7 @@ static void rules_are_told_when_they_change(void **state)
 		  "2 service_state pid=10 instance=3 lanes=1\n",
 		  "2 rules\n2 process role=1\nrules at=2 process=10" },
 		{ "a number that no service can have", "1 service_state pid=9 instance=4096 lanes=1\n",
-		  "no rules\nno process\nleft absurd=1" },
+		  "no rules\nno process\nlost began=1 ended=1 events=1 cause=9\nleft unusable=1" },
 	};
 
 	(void)state;

@@ -800,8 +800,8 @@ static void between_apps(void **state)
 	FACT(lag, bsa_lag, { .window_began = 0, .received = 1, .entitled = 2, .lag = INT64_MIN, .most = 7, .app = 3 });
 	FACT(interfered, bsa_interfered, { .ns = 1, .by = 2, .app = 3 });
 	FACT(chosen, bsa_chosen, { .at = 1, .chosen = 2, .passed_over = 3, .app = 7, .honoured = true });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 2, 3, 4, 5 });
-	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 20, 30, 40, 50 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 1, 6, 2, 3, 4, 5 });
+	bsa_store_left_out(s, &(struct bsa_left_out){ 10, 60, 20, 30, 40, 50 });
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");
 	assert_rows(path, "SELECT * FROM starvation", "1|5|1000002|3|7|6|4|-|start\n");
@@ -812,7 +812,7 @@ static void between_apps(void **state)
 	assert_rows(path, "SELECT * FROM priority_choice", "1000001|2|3|1|7\n");
 	assert_rows(path, "SELECT * FROM meta WHERE key LIKE 'left%' ORDER BY key",
 	            "left_out_absurd|22\nleft_out_evicted|33\nleft_out_forgotten|55\nleft_out_late|44\nleft_out_"
-	            "stragglers|11\n");
+	            "stragglers|11\nleft_out_unusable|66\n");
 }
 
 /* The names of numbers are one for each number that the fold has. */

@@ -212,7 +212,8 @@ static void judge(const json_t *whole, const char *what, const char *name)
 /* Members that may be missing. */
 static bool optional(const char *name)
 {
-	return !strcmp(name, "parts") || !strcmp(name, "verdict") || !strcmp(name, "notes");
+	return !strcmp(name, "parts") || !strcmp(name, "verdict") || !strcmp(name, "notes") ||
+	       !strcmp(name, "unusable_events");
 }
 
 static void mutate(json_t *whole, json_t *at);

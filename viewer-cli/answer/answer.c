@@ -341,13 +341,17 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 {
 	const struct bsv_coverage *c = input ? &input->coverage : NULL;
 
-	if (!c)
+	if (!c) {
 		fputs(",\"coverage\":null", to);
-	else
-		fprintf(to,
-		        ",\"coverage\":{\"traces\":%" PRId64 ",\"events\":%" PRId64 ",\"lost_events\":%" PRId64
-		        ",\"lost_packets\":%" PRId64 ",\"losses\":%" PRId64 ",\"cut\":%" PRId64 "}",
-		        c->traces, c->events, c->lost_events, c->lost_packets, c->losses, c->cut);
+		return;
+	}
+	fprintf(to,
+	        ",\"coverage\":{\"traces\":%" PRId64 ",\"events\":%" PRId64 ",\"lost_events\":%" PRId64
+	        ",\"lost_packets\":%" PRId64 ",\"losses\":%" PRId64 ",\"cut\":%" PRId64,
+	        c->traces, c->events, c->lost_events, c->lost_packets, c->losses, c->cut);
+	if (c->unusable)
+		fprintf(to, ",\"unusable_events\":%" PRId64, c->unusable);
+	fputc('}', to);
 }
 
 static void json_rule(FILE *to, const struct bsv_verdict *v)

@@ -14,7 +14,9 @@ static const char query[] =
 	"AND cause <> 'unchecked') AS uncounted, "
 	"(SELECT group_concat(cause, ', ') FROM (SELECT DISTINCT cause FROM loss WHERE events IS NULL AND packets IS "
 	"NULL AND cause <> 'unchecked' ORDER BY cause)) AS causes, "
-	"(SELECT count(*) FROM loss WHERE cause = 'unchecked') AS unchecked FROM trace";
+	"(SELECT count(*) FROM loss WHERE cause = 'unchecked') AS unchecked, ifnull(sum(unusable_events), 0) + "
+	"(SELECT ifnull(sum(value), 0) FROM meta WHERE key IN ('left_out_unusable', 'left_out_absurd')) AS unusable, "
+	"(SELECT count(*) FROM loss WHERE cause = 'unusable') AS unusable_losses FROM trace";
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {
@@ -35,6 +37,8 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.cut = bsa_query_get_int(q, 5),
 		.uncounted = bsa_query_get_int(q, 6),
 		.unchecked = bsa_query_get_int(q, 8),
+		.unusable = bsa_query_get_int(q, 9),
+		.unusable_losses = bsa_query_get_int(q, 10),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -45,7 +49,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 static void lost_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
-	int64_t counted = c->losses - c->uncounted - c->unchecked;
+	int64_t counted = c->losses - c->uncounted - c->unchecked - c->unusable_losses;
 	size_t n = 0;
 
 	snprintf(to, bytes, "%s", c->unchecked ? "" : "nothing was lost");
@@ -65,10 +69,15 @@ static void lost_text(const struct bsv_coverage *c, char *to, size_t bytes)
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
+	size_t n;
 
 	lost_text(c, lost, sizeof(lost));
 	snprintf(to, BSV_COVERAGE_TEXT, "%s %s, %s events, %s%s", bsv_count(a, (uint64_t)c->traces),
 	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
 	         c->cut ? "; the end of some is missing" : "");
+	n = strlen(to);
+	if (c->unusable)
+		snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
+		         bsv_plural((uint64_t)c->unusable, "event cannot be right", "events cannot be right"));
 	return to;
 }

@@ -8,8 +8,10 @@
 
 struct bsv_coverage {
 	int64_t traces, events, lost_events, lost_packets, losses, cut;
-	int64_t uncounted; /* of the losses: the tracer did not count their events */
-	char causes[64];   /* of those, as loss.cause names them */
+	int64_t uncounted;       /* of the losses: the tracer did not count their events */
+	char causes[64];         /* of those, as loss.cause names them */
+	int64_t unusable;        /* events that cannot be read, are out of range, or contradict others */
+	int64_t unusable_losses; /* of the losses: those of the service among these */
 	int64_t unchecked; /* of the losses: traces of which it is not known whether all was recorded. Not in uncounted */
 };
 

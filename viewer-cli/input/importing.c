@@ -73,7 +73,7 @@ static void say_trust(const struct bsa_imported *done)
 		fprintf(stderr, "; the end of %s %s is missing", bsv_count(a, done->cut),
 		        bsv_plural(done->cut, "trace", "traces"));
 	if (done->unusable)
-		fprintf(stderr, "; %s %s could not be used", bsv_count(a, done->unusable),
+		fprintf(stderr, "; %s %s cannot be right, and could not be used", bsv_count(a, done->unusable),
 		        bsv_plural(done->unusable, "event", "events"));
 	fputc('\n', stderr);
 }

@@ -207,7 +207,7 @@ int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err)
 	snprintf(began, sizeof(began), "%" PRId64, input.began);
 	bsv_answer_sql(answer, "losses", "what was lost, by buffer",
 	               bsv_fill(bsv_sql_losses, (const struct bsv_hole[]){ { "began", began }, { NULL, NULL } }));
-	if (!input.coverage.losses)
+	if (input.coverage.losses == input.coverage.unusable_losses)
 		bsv_answer_hide(answer);
 	bsv_answer_rows(answer, "advice", "which buffers, for each cpu, would have held it", a.rows);
 	if (!a.worst.size)

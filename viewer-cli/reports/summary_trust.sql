@@ -18,7 +18,7 @@ executions AS (
   FROM execution_count),
 left_out AS (SELECT ifnull(sum(value), 0) AS n_left_out FROM meta WHERE substr(key, 1, 9) = 'left_out_')
 SELECT t.n_traces, t.hosts, t.sessions, r.rules, t.span_ns, t.n_events, (SELECT count(*) FROM stream) AS n_streams,
-  (SELECT count(*) FROM loss) AS n_losses, t.lost_events, t.lost_packets, e.n_executions, e.n_head, e.n_tail, e.n_gap, e.n_open,
+  (SELECT count(*) FROM loss WHERE cause <> 'unusable') AS n_losses, t.lost_events, t.lost_packets, e.n_executions, e.n_head, e.n_tail, e.n_gap, e.n_open,
   e.n_both, e.n_service, e.n_client, CASE WHEN e.n_executions > 0 THEN 100.0 * (e.n_tail + e.n_gap) / e.n_executions END AS touched_percent,
   t.clocks, t.n_offsets, t.n_unusable, t.n_cut, l.n_left_out, (SELECT count(*) FROM loss WHERE cause = 'unchecked') AS n_unchecked
 FROM traces t, rules r, executions e, left_out l

@@ -32,6 +32,7 @@ struct bsa_import_options {
 struct bsa_imported {
 	size_t traces;
 	uint64_t events, foreign, unusable, lost_events, lost_packets, executions, incomplete, touched_by_loss;
+	/* unusable: of all events, those that the decoder cannot read, and those that cannot be */
 	uint64_t cut;   /* traces whose end is missing */
 	uint64_t holes; /* times that were not recorded, and that no tracer counts as lost */
 };
