@@ -78,7 +78,14 @@ static void tell_progress(struct pass *p, bool finishing)
 	p->options->progress(p->options->progress_ctx, &progress);
 }
 
-static int begin(struct pass *p, uint64_t horizon_ns, struct bsa_err *err)
+/* What a first go found out, for which the traces are worth another one. */
+struct wants {
+	uint64_t horizon_ns; /* 0: as usual */
+	bool users_known;
+	struct bsa_importer_users users;
+};
+
+static int begin(struct pass *p, const struct wants *wants, struct bsa_err *err)
 {
 	const struct bsa_import_options *o = p->options;
 	struct bsa_decode_options decode_options = { .threads = o->threads };
@@ -86,7 +93,9 @@ static int begin(struct pass *p, uint64_t horizon_ns, struct bsa_err *err)
 		.output = o->output,
 		.keep_operations = o->keep_operations,
 		.append = o->append,
-		.horizon_ns = horizon_ns,
+		.horizon_ns = wants->horizon_ns,
+		.service_uid = o->service_uid,
+		.users = wants->users_known ? &wants->users : NULL,
 	};
 	const struct bsa_trace *t;
 	int r = bsa_decode_open(&p->decode, o->traces, o->n_traces, &decode_options, err);
@@ -159,41 +168,45 @@ static int finish(struct pass *p, struct bsa_imported *ret, struct bsa_err *err)
 	ret->touched_by_loss = counts.touched_by_loss;
 	ret->holes = counts.holes;
 	ret->unusable += counts.unusable;
+	ret->impostors = counts.impostors;
 	return 0;
 }
 
-/* All the way, unless summaries turn out to come so late that it is worth another go: then *ret_wants says how late. */
-static int pass(const struct bsa_import_options *options, uint64_t horizon_ns, uint64_t *ret_wants,
+/* All the way, unless it turns out that another go is better: then *ret_wants says why. */
+static int pass(const struct bsa_import_options *options, const struct wants *wants, struct wants *ret_wants,
                 struct bsa_imported *ret, struct bsa_err *err)
 {
 	__attribute__((cleanup(pass_fini))) struct pass p = { .options = options };
-	uint64_t wants;
-	int r = begin(&p, horizon_ns, err);
+	uint64_t late;
+	int r = begin(&p, wants, err);
 
 	if (r >= 0)
 		r = all_records(&p, err);
 	if (r < 0)
 		return r;
-	wants = bsa_importer_wants_horizon(p.importer);
-	if (ret_wants && wants) {
-		*ret_wants = wants < longest_horizon_ns ? wants : longest_horizon_ns;
-		return 0;
+	late = ret_wants ? bsa_importer_wants_horizon(p.importer) : 0;
+	if (ret_wants) {
+		ret_wants->horizon_ns = late < longest_horizon_ns ? late : longest_horizon_ns;
+		ret_wants->users_known = bsa_importer_wants_users(p.importer, &ret_wants->users);
 	}
+	if (ret_wants && (late || ret_wants->users_known))
+		return 0;
 	return finish(&p, ret, err);
 }
 
 int bsa_import(const struct bsa_import_options *options, struct bsa_imported *ret, struct bsa_err *err)
 {
 	struct bsa_imported imported = { 0 };
-	uint64_t wants = 0;
+	static const struct wants usual;
+	struct wants wants = { 0 };
 	int r;
 
 	assert(options->n_traces > 0 && options->output);
 	atomic_store(&stop_asked, false);
 	bsa_scratch_clean();
-	r = pass(options, 0, &wants, &imported, err);
-	if (r >= 0 && wants)
-		r = pass(options, wants, NULL, &imported, err);
+	r = pass(options, &usual, &wants, &imported, err);
+	if (r >= 0 && (wants.horizon_ns || wants.users_known))
+		r = pass(options, &wants, NULL, &imported, err);
 	if (r < 0)
 		return r;
 	if (ret)

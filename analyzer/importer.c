@@ -10,6 +10,7 @@
 #include "fold/fold.h"
 #include "services.h"
 #include "store/store.h"
+#include "users.h"
 
 enum { EVENTS_PER_CHECK = 4096 };
 static const uint64_t usual_horizon_ns = 1000000000;
@@ -21,6 +22,8 @@ struct known {
 	char *strings[5];
 	unsigned group;
 	bool compact, over; /* over: the fold of its group is */
+	uint32_t uid;
+	uint64_t impostors;
 };
 
 /* One side of an execution is one process, which LTTng writes into one trace of a session. */
@@ -57,7 +60,13 @@ struct bsa_importer {
 	bool blind; /* bsa_importer_options.unchecked */
 	struct renumbered renumbered;
 	struct services *services; /* of that group. Owned */
-	struct once once[ONCE];    /* by what they are of, the last one each */
+	struct users *user_check;  /* likewise */
+	uint32_t service_uid;      /* that was named; USERS_UNKNOWN: none */
+	struct bsa_err refusal;    /* of what may be an impostor's: it holds unless the records are told again */
+	bool refused;
+	bool second, again; /* second: users is what a first go found out; again: there should be one */
+	struct bsa_importer_users users;
+	struct once once[ONCE]; /* by what they are of, the last one each */
 };
 
 static int no_memory(struct bsa_err *err)
@@ -87,6 +96,11 @@ int bsa_importer_new(struct bsa_importer **ret, const struct bsa_importer_option
 	im->last = bsa_store_last_ids(im->store);
 	im->before = bsa_store_last_trace(im->store);
 	im->blind = options->unchecked;
+	im->service_uid = options->service_uid ? *options->service_uid : USERS_UNKNOWN;
+	im->second = options->users;
+	memset(&im->users, 0xff, sizeof(im->users));
+	if (options->users)
+		im->users = *options->users;
 	*ret = im;
 	return 0;
 }
@@ -103,6 +117,7 @@ struct bsa_importer *bsa_importer_free(struct bsa_importer *im)
 		return NULL;
 	bsa_fold_free(im->fold);
 	services_free(im->services);
+	users_free(im->user_check);
 	bsa_store_free(im->store);
 	for (size_t i = 0; i < im->n_traces; i++)
 		known_fini(&im->traces[i]);
@@ -118,7 +133,7 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 {
 	const char *const from[] = { t->uuid, t->path, t->host, t->session, t->clock };
 
-	*k = (struct known){ .group = t->clock_group, .compact = t->compact };
+	*k = (struct known){ .group = t->clock_group, .compact = t->compact, .uid = t->uid };
 	for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++) {
 		k->strings[i] = strdup(from[i]);
 		if (!k->strings[i]) {
@@ -136,6 +151,7 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 		.clock_offset = t->clock_offset,
 		.began = BSA_NEVER,
 		.ended = BSA_NEVER,
+		.uid = t->uid,
 	};
 	return true;
 }
@@ -187,6 +203,7 @@ int bsa_importer_decoded(struct bsa_importer *im, uint32_t number, const struct 
 	row->foreign = decoded->foreign;
 	row->unusable = decoded->unusable;
 	row->cut = decoded->cut;
+	row->impostors = im->traces[number - 1].impostors;
 	if (im->blind)
 		im->facts.lost(im->facts.ctx, &(struct bsa_lost){ .began = decoded->began,
 		                                                  .ended = decoded->ended,
@@ -226,6 +243,21 @@ static void tell_silence(struct bsa_importer *im)
 	}
 }
 
+/* Who the service's user is, in the end. */
+static void decide_users(struct bsa_importer *im)
+{
+	struct users_decided decided = users_decided(im->user_check);
+	unsigned group = im->group < BSA_IMPORTER_GROUPS ? im->group : BSA_IMPORTER_GROUPS - 1;
+
+	if (!im->second) {
+		im->users.of[group].service = decided.service;
+		im->users.of[group].rival = decided.rival;
+		im->again |= decided.again && im->group < BSA_IMPORTER_GROUPS;
+	}
+	if (im->users.of[group].service != USERS_UNKNOWN)
+		bsa_store_service(im->store, im->users.of[group].service, im->users.of[group].rival);
+}
+
 /* The fold of the group before, if there was one, tells all that it knows. */
 static int end_group(struct bsa_importer *im, struct bsa_err *err)
 {
@@ -238,6 +270,7 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	for (size_t i = 0; i < im->n_traces; i++)
 		im->traces[i].over |= im->traces[i].group == im->group;
 	tell_silence(im);
+	decide_users(im);
 	left_out = bsa_fold_left_out(im->fold);
 	bsa_store_left_out(im->store, &left_out);
 	im->unusable += left_out.unusable + left_out.absurd;
@@ -246,6 +279,22 @@ static int end_group(struct bsa_importer *im, struct bsa_err *err)
 	im->latest_summary_ns = latest_summary(im);
 	im->fold = bsa_fold_free(im->fold);
 	return bsa_store_check(im->store, err);
+}
+
+static bool begin_users(struct bsa_importer *im, unsigned group)
+{
+	uint32_t service = im->service_uid;
+	bool done;
+
+	if (im->second && group < BSA_IMPORTER_GROUPS)
+		service = im->users.of[group].service;
+	users_free(im->user_check);
+	im->user_check = users_new(service);
+	done = im->user_check;
+	for (size_t i = 0; done && i < im->n_traces; i++)
+		if (im->traces[i].group == group)
+			done = !users_trace(im->user_check, (uint32_t)i + 1, im->traces[i].uid);
+	return done;
 }
 
 static int begin_group(struct bsa_importer *im, const struct known *first, struct bsa_err *err)
@@ -268,7 +317,7 @@ static int begin_group(struct bsa_importer *im, const struct known *first, struc
 	services_free(im->services);
 	im->services = services_new();
 	im->fold = bsa_fold_new(&im->facts, &options);
-	return im->fold && im->services ? 0 : no_memory(err);
+	return im->fold && im->services && begin_users(im, im->group) ? 0 : no_memory(err);
 }
 
 /* ---- twice the same ---- */
@@ -323,18 +372,38 @@ static const struct bsa_event *renumber(struct bsa_importer *im, const struct bs
 	return &im->renumbered.event;
 }
 
+/* An impostor must not have a recording refused: as long as it is not certain who is one, a refusal waits. */
+static int refuse(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
+{
+	int r = im->n_traces > 1 ? refuse_twice(im, e, err) : 0;
+
+	if (r >= 0)
+		r = services_event(im->services, e, err);
+	if (r != BSA_E_INPUT || !users_undecided(im->user_check))
+		return r;
+	if (!im->refused)
+		im->refusal = *err;
+	im->refused = true;
+	return 0;
+}
+
 int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struct bsa_err *err)
 {
-	const struct known *of = &im->traces[e->trace - 1];
-	int r = 0;
+	struct known *of = &im->traces[e->trace - 1];
+	int r = 0, counts;
 
 	assert(e->trace - 1 < im->n_traces);
 	if (!im->fold || of->group != im->group)
 		r = begin_group(im, of, err);
-	if (r >= 0 && im->n_traces > 1)
-		r = refuse_twice(im, e, err);
-	if (r >= 0)
-		r = services_event(im->services, e, err);
+	if (r < 0)
+		return r;
+	counts = users_event(im->user_check, e);
+	if (counts < 0)
+		return no_memory(err);
+	of->impostors += !counts;
+	if (!counts)
+		return 0;
+	r = refuse(im, e, err);
 	if (r < 0)
 		return r;
 	if (im->before)
@@ -349,8 +418,13 @@ int bsa_importer_event(struct bsa_importer *im, const struct bsa_event *e, struc
 
 int bsa_importer_finish(struct bsa_importer *im, struct bsa_err *err)
 {
-	int r = end_group(im, err);
+	int r;
 
+	if (im->refused) {
+		*err = im->refusal;
+		return BSA_E_INPUT;
+	}
+	r = end_group(im, err);
 	return r < 0 ? r : bsa_store_finish(im->store, err);
 }
 
@@ -361,6 +435,8 @@ struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im)
 		                              .holes = im->holes,
 		                              .unusable = im->unusable };
 
+	for (size_t i = 0; i < im->n_traces; i++)
+		counts.impostors += im->traces[i].impostors;
 	for (size_t i = 0; i <= BSA_QUALITY_OPEN; i++)
 		if (i != BSA_QUALITY_COMPLETE)
 			counts.incomplete += told.quality[i];
@@ -378,4 +454,20 @@ uint64_t bsa_importer_wants_horizon(const struct bsa_importer *im)
 	uint64_t latest = latest_summary(im);
 
 	return latest > im->horizon_ns ? latest : 0;
+}
+
+bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret)
+{
+	struct users_decided decided;
+
+	if (im->second || im->service_uid != USERS_UNKNOWN || !im->user_check)
+		return false;
+	decided = users_decided(im->user_check); /* of the last group, which is not over yet */
+	if (im->group < BSA_IMPORTER_GROUPS) {
+		im->users.of[im->group].service = decided.service;
+		im->users.of[im->group].rival = decided.rival;
+		im->again |= decided.again;
+	}
+	*ret = im->users;
+	return im->again;
 }

@@ -22,13 +22,25 @@ struct bsa_importer_options {
 	bool unchecked;      /* nothing says what was not recorded: each trace gets a loss of that cause */
 	bool append;         /* into the database that is there; without it that one is replaced */
 	uint64_t horizon_ns; /* how late a summary may tell of a lane, in traces that have summaries; 0: 1 s */
+	const uint32_t
+		*service_uid; /* the user of the service (users.h); NULL: it is found out. Borrowed for the call */
+	const struct bsa_importer_users *users; /* what a first go found out; NULL: this is it. Borrowed for the call */
+};
+
+/* The user of the service, in each clock group. */
+enum { BSA_IMPORTER_GROUPS = 64 };
+struct bsa_importer_users {
+	struct {
+		uint32_t service, rival; /* as in users.h */
+	} of[BSA_IMPORTER_GROUPS];
 };
 
 /* Of the executions that it told of: all, and those that are not whole, by why. */
 struct bsa_importer_counts {
 	uint64_t executions, incomplete, touched_by_loss;
-	uint64_t holes;    /* times that were not recorded, and not counted as lost */
-	uint64_t unusable; /* events that cannot be, or with a number that cannot be: bsa_left_out */
+	uint64_t holes;     /* times that were not recorded, and not counted as lost */
+	uint64_t impostors; /* events of users who are not those that the events say */
+	uint64_t unusable;  /* events that cannot be, or with a number that cannot be: bsa_left_out */
 };
 
 struct bsa_importer;
@@ -57,6 +69,12 @@ void bsa_importer_stop(struct bsa_importer *im);
 
 /* What was told so far. */
 struct bsa_importer_counts bsa_importer_counts(const struct bsa_importer *im);
+
+/*
+ * After the last record, and before finish: events of users counted, or did not, before it was known who the service's user is. The
+ * traces are to be imported again, with *ret.
+ */
+bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users *ret);
 
 /*
  * After the last record, before or after finish: how late the latest summary of all told of a lane, when that was more than this importer

@@ -28,6 +28,7 @@ struct bsa_trace {
 	unsigned clock_group;   /* traces of the same clock and host have the same, from 0 */
 	bool compact;           /* exec_service or exec_client are among its event classes */
 	uint64_t bytes;         /* of its streams */
+	uint32_t uid;           /* all of its events are of processes of this user, says LTTng; UINT32_MAX: unknown */
 };
 
 /* What was met so far. Of a trace: exact once everything has been read. */

@@ -50,6 +50,19 @@ static uint32_t pid_of(const bt_trace *trace)
 	return value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
 }
 
+/* LTTng writes it, of what the kernel says. In buffers of processes nothing says whose they are. */
+static uint32_t uid_of(const bt_trace *trace)
+{
+	const bt_value *scheme =
+		bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_buffering_scheme");
+	const bt_value *uid = bt_trace_borrow_environment_entry_value_by_name_const(trace, "tracer_buffering_id");
+	int64_t value = uid && bt_value_is_signed_integer(uid) ? bt_value_integer_signed_get(uid) : -1;
+
+	if (!scheme || !bt_value_is_string(scheme) || strcmp(bt_value_string_get(scheme), "uid"))
+		return UINT32_MAX;
+	return value >= 0 && value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
 static void look_at_clock(struct look *look, const bt_clock_class *clock)
 {
 	struct bsa_trace *info = &look->input->info;
@@ -106,6 +119,7 @@ static void look_at_stream(struct look *look, const bt_stream *stream)
 	look_for_recipe(look, bt_trace_borrow_class_const(trace));
 	look_at_clock(look, bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)));
 	look->input->pid = pid_of(trace);
+	info->uid = uid_of(trace);
 	info->uuid = uuid_text(look, bt_trace_get_uuid(trace));
 	info->host = environment(look, trace, "hostname");
 	info->session = environment(look, trace,
@@ -212,6 +226,7 @@ static int look_at_text(struct look *look, struct bsa_err *err)
 	if (!text)
 		return bsa_fail(err, BSA_E_INPUT, "%s: its metadata cannot be read", info->path);
 	look->ours = strstr(text, "\"nnburst:");
+	info->uid = UINT32_MAX; /* without a stream there are no events */
 	if (look->ours) {
 		info->uuid = bsa_metadata_value(text, "uuid");
 		info->host = bsa_metadata_value(text, "hostname");

@@ -26,6 +26,7 @@ struct bsa_store {
 	uint32_t before; /* the last trace of those that were in the database already */
 	struct bsa_store_counts counts;
 	struct bsa_left_out left_out;
+	int64_t service_uid, rival_uid; /* NOTHING: unknown */
 	uint64_t missed;
 	uint64_t first_execution; /* of this import */
 	struct batch batches[BATCHES];

@@ -431,13 +431,14 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 		                row->path ? row->path : "the trace", (const char *)sqlite3_column_text(same, 0));
 	if (row->id > s->last_trace)
 		s->last_trace = row->id;
-	STATEMENT_ROW(s, trace, .id = row->id, .uuid = clean(row->uuid, uuid, sizeof(uuid)),
-	              .path = clean(row->path, path, sizeof(path)), .host = clean(row->host, host, sizeof(host)),
-	              .session = clean(row->session, session, sizeof(session)),
-	              .began = when(row->clock_offset, row->began), .ended = when(row->clock_offset, row->ended),
-	              .events = count(row->events), .lost_events = count(row->lost_events),
-	              .lost_packets = count(row->lost_packets), .clock = clean(row->clock, clock, sizeof(clock)),
-	              .clock_offset = bounded(row->clock_offset), .foreign_events = count(row->foreign),
-	              .unusable_events = count(row->unusable), .cut = row->cut);
+	STATEMENT_ROW(
+		s, trace, .id = row->id, .uuid = clean(row->uuid, uuid, sizeof(uuid)),
+		.path = clean(row->path, path, sizeof(path)), .host = clean(row->host, host, sizeof(host)),
+		.session = clean(row->session, session, sizeof(session)), .began = when(row->clock_offset, row->began),
+		.ended = when(row->clock_offset, row->ended), .events = count(row->events),
+		.lost_events = count(row->lost_events), .lost_packets = count(row->lost_packets),
+		.clock = clean(row->clock, clock, sizeof(clock)), .clock_offset = bounded(row->clock_offset),
+		.foreign_events = count(row->foreign), .unusable_events = count(row->unusable), .cut = row->cut,
+		.uid = row->uid == UINT32_MAX ? NOTHING : (int64_t)row->uid, .impostor_events = count(row->impostors));
 	return bsa_store_check(s, err);
 }

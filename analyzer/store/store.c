@@ -214,6 +214,7 @@ int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *option
 
 	if (!s)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
+	s->service_uid = s->rival_uid = NOTHING;
 	s->append = options->append;
 	s->keep_operations = options->keep_operations;
 	r = store_file_init(&s->file, options->output, options->append, err);
@@ -291,7 +292,24 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.forgotten += left_out->forgotten;
 }
 
+void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival)
+{
+	s->service_uid = uid;
+	s->rival_uid = rival == UINT32_MAX ? NOTHING : (int64_t)rival;
+}
+
 /* ---- the end ---- */
+
+static void write_number(struct bsa_store *s, const char *key, int64_t value)
+{
+	cleanup_stmt sqlite3_stmt *q = value == NOTHING ? NULL : store_prepare(s, "REPLACE INTO meta VALUES(?, ?)");
+
+	if (!q)
+		return;
+	sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 2, value);
+	store_do(s, q);
+}
 
 /* Counts add to what is there; the version is that of who wrote last. */
 static int write_meta(struct bsa_store *s)
@@ -314,6 +332,8 @@ static int write_meta(struct bsa_store *s)
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
+	write_number(s, "service_uid", s->service_uid);
+	write_number(s, "service_rival_uid", s->rival_uid);
 	store_run(s, "REPLACE INTO meta VALUES('tool_version', 'burstscope " BSA_VERSION "')");
 	q = store_prepare(s, "REPLACE INTO meta VALUES(?1, ?2 + coalesce((SELECT value FROM meta WHERE key = ?1), 0))");
 	for (size_t i = 0; q && i < sizeof(counts) / sizeof(counts[0]); i++) {

@@ -23,7 +23,8 @@ struct bsa_trace_row {
 	const char *uuid, *path, *host, *session, *clock;
 	int64_t clock_offset;
 	uint64_t began, ended, events, lost_events, lost_packets; /* BSA_NEVER: unknown */
-	uint64_t foreign, unusable;
+	uint64_t foreign, unusable, impostors;
+	uint32_t uid; /* UINT32_MAX: unknown */
 	bool cut;
 };
 
@@ -63,6 +64,9 @@ void bsa_store_stop(struct bsa_store *s);
 struct bsa_facts bsa_store_facts(struct bsa_store *s);
 
 /* What a fold left out: added up. */
+/* The uid of the service's user; @rival: another one who says so with as much right, or UINT32_MAX. */
+void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival);
+
 void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out);
 
 /* 0, or what went wrong first. Cheap. */

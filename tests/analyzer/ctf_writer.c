@@ -584,6 +584,11 @@ static void make_trace(struct ctf_writer *w, bt_trace_class *tc)
 	DONE(bt_trace_set_environment_entry_integer(w->trace, "tracer_minor", 13));
 	DONE(bt_trace_set_environment_entry_string(w->trace, "trace_name", o->session));
 	DONE(bt_trace_set_environment_entry_string(w->trace, "hostname", o->host));
+	if (o->uid) {
+		DONE(bt_trace_set_environment_entry_string(w->trace, "tracer_buffering_scheme", "uid"));
+		DONE(bt_trace_set_environment_entry_integer(w->trace, "tracer_buffering_id",
+		                                            strtoll(o->uid, NULL, 10)));
+	}
 	if (o->pid)
 		DONE(bt_trace_set_environment_entry_integer(w->trace, "vpid", o->pid));
 }

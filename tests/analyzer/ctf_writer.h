@@ -18,6 +18,7 @@ struct ctf_options {
 	const char *clock_uuid; /* NULL: one for all; "": none */
 	int64_t clock_offset;   /* ns */
 	uint64_t frequency;     /* of the clock; 0: 1 GHz. Times are its cycles */
+	const char *uid;        /* all processes are of this user; NULL: nothing says so */
 	unsigned pid;           /* all events are of this one; 0: of anybody's */
 	unsigned packet;        /* events a packet; 0: 1000 */
 	unsigned cpus;          /* streams that are there even if empty */

@@ -214,6 +214,7 @@ done <<'END'
 2|--width: '100000' is no number from 0 to 1000|timeline --width 100000 good.db
 2|--by: no 'modle'; did you mean 'model'?|timeline --by modle good.db
 2|it takes TRACE...|import
+2|no such user|import --service-user no-such-user-here trace
 4|missing|import missing
 4|hollow|import hollow
 END

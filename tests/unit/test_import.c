@@ -41,7 +41,7 @@ static void takes(const char *first, const char *second, bool append)
 	struct bsa_err err;
 
 	if (import(first, second, append, &err))
-		fail_msg("%s, %s: %s", first, second, err.text);
+		fail_msg("%s, %s: %s", first, second ? second : "-", err.text);
 }
 
 static void refuses(const char *first, const char *second, bool append, const char *words)
@@ -50,7 +50,7 @@ static void refuses(const char *first, const char *second, bool append, const ch
 
 	assert_int_equal(import(first, second, append, &err), BSA_E_INPUT);
 	if (!strstr(err.text, words))
-		fail_msg("%s, %s: %s", first, second, err.text);
+		fail_msg("%s, %s: %s", first, second ? second : "-", err.text);
 }
 
 #define THERE                                                          \

@@ -351,6 +351,10 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 	        c->traces, c->events, c->lost_events, c->lost_packets, c->losses, c->cut);
 	if (c->unusable)
 		fprintf(to, ",\"unusable_events\":%" PRId64, c->unusable);
+	if (c->impostors)
+		fprintf(to, ",\"impostor_events\":%" PRId64, c->impostors);
+	if (c->rival_uid >= 0)
+		fprintf(to, ",\"service_uids\":[%" PRId64 ",%" PRId64 "]", c->service_uid, c->rival_uid);
 	fputc('}', to);
 }
 

@@ -1,6 +1,7 @@
 /* coverage.c -- see coverage.h. */
 #include "answer/coverage.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ static const char query[] =
 	"NULL AND cause <> 'unchecked' ORDER BY cause)) AS causes, "
 	"(SELECT count(*) FROM loss WHERE cause = 'unchecked') AS unchecked, ifnull(sum(unusable_events), 0) + "
 	"(SELECT ifnull(sum(value), 0) FROM meta WHERE key IN ('left_out_unusable', 'left_out_absurd')) AS unusable, "
-	"(SELECT count(*) FROM loss WHERE cause = 'unusable') AS unusable_losses FROM trace";
+	"(SELECT count(*) FROM loss WHERE cause = 'unusable') AS unusable_losses, ifnull(sum(impostor_events), 0) AS "
+	"impostors, ifnull((SELECT value FROM meta WHERE key = 'service_uid'), -1) AS service_uid, "
+	"ifnull((SELECT value FROM meta WHERE key = 'service_rival_uid'), -1) AS rival_uid FROM trace";
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {
@@ -39,6 +42,9 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.unchecked = bsa_query_get_int(q, 8),
 		.unusable = bsa_query_get_int(q, 9),
 		.unusable_losses = bsa_query_get_int(q, 10),
+		.impostors = bsa_query_get_int(q, 11),
+		.service_uid = bsa_query_get_int(q, 12),
+		.rival_uid = bsa_query_get_int(q, 13),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -66,6 +72,29 @@ static void lost_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		snprintf(to + n, bytes - n, "%swhether all was recorded is not known: " BSV_UNCHECKED, n ? "; " : "");
 }
 
+/* What cannot be right, and who is not who he says. */
+static void left_out_text(const struct bsv_coverage *c, char *to, size_t bytes)
+{
+	char a[BSV_COUNT_MAX];
+	size_t n = 0;
+
+	*to = 0;
+	if (c->unusable)
+		n += (size_t)snprintf(
+			to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
+			bsv_plural((uint64_t)c->unusable, "event cannot be right", "events cannot be right"));
+	if (c->impostors)
+		n += (size_t)snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->impostors),
+		                      bsv_plural((uint64_t)c->impostors,
+		                                 "event claims to be another user's, and is left out",
+		                                 "events claim to be another user's, and are left out"));
+	if (c->rival_uid >= 0)
+		snprintf(to + n, bytes - n,
+		         "; that uid %" PRId64 " runs the service is NOT PROVEN: uid %" PRId64
+		         " says so, too (burstscope import --service-user)",
+		         c->service_uid, c->rival_uid);
+}
+
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
@@ -76,8 +105,6 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
 	         c->cut ? "; the end of some is missing" : "");
 	n = strlen(to);
-	if (c->unusable)
-		snprintf(to + n, BSV_COVERAGE_TEXT - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
-		         bsv_plural((uint64_t)c->unusable, "event cannot be right", "events cannot be right"));
+	left_out_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	return to;
 }

@@ -12,6 +12,9 @@ struct bsv_coverage {
 	char causes[64];         /* of those, as loss.cause names them */
 	int64_t unusable;        /* events that cannot be read, are out of range, or contradict others */
 	int64_t unusable_losses; /* of the losses: those of the service among these */
+	int64_t impostors;       /* events of users who are not those that the events say */
+	int64_t service_uid,
+		rival_uid; /* whose events of a service count, and who says with as much right that they should; -1: nobody */
 	int64_t unchecked; /* of the losses: traces of which it is not known whether all was recorded. Not in uncounted */
 };
 
@@ -20,7 +23,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 /* Why, where traces are unchecked. */
 #define BSV_UNCHECKED "the babeltrace2 plugin imported it; burstscope import finds out"
 
-enum { BSV_COVERAGE_TEXT = 512 };
+enum { BSV_COVERAGE_TEXT = 768 };
 
 /* A sentence, into @to, which is returned. */
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);

@@ -1,5 +1,8 @@
 /* import.c -- burstscope import: traces in, a database out. */
+#include <errno.h>
 #include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
 
 #include "command.h"
 #include "input/importing.h"
@@ -7,7 +10,7 @@
 enum { MOST_THREADS = 64, MOST_TRACES = 4096 };
 
 struct options {
-	const char *output;
+	const char *output, *service_user;
 	bool append, keep_operations;
 	unsigned threads;
 };
@@ -25,6 +28,11 @@ static const struct bsv_option options[] = {
 	{ .name = "keep-operations",
 	  .says = "keep each operation of queues, slots and models, too",
 	  .offset = offsetof(struct options, keep_operations) },
+	{ .name = "service-user",
+	  .kind = BSV_TEXT,
+	  .argument = "USER",
+	  .says = "who runs the service, a name or a uid: events of a service count from nobody else",
+	  .offset = offsetof(struct options, service_user) },
 	{ .name = "threads",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
@@ -33,6 +41,27 @@ static const struct bsv_option options[] = {
 	  .most = MOST_THREADS },
 	{ .name = NULL },
 };
+
+/* A number, or a name that this machine knows. */
+static int read_user(const char *text, uint32_t *ret, struct bsa_err *err)
+{
+	const struct passwd *user;
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && number < UINT32_MAX) {
+		*ret = (uint32_t)number;
+		return 0;
+	}
+	user = getpwnam(text);
+	if (!user)
+		return bsa_fail(err, BSA_E_USAGE, "--service-user %s: this machine has no such user; write a uid",
+		                text);
+	*ret = user->pw_uid;
+	return 0;
+}
 
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
@@ -46,8 +75,15 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		.threads = o->threads,
 	};
 	char beside[PATH_MAX];
+	uint32_t service_uid;
 	int r;
 
+	if (o->service_user) {
+		r = read_user(o->service_user, &service_uid, err);
+		if (r < 0)
+			return r;
+		import.service_uid = &service_uid;
+	}
 	if (!import.output) {
 		r = bsv_importing_beside(call->operands[0], beside, err);
 		if (r < 0)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ARG_VERSION = 1, ARG_FD, ARG_FLAGS, ARG_THREADS, ARG_OUTPUT, ARG_TRACES };
+enum { ARG_VERSION = 1, ARG_FD, ARG_FLAGS, ARG_THREADS, ARG_SERVICE, ARG_OUTPUT, ARG_TRACES };
 
 static volatile sig_atomic_t interrupted;
 
@@ -60,6 +60,7 @@ int main(int argc, char **argv)
 {
 	struct bsa_import_options options = { 0 };
 	struct bsv_shared *s;
+	uint32_t service_uid;
 
 	if (argc <= ARG_TRACES || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION) || !(s = shared(argv[ARG_FD]))) {
 		fputs(BSV_IMPORTER ": burstscope starts this to read traces; see burstscope import --help\n", stderr);
@@ -69,6 +70,8 @@ int main(int argc, char **argv)
 	options.append = strchr(argv[ARG_FLAGS], BSV_FLAG_APPEND) != NULL;
 	options.keep_operations = strchr(argv[ARG_FLAGS], BSV_FLAG_KEEP) != NULL;
 	options.threads = (unsigned)strtoul(argv[ARG_THREADS], NULL, 10);
+	service_uid = (uint32_t)strtoul(argv[ARG_SERVICE], NULL, 10);
+	options.service_uid = strcmp(argv[ARG_SERVICE], "-") ? &service_uid : NULL;
 	options.output = argv[ARG_OUTPUT];
 	options.traces = (const char *const *)argv + ARG_TRACES;
 	options.n_traces = (size_t)(argc - ARG_TRACES);

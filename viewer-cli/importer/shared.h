@@ -1,9 +1,10 @@
 /*
  * shared.h -- what burstscope and its importer, which may crash, have in common: memory, and how the one starts the other.
  *
- *   burstscope-importer VERSION FD FLAGS THREADS OUTPUT TRACE...
+ *   burstscope-importer VERSION FD FLAGS THREADS SERVICE OUTPUT TRACE...
  *
- * FD is a file of a struct bsv_shared; FLAGS are any of the letters below.
+ * FD is a file of a struct bsv_shared; FLAGS are any of the letters below; SERVICE is the uid of who runs the
+ * service, or "-".
  */
 #ifndef BSV_IMPORTER_SHARED_H
 #define BSV_IMPORTER_SHARED_H

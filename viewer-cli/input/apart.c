@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,7 +28,7 @@
 #include "importer/shared.h"
 #include "input/places.h"
 
-enum { LOOK_MS = 50, ARGS_BEFORE_TRACES = 6, NUMBER_MAX = 16, NOT_STARTED = 127 };
+enum { LOOK_MS = 50, ARGS_BEFORE_TRACES = 7, NUMBER_MAX = 16, NOT_STARTED = 127 };
 static const rlim_t most_memory = 1 << 30; /* an import takes some tens of MiB; a spoilt trace may ask for anything */
 
 static volatile sig_atomic_t child, interrupted;
@@ -53,7 +54,7 @@ int bsv_importer_find(char ret[PATH_MAX], struct bsa_err *err)
 
 /* Its arguments, as shared.h has them: owned; what they point to is borrowed. NULL: no memory. */
 static const char **arguments_of(const struct bsa_import_options *o, const char *fd, const char *flags,
-                                 const char *threads)
+                                 const char *threads, const char *service)
 {
 	const char **argv = calloc(ARGS_BEFORE_TRACES + o->n_traces + 1, sizeof(*argv));
 	size_t n = 0;
@@ -65,6 +66,7 @@ static const char **arguments_of(const struct bsa_import_options *o, const char 
 	argv[n++] = fd;
 	argv[n++] = flags;
 	argv[n++] = threads;
+	argv[n++] = service;
 	argv[n++] = o->output;
 	memcpy(argv + n, o->traces, o->n_traces * sizeof(*argv));
 	return argv;
@@ -229,7 +231,7 @@ static pid_t start(const char *importer, const char *const *argv, int memory, in
 static int import_with(const struct bsa_import_options *options, const char *importer, struct bsv_shared *s, int memory,
                        struct bsa_imported *ret, struct bsa_err *err)
 {
-	char fd[NUMBER_MAX], threads[NUMBER_MAX], flags[3] = "";
+	char fd[NUMBER_MAX], threads[NUMBER_MAX], flags[3] = "", service[NUMBER_MAX] = "-";
 	const char **argv;
 	struct sigaction before[N_CAUGHT];
 	size_t n = 0;
@@ -242,7 +244,9 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 		flags[n++] = BSV_FLAG_APPEND;
 	if (options->keep_operations)
 		flags[n++] = BSV_FLAG_KEEP;
-	argv = arguments_of(options, fd, flags, threads);
+	if (options->service_uid)
+		snprintf(service, sizeof(service), "%" PRIu32, *options->service_uid);
+	argv = arguments_of(options, fd, flags, threads, service);
 	if (!argv || pipe2(gone, O_CLOEXEC)) {
 		free(argv);
 		return no_process(err);

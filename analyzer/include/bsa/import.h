@@ -22,8 +22,10 @@ struct bsa_import_options {
 	size_t n_traces;
 	const char *output;
 	bool keep_operations;
-	bool append;      /* into the database that is there; without it that one is replaced */
-	unsigned threads; /* that decode; 0: as many as pay */
+	bool append; /* into the database that is there; without it that one is replaced */
+	const uint32_t *
+		service_uid; /* the user who runs the service; NULL: found out, as far as the traces prove it. Borrowed */
+	unsigned threads;    /* that decode; 0: as many as pay */
 	/* Called about twenty times a second. May be NULL. */
 	void (*progress)(void *ctx, const struct bsa_import_progress *progress);
 	void *progress_ctx;
@@ -32,6 +34,7 @@ struct bsa_import_options {
 struct bsa_imported {
 	size_t traces;
 	uint64_t events, foreign, unusable, lost_events, lost_packets, executions, incomplete, touched_by_loss;
+	uint64_t impostors; /* events of users who are not those that the events say */
 	/* unusable: of all events, those that the decoder cannot read, and those that cannot be */
 	uint64_t cut;   /* traces whose end is missing */
 	uint64_t holes; /* times that were not recorded, and that no tracer counts as lost */

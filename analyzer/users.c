@@ -1,0 +1,371 @@
+/* users.c -- see users.h. */
+#include "users.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fold/list.h"
+#include "fold/table.h"
+#include "fold/valid.h"
+
+enum {
+	INSTANCES = 4096,
+	INSTANCE_SHIFT = 20,
+	EXEC_SHIFT = 32,
+	NO_INSTANCE = INSTANCES,
+	CLAIMS_MAX = 64, /* users that say they have the service; of more none is remembered */
+	CLOSED_MAX =
+		1 << 16, /* connections and streams that are kept after their end, for what is still told of them */
+	OWNER_MODEL = 0, /* the catalogue's numbers */
+	OWNER_EXEC = 2
+};
+
+/* A connection, or a stream of one, and whose it is. */
+struct peer {
+	struct bsa_entry entry; /* its number, and whether it is a stream */
+	struct bsa_link closed; /* in the line of those that are */
+	uint32_t uid;
+};
+
+/* A user that says that it has the service. */
+struct claim {
+	uint32_t uid;
+	bool strong; /* by service_state */
+};
+
+struct users {
+	uint32_t *of_traces; /* by number, from 1. Owned */
+	uint32_t n_traces;
+	bool several;            /* users */
+	uint32_t named, assumed; /* the service's uid */
+	bool lenient;            /* events of clients counted when no service was known */
+	struct claim claims[CLAIMS_MAX];
+	unsigned n_claims;
+	uint32_t own[INSTANCES]; /* the uid of a process that has this number for itself; else USERS_UNKNOWN */
+	uint32_t turned_away
+		[INSTANCES]; /* the uid that had a service of this number, which is not the service; else USERS_UNKNOWN */
+	bool served[INSTANCES]; /* the service has this number */
+	struct bsa_table peers; /* owned, and its entries */
+	struct bsa_link closed; /* the longest first */
+	uint32_t n_closed;
+};
+
+struct users *users_new(uint32_t service)
+{
+	struct users *u = calloc(1, sizeof(*u));
+
+	if (!u || bsa_table_init(&u->peers)) {
+		free(u);
+		return NULL;
+	}
+	u->named = u->assumed = service;
+	for (unsigned i = 0; i < INSTANCES; i++)
+		u->own[i] = u->turned_away[i] = USERS_UNKNOWN;
+	bsa_list_init(&u->closed);
+	return u;
+}
+
+struct users *users_free(struct users *u)
+{
+	struct bsa_entry *e;
+	size_t from = 0;
+
+	if (!u)
+		return NULL;
+	while ((e = bsa_table_any(&u->peers, &from))) {
+		bsa_table_remove(&u->peers, e);
+		free(e);
+	}
+	bsa_table_fini(&u->peers);
+	free(u->of_traces);
+	free(u);
+	return NULL;
+}
+
+int users_trace(struct users *u, uint32_t number, uint32_t uid)
+{
+	if (number > u->n_traces) {
+		uint32_t *more = realloc(u->of_traces, number * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		for (uint32_t i = u->n_traces; i < number; i++)
+			more[i] = USERS_UNKNOWN;
+		u->of_traces = more;
+		u->n_traces = number;
+	}
+	u->of_traces[number - 1] = uid;
+	for (uint32_t i = 0; i < u->n_traces; i++)
+		u->several |= uid != USERS_UNKNOWN && u->of_traces[i] != USERS_UNKNOWN && u->of_traces[i] != uid;
+	return 0;
+}
+
+static uint32_t user_of(const struct users *u, const struct bsa_event *e)
+{
+	return e->trace - 1 < u->n_traces ? u->of_traces[e->trace - 1] : USERS_UNKNOWN;
+}
+
+/* ---- connections and streams ---- */
+
+static uint64_t key_of(uint32_t number, bool stream)
+{
+	return (uint64_t)stream << 32 | number;
+}
+
+static void reopen(struct users *u, struct peer *p)
+{
+	if (!p->closed.next)
+		return;
+	bsa_list_remove(&p->closed);
+	p->closed = (struct bsa_link){ 0 };
+	u->n_closed--;
+}
+
+/* It is @uid's from now on. 1 or -ENOMEM. */
+static int peer_is_of(struct users *u, uint32_t number, bool stream, uint32_t uid)
+{
+	struct peer *p = bsa_table_find(&u->peers, key_of(number, stream));
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		bsa_table_add(&u->peers, &p->entry, key_of(number, stream));
+	}
+	reopen(u, p);
+	p->uid = uid;
+	return 1;
+}
+
+/* What is told of it from now on comes soon: the longest closed ones go. */
+static void peer_closes(struct users *u, uint32_t number, bool stream)
+{
+	struct peer *p = bsa_table_find(&u->peers, key_of(number, stream));
+
+	if (!p || p->closed.next)
+		return;
+	bsa_list_add(&u->closed, &p->closed);
+	if (u->n_closed++ < CLOSED_MAX)
+		return;
+	p = BSA_LINKED(bsa_list_first(&u->closed), struct peer, closed);
+	bsa_list_remove(&p->closed);
+	u->n_closed--;
+	bsa_table_remove(&u->peers, &p->entry);
+	free(p);
+}
+
+static uint32_t peer_user(const struct users *u, uint32_t number, bool stream)
+{
+	const struct peer *p = bsa_table_find(&u->peers, key_of(number, stream));
+
+	return p ? p->uid : USERS_UNKNOWN;
+}
+
+/* ---- whose numbers ---- */
+
+static unsigned instance_of_owner(uint8_t owner, uint64_t id)
+{
+	if (owner == OWNER_MODEL || owner == BSA_OWNER_STREAM || owner == BSA_OWNER_CONNECTION)
+		return id <= UINT32_MAX ? (unsigned)(id >> INSTANCE_SHIFT) : NO_INSTANCE;
+	return owner == OWNER_EXEC ? (unsigned)(id >> (INSTANCE_SHIFT + EXEC_SHIFT)) : NO_INSTANCE;
+}
+
+/* The instance whose number it is about. NO_INSTANCE: it does not say. */
+static unsigned instance_of(const struct bsa_event *e)
+{
+#define BY(kind, field)  \
+	case BSA_##kind: \
+		return BSA_OF(e, kind)->field >> INSTANCE_SHIFT;
+#define BY_EXEC(kind)    \
+	case BSA_##kind: \
+		return (unsigned)(BSA_OF(e, kind)->exec >> (INSTANCE_SHIFT + EXEC_SHIFT));
+#define BY_OWNER(kind)   \
+	case BSA_##kind: \
+		return instance_of_owner(BSA_OF(e, kind)->owner, BSA_OF(e, kind)->owner_id);
+
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_service_state:
+		return BSA_OF(e, service_state)->instance < INSTANCES ? BSA_OF(e, service_state)->instance
+		                                                      : NO_INSTANCE;
+		BY(client_connect, conn)
+		BY(client_disconnect, conn)
+		BY(model_prepare, conn)
+		BY(model_release, model)
+		BY(stream_open, stream)
+		BY(stream_close, stream)
+		BY(buffer_allocate, conn)
+		BY(buffer_copy, buffer)
+		BY(buffer_reject, buffer)
+		BY(buffer_free, buffer)
+		BY_OWNER(pool_map)
+		BY_OWNER(pool_unmap)
+		BY_OWNER(resource_exhausted)
+		BY_OWNER(app_span)
+		BY_EXEC(exec_submit)
+		BY_EXEC(fmq_write)
+		BY_EXEC(fmq_read)
+		BY_EXEC(request_decode)
+		BY_EXEC(fence_wait)
+		BY_EXEC(slot_lookup)
+		BY_EXEC(slot_fetch)
+		BY_EXEC(sched_enqueue)
+		BY_EXEC(sched_dispatch)
+		BY_EXEC(sched_preempt)
+		BY_EXEC(sched_resume)
+		BY_EXEC(checkpoint)
+		BY_EXEC(op_end)
+		BY_EXEC(exec_end)
+		BY_EXEC(deadline_miss)
+		BY_EXEC(exec_return)
+		BY_EXEC(fence_signal)
+		BY_EXEC(exec_client)
+		BY_EXEC(exec_service)
+		BY_EXEC(exec_state)
+		BY_EXEC(exec_delay)
+	case BSA_performance_hold:
+	case BSA_loss:
+	case BSA_N_KINDS:
+		break;
+	}
+	return NO_INSTANCE;
+#undef BY
+#undef BY_EXEC
+#undef BY_OWNER
+}
+
+static bool is_own(const struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+{
+	if (e->kind == BSA_service_state || (e->kind == BSA_client_connect && BSA_OF(e, client_connect)->uid != uid))
+		return false;
+	return instance < INSTANCES && !u->served[instance] && u->own[instance] == uid;
+}
+
+/* A process of @uid tells of itself as its own client. */
+static bool tells_of_itself(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+{
+	if (e->kind != BSA_client_connect || BSA_OF(e, client_connect)->uid != uid || u->served[instance] ||
+	    u->own[instance] != USERS_UNKNOWN || u->turned_away[instance] == uid)
+		return false;
+	u->own[instance] = uid;
+	return true;
+}
+
+/* ---- the service ---- */
+
+static void claim(struct users *u, const struct bsa_event *e, uint32_t uid)
+{
+	unsigned i = 0;
+
+	while (i < u->n_claims && u->claims[i].uid != uid)
+		i++;
+	if (i == CLAIMS_MAX)
+		return;
+	if (i == u->n_claims)
+		u->claims[u->n_claims++] = (struct claim){ uid, false };
+	u->claims[i].strong |= e->kind == BSA_service_state;
+}
+
+/* 1: it is announced; -ENOMEM. */
+static int announce(struct users *u, const struct bsa_event *e)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_client_connect:
+		return peer_is_of(u, BSA_OF(e, client_connect)->conn, false, BSA_OF(e, client_connect)->uid);
+	case BSA_client_disconnect:
+		peer_closes(u, BSA_OF(e, client_disconnect)->conn, false);
+		return 1;
+	case BSA_stream_open:
+		return peer_is_of(u, BSA_OF(e, stream_open)->stream, true,
+		                  peer_user(u, BSA_OF(e, stream_open)->conn, false));
+	case BSA_stream_close:
+		peer_closes(u, BSA_OF(e, stream_close)->stream, true);
+		return 1;
+	default:
+		return 1;
+	}
+}
+
+static int service_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
+{
+	claim(u, e, uid);
+	if (u->assumed == USERS_UNKNOWN)
+		u->assumed = uid;
+	if (uid != u->assumed) {
+		if (e->kind == BSA_service_state && instance < INSTANCES)
+			u->turned_away[instance] = uid;
+		return 0;
+	}
+	if (instance < INSTANCES)
+		u->served[instance] = true;
+	return announce(u, e);
+}
+
+/* ---- clients ---- */
+
+static int client_tells(struct users *u, const struct bsa_event *e, uint32_t uid)
+{
+	const struct bsa_app_span *span = e->kind == BSA_app_span ? BSA_OF(e, app_span) : NULL;
+	uint32_t number = span ? (uint32_t)span->owner_id : 0;
+	bool stream = !span || span->owner == BSA_OWNER_STREAM;
+
+	if (u->assumed == USERS_UNKNOWN) {
+		u->lenient = true;
+		return 1;
+	}
+	if (span && span->owner == BSA_OWNER_PROCESS) /* no connection is named */
+		return 1;
+	if (!span) /* all others begin with the number of their execution */
+		number = (uint32_t)(BSA_OF(e, exec_return)->exec >> EXEC_SHIFT);
+	return number && peer_user(u, number, stream) == uid;
+}
+
+/* Between programs that use queues for something of their own. */
+static bool is_nobodys(const struct bsa_event *e)
+{
+	return e->kind == BSA_loss || (e->kind == BSA_fmq_write && !BSA_OF(e, fmq_write)->exec);
+}
+
+int users_event(struct users *u, const struct bsa_event *e)
+{
+	uint32_t uid = user_of(u, e);
+	unsigned instance;
+
+	if (!u->several || uid == USERS_UNKNOWN || is_nobodys(e))
+		return 1;
+	instance = instance_of(e);
+	if (uid == u->assumed) /* whatever it is: the service's user may be a client, too */
+		return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : 1;
+	if (is_own(u, e, instance, uid) || (instance < INSTANCES && tells_of_itself(u, e, instance, uid)))
+		return 1;
+	return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : client_tells(u, e, uid);
+}
+
+bool users_undecided(const struct users *u)
+{
+	return u->several && u->named == USERS_UNKNOWN;
+}
+
+struct users_decided users_decided(const struct users *u)
+{
+	struct users_decided d = { USERS_UNKNOWN, USERS_UNKNOWN, false };
+	bool strong = false;
+
+	if (!u->several)
+		return d;
+	for (unsigned i = 0; i < u->n_claims; i++)
+		strong |= u->claims[i].strong;
+	d.service = u->named;
+	for (unsigned i = 0; i < u->n_claims && u->named == USERS_UNKNOWN; i++) {
+		const struct claim *c = &u->claims[i];
+
+		if (c->strong != strong)
+			continue;
+		if (d.service == USERS_UNKNOWN || c->uid == 0)
+			d.service = c->uid;
+	}
+	for (unsigned i = 0; i < u->n_claims && u->named == USERS_UNKNOWN && d.service != 0; i++)
+		if (u->claims[i].strong == strong && u->claims[i].uid != d.service && d.rival == USERS_UNKNOWN)
+			d.rival = u->claims[i].uid;
+	d.again = u->named == USERS_UNKNOWN && d.service != USERS_UNKNOWN && (d.service != u->assumed || u->lenient);
+	return d;
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# impostors.sh BURSTSCOPE SERVICE LOAD FORGE PROVIDER -- beside a service of root's and its client, another user emits events of the
+# service and of that client, through LTTng. What is told of the recording is what is told of it without that user's buffers.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
+((EUID == 0)) || { echo 'skipped: only root can be several users'; exit 77; }
+setpriv --reuid 65533 --regid 65533 --clear-groups true 2>"$tmp/null" || { echo 'skipped: there are no other users'; exit 77; }
+burstscope=$1 service=$2 load=$3 forge=$4 provider=$5
+check=$(dirname "$0")/../analyzer/check.sql
+
+# What others run has to be where they can read it.
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/bin"
+cp "$forge" "$load" "$provider" "$tmp/bin"
+chmod 755 "$tmp/bin"/*
+chmod 1777 /dev/shm
+
+# as UID COMMAND...: as that user, whom root's session daemon traces.
+as() { setpriv --reuid "$1" --regid "$1" --clear-groups env LTTNG_HOME="$tmp/nobody" NNBURST_TRACEPOINTS="$tmp/bin/${provider##*/}" "${@:2}"; }
+
+scenario victim '{"executions": 300, "apps": [{"name": "victim", "streams": [{"model": "mlp", "deadline": "50ms"}, {"name": "s", "model": "mlp", "path": "sync"}]}]}'
+chmod 644 "$tmp/victim.json"
+
+start_sessiond
+session both DEBUG_FUNCTION
+"$service" --socket "$tmp/socket" --app-identity uid &
+daemon=$!
+until [[ -S $tmp/socket ]]; do
+	kill -0 "$daemon" 2>"$tmp/null" || { echo 'nnburstd does not start'; exit 1; }
+	sleep 0.05
+done
+instance=$("$service" --status --socket "$tmp/socket" | sed -nE 's/^process [0-9]+, instance ([0-9]+),.*/\1/p')
+as 65533 "$tmp/bin/${forge##*/}" "$tmp/bin/${provider##*/}" "$instance" >"$tmp/begun" &
+forger=$!
+until [[ -s $tmp/begun ]]; do
+	kill -0 "$forger" 2>"$tmp/null" || wrong 'the forger does not begin'
+	((failures == 0)) || exit 1
+	sleep 0.05
+done
+quietly as 65534 "$tmp/bin/${load##*/}" --quiet --socket "$tmp/socket" "$tmp/victim.json"
+wait "$forger" || wrong 'the forger fails'
+stop_service
+end_session both
+
+# ---- what LTTng proves ----
+
+for uid in 0 65533 65534; do
+	[[ -d $tmp/both/ust/uid/$uid ]] || wrong "no buffers of $uid: $(find "$tmp/both" -type d | tr '\n' ' ')"
+done
+
+# ---- and what comes of it ----
+
+"$burstscope" import -o "$tmp/all.db" "$tmp/both" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
+[[ $(<"$tmp/said") == *"events claim to be another user's, and are left out"* ]] || wrong "import does not say it: $(<"$tmp/said")"
+cp -r "$tmp/both" "$tmp/without"
+rm -r "$tmp/without/ust/uid/65533"
+"$burstscope" import -o "$tmp/without.db" "$tmp/without" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
+[[ $(<"$tmp/said") != *'another user'* ]] || wrong "import of what is true: $(<"$tmp/said")"
+
+# Numbers of traces, and of rows by trace, differ with a trace more: what is in them does not.
+columns='e.exec, e.path, e.status, e.miss, e.quality, e.sides, e.submitted - t.began, e.e2e_ns, e.run_ns, e.queue_ns, e.deadline - t.began, e.lateness_ns, a.uid, a.name'
+for db in all without; do
+	sqlite3 -readonly "$tmp/$db.db" "SELECT $columns FROM execution e LEFT JOIN app a ON a.id = e.app_id,
+		(SELECT min(began) AS began FROM trace WHERE uid IN (0, 65534)) t ORDER BY e.exec" >"$tmp/$db.executions"
+	sqlite3 -readonly "$tmp/$db.db" 'SELECT policy, preempt, lanes FROM service_rules; SELECT uid, name FROM app ORDER BY 1, 2;
+		SELECT pid, role, name FROM process ORDER BY 1, 2; SELECT count(*), sum(late_ns) FROM miss_cause;
+		SELECT received_ns, entitled_ns FROM app_share ORDER BY 1; SELECT count(*), sum(ended - began) FROM wait' >"$tmp/$db.rest"
+	found=$(sqlite3 -readonly "$tmp/$db.db" <"$check")
+	[[ ! $found ]] || wrong "$db.db: $(head -3 <<<"$found")"
+done
+cmp -s "$tmp/all.executions" "$tmp/without.executions" || wrong "executions: $(diff "$tmp/all.executions" "$tmp/without.executions" | head -6)"
+cmp -s "$tmp/all.rest" "$tmp/without.rest" || wrong "the rest: $(diff "$tmp/all.rest" "$tmp/without.rest" | head -6)"
+found=$(sqlite3 -readonly "$tmp/all.db" "SELECT count(*), sum(quality = 'complete'), sum(sides = 'both') FROM execution WHERE path <> 'prepare'")
+[[ $found == '600|600|600' ]] || wrong "not 600 complete executions of both sides, but $found"
+found=$(sqlite3 -readonly "$tmp/all.db" "SELECT uid, impostor_events > 1000 FROM trace ORDER BY uid")
+[[ $found == $'0|0\n65533|1\n65534|0' ]] || wrong "impostors: $found"
+"$burstscope" summary "$tmp/all.db" >"$tmp/said" 2>&1 || true
+[[ $(tail -1 "$tmp/said") == *"events claim to be another user's, and are left out" ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
+"$burstscope" doctor "$tmp/all.db" >"$tmp/said" 2>&1 || true
+grep -q "65533" "$tmp/said" || wrong "doctor: $(<"$tmp/said")"
+
+((failures == 0)) || exit 1
+echo 'impostors.sh: whoever says to be another is left out'
