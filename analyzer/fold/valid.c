@@ -17,6 +17,7 @@ enum rule {
 	RULE_LANE_OR_NONE, /* or that it was on none */
 	RULE_TIME,         /* 0: none */
 	RULE_NS,
+	RULE_ASKED_PATH,  /* of what an app asks for, which is no trial run */
 	RULE_NS_OR_NEVER, /* BSA_NEVER: not known. What is too large is not known either */
 	RULE_ASKED        /* a time or duration that an app chooses: a larger one is the largest, -1 none */
 };
@@ -45,6 +46,7 @@ struct field {
 #define NS(kind, name) FIELD(kind, name, RULE_NS)
 #define NS_OR_NEVER(kind, name) FIELD(kind, name, RULE_NS_OR_NEVER)
 #define ASKED(kind, name) FIELD(kind, name, RULE_ASKED)
+#define ASKED_PATH(kind, name) FIELD(kind, name, RULE_ASKED_PATH)
 #define END { .bytes = 0 }
 
 static const struct field *const fields[BSA_N_KINDS] = {
@@ -66,8 +68,8 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		ANY(stream_open, client_spin_us) END },
 	[BSA_stream_close] = (const struct field[]){ ANY(stream_close, stream) ANY(stream_close, reason) END },
 	[BSA_performance_hold] = (const struct field[]){ ANY(performance_hold, on) END },
-	[BSA_exec_submit] = (const struct field[]){ EXEC(exec_submit, exec) ASKED(exec_submit, deadline_ns)
-		ASKED(exec_submit, duration_ns) ANY(exec_submit, model) ANY(exec_submit, path) ANY(exec_submit, pools)
+	[BSA_exec_submit] = (const struct field[]){ EXEC(exec_submit, exec) ASKED_PATH(exec_submit, path) ASKED(exec_submit, deadline_ns)
+		ASKED(exec_submit, duration_ns) ANY(exec_submit, model) ANY(exec_submit, pools)
 		ANY(exec_submit, measure) ANY(exec_submit, fallback) END },
 	[BSA_fmq_write] = (const struct field[]){ EXEC_OR_NONE(fmq_write, exec) NS(fmq_write, blocked_ns)
 		ANY(fmq_write, queue) ANY(fmq_write, items) ANY(fmq_write, used) ANY(fmq_write, fmq) END },
@@ -107,9 +109,10 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		ANY(resource_exhausted, asked) ANY(resource_exhausted, limit) END },
 	[BSA_exec_return] = (const struct field[]){ EXEC(exec_return, exec) ANY(exec_return, status) END },
 	[BSA_fence_signal] = (const struct field[]){ EXEC(fence_signal, exec) ANY(fence_signal, status) END },
-	[BSA_exec_client] = (const struct field[]){ EXEC(exec_client, exec) ASKED(exec_client, deadline_ns)
+	[BSA_exec_client] = (const struct field[]){ EXEC(exec_client, exec) ASKED_PATH(exec_client, path)
+		ASKED(exec_client, deadline_ns)
 		TIME(exec_client, began) NS_OR_NEVER(exec_client, at) ASKED(exec_client, duration_ns)
-		ANY(exec_client, model) ANY(exec_client, path) ANY(exec_client, status) ANY(exec_client, fallback) END },
+		ANY(exec_client, model) ANY(exec_client, status) ANY(exec_client, fallback) END },
 	[BSA_exec_service] = (const struct field[]){ EXEC(exec_service, exec) LANE_OR_NONE(exec_service, lane)
 		TIME(exec_service, began) NS_OR_NEVER(exec_service, at) ASKED(exec_service, deadline_ns)
 		NS_OR_NEVER(exec_service, delays) ANY(exec_service, model) ANY(exec_service, app)
@@ -179,6 +182,8 @@ static bool can_be(enum rule rule, uint64_t number)
 		return number <= BSA_TIME_MOST;
 	case RULE_NS_OR_NEVER:
 		return number <= BSA_TIME_MOST || number == BSA_NEVER;
+	case RULE_ASKED_PATH:
+		return number != BSA_PATH_PREPARE;
 	case RULE_ANY:
 		break;
 	}
