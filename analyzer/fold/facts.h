@@ -179,6 +179,21 @@ struct bsa_wait {
 	uint32_t blocker_app;
 	uint8_t kind, lane, occupancy, cause;
 	uint8_t open; /* enum bsa_open, of the whole wait: the same in each of its stretches */
+	uint32_t app; /* of who waits; 0: unknown */
+	uint16_t instance;
+	uint8_t level; /* the priority of who waits; 3: unknown */
+};
+
+/*
+ * A stretch of a lane, which ended while somebody waited: those of a lane come in the order of their times, and between them the lane was
+ * idle. Told before the waits that are behind it.
+ */
+struct bsa_occupied {
+	uint64_t began, ended, blocker;
+	uint32_t app;
+	uint16_t instance;
+	uint8_t lane, occupancy, level;
+	bool hogging;
 };
 
 /*
@@ -359,6 +374,7 @@ struct bsa_facts {
 	void (*execution)(void *ctx, const struct bsa_execution *);
 	void (*slice)(void *ctx, const struct bsa_slice *);
 	void (*wait)(void *ctx, const struct bsa_wait *);
+	void (*occupied)(void *ctx, const struct bsa_occupied *); /* NULL: not wanted */
 	void (*possible_wait)(void *ctx, const struct bsa_possible_wait *);
 	void (*unknown_lane)(void *ctx, const struct bsa_unknown_lane *);
 	void (*preemption)(void *ctx, const struct bsa_preemption *);

@@ -78,6 +78,21 @@ static bool make_room(struct bsa_device *d, struct bsa_lane *l)
 	return l->n < l->room;
 }
 
+static void tell_occupied(const struct bsa_device *d, const struct bsa_lane *l, const struct bsa_stretch *s)
+{
+	struct bsa_occupied fact = { .began = s->began,
+		                     .ended = s->ended,
+		                     .blocker = s->id,
+		                     .app = s->tenant ? s->tenant->app : 0,
+		                     .instance = d->instance,
+		                     .lane = (uint8_t)(l - d->lanes),
+		                     .occupancy = s->occupancy,
+		                     .level = s->level,
+		                     .hogging = s->hogging };
+
+	d->facts->occupied(d->facts->ctx, &fact);
+}
+
 static void remember(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
 {
 	if (!d->n_waiting) {
@@ -94,6 +109,8 @@ static void remember(struct bsa_device *d, struct bsa_lane *l, const struct bsa_
 	l->n++;
 	*nth(l, l->n - 1) = *s;
 	++*d->history;
+	if (d->facts->occupied)
+		tell_occupied(d, l, s);
 }
 
 static bool nobody_is_certain(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at)

@@ -349,7 +349,10 @@ static int tell_part(struct telling *w, const struct bsa_stretch *s)
 		                 .kind = w->kind,
 		                 .lane = (uint8_t)w->number,
 		                 .occupancy = s->occupancy,
-		                 .open = w->x->open };
+		                 .open = w->x->open,
+		                 .app = w->x->tenant->app,
+		                 .instance = w->d->instance,
+		                 .level = w->x->level };
 
 	part.cause = cause_of(w->x, s, w->kind);
 	if (s->occupancy == BSA_HELD) {
@@ -507,7 +510,10 @@ void bsa_waits_tell_idle(struct bsa_device *d, struct bsa_scheduled *x, unsigned
 		                 .kind = BSA_WAIT_QUEUE,
 		                 .lane = (uint8_t)lane,
 		                 .occupancy = BSA_IDLE,
-		                 .cause = BSA_HANDOVER };
+		                 .cause = BSA_HANDOVER,
+		                 .app = x->tenant->app,
+		                 .instance = d->instance,
+		                 .level = x->level };
 
 	if (wait.began < wait.ended)
 		tell(d, x, &wait);

@@ -2,6 +2,7 @@
 #include "store/blame_run.h"
 
 #include "fold/blame.h"
+#include "store/crowd.h"
 #include "store/numbers.h"
 #include "store/own.h"
 #include "store/sql.h"
@@ -16,6 +17,7 @@
 enum question {
 	MISSED,
 	WAITS,
+	WAIT_RUNS,
 	PREEMPTIONS,
 	SLICES,
 	REFUSAL,
@@ -55,6 +57,11 @@ static const char select_missed[] = "SELECT " MISSED_COLUMNS(
 static const char *const sql[QUESTIONS] = {
 	[MISSED] = select_missed,
 	[WAITS] = "SELECT * FROM stored_wait WHERE execution_id = ? ORDER BY began",
+	[WAIT_RUNS] =
+		"SELECT max(r.began, o.began), min(r.began + r.dur_ns, o.began + o.dur_ns), o.blocker_id, "
+		"o.blocker_app_id,"
+		" o.occupancy, o.level, o.hogging, r.app_id, r.run_bits FROM stored_wait_run r"
+		" CROSS JOIN stored_occupancy o ON o.id BETWEEN r.first_id AND r.last_id WHERE r.execution_id = ?",
 	[PREEMPTIONS] = "SELECT * FROM stored_preemption WHERE execution_id = ? ORDER BY stopped",
 	[SLICES] = "SELECT * FROM stored_slice WHERE execution_id = ? ORDER BY began",
 	[REFUSAL] = "SELECT * FROM stored_refusal WHERE execution_id = ?",
@@ -64,8 +71,10 @@ static const char *const sql[QUESTIONS] = {
 		  " max(preempt = 'restart' AND policy <> 'fifo')"
 		  " FROM service_rules",
 	[LOSSES] = "SELECT count(*) FROM loss",
-	[LAST_BLOCKER] = "SELECT coalesce(max(blocker_id), 0) FROM stored_wait WHERE blocker_id >= ?",
-	[BLOCKERS] = "SELECT blocker_id FROM stored_wait WHERE blocker_id >= ?",
+	[LAST_BLOCKER] = "SELECT max((SELECT coalesce(max(blocker_id), 0) FROM stored_wait WHERE blocker_id >= ?1),"
+			 " (SELECT coalesce(max(blocker_id), 0) FROM stored_occupancy WHERE blocker_id >= ?1))",
+	[BLOCKERS] = "SELECT blocker_id FROM stored_wait WHERE blocker_id >= ?1"
+		     " UNION ALL SELECT blocker_id FROM stored_occupancy WHERE blocker_id >= ?1",
 	[ESTIMATE] = "SELECT estimate_ns FROM stored_model WHERE id = ?",
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
 };
@@ -243,6 +252,44 @@ static void read_execution(sqlite3_stmt *q, struct bsa_execution *x)
 	read_flags(m.flags, x);
 }
 
+static int64_t number_of(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(q, column);
+}
+
+static int by_began(const void *a, const void *b)
+{
+	const struct bsa_wait *x = a, *y = b;
+
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+/* Stretches that are stored once for all that wait behind them: after @n others, and then all in their order. */
+static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
+{
+	sqlite3_stmt *q = ask(r, WAIT_RUNS, id);
+	size_t few = n;
+
+	while (store_step(r->s, q) && room_for(r, (void **)&r->waits, &r->waits_room, n, sizeof(*r->waits))) {
+		struct bits_wait_run bits = unpack_wait_run(sqlite3_column_int64(q, 8));
+		struct bsa_wait w = { .execution = id,
+			              .began = time_of(number_of(q, 0)),
+			              .ended = time_of(number_of(q, 1)),
+			              .blocker = id_of(number_of(q, 2)),
+			              .blocker_app = (uint32_t)id_of(number_of(q, 3)),
+			              .kind = (uint8_t)bits.run_kind,
+			              .lane = (uint8_t)bits.run_lane,
+			              .occupancy = (uint8_t)sqlite3_column_int64(q, 4) };
+
+		w.cause = crowd_cause(w.kind, (uint32_t)id_of(number_of(q, 7)), (uint8_t)bits.run_level, w.occupancy,
+		                      w.blocker_app, (uint8_t)sqlite3_column_int64(q, 5), sqlite3_column_int64(q, 6));
+		r->waits[n++] = w;
+	}
+	if (n > few)
+		qsort(r->waits, n, sizeof(*r->waits), by_began);
+	return n;
+}
+
 static size_t read_waits(struct run *r, uint64_t id)
 {
 	sqlite3_stmt *q = ask(r, WAITS, id);
@@ -266,7 +313,7 @@ static size_t read_waits(struct run *r, uint64_t id)
 			.cause = (uint8_t)bits.cause,
 		};
 	}
-	return n;
+	return read_wait_runs(r, id, n);
 }
 
 static size_t read_preemptions(struct run *r, uint64_t id)

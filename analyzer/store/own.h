@@ -33,6 +33,7 @@ struct bsa_store {
 	sqlite3_stmt *statements[STATEMENTS];
 	struct spill *spill;
 	struct tally *tally;
+	struct crowd *crowd;
 	struct pages *pages; /* of stored_execution; NULL where it has rows already, or they are attached */
 	struct window *window;
 	struct sort *by_seq; /* of what is in pages: entries of their index */

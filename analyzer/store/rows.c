@@ -1,6 +1,7 @@
 /* rows.c -- see rows.h. */
 #include "store/rows.h"
 
+#include "store/crowd.h"
 #include "store/execution.h"
 #include "store/numbers.h"
 #include "store/own.h"
@@ -183,13 +184,12 @@ static void on_slice(void *ctx, const struct bsa_slice *x)
 
 static void on_wait(void *ctx, const struct bsa_wait *w)
 {
-	struct bsa_store *s = ctx;
+	crowd_wait(ctx, w);
+}
 
-	ROW(s, wait, .id = NOTHING, .execution_id = ref(w->execution), .began = when(s->offset, w->began),
-	    .dur_ns = length(s, w->began, w->ended), .blocker_id = ref(w->blocker),
-	    .blocker_app_id = ref(w->blocker_app),
-	    .bits = PACK(wait, .kind = w->kind, .lane = w->lane, .occupancy = w->occupancy, .cause = w->cause,
-	                 .open = w->open));
+static void on_occupied(void *ctx, const struct bsa_occupied *o)
+{
+	crowd_occupied(ctx, o);
 }
 
 static void on_possible_wait(void *ctx, const struct bsa_possible_wait *w)
@@ -387,6 +387,7 @@ struct bsa_facts bsa_store_facts(struct bsa_store *s)
 		.execution = on_execution,
 		.slice = on_slice,
 		.wait = on_wait,
+		.occupied = on_occupied,
 		.possible_wait = on_possible_wait,
 		.unknown_lane = on_unknown_lane,
 		.preemption = on_preemption,

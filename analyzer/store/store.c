@@ -5,6 +5,7 @@
 #include "bsa/import.h"
 #include "scratch.h"
 #include "store/blame_run.h"
+#include "store/crowd.h"
 #include "store/execution.h"
 #include "store/header.h"
 #include "store/numbers.h"
@@ -221,7 +222,8 @@ int bsa_store_new(struct bsa_store **ret, const struct bsa_store_options *option
 	if (!r) {
 		s->spill = spill_new(&s->file);
 		s->tally = tally_new();
-		r = s->spill && s->tally ? begin(s) : store_fail(s, BSA_E_ENV, "no memory");
+		s->crowd = crowd_new();
+		r = s->spill && s->tally && s->crowd ? begin(s) : store_fail(s, BSA_E_ENV, "no memory");
 		bsa_store_check(s, err);
 	}
 	if (r) {
@@ -241,6 +243,7 @@ struct bsa_store *bsa_store_free(struct bsa_store *s)
 	sqlite3_close_v2(s->db);
 	spill_free(s->spill);
 	tally_free(s->tally);
+	crowd_free(s->crowd);
 	pages_free(s->pages);
 	window_free(s->window);
 	sort_free(s->by_seq);
@@ -279,6 +282,7 @@ struct bsa_store_counts bsa_store_counts(const struct bsa_store *s)
 void bsa_store_clock(struct bsa_store *s, int64_t offset)
 {
 	/* What is in the batches has its times added already. */
+	crowd_finish(s);
 	s->offset = bounded(offset);
 }
 
@@ -433,6 +437,7 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 	int r;
 
 	window_empty(s);
+	crowd_finish(s);
 	batches_flush(s);
 	store_run(s, bsa_sql_names);
 	stats_run(s);

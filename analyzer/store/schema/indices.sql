@@ -1,6 +1,7 @@
 -- Made when everything is loaded.
 CREATE INDEX stored_stream_number ON stored_stream(number);
 CREATE INDEX stored_wait_execution ON stored_wait(execution_id);
+CREATE INDEX stored_wait_run_execution ON stored_wait_run(execution_id);
 CREATE INDEX stored_slice_execution ON stored_slice(execution_id);
 CREATE INDEX stored_preemption_execution ON stored_preemption(execution_id);
 CREATE INDEX stored_deadline_miss_execution ON stored_deadline_miss(execution_id);

@@ -2,6 +2,7 @@
 DROP INDEX stored_execution_seq;
 DROP INDEX stored_stream_number;
 DROP INDEX stored_wait_execution;
+DROP INDEX stored_wait_run_execution;
 DROP INDEX stored_slice_execution;
 DROP INDEX stored_preemption_execution;
 DROP INDEX stored_deadline_miss_execution;

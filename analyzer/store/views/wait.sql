@@ -8,4 +8,17 @@ FROM stored_unpacked x WHERE x.idle AND x.dispatched > x.enqueued
 UNION ALL
 SELECT w.execution_id, w.began, w.began + w.dur_ns, @value bits.kind w@, @value bits.lane w@,
 	@value bits.occupancy w@, w.blocker_id, w.blocker_app_id, @value bits.cause w@, @value bits.open w@
-FROM stored_wait w;
+FROM stored_wait w
+UNION ALL
+SELECT r.execution_id, max(r.began, o.began), min(r.began + r.dur_ns, o.began + o.dur_ns), @value run_bits.run_kind r@,
+	@value run_bits.run_lane r@, @occupancy o.occupancy@, o.blocker_id, o.blocker_app_id,
+	CASE WHEN o.occupancy = @occupancy:unknown@ THEN 'unknown'
+		WHEN o.occupancy = @occupancy:idle@ THEN 'handover'
+		WHEN @bits run_bits.run_kind r@ = @wait_kind:preempted@ THEN 'preempted'
+		WHEN r.app_id IS NULL OR o.blocker_app_id IS NULL THEN 'unknown'
+		WHEN r.app_id <> o.blocker_app_id THEN iif(o.hogging, 'hogged', 'crowded_out')
+		WHEN @bits run_bits.run_level r@ = 3 OR o.level = 3 THEN 'unknown'
+		WHEN o.level < @bits run_bits.run_level r@ THEN 'inversion'
+		ELSE 'queued_behind' END,
+	@value run_bits.run_open r@
+FROM stored_wait_run r CROSS JOIN stored_occupancy o ON o.id BETWEEN r.first_id AND r.last_id;

@@ -1,0 +1,314 @@
+/* crowd.c -- see crowd.h. */
+#include "store/crowd.h"
+
+#include "store/numbers.h"
+#include "store/own.h"
+#include "store/statement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVEL_UNKNOWN = 3, LANE_BITS = 8, SEQUENCE_BITS = 43, LANES = 256 };
+
+/* Of a lane, as it was told. */
+struct stretch {
+	uint64_t began, ended, blocker;
+	uint32_t app;
+	uint8_t occupancy, level;
+	bool hogging, written;
+};
+
+/* The stretches of a lane, in the order of their times, without gaps: the last ones. Numbers go on when a new list begins. */
+struct lane {
+	uint32_t number;      /* instance and lane */
+	struct stretch *ring; /* owned; a power of 2 */
+	size_t room, first, n;
+	int64_t sequence; /* of the first one that is kept */
+};
+
+struct crowd {
+	struct lane lanes[LANES];
+	size_t n_lanes, kept;
+	int64_t begin; /* where sequences begin */
+	bool begun;
+
+	struct bsa_wait few[CROWD_FEW]; /* the wait in hand, as long as it has no more stretches */
+	size_t n_few;                   /* CROWD_FEW + 1: it has */
+	struct bsa_wait last;           /* its last stretch */
+	bool running;
+	struct bsa_wait
+		run; /* stretches of it that are stretches of a lane, side by side: the first one, until the last one's end */
+	struct lane *lane; /* borrowed: theirs */
+	int64_t from, to;  /* their sequences */
+};
+
+struct crowd *crowd_new(void)
+{
+	return calloc(1, sizeof(struct crowd));
+}
+
+struct crowd *crowd_free(struct crowd *c)
+{
+	for (size_t i = 0; c && i < c->n_lanes; i++)
+		free(c->lanes[i].ring);
+	free(c);
+	return NULL;
+}
+
+uint8_t crowd_cause(uint8_t kind, uint32_t app, uint8_t level, uint8_t occupancy, uint32_t held_app, uint8_t held_level,
+                    bool hogging)
+{
+	if (occupancy == BSA_UNKNOWN)
+		return BSA_CAUSE_UNKNOWN;
+	if (occupancy == BSA_IDLE)
+		return BSA_HANDOVER;
+	if (kind == BSA_WAIT_PREEMPTED)
+		return BSA_CAUSE_PREEMPTED;
+	if (!app || !held_app)
+		return BSA_CAUSE_UNKNOWN;
+	if (app != held_app)
+		return hogging ? BSA_HOGGED : BSA_CROWDED_OUT;
+	if (level == LEVEL_UNKNOWN || held_level == LEVEL_UNKNOWN)
+		return BSA_CAUSE_UNKNOWN;
+	return held_level < level ? BSA_INVERSION : BSA_QUEUED_BEHIND;
+}
+
+/* ---- rows ---- */
+
+static void write_wait(struct bsa_store *s, const struct bsa_wait *w)
+{
+	int64_t began = when(s->offset, w->began);
+
+	ROW(s, wait, .id = NOTHING, .execution_id = ref(w->execution), .began = began,
+	    .dur_ns = minus(when(s->offset, w->ended), began), .blocker_id = ref(w->blocker),
+	    .blocker_app_id = ref(w->blocker_app),
+	    .bits = PACK(wait, .kind = w->kind, .lane = w->lane, .occupancy = w->occupancy, .cause = w->cause,
+	                 .open = w->open));
+}
+
+static struct stretch *nth(const struct lane *l, size_t i)
+{
+	return &l->ring[(l->first + i) & (l->room - 1)];
+}
+
+static int64_t id_of(const struct lane *l, int64_t sequence)
+{
+	return (int64_t)l->number << SEQUENCE_BITS | sequence;
+}
+
+static void write_stretch(struct bsa_store *s, const struct lane *l, int64_t sequence)
+{
+	struct stretch *t = nth(l, (size_t)(sequence - l->sequence));
+	int64_t began = when(s->offset, t->began);
+
+	if (t->written)
+		return;
+	t->written = true;
+	STATEMENT_ROW(s, occupancy, .id = id_of(l, sequence), .began = began,
+	              .dur_ns = minus(when(s->offset, t->ended), began), .occupancy = t->occupancy,
+	              .blocker_id = ref(t->blocker), .blocker_app_id = ref(t->app), .level = t->level,
+	              .hogging = t->hogging);
+}
+
+static void end_run(struct bsa_store *s)
+{
+	struct crowd *c = s->crowd;
+	const struct bsa_wait *w = &c->run;
+	int64_t began = when(s->offset, w->began);
+
+	if (!c->running)
+		return;
+	c->running = false;
+	for (int64_t i = c->from; i <= c->to; i++)
+		write_stretch(s, c->lane, i);
+	ROW(s, wait_run, .id = NOTHING, .execution_id = ref(w->execution), .began = began,
+	    .dur_ns = minus(when(s->offset, w->ended), began), .first_id = id_of(c->lane, c->from),
+	    .last_id = id_of(c->lane, c->to), .app_id = ref(w->app),
+	    .run_bits = PACK(wait_run, .run_kind = w->kind, .run_lane = w->lane, .run_level = w->level,
+	                     .run_open = w->open));
+}
+
+/* ---- the stretches of lanes ---- */
+
+/* Sequences of an import into a database that is there begin behind those that are in it. */
+static int64_t first_sequence(struct bsa_store *s)
+{
+	cleanup_stmt sqlite3_stmt *q = NULL;
+
+	if (!s->crowd->begun && s->append) {
+		q = store_prepare(s, "SELECT coalesce(max(id & 8796093022207), 0) FROM stored_occupancy");
+		s->crowd->begin = q && store_step(s, q) ? sqlite3_column_int64(q, 0) : 0;
+	}
+	s->crowd->begun = true;
+	return s->crowd->begin + 1;
+}
+
+/* NULL: there is none, and if @make, no memory for it. */
+static struct lane *lane_of(struct bsa_store *s, uint16_t instance, uint8_t lane, bool make)
+{
+	struct crowd *c = s->crowd;
+	uint32_t number = (uint32_t)instance << LANE_BITS | lane;
+
+	for (size_t i = 0; i < c->n_lanes; i++)
+		if (c->lanes[i].number == number)
+			return &c->lanes[i];
+	if (!make || c->n_lanes == LANES)
+		return NULL;
+	c->lanes[c->n_lanes] = (struct lane){ .number = number, .sequence = first_sequence(s) };
+	return &c->lanes[c->n_lanes++];
+}
+
+static void forget(struct crowd *c, struct lane *l, size_t n)
+{
+	l->first = l->room ? (l->first + n) & (l->room - 1) : 0;
+	l->n -= n;
+	l->sequence += (int64_t)n;
+	c->kept -= n;
+}
+
+static bool make_room(struct crowd *c, struct lane *l)
+{
+	size_t room = l->room ? 2 * l->room : 64;
+	struct stretch *more;
+
+	if (c->kept >= CROWD_KEPT)
+		forget(c, l, (l->n + 1) / 2);
+	if (l->n < l->room)
+		return true;
+	more = c->kept < CROWD_KEPT ? malloc(room * sizeof(*more)) : NULL;
+	if (!more)
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		more[i] = *nth(l, i);
+	free(l->ring);
+	l->ring = more;
+	l->room = room;
+	l->first = 0;
+	return true;
+}
+
+static void append(struct crowd *c, struct lane *l, const struct stretch *t)
+{
+	if (l->n && nth(l, l->n - 1)->ended != t->began)
+		forget(c, l, l->n); /* a new list */
+	if (!make_room(c, l)) {
+		forget(c, l, l->n);
+		return;
+	}
+	l->n++;
+	c->kept++;
+	*nth(l, l->n - 1) = *t;
+}
+
+void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
+{
+	struct lane *l = lane_of(s, o->instance, o->lane, true);
+	uint64_t last = l && l->n ? nth(l, l->n - 1)->ended : BSA_NEVER;
+
+	if (!l)
+		return;
+	if (last < o->began) /* what is not told is idle */
+		append(s->crowd, l, &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
+	append(s->crowd, l,
+	       &(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });
+}
+
+/* The sequence of the stretch that @w is, or is part of; -1: it is none that is kept. */
+static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w)
+{
+	size_t from = 0, to = l->n;
+	const struct stretch *t;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (nth(l, middle)->ended <= w->began)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from == l->n)
+		return -1;
+	t = nth(l, from);
+	if (t->began > w->began || t->ended < w->ended || t->blocker != w->blocker || t->occupancy != w->occupancy ||
+	    crowd_cause(w->kind, w->app, w->level, t->occupancy, t->app, t->level, t->hogging) != w->cause)
+		return -1;
+	return l->sequence + (int64_t)from;
+}
+
+/* ---- waits ---- */
+
+static bool goes_on(const struct bsa_wait *last, const struct bsa_wait *w)
+{
+	return last->execution == w->execution && last->ended == w->began && last->kind == w->kind &&
+	       last->lane == w->lane && last->open == w->open;
+}
+
+/* The stretch behind the last one of the run, and no part of either is missing between. */
+static bool continues_run(const struct crowd *c, const struct bsa_wait *w, int64_t sequence)
+{
+	const struct lane *l = c->lane;
+
+	return c->running && c->run.ended == w->began && sequence == c->to + 1 &&
+	       nth(l, (size_t)(sequence - l->sequence))->began == w->began;
+}
+
+/* A stretch of a wait that has many. */
+static void add_to_run(struct bsa_store *s, const struct bsa_wait *w)
+{
+	struct crowd *c = s->crowd;
+	struct lane *l = lane_of(s, w->instance, w->lane, false);
+	int64_t sequence = l ? sequence_of(l, w) : -1;
+
+	if (!continues_run(c, w, sequence))
+		end_run(s);
+	if (sequence < 0) {
+		write_wait(s, w);
+		return;
+	}
+	if (!c->running) {
+		c->running = true;
+		c->run = *w;
+		c->lane = l;
+		c->from = sequence;
+	}
+	c->to = sequence;
+	c->run.ended = w->ended;
+}
+
+/* The wait in hand is over. */
+static void end_wait(struct bsa_store *s)
+{
+	struct crowd *c = s->crowd;
+
+	end_run(s);
+	for (size_t i = 0; i < c->n_few && c->n_few <= CROWD_FEW; i++)
+		write_wait(s, &c->few[i]);
+	c->n_few = 0;
+}
+
+void crowd_wait(struct bsa_store *s, const struct bsa_wait *w)
+{
+	struct crowd *c = s->crowd;
+
+	if (c->n_few && !goes_on(&c->last, w))
+		end_wait(s);
+	c->last = *w;
+	if (c->n_few < CROWD_FEW) {
+		c->few[c->n_few++] = *w;
+		return;
+	}
+	for (size_t i = 0; i < CROWD_FEW && c->n_few == CROWD_FEW; i++)
+		add_to_run(s, &c->few[i]);
+	c->n_few = CROWD_FEW + 1;
+	add_to_run(s, w);
+}
+
+void crowd_finish(struct bsa_store *s)
+{
+	struct crowd *c = s->crowd;
+
+	end_wait(s);
+	for (size_t i = 0; i < c->n_lanes; i++)
+		forget(c, &c->lanes[i], c->lanes[i].n);
+}

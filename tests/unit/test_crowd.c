@@ -1,0 +1,282 @@
+/*
+ * test_crowd.c -- where many wait at once, a database has the same waits as if each had rows of its own, in a space that grows with
+ * the executions (store/crowd.h).
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "analyzer/folders.h"
+#include "analyzer/script.h"
+#include "decode/decode.h"
+#include "fold/fold.h"
+#include "importer.h"
+
+enum { STREAM = 0x110000, LINE = 160, ROW = 96, APPS = 4 };
+
+/* ---- crowds ---- */
+
+struct crowd_of {
+	const char *name;
+	unsigned executions, lanes;
+	bool latest_first; /* who was ready last gets the lane */
+	bool dies;         /* every third one is given up while it waits */
+	bool loses;        /* events were lost in the middle */
+};
+
+static uint64_t next_random(uint64_t *state, uint64_t below)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*state >> 33) % below;
+}
+
+static void begin(FILE *to, const struct crowd_of *c)
+{
+	fprintf(to, "1 service_state pid=9 lanes=%u instance=1\n", c->lanes);
+	for (int a = 1; a <= APPS; a++)
+		fprintf(to, "2 client_connect conn=%d pid=%d uid=1 app=%d name=app%d\n", 0x100000 + a, a, a, a);
+	for (int a = 1; a <= APPS; a++)
+		fprintf(to, "3 model_prepare model=%d conn=%d name=net step_ns=1us\n", 0x100100 + a, 0x100000 + a);
+	for (unsigned i = 0; i < c->executions; i++)
+		fprintf(to, "4 stream_open stream=%u conn=%u path=burst model=%u\n", STREAM + i, 0x100001 + i % APPS,
+		        0x100101 + i % APPS);
+}
+
+/* The events of a service that gets ever more to do, and then does it. Owned by the caller. */
+static char *events_of(const struct crowd_of *c)
+{
+	unsigned *ready = calloc(c->executions, sizeof(*ready)), n_ready = 0, first = 0, come = 0, gone = 0;
+	unsigned on[8] = { 0 };
+	uint64_t until[8] = { 0 }, at = 1000, state = c->executions;
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	begin(to, c);
+	while (gone < c->executions) {
+		at += 1 + next_random(&state, 3000);
+		if (come < c->executions && next_random(&state, 5)) {
+			fprintf(to, "%" PRIu64 " sched_enqueue exec=%u:1 model=%u app=%u priority=%s\n", at,
+			        STREAM + come, 0x100101 + come % APPS, 1 + come % APPS,
+			        (const char *[]){ "low", "medium", "high" }[come % 3]);
+			ready[n_ready++] = come++;
+		}
+		if (c->loses && come == c->executions / 2)
+			fprintf(to, "%" PRIu64 " loss ended=%" PRIu64 " events=1\n", at, at);
+		for (unsigned l = 0; l < c->lanes; l++) {
+			if (on[l] && at >= until[l]) {
+				fprintf(to, "%" PRIu64 " exec_end exec=%u:1 lane=%u\n", at, STREAM + on[l] - 1, l);
+				on[l] = 0;
+				gone++;
+			} else if (!on[l] && first < n_ready && (come > c->executions / 3 || !next_random(&state, 3))) {
+				unsigned x = c->latest_first ? ready[--n_ready] : ready[first++];
+
+				if (c->dies && x % 3 == 0) {
+					fprintf(to,
+					        "%" PRIu64
+					        " exec_end exec=%u:1 lane=255 status=missed_deadline_transient\n",
+					        at, STREAM + x);
+					gone++;
+					continue;
+				}
+				fprintf(to, "%" PRIu64 " sched_dispatch exec=%u:1 lane=%u\n", at, STREAM + x, l);
+				on[l] = x + 1;
+				until[l] = at + 100 + next_random(&state, 20000);
+			}
+		}
+	}
+	fclose(to);
+	free(ready);
+	return text;
+}
+
+/* ---- waits as the fold tells them ---- */
+
+struct rows {
+	char (*all)[ROW];
+	size_t n, room;
+};
+
+static void add_row(struct rows *r, const char *row)
+{
+	if (r->n == r->room) {
+		r->room = 2 * r->room + 1024;
+		r->all = realloc(r->all, r->room * sizeof(*r->all));
+		assert_non_null(r->all);
+	}
+	snprintf(r->all[r->n++], ROW, "%s", row);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void told(void *ctx, const struct bsa_wait *w)
+{
+	char row[ROW];
+
+	snprintf(row, sizeof(row), "%" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %" PRIu64 " %u %u %u", w->execution,
+	         w->began, w->ended, w->kind, w->lane, w->occupancy, w->blocker, w->blocker_app, w->cause, w->open);
+	add_row(ctx, row);
+}
+
+/* All other facts go nowhere. */
+#define FACTS(F)                                                                                              \
+	F(app)                                                                                                \
+	F(process)                                                                                            \
+	F(rules) F(model) F(stream) F(execution) F(slice) F(possible_wait) F(unknown_lane) F(preemption)      \
+		F(deadline_missed) F(refused) F(exhausted) F(slot_missed) F(mapping) F(buffer) F(buffer_used) \
+			F(inverted) F(starved) F(share) F(lag) F(interfered) F(chosen) F(lost) F(spanned)
+
+static void nothing(void *ctx, const void *fact)
+{
+	(void)ctx;
+	(void)fact;
+}
+
+static void fold(const char *events, struct rows *ret)
+{
+	struct bsa_facts facts = { .ctx = ret,
+#define F(name) .name = (__typeof__(facts.name))(void *)nothing,
+		                   FACTS(F)
+#undef F
+		                           .wait = told };
+	const struct bsa_fold_options options = { 0 };
+	struct bsa_fold *f = bsa_fold_new(&facts, &options);
+	struct script *s = script_new(events);
+	const struct bsa_event *e;
+
+	while ((e = script_next(s)))
+		assert_int_equal(bsa_fold_event(f, e), 0);
+	assert_int_equal(bsa_fold_finish(f), 0);
+	bsa_fold_free(f);
+	script_free(s);
+	qsort(ret->all, ret->n, sizeof(*ret->all), by_text);
+}
+
+/* ---- and as the database has them ---- */
+
+static void import(const char *events, const char *output)
+{
+	const struct bsa_importer_options options = { .output = output };
+	const struct bsa_trace trace = { .path = "crowd",
+		                         .uuid = "1",
+		                         .host = "",
+		                         .session = "",
+		                         .clock = "",
+		                         .clock_uuid = "",
+		                         .uid = UINT32_MAX };
+	struct bsa_decoded decoded = { .began = 1, .ended = 1 };
+	struct script *s = script_new(events);
+	struct bsa_importer *im = NULL;
+	const struct bsa_event *e;
+	struct bsa_err err = { "" };
+
+	assert_int_equal(bsa_importer_new(&im, &options, &err), 0);
+	assert_int_equal(bsa_importer_trace(im, &trace, &err), 0);
+	while ((e = script_next(s)))
+		assert_int_equal(bsa_importer_event(im, e, &err), 0);
+	assert_int_equal(bsa_importer_decoded(im, 1, &decoded, &err), 0);
+	if (bsa_importer_finish(im, &err))
+		fail_msg("%s", err.text);
+	bsa_importer_free(im);
+	script_free(s);
+}
+
+static void ask(const char *output, const char *sql, struct rows *ret)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *q = NULL;
+
+	assert_int_equal(sqlite3_open_v2(output, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	if (sqlite3_prepare_v2(db, sql, -1, &q, NULL))
+		fail_msg("%s", sqlite3_errmsg(db));
+	while (sqlite3_step(q) == SQLITE_ROW)
+		add_row(ret, (const char *)sqlite3_column_text(q, 0));
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+	qsort(ret->all, ret->n, sizeof(*ret->all), by_text);
+}
+
+/* Names as the numbers of the fold. Waits of one idle stretch are none of its facts. */
+static const char waits[] =
+	"SELECT concat_ws_ FROM (SELECT w.execution_id || ' ' || w.began || ' ' || w.ended || ' ' || (w.kind = "
+	"'preempted') || ' ' ||"
+	" ifnull(w.lane, 255) || ' ' || iif(occupancy = 'held', 0, iif(occupancy = 'idle', 1, 2)) || ' ' || "
+	"ifnull(blocker_id, 0) || ' ' ||"
+	" ifnull(blocker_app_id, 0) || ' ' || CASE cause WHEN 'queued_behind' THEN 2 WHEN 'inversion' THEN 3 WHEN "
+	"'crowded_out' THEN 4"
+	" WHEN 'hogged' THEN 5 WHEN 'preempted' THEN 6 WHEN 'handover' THEN 8 WHEN 'unknown' THEN 21 END || ' ' ||"
+	" CASE open WHEN 'start' THEN 1 WHEN 'end' THEN 2 WHEN 'both' THEN 3 ELSE 0 END AS concat_ws_"
+	" FROM wait w JOIN stored_unpacked x ON x.id = w.execution_id WHERE NOT x.idle)";
+
+static void is_the_same(const struct crowd_of *c)
+{
+	struct rows from_fold = { 0 }, from_db = { 0 }, stored = { 0 };
+	char *events = events_of(c);
+	const char *output = folder_at("db");
+
+	fold(events, &from_fold);
+	import(events, output);
+	ask(output, waits, &from_db);
+	if (from_fold.n != from_db.n)
+		fail_msg("%s: %zu waits, not %zu", c->name, from_db.n, from_fold.n);
+	for (size_t i = 0; i < from_fold.n; i++)
+		if (strcmp(from_fold.all[i], from_db.all[i]))
+			fail_msg("%s: %s, not %s", c->name, from_db.all[i], from_fold.all[i]);
+	ask(output,
+	    "SELECT (SELECT count(*) FROM stored_wait) + (SELECT count(*) FROM stored_wait_run) + (SELECT count(*) "
+	    "FROM stored_occupancy)",
+	    &stored);
+	if (!c->loses) /* of what is not certain any more each has stretches of its own */
+		assert_true(strtoull(stored.all[0], NULL, 10) <= 12 * (uint64_t)c->executions);
+	assert_true(from_db.n > 20 * (size_t)c->executions);
+	print_message("%s: %zu waits in %s rows\n", c->name, from_db.n, stored.all[0]);
+	free(from_fold.all);
+	free(from_db.all);
+	free(stored.all);
+	free(events);
+}
+
+static void a_crowd_has_the_same_waits_in_less_space(void **state)
+{
+	static const struct crowd_of crowds[] = {
+		{ .name = "one lane, first come first served", .executions = 400, .lanes = 1 },
+		{ .name = "one lane, the latest first", .executions = 400, .lanes = 1, .latest_first = true },
+		{ .name = "three lanes", .executions = 600, .lanes = 3 },
+		{ .name = "three lanes, the latest first", .executions = 600, .lanes = 3, .latest_first = true },
+		{ .name = "some die", .executions = 400, .lanes = 2, .dies = true },
+		{ .name = "some die, the latest first",
+		  .executions = 400,
+		  .lanes = 2,
+		  .dies = true,
+		  .latest_first = true },
+		{ .name = "with a hole", .executions = 400, .lanes = 1, .loses = true },
+		{ .name = "with a hole, of three lanes",
+		  .executions = 600,
+		  .lanes = 3,
+		  .loses = true,
+		  .latest_first = true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(crowds) / sizeof(*crowds); i++)
+		is_the_same(&crowds[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = { cmocka_unit_test_setup(a_crowd_has_the_same_waits_in_less_space,
+		                                                 folder_begin) };
+
+	return cmocka_run_group_tests(all, folders_make, folders_remove);
+}
