@@ -145,6 +145,9 @@ static int all_decoded(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 		ret->lost_events += d.lost_events;
 		ret->lost_packets += d.lost_packets;
 		ret->cut += d.cut;
+		ret->repeated += d.repeated;
+		ret->doubtful += d.doubtful;
+		ret->wrong_indices += d.wrong_indices;
 	}
 	return 0;
 }

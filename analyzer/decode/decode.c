@@ -523,6 +523,9 @@ struct bsa_decoded bsa_decode_decoded(const struct bsa_decode *d, size_t i)
 
 	assert(i < d->inputs.n);
 	sum.unknown_fields = d->inputs.list[i].unknown_fields;
+	sum.repeated = d->inputs.list[i].files.repeated;
+	sum.doubtful = d->inputs.list[i].files.doubtful;
+	sum.wrong_indices = d->inputs.list[i].files.wrong_indices;
 	sum.cut = d->inputs.list[i].cut;
 	for (unsigned k = 0; k < READERS_MAX; k++)
 		add_counts(&sum, &d->readers[k].counts[i]);

@@ -41,7 +41,9 @@ struct bsa_decoded {
 	uint64_t unknown_fields; /* fields of ours that the catalogue does not know: of event classes, not of events */
 	uint64_t lost_events, lost_packets; /* at least */
 	uint64_t began, ended;              /* raw time of the first and the last event; BSA_NEVER: none */
-	bool cut;                           /* its last packet is not whole: what was before it has been read */
+	uint64_t repeated, doubtful;        /* packets that were left out: there already; in contradiction to others */
+	uint64_t wrong_indices; /* of stream files: they said something else than those, and were not believed */
+	bool cut;               /* its last packet is not whole: what was before it has been read */
 };
 
 /* Who reads. The quick one understands traces as LTTng and babeltrace2 write them, if nothing in them is out of order. */

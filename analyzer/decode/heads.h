@@ -23,8 +23,7 @@ bool bsa_packet_head_read(struct bsa_packet_head *ret, const struct bsa_recipe *
 /* Whether @next can come behind @head in one stream. */
 bool bsa_packet_head_follows(const struct bsa_packet_head *head, const struct bsa_packet_head *next);
 
-/* Whether the file at @path is whole packets of one stream, one behind the other and in order, and its index, if it has one,
- * says the same. *ret: the first. */
+/* Whether the file at @path is whole packets of one stream, one behind the other and in order. *ret: the first. */
 bool bsa_heads_are_plain(struct bsa_packet_head *ret, const struct bsa_recipe *recipe, const char *path);
 
 #endif

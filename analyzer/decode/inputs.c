@@ -174,8 +174,10 @@ static bool has_plain_files(struct bsa_input *input, const struct bsa_files *fil
 /* What is read without babeltrace2 is in order: all else is that one's. */
 static int choose(struct bsa_input *input, const struct bsa_files *files, enum bsa_decoder decoder, struct bsa_err *err)
 {
-	if (decoder == BSA_DECODER_BABELTRACE2 || files->cut || input->n_directories != 1 || !input->n_streams ||
-	    (input->recipe && !has_plain_files(input, files)))
+	bool left_out = files->repeated || files->doubtful;
+
+	if (decoder == BSA_DECODER_BABELTRACE2 || files->cut || left_out || input->n_directories != 1 ||
+	    !input->n_streams || (input->recipe && !has_plain_files(input, files)))
 		input->recipe = bsa_recipe_free(input->recipe);
 	if (decoder == BSA_DECODER_QUICK && !input->recipe)
 		return bsa_fail(err, BSA_E_INPUT, "%s can only be read by babeltrace2", input->info.path);

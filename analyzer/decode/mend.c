@@ -31,7 +31,7 @@ static bool has_index(const char *path, const char *name, off_t bytes)
 	char *index = NULL;
 	struct stat st;
 	bool has = asprintf(&index, "%.*sindex/%s.idx", (int)(strlen(path) - strlen(name)), path, name) >= 0 &&
-	           !stat(index, &st) && st.st_size >= bytes;
+	           !stat(index, &st) && S_ISREG(st.st_mode) && st.st_size >= bytes;
 
 	free(index);
 	return has;
@@ -110,6 +110,9 @@ static int add_file(struct bsa_files *files, const char *path, const struct bsa_
 	list[files->n++] = (struct bsa_file){ .path = own,
 		                              .stretches = stretches,
 		                              .n_stretches = n,
+		                              .doubtful_began = packets->doubtful_began,
+		                              .doubtful_ended = packets->doubtful_ended,
+		                              .directory = files->directories,
 		                              .cpu = packets->cpu,
 		                              .stream_class = packets->stream_class,
 		                              .stream = packets->stream,
@@ -117,7 +120,14 @@ static int add_file(struct bsa_files *files, const char *path, const struct bsa_
 		                              .packets = packets->n,
 		                              .known = packets->known,
 		                              .cut = packets->cut };
+	if (packets->n) {
+		list[files->n - 1].first = packets->list[0];
+		list[files->n - 1].last = packets->list[packets->n - 1];
+	}
 	files->cut |= packets->cut;
+	files->uneven |= packets->uneven || packets->repeated || packets->doubtful;
+	files->repeated += packets->repeated;
+	files->doubtful += packets->doubtful;
 	if (packets->ended > files->ended)
 		files->ended = packets->ended;
 	return 0;
@@ -175,26 +185,27 @@ static int check_index(const char *directory, struct bsa_err *err)
 	return r;
 }
 
+/* By name, so that of two files that contradict each other it is always the same one that is believed. */
 static int for_streams(const char *directory, each *one, void *data, struct bsa_err *err)
 {
 	enum bsa_headers headers = headers_of(directory);
-	DIR *dir = opendir(directory);
-	struct dirent *entry;
-	int r;
+	struct dirent **names = NULL;
+	int n = scandir(directory, &names, NULL, alphasort), r;
 
-	if (!dir)
+	if (n < 0)
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", directory, strerror(errno));
 	r = check_index(directory, err);
-	while (r == 0 && (entry = readdir(dir))) {
-		char *path = join(directory, entry->d_name);
+	for (int i = 0; i < n; i++) {
+		char *path = r ? NULL : join(directory, names[i]->d_name);
 
-		if (!path)
+		if (r == 0 && !path)
 			r = no_memory(err);
-		else if (is_stream(path, entry->d_name))
-			r = one(path, entry->d_name, headers, data, err);
+		else if (r == 0 && is_stream(path, names[i]->d_name))
+			r = one(path, names[i]->d_name, headers, data, err);
 		free(path);
+		free(names[i]);
 	}
-	closedir(dir);
+	free(names);
 	return r;
 }
 
@@ -219,30 +230,75 @@ static int count_unwritten(const char *directory, struct bsa_files *files, struc
 	return r;
 }
 
-/* LTTng's index of the file has more packets than the file: it is cut, though between two of them. */
-static void compare_with_index(struct bsa_packets *packets, const char *path, const char *name)
+/* Whether all that one has of the stream comes before all that the other one has. */
+static bool are_apart(const struct bsa_packet *last, const struct bsa_packet *first)
 {
-	struct bsa_index_end end;
+	return last->number < first->number && last->began <= first->began && last->ended <= first->ended;
+}
+
+/* The packets of a stream file, without what files of that stream say that were looked at before: the first @n. 0; -errno. */
+static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_headers headers,
+                       const struct bsa_files *files, size_t n, size_t directory)
+{
+	struct bsa_packets packets;
+	int r = bsa_packets_read(&packets, path, headers);
+
+	if (r)
+		return r;
+	for (size_t i = 0; r == 0 && i < n && packets.n; i++) {
+		const struct bsa_file *before = &files->list[i];
+		struct bsa_packets other;
+
+		if (before->directory != directory && headers != BSA_HEADERS_LTTNG)
+			continue; /* babeltrace2 numbers the packets of each directory anew */
+		if (!before->packets || before->stream_class != packets.stream_class ||
+		    before->stream != packets.stream || are_apart(&before->last, &packets.list[0]) ||
+		    are_apart(&packets.list[packets.n - 1], &before->first))
+			continue;
+		r = bsa_packets_read(&other, before->path, headers);
+		if (r == 0)
+			r = bsa_packets_leave_out(&packets, path, &other, before->path, before->directory != directory);
+		if (r == 0)
+			bsa_packets_fini(&other);
+	}
+	if (r)
+		bsa_packets_fini(&packets);
+	else
+		*ret = packets;
+	return r;
+}
+
+/* What LTTng's index of the file adds: that there was more. One that says something else is not believed. */
+static void compare_with_index(struct bsa_files *files, struct bsa_packets *packets, const char *path, const char *name)
+{
+	uint64_t ended = 0;
 	char *index = NULL;
+	enum bsa_index is;
 
 	if (asprintf(&index, "%.*sindex/%s.idx", (int)(strlen(path) - strlen(name)), path, name) < 0)
 		return;
-	if (packets->known && !packets->cut && bsa_packets_index_end(&end, index) && end.n > packets->n) {
-		packets->cut = true;
-		if (end.ended > packets->ended)
-			packets->ended = end.ended;
-	}
+	is = bsa_packets_compare_index(packets, index, &ended);
 	free(index);
+	if (packets->cut || packets->uneven || is == BSA_INDEX_NONE || is == BSA_INDEX_SAME)
+		return; /* an index of our own is written, or need not be */
+	if (is == BSA_INDEX_AHEAD) {
+		packets->cut = true;
+		if (ended > packets->ended)
+			packets->ended = ended;
+	}
+	files->wrong_indices += is == BSA_INDEX_WRONG;
+	packets->uneven = true;
 }
 
 static int look_at(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
 {
 	struct bsa_files *files = data;
 	struct bsa_packets packets;
-	int r = bsa_packets_read(&packets, path, headers);
+	int r = read_stream(&packets, path, headers, files, files->n, files->directories);
 
 	if (r == 0) {
-		compare_with_index(&packets, path, name);
+		if (packets.known)
+			compare_with_index(files, &packets, path, name);
 		files->stray |= packets.stray;
 		files->cut |= packets.stray && has_index(path, name, 0);
 		if (!packets.stray)
@@ -299,13 +355,23 @@ static int write_index(const struct bsa_packets *packets, const char *directory,
 	return r;
 }
 
+struct copy {
+	const char *directory;
+	const struct bsa_files *files;
+};
+
 /* A file whose first packet's header is cut, or none, says nothing. */
 static int copy_stream(const char *path, const char *name, enum bsa_headers headers, void *data, struct bsa_err *err)
 {
-	const char *directory = data;
+	const struct copy *c = data;
+	const char *directory = c->directory;
 	struct bsa_packets packets;
-	int r = bsa_packets_read(&packets, path, headers);
+	size_t before = 0;
+	int r;
 
+	while (before < c->files->n && strcmp(c->files->list[before].path, path) != 0)
+		before++;
+	r = read_stream(&packets, path, headers, c->files, before, c->files->directories);
 	if (r)
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r));
 	if (packets.n)
@@ -316,7 +382,7 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 	return r;
 }
 
-static int copy(char **directory, const char *scratch, struct bsa_err *err)
+static int copy(char **directory, const struct bsa_files *files, const char *scratch, struct bsa_err *err)
 {
 	char *made = join(scratch, "trace-XXXXXX"), *index = NULL, *metadata = join(*directory, "metadata");
 	int r = 0;
@@ -328,7 +394,7 @@ static int copy(char **directory, const char *scratch, struct bsa_err *err)
 	if (r == 0)
 		r = link_to(metadata, made, "metadata", err);
 	if (r == 0)
-		r = for_streams(*directory, copy_stream, made, err);
+		r = for_streams(*directory, copy_stream, &(struct copy){ made, files }, err);
 	free(index);
 	free(metadata);
 	if (r) {
@@ -342,19 +408,21 @@ static int copy(char **directory, const char *scratch, struct bsa_err *err)
 
 int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scratch, struct bsa_err *err)
 {
-	bool cut = files->cut, stray = files->stray;
+	bool cut = files->cut, stray = files->stray, uneven = files->uneven;
 	int r;
 
-	files->cut = files->stray = false;
+	files->cut = files->stray = files->uneven = false;
 	files->by_lttng = headers_of(*directory) == BSA_HEADERS_LTTNG;
 	r = for_streams(*directory, look_at, files, err);
 	if (r == 0)
 		r = count_unwritten(*directory, files, err);
-	if (r == 0 && (files->cut || files->stray))
+	if (r == 0 && (files->cut || files->stray || files->uneven))
 		r = bsa_scratch_make(scratch, err);
-	if (r == 0 && (files->cut || files->stray))
-		r = copy(directory, scratch->path, err);
+	if (r == 0 && (files->cut || files->stray || files->uneven))
+		r = copy(directory, files, scratch->path, err);
 	files->cut |= cut;
 	files->stray |= stray;
+	files->uneven |= uneven;
+	files->directories++;
 	return r;
 }

@@ -1,12 +1,17 @@
 /*
- * mend.h -- the stream files of a trace, and a copy of its directory where one of them ends within a packet, or is none.
+ * mend.h -- the stream files of a trace, and a copy of its directory where not all of it can be believed.
  *
- * A copy has links to the files, and indices of those that are cut, which make babeltrace2 read them up to where they end.
+ * A copy has links to the files, and indices of our own, which make babeltrace2 read each packet that is to be read, once, and up to
+ * where its file ends. It is made where a file is cut or is no stream, where packets are left out (packets.h), and where LTTng's
+ * index of a file does not say what the file does.
+ *
+ * Only regular files are opened. Links to such are followed: of the directory, of streams and indices, and of the metadata.
  */
 #ifndef BSA_DECODE_MEND_H
 #define BSA_DECODE_MEND_H
 
 #include "bsa/err.h"
+#include "packets.h"
 #include "scratch.h"
 
 #include <stdbool.h>
@@ -26,6 +31,9 @@ struct bsa_file {
 	uint64_t stream_class, stream, bytes, packets;
 	struct bsa_stretch *stretches; /* in the file's order */
 	size_t n_stretches;
+	struct bsa_packet first, last;           /* of its packets, if it has any */
+	uint64_t doubtful_began, doubtful_ended; /* from the first to the last time that doubtful packets say */
+	size_t directory;                        /* of those of the trace, which one it is in */
 	uint32_t cpu;
 	bool known, cut;
 };
@@ -35,15 +43,19 @@ struct bsa_files {
 	size_t n;
 	size_t unwritten; /* streams that have a file and an index, and no packet in either */
 	uint64_t ended;   /* the latest end that a packet says, in its clock's cycles */
-	bool cut;         /* one of them is */
-	bool stray;       /* there are files that are no streams; they are not in the list */
-	bool by_lttng;    /* their headers are LTTng's own */
+	size_t directories;
+	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
+	size_t wrong_indices;
+	bool cut;      /* one of them is */
+	bool stray;    /* there are files that are no streams; they are not in the list */
+	bool uneven;   /* not all bytes of all streams are to be read, or an index is not to be believed */
+	bool by_lttng; /* their headers are LTTng's own */
 };
 
 void bsa_files_fini(struct bsa_files *files); /* zeroes are fine */
 
 /*
- * Look at the stream files of *@directory, and add them. If one is cut, or stray, *@directory is freed, and then that of a copy in
+ * Look at the stream files of *@directory, and add them. If one is cut, stray or uneven, *@directory is freed, and then that of a copy in
  * @scratch, which is made if there is none. 0; BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_mend(char **directory, struct bsa_files *files, struct bsa_scratch *scratch, struct bsa_err *err);

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "bsa/regular.h"
 
 enum { PACKET_MAGIC = 0x75d11d57, TEXT_MAX = 16 << 20 };
 
@@ -44,14 +47,18 @@ static char *metadata(const char *directory, size_t *ret_n)
 {
 	char *path = NULL, *bytes = NULL;
 	FILE *f;
+	int fd;
 
 	if (asprintf(&path, "%s/metadata", directory) < 0)
 		return NULL;
-	f = fopen(path, "re");
+	fd = bsa_open_regular(path);
 	free(path);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (f) {
 		bytes = whole_file(f, ret_n);
 		fclose(f);
+	} else if (fd >= 0) {
+		close(fd);
 	}
 	return bytes;
 }

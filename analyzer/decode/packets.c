@@ -3,22 +3,26 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bsa/regular.h"
+
 enum {
 	MAGIC = 0xc1fc1fc1,
 	HEADER = 88, /* bytes of a packet's header and context: no layout has more */
+	ALIKE = 20,  /* of these all of a trace's headers have the same: the magic number, and the trace's uuid */
 	INDEX_MAGIC = 0xc1f1dcc1,
+	INDEX_ROW = 9, /* numbers of 64 bits */
+	CHUNK = 64 << 10,
 };
 
 static const uint64_t BITS_MAX = UINT64_C(1) << 34; /* LTTng's packets are no larger */
 
-/* Where the fields are, in bytes; all are 64 bits, but the cpu and LTTng's stream class have 32. */
+/* Where the fields are, in bytes; all are 64 bits, but the cpu and LTTng's stream class have 32. Number 0: there is none. */
 struct layout {
 	size_t class_bytes, class, stream, began, ended, content, bytes, number, discarded, cpu, end;
 };
@@ -26,6 +30,19 @@ struct layout {
 static const struct layout layouts[] = {
 	[BSA_HEADERS_LTTNG] = { 4, 20, 24, 32, 40, 48, 56, 64, 72, 80, 84 },
 	[BSA_HEADERS_SINK] = { 8, 20, 28, 52, 60, 44, 36, 76, 68, 84, 88 },
+	[BSA_HEADERS_UNNUMBERED] = { 8, 20, 28, 52, 60, 44, 36, 0, 68, 76, 80 },
+};
+
+/* A file under way. */
+struct walk {
+	struct bsa_packets *file;
+	const struct layout *layout;
+	int fd;
+	uint8_t alike[ALIKE]; /* of its first header */
+	uint64_t offset;      /* what is next */
+	uint64_t before;      /* where the packet before that begins, if @within: it may be one that is cut */
+	bool within;
+	bool late; /* packets that are left out come behind all that is in the list */
 };
 
 static uint64_t number(const uint8_t *header, size_t at, size_t bytes, bool swapped)
@@ -63,7 +80,7 @@ static bool parse(struct bsa_packets *file, struct bsa_packet *ret, const struct
 	ret->content_bits = number(header, layout->content, 8, swapped);
 	ret->began = number(header, layout->began, 8, swapped);
 	ret->ended = number(header, layout->ended, 8, swapped);
-	ret->number = number(header, layout->number, 8, swapped);
+	ret->number = layout->number ? number(header, layout->number, 8, swapped) : file->n;
 	ret->discarded = number(header, layout->discarded, 8, swapped);
 	file->stream_class = number(header, layout->class, layout->class_bytes, swapped);
 	file->stream = number(header, layout->stream, 8, swapped);
@@ -71,6 +88,68 @@ static bool parse(struct bsa_packets *file, struct bsa_packet *ret, const struct
 	return bits % 8 == 0 && bits <= BITS_MAX && ret->content_bits <= bits && ret->content_bits >= layout->end * 8 &&
 	       (ret->began <= ret->ended || !ret->ended) && file->stream_class < UINT32_MAX;
 }
+
+static uint64_t end_of(const struct bsa_packet *p)
+{
+	return p->ended ? p->ended : p->began;
+}
+
+/* ---- what fits to what ---- */
+
+static bool follows(const struct bsa_packet *before, const struct bsa_packet *p)
+{
+	return p->number > before->number && p->began >= before->began && end_of(p) >= end_of(before);
+}
+
+static int by_number(const void *key, const void *member)
+{
+	uint64_t wanted = *(const uint64_t *)key, is = ((const struct bsa_packet *)member)->number;
+
+	return (wanted > is) - (wanted < is);
+}
+
+static const struct bsa_packet *find(const struct bsa_packets *file, uint64_t number)
+{
+	return file->n ? bsearch(&number, file->list, file->n, sizeof(*file->list), by_number) : NULL;
+}
+
+/* 1; 0; -errno. */
+static int same_bytes(int fd, uint64_t at, int other_fd, uint64_t other_at, uint64_t n)
+{
+	uint8_t a[4096], b[sizeof(a)];
+
+	while (n) {
+		size_t some = n < sizeof(a) ? (size_t)n : sizeof(a);
+		ssize_t got = pread(fd, a, some, (off_t)at), other = pread(other_fd, b, some, (off_t)other_at);
+
+		if (got < 0 || other < 0)
+			return -errno;
+		if (got != other || got == 0 || memcmp(a, b, (size_t)got) != 0)
+			return 0;
+		at += (uint64_t)got;
+		other_at += (uint64_t)got;
+		n -= (uint64_t)got;
+	}
+	return 1;
+}
+
+/* 1; 0; -errno. What may stand behind their content is nothing. */
+static int same_packet(int fd, const struct bsa_packet *p, int other_fd, const struct bsa_packet *other)
+{
+	if (p->content_bits != other->content_bits || p->began != other->began || p->ended != other->ended)
+		return 0;
+	return same_bytes(fd, p->offset, other_fd, other->offset, p->content_bits / 8);
+}
+
+static void doubt(struct bsa_packets *file, const struct bsa_packet *p)
+{
+	if (!file->doubtful++ || p->began < file->doubtful_began)
+		file->doubtful_began = p->began;
+	if (end_of(p) > file->doubtful_ended)
+		file->doubtful_ended = end_of(p);
+}
+
+/* ---- a file ---- */
 
 static int add(struct bsa_packets *file, const struct bsa_packet *packet)
 {
@@ -86,46 +165,190 @@ static int add(struct bsa_packets *file, const struct bsa_packet *packet)
 		file->room = room;
 	}
 	list[file->n++] = *packet;
-	if (packet->ended > file->ended)
-		file->ended = packet->ended;
 	return 0;
 }
 
-/* What is left of a file is the last packet's if that may be read so far, and else nobody's: it is put to the one before. */
-static int rest(struct bsa_packets *file, const struct layout *layout, uint64_t offset, struct bsa_packet *packet)
+/* Into the list, if it fits there. Where the one before is all that is in its way, that one is odd. */
+static int place(struct walk *w, const struct bsa_packet *p)
 {
-	uint64_t left = file->bytes - offset;
+	struct bsa_packets *file = w->file;
+	const struct bsa_packet *last = file->n ? &file->list[file->n - 1] : NULL, *twin = find(file, p->number);
+	int r;
 
-	file->cut = true;
-	if (packet && left >= layout->end) {
-		packet->bytes = left;
-		return add(file, packet);
+	w->late = false;
+	if (!last || follows(last, p))
+		return add(file, p);
+	if (twin) {
+		r = same_packet(w->fd, p, w->fd, twin);
+		if (r < 0)
+			return r;
+		file->repeated += r > 0;
+		if (!r)
+			doubt(file, p);
+		return 0;
 	}
-	if (file->n)
-		file->list[file->n - 1].bytes += left;
+	if (file->n > 1 && follows(last - 1, p)) {
+		doubt(file, last);
+		file->list[file->n - 1] = *p;
+		return 0;
+	}
+	doubt(file, p);
+	w->late = p->number > last->number;
 	return 0;
 }
 
-static int walk(struct bsa_packets *file, int fd, const struct layout *layout)
+/* Whether a packet begins at @offset; if @ret is all of it that there should be, *ret_whole. 1; 0; -errno. */
+static int header_at(struct walk *w, uint64_t offset, struct bsa_packet *ret, bool *ret_whole)
 {
-	uint64_t offset = 0;
-	int r = 0;
+	struct bsa_packets whose = { .n = w->file->n };
+	uint8_t header[HEADER] = { 0 };
+	ssize_t n = pread(w->fd, header, sizeof(header), (off_t)offset);
 
-	while (r == 0 && offset < file->bytes) {
-		struct bsa_packet packet = { .offset = offset };
-		uint8_t header[HEADER] = { 0 };
-		ssize_t n = pread(fd, header, sizeof(header), (off_t)offset);
-		bool is;
+	if (n < 0)
+		return -errno;
+	*ret = (struct bsa_packet){ 0 };
+	if (!parse(&whose, ret, w->layout, header))
+		return 0;
+	ret->offset = offset;
+	*ret_whole = ret->bytes <= w->file->bytes - offset;
+	w->file->stream_class = whose.stream_class;
+	w->file->stream = whose.stream;
+	w->file->cpu = whose.cpu;
+	return 1;
+}
+
+/* Whether a packet of this stream begins where the same bytes are as in its first header; behind @before, if that is not NULL. */
+static int goes_on_at(struct walk *w, uint64_t offset, const struct bsa_packet *before)
+{
+	const struct bsa_packets was = *w->file;
+	struct bsa_packet p;
+	bool whole = false;
+	int r = header_at(w, offset, &p, &whole);
+
+	if (r > 0)
+		r = whole && was.stream_class == w->file->stream_class && was.stream == w->file->stream &&
+		    (!before || follows(before, &p));
+	w->file->stream_class = was.stream_class;
+	w->file->stream = was.stream;
+	w->file->cpu = was.cpu;
+	return r;
+}
+
+/* From @from on, and before @until, where the next packet begins: 1; 0: there is none; -errno. */
+static int find_next(struct walk *w, uint64_t from, uint64_t until, const struct bsa_packet *before, uint64_t *ret)
+{
+	uint8_t chunk[CHUNK];
+
+	while (from < until) {
+		ssize_t n = pread(w->fd, chunk, sizeof(chunk), (off_t)from);
+		uint8_t *at = chunk, *found;
 
 		if (n < 0)
 			return -errno;
-		is = parse(file, &packet, layout, header);
-		packet.offset = offset;
-		if (!is || packet.bytes > file->bytes - offset)
-			return rest(file, layout, offset, is ? &packet : NULL);
-		r = add(file, &packet);
-		offset += packet.bytes;
+		if (n < (ssize_t)w->layout->end)
+			return 0;
+		while ((found = memmem(at, (size_t)(chunk + n - at), w->alike, ALIKE))) {
+			uint64_t offset = from + (uint64_t)(found - chunk);
+			int r = offset < until ? goes_on_at(w, offset, before) : 0;
+
+			if (r) {
+				*ret = offset;
+				return r;
+			}
+			at = found + 1;
+		}
+		from += (uint64_t)n - (ALIKE - 1);
 	}
+	return 0;
+}
+
+/* The packet before, of which only a part is there, is none. */
+static void take_back(struct walk *w)
+{
+	struct bsa_packets *file = w->file;
+
+	if (file->n && file->list[file->n - 1].offset == w->before)
+		file->n--;
+	file->uneven = true;
+}
+
+/* What is left of a file is the last packet's if that may be read so far, and else nobody's: it is put to the one before. */
+static int rest(struct walk *w, struct bsa_packet *packet)
+{
+	w->file->cut = true;
+	w->offset = w->file->bytes;
+	if (packet && w->file->bytes - packet->offset >= w->layout->end)
+		return place(w, packet);
+	return 0;
+}
+
+/* At w->offset there is no packet, or one that goes on behind the end of the file: on to the next one. */
+static int pass_over(struct walk *w, struct bsa_packet *packet)
+{
+	struct bsa_packet before = { 0 };
+	uint64_t next = 0;
+	bool whole;
+	int r = 0;
+
+	if (!packet && w->within && (r = header_at(w, w->before, &before, &whole)) > 0)
+		r = find_next(w, w->before + w->layout->end, w->offset, &before, &next);
+	if (r > 0)
+		take_back(w);
+	if (r == 0)
+		r = find_next(w, w->offset + (packet ? w->layout->end : 1), w->file->bytes, packet, &next);
+	if (r <= 0)
+		return r < 0 ? r : rest(w, packet);
+	w->file->uneven = true;
+	w->within = false;
+	w->offset = next;
+	return 0;
+}
+
+static int walk(struct walk *w)
+{
+	int r = 0;
+
+	while (r == 0 && w->offset < w->file->bytes) {
+		struct bsa_packet packet;
+		bool whole = false;
+		int is = header_at(w, w->offset, &packet, &whole);
+
+		if (is < 0)
+			return is;
+		if (!is || !whole) {
+			r = pass_over(w, is ? &packet : NULL);
+			continue;
+		}
+		r = place(w, &packet);
+		w->before = w->offset;
+		w->within = true;
+		w->offset += packet.bytes;
+	}
+	return r;
+}
+
+/* All bytes are some packet's. */
+static void settle(struct bsa_packets *file)
+{
+	file->ended = 0;
+	for (size_t i = 0; i < file->n; i++) {
+		struct bsa_packet *p = &file->list[i];
+		uint64_t from = i ? p->offset : 0, to = i + 1 < file->n ? p[1].offset : file->bytes;
+
+		file->uneven |= p->bytes != to - from;
+		p->bytes = to - from;
+		if (p->ended > file->ended)
+			file->ended = p->ended;
+	}
+}
+
+static int read_packets(struct bsa_packets *file, int fd, const struct layout *layout)
+{
+	struct walk w = { .file = file, .layout = layout, .fd = fd };
+	int r = pread(fd, w.alike, ALIKE, 0) < 0 ? -errno : walk(&w);
+
+	file->cut |= w.late;
+	settle(file);
 	return r;
 }
 
@@ -134,7 +357,9 @@ enum bsa_headers bsa_packets_headers(const char *metadata)
 {
 	const char *bytes = strstr(metadata, " packet_size;"), *began = strstr(metadata, " timestamp_begin;");
 
-	return bytes && (!began || bytes < began) ? BSA_HEADERS_SINK : BSA_HEADERS_LTTNG;
+	if (!bytes || (began && began < bytes))
+		return BSA_HEADERS_LTTNG;
+	return strstr(metadata, " packet_seq_num;") ? BSA_HEADERS_SINK : BSA_HEADERS_UNNUMBERED;
 }
 
 /* Whether the first header is one. */
@@ -158,13 +383,13 @@ static bool is_stray(int fd)
 
 int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers headers)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r = 0;
+	int fd = bsa_open_regular(path), r = 0;
 	struct bsa_packets file = { 0 };
 	const struct layout *layout = &layouts[headers];
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st)) {
 		r = -errno;
 		close(fd);
@@ -176,7 +401,7 @@ int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers
 	file.stray = !file.known && is_stray(fd);
 	file.cut = !file.known && !file.stray;
 	if (file.known)
-		r = walk(&file, fd, layout);
+		r = read_packets(&file, fd, layout);
 	close(fd);
 	if (r)
 		bsa_packets_fini(&file);
@@ -191,22 +416,138 @@ void bsa_packets_fini(struct bsa_packets *packets)
 	*packets = (struct bsa_packets){ 0 };
 }
 
-bool bsa_packets_index_end(struct bsa_index_end *ret, const char *path)
-{
-	enum { ENTRY = 9 * sizeof(uint64_t), ENDED = 4, HEADER_WORDS = 4 };
-	uint32_t header[HEADER_WORDS];
-	uint64_t entry[ENTRY / sizeof(uint64_t)];
-	FILE *f = fopen(path, "re");
-	struct bsa_index_end end = { 0 };
-	bool is = f && fread(header, sizeof(header), 1, f) == 1 && be32toh(header[0]) == INDEX_MAGIC &&
-	          be32toh(header[3]) == ENTRY;
+/* ---- beside another file of the stream ---- */
 
-	for (; is && fread(entry, sizeof(entry), 1, f) == 1; end.n++)
-		end.ended = be64toh(entry[ENDED]);
-	if (f)
-		fclose(f);
-	if (is)
-		*ret = end;
+/* Where it would be among them. */
+static bool fits_among(const struct bsa_packets *other, const struct bsa_packet *p)
+{
+	size_t low = 0, high = other->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (other->list[middle].number < p->number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (!low || follows(&other->list[low - 1], p)) && (low == other->n || follows(p, &other->list[low]));
+}
+
+/* 1: it stays; 0; -errno. */
+static int stays(struct bsa_packets *packets, int fd, const struct bsa_packet *p, const struct bsa_packets *other,
+                 int other_fd, bool may_repeat)
+{
+	const struct bsa_packet *twin = find(other, p->number);
+	int r = twin ? same_packet(fd, p, other_fd, twin) : fits_among(other, p);
+
+	if (r < 0)
+		return r;
+	if (!r)
+		doubt(packets, p);
+	else if (twin && !may_repeat)
+		packets->repeated++;
+	return r && (!twin || may_repeat);
+}
+
+int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const struct bsa_packets *other,
+                          const char *other_path, bool may_repeat)
+{
+	int fd = bsa_open_regular(path), other_fd = bsa_open_regular(other_path), r = fd < 0 ? fd : other_fd;
+	size_t kept = 0;
+
+	for (size_t i = 0; r >= 0 && i < packets->n; i++) {
+		const struct bsa_packet p = packets->list[i];
+
+		r = stays(packets, fd, &p, other, other_fd, may_repeat);
+		if (r > 0)
+			packets->list[kept++] = p;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (other_fd >= 0)
+		close(other_fd);
+	if (r < 0)
+		return r;
+	packets->uneven |= kept < packets->n;
+	packets->n = kept;
+	settle(packets);
+	return 0;
+}
+
+/* ---- an index ---- */
+
+/* The next row as numbers of this machine. False: there is none. */
+static bool next_row(FILE *f, uint64_t ret[INDEX_ROW])
+{
+	if (fread(ret, sizeof(*ret) * INDEX_ROW, 1, f) != 1)
+		return false;
+	for (int i = 0; i < INDEX_ROW; i++)
+		ret[i] = be64toh(ret[i]);
+	return true;
+}
+
+static bool row_is(const uint64_t row[INDEX_ROW], const struct bsa_packets *packets, const struct bsa_packet *p)
+{
+	return row[0] == p->offset && row[1] == p->bytes * 8 && row[2] == p->content_bits && row[3] == p->began &&
+	       (row[4] == p->ended || row[4] == end_of(p)) && row[5] == p->discarded &&
+	       row[6] == packets->stream_class && row[7] == packets->stream && row[8] == p->number;
+}
+
+/* Rows of packets that the file does not have could be true only if they go on where it ends. */
+static enum bsa_index read_ahead(FILE *f, const struct bsa_packets *packets, uint64_t row[INDEX_ROW],
+                                 uint64_t *ret_ended)
+{
+	struct bsa_packet before = { 0 };
+	bool any = packets->n;
+
+	if (any)
+		before = packets->list[packets->n - 1];
+	do {
+		struct bsa_packet p = {
+			.offset = row[0], .bytes = row[1] / 8, .began = row[3], .ended = row[4], .number = row[8]
+		};
+
+		if (p.offset != before.offset + before.bytes || p.began > p.ended || row[1] % 8 || row[1] > BITS_MAX ||
+		    (any && (!follows(&before, &p) || row[6] != packets->stream_class || row[7] != packets->stream)))
+			return BSA_INDEX_WRONG;
+		*ret_ended = p.ended;
+		before = p;
+		any = true;
+	} while (next_row(f, row));
+	return BSA_INDEX_AHEAD;
+}
+
+static enum bsa_index compare(FILE *f, const struct bsa_packets *packets, uint64_t *ret_ended)
+{
+	uint64_t row[INDEX_ROW];
+	uint32_t header[4];
+
+	if (fread(header, sizeof(header), 1, f) != 1 || be32toh(header[0]) != INDEX_MAGIC ||
+	    be32toh(header[3]) != sizeof(row))
+		return BSA_INDEX_WRONG;
+	for (size_t i = 0; i < packets->n; i++) {
+		if (!next_row(f, row))
+			return BSA_INDEX_BEHIND;
+		if (!row_is(row, packets, &packets->list[i]))
+			return BSA_INDEX_WRONG;
+	}
+	return next_row(f, row) ? read_ahead(f, packets, row, ret_ended) : BSA_INDEX_SAME;
+}
+
+enum bsa_index bsa_packets_compare_index(const struct bsa_packets *packets, const char *path, uint64_t *ret_ended)
+{
+	int fd = bsa_open_regular(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	enum bsa_index is;
+
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return fd == -ENOENT || fd == -ENOTDIR ? BSA_INDEX_NONE : BSA_INDEX_WRONG;
+	}
+	is = compare(f, packets, ret_ended);
+	fclose(f);
 	return is;
 }
 

@@ -3,6 +3,12 @@
  *
  * babeltrace2 refuses a trace of which one file ends within a packet, and reads for ever where one says that it is empty. So it
  * is found out beforehand, and where that is so, an index is written that has it read what is there: mend.h.
+ *
+ * TRUST  What a file says is checked against itself: the packets of a stream have ascending numbers, and none begins or ends
+ *        before the one before it does. What is there twice is taken once. Of packets that contradict each other those are taken
+ *        that most others agree with. LTTng's index of the file is a hint: it can prove that the file was longer, and no more.
+ * HOLES  A disk that is full leaves a part of a packet, and once there is room again whole ones behind it. So where no packet
+ *        begins the next one is looked for, and what is between is left out; the numbers tell that it is missing.
  */
 #ifndef BSA_DECODE_PACKETS_H
 #define BSA_DECODE_PACKETS_H
@@ -17,7 +23,7 @@ struct bsa_packet {
 };
 
 struct bsa_packets {
-	struct bsa_packet *list;
+	struct bsa_packet *list; /* by number, which is the order of the file */
 	size_t n, room;
 	uint64_t bytes; /* of the file */
 	uint64_t stream_class, stream;
@@ -26,22 +32,37 @@ struct bsa_packets {
 	uint64_t ended; /* the latest end that a packet says, in its clock's cycles */
 	bool known;     /* the first header is of one of these kinds; else there is nothing to be read */
 	bool stray;     /* it does not even begin like one: it is no stream */
-	bool cut;       /* not all of the file is whole packets; of the last one there may be a part */
+	bool cut;       /* the end is missing; of the last packet there may be a part */
+	bool uneven; /* there are bytes that belong to none of the packets in the list: each is put to the packet before */
+	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
+	uint64_t doubtful_began, doubtful_ended; /* from the first to the last time that doubtful ones say */
 };
 
-/* Whose headers they are; a trace's metadata says it for all of its files. */
-enum bsa_headers { BSA_HEADERS_LTTNG, BSA_HEADERS_SINK };
+/* Whose headers they are; a trace's metadata says it for all of its files. Unnumbered: the sink's, of a source that does not
+ * number packets. */
+enum bsa_headers { BSA_HEADERS_LTTNG, BSA_HEADERS_SINK, BSA_HEADERS_UNNUMBERED };
 enum bsa_headers bsa_packets_headers(const char *metadata);
 
 /* 0; -errno: it cannot be read, and there is nothing to end. */
 int bsa_packets_read(struct bsa_packets *ret, const char *path, enum bsa_headers headers);
 void bsa_packets_fini(struct bsa_packets *packets);
 
-/* How many packets an index has, and when the last one ends, in the clock's cycles. False: it is no index of LTTng's. */
-struct bsa_index_end {
-	uint64_t n, ended;
+/*
+ * @path and @other_path are of one stream, and @other goes before: what of @packets is there already is left out, unless both may
+ * be there, as in snapshots that overlap (@may_repeat); and what contradicts @other. 0; -errno.
+ */
+int bsa_packets_leave_out(struct bsa_packets *packets, const char *path, const struct bsa_packets *other,
+                          const char *other_path, bool may_repeat);
+
+/* What the index at @path says of a file whose packets these are. */
+enum bsa_index {
+	BSA_INDEX_NONE,   /* it is not there */
+	BSA_INDEX_SAME,   /* the same */
+	BSA_INDEX_BEHIND, /* the same, as far as it goes */
+	BSA_INDEX_AHEAD, /* the same, and that there were more, until @ret_ended in the clock's cycles: the file is cut */
+	BSA_INDEX_WRONG /* something else, or it is no index */
 };
-bool bsa_packets_index_end(struct bsa_index_end *ret, const char *path);
+enum bsa_index bsa_packets_compare_index(const struct bsa_packets *packets, const char *path, uint64_t *ret_ended);
 
 /* As LTTng's index of the file, with which all its bytes are some packet's. 0; -errno. */
 int bsa_packets_write_index(const struct bsa_packets *packets, const char *path);

@@ -9,12 +9,12 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bsa/regular.h"
 #include "heads.h"
 #include "merge.h"
 
@@ -656,8 +656,10 @@ static int open_flow(struct flow *f, struct bsa_err *err)
 {
 	struct stat st;
 
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (f->fd < 0 || fstat(f->fd, &st))
+	f->fd = bsa_open_regular(f->path);
+	if (f->fd < 0)
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", f->path, strerror(-f->fd));
+	if (fstat(f->fd, &st))
 		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", f->path, strerror(errno));
 	f->bytes = (uint64_t)st.st_size;
 	f->window = malloc(WINDOW);

@@ -320,6 +320,44 @@ static void find_gaps(struct recording *r)
 	free(all);
 }
 
+/* ---- doubts ---- */
+
+/* All of a trace's time. Its files are not sorted by stream here. */
+static struct covered time_of(const struct bsa_files *files)
+{
+	struct covered all = { .began = UINT64_MAX };
+
+	for (size_t i = 0; i < files->n; i++) {
+		const struct bsa_file *file = &files->list[i];
+
+		if (!file->packets)
+			continue;
+		all.began = file->first.began < all.began ? file->first.began : all.began;
+		all.ended = file->last.ended > all.ended ? file->last.ended : all.ended;
+	}
+	return all;
+}
+
+/* Of packets that contradict each other some are left out, which may have been the true ones. False: no memory. */
+static bool find_doubts(struct bsa_inputs *inputs)
+{
+	struct recording r = { .inputs = inputs };
+
+	for (size_t i = 0; i < inputs->n; i++) {
+		const struct bsa_files *files = &inputs->list[i].files;
+		struct covered all = time_of(files);
+
+		for (size_t k = 0; inputs->list[i].frequency && k < files->n; k++) {
+			const struct bsa_file *file = &files->list[k];
+			uint64_t began = file->doubtful_began, ended = file->doubtful_ended;
+
+			add(&r, i, began > all.began ? began : all.began, ended < all.ended ? ended : all.ended,
+			    (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = file->cpu });
+		}
+	}
+	return !r.no_memory;
+}
+
 /* ---- all ---- */
 
 static bool one_recording(const struct bsa_trace *a, const struct bsa_trace *b)
@@ -410,6 +448,8 @@ bool bsa_unseen_find(struct bsa_inputs *inputs)
 		if (!find_in_group(inputs, first, end))
 			return false;
 	}
+	if (!find_doubts(inputs))
+		return false;
 	if (inputs->n_unseen)
 		qsort(inputs->unseen, inputs->n_unseen, sizeof(*inputs->unseen), by_group_and_time);
 	return true;

@@ -110,6 +110,15 @@ quietly "$load" --quiet --socket "$tmp/socket" "$tmp/some.json"
 stop_service
 end_session short
 
+quietly lttng --no-sessiond create pieces --output="$tmp/pieces" # of many packets
+quietly lttng --no-sessiond enable-channel --session pieces --userspace --subbuf-size 16K --num-subbuf 64 small
+quietly lttng --no-sessiond enable-event --session pieces --channel small --userspace 'nnburst:*' --loglevel=DEBUG_FUNCTION
+quietly lttng --no-sessiond start pieces
+start_service "$service"
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/few.json"
+stop_service
+end_session pieces
+
 session other DEBUG_FUNCTION
 session twin DEBUG_FUNCTION
 session compact NOTICE exec_client exec_service
@@ -213,6 +222,48 @@ for each in "${!streams[@]}"; do [[ -f ${streams[each]} ]] || unset "streams[eac
 ((${#streams[@]})) || wrong 'no streams recorded'
 stream=$(ls -S "${streams[@]}" | head -1)
 size=$(stat -c %s "$stream")
+
+# An index is a hint: whatever is in its place, the packets are what counts, and each once.
+pieces=$(ls -S "$tmp"/pieces/ust/uid/*/*/small_? | head -1)
+index=$(dirname "$pieces")/index/$(basename "$pieces").idx
+rows=$((($(stat -c %s "$index") - 16) / 72))
+((rows > 3)) || wrong "only $rows packets"
+takes "$tmp/pieces"
+pieces_told=$(sqlite3 "$out/db" 'SELECT (SELECT sum(events) FROM trace), (SELECT count(*) FROM execution), (SELECT count(*) FROM loss)')
+
+# hinted COMMAND...: a copy of that recording, with this done to the index, which is named behind it; it is read as if nothing were.
+hinted()
+{
+	rm -rf "$tmp/hinted"
+	cp -r "$tmp/pieces" "$tmp/hinted"
+	"$@" "$tmp/hinted${index#"$tmp/pieces"}"
+	takes "$tmp/hinted"
+	has "$pieces_told" 'SELECT (SELECT sum(events) FROM trace), (SELECT count(*) FROM execution), (SELECT count(*) FROM loss)'
+}
+rows_twice() { for ((i = 0; i + 1 < rows; i += 2)); do dd if="$index" of="$1" bs=8 skip=$((2 + 9 * i)) seek=$((11 + 9 * i)) count=9 conv=notrunc status=none; done; }
+rows_again()
+{
+	tail -c +17 "$index" >>"$1"
+	cat "$pieces" >>"$(dirname "$1")/../$(basename "$1" .idx)"
+}
+in_its_place() { rm "${!#}" && "$@"; }
+hinted rows_twice
+trusts "1 of LTTng's indices was not believed"
+hinted rows_again
+trusts "$rows packets were there twice, and read once"
+hinted in_its_place mkfifo
+hinted in_its_place mkdir
+hinted in_its_place ln -s /dev/zero
+hinted in_its_place ln -s "$tmp/missing"
+rm -rf "$tmp/hinted"
+cp -r "$tmp/pieces" "$tmp/hinted"
+mkfifo "$tmp/hinted/burstscope.record"
+takes "$tmp/hinted"
+timeout -s KILL 60 "$burstscope" doctor "$tmp/hinted" >"$tmp/stdout" 2>"$tmp/said" || wrong "doctor of a trace that has a pipe in it: $(<"$tmp/said")"
+rm "$tmp/hinted.db" "$tmp"/hinted/ust/uid/*/*/metadata
+mkfifo "$(echo "$tmp"/hinted/ust/uid/*/*)/metadata"
+refuses 4 'no directory there has a file named metadata' -o "$out/db" "$tmp/hinted"
+takes "$tmp/short"
 
 # cut_at WHERE WHICH: a copy of the recording whose file ends there.
 cut_at()

@@ -20,6 +20,7 @@
 #include "analyzer/decoders.h"
 #include "analyzer/folders.h"
 #include "decode/decode.h"
+#include "decode/packets.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 enum { PATH = 512, FILE_MAX = 1 << 20 };
@@ -581,27 +582,259 @@ static void a_stream_that_lttng_has_not_written_is_told(void **state)
 	assert_string_equal(losses, "tail 10-200 -1");
 }
 
+/* As LTTng's would be. */
+static void write_index(const char *directory, const char *name)
+{
+	struct bsa_packets packets;
+
+	mkdir(folder_at("%s/index", directory), 0700);
+	assert_int_equal(bsa_packets_read(&packets, folder_at("%s/%s", directory, name), BSA_HEADERS_LTTNG), 0);
+	assert_int_equal(bsa_packets_write_index(&packets, folder_at("%s/index/%s.idx", directory, name)), 0);
+	bsa_packets_fini(&packets);
+}
+
 /* All packets that are there are whole, but LTTng has listed more. */
 static void a_file_that_is_cut_between_packets_is_told_by_its_index(void **state)
 {
 	static const struct packet_row rows[PACKETS_MAX] = { { 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 } };
-	uint32_t index[4 + 2 * 18] = { htobe32(0xc1f1dcc1), htobe32(1), htobe32(1), htobe32(72) };
 	static struct file whole;
 	struct decoders all;
 	char losses[256];
 
 	(void)state;
 	write_packets(folder_at("trace"), rows);
-	assert_int_equal(mkdir(folder_at("trace/index"), 0700), 0);
-	for (size_t i = 0; i < 2; i++)
-		index[4 + i * 18 + 9] = htobe32((uint32_t)rows[i].ended);
-	save(folder_at("trace/index/channel_0.idx"), index, sizeof(index));
+	write_index("trace", "channel_0");
 	load(&whole, folder_at("trace/channel_0"));
 	save(folder_at("trace/channel_0"), whole.bytes, whole.n / 2);
 	losses_of(losses, sizeof(losses), folder_at("trace"));
 	assert_string_equal(losses, "cut 50-200 0");
 	all = same(folder_at("trace"));
 	assert_true(all.cut && !all.quick);
+}
+
+/* What both decoders make of a trace: the times of its events, and what was lost and left out. */
+static void told_of(char *ret, size_t n, const char *path)
+{
+	const struct bsa_event *e;
+	struct bsa_decode *d = NULL;
+	struct bsa_decoded decoded;
+	size_t used = 0;
+
+	losses_of(ret, n, path);
+	used = strlen(ret);
+	used += (size_t)snprintf(ret + used, n - used, "%sevents", used ? ", " : "");
+	assert_int_equal(bsa_decode_open(&d, &path, 1, NULL, NULL), 0);
+	while (bsa_decode_next(d, &e, NULL) > 0)
+		if (e->kind != BSA_loss)
+			used += (size_t)snprintf(ret + used, n - used, " %d", (int)e->at);
+	decoded = bsa_decode_decoded(d, 0);
+	snprintf(ret + used, n - used, ", %d repeated, %d doubtful%s", (int)decoded.repeated, (int)decoded.doubtful,
+	         decoded.cut ? ", cut" : "");
+	bsa_decode_free(d);
+}
+
+/* A stream of three packets of one size, and another one. */
+static const struct packet_row three[PACKETS_MAX] = {
+	{ 0, 0, 10, 100, 50 }, { 0, 1, 100, 200, 150 }, { 0, 2, 200, 300, 250 }, { 1, 0, 10, 300, 20 }
+};
+static const char three_told[] = "events 20 50 150 250, 0 repeated, 0 doubtful";
+
+enum { INDEX_HEAD = 16, INDEX_ROW = 72 };
+
+static void row_twice(struct file *index)
+{
+	memcpy(index->bytes + INDEX_HEAD + INDEX_ROW, index->bytes + INDEX_HEAD, INDEX_ROW);
+}
+
+static void rows_behind_the_end(struct file *index)
+{
+	memcpy(index->bytes + index->n, index->bytes + INDEX_HEAD, index->n - INDEX_HEAD);
+	index->n += index->n - INDEX_HEAD;
+}
+
+static void rows_swapped(struct file *index)
+{
+	uint8_t row[INDEX_ROW];
+
+	memcpy(row, index->bytes + INDEX_HEAD, INDEX_ROW);
+	row_twice(index);
+	memcpy(index->bytes + INDEX_HEAD, index->bytes + INDEX_HEAD + INDEX_ROW, INDEX_ROW);
+	memcpy(index->bytes + INDEX_HEAD + INDEX_ROW, row, INDEX_ROW);
+	memcpy(index->bytes + INDEX_HEAD, index->bytes + INDEX_HEAD + 2 * INDEX_ROW, INDEX_ROW);
+}
+
+static void another_time(struct file *index)
+{
+	index->bytes[INDEX_HEAD + 3 * 8 + 7]++;
+}
+
+static void another_content(struct file *index)
+{
+	index->bytes[INDEX_HEAD + 2 * 8 + 7] -= 8;
+}
+
+static void no_rows(struct file *index)
+{
+	index->n = INDEX_HEAD;
+}
+
+static void half_a_row(struct file *index)
+{
+	index->n -= INDEX_ROW / 2;
+}
+
+static void zeroes(struct file *index)
+{
+	memset(index->bytes + index->n, 0, INDEX_ROW);
+	index->n += INDEX_ROW;
+}
+
+static void shorter_rows(struct file *index)
+{
+	index->bytes[15] = 56;
+}
+
+static void what_an_index_says_is_not_believed_against_the_packets(void **state)
+{
+	static void (*const spoils[])(
+		struct file *) = { row_twice, rows_behind_the_end, rows_swapped, another_time, another_content,
+		                   no_rows,   half_a_row,          zeroes,       shorter_rows };
+	static struct file index;
+	char told[256];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(spoils); i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "t%zu", i);
+		write_packets(folder_at("%s", name), three);
+		write_index(name, "channel_0");
+		load(&index, folder_at("%s/index/channel_0.idx", name));
+		spoils[i](&index);
+		save(folder_at("%s/index/channel_0.idx", name), index.bytes, index.n);
+		told_of(told, sizeof(told), folder_at("%s", name));
+		assert_string_equal(told, three_told);
+	}
+}
+
+static void an_index_that_is_no_file_is_not_opened(void **state)
+{
+	const char *index;
+	char told[256];
+
+	(void)state;
+	write_packets(folder_at("trace"), three);
+	assert_int_equal(mkdir(folder_at("trace/index"), 0700), 0);
+	index = folder_at("trace/index/channel_0.idx");
+	assert_int_equal(mkfifo(index, 0600), 0);
+	told_of(told, sizeof(told), folder_at("trace"));
+	assert_string_equal(told, three_told);
+	assert_int_equal(unlink(index), 0);
+	assert_int_equal(mkdir(index, 0700), 0);
+	told_of(told, sizeof(told), folder_at("trace"));
+	assert_string_equal(told, three_told);
+	assert_int_equal(rmdir(index), 0);
+	assert_int_equal(symlink("/dev/zero", index), 0);
+	told_of(told, sizeof(told), folder_at("trace"));
+	assert_string_equal(told, three_told);
+}
+
+static void put_back(struct file *to, const struct file *from, size_t at, size_t n)
+{
+	memcpy(to->bytes + to->n, from->bytes + at, n);
+	to->n += n;
+}
+
+/* Of @whole, whose packets have @n bytes each: the packets of @order, "012", with what is said behind them done to each:
+ * - without its last seven bytes; + seven bytes more; t another time; n another number; b a number beyond all others. */
+static void in_order(struct file *to, const struct file *whole, size_t n, const char *order)
+{
+	enum { BEGAN = 32, NUMBER = 64 };
+
+	to->n = 0;
+	for (; *order; order++) {
+		uint8_t *packet = to->bytes + to->n - (to->n >= n ? n : 0);
+
+		if (*order >= '0' && *order <= '9')
+			put_back(to, whole, (size_t)(*order - '0') * n, n);
+		else if (*order == '-')
+			to->n -= 7;
+		else if (*order == '+')
+			put_back(to, whole, 11, 7);
+		else if (*order == 't')
+			packet[BEGAN]++;
+		else if (*order == 'n')
+			packet[NUMBER] = 9;
+		else if (*order == 'b')
+			packet[NUMBER + 5] = 1;
+	}
+}
+
+static void a_packet_is_read_once_and_only_if_it_fits(void **state)
+{
+	static const struct {
+		const char *order, *wants;
+	} rows[] = {
+		{ "012", three_told },
+		{ "012012", "events 20 50 150 250, 3 repeated, 0 doubtful" },
+		{ "0112", "events 20 50 150 250, 1 repeated, 0 doubtful" },
+		{ "0120", "events 20 50 150 250, 1 repeated, 0 doubtful" },
+		{ "011t2", "cut 101-200 0, events 20 50 150 250, 0 repeated, 1 doubtful" },
+		/* as of another packet, and nothing behind it says that this is not so */
+		{ "0120n", "cut 10-100 0, cut 250-300 0, events 20 50 150 250, 0 repeated, 1 doubtful, cut" },
+		/* one number is wrong: those behind it are right */
+		{ "01b2", "cut 100-200 0, packets 100-200 0, events 20 50 250, 0 repeated, 1 doubtful" },
+		/* a full disk takes a part, and there is room for the next one */
+		{ "01-2", "packets 100-200 0, events 20 50 250, 0 repeated, 0 doubtful" },
+		{ "0-12", "head 10-100 0, events 20 150 250, 0 repeated, 0 doubtful" },
+		{ "0-1-2", "head 10-200 0, events 20 250, 0 repeated, 0 doubtful" },
+		{ "0+12", three_told },
+	};
+	static struct file whole, file;
+	char told[256];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "t%zu", i);
+		write_packets(folder_at("%s", name), three);
+		load(&whole, folder_at("%s/channel_0", name));
+		in_order(&file, &whole, whole.n / 3, rows[i].order);
+		save(folder_at("%s/channel_0", name), file.bytes, file.n);
+		told_of(told, sizeof(told), folder_at("%s", name));
+		if (strcmp(told, rows[i].wants))
+			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].order, rows[i].wants, told);
+	}
+}
+
+/* As of a stream, in whose file nothing else is wrong. */
+static void a_packet_is_read_once_of_however_many_files(void **state)
+{
+	static const struct {
+		const char *order, *wants;
+	} rows[] = {
+		{ "012", "events 20 50 150 250, 3 repeated, 0 doubtful" },
+		{ "2", "events 20 50 150 250, 1 repeated, 0 doubtful" },
+		{ "1t", "cut 101-200 0, events 20 50 150 250, 0 repeated, 1 doubtful" },
+		{ "1n", "cut 100-200 0, events 20 50 150 250, 0 repeated, 1 doubtful" },
+	};
+	static struct file whole, file;
+	char told[256];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "t%zu", i);
+		write_packets(folder_at("%s", name), three);
+		load(&whole, folder_at("%s/channel_0", name));
+		in_order(&file, &whole, whole.n / 3, rows[i].order);
+		save(folder_at("%s/channel_0_9", name), file.bytes, file.n);
+		told_of(told, sizeof(told), folder_at("%s", name));
+		if (strcmp(told, rows[i].wants))
+			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].order, rows[i].wants, told);
+	}
 }
 
 /* Neither its first packet's header: not even the cpu is known. */
@@ -821,6 +1054,10 @@ int main(void)
 		T(times_without_packets_are_told),
 		T(a_stream_that_lttng_has_not_written_is_told),
 		T(a_file_that_is_cut_between_packets_is_told_by_its_index),
+		T(what_an_index_says_is_not_believed_against_the_packets),
+		T(an_index_that_is_no_file_is_not_opened),
+		T(a_packet_is_read_once_and_only_if_it_fits),
+		T(a_packet_is_read_once_of_however_many_files),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
 		T(a_gap_in_which_the_session_was_rotated_is_marked),
 		T(between_recordings_is_a_gap),

@@ -72,6 +72,16 @@ static void say_trust(const struct bsa_imported *done)
 	if (done->cut)
 		fprintf(stderr, "; the end of %s %s is missing", bsv_count(a, done->cut),
 		        bsv_plural(done->cut, "trace", "traces"));
+	if (done->repeated)
+		fprintf(stderr, "; %s %s there twice, and read once", bsv_count(a, done->repeated),
+		        bsv_plural(done->repeated, "packet was", "packets were"));
+	if (done->doubtful)
+		fprintf(stderr, "; %s %s of their streams, and left out", bsv_count(a, done->doubtful),
+		        bsv_plural(done->doubtful, "packet contradicts others", "packets contradict others"));
+	if (done->wrong_indices)
+		fprintf(stderr, "; %s of LTTng's %s not believed, for packets say otherwise",
+		        bsv_count(a, done->wrong_indices),
+		        bsv_plural(done->wrong_indices, "indices was", "indices were"));
 	if (done->unusable)
 		fprintf(stderr, "; %s %s cannot be right, and could not be used", bsv_count(a, done->unusable),
 		        bsv_plural(done->unusable, "event", "events"));

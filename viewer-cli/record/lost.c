@@ -12,6 +12,7 @@
 #include "answer/say.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "bsa/regular.h"
 #include "record/packets.h"
 #include "record/record.h"
 
@@ -50,15 +51,20 @@ static uint64_t settings_buffer(const char *trace)
 	char path[PATH_MAX], line[128];
 	uint64_t buffer = 0;
 	FILE *f;
+	int fd;
 
 	for (const char *at = trace; (at = strstr(at, "/ust/")); at++)
 		end = at; /* the last one: what is above the recording may be called so, too */
 	if (snprintf(path, sizeof(path), "%.*s/" SETTINGS, end ? (int)(end - trace) : (int)strlen(trace), trace) >=
 	    (int)sizeof(path))
 		return 0;
-	f = fopen(path, "re");
-	if (!f)
+	fd = bsa_open_regular(path);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
 		return 0;
+	}
 	while (fgets(line, sizeof(line), f))
 		if (sscanf(line, "buffer %" SCNu64, &buffer) == 1)
 			break;

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "bsa/regular.h"
 
 enum { MAGIC = (int)0xC1F1DCC1, LEAST_ROW = 48, MOST_ROW = 4096, HEAD_BYTES = 84, TELLING_BYTES = 2048, PIECES = 16 };
 
@@ -107,13 +110,18 @@ static int add_stream(struct bsv_packets *p, const char *path, const char *name)
 	struct bsv_stream *more = realloc(p->streams, (p->n + 1) * sizeof(*more));
 	const char *cpu = strrchr(name, '_');
 	FILE *f;
+	int fd;
 
 	if (!more)
 		return -ENOMEM;
 	p->streams = more;
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
+	fd = bsa_open_regular(path);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return fd < 0 ? fd : -ENOMEM;
+	}
 	more[p->n] = (struct bsv_stream){ .cpu = cpu ? (uint32_t)strtoul(cpu + 1, NULL, 10) : 0 };
 	read_rows(f, &more[p->n++]);
 	fclose(f);

@@ -36,8 +36,11 @@ struct bsa_imported {
 	uint64_t events, foreign, unusable, lost_events, lost_packets, executions, incomplete, touched_by_loss;
 	uint64_t impostors; /* events of users who are not those that the events say */
 	/* unusable: of all events, those that the decoder cannot read, and those that cannot be */
-	uint64_t cut;   /* traces whose end is missing */
-	uint64_t holes; /* times that were not recorded, and that no tracer counts as lost */
+	uint64_t cut; /* traces whose end is missing */
+	uint64_t repeated,
+		doubtful; /* packets that were left out: there already; in contradiction to others of their stream */
+	uint64_t wrong_indices; /* of stream files: they said something else than those, and were not believed */
+	uint64_t holes;         /* times that were not recorded, and that no tracer counts as lost */
 };
 
 /* 0 and *ret (may be NULL), or negative and no trace of it at the output path. */
