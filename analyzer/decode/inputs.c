@@ -11,6 +11,7 @@
 #include "look.h"
 #include "mend.h"
 #include "metadata.h"
+#include "recorded.h"
 #include "unseen.h"
 
 static int no_memory(struct bsa_err *err)
@@ -184,6 +185,14 @@ static int choose(struct bsa_input *input, const struct bsa_files *files, enum b
 	return 1;
 }
 
+/* As its recorder has written down, whose clock is that of LTTng if nobody has set another one. */
+static uint64_t recorded_until(const struct bsa_input *input)
+{
+	if (!input->files.by_lttng || input->frequency != 1000000000 || strcmp(input->info.clock, "monotonic") != 0)
+		return 0;
+	return bsa_recorded_until(input->info.path, input->info.session);
+}
+
 /* 1; 0: it is not ours. */
 static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                     enum bsa_decoder decoder, struct bsa_err *err)
@@ -198,7 +207,9 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 	if (r == 0)
 		r = bsa_look(input, source, err);
 	input->cut = files->cut;
-	input->ended = files->cut ? files->ended : 0;
+	if (r > 0)
+		input->until = recorded_until(input);
+	input->ended = !files->cut ? 0 : files->ended > input->until ? files->ended : input->until;
 	if (r > 0) {
 		measure(input, files);
 		r = choose(input, files, decoder, err);

@@ -39,6 +39,7 @@ struct bsa_input {
 	struct bsa_files files;
 	uint64_t frequency; /* of its clock; 0: it has none */
 	uint64_t ended;     /* where files are cut: until when there was more, in its clock's cycles */
+	uint64_t until;     /* it was recorded so long, in its clock's cycles; 0: not known */
 	uint32_t pid;       /* of all of it; 0: unknown, or several */
 	uint64_t unknown_fields;
 	struct bsa_recipe *recipe; /* to read it without babeltrace2; NULL: it has to be read by that */

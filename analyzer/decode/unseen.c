@@ -193,17 +193,18 @@ static void find_heads(struct recording *r, const struct covered *trace)
 static void find_tails(struct recording *r, const struct covered *trace)
 {
 	const struct bsa_files *files = &r->inputs->list[trace->input].files;
+	uint64_t until = r->inputs->list[trace->input].until, ended = trace->ended > until ? trace->ended : until;
 
 	for (const struct stream *s = r->streams; s < r->streams + r->n_streams; s++)
 		if (s->input == trace->input && !s->cut)
-			add(r, s->input, last_end(s), trace->ended,
-			    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = s->cpu });
+			add(r, s->input, last_end(s), ended,
+			    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = s->cpu, .known = last_end(s) < until });
 	for (size_t i = 0; i < files->unwritten; i++)
-		add(r, trace->input, trace->began, trace->ended,
-		    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = UINT32_MAX });
+		add(r, trace->input, trace->began, ended,
+		    (struct bsa_loss){ .cause = BSA_LOSS_TAIL, .cpu = UINT32_MAX, .known = until > 0 });
 	for (size_t i = 0; i < files->n; i++)
 		if (!files->list[i].known)
-			add(r, trace->input, trace->began, trace->ended,
+			add(r, trace->input, trace->began, ended,
 			    (struct bsa_loss){ .cause = BSA_LOSS_CUT, .cpu = UINT32_MAX });
 }
 

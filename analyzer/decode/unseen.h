@@ -20,10 +20,13 @@
  *   Streams         There is one for each possible cpu, from 0, with a packet once the session was stopped. Before that the file
  *                   of a quiet cpu has no bytes, and its index no entry.
  *   Ends            After a stop the last packets of all cpus end within 0.3 ms, and no event is later than the first of them.
+ *   Full disks      Of the packet that meets one a part may be written; with the next one that fails the consumer gives up the
+ *                   stream for good, though there may be room again, and says so to its log alone.
  *
  * So: HEAD, if the first packet of a stream is not number 0: until it begins. GAP: a time without any packet of the recording,
  * or between two recordings of one clock.
- * TAIL: a stream whose last packet ends before the last of another one of its trace, or that has no packet. STREAM: a cpu that
+ * TAIL: a stream whose last packet ends before the last of another one of its trace, or before the recording did (recorded.h),
+ * or that has no packet. STREAM: a cpu that
  * other streams prove. Of these the fold drops what hides nothing (fold/pending.h).
  *
  * What babeltrace2 has written is left alone: it numbers packets anew, and other writers that use it begin packets with events.

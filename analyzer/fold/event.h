@@ -237,7 +237,7 @@ enum bsa_loss_cause {
 	BSA_LOSS_PACKETS, /* packets were overwritten, or dropped, or are in another file */
 	BSA_LOSS_HEAD,    /* this stream begins later than the recording: the tracer overwrote what was before */
 	BSA_LOSS_GAP,     /* no stream of the recording has a packet for this time: it may have been stopped */
-	BSA_LOSS_TAIL,    /* this stream ends before another one of its trace does */
+	BSA_LOSS_TAIL,    /* this stream ends before another one of its trace does, or before the recording did */
 	BSA_LOSS_CUT,     /* this stream's file is cut */
 	BSA_LOSS_STREAM,  /* the stream of a cpu is missing */
 	BSA_LOSS_CAUSES,
@@ -252,7 +252,8 @@ struct bsa_loss {
 	uint32_t cpu;             /* UINT32_MAX: unknown, or all */
 	uint32_t pid;             /* 0: unknown */
 	uint32_t cause;           /* enum bsa_loss_cause */
-	uint32_t rotated;         /* of a gap: the session was rotated in it, which leaves a gap without a stop */
+	uint16_t rotated;         /* of a gap: the session was rotated in it, which leaves a gap without a stop */
+	uint16_t known;           /* of a tail: the recording is known to have gone on, whatever events say */
 };
 
 /* The numbers that have names, as in the catalogue. */

@@ -67,7 +67,7 @@ static void pass_on(struct bsa_fold *f, const struct bsa_event *e)
 {
 	uint32_t cause = e->kind == BSA_loss ? BSA_OF(e, loss)->cause : BSA_LOSS_EVENTS;
 
-	if (cause == BSA_LOSS_HEAD || cause == BSA_LOSS_TAIL) {
+	if (cause == BSA_LOSS_HEAD || (cause == BSA_LOSS_TAIL && !BSA_OF(e, loss)->known)) {
 		put_off(f, e);
 		return;
 	}

@@ -4,7 +4,8 @@
  * The decoder knows from the packets' headers that a stream has nothing for some time. Whether that hides anything:
  *
  *   HEAD  if an event of any stream came before its end. Otherwise the recording begins with it, and nothing is before.
- *   TAIL  if an event of its trace comes after its beginning. Otherwise all streams end there.
+ *   TAIL  if an event of its trace comes after its beginning. Otherwise all streams end there. If it is known that the
+ *         recording went on, it is certain.
  *   GAP   if the session was stopped in it. The first word of a service after it tells: a service that has a new listener
  *         tells again what there is (docs/events.md, rule 5) before it takes another request, or a client connects or leaves.
  *         So what is told again means a stop, and such an event without it means that the session went on. Until then the

@@ -49,7 +49,7 @@ static const struct field *fields_of_loss(void)
 {
 	typedef struct bsa_loss record;
 	static const struct field fields[] = { FIELD(ended) FIELD(events) FIELD(packets) FIELD(pid) FIELD(rotated)
-		                                       FIELD(cause, .enumeration = "cause of a loss"){
+		                                       FIELD(known) FIELD(cause, .enumeration = "cause of a loss"){
 							       .name = "cpu",
 							       .offset = offsetof(record, cpu),
 							       .width = sizeof(uint32_t),

@@ -837,6 +837,44 @@ static void a_packet_is_read_once_of_however_many_files(void **state)
 	}
 }
 
+/* Its recorder knows until when it recorded: streams that end before are not all there, and neither is one of no packet. */
+static void who_recorded_a_trace_says_until_when(void **state)
+{
+	static const struct {
+		const char *says, *wants;
+	} rows[] = {
+		{ "ended 300\nsession name with \"escapes\"\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nended 0000000000000300\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nended 400\n", "tail 200-400 0, tail 300-400 1" },
+		{ "session name with \"escapes\"\nended 150\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nended 18446744073709551615\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\nended soon\n", "tail 200-300 0" },
+		{ "session name with \"escapes\"\n", "tail 200-300 0" },
+		{ "session another\nended 400\n", "tail 200-300 0" },
+		{ "", "tail 200-300 0" },
+	};
+	static const struct packet_row packets[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 300, 50 } };
+	char losses[256];
+
+	(void)state;
+	assert_int_equal(mkdir(folder_at("ust"), 0700), 0);
+	write_packets(folder_at("ust/trace"), packets);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		save(folder_at("burstscope.record"), rows[i].says, strlen(rows[i].says));
+		losses_of(losses, sizeof(losses), folder_at("ust"));
+		if (strcmp(losses, rows[i].wants))
+			fail_msg("%s: not \"%s\" but \"%s\"", rows[i].says, rows[i].wants, losses);
+	}
+	save(folder_at("burstscope.record"), rows[2].says, strlen(rows[2].says)); /* and of a file that is cut */
+	assert_int_equal(truncate(folder_at("ust/trace/channel_1"), 100), 0);
+	losses_of(losses, sizeof(losses), folder_at("ust"));
+	assert_string_equal(losses, "cut 10-400 1, tail 200-400 0");
+	assert_int_equal(unlink(folder_at("burstscope.record")), 0);
+	assert_int_equal(mkfifo(folder_at("burstscope.record"), 0600), 0);
+	losses_of(losses, sizeof(losses), folder_at("ust"));
+	assert_string_equal(losses, "cut 10-300 1, tail 200-300 0");
+}
+
 /* Neither its first packet's header: not even the cpu is known. */
 static void a_file_without_a_whole_header_hides_all_of_the_trace(void **state)
 {
@@ -1058,6 +1096,7 @@ int main(void)
 		T(an_index_that_is_no_file_is_not_opened),
 		T(a_packet_is_read_once_and_only_if_it_fits),
 		T(a_packet_is_read_once_of_however_many_files),
+		T(who_recorded_a_trace_says_until_when),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
 		T(a_gap_in_which_the_session_was_rotated_is_marked),
 		T(between_recordings_is_a_gap),
