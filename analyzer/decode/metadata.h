@@ -1,8 +1,12 @@
-/* metadata.h -- what of a trace's metadata is read without babeltrace2: whose it is, before it is known what belongs together. */
+/*
+ * metadata.h -- what of a trace's metadata is read without babeltrace2: whose it is, before it is known what belongs together; and
+ * whether it has its end (bsa/metadata.h), because babeltrace2 reads for ever where it ends within the header of a packet.
+ */
 #ifndef BSA_DECODE_METADATA_H
 #define BSA_DECODE_METADATA_H
 
 #include "bsa/err.h"
+#include "bsa/metadata.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,12 +15,6 @@ enum { BSA_UUID_TEXT = 37 };
 
 /* 36 characters and a zero. */
 void bsa_uuid_text(char ret[BSA_UUID_TEXT], const uint8_t uuid[16]);
-
-/*
- * Whether the metadata in @directory has its end. babeltrace2 reads for ever where it ends within the header of a packet.
- * 0, or BSA_E_INPUT.
- */
-int bsa_metadata_whole(const char *directory, struct bsa_err *err);
 
 /* The uuid of the trace in @directory: "" if it has none, or cannot be read. */
 void bsa_metadata_uuid(char ret[BSA_UUID_TEXT], const char *directory);

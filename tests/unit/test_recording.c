@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "record/packets.h"
+#include "record/room.h"
 #include "record/sizing.h"
 
 enum { KIB = 1024, MIB = 1024 * KIB, MS = 1000000 };
@@ -205,6 +206,73 @@ static void a_directory_that_is_not_there_cannot_be_read(void **state)
 	assert_string_equal(err.text, "/no/such/directory cannot be read: No such file or directory");
 }
 
+static void buffers_are_short_that_end_before_the_recording_does(void **state)
+{
+	struct bsv_stream streams[] = { { .packets = 2, .ended = 100 },
+		                        { .packets = 1, .ended = 70 },
+		                        { .packets = 1, .ended = 100, .cut = true },
+		                        { .packets = 0 } };
+	struct bsv_packets p = { .streams = streams, .n = 1 };
+	uint64_t whole;
+
+	(void)state;
+	assert_int_equal(bsv_packets_short(&p, 100, &whole), 0);
+	assert_int_equal(whole, 100);
+	p.n = 2;
+	assert_int_equal(bsv_packets_short(&p, 100, &whole), 1);
+	assert_int_equal(whole, 70);
+	p.n = 3;
+	assert_int_equal(bsv_packets_short(&p, 100, &whole), 2);
+	p.n = 4; /* a stop writes a packet of every buffer */
+	assert_int_equal(bsv_packets_short(&p, 100, &whole), 3);
+	assert_int_equal(whole, 0);
+}
+
+static void metadata_without_an_end_is_counted(void **state)
+{
+	struct bsv_packets p;
+
+	(void)state;
+	put("metadata", "/* CTF 1.8 */\n", 14);
+	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
+	assert_int_equal(p.cut_metadata, 0);
+	bsv_packets_fini(&p);
+	put("metadata", "", 0);
+	assert_int_equal(bsv_packets_read(&p, directory, NULL), 0);
+	assert_int_equal(p.cut_metadata, 1);
+	bsv_packets_fini(&p);
+}
+
+static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
+{
+	const uint64_t s = 1000 * MS, mib = MIB;
+	struct bsv_room_left room;
+	double seconds = 0;
+
+	(void)state;
+	bsv_room_begin(&room, 64 * mib, 20000 * mib, 5 * s);
+	assert_int_equal(bsv_room_look(&room, 20000 * mib, 5 * s, &seconds), BSV_ROOM_ENOUGH);
+	assert_int_equal(bsv_room_look(&room, 19900 * mib, 6 * s, &seconds), BSV_ROOM_ENOUGH); /* three minutes more */
+	assert_int_equal(bsv_room_look(&room, 19950 * mib, 7 * s, &seconds),
+	                 BSV_ROOM_ENOUGH); /* something was removed */
+	assert_int_equal(bsv_room_look(&room, 6064 * mib, 145 * s, &seconds), BSV_ROOM_NONE); /* as much once more? */
+	bsv_room_begin(&room, 64 * mib, 10064 * mib, 0);
+	for (uint64_t i = 1; i < 41; i++)
+		assert_int_equal(bsv_room_look(&room, (10064 - 100 * i) * mib, i * s, &seconds), BSV_ROOM_ENOUGH);
+	assert_int_equal(bsv_room_look(&room, (10064 - 4100) * mib, 41 * s, &seconds), BSV_ROOM_SOON);
+	assert_true(seconds > 58.9 && seconds < 59.1);
+	for (uint64_t i = 42; i < 99; i++) /* it was said */
+		assert_int_equal(bsv_room_look(&room, (10064 - 100 * i) * mib, i * s, &seconds), BSV_ROOM_ENOUGH);
+	assert_int_equal(bsv_room_look(&room, (64 + 100) * mib, 99 * s, &seconds), BSV_ROOM_NONE);
+	bsv_room_begin(&room, 64 * mib, 65 * mib, 0);
+	assert_int_equal(bsv_room_look(&room, 64 * mib, s, &seconds), BSV_ROOM_NONE);
+	assert_int_equal(bsv_room_look(&room, UINT64_MAX, s, &seconds), BSV_ROOM_ENOUGH); /* nobody knows */
+	bsv_room_begin(&room, 0, 65 * mib, 0);
+	assert_int_equal(bsv_room_look(&room, 0, s, &seconds), BSV_ROOM_ENOUGH);
+	assert_int_equal(bsv_room_free("/no/such/directory"), UINT64_MAX);
+	assert_true(bsv_room_free("/") < UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,7 +286,10 @@ int main(void)
 		                                make_directory, remove_directory),
 		cmocka_unit_test_setup_teardown(an_index_that_is_none_says_nothing_and_does_no_harm, make_directory,
 		                                remove_directory),
+		cmocka_unit_test_setup_teardown(metadata_without_an_end_is_counted, make_directory, remove_directory),
 		cmocka_unit_test(a_directory_that_is_not_there_cannot_be_read),
+		cmocka_unit_test(buffers_are_short_that_end_before_the_recording_does),
+		cmocka_unit_test(a_disk_is_full_when_one_more_look_may_be_too_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

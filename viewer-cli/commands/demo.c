@@ -170,7 +170,9 @@ static int run_import(struct demo *d, const char *trace, const char *db, struct 
 
 static int record_into(struct demo *d, const char *trace, const char *policy, struct bsa_err *err)
 {
-	const struct bsv_recording_options wanted = { .directory = trace, .quiet = d->call->common.quiet };
+	const struct bsv_recording_options wanted = { .directory = trace,
+		                                      .min_free = UINT64_MAX,
+		                                      .quiet = d->call->common.quiet };
 	struct bsv_recording recording = { .directory = NULL };
 	struct bsv_recorded done = { .bytes = 0 };
 	int r = bsv_recording_plan(&recording, &wanted, err);
@@ -194,6 +196,8 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 		fprintf(stderr, "recorded %s: %.2f s; ", trace, (double)done.ns / 1e9);
 		bsv_recording_tell_lost(&recording, &done);
 	}
+	if (r >= 0)
+		r = bsv_recording_written(&recording, &done, err);
 	bsv_recording_close(&recording);
 	if (r >= 0 && !done.bytes)
 		return bsa_fail(err, BSA_E_ENV, "nothing was recorded; burstscope doctor looks why");

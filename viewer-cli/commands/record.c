@@ -15,7 +15,7 @@ enum { TICK_MS = 100, TICKS_A_LOOK = 5, IMPORT_AT_ONCE = 256 << 20 }; /* bytes: 
 struct options {
 	const char *output;
 	int detail;
-	struct bsv_quantity buffer, duration;
+	struct bsv_quantity buffer, duration, min_free;
 	bool print_commands, no_import;
 };
 
@@ -46,6 +46,13 @@ static const struct bsv_option options[] = {
 	  .argument = "TIME",
 	  .says = "stop after that long",
 	  .offset = offsetof(struct options, duration) },
+	{ .name = "min-free",
+	  .kind = BSV_SIZE,
+	  .argument = "SIZE",
+	  .says = "stop when no more than that is free where it records to; otherwise 64M, or what LTTng's buffers "
+	          "hold if that "
+	          "is more; 0K: go on until nothing is",
+	  .offset = offsetof(struct options, min_free) },
 	{ .name = "no-import",
 	  .says = "leave it to the first question to make a database of it",
 	  .offset = offsetof(struct options, no_import) },
@@ -84,6 +91,7 @@ struct run {
 	struct bsv_workload workload;
 	struct bsv_progress line;
 	int64_t for_ns; /* negative: until somebody says so */
+	bool full;      /* there was no more room */
 };
 
 static void draw(struct run *run)
@@ -128,6 +136,9 @@ static int wait_for(struct run *run, struct bsa_err *err)
 		signal = bsv_signals_next(&run->signals, ms ? ms : 1, &typed);
 		if (signal && heed(run, signal, typed))
 			return 0;
+		run->full = !bsv_recording_has_room(&run->recording);
+		if (run->full)
+			return 0;
 		if (tick % TICKS_A_LOOK)
 			continue;
 		if (!bsv_daemon_alive(&run->recording.daemon, run->recording.lttng))
@@ -155,6 +166,18 @@ static void watch(void *ctx, const struct bsa_import_progress *p)
 		bsv_progress_draw(line, "counting: %.2f M events", (double)p->events / 1e6);
 }
 
+/* A database takes up to twice as much as the recording, beside which it is made. */
+static bool has_room_for_database(const struct run *run, const struct bsv_recorded *done)
+{
+	uint64_t is = bsv_room_free(run->recording.directory), least = run->recording.room.least;
+
+	if (is > least && is - least > 2 * done->files_bytes)
+		return true;
+	fputs("it is no database yet, for there is too little room for that: burstscope import -o says another place\n",
+	      stderr);
+	return false;
+}
+
 /* What is not too large is made a database of at once: so its events are counted. false: it is not. */
 static bool import(struct run *run, const struct bsv_recorded *done, struct bsa_imported *ret)
 {
@@ -169,7 +192,7 @@ static bool import(struct run *run, const struct bsv_recorded *done, struct bsa_
 
 	while (length > 1 && trace[length - 1] == '/')
 		length--;
-	if (done->files_bytes > IMPORT_AT_ONCE ||
+	if (done->files_bytes > IMPORT_AT_ONCE || done->cut_metadata || !has_room_for_database(run, done) ||
 	    snprintf(output, sizeof(output), "%.*s.db", (int)length, trace) >= (int)sizeof(output))
 		return false;
 	if (!access(output, F_OK)) {
@@ -210,6 +233,10 @@ static int record(struct run *run, const struct bsv_call *call, struct bsv_recor
 	if (r < 0)
 		return r;
 	r = wait_for(run, err);
+	if (run->full) /* at once: whatever the command still does takes room */
+		bsv_recording_end(&run->recording);
+	if (run->full && run->workload.pid)
+		kill(run->workload.pid, SIGTERM);
 	bsv_workload_stop(&run->workload, &run->signals);
 	bsv_progress_fini(&run->line);
 	stopped = bsv_recording_stop(&run->recording, r < 0 ? &second : err);
@@ -217,11 +244,24 @@ static int record(struct run *run, const struct bsv_call *call, struct bsv_recor
 	if (r < 0 || stopped < 0)
 		return r < 0 ? r : stopped;
 	r = bsv_recording_result(&run->recording, ret, err);
+	if (r >= 0 && !ret->bytes && (ret->n_short || ret->cut_metadata))
+		return bsv_recording_written(&run->recording, ret, err);
 	if (r >= 0 && !ret->bytes)
 		return bsa_fail(err, BSA_E_ENV,
 		                "nothing was recorded: no program with the events did anything; does the command work "
 		                "without us? burstscope doctor looks at the rest");
 	return r;
+}
+
+/* What there is is whole, but it is not what was asked for. */
+static int stopped_full(const struct run *run, struct bsa_err *err)
+{
+	char size[BSV_BYTES_TEXT];
+
+	return bsa_fail(err, BSA_E_ENV,
+	                "stopped after %.2f s, with %s to be left free there (--min-free): what %s has is whole",
+	                (double)(run->recording.ended - run->recording.began) / 1e9,
+	                bsv_size_option(size, run->recording.room.least), run->recording.name);
 }
 
 static void run_fini(struct run *run)
@@ -237,6 +277,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		.directory = o->output,
 		.detail = (enum bsv_detail)o->detail,
 		.buffer = (uint64_t)o->buffer.value,
+		.min_free = o->min_free.given ? (uint64_t)o->min_free.value : UINT64_MAX,
 		.quiet = call->common.quiet || o->print_commands,
 		.verbose = call->common.verbose,
 	};
@@ -267,7 +308,8 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_recording_advise(&run.recording, &done, is_imported ? imported.events : 0);
 	if (!call->common.quiet)
 		tell(&run, &done, is_imported ? &imported : NULL);
-	return BSV_DONE;
+	r = bsv_recording_written(&run.recording, &done, err);
+	return r < 0 ? r : run.full ? stopped_full(&run, err) : BSV_DONE;
 }
 
 const struct bsv_command bsv_record = {
@@ -288,9 +330,10 @@ const struct bsv_command bsv_record = {
 		"there; another Ctrl-C\n"
 		"leaves that to the first question. The settings are in DIR/burstscope.record, for burstscope doctor "
 		"DIR.\n"
-		"The status is 0 if it was recorded, whatever CMD ended with, which is said; 2 if CMD cannot be run, "
-		"and 5 if nothing\n"
-		"was recorded.\n",
+		"The status is 0 if it was recorded, whatever CMD ended with, which is said; 2 if CMD cannot be run; "
+		"and 5 if "
+		"nothing\n"
+		"was recorded, not all of it could be written, or --min-free stopped it.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

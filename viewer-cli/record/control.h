@@ -12,7 +12,8 @@
 #define BSV_LTTNG_FUNCTIONS(F)                                                                                          \
 	F(channel_create) F(channel_destroy) F(channel_get_discarded_event_count) F(channel_get_lost_packet_count)      \
 	F(create_handle) F(create_session_ext) F(data_pending) F(destroy_handle) F(destroy_session)                      \
-	F(destroy_session_ext) F(destruction_handle_destroy) F(destruction_handle_wait_for_completion)                   \
+	F(destroy_session_ext) F(destruction_handle_destroy) F(destruction_handle_get_result)                            \
+	F(destruction_handle_wait_for_completion)                                                                        \
 	F(enable_channel) F(enable_event) F(event_create) F(event_destroy) F(list_channels) F(list_sessions)             \
 	F(list_tracepoints) F(session_daemon_alive) F(session_descriptor_destroy) F(session_descriptor_local_create)     \
 	F(start_tracing) F(stop_tracing_no_wait) F(strerror)

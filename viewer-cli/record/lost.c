@@ -1,6 +1,7 @@
 /* lost.c -- see lost.h. */
 #include "record/lost.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,18 +23,22 @@ enum { USUAL_PIECES = 4 }; /* sub-buffers, where LTTng was not asked for another
 
 /* ---- settings ---- */
 
-void bsv_settings_write(const char *directory, enum bsv_detail detail, uint64_t buffer)
+void bsv_settings_write(const char *directory, const struct bsv_settings_kept *kept)
 {
-	char path[PATH_MAX];
-	FILE *f;
+	char path[PATH_MAX], text[512];
+	int n, fd;
 
 	if (snprintf(path, sizeof(path), "%s/" SETTINGS, directory) >= (int)sizeof(path))
 		return;
-	f = fopen(path, "we");
-	if (!f)
+	n = snprintf(text, sizeof(text),
+	             "session %s\nbegan %020" PRIu64 "\nended %020" PRIu64 "\ndetail %s\nbuffer %020" PRIu64 "\n",
+	             kept->session, kept->began, kept->ended, bsv_detail_name(kept->detail), kept->buffer);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+	if (fd < 0)
 		return;
-	fprintf(f, "detail %s\nbuffer %" PRIu64 "\n", bsv_detail_name(detail), buffer);
-	fclose(f);
+	if (n < (int)sizeof(text) && write(fd, text, (size_t)n) < 0)
+		unlink(path); /* half of it says nothing */
+	close(fd);
 }
 
 void bsv_settings_remove(const char *directory)

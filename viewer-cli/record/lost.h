@@ -10,8 +10,16 @@
 /* burstscope doctor INPUT: an exit status, or negative. */
 int bsv_doctor_recording(const struct bsv_call *call, struct bsa_err *err);
 
-/* With which settings it was recorded is in a file of the recording, for when something was lost. */
-void bsv_settings_write(const char *directory, enum bsv_detail detail, uint64_t buffer);
+/* How something was recorded, in a file of the recording, for when something was lost: here, and analyzer/decode/recorded.h. */
+struct bsv_settings_kept {
+	const char *session; /* LTTng's name of it */
+	enum bsv_detail detail;
+	uint64_t buffer;
+	uint64_t began, ended; /* CLOCK_MONOTONIC; 0: not yet */
+};
+
+/* Each time it is as long, so where there was room for the first one the last one needs none. */
+void bsv_settings_write(const char *directory, const struct bsv_settings_kept *kept);
 
 void bsv_settings_remove(const char *directory);
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bsa/metadata.h"
 #include "bsa/regular.h"
 
 enum { MAGIC = (int)0xC1F1DCC1, LEAST_ROW = 48, MOST_ROW = 4096, HEAD_BYTES = 84, TELLING_BYTES = 2048, PIECES = 16 };
@@ -87,22 +88,40 @@ static bool next_row(FILE *f, uint32_t bytes, struct row *ret)
 	return true;
 }
 
-static void read_rows(FILE *f, struct bsv_stream *s)
+/* How many bytes of packets are listed. */
+static uint64_t read_rows(FILE *f, struct bsv_stream *s)
 {
 	struct head h;
 	struct row r;
 	uint32_t bytes;
 	struct run run = { 0 };
+	uint64_t listed = 0;
 
 	if (fread(&h, sizeof(h), 1, f) != 1 || h.magic != htobe32((uint32_t)MAGIC))
-		return;
+		return 0;
 	bytes = be32toh(h.row_bytes);
 	if (bytes < LEAST_ROW || bytes > MOST_ROW)
-		return;
+		return 0;
 	while (next_row(f, bytes, &r)) {
 		add_row(s, &r);
 		add_run(s, &r, &run);
+		listed += r.packet_bits / 8;
 	}
+	return listed;
+}
+
+/* Whether the file of which @path is the index, in index/ below it, has fewer bytes than the index has. None has none. */
+static bool is_cut(const char *path, const char *name, uint64_t listed)
+{
+	char *stream = NULL;
+	struct stat st;
+	bool cut;
+
+	if (asprintf(&stream, "%.*s../%.*s", (int)(strlen(path) - strlen(name)), path, (int)strlen(name) - 4, name) < 0)
+		return false;
+	cut = listed > 0 && (stat(stream, &st) || (uint64_t)st.st_size < listed);
+	free(stream);
+	return cut;
 }
 
 static int add_stream(struct bsv_packets *p, const char *path, const char *name)
@@ -123,7 +142,8 @@ static int add_stream(struct bsv_packets *p, const char *path, const char *name)
 		return fd < 0 ? fd : -ENOMEM;
 	}
 	more[p->n] = (struct bsv_stream){ .cpu = cpu ? (uint32_t)strtoul(cpu + 1, NULL, 10) : 0 };
-	read_rows(f, &more[p->n++]);
+	more[p->n].cut = is_cut(path, name, read_rows(f, &more[p->n]));
+	p->n++;
 	fclose(f);
 	return 0;
 }
@@ -153,9 +173,21 @@ static int walk(const char *directory, int (*tell)(struct bsv_packets *, const F
 	return r;
 }
 
+/* Of the trace whose metadata @e is. */
+static bool is_unreadable(const FTSENT *e)
+{
+	char *directory = strndup(e->fts_accpath, strlen(e->fts_accpath) - strlen(e->fts_name));
+	bool is = directory && bsa_metadata_whole(directory, NULL) < 0;
+
+	free(directory);
+	return is;
+}
+
 static int one(struct bsv_packets *p, const FTSENT *e)
 {
 	p->files_bytes += (uint64_t)e->fts_statp->st_size;
+	if (!strcmp(e->fts_name, "metadata"))
+		p->cut_metadata += is_unreadable(e);
 	return is_index(e->fts_name) ? add_stream(p, e->fts_accpath, e->fts_name) : 0;
 }
 
@@ -182,6 +214,23 @@ void bsv_packets_fini(struct bsv_packets *p)
 {
 	free(p->streams);
 	*p = (struct bsv_packets){ .streams = NULL };
+}
+
+size_t bsv_packets_short(const struct bsv_packets *p, uint64_t until, uint64_t *ret_whole)
+{
+	size_t n = 0;
+
+	*ret_whole = until;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct bsv_stream *s = &p->streams[i];
+
+		if (s->ended >= until && !s->cut)
+			continue;
+		n++;
+		if (s->ended < *ret_whole)
+			*ret_whole = s->ended;
+	}
+	return n;
 }
 
 uint64_t bsv_directory_bytes(const char *directory)

@@ -7,6 +7,7 @@
 
 #include "bsa/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,17 +20,23 @@ struct bsv_stream {
 	uint64_t lost;           /* events */
 	uint64_t lost_most;      /* of them in a row, packet after packet */
 	uint64_t rate;           /* bytes a second, in the packet that was filled most quickly */
+	bool cut;                /* its file is shorter than the packets that are listed */
 };
 
 struct bsv_packets {
 	struct bsv_stream *streams;
 	size_t n;
-	uint64_t files_bytes; /* of all files */
+	uint64_t files_bytes;  /* of all files */
+	unsigned cut_metadata; /* so many traces cannot be read: the end of their metadata is missing */
 };
 
 /* 0, and to be given to bsv_packets_fini; BSA_E_ENV: it cannot be read. A recording that is empty has no streams. */
 int bsv_packets_read(struct bsv_packets *ret, const char *directory, struct bsa_err *err);
 void bsv_packets_fini(struct bsv_packets *p);
+
+/* Streams that are not all there, of a recording that lasted until @until, in its clock's ns: how many, and *@ret_whole, until
+ * when all of them are. */
+size_t bsv_packets_short(const struct bsv_packets *p, uint64_t until, uint64_t *ret_whole);
 
 /* How large the files below @directory are by now. */
 uint64_t bsv_directory_bytes(const char *directory);

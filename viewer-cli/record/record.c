@@ -277,6 +277,58 @@ static void ask_workload(struct bsv_recording *r)
 	choose_buffers(r, rate);
 }
 
+static void keep_settings(const struct bsv_recording *r)
+{
+	bsv_settings_write(r->directory, &(struct bsv_settings_kept){ .session = r->session.name,
+	                                                              .detail = r->options.detail,
+	                                                              .buffer = bsv_buffers_size(r->session.buffers),
+	                                                              .began = r->began,
+	                                                              .ended = r->ended });
+}
+
+/* What the buffers hold has to be written when it is stopped. */
+static uint64_t least_room(const struct bsv_recording *r)
+{
+	uint64_t held = bsv_buffers_size(r->session.buffers) * r->machine.cpus;
+
+	if (r->options.min_free != UINT64_MAX)
+		return r->options.min_free;
+	return held > BSV_ROOM_USUAL ? held : BSV_ROOM_USUAL;
+}
+
+static int check_disk(struct bsv_recording *r, struct bsa_err *err)
+{
+	uint64_t least = least_room(r), is = bsv_room_free(r->directory);
+	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT];
+
+	bsv_room_begin(&r->room, least, is, bsv_now());
+	if (least && is <= least)
+		return bsa_fail(err, BSA_E_ENV,
+		                "%s: %s are free there, and %s are to be left (--min-free); nothing would be recorded",
+		                r->name, bsv_bytes(a, is), bsv_bytes(b, least));
+	if (least && is / 4 < least)
+		notice(r, "room: %s are free; the recording stops when %s are left (--min-free)", bsv_bytes(a, is),
+		       bsv_bytes(b, least));
+	return 0;
+}
+
+bool bsv_recording_has_room(struct bsv_recording *r)
+{
+	char a[BSV_BYTES_TEXT];
+	double seconds;
+
+	switch (bsv_room_look(&r->room, bsv_room_free(r->directory), bsv_now(), &seconds)) {
+	case BSV_ROOM_NONE:
+		return false;
+	case BSV_ROOM_SOON:
+		notice(r, "room: %s are free, which is enough for another %.0f s, and then the recording stops",
+		       bsv_bytes(a, r->room.before), seconds);
+		return true;
+	default:
+		return true;
+	}
+}
+
 int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 {
 	char a[BSV_BYTES_TEXT];
@@ -300,10 +352,13 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 		k = check_room(r, err);
 	}
 	if (k >= 0)
+		k = check_disk(r, err);
+	if (k >= 0)
 		k = bsv_session_start(&r->session, err);
 	if (k < 0)
 		return k;
 	r->began = bsv_now();
+	keep_settings(r);
 	notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
 	       bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->machine.cpus,
 	       bsv_plural(r->machine.cpus, "cpu", "cpus"));
@@ -311,6 +366,12 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 }
 
 /* ---- ending ---- */
+
+void bsv_recording_end(struct bsv_recording *r)
+{
+	r->ended = bsv_now();
+	bsv_session_flush(&r->session, NULL);
+}
 
 int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
 {
@@ -320,7 +381,7 @@ int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
 		r->ended = bsv_now();
 	k = bsv_session_stop(&r->session, err);
 	r->cut = k < 0;
-	bsv_settings_write(r->directory, r->options.detail, bsv_buffers_size(r->session.buffers));
+	keep_settings(r);
 	bsv_daemon_close(&r->daemon);
 	return k;
 }
@@ -380,16 +441,22 @@ int bsv_recording_result(struct bsv_recording *r, struct bsv_recorded *ret, stru
 {
 	const struct bsv_stream *worst;
 	struct bsv_packets p;
+	uint64_t whole;
 	int k = bsv_packets_read(&p, r->directory, err);
 
 	if (k < 0)
 		return k;
 	*ret = (struct bsv_recorded){ .files_bytes = p.files_bytes,
 		                      .ns = r->ended - r->began,
+		                      .n_streams = p.n,
+		                      .cut_metadata = p.cut_metadata,
+		                      .end = r->session.end,
 		                      .lost_events = r->session.lost_events,
 		                      .lost_packets = r->session.lost_packets };
 	for (size_t i = 0; i < p.n; i++)
 		ret->bytes += p.streams[i].bytes;
+	ret->n_short = bsv_packets_short(&p, r->ended, &whole);
+	ret->whole_ns = whole > r->began ? whole - r->began : 0;
 	worst = worst_of(&p);
 	if (worst) {
 		ret->cpu = worst->cpu;
@@ -409,13 +476,48 @@ void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *do
 		                          bsv_bytes_of(done->lost_most, each));
 }
 
+static bool is_written(const struct bsv_recorded *done)
+{
+	return !done->n_short && !done->cut_metadata && done->end == LTTNG_OK;
+}
+
+int bsv_recording_written(const struct bsv_recording *r, const struct bsv_recorded *done, struct bsa_err *err)
+{
+	const char *why =
+		bsv_room_free(r->directory) < BSV_ROOM_USUAL ? "there was no room" : "LTTng could not write it";
+
+	if (done->cut_metadata)
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be read: its metadata is cut, for %s", r->name, why);
+	if (done->n_short)
+		return bsa_fail(err, BSA_E_ENV, "not all of it is in %s, for %s", r->name, why);
+	if (done->end != LTTNG_OK)
+		return bsa_fail(err, BSA_E_ENV, "not all of it may be in %s: LTTng could not end the session: %s",
+		                r->name, r->lttng->strerror(-done->end));
+	return 0;
+}
+
+/* What LTTng was to write, and has not: it tells its log, and counts nothing. */
+static void tell_unwritten(const struct bsv_recorded *done)
+{
+	if (done->cut_metadata)
+		fputs("LOST: all of it, for the metadata is cut, without which nobody can read the rest\n", stderr);
+	else if (done->n_short)
+		fprintf(stderr, "LOST: %zu of %zu buffers %s not all there; what all of them have ends after %.2f s\n",
+		        done->n_short, done->n_streams, bsv_plural(done->n_short, "is", "are"),
+		        (double)done->whole_ns / 1e9);
+	else if (done->end != LTTNG_OK)
+		fputs("LOST: perhaps some of its end, for LTTng could not end the session\n", stderr);
+}
+
 void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done)
 {
 	const struct bsv_advice *advice = &done->advice;
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_BYTES_TEXT], d[BSV_BYTES_TEXT];
 
+	tell_unwritten(done);
 	if (!done->lost_events && !done->lost_packets) {
-		fputs("LTTng counted no lost events\n", stderr);
+		if (is_written(done))
+			fputs("LTTng counted no lost events\n", stderr);
 		return;
 	}
 	fprintf(stderr, "LOST in channel bursts: %s %s, %s %s\n", bsv_count(a, done->lost_events),

@@ -7,12 +7,15 @@
 #include "record/daemon.h"
 #include "record/packets.h"
 #include "record/probe.h"
+#include "record/room.h"
 #include "record/session.h"
 
 struct bsv_recording_options {
 	const char *directory; /* that does not exist, or is empty; NULL: one is made in the working directory */
 	enum bsv_detail detail;
 	uint64_t buffer; /* bytes for each cpu; 0: as large as seems right */
+	uint64_t
+		min_free; /* bytes that are to be left where it records to; 0: nobody cares; UINT64_MAX: as many as seem right */
 	bool quiet, verbose;
 };
 
@@ -26,6 +29,7 @@ struct bsv_recording {
 	char *name, *directory; /* as people call it, and absolute */
 	bool entered, made;     /* the directory: it is ours to write to; made by us */
 	struct bsv_probed probed;
+	struct bsv_room_left room;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */
 };
 
@@ -38,6 +42,12 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err);
 /* Everything is in files, and the session is gone. Our own daemon, too. BSA_E_ENV: what there is is kept. */
 int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err);
 
+/* Record no more: what comes now is not meant. The rest is bsv_recording_stop's. */
+void bsv_recording_end(struct bsv_recording *r);
+
+/* Whether there is room to go on; if it becomes short, that is said. */
+bool bsv_recording_has_room(struct bsv_recording *r);
+
 /* Stop what is not stopped, and forget it. A directory that has nothing in it is removed if we made it. All 0 is fine. */
 void bsv_recording_close(struct bsv_recording *r);
 
@@ -45,9 +55,13 @@ struct bsv_recorded {
 	uint64_t bytes, files_bytes; /* of events (0: there are none), and of all files */
 	uint64_t ns;
 	uint64_t lost_events, lost_packets;
-	uint32_t cpu;             /* where most of them were lost in a row: so many */
-	uint64_t lost_most, rate; /* and it wrote so many bytes a second at the most */
-	struct bsv_advice advice; /* .size 0: nothing to be said */
+	size_t n_streams, n_short; /* buffers; those of which the end is missing */
+	uint64_t whole_ns;         /* so long all of them are there */
+	unsigned cut_metadata;     /* traces of which nothing can be read */
+	int end;                   /* what LTTng says, LTTNG_OK if all is well */
+	uint32_t cpu;              /* where most of them were lost in a row: so many */
+	uint64_t lost_most, rate;  /* and it wrote so many bytes a second at the most */
+	struct bsv_advice advice;  /* .size 0: nothing to be said */
 };
 
 /* What came of it, once it is stopped. */
@@ -58,6 +72,9 @@ void bsv_recording_advise(const struct bsv_recording *r, struct bsv_recorded *do
 
 /* Say on standard error what was lost, and what would have kept it. */
 void bsv_recording_tell_lost(const struct bsv_recording *r, const struct bsv_recorded *done);
+
+/* Whether all that LTTng had to write is written: 0; BSA_E_ENV. What it dropped is another thing. */
+int bsv_recording_written(const struct bsv_recording *r, const struct bsv_recorded *done, struct bsa_err *err);
 
 /* PREFIX-YYYYmmdd-HHMMSS, and a number more where that is there already. Owned by the caller; NULL: no memory. */
 char *bsv_stamped(const char *prefix);

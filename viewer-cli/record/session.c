@@ -246,6 +246,8 @@ static int destroy(struct bsv_session *s, struct bsa_err *err)
 	if (code != LTTNG_OK)
 		return failed(s, "end the session", (int)code, err);
 	s->lttng->destruction_handle_wait_for_completion(handle, -1);
+	if (s->lttng->destruction_handle_get_result(handle, &code) == LTTNG_DESTRUCTION_HANDLE_STATUS_OK)
+		s->end = (int)code;
 	s->lttng->destruction_handle_destroy(handle);
 	return 0;
 }
@@ -260,6 +262,7 @@ int bsv_session_stop(struct bsv_session *s, struct bsa_err *err)
 		r = bsv_session_flush(s, err);
 	if (r >= 0 && s->started)
 		r = bsv_session_look(s, err);
+	s->end = LTTNG_OK;
 	gone = destroy(s, r < 0 ? NULL : err);
 	s->made = s->started = false;
 	return r < 0 ? r : gone;

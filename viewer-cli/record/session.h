@@ -23,6 +23,7 @@ struct bsv_session {
 	struct bsv_buffers buffers;
 	bool made, started;
 	uint64_t lost_events, lost_packets; /* as of the last look */
+	int end; /* once it is destroyed, as what LTTng says that ended: LTTNG_OK; anything else: something of it may be missing */
 };
 
 /* A name that no other process has, and that says whose it is. */
