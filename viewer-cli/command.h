@@ -50,7 +50,7 @@ struct bsv_common {
 
 /* What commands that answer share: a command has those options whose bits are in its asks. */
 enum bsv_asks {
-	BSV_ASK_FORMAT = 1,   /* --format, --part, --show-sql, --no-pager, --color */
+	BSV_ASK_FORMAT = 1,   /* --format, --csv-safe, --part, --show-sql, --no-pager, --color */
 	BSV_ASK_WHERE = 2,    /* --where */
 	BSV_ASK_WHEN = 4,     /* --from, --to */
 	BSV_ASK_LIMIT = 8,    /* --limit */
@@ -62,7 +62,7 @@ enum bsv_color { BSV_COLOR_AUTO, BSV_COLOR_ALWAYS, BSV_COLOR_NEVER };
 
 struct bsv_asked {
 	int format, color; /* enum bsv_format, enum bsv_color */
-	bool show_sql, no_pager, verdict;
+	bool show_sql, no_pager, verdict, csv_safe;
 	const char *part, *where;     /* NULL: not given */
 	struct bsv_quantity from, to; /* since the first event of the recording */
 	unsigned limit;               /* rows of the first part; 0: not given */

@@ -6,6 +6,7 @@
 
 #include "answer/rows.h"
 #include "answer/template.h"
+#include "render/render.h"
 
 static void rows_in_memory_come_back(void **state)
 {
@@ -40,6 +41,51 @@ static void rows_in_memory_come_back(void **state)
 	assert_int_equal(bsv_rows_step(r, &err), 0);
 	bsv_rows_free(r);
 	bsv_rows_free(NULL);
+}
+
+/* Owned by the caller. */
+static char *as_csv(const char *const *texts, size_t n, unsigned how)
+{
+	static const struct bsv_column columns[] = { { "text", NULL, NULL }, { "number", "count", NULL } };
+	struct bsv_rows *r = bsv_rows_new(columns, 2);
+	char *ret = NULL;
+	size_t size;
+	FILE *f = open_memstream(&ret, &size);
+
+	assert_non_null(f);
+	for (size_t i = 0; i < n; i++) {
+		bsv_rows_text(r, texts[i]);
+		bsv_rows_int(r, -(int)i);
+	}
+	assert_int_equal(bsv_render_csv(f, r, how, NULL), 0);
+	assert_int_equal(fclose(f), 0);
+	bsv_rows_free(r);
+	return ret;
+}
+
+static void a_spreadsheet_has_nothing_to_compute(void **state)
+{
+	static const char *const texts[] = {
+		"=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "a=1", "'=1", "=\"a\",b", ""
+	};
+	static const char as_is[] =
+		"text,number\n=1+1,0\n+1,-1\n-1,-2\n@SUM(A1),-3\n\tx,-4\n\"\r=1\",-5\na=1,-6\n'=1,-7\n"
+		"\"=\"\"a\"\",b\",-8\n\"\",-9\n";
+	static const char safe[] =
+		"text,number\n'=1+1,0\n'+1,-1\n'-1,-2\n'@SUM(A1),-3\n'\tx,-4\n\"'\r=1\",-5\na=1,-6\n'=1,-7\n"
+		"\"'=\"\"a\"\",b\",-8\n\"\",-9\n";
+	char *csv;
+
+	(void)state;
+	csv = as_csv(texts, sizeof(texts) / sizeof(*texts), 0);
+	assert_string_equal(csv, as_is);
+	free(csv);
+	csv = as_csv(texts, sizeof(texts) / sizeof(*texts), BSV_CSV_SAFE);
+	assert_string_equal(csv, safe);
+	free(csv);
+	csv = as_csv(texts, 1, BSV_CSV_SAFE | BSV_CSV_ESCAPED);
+	assert_string_equal(csv, "text,number\n'=1+1,0\n");
+	free(csv);
 }
 
 static void no_rows_at_all_are_no_mistake(void **state)
@@ -182,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_in_memory_come_back),
+		cmocka_unit_test(a_spreadsheet_has_nothing_to_compute),
 		cmocka_unit_test(no_rows_at_all_are_no_mistake),
 		cmocka_unit_test_setup_teardown(columns_are_sorted_by_their_names, stored_setup, stored_teardown),
 		cmocka_unit_test_setup_teardown(a_query_that_fails_says_so_before_its_first_row, stored_setup,

@@ -482,6 +482,12 @@ static int status(const struct bsv_answer *a, bool judged)
 	return v ? statuses[v->outcome] : BSV_DONE;
 }
 
+static unsigned csv_how(const struct bsv_answer *a, FILE *to)
+{
+	return (to == stdout && isatty(STDOUT_FILENO) ? BSV_CSV_ESCAPED : 0) |
+	       (a->call->asked.csv_safe ? BSV_CSV_SAFE : 0);
+}
+
 int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 {
 	FILE *to = a && a->to ? a->to : stdout;
@@ -506,7 +512,7 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		r = print_json(to, a, parts, n, err);
 		break;
 	case BSV_CSV:
-		r = n ? bsv_render_csv(to, parts[0].rows, to == stdout && isatty(STDOUT_FILENO), err) : 0;
+		r = n ? bsv_render_csv(to, parts[0].rows, csv_how(a, to), err) : 0;
 		break;
 	default:
 		r = page_table(a, parts, n, err);

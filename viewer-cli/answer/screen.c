@@ -102,6 +102,13 @@ static const struct range turning[] = {
 	{ 0x2028, 0x2029 }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f }
 };
 
+/* Of which nothing is seen: two names could look the same. */
+static const struct range unseen[] = {
+	{ 0xad, 0xad },     { 0x34f, 0x34f },     { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
+	{ 0x200b, 0x200d }, { 0x2060, 0x2065 },   { 0x3164, 0x3164 },   { 0xfe00, 0xfe0f },   { 0xffa0, 0xffa0 },
+	{ 0xfff0, 0xfff8 }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0080, 0xe0fff },
+};
+
 static bool in(uint32_t c, const struct range *ranges, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -148,7 +155,7 @@ size_t bsv_letter(const char *s, size_t n, uint32_t *ret)
 
 bool bsv_obeyed(uint32_t letter)
 {
-	return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || IN(letter, turning);
+	return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || IN(letter, turning) || IN(letter, unseen);
 }
 
 int bsv_width(const char *s)

@@ -17,6 +17,7 @@ enum { JUNIT = 3 };
 struct options {
 	const char *slo, *baseline;
 	int format;
+	bool csv_safe;
 };
 
 static const char *const formats[] = { "table", "json", "csv", "junit", NULL };
@@ -40,6 +41,9 @@ static const struct bsv_option options[] = {
 	  .says = "for people, for programs, or for continuous integration",
 	  .offset = offsetof(struct options, format),
 	  .choices = formats },
+	{ .name = "csv-safe",
+	  .says = "in CSV, put a ' before texts that spreadsheets take for formulas",
+	  .offset = offsetof(struct options, csv_safe) },
 	{ .name = NULL },
 };
 
@@ -176,18 +180,20 @@ static void verdicts(struct bsv_answer *answer, const struct work *w, bool each)
 	}
 }
 
-static int print(const struct bsv_call *call, int format, const char *file, struct work *w, struct bsa_err *err)
+static int print(const struct bsv_call *call, const struct options *o, struct work *w, struct bsa_err *err)
 {
+	const int format = o->format;
 	struct bsv_call as_asked = *call;
 	bsv_scoped_text *title = NULL;
 	struct bsv_answer *answer;
 	int r;
 
 	if (format == JUNIT) {
-		bsv_slo_junit(stdout, file, w->input.path, &w->slo, w->results);
+		bsv_slo_junit(stdout, o->slo, w->input.path, &w->slo, w->results);
 		return status(w);
 	}
 	as_asked.asked.format = format;
+	as_asked.asked.csv_safe = o->csv_safe;
 	title = bsv_text("%s: %zu of %zu rules passed, %zu failed, %zu inconclusive",
 	                 status(w) == BSV_DONE ? "PASS"
 	                 : w->failed           ? "FAIL"
@@ -265,7 +271,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		return show_sql(&w, err);
 	if (r >= 0)
 		r = measure_all(&w, err);
-	return r < 0 ? r : print(call, o->format, o->slo, &w, err);
+	return r < 0 ? r : print(call, o, &w, err);
 }
 
 const struct bsv_command bsv_check = {

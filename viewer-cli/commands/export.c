@@ -19,6 +19,7 @@ static const char *const formats[] = { "json", "csv", NULL };
 
 struct options {
 	int format;
+	bool csv_safe;
 	const char *relation, *output;
 };
 
@@ -29,6 +30,9 @@ static const struct bsv_option options[] = {
 	  .says = "what the other tool reads",
 	  .offset = offsetof(struct options, format),
 	  .choices = formats },
+	{ .name = "csv-safe",
+	  .says = "in CSV, put a ' before texts that spreadsheets take for formulas",
+	  .offset = offsetof(struct options, csv_safe) },
 	{ .name = "relation",
 	  .kind = BSV_TEXT,
 	  .argument = "TABLE",
@@ -195,6 +199,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	as.asked.format = forms[o->format];
+	as.asked.csv_safe = o->csv_safe;
 	a = bsv_answer_new(&as, &input);
 	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, query(&input, o->relation));
 	return print(a, o->output, err);

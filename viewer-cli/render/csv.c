@@ -5,17 +5,26 @@
 #include "answer/scoped.h"
 #include "render/render.h"
 
-static void text(FILE *to, const char *s, size_t n)
+/* A spreadsheet takes what begins so for a formula; what it does with a quote before it is to show the rest. */
+static bool is_formula(const char *s, size_t n)
 {
-	bool quoted = n == 0; /* an empty text is not nothing */
+	return n && memchr("=+-@\t\r", *s, 6);
+}
+
+static void text(FILE *to, const char *s, size_t n, unsigned how)
+{
+	bool quoted = n == 0, safe = how & BSV_CSV_SAFE && is_formula(s, n); /* an empty text is not nothing */
 
 	for (size_t i = 0; i < n; i++)
 		quoted |= s[i] == ',' || s[i] == '"' || s[i] == '\r' || s[i] == '\n';
+	if (quoted)
+		fputc('"', to);
+	if (safe)
+		fputc('\'', to);
 	if (!quoted) {
 		fwrite(s, 1, n, to);
 		return;
 	}
-	fputc('"', to);
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] == '"')
 			fputc('"', to);
@@ -24,16 +33,16 @@ static void text(FILE *to, const char *s, size_t n)
 	fputc('"', to);
 }
 
-static bool escaped(FILE *to, const char *s, size_t n)
+static bool escaped(FILE *to, const char *s, size_t n, unsigned how)
 {
 	bsv_scoped_text *shown = bsv_printable(s, n, 0);
 
 	if (shown)
-		text(to, shown, strlen(shown));
+		text(to, shown, strlen(shown), how);
 	return shown;
 }
 
-static bool cell(FILE *to, struct bsv_cell c, bool escape)
+static bool cell(FILE *to, struct bsv_cell c, unsigned how)
 {
 	switch (c.type) {
 	case BSA_NULL:
@@ -46,15 +55,15 @@ static bool cell(FILE *to, struct bsv_cell c, bool escape)
 		break;
 	case BSA_STRING:
 	case BSA_BYTES:
-		if (escape)
-			return escaped(to, c.text, c.bytes);
-		text(to, c.text, c.bytes);
+		if (how & BSV_CSV_ESCAPED)
+			return escaped(to, c.text, c.bytes, how);
+		text(to, c.text, c.bytes, how);
 		break;
 	}
 	return true;
 }
 
-int bsv_render_csv(FILE *to, struct bsv_rows *rows, bool escape, struct bsa_err *err)
+int bsv_render_csv(FILE *to, struct bsv_rows *rows, unsigned how, struct bsa_err *err)
 {
 	size_t n = bsv_rows_columns(rows);
 	bool fine = true;
@@ -64,12 +73,12 @@ int bsv_render_csv(FILE *to, struct bsv_rows *rows, bool escape, struct bsa_err 
 		const char *name = bsv_rows_column(rows, i)->name;
 
 		fine = fine &&
-		       cell(to, (struct bsv_cell){ .type = BSA_STRING, .text = name, .bytes = strlen(name) }, escape);
+		       cell(to, (struct bsv_cell){ .type = BSA_STRING, .text = name, .bytes = strlen(name) }, how);
 		fputc(i + 1 < n ? ',' : '\n', to);
 	}
 	while ((r = bsv_rows_step(rows, err)) > 0 && fine && !ferror(to))
 		for (size_t i = 0; i < n; i++) {
-			fine = fine && cell(to, bsv_rows_cell(rows, i), escape);
+			fine = fine && cell(to, bsv_rows_cell(rows, i), how);
 			fputc(i + 1 < n ? ',' : '\n', to);
 		}
 	if (!fine)

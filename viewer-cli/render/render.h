@@ -20,8 +20,13 @@ extern const char *const bsv_formats[];
 /* All rows of @rows, none of which was taken yet. @raw: with the columns' own names, and ns as they are. */
 int bsv_render_table(FILE *to, struct bsv_rows *rows, const struct bsv_screen *screen, bool raw, struct bsa_err *err);
 
-/* @escape: for a terminal, with nothing in it that one would obey. */
-int bsv_render_csv(FILE *to, struct bsv_rows *rows, bool escape, struct bsa_err *err);
+enum bsv_csv {
+	BSV_CSV_ESCAPED = 1, /* for a terminal, with nothing in it that one would obey */
+	BSV_CSV_SAFE = 2     /* for a spreadsheet, with no text in it that one would compute */
+};
+
+/* @how: bits of enum bsv_csv. */
+int bsv_render_csv(FILE *to, struct bsv_rows *rows, unsigned how, struct bsa_err *err);
 
 /* The members columns and rows of an object. */
 int bsv_render_json(FILE *to, struct bsv_rows *rows, struct bsa_err *err);
