@@ -33,8 +33,6 @@ endif()
 nnb_fuzz(fuzz_decode 8192)
 if(TARGET fuzz_decode)
   target_link_libraries(fuzz_decode PRIVATE bsa_decode ctf_writer)
-  # where libbabeltrace2 aborts, something is always left behind
-  set_property(TEST fuzz_decode PROPERTY ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()
 
 # ---- fold ----
