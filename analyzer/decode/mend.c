@@ -236,36 +236,62 @@ static bool are_apart(const struct bsa_packet *last, const struct bsa_packet *fi
 	return last->number < first->number && last->began <= first->began && last->ended <= first->ended;
 }
 
-/* The packets of a stream file, without what files of that stream say that were looked at before: the first @n. 0; -errno. */
-static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_headers headers,
-                       const struct bsa_files *files, size_t n, size_t directory)
+/* Snapshots overlap, but not each with all others: more pairs would only take time. */
+enum { COMPARED_MAX = 100000 };
+
+/* Whether what one file has of a stream bears on what the other one has: of babeltrace2's only within a directory, for it numbers
+ * the packets of each anew. */
+static bool is_beside(const struct bsa_file *file, const struct bsa_packets *packets, enum bsa_headers headers,
+                      size_t directory)
+{
+	return file->packets && file->stream_class == packets->stream_class && file->stream == packets->stream &&
+	       (file->directory == directory || headers == BSA_HEADERS_LTTNG) &&
+	       !are_apart(&file->last, &packets->list[0]) && !are_apart(&packets->list[packets->n - 1], &file->first);
+}
+
+/* Without what @file has: 0; -errno. */
+static int leave_out(struct bsa_packets *packets, const char *path, const struct bsa_file *file,
+                     enum bsa_headers headers, size_t directory)
+{
+	struct bsa_packets other;
+	int r = bsa_packets_read(&other, file->path, headers);
+
+	if (r)
+		return r;
+	r = bsa_packets_leave_out(packets, path, &other, file->path, file->directory != directory);
+	bsa_packets_fini(&other);
+	return r;
+}
+
+/* The packets of a stream file, without what files of that stream have that were looked at before: the first @n. 0; -errno, E2BIG
+ * being that there are too many of them. */
+static int read_stream(struct bsa_packets *ret, const char *path, enum bsa_headers headers, struct bsa_files *files,
+                       size_t n)
 {
 	struct bsa_packets packets;
 	int r = bsa_packets_read(&packets, path, headers);
 
 	if (r)
 		return r;
-	for (size_t i = 0; r == 0 && i < n && packets.n; i++) {
-		const struct bsa_file *before = &files->list[i];
-		struct bsa_packets other;
-
-		if (before->directory != directory && headers != BSA_HEADERS_LTTNG)
-			continue; /* babeltrace2 numbers the packets of each directory anew */
-		if (!before->packets || before->stream_class != packets.stream_class ||
-		    before->stream != packets.stream || are_apart(&before->last, &packets.list[0]) ||
-		    are_apart(&packets.list[packets.n - 1], &before->first))
-			continue;
-		r = bsa_packets_read(&other, before->path, headers);
-		if (r == 0)
-			r = bsa_packets_leave_out(&packets, path, &other, before->path, before->directory != directory);
-		if (r == 0)
-			bsa_packets_fini(&other);
-	}
+	for (size_t i = 0; r == 0 && i < n && packets.n; i++)
+		if (is_beside(&files->list[i], &packets, headers, files->directories))
+			r = ++files->compared > COMPARED_MAX
+			            ? -E2BIG
+			            : leave_out(&packets, path, &files->list[i], headers, files->directories);
 	if (r)
 		bsa_packets_fini(&packets);
 	else
 		*ret = packets;
 	return r;
+}
+
+static int not_read(const char *path, int r, struct bsa_err *err)
+{
+	if (r == -ENOMEM)
+		return no_memory(err);
+	if (r == -E2BIG)
+		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: too many files have packets of its stream", path);
+	return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r));
 }
 
 /* What LTTng's index of the file adds: that there was more. One that says something else is not believed. */
@@ -294,7 +320,7 @@ static int look_at(const char *path, const char *name, enum bsa_headers headers,
 {
 	struct bsa_files *files = data;
 	struct bsa_packets packets;
-	int r = read_stream(&packets, path, headers, files, files->n, files->directories);
+	int r = read_stream(&packets, path, headers, files, files->n);
 
 	if (r == 0) {
 		if (packets.known)
@@ -305,9 +331,7 @@ static int look_at(const char *path, const char *name, enum bsa_headers headers,
 			r = add_file(files, path, &packets);
 		bsa_packets_fini(&packets);
 	}
-	if (r == -ENOMEM)
-		return no_memory(err);
-	return r ? bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r)) : 0;
+	return r ? not_read(path, r, err) : 0;
 }
 
 void bsa_files_fini(struct bsa_files *files)
@@ -357,7 +381,7 @@ static int write_index(const struct bsa_packets *packets, const char *directory,
 
 struct copy {
 	const char *directory;
-	const struct bsa_files *files;
+	struct bsa_files *files;
 };
 
 /* A file whose first packet's header is cut, or none, says nothing. */
@@ -371,9 +395,9 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 
 	while (before < c->files->n && strcmp(c->files->list[before].path, path) != 0)
 		before++;
-	r = read_stream(&packets, path, headers, c->files, before, c->files->directories);
+	r = read_stream(&packets, path, headers, c->files, before);
 	if (r)
-		return bsa_fail(err, BSA_E_INPUT, "%s cannot be read: %s", path, strerror(-r));
+		return not_read(path, r, err);
 	if (packets.n)
 		r = link_to(path, directory, name, err);
 	if (r == 0 && packets.n)
@@ -382,7 +406,7 @@ static int copy_stream(const char *path, const char *name, enum bsa_headers head
 	return r;
 }
 
-static int copy(char **directory, const struct bsa_files *files, const char *scratch, struct bsa_err *err)
+static int copy(char **directory, struct bsa_files *files, const char *scratch, struct bsa_err *err)
 {
 	char *made = join(scratch, "trace-XXXXXX"), *index = NULL, *metadata = join(*directory, "metadata");
 	int r = 0;

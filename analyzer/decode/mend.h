@@ -46,10 +46,11 @@ struct bsa_files {
 	size_t directories;
 	size_t repeated, doubtful; /* packets that were left out: there already; in contradiction to others */
 	size_t wrong_indices;
-	bool cut;      /* one of them is */
-	bool stray;    /* there are files that are no streams; they are not in the list */
-	bool uneven;   /* not all bytes of all streams are to be read, or an index is not to be believed */
-	bool by_lttng; /* their headers are LTTng's own */
+	size_t compared; /* pairs of files of one stream, of which neither has all its packets before the other's */
+	bool cut;        /* one of them is */
+	bool stray;      /* there are files that are no streams; they are not in the list */
+	bool uneven;     /* not all bytes of all streams are to be read, or an index is not to be believed */
+	bool by_lttng;   /* their headers are LTTng's own */
 };
 
 void bsa_files_fini(struct bsa_files *files); /* zeroes are fine */

@@ -17,6 +17,7 @@ enum {
 	ALIKE = 20,  /* of these all of a trace's headers have the same: the magic number, and the trace's uuid */
 	INDEX_MAGIC = 0xc1f1dcc1,
 	INDEX_ROW = 9, /* numbers of 64 bits */
+	CHUNK_FIRST = 1 << 10,
 	CHUNK = 64 << 10,
 };
 
@@ -238,9 +239,10 @@ static int goes_on_at(struct walk *w, uint64_t offset, const struct bsa_packet *
 static int find_next(struct walk *w, uint64_t from, uint64_t until, const struct bsa_packet *before, uint64_t *ret)
 {
 	uint8_t chunk[CHUNK];
+	size_t some = CHUNK_FIRST;
 
-	while (from < until) {
-		ssize_t n = pread(w->fd, chunk, sizeof(chunk), (off_t)from);
+	for (; from < until; some = some < CHUNK ? 2 * some : CHUNK) {
+		ssize_t n = pread(w->fd, chunk, some, (off_t)from);
 		uint8_t *at = chunk, *found;
 
 		if (n < 0)

@@ -837,6 +837,36 @@ static void a_packet_is_read_once_of_however_many_files(void **state)
 	}
 }
 
+/* Nothing that fits anywhere, and again and again a header: that takes no longer than to read it. */
+static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
+{
+	enum { HEADER = 84, MORE = 85 };
+	static struct file whole, file;
+	char told[256];
+
+	(void)state;
+	write_packets(folder_at("trace"), three);
+	load(&whole, folder_at("trace/channel_0"));
+	for (file.n = 0; file.n + MORE < FILE_MAX; file.n += MORE) { /* of one packet each, and a byte that is none's */
+		uint64_t bits = HEADER * 8, number = file.n / MORE;
+
+		memcpy(file.bytes + file.n, whole.bytes, HEADER);
+		memcpy(file.bytes + file.n + 48, &bits, sizeof(bits));
+		memcpy(file.bytes + file.n + 56, &bits, sizeof(bits));
+		memcpy(file.bytes + file.n + 64, &number, sizeof(number));
+	}
+	save(folder_at("trace/channel_0"), file.bytes, file.n);
+	told_of(told, sizeof(told), folder_at("trace"));
+	for (file.n = 0; file.n + HEADER < FILE_MAX; file.n += HEADER) { /* of one that is larger than the file */
+		uint64_t bits = (uint64_t)FILE_MAX * 16;
+
+		memcpy(file.bytes + file.n, whole.bytes, HEADER);
+		memcpy(file.bytes + file.n + 56, &bits, sizeof(bits));
+	}
+	save(folder_at("trace/channel_0"), file.bytes, file.n);
+	told_of(told, sizeof(told), folder_at("trace"));
+}
+
 /* Its recorder knows until when it recorded: streams that end before are not all there, and neither is one of no packet. */
 static void who_recorded_a_trace_says_until_when(void **state)
 {
@@ -1096,6 +1126,7 @@ int main(void)
 		T(an_index_that_is_no_file_is_not_opened),
 		T(a_packet_is_read_once_and_only_if_it_fits),
 		T(a_packet_is_read_once_of_however_many_files),
+		T(a_file_of_headers_is_read_in_the_time_of_any_other),
 		T(who_recorded_a_trace_says_until_when),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
 		T(a_gap_in_which_the_session_was_rotated_is_marked),
