@@ -11,6 +11,7 @@
 #include "store/numbers.h"
 #include "store/own.h"
 #include "store/pages.h"
+#include "store/pool_stat.h"
 #include "store/sort.h"
 #include "store/spill.h"
 #include "store/sql.h"
@@ -441,6 +442,7 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 	batches_flush(s);
 	store_run(s, bsa_sql_names);
 	stats_run(s);
+	pool_stat_run(s);
 	if (s->pages)
 		attach_pages(s);
 	else

@@ -27,7 +27,12 @@ costs AS (SELECT app_id, model, priority, path, cold, sum(sum_ns) AS ns, max(n) 
 overheads AS (SELECT app_id, model, priority, path, cold, sum(sum_ns) AS ns, sum(n) AS n FROM phase_stat WHERE phase = 'overhead'
               GROUP BY 1, 2, 3, 4, 5),
 shares AS (SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns, max(max_lag_ns) AS max_lag_ns
-           FROM app_share GROUP BY 1)
+           FROM app_share GROUP BY 1),
+ranked_pools AS (SELECT *, row_number() OVER (PARTITION BY owner, kind ORDER BY took_ns IS NULL, took_ns) AS nth,
+                        count(took_ns) OVER (PARTITION BY owner, kind) AS n_took FROM pool_mapping WHERE mapped IS NOT NULL),
+pools AS (SELECT owner, kind, count(*) AS n, sum(status IS NOT 'NONE') AS failed, max(bytes) AS largest, total(bytes) AS bytes,
+                 sum(unmapped IS NULL AND status IS 'NONE') AS never_unmapped, min(took_ns) FILTER (WHERE nth = (n_took + 1) / 2) AS took_p50_ns
+          FROM ranked_pools GROUP BY 1, 2)
 
 -- ---- an execution in itself ----
 
@@ -258,6 +263,17 @@ JOIN execution e ON e.id = n.id WHERE NOT EXISTS (SELECT 1 FROM involved i WHERE
 
 UNION ALL
 SELECT 'what is unmapped was mapped before', id, slot FROM pool_mapping WHERE unmapped < mapped
+UNION ALL
+SELECT 'pools are added up', coalesce(s.owner, p.owner), coalesce(s.kind, p.kind)
+FROM pools p FULL JOIN pool_stat s ON s.owner IS p.owner AND s.kind IS p.kind
+WHERE s.n IS NOT p.n OR s.failed IS NOT p.failed OR s.largest IS NOT p.largest OR s.never_unmapped IS NOT p.never_unmapped
+   OR s.took_p50_ns IS NOT p.took_p50_ns OR abs(ifnull(s.bytes, 0) - p.bytes) > p.bytes / 1e6
+UNION ALL
+SELECT 'at the peak of pools so many were mapped', k.at, k.pools
+FROM pool_peak k WHERE k.pools <> (SELECT sum(iif(mapped <= k.at, 1, 0)) - sum(iif(unmapped <= k.at, 1, 0)) FROM pool_mapping WHERE status = 'NONE')
+UNION ALL
+SELECT 'pools that were mapped have a peak', count(*), NULL FROM pool_mapping WHERE status = 'NONE' AND mapped IS NOT NULL
+HAVING (count(*) > 0) <> (SELECT count(*) FROM pool_peak)
 UNION ALL
 SELECT 'what is freed was there before', id, bytes FROM buffer WHERE freed < allocated
 UNION ALL

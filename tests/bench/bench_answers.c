@@ -1,6 +1,6 @@
 /*
- * bench_answers.c -- how long a question takes, from the command line: each command on a million executions, as a process, with its
- * output thrown away.
+ * bench_answers.c -- how long a question takes, from the command line: each command on a million executions and four million pools, as a
+ * process, with its output thrown away.
  *
  * NNB_ANSWERS_DB: a database to ask instead of one that is made up, as from a recording. Then nothing is judged that is not there.
  */
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXECUTIONS = 1000000, QUICK = 20000, ARGS_MAX = 8, VERDICT_FAILED = 1, CANNOT_TELL = 3 };
+enum { EXECUTIONS = 1000000, QUICK = 20000, POOLS_OF_EACH = 4, ARGS_MAX = 8, VERDICT_FAILED = 1, CANNOT_TELL = 3 };
 
 #define APP "--where", "app = (SELECT min(name) FROM apps)"
 
@@ -81,6 +81,7 @@ static void make(const char *path, uint64_t n)
 		facts_beside(&facts, &x, i);
 	}
 	facts_between(&facts, n);
+	facts_pools(&facts, POOLS_OF_EACH * n);
 	must(bsa_store_finish(s, &err), &err);
 	bsa_store_free(s);
 }

@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+/* Pools of facts_pools come after those of slots. */
+enum { FIRST_POOL = 1 << 24 };
+
 enum { STREAMS = 16, APPS = 4, MODELS = 8, BEGAN_S = 1000, PERIOD_NS = 40000, WINDOW_NS = 100000000 };
 
 static uint64_t state = 88172645463325252;
@@ -185,5 +188,27 @@ void facts_between(const struct bsa_facts *facts, uint64_t n)
 			                              .lag = (int64_t)random_below(3000000) });
 		for (uint32_t by = 1; by <= APPS; by++)
 			facts->interfered(facts->ctx, &(struct bsa_interfered){ .ns = n * by, .by = by, .app = app });
+	}
+}
+
+/* ---- pools ---- */
+
+/* Calls without a burst have their pools mapped for each execution; some thousand are mapped at a time. */
+void facts_pools(const struct bsa_facts *facts, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = BEGAN_S * UINT64_C(1000000000) + i * (PERIOD_NS / 4);
+
+		facts->mapping(facts->ctx, &(struct bsa_mapping){ .id = FIRST_POOL + i,
+		                                                  .bytes = 4096 << random_below(8),
+		                                                  .mapped = at,
+		                                                  .unmapped = at + 10000 + random_below(50000000),
+		                                                  .took = 2000 + random_below(30000),
+		                                                  .owner_id = i / 2,
+		                                                  .trace = 1,
+		                                                  .slot = (int32_t)(i % 2),
+		                                                  .owner = 2 + i % 16 / 15, /* exec, app */
+		                                                  .kind = i % 8 == 0,
+		                                                  .cause = 0 });
 	}
 }

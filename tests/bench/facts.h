@@ -13,4 +13,7 @@ struct bsa_execution facts_execution(const struct bsa_facts *facts, uint64_t i);
 void facts_beside(const struct bsa_facts *facts, const struct bsa_execution *x, uint64_t i);
 void facts_between(const struct bsa_facts *facts, uint64_t n);
 
+/* @n mappings of pools, beside those of facts_beside. */
+void facts_pools(const struct bsa_facts *facts, uint64_t n);
+
 #endif

@@ -24,7 +24,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
 		stored_ask(path, sql);
 	}
-	assert_int_equal(n, 45);
+	assert_int_equal(n, 47);
 	assert_rows(
 		path,
 		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "
@@ -95,6 +95,9 @@ static void what_the_contract_names_is_there(void **state)
 		"resource_exhausted",
 		"SELECT execution_id, at, slot, fetch_ns, map_ns FROM slot_miss",
 		"SELECT id, stream_id, slot, kind, bytes, mapped, unmapped, took_ns, cause FROM pool_mapping",
+		"SELECT owner, kind, n, failed, never_unmapped, bytes, largest, took_ns, took_p50_ns, took_p99_ns, "
+		"lived_p50_ns FROM pool_stat",
+		"SELECT bytes, pools, at FROM pool_peak",
 		"SELECT id, app_id, bytes, roles, allocated, freed FROM buffer",
 		"SELECT buffer_id, at, op, bytes, took_ns, status, cause FROM buffer_use",
 		"SELECT execution_id, cause, culprit_execution_id, culprit_app_id, budget_ns, late_ns, saved, "
@@ -776,6 +779,125 @@ static void memory_and_operations(void **state)
 	assert_rows(path, "SELECT * FROM operation", "1|65535|4294967295|-|1000009\n");
 }
 
+/* One owner and kind has all that can be unknown, one has few, one has more than a sort keeps in memory. */
+static void tell_pools(const struct bsa_facts *given, uint64_t first, unsigned many)
+{
+	struct bsa_facts facts = *given;
+
+	for (unsigned i = 0; i < many; i++)
+		FACT(mapping, bsa_mapping,
+		     { .id = first + i,
+		       .bytes = i % 97 * 4096,
+		       .mapped = i / 3 * 10, /* several at a time */
+		       .unmapped = i % 50 == 0 ? BSA_NEVER : i / 3 * 10 + i % 1009,
+		       .took = i * 7919 % 30011,
+		       .owner = 2,
+		       .status = i % 11 == 10 ? 2 : 0,
+		       .kind = i % 2 });
+	FACT(mapping, bsa_mapping,
+	     { .id = first + many, .bytes = 5, .mapped = 3, .unmapped = 4, .took = 6, .owner = 1 });
+	FACT(mapping, bsa_mapping,
+	     { .id = first + many + 1, .bytes = 6, .mapped = 3, .unmapped = 9, .took = 8, .owner = 1 });
+	FACT(mapping, bsa_mapping,
+	     { .id = first + many + 2,
+	       .bytes = BSA_NEVER,
+	       .mapped = 3,
+	       .unmapped = BSA_NEVER,
+	       .took = BSA_NEVER,
+	       .owner = 200,
+	       .kind = 201 });
+	FACT(mapping, bsa_mapping, { .id = first + many + 3, .mapped = BSA_NEVER, .unmapped = 4, .owner = 1 });
+}
+
+static void assert_pools_are_added_up(const char *path)
+{
+	assert_rows(
+		path,
+		"WITH ranked AS (SELECT *, unmapped - mapped AS lived, count(took_ns) OVER g AS n_took, "
+		"count(unmapped) OVER g AS n_lived, row_number() OVER (PARTITION BY owner, kind ORDER BY took_ns IS "
+		"NULL, took_ns) AS nth, row_number() OVER (PARTITION BY owner, kind ORDER BY unmapped IS NULL, "
+	        "unmapped - "
+		"mapped) AS nth_lived FROM pool_mapping WHERE mapped IS NOT NULL WINDOW g AS (PARTITION BY owner, "
+	        "kind)), "
+		"summed AS (SELECT owner, kind, count(*), sum(status IS NOT 'NONE'), sum(unmapped IS NULL AND "
+		"status IS 'NONE'), sum(bytes), max(bytes), sum(took_ns), max(iif(nth = (n_took + 1) / 2, took_ns, "
+		"NULL)), max(iif(nth = (n_took * 99 + 99) / 100, took_ns, NULL)), max(iif(nth_lived = (n_lived + 1) / "
+	        "2, "
+		"lived, NULL)) FROM ranked GROUP BY owner, kind) "
+		"SELECT * FROM (SELECT * FROM summed EXCEPT SELECT * FROM pool_stat) UNION ALL "
+		"SELECT * FROM (SELECT * FROM pool_stat EXCEPT SELECT * FROM summed)",
+		"");
+	assert_rows(
+		path,
+		"WITH steps AS (SELECT mapped AS at, bytes, 1 AS n FROM pool_mapping WHERE status = 'NONE' UNION ALL "
+		"SELECT unmapped, -bytes, -1 FROM pool_mapping WHERE status = 'NONE' AND mapped IS NOT NULL AND "
+	        "unmapped "
+		"IS NOT NULL), "
+		"levels AS (SELECT at, sum(bytes) OVER w AS bytes, sum(n) OVER w AS n FROM steps WHERE at IS NOT NULL "
+		"WINDOW w AS (ORDER BY at)), "
+		"top AS (SELECT bytes, n, at FROM levels ORDER BY bytes DESC, at LIMIT 1) "
+		"SELECT * FROM (SELECT * FROM top EXCEPT SELECT * FROM pool_peak) UNION ALL "
+		"SELECT * FROM (SELECT * FROM pool_peak EXCEPT SELECT * FROM top)",
+		"");
+	stored_sound(path);
+}
+
+static void pools_are_added_up_by_owner_and_kind(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	tell_pools(&facts, 1, 150000);
+	stored_finish(s);
+	assert_pools_are_added_up(path);
+	assert_rows(path, "SELECT n, took_p50_ns, took_p99_ns, lived_p50_ns FROM pool_stat WHERE owner = 'stream'",
+	            "2|6|8|1\n");
+	assert_rows(path, "SELECT n, bytes, took_ns, took_p50_ns FROM pool_stat WHERE owner IS NULL", "1|-|-|-\n");
+}
+
+static void pools_of_a_second_import_are_added_to_those_of_the_first(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	tell_pools(&facts, 1, 100);
+	stored_finish(s);
+	s = stored_new(path, "b", true);
+	facts = bsa_store_facts(s);
+	tell_pools(&facts, 1000, 200);
+	stored_finish(s);
+	assert_pools_are_added_up(path);
+	assert_rows(path, "SELECT n FROM pool_stat WHERE owner = 'stream'", "4\n");
+	assert_rows(path, "SELECT count(*) FROM pool_peak", "1\n");
+}
+
+static void without_pools_there_is_no_peak(void **state)
+{
+	const char *path = *state;
+
+	stored_finish(stored_new(path, "a", false));
+	assert_rows(path, "SELECT count(*) FROM pool_stat", "0\n");
+	assert_rows(path, "SELECT count(*) FROM pool_peak", "0\n");
+}
+
+/* Of strangers, sizes may be anything: a sum that does not fit is the largest number there is. */
+static void sizes_that_do_not_fit_together_are_cut(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (uint64_t i = 1; i <= 3; i++)
+		FACT(mapping, bsa_mapping,
+		     { .id = i, .bytes = UINT64_MAX - 1, .mapped = i, .unmapped = BSA_NEVER, .took = UINT64_MAX - 1 });
+	stored_finish(s);
+	assert_rows(path, "SELECT bytes, largest, took_ns, took_p99_ns FROM pool_stat",
+	            "9223372036854775807|9223372036854775807|9223372036854775807|4611686018427387904\n");
+	assert_rows(path, "SELECT bytes, pools FROM pool_peak", "9223372036854775807|3\n");
+}
+
 static void between_apps(void **state)
 {
 	const char *path = *state;
@@ -1364,6 +1486,10 @@ int main(void)
 		T(phases_are_what_was_said),
 		T(deadlines_and_refusals),
 		T(memory_and_operations),
+		T(pools_are_added_up_by_owner_and_kind),
+		T(pools_of_a_second_import_are_added_to_those_of_the_first),
+		T(without_pools_there_is_no_peak),
+		T(sizes_that_do_not_fit_together_are_cut),
 		T(between_apps),
 		T(every_number_has_a_name),
 		T(order_does_not_matter),

@@ -29,11 +29,15 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 {
 	cleanup_auditing a = { 0 };
 	int r = bsv_auditing_open(&a, call, err);
+	bool all;
 
 	if (r < 0)
 		return r;
-	bsv_audit_part(&a, "pools", "pools that were mapped", bsv_sql_memory_pools, NULL);
-	bsv_audit_part(&a, "peak", "the most that was mapped at a time", bsv_sql_memory_peak, NULL);
+	all = !a.input.picks;
+	bsv_audit_part(&a, "pools", "pools that were mapped", all ? bsv_sql_memory_pools_stored : bsv_sql_memory_pools,
+	               NULL);
+	bsv_audit_part(&a, "peak", "the most that was mapped at a time",
+	               all ? bsv_sql_memory_peak_stored : bsv_sql_memory_peak, NULL);
 	r = part(&a, "buffers", "buffers that the driver keeps", bsv_sql_memory_buffers, err);
 	if (r >= 0)
 		r = part(&a, "rejects", "uses of them that the rules forbid", bsv_sql_memory_rejects, err);
