@@ -259,6 +259,24 @@ FROM (SELECT execution_id AS id, 'preempted' AS what FROM preemption UNION SELEC
       UNION SELECT execution_id, 'missed' FROM miss_cause UNION SELECT culprit_execution_id, 'culprit' FROM miss_cause) n
 JOIN execution e ON e.id = n.id WHERE NOT EXISTS (SELECT 1 FROM involved i WHERE i.execution_id = n.id)
 
+UNION ALL
+SELECT 'primary causes are added up', p.cause, p.n || ' misses, not ' || s.n
+FROM (SELECT app_id, model_id, cause, culprit_app_id, sum(n) AS n, sum(persistent) AS persistent, sum(executions_known) AS known, total(late_ns) AS ns
+      FROM primary_miss GROUP BY 1, 2, 3, 4) s
+FULL JOIN (SELECT i.app_id, i.model_id, c.cause, c.culprit_app_id, count(*) AS n, sum(i.status IS 'MISSED_DEADLINE_PERSISTENT') AS persistent,
+             count(h.id) AS known, total(c.late_ns) AS ns
+           FROM miss_cause c JOIN execution i ON i.id = c.execution_id LEFT JOIN execution h ON h.id = c.culprit_execution_id
+           WHERE c.is_primary GROUP BY 1, 2, 3, 4) p
+  ON p.app_id IS s.app_id AND p.model_id IS s.model_id AND p.cause IS s.cause AND p.culprit_app_id IS s.culprit_app_id
+WHERE s.n IS NOT p.n OR s.persistent IS NOT p.persistent OR s.known IS NOT p.known OR abs(s.ns - p.ns) > abs(p.ns) / 1e6
+UNION ALL
+SELECT 'half of those that had too little time had at most so much', b.cause, b.p50_ns
+FROM short_budget b
+WHERE NOT (SELECT count(*) = b.n AND sum(ns < b.p50_ns) < (b.n + 1) / 2 AND sum(ns <= b.p50_ns) >= (b.n + 1) / 2
+           FROM (SELECT x.deadline - coalesce(x.submitted, x.request_read) AS ns FROM miss_cause c JOIN execution x ON x.id = c.execution_id
+                   LEFT JOIN model m ON m.id = x.model_id
+                 WHERE c.is_primary AND c.cause = b.cause AND x.app_id IS b.app_id AND ifnull(m.name, '') = b.model) WHERE ns IS NOT NULL)
+
 -- ---- memory ----
 
 UNION ALL

@@ -24,7 +24,7 @@ static void what_is_there_is_described_and_can_be_read_by_anybody(void **state)
 		snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" LIMIT 1", r);
 		stored_ask(path, sql);
 	}
-	assert_int_equal(n, 47);
+	assert_int_equal(n, 49);
 	assert_rows(
 		path,
 		"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'stored!_%' ESCAPE "
@@ -107,6 +107,9 @@ static void what_the_contract_names_is_there(void **state)
 		"miss_stat",
 		"SELECT app_id, culprit_app_id, culprit_model, culprit_priority, cause, misses, lost_ns FROM "
 		"culprit_stat",
+		"SELECT app_id, model_id, priority, cause, culprit_app_id, culprit_model_id, culprit_priority, n, "
+		"executions_known, persistent, late_ns FROM primary_miss",
+		"SELECT app_id, model, cause, n, p50_ns FROM short_budget",
 		"SELECT victim_id, holder_id, lane, began, dur_ns FROM inversion",
 		"SELECT execution_id, app_id, began, gap_ns, bypassed, top_culprit_app_id, top_culprit_ns FROM "
 		"starvation",
@@ -816,13 +819,13 @@ static void assert_pools_are_added_up(const char *path)
 		"WITH ranked AS (SELECT *, unmapped - mapped AS lived, count(took_ns) OVER g AS n_took, "
 		"count(unmapped) OVER g AS n_lived, row_number() OVER (PARTITION BY owner, kind ORDER BY took_ns IS "
 		"NULL, took_ns) AS nth, row_number() OVER (PARTITION BY owner, kind ORDER BY unmapped IS NULL, "
-	        "unmapped - "
+		"unmapped - "
 		"mapped) AS nth_lived FROM pool_mapping WHERE mapped IS NOT NULL WINDOW g AS (PARTITION BY owner, "
-	        "kind)), "
+		"kind)), "
 		"summed AS (SELECT owner, kind, count(*), sum(status IS NOT 'NONE'), sum(unmapped IS NULL AND "
 		"status IS 'NONE'), sum(bytes), max(bytes), sum(took_ns), max(iif(nth = (n_took + 1) / 2, took_ns, "
 		"NULL)), max(iif(nth = (n_took * 99 + 99) / 100, took_ns, NULL)), max(iif(nth_lived = (n_lived + 1) / "
-	        "2, "
+		"2, "
 		"lived, NULL)) FROM ranked GROUP BY owner, kind) "
 		"SELECT * FROM (SELECT * FROM summed EXCEPT SELECT * FROM pool_stat) UNION ALL "
 		"SELECT * FROM (SELECT * FROM pool_stat EXCEPT SELECT * FROM summed)",
@@ -831,7 +834,7 @@ static void assert_pools_are_added_up(const char *path)
 		path,
 		"WITH steps AS (SELECT mapped AS at, bytes, 1 AS n FROM pool_mapping WHERE status = 'NONE' UNION ALL "
 		"SELECT unmapped, -bytes, -1 FROM pool_mapping WHERE status = 'NONE' AND mapped IS NOT NULL AND "
-	        "unmapped "
+		"unmapped "
 		"IS NOT NULL), "
 		"levels AS (SELECT at, sum(bytes) OVER w AS bytes, sum(n) OVER w AS n FROM steps WHERE at IS NOT NULL "
 		"WINDOW w AS (ORDER BY at)), "

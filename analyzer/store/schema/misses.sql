@@ -1,6 +1,8 @@
 -- Misses added up, when all are there. As in docs/figures.md, what a cause took is that of all its culprits together.
 DELETE FROM stored_miss_stat;
 DELETE FROM stored_culprit_stat;
+DELETE FROM stored_primary_miss;
+DELETE FROM stored_short_budget;
 
 INSERT INTO stored_miss_stat
 WITH each AS (
@@ -22,3 +24,20 @@ WITH each AS (
 SELECT x.app_id, e.culprit_app_id, e.model_id, e.priority, e.cause, sum(e.is_primary), CAST(total(e.late) AS INTEGER)
 FROM each e CROSS JOIN stored_involved x ON x.execution_id = e.execution_id
 GROUP BY x.app_id, e.culprit_app_id, e.model_id, e.priority, e.cause;
+
+INSERT INTO stored_primary_miss
+SELECT x.app_id, x.model_id, x.priority, c.cause, c.culprit_app_id, h.model_id, h.priority, count(*), count(h.execution_id),
+	sum(x.status IS @status:MISSED_DEADLINE_PERSISTENT@), CAST(total(c.late_ns) AS INTEGER)
+FROM stored_miss_cause c CROSS JOIN stored_involved x ON x.execution_id = c.execution_id
+	LEFT JOIN stored_involved h ON h.execution_id = c.culprit_execution_id
+WHERE c.is_primary GROUP BY x.app_id, x.model_id, x.priority, c.cause, c.culprit_app_id, h.model_id, h.priority;
+
+INSERT INTO stored_short_budget
+WITH budgets AS (
+	SELECT x.app_id, ifnull(m.name, '') AS model, c.cause, x.deadline - coalesce(x.submitted, x.request_read) AS budget_ns
+	FROM stored_miss_cause c CROSS JOIN stored_execution x ON x.id = c.execution_id LEFT JOIN stored_model m ON m.id = x.model_id
+	WHERE c.is_primary AND c.cause IN (@cause:too_big@, @cause:too_tight@, @cause:submitted_late@)),
+ranked AS (
+	SELECT app_id, model, cause, budget_ns, count(*) OVER each AS n, row_number() OVER (PARTITION BY app_id, model, cause ORDER BY budget_ns) AS nth
+	FROM budgets WHERE budget_ns IS NOT NULL WINDOW each AS (PARTITION BY app_id, model, cause))
+SELECT app_id, model, cause, n, budget_ns FROM ranked WHERE nth = (n + 1) / 2;

@@ -1,4 +1,5 @@
--- preemption, deadline_miss, refusal, resource_exhausted, miss_cause: one row per event; of miss_cause per execution, cause and culprit.
+-- preemption, deadline_miss, refusal, resource_exhausted, miss_cause: one row per event; of miss_cause per execution, cause and culprit. The others add
+-- these up.
 CREATE VIEW preemption AS SELECT @columns preemption@ FROM stored_preemption;
 
 CREATE VIEW deadline_miss AS SELECT @columns deadline_miss@ FROM stored_deadline_miss;
@@ -26,3 +27,7 @@ CREATE VIEW culprit_stat AS SELECT
 	sum(s.misses) AS misses, sum(s.lost_ns) AS lost_ns
 FROM stored_culprit_stat s LEFT JOIN stored_model m ON m.id = s.model_id
 GROUP BY s.app_id, s.culprit_app_id, coalesce(m.name, ''), s.priority, s.cause;
+
+CREATE VIEW primary_miss AS SELECT @columns primary_miss@ FROM stored_primary_miss;
+
+CREATE VIEW short_budget AS SELECT @columns short_budget@ FROM stored_short_budget;
