@@ -7,6 +7,7 @@
 enum { FIRST_POOL = 1 << 24 };
 
 enum { STREAMS = 16, APPS = 4, MODELS = 8, BEGAN_S = 1000, PERIOD_NS = 40000, WINDOW_NS = 100000000 };
+enum { COLD_EVERY = 500, FETCH_NS = 20000, MAP_NS = 9000 };
 
 static uint64_t state = 88172645463325252;
 
@@ -29,6 +30,8 @@ struct bsa_execution facts_execution(const struct bsa_facts *facts, uint64_t i)
 		.app = 1 + (uint32_t)(stream % APPS),
 		.model = 1 + (uint32_t)(stream % MODELS),
 		.lookups = 2,
+		.misses = i % COLD_EVERY == 0,
+		.cold = i % COLD_EVERY == 0,
 		.priority = 1,
 		.lane = 0,
 		.idle = i % 50 != 0,
@@ -52,6 +55,8 @@ struct bsa_execution facts_execution(const struct bsa_facts *facts, uint64_t i)
 		x.phase[p] = usual[p] + random_below(usual[p] / 4);
 		if (random_below(100) == 0)
 			x.phase[p] *= 1 + random_below(30);
+		if (p == BSA_SLOTS && x.cold)
+			x.phase[p] += FETCH_NS + MAP_NS;
 		t += x.phase[p];
 		x.at[ends[p]] = t;
 	}
@@ -102,14 +107,14 @@ static void missed_slot(const struct bsa_facts *facts, const struct bsa_executio
 {
 	facts->slot_missed(facts->ctx, &(struct bsa_slot_missed){ .execution = x->id,
 	                                                          .at = x->at[BSA_DECODED],
-	                                                          .fetch_ns = 20000,
-	                                                          .map_ns = 9000,
+	                                                          .fetch_ns = FETCH_NS,
+	                                                          .map_ns = MAP_NS,
 	                                                          .slot = (int32_t)(i % 64) });
-	facts->mapping(facts->ctx, &(struct bsa_mapping){ .id = i / 500 + 1,
+	facts->mapping(facts->ctx, &(struct bsa_mapping){ .id = i / COLD_EVERY + 1,
 	                                                  .bytes = 1 << 16,
 	                                                  .mapped = x->at[BSA_DECODED],
 	                                                  .unmapped = x->at[BSA_DECODED] + 40000000,
-	                                                  .took = 9000,
+	                                                  .took = MAP_NS,
 	                                                  .owner_id = x->exec >> 32,
 	                                                  .stream = x->stream,
 	                                                  .trace = 1,
@@ -135,7 +140,7 @@ static void preempted(const struct bsa_facts *facts, const struct bsa_execution 
 
 void facts_beside(const struct bsa_facts *facts, const struct bsa_execution *x, uint64_t i)
 {
-	if (i % 500 == 0)
+	if (x->cold)
 		missed_slot(facts, x, i);
 	if (i % 100 == 99)
 		preempted(facts, x);

@@ -61,6 +61,18 @@ for db in *.db; do
 	counted "$db" starvation --part episodes
 	counted "$db" priority --part inversions
 	counted "$db" priority --part choices
+	# A condition on what groups have in common is answered from what is stored of them; one on single executions is not.
+	for group in "app = (SELECT min(name) FROM apps)" "app IS NOT (SELECT max(name) FROM apps)" "model = (SELECT max(name) FROM models)" \
+		"path = 'burst'" "path <> 'burst' AND priority = 'medium'" "app_id IN (SELECT app_id FROM phase_stat WHERE n > 30)" 0; do
+		for part in latency phases overhead causes cold; do
+			command=overhead
+			[[ $part == latency || $part == phases ]] && command=latency
+			"$burstscope" $command -q --format json --part "$part" --where "$group" "$db" >left
+			"$burstscope" $command -q --format json --part "$part" --where "($group) AND id > 0" "$db" >right
+			looked=$((looked + 1))
+			cmp -s left right || wrong "$db: burstscope $command --part $part --where $group: is not the same as counted: $(diff left right | head -4)"
+		done
+	done
 	for part in pools peak; do
 		all_but_so "$db" --from 0ns memory --part "$part"
 	done

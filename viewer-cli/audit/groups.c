@@ -126,7 +126,7 @@ static int look(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *e
 		return r;
 	g->n = bsv_rows_get(rows, 0, 0);
 	g->answered = bsv_rows_get(rows, 1, 0);
-	g->stored = !input->picks && !(g->by & BSV_BY_BURST) && bsv_rows_get(rows, 2, 0) <= 1;
+	g->stored = bsv_input_with_groups(input) && !(g->by & BSV_BY_BURST) && bsv_rows_get(rows, 2, 0) <= 1;
 	g->paired = g->stored && bsv_rows_get(rows, 3, 0) == 0;
 	return 0;
 }
@@ -157,7 +157,7 @@ char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, 
 	if (kinds && keys && order)
 		ret = bsv_fill(g->stored ? stored : picked,
 		               (const struct bsv_hole[]){
-				       { "with", input->with },
+				       { "with", g->stored ? bsv_input_with_groups(input) : input->with },
 				       { "keys", keys },
 				       { "who", g->stored ? g->stored_names : g->names },
 				       { "by", g->order },
@@ -196,7 +196,8 @@ int bsv_groups_taken(struct bsv_taken *ret, const struct bsv_groups *g, struct b
 				     "(WHERE sides = 'client') FROM "
 				     "execution_count";
 	bsv_scoped_rows *rows = NULL;
-	char *sql = g->stored ? strdup(stored) : bsv_groups_sql(g, input, NULL, bsv_sql_left_out, "", "");
+	char *sql = g->stored ? bsv_text("%s%s", bsv_input_with_groups(input), stored)
+	                      : bsv_groups_sql(g, input, NULL, bsv_sql_left_out, "", "");
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 
 	free(sql);

@@ -163,7 +163,8 @@ static void add_causes(struct overhead *o, bool any, bool slow)
 		bsv_answer_note(o->answer, "where it went, of so many executions: --part causes");
 		return;
 	}
-	causes.stored = !o->input.picks && !(causes.by & BSV_BY_BURST); /* what is added up can be put together */
+	causes.stored = bsv_input_with_groups(&o->input) &&
+	                !(causes.by & BSV_BY_BURST); /* what is added up can be put together */
 	bsv_answer_sql(o->answer, "causes", "where it went, and whose most of it was",
 	               bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
 	                              bsv_sql_overhead_causes_picked, "overhead", OVERHEAD));

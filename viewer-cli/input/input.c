@@ -307,6 +307,74 @@ static int check_where(struct bsa_db *db, const char *all, const char *where, st
 	return 0;
 }
 
+/* ---- --where, of whole groups ---- */
+
+/* Groups as --where sees them; what executions have besides is not here, so that a condition on it is no SQL. */
+static const char with_group[] =
+	"%sgroups AS (SELECT app_id, priority, path%s, (SELECT name FROM apps WHERE apps.id = c.app_id) AS app FROM "
+	"execution_count c)\n"
+	"SELECT 1 FROM groups WHERE (%s)";
+
+/* Relations that have a row per group take the places of the whole ones; @where ends each. */
+static const char with_groups[] =
+	"%s,\nphase_stat AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
+	"    FROM main.phase_stat s) WHERE (%s)),\n"
+	"overhead_cause AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
+	"    FROM main.overhead_cause s) WHERE (%s)),\n"
+	"execution_count AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
+	"    FROM main.execution_count s) WHERE (%s))\n";
+
+/* Models without a name are one group, and have names for people that differ. */
+static int has_nameless_models(struct bsa_db *db, bool *ret, struct bsa_err *err)
+{
+	bsv_scoped_rows *r = NULL;
+	int came = bsv_rows_query(&r, db, "SELECT 1 FROM execution_count WHERE model = '' LIMIT 1", err);
+
+	if (came >= 0)
+		came = bsv_rows_step(r, err);
+	*ret = came > 0;
+	return came;
+}
+
+static bool can_be_prepared(struct bsa_db *db, const char *sql)
+{
+	struct bsa_query *q = NULL;
+	int r = bsa_query_new(&q, db, sql, NULL);
+
+	bsa_query_free(q);
+	return !r;
+}
+
+/*
+ * A condition picks whole groups if it can be prepared where nothing but the columns of groups is known. What is in double quotes would be
+ * text there, and random numbers are others for each execution: not these. A condition that asks phase_stat itself refers to itself
+ * in what is made here, which SQLite does not prepare.
+ */
+static int make_with_groups(struct bsv_input *input, const char *where, struct bsa_err *err)
+{
+	bsv_scoped_text *seen = NULL, *all = NULL, *tried = NULL;
+	bool nameless;
+	int r = has_nameless_models(input->db, &nameless, err);
+
+	if (r < 0 || strchr(where, '"') || strcasestr(where, "random"))
+		return r < 0 ? r : 0;
+	seen = bsv_text(with_group, with_names, nameless ? "" : ", model", where);
+	all = bsv_text(with_groups, input->with, where, where, where);
+	tried = all ? bsv_text("%sSELECT 1 FROM phase_stat, overhead_cause, execution_count", all) : NULL;
+	if (!seen || !tried)
+		return bsv_no_memory(err);
+	if (can_be_prepared(input->db, seen) && can_be_prepared(input->db, tried)) {
+		input->with_groups = all;
+		all = NULL;
+	}
+	return 0;
+}
+
+const char *bsv_input_with_groups(const struct bsv_input *input)
+{
+	return input->picks ? input->with_groups : input->with;
+}
+
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
 	const char *where = call->asked.where;
@@ -330,7 +398,9 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 	free(all);
 	all = input->with;
 	input->with = bsv_text("%s%s", with_names, all);
-	return input->with ? 0 : bsv_no_memory(err);
+	if (!input->with)
+		return bsv_no_memory(err);
+	return where && !*time ? make_with_groups(input, where, err) : 0;
 }
 
 /* ---- all of it ---- */
@@ -382,5 +452,6 @@ void bsv_input_close(struct bsv_input *input)
 	bsa_db_close(input->db);
 	free(input->path);
 	free(input->with);
+	free(input->with_groups);
 	*input = (struct bsv_input){ 0 };
 }

@@ -18,6 +18,7 @@ struct bsv_input {
 	int64_t from, to;      /* what was asked for, on the clock of the database; INT64_MIN, INT64_MAX: any */
 	bool picks; /* --where, --from or --to leave something out: what is stored of all executions does not hold */
 	char *with; /* SQL, see below */
+	char *with_groups; /* SQL, see below; NULL: --where is about single executions, or nothing is left out */
 };
 
 /*
@@ -48,6 +49,12 @@ int64_t bsv_input_length(const struct bsv_input *input);
  *   picked             the executions that were asked for: all columns of execution, and app and model, their names
  *
  * More may follow after a comma.
+ *
+ * @with_groups begins a query of what is stored of groups of executions, where --where depends on nothing but app, model, priority and
+ * path, and so picks whole groups: phase_stat, overhead_cause and execution_count have the rows of those only.
  */
+
+/* Does what is stored of groups hold for the executions that were picked? Then a query of it begins with the one that is returned; NULL: no. */
+const char *bsv_input_with_groups(const struct bsv_input *input);
 
 #endif
