@@ -143,6 +143,7 @@ static void find_number(struct nnb_burst *b)
 		return;
 	b->stream = nnb__own_number();
 	b->own = (struct nnb__own){ .stream = b->stream,
+		                    .path = NBT_path_burst,
 		                    .request_capacity = (uint32_t)nnb_fmq_capacity(b->request),
 		                    .result_capacity = (uint32_t)nnb_fmq_capacity(b->result),
 		                    .client_spin_us = nnb__fmq_window_us(b->result) };

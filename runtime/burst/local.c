@@ -1,14 +1,24 @@
-/* local.c -- a burst whose service is a thread of this process. */
+/*
+ * local.c -- a burst whose service is a thread of this process.
+ *
+ * CONCURRENCY  configure, close, execute and release: the burst's owner, one at a time. What the server asks runs on the server's
+ *              thread (server.c).
+ */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "burst/result.h"
 #include "nnb/burst.h"
 #include "sched/run.h"
+#include "trace/own.h"
+#include "trace/trace.h"
 
 struct local {
 	struct nnb_prepared *prepared;
 	bool cached;
 	uint64_t window_ns;
+	struct nnb__own calls; /* what is executed without the queues; stream 0: nothing was yet */
+	uint32_t n_calls;
 };
 
 static enum nnb_status configure(void *arg, const struct nnb_burst_callback *callback,
@@ -49,8 +59,36 @@ static void close_server(void *context)
 	nnb_burst_server_free(context);
 }
 
+/* ---- what the queues cannot carry: a call on the caller's thread. It has no messages: where they would be, traces are told of 0 items ---- */
+
+/* The number of the next call. */
+static uint64_t call_number(struct local *l)
+{
+	if (!l->calls.stream) {
+		l->calls = (struct nnb__own){ .stream = nnb__own_number(), .path = NBT_path_sync };
+		nnb__own_begin(&l->calls);
+	}
+	nnb__own_news(&l->calls);
+	return nnb__exec_of(l->calls.stream, ++l->n_calls);
+}
+
+static void call_begin(const struct local *l, uint64_t exec, const struct nnb_call *call, struct nnb__trace *t)
+{
+	static const struct nnb_fmq_waited nothing;
+
+	*t = (struct nnb__trace){ .who = { .stream = l->calls.stream,
+		                           .app = (uint32_t)getpid(),
+		                           .priority = (uint8_t)nnb_prepared_how(l->prepared)->priority,
+		                           .path = NBT_path_sync } };
+	nnb__trace_begin(t, exec);
+	if (nnb__trace_asks(t))
+		nnb__trace_taken(t, NBT_queue_call_request, 0, 0, &nothing);
+	nnb__trace_decoded(t, call->n_inputs + call->n_outputs, call->n_pools, call->terms.deadline_ns,
+	                   NNB_STATUS_NONE);
+}
+
 static enum nnb_status run(struct nnb_prepared *p, const struct nnb_request *request, const struct nnb_terms *terms,
-                           struct nnb_output_shape *shapes, struct nnb_reason *reason)
+                           struct nnb__trace *t, struct nnb_output_shape *shapes, struct nnb_reason *reason)
 {
 	struct nnb__runner runner;
 	struct nnb_execution *e;
@@ -59,6 +97,7 @@ static enum nnb_status run(struct nnb_prepared *p, const struct nnb_request *req
 	if (status)
 		return status;
 	nnb__runner_init(&runner, NULL, NULL, NULL, nnb_prepared_how(p)->priority, NULL);
+	runner.seat.trace = t;
 	status = nnb__admit(&runner, terms, reason);
 	if (!status)
 		status = nnb__run(&runner, e, terms, NULL, reason);
@@ -66,31 +105,55 @@ static enum nnb_status run(struct nnb_prepared *p, const struct nnb_request *req
 	return status;
 }
 
+/* @pools: room for as many as the call has. */
+static enum nnb_status run_call(struct local *l, const struct nnb_call *call, struct nnb_memory *pools,
+                                struct nnb__trace *t, struct nnb_answer *answer, struct nnb_reason *reason)
+{
+	struct nnb_request request = nnb__call_request(call);
+	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = answer ? answer->shapes : NULL };
+
+	for (uint32_t i = 0; i < call->n_pools; i++)
+		pools[i] = *nnb_pool_memory(call->pools[i]);
+	request.pools = pools;
+	result.status = run(l->prepared, &request, &call->terms, t, result.shapes, reason);
+	result.n_shapes = call->n_outputs;
+	nnb__trace_refused(t, result.status);
+	nnb__trace_answers(t, NBT_queue_call_result, 0, 0, 0);
+	nnb__trace_end(t);
+	return nnb__answer(nnb_prepared_model(l->prepared), call, &result, answer, reason);
+}
+
 static enum nnb_status execute(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
                                struct nnb_reason *reason)
 {
 	struct local *l = arg;
-	struct nnb_request request = nnb__call_request(call);
-	struct nnb_result result = { .timing = NNB_NO_TIMING, .shapes = answer ? answer->shapes : NULL };
 	struct nnb_memory *pools = calloc((size_t)call->n_pools + 1, sizeof(*pools));
+	struct nnb__call_trace asked;
+	struct nnb__trace t;
+	enum nnb_status status;
 
 	if (!pools) {
 		nnb_because(reason, "no memory for the request");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	for (uint32_t i = 0; i < call->n_pools; i++)
-		pools[i] = *nnb_pool_memory(call->pools[i]);
-	request.pools = pools;
-	result.status = run(l->prepared, &request, &call->terms, result.shapes, reason);
-	result.n_shapes = call->n_outputs;
+	NNB__CALL_BEGIN(&asked, call_number(l), .path = NBT_path_sync, .deadline_ns = call->terms.deadline_ns,
+	                .pools = call->n_pools, .measure = call->measure, .fallback = true);
+	nnb__call_asks(&asked, NBT_queue_call_request, 0, 0, 0);
+	call_begin(l, asked.exec, call, &t);
+	status = run_call(l, call, pools, &t, answer, reason);
+	nnb__call_hears(&asked, NBT_queue_call_result, 0, 0, NULL);
+	if (answer)
+		answer->exec = asked.exec;
+	nnb__call_end(&asked, status);
 	free(pools);
-	return nnb__answer(nnb_prepared_model(l->prepared), call, &result, answer, reason);
+	return status;
 }
 
 static void release(void *arg)
 {
 	struct local *l = arg;
 
+	nnb__own_end(&l->calls);
 	nnb_prepared_unref(l->prepared);
 	free(l);
 }

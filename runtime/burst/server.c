@@ -268,6 +268,7 @@ static void find_number(struct nnb_burst_server *s, const struct nnb_burst_serve
 {
 	if (!c->stream) {
 		s->own = (struct nnb__own){ .stream = nnb__own_number(),
+			                    .path = NBT_path_burst,
 			                    .request_capacity = (uint32_t)nnb_fmq_capacity(s->request),
 			                    .result_capacity = (uint32_t)nnb_fmq_capacity(s->result),
 			                    .spin_us = nnb__fmq_window_us(s->request),

@@ -47,9 +47,9 @@ static void tell(const struct nnb__own *o, uint64_t since)
 
 	NBT(client_connect, .conn = conn, .pid = (uint32_t)getpid(), .uid = (uint32_t)geteuid(),
 	    .app = (uint32_t)getpid(), .name = program_invocation_short_name, .since = o->since);
-	NBT(stream_open, .stream = o->stream, .conn = conn, .path = NBT_path_burst,
-	    .request_capacity = o->request_capacity, .result_capacity = o->result_capacity, .spin_us = o->spin_us,
-	    .cache = o->cache, .since = since, .client_spin_us = o->client_spin_us);
+	NBT(stream_open, .stream = o->stream, .conn = conn, .path = o->path, .request_capacity = o->request_capacity,
+	    .result_capacity = o->result_capacity, .spin_us = o->spin_us, .cache = o->cache, .since = since,
+	    .client_spin_us = o->client_spin_us);
 }
 
 void nnb__own_begin(struct nnb__own *o)

@@ -1,6 +1,6 @@
 /*
  * trace_check.c -- can a recording be true? [--full FILE] [--compact FILE] [--log FILE] [--tolerance NS] [--strays N]
- * [--from NS] [--cut] [--holes]
+ * [--from NS] [--cut] [--holes] [--own]
  *
  * FILE is what `babeltrace2 --clock-cycles --no-delta TRACE` printed; "-" is the standard input. With both, they are two
  * recordings of the same executions. The log is nnburst-load's. Phases of the two forms, and times of the log, may differ by
@@ -61,7 +61,7 @@ static struct judge_witness *read_log(const char *path, size_t *ret_n)
 	return all;
 }
 
-enum { FULL, COMPACT, LOG, TOLERANCE, STRAYS, FROM, CUT, HOLES, EVENTS };
+enum { FULL, COMPACT, LOG, TOLERANCE, STRAYS, FROM, CUT, HOLES, OWN, EVENTS };
 
 static const struct option options[] = {
 	{ "full", required_argument, NULL, FULL },
@@ -72,6 +72,7 @@ static const struct option options[] = {
 	{ "from", required_argument, NULL, FROM },
 	{ "cut", no_argument, NULL, CUT },
 	{ "holes", no_argument, NULL, HOLES },
+	{ "own", no_argument, NULL, OWN },
 	{ "events", no_argument, NULL, EVENTS },
 	{ 0 },
 };
@@ -105,6 +106,8 @@ static bool take(int option)
 		/* fall through */
 	case CUT:
 		return terms.cut = true;
+	case OWN:
+		return terms.own = true;
 	default:
 		return false;
 	}

@@ -830,7 +830,8 @@ static void of_thing(const struct text_event *e)
 		break;
 	case NBT_EVENT_client_connect:
 		thing_new(CONNECTION, text_get(e, "conn"));
-		expect_known(e, INSTANCE, text_get(e, "conn") >> 20, "service");
+		if (!terms.own)
+			expect_known(e, INSTANCE, text_get(e, "conn") >> 20, "service");
 		break;
 	case NBT_EVENT_client_disconnect:
 		expect_known(e, CONNECTION, text_get(e, "conn"), "client");

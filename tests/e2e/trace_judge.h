@@ -15,6 +15,7 @@ struct judge_terms {
 	uint64_t from;         /* not 0: recording began under load: what began before this is not judged */
 	bool cut;              /* recording ended under load, or somebody died: nor is what has no end */
 	bool holes;            /* who recorded died, and events are lost: only what is there can be wrong */
+	bool own;              /* a process without a service numbers its bursts, and tells of no service */
 	uint64_t tolerance_ns; /* by how much two ways to tell of one time may differ, */
 	unsigned strays;       /* but for so many of a thousand: a thread may lose its cpu between the two */
 };

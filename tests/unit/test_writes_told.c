@@ -277,6 +277,74 @@ static void who_begins_to_listen_is_told_of_it(void **state)
 	nnb_prepared_unref(p);
 }
 
+/* The deadline of the call has passed. */
+static void expect_missed(uint64_t exec, uint64_t deadline_ns)
+{
+	const struct nbt_deadline_miss *e = HEARD(deadline_miss, 0);
+
+	assert_int_equal(times(NBT_EVENT_deadline_miss), 1);
+	assert_true(exec && e->exec == exec);
+	assert_true(e->kind == NBT_miss_persistent && e->stage == NBT_stage_admission);
+	assert_true(e->deadline_ns == deadline_ns && e->over_ns > 0);
+}
+
+static void a_missed_deadline_of_this_process_is_told(void **state)
+{
+	const bool cached = *(const bool *)*state;
+	struct nnb_prepared *p = prepared_sum("xnnpack");
+	struct nnb_answer answer = { 0 };
+	struct nnb_burst *b;
+	struct sum s;
+
+	sum_init(&s, new_pool(), new_pool());
+	sum_prepare(&s, 5);
+	assert_int_equal(nnb_burst_local(&b, p, cached, NULL, NULL), NNB_STATUS_NONE);
+	listen_to(NBT_EVENT_deadline_miss);
+	s.call.terms.deadline_ns = 5;
+	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
+	assert_false(answer.fallback);
+	expect_missed(answer.exec, 5);
+	nnb_burst_free(b);
+	nnb_pool_free(s.pools[0]);
+	nnb_pool_free(s.pools[1]);
+	nnb_prepared_unref(p);
+}
+
+/* A queue of two datums carries no request: the caller's thread executes it. */
+static void what_the_queue_of_a_burst_cannot_carry_is_told(void **state)
+{
+	const struct nnb_burst_config config = { .request_capacity = 2 };
+	const bool cached = *(const bool *)*state;
+	struct nnb_prepared *p = prepared_sum("xnnpack");
+	struct nnb_answer answer = { 0 };
+	struct nnb_burst *b;
+	struct sum s;
+
+	listen_to_all();
+	listen_to(NBT_EVENT_deadline_miss);
+	listen_to(NBT_EVENT_exec_submit);
+	sum_init(&s, new_pool(), new_pool());
+	sum_prepare(&s, 5);
+	assert_int_equal(nnb_burst_local(&b, p, cached, &config, NULL), NNB_STATUS_NONE);
+	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_NONE);
+	assert_true(answer.fallback && (uint32_t)answer.exec == 1);
+	assert_true(times(NBT_EVENT_stream_open) == 2 && HEARD(stream_open, 1)->path == NBT_path_sync);
+	assert_int_equal(HEARD(stream_open, 1)->stream, answer.exec >> 32);
+	assert_true(times(NBT_EVENT_exec_submit) == 1 && HEARD(exec_submit, 0)->exec == answer.exec);
+	assert_true(HEARD(exec_submit, 0)->fallback && HEARD(exec_submit, 0)->path == NBT_path_sync);
+	assert_true(times(NBT_EVENT_sched_dispatch) == 1 && HEARD(sched_dispatch, 0)->exec == answer.exec);
+	assert_int_equal(HEARD(sched_dispatch, 0)->lane, 254);
+	s.call.terms.deadline_ns = 5;
+	assert_int_equal(burst_execute(b, &s.call, &answer, NULL), NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
+	assert_true(answer.fallback && (uint32_t)answer.exec == 2);
+	expect_missed(answer.exec, 5);
+	nnb_burst_free(b);
+	assert_int_equal(times(NBT_EVENT_stream_close), 2);
+	nnb_pool_free(s.pools[0]);
+	nnb_pool_free(s.pools[1]);
+	nnb_prepared_unref(p);
+}
+
 /* Its deadline has passed, so it is not executed; which of its buffers fail with it is looked up all the same. */
 static void the_lookups_of_a_refused_request_are_told(void **state)
 {
@@ -371,9 +439,16 @@ int main(void)
 	}
 	add_test(a_write_tells_how_long_there_was_no_room, set_up, tear_down, NULL,
 	         "a write tells how long there was no room");
-	for (size_t i = 0; i < N_OF(both); i++)
+	for (size_t i = 0; i < N_OF(both); i++) {
+		const char *name = both[i] ? "cached" : "plain";
+
 		add_test(a_burst_of_this_process_tells_all, set_up, tear_down, (void *)&both[i],
-		         "a burst of this process tells all: %s", both[i] ? "cached" : "plain");
+		         "a burst of this process tells all: %s", name);
+		add_test(a_missed_deadline_of_this_process_is_told, set_up, tear_down, (void *)&both[i],
+		         "a missed deadline of this process is told: %s", name);
+		add_test(what_the_queue_of_a_burst_cannot_carry_is_told, set_up, tear_down, (void *)&both[i],
+		         "what the queue of a burst cannot carry is told: %s", name);
+	}
 	add_test(who_begins_to_listen_is_told_of_it, set_up, tear_down, NULL, "who begins to listen is told of it");
 	add_test(the_lookups_of_a_refused_request_are_told, set_up, tear_down, NULL,
 	         "the lookups of a refused request are told");
