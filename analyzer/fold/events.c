@@ -265,6 +265,7 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);
 	said_deadline(x, e->deadline_ns);
 	said_estimate(x, e->estimate_ns);
+	x->fact.floor = e->floor_ns;
 	if (!has_ended(x) && !x->scheduled)
 		bsa_exec_step(f, x, BSA_STEP_READY, f->now, BSA_LANE_NONE);
 }

@@ -148,8 +148,9 @@ struct bsa_execution {
 	uint64_t waited[BSA_WAIT_CAUSES];
 	struct bsa_waited request, result;
 	uint64_t deadline, duration, estimate; /* 0: none; estimate BSA_NEVER: unknown */
-	uint64_t missed_at;                    /* deadline_miss, or BSA_NEVER */
-	int64_t lateness;                      /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
+	uint64_t floor;     /* the least that the scheduler expected it to take of a lane; 0: unknown */
+	uint64_t missed_at; /* deadline_miss, or BSA_NEVER */
+	int64_t lateness;   /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
 	uint32_t trace, stream, app, model;
 	uint32_t lookups, misses, preemptions, bypassed; /* BSA_COUNT_UNKNOWN: not all of them were recorded */
 	uint8_t path, priority, fallback, status;        /* 255: unknown */

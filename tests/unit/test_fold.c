@@ -90,9 +90,10 @@ static void phases_tile_from_the_apps_call_to_its_answer(void **state)
 		  "estimate=350 missed_at=1100 miss=predicted lateness=-5" },
 		{ "it died in the queue",
 		  HERE ASKED("3:1", "burst", "request") "1060 sched_enqueue exec=3:1 model=2 app=20 priority=low "
-		                                        "deadline_ns=2000\n" SAYS_NO("3:1", "missed_deadline_transient",
-		                                                                     "result"),
+		                                        "deadline_ns=2000 floor_ns=250\n" SAYS_NO(
+								"3:1", "missed_deadline_transient", "result"),
 		  "execution id=3:1 phase=10,20,10,0,20,340,0,0,10,40,10,0 e2e=460 quality=complete priority=0 "
+		  "floor=250 "
 		  "idle=0" },
 		{ "malformed",
 		  HERE "1000 exec_submit exec=3:1 model=2 path=burst\n"
