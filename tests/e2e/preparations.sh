@@ -108,7 +108,23 @@ grep -Eq "painter +mobilenet-320" "$tmp/said" || wrong "misses does not tell of 
 "$burstscope" summary "$tmp/db" >"$tmp/said" 2>&1 || true
 grep -Eq 'preparations?' "$tmp/said" || wrong "summary does not tell of late preparations: $(cat "$tmp/said")"
 
+# ---- so does one that is given up ----
+
+deadline_us=1 alone=100
+record refused DEBUG_FUNCTION --lanes 1
+((n_refused > 0)) || wrong "no preparation was refused, of $n_prepared"
+is 'those that were refused have their event, and it has their model' "(SELECT count(*) FROM deadline_miss d JOIN model m ON m.id = d.model_id
+	WHERE d.stage = 'prepare' AND d.kind IN ('transient', 'persistent') AND d.deadline = m.deadline AND m.status LIKE 'MISSED_DEADLINE%' AND d.over_ns > 0)
+	BETWEEN $n_refused - 1 AND $n_refused"
+is 'none is without its model' "NOT EXISTS (SELECT 1 FROM deadline_miss WHERE execution_id IS NULL AND model_id IS NULL)"
+"$burstscope" misses "$tmp/db" >"$tmp/said" 2>&1 || true
+grep -Eq "painter +mobilenet-320 .* (0 +)?$n_refused " "$tmp/said" || wrong "misses does not tell of refused preparations: $(cat "$tmp/said")"
+"$burstscope" summary "$tmp/db" >"$tmp/said" 2>&1 || true
+grep -Eq "painter's mobilenet-320: .* preparations missed their deadline \(.*refused\)" "$tmp/said" || wrong "summary does not tell of refused preparations: $(cat "$tmp/said")"
+
 # ---- where nothing else happens ----
+
+deadline_us=3000
 
 alone=8
 record alone DEBUG_FUNCTION --lanes 1 --deadline advise

@@ -786,6 +786,42 @@ static void memory_and_operations(void **state)
 	assert_rows(path, "SELECT * FROM operation", "1|65535|4294967295|-|1000009\n");
 }
 
+/* The event of a preparation that is given up comes before the model, and has no number of it. */
+static void a_preparation_that_is_given_up_has_its_model(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	static const struct {
+		uint64_t deadline;
+		uint8_t kind, status; /* transient, persistent; of the model */
+	} given_up[] = { { 100, 0, 5 }, { 200, 1, 6 }, { 300, 0, 6 }, { 400, 0, 5 }, { 400, 0, 5 } };
+
+	for (uint32_t i = 0; i < N_OF(given_up); i++) {
+		FACT(deadline_missed, bsa_deadline_missed,
+		     { .at = 90 + i,
+		       .deadline = given_up[i].deadline,
+		       .estimate = BSA_NEVER,
+		       .over = 1,
+		       .trace = 1,
+		       .kind = given_up[i].kind,
+		       .stage = BSA_STAGE_PREPARE });
+		FACT(model, bsa_model,
+		     { .id = 1 + i,
+		       .trace = 1,
+		       .app = 1,
+		       .name = "m",
+		       .deadline = given_up[i].deadline,
+		       .status = given_up[i].status });
+	}
+	stored_finish(s);
+	/* Of the third, another model was given up; of the last two, either may be the one. */
+	assert_rows(path, "SELECT deadline, model_id, kind, stage FROM deadline_miss",
+	            "1000100|1|transient|prepare\n1000200|2|persistent|prepare\n1000300|-|transient|prepare\n"
+	            "1000400|-|transient|prepare\n1000400|-|transient|prepare\n");
+	stored_sound(path);
+}
+
 /* One owner and kind has all that can be unknown, one has few, one has more than a sort keeps in memory. */
 static void tell_pools(const struct bsa_facts *given, uint64_t first, unsigned many)
 {
@@ -1492,6 +1528,7 @@ int main(void)
 		T(names_that_are_none_are_unknown),
 		T(phases_are_what_was_said),
 		T(deadlines_and_refusals),
+		T(a_preparation_that_is_given_up_has_its_model),
 		T(memory_and_operations),
 		T(pools_are_added_up_by_owner_and_kind),
 		T(pools_of_a_second_import_are_added_to_those_of_the_first),

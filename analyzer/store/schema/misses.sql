@@ -1,3 +1,16 @@
+-- A preparation that is given up has no number when its deadline_miss is told: its model is the one that was given up for the same deadline, if there is
+-- one such model.
+UPDATE stored_deadline_miss SET model_id = k.model_id FROM (
+	WITH given_up AS MATERIALIZED (
+		SELECT trace_id, deadline, status, min(id) AS id FROM stored_model
+		WHERE number IS NULL AND status IN (@status:MISSED_DEADLINE_TRANSIENT@, @status:MISSED_DEADLINE_PERSISTENT@)
+		GROUP BY trace_id, deadline, status HAVING count(*) = 1)
+	SELECT d.rowid AS miss, g.id AS model_id
+	FROM stored_deadline_miss d CROSS JOIN given_up g ON g.deadline = d.deadline AND g.trace_id = d.trace_id
+		AND g.status = iif(d.kind = @miss_kind:persistent@, @status:MISSED_DEADLINE_PERSISTENT@, @status:MISSED_DEADLINE_TRANSIENT@)
+	WHERE d.execution_id IS NULL AND d.model_id IS NULL) k
+WHERE stored_deadline_miss.rowid = k.miss;
+
 -- Misses added up, when all are there. As in docs/figures.md, what a cause took is that of all its culprits together.
 DELETE FROM stored_miss_stat;
 DELETE FROM stored_culprit_stat;
