@@ -1264,6 +1264,93 @@ static void the_same_facts_are_the_same_bytes(void **state)
 	free(bytes[1]);
 }
 
+/* ---- whatever a fact does not know, it is stored ---- */
+
+/* Every table that the import writes row by row. */
+static const char *const written[] = {
+#define REL_BATCH(name, table, room, about, columns) #table,
+#define REL_STATEMENT(name, table, about, columns) #table,
+#include "store/relations.def"
+};
+
+/* Three ways in which every number of a fact may be nothing that anybody knows: 0, the largest, and the least signed one. */
+static void fill_with(void *fact, size_t n, int way)
+{
+	memset(fact, way == 1 ? 0xff : 0, n);
+	for (size_t i = 7; way == 2 && i < n; i += 8)
+		((unsigned char *)fact)[i] = 0x80;
+}
+
+/* A fact of which nothing is known but its id, and what says whether others are known. */
+#define TELL_OF_NOTHING(hook, type, ...)                       \
+	for (int way = 0; way < 3; way++) {                    \
+		struct type fact;                              \
+                                                               \
+		fill_with(&fact, sizeof(fact), way);           \
+		__VA_ARGS__;                                   \
+		facts.hook(facts.ctx, &fact);                  \
+		assert_int_equal(bsa_store_check(s, &err), 0); \
+	}
+
+/* Each row that a fact becomes has something in each column that must not be NULL; or the import would end. */
+static void nothing_that_is_unknown_ends_an_import(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	struct bsa_err err = { "" };
+	char wanted[128];
+
+	TELL_OF_NOTHING(app, bsa_app, fact.id = 1 + way, fact.uid_known = false, fact.name[BSA_TEXT - 1] = 0)
+	TELL_OF_NOTHING(process, bsa_process, fact.id = 1 + way, fact.name[BSA_TEXT - 1] = 0)
+	TELL_OF_NOTHING(rules, bsa_rules, )
+	TELL_OF_NOTHING(model, bsa_model, fact.id = 1 + way, fact.name[BSA_TEXT - 1] = 0)
+	TELL_OF_NOTHING(stream, bsa_stream, fact.id = 1 + way)
+	TELL_OF_NOTHING(slice, bsa_slice, )
+	TELL_OF_NOTHING(wait, bsa_wait, )
+	TELL_OF_NOTHING(possible_wait, bsa_possible_wait, )
+	TELL_OF_NOTHING(unknown_lane, bsa_unknown_lane, )
+	TELL_OF_NOTHING(preemption, bsa_preemption, )
+	TELL_OF_NOTHING(deadline_missed, bsa_deadline_missed, )
+	TELL_OF_NOTHING(refused, bsa_refused, fact.execution = 1 + way)
+	TELL_OF_NOTHING(exhausted, bsa_exhausted, )
+	TELL_OF_NOTHING(slot_missed, bsa_slot_missed, )
+	TELL_OF_NOTHING(mapping, bsa_mapping, fact.id = 1 + way)
+	TELL_OF_NOTHING(buffer, bsa_buffer, fact.id = 1 + way)
+	TELL_OF_NOTHING(buffer_used, bsa_buffer_used, )
+	TELL_OF_NOTHING(inverted, bsa_inverted, )
+	TELL_OF_NOTHING(starved, bsa_starved, )
+	TELL_OF_NOTHING(share, bsa_share, )
+	TELL_OF_NOTHING(lag, bsa_lag, )
+	TELL_OF_NOTHING(interfered, bsa_interfered, )
+	TELL_OF_NOTHING(chosen, bsa_chosen, fact.honoured = false)
+	TELL_OF_NOTHING(fmq_op, bsa_fmq_op, )
+	TELL_OF_NOTHING(lookup, bsa_lookup, )
+	TELL_OF_NOTHING(operation, bsa_operation, )
+	TELL_OF_NOTHING(lost, bsa_lost, )
+	TELL_OF_NOTHING(spanned, bsa_spanned, )
+	/* What is complete, missed and answered is in statistics and ledgers, too. */
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 1 + way, fact.idle = false)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 4 + way, fact.idle = true, fact.miss = BSA_MISS_LATE,
+	                fact.quality = BSA_QUALITY_COMPLETE, fact.status = BSA_STATUS_NONE, fact.sides = BSA_SIDES_BOTH)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 7 + way, fact.idle = true, fact.miss = BSA_MISS_ABORTED,
+	                fact.quality = BSA_QUALITY_GAP, fact.sides = BSA_SIDES_SERVICE)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 10 + way, fact.idle = true, fact.miss = BSA_MISS_PREDICTED,
+	                fact.quality = BSA_QUALITY_OPEN, fact.sides = BSA_SIDES_CLIENT, fact.path = BSA_PATH_PREPARE)
+	TELL_OF_NOTHING(execution, bsa_execution, fact.id = 13 + way, fact.idle = false, fact.path = BSA_PATH_FENCED,
+	                fact.duration = 1)
+	stored_finish(s);
+	assert_rows(path, "SELECT count(*) FROM execution", "15\n");
+	for (size_t i = 0; i < N_OF(written); i++) { /* a table that a fact should reach, and none does */
+		char sql[128];
+
+		snprintf(sql, sizeof(sql), "SELECT '%s', count(*) > 0 FROM %s", written[i], written[i]);
+		snprintf(wanted, sizeof(wanted), "%s|1\n", written[i]);
+		assert_rows(path, sql, wanted);
+	}
+	assert_rows(path, "PRAGMA integrity_check", "ok\n");
+}
+
 /* ---- several traces ---- */
 
 static void traces_are_added_each_with_its_own_clock(void **state)
@@ -1530,6 +1617,7 @@ int main(void)
 		T(deadlines_and_refusals),
 		T(a_preparation_that_is_given_up_has_its_model),
 		T(memory_and_operations),
+		T(nothing_that_is_unknown_ends_an_import),
 		T(pools_are_added_up_by_owner_and_kind),
 		T(pools_of_a_second_import_are_added_to_those_of_the_first),
 		T(without_pools_there_is_no_peak),
