@@ -134,6 +134,40 @@ for db in unfair.db camera.db; do
 done
 [[ $(sql unfair.db 'SELECT count(*) > 0 AS any FROM starvation' | tail -1) == 1 ]] || wrong 'no episode was looked at'
 
+# ---- what summary says of a priority that could be raised ----
+
+# behind NAME LOW HIGH: twelve executions of a model of the priority LOW miss their deadline behind one of HIGH of the same app, and two behind
+# nobody; into NAME.db.
+behind()
+{
+	{
+		echo 'usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us'
+		echo '0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1'
+		echo '0 client_connect conn=1 pid=11 uid=1001 app=1 name=phone'
+		echo "0 model_prepare model=1 conn=1 name=backup priority=$2 ops=10 estimate_ns=100us step_ns=10us took_ns=500us"
+		echo "0 model_prepare model=2 conn=1 name=call priority=$3 ops=10 estimate_ns=400us step_ns=10us took_ns=500us"
+		echo '0 stream_open stream=1 conn=1 path=burst model=1'
+		echo '0 stream_open stream=2 conn=1 path=burst model=2'
+		echo '1ms 1:1 x6 every=1ms deadline=1ms'
+		echo '10ms 2:1 x12 every=2ms run=400us'
+		echo '10ms+50us 1:7 x12 every=2ms queue=+350us deadline=300us'
+	} >"$1.timeline"
+	"$trace_from_text" -e full -h golden -s "$1" -u "00000000-0000-4000-a000-$(printf '%012d' "${#1}")" "$1" <"$1.timeline"
+	"$burstscope" import -q -o "$1.db" "$1"
+}
+
+behind outranked low high
+[[ $(sql outranked.db "SELECT DISTINCT cause, count(*) FROM miss_cause WHERE is_primary GROUP BY 1" | tail -1) == queued_behind,12 ]] ||
+	wrong "outranked: $(sql outranked.db 'SELECT cause, count(*) FROM miss_cause WHERE is_primary GROUP BY 1' | tail -n +2)"
+"$burstscope" summary outranked.db >answer
+looked=$((looked + 1))
+grep -q 'missed 12 of .*; 12 behind work of a higher priority: its own could be raised' answer || wrong "summary of outranked: $(grep queued_behind answer)"
+behind equals high high
+"$burstscope" summary equals.db >answer
+looked=$((looked + 1))
+grep -q 'queued_behind' answer || wrong "summary of equals: $(<answer)"
+! grep -q 'could be raised' answer || wrong "summary would raise what is as high as it can be: $(grep raised answer)"
+
 # ---- one side alone ----
 
 # one NAME: a trace of the lines of standard input, imported into NAME.db.
