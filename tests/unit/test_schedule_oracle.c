@@ -30,6 +30,14 @@ enum { PARTS = 720720 };
 
 /* ---- what is to be told of it ---- */
 
+/* Without losses it is certain when the queue was gone, and whose it was, too. */
+static void line_refused_and_queue(void *ctx, const struct bsa_refused *r)
+{
+	line_refused(ctx, r);
+	lines_add(ctx, "queue before %" PRIu64 ": gone %" PRId64 ", %s", r->execution, (int64_t)r->queue_free,
+	          r->queue_cause == BSA_QUEUED_BEHIND ? "of its own app" : "of others, too");
+}
+
 /* With losses lags are bounds, which test_fold_schedules holds against the truth. */
 static void line_share_without_lag(void *ctx, const struct bsa_share *share)
 {
@@ -59,11 +67,13 @@ struct oracle {
 	int since[EXECUTIONS], bypassed[EXECUTIONS], bypassed_before[EXECUTIONS];
 	int wait_ns[EXECUTIONS];
 	bool unsure[EXECUTIONS], idle[EXECUTIONS], hogs[EXECUTIONS][STRETCHES];
-	int64_t lag_on[EXECUTIONS][STRETCHES]; /* of its app, in parts, when it was put on a lane */
-	int lag_from[EXECUTIONS][STRETCHES];   /* since when it is that of its app */
-	int unseen_until;                      /* somebody may have been on a lane of whom nobody knew */
-	int free_lane[LANES];                  /* since when nobody has it, for those that are refused */
-	bool unknown_lane[LANES];              /* for all that is known, somebody may have it */
+	int64_t lag_on[EXECUTIONS][STRETCHES];  /* of its app, in parts, when it was put on a lane */
+	int lag_from[EXECUTIONS][STRETCHES];    /* since when it is that of its app */
+	int unseen_until;                       /* somebody may have been on a lane of whom nobody knew */
+	int free_lane[LANES];                   /* since when nobody has it, for those that are refused */
+	bool unknown_lane[LANES];               /* for all that is known, somebody may have it */
+	struct bsa_refused refused[EXECUTIONS]; /* who have not seen the end of the queue */
+	int n_refused;
 };
 
 static int horizon; /* all of it, or some, or 0 */
@@ -375,7 +385,35 @@ static void take_refused(struct oracle *o, const struct one_step *s)
 			r.holder_cause = cause(o, s->x, on, holder);
 		}
 	}
-	line_refused(o->want, &r);
+	r.queue_free = BSA_NEVER;
+	r.queue_cause = BSA_QUEUED_BEHIND;
+	for (int x = 0; x < EXECUTIONS; x++)
+		if (o->waiting[x] && w->x[x].app != w->x[s->x].app)
+			r.queue_cause = BSA_CROWDED_OUT;
+	o->refused[o->n_refused++] = r;
+}
+
+static void tell_refused(struct oracle *o, uint64_t queue_free)
+{
+	for (int i = 0; i < o->n_refused; i++) {
+		o->refused[i].queue_free = queue_free;
+		(o->w->n_losses ? line_refused : line_refused_and_queue)(o->want, &o->refused[i]);
+	}
+	o->n_refused = 0;
+}
+
+/* All steps of @at are taken: is nobody waiting, and a lane idle? */
+static void end_instant(struct oracle *o, int at)
+{
+	bool idle = false;
+
+	for (int x = 0; x < EXECUTIONS; x++)
+		if (o->waiting[x])
+			return;
+	for (int l = 0; l < (int)o->w->lanes; l++)
+		idle |= is_free(o, l, at);
+	if (idle)
+		tell_refused(o, (uint64_t)at);
 }
 
 static void begin_wait(struct oracle *o, int x, int at)
@@ -705,8 +743,12 @@ static void expect_all(const struct world *w, struct lines *want, int end)
 	for (unsigned l = 0; l < w->lanes; l++)
 		o->unknown_lane[l] = !w->told_idle;
 	expect_shares(o, end);
-	for (int i = 0; i < w->n_steps; i++)
+	for (int i = 0; i < w->n_steps; i++) {
 		take(o, &w->steps[i]);
+		if (i + 1 == w->n_steps || w->steps[i + 1].at != w->steps[i].at)
+			end_instant(o, w->steps[i].at);
+	}
+	tell_refused(o, BSA_NEVER);
 	for (int x = 0; x < EXECUTIONS; x++)
 		expect_over(o, x, end);
 	for (uint32_t a = 1; a <= APPS; a++)
@@ -743,6 +785,8 @@ static struct bsa_facts facts_of_the_oracle(struct lines *got, const struct worl
 
 	facts.possible_wait = none.possible_wait;
 	facts.unknown_lane = none.unknown_lane;
+	if (!w->n_losses)
+		facts.refused = line_refused_and_queue;
 	if (w->n_losses) {
 		facts.share = line_share_without_lag;
 		facts.lag = line_lag_without_lag;
