@@ -93,9 +93,22 @@ static int copy_model(struct nnb_model **ret, const struct nnb_model *model)
 	return nnb_model_copy(ret, &bare);
 }
 
+/* The app has the model, and wanted it by @deadline_ns. */
+static void tell_late(uint32_t id, uint64_t deadline_ns)
+{
+	uint64_t now;
+
+	if (!deadline_ns || !nbt_on(NBT_EVENT_deadline_miss))
+		return;
+	now = nnb__now();
+	if (now > deadline_ns)
+		NBT(deadline_miss, .model = id, .kind = NBT_miss_late, .stage = NBT_stage_returned,
+		    .deadline_ns = deadline_ns, .over_ns = (int64_t)(now - deadline_ns));
+}
+
 /* Call, and make what the answer says of it. The channel goes back. */
 static enum nnb_status prepare(struct nnb_client *c, struct nnb__channel *ch, const struct nnb_model *model,
-                               struct nnb_remote **ret, struct nnb_reason *reason)
+                               uint64_t deadline_ns, struct nnb_remote **ret, struct nnb_reason *reason)
 {
 	struct nnb_remote *remote = calloc(1, sizeof(*remote));
 	uint32_t told[2]; /* its id; the preference it was prepared with */
@@ -119,6 +132,7 @@ static enum nnb_status prepare(struct nnb_client *c, struct nnb__channel *ch, co
 		return nnb__exhausted(c, reason);
 	}
 	*ret = remote;
+	tell_late(remote->id, deadline_ns);
 	return NNB_STATUS_NONE;
 }
 
@@ -134,7 +148,7 @@ enum nnb_status nnb_remote_prepare(struct nnb_client *c, const struct nnb_model 
 	put_cache(&ch->out, cache);
 	status = put_model(c, &ch->out, model, reason);
 	if (!status)
-		return prepare(c, ch, model, ret, reason);
+		return prepare(c, ch, model, how ? how->deadline_ns : 0, ret, reason);
 	nnb__channel_give(c, ch);
 	return status;
 }
@@ -150,7 +164,7 @@ enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *c, const struct
 		return status;
 	nnb__put_u64(&ch->out, deadline_ns);
 	put_cache(&ch->out, cache);
-	return prepare(c, ch, model, ret, reason);
+	return prepare(c, ch, model, deadline_ns, ret, reason);
 }
 
 const struct nnb_model *nnb_remote_model(const struct nnb_remote *r)

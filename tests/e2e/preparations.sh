@@ -103,6 +103,8 @@ record late DEBUG_FUNCTION --lanes 1 --deadline advise
 ((n_late > 0)) || wrong "no preparation was late, of $n_prepared"
 is 'those that were late have their event' "(SELECT count(*) FROM deadline_miss d JOIN model m ON m.id = d.model_id WHERE d.stage = 'prepare'
 	AND d.kind = 'late' AND d.execution_id IS NULL AND d.deadline = m.deadline AND abs(d.over_ns - (m.prepared - m.deadline)) < 1000000) BETWEEN $n_late - 1 AND $n_late"
+is 'and the client says so, too, of each' "(SELECT count(DISTINCT d.model_id) FROM deadline_miss d JOIN model m ON m.id = d.model_id WHERE d.stage = 'returned'
+	AND d.kind = 'late' AND d.execution_id IS NULL AND d.deadline = m.deadline AND d.over_ns >= m.prepared - m.deadline) BETWEEN $n_late - 1 AND $n_late"
 "$burstscope" misses "$tmp/db" >"$tmp/said" 2>&1 || true
 grep -Eq "painter +mobilenet-320" "$tmp/said" || wrong "misses does not tell of late preparations: $(cat "$tmp/said")"
 "$burstscope" summary "$tmp/db" >"$tmp/said" 2>&1 || true

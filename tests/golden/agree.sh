@@ -168,8 +168,6 @@ looked=$((looked + 1))
 grep -q 'queued_behind' answer || wrong "summary of equals: $(<answer)"
 ! grep -q 'could be raised' answer || wrong "summary would raise what is as high as it can be: $(grep raised answer)"
 
-# ---- one side alone ----
-
 # one NAME: a trace of the lines of standard input, imported into NAME.db.
 one()
 {
@@ -187,6 +185,22 @@ ends()
 	((status == wanted)) || wrong "burstscope $* ends with $status, not $wanted"
 	grep -qF "$words" answer || wrong "burstscope $* does not say: $words (but: $(<answer))"
 }
+
+# ---- a preparation that is late by the way back of its answer alone ----
+
+one prepared <<'END'
+0 service_state pid=100 policy=fair preempt_mode=none lanes=1 contract=1
+0 client_connect conn=1 pid=11 uid=1001 app=1 name=phone
+5000000 model_prepare model=1 conn=1 name=backup priority=low ops=10 deadline_ns=5500000 took_ns=4000000
+5700000 deadline_miss model=1 kind=late stage=returned deadline_ns=5500000 over_ns=200000
+7000000 model_prepare model=2 conn=1 name=backup priority=low ops=10 deadline_ns=7500000 took_ns=1000000
+END
+ends 0 "phone's backup: 1 of 2 preparations missed their deadline (1 late, the worst by 200.000 us)" summary prepared.db
+"$burstscope" misses -q --format csv --part preparations prepared.db >answer
+looked=$((looked + 1))
+grep -q '^phone,backup,2,1,1,0,200000,' answer || wrong "preparations: $(<answer)"
+
+# ---- one side alone ----
 
 for i in 1 2 3 4 5; do
 	echo "${i}000000 exec_client exec=2:$i model=7 path=sync deadline_ns=${i}900000 status=none began=${i}00000 at=1000,60000,61000,100"

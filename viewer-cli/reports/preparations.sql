@@ -1,9 +1,12 @@
 -- preparations: one row per app and model whose preparation had a deadline: how many there were, how many missed it, and how.
--- late: the model was there after the deadline; refused: given up for it. Leaves out preparations without a deadline.
-@with@, asked AS (
-	SELECT app_id, ifnull(name, '') AS model, prepared - deadline AS over_ns, prepare_ns, status = 'NONE' AND prepared > deadline AS late,
-		status IN ('MISSED_DEADLINE_TRANSIENT', 'MISSED_DEADLINE_PERSISTENT') AS refused
-	FROM model WHERE deadline IS NOT NULL AND status IS NOT NULL)
+-- late: the model was there, or the app had the answer, after the deadline; refused: given up for it. Leaves out preparations without a deadline.
+@with@, returned AS ( -- the app had it, and said that it was late
+	SELECT model_id, max(over_ns) AS over_ns FROM deadline_miss WHERE execution_id IS NULL AND stage = 'returned' AND model_id IS NOT NULL GROUP BY model_id),
+asked AS (
+	SELECT m.app_id, ifnull(m.name, '') AS model, max(m.prepared - m.deadline, ifnull(r.over_ns, m.prepared - m.deadline)) AS over_ns, m.prepare_ns,
+		m.status = 'NONE' AND (m.prepared > m.deadline OR r.model_id IS NOT NULL) AS late,
+		m.status IN ('MISSED_DEADLINE_TRANSIENT', 'MISSED_DEADLINE_PERSISTENT') AS refused
+	FROM model m LEFT JOIN returned r ON r.model_id = m.id WHERE m.deadline IS NOT NULL AND m.status IS NOT NULL)
 SELECT a.name AS app, nullif(p.model, '') AS model, count(*) AS n_deadlines, ifnull(sum(p.late), 0) + sum(p.refused) AS n_missed,
 	ifnull(sum(p.late), 0) AS n_late, sum(p.refused) AS n_refused, max(p.over_ns) FILTER (WHERE p.late) AS worst_ns,
 	max(p.prepare_ns) AS longest_ns
