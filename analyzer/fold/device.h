@@ -81,7 +81,8 @@ struct bsa_device {
 	int64_t *quiet; /* rows that may yet be told of windows in which nothing happened */
 
 	uint16_t instance;
-	uint64_t now; /* of the last step */
+	uint64_t now;   /* of the last step */
+	uint64_t ended; /* the recording of it, 0: at the same time as that of all */
 	bool native;
 	bool finding;     /* what was under way when the recording began is not all told yet */
 	unsigned n_lanes; /* as was said, or at least seen */

@@ -301,12 +301,61 @@ static bool is_settled(const struct bsa_exec *x)
 	return bsa_scheduled_idle(&x->sched);
 }
 
+/* Its service was not heard since some time at which it was under way for certain: perhaps the service is not recorded any more. */
+static bool is_silent(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] < f->now &&
+	       !bsa_losses_touch(&f->losses, x->noted_until, f->now);
+}
+
+/* The schedule knows no end of it, and will not learn of one. */
+static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
+{
+	uint64_t ended = bsa_voice_ended(f, x->sched.instance);
+	bool silent = is_silent(f, x);
+
+	if (!f->finished && silent) {
+		x->silent = true;
+		f->execs.n_silent++;
+	} else if (f->finished && (silent || !bsa_exec_is_passed(x))) {
+		bsa_exec_step(f, x, BSA_STEP_CUT, ended > x->noted_until ? ended : x->noted_until, BSA_LANE_NONE);
+	} else {
+		bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
+	}
+}
+
+void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance)
+{
+	for (struct bsa_link *l = f->execs.waiting.next; l != &f->execs.waiting && f->execs.n_silent; l = l->next) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (!x->silent || (instance != BSA_NO_INSTANCE && x->sched.instance != instance))
+			continue;
+		x->silent = false;
+		f->execs.n_silent--;
+		bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
+	}
+}
+
+/* The same at the end: as far as anybody knows they were under way when their services were heard last. */
+static void cut_silent(struct bsa_fold *f)
+{
+	for (struct bsa_link *l = f->execs.waiting.next; l != &f->execs.waiting && f->execs.n_silent; l = l->next) {
+		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
+
+		if (!x->silent)
+			continue;
+		x->silent = false;
+		f->execs.n_silent--;
+		end_unseen(f, x);
+	}
+}
+
 /* There will be nothing more of it. */
 static void conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
 	if (x->placed)
-		bsa_exec_step(f, x, f->finished && !bsa_exec_is_passed(x) ? BSA_STEP_CUT : BSA_STEP_FORGET, f->now,
-		              BSA_LANE_NONE);
+		end_unseen(f, x);
 	if (x->found_waiting && !x->scheduled && !x->has_service)
 		may_have_waited(f, x, x->sched.found_since ? x->sched.found_since : BSA_NEVER);
 	x->over = true;
@@ -344,7 +393,7 @@ void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct
 	for (struct bsa_link *l = s->execs.next; l != &s->execs; l = l->next) {
 		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, of_stream);
 
-		if (x != next && x->placed && (!next || x->fact.exec < next->fact.exec))
+		if (x != next && x->placed && (!next || x->fact.exec < next->fact.exec) && !is_silent(f, x))
 			bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
 	}
 }
@@ -496,13 +545,21 @@ static bool is_unsummed(const struct bsa_fold *f, const struct bsa_exec *x)
 }
 
 /*
- * Executions under way at the end have no summary yet. Nor may some that are over: none was written later than twice @latest_written
- * after its last boundary, or so the others suggest.
+ * Executions of a service that was recorded until @ended may have no summary though they are over: none was written later than twice
+ * @latest_written after its last boundary, or so the others suggest. @after: they began no earlier.
  */
+static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
+{
+	uint64_t slack = 2 * f->latest_written, late = ended > slack ? ended - slack : 0;
+
+	if (bsa_schedule_unsummed(f->schedule, after > late ? after : late, ended))
+		f->failed = -ENOMEM;
+}
+
+/* Executions under way at the end have no summary yet. */
 static void doubt_the_end(struct bsa_fold *f)
 {
-	uint64_t after = bsa_streams_under_way_after(f), slack = 2 * f->latest_written,
-		 late = f->now > slack ? f->now - slack : 0;
+	uint64_t after = bsa_streams_under_way_after(f);
 
 	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
@@ -514,10 +571,10 @@ static void doubt_the_end(struct bsa_fold *f)
 	}
 	if (after > f->now)
 		return;
-	after = after > f->known ? after : f->known + 1;
-	after = after > late ? after : late;
-	if (bsa_schedule_unsummed(f->schedule, after, f->now))
-		f->failed = -ENOMEM;
+	doubt_until(f, after > f->known ? after : f->known + 1, f->now);
+	for (unsigned i = 0; i < BSA_INSTANCES; i++)
+		if (f->voices.heard[i])
+			doubt_until(f, after, bsa_voice_ended(f, i));
 }
 
 void bsa_execs_finish(struct bsa_fold *f)
@@ -525,6 +582,7 @@ void bsa_execs_finish(struct bsa_fold *f)
 	struct bsa_link *l;
 
 	doubt_the_end(f);
+	cut_silent(f);
 	while ((l = bsa_list_first(&f->execs.under_way)))
 		conclude(f, BSA_LINKED(l, struct bsa_exec, under_way));
 	if (!f->failed && bsa_schedule_advance(f->schedule, f->now))
@@ -533,6 +591,8 @@ void bsa_execs_finish(struct bsa_fold *f)
 		tell_settled(f); /* until when a stream was busy is known then */
 		bsa_streams_hidden(f);
 	}
+	for (unsigned i = 0; i < BSA_INSTANCES; i++)
+		bsa_schedule_ends(f->schedule, (uint16_t)i, bsa_voice_ended(f, i));
 	if (!f->failed && bsa_schedule_finish(f->schedule, f->now))
 		f->failed = -ENOMEM;
 	if (!f->failed)
@@ -572,6 +632,8 @@ static void make_room(struct bsa_fold *f)
 	struct bsa_link *l;
 	struct bsa_exec *x;
 
+	if (f->execs.n_silent)
+		bsa_execs_forget_silent(f, BSA_NO_INSTANCE);
 	while (!f->failed && f->execs.n >= f->options.under_way_max && (l = bsa_list_first(&f->execs.waiting)))
 		hurry(f, BSA_LINKED(l, struct bsa_exec, under_way)->noted_until);
 	if (f->failed || f->execs.n < f->options.under_way_max)

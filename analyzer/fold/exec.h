@@ -58,6 +58,7 @@ struct bsa_exec {
 	bool over;          /* it waits for the schedule only */
 	bool evicted;
 	bool late; /* its summary came too late for the schedule, which knows nothing of it */
+	bool silent; /* it is over, as its client tells, and no service was heard since: voices.h */
 };
 
 struct bsa_execs {
@@ -69,6 +70,7 @@ struct bsa_execs {
 	struct bsa_slot_miss *spare_misses;
 	struct bsa_miss_slab *miss_slabs;
 	uint32_t n, n_misses;
+	uint32_t n_silent; /* of those that wait */
 };
 
 int bsa_execs_init(struct bsa_execs *xs);
@@ -130,6 +132,9 @@ void bsa_execs_told(struct bsa_stream_known *s);
  * would have them wait on.
  */
 void bsa_execs_over(struct bsa_fold *f, struct bsa_stream_known *s, const struct bsa_exec *next);
+
+/* Service @instance (BSA_NO_INSTANCE: any) was heard, so it was recorded: of those that are over it just does not tell. */
+void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance);
 
 /* Nothing more will be heard of those of @s. */
 void bsa_execs_conclude(struct bsa_fold *f, struct bsa_stream_known *s);

@@ -60,7 +60,7 @@ void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended)
 		f->failed = -ENOMEM;
 }
 
-/* It began at @at, which is before now if only a later event proved it: pending.h. */
+/* It began at @at, which is before now if only a later event proved it: pending.h, voices.h. */
 static void on_loss(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
 {
 	uint64_t ended = e->ended < at ? at : e->ended;
@@ -78,6 +78,21 @@ static void on_loss(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
 	if (bsa_losses_add(&f->losses, at, ended))
 		f->failed = -ENOMEM;
 	bsa_fold_unknown(f, at, ended);
+}
+
+void bsa_fold_lose(struct bsa_fold *f, uint64_t began, uint64_t ended, enum bsa_loss_cause cause)
+{
+	on_loss(f, began,
+	        &(struct bsa_loss){
+			.ended = ended, .events = BSA_NEVER, .packets = BSA_NEVER, .cpu = UINT32_MAX, .cause = cause });
+}
+
+/* A stop at @at. pending.c has made it as long as no service is heard. */
+static void on_gap(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
+{
+	f->voices.gap_began = at;
+	f->voices.gap_ended = e->ended;
+	on_loss(f, bsa_voices_until(f, at), e);
 }
 
 /* A tail is told by an event behind its beginning. */
@@ -131,7 +146,10 @@ static void take(struct bsa_fold *f, const struct bsa_event *e)
 		TAKE(buffer_reject)
 		TAKE(buffer_free)
 	case BSA_loss:
-		on_loss(f, is_late(e) ? e->at : f->now, BSA_OF(e, loss));
+		if (BSA_OF(e, loss)->cause == BSA_LOSS_GAP)
+			on_gap(f, f->now, BSA_OF(e, loss));
+		else
+			on_loss(f, is_late(e) ? e->at : f->now, BSA_OF(e, loss));
 		return;
 	case BSA_performance_hold: /* of the device, not of anybody */
 	case BSA_checkpoint:       /* op_end says as much */
@@ -191,6 +209,14 @@ static void advance(struct bsa_fold *f, uint64_t at)
 		bsa_world_advance(f);
 }
 
+static void hear(struct bsa_fold *f, const struct bsa_event *e)
+{
+	unsigned voice = bsa_voice_of(e);
+
+	if (voice != BSA_NO_INSTANCE)
+		bsa_voices_hear(f, voice, e);
+}
+
 void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_mended room;
@@ -206,10 +232,13 @@ void bsa_fold_take(struct bsa_fold *f, const struct bsa_event *e)
 		bsa_fold_absurd(f);
 	if (f->failed)
 		return;
-	if (valid)
-		take(f, valid);
-	else
+	if (!valid) {
 		leave_out(f, e);
+		return;
+	}
+	hear(f, valid);
+	if (!f->failed)
+		take(f, valid);
 }
 
 int bsa_fold_event(struct bsa_fold *f, const struct bsa_event *e)

@@ -7,6 +7,7 @@
 #include "fold/losses.h"
 #include "fold/pending.h"
 #include "fold/schedule.h"
+#include "fold/voices.h"
 #include "fold/world.h"
 
 /* How long streams and models stay after their end, at least: their executions' last events may come after it. */
@@ -36,6 +37,7 @@ struct bsa_fold {
 	unsigned finding;        /* services that tell of what was under way when the recording began */
 	struct bsa_losses losses;
 	struct bsa_pending pending;
+	struct bsa_voices voices;
 	struct bsa_world world;
 	struct bsa_execs execs;
 };
@@ -45,6 +47,9 @@ void *bsa_fold_alloc(struct bsa_fold *f, size_t n);
 
 /* Lanes are unknown at this time: steps of it were lost. */
 void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended);
+
+/* The same, and tell it as a fact: nothing was recorded of a service. */
+void bsa_fold_lose(struct bsa_fold *f, uint64_t began, uint64_t ended, enum bsa_loss_cause cause);
 
 /* It cannot be. */
 static inline void bsa_fold_absurd(struct bsa_fold *f)

@@ -95,7 +95,7 @@ static bool is_of_service(const struct bsa_event *e)
 	}
 }
 
-static bool is_told_again(const struct bsa_event *e)
+bool bsa_event_is_told_again(const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_service_state:
@@ -160,6 +160,23 @@ static void keep_back(struct bsa_fold *f, const struct bsa_event *e)
 		p->gap_ended = BSA_OF(e, loss)->ended;
 }
 
+/* No service is recorded from the gap at @kept + @i until one is heard: an event of its before that is none of a gap's time. */
+static void take_gap(struct bsa_fold *f, const char *kept, size_t i, size_t bytes)
+{
+	const struct bsa_event *e = (const struct bsa_event *)(kept + i);
+	struct bsa_pending_loss gap = { *e, *BSA_OF(e, loss) };
+
+	for (i += e->size; i < bytes; i += e->size) {
+		e = (const struct bsa_event *)(kept + i);
+		if (bsa_voice_of(e) == BSA_NO_INSTANCE)
+			continue;
+		if (e->at > gap.loss.ended)
+			gap.loss.ended = e->at - 1;
+		break;
+	}
+	bsa_fold_take(f, &gap.event);
+}
+
 /* Everything that was kept back; of the gaps those that are holes. */
 static void release(struct bsa_fold *f, enum verdict verdict)
 {
@@ -169,13 +186,14 @@ static void release(struct bsa_fold *f, enum verdict verdict)
 	p->kept_bytes = 0;
 	for (size_t i = 0; i < bytes && !f->failed;) {
 		const struct bsa_event *e = (const struct bsa_event *)(p->kept + i);
+		size_t at = i;
 
 		i += e->size;
 		if (!is_gap(e))
 			pass_on(f, e);
 		else if (verdict == HIDES ||
 		         (verdict == UNDECIDED && p->served && i < bytes && !BSA_OF(e, loss)->rotated))
-			bsa_fold_take(f, e);
+			take_gap(f, p->kept, at, bytes);
 	}
 }
 
@@ -195,7 +213,7 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 	keep_back(f, e);
 	if (f->failed)
 		return true;
-	if (is_told_again(e))
+	if (bsa_event_is_told_again(e))
 		release(f, HIDES);
 	else if (is_news_without_telling(p, e))
 		release(f, HIDES_NOTHING);

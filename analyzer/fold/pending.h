@@ -42,6 +42,9 @@ struct bsa_pending {
 
 void bsa_pending_fini(struct bsa_pending *p);
 
+/* A service with a new listener tells again what was there before (docs/events.md, rule 5). */
+bool bsa_event_is_told_again(const struct bsa_event *e);
+
 /* A record, before anything is made of it. True: it is kept back, or the fold has failed; false: it is to be taken now. */
 bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e);
 

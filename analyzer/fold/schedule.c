@@ -657,13 +657,17 @@ static int found_waiting(struct bsa_device *d, struct bsa_scheduled *x, enum bsa
 /* The recording ends at @at while @x, which certainly waits, does so. Which of several lanes it will get is unknown. */
 static int cut_wait(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, uint64_t at)
 {
-	bool only = d->n_lanes == 1 && d->lanes_room;
+	const struct bsa_lane *only = d->n_lanes == 1 && d->lanes_room ? &d->lanes[0] : NULL;
+	unsigned number = only ? 0 : BSA_LANE_NONE;
 	int r;
+
+	if (only && s->unsummed && !only->holder) /* as in end_waiting */
+		only = NULL;
 
 	end_wait(d, x);
 	x->open |= BSA_OPEN_END;
 	x->on_native = d->native;
-	r = bsa_waits_tell(d, &s->pairs, x, at, only ? 0 : BSA_LANE_NONE, only ? &d->lanes[0] : NULL);
+	r = bsa_waits_tell(d, &s->pairs, x, at, number, only);
 	x->idle = false;
 	x->uncertain = true;
 	x->stretches++;
@@ -1054,6 +1058,14 @@ static void finish_device(struct bsa_device *d, uint64_t at, bool unsummed)
 	bsa_shares_finish(d);
 }
 
+void bsa_schedule_ends(struct bsa_schedule *s, uint16_t instance, uint64_t at)
+{
+	struct bsa_device *d = s->devices[instance & (DEVICES - 1)];
+
+	if (d)
+		d->ended = at;
+}
+
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 {
 	int r = bsa_schedule_advance(s, BSA_NEVER);
@@ -1063,7 +1075,7 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 	at = at == BSA_NEVER ? 0 : at;
 	for (size_t i = 0; i < DEVICES; i++)
 		if (s->devices[i])
-			finish_device(s->devices[i], at, s->unsummed);
+			finish_device(s->devices[i], s->devices[i]->ended ? s->devices[i]->ended : at, s->unsummed);
 	bsa_pairs_tell(&s->pairs, &s->facts);
 	return 0;
 }

@@ -149,6 +149,9 @@ bool bsa_schedule_lost(const struct bsa_schedule *s, uint64_t began, uint64_t en
 /* Everything up to @known has been noted: take what is due. Cheap when nothing is. */
 int bsa_schedule_advance(struct bsa_schedule *s, uint64_t known);
 
+/* At the end, before finish: service @instance is known up to @at, if that is no earlier than its steps. */
+void bsa_schedule_ends(struct bsa_schedule *s, uint16_t instance, uint64_t at);
+
 /* All is noted: take all of it, close what is open, tell shares and interference up to @at. Then only free, lost, left_out. */
 int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at);
 

@@ -9,7 +9,7 @@
 
 #define NEVER BSA_NEVER
 
-enum { CPUS = 2, TRIES = 50 };
+enum { CPUS = 2, TRIES = 50, SILENT_MAX_NS = 15000000 };
 
 const char *cut_name(enum cut_kind kind)
 {
@@ -29,6 +29,9 @@ const char *cut_name(enum cut_kind kind)
 		[CUT_WORST] = "a hole at a violation",
 		[CUT_ASKED] = "--from and --to",
 		[CUT_OUTSIDE] = "a hole outside --from and --to",
+		[CUT_STOP] = "stopped process by process",
+		[CUT_LATE_SERVICE] = "late attach, service last",
+		[CUT_EARLY_SERVICE] = "early stop, service first",
 	};
 
 	return names[kind];
@@ -43,6 +46,22 @@ bool cut_touches(const struct cut *c, uint64_t from, uint64_t until)
 }
 
 /* ---- holes ---- */
+
+static bool is_of_client(const struct sim_event *e)
+{
+	switch (e->event.kind) {
+	case BSA_exec_submit:
+	case BSA_exec_return:
+	case BSA_exec_client:
+		return true;
+	case BSA_fmq_write:
+		return e->of.fmq_write.queue == BSA_QUEUE_REQUEST || e->of.fmq_write.queue == BSA_QUEUE_CALL_REQUEST;
+	case BSA_fmq_read:
+		return e->of.fmq_read.queue == BSA_QUEUE_RESULT || e->of.fmq_read.queue == BSA_QUEUE_CALL_RESULT;
+	default:
+		return false;
+	}
+}
 
 static bool is_recorded(const struct cut *c, const struct sim_event *e)
 {
@@ -155,6 +174,37 @@ static bool make_edges(struct cut *c, struct sim *s, uint64_t *series)
 	return c->n_holes > 0;
 }
 
+/* How long a service is not recorded though its clients are: where summaries tell, for less than any horizon. */
+static uint64_t silent_for(const struct cut *c, const struct sim *s, uint64_t *series)
+{
+	uint64_t ns = some_length(s, series);
+
+	return c->forms == SIM_FULL || ns < SILENT_MAX_NS ? ns : SILENT_MAX_NS;
+}
+
+/* The session is stopped and started. For some time before and after that, clients are recorded, and the service is not. */
+static bool make_stop(struct cut *c, struct sim *s, uint64_t *series)
+{
+	uint64_t length = some_length(s, series), from = s->began + sim_random(series, length_of(s) - length + 1);
+	uint64_t until = from + length, lead = silent_for(c, s, series), lag = silent_for(c, s, series);
+	struct cut_hole *h = &c->holes[0];
+
+	*h = (struct cut_hole){ .from = from > s->began + lead ? from - lead : s->began,
+		                .until = until + lag,
+		                .told_from = from,
+		                .told_until = until };
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct sim_event *e = &s->events[i];
+
+		if (is_recorded(c, e) && e->event.at >= (is_of_client(e) ? from : h->from) &&
+		    e->event.at <= (is_of_client(e) ? until : h->until))
+			lose(h, e);
+	}
+	c->n_holes = 1;
+	c->n_own += sim_tell_again(s, h->until, c->own + c->n_own);
+	return h->events[0] || h->events[1];
+}
+
 /* Both heads lie in the first half; the loss that is told reaches to the later one. */
 static bool make_heads(struct cut *c, struct sim *s, uint64_t *series)
 {
@@ -187,22 +237,6 @@ static bool make_heads(struct cut *c, struct sim *s, uint64_t *series)
 
 /* ---- one side ---- */
 
-static bool is_of_client(const struct sim_event *e)
-{
-	switch (e->event.kind) {
-	case BSA_exec_submit:
-	case BSA_exec_return:
-	case BSA_exec_client:
-		return true;
-	case BSA_fmq_write:
-		return e->of.fmq_write.queue == BSA_QUEUE_REQUEST || e->of.fmq_write.queue == BSA_QUEUE_CALL_REQUEST;
-	case BSA_fmq_read:
-		return e->of.fmq_read.queue == BSA_QUEUE_RESULT || e->of.fmq_read.queue == BSA_QUEUE_CALL_RESULT;
-	default:
-		return false;
-	}
-}
-
 static void drop_side(struct cut *c, struct sim *s, bool client)
 {
 	for (size_t i = 0; i < s->n_events; i++)
@@ -210,12 +244,31 @@ static void drop_side(struct cut *c, struct sim *s, bool client)
 			s->events[i].lost = true;
 }
 
-static void drop_outside(struct cut *c, struct sim *s)
+/* Clients are recorded for @earlier before that, and for @later after it. */
+static void drop_outside(struct cut *c, struct sim *s, uint64_t earlier, uint64_t later)
 {
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct sim_event *e = &s->events[i];
+		uint64_t from = c->from, until = c->until;
+
+		if (is_of_client(e)) {
+			from = from > earlier ? from - earlier : 0;
+			until = until < NEVER - later ? until + later : NEVER;
+		}
+		if (is_recorded(c, e) && (e->event.at < from || e->event.at > until))
+			e->lost = true;
+	}
+}
+
+/* The last thing that the service is recorded to say. */
+static uint64_t service_until(const struct cut *c, const struct sim *s)
+{
+	uint64_t until = s->began;
+
 	for (size_t i = 0; i < s->n_events; i++)
-		if (is_recorded(c, &s->events[i]) &&
-		    (s->events[i].event.at < c->from || s->events[i].event.at > c->until))
-			s->events[i].lost = true;
+		if (is_recorded(c, &s->events[i]) && !is_of_client(&s->events[i]))
+			until = s->events[i].event.at;
+	return until;
 }
 
 /* ---- --from and --to ---- */
@@ -315,14 +368,18 @@ static bool make(struct cut *c, struct sim *s, const struct cut_target *target, 
 	case CUT_HEADS:
 		return make_heads(c, s, series);
 	case CUT_LATE:
+	case CUT_LATE_SERVICE:
 		c->from = s->began + length_of(s) / 10 + sim_random(series, length_of(s) * 8 / 10 + 1);
-		drop_outside(c, s);
+		drop_outside(c, s, c->kind == CUT_LATE ? 0 : silent_for(c, s, series), 0);
 		c->n_own += sim_tell_again(s, c->from, c->own + c->n_own);
 		return true;
 	case CUT_EARLY:
+	case CUT_EARLY_SERVICE:
 		c->until = s->began + length_of(s) / 10 + sim_random(series, length_of(s) * 8 / 10 + 1);
-		drop_outside(c, s);
+		drop_outside(c, s, 0, c->kind == CUT_EARLY ? 0 : silent_for(c, s, series));
 		return true;
+	case CUT_STOP:
+		return make_stop(c, s, series);
 	case CUT_CLIENTS:
 	case CUT_SERVICE:
 		drop_side(c, s, c->kind == CUT_SERVICE);
@@ -347,8 +404,25 @@ static bool make(struct cut *c, struct sim *s, const struct cut_target *target, 
 	return false;
 }
 
+static void tell_gap(struct cut *c)
+{
+	const struct cut_hole *h = &c->holes[0];
+
+	c->own[c->n_own++] = (struct sim_event){ .event = { h->told_from, 1, BSA_loss,
+		                                            sizeof(struct bsa_event) + sizeof(struct bsa_loss) },
+		                                 .of.loss = { .ended = h->told_until,
+		                                              .events = NEVER,
+		                                              .packets = NEVER,
+		                                              .cpu = UINT32_MAX,
+		                                              .cause = BSA_LOSS_GAP } };
+}
+
 static void tell_losses(struct cut *c)
 {
+	if (c->kind == CUT_STOP) {
+		tell_gap(c);
+		return;
+	}
 	for (size_t i = 0; i < c->n_holes; i++)
 		for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
 			const struct cut_hole *h = &c->holes[i];
@@ -394,11 +468,16 @@ static void merge(struct cut *c, const struct sim *s)
 		c->events[c->n_events++] = &c->own[k++].event;
 }
 
+static bool tells_again(enum cut_kind kind)
+{
+	return kind == CUT_LATE || kind == CUT_LATE_SERVICE || kind == CUT_STOP;
+}
+
 bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms, const struct cut_target *target,
               uint64_t *series)
 {
 	struct cut *c = ret;
-	size_t own = 2 * CUT_HOLES_MAX + (kind == CUT_LATE ? s->n_events + s->n_execs : 0);
+	size_t own = 2 * CUT_HOLES_MAX + (tells_again(kind) ? s->n_events + s->n_execs : 0);
 
 	*c = (struct cut){ .kind = kind, .forms = forms, .until = NEVER, .asked_until = NEVER };
 	c->own = calloc(own, sizeof(*c->own));
@@ -418,6 +497,8 @@ bool cut_make(struct cut *ret, struct sim *s, enum cut_kind kind, unsigned forms
 	c->ended = c->events[c->n_events - 1]->at;
 	if (kind == CUT_EARLY)
 		c->until = c->ended; /* how much longer it went on, no event tells */
+	if (kind == CUT_EARLY_SERVICE)
+		c->until = service_until(c, s);
 	for (size_t i = 0; i < c->n_holes; i++)
 		c->ended = c->holes[i].until > c->ended ? c->holes[i].until : c->ended;
 	if ((c->asked_from && (c->asked_from <= c->began || c->asked_from > c->ended)) || c->asked_until <= c->began) {

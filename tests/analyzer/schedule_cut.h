@@ -23,6 +23,9 @@ enum cut_kind {
 	CUT_OUTSIDE, /* a hole that --from or --to excludes, with an idle service between the hole and the part that is judged */
 	CUT_WORST, /* a hole over a violation: over all of it, its beginning, its middle or its end */
 	CUT_ASKED, /* every event is recorded; --from and --to select a part */
+	CUT_STOP, /* a session is stopped and started; the service is not recorded for some time before and after that */
+	CUT_LATE_SERVICE,  /* like CUT_LATE; the clients are recorded for some time before the service */
+	CUT_EARLY_SERVICE, /* like CUT_EARLY; the clients are recorded for some time after the service */
 	CUT_KINDS
 };
 
@@ -30,8 +33,9 @@ enum cut_kind {
 const char *cut_name(enum cut_kind kind);
 
 struct cut_hole {
-	uint64_t from, until; /* both ends included, as in bsa_loss */
-	uint64_t events[2];   /* lost, by cpu */
+	uint64_t from, until;           /* both ends included, as in bsa_loss */
+	uint64_t events[2];             /* lost, by cpu */
+	uint64_t told_from, told_until; /* of CUT_STOP: the time that no process is recorded */
 };
 
 enum { CUT_HOLES_MAX = 8 };

@@ -540,7 +540,8 @@ static bool is_set_up(const struct judge *j)
 	if (j->c->kind == CUT_HEADS) /* the recording begins with them, if at all */
 		return s->n_execs && j->c->holes[0].from <= s->began &&
 		       j->c->holes[0].until < s->execs[0].at[BSA_SUBMITTED];
-	if (j->c->kind == CUT_LATE || j->c->kind == CUT_EARLY || j->c->kind == CUT_SERVICE)
+	if (j->c->kind == CUT_LATE || j->c->kind == CUT_EARLY || j->c->kind == CUT_SERVICE ||
+	    j->c->kind == CUT_LATE_SERVICE || j->c->kind == CUT_EARLY_SERVICE)
 		return true;
 	return j->c->kind != CUT_CLIENTS &&
 	       !cut_touches(j->c, 0, s->n_execs ? s->execs[0].at[BSA_SUBMITTED] : s->ended);

@@ -22,6 +22,11 @@
 #define RAN ENQUEUE DISPATCH END
 #define ANSWERED ANSWER HEAR RETURN
 
+/* Another execution of the app, of lower priority, has the only lane. */
+#define HELD                                                       \
+	"990 sched_enqueue exec=5:1 model=2 app=20 priority=low\n" \
+	"991 sched_dispatch exec=5:1 lane=0\n"
+
 static void a_loss_hides_what_it_touches_and_nothing_else(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -117,7 +122,14 @@ static void a_time_without_packets_is_a_hole_only_if_it_hides_something(void **s
 		{ "a stop: before it is told again an execution ends",
 		  HERE ASKED ENQUEUE DISPATCH "1100 loss ended=1399 cpu=- cause=gap\n" END
 		                              "1401 stream_open stream=4 conn=1 path=sync since=5\n" ANSWERED,
-		  "1 lost\nlost began=1100 ended=1399\nexecution quality=gap run=- lane=-1" },
+		  "1 lost\nlost began=1066 ended=1399\nexecution quality=gap run=- lane=-1" },
+		{ "a stop: the service is silent before it, and after it, while a client is heard",
+		  HERE HELD ASKED ENQUEUE
+		  "1070 exec_submit exec=7:1 path=sync\n1100 loss ended=1200 cpu=- cause=gap\n"
+		  "1210 exec_submit exec=8:1 path=sync\n1250 service_state pid=9 lanes=1 since=1\n"
+		  "1300 sched_dispatch exec=3:1 lane=0\n",
+		  "1 lost\nlost began=1061 ended=1249\nunknown_lane lane=0 began=991 ended=1249\n"
+		  "no wait execution=3:1 occupancy=1 began=1061\nno wait execution=3:1 occupancy=0 ended=1300" },
 		{ "a flush while nothing happens: the service takes the next request and tells nothing again",
 		  HERE SUBMIT WRITE "1012 loss ended=1030 cpu=- cause=gap\n" READ DECODE LOOKUP RAN ANSWERED,
 		  "no lost\nexecution quality=complete" },
@@ -184,7 +196,7 @@ static void what_is_kept_back_is_bounded(void **state)
 	for (int i = 0; i < MANY; i++)
 		end = stpcpy(end, line);
 	fold_script(&f, script, &(struct bsa_fold_options){ 0 });
-	assert_true(expect_facts("many", &f, "1 lost\nlost began=20 ended=30"));
+	assert_true(expect_facts("many", &f, "1 lost\nlost began=11 ended=30"));
 	folded_fini(&f);
 	free(script);
 }
@@ -357,11 +369,7 @@ static void who_begins_late_is_told_what_is_under_way(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
-/* Another execution of the app, of lower priority, has the only lane. */
-#define HELD                                                       \
-	"990 sched_enqueue exec=5:1 model=2 app=20 priority=low\n" \
-	"991 sched_dispatch exec=5:1 lane=0\n"
-#define LATER "300001060 performance_hold on=1\n"
+#define LATER "300001060 client_disconnect conn=9\n"
 #define FOUND "1050 exec_state exec=3:1 model=2 app=20 priority=high path=burst since=1049 "
 
 static void a_wait_counts_as_far_as_it_was_recorded(void **state)
@@ -377,6 +385,15 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 		  HERE ASKED ENQUEUE DISPATCH "1100 sched_preempt exec=3:1 lane=0\n" LATER,
 		  "wait execution=3:1 began=1100 ended=300001060 kind=1 open=2\nstarved execution=3:1 gap=299999960 "
 		  "open=2" },
+		{ "the service is silent at the end: the wait is known as far as that was heard",
+		  HERE HELD ASKED ENQUEUE "300001060 exec_submit exec=7:1 path=sync\n",
+		  "no wait execution=3:1\nno starved\nno inverted\nexecution id=3:1 quality=open queue=-" },
+		{ "the service is silent at the end, and a client is answered: it waited until the service was heard "
+		  "last",
+		  HERE HELD ASKED ENQUEUE "300001000 client_disconnect conn=9\n300001050 fmq_read exec=3:1 "
+		                          "queue=result\n300001060 exec_return exec=3:1 status=none\n",
+		  "wait execution=3:1 began=1060 ended=300001000 occupancy=0 open=2\n"
+		  "starved execution=3:1 began=1060 gap=299999940 open=2" },
 		{ "the recording ends while it has its lane: that is no wait", HERE ASKED ENQUEUE DISPATCH LATER,
 		  "no wait open=2\nno starved\nno possible_wait\nno unknown_lane" },
 		{ "of several lanes, which one it will get is unknown",

@@ -23,6 +23,7 @@
 #include "fold/blame.h"
 #include "fold/fold.h"
 #include "fold/overhead.h"
+#include "fold/voices.h"
 
 #ifndef SEEDS
 #define SEEDS 250
@@ -1309,6 +1310,24 @@ static struct session some_session(const struct sim *s, unsigned forms, uint64_t
 	return when;
 }
 
+/* The last that every service says: of later times only clients tell. */
+static uint64_t services_until(const struct sim *s, const struct tape *t)
+{
+	uint64_t until = t->n ? t->events[t->n - 1]->at : 0;
+
+	for (uint32_t i = 0; i < s->n_services; i++) {
+		uint64_t last = until;
+
+		for (size_t k = t->n; k-- > 0;)
+			if (bsa_voice_of(t->events[k]) == s->services[i].instance) {
+				last = t->events[k]->at;
+				break;
+			}
+		until = last < until ? last : until;
+	}
+	return until;
+}
+
 static void listen_late(const struct sim *s, unsigned forms, const char *name, uint64_t *series,
                         struct bsa_fold_options options)
 {
@@ -1322,7 +1341,7 @@ static void listen_late(const struct sim *s, unsigned forms, const char *name, u
 	t = tape_within(s, forms, &when);
 	fold_tape(&some, &t, &options);
 	check_nothing_invented(&a);
-	check_nothing_hidden(&a, when.from, t.n ? t.events[t.n - 1]->at : 0);
+	check_nothing_hidden(&a, when.from, services_until(s, &t));
 	check_session(&a, &when);
 	tape_free(&t);
 	outcome_free(&all);

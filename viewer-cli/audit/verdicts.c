@@ -174,7 +174,7 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->apps) {
 		why(ret, 0, "no app had work that was ready");
-	} else if (f->most_apps == 1 && !f->sight.losses) {
+	} else if (f->most_apps == 1 && !f->sight.losses && !f->begun) {
 		v->outcome = BSV_PASS;
 		why(ret, 0, "one app at a time: no other app to share with");
 	} else if (!known) {

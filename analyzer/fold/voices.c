@@ -1,0 +1,112 @@
+/* voices.c -- see voices.h. */
+#include "fold/inside.h"
+
+enum { NUMBER_SHIFT = 20, EXEC_SHIFT = 32 + NUMBER_SHIFT };
+
+static unsigned of_exec(uint64_t exec)
+{
+	return exec ? (unsigned)(exec >> EXEC_SHIFT) : BSA_NO_INSTANCE;
+}
+
+static unsigned of_number(uint32_t number)
+{
+	return number ? number >> NUMBER_SHIFT : BSA_NO_INSTANCE;
+}
+
+static unsigned of_queue(uint64_t exec, bool service)
+{
+	return service ? of_exec(exec) : BSA_NO_INSTANCE;
+}
+
+static bool is_request(uint8_t queue)
+{
+	return queue == BSA_QUEUE_REQUEST || queue == BSA_QUEUE_CALL_REQUEST;
+}
+
+static bool is_result(uint8_t queue)
+{
+	return queue == BSA_QUEUE_RESULT || queue == BSA_QUEUE_CALL_RESULT;
+}
+
+unsigned bsa_voice_of(const struct bsa_event *e)
+{
+#define OF_EXEC(kind)    \
+	case BSA_##kind: \
+		return of_exec(BSA_OF(e, kind)->exec);
+#define OF_NUMBER(kind, number) \
+	case BSA_##kind:        \
+		return of_number(BSA_OF(e, kind)->number);
+
+	switch ((enum bsa_kind)e->kind) {
+		OF_EXEC(request_decode)
+		OF_EXEC(fence_wait)
+		OF_EXEC(sched_enqueue)
+		OF_EXEC(sched_dispatch)
+		OF_EXEC(sched_preempt)
+		OF_EXEC(sched_resume)
+		OF_EXEC(op_end)
+		OF_EXEC(exec_end)
+		OF_EXEC(fence_signal)
+		OF_EXEC(exec_service)
+		OF_EXEC(exec_state)
+		OF_EXEC(exec_delay)
+		OF_NUMBER(client_connect, conn)
+		OF_NUMBER(client_disconnect, conn)
+		OF_NUMBER(model_prepare, conn)
+		OF_NUMBER(model_release, model)
+		OF_NUMBER(stream_open, stream)
+		OF_NUMBER(stream_close, stream)
+	case BSA_service_state:
+		return BSA_OF(e, service_state)->instance < BSA_INSTANCES ? BSA_OF(e, service_state)->instance
+		                                                          : BSA_NO_INSTANCE;
+	case BSA_fmq_read:
+		return of_queue(BSA_OF(e, fmq_read)->exec, is_request(BSA_OF(e, fmq_read)->queue));
+	case BSA_fmq_write:
+		return of_queue(BSA_OF(e, fmq_write)->exec, is_result(BSA_OF(e, fmq_write)->queue));
+	default: /* too seldom to matter, or of either side */
+		return BSA_NO_INSTANCE;
+	}
+#undef OF_EXEC
+#undef OF_NUMBER
+}
+
+void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_event *e)
+{
+	struct bsa_voices *v = &f->voices;
+	uint64_t heard = v->heard[instance];
+
+	v->heard[instance] = f->now;
+	if (!heard && !v->n_heard++ && f->options.horizon_ns && f->now && bsa_event_is_told_again(e))
+		bsa_fold_unknown(f, 0, f->now - 1); /* summaries that it wrote before were not recorded */
+	if (heard && heard <= v->gap_began && f->now > v->gap_ended + 1) /* another service was heard before */
+		bsa_fold_lose(f, v->gap_began, f->now - 1, BSA_LOSS_GAP);
+	if (f->execs.n_silent)
+		bsa_execs_forget_silent(f, instance);
+}
+
+static void mark_open(const struct bsa_table *t, bool open[BSA_INSTANCES])
+{
+	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
+		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next)
+			open[(uint32_t)e->number >> NUMBER_SHIFT] = true;
+}
+
+uint64_t bsa_voices_until(const struct bsa_fold *f, uint64_t at)
+{
+	bool open[BSA_INSTANCES] = { false };
+	uint64_t until = at;
+
+	mark_open(&f->world.connections, open);
+	mark_open(&f->world.streams, open);
+	for (unsigned i = 0; i < BSA_INSTANCES; i++)
+		if (open[i] && f->voices.heard[i] && f->voices.heard[i] < until)
+			until = f->voices.heard[i] + 1;
+	return until;
+}
+
+uint64_t bsa_voice_ended(const struct bsa_fold *f, unsigned instance)
+{
+	uint64_t heard = instance < BSA_INSTANCES ? f->voices.heard[instance] : 0;
+
+	return !heard || bsa_losses_touch(&f->losses, heard, f->now) ? f->now : heard;
+}
