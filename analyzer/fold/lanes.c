@@ -36,6 +36,8 @@ static void drop_old(struct bsa_device *d, struct bsa_lane *l)
 
 	while (n < l->n && nth(l, n)->ended <= oldest)
 		n++;
+	if (n)
+		l->kept = nth(l, n - 1)->ended;
 	drop(d, l, n);
 }
 
@@ -95,8 +97,9 @@ static void tell_occupied(const struct bsa_device *d, const struct bsa_lane *l, 
 
 static void remember(struct bsa_device *d, struct bsa_lane *l, const struct bsa_stretch *s)
 {
-	if (!d->n_waiting) {
+	if (!d->n_waiting) { /* a wait may be told of later that began earlier: exec_state */
 		drop(d, l, l->n);
+		l->kept = s->ended;
 		return;
 	}
 	if (s->began == s->ended)
@@ -314,7 +317,8 @@ static size_t find(const struct bsa_lane *l, uint64_t at)
 
 struct bsa_lane_walk bsa_lane_walk(const struct bsa_device *d, const struct bsa_lane *l, uint64_t from, uint64_t to)
 {
-	struct bsa_lane_walk w = { d, l, from, to, l->known, l->n, l->cut && l->known > from };
+	uint64_t known = l->known > l->kept ? l->known : l->kept;
+	struct bsa_lane_walk w = { d, l, from, to, known, l->n, l->cut && l->known > from };
 
 	if (from >= l->since)
 		return w;

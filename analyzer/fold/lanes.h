@@ -36,6 +36,7 @@ struct bsa_lane {
 	uint64_t since;               /* this holder, or nobody */
 	uint64_t heard;               /* the last time that one ended which was last on this lane */
 	uint64_t known;               /* of the time before nothing is known; BSA_NEVER: of no time */
+	uint64_t kept;                /* of the time before the history has only what a wait in hand can ask for */
 	bool doubtful;                /* what has been since @since is unknown */
 	bool hogging, cut;            /* cut: there was more to know once */
 	bool over;                    /* the recording is: what becomes of it now is no fact */

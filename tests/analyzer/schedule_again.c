@@ -44,6 +44,15 @@ static int state_of_execution(const struct sim *s, uint32_t i, uint64_t at, uint
 	return state;
 }
 
+/* When the wait began that execution @i is in at @at; 0: it is in none. */
+static uint64_t waits_since(const struct sim *s, uint32_t i, uint64_t at)
+{
+	for (size_t k = 0; k < s->n_waits; k++)
+		if (s->waits[k].exec == i && s->waits[k].began <= at && at < s->waits[k].ended)
+			return s->waits[k].began;
+	return 0;
+}
+
 size_t sim_tell_again(const struct sim *s, uint64_t at, struct sim_event *ret)
 {
 	size_t n = 0;
@@ -68,6 +77,8 @@ size_t sim_tell_again(const struct sim *s, uint64_t at, struct sim_event *ret)
 		if (state < 0)
 			continue;
 		e.phase = (uint8_t)state;
+		if (state == BSA_STATE_QUEUED || state == BSA_STATE_PREEMPTED)
+			e.ready_ns = waits_since(s, i, at);
 		ret[n++] = (struct sim_event){ .event = { at, 1, BSA_exec_state, sizeof(struct bsa_event) + sizeof(e) },
 			                       .of.exec_state = e };
 	}

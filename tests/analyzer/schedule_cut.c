@@ -182,6 +182,39 @@ static uint64_t silent_for(const struct cut *c, const struct sim *s, uint64_t *s
 	return c->forms == SIM_FULL || ns < SILENT_MAX_NS ? ns : SILENT_MAX_NS;
 }
 
+/* The service takes a request, or has taken it since @after, or a client connects or leaves. */
+static bool is_news(const struct sim_event *e, uint64_t after)
+{
+	switch (e->event.kind) {
+	case BSA_client_connect:
+	case BSA_client_disconnect:
+		return true;
+	case BSA_fmq_read:
+		return !is_of_client(e);
+	case BSA_exec_service:
+		return e->of.exec_service.began != NEVER && e->of.exec_service.began >= after;
+	default:
+		return false;
+	}
+}
+
+/*
+ * When the service tells again what there is, at @until or before: threads that have lanes emit events meanwhile, but it takes no
+ * request before it has told (docs/events.md, rule 5).
+ */
+static uint64_t told_again_at(const struct cut *c, const struct sim *s, uint64_t until)
+{
+	const struct cut_hole *h = &c->holes[0];
+
+	for (size_t i = 0; i < s->n_events; i++) {
+		const struct sim_event *e = &s->events[i];
+
+		if (is_recorded(c, e) && e->event.at > h->until && e->event.at <= until && is_news(e, h->told_until))
+			return e->event.at - 1;
+	}
+	return until;
+}
+
 /* The session is stopped and started. For some time before and after that, clients are recorded, and the service is not. */
 static bool make_stop(struct cut *c, struct sim *s, uint64_t *series)
 {
@@ -201,7 +234,8 @@ static bool make_stop(struct cut *c, struct sim *s, uint64_t *series)
 			lose(h, e);
 	}
 	c->n_holes = 1;
-	c->n_own += sim_tell_again(s, h->until, c->own + c->n_own);
+	until = told_again_at(c, s, h->until + sim_random(series, 2) * sim_random(series, lag + 1));
+	c->n_own += sim_tell_again(s, until, c->own + c->n_own);
 	return h->events[0] || h->events[1];
 }
 

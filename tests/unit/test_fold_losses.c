@@ -130,6 +130,15 @@ static void a_time_without_packets_is_a_hole_only_if_it_hides_something(void **s
 		  "1300 sched_dispatch exec=3:1 lane=0\n",
 		  "1 lost\nlost began=1061 ended=1249\nunknown_lane lane=0 began=991 ended=1249\n"
 		  "no wait execution=3:1 occupancy=1 began=1061\nno wait execution=3:1 occupancy=0 ended=1300" },
+		{ "a stop: the service tells of a wait that began in it, after a lane was heard of: who had that then "
+		  "is unknown",
+		  HERE HELD "1100 loss ended=1200 cpu=- cause=gap\n1205 sched_dispatch exec=7:1 lane=0\n"
+		            "1210 service_state pid=9 lanes=1 since=1\n1211 exec_state exec=3:1 model=2 app=20 "
+		            "priority=high path=burst phase=queued since=1211 ready_ns=1150\n"
+		            "1300 exec_end exec=7:1 lane=0\n1305 sched_dispatch exec=3:1 lane=0\n",
+		  "1 lost\nwait execution=3:1 began=1150 ended=1205 occupancy=2\n"
+		  "wait execution=3:1 began=1205 ended=1300 occupancy=0\n"
+		  "wait execution=3:1 began=1300 ended=1305 occupancy=1" },
 		{ "a flush while nothing happens: the service takes the next request and tells nothing again",
 		  HERE SUBMIT WRITE "1012 loss ended=1030 cpu=- cause=gap\n" READ DECODE LOOKUP RAN ANSWERED,
 		  "no lost\nexecution quality=complete" },

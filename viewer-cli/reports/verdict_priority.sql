@@ -13,7 +13,7 @@ ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
 had AS MATERIALIZED (SELECT DISTINCT app_id, priority FROM execution_count WHERE sides <> 'client'),
 referred AS MATERIALIZED (
 	SELECT app_id, priority FROM had h WHERE (SELECT count(*) FROM had o WHERE o.app_id IS h.app_id) = 1
-		OR EXISTS (SELECT 1 FROM execution x WHERE x.app_id IS h.app_id AND x.priority IS h.priority AND coalesce(x.enqueued, x.dispatched) IS NOT NULL)),
+		OR EXISTS (SELECT 1 FROM execution x WHERE x.app_id IS h.app_id AND x.priority IS h.priority AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete))),
 -- work that an app had, or may have had: what is unknown is any
 work AS (
 	SELECT app_id, priority FROM referred
