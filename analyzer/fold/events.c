@@ -84,6 +84,16 @@ static void said_estimate(struct bsa_exec *x, uint64_t estimate)
 		x->fact.estimate = estimate;
 }
 
+/*
+ * The service answers for @x, which it told of as under way, and the end of @x was not seen: perhaps @x had ended before it was told of,
+ * as the service tells of executions until they are answered.
+ */
+static void answered_unended(struct bsa_fold *f, struct bsa_exec *x)
+{
+	if (x->placed && x->late_start && x->fact.at[BSA_RUN_ENDED] == BSA_NEVER && !f->options.horizon_ns)
+		bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
+}
+
 /* ---- boundaries, as they happen ---- */
 
 /* False: it was reached before. */
@@ -156,6 +166,8 @@ void bsa_on_fmq_write(struct bsa_fold *f, const struct bsa_fmq_write *e)
 	(asks ? &x->fact.request : &x->fact.result)->blocked = e->blocked_ns;
 	if (f->facts.fmq_op)
 		tell_write(f, x, e);
+	if (!asks && x->fact.path != BSA_PATH_FENCED && x->fact.path != BSA_PATH_UNKNOWN) /* not of a launch */
+		answered_unended(f, x);
 	if (!asks)
 		bsa_exec_look_over(f, x);
 }
@@ -508,6 +520,7 @@ void bsa_on_fence_signal(struct bsa_fold *f, const struct bsa_fence_signal *e)
 		return;
 	said_path(x, BSA_PATH_FENCED);
 	x->signalled = e->status;
+	answered_unended(f, x);
 	bsa_exec_look_over(f, x);
 }
 

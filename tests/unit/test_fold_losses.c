@@ -419,6 +419,11 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 		  HERE FOUND "phase=preempted lane=0 ready_ns=40\n200001050 sched_resume exec=3:1 lane=0\n" LATER,
 		  "wait execution=3:1 began=40 ended=200001050 kind=1 open=0\n"
 		  "starved execution=3:1 began=40 gap=200001010 open=0" },
+		{ "it is told of as waiting, and is answered without an end: it had ended before, and waited no longer",
+		  HERE FOUND "phase=queued ready_ns=40\n1060 fmq_write exec=3:1 queue=result\n"
+		             "1070 sched_enqueue exec=5:1 model=2 app=20 priority=low\n1080 sched_dispatch exec=5:1 "
+		             "lane=0\n" LATER,
+		  "no wait execution=3:1\npossible_wait execution=3:1 began=40 ended=1060" },
 		{ "it cannot wait since a time to come: since when is unknown",
 		  HERE FOUND "phase=queued ready_ns=1051\n" LATER,
 		  "wait execution=3:1 began=1050 ended=300001060 open=3\nleft absurd=1" },
