@@ -75,6 +75,7 @@ struct bsa_device {
 	const struct bsa_losses *unsure; /* when one may have been on a lane of whom nobody tells */
 	struct bsa_left_out *left;
 	size_t *history;       /* stretches kept by all lanes of all devices */
+	size_t *held;          /* lags of windows kept by all devices */
 	const uint64_t *began; /* the recording */
 	const bool *unsummed;  /* at its end executions may be on lanes of which no event tells */
 	uint64_t window_ns, starvation_ns;

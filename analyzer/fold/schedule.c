@@ -32,7 +32,7 @@ struct bsa_schedule {
 	struct bsa_losses losses, unsure;
 	struct bsa_pairs pairs;
 	struct bsa_left_out left;
-	size_t history;
+	size_t history, held;
 	int64_t quiet;
 	bool unsummed;                       /* at the end executions may be on lanes of which no event tells */
 	struct bsa_device *devices[DEVICES]; /* owned */
@@ -84,6 +84,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->unsure = &s->unsure;
 	(*d)->left = &s->left;
 	(*d)->history = &s->history;
+	(*d)->held = &s->held;
 	(*d)->quiet = &s->quiet;
 	(*d)->began = &s->began;
 	(*d)->unsummed = &s->unsummed;

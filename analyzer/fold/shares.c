@@ -333,11 +333,15 @@ static void set_window(struct bsa_device *d, uint64_t at)
 }
 
 /* False: there is no room. */
-static bool hold_lag(struct bsa_held_lags *h, const struct bsa_lag *lag)
+static bool hold_lag(struct bsa_device *d, const struct bsa_lag *lag)
 {
+	struct bsa_held_lags *h = &d->held_lags;
+
+	if (*d->held == HELD_MOST)
+		return false;
 	if (h->n == h->room) {
-		size_t room = h->room ? 2 * h->room : 64;
-		struct bsa_lag *all = room <= HELD_MOST ? realloc(h->all, room * sizeof(*all)) : NULL;
+		size_t room = h->room ? 2 * h->room : 8;
+		struct bsa_lag *all = realloc(h->all, room * sizeof(*all));
 
 		if (!all)
 			return false;
@@ -345,6 +349,7 @@ static bool hold_lag(struct bsa_held_lags *h, const struct bsa_lag *lag)
 		h->room = room;
 	}
 	h->all[h->n++] = *lag;
+	++*d->held;
 	return true;
 }
 
@@ -356,7 +361,7 @@ static void tell_lag(struct bsa_device *d, const struct bsa_lag *lag)
 		d->facts->lag(d->facts->ctx, lag);
 		return;
 	}
-	if (hold_lag(&d->held_lags, lag))
+	if (hold_lag(d, lag))
 		return;
 	vague.lag = LAG_UNKNOWN;
 	d->facts->lag(d->facts->ctx, &vague);
