@@ -242,7 +242,7 @@ static void counts_need_not_fit_the_room_there_is(void **state)
 
 /* ---- one account for all an app does ---- */
 
-enum { WIDE = 1 << 20, EXECUTE = 6, PREPARE = 6, MEASURED_MS = 1500 };
+enum { WIDE = 1 << 20, EXECUTE = 6, PREPARE = 6, MEASURED_MS = 600, MEASURES = 10 };
 
 struct busy {
 	const char *socket;
@@ -334,20 +334,24 @@ static double part_of_lane(struct nnb_client *client, struct busy *b)
 	return (double)(after.received_ns - before.received_ns) / (double)(now_ns() - began);
 }
 
-/* Two apps want the one lane all the time: each gets half of it, although one of them also prepares models. */
+/*
+ * Two apps want the one lane all the time: each gets half of it, although one of them also prepares models. Where the machine
+ * is busy, this one may not come to want it for a while; with a share for preparing it would never get more than a third.
+ */
 static void an_app_that_prepares_has_no_second_share(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_app_counts rows[4];
 	struct busy b = { 0 };
 	struct child c;
-	double part;
+	double part = 0;
 	uint32_t n;
 
 	child_start(&c, "executes and prepares", &f->s, "");
 	assert_int_equal(child_hears(&c), '.');
 	execute_beside(&b, f->s.socket);
-	part = part_of_lane(f->client, &b);
+	for (int i = 0; i < MEASURES && part <= 0.42; i++)
+		part = part_of_lane(f->client, &b);
 	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
 	child_kill(&c);
 	stop_executing(&b);
