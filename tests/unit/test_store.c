@@ -1344,6 +1344,8 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 	for (size_t i = 0; i < N_OF(written); i++) { /* a table that a fact should reach, and none does */
 		char sql[128];
 
+		if (!strcmp(written[i], "stored_wait_run") || !strcmp(written[i], "stored_occupancy"))
+			continue; /* are of waits of many stretches: test_crowd has them */
 		snprintf(sql, sizeof(sql), "SELECT '%s', count(*) > 0 FROM %s", written[i], written[i]);
 		snprintf(wanted, sizeof(wanted), "%s|1\n", written[i]);
 		assert_rows(path, sql, wanted);
