@@ -659,11 +659,6 @@ static const struct known {
 	const char *why;
 } known[] = {
 	/* clang-format off */
-	{ NO_FALSE_PASS, V(HEADS), STARVATION, "the fold does not tell that there may have been a wait where the rings begin" },
-	{ NO_FALSE_PASS, V(EDGES), INVERSION, "the fold takes a lane for known that changes hands at the edge of a hole" },
-	{ NO_FALSE_FAIL, V(LATE), FAIRNESS, "the fold takes the lag at the beginning for 0, and not for unknown" },
-	{ COMPLETE_IS_TRUE, HOLES, 1 << WAITS, "an app is blamed for hogging although its model's step was lost" },
-	{ COMPLETE_IS_TRUE, V(LATE), 1 << WAITS, "an app is blamed for hogging although its earlier share is unknown" },
 	{ SHOWN_FAILS, HOLES, FAIRNESS | STARVATION, "a hole may hide more apps, longer runs, or other medians than there were, and with them the limit is larger" },
 	{ SHOWN_FAILS, V(LATE_SERVICE), FAIRNESS, "a client refers to a model that was released before the service was recorded" },
 	{ COMPLETE_IS_TRUE, V(EARLY_SERVICE), 1 << WAITS, "summaries alone: an app is blamed for hogging although an execution of another app has none yet" },
