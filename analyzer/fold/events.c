@@ -272,6 +272,8 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
 
 	f->full = f->full_lanes = true;
+	if (!x && !f->n_given_up++)
+		f->given_up_ready = f->now;
 	if (!x || !reach(f, x, BSA_ENQUEUED))
 		return;
 	said_all(f, x, e->model, e->app, e->priority, BSA_SAID_BY_SCHEDULER);
@@ -298,6 +300,8 @@ void bsa_on_sched_dispatch(struct bsa_fold *f, const struct bsa_sched_dispatch *
 {
 	struct bsa_exec *x = on_lane(f, e->exec, e->lane);
 
+	if (!x && f->n_given_up)
+		f->n_given_up--;
 	if (!x || !reach(f, x, BSA_DISPATCHED))
 		return;
 	x->op_began = f->now;

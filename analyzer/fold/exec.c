@@ -581,6 +581,9 @@ void bsa_execs_finish(struct bsa_fold *f)
 {
 	struct bsa_link *l;
 
+	if (f->n_given_up &&
+	    bsa_schedule_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, f->given_up_ready, f->now))
+		f->failed = -ENOMEM;
 	doubt_the_end(f);
 	cut_silent(f);
 	while ((l = bsa_list_first(&f->execs.under_way)))

@@ -34,6 +34,9 @@ struct bsa_fold {
 	bool full;               /* events of boundaries are recorded, not only summaries */
 	bool full_lanes;         /* a service recorded when an execution was ready, not only its summary */
 	bool summed_lanes;       /* and of another execution it recorded the summary alone, though nothing was lost */
+	uint32_t
+		n_given_up; /* executions that were told as over, and became ready afterwards; those on lanes not counted */
+	uint64_t given_up_ready; /* when the first of them did */
 	unsigned finding;        /* services that tell of what was under way when the recording began */
 	struct bsa_losses losses;
 	struct bsa_pending pending;

@@ -424,6 +424,9 @@ static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 		             "1070 sched_enqueue exec=5:1 model=2 app=20 priority=low\n1080 sched_dispatch exec=5:1 "
 		             "lane=0\n" LATER,
 		  "no wait execution=3:1\npossible_wait execution=3:1 began=40 ended=1060" },
+		{ "it was over as far as anybody knew, and becomes ready: it may wait until the end",
+		  HERE "1000 fmq_read exec=3:1 queue=call_result\n1010 exec_return exec=3:1\n" ENQUEUE LATER,
+		  "possible_wait began=1060 ended=300001060" },
 		{ "it cannot wait since a time to come: since when is unknown",
 		  HERE FOUND "phase=queued ready_ns=1051\n" LATER,
 		  "wait execution=3:1 began=1050 ended=300001060 open=3\nleft absurd=1" },
