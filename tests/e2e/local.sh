@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# local.sh APP BURSTSCOPE CHECK -- deadlines that an app misses by bursts of its own process, without a service, are recorded and answered like any
+# local.sh APP BURSTSCOPE CHECK DRIVER -- deadlines that an app misses by bursts of its own process, without a service, are recorded and answered like any
 # others: each has its event, its row and its cause, in both forms of a recording; misses, summary, explain and check tell of it. How an execution
 # misses its deadline may depend on what else the machine does: the app says what it was told.
 set -euo pipefail
 . "$(dirname "$0")/../lttng.sh"
-app=$1 burstscope=$2 check=$3
+app=$1 burstscope=$2 check=$3 driver=$4
 refused=20 stopped=30 late=50 called=10 failures=0
 all=$((refused + stopped + late + called))
 
@@ -50,7 +50,7 @@ for name in full compact; do
 	level=DEBUG_FUNCTION
 	[[ $name == full ]] || { events=(exec_client exec_service); level=NOTICE; }
 	session "$name" "$level" "${events[@]}"
-	"$app" $refused $stopped $late $called >"$tmp/said_by_app"
+	"$app" "$driver" $refused $stopped $late $called >"$tmp/said_by_app"
 	end_session "$name"
 	persistent=$(with MISSED_DEADLINE_PERSISTENT) stopped_or_waited=$(with MISSED_DEADLINE_TRANSIENT) done_late=$(with NONE)
 	babeltrace2 --clock-cycles --no-delta "$tmp/$name" >"$tmp/text"

@@ -1,5 +1,5 @@
 /*
- * local_app.c REFUSED STOPPED LATE CALLED -- an app without a service, that misses deadlines by local bursts: that many whose deadline
+ * local_app.c DRIVER REFUSED STOPPED LATE CALLED -- an app without a service, that misses deadlines by local bursts: that many whose deadline
  * has passed, that many that are given up between two operations, that many that are late when they are over, and that many that are
  * late and went without the queues, which are too small. It prints a line for each that was late: what traces call it, and its status.
  *
@@ -74,14 +74,15 @@ static void miss(struct nnb_device *d, struct nnb_model *m, unsigned n, int64_t 
 int main(int argc, char **argv)
 {
 	static const struct nnb_burst_config too_small = { .request_capacity = 2 };
-	struct nnb_device *d = open_device("xnnpack");
+	struct nnb_device *d;
 
-	abort_unless(argc == 5);
+	abort_unless(argc == 6);
+	d = open_device(argv[1]);
 	abort_unless(!nnb_pool_new(&in, N * 4) && !nnb_pool_new(&out, N * 4));
-	miss(d, vector_model(NNB_ADD, N, 3), (unsigned)atoi(argv[1]), -MARGIN_NS, NULL);
-	miss(d, vector_model(NNB_ADD, N, 3), (unsigned)atoi(argv[2]), MARGIN_NS, NULL);
-	miss(d, one_operation(), (unsigned)atoi(argv[3]), MARGIN_NS, NULL);
-	miss(d, one_operation(), (unsigned)atoi(argv[4]), MARGIN_NS, &too_small);
+	miss(d, vector_model(NNB_ADD, N, 3), (unsigned)atoi(argv[2]), -MARGIN_NS, NULL);
+	miss(d, vector_model(NNB_ADD, N, 3), (unsigned)atoi(argv[3]), MARGIN_NS, NULL);
+	miss(d, one_operation(), (unsigned)atoi(argv[4]), MARGIN_NS, NULL);
+	miss(d, one_operation(), (unsigned)atoi(argv[5]), MARGIN_NS, &too_small);
 	nnb_pool_free(in);
 	nnb_pool_free(out);
 	nnb_device_unref(d);
