@@ -20,9 +20,12 @@ enum {
 	OWNER_EXEC = 2
 };
 
-/* A connection, or a stream of one, and whose it is. */
+/* What the service announces for a user, by numbers of their own. */
+enum peer_kind { PEER_CONNECTION, PEER_STREAM, PEER_MODEL };
+
+/* A connection, or a stream or model of one, and whose it is. */
 struct peer {
-	struct bsa_entry entry; /* its number, and whether it is a stream */
+	struct bsa_entry entry; /* its number, and its kind */
 	struct bsa_link closed; /* in the line of those that are */
 	uint32_t uid;
 };
@@ -107,9 +110,9 @@ static uint32_t user_of(const struct users *u, const struct bsa_event *e)
 
 /* ---- connections and streams ---- */
 
-static uint64_t key_of(uint32_t number, bool stream)
+static uint64_t key_of(uint32_t number, enum peer_kind kind)
 {
-	return (uint64_t)stream << 32 | number;
+	return (uint64_t)kind << 32 | number;
 }
 
 static void reopen(struct users *u, struct peer *p)
@@ -122,15 +125,15 @@ static void reopen(struct users *u, struct peer *p)
 }
 
 /* It is @uid's from now on. 1 or -ENOMEM. */
-static int peer_is_of(struct users *u, uint32_t number, bool stream, uint32_t uid)
+static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
 {
-	struct peer *p = bsa_table_find(&u->peers, key_of(number, stream));
+	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
 
 	if (!p) {
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return -ENOMEM;
-		bsa_table_add(&u->peers, &p->entry, key_of(number, stream));
+		bsa_table_add(&u->peers, &p->entry, key_of(number, kind));
 	}
 	reopen(u, p);
 	p->uid = uid;
@@ -138,9 +141,9 @@ static int peer_is_of(struct users *u, uint32_t number, bool stream, uint32_t ui
 }
 
 /* What is told of it from now on comes soon: the longest closed ones go. */
-static void peer_closes(struct users *u, uint32_t number, bool stream)
+static void peer_closes(struct users *u, uint32_t number, enum peer_kind kind)
 {
-	struct peer *p = bsa_table_find(&u->peers, key_of(number, stream));
+	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
 
 	if (!p || p->closed.next)
 		return;
@@ -154,9 +157,9 @@ static void peer_closes(struct users *u, uint32_t number, bool stream)
 	free(p);
 }
 
-static uint32_t peer_user(const struct users *u, uint32_t number, bool stream)
+static uint32_t peer_user(const struct users *u, uint32_t number, enum peer_kind kind)
 {
-	const struct peer *p = bsa_table_find(&u->peers, key_of(number, stream));
+	const struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
 
 	return p ? p->uid : USERS_UNKNOWN;
 }
@@ -270,15 +273,23 @@ static int announce(struct users *u, const struct bsa_event *e)
 {
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_client_connect:
-		return peer_is_of(u, BSA_OF(e, client_connect)->conn, false, BSA_OF(e, client_connect)->uid);
+		return peer_is_of(u, BSA_OF(e, client_connect)->conn, PEER_CONNECTION, BSA_OF(e, client_connect)->uid);
 	case BSA_client_disconnect:
-		peer_closes(u, BSA_OF(e, client_disconnect)->conn, false);
+		peer_closes(u, BSA_OF(e, client_disconnect)->conn, PEER_CONNECTION);
 		return 1;
 	case BSA_stream_open:
-		return peer_is_of(u, BSA_OF(e, stream_open)->stream, true,
-		                  peer_user(u, BSA_OF(e, stream_open)->conn, false));
+		return peer_is_of(u, BSA_OF(e, stream_open)->stream, PEER_STREAM,
+		                  peer_user(u, BSA_OF(e, stream_open)->conn, PEER_CONNECTION));
+	case BSA_model_prepare:
+		return BSA_OF(e, model_prepare)->model
+		               ? peer_is_of(u, BSA_OF(e, model_prepare)->model, PEER_MODEL,
+		                            peer_user(u, BSA_OF(e, model_prepare)->conn, PEER_CONNECTION))
+		               : 1;
+	case BSA_model_release:
+		peer_closes(u, BSA_OF(e, model_release)->model, PEER_MODEL);
+		return 1;
 	case BSA_stream_close:
-		peer_closes(u, BSA_OF(e, stream_close)->stream, true);
+		peer_closes(u, BSA_OF(e, stream_close)->stream, PEER_STREAM);
 		return 1;
 	default:
 		return 1;
@@ -302,21 +313,36 @@ static int service_tells(struct users *u, const struct bsa_event *e, unsigned in
 
 /* ---- clients ---- */
 
-static int client_tells(struct users *u, const struct bsa_event *e, uint32_t uid)
+/* Was that announced for another user? Of what was announced before the recording, or in a part that was lost, nothing is known. */
+static bool is_of_another(const struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
+{
+	uint32_t of = peer_user(u, number, kind);
+
+	return of != USERS_UNKNOWN && of != uid;
+}
+
+static int client_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
 	const struct bsa_app_span *span = e->kind == BSA_app_span ? BSA_OF(e, app_span) : NULL;
-	uint32_t number = span ? (uint32_t)span->owner_id : 0;
-	bool stream = !span || span->owner == BSA_OWNER_STREAM;
+	const struct bsa_deadline_miss *miss = e->kind == BSA_deadline_miss ? BSA_OF(e, deadline_miss) : NULL;
+	uint32_t stream;
 
+	if (instance < INSTANCES && !u->served[instance] && u->own[instance] != USERS_UNKNOWN)
+		return 0; /* another process's, without a service */
 	if (u->assumed == USERS_UNKNOWN) {
 		u->lenient = true;
 		return 1;
 	}
 	if (span && span->owner == BSA_OWNER_PROCESS) /* no connection is named */
 		return 1;
-	if (!span) /* all others begin with the number of their execution */
-		number = (uint32_t)(BSA_OF(e, exec_return)->exec >> EXEC_SHIFT);
-	return number && peer_user(u, number, stream) == uid;
+	if (span)
+		return !is_of_another(u, (uint32_t)span->owner_id,
+		                      span->owner == BSA_OWNER_STREAM ? PEER_STREAM : PEER_CONNECTION, uid);
+	if (miss && !miss->exec) /* of a preparation */
+		return !is_of_another(u, miss->model, PEER_MODEL, uid);
+	/* all others begin with the number of their execution */
+	stream = (uint32_t)(BSA_OF(e, exec_return)->exec >> EXEC_SHIFT);
+	return stream && !is_of_another(u, stream, PEER_STREAM, uid);
 }
 
 /* Between programs that use queues for something of their own. */
@@ -337,7 +363,7 @@ int users_event(struct users *u, const struct bsa_event *e)
 		return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : 1;
 	if (is_own(u, e, instance, uid) || (instance < INSTANCES && tells_of_itself(u, e, instance, uid)))
 		return 1;
-	return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : client_tells(u, e, uid);
+	return bsa_valid_is_of_service(e) ? service_tells(u, e, instance, uid) : client_tells(u, e, instance, uid);
 }
 
 bool users_undecided(const struct users *u)
@@ -345,27 +371,33 @@ bool users_undecided(const struct users *u)
 	return u->several && u->named == USERS_UNKNOWN;
 }
 
-struct users_decided users_decided(const struct users *u)
+/* Root, who may be whoever it likes; or the first who has a service_state; or the first. */
+static const struct claim *best_claim(const struct users *u)
 {
-	struct users_decided d = { USERS_UNKNOWN, USERS_UNKNOWN, false };
-	bool strong = false;
+	const struct claim *best = NULL;
 
-	if (!u->several)
-		return d;
-	for (unsigned i = 0; i < u->n_claims; i++)
-		strong |= u->claims[i].strong;
-	d.service = u->named;
-	for (unsigned i = 0; i < u->n_claims && u->named == USERS_UNKNOWN; i++) {
+	for (unsigned i = 0; i < u->n_claims; i++) {
 		const struct claim *c = &u->claims[i];
 
-		if (c->strong != strong)
-			continue;
-		if (d.service == USERS_UNKNOWN || c->uid == 0)
-			d.service = c->uid;
+		if (!best || c->uid == 0 || (best->uid != 0 && c->strong && !best->strong))
+			best = c;
 	}
-	for (unsigned i = 0; i < u->n_claims && u->named == USERS_UNKNOWN && d.service != 0; i++)
-		if (u->claims[i].strong == strong && u->claims[i].uid != d.service && d.rival == USERS_UNKNOWN)
+	return best;
+}
+
+struct users_decided users_decided(const struct users *u)
+{
+	struct users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, false };
+	const struct claim *best = u->several && u->named == USERS_UNKNOWN ? best_claim(u) : NULL;
+
+	if (!best)
+		return d;
+	d.service = best->uid;
+	d.again = d.service != u->assumed || u->lenient;
+	if (best->uid == 0 && best->strong)
+		return d;
+	for (unsigned i = 0; i < u->n_claims && d.rival == USERS_UNKNOWN; i++)
+		if (u->claims[i].uid != d.service)
 			d.rival = u->claims[i].uid;
-	d.again = u->named == USERS_UNKNOWN && d.service != USERS_UNKNOWN && (d.service != u->assumed || u->lenient);
 	return d;
 }

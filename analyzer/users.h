@@ -5,11 +5,13 @@
  *                  (SO_PEERCRED), and writes that uid into the metadata (tracer_buffering_id). What a process says of itself in an
  *                  event or in a context proves nothing. So all that is certain of an event is the uid of its trace; nothing is of
  *                  traces with other buffers, or that other programs wrote.
- * SERVICE          One uid is the service's: the one that the caller names, or else root, if root's trace has a service_state, or else
- *                  the first that has one, or else the first that has another event of a service. Which it is may turn out late:
- *                  then users_decided answers another uid than was assumed, and the records are to be told again.
- * CLIENTS          An event of a client counts if the service announced its connection for the uid of its trace: client_connect has
- *                  the uid, stream_open the connection, and the number of an execution the stream.
+ * SERVICE          One uid is the service's: the one that the caller names, or else root, if root's trace has an event of a service, or
+ *                  else the first that has a service_state, or else the first that has another event of a service. It is proven if it
+ *                  is named, or root has a service_state, or nobody else has any. Which it is may turn out late: then users_decided
+ *                  answers another uid than was assumed, and the records are to be told again.
+ * CLIENTS          An event of a client is an impostor's if the service announced its connection for another uid than that of its
+ *                  trace: client_connect has the uid, stream_open and model_prepare the connection, and the number of an execution the
+ *                  stream. What was announced before the recording, or in a part of it that is missing, may be anybody's.
  * ON ITS OWN       A process that has bursts without a service tells of itself as its own client, with an instance number of its own.
  *                  It may tell anything of executions with that number, until the service has the same.
  *

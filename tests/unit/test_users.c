@@ -45,8 +45,15 @@ static const struct row rows[] = {
 	                                         "8 app_span kind=burst_make owner=stream owner_id=0x100002" B
 	                                         "9 app_span kind=connect owner=connection owner_id=0x100001" B,
 	  "yyynnnnnn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
-	{ "a stream that no service announced", THERE(ROOT) SUBMIT("4", "0x100009", A) SUBMIT("5", "0", A), "yyynn",
-	  USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
+	{ "a stream that was announced before the recording, or is lost, and one that cannot be",
+	  THERE(ROOT) SUBMIT("4", "0x100009", A) SUBMIT("5", "0", A), "yyyyn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
+	{ "a model that its user has too late, and another user's",
+	  THERE(ROOT) "4 model_prepare model=0x100005 conn=0x100001" ROOT
+	              "5 deadline_miss exec=0 model=0x100005 stage=returned" A
+	              "6 deadline_miss exec=0 model=0x100005 stage=returned" B,
+	  "yyyyyn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
+	{ "a service_state does not take a part of a recording from root", END("1", "0x100002", ROOT) SERVICE("2", A),
+	  "yn", USERS_UNKNOWN, 0, 1000, false },
 	{ "a client that claims to be the service",
 	  THERE(ROOT) END("4", "0x100002", A) SERVICE("5", A) CONNECT(
 		  "6", "0x100003", "1001", A) "7 client_disconnect conn=0x100001" A
@@ -64,7 +71,7 @@ static const struct row rows[] = {
 	{ "unless one is named", THERE(A) "4 service_state pid=10 instance=2 lanes=1" B, "nnny", 1001, 1001,
 	  USERS_UNKNOWN, false },
 	{ "who says that it serves is before who acts as if", END("1", "0x100002", B) THERE(A), "ynnn", USERS_UNKNOWN,
-	  1000, USERS_UNKNOWN, true },
+	  1000, 1001, true },
 	{ "the service's own user may be a client",
 	  SERVICE("1", A) CONNECT("2", "0x100001", "1000", A) OPEN("3", "0x100002", "0x100001", A)
 	          SUBMIT("4", "0x100002", A) SUBMIT("5", "0x100002", B),
