@@ -52,11 +52,11 @@ void nnb__fenced_free(struct nnb__fenced *f)
 static struct nnb__fenced *get_fenced(struct nnb__message *in, uint64_t *serial)
 {
 	uint64_t duration_ns = nnb__get_u64(in);
-	uint32_t n = nnb__get_u32(in);
+	uint32_t n = nnb__get_u32(in), left = in->n_fds - in->fds_at;
 	struct nnb__fenced *f = NULL;
 
 	*serial = nnb__get_u64(in);
-	if (n == in->n_fds - in->fds_at - 1)
+	if (n < left && n + 1 == left) /* its own fence is the last */
 		f = calloc(1, sizeof(*f) + n * sizeof(f->wait_for[0]));
 	if (!f)
 		return NULL;

@@ -1345,6 +1345,22 @@ static void wants_what_is_no_fence_signalled(struct evil *e)
 	must(refused > 80);
 }
 
+/* It brings no fence, not even its own, and says that there are others: as many as make one too few with that one. */
+static void counts_fences_that_it_has_not_brought(struct evil *e)
+{
+	static const uint32_t counts[] = { UINT32_MAX, UINT32_MAX - 1, 0, 1 };
+
+	e->n_fences = 0;
+	for (size_t i = 0; i < N_OF(counts); i++) {
+		must(offer_channel(e, -1) == NNB_STATUS_NONE);
+		make_call(e, EXECUTE_FENCED);
+		e->out.n_fds--;
+		memcpy(e->out.body + e->out.n - sizeof(uint64_t) - sizeof(counts[i]), &counts[i], sizeof(counts[i]));
+		must(send_out(e->channels[e->n_channels - 1], &e->out));
+		must(answer(e->channels[e->n_channels - 1], PROMPT) == NNB_STATUS_INVALID_ARGUMENT);
+	}
+}
+
 /* Fails it itself, just when the service wants to, and has who comes second wait. */
 static void fights_for_its_fence(struct evil *e)
 {
@@ -1415,6 +1431,7 @@ static const struct evil_scene {
 	{ "waits for what is no fence", waits_for_what_is_no_fence },
 	{ "wants what is no fence signalled", wants_what_is_no_fence_signalled },
 	{ "floods behind a fence", floods_behind_a_fence },
+	{ "counts fences that it has not brought", counts_fences_that_it_has_not_brought },
 	{ "fights for its fence", fights_for_its_fence },
 };
 
