@@ -179,7 +179,9 @@ static int hear_hello(struct nnb__connection *c, struct nnb__message *in, uint32
 	if (r)
 		return r;
 	*version = nnb__get_u32(in);
-	c->hal = *version == NNB__PROTOCOL ? nnb__get_u32(in) : 0;
+	if (in->type == NNB__HELLO && !in->failed && *version != NNB__PROTOCOL)
+		return 0; /* greet says so; what else is in it is not known */
+	c->hal = nnb__get_u32(in);
 	nnb__get_text(in, c->name, sizeof(c->name));
 	c->events = nnb__get_fd(in);
 	return in->type == NNB__HELLO && nnb__taken(in) && nnb__is_line(c->events) ? 0 : -EBADMSG;

@@ -294,6 +294,30 @@ static int introduce(struct evil *e)
 	return status;
 }
 
+/* Introduce oneself in another version of the protocol, with a hal and what else it may have; on a connection of its own. */
+static void introduce_as(struct evil *e, uint32_t version, bool hal, bool more)
+{
+	uint8_t buf[4096] = { 0 };
+	int fd = connected(e), n;
+	char sentence[128];
+
+	must(fd >= 0);
+	begin(&e->out, HELLO);
+	put_u32(&e->out, version);
+	if (hal)
+		put_u32(&e->out, NNB_HAL_1_3);
+	put_text(&e->out, "other");
+	if (more)
+		put_u64(&e->out, version);
+	put_fd(&e->out, e->pool.fds[0]);
+	must(send_out(fd, &e->out));
+	n = receive(fd, buf, sizeof(buf) - 1, PROMPT);
+	must(n > (int)sizeof(struct header) + 8);
+	snprintf(sentence, sizeof(sentence), "the service speaks version 5 of the protocol, and not %u", version);
+	must(memmem(buf, (size_t)n, sentence, strlen(sentence)));
+	close(fd);
+}
+
 /* Offer @fd, or a socket as it should be (-1), as a channel. The answer's status. */
 static int offer_channel(struct evil *e, int fd)
 {
@@ -1361,6 +1385,14 @@ static void counts_fences_that_it_has_not_brought(struct evil *e)
 	}
 }
 
+/* What a hello of another version holds is not known: it is answered all the same. */
+static void speaks_other_versions(struct evil *e)
+{
+	introduce_as(e, 3, false, false);
+	introduce_as(e, 4, true, false);
+	introduce_as(e, 6, true, true);
+}
+
 /* Fails it itself, just when the service wants to, and has who comes second wait. */
 static void fights_for_its_fence(struct evil *e)
 {
@@ -1432,6 +1464,7 @@ static const struct evil_scene {
 	{ "wants what is no fence signalled", wants_what_is_no_fence_signalled },
 	{ "floods behind a fence", floods_behind_a_fence },
 	{ "counts fences that it has not brought", counts_fences_that_it_has_not_brought },
+	{ "speaks other versions", speaks_other_versions },
 	{ "fights for its fence", fights_for_its_fence },
 };
 
