@@ -223,13 +223,16 @@ static void tell_resumed(struct run *run, bool over, uint32_t next)
 	}
 }
 
-/* Off the lane, and on one again, unless nobody wants it any more. *on_lane: whether it has one then. */
-static enum nnb_status make_room(struct run *run, bool *on_lane, struct nnb_reason *reason)
+/*
+ * Off the lane, and on one again, unless nobody wants it any more. *on_lane: whether it has one then. @left_from: the first
+ * operation that is wholly to be done: where one is under way, the next, for how much of it is left is not known.
+ */
+static enum nnb_status make_room(struct run *run, uint32_t left_from, bool *on_lane, struct nnb_reason *reason)
 {
 	struct nnb__seat *seat = &run->runner->seat;
 	bool over = seat->lanes->policy.preempt == NNB_PREEMPT_RESTART, left;
 	uint32_t next = nnb_execution_next_op(run->execution);
-	uint64_t until = too_late(run, over ? 0 : next);
+	uint64_t until = too_late(run, over ? 0 : left_from);
 	enum nnb_status status;
 
 	if (run->redo_until)
@@ -264,7 +267,7 @@ static bool make_room_inside(struct run *run, uint64_t now)
 
 	if (run->watched)
 		run->carry += now - run->last;
-	run->stopped = make_room(run, &on_lane, run->reason);
+	run->stopped = make_room(run, nnb_execution_next_op(run->execution) + 1, &on_lane, run->reason);
 	if (run->watched && on_lane)
 		run->last = nnb__now();
 	run->inside = run->stopped;
@@ -327,7 +330,7 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 			return late(run, NBT_stage_running, "at a checkpoint it was too late", reason);
 		if (run->stopped)
 			return run->stopped;
-		status = make_room(run, on_lane, reason);
+		status = make_room(run, nnb_execution_next_op(run->execution), on_lane, reason);
 		if (status)
 			return status;
 	}
