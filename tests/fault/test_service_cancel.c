@@ -3,11 +3,12 @@
  * and with their trial run, and make room for others in the midst.
  */
 #include <poll.h>
+#include <semaphore.h>
 #include <signal.h>
 
 #include "service_helpers.h"
 
-enum { SIDE = 2048, FILTER = 1024, CHANNELS = 4, N = 64, TRIES = 5, TIMES = 60 };
+enum { SIDE = 2048, FILTER = 1024, CHANNELS = 4, N = 64, TRIES = 5, TIMES = 60, RUNS = 5 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { PATIENT = 20 };
@@ -38,19 +39,12 @@ static struct nnb_model *endless_model(void)
 	return m;
 }
 
-/* One CONV_2D of some 50 ms, which XNNPACK computes. */
-static struct nnb_model *long_model(void)
+/* One CONV_2D, which XNNPACK computes: of some 50 ms if @side is 40. */
+static struct nnb_model *long_model(uint32_t side)
 {
-	enum {
-		LONG_SIDE = 40,
-		LONG_CHANNELS = 256,
-		OUT_SIDE = LONG_SIDE - 2,
-		WEIGHTS = LONG_CHANNELS * 9 * LONG_CHANNELS
-	};
+	enum { LONG_CHANNELS = 256, WEIGHTS = LONG_CHANNELS * 9 * LONG_CHANNELS };
 	static float values[WEIGHTS];
-	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32,
-		                 .rank = 4,
-		                 .dims = { 1, LONG_SIDE, LONG_SIDE, LONG_CHANNELS } };
+	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32, .rank = 4, .dims = { 1, side, side, LONG_CHANNELS } };
 	struct nnb_operand weights = { .type = NNB_TENSOR_FLOAT32,
 		                       .rank = 4,
 		                       .dims = { LONG_CHANNELS, 3, 3, LONG_CHANNELS } };
@@ -68,7 +62,7 @@ static struct nnb_model *long_model(void)
 	in[3] = int_scalar(m, NNB_PADDING_VALID);
 	in[4] = in[5] = int_scalar(m, 1);
 	in[6] = int_scalar(m, NNB_FUSED_NONE);
-	o.dims[1] = o.dims[2] = OUT_SIDE;
+	o.dims[1] = o.dims[2] = side - 2;
 	out = operand(m, &o);
 	must(nnb_model_operation(m, NNB_CONV_2D, in, 7, &out, 1) >= 0);
 	must(nnb_model_finish(m, in, 1, &out, 1) == 0);
@@ -132,6 +126,11 @@ static int by_priority(void **state)
 	return set_up_with(state, "priority");
 }
 
+static int by_deadline(void **state)
+{
+	return set_up_with(state, "edf");
+}
+
 static int fifo(void **state)
 {
 	return set_up_with(state, "fifo");
@@ -177,7 +176,7 @@ static void executes_endlessly(const char *socket_path)
 static void executes_for_long(const char *socket_path)
 {
 	const struct nnb_prepare low = { .preference = 1, .priority = NNB_PRIORITY_LOW };
-	struct nnb_model *m = long_model();
+	struct nnb_model *m = long_model(40);
 	struct nnb_client *client;
 	struct nnb_remote *remote;
 	struct endless e;
@@ -333,6 +332,55 @@ static void what_makes_room_comes_to_the_same(void **state)
 	assert_true(took[TIMES / 2] <= 10 * MS * PATIENT);
 }
 
+static void note(void *arg, const struct nnb_result *result)
+{
+	must(result->status == NNB_STATUS_NONE);
+	sem_post(arg);
+}
+
+static uint64_t all_preemptions(const struct fixture *f)
+{
+	struct nnb_app_counts rows[4];
+	uint64_t preemptions = 0;
+	uint32_t n;
+
+	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
+	for (uint32_t i = 0; i < n; i++)
+		preemptions += rows[i].preemptions;
+	return preemptions;
+}
+
+/* Each has an earlier deadline than the one before it, which has begun. What a run keeps inside is not charged for. */
+static void of_a_model_one_waits_in_the_midst_of_an_operation(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = long_model(120);
+	struct nnb_remote *remote = app_prepare(f->client, m);
+	struct endless e[RUNS];
+	uint64_t now = now_ns(), preemptions;
+	sem_t done;
+
+	sem_init(&done, 0, 0);
+	for (uint64_t i = 0; i < RUNS; i++) {
+		call_init(&e[i], m);
+		e[i].call.terms.deadline_ns = now + (100 - 10 * i) * 1000 * MS;
+		assert_none(nnb_remote_execute_async(remote, &e[i].call, note, &done, &why));
+		usleep(15000);
+	}
+	for (int i = 0; i < RUNS; i++)
+		while (sem_wait(&done))
+			;
+	preemptions = all_preemptions(f);
+	print_message("%d runs, and room was made %ju times; all in %.0f ms\n", RUNS, (uintmax_t)preemptions,
+	              (double)(now_ns() - now) / 1e6);
+	assert_int_equal(preemptions, 1);
+	for (int i = 0; i < RUNS; i++)
+		nnb_pool_free(e[i].pool);
+	sem_destroy(&done);
+	nnb_remote_release(remote);
+	nnb_model_free(m);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
@@ -346,5 +394,6 @@ int main(int argc, char **argv)
 	TEST(a_dead_app_leaves_its_lane, fifo);
 	TEST(it_makes_room_in_the_midst_of_an_operation, fair);
 	TEST(what_makes_room_comes_to_the_same, by_priority);
+	TEST(of_a_model_one_waits_in_the_midst_of_an_operation, by_deadline);
 	return _cmocka_run_group_tests("service: operations that do not end", tests, n_tests, NULL, NULL);
 }
