@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "driver/buffer.h"
+#include "fmq/close.h"
 #include "fmq/sys.h"
 #include "service/service.h"
 
@@ -226,7 +226,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 struct cache {
 	struct nnb_cache cache;
 	int *fds;
-	uint32_t n;
+	uint32_t n, charged; /* their number; and of those that the app is charged for beside the message */
 	bool wanted;
 };
 
@@ -256,12 +256,23 @@ static void get_cache(struct nnb__message *in, struct cache *ret)
 	ret->cache.n_data_files = n_data;
 }
 
-static void cache_fini(struct cache *cache)
+/* For as long as they are held: the message that they came with is charged for no more once its model is taken. */
+static enum nnb_status cache_charge(struct cache *cache, struct nnb__app *app, struct nnb_reason *why)
+{
+	enum nnb_status status = nnb__take(app, NNB__ARRIVING, cache->n, why);
+
+	if (!status)
+		cache->charged = cache->n;
+	return status;
+}
+
+static void cache_fini(struct cache *cache, struct nnb__app *app)
 {
 	for (uint32_t i = 0; i < cache->n; i++)
 		if (cache->fds[i] >= 0)
-			close(cache->fds[i]);
+			nnb__close(cache->fds[i]);
 	free(cache->fds);
+	nnb__give(app, NNB__ARRIVING, cache->charged);
 }
 
 static void trial_enlist(struct nnb__connection *c, struct nnb__trial *t)
@@ -449,6 +460,8 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	}
 	how.deadline_ns = worth(ch->connection->service, how.deadline_ns);
 	if (!status && !from_cache)
+		status = cache_charge(&cache, ch->connection->app, &why);
+	if (!status && !from_cache)
 		status = get_model(in, &m, &why);
 	if (!status)
 		status = make_model(ch->connection, m, &how, cache.wanted ? &cache.cache : NULL, &birth, &id, &why);
@@ -460,7 +473,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		nnb__put_u32(&ch->out, how.preference);
 	}
 	ch->made_model = id;
-	cache_fini(&cache);
+	cache_fini(&cache, ch->connection->app);
 	nnb_model_free(m);
 }
 

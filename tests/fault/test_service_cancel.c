@@ -8,7 +8,7 @@
 
 #include "service_helpers.h"
 
-enum { SIDE = 2048, FILTER = 1024, CHANNELS = 4, N = 64, TRIES = 5, TIMES = 60, RUNS = 5 };
+enum { SIDE = 2048, FILTER = 1024, CHANNELS = 4, N = 64, TRIES = 5, TIMES = 60, RUNS = 5, CACHE_FILES = 300 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { PATIENT = 20 };
@@ -251,6 +251,54 @@ static void a_deadline_ends_it_in_the_midst_of_an_operation(void **state)
 	nnb_model_free(m);
 }
 
+struct preparing {
+	struct nnb_client *client;
+	struct nnb_model *m;
+	struct nnb_remote *remote;
+	struct nnb_cache cache;
+	enum nnb_status status;
+	atomic_bool over;
+};
+
+static void *prepares(void *arg)
+{
+	struct preparing *p = arg;
+
+	p->status = nnb_remote_prepare(p->client, p->m, NULL, &p->cache, &p->remote, NULL);
+	atomic_store(&p->over, true);
+	return NULL;
+}
+
+/* They came with a message, which is over long before its trial run is: in the midst of that the app is asked about. */
+static void the_files_of_a_cache_are_charged_for_while_it_prepares(void **state)
+{
+	struct fixture *f = *state;
+	struct preparing p = { .client = app_open(&f->s), .m = endless_model() };
+	uint64_t before = app_counts(f->client).descriptors.app, looks = 0, charged = 0;
+	int fd = memfd_create("cache", MFD_CLOEXEC), fds[CACHE_FILES];
+	pthread_t thread;
+
+	assert_true(fd >= 0);
+	for (int i = 0; i < CACHE_FILES; i++)
+		fds[i] = fd;
+	p.cache = (struct nnb_cache){ .model_files = fds, .n_model_files = CACHE_FILES };
+	assert_int_equal(pthread_create(&thread, NULL, prepares, &p), 0);
+	while (!atomic_load(&p.over)) {
+		looks++;
+		charged += app_counts(f->client).descriptors.app >= before + CACHE_FILES;
+		usleep(1000);
+	}
+	pthread_join(thread, NULL);
+	assert_none(p.status);
+	print_message("of %ju looks %ju saw them\n", (uintmax_t)looks, (uintmax_t)charged);
+	assert_true(looks > 10 && charged > looks / 2);
+	assert_true(app_counts(f->client).descriptors.app < before + CACHE_FILES);
+	close(fd);
+	nnb_remote_release(p.remote);
+	nnb_client_close(p.client);
+	nnb_model_free(p.m);
+}
+
 /* Nobody makes room here: the lane is free once the app is dead. */
 static void a_dead_app_leaves_its_lane(void **state)
 {
@@ -391,6 +439,7 @@ int main(int argc, char **argv)
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(a_trial_run_ends_in_the_midst_of_an_operation, fair);
 	TEST(a_deadline_ends_it_in_the_midst_of_an_operation, fair);
+	TEST(the_files_of_a_cache_are_charged_for_while_it_prepares, fifo);
 	TEST(a_dead_app_leaves_its_lane, fifo);
 	TEST(it_makes_room_in_the_midst_of_an_operation, fair);
 	TEST(what_makes_room_comes_to_the_same, by_priority);
