@@ -200,19 +200,6 @@ static void append(struct crowd *c, struct lane *l, const struct stretch *t)
 	*nth(l, l->n - 1) = *t;
 }
 
-void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
-{
-	struct lane *l = lane_of(s, o->instance, o->lane, true);
-	uint64_t last = l && l->n ? nth(l, l->n - 1)->ended : BSA_NEVER;
-
-	if (!l)
-		return;
-	if (last < o->began) /* what is not told is idle */
-		append(s->crowd, l, &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
-	append(s->crowd, l,
-	       &(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });
-}
-
 /* The sequence of the stretch that @w is, or is part of; -1: it is none that is kept. */
 static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w)
 {
@@ -285,6 +272,20 @@ static void end_wait(struct bsa_store *s)
 	for (size_t i = 0; i < c->n_few && c->n_few <= CROWD_FEW; i++)
 		write_wait(s, &c->few[i]);
 	c->n_few = 0;
+}
+
+void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o)
+{
+	struct lane *l = lane_of(s, o->instance, o->lane, true);
+	uint64_t last = l && l->n ? nth(l, l->n - 1)->ended : BSA_NEVER;
+
+	end_wait(s); /* it has none after this one; and it may refer to stretches that are forgotten now */
+	if (!l)
+		return;
+	if (last < o->began) /* what is not told is idle */
+		append(s->crowd, l, &(struct stretch){ .began = last, .ended = o->began, .occupancy = BSA_IDLE });
+	append(s->crowd, l,
+	       &(struct stretch){ o->began, o->ended, o->blocker, o->app, o->occupancy, o->level, o->hogging, false });
 }
 
 void crowd_wait(struct bsa_store *s, const struct bsa_wait *w)

@@ -27,7 +27,7 @@ struct crowd *crowd_free(struct crowd *c); /* NULL is fine; returns NULL */
 /* The next stretch of a lane that somebody may have waited for. */
 void crowd_occupied(struct bsa_store *s, const struct bsa_occupied *o);
 
-/* The next stretch of a wait: those of one wait come one after the other. */
+/* The next stretch of a wait: those of one wait come one after the other, with none of a lane between. */
 void crowd_wait(struct bsa_store *s, const struct bsa_wait *w);
 
 /* There are no more of this clock. */

@@ -19,6 +19,8 @@
 #include "decode/decode.h"
 #include "fold/fold.h"
 #include "importer.h"
+#include "store/crowd.h"
+#include "store/store.h"
 
 #ifndef SCALE
 #define SCALE 4
@@ -134,12 +136,19 @@ static void told(void *ctx, const struct bsa_wait *w)
 }
 
 /* All other facts go nowhere. */
-/* clang-format off */ /* which does not come to rest here */
-#define FACTS(F) \
-	F(app) F(process) F(rules) F(model) F(stream) F(execution) F(slice) F(possible_wait) F(unknown_lane) F(preemption) \
-	F(deadline_missed) F(refused) F(exhausted) F(slot_missed) F(mapping) F(buffer) F(buffer_used) F(inverted) F(starved) \
-	F(share) F(lag) F(interfered) F(chosen) F(lost) F(spanned)
-/* clang-format on */
+#define FACTS(F)                                                                                                  \
+	F(app)                                                                                                    \
+	F(process)                                                                                                \
+	F(rules)                                                                                                  \
+	F(model)                                                                                                  \
+	F(stream)                                                                                                 \
+	F(execution)                                                                                              \
+	F(slice)                                                                                                  \
+	F(possible_wait)                                                                                          \
+	F(unknown_lane)                                                                                           \
+	F(preemption)                                                                                             \
+	F(deadline_missed) F(refused) F(exhausted) F(slot_missed) F(mapping) F(buffer) F(buffer_used) F(inverted) \
+		F(starved) F(share) F(lag) F(interfered) F(chosen) F(lost) F(spanned)
 
 static void nothing(void *ctx, const void *fact)
 {
@@ -280,10 +289,88 @@ static void a_crowd_has_the_same_waits_in_less_space(void **state)
 		is_the_same(&crowds[i]);
 }
 
+/* ---- more stretches than are kept, as the fold tells them ---- */
+
+enum { STRETCH_NS = 100, WAITS = 300 };
+
+struct lane_told {
+	uint16_t instance;
+	uint64_t first, n; /* the number of its first stretch, which is when it began, too; stretches that were told */
+};
+
+static void occupy(const struct bsa_facts *facts, struct lane_told *l, uint64_t n)
+{
+	for (uint64_t to = l->n + n; l->n < to; l->n++)
+		facts->occupied(facts->ctx, &(struct bsa_occupied){ .began = (l->first + l->n) * STRETCH_NS,
+		                                                    .ended = (l->first + l->n + 1) * STRETCH_NS,
+		                                                    .blocker = l->first + l->n,
+		                                                    .app = 1,
+		                                                    .instance = l->instance });
+}
+
+/* Execution @id waits from stretch @from on until all that were told. */
+static void wait_behind(const struct bsa_facts *facts, const struct lane_told *l, uint64_t id, uint64_t from)
+{
+	for (uint64_t i = from; i < l->n; i++)
+		facts->wait(facts->ctx, &(struct bsa_wait){ .execution = id,
+		                                            .began = (l->first + i) * STRETCH_NS,
+		                                            .ended = (l->first + i + 1) * STRETCH_NS,
+		                                            .blocker = l->first + i,
+		                                            .blocker_app = 1,
+		                                            .app = 2,
+		                                            .instance = l->instance,
+		                                            .cause = BSA_CROWDED_OUT });
+}
+
+static struct bsa_store *begin_store(void)
+{
+	const struct bsa_store_options options = { .output = folder_at("db") };
+	struct bsa_store *ret = NULL;
+	struct bsa_err err = { "" };
+
+	if (bsa_store_new(&ret, &options, &err))
+		fail_msg("%s", err.text);
+	return ret;
+}
+
+static void is_answered(struct bsa_store *s, const char *sql, const char *answer)
+{
+	struct rows rows = { 0 };
+	struct bsa_err err = { "" };
+
+	if (s && bsa_store_finish(s, &err))
+		fail_msg("%s", err.text);
+	bsa_store_free(s);
+	ask(folder_at("db"), sql, &rows);
+	assert_int_equal(rows.n, 1);
+	assert_string_equal(rows.all[0], answer);
+	free(rows.all);
+}
+
+/* The wait in hand has no next one that would end it; half of its lane is forgotten meanwhile. */
+static void what_a_wait_is_behind_is_stored_before_it_is_forgotten(void **state)
+{
+	struct bsa_store *s = begin_store();
+	const struct bsa_facts facts = bsa_store_facts(s);
+	struct lane_told l = { .instance = 1, .first = 1000 };
+
+	(void)state;
+	occupy(&facts, &l, WAITS);
+	wait_behind(&facts, &l, 7, WAITS - 20);
+	occupy(&facts, &l, CROWD_KEPT);
+	is_answered(
+		s,
+		"SELECT count(*) || ' ' || min(began) || ' ' || sum(dur_ns) || ' ' || sum(blocker_id = began / 100) "
+		"FROM stored_occupancy",
+		"20 128000 2000 20");
+}
+
 int main(void)
 {
-	const struct CMUnitTest all[] = { cmocka_unit_test_setup(a_crowd_has_the_same_waits_in_less_space,
-		                                                 folder_begin) };
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test_setup(a_crowd_has_the_same_waits_in_less_space, folder_begin),
+		cmocka_unit_test_setup(what_a_wait_is_behind_is_stored_before_it_is_forgotten, folder_begin),
+	};
 
 	return cmocka_run_group_tests(all, folders_make, folders_remove);
 }
