@@ -166,13 +166,25 @@ static void forget(struct crowd *c, struct lane *l, size_t n)
 	c->kept -= n;
 }
 
+/* The lane that keeps the most; of several, @l if it is one of them. */
+static struct lane *fullest(struct crowd *c, struct lane *l)
+{
+	for (size_t i = 0; i < c->n_lanes; i++)
+		if (c->lanes[i].n > l->n)
+			l = &c->lanes[i];
+	return l;
+}
+
 static bool make_room(struct crowd *c, struct lane *l)
 {
 	size_t room = l->room ? 2 * l->room : 64;
 	struct stretch *more;
 
-	if (c->kept >= CROWD_KEPT)
-		forget(c, l, (l->n + 1) / 2);
+	if (c->kept >= CROWD_KEPT) {
+		struct lane *most = fullest(c, l);
+
+		forget(c, most, (most->n + 1) / 2);
+	}
 	if (l->n < l->room)
 		return true;
 	more = c->kept < CROWD_KEPT ? malloc(room * sizeof(*more)) : NULL;

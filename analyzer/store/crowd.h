@@ -8,7 +8,8 @@
  *
  * A stretch of a wait that is none of those that the lane was told to have (it goes on yet, or is not certain any more) has a row of
  * stored_wait in any case: a few for each wait.
- * One thread. Memory is bounded: of the stretches of each lane the last ones are kept, CROWD_KEPT of all lanes together.
+ * One thread. Memory is bounded: of the stretches of each lane the last ones are kept, CROWD_KEPT of all lanes together. Where
+ * there are more, the lane that keeps the most forgets half of them: one that is idle now leaves room for the others.
  */
 #ifndef BSA_STORE_CROWD_H
 #define BSA_STORE_CROWD_H

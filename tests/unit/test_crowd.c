@@ -136,19 +136,20 @@ static void told(void *ctx, const struct bsa_wait *w)
 }
 
 /* All other facts go nowhere. */
-#define FACTS(F)                                                                                                  \
-	F(app)                                                                                                    \
-	F(process)                                                                                                \
-	F(rules)                                                                                                  \
-	F(model)                                                                                                  \
-	F(stream)                                                                                                 \
-	F(execution)                                                                                              \
-	F(slice)                                                                                                  \
-	F(possible_wait)                                                                                          \
-	F(unknown_lane)                                                                                           \
-	F(preemption)                                                                                             \
-	F(deadline_missed) F(refused) F(exhausted) F(slot_missed) F(mapping) F(buffer) F(buffer_used) F(inverted) \
-		F(starved) F(share) F(lag) F(interfered) F(chosen) F(lost) F(spanned)
+#define FACTS(F)                                                                                                   \
+	F(app)                                                                                                     \
+	F(process)                                                                                                 \
+	F(rules)                                                                                                   \
+	F(model)                                                                                                   \
+	F(stream)                                                                                                  \
+	F(execution)                                                                                               \
+	F(slice)                                                                                                   \
+	F(possible_wait)                                                                                           \
+	F(unknown_lane)                                                                                            \
+	F(preemption)                                                                                              \
+	F(deadline_missed)                                                                                         \
+	F(refused) F(exhausted) F(slot_missed) F(mapping) F(buffer) F(buffer_used) F(inverted) F(starved) F(share) \
+		F(lag) F(interfered) F(chosen) F(lost) F(spanned)
 
 static void nothing(void *ctx, const void *fact)
 {
@@ -365,11 +366,32 @@ static void what_a_wait_is_behind_is_stored_before_it_is_forgotten(void **state)
 		"20 128000 2000 20");
 }
 
+/* A lane that is idle now keeps no more than the others get. */
+static void a_lane_of_many_stretches_leaves_room_for_others(void **state)
+{
+	struct bsa_store *s = begin_store();
+	const struct bsa_facts facts = bsa_store_facts(s);
+	struct lane_told hoards = { .instance = 1, .first = 1 }, l = { .instance = 2, .first = CROWD_KEPT };
+
+	(void)state;
+	occupy(&facts, &hoards, CROWD_KEPT);
+	for (uint64_t i = 1; i <= WAITS; i++) {
+		occupy(&facts, &l, 1);
+		wait_behind(&facts, &l, i, 0);
+	}
+	is_answered(s,
+	            "SELECT (SELECT count(*) FROM stored_occupancy) || ' ' || (SELECT count(*) FROM stored_wait_run) "
+	            "|| ' ' "
+	            "|| (SELECT count(*) FROM stored_wait)",
+	            "300 292 36");
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test_setup(a_crowd_has_the_same_waits_in_less_space, folder_begin),
 		cmocka_unit_test_setup(what_a_wait_is_behind_is_stored_before_it_is_forgotten, folder_begin),
+		cmocka_unit_test_setup(a_lane_of_many_stretches_leaves_room_for_others, folder_begin),
 	};
 
 	return cmocka_run_group_tests(all, folders_make, folders_remove);
