@@ -308,6 +308,20 @@ static bool is_silent(const struct bsa_fold *f, const struct bsa_exec *x)
 	       !bsa_losses_touch(&f->losses, x->noted_until, f->now);
 }
 
+static void begin_silence(struct bsa_fold *f, struct bsa_exec *x)
+{
+	x->silent = true;
+	f->execs.n_silent++;
+	f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]++;
+}
+
+static void end_silence(struct bsa_fold *f, struct bsa_exec *x)
+{
+	x->silent = false;
+	f->execs.n_silent--;
+	f->execs.n_silent_of[x->sched.instance & (BSA_INSTANCES - 1)]--;
+}
+
 /* The schedule knows no end of it, and will not learn of one. */
 static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 {
@@ -315,8 +329,7 @@ static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 	bool silent = is_silent(f, x);
 
 	if (!f->finished && silent) {
-		x->silent = true;
-		f->execs.n_silent++;
+		begin_silence(f, x);
 	} else if (f->finished && (silent || !bsa_exec_is_passed(x))) {
 		bsa_exec_step(f, x, BSA_STEP_CUT, ended > x->noted_until ? ended : x->noted_until, BSA_LANE_NONE);
 	} else {
@@ -326,13 +339,14 @@ static void end_unseen(struct bsa_fold *f, struct bsa_exec *x)
 
 void bsa_execs_forget_silent(struct bsa_fold *f, unsigned instance)
 {
-	for (struct bsa_link *l = f->execs.waiting.next; l != &f->execs.waiting && f->execs.n_silent; l = l->next) {
+	const uint32_t *n = instance == BSA_NO_INSTANCE ? &f->execs.n_silent : &f->execs.n_silent_of[instance];
+
+	for (struct bsa_link *l = f->execs.waiting.next; l != &f->execs.waiting && *n; l = l->next) {
 		struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
 
 		if (!x->silent || (instance != BSA_NO_INSTANCE && x->sched.instance != instance))
 			continue;
-		x->silent = false;
-		f->execs.n_silent--;
+		end_silence(f, x);
 		bsa_exec_step(f, x, BSA_STEP_FORGET, f->now, BSA_LANE_NONE);
 	}
 }
@@ -345,8 +359,7 @@ static void cut_silent(struct bsa_fold *f)
 
 		if (!x->silent)
 			continue;
-		x->silent = false;
-		f->execs.n_silent--;
+		end_silence(f, x);
 		end_unseen(f, x);
 	}
 }

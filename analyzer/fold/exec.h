@@ -11,6 +11,7 @@
 #include "fold/list.h"
 #include "fold/schedule.h"
 #include "fold/table.h"
+#include "fold/voices.h"
 
 struct bsa_fold;
 struct bsa_stream_known;
@@ -70,7 +71,7 @@ struct bsa_execs {
 	struct bsa_slot_miss *spare_misses;
 	struct bsa_miss_slab *miss_slabs;
 	uint32_t n, n_misses;
-	uint32_t n_silent; /* of those that wait */
+	uint32_t n_silent, n_silent_of[BSA_INSTANCES]; /* of those that wait; of each service */
 };
 
 int bsa_execs_init(struct bsa_execs *xs);

@@ -80,7 +80,7 @@ void bsa_voices_hear(struct bsa_fold *f, unsigned instance, const struct bsa_eve
 		bsa_fold_unknown(f, 0, f->now - 1); /* summaries that it wrote before were not recorded */
 	if (heard && heard <= v->gap_began && f->now > v->gap_ended + 1) /* another service was heard before */
 		bsa_fold_lose(f, v->gap_began, f->now - 1, BSA_LOSS_GAP);
-	if (f->execs.n_silent)
+	if (f->execs.n_silent_of[instance])
 		bsa_execs_forget_silent(f, instance);
 }
 

@@ -1,8 +1,10 @@
 /* test_fold_losses.c -- what was not seen: losses, beginnings, ends, stragglers, more than can be kept. */
 #include "unit/fold_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Boundaries of a burst's execution, one by one. */
 #define SUBMIT "1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=9000\n"
@@ -529,6 +531,78 @@ static void with_too_many_under_way_the_oldest_are_given_up(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* An execution until it is on the lane. */
+static void tell_asked(FILE *to, unsigned at, unsigned stream, unsigned n, unsigned app)
+{
+	fprintf(to,
+	        "%u exec_submit exec=%u:%u path=burst model=2\n%u fmq_write exec=%u:%u queue=request\n"
+	        "%u fmq_read exec=%u:%u queue=request\n%u request_decode exec=%u:%u model=2\n"
+	        "%u sched_enqueue exec=%u:%u model=2 app=%u priority=high\n%u sched_dispatch exec=%u:%u lane=0\n",
+	        at, stream, n, at + 10, stream, n, at + 20, stream, n, at + 30, stream, n, at + 40, stream, n, app,
+	        at + 50, stream, n);
+}
+
+/*
+ * One service does ROUNDS executions; if @dies, another one was not heard again after it had put one on its lane, for which the
+ * schedule waits. Seconds.
+ */
+static double fold_beside(bool dies)
+{
+	enum { ROUNDS = 16000, DEAD = 10 };
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+	struct folded f;
+	double began;
+
+	for (unsigned i = 1; i <= 2; i++)
+		fprintf(to,
+		        "%u service_state pid=%u lanes=1 instance=%u\n%u client_connect conn=%u pid=%u uid=1 app=%u "
+		        "name=a\n"
+		        "%u stream_open stream=%u conn=%u path=burst model=%u\n",
+		        i, i, i, i, (i << 20) + 1, i + 20, i + 20, i, (i << 20) + 3, (i << 20) + 1, (i << 20) + 2);
+	if (dies)
+		tell_asked(to, 100, 0x100003, 1, 21);
+	for (unsigned i = 2; dies && i <= 1 + DEAD; i++)
+		fprintf(to,
+		        "%u exec_submit exec=0x100003:%u path=burst model=2\n%u exec_return exec=0x100003:%u "
+		        "status=dead_object\n",
+		        200 + i, i, 200 + i, i);
+	for (unsigned i = 1; i <= ROUNDS; i++) {
+		tell_asked(to, 100 * (10 + i), 0x200003, i, 22);
+		fprintf(to,
+		        "%u exec_end exec=0x200003:%u lane=0\n%u fmq_write exec=0x200003:%u queue=result\n"
+		        "%u fmq_read exec=0x200003:%u queue=result\n%u exec_return exec=0x200003:%u\n",
+		        100 * (10 + i) + 60, i, 100 * (10 + i) + 70, i, 100 * (10 + i) + 80, i, 100 * (10 + i) + 90, i);
+	}
+	fclose(to);
+	began = cpu_seconds();
+	fold_script(&f, text, NULL);
+	began = cpu_seconds() - began;
+	assert_int_equal(f.facts.execution.n, ROUNDS + (1 + DEAD) * dies);
+	folded_fini(&f);
+	free(text);
+	return began;
+}
+
+/* Events of one service do not look at all that waits for another one. */
+static void a_service_that_is_not_heard_again_does_not_delay_others(void **state)
+{
+	double alone = fold_beside(false), beside = fold_beside(true);
+
+	(void)state;
+	print_message("%.3f s, and %.3f s beside one that is not heard again\n", alone, beside);
+	assert_true(beside < 4 * alone + 0.05);
+}
+
 static void ids_go_on_after_the_last_ones(void **state)
 {
 	const struct bsa_fold_options options = { .last = { .execution = 10,
@@ -574,6 +648,7 @@ int main(void)
 		cmocka_unit_test(a_wait_counts_as_far_as_it_was_recorded),
 		cmocka_unit_test(what_comes_after_the_end_is_a_straggler),
 		cmocka_unit_test(with_too_many_under_way_the_oldest_are_given_up),
+		cmocka_unit_test(a_service_that_is_not_heard_again_does_not_delay_others),
 		cmocka_unit_test(ids_go_on_after_the_last_ones),
 	};
 
