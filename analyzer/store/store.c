@@ -192,6 +192,17 @@ static int begin_pages(struct bsa_store *s)
 	return s->code;
 }
 
+static void look_at_users(struct bsa_store *s)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(s, "SELECT u.value, r.value FROM meta u, meta r WHERE u.key = "
+	                                                "'service_uid' AND r.key = 'service_rival_uid'");
+
+	if (!q || !store_step(s, q))
+		return;
+	s->service_uid = sqlite3_column_int64(q, 0);
+	s->rival_uid = sqlite3_column_int64(q, 1);
+}
+
 static int begin(struct bsa_store *s)
 {
 	bool there;
@@ -203,6 +214,7 @@ static int begin(struct bsa_store *s)
 	else if (!there && !s->code && !make_schema(s))
 		begin_pages(s);
 	look_at_last(s);
+	look_at_users(s);
 	s->first_execution = s->last.execution + 1;
 	batches_init(s);
 	statements_init(s);
@@ -297,8 +309,11 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.forgotten += left_out->forgotten;
 }
 
+/* What is not proven of a part of the database is not, whatever is of the rest: such a pair stays, and stays one. */
 void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival)
 {
+	if (s->rival_uid != NOTHING)
+		return;
 	s->service_uid = uid;
 	s->rival_uid = rival == UINT32_MAX ? NOTHING : (int64_t)rival;
 }

@@ -63,10 +63,13 @@ void bsa_store_stop(struct bsa_store *s);
 /* The calls that a fold is to make. Valid until the store is freed. */
 struct bsa_facts bsa_store_facts(struct bsa_store *s);
 
-/* What a fold left out: added up. */
-/* The uid of the service's user; @rival: another one who says so with as much right, or UINT32_MAX. */
+/*
+ * The uid of the service's user in a clock group; @rival: another one who says so with as much right, or UINT32_MAX. The first ones
+ * of whom there is a rival stay, also those that are there already (append); or else the last one.
+ */
 void bsa_store_service(struct bsa_store *s, uint32_t uid, uint32_t rival);
 
+/* What a fold left out: added up. */
 void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out);
 
 /* 0, or what went wrong first. Cheap. */

@@ -319,6 +319,54 @@ static void of_two_services_that_are_not_roots_one_is_named(void **state)
 	assert_int_equal(import(three, 2, &wrong).impostors, 22); /* all that the service says */
 }
 
+static const char *elsewhere(const char *name, const char *lines, const char *uid)
+{
+	const struct ctf_options options = { .uid = uid,
+		                             .host = "elsewhere",
+		                             .clock_uuid = "99112233-4455-4677-8899-aabbccddeeff",
+		                             .clock_offset = 1000000000 };
+	struct ctf_writer *w = ctf_writer_new(folder_at("%s", name), &options);
+
+	ctf_writer_script(w, lines, 1);
+	ctf_writer_free(w);
+	return folder_at("%s", name);
+}
+
+static void append(const char *const *traces, size_t n)
+{
+	const struct bsa_import_options options = {
+		.traces = traces, .n_traces = n, .output = folder_at("db"), .append = true
+	};
+	struct bsa_imported imported;
+	struct bsa_err err = { "" };
+
+	if (bsa_import(&options, &imported, &err))
+		fail_msg("%s", err.text);
+}
+
+/* Of one machine it is not proven which is the service's, of the other one it is: in one go, or one after the other. */
+static void what_is_not_proven_of_a_part_is_not_of_the_whole(void **state)
+{
+	const char *all[] = { strdup(trace("service", service, "990")), strdup(trace("client", client, "1000")),
+		              strdup(trace("forged", forged, "1001")), strdup(elsewhere("service2", service, "0")),
+		              strdup(elsewhere("client2", client, "1000")) };
+	static const char users[] = "SELECT key, value FROM meta WHERE key LIKE 'service%' ORDER BY key";
+	static const char pair[] = "service_rival_uid 1001 \n service_uid 990 \n ";
+
+	(void)state;
+	import(all, 5, NULL);
+	has(users, pair);
+	import(all, 3, NULL);
+	append(all + 3, 2);
+	has(users, pair);
+	import(all + 3, 2, NULL);
+	has(users, "service_uid 0 \n ");
+	append(all, 3);
+	has(users, pair);
+	for (size_t i = 0; i < 5; i++)
+		free((char *)all[i]);
+}
+
 #define T(name) cmocka_unit_test_setup(name, folder_begin)
 
 int main(void)
@@ -328,6 +376,7 @@ int main(void)
 		T(nor_do_they_if_they_come_first),
 		T(without_users_they_do),
 		T(of_two_services_that_are_not_roots_one_is_named),
+		T(what_is_not_proven_of_a_part_is_not_of_the_whole),
 	};
 
 	return cmocka_run_group_tests(all, folders_make, folders_remove);
