@@ -255,7 +255,10 @@ static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
 	assert_int_equal(bsv_room_look(&room, 19900 * mib, 6 * s, &seconds), BSV_ROOM_ENOUGH); /* three minutes more */
 	assert_int_equal(bsv_room_look(&room, 19950 * mib, 7 * s, &seconds),
 	                 BSV_ROOM_ENOUGH); /* something was removed */
-	assert_int_equal(bsv_room_look(&room, 6064 * mib, 145 * s, &seconds), BSV_ROOM_NONE); /* as much once more? */
+	assert_int_equal(bsv_room_look(&room, 10000 * mib, 145 * s, &seconds),
+	                 BSV_ROOM_ENOUGH); /* a file came at once */
+	assert_int_equal(bsv_room_look(&room, 129 * mib, 146 * s, &seconds), BSV_ROOM_SOON);
+	assert_int_equal(bsv_room_look(&room, 128 * mib, 147 * s, &seconds), BSV_ROOM_NONE);
 	bsv_room_begin(&room, 64 * mib, 10064 * mib, 0);
 	for (uint64_t i = 1; i < 41; i++)
 		assert_int_equal(bsv_room_look(&room, (10064 - 100 * i) * mib, i * s, &seconds), BSV_ROOM_ENOUGH);
@@ -263,7 +266,13 @@ static void a_disk_is_full_when_one_more_look_may_be_too_late(void **state)
 	assert_true(seconds > 58.9 && seconds < 59.1);
 	for (uint64_t i = 42; i < 99; i++) /* it was said */
 		assert_int_equal(bsv_room_look(&room, (10064 - 100 * i) * mib, i * s, &seconds), BSV_ROOM_ENOUGH);
-	assert_int_equal(bsv_room_look(&room, (64 + 100) * mib, 99 * s, &seconds), BSV_ROOM_NONE);
+	assert_int_equal(bsv_room_look(&room, (64 + 65) * mib, 99 * s, &seconds), BSV_ROOM_ENOUGH);
+	assert_int_equal(bsv_room_look(&room, (64 + 64) * mib, 100 * s, &seconds),
+	                 BSV_ROOM_NONE); /* as much once more? */
+	bsv_room_begin(&room, 64 * mib, 200 * mib, 0);
+	assert_int_equal(bsv_room_look(&room, 180 * mib, s, &seconds), BSV_ROOM_SOON);
+	assert_int_equal(bsv_room_look(&room, 160 * mib, 2 * s, &seconds), BSV_ROOM_ENOUGH);
+	assert_int_equal(bsv_room_look(&room, 84 * mib, 3 * s, &seconds), BSV_ROOM_NONE);
 	bsv_room_begin(&room, 64 * mib, 65 * mib, 0);
 	assert_int_equal(bsv_room_look(&room, 64 * mib, s, &seconds), BSV_ROOM_NONE);
 	assert_int_equal(bsv_room_look(&room, UINT64_MAX, s, &seconds), BSV_ROOM_ENOUGH); /* nobody knows */

@@ -15,16 +15,17 @@ enum {
 }; /* bytes that are left, unless buffers hold more, or somebody wants another number */
 
 struct bsv_room_left {
-	uint64_t least;                /* bytes that are to be left; 0: nobody cares */
-	uint64_t began, before, taken; /* free when it began, and at the last look; at most taken between two looks */
-	uint64_t began_at;             /* CLOCK_MONOTONIC */
+	uint64_t least; /* bytes that are to be left; 0: nobody cares */
+	uint64_t began, before,
+		taken;     /* free when it began, and at the last look; at most taken between two looks, up to least */
+	uint64_t began_at; /* CLOCK_MONOTONIC */
 	bool warned;
 };
 
 enum bsv_room_says {
 	BSV_ROOM_ENOUGH,
 	BSV_ROOM_SOON, /* said once: as things go, it is enough for a minute at the most */
-	BSV_ROOM_NONE  /* as much as was taken between two looks may be too much now */
+	BSV_ROOM_NONE  /* as much as was taken between two looks, or as is to be left, may be too much now */
 };
 
 /* Bytes that this user may write below @directory; UINT64_MAX: nobody knows. */
