@@ -253,15 +253,16 @@ static int record(struct run *run, const struct bsv_call *call, struct bsv_recor
 	return r;
 }
 
-/* What there is is whole, but it is not what was asked for. */
-static int stopped_full(const struct run *run, struct bsa_err *err)
+/* What there is is whole, unless something was lost before; but it is not what was asked for. */
+static int stopped_full(const struct run *run, const struct bsv_recorded *done, struct bsa_err *err)
 {
+	bool whole = !done->lost_events && !done->lost_packets;
 	char size[BSV_BYTES_TEXT];
 
-	return bsa_fail(err, BSA_E_ENV,
-	                "stopped after %.2f s, with %s to be left free there (--min-free): what %s has is whole",
+	return bsa_fail(err, BSA_E_ENV, "stopped after %.2f s, with %s to be left free there (--min-free)%s%s%s",
 	                (double)(run->recording.ended - run->recording.began) / 1e9,
-	                bsv_size_option(size, run->recording.room.least), run->recording.name);
+	                bsv_size_option(size, run->recording.room.least), whole ? ": what " : "",
+	                whole ? run->recording.name : "", whole ? " has is whole" : "");
 }
 
 static void run_fini(struct run *run)
@@ -309,7 +310,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (!call->common.quiet)
 		tell(&run, &done, is_imported ? &imported : NULL);
 	r = bsv_recording_written(&run.recording, &done, err);
-	return r < 0 ? r : run.full ? stopped_full(&run, err) : BSV_DONE;
+	return r < 0 ? r : run.full ? stopped_full(&run, &done, err) : BSV_DONE;
 }
 
 const struct bsv_command bsv_record = {
