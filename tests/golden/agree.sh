@@ -45,6 +45,20 @@ all_but_so()
 # counted DB COMMAND...: the same, read from what is stored and counted from executions.
 counted() { all_but_so "$1" --where 'id > 0' "${@:2}"; }
 
+# grouped DB CONDITION: the same, read from what is stored of groups and counted from executions.
+grouped()
+{
+	local db=$1 group=$2 part command
+	for part in latency phases overhead causes cold; do
+		command=overhead
+		[[ $part == latency || $part == phases ]] && command=latency
+		"$burstscope" $command -q --format json --part "$part" --where "$group" "$db" >left
+		"$burstscope" $command -q --format json --part "$part" --where "($group) AND id > 0" "$db" >right
+		looked=$((looked + 1))
+		cmp -s left right || wrong "$db: burstscope $command --part $part --where $group: is not the same as counted: $(diff left right | head -4)"
+	done
+}
+
 cd "$tmp"
 for trace in "$here"/*.trace; do
 	name=$(basename "$trace" .trace)
@@ -64,14 +78,7 @@ for db in *.db; do
 	# A condition on what groups have in common is answered from what is stored of them; one on single executions is not.
 	for group in "app = (SELECT min(name) FROM apps)" "app IS NOT (SELECT max(name) FROM apps)" "model = (SELECT max(name) FROM models)" \
 		"path = 'burst'" "path <> 'burst' AND priority = 'medium'" "app_id IN (SELECT app_id FROM phase_stat WHERE n > 30)" 0; do
-		for part in latency phases overhead causes cold; do
-			command=overhead
-			[[ $part == latency || $part == phases ]] && command=latency
-			"$burstscope" $command -q --format json --part "$part" --where "$group" "$db" >left
-			"$burstscope" $command -q --format json --part "$part" --where "($group) AND id > 0" "$db" >right
-			looked=$((looked + 1))
-			cmp -s left right || wrong "$db: burstscope $command --part $part --where $group: is not the same as counted: $(diff left right | head -4)"
-		done
+		grouped "$db" "$group"
 	done
 	for part in pools peak; do
 		all_but_so "$db" --from 0ns memory --part "$part"
@@ -133,6 +140,25 @@ for db in unfair.db camera.db; do
 	cmp -s left right || wrong "$db: starvation is not the same with --threshold 100ms: $(diff left right | head -5)"
 done
 [[ $(sql unfair.db 'SELECT count(*) > 0 AS any FROM starvation' | tail -1) == 1 ]] || wrong 'no episode was looked at'
+
+# ---- a model whose name is a number ----
+
+"$trace_from_text" -e full -h golden -s number -u 00000000-0000-4000-8000-000000000005 number <<'END'
+usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us
+0 service_state pid=100 lanes=1
+0 client_connect conn=1 pid=11 uid=1001 app=1 name=6
+0 model_prepare model=1 conn=1 name=5 priority=medium
+0 model_prepare model=2 conn=1 name=net priority=medium
+0 stream_open stream=1 conn=1 path=burst model=1
+0 stream_open stream=2 conn=1 path=burst model=2
+1ms 1:1 x2 every=2ms
+2ms 2:1
+END
+"$burstscope" import -q -o number.db number
+for group in 'model = 5' "model = '5'" 'model < 6' 'model IN (SELECT 5)' 'model + 0 = 5' 'app = 6' "app_id = '1'"; do
+	grouped number.db "$group"
+done
+[[ $("$burstscope" latency -q --format csv --where "model = '5'" number.db) == *5* ]] || wrong 'no execution of model 5 was looked at'
 
 # ---- what summary says of a priority that could be raised ----
 

@@ -315,11 +315,18 @@ static const char with_group[] =
 	"execution_count c)\n"
 	"SELECT 1 FROM groups WHERE (%s)";
 
-/* Relations that have a row per group take the places of the whole ones; @where ends each. */
+/*
+ * Relations that have a row per group take the places of the whole ones; @where ends each. A condition compares what has an affinity in
+ * another way, and the model of an execution has none: "model = 5" is never true of it.
+ */
 static const char with_groups[] =
-	"%s,\nphase_stat AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
-	"    FROM main.phase_stat s) WHERE (%s)),\n"
-	"overhead_cause AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
+	"%s,\nphase_stat AS (SELECT * FROM (SELECT s.app_id, s.model || '' AS model, s.priority, s.path, s.cold, "
+	"s.phase,\n"
+	"    s.n, s.sum_ns, s.min_ns, s.p50_ns, s.p90_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns,\n"
+	"    (SELECT name FROM apps WHERE apps.id = s.app_id) AS app FROM main.phase_stat s) WHERE (%s)),\n"
+	"overhead_cause AS (SELECT * FROM (SELECT s.app_id, s.model || '' AS model, s.priority, s.path, s.cold, "
+	"s.cause,\n"
+	"    s.n, s.sum_ns, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
 	"    FROM main.overhead_cause s) WHERE (%s)),\n"
 	"execution_count AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
 	"    FROM main.execution_count s) WHERE (%s))\n";
