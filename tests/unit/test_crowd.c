@@ -136,20 +136,13 @@ static void told(void *ctx, const struct bsa_wait *w)
 }
 
 /* All other facts go nowhere. */
-#define FACTS(F)                                                                                                   \
-	F(app)                                                                                                     \
-	F(process)                                                                                                 \
-	F(rules)                                                                                                   \
-	F(model)                                                                                                   \
-	F(stream)                                                                                                  \
-	F(execution)                                                                                               \
-	F(slice)                                                                                                   \
-	F(possible_wait)                                                                                           \
-	F(unknown_lane)                                                                                            \
-	F(preemption)                                                                                              \
-	F(deadline_missed)                                                                                         \
-	F(refused) F(exhausted) F(slot_missed) F(mapping) F(buffer) F(buffer_used) F(inverted) F(starved) F(share) \
-		F(lag) F(interfered) F(chosen) F(lost) F(spanned)
+/* clang-format off */
+#define FACTS(F) \
+	F(app) F(process) F(rules) F(model) F(stream) F(execution) F(slice) F(possible_wait) \
+	F(unknown_lane) F(preemption) F(deadline_missed) F(refused) F(exhausted) F(slot_missed) F(mapping) \
+	F(buffer) F(buffer_used) F(inverted) F(starved) F(share) F(lag) F(interfered) F(chosen) F(lost) \
+	F(spanned)
+/* clang-format on */
 
 static void nothing(void *ctx, const void *fact)
 {
