@@ -16,7 +16,8 @@ enum {
 	CLAIMS_MAX = 64, /* users that say they have the service; of more none is remembered */
 	CLOSED_MAX =
 		1 << 16, /* connections and streams that are kept after their end, for what is still told of them */
-	OWNER_MODEL = 0, /* the catalogue's numbers */
+	TELLING_NS = 20000000, /* in which a service that has told its state has told of all that it has */
+	OWNER_MODEL = 0,       /* the catalogue's numbers */
 	OWNER_EXEC = 2
 };
 
@@ -42,6 +43,8 @@ struct users {
 	bool several;            /* users */
 	uint32_t named, assumed; /* the service's uid */
 	bool lenient;            /* events of clients counted when no service was known */
+	bool lost_some;          /* something was lost: perhaps an announcement */
+	uint64_t all_told;       /* from then on, what the service has not announced is nobody's; BSA_NEVER: unknown */
 	struct claim claims[CLAIMS_MAX];
 	unsigned n_claims;
 	uint32_t own[INSTANCES]; /* the uid of a process that has this number for itself; else USERS_UNKNOWN */
@@ -62,6 +65,7 @@ struct users *users_new(uint32_t service)
 		return NULL;
 	}
 	u->named = u->assumed = service;
+	u->all_told = BSA_NEVER;
 	for (unsigned i = 0; i < INSTANCES; i++)
 		u->own[i] = u->turned_away[i] = USERS_UNKNOWN;
 	bsa_list_init(&u->closed);
@@ -308,17 +312,19 @@ static int service_tells(struct users *u, const struct bsa_event *e, unsigned in
 	}
 	if (instance < INSTANCES)
 		u->served[instance] = true;
+	if (e->kind == BSA_service_state && !u->lost_some && u->all_told == BSA_NEVER)
+		u->all_told = e->at + TELLING_NS;
 	return announce(u, e);
 }
 
 /* ---- clients ---- */
 
-/* Was that announced for another user? Of what was announced before the recording, or in a part that was lost, nothing is known. */
-static bool is_of_another(const struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
+/* May that be @uid's? Of what was announced before the recording, or while something was lost, nothing is known. */
+static bool may_be_of(const struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid, uint64_t at)
 {
 	uint32_t of = peer_user(u, number, kind);
 
-	return of != USERS_UNKNOWN && of != uid;
+	return of != USERS_UNKNOWN ? of == uid : at < u->all_told;
 }
 
 static int client_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
@@ -336,13 +342,13 @@ static int client_tells(struct users *u, const struct bsa_event *e, unsigned ins
 	if (span && span->owner == BSA_OWNER_PROCESS) /* no connection is named */
 		return 1;
 	if (span)
-		return !is_of_another(u, (uint32_t)span->owner_id,
-		                      span->owner == BSA_OWNER_STREAM ? PEER_STREAM : PEER_CONNECTION, uid);
+		return may_be_of(u, (uint32_t)span->owner_id,
+		                 span->owner == BSA_OWNER_STREAM ? PEER_STREAM : PEER_CONNECTION, uid, e->at);
 	if (miss && !miss->exec) /* of a preparation */
-		return !is_of_another(u, miss->model, PEER_MODEL, uid);
+		return may_be_of(u, miss->model, PEER_MODEL, uid, e->at);
 	/* all others begin with the number of their execution */
 	stream = (uint32_t)(BSA_OF(e, exec_return)->exec >> EXEC_SHIFT);
-	return stream && !is_of_another(u, stream, PEER_STREAM, uid);
+	return stream && may_be_of(u, stream, PEER_STREAM, uid, e->at);
 }
 
 /* Between programs that use queues for something of their own. */
@@ -356,6 +362,10 @@ int users_event(struct users *u, const struct bsa_event *e)
 	uint32_t uid = user_of(u, e);
 	unsigned instance;
 
+	if (e->kind == BSA_loss) {
+		u->lost_some = true;
+		u->all_told = BSA_NEVER;
+	}
 	if (!u->several || uid == USERS_UNKNOWN || is_nobodys(e))
 		return 1;
 	instance = instance_of(e);

@@ -9,9 +9,10 @@
  *                  else the first that has a service_state, or else the first that has another event of a service. It is proven if it
  *                  is named, or root has a service_state, or nobody else has any. Which it is may turn out late: then users_decided
  *                  answers another uid than was assumed, and the records are to be told again.
- * CLIENTS          An event of a client is an impostor's if the service announced its connection for another uid than that of its
- *                  trace: client_connect has the uid, stream_open and model_prepare the connection, and the number of an execution the
- *                  stream. What was announced before the recording, or in a part of it that is missing, may be anybody's.
+ * CLIENTS          An event of a client counts if the service announced its connection for the uid of its trace: client_connect has
+ *                  the uid, stream_open and model_prepare the connection, and the number of an execution the stream. What is not announced
+ *                  may be anybody's until the service has told its state and, for 20 ms, of all that it has; and, once something
+ *                  was lost, for good.
  * ON ITS OWN       A process that has bursts without a service tells of itself as its own client, with an instance number of its own.
  *                  It may tell anything of executions with that number, until the service has the same.
  *

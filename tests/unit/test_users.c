@@ -47,6 +47,8 @@ static const struct row rows[] = {
 	  "yyynnnnnn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
 	{ "a stream that was announced before the recording, or is lost, and one that cannot be",
 	  THERE(ROOT) SUBMIT("4", "0x100009", A) SUBMIT("5", "0", A), "yyyyn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
+	{ "but not once the service has told of all that it has", THERE(ROOT) SUBMIT("30ms", "0x100009", A), "yyyn",
+	  USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
 	{ "a model that its user has too late, and another user's",
 	  THERE(ROOT) "4 model_prepare model=0x100005 conn=0x100001" ROOT
 	              "5 deadline_miss exec=0 model=0x100005 stage=returned" A
