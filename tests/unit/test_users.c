@@ -49,6 +49,8 @@ static const struct row rows[] = {
 	  THERE(ROOT) SUBMIT("4", "0x100009", A) SUBMIT("5", "0", A), "yyyyn", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
 	{ "but not once the service has told of all that it has", THERE(ROOT) SUBMIT("30ms", "0x100009", A), "yyyn",
 	  USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
+	{ "nor if something was lost", THERE(ROOT) "20ms loss ended=21000000" ROOT SUBMIT("30ms", "0x100009", A),
+	  "yyyyy", USERS_UNKNOWN, 0, USERS_UNKNOWN, false },
 	{ "a model that its user has too late, and another user's",
 	  THERE(ROOT) "4 model_prepare model=0x100005 conn=0x100001" ROOT
 	              "5 deadline_miss exec=0 model=0x100005 stage=returned" A
