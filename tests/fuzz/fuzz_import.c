@@ -112,7 +112,7 @@ static void fill(struct bytes *b, struct record *r)
 		r->fields.loss = (struct bsa_loss){ r->e.at + number(b), number(b),
 			                            number(b),           (uint32_t)number(b),
 			                            (uint32_t)number(b), (uint32_t)number(b) % BSA_LOSS_CAUSES,
-			                            (uint32_t)number(b) };
+			                            (uint32_t)number(b), 0 };
 		if (r->fields.loss.ended < r->e.at) /* the decoder's, and so no stranger's */
 			r->fields.loss.ended = r->e.at;
 	}
