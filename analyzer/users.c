@@ -319,7 +319,7 @@ static int service_tells(struct users *u, const struct bsa_event *e, unsigned in
 
 /* ---- clients ---- */
 
-/* May that be @uid's? Of what was announced before the recording, or while something was lost, nothing is known. */
+/* May connection, stream or model @number belong to user @uid? The recording need not have its announcement: see CLIENTS in users.h. */
 static bool may_be_of(const struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid, uint64_t at)
 {
 	uint32_t of = peer_user(u, number, kind);

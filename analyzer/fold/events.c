@@ -57,7 +57,7 @@ static void said_path(struct bsa_exec *x, uint8_t path)
 		x->stream->fact.path = path;
 }
 
-/* The HAL's -1 is none, as 0 is. */
+/* 0 means no deadline, and so does the HAL's -1. */
 static bool is_deadline(uint64_t told)
 {
 	return told && told != BSA_NEVER;
