@@ -58,9 +58,7 @@ if(TARGET bsa_fold)
   target_link_libraries(test_fold_memory PRIVATE scripts bsa_fold)
   # Held against a service that is run by the policy itself.
   nnb_parts(schedule_sim analyzer/schedule_again.c analyzer/schedule_sim.c analyzer/schedule_truth.c)
-  nnb_internals(schedule_sim sched/policy)
-  target_include_directories(schedule_sim PUBLIC ${PROJECT_SOURCE_DIR}/runtime)
-  target_link_libraries(schedule_sim PUBLIC nnburst fold_parts)
+  target_link_libraries(schedule_sim PUBLIC nnb_policy nnburst fold_parts)
   nnb_test(test_fold_schedules unit unit/test_fold_schedules.c)
   target_link_libraries(test_fold_schedules PRIVATE schedule_sim)
   if(BURSTSCOPE_SANITIZE) # slower: ./run soak has more
@@ -70,8 +68,7 @@ if(TARGET bsa_fold)
   nnb_test(test_blame unit unit/test_blame.c)
   target_link_libraries(test_blame PRIVATE bsa_fold)
   nnb_test(test_saved unit unit/test_saved.c unit/policy_sim.c)
-  nnb_internals(test_saved sched/policy)
-  target_link_libraries(test_saved PRIVATE schedule_parts bsa_fold m)
+  target_link_libraries(test_saved PRIVATE nnb_policy schedule_parts bsa_fold m)
 endif()
 
 # ---- store ----

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "nnb/client.h"
-#include "sched/policy.h"
+#include "policy/policy.h"
 #include "trace/trace.h"
 
 struct nnb__lanes {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/policy.h"
+#include "policy/policy.h"
 
 #define NEVER UINT64_MAX
 #define US UINT64_C(1000)

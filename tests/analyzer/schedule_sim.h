@@ -1,5 +1,5 @@
 /*
- * schedule_sim.h -- a service, its apps and their executions on a clock of its own, scheduled by runtime/sched/policy.c: as
+ * schedule_sim.h -- a service, its apps and their executions on a clock of its own, scheduled by runtime/policy/policy.c: as
  * events, each in the order and with the fields that the runtime gives it, and as the truth that they tell of.
  *
  * All of it follows from a seed. The truth is kept beside the events, and never made from them.

@@ -50,19 +50,19 @@ only()
 	objects "$3" < <(includes "$1" | grep -vE "^[^:]*:[0-9]+:($2)\$" || true)
 }
 
-# unlinked ROOM REGEX REASON: no such word in what the room's CMakeLists.txt looks for or links.
+# unlinked ROOM REGEX REASON [LIBRARY]: no such word in what the room's CMakeLists.txt looks for or links; but LIBRARY it may link.
 unlinked()
 {
-	local list=$tree/$1/CMakeLists.txt
+	local list=$tree/$1/CMakeLists.txt allowed=${4:-none}
 
 	[[ -e $list ]] || return 0
 	objects "$3" < <(
 		# comments away, one command a line, its first line's number kept
-		awk '{ sub(/#.*/, "") }
+		awk -v allowed="$allowed" '{ sub(/#.*/, "") }
 			!depth { start = NR; text = "" }
 			{ text = text " " $0; depth += gsub(/\(/, "(") - gsub(/\)/, ")") }
 			!depth && text ~ /target_link_libraries|pkg_check_modules|find_package|find_library/ {
-				gsub(/ +/, " ", text); print FILENAME ":" start ":" text }' "$list" |
+				gsub(/ +/, " ", text); gsub(" " allowed "[ )]", " ", text); print FILENAME ":" start ":" text }' "$list" |
 			grep -iE "^[^:]*:[0-9]+:.*[^a-z0-9_]($2)" || true)
 }
 
@@ -85,8 +85,7 @@ deny 'runtime/service'      '(client|load)/' 'the service does not know who its 
 deny 'runtime/load'         '(burst|client|driver|fmq|memory|model|service)/' \
 	'what makes load is an app: it knows the public headers'
 deny 'runtime !runtime/model/ !runtime/load/' 'jansson' 'model files, scenarios and reports on them alone are JSON'
-only 'runtime/sched/policy runtime/sched/policy.c runtime/sched/policy.h' \
-	'(sched|nnb)/policy\.h|(stdbool|stddef|stdint)\.h' \
+only 'runtime/policy' 'policy/[a-z]+\.h|nnb/policy\.h|(stdbool|stddef|stdint)\.h' \
 	'a policy is a pure decision: no clock, no thread, no lock, nobody else'
 
 deny 'analyzer'             'nnb/|bsv/'      'the analyzer knows traces, not the program that wrote them'
@@ -100,9 +99,15 @@ deny 'analyzer/decode'      '(.*/)?store/'   'decode hands events to fold'
 deny 'viewer-cli'           'nnb/|nbt/|babeltrace2/|sqlite3' 'the viewer speaks bsa/ only, and reads views'
 deny 'viewer-cli/record'    'lttng/(ust|tracepoint)' 'record controls sessions and emits no events'
 
-unlinked tracepoints 'nnburst([^a-z]|$)|bsa|bsv|babeltrace|sqlite'  'what can be observed depends on nobody'
+# What the service decides is asked again of a recording. A copy would be another policy: so who replays links to the one there is.
+deny 'analyzer/decode analyzer/store analyzer/plugin' 'policy/' 'who replays a recording asks the policy; not who reads or keeps it'
+deny 'viewer-cli !viewer-cli/whatif/' 'policy/' 'only what replays a recording asks the policy'
+deny 'analyzer viewer-cli'  '(burst|client|driver|fmq|sched|service)/[a-z_]+\.h' \
+	'of the runtime the policy alone is pure, and may be asked by others'
+
+unlinked tracepoints 'nnburst([^a-z]|$)|nnb_|bsa|bsv|babeltrace|sqlite'  'what can be observed depends on nobody'
 unlinked runtime     'bsa|bsv|babeltrace|sqlite|lttng|cmocka'       'the runtime knows the seam (nbt) only'
-unlinked analyzer    'nnburst([^a-z]|$)|nnb_|bsv|lttng|cmocka'      'the analyzer knows traces only'
-unlinked viewer-cli  'nnburst([^a-z]|$)|nnb_|nbt|babeltrace|sqlite|lttng-ust|cmocka' 'the viewer knows bsa only'
+unlinked analyzer    'nnburst([^a-z]|$)|nnb_|bsv|lttng|cmocka'      'the analyzer knows traces only, and the policy that they are of' nnb_policy
+unlinked viewer-cli  'nnburst([^a-z]|$)|nnb_|nbt|babeltrace|sqlite|lttng-ust|cmocka' 'the viewer knows bsa only, and the policy' nnb_policy
 
 judged "$looked rules hold"

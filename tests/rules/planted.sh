@@ -60,10 +60,15 @@ layers)
 		runtime/driver/x.c jansson.h model files, scenarios
 		runtime/include/nnb/x.h bsa/db.h the runtime knows the seam
 		runtime/fmq/x.c ../../analyzer/fold/fold.h rooms meet
-		runtime/sched/policy.c time.h a policy is a pure decision
-		runtime/sched/policy.c nbt/nbt.h a policy is a pure decision
-		runtime/sched/policy.c string.h a policy is a pure decision
-		runtime/sched/policy.h sched/lanes.h a policy is a pure decision
+		runtime/policy/policy.c time.h a policy is a pure decision
+		runtime/policy/policy.c nbt/nbt.h a policy is a pure decision
+		runtime/policy/policy.c string.h a policy is a pure decision
+		runtime/policy/policy.h sched/lanes.h a policy is a pure decision
+		runtime/policy/estimate.c stdatomic.h a policy is a pure decision
+		runtime/policy/terms.c fmq/sys.h a policy is a pure decision
+		analyzer/store/x.c policy/policy.h who replays a recording
+		viewer-cli/stats/x.c policy/policy.h only what replays
+		viewer-cli/whatif/x.c sched/run.h of the runtime the policy alone
 		tracepoints/include/nbt/x.h lttng/tracepoint.h only the provider
 		tracepoints/provider/x.c nnb/fmq.h what can be observed
 		tracepoints/provider/x.c lttng/lttng.h sessions
@@ -82,13 +87,21 @@ layers)
 	a runtime/CMakeLists.txt 'add_library(x x.c)' 'target_link_libraries(x PRIVATE' '  PkgConfig::SQLITE3)'
 	objects 'runtime/CMakeLists.txt:2:' "$here/layers.sh" "$tmp"
 	rm "$tmp/runtime/CMakeLists.txt"
+	a viewer-cli/CMakeLists.txt 'target_link_libraries(x PRIVATE nnb_policy' '  nnb_policies)'
+	objects 'viewer-cli/CMakeLists.txt:1:' "$here/layers.sh" "$tmp"
+	rm "$tmp/viewer-cli/CMakeLists.txt"
+	a tracepoints/CMakeLists.txt 'target_link_libraries(x PRIVATE nnb_policy)'
+	objects 'tracepoints/CMakeLists.txt:1:' "$here/layers.sh" "$tmp"
+	rm "$tmp/tracepoints/CMakeLists.txt"
 
 	# And what is allowed passes.
 	a analyzer/store/x.c '#include <sqlite3.h>'
 	a analyzer/decode/x.c '#include <babeltrace2/babeltrace.h>'
 	a viewer-cli/record/x.c '#include <lttng/lttng.h>'
 	a tracepoints/provider/x.c '#include <lttng/tracepoint.h>'
-	a runtime/sched/policy.c '#include <stdint.h>' '#include "sched/policy.h"'
+	a runtime/policy/policy.c '#include <stdint.h>' '#include "policy/policy.h"'
+	a viewer-cli/whatif/x.c '#include "policy/policy.h"'
+	a viewer-cli/CMakeLists.txt 'target_link_libraries(x PRIVATE nnb_policy)'
 	"$here/layers.sh" "$tmp" >/dev/null || broken 'layers objects to what is allowed'
 	;;
 headers)

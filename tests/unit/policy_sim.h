@@ -1,5 +1,5 @@
 /*
- * policy_sim.h -- a small world for runtime/sched/policy.c: apps, jobs made of steps, lanes and a clock of its own.
+ * policy_sim.h -- a small world for runtime/policy/policy.c: apps, jobs made of steps, lanes and a clock of its own.
  *
  * A schedule says what comes when; sim_run plays it through the policy, keeps books of its own, and objects to every
  * decision that is not what policy.h promises. The books share no code with the policy.
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sched/policy.h"
+#include "policy/policy.h"
 
 enum { SIM_JOBS = 160, SIM_APPS = 32 };
 

@@ -1,5 +1,5 @@
 /* policy.c -- who gets a lane: accounts, queues, and when to make room. */
-#include "sched/policy.h"
+#include "policy/policy.h"
 
 #include <stddef.h>
 

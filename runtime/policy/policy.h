@@ -28,8 +28,8 @@
  *           Without preemption, or where jobs start over, a stretch is a whole execution.
  * CONCURRENCY  None: calls on one policy are ordered by the caller.
  */
-#ifndef NNB_SCHED_POLICY_H
-#define NNB_SCHED_POLICY_H
+#ifndef NNB_POLICY_POLICY_H
+#define NNB_POLICY_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>
