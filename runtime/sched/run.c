@@ -17,6 +17,7 @@
 #include "driver/execution.h"
 #include "fmq/sys.h"
 #include "model/reason.h"
+#include "policy/terms.h"
 
 enum { SEEDS = 3 };               /* runs to see how long a model takes ... */
 #define SEED_AT_MOST_NS 100000000 /* ... and when to stop looking */
@@ -88,38 +89,46 @@ static enum nnb_status missed(const struct nnb__runner *r, enum nnb_status statu
 	return status;
 }
 
+/* What was decided: NONE, or it is missed before it begins. */
+static enum nnb_status admitted(const struct nnb__runner *r, enum nnb__admission admission, struct nnb_reason *reason)
+{
+	switch (admission) {
+	case NNB__PASSED:
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission, "the deadline has passed",
+		              reason);
+	case NNB__TOO_LONG:
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission,
+		              "the model takes longer than until the deadline, even alone", reason);
+	case NNB__TOO_FULL:
+		return missed(r, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, NBT_stage_admission,
+		              "others are before it until past the deadline", reason);
+	default:
+		return NNB_STATUS_NONE;
+	}
+}
+
 enum nnb_status nnb__admit(struct nnb__runner *r, const struct nnb_terms *terms, struct nnb_reason *reason)
 {
-	uint64_t now, floor, wait;
+	uint64_t now, floor;
+	enum nnb__admission admission;
 
 	if (!terms->deadline_ns || r->deadlines == NNB_DEADLINES_ADVISE)
 		return NNB_STATUS_NONE;
 	now = nnb__now();
 	floor = least(r, 0);
-	if (now >= terms->deadline_ns) /* Q-16, section 11 */
-		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission, "the deadline has passed",
-		              reason);
-	if (terms->deadline_ns - now < floor)
-		return missed(r, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, NBT_stage_admission,
-		              "the model takes longer than until the deadline, even alone", reason);
-	if (!r->seat.lanes)
-		return NNB_STATUS_NONE;
-	r->seat.job.deadline_ns = terms->deadline_ns;
-	wait = nnb__lanes_wait(&r->seat, now);
-	if (nnb__add_ns(wait, floor) > terms->deadline_ns - now)
-		return missed(r, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, NBT_stage_admission,
-		              "others are before it until past the deadline", reason);
-	return NNB_STATUS_NONE;
+	admission = nnb__admission(r->deadlines, terms->deadline_ns, now, floor, 0);
+	if (admission == NNB__ADMITTED && r->seat.lanes) {
+		r->seat.job.deadline_ns = terms->deadline_ns;
+		admission =
+			nnb__admission(r->deadlines, terms->deadline_ns, now, floor, nnb__lanes_wait(&r->seat, now));
+	}
+	return admitted(r, admission, reason);
 }
 
 /* When it is too late to go on from operation @op. */
 static uint64_t too_late(const struct run *run, uint32_t op)
 {
-	uint64_t need = least(run->runner, op);
-
-	if (run->deadline == NNB__NEVER)
-		return NNB__NEVER;
-	return run->deadline > need ? run->deadline - need : 0;
+	return run->deadline == NNB__NEVER ? NNB__NEVER : nnb__too_late(run->deadline, least(run->runner, op));
 }
 
 /* ---- checkpoints ---- */
@@ -142,6 +151,14 @@ static void note_stretch(struct run *run, uint32_t op, uint64_t now)
 		run->op_ns[op] = ns ? ns : 1;
 }
 
+/* When it is given up, or a seed has taken enough time, if it has come to operation @next. */
+static uint64_t gives_up_at(const struct run *run, uint32_t next)
+{
+	uint64_t at = too_late(run, next);
+
+	return at < run->stop_at ? at : run->stop_at;
+}
+
 /* Go on with operation @next? */
 static bool goes_on(struct run *run, uint32_t next)
 {
@@ -157,11 +174,15 @@ static bool goes_on(struct run *run, uint32_t next)
 	now = nnb__now();
 	if (run->watched)
 		note_stretch(run, next - 1, now);
-	if (now >= too_late(run, next) || now >= run->stop_at) {
+	switch (nnb__at_checkpoint(now, gives_up_at(run, next), yield_at)) {
+	case NNB__GIVES_UP:
 		run->stopped = NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
 		return false;
+	case NNB__IS_ASKED:
+		return !nnb__lanes_yields(seat, now);
+	default:
+		return true;
 	}
-	return now < yield_at || !nnb__lanes_yields(seat, now);
 }
 
 /* As far as it had come before it was started over. */
@@ -298,14 +319,17 @@ static bool look(void *arg)
 	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER)
 		return true;
 	now = nnb__now();
-	if (now >= too_late(run, nnb_execution_next_op(run->execution) + 1) || now >= run->stop_at) {
+	switch (nnb__at_checkpoint(now, gives_up_at(run, nnb_execution_next_op(run->execution) + 1), yield_at)) {
+	case NNB__GIVES_UP:
 		run->stopped = NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
 		run->inside = true;
 		return false;
-	}
-	if (now < yield_at || seat->lanes->policy.preempt != NNB_PREEMPT_SAVE || !nnb__lanes_yields(seat, now))
+	case NNB__IS_ASKED:
+		return !nnb__leaves_inside(seat->lanes->policy.preempt) || !nnb__lanes_yields(seat, now) ||
+		       make_room_inside(run, now);
+	default:
 		return true;
-	return make_room_inside(run, now);
+	}
 }
 
 /* Run to the end, a stretch at a time. *on_lane: whether it has one then. */
@@ -436,20 +460,18 @@ static void prepare_to_leave(struct run *run)
 enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const struct nnb_terms *terms,
                          uint64_t *on_device_ns, struct nnb_reason *reason)
 {
-	bool bound = terms->deadline_ns && r->deadlines != NNB_DEADLINES_ADVISE;
-	struct run run = { .runner = r, .execution = e, .deadline = NNB__NEVER, .stop_at = NNB__NEVER };
+	uint64_t deadline = terms->deadline_ns ? terms->deadline_ns : NNB__NEVER;
+	struct run run = { .runner = r,
+		           .execution = e,
+		           .deadline = nnb__given_up_for(r->deadlines, deadline),
+		           .stop_at = NNB__NEVER };
 	bool learn = r->times && nnb__times_due(r->times);
-	uint64_t began = learn || on_device_ns || terms->deadline_ns, until = NNB__NEVER;
+	uint64_t began = learn || on_device_ns || terms->deadline_ns, until;
 	enum nnb_status status;
 
-	r->seat.job.deadline_ns = terms->deadline_ns ? terms->deadline_ns : NNB__NEVER;
+	r->seat.job.deadline_ns = deadline;
 	r->seat.job.floor_ns = least(r, 0);
-	if (bound) {
-		run.deadline = terms->deadline_ns;
-		until = too_late(&run, 0);
-		if (r->deadlines == NNB_DEADLINES_REFUSE)
-			run.deadline = NNB__NEVER;
-	}
+	until = nnb__waits_until(r->deadlines, deadline, r->seat.job.floor_ns);
 	run.watched = r->times && nnb__times_is_long(r->times);
 	prepare_to_leave(&run);
 	status = run_on_lane(&run, until, &began, reason);

@@ -8,12 +8,14 @@
 
 #include <stdlib.h>
 
-enum {
-	FIRST_RUNS = 16, /* are timed ... */
-	THEN_EVERY = 64, /* ... and then one in so many, unless they are */
-	LONG_NS = 50000, /* at least */
-	MEMORY = 8       /* an estimate moves by an eighth of what it was wrong by */
-};
+/* What is known now. */
+static struct nnb__estimate known(const struct nnb__times *t)
+{
+	return (struct nnb__estimate){ .floor_ns = atomic_load_explicit(&t->floor_ns, memory_order_relaxed),
+		                       .lately_ns = atomic_load_explicit(&t->estimate_ns, memory_order_relaxed),
+		                       .confirmed = atomic_load_explicit(&t->confirmed, memory_order_relaxed),
+		                       .fixed = t->fixed };
+}
 
 /* Of all operations. */
 static uint64_t sum(const uint64_t *op_ns, uint32_t n, uint64_t *longest)
@@ -55,7 +57,7 @@ void nnb__times_fini(struct nnb__times *t)
 
 bool nnb__times_is_long(const struct nnb__times *t)
 {
-	return atomic_load_explicit(&t->estimate_ns, memory_order_relaxed) >= LONG_NS;
+	return nnb__estimate_is_long(atomic_load_explicit(&t->estimate_ns, memory_order_relaxed));
 }
 
 bool nnb__times_due(struct nnb__times *t)
@@ -63,19 +65,19 @@ bool nnb__times_due(struct nnb__times *t)
 	unsigned n = atomic_load_explicit(&t->runs, memory_order_relaxed);
 
 	atomic_store_explicit(&t->runs, n + 1, memory_order_relaxed);
-	return n < FIRST_RUNS || n % THEN_EVERY == 0 || nnb__times_is_long(t);
+	return nnb__estimate_due(n, atomic_load_explicit(&t->estimate_ns, memory_order_relaxed));
 }
 
 void nnb__times_learn(struct nnb__times *t, uint64_t ns)
 {
-	uint64_t floor = atomic_load_explicit(&t->floor_ns, memory_order_relaxed);
-	uint64_t estimate = atomic_load_explicit(&t->estimate_ns, memory_order_relaxed);
+	struct nnb__estimate e = known(t);
+	uint64_t floor = e.floor_ns;
 
-	if (t->fixed && (!floor || !estimate || ns < floor)) /* without an estimate the floor is of a part */
-		atomic_store_explicit(&t->floor_ns, ns, memory_order_relaxed);
-	estimate = estimate ? estimate - estimate / MEMORY + ns / MEMORY : ns;
-	atomic_store_explicit(&t->estimate_ns, estimate, memory_order_relaxed);
-	atomic_store_explicit(&t->confirmed, true, memory_order_relaxed);
+	nnb__estimate_learn(&e, ns);
+	if (e.floor_ns != floor)
+		atomic_store_explicit(&t->floor_ns, e.floor_ns, memory_order_relaxed);
+	atomic_store_explicit(&t->estimate_ns, e.lately_ns, memory_order_relaxed);
+	atomic_store_explicit(&t->confirmed, e.confirmed, memory_order_relaxed);
 }
 
 void nnb__times_stretch(struct nnb__times *t, uint64_t ns)
@@ -86,12 +88,12 @@ void nnb__times_stretch(struct nnb__times *t, uint64_t ns)
 
 uint64_t nnb__times_least(const struct nnb__times *t, uint32_t op)
 {
-	uint64_t floor = atomic_load_explicit(&t->floor_ns, memory_order_relaxed);
+	struct nnb__estimate e = known(t);
+	uint64_t least = nnb__estimate_least(&e);
 
-	floor = atomic_load_explicit(&t->confirmed, memory_order_relaxed) ? floor - floor / 4 : floor / 2;
 	if (!op)
-		return floor;
-	return t->left ? (uint64_t)((double)floor * (double)t->left[op]) : 0;
+		return least;
+	return t->left ? nnb__estimate_rest(least, t->left[op]) : 0;
 }
 
 void nnb__times_tell(const struct nnb__times *t, struct nnb_times *ret)

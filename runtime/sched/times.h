@@ -1,8 +1,6 @@
 /*
- * times.h -- how long a model takes: learned from its runs, seeded when it is prepared.
- *
- * The floor is the least it has ever taken: a deadline nearer than that cannot be kept by anybody, and what is refused
- * for it is refused for good. The estimate is what it takes lately. Both are of time on a lane.
+ * times.h -- how long a model takes: learned from its runs, seeded when it is prepared; shared by threads. What is learned,
+ * and what follows from it, is for policy/estimate.h to say.
  */
 #ifndef NNB_SCHED_TIMES_H
 #define NNB_SCHED_TIMES_H
@@ -12,6 +10,7 @@
 #include <stdint.h>
 
 #include "nnb/client.h"
+#include "policy/estimate.h"
 
 struct nnb__times {
 	_Atomic uint64_t floor_ns, estimate_ns, longest_ns; /* 0: not known */
@@ -33,10 +32,10 @@ void nnb__times_init(struct nnb__times *times, uint32_t n_operations, bool fixed
                      uint64_t floor_ns);
 void nnb__times_fini(struct nnb__times *times);
 
-/* Should the next run be timed? All that are long, the first ones of others, and then some. */
+/* Should the next run be timed? (nnb__estimate_due) */
 bool nnb__times_due(struct nnb__times *times);
 
-/* Is it long enough for a look at the clock at each checkpoint to cost nothing? */
+/* nnb__estimate_is_long */
 bool nnb__times_is_long(const struct nnb__times *times);
 
 /* A whole run, without a break, took @ns. */
@@ -45,10 +44,7 @@ void nnb__times_learn(struct nnb__times *times, uint64_t ns);
 /* Between two checkpoints there were @ns. */
 void nnb__times_stretch(struct nnb__times *times, uint64_t ns);
 
-/*
- * The least it takes from operation @op on, less a quarter, for what was measured can have been bad luck; before an
- * execution has confirmed it, less a half. What comes later than this allows cannot be in time.
- */
+/* The least it takes from operation @op on (nnb__estimate_least, nnb__estimate_rest). */
 uint64_t nnb__times_least(const struct nnb__times *times, uint32_t op);
 
 void nnb__times_tell(const struct nnb__times *times, struct nnb_times *ret);

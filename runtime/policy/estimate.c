@@ -1,0 +1,38 @@
+/* estimate.c -- how long a model takes, as far as its runs tell. */
+#include "policy/estimate.h"
+
+enum {
+	FIRST_RUNS = 16, /* are timed ... */
+	THEN_EVERY = 64, /* ... and then one in so many, unless they are */
+	LONG_NS = 50000, /* at least */
+	MEMORY = 8       /* an estimate moves by an eighth of what it was wrong by */
+};
+
+void nnb__estimate_learn(struct nnb__estimate *e, uint64_t ns)
+{
+	if (e->fixed &&
+	    (!e->floor_ns || !e->lately_ns || ns < e->floor_ns)) /* without an estimate the floor is of a part */
+		e->floor_ns = ns;
+	e->lately_ns = e->lately_ns ? e->lately_ns - e->lately_ns / MEMORY + ns / MEMORY : ns;
+	e->confirmed = true;
+}
+
+uint64_t nnb__estimate_least(const struct nnb__estimate *e)
+{
+	return e->confirmed ? e->floor_ns - e->floor_ns / 4 : e->floor_ns / 2;
+}
+
+uint64_t nnb__estimate_rest(uint64_t least, float left)
+{
+	return (uint64_t)((double)least * (double)left);
+}
+
+bool nnb__estimate_is_long(uint64_t lately_ns)
+{
+	return lately_ns >= LONG_NS;
+}
+
+bool nnb__estimate_due(uint32_t runs, uint64_t lately_ns)
+{
+	return runs < FIRST_RUNS || runs % THEN_EVERY == 0 || nnb__estimate_is_long(lately_ns);
+}
