@@ -17,12 +17,12 @@ steps AS MATERIALIZED (
 	FROM rules w CROSS JOIN model d LEFT JOIN referred r ON r.app_id IS d.app_id AND r.model = d.name AND r.priority IS d.priority
 		LEFT JOIN answered a ON a.app_id IS d.app_id AND a.model = d.name AND a.priority IS d.priority
 	WHERE NOT w.whole_runs AND (r.n IS NOT NULL OR d.id IN (SELECT model_id FROM tried) OR EXISTS (SELECT 1 FROM loss))),
--- runs of executions that have no part in phase_stat: at least, and at most
+-- runs of executions that have no part in phase_stat: at least, and at most. The answer to the launch of a fenced execution ends nothing.
 runs AS MATERIALIZED (
 	SELECT max(ifnull(run_ns, had_ns)) AS ns, max(ifnull(run_ns, ifnull(max(ifnull(ended - began, 9223372036854775807), had_ns), 0))) AS most_ns FROM (
 		SELECT x.run_ns, (SELECT sum(l.ended - l.began) FROM lane_slice l WHERE l.execution_id = x.id) AS had_ns,
 			coalesce(x.dispatched, x.enqueued, x.decoded, x.request_read, x.submitted) AS began,
-			coalesce(x.run_ended, x.result_written, x.signalled, x.result_read, x.returned) AS ended
+			coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, x.returned), NULL)) AS ended
 		FROM rules w CROSS JOIN execution x WHERE w.whole_runs AND (NOT x.complete OR x.status IS NOT 'NONE') AND x.sides IS NOT 'client')),
 -- of models that had a lane, and of all
 longest_steps AS MATERIALIZED (

@@ -14,7 +14,7 @@ long_slices AS MATERIALIZED (
 	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
 		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@),
 waiting AS (
-	SELECT coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began, coalesce(x.run_ended, x.result_written, 4611686018427387903) AS ended,
+	SELECT coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began, coalesce(x.run_ended, iif(x.path <> 'fenced', x.result_written, NULL), 4611686018427387903) AS ended,
 		ifnull(x.queue_ns + x.preempted_ns, 9223372036854775807) AS ns, x.app_id, ifnull(k.rank, 2) AS rank
 	FROM execution x JOIN apps_with_more a ON a.app_id IS x.app_id LEFT JOIN ranks k ON k.priority = x.priority
 	WHERE (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices WHERE NOT measured)) AND x.sides IS NOT 'client'),

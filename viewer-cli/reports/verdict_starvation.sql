@@ -3,10 +3,11 @@
 @with@, @hidden@,
 episodes AS MATERIALIZED (@episodes@),
 waited AS MATERIALIZED (SELECT e.gap_ns, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
--- runs of their models that were not recorded in full: from what is known of them to all the time that the service had them
+-- runs of their models that were not recorded in full: from what is known of them to all the time that the service had them. Of a fenced execution
+-- the answer to its launch may be written before it runs, and ends nothing.
 ran AS MATERIALIZED (
 	SELECT x.model_id, iif(x.status = 'NONE', ifnull(x.run_ns, 0), 0) AS least_ns, iif(x.status = 'NONE' AND x.run_ns IS NOT NULL, x.run_ns,
-		ifnull(coalesce(x.run_ended, x.result_written, x.signalled, x.result_read, x.returned)
+		ifnull(coalesce(x.run_ended, x.signalled, iif(x.path <> 'fenced', coalesce(x.result_written, x.result_read, x.returned), NULL))
 			- coalesce(x.dispatched, x.enqueued, x.decoded, x.request_read, x.submitted), 9223372036854775807)) AS most_ns
 	FROM execution x
 	WHERE NOT @sure@ AND x.model_id IN (SELECT model_id FROM waited) AND ifnull(x.status, 'NONE') = 'NONE'
