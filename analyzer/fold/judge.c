@@ -203,20 +203,27 @@ static void set_phases(struct bsa_fold *f, struct bsa_exec *x, struct tiling t, 
 	}
 }
 
-static void unset_doubtful(struct bsa_exec *x)
-{
-	static const uint8_t doubtful[] = { BSA_FENCE, BSA_SLOTS, BSA_REPLY, BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
-
-	for (size_t i = 0; bsa_exec_may_be_launch(x) && i < sizeof(doubtful); i++)
-		x->fact.phase[doubtful[i]] = BSA_NEVER;
-}
-
 /* Whether it was launched, or answered, is certain. */
 static bool is_of_known_kind(const struct bsa_exec *x)
 {
 	if (x->fact.path == BSA_PATH_FENCED)
 		return saw(x, BSA_SIGNALLED) || x->returned != BSA_STATUS_UNKNOWN;
 	return x->fact.path != BSA_PATH_UNKNOWN;
+}
+
+/* No step of it was seen that only a launch has, and none that says that it was none. */
+static bool may_be_answered(const struct bsa_exec *x)
+{
+	return x->fact.path == BSA_PATH_FENCED && !is_of_known_kind(x) && !bsa_exec_launched(x);
+}
+
+static void unset_doubtful(struct bsa_exec *x)
+{
+	static const uint8_t doubtful[] = { BSA_FENCE, BSA_SLOTS, BSA_REPLY, BSA_RETURN, BSA_FINISH, BSA_SIGNAL };
+	bool is_doubtful = bsa_exec_may_be_launch(x) || may_be_answered(x);
+
+	for (size_t i = 0; is_doubtful && i < sizeof(doubtful) / sizeof(*doubtful); i++)
+		x->fact.phase[doubtful[i]] = BSA_NEVER;
 }
 
 /* Those that its path does not have are 0. */
