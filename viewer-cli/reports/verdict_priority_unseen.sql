@@ -20,7 +20,10 @@ waiting AS (
 	WHERE (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices WHERE NOT measured)) AND x.sides IS NOT 'client'),
 -- what may have waited: for ns at most
 waited AS MATERIALIZED (
-	SELECT began, ended, 9223372036854775807 AS ns, app_id, NULL AS rank FROM unseen UNION ALL SELECT began, ended, ns, app_id, rank FROM waiting),
+	SELECT began, ended, 9223372036854775807 AS ns, app_id, NULL AS rank FROM unseen UNION ALL SELECT began, ended, ns, app_id, rank FROM waiting
+	UNION ALL -- who waits may be more urgent than who has a lane, or not; what it may have waited unseen is among the hidden waits
+	SELECT t.began, t.ended, 9223372036854775807, x.app_id, NULL FROM execution x CROSS JOIN wait t ON t.execution_id = x.id
+	WHERE EXISTS (SELECT 1 FROM referred WHERE priority IS NULL) AND x.priority IS NULL),
 inverted_unseen AS (
 	-- the import tells inversions of models whose steps were measured
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) AS ns FROM waited w JOIN long_slices l ON l.app_id IS w.app_id
@@ -28,8 +31,7 @@ inverted_unseen AS (
 	UNION ALL
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) FROM waited w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
 		AND ifnull(w.rank > 0, 1) -- nothing is less urgent than low
-	UNION ALL -- who waits may be more urgent than who has a lane, or not
-	SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL OR priority IS NULL),
+	UNION ALL SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL),
 unseen_work AS MATERIALIZED (
 	SELECT (SELECT count(*) FROM picked p WHERE p.quality IN ('gap', 'tail') AND p.sides IS NOT 'client' AND p.app_id IN (SELECT app_id FROM apps_with_more))
 		+ (SELECT ifnull(sum(n), 0) FROM (SELECT max(seq) - min(seq) + 1 - count(*) AS n FROM execution GROUP BY stream_id))
