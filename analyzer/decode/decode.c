@@ -26,6 +26,7 @@
 #include "graph.h"
 #include "merge.h"
 #include "quick.h"
+#include "ties.h"
 
 enum { READERS_MAX = 4 };
 
@@ -62,6 +63,8 @@ struct bsa_decode {
 	struct unseen unseen;
 	struct bsa_head heads[READERS_MAX + 1]; /* the last one's: what was not seen */
 	struct bsa_merge merge;
+	struct bsa_ties *ties; /* records of one time that are handed out next */
+	bool tied;             /* it has some */
 	uint64_t bytes;
 	bool reading, taken; /* taken: the first of the merge has been handed out */
 	bool over;           /* bsa_decode_next has said code, and err */
@@ -344,6 +347,38 @@ static int move_on(struct bsa_decode *d, struct bsa_err *err)
 	return 0;
 }
 
+/* May the next record have the time of the first one? Behind the end of a batch nobody has looked yet. */
+static bool may_tie(const struct bsa_decode *d)
+{
+	const struct bsa_head *heads = d->merge.heap;
+	const struct reader *reader = &d->readers[heads[0].who];
+	const struct bsa_queued *next;
+	size_t at = reader->at + offsetof(struct bsa_queued, event) + head(reader)->event.size;
+
+	if ((d->merge.n > 1 && heads[1].at == heads[0].at) || (d->merge.n > 2 && heads[2].at == heads[0].at))
+		return true;
+	next = (const struct bsa_queued *)((const char *)reader->batch->data + at);
+	return at >= reader->batch->bytes || next->event.at == heads[0].at;
+}
+
+/* All records of the first one's time, at least that one. What was not seen has been told: its rank is the lowest. */
+static int collect_ties(struct bsa_decode *d, struct bsa_err *err)
+{
+	const struct bsa_head *heads = d->merge.heap;
+	uint64_t at = heads[0].at;
+	int r;
+
+	do {
+		const struct bsa_queued *first = head(&d->readers[heads[0].who]);
+
+		bsa_ties_add(d->ties, first->rank, &first->event);
+		r = move_on(d, err);
+	} while (r == 0 && d->merge.n && heads[0].at == at && heads[0].who != READERS_MAX &&
+	         bsa_ties_count(d->ties) < BSA_TIES_MAX);
+	d->tied = r == 0;
+	return r;
+}
+
 /* To the first record of the next group: 0; what went wrong stays so. */
 static int next_group(struct bsa_decode *d, struct bsa_err *err)
 {
@@ -378,6 +413,12 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 {
 	int r = 0;
 
+	if (__builtin_expect(d->tied, 0)) {
+		*ret = bsa_ties_next(d->ties);
+		d->tied = *ret;
+		if (d->tied)
+			return 1;
+	}
 	if (__builtin_expect(d->taken, 1))
 		r = move_on(d, err);
 	while (__builtin_expect(r == 0 && !d->merge.n, 0)) {
@@ -388,11 +429,18 @@ int bsa_decode_next(struct bsa_decode *d, const struct bsa_event **ret, struct b
 	}
 	if (__builtin_expect(r < 0, 0))
 		return over(d, r, err);
-	d->taken = true;
-	if (__builtin_expect(d->merge.heap[0].who == READERS_MAX, 0))
+	if (__builtin_expect(d->merge.heap[0].who == READERS_MAX, 0)) {
 		*ret = &d->unseen.event;
-	else
+	} else if (__builtin_expect(may_tie(d), 0)) {
+		r = collect_ties(d, err);
+		if (r < 0)
+			return over(d, r, err);
+		*ret = bsa_ties_next(d->ties);
+		return 1;
+	} else {
 		*ret = &head(&d->readers[d->merge.heap[0].who])->event;
+	}
+	d->taken = true;
 	return 1;
 }
 
@@ -427,8 +475,11 @@ static int find_source(struct bsa_decode *d, struct bsa_err *err)
 	return bsa_bt_failed(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads traces");
 }
 
-static int make_counts(struct bsa_decode *d, struct bsa_err *err)
+static int make_room(struct bsa_decode *d, struct bsa_err *err)
 {
+	d->ties = bsa_ties_new();
+	if (!d->ties)
+		return bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
 	for (unsigned i = 0; i < READERS_MAX; i++) {
 		struct reader *reader = &d->readers[i];
 
@@ -460,7 +511,7 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 	if (r == 0)
 		r = bsa_inputs_open(&d->inputs, &places, d->source, options ? options->decoder : BSA_DECODER_AUTO, err);
 	if (r == 0)
-		r = make_counts(d, err);
+		r = make_room(d, err);
 	bsa_places_fini(&places);
 	if (r) {
 		bsa_decode_free(d);
@@ -480,6 +531,7 @@ struct bsa_decode *bsa_decode_free(struct bsa_decode *d)
 	stop_readers(d);
 	for (unsigned i = 0; i < READERS_MAX; i++)
 		free(d->readers[i].counts);
+	bsa_ties_free(d->ties);
 	bsa_inputs_close(&d->inputs);
 	bt_plugin_put_ref(d->plugin);
 	free(d);

@@ -18,6 +18,7 @@
 #include "decode/inputs.h"
 #include "decode/look.h"
 #include "decode/tap.h"
+#include "decode/ties.h"
 #include "importer.h"
 
 struct trace {
@@ -31,6 +32,7 @@ struct stream {
 	const bt_stream *stream; /* a reference; NULL: it is over */
 	struct trace *trace;
 	struct bsa_tap tap;
+	uint64_t rank;
 };
 
 struct sink {
@@ -40,7 +42,8 @@ struct sink {
 	struct trace **traces;
 	struct stream **streams;
 	size_t n_traces, n_streams;
-	struct stream *last; /* of the last message */
+	struct stream *last;   /* of the last message */
+	struct bsa_ties *ties; /* records of the latest time, which were not told yet */
 	uint64_t now;
 	uint32_t numbers;
 	struct bsa_err err;
@@ -154,6 +157,7 @@ static int add_stream(struct sink *sink, const bt_stream *stream)
 		                       .trace = added->trace->number,
 		                       .pid = added->trace->input.pid };
 	bsa_tap_init(&added->tap);
+	added->rank = sink->n_streams;
 	sink->last = added;
 	return 0;
 }
@@ -192,16 +196,31 @@ static const bt_stream *stream_of(const bt_message *message)
 
 /* ---- records ---- */
 
+static int tell_ties(struct sink *sink)
+{
+	const struct bsa_event *event;
+	int r = 0;
+
+	while ((event = bsa_ties_next(sink->ties)))
+		if (r == 0)
+			r = bsa_importer_event(sink->importer, event, &sink->err);
+	return r;
+}
+
 static int push(struct sink *sink, const struct stream *stream, const bt_message *message)
 {
 	uint64_t record[BSA_RECORD_MAX / 8];
 	struct bsa_event *event = (struct bsa_event *)record;
+	int r = 0;
 
 	bsa_tap_write(&stream->tap, message, event);
 	if (event->at < sink->now)
 		event->at = sink->now;
+	if (event->at != sink->now || bsa_ties_count(sink->ties) == BSA_TIES_MAX)
+		r = tell_ties(sink);
 	sink->now = event->at;
-	return bsa_importer_event(sink->importer, event, &sink->err);
+	bsa_ties_add(sink->ties, stream->rank, event);
+	return r;
 }
 
 static int take(struct sink *sink, const bt_message *message)
@@ -244,11 +263,12 @@ static struct bsa_decoded decoded_of(const struct trace *trace)
 static int finish(struct sink *sink)
 {
 	uint64_t late;
-	int r = 0;
+	int r;
 
 	if (!sink->numbers)
 		return bsa_fail(&sink->err, BSA_E_INPUT,
 		                "there are no nnburst events; lttng enable-event -u 'nnburst:*' records them");
+	r = tell_ties(sink);
 	for (size_t i = 0; r == 0 && i < sink->n_traces; i++) {
 		struct bsa_decoded decoded = decoded_of(sink->traces[i]);
 
@@ -278,6 +298,7 @@ static void sink_free(struct sink *sink)
 		free(sink->traces[i]);
 	}
 	bsa_plans_fini(&sink->plans);
+	bsa_ties_free(sink->ties);
 	bsa_importer_free(sink->importer);
 	bt_message_iterator_put_ref(sink->iterator);
 	free(sink->streams);
@@ -374,6 +395,9 @@ static int open_sink(struct sink *sink, const bt_value *params)
 		sink->err = p.err;
 		return BSA_E_USAGE;
 	}
+	sink->ties = bsa_ties_new();
+	if (!sink->ties)
+		return no_memory(sink);
 	p.options.unchecked = true;
 	r = bsa_importer_new(&sink->importer, &p.options, &sink->err);
 	return r;

@@ -497,14 +497,14 @@ static void write_random(const char *directory, unsigned cpus, size_t n, uint64_
 	ctf_writer_free(w);
 }
 
-/* By time, then trace, then stream: cpus have their number as status. */
+/* By time, then number, which the order within a stream may forbid: cpus have their number as status. */
 static bool in_order(const struct bsa_event *a, const struct bsa_event *b)
 {
 	if (a->at != b->at)
 		return a->at < b->at;
-	if (a->trace != b->trace)
-		return a->trace < b->trace;
-	return BSA_OF(a, exec_return)->status <= BSA_OF(b, exec_return)->status;
+	if (a->trace != b->trace || BSA_OF(a, exec_return)->status != BSA_OF(b, exec_return)->status)
+		return true;
+	return BSA_OF(a, exec_return)->exec < BSA_OF(b, exec_return)->exec;
 }
 
 static void the_order_is_the_same_however_many_read(void **state)
