@@ -31,12 +31,13 @@ struct nnb_prepared {
 	void *handle; /* the driver's */
 	pthread_mutex_t lock;
 	struct nnb_execution *idle; /* ended executions, kept to be begun again; under lock */
+	unsigned n_idle;            /* likewise */
 };
 
 struct nnb_device *nnb__device_ref(struct nnb_device *device);
 
 /* Free the idle executions. */
-void nnb__executions_free(struct nnb_execution *idle);
+void nnb__executions_free(struct nnb_prepared *prepared);
 
 /* cache.c: save what was prepared, or get the model back, and how it was prepared. NONE or GENERAL_FAILURE. */
 enum nnb_status nnb__cache_save(const struct nnb_prepared *prepared, const struct nnb_cache *cache,

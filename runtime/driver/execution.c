@@ -22,6 +22,7 @@
 #include "trace/pools.h"
 
 enum {
+	IDLE_MAX = 16,                     /* ended executions that a model keeps */
 	DECIDING_BYTES = NNB_RANK_MAX * 4, /* nothing that decides is longer than RESHAPE's shape */
 	LOOKS_MAX = 4096                   /* at pools, to see whether an execution can start over */
 };
@@ -51,12 +52,28 @@ struct nnb_execution {
 	uint8_t *deciding;
 	const struct nnb_shape *now; /* the shapes of this run: ours or the graph's */
 	struct nnb_look look;        /* the driver has its address */
+	uint64_t charged;            /* for its memory, but what depends on the request */
+	bool shapes_charged;         /* likewise, for what is needed where shapes are not fixed */
 };
 
 /* ---- memory ---- */
 
-static struct nnb_execution *execution_free(struct nnb_execution *e)
+/* The model's account is asked for what an execution takes, and one that is kept takes. */
+static bool charge(struct nnb_execution *e, const struct nnb_prepared *p, uint64_t bytes)
 {
+	const struct nnb_account *a = &p->graph->seen.account;
+
+	if (a->charge && a->charge(a->arg, bytes))
+		return false;
+	e->charged += bytes;
+	return true;
+}
+
+static struct nnb_execution *execution_free(struct nnb_execution *e, const struct nnb_prepared *p)
+{
+	const struct nnb_account *a = &p->graph->seen.account;
+	uint64_t charged = e->charged;
+
 	free(e->mappings);
 	free(e->marks);
 	free(e->written);
@@ -68,28 +85,33 @@ static struct nnb_execution *execution_free(struct nnb_execution *e)
 	free(e->values);
 	free(e->deciding);
 	free(e);
+	if (a->give_back)
+		a->give_back(a->arg, charged);
 	return NULL;
 }
 
-void nnb__executions_free(struct nnb_execution *idle)
+void nnb__executions_free(struct nnb_prepared *p)
 {
-	while (idle) {
-		struct nnb_execution *e = idle;
+	while (p->idle) {
+		struct nnb_execution *e = p->idle;
 
-		idle = e->next_idle;
-		execution_free(e);
+		p->idle = e->next_idle;
+		execution_free(e, p);
 	}
 }
 
 static struct nnb_execution *execution_new(const struct nnb_prepared *p)
 {
+	uint64_t arguments = (uint64_t)p->model->n_inputs + p->model->n_outputs;
 	struct nnb_execution *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
+	if (!charge(e, p, sizeof(*e) + arguments * (sizeof(void *) + sizeof(*e->uses) + sizeof(*e->kept))))
+		return execution_free(e, p);
 	e->inputs = calloc(p->model->n_inputs + 1, sizeof(void *));
 	e->outputs = calloc(p->model->n_outputs + 1, sizeof(void *));
-	return e->inputs && e->outputs ? e : execution_free(e);
+	return e->inputs && e->outputs ? e : execution_free(e, p);
 }
 
 static struct nnb_execution *take_idle(struct nnb_prepared *p)
@@ -98,8 +120,10 @@ static struct nnb_execution *take_idle(struct nnb_prepared *p)
 
 	pthread_mutex_lock(&p->lock);
 	e = p->idle;
-	if (e)
+	if (e) {
 		p->idle = e->next_idle;
+		p->n_idle--;
+	}
 	pthread_mutex_unlock(&p->lock);
 	if (!e)
 		e = execution_new(p);
@@ -127,13 +151,21 @@ static bool room_for_pools(struct nnb_execution *e, uint32_t n)
 static bool room_for_shapes(struct nnb_execution *e)
 {
 	const struct nnb_model *m = e->prepared->model;
+	size_t deciding = ((size_t)m->n_inputs + 2) / 2 * 2 * DECIDING_BYTES;
 
+	if (e->shapes && e->values && e->deciding)
+		return true;
+	if (!e->shapes_charged)
+		e->shapes_charged =
+			charge(e, e->prepared, m->n_operands * (sizeof(*e->shapes) + sizeof(*e->values)) + deciding);
+	if (!e->shapes_charged)
+		return false;
 	if (!e->shapes)
 		e->shapes = calloc(m->n_operands, sizeof(*e->shapes));
 	if (!e->values)
 		e->values = calloc(m->n_operands, sizeof(*e->values));
 	if (!e->deciding)
-		e->deciding = aligned_alloc(64, ((size_t)m->n_inputs + 2) / 2 * 2 * DECIDING_BYTES);
+		e->deciding = aligned_alloc(64, deciding);
 	return e->shapes && e->values && e->deciding;
 }
 
@@ -741,15 +773,22 @@ uint32_t nnb_execution_next_op(const struct nnb_execution *e)
 struct nnb_execution *nnb_execution_end(struct nnb_execution *e)
 {
 	struct nnb_prepared *p;
+	bool kept;
 
 	if (!e)
 		return NULL;
 	p = e->prepared;
 	unbind(e);
 	pthread_mutex_lock(&p->lock);
-	e->next_idle = p->idle;
-	p->idle = e;
+	kept = p->n_idle < IDLE_MAX;
+	if (kept) {
+		e->next_idle = p->idle;
+		p->idle = e;
+		p->n_idle++;
+	}
 	pthread_mutex_unlock(&p->lock);
+	if (!kept)
+		execution_free(e, p);
 	nnb_prepared_unref(p); /* may free @e with it */
 	return NULL;
 }

@@ -1,4 +1,4 @@
-/* execution.h -- executions, for who does the same one again and again. */
+/* execution.h -- executions, for who does the same one again and again, and prepared models that are charged for. */
 #ifndef NNB_DRIVER_EXECUTION_H
 #define NNB_DRIVER_EXECUTION_H
 
@@ -14,6 +14,17 @@ bool nnb__execution_repeats(const struct nnb_execution *execution);
 /* Can it start over and come to the same? Not if an output lies over an input or a pool of
  * the model's, whatever pools they were said to be in; nor if there are too many of them to say. */
 bool nnb__execution_can_restart(const struct nnb_execution *execution);
+
+struct nnb_account;
+
+/* nnb_prepare and nnb_prepare_from_cache for who charges for what is prepared: @account stays valid as long as that does. */
+enum nnb_status nnb__prepare_for(struct nnb_device *device, const struct nnb_model *model,
+                                 const struct nnb_prepare *how, const struct nnb_cache *cache,
+                                 const struct nnb_account *account, struct nnb_prepared **ret,
+                                 struct nnb_reason *reason);
+enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *device, uint64_t deadline_ns,
+                                            const struct nnb_cache *cache, const struct nnb_account *account,
+                                            struct nnb_prepared **ret, struct nnb_reason *reason);
 
 struct nnb_buffer;
 

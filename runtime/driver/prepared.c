@@ -20,7 +20,7 @@ enum { PREFERENCE_MAX = 2, PRIORITY_MAX = 2 };
 
 static void prepared_free(struct nnb_prepared *p)
 {
-	nnb__executions_free(p->idle);
+	nnb__executions_free(p);
 	if (p->handle)
 		p->device->driver->release(p->handle);
 	nnb__graph_free(p->graph);
@@ -151,9 +151,10 @@ static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_mode
 	return p;
 }
 
-/* Prepare @model, which is taken, whatever happens. */
+/* Prepare @model, which is taken, whatever happens. @account may be NULL. */
 static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *model, const struct nnb_prepare *how,
-                                     const struct haste *haste, struct nnb_prepared **ret, struct nnb_reason *reason)
+                                     const struct nnb_account *account, const struct haste *haste,
+                                     struct nnb_prepared **ret, struct nnb_reason *reason)
 {
 	__attribute__((cleanup(prepared_unrefp))) struct nnb_prepared *p = prepared_blank(d, model);
 	enum nnb_status status;
@@ -165,6 +166,8 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 	p->how = *how;
 	p->how.deadline_ns = 0;
 	status = nnb__graph_new(&p->graph, p->model, reason);
+	if (!status && account)
+		p->graph->seen.account = *account;
 	if (!status)
 		status = pools_mapped(p->graph, reason);
 	if (!status)
@@ -200,8 +203,9 @@ static enum nnb_status check_how(const struct nnb_prepare *how, struct nnb_reaso
 	return NNB_STATUS_NONE;
 }
 
-enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
-                            const struct nnb_cache *cache, struct nnb_prepared **ret, struct nnb_reason *reason)
+enum nnb_status nnb__prepare_for(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
+                                 const struct nnb_cache *cache, const struct nnb_account *account,
+                                 struct nnb_prepared **ret, struct nnb_reason *reason)
 {
 	struct haste haste = make_haste(how->deadline_ns);
 	enum nnb_status status = check_how(how, reason);
@@ -220,7 +224,7 @@ enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model,
 		nnb_because(reason, "cannot copy the model: %s", strerror(-r));
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	status = prepare_taken(d, copy, how, &haste, &p, reason);
+	status = prepare_taken(d, copy, how, account, &haste, &p, reason);
 	if (status)
 		return status;
 	if (cache)
@@ -229,8 +233,15 @@ enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model,
 	return NNB_STATUS_NONE;
 }
 
-enum nnb_status nnb_prepare_from_cache(struct nnb_device *d, uint64_t deadline_ns, const struct nnb_cache *cache,
-                                       struct nnb_prepared **ret, struct nnb_reason *reason)
+enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
+                            const struct nnb_cache *cache, struct nnb_prepared **ret, struct nnb_reason *reason)
+{
+	return nnb__prepare_for(d, model, how, cache, NULL, ret, reason);
+}
+
+enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *d, uint64_t deadline_ns, const struct nnb_cache *cache,
+                                            const struct nnb_account *account, struct nnb_prepared **ret,
+                                            struct nnb_reason *reason)
 {
 	struct nnb_prepare how = { 0 };
 	struct haste haste = make_haste(deadline_ns);
@@ -241,8 +252,14 @@ enum nnb_status nnb_prepare_from_cache(struct nnb_device *d, uint64_t deadline_n
 		status = nnb__cache_load(d, cache, &model, &how, reason);
 	if (status)
 		return status;
-	status = prepare_taken(d, model, &how, &haste, ret, reason);
+	status = prepare_taken(d, model, &how, account, &haste, ret, reason);
 	/* An entry of ours holds a model that could be prepared. If it no longer can, it is no good (O-22), unless it is
 	 * only time or memory that there is too little of. */
 	return status && nnb__status_of_1_2(status) == status ? NNB_STATUS_GENERAL_FAILURE : status;
+}
+
+enum nnb_status nnb_prepare_from_cache(struct nnb_device *d, uint64_t deadline_ns, const struct nnb_cache *cache,
+                                       struct nnb_prepared **ret, struct nnb_reason *reason)
+{
+	return nnb__prepare_from_cache_for(d, deadline_ns, cache, NULL, ret, reason);
 }

@@ -104,7 +104,7 @@ static enum nnb_status charge(struct nnb__model *m, uint32_t more_files, struct 
 		return status;
 	status = nnb__take(m->app, NNB__FILES, more_files, reason);
 	if (!status) {
-		status = nnb__model_take(m, 0, m->frame_bytes, reason);
+		status = nnb__model_reserve(m, 0, reason);
 		if (status)
 			nnb__give(m->app, NNB__FILES, more_files);
 	}
@@ -115,7 +115,7 @@ static enum nnb_status charge(struct nnb__model *m, uint32_t more_files, struct 
 
 static void discharge(struct nnb__model *m, uint32_t more_files)
 {
-	nnb__give(m->app, NNB__BYTES, m->frame_bytes);
+	nnb__model_release(m);
 	nnb__give(m->app, NNB__FILES, more_files);
 	nnb__give(m->app, NNB__BURSTS, 1);
 }

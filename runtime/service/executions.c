@@ -26,6 +26,10 @@ void nnb__job_forget(struct nnb__job *j)
 	free((void *)j->held);
 	j->held = NULL;
 	nnb__request_fini(&j->request);
+	nnb__give(j->connection->app, NNB__POOLS, j->pools); /* now that they are closed */
+	nnb__give(j->connection->app, NNB__BYTES, j->bytes);
+	j->pools = 0;
+	j->bytes = 0;
 }
 
 void nnb__job_fini(struct nnb__job *j)
@@ -100,40 +104,59 @@ static enum nnb_status for_good(const struct nnb__job *j, enum nnb_status status
 	return nnb__model_fits(j->model, r->n_pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
+/* Charge for its pools, if that has not been done, and theirs bytes, and a frame. */
+static enum nnb_status charge_for_pools(struct nnb__job *j, uint64_t bytes, struct nnb_reason *why)
+{
+	uint32_t pools = j->request.request.n_pools;
+	bool ever = nnb__model_fits(j->model, pools, nnb__sum(bytes, j->model->frame_bytes));
+	enum nnb_status status = nnb__take_pools_if(j->connection->app, pools - j->pools, bytes, ever, why);
+
+	if (status)
+		return status;
+	j->pools = pools;
+	j->bytes = bytes;
+	return nnb__model_reserve(j->model, bytes, why);
+}
+
+static void run_begun(struct nnb__job *j, struct nnb_execution *e, struct nnb_reason *why)
+{
+	struct nnb_result *result = &j->result;
+	struct nnb__runner runner;
+
+	make_runner(&runner, j);
+	result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);
+	nnb_execution_end(e);
+	result->n_shapes = result->status ? 0 : j->request.request.n_outputs;
+}
+
 /* Pools are mapped for this execution alone. */
 void nnb__job_execute(struct nnb__job *j, struct nnb_reason *why)
 {
-	struct nnb__app *app = j->connection->app;
 	const struct nnb_request *r = &j->request.request;
-	uint64_t bytes = nnb__sum(nnb__pools_bytes(r->pools, r->n_pools), j->model->frame_bytes);
+	uint64_t bytes = nnb__pools_bytes(r->pools, r->n_pools);
+	uint64_t with_frame = nnb__sum(bytes, j->model->frame_bytes);
 	struct nnb_result *result = &j->result;
 	struct nnb_execution *e;
-	struct nnb__runner runner;
 
 	result->n_shapes = 0;
 	result->timing = NNB_NO_TIMING;
-	result->status = for_good(j, nnb__model_take(j->model, r->n_pools, bytes, why), bytes, false);
+	result->status = for_good(j, charge_for_pools(j, bytes, why), with_frame, false);
 	if (result->status) {
 		nnb__job_fail(j);
 		return;
 	}
-	make_runner(&runner, j);
 	result->status = nnb__execution_begin_held(j->model->prepared, r, j->held, result->shapes, &e, why);
-	if (!result->status) {
-		result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);
-		nnb_execution_end(e);
-		result->n_shapes = result->status ? 0 : r->n_outputs;
-	} else if (result->status == NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
+	if (!result->status)
+		run_begun(j, e, why);
+	else if (result->status == NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE)
 		result->n_shapes = r->n_outputs; /* P-31 */
-	} else {
-		result->status = for_good(j, result->status, bytes, true);
-	}
+	else
+		result->status = for_good(j, result->status, with_frame, true);
 	if (result->status)
 		result->timing = NNB_NO_TIMING;
 	else if (j->measure)
 		result->timing.in_driver_ns = nnb__now() - j->began;
-	nnb__give(app, NNB__POOLS, r->n_pools);
-	nnb__give(app, NNB__BYTES, bytes);
+	nnb__model_release(j->model);
 }
 
 /* The answer is made: nothing more is to be said of it. */
@@ -320,7 +343,7 @@ static bool hold(struct nnb__job *j)
 }
 
 /* A thread and what it works on. */
-static enum nnb_status charge(struct nnb__app *app, struct nnb_reason *why)
+static enum nnb_status charge_for_thread(struct nnb__app *app, struct nnb_reason *why)
 {
 	enum nnb_status status = nnb__take(app, NNB__ASYNC, 1, why);
 
@@ -335,7 +358,7 @@ static enum nnb_status charge(struct nnb__app *app, struct nnb_reason *why)
 enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), struct nnb_reason *why)
 {
 	struct nnb__connection *c = j->connection;
-	enum nnb_status status = charge(c->app, why);
+	enum nnb_status status = charge_for_thread(c->app, why);
 	struct nnb__job *own;
 	pthread_attr_t attr;
 	pthread_t thread;

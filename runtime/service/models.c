@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "driver/buffer.h"
+#include "driver/execution.h"
 #include "fmq/close.h"
 #include "fmq/sys.h"
 #include "service/service.h"
@@ -44,17 +45,23 @@ static void delist(struct nnb__model *m)
 	pthread_mutex_unlock(lock);
 }
 
+/* It is in no list any more, or has never been. */
+static void discard(struct nnb__model *m)
+{
+	nnb_prepared_unref(m->prepared);
+	nnb__times_fini(&m->times);
+	nnb__account_fini(&m->account);
+	nnb__give(m->app, NNB__POOLS, m->pools);
+	nnb__give(m->app, NNB__MODELS, 1);
+	free(m);
+}
+
 void nnb__model_unref(struct nnb__model *m)
 {
 	if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	delist(m);
-	nnb_prepared_unref(m->prepared);
-	nnb__times_fini(&m->times);
-	nnb__give(m->app, NNB__MODELS, 1);
-	nnb__give(m->app, NNB__POOLS, m->pools);
-	nnb__give(m->app, NNB__BYTES, m->bytes);
-	free(m);
+	discard(m);
 }
 
 bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
@@ -65,12 +72,7 @@ bool nnb__model_fits(const struct nnb__model *m, uint32_t pools, uint64_t bytes)
 	       nnb__could_have(s, NNB__BYTES, nnb__sum(bytes, m->bytes));
 }
 
-enum nnb_status nnb__model_take(struct nnb__model *m, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
-{
-	return nnb__take_pools_if(m->app, pools, bytes, nnb__model_fits(m, pools, bytes), reason);
-}
-
-/* Of a burst, which has a frame. */
+/* And a frame, which an execution has and a burst. */
 static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 {
 	const struct nnb__model *m = arg;
@@ -78,11 +80,24 @@ static bool budget_ever(void *arg, uint32_t pools, uint64_t bytes)
 	return nnb__model_fits(m, pools, nnb__sum(bytes, m->frame_bytes));
 }
 
+enum nnb_status nnb__model_take(struct nnb__model *m, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)
+{
+	return nnb__take_pools_if(m->app, pools, bytes, budget_ever(m, pools, bytes), reason);
+}
+
+enum nnb_status nnb__model_reserve(struct nnb__model *m, uint64_t bytes, struct nnb_reason *reason)
+{
+	return nnb__account_reserve(&m->account, m->frame_bytes, budget_ever(m, 0, bytes), reason);
+}
+
+void nnb__model_release(struct nnb__model *m)
+{
+	nnb__account_release(&m->account, m->frame_bytes);
+}
+
 static enum nnb_status budget_take(void *arg, uint32_t pools, uint64_t bytes)
 {
-	struct nnb__model *m = arg;
-
-	return nnb__take_pools_if(m->app, pools, bytes, budget_ever(m, pools, bytes), NULL);
+	return nnb__model_take(arg, pools, bytes, NULL);
 }
 
 static void budget_give(void *arg, uint32_t pools, uint64_t bytes)
@@ -162,35 +177,55 @@ static enum nnb_status get_model(struct nnb__message *in, struct nnb_model **ret
 	return NNB_STATUS_NONE;
 }
 
-/* What it may take to run it: its pools, and every operand once. */
-static uint64_t temporaries(const struct nnb_model *m)
+/* What a model is charged with before it is prepared. */
+struct weight {
+	uint64_t beside;      /* it and its pools, its inputs and outputs */
+	uint64_t temporaries; /* of known shapes: what an execution computes in */
+	uint64_t constants;   /* the driver has them once more, packed */
+};
+
+/* Of its structs, here and in the graph. */
+static uint64_t weight_of_structs(const struct nnb_model *m)
 {
-	uint64_t bytes = 0, n;
+	const uint64_t operand =
+		sizeof(struct nnb_operand) + sizeof(struct nnb_shape) + sizeof(void *) + sizeof(uint32_t);
+	uint64_t bytes = m->n_operands * operand + m->n_operations * (uint64_t)sizeof(struct nnb_operation);
 
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		const struct nnb_operand *o = &m->operands[i];
-
-		if (o->lifetime == NNB_TEMPORARY && !nnb_operand_bytes(o->type, o->rank, o->dims, &n))
-			bytes = nnb__sum(bytes, n);
-	}
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		bytes += ((uint64_t)m->operations[i].n_inputs + m->operations[i].n_outputs) * sizeof(uint32_t);
 	return bytes;
 }
 
-static uint64_t weight(const struct nnb_model *m)
+static struct weight weight(const struct nnb_model *m)
 {
-	uint64_t bytes = nnb__sum(nnb__pools_bytes(m->pools, m->n_pools), m->n_values);
+	struct weight w = { .beside = nnb__sum(nnb__pools_bytes(m->pools, m->n_pools),
+		                               nnb__sum(m->n_values, weight_of_structs(m))) };
 
 	for (uint32_t i = 0; i < m->n_operands; i++) {
 		const struct nnb_operand *o = &m->operands[i];
-		uint64_t n;
+		uint64_t *part = &w.beside, n;
 
 		if (o->rank > NNB_RANK_MAX)
 			continue; /* not valid: it will be refused */
 		if (nnb_operand_bytes(o->type, o->rank, o->dims, &n))
 			n = UINT64_MAX;
-		bytes = nnb__sum(bytes, n);
+		if (o->lifetime == NNB_TEMPORARY)
+			part = &w.temporaries;
+		else if (o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE)
+			part = &w.constants;
+		*part = nnb__sum(*part, n);
 	}
-	return bytes;
+	return w;
+}
+
+static uint64_t for_driver(const struct weight *w)
+{
+	return nnb__sum(w->temporaries, w->constants);
+}
+
+static uint64_t in_all(const struct weight *w)
+{
+	return nnb__sum(w->beside, for_driver(w));
 }
 
 void nnb__call_supported(struct nnb__channel *ch)
@@ -206,9 +241,11 @@ void nnb__call_supported(struct nnb__channel *ch)
 	if (!status && !each)
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	if (!status) {
-		status = nnb__take_pools(app, m->n_pools, weight(m), &why);
+		const struct weight w = weight(m);
+
+		status = nnb__take_pools(app, m->n_pools, in_all(&w), &why);
 		if (!status) {
-			bytes = weight(m);
+			bytes = in_all(&w);
 			pools = m->n_pools;
 			status = nnb_device_supported(ch->connection->service->config.device, m, each, &why);
 		}
@@ -334,38 +371,6 @@ static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *
 	return r;
 }
 
-/* Make it one of the connection's models. @prepared is taken. NONE and its id. */
-static enum nnb_status keep_model(struct nnb__connection *c, struct nnb_prepared *prepared, uint64_t deadline_ns,
-                                  const struct nnb__model_birth *birth, uint32_t pools, uint64_t bytes, uint32_t *id,
-                                  struct nnb_reason *why)
-{
-	struct nnb__model *m = calloc(1, sizeof(*m));
-
-	if (!m) {
-		nnb_prepared_unref(prepared);
-		nnb_because(why, "no memory for the model");
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	atomic_init(&m->refs, 1);
-	m->app = c->app;
-	m->prepared = prepared;
-	nnb__prepared_own(prepared, c->id);
-	m->low_power = nnb_prepared_how(prepared)->preference == 0;
-	m->birth = *birth;
-	m->id = nnb__new_id_for(c, &c->models); /* its trial runs say it before it is there */
-	m->frame_bytes = temporaries(nnb_prepared_model(prepared));
-	seed(m, c, deadline_ns);
-	m->pools = pools;
-	m->bytes = bytes;
-	if (!put_model(c, m, id))
-		return NNB_STATUS_NONE;
-	nnb_prepared_unref(prepared);
-	nnb__times_fini(&m->times);
-	free(m); /* what it was to hold is given back by who took it */
-	nnb_because(why, "no memory for the model");
-	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-}
-
 /* What reading an entry may take. */
 static uint64_t cache_bytes(const struct nnb_cache *cache)
 {
@@ -381,46 +386,91 @@ static uint64_t cache_bytes(const struct nnb_cache *cache)
 	return bytes;
 }
 
-/* Charge the app, make the model, keep it. @m: NULL: from the cache, which then says how. */
-static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_model *m, struct nnb_prepare *how,
-                                  const struct nnb_cache *cache, const struct nnb__model_birth *birth, uint32_t *id,
-                                  struct nnb_reason *why)
+/* A model that is nowhere yet, with the app's place for it. */
+static enum nnb_status model_new(struct nnb__model **ret, struct nnb__connection *c,
+                                 const struct nnb__model_birth *birth, struct nnb_reason *why)
 {
-	struct nnb_device *device = c->service->config.device;
-	uint32_t pools = m ? m->n_pools : 0;
-	uint64_t bytes = m ? weight(m) : cache_bytes(cache);
-	struct nnb_prepared *prepared;
 	enum nnb_status status = nnb__take(c->app, NNB__MODELS, 1, why);
+	struct nnb__model *m;
 
 	if (status)
 		return status;
-	status = nnb__take_pools(c->app, pools, bytes, why);
-	if (status) {
+	m = calloc(1, sizeof(*m));
+	if (!m) {
 		nnb__give(c->app, NNB__MODELS, 1);
+		nnb_because(why, "no memory for the model");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	atomic_init(&m->refs, 1);
+	m->app = c->app;
+	m->birth = *birth;
+	nnb__account_init(&m->account, c->app);
+	*ret = m;
+	return NNB_STATUS_NONE;
+}
+
+/* Charge for @is, instead of what it was charged for until now. */
+static enum nnb_status charge(struct nnb__model *m, const struct nnb_model *is, struct nnb_reason *why)
+{
+	const struct weight w = weight(is);
+	enum nnb_status status = nnb__take(m->app, NNB__POOLS, is->n_pools, why);
+
+	if (status)
 		return status;
-	}
-	status = m ? nnb_prepare(device, m, how, cache, &prepared, why)
-	           : nnb_prepare_from_cache(device, how->deadline_ns, cache, &prepared, why);
-	if (!status && !m) { /* only now it is known what it is */
-		nnb__give(c->app, NNB__BYTES, bytes);
-		pools = nnb_prepared_model(prepared)->n_pools;
-		bytes = weight(nnb_prepared_model(prepared));
-		status = nnb__take_pools(c->app, pools, bytes, why);
-		if (status) {
-			nnb_prepared_unref(prepared);
-			pools = 0;
-			bytes = 0;
-		}
-	}
+	m->pools = is->n_pools;
+	m->frame_bytes = w.temporaries;
+	return nnb__account_settle(&m->account, w.beside, for_driver(&w), why);
+}
+
+/* Make it what the client asked for: from @is, or from the cache (NULL), which then says what it is. */
+static enum nnb_status prepare(struct nnb__model *m, const struct nnb_model *is, const struct nnb_prepare *how,
+                               const struct nnb_cache *cache, struct nnb_reason *why)
+{
+	struct nnb_device *device = m->app->service->config.device;
+	const struct nnb_account account = nnb__account_for_driver(&m->account);
+	enum nnb_status status;
+
+	status = is ? charge(m, is, why) : nnb__account_settle(&m->account, 0, cache_bytes(cache), why);
+	if (status)
+		return status;
+	if (is)
+		return nnb__prepare_for(device, is, how, cache, &account, &m->prepared, why);
+	status = nnb__prepare_from_cache_for(device, how->deadline_ns, cache, &account, &m->prepared, why);
+	return status ? status : charge(m, nnb_prepared_model(m->prepared), why);
+}
+
+/* Make it one of the connection's models. NONE and its id. */
+static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *m, uint64_t deadline_ns, uint32_t *id,
+                                  struct nnb_reason *why)
+{
+	nnb__prepared_own(m->prepared, c->id);
+	m->low_power = nnb_prepared_how(m->prepared)->preference == 0;
+	m->id = nnb__new_id_for(c, &c->models); /* its trial runs say it before it is there */
+	m->bytes = nnb__account_prepared(&m->account);
+	seed(m, c, deadline_ns);
+	if (!put_model(c, m, id))
+		return NNB_STATUS_NONE;
+	nnb_because(why, "no memory for the model");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+/* Charge the app, make the model, keep it. @is: NULL: from the cache, which then says how. */
+static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_model *is, struct nnb_prepare *how,
+                                  const struct nnb_cache *cache, const struct nnb__model_birth *birth, uint32_t *id,
+                                  struct nnb_reason *why)
+{
+	struct nnb__model *m;
+	enum nnb_status status = model_new(&m, c, birth, why);
+
+	if (status)
+		return status;
+	status = prepare(m, is, how, cache, why);
 	if (!status) {
-		how->preference = nnb_prepared_how(prepared)->preference;
-		status = keep_model(c, prepared, how->deadline_ns, birth, pools, bytes, id, why);
+		how->preference = nnb_prepared_how(m->prepared)->preference;
+		status = keep_model(c, m, how->deadline_ns, id, why);
 	}
-	if (status) {
-		nnb__give(c->app, NNB__MODELS, 1);
-		nnb__give(c->app, NNB__POOLS, pools);
-		nnb__give(c->app, NNB__BYTES, bytes);
-	}
+	if (status)
+		discard(m);
 	return status;
 }
 

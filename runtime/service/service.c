@@ -182,8 +182,8 @@ static enum nnb_status refused(const struct nnb__app *app, const struct asked *a
 	return ask->forever ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-static enum nnb_status take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
-                            struct nnb_reason *reason)
+enum nnb_status nnb__take_if(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
+                             struct nnb_reason *reason)
 {
 	struct nnb_service *s = app->service;
 	struct asked ask = { .n = n };
@@ -201,7 +201,7 @@ static enum nnb_status take(struct nnb__app *app, enum nnb__resource resource, u
 
 enum nnb_status nnb__take(struct nnb__app *app, enum nnb__resource resource, uint64_t n, struct nnb_reason *reason)
 {
-	return take(app, resource, n, true, reason);
+	return nnb__take_if(app, resource, n, true, reason);
 }
 
 /* The lock is held. */
@@ -230,11 +230,11 @@ enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t b
 enum nnb_status nnb__take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
                                    struct nnb_reason *reason)
 {
-	enum nnb_status status = take(app, NNB__POOLS, pools, ever, reason);
+	enum nnb_status status = nnb__take_if(app, NNB__POOLS, pools, ever, reason);
 
 	if (status)
 		return status;
-	status = take(app, NNB__BYTES, bytes, ever, reason);
+	status = nnb__take_if(app, NNB__BYTES, bytes, ever, reason);
 	if (status)
 		nnb__give(app, NNB__POOLS, pools);
 	return status;

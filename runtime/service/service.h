@@ -1,7 +1,7 @@
 /*
  * service.h -- inside of the service: apps and what they hold, connections, models, bursts.
  *
- * service.c listens and keeps the apps; quota.c shares the machine's limits out among them; sweep.c closes the sockets of those that are refused; connection.c is the life of a connection and its channels; calls.c, models.c,
+ * service.c listens and keeps the apps; quota.c shares the machine's limits out among them; account.c is what a model costs its app; sweep.c closes the sockets of those that are refused; connection.c is the life of a connection and its channels; calls.c, models.c,
  * buffers.c, executions.c and fenced.c answer what comes over a channel; burst.c is a burst's service side with its line to
  * the client; tell.c says what there is to who listens.
  */
@@ -14,6 +14,7 @@
 #include "burst/map.h"
 #include "nnb/service.h"
 #include "sched/run.h"
+#include "service/account.h"
 #include "service/protocol.h"
 #include "service/quota.h"
 #include "service/sweep.h"
@@ -109,6 +110,8 @@ bool nnb__lend(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n);
 enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
 /* @ever: could it be had some time? What is refused otherwise is PERSISTENT. */
+enum nnb_status nnb__take_if(struct nnb__app *app, enum nnb__resource resource, uint64_t n, bool ever,
+                             struct nnb_reason *reason);
 enum nnb_status nnb__take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
                                    struct nnb_reason *reason);
 
@@ -157,21 +160,24 @@ struct nnb__model {
 	uint32_t id;
 	struct nnb_prepared *prepared;
 	struct nnb__times times;
-	uint64_t
-		frame_bytes; /* what an execution of it takes besides its pools: as far as that is known before there is one */
+	struct nnb__account account;
+	uint64_t frame_bytes; /* reserved for each execution: as far as that is known before there is one */
 	bool low_power;
 	uint32_t pools;
-	uint64_t bytes;
+	uint64_t bytes; /* that it was charged with when it was there; what executions take comes on top */
 };
 
 struct nnb__model *nnb__model_ref(struct nnb__model *model);
 void nnb__model_unref(struct nnb__model *model);
 
 /*
- * As nnb__take_pools, for executions of @model, which its app holds besides: what does not fit beside it never will, and is
- * RESOURCE_EXHAUSTED_PERSISTENT.
+ * As nnb__take_pools, for executions of @model, which its app holds besides: what does not fit beside it and a frame never
+ * will, and is RESOURCE_EXHAUSTED_PERSISTENT.
  */
 enum nnb_status nnb__model_take(struct nnb__model *model, uint32_t pools, uint64_t bytes, struct nnb_reason *reason);
+/* Reserve a frame, for an execution whose pools are of @bytes. */
+enum nnb_status nnb__model_reserve(struct nnb__model *model, uint64_t bytes, struct nnb_reason *reason);
+void nnb__model_release(struct nnb__model *model);
 /* Could its app ever have this besides the model? */
 bool nnb__model_fits(const struct nnb__model *model, uint32_t pools, uint64_t bytes);
 struct nnb__budget nnb__model_budget(struct nnb__model *model);
@@ -325,6 +331,8 @@ struct nnb__job {
 	bool measure;
 	uint64_t began;             /* if it is to be measured */
 	uint64_t serial;            /* of one that is not waited for */
+	uint32_t pools;             /* that the app is charged for until it is forgotten ... */
+	uint64_t bytes;             /* ... and theirs, once it executes */
 	struct nnb__fenced *fenced; /* of one that waits for fences, owned; else NULL */
 };
 

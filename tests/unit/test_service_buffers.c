@@ -986,8 +986,8 @@ static const struct fallback_case {
 	{ "an older app", { NULL }, NNB_HAL_1_2, 0, NNB_STATUS_GENERAL_FAILURE },
 	{ "a driver without", { "--driver", DRIVER_BARE }, NNB_HAL_1_3, 0, NNB_STATUS_GENERAL_FAILURE },
 	{ "no more buffers", { "--limit", "buffers=1" }, NNB_HAL_1_3, 1, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
-	/* its model has 5 times as much, and executing takes 3 */
-	{ "no more bytes", { "--limit", "bytes=2200" }, NNB_HAL_1_3, 3, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+	/* its model has 5 times as much and 696 of structs, and executing takes 3 */
+	{ "no more bytes", { "--limit", "bytes=2896" }, NNB_HAL_1_3, 3, NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
 };
 
 static int for_a_fallback(void **state)

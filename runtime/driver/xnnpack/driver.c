@@ -8,11 +8,16 @@
  * have one each. A run that waits within an operation (nnb_look) keeps its set: meanwhile another run of the model has one of
  * its own.
  *
+ * A plan keeps KEPT_RUNS frames and sets at most; those that were not used last, KEPT_MAX bytes together.
+ *
  * TRUST        A few bytes of model can ask for any amount of memory. What a plan would need (temporaries, packed
  *              weights, XNNPACK's pointers) is added up before any of it is allocated, and too much is refused as
- *              larger than the device's memory (Q-22), a part of this machine's.
+ *              larger than the device's memory (Q-22), a part of this machine's. Plans, frames and sets are charged to the
+ *              model's account for as long as they are there; when it refuses, what is kept is freed, and it is asked once
+ *              more.
  * CONCURRENCY  The lock of a prepared model guards its list of plans and their lists. It is not held while a frame
- *              or a set is made, nor while an operation runs. A frame or a set off its list has one user.
+ *              or a set is made or freed, while the account is asked, nor while an operation runs. A frame or a set off its
+ *              list has one user.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,24 +28,31 @@
 
 #include "arena.h"
 #include "kernels/look.h"
+#include "memory.h"
 #include "step.h"
 
 enum {
-	PLANS_MAX = 4,   /* that are kept for shapes nobody runs with now */
-	MEMORY_SHARE = 4 /* the device's memory is this part of the machine's */
+	PLANS_MAX = 4,       /* that are kept for shapes nobody runs with now */
+	MEMORY_SHARE = 4,    /* the device's memory is this part of the machine's */
+	KEPT_MAX = 64 << 20, /* bytes of frames and sets that are kept for other shapes than those used last */
+	KEPT_RUNS = 16       /* that so many can be kept for, of one plan */
 };
 
 struct set {
 	struct set *next;
-	struct step steps[]; /* one an operation */
+	uint64_t bytes;          /* charged, besides the tally's */
+	struct nnbx_tally tally; /* XNNPACK's operators */
+	struct step steps[];     /* one an operation */
 };
 
 struct frame {
 	struct frame *next;
 	struct prepared *prepared;
-	struct plan *plan;
-	struct set *set; /* NULL: parked, or no operation has run yet */
+	struct plan *plan; /* for as long as a run has it */
+	struct set *set;   /* NULL: parked, or no operation has run yet */
+	uint64_t bytes;    /* charged */
 	void *arena;
+	size_t arena_bytes;
 	void *at[]; /* by operand */
 };
 
@@ -60,7 +72,9 @@ struct plan {
 	struct nnb_shape *shapes; /* by operand */
 	size_t *offsets;          /* by operand, in the arena */
 	size_t arena_bytes, scratch_at;
-	unsigned runs; /* under way */
+	uint64_t bytes; /* charged for the plan itself */
+	unsigned runs;  /* under way */
+	unsigned n_frames, n_sets;
 	struct frame *frames;
 	struct set *sets;
 };
@@ -87,53 +101,106 @@ static struct site site_of(const struct frame *f, uint32_t op)
 		              .scratch = (char *)f->arena + f->plan->scratch_at };
 }
 
-static void set_free(const struct prepared *p, struct set *set)
+static const struct nnb_account *account_of(const struct prepared *p)
 {
-	for (uint32_t i = 0; set && i < p->graph->model->n_operations; i++)
-		nnbx_step_fini(&set->steps[i]);
-	free(set);
+	return &p->graph->account;
 }
 
-static enum nnb_status set_new(struct set **ret, const struct frame *f)
+static uint64_t set_bytes(const struct set *set)
 {
-	uint32_t n = f->prepared->graph->model->n_operations;
-	struct set *set = calloc(1, sizeof(*set) + n * sizeof(set->steps[0]));
-	enum nnb_status status = set ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	return set->bytes + set->tally.bytes;
+}
 
-	for (uint32_t i = 0; !status && i < n; i++) {
+static void set_free(const struct prepared *p, struct set *set)
+{
+	uint64_t bytes;
+
+	if (!set)
+		return;
+	bytes = set_bytes(set);
+	for (uint32_t i = 0; i < p->graph->model->n_operations; i++)
+		nnbx_step_fini(&set->steps[i]);
+	free(set);
+	nnbx_give_back(account_of(p), bytes);
+}
+
+static enum nnb_status set_fill(struct set *set, const struct frame *f)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	nnbx_tally_begin(&set->tally);
+	for (uint32_t i = 0; !status && i < f->prepared->graph->model->n_operations; i++) {
 		struct site site = site_of(f, i);
 
 		status = nnbx_step_init(&set->steps[i], &site);
 	}
-	if (status) {
-		set_free(f->prepared, set);
+	nnbx_tally_end();
+	return set->tally.refused ? set->tally.refused : status;
+}
+
+static enum nnb_status set_new(struct set **ret, const struct frame *f)
+{
+	const struct prepared *p = f->prepared;
+	uint32_t n = p->graph->model->n_operations;
+	uint64_t bytes = sizeof(struct set) + n * sizeof(struct step);
+	enum nnb_status status = nnbx_charge(account_of(p), bytes);
+	struct set *set;
+
+	if (status)
 		return status;
+	set = calloc(1, bytes);
+	if (!set) {
+		nnbx_give_back(account_of(p), bytes);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	*ret = set;
-	return NNB_STATUS_NONE;
+	set->bytes = bytes;
+	set->tally.account = account_of(p);
+	status = set_fill(set, f);
+	if (status)
+		set_free(p, set);
+	else
+		*ret = set;
+	return status;
 }
 
 static void frame_free(struct frame *f)
 {
-	if (f && f->arena != MAP_FAILED)
-		munmap(f->arena, f->plan->arena_bytes);
+	const struct nnb_account *account;
+	uint64_t bytes;
+
+	if (!f)
+		return;
+	account = account_of(f->prepared);
+	bytes = f->bytes;
+	if (f->arena != MAP_FAILED)
+		munmap(f->arena, f->arena_bytes);
 	free(f);
+	nnbx_give_back(account, bytes);
 }
 
 /* A frame; its inputs and outputs are nowhere yet. */
-static struct frame *frame_new(struct prepared *p, struct plan *plan)
+static enum nnb_status frame_new(struct frame **ret, struct prepared *p, struct plan *plan)
 {
 	const struct nnb_model *m = p->graph->model;
-	struct frame *f = calloc(1, sizeof(*f) + m->n_operands * sizeof(f->at[0]));
+	uint64_t own = sizeof(struct frame) + m->n_operands * sizeof(void *), bytes = own + plan->arena_bytes;
+	enum nnb_status status = nnbx_charge(account_of(p), bytes);
+	struct frame *f;
 
-	if (!f)
-		return NULL;
+	if (status)
+		return status;
+	f = calloc(1, own);
+	if (!f) {
+		nnbx_give_back(account_of(p), bytes);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
 	f->prepared = p;
 	f->plan = plan;
+	f->bytes = bytes;
+	f->arena_bytes = plan->arena_bytes;
 	f->arena = mmap(NULL, plan->arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (f->arena == MAP_FAILED) {
 		frame_free(f);
-		return NULL;
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	for (uint32_t i = 0; i < m->n_operands; i++) {
 		if (plan->offsets[i] != SIZE_MAX)
@@ -141,28 +208,53 @@ static struct frame *frame_new(struct prepared *p, struct plan *plan)
 		else
 			f->at[i] = (void *)p->graph->constants[i];
 	}
-	return f;
+	*ret = f;
+	return NNB_STATUS_NONE;
+}
+
+static void sets_free(const struct prepared *p, struct set *set)
+{
+	while (set) {
+		struct set *next = set->next;
+
+		set_free(p, set);
+		set = next;
+	}
+}
+
+static void frames_free(struct frame *f)
+{
+	while (f) {
+		struct frame *next = f->next;
+
+		frame_free(f);
+		f = next;
+	}
 }
 
 static void plan_free(const struct prepared *p, struct plan *plan)
 {
+	uint64_t bytes;
+
 	if (!plan)
 		return;
-	while (plan->sets) {
-		struct set *set = plan->sets;
-
-		plan->sets = set->next;
-		set_free(p, set);
-	}
-	while (plan->frames) {
-		struct frame *f = plan->frames;
-
-		plan->frames = f->next;
-		frame_free(f);
-	}
+	bytes = plan->bytes;
+	sets_free(p, plan->sets);
+	frames_free(plan->frames);
 	free(plan->shapes);
 	free(plan->offsets);
 	free(plan);
+	nnbx_give_back(account_of(p), bytes);
+}
+
+static void plans_free(const struct prepared *p, struct plan *plan)
+{
+	while (plan) {
+		struct plan *next = plan->next;
+
+		plan_free(p, plan);
+		plan = next;
+	}
 }
 
 static uint64_t device_memory(void)
@@ -192,11 +284,19 @@ static uint64_t add_up(const struct prepared *p, struct plan *plan)
 static enum nnb_status plan_new(struct plan **ret, const struct prepared *p, const struct nnb_shape *shapes)
 {
 	uint32_t n = p->graph->model->n_operands;
-	struct plan *plan = calloc(1, sizeof(*plan));
-	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	uint64_t bytes = sizeof(struct plan) + n * (sizeof(struct nnb_shape) + sizeof(size_t));
+	enum nnb_status status = nnbx_charge(account_of(p), bytes);
+	struct plan *plan;
 
-	if (!plan)
+	if (status)
 		return status;
+	status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	plan = calloc(1, sizeof(*plan));
+	if (!plan) {
+		nnbx_give_back(account_of(p), bytes);
+		return status;
+	}
+	plan->bytes = bytes;
 	plan->fixed = shapes == p->graph->shapes;
 	plan->shapes = malloc(n * sizeof(*plan->shapes));
 	plan->offsets = malloc(n * sizeof(*plan->offsets));
@@ -244,25 +344,99 @@ static struct plan *plan_find(struct prepared *p, const struct nnb_shape *shapes
 	return NULL;
 }
 
-/* Take the plan nobody has used for the longest off the list, if there are too many. */
+static uint64_t plan_kept(const struct plan *plan)
+{
+	uint64_t bytes = 0;
+
+	for (const struct frame *f = plan->frames; f; f = f->next)
+		bytes += f->bytes;
+	for (const struct set *set = plan->sets; set; set = set->next)
+		bytes += set_bytes(set);
+	return bytes;
+}
+
+/* Take the plan nobody has used for the longest off the list, if there are too many, or too much is kept for them. */
 static struct plan *plan_surplus(struct prepared *p)
 {
 	struct plan **oldest = NULL, *plan;
+	uint64_t kept = 0;
 	unsigned idle = 0;
 
-	for (struct plan **at = &p->plans; *at; at = &(*at)->next)
-		if (!(*at)->runs) {
-			oldest = at;
-			idle++;
-		}
-	if (idle <= PLANS_MAX)
+	for (struct plan **at = &p->plans; *at; at = &(*at)->next) {
+		if ((*at)->runs)
+			continue;
+		idle++;
+		if (at == &p->plans)
+			continue;
+		oldest = at;
+		kept += plan_kept(*at);
+	}
+	if (!oldest || (idle <= PLANS_MAX && kept <= KEPT_MAX))
 		return NULL;
 	plan = *oldest;
 	*oldest = plan->next;
 	return plan;
 }
 
+/* What is kept, off all lists. */
+struct kept {
+	struct plan *plans;
+	struct frame *frames;
+	struct set *sets;
+};
+
+/* All that no run is using: the plans, and of those that are used, what is on their lists. */
+static struct kept take_kept(struct prepared *p)
+{
+	struct kept kept = { 0 };
+
+	for (struct plan **at = &p->plans, *plan; (plan = *at);) {
+		if (!plan->runs) {
+			*at = plan->next;
+			plan->next = kept.plans;
+			kept.plans = plan;
+			continue;
+		}
+		while (plan->frames) {
+			struct frame *f = plan->frames;
+
+			plan->frames = f->next;
+			f->next = kept.frames;
+			kept.frames = f;
+		}
+		while (plan->sets) {
+			struct set *set = plan->sets;
+
+			plan->sets = set->next;
+			set->next = kept.sets;
+			kept.sets = set;
+		}
+		plan->n_frames = plan->n_sets = 0;
+		at = &plan->next;
+	}
+	return kept;
+}
+
 /* ---- what runs need ---- */
+
+/* The account has refused: free what is kept. Was there anything? Then it may be asked again. */
+static bool free_kept(struct prepared *p)
+{
+	struct kept kept;
+
+	pthread_mutex_lock(&p->lock);
+	kept = take_kept(p);
+	pthread_mutex_unlock(&p->lock);
+	plans_free(p, kept.plans);
+	frames_free(kept.frames); /* whose plans may be gone by now */
+	sets_free(p, kept.sets);
+	return kept.plans || kept.frames || kept.sets;
+}
+
+static bool is_refusal(enum nnb_status status)
+{
+	return status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT || status == NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+}
 
 /* A plan for these shapes, with one more run under way. */
 static enum nnb_status plan_take(struct plan **ret, struct prepared *p, const struct nnb_shape *shapes)
@@ -275,6 +449,8 @@ static enum nnb_status plan_take(struct plan **ret, struct prepared *p, const st
 	if (!plan) {
 		pthread_mutex_unlock(&p->lock);
 		status = plan_new(&made, p, shapes);
+		if (is_refusal(status) && free_kept(p))
+			status = plan_new(&made, p, shapes);
 		if (status)
 			return status;
 		pthread_mutex_lock(&p->lock);
@@ -294,54 +470,73 @@ static enum nnb_status plan_take(struct plan **ret, struct prepared *p, const st
 
 static void plan_give(struct prepared *p, struct plan *plan)
 {
-	struct plan *surplus;
+	struct plan *surplus = NULL, *one;
 
 	pthread_mutex_lock(&p->lock);
 	plan->runs--;
-	surplus = plan_surplus(p);
+	while ((one = plan_surplus(p))) {
+		one->next = surplus;
+		surplus = one;
+	}
 	pthread_mutex_unlock(&p->lock);
-	plan_free(p, surplus);
+	plans_free(p, surplus);
 }
 
 static enum nnb_status frame_take(struct frame **ret, struct prepared *p, struct plan *plan)
 {
+	enum nnb_status status;
 	struct frame *f;
 
 	pthread_mutex_lock(&p->lock);
 	f = plan->frames;
-	if (f)
+	if (f) {
 		plan->frames = f->next;
+		plan->n_frames--;
+	}
 	pthread_mutex_unlock(&p->lock);
-	if (!f)
-		f = frame_new(p, plan);
-	if (!f)
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	*ret = f;
-	return NNB_STATUS_NONE;
+	if (f) {
+		*ret = f;
+		return NNB_STATUS_NONE;
+	}
+	status = frame_new(ret, p, plan);
+	return is_refusal(status) && free_kept(p) ? frame_new(ret, p, plan) : status;
 }
 
 static enum nnb_status set_take(struct frame *f)
 {
 	struct prepared *p = f->prepared;
+	enum nnb_status status;
 
 	pthread_mutex_lock(&p->lock);
 	f->set = f->plan->sets;
-	if (f->set)
+	if (f->set) {
 		f->plan->sets = f->set->next;
+		f->plan->n_sets--;
+	}
 	pthread_mutex_unlock(&p->lock);
-	return f->set ? NNB_STATUS_NONE : set_new(&f->set, f);
+	if (f->set)
+		return NNB_STATUS_NONE;
+	status = set_new(&f->set, f);
+	return is_refusal(status) && free_kept(p) ? set_new(&f->set, f) : status;
 }
 
 static void set_give(struct frame *f)
 {
 	struct prepared *p = f->prepared;
+	struct set *surplus = NULL;
 
 	if (!f->set)
 		return;
 	pthread_mutex_lock(&p->lock);
-	f->set->next = f->plan->sets;
-	f->plan->sets = f->set;
+	if (f->plan->n_sets < KEPT_RUNS) {
+		f->set->next = f->plan->sets;
+		f->plan->sets = f->set;
+		f->plan->n_sets++;
+	} else {
+		surplus = f->set;
+	}
 	pthread_mutex_unlock(&p->lock);
+	set_free(p, surplus);
 	f->set = NULL;
 }
 
@@ -406,10 +601,12 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	if (status)
 		return status;
 	site = site_of(f, op);
+	nnbx_tally_begin(&f->set->tally);
 	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
 	status = nnbx_step_run(&f->set->steps[op], &site);
 	if (!nnbx_work_end())
 		status = NNB_STATUS_GENERAL_FAILURE;
+	nnbx_tally_end();
 	return status;
 }
 
@@ -424,12 +621,19 @@ static void run_park(void *run)
 static void frame_give(struct frame *f)
 {
 	struct prepared *p = f->prepared;
+	bool kept;
 
 	set_give(f);
 	pthread_mutex_lock(&p->lock);
-	f->next = f->plan->frames;
-	f->plan->frames = f;
+	kept = f->plan->n_frames < KEPT_RUNS;
+	if (kept) {
+		f->next = f->plan->frames;
+		f->plan->frames = f;
+		f->plan->n_frames++;
+	}
 	pthread_mutex_unlock(&p->lock);
+	if (!kept)
+		frame_free(f);
 }
 
 static void run_end(void *run)
@@ -461,12 +665,7 @@ static void release(void *prepared)
 {
 	struct prepared *p = prepared;
 
-	while (p->plans) {
-		struct plan *plan = p->plans;
-
-		p->plans = plan->next;
-		plan_free(p, plan);
-	}
+	plans_free(p, p->plans);
 	while (p->runs) {
 		struct run *r = p->runs;
 
@@ -572,7 +771,7 @@ static int device_open(void **ret)
 {
 	static char device;
 
-	if (xnn_initialize(NULL) != xnn_status_success)
+	if (xnn_initialize(&nnbx_allocator) != xnn_status_success)
 		return -ENODEV;
 	*ret = &device;
 	return 0;

@@ -28,13 +28,24 @@
 
 NNB_BEGIN_DECLS
 
-enum { NNB_DRIVER_ABI = 3 };
+enum { NNB_DRIVER_ABI = 4 };
 
 struct nnb_shape {
 	uint32_t rank;
 	uint32_t dims[NNB_RANK_MAX];
 	bool known;   /* every dimension is */
 	bool omitted; /* an optional input left out: no bytes, rank 0 */
+};
+
+/*
+ * Whose the memory is that a prepared model takes: asked before any is allocated, beyond some hundred bytes, and told when it
+ * is freed. Any thread, with no lock held that a run needs. NONE, or RESOURCE_EXHAUSTED_*: it must not be allocated, and
+ * whatever needs it fails with that status. A driver that keeps memory for runs to come frees that before it fails.
+ */
+struct nnb_account {
+	enum nnb_status (*charge)(void *arg, uint64_t bytes); /* NULL: there is nobody to be asked */
+	void (*give_back)(void *arg, uint64_t bytes);         /* likewise */
+	void *arg;
 };
 
 /* A valid model, looked through. Lives as long as what was prepared from it. */
@@ -44,6 +55,7 @@ struct nnb_graph {
 	const struct nnb_shape *shapes; /* by operand: what is known before any request */
 	const uint32_t *last_reader;    /* by operand: the last operation that reads it; its writer if none does */
 	bool shapes_known;              /* of every operand: all runs have these shapes */
+	struct nnb_account account;     /* of what is prepared from it. Not for supported */
 };
 
 /* The geometry of a convolution or pooling operation, in whichever of the two forms it was given (O-30, O-31). */

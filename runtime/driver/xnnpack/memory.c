@@ -1,0 +1,127 @@
+/*
+ * memory.c -- XNNPACK's allocations, tallied for the model that they are for.
+ *
+ * Packed weights can be many times as large as the weights: XNNPACK pads them to as many channels as it computes at once.
+ * So they are counted where they are allocated, and not estimated. A block counts for what malloc says that it has, so that
+ * freeing it gives back the same.
+ *
+ * CONCURRENCY  The tally is the calling thread's for the time of a call of XNNPACK's; a tally has one user at a time.
+ */
+#include "memory.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local struct nnbx_tally *tally __attribute__((tls_model("initial-exec")));
+
+enum nnb_status nnbx_charge(const struct nnb_account *account, uint64_t bytes)
+{
+	return account && account->charge ? account->charge(account->arg, bytes) : NNB_STATUS_NONE;
+}
+
+void nnbx_give_back(const struct nnb_account *account, uint64_t bytes)
+{
+	if (account && account->give_back && bytes)
+		account->give_back(account->arg, bytes);
+}
+
+void nnbx_tally_begin(struct nnbx_tally *t)
+{
+	tally = t;
+}
+
+void nnbx_tally_end(void)
+{
+	tally = NULL;
+}
+
+/* ---- for XNNPACK ---- */
+
+static bool tally_add(size_t bytes)
+{
+	enum nnb_status status;
+
+	if (!tally)
+		return true;
+	status = nnbx_charge(tally->account, bytes);
+	if (status) {
+		tally->refused = status;
+		return false;
+	}
+	tally->bytes += bytes;
+	return true;
+}
+
+static void tally_take(size_t bytes)
+{
+	if (!tally)
+		return;
+	tally->bytes -= bytes;
+	nnbx_give_back(tally->account, bytes);
+}
+
+/* @p was allocated for @bytes, which have been charged: it may have some more. */
+static void *tally_rest(void *p, size_t bytes)
+{
+	size_t has = p ? malloc_usable_size(p) : 0;
+
+	if (has < bytes)
+		tally_take(bytes - has);
+	else if (has > bytes && !tally_add(has - bytes)) {
+		tally_take(bytes);
+		free(p);
+		p = NULL;
+	}
+	return p;
+}
+
+static void *allocate(void *context, size_t bytes)
+{
+	(void)context;
+	return tally_add(bytes) ? tally_rest(malloc(bytes), bytes) : NULL;
+}
+
+static void deallocate(void *context, void *p)
+{
+	(void)context;
+	if (p)
+		tally_take(malloc_usable_size(p));
+	free(p);
+}
+
+/* Both blocks are there for a moment, and charged. */
+static void *reallocate(void *context, void *p, size_t bytes)
+{
+	size_t has = p ? malloc_usable_size(p) : 0;
+	void *grown;
+
+	if (p && has >= bytes)
+		return p;
+	grown = allocate(context, bytes);
+	if (grown && p) {
+		memcpy(grown, p, has);
+		deallocate(context, p);
+	}
+	return grown;
+}
+
+static void *aligned_allocate(void *context, size_t alignment, size_t bytes)
+{
+	void *p = NULL;
+
+	(void)context;
+	if (!tally_add(bytes))
+		return NULL;
+	if (posix_memalign(&p, alignment, bytes))
+		p = NULL;
+	return tally_rest(p, bytes);
+}
+
+const struct xnn_allocator nnbx_allocator = {
+	.allocate = allocate,
+	.reallocate = reallocate,
+	.deallocate = deallocate,
+	.aligned_allocate = aligned_allocate,
+	.aligned_deallocate = deallocate,
+};

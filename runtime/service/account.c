@@ -1,0 +1,138 @@
+/*
+ * account.c -- what a model costs its app.
+ *
+ * What a model is likely to take is reserved before the driver needs it: with the model, and for each burst and each execution
+ * that is under way. What the driver allocates is counted besides. The app is charged with the larger of the two, so that a
+ * reservation makes no difference to what the driver then takes, and what the driver keeps when a reservation ends stays
+ * charged until the driver frees it. SMALL_CHANGE of it is not charged, for each model, of which an app has so many at most:
+ * lists and structs that depend on what has run would make any limit inexact.
+ *
+ * CONCURRENCY  An account's lock orders what changes it, and is held while the app's is asked. Any thread.
+ */
+#include "service/account.h"
+
+#include <assert.h>
+
+#include "service/service.h"
+
+enum { SMALL_CHANGE = 64 << 10 };
+
+void nnb__account_init(struct nnb__account *a, struct nnb__app *app)
+{
+	*a = (struct nnb__account){ .app = app };
+	pthread_mutex_init(&a->lock, NULL);
+}
+
+/* The lock is held. */
+static uint64_t charged(const struct nnb__account *a)
+{
+	uint64_t used = a->used > SMALL_CHANGE ? a->used - SMALL_CHANGE : 0;
+
+	return nnb__sum(a->beside, used > a->reserved ? used : a->reserved);
+}
+
+/* Have @a be @is, if the app may have the difference. The lock is held. */
+static enum nnb_status become(struct nnb__account *a, uint64_t beside, uint64_t reserved, uint64_t used, bool ever,
+                              struct nnb_reason *reason)
+{
+	struct nnb__account is = { .beside = beside, .reserved = reserved, .used = used };
+	uint64_t before = charged(a), after = charged(&is);
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	if (after > before)
+		status = nnb__take_if(a->app, NNB__BYTES, after - before, ever, reason);
+	else if (after < before)
+		nnb__give(a->app, NNB__BYTES, before - after);
+	if (status)
+		return status;
+	a->beside = beside;
+	a->reserved = reserved;
+	a->used = used;
+	return NNB_STATUS_NONE;
+}
+
+void nnb__account_fini(struct nnb__account *a)
+{
+	assert(!a->used); /* the driver has released the model */
+	become(a, 0, 0, 0, true, NULL);
+	pthread_mutex_destroy(&a->lock);
+}
+
+/* ---- the driver's ---- */
+
+/* Will there ever be room for as much? What a model that is prepared has besides may be other executions'. */
+static bool is_ever(const struct nnb__account *a, uint64_t bytes)
+{
+	uint64_t needed = nnb__sum(a->beside, nnb__sum(a->runs ? 0 : a->used, bytes));
+
+	return nnb__could_have(a->app->service, NNB__BYTES, needed);
+}
+
+static enum nnb_status charge(void *arg, uint64_t bytes)
+{
+	struct nnb__account *a = arg;
+	enum nnb_status status;
+
+	pthread_mutex_lock(&a->lock);
+	status = become(a, a->beside, a->reserved, nnb__sum(a->used, bytes), is_ever(a, bytes), NULL);
+	pthread_mutex_unlock(&a->lock);
+	return status;
+}
+
+static void give_back(void *arg, uint64_t bytes)
+{
+	struct nnb__account *a = arg;
+
+	pthread_mutex_lock(&a->lock);
+	assert(bytes <= a->used);
+	become(a, a->beside, a->reserved, a->used - bytes, true, NULL);
+	pthread_mutex_unlock(&a->lock);
+}
+
+struct nnb_account nnb__account_for_driver(struct nnb__account *a)
+{
+	return (struct nnb_account){ .charge = charge, .give_back = give_back, .arg = a };
+}
+
+/* ---- the service's ---- */
+
+enum nnb_status nnb__account_settle(struct nnb__account *a, uint64_t beside, uint64_t reserved,
+                                    struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	pthread_mutex_lock(&a->lock);
+	status = become(a, beside, reserved, a->used,
+	                nnb__could_have(a->app->service, NNB__BYTES, nnb__sum(beside, reserved)), reason);
+	pthread_mutex_unlock(&a->lock);
+	return status;
+}
+
+enum nnb_status nnb__account_reserve(struct nnb__account *a, uint64_t more, bool ever, struct nnb_reason *reason)
+{
+	enum nnb_status status;
+
+	pthread_mutex_lock(&a->lock);
+	status = become(a, a->beside, nnb__sum(a->reserved, more), a->used, ever, reason);
+	pthread_mutex_unlock(&a->lock);
+	return status;
+}
+
+void nnb__account_release(struct nnb__account *a, uint64_t bytes)
+{
+	pthread_mutex_lock(&a->lock);
+	assert(bytes <= a->reserved);
+	become(a, a->beside, a->reserved - bytes, a->used, true, NULL);
+	pthread_mutex_unlock(&a->lock);
+}
+
+uint64_t nnb__account_prepared(struct nnb__account *a)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&a->lock);
+	a->runs = true;
+	bytes = charged(a);
+	pthread_mutex_unlock(&a->lock);
+	return bytes;
+}

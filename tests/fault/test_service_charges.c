@@ -1,0 +1,344 @@
+/*
+ * test_service_charges.c -- memory that the driver takes for an app: temporaries whose shapes only an execution knows, what
+ * it keeps of them for the next one, and weights as XNNPACK packs them. The app is charged for all of it, or is refused.
+ *
+ * What the service really has is asked of the kernel (RssAnon), but not under sanitizers, whose own memory is in it.
+ */
+#include <semaphore.h>
+
+#include "service_helpers.h"
+
+#define MIB UINT64_C(1048576)
+
+enum {
+	COPIES = 32,        /* of the image, in the temporary */
+	SIDE = 512,         /* of the image: 1 MiB */
+	SHAPES = 5,         /* more than the driver keeps plans for */
+	LAYERS = 8,         /* of one output each, */
+	WEIGHTS = 1 << 16,  /* and of so many inputs: 2 MiB of weights in all */
+	RUNS = 4,           /* of one model that wait inside an operation at a time */
+	UNCHARGED_MIB = 12, /* that the service may have besides: stacks of threads, the heap's odds and ends */
+	ODD_PERCENT = 3
+};
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { RSS_TELLS = false };
+#else
+enum { RSS_TELLS = true };
+#endif
+
+/*
+ * An image of any size, COPIES times beside itself, and of that the largest of all 8 x 8: the temporary is COPIES times as
+ * large as the input, and the output half of it.
+ */
+static struct nnb_model *swelling_model(uint32_t side)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32, .rank = 4, .dims = { 1, side, side, 1 } };
+	uint32_t in, t, y, cat[COPIES + 1], pool[7];
+	struct nnb_model *m;
+
+	must(nnb_model_new(&m, "swelling", NNB_HAL_1_2) == 0);
+	in = operand(m, &o);
+	for (int i = 0; i < COPIES; i++)
+		cat[i] = in;
+	cat[COPIES] = int_scalar(m, 3);
+	o.dims[3] = side ? COPIES : 0;
+	t = operand(m, &o);
+	must(nnb_model_operation(m, NNB_CONCATENATION, cat, COPIES + 1, &t, 1) >= 0);
+	pool[0] = t;
+	pool[1] = int_scalar(m, NNB_PADDING_VALID);
+	pool[2] = pool[3] = pool[4] = pool[5] = int_scalar(m, 8);
+	pool[6] = int_scalar(m, NNB_FUSED_NONE);
+	o.dims[1] = o.dims[2] = side / 8;
+	y = operand(m, &o);
+	must(nnb_model_operation(m, NNB_MAX_POOL_2D, pool, 7, &y, 1) >= 0);
+	must(nnb_model_finish(m, &in, 1, &y, 1) == 0);
+	return m;
+}
+
+/* Layers of one output each: XNNPACK packs them as if there were as many outputs as it computes at once. */
+static struct nnb_model *padded_model(void)
+{
+	struct nnb_operand weights = { .type = NNB_TENSOR_FLOAT32, .rank = 2, .dims = { 1, WEIGHTS } };
+	struct nnb_operand result = { .type = NNB_TENSOR_FLOAT32, .rank = 2, .dims = { 1, 1 } };
+	float *values = calloc(WEIGHTS, sizeof(*values));
+	uint32_t in[4], outs[LAYERS];
+	struct nnb_model *m;
+
+	must(values != NULL);
+	for (uint32_t i = 0; i < WEIGHTS; i++)
+		values[i] = (float)(i % 7);
+	must(nnb_model_new(&m, "padded", NNB_HAL_1_0) == 0);
+	in[0] = operand(m, &weights); /* the image is as long */
+	for (int i = 0; i < LAYERS; i++) {
+		in[1] = operand(m, &weights);
+		must(nnb_model_value(m, in[1], values, WEIGHTS * sizeof(*values)) == 0);
+		in[2] = float_tensor(m, 1);
+		must(nnb_model_value(m, in[2], values, sizeof(*values)) == 0);
+		in[3] = int_scalar(m, NNB_FUSED_NONE);
+		outs[i] = operand(m, &result);
+		must(nnb_model_operation(m, NNB_FULLY_CONNECTED, in, 4, &outs[i], 1) >= 0);
+	}
+	must(nnb_model_finish(m, in, 1, outs, LAYERS) == 0);
+	free(values);
+	return m;
+}
+
+struct call {
+	struct nnb_pool *pool;
+	struct nnb_argument in, out;
+	struct nnb_call call;
+	struct nnb_output_shape shape;
+	struct nnb_answer answer;
+};
+
+/* An image of this size, and room for what comes of it. */
+static void call_init(struct call *c, uint32_t side)
+{
+	const uint32_t in = side * side * 4, out = side / 8 * (side / 8) * COPIES * 4;
+
+	must(nnb_pool_new(&c->pool, (uint64_t)in + out) == 0);
+	for (uint32_t i = 0; i < side * side; i++)
+		((float *)nnb_pool_data(c->pool))[i] = (float)(i % 1021);
+	c->in = (struct nnb_argument){ .location = { 0, 0, in }, .rank = 4, .dims = { 1, side, side, 1 } };
+	c->out = (struct nnb_argument){ .location = { 0, in, out } };
+	c->call = (struct nnb_call){
+		.inputs = &c->in, .outputs = &c->out, .pools = &c->pool, .n_inputs = 1, .n_outputs = 1, .n_pools = 1
+	};
+	c->answer = (struct nnb_answer){ .shapes = &c->shape };
+}
+
+/* The last output is the largest of the last 64 pixels. */
+static bool call_right(const struct call *c, uint32_t side)
+{
+	const float *in = nnb_pool_data(c->pool), *out = in + (size_t)side * side;
+	uint32_t last = side / 8 * (side / 8) * COPIES - 1;
+	float most = 0;
+
+	for (uint32_t y = side / 8 * 8 - 8; y < side / 8 * 8; y++)
+		for (uint32_t x = side / 8 * 8 - 8; x < side / 8 * 8; x++)
+			most = in[y * side + x] > most ? in[y * side + x] : most;
+	return out[last] == most;
+}
+
+/* ---- the service ---- */
+
+struct fixture {
+	struct service s;
+	struct nnb_client *client;
+	uint64_t rss; /* when no app had anything */
+};
+
+static uint64_t rss_of(const struct service *s)
+{
+	char path[48], line[128];
+	unsigned long long kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", s->pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (!kib && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %llu", &kib) != 1)
+			kib = 0;
+	fclose(f);
+	assert_true(kib);
+	return kib * 1024;
+}
+
+static int set_up_with(void **state, const char *memory)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	service_init(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", "edf", "--memory", memory));
+	f->client = app_open(&f->s);
+	f->rss = rss_of(&f->s);
+	*state = f;
+	return 0;
+}
+
+static int of_24_MiB(void **state)
+{
+	return set_up_with(state, "24M");
+}
+
+static int of_80_MiB(void **state)
+{
+	return set_up_with(state, "80M");
+}
+
+static int of_1_GiB(void **state)
+{
+	return set_up_with(state, "1G");
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	app_comes_to_hold(f->client, all.bytes, 0);
+	nnb_client_close(f->client);
+	service_settles(&f->s);
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
+/* It has no more than its apps are charged with. */
+static void expect_charged(const struct fixture *f, const char *when)
+{
+	uint64_t charged = app_counts(f->client).all.bytes, has = rss_of(&f->s) - f->rss;
+
+	print_message("%s: %ju MiB are charged, the service has %ju MiB\n", when, (uintmax_t)(charged / MIB),
+	              (uintmax_t)(has / MIB));
+	if (RSS_TELLS)
+		assert_true(has <= charged + charged * ODD_PERCENT / 100 + UNCHARGED_MIB * MIB);
+}
+
+/* ---- tests ---- */
+
+/* 32 MiB, of which it may have 24. */
+static void temporaries_of_unknown_shapes_are_refused_beyond_the_limit(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = swelling_model(0);
+	struct nnb_remote *remote = app_prepare(f->client, m);
+	struct nnb_burst *burst = app_burst(remote);
+	struct call large, small;
+
+	call_init(&large, SIDE);
+	call_init(&small, SIDE / 4);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(nnb_remote_execute(remote, &large.call, &large.answer, NULL),
+		                 NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+		assert_int_equal(nnb_burst_execute(burst, &large.call, &large.answer, NULL),
+		                 NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+		assert_none(nnb_remote_execute(remote, &small.call, &small.answer, &why)); /* 2 MiB */
+		assert_true(call_right(&small, SIDE / 4));
+	}
+	expect_charged(f, "refused");
+	nnb_burst_free(burst);
+	nnb_remote_release(remote);
+	nnb_pool_free(large.pool);
+	nnb_pool_free(small.pool);
+	nnb_model_free(m);
+}
+
+/* Each shape has a plan, and each plan a frame: all of them would be 160 MiB. What is kept makes room for what is needed. */
+static void what_is_kept_makes_room_for_what_is_needed(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = swelling_model(0);
+	struct nnb_remote *remote = app_prepare(f->client, m);
+
+	for (uint32_t i = 0; i < 2 * SHAPES; i++) {
+		uint32_t side = SIDE - 8 * (i % SHAPES);
+		struct call c;
+
+		call_init(&c, side);
+		assert_none(nnb_remote_execute(remote, &c.call, &c.answer, &why));
+		assert_true(call_right(&c, side));
+		nnb_pool_free(c.pool);
+		expect_charged(f, "kept");
+	}
+	nnb_remote_release(remote);
+	nnb_model_free(m);
+}
+
+/* The same with room for all of it: it is charged for as long as it is kept, and that is not much. */
+static void what_is_kept_is_charged_and_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = swelling_model(0);
+	struct nnb_remote *remote = app_prepare(f->client, m);
+
+	for (uint32_t i = 0; i < SHAPES; i++) {
+		struct call c;
+
+		call_init(&c, SIDE - 8 * i);
+		assert_none(nnb_remote_execute(remote, &c.call, &c.answer, &why));
+		nnb_pool_free(c.pool);
+	}
+	expect_charged(f, "five shapes");
+	assert_in_range(app_counts(f->client).app.bytes, COPIES * MIB / 2, 4 * COPIES * MIB);
+	nnb_remote_release(remote);
+	nnb_model_free(m);
+}
+
+static void packed_weights_are_charged_for_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = padded_model();
+	struct nnb_remote *remotes[RUNS];
+
+	for (int i = 0; i < RUNS; i++)
+		remotes[i] = app_prepare(f->client, m);
+	expect_charged(f, "packed");
+	for (int i = 0; i < RUNS; i++)
+		nnb_remote_release(remotes[i]);
+	nnb_model_free(m);
+}
+
+/* 2 MiB of weights, which packed are more than there is: they never fit, and nothing is charged for them afterwards. */
+static void packed_weights_beyond_the_limit_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = padded_model();
+	struct nnb_remote *remote;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(nnb_remote_prepare(f->client, m, NULL, NULL, &remote, NULL),
+		                 NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	nnb_model_free(m);
+}
+
+static void note(void *arg, const struct nnb_result *result)
+{
+	(void)result;
+	sem_post(arg);
+}
+
+/* Each has an earlier deadline than the one before it, which has begun: they all wait within their first operation. */
+static void runs_that_wait_inside_are_charged_for(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = swelling_model(SIDE);
+	struct nnb_remote *remote = app_prepare(f->client, m);
+	uint64_t now = now_ns(), before = app_counts(f->client).app.bytes;
+	struct call c[RUNS];
+	sem_t done;
+
+	sem_init(&done, 0, 0);
+	for (uint64_t i = 0; i < RUNS; i++) {
+		call_init(&c[i], SIDE);
+		c[i].call.terms.deadline_ns = now + (100 - 10 * i) * 1000 * MS;
+		assert_none(nnb_remote_execute_async(remote, &c[i].call, note, &done, &why));
+		usleep(5000);
+	}
+	for (int i = 0; i < RUNS; i++)
+		while (sem_wait(&done))
+			;
+	expect_charged(f, "afterwards");
+	assert_in_range(app_counts(f->client).app.bytes, before, before + (uint64_t)(RUNS + 1) * COPIES * MIB);
+	for (int i = 0; i < RUNS; i++) {
+		assert_true(call_right(&c[i], SIDE));
+		nnb_pool_free(c[i].pool);
+	}
+	sem_destroy(&done);
+	nnb_remote_release(remote);
+	nnb_model_free(m);
+}
+
+int main(void)
+{
+#define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
+	TEST(temporaries_of_unknown_shapes_are_refused_beyond_the_limit, of_24_MiB);
+	TEST(what_is_kept_makes_room_for_what_is_needed, of_80_MiB);
+	TEST(what_is_kept_is_charged_and_bounded, of_1_GiB);
+	TEST(packed_weights_are_charged_for_as_they_are, of_1_GiB);
+	TEST(packed_weights_beyond_the_limit_are_refused, of_24_MiB);
+	TEST(runs_that_wait_inside_are_charged_for, of_1_GiB);
+	return _cmocka_run_group_tests("service: charges", tests, n_tests, NULL, NULL);
+}
