@@ -117,21 +117,50 @@ bool bsa_event_is_told_again(const struct bsa_event *e)
 	}
 }
 
-/* A service has heard from a client since the gap: with a new listener it would have told again what there is. */
-static bool is_news_without_telling(const struct bsa_pending *p, const struct bsa_event *e)
+/*
+ * A service takes a request, or hears of a client: the number of the last gap since which it has had no new listener, or else it
+ * would have told again what there is. 0: of none.
+ */
+static uint64_t gap_without_stop(const struct bsa_pending *p, const struct bsa_event *e)
 {
+	const struct bsa_spoken *spoken;
+	unsigned instance;
+
 	switch ((enum bsa_kind)e->kind) {
 	case BSA_fmq_read:
 		return BSA_OF(e, fmq_read)->queue == BSA_QUEUE_REQUEST ||
-		       BSA_OF(e, fmq_read)->queue == BSA_QUEUE_CALL_REQUEST;
+		                       BSA_OF(e, fmq_read)->queue == BSA_QUEUE_CALL_REQUEST
+		               ? p->n_gaps
+		               : 0;
 	case BSA_exec_service:
-		return BSA_OF(e, exec_service)->began != BSA_NEVER && BSA_OF(e, exec_service)->began >= p->gap_ended;
+		instance = bsa_voice_of(e);
+		if (instance == BSA_NO_INSTANCE || BSA_OF(e, exec_service)->began == BSA_NEVER)
+			return 0;
+		spoken = p->spoken[instance];
+		while (spoken < p->spoken[instance] + 2 && spoken->gap && spoken->at > BSA_OF(e, exec_service)->began)
+			spoken++;
+		return spoken < p->spoken[instance] + 2 ? spoken->gap : 0;
 	case BSA_client_connect:
 	case BSA_client_disconnect:
-		return true;
+		return p->n_gaps;
 	default:
-		return false;
+		return 0;
 	}
+}
+
+/* The service that emitted @e is listened to. */
+static void hear(struct bsa_pending *p, const struct bsa_event *e)
+{
+	unsigned instance = bsa_voice_of(e);
+	struct bsa_spoken *spoken;
+
+	if (instance == BSA_NO_INSTANCE)
+		return;
+	spoken = p->spoken[instance];
+	if (spoken->gap == p->n_gaps)
+		return;
+	spoken[1] = spoken[0];
+	spoken[0] = (struct bsa_spoken){ p->n_gaps, e->at };
 }
 
 static bool is_gap(const struct bsa_event *e)
@@ -156,8 +185,10 @@ static void keep_back(struct bsa_fold *f, const struct bsa_event *e)
 	}
 	memcpy(p->kept + p->kept_bytes, e, e->size);
 	p->kept_bytes += e->size;
-	if (is_gap(e))
-		p->gap_ended = BSA_OF(e, loss)->ended;
+	if (is_gap(e)) {
+		p->n_gaps++;
+		p->n_gaps_kept++;
+	}
 }
 
 /* No service is recorded from the gap at @kept + @i until one is heard: an event of its before that is none of a gap's time. */
@@ -177,29 +208,41 @@ static void take_gap(struct bsa_fold *f, const char *kept, size_t i, size_t byte
 	bsa_fold_take(f, &gap.event);
 }
 
-/* Everything that was kept back; of the gaps those that are holes. */
-static void release(struct bsa_fold *f, enum verdict verdict)
+/* What was kept back up to the gap behind number @last; of the gaps those that are holes. */
+static void release_until(struct bsa_fold *f, uint64_t last, enum verdict verdict)
 {
 	struct bsa_pending *p = &f->pending;
-	size_t bytes = p->kept_bytes;
+	size_t bytes = p->kept_bytes, i = 0;
 
-	p->kept_bytes = 0;
-	for (size_t i = 0; i < bytes && !f->failed;) {
+	while (i < bytes && !f->failed) {
 		const struct bsa_event *e = (const struct bsa_event *)(p->kept + i);
 		size_t at = i;
 
+		if (is_gap(e) && p->n_gaps - p->n_gaps_kept == last)
+			break;
 		i += e->size;
-		if (!is_gap(e))
+		if (!is_gap(e)) {
 			pass_on(f, e);
-		else if (verdict == HIDES ||
-		         (verdict == UNDECIDED && p->served && i < bytes && !BSA_OF(e, loss)->rotated))
+			continue;
+		}
+		p->n_gaps_kept--;
+		if (verdict == HIDES || (verdict == UNDECIDED && p->served && i < bytes && !BSA_OF(e, loss)->rotated))
 			take_gap(f, p->kept, at, bytes);
 	}
+	p->kept_bytes = bytes - i;
+	if (p->kept_bytes)
+		memmove(p->kept, p->kept + i, p->kept_bytes);
+}
+
+static void release(struct bsa_fold *f, enum verdict verdict)
+{
+	release_until(f, f->pending.n_gaps, verdict);
 }
 
 bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 {
 	struct bsa_pending *p = &f->pending;
+	uint64_t gap;
 
 	p->served |= is_of_service(e);
 	if (__builtin_expect(!p->kept_bytes && e->kind != BSA_loss && !p->n, 1))
@@ -213,10 +256,12 @@ bool bsa_pending_take(struct bsa_fold *f, const struct bsa_event *e)
 	keep_back(f, e);
 	if (f->failed)
 		return true;
+	gap = gap_without_stop(p, e);
+	hear(p, e);
 	if (bsa_event_is_told_again(e))
 		release(f, HIDES);
-	else if (is_news_without_telling(p, e))
-		release(f, HIDES_NOTHING);
+	else if (gap > p->n_gaps - p->n_gaps_kept)
+		release_until(f, gap, HIDES_NOTHING);
 	else if (p->kept_bytes > KEPT_MAX)
 		release(f, UNDECIDED);
 	return true;

@@ -6,12 +6,13 @@
  *   HEAD  if an event of any stream came before its end. Otherwise the recording begins with it, and nothing is before.
  *   TAIL  if an event of its trace comes after its beginning. Otherwise all streams end there. If it is known that the
  *         recording went on, it is certain.
- *   GAP   if the session was stopped in it. The first word of a service after it tells: a service that has a new listener
- *         tells again what there is (docs/events.md, rule 5) before it takes another request, or a client connects or leaves.
- *         So what is told again means a stop, and such an event without it means that the session went on. Until then the
- *         records after the gap are kept back. A gap before the first event hides nothing. Without either word, at the end
- *         or after KEPT_MAX bytes, a gap is a hole if there is a service whose lanes it could hide, unless a rotation
- *         accounts for it.
+ *   GAP   if the session was stopped in it. A service that has a new listener tells again what there is (docs/events.md,
+ *         rule 5) before it takes another request, or a client connects or leaves. So what is told again means a stop, and
+ *         such an event without it means that the session went on. `lttng start` reaches a service later than its clients:
+ *         a summary shows only that its service took a request, and that counts if the service has emitted an event between
+ *         the gap and that request. Until one of the two is seen the records after the gap are kept back. A gap before the
+ *         first event hides nothing. With neither, at the end or after KEPT_MAX bytes, a gap is a hole if there is a service
+ *         whose lanes it could hide, unless a rotation accounts for it.
  *
  * All other losses are certain. What hides nothing is dropped: no fact is told of it.
  */
@@ -19,11 +20,18 @@
 #define BSA_FOLD_PENDING_H
 
 #include "fold/event.h"
+#include "fold/voices.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct bsa_fold;
+
+/* The first event of a service since gap number @gap, which was the latest then. */
+struct bsa_spoken {
+	uint64_t gap; /* 0: none */
+	uint64_t at;
+};
 
 struct bsa_pending_loss {
 	struct bsa_event event;
@@ -36,8 +44,10 @@ struct bsa_pending {
 	size_t n, room;
 	char *kept; /* records since a gap, the gap's first. Owned */
 	size_t kept_bytes, kept_room;
-	uint64_t gap_ended; /* of the last gap among them */
-	bool served;        /* a service was seen */
+	uint64_t n_gaps;                            /* that were ever kept back: gaps are numbered from 1 */
+	uint64_t n_gaps_kept;                       /* the last of them */
+	struct bsa_spoken spoken[BSA_INSTANCES][2]; /* the latest, and the one before */
+	bool served;                                /* a service was seen */
 };
 
 void bsa_pending_fini(struct bsa_pending *p);

@@ -180,8 +180,24 @@ static void a_time_without_packets_is_a_hole_only_if_it_hides_something(void **s
 		  HERE "1100 loss ended=1405 cpu=- cause=gap\n" SERVED "\n" ASKS,
 		  "1 lost\nexecution id=3:1 quality=complete",
 		  { .horizon_ns = 10000 } },
-		{ "summaries: a gap that a request of after it does",
-		  HERE "900 loss ended=950 cpu=- cause=gap\n" SERVED "\n" ASKS,
+		{ "summaries: a gap that a request of after it does, for the service was heard before that",
+		  HERE "900 loss ended=950 cpu=- cause=gap\n1000 fence_signal exec=9:1\n" SERVED "\n" ASKS,
+		  "no lost\nexecution id=3:1 quality=complete",
+		  { .horizon_ns = 10000 } },
+		{ "summaries: a stop, and a service that takes requests before it is listened to again",
+		  HERE "900 loss ended=950 cpu=- cause=gap\n1000 exec_submit exec=7:1 path=sync\n" SERVED "\n" ASKS
+		       "1500 service_state pid=9 lanes=1 since=1\n",
+		  "1 lost\nlost began=8 ended=1411",
+		  { .horizon_ns = 10000 } },
+		{ "summaries: the same with a flush after the service is heard, before it tells",
+		  HERE "900 loss ended=950 cpu=- cause=gap\n1000 exec_submit exec=7:1 path=sync\n" SERVED
+		       "\n1420 loss ended=1430 cpu=- cause=gap\n" ASKS "1500 service_state pid=9 lanes=1 since=1\n",
+		  "lost ended=1411",
+		  { .horizon_ns = 10000 } },
+		{ "summaries: flushes between requests, of which each disproves the one before",
+		  HERE "900 loss ended=950 cpu=- cause=gap\n1000 fence_signal exec=9:1\n"
+		       "1010 loss ended=1020 cpu=- cause=gap\n1025 fence_signal exec=9:1\n" SERVED "\n" ASKS
+		       "1500 service_state pid=9 lanes=1 since=1\n",
 		  "no lost\nexecution id=3:1 quality=complete",
 		  { .horizon_ns = 10000 } },
 	};

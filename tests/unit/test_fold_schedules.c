@@ -1489,7 +1489,8 @@ static void losses_hide_and_never_invent(void **state)
 {
 	(void)state;
 	play_lossy(263); /* one step goes from before a hole to long after it */
-	play_lossy(326); /* the answer to a launch comes after the execution failed, and neither return nor signal was recorded */
+	play_lossy(
+		326); /* the answer to a launch comes after the execution failed, and neither return nor signal was recorded */
 	play_lossy(776); /* a hole hides a resume and the next preemption */
 	play_all(play_lossy, SEEDS);
 }
