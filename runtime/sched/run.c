@@ -5,8 +5,7 @@
  * cancelled, whether it is to make room, and whether its deadline can still be kept (Q-9, Q-10, Q-15). The clock is read
  * only where something depends on it. Inside an operation the driver asks the same (look): there, an execution that makes
  * room keeps what it has of the device's memory and waits on the driver's stack; one that would have to start over makes
- * room between operations only. So does one of a model of which another run waits inside an operation: what they keep is
- * not charged for, and a model has it once for each lane, and once more.
+ * room between operations only. Any number of runs may wait inside: what they keep is charged to their app (nnb_account).
  */
 #include "sched/run.h"
 
@@ -282,21 +281,14 @@ static enum nnb_status make_room(struct run *run, uint32_t left_from, bool *on_l
 
 /* ---- inside an operation ---- */
 
-/* What the operation has computed stays where it is: of one run of a model at a time. */
+/* What the operation has computed stays where it is. */
 static bool make_room_inside(struct run *run, uint64_t now)
 {
-	struct nnb__times *t = run->runner->times;
 	bool on_lane;
 
-	if (t && atomic_fetch_add_explicit(&t->inside, 1, memory_order_relaxed) != 0) {
-		atomic_fetch_sub_explicit(&t->inside, 1, memory_order_relaxed);
-		return true; /* the checkpoint behind the operation makes room */
-	}
 	if (run->watched)
 		run->carry += now - run->last;
 	run->stopped = make_room(run, nnb_execution_next_op(run->execution) + 1, &on_lane, run->reason);
-	if (t)
-		atomic_fetch_sub_explicit(&t->inside, 1, memory_order_relaxed);
 	if (run->watched && on_lane)
 		run->last = nnb__now();
 	run->inside = run->stopped;

@@ -16,7 +16,6 @@ struct nnb__times {
 	_Atomic uint64_t floor_ns, estimate_ns, longest_ns; /* 0: not known */
 	atomic_bool confirmed;                              /* the floor, by an execution */
 	atomic_uint runs;
-	atomic_uint inside; /* runs that wait inside an operation, or are about to look whether they may: one may */
 	/* from when it was prepared on */
 	bool fixed;       /* all runs are of the same shapes: otherwise one has no floor for another */
 	uint64_t step_ns; /* 0: not known */

@@ -169,6 +169,32 @@ static void executes_endlessly(const char *socket_path)
 	stay();
 }
 
+static void ignore(void *arg, const struct nnb_result *result)
+{
+	(void)arg;
+	(void)result;
+}
+
+/* Prepares it, and executes it three times, with an earlier deadline each time: in an hour, in half an hour, in 20 minutes. */
+static void executes_thrice(const char *socket_path)
+{
+	struct nnb_model *m = endless_model();
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct endless e[3];
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	for (uint64_t i = 0; i < 3; i++) {
+		call_init(&e[i], m);
+		e[i].call.terms.deadline_ns = now_ns() + 3600000 * MS / (i + 1);
+		must(nnb_remote_execute_async(remote, &e[i].call, ignore, NULL, NULL) == NNB_STATUS_NONE);
+		usleep(20000); /* it is on the lane */
+	}
+	say('.');
+	stay();
+}
+
 /*
  * Executes a model of one long operation with low priority, alone at first, and says so; then again and again, and says if
  * it does not come to the same.
@@ -398,8 +424,8 @@ static uint64_t all_preemptions(const struct fixture *f)
 	return preemptions;
 }
 
-/* Each has an earlier deadline than the one before it, which has begun. What a run keeps inside is not charged for. */
-static void of_a_model_one_waits_in_the_midst_of_an_operation(void **state)
+/* Each has an earlier deadline than the one before it, which has begun. */
+static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state)
 {
 	struct fixture *f = *state;
 	struct nnb_model *m = long_model(120);
@@ -421,7 +447,7 @@ static void of_a_model_one_waits_in_the_midst_of_an_operation(void **state)
 	preemptions = all_preemptions(f);
 	print_message("%d runs, and room was made %ju times; all in %.0f ms\n", RUNS, (uintmax_t)preemptions,
 	              (double)(now_ns() - now) / 1e6);
-	assert_int_equal(preemptions, 1);
+	assert_int_equal(preemptions, RUNS - 1);
 	for (int i = 0; i < RUNS; i++)
 		nnb_pool_free(e[i].pool);
 	sem_destroy(&done);
@@ -429,11 +455,45 @@ static void of_a_model_one_waits_in_the_midst_of_an_operation(void **state)
 	nnb_model_free(m);
 }
 
+/* An app that has three runs of one model wait inside its one endless operation: each has made room for the next. */
+static void runs_of_one_model_that_do_not_end_make_room_for_others(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t took[TIMES];
+	struct child app;
+
+	child_start(&app, "executes thrice", &f->s, "");
+	assert_int_equal(child_hears(&app), '.');
+	for (uint64_t until = now_ns() + PATIENCE; all_preemptions(f) < 2;) {
+		assert_true(now_ns() < until);
+		breathe();
+	}
+	for (int i = 0; i < TIMES; i++) {
+		uint64_t began = now_ns();
+
+		io_refresh(&f->io, (float)i);
+		f->io.call.terms.deadline_ns = began + 10000 * MS;
+		assert_none(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, &why));
+		assert_true(io_right(&f->io, NNB_ADD, 1));
+		took[i] = now_ns() - began;
+		usleep(3000);
+	}
+	f->io.call.terms.deadline_ns = 0;
+	qsort(took, TIMES, sizeof(took[0]), by_time);
+	print_message("an execution beside them takes %.2f ms, half of them, and %.2f ms at most\n",
+	              (double)took[TIMES / 2] / 1e6, (double)took[TIMES - 1] / 1e6);
+	assert_true(took[TIMES / 2] <= 10 * MS * PATIENT);
+	child_kill(&app);
+	expect_sync(f->remote, &f->io, NNB_ADD);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "--scene")) {
 		if (!strcmp(argv[2], "executes for long"))
 			executes_for_long(argv[3]);
+		if (!strcmp(argv[2], "executes thrice"))
+			executes_thrice(argv[3]);
 		executes_endlessly(argv[3]);
 	}
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
@@ -443,6 +503,7 @@ int main(int argc, char **argv)
 	TEST(a_dead_app_leaves_its_lane, fifo);
 	TEST(it_makes_room_in_the_midst_of_an_operation, fair);
 	TEST(what_makes_room_comes_to_the_same, by_priority);
-	TEST(of_a_model_one_waits_in_the_midst_of_an_operation, by_deadline);
+	TEST(runs_of_one_model_wait_in_the_midst_of_their_operations, by_deadline);
+	TEST(runs_of_one_model_that_do_not_end_make_room_for_others, by_deadline);
 	return _cmocka_run_group_tests("service: operations that do not end", tests, n_tests, NULL, NULL);
 }
