@@ -17,11 +17,13 @@ bool nnb__execution_can_restart(const struct nnb_execution *execution);
 
 struct nnb_account;
 
-/* nnb_prepare and nnb_prepare_from_cache for who charges for what is prepared: @account stays valid as long as that does. */
-enum nnb_status nnb__prepare_for(struct nnb_device *device, const struct nnb_model *model,
-                                 const struct nnb_prepare *how, const struct nnb_cache *cache,
-                                 const struct nnb_account *account, struct nnb_prepared **ret,
-                                 struct nnb_reason *reason);
+/*
+ * nnb_prepare and nnb_prepare_from_cache for who charges for what is prepared: @account stays valid as long as that does.
+ * With NONE @model is taken: it is not copied.
+ */
+enum nnb_status nnb__prepare_for(struct nnb_device *device, struct nnb_model *model, const struct nnb_prepare *how,
+                                 const struct nnb_cache *cache, const struct nnb_account *account,
+                                 struct nnb_prepared **ret, struct nnb_reason *reason);
 enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *device, uint64_t deadline_ns,
                                             const struct nnb_cache *cache, const struct nnb_account *account,
                                             struct nnb_prepared **ret, struct nnb_reason *reason);

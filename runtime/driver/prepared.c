@@ -139,10 +139,8 @@ static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_mode
 	static atomic_uint_least64_t last;
 	struct nnb_prepared *p = calloc(1, sizeof(*p));
 
-	if (!p) {
-		nnb_model_free(taken);
+	if (!p)
 		return NULL;
-	}
 	atomic_init(&p->refs, 1);
 	p->id = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 	pthread_mutex_init(&p->lock, NULL);
@@ -151,7 +149,7 @@ static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_mode
 	return p;
 }
 
-/* Prepare @model, which is taken, whatever happens. @account may be NULL. */
+/* Prepare @model, which with NONE is taken. @account may be NULL. */
 static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *model, const struct nnb_prepare *how,
                                      const struct nnb_account *account, const struct haste *haste,
                                      struct nnb_prepared **ret, struct nnb_reason *reason)
@@ -178,8 +176,10 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 		status = pools_whole(p->graph, reason);
 	if (!status)
 		status = in_time(haste, true, reason);
-	if (status)
+	if (status) {
+		p->model = NULL;
 		return status;
+	}
 	for (uint32_t i = 0; i < p->model->n_pools; i++) /* mapped: the fds have done their duty */
 		for (uint32_t k = 0; k < p->model->pools[i].n_fds; k++) {
 			close(p->model->pools[i].fds[k]);
@@ -203,20 +203,39 @@ static enum nnb_status check_how(const struct nnb_prepare *how, struct nnb_reaso
 	return NNB_STATUS_NONE;
 }
 
-enum nnb_status nnb__prepare_for(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
+static enum nnb_status check_all(const struct nnb_model *model, const struct nnb_prepare *how,
+                                 const struct haste *haste, struct nnb_reason *reason)
+{
+	enum nnb_status status = check_how(how, reason);
+
+	if (!status)
+		status = nnb_model_validate(model, reason);
+	return status ? status : in_time(haste, false, reason);
+}
+
+enum nnb_status nnb__prepare_for(struct nnb_device *d, struct nnb_model *model, const struct nnb_prepare *how,
                                  const struct nnb_cache *cache, const struct nnb_account *account,
                                  struct nnb_prepared **ret, struct nnb_reason *reason)
 {
 	struct haste haste = make_haste(how->deadline_ns);
-	enum nnb_status status = check_how(how, reason);
+	enum nnb_status status = check_all(model, how, &haste, reason);
+
+	if (!status)
+		status = prepare_taken(d, model, how, account, &haste, ret, reason);
+	if (!status && cache)
+		nnb__cache_save(*ret, cache, NULL); /* O-22: never makes this fail */
+	return status;
+}
+
+enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
+                            const struct nnb_cache *cache, struct nnb_prepared **ret, struct nnb_reason *reason)
+{
+	struct haste haste = make_haste(how->deadline_ns);
+	enum nnb_status status = check_all(model, how, &haste, reason); /* only what is valid can be copied */
 	struct nnb_prepared *p = NULL;
 	struct nnb_model *copy;
 	int r;
 
-	if (!status)
-		status = nnb_model_validate(model, reason); /* only what is valid can be copied */
-	if (!status)
-		status = in_time(&haste, false, reason);
 	if (status)
 		return status;
 	r = nnb_model_copy(&copy, model);
@@ -224,19 +243,15 @@ enum nnb_status nnb__prepare_for(struct nnb_device *d, const struct nnb_model *m
 		nnb_because(reason, "cannot copy the model: %s", strerror(-r));
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	status = prepare_taken(d, copy, how, account, &haste, &p, reason);
-	if (status)
+	status = prepare_taken(d, copy, how, NULL, &haste, &p, reason);
+	if (status) {
+		nnb_model_free(copy);
 		return status;
+	}
 	if (cache)
 		nnb__cache_save(p, cache, NULL); /* O-22: never makes this fail */
 	*ret = p;
 	return NNB_STATUS_NONE;
-}
-
-enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
-                            const struct nnb_cache *cache, struct nnb_prepared **ret, struct nnb_reason *reason)
-{
-	return nnb__prepare_for(d, model, how, cache, NULL, ret, reason);
 }
 
 enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *d, uint64_t deadline_ns, const struct nnb_cache *cache,
@@ -253,6 +268,8 @@ enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *d, uint64_t deadl
 	if (status)
 		return status;
 	status = prepare_taken(d, model, &how, account, &haste, ret, reason);
+	if (status)
+		nnb_model_free(model);
 	/* An entry of ours holds a model that could be prepared. If it no longer can, it is no good (O-22), unless it is
 	 * only time or memory that there is too little of. */
 	return status && nnb__status_of_1_2(status) == status ? NNB_STATUS_GENERAL_FAILURE : status;

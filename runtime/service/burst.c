@@ -184,6 +184,7 @@ static enum nnb_status start(struct nnb__burst *b, const struct nnb_fmq_desc *re
 		nnb_because(reason, "no memory for a burst");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
+	nnb__hush(b->line);
 	nnb__patience(b->line, s->config.callback_ns);
 	hold(s, true);
 	status = nnb_burst_server_new(&b->server, &c, reason);

@@ -123,6 +123,7 @@ static enum nnb_status open_channel(struct nnb__connection *c, int sock, struct 
 		nnb__close(sock);
 		return status;
 	}
+	nnb__hush(sock);
 	ch->connection = c;
 	ch->sock = sock;
 	ch->in.budget = nnb__budget_of(c->app);

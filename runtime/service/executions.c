@@ -358,13 +358,18 @@ static enum nnb_status charge_for_thread(struct nnb__app *app, struct nnb_reason
 enum nnb_status nnb__job_launch(struct nnb__job *j, void *(*run)(void *job), struct nnb_reason *why)
 {
 	struct nnb__connection *c = j->connection;
-	enum nnb_status status = charge_for_thread(c->app, why);
+	uint32_t pools = j->request.request.n_pools;
+	enum nnb_status status = nnb__model_take(j->model, pools, 0, why);
 	struct nnb__job *own;
 	pthread_attr_t attr;
 	pthread_t thread;
 	bool heard = false; /* the client hears what it is told */
 	int r = -1;
 
+	if (status)
+		return status;
+	j->pools = pools; /* from here on: the message that they came with is over when the call is */
+	status = charge_for_thread(c->app, why);
 	if (status)
 		return status;
 	own = hold(j) ? malloc(sizeof(*own)) : NULL;

@@ -126,7 +126,7 @@ static enum nnb_status check(struct nnb__job *j, struct nnb_reason *why)
 
 /* ---- its thread ---- */
 
-/* Forget what it waited for: what it holds is not charged for any more. */
+/* Forget what it waited for. */
 static void stop_waiting(struct nnb__job *j)
 {
 	struct nnb__fenced *f = j->fenced;
@@ -135,7 +135,7 @@ static void stop_waiting(struct nnb__job *j)
 		close(f->wait_for[i]);
 		f->wait_for[i] = -1;
 	}
-	nnb__give(j->connection->app, NNB__POOLS, (uint64_t)f->n + j->request.request.n_pools);
+	nnb__give(j->connection->app, NNB__POOLS, f->n);
 }
 
 /* What it means that waiting came to an end. */
@@ -298,8 +298,9 @@ static enum nnb_status keep_fence(const struct nnb__fenced *f, int *ret, struct 
 static enum nnb_status launch(struct nnb__channel *ch, struct nnb__job *j, struct nnb_reason *why)
 {
 	struct nnb__app *app = j->connection->app;
-	uint64_t fds = (uint64_t)j->fenced->n + j->request.request.n_pools;
-	enum nnb_status status = nnb__take(app, NNB__POOLS, fds, why);
+	uint32_t fds = j->fenced->n;
+	bool ever = nnb__model_fits(j->model, fds + j->request.request.n_pools, 0); /* which launching takes */
+	enum nnb_status status = nnb__take_if(app, NNB__POOLS, fds, ever, why);
 
 	if (status)
 		return status;

@@ -172,7 +172,7 @@ static enum nnb_status get_model(struct nnb__message *in, struct nnb_model **ret
 		nnb_model_free(m);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
-	nnb__message_begin(in, in->type); /* what it has borrowed must not be what the model is short of */
+	nnb__message_drop_body(in); /* what it has borrowed must not be what the model is short of */
 	*ret = m;
 	return NNB_STATUS_NONE;
 }
@@ -228,6 +228,21 @@ static uint64_t in_all(const struct weight *w)
 	return nnb__sum(w->beside, for_driver(w));
 }
 
+/*
+ * Charge for the model's pools instead of the fds of theirs that came with the message, of which @others are not the model's.
+ * NONE: they are the caller's to give back, once the model is freed.
+ */
+static enum nnb_status adopt_pools(struct nnb__app *app, struct nnb__message *in, uint32_t others,
+                                   const struct nnb_model *m, struct nnb_reason *why)
+{
+	uint32_t came = in->arriving > others ? in->arriving - others : 0;
+	enum nnb_status status = nnb__swap(app, NNB__ARRIVING, came, NNB__POOLS, m->n_pools, why);
+
+	if (!status)
+		in->arriving -= came;
+	return status;
+}
+
 void nnb__call_supported(struct nnb__channel *ch)
 {
 	struct nnb__app *app = ch->connection->app;
@@ -240,30 +255,32 @@ void nnb__call_supported(struct nnb__channel *ch)
 
 	if (!status && !each)
 		status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	if (!status)
+		status = adopt_pools(app, &ch->in, 0, m, &why);
 	if (!status) {
 		const struct weight w = weight(m);
 
-		status = nnb__take_pools(app, m->n_pools, in_all(&w), &why);
+		pools = m->n_pools;
+		status = nnb__take(app, NNB__BYTES, in_all(&w), &why);
 		if (!status) {
 			bytes = in_all(&w);
-			pools = m->n_pools;
 			status = nnb_device_supported(ch->connection->service->config.device, m, each, &why);
 		}
 	}
 	nnb__call_answer(ch, status, &why);
 	for (uint32_t i = 0; !status && i < n; i++)
 		nnb__put(&ch->out, &(uint8_t){ each[i] }, 1);
-	nnb__give(app, NNB__POOLS, pools);
-	nnb__give(app, NNB__BYTES, bytes);
 	free(each);
 	nnb_model_free(m);
+	nnb__give(app, NNB__POOLS, pools); /* now that they are closed */
+	nnb__give(app, NNB__BYTES, bytes);
 }
 
 /* A cache as it was received: its fds are ours. */
 struct cache {
 	struct nnb_cache cache;
-	int *fds;
-	uint32_t n, charged; /* their number; and of those that the app is charged for beside the message */
+	int *fds; /* which the message is charged for */
+	uint32_t n;
 	bool wanted;
 };
 
@@ -293,23 +310,12 @@ static void get_cache(struct nnb__message *in, struct cache *ret)
 	ret->cache.n_data_files = n_data;
 }
 
-/* For as long as they are held: the message that they came with is charged for no more once its model is taken. */
-static enum nnb_status cache_charge(struct cache *cache, struct nnb__app *app, struct nnb_reason *why)
-{
-	enum nnb_status status = nnb__take(app, NNB__ARRIVING, cache->n, why);
-
-	if (!status)
-		cache->charged = cache->n;
-	return status;
-}
-
-static void cache_fini(struct cache *cache, struct nnb__app *app)
+static void cache_fini(struct cache *cache)
 {
 	for (uint32_t i = 0; i < cache->n; i++)
 		if (cache->fds[i] >= 0)
 			nnb__close(cache->fds[i]);
 	free(cache->fds);
-	nnb__give(app, NNB__ARRIVING, cache->charged);
 }
 
 static void trial_enlist(struct nnb__connection *c, struct nnb__trial *t)
@@ -337,7 +343,8 @@ static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadl
 {
 	const uint8_t priority = (uint8_t)nnb_prepared_how(m->prepared)->priority;
 	uint64_t bytes = nnb__seed_bytes(nnb_prepared_model(m->prepared));
-	bool lent = nnb__lend(c->app, NNB__BYTES, bytes);
+	bool has_pool = nnb__lend(c->app, NNB__POOLS, 1);
+	bool lent = has_pool && nnb__lend(c->app, NNB__BYTES, bytes);
 	struct nnb__trial trial = { .trace.who = { c->streams[NBT_path_prepare], m->id, c->app->key, priority,
 		                                   NBT_path_prepare } };
 	struct nnb__runner runner;
@@ -351,6 +358,8 @@ static void seed(struct nnb__model *m, struct nnb__connection *c, uint64_t deadl
 	trial_delist(c, &trial);
 	if (lent)
 		nnb__give(c->app, NNB__BYTES, bytes);
+	if (has_pool)
+		nnb__give(c->app, NNB__POOLS, 1);
 }
 
 static int put_model(struct nnb__connection *c, struct nnb__model *m, uint32_t *id)
@@ -409,34 +418,45 @@ static enum nnb_status model_new(struct nnb__model **ret, struct nnb__connection
 	return NNB_STATUS_NONE;
 }
 
-/* Charge for @is, instead of what it was charged for until now. */
+/* Charge for what @is weighs, instead of what was charged until now. */
 static enum nnb_status charge(struct nnb__model *m, const struct nnb_model *is, struct nnb_reason *why)
 {
 	const struct weight w = weight(is);
-	enum nnb_status status = nnb__take(m->app, NNB__POOLS, is->n_pools, why);
 
-	if (status)
-		return status;
-	m->pools = is->n_pools;
 	m->frame_bytes = w.temporaries;
 	return nnb__account_settle(&m->account, w.beside, for_driver(&w), why);
 }
 
-/* Make it what the client asked for: from @is, or from the cache (NULL), which then says what it is. */
-static enum nnb_status prepare(struct nnb__model *m, const struct nnb_model *is, const struct nnb_prepare *how,
-                               const struct nnb_cache *cache, struct nnb_reason *why)
+/* From the cache, of which only then it is known what it is. */
+static enum nnb_status prepare_from_cache(struct nnb__model *m, uint64_t deadline_ns, const struct nnb_cache *cache,
+                                          struct nnb_reason *why)
 {
-	struct nnb_device *device = m->app->service->config.device;
 	const struct nnb_account account = nnb__account_for_driver(&m->account);
-	enum nnb_status status;
+	enum nnb_status status = nnb__account_settle(&m->account, 0, cache_bytes(cache), why);
+	const struct nnb_model *is;
 
-	status = is ? charge(m, is, why) : nnb__account_settle(&m->account, 0, cache_bytes(cache), why);
+	if (!status)
+		status = nnb__prepare_from_cache_for(m->app->service->config.device, deadline_ns, cache, &account,
+		                                     &m->prepared, why);
 	if (status)
 		return status;
-	if (is)
-		return nnb__prepare_for(device, is, how, cache, &account, &m->prepared, why);
-	status = nnb__prepare_from_cache_for(device, how->deadline_ns, cache, &account, &m->prepared, why);
-	return status ? status : charge(m, nnb_prepared_model(m->prepared), why);
+	is = nnb_prepared_model(m->prepared);
+	status = nnb__take(m->app, NNB__POOLS, is->n_pools, why);
+	if (status)
+		return status;
+	m->pools = is->n_pools;
+	return charge(m, is, why);
+}
+
+/* From @is, which is taken with NONE. */
+static enum nnb_status prepare(struct nnb__model *m, struct nnb_model *is, const struct nnb_prepare *how,
+                               const struct nnb_cache *cache, struct nnb_reason *why)
+{
+	const struct nnb_account account = nnb__account_for_driver(&m->account);
+	enum nnb_status status = charge(m, is, why);
+
+	return status ? status
+	              : nnb__prepare_for(m->app->service->config.device, is, how, cache, &account, &m->prepared, why);
 }
 
 /* Make it one of the connection's models. NONE and its id. */
@@ -454,20 +474,27 @@ static enum nnb_status keep_model(struct nnb__connection *c, struct nnb__model *
 	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
-/* Charge the app, make the model, keep it. @is: NULL: from the cache, which then says how. */
-static enum nnb_status make_model(struct nnb__connection *c, const struct nnb_model *is, struct nnb_prepare *how,
-                                  const struct nnb_cache *cache, const struct nnb__model_birth *birth, uint32_t *id,
-                                  struct nnb_reason *why)
+/*
+ * Charge the app, make the model, keep it. *is: NULL: from the cache, which then says how. Otherwise it is taken, and NULL, once
+ * it has been prepared; @pools are charged for, and the model's with NONE.
+ */
+static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **is, uint32_t pools,
+                                  struct nnb_prepare *how, const struct nnb_cache *cache,
+                                  const struct nnb__model_birth *birth, uint32_t *id, struct nnb_reason *why)
 {
 	struct nnb__model *m;
 	enum nnb_status status = model_new(&m, c, birth, why);
 
 	if (status)
 		return status;
-	status = prepare(m, is, how, cache, why);
+	status = *is ? prepare(m, *is, how, cache, why) : prepare_from_cache(m, how->deadline_ns, cache, why);
+	if (m->prepared)
+		*is = NULL;
 	if (!status) {
+		m->pools += pools;
 		how->preference = nnb_prepared_how(m->prepared)->preference;
 		status = keep_model(c, m, how->deadline_ns, id, why);
+		m->pools -= status ? pools : 0;
 	}
 	if (status)
 		discard(m);
@@ -489,10 +516,11 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	struct nnb_prepare how = { .priority = NNB_PRIORITY_MEDIUM };
 	struct nnb__model_birth birth = { .conn = ch->connection->id, .began = nnb__now() };
 	struct nnb_reason why = { "" };
+	struct nnb__app *app = ch->connection->app;
 	struct nnb_model *m = NULL;
 	struct cache cache;
 	enum nnb_status status = NNB_STATUS_NONE;
-	uint32_t id = 0;
+	uint32_t id = 0, pools = 0;
 
 	if (!from_cache) {
 		how.preference = nnb__get_u32(in);
@@ -510,11 +538,14 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	}
 	how.deadline_ns = worth(ch->connection->service, how.deadline_ns);
 	if (!status && !from_cache)
-		status = cache_charge(&cache, ch->connection->app, &why);
-	if (!status && !from_cache)
 		status = get_model(in, &m, &why);
+	if (!status && m) {
+		status = adopt_pools(app, in, cache.n, m, &why);
+		pools = status ? 0 : m->n_pools;
+	}
 	if (!status)
-		status = make_model(ch->connection, m, &how, cache.wanted ? &cache.cache : NULL, &birth, &id, &why);
+		status = make_model(ch->connection, &m, pools, &how, cache.wanted ? &cache.cache : NULL, &birth, &id,
+		                    &why);
 	if (status)
 		nnb__tell_unprepared(&birth, m, how.priority, status);
 	nnb__call_answer(ch, status, &why);
@@ -523,8 +554,10 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 		nnb__put_u32(&ch->out, how.preference);
 	}
 	ch->made_model = id;
-	cache_fini(&cache, ch->connection->app);
+	cache_fini(&cache);
 	nnb_model_free(m);
+	if (status)
+		nnb__give(app, NNB__POOLS, pools); /* now that they are closed */
 }
 
 void nnb__call_prepare(struct nnb__channel *ch)

@@ -32,6 +32,9 @@ enum { LARGE = 1, PARTS = 2 };
 #ifndef SCM_PIDFD
 #define SCM_PIDFD 4 /* Linux 6.5 */
 #endif
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76 /* likewise */
+#endif
 
 struct header {
 	uint32_t magic;
@@ -43,26 +46,29 @@ _Static_assert(sizeof(struct header) == 16, "the header has no padding");
 
 /* ---- messages ---- */
 
+void nnb__message_drop_body(struct nnb__message *m)
+{
+	m->bytes = m->at = 0;
+	if (!m->borrowed)
+		return;
+	free(m->body);
+	m->body = NULL;
+	m->room = 0;
+	m->budget.give(m->budget.arg, 0, m->borrowed);
+	m->borrowed = 0;
+}
+
 void nnb__message_begin(struct nnb__message *m, uint16_t type)
 {
 	for (uint32_t i = 0; m->received && i < m->n_fds; i++)
 		if (m->fds[i] >= 0)
 			nnb__close(m->fds[i]);
-	if (m->borrowed) {
-		free(m->body);
-		m->body = NULL;
-		m->room = 0;
-	}
-	if (m->borrowed || m->borrowed_fds)
-		m->budget.give(m->budget.arg, m->borrowed_fds, m->borrowed);
+	nnb__message_drop_body(m);
 	if (m->arriving)
 		m->budget.give_fds(m->budget.arg, m->arriving);
 	m->type = type;
-	m->bytes = m->at = 0;
 	m->n_fds = m->fds_at = 0;
 	m->received = m->failed = false;
-	m->borrowed = 0;
-	m->borrowed_fds = 0;
 	m->arriving = 0;
 }
 
@@ -606,18 +612,29 @@ static int peek_fds(int sock, uint32_t *ret)
 	return 0;
 }
 
+/*
+ * How much the kernel is told that there is for fds. For who charges for them: for @most and no byte more, for whatever else
+ * there is room for, there is room for fds. Otherwise also for credentials and a pidfd, see union control.
+ */
+static size_t room_for_control(const struct nnb__message *m, uint32_t most)
+{
+	if (!m->budget.take_fds)
+		return sizeof(union control);
+	return most ? CMSG_LEN(sizeof(int) * most) : 0;
+}
+
 /* One packet: its header, its body behind what there is, its fds likewise, of which there are @most. */
 static int receive_packet(int sock, struct nnb__message *m, struct header *h, uint32_t most)
 {
 	struct iovec iov[2] = { { h, sizeof(*h) }, { m->body + m->bytes, m->room - m->bytes } };
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2 };
+	uint32_t before = m->n_fds;
 	union control control;
 	ssize_t n;
 	int r;
 
 	msg.msg_control = control.bytes;
-	msg.msg_controllen = sizeof(control.bytes) - CMSG_SPACE(sizeof(int) * NNB__PACKET_FDS) +
-	                     (most ? CMSG_SPACE(sizeof(int) * most) : 0);
+	msg.msg_controllen = room_for_control(m, most);
 	do
 		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
@@ -628,7 +645,10 @@ static int receive_packet(int sock, struct nnb__message *m, struct header *h, ui
 		return r;
 	if (n == 0)
 		return -ECONNRESET;
-	if (n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+	if (n < (ssize_t)sizeof(*h) || h->magic != NNB__MAGIC || msg.msg_flags & MSG_TRUNC)
+		return -EBADMSG;
+	if (msg.msg_flags & MSG_CTRUNC &&
+	    m->n_fds - before < most) /* beyond those that were to come, any may be lost */
 		return -EBADMSG;
 	m->bytes += (size_t)n - sizeof(*h);
 	return 0;
@@ -650,17 +670,28 @@ static int drop_packet(int sock, struct header *h)
 }
 
 /* Somebody has to answer for what a large message takes. 0 or -EDQUOT. */
-static int borrow(struct nnb__message *m, uint32_t fds, uint64_t bytes)
+static int borrow(struct nnb__message *m, uint64_t bytes)
 {
 	if (!m->budget.take)
 		return 0;
-	m->refused = m->budget.take(m->budget.arg, fds, bytes);
+	m->refused = m->budget.take(m->budget.arg, 0, bytes);
 	if (m->refused) {
 		nnb_because(&m->why, "the message is more than the app may have");
 		return -EDQUOT;
 	}
-	m->borrowed_fds += fds;
 	m->borrowed += bytes;
+	return 0;
+}
+
+/* And for fds that are to arrive. Likewise. */
+static int borrow_fds(struct nnb__message *m, uint32_t fds)
+{
+	if (!m->budget.take_fds)
+		return 0;
+	m->refused = m->budget.take_fds(m->budget.arg, fds, &m->why);
+	if (m->refused)
+		return -EDQUOT;
+	m->arriving += fds;
 	return 0;
 }
 
@@ -678,7 +709,7 @@ static int fetch_large(struct nnb__message *m, uint32_t bytes)
 	if (!r && size < bytes)
 		r = -EBADMSG;
 	if (!r)
-		r = borrow(m, 0, bytes);
+		r = borrow(m, bytes);
 	if (!r && !room_for(m, bytes))
 		r = -ENOMEM;
 	while (!r && m->bytes < bytes) {
@@ -699,7 +730,7 @@ static int receive_fds(int sock, struct nnb__message *m, uint32_t most)
 	struct header h = { 0 };
 	uint32_t before = m->n_fds;
 	size_t bytes = m->bytes;
-	int r = room_for(m, 1) ? receive_packet(sock, m, &h, NNB__PACKET_FDS) : -ENOMEM;
+	int r = room_for(m, 1) ? receive_packet(sock, m, &h, least(most, NNB__PACKET_FDS)) : -ENOMEM;
 
 	if (!r && (h.type != NNB__MORE || m->bytes != bytes || m->n_fds == before || m->n_fds - before > most))
 		r = -EBADMSG;
@@ -747,11 +778,8 @@ static int expect_fds(int sock, struct nnb__message *m, uint32_t *ret)
 	r = peek_fds(sock, ret);
 	if (r || !*ret)
 		return r;
-	m->refused = m->budget.take_fds(m->budget.arg, *ret, &m->why);
-	if (!m->refused) {
-		m->arriving = *ret;
+	if (!borrow_fds(m, *ret))
 		return 0;
-	}
 	r = drop_packet(sock, &h);
 	return r ? r : pass_over(sock, m, h.n_fds - least(h.n_fds, NNB__PACKET_FDS - !!(h.flags & LARGE)));
 }
@@ -780,13 +808,21 @@ int nnb__receive(int sock, struct nnb__message *m)
 	if (!r && (m->bytes != h.bytes || m->n_fds > h.n_fds))
 		r = -EBADMSG;
 	if (!r && m->n_fds < h.n_fds)
-		r = borrow(m, h.n_fds, 0);
+		r = borrow_fds(m, h.n_fds - m->n_fds);
 	if (r == -EDQUOT)
 		return pass_over(sock, m, h.n_fds > m->n_fds ? h.n_fds - m->n_fds : 0);
 	while (!r && m->n_fds < h.n_fds)
 		r = receive_fds(sock, m, h.n_fds - m->n_fds);
 	m->type = h.type;
 	return r;
+}
+
+void nnb__hush(int sock)
+{
+	const int off = 0;
+
+	setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
+	setsockopt(sock, SOL_SOCKET, SO_PASSPIDFD, &off, sizeof(off)); /* which older kernels have not */
 }
 
 bool nnb__is_line(int fd)

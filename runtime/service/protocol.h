@@ -71,7 +71,6 @@ struct nnb__message {
 	bool failed;               /* a field was not there, or there was no memory for it */
 	struct nnb__budget budget; /* who lends what a large message takes while it is received and looked at */
 	uint64_t borrowed;
-	uint32_t borrowed_fds;
 	uint32_t arriving;       /* fds that are charged for until the message is over */
 	enum nnb_status refused; /* what it said instead */
 	struct nnb_reason why;   /* likewise */
@@ -80,6 +79,8 @@ struct nnb__message {
 /* All zeroes is an empty message. Start over, keeping its memory; fds that nobody has taken are closed. */
 void nnb__message_begin(struct nnb__message *m, uint16_t type);
 void nnb__message_fini(struct nnb__message *m);
+/* It has been taken apart: free its body, and what that was lent. Its fds stay charged. */
+void nnb__message_drop_body(struct nnb__message *m);
 
 /* ---- putting together; what goes wrong is told by sending ---- */
 
@@ -147,6 +148,9 @@ int nnb__receive(int sock, struct nnb__message *m);
 
 /* Is it a socket that messages can be exchanged on, and that can be hung up on? */
 bool nnb__is_line(int fd);
+
+/* A stranger's socket: with what comes on it, the kernel is not to send who it is from. */
+void nnb__hush(int sock);
 
 /* How long nnb__receive, and nnb__send for room, wait on @sock; 0: for ever. */
 void nnb__patience(int sock, uint64_t ns);

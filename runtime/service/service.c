@@ -40,8 +40,8 @@ static const struct {
 	uint64_t usual; /* limit of an app */
 	/*
 	 * What one takes of the machine, at most. A connection: its life line, its line for events, its process; a thread. A
-	 * channel: its socket; a thread. A burst: its line, two queues of a file each; a thread. A pool: one file
-	 * (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice, and its
+	 * channel: its socket; a thread. A burst: its line, two queues of a file each; a thread. A pool: its file as it
+	 * came, and once more for its mapping (a thread's stack takes two mappings, a pool two). An asynchronous execution: its fence, twice, and its
 	 * thread. A model: what its operators map.
 	 */
 	uint8_t descriptors, mappings;
@@ -51,7 +51,7 @@ static const struct {
 	[NNB__MODELS] = { "models", 64, 0, 4 },
 	[NNB__BURSTS] = { "bursts", 256, 3, 4 },
 	[NNB__BUFFERS] = { "buffers", 1024, 0, 0 },
-	[NNB__POOLS] = { "pools", 4096, 1, 2 },
+	[NNB__POOLS] = { "pools", 4096, 2, 2 },
 	[NNB__BYTES] = { "bytes", UINT64_C(4) << 30, 0, 0 },
 	[NNB__ASYNC] = { "asynchronous executions", 64, 0, 0 },
 	[NNB__THREADS] = { "threads of asynchronous executions", UINT64_MAX, 2, 2 },
@@ -144,10 +144,20 @@ bool nnb__could_have(const struct nnb_service *s, enum nnb__resource resource, u
 	return true;
 }
 
+/* The lock is held. */
+static void hold(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
+{
+	struct nnb_service *s = app->service;
+
+	for (int of = 0; of < NNB__N_MACHINE; of++)
+		nnb__quota_take(&s->quotas[of], &app->of_machine[of], cost_of(resource, of, n));
+	app->held[resource] += n;
+	s->held[resource] += n;
+}
+
 /* Is there as much? Then it is taken. The lock is held. */
 static bool lend(struct nnb__app *app, enum nnb__resource resource, struct asked *ask)
 {
-	struct nnb_service *s = app->service;
 	uint64_t n = ask->n;
 
 	if (!has_in_limits(app, resource, ask))
@@ -155,10 +165,7 @@ static bool lend(struct nnb__app *app, enum nnb__resource resource, struct asked
 	for (int of = 0; of < NNB__N_MACHINE; of++)
 		if (!has_in_machine(app, resource, of, ask))
 			return false;
-	for (int of = 0; of < NNB__N_MACHINE; of++)
-		nnb__quota_take(&s->quotas[of], &app->of_machine[of], cost_of(resource, of, n));
-	app->held[resource] += n;
-	s->held[resource] += n;
+	hold(app, resource, n);
 	return true;
 }
 
@@ -220,6 +227,25 @@ void nnb__give(struct nnb__app *app, enum nnb__resource resource, uint64_t n)
 	pthread_mutex_lock(&app->service->lock);
 	give(app, resource, n);
 	pthread_mutex_unlock(&app->service->lock);
+}
+
+enum nnb_status nnb__swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to, uint64_t k,
+                          struct nnb_reason *reason)
+{
+	struct nnb_service *s = app->service;
+	struct asked ask = { .n = k };
+	bool lent;
+
+	pthread_mutex_lock(&s->lock);
+	give(app, from, n);
+	lent = lend(app, to, &ask);
+	if (!lent)
+		hold(app, from, n);
+	pthread_mutex_unlock(&s->lock);
+	if (lent)
+		return NNB_STATUS_NONE;
+	nnb__count(s, NNB__REFUSED, 1);
+	return refused(app, &ask, reason);
 }
 
 enum nnb_status nnb__take_pools(struct nnb__app *app, uint32_t pools, uint64_t bytes, struct nnb_reason *reason)

@@ -115,6 +115,10 @@ enum nnb_status nnb__take_if(struct nnb__app *app, enum nnb__resource resource, 
 enum nnb_status nnb__take_pools_if(struct nnb__app *app, uint32_t pools, uint64_t bytes, bool ever,
                                    struct nnb_reason *reason);
 
+/* Instead of @n of one have @k of another: at no time neither or both. As nnb__take; then it has what it had. */
+enum nnb_status nnb__swap(struct nnb__app *app, enum nnb__resource from, uint64_t n, enum nnb__resource to, uint64_t k,
+                          struct nnb_reason *reason);
+
 /* The same as what keepers of pools ask; its arg is the app. */
 struct nnb__budget nnb__budget_of(struct nnb__app *app);
 

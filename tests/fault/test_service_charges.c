@@ -4,7 +4,10 @@
  *
  * What the service really has is asked of the kernel (RssAnon), but not under sanitizers, whose own memory is in it.
  */
+#include <pthread.h>
 #include <semaphore.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "service_helpers.h"
 
@@ -18,7 +21,9 @@ enum {
 	WEIGHTS = 1 << 16,  /* and of so many inputs: 2 MiB of weights in all */
 	RUNS = 4,           /* of one model that wait inside an operation at a time */
 	UNCHARGED_MIB = 12, /* that the service may have besides: stacks of threads, the heap's odds and ends */
-	ODD_PERCENT = 3
+	ODD_PERCENT = 3,
+	N = 16,
+	POOLS = 40 /* of a model, and of an execution */
 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -83,6 +88,13 @@ static struct nnb_model *padded_model(void)
 	free(values);
 	return m;
 }
+
+struct preparing {
+	struct nnb_client *client;
+	struct nnb_model *m;
+	struct nnb_remote *remote;
+	enum nnb_status status;
+};
 
 struct call {
 	struct nnb_pool *pool;
@@ -331,6 +343,100 @@ static void runs_that_wait_inside_are_charged_for(void **state)
 	nnb_model_free(m);
 }
 
+/* ---- file descriptors ---- */
+
+/* Of a file that can become shorter: who maps it keeps it open. */
+static struct nnb_memory file_memory(void)
+{
+	struct nnb_memory memory;
+	int fd = memfd_create("charged", MFD_CLOEXEC);
+
+	must(fd >= 0 && ftruncate(fd, (off_t)N * 8) == 0);
+	must(nnb_memory_mmap_fd(&memory, fd, (uint64_t)N * 8, PROT_READ | PROT_WRITE, 0) == 0);
+	close(fd);
+	return memory;
+}
+
+static void expect_descriptors_charged(const struct fixture *f, unsigned least)
+{
+	unsigned has = service_footprint(&f->s).fds - f->s.baseline.fds;
+	uint64_t charged = app_counts(f->client).descriptors.all;
+
+	print_message("%ju file descriptors are charged, the service has %u\n", (uintmax_t)charged, has);
+	assert_true(has >= least);
+	assert_true(has <= charged);
+}
+
+static void *prepares(void *arg)
+{
+	struct preparing *p = arg;
+
+	p->status = nnb_remote_prepare(p->client, p->m, NULL, NULL, &p->remote, NULL);
+	return NULL;
+}
+
+/* As they came, and once more for the mapping. */
+static void files_of_a_model_are_charged_for_while_it_is_prepared(void **state)
+{
+	struct fixture *f = *state;
+	struct preparing p = { .client = f->client, .m = vector_model(NNB_ADD, N, 1) };
+	struct nnb_client *other = app_open(&f->s); /* who looks: the channel is taken */
+	struct nnb_memory memory = file_memory();
+	pthread_t thread;
+
+	for (int i = 0; i < POOLS; i++)
+		assert_true(nnb_model_pool(p.m, &memory) >= 0);
+	nnb_memory_close(&memory);
+	atomic_store(&f->s.gate->hold_prepares, 1);
+	assert_int_equal(pthread_create(&thread, NULL, prepares, &p), 0);
+	await(&f->s.gate->held_prepares, 1);
+	expect_descriptors_charged(f, 2 * POOLS);
+	atomic_store(&f->s.gate->hold_prepares, 0);
+	pthread_join(thread, NULL);
+	assert_none(p.status);
+	expect_descriptors_charged(f, POOLS);
+	nnb_remote_release(p.remote);
+	nnb_client_close(other);
+	nnb_model_free(p.m);
+}
+
+/* The message that they came with is over, and they are open until their execution is. */
+static void files_of_executions_are_charged_for_until_they_are_closed(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, N, 1);
+	struct nnb_remote *remote = app_prepare(f->client, m);
+	struct nnb_pool *pools[POOLS];
+	struct io io;
+	sem_t done;
+
+	sem_init(&done, 0, 0);
+	for (int i = 0; i < POOLS; i++) {
+		struct nnb_memory memory = file_memory();
+
+		assert_int_equal(nnb_pool_from(&pools[i], &memory), 0);
+	}
+	io_init_on(&io, N, pools[0]);
+	io_refresh(&io, 1);
+	io.call.pools = pools;
+	io.call.n_pools = POOLS;
+	atomic_store(&f->s.gate->hold_runs, 1);
+	for (int i = 0; i < RUNS; i++)
+		assert_none(nnb_remote_execute_async(remote, &io.call, note, &done, &why));
+	await(&f->s.gate->held_runs, 1);
+	expect_descriptors_charged(f, 2 * POOLS);
+	atomic_store(&f->s.gate->hold_runs, 0);
+	for (int i = 0; i < RUNS; i++)
+		while (sem_wait(&done))
+			;
+	nnb_remote_release(remote);
+	io_fini(&io);
+	for (int i = 1; i < POOLS; i++)
+		nnb_pool_free(pools[i]);
+	sem_destroy(&done);
+	nnb_model_free(m);
+}
+
 int main(void)
 {
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
@@ -340,5 +446,7 @@ int main(void)
 	TEST(packed_weights_are_charged_for_as_they_are, of_1_GiB);
 	TEST(packed_weights_beyond_the_limit_are_refused, of_24_MiB);
 	TEST(runs_that_wait_inside_are_charged_for, of_1_GiB);
+	TEST(files_of_a_model_are_charged_for_while_it_is_prepared, of_1_GiB);
+	TEST(files_of_executions_are_charged_for_until_they_are_closed, of_1_GiB);
 	return _cmocka_run_group_tests("service: charges", tests, n_tests, NULL, NULL);
 }
