@@ -306,7 +306,7 @@ struct bsa_lag {
 /* @by's holding a lane made executions of @app wait. */
 struct bsa_interfered {
 	uint64_t ns;
-	uint32_t by, app;
+	uint32_t by, app; /* by 0: any app, of more pairs than are told apart */
 };
 
 struct bsa_chosen {
@@ -363,6 +363,8 @@ struct bsa_left_out {
 	uint64_t evicted;   /* executions given up because too many were under way */
 	uint64_t late;      /* summaries that came later than the horizon: their slices are unknown */
 	uint64_t forgotten; /* stretches of waits longer than the history of lanes that is kept: unknown */
+	uint64_t
+		pairs; /* stretches of waits whose bsa_interfered names who waited, and not who had the lane: too many pairs */
 };
 
 struct bsa_facts {

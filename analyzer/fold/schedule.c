@@ -16,7 +16,7 @@ enum {
 	DEVICES = 4096,
 	STREAM_INSTANCE_SHIFT = 20, /* of a stream's number */
 	REFUSALS_MAX = 1 << 16,
-	QUIET_ROWS = 1 << 20, /* of windows in which nothing happens */
+	QUIET_ROWS = 1 << 13, /* of windows in which nothing happens: so many, and one more for each step in time */
 	RULES_NATIVE = 1,
 	RULES_IDLE = 2,
 	RULES_FINDING = 4,
@@ -1078,6 +1078,7 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 		if (s->devices[i])
 			finish_device(s->devices[i], s->devices[i]->ended ? s->devices[i]->ended : at, s->unsummed);
 	bsa_pairs_tell(&s->pairs, &s->facts);
+	s->left.pairs = s->pairs.joined;
 	return 0;
 }
 

@@ -17,7 +17,10 @@
 
 #include "fold/waits.h"
 
-enum { HELD_MOST = 1 << 16 };
+enum {
+	HELD_MOST = 1 << 16,
+	QUIET_MOST = 1 << 20 /* rows that may be told at once of windows in which nothing happens */
+};
 
 #define LAG_UNKNOWN (INT64_MIN / 2) /* at least: less than any lag */
 
@@ -590,6 +593,7 @@ static bool too_quiet(const struct bsa_device *d, uint64_t to)
 
 static void pass(struct bsa_device *d, uint64_t to)
 {
+	*d->quiet += *d->quiet < QUIET_MOST;
 	if (d->haunted && to > d->now)
 		haunt(d, to);
 	if (to < d->window_ended && to > d->now) {

@@ -6,7 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { PAIRS_MAX = 1 << 20 };
+enum {
+	PAIRS_FEW = 4096,    /* so many pairs there may be; */
+	PAIRS_MAX = 1 << 18, /* of more, up to this, */
+	WAITS_OF_A_PAIR = 4  /* there is one for so many waits */
+};
 
 /* ---- who made whom wait ---- */
 
@@ -42,19 +46,27 @@ static int pairs_grow(struct bsa_pairs *p)
 	return 0;
 }
 
-/* More pairs than can be are not told of. */
+static bool may_have_more(const struct bsa_pairs *p)
+{
+	return p->n < PAIRS_FEW || (p->n < PAIRS_MAX && p->n < p->waits / WAITS_OF_A_PAIR);
+}
+
+/* With too many pairs, @by is 0: any. There are as many more as apps, then. */
 static int pairs_add(struct bsa_pairs *p, uint32_t by, uint32_t app, uint64_t ns)
 {
 	struct bsa_interfered *pair;
 
 	if (!by || !app)
 		return 0;
-	if (2 * p->n >= p->room && p->n < PAIRS_MAX && pairs_grow(p) < 0)
+	if (2 * p->n >= p->room && pairs_grow(p) < 0)
 		return -ENOMEM;
 	pair = find_pair(p->table, p->room, by, app);
+	if (!pair->app && !may_have_more(p)) {
+		p->joined++;
+		by = 0;
+		pair = find_pair(p->table, p->room, by, app);
+	}
 	if (!pair->app) {
-		if (p->n == PAIRS_MAX)
-			return 0;
 		p->n++;
 		*pair = (struct bsa_interfered){ .by = by, .app = app };
 	}
@@ -492,6 +504,7 @@ int bsa_waits_tell(struct bsa_device *d, struct bsa_pairs *pairs, struct bsa_sch
 
 	if (x->state == BSA_SCHEDULED_STOPPED)
 		w.kind = BSA_WAIT_PREEMPTED;
+	pairs->waits++;
 	x->ready_ns += at - x->ready_since;
 	x->idle = w.kind == BSA_WAIT_QUEUE && !x->open && was_idle(&w, l);
 	tell_unrecorded(d, x, at);

@@ -10,6 +10,7 @@
 struct bsa_pairs {
 	struct bsa_interfered *table; /* owned; app 0: free */
 	size_t room, n;
+	uint64_t waits, joined; /* waits that were told; stretches of them without a pair of their own */
 };
 
 void bsa_pairs_fini(struct bsa_pairs *p);

@@ -79,6 +79,13 @@ static const char *const sql[QUESTIONS] = {
 	[HOLDER] = "SELECT app_id FROM stored_execution WHERE id = ?",
 };
 
+enum {
+	ROWS_FREE = 1 << 12, /* of stored_miss_cause: beyond, misses have */
+	ROWS_OF_A_MISS = 8,  /* so many on average, or few culprits */
+	CULPRITS_FEW = 8,
+	CULPRITS_MAX = 256,
+};
+
 /* Who may have been asked to leave its lane: an execution that another one waited for. */
 enum { NOT_READ, NOBODY, BLOCKERS_ONLY, ANYBODY };
 
@@ -93,7 +100,8 @@ struct run {
 	struct bsa_preemption *preemptions;
 	struct bsa_slice *slices;
 	struct bsa_blamed *blamed;
-	bool has_budgets; /* stored_usual_budget is filled */
+	uint64_t n_misses, n_rows; /* of stored_miss_cause */
+	bool has_budgets;          /* stored_usual_budget is filled */
 	size_t waits_room, preemptions_room, slices_room, blamed_room;
 };
 
@@ -446,8 +454,51 @@ static uint32_t app_of(struct run *r, const struct bsa_blamed *b)
 	return (uint32_t)only_number(r, ask(r, HOLDER, b->culprit));
 }
 
+/* What would have been without all of them nobody worked out: but without the one that alone would have saved it, it is so. */
+static int8_t saved_with(int8_t a, int8_t b)
+{
+	return a == 1 || b == 1 ? 1 : -1;
+}
+
+static int64_t budget_with(int64_t a, int64_t b)
+{
+	return a == INT64_MIN || b == INT64_MIN ? INT64_MIN : a + b;
+}
+
+/*
+ * A miss that came about behind many others has a culprit for each. Where misses have too many, the culprits of each cause that took the least
+ * become one row, without a culprit.
+ */
+static size_t join_least(struct run *r, size_t n)
+{
+	size_t most = r->n_rows < ROWS_FREE + ROWS_OF_A_MISS * r->n_misses ? CULPRITS_MAX : CULPRITS_FEW, kept = most;
+
+	if (n <= most)
+		return n;
+	for (size_t i = most; i < n; i++) {
+		struct bsa_blamed *b = &r->blamed[i], *to = NULL;
+
+		for (size_t j = most; j < kept && !to; j++)
+			to = r->blamed[j].cause == b->cause ? &r->blamed[j] : NULL;
+		if (!to) {
+			r->blamed[kept] = *b;
+			to = &r->blamed[kept++];
+		} else {
+			to->late_ns += b->late_ns;
+			to->budget_ns = budget_with(to->budget_ns, b->budget_ns);
+			to->saved = saved_with(to->saved, b->saved);
+			to->culprit = to->culprit_app = 0;
+		}
+	}
+	r->s->joined_causes += kept < n;
+	return kept;
+}
+
 static void insert(struct run *r, uint64_t execution, size_t n)
 {
+	n = join_least(r, n);
+	r->n_misses++;
+	r->n_rows += n;
 	for (size_t i = 0; i < n; i++) {
 		const struct bsa_blamed *b = &r->blamed[i];
 		int64_t budget = b->budget_ns == INT64_MIN ? NOTHING : b->budget_ns;

@@ -27,8 +27,8 @@ struct bsa_store {
 	struct bsa_store_counts counts;
 	struct bsa_left_out left_out;
 	int64_t service_uid, rival_uid; /* NOTHING: unknown */
-	uint64_t missed;
-	uint64_t first_execution; /* of this import */
+	uint64_t missed, joined_causes; /* causes: misses of which culprits were added up */
+	uint64_t first_execution;       /* of this import */
 	struct batch batches[BATCHES];
 	sqlite3_stmt *statements[STATEMENTS];
 	struct spill *spill;

@@ -17,9 +17,12 @@
 
 enum {
 	ROWS = 256,
-	CHUNKS_MAX = 320, /* narrow ones; a wide one counts as two: 4.9 MB */
-	UNKNOWN = -1,     /* in 32 bits */
-	FIRST_SLOTS = 64, /* of the table of groups */
+	CHUNKS_MAX = 320,      /* narrow ones; a wide one counts as two: 4.9 MB */
+	UNKNOWN = -1,          /* in 32 bits */
+	FIRST_SLOTS = 64,      /* of the table of groups */
+	GROUPS_FEW = 1024,     /* so many may be of one execution each; */
+	GROUPS_MAX = 1 << 14,  /* of more, up to this, */
+	EXECUTIONS_OF_EACH = 8 /* each has so many on average: then they are small beside the executions */
 };
 
 struct head {
@@ -41,6 +44,7 @@ struct spill {
 	uint64_t end; /* of the file */
 	struct group *groups;
 	size_t n_groups, groups_room;
+	uint64_t n_rows, joined;
 	uint32_t *slots; /* hash table: of groups, plus 1 */
 	size_t n_slots;
 	unsigned chunks;
@@ -131,11 +135,28 @@ static bool grow_slots(struct spill *s)
 	return true;
 }
 
+static bool may_have_more(const struct spill *s)
+{
+	return s->n_groups < GROUPS_FEW || (s->n_groups < GROUPS_MAX && s->n_groups < s->n_rows / EXECUTIONS_OF_EACH);
+}
+
+/* Where those are counted that get no group of their own: of no app, and no model. */
+static struct group nobodys(const struct group *key)
+{
+	return (struct group){ .priority = 255, .path = key->path, .cold = -1 };
+}
+
 /* The group of @key, made if need be. NULL: no memory. */
 static struct group *group_of(struct spill *s, const struct group *key)
 {
+	struct group other = nobodys(key);
 	uint32_t *slot = slot_of(s, key);
 
+	if (!*slot && !may_have_more(s)) {
+		s->joined++;
+		key = &other;
+		slot = slot_of(s, key);
+	}
 	if (*slot)
 		return &s->groups[*slot - 1];
 	if (s->n_groups == s->groups_room) {
@@ -161,6 +182,11 @@ struct group *spill_groups(struct spill *s, size_t *ret_n)
 {
 	*ret_n = s->n_groups;
 	return s->groups;
+}
+
+uint64_t spill_joined(const struct spill *s)
+{
+	return s->joined;
 }
 
 /* ---- writing ---- */
@@ -244,6 +270,7 @@ static int add_row(struct spill *s, struct group *g, const uint64_t values[FIGUR
 		for (unsigned i = 0; i < FIGURES; i++)
 			c->narrow[c->head.n * FIGURES + i] = (uint32_t)values[i]; /* BSA_NEVER becomes UNKNOWN */
 	g->n++;
+	s->n_rows++;
 	return ++c->head.n == ROWS ? write_chunk(s, g, c) : 0;
 }
 

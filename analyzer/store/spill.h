@@ -1,7 +1,8 @@
 /*
  * spill.h -- the durations of every complete execution, by group, kept until percentiles can be taken of them.
  *
- * Memory is bounded: what is more goes to a file without a name beside the output, in chunks of one group each.
+ * Memory is bounded: what is more goes to a file without a name beside the output, in chunks of one group each. So is the number of
+ * groups, by that of executions: where there are too many, further ones of a path are one group, of app 0 and model 0.
  */
 #ifndef BSA_STORE_SPILL_H
 #define BSA_STORE_SPILL_H
@@ -43,6 +44,9 @@ const char *spill_error(const struct spill *spill);
 
 /* All groups, borrowed until the next spill_add, in any order. */
 struct group *spill_groups(struct spill *spill, size_t *ret_n);
+
+/* Executions that are in the group of app 0 and model 0, and would not be if there were fewer groups. */
+uint64_t spill_joined(const struct spill *spill);
 
 /*
  * Call @take for the executions of @group, some at a time, in any order but always the same: @n of them, one behind the other,

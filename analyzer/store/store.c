@@ -307,6 +307,7 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.evicted += left_out->evicted;
 	s->left_out.late += left_out->late;
 	s->left_out.forgotten += left_out->forgotten;
+	s->left_out.pairs += left_out->pairs;
 }
 
 /* What is not proven of a part of the database is not, whatever is of the rest: such a pair stays, and stays one. */
@@ -349,6 +350,10 @@ static int write_meta(struct bsa_store *s)
 		{ "left_out_evicted", s->left_out.evicted },
 		{ "left_out_late", s->left_out.late },
 		{ "left_out_forgotten", s->left_out.forgotten },
+		{ "joined_statistics", spill_joined(s->spill) },
+		{ "joined_counts", tally_joined(s->tally) },
+		{ "joined_interference", s->left_out.pairs },
+		{ "joined_causes", s->joined_causes },
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 

@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDS_OF_A_BLOCK = 1024, FIRST_SLOTS = 64 };
+enum {
+	IDS_OF_A_BLOCK = 1024,
+	FIRST_SLOTS = 64,
+	KINDS_FEW = 4096,      /* so many may be of one execution each; */
+	KINDS_MAX = 1 << 15,   /* of more, up to this, */
+	EXECUTIONS_OF_EACH = 8 /* each has so many on average */
+};
 
 /* ---- items that are found by their first bytes ---- */
 
@@ -60,6 +66,11 @@ static int grow_slots(struct set *s)
 	for (size_t i = 0; i < s->n; i++)
 		*slot_of(s, nth(s, i)) = (uint32_t)(i + 1);
 	return 0;
+}
+
+static bool has(struct set *s, const void *like)
+{
+	return s->n && (!memcmp(nth(s, s->last), like, s->key) || *slot_of(s, like));
 }
 
 /* The item whose key is that of @like, which is what it is made of if it is not there. NULL: no memory. */
@@ -121,6 +132,7 @@ struct worst {
 struct tally {
 	struct set kinds, blocks;
 	struct worst latest, slowest;
+	uint64_t executions, joined;
 };
 
 struct tally *tally_new(void)
@@ -165,6 +177,12 @@ static void add_slots(struct kind *k, const struct bsa_execution *x)
 	k->cold_known += known && x->cold > 0;
 }
 
+/* May a kind more be counted by itself? */
+static bool is_full(const struct tally *t)
+{
+	return t->kinds.n >= KINDS_FEW && (t->kinds.n >= KINDS_MAX || t->kinds.n >= t->executions / EXECUTIONS_OF_EACH);
+}
+
 static int add_kind(struct tally *t, const struct bsa_execution *x)
 {
 	struct kind like = {
@@ -181,8 +199,14 @@ static int add_kind(struct tally *t, const struct bsa_execution *x)
 		.lookups = NOTHING,
 		.misses = NOTHING,
 	};
-	struct kind *k = find(&t->kinds, &like);
+	struct kind *k;
 
+	t->executions++;
+	if (is_full(t) && !has(&t->kinds, &like)) {
+		like.app = like.model = 0;
+		t->joined++;
+	}
+	k = find(&t->kinds, &like);
 	if (!k)
 		return -1;
 	k->n++;
@@ -230,6 +254,11 @@ int tally_add(struct tally *t, const struct bsa_execution *x, const int64_t at[B
 	if (x->e2e != BSA_NEVER)
 		compare(&t->slowest, id, ns(x->e2e));
 	return add_kind(t, x) || add_to_block(t, id, at) ? -1 : 0;
+}
+
+uint64_t tally_joined(const struct tally *t)
+{
+	return t->joined;
 }
 
 /* ---- into the tables ---- */

@@ -144,7 +144,7 @@ static void percentiles_are_those_of_a_sort(void **state)
 /* More groups than there is room for: chunks are written before they are full. */
 static void many_groups_are_kept_apart(void **state)
 {
-	enum { GROUPS = 1500, EACH = 7 };
+	enum { GROUPS = 1000, EACH = 7 };
 	const char *path = *state;
 	struct bsa_store *s = stored_new(path, "a", false);
 	struct bsa_facts facts = bsa_store_facts(s);
@@ -157,12 +157,49 @@ static void many_groups_are_kept_apart(void **state)
 		facts.execution(facts.ctx, &x);
 	}
 	stored_finish(s);
-	assert_rows(path, "SELECT count(*), min(n), max(n) FROM phase_stat WHERE phase = 'e2e'", "1500|7|7\n");
+	assert_rows(path, "SELECT count(*), min(n), max(n) FROM phase_stat WHERE phase = 'e2e'", "1000|7|7\n");
 	assert_rows(path,
 	            "SELECT count(*) FROM phase_stat WHERE phase = 'e2e' AND (min_ns <> app_id - 1 OR max_ns <> app_id "
-	            "- 1 + 6 * 1500"
-	            " OR p50_ns <> app_id - 1 + 3 * 1500)",
+	            "- 1 + 6 * 1000"
+	            " OR p50_ns <> app_id - 1 + 3 * 1000)",
 	            "0\n");
+}
+
+/* Statistics of an execution each are larger than executions: those of groups beyond the first ones are together. */
+static void too_many_groups_are_one(void **state)
+{
+	enum { GROUPS = 5000, FEW = 1024, KINDS = 4096 };
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	for (uint64_t i = 0; i < GROUPS; i++) {
+		struct bsa_execution x = stored_warm(i + 1, i);
+
+		x.app = 1 + (uint32_t)i;
+		x.e2e = i;
+		facts.execution(facts.ctx, &x);
+	}
+	for (uint64_t i = GROUPS; i < (uint64_t)GROUPS + 8 * FEW;
+	     i++) { /* they make room for some, which are not told apart too late */
+		struct bsa_execution x = stored_warm(i + 1, i);
+
+		x.app = 1;
+		facts.execution(facts.ctx, &x);
+	}
+	stored_finish(s);
+	assert_rows(path,
+	            "SELECT count(*), count(app_id), sum(n), sum(n) FILTER (WHERE app_id IS NULL) FROM phase_stat "
+	            "WHERE phase = 'e2e'",
+	            "1025|1024|13192|3976\n");
+	assert_rows(path, "SELECT n, min_ns, max_ns FROM phase_stat WHERE phase = 'e2e' AND app_id IS NULL",
+	            "3976|1024|4999\n");
+	assert_rows(path,
+	            "SELECT count(*), count(app_id), sum(n), sum(n) FILTER (WHERE app_id IS NULL) FROM execution_count",
+	            "4097|4096|13192|904\n");
+	assert_rows(path,
+	            "SELECT key, value FROM meta WHERE key IN ('joined_statistics', 'joined_counts') ORDER BY key",
+	            "joined_counts|904\njoined_statistics|3976\n");
 }
 
 /* What makes a group: app, name of the model, priority, path, cold. The name may be told after the executions. */
@@ -628,6 +665,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(percentiles_are_those_of_a_sort),
 		T(many_groups_are_kept_apart),
+		T(too_many_groups_are_one),
 		T(groups_are_those_of_the_names),
 		T(overhead_is_all_but_the_useful_run),
 		T(overhead_has_causes),
