@@ -10,10 +10,21 @@ worst AS (SELECT dur_ns, stretch_ns FROM each WHERE sure ORDER BY @excess@ DESC,
 every_choice AS (@choices@),
 choices AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(c.honoured), 0) AS honoured FROM every_choice c @only_chosen@),
 ranks(priority, rank) AS (VALUES ('low', 0), ('medium', 1), ('high', 2)),
-had AS MATERIALIZED (SELECT DISTINCT app_id, priority FROM execution_count WHERE sides <> 'client'),
+had AS MATERIALIZED (
+	SELECT app_id, priority, count(*) OVER (PARTITION BY app_id) AS n_priorities
+	FROM (SELECT DISTINCT app_id, priority FROM execution_count WHERE sides <> 'client')),
+several AS MATERIALIZED (SELECT app_id, priority FROM had WHERE n_priorities > 1),
+-- one look at each of few, or one at all executions
 referred AS MATERIALIZED (
-	SELECT app_id, priority FROM had h WHERE (SELECT count(*) FROM had o WHERE o.app_id IS h.app_id) = 1
-		OR EXISTS (SELECT 1 FROM execution x WHERE x.app_id IS h.app_id AND x.priority IS h.priority AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete))),
+	SELECT app_id, priority FROM had WHERE n_priorities = 1
+	UNION ALL
+	SELECT app_id, priority FROM several h WHERE (SELECT count(*) FROM several) <= 100
+		AND EXISTS (SELECT 1 FROM execution x WHERE x.app_id IS h.app_id AND x.priority IS h.priority AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete))
+	UNION ALL
+	SELECT DISTINCT x.app_id, x.priority FROM execution x WHERE (SELECT count(*) FROM several) > 100
+		AND (x.app_id, x.priority) IN (SELECT app_id, priority FROM several) AND (coalesce(x.enqueued, x.dispatched) IS NOT NULL OR NOT x.complete)
+	UNION ALL -- of those it is not looked at whether they waited
+	SELECT app_id, priority FROM several WHERE (SELECT count(*) FROM several) > 100 AND (app_id IS NULL OR priority IS NULL)),
 -- work that an app had, or may have had: what is unknown is any
 work AS (
 	SELECT app_id, priority FROM referred
@@ -24,7 +35,7 @@ apps_with_more AS MATERIALIZED (
 less_urgent AS (
 	SELECT ifnull(s.stretch_ns * s.known, 0) AS ns FROM stretches s JOIN apps_with_more a ON a.app_id IS s.app_id LEFT JOIN ranks k ON k.priority = s.priority
 	WHERE ifnull(k.rank < a.most, 1)
-	UNION ALL SELECT 0 FROM apps_with_more a WHERE EXISTS (SELECT 1 FROM referred r WHERE r.app_id IS a.app_id AND r.priority IS NULL)),
+	UNION ALL SELECT 0 FROM apps_with_more a JOIN referred r ON r.app_id IS a.app_id AND r.priority IS NULL),
 @unseen@
 SELECT i.n AS n_inversions, w.dur_ns, w.stretch_ns, i.unsure_ns, (SELECT min(ns) FROM less_urgent) AS least_ns,
 	(SELECT max(ns) FROM inverted_unseen) AS hidden_ns,
