@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -131,6 +132,16 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err)
 	sqlite3_set_authorizer(db->sql, allowed, NULL);
 	*ret = db;
 	return 0;
+}
+
+void bsa_db_memory(struct bsa_db *db, unsigned kib)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "PRAGMA cache_size = -%u", kib);
+	sqlite3_set_authorizer(db->sql, NULL, NULL); /* which lets nobody set anything */
+	sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
+	sqlite3_set_authorizer(db->sql, allowed, NULL);
 }
 
 struct bsa_db *bsa_db_close(struct bsa_db *db)

@@ -36,6 +36,9 @@ int bsa_db_open(struct bsa_db **ret, const char *path, struct bsa_err *err);
  */
 void bsa_db_own_queries(struct bsa_db *db, bool own);
 
+/* How much of the file is kept in memory, and how much each sort may take before it uses files; 64 MiB at first. @kib > 0. */
+void bsa_db_memory(struct bsa_db *db, unsigned kib);
+
 /* NULL is fine. Its queries are to be freed before. Returns NULL. */
 struct bsa_db *bsa_db_close(struct bsa_db *db);
 
