@@ -193,6 +193,18 @@ done <<'END'
 2|--format: no 'perfetto'; there are json|export --format perfetto good.db
 2|would replace what is to be exported|export -o ./good.db good.db
 5|nowhere/x cannot be written|export -o nowhere/x good.db
+2|--to: no 'perfeto'; did you mean 'perfetto'?|export --to perfeto good.db
+2|--to: '5x' is none; 1.5s|export --to 5x good.db
+2|is not before --to 1.000 ms|export --to perfetto --to 1ms --from 2ms -o x good.db
+2|--detail is about a trace: add --to perfetto|export --detail lanes good.db
+2|--compress is about a trace: add --to perfetto|export --compress good.db
+2|--compress is about Perfetto's format|export --to chrome --compress good.db
+2|--relation is about rows: it does not go together with --to perfetto|export --to perfetto --relation wait good.db
+2|--limit is about rows: it does not go together with --to chrome|export --to chrome --limit 5 good.db
+2|would replace what is to be exported|export --to perfetto -o ./good.db good.db
+5|nowhere/x cannot be written|export --to perfetto -o nowhere/x good.db
+5|/dev/full cannot be written: No space left on device|export --to perfetto -o /dev/full good.db
+4|missing.db|export --to perfetto -o x missing.db
 5|/dev/full cannot be written|export -o /dev/full good.db
 2|it takes EXEC [INPUT]|explain
 2|which execution? 'good.db' is none|explain good.db

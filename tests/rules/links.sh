@@ -12,7 +12,7 @@ own()
 {
 	case $(basename "$1") in
 	libnnburst.so* | nnburst-load) echo 'libjansson\.so\.[0-9]+' ;;
-	burstscope) echo 'libsqlite3\.so\.[0-9]+' ;;
+	burstscope) echo 'libsqlite3\.so\.[0-9]+|libz\.so\.[0-9]+' ;;
 	driver-xnnpack.so) echo 'libXNNPACK\.so\.[0-9]+' ;;
 	*) echo 'nothing else' ;;
 	esac

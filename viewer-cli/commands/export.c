@@ -1,29 +1,46 @@
-/* export.c -- burstscope export: rows for other tools, as many as there are, into a file that is whole or not there. */
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
+/* export.c -- burstscope export: rows for other tools, or a trace for a viewer, into a file that is whole or not there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "answer/answer.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
 #include "command.h"
+#include "export/output.h"
+#include "export/trace.h"
 #include "input/relations.h"
 #include "render/render.h"
 
 static const char *const formats[] = { "json", "csv", NULL };
+static const char *const targets[] = { "rows", "perfetto", "chrome", NULL };
+static const char *const details[] = { "all", "executions", "lanes", NULL };
+
+enum { TO_ROWS, TO_PERFETTO, TO_CHROME };
 
 struct options {
-	int format;
-	bool csv_safe;
+	int to, format, detail;
+	bool csv_safe, compress;
 	const char *relation, *output;
 };
 
 static const struct bsv_option options[] = {
+	{ .name = "to",
+	  .kind = BSV_CHOICE,
+	  .argument = "rows|perfetto|chrome|TIME",
+	  .says = "rows, a trace for ui.perfetto.dev, or Trace Event JSON; a time: only what began before it",
+	  .offset = offsetof(struct options, to),
+	  .choices = targets },
+	{ .name = "detail",
+	  .kind = BSV_CHOICE,
+	  .argument = "all|executions|lanes",
+	  .says = "of a trace: lanes and misses only; and executions with their phases; and waits and what joins them",
+	  .offset = offsetof(struct options, detail),
+	  .choices = details },
+	{ .name = "compress",
+	  .says = "of a trace for Perfetto: make it smaller; Perfetto reads it as it is",
+	  .offset = offsetof(struct options, compress) },
 	{ .name = "format",
 	  .kind = BSV_CHOICE,
 	  .argument = "json|csv",
@@ -72,146 +89,110 @@ static int check(const struct bsv_input *input, const char *relation, struct bsa
 	                relation);
 }
 
-/* ---- where to ---- */
+static int print(void *ctx, FILE *to, struct bsa_err *err)
+{
+	bsv_answer_to(ctx, to);
+	return bsv_answer_print(ctx, false, err);
+}
 
-/* A file that becomes @name when it is whole. */
-struct output {
-	FILE *to;
-	char path[PATH_MAX];
+/* ---- a trace ---- */
+
+struct traced {
+	struct bsv_input *input;
+	struct bsv_trace_asked asked;
+	const char *name; /* of the file */
 };
 
-static char unfinished[PATH_MAX]; /* for who stops us */
-
-static void stopped(int number)
+static int write_trace(void *ctx, FILE *to, struct bsa_err *err)
 {
-	unlink(unfinished);
-	raise(number); /* which ends us when this is over: SA_RESETHAND */
+	struct traced *t = ctx;
+	struct bsa_err why = { "" };
+	int r = bsv_export_trace(t->input, &t->asked, to, &why);
+
+	if (r == BSA_E_ENV && ferror(to))
+		return bsa_fail(err, r, "%s cannot be written: %s", t->name, why.text);
+	return r < 0 ? bsa_fail(err, r, "%s", why.text) : 0;
 }
 
-/* Whoever stops us leaves no half of a file behind. */
-static void watch(const char *path)
+/* What is said of rows says nothing of a trace, and the other way round. */
+static int check_target(const struct bsv_call *call, struct bsa_err *err)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	struct sigaction way = { .sa_handler = stopped, .sa_flags = SA_RESETHAND }, before;
+	const struct options *o = call->options;
 
-	snprintf(unfinished, sizeof(unfinished), "%s", path);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &way, NULL);
-}
-
-static void output_fini(struct output *o)
-{
-	if (o->to)
-		fclose(o->to);
-	if (*o->path)
-		unlink(o->path);
-}
-
-static int output_open(struct output *o, const char *name, struct bsa_err *err)
-{
-	mode_t mask = umask(0);
-	int fd;
-
-	umask(mask);
-	if (snprintf(o->path, sizeof(o->path), "%s.XXXXXX", name) >= (int)sizeof(o->path)) {
-		*o->path = 0;
-		return bsa_fail(err, BSA_E_USAGE, "-o: too long a name");
-	}
-	fd = mkstemp(o->path);
-	if (fd < 0) {
-		*o->path = 0;
-		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
-	}
-	watch(o->path);
-	fchmod(fd, 0666 & ~mask);
-	o->to = fdopen(fd, "w");
-	if (!o->to)
-		close(fd);
-	return o->to ? 0 : bsv_no_memory(err);
-}
-
-static int output_done(struct output *o, const char *name, struct bsa_err *err)
-{
-	bool fine = !fflush(o->to) && !ferror(o->to) && !fsync(fileno(o->to));
-
-	fine = !fclose(o->to) && fine;
-	o->to = NULL;
-	if (!fine || rename(o->path, name))
-		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
-	*o->path = 0;
+	if (o->to == TO_ROWS && (o->detail || o->compress))
+		return bsa_fail(err, BSA_E_USAGE, "--%s is about a trace: add --to perfetto",
+		                o->detail ? "detail" : "compress");
+	if (o->to == TO_ROWS)
+		return 0;
+	if (o->relation || o->format || o->csv_safe || call->asked.limit)
+		return bsa_fail(err, BSA_E_USAGE, "--%s is about rows: it does not go together with --to %s",
+		                o->relation   ? "relation"
+		                : o->format   ? "format"
+		                : o->csv_safe ? "csv-safe"
+		                              : "limit",
+		                targets[o->to]);
+	if (o->compress && o->to != TO_PERFETTO)
+		return bsa_fail(err, BSA_E_USAGE, "--compress is about Perfetto's format; JSON is compressed by gzip");
+	if (o->to == TO_PERFETTO && !o->output && isatty(STDOUT_FILENO))
+		return bsa_fail(err, BSA_E_USAGE, "a trace for Perfetto is binary: give -o FILE.pftrace");
 	return 0;
 }
 
-/* A device or a pipe is written as it is. */
-static bool is_special(const char *name)
+static int export_trace(struct bsv_input *input, const struct options *o, struct bsa_err *err)
 {
-	struct stat st;
+	static const enum bsv_detail_of_export detail[] = { BSV_EXPORT_ALL, BSV_EXPORT_EXECUTIONS, BSV_EXPORT_LANES };
+	struct traced t = { .input = input,
+		            .asked = { .format = o->to == TO_PERFETTO ? BSV_PERFETTO : BSV_CHROME,
+		                       .detail = detail[o->detail],
+		                       .compress = o->compress },
+		            .name = o->output ? o->output : "the standard output" };
+	int r = o->output ? bsv_output_write(o->output, write_trace, &t, err) : write_trace(&t, stdout, err);
 
-	return !stat(name, &st) && !S_ISREG(st.st_mode);
-}
-
-static bool is_same(const char *a, const char *b)
-{
-	struct stat as, bs;
-
-	return !stat(a, &as) && !stat(b, &bs) && as.st_dev == bs.st_dev && as.st_ino == bs.st_ino;
-}
-
-static int print(struct bsv_answer *a, const char *name, struct bsa_err *err)
-{
-	__attribute__((cleanup(output_fini))) struct output o = { 0 };
-	int r = 0;
-
-	if (!name)
-		return bsv_answer_print(a, false, err);
-	if (is_special(name)) {
-		o.to = fopen(name, "we");
-		if (!o.to)
-			return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
-	} else {
-		r = output_open(&o, name, err);
-	}
-	if (r >= 0) {
-		bsv_answer_to(a, o.to);
-		r = bsv_answer_print(a, false, err);
-	}
-	if (r >= 0 && *o.path)
-		r = output_done(&o, name, err);
-	else if (r >= 0 && (fflush(o.to) || ferror(o.to)))
-		r = bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
 	return r;
+}
+
+/* ---- rows ---- */
+
+static int export_rows(const struct bsv_call *call, struct bsv_input *input, struct bsa_err *err)
+{
+	static const int forms[] = { BSV_JSON, BSV_CSV };
+	const struct options *o = call->options;
+	bsv_scoped_answer *a = NULL;
+	struct bsv_call as = *call;
+
+	as.asked.format = forms[o->format];
+	as.asked.csv_safe = o->csv_safe;
+	a = bsv_answer_new(&as, input);
+	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, query(input, o->relation));
+	return o->output ? bsv_output_write(o->output, print, a, err) : bsv_answer_print(a, false, err);
 }
 
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
-	static const int forms[] = { BSV_JSON, BSV_CSV };
 	const struct options *o = call->options;
 	bsv_scoped_input input = { 0 };
-	bsv_scoped_answer *a = NULL;
-	struct bsv_call as = *call;
-	int r = bsv_input_open(&input, call->operands[0], call, err);
+	int r = check_target(call, err);
 
 	if (r >= 0)
+		r = bsv_input_open(&input, call->operands[0], call, err);
+	if (r >= 0)
 		r = check(&input, o->relation, err);
-	if (r >= 0 && o->output && is_same(o->output, input.path))
+	if (r >= 0 && o->output && bsv_output_is(o->output, input.path))
 		r = bsa_fail(err, BSA_E_USAGE, "-o %s would replace what is to be exported", o->output);
 	if (r < 0)
 		return r;
-	as.asked.format = forms[o->format];
-	as.asked.csv_safe = o->csv_safe;
-	a = bsv_answer_new(&as, &input);
-	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, query(&input, o->relation));
-	return print(a, o->output, err);
+	return o->to == TO_ROWS ? export_rows(call, &input, err) : export_trace(&input, o, err);
 }
 
 const struct bsv_command bsv_export = {
 	.name = "export",
 	.operands = "[INPUT]",
-	.says = "write rows for other tools: JSON or CSV",
-	.examples = "  burstscope export --format csv -o executions.csv bursts.db\n"
+	.says = "write rows for other tools, or a trace for a viewer of traces",
+	.examples = "  burstscope export --to perfetto -o bursts.pftrace bursts.db\n"
+		    "  burstscope export --format csv -o executions.csv bursts.db\n"
 		    "  burstscope export --relation wait --where \"miss IS NOT NULL\" | jq .rows[0]\n",
-	.more = "Times and durations are in ns. -o writes FILE whole or not at all.\n",
+	.more = "Times and durations of rows are in ns. -o writes FILE whole or not at all. Open FILE.pftrace in\n"
+		"ui.perfetto.dev, which reads it in the browser: it goes nowhere.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,

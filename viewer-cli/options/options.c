@@ -248,6 +248,22 @@ static int set(const struct bsv_option *o, void *base, const char *text, struct 
 	return 0;
 }
 
+/*
+ * A command may have a choice of its own under the name of a shared option that takes a length of time: what begins as a number is meant for
+ * that one. NULL: it is not.
+ */
+static const struct bsv_option *meant_for_shared(const struct bsv_command *command, const struct bsv_option *o,
+                                                 const char *text)
+{
+	if (o->kind != BSV_CHOICE || !text || !*text || !strchr("0123456789.-+", *text))
+		return NULL;
+	for (size_t i = 0; i < N_SHARED; i++)
+		if (command->asks & shared[i].asks && shared[i].option.kind == BSV_DURATION &&
+		    !strcmp(o->name, shared[i].option.name))
+			return &shared[i].option;
+	return NULL;
+}
+
 /* getopt did not like @word. */
 static int refused(const struct table *t, const char *command, const char *word, int letter, struct bsa_err *err)
 {
@@ -311,12 +327,14 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	optind = 0; /* from the beginning, if it has been used before */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.shorts, t.longs, NULL)) >= 0) {
+		const struct bsv_option *other;
 		int i;
 
 		if (c == '?' || c == ':')
 			return refused(&t, command->name, argv[optind - 1], optopt, err);
 		i = found(&t, c);
-		r = set(t.of[i], t.base[i], optarg, err);
+		other = meant_for_shared(command, t.of[i], optarg);
+		r = other ? set(other, &ret->asked, optarg, err) : set(t.of[i], t.base[i], optarg, err);
 		if (r < 0)
 			return r;
 	}

@@ -1,0 +1,588 @@
+/*
+ * executions.c -- executions for a trace viewer: each with its phases, waits and what came of its deadline, on the track of its stream.
+ *
+ * ORDER   By id, as they are stored: nothing is sorted. What is told of one execution is in the order of its time; executions of a stream that
+ *         overlap have tracks of their own side by side (bsv_row_for).
+ * LOOKUP  Waits, preemptions and causes of misses are read beside, ordered by execution, SPAN executions at a time.
+ * WAITS   If one wait is all of the queue phase, one slice stands for both, and has both categories. Otherwise waits are inside the phase.
+ *         A wait whose lane somebody held is joined by a flow to an instant on that lane, at the time at which the wait began.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "export/world.h"
+
+enum { SPAN = 1024 };
+
+/* Columns of the executions. */
+static const char columns[] = "id, stream_id, seq, app_id, model_id, priority, path, status, miss, quality, sides, "
+			      "cold, fallback, deadline, lateness_ns, "
+			      "missed_at, preemptions, redo_ns, cpu_ns, submitted, request_written, request_read, "
+			      "decoded, fenced, enqueued, dispatched, "
+			      "run_ended, result_written, result_read, returned, signalled, prepare_ns, send_ns, "
+			      "decode_ns, fence_ns, slots_ns, queue_ns, "
+			      "reply_ns, return_ns, finish_ns, signal_ns";
+
+enum column {
+	ID,
+	STREAM,
+	SEQ,
+	APP,
+	MODEL,
+	PRIORITY,
+	PATH,
+	STATUS,
+	MISS,
+	QUALITY,
+	SIDES,
+	COLD,
+	FALLBACK,
+	DEADLINE,
+	LATENESS,
+	MISSED_AT,
+	PREEMPTIONS,
+	REDO,
+	CPU,
+	SUBMITTED,
+	REQUEST_WRITTEN,
+	REQUEST_READ,
+	DECODED,
+	FENCED,
+	ENQUEUED,
+	DISPATCHED,
+	RUN_ENDED,
+	RESULT_WRITTEN,
+	RESULT_READ,
+	RETURNED,
+	SIGNALLED,
+	PREPARE_NS,
+	SEND_NS,
+	DECODE_NS,
+	FENCE_NS,
+	SLOTS_NS,
+	QUEUE_NS,
+	REPLY_NS,
+	RETURN_NS,
+	FINISH_NS,
+	SIGNAL_NS
+};
+
+/* Phases in the order of their time. @otherwise: where it begins if the first is unknown. Run and what interrupts it are told apart. */
+static const struct phase {
+	const char *name;
+	enum column began, otherwise, length;
+} phases[] = {
+	{ "prepare", SUBMITTED, SUBMITTED, PREPARE_NS },
+	{ "send", REQUEST_WRITTEN, REQUEST_WRITTEN, SEND_NS },
+	{ "decode", REQUEST_READ, REQUEST_READ, DECODE_NS },
+	{ "fence", DECODED, DECODED, FENCE_NS },
+	{ "slots", FENCED, DECODED, SLOTS_NS },
+	{ "queue", ENQUEUED, ENQUEUED, QUEUE_NS },
+	{ "run", DISPATCHED, DISPATCHED, RUN_ENDED },
+	{ "reply", RUN_ENDED, RUN_ENDED, REPLY_NS },
+	{ "return", RESULT_WRITTEN, RESULT_WRITTEN, RETURN_NS },
+	{ "finish", RESULT_READ, RESULT_READ, FINISH_NS },
+	{ "signal", RUN_ENDED, RUN_ENDED, SIGNAL_NS },
+};
+
+/* What is read beside executions, by their ids. */
+struct beside {
+	struct bsa_query *q;
+	int64_t to; /* of the span that was asked for */
+	bool row;
+};
+
+struct telling {
+	struct bsv_world *w;
+	enum bsv_detail_of_export detail;
+	struct bsa_query *q;
+	struct beside waits, preemptions, causes;
+	struct bsa_query *last_wait;
+	uint64_t flows; /* of waits, so far */
+	struct bsa_err *err;
+	int failed; /* 0, or negative */
+	/* of the execution under way: */
+	int64_t id, began, ended, told; /* told: until then */
+	struct bsv_stream_of *stream;
+	struct bsv_owner *owner;
+	struct bsv_sequence *q_of;
+	uint64_t process;
+	bool answered;                            /* its flow has ended */
+	char parts[BSV_ARGS_MOST][40], cause[40]; /* of arguments: names, and the primary cause */
+};
+
+/* ---- rows ---- */
+
+static bool known(const struct bsa_query *q, size_t column, int64_t *ret)
+{
+	if (bsa_query_type(q, column) != BSA_INT)
+		return false;
+	*ret = bsa_query_get_int(q, column);
+	return true;
+}
+
+static const char *text_of(const struct bsa_query *q, size_t column)
+{
+	return bsa_query_get_string(q, column, NULL);
+}
+
+static void step(struct telling *t, struct beside *b)
+{
+	int r = bsa_query_step(b->q, t->err);
+
+	b->row = r > 0;
+	if (r < 0)
+		t->failed = r;
+}
+
+/* To the first row of the execution under way, if there is one. Executions come in the order of their ids. */
+static bool seek(struct telling *t, struct beside *b)
+{
+	if (t->id > b->to) {
+		b->to = t->id > INT64_MAX - SPAN ? INT64_MAX : t->id + SPAN - 1;
+		bsa_query_again(b->q);
+		bsa_query_int(b->q, ":from", t->id);
+		bsa_query_int(b->q, ":to", b->to);
+		step(t, b);
+	}
+	while (b->row && bsa_query_get_int(b->q, 0) < t->id)
+		step(t, b);
+	return b->row && bsa_query_get_int(b->q, 0) == t->id;
+}
+
+/* ---- slices ---- */
+
+static struct bsv_sink_event event(const struct telling *t, const char *name, unsigned category, int64_t began,
+                                   int64_t ended)
+{
+	return (struct bsv_sink_event){ .track = t->q_of->track,
+		                        .process = t->process,
+		                        .at = began,
+		                        .until = ended,
+		                        .name = { name, 0 },
+		                        .categories = 1u << category };
+}
+
+static void tell_slice(struct telling *t, const struct bsv_sink_event *e)
+{
+	struct bsv_sink *s = t->w->sink;
+
+	s->begin(s, t->q_of, e);
+	s->end(s, t->q_of, e);
+}
+
+/* ---- waits: execution_id, began, ended, kind, lane, occupancy, blocker_id, blocker_app_id, cause, open ---- */
+
+enum {
+	WAIT_BEGAN = 1,
+	WAIT_ENDED,
+	WAIT_KIND,
+	WAIT_LANE,
+	WAIT_OCCUPANCY,
+	WAIT_BLOCKER,
+	WAIT_APP,
+	WAIT_CAUSE,
+	WAIT_OPEN
+};
+
+static void wait_args(struct telling *t, struct bsv_args *args)
+{
+	const struct bsa_query *q = t->waits.q;
+	struct bsv_sink_text app;
+	int64_t value;
+
+	bsv_arg_text(args, "cause", text_of(q, WAIT_CAUSE), 0);
+	bsv_arg_text(args, "occupancy", text_of(q, WAIT_OCCUPANCY), 0);
+	bsv_arg_text(args, "open", text_of(q, WAIT_OPEN), 0);
+	if (known(q, WAIT_BLOCKER, &value))
+		bsv_arg_int(args, "blocker_id", value);
+	if (!known(q, WAIT_APP, &value))
+		return;
+	app = bsv_named_text(&t->w->apps, value);
+	bsv_arg_text(args, "blocker_app", app.text, app.key);
+}
+
+/* A flow's number: those of executions are even. */
+static uint64_t wait_flow(struct telling *t)
+{
+	int64_t blocker;
+
+	return known(t->waits.q, WAIT_BLOCKER, &blocker) && t->stream ? 2 * ++t->flows + 1 : 0;
+}
+
+/* On the lane that was held, at the time at which this wait began. */
+static void tell_holder(struct telling *t, uint64_t flow, int64_t at)
+{
+	struct bsv_service_of *service = t->stream ? &t->w->services[t->stream->service] : NULL;
+	struct bsv_sink_event e;
+	struct bsv_args args = { 0 };
+	int64_t lane, blocker;
+
+	if (!flow || !known(t->waits.q, WAIT_LANE, &lane) || !known(t->waits.q, WAIT_BLOCKER, &blocker))
+		return;
+	bsv_arg_int(&args, "id", blocker);
+	bsv_arg_int(&args, "waiting_id", t->id);
+	e = event(t, "waited for", BSV_CAT_HOLDER, at, at);
+	e.track = bsv_service_lane(t->w, service, lane);
+	e.process = service->track;
+	e.flow = flow;
+	e.flow_ends = true;
+	e.args = &args;
+	t->w->sink->instant(t->w->sink, t->q_of, &e);
+}
+
+static void tell_wait(struct telling *t, int64_t began, int64_t ended, int64_t until)
+{
+	const char *cause = text_of(t->waits.q, WAIT_CAUSE);
+	struct bsv_sink_event e = event(t, cause ? cause : "unknown", BSV_CAT_WAIT, began, ended);
+	struct bsv_args args = { 0 };
+
+	wait_args(t, &args);
+	e.args = &args;
+	e.flow = wait_flow(t);
+	if (began >= t->told && ended >= began && ended <= until) {
+		t->w->sink->begin(t->w->sink, t->q_of, &e);
+		tell_holder(t, e.flow, began);
+		t->w->sink->end(t->w->sink, t->q_of, &e);
+		t->told = ended;
+		return;
+	}
+	bsv_arg_int(&args, "began", began); /* it cannot be, and is in the database */
+	bsv_arg_int(&args, "ended", ended);
+	e.flow = 0;
+	e.at = t->told;
+	t->w->sink->instant(t->w->sink, t->q_of, &e);
+}
+
+/* Those that begin before @before, of the execution under way. They end until @until at most. */
+static void tell_waits(struct telling *t, int64_t before, int64_t until)
+{
+	if (t->detail != BSV_EXPORT_ALL)
+		return;
+	while (!t->failed && seek(t, &t->waits)) {
+		int64_t began = bsa_query_get_int(t->waits.q, WAIT_BEGAN),
+			ended = bsa_query_get_int(t->waits.q, WAIT_ENDED);
+
+		if (began >= before)
+			return;
+		tell_wait(t, began, ended, until);
+		step(t, &t->waits);
+	}
+}
+
+/* ---- phases ---- */
+
+/* A phase in which it waits. */
+static void tell_waiting(struct telling *t, const char *name, int64_t began, int64_t ended)
+{
+	struct bsv_sink_event e = event(t, name, BSV_CAT_PHASE, began, ended);
+	bool waits = t->detail == BSV_EXPORT_ALL && seek(t, &t->waits);
+	struct bsv_args args = { 0 };
+
+	e.args = &args;
+	if (waits && bsa_query_get_int(t->waits.q, WAIT_BEGAN) == began &&
+	    bsa_query_get_int(t->waits.q, WAIT_ENDED) == ended) {
+		wait_args(t, &args);
+		e.flow = wait_flow(t);
+		e.categories |= 1u << BSV_CAT_WAIT;
+		t->w->sink->begin(t->w->sink, t->q_of, &e);
+		tell_holder(t, e.flow, began);
+		step(t, &t->waits);
+	} else {
+		t->w->sink->begin(t->w->sink, t->q_of, &e);
+	}
+	tell_waits(t, ended, ended);
+	t->w->sink->end(t->w->sink, t->q_of, &e);
+	t->told = ended;
+}
+
+/* preemptions: execution_id, stopped, resumed, by_execution_id, mode, redo_ns */
+enum { STOPPED = 1, RESUMED };
+
+static void tell_stretch(struct telling *t, int64_t began, int64_t ended)
+{
+	struct bsv_sink_event e = event(t, "run", BSV_CAT_PHASE, began, ended);
+
+	if (ended > began)
+		tell_slice(t, &e);
+	t->told = ended;
+}
+
+/* Between @began and @ended it ran, but for when it was off its lane. */
+static void tell_run(struct telling *t, int64_t began, int64_t ended)
+{
+	int64_t preempted, stopped, resumed;
+
+	if (known(t->q, PREEMPTIONS, &preempted) && !preempted) {
+		tell_stretch(t, began, ended);
+		return;
+	}
+	for (; !t->failed && seek(t, &t->preemptions); step(t, &t->preemptions)) {
+		if (!known(t->preemptions.q, STOPPED, &stopped) || stopped < t->told || stopped > ended)
+			continue;
+		if (!known(t->preemptions.q, RESUMED, &resumed) || resumed > ended)
+			resumed = ended;
+		if (resumed < stopped)
+			continue;
+		tell_stretch(t, t->told, stopped);
+		tell_waiting(t, "preempted", stopped, resumed);
+	}
+	tell_stretch(t, t->told, ended);
+}
+
+static void tell_phase(struct telling *t, const struct phase *p)
+{
+	struct bsv_sink_event e;
+	int64_t began, length, ended;
+
+	if ((!known(t->q, p->began, &began) && !known(t->q, p->otherwise, &began)) || !known(t->q, p->length, &length))
+		return;
+	ended = p->length == RUN_ENDED ? length : began + length;
+	tell_waits(t, began, began);
+	if (began < t->told || ended > t->ended || ended <= began)
+		return;
+	t->told = began;
+	if (p->length == QUEUE_NS) {
+		tell_waiting(t, p->name, began, ended);
+	} else if (p->length == RUN_ENDED) {
+		tell_run(t, began, ended);
+	} else {
+		e = event(t, p->name, BSV_CAT_PHASE, began, ended);
+		if (p->began >= RUN_ENDED && !t->answered && t->detail == BSV_EXPORT_ALL) {
+			e.flow = 2 * (uint64_t)t->id;
+			e.flow_ends = t->answered = true;
+		}
+		tell_slice(t, &e);
+		t->told = ended;
+	}
+}
+
+/* ---- one execution ---- */
+
+static void find_ends(struct telling *t)
+{
+	int64_t at;
+	bool any = false;
+
+	for (size_t c = SUBMITTED; c <= SIGNALLED; c++) {
+		if (!known(t->q, c, &at))
+			continue;
+		t->began = any && t->began < at ? t->began : at;
+		t->ended = any && t->ended > at ? t->ended : at;
+		any = true;
+	}
+	if (!any && !known(t->q, MISSED_AT, &t->began) && !known(t->q, DEADLINE, &t->began))
+		t->began = t->w->clocks.began;
+	if (!any)
+		t->ended = t->began;
+	if (t->detail != BSV_EXPORT_ALL || (known(t->q, QUEUE_NS, &at) && known(t->q, RUN_ENDED, &at)))
+		return;
+	bsa_query_again(t->last_wait); /* it may go on after all that is known else */
+	bsa_query_int(t->last_wait, ":id", t->id);
+	if (bsa_query_step(t->last_wait, t->err) > 0 && known(t->last_wait, 0, &at) && at > t->ended)
+		t->ended = at;
+	if (known(t->last_wait, 1, &at) && at < t->began)
+		t->began = at;
+}
+
+static void execution_args(struct telling *t, struct bsv_args *args)
+{
+	const char *quality = text_of(t->q, QUALITY), *sides = text_of(t->q, SIDES);
+	int64_t value;
+
+	bsv_arg_int(args, "id", t->id);
+	bsv_arg_int(args, "seq", bsa_query_get_int(t->q, SEQ));
+	bsv_arg_text(args, "priority", text_of(t->q, PRIORITY), 0);
+	bsv_arg_text(args, "status", text_of(t->q, STATUS), 0);
+	if (quality && strcmp(quality, "complete"))
+		bsv_arg_text(args, "quality", quality, 0);
+	if (sides && strcmp(sides, "both"))
+		bsv_arg_text(args, "sides", sides, 0);
+	if (known(t->q, COLD, &value) && value)
+		bsv_arg_int(args, "cold", value);
+	if (known(t->q, FALLBACK, &value) && value)
+		bsv_arg_int(args, "fallback", value);
+	if (known(t->q, REDO, &value) && value)
+		bsv_arg_int(args, "redo_ns", value);
+	if (known(t->q, CPU, &value))
+		bsv_arg_int(args, "cpu_ns", value);
+}
+
+static void tell_execution(struct telling *t)
+{
+	struct bsv_sink *s = t->w->sink;
+	struct bsv_sink_event e;
+	struct bsv_args args = { 0 };
+	int64_t model;
+
+	t->told = t->began;
+	t->answered = false;
+	execution_args(t, &args);
+	e = event(t, text_of(t->q, PATH), BSV_CAT_EXECUTION, t->began, t->ended);
+	e.name = bsv_named_text(&t->w->models, known(t->q, MODEL, &model) ? model : -1);
+	if (!e.name.text)
+		e.name = (struct bsv_sink_text){ text_of(t->q, PATH) ? text_of(t->q, PATH) : "execution", 0 };
+	e.args = &args;
+	e.flow = t->detail == BSV_EXPORT_ALL ? 2 * (uint64_t)t->id : 0;
+	s->begin(s, t->q_of, &e);
+	for (size_t p = 0; p < sizeof(phases) / sizeof(*phases); p++)
+		tell_phase(t, &phases[p]);
+	tell_waits(t, INT64_MAX, t->ended);
+	s->end(s, t->q_of, &e);
+}
+
+/* ---- its deadline ---- */
+
+/* causes: execution_id, cause, late_ns of all culprits, is_primary, culprit_execution_id, culprit_app_id */
+enum { CAUSE_NAME = 1, CAUSE_LATE, CAUSE_PRIMARY, CAUSE_EXECUTION, CAUSE_APP };
+
+/* The primary cause comes first; then each has its part of the lateness. */
+static void miss_args(struct telling *t, struct bsv_args *args)
+{
+	static const char part[] = "late_ns: ";
+	struct bsv_sink_text app = { NULL, 0 };
+	int64_t value;
+
+	for (; !t->failed && seek(t, &t->causes); step(t, &t->causes)) {
+		const char *cause = text_of(t->causes.q, CAUSE_NAME);
+
+		if (known(t->causes.q, CAUSE_PRIMARY, &value) && value) {
+			snprintf(t->cause, sizeof(t->cause), "%s",
+			         cause ? cause : "unknown"); /* the row's is gone with it */
+			bsv_arg_text(args, "cause", t->cause, 0);
+			if (known(t->causes.q, CAUSE_EXECUTION, &value))
+				bsv_arg_int(args, "culprit_id", value);
+			if (known(t->causes.q, CAUSE_APP, &value))
+				app = bsv_named_text(&t->w->apps, value);
+			bsv_arg_text(args, "culprit_app", app.text, app.key);
+		}
+		if (args->n < BSV_ARGS_MOST && known(t->causes.q, CAUSE_LATE, &value)) {
+			snprintf(t->parts[args->n], sizeof(t->parts[0]), "%s%s", part, cause ? cause : "unknown");
+			bsv_arg_int(args, t->parts[args->n], value);
+		}
+	}
+}
+
+static void tell_mark(struct telling *t, const char *name, unsigned category, int64_t at, const struct bsv_args *args)
+{
+	uint64_t process = bsv_owner_track(t->w, t->owner);
+	struct bsv_sink_event e = {
+		.process = process, .at = at, .name = { name, 0 }, .categories = 1u << category, .args = args
+	};
+
+	if (!t->owner->deadlines)
+		t->owner->deadlines = bsv_world_track(t->w, BSV_TRACK_SLICES, process, process, 0, "deadlines");
+	e.track = t->owner->deadlines;
+	t->w->sink->instant(t->w->sink, &t->w->beside, &e);
+}
+
+static void tell_deadline(struct telling *t)
+{
+	const char *miss = text_of(t->q, MISS);
+	struct bsv_args args = { 0 };
+	int64_t deadline = 0, value, at;
+	bool has = known(t->q, DEADLINE, &deadline);
+
+	bsv_arg_int(&args, "id", t->id);
+	if (has && t->detail != BSV_EXPORT_LANES)
+		tell_mark(t, "deadline", BSV_CAT_DEADLINE, deadline, &args);
+	if (!miss)
+		return;
+	at = t->ended;
+	if (!strcmp(miss, "predicted") && known(t->q, MISSED_AT, &value))
+		at = value;
+	else if (strcmp(miss, "predicted") && has && known(t->q, LATENESS, &value))
+		__builtin_add_overflow(deadline, value, &at);
+	bsv_arg_text(&args, "miss", miss, 0);
+	if (known(t->q, LATENESS, &value))
+		bsv_arg_int(&args, "lateness_ns", value);
+	miss_args(t, &args);
+	tell_mark(t, "missed", BSV_CAT_MISS, at, &args);
+}
+
+/* ---- all of them ---- */
+
+static void tell_row(struct telling *t)
+{
+	char name[40];
+	struct bsv_row *row;
+	uint64_t parent;
+
+	t->id = bsa_query_get_int(t->q, ID);
+	t->stream = bsv_world_stream(t->w, bsa_query_get_int(t->q, STREAM));
+	t->owner = t->stream ? t->stream->owner : bsv_world_shown(t->w, bsa_query_get_int(t->q, APP));
+	find_ends(t);
+	if (t->detail != BSV_EXPORT_LANES) {
+		struct bsv_side_by_side *rows = t->stream ? &t->stream->rows : &t->w->streamless;
+
+		parent = t->process =
+			t->stream ? bsv_owner_track(t->w, t->owner) : bsv_owner_track(t->w, bsv_world_app(t->w, -1));
+		if (t->stream)
+			snprintf(name, sizeof(name), "%s %lld", t->stream->path, (long long)t->stream->number);
+		else
+			snprintf(name, sizeof(name), "no stream");
+		row = bsv_row_for(t->w, rows, t->began, t->ended, parent, t->process, name);
+		if (!row)
+			return;
+		t->q_of = &row->sequence;
+		tell_execution(t);
+	}
+	tell_deadline(t);
+}
+
+static int open_beside(struct telling *t, struct beside *b, const char *sql)
+{
+	b->to = INT64_MIN;
+	return bsa_query_new(&b->q, t->w->input->db, sql, t->err);
+}
+
+static int open_all(struct telling *t)
+{
+	struct bsa_db *db = t->w->input->db;
+	bsv_scoped_text *sql = bsv_text("%sSELECT %s FROM picked%s ORDER BY id", t->w->input->with, columns,
+	                                t->detail == BSV_EXPORT_LANES ? " WHERE miss IS NOT NULL" : "");
+	int r = sql ? bsa_query_new(&t->q, db, sql, t->err) : bsv_no_memory(t->err);
+
+	if (r >= 0)
+		r = open_beside(
+			t, &t->waits,
+			"SELECT execution_id, began, ended, kind, lane, occupancy, blocker_id, blocker_app_id, cause, "
+			"open "
+			"FROM wait WHERE execution_id BETWEEN :from AND :to ORDER BY execution_id, began, ended");
+	if (r >= 0)
+		r = open_beside(t, &t->preemptions,
+		                "SELECT execution_id, stopped, resumed FROM preemption WHERE execution_id BETWEEN "
+		                ":from AND :to "
+		                "ORDER BY execution_id, stopped");
+	if (r >= 0)
+		r = open_beside(t, &t->causes,
+		                "SELECT execution_id, cause, sum(late_ns), max(is_primary), max(iif(is_primary, "
+		                "culprit_execution_id, "
+		                "NULL)), max(iif(is_primary, culprit_app_id, NULL)) FROM miss_cause WHERE execution_id "
+		                "BETWEEN :from "
+		                "AND :to GROUP BY execution_id, cause ORDER BY execution_id, 4 DESC, cause");
+	if (r >= 0)
+		r = bsa_query_new(&t->last_wait, db, "SELECT max(ended), min(began) FROM wait WHERE execution_id = :id",
+		                  t->err);
+	return r;
+}
+
+int bsv_tell_executions(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
+{
+	struct telling t = { .w = w, .detail = detail, .err = err };
+	int r = open_all(&t);
+
+	while (r >= 0 && !t.failed && !w->sink->failed && (r = bsa_query_step(t.q, err)) > 0) {
+		tell_row(&t);
+		if (w->no_memory)
+			r = bsv_no_memory(err);
+	}
+	bsa_query_free(t.q);
+	bsa_query_free(t.waits.q);
+	bsa_query_free(t.preemptions.q);
+	bsa_query_free(t.causes.q);
+	bsa_query_free(t.last_wait);
+	return r < 0 ? r : t.failed;
+}

@@ -1,0 +1,121 @@
+/*
+ * output.c -- see output.h.
+ *
+ * CONCURRENCY  A signal handler unlinks the file that is being written: its name is written before the handler is installed.
+ */
+#include "export/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answer/scoped.h"
+
+/* A file that becomes @name when it is whole. */
+struct output {
+	FILE *to;
+	char path[PATH_MAX];
+};
+
+static char unfinished[PATH_MAX]; /* for who stops us */
+
+static void stopped(int number)
+{
+	unlink(unfinished);
+	raise(number); /* which ends us when this is over: SA_RESETHAND */
+}
+
+/* Whoever stops us leaves no half of a file behind. */
+static void watch(const char *path)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+	struct sigaction way = { .sa_handler = stopped, .sa_flags = SA_RESETHAND }, before;
+
+	snprintf(unfinished, sizeof(unfinished), "%s", path);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &way, NULL);
+}
+
+static void output_fini(struct output *o)
+{
+	if (o->to)
+		fclose(o->to);
+	if (*o->path)
+		unlink(o->path);
+}
+
+static int output_open(struct output *o, const char *name, struct bsa_err *err)
+{
+	mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	if (snprintf(o->path, sizeof(o->path), "%s.XXXXXX", name) >= (int)sizeof(o->path)) {
+		*o->path = 0;
+		return bsa_fail(err, BSA_E_USAGE, "-o: too long a name");
+	}
+	fd = mkstemp(o->path);
+	if (fd < 0) {
+		*o->path = 0;
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	}
+	watch(o->path);
+	fchmod(fd, 0666 & ~mask);
+	o->to = fdopen(fd, "w");
+	if (!o->to)
+		close(fd);
+	return o->to ? 0 : bsv_no_memory(err);
+}
+
+static int output_done(struct output *o, const char *name, struct bsa_err *err)
+{
+	bool fine = !fflush(o->to) && !ferror(o->to) && !fsync(fileno(o->to));
+
+	fine = !fclose(o->to) && fine;
+	o->to = NULL;
+	if (!fine || rename(o->path, name))
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	*o->path = 0;
+	return 0;
+}
+
+/* A device or a pipe is written as it is. */
+static bool is_special(const char *name)
+{
+	struct stat st;
+
+	return !stat(name, &st) && !S_ISREG(st.st_mode);
+}
+
+bool bsv_output_is(const char *a, const char *b)
+{
+	struct stat as, bs;
+
+	return !stat(a, &as) && !stat(b, &bs) && as.st_dev == bs.st_dev && as.st_ino == bs.st_ino;
+}
+
+int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa_err *err)
+{
+	__attribute__((cleanup(output_fini))) struct output o = { 0 };
+	int r = 0;
+
+	if (is_special(name)) {
+		o.to = fopen(name, "we");
+		if (!o.to)
+			return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	} else {
+		r = output_open(&o, name, err);
+	}
+	if (r >= 0)
+		r = writes(ctx, o.to, err);
+	if (r >= 0 && *o.path)
+		r = output_done(&o, name, err);
+	else if (r >= 0 && (fflush(o.to) || ferror(o.to)))
+		r = bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", name, strerror(errno));
+	return r;
+}

@@ -1,0 +1,21 @@
+/*
+ * output.h -- a file that is written whole or not at all: under another name, until all of it is there. A device or a pipe is written as it is.
+ */
+#ifndef BSV_OUTPUT_H
+#define BSV_OUTPUT_H
+
+#include "bsa/err.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Writes to @to, which is borrowed. Negative: why not. */
+typedef int bsv_writes(void *ctx, FILE *to, struct bsa_err *err);
+
+/* What @writes returned; BSA_E_ENV: @name cannot be written. Whoever stops us with a signal leaves no half of a file behind. */
+int bsv_output_write(const char *name, bsv_writes *writes, void *ctx, struct bsa_err *err);
+
+/* Are both the same file? */
+bool bsv_output_is(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * trace.c -- see trace.h.
+ *
+ * ORDER   Lanes come first: an instant on a lane at the time at which somebody got it is then inside what it is about.
+ */
+#include "export/trace.h"
+
+#include "answer/scoped.h"
+
+static int tell_all(struct bsv_world *w, enum bsv_detail_of_export detail, struct bsa_err *err)
+{
+	int r = bsv_tell_lanes(w, detail, err);
+
+	if (r >= 0)
+		r = bsv_tell_executions(w, detail, err);
+	return r < 0 ? r : bsv_tell_beside(w, detail, err);
+}
+
+/* It reads from the beginning to the end: what was read is not read again. */
+enum { MEMORY_KIB = 8192 };
+
+int bsv_export_trace(struct bsv_input *input, const struct bsv_trace_asked *asked, FILE *to, struct bsa_err *err)
+{
+	struct bsv_world w = { 0 };
+	int r;
+
+	bsa_db_memory(input->db, MEMORY_KIB);
+	r = bsv_world_read(&w, input, err);
+	if (r >= 0) {
+		w.sink = asked->format == BSV_PERFETTO ? bsv_perfetto_new(to, &w.clocks, asked->compress)
+		                                       : bsv_chrome_new(to, &w.clocks);
+		r = w.sink ? tell_all(&w, asked->detail, err) : bsv_no_memory(err);
+	}
+	if (r >= 0)
+		r = w.sink->finish(w.sink, err);
+	if (w.sink)
+		w.sink->free(w.sink);
+	bsv_world_fini(&w);
+	return r;
+}

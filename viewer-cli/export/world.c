@@ -1,0 +1,339 @@
+/* world.c -- see world.h. */
+#include "export/world.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/rows.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+
+enum { INSTANCE_SHIFT = 20, INSTANCE_MASK = 0xfff, ROWS_TRIED = 4096, NAME_ROOM = 80 };
+
+/* ---- reading ---- */
+
+/* Calls @each for every row of @sql, which is taken. */
+static int each_row(struct bsv_world *w, char *taken, bool (*each)(struct bsv_world *w, const struct bsv_rows *r),
+                    struct bsa_err *err)
+{
+	bsv_scoped_text *sql = taken;
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, w->input->db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
+		if (!each(w, rows))
+			return bsv_no_memory(err);
+	return r;
+}
+
+/* Room for one more in an array that has @n: powers of two. NULL: no memory, and @array is as it was. */
+static void *grown(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1) || (!n && array))
+		return array;
+	return realloc(array, (n ? 2 * n : 1) * size);
+}
+
+static bool add_name(struct bsv_named *named, const struct bsv_rows *r)
+{
+	struct bsv_cell name = bsv_rows_cell(r, 1);
+	int64_t *ids = grown(named->ids, named->n, sizeof(*ids));
+	char **names;
+
+	if (!ids)
+		return false;
+	named->ids = ids;
+	names = grown(named->names, named->n, sizeof(*names));
+	if (!names)
+		return false;
+	named->names = names;
+	ids[named->n] = bsv_rows_get(r, 0, 0);
+	names[named->n] = name.text ? strndup(name.text, name.bytes) : strdup("?");
+	return names[named->n++] != NULL;
+}
+
+static bool add_app(struct bsv_world *w, const struct bsv_rows *r)
+{
+	return add_name(&w->apps, r);
+}
+
+static bool add_model(struct bsv_world *w, const struct bsv_rows *r)
+{
+	return add_name(&w->models, r);
+}
+
+/* id, pid, app_id, whether it is the first with its pid */
+static bool add_process(struct bsv_world *w, const struct bsv_rows *r)
+{
+	struct bsv_owner *p = grown(w->processes, w->n_processes, sizeof(*p));
+	int64_t pid = bsv_rows_get(r, 1, 0);
+	struct bsv_owner *app;
+
+	if (!p)
+		return false;
+	w->processes = p;
+	p += w->n_processes++;
+	*p = (struct bsv_owner){ .id = bsv_rows_get(r, 0, 0), .app = bsv_rows_get(r, 2, -1) };
+	if (w->clocks.one_host && bsv_rows_get(r, 3, 0) && pid > 0 && pid <= INT32_MAX)
+		p->pid = pid;
+	app = bsv_world_app(w, p->app);
+	app->process = app->process ? app->process : w->n_processes;
+	return true;
+}
+
+static size_t service_at(struct bsv_world *w, int64_t trace, int64_t instance)
+{
+	struct bsv_service_of *s;
+
+	for (size_t i = w->n_services; i > 0; i--)
+		if (w->services[i - 1].trace == trace && w->services[i - 1].instance == instance)
+			return i - 1;
+	s = grown(w->services, w->n_services, sizeof(*s));
+	if (!s) {
+		w->no_memory = true;
+		return 0;
+	}
+	w->services = s;
+	s[w->n_services] = (struct bsv_service_of){ .trace = trace, .instance = instance };
+	return w->n_services++;
+}
+
+/* The owner of @id among @n that are in the order of their ids; NULL: none. */
+static struct bsv_owner *owner_of(struct bsv_owner *owners, size_t n, int64_t id)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+
+		if (owners[at].id == id)
+			return &owners[at];
+		if (owners[at].id < id)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return NULL;
+}
+
+/* id, trace_id, number, path, the process that is shown, app_id */
+static bool add_stream(struct bsv_world *w, const struct bsv_rows *r)
+{
+	struct bsv_stream_of *s = grown(w->streams, w->n_streams, sizeof(*s));
+	const char *path = bsv_rows_cell(r, 3).text;
+	int64_t number = bsv_rows_get(r, 2, 0);
+
+	if (!s)
+		return false;
+	w->streams = s;
+	s += w->n_streams++;
+	*s = (struct bsv_stream_of){ .id = bsv_rows_get(r, 0, 0), .number = number };
+	snprintf(s->path, sizeof(s->path), "%s", path ? path : "stream");
+	s->owner = owner_of(w->processes, w->n_processes, bsv_rows_get(r, 4, -1));
+	if (!s->owner)
+		s->owner = bsv_world_app(w, bsv_rows_get(r, 5, -1));
+	s->service = service_at(w, bsv_rows_get(r, 1, 0), number >> INSTANCE_SHIFT & INSTANCE_MASK);
+	return !w->no_memory;
+}
+
+static bool read_clock(struct bsv_world *w, const struct bsv_rows *r)
+{
+	const char *uuid = bsv_rows_cell(r, 4).text;
+
+	w->clocks.one_host = bsv_rows_get(r, 0, 0) == 1;
+	w->clocks.offset = w->clocks.one_host ? bsv_rows_get(r, 1, 0) : 0;
+	w->clocks.began = bsv_rows_get(r, 2, 0);
+	w->ended = bsv_rows_get(r, 3, w->clocks.began);
+	snprintf(w->uuid, sizeof(w->uuid), "%s", uuid ? uuid : "");
+	w->clocks.uuid = w->uuid;
+	return true;
+}
+
+static bool make_owners(struct bsv_world *w)
+{
+	w->owners = calloc(w->apps.n + 1, sizeof(*w->owners));
+	for (size_t i = 0; w->owners && i <= w->apps.n; i++)
+		w->owners[i] = (struct bsv_owner){ .id = i < w->apps.n ? w->apps.ids[i] : -1,
+			                           .app = i < w->apps.n ? w->apps.ids[i] : -1 };
+	return w->owners;
+}
+
+static int read_names(struct bsv_world *w, struct bsa_err *err)
+{
+	int r = each_row(w, bsv_text("%sSELECT id, name FROM apps ORDER BY id", w->input->with), add_app, err);
+
+	if (r >= 0)
+		r = each_row(w, bsv_text("%sSELECT id, name FROM models ORDER BY id", w->input->with), add_model, err);
+	return r >= 0 && !make_owners(w) ? bsv_no_memory(err) : r;
+}
+
+int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err *err)
+{
+	int r;
+
+	w->input = input;
+	w->beside.any_order = true;
+	r = each_row(w,
+	             strdup("SELECT count(DISTINCT clock_offset), min(clock_offset), (SELECT min(b) FROM (SELECT "
+	                    "min(began) AS b "
+	                    "FROM trace UNION ALL SELECT min(began) FROM id_block)), max(ended), min(uuid) FROM trace"),
+	             read_clock, err);
+	if (r >= 0)
+		r = read_names(w, err);
+	if (r >= 0)
+		r = each_row(w,
+		             strdup("SELECT id, pid, app_id, row_number() OVER (PARTITION BY pid ORDER BY id) = 1 "
+		                    "FROM process WHERE role = 'client' ORDER BY id"),
+		             add_process, err);
+	if (r >= 0)
+		r = each_row(
+			w,
+			strdup("WITH p(id, shown) AS MATERIALIZED (SELECT id, min(id) OVER (PARTITION BY trace_id, "
+		               "pid, "
+		               "app_id) FROM process WHERE role = 'client') SELECT s.id, s.trace_id, s.number, s.path, "
+		               "p.shown, s.app_id FROM stream s LEFT JOIN p ON p.id = s.process_id "
+		               "ORDER BY s.id"),
+			add_stream, err);
+	return r;
+}
+
+void bsv_world_fini(struct bsv_world *w)
+{
+	struct bsv_named *named[] = { &w->apps, &w->models };
+
+	for (size_t k = 0; k < 2; k++) {
+		for (size_t i = 0; i < named[k]->n; i++)
+			free(named[k]->names[i]);
+		free(named[k]->names);
+		free(named[k]->ids);
+	}
+	for (size_t i = 0; i < w->n_streams; i++)
+		free(w->streams[i].rows.rows);
+	free(w->streamless.rows);
+	free(w->streams);
+	free(w->processes);
+	free(w->owners);
+	free(w->services);
+}
+
+/* ---- finding ---- */
+
+struct bsv_stream_of *bsv_world_stream(struct bsv_world *w, int64_t id)
+{
+	size_t from = 0, to = w->n_streams;
+
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+
+		if (w->streams[at].id == id)
+			return &w->streams[at];
+		if (w->streams[at].id < id)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return NULL;
+}
+
+struct bsv_owner *bsv_world_app(struct bsv_world *w, int64_t app)
+{
+	struct bsv_owner *o = owner_of(w->owners, w->apps.n, app);
+
+	return o ? o : &w->owners[w->apps.n];
+}
+
+struct bsv_owner *bsv_world_shown(struct bsv_world *w, int64_t app)
+{
+	struct bsv_owner *o = bsv_world_app(w, app);
+
+	return o->process && o->app >= 0 ? &w->processes[o->process - 1] : o;
+}
+
+struct bsv_sink_text bsv_named_text(const struct bsv_named *named, int64_t id)
+{
+	size_t from = 0, to = named->n;
+
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+
+		if (named->ids[at] == id)
+			return (struct bsv_sink_text){ named->names[at], BSV_KEYS + (uint32_t)at };
+		if (named->ids[at] < id)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return (struct bsv_sink_text){ NULL, 0 };
+}
+
+/* ---- tracks ---- */
+
+uint64_t bsv_world_track(struct bsv_world *w, enum bsv_track_kind kind, uint64_t parent, uint64_t process, int64_t pid,
+                         const char *name)
+{
+	uint64_t id = ++w->tracks;
+
+	w->sink->track(w->sink, &(struct bsv_track){ .id = id,
+	                                             .parent = parent,
+	                                             .process = process ? process : id,
+	                                             .kind = kind,
+	                                             .pid = pid,
+	                                             .name = name });
+	return id;
+}
+
+uint64_t bsv_owner_track(struct bsv_world *w, struct bsv_owner *o)
+{
+	struct bsv_sink_text name = bsv_named_text(&w->apps, o->app);
+
+	if (!o->track)
+		o->track = bsv_world_track(w, BSV_TRACK_GROUP, 0, 0, o->pid, name.text ? name.text : "unknown app");
+	return o->track;
+}
+
+uint64_t bsv_service_track(struct bsv_world *w, struct bsv_service_of *s)
+{
+	char name[NAME_ROOM];
+
+	snprintf(name, sizeof(name), w->n_services > 1 ? "service %" PRId64 : "service", s->instance);
+	if (!s->track)
+		s->track = bsv_world_track(w, BSV_TRACK_GROUP, 0, 0, 0, name);
+	return s->track;
+}
+
+uint64_t bsv_service_lane(struct bsv_world *w, struct bsv_service_of *s, int64_t lane)
+{
+	size_t at = lane < 0 || lane >= BSV_LANES_SHOWN ? BSV_LANES_SHOWN - 1 : (size_t)lane;
+	uint64_t service = bsv_service_track(w, s);
+	char name[NAME_ROOM];
+
+	snprintf(name, sizeof(name), "lane %zu", at);
+	if (!s->lanes[at])
+		s->lanes[at] = bsv_world_track(w, BSV_TRACK_SLICES, service, service, 0, name);
+	return s->lanes[at];
+}
+
+/* Rows are tried from the first on, so that what does not overlap is in one. */
+struct bsv_row *bsv_row_for(struct bsv_world *w, struct bsv_side_by_side *rows, int64_t began, int64_t ended,
+                            uint64_t parent, uint64_t process, const char *name)
+{
+	struct bsv_row *row = rows->rows;
+
+	for (size_t i = 0; i < rows->n && i < ROWS_TRIED; i++, row++)
+		if (row->ends <= began) {
+			row->ends = ended;
+			return row;
+		}
+	row = grown(rows->rows, rows->n, sizeof(*row));
+	if (!row) {
+		w->no_memory = true;
+		return NULL;
+	}
+	rows->rows = row;
+	row += rows->n++;
+	*row = (struct bsv_row){ .ends = ended };
+	row->sequence.track = bsv_world_track(w, BSV_TRACK_SLICES, parent, process, 0, name);
+	return row;
+}
