@@ -193,7 +193,7 @@ struct bsa_exec_client {
 	uint8_t path, status, fallback;
 };
 struct bsa_exec_service {
-	uint64_t exec, deadline_ns, began, at[10], delays[3];
+	uint64_t exec, deadline_ns, began, at[10], delays[3], reference_ns;
 	uint32_t model, app;
 	uint16_t lookups, misses, preemptions;
 	uint8_t priority, path, lane, status;
@@ -284,7 +284,7 @@ enum bsa_stage {
 };
 enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED };
 struct bsa_exec_delay {
-	uint64_t exec, delays[3];
+	uint64_t exec, delays[3], reference_ns;
 };
 enum bsa_span_kind {
 	BSA_SPAN_CONNECT,

@@ -481,6 +481,8 @@ void bsa_on_exec_delay(struct bsa_fold *f, const struct bsa_exec_delay *e)
 
 	for (int part = 0; x && part < BSA_DELAYS; part++)
 		x->fact.delay[part] = e->delays[part];
+	if (x)
+		x->fact.reference = e->reference_ns;
 }
 
 void bsa_on_deadline_miss(struct bsa_fold *f, const struct bsa_deadline_miss *e)
@@ -716,6 +718,8 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	fill_number(&x->fact.cpu, e->at[9]);
 	for (int part = 0; part < BSA_DELAYS; part++)
 		fill_number(&x->fact.delay[part], e->delays[part]);
+	if (!x->fact.reference)
+		x->fact.reference = e->reference_ns;
 	told_boundaries(f, x, e, &news);
 	written_late(f, x);
 	f->summed_lanes |= is_only_summed(f, x, &news);

@@ -149,6 +149,7 @@ struct bsa_execution {
 	struct bsa_waited request, result;
 	uint64_t deadline, duration, estimate; /* 0: none; estimate BSA_NEVER: unknown */
 	uint64_t floor;     /* the least that the scheduler expected it to take of a lane; 0: unknown */
+	uint64_t reference; /* what the reference computation took, on the thread that answered; 0: not told */
 	uint64_t missed_at; /* deadline_miss, or BSA_NEVER */
 	int64_t lateness;   /* valid where miss is not NONE; BSA_LATENESS_UNKNOWN */
 	uint32_t trace, stream, app, model;

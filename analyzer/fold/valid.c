@@ -115,7 +115,7 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		ANY(exec_client, model) ANY(exec_client, status) ANY(exec_client, fallback) END },
 	[BSA_exec_service] = (const struct field[]){ EXEC(exec_service, exec) LANE_OR_NONE(exec_service, lane)
 		TIME(exec_service, began) NS_OR_NEVER(exec_service, at) ASKED(exec_service, deadline_ns)
-		NS_OR_NEVER(exec_service, delays) ANY(exec_service, model) ANY(exec_service, app)
+		NS_OR_NEVER(exec_service, delays) NS(exec_service, reference_ns) ANY(exec_service, model) ANY(exec_service, app)
 		ANY(exec_service, priority) ANY(exec_service, path) ANY(exec_service, status) ANY(exec_service, lookups)
 		ANY(exec_service, misses) ANY(exec_service, preemptions) END },
 	[BSA_exec_state] = (const struct field[]){ EXEC(exec_state, exec) ASKED(exec_state, deadline_ns)
@@ -131,7 +131,8 @@ static const struct field *const fields[BSA_N_KINDS] = {
 	[BSA_buffer_free] = (const struct field[]){ ANY(buffer_free, buffer) ANY(buffer_free, cause) END },
 	[BSA_app_span] = (const struct field[]){ NS(app_span, took_ns) TIME(app_span, since) ANY(app_span, kind)
 		ANY(app_span, owner) ANY(app_span, owner_id) ANY(app_span, value) ANY(app_span, status) END },
-	[BSA_exec_delay] = (const struct field[]){ EXEC(exec_delay, exec) NS_OR_NEVER(exec_delay, delays) END },
+	[BSA_exec_delay] = (const struct field[]){ EXEC(exec_delay, exec) NS_OR_NEVER(exec_delay, delays)
+		NS(exec_delay, reference_ns) END },
 	[BSA_loss] = (const struct field[]){ END }, /* the decoder's own */
 };
 /* clang-format on */

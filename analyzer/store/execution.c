@@ -173,7 +173,8 @@ static void fill(const struct bsa_store *s, const struct bsa_execution *x, const
 	         .preemptions = counted(x->preemptions), .bypassed = counted(x->bypassed),
 	         .deadline = x->deadline ? minus(when(s->offset, x->deadline), base) : NOTHING,
 	         .decode_delay_ns = ns(x->delay[BSA_DELAY_DECODE]), .run_delay_ns = ns(x->delay[BSA_DELAY_RUN]),
-	         .reply_delay_ns = ns(x->delay[BSA_DELAY_REPLY]), .floor_ns = x->floor ? ns(x->floor) : NOTHING);
+	         .reply_delay_ns = ns(x->delay[BSA_DELAY_REPLY]), .floor_ns = x->floor ? ns(x->floor) : NOTHING,
+	         .reference_ns = x->reference ? ns(x->reference) : NOTHING);
 }
 
 void execution_store(struct bsa_store *s, const struct bsa_execution *x)

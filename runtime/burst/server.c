@@ -223,6 +223,7 @@ static bool serve_one(struct nnb_burst_server *s, bool *spoilt)
 	else
 		serve(s);
 	nnb__trace_end(&s->trace);
+	nnb__trace_answered(&s->trace);
 	return true;
 }
 

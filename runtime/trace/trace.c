@@ -32,6 +32,7 @@ void nnb__trace_taken(struct nnb__trace *t, enum nbt_queue queue, uint32_t items
 void nnb__trace_delays_begin(struct nnb__trace *t)
 {
 	memset(t->delays, 0xff, sizeof(t->delays)); /* NNB__NEVER_REACHED */
+	t->reference_ns = 0;
 	nnb__trace_reads_delay(t, t->is_long);
 }
 
@@ -59,7 +60,9 @@ void nnb__trace_delay_to(struct nnb__trace *t, int part)
 void nnb__trace_tell_delays(struct nnb__trace *t)
 {
 	nnb__trace_delayed(t, NNB__DELAY_REPLY);
-	NNB__SAY(t, exec_delay, .delays = { t->delays[0], t->delays[1], t->delays[2] });
+	t->reference_ns = nnb__reference_take();
+	NNB__SAY(t, exec_delay, .delays = { t->delays[0], t->delays[1], t->delays[2] },
+	         .reference_ns = t->reference_ns);
 	t->reads_delay = false;
 }
 
@@ -90,7 +93,8 @@ void nnb__trace_end(struct nnb__trace *t)
 			                       .lookups = t->lookups,
 			                       .misses = t->misses,
 			                       .preemptions = t->preemptions,
-			                       .deadline_ns = t->deadline_ns };
+			                       .deadline_ns = t->deadline_ns,
+			                       .reference_ns = t->reference_ns };
 		t->at[NNB__REDONE] = t->redo_ns;
 		memcpy(e.at, t->at, sizeof(e.at));
 		memcpy(e.delays, t->delays, sizeof(e.delays));

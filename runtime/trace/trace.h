@@ -17,6 +17,7 @@
 #include "nbt/nbt.h"
 #include "nnb/fmq.h"
 #include "nnb/status.h"
+#include "trace/reference.h"
 
 /* What the numbers are made of. Stream 0: nothing is said of it. */
 struct nnb__trace_who {
@@ -78,6 +79,7 @@ struct nnb__trace {
 	bool reads_delay;                         /* of this execution */
 	const void *delay_thread;                 /* whose delay_from is: another thread's is no beginning */
 	uint64_t delay_from, delays[NNB__DELAYS]; /* NNB__NEVER_REACHED: unknown, or not read */
+	uint64_t reference_ns;                    /* 0: none */
 };
 
 static inline void nnb__trace_at(struct nnb__trace *t, int boundary)
@@ -225,6 +227,13 @@ static inline void nnb__trace_missed(struct nnb__trace *t, enum nbt_miss kind, e
 }
 
 void nnb__trace_tell_delays(struct nnb__trace *t);
+
+/* It has been answered, and ended: time for what whoever listens wants to know of the machine. */
+static inline void nnb__trace_answered(const struct nnb__trace *t)
+{
+	if (__builtin_expect(t->is_long && (t->compact || nbt_on(NBT_EVENT_exec_delay)), 0))
+		nnb__reference_measure();
+}
 
 /* About to publish the answer in a queue, which tells of that itself. */
 static inline void nnb__trace_replies(struct nnb__trace *t)

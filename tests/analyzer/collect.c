@@ -122,7 +122,7 @@ struct column {
 	COLUMN(TIME, run) COLUMN(TIME, redo) COLUMN(TIME, cpu) COLUMN(TIME, queue) COLUMN(TIME, preempted) \
 	COLUMN(TIME, slots) COLUMN(TIME, request.blocked, .full = true) COLUMN(TIME, request.spun, .full = true) \
 	COLUMN(TIME, request.slept) COLUMN(TIME, result.blocked) COLUMN(TIME, result.spun, .full = true) \
-	COLUMN(TIME, result.slept) COLUMN(TIME, deadline) COLUMN(TIME, duration) COLUMN(TIME, estimate, .full = true) COLUMN(TIME, floor, .full = true) COLUMN(TIME, missed_at) \
+	COLUMN(TIME, result.slept) COLUMN(TIME, deadline) COLUMN(TIME, duration) COLUMN(TIME, estimate, .full = true) COLUMN(TIME, floor, .full = true) COLUMN(TIME, reference) COLUMN(TIME, missed_at) \
 	COLUMN(NUMBER, miss) COLUMN(SIGNED, lateness) COLUMN(COUNT, lookups) COLUMN(COUNT, misses) \
 	COLUMN(COUNT, preemptions) COLUMN(COUNT, bypassed) COLUMN(NUMBER, fallback) COLUMN(SIGNED, cold) \
 	COLUMN(SIGNED, lane) COLUMN(NUMBER, idle) LIST(TIME, waited, BSA_WAIT_CAUSES) LIST(TIME, delay, BSA_DELAYS)

@@ -173,7 +173,7 @@ tell(struct timeline *t, uint64_t at, uint64_t exec, const char *format, ...)
 /* ---- executions ---- */
 
 struct execution {
-	uint64_t decode_delay, run_delay, reply_delay;
+	uint64_t decode_delay, run_delay, reply_delay, reference;
 	uint64_t exec, at, deadline, cpu, priority, model, app, path, status, estimate;
 	uint64_t slept, spun, blocked, answer_slept, answer_spun, answer_blocked, hits, misses, fetch, fallback, tell;
 	int64_t over;
@@ -325,8 +325,9 @@ static void tell_delays(struct timeline *t, const struct execution *x)
 {
 	char text[100];
 
-	if (x->decode_delay != NEVER || x->run_delay != NEVER || x->reply_delay != NEVER)
-		tell(t, x->answered, x->exec, "exec_delay exec=%" PRIu64 " delays=%s", x->exec, delays(text, x));
+	if (x->decode_delay != NEVER || x->run_delay != NEVER || x->reply_delay != NEVER || x->reference)
+		tell(t, x->answered, x->exec, "exec_delay exec=%" PRIu64 " delays=%s reference_ns=%" PRIu64, x->exec,
+		     delays(text, x), x->reference);
 }
 
 static void tell_service(struct timeline *t, const struct execution *x, bool call)
@@ -371,11 +372,12 @@ static void tell_service_compact(struct timeline *t, const struct execution *x)
 	     "exec_service exec=%" PRIu64 " model=%" PRIu64 " app=%" PRIu64 " priority=%" PRIu64 " path=%" PRIu64
 	     " lane=%" PRIu64 " status=%" PRIu64 " began=%" PRIu64 " at=%" PRIu64 ",%s,%s,%s,%" PRIu64 ",%" PRIu64
 	     ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s"
-	     " lookups=%" PRIu64 " misses=%" PRIu64 " preemptions=%zu delays=%s",
+	     " lookups=%" PRIu64 " misses=%" PRIu64 " preemptions=%zu delays=%s reference_ns=%" PRIu64,
 	     x->exec, x->model, x->app, x->priority, x->path, last_lane(x), x->status, x->taken, x->decoded - x->taken,
 	     since(text[0], x->fenced, x->taken), since(text[1], x->enqueued, x->taken),
 	     since(text[2], x->dispatched, x->taken), x->ended - x->taken, over - x->taken, x->slept, x->answer_blocked,
-	     x->redone, since(text[3], x->cpu, 0), x->hits + x->misses, x->misses, x->n_off, delays(rest, x));
+	     x->redone, since(text[3], x->cpu, 0), x->hits + x->misses, x->misses, x->n_off, delays(rest, x),
+	     x->reference);
 }
 
 static void tell_execution(struct timeline *t, struct execution *x)
@@ -405,6 +407,7 @@ static bool give_number(const struct timeline *t, struct execution *x, const cha
 		const char *name;
 		uint64_t *to;
 	} fields[] = { { "cpu", &x->cpu },
+		       { "reference", &x->reference },
 		       { "decode_delay", &x->decode_delay },
 		       { "run_delay", &x->run_delay },
 		       { "reply_delay", &x->reply_delay },

@@ -365,10 +365,11 @@ static void a_warm_burst_on_an_idle_lane(void **state)
 	x.cpu = 59;
 	x.deadline = 1000;
 	x.floor = 57;
+	x.reference = 61;
 	facts.execution(facts.ctx, &x);
 	stored_finish(s);
 
-	assert_rows(path, "SELECT floor_ns FROM execution", "57\n");
+	assert_rows(path, "SELECT floor_ns, reference_ns FROM execution", "57|61\n");
 	assert_rows(path, TIMES,
 	            "1|1000100|1000110|1000130|1000160|-|1000200|1000250|1000310|1000380|1000460|1000550|-\n");
 	assert_rows(path, DURATIONS, "1|450|60|0|59|50|0|40\n");
@@ -396,7 +397,7 @@ static void one_of_which_nothing_is_known(void **state)
 	facts.execution(facts.ctx, &x);
 	stored_finish(s);
 	assert_rows(path, TIMES, "7|-|-|-|-|-|-|-|-|-|-|-|-\n");
-	assert_rows(path, "SELECT floor_ns FROM execution", "-\n");
+	assert_rows(path, "SELECT floor_ns, reference_ns FROM execution", "-|-\n");
 	assert_rows(path, DURATIONS, "7|-|-|-|-|-|-|-\n");
 	assert_rows(path, WAITED, "-|-|-|-|-|-\n");
 	assert_rows(path, NAMES, "-|-|-|7|-|-|-|-|-|0|0|-|0|-|-|-|-|0|0|open|both|-|-\n");
@@ -423,7 +424,7 @@ static void one_of_which_everything_is_too_much(void **state)
 	x.exec = UINT64_MAX;
 	x.e2e = x.run = x.redo = x.cpu = x.queue = x.preempted = x.slots = BSA_NEVER - 1;
 	x.request = x.result = (struct bsa_waited){ BSA_NEVER - 1, BSA_NEVER - 1, BSA_NEVER - 1 };
-	x.deadline = x.estimate = x.floor = BSA_NEVER - 1;
+	x.deadline = x.estimate = x.floor = x.reference = BSA_NEVER - 1;
 	x.missed_at = 0;
 	x.lateness = INT64_MIN + 1;
 	x.trace = x.stream = x.app = x.model = UINT32_MAX;
@@ -445,7 +446,7 @@ static void one_of_which_everything_is_too_much(void **state)
 	assert_rows(path, DURATIONS,
 	            "9223372036854775807|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "\n");
 	assert_rows(path, WAITED, MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "\n");
-	assert_rows(path, "SELECT floor_ns FROM execution", MOST "\n");
+	assert_rows(path, "SELECT floor_ns, reference_ns FROM execution", MOST "|" MOST "\n");
 	assert_rows(path, NAMES,
 	            "4294967295|4294967295|-|4294967295|4294967295|4294967295|high|async|1|4294967294|4294967294|1|"
 	            "4294967294|" MOST "|DEAD_OBJECT|late|-" MOST "|4294967294|1|complete|client|63|1000000\n");
