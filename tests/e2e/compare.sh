@@ -80,12 +80,23 @@ settings()
 	done
 }
 
+# The machine's speed is in every recording of a model that is long enough: the cpu time of its runs is compared at one speed.
+speeds()
+{
+	local times
+	times=$("$burstscope" sql -q --format csv "$tmp/first.db" 'SELECT count(reference_ns) * 20 > count(*), min(reference_ns) > 0 FROM execution WHERE complete' | tail -1)
+	[[ $times == 1,1 ]] || wrong "speeds: of executions few tell it, or they tell 0: $times"
+	"$burstscope" diff --format csv "$tmp/first.db" "$tmp/again1.db" >"$tmp/changes.csv"
+	grep -q ',warm,cpu,' "$tmp/changes.csv" || wrong "speeds: cpu time was not compared: $(<"$tmp/changes.csv")"
+}
+
 short()
 {
 	tries 'one build against itself' same_build
 	tries 'operations that take four times as long' slower_build
 	tries 'deadlines that cannot be met' late_build
 	settings
+	speeds
 }
 
 # ---- many, for figures ----

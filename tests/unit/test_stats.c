@@ -825,6 +825,161 @@ static void a_median_that_jumps_is_no_change_if_hardly_anything_differs(void **c
 }
 
 /* @n executions of @ns each, all of it running. */
+/* ---- cpu time on a machine whose speed varies ---- */
+
+/* A recording of 400 runs, and what it knows of the machine. */
+struct computing {
+	struct bsv_group group;
+	struct bsv_samples samples;
+};
+
+/* @between: how much the machine's speed differs from recording to recording (of logarithms); within them it varies, too. */
+static void compute(struct computing *r, double run, double between)
+{
+	const size_t n = 400;
+	double machine = between * normal(), speed = 0, crowd = uniform() / 2;
+
+	*r = (struct computing){ .group = { "app", (char *)"net", "burst", "both", .cold = 0, .n = n } };
+	r->group.at = calloc(n, sizeof(*r->group.at));
+	r->group.ns[BSV_E2E] = calloc(n, sizeof(*r->group.at));
+	r->group.delay = calloc(n, sizeof(*r->group.delay));
+	r->group.run = calloc(n, sizeof(*r->group.run));
+	for (size_t i = 0; i < n; i++) {
+		int64_t at = (int64_t)(1000000 * i);
+		double share = uniform() < crowd ? uniform() : 0, cpu;
+
+		speed = 0.98 * speed + 0.2 * between * normal();
+		cpu = 1e6 * run * exp(1.2 * (machine + speed) + 0.2 * share + 0.05 * normal());
+		assert_true(bsv_times_add(&r->group.cpu, (int64_t)cpu, at));
+		r->group.run[i] = (int64_t)(cpu / (1 - share + 1e-3));
+		r->group.delay[i] = (int64_t)(share * (double)r->group.run[i]);
+		r->group.at[i] = at;
+		r->group.ns[BSV_E2E][i] = r->group.run[i];
+		r->group.sum[BSV_E2E] += r->group.run[i];
+		if (i % 3 == 0)
+			assert_true(bsv_times_add(&r->samples.references,
+			                          (int64_t)(6000 * exp(machine + speed + 0.05 * normal())), at));
+	}
+	r->samples.groups = &r->group;
+	r->samples.n = 1;
+	r->samples.executions = n;
+}
+
+static void compute_fini(struct computing *r)
+{
+	bsv_times_fini(&r->samples.references);
+	bsv_times_fini(&r->group.cpu);
+	free(r->group.delay);
+	free(r->group.run);
+	free(r->group.ns[BSV_E2E]);
+	free(r->group.at);
+}
+
+/* What becomes of cpu time, of @n recordings a side; of the last one of B @spoil makes something else. */
+static struct bsv_change computed(size_t n, double run, double between, void (*spoil)(struct computing *r))
+{
+	static struct computing a[RECORDINGS], b[RECORDINGS];
+	const struct bsv_samples *from[RECORDINGS], *to[RECORDINGS];
+	struct bsv_comparison c;
+	struct bsv_change ret;
+
+	for (size_t i = 0; i < n; i++) {
+		compute(&a[i], 1, between);
+		compute(&b[i], run, between);
+		from[i] = &a[i].samples;
+		to[i] = &b[i].samples;
+	}
+	if (spoil)
+		spoil(&b[n - 1]);
+	assert_int_equal(
+		bsv_compare(&c, &(struct bsv_side){ from, n }, &(struct bsv_side){ to, n }, &usual_terms, NULL), 0);
+	assert_int_equal(c.referenced, c.pairs[0].compute.verdict != BSV_TOO_FEW);
+	ret = c.pairs[0].compute;
+	bsv_comparison_fini(&c);
+	for (size_t i = 0; i < n; i++) {
+		compute_fini(&a[i]);
+		compute_fini(&b[i]);
+	}
+	return ret;
+}
+
+static void five_recordings_find_a_tenth_more_computing_whatever_the_machines_speed(void **ctx)
+{
+	int found = 0;
+
+	(void)ctx;
+	state = 61;
+	for (int i = 0; i < 30; i++) {
+		struct bsv_change change = computed(RECORDINGS, 1.1, 0.18, NULL);
+
+		found += change.verdict == BSV_CHANGED && change.by > 0.05 && change.by < 0.15;
+	}
+	if (found < 27)
+		fail_msg("found in %d of 30", found);
+}
+
+static void the_machines_speed_alone_is_no_change_of_computing(void **ctx)
+{
+	static const size_t sides[] = { 1, 2, 3, RECORDINGS };
+
+	(void)ctx;
+	state = 63;
+	for (size_t k = 0; k < sizeof(sides) / sizeof(*sides); k++) {
+		int changed = 0;
+
+		for (int i = 0; i < 60; i++)
+			changed += computed(sides[k], 1, 0.18, NULL).verdict == BSV_CHANGED;
+		if (changed > 6) /* 3 are expected at most */
+			fail_msg("%zu a side: %d of 60 changed", sides[k], changed);
+	}
+}
+
+static void one_recording_of_each_finds_half_as_much_computing(void **ctx)
+{
+	int found = 0;
+
+	(void)ctx;
+	state = 65;
+	for (int i = 0; i < 30; i++)
+		found += computed(1, 1.5, 0.18, NULL).verdict == BSV_CHANGED;
+	if (found < 27)
+		fail_msg("found in %d of 30", found);
+}
+
+static void without_references(struct computing *r)
+{
+	bsv_times_fini(&r->samples.references);
+}
+
+static void with_cpu_times_of_a_half(struct computing *r)
+{
+	r->group.cpu.n /= 2;
+}
+
+static void with_some_hidden(struct computing *r)
+{
+	r->group.hidden = 0.01;
+}
+
+static void with_one_reference_time(struct computing *r)
+{
+	for (size_t i = 0; i < r->samples.references.n; i++)
+		r->samples.references.ns[i] = INT64_MAX / 4;
+}
+
+static void computing_is_judged_only_where_all_of_it_is_known(void **ctx)
+{
+	void (*const spoils[])(struct computing * r) = { without_references, with_cpu_times_of_a_half,
+		                                         with_some_hidden };
+
+	(void)ctx;
+	state = 67;
+	for (size_t i = 0; i < sizeof(spoils) / sizeof(*spoils); i++)
+		assert_int_equal(computed(3, 1.5, 0.02, spoils[i]).verdict, BSV_TOO_FEW);
+	/* a reference that is of another machine, or a lie, is too far away to be sure of anything */
+	assert_int_equal(computed(3, 1.1, 0.02, with_one_reference_time).verdict, BSV_SAME);
+}
+
 static void constant(struct bsv_group *g, const char *model, size_t n, int64_t ns)
 {
 	*g = (struct bsv_group){ "app", (char *)model, "sync", "both", .cold = -1, .n = n };
@@ -971,6 +1126,10 @@ int main(void)
 		cmocka_unit_test(executions_whose_end_is_unknown_can_turn_a_share),
 		cmocka_unit_test(a_busier_machine_explains_as_much_and_no_more),
 		cmocka_unit_test(a_median_that_jumps_is_no_change_if_hardly_anything_differs),
+		cmocka_unit_test(five_recordings_find_a_tenth_more_computing_whatever_the_machines_speed),
+		cmocka_unit_test(the_machines_speed_alone_is_no_change_of_computing),
+		cmocka_unit_test(one_recording_of_each_finds_half_as_much_computing),
+		cmocka_unit_test(computing_is_judged_only_where_all_of_it_is_known),
 		cmocka_unit_test(mix_and_speed_are_what_they_are_by_hand),
 		cmocka_unit_test(what_is_in_one_alone_is_mix_and_what_vanished_cannot_be_told),
 		cmocka_unit_test(hostile_lengths_and_times_overflow_nothing),

@@ -360,6 +360,22 @@ static void add_latency_tests(const struct bsv_changes *c, struct bsv_rows *rows
 	}
 }
 
+/* Cpu time is no phase, but a part of one: all of its change is that of the run. */
+static void add_compute_test(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
+{
+	const struct bsv_change *of = &p->compute;
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], ns[BSV_DURATION_TEXT + 1];
+	bsv_scoped_text *from = NULL;
+
+	if (of->verdict == BSV_TOO_FEW || (c->people && !said_to_people(of)))
+		return;
+	if (of->verdict == BSV_CHANGED)
+		from = bsv_text("%s (%s)", bsv_phase_names[BSV_RUN], signed_duration(ns, of->b - of->a));
+	add_group(c, rows, p);
+	add_test(c, rows, "cpu", verdict_text(of, "slower", "faster"), of, duration_or_none(a, of->a),
+	         duration_or_none(b, of->b), from, false);
+}
+
 static void add_share_test(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_ending_pair *p,
                            const char *measure, const struct bsv_change *of, const size_t n[4])
 {
@@ -391,8 +407,10 @@ struct bsv_rows *bsv_changes_tests(struct bsv_changes *c)
 
 	for (size_t i = 0; rows && i < c->found->n_endings; i++)
 		add_ending_tests(c, rows, &c->found->endings[i]);
-	for (size_t i = 0; rows && i < c->found->n; i++)
+	for (size_t i = 0; rows && i < c->found->n; i++) {
 		add_latency_tests(c, rows, c->order[i]);
+		add_compute_test(c, rows, c->order[i]);
+	}
 	return rows;
 }
 
@@ -471,7 +489,7 @@ static bool any_changed(const struct bsv_pair *p)
 	for (int i = 0; i < BSV_LATENCIES; i++)
 		if (p->latency[i].verdict == BSV_CHANGED)
 			return true;
-	return false;
+	return p->compute.verdict == BSV_CHANGED;
 }
 
 struct bsv_rows *bsv_changes_phases(struct bsv_changes *c, size_t *ret_n)
@@ -569,6 +587,9 @@ static void count(struct bsv_changes *c)
 	for (size_t i = 0; i < c->found->n; i++)
 		for (int k = 0; c->found->pairs[i].a && k < BSV_LATENCIES; k++)
 			count_one(&c->latency, &c->found->pairs[i].latency[k], 1);
+	for (size_t i = 0; i < c->found->n; i++)
+		if (c->found->pairs[i].compute.verdict != BSV_TOO_FEW)
+			count_one(&c->latency, &c->found->pairs[i].compute, 1);
 	for (size_t i = 0; i < c->found->n_endings; i++) {
 		const struct bsv_ending_pair *p = &c->found->endings[i];
 

@@ -401,6 +401,21 @@ static void note_rule(struct bsv_answer *answer, const struct work *w)
 		w->found.tests, w->terms.least, BSV_NEGLIGIBLE);
 }
 
+static void note_reference(struct bsv_answer *answer, const struct work *w)
+{
+	if (!w->found.referenced)
+		return;
+	bsv_answer_note(answer, "cpu: the cpu time of a run (geometric mean), at the speed that the machine had in the "
+	                        "mean of all recordings, as a computation "
+	                        "that is always the same tells it (reference_ns). Assumed: what changed between A and "
+	                        "B is not that computation, "
+	                        "and runs follow it as closely between recordings as within them");
+	if (w->found.single)
+		bsv_answer_note(answer,
+		                "cpu: assumed that beyond that the machine alone moves it by up to %.3g %% (--margin)",
+		                100 * bsv_compute_margin(&w->terms, true));
+}
+
 static void note_machine(struct bsv_answer *answer, const struct work *w)
 {
 	double squares;
@@ -533,6 +548,7 @@ static int print(const struct bsv_call *call, struct work *w, struct bsa_err *er
 	note_side(answer, &w->a);
 	note_side(answer, &w->b);
 	note_rule(answer, w);
+	note_reference(answer, w);
 	other_models(answer, w);
 	note_machine(answer, w);
 	verdicts(answer, w);

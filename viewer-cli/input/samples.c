@@ -30,7 +30,9 @@ enum {
 	HAD_DEADLINE,
 	MISSED,
 	UNSURE,
-	QUALITY
+	QUALITY,
+	REFERENCE,
+	DELAY
 };
 
 enum { HUNG_NS = 100000000, HUNG_TIMES = 2, HEADS_USUAL = 16 };
@@ -455,6 +457,27 @@ static int add(struct bsv_group *g, size_t *room, const struct bsa_query *q)
 	return 0;
 }
 
+/* Its cpu time was read. False: no memory. */
+static bool add_run(struct bsv_group *g, const struct bsa_query *q)
+{
+	size_t room = g->cpu.room;
+
+	if (!bsv_times_add(&g->cpu, length(q, CPU), bsa_query_get_int(q, AT)))
+		return false;
+	if (g->cpu.room != room) {
+		int64_t *delay = realloc(g->delay, g->cpu.room * sizeof(*delay)), *run;
+
+		g->delay = delay ? delay : g->delay;
+		run = delay ? realloc(g->run, g->cpu.room * sizeof(*run)) : NULL;
+		if (!run)
+			return false;
+		g->run = run;
+	}
+	g->delay[g->cpu.n - 1] = length(q, DELAY);
+	g->run[g->cpu.n - 1] = length(q, PREPARE + BSV_RUN - BSV_PREPARE);
+	return true;
+}
+
 static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, struct bsa_err *err)
 {
 	bsv_scoped_query *q = NULL;
@@ -466,6 +489,9 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 		struct kind *k;
 
 		to->full |= bsa_query_get_int(q, FULL) != 0;
+		if (bsa_query_type(q, REFERENCE) != BSA_NULL &&
+		    !bsv_times_add(&to->references, length(q, REFERENCE), bsa_query_get_int(q, AT)))
+			return bsv_no_memory(err);
 		k = kind_of(r, q);
 		if (!k || tally_take(&to->tallies[k->tally], &r->fillings[k->tally], q) < 0)
 			return bsv_no_memory(err);
@@ -484,6 +510,8 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 			continue;
 		to->run_ns += bsa_query_get_int(q, PREPARE + BSV_RUN - BSV_PREPARE);
 		to->cpu_ns += bsa_query_get_int(q, CPU);
+		if (!add_run(&to->groups[k->group], q))
+			return bsv_no_memory(err);
 	}
 	return s;
 }
@@ -582,6 +610,9 @@ void bsv_samples_fini(struct bsv_samples *s)
 		free(g->path);
 		free(g->sides);
 		free(g->at);
+		bsv_times_fini(&g->cpu);
+		free(g->delay);
+		free(g->run);
 	}
 	for (size_t i = 0; i < s->n_tallies; i++) {
 		free(s->tallies[i].app);
@@ -590,6 +621,7 @@ void bsv_samples_fini(struct bsv_samples *s)
 		free(s->tallies[i].at);
 		free(s->tallies[i].endings);
 	}
+	bsv_times_fini(&s->references);
 	free(s->tallies);
 	free(s->groups);
 	memset(s, 0, sizeof(*s));

@@ -12,10 +12,11 @@ struct bsv_samples {
 	size_t n;
 	struct bsv_tally *tallies; /* likewise: of all executions, also those that are in no group */
 	size_t n_tallies;
-	size_t executions;         /* in all groups */
-	size_t given_up, in_parts; /* left out: without an answer; not complete */
-	bool full;                 /* some were recorded in full detail */
-	__int128 run_ns, cpu_ns;   /* on a lane, and of that on a cpu, where that was read */
+	size_t executions;           /* in all groups */
+	size_t given_up, in_parts;   /* left out: without an answer; not complete */
+	bool full;                   /* some were recorded in full detail */
+	struct bsv_times references; /* of the reference computation (execution.reference_ns), in all that was picked */
+	__int128 run_ns, cpu_ns;     /* on a lane, and of that on a cpu, where that was read */
 };
 
 /* Of what was picked from @input. *ret is owned by the caller, for bsv_samples_fini, on failure too. */

@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "stats/bootstrap.h"
+#include "stats/compute.h"
 #include "stats/order.h"
 
 const double bsv_tested_percent[BSV_LATENCIES] = { [BSV_P10] = 10, [BSV_P50] = 50, [BSV_P99] = 99 };
 
 /* How much farther than p50 and p10 a machine alone moves a p99 (of logarithms). */
 enum { TAIL_MARGINS = 5 };
+
+/* And cpu time at one speed of the machine less, by this factor. */
+#define COMPUTE_MARGINS 0.5
 
 /* A group, or a tally, of one of the recordings. */
 struct entry {
@@ -49,6 +53,7 @@ struct test {
 struct work {
 	struct bsv_comparison *c;
 	const struct bsv_terms *terms;
+	const struct bsv_side *a, *b;
 	struct test *tests;
 	size_t n_tests;
 	int64_t *pool_a, *pool_b, *scratch; /* room for all executions of a side of any group, and twice that */
@@ -64,6 +69,11 @@ double bsv_margin(enum bsv_tested tested, const struct bsv_terms *terms, bool si
 	double margin = single ? log1p(terms->margin / 100) : 0;
 
 	return expm1(tested == BSV_P99 ? margin * TAIL_MARGINS : margin);
+}
+
+double bsv_compute_margin(const struct bsv_terms *terms, bool single)
+{
+	return single ? expm1(log1p(terms->margin / 100) * COMPUTE_MARGINS) : 0;
 }
 
 /* A busier machine explains a part of a change in its own direction: of slower executions if it was B's, of faster ones if it was A's. */
@@ -188,6 +198,106 @@ static int latency_tests(struct work *w, struct bsv_pair *p, const struct entry 
 		                         .negligible = i != BSV_P99 && fabs(p->cliff[BSV_E2E]) < BSV_NEGLIGIBLE });
 	}
 	return 0;
+}
+
+/* ---- cpu time ---- */
+
+/* What both sides' recordings compute. */
+struct computed {
+	struct bsv_computed of[2 * BSV_RECORDINGS_MOST]; /* A's, then B's */
+	size_t n_a, n;
+};
+
+/* @t as a series, sorted in @sorted. */
+static struct bsv_series series_of(const struct bsv_times *t, int64_t *sorted, int64_t *scratch)
+{
+	memcpy(sorted, t->ns, t->n * sizeof(*sorted));
+	bsv_sort(sorted, t->n, scratch);
+	return (struct bsv_series){ t->ns, t->at, sorted, t->n };
+}
+
+/* Most executions have to tell it, and nothing to be hidden: the others may be no less or more by chance. */
+static bool can_compute(const struct bsv_group *g, const struct bsv_times *references)
+{
+	return g->cpu.n >= BSV_COMPARED_MIN && 10 * g->cpu.n >= 9 * g->n && references->n >= BSV_REFERENCES_MIN &&
+	       !g->touched && g->hidden <= 0;
+}
+
+/* 1; 0: it cannot be told of this recording; -1: no memory. */
+static int compute_sight(struct work *w, struct computed *c, const struct entry *e)
+{
+	const struct bsv_times *references = &(e->in_b ? w->b : w->a)->of[e->recording]->references;
+	int64_t *sorted;
+	struct bsv_computing of = { .delay = e->group->delay, .run = e->group->run };
+	bool told;
+
+	if (!can_compute(e->group, references) || c->n == 2 * BSV_RECORDINGS_MOST)
+		return 0;
+	sorted = malloc(2 * references->n * sizeof(*sorted));
+	if (!sorted)
+		return -1;
+	of.cpu = series_of(&e->group->cpu, w->pool_a, w->scratch);
+	of.references = series_of(references, sorted, sorted + references->n);
+	told = bsv_computed_of(&c->of[c->n], &of);
+	free(sorted);
+	c->n_a += told && !e->in_b;
+	c->n += told;
+	return told;
+}
+
+/* The influences of each side in the mean; in both, and how far B's are from A's. */
+static void compute_influences(const struct computed *c, double ret_at[BSV_INFLUENCES],
+                               double ret_apart[BSV_INFLUENCES])
+{
+	for (int i = 0; i < BSV_INFLUENCES; i++) {
+		double a = 0, b = 0;
+
+		for (size_t k = 0; k < c->n; k++)
+			*(k < c->n_a ? &a : &b) += c->of[k].all.influence[i];
+		ret_at[i] = (a + b) / (double)c->n;
+		ret_apart[i] = b / (double)(c->n - c->n_a) - a / (double)c->n_a;
+	}
+}
+
+static void compute_test(struct work *w, struct bsv_change *change, struct computed *c)
+{
+	size_t n_b = c->n - c->n_a;
+	struct bsv_slopes slopes = bsv_computed_slopes(c->of, c->n);
+	double at[BSV_INFLUENCES], apart[BSV_INFLUENCES];
+	struct sightings s = { .n_a = c->n_a, .n_b = n_b };
+	struct test *t = &w->tests[w->n_tests];
+
+	compute_influences(c, at, apart);
+	for (size_t i = 0; i < c->n; i++)
+		*(i < c->n_a ? &s.a[i] : &s.b[i - c->n_a]) = bsv_computed_at(&c->of[i], &slopes, at);
+	change->a = exp(mean_of(s.a, s.n_a));
+	change->b = exp(mean_of(s.b, s.n_b));
+	change->by = change->b / change->a - 1;
+	change->verdict = BSV_SAME;
+	s.low_a = s.high_a = mean_of(s.a, s.n_a);
+	s.low_b = s.high_b = mean_of(s.b, s.n_b);
+	test_add(w, change, &s,
+	         &(struct test){ .margin = log1p(bsv_compute_margin(w->terms, w->c->single)),
+	                         .least = w->terms->least / 100 });
+	/* slopes are not known exactly: the more apart the machine's speeds were, the more that matters */
+	t->contrast.error = sqrt(t->contrast.error * t->contrast.error + bsv_slopes_variance(&slopes, apart));
+	change->p = bsv_contrast_p(&t->contrast, t->margin);
+	w->c->referenced = true;
+}
+
+/* Of the recordings that have the group; with one that does not tell, there is no test. */
+static int compute_tests(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
+{
+	struct computed *c = calloc(1, sizeof(*c));
+	int r = c ? 1 : -1;
+
+	p->compute = (struct bsv_change){ NAN, NAN, NAN, NAN, NAN, NAN, BSV_TOO_FEW };
+	for (size_t i = 0; r > 0 && i < n; i++)
+		r = compute_sight(w, c, &entries[i]);
+	if (r > 0 && p->a && p->b)
+		compute_test(w, &p->compute, c);
+	free(c);
+	return r < 0 ? -1 : 0;
 }
 
 /* ---- shares ---- */
@@ -582,7 +692,7 @@ static int compare_groups(struct work *w, const struct entry *e, size_t n, size_
 		w->c->common += p->tested;
 		if (p->tested)
 			pair_effects(w, p, e + i, run);
-		if (latency_tests(w, p, e + i, run) < 0)
+		if (latency_tests(w, p, e + i, run) < 0 || compute_tests(w, p, e + i, run) < 0)
 			return -1;
 		i += run;
 	}
@@ -642,7 +752,7 @@ static int compare(struct work *w, const struct bsv_side *a, const struct bsv_si
 	if (!w->c->pairs || !w->c->endings)
 		r = -1;
 	if (r >= 0)
-		r = room_for(w, groups, n_groups, BSV_LATENCIES * n_groups + 3 * n_tallies);
+		r = room_for(w, groups, n_groups, (BSV_LATENCIES + 1) * n_groups + 3 * n_tallies);
 	if (r >= 0)
 		r = compare_groups(w, groups, n_groups, executions_of(a), executions_of(b));
 	if (r >= 0) {
@@ -661,7 +771,7 @@ static int compare(struct work *w, const struct bsv_side *a, const struct bsv_si
 int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const struct bsv_side *b,
                 const struct bsv_terms *terms, struct bsa_err *err)
 {
-	struct work w = { .c = ret, .terms = terms };
+	struct work w = { .c = ret, .terms = terms, .a = a, .b = b };
 	int r;
 
 	*ret = (struct bsv_comparison){ 0 };

@@ -3,6 +3,7 @@
  *
  * TESTS        Of each group p10, p50 and p99 from end to end; of each app, model and path the shares of deadlines missed, of executions
  *              answered, and of executions that failed for another reason than a deadline. All are corrected together for their number, by Holm: one false change among all in 5 of 100 comparisons.
+ *              Where recordings have the time of the reference computation: of each group the cpu time of a run, too, at one speed of the machine (compute.h).
  * UNIT         With several recordings of a side the recording is the unit, and the error is that between recordings. With one of each side it is
  *              the block bootstrap's within them, and what the machine alone may move is assumed: @margin.
  * HOLES        A change counts only if it is one whatever the executions were like that holes may hide; and where a loss touches a group,
@@ -49,6 +50,8 @@ struct bsv_pair {
 	const struct bsv_group *a, *b; /* borrowed, of the first recording that has it; NULL: none of that side has */
 	size_t n_a, n_b, of_a, of_b;   /* executions; recordings that have it */
 	struct bsv_change latency[BSV_LATENCIES];
+	struct bsv_change
+		compute; /* cpu time of a run, geometric means at the speed that the machine had in the mean; too few: not judged */
 	bool tested;          /* it is in both, and of the following all is known */
 	enum bsv_tested near; /* what parts are of */
 	double parts
@@ -84,6 +87,7 @@ struct bsv_comparison {
 	struct bsv_ending_pair *endings; /* in the order of tallies */
 	size_t n_endings;
 	size_t tests;                 /* that hold together */
+	bool referenced;              /* some cpu time was compared at one speed of the machine */
 	bool single;                  /* one recording of each side: a margin is assumed */
 	int64_t by, by_mix, by_speed; /* the mean of all: by = by_mix + by_speed, which are the sums over all pairs */
 };
@@ -103,6 +107,9 @@ void bsv_comparison_fini(struct bsv_comparison *c);
 
 /* By how much a machine alone is taken to move a tested percentile, if there is a @single recording of each side; as `by`: 0.25. */
 double bsv_margin(enum bsv_tested tested, const struct bsv_terms *terms, bool single);
+
+/* Likewise cpu time that was taken to one speed. */
+double bsv_compute_margin(const struct bsv_terms *terms, bool single);
 
 /* Is @phase one of this pair, and not just 0 in both? */
 bool bsv_pair_has(const struct bsv_pair *p, int phase);

@@ -30,6 +30,16 @@ enum bsv_phase {
 
 extern const char *const bsv_phase_names[BSV_PHASES];
 
+/* Durations, and when each was. */
+struct bsv_times {
+	int64_t *ns, *at; /* n each, owned */
+	size_t n, room;
+};
+
+/* False: no memory. */
+bool bsv_times_add(struct bsv_times *t, int64_t ns, int64_t at);
+void bsv_times_fini(struct bsv_times *t);
+
 /* Executions that are complete and were answered (status NONE), in the order of their numbers. */
 struct bsv_group {
 	char *app, *model, *path, *sides; /* names are a stranger's; "" where unknown */
@@ -38,8 +48,10 @@ struct bsv_group {
 	int64_t *at;              /* n: when each began */
 	int64_t *ns[BSV_PHASES];  /* n each; all 0 of a phase: NULL */
 	__int128 sum[BSV_PHASES]; /* hostile lengths do not overflow it */
-	bool touched;             /* a loss may hide executions of this group */
-	double hidden; /* the share of executions that are not among the n, 0 to 1: at most, as far as known */
+	struct bsv_times cpu;     /* of those whose cpu time was read */
+	int64_t *delay, *run; /* cpu.n each, owned: of the run, how long its thread was ready and on no cpu; the run */
+	bool touched;         /* a loss may hide executions of this group */
+	double hidden;        /* the share of executions that are not among the n, 0 to 1: at most, as far as known */
 };
 
 /* Put two groups into their order; 0: their executions may be compared. */
