@@ -282,7 +282,7 @@ enum bsa_stage {
 	BSA_STAGE_DONE,
 	BSA_STAGE_RETURNED
 };
-enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED };
+enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED, BSA_STATE_ENDED };
 struct bsa_exec_delay {
 	uint64_t exec, delays[3], reference_ns;
 };

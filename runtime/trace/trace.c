@@ -69,6 +69,7 @@ void nnb__trace_tell_delays(struct nnb__trace *t)
 void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
 {
 	nnb__trace_at(t, NNB__AT_RUN_ENDED);
+	atomic_store_explicit(&t->phase, NBT_phase_ended, memory_order_relaxed); /* before its lane is another's */
 	t->ended = true;
 	t->status = (uint8_t)status;
 	t->ops = (uint16_t)ops_run;

@@ -367,6 +367,12 @@ static void who_begins_late_is_told_what_is_under_way(void **state)
 		       "since=1049\n" END ANSWERED,
 		  "execution id=3:1 quality=head phase=-,-,-,0,-,-,-,-,10,40,10,0 run=- lane=-1\nno slice\nleft "
 		  "absurd=0" },
+		{ "one that has left its lane, which another one has by now",
+		  HERE "1048 exec_state exec=5:1 model=2 app=20 priority=low path=burst phase=running lane=0 "
+		       "since=1047\n"
+		       "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=ended lane=0 "
+		       "since=1049\n1100 exec_end exec=5:1 lane=0\n" ANSWER HEAR RETURN,
+		  "execution id=3:1 quality=head run=-\nno unusable\nleft absurd=0" },
 		{ "one that is stopped, and goes on",
 		  HERE
 		  "1050 exec_state exec=3:1 model=2 app=20 priority=low path=burst phase=running lane=0 since=1049\n"

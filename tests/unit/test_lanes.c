@@ -287,6 +287,21 @@ static uint64_t ready_since(const struct nnb__trace *t)
 	return atomic_load_explicit(&t->ready_ns, memory_order_relaxed);
 }
 
+/* For exec_state: one that has left its lane, and is being answered, is on none. */
+static void one_that_has_ended_is_told_to_run_no_more(void **state)
+{
+	struct nnb__trace trace = { 0 };
+
+	(void)state;
+	nnb__trace_begin(&trace, 7);
+	nnb__trace_dispatched(&trace, 0);
+	assert_int_equal(atomic_load(&trace.phase), NBT_phase_running);
+	nnb__trace_ended(&trace, NNB_STATUS_NONE, 1, 0);
+	assert_int_equal(atomic_load(&trace.phase), NBT_phase_ended);
+	nnb__trace_begin(&trace, 8);
+	assert_int_equal(atomic_load(&trace.phase), NBT_phase_decode);
+}
+
 /* For exec_state: any thread may ask while it waits. */
 static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state)
 {
@@ -540,6 +555,7 @@ int main(void)
 		cmocka_unit_test(a_trial_run_is_charged_to_its_app_and_not_counted),
 		cmocka_unit_test(who_waits_too_long_comes_back_without_a_lane),
 		cmocka_unit_test(the_better_job_gets_the_lane_and_the_other_goes_on_after_it),
+		cmocka_unit_test(one_that_has_ended_is_told_to_run_no_more),
 		cmocka_unit_test(since_when_one_waits_can_be_told_and_only_while_it_does),
 		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
 	};
