@@ -76,6 +76,11 @@ if(TARGET burstscope)
   viewer_test(viewer_trackevent viewer/trackevent.sh)
   viewer_test(viewer_errors e2e/viewer_errors.sh)
   viewer_test(viewer_input e2e/viewer_input.sh)
+  add_executable(hostile_importer e2e/hostile_importer.c)
+  target_include_directories(hostile_importer PRIVATE ${PROJECT_SOURCE_DIR}/viewer-cli)
+  target_link_libraries(hostile_importer PRIVATE bsa burstscope_warnings)
+  nnb_run(viewer_hostile_importer e2e ${CMAKE_CURRENT_SOURCE_DIR}/e2e/hostile_importer.sh $<TARGET_FILE:burstscope>
+    $<TARGET_FILE:hostile_importer>)
   viewer_test(viewer_terminal e2e/terminal.sh)
   nnb_run(viewer_complete e2e ${CMAKE_CURRENT_SOURCE_DIR}/e2e/complete.sh $<TARGET_FILE:burstscope>
     ${PROJECT_BINARY_DIR}/viewer-cli/made $<TARGET_FILE:trace_from_text> ${CMAKE_CURRENT_SOURCE_DIR}/golden/unfair.trace)

@@ -78,6 +78,6 @@ int main(int argc, char **argv)
 	options.progress = tell;
 	options.progress_ctx = s;
 	s->code = bsa_import(&options, &s->imported, &s->err);
-	s->said = true;
+	s->said = 1;
 	_exit(0);
 }

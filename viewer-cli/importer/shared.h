@@ -20,13 +20,14 @@ enum { BSV_FLAG_APPEND = 'a', BSV_FLAG_KEEP = 'k' };
 /* Exit status of an importer that has not been started by a burstscope like itself. */
 enum { BSV_IMPORTER_STRANGE = 97 };
 
+/* No bool, of which most bytes are no value: the importer, which reads hostile traces, may have anything written here. */
 struct bsv_shared {
 	atomic_uint_least64_t bytes, all_bytes, events;
-	atomic_bool finishing;
+	atomic_uint finishing;
 
-	/* read once the importer is gone */
-	bool said;
-	int code;
+	/* copied once the importer is gone */
+	uint32_t said;
+	int32_t code;
 	struct bsa_imported imported;
 	struct bsa_err err;
 };

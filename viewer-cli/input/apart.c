@@ -1,10 +1,14 @@
 /*
  * apart.c -- see apart.h: a child that becomes the importer, and a parent that waits for it.
  *
- * LAYOUT   What the importer has to say is in memory that both share; a pipe of which only the importer has the one end says that
- *          it is gone. The library that reads traces is the importer's alone: who asks a database does not even load it.
+ * LAYOUT   What the importer has to say is in memory that both share; its end is seen on a pidfd, or, where there is none to be
+ *          had, on a pipe of which the importer has the other end. The library that reads traces is the importer's alone: who
+ *          asks a database does not even load it.
  * CRASH    An importer that crashes leaves its result unsaid; the parent removes what it left. A parent that is killed takes its
  *          child with it, and the next import removes what that left.
+ * TRUST    The importer reads hostile traces, and what it says may be theirs. The memory's file is sealed, so that no access to it
+ *          can fault; what it said is copied once, when it is gone, and judged then: a process that it has left behind
+ *          changes nothing any more, nor can it make us wait. Who shows its error shows what is not printable as escapes.
  * SIGNALS  The terminal sends Ctrl-C to both: the child ignores it, and is told to stop by the parent, with SIGUSR1, which is held
  *          back until the importer listens to it.
  */
@@ -20,8 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,7 +141,7 @@ static void give_back_signals(const struct sigaction before[N_CAUGHT])
 
 static void watch(const struct bsa_import_options *options, const struct bsv_shared *s, int gone)
 {
-	struct pollfd p = { .fd = gone };
+	struct pollfd p = { .fd = gone, .events = POLLIN };
 	int r;
 
 	do {
@@ -143,9 +149,11 @@ static void watch(const struct bsa_import_options *options, const struct bsv_sha
 			.bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed),
 			.all_bytes = atomic_load_explicit(&s->all_bytes, memory_order_relaxed),
 			.events = atomic_load_explicit(&s->events, memory_order_relaxed),
-			.finishing = atomic_load_explicit(&s->finishing, memory_order_relaxed),
+			.finishing = atomic_load_explicit(&s->finishing, memory_order_relaxed) != 0,
 		};
 
+		if (progress.bytes > progress.all_bytes)
+			progress.bytes = progress.all_bytes;
 		if (options->progress)
 			options->progress(options->progress_ctx, &progress);
 		r = poll(&p, 1, options->progress ? LOOK_MS : -1);
@@ -170,25 +178,48 @@ static int crashed(const struct bsa_import_options *options, int status, struct 
 	                signal ? strsignal(signal) : "it just ended");
 }
 
-static int wait_for(const struct bsa_import_options *options, struct bsv_shared *s, int gone, struct bsa_imported *ret,
-                    struct bsa_err *err)
+/* ---- what the importer has said ---- */
+
+static bool is_result(const struct bsv_shared *heard, const struct bsa_import_options *options)
 {
+	struct stat st;
+
+	if (heard->code)
+		return heard->code <= BSA_E_USAGE && heard->code >= BSA_E_STOPPED;
+	return !stat(options->output, &st) && S_ISREG(st.st_mode); /* which it says that it has made */
+}
+
+/* A copy of what is in the memory, which nobody can change any more. False: it is not there, or cannot be. */
+static bool hear(int memory, int status, const struct bsa_import_options *options, struct bsv_shared *ret)
+{
+	if (pread(memory, ret, sizeof(*ret), 0) != (ssize_t)sizeof(*ret) || ret->said != 1)
+		return false;
+	ret->err.text[sizeof(ret->err.text) - 1] = '\0';
+	return WIFEXITED(status) && !WEXITSTATUS(status) && is_result(ret, options);
+}
+
+static int wait_for(const struct bsa_import_options *options, const struct bsv_shared *s, int memory, int gone,
+                    struct bsa_imported *ret, struct bsa_err *err)
+{
+	struct bsv_shared heard;
 	pid_t pid = child;
-	int status = 0;
+	int status = 0, ended = pidfd_open(pid, 0);
 
 	if (interrupted) /* before there was a child to be told */
 		kill(pid, SIGUSR1);
-	watch(options, s, gone);
+	watch(options, s, ended < 0 ? gone : ended);
+	if (ended >= 0)
+		close(ended);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;
-	if (!s->said)
+	if (!hear(memory, status, options, &heard))
 		return crashed(options, status, err);
-	if (s->code >= 0)
-		*ret = s->imported;
+	if (!heard.code)
+		*ret = heard.imported;
 	else if (err)
-		*err = s->err;
-	return s->code;
+		*err = heard.err;
+	return heard.code;
 }
 
 static int no_process(struct bsa_err *err)
@@ -199,10 +230,11 @@ static int no_process(struct bsa_err *err)
 /* What both share, and its file. NULL: errno says why. */
 static struct bsv_shared *make_shared(int *ret_fd)
 {
-	int fd = memfd_create(BSV_IMPORTER, MFD_CLOEXEC);
+	int fd = memfd_create(BSV_IMPORTER, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *s = MAP_FAILED;
 
-	if (fd >= 0 && !ftruncate(fd, sizeof(struct bsv_shared)))
+	if (fd >= 0 && !ftruncate(fd, sizeof(struct bsv_shared)) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		s = mmap(NULL, sizeof(struct bsv_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (s == MAP_FAILED && fd >= 0)
 		close(fd);
@@ -256,7 +288,7 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 	pid = start(importer, argv, memory, gone[1]);
 	child = pid > 0 ? pid : 0;
 	close(gone[1]);
-	r = pid < 0 ? no_process(err) : wait_for(options, s, gone[0], ret, err);
+	r = pid < 0 ? no_process(err) : wait_for(options, s, memory, gone[0], ret, err);
 	give_back_signals(before);
 	close(gone[0]);
 	free(argv);
