@@ -152,6 +152,8 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 		.began = BSA_NEVER,
 		.ended = BSA_NEVER,
 		.uid = t->uid,
+		.boottime_known = t->boottime_known,
+		.boottime = t->boottime,
 	};
 	return true;
 }

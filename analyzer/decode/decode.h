@@ -28,6 +28,8 @@ struct bsa_trace {
 	unsigned clock_group;   /* traces of the same clock and host have the same, from 0 */
 	bool compact;           /* exec_service or exec_client are among its event classes */
 	uint64_t bytes;         /* of its streams */
+	bool boottime_known;    /* its recorder says how far CLOCK_BOOTTIME was ahead of its clock */
+	int64_t boottime;       /* so much, ns */
 	uint32_t uid;           /* all of its events are of processes of this user, says LTTng; UINT32_MAX: unknown */
 };
 

@@ -186,11 +186,16 @@ static int choose(struct bsa_input *input, const struct bsa_files *files, enum b
 }
 
 /* As its recorder has written down, whose clock is that of LTTng if nobody has set another one. */
-static uint64_t recorded_until(const struct bsa_input *input)
+static void read_recorded(struct bsa_input *input)
 {
+	struct bsa_recorded recorded;
+
 	if (!input->files.by_lttng || input->frequency != 1000000000 || strcmp(input->info.clock, "monotonic") != 0)
-		return 0;
-	return bsa_recorded_until(input->info.path, input->info.session);
+		return;
+	recorded = bsa_recorded(input->info.path, input->info.session);
+	input->until = recorded.until;
+	input->info.boottime_known = recorded.boottime_known;
+	input->info.boottime = recorded.boottime;
 }
 
 /* 1; 0: it is not ours. */
@@ -208,7 +213,7 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 		r = bsa_look(input, source, err);
 	input->cut = files->cut;
 	if (r > 0)
-		input->until = recorded_until(input);
+		read_recorded(input);
 	input->ended = !files->cut ? 0 : files->ended > input->until ? files->ended : input->until;
 	if (r > 0) {
 		measure(input, files);

@@ -15,24 +15,27 @@
 
 enum { ABOVE = 6, LINES = 32 }; /* LTTng's directories are four below the session's, six if it was rotated */
 
-/* Whether it is about this session; *ret_until is what it says. */
-static bool read_lines(FILE *f, const char *session, uint64_t *ret_until)
+/* Whether it is about this session; *ret is what it says. */
+static bool read_lines(FILE *f, const char *session, struct bsa_recorded *ret)
 {
 	char line[512];
 	bool is = false;
 
-	*ret_until = 0;
+	*ret = (struct bsa_recorded){ 0 };
 	for (int i = 0; i < LINES && fgets(line, sizeof(line), f); i++) {
 		line[strcspn(line, "\n")] = 0;
 		if (!strncmp(line, "session ", 8))
 			is = !strcmp(line + 8, session);
-		else if (!strncmp(line, "ended ", 6) && sscanf(line + 6, "%" SCNu64, ret_until) != 1)
-			*ret_until = 0;
+		else if (!strncmp(line, "ended ", 6) && sscanf(line + 6, "%" SCNu64, &ret->until) != 1)
+			ret->until = 0;
+		else if (!strncmp(line, "boottime ", 9))
+			ret->boottime_known = sscanf(line + 9, "%" SCNd64, &ret->boottime) == 1 && ret->boottime >= 0 &&
+			                      ret->boottime < INT64_C(1) << 62;
 	}
 	return is;
 }
 
-static bool read_file(const char *directory, const char *session, uint64_t *ret_until)
+static bool read_file(const char *directory, const char *session, struct bsa_recorded *ret)
 {
 	char path[PATH_MAX + sizeof(NAME) + 1];
 	bool is;
@@ -47,24 +50,26 @@ static bool read_file(const char *directory, const char *session, uint64_t *ret_
 			close(fd);
 		return false;
 	}
-	is = read_lines(f, session, ret_until);
+	is = read_lines(f, session, ret);
 	fclose(f);
 	return is;
 }
 
-uint64_t bsa_recorded_until(const char *directory, const char *session)
+struct bsa_recorded bsa_recorded(const char *directory, const char *session)
 {
+	struct bsa_recorded none = { 0 }, ret;
 	char path[PATH_MAX], *slash = path;
-	uint64_t until = 0;
 
 	if (!*session || !realpath(directory, path))
-		return 0;
+		return none;
 	for (int i = 0; i <= ABOVE && slash; i++) {
-		if (read_file(path, session, &until))
-			return until <= INT64_MAX ? until : 0;
+		if (read_file(path, session, &ret)) {
+			ret.until = ret.until <= INT64_MAX ? ret.until : 0;
+			return ret;
+		}
 		slash = strrchr(path, '/');
 		if (slash)
 			*slash = 0;
 	}
-	return 0;
+	return none;
 }

@@ -1,19 +1,27 @@
 /*
- * recorded.h -- until when a trace was recorded, where its recorder has written that down: burstscope.record, in the trace's
+ * recorded.h -- until when a trace was recorded, and by which clocks, where its recorder has written that down: burstscope.record, in the trace's
  * directory or above it. A tracer whose disk is full stops writing streams, and nothing in the trace says that it should have
  * gone on.
  *
  *   session NAME    of LTTng, whose traces this is about
  *   ended NS        of CLOCK_MONOTONIC: just before the session was stopped, so every stream has a packet that ends later
+ *   boottime NS     by how much CLOCK_BOOTTIME was ahead of that clock, from the beginning to the end; below 0: not always the same
  *
  * Other lines mean nothing here. A trace of another session, or another clock, is not meant.
  */
 #ifndef BSA_DECODE_RECORDED_H
 #define BSA_DECODE_RECORDED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* In ns of that clock; 0: unknown. */
-uint64_t bsa_recorded_until(const char *directory, const char *session);
+struct bsa_recorded {
+	uint64_t until; /* in ns of that clock; 0: unknown */
+	bool boottime_known;
+	int64_t boottime;
+};
+
+/* All 0: nothing is written about this session. */
+struct bsa_recorded bsa_recorded(const char *directory, const char *session);
 
 #endif

@@ -113,6 +113,8 @@ says 'LTTng counted no lost events'
 says 'next: burstscope summary some'
 [[ -e some.db ]] || wrong 'no database'
 [[ $("$burstscope" sql -q --format csv some.db 'SELECT sum(events) FROM trace' | tail -1) == 3003 ]] || wrong 'not in the database'
+[[ $("$burstscope" sql -q --format csv some.db 'SELECT boottime_ns >= 0 FROM trace' | tail -1) == 1 ]] || wrong 'no CLOCK_BOOTTIME in the database'
+grep -qxE 'boottime [0-9]{20}' some/burstscope.record || wrong 'no CLOCK_BOOTTIME in the recording'
 ends 0 --detail compact -o compact -- "$many" "$provider" 1000
 [[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is told always
 mkdir empty

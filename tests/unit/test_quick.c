@@ -4,6 +4,7 @@
  */
 #include <endian.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -867,6 +868,42 @@ static void a_file_of_headers_is_read_in_the_time_of_any_other(void **state)
 	told_of(told, sizeof(told), folder_at("trace"));
 }
 
+/* Its recorder has looked at another clock, too. */
+static void who_recorded_a_trace_says_how_long_the_machine_had_slept(void **state)
+{
+	static const struct {
+		const char *says;
+		bool known;
+		int64_t boottime;
+	} rows[] = {
+		{ "session name with \"escapes\"\nboottime 00000000000000000123\n", true, 123 },
+		{ "boottime 00000000000000000000\nsession name with \"escapes\"\n", true, 0 },
+		{ "session name with \"escapes\"\nboottime -0000000000000000001\n", false, 0 },
+		{ "session name with \"escapes\"\nboottime 99999999999999999999\n", false, 0 },
+		{ "session name with \"escapes\"\nboottime soon\n", false, 0 },
+		{ "session name with \"escapes\"\nended 300\n", false, 0 },
+		{ "session another\nboottime 00000000000000000123\n", false, 0 },
+	};
+	static const struct packet_row packets[PACKETS_MAX] = { { 0, 0, 10, 200, 50 }, { 1, 0, 10, 300, 50 } };
+	const char *path;
+
+	(void)state;
+	assert_int_equal(mkdir(folder_at("ust"), 0700), 0);
+	write_packets(folder_at("ust/trace"), packets);
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		struct bsa_decode *d = NULL;
+		const struct bsa_trace *t;
+
+		save(folder_at("burstscope.record"), rows[i].says, strlen(rows[i].says));
+		path = folder_at("ust");
+		assert_int_equal(bsa_decode_open(&d, &path, 1, NULL, NULL), 0);
+		t = bsa_decode_trace(d, 0);
+		if (t->boottime_known != rows[i].known || (rows[i].known && t->boottime != rows[i].boottime))
+			fail_msg("%s: %d %" PRId64, rows[i].says, t->boottime_known, t->boottime);
+		bsa_decode_free(d);
+	}
+}
+
 /* Its recorder knows until when it recorded: streams that end before are not all there, and neither is one of no packet. */
 static void who_recorded_a_trace_says_until_when(void **state)
 {
@@ -1128,6 +1165,7 @@ int main(void)
 		T(a_packet_is_read_once_of_however_many_files),
 		T(a_file_of_headers_is_read_in_the_time_of_any_other),
 		T(who_recorded_a_trace_says_until_when),
+		T(who_recorded_a_trace_says_how_long_the_machine_had_slept),
 		T(a_file_without_a_whole_header_hides_all_of_the_trace),
 		T(a_gap_in_which_the_session_was_rotated_is_marked),
 		T(between_recordings_is_a_gap),

@@ -99,6 +99,21 @@ has 'a time, and where to' "SELECT count(*) FROM event WHERE cats = 'execution'"
 "$burstscope" export --to perfetto --where 0 -o part camera.db && read_back part
 has 'nothing picked' "SELECT count(*) FROM event WHERE cats NOT IN ('loss', 'hole')" 0
 
+# ---- clocks: id, what it showed more than CLOCK_MONOTONIC, whether all times are in it ----
+clocks="SELECT group_concat(c.id || ' ' || (c.at - m.at) || ' ' || c.is_primary, ', ') FROM (SELECT * FROM clock ORDER BY id) c, clock m WHERE m.id = 3"
+read_back camera.pftrace
+has 'without CLOCK_BOOTTIME' "$clocks" '1 1700000000000000000 0, 3 0 1'
+cp camera.db slept.db
+sqlite3 slept.db 'UPDATE trace SET boottime_ns = 123456789'
+"$burstscope" export --to perfetto -o slept.pftrace slept.db && read_back slept.pftrace
+has 'with CLOCK_BOOTTIME' "$clocks" '1 1700000000000000000 0, 3 0 0, 6 123456789 1'
+agrees slept.db 'with CLOCK_BOOTTIME'
+sqlite3 slept.db "CREATE TEMP TABLE t AS SELECT * FROM trace; UPDATE t SET id = 99, uuid = 'other', clock_offset = clock_offset + 7;
+	INSERT INTO trace SELECT * FROM t"
+"$burstscope" export --to perfetto -o hosts.pftrace slept.db && read_back hosts.pftrace
+has 'several hosts' "SELECT group_concat(id || ' ' || is_primary) FROM clock" '1 1'
+has 'the time of several hosts' "SELECT min(began) > 1700000000000000000 FROM event" 1
+
 # ---- names of strangers ----
 cp camera.db hostile.db
 sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '\"},\\' || char(10, 27) || '[31m' || CAST(x'41fffe80c0af' AS TEXT) ELSE replace(hex(zeroblob(40000)), '0', 'n') END;

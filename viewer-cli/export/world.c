@@ -146,6 +146,8 @@ static bool read_clock(struct bsv_world *w, const struct bsv_rows *r)
 	w->clocks.offset = w->clocks.one_host ? bsv_rows_get(r, 1, 0) : 0;
 	w->clocks.began = bsv_rows_get(r, 2, 0);
 	w->ended = bsv_rows_get(r, 3, w->clocks.began);
+	w->clocks.boottime_known = w->clocks.one_host && bsv_rows_cell(r, 5).type == BSA_INT;
+	w->clocks.boottime = bsv_rows_get(r, 5, 0);
 	snprintf(w->uuid, sizeof(w->uuid), "%s", uuid ? uuid : "");
 	w->clocks.uuid = w->uuid;
 	return true;
@@ -178,7 +180,9 @@ int bsv_world_read(struct bsv_world *w, struct bsv_input *input, struct bsa_err 
 	r = each_row(w,
 	             strdup("SELECT count(DISTINCT clock_offset), min(clock_offset), (SELECT min(b) FROM (SELECT "
 	                    "min(began) AS b "
-	                    "FROM trace UNION ALL SELECT min(began) FROM id_block)), max(ended), min(uuid) FROM trace"),
+	                    "FROM trace UNION ALL SELECT min(began) FROM id_block)), max(ended), min(uuid), "
+	                    "iif(max(boottime_ns) - min(boottime_ns) < 1000000 AND count(boottime_ns) = count(*), "
+	                    "min(boottime_ns), NULL) FROM trace"),
 	             read_clock, err);
 	if (r >= 0)
 		r = read_names(w, err);

@@ -31,8 +31,10 @@ void bsv_settings_write(const char *directory, const struct bsv_settings_kept *k
 	if (snprintf(path, sizeof(path), "%s/" SETTINGS, directory) >= (int)sizeof(path))
 		return;
 	n = snprintf(text, sizeof(text),
-	             "session %s\nbegan %020" PRIu64 "\nended %020" PRIu64 "\ndetail %s\nbuffer %020" PRIu64 "\n",
-	             kept->session, kept->began, kept->ended, bsv_detail_name(kept->detail), kept->buffer);
+	             "session %s\nbegan %020" PRIu64 "\nended %020" PRIu64 "\ndetail %s\nbuffer %020" PRIu64
+	             "\nboottime %020" PRId64 "\n",
+	             kept->session, kept->began, kept->ended, bsv_detail_name(kept->detail), kept->buffer,
+	             kept->boottime < 0 ? -1 : kept->boottime);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 	if (fd < 0)
 		return;

@@ -277,13 +277,44 @@ static void ask_workload(struct bsv_recording *r)
 	choose_buffers(r, rate);
 }
 
+/* CLOCK_BOOTTIME less CLOCK_MONOTONIC: of some readings the one that took the least time, half of which it may be wrong by. */
+static int64_t boottime_now(void)
+{
+	enum { READINGS = 8 };
+	struct timespec boot;
+	uint64_t least = UINT64_MAX;
+	int64_t ret = 0;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t before = bsv_now(), took;
+
+		clock_gettime(CLOCK_BOOTTIME, &boot);
+		took = bsv_now() - before;
+		if (took >= least)
+			continue;
+		least = took;
+		ret = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec - (int64_t)(before + took / 2);
+	}
+	return ret < 0 ? 0 : ret;
+}
+
+/* A machine that slept meanwhile has another difference afterwards: then none is said. */
+static int64_t boottime_of(const struct bsv_recording *r)
+{
+	enum { SAME_NS = 1000000 };
+	int64_t now = r->ended ? boottime_now() : r->boottime;
+
+	return now - r->boottime > SAME_NS ? -1 : r->boottime;
+}
+
 static void keep_settings(const struct bsv_recording *r)
 {
 	bsv_settings_write(r->directory, &(struct bsv_settings_kept){ .session = r->session.name,
 	                                                              .detail = r->options.detail,
 	                                                              .buffer = bsv_buffers_size(r->session.buffers),
 	                                                              .began = r->began,
-	                                                              .ended = r->ended });
+	                                                              .ended = r->ended,
+	                                                              .boottime = boottime_of(r) });
 }
 
 /* What the buffers hold has to be written when it is stopped. */
@@ -358,6 +389,7 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 	if (k < 0)
 		return k;
 	r->began = bsv_now();
+	r->boottime = boottime_now();
 	keep_settings(r);
 	notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
 	       bsv_detail_name(r->options.detail), bsv_bytes(a, bsv_buffers_size(r->session.buffers)), r->machine.cpus,

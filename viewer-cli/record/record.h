@@ -31,6 +31,7 @@ struct bsv_recording {
 	struct bsv_probed probed;
 	struct bsv_room_left room;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */
+	int64_t boottime;      /* CLOCK_BOOTTIME less that, when it began */
 };
 
 /* Everything but the start: what would be recorded, where, with which buffers. Nothing is made. To be given to bsv_recording_close. */
