@@ -92,6 +92,12 @@ static bool percent(struct world *w, unsigned n)
 	return below(w, 100) < n;
 }
 
+/* What happens in so many percent of cases; never in a plain world. */
+static bool odd(struct world *w, unsigned n)
+{
+	return percent(w, n) && !w->terms->plain;
+}
+
 /* A stretch of time: up to @ns, in whole grains, at least @least of them. Mostly short, sometimes long. */
 static uint64_t a_while(struct world *w, uint64_t ns, uint64_t least)
 {
@@ -407,7 +413,7 @@ static bool admitted(struct world *w, struct live *l, uint64_t *at)
 		return true;
 	*at += a_while(w, 5 * US, 1);
 	past = *at >= x->deadline;
-	if (!past && !percent(w, 4))
+	if (!past && !odd(w, 4))
 		return true;
 	missed(w, l, *at, past ? MISS_PERSISTENT : MISS_TRANSIENT, BSA_STAGE_ADMISSION);
 	refuse(w, l, *at, past ? BSA_STATUS_MISSED_DEADLINE_PERSISTENT : BSA_STATUS_MISSED_DEADLINE_TRANSIENT);
@@ -472,7 +478,7 @@ static uint64_t asks(struct world *w, uint32_t i)
 static void decodes(struct world *w, struct live *l, uint64_t at)
 {
 	struct sim_exec *x = exec_of(w, l);
-	bool malformed = percent(w, 2);
+	bool malformed = odd(w, 2);
 
 	x->at[BSA_DECODED] = at;
 	SAY(w, at, SIM_FULL, l->exec, request_decode, .model = w->s->models[x->model].number, .operands = 2, .pools = 1,
@@ -489,7 +495,7 @@ static void decodes(struct world *w, struct live *l, uint64_t at)
 	else if (percent(w, 50))
 		SAY_OF(w, at, l->exec, pool_map, .owner = OWNER_EXEC, .owner_id = x->exec, .slot = 0, .bytes = 4096,
 		       .took_ns = w->grain);
-	if (percent(w, 1)) {
+	if (odd(w, 1)) {
 		exhausted(w, l, at + w->grain);
 		return;
 	}
@@ -569,6 +575,8 @@ static bool too_soon(struct world *w, struct live *l, uint64_t *last, const uint
 	const struct service *sv = service_of(w, l);
 	bool taken = *last == w->now || (other && *other == w->now);
 
+	if (w->terms->plain)
+		return false;
 	for (uint32_t i = 0; i < REFUSALS; i++)
 		taken |= sv->refusals[i] == w->now;
 	if (taken) {
@@ -587,9 +595,25 @@ static bool stops_too_soon(struct world *w, struct live *l)
 	return too_soon(w, l, &sv->last_stop, &sv->last_ready);
 }
 
+static uint64_t too_late(struct world *w, const struct live *l)
+{
+	const struct sim_exec *x = exec_of(w, l);
+	enum deadlines mode = service_of(w, l)->deadlines;
+
+	if (w->terms->plain && mode == REFUSE && l->begun) /* it finishes */
+		return NEVER;
+	return x->deadline && mode != ADVISE ? x->deadline : NEVER;
+}
+
 static uint64_t soon(struct world *w)
 {
-	return w->now + a_while(w, US, 0);
+	return w->now + (w->terms->plain ? 0 : a_while(w, US, 0));
+}
+
+/* When it gives up waiting. */
+static uint64_t gives_up_at(struct world *w, const struct live *l)
+{
+	return odd(w, 1) ? w->now + a_while(w, MS, 1) : too_late(w, l);
 }
 
 static void comes(struct world *w, struct live *l)
@@ -607,13 +631,6 @@ static void comes(struct world *w, struct live *l)
 	l->next_at = soon(w);
 }
 
-static uint64_t too_late(struct world *w, const struct live *l)
-{
-	const struct sim_exec *x = exec_of(w, l);
-
-	return x->deadline && service_of(w, l)->deadlines != ADVISE ? x->deadline : NEVER;
-}
-
 static void gets_on_at(struct live *l, uint64_t at)
 {
 	l->state = GETS_ON;
@@ -629,20 +646,22 @@ static void enters(struct world *w, struct live *l)
 		                           .priority = x->priority,
 		                           .deadline_ns = x->deadline ? x->deadline : NEVER,
 		                           .lane = NNB__NO_LANE,
-		                           .restarts = percent(w, 10) ? NNB__RESTARTS_MAX : 0 };
+		                           .restarts = odd(w, 10) ? NNB__RESTARTS_MAX : 0 };
 	if (is_native(w, l) || nnb__policy_ready(&sv->policy, &l->job, w->now)) {
 		gets_on_at(l, soon(w));
 		return;
 	}
 	l->state = WAITS;
-	l->gives_up = percent(w, 1) ? w->now + a_while(w, MS, 1) : too_late(w, l);
+	l->gives_up = gives_up_at(w, l);
 	l->next_at = l->gives_up > w->now ? l->gives_up : w->now;
 }
 
 /* Whom the policy gave a lane to; it takes a while to wake up. */
 static void handed_over(struct world *w, struct nnb__policy_job *job)
 {
-	if (job)
+	if (job && w->terms->plain)
+		gets_on_at((struct live *)job, w->now + w->terms->wake_ns);
+	else if (job)
 		gets_on_at((struct live *)job, w->now + a_while(w, percent(w, 10) ? 50 * US : 3 * US, 0));
 }
 
@@ -654,9 +673,10 @@ static void gives_up(struct world *w, struct live *l)
 	nnb__policy_cancel(&sv->policy, &l->job, w->now);
 	l->status = late ? BSA_STATUS_MISSED_DEADLINE_TRANSIENT : STATUS_GENERAL_FAILURE;
 	l->state = GAVE_UP;
-	l->next_at = soon(w) + w->grain;
+	l->next_at = soon(w);
 	if (late)
-		missed(w, l, l->next_at - w->grain, MISS_TRANSIENT, BSA_STAGE_QUEUE);
+		missed(w, l, l->next_at, MISS_TRANSIENT, BSA_STAGE_QUEUE);
+	l->next_at += w->terms->plain ? 0 : w->grain;
 }
 
 static void gave_up(struct world *w, struct live *l)
@@ -670,31 +690,35 @@ static void gave_up(struct world *w, struct live *l)
 
 static uint64_t op_ns(struct world *w, const struct live *l)
 {
-	uint64_t ns = model_of(w, l)->op_ns[l->op];
+	uint64_t ns = model_of(w, l)->op_ns[l->op], again = exec_of(w, l)->exec * 8 + l->op;
 
-	ns = ns / 2 + below(w, ns);
+	ns = ns / 2 + (w->terms->plain ? sim_random(&again, ns) : below(w, ns)); /* as before, if it starts over */
 	return (ns / w->grain + 1) * w->grain;
 }
 
-static void stops_at(struct live *l, uint64_t at)
+static void stops(struct world *w, struct live *l);
+
+static void stops_soon(struct world *w, struct live *l)
 {
 	l->state = STOPS;
-	l->next_at = at;
+	l->next_at = w->now + a_while(w, US, 1);
+	if (w->terms->plain)
+		stops(w, l);
 }
 
 /* On its lane, perhaps only to find that it is too late. */
 static void runs(struct world *w, struct live *l)
 {
-	bool cancelled = percent(w, 1);
+	bool cancelled = odd(w, 1);
 
 	l->state = RUNS;
 	l->next_at = w->now + op_ns(w, l);
-	if (!cancelled && w->now < too_late(w, l))
+	if (!cancelled && (w->now < too_late(w, l) || (w->terms->plain && l->begun)))
 		return;
 	l->status = cancelled ? STATUS_GENERAL_FAILURE : BSA_STATUS_MISSED_DEADLINE_TRANSIENT;
 	if (!cancelled)
 		missed(w, l, w->now, MISS_TRANSIENT, l->begun ? BSA_STAGE_RUNNING : BSA_STAGE_QUEUE);
-	stops_at(l, w->now + a_while(w, US, 1));
+	stops_soon(w, l);
 }
 
 static void resumes(struct world *w, struct live *l)
@@ -758,7 +782,7 @@ static void preempted(struct world *w, struct live *l, const struct live *by, ui
 	l->preemption = w->s->n_preemptions;
 	l->ready_since = w->now;
 	l->state = WAITS;
-	l->gives_up = percent(w, 1) ? w->now + a_while(w, MS, 1) : too_late(w, l);
+	l->gives_up = gives_up_at(w, l);
 	l->next_at = l->gives_up > w->now ? l->gives_up : w->now;
 }
 
@@ -794,7 +818,7 @@ static void ends_on_lane(struct world *w, struct live *l)
 	put_slice(w, l, lane_of(w, l));
 	says_end(w, l, w->now, lane_of(w, l));
 	l->state = GIVES;
-	l->next_at = soon(w);
+	l->next_at = soon(w) + (w->terms->plain ? w->terms->give_ns : 0);
 }
 
 static void stops(struct world *w, struct live *l)
@@ -825,7 +849,7 @@ static void steps(struct world *w, struct live *l)
 	} else if (w->now >= too_late(w, l) && service_of(w, l)->deadlines == ABORT) {
 		l->status = BSA_STATUS_MISSED_DEADLINE_TRANSIENT;
 		missed(w, l, w->now, MISS_TRANSIENT, BSA_STAGE_RUNNING);
-		stops_at(l, w->now + a_while(w, US, 1));
+		stops_soon(w, l);
 	} else if (!is_native(w, l)) {
 		may_yield(w, l);
 	}
@@ -938,9 +962,10 @@ static void make_service(struct world *w, uint32_t i)
 	enum nnb_preempt preempt = preempts[below(w, 4)];
 
 	s->instance = (uint16_t)(i * 2000 + 1 + below(w, 2000));
-	s->native = percent(w, 4);
+	s->native = odd(w, 4);
 	s->lanes = percent(w, 60) ? 1 : (uint32_t)below(w, SIM_LANES) + 1;
 	sv->deadlines = (enum deadlines)below(w, 3);
+	s->deadlines = sv->deadlines;
 	sv->restarts = preempt == NNB_PREEMPT_RESTART;
 	sv->last_begin = sv->last_ready = sv->last_stop = NEVER;
 	nnb__policy_init(&sv->policy, kind, preempt, s->lanes);
@@ -1013,7 +1038,7 @@ static void make_app(struct world *w, uint32_t service)
 			make_worker(w, w->s->n_streams - 1, model);
 		}
 		for (uint32_t path = 0; path < 3; path++)
-			if (percent(w, 25))
+			if (percent(w, 25) && !(w->terms->plain && BSA_PATH_SYNC + path == BSA_PATH_FENCED))
 				make_worker(w, first + path, model);
 	}
 }
@@ -1078,6 +1103,8 @@ void sim_play(struct sim *ret, const struct sim_terms *terms)
 	w.series = terms->seed * UINT64_C(0x2545f4914f6cdd1d);
 	w.delays = ~w.series;
 	w.grain = grains[below(&w, 4)];
+	if (terms->plain)
+		w.grain = 1;
 	w.odds_deadline = below(&w, 101);
 	w.odds_miss = below(&w, 30);
 	w.think_ns = percent(&w, 50) ? 100 * US : 10 * MS;

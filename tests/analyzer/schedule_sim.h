@@ -98,8 +98,8 @@ struct sim {
 	uint32_t n_apps, n_models, n_streams, n_services;
 	struct sim_service {
 		uint16_t instance;
-		uint32_t lanes;
-		bool native; /* no lanes at all */
+		uint32_t lanes, deadlines; /* numbers of the contract */
+		bool native;               /* no lanes at all */
 	} services[SIM_SERVICES];
 	uint64_t began, ended;
 };
@@ -111,6 +111,13 @@ struct sim_terms {
 	uint64_t early_ns;          /* boundaries in summaries are earlier than their events by up to so much */
 	bool no_ends;               /* recording ends while everything goes on */
 	uint32_t slow;              /* some models run so many times longer; 0: none do */
+	/*
+	 * As a replay can know it: apps, models, calls and the length of each operation are left to chance, and nothing else. Nobody is
+	 * cancelled, nothing fails, no call is fenced, and the service keeps deadlines as sched/run.c does.
+	 */
+	bool plain;
+	uint64_t wake_ns,
+		give_ns; /* then: from being handed a lane until it runs; from its end until it gives its lane */
 };
 
 void sim_play(struct sim *ret, const struct sim_terms *terms);

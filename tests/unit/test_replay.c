@@ -1,0 +1,470 @@
+/*
+ * test_replay.c -- the replay of viewer-cli/whatif against traces of a world that is known: 10 000 random services, played by
+ * schedule_sim, are replayed from what their traces tell, to the nanosecond; and a few worlds by hand.
+ *
+ * The two share runtime/policy and nothing else. What fails is named by its seed: test_replay SEED plays that one alone.
+ * NNB_SOAK_SECONDS sets how long it goes on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "analyzer/schedule_sim.h"
+#include "nnb/policy.h"
+#include "whatif/replay.h"
+
+#ifndef SEEDS
+#define SEEDS 10000
+#endif
+#define NEVER UINT64_MAX
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+
+enum { OPS = 8, CHAINS = SIM_STREAMS * SIM_MODELS };
+
+/* ---- a trace, as a replay is told of it ---- */
+
+struct told {
+	const struct sim *s;
+	uint32_t service;
+	bool closed;            /* chains go on when they are answered, a while after that; otherwise when they did */
+	uint64_t (*steps)[OPS]; /* by execution */
+	uint64_t *since;        /* by execution: from when the operation under way takes */
+	uint32_t *next, *last;  /* by execution: the one behind it in its chain; by chain: the last one taken, from 1 */
+	uint32_t first[CHAINS];
+	struct bsv_outcome *outcomes;
+	struct sim_slice *slices;
+	size_t n_slices, n_done;
+	uint64_t wake_ns, give_ns;
+};
+
+static uint64_t seed_now;
+static uint64_t n_replayed, n_preempted, n_late;
+
+static uint32_t chain_of(const struct sim_exec *x)
+{
+	return x->stream * SIM_MODELS + x->model;
+}
+
+static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_call *ret)
+{
+	struct told *t = arg;
+	uint32_t i = t->last[chain] ? t->next[t->last[chain] - 1] : t->first[chain], before = t->last[chain];
+	const struct sim_exec *x = i ? &t->s->execs[i - 1] : NULL;
+
+	if (!i)
+		return false;
+	t->last[chain] = i;
+	*ret = (struct bsv_call){ .at = x->at[BSA_SUBMITTED],
+		                  .send_ns = x->at[BSA_DECODED] - x->at[BSA_SUBMITTED],
+		                  .wake_ns = t->wake_ns,
+		                  .give_ns = t->give_ns,
+		                  .steps = t->steps[i - 1],
+		                  .n_steps = t->s->models[x->model].ops,
+		                  .app = x->app,
+		                  .model = x->model,
+		                  .priority = x->priority,
+		                  .tag = i - 1 };
+	if (t->closed && before)
+		ret->at = now + (x->at[BSA_SUBMITTED] - t->s->execs[before - 1].over_at);
+	ret->deadline = x->deadline ? x->deadline : BSV_NEVER;
+	if (x->refused)
+		ret->send_ns = x->missed_at - x->at[BSA_SUBMITTED];
+	else
+		ret->ready_ns = x->at[BSA_ENQUEUED] - x->at[BSA_DECODED];
+	ret->answer_ns = x->over_at - (x->refused ? x->missed_at : x->at[BSA_RUN_ENDED]);
+	for (uint32_t op = 0; op < ret->n_steps; op++)
+		ret->run_ns += ret->steps[op];
+	return true;
+}
+
+static void call_done(void *arg, const struct bsv_call *call, const struct bsv_outcome *o)
+{
+	struct told *t = arg;
+
+	t->outcomes[call->tag] = *o;
+	t->n_done++;
+}
+
+static void call_held(void *arg, const struct bsv_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+{
+	struct told *t = arg;
+
+	if (t->n_slices < t->s->n_slices)
+		t->slices[t->n_slices] =
+			(struct sim_slice){ .exec = call->tag, .lane = (uint8_t)lane, .began = began, .ended = ended };
+	t->n_slices++;
+}
+
+/* What each operation took, as its op_end tells; what never ran is of no interest, and takes as long as it likes. */
+static void take_steps(struct told *t)
+{
+	for (size_t i = 0; i < t->s->n_execs; i++)
+		for (uint32_t op = 0; op < OPS; op++)
+			t->steps[i][op] = 77 * MS + seed_now;
+	for (size_t i = 0; i < t->s->n_events; i++) {
+		const struct sim_event *e = &t->s->events[i];
+
+		if (!e->whose)
+			continue;
+		if (e->event.kind == BSA_sched_dispatch || e->event.kind == BSA_sched_resume)
+			t->since[e->whose - 1] = e->event.at;
+		if (e->event.kind != BSA_op_end)
+			continue;
+		t->steps[e->whose - 1][e->of.op_end.op] = e->event.at - t->since[e->whose - 1];
+		t->since[e->whose - 1] = e->event.at;
+	}
+}
+
+static void take_chains(struct told *t)
+{
+	uint32_t last[CHAINS] = { 0 };
+
+	for (uint32_t i = 0; i < t->s->n_execs; i++) {
+		const struct sim_exec *x = &t->s->execs[i];
+		uint32_t chain = chain_of(x);
+
+		if (x->service != t->service)
+			continue;
+		if (last[chain])
+			t->next[last[chain] - 1] = i + 1;
+		else
+			t->first[chain] = i + 1;
+		last[chain] = i + 1;
+	}
+}
+
+/* ---- held against the truth ---- */
+
+static void same(const struct sim_exec *x, const char *what, uint64_t got, uint64_t want)
+{
+	if (got != want)
+		fail_msg("seed %llu: %s of execution %llx is %lld ns off", (unsigned long long)seed_now, what,
+		         (unsigned long long)x->exec, (long long)(got - want));
+}
+
+static enum bsv_fate fate_of(const struct sim_exec *x)
+{
+	if (x->refused)
+		return BSV_REFUSED;
+	if (!x->status)
+		return BSV_ANSWERED;
+	if (x->at[BSA_DISPATCHED] == NEVER || (x->stage == BSA_STAGE_QUEUE && !x->preemptions))
+		return BSV_GAVE_UP;
+	return BSV_ABORTED;
+}
+
+static void compare_calls(const struct told *t)
+{
+	for (size_t i = 0; i < t->s->n_execs; i++) {
+		const struct sim_exec *x = &t->s->execs[i];
+		const struct bsv_outcome *o = &t->outcomes[i];
+
+		if (x->service != t->service)
+			continue;
+		same(x, "readiness", o->ready, x->at[BSA_ENQUEUED]);
+		same(x, "dispatch", o->began, x->at[BSA_DISPATCHED]);
+		same(x, "end", o->ended, x->refused ? x->missed_at : x->at[BSA_RUN_ENDED]);
+		same(x, "answer", o->answered, x->over_at);
+		same(x, "preemptions", o->preemptions, x->preemptions);
+		same(x, "fate", o->fate, fate_of(x));
+		same(x, "miss", o->missed, x->miss != BSA_MISS_NONE);
+		n_replayed++;
+		n_preempted += x->preemptions;
+		n_late += o->missed;
+	}
+}
+
+static void compare_lanes(const struct told *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->s->n_slices; i++) {
+		const struct sim_slice *want = &t->s->slices[i], *got = &t->slices[n];
+		const struct sim_exec *x = &t->s->execs[want->exec];
+
+		if (want->service != t->service)
+			continue;
+		if (n++ >= t->n_slices)
+			fail_msg("seed %llu: a lane is held too seldom", (unsigned long long)seed_now);
+		same(x, "whose stretch it is", got->exec, want->exec);
+		same(x, "lane", got->lane, want->lane);
+		same(x, "beginning of a stretch", got->began, want->began);
+		same(x, "end of a stretch", got->ended, want->ended);
+	}
+	if (n != t->n_slices)
+		fail_msg("seed %llu: a lane is held too often", (unsigned long long)seed_now);
+}
+
+static struct bsv_rules rules_of(const struct sim *s, uint32_t service)
+{
+	struct bsv_rules rules = { .lanes = s->services[service].lanes };
+
+	for (size_t i = 0; i < s->n_events; i++)
+		if (s->events[i].event.kind == BSA_service_state &&
+		    s->events[i].of.service_state.instance == s->services[service].instance) {
+			rules.policy = s->events[i].of.service_state.policy;
+			rules.preempt = s->events[i].of.service_state.preempt_mode;
+		}
+	rules.deadlines = s->services[service].deadlines;
+	return rules;
+}
+
+static void replay_service(const struct sim *s, uint32_t service, const struct sim_terms *terms)
+{
+	static const struct bsv_replay_model unknown[SIM_MODELS];
+	struct told t = { .s = s,
+		          .service = service,
+		          .closed = seed_now % 2,
+		          .steps = calloc(s->n_execs + 1, sizeof(*t.steps)),
+		          .since = calloc(s->n_execs + 1, sizeof(*t.since)),
+		          .next = calloc(s->n_execs + 1, sizeof(*t.next)),
+		          .last = calloc(CHAINS, sizeof(*t.last)),
+		          .outcomes = calloc(s->n_execs + 1, sizeof(*t.outcomes)),
+		          .slices = calloc(s->n_slices + 1, sizeof(*t.slices)),
+		          .wake_ns = terms->wake_ns,
+		          .give_ns = terms->give_ns };
+	struct bsv_replay replay = { .rules = rules_of(s, service),
+		                     .n_apps = s->n_apps,
+		                     .n_models = s->n_models,
+		                     .n_chains = CHAINS,
+		                     .models = unknown };
+	struct bsv_source source = { .next = next_call, .done = call_done, .held = call_held, .arg = &t };
+
+	take_steps(&t);
+	take_chains(&t);
+	assert_true(bsv_replay_run(&replay, &source));
+	compare_calls(&t);
+	compare_lanes(&t);
+	free(t.steps);
+	free(t.since);
+	free(t.next);
+	free(t.last);
+	free(t.outcomes);
+	free(t.slices);
+}
+
+static void replay_world(uint64_t seed)
+{
+	struct sim_terms terms = { .seed = seed, .executions = 40 + seed % 50, .plain = true };
+	struct sim s;
+
+	seed_now = seed;
+	terms.wake_ns = sim_random(&seed, 4) ? sim_random(&seed, 9 * US) : 0;
+	terms.give_ns = sim_random(&seed, 4) ? sim_random(&seed, 4 * US) : 0;
+	sim_play(&s, &terms);
+	for (uint32_t i = 0; i < s.n_services; i++)
+		replay_service(&s, i, &terms);
+	sim_free(&s);
+}
+
+static void a_trace_without_noise_is_replayed_to_the_nanosecond(void **state)
+{
+	const char *soak = getenv("NNB_SOAK_SECONDS");
+	time_t end = time(NULL) + (soak ? atoi(soak) : 0);
+	uint64_t seed;
+
+	(void)state;
+	n_replayed = n_preempted = n_late = 0;
+	for (seed = 1; seed <= SEEDS || time(NULL) < end; seed++)
+		replay_world(seed);
+	print_message("%llu worlds, %llu executions, %llu preemptions, %llu misses\n", (unsigned long long)seed - 1,
+	              (unsigned long long)n_replayed, (unsigned long long)n_preempted, (unsigned long long)n_late);
+	assert_true(n_replayed > SEEDS * 20 && n_preempted > SEEDS && n_late > SEEDS); /* they were worth it */
+}
+
+/* ---- by hand ---- */
+
+struct by_hand {
+	struct bsv_call calls[4];
+	struct bsv_outcome outcomes[4];
+	bool begun[4];
+};
+
+static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsv_call *ret)
+{
+	struct by_hand *h = arg;
+
+	if (h->begun[chain])
+		return false;
+	h->begun[chain] = true;
+	*ret = h->calls[chain];
+	ret->tag = chain;
+	(void)now;
+	return true;
+}
+
+static void done_by_hand(void *arg, const struct bsv_call *call, const struct bsv_outcome *o)
+{
+	((struct by_hand *)arg)->outcomes[call->tag] = *o;
+}
+
+static void play_by_hand(struct by_hand *h, uint32_t n, struct bsv_rules rules, const struct bsv_replay_model *models)
+{
+	struct bsv_replay r = { .rules = rules, .n_apps = n, .n_models = n, .n_chains = n, .models = models };
+	struct bsv_source source = { .next = next_by_hand, .done = done_by_hand, .arg = h };
+
+	assert_true(bsv_replay_run(&r, &source));
+}
+
+static const struct bsv_rules by_priority = { NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1 };
+
+static void steps_of_one_length_are_checkpoints_too(void **state)
+{
+	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSV_NEVER },
+		                        { .at = 100,
+		                          .run_ns = 50,
+		                          .app = 1,
+		                          .model = 1,
+		                          .priority = 2,
+		                          .deadline = BSV_NEVER,
+		                          .wake_ns = 7 } } };
+
+	(void)state;
+	play_by_hand(&h, 2, by_priority, (struct bsv_replay_model[2]){ { 0 } });
+	assert_int_equal(h.outcomes[1].began, 307);
+	assert_int_equal(h.outcomes[1].ended, 357);
+	assert_int_equal(h.outcomes[0].ended, 1050 + 7);
+	assert_int_equal(h.outcomes[0].preemptions, 1);
+}
+
+static void what_is_asked_at_a_checkpoint_leaves_at_that_one(void **state)
+{
+	struct by_hand h = {
+		.calls = { { .run_ns = 900, .step_ns = 300, .deadline = BSV_NEVER },
+		           { .at = 300, .run_ns = 50, .app = 1, .model = 1, .priority = 2, .deadline = BSV_NEVER },
+		           { .at = 601, .run_ns = 50, .app = 1, .model = 1, .priority = 2, .deadline = BSV_NEVER } }
+	};
+
+	(void)state;
+	play_by_hand(&h, 3, by_priority, (struct bsv_replay_model[3]){ { 0 } });
+	assert_int_equal(h.outcomes[1].began, 300);
+	assert_int_equal(h.outcomes[2].began, 650); /* 600 + 50 */
+}
+
+static void between_checkpoints_nobody_leaves(void **state)
+{
+	struct by_hand h = {
+		.calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSV_NEVER, .wake_ns = 10 },
+		           { .at = 400, .run_ns = 50, .app = 1, .model = 1, .priority = 2, .deadline = BSV_NEVER },
+		           { .at = 655, .run_ns = 50, .app = 2, .model = 1, .priority = 2, .deadline = BSV_NEVER } }
+	};
+
+	(void)state;
+	play_by_hand(&h, 3, by_priority, (struct bsv_replay_model[3]){ { 0 } });
+	assert_int_equal(h.outcomes[1].began, 600);
+	assert_int_equal(h.outcomes[2].began, 960); /* it came while the first one woke up to go on, at 660 */
+	assert_int_equal(h.outcomes[0].ended, 1120);
+}
+
+/* What is known when the third call comes, whose deadline is 500 ns away, after the first one has run. */
+static enum bsv_fate fate_behind(struct bsv_call first, struct bsv_call second)
+{
+	struct by_hand h = { .calls = { first, second, { .at = 5000, .run_ns = 300, .deadline = 5500 } } };
+
+	play_by_hand(&h, 3, by_priority, (struct bsv_replay_model[3]){ { .fixed = true } });
+	return h.outcomes[2].fate;
+}
+
+static void only_a_whole_run_in_one_stretch_teaches(void **state)
+{
+	const struct bsv_call nothing = { .app = 1, .model = 1, .run_ns = 10, .deadline = BSV_NEVER };
+	const struct bsv_call urgent = {
+		.at = 100, .app = 1, .model = 1, .priority = 2, .run_ns = 10, .deadline = BSV_NEVER
+	};
+	const struct bsv_call whole = { .at = 20, .run_ns = 1000, .step_ns = 200, .deadline = BSV_NEVER };
+	struct bsv_call given_up = whole;
+
+	(void)state;
+	given_up.deadline = 810;                                    /* at 820 it is looked at */
+	assert_int_equal(fate_behind(whole, nothing), BSV_REFUSED); /* it takes 750 at least */
+	assert_int_equal(fate_behind(whole, urgent), BSV_ANSWERED);
+	assert_int_equal(fate_behind(given_up, nothing), BSV_ANSWERED);
+}
+
+static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_model(void **state)
+{
+	const struct bsv_replay_model known[3] = { { .floor_ns = 800, .confirmed = true } };
+	struct by_hand h = {
+		.calls = { { .run_ns = 1000, .step_ns = 100, .deadline = 599, .answer_ns = 5 }, /* the least is 600 */
+		           { .at = 10, .run_ns = 1000, .step_ns = 100, .deadline = 800, .app = 1, .answer_ns = 5 },
+		           { .at = 20, .run_ns = 10, .deadline = 900, .app = 2, .model = 1, .answer_ns = 5 } }
+	};
+
+	(void)state;
+	play_by_hand(&h, 3, by_priority, known);
+	assert_int_equal(h.outcomes[0].fate, BSV_REFUSED);
+	assert_int_equal(h.outcomes[0].answered, 5);
+	assert_int_equal(h.outcomes[1].fate, BSV_ABORTED);
+	assert_int_equal(h.outcomes[1].ended,
+	                 510); /* then 300 are left and 290 would do; at 510 it is less than is needed */
+	assert_int_equal(h.outcomes[2].began, 510);
+	assert_true(h.outcomes[0].missed && h.outcomes[1].missed && !h.outcomes[2].missed);
+}
+
+static void others_before_it_refuse_a_call(void **state)
+{
+	const struct bsv_replay_model known[3] = { { .floor_ns = 1000, .confirmed = true } };
+	const struct bsv_rules fifo = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_REFUSE, 1 };
+	struct by_hand h = { .calls = { { .run_ns = 1000, .deadline = BSV_NEVER },
+		                        { .at = 10, .run_ns = 1000, .deadline = BSV_NEVER, .app = 1 },
+		                        { .at = 20, .run_ns = 10, .deadline = 760, .app = 2, .model = 1 } } };
+
+	(void)state;
+	play_by_hand(&h, 3, fifo, known);
+	assert_int_equal(h.outcomes[2].fate, BSV_REFUSED);
+	assert_int_equal(h.outcomes[2].ended, 20);
+	h.begun[0] = h.begun[1] = h.begun[2] = false;
+	h.calls[2].deadline = 780; /* behind the one that waits, 750 at least */
+	play_by_hand(&h, 3, fifo, known);
+	assert_int_equal(h.outcomes[2].fate, BSV_GAVE_UP);
+	assert_int_equal(h.outcomes[2].ended, 780);
+}
+
+static void shares_are_those_of_the_policy(void **state)
+{
+	struct by_hand h = { .calls = { { .run_ns = 1000, .deadline = BSV_NEVER },
+		                        { .run_ns = 1000, .app = 1, .deadline = BSV_NEVER } } };
+	struct bsv_replay_app apps[2];
+	struct bsv_replay r = { .rules = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 1 },
+		                .n_apps = 2,
+		                .n_models = 1,
+		                .n_chains = 2,
+		                .models = (struct bsv_replay_model[1]){ { 0 } },
+		                .ret_apps = apps };
+	struct bsv_source source = { .next = next_by_hand, .done = done_by_hand, .arg = &h };
+
+	(void)state;
+	assert_true(bsv_replay_run(&r, &source));
+	assert_int_equal((int)apps[0].received_ns, 1000); /* while the other one waited */
+	assert_int_equal((int)apps[1].received_ns, 0);
+	assert_int_equal((int)apps[1].entitled_ns, 500);
+	assert_int_equal((int)apps[1].max_lag_ns, 500);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_of_one_length_are_checkpoints_too),
+		cmocka_unit_test(what_is_asked_at_a_checkpoint_leaves_at_that_one),
+		cmocka_unit_test(between_checkpoints_nobody_leaves),
+		cmocka_unit_test(only_a_whole_run_in_one_stretch_teaches),
+		cmocka_unit_test(what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_model),
+		cmocka_unit_test(others_before_it_refuse_a_call),
+		cmocka_unit_test(shares_are_those_of_the_policy),
+		cmocka_unit_test(a_trace_without_noise_is_replayed_to_the_nanosecond),
+	};
+
+	if (argc > 1) {
+		replay_world(strtoull(argv[1], NULL, 0));
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

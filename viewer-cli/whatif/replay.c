@@ -1,0 +1,507 @@
+/* replay.c -- a service that is played; see replay.h. */
+#include "whatif/replay.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "policy/estimate.h"
+#include "policy/policy.h"
+#include "policy/terms.h"
+
+enum state {
+	COMES,   /* is submitted, and then looked at */
+	ENTERS,  /* asks for a lane */
+	WAITS,   /* for one; then gives up */
+	BEGINS,  /* has one, and is about to run */
+	RUNS,    /* its lane knows until when */
+	GIVES,   /* has ended, and gives its lane */
+	ANSWERS, /* its caller has the answer */
+};
+
+struct live {
+	struct nnb__policy_job job; /* first: the policy's word for it */
+	struct bsv_call call;
+	struct bsv_outcome outcome;
+	enum state state;
+	uint64_t event;       /* the one that it waits for; another one is over */
+	uint64_t since, done; /* of run_ns so much was done, then */
+	uint64_t until;       /* when it is too late to begin */
+	uint64_t on_since;    /* on its lane */
+	uint32_t step;        /* the one under way, where they are listed */
+	bool broken;
+	struct live *next; /* of those that are not used */
+};
+
+struct event {
+	uint64_t at, order;
+	struct live *whose;
+};
+
+struct play {
+	const struct bsv_replay *terms;
+	const struct bsv_source *source;
+	struct nnb__policy policy;
+	struct nnb__policy_app *apps;
+	struct nnb__estimate *models;
+	struct event *heap;
+	size_t n, room;
+	struct live *unused, **blocks;
+	size_t n_blocks;
+	struct {
+		struct live *on; /* runs there */
+		uint64_t at;     /* its next checkpoint that matters, or its end */
+	} lanes[BSV_REPLAY_LANES_MAX];
+	uint64_t now, order;
+	bool failed;
+};
+
+enum { BLOCK = 64 };
+
+/* ---- what is to come ---- */
+
+static bool sooner(const struct event *a, const struct event *b)
+{
+	return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void expect(struct play *p, struct live *l, uint64_t at)
+{
+	struct event e = { .at = at < p->now ? p->now : at, .order = ++p->order, .whose = l };
+	struct event *more;
+	size_t i;
+
+	l->event = e.order;
+	if (at == BSV_NEVER)
+		return;
+	if (p->n == p->room) {
+		more = realloc(p->heap, (p->room * 2 + BLOCK) * sizeof(*p->heap));
+		if (!more) {
+			p->failed = true;
+			return;
+		}
+		p->heap = more;
+		p->room = p->room * 2 + BLOCK;
+	}
+	for (i = p->n++; i && sooner(&e, &p->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		p->heap[i] = p->heap[(i - 1) / 2];
+	p->heap[i] = e;
+}
+
+static struct event take_first(struct play *p)
+{
+	struct event first = p->heap[0], last = p->heap[--p->n];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < p->n) {
+		child += child + 1 < p->n && sooner(&p->heap[child + 1], &p->heap[child]);
+		if (!sooner(&p->heap[child], &last))
+			break;
+		p->heap[i] = p->heap[child];
+		i = child;
+	}
+	p->heap[i] = last;
+	return first;
+}
+
+/* The first that has not been overtaken; NULL: there is none. */
+static const struct event *first_event(struct play *p)
+{
+	while (p->n && p->heap[0].whose->event != p->heap[0].order)
+		take_first(p);
+	return p->n ? &p->heap[0] : NULL;
+}
+
+static struct live *spare(struct play *p)
+{
+	struct live *l, *block, **blocks;
+
+	if (!p->unused) {
+		block = calloc(BLOCK, sizeof(*block));
+		blocks = realloc(p->blocks, (p->n_blocks + 1) * sizeof(struct live *));
+		if (blocks)
+			p->blocks = blocks;
+		if (!block || !blocks) {
+			free(block);
+			return NULL;
+		}
+		p->blocks[p->n_blocks++] = block;
+		for (int i = 0; i < BLOCK; i++) {
+			block[i].next = p->unused;
+			p->unused = &block[i];
+		}
+	}
+	l = p->unused;
+	p->unused = l->next;
+	return l;
+}
+
+/* ---- how far it has come ---- */
+
+/* What of a whole run is still to be done behind @done. */
+static uint64_t least_left(const struct play *p, const struct live *l, uint64_t done)
+{
+	uint64_t least = nnb__estimate_least(&p->models[l->call.model]), run = l->call.run_ns;
+
+	return done && run ? nnb__estimate_rest(least, (float)((double)(run - done) / (double)run)) : least;
+}
+
+static uint64_t too_late(const struct play *p, const struct live *l, uint64_t done)
+{
+	uint64_t bound = nnb__given_up_for((enum nnb_deadlines)p->terms->rules.deadlines, l->call.deadline);
+
+	return bound == NNB__NEVER ? NNB__NEVER : nnb__too_late(bound, least_left(p, l, done));
+}
+
+/* How much is done at the first checkpoint behind l->done that comes at @least or later; run_ns: there is none. */
+static uint64_t checkpoint_from(const struct live *l, uint64_t least)
+{
+	uint64_t from = l->done + (least > l->since ? least - l->since : 0), at = l->done, k;
+
+	if (from >= l->call.run_ns)
+		return l->call.run_ns;
+	if (l->call.steps) {
+		for (uint32_t i = l->step; i < l->call.n_steps && (at < from || at == l->done); i++)
+			at += l->call.steps[i];
+		return at;
+	}
+	if (!l->call.step_ns)
+		return l->call.run_ns;
+	k = from / l->call.step_ns + (from % l->call.step_ns != 0);
+	if (k * l->call.step_ns <= l->done)
+		k = l->done / l->call.step_ns + 1;
+	return k * l->call.step_ns < l->call.run_ns ? k * l->call.step_ns : l->call.run_ns;
+}
+
+/* It is at a checkpoint. */
+static void comes_to(struct live *l, uint64_t done, uint64_t now)
+{
+	uint64_t at = l->done;
+
+	while (l->call.steps && at < done)
+		at += l->call.steps[l->step++];
+	l->done = done;
+	l->since = now;
+}
+
+/* When is somebody on @lane to be looked at? Called whenever the policy has planned anew. */
+static void look_again(struct play *p, uint32_t lane)
+{
+	const struct live *l = p->lanes[lane].on;
+	uint64_t matters, late;
+
+	if (!l)
+		return;
+	matters = p->policy.yield_at[lane];
+	late = too_late(p, l, l->done); /* the further it has come, the later */
+	matters = late < matters ? late : matters;
+	matters = matters < p->now ? p->now : matters;
+	p->lanes[lane].at = l->since + (matters == NNB__NEVER ? l->call.run_ns : checkpoint_from(l, matters)) - l->done;
+}
+
+static void look_again_at_all(struct play *p)
+{
+	for (uint32_t i = 0; i < p->terms->rules.lanes; i++)
+		look_again(p, i);
+}
+
+/* ---- its end ---- */
+
+static void submit_next(struct play *p, uint32_t chain)
+{
+	struct live *l = spare(p);
+
+	if (!l) {
+		p->failed = true;
+		return;
+	}
+	*l = (struct live){ .state = COMES };
+	if (!p->source->next(p->source->arg, chain, p->now, &l->call)) {
+		l->next = p->unused;
+		p->unused = l;
+		return;
+	}
+	l->call.chain = chain;
+	l->outcome = (struct bsv_outcome){
+		.ready = BSV_NEVER, .began = BSV_NEVER, .ended = BSV_NEVER, .answered = BSV_NEVER
+	};
+	expect(p, l, l->call.at + l->call.send_ns);
+}
+
+static void ends(struct play *p, struct live *l, enum bsv_fate fate)
+{
+	l->outcome.fate = fate;
+	l->outcome.ended = p->now;
+	l->outcome.missed = fate != BSV_ANSWERED;
+}
+
+static void answers_at(struct play *p, struct live *l, uint64_t at)
+{
+	l->state = ANSWERS;
+	expect(p, l, at);
+}
+
+static void answers(struct play *p, struct live *l)
+{
+	uint32_t chain = l->call.chain;
+	bool apart = l->call.apart;
+
+	l->outcome.answered = p->now;
+	l->outcome.missed |= l->call.deadline != BSV_NEVER && p->now > l->call.deadline;
+	p->source->done(p->source->arg, &l->call, &l->outcome);
+	l->event = 0;
+	l->next = p->unused;
+	p->unused = l;
+	if (!apart)
+		submit_next(p, chain);
+}
+
+/* ---- lanes ---- */
+
+/* Whom the policy gave a lane to; it takes a while to wake up. */
+static void handed_over(struct play *p, struct nnb__policy_job *job)
+{
+	struct live *l = (struct live *)job;
+
+	if (!l)
+		return;
+	l->state = BEGINS;
+	expect(p, l, p->now + l->call.wake_ns);
+}
+
+static void held(struct play *p, const struct live *l, uint32_t lane)
+{
+	if (p->source->held)
+		p->source->held(p->source->arg, &l->call, lane, l->on_since, p->now);
+}
+
+/* It runs no more, and has its lane until it gives it. */
+static void ends_on_lane(struct play *p, struct live *l, enum bsv_fate fate)
+{
+	uint32_t lane = (uint32_t)l->job.lane;
+
+	p->lanes[lane].on = NULL;
+	held(p, l, lane);
+	ends(p, l, fate);
+	if (fate == BSV_ANSWERED && !l->broken)
+		nnb__estimate_learn(&p->models[l->call.model], p->now - l->outcome.began);
+	l->state = GIVES;
+	expect(p, l, p->now + l->call.give_ns);
+}
+
+/* The service reads the clock only if the policy wants to know; what is unknown to it is unknown here. */
+static uint64_t time_for(const struct play *p, bool leave)
+{
+	return nnb__policy_wants_time(&p->policy, leave) ? p->now : 0;
+}
+
+static void gives(struct play *p, struct live *l)
+{
+	handed_over(p, nnb__policy_leave(&p->policy, l->job.lane, false, time_for(p, true)));
+	look_again_at_all(p);
+	answers_at(p, l, l->outcome.ended + l->call.answer_ns);
+}
+
+static void begins(struct play *p, struct live *l)
+{
+	uint32_t lane = (uint32_t)l->job.lane;
+
+	l->on_since = l->since = p->now;
+	l->state = RUNS;
+	if (l->outcome.began == BSV_NEVER) {
+		l->outcome.began = p->now;
+		if (p->now >= l->until) {
+			ends_on_lane(p, l, BSV_GAVE_UP);
+			return;
+		}
+	}
+	p->lanes[lane].on = l;
+	look_again(p, lane);
+}
+
+/* It makes room, unless nobody else gets the lane. */
+static void may_leave(struct play *p, struct live *l)
+{
+	uint32_t lane = (uint32_t)l->job.lane;
+	struct nnb__policy_job *next;
+
+	if (nnb__policy_yield(&p->policy, (int)lane, p->now)) {
+		next = nnb__policy_leave(&p->policy, (int)lane, true, p->now);
+		if (next != &l->job) {
+			p->lanes[lane].on = NULL;
+			held(p, l, lane);
+			l->outcome.preemptions++;
+			l->broken = true;
+			if (p->terms->rules.preempt == NNB_PREEMPT_RESTART) {
+				l->done = 0;
+				l->step = 0;
+			}
+			l->state = WAITS;
+			expect(p, l, too_late(p, l, l->done));
+			handed_over(p, next);
+		}
+	}
+	look_again_at_all(p);
+}
+
+/* Its next checkpoint that matters, or its end. */
+static void goes_on(struct play *p, uint32_t lane)
+{
+	struct live *l = p->lanes[lane].on;
+
+	comes_to(l, l->done + (p->now - l->since), p->now);
+	if (l->done >= l->call.run_ns) {
+		ends_on_lane(p, l, BSV_ANSWERED);
+		return;
+	}
+	switch (nnb__at_checkpoint(p->now, too_late(p, l, l->done), p->policy.yield_at[lane])) {
+	case NNB__GIVES_UP:
+		ends_on_lane(p, l, BSV_ABORTED);
+		break;
+	case NNB__IS_ASKED:
+		may_leave(p, l);
+		break;
+	default:
+		look_again(p, lane);
+	}
+}
+
+/* ---- its beginning ---- */
+
+static void comes(struct play *p, struct live *l)
+{
+	enum nnb_deadlines deadlines = (enum nnb_deadlines)p->terms->rules.deadlines;
+	uint64_t least = nnb__estimate_least(&p->models[l->call.model]);
+	enum nnb__admission admission;
+
+	l->job = (struct nnb__policy_job){ .app = &p->apps[l->call.app],
+		                           .priority = l->call.priority,
+		                           .deadline_ns = l->call.deadline,
+		                           .floor_ns = least,
+		                           .lane = NNB__NO_LANE,
+		                           .restarts = l->call.stays ? NNB__RESTARTS_MAX : 0 };
+	if (l->call.apart)
+		submit_next(p, l->call.chain);
+	admission = nnb__admission(deadlines, l->call.deadline, p->now, least, 0);
+	if (admission == NNB__ADMITTED)
+		admission = nnb__admission(deadlines, l->call.deadline, p->now, least,
+		                           nnb__policy_wait(&p->policy, &l->job, p->now));
+	if (admission != NNB__ADMITTED) {
+		ends(p, l, BSV_REFUSED);
+		answers_at(p, l, p->now + l->call.answer_ns);
+		return;
+	}
+	l->state = ENTERS;
+	expect(p, l, p->now + l->call.ready_ns);
+}
+
+static void enters(struct play *p, struct live *l)
+{
+	l->outcome.ready = p->now;
+	l->job.floor_ns = nnb__estimate_least(&p->models[l->call.model]);
+	l->until = nnb__waits_until((enum nnb_deadlines)p->terms->rules.deadlines, l->call.deadline, l->job.floor_ns);
+	if (nnb__policy_ready(&p->policy, &l->job, time_for(p, false))) {
+		l->state = BEGINS;
+		expect(p, l, p->now + l->call.begin_ns);
+		return;
+	}
+	l->state = WAITS;
+	expect(p, l, l->until);
+	look_again_at_all(p);
+}
+
+static void gives_up(struct play *p, struct live *l)
+{
+	nnb__policy_cancel(&p->policy, &l->job, p->now);
+	look_again_at_all(p);
+	ends(p, l, l->outcome.began == BSV_NEVER ? BSV_GAVE_UP : BSV_ABORTED);
+	answers_at(p, l, p->now + l->call.answer_ns);
+}
+
+/* ---- the whole ---- */
+
+static void happens(struct play *p, struct live *l)
+{
+	switch (l->state) {
+	case COMES:
+		comes(p, l);
+		break;
+	case ENTERS:
+		enters(p, l);
+		break;
+	case WAITS:
+		gives_up(p, l);
+		break;
+	case BEGINS:
+		begins(p, l);
+		break;
+	case GIVES:
+		gives(p, l);
+		break;
+	case ANSWERS:
+		answers(p, l);
+		break;
+	case RUNS:
+		break;
+	}
+}
+
+/* False: nothing more does. */
+static bool next_thing(struct play *p)
+{
+	const struct event *e = first_event(p);
+	uint64_t first = e ? e->at : NNB__NEVER;
+	uint32_t lane = BSV_REPLAY_LANES_MAX;
+
+	for (uint32_t i = 0; i < p->terms->rules.lanes; i++)
+		if (p->lanes[i].on && p->lanes[i].at < first) {
+			first = p->lanes[i].at;
+			lane = i;
+		}
+	if (first == NNB__NEVER || p->failed)
+		return false;
+	p->now = first;
+	if (lane < BSV_REPLAY_LANES_MAX)
+		goes_on(p, lane);
+	else
+		happens(p, take_first(p).whose);
+	return true;
+}
+
+static void tell_shares(struct play *p)
+{
+	nnb__policy_account(&p->policy, p->now);
+	for (uint32_t i = 0; p->terms->ret_apps && i < p->terms->n_apps; i++)
+		p->terms->ret_apps[i] = (struct bsv_replay_app){ .received_ns = p->apps[i].received,
+			                                         .entitled_ns = p->apps[i].entitled,
+			                                         .max_lag_ns = p->apps[i].max_lag };
+}
+
+bool bsv_replay_run(const struct bsv_replay *r, const struct bsv_source *source)
+{
+	struct play p = { .terms = r,
+		          .source = source,
+		          .apps = calloc(r->n_apps + (size_t)1, sizeof(*p.apps)),
+		          .models = calloc(r->n_models + (size_t)1, sizeof(*p.models)) };
+
+	nnb__policy_init(&p.policy, (enum nnb_policy)r->rules.policy, (enum nnb_preempt)r->rules.preempt,
+	                 r->rules.lanes);
+	p.failed = !p.apps || !p.models;
+	for (uint32_t i = 0; !p.failed && i < r->n_models; i++)
+		p.models[i] = (struct nnb__estimate){ .floor_ns = r->models[i].floor_ns,
+			                              .lately_ns = r->models[i].estimate_ns,
+			                              .confirmed = r->models[i].confirmed,
+			                              .fixed = r->models[i].fixed };
+	for (uint32_t i = 0; !p.failed && i < r->n_chains; i++)
+		submit_next(&p, i);
+	while (next_thing(&p))
+		;
+	if (!p.failed)
+		tell_shares(&p);
+	for (size_t i = 0; i < p.n_blocks; i++)
+		free(p.blocks[i]);
+	free(p.blocks);
+	free(p.heap);
+	free(p.models);
+	free(p.apps);
+	return !p.failed;
+}

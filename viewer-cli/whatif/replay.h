@@ -1,0 +1,79 @@
+/*
+ * replay.h -- a service that is played: calls come, the service's own policy decides, and a clock of its own goes on.
+ *
+ * Who gets a lane, who makes room, who is admitted and who is given up is asked of runtime/policy, which the service asks.
+ * Here is only what happens in between: time. It knows no database, draws nothing, and plays the same for the same calls.
+ * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It runs begin_ns after
+ *           it had a free lane, or wake_ns after it was handed one. It looks at the clock and at the policy between two steps,
+ *           never within one. It leaves its lane give_ns after its end, and is answered answer_ns after its end. Who gives up is
+ *           answered answer_ns after that.
+ * TIES      Of what happens at the same time, what was decided on first happens first; lanes come last.
+ * CONCURRENCY  None: a replay is its caller's.
+ */
+#ifndef BSV_WHATIF_REPLAY_H
+#define BSV_WHATIF_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BSV_NEVER UINT64_MAX
+
+enum { BSV_REPLAY_LANES_MAX = 64 };
+
+/* As in the database: numbers of the event contract. */
+struct bsv_rules {
+	uint32_t policy, preempt, deadlines, lanes;
+};
+
+/* What the service knows of a model when the replay begins. */
+struct bsv_replay_model {
+	uint64_t floor_ns, estimate_ns; /* 0: not known */
+	bool confirmed, fixed;          /* as in policy/estimate.h */
+};
+
+struct bsv_call {
+	uint64_t at, deadline; /* submitted; BSV_NEVER: no deadline */
+	uint64_t send_ns, ready_ns, begin_ns, wake_ns, give_ns, answer_ns;
+	uint64_t run_ns, step_ns; /* on the lane; between two checkpoints, 0: there are none */
+	const uint64_t *steps; /* borrowed until it is answered; n_steps of them make run_ns. NULL: all are step_ns */
+	uint32_t n_steps;
+	uint32_t app, model, priority, chain;
+	uint32_t tag; /* the source's */
+	bool apart;   /* the next call of its chain does not wait for its answer */
+	bool stays;   /* it may not be made to start over */
+};
+
+enum bsv_fate { BSV_ANSWERED, BSV_REFUSED, BSV_GAVE_UP, BSV_ABORTED };
+
+struct bsv_outcome {
+	enum bsv_fate fate;
+	uint64_t ready, began, ended, answered; /* BSV_NEVER: it did not come to that */
+	uint32_t preemptions;
+	bool missed; /* answered after its deadline, or not served for it */
+};
+
+struct bsv_replay_app {
+	double received_ns, entitled_ns, max_lag_ns; /* as the policy accounts for them */
+};
+
+/* Where calls come from, and where what became of them goes. */
+struct bsv_source {
+	/* The next call of @chain, not before @now. False: there is none. */
+	bool (*next)(void *arg, uint32_t chain, uint64_t now, struct bsv_call *ret);
+	void (*done)(void *arg, const struct bsv_call *call, const struct bsv_outcome *outcome);
+	/* It held @lane. NULL: that is of no interest. */
+	void (*held)(void *arg, const struct bsv_call *call, uint32_t lane, uint64_t began, uint64_t ended);
+	void *arg;
+};
+
+struct bsv_replay {
+	struct bsv_rules rules; /* not native, and 1 to BSV_REPLAY_LANES_MAX lanes */
+	uint32_t n_apps, n_models, n_chains;
+	const struct bsv_replay_model *models;
+	struct bsv_replay_app *ret_apps; /* n_apps; NULL: of no interest */
+};
+
+/* False: there is no memory for it. */
+bool bsv_replay_run(const struct bsv_replay *replay, const struct bsv_source *source);
+
+#endif
