@@ -39,7 +39,7 @@ struct told {
 	uint64_t *since;        /* by execution: from when the operation under way takes */
 	uint32_t *next, *last;  /* by execution: the one behind it in its chain; by chain: the last one taken, from 1 */
 	uint32_t first[CHAINS];
-	struct bsv_outcome *outcomes;
+	struct bsv_replay_outcome *outcomes;
 	struct sim_slice *slices;
 	size_t n_slices, n_done;
 	uint64_t wake_ns, give_ns;
@@ -53,7 +53,7 @@ static uint32_t chain_of(const struct sim_exec *x)
 	return x->stream * SIM_MODELS + x->model;
 }
 
-static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_call *ret)
+static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
 {
 	struct told *t = arg;
 	uint32_t i = t->last[chain] ? t->next[t->last[chain] - 1] : t->first[chain], before = t->last[chain];
@@ -62,16 +62,16 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_call *
 	if (!i)
 		return false;
 	t->last[chain] = i;
-	*ret = (struct bsv_call){ .at = x->at[BSA_SUBMITTED],
-		                  .send_ns = x->at[BSA_DECODED] - x->at[BSA_SUBMITTED],
-		                  .wake_ns = t->wake_ns,
-		                  .give_ns = t->give_ns,
-		                  .steps = t->steps[i - 1],
-		                  .n_steps = t->s->models[x->model].ops,
-		                  .app = x->app,
-		                  .model = x->model,
-		                  .priority = x->priority,
-		                  .tag = i - 1 };
+	*ret = (struct bsv_replay_call){ .at = x->at[BSA_SUBMITTED],
+		                         .send_ns = x->at[BSA_DECODED] - x->at[BSA_SUBMITTED],
+		                         .wake_ns = t->wake_ns,
+		                         .give_ns = t->give_ns,
+		                         .steps = t->steps[i - 1],
+		                         .n_steps = t->s->models[x->model].ops,
+		                         .app = x->app,
+		                         .model = x->model,
+		                         .priority = x->priority,
+		                         .tag = i - 1 };
 	if (t->closed && before)
 		ret->at = now + (x->at[BSA_SUBMITTED] - t->s->execs[before - 1].over_at);
 	ret->deadline = x->deadline ? x->deadline : BSV_NEVER;
@@ -80,12 +80,13 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_call *
 	else
 		ret->ready_ns = x->at[BSA_ENQUEUED] - x->at[BSA_DECODED];
 	ret->answer_ns = x->over_at - (x->refused ? x->missed_at : x->at[BSA_RUN_ENDED]);
+	ret->fail_ns = ret->answer_ns;
 	for (uint32_t op = 0; op < ret->n_steps; op++)
 		ret->run_ns += ret->steps[op];
 	return true;
 }
 
-static void call_done(void *arg, const struct bsv_call *call, const struct bsv_outcome *o)
+static void call_done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
 {
 	struct told *t = arg;
 
@@ -93,7 +94,7 @@ static void call_done(void *arg, const struct bsv_call *call, const struct bsv_o
 	t->n_done++;
 }
 
-static void call_held(void *arg, const struct bsv_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+static void call_held(void *arg, const struct bsv_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
 {
 	struct told *t = arg;
 
@@ -165,7 +166,7 @@ static void compare_calls(const struct told *t)
 {
 	for (size_t i = 0; i < t->s->n_execs; i++) {
 		const struct sim_exec *x = &t->s->execs[i];
-		const struct bsv_outcome *o = &t->outcomes[i];
+		const struct bsv_replay_outcome *o = &t->outcomes[i];
 
 		if (x->service != t->service)
 			continue;
@@ -283,25 +284,28 @@ static void a_trace_without_noise_is_replayed_to_the_nanosecond(void **state)
 /* ---- by hand ---- */
 
 struct by_hand {
-	struct bsv_call calls[4];
-	struct bsv_outcome outcomes[4];
+	struct bsv_replay_call calls[4];
+	struct bsv_replay_outcome outcomes[4];
 	bool begun[4];
+	bool twice; /* the last call is of the first chain, too */
 };
 
-static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsv_call *ret)
+static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
 {
 	struct by_hand *h = arg;
 
-	if (h->begun[chain])
+	uint32_t i = h->twice && !chain && h->begun[0] ? 3 : chain;
+
+	if (h->begun[i])
 		return false;
-	h->begun[chain] = true;
-	*ret = h->calls[chain];
-	ret->tag = chain;
+	h->begun[i] = true;
+	*ret = h->calls[i];
+	ret->tag = i;
 	(void)now;
 	return true;
 }
 
-static void done_by_hand(void *arg, const struct bsv_call *call, const struct bsv_outcome *o)
+static void done_by_hand(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
 {
 	((struct by_hand *)arg)->outcomes[call->tag] = *o;
 }
@@ -365,7 +369,7 @@ static void between_checkpoints_nobody_leaves(void **state)
 }
 
 /* What is known when the third call comes, whose deadline is 500 ns away, after the first one has run. */
-static enum bsv_fate fate_behind(struct bsv_call first, struct bsv_call second)
+static enum bsv_fate fate_behind(struct bsv_replay_call first, struct bsv_replay_call second)
 {
 	struct by_hand h = { .calls = { first, second, { .at = 5000, .run_ns = 300, .deadline = 5500 } } };
 
@@ -375,12 +379,12 @@ static enum bsv_fate fate_behind(struct bsv_call first, struct bsv_call second)
 
 static void only_a_whole_run_in_one_stretch_teaches(void **state)
 {
-	const struct bsv_call nothing = { .app = 1, .model = 1, .run_ns = 10, .deadline = BSV_NEVER };
-	const struct bsv_call urgent = {
+	const struct bsv_replay_call nothing = { .app = 1, .model = 1, .run_ns = 10, .deadline = BSV_NEVER };
+	const struct bsv_replay_call urgent = {
 		.at = 100, .app = 1, .model = 1, .priority = 2, .run_ns = 10, .deadline = BSV_NEVER
 	};
-	const struct bsv_call whole = { .at = 20, .run_ns = 1000, .step_ns = 200, .deadline = BSV_NEVER };
-	struct bsv_call given_up = whole;
+	const struct bsv_replay_call whole = { .at = 20, .run_ns = 1000, .step_ns = 200, .deadline = BSV_NEVER };
+	struct bsv_replay_call given_up = whole;
 
 	(void)state;
 	given_up.deadline = 810;                                    /* at 820 it is looked at */
@@ -393,9 +397,9 @@ static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_mod
 {
 	const struct bsv_replay_model known[3] = { { .floor_ns = 800, .confirmed = true } };
 	struct by_hand h = {
-		.calls = { { .run_ns = 1000, .step_ns = 100, .deadline = 599, .answer_ns = 5 }, /* the least is 600 */
-		           { .at = 10, .run_ns = 1000, .step_ns = 100, .deadline = 800, .app = 1, .answer_ns = 5 },
-		           { .at = 20, .run_ns = 10, .deadline = 900, .app = 2, .model = 1, .answer_ns = 5 } }
+		.calls = { { .run_ns = 1000, .step_ns = 100, .deadline = 599, .fail_ns = 5 }, /* the least is 600 */
+		           { .at = 10, .run_ns = 1000, .step_ns = 100, .deadline = 800, .app = 1, .fail_ns = 5 },
+		           { .at = 20, .run_ns = 10, .deadline = 900, .app = 2, .model = 1, .fail_ns = 5 } }
 	};
 
 	(void)state;
@@ -428,6 +432,22 @@ static void others_before_it_refuse_a_call(void **state)
 	assert_int_equal(h.outcomes[2].ended, 780);
 }
 
+static void a_launch_comes_when_it_is_due_whatever_became_of_the_one_before(void **state)
+{
+	const struct bsv_rules two = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 2 };
+	struct by_hand h = { .twice = true };
+
+	(void)state;
+	h.calls[0] = (struct bsv_replay_call){ .send_ns = 400, .run_ns = 1000, .deadline = BSV_NEVER, .apart = true };
+	h.calls[3] = (struct bsv_replay_call){
+		.at = 100, .send_ns = 50, .run_ns = 10, .deadline = BSV_NEVER, .apart = true
+	};
+	play_by_hand(&h, 1, two, (struct bsv_replay_model[1]){ { 0 } });
+	assert_int_equal(h.outcomes[0].began, 400);
+	assert_int_equal(h.outcomes[3].began, 150);
+	assert_true(h.begun[3]);
+}
+
 static void shares_are_those_of_the_policy(void **state)
 {
 	struct by_hand h = { .calls = { { .run_ns = 1000, .deadline = BSV_NEVER },
@@ -458,6 +478,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(only_a_whole_run_in_one_stretch_teaches),
 		cmocka_unit_test(what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_model),
 		cmocka_unit_test(others_before_it_refuse_a_call),
+		cmocka_unit_test(a_launch_comes_when_it_is_due_whatever_became_of_the_one_before),
 		cmocka_unit_test(shares_are_those_of_the_policy),
 		cmocka_unit_test(a_trace_without_noise_is_replayed_to_the_nanosecond),
 	};

@@ -9,7 +9,8 @@
 #include "policy/terms.h"
 
 enum state {
-	COMES,   /* is submitted, and then looked at */
+	SUBMITS, /* apart: then the next one of its chain can be */
+	COMES,   /* is on its way, and then looked at */
 	ENTERS,  /* asks for a lane */
 	WAITS,   /* for one; then gives up */
 	BEGINS,  /* has one, and is about to run */
@@ -20,8 +21,8 @@ enum state {
 
 struct live {
 	struct nnb__policy_job job; /* first: the policy's word for it */
-	struct bsv_call call;
-	struct bsv_outcome outcome;
+	struct bsv_replay_call call;
+	struct bsv_replay_outcome outcome;
 	enum state state;
 	uint64_t event;       /* the one that it waits for; another one is over */
 	uint64_t since, done; /* of run_ns so much was done, then */
@@ -214,17 +215,18 @@ static void submit_next(struct play *p, uint32_t chain)
 		p->failed = true;
 		return;
 	}
-	*l = (struct live){ .state = COMES };
+	*l = (struct live){ 0 };
 	if (!p->source->next(p->source->arg, chain, p->now, &l->call)) {
 		l->next = p->unused;
 		p->unused = l;
 		return;
 	}
 	l->call.chain = chain;
-	l->outcome = (struct bsv_outcome){
+	l->outcome = (struct bsv_replay_outcome){
 		.ready = BSV_NEVER, .began = BSV_NEVER, .ended = BSV_NEVER, .answered = BSV_NEVER
 	};
-	expect(p, l, l->call.at + l->call.send_ns);
+	l->state = l->call.apart ? SUBMITS : COMES;
+	expect(p, l, l->call.at + (l->call.apart ? 0 : l->call.send_ns));
 }
 
 static void ends(struct play *p, struct live *l, enum bsv_fate fate)
@@ -234,10 +236,11 @@ static void ends(struct play *p, struct live *l, enum bsv_fate fate)
 	l->outcome.missed = fate != BSV_ANSWERED;
 }
 
-static void answers_at(struct play *p, struct live *l, uint64_t at)
+/* It has its fate, and its caller has not heard yet. */
+static void answers_soon(struct play *p, struct live *l)
 {
 	l->state = ANSWERS;
-	expect(p, l, at);
+	expect(p, l, l->outcome.ended + (l->outcome.fate == BSV_ANSWERED ? l->call.answer_ns : l->call.fail_ns));
 }
 
 static void answers(struct play *p, struct live *l)
@@ -298,7 +301,7 @@ static void gives(struct play *p, struct live *l)
 {
 	handed_over(p, nnb__policy_leave(&p->policy, l->job.lane, false, time_for(p, true)));
 	look_again_at_all(p);
-	answers_at(p, l, l->outcome.ended + l->call.answer_ns);
+	answers_soon(p, l);
 }
 
 static void begins(struct play *p, struct live *l)
@@ -367,6 +370,13 @@ static void goes_on(struct play *p, uint32_t lane)
 
 /* ---- its beginning ---- */
 
+static void submits(struct play *p, struct live *l)
+{
+	submit_next(p, l->call.chain);
+	l->state = COMES;
+	expect(p, l, p->now + l->call.send_ns);
+}
+
 static void comes(struct play *p, struct live *l)
 {
 	enum nnb_deadlines deadlines = (enum nnb_deadlines)p->terms->rules.deadlines;
@@ -379,15 +389,13 @@ static void comes(struct play *p, struct live *l)
 		                           .floor_ns = least,
 		                           .lane = NNB__NO_LANE,
 		                           .restarts = l->call.stays ? NNB__RESTARTS_MAX : 0 };
-	if (l->call.apart)
-		submit_next(p, l->call.chain);
 	admission = nnb__admission(deadlines, l->call.deadline, p->now, least, 0);
 	if (admission == NNB__ADMITTED)
 		admission = nnb__admission(deadlines, l->call.deadline, p->now, least,
 		                           nnb__policy_wait(&p->policy, &l->job, p->now));
 	if (admission != NNB__ADMITTED) {
 		ends(p, l, BSV_REFUSED);
-		answers_at(p, l, p->now + l->call.answer_ns);
+		answers_soon(p, l);
 		return;
 	}
 	l->state = ENTERS;
@@ -414,7 +422,7 @@ static void gives_up(struct play *p, struct live *l)
 	nnb__policy_cancel(&p->policy, &l->job, p->now);
 	look_again_at_all(p);
 	ends(p, l, l->outcome.began == BSV_NEVER ? BSV_GAVE_UP : BSV_ABORTED);
-	answers_at(p, l, p->now + l->call.answer_ns);
+	answers_soon(p, l);
 }
 
 /* ---- the whole ---- */
@@ -422,6 +430,9 @@ static void gives_up(struct play *p, struct live *l)
 static void happens(struct play *p, struct live *l)
 {
 	switch (l->state) {
+	case SUBMITS:
+		submits(p, l);
+		break;
 	case COMES:
 		comes(p, l);
 		break;

@@ -5,8 +5,8 @@
  * Here is only what happens in between: time. It knows no database, draws nothing, and plays the same for the same calls.
  * MODEL     A call is submitted, looked at (admission) after send_ns, and asks for a lane ready_ns later. It runs begin_ns after
  *           it had a free lane, or wake_ns after it was handed one. It looks at the clock and at the policy between two steps,
- *           never within one. It leaves its lane give_ns after its end, and is answered answer_ns after its end. Who gives up is
- *           answered answer_ns after that.
+ *           never within one. It leaves its lane give_ns after its end, and is answered answer_ns after its end, or fail_ns if it was
+ *           refused or given up.
  * TIES      Of what happens at the same time, what was decided on first happens first; lanes come last.
  * CONCURRENCY  None: a replay is its caller's.
  */
@@ -31,9 +31,9 @@ struct bsv_replay_model {
 	bool confirmed, fixed;          /* as in policy/estimate.h */
 };
 
-struct bsv_call {
+struct bsv_replay_call {
 	uint64_t at, deadline; /* submitted; BSV_NEVER: no deadline */
-	uint64_t send_ns, ready_ns, begin_ns, wake_ns, give_ns, answer_ns;
+	uint64_t send_ns, ready_ns, begin_ns, wake_ns, give_ns, answer_ns, fail_ns;
 	uint64_t run_ns, step_ns; /* on the lane; between two checkpoints, 0: there are none */
 	const uint64_t *steps; /* borrowed until it is answered; n_steps of them make run_ns. NULL: all are step_ns */
 	uint32_t n_steps;
@@ -45,7 +45,7 @@ struct bsv_call {
 
 enum bsv_fate { BSV_ANSWERED, BSV_REFUSED, BSV_GAVE_UP, BSV_ABORTED };
 
-struct bsv_outcome {
+struct bsv_replay_outcome {
 	enum bsv_fate fate;
 	uint64_t ready, began, ended, answered; /* BSV_NEVER: it did not come to that */
 	uint32_t preemptions;
@@ -59,10 +59,10 @@ struct bsv_replay_app {
 /* Where calls come from, and where what became of them goes. */
 struct bsv_source {
 	/* The next call of @chain, not before @now. False: there is none. */
-	bool (*next)(void *arg, uint32_t chain, uint64_t now, struct bsv_call *ret);
-	void (*done)(void *arg, const struct bsv_call *call, const struct bsv_outcome *outcome);
+	bool (*next)(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret);
+	void (*done)(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *outcome);
 	/* It held @lane. NULL: that is of no interest. */
-	void (*held)(void *arg, const struct bsv_call *call, uint32_t lane, uint64_t began, uint64_t ended);
+	void (*held)(void *arg, const struct bsv_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended);
 	void *arg;
 };
 
