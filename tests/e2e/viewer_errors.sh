@@ -65,7 +65,7 @@ echo 'p99 e2e <= 1s' >rules.slo
 declare -A asks=(
 	[summary]='INPUT' [latency]='INPUT' [overhead]='INPUT' [misses]='INPUT' [fairness]='INPUT' [priority]='INPUT'
 	[starvation]='INPUT' [preemptions]='INPUT' [slots]='INPUT' [memory]='INPUT' [explain]='worst INPUT'
-	[timeline]='INPUT' [sql]='INPUT slowest' [export]='INPUT' [diff]='INPUT good.db' [check]='--slo rules.slo INPUT'
+	[timeline]='INPUT' [whatif]='INPUT' [sql]='INPUT slowest' [export]='INPUT' [diff]='INPUT good.db' [check]='--slo rules.slo INPUT'
 )
 
 # fails_here: without an INPUT, where there is no recording.

@@ -1,0 +1,244 @@
+/*
+ * chains.c -- who submits what comes next: calls of one app, model and path follow each other in chains, one for each thread.
+ *
+ * A chain is open if its deadlines tell when a call was due: they are as far from that as ever, and the submission was later by as much as
+ * the thread had to wait. Where they do not, it is closed if the time from an answer to the next call differs less than the time
+ * between calls. What was due while the thread of an open chain waited, and left out, is put in again: under other rules there
+ * may be time for it.
+ */
+#include "whatif/past.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ENOUGH = 8,        /* calls, to tell how they follow each other */
+	SPREAD_NS = 60000, /* of what is left of a deadline: from there on it was set when the call was due */
+	PATH_FENCED = 2,
+	BESIDE_MOST = 1000,    /* threads that are looked at */
+	IMAGINED_MOST = 100000 /* in all, beside as many as were recorded */
+};
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t *sorted(uint64_t *values, size_t n)
+{
+	if (n)
+		qsort(values, n, sizeof(*values), by_number);
+	return values;
+}
+
+static uint64_t quarter_to_quarter(uint64_t *values, size_t n)
+{
+	sorted(values, n);
+	return n ? values[n * 3 / 4] - values[n / 4] : 0;
+}
+
+/* ---- which chain ---- */
+
+static bool append(struct bsv_past_chain *chain, uint32_t call)
+{
+	if (!bsv_past_more((void **)&chain->calls, sizeof(*chain->calls), &chain->n, &chain->room))
+		return false;
+	chain->calls[chain->n - 1] = call;
+	return true;
+}
+
+/* Of its group and path, the chain whose thread became free last; NULL: none is free. Launches and trials go on beside each other. */
+static struct bsv_past_chain *chain_for(const struct bsv_past *p, const struct bsv_past_call *c, bool apart)
+{
+	uint32_t next = p->groups[p->models[c->model].group].chains[c->path];
+	struct bsv_past_chain *best = NULL;
+	uint64_t latest = 0;
+
+	for (unsigned looks = 0; next && looks < BESIDE_MOST; looks++) {
+		struct bsv_past_chain *chain = &p->chains[next - 1];
+		uint64_t answered = p->calls[chain->calls[chain->n - 1]].answered;
+
+		if ((apart || answered <= c->submitted) && (!best || answered > latest)) {
+			best = chain;
+			latest = answered;
+		}
+		next = chain->beside;
+	}
+	return best;
+}
+
+static bool put(struct bsv_past *p, uint32_t i)
+{
+	const struct bsv_past_call *c = &p->calls[i];
+	bool apart = c->trial || c->path == PATH_FENCED;
+	struct bsv_past_chain *chain = chain_for(p, c, apart);
+	uint32_t *newest = &p->groups[p->models[c->model].group].chains[c->path];
+
+	if (chain) {
+		if (p->calls[chain->calls[chain->n - 1]].answered > c->submitted)
+			chain->loop = BSV_LOOP_APART;
+		return append(chain, i);
+	}
+	if (!bsv_past_more((void **)&p->chains, sizeof(*p->chains), &p->n_chains, &p->room_chains))
+		return false;
+	chain = &p->chains[p->n_chains - 1];
+	chain->model = c->model;
+	chain->path = c->path;
+	chain->beside = *newest;
+	chain->loop = c->trial ? BSV_LOOP_APART : BSV_LOOP_CLOSED;
+	*newest = (uint32_t)p->n_chains;
+	return append(chain, i);
+}
+
+/* ---- how it goes on ---- */
+
+/* Deadlines tell when calls were due. *ret_budget: from there to the deadline. */
+static bool deadlines_tell(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch,
+                           uint64_t *ret_budget)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < chain->n; i++) {
+		const struct bsv_past_call *c = &p->calls[chain->calls[i]];
+
+		if (c->deadline == BSV_NEVER)
+			return false;
+		scratch[n++] = c->deadline > c->submitted ? c->deadline - c->submitted : 0;
+	}
+	if (n < ENOUGH)
+		return false;
+	sorted(scratch, n);
+	*ret_budget = scratch[n - 1];
+	return scratch[n - 1] - scratch[n / 10] >= SPREAD_NS;
+}
+
+static bool is_closed(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch)
+{
+	uint64_t thinks, gaps;
+
+	for (size_t i = 1; i < chain->n; i++)
+		scratch[i - 1] = p->calls[chain->calls[i]].submitted - p->calls[chain->calls[i - 1]].answered;
+	thinks = quarter_to_quarter(scratch, chain->n - 1);
+	for (size_t i = 1; i < chain->n; i++)
+		scratch[i - 1] = p->calls[chain->calls[i]].submitted - p->calls[chain->calls[i - 1]].submitted;
+	gaps = quarter_to_quarter(scratch, chain->n - 1);
+	return thinks < gaps;
+}
+
+/* The time between two calls that are due, from those of which the first was answered before any other could be; 0: not known. */
+static uint64_t period(const struct bsv_past *p, const struct bsv_past_chain *chain, uint64_t *scratch)
+{
+	uint64_t least, sum = 0, n = 0;
+
+	for (size_t i = 1; i < chain->n; i++)
+		scratch[i - 1] = p->calls[chain->calls[i]].due - p->calls[chain->calls[i - 1]].due;
+	least = sorted(scratch, chain->n - 1)[(chain->n - 1) / 20];
+	for (size_t i = 1; i < chain->n; i++) {
+		const struct bsv_past_call *a = &p->calls[chain->calls[i - 1]], *b = &p->calls[chain->calls[i]];
+
+		if (a->answered < a->due + least) {
+			sum += b->due - a->due;
+			n++;
+		}
+	}
+	return n >= ENOUGH ? sum / n : 0;
+}
+
+/* Put in what was due while the thread waited for @a, between @a and @b. */
+static bool imagine(struct bsv_past *p, struct bsv_past_chain *to, uint32_t a, uint32_t b, uint64_t every)
+{
+	uint64_t from = p->calls[a].due, gap = p->calls[b].due - from, n = (gap + every / 2) / every;
+
+	for (uint64_t k = 1; k < n && p->n_calls < 2 * p->n_recorded + IMAGINED_MOST; k++) {
+		uint64_t due = from + gap / n * k;
+
+		if (due >= p->calls[a].answered)
+			break;
+		if (!bsv_past_more((void **)&p->calls, sizeof(*p->calls), &p->n_calls, &p->room_calls))
+			return false;
+		p->calls[p->n_calls - 1] = p->calls[b];
+		p->calls[p->n_calls - 1].due = p->calls[p->n_calls - 1].submitted = due;
+		p->calls[p->n_calls - 1].imagined = true;
+		to->skips = true;
+		if (!append(to, (uint32_t)(p->n_calls - 1)))
+			return false;
+	}
+	return true;
+}
+
+static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64_t *scratch)
+{
+	struct bsv_past_chain full = { 0 };
+	uint64_t every = period(p, chain, scratch);
+	bool done = true;
+
+	if (!every)
+		return true;
+	for (size_t i = 0; done && i < chain->n; i++) {
+		done = append(&full, chain->calls[i]);
+		if (done && i + 1 < chain->n)
+			done = imagine(p, &full, chain->calls[i], chain->calls[i + 1], every);
+	}
+	free(chain->calls);
+	chain->calls = full.calls;
+	chain->n = full.n;
+	chain->room = full.room;
+	chain->skips = full.skips;
+	return done;
+}
+
+/* Dues never go back: what was tried again was due when the first attempt was. */
+static void take_dues(struct bsv_past *p, const struct bsv_past_chain *chain)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < chain->n; i++) {
+		struct bsv_past_call *c = &p->calls[chain->calls[i]];
+
+		c->due = c->deadline > chain->budget_ns ? c->deadline - chain->budget_ns : 0;
+		c->due = c->due < last ? last : c->due;
+		last = c->due;
+	}
+}
+
+static bool follow(struct bsv_past *p, struct bsv_past_chain *chain)
+{
+	uint64_t *scratch = malloc((chain->n + 1) * sizeof(*scratch));
+	bool done = scratch != NULL;
+
+	chain->budget_ns = BSV_NEVER;
+	chain->ends = p->calls[chain->calls[chain->n - 1]].submitted;
+	if (done && deadlines_tell(p, chain, scratch, &chain->budget_ns)) {
+		take_dues(p, chain);
+		if (chain->loop != BSV_LOOP_APART) {
+			chain->loop = BSV_LOOP_OPEN;
+			done = imagine_all(p, chain, scratch);
+		}
+	} else if (done) {
+		chain->budget_ns = BSV_NEVER;
+		if (chain->loop == BSV_LOOP_CLOSED && (chain->n < ENOUGH || !is_closed(p, chain, scratch)))
+			chain->loop = BSV_LOOP_OPEN;
+	}
+	free(scratch);
+	return done;
+}
+
+bool bsv_past_chains(struct bsv_past *p)
+{
+	p->n_recorded = p->n_calls;
+	for (size_t i = 0; i < p->n_recorded; i++)
+		if (!put(p, (uint32_t)i))
+			return false;
+	for (size_t i = 0; i < p->n_chains; i++) {
+		struct bsv_past_group *g = &p->groups[p->models[p->chains[i].model].group];
+
+		if (!follow(p, &p->chains[i]))
+			return false;
+		g->closed |= p->chains[i].loop == BSV_LOOP_CLOSED;
+		g->open |= p->chains[i].loop == BSV_LOOP_OPEN;
+		g->apart |= p->chains[i].loop == BSV_LOOP_APART && p->calls[p->chains[i].calls[0]].path != 4;
+	}
+	return true;
+}

@@ -1,0 +1,233 @@
+/* changes.c -- what is to be different in a replay. */
+#include "whatif/changes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One "APP/MODEL=VALUE" of a list. */
+struct one {
+	const char *option;
+	char who[256], value[64];
+};
+
+/* ---- numbers ---- */
+
+/* "1.5x". False: that it is not. */
+static bool times(const char *text, double *ret)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	return end != text && !strcmp(end, "x") && *ret >= 0.001 && *ret <= 1000;
+}
+
+/* "-3ms", "20ms", "400us". */
+static bool duration(const char *text, double *ret)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+
+	*ret = strtod(text, &end);
+	for (size_t i = 0; end != text && i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(end, units[i].name)) {
+			*ret *= units[i].ns;
+			return *ret >= -1e15 && *ret <= 1e15;
+		}
+	return false;
+}
+
+/* ---- who is meant ---- */
+
+static bool is_meant(const struct bsv_past_group *g, const char *who, bool by_model)
+{
+	size_t n = strlen(g->app_name);
+
+	if (by_model && !strcmp(g->model_name, who))
+		return true;
+	if (strncmp(g->app_name, who, n) != 0)
+		return false;
+	return !who[n] || (who[n] == '/' && !strcmp(who + n + 1, g->model_name));
+}
+
+/* Set it for one group. 0, or BSA_E_USAGE. */
+typedef int (*setter)(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
+                      const char **cannot, struct bsa_err *err);
+
+static int unreadable(const struct one *one, const char *wanted, struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_USAGE, "--%s %s=%s: that is not %s", one->option, one->who, one->value, wanted);
+}
+
+static int set_one(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct one *one, setter set,
+                   const char **cannot, struct bsa_err *err)
+{
+	bool by_model = !strcmp(one->option, "speed"), any = false;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < p->n_groups; i++)
+		if (is_meant(&p->groups[i], one->who, by_model)) {
+			any = true;
+			r = set(&ret->groups[i], &p->groups[i], one, cannot, err);
+		}
+	if (!any)
+		r = bsa_fail(err, BSA_E_USAGE,
+		             "--%s: there is no '%s' in the recording: burstscope latency names apps and models",
+		             one->option, one->who);
+	return r;
+}
+
+/* Each of a list with commas. */
+static int set_all(struct bsv_whatif_change *ret, const struct bsv_past *p, const char *option, const char *list,
+                   setter set, const char **cannot, struct bsa_err *err)
+{
+	int r = 0;
+
+	while (r >= 0 && list && *list) {
+		size_t n = strcspn(list, ","), equals = 0;
+		struct one one = { .option = option };
+
+		for (size_t i = 0; i < n; i++)
+			equals = list[i] == '=' ? i : equals;
+		if (!strcmp(option, "without"))
+			equals = n;
+		if (!equals || equals >= sizeof(one.who) || (equals < n && n - equals > sizeof(one.value)))
+			return bsa_fail(err, BSA_E_USAGE, "--%s %.*s: APP or APP/MODEL, then = and what it is to be",
+			                option, (int)n, list);
+		memcpy(one.who, list, equals);
+		if (equals < n)
+			memcpy(one.value, list + equals + 1, n - equals - 1);
+		r = set_one(ret, p, &one, set, cannot, err);
+		list += n + (list[n] == ',');
+	}
+	return r;
+}
+
+/* ---- the changes ---- */
+
+static int set_priority(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
+                        const char **cannot, struct bsa_err *err)
+{
+	static const char *const names[] = { "low", "medium", "high" };
+
+	(void)g;
+	(void)cannot;
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(one->value, names[i])) {
+			c->priority = i + 1;
+			return 0;
+		}
+	return unreadable(one, "low, medium or high", err);
+}
+
+static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
+                        const char **cannot, struct bsa_err *err)
+{
+	double ns;
+
+	(void)g;
+	(void)cannot;
+	if (!strcmp(one->value, "none")) {
+		c->budget_ns = BSV_NEVER;
+		return 0;
+	}
+	if (!duration(one->value, &ns) || ns < 1)
+		return unreadable(one, "a length of time, as in 20ms, or none", err);
+	c->budget_ns = (uint64_t)ns;
+	return 0;
+}
+
+static int set_speed(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
+                     const char **cannot, struct bsa_err *err)
+{
+	double x;
+
+	(void)g;
+	(void)cannot;
+	if (times(one->value, &x)) {
+		c->speed = x;
+	} else if (duration(one->value, &x)) {
+		c->run_ns = (int64_t)x;
+	} else {
+		return unreadable(one, "a factor or a difference, as in 2x or -1ms", err);
+	}
+	return 0;
+}
+
+static int set_rate(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
+                    const char **cannot, struct bsa_err *err)
+{
+	(void)g;
+	(void)cannot;
+	return times(one->value, &c->rate) ? 0 : unreadable(one, "a factor, as in 1.5x", err);
+}
+
+static int set_without(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
+                       const char **cannot, struct bsa_err *err)
+{
+	(void)g;
+	(void)one;
+	(void)cannot;
+	(void)err;
+	c->without = true;
+	return 0;
+}
+
+static int set_submit(struct bsv_group_change *c, const struct bsv_past_group *g, const struct one *one,
+                      const char **cannot, struct bsa_err *err)
+{
+	double ns;
+
+	if (!duration(one->value, &ns) || ns > 0)
+		return unreadable(one, "how much earlier, as in -3ms", err);
+	if (g->closed)
+		*cannot = "what is submitted when the answer before it is there cannot be submitted earlier (--submit)";
+	c->earlier_ns = (uint64_t)-ns;
+	return 0;
+}
+
+static void set_rules(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_said *said)
+{
+	ret->rules = p->rules;
+	ret->rules.deadlines %= 3; /* unknown: there are no deadlines */
+	ret->step_ns = said->step_ns;
+	if (said->policy)
+		ret->rules.policy = (uint32_t)said->policy - 1;
+	if (said->preempt)
+		ret->rules.preempt = (uint32_t)said->preempt - 1;
+	if (said->deadlines)
+		ret->rules.deadlines = (uint32_t)said->deadlines - 1;
+	if (said->lanes)
+		ret->rules.lanes = said->lanes;
+}
+
+int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *p, const struct bsv_said *said,
+                    const char **cannot, struct bsa_err *err)
+{
+	const struct {
+		const char *option, *list;
+		setter set;
+	} lists[] = { { "priority", said->priority, set_priority }, { "deadline", said->deadline, set_deadline },
+		      { "speed", said->speed, set_speed },          { "rate", said->rate, set_rate },
+		      { "without", said->without, set_without },    { "submit", said->submit, set_submit } };
+	int r = 0;
+
+	*ret = (struct bsv_whatif_change){ .groups = calloc(p->n_groups + 1, sizeof(*ret->groups)) };
+	if (!ret->groups)
+		return bsa_fail(err, BSA_E_ENV, "out of memory");
+	for (size_t i = 0; i < p->n_groups; i++)
+		ret->groups[i] = (struct bsv_group_change){ .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
+	set_rules(ret, p, said);
+	for (size_t i = 0; r >= 0 && i < sizeof(lists) / sizeof(*lists); i++)
+		r = set_all(ret, p, lists[i].option, lists[i].list, lists[i].set, cannot, err);
+	return r;
+}
+
+void bsv_whatif_fini(struct bsv_whatif_change *change)
+{
+	free(change->groups);
+	change->groups = NULL;
+}

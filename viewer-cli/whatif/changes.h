@@ -1,0 +1,25 @@
+/* changes.h -- what is to be different in a replay, as it is said on a command line. */
+#ifndef BSV_WHATIF_CHANGES_H
+#define BSV_WHATIF_CHANGES_H
+
+#include "whatif/draws.h"
+
+/* As typed; NULL and 0: as it was. Numbers count from 1: the first policy, preemption or deadline mode there is. */
+struct bsv_said {
+	int policy, preempt, deadlines;
+	unsigned lanes;
+	uint64_t step_ns;
+	const char *priority, *deadline, *speed, *rate, *without, *submit;
+};
+
+/*
+ * BSA_E_USAGE: it names what is not there, or cannot be read. *cannot: it is well said, and the recording does not tell what would come
+ * of it; borrowed for good; otherwise left alone. *ret is owned by the caller, for bsv_whatif_fini, on failure too.
+ */
+int bsv_whatif_read(struct bsv_whatif_change *ret, const struct bsv_past *past, const struct bsv_said *said,
+                    const char **cannot, struct bsa_err *err);
+
+/* All 0 is fine. */
+void bsv_whatif_fini(struct bsv_whatif_change *change);
+
+#endif

@@ -1,0 +1,414 @@
+/*
+ * draws.c -- a recording, replayed.
+ *
+ * What was recorded of a call is taken where it holds: its run, if it ran to its end; the ways to and from the service; think times.
+ * What was not is drawn from other calls of the model near in time. Beyond seed 0 the run of each call is that of one near in time,
+ * and all runs of a model are longer or shorter by up to MOOD: how fast a machine is that day matters more than the order of calls.
+ */
+#include "whatif/draws.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAVE = 2 /* of bsv_rules.preempt */ };
+enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = 10 /* one less than a prime */ };
+#define MOOD 0.15
+#define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
+#define LEAST_RUN_NS 1000
+#define LONGEST_RUN_NS UINT64_C(1000000000000000)
+
+struct cursor {
+	size_t at;    /* the next call */
+	size_t drawn; /* how many there were */
+};
+
+struct latencies {
+	uint64_t *ns;
+	size_t n, room;
+};
+
+struct draw {
+	const struct bsv_past *past;
+	const struct bsv_whatif_change *change;
+	struct cursor *cursors;
+	struct latencies *latencies; /* by group */
+	struct bsv_group_figures *figures;
+	uint64_t seed;
+	bool failed;
+};
+
+/* ---- chance ---- */
+
+/* A number that depends on the seed, the chain and the place in it, and on nothing else. */
+static uint64_t chance(const struct draw *d, uint64_t chain, uint64_t place, uint64_t what)
+{
+	uint64_t x = d->seed * UINT64_C(0x9e3779b97f4a7c15) + chain * UINT64_C(0xbf58476d1ce4e5b9) +
+	             place * UINT64_C(0x94d049bb133111eb) + what * UINT64_C(0x2545f4914f6cdd1d);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* Of the seeds from 1 to MOODS each model has each mood once, in an order of its own: the median is as it was. */
+static double mood(const struct draw *d, uint32_t group)
+{
+	uint64_t order = 1 + (uint64_t)group * 3 % MOODS, rank;
+
+	if (!d->seed)
+		return 1;
+	rank = d->seed * order % (MOODS + 1);
+	return 1 + MOOD * (2 * (double)(rank - 1) / (MOODS - 1) - 1);
+}
+
+/* ---- one call ---- */
+
+static const struct bsv_group_change *change_of(const struct draw *d, uint32_t model)
+{
+	static const struct bsv_group_change none = { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
+
+	return d->change && d->change->groups ? &d->change->groups[d->past->models[model].group] : &none;
+}
+
+static const struct bsv_past_call *call_at(const struct draw *d, const struct bsv_past_chain *chain, int64_t i)
+{
+	int64_t n = (int64_t)chain->n;
+
+	return &d->past->calls[chain->calls[(i % n + n) % n]];
+}
+
+/* A whole run of the model near place @i of its chain, or of another app's model of that name. NULL: none is known. */
+static const struct bsv_past_call *whole_near(const struct draw *d, uint32_t chain, int64_t i)
+{
+	const struct bsv_past *p = d->past;
+	const struct bsv_past_chain *c = &p->chains[chain];
+	const struct bsv_past_model *m = &p->models[c->model];
+	int64_t first = d->seed ? i + (int64_t)(chance(d, chain, (uint64_t)i, 1) % (2 * NEAR + 1)) - NEAR : i;
+	const char *name = p->groups[m->group].model_name;
+
+	for (int64_t k = 0; k < LOOKS && k <= (int64_t)c->n; k++) {
+		int64_t at = k % 2 ? first - (k + 1) / 2 : first + k / 2;
+
+		if (call_at(d, c, at)->whole)
+			return call_at(d, c, at);
+	}
+	for (size_t k = 0, from = chance(d, chain, (uint64_t)i, 2) % p->n_calls; k < p->n_calls; k++) {
+		const struct bsv_past_call *other = &p->calls[(from + k) % p->n_calls];
+
+		if (other->whole && !other->trial && !strcmp(p->groups[p->models[other->model].group].model_name, name))
+			return other;
+	}
+	return NULL;
+}
+
+static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
+{
+	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i), *other;
+	const struct bsv_past_model *m = &d->past->models[c->model];
+	const struct bsv_group_change *change = change_of(d, c->model);
+	uint64_t known = c->run_ns == BSV_NEVER ? 0 : c->run_ns, ns = known;
+	double run;
+
+	if (!c->whole || c->imagined || d->seed) {
+		other = whole_near(d, chain, i);
+		ns = other ? other->run_ns : m->estimate_ns ? m->estimate_ns : m->floor_ns;
+		if (!c->whole && !c->imagined && ns < known) /* it was given up, and had run so long */
+			ns = known + known / 8;
+	}
+	run = (double)ns * mood(d, m->group) / change->speed + (double)change->run_ns;
+	return run < LEAST_RUN_NS ? LEAST_RUN_NS : run < LONGEST_RUN_NS ? (uint64_t)run : LONGEST_RUN_NS;
+}
+
+/* Between two checkpoints; where what is computed is kept, between two looks of the driver. */
+static uint64_t step_of(const struct draw *d, const struct bsv_past_model *m, uint64_t run_ns)
+{
+	uint32_t preempt = d->change ? d->change->rules.preempt : d->past->rules.preempt;
+	uint64_t step = m->step_ns ? m->step_ns : m->operations > 0 ? run_ns / (uint64_t)m->operations + 1 : 0;
+	uint64_t look = m->look_ns ? m->look_ns : LOOK_NS;
+
+	if (d->change && d->change->groups && m->step_ns)
+		step = (uint64_t)((double)step / d->change->groups[m->group].speed);
+	if (preempt == SAVE && (!step || look < step))
+		step = look;
+	if (d->change && d->change->step_ns && (!step || d->change->step_ns < step))
+		step = d->change->step_ns;
+	return step;
+}
+
+static uint64_t known_or(uint64_t ns, uint64_t otherwise)
+{
+	return ns == BSV_NEVER ? otherwise : ns;
+}
+
+/* One of the times that were recorded. */
+static uint64_t one_of(const struct draw *d, const struct bsv_past_times *t, uint32_t chain, uint64_t place,
+                       uint64_t what)
+{
+	return t->n ? t->ns[chance(d, chain, place, what) % t->n] : 0;
+}
+
+enum way { READY, ANSWER, FAIL };
+
+static uint64_t way_of(const struct bsv_past_call *c, enum way way)
+{
+	if (way == READY)
+		return c->ready_ns;
+	return c->served == (way == ANSWER) && !c->imagined ? c->answer_ns : BSV_NEVER;
+}
+
+/* That of call @i; where it did not go that way, of the one nearest to it that did. */
+static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum way way)
+{
+	uint64_t ns = BSV_NEVER;
+
+	for (int64_t k = 0; ns == BSV_NEVER && k < LOOKS; k++)
+		ns = way_of(call_at(d, &d->past->chains[chain], k % 2 ? i - (k + 1) / 2 : i + k / 2), way);
+	return ns == BSV_NEVER ? 0 : ns;
+}
+
+static void fill(struct draw *d, uint32_t chain, int64_t i, uint64_t place, struct bsv_replay_call *ret)
+{
+	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i);
+	const struct bsv_past_model *m = &d->past->models[c->model];
+	const struct bsv_group_change *change = change_of(d, c->model);
+
+	*ret = (struct bsv_replay_call){ .deadline = BSV_NEVER,
+		                         .send_ns = known_or(c->send_ns, 0),
+		                         .ready_ns = way_near(d, chain, i, READY),
+		                         .begin_ns = one_of(d, &d->past->begins, chain, place, 4),
+		                         .wake_ns = one_of(d, &d->past->hands, chain, place, 3),
+		                         .answer_ns = way_near(d, chain, i, ANSWER),
+		                         .fail_ns = way_near(d, chain, i, FAIL),
+		                         .run_ns = run_of(d, chain, i),
+		                         .app = m->app,
+		                         .model = c->trial ? (uint32_t)d->past->n_models
+		                                           : c->model, /* nothing is known of a trial */
+		                         .priority = change->priority ? (uint32_t)change->priority - 1 : c->priority,
+		                         .tag = (uint32_t)(c - d->past->calls) };
+	ret->step_ns = step_of(d, m, ret->run_ns);
+}
+
+static void set_deadline(const struct draw *d, const struct bsv_past_chain *chain, const struct bsv_past_call *c,
+                         uint64_t due, struct bsv_replay_call *ret)
+{
+	const struct bsv_group_change *change = change_of(d, c->model);
+	uint64_t budget = chain->budget_ns;
+
+	if (change->budget_ns == BSV_NEVER || (change->budget_ns == BSV_UNCHANGED && c->deadline == BSV_NEVER))
+		return;
+	if (change->budget_ns != BSV_UNCHANGED)
+		budget = change->budget_ns;
+	else if (budget == BSV_NEVER)
+		budget = c->deadline > c->due ? c->deadline - c->due : 0;
+	ret->deadline = due + budget;
+}
+
+/* ---- chains ---- */
+
+/* When call @k of an open chain is due; behind the last one it goes on as it began, if calls come more often. */
+static uint64_t due_at(const struct draw *d, const struct bsv_past_chain *chain, size_t k)
+{
+	const struct bsv_past_call *first = call_at(d, chain, 0), *last = call_at(d, chain, (int64_t)chain->n - 1);
+	uint64_t span = last->due - first->due + (chain->n > 1 ? (last->due - first->due) / (chain->n - 1) : 1);
+	uint64_t since = call_at(d, chain, (int64_t)k)->due - first->due + k / chain->n * span;
+
+	return first->due + (uint64_t)((double)since / change_of(d, chain->model)->rate);
+}
+
+static bool over(const struct draw *d, const struct bsv_past_chain *chain, size_t k)
+{
+	double rate = change_of(d, chain->model)->rate;
+
+	return rate <= 1 && k >= chain->n;
+}
+
+static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsv_replay_call *ret)
+{
+	const struct bsv_past_chain *chain = &d->past->chains[number];
+	struct cursor *at = &d->cursors[number];
+	uint64_t due, lag, earlier = change_of(d, chain->model)->earlier_ns;
+	const struct bsv_past_call *c, *before;
+
+	if (over(d, chain, at->at) || due_at(d, chain, at->at) > chain->ends)
+		return false;
+	while (chain->skips && !over(d, chain, at->at + 1) && due_at(d, chain, at->at + 1) <= now)
+		at->at++;
+	due = due_at(d, chain, at->at);
+	if (due > chain->ends)
+		return false;
+	c = call_at(d, chain, (int64_t)at->at);
+	before = at->at % chain->n ? call_at(d, chain, (int64_t)at->at - 1) : NULL;
+	lag = before && before->answered > c->due ? before->answered : c->due; /* and then it took so long */
+	lag = c->imagined || c->submitted < lag ? 0 : c->submitted - lag;
+	fill(d, number, (int64_t)at->at, at->drawn, ret);
+	set_deadline(d, chain, c, due, ret);
+	due = due > earlier ? due - earlier : 0;
+	ret->at = (due > now ? due : now) + lag;
+	ret->apart = chain->loop == BSV_LOOP_APART;
+	at->at++;
+	return true;
+}
+
+static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bsv_replay_call *ret)
+{
+	const struct bsv_past_chain *chain = &d->past->chains[number];
+	struct cursor *at = &d->cursors[number];
+	size_t i = at->drawn % chain->n;
+	const struct bsv_past_call *c = call_at(d, chain, (int64_t)i), *before;
+	uint64_t when = c->submitted;
+
+	if (at->drawn && i) {
+		before = call_at(d, chain, (int64_t)i - 1);
+		when = now + (uint64_t)((double)(c->submitted - before->answered) / change_of(d, chain->model)->rate);
+	} else if (at->drawn) { /* more than were recorded */
+		when = now;
+	}
+	if (when > chain->ends)
+		return false;
+	while (at->at + 1 < chain->n && call_at(d, chain, (int64_t)at->at + 1)->submitted <= when)
+		at->at++;
+	/* what was near in time, if it is elsewhere in its chain than it was */
+	fill(d, number, d->seed ? (int64_t)at->at : (int64_t)i, at->drawn, ret);
+	ret->at = when;
+	set_deadline(d, chain, c, when, ret);
+	return true;
+}
+
+static bool next(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
+{
+	struct draw *d = arg;
+	const struct bsv_past_chain *c = &d->past->chains[chain];
+
+	if (change_of(d, c->model)->without ||
+	    !(c->loop == BSV_LOOP_CLOSED ? next_closed : next_open)(d, chain, now, ret))
+		return false;
+	d->cursors[chain].drawn++;
+	return true;
+}
+
+/* ---- what comes of it ---- */
+
+static bool add(struct latencies *l, uint64_t ns)
+{
+	if (!bsv_past_more((void **)&l->ns, sizeof(*l->ns), &l->n, &l->room))
+		return false;
+	l->ns[l->n - 1] = ns;
+	return true;
+}
+
+static void done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+{
+	struct draw *d = arg;
+	uint32_t group = d->past->models[d->past->calls[call->tag].model].group;
+	struct bsv_group_figures *f = &d->figures[group];
+
+	if (d->past->calls[call->tag].trial)
+		return;
+	f->n++;
+	f->missed += o->missed;
+	if (o->fate == BSV_ANSWERED)
+		d->failed |= !add(&d->latencies[group], o->answered - call->at);
+}
+
+static void held(void *arg, const struct bsv_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+{
+	struct draw *d = arg;
+
+	(void)lane;
+	d->figures[d->past->models[d->past->calls[call->tag].model].group].lane_ns += ended - began;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By nearest rank. */
+static uint64_t percentile(const struct latencies *l, size_t percent)
+{
+	return l->n ? l->ns[(l->n * percent + 99) / 100 - 1] : BSV_NEVER;
+}
+
+static void conclude(const struct bsv_past *p, struct latencies *latencies, struct bsv_group_figures *ret)
+{
+	for (size_t i = 0; i < p->n_groups; i++) {
+		if (latencies[i].n)
+			qsort(latencies[i].ns, latencies[i].n, sizeof(uint64_t), by_number);
+		ret[i].served = latencies[i].n;
+		ret[i].p50_ns = percentile(&latencies[i], 50);
+		ret[i].p99_ns = percentile(&latencies[i], 99);
+		free(latencies[i].ns);
+	}
+	free(latencies);
+}
+
+static struct bsv_replay_model *known_models(const struct draw *d)
+{
+	const struct bsv_past *p = d->past;
+	struct bsv_replay_model *models = calloc(p->n_models + 1, sizeof(*models));
+
+	for (size_t i = 0; models && i < p->n_models; i++) {
+		const struct bsv_group_change *c = change_of(d, (uint32_t)i);
+		double floor = (double)p->models[i].floor_ns / c->speed + (double)c->run_ns;
+
+		models[i] = (struct bsv_replay_model){ .floor_ns = floor > 0 ? (uint64_t)floor : 0,
+			                               .estimate_ns = p->models[i].estimate_ns,
+			                               .confirmed = p->models[i].confirmed,
+			                               .fixed = true };
+	}
+	return models;
+}
+
+bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
+              struct bsv_group_figures *ret)
+{
+	struct draw d = { .past = past,
+		          .change = change,
+		          .cursors = calloc(past->n_chains + 1, sizeof(*d.cursors)),
+		          .latencies = calloc(past->n_groups + 1, sizeof(*d.latencies)),
+		          .figures = ret,
+		          .seed = seed };
+	struct bsv_replay_model *models = known_models(&d);
+	struct bsv_replay replay = { .rules = change ? change->rules : past->rules,
+		                     .n_apps = (uint32_t)past->n_apps,
+		                     .n_models = (uint32_t)past->n_models + 1,
+		                     .n_chains = (uint32_t)past->n_chains,
+		                     .models = models };
+	struct bsv_source source = { .next = next, .done = done, .held = held, .arg = &d };
+	bool played;
+
+	replay.rules.deadlines %= 3; /* unknown: there are none */
+	memset(ret, 0, past->n_groups * sizeof(*ret));
+	played = d.cursors && d.latencies && models && bsv_replay_run(&replay, &source) && !d.failed;
+	if (d.latencies)
+		conclude(past, d.latencies, ret);
+	free(models);
+	free(d.cursors);
+	return played;
+}
+
+bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret)
+{
+	struct latencies *latencies = calloc(past->n_groups + 1, sizeof(*latencies));
+	bool all = latencies != NULL;
+
+	memset(ret, 0, past->n_groups * sizeof(*ret));
+	for (size_t i = 0; all && i < past->n_calls; i++) {
+		const struct bsv_past_call *c = &past->calls[i];
+		uint32_t group = past->models[c->model].group;
+
+		if (!c->imagined && c->run_ns != BSV_NEVER)
+			ret[group].lane_ns += c->run_ns;
+		if (c->trial || c->imagined)
+			continue;
+		ret[group].n++;
+		ret[group].missed += c->missed;
+		if (c->served)
+			all = add(&latencies[group], c->answered - c->submitted);
+	}
+	if (latencies)
+		conclude(past, latencies, ret);
+	return all;
+}

@@ -1,0 +1,44 @@
+/*
+ * draws.h -- a recording, replayed: as it was, or with changes; with what its own figures leave to chance drawn from a seed.
+ *
+ * The same seed draws the same for a recording and for what is changed of it, so that two replays differ by the change alone.
+ */
+#ifndef BSV_WHATIF_DRAWS_H
+#define BSV_WHATIF_DRAWS_H
+
+#include "whatif/past.h"
+
+/* What is different, for the calls of a group. All zeroes but rate and speed (1) and budget (BSV_UNCHANGED): nothing. */
+#define BSV_UNCHANGED (UINT64_MAX - 1)
+
+struct bsv_group_change {
+	bool without;
+	int priority;        /* from 1; 0: as it was */
+	uint64_t budget_ns;  /* BSV_NEVER: no deadline */
+	double speed, rate;  /* so many times as fast, as often */
+	int64_t run_ns;      /* added to each run */
+	uint64_t earlier_ns; /* submitted so much earlier */
+};
+
+struct bsv_whatif_change {
+	struct bsv_rules rules;
+	uint64_t step_ns; /* the longest there is between two checkpoints; 0: as it was */
+	struct bsv_group_change *groups;
+};
+
+struct bsv_group_figures {
+	uint64_t n, missed, p50_ns, p99_ns; /* of those served */
+	uint64_t served, lane_ns;
+};
+
+/*
+ * One replay. @change NULL: as recorded. @seed 0 draws nothing: each call runs as long as it did. @ret has room for all groups. False: no
+ * memory.
+ */
+bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *change, uint64_t seed,
+              struct bsv_group_figures *ret);
+
+/* The same figures of the recording itself. */
+bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures *ret);
+
+#endif

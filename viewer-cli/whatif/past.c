@@ -1,0 +1,478 @@
+/* past.c -- what a recording tells for a replay. */
+#include "whatif/past.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 20 }; /* executions that ran: from fewer nothing is concluded */
+
+#define LONGEST_NS (INT64_MAX / 8) /* so that a few of them can be added up */
+
+static int no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "out of memory");
+}
+
+bool bsv_past_more(void **list, size_t size, size_t *n, size_t *room)
+{
+	void *more;
+
+	if (*n == *room) {
+		more = reallocarray(*list, *room * 2 + 64, size);
+		if (!more)
+			return false;
+		*list = more;
+		*room = *room * 2 + 64;
+	}
+	memset((char *)*list + *n * size, 0, size);
+	(*n)++;
+	return true;
+}
+
+/* ---- queries ---- */
+
+static int query(struct bsa_query **ret, struct bsa_db *db, const char *with, const char *sql, struct bsa_err *err)
+{
+	char *text;
+	int r;
+
+	if (asprintf(&text, "%s%s", with ? with : "", sql) < 0)
+		return no_memory(err);
+	r = bsa_query_new(ret, db, text, err);
+	free(text);
+	return r;
+}
+
+static bool is_null(const struct bsa_query *q, size_t column)
+{
+	return bsa_query_type(q, column) == BSA_NULL;
+}
+
+/* A length of time, never below 0. */
+static uint64_t length(const struct bsa_query *q, size_t column)
+{
+	int64_t ns = bsa_query_get_int(q, column);
+
+	if (is_null(q, column))
+		return BSV_NEVER;
+	return ns > LONGEST_NS ? LONGEST_NS : ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* A time of the recording, since @began. */
+static uint64_t since(const struct bsa_query *q, size_t column, int64_t began)
+{
+	int64_t at = bsa_query_get_int(q, column);
+
+	uint64_t ns = at > began ? (uint64_t)at - (uint64_t)began : 0;
+
+	if (is_null(q, column))
+		return BSV_NEVER;
+	return ns > LONGEST_NS ? LONGEST_NS : ns;
+}
+
+static uint64_t between(uint64_t from, uint64_t to)
+{
+	return from == BSV_NEVER || to == BSV_NEVER ? BSV_NEVER : to > from ? to - from : 0;
+}
+
+/* Which of @words, from 0; @n: none. */
+static uint32_t word(const struct bsa_query *q, size_t column, const char *const *words, uint32_t n)
+{
+	const char *text = bsa_query_get_string(q, column, NULL);
+	uint32_t i = 0;
+
+	while (i < n && (!text || strcmp(text, words[i])))
+		i++;
+	return i;
+}
+
+/* ---- the rules ---- */
+
+static int read_rules(struct bsv_past *p, struct bsa_db *db, const char **cannot, struct bsa_err *err)
+{
+	static const char *const policies[] = { "fair", "priority", "fifo", "edf" };
+	static const char *const preempts[] = { "none", "restart", "save" };
+	static const char *const deadlines[] = { "abort", "refuse", "advise" };
+	struct bsa_query *q = NULL;
+	int r = query(&q, db, NULL,
+	              "SELECT DISTINCT policy, preempt, lanes, deadlines, instance, trace_id FROM service_rules", err);
+
+	if (r >= 0)
+		r = bsa_query_step(q, err);
+	if (r == 0)
+		*cannot = "the service was not recorded: its rules, and who had which lane, are not known";
+	if (r > 0) {
+		p->rules = (struct bsv_rules){ .policy = word(q, 0, policies, 4),
+			                       .preempt = word(q, 1, preempts, 3),
+			                       .lanes = (uint32_t)bsa_query_get_int(q, 2),
+			                       .deadlines = word(q, 3, deadlines, 3) };
+		if (p->rules.policy == 4)
+			*cannot = "the policy was native: the kernel decided, and what it would do is not known";
+		else if (p->rules.preempt == 3 || p->rules.lanes < 1 || p->rules.lanes > BSV_REPLAY_LANES_MAX)
+			*cannot = "the rules of the service are not known";
+		r = bsa_query_step(q, err);
+		if (r > 0)
+			*cannot = "there was more than one service, or its rules changed";
+	}
+	bsa_query_free(q);
+	return r < 0 ? r : 0;
+}
+
+static int read_losses(struct bsa_db *db, const char **cannot, struct bsa_err *err)
+{
+	struct bsa_query *q = NULL;
+	int r = query(
+		&q, db, NULL,
+		"SELECT (SELECT count(*) FROM loss) + coalesce(sum(lost_events), 0) + coalesce(sum(lost_packets), 0), "
+		"max(cut) FROM trace",
+		err);
+
+	if (r >= 0)
+		r = bsa_query_step(q, err);
+	if (r > 0 && bsa_query_get_int(q, 0))
+		*cannot = "events were lost: what is not recorded cannot be replayed";
+	else if (r > 0 && bsa_query_get_int(q, 1))
+		*cannot = "the recording is cut: its end is missing";
+	bsa_query_free(q);
+	return r < 0 ? r : 0;
+}
+
+/* ---- models ---- */
+
+static int app_of(struct bsv_past *p, int64_t id, const char *name, uint32_t *ret, struct bsa_err *err)
+{
+	char **apps;
+	int64_t *ids;
+	size_t i = 0;
+
+	while (i < p->n_apps && p->app_ids[i] != id)
+		i++;
+	*ret = (uint32_t)i;
+	if (i < p->n_apps)
+		return 0;
+	ids = reallocarray(p->app_ids, i + 1, sizeof(*ids));
+	if (ids)
+		p->app_ids = ids;
+	apps = reallocarray(p->apps, i + 1, sizeof(*apps));
+	if (apps)
+		p->apps = apps;
+	if (!ids || !apps || !(apps[i] = strdup(name ? name : "?")))
+		return no_memory(err);
+	ids[i] = id;
+	p->n_apps++;
+	return 0;
+}
+
+static int group_of(struct bsv_past *p, uint32_t app, const char *model, uint32_t *ret, struct bsa_err *err)
+{
+	struct bsv_past_group *groups;
+	size_t i = 0;
+
+	while (i < p->n_groups && (p->groups[i].app != app || strcmp(p->groups[i].model_name, model) != 0))
+		i++;
+	*ret = (uint32_t)i;
+	if (i < p->n_groups)
+		return 0;
+	groups = reallocarray(p->groups, i + 1, sizeof(*groups));
+	if (!groups)
+		return no_memory(err);
+	p->groups = groups;
+	groups[i] =
+		(struct bsv_past_group){ .app_name = strdup(p->apps[app]), .model_name = strdup(model), .app = app };
+	p->n_groups++;
+	return groups[i].app_name && groups[i].model_name ? 0 : no_memory(err);
+}
+
+static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, struct bsa_err *err)
+{
+	struct bsa_query *q = NULL;
+	int r = query(&q, db, with,
+	              " SELECT m.id, m.app_id, a.name, n.name, m.step_ns, m.estimate_ns, m.operations, m.prepared IS "
+	              "NULL FROM model m "
+	              "LEFT JOIN apps a ON a.id = m.app_id LEFT JOIN models n ON n.id = m.id ORDER BY m.id",
+	              err);
+	size_t room = 0;
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+		const char *name = bsa_query_get_string(q, 3, NULL);
+		struct bsv_past_model m = { .id = bsa_query_get_int(q, 0),
+			                    .step_ns = is_null(q, 4) ? 0 : length(q, 4),
+			                    .estimate_ns = is_null(q, 5) ? 0 : length(q, 5),
+			                    .operations = bsa_query_get_int(q, 6),
+			                    .confirmed = bsa_query_get_int(q, 7) != 0 };
+
+		r = app_of(p, is_null(q, 1) ? INT64_MIN : bsa_query_get_int(q, 1), bsa_query_get_string(q, 2, NULL),
+		           &m.app, err);
+		if (r >= 0)
+			r = group_of(p, m.app, name ? name : "?", &m.group, err);
+		if (r >= 0 && !bsv_past_more((void **)&p->models, sizeof(m), &p->n_models, &room))
+			r = no_memory(err);
+		if (r >= 0)
+			p->models[p->n_models - 1] = m;
+	}
+	bsa_query_free(q);
+	return r < 0 ? r : 0;
+}
+
+/* They are in the order of their ids. */
+static struct bsv_past_model *model_of(const struct bsv_past *p, int64_t id)
+{
+	size_t least = 0, most = p->n_models;
+
+	while (least < most) {
+		size_t mid = least + (most - least) / 2;
+
+		if (p->models[mid].id < id)
+			least = mid + 1;
+		else
+			most = mid;
+	}
+	return least < p->n_models && p->models[least].id == id ? &p->models[least] : NULL;
+}
+
+/* ---- calls ---- */
+
+enum column {
+	MODEL,
+	PATH,
+	PRIORITY,
+	SUBMITTED,
+	RETURNED,
+	SIGNALLED,
+	DEADLINE,
+	DECODED,
+	ENQUEUED,
+	DISPATCHED,
+	RUN_ENDED,
+	RUN_NS,
+	REDO_NS,
+	STATUS,
+	MISS,
+	FLOOR_NS,
+	COMPLETE,
+	MISSED_AT
+};
+
+#define CALLS                                                                                                      \
+	"SELECT model_id, path, priority, coalesce(submitted, request_read, enqueued, dispatched) AS began, "      \
+	"returned, "                                                                                               \
+	"signalled, deadline, decoded, enqueued, dispatched, run_ended, run_ns, redo_ns, status, miss, floor_ns, " \
+	"quality = 'complete', missed_at FROM execution ORDER BY began, id"
+
+static const char *const paths[] = { "burst", "sync", "fenced", "async", "prepare" };
+enum { PATH_FENCED = 2, PATH_TRIAL = 4 };
+
+static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_t began)
+{
+	static const char *const priorities[] = { "low", "medium", "high" };
+	uint64_t decoded = since(q, DECODED, began), ready = since(q, ENQUEUED, began),
+		 on = since(q, DISPATCHED, began);
+	uint64_t ended = since(q, RUN_ENDED, began), redo = is_null(q, REDO_NS) ? 0 : length(q, REDO_NS);
+	const char *status = bsa_query_get_string(q, STATUS, NULL);
+
+	c->path = word(q, PATH, paths, 5);
+	c->priority = word(q, PRIORITY, priorities, 3) % 3;
+	c->trial = c->path == PATH_TRIAL;
+	c->submitted = c->due = since(q, SUBMITTED, began);
+	c->answered = since(q, c->path == PATH_FENCED && !is_null(q, SIGNALLED) ? SIGNALLED : RETURNED, began);
+	c->deadline = since(q, DEADLINE, began);
+	c->served = status && !strcmp(status, "NONE");
+	c->missed = !is_null(q, MISS);
+	if (ended == BSV_NEVER)
+		ended = since(q, MISSED_AT, began);
+	c->send_ns = between(c->submitted, decoded);
+	c->ready_ns = between(decoded, ready);
+	if (decoded == BSV_NEVER && ready != BSV_NEVER) { /* a trial is not sent */
+		c->send_ns = 0;
+		c->ready_ns = between(c->submitted, ready);
+	}
+	c->begin_ns = between(ready, on);
+	if (c->answered == BSV_NEVER)
+		c->answered = ended;
+	c->answer_ns = between(ended, c->answered);
+	c->run_ns = is_null(q, RUN_NS) || on == BSV_NEVER ? BSV_NEVER : length(q, RUN_NS);
+	if (c->run_ns != BSV_NEVER)
+		c->run_ns -= redo < c->run_ns ? redo : 0;
+	c->whole = c->served && c->run_ns != BSV_NEVER;
+}
+
+/* What was recorded is the least: the floor less a quarter, or less a half while no execution had confirmed it. */
+static uint64_t floor_of(const struct bsv_past_model *m, uint64_t least)
+{
+	return m->confirmed ? least + least / 3 : 2 * least;
+}
+
+static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size_t *ret_incomplete, struct bsa_err *err)
+{
+	struct bsa_query *q = NULL;
+	int r = query(&q, db, NULL, CALLS, err);
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+		struct bsv_past_model *m = is_null(q, MODEL) ? NULL : model_of(p, bsa_query_get_int(q, MODEL));
+		struct bsv_past_call c = { 0 };
+
+		take_call(&c, q, began);
+		if (!m || c.path > PATH_TRIAL || c.submitted == BSV_NEVER || c.answered == BSV_NEVER ||
+		    !bsa_query_get_int(q, COMPLETE)) {
+			*ret_incomplete += 1;
+			continue;
+		}
+		c.model = (uint32_t)(m - p->models);
+		if (!c.trial && !is_null(q, FLOOR_NS) && length(q, FLOOR_NS) && !m->floor_ns)
+			m->floor_ns = floor_of(m, length(q, FLOOR_NS));
+		p->length = c.answered > p->length ? c.answered : p->length;
+		if (!bsv_past_more((void **)&p->calls, sizeof(c), &p->n_calls, &p->room_calls))
+			r = no_memory(err);
+		else
+			p->calls[p->n_calls - 1] = c;
+	}
+	bsa_query_free(q);
+	return r < 0 ? r : 0;
+}
+
+/* What each group has; and floors that were not recorded: of what ran in one stretch, the shortest. */
+static void sum_up(struct bsv_past *p, size_t *ret_ran)
+{
+	for (size_t i = 0; i < p->n_calls; i++) {
+		const struct bsv_past_call *c = &p->calls[i];
+		struct bsv_past_group *g = &p->groups[p->models[c->model].group];
+
+		*ret_ran += c->whole;
+		p->n_unknown_runs += !c->whole;
+		if (c->trial)
+			continue;
+		g->n++;
+		g->n_served += c->served;
+		g->n_missed += c->missed;
+	}
+	for (size_t i = 0; i < p->n_calls; i++) {
+		const struct bsv_past_call *c = &p->calls[i];
+		struct bsv_past_model *m = &p->models[c->model];
+
+		if (c->whole && !c->trial && (!m->least_ns || c->run_ns < m->least_ns))
+			m->least_ns = c->run_ns;
+	}
+	for (size_t i = 0; i < p->n_models; i++) {
+		struct bsv_past_model *m = &p->models[i];
+
+		if (m->floor_ns)
+			continue;
+		m->floor_ns =
+			!m->least_ns || (m->estimate_ns && m->estimate_ns < m->least_ns) ? m->estimate_ns : m->least_ns;
+		m->confirmed = m->floor_ns != 0;
+	}
+}
+
+/* ---- hand-overs ---- */
+
+static bool put_time(struct bsv_past_times *t, uint64_t ns)
+{
+	if (!bsv_past_more((void **)&t->ns, sizeof(*t->ns), &t->n, &t->room))
+		return false;
+	t->ns[t->n - 1] = ns;
+	return true;
+}
+
+static int read_hands(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err)
+{
+	struct bsa_query *q = NULL;
+	int r = query(&q, db, NULL,
+	              "SELECT began - max(left, enqueued), enqueued < left FROM (SELECT s.began, e.enqueued, "
+	              "coalesce(lag(s.ended) OVER (PARTITION BY s.instance, s.lane ORDER BY s.began), 0) AS left "
+	              "FROM lane_slice s JOIN execution e ON e.id = s.execution_id) WHERE enqueued IS NOT NULL",
+	              err);
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0)
+		if (!put_time(bsa_query_get_int(q, 1) ? &p->hands : &p->begins, length(q, 0)))
+			r = no_memory(err);
+	bsa_query_free(q);
+	return r < 0 ? r : 0;
+}
+
+/* ---- looks ---- */
+
+/* Who was asked to make room did so at its next look: half of the time between two of them later, on the average. */
+static int read_looks(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err)
+{
+	struct bsa_query *q = NULL;
+	int r = query(
+		&q, db, NULL,
+		"SELECT e.model_id, count(*), percentile(p.stopped - p.asked, 50) FROM preemption p "
+		"JOIN execution e ON e.id = p.execution_id WHERE p.asked IS NOT NULL AND p.mode = 'save' GROUP BY 1",
+		err);
+
+	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+		struct bsv_past_model *m = is_null(q, 0) ? NULL : model_of(p, bsa_query_get_int(q, 0));
+
+		if (m && bsa_query_get_int(q, 1) >= FEW / 2 && !is_null(q, 2))
+			m->look_ns = 2 * length(q, 2) + 1;
+	}
+	bsa_query_free(q);
+	return r < 0 ? r : 0;
+}
+
+/* ---- all of it ---- */
+
+static bool has_deadlines(const struct bsv_past *p)
+{
+	for (size_t i = 0; i < p->n_calls; i++)
+		if (p->calls[i].deadline != BSV_NEVER)
+			return true;
+	return false;
+}
+
+int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int64_t began, const char **cannot,
+                  struct bsa_err *err)
+{
+	size_t incomplete = 0, ran = 0;
+	int r;
+
+	*ret = (struct bsv_past){ 0 };
+	*cannot = NULL;
+	r = read_models(ret, db, with, err);
+	if (r >= 0)
+		r = read_rules(ret, db, cannot, err);
+	if (r >= 0 && !*cannot)
+		r = read_losses(db, cannot, err);
+	if (r >= 0 && !*cannot)
+		r = read_calls(ret, db, began, &incomplete, err);
+	if (r >= 0 && !*cannot)
+		r = read_hands(ret, db, err);
+	if (r >= 0 && !*cannot)
+		r = read_looks(ret, db, err);
+	if (r < 0 || *cannot)
+		return r;
+	sum_up(ret, &ran);
+	if (ret->rules.deadlines == 3 && has_deadlines(ret))
+		*cannot = "the recording does not say what a deadline was worth to the service: it is too old";
+	else if (incomplete * 50 > ret->n_calls)
+		*cannot = "more than one execution in fifty is not complete: both sides have to be recorded";
+	else if (ran < FEW)
+		*cannot = "fewer than 20 executions ran: too few to tell how long others take";
+	else if (!bsv_past_chains(ret))
+		return no_memory(err);
+	return 0;
+}
+
+void bsv_past_fini(struct bsv_past *p)
+{
+	for (size_t i = 0; i < p->n_groups; i++) {
+		free(p->groups[i].app_name);
+		free(p->groups[i].model_name);
+	}
+	for (size_t i = 0; i < p->n_apps; i++)
+		free(p->apps[i]);
+	for (size_t i = 0; i < p->n_chains; i++)
+		free(p->chains[i].calls);
+	free(p->apps);
+	free(p->app_ids);
+	free(p->groups);
+	free(p->models);
+	free(p->calls);
+	free(p->chains);
+	free(p->hands.ns);
+	free(p->begins.ns);
+	*p = (struct bsv_past){ 0 };
+}

@@ -1,0 +1,103 @@
+/*
+ * past.h -- what a recording tells for a replay: who submitted what and when, how long it ran, and by which rules.
+ *
+ * Times are in ns since the recording began. Unknown is BSV_NEVER.
+ */
+#ifndef BSV_WHATIF_PAST_H
+#define BSV_WHATIF_PAST_H
+
+#include "bsa/db.h"
+#include "whatif/replay.h"
+
+#include <stddef.h>
+
+/* How the next call of a chain comes about. */
+enum bsv_loop {
+	BSV_LOOP_CLOSED, /* a while after the answer */
+	BSV_LOOP_OPEN,   /* when it is due, unless its thread still waits for an answer */
+	BSV_LOOP_APART   /* when it is due */
+};
+
+struct bsv_past_call {
+	uint64_t submitted, answered, deadline;
+	uint64_t send_ns, ready_ns, begin_ns, answer_ns, run_ns;
+	uint64_t due; /* when its thread would have submitted it, had it not had to wait */
+	uint32_t model, priority, path;
+	bool whole;    /* run_ns is all that it needs; otherwise it needs more */
+	bool served;   /* with a result */
+	bool missed;   /* its deadline */
+	bool trial;    /* the service tried a model: nobody asked for it */
+	bool imagined; /* it was due while its thread waited, and left out */
+};
+
+/* A model that an app prepared. */
+struct bsv_past_model {
+	uint32_t app, group;
+	uint64_t step_ns, estimate_ns, floor_ns;
+	uint64_t least_ns; /* that was seen of whole runs; 0: none was */
+	uint64_t look_ns;  /* between two looks inside an operation, where what is computed is kept; 0: not known */
+	int64_t operations;
+	bool confirmed; /* an execution had confirmed the floor when the recording began */
+	int64_t id;
+};
+
+/* What is reported of together: the executions of an app and of models of one name. */
+struct bsv_past_group {
+	char *app_name, *model_name; /* owned */
+	uint32_t chains[5];          /* the newest one of each path, from 1; 0: none */
+	uint32_t app;
+	size_t n;                          /* calls; trials are in no group */
+	size_t n_served, n_missed, n_late; /* n_late: of the served ones */
+	bool open, closed, apart;          /* some of its chains are */
+};
+
+struct bsv_past_chain {
+	uint32_t *calls; /* owned; of past.calls, in the order of their coming */
+	size_t n, room;
+	uint32_t model, path;
+	enum bsv_loop loop;
+	uint32_t beside;    /* another one of its group and path, from 1; 0: none */
+	bool skips;         /* what is due while its thread waits is left out, but for the latest */
+	uint64_t budget_ns; /* from due to deadline, of an open loop; BSV_NEVER: each call has its own */
+	uint64_t ends;      /* the recording tells of it until then */
+};
+
+struct bsv_past_times {
+	uint64_t *ns; /* owned */
+	size_t n, room;
+};
+
+struct bsv_past {
+	struct bsv_rules rules;
+	struct bsv_past_call *calls;
+	struct bsv_past_model *models;
+	struct bsv_past_group *groups;
+	struct bsv_past_chain *chains;
+	char **apps; /* their names */
+	int64_t *app_ids;
+	struct bsv_past_times hands;  /* from when a lane was left until who had waited for it ran there */
+	struct bsv_past_times begins; /* from when who found a lane free was ready until it ran there */
+	size_t n_calls, n_models, n_groups, n_chains, n_apps;
+	size_t room_calls, room_chains;
+	size_t n_recorded; /* of the calls: the others are imagined */
+	size_t n_unknown_runs;
+	uint64_t length;
+};
+
+/*
+ * Read it. @with: as input.h has it. *cannot: why this recording cannot be replayed, a sentence that is borrowed for good; NULL: it
+ * can; otherwise there are its models and no more. *ret is owned by the caller, for bsv_past_fini, on failure too.
+ */
+int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int64_t began, const char **cannot,
+                  struct bsa_err *err);
+
+/* All 0 is fine. */
+void bsv_past_fini(struct bsv_past *past);
+
+/* Find the chains, and how they go on. False: no memory. */
+bool bsv_past_chains(struct bsv_past *past);
+
+/* Another element. False: no memory. */
+bool bsv_past_more(void **list, size_t size, size_t *n, size_t *room);
+
+#endif
