@@ -16,7 +16,8 @@ static void is_of_model(struct bsa_fold *f, struct bsa_exec *x, uint32_t number)
 	x->model = number;
 	x->model_priority = m->fact.priority;
 	x->fact.model = x->sched.model = m->fact.id;
-	x->sched.step_ns = m->fact.step_ns; /* of one that nobody told of, so long that nothing is blamed on it */
+	x->sched.step_ns =
+		m->fact.step_ns ? m->fact.step_ns : BSA_NEVER; /* unknown: so long that nothing is blamed on it */
 	if (x->fact.priority == 255)
 		x->sched.priority = m->fact.priority;
 	x->model_estimate = m->fact.estimate_ns ? m->fact.estimate_ns : BSA_NEVER;

@@ -46,7 +46,7 @@ enum bsa_scheduled_state {
  */
 struct bsa_scheduled {
 	uint64_t id;
-	uint64_t step_ns; /* its model's; 0: unknown */
+	uint64_t step_ns; /* its model's; BSA_NEVER: unknown */
 	uint32_t app, model, trace;
 	uint16_t instance;       /* of the service: below 4096 */
 	uint8_t priority;        /* more than BSA_PRIORITY_HIGH: unknown */
