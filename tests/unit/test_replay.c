@@ -288,6 +288,7 @@ struct by_hand {
 	struct bsv_replay_outcome outcomes[4];
 	bool begun[4];
 	bool twice; /* the last call is of the first chain, too */
+	unsigned asked;
 };
 
 static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
@@ -296,6 +297,7 @@ static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsv_rep
 
 	uint32_t i = h->twice && !chain && h->begun[0] ? 3 : chain;
 
+	h->asked++;
 	if (h->begun[i])
 		return false;
 	h->begun[i] = true;
@@ -446,6 +448,7 @@ static void a_launch_comes_when_it_is_due_whatever_became_of_the_one_before(void
 	assert_int_equal(h.outcomes[0].began, 400);
 	assert_int_equal(h.outcomes[3].began, 150);
 	assert_true(h.begun[3]);
+	assert_int_equal(h.asked, 3); /* for each of them, and behind the last; not again when they are answered */
 }
 
 static void shares_are_those_of_the_policy(void **state)
