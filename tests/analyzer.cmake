@@ -183,6 +183,11 @@ if(TARGET burstscope)
   target_link_libraries(bench_answers PRIVATE bench_facts)
   add_dependencies(bench_answers burstscope)
   list(APPEND benches_run answers)
+  nnb_bench(export)
+  target_compile_definitions(bench_export PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>")
+  target_link_libraries(bench_export PRIVATE bench_facts)
+  add_dependencies(bench_export burstscope)
+  list(APPEND benches_run export)
 endif()
 
 # ---- how fast a trace becomes a database ----
