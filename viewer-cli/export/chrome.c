@@ -52,11 +52,17 @@ static void open_event(struct chrome *c, const char *phase, uint64_t process, ui
 	c->any = true;
 }
 
-static int64_t since(const struct chrome *c, int64_t at)
+/* Times of a database are between -2^62 and 2^62; what says more is no time. */
+static int64_t between(int64_t from, int64_t to)
 {
 	int64_t ret;
 
-	return __builtin_sub_overflow(at, c->began, &ret) ? 0 : ret;
+	return __builtin_sub_overflow(to, from, &ret) ? 0 : ret;
+}
+
+static int64_t since(const struct chrome *c, int64_t at)
+{
+	return between(c->began, at);
 }
 
 static void put_args(struct chrome *c, const struct bsv_args *args)
@@ -122,7 +128,7 @@ static void begin(struct bsv_sink *s, struct bsv_sequence *q, const struct bsv_s
 	(void)q;
 	open_event(c, "X", e->process, e->track);
 	put_us(c, "ts", since(c, e->at));
-	put_us(c, "dur", since(c, e->until) - since(c, e->at));
+	put_us(c, "dur", between(e->at, e->until));
 	put_name(c, e);
 	put_args(c, e->args);
 	put_end(c);

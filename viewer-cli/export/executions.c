@@ -339,7 +339,9 @@ static void tell_phase(struct telling *t, const struct phase *p)
 
 	if ((!known(t->q, p->began, &began) && !known(t->q, p->otherwise, &began)) || !known(t->q, p->length, &length))
 		return;
-	ended = p->length == RUN_ENDED ? length : began + length;
+	ended = length;
+	if (p->length != RUN_ENDED && __builtin_add_overflow(began, length, &ended))
+		return;
 	tell_waits(t, began, began);
 	if (began < t->told || ended > t->ended || ended <= began)
 		return;
