@@ -30,6 +30,14 @@ a()
 }
 
 case $rule in
+unit)
+	command -v systemd-analyze >/dev/null || exit 77
+	a plain.service '[Service]' 'ExecStart=/usr/sbin/nnburstd' 'DynamicUser=yes'
+	objects 'has more than an exposure of 2.0' "$here/unit.sh" "$tmp/plain.service"
+	cp "$here/../../runtime/service/nnburstd.service.in" "$tmp/apart.service"
+	sed -i '/^\[Service\]/a PrivateUsers=yes' "$tmp/apart.service"
+	objects 'every client is the user nobody' "$here/unit.sh" "$tmp/apart.service"
+	;;
 docs)
 	a docs/examples/x.c 'int main(void)'
 	a README.md '```c' 'int main()' '```' '[x](docs/examples/x.c)'
