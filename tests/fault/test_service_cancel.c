@@ -439,7 +439,10 @@ static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state
 		call_init(&e[i], m);
 		e[i].call.terms.deadline_ns = now + (100 - 10 * i) * 1000 * MS;
 		assert_none(nnb_remote_execute_async(remote, &e[i].call, note, &done, &why));
-		usleep(15000);
+		for (uint64_t until = now_ns() + PATIENCE; all_preemptions(f) < i && now_ns() < until;)
+			breathe();
+		if (!i)
+			usleep(100000); /* it is on the lane */
 	}
 	for (int i = 0; i < RUNS; i++)
 		while (sem_wait(&done))
