@@ -405,11 +405,12 @@ static void note_reference(struct bsv_answer *answer, const struct work *w)
 {
 	if (!w->found.referenced)
 		return;
-	bsv_answer_note(answer, "cpu: the cpu time of a run (geometric mean), at the speed that the machine had in the "
-	                        "mean of all recordings, as a computation "
-	                        "that is always the same tells it (reference_ns). Assumed: what changed between A and "
-	                        "B is not that computation, "
-	                        "and runs follow it as closely between recordings as within them");
+	bsv_answer_note(
+		answer,
+		"cpu: the cpu time of a run (geometric mean), at the speed that the machine had in the mean of all "
+		"recordings, as a computation that is always the same tells it (reference_ns), and as much in demand "
+		"(run_delay_ns). Assumed: what changed between A and B changes neither, and runs follow both between "
+		"recordings as they do within.");
 	if (w->found.single)
 		bsv_answer_note(answer,
 		                "cpu: assumed that beyond that the machine alone moves it by up to %.3g %% (--margin)",
