@@ -223,14 +223,24 @@ static bool serve_one(struct nnb_burst_server *s, bool *spoilt)
 	else
 		serve(s);
 	nnb__trace_end(&s->trace);
-	nnb__trace_answered(&s->trace);
 	return true;
+}
+
+/* Nothing was asked for since it polled: there is time. */
+static void before_sleep(void *arg)
+{
+	const struct nnb_burst_server *s = arg;
+
+	nnb__trace_idle(&s->trace);
 }
 
 static void *listen(void *arg)
 {
 	struct nnb_burst_server *s = arg;
 	bool spoilt = false;
+
+	s->request->before_sleep = before_sleep;
+	s->request->before_sleep_arg = s;
 
 	while (serve_one(s, &spoilt))
 		;

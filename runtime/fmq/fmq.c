@@ -604,6 +604,8 @@ static __attribute__((noinline)) int wait_slowly(struct nnb_fmq *q, enum nnb_fmq
 	int r;
 
 	r = poll_until(q, side, n, start, window_end < deadline ? window_end : deadline);
+	if (r > 0 && side == NNB_FMQ_READER && q->before_sleep)
+		q->before_sleep(q->before_sleep_arg);
 	if (r > 0)
 		r = sleep_until(q, side, n, flag, mask, start + e->last.spun_ns, deadline);
 	e->total.spun_ns += e->last.spun_ns;

@@ -68,6 +68,10 @@ struct nnb_fmq {
 	uint64_t number; /* what traces call the queue, through any of its handles: its ring's inode */
 	uint8_t kind;    /* enum nbt_queue */
 
+	/* Called before the reader sleeps, because nothing came while it polled; takes microseconds. NULL: nothing. */
+	void (*before_sleep)(void *arg);
+	void *before_sleep_arg;
+
 	struct nnb_fmq_end end[2]; /* by enum nnb_fmq_side */
 };
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Do it, if this thread has not done it for 5 ms: takes some 6 us. Not while anybody waits for the thread. */
+/* Do it, if this thread has not done it for 5 ms: takes some 6 us. The thread has nothing else to do. */
 void nnb__reference_measure(void);
 
 /* The cpu time of the latest one that this thread has not told of. 0: there was none since. */

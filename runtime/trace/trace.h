@@ -228,8 +228,8 @@ static inline void nnb__trace_missed(struct nnb__trace *t, enum nbt_miss kind, e
 
 void nnb__trace_tell_delays(struct nnb__trace *t);
 
-/* It has been answered, and ended: time for what whoever listens wants to know of the machine. */
-static inline void nnb__trace_answered(const struct nnb__trace *t)
+/* Its thread has nothing to do, and is about to sleep: time for what whoever listens wants to know of the machine. */
+static inline void nnb__trace_idle(const struct nnb__trace *t)
 {
 	if (__builtin_expect(t->is_long && (t->compact || nbt_on(NBT_EVENT_exec_delay)), 0))
 		nnb__reference_measure();
