@@ -79,7 +79,8 @@ struct bsa_device {
 	const uint64_t *began; /* the recording */
 	const bool *unsummed;  /* at its end executions may be on lanes of which no event tells */
 	uint64_t window_ns, starvation_ns;
-	int64_t *quiet; /* rows that may yet be told of windows in which nothing happened */
+	uint64_t bypassed_more; /* the last time at which too many apps waited to count whom they bypassed */
+	int64_t *quiet;         /* rows that may yet be told of windows in which nothing happened */
 
 	uint16_t instance;
 	uint64_t now;   /* of the last step */

@@ -269,6 +269,7 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	mine.absurd += theirs.absurd;
 	mine.late += theirs.late;
 	mine.forgotten += theirs.forgotten;
+	mine.pairs += theirs.pairs;
 	return mine;
 }
 

@@ -15,7 +15,7 @@ struct bsa_fold_options {
 		horizon_ns; /* how late a summary (exec_service) may tell of a lane; 0: there are no summaries in these traces */
 	uint64_t window_ns;     /* of app_lag; 0: 100 ms */
 	uint64_t starvation_ns; /* 0: 100 ms */
-	uint32_t under_way_max; /* 0: 65536 executions */
+	uint32_t under_way_max; /* 0: 32768 executions */
 	/* What ids begin after: the last ones that are taken already. */
 	struct bsa_fold_ids {
 		uint64_t execution, mapping;

@@ -13,7 +13,7 @@
 /* How long streams and models stay after their end, at least: their executions' last events may come after it. */
 #define BSA_PARTING_NS UINT64_C(1000000000)
 
-enum { BSA_UNDER_WAY_MAX = 1 << 16 };
+enum { BSA_UNDER_WAY_MAX = 1 << 15 };
 
 struct bsa_fold {
 	struct bsa_facts facts;

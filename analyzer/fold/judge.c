@@ -467,7 +467,7 @@ static void unset_counts(const struct bsa_fold *f, struct bsa_exec *x)
 	if (!x->has_service && (!ended || !on_lane || fact->phase[BSA_RUN] == BSA_NEVER))
 		fact->preemptions = BSA_COUNT_UNKNOWN;
 	if (!ended ||
-	    (x->scheduled && (x->sched.open || x->sched.uncertain || !saw(x, BSA_ENQUEUED) ||
+	    (x->scheduled && (x->sched.open || x->sched.uncertain || x->sched.bypassed_more || !saw(x, BSA_ENQUEUED) ||
 	                      bsa_schedule_unsure(f->schedule, at[BSA_ENQUEUED], at[BSA_RUN_ENDED]))) ||
 	    (!x->scheduled && fact->phase[BSA_RUN]))
 		fact->bypassed = BSA_COUNT_UNKNOWN;

@@ -56,11 +56,12 @@ struct bsa_scheduled {
 	bool passed; /* it is over, as the next one of its stream began or that was closed: told before FORGET */
 	bool counted; /* how often it was preempted is known (exec_service), and as often was seen: a loss hides nothing of it */
 
-	uint8_t state;              /* enum bsa_scheduled_state */
-	uint32_t steps_left;        /* noted, and not taken yet */
-	uint32_t bypassed;          /* in all its waits that are over; at least, if there were losses */
-	uint64_t ready_since;       /* the beginning of its last wait */
-	uint64_t slice_began;       /* of its last stretch on a lane */
+	uint8_t state;        /* enum bsa_scheduled_state */
+	uint32_t steps_left;  /* noted, and not taken yet */
+	uint32_t bypassed;    /* in all its waits that are over; at least, if there were losses, or bypassed_more */
+	bool bypassed_more;   /* not all were counted */
+	uint64_t ready_since; /* the beginning of its last wait */
+	uint64_t slice_began; /* of its last stretch on a lane */
 	uint64_t lane_ns, ready_ns; /* of stretches known for certain */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	int16_t lane; /* after its end: the one it was on all the time and for certain, or -1 */

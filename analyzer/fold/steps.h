@@ -38,7 +38,7 @@ struct bsa_steps {
 	unsigned source;    /* the run that begins with it, or BSA_RANKS: the heap */
 };
 
-enum { BSA_STEPS_MAX = 1 << 20 }; /* then the earliest ones are taken early */
+enum { BSA_STEPS_MAX = 1 << 17 }; /* then the earliest ones are taken early */
 
 void bsa_steps_fini(struct bsa_steps *q);
 

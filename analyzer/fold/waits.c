@@ -9,7 +9,8 @@
 enum {
 	PAIRS_FEW = 4096,    /* so many pairs there may be; */
 	PAIRS_MAX = 1 << 18, /* of more, up to this, */
-	WAITS_OF_A_PAIR = 4  /* there is one for so many waits */
+	WAITS_OF_A_PAIR = 4, /* there is one for so many waits */
+	BYPASSED_MAX = 512   /* apps that wait at once: of more it is not counted how often they are bypassed */
 };
 
 /* ---- who made whom wait ---- */
@@ -185,6 +186,7 @@ static void unlist_certain(struct bsa_device *d, struct bsa_scheduled *x)
 void bsa_waits_remove(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	d->n_waiting--;
+	x->bypassed_more |= x->ready_since < d->bypassed_more;
 	if (!x->doubtful) {
 		unlist_certain(d, x);
 	} else {
@@ -270,6 +272,10 @@ static void bypass_level(struct bsa_level *level, uint64_t at)
 
 void bsa_waits_bypass(struct bsa_device *d, const struct bsa_scheduled *x)
 {
+	if (d->n_waiting_tenants > BYPASSED_MAX) {
+		d->bypassed_more = d->now;
+		return;
+	}
 	for (size_t i = 0; i < d->n_waiting_tenants && x->tenant->app; i++) {
 		struct bsa_tenant *t = d->waiting[i];
 		bool same = t == x->tenant;

@@ -9,8 +9,10 @@ enum {
 	IDLE_APPS_MAX = 1 << 14, /* apps without connections that are kept, in case they come again */
 	UNTOLD_MAX = 1 << 16,    /* streams, and models, of which nobody told; of more the oldest go */
 	PARTING_MAX = 1 << 16,
-	OVER_FEW = 64,    /* of executions that come one after the other, */
-	OVER_MANY = 4096, /* and of others */
+	OPEN_MAX = 1 << 16,      /* streams, models and connections that have not ended, each; of more the oldest go */
+	OVER_MANY_MAX = 1 << 13, /* streams that remember many executions */
+	OVER_FEW = 64,           /* of executions that come one after the other, */
+	OVER_MANY = 4096,        /* and of others */
 	INSTANCES = 1 << 12,
 	INSTANCE_SHIFT = 20, /* of the numbers that a service gives out */
 	LANES_MAX = 64,
@@ -57,7 +59,8 @@ int bsa_world_init(struct bsa_world *w)
 {
 	struct bsa_table *tables[] = { &w->services, &w->apps,    &w->processes, &w->connections,
 		                       &w->models,   &w->streams, &w->mappings,  &w->buffers };
-	struct bsa_line *lines[] = { &w->idle, &w->untold, &w->untold_models, &w->parting, &w->parting_models };
+	struct bsa_line *lines[] = { &w->idle,           &w->untold, &w->untold_models, &w->parting,
+		                     &w->parting_models, &w->open,   &w->open_models,   &w->connected };
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		bsa_list_init(&lines[i]->list);
@@ -324,12 +327,20 @@ static void process_give(struct bsa_fold *f, struct bsa_process_known *p)
 
 /* ---- connections ---- */
 
+static void connection_end(struct bsa_fold *f, struct bsa_connection *c);
+
 static struct bsa_connection *connection_new(struct bsa_fold *f, uint32_t number)
 {
 	struct bsa_connection *c = bsa_fold_alloc(f, sizeof(*c));
 
-	if (c)
-		bsa_table_add(&f->world.connections, &c->entry, number);
+	if (!c)
+		return NULL;
+	bsa_table_add(&f->world.connections, &c->entry, number);
+	line_up(&f->world.connected, &c->place);
+	if (f->world.connected.n > OPEN_MAX) {
+		f->left_out.evicted++;
+		connection_end(f, FIRST(&f->world.connected, struct bsa_connection, place));
+	}
 	return c;
 }
 
@@ -343,6 +354,7 @@ static struct bsa_connection *connection_of(struct bsa_fold *f, uint32_t number)
 
 static void connection_end(struct bsa_fold *f, struct bsa_connection *c)
 {
+	leave_line(&c->place);
 	bsa_table_remove(&f->world.connections, &c->entry);
 	app_give(f, c->app);
 	process_give(f, c->process);
@@ -500,8 +512,13 @@ void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e)
 	if (!m)
 		return;
 	m->told = true;
-	leave_line(&m->place);
+	if (m->fact.released == BSA_NEVER)
+		line_up(&f->world.open_models, &m->place);
 	model_told(f, &m->fact, e);
+	if (f->world.open_models.n > OPEN_MAX) {
+		f->left_out.evicted++;
+		model_drop(f, FIRST(&f->world.open_models, struct bsa_model_known, place));
+	}
 }
 
 void bsa_on_model_release(struct bsa_fold *f, const struct bsa_model_release *e)
@@ -576,6 +593,7 @@ static void drop_if_empty(struct bsa_fold *f, struct bsa_stream_known *s, bool q
 	leave_line(&s->place);
 	if (!s->replaced)
 		bsa_table_remove(&f->world.streams, &s->entry);
+	f->world.n_many -= s->over.many != NULL;
 	stream_free(s);
 }
 
@@ -674,7 +692,7 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 	s->connection = c;
 	s->told = true;
 	if (!s->closed)
-		leave_line(&s->place);
+		line_up(&f->world.open, &s->place);
 	s->model = e->model;
 	s->fact.path = e->path;
 	if (e->path == BSA_PATH_BURST) { /* no other path has a cache, or polls */
@@ -693,6 +711,10 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 		s->newest_at = s->fact.opened;
 	bsa_execs_told(s);
 	tell_stream(f, s);
+	if (f->world.open.n > OPEN_MAX) {
+		f->left_out.evicted++;
+		leave(f, FIRST(&f->world.open, struct bsa_stream_known, place));
+	}
 }
 
 void bsa_on_stream_open(struct bsa_fold *f, const struct bsa_stream_open *e)
@@ -807,16 +829,17 @@ void bsa_stream_over(struct bsa_fold *f, struct bsa_stream_known *s, uint32_t se
 {
 	struct bsa_over *o = &s->over;
 
-	if (!o->many && !bsa_stream_is_serial(s) && seq > o->below) {
+	if (seq <= o->below)
+		return;
+	if (!o->many && !bsa_stream_is_serial(s) && seq - o->below > OVER_FEW && f->world.n_many < OVER_MANY_MAX) {
 		o->many = bsa_fold_alloc(f, OVER_MANY / 8);
 		if (!o->many)
 			return;
+		f->world.n_many++;
 		for (uint32_t i = 1; i <= OVER_FEW && i <= UINT32_MAX - o->below; i++)
 			if (o->few >> (o->below + i) % OVER_FEW & 1)
 				o->many[(o->below + i) % OVER_MANY / 64] |= UINT64_C(1) << (o->below + i) % 64;
 	}
-	if (seq <= o->below)
-		return;
 	if (seq - o->below > (o->many ? OVER_MANY : OVER_FEW))
 		slide(o, seq - o->below - (o->many ? OVER_MANY : OVER_FEW));
 	*(o->many ? &o->many[seq % OVER_MANY / 64] : &o->few) |= UINT64_C(1) << seq % 64;

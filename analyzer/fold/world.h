@@ -59,6 +59,7 @@ struct bsa_connection {
 	uint32_t streams;                  /* that refer to it: it is there as long */
 	uint8_t heard;
 	bool told, gone;
+	struct bsa_place place; /* connected */
 };
 
 struct bsa_model_known {
@@ -113,6 +114,9 @@ struct bsa_world {
 	struct bsa_line idle;                    /* apps without connections */
 	struct bsa_line untold, untold_models;   /* those that nobody told of */
 	struct bsa_line parting, parting_models; /* those whose end was told */
+	struct bsa_line open, open_models;       /* those whose beginning was told, and whose end was not */
+	struct bsa_line connected;               /* connections */
+	uint32_t n_many;                         /* streams with over.many */
 };
 
 /* 0 or -ENOMEM; then, too, fini. */
