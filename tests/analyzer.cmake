@@ -176,6 +176,13 @@ if(TARGET bsa_plugin AND TARGET burstscope AND NOT BURSTSCOPE_SANITIZE)
     $<TARGET_FILE:burstscope> $<TARGET_FILE:trace_from_text> $<TARGET_FILE:bsa_plugin>)
 endif()
 
+# ---- what a hostile trace can cost ----
+if(TARGET burstscope AND NOT BURSTSCOPE_SANITIZE) # a sanitizer has memory of its own
+  add_executable(test_floods analyzer/floods.c analyzer/test_floods.c)
+  target_link_libraries(test_floods PRIVATE ctf_writer burstscope_warnings)
+  nnb_run(floods unit $<TARGET_FILE:test_floods> $<TARGET_FILE:burstscope>)
+endif()
+
 # ---- how fast a question is answered ----
 if(TARGET burstscope)
   nnb_bench(answers)

@@ -5,7 +5,8 @@
  *   test_mutated_traces [TRACE...]
  *
  * The traces: TRACEs, or else the cases of tests/analyzer/cases and the traces of tests/golden, full and compact. Each round mutates one
- * (analyzer/mutated.h), by the number of the round. NNB_MUTATED: so many rounds of each kind (150); NNB_SOAK_SECONDS: as many as fit.
+ * (analyzer/mutated.h), by the number of the round. NNB_MUTATED: so many rounds of each kind (150), from round
+ * NNB_MUTATED_FROM on (0); NNB_SOAK_SECONDS: as many as fit.
  * NNB_SEED=N: only round N, and the database stays, where it says.
  */
 #include <dirent.h>
@@ -360,18 +361,18 @@ static uint64_t number(const char *name, uint64_t otherwise)
 }
 
 /* Half of what the soak has: there are two tests. */
-static bool is_over(uint64_t round, time_t began)
+static bool is_over(uint64_t done, time_t began)
 {
 	uint64_t seconds = number("NNB_SOAK_SECONDS", 0);
 
 	if (seconds && !getenv("NNB_MUTATED"))
 		return (uint64_t)(time(NULL) - began) >= seconds / 2;
-	return round >= number("NNB_MUTATED", ROUNDS);
+	return done >= number("NNB_MUTATED", ROUNDS);
 }
 
 static void rounds(how *import)
 {
-	uint64_t refused = 0, broken = 0, round = 0;
+	uint64_t refused = 0, broken = 0, first = number("NNB_MUTATED_FROM", 0), done = 0;
 	time_t began = time(NULL);
 
 	add_traces();
@@ -380,16 +381,16 @@ static void rounds(how *import)
 		assert_true(one_round(import, number("NNB_SEED", 0)) >= 0);
 		return;
 	}
-	for (; !is_over(round, began) && broken < FAILED_MAX; round++) {
-		int r = one_round(import, round);
+	for (; !is_over(done, began) && broken < FAILED_MAX; done++) {
+		int r = one_round(import, first + done);
 
 		refused += r > 0;
 		broken += r < 0;
 	}
-	print_message("%" PRIu64 " mutated traces: %" PRIu64 " refused, %" PRIu64 " broke an invariant\n", round,
+	print_message("%" PRIu64 " mutated traces: %" PRIu64 " refused, %" PRIu64 " broke an invariant\n", done,
 	              refused, broken);
 	assert_int_equal(broken, 0);
-	assert_true(refused < round);
+	assert_true(refused < done);
 }
 
 static void changed_fields_break_no_invariant(void **state)

@@ -1,0 +1,609 @@
+/* floods.c -- see floods.h. */
+#include "analyzer/floods.h"
+
+#include <stdlib.h>
+
+enum {
+	CONN = 0x100001, /* numbers of instance 1 */
+	MODEL = 0x100001,
+	STREAM = 0x100001,
+	LANES = 64,
+	INSTANCES = 4095,
+	APPS = 64,
+};
+
+#define SECOND 1000000000ULL
+
+static void begin(FILE *to, unsigned lanes)
+{
+	fprintf(to, "1 service_state pid=9 lanes=%u instance=1\n", lanes);
+}
+
+void flood_nothing(FILE *to, unsigned n)
+{
+	(void)n;
+	begin(to, 1);
+}
+
+/* An app with a connection, a model and a stream. */
+static void app(FILE *to, unsigned i)
+{
+	fprintf(to, "+1 client_connect conn=%u pid=%u uid=%u app=%u name=app%u\n", CONN + i, i + 1, i + 1, i + 1, i);
+	fprintf(to, "+1 model_prepare model=%u conn=%u name=net%u step_ns=1us\n", MODEL + i, CONN + i, i);
+	fprintf(to, "+1 stream_open stream=%u conn=%u path=async model=%u\n", STREAM + i, CONN + i, MODEL + i);
+}
+
+/* The app's execution @seq, all of it. */
+static void whole(FILE *to, unsigned i, unsigned seq)
+{
+	fprintf(to,
+	        "+1000 exec_service exec=%u:%u model=%u app=%u priority=low path=async lane=0 status=none began=1 "
+	        "at=10,-,20,30,400,410,0,0,0,-\n",
+	        STREAM + i, seq, MODEL + i, i + 1);
+}
+
+/* ---- who there is ---- */
+
+static void apps(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to,
+		        "+1 client_connect conn=%u pid=%u uid=%u app=%u name=app%u\n"
+		        "+1 client_disconnect conn=%u\n",
+		        CONN + i, i + 1, i + 1, i + 1, i, CONN + i);
+}
+
+static void apps_stay(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 client_connect conn=%u pid=%u uid=%u app=%u name=app%u\n", CONN + i, i + 1, i + 1,
+		        i + 1, i);
+}
+
+static void processes(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 client_connect conn=%u pid=%u uid=1 app=1 name=p%u\n", CONN + i, i + 1, i);
+}
+
+/* Connections of which only streams speak. */
+static void connections(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 stream_open stream=%u conn=%u path=burst\n", STREAM, CONN + i);
+}
+
+static void services(FILE *to, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 service_state pid=%u lanes=%u instance=%u\n", i + 1, LANES, 1 + i % INSTANCES);
+}
+
+static void rules(FILE *to, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 service_state pid=9 lanes=%u instance=1\n", 1 + i % LANES);
+}
+
+static void streams(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 stream_open stream=%u conn=%u path=burst model=%u\n", STREAM + 1 + i, CONN, MODEL);
+}
+
+static void streams_closed(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to,
+		        "+1 stream_open stream=%u conn=%u path=burst model=%u\n"
+		        "+1 stream_close stream=%u\n",
+		        STREAM + 1 + i, CONN, MODEL, STREAM + 1 + i);
+}
+
+/* Streams of which only executions speak. */
+static void streams_unseen(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 exec_return exec=%u:1 status=none\n", STREAM + i);
+}
+
+static void models(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 model_prepare model=%u conn=%u name=n%u\n", MODEL + 1 + i, CONN, i);
+}
+
+static void models_released(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to,
+		        "+1 model_prepare model=%u conn=%u name=n%u\n"
+		        "+1 model_release model=%u\n",
+		        MODEL + 1 + i, CONN, i, MODEL + 1 + i);
+}
+
+static void models_refused(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 model_prepare model=0 conn=%u name=n%u status=general_failure\n", CONN, i);
+}
+
+/* ---- executions ---- */
+
+/* One of each app, model and stream. */
+static void apps_run(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++) {
+		app(to, i);
+		whole(to, i, 1);
+	}
+}
+
+/* One app; one of each model and stream. */
+static void models_run(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++) {
+		fprintf(to, "+1 model_prepare model=%u conn=%u name=n%u\n", MODEL + i, CONN, i);
+		fprintf(to,
+		        "+1000 exec_service exec=%u:%u model=%u app=1 priority=low path=async lane=0 status=none "
+		        "began=1 at=10,-,20,30,400,410,0,0,0,-\n",
+		        STREAM, i, MODEL + i);
+	}
+}
+
+/* One app, one model; one of each stream. */
+static void streams_run(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		fprintf(to,
+		        "+1000 exec_service exec=%u:1 model=%u app=1 priority=low path=async lane=0 status=none "
+		        "began=1 at=10,-,20,30,400,410,0,0,0,-\n",
+		        STREAM + i, MODEL);
+}
+
+/* One after the other, all of one stream: what is usual. */
+static void executions(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		fprintf(to, "+1 exec_submit exec=%u:%u model=%u path=async\n+1 exec_return exec=%u:%u status=none\n",
+		        STREAM, i, MODEL, STREAM, i);
+}
+
+/* Asked for, and no more is heard of them. */
+static void executions_open(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		fprintf(to, "+1 exec_submit exec=%u:%u model=%u path=async\n", STREAM, i, MODEL);
+}
+
+static void enqueue(FILE *to, unsigned app, unsigned seq)
+{
+	fprintf(to, "+1 sched_enqueue exec=%u:%u model=%u app=%u priority=%s\n", STREAM + app, seq, MODEL + app,
+	        app + 1, (const char *[]){ "low", "medium", "high" }[seq % 3]);
+}
+
+static void dispatch(FILE *to, unsigned app, unsigned seq, unsigned lane)
+{
+	fprintf(to, "+1 sched_dispatch exec=%u:%u lane=%u\n", STREAM + app, seq, lane);
+}
+
+static void end(FILE *to, unsigned app, unsigned seq, unsigned lane)
+{
+	fprintf(to, "+2000 exec_end exec=%u:%u lane=%u status=none\n", STREAM + app, seq, lane);
+}
+
+/* All wait, and none ever runs. */
+static void waits_open(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	enqueue(to, 0, 1);
+	dispatch(to, 0, 1, 0);
+	for (unsigned i = 2; i <= n; i++)
+		enqueue(to, 0, i);
+}
+
+/* All wait, and then run, one after the other, whatever their priority. */
+static void waits(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		enqueue(to, 0, i);
+	for (unsigned i = 1; i <= n; i++) {
+		dispatch(to, 0, i, 0);
+		end(to, 0, i, 0);
+	}
+}
+
+/* The same, the latest first. */
+static void waits_lifo(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		enqueue(to, 0, i);
+	for (unsigned i = n; i; i--) {
+		dispatch(to, 0, i, 0);
+		end(to, 0, i, 0);
+	}
+}
+
+/* The same, on many lanes. */
+static void waits_lanes(FILE *to, unsigned n)
+{
+	begin(to, LANES);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		enqueue(to, 0, i);
+	for (unsigned i = 1; i <= n; i++) {
+		if (i > LANES)
+			end(to, 0, i - LANES, i % LANES);
+		dispatch(to, 0, i, i % LANES);
+	}
+}
+
+/* All of low priority run, while all of high priority wait. */
+static void inversions(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		fprintf(to, "+1 sched_enqueue exec=%u:%u model=%u app=1 priority=%s\n", STREAM, i, MODEL,
+		        i % 2 ? "high" : "low");
+	for (unsigned of = 2; of; of--)
+		for (unsigned i = of; i <= n; i += 2) {
+			dispatch(to, 0, i, 0);
+			end(to, 0, i, 0);
+		}
+}
+
+/* Each of many apps waits behind each. */
+static void apps_wait(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		app(to, i);
+	for (unsigned i = 0; i < n; i++)
+		enqueue(to, i, 1);
+	for (unsigned i = 0; i < n; i++) {
+		dispatch(to, i, 1, 0);
+		end(to, i, 1, 0);
+	}
+}
+
+/* The same, and each misses its deadline. */
+static void apps_miss(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		app(to, i);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to,
+		        "+1 exec_submit exec=%u:1 model=%u path=async deadline_ns=1000\n"
+		        "+1 sched_enqueue exec=%u:1 model=%u app=%u priority=low deadline_ns=1000\n",
+		        STREAM + i, MODEL + i, STREAM + i, MODEL + i, i + 1);
+	for (unsigned i = 0; i < n; i++) {
+		dispatch(to, i, 1, 0);
+		fprintf(to, "+1 deadline_miss exec=%u:1 model=%u stage=running deadline_ns=1000 over_ns=5\n",
+		        STREAM + i, MODEL + i);
+		end(to, i, 1, 0);
+		fprintf(to, "+1 exec_return exec=%u:1 status=missed_deadline_transient\n", STREAM + i);
+	}
+}
+
+/* Two apps in turn on one lane, each missing its deadline because of the other. */
+static void misses(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	app(to, 1);
+	for (unsigned i = 1; i <= n; i++) {
+		unsigned a = i % 2;
+
+		fprintf(to,
+		        "+1 exec_submit exec=%u:%u model=%u path=async deadline_ns=1000\n"
+		        "+1 sched_enqueue exec=%u:%u model=%u app=%u priority=low deadline_ns=1000\n",
+		        STREAM + a, i, MODEL + a, STREAM + a, i, MODEL + a, a + 1);
+		if (i > 1)
+			end(to, !a, i - 1, 0);
+		dispatch(to, a, i, 0);
+		fprintf(to, "+1 deadline_miss exec=%u:%u model=%u stage=running deadline_ns=1000 over_ns=5\n",
+		        STREAM + a, i, MODEL + a);
+	}
+}
+
+static void deadline_misses(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		fprintf(to, "+1 deadline_miss exec=%u:1 model=%u stage=done deadline_ns=1000 over_ns=5\n", STREAM,
+		        MODEL);
+}
+
+static void preemptions(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	enqueue(to, 0, 1);
+	dispatch(to, 0, 1, 0);
+	for (unsigned i = 1; i <= n; i++)
+		fprintf(to,
+		        "+1 sched_preempt exec=%u:1 by=%u:2 lane=0\n"
+		        "+1 sched_resume exec=%u:1 lane=0\n",
+		        STREAM, STREAM, STREAM);
+}
+
+/* While many others wait. */
+static void preemptions_crowd(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++)
+		enqueue(to, 0, i);
+	dispatch(to, 0, 1, 0);
+	for (unsigned i = 1; i <= n; i++)
+		fprintf(to,
+		        "+1 sched_preempt exec=%u:1 by=%u:2 lane=0\n"
+		        "+1 sched_resume exec=%u:1 lane=0\n",
+		        STREAM, STREAM, STREAM);
+}
+
+/* Each waits for longer than a second. */
+static void starved(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n; i++) {
+		enqueue(to, 0, i);
+		fprintf(to, "+2s sched_dispatch exec=%u:%u lane=0\n", STREAM, i);
+		end(to, 0, i, 0);
+	}
+}
+
+/* ---- time ---- */
+
+/* Two apps that wait behind each other for years: each window has its row. */
+static void windows(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	app(to, 1);
+	enqueue(to, 0, 1);
+	dispatch(to, 0, 1, 0);
+	enqueue(to, 1, 1);
+	fprintf(to, "+%llu exec_end exec=%u:1 lane=0 status=none\n", n * (SECOND / 10), STREAM);
+	dispatch(to, 1, 1, 0);
+	end(to, 1, 1, 0);
+}
+
+/* As long as a trace may be. */
+static void years(FILE *to, unsigned n)
+{
+	(void)n;
+	begin(to, 1);
+	for (unsigned i = 0; i < APPS; i++)
+		app(to, i);
+	enqueue(to, 0, 1);
+	dispatch(to, 0, 1, 0);
+	for (unsigned i = 1; i < APPS; i++)
+		enqueue(to, i, 1);
+	fprintf(to, "4000000000000000000 exec_end exec=%u:1 lane=0 status=none\n", STREAM);
+}
+
+/* Many apps in many windows. */
+static void windows_apps(FILE *to, unsigned n)
+{
+	unsigned apps = 1;
+
+	while (apps * apps < n)
+		apps++;
+	begin(to, 1);
+	for (unsigned i = 0; i < apps; i++)
+		app(to, i);
+	for (unsigned i = 0; i < apps; i++)
+		enqueue(to, i, 1);
+	for (unsigned i = 0; i < apps; i++) {
+		dispatch(to, i, 1, 0);
+		fprintf(to, "+100ms exec_end exec=%u:1 lane=0 status=none\n", STREAM + i);
+	}
+}
+
+/* ---- memory ---- */
+
+static void pools(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 pool_map owner=stream owner_id=%u slot=%u bytes=64\n", STREAM, i);
+}
+
+static void pools_unmapped(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to,
+		        "+1 pool_map owner=stream owner_id=%u slot=%u bytes=64\n"
+		        "+1 pool_unmap owner=stream owner_id=%u slot=%u\n",
+		        STREAM, i, STREAM, i);
+}
+
+static void pools_unknown(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 pool_map owner=stream owner_id=%u slot=4 bytes=64\n", STREAM + i);
+}
+
+static void buffers(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 buffer_allocate buffer=%u conn=%u bytes=64\n", STREAM + i, CONN);
+}
+
+static void buffers_unknown(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 buffer_copy buffer=%u\n", STREAM + i);
+}
+
+static void slots(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	fprintf(to, "+1 exec_submit exec=%u:1 model=%u path=async\n", STREAM, MODEL);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 slot_lookup exec=%u:1 slot=%u hit=0\n", STREAM, i);
+}
+
+static void exhausted(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 resource_exhausted owner=app owner_id=%u\n", i + 1);
+}
+
+static void spans(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "+1 app_span kind=connect owner=process owner_id=%u took_ns=1\n", i + 1);
+}
+
+/* ---- losses ---- */
+
+static void losses(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(to, "%u loss ended=%u events=1 cpu=1\n%u performance_hold cpu=1\n", 100 + 20 * i, 110 + 20 * i,
+		        111 + 20 * i);
+}
+
+/* Each of them makes all that is known of lanes uncertain. */
+static void losses_lanes(FILE *to, unsigned n)
+{
+	unsigned sources = 1;
+
+	while (sources * sources < n)
+		sources++;
+	for (unsigned i = 1; i <= sources && i < INSTANCES; i++)
+		fprintf(to, "1 service_state pid=%u lanes=%u instance=%u\n", i, LANES, i);
+	for (unsigned i = 0; i < sources; i++)
+		fprintf(to, "%u loss ended=%u events=1 cpu=1\n%u performance_hold cpu=1\n", 100 + 20 * i, 110 + 20 * i,
+		        111 + 20 * i);
+}
+
+/* And all that waits. */
+static void losses_waits(FILE *to, unsigned n)
+{
+	begin(to, 1);
+	app(to, 0);
+	for (unsigned i = 1; i <= n / 2; i++)
+		enqueue(to, 0, i);
+	for (unsigned i = 0; i < n / 2; i++)
+		fprintf(to, "%u loss ended=%u events=1 cpu=1\n%u performance_hold cpu=1\n", n + 100 + 20 * i,
+		        n + 110 + 20 * i, n + 111 + 20 * i);
+}
+
+/* And streams. */
+static void losses_streams(FILE *to, unsigned n)
+{
+	streams(to, n / 2);
+	for (unsigned i = 0; i < n / 2; i++)
+		fprintf(to, "%u loss ended=%u events=1 cpu=1\n%u performance_hold cpu=1\n", n + 100 + 20 * i,
+		        n + 110 + 20 * i, n + 111 + 20 * i);
+}
+
+const struct flood floods[] = {
+	{ .name = "apps", .write = apps },
+	{ .name = "apps_stay", .write = apps_stay },
+	{ .name = "processes", .write = processes },
+	{ .name = "connections", .write = connections },
+	{ .name = "services", .write = services },
+	{ .name = "rules", .write = rules },
+	{ .name = "streams", .write = streams },
+	{ .name = "streams_closed", .write = streams_closed },
+	{ .name = "streams_unseen", .write = streams_unseen, .known = "a database of 5 times the trace" },
+	{ .name = "models", .write = models },
+	{ .name = "models_released", .write = models_released },
+	{ .name = "models_refused", .write = models_refused },
+	{ .name = "apps_run", .write = apps_run },
+	{ .name = "models_run", .write = models_run },
+	{ .name = "streams_run", .write = streams_run },
+	{ .name = "executions", .write = executions },
+	{ .name = "executions_open", .write = executions_open },
+	{ .name = "waits_open", .write = waits_open },
+	{ .name = "waits", .write = waits, .known = "inversion has a row for each pair" },
+	{ .name = "waits_lifo", .write = waits_lifo, .known = "inversion has a row for each pair" },
+	{ .name = "waits_lanes", .write = waits_lanes, .known = "inversion has a row for each pair" },
+	{ .name = "inversions", .write = inversions, .known = "inversion has a row for each pair" },
+	{ .name = "apps_wait", .write = apps_wait, .known = "import takes minutes" },
+	{ .name = "apps_miss", .write = apps_miss, .known = "a database of 3 times the trace, import takes minutes" },
+	{ .name = "misses", .write = misses, .known = "a database of 2.5 times the trace" },
+	{ .name = "deadline_misses", .write = deadline_misses },
+	{ .name = "preemptions", .write = preemptions },
+	{ .name = "preemptions_crowd", .write = preemptions_crowd },
+	{ .name = "starved", .write = starved },
+	{ .name = "windows", .write = windows },
+	{ .name = "years", .write = years },
+	{ .name = "windows_apps", .write = windows_apps },
+	{ .name = "pools", .write = pools },
+	{ .name = "pools_unmapped", .write = pools_unmapped },
+	{ .name = "pools_unknown", .write = pools_unknown },
+	{ .name = "buffers", .write = buffers },
+	{ .name = "buffers_unknown", .write = buffers_unknown },
+	{ .name = "slots", .write = slots },
+	{ .name = "exhausted", .write = exhausted },
+	{ .name = "spans", .write = spans },
+	{ .name = "losses", .write = losses, .known = "memory with 300 000" },
+	{ .name = "losses_lanes", .write = losses_lanes },
+	{ .name = "losses_waits", .write = losses_waits },
+	{ .name = "losses_streams", .write = losses_streams },
+	{ .name = NULL },
+};
+
+char *flood_lines(const struct flood *f, unsigned n)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		abort();
+	f->write(to, n);
+	if (fclose(to))
+		abort();
+	return text;
+}

@@ -1,0 +1,243 @@
+/*
+ * test_floods.c -- what floods (floods.h) cost: the memory and time of their import, the size of the database, and the time of each
+ * command that is asked of it.
+ *
+ *   test_floods BURSTSCOPE [FLOOD...]
+ *
+ * $NNB_FLOOD is how much a flood has of its thing; without it, only the import is judged, and not the time of answers. Without names: all floods but those that are known to break a bar.
+ *
+ * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s for each answer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyzer/ctf_writer.h"
+#include "analyzer/floods.h"
+
+enum { FEW = 4000, PATH = 128, ARGS = 8, MOST_KIB = 64 << 10, MOST_MS = 1000, LONGEST_S = 60 };
+
+struct ran {
+	int status;
+	double ms;
+	long kib;
+};
+
+static const char *burstscope;
+static off_t empty; /* bytes of a database of nothing */
+static char dir[PATH], trace[PATH], db[PATH];
+
+/* ---- files ---- */
+
+static off_t bytes;
+
+static int add(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)path;
+	(void)at;
+	if (type == FTW_F)
+		bytes += st->st_size;
+	return 0;
+}
+
+static off_t bytes_below(const char *path)
+{
+	bytes = 0;
+	nftw(path, add, 8, FTW_PHYS);
+	return bytes;
+}
+
+static int drop(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+static void drop_all(const char *path)
+{
+	nftw(path, drop, 8, FTW_PHYS | FTW_DEPTH);
+}
+
+/* ---- programs ---- */
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static struct ran ended(pid_t pid, double began)
+{
+	struct ran ret = { .status = -1 };
+	struct rusage used;
+	int status;
+
+	while (wait4(pid, &status, 0, &used) != pid)
+		if (errno != EINTR)
+			exit(5);
+	ret.ms = now_ms() - began;
+	ret.kib = used.ru_maxrss;
+	if (WIFEXITED(status))
+		ret.status = WEXITSTATUS(status);
+	return ret;
+}
+
+/* @args: up to a NULL; @input: the last argument. */
+static struct ran run(const char *const *args, const char *input)
+{
+	char *argv[ARGS + 3] = { (char *)burstscope };
+	double began = now_ms();
+	pid_t pid;
+	int n = 1;
+
+	for (; args[n - 1]; n++)
+		argv[n] = (char *)args[n - 1];
+	argv[n] = (char *)input;
+	pid = fork();
+	if (pid < 0)
+		exit(5);
+	if (!pid) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		alarm(LONGEST_S);
+		execv(burstscope, argv);
+		_exit(5);
+	}
+	return ended(pid, began);
+}
+
+/* In a process of its own, whose memory is none of ours. */
+static void write_trace(const struct flood *f, unsigned n)
+{
+	const struct ctf_options options = { 0 };
+	pid_t pid = fork();
+
+	if (pid < 0)
+		exit(5);
+	if (!pid) {
+		struct ctf_writer *w = ctf_writer_new(trace, &options);
+		char *lines = flood_lines(f, n);
+
+		ctf_writer_script(w, lines, 1);
+		free(lines);
+		ctf_writer_free(w);
+		_exit(0);
+	}
+	if (ended(pid, 0).status)
+		exit(5);
+}
+
+/* ---- floods ---- */
+
+static const char *const questions[][ARGS] = {
+	{ "summary" },     { "misses" },  { "starvation" }, { "priority" },         { "fairness" },
+	{ "preemptions" }, { "latency" }, { "overhead" },   { "explain", "worst" }, { "explain", "1" },
+	{ "slots" },       { "memory" },  { "timeline" },
+};
+
+static bool import(const struct flood *f, unsigned n)
+{
+	const char *const args[] = { "import", "-q", "-o", db, NULL };
+	struct ran ran;
+	off_t of_trace, of_db;
+	bool good;
+
+	write_trace(f, n);
+	of_trace = bytes_below(trace);
+	ran = run(args, trace);
+	of_db = bytes_below(db);
+	drop_all(trace);
+	good = ran.kib <= MOST_KIB && of_db <= 2 * of_trace + (1 << 20) + empty && (ran.status == 0 || ran.status == 3);
+	printf("%-18s %7u %9.2f %9.2f %6.2f %7.1f %8.2f %3d", f->name, n, (double)of_trace / (1 << 20),
+	       (double)of_db / (1 << 20), (double)of_db / (double)of_trace, (double)ran.kib / 1024, ran.ms / 1e3,
+	       ran.status);
+	fflush(stdout);
+	return good;
+}
+
+/* A trace of one event. */
+static void measure_nothing(void)
+{
+	const struct flood nothing = { .name = "nothing", .write = flood_nothing };
+
+	import(&nothing, 0);
+	putchar('\n');
+	empty = bytes_below(db);
+	unlink(db);
+}
+
+static bool ask(void)
+{
+	const char *slowest = "";
+	bool quick = true;
+	double most = 0;
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
+		struct ran ran = run(questions[i], db);
+
+		if (ran.ms > most) {
+			most = ran.ms;
+			slowest = questions[i][0];
+		}
+		quick = quick && ran.ms <= MOST_MS;
+	}
+	printf(" %8.0f %s", most, slowest);
+	return quick;
+}
+
+static bool flood(const struct flood *f, unsigned n, bool asked)
+{
+	bool good = import(f, n);
+
+	good = (!asked || ask()) && good;
+	printf("%s\n", good ? "" : "  FAILS");
+	unlink(db);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	const char *given = getenv("NNB_FLOOD"), *tmp = getenv("TMPDIR");
+	unsigned n = given ? (unsigned)atoi(given) : FEW;
+	int failed = 0;
+
+	if (argc < 2)
+		return 2;
+	burstscope = argv[1];
+	snprintf(dir, sizeof(dir), "%s/floods.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir))
+		return 5;
+	snprintf(trace, sizeof(trace), "%.100s/trace", dir);
+	snprintf(db, sizeof(db), "%.100s/x.db", dir);
+	printf("%-18s %7s %9s %9s %6s %7s %8s %3s %8s\n", "flood", "n", "trace MiB", "db MiB", "ratio", "MiB", "s",
+	       "st", "answer ms");
+	measure_nothing();
+	for (const struct flood *f = floods; f->name; f++) {
+		bool wanted = argc == 2 && !f->known;
+
+		for (int i = 2; i < argc; i++)
+			wanted = wanted || !strcmp(argv[i], f->name);
+		if (wanted && !flood(f, n, given))
+			failed = 1;
+	}
+	drop_all(dir);
+	return failed;
+}
