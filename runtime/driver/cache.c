@@ -22,9 +22,11 @@
 
 #include "driver/device.h"
 #include "driver/siphash.h"
+#include "model/patience.h"
 #include "model/reason.h"
 
 enum { ALIGNMENT = 64, FORM = 2, CHUNK = 1 << 16, MODEL_FILE_MAX = 1 << 30 };
+enum { CHUNK_UNITS = 2 * CHUNK }; /* of patience.h, to seal, read or write one */
 
 static const char magic[8] = "NNBCACHE";
 
@@ -47,6 +49,11 @@ static uint64_t aligned(uint64_t n)
 	return (n + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 /* ---- files ---- */
 
 static int write_at(int fd, uint64_t at, const void *data, size_t n)
@@ -54,7 +61,11 @@ static int write_at(int fd, uint64_t at, const void *data, size_t n)
 	const uint8_t *p = data;
 
 	while (n) {
-		ssize_t done = pwrite(fd, p, n, (off_t)at);
+		ssize_t done;
+
+		if (!nnb__patient(CHUNK_UNITS))
+			return -ECANCELED;
+		done = pwrite(fd, p, least(n, CHUNK), (off_t)at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -72,7 +83,11 @@ static int read_at(int fd, uint64_t at, void *data, size_t n)
 	uint8_t *p = data;
 
 	while (n) {
-		ssize_t done = pread(fd, p, n, (off_t)at);
+		ssize_t done;
+
+		if (!nnb__patient(CHUNK_UNITS))
+			return -ECANCELED;
+		done = pread(fd, p, least(n, CHUNK), (off_t)at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -118,6 +133,13 @@ static void seal_begin(struct nnb__siphash *s, const struct nnb_device *d, const
 	nnb__siphash_add(s, what, strlen(what) + 1);
 }
 
+/* When it is ended in the midst, the seal is of no use: neither can it be written, nor is it the one that is read. */
+static void seal_bytes(struct nnb__siphash *s, const uint8_t *bytes, size_t n)
+{
+	for (size_t at = 0; at < n && nnb__patient(CHUNK_UNITS); at += CHUNK)
+		nnb__siphash_add(s, bytes + at, least(n - at, CHUNK));
+}
+
 static void seal_model(const struct nnb_device *d, const struct header *h, const uint8_t *wire,
                        uint8_t ret[NNB__SEAL_BYTES])
 {
@@ -127,7 +149,7 @@ static void seal_model(const struct nnb_device *d, const struct header *h, const
 	nnb__siphash_add(&s, d->driver->name, strlen(d->driver->name) + 1);
 	nnb__siphash_add(&s, d->driver->version, strlen(d->driver->version) + 1);
 	nnb__siphash_add(&s, h, sizeof(*h));
-	nnb__siphash_add(&s, wire, h->wire_bytes);
+	seal_bytes(&s, wire, h->wire_bytes);
 	nnb__siphash_done(&s, ret);
 }
 

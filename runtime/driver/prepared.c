@@ -1,6 +1,9 @@
 /*
  * prepared.c -- prepared models: from a model, or from a cache entry.
  *
+ * A preparation ends in the midst when its caller says so, or its deadline has passed: the library asks (patience.h) in its own
+ * loops, and the driver in its own.
+ *
  * CONCURRENCY  A prepared model is counted, and holds its device; whoever holds a count may call from any thread. Its
  *              lock guards the list of idle executions. No lock is held while a model is prepared.
  * TRUST        The model was validated before it is copied, and the copy is validated before it is used; its pools
@@ -13,6 +16,7 @@
 #include "driver/device.h"
 #include "driver/execution.h"
 #include "fmq/sys.h"
+#include "model/patience.h"
 #include "model/reason.h"
 #include "model/status.h"
 
@@ -92,44 +96,88 @@ static enum nnb_status pools_whole(const struct nnb__graph *g, struct nnb_reason
 
 /* ---- deadlines (Q-13, Q-26) ---- */
 
+#define GRACE_NS UINT64_C(3000000)
+
 struct haste {
 	uint64_t deadline; /* 0: none */
 	uint64_t budget;   /* how much time there was at first; 0: none */
-	uint64_t cpu;
+	uint64_t cpu;      /* of the thread, when it began */
+	uint64_t late_cpu; /* likewise, when the deadline was found to have passed; 0: it has not yet */
+	const struct nnb_look *callers;
+	struct nnb__patience outer; /* the question of this thread before */
+	struct nnb_look look;       /* the driver's */
+	enum nnb_status ended;      /* why the preparation is to end; NONE: it goes on */
+	const char *why;
 };
 
-static struct haste make_haste(uint64_t deadline)
+static enum nnb_status end(struct haste *h, enum nnb_status status, const char *why)
 {
-	struct haste h = { .deadline = deadline };
-	uint64_t now = deadline ? nnb__now() : 0;
-
-	if (now < deadline) {
-		h.budget = deadline - now;
-		h.cpu = nnb__cpu_now();
-	}
-	return h;
+	h->ended = status;
+	h->why = why;
+	return status;
 }
 
 /*
- * Is there any time left? If not: what has taken this much of the cpu, less a half for bad luck, will never be in time.
- * Where that is not so yet, one has to go on to see what it takes in all, and so what to say.
+ * Is there any time left? If not: a preparation that has taken this much of the cpu, less a half for bad luck, will never be in
+ * time. Where that is not so yet, it goes on for GRACE_NS of the cpu at most, to see what it takes in all, and so what to say.
  */
-static enum nnb_status in_time(const struct haste *h, bool done, struct nnb_reason *reason)
+static enum nnb_status in_time(struct haste *h, bool done)
 {
-	if (!h->deadline || nnb__now() < h->deadline)
+	uint64_t cpu;
+
+	if (h->ended || !h->deadline || nnb__now() < h->deadline)
+		return h->ended;
+	if (!h->budget)
+		return end(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "the deadline has passed");
+	cpu = nnb__cpu_now();
+	if ((cpu - h->cpu) / 2 > h->budget)
+		return end(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+		           "to prepare the model takes longer than until the deadline, even alone");
+	if (!h->late_cpu)
+		h->late_cpu = cpu;
+	if (!done && cpu - h->late_cpu < GRACE_NS)
 		return NNB_STATUS_NONE;
-	if (!h->budget) {
-		nnb_because(reason, "the deadline has passed");
-		return NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
+	return end(h, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, "the deadline passed while the model was prepared");
+}
+
+static bool is_wanted(const struct haste *h)
+{
+	if (h->callers && h->callers->goes_on && !h->callers->goes_on(h->callers->arg))
+		return false;
+	return !h->outer.goes_on || h->outer.goes_on(h->outer.arg);
+}
+
+/* In the midst of something long: is the preparation to go on? */
+static bool haste_goes_on(void *arg)
+{
+	struct haste *h = arg;
+
+	if (!h->ended && !is_wanted(h))
+		end(h, NNB_STATUS_GENERAL_FAILURE, "the caller ended the preparation");
+	return !in_time(h, false);
+}
+
+/* The library and the driver ask @h from now on, until haste_end. */
+static void haste_begin(struct haste *h, uint64_t deadline, const struct nnb_look *callers)
+{
+	uint64_t now = deadline ? nnb__now() : 0;
+
+	*h = (struct haste){ .deadline = deadline, .callers = callers, .look = { haste_goes_on, h } };
+	if (now < deadline) {
+		h->budget = deadline - now;
+		h->cpu = nnb__cpu_now();
 	}
-	if ((nnb__cpu_now() - h->cpu) / 2 > h->budget) {
-		nnb_because(reason, "to prepare the model takes longer than until the deadline, even alone");
-		return NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
-	}
-	if (!done)
-		return NNB_STATUS_NONE;
-	nnb_because(reason, "the deadline passed while the model was prepared");
-	return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+	h->outer = nnb__patience_begin(haste_goes_on, h);
+}
+
+/* What a preparation that came to @status is to say. */
+static enum nnb_status haste_end(const struct haste *h, enum nnb_status status, struct nnb_reason *reason)
+{
+	nnb__patience_end(&h->outer);
+	if (!status || !h->ended)
+		return status;
+	nnb_because(reason, "%s", h->why);
+	return h->ended;
 }
 
 /* ---- preparing ---- */
@@ -151,31 +199,34 @@ static struct nnb_prepared *prepared_blank(struct nnb_device *d, struct nnb_mode
 
 /* Prepare @model, which with NONE is taken. @account may be NULL. */
 static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *model, const struct nnb_prepare *how,
-                                     const struct nnb_account *account, const struct haste *haste,
-                                     struct nnb_prepared **ret, struct nnb_reason *reason)
+                                     const struct nnb_account *account, struct haste *haste, struct nnb_prepared **ret,
+                                     struct nnb_reason *reason)
 {
 	__attribute__((cleanup(prepared_unrefp))) struct nnb_prepared *p = prepared_blank(d, model);
+	struct nnb_prepare asked = *how;
 	enum nnb_status status;
 
 	if (!p) {
 		nnb_because(reason, "no memory for the prepared model");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
+	asked.look = &haste->look;
 	p->how = *how;
 	p->how.deadline_ns = 0;
+	p->how.look = NULL;
 	status = nnb__graph_new(&p->graph, p->model, reason);
 	if (!status && account)
 		p->graph->seen.account = *account;
 	if (!status)
 		status = pools_mapped(p->graph, reason);
 	if (!status)
-		status = in_time(haste, false, reason);
+		status = in_time(haste, false);
 	if (!status)
-		status = d->driver->prepare(d->handle, &p->graph->seen, how, &p->handle, reason);
+		status = d->driver->prepare(d->handle, &p->graph->seen, &asked, &p->handle, reason);
 	if (!status)
 		status = pools_whole(p->graph, reason);
 	if (!status)
-		status = in_time(haste, true, reason);
+		status = in_time(haste, true);
 	if (status) {
 		p->model = NULL;
 		return status;
@@ -203,36 +254,50 @@ static enum nnb_status check_how(const struct nnb_prepare *how, struct nnb_reaso
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status check_all(const struct nnb_model *model, const struct nnb_prepare *how,
-                                 const struct haste *haste, struct nnb_reason *reason)
+static enum nnb_status check_all(const struct nnb_model *model, const struct nnb_prepare *how, struct haste *haste,
+                                 struct nnb_reason *reason)
 {
 	enum nnb_status status = check_how(how, reason);
 
 	if (!status)
 		status = nnb_model_validate(model, reason);
-	return status ? status : in_time(haste, false, reason);
+	return status ? status : in_time(haste, false);
+}
+
+/* The model is prepared, and in time: only the caller ends this, which never makes a preparation fail (O-22). */
+static void save(const struct nnb_prepared *p, const struct nnb_prepare *how, const struct nnb_cache *cache)
+{
+	struct haste haste;
+
+	if (!cache)
+		return;
+	haste_begin(&haste, 0, how->look);
+	nnb__cache_save(p, cache, NULL);
+	haste_end(&haste, NNB_STATUS_NONE, NULL);
 }
 
 enum nnb_status nnb__prepare_for(struct nnb_device *d, struct nnb_model *model, const struct nnb_prepare *how,
                                  const struct nnb_cache *cache, const struct nnb_account *account,
                                  struct nnb_prepared **ret, struct nnb_reason *reason)
 {
-	struct haste haste = make_haste(how->deadline_ns);
-	enum nnb_status status = check_all(model, how, &haste, reason);
+	struct haste haste;
+	enum nnb_status status;
 
+	haste_begin(&haste, how->deadline_ns, how->look);
+	status = check_all(model, how, &haste, reason);
 	if (!status)
 		status = prepare_taken(d, model, how, account, &haste, ret, reason);
-	if (!status && cache)
-		nnb__cache_save(*ret, cache, NULL); /* O-22: never makes this fail */
+	status = haste_end(&haste, status, reason);
+	if (!status)
+		save(*ret, how, cache);
 	return status;
 }
 
-enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
-                            const struct nnb_cache *cache, struct nnb_prepared **ret, struct nnb_reason *reason)
+/* Prepare a copy of @model. */
+static enum nnb_status prepare_copy(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
+                                    struct haste *haste, struct nnb_prepared **ret, struct nnb_reason *reason)
 {
-	struct haste haste = make_haste(how->deadline_ns);
-	enum nnb_status status = check_all(model, how, &haste, reason); /* only what is valid can be copied */
-	struct nnb_prepared *p = NULL;
+	enum nnb_status status = check_all(model, how, haste, reason); /* only what is valid can be copied */
 	struct nnb_model *copy;
 	int r;
 
@@ -243,13 +308,24 @@ enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model,
 		nnb_because(reason, "cannot copy the model: %s", strerror(-r));
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	status = prepare_taken(d, copy, how, NULL, &haste, &p, reason);
-	if (status) {
+	status = prepare_taken(d, copy, how, NULL, haste, ret, reason);
+	if (status)
 		nnb_model_free(copy);
+	return status;
+}
+
+enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model, const struct nnb_prepare *how,
+                            const struct nnb_cache *cache, struct nnb_prepared **ret, struct nnb_reason *reason)
+{
+	struct nnb_prepared *p = NULL;
+	enum nnb_status status;
+	struct haste haste;
+
+	haste_begin(&haste, how->deadline_ns, how->look);
+	status = haste_end(&haste, prepare_copy(d, model, how, &haste, &p, reason), reason);
+	if (status)
 		return status;
-	}
-	if (cache)
-		nnb__cache_save(p, cache, NULL); /* O-22: never makes this fail */
+	save(p, how, cache);
 	*ret = p;
 	return NNB_STATUS_NONE;
 }
@@ -259,17 +335,20 @@ enum nnb_status nnb__prepare_from_cache_for(struct nnb_device *d, uint64_t deadl
                                             struct nnb_reason *reason)
 {
 	struct nnb_prepare how = { 0 };
-	struct haste haste = make_haste(deadline_ns);
-	enum nnb_status status = in_time(&haste, false, reason);
 	struct nnb_model *model;
+	enum nnb_status status;
+	struct haste haste;
 
+	haste_begin(&haste, deadline_ns, NULL);
+	status = in_time(&haste, false);
 	if (!status)
 		status = nnb__cache_load(d, cache, &model, &how, reason);
-	if (status)
-		return status;
-	status = prepare_taken(d, model, &how, account, &haste, ret, reason);
-	if (status)
-		nnb_model_free(model);
+	if (!status) {
+		status = prepare_taken(d, model, &how, account, &haste, ret, reason);
+		if (status)
+			nnb_model_free(model);
+	}
+	status = haste_end(&haste, status, reason);
 	/* An entry of ours holds a model that could be prepared. If it no longer can, it is no good (O-22), unless it is
 	 * only time or memory that there is too little of. */
 	return status && nnb__status_of_1_2(status) == status ? NNB_STATUS_GENERAL_FAILURE : status;

@@ -13,6 +13,7 @@
 
 #include "fmq/sys.h"
 #include "model/ops.h"
+#include "model/patience.h"
 #include "model/reason.h"
 #include "model/request.h"
 
@@ -50,7 +51,11 @@ static void map_pools(struct nnb__graph *g)
 	for (uint32_t i = 0; i < g->model->n_pools; i++) {
 		struct nnb_mapping *m;
 		uint64_t began = nnb__now();
-		int r = nnb_map(&m, &g->model->pools[i]);
+		int r;
+
+		if (!nnb__patient(NNB__POOL_UNITS))
+			return;
+		r = nnb_map(&m, &g->model->pools[i]);
 
 		g->map_ns[i] = nnb__now() - began;
 		if (r)
@@ -118,7 +123,8 @@ static enum nnb_status look_at_constants(struct nnb__graph *g, struct nnb_reason
 			g->constants[i] = from;
 			continue;
 		}
-		memcpy(copy, from, o->location.length);
+		if (!nnb__patient_copy(copy, from, o->location.length))
+			return nnb__impatient(reason);
 		g->constants[i] = copy;
 		copy += aligned(o->location.length);
 	}
@@ -162,6 +168,8 @@ static enum nnb_status infer(const struct nnb__graph *g, struct nnb_shape *shape
 			.model = m, .op = op, .shapes = shapes, .constants = values, .reason = reason
 		};
 
+		if (!nnb__patient(NNB__OPERATION_UNITS))
+			return nnb__impatient(reason);
 		if (op->type == NNB_OEM_OPERATION)
 			continue;
 		if (nnb__op_shapes(&view, out)) {
@@ -188,6 +196,8 @@ static enum nnb_status look_at_shapes(struct nnb__graph *g, struct nnb_reason *r
 		const struct nnb_operand *o = &m->operands[i];
 		struct nnb_shape *s = &g->shapes[i];
 
+		if (!nnb__patient(NNB__OPERAND_UNITS))
+			return nnb__impatient(reason);
 		s->rank = o->rank;
 		memcpy(s->dims, o->dims, sizeof(s->dims));
 		s->omitted = o->lifetime == NNB_NO_VALUE;
@@ -240,9 +250,12 @@ static int look_at_deciders(struct nnb__graph *g)
 
 	if (!decides)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->n_operations; i++)
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		if (!nnb__patient(NNB__OPERATION_UNITS + m->operations[i].n_inputs))
+			break;
 		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
 			decides[m->operations[i].inputs[k]] |= nnb__op_needs_value(m, &m->operations[i], k);
+	}
 
 	g->fixed = g->seen.shapes_known;
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
@@ -318,6 +331,8 @@ enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *
 	look_at_readers(g);
 	if (look_at_deciders(g) || nnb__may_omit(model, g->may_omit))
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	if (!nnb__patience_ask())
+		return nnb__impatient(reason);
 	*ret = g;
 	g = NULL;
 	return NNB_STATUS_NONE;

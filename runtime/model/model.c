@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/patience.h"
 #include "nnb/model.h"
 
 enum { REFERENCE_ALIGNMENT = 64 }; /* P-19 */
@@ -301,9 +302,7 @@ int nnb_model_finish(struct nnb_model *m, const uint32_t *inputs, uint32_t n_inp
 static bool copy_array(void **ret, const void *from, size_t bytes)
 {
 	*ret = malloc(bytes + 1);
-	if (*ret && bytes)
-		memcpy(*ret, from, bytes);
-	return *ret != NULL;
+	return *ret && nnb__patient_copy(*ret, from, bytes);
 }
 
 static bool copy_operations(struct nnb_model *to, const struct nnb_model *m)
@@ -316,6 +315,9 @@ static bool copy_operations(struct nnb_model *to, const struct nnb_model *m)
 		struct nnb_operation *copy = &to->operations[to->n_operations++];
 
 		*copy = *op;
+		copy->inputs = copy->outputs = NULL;
+		if (!nnb__patient(NNB__OPERATION_UNITS + op->n_inputs + op->n_outputs))
+			return false;
 		copy->inputs = index_copy(op->inputs, op->n_inputs);
 		copy->outputs = index_copy(op->outputs, op->n_outputs);
 		if (!copy->inputs || !copy->outputs)
@@ -356,7 +358,7 @@ int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *m)
 	    !copy_array((void **)&to->inputs, m->inputs, m->n_inputs * sizeof(*m->inputs)) ||
 	    !copy_array((void **)&to->outputs, m->outputs, m->n_outputs * sizeof(*m->outputs)) ||
 	    !copy_array((void **)&to->values, m->values, m->n_values) || !copy_operations(to, m))
-		return -ENOMEM;
+		return nnb__patience_ask() ? -ENOMEM : -ECANCELED;
 	r = copy_pools(to, m);
 	if (r)
 		return r;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/ops.h"
+#include "model/patience.h"
 #include "model/reason.h"
 
 #define REFUSED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_INVALID_ARGUMENT)
@@ -258,11 +259,14 @@ static enum nnb_status check_parts(const struct nnb_model *m, struct nnb_reason 
 			nnb__within(reason, "pool %u", i);
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
-	for (uint32_t i = 0; i < m->n_operands; i++)
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		if (!nnb__patient(NNB__OPERAND_UNITS))
+			return nnb__impatient(reason);
 		if (check_operand(m, &m->operands[i], reason)) {
 			nnb__within(reason, "operand %u", i);
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
+	}
 	return NNB_STATUS_NONE;
 }
 
@@ -273,6 +277,8 @@ static enum nnb_status check_graph(const struct nnb_model *m, struct notes *note
 	for (uint32_t i = 0; !status && i < m->n_operations; i++) {
 		const char *name = nnb_op_name(m->operations[i].type);
 
+		if (!nnb__patient(NNB__OPERATION_UNITS + m->operations[i].n_inputs + m->operations[i].n_outputs))
+			return nnb__impatient(reason);
 		status = check_operation(m, &m->operations[i], notes, reason);
 		if (status)
 			nnb__within(reason, "operation %u (%s)", i, name ? name : "?");

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/patience.h"
 #include "model/reason.h"
 
 enum {
@@ -219,8 +220,11 @@ int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_b
 	put_u32s(&w, model->outputs, model->n_outputs);
 	for (uint32_t i = 0; i < model->n_pools; i++)
 		put_pool(&w, &model->pools[i]);
-	put(&w, model->values, model->n_values);
-	assert(!w.left);
+	assert(w.left == model->n_values);
+	if (!nnb__patient_copy(w.at, model->values, model->n_values)) {
+		free(form);
+		return -ECANCELED;
+	}
 	*ret = form;
 	*ret_bytes = h.bytes;
 	return 0;
@@ -381,7 +385,7 @@ static int get_operands(struct reader *r, struct nnb_model *m, uint32_t n)
 		return -ENOMEM;
 	m->n_operands = n;
 	for (uint32_t i = 0; i < n && s == 0; i++)
-		s = get_operand(r, &m->operands[i], i);
+		s = nnb__patient(NNB__OPERAND_UNITS) ? get_operand(r, &m->operands[i], i) : -ECANCELED;
 	return s;
 }
 
@@ -399,6 +403,8 @@ static int get_operations(struct reader *r, struct nnb_model *m, uint32_t n, uin
 		struct nnb_operation *o = &m->operations[i];
 		uint32_t inputs, outputs;
 
+		if (!nnb__patient(NNB__OPERATION_UNITS))
+			return -ECANCELED;
 		o->type = get_u32(r);
 		inputs = get_u32(r);
 		outputs = get_u32(r);
@@ -465,7 +471,10 @@ static int get_values(struct reader *r, struct nnb_model *m, uint32_t n)
 	if (n && !m->values)
 		return -ENOMEM;
 	m->n_values = n;
-	get(r, m->values, n);
+	if (!nnb__patient_copy(m->values, r->at, n))
+		return -ECANCELED;
+	r->at += n;
+	r->left -= n;
 	return 0;
 }
 

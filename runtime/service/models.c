@@ -13,6 +13,7 @@
 #include "driver/execution.h"
 #include "fmq/close.h"
 #include "fmq/sys.h"
+#include "model/patience.h"
 #include "service/service.h"
 
 struct nnb__model *nnb__model_ref(struct nnb__model *m)
@@ -162,6 +163,8 @@ static enum nnb_status get_model(struct nnb__message *in, struct nnb_model **ret
 	}
 	r = nnb_model_decode(&m, in->body + in->at, bytes, why);
 	in->at += bytes;
+	if (r == -ECANCELED)
+		return nnb__impatient(why);
 	if (r)
 		return r == -ENOMEM ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_INVALID_ARGUMENT;
 	for (uint32_t i = 0; i < m->n_pools; i++)
@@ -243,8 +246,17 @@ static enum nnb_status adopt_pools(struct nnb__app *app, struct nnb__message *in
 	return status;
 }
 
+/* In the midst of a long call: is its client still there? */
+static bool client_waits(void *arg)
+{
+	const struct nnb__connection *c = arg;
+
+	return !atomic_load_explicit(&c->closing, memory_order_relaxed);
+}
+
 void nnb__call_supported(struct nnb__channel *ch)
 {
+	struct nnb__patience before = nnb__patience_begin(client_waits, ch->connection);
 	struct nnb__app *app = ch->connection->app;
 	struct nnb_reason why = { "" };
 	struct nnb_model *m = NULL;
@@ -267,6 +279,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 			status = nnb_device_supported(ch->connection->service->config.device, m, each, &why);
 		}
 	}
+	nnb__patience_end(&before);
 	nnb__call_answer(ch, status, &why);
 	for (uint32_t i = 0; !status && i < n; i++)
 		nnb__put(&ch->out, &(uint8_t){ each[i] }, 1);
@@ -512,6 +525,7 @@ static uint64_t worth(const struct nnb_service *s, uint64_t deadline_ns)
 
 static void prepare_one(struct nnb__channel *ch, bool from_cache)
 {
+	struct nnb__patience before = nnb__patience_begin(client_waits, ch->connection);
 	struct nnb__message *in = &ch->in;
 	struct nnb_prepare how = { .priority = NNB_PRIORITY_MEDIUM };
 	struct nnb__model_birth birth = { .conn = ch->connection->id, .began = nnb__now() };
@@ -546,6 +560,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	if (!status)
 		status = make_model(ch->connection, &m, pools, &how, cache.wanted ? &cache.cache : NULL, &birth, &id,
 		                    &why);
+	nnb__patience_end(&before);
 	if (status)
 		nnb__tell_unprepared(&birth, m, how.priority, status);
 	nnb__call_answer(ch, status, &why);

@@ -11,10 +11,12 @@
 enum { SIDE = 2048, FILTER = 1024, CHANNELS = 4, N = 64, TRIES = 5, TIMES = 60, RUNS = 5, CACHE_FILES = 300 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { PATIENT = 20 };
+enum { PATIENT = 20, ADDS = 10000 };
 #else
-enum { PATIENT = 1 };
+enum { PATIENT = 1, ADDS = 150000 };
 #endif
+
+enum { KILLS = 5, SETTLE_US = 400000 };
 
 /* One MAX_POOL_2D: a million outputs of a window of a million cells each. */
 static struct nnb_model *endless_model(void)
@@ -243,7 +245,86 @@ static void has_the_lane(struct fixture *f, struct child *app)
 	}
 }
 
+/* x + 1 + 1 + ...: it takes some hundred ms to prepare, and little memory. */
+static struct nnb_model *heavy_model(void)
+{
+	const float one[4] = { 1, 1, 1, 1 };
+	struct nnb_model *m;
+	uint32_t x, at, c, act, y;
+
+	must(nnb_model_new(&m, "heavy", NNB_HAL_1_0) == 0);
+	x = at = float_tensor(m, 4);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	c = float_tensor(m, 4);
+	must(nnb_model_value(m, c, one, sizeof(one)) == 0);
+	for (uint32_t i = 0; i < ADDS; i++, at = y) {
+		y = float_tensor(m, 4);
+		must(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ at, c, act }, 3, &y, 1) >= 0);
+	}
+	must(nnb_model_finish(m, &x, 1, &at, 1) == 0);
+	return m;
+}
+
+static void app_prepares(const char *socket_path, bool endlessly)
+{
+	struct nnb_model *m = heavy_model();
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+
+	must(nnb_client_open(&client, &(struct nnb_client_config){ .socket = socket_path }, NULL) == 0);
+	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	say('.');
+	if (!endlessly)
+		stay();
+	for (;;) {
+		nnb_remote_release(remote);
+		must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	}
+}
+
+/* What the service's process has had of the cpus. */
+static uint64_t cpu_of_service(const struct fixture *f)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(f->s.pid, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
 /* ---- tests ---- */
+
+/* What the service takes of the cpus once an app that does @scene has been killed, @after_us after it said that it is there. */
+static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t after_us)
+{
+	struct child app;
+	uint64_t ns;
+
+	child_start(&app, scene, &f->s, "");
+	assert_int_equal(child_hears(&app), '.');
+	usleep(after_us);
+	child_kill(&app);
+	ns = cpu_of_service(f);
+	usleep(SETTLE_US);
+	return cpu_of_service(f) - ns;
+}
+
+/* It is killed somewhere in a preparation, and what that has made is given back; so is what an app has that is idle. */
+static void a_dead_app_ends_its_preparation(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t idle = 0, prepares = 0;
+
+	for (useconds_t i = 0; i < KILLS; i++) {
+		idle += cpu_after_death(f, "prepares", 0) / KILLS;
+		prepares += cpu_after_death(f, "prepares endlessly", 50000 + 40000 * i) / KILLS;
+	}
+	print_message(
+		"after the death of an app that prepares the service takes %.1f ms of cpu; of one that is idle %.1f\n",
+		(double)prepares / 1e6, (double)idle / 1e6);
+	assert_true(prepares <= idle + 10 * MS * PATIENT);
+}
 
 static void a_trial_run_ends_in_the_midst_of_an_operation(void **state)
 {
@@ -497,6 +578,8 @@ int main(int argc, char **argv)
 			executes_for_long(argv[3]);
 		if (!strcmp(argv[2], "executes thrice"))
 			executes_thrice(argv[3]);
+		if (!strncmp(argv[2], "prepares", strlen("prepares")))
+			app_prepares(argv[3], !strcmp(argv[2], "prepares endlessly"));
 		executes_endlessly(argv[3]);
 	}
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
@@ -504,6 +587,7 @@ int main(int argc, char **argv)
 	TEST(a_deadline_ends_it_in_the_midst_of_an_operation, fair);
 	TEST(the_files_of_a_cache_are_charged_for_while_it_prepares, fifo);
 	TEST(a_dead_app_leaves_its_lane, fifo);
+	TEST(a_dead_app_ends_its_preparation, fair);
 	TEST(it_makes_room_in_the_midst_of_an_operation, fair);
 	TEST(what_makes_room_comes_to_the_same, by_priority);
 	TEST(runs_of_one_model_wait_in_the_midst_of_their_operations, by_deadline);

@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SHARING_MAX = 2048 };
+#include "kernels/look.h"
+
+enum { SHARING_MAX = 2048, OPERATION_UNITS = 50 /* of kernels/look.h */ };
 
 struct temporary {
 	uint32_t operand;
@@ -33,7 +35,7 @@ static int64_t collect(const struct nnb_graph *g, const struct nnb_shape *shapes
 	const struct nnb_model *m = g->model;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < m->n_operations; i++)
+	for (uint32_t i = 0; i < m->n_operations && nnbx_worked(OPERATION_UNITS); i++)
 		for (uint32_t k = 0; k < m->operations[i].n_outputs; k++) {
 			uint32_t o = m->operations[i].outputs[k];
 			uint64_t bytes;
@@ -81,7 +83,7 @@ static size_t share(struct temporary *t, struct temporary **placed, uint32_t n)
 	size_t end = 0;
 
 	qsort(t, n, sizeof(*t), larger_first);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && nnbx_worked(4 * (size_t)n); i++) {
 		t[i].offset = lowest_free(&t[i], placed, i);
 		insert(&t[i], placed, i);
 		if (t[i].offset + t[i].bytes > end)
@@ -110,6 +112,8 @@ int nnbx_arena_plan(const struct nnb_graph *g, const struct nnb_shape *shapes, s
 
 	if (t && placed)
 		n = collect(g, shapes, t);
+	if (nnbx_work.stopped)
+		n = -ECANCELED;
 	if (n >= 0) {
 		*ret_bytes = NNB_MAPPING_SLACK +
 		             (n <= SHARING_MAX ? share(t, placed, (uint32_t)n) : line_up(t, (uint32_t)n));

@@ -35,7 +35,8 @@ enum {
 	PLANS_MAX = 4,       /* that are kept for shapes nobody runs with now */
 	MEMORY_SHARE = 4,    /* the device's memory is this part of the machine's */
 	KEPT_MAX = 64 << 20, /* bytes of frames and sets that are kept for other shapes than those used last */
-	KEPT_RUNS = 16       /* that so many can be kept for, of one plan */
+	KEPT_RUNS = 16,      /* that so many can be kept for, of one plan */
+	STEP_UNITS = 100     /* to look at an operation (kernels/look.h) */
 };
 
 struct set {
@@ -132,9 +133,13 @@ static enum nnb_status set_fill(struct set *set, const struct frame *f)
 	for (uint32_t i = 0; !status && i < f->prepared->graph->model->n_operations; i++) {
 		struct site site = site_of(f, i);
 
+		if (!nnbx_worked(STEP_UNITS))
+			break;
 		status = nnbx_step_init(&set->steps[i], &site);
 	}
 	nnbx_tally_end();
+	if (!status && nnbx_work.stopped)
+		status = NNB_STATUS_GENERAL_FAILURE;
 	return set->tally.refused ? set->tally.refused : status;
 }
 
@@ -272,6 +277,8 @@ static uint64_t add_up(const struct prepared *p, struct plan *plan)
 		struct site site = { .graph = p->graph, .op = &m->operations[i], .index = i, .shapes = plan->shapes };
 		uint64_t bytes = nnbx_step_scratch(&site);
 
+		if (!nnbx_worked(STEP_UNITS))
+			return UINT64_MAX;
 		need += nnbx_step_bytes(&site);
 		if (bytes > scratch)
 			scratch = bytes;
@@ -596,14 +603,14 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	struct frame *f = r->frame;
 	struct site site;
 
+	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
 	if (!status && !f->set)
 		status = set_take(f);
-	if (status)
-		return status;
-	site = site_of(f, op);
-	nnbx_tally_begin(&f->set->tally);
-	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
-	status = nnbx_step_run(&f->set->steps[op], &site);
+	if (!status) {
+		site = site_of(f, op);
+		nnbx_tally_begin(&f->set->tally);
+		status = nnbx_step_run(&f->set->steps[op], &site);
+	}
 	if (!nnbx_work_end())
 		status = NNB_STATUS_GENERAL_FAILURE;
 	nnbx_tally_end();
@@ -734,19 +741,19 @@ static enum nnb_status warm(struct prepared *p)
 	return status;
 }
 
-static enum nnb_status prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how, void **ret,
-                               struct nnb_reason *reason)
+static enum nnb_status prepare_watched(const struct nnb_graph *graph, struct prepared **ret, struct nnb_reason *reason)
 {
 	struct prepared *p;
 	enum nnb_status status = NNB_STATUS_NONE;
 
-	(void)device;
-	(void)how; /* one thread, one way to compute: no preference to heed, and lanes are the scheduler's */
-	for (uint32_t i = 0; i < graph->model->n_operations; i++)
+	for (uint32_t i = 0; i < graph->model->n_operations; i++) {
+		if (!nnbx_worked(STEP_UNITS))
+			return NNB_STATUS_GENERAL_FAILURE;
 		if (!nnbx_step_claims(graph, i)) {
 			nnb_because(reason, "operation %u is not supported", i);
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
+	}
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -763,6 +770,24 @@ static enum nnb_status prepare(void *device, const struct nnb_graph *graph, cons
 	}
 	*ret = p;
 	return NNB_STATUS_NONE;
+}
+
+/* One thread, one way to compute: no preference to heed, and lanes are the scheduler's. */
+static enum nnb_status prepare(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how, void **ret,
+                               struct nnb_reason *reason)
+{
+	struct prepared *p = NULL;
+	enum nnb_status status;
+
+	(void)device;
+	nnbx_work_begin(how->look);
+	status = prepare_watched(graph, &p, reason);
+	if (!nnbx_work_end() && !status) {
+		release(p);
+		status = NNB_STATUS_GENERAL_FAILURE;
+	}
+	*ret = status ? *ret : p;
+	return status;
 }
 
 /* ---- the device ---- */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packing.h"
+
 static _Thread_local struct nnbx_tally *tally __attribute__((tls_model("initial-exec")));
 
 enum nnb_status nnbx_charge(const struct nnb_account *account, uint64_t bytes)
@@ -76,18 +78,28 @@ static void *tally_rest(void *p, size_t bytes)
 	return p;
 }
 
-static void *allocate(void *context, size_t bytes)
-{
-	(void)context;
-	return tally_add(bytes) ? tally_rest(malloc(bytes), bytes) : NULL;
-}
-
 static void deallocate(void *context, void *p)
 {
 	(void)context;
+	nnbx_packing_freed(p);
 	if (p)
 		tally_take(malloc_usable_size(p));
 	free(p);
+}
+
+/* A block that was tallied, unless there is none: the thread may look while XNNPACK fills it. */
+static void *watched(void *p, size_t bytes)
+{
+	if (!p || nnbx_packing_allocated(p, bytes))
+		return p;
+	deallocate(NULL, p);
+	return NULL;
+}
+
+static void *allocate(void *context, size_t bytes)
+{
+	(void)context;
+	return tally_add(bytes) ? watched(tally_rest(malloc(bytes), bytes), bytes) : NULL;
 }
 
 /* Both blocks are there for a moment, and charged. */
@@ -115,7 +127,7 @@ static void *aligned_allocate(void *context, size_t alignment, size_t bytes)
 		return NULL;
 	if (posix_memalign(&p, alignment, bytes))
 		p = NULL;
-	return tally_rest(p, bytes);
+	return watched(tally_rest(p, bytes), bytes);
 }
 
 const struct xnn_allocator nnbx_allocator = {

@@ -2,6 +2,7 @@
 #include "step.h"
 
 #include "lowering.h"
+#include "packing.h"
 #include "tiles.h"
 
 static const struct lowering {
@@ -107,19 +108,56 @@ static enum nnb_status set_up(struct step *step, const struct site *site)
 	return NNB_STATUS_NONE;
 }
 
+/* To create and to set up: each a call of XNNPACK's that may be long. */
+struct first_call {
+	struct step *step;
+	const struct site *site;
+	create_fn *create;
+	enum xnn_status created;
+	enum nnb_status set_up;
+};
+
+static void create_first(void *arg)
+{
+	struct first_call *c = arg;
+
+	c->created = c->create(c->step, c->site);
+}
+
+/* Later setups are of the same shapes, and short. */
+static void set_up_first(void *arg)
+{
+	struct first_call *c = arg;
+
+	c->set_up = set_up(c->step, c->site);
+}
+
+/* An operator that XNNPACK was not allowed to finish: XNNPACK takes it for finished, so it must not be set up again. */
+static void undo_first(void *arg)
+{
+	struct first_call *c = arg;
+
+	nnbx_tiles_for(1);
+	nnbx_step_fini(c->step);
+}
+
 enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
 {
 	const struct lowering *lowering = &lowerings[site->op->type];
-	enum xnn_status status = xnn_status_unsupported_parameter;
+	struct first_call call = {
+		.step = step, .site = site, .create = lowering->create, .created = xnn_status_unsupported_parameter
+	};
 
 	*step = (struct step){ .kernel = lowering->run };
-	if (lowering->create)
-		status = lowering->create(step, site);
-	if (status == xnn_status_out_of_memory)
+	if (call.create && !nnbx_packing(create_first, undo_first, &call))
+		return NNB_STATUS_GENERAL_FAILURE;
+	if (call.created == xnn_status_out_of_memory)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	if (status != xnn_status_success)
+	if (call.created != xnn_status_success)
 		step->xnn = NULL; /* XNNPACK cannot do this one, so the kernel does */
-	return step->xnn ? set_up(step, site) : NNB_STATUS_NONE;
+	if (step->xnn && !nnbx_packing(set_up_first, undo_first, &call))
+		return NNB_STATUS_GENERAL_FAILURE;
+	return call.set_up;
 }
 
 void nnbx_step_fini(struct step *step)

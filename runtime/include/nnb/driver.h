@@ -117,17 +117,23 @@ struct nnb_capabilities { /* execution time and power relative to a CPU, > 0; sm
 
 enum nnb_priority { NNB_PRIORITY_LOW, NNB_PRIORITY_MEDIUM, NNB_PRIORITY_HIGH }; /* */
 
+/* The caller of a run or a preparation may end it, or have its thread wait for others, in the midst of an operation. */
+struct nnb_look {
+	bool (*goes_on)(void *arg); /* may take long. False: the operation is to end. NULL: the caller never ends it */
+	void *arg;
+};
+
 struct nnb_prepare {
 	uint32_t preference; /* 0 low power, 1 fast single answer, 2 sustained speed */
 	uint32_t priority;   /* enum nnb_priority */
-	/* When it is to be done, in ns of CLOCK_MONOTONIC; 0: whenever. Drivers need not look at it. */
+	/* When it is to be done, in ns of CLOCK_MONOTONIC; 0: whenever. Drivers need not look at it: look says so. */
 	uint64_t deadline_ns;
-};
-
-/* Who waits for a run may want it to end, or its thread to wait for others, in the midst of an operation. */
-struct nnb_look {
-	bool (*goes_on)(void *arg); /* may take long. False: the operation is to end. NULL: nobody wants to know */
-	void *arg;
+	/*
+	 * May end the preparation. The caller's, for the call; NULL: the caller never ends it. A driver's prepare is given one of the
+	 * library, which knows of the deadline, too: the driver asks after each millisecond, on the thread that prepares and with no
+	 * lock held. When the answer is no, prepare returns any error.
+	 */
+	const struct nnb_look *look;
 };
 
 /* One run: where its inputs and outputs are. */
