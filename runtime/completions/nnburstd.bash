@@ -13,7 +13,7 @@ _nnburstd()
 	--limit)
 		compopt -o nospace
 		mapfile -t COMPREPLY < <(compgen -S = -W \
-			'connections channels models bursts buffers pools async bytes total-connections' -- "$cur")
+			'connections channels models bursts buffers pools async bytes work total-connections' -- "$cur")
 		;;
 	*)
 		mapfile -t COMPREPLY < <(compgen -W '--socket --app-identity --driver --spin --plain-bursts

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "driver/beside.h"
+#include "model/cost.h"
 #include "model/reason.h"
 
 enum { FILE_BYTES = NNB_NAME_MAX + 16 };
@@ -151,6 +152,23 @@ void nnb_device_capabilities(struct nnb_device *d, struct nnb_capabilities *ret)
 void nnb_device_cache_key(struct nnb_device *d, const uint8_t key[NNB_KEY_BYTES])
 {
 	memcpy(d->key, key, NNB_KEY_BYTES);
+}
+
+void nnb_device_limit_work(struct nnb_device *d, uint64_t ns)
+{
+	d->work_ns = ns;
+}
+
+enum nnb_status nnb__device_affords(const struct nnb_device *d, const struct nnb__graph *g,
+                                    const struct nnb_shape *shapes, struct nnb_reason *reason)
+{
+	uint64_t ns = d->work_ns ? nnb__model_cost(&g->seen, shapes) : 0;
+
+	if (ns <= d->work_ns)
+		return NNB_STATUS_NONE;
+	nnb_because(reason, "an execution would take some %.3g s; at most %.3g s may be asked for (limit work)",
+	            (double)ns / 1e9, (double)d->work_ns / 1e9);
+	return NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
 static void hold(struct nnb_device *d, bool on)

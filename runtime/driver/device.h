@@ -18,6 +18,7 @@ struct nnb_device {
 	unsigned holds; /* of the fast state; under lock, and so is the call that changes it */
 	uint8_t key[NNB_KEY_BYTES];
 	struct nnb__buffers buffers;
+	uint64_t work_ns; /* the most that an execution may be estimated to take; 0: any */
 };
 
 struct nnb_prepared {
@@ -33,6 +34,10 @@ struct nnb_prepared {
 	struct nnb_execution *idle; /* ended executions, kept to be begun again; under lock */
 	unsigned n_idle;            /* likewise */
 };
+
+/* May an execution with these shapes run here? NONE; RESOURCE_EXHAUSTED_PERSISTENT: it would take too long. */
+enum nnb_status nnb__device_affords(const struct nnb_device *device, const struct nnb__graph *graph,
+                                    const struct nnb_shape *shapes, struct nnb_reason *reason);
 
 struct nnb_device *nnb__device_ref(struct nnb_device *device);
 

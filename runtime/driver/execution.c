@@ -468,7 +468,9 @@ static enum nnb_status find_shapes(struct nnb_execution *e, const struct nnb_req
 	deduce(e);
 	e->now = e->shapes;
 	status = decide(e, request, reason);
-	return status ? status : nnb__graph_run_shapes(g, e->shapes, e->values, reason);
+	if (!status)
+		status = nnb__graph_run_shapes(g, e->shapes, e->values, reason);
+	return status ? status : nnb__device_affords(e->prepared->device, g, e->shapes, reason);
 }
 
 /* P-31: what the outputs look like, and whether they have room for it. */

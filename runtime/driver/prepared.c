@@ -220,6 +220,8 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 	if (!status)
 		status = pools_mapped(p->graph, reason);
 	if (!status)
+		status = nnb__device_affords(d, p->graph, p->graph->shapes, reason);
+	if (!status)
 		status = in_time(haste, false);
 	if (!status)
 		status = d->driver->prepare(d->handle, &p->graph->seen, &asked, &p->handle, reason);

@@ -61,7 +61,8 @@ static void usage(FILE *to)
 	      "  --plain-bursts       bursts keep no mappings\n"
 	      "  --cache-key FILE     seal compilation caches with the key in FILE, which is made if it is not there\n"
 	      "  --limit NAME=NUMBER  what an app may have: connections, channels, models, bursts, buffers, pools,\n"
-	      "                       async, or bytes (K, M, G); and what all have together: total-connections\n"
+	      "                       async, bytes (K, M, G), or work (ns, us, ms, s: of one execution, estimated);\n"
+	      "                       and what all have together: total-connections\n"
 	      "  --status             say what a running service holds, and for whom\n"
 	      "  --metrics            the same of what the machine has, as OpenMetrics\n"
 	      "\n"
@@ -95,18 +96,23 @@ static bool number(const char *text, const char *const suffixes[], const uint64_
 	return false;
 }
 
-static bool spin(const char *text, uint64_t *ret)
+static bool duration(const char *text, uint64_t *ret)
 {
 	static const char *const suffixes[] = { "ns", "us", "ms", "s", NULL };
 	static const uint64_t factors[] = { 1, 1000, 1000000, 1000000000 };
 
+	return number(text, suffixes, factors, ret);
+}
+
+static bool spin(const char *text, uint64_t *ret)
+{
 	if (strcmp(text, "auto") == 0)
 		*ret = NNB_FMQ_WINDOW_AUTO;
 	else if (strcmp(text, "none") == 0)
 		*ret = NNB_FMQ_WINDOW_NONE;
 	else if (strcmp(text, "always") == 0)
 		*ret = NNB_FMQ_WINDOW_ALWAYS;
-	else if (!number(text, suffixes, factors, ret) || *ret <= NNB_FMQ_WINDOW_NONE)
+	else if (!duration(text, ret) || *ret <= NNB_FMQ_WINDOW_NONE)
 		return false;
 	return true;
 }
@@ -162,6 +168,8 @@ static bool limit(struct nnb_service_config *c, const char *text)
 	length = (size_t)(value++ - text);
 	if (is(text, length, "bytes"))
 		return bytes(value, &c->limits.bytes);
+	if (is(text, length, "work"))
+		return duration(value, &c->limits.work_ns) && c->limits.work_ns;
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		if (!is(text, length, limits[i].name))
 			continue;

@@ -32,6 +32,7 @@
 
 enum { CONNECTIONS = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
 #define CALLBACK_NS UINT64_C(10000000000)
+#define WORK_NS UINT64_C(60000000000)
 #define FAREWELL_NS UINT64_C(1500000000) /* for all that is to end when the service does */
 #define BREATH_MS 20
 
@@ -583,6 +584,7 @@ static void fill_in(struct nnb_service *s, const struct nnb_service_config *c)
 		s->config.memory = UINT64_MAX;
 	for (int i = 0; i < NNB__N_RESOURCES; i++)
 		s->limits[i] = asked[i] ? asked[i] : resources[i].usual;
+	nnb_device_limit_work(c->device, c->limits.work_ns ? c->limits.work_ns : WORK_NS);
 	if (s->limits[NNB__BYTES] > s->config.memory) /* nor may one have more than all */
 		s->limits[NNB__BYTES] = s->config.memory;
 	nnb__quota_init(&s->quotas[NNB__DESCRIPTORS], nnb__machine_descriptors());

@@ -109,7 +109,8 @@ static int set_up_with(void **state, const char *policy)
 
 	assert_non_null(f);
 	service_init(&f->s);
-	service_start(&f->s, OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", policy));
+	service_start(&f->s,
+	              OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", policy, "--limit", "work=1000000s"));
 	f->client = app_open(&f->s);
 	f->adds = vector_model(NNB_ADD, N, 1);
 	f->remote = app_prepare(f->client, f->adds);
@@ -324,6 +325,33 @@ static void a_dead_app_ends_its_preparation(void **state)
 		"after the death of an app that prepares the service takes %.1f ms of cpu; of one that is idle %.1f\n",
 		(double)prepares / 1e6, (double)idle / 1e6);
 	assert_true(prepares <= idle + 10 * MS * PATIENT);
+}
+
+/* By default. It takes no lane: what is prepared beside it has its trial run at once. */
+static void a_model_that_would_take_hours_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = endless_model();
+	struct nnb_remote *remote = NULL;
+	struct nnb_reason why = { "" };
+	struct nnb_client *client;
+	uint64_t began;
+
+	nnb_remote_release(f->remote);
+	nnb_client_close(f->client);
+	assert_int_equal(service_stop(&f->s), 0);
+	service_start(&f->s, OPTIONS("--app-identity", "pid", "--lanes", "1"));
+	f->client = client = app_open(&f->s);
+	f->remote = app_prepare(client, f->adds);
+	began = now_ns();
+	assert_int_equal(nnb_remote_prepare(client, m, NULL, NULL, &remote, &why),
+	                 NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	assert_null(remote);
+	assert_non_null(strstr(why.text, "limit work"));
+	print_message("refused after %.1f ms: %s\n", (double)(now_ns() - began) / 1e6, why.text);
+	assert_true(now_ns() - began < 100 * MS * PATIENT);
+	expect_sync(f->remote, &f->io, NNB_ADD);
+	nnb_model_free(m);
 }
 
 static void a_trial_run_ends_in_the_midst_of_an_operation(void **state)
@@ -583,6 +611,7 @@ int main(int argc, char **argv)
 		executes_endlessly(argv[3]);
 	}
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
+	TEST(a_model_that_would_take_hours_is_refused, fair);
 	TEST(a_trial_run_ends_in_the_midst_of_an_operation, fair);
 	TEST(a_deadline_ends_it_in_the_midst_of_an_operation, fair);
 	TEST(the_files_of_a_cache_are_charged_for_while_it_prepares, fifo);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "kernels/look.h"
+#include "model/cost.h"
 #include "step.h"
 #include "tiles.h"
 #include "unit/looks.h"
@@ -89,6 +90,7 @@ enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 	watched(step, site, true, &whole);
 	nnb_looks.ended = !whole && looks == 1;
 	nnb_looks.end_ns = longest;
+	nnb_looks.cost_ns = nnb__operation_cost(site->graph, site->index, site->shapes);
 	nnb_looks.xnnpack = step->xnn != NULL;
 	nnb_looks.tiles_ours = nnbx_tiles_ours();
 	free(out);

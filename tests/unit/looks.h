@@ -13,7 +13,8 @@ struct looks {
 	bool ended;          /* told to end at the first look: it did, and did not ask again */
 	uint64_t end_ns;     /* likewise: as longest_ns */
 	bool xnnpack, tiles_ours;
-	uint64_t digest; /* of the output */
+	uint64_t digest;  /* of the output */
+	uint64_t cost_ns; /* what it was estimated to take */
 };
 
 #endif

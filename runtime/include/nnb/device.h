@@ -61,6 +61,12 @@ NNB_PUBLIC void nnb_device_release_performance(struct nnb_device *device);
 NNB_PUBLIC enum nnb_status nnb_device_supported(struct nnb_device *device, const struct nnb_model *model, bool *ret,
                                                 struct nnb_reason *reason);
 
+/*
+ * Refuse executions that are estimated, from their shapes, to take more than @ns of one core alone, and models of which every
+ * execution is: with RESOURCE_EXHAUSTED_PERSISTENT. 0: refuse none, as at first. Before anything else is done with the device.
+ */
+NNB_PUBLIC void nnb_device_limit_work(struct nnb_device *device, uint64_t ns);
+
 /* ---- prepared models ---- */
 
 struct nnb_prepared;

@@ -33,6 +33,7 @@ struct nnb_service_limits {
 	uint32_t buffers;     /* 1024: memory domains */
 	uint32_t pools;       /* 4096: of models, kept by bursts, and of calls under way */
 	uint32_t async;       /* 64: executions under way */
+	uint64_t work_ns;     /* 60 s: that an execution is estimated to take, alone */
 	uint64_t bytes;       /* 4 GiB: of those pools and buffers, of models' operands, and of messages */
 };
 

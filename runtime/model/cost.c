@@ -1,0 +1,203 @@
+/*
+ * cost.c -- see cost.h.
+ *
+ * TRUST     Shapes are a stranger's, of any size: every sum and every product here ends at UINT64_MAX.
+ */
+#include "model/cost.h"
+
+#include "model/ops.h"
+#include "model/patience.h"
+
+enum {
+	EACH_NS = 100,     /* an operation, however small */
+	DEEP = 1 << 16,    /* products in one sum, from which on a plain loop computes it */
+	ROW_ELEMENTS = 50, /* that it takes as long to find a row as to copy */
+	POW_ELEMENTS = 100 /* likewise, to take a power of what was added up as to add one */
+};
+
+enum nnb__count {
+	UNCOUNTED,
+	OUTPUTS,    /* elements of the first output */
+	CELLS,      /* the same, times the cells of a window */
+	PRODUCTS,   /* the same, times the input channels of a window, or of a row of weights */
+	NEIGHBOURS, /* elements, times the neighbours that are added up for one */
+	ROWS,       /* elements of the output, and rows that are looked up */
+	HASHES,     /* bytes that are hashed */
+	WEIGHTS     /* elements of all inputs but the first, times the batch */
+};
+
+static const struct nnb__cost {
+	enum nnb__count count;
+	uint32_t ps[2], plain_ps[2]; /* float32, quant8 */
+} costs[] = {
+#define NNB_COST(name, count, float_ps, quant_ps, plain_float_ps, plain_quant_ps) \
+	[NNB_##name] = { count, { float_ps, quant_ps }, { plain_float_ps, plain_quant_ps } },
+#include "model/costs.def"
+#undef NNB_COST
+};
+
+static const struct nnb__cost *cost_of(uint32_t type)
+{
+	return type < sizeof(costs) / sizeof(costs[0]) && costs[type].count ? &costs[type] : NULL;
+}
+
+/* ---- numbers that end at UINT64_MAX ---- */
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t elements(const struct nnb_shape *s)
+{
+	uint64_t n = 1;
+
+	for (uint32_t d = 0; d < s->rank; d++)
+		n = times(n, s->dims[d]);
+	return s->omitted ? 0 : n;
+}
+
+static uint64_t last_of(const struct nnb_shape *s)
+{
+	return s->rank ? s->dims[s->rank - 1] : 1;
+}
+
+/* ---- counting ---- */
+
+/* One operation in its place. */
+struct place {
+	const struct nnb_graph *graph;
+	const struct nnb_operation *op;
+	uint32_t index;
+	const struct nnb_shape *shapes;
+};
+
+static const struct nnb_shape *in(const struct place *p, uint32_t k)
+{
+	return &p->shapes[p->op->inputs[k]];
+}
+
+static uint64_t outputs(const struct place *p)
+{
+	return elements(&p->shapes[p->op->outputs[0]]);
+}
+
+static uint64_t cells(const struct place *p)
+{
+	struct nnb_window w;
+
+	return nnb_window(p->graph, p->index, p->shapes, &w) ? 1 : times(w.filter_w, w.filter_h);
+}
+
+/* That are added up for one output of CONV_2D or FULLY_CONNECTED. */
+static uint64_t depth(const struct place *p)
+{
+	return p->op->type == NNB_CONV_2D ? times(cells(p), last_of(in(p, 0))) : last_of(in(p, 1));
+}
+
+/* Without a constant radius, as many as there are. */
+static uint64_t neighbours(const struct place *p)
+{
+	const int32_t *radius = p->graph->constants[p->op->inputs[1]];
+	uint64_t all = last_of(in(p, 0)), n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
+
+	return plus(n < all ? n : all, POW_ELEMENTS);
+}
+
+/* Each row of the second input, once for each bit of each hash of the first. */
+static uint64_t hashed(const struct place *p)
+{
+	const struct nnb_shape *rows = in(p, 1);
+	uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? elements(rows) / n : 0;
+
+	return times(times(elements(in(p, 0)), n), plus(times(row, sizeof(float)), ROW_ELEMENTS));
+}
+
+static uint64_t weights(const struct place *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 1; k < p->op->n_inputs; k++)
+		n = plus(n, elements(in(p, k)));
+	return times(n, in(p, 0)->rank ? in(p, 0)->dims[0] : 1);
+}
+
+static uint64_t count(const struct place *p, enum nnb__count what)
+{
+	switch (what) {
+	case CELLS:
+		return times(outputs(p), cells(p));
+	case PRODUCTS:
+		return times(outputs(p), depth(p));
+	case NEIGHBOURS:
+		return times(outputs(p), neighbours(p));
+	case ROWS:
+		return plus(outputs(p), times(elements(in(p, 0)), ROW_ELEMENTS));
+	case HASHES:
+		return hashed(p);
+	case WEIGHTS:
+		return weights(p);
+	default:
+		return outputs(p);
+	}
+}
+
+/* Does a plain loop compute it, because no weights could be packed, or the sums are too long? */
+static bool is_plain(const struct place *p)
+{
+	uint32_t type = p->op->type;
+
+	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D)
+		return false;
+	if (type != NNB_DEPTHWISE_CONV_2D && depth(p) > DEEP)
+		return true;
+	return !p->graph->constants[p->op->inputs[1]] || !p->graph->constants[p->op->inputs[2]];
+}
+
+/* ---- the whole ---- */
+
+static bool is_known(const struct place *p)
+{
+	for (uint32_t k = 0; k < p->op->n_inputs; k++)
+		if (!in(p, k)->known && !in(p, k)->omitted)
+			return false;
+	for (uint32_t k = 0; k < p->op->n_outputs; k++)
+		if (!p->shapes[p->op->outputs[k]].known)
+			return false;
+	return true;
+}
+
+uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struct nnb_shape *shapes)
+{
+	const struct place p = { g, &g->model->operations[op], op, shapes };
+	const struct nnb__cost *cost = cost_of(p.op->type);
+	bool quant;
+	uint64_t n, ps;
+
+	if (!cost)
+		return EACH_NS; /* an operation of the vendor's: nothing is known of it */
+	if (!is_known(&p))
+		return 0;
+	quant = g->model->operands[p.op->inputs[0]].type == NNB_TENSOR_QUANT8_ASYMM ||
+	        g->model->operands[p.op->outputs[0]].type == NNB_TENSOR_QUANT8_ASYMM;
+	n = count(&p, cost->count);
+	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
+	n = n > UINT64_MAX / ps ? times(n / 1000, ps) : n * ps / 1000;
+	return plus(n, EACH_NS);
+}
+
+uint64_t nnb__model_cost(const struct nnb_graph *g, const struct nnb_shape *shapes)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < g->model->n_operations && nnb__patient(NNB__OPERATION_UNITS); i++)
+		ns = plus(ns, nnb__operation_cost(g, i, shapes));
+	return ns;
+}
