@@ -41,6 +41,64 @@ struct nnb_model *copy_model(uint32_t bytes)
 	return m;
 }
 
+enum { ONE_SIDE = 54, ONE_CHANNELS = 256, ONE_WEIGHTS = ONE_CHANNELS * 9 * ONE_CHANNELS };
+enum {
+	ONE_IN_BYTES = ONE_SIDE * ONE_SIDE * ONE_CHANNELS * 4,
+	ONE_OUT_BYTES = (ONE_SIDE - 2) * (ONE_SIDE - 2) * ONE_CHANNELS * 4
+};
+
+static uint32_t one_constant(struct nnb_model *m, const struct nnb_operand *o, const void *value, size_t bytes)
+{
+	int index = nnb_model_operand(m, o);
+
+	if (index < 0 || nnb_model_value(m, (uint32_t)index, value, bytes))
+		die("a model");
+	return (uint32_t)index;
+}
+
+/* 1.6 G products in one operation. */
+static struct nnb_model *one_operation_new(void)
+{
+	static float values[ONE_WEIGHTS];
+	const int32_t valid = NNB_PADDING_VALID, one = 1, none = NNB_FUSED_NONE;
+	const struct nnb_operand scalar = { .type = NNB_INT32 };
+	struct nnb_operand image = { .type = NNB_TENSOR_FLOAT32,
+		                     .rank = 4,
+		                     .dims = { 1, ONE_SIDE, ONE_SIDE, ONE_CHANNELS } };
+	const struct nnb_operand weights = { .type = NNB_TENSOR_FLOAT32,
+		                             .rank = 4,
+		                             .dims = { ONE_CHANNELS, 3, 3, ONE_CHANNELS } };
+	const struct nnb_operand bias = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { ONE_CHANNELS } };
+	uint32_t in[7] = { 0 }, out = 1;
+	struct nnb_model *m;
+
+	for (uint32_t i = 0; i < ONE_WEIGHTS; i++)
+		values[i] = (float)(i % 31) / 32 - 0.5f;
+	if (nnb_model_new(&m, "one operation", NNB_HAL_1_2) || nnb_model_operand(m, &image) != 0)
+		die("a model");
+	image.dims[1] = image.dims[2] = ONE_SIDE - 2;
+	if (nnb_model_operand(m, &image) != 1)
+		die("a model");
+	in[1] = one_constant(m, &weights, values, sizeof(values));
+	in[2] = one_constant(m, &bias, values, ONE_CHANNELS * sizeof(float));
+	in[3] = one_constant(m, &scalar, &valid, sizeof(valid));
+	in[4] = in[5] = one_constant(m, &scalar, &one, sizeof(one));
+	in[6] = one_constant(m, &scalar, &none, sizeof(none));
+	if (nnb_model_operation(m, NNB_CONV_2D, in, 7, &out, 1) || nnb_model_finish(m, in, 1, &out, 1))
+		die("a model");
+	return m;
+}
+
+void app_open_net(struct app *a, enum net_kind kind, uint32_t priority, const char *socket)
+{
+	bool one = kind == NET_ONE_OPERATION;
+	struct nnb_model *m = one ? one_operation_new() : mobilenet_new();
+
+	app_open_at(a, priority, socket, m, one ? ONE_IN_BYTES : MOBILENET_IN_BYTES,
+	            one ? ONE_OUT_BYTES : MOBILENET_OUT_BYTES);
+	nnb_model_free(m);
+}
+
 void app_open_at(struct app *a, uint32_t priority, const char *socket, const struct nnb_model *model, uint32_t in_bytes,
                  uint32_t out_bytes)
 {
@@ -124,7 +182,7 @@ static void hear(int sock)
 	read_fully(sock, &c, 1);
 }
 
-/* @bytes: 0 is a MobileNet. */
+/* @bytes: less than N_NETS is such a model. */
 static void start(struct process *p, const char *socket, uint32_t bytes, uint32_t priority, uint32_t bursts,
                   uint64_t window_ns)
 {
@@ -159,9 +217,9 @@ void process_start(struct process *p, const char *socket, uint32_t bytes, uint32
 	start(p, socket, bytes, 1, bursts, window_ns);
 }
 
-void process_start_net(struct process *p, const char *socket, uint32_t priority, uint64_t window_ns)
+void process_start_net(struct process *p, const char *socket, enum net_kind kind, uint32_t priority, uint64_t window_ns)
 {
-	start(p, socket, 0, priority, 1, window_ns);
+	start(p, socket, (uint32_t)kind, priority, 1, window_ns);
 }
 
 void process_end(struct process *p)
@@ -276,10 +334,14 @@ static uint64_t work_marked(int sock, struct user *u, uint32_t n)
 
 static void be_app(struct app *a, const char *socket, uint32_t bytes, uint32_t priority)
 {
-	struct nnb_model *model = bytes ? copy_model(bytes) : mobilenet_new();
+	struct nnb_model *model;
 
-	app_open_at(a, priority, socket, model, bytes ? bytes : MOBILENET_IN_BYTES,
-	            bytes ? bytes : MOBILENET_OUT_BYTES);
+	if (bytes < N_NETS) {
+		app_open_net(a, (enum net_kind)bytes, priority, socket);
+		return;
+	}
+	model = copy_model(bytes);
+	app_open_at(a, priority, socket, model, bytes, bytes);
 	nnb_model_free(model);
 }
 

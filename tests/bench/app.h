@@ -25,9 +25,13 @@ static inline void must(enum nnb_status status, const char *what, const struct n
 		fail(status, what, reason);
 }
 
+/* A model that computes, in place of copy_model. */
+enum net_kind { NET_MOBILENET, NET_ONE_OPERATION /* a CONV_2D of some 50 ms */, N_NETS };
+
 /* RELU of @bytes of float32, which the null driver does not compute. Owned by the caller. */
 struct nnb_model *copy_model(uint32_t bytes);
 
+void app_open_net(struct app *a, enum net_kind kind, uint32_t priority, const char *socket);
 void app_open(struct app *a, const char *socket, const struct nnb_model *model, uint32_t in_bytes, uint32_t out_bytes);
 void app_open_at(struct app *a, uint32_t priority, const char *socket, const struct nnb_model *model, uint32_t in_bytes,
                  uint32_t out_bytes);
@@ -74,8 +78,9 @@ struct process {
 /* Start an app with @bursts warm bursts of copy_model(@bytes); it is ready when this returns. */
 void process_start(struct process *p, const char *socket, uint32_t bytes, uint32_t bursts, uint64_t window_ns);
 
-/* The same with one burst of a MobileNet. */
-void process_start_net(struct process *p, const char *socket, uint32_t priority, uint64_t window_ns);
+/* The same with one burst of such a model. */
+void process_start_net(struct process *p, const char *socket, enum net_kind kind, uint32_t priority,
+                       uint64_t window_ns);
 void process_end(struct process *p);
 
 /*

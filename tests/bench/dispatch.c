@@ -22,10 +22,11 @@ enum { URGENT = CLIENT, LONG = SERVER }; /* cpus */
 enum { LOW = 0, HIGH = 2 };
 enum { TINY = 16 }; /* bytes that an urgent execution reads, and writes */
 enum { SAMPLES = 200, QUICK_SAMPLES = 20, RUNS_MAX = 4 * SAMPLES };
+enum { ONE_AT_LEAST_MS = 25 /* or there is nothing to show */ };
 enum { SETTLE_MS = 5, AT_MOST_MS = 60000, APPS_MAX = 8 };
 enum { THINK_NS = 300000, THINK_MORE_NS = 1000000 };
 
-enum { NONE, RESTART, SAVE, ACROSS, N_MODES };
+enum { NONE, RESTART, SAVE, ACROSS, ONE, ONE_ACROSS, N_MODES };
 
 #define COMMON "--lanes", "1", "--spin", "none"
 #define OF_ONE_APP "--policy", "fair", "--app-identity", "uid", COMMON
@@ -33,21 +34,29 @@ enum { NONE, RESTART, SAVE, ACROSS, N_MODES };
 static const struct {
 	const char *name;
 	const char *const options[16];
-	bool judged;
+	bool judged;        /* by a wake, and the longest operation */
+	enum net_kind busy; /* what the long executions are of */
 } modes[N_MODES] = {
 	[NONE] = { "preempt none", { "--preempt", "none", OF_ONE_APP }, false },
 	[RESTART] = { "preempt restart", { "--preempt", "restart", OF_ONE_APP }, false },
 	[SAVE] = { "preempt save", { "--preempt", "save", OF_ONE_APP }, true },
 	[ACROSS] = { "another app's", { "--preempt", "save", "--policy", "priority", COMMON }, true },
+	[ONE] = { "one operation", { "--preempt", "save", OF_ONE_APP }, false, NET_ONE_OPERATION },
+	[ONE_ACROSS] = { "one operation, another app's",
+	                 { "--preempt", "save", "--policy", "priority", COMMON },
+	                 false,
+	                 NET_ONE_OPERATION },
 };
+
+#define ONE_AT_MOST_US 1500.0
 
 struct mode {
 	struct daemon daemon;
 	struct process busy; /* with the long executions */
 	struct app app;
 	struct user urgent;
-	double longest;                   /* operation of a MobileNet, as the service has it */
-	size_t row, p99, over, preempted; /* a row; figures */
+	double longest;                   /* operation of the busy one, as the service has it */
+	size_t row, p99, over, preempted; /* a row; figures. Over: of one operation, the p99 in wakes */
 };
 
 /* The same by hand. */
@@ -260,7 +269,7 @@ void dispatch_round(struct bench *b, struct dispatch *d)
 		longest = m->longest < d->longest_now ? m->longest : d->longest_now;
 		p99 = by_service(b, d, m);
 		bench_figure_is(b, m->p99, p99 / 1e3);
-		bench_figure_is(b, m->over, (p99 - longest) / wake);
+		bench_figure_is(b, m->over, (p99 - (modes[i].busy == NET_MOBILENET ? longest : 0)) / wake);
 	}
 	settle(UNPINNED, URGENT);
 }
@@ -272,6 +281,12 @@ void dispatch_judge(struct bench *b, const struct dispatch *d)
 	for (int i = 0; i < N_MODES; i++) {
 		snprintf(name, sizeof(name), "%s / by hand", modes[i].name);
 		bench_ratio(b, name, d->modes[i].row, d->whole, SIZE_MAX);
+		if (modes[i].busy == NET_ONE_OPERATION) {
+			snprintf(name, sizeof(name), "%s: p99 of the wait, us", modes[i].name);
+			bench_at_most(b, name, bench_figure_median(b, d->modes[i].p99), ONE_AT_MOST_US);
+			snprintf(name, sizeof(name), "%s: its length, ms", modes[i].name);
+			bench_at_least(b, name, d->modes[i].longest / 1e6, ONE_AT_LEAST_MS);
+		}
 		if (!modes[i].judged)
 			continue;
 		snprintf(name, sizeof(name), "%s: (p99 - longest) / p99 of a wake", modes[i].name);
@@ -282,17 +297,15 @@ void dispatch_judge(struct bench *b, const struct dispatch *d)
 /* ---- beginning and end ---- */
 
 /* Of the very model that the long executions run. */
-static double longest_operation(const char *socket)
+static double longest_operation(const char *socket, enum net_kind kind)
 {
-	struct nnb_model *model = mobilenet_new();
 	struct nnb_reason reason = { "" };
 	struct nnb_times times;
 	struct app app;
 
-	app_open_at(&app, LOW, socket, model, MOBILENET_IN_BYTES, MOBILENET_OUT_BYTES);
+	app_open_net(&app, kind, LOW, socket);
 	must(nnb_remote_times(app.remote, &times, &reason), "the times of a model", &reason);
 	app_close(&app);
-	nnb_model_free(model);
 	return (double)times.step_ns;
 }
 
@@ -306,14 +319,16 @@ static void open_mode(struct bench *b, struct mode *m, int i, const char *servic
 	m->row = bench_row(b, name);
 	snprintf(name, sizeof(name), "%s: p99, us", modes[i].name);
 	m->p99 = bench_figure(b, name);
-	snprintf(name, sizeof(name), "%s: (p99 - longest) / p99 of a wake", modes[i].name);
+	snprintf(name, sizeof(name),
+	         modes[i].busy == NET_MOBILENET ? "%s: (p99 - longest) / p99 of a wake" : "%s: p99 / p99 of a wake",
+	         modes[i].name);
 	m->over = bench_figure(b, name);
 	snprintf(name, sizeof(name), "%s: long ones that made room, %%", modes[i].name);
 	m->preempted = bench_figure(b, name);
 
 	daemon_start(&m->daemon, service, modes[i].options);
-	m->longest = longest_operation(m->daemon.socket);
-	process_start_net(&m->busy, m->daemon.socket, LOW, NNB_FMQ_WINDOW_NONE);
+	m->longest = longest_operation(m->daemon.socket, modes[i].busy);
+	process_start_net(&m->busy, m->daemon.socket, modes[i].busy, LOW, NNB_FMQ_WINDOW_NONE);
 	settle_all(m->busy.pid, cpu_of(TWO_CPUS, LONG));
 	app_open_at(&m->app, HIGH, m->daemon.socket, tiny, TINY, TINY);
 	settle_all(m->daemon.pid, cpu_of(TWO_CPUS, LONG));
