@@ -41,7 +41,7 @@ struct nnb_model *copy_model(uint32_t bytes)
 	return m;
 }
 
-enum { ONE_SIDE = 54, ONE_CHANNELS = 256, ONE_WEIGHTS = ONE_CHANNELS * 9 * ONE_CHANNELS };
+enum { ONE_SIDE = 88, ONE_CHANNELS = 256, ONE_WEIGHTS = ONE_CHANNELS * 9 * ONE_CHANNELS };
 enum {
 	ONE_IN_BYTES = ONE_SIDE * ONE_SIDE * ONE_CHANNELS * 4,
 	ONE_OUT_BYTES = (ONE_SIDE - 2) * (ONE_SIDE - 2) * ONE_CHANNELS * 4
@@ -56,7 +56,7 @@ static uint32_t one_constant(struct nnb_model *m, const struct nnb_operand *o, c
 	return (uint32_t)index;
 }
 
-/* 1.6 G products in one operation. */
+/* 4.4 G products in one operation. */
 static struct nnb_model *one_operation_new(void)
 {
 	static float values[ONE_WEIGHTS];

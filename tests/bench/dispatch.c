@@ -22,7 +22,7 @@ enum { URGENT = CLIENT, LONG = SERVER }; /* cpus */
 enum { LOW = 0, HIGH = 2 };
 enum { TINY = 16 }; /* bytes that an urgent execution reads, and writes */
 enum { SAMPLES = 200, QUICK_SAMPLES = 20, RUNS_MAX = 4 * SAMPLES };
-enum { ONE_AT_LEAST_MS = 25 /* or there is nothing to show */ };
+enum { ONE_AT_LEAST_MS = 40 /* or there is nothing to show */ };
 enum { SETTLE_MS = 5, AT_MOST_MS = 60000, APPS_MAX = 8 };
 enum { THINK_NS = 300000, THINK_MORE_NS = 1000000 };
 
