@@ -658,6 +658,7 @@ static void executor_free(void *arg)
 	struct executor *x = arg;
 	struct entry e;
 
+	nnb__lanes_release(&x->runner.seat);
 	nnb_execution_end(x->execution);
 	unbind(x);
 	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* nobody is here any more */
@@ -692,6 +693,7 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->budget = place->budget;
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
+	x->runner.seat.keeps = place->lanes != NULL; /* until executor_free */
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = missing,
 		                            .add = add,

@@ -10,8 +10,13 @@
  *               and then looks at it  => either the look finds it waiting, or it finds itself cancelled
  *           (4) who looks: turn += LOOK, release  --- pairs with (2)  => who finds that turn finds itself cancelled, and
  *               does not go to sleep on it
+ *           (5) who gives a lane: kept = 1, then looks at wanted; who wants one: wanted, then looks at kept, both
+ *               sequentially consistent  => one of them finds the other: no lane is kept while somebody waits
+ *           (6) take_kept: of the two who try, one has the lane. Acquire and release: what its thread has written of the
+ *               job between two executions is seen by who finds under the lock that the seat has taken its lane again, or
+ *               was before its thread began to write
  *           yield_at is a hint, stored under the lock and read without: who finds that it has come asks again under it.
- * PROGRESS  A lane is handed over: who leaves it names the next. No lane is free while somebody waits.
+ * PROGRESS  A lane is handed over: who leaves it names the next. No lane is free, or kept, while somebody waits.
  * CRASH     Of a client: its executions are cancelled, and give what they have. Waking is the last thing done to a seat
  *           that was given a lane; if it is gone by then, nobody is woken, or somebody who looks and sleeps again.
  */
@@ -167,19 +172,107 @@ static int wait_for_turn(struct nnb__seat *s, uint64_t since, uint64_t until)
 	return 0; /* though it may be late, or wanted no more: that is for who runs it to see */
 }
 
-/* ---- the life of an execution ---- */
+/* ---- leaving ---- */
 
-/* The lock is held. */
+/* Before the lane is anybody else's. */
+static void tell_preempted(struct nnb__seat *s, const struct nnb__seat *next, uint64_t now)
+{
+	uint64_t asked = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
+
+	if (!s->trace || !next->trace)
+		return;
+	nnb__trace_waits(s->trace, now);
+	nnb__trace_preempted(s->trace, next->trace->exec, s->next_op, s->lanes->policy.preempt == NNB_PREEMPT_RESTART,
+	                     now > asked ? now - asked : 0, s->redo_ns);
+}
+
+/* An execution begins. */
 static void count_execution(struct nnb__seat *s)
 {
+	uint64_t n = atomic_load_explicit(&s->executions, memory_order_relaxed);
+
 	if (!s->trial)
-		app_of(s)->executions++;
+		atomic_store_explicit(&s->executions, n + 1, memory_order_relaxed);
 }
+
+/* The lock is held. */
+static void count_for_app(struct nnb__seat *s)
+{
+	uint64_t n = atomic_load_explicit(&s->executions, memory_order_relaxed);
+
+	app_of(s)->executions += n - s->counted;
+	s->counted = n;
+}
+
+/* Leave the lane. Returns who is to be woken. */
+static struct nnb__seat *leave(struct nnb__seat *s, bool again, uint64_t now)
+{
+	struct nnb__policy *p = &s->lanes->policy;
+	struct nnb__policy_job *next = nnb__policy_leave(p, s->job.lane, again, now);
+
+	count_for_app(s);
+	if (!next)
+		return NULL;
+	if (again && next != &s->job)
+		tell_preempted(s, seat_of(next), now);
+	if (next != &s->job) /* what it was asked when it was on a lane before is over */
+		atomic_store_explicit(&seat_of(next)->yield_at, NNB__NEVER, memory_order_relaxed);
+	publish(s->lanes);
+	return next == &s->job ? NULL : hand_over(next);
+}
+
+/* ---- lanes that are kept ---- */
+
+/* Under the lock: what givers look at. */
+static void unlock(struct nnb__lanes *l)
+{
+	if (__builtin_expect(atomic_load_explicit(&l->wanted, memory_order_relaxed) != l->policy.waiting, 0))
+		atomic_store_explicit(&l->wanted, l->policy.waiting, memory_order_seq_cst); /* (5) */
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* Its lane is the caller's from now on: of who has the seat, or of who takes the lane away. */
+static bool take_kept(struct nnb__seat *s)
+{
+	uint32_t one = 1;
+
+	return s->keeps && atomic_compare_exchange_strong_explicit(&s->kept, &one, 0, memory_order_acq_rel,
+	                                                           memory_order_acquire); /* (6) */
+}
+
+/* Its execution is over. True: it keeps the lane, or somebody has taken that away already. */
+static bool keep(struct nnb__seat *s)
+{
+	struct nnb__lanes *l = s->lanes;
+
+	if (!s->keeps || s->job.since || atomic_load_explicit(&l->wanted, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&s->kept, 1, memory_order_seq_cst); /* (5) */
+	if (__builtin_expect(!atomic_load_explicit(&l->wanted, memory_order_seq_cst), 1))
+		return true;
+	return !take_kept(s);
+}
+
+/* The lock is held, and a lane is wanted: those that are kept are free, or their next ones'. */
+static void reclaim(struct nnb__lanes *l)
+{
+	atomic_store_explicit(&l->wanted, l->policy.waiting + 1, memory_order_seq_cst); /* (5) */
+	for (uint32_t i = 0; i < l->policy.lanes; i++) {
+		struct nnb__seat *s = l->policy.running[i] ? seat_of(l->policy.running[i]) : NULL;
+
+		if (!s || !take_kept(s))
+			continue;
+		wake(leave(s, false, l->policy.waiting ? nnb__now() : 0)); /* under the lock: it cannot be gone */
+	}
+}
+
+/* ---- the life of an execution ---- */
 
 static int take_of_kernel(struct nnb__seat *s)
 {
 	pthread_mutex_lock(&s->lanes->lock);
 	count_execution(s);
+	count_for_app(s);
 	pthread_mutex_unlock(&s->lanes->lock);
 	tell_kernel(s->job.priority);
 	return 0;
@@ -194,15 +287,20 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0))
 		return take_of_kernel(s);
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
+	count_execution(s);
+	if (__builtin_expect(take_kept(s), 1))
+		return 0;
 	atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
 	pthread_mutex_lock(&l->lock);
-	count_execution(s);
+	count_for_app(s);
+	if (!l->policy.free)
+		reclaim(l);
 	if (__builtin_expect(nnb__policy_wants_time(&l->policy, false), 0))
 		now = nnb__now();
 	on_lane = nnb__policy_ready(&l->policy, &s->job, now);
 	if (__builtin_expect(!on_lane, 0))
 		publish(l);
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 	return __builtin_expect(on_lane, 1) ? 0 : wait_for_turn(s, now, until);
 }
 
@@ -215,36 +313,8 @@ bool nnb__lanes_yields(struct nnb__seat *s, uint64_t now)
 	yields = nnb__policy_yield(&l->policy, s->job.lane, now);
 	if (!yields)
 		publish(l);
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 	return yields;
-}
-
-/* Before the lane is anybody else's. */
-static void tell_preempted(struct nnb__seat *s, const struct nnb__seat *next, uint64_t now)
-{
-	uint64_t asked = atomic_load_explicit(&s->yield_at, memory_order_relaxed);
-
-	if (!s->trace || !next->trace)
-		return;
-	nnb__trace_waits(s->trace, now);
-	nnb__trace_preempted(s->trace, next->trace->exec, s->next_op, s->lanes->policy.preempt == NNB_PREEMPT_RESTART,
-	                     now > asked ? now - asked : 0, s->redo_ns);
-}
-
-/* Leave the lane. Returns who is to be woken. */
-static struct nnb__seat *leave(struct nnb__seat *s, bool again, uint64_t now)
-{
-	struct nnb__policy *p = &s->lanes->policy;
-	struct nnb__policy_job *next = nnb__policy_leave(p, s->job.lane, again, now);
-
-	if (!next)
-		return NULL;
-	if (again && next != &s->job)
-		tell_preempted(s, seat_of(next), now);
-	if (next != &s->job) /* what it was asked when it was on a lane before is over */
-		atomic_store_explicit(&seat_of(next)->yield_at, NNB__NEVER, memory_order_relaxed);
-	publish(s->lanes);
-	return next == &s->job ? NULL : hand_over(next);
 }
 
 int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
@@ -263,7 +333,7 @@ int nnb__lanes_yield(struct nnb__seat *s, uint64_t until, bool *ret_left)
 	} else {
 		publish(l);
 	}
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 	wake(next);
 	*ret_left = left;
 	return left ? wait_for_turn(s, now, until) : 0;
@@ -274,12 +344,25 @@ void nnb__lanes_give(struct nnb__seat *s)
 	struct nnb__lanes *l = s->lanes;
 	struct nnb__seat *next;
 
-	if (l->kind == NNB_POLICY_NATIVE)
+	if (l->kind == NNB_POLICY_NATIVE || keep(s))
 		return;
 	pthread_mutex_lock(&l->lock);
 	next = leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0);
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 	wake(next);
+}
+
+void nnb__lanes_release(struct nnb__seat *s)
+{
+	struct nnb__lanes *l = s->lanes;
+
+	if (!s->keeps)
+		return;
+	pthread_mutex_lock(&l->lock);
+	if (take_kept(s))
+		wake(leave(s, false, nnb__policy_wants_time(&l->policy, true) ? nnb__now() : 0));
+	count_for_app(s);
+	unlock(l);
 }
 
 /* ---- from outside ---- */
@@ -295,7 +378,7 @@ void nnb__lanes_look(struct nnb__lanes *l, struct nnb__lane_app *app)
 			wake(s); /* under the lock: it cannot be gone */
 		}
 	}
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 }
 
 uint32_t nnb__lanes_waiting(struct nnb__lanes *l)
@@ -304,7 +387,7 @@ uint32_t nnb__lanes_waiting(struct nnb__lanes *l)
 
 	pthread_mutex_lock(&l->lock);
 	n = l->policy.waiting;
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 	return n;
 }
 
@@ -313,11 +396,13 @@ uint64_t nnb__lanes_wait(struct nnb__seat *s, uint64_t now)
 	struct nnb__lanes *l = s->lanes;
 	uint64_t wait;
 
-	if (l->kind == NNB_POLICY_NATIVE)
+	if (l->kind == NNB_POLICY_NATIVE || (s->keeps && atomic_load_explicit(&s->kept, memory_order_relaxed)))
 		return 0;
 	pthread_mutex_lock(&l->lock);
+	if (!l->policy.free)
+		reclaim(l);
 	wait = nnb__policy_wait(&l->policy, &s->job, now);
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 	return wait;
 }
 
@@ -325,6 +410,9 @@ void nnb__lanes_counts(struct nnb__lanes *l, struct nnb__lane_app *app, struct n
 {
 	pthread_mutex_lock(&l->lock);
 	nnb__policy_account(&l->policy, nnb__now());
+	for (uint32_t i = 0; i < l->policy.lanes; i++)
+		if (l->policy.running[i] && l->policy.running[i]->app == &app->shares)
+			count_for_app(seat_of(l->policy.running[i]));
 	ret->waiting = app->shares.waiting;
 	ret->executions = app->executions;
 	ret->received_ns = (uint64_t)app->shares.received;
@@ -332,7 +420,7 @@ void nnb__lanes_counts(struct nnb__lanes *l, struct nnb__lane_app *app, struct n
 	ret->max_lag_ns = (int64_t)app->shares.max_lag;
 	ret->preemptions = app->shares.preemptions;
 	ret->restarts = app->shares.restarts;
-	pthread_mutex_unlock(&l->lock);
+	unlock(l);
 	ret->missed_transient = atomic_load_explicit(&app->missed_transient, memory_order_relaxed);
 	ret->missed_persistent = atomic_load_explicit(&app->missed_persistent, memory_order_relaxed);
 	ret->late = atomic_load_explicit(&app->late, memory_order_relaxed);

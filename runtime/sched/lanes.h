@@ -19,12 +19,14 @@ struct nnb__lanes {
 	enum nnb_deadlines deadlines;
 	pthread_mutex_t lock; /* of the policy, and all that it has seen */
 	struct nnb__policy policy;
+	_Atomic uint32_t
+		wanted; /* 0: nobody waits, and no thread under the lock looks for a lane: a seat may keep its own */
 };
 
 /* What the lanes know of an app. All zeroes is a new one. */
 struct nnb__lane_app {
 	struct nnb__policy_app shares; /* under the lanes' lock; first, for it stands for the whole */
-	uint64_t executions;           /* likewise */
+	uint64_t executions;           /* likewise; those of seats on lanes come on top */
 	_Atomic uint64_t missed_transient, missed_persistent, late, longest_wait_ns;
 };
 
@@ -32,8 +34,16 @@ struct nnb__lane_app {
 struct nnb__seat {
 	struct nnb__lanes *lanes;
 	struct nnb__policy_job job;
-	_Atomic uint64_t yield_at;    /* when to ask nnb__lanes_yields; NNB__NEVER */
-	_Atomic uint32_t turn;        /* a futex: changes when it gets a lane, or is to look whether it was cancelled */
+	_Atomic uint64_t yield_at; /* when to ask nnb__lanes_yields; NNB__NEVER */
+	_Atomic uint32_t turn;     /* a futex: changes when it gets a lane, or is to look whether it was cancelled */
+	/*
+	 * The next execution is likely to be soon, of the same thread: where nobody waits, the seat keeps its lane in between, and
+	 * whoever wants one takes it away. Set before the first take; then nnb__lanes_release before the seat goes.
+	 */
+	bool keeps;
+	_Atomic uint32_t kept;        /* 1: between two executions it has its lane */
+	_Atomic uint64_t executions;  /* the thread's that has the seat */
+	uint64_t counted;             /* of them, in the app's: under the lanes' lock */
 	bool trial;                   /* its app pays for the lane; the app's counts and longest wait leave it out */
 	const atomic_bool *cancelled; /* it is not to wait any longer; then nnb__lanes_look. NULL: it never is */
 
@@ -64,6 +74,9 @@ bool nnb__lanes_yields(struct nnb__seat *seat, uint64_t now);
 int nnb__lanes_yield(struct nnb__seat *seat, uint64_t until, bool *ret_left);
 
 void nnb__lanes_give(struct nnb__seat *seat);
+
+/* A seat that keeps its lane is given back, and may go. Others: nothing. */
+void nnb__lanes_release(struct nnb__seat *seat);
 
 /* Some of an app's who wait have been cancelled. Any thread. */
 void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);

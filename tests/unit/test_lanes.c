@@ -24,7 +24,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define MS UINT64_C(1000000)
-enum { THREADS = 8, APPS = 3, LANES_MOST = 4 };
+enum { THREADS = 8, APPS = 3, LANES_MOST = 7 };
 
 static uint64_t chance(uint64_t *seed, uint64_t n)
 {
@@ -366,6 +366,73 @@ static void whom_room_was_to_be_made_for_may_have_gone(void **state)
 	nnb__lanes_fini(&l);
 }
 
+/* ---- lanes that are kept between two executions ---- */
+
+static uint64_t executions_of(struct nnb__lanes *l, struct nnb__lane_app *app)
+{
+	struct nnb_app_counts counts;
+
+	nnb__lanes_counts(l, app, &counts);
+	return counts.executions;
+}
+
+static void a_lane_is_kept_until_it_is_wanted(void **state)
+{
+	struct nnb__lane_app apps[2] = { 0 };
+	struct nnb__seat keeper, other;
+	struct nnb__lanes l;
+
+	(void)state;
+	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	nnb__seat_init(&keeper, &l, &apps[0], 1, NULL);
+	nnb__seat_init(&other, &l, &apps[1], 1, NULL);
+	keeper.keeps = true;
+	for (uint64_t i = 1; i <= 3; i++) {
+		assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
+		assert_int_equal(executions_of(&l, &apps[0]), i);
+		nnb__lanes_give(&keeper);
+		assert_int_equal(atomic_load(&keeper.kept), 1);
+		assert_int_equal(nnb__lanes_wait(&keeper, nnb__now()), 0);
+	}
+	assert_int_equal(nnb__lanes_wait(&other, nnb__now()), 0);
+	assert_int_equal(nnb__lanes_take(&other, nnb__now()), 0); /* at once */
+	assert_int_equal(atomic_load(&keeper.kept), 0);
+	assert_int_equal(nnb__lanes_take(&keeper, nnb__now()), -ETIMEDOUT);
+	nnb__lanes_give(&other);
+	assert_int_equal(executions_of(&l, &apps[0]), 4);
+	assert_int_equal(executions_of(&l, &apps[1]), 1);
+	assert_int_equal(nnb__lanes_take(&keeper, nnb__now()), 0);
+	nnb__lanes_give(&keeper);
+	nnb__lanes_release(&keeper);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
+/* It waited while the other was at work, and is given the lane: then the lane is not kept. */
+static void no_lane_is_kept_while_somebody_waits(void **state)
+{
+	struct nnb__lane_app apps[2] = { 0 };
+	struct nnb__seat keeper;
+	struct nnb__lanes l;
+	struct waiter w;
+
+	(void)state;
+	make(&l, NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1);
+	nnb__seat_init(&keeper, &l, &apps[0], 1, NULL);
+	keeper.keeps = true;
+	assert_int_equal(nnb__lanes_take(&keeper, NNB__NEVER), 0);
+	start(&w, &l, &apps[1], 1, NNB__NEVER);
+	await_waiting(&l, 1);
+	nnb__lanes_give(&keeper);
+	assert_int_equal(atomic_load(&keeper.kept), 0);
+	pthread_join(w.thread, NULL);
+	assert_int_equal(w.got, 0);
+	nnb__lanes_give(&w.seat);
+	nnb__lanes_release(&keeper);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
 /* ---- everything at once ---- */
 
 static const struct game {
@@ -376,7 +443,8 @@ static const struct game {
 } games[] = {
 	{ "fair, one lane, kept", NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 1 },
 	{ "fair, two lanes, kept", NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, 2 },
-	{ "fair, four lanes, over", NNB_POLICY_FAIR, NNB_PREEMPT_RESTART, LANES_MOST },
+	{ "fair, four lanes, over", NNB_POLICY_FAIR, NNB_PREEMPT_RESTART, 4 },
+	{ "fair, a lane too few", NNB_POLICY_FAIR, NNB_PREEMPT_SAVE, LANES_MOST },
 	{ "priority, two lanes, kept", NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, 2 },
 	{ "edf, two lanes, over", NNB_POLICY_EDF, NNB_PREEMPT_RESTART, 2 },
 	{ "fifo, two lanes", NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 2 },
@@ -469,15 +537,20 @@ static void *plays(void *arg)
 
 		abort_unless(s);
 		nnb__seat_init(s, &w->lanes, &w->apps[p->n % APPS], (uint32_t)chance(&seed, 3), &w->cancelled[p->n]);
-		s->job.deadline_ns = chance(&seed, 2) ? NNB__NEVER : nnb__now() + chance(&seed, MS);
-		s->job.floor_ns = chance(&seed, 5000);
-		if (!chance(&seed, 10))
-			nnb__lanes_wait(s, nnb__now());
-		r = nnb__lanes_take(s, until);
-		if (r)
-			came_back(p, r, until);
-		else
-			runs(p, s, until, &seed);
+		s->keeps = chance(&seed, 2);
+		r = 0;
+		for (uint64_t n = 1 + (s->keeps ? chance(&seed, 20) : 0); n && !r; n--) {
+			s->job.deadline_ns = chance(&seed, 2) ? NNB__NEVER : nnb__now() + chance(&seed, MS);
+			s->job.floor_ns = chance(&seed, 5000);
+			if (!chance(&seed, 10))
+				nnb__lanes_wait(s, nnb__now());
+			r = nnb__lanes_take(s, until);
+			if (r)
+				came_back(p, r, until);
+			else
+				runs(p, s, until, &seed);
+		}
+		nnb__lanes_release(s);
 		free(s);
 		if (atomic_exchange(&w->cancelled[p->n], false))
 			dawdle(&seed, 20000);
@@ -558,6 +631,8 @@ int main(void)
 		cmocka_unit_test(one_that_has_ended_is_told_to_run_no_more),
 		cmocka_unit_test(since_when_one_waits_can_be_told_and_only_while_it_does),
 		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
+		cmocka_unit_test(a_lane_is_kept_until_it_is_wanted),
+		cmocka_unit_test(no_lane_is_kept_while_somebody_waits),
 	};
 	struct CMUnitTest tests[N_OF(alone) + N_OF(games)];
 	size_t n = N_OF(alone);
