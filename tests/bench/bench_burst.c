@@ -712,7 +712,7 @@ static void judge(struct bench *b, const struct rows *r)
 	double v;
 
 	v = bench_ratio(b, "no-op burst, polling / cache lines", r->no_op, r->limit[LINES], r->limit[LINES_PAUSE]);
-	bench_at_most(b, "no-op burst, polling / cache lines", v, 2.7);
+	bench_at_most(b, "no-op burst, polling / cache lines", v, 2.5);
 	for (int path = N_PATHS - 1; path >= 0; path--)
 		for (int p = 0; p < N_PLACEMENTS; p++)
 			if (worth_measuring(path, p))
