@@ -38,7 +38,8 @@ struct nnb__seat {
 	_Atomic uint32_t turn;     /* a futex: changes when it gets a lane, or is to look whether it was cancelled */
 	/*
 	 * The next execution is likely to be soon, of the same thread: where nobody waits, the seat keeps its lane in between, and
-	 * whoever wants one takes it away. Set before the first take; then nnb__lanes_release before the seat goes.
+	 * whoever wants one takes it away. All that it runs meanwhile counts as come when the lane was taken: where the policy
+	 * goes by who came first. Set before the first take; then nnb__lanes_release before the seat goes.
 	 */
 	bool keeps;
 	_Atomic uint32_t kept;        /* 1: between two executions it has its lane */
