@@ -252,6 +252,57 @@ ends 0 'at least 1 of 6 executions missed a deadline; whether 5 of them had one 
 same service_alone.db "SELECT n_unknown, missed_percent IS NULL, n_missed = SELECT count(*), 1, (SELECT count(*) FROM execution WHERE miss IS NOT NULL)
 	FROM execution WHERE deadline IS NULL" misses --part totals
 
+# ---- one side alone, and rules: what the other side knows is not known ----
+
+# outcome LINE DB: what the rule of that line comes to, and why.
+outcome()
+{
+	printf '%s\n' "$1" >rule.slo
+	looked=$((looked + 1))
+	"$burstscope" check -q --slo rule.slo "$2" >answer 2>&1 </dev/null || true
+	sed -n 3p answer | cut -d ' ' -f 1
+}
+
+# A client is not told how a fenced execution ends: 12 of those, of 17 deadlines, of which it knows that 5 were met.
+{
+	sed 's/deadline_ns=\(.\)900000/deadline_ns=\1000000/' clients.lines
+	for i in {10..21}; do
+		echo "${i}000000 exec_client exec=3:$i model=8 path=fenced deadline_ns=${i}900000 status=none began=${i}00000 at=1000,60000,61000,100"
+	done
+} >launched.lines
+one launched <launched.lines
+[[ $(sql launched.db "SELECT count(*) FROM execution WHERE path = 'fenced' AND status IS NULL AND miss IS NULL AND complete AND deadline IS NOT NULL" | tail -1) == 12 ]] ||
+	wrong 'launched: 12 fenced executions of which the client was not told how they ended'
+for rule in 'miss ratio of path=fenced <= 1 %' 'miss ratio <= 45 %' 'at most 1 misses in any 10 of path=fenced' 'p50 e2e of path=fenced <= 5s' 'p50 run of path=sync <= 5s'; do
+	[[ $(outcome "$rule" launched.db) == INCONCLUSIVE ]] || wrong "launched: $rule: $(<answer)"
+done
+[[ $(outcome 'miss ratio of path=sync <= 20 %' launched.db) == PASS ]] || wrong "launched: the client sees a call's answer: $(<answer)"
+for command in misses summary; do
+	ends 0 'at least 0 of 17 deadlines were missed; whether 12 of them were met is not known' $command launched.db
+	ends 0 '12 executions were seen from the client alone' $command launched.db
+done
+ends 0 'NONE 5' summary launched.db
+ends 0 'unknown 12' summary launched.db
+
+# A service sees no more of a call than until it wrote the result: of 5 deadlines it knows none to be met, and a latency is longer than what it saw.
+for i in {1..8}; do
+	echo "${i}000000 exec_service exec=2:$i model=7 app=20 priority=low path=sync lane=0 status=none began=${i}00000 at=10,20,30,40,50,60,0,0,0,- deadline_ns=${i}900000"
+done >answered.lines
+one answered < <(head -1 service.lines; cat answered.lines)
+[[ $(sql answered.db "SELECT count(deadline) || ' ' || count(miss) || ' ' || sum(sides = 'service') FROM execution" | tail -1) == '8 0 8' ]] ||
+	wrong 'answered: 8 deadlines, seen from the service'
+for rule in 'miss ratio <= 50 %' 'at most 1 misses in any 2' 'p50 e2e <= 1s' 'p50 overhead <= 1s' 'p50 overhead share <= 100 %' 'p50 return <= 1s'; do
+	[[ $(outcome "$rule" answered.db) == INCONCLUSIVE ]] || wrong "answered: $rule: $(<answer)"
+	grep -q 'clients were not recorded\|not all was recorded' answer || wrong "answered: $rule does not say why: $(<answer)"
+	grep -q '8 executions were seen from the service alone' <("$burstscope" check --slo rule.slo answered.db) || wrong "answered: check does not say that it judges one side"
+	grep -q '8 executions were seen from the service alone' <("$burstscope" check --format junit --slo rule.slo answered.db) || wrong "answered: JUnit does not say that it judges one side"
+	grep -q '"service_alone":8' <("$burstscope" check --format json --slo rule.slo answered.db) || wrong "answered: JSON does not say that it judges one side"
+done
+[[ $(outcome 'p50 e2e <= 10ns' answered.db) == FAIL ]] || wrong "answered: what the service saw is too long already: $(<answer)"
+[[ $(outcome 'p50 queue <= 1s' answered.db) == PASS ]] || wrong "answered: the service sees all of the queue: $(<answer)"
+ends 0 'at least 0 of 8 deadlines were missed; whether 8 of them were met is not known' misses answered.db
+same answered.db "SELECT n_unseen, missed_percent IS NULL = SELECT count(*), 1 FROM execution WHERE deadline IS NOT NULL" misses --part totals
+
 sed 's/policy=fair/policy=native/' service.lines >native.lines
 one native_alone <native.lines
 for audit in priority fairness; do

@@ -349,6 +349,10 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 	        ",\"coverage\":{\"traces\":%" PRId64 ",\"events\":%" PRId64 ",\"lost_events\":%" PRId64
 	        ",\"lost_packets\":%" PRId64 ",\"losses\":%" PRId64 ",\"cut\":%" PRId64,
 	        c->traces, c->events, c->lost_events, c->lost_packets, c->losses, c->cut);
+	if (c->service_alone)
+		fprintf(to, ",\"service_alone\":%" PRId64, c->service_alone);
+	if (c->client_alone)
+		fprintf(to, ",\"client_alone\":%" PRId64, c->client_alone);
 	if (c->unusable)
 		fprintf(to, ",\"unusable_events\":%" PRId64, c->unusable);
 	if (c->impostors)

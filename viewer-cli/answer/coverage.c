@@ -19,7 +19,10 @@ static const char query[] =
 	"(SELECT ifnull(sum(value), 0) FROM meta WHERE key IN ('left_out_unusable', 'left_out_absurd')) AS unusable, "
 	"(SELECT count(*) FROM loss WHERE cause = 'unusable') AS unusable_losses, ifnull(sum(impostor_events), 0) AS "
 	"impostors, ifnull((SELECT value FROM meta WHERE key = 'service_uid'), -1) AS service_uid, "
-	"ifnull((SELECT value FROM meta WHERE key = 'service_rival_uid'), -1) AS rival_uid FROM trace";
+	"ifnull((SELECT value FROM meta WHERE key = 'service_rival_uid'), -1) AS rival_uid, "
+	"(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'service' AND path IS NOT 'prepare') AS "
+        "service_alone, "
+	"(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'client') AS client_alone FROM trace";
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {
@@ -45,6 +48,8 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.impostors = bsa_query_get_int(q, 11),
 		.service_uid = bsa_query_get_int(q, 12),
 		.rival_uid = bsa_query_get_int(q, 13),
+		.service_alone = bsa_query_get_int(q, 14),
+		.client_alone = bsa_query_get_int(q, 15),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -95,6 +100,23 @@ static void left_out_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		         c->service_uid, c->rival_uid);
 }
 
+/* Whose other side was not recorded. */
+static void sides_text(const struct bsv_coverage *c, char *to, size_t bytes)
+{
+	const int64_t counts[] = { c->service_alone, c->client_alone };
+	char a[BSV_COUNT_MAX];
+
+	*to = 0;
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(to);
+
+		if (counts[i])
+			snprintf(to + n, bytes - n, "; %s %s seen from the %s alone", bsv_count(a, (uint64_t)counts[i]),
+			         bsv_plural((uint64_t)counts[i], "execution was", "executions were"),
+			         i ? "client" : "service");
+	}
+}
+
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
@@ -104,6 +126,8 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	snprintf(to, BSV_COVERAGE_TEXT, "%s %s, %s events, %s%s", bsv_count(a, (uint64_t)c->traces),
 	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
 	         c->cut ? "; the end of some is missing" : "");
+	n = strlen(to);
+	sides_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);
 	left_out_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	return to;

@@ -15,6 +15,7 @@ struct bsv_coverage {
 	int64_t impostors;       /* events of users who are not those that the events say */
 	int64_t service_uid,
 		rival_uid; /* whose events of a service count, and who says with as much right that they should; -1: nobody */
+	int64_t service_alone, client_alone; /* executions that were seen from that side */
 	int64_t unchecked; /* of the losses: traces of which it is not known whether all was recorded. Not in uncounted */
 };
 

@@ -1,6 +1,7 @@
 /* audit.c -- see audit.h. */
 #include "audit/audit.h"
 
+#include "answer/say.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
 #include "render/render.h"
@@ -146,6 +147,46 @@ char *bsv_audit_unknown_deadlines(const struct bsv_input *input)
 	if (!input->unsure_deadlines)
 		return bsv_text("0");
 	return bsv_text("(SELECT count(*) FROM execution WHERE %s)", bsv_sql_deadline_unknown);
+}
+
+char *bsv_audit_outcome_unknown(const struct bsv_input *input)
+{
+	char ended[NUMBER_TEXT];
+
+	snprintf(ended, sizeof(ended), "%" PRId64, input->ended);
+	return bsv_fill(
+		bsv_sql_outcome_unknown,
+		(const struct bsv_hole[]){ { "ended", ended }, { "one_side", bsv_sql_one_side }, { NULL, NULL } });
+}
+
+char *bsv_audit_unseen_outcomes(const struct bsv_input *input)
+{
+	bsv_scoped_text *condition = input->unsure_outcomes ? bsv_audit_outcome_unknown(input) : NULL;
+
+	if (!input->unsure_outcomes)
+		return bsv_text("0");
+	return condition ? bsv_text("(SELECT count(*) FROM execution WHERE %s)", condition) : NULL;
+}
+
+char *bsv_audit_at_least(const struct bsv_missed *m)
+{
+	char missed[BSV_COUNT_MAX], all[BSV_COUNT_MAX], unknown[BSV_COUNT_MAX], unseen[BSV_COUNT_MAX];
+
+	bsv_count(missed, (uint64_t)m->missed);
+	bsv_count(all, (uint64_t)(m->deadlines + m->unknown));
+	bsv_count(unknown, (uint64_t)m->unknown);
+	bsv_count(unseen, (uint64_t)m->unseen);
+	if (!m->unknown)
+		return bsv_text("at least %s of %s deadlines %s missed; whether %s of them %s met is not known", missed,
+		                all, m->missed == 1 ? "was" : "were", unseen, m->unseen == 1 ? "was" : "were");
+	if (!m->unseen)
+		return bsv_text(
+			"at least %s of %s executions missed a deadline; whether %s of them had one is not known",
+			missed, all, unknown);
+	return bsv_text(
+		"at least %s of %s executions missed a deadline; whether %s of them had one, and %s met theirs, is "
+		"not known",
+		missed, all, unknown, unseen);
 }
 
 void bsv_audit_verdicts(struct bsv_auditing *a, const struct bsv_judgement *judgement)

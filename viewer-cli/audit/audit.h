@@ -60,6 +60,20 @@ char *bsv_audit_keep(struct bsv_auditing *a, char *text);
 /* SQL: of how many executions it is not known whether they had a deadline. Owned by the caller; NULL: no memory. */
 char *bsv_audit_unknown_deadlines(const struct bsv_input *input);
 
+/* SQL: a condition on executions, that one had a deadline, and whether it met it is not known; and an expression, of how many. Owned by the caller; NULL: no
+ * memory. */
+char *bsv_audit_outcome_unknown(const struct bsv_input *input);
+char *bsv_audit_unseen_outcomes(const struct bsv_input *input);
+
+struct bsv_missed {
+	int64_t deadlines, missed;
+	int64_t unknown; /* executions that may have had a deadline */
+	int64_t unseen;  /* of the deadlines: whether they were met is not known */
+};
+
+/* What is said where not all of that is known. Owned by the caller; NULL: no memory. */
+char *bsv_audit_at_least(const struct bsv_missed *m);
+
 /* @judgement is borrowed until the answer is printed. */
 void bsv_audit_verdicts(struct bsv_auditing *a, const struct bsv_judgement *judgement);
 

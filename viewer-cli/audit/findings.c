@@ -222,7 +222,8 @@ static int add_miss(struct bsv_findings *f, const struct bsv_rows *rows, const c
 static int misses(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input);
-	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { NULL, NULL } };
+	bsv_scoped_text *unseen = bsv_audit_unseen_outcomes(input);
+	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
 	int r = ask(&rows, input, bsv_sql_summary_misses, holes, err), n = 0;
 

@@ -183,13 +183,15 @@ static void verdicts(struct bsv_answer *answer, const struct work *w, bool each)
 static int print(const struct bsv_call *call, const struct options *o, struct work *w, struct bsa_err *err)
 {
 	const int format = o->format;
+	char covers[BSV_COVERAGE_TEXT];
 	struct bsv_call as_asked = *call;
 	bsv_scoped_text *title = NULL;
 	struct bsv_answer *answer;
 	int r;
 
 	if (format == JUNIT) {
-		bsv_slo_junit(stdout, o->slo, w->input.path, &w->slo, w->results);
+		bsv_slo_junit(stdout, o->slo, w->input.path, bsv_coverage_text(&w->input.coverage, covers), &w->slo,
+		              w->results);
 		return status(w);
 	}
 	as_asked.asked.format = format;

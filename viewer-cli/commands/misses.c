@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "answer/say.h"
+#include "answer/scoped.h"
 #include "audit/audit.h"
 #include "audit/causes.h"
 #include "command.h"
@@ -26,25 +27,21 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-struct totals {
-	int64_t deadlines, missed;
-	int64_t unknown; /* executions that may have had a deadline */
-};
-
 /* What is looked at for the first line, too. */
 struct found {
 	struct bsv_rows *causes, *culprits, *victims;
 };
 
-/* Of all victims: n_missed is behind n_deadlines, and n_unknown is last. */
-static struct totals add_up(struct bsv_rows *victims, size_t n_deadlines)
+/* Of all victims: n_missed is behind n_deadlines, and n_unknown and n_unseen are last. */
+static struct bsv_missed add_up(struct bsv_rows *victims, size_t n_deadlines)
 {
-	struct totals ret = { 0 };
+	struct bsv_missed ret = { 0 };
 
 	while (victims && bsv_rows_step(victims, NULL) > 0) {
 		ret.deadlines += bsv_rows_get(victims, n_deadlines, 0);
 		ret.missed += bsv_rows_get(victims, n_deadlines + 1, 0);
-		ret.unknown += bsv_rows_get(victims, bsv_rows_columns(victims) - 1, 0);
+		ret.unknown += bsv_rows_get(victims, bsv_rows_columns(victims) - 2, 0);
+		ret.unseen += bsv_rows_get(victims, bsv_rows_columns(victims) - 1, 0);
 	}
 	return ret;
 }
@@ -62,24 +59,22 @@ static const char *culprit(struct bsv_auditing *a, struct bsv_rows *rows, const 
 	return "";
 }
 
-/* "3 of 7 deadlines missed (42.9 %)"; where it is not known how many there were: "at least 3 of 9 executions missed a deadline". */
-static const char *how_many(struct bsv_auditing *a, const struct totals *t)
+/* "3 of 7 deadlines missed (42.9 %)"; where not all of that is known: "at least 3 of 9 executions missed a deadline". */
+static const char *how_many(struct bsv_auditing *a, const struct bsv_missed *t)
 {
-	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_COUNT_MAX], unknown[BSV_COUNT_MAX];
+	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
 
+	if (t->unknown || t->unseen)
+		return bsv_audit_keep(a, bsv_audit_at_least(t));
 	bsv_count(missed, (uint64_t)t->missed);
-	bsv_count(all, (uint64_t)(t->deadlines + t->unknown));
-	if (!t->unknown && !t->missed)
+	bsv_count(all, (uint64_t)t->deadlines);
+	if (!t->missed)
 		return bsv_audit_text(a, "none of %s deadlines was missed", all);
-	if (!t->unknown)
-		return bsv_audit_text(a, "%s of %s deadlines missed (%s %%)", missed, all,
-		                      bsv_percent(percent, t->missed, t->deadlines));
-	return bsv_audit_text(a,
-	                      "at least %s of %s executions missed a deadline; whether %s of them had one is not known",
-	                      missed, all, bsv_count(unknown, (uint64_t)t->unknown));
+	return bsv_audit_text(a, "%s of %s deadlines missed (%s %%)", missed, all,
+	                      bsv_percent(percent, t->missed, t->deadlines));
 }
 
-static const char *headline(struct bsv_auditing *a, const struct totals *t, const struct found *found)
+static const char *headline(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found)
 {
 	char misses[BSV_COUNT_MAX];
 	const char *cause = "", *first = how_many(a, t);
@@ -98,11 +93,12 @@ static const char *headline(struct bsv_auditing *a, const struct totals *t, cons
 
 /* Executions by what they are, and how many: stored, or counted. */
 static const char kinds_of_all[] =
-	"SELECT app_id, model, priority, status, miss, n, deadlines, 0 AS unknown FROM execution_count";
-static const char kinds_of_picked[] = "SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
-				      "'') AS model, priority, status, miss, "
-				      "1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines, @unknown@ AS unknown\n\tFROM "
-				      "picked p WHERE path IS NOT 'prepare'";
+	"SELECT app_id, model, priority, status, miss, n, deadlines, 0 AS unknown, 0 AS unseen FROM execution_count";
+static const char kinds_of_picked[] =
+	"SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
+	"'') AS model, priority, status, miss, "
+	"1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines, @unknown@ AS unknown, @unseen@ AS unseen\n\tFROM "
+	"picked p WHERE path IS NOT 'prepare'";
 static const char who_had_deadlines[] = " AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)";
 
 /* Causes, or culprits, added up: stored, or from the causes of each miss. */
@@ -139,17 +135,20 @@ static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, c
 	memcpy(ret, models ? by_model : by_app, sizeof(by_model));
 }
 
-/* @sql with the condition that it is not known whether an execution had a deadline. */
+/* @sql with the conditions that it is not known whether an execution had a deadline, and whether it met it. */
 static const char *with_unknown(struct bsv_auditing *a, const char *sql)
 {
-	const struct bsv_hole holes[] = { { "unknown", bsv_sql_deadline_unknown }, { NULL, NULL } };
+	bsv_scoped_text *unseen = bsv_audit_outcome_unknown(&a->input);
+	const struct bsv_hole holes[] = { { "unknown", bsv_sql_deadline_unknown },
+		                          { "unseen", unseen },
+		                          { NULL, NULL } };
 
-	return bsv_audit_keep(a, sql ? bsv_fill(sql, holes) : NULL);
+	return bsv_audit_keep(a, sql && unseen ? bsv_fill(sql, holes) : NULL);
 }
 
 static struct questions ask(struct bsv_auditing *a, enum by by)
 {
-	bool some = a->input.picks, each = some || a->input.unsure_deadlines;
+	bool some = a->input.picks, each = some || a->input.unsure_deadlines || a->input.unsure_outcomes;
 	const char *picked = with_unknown(a, kinds_of_picked);
 	const char *causes = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_miss_stat_picked)
 	                          : "stats AS (SELECT * FROM miss_stat)";
@@ -171,18 +170,18 @@ static struct questions ask(struct bsv_auditing *a, enum by by)
 }
 
 /* A table that nobody needs to see if nothing was missed. */
-static void if_missed(struct bsv_auditing *a, const struct totals *t)
+static void if_missed(struct bsv_auditing *a, const struct bsv_missed *t)
 {
 	if (!t->missed)
 		bsv_answer_hide(a->answer);
 }
 
-static struct totals parts(struct bsv_auditing *a, enum by by, const struct questions *q)
+static struct bsv_missed parts(struct bsv_auditing *a, enum by by, const struct questions *q)
 {
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
 		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
 		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
-	const struct totals totals = add_up(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
+	const struct bsv_missed totals = add_up(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
 	const char *first = headline(a, t, &found);
 
 	if (by == BY_CAUSE)
@@ -214,7 +213,7 @@ static struct bsv_rows *preparations(struct bsv_auditing *a)
 	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
 }
 
-static void notes(struct bsv_auditing *a, const struct totals *t)
+static void notes(struct bsv_auditing *a, const struct bsv_missed *t)
 {
 	if (!t->deadlines) {
 		bsv_answer_note(a->answer,
@@ -237,7 +236,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	cleanup_auditing a = { 0 };
 	struct questions questions;
 	struct bsv_rows *prepared;
-	struct totals totals;
+	struct bsv_missed totals;
 	int r = bsv_auditing_open(&a, call, err);
 
 	if (r < 0)

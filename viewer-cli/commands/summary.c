@@ -267,7 +267,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 /* ---- headlines ---- */
 
 /* Columns of summary_who.sql, summary_latency.sql and summary_overhead.sql. */
-enum { WHO_APPS, WHO_APP_NAMES, WHO_STATUSES, WHO_DEADLINES, WHO_MISSED, WHO_UNKNOWN };
+enum { WHO_APPS, WHO_APP_NAMES, WHO_STATUSES, WHO_DEADLINES, WHO_MISSED, WHO_UNKNOWN, WHO_UNSEEN };
 enum { LONG_APP, LONG_MODEL, LONG_PATH = 3, LONG_COLD, LONG_N, LONG_P50, LONG_P99, LONG_PHASE = 9, LONG_PERCENT };
 enum { COST_OVERHEAD, COST_E2E, COST_PERCENT };
 
@@ -363,17 +363,14 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
 {
 	int64_t deadlines = bsv_rows_get(who, WHO_DEADLINES, 0), missed = bsv_rows_get(who, WHO_MISSED, 0);
-	int64_t unknown = bsv_rows_get(who, WHO_UNKNOWN, 0);
-	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
+	int64_t unknown = bsv_rows_get(who, WHO_UNKNOWN, 0), unseen = bsv_rows_get(who, WHO_UNSEEN, 0);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], percent[BSV_PERCENT_TEXT];
 	char *text = NULL;
 
 	if (!deadlines && !missed && !unknown)
 		text = strdup("no execution had a deadline");
-	else if (unknown)
-		text = bsv_text(
-			"at least %s of %s executions missed a deadline; whether %s of them had one is not known",
-			bsv_count(a, (uint64_t)missed), bsv_count(b, (uint64_t)(deadlines + unknown)),
-			bsv_count(c, (uint64_t)unknown));
+	else if (unknown || unseen)
+		text = bsv_audit_at_least(&(struct bsv_missed){ deadlines, missed, unknown, unseen });
 	else if (!missed)
 		text = bsv_text("none of %s was missed", bsv_count(a, (uint64_t)deadlines));
 	else
@@ -465,7 +462,8 @@ static void add_next(struct summary *s, int64_t missed)
 static int add_parts(struct summary *s, struct bsa_err *err)
 {
 	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(&s->input);
-	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { NULL, NULL } };
+	bsv_scoped_text *unseen = bsv_audit_unseen_outcomes(&s->input);
+	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
 	bsv_scoped_rows *who = NULL;
 	int r = bsv_audit_row(&who, &s->input, bsv_sql_summary_who, holes, err);
 

@@ -141,11 +141,14 @@ static int find(const char *name, char ret[PATH_MAX], const struct bsv_call *cal
 static int read_times(struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *r = NULL;
-	int came = bsv_rows_query(&r, input->db,
-	                          "SELECT min(began), max(ended), (SELECT value FROM meta WHERE key = 'executions'), "
-	                          "EXISTS (SELECT 1 FROM "
-	                          "execution_count WHERE sides = 'service' OR quality IN ('gap', 'tail')) FROM trace",
-	                          err);
+	int came = bsv_rows_query(
+		&r, input->db,
+		"SELECT min(began), max(ended), (SELECT value FROM meta WHERE key = 'executions'), "
+		"EXISTS (SELECT 1 FROM "
+		"execution_count WHERE sides = 'service' OR quality IN ('gap', 'tail')), "
+		"EXISTS (SELECT 1 FROM execution_count WHERE deadlines > 0 AND miss IS NULL AND (sides = "
+		"'service' OR quality <> 'complete' OR path = 'fenced' AND status IS NULL)) FROM trace",
+		err);
 
 	if (came >= 0)
 		came = bsv_rows_step(r, err);
@@ -155,6 +158,7 @@ static int read_times(struct bsv_input *input, struct bsa_err *err)
 	input->ended = bsv_rows_get(r, 1, 0);
 	input->executions = bsv_rows_get(r, 2, 0);
 	input->unsure_deadlines = bsv_rows_get(r, 3, 0);
+	input->unsure_outcomes = bsv_rows_get(r, 4, 0);
 	return 0;
 }
 

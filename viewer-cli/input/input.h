@@ -15,6 +15,7 @@ struct bsv_input {
 	int64_t began, ended;  /* of the recording: from the first event of a trace to the last one */
 	int64_t executions;    /* in all of it */
 	bool unsure_deadlines; /* of some executions it may not be known whether they had a deadline */
+	bool unsure_outcomes;  /* of some deadlines it may not be known whether they were met */
 	int64_t from, to;      /* what was asked for, on the clock of the database; INT64_MIN, INT64_MAX: any */
 	bool picks; /* --where, --from or --to leave something out: what is stored of all executions does not hold */
 	char *with; /* SQL, see below */

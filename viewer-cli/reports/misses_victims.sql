@@ -1,5 +1,6 @@
 -- misses_victims: one row per @group@ with deadlines: how many, how many were missed, and why most of those.
--- n_unknown: executions of which it is not known whether they had one; then there is no percentage. Leaves out who had no deadline.
+-- n_unknown: executions of which it is not known whether they had one; n_unseen: deadlines of which it is not known
+-- whether they were met; then there is no percentage. Leaves out who had no deadline.
 @with@, kinds AS (@kinds@),
 had AS (
 	SELECT @keys@, sum(deadlines) AS n_deadlines, coalesce(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
@@ -7,11 +8,11 @@ had AS (
 		coalesce(sum(n) FILTER (WHERE miss = 'aborted'), 0) AS n_aborted,
 		coalesce(sum(n) FILTER (WHERE miss = 'predicted'), 0) AS n_predicted,
 		coalesce(sum(n) FILTER (WHERE miss IS NOT NULL AND status = 'MISSED_DEADLINE_PERSISTENT'), 0) AS n_persistent,
-		sum(unknown) AS n_unknown
+		sum(unknown) AS n_unknown, sum(unseen) AS n_unseen
 	FROM kinds GROUP BY @keys@ HAVING sum(deadlines) > 0 OR count(miss) > 0 OR sum(unknown) > 0),
 @why@
 SELECT a.name AS app, @names@ h.n_deadlines, h.n_missed,
-	CASE WHEN h.n_deadlines > 0 AND h.n_unknown = 0 THEN 100.0 * h.n_missed / h.n_deadlines END AS missed_percent,
-	c.cause AS most_by, h.n_late, h.n_aborted, h.n_predicted, h.n_persistent, w.worst_ns, h.n_unknown
+	CASE WHEN h.n_deadlines > 0 AND h.n_unknown + h.n_unseen = 0 THEN 100.0 * h.n_missed / h.n_deadlines END AS missed_percent,
+	c.cause AS most_by, h.n_late, h.n_aborted, h.n_predicted, h.n_persistent, w.worst_ns, h.n_unknown, h.n_unseen
 FROM had h LEFT JOIN worst w ON @same_w@ LEFT JOIN causes c ON c.place = 1 AND @same_c@ LEFT JOIN apps a ON a.id = h.app_id
 ORDER BY h.n_missed DESC, h.n_deadlines DESC, a.name, @order@ h.app_id

@@ -8,6 +8,7 @@ SELECT app_id, model_id, path, cold, sides, complete, status, request_spun_ns IS
 		returned, signalled, missed_at) AS at,
 	deadline IS NOT NULL OR miss IS NOT NULL AS had_deadline, miss IS NOT NULL AS missed,
 	miss IS NULL AND (deadline IS NOT NULL AND quality IN ('gap', 'tail') OR deadline IS NOT NULL AND quality = 'open' AND deadline < @ended@
+		OR deadline IS NOT NULL AND complete AND path = 'fenced' AND status IS NULL
 		OR @deadline_unknown@) AS unsure,
 	quality, reference_ns, run_delay_ns
 FROM picked WHERE path IS NOT 'prepare' ORDER BY id

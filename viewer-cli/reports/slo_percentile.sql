@@ -1,12 +1,17 @@
 -- slo_percentile: one row: a percentile over the executions that a rule means, and how many are above its bound; leaves out what is not complete or was not answered, and counts it.
+-- no_client: seen from the service alone, and as far as it goes not above: to its app it took longer. no_service: that side, which was not recorded, knows how long it took.
 @with@,
-judged AS (
-	SELECT CASE WHEN complete AND status = 'NONE' THEN @value@ END AS value,
-		complete AND coalesce(status, '') <> 'NONE' AS given_up,
+seen AS (
+	SELECT complete AND status IS 'NONE' AS answered, @value@ AS value, complete AND status IS NOT NULL AND status IS NOT 'NONE' AS given_up,
+		sides IS 'service' AND @to_the_end@ AS in_part,
 		quality IN ('gap', 'tail')
-			OR quality = 'open' AND @ended@ - coalesce(submitted, request_read, enqueued) > @open@ AS unknown
+			OR quality = 'open' AND @ended@ - coalesce(submitted, request_read, enqueued) > @open@ AS unknown,
+		complete AND sides IS 'client' AND (status IS NULL OR status IS 'NONE' AND @value@ IS NULL) AS no_service,
+		complete AND sides IS 'service' AND status IS 'NONE' AND @value@ IS NULL AS no_client
 	FROM picked WHERE @selection@
-)
-SELECT count(*) AS n_executions, count(value) AS n, coalesce(sum(value > @bound@), 0) AS n_over,
-	percentile(value, @percent@) AS figure, coalesce(sum(given_up), 0) AS n_given_up, coalesce(sum(unknown), 0) AS n_unknown
+),
+judged AS (SELECT CASE WHEN answered THEN value END AS value, answered AND in_part AND value <= @bound@ OR no_client AS no_client, no_service, given_up, unknown FROM seen)
+SELECT count(*) AS n_executions, count(value) FILTER (WHERE NOT ifnull(no_client, 0)) AS n, coalesce(sum(value > @bound@), 0) AS n_over,
+	percentile(value, @percent@) AS figure, coalesce(sum(given_up), 0) AS n_given_up, coalesce(sum(unknown), 0) AS n_unknown,
+	coalesce(sum(no_client), 0) AS n_no_client, coalesce(sum(no_service), 0) AS n_no_service
 FROM judged

@@ -25,7 +25,7 @@ culprits AS (
     LEFT JOIN model d ON d.id = p.culprit_model_id
   WHERE p.executions_known > 0 GROUP BY c.cause, d.name),
 had AS (
-  SELECT app_id, model, iif(@n_unknown@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
+  SELECT app_id, model, iif(@n_unknown@ + @n_unseen@ > 0, NULL, sum(deadlines)) AS n_deadlines, sum(n) FILTER (WHERE miss IS NOT NULL) AS n_missed FROM execution_count GROUP BY app_id, model)
 SELECT e.cause, e.n, e.late_ns, iif(e.cause = 'too_big', e.n_persistent, NULL) AS n_persistent, a.name AS app,
   nullif(e.model, '') AS model, e.n_victim, h.n_missed, h.n_deadlines, (SELECT s.p50_ns FROM short_budget s WHERE s.cause = e.cause AND s.app_id IS e.app_id AND s.model = e.model) AS budget_ns,
   coalesce((SELECT max(t.p50_ns) FROM typical t WHERE t.model_id = e.model_id AND t.phase = 'run'),

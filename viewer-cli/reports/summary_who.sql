@@ -1,10 +1,11 @@
 -- summary_who: one row: how many executions each app had, and how they were answered; and deadlines.
 @with@,
 by_app AS (SELECT a.name, sum(c.n) AS n FROM execution_count c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id ORDER BY n DESC, a.name),
-by_status AS (SELECT status, sum(n) AS n FROM execution_count GROUP BY status ORDER BY n DESC, status)
+by_status AS (
+  SELECT coalesce(status, iif(quality = 'open', 'not answered', 'unknown')) AS answer, sum(n) AS n FROM execution_count GROUP BY 1 ORDER BY n DESC, 1)
 SELECT (SELECT count(*) FROM by_app) AS n_apps,
   (SELECT group_concat(ifnull(name, 'unknown') || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM (SELECT * FROM by_app LIMIT 4)) AS apps,
-  (SELECT group_concat(ifnull(status, 'not answered') || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM by_status) AS statuses,
+  (SELECT group_concat(answer || ' ' || replace(printf('%,d', n), ',', ' '), ', ') FROM by_status) AS statuses,
   ifnull(sum(deadlines), 0) AS n_deadlines, ifnull(sum(n) FILTER (WHERE miss IS NOT NULL), 0) AS n_missed,
-  @n_unknown@ AS n_unknown
+  @n_unknown@ AS n_unknown, @n_unseen@ AS n_unseen
 FROM execution_count

@@ -83,7 +83,7 @@ static int64_t least_for(const struct bsv_slo_rule *rule)
 static int64_t unseen(const struct bsv_slo_counts *c, bool *ret_any)
 {
 	*ret_any = c->vanished < 0;
-	return c->unknown + c->given_up + (c->vanished > 0 ? c->vanished : 0);
+	return c->unknown + c->given_up + c->no_client + c->no_service + (c->vanished > 0 ? c->vanished : 0);
 }
 
 static void begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
@@ -97,7 +97,7 @@ static void begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, c
 /* What could turn it, for a sentence that begins with @seen. */
 static void say_unseen(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const char *seen)
 {
-	char parts[3][96] = { "", "", "" };
+	char parts[5][96] = { "", "", "", "", "" };
 	const char *gap = "";
 
 	if (c->given_up)
@@ -108,8 +108,12 @@ static void say_unseen(struct bsv_slo_result *ret, const struct bsv_slo_counts *
 		snprintf(parts[2], sizeof(parts[2]), "up to %" PRId64 " lost", c->vanished);
 	else if (c->vanished)
 		snprintf(parts[2], sizeof(parts[2]), "an unknown number lost");
+	if (c->no_client)
+		snprintf(parts[3], sizeof(parts[3]), "%" PRId64 " whose clients were not recorded", c->no_client);
+	if (c->no_service)
+		snprintf(parts[4], sizeof(parts[4]), "%" PRId64 " whose service was not recorded", c->no_service);
 	end(ret, BSV_CANNOT_TELL, "%s; there are more that could turn it: ", seen);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
 		size_t at = strlen(ret->why);
 
 		if (!*parts[i])
@@ -131,13 +135,15 @@ void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_r
                               const struct bsv_slo_counts *c)
 {
 	bool any;
-	int64_t u = unseen(c, &any), needed = least_for(rule);
+	int64_t u = unseen(c, &any), needed = least_for(rule), all = c->n + c->no_client;
 	char seen[128], chance[64];
 
 	begin(ret, rule, c);
 	ret->class = rule->kind == BSV_SLO_OVERHEAD ? "percent" : "duration";
-	snprintf(seen, sizeof(seen), "%" PRId64 " of %" PRId64 " are above, %" PRId64 " may be", c->over, c->n,
-	         c->n ? allowed(c->n, rule->percent) : 0);
+	if (c->no_client) /* what was seen of them is less than it took */
+		ret->figure = NAN;
+	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " are above, %" PRId64 " may be",
+	         c->no_client ? "at least " : "", c->over, all, all ? allowed(all, rule->percent) : 0);
 	if (c->n + u < needed) {
 		double p = at_least(c->over, c->n + u, 1 - rule->percent / 100);
 
@@ -165,14 +171,15 @@ static double ratio(int64_t part, int64_t all)
 void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
 {
 	bool any;
-	int64_t u = unseen(c, &any) + c->perhaps, needed = least_for(rule);
+	int64_t u = unseen(c, &any) + c->perhaps, needed = least_for(rule), untold = c->no_client + c->no_service;
 	char seen[128], chance[64];
 
 	begin(ret, rule, c);
 	ret->class = "percent";
-	ret->figure = c->n ? ratio(c->over, c->n) : NAN;
-	snprintf(seen, sizeof(seen), "%" PRId64 " of %" PRId64 " missed", c->over, c->n);
-	if (!c->n && !c->over) {
+	ret->figure = c->n && !untold ? ratio(c->over, c->n) : NAN; /* a rate needs its denominator */
+	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " missed", untold ? "at least " : "", c->over,
+	         c->n + untold);
+	if (!c->n && !c->over && !untold) {
 		if (c->perhaps)
 			end(ret, BSV_CANNOT_TELL,
 			    "deadlines were not recorded: the service alone was, without its details");
@@ -180,7 +187,7 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 			end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
 		return;
 	}
-	if (c->n < needed) {
+	if (c->n + untold < needed) {
 		double p = at_least(c->over, c->n + u, rule->bound / 100);
 
 		if (c->over && p < proven && !any)
@@ -246,7 +253,9 @@ void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	begin(ret, rule, c);
 	ret->class = "duration";
 	ret->bound = most;
-	if (c->n < needed || base->n < needed)
+	if (c->no_client || base->no_client)
+		end(ret, BSV_CANNOT_TELL, "the clients of some executions, here or in the baseline, were not recorded");
+	else if (c->n < needed || base->n < needed)
 		end(ret, BSV_CANNOT_TELL,
 		    "to compare a p%g takes %" PRId64 " executions, there are %" PRId64 " and in the baseline %" PRId64,
 		    rule->percent, needed, c->n, base->n);
@@ -312,8 +321,8 @@ void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule
 		end(ret, BSV_CANNOT_TELL, "no stream has %u executions with a deadline in sequence: at most %" PRId64,
 		    s->length, s->longest);
 	else if (s->most_ever > s->most)
-		end(ret, BSV_CANNOT_TELL, "%u at most, but where events were lost it may have been %u", s->most_missed,
-		    s->most_ever);
+		end(ret, BSV_CANNOT_TELL, "%u at most, but where not all was recorded it may have been %u",
+		    s->most_missed, s->most_ever);
 	else if (c->open_ended)
 		end(ret, BSV_CANNOT_TELL,
 		    "%u at most, but a loss may hide the beginning or the end of %" PRId64 " streams", s->most_missed,

@@ -23,14 +23,15 @@ struct bsv_slo_result {
 };
 
 struct bsv_slo_counts {
-	int64_t executions; /* that the rule means, in any condition */
-	int64_t n, over;    /* judged; and of them, above the bound, or missed */
-	int64_t unknown;    /* known to have been, and not what of them */
-	int64_t vanished;   /* may have been, and nobody saw them; -1: any number */
-	int64_t given_up;   /* without an answer, and so without a latency: not in n */
-	int64_t open_ended; /* of streams, a loss may hide where they begin or end */
-	int64_t perhaps;    /* may have had a deadline */
-	double figure;      /* NaN: of none */
+	int64_t executions;            /* that the rule means, in any condition */
+	int64_t n, over;               /* judged; and of them, above the bound, or missed */
+	int64_t unknown;               /* known to have been, and not what of them */
+	int64_t vanished;              /* may have been, and nobody saw them; -1: any number */
+	int64_t given_up;              /* without an answer, and so without a latency: not in n */
+	int64_t open_ended;            /* of streams, a loss may hide where they begin or end */
+	int64_t perhaps;               /* may have had a deadline */
+	int64_t no_client, no_service; /* seen from one side alone, and what is judged the other side knows: not in n */
+	double figure;                 /* NaN: of none */
 };
 
 void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,

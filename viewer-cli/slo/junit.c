@@ -96,7 +96,7 @@ static void test_case(FILE *to, const char *file, const struct bsv_slo_rule *rul
 	fputs("    </testcase>\n", to);
 }
 
-void bsv_slo_junit(FILE *to, const char *file, const char *input, const struct bsv_slo *slo,
+void bsv_slo_junit(FILE *to, const char *file, const char *input, const char *coverage, const struct bsv_slo *slo,
                    const struct bsv_slo_result *results)
 {
 	size_t failed = 0, unsure = 0;
@@ -111,7 +111,9 @@ void bsv_slo_junit(FILE *to, const char *file, const char *input, const struct b
 	        "time=\"0\">\n  <testsuite tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\" time=\"0\"",
 	        slo->n, failed, unsure, slo->n, failed, unsure);
 	attribute(to, "name", input);
-	fputs(">\n", to);
+	fputs(">\n    <properties>\n      <property name=\"coverage\"", to);
+	attribute(to, "value", coverage);
+	fputs("/>\n    </properties>\n", to);
 	for (size_t i = 0; i < slo->n; i++)
 		test_case(to, file, &slo->rules[i], &results[i]);
 	fputs("  </testsuite>\n</testsuites>\n", to);

@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 /* A test case per rule: a failed one has a failure, and one that nobody can tell an error: it was not shown to hold. */
-void bsv_slo_junit(FILE *to, const char *file, const char *input, const struct bsv_slo *slo,
+/* @coverage: what all of it rests on, a sentence. */
+void bsv_slo_junit(FILE *to, const char *file, const char *input, const char *coverage, const struct bsv_slo *slo,
                    const struct bsv_slo_result *results);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "audit/audit.h"
 #include "audit/verdicts.h"
 #include "options/nearest.h"
 #include "stats/order.h"
@@ -49,14 +50,21 @@ static const char *value(const struct bsv_slo_rule *rule, char to[32])
 /* @template with what @rule says in its holes. @bound: ns, or percent. */
 static char *filled(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input, double bound)
 {
-	bsv_scoped_text *selection = selected(&rule->of);
+	bsv_scoped_text *selection = selected(&rule->of), *outcome = bsv_audit_outcome_unknown(input);
+	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char of[32], percent[32], limit[32], ended[32], open[32] = "9223372036854775807";
-	const struct bsv_hole holes[] = { { "with", input->with },    { "value", value(rule, of) },
-		                          { "percent", percent },     { "bound", limit },
-		                          { "ended", ended },         { "open", open },
-		                          { "selection", selection }, { NULL, NULL } };
+	const struct bsv_hole holes[] = { { "with", input->with },
+		                          { "value", value(rule, of) },
+		                          { "percent", percent },
+		                          { "bound", limit },
+		                          { "ended", ended },
+		                          { "open", open },
+		                          { "selection", selection },
+		                          { "outcome_unknown", outcome },
+		                          { "to_the_end", to_the_end ? "1" : "0" },
+		                          { NULL, NULL } };
 
-	if (!selection)
+	if (!selection || !outcome)
 		return NULL;
 	snprintf(percent, sizeof(percent), "%.17g", rule->percent);
 	snprintf(limit, sizeof(limit), "%.17g", bound);
@@ -147,6 +155,8 @@ static int read_percentile(struct bsv_slo_counts *ret, const struct bsv_slo_rule
 		                                    : NAN,
 		.given_up = bsv_rows_get(rows, 4, 0),
 		.unknown = bsv_rows_get(rows, 5, 0),
+		.no_client = bsv_rows_get(rows, 6, 0),
+		.no_service = bsv_rows_get(rows, 7, 0),
 	};
 	return read_vanished(ret, rule, input, err);
 }
@@ -161,10 +171,13 @@ static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *ru
 		return r;
 	*ret = (struct bsv_slo_counts){
 		.executions = bsv_rows_get(rows, 0, 0),
-		.n = bsv_rows_get(rows, 1, 0) - bsv_rows_get(rows, 3, 0),
+		.n = bsv_rows_get(rows, 1, 0) - bsv_rows_get(rows, 3, 0) - bsv_rows_get(rows, 5, 0) -
+		     bsv_rows_get(rows, 6, 0),
 		.over = bsv_rows_get(rows, 2, 0),
 		.unknown = bsv_rows_get(rows, 3, 0),
 		.perhaps = bsv_rows_get(rows, 4, 0),
+		.no_client = bsv_rows_get(rows, 5, 0),
+		.no_service = bsv_rows_get(rows, 6, 0),
 		.figure = NAN,
 	};
 	return read_vanished(ret, rule, input, err);
