@@ -311,6 +311,67 @@ done
 ends 0 'nothing that was ready waited longer' starvation --verdict native_alone.db
 ends 3 'policy native has no lanes' starvation --verdict --threshold 1us native_alone.db
 
+# ---- two services: each by itself ----
+
+# Service 1 has two apps on one lane, of which each has it for 20 ms although 10 us would do; service 2 has one app, whose model cannot be stopped for 60 ms.
+first=$((1 << 20)) second=$((2 << 20))
+{
+	echo 'usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us'
+	echo '0 service_state instance=1 pid=100 policy=fifo preempt_mode=save lanes=1 contract=1'
+	echo '0 service_state instance=2 pid=200 policy=fifo preempt_mode=save lanes=1 contract=1'
+	for i in 1 2; do
+		echo "0 client_connect conn=$((first + i)) pid=1$i uid=1001 app=$i name=app$i"
+		echo "0 model_prepare model=$((first + i)) conn=$((first + i)) name=net priority=medium ops=10 estimate_ns=100us step_ns=10us took_ns=500us"
+		echo "0 stream_open stream=$((first + i)) conn=$((first + i)) path=burst model=$((first + i))"
+	done
+	echo "0 client_connect conn=$((second + 1)) pid=21 uid=1001 app=3 name=app3"
+	echo "0 model_prepare model=$((second + 1)) conn=$((second + 1)) name=big priority=medium ops=10 estimate_ns=60ms step_ns=60ms took_ns=500us"
+	echo "0 stream_open stream=$((second + 1)) conn=$((second + 1)) path=burst model=$((second + 1))"
+	echo "1ms $((first + 1)):1 run=20ms"
+	echo "2ms $((first + 2)):1 queue=+19ms run=20ms"
+	echo "1ms $((second + 1)):1 run=60ms"
+} >two.timeline
+one_of_full()
+{
+	"$trace_from_text" -e full -h golden -s "$1" -u "00000000-0000-4000-b000-$(printf '%012d' "${#1}")" "$1"
+	"$burstscope" import -q -o "$1.db" "$1"
+}
+one_of_full two <two.timeline
+ends 1 'service 1: app2 was ' fairness --verdict two.db
+grep -v "$((second + 1))" two.timeline | grep -v instance=2 | one_of_full alone
+ends 1 'app2 was ' fairness --verdict alone.db
+[[ $(outcome fairness two.db) == FAIL ]] || wrong "check of two services: $(<answer)"
+ends 0 'service 1: app2 was ' summary two.db
+
+# ---- a service that was not heard until later ----
+
+# One app that the service told of, and one execution that a client alone told of, and that may have waited for up to 300 ms.
+{
+	echo 'usual prepare=10us send=20us decode=5us slots=5us queue=10us run=100us reply=10us return=20us finish=20us'
+	echo '0 service_state pid=100 policy=fair preempt_mode=save lanes=1 contract=1'
+	echo '0 client_connect conn=1 pid=11 uid=1001 app=1 name=heard'
+	echo '0 model_prepare model=1 conn=1 name=net priority=medium ops=10 estimate_ns=100us step_ns=10us took_ns=500us'
+	echo '0 stream_open stream=1 conn=1 path=burst model=1'
+	echo 'untold client_connect conn=2 pid=12 uid=1002 app=2'
+	echo 'untold model_prepare model=2 conn=2 priority=high'
+	echo 'untold stream_open stream=2 conn=2 path=sync model=2'
+	echo '1ms 1:1 x4 every=1ms'
+	echo '10ms 2:1 side=client'
+	echo '20ms 2:2 side=client run=300ms'
+	echo '400ms 1:5 x4 every=1ms'
+} >later.timeline
+one_of_full later <later.timeline
+[[ $(sql later.db "SELECT count(*) FROM execution WHERE sides = 'client' AND complete" | tail -1) == 2 ]] || wrong 'later: two executions that the client alone tells of'
+for audit in starvation fairness; do
+	ends 3 'not all was recorded' "$audit" --verdict later.db
+done
+[[ $(outcome 'fairness' later.db) == INCONCLUSIVE ]] || wrong "check of later: $(<answer)"
+# One that cannot have waited for long changes nothing.
+sed 's/run=300ms/run=50us/' later.timeline | one_of_full sooner
+for audit in starvation fairness; do
+	ends 0 'verdict: pass' "$audit" --verdict sooner.db
+done
+
 # That it would notice.
 if (failures=0; same camera.db "SELECT count(*) = SELECT count(*) + 1 FROM miss_cause" misses --part ledgers; ((failures == 0))) >/dev/null; then
 	wrong 'what does not agree was not noticed'

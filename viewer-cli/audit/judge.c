@@ -1,6 +1,7 @@
 /* judge.c -- see verdicts.h and judge.h: facts of a recording, and what they come to. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer/scoped.h"
@@ -53,16 +54,63 @@ static char *hidden(const struct bsv_input *input)
 			{ NULL, NULL } });
 }
 
-static int judge_fairness(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
-                          struct bsa_err *err)
+/* ---- fairness: of each service by itself ---- */
+
+enum { FAIRNESS_HOLES = 9 };
+
+/* Of all that was recorded, where that is of one service: or of one among several. */
+struct one_service {
+	bool all;
+	int64_t trace, instance;
+	char *apps, *services, *streams, *executions, *preempted; /* SQL, see verdict_fairness.sql */
+};
+
+static void one_service_fini(struct one_service *s)
+{
+	free(s->apps);
+	free(s->services);
+	free(s->streams);
+	free(s->executions);
+	free(s->preempted);
+}
+
+static void one_service_fill(struct one_service *s)
+{
+	const int64_t t = s->trace, i = s->instance;
+
+	if (s->all) {
+		*s = (struct one_service){ true,
+			                   .apps = strdup("IS NOT ''"),
+			                   .services = strdup("1"),
+			                   .streams = strdup("1"),
+			                   .executions = strdup("1"),
+			                   .preempted = strdup("") };
+		return;
+	}
+	s->apps = bsv_text("IN (SELECT app_id FROM stream WHERE trace_id = %" PRId64 " AND number >> 20 = %" PRId64 ")",
+	                   t, i);
+	s->services = bsv_text("trace_id = %" PRId64 " AND instance = %" PRId64, t, i);
+	s->streams = bsv_text("t.trace_id = %" PRId64 " AND t.number >> 20 = %" PRId64, t, i);
+	s->executions = bsv_text("x.trace_id = %" PRId64 " AND (x.exec >> 52 & 4095) = %" PRId64, t, i);
+	s->preempted =
+		bsv_text("CROSS JOIN execution x ON x.id = s.execution_id AND %s", s->executions ? s->executions : "0");
+}
+
+static int judge_service(struct bsv_judgement *ret, struct one_service *of, const struct bsv_input *input,
+                         const struct bsv_bounds *bounds, struct bsa_err *err)
 {
 	bsv_scoped_text *unseen = hidden(input);
-	const struct bsv_hole holes[] = {
+	const struct bsv_hole holes[FAIRNESS_HOLES] = {
 		{ "hidden", unseen },
 		{ "lags", is_timed(input)
 		                  ? "SELECT lag_ns AS max_lag_ns, most_ns AS most_lag_ns, app_id FROM asked_windows"
 		                  : "SELECT max_lag_ns, most_lag_ns, app_id FROM app_share" },
 		{ "sight", is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
+		{ "apps", of->apps },
+		{ "services", of->services },
+		{ "streams", of->streams },
+		{ "executions", of->executions },
+		{ "preempted", of->preempted },
 		{ NULL, NULL }
 	};
 	bsv_scoped_rows *rows = NULL;
@@ -80,9 +128,55 @@ static int judge_fairness(struct bsv_judgement *ret, const struct bsv_input *inp
 	                                                .stretch_ns = bsv_rows_get(rows, 6, -1),
 	                                                .most_stretch = bsv_rows_get(rows, 7, -1),
 	                                                .begun = bsv_rows_get(rows, 8, 0),
-	                                                .sight = sight(rows, 9) },
+	                                                .stranger_ns = bsv_rows_get(rows, 9, 0),
+	                                                .sight = sight(rows, 10) },
 	                  bounds);
 	return 0;
+}
+
+/* Does @a say more of a recording than @b? What fails before what cannot be told; of what passes that with a limit, and the one nearer to it. */
+static bool says_more(const struct bsv_verdict *a, const struct bsv_verdict *b)
+{
+	static const int weight[] = { [BSV_PASS] = 0, [BSV_CANNOT_TELL] = 1, [BSV_FAIL] = 2 };
+
+	if (weight[a->outcome] != weight[b->outcome])
+		return weight[a->outcome] > weight[b->outcome];
+	if (a->bound != a->bound || b->bound != b->bound)
+		return b->bound != b->bound && a->bound == a->bound;
+	return a->figure / a->bound > b->figure / b->bound;
+}
+
+static int judge_fairness(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
+                          struct bsa_err *err)
+{
+	bsv_scoped_rows *services = NULL;
+	int64_t n = 0;
+	int r = bsv_rows_query(
+		&services, input->db,
+		"SELECT trace_id, number >> 20, count(*) OVER () FROM stream WHERE executions > 0 AND trace_id IS "
+		"NOT NULL AND number IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
+		err);
+
+	while (r >= 0 && (r = bsv_rows_step(services, err)) > 0 && bsv_rows_get(services, 2, 0) > 1) {
+		__attribute__((cleanup(one_service_fini))) struct one_service of = {
+			.trace = bsv_rows_get(services, 0, 0), .instance = bsv_rows_get(services, 1, 0)
+		};
+		struct bsv_judgement each = { 0 };
+
+		one_service_fill(&of);
+		r = judge_service(&each, &of, input, bounds, err);
+		if (r < 0)
+			return r;
+		if (each.n && (!n++ || says_more(&each.rules[0], &ret->rules[0])))
+			bsv_judgement_take(ret, &each, of.instance);
+	}
+	if (r >= 0 && !n) {
+		__attribute__((cleanup(one_service_fini))) struct one_service all = { .all = true };
+
+		one_service_fill(&all);
+		r = judge_service(ret, &all, input, bounds, err);
+	}
+	return r < 0 ? r : 0;
 }
 
 /* While it is not on a cpu, nothing can stop it. */

@@ -97,6 +97,13 @@ const char *bsv_outcome_name(enum bsv_outcome outcome)
 	return names[outcome];
 }
 
+void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *from, int64_t service)
+{
+	ret->n = 1;
+	ret->rules[0] = from->rules[0];
+	why(ret, 0, "service %lld: %s", (long long)service, from->why[0]);
+}
+
 /* ---- fairness ---- */
 
 /*
@@ -174,7 +181,7 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->apps) {
 		why(ret, 0, "no app had work that was ready");
-	} else if (f->most_apps == 1 && !f->sight.losses && !f->begun) {
+	} else if (f->most_apps == 1 && !f->sight.losses && !f->begun && !f->stranger_ns) {
 		v->outcome = BSV_PASS;
 		why(ret, 0, "one app at a time: no other app to share with");
 	} else if (!known) {

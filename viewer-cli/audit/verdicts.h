@@ -38,6 +38,9 @@ int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input 
 /* The worst of its rules: failed is worse than cannot tell. */
 enum bsv_outcome bsv_judged(const struct bsv_judgement *j);
 
+/* @from's first rule becomes the only one of @ret, and says of which service it is. */
+void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *from, int64_t service);
+
 /* "pass", "fail", "cannot tell" */
 const char *bsv_outcome_name(enum bsv_outcome outcome);
 
@@ -67,7 +70,8 @@ struct bsv_fairness_facts {
 	const char *app;                 /* the one that was @max_lag_ns behind, printable; NULL: unknown */
 	int64_t stretch_ns,
 		most_stretch; /* the longest that a lane could not be had, see docs/figures.md: at least, at most; -1: unknown */
-	bool begun;           /* the lag of an app at the beginning is not known */
+	int64_t stranger_ns; /* the longest possible wait of an execution of which no event, or no app, was recorded */
+	bool begun;          /* the lag of an app at the beginning is not known */
 	struct bsv_sight sight;
 };
 

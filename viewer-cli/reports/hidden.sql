@@ -1,4 +1,5 @@
 -- hidden: what may have happened in the asked time and was not recorded; for a WITH.
+-- An execution that was seen from the client alone is one of those waits, from when the client had sent it until it had the answer.
 -- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits that had begun before the recording (began NULL).
 -- hidden_lanes: stretches of time for which the holder of a lane is not known. sight: one row: the longest of each, ns; stranger_ns: of the waits of executions
 -- of which no event, or no app, was recorded: no bound of a lag accounts for those.
@@ -19,7 +20,13 @@ hidden_waits AS MATERIALIZED (
 	SELECT p.execution_id, x.app_id, x.model_id, NULL, p.ended
 	FROM wait p CROSS JOIN execution x ON x.id = p.execution_id CROSS JOIN reach r
 	WHERE EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head') AND p.open IN ('start', 'both')
-		AND p.ended >= r.began AND p.began < r.ended AND @judged@),
+		AND p.ended >= r.began AND p.began < r.ended AND @judged@
+	UNION ALL -- its service was not heard: all but the client's own time may have been a wait, and whose app it is only the service says
+	SELECT p.execution_id, NULL, p.model_id, p.began, p.ended
+	FROM (SELECT id AS execution_id, model_id, coalesce(request_written, submitted) AS began,
+			iif(path IS 'fenced' AND status IS NULL, @ended@, coalesce(result_read, returned, @ended@)) AS ended
+		FROM execution WHERE sides = 'client' AND EXISTS (SELECT 1 FROM execution_count WHERE sides = 'client')) p CROSS JOIN reach r
+	WHERE p.ended >= r.began AND p.began < r.ended AND @judged@),
 hidden_lanes AS MATERIALIZED (
 	SELECT u.instance, u.lane, u.began, u.ended FROM unknown_lane u CROSS JOIN reach r
 	WHERE u.ended >= r.began AND ifnull(u.began < r.ended, 1)),

@@ -29,6 +29,6 @@ SELECT count(*) FILTER (WHERE j.sure) AS n_episodes, max(j.gap_ns) FILTER (WHERE
 	max(j.gap_ns) FILTER (WHERE j.possible AND NOT j.sure) AS unsure_ns,
 	CASE WHEN s.native THEN (
 		SELECT max(ifnull(p.run_ended - coalesce(p.enqueued, p.decoded, p.request_read) - ifnull(p.cpu_ns, 0), 9223372036854775807))
-		FROM picked p JOIN service_rules r ON r.policy = 'native' AND r.trace_id IS p.trace_id AND r.instance = p.exec >> 52) END AS native_ns,
+		FROM picked p JOIN service_rules r ON r.policy = 'native' AND r.trace_id IS p.trace_id AND r.instance = (p.exec >> 52 & 4095)) END AS native_ns,
 	@sight@
 FROM sight s LEFT JOIN judged j ON 1
