@@ -74,10 +74,11 @@ struct bsa_device {
 	const struct bsa_losses *losses; /* when events were lost */
 	const struct bsa_losses *unsure; /* when one may have been on a lane of whom nobody tells */
 	struct bsa_left_out *left;
-	size_t *history;       /* stretches kept by all lanes of all devices */
-	size_t *held;          /* lags of windows kept by all devices */
-	const uint64_t *began; /* the recording */
-	const bool *unsummed;  /* at its end executions may be on lanes of which no event tells */
+	size_t *history;                /* stretches kept by all lanes of all devices */
+	size_t *held;                   /* lags of windows kept by all devices */
+	const uint64_t *began;          /* the recording */
+	const bool *unsummed;           /* at its end executions may be on lanes of which no event tells, */
+	const uint64_t *unsummed_since; /* or wait for lanes, since then */
 	uint64_t window_ns, starvation_ns;
 	uint64_t bypassed_more; /* the last time at which too many apps waited to count whom they bypassed */
 	int64_t *quiet;         /* rows that may yet be told of windows in which nothing happened */

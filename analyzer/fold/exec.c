@@ -565,7 +565,7 @@ static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
 {
 	uint64_t slack = 2 * f->latest_written, late = ended > slack ? ended - slack : 0;
 
-	if (bsa_schedule_unsummed(f->schedule, after > late ? after : late, ended))
+	if (bsa_schedule_unsummed(f->schedule, after, after > late ? after : late, ended))
 		f->failed = -ENOMEM;
 }
 

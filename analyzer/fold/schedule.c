@@ -34,7 +34,8 @@ struct bsa_schedule {
 	struct bsa_left_out left;
 	size_t history, held;
 	int64_t quiet;
-	bool unsummed;                       /* at the end executions may be on lanes of which no event tells */
+	bool unsummed;                       /* at the end executions may be on lanes of which no event tells, */
+	uint64_t unsummed_since;             /* or wait for lanes, since then */
 	struct bsa_device *devices[DEVICES]; /* owned */
 };
 
@@ -88,6 +89,7 @@ static struct bsa_device *device_of(struct bsa_schedule *s, uint16_t instance)
 	(*d)->quiet = &s->quiet;
 	(*d)->began = &s->began;
 	(*d)->unsummed = &s->unsummed;
+	(*d)->unsummed_since = &s->unsummed_since;
 	(*d)->window_ns = s->window_ns;
 	(*d)->starvation_ns = s->starvation_ns;
 	return *d;
@@ -972,8 +974,10 @@ int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bo
 	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
 }
 
-int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t began, uint64_t ended)
+int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended)
 {
+	if (!s->unsummed || since < s->unsummed_since)
+		s->unsummed_since = since;
 	s->unsummed = true;
 	return began <= ended ? bsa_losses_add(&s->unsure, began, ended) : 0;
 }
@@ -1042,14 +1046,15 @@ static void finish_waiting(struct bsa_device *d)
 		lose(d, d->doubtful);
 }
 
-static void finish_device(struct bsa_device *d, uint64_t at, bool unsummed)
+/* @at: until when the service was heard; @end: of the recording. An execution without a summary may have a lane for all that time. */
+static void finish_device(struct bsa_device *d, uint64_t at, uint64_t end, bool unsummed)
 {
 	end_instant(d);
 	if (at > d->now)
 		bsa_shares_advance(d, at);
 	tell_refusals(d, BSA_NEVER);
 	for (unsigned i = 0; i < d->lanes_room; i++)
-		bsa_lane_cut(d, &d->lanes[i], d->now, unsummed);
+		bsa_lane_cut(d, &d->lanes[i], unsummed && end > d->now ? end : d->now, unsummed);
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (d->lanes[i].holder)
 			lose(d, d->lanes[i].holder);
@@ -1076,7 +1081,7 @@ int bsa_schedule_finish(struct bsa_schedule *s, uint64_t at)
 	at = at == BSA_NEVER ? 0 : at;
 	for (size_t i = 0; i < DEVICES; i++)
 		if (s->devices[i])
-			finish_device(s->devices[i], s->devices[i]->ended ? s->devices[i]->ended : at, s->unsummed);
+			finish_device(s->devices[i], s->devices[i]->ended ? s->devices[i]->ended : at, at, s->unsummed);
 	bsa_pairs_tell(&s->pairs, &s->facts);
 	s->left.pairs = s->pairs.joined;
 	return 0;

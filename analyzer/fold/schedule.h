@@ -117,10 +117,11 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full);
 
 /*
- * When the recording ends, executions may be on lanes whose summaries are still to come: of a lane that nobody seems to hold then,
- * nothing is known since the last step there. From @began to @ended no lane is certain at all: summaries of that time may be late.
+ * When the recording ends, executions may be under way whose summaries are still to come, since @since at the earliest: which shares
+ * apps had from then on is not certain, and of a lane that nobody seems to hold at the end nothing is known since the last step there.
+ * From @began to @ended no lane is certain at all: summaries of that time may be late.
  */
-int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t began, uint64_t ended);
+int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended);
 
 /*
  * An execution of @stream of which no event was recorded may have been there from @after to @before, as far as holes

@@ -194,6 +194,8 @@ bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns)
 
 	if (!t->backlogged || t->doubtful)
 		return false;
+	if (*d->unsummed && d->now > *d->unsummed_since)
+		return false;
 	if (bsa_device_unsure(d, 0, d->now) && (is_haunted(d) || t->lag_from < d->unseen_until))
 		return false;
 	settle(t);

@@ -631,6 +631,16 @@ static void show(const struct truth_world *w, const struct cut *c, const struct 
 
 /* ---- all of them ---- */
 
+/* Worlds of which something false was told once. */
+static const struct {
+	uint64_t seed;
+	enum cut_kind kind;
+} once_wrong[] = {
+	{ 740, CUT_UNCOUNTED },    /* the answer to a launch was taken for the end of the run */
+	{ 235, CUT_EARLY },        /* the last summary of a service came long before the recording ended */
+	{ 37, CUT_EARLY_SERVICE }, /* an execution without a summary has a share, too */
+};
+
 static void play_all(void)
 {
 	const char *soak = getenv("NNB_SOAK_SECONDS"), *seeds = getenv("NNB_SEEDS");
@@ -641,6 +651,8 @@ static void play_all(void)
 	do
 		play(++seed, only_variant, false);
 	while (stop ? time(NULL) < stop : seed < most);
+	for (size_t i = 0; i < sizeof(once_wrong) / sizeof(*once_wrong) && only_variant < 0; i++)
+		play(once_wrong[i].seed, once_wrong[i].kind, false);
 	print_message("worlds to %" PRIu64 "\n", seed);
 }
 
@@ -661,7 +673,6 @@ static const struct known {
 	/* clang-format off */
 	{ SHOWN_FAILS, HOLES, FAIRNESS | STARVATION, "a hole may hide more apps, longer runs, or other medians than there were, and with them the limit is larger" },
 	{ SHOWN_FAILS, V(LATE_SERVICE), FAIRNESS, "a client refers to a model that was released before the service was recorded" },
-	{ COMPLETE_IS_TRUE, V(EARLY_SERVICE), 1 << WAITS, "summaries alone: an app is blamed for hogging although an execution of another app has none yet" },
 	{ SHOWN_FAILS, V(AFTER), FAIRNESS, "see STANDS" },
 	{ STANDS, V(AFTER) | V(OUTSIDE), ~0U, "a summary that was lost may have told of waits and lanes long before its hole" },
 	/* clang-format on */
