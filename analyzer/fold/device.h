@@ -108,16 +108,18 @@ struct bsa_device {
 	bool in_loss, dirty;
 	bool had_hole;
 	uint64_t proof, proof_hole; /* from proof on, since a hole that ended at proof_hole, a lane was idle for long */
-	bool handed;                /* an execution that was ready was seen to get a lane that was idle, */
-	uint64_t longest_handover;  /* and this is the longest that one took */
-	bool haunted;               /* since a hole some may seem to be ready, or on a lane, that are not */
-	uint64_t hole_began;        /* in_loss: when */
-	uint32_t n_running;         /* lanes that are taken */
-	uint64_t rose;              /* when somebody last had a lane */
-	uint64_t counts_from;       /* nothing before the last loss's end does */
-	uint64_t unseen_until;      /* somebody may have been on a lane of whom nobody knew */
-	uint64_t losses_over;       /* losses up to here have been dealt with */
-	uint64_t clock;             /* now, without the time of losses */
+	uint64_t
+		none_waited; /* since the last hole: the first time at which the service said that none waits; 0: it did not yet */
+	bool handed;               /* an execution that was ready was seen to get a lane that was idle, */
+	uint64_t longest_handover; /* and this is the longest that one took */
+	bool haunted;              /* since a hole some may seem to be ready, or on a lane, that are not */
+	uint64_t hole_began;       /* in_loss: when */
+	uint32_t n_running;        /* lanes that are taken */
+	uint64_t rose;             /* when somebody last had a lane */
+	uint64_t counts_from;      /* nothing before the last loss's end does */
+	uint64_t unseen_until;     /* somebody may have been on a lane of whom nobody knew */
+	uint64_t losses_over;      /* losses up to here have been dealt with */
+	uint64_t clock;            /* now, without the time of losses */
 	uint64_t window_began, window_ended;
 	bsa_parts equal; /* what each had so far, at times when all had the same */
 };

@@ -281,6 +281,7 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 	said_deadline(x, e->deadline_ns);
 	said_estimate(x, e->estimate_ns);
 	x->fact.floor = e->floor_ns;
+	x->sched.queue_empty = !e->ahead;
 	if (!has_ended(x) && !x->scheduled)
 		bsa_exec_step(f, x, BSA_STEP_READY, f->now, BSA_LANE_NONE);
 }

@@ -272,6 +272,8 @@ uint64_t bsa_lane_proof(const struct bsa_device *d, uint64_t hole, uint64_t at)
 
 	if (d->proof_hole != hole)
 		return at;
+	if (d->none_waited && d->none_waited < at)
+		at = d->none_waited;
 	for (unsigned i = 0; i < d->lanes_room; i++) {
 		const struct bsa_lane *l = &d->lanes[i];
 

@@ -427,8 +427,22 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 
 /* ---- steps ---- */
 
+/*
+ * The service had none that waited, at some time since the last hole and before now: of those that waited before that hole, and were not
+ * seen since, none waits any more.
+ */
+static void none_waits(struct bsa_device *d)
+{
+	while (d->doubtful)
+		lose(d, d->doubtful);
+	if (!d->none_waited)
+		d->none_waited = d->now;
+}
+
 static int take_ready(struct bsa_device *d, struct bsa_scheduled *x)
 {
+	if (x->queue_empty && d->had_hole && !d->native && !bsa_device_unsure(d, x->ready_after, d->now))
+		none_waits(d);
 	if (x->state != BSA_SCHEDULED_OFF || x->stretches) {
 		d->left->absurd++;
 		return 0;

@@ -48,9 +48,10 @@ struct bsa_scheduled {
 	uint64_t id;
 	uint64_t step_ns; /* its model's; BSA_NEVER: unknown */
 	uint32_t app, model, trace;
-	uint16_t instance;       /* of the service: below 4096 */
-	uint8_t priority;        /* more than BSA_PRIORITY_HIGH: unknown */
-	uint64_t ready_after;    /* it was ready no earlier; 0: unknown */
+	uint16_t instance;    /* of the service: below 4096 */
+	uint8_t priority;     /* more than BSA_PRIORITY_HIGH: unknown */
+	uint64_t ready_after; /* it was ready no earlier; 0: unknown */
+	bool queue_empty; /* READY: at some time since @ready_after the service had no execution that waited for a lane */
 	uint64_t found_since;    /* FOUND_READY, FOUND_STOPPED: it has waited since, or longer if 0 */
 	bool on_lane_to_its_end; /* it was answered well, so it did not end while it waited */
 	bool passed; /* it is over, as the next one of its stream began or that was closed: told before FORGET */

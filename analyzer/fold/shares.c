@@ -563,6 +563,7 @@ static void leave_loss(struct bsa_device *d)
 	d->had_hole = true;
 	d->proof_hole = d->now;
 	d->proof = 0;
+	d->none_waited = 0;
 	d->in_loss = false;
 	d->haunted = true;
 	d->counts_from = d->now;

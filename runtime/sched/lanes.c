@@ -282,16 +282,23 @@ int nnb__lanes_take(struct nnb__seat *s, uint64_t until)
 {
 	struct nnb__lanes *l = s->lanes;
 	uint64_t now = 0;
-	bool on_lane;
+	bool on_lane, kept;
 
 	if (__builtin_expect(l->kind == NNB_POLICY_NATIVE, 0))
 		return take_of_kernel(s);
 	atomic_store_explicit(&s->yield_at, NNB__NEVER, memory_order_relaxed);
 	count_execution(s);
-	if (__builtin_expect(take_kept(s), 1))
+	kept = take_kept(s);
+	if (__builtin_expect(kept && !s->announced, 1))
 		return 0;
 	atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
 	pthread_mutex_lock(&l->lock);
+	l->announced -= s->announced;
+	s->announced = false;
+	if (kept) {
+		unlock(l);
+		return 0;
+	}
 	count_for_app(s);
 	if (!l->policy.free)
 		reclaim(l);
@@ -381,12 +388,17 @@ void nnb__lanes_look(struct nnb__lanes *l, struct nnb__lane_app *app)
 	unlock(l);
 }
 
-uint32_t nnb__lanes_waiting(struct nnb__lanes *l)
+uint32_t nnb__lanes_announce(struct nnb__seat *s)
 {
+	struct nnb__lanes *l = s->lanes;
 	uint32_t n;
 
+	if (l->kind == NNB_POLICY_NATIVE)
+		return 0;
 	pthread_mutex_lock(&l->lock);
-	n = l->policy.waiting;
+	n = l->policy.waiting + l->announced;
+	l->announced += !s->announced;
+	s->announced = true;
 	unlock(l);
 	return n;
 }
@@ -445,6 +457,7 @@ int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt
 		lanes = cpus();
 	l->kind = kind;
 	l->deadlines = deadlines;
+	l->announced = 0;
 	nnb__policy_init(&l->policy, kind, preempt, lanes < NNB__LANES_MAX ? lanes : NNB__LANES_MAX);
 	pthread_mutex_init(&l->lock, NULL);
 	return 0;

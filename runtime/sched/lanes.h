@@ -21,6 +21,7 @@ struct nnb__lanes {
 	struct nnb__policy policy;
 	_Atomic uint32_t
 		wanted; /* 0: nobody waits, and no thread under the lock looks for a lane: a seat may keep its own */
+	uint32_t announced; /* seats: nnb__lanes_announce */
 };
 
 /* What the lanes know of an app. All zeroes is a new one. */
@@ -45,6 +46,7 @@ struct nnb__seat {
 	_Atomic uint32_t kept;        /* 1: between two executions it has its lane */
 	_Atomic uint64_t executions;  /* the thread's that has the seat */
 	uint64_t counted;             /* of them, in the app's: under the lanes' lock */
+	bool announced;               /* and has not asked for a lane since: under the lanes' lock */
 	bool trial;                   /* its app pays for the lane; the app's counts and longest wait leave it out */
 	const atomic_bool *cancelled; /* it is not to wait any longer; then nnb__lanes_look. NULL: it never is */
 
@@ -82,8 +84,11 @@ void nnb__lanes_release(struct nnb__seat *seat);
 /* Some of an app's who wait have been cancelled. Any thread. */
 void nnb__lanes_look(struct nnb__lanes *lanes, struct nnb__lane_app *app);
 
-/* How many wait. */
-uint32_t nnb__lanes_waiting(struct nnb__lanes *lanes);
+/*
+ * @seat is about to ask for a lane, and says so (events.md, sched_enqueue). Returns how many others wait, or have said so and have not
+ * asked yet: 0 means that none does of whom it was ever said.
+ */
+uint32_t nnb__lanes_announce(struct nnb__seat *seat);
 
 /* For how long @seat would wait at least. */
 uint64_t nnb__lanes_wait(struct nnb__seat *seat, uint64_t now);

@@ -374,7 +374,7 @@ static enum nnb_status look_while(struct run *run, bool *on_lane, struct nnb_rea
 static void tell_enqueued(struct nnb__runner *r)
 {
 	bool counts = r->seat.lanes && nbt_on(NBT_EVENT_sched_enqueue);
-	uint32_t ahead = counts ? nnb__lanes_waiting(r->seat.lanes) : 0;
+	uint32_t ahead = counts ? nnb__lanes_announce(&r->seat) : 0;
 	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
 
 	nnb__trace_delayed(r->seat.trace, NNB__DELAY_DECODE);

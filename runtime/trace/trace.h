@@ -172,8 +172,8 @@ static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_n
 	nnb__trace_at(t, NNB__AT_ENQUEUED);
 	atomic_store_explicit(&t->phase, NBT_phase_queued, memory_order_relaxed);
 	NNB__SAY(t, sched_enqueue, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
-	         .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns, .ahead = (uint16_t)ahead,
-	         .floor_ns = floor_ns);
+	         .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns,
+	         .ahead = (uint16_t)(ahead < UINT16_MAX ? ahead : UINT16_MAX), .floor_ns = floor_ns);
 }
 
 /* It waits for a lane since @since, or, with 0, no more. */

@@ -56,6 +56,7 @@ struct service {
 	uint64_t last_stop, last_ready, last_begin; /* those of a kind never come at the same time */
 	uint64_t refusals[REFUSALS];                /* the last ones: they come alone, too */
 	uint32_t numbers, n_refusals;
+	uint32_t announced; /* that have said so, and are about to ask for a lane */
 };
 
 struct world {
@@ -626,7 +627,8 @@ static void comes(struct world *w, struct live *l)
 	x->at[BSA_ENQUEUED] = l->ready_since = w->now;
 	SAY(w, w->now, SIM_FULL, l->exec, sched_enqueue, .model = w->s->models[x->model].number,
 	    .app = w->s->apps[x->app].key, .priority = x->priority, .deadline_ns = x->deadline,
-	    .estimate_ns = x->estimate, .ahead = (uint16_t)sv->policy.waiting);
+	    .estimate_ns = x->estimate, .ahead = (uint16_t)(is_native(w, l) ? 0 : sv->policy.waiting + sv->announced));
+	sv->announced++;
 	l->state = ENTERS;
 	l->next_at = soon(w);
 }
@@ -642,6 +644,7 @@ static void enters(struct world *w, struct live *l)
 	const struct sim_exec *x = exec_of(w, l);
 	struct service *sv = service_of(w, l);
 
+	sv->announced--;
 	l->job = (struct nnb__policy_job){ .app = &sv->apps[x->app],
 		                           .priority = x->priority,
 		                           .deadline_ns = x->deadline ? x->deadline : NEVER,

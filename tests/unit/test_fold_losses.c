@@ -405,6 +405,31 @@ static void who_begins_late_is_told_what_is_under_way(void **state)
 #define LATER "300001060 client_disconnect conn=9\n"
 #define FOUND "1050 exec_state exec=3:1 model=2 app=20 priority=high path=burst since=1049 "
 
+/* An execution whose end may be lost, and one that is ready after that. */
+#define LOST_WAIT HERE HELD ASKED ENQUEUE "1100 loss ended=1200\n"
+#define COMES(at, n)                                                                                              \
+	at " fmq_read exec=7:1 queue=request\n1310 request_decode exec=7:1 model=2\n1320 sched_enqueue exec=7:1 " \
+	   "model=2 app=20 priority=low ahead=" n "\n"
+
+static void an_empty_queue_ends_waits_that_were_lost(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "none waits when another one comes: nor did that of before the hole",
+		  LOST_WAIT COMES("1300", "0") LATER,
+		  "possible_wait execution=3:1 began=1060 ended=1320\nno possible_wait execution=3:1 ended=300001060" },
+		{ "one does: it may be that one", LOST_WAIT COMES("1300", "1") LATER,
+		  "no possible_wait execution=3:1 ended=1320" },
+		{ "the other one came before the hole ended: when the queue was empty is not known",
+		  HERE HELD ASKED ENQUEUE
+		  "1070 fmq_read exec=7:1 queue=request\n1075 request_decode exec=7:1 model=2\n1100 loss ended=1200\n"
+		  "1320 sched_enqueue exec=7:1 model=2 app=20 priority=low ahead=0\n" LATER,
+		  "no possible_wait execution=3:1 ended=1320" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 static void a_wait_counts_as_far_as_it_was_recorded(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -667,6 +692,7 @@ int main(void)
 		cmocka_unit_test(without_a_loss_there_is_a_reason_why_something_is_missing),
 		cmocka_unit_test(what_may_be_a_launch_is_no_end),
 		cmocka_unit_test(who_begins_late_is_told_what_is_under_way),
+		cmocka_unit_test(an_empty_queue_ends_waits_that_were_lost),
 		cmocka_unit_test(a_wait_counts_as_far_as_it_was_recorded),
 		cmocka_unit_test(what_comes_after_the_end_is_a_straggler),
 		cmocka_unit_test(with_too_many_under_way_the_oldest_are_given_up),

@@ -339,6 +339,32 @@ static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state
 	nnb__lanes_fini(&l);
 }
 
+/* Who has said that it is ready counts until it has asked: no time between lacks it. */
+static void who_announces_itself_hears_of_all_before(void **state)
+{
+	struct nnb__lane_app app = { 0 };
+	struct nnb__seat one, other, last;
+	struct nnb__lanes l;
+
+	(void)state;
+	make(&l, NNB_POLICY_FIFO, NNB_PREEMPT_NONE, 1);
+	nnb__seat_init(&one, &l, &app, NNB_PRIORITY_MEDIUM, NULL);
+	nnb__seat_init(&other, &l, &app, NNB_PRIORITY_MEDIUM, NULL);
+	nnb__seat_init(&last, &l, &app, NNB_PRIORITY_MEDIUM, NULL);
+	assert_int_equal(nnb__lanes_announce(&one), 0);
+	assert_int_equal(nnb__lanes_announce(&other), 1);
+	assert_int_equal(nnb__lanes_take(&one, NNB__NEVER), 0);
+	assert_int_equal(nnb__lanes_announce(&last), 1); /* one has its lane, other has not asked yet */
+	assert_int_equal(nnb__lanes_take(&other, 1), -ETIMEDOUT);
+	assert_int_equal(nnb__lanes_take(&last, 1), -ETIMEDOUT);
+	nnb__lanes_give(&one);
+	assert_int_equal(nnb__lanes_announce(&one), 0);
+	assert_int_equal(nnb__lanes_take(&one, NNB__NEVER), 0);
+	nnb__lanes_give(&one);
+	all_lanes_are_there(&l);
+	nnb__lanes_fini(&l);
+}
+
 static void whom_room_was_to_be_made_for_may_have_gone(void **state)
 {
 	struct nnb__lane_app app = { .executions = 0 };
@@ -630,6 +656,7 @@ int main(void)
 		cmocka_unit_test(the_better_job_gets_the_lane_and_the_other_goes_on_after_it),
 		cmocka_unit_test(one_that_has_ended_is_told_to_run_no_more),
 		cmocka_unit_test(since_when_one_waits_can_be_told_and_only_while_it_does),
+		cmocka_unit_test(who_announces_itself_hears_of_all_before),
 		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
 		cmocka_unit_test(a_lane_is_kept_until_it_is_wanted),
 		cmocka_unit_test(no_lane_is_kept_while_somebody_waits),
