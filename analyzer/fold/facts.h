@@ -208,8 +208,12 @@ struct bsa_possible_wait {
 	uint32_t app, model;
 };
 
-/* A lane whose holder, if it had one, is not known for all of this time: part of it was not recorded. */
+/*
+ * A lane whose holder, if it had one, is not known for all of this time: part of it was not recorded. An execution that may have held it
+ * before or after that part, too, is told beside it: then nobody else had the lane outside of the unknown time.
+ */
 struct bsa_unknown_lane {
+	uint64_t execution;    /* it alone may have held the lane for all of this time; 0: anybody may */
 	uint64_t began, ended; /* began BSA_NEVER: before the recording */
 	uint16_t instance;
 	uint8_t lane;

@@ -152,7 +152,12 @@ static void current(const struct bsa_device *d, const struct bsa_lane *l, uint64
 	}
 }
 
-enum closing { LEFT, DOUBTED, FREE }; /* FREE: the lane is, certainly, though who left it may be unknown */
+enum closing {
+	LEFT,
+	DOUBTED,
+	FREE,
+	ENDS
+}; /* FREE: the lane is, certainly, though who left it may be unknown; ENDS: the recording */
 
 /*
  * The part of [since, @at] for which the holder is in doubt: not before the first hole, if the lane was idle then or the most urgent
@@ -167,7 +172,7 @@ static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, 
 
 	*began = l->since;
 	*ended = at;
-	if (!first || first->began > at || closing == DOUBTED)
+	if (!first || first->began > at || closing == DOUBTED || closing == ENDS)
 		return;
 	if (!l->doubtful && first->began > l->since && (!l->holder || l->holder->level == BSA_PRIORITY_HIGH))
 		*began = first->began;
@@ -176,15 +181,58 @@ static void doubtful_part(const struct bsa_device *d, const struct bsa_lane *l, 
 		*ended = last;
 }
 
-static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing)
+static void tell_one_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t began, uint64_t ended,
+                             uint64_t execution)
 {
-	struct bsa_unknown_lane unknown = { .instance = d->instance, .lane = (uint8_t)(l - d->lanes) };
+	struct bsa_unknown_lane unknown = { .execution = execution,
+		                            .began = began,
+		                            .ended = ended,
+		                            .instance = d->instance,
+		                            .lane = (uint8_t)(l - d->lanes) };
 
-	doubtful_part(d, l, at, closing, &unknown.began, &unknown.ended);
-	if (l->known == BSA_NEVER)
-		unknown.began = BSA_NEVER;
-	if (!l->over && (unknown.began == BSA_NEVER || unknown.began < unknown.ended))
+	if (!l->over && (began == BSA_NEVER || began < ended))
 		d->facts->unknown_lane(d->facts->ctx, &unknown);
+}
+
+/*
+ * What was on the lane was certain until a hole began, and after the last hole nobody entered it until @at: so only the former holder had
+ * it from before the hole on, and only @last, which had it at @at, or until @at if that is sooner, after the hole. False: that is not so.
+ */
+static bool tell_around_hole(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
+                             uint64_t last)
+{
+	const struct bsa_span *first = bsa_losses_from(d->unsure, l->since);
+	uint64_t over = bsa_losses_end(d->unsure, at), holder = l->holder ? l->holder->id : 0, until = at;
+
+	if (l->doubtful || l->known == BSA_NEVER || !first || first->began <= l->since || first->began > at)
+		return false;
+	if (closing == FREE && l->heard > over) {
+		last = l->heard_id;
+		until = l->heard;
+	} else if (closing == FREE) {
+		last = 0;
+		until = over;
+	}
+	if (!last) /* somebody whom nobody knows */
+		over = until;
+	tell_one_unknown(d, l, first->began, over, 0);
+	if (holder)
+		tell_one_unknown(d, l, l->since, holder == last ? until : over, holder);
+	if (last && last != holder)
+		tell_one_unknown(d, l, first->began, until, last);
+	return true;
+}
+
+/* @last: the execution that had the lane at @at, for certain; 0: unknown. */
+static void tell_unknown(const struct bsa_device *d, const struct bsa_lane *l, uint64_t at, enum closing closing,
+                         uint64_t last)
+{
+	uint64_t began, ended;
+
+	if ((closing == FREE || closing == ENDS || last) && tell_around_hole(d, l, at, closing, last))
+		return;
+	doubtful_part(d, l, at, closing, &began, &ended);
+	tell_one_unknown(d, l, l->known == BSA_NEVER ? BSA_NEVER : began, ended, 0);
 }
 
 /* A service does not leave a lane idle for longer than this while an execution is ready: no hand-over took nearly as long. */
@@ -203,7 +251,7 @@ static void note_idle(struct bsa_device *d, const struct bsa_lane *l, uint64_t a
 }
 
 /* What was since the last step there is over. Idle times are what the history does not have. */
-static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing)
+static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at, enum closing closing, uint64_t last)
 {
 	struct bsa_stretch s = { .began = l->since, .ended = at, .occupancy = BSA_UNKNOWN };
 
@@ -213,7 +261,7 @@ static bool close_stretch(struct bsa_device *d, struct bsa_lane *l, uint64_t at,
 		s.occupancy = BSA_UNKNOWN;
 	if (s.occupancy == BSA_UNKNOWN) {
 		d->unseen_until = at;
-		tell_unknown(d, l, at, closing);
+		tell_unknown(d, l, at, closing, last);
 	}
 	if (s.occupancy == BSA_IDLE && d->had_hole)
 		note_idle(d, l, at);
@@ -235,25 +283,35 @@ void bsa_lane_begin(struct bsa_lane *l, uint64_t at)
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging)
 {
 	assert(!l->holder);
-	close_stretch(d, l, at, FREE);
+	close_stretch(d, l, at, FREE, 0);
 	l->holder = x;
 	l->hogging = hogging;
 	l->doubtful = x->uncertain && !x->stretches;
 }
 
-bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone)
+void bsa_lane_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
+                    bool certain)
 {
-	bool certain = close_stretch(d, l, at, LEFT);
+	bool again = l->heard > bsa_losses_end(d->unsure, at) && l->heard > l->since;
 
-	l->doubtful = gone;
-	return certain;
+	l->heard = at;
+	l->heard_id = certain && !again ? x->id : 0;
 }
 
-struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed)
+bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone, bool certain)
+{
+	bool known = close_stretch(d, l, at, LEFT, !gone || certain ? l->holder->id : 0);
+
+	l->doubtful = gone;
+	return known;
+}
+
+struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed,
+                                     const struct bsa_scheduled *last)
 {
 	struct bsa_scheduled *was = l->holder;
 
-	close_stretch(d, l, at, DOUBTED);
+	close_stretch(d, l, at, DOUBTED, last ? last->id : 0);
 	l->doubtful = !freed;
 	return was;
 }
@@ -262,7 +320,7 @@ struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, 
 {
 	struct bsa_scheduled *was = l->holder;
 
-	close_stretch(d, l, at, FREE);
+	close_stretch(d, l, at, FREE, 0);
 	return was;
 }
 
@@ -290,7 +348,7 @@ void bsa_lane_cut(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool un
 	l->doubtful |= unsummed && !l->holder;
 	current(d, l, at, &s);
 	if (s.occupancy == BSA_UNKNOWN)
-		tell_unknown(d, l, at, DOUBTED);
+		tell_unknown(d, l, at, ENDS, 0);
 	l->over = true;
 }
 

@@ -34,12 +34,13 @@ struct bsa_stretch {
 struct bsa_lane {
 	struct bsa_scheduled *holder; /* borrowed; NULL: nobody, or nobody known */
 	uint64_t since;               /* this holder, or nobody */
-	uint64_t heard;               /* the last time that one ended which was last on this lane */
-	uint64_t known;               /* of the time before nothing is known; BSA_NEVER: of no time */
-	uint64_t kept;                /* of the time before the history has only what a wait in hand can ask for */
-	bool doubtful;                /* what has been since @since is unknown */
-	bool hogging, cut;            /* cut: there was more to know once */
-	bool over;                    /* the recording is: what becomes of it now is no fact */
+	uint64_t heard; /* the last time that one ended which was last on this lane, and was not known to be there, */
+	uint64_t heard_id; /* and which had it to that time for certain; 0: none did, or several may have */
+	uint64_t known;    /* of the time before nothing is known; BSA_NEVER: of no time */
+	uint64_t kept;     /* of the time before the history has only what a wait in hand can ask for */
+	bool doubtful;     /* what has been since @since is unknown */
+	bool hogging, cut; /* cut: there was more to know once */
+	bool over;         /* the recording is: what becomes of it now is no fact */
 
 	struct bsa_stretch *ring; /* owned; a power of 2 */
 	size_t room, first, n;
@@ -53,14 +54,22 @@ void bsa_lane_begin(struct bsa_lane *l, uint64_t at);
 /* @x holds the lane, which nobody has, from @at on. */
 void bsa_lane_enter(struct bsa_device *d, struct bsa_lane *l, struct bsa_scheduled *x, uint64_t at, bool hogging);
 
-/* Its holder leaves it; @gone: perhaps it had before, and the lane is somebody else's. Was the stretch certain? */
-bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone);
+/* One ended at @at that was last on this lane; @certain: it had the lane until then. */
+void bsa_lane_heard(const struct bsa_device *d, struct bsa_lane *l, const struct bsa_scheduled *x, uint64_t at,
+                    bool certain);
+
+/*
+ * Its holder leaves it; @gone: perhaps it had before, and the lane is somebody else's, unless the holder is @certain to have had it until
+ * then. Was the stretch certain?
+ */
+bool bsa_lane_leave(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool gone, bool certain);
 
 /*
  * Nobody knows who held it, if anybody, from the last step there until @at. Somebody who did is returned. From then on it
- * is free, or, if not @freed, unknown still.
+ * is free, or, if not @freed, unknown still. @last: it had the lane at @at, and leaves it; NULL: nobody knows who did.
  */
-struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed);
+struct bsa_scheduled *bsa_lane_doubt(struct bsa_device *d, struct bsa_lane *l, uint64_t at, bool freed,
+                                     const struct bsa_scheduled *last);
 
 /* The holder left the lane before @at, and a hole hides when: another one enters. Returns the former holder. */
 struct bsa_scheduled *bsa_lane_vacate(struct bsa_device *d, struct bsa_lane *l, uint64_t at);

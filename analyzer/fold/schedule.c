@@ -339,10 +339,10 @@ static void lose_holder(struct bsa_device *d, struct bsa_scheduled *x)
 	x->tenant->last_on[x->level] = d->now;
 }
 
-/* Nobody knows who had the lane until @at. */
-static void doubt_lane(struct bsa_device *d, unsigned number, bool freed)
+/* Nobody knows who had the lane until now. @last: it did at last, and leaves the lane; NULL: nobody knows who. */
+static void doubt_lane(struct bsa_device *d, unsigned number, bool freed, const struct bsa_scheduled *last)
 {
-	struct bsa_scheduled *was = bsa_lane_doubt(d, &d->lanes[number], d->now, freed);
+	struct bsa_scheduled *was = bsa_lane_doubt(d, &d->lanes[number], d->now, freed, last);
 
 	if (was)
 		lose_holder(d, was);
@@ -380,7 +380,7 @@ static void lose_until(struct bsa_device *d, struct bsa_scheduled *x, uint64_t u
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
 		unlist_native(d, x);
 	} else if (x->state == BSA_SCHEDULED_ON) {
-		doubt_lane(d, (unsigned)x->lane, false);
+		doubt_lane(d, (unsigned)x->lane, false, NULL);
 	}
 	x->uncertain = true;
 	x->stretches++;
@@ -405,7 +405,7 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
 	if (is_hidden(d, x, x->slice_began, d->now))
 		may_have_waited(d, x, bsa_losses_begin(d->unsure, x->slice_began),
 		                stopped || x->on_lane_to_its_end ? hidden_until(d) : d->now);
-	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, gone);
+	certain = bsa_lane_leave(d, &d->lanes[lane], d->now, gone, x->on_lane_to_its_end);
 
 	bsa_shares_running(x->tenant, -1);
 	x->tenant->on[x->level]--;
@@ -571,7 +571,7 @@ static int leave_unknown(struct bsa_device *d, struct bsa_scheduled *x, uint8_t 
 	if (lane >= BSA_LANES_MAX || (hidden && !stopped))
 		return 0;
 	d->left->absurd += !hidden;
-	doubt_lane(d, lane, stopped);
+	doubt_lane(d, lane, stopped, stopped && hidden ? x : NULL);
 	return 0;
 }
 
@@ -629,7 +629,7 @@ static int take_end(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 	int r = 0;
 
 	if (lane < BSA_LANES_MAX)
-		d->lanes[lane].heard = d->now;
+		bsa_lane_heard(d, &d->lanes[lane], x, d->now, x->on_lane_to_its_end);
 	if (x->state == BSA_SCHEDULED_STOPPED) {
 		r = end_stopped(s, d, x);
 	} else if (x->state == BSA_SCHEDULED_ON && x->on_native) {
@@ -744,7 +744,7 @@ static void doubt_late(struct bsa_device *d, uint8_t lane, uint64_t at, bool fre
 	if (at < d->lanes[lane].since)
 		bsa_lane_doubt_past(d, &d->lanes[lane]);
 	else
-		doubt_lane(d, lane, freed);
+		doubt_lane(d, lane, freed, NULL);
 }
 
 static int take_late(struct bsa_device *d, struct bsa_scheduled *x, enum bsa_step step, uint64_t at, uint8_t lane)

@@ -204,8 +204,8 @@ static void on_unknown_lane(void *ctx, const struct bsa_unknown_lane *l)
 {
 	struct bsa_store *s = ctx;
 
-	ROW(s, unknown_lane, .instance = l->instance, .lane = l->lane, .began = when(s->offset, l->began),
-	    .ended = when(s->offset, l->ended));
+	ROW(s, unknown_lane, .execution_id = ref(l->execution), .instance = l->instance, .lane = l->lane,
+	    .began = when(s->offset, l->began), .ended = when(s->offset, l->ended));
 }
 
 static void on_preemption(void *ctx, const struct bsa_preemption *p)

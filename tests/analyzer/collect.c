@@ -158,7 +158,7 @@ struct column {
 #define COLUMNS_interfered COLUMN(APP, by) COLUMN(APP, app) COLUMN(TIME, ns)
 #define COLUMNS_chosen COLUMN(TIME, at) COLUMN(EXECUTION, chosen) COLUMN(EXECUTION, passed_over) COLUMN(NUMBER, honoured)
 #define COLUMNS_possible_wait COLUMN(EXECUTION, execution, .full = true) COLUMN(TIME, began) COLUMN(TIME, ended) COLUMN(APP, app) COLUMN(MODEL, model)
-#define COLUMNS_unknown_lane COLUMN(NUMBER, instance) COLUMN(NUMBER, lane) COLUMN(TIME, began) COLUMN(TIME, ended)
+#define COLUMNS_unknown_lane COLUMN(EXECUTION, execution) COLUMN(NUMBER, instance) COLUMN(NUMBER, lane) COLUMN(TIME, began) COLUMN(TIME, ended)
 #define COLUMNS_fmq_op COLUMN(EXECUTION, execution, .full = true) COLUMN(NUMBER, queue) COLUMN(NUMBER, write) COLUMN(TIME, at) \
 	COLUMN(NUMBER, items) COLUMN(NUMBER, used) COLUMN(TIME, blocked) COLUMN(TIME, spun) COLUMN(TIME, slept) \
 	COLUMN(NUMBER, number)

@@ -1,7 +1,7 @@
 -- hidden: what may have happened in the asked time and was not recorded; for a WITH.
 -- An execution that was seen from the client alone is one of those waits, from when the client had sent it until it had the answer.
 -- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits that had begun before the recording (began NULL).
--- hidden_lanes: stretches of time for which the holder of a lane is not known. sight: one row: the longest of each, ns; stranger_ns: of the waits of executions
+-- hidden_lanes: stretches of time for which the holder of a lane is not known, or for which one execution may have had it. sight: one row: the longest of each, ns; stranger_ns: of the waits of executions
 -- of which no event, or no app, was recorded: no bound of a lag accounts for those.
 -- An execution that begins in the asked time is judged to its end: the asked time reaches to the end of the last of them.
 reach AS MATERIALIZED (SELECT @from@ AS began, (@reach@) AS ended),
@@ -28,7 +28,7 @@ hidden_waits AS MATERIALIZED (
 		FROM execution WHERE sides = 'client' AND EXISTS (SELECT 1 FROM execution_count WHERE sides = 'client')) p CROSS JOIN reach r
 	WHERE p.ended >= r.began AND p.began < r.ended AND @judged@),
 hidden_lanes AS MATERIALIZED (
-	SELECT u.instance, u.lane, u.began, u.ended FROM unknown_lane u CROSS JOIN reach r
+	SELECT u.instance, u.lane, u.began, u.ended, u.execution_id FROM unknown_lane u CROSS JOIN reach r
 	WHERE u.ended >= r.began AND ifnull(u.began < r.ended, 1)),
 sight AS MATERIALIZED (
 	SELECT EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service, EXISTS(SELECT 1 FROM picked) AS executions,

@@ -6,13 +6,18 @@ unseen AS MATERIALIZED (
 	SELECT a.app_id, h.began, h.ended FROM apps_with_more a JOIN holes h
 	UNION ALL SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended FROM apps_with_more a JOIN hidden_waits h ON h.app_id IS NULL OR h.app_id IS a.app_id),
 unseen_lanes AS MATERIALIZED (
-	SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes WHERE ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)),
+	SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes WHERE execution_id IS NULL AND ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)),
 long_slices AS MATERIALIZED (
 	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank
 	FROM lane_slice l JOIN execution h ON h.id = l.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
 	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
-		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@),
+		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
+	UNION ALL -- who may have had a lane around a hole: the import tells no inversion of it
+	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1)
+	FROM hidden_lanes u JOIN execution h ON h.id = u.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
+		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
+	WHERE ifnull(k.rank < a.most, 1) AND u.ended - u.began > @limit@),
 waiting AS (
 	SELECT coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, -4611686018427387903) AS began, coalesce(x.run_ended, iif(x.path <> 'fenced', x.result_written, NULL), 4611686018427387903) AS ended,
 		ifnull(x.queue_ns + x.preempted_ns, 9223372036854775807) AS ns, x.app_id, ifnull(k.rank, 2) AS rank
