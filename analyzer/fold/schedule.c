@@ -433,6 +433,8 @@ static void leave(struct bsa_device *d, struct bsa_scheduled *x, bool stopped)
  */
 static void none_waits(struct bsa_device *d)
 {
+	if (d->doubtful) /* which of them had a share until now is not known */
+		d->unseen_until = d->now;
 	while (d->doubtful)
 		lose(d, d->doubtful);
 	if (!d->none_waited)

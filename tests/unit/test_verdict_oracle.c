@@ -40,7 +40,7 @@
 enum { CLIENTS_LATE = 20000000, EXAMPLES = 3, ROTATION = 6 };
 
 /* Percent of the decidable verdicts next to one hole of 1 %. The goal is 20; today's analyzer reaches CANNOT_TELL_MOST. */
-enum { CANNOT_TELL_GOAL = 20, CANNOT_TELL_MOST = 42 };
+enum { CANNOT_TELL_GOAL = 20, CANNOT_TELL_MOST = 35 };
 
 enum property {
 	NO_FALSE_PASS,
@@ -638,6 +638,7 @@ static const struct {
 } once_wrong[] = {
 	{ 740, CUT_UNCOUNTED },    /* the answer to a launch was taken for the end of the run */
 	{ 235, CUT_EARLY },        /* the last summary of a service came long before the recording ended */
+	{ 93, CUT_HOLES },         /* whose lag counts from before an empty queue may not be said to hog */
 	{ 37, CUT_EARLY_SERVICE }, /* an execution without a summary has a share, too */
 };
 
