@@ -21,7 +21,7 @@ static const char query[] =
 	"impostors, ifnull((SELECT value FROM meta WHERE key = 'service_uid'), -1) AS service_uid, "
 	"ifnull((SELECT value FROM meta WHERE key = 'service_rival_uid'), -1) AS rival_uid, "
 	"(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'service' AND path IS NOT 'prepare') AS "
-        "service_alone, "
+	"service_alone, "
 	"(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'client') AS client_alone FROM trace";
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)

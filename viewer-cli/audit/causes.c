@@ -65,9 +65,9 @@ static const struct {
 	  "waiting for fences" },
 	{ "bad_estimate", "it was refused although it would have been in time, behind all that were queued then",
 	  "refused, though all that were queued before them were done early enough: the estimate was wrong", NULL },
-	{ "unknown", "nobody told of it, as where events were lost, and nothing is guessed",
-	  "next to lost events, so nobody knows why",
-	  "nobody knows on what: events were lost" },
+	{ "unknown", "what took the time was not recorded, and nothing is guessed",
+	  "of which too little was recorded to say why",
+	  "on what was not recorded" },
 };
 /* clang-format on */
 

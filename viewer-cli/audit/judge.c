@@ -102,9 +102,10 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 	bsv_scoped_text *unseen = hidden(input);
 	const struct bsv_hole holes[FAIRNESS_HOLES] = {
 		{ "hidden", unseen },
-		{ "lags", is_timed(input)
-		                  ? "SELECT lag_ns AS max_lag_ns, most_ns AS most_lag_ns, app_id FROM asked_windows"
-		                  : "SELECT max_lag_ns, most_lag_ns, app_id FROM app_share" },
+		{ "lags", is_timed(input) ? "SELECT lag_ns AS max_lag_ns, ifnull(most_ns, 4611686018427387904) AS "
+		                            "most_lag_ns, app_id FROM asked_windows"
+		                          : "SELECT max_lag_ns, ifnull(most_lag_ns, 4611686018427387904) AS "
+		                            "most_lag_ns, app_id FROM app_share" },
 		{ "sight", is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
 		{ "apps", of->apps },
 		{ "services", of->services },
@@ -129,7 +130,8 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 	                                                .most_stretch = bsv_rows_get(rows, 7, -1),
 	                                                .begun = bsv_rows_get(rows, 8, 0),
 	                                                .stranger_ns = bsv_rows_get(rows, 9, 0),
-	                                                .sight = sight(rows, 10) },
+	                                                .no_rules = bsv_rows_get(rows, 10, 0),
+	                                                .sight = sight(rows, 11) },
 	                  bounds);
 	return 0;
 }

@@ -185,9 +185,9 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 		v->outcome = BSV_PASS;
 		why(ret, 0, "one app at a time: no other app to share with");
 	} else if (!known) {
-		why(ret, 0,
-		    "the limit is not known, because the rules of the service, or how long a model runs between two "
-		    "checkpoints, were not recorded");
+		why(ret, 0, "the limit is not known, because %s not recorded",
+		    f->no_rules ? "the rules of the service were"
+		                : "how long a model runs between two checkpoints was");
 	} else if (lag > least) {
 		v->bound = least;
 		why_not_fair(ret, f, least, lag);

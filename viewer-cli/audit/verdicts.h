@@ -71,6 +71,7 @@ struct bsv_fairness_facts {
 	int64_t stretch_ns,
 		most_stretch; /* the longest that a lane could not be had, see docs/figures.md: at least, at most; -1: unknown */
 	int64_t stranger_ns; /* the longest possible wait of an execution of which no event, or no app, was recorded */
+	bool no_rules;       /* those of the service were not recorded: that is why the stretch is unknown */
 	bool begun;          /* the lag of an app at the beginning is not known */
 	struct bsv_sight sight;
 };

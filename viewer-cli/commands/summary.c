@@ -163,8 +163,7 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 
 static void say_executions(FILE *to, const struct bsv_rows *t)
 {
-	static const char *const why[] = { "from before the recording", "without their end", "next to a loss",
-		                           "still under way" };
+	const char *why[] = { "from before the recording", "without their end", "next to a loss", "still under way" };
 	int64_t all = bsv_rows_get(t, EXECUTIONS, 0), whole = all;
 	char text[BSV_COUNT_MAX];
 	bool first = true;
@@ -174,6 +173,8 @@ static void say_executions(FILE *to, const struct bsv_rows *t)
 	say_count(to, all, "execution", "executions");
 	if (!all)
 		return;
+	if (!bsv_rows_get(t, LOSSES, 0))
+		why[GAP - HEAD] = "of which something was not recorded";
 	fprintf(to, ", %s%s complete", whole == all ? "all" : bsv_count(text, (uint64_t)whole),
 	        whole == all ? "" : " of them");
 	for (size_t i = HEAD; i <= OPEN; i++)
@@ -349,7 +350,13 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 	if (!begin(&line))
 		return bsv_no_memory(err);
 	if (!r || bsv_rows_cell(rows, COST_PERCENT).type == BSA_NULL) {
-		fputs("unknown: the service was not recorded", line.to);
+		int64_t all = bsv_rows_get(h->s->trust, EXECUTIONS, 0);
+
+		fputs(!all ? "there was no execution"
+		      : bsv_rows_get(h->s->trust, CLIENT, 0) == all
+		              ? "unknown: the service was not recorded"
+		              : "unknown: no execution is complete and was answered",
+		      line.to);
 	} else {
 		fprintf(line.to, "%.1f %% of the time from end to end is not the models' own work: ",
 		        bsv_rows_cell(rows, COST_PERCENT).real);

@@ -41,7 +41,7 @@ stretch AS MATERIALIZED (
 	SELECT iif(w.whole_runs, max(ifnull((SELECT max(max_ns) FROM answered), 0), ifnull(r.ns, 0)),
 			max(ifnull(l.had_ns, 0), ifnull((SELECT max(s.stopped - s.asked) FROM preemption s @preempted@), 0))) AS ns,
 		CASE WHEN NOT EXISTS (SELECT 1 FROM loss) THEN 0 WHEN w.whole_runs THEN r.most_ns ELSE l.ns END AS more_ns,
-		u.rules OR NOT w.whole_runs AND (l.had_unknown OR l.unknown AND EXISTS (SELECT 1 FROM loss) OR u.model) AS unknown, w.lanes
+		u.rules OR NOT w.whole_runs AND (l.had_unknown OR l.unknown AND EXISTS (SELECT 1 FROM loss) OR u.model) AS unknown, u.rules AS no_rules, w.lanes
 	FROM rules w CROSS JOIN runs r CROSS JOIN longest_steps l CROSS JOIN unknowns u)
 SELECT
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) FILTER (WHERE received_ns > 0 OR NOT s.losses) AS n FROM asked_windows GROUP BY window_began, trace_id)) AS n_apps,
@@ -55,6 +55,6 @@ SELECT
 	EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head' AND c.app_id @apps@ AND c.sides <> 'client' AND NOT EXISTS (
 		SELECT 1 FROM (SELECT count(*) AS n, min(window_began) AS first FROM app_lag l WHERE l.app_id = c.app_id AND l.window_began < @from@)
 		WHERE first IS NULL AND @from@ > @began@ + 100000000 OR n * 100000000 < @from@ - 100000000 - first)) AS begun,
-	s.stranger_ns,
+	s.stranger_ns, t.no_rules,
 	@sight@
 FROM sight s CROSS JOIN stretch t LEFT JOIN furthest f
