@@ -15,6 +15,12 @@ static inline int64_t bounded(int64_t v)
 	return v > MOST ? MOST : v < -MOST ? -MOST : v;
 }
 
+/* One that is beyond any that can be: NULL. */
+static inline int64_t bound(int64_t v)
+{
+	return v >= MOST || v <= -MOST ? NOTHING : v;
+}
+
 /* A duration. */
 static inline int64_t ns(uint64_t v)
 {

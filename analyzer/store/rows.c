@@ -310,7 +310,7 @@ static void on_share(void *ctx, const struct bsa_share *h)
 
 	ROW(s, share, .app_id = ref(h->app), .received_ns = ns(h->received), .entitled_ns = ns(h->entitled),
 	    .max_lag_ns = bounded(h->max_lag), .max_lag_at = when(s->offset, h->max_lag_at),
-	    .most_lag_ns = bounded(h->most_lag));
+	    .most_lag_ns = bound(h->most_lag));
 }
 
 static void on_lag(void *ctx, const struct bsa_lag *l)
@@ -318,8 +318,8 @@ static void on_lag(void *ctx, const struct bsa_lag *l)
 	struct bsa_store *s = ctx;
 
 	ROW(s, lag, .window_began = when(s->offset, l->window_began), .app_id = ref(l->app),
-	    .received_ns = ns(l->received), .entitled_ns = ns(l->entitled), .lag_ns = bounded(l->lag),
-	    .most_ns = bounded(l->most));
+	    .received_ns = ns(l->received), .entitled_ns = ns(l->entitled), .lag_ns = bound(l->lag),
+	    .most_ns = bound(l->most));
 }
 
 static void on_interfered(void *ctx, const struct bsa_interfered *i)

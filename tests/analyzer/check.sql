@@ -295,4 +295,12 @@ HAVING (count(*) > 0) <> (SELECT count(*) FROM pool_peak)
 UNION ALL
 SELECT 'what is freed was there before', id, bytes FROM buffer WHERE freed < allocated
 UNION ALL
-SELECT 'a loss has a length', trace_id, NULL FROM loss WHERE ended < began;
+SELECT 'a loss has a length', trace_id, NULL FROM loss WHERE ended < began
+UNION ALL
+SELECT 'what is unknown is NULL, and no number beyond any that there is', what, ns FROM (
+	SELECT 'app_lag.lag_ns' AS what, lag_ns AS ns FROM app_lag UNION ALL SELECT 'app_lag.most_ns', most_ns FROM app_lag
+	UNION ALL SELECT 'app_share.max_lag_ns', max_lag_ns FROM app_share UNION ALL SELECT 'app_share.most_lag_ns', most_lag_ns FROM app_share
+	UNION ALL SELECT 'inversion.dur_ns', dur_ns FROM inversion UNION ALL SELECT 'starvation.gap_ns', gap_ns FROM starvation
+	UNION ALL SELECT 'interference.ns', ns FROM interference UNION ALL SELECT 'miss_cause.late_ns', late_ns FROM miss_cause
+	UNION ALL SELECT 'execution.lateness_ns', lateness_ns FROM execution UNION ALL SELECT 'execution.redo_ns', redo_ns FROM execution)
+WHERE ns >= 4611686018427387904 OR ns <= -4611686018427387904;

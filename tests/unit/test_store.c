@@ -974,9 +974,8 @@ static void between_apps(void **state)
 	stored_finish(s);
 	assert_rows(path, "SELECT * FROM inversion", "1|2|63|1000003|4|end\n");
 	assert_rows(path, "SELECT * FROM starvation", "1|5|1000002|3|7|6|4|-|start\n");
-	assert_rows(path, "SELECT * FROM app_share",
-	            "1|3|4|0.75|-1|-|5\n2|0|0|-|4611686018427387904|1000009|4611686018427387904\n");
-	assert_rows(path, "SELECT * FROM app_lag", "1000000|3|1|2|-4611686018427387904|7\n");
+	assert_rows(path, "SELECT * FROM app_share", "1|3|4|0.75|-1|-|5\n2|0|0|-|4611686018427387904|1000009|-\n");
+	assert_rows(path, "SELECT * FROM app_lag", "1000000|3|1|2|-|7\n");
 	assert_rows(path, "SELECT * FROM interference", "2|3|1\n");
 	assert_rows(path, "SELECT * FROM priority_choice", "1000001|2|3|1|7\n");
 	assert_rows(path, "SELECT * FROM meta WHERE key LIKE 'left%' ORDER BY key",
