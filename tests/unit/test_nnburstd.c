@@ -423,7 +423,7 @@ static void it_says_what_it_holds(void **state)
 	burst = app_burst(remote);
 	io_init(&io, N);
 	expect_burst(burst, &io, NNB_ADD);
-	comes_to_say(f, output, "--status", " 13 ");
+	comes_to_say(f, output, "--status", " 15 ");
 	snprintf(pid, sizeof(pid), "process %d,", (int)f->s.pid);
 	assert_non_null(strstr(output, pid));
 	assert_non_null(strstr(output, "driver gate, kept fast"));
@@ -433,10 +433,10 @@ static void it_says_what_it_holds(void **state)
 	expect_row(output, "buffers", 1, 0, 5);
 	expect_row(output, "pools", 2, 0, 4096);
 	assert_non_null(strstr(output, "1 burst requests (0 malformed), 1 slot lookups (1 missed)"));
-	/* two connections, a channel each, a burst and two pools; its own: a connection and a channel */
-	expect_budget(output, "descriptors", "13 4 1000 31 4000");
-	comes_to_say(f, output, "--metrics", "\nnnburst_budget_used{resource=\"descriptors\"} 13\n");
-	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"descriptors\"} 13\n"));
+	/* two connections, a channel each, a burst and two pools of two; its own: a connection and a channel */
+	expect_budget(output, "descriptors", "15 4 1000 31 4000");
+	comes_to_say(f, output, "--metrics", "\nnnburst_budget_used{resource=\"descriptors\"} 15\n");
+	assert_non_null(strstr(output, "\nnnburst_budget_used{resource=\"descriptors\"} 15\n"));
 	assert_non_null(strstr(output, "\nnnburst_budget_limit{resource=\"descriptors\"} 4000\n"));
 	assert_non_null(strstr(output, "\nnnburst_budget_app_limit{resource=\"descriptors\"} 1000\n"));
 	assert_non_null(strstr(output, "\n# EOF\n"));

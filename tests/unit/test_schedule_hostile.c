@@ -233,8 +233,9 @@ static void a_million_wait(void **state)
 	for (uint32_t i = 0; i < MILLION - 100; i += 2)
 		go(s, &x[i], BSA_STEP_FORGET, 2 * MILLION, BSA_LANE_NONE);
 	assert_int_equal(bsa_schedule_finish(s, 3 * MILLION), 0);
-	assert_int_equal(x[0].bypassed, 100);
-	assert_int_equal(x[1].bypassed, 100);
+	assert_int_equal(x[0].bypassed, 0); /* of so many apps it is not counted, */
+	assert_true(x[0].bypassed_more);    /* which is said */
+	assert_true(x[1].bypassed_more);
 	assert_int_equal(shares, 70000); /* one for each app */
 	bsa_schedule_free(s);
 	free(x);
@@ -359,7 +360,7 @@ static void time_may_jump(void **state)
 /* Steps of times that nobody will ever see are not kept without end. */
 static void steps_to_come_are_bounded(void **state)
 {
-	enum { MANY = (1 << 20) + 5000 };
+	enum { MANY = (1 << 17) + 5000 };
 	struct bsa_scheduled *x = calloc(MANY, sizeof(*x));
 	struct bsa_schedule *s = start(0, 100);
 	uint32_t idle = 0;
@@ -377,7 +378,7 @@ static void steps_to_come_are_bounded(void **state)
 	assert_int_equal(bsa_schedule_finish(s, 1000), 0);
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_true(bsa_scheduled_idle(&x[i]));
-	assert_in_range(rows, 1 << 20, MANY);
+	assert_in_range(rows, 1 << 17, MANY);
 	bsa_schedule_free(s);
 	free(x);
 }
