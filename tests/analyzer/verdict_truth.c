@@ -27,6 +27,7 @@ struct judge {
 	uint64_t from, until; /* the recorded time, and of that what was asked for */
 	bool picked;          /* --from or --to was given: executions that begin in between are judged */
 	bool whole;           /* all of the world is judged */
+	uint32_t service;     /* whose fairness is judged */
 	bool set_up;          /* what services, models and apps are was recorded */
 };
 
@@ -125,13 +126,13 @@ static struct range longest_run(const struct judge *j)
 	struct range r = { 0, 0 };
 
 	for (uint32_t i = 0; i < j->s->n_execs; i++)
-		if (!is_native(j, j->s->execs[i].service))
+		if (!is_native(j, j->s->execs[i].service) && j->s->execs[i].service == j->service)
 			widen(&r, run_of(j->s, i),
 			      is_recorded(j, j->s->execs[i].at[BSA_SUBMITTED], j->s->execs[i].over_at));
 	return r;
 }
 
-/* The longest that stopping one of @model took; @model UINT32_MAX: of any. */
+/* The longest that stopping one of @model took; @model UINT32_MAX: of any of the service. */
 static struct range longest_stop(const struct judge *j, uint32_t model)
 {
 	struct range r = { 0, 0 };
@@ -139,7 +140,8 @@ static struct range longest_stop(const struct judge *j, uint32_t model)
 	for (size_t i = 0; i < j->s->n_preemptions; i++) {
 		const struct sim_preemption *p = &j->s->preemptions[i];
 
-		if (model == UINT32_MAX || j->s->execs[p->exec].model == model)
+		if (model == UINT32_MAX ? j->s->execs[p->exec].service == j->service
+		                        : j->s->execs[p->exec].model == model)
 			widen(&r, p->stopped - p->asked, is_recorded(j, p->asked, p->stopped));
 	}
 	return r;
@@ -152,7 +154,7 @@ static struct range longest_step(const struct judge *j)
 	for (size_t i = 0; i < j->s->n_slices; i++) {
 		const struct sim_slice *l = &j->s->slices[i];
 
-		if (!is_native(j, l->service))
+		if (!is_native(j, l->service) && l->service == j->service)
 			widen(&r, j->s->models[j->s->execs[l->exec].model].step_ns, is_recorded(j, l->began, l->ended));
 	}
 	return r;
@@ -187,7 +189,7 @@ static struct range most_apps(const struct judge *j)
 		for (size_t k = 0; k < f->lag.n; k++) {
 			const struct bsa_lag *l = &f->lag.items[k];
 
-			if (l->window_began != at)
+			if (l->window_began != at || j->s->apps[l->app - 1].service != j->service)
 				continue;
 			n++;
 			sure += is_in(j, at, at + 100 * MS) ||
@@ -258,7 +260,7 @@ static uint64_t lanes_known_since(const struct judge *j, uint32_t service, uint6
 	return since;
 }
 
-static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
+static void judge_service(struct truth_verdict *ret, const struct judge *j)
 {
 	const struct collected *f = j->picked ? &j->w->facts : &j->w->fine; /* windows of 100 ms are picked whole */
 	uint64_t window = j->picked ? 100 * MS : j->w->window_ns;
@@ -267,13 +269,13 @@ static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
 	const struct bsa_lag *worst = NULL;
 	bool whole_runs = false;
 	double bound_least, bound_most;
-	uint32_t lanes = 1;
+	uint32_t lanes = j->s->services[j->service].lanes;
 
 	for (size_t i = 0; i < j->s->n_events; i++)
-		if (j->s->events[i].event.kind == BSA_service_state)
+		if (j->s->events[i].event.kind == BSA_service_state &&
+		    j->s->events[i].of.service_state.instance == j->s->services[j->service].instance)
 			whole_runs |= j->s->events[i].of.service_state.preempt_mode != MODE_SAVE;
-	for (uint32_t i = 0; i < j->s->n_services; i++)
-		lanes = (uint32_t)max_of(lanes, j->s->services[i].lanes);
+	lanes = lanes ? lanes : 1;
 	stretch = whole_runs ? longest_run(j) : longest_step(j);
 	bound_least = lag_bound(stretch.least, apps.least, lanes);
 	bound_most = lag_bound(stretch.most, apps.most, lanes);
@@ -281,7 +283,8 @@ static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
 		const struct bsa_lag *l = &f->lag.items[i];
 		bool in = is_in(j, l->window_began, l->window_began + window);
 
-		if (!j->whole && !in && !(overlaps(j, l->window_began, l->window_began + window) && !j->picked))
+		if (j->s->apps[l->app - 1].service != j->service ||
+		    (!j->whole && !in && !(overlaps(j, l->window_began, l->window_began + window) && !j->picked)))
 			continue;
 		most = l->lag > most ? l->lag : most;
 		if (!in && !j->whole)
@@ -310,6 +313,36 @@ static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
 	         "app %u lags %.0f ns, bound %.0f ns, S %" PRIu64 " ns, %" PRIu64 " apps, %u lanes%s",
 	         worst ? j->s->apps[worst->app - 1].key : 0, ret->figure, ret->bound, stretch.most, apps.most, lanes,
 	         whole_runs ? ", nobody can be stopped" : "");
+}
+
+/* Of each service by itself: lanes are shared by its apps alone. */
+static void judge_fairness(struct truth_verdict *ret, const struct judge *j)
+{
+	double worst = -1e300;
+
+	*ret = (struct truth_verdict){ .kept = true, .nothing = true };
+	for (uint32_t i = 0; i < j->s->n_services; i++) {
+		struct truth_verdict of = { .kept = false };
+		struct judge one = *j;
+		double beyond;
+
+		one.service = i;
+		judge_service(&of, &one);
+		of.broken |= ret->broken;
+		of.kept &= ret->kept;
+		of.shown |= ret->shown;
+		of.nothing &= ret->nothing;
+		beyond = most_apps(&one).most > 1 ? of.figure / of.bound : -1; /* one that is alone has no limit */
+		if (!i || beyond > worst) {
+			worst = beyond;
+			*ret = of;
+			continue;
+		}
+		ret->broken = of.broken;
+		ret->kept = of.kept;
+		ret->shown = of.shown;
+		ret->nothing = of.nothing;
+	}
 }
 
 /* ---- starvation ---- */
