@@ -507,7 +507,8 @@ static enum nnb_status make_model(struct nnb__connection *c, struct nnb_model **
 		m->pools += pools;
 		how->preference = nnb_prepared_how(m->prepared)->preference;
 		status = keep_model(c, m, how->deadline_ns, id, why);
-		m->pools -= status ? pools : 0;
+		if (status) /* otherwise it is in its table, and another thread may have released it */
+			m->pools -= pools;
 	}
 	if (status)
 		discard(m);

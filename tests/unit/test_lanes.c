@@ -637,7 +637,8 @@ static void no_lane_is_shared_or_lost_and_nobody_hangs(void **state)
 	assert_int_equal(uses, 0);
 	all_lanes_are_there(&w->lanes);
 	assert_true(w->ran > 20);
-	assert_true(w->left > 0 || game->preempt == NNB_PREEMPT_NONE); /* or it has not been tried */
+	/* or it has not been tried; with a lane for nearly each, it is seldom that anybody is to make room */
+	assert_true(w->left > 0 || game->preempt == NNB_PREEMPT_NONE || game->lanes == LANES_MOST);
 	print_message("%llu ran, room was made %llu times, %llu were late and %llu cancelled\n",
 	              (unsigned long long)w->ran, (unsigned long long)w->left, (unsigned long long)w->timed_out,
 	              (unsigned long long)w->were_cancelled);
