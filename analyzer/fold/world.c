@@ -588,6 +588,7 @@ static void drop_if_empty(struct bsa_fold *f, struct bsa_stream_known *s, bool q
 {
 	if (!s->left || s->n_execs)
 		return;
+	end_mappings(f, s); /* an execution of it may have begun some since it left */
 	if (!quietly)
 		tell_stream(f, s);
 	leave_line(&s->place);
