@@ -347,7 +347,7 @@ static int move_on(struct bsa_decode *d, struct bsa_err *err)
 	return 0;
 }
 
-/* May the next record have the time of the first one? Behind the end of a batch nobody has looked yet. */
+/* May the next record have the time of the first one? What lies behind the end of a batch is not known yet: it may. */
 static bool may_tie(const struct bsa_decode *d)
 {
 	const struct bsa_head *heads = d->merge.heap;

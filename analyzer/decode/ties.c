@@ -306,7 +306,7 @@ static void move(struct bsa_ties *t, const struct tie *tie)
 	l->holders += holds(x);
 }
 
-/* Nobody else holds the lane; and one that stays enters when all others of this time have been and gone. */
+/* No other execution holds the lane; one that stays enters after all others of this time have left it. */
 static bool may_enter(const struct bsa_ties *t, const struct tie *tie)
 {
 	const struct tenure *x = &t->tenures[tie->tenure];

@@ -43,7 +43,7 @@ size_t bsa_ties_count(const struct bsa_ties *t);
  */
 void bsa_ties_add(struct bsa_ties *t, uint64_t rank, const struct bsa_event *e);
 
-/* The next record in order, borrowed until the next call. NULL: there is none, and records may be added. */
+/* Returns the next record in order, borrowed until the next call; NULL: all were returned, and records may be added. */
 const struct bsa_event *bsa_ties_next(struct bsa_ties *t);
 
 #endif

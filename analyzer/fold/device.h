@@ -80,7 +80,7 @@ struct bsa_device {
 	const bool *unsummed;           /* at its end executions may be on lanes of which no event tells, */
 	const uint64_t *unsummed_since; /* or wait for lanes, since then */
 	uint64_t window_ns, starvation_ns;
-	uint64_t bypassed_more; /* the last time at which too many apps waited to count whom they bypassed */
+	uint64_t bypassed_more; /* the last time at which so many apps waited that bypasses were not counted */
 	int64_t *quiet;         /* rows that may yet be told of windows in which nothing happened */
 
 	uint16_t instance;
