@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Of all our programs. */
 enum bsv_status {
@@ -76,6 +77,8 @@ struct bsv_call {
 	const char *const *operands; /* n_operands of them, then NULL */
 	size_t n_operands;
 	size_t n_before; /* operands before a `--`; n_operands, if there is none */
+	FILE *to;        /* where its answer is printed; NULL: the standard output. Borrowed */
+	unsigned most;   /* rows of each part of its answer; 0: any number */
 };
 
 struct bsv_command {
@@ -93,6 +96,6 @@ extern const struct bsv_command *const bsv_commands[];
 
 extern const struct bsv_command bsv_check, bsv_demo, bsv_diff, bsv_doctor, bsv_explain, bsv_export, bsv_fairness,
 	bsv_import, bsv_latency, bsv_memory, bsv_misses, bsv_overhead, bsv_preemptions, bsv_priority, bsv_record,
-	bsv_schema, bsv_slots, bsv_sql, bsv_starvation, bsv_summary, bsv_timeline, bsv_whatif;
+	bsv_schema, bsv_slots, bsv_sql, bsv_starvation, bsv_summary, bsv_report_command, bsv_timeline, bsv_whatif;
 
 #endif

@@ -157,6 +157,20 @@ pages)
 	sed -i 's/mises/misses/' "$tmp/docs/man/burstscope-misses.1.in"
 	objects 'points to nowhere(1)' "$here/pages.sh" "$program" "$tmp"
 	;;
+page)
+	wants npm node
+	page=$here/../../viewer-cli/report/page
+	[[ -x $build/npm/node_modules/.bin/tsc ]] || exit 77
+	cp -r "$page" "$tmp/page"
+	sed -i 's/return grouped(String(n));/return n;/' "$tmp/page/format.js"
+	objects "Type 'number' is not assignable to type 'string'" "$here/page.sh" "$tmp/page" "$build"
+	cp "$page/format.js" "$tmp/page/"
+	echo 'export const places = 1;' >>"$tmp/page/data.js"
+	objects 'places is declared in two modules' "$here/page.sh" "$tmp/page" "$build"
+	cp "$page/data.js" "$tmp/page/"
+	echo "document.body.innerHTML = '';" >>"$tmp/page/main.js"
+	objects 'text of a recording is no HTML' "$here/page.sh" "$tmp/page" "$build"
+	;;
 shown)
 	program=$build/viewer-cli/burstscope
 	# shellcheck disable=SC2016 # these are the documents'

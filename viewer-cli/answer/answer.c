@@ -45,6 +45,7 @@ struct bsv_answer *bsv_answer_new(const struct bsv_call *call, struct bsv_input 
 	if (a) {
 		a->call = call;
 		a->input = input;
+		a->to = call->to;
 	}
 	return a;
 }
@@ -194,8 +195,7 @@ static int prepare(struct bsv_answer *a, struct part *parts, size_t n, struct bs
 
 		if (r < 0)
 			return r;
-		if (i == 0)
-			bsv_rows_limit(p->rows, a->call->asked.limit);
+		bsv_rows_limit(p->rows, i == 0 && a->call->asked.limit ? a->call->asked.limit : a->call->most);
 		r = bsv_rows_peek(p->rows, err);
 		if (r < 0)
 			return r;

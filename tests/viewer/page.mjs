@@ -1,0 +1,205 @@
+// page.mjs -- what page.sh looks at. `dump DB BURSTSCOPE` prints what the commands answer about DB, and its executions; `look` opens the
+// pages in the working directory: their figures are those, nothing is asked of a network, nothing is said on the console.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Browser } from './browser.mjs';
+
+const commands = ['summary', 'misses', 'latency', 'overhead', 'fairness', 'priority', 'starvation', 'preemptions', 'slots', 'memory'];
+
+function dump(db, burstscope) {
+	const ask = (...args) => JSON.parse(execFileSync(burstscope, [...args, '--format', 'json', db], { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }));
+	const rows = (sql) => JSON.parse(execFileSync(burstscope, ['sql', '--format', 'json', db, sql], { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] })).rows;
+	const began = '(SELECT min(began) FROM trace)';
+
+	console.log(JSON.stringify({
+		answers: Object.fromEntries(commands.map((c) => [c, ask(c)])),
+		executions: rows(`SELECT id AS x, app_id, e2e_ns, queue_ns, run_ns, lateness_ns, deadline - coalesce(submitted, request_written, request_read, decoded, fenced,
+			enqueued, dispatched, run_ended, result_written, result_read, returned, signalled, missed_at, deadline) AS till, miss, status, quality
+			FROM execution ORDER BY id`),
+		slices: rows(`SELECT count(*) AS n, sum(ended - began) AS held FROM lane_slice`),
+		causes: rows('SELECT execution_id AS x, cause, late_ns FROM miss_cause ORDER BY execution_id, is_primary DESC, late_ns DESC'),
+		spans: rows(`SELECT count(*) AS n, sum(miss IS NOT NULL) AS missed FROM execution WHERE submitted - ${began} >= 10000000 AND submitted - ${began} < 40000000`),
+	}));
+}
+
+const b = process.argv[2] === 'look' ? new Browser() : null;
+let looked = 0, failures = 0;
+
+function equal(what, is, wanted) {
+	looked++;
+	if (JSON.stringify(is) === JSON.stringify(wanted))
+		return;
+	failures++;
+	console.log(`page.mjs: ${what}: ${JSON.stringify(is)?.slice(0, 300)}, not ${JSON.stringify(wanted)?.slice(0, 300)}`);
+}
+
+async function open(name, how) {
+	await b.open(`file://${process.cwd()}/${name}.html`, how);
+	equal(`${name}: complaints`, b.complaints(), []);
+}
+
+/** Every table of the page, in order: its cells as the answer had them. */
+const tables = `[...document.querySelectorAll('table')].map((t) => ({ title: t.caption.textContent,
+	rows: [...t.tBodies[0].rows].filter((r) => !r.classList.contains('unfold')).map((r) => [...r.cells].map((c) => c.dataset.value)) }))`;
+
+/** The page's tables are the answers' parts, cell by cell. */
+async function tablesAgree(name, wanted) {
+	const all = await b.value(tables);
+
+	for (const command of commands) {
+		const answer = wanted.answers[command], parts = [...(command === 'summary' ? [] : [answer]), ...answer.parts];
+
+		for (const part of parts.filter((p) => p.rows.length)) {
+			const cells = JSON.stringify(part.rows.map((r) => part.columns.map((c) => String(r[c.name]))));
+
+			equal(`${name}: ${command} ${part.name ?? ''}: a table of it`, all.some((t) => JSON.stringify(t.rows) === cells), true);
+		}
+	}
+	equal(`${name}: findings`, await b.value("[...document.querySelectorAll('ol.found li')].length"), wanted.answers.summary.rows.length);
+}
+
+/** What was packed is what the database has. */
+async function packsAgree(name, wanted) {
+	const value = (column, i = 'i') => `(Number.isNaN(e.${column}.get(${i})) ? null : e.${column}.get(${i}))`;
+	const is = await b.value(`(() => { const w = burstscope.world, e = w.executions; return Array.from({ length: e.n }, (_, i) => ({ x: e.id.get(i),
+		app_id: ${value('app_id')}, e2e_ns: ${value('e2e_ns')}, queue_ns: ${value('queue_ns')}, run_ns: ${value('run_ns')}, lateness_ns: ${value('lateness_ns')},
+		till: ${value('deadline')}, miss: e.miss_word.codes[i] ? w.word(e.miss_word, i) : null, status: e.status_word.codes[i] ? w.word(e.status_word, i) : null,
+		quality: w.word(e.quality_word, i) })); })()`);
+
+	equal(`${name}: executions`, is, wanted.executions.map((x) => ({ ...x, x: Number(x.x) })));
+	equal(`${name}: slices`, await b.value('burstscope.timeline.lanes.reduce((n, l) => n + l.began.length, 0)'), wanted.slices[0].n);
+	equal(`${name}: lane time`, await b.value('burstscope.timeline.lanes.reduce((n, l) => n + l.sums.length * 0 + l.ended.reduce((s, e, i) => s + e - l.began[i], 0), 0)'), wanted.slices[0].held ?? 0);
+	equal(`${name}: causes`, await b.value(`(() => { const w = burstscope.world, e = w.causes; return Array.from({ length: e.n }, (_, i) => ({ x: e.execution_id.get(i),
+		cause: w.word(e.cause_word, i), late_ns: ${value('late_ns')} })); })()`), wanted.causes.map((x) => ({ ...x, x: Number(x.x) })));
+}
+
+async function figures() {
+	for (const name of ['camera', 'unfair', 'lossy', 'native']) {
+		const wanted = JSON.parse(readFileSync(`${name}.wanted`, 'utf8'));
+
+		await open(name);
+		await tablesAgree(name, wanted);
+		await packsAgree(name, wanted);
+	}
+}
+
+/** Where an execution was drawn, for the mouse. */
+const boxOf = (index) => `(() => { const box = burstscope.timeline.boxes.findLast((x) => x.index === ${index}), r = document.getElementById('lanes').getBoundingClientRect();
+	return box && [r.x + box.x + box.width / 2, r.y + box.y + box.height / 2]; })()`;
+
+async function hands() {
+	const wanted = JSON.parse(readFileSync('camera.wanted', 'utf8'));
+	const span = () => b.value('burstscope.timeline.to - burstscope.timeline.from');
+
+	await open('camera');
+	await b.value("document.getElementById('lanes').scrollIntoView({ block: 'center' }); document.getElementById('lanes').focus()");
+	const all = await span();
+	await b.key('w');
+	equal('w zooms', await span() < all, true);
+	await b.key('0');
+	equal('0 shows all', await span(), all);
+
+	const first = wanted.executions.filter((x) => x.miss).length;
+	equal('misses to step through', await b.value('burstscope.world.missedInOrder().length'), first);
+	await b.key('n');
+	const shown = await b.value('burstscope.world.executions.id.get(burstscope.timeline.picked)');
+	equal('n shows a miss', wanted.executions.find((x) => Number(x.x) === shown)?.miss !== null, true);
+	equal('its address', await b.value('location.hash'), `#exec=${shown}`);
+	const ledger = wanted.causes.filter((c) => Number(c.x) === shown).map((c) => [c.cause, String(c.late_ns)]);
+	equal('its ledger', await b.value(`[...document.querySelectorAll('#execution table')].filter((t) => t.caption.textContent.startsWith('Why')).flatMap((t) =>
+		[...t.tBodies[0].rows].filter((r) => !r.classList.contains('unfold')).map((r) => [r.cells[0].dataset.value, r.cells[3].dataset.value]))`), ledger);
+
+	await b.value('burstscope.timeline.picked = -1, document.getElementById("execution").hidden = true, burstscope.timeline.draw()');
+	const at = await b.value(boxOf(`burstscope.world.indexOf(${shown})`));
+	await b.mouse('mouseMoved', at[0], at[1], { buttons: 0 });
+	equal('what is below the mouse', await b.value("!document.getElementById('tip').hidden && document.getElementById('tip').textContent.includes('execution')"), true);
+	await b.mouse('mousePressed', ...at);
+	await b.mouse('mouseReleased', ...at);
+	equal('a click shows it', await b.value('!document.getElementById("execution").hidden && burstscope.world.executions.id.get(burstscope.timeline.picked)'), shown);
+
+	await b.value("location.hash = '#t=10ms..40ms'");
+	await b.until("document.querySelector('#selection table')");
+	const rows = await b.value("[...document.querySelectorAll('#selection tbody tr')].map((r) => [...r.cells].map((c) => c.dataset.value))");
+	equal('selected: executions', rows.reduce((n, r) => n + Number(r[1]), 0), wanted.spans[0].n);
+	equal('selected: missed', rows.reduce((n, r) => n + Number(r[2]), 0), wanted.spans[0].missed);
+	await b.value('burstscope.timeline.show(0, burstscope.world.length); burstscope.timeline.select(0, 0); burstscope.timeline.draw()');
+	const box = await b.value("(({ x, y, width }) => [x, y, width])(document.getElementById('lanes').getBoundingClientRect())");
+	await b.mouse('mousePressed', box[0] + box[2] / 2, box[1] + 40);
+	await b.mouse('mouseMoved', box[0] + box[2] / 2 + 100, box[1] + 40);
+	await b.mouse('mouseReleased', box[0] + box[2] / 2 + 100, box[1] + 40);
+	equal('a drag selects', await b.value('burstscope.timeline.selection?.[1] > burstscope.timeline.selection?.[0]'), true);
+
+	await b.value("document.getElementById('query').value = 'thumbnails', document.getElementById('search').requestSubmit()");
+	equal('found by its model', await b.value('burstscope.world.modelName(burstscope.world.executions.model_id.get(burstscope.timeline.picked))'), 'thumbnails');
+	await b.value("document.getElementById('query').value = 'nothing like it', document.getElementById('search').requestSubmit()");
+	equal('not found', await b.value("document.getElementById('found').textContent"), 'Nothing in this page is called nothing like it.');
+	equal('a folded table', await b.value(`(() => { const body = document.querySelector('tbody.folded'), n = () => [...body.rows].filter((r) => r.offsetHeight).length, few = n();
+		body.querySelector('button').click(); return n() > few && few === 13; })()`), true);
+	equal('complaints of all that', b.complaints(), []);
+}
+
+async function shapes() {
+	for (const [width, height] of [[360, 640], [1280, 800], [3840, 2160]])
+		for (const dark of [false, true]) {
+			await open('camera', { width, height, dark });
+			equal(`${width} wide: nothing sticks out`, await b.value('document.documentElement.scrollWidth <= innerWidth'), true);
+			equal(`${width} wide: each section is there`, await b.value("[...document.querySelectorAll('main > section:not([hidden])')].every((s) => s.offsetHeight > 30)"), true);
+			await b.until("[...document.querySelectorAll('canvas')].every((c) => Math.abs(c.width - c.clientWidth * devicePixelRatio) <= 1)");
+			equal(`${dark ? 'dark' : 'light'}: paper`, await b.value('getComputedStyle(document.body).backgroundColor'), dark ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)');
+			equal(`${width} wide: lanes are drawn`, await b.value("(() => { const c = document.getElementById('lanes'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v); })()"), true);
+		}
+	equal('tables and figures have names', await b.value(`[...document.querySelectorAll('canvas')].every((c) => c.ariaLabel || c.getAttribute('aria-label')) &&
+		[...document.querySelectorAll('table')].every((t) => t.caption?.textContent)`), true);
+}
+
+async function strangers() {
+	await open('hostile');
+	equal('no script of a stranger ran', await b.value('typeof taken'), 'undefined');
+	equal('no element of a stranger', await b.value("document.querySelectorAll('img, main script, b').length"), 0);
+	equal('a name is shown as it is', await b.value("document.body.textContent.includes('</script><script>')"), true);
+	equal('nothing reorders the text', await b.value("[...document.querySelectorAll('td, li, h1, h3, p')].some((e) => /[\\u202e\\u001b]/.test(e.textContent))"), false);
+	await open('empty', { ready: "document.documentElement?.dataset.state === 'ready' || document.getElementById('status')?.className === 'bad'" });
+	equal('an empty page is ready', await b.value('document.documentElement.dataset.state'), 'ready');
+	await open('many');
+	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
+	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));
+	equal('it says which share', await b.value("document.getElementById('in-method').textContent.includes('one in ')"), true);
+	await open('strange');
+	equal('why there is no comparison', await b.value("document.getElementById('compare').textContent.includes('no app ran the same model')"), true);
+	await open('compare');
+	equal('a comparison', await b.value("!document.getElementById('compare').hidden && document.querySelectorAll('#compare table').length > 0"), true);
+}
+
+/** These tests can fail: what they look at is spoilt in the page, and they notice. */
+async function spoilt() {
+	const before = failures;
+
+	await open('camera');
+	await b.value("document.querySelector('#in-misses tbody td').dataset.value = 'other'; burstscope.world.executions.e2e_ns.codes[3] += 2");
+	await b.value("console.error('planted'); fetch('http://127.0.0.1:9/').catch(() => 0)");
+	const wanted = JSON.parse(readFileSync('camera.wanted', 'utf8')), say = console.log;
+
+	console.log = () => {};
+	await tablesAgree('spoilt', wanted);
+	await packsAgree('spoilt', wanted);
+	console.log = say;
+	const noticed = failures - before;
+	failures = before;
+	equal('spoilt figures are noticed', noticed, 2);
+	equal('a word on the console and a request are noticed', b.complaints().length >= 2, true);
+}
+
+if (process.argv[2] === 'dump') {
+	dump(process.argv[3], process.argv[4]);
+} else {
+	try {
+		for (const part of [figures, hands, shapes, strangers, spoilt])
+			await part();
+	} catch (why) {
+		failures++;
+		console.log(`page.mjs: ${why.stack}`);
+	}
+	await b.close();
+	console.log(`page.mjs: ${looked} looked at, ${failures} wrong`);
+	process.exitCode = failures ? 1 : 0;
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# page.sh BURSTSCOPE TRACE_FROM_TEXT -- `burstscope report`: its page in a real Chromium (page.mjs), about the traces of the golden tests, and
+# about databases that are empty, spoilt, or larger than the page may be; and what the command says where it cannot write one.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd) golden=$(cd "$(dirname "$0")/../golden" && pwd)
+burstscope=$1 trace_from_text=$2
+for tool in "${CHROMIUM:-chromium}" node sqlite3; do
+	command -v "$tool" >/dev/null || {
+		echo "page.sh: skipped: there is no $tool"
+		exit 77
+	}
+done
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failures=0 looked=0 many=40000
+export LC_ALL=C.UTF-8 TZ=UTC
+cd "$tmp"
+
+wrong()
+{
+	echo "page.sh: $*"
+	failures=$((failures + 1))
+}
+
+# says STATUS PATTERN COMMAND...: it ends so, with that one line, and leaves no file behind.
+says()
+{
+	local status=0 wanted=$1 pattern=$2
+	shift 2
+	looked=$((looked + 1))
+	"$@" >out 2>said || status=$?
+	((status == wanted)) || wrong "$*: status $status, not $wanted"
+	[[ $(<said) == $pattern && $(wc -l <said) == 1 ]] || wrong "$*: it says: $(<said)"
+	[[ ! -s out ]] || wrong "$*: it prints something"
+	[[ -z $(compgen -G 'page.html*') ]] || wrong "$*: a file is left"
+}
+
+for name in camera unfair lossy native; do
+	"$trace_from_text" -e full -s "$name" "$name" <"$golden/$name.trace"
+	"$burstscope" import -q -o "$name.db" "$name"
+done
+
+# ---- mistakes ----
+says 2 '*-o FILE.html*' "$burstscope" report --open camera.db
+says 2 '*at least 1M*' "$burstscope" report --max-size 10k -o page.html camera.db
+says 2 '*would replace*' "$burstscope" report -o camera.db camera.db
+says 4 '*' "$burstscope" report -o page.html none.db
+says 5 '*' "$burstscope" report -o none/page.html camera.db
+[[ ! -e /dev/full ]] || says 5 '*' "$burstscope" report -o /dev/full camera.db
+head -c 5000 camera.db >cut.db
+says 4 '*' "$burstscope" report -o page.html cut.db
+
+# ---- pages ----
+for name in camera unfair lossy native; do
+	"$burstscope" report -o "$name.html" "$name.db"
+	node "$here/page.mjs" dump "$name.db" "$burstscope" >"$name.wanted"
+done
+"$burstscope" report camera.db >piped.html
+cmp camera.html piped.html || wrong 'a pipe has something else'
+looked=$((looked + 1))
+
+cp camera.db hostile.db
+sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '</script><script>globalThis.taken = 1</script><img src=x onerror=taken=1>'
+	ELSE replace(hex(zeroblob(50000)), '0', 'n') END; UPDATE stored_model SET name = char(0x202e) || '<b>&amp;' || char(27) || id"
+"$burstscope" report --title '</title><script>taken = 1</script>' -o hostile.html hostile.db
+
+cp camera.db empty.db
+sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE FROM stored_wait_run; DELETE FROM stored_slice; DELETE FROM app_lag;
+	DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM trace' 2>said || wrong "$(<said)"
+"$burstscope" report -o empty.html empty.db || wrong 'an empty database has no page'
+
+# More executions than the page may have: each as one of the first ones, later.
+cp camera.db many.db
+columns=$(sqlite3 camera.db "SELECT group_concat(CASE name WHEN 'id' THEN '1000 + i.n' ELSE 'x.' || name END) FROM pragma_table_info('stored_execution')")
+sqlite3 many.db "WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < $many)
+	INSERT INTO stored_execution SELECT $columns FROM i JOIN stored_execution x ON x.id = 1 + i.n % 3" 2>said || wrong "many: $(<said)"
+"$burstscope" report --max-size 1M -o many.html many.db
+(($(stat -c %s many.html) < 1500000)) || wrong "--max-size 1M: $(stat -c %s many.html) bytes"
+for name in before after; do
+	"$trace_from_text" -e full -s "$name" "$name" <"$golden/$name.trace"
+	"$burstscope" import -q -o "$name.db" "$name"
+done
+"$burstscope" report --compare after.db -o compare.html before.db
+"$burstscope" report --compare unfair.db -o strange.html camera.db
+
+node "$here/page.mjs" look || failures=$((failures + 1))
+echo "page.sh: $looked looked at, $failures wrong"
+((failures == 0))

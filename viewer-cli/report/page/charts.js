@@ -1,0 +1,233 @@
+// charts.js -- distributions and courses over time, from the executions in the page.
+import { colourOf, drawAxis, fit, ink, places, stepOf } from './draw.js';
+import { lowerBound, percentile, phases } from './data.js';
+import { duration, time } from './format.js';
+import { make, tableOf } from './tables.js';
+
+const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW = 22, ABOVE = 8;
+
+/** @typedef {{name: string, colour: string, sorted: Float64Array, index: Uint32Array}} Group */
+
+/** Answered executions by app and model, those with the most first. @param {any} world @returns {Group[]} */
+export function groupsOf(world) {
+	const { executions } = world;
+	/** @type {Map<string, number[]>} */
+	const lists = new Map();
+
+	for (let i = 0; i < executions.n; i++) {
+		if (!world.answered(i))
+			continue;
+		const key = `${executions.app_id.get(i)} ${executions.model_id.get(i)}`, list = lists.get(key);
+
+		if (list)
+			list.push(i);
+		else
+			lists.set(key, [i]);
+	}
+	return [...lists.entries()].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_GROUPS).map(([key, list], place) => {
+		const [app, model] = key.split(' ').map(Number);
+
+		return { name: `${world.appName(app)}, ${world.modelName(model)}`, colour: colourOf(place),
+			sorted: Float64Array.from(list, (i) => executions.e2e_ns.get(i)).sort(), index: Uint32Array.from(list) };
+	});
+}
+
+/** @param {string} title @param {string} says for who does not see it @param {(canvas: HTMLCanvasElement) => void} draw */
+function figureOf(title, says, draw) {
+	const canvas = /** @type {HTMLCanvasElement} */ (make('canvas', { role: 'img', 'aria-label': says }));
+	const figure = make('figure', {}, make('figcaption', {}, title), canvas);
+
+	new ResizeObserver(() => draw(canvas)).observe(canvas);
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw(canvas));
+	return figure;
+}
+
+/** Axes of a chart whose x is a duration, by its logarithm. @param {any} at */
+function logAxis(at) {
+	const { context, from, to, x, width, bottom } = at;
+
+	context.fillStyle = ink('faint');
+	context.strokeStyle = ink('line');
+	context.textAlign = 'center';
+	context.textBaseline = 'alphabetic';
+	context.beginPath();
+	for (let power = Math.ceil(from); power <= to; power++) {
+		const px = x + (power - from) / (to - from) * width;
+
+		context.moveTo(px, ABOVE);
+		context.lineTo(px, bottom);
+		context.fillText(duration(10 ** power).replace('.000', ''), px, bottom + 15);
+	}
+	context.stroke();
+}
+
+/** @param {CanvasRenderingContext2D} context @param {string} top @param {number} bottom */
+function heightAxis(context, top, bottom) {
+	context.fillStyle = ink('faint');
+	context.textAlign = 'right';
+	context.textBaseline = 'middle';
+	context.fillText(top, LEFT - 6, ABOVE + 6);
+	context.fillText('0', LEFT - 6, bottom);
+}
+
+/** @param {Group[]} groups @returns {[number, number]} logarithms of the shortest and the longest */
+function rangeOf(groups) {
+	const least = Math.min(...groups.map((g) => g.sorted[0])), most = Math.max(...groups.map((g) => g.sorted[g.sorted.length - 1]));
+
+	return [Math.log10(Math.max(1, least)) - 0.05, Math.log10(Math.max(2, most)) + 0.05];
+}
+
+/** @param {HTMLCanvasElement} canvas @param {Group[]} groups @param {boolean} summed a share of all up to here, instead of how many are here */
+function drawDistribution(canvas, groups, summed) {
+	const { context, width, height } = fit(canvas, HEIGHT), bottom = height - BELOW, room = width - LEFT - 8;
+	const [from, to] = rangeOf(groups), edges = Array.from({ length: BINS + 1 }, (_, i) => 10 ** (from + (to - from) * i / BINS));
+	const series = groups.map((g) => edges.slice(1).map((edge, i) => (lowerBound(g.sorted, edge) - (summed ? 0 : lowerBound(g.sorted, edges[i]))) / g.sorted.length));
+	const most = summed ? 1 : Math.max(...series.flat());
+
+	logAxis({ context, from, to, x: LEFT, width: room, bottom });
+	heightAxis(context, `${(100 * most).toFixed(most < 0.1 ? 1 : 0)} %`, bottom);
+	context.lineWidth = 1.6;
+	for (const [g, values] of series.entries()) {
+		context.strokeStyle = groups[g].colour;
+		context.beginPath();
+		for (const [i, value] of values.entries())
+			context.lineTo(LEFT + (i + (summed ? 1 : 0.5)) / BINS * room, bottom - value / most * (bottom - ABOVE));
+		context.stroke();
+	}
+	context.lineWidth = 1;
+}
+
+/** The 99th percentile in each window of the recording. @param {HTMLCanvasElement} canvas @param {Group[]} groups @param {any} world */
+function drawCourse(canvas, groups, world) {
+	const { context, width, height } = fit(canvas, HEIGHT), bottom = height - BELOW, room = width - LEFT - 8;
+	const series = groups.map((g) => coursesOf(g, world)), most = Math.max(1, ...series.flat().filter(Number.isFinite));
+
+	drawAxis(context, { from: 0, to: world.length, x: LEFT, width: room, y: bottom + 2, bottom });
+	heightAxis(context, duration(most), bottom);
+	context.lineWidth = 1.6;
+	for (const [g, values] of series.entries()) {
+		context.strokeStyle = groups[g].colour;
+		context.beginPath();
+		for (const [i, value] of values.entries())
+			if (Number.isFinite(value))
+				context.lineTo(LEFT + (i + 0.5) / WINDOWS * room, bottom - value / most * (bottom - ABOVE));
+		context.stroke();
+	}
+	context.lineWidth = 1;
+}
+
+/** @param {Group} group @param {any} world */
+function coursesOf(group, world) {
+	/** @type {number[][]} */
+	const windows = Array.from({ length: WINDOWS }, () => []);
+
+	for (const i of group.index)
+		windows[Math.max(0, Math.min(WINDOWS - 1, Math.floor(world.executions.began.get(i) / world.length * WINDOWS)))].push(world.executions.e2e_ns.get(i));
+	return windows.map((list) => percentile(Float64Array.from(list).sort(), 99));
+}
+
+/** @param {{name: string, colour: string}[]} groups */
+function keyOf(groups) {
+	return make('p', { class: 'note' }, ...groups.flatMap((g) => {
+		const swatch = make('span', { class: 'bar-key' });
+
+		swatch.style.background = g.colour;
+		return [swatch, `${g.name}  `];
+	}));
+}
+
+const colours = ['#56b4e9', '#0072b2', '#b8a800', '#8a8f98', '#cc79a7', '#d55e00', '#009e73', '#e69f00', '#0072b2', '#56b4e9', '#b8a800', '#8a8f98'];
+
+/** Means of the phases of each group, one upon the other. @param {HTMLCanvasElement} canvas @param {Group[]} groups @param {any} world */
+function drawPhases(canvas, groups, world) {
+	const each = 30, { context, width } = fit(canvas, groups.length * each + 30), means = groups.map((g) => meansOf(g, world));
+	const most = Math.max(1, ...means.map((m) => m.reduce((a, b) => a + b, 0))), room = width - 8;
+
+	for (const [g, values] of means.entries()) {
+		let x = 0;
+
+		context.fillStyle = ink('ink');
+		context.textAlign = 'left';
+		context.textBaseline = 'alphabetic';
+		context.fillText(groups[g].name.slice(0, 80), 0, g * each + 11);
+		for (const [p, ns] of values.entries()) {
+			context.fillStyle = colours[p];
+			context.fillRect(x, g * each + 14, ns / most * room, 12);
+			x += ns / most * room;
+		}
+	}
+	const step = stepOf(0, most, width / 120);
+
+	context.fillStyle = ink('faint');
+	for (let ns = 0; ns <= most; ns += step)
+		context.fillText(ns ? duration(ns).replace('.000', '') : '0', ns / most * room, groups.length * each + 16);
+}
+
+/** @param {Group} group @param {any} world */
+function meansOf(group, world) {
+	const columns = phases.map((p) => world.executions[`${p}_ns`]);
+
+	return columns.map((column) => {
+		let sum = 0;
+
+		for (const i of group.index)
+			sum += column.get(i) || 0;
+		return sum / group.index.length;
+	});
+}
+
+/** @param {HTMLElement} place @param {any} world */
+export function drawLatency(place, world) {
+	const groups = groupsOf(world);
+
+	if (!groups.length)
+		return;
+	const percentiles = groups.map((g) => `${g.name}: half take at most ${duration(percentile(g.sorted, 50))}, 99 % ${duration(percentile(g.sorted, 99))}`).join('; ');
+
+	place.append(keyOf(groups), make('div', { class: 'charts' },
+		figureOf('How many took how long (end to end)', `Distributions. ${percentiles}`, (c) => drawDistribution(c, groups, false)),
+		figureOf('Share that took at most so long', `Cumulative distributions. ${percentiles}`, (c) => drawDistribution(c, groups, true)),
+		figureOf('99th percentile over time', `99th percentiles in ${WINDOWS} windows. ${percentiles}`, (c) => drawCourse(c, groups, world)),
+		figureOf('Mean time in each phase', 'Phases stacked; the table below has their percentiles', (c) => drawPhases(c, groups, world))),
+	keyOf(phases.map((name, i) => ({ name, colour: colours[i] }))));
+}
+
+/** How far each app was behind its share, window by window. @param {HTMLCanvasElement} canvas @param {any} world @param {number[]} apps */
+function drawLags(canvas, world, apps) {
+	const { context, width, height } = fit(canvas, HEIGHT), bottom = height - BELOW, room = width - LEFT - 8, { lags } = world;
+	const rows = Array.from({ length: lags.n }, (_, i) => ({ at: lags.began.get(i), app: lags.app_id.get(i), lag: lags.lag_ns.get(i) }));
+	const most = Math.max(1, ...rows.map((r) => (apps.includes(r.app) && Number.isFinite(r.lag) ? r.lag : 0)));
+
+	drawAxis(context, { from: 0, to: world.length, x: LEFT, width: room, y: bottom + 2, bottom });
+	heightAxis(context, duration(most), bottom);
+	context.lineWidth = 1.6;
+	for (const app of apps) {
+		context.strokeStyle = colourOf(world.placeOf(app) === places ? -1 : world.placeOf(app));
+		context.beginPath();
+		for (const r of rows)
+			if (r.app === app && Number.isFinite(r.lag))
+				context.lineTo(LEFT + (r.at + 5e7) / world.length * room, bottom - Math.max(0, r.lag) / most * (bottom - ABOVE));
+		context.stroke();
+	}
+	context.lineWidth = 1;
+}
+
+/** @param {HTMLElement} place @param {any} world */
+export function drawFairness(place, world) {
+	const apps = [...new Set(Array.from({ length: world.lags?.n ?? 0 }, (_, i) => world.lags.app_id.get(i)))].slice(0, MOST_GROUPS);
+
+	if (apps.length)
+		place.append(keyOf(apps.map((app) => ({ name: world.appName(app), colour: colourOf(world.placeOf(app) === places ? -1 : world.placeOf(app)) }))),
+			make('div', { class: 'charts' }, figureOf('How far behind its share each app was, by windows of 100 ms', 'The table below has the most of each app', (c) => drawLags(c, world, apps))));
+}
+
+/** Of whose deadlines were missed, and by whom: from the answer of burstscope misses. @param {any} world @param {number} most */
+export function worstOf(world, most) {
+	const { executions } = world, late = (/** @type {number} */ i) => executions.lateness_ns.get(i);
+	const rows = world.missedInOrder().filter((/** @type {number} */ i) => Number.isFinite(late(i))).sort((/** @type {number} */ a, /** @type {number} */ b) => late(b) - late(a)).slice(0, most)
+		.map((/** @type {number} */ i) => ({ id: executions.id.get(i), app: world.appName(executions.app_id.get(i)), model: world.modelName(executions.model_id.get(i)),
+			miss: world.word(executions.miss_word, i), late_ns: late(i), cause: world.causeOf(executions.id.get(i)), began: time(executions.began.get(i)) }));
+
+	return rows.length ? tableOf('The latest ones, each a link into the timeline', [{ name: 'id', class: 'id' }, { name: 'app', class: 'text' }, { name: 'model', class: 'text' },
+		{ name: 'miss', class: 'label' }, { name: 'late_ns', class: 'duration' }, { name: 'cause', class: 'label' }, { name: 'began', class: 'text' }], rows) : null;
+}

@@ -1,0 +1,76 @@
+// draw.js -- colours, canvases that fit their screen, axes of time.
+import { time } from './format.js';
+
+// Told apart by people who do not see all colours (after Okabe and Ito); those after them share a grey.
+const ofApps = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
+const ofOthers = '#8a8f98';
+
+/** @param {number} place an app's place in the legend; -1: one of the others */
+export function colourOf(place) {
+	return ofApps[place] ?? ofOthers;
+}
+
+export const places = ofApps.length;
+
+/** A colour of the page. @param {string} name */
+export function ink(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/** Makes @canvas as sharp as its screen. @param {HTMLCanvasElement} canvas @param {number} height in CSS pixels */
+export function fit(canvas, height) {
+	const ratio = globalThis.devicePixelRatio || 1, width = Math.max(1, canvas.clientWidth);
+	const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+
+	canvas.style.height = `${height}px`;
+	if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+		canvas.width = Math.round(width * ratio);
+		canvas.height = Math.round(height * ratio);
+	}
+	context.setTransform(ratio, 0, 0, ratio, 0, 0);
+	context.clearRect(0, 0, width, height);
+	context.font = '12px system-ui, sans-serif';
+	return { context, width, height };
+}
+
+/** A round step, so that about @most of them are between @from and @to. @param {number} from @param {number} to @param {number} most */
+export function stepOf(from, to, most) {
+	const least = (to - from) / Math.max(1, most), power = 10 ** Math.floor(Math.log10(least));
+
+	return [1, 2, 5, 10].map((f) => f * power).find((step) => step >= least) ?? 10 * power;
+}
+
+/** @param {CanvasRenderingContext2D} context @param {{from: number, to: number, x: number, width: number, y: number, bottom: number}} at */
+export function drawAxis(context, at) {
+	const step = stepOf(at.from, at.to, at.width / 130);
+
+	context.fillStyle = ink('faint');
+	context.strokeStyle = ink('line');
+	context.textBaseline = 'alphabetic';
+	context.textAlign = 'left';
+	context.beginPath();
+	for (let t = Math.ceil(at.from / step) * step; t <= at.to; t += step) {
+		const x = at.x + (t - at.from) / (at.to - at.from) * at.width;
+
+		context.moveTo(x, at.y + 4);
+		context.lineTo(x, at.bottom);
+		context.fillText(time(t), x + 3, at.y + 13);
+	}
+	context.stroke();
+}
+
+/** Stripes: here something was not recorded. @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} width @param {number} height */
+export function hatch(context, x, y, width, height) {
+	context.save();
+	context.beginPath();
+	context.rect(x, y, Math.max(1, width), height);
+	context.clip();
+	context.strokeStyle = ink('hatch');
+	context.beginPath();
+	for (let at = x - height; at < x + width + 8; at += 6) {
+		context.moveTo(at, y + height);
+		context.lineTo(at + height, y);
+	}
+	context.stroke();
+	context.restore();
+}

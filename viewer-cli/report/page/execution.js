@@ -1,0 +1,132 @@
+// execution.js -- one execution: its phases to scale, who held the lanes while it waited, and why its deadline was missed.
+import { colourOf, places } from './draw.js';
+import { count, duration, time } from './format.js';
+import { lowerBound, phases } from './data.js';
+import { make, tableOf } from './tables.js';
+
+const waits = new Set(['queue', 'preempted', 'fence']);
+
+/** @param {any} world @param {number} index @returns {{phase: string, ns: number}[]} */
+function phasesOf(world, index) {
+	return phases.map((phase) => ({ phase, ns: world.executions[`${phase}_ns`].get(index) })).filter((p) => Number.isFinite(p.ns) && p.ns > 0);
+}
+
+/** @param {{phase: string, ns: number}[]} parts */
+function barOf(parts) {
+	const all = parts.reduce((sum, p) => sum + p.ns, 0);
+	const bar = make('div', { role: 'img', 'aria-label': parts.map((p) => `${p.phase} ${duration(p.ns)}`).join(', ') });
+
+	bar.style.display = 'flex';
+	bar.style.height = '22px';
+	for (const [i, part] of parts.entries()) {
+		const piece = make('span', { title: `${part.phase} ${duration(part.ns)}` });
+
+		piece.style.flex = `${part.ns / all} 0 1px`;
+		piece.style.background = part.phase === 'run' ? colourOf(2) : waits.has(part.phase) ? colourOf(5) : i % 2 ? colourOf(0) : colourOf(4);
+		bar.append(piece);
+	}
+	return bar;
+}
+
+/** Who held lanes between @from and @to, longest first. @param {any} world @param {any[]} lanes @param {number} from @param {number} to */
+function holdersOf(world, lanes, from, to) {
+	/** @type {any[]} */
+	const rows = [];
+
+	for (const lane of lanes)
+		for (let i = lowerBound(lane.ended, from); i < lane.began.length && lane.began[i] < to; i++) {
+			const ns = Math.min(to, lane.ended[i]) - Math.max(from, lane.began[i]), index = lane.index[i];
+
+			if (ns > 0 && index >= 0)
+				rows.push({ lane: lane.name, app: world.appName(world.executions.app_id.get(index)), model: world.modelName(world.executions.model_id.get(index)),
+					priority: world.word(world.executions.priority_word, index), id: world.executions.id.get(index), held_ns: ns });
+		}
+	return rows.sort((a, b) => b.held_ns - a.held_ns).slice(0, 50);
+}
+
+const holderColumns = [{ name: 'lane', class: 'text' }, { name: 'app', class: 'text' }, { name: 'model', class: 'text' }, { name: 'priority', class: 'label' },
+	{ name: 'id', class: 'id' }, { name: 'held_ns', class: 'duration' }];
+const causeColumns = [{ name: 'cause', class: 'label' }, { name: 'culprit', class: 'text' }, { name: 'culprit_execution_id', class: 'id' },
+	{ name: 'late_ns', class: 'duration' }, { name: 'budget_ns', class: 'duration' }, { name: 'without it met', class: 'text' }];
+
+/** @param {any} world @param {number} id */
+function causesOf(world, id) {
+	const { causes } = world, rows = [];
+	const value = (/** @type {string} */ column, /** @type {number} */ i) => { const v = causes[column].get(i); return Number.isNaN(v) ? null : v; };
+
+	for (let i = lowerBound(causes.execution_id.codes, id); i < causes.n && causes.execution_id.get(i) === id; i++) {
+		const app = value('culprit_app_id', i), saved = value('saved', i);
+
+		rows.push({ cause: world.word(causes.cause_word, i), culprit: app === null ? null : world.appName(app), culprit_execution_id: value('culprit_execution_id', i),
+			late_ns: value('late_ns', i), budget_ns: value('budget_ns', i), 'without it met': saved === null ? 'cannot tell' : saved ? 'yes' : 'no' });
+	}
+	return rows;
+}
+
+/** @param {any} world @param {number} index */
+function headlineOf(world, index) {
+	const { executions } = world, late = executions.lateness_ns.get(index);
+
+	if (world.missed(index))
+		return `missed its deadline (${world.word(executions.miss_word, index)})${Number.isFinite(late) ? `: late by ${duration(late)}` : ''}`;
+	return Number.isNaN(executions.deadline.get(index)) ? 'had no deadline' : 'met its deadline';
+}
+
+/** What is known of execution @index, into @place. @param {HTMLElement} place @param {any} world @param {any[]} lanes @param {number} index @param {string} database */
+export function showExecution(place, world, lanes, index, database) {
+	const { executions } = world, id = executions.id.get(index), began = executions.began.get(index);
+	const parts = phasesOf(world, index), all = parts.reduce((sum, p) => sum + p.ns, 0);
+	const facts = [['app', world.appName(executions.app_id.get(index))], ['model', world.modelName(executions.model_id.get(index))],
+		['priority', world.word(executions.priority_word, index)], ['path', world.word(executions.path_word, index)], ['status', world.word(executions.status_word, index)],
+		['recorded', `${world.word(executions.quality_word, index)}, ${world.word(executions.sides_word, index)}`], ['began', time(began)],
+		['end to end', duration(executions.e2e_ns.get(index))], ['deadline', Number.isNaN(executions.deadline.get(index)) ? 'none' : `${duration(executions.deadline.get(index))} after it began`],
+		['preemptions', Number.isNaN(executions.preemptions.get(index)) ? '-' : count(executions.preemptions.get(index))]];
+
+	place.replaceChildren(make('h3', {}, `Execution ${id} of ${world.appName(executions.app_id.get(index))} ${headlineOf(world, index)}`),
+		make('p', {}, facts.map(([name, value]) => `${name}: ${value}`).join(' · ')));
+	if (parts.length) {
+		place.append(barOf(parts));
+		place.append(tableOf('Phases: they add up to its time from end to end, where all of it was recorded',
+			[{ name: 'phase', class: 'label' }, { name: 'took_ns', class: 'duration' }, { name: 'share_percent', class: 'percent' }, { name: 'exactly', class: 'text' }],
+			parts.map((p) => ({ phase: p.phase, took_ns: p.ns, share_percent: 100 * p.ns / all, exactly: `${count(p.ns)} ns` }))));
+	}
+	const enqueued = executions.enqueued.get(index), until = Number.isNaN(executions.dispatched.get(index)) ? executions.ended.get(index) : executions.dispatched.get(index);
+	const holders = until > enqueued ? holdersOf(world, lanes, began + enqueued, began + until) : [];
+
+	if (holders.length)
+		place.append(tableOf('Who held lanes while it waited for the first time', holderColumns, holders));
+	if (world.causes) {
+		const causes = causesOf(world, id);
+
+		if (causes.length)
+			place.append(tableOf('Why its deadline was missed', causeColumns, causes));
+	}
+	place.append(make('p', { class: 'note' }, 'In full: ', make('code', {}, `burstscope explain ${id} '${database}'`)));
+	place.hidden = false;
+}
+
+/** Figures of what was submitted from @from to @to, and of the lanes then. @param {any} world @param {import('./timeline.js').App[]} apps @param {any[]} lanes @param {number} from @param {number} to @param {any} tools heldBy, percentile */
+export function selectionOf(world, apps, lanes, from, to, tools) {
+	const held = new Float64Array(places + 1), before = new Float64Array(places + 1), after = new Float64Array(places + 1);
+	const { executions } = world;
+
+	for (const lane of lanes) {
+		tools.heldBy(lane, from, before);
+		tools.heldBy(lane, to, after);
+		for (let i = 0; i <= places; i++)
+			held[i] += after[i] - before[i];
+	}
+	const sum = held.reduce((a, b) => a + b, 0);
+	return apps.map((app) => {
+		const first = lowerBound(app.began, from), last = lowerBound(app.began, to);
+		const taken = app.index.subarray(first, last).filter((i) => world.answered(i)).map((i) => executions.e2e_ns.get(i));
+		const sorted = Float64Array.from(taken).sort();
+
+		return { app: app.name, n_executions: last - first, n_missed: lowerBound(app.missed, to) - lowerBound(app.missed, from), n_answered: sorted.length,
+			p50_ns: sorted.length ? tools.percentile(sorted, 50) : null, p99_ns: sorted.length ? tools.percentile(sorted, 99) : null,
+			lane_percent: app.place < places && sum > 0 ? 100 * held[app.place] / sum : null };
+	}).filter((row) => row.n_executions > 0);
+}
+
+export const selectionColumns = [{ name: 'app', class: 'text' }, { name: 'n_executions', class: 'count' }, { name: 'n_missed', class: 'count' }, { name: 'n_answered', class: 'count' },
+	{ name: 'p50_ns', class: 'duration' }, { name: 'p99_ns', class: 'duration' }, { name: 'lane_percent', class: 'percent' }];

@@ -1,0 +1,131 @@
+// format.js -- numbers as burstscope's tables print them: one unit a column, the largest that keeps the smallest number's digits.
+
+const durations = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
+const sizes = [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10], ['bytes', 1]];
+const longNumber = 1e6;
+
+/** @typedef {{unit: string, of: number, decimals: number}} Scale decimals below 0: as it is */
+/** @typedef {{least: number, most: number, any: boolean, real: boolean}} Extent */
+
+/** @param {unknown[]} values @returns {Extent} */
+export function extentOf(values) {
+	const e = { least: 0, most: 0, any: false, real: false };
+
+	for (const value of values) {
+		if (typeof value !== 'number')
+			continue;
+		e.real ||= !Number.isInteger(value);
+		const size = Math.abs(value);
+		if (!Number.isFinite(size) || size === 0)
+			continue;
+		e.least = e.any ? Math.min(e.least, size) : size;
+		e.most = Math.max(e.most, size);
+		e.any = true;
+	}
+	return e;
+}
+
+/** @param {[string, number]} unit @param {Extent} e */
+function decimalsOf(unit, e) {
+	const most = e.most / unit[1], enough = most < 1000 ? 3 : most < 10000 ? 2 : 1;
+	let n = 0;
+
+	if (unit[1] === 1 && unit[0])
+		return 0;
+	for (let size = e.least / unit[1]; size < 100 && n < enough; size *= 10)
+		n++;
+	return n;
+}
+
+/** @param {[string, number][]} units @param {Extent} e @returns {Scale} */
+function scaleBy(units, e) {
+	let i = 0;
+
+	while (units[i][1] > 1 && e.most < units[i][1])
+		i++;
+	while (units[i][1] > 1 && e.least / units[i][1] < 0.001 && e.most / units[i + 1][1] < longNumber)
+		i++;
+	return { unit: units[i][0], of: units[i][1], decimals: decimalsOf(units[i], e) };
+}
+
+/** @param {Extent} e @param {Extent} all @returns {Scale} */
+function scaleDurations(e, all) {
+	const together = scaleBy(/** @type {[string, number][]} */ (durations), all);
+
+	if (!e.any)
+		return { ...together, decimals: 0 };
+	if (e.least / together.of < 0.01 || e.most / together.of >= longNumber)
+		return scaleBy(/** @type {[string, number][]} */ (durations), e);
+	return { ...together, decimals: decimalsOf([together.unit, together.of], e) };
+}
+
+/**
+ * How a column is printed. @param {string | null} kind its class @param {Extent} e @param {Extent} all of all columns of durations
+ * @returns {Scale}
+ */
+export function scaleOf(kind, e, all) {
+	if (kind === 'duration')
+		return e.any || all.any ? scaleDurations(e, all) : { unit: 'ns', of: 1, decimals: 0 };
+	if (kind === 'time')
+		return e.most >= 10e9 ? { unit: 's', of: 1e9, decimals: 6 } : { unit: 'ms', of: 1e6, decimals: 3 };
+	if (kind === 'bytes')
+		return e.any ? scaleBy(/** @type {[string, number][]} */ (sizes), e) : { unit: 'bytes', of: 1, decimals: 0 };
+	if (kind === 'percent')
+		return { unit: '%', of: 1, decimals: e.real ? (e.any && e.least < 0.1 ? 3 : 1) : 0 };
+	if (kind === 'ratio' && e.real)
+		return { unit: '', of: 1, decimals: 3 };
+	if (!kind && e.real)
+		return { unit: '', of: 1, decimals: e.any ? decimalsOf(['', 1], e) : 0 };
+	return { unit: '', of: 1, decimals: -1 };
+}
+
+/** @param {string} digits */
+function grouped(digits) {
+	return digits.replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+}
+
+/** @param {number} value @param {Scale} scale */
+export function scaled(value, scale) {
+	const size = value / scale.of;
+
+	if (scale.decimals < 0)
+		return Number.isInteger(value) ? grouped(String(value)) : value.toPrecision(6);
+	const least = 10 ** -scale.decimals;
+	if (value !== 0 && Math.abs(size) < least / 2)
+		return (value > 0 ? '<' : '>-') + least.toFixed(scale.decimals);
+	const [whole, part] = size.toFixed(scale.decimals).split('.');
+	return grouped(whole) + (part ? '.' + part : '');
+}
+
+/** One duration by itself. @param {number} ns */
+export function duration(ns) {
+	if (!Number.isFinite(ns))
+		return '-';
+	const size = Math.abs(ns), [unit, of] = durations.find((u) => size >= Number(u[1])) ?? ['ns', 1];
+	return Number(of) === 1 ? `${ns} ns` : `${scaled(ns, { unit: String(unit), of: Number(of), decimals: 3 })} ${unit}`;
+}
+
+/** A time since the recording began, to the microsecond. @param {number} ns */
+export function time(ns) {
+	if (!Number.isFinite(ns))
+		return '-';
+	return ns >= 10e9 ? `${(ns / 1e9).toFixed(6)} s` : `${(ns / 1e6).toFixed(3)} ms`;
+}
+
+/** @param {number} n @returns {string} */
+export function count(n) {
+	return grouped(String(n));
+}
+
+/** A stranger's text: no longer than fits, and what a screen would obey instead of show is written out. @param {string} text */
+export function shown(text) {
+	const cut = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+
+	// eslint-disable-next-line no-control-regex
+	return cut.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
+}
+
+/** A column's name for people. @param {string} name */
+export function said(name) {
+	return name.replace(/(_ns|_percent|_bytes)$/, '').replace(/^n_/, '').replaceAll('_', ' ');
+}

@@ -1,0 +1,296 @@
+// main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
+import { answersOf, jsonOf, lowerBound, packOf, percentile } from './data.js';
+import { drawFairness, drawLatency, worstOf } from './charts.js';
+import { places } from './draw.js';
+import { selectionColumns, selectionOf, showExecution } from './execution.js';
+import { count, duration, shown, time } from './format.js';
+import { fill, make, tableOf } from './tables.js';
+import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
+
+/** @param {string} id */
+const byId = (id) => /** @type {any} */ (document.getElementById(id));
+
+/** What is known of the recording: names at once, packs when they are read. */
+class World {
+	/** @param {any} overview */
+	constructor(overview) {
+		this.length = overview.length;
+		this.apps = new Map(overview.apps);
+		this.models = new Map(overview.models);
+		this.place = new Map(overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => [id, place]));
+		/** @type {any} */
+		this.executions = null;
+		/** @type {string[]} */
+		this.labels = [];
+		/** @type {number[] | null} */
+		this.misses = null;
+	}
+
+	/** @param {number} id */
+	appName(id) {
+		return shown(String(this.apps.get(id) ?? 'unknown app'));
+	}
+
+	/** @param {number} id */
+	modelName(id) {
+		return shown(String(this.models.get(id) ?? 'unknown model'));
+	}
+
+	/** @param {number} id */
+	placeOf(id) {
+		return this.place.get(id) ?? places;
+	}
+
+	/** @param {any} column @param {number} i */
+	word(column, i) {
+		return this.labels[column.get(i)] ?? '-';
+	}
+
+	/** The place of the execution of this id; -1: it is not in the page. @param {number} id */
+	indexOf(id) {
+		const at = lowerBound(this.executions.id.codes, id);
+
+		return at < this.executions.n && this.executions.id.get(at) === id ? at : -1;
+	}
+
+	/** @param {number} i */
+	missed(i) {
+		return this.executions.miss_word.codes[i] !== 0;
+	}
+
+	/** Is it one that percentiles are made of? @param {number} i */
+	answered(i) {
+		return this.word(this.executions.quality_word, i) === 'complete' && this.word(this.executions.status_word, i) === 'NONE' && Number.isFinite(this.executions.e2e_ns.get(i));
+	}
+
+	missedInOrder() {
+		if (!this.misses) {
+			const all = [];
+
+			for (let i = 0; i < this.executions.n; i++)
+				if (this.missed(i))
+					all.push(i);
+			this.misses = all.sort((a, b) => this.executions.began.get(a) - this.executions.began.get(b));
+		}
+		return [...this.misses];
+	}
+
+	/** Of a miss. @param {number} id */
+	causeOf(id) {
+		const causes = /** @type {any} */ (this).causes, at = lowerBound(causes.execution_id.codes, id);
+
+		return at < causes.n && causes.execution_id.get(at) === id ? this.word(causes.cause_word, at) : '-';
+	}
+}
+
+/** @param {any} summary @param {any} about */
+function fillFindings(summary, about) {
+	const place = byId('in-findings'), trust = summary.parts?.find((/** @type {any} */ p) => p.name === 'trust')?.rows[0];
+	const c = summary.coverage ?? {};
+	const lost = c.lost_events || c.lost_packets || c.losses || c.cut;
+
+	place.append(make('p', { class: lost ? 'trust lost' : 'trust' }, make('strong', {}, 'Trust: '),
+		lost ? `not all was recorded: ${count(c.lost_events ?? 0)} events and ${count(c.lost_packets ?? 0)} packets lost, ${count(c.losses ?? 0)} intervals` : 'nothing was lost',
+		`. ${count(c.events ?? 0)} events${trust ? `, ${count(trust.n_executions)} executions in ${duration(trust.span_ns)}; rules: ${trust.rules ?? 'unknown'}` : ''}.`,
+		about.part ? ' This page is about a part of the recording.' : ''));
+	if (summary.error)
+		place.append(make('p', { class: 'bad' }, summary.error));
+	const list = make('ol', { class: 'found' });
+
+	for (const row of summary.rows ?? [])
+		list.append(make('li', {}, shown(row.what), row.see ? make('span', { class: 'note' }, ' More: ', make('code', {}, row.see)) : ''));
+	if (list.childElementCount)
+		place.append(list);
+	else if (!summary.error)
+		place.append(make('p', {}, 'Nothing was found.'));
+	fill(place, { ...summary, notes: [] }, 'findings', new Set(['summary', 'trust', 'executions']));
+	fill(byId('trust-in-full'), { parts: summary.parts }, 'trust');
+}
+
+/** @param {Record<string, any>} answers @param {any} about */
+function fillAnswers(answers, about) {
+	document.title = `${about.title} - burstscope`;
+	byId('title').textContent = shown(about.title);
+	byId('subtitle').textContent = `Made by burstscope ${about.version} from ${shown(about.database)}`;
+	fillFindings(answers.summary ?? {}, about);
+	fill(byId('in-misses'), answers.misses, 'Causes');
+	fill(byId('in-latency'), answers.latency, 'Latency from end to end');
+	fill(byId('in-latency'), answers.overhead, 'Overhead');
+	fill(byId('in-fairness'), answers.fairness, 'What each app had of the lanes');
+	for (const name of ['priority', 'starvation', 'preemptions']) {
+		byId('in-fairness').append(make('h3', {}, name[0].toUpperCase() + name.slice(1)));
+		fill(byId('in-fairness'), answers[name], name);
+	}
+	fill(byId('in-slots'), answers.slots, 'Slots');
+	fill(byId('in-slots'), answers.memory, 'Memory');
+	if (answers.diff) {
+		byId('compare').hidden = byId('to-compare').hidden = false;
+		fill(byId('in-compare'), answers.diff, 'Differences');
+	}
+}
+
+/** @param {any} about @param {any} overview */
+function fillMethod(about, overview) {
+	byId('in-method').append(
+		make('p', {}, 'Each table is what the command of the same name answers (', make('code', {}, `burstscope misses --format json '${about.database}'`),
+			'), to the row and the figure; of long ones, the first 500 rows. docs/figures.md says how each figure is made.'),
+		make('p', {}, 'Percentiles are exact (nearest rank), of executions that were recorded whole and whose status is NONE. An unknown figure is "-", never 0. Times are since the first event of the recording.'),
+		make('p', {}, 'In the timeline, a lane shows who held it; where there is more than a pixel can show, each app has its share of the pixel\'s height. An app\'s row shows its executions: pale while they wait or are on their way, full on a lane, red if their deadline was missed, with a mark at the deadline; further out, how many were submitted. Striped: not all was recorded.'),
+		make('p', {}, 'Links: ', make('code', {}, '#exec=ID'), ' shows an execution, ', make('code', {}, '#t=1.2s..1.4s'), ' a span.'));
+	if (overview.stride > 1)
+		byId('in-method').append(make('p', {}, `Of ${count(overview.all)} executions this page has ${count(overview.shown)}: all that missed a deadline, those that causes, preemptions, inversions and waits of missed ones name, and one in ${overview.stride} of the others. Tables and the overview strip are of all. --max-size makes the page larger.`));
+}
+
+/** @param {string} text ns */
+function readTime(text) {
+	const [, number, unit] = /^(-?[\d.]+)(s|ms|us|ns)$/.exec(text) ?? [];
+
+	return Number(number) * ({ s: 1e9, ms: 1e6, us: 1e3, ns: 1 }[unit] ?? NaN);
+}
+
+class Page {
+	constructor() {
+		this.about = jsonOf('about');
+		this.overview = jsonOf('overview');
+		this.world = /** @type {any} */ (new World(this.overview));
+		fillAnswers(answersOf(), this.about);
+		fillMethod(this.about, this.overview);
+		byId('legend').append(...legendOf(this.overview, (id) => this.world.appName(id)));
+		this.strip = new Strip(byId('strip'), this.overview, (at) => this.go(at));
+		this.timeline = new Timeline(byId('lanes'), byId('tip'), this.world,
+			{ changed: () => this.changed(), selected: () => this.selected(), picked: (index) => this.pick(index, true) });
+		this.strip.draw(0, this.world.length);
+		this.timeline.draw();
+		performance.mark('first-picture');
+	}
+
+	/** The timeline's middle is at @at. @param {number} at */
+	go(at) {
+		if (!this.timeline)
+			return;
+		const half = (this.timeline.to - this.timeline.from) / 2;
+
+		this.timeline.show(at - half, at + half);
+	}
+
+	async read() {
+		const { world } = this;
+
+		for (const name of ['executions', 'slices', 'causes', 'preemptions', 'inversions', 'losses', 'lags'])
+			world[name] = await packOf(name);
+		world.labels = jsonOf('labels') ?? [];
+		this.timeline.ready();
+		byId('status').textContent = this.overview.stride > 1
+			? `${count(this.overview.shown)} of ${count(this.overview.all)} executions are in this page: see Method.` : `All ${count(this.overview.all)} executions are in this page.`;
+		performance.mark('interactive');
+		this.listen();
+		this.follow();
+		drawLatency(byId('latency-charts'), world);
+		drawFairness(byId('fairness-charts'), world);
+		const worst = worstOf(world, 50);
+
+		if (worst)
+			byId('in-misses').append(worst);
+		else if (!this.overview.missed.some((/** @type {number} */ n) => n > 0))
+			byId('in-misses').prepend(make('p', {}, 'No missed deadline was recorded.'));
+		performance.mark('all-drawn');
+		document.documentElement.dataset.state = 'ready';
+	}
+
+	changed() {
+		this.strip.draw(this.timeline.from, this.timeline.to);
+	}
+
+	selected() {
+		const { selection, lanes, apps } = this.timeline, place = byId('selection');
+
+		if (!selection) {
+			place.replaceChildren();
+			return;
+		}
+		const rows = selectionOf(this.world, apps, lanes, selection[0], selection[1], { heldBy, percentile });
+		const [from, to] = selection.map((ns) => `${(ns / 1e9).toFixed(6)}s`);
+		const table = tableOf(`From ${time(selection[0])} to ${time(selection[1])}, ${duration(selection[1] - selection[0])}: what was submitted, and who had the lanes`, selectionColumns, rows);
+
+		place.replaceChildren(table, make('p', { class: 'note' }, 'This part alone: ', make('a', { href: `#t=${from}..${to}` }, 'link'), '; for Perfetto: ',
+			make('code', {}, `burstscope export --to perfetto --from ${from} --to ${to} -o part.pftrace '${this.about.database}'`)));
+	}
+
+	/** @param {number} index @param {boolean} link */
+	pick(index, link) {
+		const { timeline, world } = this, began = world.executions.began.get(index), length = Math.max(1000, world.executions.ended.get(index) || 0);
+
+		timeline.picked = index;
+		if (began < timeline.from || began + length > timeline.to || length < (timeline.to - timeline.from) / 200)
+			timeline.show(began - 2 * length, began + 3 * length);
+		timeline.soon();
+		showExecution(byId('execution'), world, timeline.lanes, index, this.about.database);
+		if (link)
+			history.replaceState(null, '', `#exec=${world.executions.id.get(index)}`);
+	}
+
+	/** What the address asks for. */
+	follow() {
+		const [, what, value] = /^#(exec|t)=(.*)$/.exec(decodeURIComponent(location.hash)) ?? [];
+
+		if (what === 'exec') {
+			const index = this.world.indexOf(Number(value));
+
+			if (index >= 0)
+				this.pick(index, false);
+			else
+				byId('found').textContent = `Execution ${value} is not in this page.`;
+			byId('timeline').scrollIntoView();
+		} else if (what === 't') {
+			const [from, to] = value.split('..').map(readTime);
+
+			if (from < to) {
+				this.timeline.show(from, to);
+				this.timeline.select(from, to);
+			}
+			byId('timeline').scrollIntoView();
+		}
+	}
+
+	/** @param {string} text an id, or a part of the name of an app or model */
+	find(text) {
+		const { executions } = this.world, wanted = text.trim().toLowerCase(), place = byId('found');
+
+		if (!wanted)
+			return;
+		const byNumber = /^\d+$/.test(wanted) ? this.world.indexOf(Number(wanted)) : -1;
+		const named = (/** @type {number} */ i) => this.world.appName(executions.app_id.get(i)).toLowerCase().includes(wanted) || this.world.modelName(executions.model_id.get(i)).toLowerCase().includes(wanted);
+		let index = byNumber;
+
+		for (let k = 1; index < 0 && k <= executions.n; k++) {
+			const i = (Math.max(0, this.timeline.picked) + k) % executions.n;
+
+			if (named(i))
+				index = i;
+		}
+		place.textContent = index < 0 ? `Nothing in this page is called ${text}.` : `Execution ${executions.id.get(index)}. Again: the next one.`;
+		if (index >= 0)
+			this.pick(index, true);
+	}
+
+	listen() {
+		const redraw = () => { this.timeline.soon(); this.changed(); };
+
+		byId('search').addEventListener('submit', (/** @type {Event} */ e) => {
+			e.preventDefault();
+			this.find(byId('query').value);
+		});
+		byId('reset').addEventListener('click', () => this.timeline.show(0, this.world.length));
+		addEventListener('hashchange', () => this.follow());
+		new ResizeObserver(redraw).observe(byId('strip'));
+		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+	}
+}
+
+const page = new Page();
+
+/** @type {any} */ (globalThis).burstscope = page;
+addEventListener('DOMContentLoaded', () => page.read().catch((why) => {
+	byId('status').textContent = `The executions cannot be shown: ${why}`;
+	byId('status').className = 'bad';
+}));

@@ -1,0 +1,125 @@
+// tables.js -- answers of commands as tables. Text from a recording becomes text nodes, never HTML.
+import { count, extentOf, said, scaleOf, scaled, shown } from './format.js';
+
+/** @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} children @returns {HTMLElement} */
+export function make(tag, attributes = {}, ...children) {
+	const element = document.createElement(tag);
+
+	for (const [name, value] of Object.entries(attributes))
+		element.setAttribute(name, value);
+	element.append(...children);
+	return element;
+}
+
+const FEW = 12; // rows of a folded table: as many as the style shows
+
+const numeric = new Set(['duration', 'time', 'bytes', 'percent', 'ratio', 'count', 'number', 'id', '0/1']);
+
+/** Of a cell that says where something is in the recording. @param {string} name @param {string | null} kind @param {unknown} value */
+function linkOf(name, kind, value) {
+	if (/^(id|execution|execution_id|(slowest|worst|latest|victim|holder|culprit_execution|blocker|chosen|passed_over)(_id)?)$/.test(name) && typeof value === 'number')
+		return `#exec=${value}`;
+	if (kind === 'time' && typeof value === 'number')
+		return `#t=${Math.max(0, value / 1e9 - 0.005).toFixed(6)}s..${(value / 1e9 + 0.02).toFixed(6)}s`;
+	return null;
+}
+
+/** @param {any} column @param {unknown} value @param {import('./format.js').Scale} scale */
+function cellOf(column, value, scale) {
+	const number = numeric.has(column.class) || typeof value === 'number';
+	const text = value === null || value === undefined ? '-' : typeof value === 'number' ? scaled(value, scale) : shown(String(value));
+	const link = linkOf(column.name, column.class, value);
+	const cell = make('td', number ? { class: 'number' } : {});
+
+	cell.append(link ? make('a', { href: link }, text) : text);
+	cell.dataset.value = String(value);
+	return cell;
+}
+
+/** Sorts the rows of @body by a column. @param {HTMLElement} body @param {any[]} rows @param {HTMLElement[]} elements @param {string} name @param {number} way */
+function sortBy(body, rows, elements, name, way) {
+	const order = rows.map((_, i) => i).sort((a, b) => {
+		const x = rows[a][name], y = rows[b][name];
+
+		if (x === y || (x == null && y == null))
+			return a - b;
+		if (x == null || y == null)
+			return x == null ? 1 : -1;
+		return (x < y ? -1 : 1) * way;
+	});
+	body.prepend(...order.map((i) => elements[i]));
+}
+
+/** Long tables show their first rows, until asked for all. @param {HTMLElement} body @param {number} n */
+function fold(body, n) {
+	const button = make('button', { type: 'button' }, `Show all ${count(n)} rows`);
+
+	body.classList.add('folded');
+	button.addEventListener('click', () => body.classList.remove('folded'));
+	body.append(make('tr', { class: 'unfold' }, make('td', { colspan: '99' }, button)));
+}
+
+/** @param {string} title @param {any[]} columns @param {any[]} rows */
+export function tableOf(title, columns, rows) {
+	const extents = columns.map((c) => extentOf(rows.map((r) => r[c.name])));
+	const all = extentOf(rows.flatMap((r) => columns.filter((c) => c.class === 'duration').map((c) => r[c.name])));
+	const scales = columns.map((c, i) => scaleOf(c.class, extents[i], all));
+	const body = make('tbody');
+	const elements = rows.map((r) => make('tr', {}, ...columns.map((c, i) => cellOf(c, r[c.name], scales[i]))));
+	const heads = columns.map((c, i) => {
+		const button = make('button', { type: 'button', title: 'sort by this' }, said(c.name));
+		const head = make('th', numeric.has(c.class) ? { class: 'number', scope: 'col' } : { scope: 'col' }, button);
+		let way = -1;
+
+		if (scales[i].unit)
+			head.append(' ', make('span', { class: 'unit' }, scales[i].unit));
+		button.addEventListener('click', () => {
+			sortBy(body, rows, elements, c.name, way);
+			for (const other of heads)
+				other.removeAttribute('aria-sort');
+			head.setAttribute('aria-sort', way < 0 ? 'descending' : 'ascending');
+			way = -way;
+		});
+		return head;
+	});
+
+	body.append(...elements);
+	if (rows.length > FEW + 3)
+		fold(body, rows.length);
+	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title },
+		make('table', {}, make('caption', {}, title), make('thead', {}, make('tr', {}, ...heads)), body));
+}
+
+/** @param {any} rule */
+function verdictOf(rule) {
+	const word = rule.pass === true ? 'pass' : rule.pass === false ? 'FAIL' : 'cannot tell';
+
+	return make('li', { class: `verdict ${word === 'FAIL' ? 'fail' : word === 'pass' ? 'pass' : 'unsure'}` },
+		make('strong', {}, word), ` ${said(rule.name)}`, make('br'), make('span', { class: 'note' }, rule.why ?? ''));
+}
+
+/** @param {any} answer */
+export function verdictsOf(answer) {
+	const rules = answer?.verdict?.rules ?? (answer?.verdict ? [answer.verdict] : []);
+
+	return make('ul', { class: 'verdicts', 'aria-label': 'verdicts' }, ...rules.map(verdictOf));
+}
+
+/** Everything that @answer has, into @place. @param {HTMLElement} place @param {any} answer @param {string} title @param {Set<string>} [without] names of parts */
+export function fill(place, answer, title, without = new Set()) {
+	if (!answer)
+		return;
+	if (answer.error) {
+		place.append(make('p', { class: 'note' }, `${title}: ${answer.error}`));
+		return;
+	}
+	if (answer.verdict)
+		place.append(verdictsOf(answer));
+	if (answer.rows?.length && !without.has(answer.command))
+		place.append(tableOf(title, answer.columns, answer.rows));
+	for (const part of answer.parts ?? [])
+		if (part.rows.length && !without.has(part.name))
+			place.append(tableOf(part.title ?? part.name, part.columns, part.rows));
+	for (const note of answer.notes ?? [])
+		place.append(make('p', { class: 'note' }, note));
+}

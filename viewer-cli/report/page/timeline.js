@@ -1,0 +1,550 @@
+// timeline.js -- lanes and apps over time. What is drawn costs pixels, not executions: where there are more stretches than pixels, each
+// pixel shows which share of it each app had, from sums that are kept for every 64th stretch.
+import { colourOf, drawAxis, fit, hatch, ink, places } from './draw.js';
+import { count, duration, time } from './format.js';
+import { lowerBound } from './data.js';
+import { make } from './tables.js';
+
+const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_DRAWN = 3000;
+
+/** @typedef {{name: string, began: Float64Array, ended: Float64Array, index: Int32Array, place: Uint8Array, sums: Float64Array}} Lane */
+/** @typedef {{id: number, name: string, place: number, began: Float64Array, index: Uint32Array, missed: Float64Array, missedIndex: Uint32Array, longest: number, n: number}} App */
+
+/** @param {Lane} lane */
+function addSums(lane) {
+	const held = new Float64Array(places + 1);
+
+	lane.sums = new Float64Array((Math.floor(lane.began.length / BLOCK) + 1) * (places + 1));
+	for (let i = 0; i < lane.began.length; i++) {
+		if (i % BLOCK === 0)
+			lane.sums.set(held, i / BLOCK * (places + 1));
+		held[lane.place[i]] += lane.ended[i] - lane.began[i];
+	}
+	if (lane.began.length % BLOCK === 0)
+		lane.sums.set(held, lane.began.length / BLOCK * (places + 1));
+}
+
+/** How long each app had had the lane by the time @at, into @ret. @param {Lane} lane @param {number} at @param {Float64Array} ret */
+export function heldBy(lane, at, ret) {
+	const end = lowerBound(lane.began, at), block = Math.floor(end / BLOCK);
+
+	ret.set(lane.sums.subarray(block * (places + 1), (block + 1) * (places + 1)));
+	for (let i = block * BLOCK; i < end; i++)
+		ret[lane.place[i]] += Math.min(at, lane.ended[i]) - lane.began[i];
+	if (end === block * BLOCK && end > 0 && lane.ended[end - 1] > at)
+		ret[lane.place[end - 1]] -= lane.ended[end - 1] - at;
+}
+
+/** The lanes of @slices, each in the order of time. @param {any} world @returns {Lane[]} */
+export function lanesOf(world) {
+	const { slices, executions } = world;
+	/** @type {Map<string, number[]>} */
+	const rows = new Map();
+
+	for (let i = 0; i < slices.n; i++) {
+		const key = `${slices.instance.get(i)} ${slices.lane.get(i)}`, list = rows.get(key);
+
+		if (list)
+			list.push(i);
+		else
+			rows.set(key, [i]);
+	}
+	const instances = new Set([...rows.keys()].map((k) => k.split(' ')[0]));
+	return [...rows.entries()].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })).map(([key, list]) => {
+		const [instance, number] = key.split(' '), n = list.length;
+		const lane = { name: instances.size > 1 ? `service ${instance}, lane ${number}` : `lane ${number}`, began: new Float64Array(n), ended: new Float64Array(n),
+			index: new Int32Array(n), place: new Uint8Array(n), sums: new Float64Array(0) };
+
+		for (let k = 0; k < n; k++) {
+			const index = world.indexOf(slices.execution_id.get(list[k]));
+
+			lane.began[k] = slices.began.get(list[k]);
+			lane.ended[k] = lane.began[k] + (slices.dur.get(list[k]) || 0);
+			lane.index[k] = index;
+			lane.place[k] = index < 0 ? places : world.placeOf(executions.app_id.get(index));
+		}
+		addSums(lane);
+		return lane;
+	});
+}
+
+/** @param {any} world @returns {App[]} apps with the most executions; then all others as one */
+export function appsOf(world) {
+	const { executions } = world;
+	/** @type {Map<number, number>} */
+	const counts = new Map();
+
+	for (let i = 0; i < executions.n; i++) {
+		const app = executions.app_id.get(i);
+
+		counts.set(app, (counts.get(app) ?? 0) + 1);
+	}
+	const ids = [...counts.keys()].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || a - b);
+	const alone = ids.length > MOST_APPS ? ids.slice(0, MOST_APPS - 1) : ids;
+	const rows = new Map(alone.map((id, row) => [id, row]));
+	const sizes = alone.map((id) => counts.get(id) ?? 0);
+
+	if (alone.length < ids.length)
+		sizes.push(executions.n - sizes.reduce((a, b) => a + b, 0));
+	const apps = sizes.map((n, row) => ({ id: alone[row] ?? NaN, name: row < alone.length ? world.appName(alone[row]) : `${ids.length - alone.length} others`,
+		place: row < alone.length ? world.placeOf(alone[row]) : places, began: new Float64Array(n), index: new Uint32Array(n), missed: new Float64Array(0),
+		missedIndex: new Uint32Array(0), longest: 0, n: 0 }));
+
+	for (let i = 0; i < executions.n; i++) {
+		const app = apps[rows.get(executions.app_id.get(i)) ?? alone.length];
+
+		app.index[app.n] = i;
+		app.began[app.n++] = executions.began.get(i);
+		app.longest = Math.max(app.longest, executions.ended.get(i) || 0);
+	}
+	for (const app of apps) {
+		if (app.began.some((at, i) => i > 0 && at < app.began[i - 1])) {
+			app.index.sort((a, b) => executions.began.get(a) - executions.began.get(b) || a - b);
+			app.index.forEach((index, i) => { app.began[i] = executions.began.get(index); });
+		}
+		app.missedIndex = app.index.filter((i) => world.missed(i));
+		app.missed = Float64Array.from(app.missedIndex, (i) => executions.began.get(i));
+	}
+	return apps;
+}
+
+export class Timeline {
+	/** @param {HTMLCanvasElement} canvas @param {HTMLElement} tip @param {any} world @param {{changed: () => void, selected: () => void, picked: (index: number) => void}} tell */
+	constructor(canvas, tip, world, tell) {
+		this.canvas = canvas;
+		this.tip = tip;
+		this.world = world;
+		this.tell = tell;
+		this.from = 0;
+		this.to = world.length;
+		/** @type {[number, number] | null} */
+		this.selection = null;
+		this.picked = -1;
+		/** @type {Lane[]} */
+		this.lanes = [];
+		/** @type {App[]} */
+		this.apps = [];
+		/** @type {{x: number, width: number, y: number, height: number, index: number}[]} */
+		this.boxes = [];
+		this.waiting = 0;
+		this.listen();
+	}
+
+	/** The executions are there. */
+	ready() {
+		this.lanes = lanesOf(this.world).slice(0, MOST_LANES);
+		this.apps = appsOf(this.world);
+		this.draw();
+	}
+
+	height() {
+		return AXIS + this.lanes.length * LANE + this.apps.length * APP + 8;
+	}
+
+	margin() {
+		return this.canvas.clientWidth < 600 ? 76 : 150;
+	}
+
+	/** @param {number} at */
+	xOf(at) {
+		return this.margin() + (at - this.from) / (this.to - this.from) * (this.canvas.clientWidth - this.margin());
+	}
+
+	/** @param {number} x */
+	timeOf(x) {
+		return this.from + (x - this.margin()) / (this.canvas.clientWidth - this.margin()) * (this.to - this.from);
+	}
+
+	/** Show from @from to @to, no less than 1 us and no more than all. @param {number} from @param {number} to */
+	show(from, to) {
+		const length = Math.min(this.world.length, Math.max(1000, to - from));
+		const start = Math.min(Math.max(0, from), this.world.length - length);
+
+		this.from = start;
+		this.to = start + length;
+		this.tell.changed();
+		this.soon();
+	}
+
+	/** @param {number} factor @param {number} around */
+	zoom(factor, around) {
+		this.show(around - (around - this.from) * factor, around + (this.to - around) * factor);
+	}
+
+	soon() {
+		this.waiting ||= requestAnimationFrame(() => {
+			this.waiting = 0;
+			this.draw();
+		});
+	}
+
+	draw() {
+		const { context, width, height } = fit(this.canvas, this.height());
+		const margin = this.margin();
+		let y = AXIS;
+
+		this.boxes = [];
+		drawAxis(context, { from: this.from, to: this.to, x: margin, width: width - margin, y: 0, bottom: height });
+		for (const lane of this.lanes) {
+			this.label(context, lane.name, y + LANE / 2, 'ink');
+			this.drawLane(context, lane, y + 3, LANE - 6);
+			y += LANE;
+		}
+		for (const app of this.apps) {
+			this.label(context, app.name, y + APP / 2, 'ink');
+			this.drawApp(context, app, y + 3, APP - 6);
+			y += APP;
+		}
+		this.drawLosses(context, height);
+		this.drawSelection(context, height);
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {string} text @param {number} y @param {string} colour */
+	label(context, text, y, colour) {
+		const room = this.margin() - 8;
+		let shown = text.slice(0, 60);
+
+		context.textBaseline = 'middle';
+		context.textAlign = 'left';
+		context.fillStyle = ink(colour);
+		while (shown.length > 1 && context.measureText(shown).width > room)
+			shown = `${shown.replace(/…$/, '').slice(0, -1)}…`;
+		context.fillText(shown, 2, y);
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {Lane} lane @param {number} y @param {number} height */
+	drawLane(context, lane, y, height) {
+		const first = lowerBound(lane.ended, this.from), last = lowerBound(lane.began, this.to);
+
+		if (last - first <= 2 * this.canvas.clientWidth)
+			this.drawStretches(context, lane, first, last, y, height);
+		else
+			this.drawShares(context, lane, y, height);
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {Lane} lane @param {number} first @param {number} last @param {number} y @param {number} height */
+	drawStretches(context, lane, first, last, y, height) {
+		const margin = this.margin();
+
+		for (let i = first; i < last; i++) {
+			const x = Math.max(margin, this.xOf(lane.began[i])), end = this.xOf(Math.min(this.to, lane.ended[i]));
+			const box = { x, width: Math.max(0.7, end - x), y, height, index: lane.index[i] };
+
+			context.fillStyle = colourOf(lane.place[i] === places ? -1 : lane.place[i]);
+			context.fillRect(box.x, y, box.width, height);
+			if (box.index >= 0 && box.index === this.picked)
+				this.outline(context, box);
+			this.boxes.push(box);
+		}
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {Lane} lane @param {number} y @param {number} height */
+	drawShares(context, lane, y, height) {
+		const margin = this.margin(), width = this.canvas.clientWidth - margin, each = (this.to - this.from) / width;
+		let before = new Float64Array(places + 1), after = new Float64Array(places + 1);
+
+		heldBy(lane, this.from, before);
+		for (let x = 0; x < width; x++) {
+			let top = y;
+
+			heldBy(lane, this.from + (x + 1) * each, after);
+			for (let place = 0; place <= places; place++) {
+				const part = (after[place] - before[place]) / each * height;
+
+				if (part <= 0)
+					continue;
+				context.fillStyle = colourOf(place === places ? -1 : place);
+				context.fillRect(margin + x, top, 1, part);
+				top += part;
+			}
+			[before, after] = [after, before];
+		}
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {App} app @param {number} y @param {number} height */
+	drawApp(context, app, y, height) {
+		const first = lowerBound(app.began, this.from - app.longest), last = lowerBound(app.began, this.to);
+
+		context.strokeStyle = ink('line');
+		context.strokeRect(this.margin(), y + height + 1.5, this.canvas.clientWidth, 0.01);
+		if (last - first <= MOST_DRAWN)
+			this.drawExecutions(context, app, first, last, y, height);
+		else
+			this.drawCounts(context, app, y, height);
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {App} app @param {number} first @param {number} last @param {number} y @param {number} height */
+	drawExecutions(context, app, first, last, y, height) {
+		const free = new Array(ROWS).fill(-Infinity), each = height / ROWS;
+
+		for (let k = first; k < last; k++) {
+			const index = app.index[k], began = app.began[k], ended = began + (this.world.executions.ended.get(index) || 0);
+
+			if (ended < this.from)
+				continue;
+			let row = free.findIndex((end) => end <= began);
+
+			if (row < 0)
+				row = free.indexOf(Math.min(...free));
+			free[row] = ended;
+			this.drawExecution(context, app, index, y + row * each, each - 1);
+		}
+	}
+
+	/** Waiting is pale, running is full; its deadline is a mark, and a missed one makes all of it red. @param {CanvasRenderingContext2D} context @param {App} app @param {number} index @param {number} y @param {number} height */
+	drawExecution(context, app, index, y, height) {
+		const { executions } = this.world, began = executions.began.get(index), missed = this.world.missed(index);
+		const margin = this.margin(), x = Math.max(margin, this.xOf(began));
+		const end = Math.max(x + 1, this.xOf(Math.min(this.to, began + (executions.ended.get(index) || 0))));
+		const ran = executions.dispatched.get(index), over = executions.run_ended.get(index);
+		const box = { x, width: end - x, y, height, index };
+
+		context.globalAlpha = 0.35;
+		context.fillStyle = missed ? ink('bad') : colourOf(app.place === places ? -1 : app.place);
+		context.fillRect(x, y, box.width, height);
+		context.globalAlpha = 1;
+		if (ran <= over && began + over > this.from) {
+			const from = Math.max(margin, this.xOf(began + ran));
+
+			context.fillRect(from, y, Math.max(0.7, this.xOf(began + over) - from), height);
+		}
+		if (executions.deadline.get(index) >= 0 && this.to - this.from < 2e8) {
+			context.fillStyle = missed ? ink('bad') : ink('faint');
+			context.fillRect(this.xOf(began + executions.deadline.get(index)), y - 1, 1.5, height + 2);
+		}
+		if (index === this.picked)
+			this.outline(context, box);
+		this.boxes.push(box);
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {{x: number, y: number, width: number, height: number}} box */
+	outline(context, box) {
+		context.lineWidth = 2;
+		context.strokeStyle = ink('ink');
+		context.strokeRect(box.x - 1, box.y - 1, box.width + 2, box.height + 2);
+		context.lineWidth = 1;
+	}
+
+	/** For each pixel how many were submitted, and below how many of them missed. @param {CanvasRenderingContext2D} context @param {App} app @param {number} y @param {number} height */
+	drawCounts(context, app, y, height) {
+		const margin = this.margin(), width = Math.floor(this.canvas.clientWidth - margin), each = (this.to - this.from) / width;
+		const all = new Float64Array(width), missed = new Float64Array(width);
+		let most = 1;
+
+		for (const [bins, times] of /** @type {[Float64Array, Float64Array][]} */ ([[all, app.began], [missed, app.missed]]))
+			for (let x = 0, at = lowerBound(times, this.from); x < width; x++) {
+				const next = lowerBound(times, this.from + (x + 1) * each);
+
+				bins[x] = next - at;
+				at = next;
+				most = Math.max(most, bins[x]);
+			}
+		for (let x = 0; x < width; x++) {
+			context.fillStyle = colourOf(app.place === places ? -1 : app.place);
+			context.fillRect(margin + x, y + height - all[x] / most * height, 1, all[x] / most * height);
+			context.fillStyle = ink('bad');
+			context.fillRect(margin + x, y + height - missed[x] / most * height, 1, missed[x] / most * height);
+		}
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {number} height */
+	drawLosses(context, height) {
+		const { losses } = this.world, margin = this.margin();
+
+		for (let i = 0; losses && i < losses.n; i++) {
+			const x = Math.max(margin, this.xOf(losses.began.get(i))), end = this.xOf(losses.ended.get(i));
+
+			if (end > margin && x < this.canvas.clientWidth)
+				hatch(context, x, AXIS, end - x, height - AXIS);
+		}
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {number} height */
+	drawSelection(context, height) {
+		if (!this.selection)
+			return;
+		const x = Math.max(this.margin(), this.xOf(this.selection[0])), end = this.xOf(this.selection[1]);
+
+		context.globalAlpha = 0.18;
+		context.fillStyle = ink('link');
+		context.fillRect(x, AXIS, Math.max(1, end - x), height - AXIS);
+		context.globalAlpha = 1;
+	}
+
+	/** The execution below @x, @y; -1: none. @param {number} x @param {number} y */
+	at(x, y) {
+		for (let i = this.boxes.length - 1; i >= 0; i--) {
+			const b = this.boxes[i];
+
+			if (x >= b.x - 2 && x <= b.x + b.width + 2 && y >= b.y - 1 && y <= b.y + b.height + 1)
+				return b.index;
+		}
+		return -1;
+	}
+
+	/** @param {number} x @param {number} y */
+	hover(x, y) {
+		const index = this.at(x, y), { executions } = this.world;
+
+		this.tip.hidden = index < 0;
+		if (index < 0)
+			return;
+		const late = executions.lateness_ns.get(index);
+		const lines = [`${this.world.appName(executions.app_id.get(index))}, ${this.world.modelName(executions.model_id.get(index))}`,
+			`execution ${executions.id.get(index)} at ${time(executions.began.get(index))}`,
+			`waited ${duration(executions.queue_ns.get(index))}, ran ${duration(executions.run_ns.get(index))}, in all ${duration(executions.e2e_ns.get(index))}`];
+
+		if (this.world.missed(index))
+			lines.push(`deadline missed: ${this.world.word(executions.miss_word, index)}${Number.isFinite(late) ? `, late by ${duration(late)}` : ''}`);
+		this.tip.replaceChildren(...lines.map((line) => make('div', {}, line)));
+		this.tip.style.left = `${Math.max(0, Math.min(x + 14, this.canvas.clientWidth - 300))}px`;
+		this.tip.style.top = `${y + 16}px`;
+	}
+
+	/** The next missed deadline after the one that is shown, or the one before it. @param {number} way 1 or -1 */
+	step(way) {
+		const { executions } = this.world, all = executions ? this.world.missedInOrder() : [];
+		if (!all.length)
+			return;
+		const now = this.picked >= 0 ? executions.began.get(this.picked) : way > 0 ? -1 : Infinity;
+		const at = all.indexOf(this.picked);
+		const next = at >= 0 ? all[at + way] : way > 0 ? all.find((/** @type {number} */ i) => executions.began.get(i) > now) : all.findLast((/** @type {number} */ i) => executions.began.get(i) < now);
+
+		if (next !== undefined)
+			this.tell.picked(next);
+	}
+
+	/** @param {number} a @param {number} b */
+	select(a, b) {
+		this.selection = a === b ? null : [Math.max(0, Math.min(a, b)), Math.min(this.world.length, Math.max(a, b))];
+		this.tell.selected();
+		this.soon();
+	}
+
+	/** @param {string} key */
+	press(key) {
+		const middle = (this.from + this.to) / 2, part = (this.to - this.from) / 5;
+
+		switch (key.toLowerCase()) {
+		case 'w': case '+': this.zoom(1 / 1.5, middle); return true;
+		case 's': case '-': this.zoom(1.5, middle); return true;
+		case 'a': case 'arrowleft': this.show(this.from - part, this.to - part); return true;
+		case 'd': case 'arrowright': this.show(this.from + part, this.to + part); return true;
+		case 'z': if (this.selection) this.show(...this.selection); return true;
+		case '0': case 'home': this.show(0, this.world.length); return true;
+		case 'n': this.step(1); return true;
+		case 'p': this.step(-1); return true;
+		case 'escape': this.select(0, 0); return true;
+		default: return false;
+		}
+	}
+
+	listen() {
+		const { canvas } = this;
+		let down = NaN, moved = false;
+
+		canvas.addEventListener('wheel', (e) => {
+			e.preventDefault();
+			if (Math.abs(e.deltaX) > Math.abs(e.deltaY))
+				this.show(this.from + e.deltaX / 1000 * (this.to - this.from), this.to + e.deltaX / 1000 * (this.to - this.from));
+			else
+				this.zoom(Math.exp(Math.max(-200, Math.min(200, e.deltaY)) / 300), this.timeOf(e.offsetX));
+		}, { passive: false });
+		canvas.addEventListener('pointerdown', (e) => {
+			down = e.offsetX;
+			moved = false;
+			canvas.setPointerCapture(e.pointerId);
+		});
+		canvas.addEventListener('pointermove', (e) => {
+			if (Number.isNaN(down)) {
+				this.hover(e.offsetX, e.offsetY);
+				return;
+			}
+			moved ||= Math.abs(e.offsetX - down) > 4;
+			if (moved)
+				this.select(this.timeOf(down), this.timeOf(e.offsetX));
+		});
+		canvas.addEventListener('pointerup', (e) => {
+			const index = moved ? -1 : this.at(e.offsetX, e.offsetY);
+
+			down = NaN;
+			if (index >= 0)
+				this.tell.picked(index);
+			else if (!moved)
+				this.select(0, 0);
+		});
+		canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
+		canvas.addEventListener('dblclick', () => { if (this.selection) this.show(...this.selection); });
+		canvas.addEventListener('keydown', (e) => {
+			if (!e.ctrlKey && !e.metaKey && !e.altKey && this.press(e.key))
+				e.preventDefault();
+		});
+	}
+}
+
+/** Lanes held, submissions and misses of the whole recording, from the overview that is first in the page. */
+export class Strip {
+	/** @param {HTMLCanvasElement} canvas @param {any} overview @param {(at: number) => void} go */
+	constructor(canvas, overview, go) {
+		this.canvas = canvas;
+		this.overview = overview;
+		this.bins = overview.submitted.length;
+		this.most = Math.max(1, ...overview.submitted);
+		const held = Array.from({ length: this.bins }, (_, i) => this.heldIn(i).reduce((a, b) => a + b, 0));
+
+		this.mostHeld = Math.max(1, ...held);
+		let down = false;
+
+		canvas.addEventListener('pointerdown', (e) => { down = true; go(e.offsetX / canvas.clientWidth * overview.length); });
+		canvas.addEventListener('pointermove', (e) => { if (down && e.buttons) go(e.offsetX / canvas.clientWidth * overview.length); });
+		canvas.addEventListener('pointerup', () => { down = false; });
+	}
+
+	/** @param {number} bin @returns {number[]} ns by place */
+	heldIn(bin) {
+		return Array.from({ length: places + 1 }, (_, place) => this.overview[`held_${place}`]?.[bin] ?? 0);
+	}
+
+	/** @param {number} from @param {number} to what the timeline shows */
+	draw(from, to) {
+		const { context, width } = fit(this.canvas, 72), each = width / this.bins, { submitted, missed, length } = this.overview;
+
+		for (let i = 0; i < this.bins; i++) {
+			let y = 44;
+
+			for (const [place, ns] of this.heldIn(i).entries()) {
+				const part = ns / this.mostHeld * 42;
+
+				context.fillStyle = colourOf(place === places ? -1 : place);
+				context.fillRect(i * each, y - part, each + 0.3, part);
+				y -= part;
+			}
+			context.fillStyle = ink('faint');
+			context.fillRect(i * each, 70, each + 0.3, -submitted[i] / this.most * 22);
+			context.fillStyle = ink('bad');
+			context.fillRect(i * each, 70, each + 0.3, -missed[i] / this.most * 22);
+		}
+		context.fillStyle = ink('link');
+		context.globalAlpha = 0.15;
+		context.fillRect(from / length * width, 0, Math.max(2, (to - from) / length * width), 72);
+		context.globalAlpha = 1;
+		context.strokeStyle = ink('link');
+		context.strokeRect(from / length * width, 0.5, Math.max(2, (to - from) / length * width), 71);
+	}
+}
+
+/** @param {any} overview @param {(id: number) => string} name */
+export function legendOf(overview, name) {
+	const swatch = (/** @type {number} */ place, /** @type {string} */ text) => {
+		const colour = make('span', { class: 'swatch' });
+
+		colour.style.background = place < -1 ? ink('bad') : colourOf(place);
+		return make('span', {}, colour, text);
+	};
+	const list = overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => swatch(place, name(id)));
+
+	if (overview.apps.length > overview.busiest.length)
+		list.push(swatch(-1, `${count(overview.apps.length - overview.busiest.length)} others`));
+	list.push(swatch(-2, 'deadline missed'));
+	return list;
+}

@@ -1,0 +1,170 @@
+/* report.c -- see report.h. */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "page.h"
+#include "report/pack.h"
+#include "report/world.h"
+
+static void close_file(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define scoped_file __attribute__((cleanup(close_file))) FILE
+
+struct writing {
+	struct bsv_input *input;
+	const struct bsv_report_asked *asked;
+	FILE *to, *answers, *first, *packs;
+	struct bsa_err *err;
+};
+
+/* 'sha256-...', as a policy wants it. @hex: as the build wrote it. */
+static void write_hash(FILE *to, const char *hex)
+{
+	unsigned char bytes[32];
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		const char two[] = { hex[2 * i], hex[2 * i + 1], 0 };
+
+		bytes[i] = (unsigned char)strtoul(two, NULL, 16);
+	}
+	fputs("'sha256-", to);
+	bsv_base64(to, bytes, sizeof(bytes));
+	fputs("'", to);
+}
+
+/* As text of HTML. */
+static void write_text(FILE *to, const char *text)
+{
+	for (; *text; text++)
+		if (strchr("<>&\"'", *text))
+			fprintf(to, "&#%d;", *text);
+		else
+			fputc(*text, to);
+}
+
+static void write_head(struct writing *w)
+{
+	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action "
+	      "'none'; script-src ",
+	      w->to);
+	write_hash(w->to, bsv_page_script_sha256);
+	fputs("; style-src ", w->to);
+	write_hash(w->to, bsv_page_style_sha256);
+	fputs("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+	      "name=\"color-scheme\" "
+	      "content=\"light dark\">\n<title>",
+	      w->to);
+	write_text(w->to, w->asked->title ? w->asked->title : w->input->path);
+	fputs(" - burstscope</title>\n<style>", w->to);
+	fwrite(bsv_page_style, 1, bsv_page_style_size, w->to);
+	fputs("</style>\n</head>\n", w->to);
+	fwrite(bsv_page_body, 1, bsv_page_body_size, w->to);
+}
+
+/* JSON, for a script element. */
+static void write_json(FILE *to, const char *json, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (json[i] == '<')
+			fputs("\\u003c", to);
+		else
+			fputc(json[i], to);
+}
+
+static void write_failure(FILE *to, const char *why)
+{
+	fputs("{\"error\":", to);
+	bsv_page_text(to, why);
+	fputs("}", to);
+}
+
+/* What the commands answer. One that cannot says why. */
+static int write_answers(struct writing *w)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0;; i++) {
+		char *json = NULL;
+		size_t n = 0;
+		struct bsa_err why = { "" };
+		FILE *memory = open_memstream(&json, &n);
+		int r = memory ? w->asked->answer(w->asked->ctx, i, &name, memory, &why) : BSA_E_ENV;
+		bool closed = memory && !fclose(memory);
+
+		if (closed && !(r < 0 && !*why.text)) {
+			fprintf(w->to, "<script type=\"application/json\" data-answer=\"%s\">", name);
+			if (r < 0)
+				write_failure(w->to, why.text);
+			else
+				write_json(w->to, json, n);
+			fputs("</script>\n", w->to);
+		}
+		free(json);
+		if (!closed)
+			return bsv_no_memory(w->err);
+		if (r < 0 && !*why.text)
+			return 0;
+	}
+}
+
+static int append(FILE *to, FILE *from, struct bsa_err *err)
+{
+	char part[65536];
+	size_t n;
+
+	rewind(from);
+	while ((n = fread(part, 1, sizeof(part), from)))
+		fwrite(part, 1, n, to);
+	return ferror(from) ? bsa_fail(err, BSA_E_ENV, "a temporary file cannot be read") : 0;
+}
+
+static void write_about(struct writing *w)
+{
+	fputs("<script type=\"application/json\" id=\"about\">{\"version\":", w->to);
+	bsv_page_text(w->to, BURSTSCOPE_VERSION);
+	fputs(",\"title\":", w->to);
+	bsv_page_text(w->to, w->asked->title ? w->asked->title : w->input->path);
+	fputs(",\"database\":", w->to);
+	bsv_page_text(w->to, w->input->path);
+	fprintf(w->to, ",\"part\":%s}</script>\n", w->input->picks ? "true" : "false");
+}
+
+static int write_all(struct writing *w)
+{
+	struct bsv_shown shown;
+	int r = bsv_world_write(&shown, w->input, w->asked->bytes, w->first, w->packs, w->err);
+
+	if (r < 0)
+		return r;
+	write_head(w);
+	write_about(w);
+	r = append(w->to, w->first, w->err);
+	if (r >= 0)
+		r = write_answers(w);
+	if (r < 0)
+		return r;
+	fputs("<script>", w->to);
+	fwrite(bsv_page_script, 1, bsv_page_script_size, w->to);
+	fputs("</script>\n", w->to);
+	r = append(w->to, w->packs, w->err);
+	fputs("</body>\n</html>\n", w->to);
+	return r;
+}
+
+int bsv_report_write(struct bsv_input *input, const struct bsv_report_asked *asked, FILE *to, struct bsa_err *err)
+{
+	scoped_file *first = tmpfile(), *packs = tmpfile();
+	struct writing w = { .input = input, .asked = asked, .to = to, .first = first, .packs = packs, .err = err };
+
+	if (!first || !packs)
+		return bsa_fail(err, BSA_E_ENV, "no temporary file can be made");
+	return write_all(&w);
+}

@@ -1,0 +1,25 @@
+/*
+ * report.h -- one page that anybody can open: a database as a file of HTML that needs nothing else.
+ *
+ * ORDER    What is seen first is first in the file: answers and the overview, then the script, which draws them; then executions, packed.
+ * SAFETY   The page's policy allows the page's own script and style, by their hashes, and nothing from elsewhere. Texts of the recording
+ *          are data in it (JSON without a <), and become text nodes.
+ */
+#ifndef BSV_REPORT_H
+#define BSV_REPORT_H
+
+#include "input/input.h"
+
+#include <stdio.h>
+
+struct bsv_report_asked {
+	const char *title; /* NULL: the name of the recording */
+	int64_t bytes;     /* how large the page may become, about */
+	/* Writes the JSON of an answer to @to; -1: there are no more, the error is not set. *name: of the command. Called from 0 on. */
+	int (*answer)(void *ctx, size_t i, const char **name, FILE *to, struct bsa_err *err);
+	void *ctx;
+};
+
+int bsv_report_write(struct bsv_input *input, const struct bsv_report_asked *asked, FILE *to, struct bsa_err *err);
+
+#endif

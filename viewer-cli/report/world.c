@@ -1,0 +1,428 @@
+/* world.c -- see world.h. */
+#include "report/world.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "report/pack.h"
+#include "reports.h"
+
+enum { LABELS_MOST = 256, COLUMNS_MOST = 40, EXECUTION_BYTES = 44, FIXED_BYTES = 512 * 1024 };
+
+/* Words that rows of packs refer to by number. */
+struct labels {
+	char *of[LABELS_MOST];
+	size_t n;
+	size_t latest[COLUMNS_MOST]; /* of each column: most rows have the word of the row before */
+};
+
+struct overview {
+	int64_t began, length;
+	int64_t app_ids[BSV_OVERVIEW_APPS - 1]; /* those that held lanes longest; all others share the last place */
+	size_t n_apps;
+	int64_t held[BSV_OVERVIEW_BINS][BSV_OVERVIEW_APPS];
+	int64_t submitted[BSV_OVERVIEW_BINS], missed[BSV_OVERVIEW_BINS];
+};
+
+struct world {
+	struct bsv_input *input;
+	struct labels labels;
+	struct overview overview;
+	int32_t *apps; /* of executions, by id; -1: unknown */
+	uint8_t *kept; /* a bit each, by id */
+	size_t n_ids;
+	struct bsv_shown shown;
+	FILE *first, *packs;
+	struct bsa_err *err;
+};
+
+void bsv_page_text(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f)
+			fprintf(to, "\\u%04x", c);
+		else
+			fputc(c, to);
+	}
+	fputc('"', to);
+}
+
+/* ---- rows into packs ---- */
+
+/* What a column of a query becomes. Text becomes the number of a label. */
+struct reading {
+	struct bsv_pack *pack;
+	struct bsv_pack_column columns[COLUMNS_MOST];
+	size_t n;
+	int64_t values[COLUMNS_MOST];
+};
+
+static int64_t label_number(struct labels *l, size_t column, const char *text)
+{
+	size_t i = l->latest[column];
+
+	if (i < l->n && !strcmp(l->of[i], text))
+		return (int64_t)i;
+	for (i = 0; i < l->n && strcmp(l->of[i], text);)
+		i++;
+	if (i == LABELS_MOST || (i == l->n && !(l->of[l->n++] = strdup(text))))
+		return BSV_PACK_NULL;
+	l->latest[column] = i;
+	return (int64_t)i;
+}
+
+/* A number that is absurd is unknown to the page: it would not survive a browser's arithmetic. */
+static int64_t cell_value(struct labels *l, const struct bsa_query *q, size_t column)
+{
+	static const int64_t most = (int64_t)1 << 51;
+	int64_t value;
+
+	switch (bsa_query_type(q, column)) {
+	case BSA_STRING:
+		return label_number(l, column, bsa_query_get_string(q, column, NULL));
+	case BSA_INT:
+		value = bsa_query_get_int(q, column);
+		return value <= most && value >= -most ? value : BSV_PACK_NULL;
+	default:
+		return BSV_PACK_NULL;
+	}
+}
+
+/* [["name", is it a delta column?],...]; the numbers of columns called ..._word are places of labels. */
+static void write_columns(FILE *to, const char *name, const struct reading *r)
+{
+	fprintf(to, "<script type=\"application/json\" data-columns=\"%s\">[", name);
+	for (size_t c = 0; c < r->n; c++) {
+		fputs(c ? ",[" : "[", to);
+		bsv_page_text(to, r->columns[c].name);
+		fprintf(to, ",%d]", r->columns[c].delta);
+	}
+	fputs("]</script>\n", to);
+}
+
+/* @deltas: names of columns that are never NULL, with a space around each. */
+static bool is_delta(const char *deltas, const char *name)
+{
+	const char *at = strstr(deltas, name);
+	size_t n = strlen(name);
+
+	return at && at > deltas && at[-1] == ' ' && at[n] == ' ';
+}
+
+/* Is the row for the page? */
+typedef bool keeps_row(struct world *w, const int64_t *values);
+
+static int pack_rows(struct world *w, struct reading *r, struct bsa_query *q, keeps_row *keeps)
+{
+	int result;
+
+	while ((result = bsa_query_step(q, w->err)) > 0) {
+		for (size_t c = 0; c < r->n; c++) {
+			r->values[c] = cell_value(&w->labels, q, c);
+			if (r->columns[c].delta && r->values[c] == BSV_PACK_NULL)
+				r->values[c] = 0;
+		}
+		if (!keeps || keeps(w, r->values))
+			result = bsv_pack_row(r->pack, r->values, w->err);
+		if (result < 0)
+			return result;
+	}
+	return result < 0 ? result : bsv_pack_end(r->pack, w->err);
+}
+
+/* The rows of the report @template that @keeps wants (NULL: all) become the pack @name. */
+static int pack_report(struct world *w, const char *name, const char *template, const char *deltas, keeps_row *keeps)
+{
+	const struct bsv_input *in = w->input;
+	bsv_scoped_text *began = bsv_text("%" PRId64, in->began), *from = bsv_text("%" PRId64, in->from),
+			*to = bsv_text("%" PRId64, in->to);
+	const struct bsv_hole holes[] = { { "began", began }, { "from", from }, { "to", to }, { NULL, NULL } };
+	bsv_scoped_text *filled = began && from && to ? bsv_fill(template, holes) : NULL,
+			*sql = filled ? bsv_text("%s%s", in->with, filled) : NULL;
+	bsv_scoped_query *q = NULL;
+	struct reading r = { 0 };
+	int result = sql ? bsa_query_new(&q, in->db, sql, w->err) : bsv_no_memory(w->err);
+
+	if (result < 0)
+		return result;
+	r.n = bsa_query_columns(q);
+	for (size_t c = 0; c < r.n; c++)
+		r.columns[c] = (struct bsv_pack_column){ bsa_query_name(q, c), is_delta(deltas, bsa_query_name(q, c)) };
+	write_columns(w->packs, name, &r);
+	r.pack = bsv_pack_new(w->packs, name, r.columns, r.n);
+	result = r.pack ? pack_rows(w, &r, q, keeps) : bsv_no_memory(w->err);
+	bsv_pack_free(r.pack);
+	return result;
+}
+
+/* ---- which executions ---- */
+
+static bool has_bit(const struct world *w, int64_t id)
+{
+	return id >= 0 && (size_t)id < w->n_ids && (w->kept[id / 8] >> id % 8 & 1);
+}
+
+static void set_bit(struct world *w, int64_t id)
+{
+	if (id >= 0 && (size_t)id < w->n_ids)
+		w->kept[id / 8] |= (uint8_t)(1u << id % 8);
+}
+
+static size_t bin_of(const struct overview *o, int64_t at)
+{
+	if (at <= 0)
+		return 0;
+	return at >= o->length ? BSV_OVERVIEW_BINS - 1
+	                       : (size_t)((unsigned __int128)at * BSV_OVERVIEW_BINS / (uint64_t)o->length);
+}
+
+enum { GLANCE_ID, GLANCE_APP, GLANCE_BEGAN, GLANCE_MISSED };
+
+/* All executions once, before any is written: who is whose, and which ones the page has. */
+static int glance(struct world *w)
+{
+	bsv_scoped_text *sql = bsv_text("%sSELECT id, app_id, coalesce(submitted, request_read, enqueued, dispatched), "
+	                                "miss IS NOT NULL FROM picked",
+	                                w->input->with);
+	bsv_scoped_query *q = NULL;
+	int r = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
+
+	while (r >= 0 && (r = bsa_query_step(q, w->err)) > 0) {
+		int64_t id = bsa_query_get_int(q, GLANCE_ID);
+		bool missed = bsa_query_get_int(q, GLANCE_MISSED);
+
+		w->shown.all++;
+		if (id < 0 || (size_t)id >= w->n_ids)
+			continue;
+		w->apps[id] = bsa_query_type(q, GLANCE_APP) == BSA_INT ? (int32_t)bsa_query_get_int(q, GLANCE_APP) : -1;
+		if (missed || w->shown.all % w->shown.stride == 0)
+			set_bit(w, id);
+		if (bsa_query_type(q, GLANCE_BEGAN) == BSA_INT) {
+			size_t bin = bin_of(&w->overview, bsa_query_get_int(q, GLANCE_BEGAN) - w->input->began);
+
+			w->overview.submitted[bin]++;
+			w->overview.missed[bin] += missed;
+		}
+	}
+	return r;
+}
+
+/* What those refer to that missed a deadline, were preempted or waited for a less urgent one. */
+static int keep_involved(struct world *w)
+{
+	static const char sql[] =
+		"SELECT execution_id FROM involved UNION SELECT blocker_id FROM wait WHERE blocker_id IS NOT NULL AND "
+		"execution_id IN (SELECT execution_id FROM miss_cause)";
+	bsv_scoped_query *q = NULL;
+	int r = w->shown.stride > 1 ? bsa_query_new(&q, w->input->db, sql, w->err) : 0;
+
+	while (q && r >= 0 && (r = bsa_query_step(q, w->err)) > 0)
+		set_bit(w, bsa_query_get_int(q, 0));
+	return r;
+}
+
+/* ---- the packs ---- */
+
+enum { SLICE_EXECUTION = 2, SLICE_BEGAN, SLICE_DURATION };
+
+static bool keeps_execution(struct world *w, const int64_t *values)
+{
+	bool kept = has_bit(w, values[0]);
+
+	w->shown.executions += kept;
+	return kept;
+}
+
+static bool keeps_first(struct world *w, const int64_t *values)
+{
+	return has_bit(w, values[0]);
+}
+
+static size_t place_of_app(const struct overview *o, int32_t app)
+{
+	size_t i = 0;
+
+	while (i < o->n_apps && o->app_ids[i] != app)
+		i++;
+	return i < o->n_apps ? i : BSV_OVERVIEW_APPS - 1;
+}
+
+/* Adds a stretch of a lane to the bins that it is in. */
+static bool keeps_slice(struct world *w, const int64_t *values)
+{
+	struct overview *o = &w->overview;
+	int64_t id = values[SLICE_EXECUTION], began = values[SLICE_BEGAN],
+		ended = began + (values[SLICE_DURATION] == BSV_PACK_NULL ? 0 : values[SLICE_DURATION]);
+	bool known = id >= 0 && (size_t)id < w->n_ids;
+	size_t app = place_of_app(o, known ? w->apps[id] : -1);
+
+	began = began > 0 ? began : 0;
+	ended = ended < o->length ? ended : o->length;
+	for (size_t bin = bin_of(o, began); began < ended; bin++) {
+		int64_t end =
+			bin + 1 < BSV_OVERVIEW_BINS
+				? (int64_t)((unsigned __int128)(bin + 1) * (uint64_t)o->length / BSV_OVERVIEW_BINS)
+				: o->length;
+
+		end = end < ended ? end : ended;
+		if (end > began)
+			o->held[bin][app] += end - began;
+		began = end > began ? end : began + 1;
+	}
+	return has_bit(w, id);
+}
+
+static int write_packs(struct world *w)
+{
+	int r = pack_report(w, "executions", bsv_sql_report_executions, " id began ", keeps_execution);
+
+	if (r >= 0)
+		r = pack_report(w, "slices", bsv_sql_report_slices, " execution_id began ", keeps_slice);
+	if (r >= 0)
+		r = pack_report(w, "causes", bsv_sql_report_causes, " execution_id ", keeps_first);
+	if (r >= 0)
+		r = pack_report(w, "preemptions", bsv_sql_report_preemptions, " execution_id ", keeps_first);
+	if (r >= 0)
+		r = pack_report(w, "inversions", bsv_sql_report_inversions, " ", keeps_first);
+	if (r >= 0)
+		r = pack_report(w, "losses", bsv_sql_report_losses, " ", NULL);
+	if (r >= 0)
+		r = pack_report(w, "lags", bsv_sql_report_lags, " ", NULL);
+	return r;
+}
+
+/* ---- names and the overview ---- */
+
+/* [[id,"name"],...] of @relation, apps or models. */
+static int write_names(struct world *w, const char *relation)
+{
+	bsv_scoped_text *sql = bsv_text("%sSELECT id, name FROM %s ORDER BY id", w->input->with, relation);
+	bsv_scoped_query *q = NULL;
+	int r = sql ? bsa_query_new(&q, w->input->db, sql, w->err) : bsv_no_memory(w->err);
+
+	fprintf(w->first, ",\"%s\":[", relation);
+	for (bool any = false; r >= 0 && (r = bsa_query_step(q, w->err)) > 0; any = true) {
+		const char *name = bsa_query_get_string(q, 1, NULL);
+
+		fprintf(w->first, "%s[%" PRId64 ",", any ? "," : "", bsa_query_get_int(q, 0));
+		bsv_page_text(w->first, name ? name : "");
+		fputc(']', w->first);
+	}
+	fputc(']', w->first);
+	return r;
+}
+
+static void write_bins(FILE *to, const char *name, const int64_t *bins, size_t step)
+{
+	fprintf(to, ",\"%s\":[", name);
+	for (size_t i = 0; i < BSV_OVERVIEW_BINS; i++)
+		fprintf(to, "%s%" PRId64, i ? "," : "", bins[i * step]);
+	fputc(']', to);
+}
+
+static int write_first(struct world *w)
+{
+	struct overview *o = &w->overview;
+	int r;
+
+	fprintf(w->first,
+	        "<script type=\"application/json\" id=\"overview\">{\"length\":%" PRId64 ",\"began\":\"%" PRId64
+	        "\",\"stride\":%" PRId64 ",\"shown\":%" PRId64 ",\"all\":%" PRId64 ",\"busiest\":[",
+	        o->length, w->input->began, w->shown.stride, w->shown.executions, w->shown.all);
+	for (size_t i = 0; i < o->n_apps; i++)
+		fprintf(w->first, "%s%" PRId64, i ? "," : "", o->app_ids[i]);
+	fputc(']', w->first);
+	r = write_names(w, "apps");
+	if (r >= 0)
+		r = write_names(w, "models");
+	write_bins(w->first, "submitted", o->submitted, 1);
+	write_bins(w->first, "missed", o->missed, 1);
+	for (size_t app = 0; app < BSV_OVERVIEW_APPS; app++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "held_%zu", app);
+		write_bins(w->first, name, &o->held[0][app], BSV_OVERVIEW_APPS);
+	}
+	fputs("}</script>\n", w->first);
+	return r;
+}
+
+static void write_labels(struct world *w)
+{
+	fputs("<script type=\"application/json\" id=\"labels\">[", w->packs);
+	for (size_t i = 0; i < w->labels.n; i++) {
+		fputs(i ? "," : "", w->packs);
+		bsv_page_text(w->packs, w->labels.of[i]);
+	}
+	fputs("]</script>\n", w->packs);
+}
+
+/* ---- all of it ---- */
+
+static int count_ids(struct world *w, int64_t bytes)
+{
+	bsv_scoped_query *q = NULL, *busiest = NULL;
+	int r = bsa_query_new(&q, w->input->db, "SELECT coalesce(max(id), 0) + 1, count(*) FROM execution", w->err);
+	int64_t affordable = (bytes > 2 * FIXED_BYTES ? bytes - FIXED_BYTES : FIXED_BYTES) / EXECUTION_BYTES;
+
+	if (r >= 0)
+		r = bsa_query_step(q, w->err);
+	if (r < 0)
+		return r;
+	w->n_ids = (size_t)bsa_query_get_int(q, 0);
+	w->shown.stride = 1 + (bsa_query_get_int(q, 1) - 1) / affordable;
+	if (w->n_ids > INT32_MAX)
+		return bsa_fail(w->err, BSA_E_INPUT, "there are more executions than a page can have");
+	w->apps = malloc(w->n_ids * sizeof(*w->apps));
+	w->kept = calloc(w->n_ids / 8 + 1, 1);
+	if (!w->apps || !w->kept)
+		return bsv_no_memory(w->err);
+	memset(w->apps, 0xff, w->n_ids * sizeof(*w->apps));
+	r = bsa_query_new(
+		&busiest, w->input->db,
+		"SELECT app_id FROM app_share WHERE received_ns > 0 ORDER BY received_ns DESC, app_id LIMIT 7", w->err);
+	while (r >= 0 && (r = bsa_query_step(busiest, w->err)) > 0)
+		w->overview.app_ids[w->overview.n_apps++] = bsa_query_get_int(busiest, 0);
+	return r;
+}
+
+static int write_world(struct world *w, int64_t bytes)
+{
+	int r = count_ids(w, bytes);
+
+	if (r >= 0)
+		r = glance(w);
+	if (r >= 0)
+		r = keep_involved(w);
+	if (r >= 0)
+		r = write_packs(w);
+	write_labels(w);
+	return r < 0 ? r : write_first(w);
+}
+
+int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, int64_t bytes, FILE *first, FILE *packs,
+                    struct bsa_err *err)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	int64_t length = bsv_input_length(input);
+	int r;
+
+	if (!w)
+		return bsv_no_memory(err);
+	*w = (struct world){ .input = input, .first = first, .packs = packs, .err = err };
+	w->overview.length = length > 0 ? length : 1;
+	r = write_world(w, bytes);
+	*ret = w->shown;
+	for (size_t i = 0; i < w->labels.n; i++)
+		free(w->labels.of[i]);
+	free(w->apps);
+	free(w->kept);
+	free(w);
+	return r;
+}

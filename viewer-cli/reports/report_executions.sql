@@ -1,0 +1,12 @@
+-- Executions for the page, in the order of their ids. Times are relative to the execution's beginning; began is relative to the recording's.
+SELECT id, app_id, model_id, lane, first - @began@ AS began,
+	coalesce(signalled, returned, result_read, result_written, run_ended, missed_at) - first AS ended,
+	enqueued - first AS enqueued, dispatched - first AS dispatched, run_ended - first AS run_ended,
+	deadline - first AS deadline,
+	e2e_ns, prepare_ns, send_ns, decode_ns, fence_ns, slots_ns, queue_ns, run_ns, preempted_ns,
+	reply_ns, return_ns, finish_ns, signal_ns, lateness_ns, preemptions, cold,
+	priority AS priority_word, path AS path_word, status AS status_word, miss AS miss_word,
+	quality AS quality_word, sides AS sides_word
+FROM (SELECT *, coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended,
+	result_written, result_read, returned, signalled, missed_at, deadline, @began@) AS first FROM picked)
+ORDER BY id

@@ -1,0 +1,4 @@
+-- Who was taken off a lane, and for whom, for the page.
+SELECT execution_id, by_execution_id, stopped - @began@ AS stopped, resumed - @began@ AS resumed
+FROM preemption
+ORDER BY execution_id, stopped
