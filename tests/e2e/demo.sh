@@ -30,6 +30,8 @@ for name in fifo fair; do
 	"$burstscope" sql -q --format csv shown/$name.db "SELECT count(*) > 0 FROM execution e JOIN app a ON a.id = e.app_id WHERE a.name = 'camera'" |
 		grep -qx 1 || wrong "nothing of the camera in $name"
 done
+[[ $(head -1 shown/demo.html) == '<!doctype html>' && $(tail -1 shown/demo.html) == '</html>' ]] || wrong 'not kept: a page'
+grep -q 'data-answer="diff">{"schema_version"' shown/demo.html || wrong 'the page has no comparison'
 missed() { "$burstscope" sql -q --format csv "shown/$1.db" 'SELECT count(*) FROM execution WHERE miss IS NOT NULL' | tail -1; }
 (($(missed fifo) > 0)) || wrong 'first come, first served, and no deadline was missed'
 hit=$("$burstscope" sql -q --format csv shown/fifo.db 'SELECT count(*) FROM execution WHERE deadline IS NOT NULL AND miss IS NULL' | tail -1)

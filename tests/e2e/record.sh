@@ -118,7 +118,9 @@ grep -qxE 'boottime [0-9]{20}' some/burstscope.record || wrong 'no CLOCK_BOOTTIM
 ends 0 --detail compact -o compact -- "$many" "$provider" 1000
 [[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is told always
 mkdir empty
-ends 0 -q --no-import -o empty/ -- "$many" "$provider" 10
+ends 0 -q --no-import --report -o empty/ -- "$many" "$provider" 10
+says 'there is no page of it yet'
+said=
 [[ ! $said && -d empty/ust && ! -e empty.db ]] || wrong "into an empty directory: $said"
 echo precious >kept.db
 ends 0 -o kept -- "$many" "$provider" 10
@@ -216,9 +218,11 @@ says 'lttng-sessiond: none was there'
 gone || wrong 'the session daemon that it started is left'
 start_service "$service" # which has to find one daemon after the other
 for turn in first second; do
-	ends 0 -o "of-$turn" -- "$load" --quiet --socket "$tmp/socket" --duration 200ms audio
+	ends 0 --report -o "of-$turn" -- "$load" --quiet --socket "$tmp/socket" --duration 200ms audio
 	[[ $("$burstscope" sql -q --format csv "of-$turn.db" "SELECT min(sides = 'both') FROM execution WHERE path <> 'prepare'" | tail -1) == 1 ]] ||
 		wrong "$turn: the service is not in it: $said"
+	says "the page is of-$turn.html"
+	[[ $(tail -1 "of-$turn.html") == '</html>' ]] || wrong "$turn: no page"
 done
 stop_service || wrong 'nnburstd does not end well'
 in_background "$tmp/bg" -o own-killed

@@ -166,6 +166,8 @@ async function strangers() {
 	equal('it says which share', await b.value("document.getElementById('in-method').textContent.includes('one in ')"), true);
 	await open('strange');
 	equal('why there is no comparison', await b.value("document.getElementById('compare').textContent.includes('no app ran the same model')"), true);
+	await open('checked');
+	equal('verdicts of rules come first', await b.value("[...document.querySelectorAll('#findings .verdict')].slice(0, 2).map((v) => v.classList[1])"), ['fail', 'pass']);
 	await open('compare');
 	equal('a comparison', await b.value("!document.getElementById('compare').hidden && document.querySelectorAll('#compare table').length > 0"), true);
 }

@@ -83,6 +83,10 @@ done
 "$burstscope" report --compare after.db -o compare.html before.db
 "$burstscope" report --compare unfair.db -o strange.html camera.db
 
+printf 'miss ratio <= 0 %%\np50 e2e <= 1s\n' >rules.slo
+"$burstscope" check --slo rules.slo --report checked.html camera.db >rules.out && wrong 'no rule failed'
+grep -q FAIL rules.out || wrong "check --report says nothing of its own: $(<rules.out)"
+
 node "$here/page.mjs" look || failures=$((failures + 1))
 echo "page.sh: $looked looked at, $failures wrong"
 ((failures == 0))

@@ -8,6 +8,7 @@
 #include "answer/template.h"
 #include "command.h"
 #include "render/render.h"
+#include "report/make.h"
 #include "slo/junit.h"
 #include "slo/measure.h"
 #include "slo/rules.h"
@@ -18,6 +19,7 @@ struct options {
 	const char *slo, *baseline;
 	int format;
 	bool csv_safe;
+	const char *report;
 };
 
 static const char *const formats[] = { "table", "json", "csv", "junit", NULL };
@@ -41,6 +43,11 @@ static const struct bsv_option options[] = {
 	  .says = "for people, for programs, or for continuous integration",
 	  .offset = offsetof(struct options, format),
 	  .choices = formats },
+	{ .name = "report",
+	  .kind = BSV_TEXT,
+	  .argument = "FILE.html",
+	  .says = "write the recording's page, too, with these verdicts on top: burstscope-report(1)",
+	  .offset = offsetof(struct options, report) },
 	{ .name = "csv-safe",
 	  .says = "in CSV, put a ' before texts that spreadsheets take for formulas",
 	  .offset = offsetof(struct options, csv_safe) },
@@ -254,6 +261,18 @@ static int needs_baseline(const struct bsv_slo *slo, const char *baseline, struc
 	return 0;
 }
 
+/* The page first has what this command answers without --report. */
+static int make_report(const struct bsv_call *call, const struct options *o, const char *database, struct bsa_err *err)
+{
+	struct options same = *o;
+	const struct bsv_call again = { .command = call->command, .options = &same };
+	const struct bsv_report_wanted wanted = { .output = o->report, .first = &again };
+
+	same.report = NULL;
+	same.format = BSV_JSON;
+	return bsv_report_make(call, database, &wanted, err);
+}
+
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -273,6 +292,8 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		return show_sql(&w, err);
 	if (r >= 0)
 		r = measure_all(&w, err);
+	if (r >= 0 && o->report)
+		r = make_report(call, o, w.input.path, err);
 	return r < 0 ? r : print(call, o, &w, err);
 }
 

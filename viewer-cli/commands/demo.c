@@ -297,6 +297,17 @@ static int fair(struct demo *d, char **ret_db, struct bsa_err *err)
 	return r;
 }
 
+/* All of it to look at, and how the second differs from the first. */
+static int page(struct demo *d, const char *fifo, const char *fair_db, struct bsa_err *err)
+{
+	char *output = inside(d, "demo", ".html");
+	const char *const words[] = { "report", "--compare", fair_db, "-o", output, fifo, NULL };
+	int r = output ? shows(d, "burstscope", d->self, words, BSV_DONE, false, err) : bsv_no_memory(err);
+
+	free(output);
+	return r;
+}
+
 /* What there is to compare in one line. */
 struct outcome {
 	int64_t deadlines, missed, lag_ns;
@@ -344,7 +355,7 @@ static int say_outcome(const struct demo *d, const char *fifo, const char *fair,
 
 static void say_next(const struct demo *d, const char *fifo, const char *fair)
 {
-	printf("\nEverything that was recorded is in %s. What to try next:\n"
+	printf("\nEverything that was recorded is in %s. Open demo.html there in a browser. What to try next:\n"
 	       "  burstscope diff %s %s\n"
 	       "  burstscope timeline %s\n"
 	       "  burstscope latency --by app %s\n"
@@ -362,6 +373,8 @@ static int story(struct demo *d, struct bsa_err *err)
 		r = fair(d, &other, err);
 	if (r >= 0)
 		r = say_outcome(d, fifo, other, err);
+	if (r >= 0)
+		r = page(d, fifo, other, err);
 	if (r >= 0)
 		say_next(d, fifo, other);
 	free(fifo);

@@ -9,6 +9,7 @@
 #include "input/apart.h"
 #include "record/record.h"
 #include "record/workload.h"
+#include "report/make.h"
 
 enum { TICK_MS = 100, TICKS_A_LOOK = 5, IMPORT_AT_ONCE = 256 << 20 }; /* bytes: seconds */
 
@@ -16,7 +17,7 @@ struct options {
 	const char *output;
 	int detail;
 	struct bsv_quantity buffer, duration, min_free;
-	bool print_commands, no_import;
+	bool print_commands, no_import, report;
 };
 
 /* As enum bsv_detail has them; the first is the default. */
@@ -53,6 +54,9 @@ static const struct bsv_option options[] = {
 	          "hold if that "
 	          "is more; 0K: go on until nothing is",
 	  .offset = offsetof(struct options, min_free) },
+	{ .name = "report",
+	  .says = "make a page of it, too, DIR.html beside DIR: burstscope-report(1)",
+	  .offset = offsetof(struct options, report) },
 	{ .name = "no-import",
 	  .says = "leave it to the first question to make a database of it",
 	  .offset = offsetof(struct options, no_import) },
@@ -178,6 +182,17 @@ static bool has_room_for_database(const struct run *run, const struct bsv_record
 	return false;
 }
 
+/* DIR.db or DIR.html. false: that is too long a name. */
+static bool name_beside(const struct run *run, const char *end, char ret[PATH_MAX])
+{
+	const char *trace = run->recording.directory;
+	size_t length = strlen(trace);
+
+	while (length > 1 && trace[length - 1] == '/')
+		length--;
+	return snprintf(ret, PATH_MAX, "%.*s%s", (int)length, trace, end) < PATH_MAX;
+}
+
 /* What is not too large is made a database of at once: so its events are counted. false: it is not. */
 static bool import(struct run *run, const struct bsv_recorded *done, struct bsa_imported *ret)
 {
@@ -186,14 +201,11 @@ static bool import(struct run *run, const struct bsv_recorded *done, struct bsa_
 	const struct bsa_import_options wanted = {
 		.traces = &trace, .n_traces = 1, .output = output, .progress = watch, .progress_ctx = &run->line
 	};
-	size_t length = strlen(trace);
 	struct bsa_err err;
 	bool imported;
 
-	while (length > 1 && trace[length - 1] == '/')
-		length--;
 	if (done->files_bytes > IMPORT_AT_ONCE || done->cut_metadata || !has_room_for_database(run, done) ||
-	    snprintf(output, sizeof(output), "%.*s.db", (int)length, trace) >= (int)sizeof(output))
+	    !name_beside(run, ".db", output))
 		return false;
 	if (!access(output, F_OK)) {
 		fprintf(stderr, "%s is there already, and is left as it is: burstscope import makes it anew\n", output);
@@ -221,6 +233,21 @@ static void tell(const struct run *run, const struct bsv_recorded *done, const s
 	fputs("next: burstscope summary ", stderr);
 	bsv_print_word(run->recording.name, stderr);
 	fputc('\n', stderr);
+}
+
+/* A page that cannot be made is no reason to call the recording a failure. */
+static void make_page(const struct run *run, const struct bsv_call *call)
+{
+	char database[PATH_MAX], page[PATH_MAX];
+	const struct bsv_report_wanted wanted = { .output = page };
+	struct bsa_err why;
+
+	if (!name_beside(run, ".db", database) || !name_beside(run, ".html", page))
+		return;
+	if (bsv_report_make(call, database, &wanted, &why) < 0)
+		fprintf(stderr, "there is no page of it: %s\n", why.text);
+	else if (!call->common.quiet)
+		fprintf(stderr, "the page is %s.html\n", run->recording.name);
 }
 
 static int record(struct run *run, const struct bsv_call *call, struct bsv_recorded *ret, struct bsa_err *err)
@@ -309,6 +336,10 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_recording_advise(&run.recording, &done, is_imported ? imported.events : 0);
 	if (!call->common.quiet)
 		tell(&run, &done, is_imported ? &imported : NULL);
+	if (o->report && is_imported)
+		make_page(&run, call);
+	else if (o->report)
+		fputs("there is no page of it yet: burstscope report imports it, and makes one\n", stderr);
 	r = bsv_recording_written(&run.recording, &done, err);
 	return r < 0 ? r : run.full ? stopped_full(&run, &done, err) : BSV_DONE;
 }

@@ -1,21 +1,12 @@
 /* report.c -- burstscope report: a recording as one page that any browser opens, with what the commands answer in it. */
-#include <errno.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/scoped.h"
-#include "answer/template.h"
 #include "command.h"
-#include "export/output.h"
-#include "render/render.h"
-#include "report/report.h"
+#include "report/make.h"
 
-#define USUAL_BYTES INT64_C(20000000)
 #define LEAST_BYTES INT64_C(1000000)
-
-enum { ROWS_MOST = 500 }; /* of each part of an answer */
 
 extern char **environ;
 
@@ -51,65 +42,6 @@ static const struct bsv_option options[] = {
 	{ .name = NULL },
 };
 
-/* Whose answers are in the page, in its order. */
-static const struct bsv_command *const answers[] = {
-	&bsv_summary,  &bsv_misses,     &bsv_latency,     &bsv_overhead, &bsv_fairness,
-	&bsv_priority, &bsv_starvation, &bsv_preemptions, &bsv_slots,    &bsv_memory,
-};
-
-enum { N_ANSWERS = sizeof(answers) / sizeof(*answers) };
-
-struct reporting {
-	const struct bsv_call *call;
-	struct bsv_input *input;
-	struct bsv_report_asked asked;
-};
-
-/* The JSON that @command prints for what the report is about. */
-static int answer_of(const struct reporting *r, const struct bsv_command *command, FILE *to, struct bsa_err *err)
-{
-	const struct options *o = r->call->options;
-	const _Alignas(max_align_t) char none[BSV_OPTIONS_MAX] = { 0 };
-	const char *operands[] = { r->input->path, o->compare, NULL };
-	struct bsv_call call = { .command = command,
-		                 .common = r->call->common,
-		                 .options = none,
-		                 .operands = operands,
-		                 .to = to,
-		                 .most = ROWS_MOST };
-
-	call.common.quiet = true;
-	call.asked.format = BSV_JSON;
-	if (command->asks & BSV_ASK_WHERE)
-		call.asked.where = r->call->asked.where;
-	if (command->asks & BSV_ASK_WHEN) {
-		call.asked.from = r->call->asked.from;
-		call.asked.to = r->call->asked.to;
-	}
-	call.n_operands = call.n_before = command == &bsv_diff ? 2 : 1;
-	if (command != &bsv_diff)
-		operands[1] = NULL;
-	return command->run(&call, err);
-}
-
-static int answer(void *ctx, size_t i, const char **name, FILE *to, struct bsa_err *err)
-{
-	const struct reporting *r = ctx;
-	const struct options *o = r->call->options;
-
-	if (i > N_ANSWERS || (i == N_ANSWERS && !o->compare))
-		return -1;
-	*name = i < N_ANSWERS ? answers[i]->name : bsv_diff.name;
-	return answer_of(r, i < N_ANSWERS ? answers[i] : &bsv_diff, to, err);
-}
-
-static int write_page(void *ctx, FILE *to, struct bsa_err *err)
-{
-	struct reporting *r = ctx;
-
-	return bsv_report_write(r->input, &r->asked, to, err);
-}
-
 static int check(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
@@ -135,22 +67,13 @@ static int open_browser(const char *page, struct bsa_err *err)
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
-	bsv_scoped_input input = { 0 };
-	struct reporting reporting = { .call = call,
-		                       .input = &input,
-		                       .asked = { .title = o->title,
-		                                  .bytes = o->max_size.given ? o->max_size.value : USUAL_BYTES,
-		                                  .answer = answer,
-		                                  .ctx = &reporting } };
+	const struct bsv_report_wanted wanted = {
+		.output = o->output, .title = o->title, .compare = o->compare, .bytes = o->max_size.value
+	};
 	int r = check(call, err);
 
 	if (r >= 0)
-		r = bsv_input_open(&input, call->operands[0], call, err);
-	if (r >= 0 && o->output && bsv_output_is(o->output, input.path))
-		r = bsa_fail(err, BSA_E_USAGE, "-o %s would replace what the page is about", o->output);
-	if (r >= 0)
-		r = o->output ? bsv_output_write(o->output, write_page, &reporting, err)
-		              : write_page(&reporting, stdout, err);
+		r = bsv_report_make(call, call->operands[0], &wanted, err);
 	return r >= 0 && o->open ? open_browser(o->output, err) : r;
 }
 

@@ -99,7 +99,7 @@ static int write_answers(struct writing *w)
 		int r = memory ? w->asked->answer(w->asked->ctx, i, &name, memory, &why) : BSA_E_ENV;
 		bool closed = memory && !fclose(memory);
 
-		if (closed && !(r < 0 && !*why.text)) {
+		if (closed && r != BSV_REPORT_NO_MORE) {
 			fprintf(w->to, "<script type=\"application/json\" data-answer=\"%s\">", name);
 			if (r < 0)
 				write_failure(w->to, why.text);
@@ -110,7 +110,7 @@ static int write_answers(struct writing *w)
 		free(json);
 		if (!closed)
 			return bsv_no_memory(w->err);
-		if (r < 0 && !*why.text)
+		if (r == BSV_REPORT_NO_MORE)
 			return 0;
 	}
 }

@@ -112,6 +112,11 @@ function fillAnswers(answers, about) {
 	document.title = `${about.title} - burstscope`;
 	byId('title').textContent = shown(about.title);
 	byId('subtitle').textContent = `Made by burstscope ${about.version} from ${shown(about.database)}`;
+	if (answers.check) {
+		byId('in-findings').append(make('h3', {}, 'Rules of burstscope check'));
+		fill(byId('in-findings'), answers.check, 'Rules');
+		byId('in-findings').append(make('h3', {}, 'What was found'));
+	}
 	fillFindings(answers.summary ?? {}, about);
 	fill(byId('in-misses'), answers.misses, 'Causes');
 	fill(byId('in-latency'), answers.latency, 'Latency from end to end');

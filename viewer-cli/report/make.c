@@ -1,0 +1,100 @@
+/* make.c -- see make.h. */
+#include "report/make.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "export/output.h"
+#include "input/input.h"
+#include "render/render.h"
+#include "report/report.h"
+
+#define USUAL_BYTES INT64_C(20000000)
+
+enum { ROWS_MOST = 500 }; /* of each part of an answer */
+
+/* Whose answers are in the page, in its order. */
+static const struct bsv_command *const answers[] = {
+	&bsv_summary,  &bsv_misses,     &bsv_latency,     &bsv_overhead, &bsv_fairness,
+	&bsv_priority, &bsv_starvation, &bsv_preemptions, &bsv_slots,    &bsv_memory,
+};
+
+enum { N_ANSWERS = sizeof(answers) / sizeof(*answers) };
+
+struct making {
+	const struct bsv_call *call;
+	const struct bsv_report_wanted *wanted;
+	struct bsv_input input;
+	struct bsv_report_asked asked;
+};
+
+/* The question of @call again, by @command, about the page's database and, where a command can be asked so, its part. */
+static int ask(const struct making *m, const struct bsv_command *command, const void *options, FILE *to,
+               struct bsa_err *err)
+{
+	const bool two = command == &bsv_diff;
+	const char *operands[] = { m->input.path, two ? m->wanted->compare : NULL, NULL };
+	struct bsv_call call = { .command = command,
+		                 .common = m->call->common,
+		                 .options = options,
+		                 .operands = operands,
+		                 .n_operands = two ? 2 : 1,
+		                 .n_before = two ? 2 : 1,
+		                 .to = to,
+		                 .most = ROWS_MOST };
+
+	call.common.quiet = true;
+	call.asked.format = BSV_JSON;
+	if (command->asks & BSV_ASK_WHERE)
+		call.asked.where = m->call->asked.where;
+	if (command->asks & BSV_ASK_WHEN) {
+		call.asked.from = m->call->asked.from;
+		call.asked.to = m->call->asked.to;
+	}
+	return command->run(&call, err);
+}
+
+static int answer(void *ctx, size_t i, const char **name, FILE *to, struct bsa_err *err)
+{
+	static const _Alignas(max_align_t) char none[BSV_OPTIONS_MAX];
+	const struct making *m = ctx;
+	const struct bsv_call *first = m->wanted->first;
+	const struct bsv_command *command;
+
+	if (first && i == 0) {
+		*name = first->command->name;
+		return ask(m, first->command, first->options, to, err);
+	}
+	i -= first ? 1 : 0;
+	if (i > N_ANSWERS || (i == N_ANSWERS && !m->wanted->compare))
+		return BSV_REPORT_NO_MORE;
+	command = i < N_ANSWERS ? answers[i] : &bsv_diff;
+	*name = command->name;
+	return ask(m, command, none, to, err);
+}
+
+static int write_page(void *ctx, FILE *to, struct bsa_err *err)
+{
+	struct making *m = ctx;
+
+	return bsv_report_write(&m->input, &m->asked, to, err);
+}
+
+int bsv_report_make(const struct bsv_call *call, const char *input, const struct bsv_report_wanted *wanted,
+                    struct bsa_err *err)
+{
+	struct making m = { .call = call, .wanted = wanted };
+	int r = bsv_input_open(&m.input, input, call, err);
+
+	m.asked = (struct bsv_report_asked){ .title = wanted->title,
+		                             .bytes = wanted->bytes ? wanted->bytes : USUAL_BYTES,
+		                             .answer = answer,
+		                             .ctx = &m };
+	if (r >= 0 && wanted->output && bsv_output_is(wanted->output, m.input.path))
+		r = bsa_fail(err, BSA_E_USAGE, "%s would replace what the page is about", wanted->output);
+	if (r >= 0)
+		r = wanted->output ? bsv_output_write(wanted->output, write_page, &m, err)
+		                   : write_page(&m, stdout, err);
+	bsv_input_close(&m.input);
+	return r;
+}
