@@ -195,6 +195,11 @@ if(TARGET burstscope)
   target_link_libraries(bench_export PRIVATE bench_facts)
   add_dependencies(bench_export burstscope)
   list(APPEND benches_run export)
+  nnb_bench(report)
+  target_compile_definitions(bench_report PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>"
+    BENCH_DIR="${CMAKE_CURRENT_SOURCE_DIR}/bench")
+  target_link_libraries(bench_report PRIVATE bench_facts)
+  add_dependencies(bench_report burstscope)
 endif()
 
 # ---- how fast a trace becomes a database ----

@@ -7,8 +7,6 @@
 #include "bench.h"
 #include "facts.h"
 
-#include "store/store.h"
-
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -57,39 +55,6 @@ static const struct question {
 
 enum { QUESTIONS = sizeof(questions) / sizeof(*questions) };
 
-static void must(int r, const struct bsa_err *err)
-{
-	if (r < 0) {
-		fprintf(stderr, "bench_answers: %s\n", err->text);
-		exit(1);
-	}
-}
-
-static void make(const char *path, uint64_t n)
-{
-	struct bsa_store_options options = { .output = path };
-	struct bsa_trace_row trace = {
-		.id = 1, .uuid = "a-b-c", .path = "trace", .began = 1000000000000, .ended = 1000000000000 + n * 40000
-	};
-	struct bsa_store *s = NULL;
-	struct bsa_facts facts;
-	struct bsa_err err;
-
-	must(bsa_store_new(&s, &options, &err), &err);
-	must(bsa_store_trace(s, &trace, &err), &err);
-	facts = bsa_store_facts(s);
-	facts_who(&facts);
-	for (uint64_t i = 0; i < n; i++) {
-		struct bsa_execution x = facts_execution(&facts, i);
-
-		facts_beside(&facts, &x, i);
-	}
-	facts_between(&facts, n);
-	facts_pools(&facts, POOLS_OF_EACH * n);
-	must(bsa_store_finish(s, &err), &err);
-	bsa_store_free(s);
-}
-
 /* ms from asking to having the answer. */
 static double ask(const struct question *q, const char *path)
 {
@@ -129,7 +94,7 @@ int main(int argc, char **argv)
 		return 5;
 	snprintf(made, sizeof(made), "%s/x.db", dir);
 	if (!given)
-		make(made, b.quick ? QUICK : EXECUTIONS);
+		facts_database(made, b.quick ? QUICK : EXECUTIONS, POOLS_OF_EACH);
 	for (size_t i = 0; i < QUESTIONS; i++) {
 		char name[80];
 

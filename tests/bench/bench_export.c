@@ -7,8 +7,6 @@
 #include "bench.h"
 #include "facts.h"
 
-#include "store/store.h"
-
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -33,38 +31,6 @@ static const struct form {
 };
 
 enum { FORMS = sizeof(forms) / sizeof(*forms) };
-
-static void must(int r, const struct bsa_err *err)
-{
-	if (r < 0) {
-		fprintf(stderr, "bench_export: %s\n", err->text);
-		exit(1);
-	}
-}
-
-static void make(const char *path, uint64_t n)
-{
-	struct bsa_store_options options = { .output = path };
-	struct bsa_trace_row trace = {
-		.id = 1, .uuid = "a-b-c", .path = "trace", .began = 1000000000000, .ended = 1000000000000 + n * 40000
-	};
-	struct bsa_store *s = NULL;
-	struct bsa_facts facts;
-	struct bsa_err err;
-
-	must(bsa_store_new(&s, &options, &err), &err);
-	must(bsa_store_trace(s, &trace, &err), &err);
-	facts = bsa_store_facts(s);
-	facts_who(&facts);
-	for (uint64_t i = 0; i < n; i++) {
-		struct bsa_execution x = facts_execution(&facts, i);
-
-		facts_beside(&facts, &x, i);
-	}
-	facts_between(&facts, n);
-	must(bsa_store_finish(s, &err), &err);
-	bsa_store_free(s);
-}
 
 struct cost {
 	double seconds, mib, bytes;
@@ -139,7 +105,7 @@ int main(int argc, char **argv)
 		return 5;
 	snprintf(db, sizeof(db), "%s/x.db", dir);
 	snprintf(to, sizeof(to), "%s/x.trace", dir);
-	make(db, n);
+	facts_database(db, n, 0);
 	for (size_t i = 0; i < FORMS; i++)
 		for (size_t k = 0; k < 4; k++) {
 			char name[80];

@@ -1,7 +1,10 @@
 /* facts.c -- see facts.h. */
 #include "facts.h"
 
+#include "store/store.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Pools of facts_pools come after those of slots. */
 enum { FIRST_POOL = 1 << 24 };
@@ -216,4 +219,40 @@ void facts_pools(const struct bsa_facts *facts, uint64_t n)
 		                                                  .kind = i % 8 == 0,
 		                                                  .cause = 0 });
 	}
+}
+
+static void must(int r, const struct bsa_err *err)
+{
+	if (r >= 0)
+		return;
+	fprintf(stderr, "a database of facts: %s\n", err->text);
+	exit(1);
+}
+
+void facts_database(const char *path, uint64_t n, unsigned pools)
+{
+	struct bsa_store_options options = { .output = path };
+	struct bsa_trace_row trace = { .id = 1,
+		                       .uuid = "a-b-c",
+		                       .path = "trace",
+		                       .began = BEGAN_S * UINT64_C(1000000000),
+		                       .ended = BEGAN_S * UINT64_C(1000000000) + n * PERIOD_NS };
+	struct bsa_store *s = NULL;
+	struct bsa_facts facts;
+	struct bsa_err err;
+
+	must(bsa_store_new(&s, &options, &err), &err);
+	must(bsa_store_trace(s, &trace, &err), &err);
+	facts = bsa_store_facts(s);
+	facts_who(&facts);
+	for (uint64_t i = 0; i < n; i++) {
+		struct bsa_execution x = facts_execution(&facts, i);
+
+		facts_beside(&facts, &x, i);
+	}
+	facts_between(&facts, n);
+	if (pools)
+		facts_pools(&facts, pools * n);
+	must(bsa_store_finish(s, &err), &err);
+	bsa_store_free(s);
 }

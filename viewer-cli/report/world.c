@@ -10,7 +10,7 @@
 #include "report/pack.h"
 #include "reports.h"
 
-enum { LABELS_MOST = 256, COLUMNS_MOST = 40, EXECUTION_BYTES = 44, FIXED_BYTES = 512 * 1024 };
+enum { LABELS_MOST = 256, COLUMNS_MOST = 40, EXECUTION_BYTES = 34, FIXED_BYTES = 512 * 1024 };
 
 /* Words that rows of packs refer to by number. */
 struct labels {

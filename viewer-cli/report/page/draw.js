@@ -12,9 +12,20 @@ export function colourOf(place) {
 
 export const places = ofApps.length;
 
+/** @type {Map<string, string>} Asking for a style costs more than drawing with it. */
+const inks = new Map();
+
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => inks.clear());
+
 /** A colour of the page. @param {string} name */
 export function ink(name) {
-	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+	let colour = inks.get(name);
+
+	if (!colour) {
+		colour = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+		inks.set(name, colour);
+	}
+	return colour;
 }
 
 /** Makes @canvas as sharp as its screen. @param {HTMLCanvasElement} canvas @param {number} height in CSS pixels */

@@ -5,7 +5,7 @@ import { count, duration, time } from './format.js';
 import { lowerBound } from './data.js';
 import { make } from './tables.js';
 
-const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_DRAWN = 3000;
+const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_DRAWN = 800;
 
 /** @typedef {{name: string, began: Float64Array, ended: Float64Array, index: Int32Array, place: Uint8Array, sums: Float64Array}} Lane */
 /** @typedef {{id: number, name: string, place: number, began: Float64Array, index: Uint32Array, missed: Float64Array, missedIndex: Uint32Array, longest: number, n: number}} App */
@@ -216,7 +216,7 @@ export class Timeline {
 	drawLane(context, lane, y, height) {
 		const first = lowerBound(lane.ended, this.from), last = lowerBound(lane.began, this.to);
 
-		if (last - first <= 2 * this.canvas.clientWidth)
+		if (last - first <= this.canvas.clientWidth)
 			this.drawStretches(context, lane, first, last, y, height);
 		else
 			this.drawShares(context, lane, y, height);
