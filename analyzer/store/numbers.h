@@ -45,10 +45,10 @@ static inline int64_t count(uint64_t v)
 	return v == BSA_NEVER ? NOTHING : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* A number that every event of its kind gives, so that none means unknown. */
+/* A 64-bit number of the trace. SQLite's integers are signed: from 2^63 on it is negative here, as execution.exec is. */
 static inline int64_t given(uint64_t v)
 {
-	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+	return (int64_t)v;
 }
 
 /* A count of the events of an execution. */
