@@ -776,8 +776,8 @@ static int64_t charge_foreseen(struct ledger *l, int64_t foreseen, int64_t after
 	}
 	if (!known)
 		wait = positive(likely);
-	else if (foreseen > 0)
-		wait = least(wait, foreseen);
+	else /* at its deadline at the latest, the service had given it up: it waits for nothing that comes later */
+		wait = least(wait, foreseen > 0 ? foreseen : positive(spare + run));
 	if (is_hopeless(l, spare))
 		wait = 0;
 	charge_ahead(l, &ahead, wait);

@@ -215,6 +215,13 @@ SELECT 'a cause that would have saved is as long as the miss, of one that came t
 JOIN execution e ON e.id = m.execution_id
 WHERE m.saved AND (e.miss != 'late' OR NOT e.complete OR m.culprit_app_id IS NOT NULL OR m.cause IN ('own_run', 'unused', 'unknown'))
 UNION ALL
+SELECT 'an execution that never ran waited for lanes no longer than until its deadline', e.id, m.waited
+FROM (SELECT execution_id, total(late_ns) AS waited FROM miss_cause
+      WHERE cause IN ('queued_behind', 'inversion', 'crowded_out', 'hogged') AND late_ns > 0 GROUP BY 1) m
+JOIN execution e ON e.id = m.execution_id
+WHERE e.miss = 'predicted' AND e.lateness_ns <= 0 AND e.missed_at <= e.deadline
+	AND m.waited > e.deadline - coalesce(e.submitted, e.request_read)
+UNION ALL
 SELECT 'a culprit is an execution, of that app', m.execution_id, m.cause
 FROM miss_cause m LEFT JOIN execution e ON e.id = m.culprit_execution_id
 WHERE m.culprit_execution_id IS NOT NULL AND (e.id IS NULL OR e.app_id IS NOT m.culprit_app_id)

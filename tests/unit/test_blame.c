@@ -305,6 +305,23 @@ static bool is_hopeless(const struct bsa_missed *m)
 	return x->deadline <= start || x->deadline - start < best;
 }
 
+/* The causes of an execution that never ran say that it waited: until its deadline, or until the end that was foreseen, at most. */
+static void assert_bounds(const struct bsa_missed *m, const struct bsa_blamed *rows, size_t n)
+{
+	const struct bsa_execution *x = m->execution;
+	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
+	__int128 most = (__int128)x->deadline - start, waited = 0;
+
+	if (x->miss != BSA_MISS_PREDICTED || x->lateness > 0)
+		return;
+	if (most < 0 || (x->missed_at != NO && x->missed_at > x->deadline))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].cause >= BSA_QUEUED_BEHIND && rows[i].cause <= BSA_CAUSE_PREEMPTED && rows[i].late_ns > 0)
+			waited += rows[i].late_ns;
+	assert_true(waited <= most);
+}
+
 static void assert_ranks(const struct bsa_missed *m, const struct bsa_blamed *rows, size_t n)
 {
 	const struct bsa_execution *x = m->execution;
@@ -347,6 +364,7 @@ static size_t blamed(const struct bsa_missed *m, struct bsa_blamed *ret)
 	assert_true(n > 0 && n <= ROOM);
 	assert_sums(m, ret, n);
 	assert_ranks(m, ret, n);
+	assert_bounds(m, ret, n);
 	assert_order(ret, n);
 	memset(again, 0xff, sizeof(again));
 	assert_int_equal(bsa_blame(m, again, ROOM), n);
@@ -671,6 +689,25 @@ static const struct row rows[] = {
 	  .refused = { .lane_free = 160, .holder = 8, .holder_app = 2, .holder_cause = BSA_CROWDED_OUT },
 	  .ledgers = "crowded_out@8/2 120 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, unused 0 "
 	             "170, too_tight -10 0" },
+	{ .name = "refused: executions are queued long after its deadline: it would have waited until its deadline",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 160,
+	               .holder = 8,
+	               .holder_app = 2,
+	               .holder_cause = BSA_HOGGED,
+	               .queue_free = 1000000,
+	               .queue_cause = BSA_CROWDED_OUT },
+	  .ledgers = "hogged@8/2 120 0 primary perhaps, crowded_out 50 0 perhaps, polled_late 0 20, service 0 10, "
+	             "client 0 10, too_tight -10 0, unused -330 170" },
+	{ .name = "refused: the lane is held long after its deadline: it would have waited until its deadline",
+	  .missed = 40,
+	  .reached = BSA_DECODED,
+	  .over = -170,
+	  .refused = { .lane_free = 900000, .holder = 8, .holder_app = 2, .holder_cause = BSA_HOGGED },
+	  .ledgers = "hogged@8/2 170 0 primary perhaps, polled_late 0 20, service 0 10, client 0 10, too_tight -10 0, "
+	             "unused -330 170" },
 	{ .name = "refused: no lane was free for as long as there is a trace",
 	  .missed = 40,
 	  .reached = BSA_DECODED,

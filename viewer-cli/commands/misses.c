@@ -225,7 +225,9 @@ static void notes(struct bsv_auditing *a, const struct bsv_missed *t)
 		return;
 	bsv_answer_note(a->answer,
 	                "misses: of which it is the primary cause; saved: misses that would certainly not have been "
-	                "without it; unsure: misses of which only a replay could tell; lost: beyond what is typical.");
+	                "without it; unsure: misses of which only a replay could tell; lost: beyond what is typical, "
+	                "added up over the misses, so "
+	                "executions that waited at the same time count once each.");
 	bsv_answer_note(a->answer, "One of them in full: burstscope explain ID; where all the time went: burstscope "
 	                           "misses --part ledgers");
 }
