@@ -204,6 +204,16 @@ static void mappings_are_there_until_they_are_used_no_more(void **state)
 		  HERE "10 pool_map owner=stream owner_id=3 slot=4 bytes=64\n"
 		       "20 pool_map owner=stream owner_id=3 slot=4 bytes=64\n",
 		  "mapping mapped=10 unmapped=20 cause=255\nmapping mapped=20 unmapped=-" },
+		{ "of a stream that has left, and stays until its last execution is told: it ends with the stream",
+		  HERE
+		  "10 sched_enqueue exec=3:1 model=2 app=20 priority=high\n"
+		  "20 stream_close stream=3 reason=client\n"
+		  "20s exec_submit exec=6:1 model=2 path=async\n" /* the service is silent: perhaps 3:1 is under way */
+		  "21s pool_map owner=stream owner_id=3 slot=4 bytes=64\n"
+		  "22s service_state pid=9 lanes=1\n" /* now it is over */
+		  "23s exec_submit exec=6:2 model=2 path=async\n"
+		  "24s pool_unmap owner=stream owner_id=3 slot=4 cause=evicted\n",
+		  "1 mapping\nmapping owner=1 owner_id=3 mapped=21000000000 unmapped=- cause=255" },
 		{ "slots of others have the same numbers",
 		  HERE "10 pool_map owner=model owner_id=2 slot=0 bytes=64\n"
 		       "11 pool_map owner=exec owner_id=2 slot=0 bytes=65\n"
