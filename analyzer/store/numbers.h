@@ -45,10 +45,13 @@ static inline int64_t count(uint64_t v)
 	return v == BSA_NEVER ? NOTHING : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* A 64-bit number of the trace. SQLite's integers are signed: from 2^63 on it is negative here, as execution.exec is. */
+/*
+ * A 64-bit number of the trace. SQLite's integers are signed: from 2^63 on it is negative here, as execution.exec is. 2^63, which
+ * no service gives out, would be NULL, and is stored as the number before it.
+ */
 static inline int64_t given(uint64_t v)
 {
-	return (int64_t)v;
+	return (int64_t)v == NOTHING ? INT64_MAX : (int64_t)v;
 }
 
 /* A count of the events of an execution. */

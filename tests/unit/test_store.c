@@ -686,7 +686,7 @@ static void deadlines_and_refusals(void **state)
 	assert_rows(path, "SELECT * FROM refusal",
 	            "1|1000040|2|3|hogged|1000050|queued_behind\n2|-|-|-|unknown|-|crowded_out\n");
 	assert_rows(path, "SELECT * FROM resource_exhausted",
-	            "service|1|2|3|1000010|persistent|streams|9223372036854775807|0|9223372036854775807|1\n-|-|-|-|"
+	            "service|1|2|3|1000010|persistent|streams|9223372036854775807|0|-1|1\n-|-|-|-|"
 	            "1000011|-|-|0|0|0|-\n"
 	            "model|7|8|9|1000012|transient|memory|0|0|0|-\n");
 }
