@@ -126,10 +126,13 @@ ends 0 sql --format csv "$db" "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c, '' AS d U
 [[ ! $said ]] || wrong "csv, and it says: $said"
 ends 0 sql --format=json "$db" 'SELECT id, e2e_ns, submitted, status, cold FROM execution LIMIT 2'
 json() { sqlite3 :memory: "SELECT readfile('$tmp/out') ->> '$1'"; }
-[[ $(json '$.command') == sql && $(json '$.input') == "$db" && $(json '$.schema_version') == 4 ]] || wrong "json: $out"
+[[ $(json '$.command') == sql && $(json '$.input') == "$db" && $(json '$.schema_version') == 5 ]] || wrong "json: $out"
 [[ $(json '$.columns[1].unit') == ns && $(json '$.columns[1].class') == duration ]] || wrong "json columns: $out"
 [[ $(json '$.rows[1].status') =~ ^[A-Z_]+$ && $(json '$.rows[0].id') == 1 ]] || wrong "json rows: $out"
 [[ $(json '$.coverage.lost_events') == 0 ]] || wrong "json coverage: $out"
+ends 0 sql --format json "$db" 'SELECT submitted, exec FROM execution WHERE submitted IS NOT NULL ORDER BY id LIMIT 1'
+[[ $out == *"{$(sqlite3 "$db" "SELECT '\"submitted\":\"' || submitted || '\",\"submitted_since_start\":' || (submitted - (SELECT min(began) FROM trace)) || ',\"exec\":\"' || exec || '\"'
+	FROM execution WHERE submitted IS NOT NULL ORDER BY id LIMIT 1")}"* ]] || wrong "json times: $out"
 ends 0 sql --format json "$db" "SELECT x'01ff41e282ac22' AS bytes, char(7) || '\\' AS odd"
 [[ $out == *'"bytes":"\u0001\ufffdA€\""'*'"odd":"\u0007\\"'* ]] || wrong "json of what is no text: $out"
 ends 0 sql "$db" "SELECT char(27) || '[31m' AS odd"

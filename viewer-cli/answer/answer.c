@@ -413,7 +413,7 @@ static void json_notes(FILE *to, const struct bsv_answer *a)
 	fputc(']', to);
 }
 
-static int json_parts(FILE *to, const struct part *parts, size_t n, struct bsa_err *err)
+static int json_parts(FILE *to, const struct part *parts, size_t n, const int64_t *start, struct bsa_err *err)
 {
 	int r = 0;
 
@@ -424,7 +424,7 @@ static int json_parts(FILE *to, const struct part *parts, size_t n, struct bsa_e
 		fputc(',', to);
 		bsv_json_field(to, "title", parts[i].title);
 		fputc(',', to);
-		r = bsv_render_json(to, parts[i].rows, err);
+		r = bsv_render_json(to, parts[i].rows, start, err);
 		fputc('}', to);
 	}
 	fputc(']', to);
@@ -433,20 +433,21 @@ static int json_parts(FILE *to, const struct part *parts, size_t n, struct bsa_e
 
 static int print_json(FILE *to, const struct bsv_answer *a, const struct part *parts, size_t n, struct bsa_err *err)
 {
+	const int64_t *start = a->input ? &a->input->began : NULL;
 	int r = 0;
 
-	fprintf(to, "{\"schema_version\":%d,", BSA_SCHEMA_VERSION);
+	fprintf(to, "{\"schema_version\":%d,", BSV_ANSWER_VERSION);
 	bsv_json_field(to, "command", a->call->command->name);
 	fputc(',', to);
 	bsv_json_field(to, "input", a->input ? a->input->path : NULL);
 	json_coverage(to, a->input);
 	fputs(",\n", to);
 	if (n)
-		r = bsv_render_json(to, parts[0].rows, err);
+		r = bsv_render_json(to, parts[0].rows, start, err);
 	else
 		fputs("\"columns\":[],\"rows\":[]", to);
 	if (r >= 0 && n > 1)
-		r = json_parts(to, parts + 1, n - 1, err);
+		r = json_parts(to, parts + 1, n - 1, start, err);
 	if (r >= 0) {
 		json_verdict(to, a);
 		json_notes(to, a);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer/scoped.h"
+#include "answer/template.h"
 #include "render/render.h"
 
 /* So many bytes of @s may stand in a string as they are. */
@@ -64,14 +65,57 @@ void bsv_json_real(FILE *to, double value)
 		fputs("null", to);
 }
 
-static void cell(FILE *to, struct bsv_cell c)
+/*
+ * MEMBERS of a row: one for each column, and beside a time since 1970 that same time since the start of the recording. A reader that
+ * keeps numbers as doubles loses digits beyond 2^53, so these are strings: times since 1970 and `exec` always, so that a column has
+ * one type; other integers where they are that large.
+ */
+struct member {
+	size_t column;
+	bool since_start;
+	char *name;
+};
+
+struct members {
+	struct member *all;
+	size_t n;
+};
+
+static const char since_start[] = "_since_start";
+static const int64_t exact_most = (int64_t)1 << 53; /* every integer up to here is a double */
+
+/* A time whose name ends in _at is since the start already, but for those that a relation itself has: they are strings by their size. */
+static bool is_since_1970(const struct bsv_column *c)
+{
+	size_t n = strlen(c->name);
+
+	return c->class && !strcmp(c->class, "time") && !(n > 3 && !strcmp(c->name + n - 3, "_at"));
+}
+
+static bool is_wide(const struct bsv_column *c)
+{
+	return is_since_1970(c) || !strcmp(c->name, "exec");
+}
+
+static void print_int_cell(FILE *to, int64_t value, bool wide)
+{
+	bool quoted = wide || value > exact_most || value < -exact_most;
+
+	if (quoted)
+		fputc('"', to);
+	bsv_print_int(to, value);
+	if (quoted)
+		fputc('"', to);
+}
+
+static void print_cell(FILE *to, struct bsv_cell c, bool wide)
 {
 	switch (c.type) {
 	case BSA_NULL:
 		fputs("null", to);
 		break;
 	case BSA_INT:
-		bsv_print_int(to, c.integer);
+		print_int_cell(to, c.integer, wide);
 		break;
 	case BSA_REAL:
 		bsv_json_real(to, c.real);
@@ -83,37 +127,92 @@ static void cell(FILE *to, struct bsv_cell c)
 	}
 }
 
-static void columns(FILE *to, const struct bsv_rows *rows)
+static void print_since_start(FILE *to, struct bsv_cell c, int64_t start)
 {
-	size_t n = bsv_rows_columns(rows);
+	int64_t since;
 
+	if (c.type != BSA_INT || __builtin_sub_overflow(c.integer, start, &since))
+		fputs("null", to);
+	else
+		print_int_cell(to, since, false);
+}
+
+static void print_column(FILE *to, const char *name, const struct bsv_column *c)
+{
+	fputc('{', to);
+	bsv_json_field(to, "name", name);
+	fputc(',', to);
+	bsv_json_field(to, "class", c->class);
+	fputc(',', to);
+	bsv_json_field(to, "unit", c->unit);
+	fputc('}', to);
+}
+
+static void print_columns(FILE *to, const struct bsv_rows *rows, const struct members *m)
+{
 	fputs("\"columns\":[", to);
-	for (size_t i = 0; i < n; i++) {
-		const struct bsv_column *c = bsv_rows_column(rows, i);
-
-		fputc('{', to);
-		bsv_json_field(to, "name", c->name);
-		fputc(',', to);
-		bsv_json_field(to, "class", c->class);
-		fputc(',', to);
-		bsv_json_field(to, "unit", c->unit);
-		fputs(i + 1 < n ? "}," : "}", to);
+	for (size_t i = 0; i < m->n; i++) {
+		fputs(i ? "," : "", to);
+		print_column(to, m->all[i].name, bsv_rows_column(rows, m->all[i].column));
 	}
 	fputc(']', to);
 }
 
-/* The names of the columns, as each row has them. Owned by the caller. */
-static char *members(const struct bsv_rows *rows)
+static void members_fini(struct members *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->all[i].name);
+	free(m->all);
+}
+
+static bool has_column(const struct bsv_rows *rows, const char *name)
+{
+	for (size_t i = 0; i < bsv_rows_columns(rows); i++)
+		if (!strcmp(bsv_rows_column(rows, i)->name, name))
+			return true;
+	return false;
+}
+
+/* Takes @name; NULL: no memory. */
+static bool add_member(struct members *m, size_t column, bool relative, char *name)
+{
+	if (name)
+		m->all[m->n++] = (struct member){ column, relative, name };
+	return name;
+}
+
+static bool members_init(struct members *ret, const struct bsv_rows *rows, const int64_t *start)
+{
+	size_t n = bsv_rows_columns(rows);
+
+	ret->all = calloc(2 * n + 1, sizeof(*ret->all));
+	for (size_t i = 0; ret->all && i < n; i++) {
+		const struct bsv_column *c = bsv_rows_column(rows, i);
+		bsv_scoped_text *beside = NULL;
+
+		if (!add_member(ret, i, false, strdup(c->name)))
+			return false;
+		if (!start || !is_since_1970(c))
+			continue;
+		beside = bsv_text("%s%s", c->name, since_start);
+		if (!beside)
+			return false;
+		if (!has_column(rows, beside) && !add_member(ret, i, true, strdup(beside)))
+			return false;
+	}
+	return ret->all;
+}
+
+/* What stands before each value of a row, each ended by 0. Owned by the caller. */
+static char *member_heads(const struct members *m)
 {
 	char *ret = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&ret, &bytes);
 
-	for (size_t i = 0; to && i < bsv_rows_columns(rows); i++) {
-		const char *name = bsv_rows_column(rows, i)->name;
-
+	for (size_t i = 0; to && i < m->n; i++) {
 		fputc(i ? ',' : '{', to);
-		bsv_json_text(to, name, strlen(name));
+		bsv_json_text(to, m->all[i].name, strlen(m->all[i].name));
 		fputc(':', to);
 		fputc(0, to);
 	}
@@ -124,27 +223,36 @@ static char *members(const struct bsv_rows *rows)
 	return ret;
 }
 
-int bsv_render_json(FILE *to, struct bsv_rows *rows, struct bsa_err *err)
+static void print_row(FILE *to, const struct bsv_rows *rows, const struct members *m, const char *heads,
+                      const int64_t *start)
 {
-	size_t n = bsv_rows_columns(rows), shown = 0;
-	char *names = members(rows);
+	for (size_t i = 0; i < m->n; i++, heads += strlen(heads) + 1) {
+		struct bsv_cell c = bsv_rows_cell(rows, m->all[i].column);
+
+		fputs(heads, to);
+		if (m->all[i].since_start)
+			print_since_start(to, c, *start);
+		else
+			print_cell(to, c, is_wide(bsv_rows_column(rows, m->all[i].column)));
+	}
+	fputc('}', to);
+}
+
+int bsv_render_json(FILE *to, struct bsv_rows *rows, const int64_t *start, struct bsa_err *err)
+{
+	__attribute__((cleanup(members_fini))) struct members m = { 0 };
+	bsv_scoped_text *heads = members_init(&m, rows, start) ? member_heads(&m) : NULL;
+	size_t shown = 0;
 	int r;
 
-	if (!names)
+	if (!heads)
 		return bsv_no_memory(err);
-	columns(to, rows);
+	print_columns(to, rows, &m);
 	fputs(",\"rows\":[", to);
 	while ((r = bsv_rows_step(rows, err)) > 0 && !ferror(to)) {
-		const char *name = names;
-
 		fputs(shown++ ? ",\n" : "\n", to);
-		for (size_t i = 0; i < n; i++, name += strlen(name) + 1) {
-			fputs(name, to);
-			cell(to, bsv_rows_cell(rows, i));
-		}
-		fputc('}', to);
+		print_row(to, rows, &m, heads, start);
 	}
 	fputc(']', to);
-	free(names);
 	return r < 0 ? r : 0;
 }

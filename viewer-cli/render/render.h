@@ -28,8 +28,14 @@ enum bsv_csv {
 /* @how: bits of enum bsv_csv. */
 int bsv_render_csv(FILE *to, struct bsv_rows *rows, unsigned how, struct bsa_err *err);
 
-/* The members columns and rows of an object. */
-int bsv_render_json(FILE *to, struct bsv_rows *rows, struct bsa_err *err);
+/*
+ * The version of the JSON of answers, docs/answer.schema.json. Until 4 it was BSA_SCHEMA_VERSION of the database; since 5 the two count on
+ * their own: 5 made strings of integers beyond 2^53, and put times since the start of the recording beside those since 1970.
+ */
+enum { BSV_ANSWER_VERSION = 5 };
+
+/* The members columns and rows of an object. @start: when the recording began, as times in @rows are; NULL: there is none. */
+int bsv_render_json(FILE *to, struct bsv_rows *rows, const int64_t *start, struct bsa_err *err);
 
 /* As printf does it, in less time: there may be a hundred million. */
 void bsv_print_int(FILE *to, int64_t value);
