@@ -198,6 +198,17 @@ done <<'END'
 2|is not before --to 1.000 ms|export --to perfetto --to 1ms --from 2ms -o x good.db
 2|--detail is about a trace: add --to perfetto|export --detail lanes good.db
 2|--compress is about a trace: add --to perfetto|export --compress good.db
+2|--detail is about a trace: add --to perfetto|export --to openmetrics --detail lanes good.db
+2|--limit is about rows: it does not go together with --to openmetrics|export --to openmetrics --limit 5 good.db
+2|--slo is about metrics and rules|export --slo rules.slo good.db
+2|--slo is about metrics and rules|export --to grafana --slo rules.slo
+2|--scale is about rules: add --to rules|export --to openmetrics --scale 60 good.db
+2|--to rules needs --slo FILE|export --to rules
+2|--to rules is made without a recording: leave out the input|export --to rules --slo rules.slo good.db
+2|--to grafana is made without a recording: leave out --where|export --to grafana --where 1
+4|missing.slo|export --to rules --slo missing.slo
+4|missing.db|export --to openmetrics missing.db
+5|/dev/full cannot be written|export --to openmetrics -o /dev/full good.db
 2|--compress is about Perfetto's format|export --to chrome --compress good.db
 2|--relation is about rows: it does not go together with --to perfetto|export --to perfetto --relation wait good.db
 2|--limit is about rows: it does not go together with --to chrome|export --to chrome --limit 5 good.db

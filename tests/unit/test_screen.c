@@ -331,13 +331,48 @@ static void json_is_json_whatever_the_names(void **state)
 	bsv_rows_int(r, INT64_MIN);
 	bsv_rows_null(r);
 	bsv_rows_real(r, 1.0 / 0.0);
-	assert_int_equal(bsv_render_json(to, r, &err), 0);
+	assert_int_equal(bsv_render_json(to, r, NULL, &err), 0);
 	fclose(to);
 	bsv_rows_free(r);
-	assert_string_equal(text, "\"columns\":[{\"name\":\"a\\\"b\",\"class\":null,\"unit\":null},"
-	                          "{\"name\":\"n\",\"class\":\"count\",\"unit\":null}],\"rows\":[\n"
-	                          "{\"a\\\"b\":\"\\\\ \\\" \\u001b \\ufffd \\u009b 写\",\"n\":-9223372036854775808},\n"
-	                          "{\"a\\\"b\":null,\"n\":null}]");
+	assert_string_equal(text,
+	                    "\"columns\":[{\"name\":\"a\\\"b\",\"class\":null,\"unit\":null},"
+	                    "{\"name\":\"n\",\"class\":\"count\",\"unit\":null}],\"rows\":[\n"
+	                    "{\"a\\\"b\":\"\\\\ \\\" \\u001b \\ufffd \\u009b 写\",\"n\":\"-9223372036854775808\"},\n"
+	                    "{\"a\\\"b\":null,\"n\":null}]");
+}
+
+static void json_has_strings_for_what_a_double_cannot_hold(void **state)
+{
+	static const struct bsv_column wide[] = { { "began", "time", "ns" },
+		                                  { "seen_at", "time", "ns" },
+		                                  { "exec", "number", NULL },
+		                                  { "n", "count", NULL } };
+	static const int64_t exact = (int64_t)1 << 53, start = 1000;
+	const int64_t rows[][4] = { { 1700, 700, 5, exact },
+		                    { INT64_MIN, -5, -1, exact + 1 },
+		                    { exact + 1001, -exact - 1, 0, -exact } };
+	struct bsv_rows *r = bsv_rows_new(wide, 4);
+	char text[2048];
+	FILE *to = fmemopen(text, sizeof(text), "w");
+	struct bsa_err err = { "" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 4; j++)
+			bsv_rows_int(r, rows[i][j]);
+	assert_int_equal(bsv_render_json(to, r, &start, &err), 0);
+	fclose(to);
+	bsv_rows_free(r);
+	assert_non_null(strstr(text, "{\"name\":\"began_since_start\",\"class\":\"time\",\"unit\":\"ns\"}"));
+	assert_string_equal(strstr(text, "\"rows\""),
+	                    "\"rows\":[\n"
+	                    "{\"began\":\"1700\",\"began_since_start\":700,\"seen_at\":700,\"exec\":\"5\",\"n\":"
+	                    "9007199254740992},\n"
+	                    "{\"began\":\"-9223372036854775808\",\"began_since_start\":null,\"seen_at\":-5,\"exec\":\"-"
+	                    "1\",\"n\":\"9007199254740993\"},\n"
+	                    "{\"began\":\"9007199254741993\",\"began_since_start\":\"9007199254740993\",\"seen_at\":\"-"
+	                    "9007199254740993\",\"exec\":\"0\","
+	                    "\"n\":-9007199254740992}]");
 }
 
 static void csv_is_as_it_came_but_for_a_terminal(void **state)
@@ -381,6 +416,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_zero_does_not_look_like_it),
 		cmocka_unit_test(numbers_that_are_absurd_are_printed),
 		cmocka_unit_test(json_is_json_whatever_the_names),
+		cmocka_unit_test(json_has_strings_for_what_a_double_cannot_hold),
 		cmocka_unit_test(csv_is_as_it_came_but_for_a_terminal),
 	};
 

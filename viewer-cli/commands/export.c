@@ -11,25 +11,31 @@
 #include "export/output.h"
 #include "export/trace.h"
 #include "input/relations.h"
+#include "metrics/generated.h"
+#include "metrics/of_database.h"
 #include "render/render.h"
 
 static const char *const formats[] = { "json", "csv", NULL };
-static const char *const targets[] = { "rows", "perfetto", "chrome", NULL };
+static const char *const targets[] = { "rows",       "perfetto", "chrome",  "openmetrics",
+	                               "prometheus", "rules",    "grafana", NULL };
 static const char *const details[] = { "all", "executions", "lanes", NULL };
 
-enum { TO_ROWS, TO_PERFETTO, TO_CHROME };
+enum { TO_ROWS, TO_PERFETTO, TO_CHROME, TO_OPENMETRICS, TO_PROMETHEUS, TO_RULES, TO_GRAFANA };
 
 struct options {
 	int to, format, detail;
 	bool csv_safe, compress;
-	const char *relation, *output;
+	const char *relation, *output, *slo;
+	unsigned scale;
 };
 
 static const struct bsv_option options[] = {
 	{ .name = "to",
 	  .kind = BSV_CHOICE,
-	  .argument = "rows|perfetto|chrome|TIME",
-	  .says = "rows, a trace for ui.perfetto.dev, or Trace Event JSON; a time: only what began before it",
+	  .argument = "rows|perfetto|chrome|openmetrics|prometheus|rules|grafana|TIME",
+	  .says = "rows; a trace for ui.perfetto.dev, or Trace Event JSON; metrics, rules for Prometheus and a "
+	          "dashboard; a time: only what "
+	          "began before it",
 	  .offset = offsetof(struct options, to),
 	  .choices = targets },
 	{ .name = "detail",
@@ -41,6 +47,19 @@ static const struct bsv_option options[] = {
 	{ .name = "compress",
 	  .says = "of a trace for Perfetto: make it smaller; Perfetto reads it as it is",
 	  .offset = offsetof(struct options, compress) },
+	{ .name = "slo",
+	  .kind = BSV_TEXT,
+	  .argument = "FILE",
+	  .says = "of metrics: buckets that tell whether these rules are kept; of rules: alerts when they are not; "
+	          "burstscope-slo(5)",
+	  .offset = offsetof(struct options, slo) },
+	{ .name = "scale",
+	  .kind = BSV_NUMBER,
+	  .argument = "N",
+	  .says = "of rules: windows are N times shorter than usual, to try them",
+	  .offset = offsetof(struct options, scale),
+	  .least = 1,
+	  .most = BSV_SCALE_MAX },
 	{ .name = "format",
 	  .kind = BSV_CHOICE,
 	  .argument = "json|csv",
@@ -119,7 +138,7 @@ static int check_target(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 
-	if (o->to == TO_ROWS && (o->detail || o->compress))
+	if (o->to != TO_PERFETTO && o->to != TO_CHROME && (o->detail || o->compress))
 		return bsa_fail(err, BSA_E_USAGE, "--%s is about a trace: add --to perfetto",
 		                o->detail ? "detail" : "compress");
 	if (o->to == TO_ROWS)
@@ -151,6 +170,90 @@ static int export_trace(struct bsv_input *input, const struct options *o, struct
 	return r;
 }
 
+/* ---- metrics ---- */
+
+struct measured {
+	struct bsv_input *input; /* NULL: of rules and dashboards */
+	const struct options *o;
+	struct bsv_slo slo;
+	struct bsv_metrics *metrics;
+};
+
+static void measured_fini(struct measured *m)
+{
+	bsv_metrics_free(m->metrics);
+	bsv_slo_fini(&m->slo);
+}
+
+static int write_metrics(void *ctx, FILE *to, struct bsa_err *err)
+{
+	const struct measured *m = ctx;
+
+	switch (m->o->to) {
+	case TO_RULES:
+		bsv_metrics_rules(to, &m->slo, m->o->slo, m->o->scale ? m->o->scale : 1);
+		break;
+	case TO_GRAFANA:
+		bsv_metrics_dashboard(to);
+		break;
+	default:
+		if (bsv_metrics_print(m->metrics, m->o->to == TO_OPENMETRICS ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT,
+		                      to) < 0)
+			return bsv_no_memory(err);
+	}
+	return 0;
+}
+
+static int collect(struct measured *m, struct bsa_err *err)
+{
+	struct bsv_buckets buckets;
+	int r = m->o->slo ? bsv_slo_read(&m->slo, m->o->slo, err) : 0;
+
+	if (r < 0)
+		return r;
+	if (!bsv_metrics_buckets(&buckets, &m->slo))
+		return bsa_fail(err, BSA_E_INPUT, "%s: more than %d buckets: too many different latencies", m->o->slo,
+		                BSV_BUCKETS_MAX);
+	if (!m->input)
+		return 0;
+	m->metrics = bsv_metrics_new(&buckets);
+	return m->metrics ? bsv_metrics_of_database(m->metrics, m->input, err) : bsv_no_memory(err);
+}
+
+/* @input: NULL for rules and dashboards, which no recording is behind. */
+static int export_metrics(struct bsv_input *input, const struct options *o, struct bsa_err *err)
+{
+	__attribute__((cleanup(measured_fini))) struct measured m = { .input = input, .o = o };
+	int r = collect(&m, err);
+
+	if (r < 0)
+		return r;
+	return o->output ? bsv_output_write(o->output, write_metrics, &m, err) : write_metrics(&m, stdout, err);
+}
+
+static bool is_generated(const struct options *o)
+{
+	return o->to == TO_RULES || o->to == TO_GRAFANA;
+}
+
+static int check_metrics(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+
+	if (o->slo && (o->to < TO_OPENMETRICS || o->to == TO_GRAFANA))
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--slo is about metrics and rules: add --to openmetrics or --to rules");
+	if (o->scale && o->to != TO_RULES)
+		return bsa_fail(err, BSA_E_USAGE, "--scale is about rules: add --to rules");
+	if (o->to == TO_RULES && !o->slo)
+		return bsa_fail(err, BSA_E_USAGE, "--to rules needs --slo FILE: the rules that Prometheus is to watch");
+	if (is_generated(o) &&
+	    (call->n_operands || call->asked.where || call->asked.from.given || call->asked.to.given))
+		return bsa_fail(err, BSA_E_USAGE, "--to %s is made without a recording: leave out %s", targets[o->to],
+		                call->n_operands ? "the input" : "--where, --from and --to TIME");
+	return 0;
+}
+
 /* ---- rows ---- */
 
 static int export_rows(const struct bsv_call *call, struct bsv_input *input, struct bsa_err *err)
@@ -174,6 +277,10 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	int r = check_target(call, err);
 
 	if (r >= 0)
+		r = check_metrics(call, err);
+	if (r >= 0 && is_generated(o))
+		return export_metrics(NULL, o, err);
+	if (r >= 0)
 		r = bsv_input_open(&input, call->operands[0], call, err);
 	if (r >= 0)
 		r = check(&input, o->relation, err);
@@ -181,14 +288,18 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		r = bsa_fail(err, BSA_E_USAGE, "-o %s would replace what is to be exported", o->output);
 	if (r < 0)
 		return r;
-	return o->to == TO_ROWS ? export_rows(call, &input, err) : export_trace(&input, o, err);
+	if (o->to == TO_ROWS)
+		return export_rows(call, &input, err);
+	return o->to >= TO_OPENMETRICS ? export_metrics(&input, o, err) : export_trace(&input, o, err);
 }
 
 const struct bsv_command bsv_export = {
 	.name = "export",
 	.operands = "[INPUT]",
-	.says = "write rows for other tools, or a trace for a viewer of traces",
+	.says = "write rows for other tools, a trace for a viewer of traces, or metrics",
 	.examples = "  burstscope export --to perfetto -o bursts.pftrace bursts.db\n"
+		    "  burstscope export --to openmetrics --slo camera.slo -o bursts.prom bursts.db\n"
+		    "  burstscope export --to rules --slo camera.slo -o bursts.rules.yml\n"
 		    "  burstscope export --format csv -o executions.csv bursts.db\n"
 		    "  burstscope export --relation wait --where \"miss IS NOT NULL\" | jq .rows[0]\n",
 	.more = "Times and durations of rows are in ns. -o writes FILE whole or not at all. Open FILE.pftrace in\n"

@@ -1,0 +1,463 @@
+/* metrics.c -- see metrics.h. */
+#include "metrics/metrics.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/screen.h"
+
+#define COUNTER BSV_COUNTER
+#define GAUGE BSV_GAUGE
+#define HISTOGRAM BSV_HISTOGRAM
+#define NONE BSV_UNIT_NONE
+#define SECONDS BSV_UNIT_SECONDS
+#define BYTES BSV_UNIT_BYTES
+const struct bsv_metric_info bsv_metric_infos[BSV_METRICS] = {
+#define METRIC(id, type, name, unit, most, labels, whole, help) { name, labels, help, type, unit, most, whole },
+#include "metrics/metrics.def"
+};
+
+/* However the apps and models are called, there are no more series than this: each metric's sets, and one that is `other`. */
+enum {
+#define METRIC(id, type, name, unit, most, labels, whole, help) \
+	SERIES_OF_##id = (most + 1) * ((int)(type) == (int)BSV_HISTOGRAM ? BSV_BUCKETS_MAX + 3 : 1),
+#include "metrics/metrics.def"
+	SERIES_IN_ALL = 0
+#define METRIC(id, type, name, unit, most, labels, whole, help) +SERIES_OF_##id
+#include "metrics/metrics.def"
+};
+_Static_assert((int)SERIES_IN_ALL <= (int)BSV_SERIES_MAX, "metrics.def allows more series than there may be");
+
+static const char other[] = "other";
+
+struct bsv_metric_set {
+	char *values[BSV_METRIC_LABELS_MAX];
+	struct bsv_metrics *owner;
+	enum bsv_metric id;
+	bool is_other;
+	int64_t value; /* of a histogram: the sum */
+	uint64_t n;    /* of a histogram */
+	uint64_t *buckets;
+	int64_t execution, exemplar, exemplar_at; /* execution 0: none */
+};
+
+struct family {
+	struct bsv_metric_set *
+		*sets; /* in the order in which they came; then the one that is `other`, if there is one */
+	size_t n, room;
+	uint32_t *table; /* number of a set from 1, by hash; a power of two of them */
+	size_t table_size;
+	struct bsv_metric_set *other;
+};
+
+struct bsv_metrics {
+	struct bsv_buckets buckets;
+	struct family families[BSV_METRICS];
+	bool no_memory;
+};
+
+/* ---- buckets ---- */
+
+void bsv_buckets_init(struct bsv_buckets *b)
+{
+	static const int64_t usual[] = { 10000,     25000,     50000,     100000,     250000,     500000,
+		                         1000000,   2500000,   5000000,   10000000,   25000000,   50000000,
+		                         100000000, 250000000, 500000000, 1000000000, 2500000000, 10000000000 };
+
+	*b = (struct bsv_buckets){ .n = 0 };
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		b->bounds[b->n++] = usual[i];
+}
+
+bool bsv_buckets_add(struct bsv_buckets *b, int64_t bound)
+{
+	size_t at = 0;
+
+	while (at < b->n && b->bounds[at] < bound)
+		at++;
+	if (at < b->n && b->bounds[at] == bound)
+		return true;
+	if (bound <= 0 || b->n == BSV_BUCKETS_MAX)
+		return false;
+	memmove(&b->bounds[at + 1], &b->bounds[at], (b->n - at) * sizeof(*b->bounds));
+	b->bounds[at] = bound;
+	b->n++;
+	return true;
+}
+
+const char *bsv_bound_text(char to[BSV_BOUND_TEXT], int64_t ns)
+{
+	double seconds = (double)ns / 1e9;
+	int whole = 1; /* digits before the point, which %g would make an exponent of */
+
+	for (int64_t left = ns / 1000000000; left >= 10; left /= 10)
+		whole++;
+	for (int digits = whole; digits <= 17; digits++) {
+		snprintf(to, BSV_BOUND_TEXT - 4, "%.*g", digits, seconds);
+		if (strtod(to, NULL) == seconds)
+			break;
+	}
+	if (!strpbrk(to, ".e"))
+		strcat(to, ".0");
+	return to;
+}
+
+/* ---- sets ---- */
+
+const char *bsv_metric_suffix(const struct bsv_metric_info *m)
+{
+	return m->type == BSV_COUNTER ? "_total" : "";
+}
+
+struct bsv_metrics *bsv_metrics_new(const struct bsv_buckets *buckets)
+{
+	struct bsv_metrics *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->buckets = *buckets;
+	return m;
+}
+
+static void set_free(struct bsv_metric_set *s)
+{
+	for (size_t i = 0; i < BSV_METRIC_LABELS_MAX; i++)
+		free(s->values[i]);
+	free(s->buckets);
+	free(s);
+}
+
+struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m)
+{
+	if (!m)
+		return NULL;
+	for (size_t i = 0; i < BSV_METRICS; i++) {
+		struct family *f = &m->families[i];
+
+		for (size_t j = 0; j < f->n; j++)
+			set_free(f->sets[j]);
+		free(f->sets);
+		free(f->table);
+	}
+	free(m);
+	return NULL;
+}
+
+static size_t label_count(enum bsv_metric id)
+{
+	const char *labels = bsv_metric_infos[id].labels;
+	size_t n = *labels != 0;
+
+	for (; *labels; labels++)
+		n += *labels == ',';
+	return n;
+}
+
+/* The value of a label as it is kept: valid UTF-8 of at most BSV_LABEL_BYTES_MAX bytes, without what a terminal obeys. */
+static void clean(char to[BSV_LABEL_BYTES_MAX + 1], const char *from)
+{
+	size_t left = from ? strlen(from) : 0, used = 0;
+
+	while (left) {
+		uint32_t letter;
+		size_t n = bsv_letter(from, left, &letter), taken = n ? n : 1;
+		bool shown = n && !bsv_obeyed(letter);
+
+		if (used + (shown ? n : 1) > BSV_LABEL_BYTES_MAX)
+			break;
+		memcpy(to + used, shown ? from : "?", shown ? n : 1);
+		used += shown ? n : 1;
+		from += taken;
+		left -= taken;
+	}
+	to[used] = 0;
+	if (!used)
+		strcpy(to, "unknown");
+	if (!strcmp(to, other)) /* an app may be called that: it is not the sum of what is left */
+		strcpy(to, "'other'");
+}
+
+typedef char cleaned[BSV_METRIC_LABELS_MAX][BSV_LABEL_BYTES_MAX + 1];
+
+static size_t hash_of(cleaned values, size_t n)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < n; i++) {
+		for (const char *c = values[i]; *c; c++)
+			h = (h ^ (unsigned char)*c) * 1099511628211u;
+		h = (h ^ 0xff) * 1099511628211u;
+	}
+	return (size_t)(h ^ h >> 29);
+}
+
+static bool is_set(const struct bsv_metric_set *s, cleaned values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(s->values[i], values[i]) != 0)
+			return false;
+	return true;
+}
+
+static struct bsv_metric_set *set_new(struct bsv_metrics *m, enum bsv_metric id, cleaned values, size_t n)
+{
+	struct bsv_metric_set *s = calloc(1, sizeof(*s));
+	bool whole = s;
+
+	if (!s)
+		return NULL;
+	s->owner = m;
+	s->id = id;
+	for (size_t i = 0; i < n; i++)
+		whole &= (s->values[i] = strdup(values[i])) != NULL;
+	if (bsv_metric_infos[id].type == BSV_HISTOGRAM)
+		whole &= (s->buckets = calloc(m->buckets.n + 1, sizeof(*s->buckets))) != NULL;
+	if (whole)
+		return s;
+	set_free(s);
+	return NULL;
+}
+
+static bool family_begin(struct family *f, unsigned most)
+{
+	f->room = most + 1;
+	f->table_size = 4;
+	while (f->table_size < 2 * f->room)
+		f->table_size *= 2;
+	f->sets = calloc(f->room, sizeof(*f->sets));
+	f->table = calloc(f->table_size, sizeof(*f->table));
+	return f->sets && f->table;
+}
+
+static struct bsv_metric_set *family_add(struct bsv_metrics *m, enum bsv_metric id, cleaned values, size_t n)
+{
+	struct family *f = &m->families[id];
+	struct bsv_metric_set *s = set_new(m, id, values, n);
+
+	if (s)
+		f->sets[f->n++] = s;
+	else
+		m->no_memory = true;
+	return s;
+}
+
+static void count_other(struct bsv_metrics *m, enum bsv_metric id)
+{
+	const char *name[] = { bsv_metric_infos[id].name };
+
+	if (id != BSV_METRIC_OTHER)
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_OTHER, name), 1);
+}
+
+static struct bsv_metric_set *other_set(struct bsv_metrics *m, enum bsv_metric id, size_t n)
+{
+	struct family *f = &m->families[id];
+	cleaned values = { { 0 } };
+
+	for (size_t i = 0; i < n; i++)
+		strcpy(values[i], other);
+	if (!f->other)
+		f->other = family_add(m, id, values, n);
+	if (f->other)
+		f->other->is_other = true;
+	return f->other;
+}
+
+struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values)
+{
+	struct family *f = &m->families[id];
+	size_t n = label_count(id), at;
+	struct bsv_metric_set *s;
+	cleaned own;
+
+	for (size_t i = 0; i < n; i++)
+		clean(own[i], values[i]);
+	if (!f->table && !family_begin(f, bsv_metric_infos[id].most)) {
+		m->no_memory = true;
+		return NULL;
+	}
+	for (at = hash_of(own, n) & (f->table_size - 1); f->table[at]; at = (at + 1) & (f->table_size - 1))
+		if (is_set(f->sets[f->table[at] - 1], own, n))
+			return f->sets[f->table[at] - 1];
+	if (f->n - (f->other != NULL) >= bsv_metric_infos[id].most)
+		return other_set(m, id, n);
+	s = family_add(m, id, own, n);
+	if (s)
+		f->table[at] = (uint32_t)f->n;
+	return s;
+}
+
+/* ---- values ---- */
+
+static int64_t sum(int64_t a, int64_t b)
+{
+	int64_t ret;
+
+	return __builtin_add_overflow(a, b, &ret) ? INT64_MAX : ret;
+}
+
+void bsv_metric_add(struct bsv_metric_set *s, int64_t value)
+{
+	if (!s)
+		return;
+	if (s->is_other)
+		count_other(s->owner, s->id);
+	if (bsv_metric_infos[s->id].type == BSV_GAUGE && s->is_other)
+		s->value = value > s->value ? value : s->value;
+	else
+		s->value = sum(s->value, value);
+}
+
+void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns)
+{
+	const struct bsv_buckets *b;
+	size_t at = 0;
+
+	if (!s)
+		return;
+	b = &s->owner->buckets;
+	while (at < b->n && ns > b->bounds[at])
+		at++;
+	s->buckets[at]++;
+	s->n++;
+	s->value = sum(s->value, ns);
+	if (s->is_other)
+		count_other(s->owner, s->id);
+}
+
+void bsv_metric_exemplar(struct bsv_metric_set *s, int64_t execution, int64_t value, int64_t at)
+{
+	if (!s || (s->execution && s->exemplar >= value))
+		return;
+	s->execution = execution;
+	s->exemplar = value;
+	s->exemplar_at = at;
+}
+
+/* ---- printed ---- */
+
+void bsv_metrics_quoted(FILE *to, const char *s)
+{
+	fputc('"', to);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fputc('\\', to);
+		fputc(*s, to);
+	}
+	fputc('"', to);
+}
+
+/* name="value",...; returns whether there was any. */
+static bool print_labels(FILE *to, const struct bsv_metric_set *s)
+{
+	const char *label = bsv_metric_infos[s->id].labels;
+
+	for (size_t i = 0; *label; i++) {
+		int n = (int)strcspn(label, ",");
+
+		fprintf(to, "%s%.*s=", i ? "," : "", n, label);
+		bsv_metrics_quoted(to, s->values[i]);
+		label += n + (label[n] == ',');
+	}
+	return *bsv_metric_infos[s->id].labels;
+}
+
+static void print_seconds(FILE *to, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	fprintf(to, "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "", size / 1000000000, size % 1000000000);
+}
+
+static void print_value(FILE *to, const struct bsv_metric_set *s)
+{
+	if (bsv_metric_infos[s->id].unit == BSV_UNIT_SECONDS)
+		print_seconds(to, s->value);
+	else
+		fprintf(to, "%" PRId64, s->value);
+}
+
+static void print_histogram(FILE *to, const struct bsv_metric_set *s)
+{
+	const char *name = bsv_metric_infos[s->id].name;
+	const struct bsv_buckets *b = &s->owner->buckets;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i <= b->n; i++) {
+		char bound[BSV_BOUND_TEXT];
+
+		n += s->buckets[i];
+		fprintf(to, "%s_bucket{", name);
+		fputs(print_labels(to, s) ? "," : "", to);
+		fprintf(to, "le=\"%s\"} %" PRIu64 "\n", i < b->n ? bsv_bound_text(bound, b->bounds[i]) : "+Inf", n);
+	}
+	fprintf(to, "%s_count{", name);
+	print_labels(to, s);
+	fprintf(to, "} %" PRIu64 "\n%s_sum{", s->n, name);
+	print_labels(to, s);
+	fputs("} ", to);
+	print_value(to, s);
+	fputc('\n', to);
+}
+
+static void print_set(FILE *to, const struct bsv_metric_set *s, enum bsv_metrics_form form)
+{
+	const struct bsv_metric_info *m = &bsv_metric_infos[s->id];
+
+	if (m->type == BSV_HISTOGRAM) {
+		print_histogram(to, s);
+		return;
+	}
+	fprintf(to, "%s%s", m->name, bsv_metric_suffix(m));
+	if (*m->labels) {
+		fputc('{', to);
+		print_labels(to, s);
+		fputc('}', to);
+	}
+	fputc(' ', to);
+	print_value(to, s);
+	if (form == BSV_OPENMETRICS && s->execution) {
+		fprintf(to, " # {execution_id=\"%" PRId64 "\"} ", s->execution);
+		print_seconds(to, s->exemplar);
+		fputc(' ', to);
+		print_seconds(to, s->exemplar_at);
+	}
+	fputc('\n', to);
+}
+
+static void print_head(FILE *to, const struct bsv_metric_info *m, enum bsv_metrics_form form)
+{
+	static const char *const types[] = { "counter", "gauge", "histogram" };
+	static const char *const units[] = { NULL, "seconds", "bytes" };
+	const char *suffix = form == BSV_OPENMETRICS ? "" : bsv_metric_suffix(m);
+
+	fprintf(to, "# HELP %s%s %s\n# TYPE %s%s %s\n", m->name, suffix, m->help, m->name, suffix, types[m->type]);
+	if (form == BSV_OPENMETRICS && units[m->unit])
+		fprintf(to, "# UNIT %s %s\n", m->name, units[m->unit]);
+}
+
+int bsv_metrics_print(const struct bsv_metrics *m, enum bsv_metrics_form form, FILE *to)
+{
+	for (size_t i = 0; i < BSV_METRICS; i++) {
+		const struct family *f = &m->families[i];
+
+		if (!f->n)
+			continue;
+		print_head(to, &bsv_metric_infos[i], form);
+		for (size_t j = 0; j < f->n; j++)
+			print_set(to, f->sets[j], form);
+	}
+	if (form == BSV_OPENMETRICS)
+		fputs("# EOF\n", to);
+	return m->no_memory ? -1 : 0;
+}
+
+size_t bsv_metrics_series(const struct bsv_metrics *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < BSV_METRICS; i++)
+		n += m->families[i].n * (bsv_metric_infos[i].type == BSV_HISTOGRAM ? m->buckets.n + 3 : 1);
+	return n;
+}

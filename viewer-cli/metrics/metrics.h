@@ -1,0 +1,92 @@
+/*
+ * metrics.h -- metrics with their label sets and values, as Prometheus reads them: bounded in number, whoever names the apps and models.
+ *
+ * One thread. Memory: at most as many label sets as metrics.def allows.
+ */
+#ifndef BSV_METRICS_H
+#define BSV_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum bsv_metric {
+#define METRIC(id, type, name, unit, most, labels, whole, help) BSV_METRIC_##id,
+#include "metrics/metrics.def"
+	BSV_METRICS
+};
+
+enum bsv_metric_type { BSV_COUNTER, BSV_GAUGE, BSV_HISTOGRAM };
+enum bsv_metric_unit { BSV_UNIT_NONE, BSV_UNIT_SECONDS, BSV_UNIT_BYTES };
+
+/* A row of metrics.def. */
+struct bsv_metric_info {
+	const char *name, *labels, *help;
+	enum bsv_metric_type type;
+	enum bsv_metric_unit unit;
+	unsigned most;
+	bool whole;
+};
+
+extern const struct bsv_metric_info bsv_metric_infos[BSV_METRICS];
+
+enum { BSV_METRIC_LABELS_MAX = 4, BSV_BUCKETS_MAX = 40, BSV_SERIES_MAX = 20000, BSV_LABEL_BYTES_MAX = 200 };
+
+/* The family and its series: nnburst_deadlines has the series nnburst_deadlines_total. */
+const char *bsv_metric_suffix(const struct bsv_metric_info *m);
+
+/* Upper bounds of buckets, ns, rising. */
+struct bsv_buckets {
+	int64_t bounds[BSV_BUCKETS_MAX];
+	size_t n;
+};
+
+/* The usual ones. */
+void bsv_buckets_init(struct bsv_buckets *b);
+
+/* One more, if it is not there yet. false: there is no room for it, or it is not above 0. */
+bool bsv_buckets_add(struct bsv_buckets *b, int64_t bound);
+
+/* A bound as a label `le` has it: seconds, in the form that OpenMetrics calls canonical. */
+enum { BSV_BOUND_TEXT = 40 };
+const char *bsv_bound_text(char to[BSV_BOUND_TEXT], int64_t ns);
+
+struct bsv_metrics;
+
+/* Of one label set. It lives as long as its metrics. */
+struct bsv_metric_set;
+
+/* @buckets are copied. NULL: no memory. */
+struct bsv_metrics *bsv_metrics_new(const struct bsv_buckets *buckets);
+
+/* NULL is fine. Returns NULL. */
+struct bsv_metrics *bsv_metrics_free(struct bsv_metrics *m);
+
+/*
+ * The set with these values of the labels, in their order; NULL and "" are `unknown`. It is made if it is not there; if there may be no more of
+ * that metric, it is the set `other`. NULL: no memory, which bsv_metrics_print will say, too; the functions below are fine with it.
+ */
+struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id, const char *const *values);
+
+/* Counters and gauges: so much more; it saturates. A gauge that is `other` keeps the largest. */
+void bsv_metric_add(struct bsv_metric_set *s, int64_t value);
+
+/* Histograms. */
+void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns);
+
+/* Of a counter: an execution that stands for it, and how late it was, in ns, at a time since 1970. The one with the largest value is kept. */
+void bsv_metric_exemplar(struct bsv_metric_set *s, int64_t execution, int64_t value, int64_t at);
+
+/* Series, over all metrics: lines with a value. */
+size_t bsv_metrics_series(const struct bsv_metrics *m);
+
+enum bsv_metrics_form { BSV_OPENMETRICS, BSV_PROMETHEUS_TEXT };
+
+/* OpenMetrics 1.0 with exemplars, or the text format of Prometheus without them. -1: there was no memory for all of it. */
+int bsv_metrics_print(const struct bsv_metrics *m, enum bsv_metrics_form form, FILE *to);
+
+/* A string as both formats and PromQL have it, with its quotes. */
+void bsv_metrics_quoted(FILE *to, const char *s);
+
+#endif

@@ -1,0 +1,334 @@
+/*
+ * of_database.c -- see of_database.h. Label sets are made in the order of their size, so that the sets that get a name of their own are
+ * the largest ones.
+ */
+#include "metrics/of_database.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "audit/audit.h"
+
+/*
+ * Names for people, by id, in the order of ids. They are looked up here, not in SQL: there a name costs a look at all apps for each row, and
+ * there may be 10^5 of both.
+ */
+struct names {
+	int64_t *ids;
+	char **names;
+	size_t n, room;
+};
+
+struct filling {
+	struct bsv_metrics *m;
+	struct bsv_input *input;
+	struct bsa_err *err;
+	struct names apps, models;
+};
+
+static void names_fini(struct names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->names[i]);
+	free(names->names);
+	free(names->ids);
+}
+
+static bool names_add(struct names *names, int64_t id, const char *name)
+{
+	if (names->n == names->room) {
+		size_t room = names->room ? 2 * names->room : 64;
+		int64_t *ids = reallocarray(names->ids, room, sizeof(*ids));
+		char **all = ids ? reallocarray(names->names, room, sizeof(*all)) : NULL;
+
+		names->ids = ids ? ids : names->ids;
+		if (!all)
+			return false;
+		names->names = all;
+		names->room = room;
+	}
+	names->ids[names->n] = id;
+	names->names[names->n] = strdup(name ? name : "");
+	return names->names[names->n++] != NULL;
+}
+
+/* @relation: apps or models. */
+static int names_read(const struct filling *f, struct names *ret, const char *relation)
+{
+	bsv_scoped_text *sql = bsv_text("%sSELECT id, name FROM %s ORDER BY id", f->input->with, relation);
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, f->err)) > 0)
+		if (!names_add(ret, bsv_rows_get(rows, 0, 0), bsv_rows_cell(rows, 1).text))
+			return bsv_no_memory(f->err);
+	return r;
+}
+
+/* NULL: unknown. */
+static const char *names_find(const struct names *names, struct bsv_cell id)
+{
+	size_t low = 0, high = names->n;
+
+	if (id.type != BSA_INT)
+		return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (names->ids[middle] < id.integer)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < names->n && names->ids[low] == id.integer ? names->names[low] : NULL;
+}
+
+static const char *app_at(const struct filling *f, const struct bsv_rows *rows, size_t column)
+{
+	return names_find(&f->apps, bsv_rows_cell(rows, column));
+}
+
+static const char *model_at(const struct filling *f, const struct bsv_rows *rows, size_t column)
+{
+	return names_find(&f->models, bsv_rows_cell(rows, column));
+}
+
+/* Of the columns of a row, read as text; NULL: not known. Borrowed until the next step. */
+static const char *text_at(const struct bsv_rows *rows, size_t column)
+{
+	struct bsv_cell c = bsv_rows_cell(rows, column);
+
+	return c.type == BSA_STRING ? c.text : NULL;
+}
+
+static bool known(const struct bsv_rows *rows, size_t column, int64_t *ret)
+{
+	struct bsv_cell c = bsv_rows_cell(rows, column);
+
+	if (c.type == BSA_NULL)
+		return false;
+	*ret = bsv_rows_get(rows, column, 0);
+	return true;
+}
+
+typedef void takes_row(const struct filling *f, const struct bsv_rows *rows);
+
+/* @sql is taken; NULL: no memory. */
+static int each_row(const struct filling *f, char *sql, takes_row *take)
+{
+	bsv_scoped_text *own = sql;
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, f->err)) > 0)
+		take(f, rows);
+	return r;
+}
+
+/* ---- who there is: app, model, path, status ---- */
+
+static void make_sets(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	const char *values[] = { app_at(f, rows, 0), model_at(f, rows, 1), text_at(rows, 2), text_at(rows, 3) };
+
+	bsv_metrics_set(m, BSV_METRIC_DURATION, values);
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_EXECUTIONS, values), bsv_rows_get(rows, 4, 0));
+}
+
+/* ---- executions ---- */
+
+enum {
+	X_APP,
+	X_MODEL,
+	X_PATH,
+	X_FINE, /* complete, and answered with NONE */
+	X_COMPLETE,
+	X_DEADLINE,
+	X_UNSEEN,
+	X_PREEMPTIONS,
+	X_LOOKUPS,
+	X_MISSES,
+	X_E2E,
+	X_PHASES
+};
+
+static const char *const phases[] = { "prepare",   "send",  "decode", "fence",  "slots",  "queue",   "run",
+	                              "preempted", "reply", "return", "finish", "signal", "overhead" };
+
+static void take_durations(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	const char *who[] = { app_at(f, rows, X_APP), model_at(f, rows, X_MODEL), text_at(rows, X_PATH) };
+	int64_t ns;
+
+	if (known(rows, X_E2E, &ns))
+		bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_DURATION, who), ns);
+	for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
+		if (known(rows, X_PHASES + i, &ns))
+			bsv_metric_observe(bsv_metrics_set(m, BSV_METRIC_PHASE, (const char *[]){ who[1], phases[i] }),
+			                   ns);
+}
+
+static void take_execution(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	const char *who[] = { app_at(f, rows, X_APP), model_at(f, rows, X_MODEL) };
+	int64_t lookups, misses, preemptions;
+
+	if (bsv_rows_get(rows, X_FINE, 0))
+		take_durations(f, rows);
+	if (!bsv_rows_get(rows, X_COMPLETE, 0))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_INCOMPLETE, who), 1);
+	if (bsv_rows_get(rows, X_DEADLINE, 0))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_DEADLINES, who), 1);
+	if (bsv_rows_get(rows, X_UNSEEN, 0))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_OUTCOMES_UNKNOWN, who), 1);
+	if (known(rows, X_PREEMPTIONS, &preemptions))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_PREEMPTIONS, who), preemptions);
+	if (known(rows, X_LOOKUPS, &lookups) && known(rows, X_MISSES, &misses)) {
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_SLOT_LOOKUPS, who), lookups);
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_SLOT_MISSES, who), misses);
+	}
+}
+
+static int fill_executions(const struct filling *f)
+{
+	bsv_scoped_text *unseen = bsv_audit_outcome_unknown(f->input);
+	int r = each_row(f,
+	                 bsv_text("%sSELECT app_id, model_id, path, status, count(*) AS n FROM picked WHERE path IS "
+	                          "NOT 'prepare' "
+	                          "GROUP BY 1, 2, 3, 4 ORDER BY n DESC, 1, 2, 3, 4",
+	                          f->input->with),
+	                 make_sets);
+
+	if (r < 0)
+		return r;
+	if (!unseen)
+		return bsv_no_memory(f->err);
+	return each_row(
+		f,
+		bsv_text("%sSELECT app_id, model_id, path, complete AND status IS 'NONE', complete, deadline IS NOT "
+	                 "NULL, (\n%s\n), "
+	                 "preemptions, slot_lookups, slot_misses, e2e_ns, prepare_ns, send_ns, decode_ns, "
+	                 "CASE WHEN path = 'fenced' THEN fence_ns END, slots_ns, queue_ns, run_ns, preempted_ns, "
+	                 "CASE WHEN path <> 'fenced' THEN reply_ns END, CASE WHEN path <> 'fenced' THEN return_ns END, "
+	                 "CASE WHEN path <> 'fenced' THEN finish_ns END, CASE WHEN path = 'fenced' THEN signal_ns END, "
+	                 "e2e_ns - (run_ns - redo_ns) FROM picked WHERE path IS NOT 'prepare'",
+	                 f->input->with, unseen),
+		take_execution);
+}
+
+/* ---- misses: app, model, cause, n, worst, execution, at ---- */
+
+static void take_misses(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	const char *who[] = { app_at(f, rows, 0), model_at(f, rows, 1), text_at(rows, 2) };
+	struct bsv_metric_set *s = bsv_metrics_set(m, BSV_METRIC_MISSES, who);
+	int64_t late, at;
+
+	bsv_metric_add(s, bsv_rows_get(rows, 3, 0));
+	if (known(rows, 4, &late) && known(rows, 6, &at))
+		bsv_metric_exemplar(s, bsv_rows_get(rows, 5, 0), late, at);
+}
+
+static int fill_misses(const struct filling *f)
+{
+	return each_row(f,
+	                bsv_text("%sSELECT p.app_id, p.model_id, c.cause, count(*) AS n, max(p.lateness_ns), p.id, "
+	                         "p.deadline + p.lateness_ns "
+	                         "FROM picked p LEFT JOIN miss_cause c ON c.execution_id = p.id AND c.is_primary "
+	                         "WHERE p.miss IS NOT NULL AND p.path IS NOT 'prepare' GROUP BY 1, 2, 3 ORDER BY n "
+	                         "DESC, 1, 2, 3",
+	                         f->input->with),
+	                take_misses);
+}
+
+/* ---- what is about all of it ---- */
+
+static void take_share(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	const char *who[] = { app_at(f, rows, 0) };
+	int64_t ns;
+
+	if (known(rows, 1, &ns))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_RECEIVED, who), ns);
+	if (known(rows, 2, &ns))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_ENTITLED, who), ns);
+	if (known(rows, 3, &ns))
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_LAG, who), ns);
+}
+
+static void take_starvation(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	const char *who[] = { app_at(f, rows, 0) };
+
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_STARVATIONS, who), bsv_rows_get(rows, 1, 0));
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_STARVED, who), bsv_rows_get(rows, 2, 0));
+}
+
+static void take_pools(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	const char *which[] = { text_at(rows, 0), text_at(rows, 1) };
+
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_POOLS, which), bsv_rows_get(rows, 2, 0));
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_POOL_BYTES, which), bsv_rows_get(rows, 3, 0));
+}
+
+static void take_events(const struct filling *f, const struct bsv_rows *rows)
+{
+	struct bsv_metrics *m = f->m;
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_EVENTS, NULL), bsv_rows_get(rows, 0, 0));
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_LOST_EVENTS, NULL), bsv_rows_get(rows, 1, 0));
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_LOST_PACKETS, NULL), bsv_rows_get(rows, 2, 0));
+}
+
+static int fill_whole(const struct filling *f)
+{
+	static const struct {
+		const char *sql;
+		takes_row *take;
+	} parts[] = {
+		{ "SELECT s.app_id, s.received_ns, s.entitled_ns, s.max_lag_ns FROM app_share s "
+		  "ORDER BY s.received_ns DESC, s.app_id",
+		  take_share },
+		{ "SELECT s.app_id, count(*), sum(s.gap_ns) FROM starvation s GROUP BY s.app_id "
+		  "ORDER BY 3 DESC, 1",
+		  take_starvation },
+		{ "SELECT owner, kind, n, bytes FROM pool_stat ORDER BY n DESC, 1, 2", take_pools },
+		{ "SELECT sum(events), sum(lost_events), sum(lost_packets) FROM trace", take_events },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && r >= 0; i++)
+		r = each_row(f, bsv_text("%s%s", f->input->with, parts[i].sql), parts[i].take);
+	return r;
+}
+
+static void filling_fini(struct filling *f)
+{
+	names_fini(&f->apps);
+	names_fini(&f->models);
+}
+
+int bsv_metrics_of_database(struct bsv_metrics *m, struct bsv_input *input, struct bsa_err *err)
+{
+	__attribute__((cleanup(filling_fini))) struct filling f = { .m = m, .input = input, .err = err };
+	const char *version[] = { BURSTSCOPE_VERSION };
+	int r = names_read(&f, &f.apps, "apps");
+
+	bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_BUILD, version), 1);
+	if (r >= 0)
+		r = names_read(&f, &f.models, "models");
+	if (r >= 0)
+		r = fill_executions(&f);
+	if (r >= 0)
+		r = fill_misses(&f);
+	return r < 0 || input->picks ? r : fill_whole(&f);
+}
