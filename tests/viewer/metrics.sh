@@ -5,6 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
 burstscope=$1 trace_from_text=$2 metric_table=$3
 command -v python3 >/dev/null || exit 77
+python=$(python3 -c 'import sys; print(sys.executable)') # itself: what stands for it can take half a second to find it, each time
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 TZ=UTC
@@ -18,7 +19,7 @@ wrong()
 }
 
 # compared FILE DB: how many series, how many of them compared, how many exemplars
-compared() { python3 "$here/openmetrics.py" "$@" 2>&1; }
+compared() { "$python" "$here/openmetrics.py" "$@" 2>&1; }
 
 # ---- all that is in a database ----
 for trace in "$here/../golden"/{camera,unfair,lossy,native}.trace; do
@@ -105,7 +106,7 @@ grep -q 'cannot be spent' objectives.yml || wrong 'p50: its budget is half of al
 echo 'executions >= 5' >none.slo
 "$burstscope" export --to rules --slo none.slo | grep -q '^groups: \[\]$' || wrong 'no rule for Prometheus'
 "$burstscope" export --to grafana -o dashboard.json
-python3 - "$(printf '%s\n' "$(sed -n 's/^METRIC([A-Z_]*, *[A-Z]*, *"\([a-z_]*\)".*/\1/p' "$root/viewer-cli/metrics/metrics.def")")" <<'END' || wrong 'the dashboard'
+"$python" - "$(printf '%s\n' "$(sed -n 's/^METRIC([A-Z_]*, *[A-Z]*, *"\([a-z_]*\)".*/\1/p' "$root/viewer-cli/metrics/metrics.def")")" <<'END' || wrong 'the dashboard'
 import json, sys
 panels = json.load(open("dashboard.json"))["panels"]
 assert len({p["id"] for p in panels}) == len(panels) and len({(p["gridPos"]["x"], p["gridPos"]["y"]) for p in panels}) == len(panels)
@@ -124,7 +125,7 @@ if command -v promtool >/dev/null; then
 	sed 's/slo_line: "3"/slo_line: "4"/' alerts.test.yml >edited.test.yml
 	! promtool test rules edited.test.yml >said 2>&1 || wrong 'an alert of another objective was not noticed'
 	# Each panel is PromQL, says a rules file with its expressions.
-	python3 - >panels.yml <<'END'
+	"$python" - >panels.yml <<'END'
 import json
 print("groups:\n- name: panels\n  rules:")
 for p in json.load(open("dashboard.json"))["panels"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """trackevent.py -- a Perfetto trace, as protoc decodes it, into SQLite; it is then compared with the database that it was made of.
 
-usage: trackevent.py TRACE OUT.db   fails where the trace is not as Perfetto wants it: a field that our .proto does not have, an end without
+usage: trackevent.py TRACE OUT.db [COMPRESSED]   COMPRESSED has to hold the same packets, byte for byte. Fails where the trace is not as Perfetto wants it: a field that our .proto does not have, an end without
 a beginning, a slice that does not end, a name that was never told, a clock that is unknown, a flow with one end.
 """
 import os
@@ -64,6 +64,17 @@ def packets(data):
             stack.append(value)
     if len(stack) != 1:
         fail("cut")
+
+
+def inflated(data):
+    """The bytes of the packets in compressed packets, of which all of @data is made."""
+    parts = []
+    for line in decoded(data).split(b"\n"):
+        if line.startswith(b"  compressed_packets: "):
+            parts.append(zlib.decompress(unescaped(line[len(b'  compressed_packets: "'):-1])))
+        elif line not in (b"packet {", b"}", b""):
+            fail("a compressed trace has something beside compressed packets")
+    return b"".join(parts)
 
 
 class Sequence:
@@ -192,9 +203,13 @@ class Reader:
 
 
 def main():
-    trace, out = sys.argv[1:]
+    trace, out = sys.argv[1:3]
     with open(trace, "rb") as f:
         data = f.read()
+    for compressed in sys.argv[3:]:
+        with open(compressed, "rb") as f:
+            if inflated(f.read()) != data:
+                fail("%s holds something else" % compressed)
     db = sqlite3.connect(out, isolation_level=None)
     reader = Reader(db)
     db.execute("BEGIN")

@@ -10,6 +10,7 @@ for tool in protoc python3 sqlite3; do
 		exit 77
 	}
 done
+python=$(python3 -c 'import sys; print(sys.executable)') # itself: what stands for it can take half a second to find it, each time
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failures=0 looked=0 apps=5000
@@ -22,11 +23,11 @@ wrong()
 	failures=$((failures + 1))
 }
 
-# read_back TRACE: into out.db
+# read_back TRACE [COMPRESSED]: into out.db
 read_back()
 {
-	rm -f out.db
-	python3 "$here/trackevent.py" "$1" out.db
+	rm -f out.db out.db-journal
+	"$python" "$here/trackevent.py" "$1" out.db "${@:2}"
 }
 
 # agrees DB WHAT: out.db with the database
@@ -55,15 +56,19 @@ for trace in "$golden"/*.trace; do
 		FROM (SELECT min(began) AS b FROM trace UNION ALL SELECT min(began) FROM id_block)' | tail -1)
 
 	"$burstscope" export --to perfetto --compress -o "$name.z" "$name.db"
-	read_back "$name.z" && agrees "$name.db" "$name, compressed"
 	"$burstscope" export --to perfetto -o "$name.pftrace" "$name.db"
-	read_back "$name.pftrace" && agrees "$name.db" "$name"
+	read_back "$name.pftrace" "$name.z" && agrees "$name.db" "$name"
 	(($(stat -c %s "$name.z") * 2 < $(stat -c %s "$name.pftrace"))) || wrong "$name: hardly compressed"
 	"$burstscope" export --to chrome "$name.db" >"$name.json"
-	python3 "$here/chrome.py" "$name.json" out.db "$began" || wrong "$name: the JSON"
+	"$python" "$here/chrome.py" "$name.json" out.db "$began" || wrong "$name: the JSON"
 	"$burstscope" export --to perfetto "$name.db" | cmp - "$name.pftrace" || wrong "$name: a pipe has something else"
 done
 has 'waits that were found' "SELECT count(*) > 5 FROM event WHERE cats LIKE '%wait%'" 1
+
+status=0
+"$python" "$here/trackevent.py" camera.pftrace out.db unfair.z 2>said || status=$?
+[[ $status == 1 && $(<said) == *'holds something else'* ]] || wrong "another trace, compressed: $(<said)"
+read_back camera.z && agrees camera.db 'compressed, read as Perfetto reads it'
 
 # The comparison can fail: each of these is one thing less, or at another time.
 read_back camera.pftrace
@@ -123,7 +128,7 @@ has 'a long name' "SELECT max(length(name)) >= 80000 FROM track" 1
 has 'nothing that a terminal obeys' "SELECT count(*) FROM (SELECT name FROM track UNION ALL SELECT name FROM event)
 	WHERE name GLOB '*[' || char(1) || '-' || char(31) || ']*' OR instr(name, char(0x202e))" 0
 "$burstscope" export --to chrome -o hostile.json hostile.db
-python3 -c 'import json; json.load(open("hostile.json", encoding="utf-8"))' || wrong 'JSON with names of strangers'
+"$python" -c 'import json; json.load(open("hostile.json", encoding="utf-8"))' || wrong 'JSON with names of strangers'
 
 # ---- nothing, and much ----
 cp camera.db empty.db
@@ -132,7 +137,7 @@ sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE 
 	DELETE FROM stored_process; DELETE FROM stored_stream; DELETE FROM stored_model; DELETE FROM trace' 2>said || wrong "$(<said)"
 "$burstscope" export --to perfetto -o empty.pftrace empty.db && read_back empty.pftrace || wrong 'an empty database'
 has 'nothing' 'SELECT count(*) FROM event' 0
-"$burstscope" export --to chrome empty.db | python3 -c 'import json, sys; json.load(sys.stdin)' || wrong 'JSON of an empty database'
+"$burstscope" export --to chrome empty.db | "$python" -c 'import json, sys; json.load(sys.stdin)' || wrong 'JSON of an empty database'
 
 # copies TABLE EDIT: columns of the table, as "i" makes them; i.n is a number
 copies()
@@ -166,6 +171,6 @@ for to in perfetto chrome; do
 	[[ $status == 141 && ! -s said ]] || wrong "a closed pipe: $status, $(<said)"
 	looked=$((looked + 2))
 done
-((looked > 30)) || wrong "only $looked looked at"
+((looked > 25)) || wrong "only $looked looked at"
 echo "$looked looked at, $failures wrong"
 ((failures == 0))
