@@ -112,7 +112,10 @@ export class Browser {
 
 	async close() {
 		this.session = undefined;
-		await Promise.race([this.send('Browser.close').catch(() => {}), new Promise((r) => setTimeout(r, 2000))]);
+		const patience = new Promise((r) => setTimeout(r, 5000).unref());
+
+		this.send('Browser.close').catch(() => {});
+		await Promise.race([this.ended, patience]);
 		try {
 			process.kill(-this.child.pid, 'SIGKILL'); // its helpers, too
 		} catch { /* they have ended */ }
