@@ -370,11 +370,32 @@ static void holm_stops_at_the_first_that_is_not_significant(void **ctx)
 	size_t order[4];
 
 	(void)ctx;
-	bsv_holm(p, 4, 0.05, levels, order);
+	bsv_holm(p, NULL, 4, 0.05, levels, order);
 	assert_true(fabs(levels[1] - 0.05 / 4) < 1e-12); /* rejected */
 	assert_true(fabs(levels[3] - 0.05 / 3) < 1e-12); /* rejected */
 	assert_true(fabs(levels[0] - 0.05 / 2) < 1e-12); /* not: 0.03 */
 	assert_true(fabs(levels[2] - 0.05 / 2) < 1e-12); /* held against the level of that one */
+}
+
+/* The levels of those that are left sum to alpha. */
+static void holm_gives_each_test_its_share(void **ctx)
+{
+	static const double p[] = { 0.02, 0.02, 0.02 }, weights[] = { 1, 0.5, 0.5 };
+	static const double later[] = { 0.02, 0.012, 0.03 };
+	double levels[3];
+	size_t order[3];
+
+	(void)ctx;
+	bsv_holm(p, weights, 3, 0.05, levels, order);
+	assert_true(fabs(levels[0] - 0.025) < 1e-12); /* rejected */
+	assert_true(fabs(levels[1] - 0.025) < 1e-12); /* all of alpha is for the other two */
+	assert_true(fabs(levels[2] - 0.05) < 1e-12);
+	bsv_holm(later, weights, 3, 0.05, levels, order);
+	assert_true(fabs(levels[0] - 0.025) < 1e-12);
+	assert_true(fabs(levels[1] - 0.025) < 1e-12);
+	bsv_holm(p, (const double[]){ 0.1, 1, 1 }, 3, 0.05, levels, order);
+	assert_true(fabs(levels[1] - 0.05 / 2.1) < 1e-12); /* the heavy ones are first: 0.02 is no more than that */
+	assert_true(fabs(levels[0] - 0.05) < 1e-12);
 }
 
 /* Of @rounds recordings, the mean of the variance that a recording estimates of itself, over the variance between them. */
@@ -833,32 +854,54 @@ struct computing {
 	struct bsv_samples samples;
 };
 
-/* @between: how much the machine's speed differs from recording to recording (of logarithms); within them it varies, too. */
-static void compute(struct computing *r, double run, double between)
+/* What a machine does to runs, and to the reference computation. Of logarithms, but outliers. */
+struct machine {
+	const char *name;
+	double differs;  /* its speed from recording to recording; within them it wanders by as much */
+	double drifts;   /* and from the first recording to the last one, in a line */
+	double steps;    /* at once, somewhere in each recording */
+	double outliers; /* the share of runs, and of others of references, that take ten times as long */
+	double own;      /* what runs of a recording differ by that no reference tells: where their memory lies */
+};
+
+static const struct machine usual_machine = { "speed differs", .differs = 0.18 };
+
+/* One execution of @r, at the speed that the machine has just now. */
+static void compute_one(struct computing *r, size_t i, double run, double share, double speed, const struct machine *m)
 {
-	const size_t n = 400;
-	double machine = between * normal(), speed = 0, crowd = uniform() / 2;
+	int64_t at = (int64_t)(1000000 * i);
+	double odd = uniform() < m->outliers ? 10 : 1;
+	double cpu = 1e6 * run * odd * exp(1.2 * speed + 0.2 * share + 0.05 * normal());
+
+	assert_true(bsv_times_add(&r->group.cpu, (int64_t)cpu, at));
+	r->group.run[i] = (int64_t)(cpu / (1 - share + 1e-3));
+	r->group.delay[i] = (int64_t)(share * (double)r->group.run[i]);
+	r->group.at[i] = at;
+	r->group.ns[BSV_E2E][i] = r->group.run[i];
+	r->group.sum[BSV_E2E] += r->group.run[i];
+	odd = uniform() < m->outliers ? 10 : 1;
+	if (i % 3 == 0)
+		assert_true(bsv_times_add(&r->samples.references, (int64_t)(6000 * odd * exp(speed + 0.05 * normal())),
+		                          at));
+}
+
+/* @when: from 0, the first recording, to 1, the last one. */
+static void compute(struct computing *r, double run, const struct machine *m, double when)
+{
+	const size_t n = 400, step = (size_t)(400 * uniform());
+	double speed = m->differs * normal() + m->drifts * when, wanders = 0, crowd = uniform() / 2;
 
 	*r = (struct computing){ .group = { "app", (char *)"net", "burst", "both", .cold = 0, .n = n } };
 	r->group.at = calloc(n, sizeof(*r->group.at));
 	r->group.ns[BSV_E2E] = calloc(n, sizeof(*r->group.at));
 	r->group.delay = calloc(n, sizeof(*r->group.delay));
 	r->group.run = calloc(n, sizeof(*r->group.run));
+	run *= exp(m->own * normal());
 	for (size_t i = 0; i < n; i++) {
-		int64_t at = (int64_t)(1000000 * i);
-		double share = uniform() < crowd ? uniform() : 0, cpu;
+		double share = uniform() < crowd ? uniform() : 0;
 
-		speed = 0.98 * speed + 0.2 * between * normal();
-		cpu = 1e6 * run * exp(1.2 * (machine + speed) + 0.2 * share + 0.05 * normal());
-		assert_true(bsv_times_add(&r->group.cpu, (int64_t)cpu, at));
-		r->group.run[i] = (int64_t)(cpu / (1 - share + 1e-3));
-		r->group.delay[i] = (int64_t)(share * (double)r->group.run[i]);
-		r->group.at[i] = at;
-		r->group.ns[BSV_E2E][i] = r->group.run[i];
-		r->group.sum[BSV_E2E] += r->group.run[i];
-		if (i % 3 == 0)
-			assert_true(bsv_times_add(&r->samples.references,
-			                          (int64_t)(6000 * exp(machine + speed + 0.05 * normal())), at));
+		wanders = 0.98 * wanders + 0.2 * m->differs * normal();
+		compute_one(r, i, run, share, speed + wanders + (i >= step ? m->steps : 0), m);
 	}
 	r->samples.groups = &r->group;
 	r->samples.n = 1;
@@ -875,8 +918,8 @@ static void compute_fini(struct computing *r)
 	free(r->group.at);
 }
 
-/* What becomes of cpu time, of @n recordings a side; of the last one of B @spoil makes something else. */
-static struct bsv_change computed(size_t n, double run, double between, void (*spoil)(struct computing *r))
+/* What becomes of cpu time, of @n recordings a side, in turn; of the last one of B @spoil makes something else. */
+static struct bsv_change computed(size_t n, double run, const struct machine *m, void (*spoil)(struct computing *r))
 {
 	static struct computing a[RECORDINGS], b[RECORDINGS];
 	const struct bsv_samples *from[RECORDINGS], *to[RECORDINGS];
@@ -884,8 +927,8 @@ static struct bsv_change computed(size_t n, double run, double between, void (*s
 	struct bsv_change ret;
 
 	for (size_t i = 0; i < n; i++) {
-		compute(&a[i], 1, between);
-		compute(&b[i], run, between);
+		compute(&a[i], 1, m, (double)(2 * i) / (double)(2 * n - 1));
+		compute(&b[i], run, m, (double)(2 * i + 1) / (double)(2 * n - 1));
 		from[i] = &a[i].samples;
 		to[i] = &b[i].samples;
 	}
@@ -910,7 +953,7 @@ static void five_recordings_find_a_tenth_more_computing_whatever_the_machines_sp
 	(void)ctx;
 	state = 61;
 	for (int i = 0; i < 30; i++) {
-		struct bsv_change change = computed(RECORDINGS, 1.1, 0.18, NULL);
+		struct bsv_change change = computed(RECORDINGS, 1.1, &usual_machine, NULL);
 
 		found += change.verdict == BSV_CHANGED && change.by > 0.05 && change.by < 0.15;
 	}
@@ -928,7 +971,7 @@ static void the_machines_speed_alone_is_no_change_of_computing(void **ctx)
 		int changed = 0;
 
 		for (int i = 0; i < 60; i++)
-			changed += computed(sides[k], 1, 0.18, NULL).verdict == BSV_CHANGED;
+			changed += computed(sides[k], 1, &usual_machine, NULL).verdict == BSV_CHANGED;
 		if (changed > 6) /* 3 are expected at most */
 			fail_msg("%zu a side: %d of 60 changed", sides[k], changed);
 	}
@@ -941,9 +984,54 @@ static void one_recording_of_each_finds_half_as_much_computing(void **ctx)
 	(void)ctx;
 	state = 65;
 	for (int i = 0; i < 30; i++)
-		found += computed(1, 1.5, 0.18, NULL).verdict == BSV_CHANGED;
+		found += computed(1, 1.5, &usual_machine, NULL).verdict == BSV_CHANGED;
 	if (found < 27)
 		fail_msg("found in %d of 30", found);
+}
+
+/* What is true is known here: five recordings a side find a tenth, and find nothing where nothing is. */
+static void whatever_a_machine_does_a_tenth_is_found_and_nothing_is_made_up(void **ctx)
+{
+	static const struct machine machines[] = {
+		{ "steady", .differs = 0.01 },
+		{ "drifts", .differs = 0.05, .drifts = 0.4 },
+		{ "steps", .differs = 0.05, .steps = 0.5 },
+		{ "outliers", .differs = 0.1, .outliers = 0.002 },
+		{ "memory lies elsewhere", .differs = 0.1, .own = 0.015 },
+		{ "all of it", .differs = 0.1, .drifts = 0.2, .steps = 0.3, .outliers = 0.002, .own = 0.01 },
+	};
+
+	(void)ctx;
+	state = 67;
+	for (size_t k = 0; k < sizeof(machines) / sizeof(*machines); k++) {
+		int found = 0, made_up = 0, held = 0;
+
+		for (int i = 0; i < 20; i++) {
+			struct bsv_change change = computed(RECORDINGS, 1.1, &machines[k], NULL);
+
+			found += change.verdict == BSV_CHANGED && change.by > 0.05 && change.by < 0.15;
+			held += change.low <= 0.1 && change.high >= 0.1;
+		}
+		for (int i = 0; i < 20; i++)
+			made_up += computed(RECORDINGS, 1, &machines[k], NULL).verdict == BSV_CHANGED;
+		if (found < 18 || held < 17 || made_up > 3)
+			fail_msg("%s: found in %d of 20, of which the interval holds it in %d; made up in %d of 20",
+			         machines[k].name, found, held, made_up);
+	}
+}
+
+/* What the reference cannot tell is noise like any other: it hides a change, and makes none. */
+static void a_reference_that_knows_nothing_of_the_machine_makes_no_change(void **ctx)
+{
+	static const struct machine deaf = { "deaf", .differs = 0.01, .own = 0.1 };
+	int changed = 0;
+
+	(void)ctx;
+	state = 69;
+	for (int i = 0; i < 60; i++)
+		changed += computed(RECORDINGS, 1, &deaf, NULL).verdict == BSV_CHANGED;
+	if (changed > 6)
+		fail_msg("%d of 60 changed", changed);
 }
 
 static void without_references(struct computing *r)
@@ -969,15 +1057,16 @@ static void with_one_reference_time(struct computing *r)
 
 static void computing_is_judged_only_where_all_of_it_is_known(void **ctx)
 {
+	static const struct machine steady = { "steady", .differs = 0.02 };
 	void (*const spoils[])(struct computing * r) = { without_references, with_cpu_times_of_a_half,
 		                                         with_some_hidden };
 
 	(void)ctx;
 	state = 67;
 	for (size_t i = 0; i < sizeof(spoils) / sizeof(*spoils); i++)
-		assert_int_equal(computed(3, 1.5, 0.02, spoils[i]).verdict, BSV_TOO_FEW);
+		assert_int_equal(computed(3, 1.5, &steady, spoils[i]).verdict, BSV_TOO_FEW);
 	/* a reference that is of another machine, or a lie, is too far away to be sure of anything */
-	assert_int_equal(computed(3, 1.1, 0.02, with_one_reference_time).verdict, BSV_SAME);
+	assert_int_equal(computed(3, 1.1, &steady, with_one_reference_time).verdict, BSV_SAME);
 }
 
 static void constant(struct bsv_group *g, const char *model, size_t n, int64_t ns)
@@ -1115,6 +1204,7 @@ int main(void)
 		cmocka_unit_test(a_step_in_the_middle_is_one_block_against_another),
 		cmocka_unit_test(students_tails_are_those_of_the_tables),
 		cmocka_unit_test(holm_stops_at_the_first_that_is_not_significant),
+		cmocka_unit_test(holm_gives_each_test_its_share),
 		cmocka_unit_test(blocks_of_time_know_how_much_a_recording_varies),
 		cmocka_unit_test(a_share_of_none_still_has_a_variance),
 		cmocka_unit_test(one_build_is_not_slower_than_itself),
@@ -1129,6 +1219,8 @@ int main(void)
 		cmocka_unit_test(five_recordings_find_a_tenth_more_computing_whatever_the_machines_speed),
 		cmocka_unit_test(the_machines_speed_alone_is_no_change_of_computing),
 		cmocka_unit_test(one_recording_of_each_finds_half_as_much_computing),
+		cmocka_unit_test(whatever_a_machine_does_a_tenth_is_found_and_nothing_is_made_up),
+		cmocka_unit_test(a_reference_that_knows_nothing_of_the_machine_makes_no_change),
 		cmocka_unit_test(computing_is_judged_only_where_all_of_it_is_known),
 		cmocka_unit_test(mix_and_speed_are_what_they_are_by_hand),
 		cmocka_unit_test(what_is_in_one_alone_is_mix_and_what_vanished_cannot_be_told),

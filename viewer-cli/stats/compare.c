@@ -43,11 +43,11 @@ struct sightings {
 struct test {
 	struct bsv_change *change;
 	struct bsv_contrast contrast;
-	double margin, least;   /* of the contrast, and of change->by: both ways */
-	double busier;          /* by how much B's machine alone moves the contrast; below 0: A's */
-	double low_by, high_by; /* the contrast, whatever is hidden */
-	bool touched, negligible, share;
-	double from; /* of a share: A's angle */
+	double margin, least;                       /* of the contrast, and of change->by: both ways */
+	double busier;                              /* by how much B's machine alone moves the contrast; below 0: A's */
+	double low_by, high_by;                     /* the contrast, whatever is hidden */
+	bool touched, negligible, share, computing; /* computing: of cpu time */
+	double from;                                /* of a share: A's angle */
 };
 
 struct work {
@@ -278,7 +278,8 @@ static void compute_test(struct work *w, struct bsv_change *change, struct compu
 	s.low_b = s.high_b = mean_of(s.b, s.n_b);
 	test_add(w, change, &s,
 	         &(struct test){ .margin = log1p(bsv_compute_margin(w->terms, w->c->single)),
-	                         .least = w->terms->least / 100 });
+	                         .least = w->terms->least / 100,
+	                         .computing = true });
 	/* slopes are not known exactly: the more apart the machine's speeds were, the more that matters */
 	t->contrast.error = sqrt(t->contrast.error * t->contrast.error + bsv_slopes_variance(&slopes, apart));
 	change->p = bsv_contrast_p(&t->contrast, t->margin);
@@ -517,23 +518,41 @@ static void test_judge(const struct test *t, double level)
 		c->verdict = BSV_HIDDEN;
 }
 
+/*
+ * Cpu time at one speed of the machine is the one test that small changes show in; the others ask the same of latencies, which resemble each other, and of
+ * shares, which small changes do not move. So it may be false as often as they may be together.
+ */
+static void weigh(const struct work *w, double *weights)
+{
+	size_t computing = 0;
+
+	for (size_t i = 0; i < w->n_tests; i++)
+		computing += w->tests[i].computing;
+	for (size_t i = 0; i < w->n_tests; i++)
+		weights[i] = 1 / (double)(w->tests[i].computing ? computing : w->n_tests - computing);
+}
+
 static int judge_all(struct work *w)
 {
 	double *p = malloc((w->n_tests + 1) * sizeof(*p)), *levels = malloc((w->n_tests + 1) * sizeof(*levels));
+	double *weights = malloc((w->n_tests + 1) * sizeof(*weights));
 	size_t *order = malloc((w->n_tests + 1) * sizeof(*order));
+	int r = p && levels && weights && order ? 0 : -1;
 
-	if (p && levels && order) {
+	if (r >= 0) {
 		for (size_t i = 0; i < w->n_tests; i++)
 			p[i] = w->tests[i].change->p;
-		bsv_holm(p, w->n_tests, BSV_ALPHA, levels, order);
+		weigh(w, weights);
+		bsv_holm(p, weights, w->n_tests, BSV_ALPHA, levels, order);
 		for (size_t i = 0; i < w->n_tests; i++)
 			test_judge(&w->tests[i], levels[i]);
 	}
 	w->c->tests = w->n_tests;
 	free(p);
 	free(levels);
+	free(weights);
 	free(order);
-	return p && levels && order ? 0 : -1;
+	return r;
 }
 
 /* ---- mix and speed ---- */

@@ -3,7 +3,8 @@
  *
  * TESTS        Of each group p10, p50 and p99 from end to end; of each app, model and path the shares of deadlines missed, of executions
  *              answered, and of executions that failed for another reason than a deadline. All are corrected together for their number, by Holm: one false change among all in 5 of 100 comparisons.
- *              Where recordings have the time of the reference computation: of each group the cpu time of a run, too, at one speed of the machine (compute.h).
+ *              Where recordings have the time of the reference computation: of each group the cpu time of a run, too, at one speed of the machine (compute.h);
+ *              then half of what may be false is for these, because small changes show in them.
  * UNIT         With several recordings of a side the recording is the unit, and the error is that between recordings. With one of each side it is
  *              the block bootstrap's within them, and what the machine alone may move is assumed: @margin.
  * HOLES        A change counts only if it is one whatever the executions were like that holes may hide; and where a loss touches a group,

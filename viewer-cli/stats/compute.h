@@ -8,7 +8,8 @@
  * to the speed and the crowd that all have in the mean.
  *
  * ASSUMED: what changed between A and B changes neither the reference nor how often others take the cpu; and what holds within
- * recordings holds from one to the next.
+ * recordings holds from one to the next. The reference reads memory that may have left the caches: a model that uses much more or much less memory in
+ * B changes it a little, and a part of that change is taken for the machine's.
  */
 #ifndef BSV_STATS_COMPUTE_H
 #define BSV_STATS_COMPUTE_H

@@ -349,30 +349,45 @@ double bsv_contrast_reach(const struct bsv_contrast *c, double alpha)
 	return c->error <= 0 ? 0 : c->error * bsv_student_quantile(alpha / 2, c->freedom);
 }
 
+/* Tests in the order of Holm's procedure. */
+struct weighted {
+	const double *p, *weights;
+};
+
+static double weight_of(const struct weighted *w, size_t i)
+{
+	return w->weights ? w->weights[i] : 1;
+}
+
 static int by_p(const void *x, const void *y, void *ctx)
 {
-	const double *p = ctx;
+	const struct weighted *w = ctx;
 	size_t a = *(const size_t *)x, b = *(const size_t *)y;
+	double p_a = w->p[a] / weight_of(w, a), p_b = w->p[b] / weight_of(w, b);
 
-	if (p[a] != p[b])
-		return p[a] < p[b] ? -1 : 1;
+	if (p_a != p_b)
+		return p_a < p_b ? -1 : 1;
 	return (a > b) - (a < b);
 }
 
-void bsv_holm(const double *p, size_t n, double alpha, double *levels, size_t *order)
+void bsv_holm(const double *p, const double *weights, size_t n, double alpha, double *levels, size_t *order)
 {
-	double level = alpha;
+	struct weighted w = { p, weights };
+	double rest = 0, level = alpha; /* level: of all that are left */
 	bool rejects = true;
 
-	for (size_t i = 0; i < n; i++)
-		order[i] = i;
-	if (n)
-		qsort_r(order, n, sizeof(*order), by_p, (void *)(uintptr_t)p);
 	for (size_t i = 0; i < n; i++) {
-		/* after the first that is not significant, none is: all others are held against its level */
+		order[i] = i;
+		rest += weight_of(&w, i);
+	}
+	if (n)
+		qsort_r(order, n, sizeof(*order), by_p, &w);
+	for (size_t i = 0; i < n; i++) {
+		/* after the first that is not significant, none is: all others are held against what it was */
 		if (rejects)
-			level = alpha / (double)(n - i);
-		rejects = rejects && p[order[i]] <= level;
-		levels[order[i]] = level;
+			level = alpha / rest;
+		levels[order[i]] = level * weight_of(&w, order[i]);
+		rejects = rejects && p[order[i]] <= levels[order[i]];
+		rest -= weight_of(&w, order[i]);
 	}
 }

@@ -72,8 +72,9 @@ double bsv_contrast_reach(const struct bsv_contrast *c, double alpha);
 
 /*
  * Holm's procedure: which of @n tests are significant, so that the probability of one false one among all is at most @alpha. @levels[i] gets
- * the level that test i was held against: significant is p[i] <= levels[i]. @order is room for @n.
+ * the level that test i was held against: significant is p[i] <= levels[i]. @weights (above 0): by what share of @alpha each test may be false; NULL:
+ * all alike. @order is room for @n.
  */
-void bsv_holm(const double *p, size_t n, double alpha, double *levels, size_t *order);
+void bsv_holm(const double *p, const double *weights, size_t n, double alpha, double *levels, size_t *order);
 
 #endif
