@@ -282,6 +282,7 @@ struct bsa_buffer_used {
 
 struct bsa_inverted {
 	uint64_t victim, holder, began, dur;
+	uint64_t step; /* of the holder's model: dur is longer */
 	uint8_t lane;
 	uint8_t open; /* enum bsa_open: it is longer than what is told of it */
 };

@@ -426,6 +426,7 @@ static void tell_inversions_on(const struct telling *w, unsigned number)
 			                         .holder = s.id,
 			                         .began = s.began,
 			                         .dur = s.ended - s.began,
+			                         .step = s.step_ns,
 			                         .lane = (uint8_t)number };
 
 		inverted.open |= s.began == w->x->ready_since ? w->x->open & BSA_OPEN_START : 0;

@@ -4,6 +4,7 @@
 
 #include "store/batch.h"
 #include "store/file.h"
+#include "store/inverted.h"
 #include "store/statement.h"
 #include "store/store.h"
 
@@ -34,6 +35,7 @@ struct bsa_store {
 	struct spill *spill;
 	struct tally *tally;
 	struct crowd *crowd;
+	struct inverted inverted;
 	struct pages *pages; /* of stored_execution; NULL where it has rows already, or they are attached */
 	struct window *window;
 	struct sort *by_seq; /* of what is in pages: entries of their index */

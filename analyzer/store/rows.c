@@ -289,10 +289,7 @@ static void on_buffer_used(void *ctx, const struct bsa_buffer_used *u)
 
 static void on_inverted(void *ctx, const struct bsa_inverted *i)
 {
-	struct bsa_store *s = ctx;
-
-	ROW(s, inversion, .victim_id = ref(i->victim), .holder_id = ref(i->holder), .lane = i->lane,
-	    .began = when(s->offset, i->began), .dur_ns = ns(i->dur), .open = i->open);
+	inverted_add(ctx, i);
 }
 
 static void on_starved(void *ctx, const struct bsa_starved *v)

@@ -296,6 +296,7 @@ void bsa_store_clock(struct bsa_store *s, int64_t offset)
 {
 	/* What is in the batches has its times added already. */
 	crowd_finish(s);
+	inverted_finish(s);
 	s->offset = bounded(offset);
 }
 
@@ -354,6 +355,7 @@ static int write_meta(struct bsa_store *s)
 		{ "joined_counts", tally_joined(s->tally) },
 		{ "joined_interference", s->left_out.pairs },
 		{ "joined_causes", s->joined_causes },
+		{ "joined_inversions", s->inverted.joined },
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 
@@ -459,6 +461,7 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 
 	window_empty(s);
 	crowd_finish(s);
+	inverted_finish(s);
 	batches_flush(s);
 	store_run(s, bsa_sql_names);
 	stats_run(s);

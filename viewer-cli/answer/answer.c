@@ -357,6 +357,14 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 		fprintf(to, ",\"unusable_events\":%" PRId64, c->unusable);
 	if (c->impostors)
 		fprintf(to, ",\"impostor_events\":%" PRId64, c->impostors);
+	if (c->joined_executions)
+		fprintf(to, ",\"joined_executions\":%" PRId64, c->joined_executions);
+	if (c->joined_waits)
+		fprintf(to, ",\"joined_waits\":%" PRId64, c->joined_waits);
+	if (c->joined_causes)
+		fprintf(to, ",\"joined_causes\":%" PRId64, c->joined_causes);
+	if (c->joined_inversions)
+		fprintf(to, ",\"joined_inversions\":%" PRId64, c->joined_inversions);
 	if (c->rival_uid >= 0)
 		fprintf(to, ",\"service_uids\":[%" PRId64 ",%" PRId64 "]", c->service_uid, c->rival_uid);
 	fputc('}', to);

@@ -22,7 +22,11 @@ static const char query[] =
 	"ifnull((SELECT value FROM meta WHERE key = 'service_rival_uid'), -1) AS rival_uid, "
 	"(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'service' AND path IS NOT 'prepare') AS "
 	"service_alone, "
-	"(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'client') AS client_alone FROM trace";
+	"(SELECT ifnull(sum(n), 0) FROM execution_count WHERE sides = 'client') AS client_alone, "
+	"(SELECT ifnull(max(value), 0) FROM meta WHERE key IN ('joined_statistics', 'joined_counts')) AS executions, "
+	"(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_interference') AS waits, "
+	"(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_causes') AS causes, "
+	"(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_inversions') AS inversions FROM trace";
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {
@@ -50,6 +54,10 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.rival_uid = bsa_query_get_int(q, 13),
 		.service_alone = bsa_query_get_int(q, 14),
 		.client_alone = bsa_query_get_int(q, 15),
+		.joined_executions = bsa_query_get_int(q, 16),
+		.joined_waits = bsa_query_get_int(q, 17),
+		.joined_causes = bsa_query_get_int(q, 18),
+		.joined_inversions = bsa_query_get_int(q, 19),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -117,6 +125,31 @@ static void sides_text(const struct bsv_coverage *c, char *to, size_t bytes)
 	}
 }
 
+/* What is in sums alone. */
+static void joined_text(const struct bsv_coverage *c, char *to, size_t bytes)
+{
+	const struct {
+		int64_t n;
+		const char *one, *many, *how;
+	} joined[] = {
+		{ c->joined_executions, "execution is", "executions are", "in figures of no app and no model" },
+		{ c->joined_waits, "stretch of waiting is", "stretches of waiting are", "for no app that is named" },
+		{ c->joined_causes, "missed deadline has", "missed deadlines have",
+		  "lesser culprits that are not named" },
+		{ c->joined_inversions, "inversion is", "inversions are", "told in a sum alone" },
+	};
+	char a[BSV_COUNT_MAX];
+	size_t n = 0;
+
+	*to = 0;
+	for (size_t i = 0; i < sizeof(joined) / sizeof(*joined); i++)
+		if (joined[i].n)
+			n += (size_t)snprintf(
+				to + n, bytes - n, "%s %s %s %s",
+				n ? "," : "; too many to tell each apart:", bsv_count(a, (uint64_t)joined[i].n),
+				bsv_plural((uint64_t)joined[i].n, joined[i].one, joined[i].many), joined[i].how);
+}
+
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT])
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
@@ -130,5 +163,7 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	sides_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);
 	left_out_text(c, to + n, BSV_COVERAGE_TEXT - n);
+	n = strlen(to);
+	joined_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	return to;
 }

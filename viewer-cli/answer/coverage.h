@@ -16,6 +16,11 @@ struct bsv_coverage {
 	int64_t service_uid,
 		rival_uid; /* whose events of a service count, and who says with as much right that they should; -1: nobody */
 	int64_t service_alone, client_alone; /* executions that were seen from that side */
+	/* what the import added up, because there was too much of it to tell each apart: */
+	int64_t joined_executions; /* in statistics of no app and no model, */
+	int64_t joined_waits;      /* stretches of waits for no app, */
+	int64_t joined_causes;     /* missed deadlines with causes of no culprit, */
+	int64_t joined_inversions; /* and inversions without a row of their own */
 	int64_t unchecked; /* of the losses: traces of which it is not known whether all was recorded. Not in uncounted */
 };
 
@@ -24,7 +29,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 /* Why, where traces are unchecked. */
 #define BSV_UNCHECKED "the babeltrace2 plugin imported it; burstscope import finds out"
 
-enum { BSV_COVERAGE_TEXT = 768 };
+enum { BSV_COVERAGE_TEXT = 1280 };
 
 /* A sentence, into @to, which is returned. */
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);

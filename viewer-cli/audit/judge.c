@@ -278,7 +278,8 @@ static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
 		                            .hidden_choices = bsv_rows_get(rows, 8, 0),
 		                            .mixed = bsv_rows_get(rows, 9, 0),
 		                            .may_be_mixed = bsv_rows_get(rows, 10, 0),
-		                            .sight = sight(rows, 11) };
+		                            .joined_ns = bsv_rows_get(rows, 11, 0),
+		                            .sight = sight(rows, 12) };
 }
 
 static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,

@@ -264,6 +264,11 @@ static void why_not_told(struct bsv_judgement *j, size_t rule, const struct bsv_
 		    "urgent work waited %s while its own app's less urgent work had a lane; its limit is not known, "
 		    "because not all of that was recorded",
 		    bsv_duration(figure, f->unsure_ns));
+	else if ((double)f->joined_ns > least)
+		why(j, rule,
+		    "urgent work waited %s while its own app's less urgent work had a lane; its limit is not known, "
+		    "because there were too many such waits to tell each",
+		    bsv_duration(figure, f->joined_ns));
 	else
 		why(j, rule,
 		    "not all was recorded: urgent work may have waited for its own app's less urgent work, for a time "
@@ -289,7 +294,7 @@ static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_fa
 		why_inverted(j, rule, f, bound);
 	} else if (is_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
-	} else if (f->unsure_ns > 0 || (double)f->hidden_ns > least) {
+	} else if (f->unsure_ns > 0 || (double)f->joined_ns > least || (double)f->hidden_ns > least) {
 		why_not_told(j, rule, f, least);
 	} else {
 		v->outcome = BSV_PASS;

@@ -89,6 +89,7 @@ struct bsv_priority_facts {
 		stretch_ns; /* of the one that is furthest above its bound: all of it, and how long its holder could not be stopped */
 	int64_t unsure_ns; /* the longest whose bound is not known, and above what is known of it */
 	int64_t hidden_ns; /* the longest that may be hidden */
+	int64_t joined_ns; /* the longest of those that the import added up: their bounds are not known */
 	int64_t least_ns;  /* the least S of a model that can make more urgent work wait; -1: unknown */
 	int64_t choices, honoured;
 	int64_t hidden_choices; /* at most */

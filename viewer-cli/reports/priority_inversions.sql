@@ -1,6 +1,6 @@
 -- priority_inversions: one row per pair of models of one app of which the more urgent waited while the other had a lane.
 -- How often, how long, and worst_ns and bound_ns of the one that is furthest above its bound, as in the verdict. Leaves out what was not longer
--- than the holder's step_ns.
+-- than the holder's step_ns. A row without a holder: those that the import added up, because there are too many.
 @with@, stretches AS (@stretches@),
 each AS (
 	SELECT i.*, v.app_id, a.name AS app, n.name AS victim, v.priority AS victim_priority, m.name AS holder, h.priority AS holder_priority,
@@ -17,5 +17,11 @@ FROM ( -- SQLite takes bare columns from the row of the only max()
 	SELECT app, holder, holder_priority, victim, victim_priority, count(*) AS n_inversions, sum(dur_ns > bound_ns) AS n_above,
 		percentile(dur_ns, 100) AS max_ns, dur_ns AS worst_ns, bound_ns, max(dur_ns - bound_ns) AS above_ns, sum(dur_ns) AS held_ns,
 		percentile(dur_ns, 50) AS p50_ns, count(DISTINCT victim_id) AS n_victims
-	FROM bounded GROUP BY app_id, holder, holder_priority, victim, victim_priority)
+	FROM bounded GROUP BY app_id, holder, holder_priority, victim, victim_priority
+	UNION ALL
+	SELECT a.name, NULL, NULL, n.name, v.priority, sum(i.n), NULL, max(i.longest_ns), NULL, NULL, NULL, sum(i.held_ns), NULL, count(DISTINCT i.victim_id)
+	FROM lesser_inversion i CROSS JOIN involved v ON v.execution_id = i.victim_id @only_victims@
+		LEFT JOIN apps a ON a.id = v.app_id
+		LEFT JOIN models n ON n.id = v.model_id
+	GROUP BY v.app_id, n.name, v.priority)
 ORDER BY held_ns DESC, app, holder, holder_priority, victim, victim_priority

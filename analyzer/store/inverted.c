@@ -1,0 +1,78 @@
+/* inverted.c -- see inverted.h. */
+#include "store/inverted.h"
+
+#include "store/numbers.h"
+#include "store/own.h"
+
+static void write_row(struct bsa_store *s, const struct bsa_inverted *i)
+{
+	s->inverted.rows++;
+	ROW(s, inversion, .victim_id = ref(i->victim), .holder_id = ref(i->holder), .lane = i->lane,
+	    .began = when(s->offset, i->began), .dur_ns = ns(i->dur), .open = i->open);
+}
+
+static bool may_have_more(const struct bsa_store *s)
+{
+	return s->inverted.rows < INVERTED_FREE + INVERTED_OF_AN_EXECUTION * s->counts.executions;
+}
+
+/* How long it went on beyond the step of who held the lane. */
+static uint64_t beyond(const struct bsa_inverted *i)
+{
+	return i->dur - i->step;
+}
+
+static void add_up(struct inverted *v, const struct bsa_inverted *i)
+{
+	uint64_t ended = i->began + i->dur;
+
+	v->began = v->n_lesser && v->began < i->began ? v->began : i->began;
+	v->ended = v->n_lesser && v->ended > ended ? v->ended : ended;
+	v->longest = v->n_lesser && v->longest > i->dur ? v->longest : i->dur;
+	v->held = i->dur > UINT64_MAX - v->held ? UINT64_MAX : v->held + i->dur;
+	v->n_lesser++;
+	v->joined++;
+}
+
+/* @i takes its place among those that are kept; who has none any more is added up. */
+static void keep(struct inverted *v, const struct bsa_inverted *i)
+{
+	size_t at = v->n_kept;
+
+	while (at && beyond(i) > beyond(&v->kept[at - 1]))
+		at--;
+	if (at == INVERTED_KEPT) {
+		add_up(v, i);
+		return;
+	}
+	if (v->n_kept == INVERTED_KEPT)
+		add_up(v, &v->kept[--v->n_kept]);
+	for (size_t k = v->n_kept++; k > at; k--)
+		v->kept[k] = v->kept[k - 1];
+	v->kept[at] = *i;
+}
+
+void inverted_finish(struct bsa_store *s)
+{
+	struct inverted *v = &s->inverted;
+
+	for (size_t i = 0; i < v->n_kept; i++)
+		write_row(s, &v->kept[i]);
+	if (v->n_lesser)
+		ROW(s, lesser_inversion, .victim_id = ref(v->kept[0].victim), .n = count(v->n_lesser),
+		    .began = when(s->offset, v->began), .ended = when(s->offset, v->ended),
+		    .longest_ns = ns(v->longest), .held_ns = ns(v->held));
+	*v = (struct inverted){ .rows = v->rows, .joined = v->joined };
+}
+
+void inverted_add(struct bsa_store *s, const struct bsa_inverted *i)
+{
+	struct inverted *v = &s->inverted;
+
+	if (v->n_kept && v->kept[0].victim != i->victim)
+		inverted_finish(s);
+	if (may_have_more(s) && !v->n_kept)
+		write_row(s, i);
+	else
+		keep(v, i);
+}

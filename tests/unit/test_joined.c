@@ -1,0 +1,227 @@
+/*
+ * test_joined.c -- where there is too much of something, a database adds some of it up: nothing is missing from the sums, the largest are told
+ * apart, and every answer says that there were others.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "analyzer/floods.h"
+#include "analyzer/folders.h"
+#include "analyzer/script.h"
+#include "decode/decode.h"
+#include "importer.h"
+#include "store/inverted.h"
+
+static void import(const char *flood, unsigned n, const char *output)
+{
+	const struct bsa_importer_options options = { .output = output };
+	const struct bsa_trace trace = { .path = "flood",
+		                         .uuid = "1",
+		                         .host = "",
+		                         .session = "",
+		                         .clock = "",
+		                         .clock_uuid = "",
+		                         .uid = UINT32_MAX };
+	struct bsa_decoded decoded = { .began = 1, .ended = 1 };
+	const struct flood *f = floods;
+	struct bsa_importer *im = NULL;
+	const struct bsa_event *e;
+	struct bsa_err err = { "" };
+	struct script *s;
+	char *lines;
+
+	while (f->name && strcmp(f->name, flood))
+		f++;
+	assert_non_null(f->name);
+	lines = flood_lines(f, n);
+	s = script_new(lines);
+	assert_int_equal(bsa_importer_new(&im, &options, &err), 0);
+	assert_int_equal(bsa_importer_trace(im, &trace, &err), 0);
+	while ((e = script_next(s)))
+		assert_int_equal(bsa_importer_event(im, e, &err), 0);
+	assert_int_equal(bsa_importer_decoded(im, 1, &decoded, &err), 0);
+	if (bsa_importer_finish(im, &err))
+		fail_msg("%s", err.text);
+	bsa_importer_free(im);
+	script_free(s);
+	free(lines);
+}
+
+static sqlite3 *db_of(const char *flood, unsigned n)
+{
+	const char *path = folder_at("db");
+	sqlite3 *db;
+
+	import(flood, n, path);
+	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	return db;
+}
+
+/* The one number that @sql answers. */
+static int64_t number(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *q = NULL;
+	int64_t ret;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &q, NULL))
+		fail_msg("%s", sqlite3_errmsg(db));
+	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+	ret = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return ret;
+}
+
+static int64_t joined(sqlite3 *db, const char *what)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT value FROM meta WHERE key = 'joined_%s'", what);
+	return number(db, sql);
+}
+
+/* Every answer that is asked of the database at folder_at("db") has @words in its coverage. */
+static void answers_say(const char *words)
+{
+#ifdef BURSTSCOPE
+	static const char *const commands[] = { "summary", "priority", "fairness", "misses", "latency", "overhead" };
+	char command[1024], line[1 << 16];
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		bool said = false;
+		FILE *from;
+
+		snprintf(command, sizeof(command), "'%s' %s '%s' --format json", BURSTSCOPE, commands[i],
+		         folder_at("db"));
+		from = popen(command, "r");
+		assert_non_null(from);
+		while (fgets(line, sizeof(line), from))
+			said = said || (strstr(line, "\"coverage\"") && strstr(line, words));
+		pclose(from);
+		if (!said)
+			fail_msg("%s does not say %s", commands[i], words);
+	}
+#else
+	(void)words;
+#endif
+}
+
+/* All of high priority wait while all of low priority run: each of the former once for each of the latter, and it says how long. */
+static void inversions(void **state)
+{
+	enum { N = 400 };
+	const int64_t pairs = N / 2 * (N / 2);
+	char said[128];
+	sqlite3 *db = db_of("inversions", N);
+	int64_t told = number(db, "SELECT count(*) FROM inversion"), lesser = joined(db, "inversions");
+
+	(void)state;
+	assert_true(pairs > INVERTED_FREE);
+	assert_int_equal(told + lesser, pairs);
+	assert_true(lesser > 0 && told <= INVERTED_FREE + N / 2 + (INVERTED_OF_AN_EXECUTION + INVERTED_KEPT) * N);
+	assert_int_equal(number(db, "SELECT sum(n) FROM lesser_inversion"), lesser);
+	/* what each waited for lesser work, as its waits say */
+	assert_int_equal(number(db, "SELECT count(*) FROM (SELECT execution_id AS id, sum(ended - began) AS ns FROM "
+	                            "wait WHERE cause = 'inversion' GROUP BY 1) w "
+	                            "WHERE ns <> (SELECT sum(dur_ns) FROM inversion WHERE victim_id = w.id) + "
+	                            "ifnull((SELECT sum(held_ns) FROM lesser_inversion WHERE victim_id = w.id), 0)"),
+	                 0);
+	assert_int_equal(number(db, "SELECT count(*) FROM lesser_inversion l WHERE longest_ns > "
+	                            "(SELECT min(dur_ns) FROM (SELECT dur_ns FROM inversion WHERE victim_id = "
+	                            "l.victim_id ORDER BY 1 DESC LIMIT 2))"),
+	                 0);
+	assert_int_equal(number(db, "SELECT count(*) FROM lesser_inversion l JOIN execution x ON x.id = l.victim_id "
+	                            "WHERE l.began < x.enqueued OR l.ended > x.dispatched OR l.held_ns > l.ended - "
+	                            "l.began OR l.longest_ns > l.held_ns"),
+	                 0);
+	snprintf(said, sizeof(said), "\"joined_inversions\":%" PRId64, lesser);
+	answers_say(said);
+	sqlite3_close(db);
+}
+
+static void few_inversions_are_told_each(void **state)
+{
+	sqlite3 *db = db_of("inversions", 120);
+
+	(void)state;
+	assert_int_equal(number(db, "SELECT count(*) FROM inversion"), 60 * 60);
+	assert_int_equal(number(db, "SELECT count(*) FROM lesser_inversion"), 0);
+	assert_int_equal(joined(db, "inversions"), 0);
+	sqlite3_close(db);
+}
+
+/* Each of many apps waits behind each: of more pairs than are told apart, the rest is any's. */
+static void interference(void **state)
+{
+	enum { N = 150, PAIRS = N * (N - 1) / 2 };
+	char said[128];
+	sqlite3 *db = db_of("apps_wait", N);
+	int64_t rows = number(db, "SELECT count(*) FROM interference WHERE by_app_id IS NOT NULL");
+
+	(void)state;
+	assert_int_equal(rows + joined(db, "interference"), PAIRS); /* one stretch for each */
+	assert_true(rows < PAIRS);
+	assert_int_equal(number(db, "SELECT count(*) FROM (SELECT x.app_id, sum(w.ended - w.began) AS ns FROM wait w "
+	                            "JOIN execution x ON x.id = w.execution_id "
+	                            "WHERE w.occupancy = 'held' GROUP BY 1) t WHERE ns <> (SELECT sum(ns) FROM "
+	                            "interference i WHERE i.app_id = t.app_id)"),
+	                 0);
+	/* those that are told apart are not wrong */
+	assert_int_equal(number(db,
+	                        "SELECT count(*) FROM (SELECT w.blocker_app_id AS by, x.app_id, sum(w.ended - w.began) "
+	                        "AS ns FROM wait w "
+	                        "JOIN execution x ON x.id = w.execution_id WHERE w.occupancy = 'held' GROUP BY 1, 2) t "
+	                        "JOIN interference i ON i.app_id = t.app_id AND i.by_app_id = t.by WHERE i.ns <> t.ns"),
+	                 0);
+	snprintf(said, sizeof(said), "\"joined_waits\":%" PRId64, joined(db, "interference"));
+	answers_say(said);
+	sqlite3_close(db);
+}
+
+/* Each misses its deadline behind all before it: of a cause with many culprits, the lesser ones are one row. */
+static void culprits(void **state)
+{
+	enum { N = 300 };
+	char said[128];
+	sqlite3 *db = db_of("apps_miss", N);
+
+	(void)state;
+	assert_true(joined(db, "causes") > 0);
+	assert_int_equal(number(db, "SELECT count(*) FROM execution x WHERE x.lateness_ns > 0 AND x.lateness_ns <> "
+	                            "(SELECT sum(late_ns) FROM miss_cause WHERE execution_id = x.id)"),
+	                 0);
+	assert_int_equal(number(db, "SELECT count(*) FROM miss_cause WHERE culprit_execution_id IS NULL AND cause IN "
+	                            "('crowded_out', 'hogged')"),
+	                 joined(db, "causes"));
+	/* who is told took no less than any that is not: all ran equally long */
+	assert_int_equal(number(db, "SELECT count(*) FROM miss_cause c JOIN miss_cause j ON j.execution_id = "
+	                            "c.execution_id AND j.cause = c.cause "
+	                            "WHERE j.culprit_execution_id IS NULL AND c.culprit_execution_id IS NOT NULL AND "
+	                            "c.late_ns > j.late_ns "
+	                            "AND j.cause IN ('crowded_out', 'hogged')"),
+	                 0);
+	snprintf(said, sizeof(said), "\"joined_causes\":%" PRId64, joined(db, "causes"));
+	answers_say(said);
+	sqlite3_close(db);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(inversions, folder_begin),
+		cmocka_unit_test_setup(few_inversions_are_told_each, folder_begin),
+		cmocka_unit_test_setup(interference, folder_begin),
+		cmocka_unit_test_setup(culprits, folder_begin),
+	};
+
+	return cmocka_run_group_tests(tests, folders_make, folders_remove);
+}
