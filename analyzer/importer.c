@@ -254,6 +254,7 @@ static void decide_users(struct bsa_importer *im)
 	if (!im->second) {
 		im->users.of[group].service = decided.service;
 		im->users.of[group].rival = decided.rival;
+		memcpy(im->users.of[group].forgers, decided.forgers, sizeof(decided.forgers));
 		im->again |= decided.again && im->group < BSA_IMPORTER_GROUPS;
 	}
 	if (im->users.of[group].service != USERS_UNKNOWN)
@@ -293,6 +294,11 @@ static bool begin_users(struct bsa_importer *im, unsigned group)
 	users_free(im->user_check);
 	im->user_check = users_new(service);
 	done = im->user_check;
+	if (done && im->second)
+		users_last_go(im->user_check);
+	for (size_t i = 0; done && im->second && group < BSA_IMPORTER_GROUPS && i < USERS_FORGERS; i++)
+		if (im->users.of[group].forgers[i] != USERS_UNKNOWN)
+			users_distrust(im->user_check, im->users.of[group].forgers[i]);
 	for (size_t i = 0; done && i < im->n_traces; i++)
 		if (im->traces[i].group == group)
 			done = !users_trace(im->user_check, (uint32_t)i + 1, im->traces[i].uid);
@@ -462,12 +468,13 @@ bool bsa_importer_wants_users(struct bsa_importer *im, struct bsa_importer_users
 {
 	struct users_decided decided;
 
-	if (im->second || im->service_uid != USERS_UNKNOWN || !im->user_check)
+	if (im->second || !im->user_check)
 		return false;
 	decided = users_decided(im->user_check); /* of the last group, which is not over yet */
 	if (im->group < BSA_IMPORTER_GROUPS) {
 		im->users.of[im->group].service = decided.service;
 		im->users.of[im->group].rival = decided.rival;
+		memcpy(im->users.of[im->group].forgers, decided.forgers, sizeof(decided.forgers));
 		im->again |= decided.again;
 	}
 	*ret = im->users;

@@ -31,7 +31,8 @@ struct bsa_importer_options {
 enum { BSA_IMPORTER_GROUPS = 64 };
 struct bsa_importer_users {
 	struct {
-		uint32_t service, rival; /* as in users.h */
+		uint32_t service, rival; /* as in users.h, like the next */
+		uint32_t forgers[8];
 	} of[BSA_IMPORTER_GROUPS];
 };
 

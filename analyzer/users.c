@@ -16,6 +16,9 @@ enum {
 	CLAIMS_MAX = 64, /* users that say they have the service; of more none is remembered */
 	CLOSED_MAX =
 		1 << 16, /* connections and streams that are kept after their end, for what is still told of them */
+	GUESSES_MAX =
+		1 << 14,   /* numbers that are not announced, of which clients tell: who tells of more is a forger, */
+	CLAIMANTS_MAX = 4, /* and so is who tells of what so many tell of already */
 	TELLING_NS = 20000000, /* in which a service that has told its state has told of all that it has */
 	OWNER_MODEL = 0,       /* the catalogue's numbers */
 	OWNER_EXEC = 2
@@ -31,6 +34,13 @@ struct peer {
 	uint32_t uid;
 };
 
+/* What is not announced yet, and clients of these users tell of. */
+struct guess {
+	struct bsa_entry entry; /* its number, and its kind */
+	uint32_t uids[CLAIMANTS_MAX];
+	unsigned n;
+};
+
 /* A user that says that it has the service. */
 struct claim {
 	uint32_t uid;
@@ -41,6 +51,7 @@ struct users {
 	uint32_t *of_traces; /* by number, from 1. Owned */
 	uint32_t n_traces;
 	bool several;            /* users */
+	bool last_go;            /* what is decided stays so */
 	uint32_t named, assumed; /* the service's uid */
 	bool lenient;            /* events of clients counted when no service was known */
 	bool lost_some;          /* something was lost: perhaps an announcement */
@@ -50,7 +61,13 @@ struct users {
 	uint32_t own[INSTANCES]; /* the uid of a process that has this number for itself; else USERS_UNKNOWN */
 	uint32_t turned_away
 		[INSTANCES]; /* the uid that had a service of this number, which is not the service; else USERS_UNKNOWN */
-	bool served[INSTANCES]; /* the service has this number */
+	bool served[INSTANCES];   /* the service has this number */
+	struct bsa_table guesses; /* owned, and its entries */
+	uint32_t n_guesses;
+	uint32_t forgers[USERS_FORGERS]; /* who told of what was announced for another user later */
+	unsigned n_forgers;
+	uint32_t distrusted[USERS_FORGERS]; /* likewise, as an earlier go found out */
+	unsigned n_distrusted;
 	struct bsa_table peers; /* owned, and its entries */
 	struct bsa_link closed; /* the longest first */
 	uint32_t n_closed;
@@ -60,7 +77,10 @@ struct users *users_new(uint32_t service)
 {
 	struct users *u = calloc(1, sizeof(*u));
 
-	if (!u || bsa_table_init(&u->peers)) {
+	if (!u)
+		return NULL;
+	if (bsa_table_init(&u->peers) || bsa_table_init(&u->guesses)) {
+		bsa_table_fini(&u->peers);
 		free(u);
 		return NULL;
 	}
@@ -72,18 +92,24 @@ struct users *users_new(uint32_t service)
 	return u;
 }
 
-struct users *users_free(struct users *u)
+static void free_all(struct bsa_table *t)
 {
 	struct bsa_entry *e;
 	size_t from = 0;
 
-	if (!u)
-		return NULL;
-	while ((e = bsa_table_any(&u->peers, &from))) {
-		bsa_table_remove(&u->peers, e);
+	while ((e = bsa_table_any(t, &from))) {
+		bsa_table_remove(t, e);
 		free(e);
 	}
-	bsa_table_fini(&u->peers);
+	bsa_table_fini(t);
+}
+
+struct users *users_free(struct users *u)
+{
+	if (!u)
+		return NULL;
+	free_all(&u->peers);
+	free_all(&u->guesses);
 	free(u->of_traces);
 	free(u);
 	return NULL;
@@ -128,11 +154,84 @@ static void reopen(struct users *u, struct peer *p)
 	u->n_closed--;
 }
 
+/* ---- who tells of what is another one's ---- */
+
+static void add_forger(uint32_t *forgers, unsigned *n, uint32_t uid)
+{
+	for (unsigned i = 0; i < *n; i++)
+		if (forgers[i] == uid || forgers[i] == USERS_ALL)
+			return;
+	if (*n < USERS_FORGERS)
+		forgers[(*n)++] = uid;
+	else
+		forgers[USERS_FORGERS - 1] = USERS_ALL;
+}
+
+void users_distrust(struct users *u, uint32_t uid)
+{
+	add_forger(u->distrusted, &u->n_distrusted, uid);
+}
+
+static bool is_distrusted(const struct users *u, uint32_t uid)
+{
+	for (unsigned i = 0; i < u->n_distrusted; i++)
+		if (u->distrusted[i] == uid || u->distrusted[i] == USERS_ALL)
+			return true;
+	return false;
+}
+
+static void add_claimant(struct users *u, struct guess *g, uint32_t uid)
+{
+	for (unsigned i = 0; i < g->n; i++)
+		if (g->uids[i] == uid)
+			return;
+	if (g->n < CLAIMANTS_MAX)
+		g->uids[g->n++] = uid;
+	else
+		add_forger(u->forgers, &u->n_forgers, uid);
+}
+
+/* A client of @uid tells of what is not announced yet: that counts. 1 or -ENOMEM. */
+static int guess(struct users *u, uint64_t key, uint32_t uid)
+{
+	struct guess *g = bsa_table_find(&u->guesses, key);
+
+	if (!g && u->n_guesses == GUESSES_MAX) {
+		add_forger(u->forgers, &u->n_forgers, uid);
+		return 1;
+	}
+	if (!g) {
+		g = calloc(1, sizeof(*g));
+		if (!g)
+			return -ENOMEM;
+		bsa_table_add(&u->guesses, &g->entry, key);
+		u->n_guesses++;
+	}
+	add_claimant(u, g, uid);
+	return 1;
+}
+
+/* What @key is of is @uid's: did others tell of it? */
+static void check_guess(struct users *u, uint64_t key, uint32_t uid)
+{
+	struct guess *g = u->n_guesses && uid != USERS_UNKNOWN ? bsa_table_find(&u->guesses, key) : NULL;
+
+	if (!g)
+		return;
+	for (unsigned i = 0; i < g->n; i++)
+		if (g->uids[i] != uid)
+			add_forger(u->forgers, &u->n_forgers, g->uids[i]);
+	bsa_table_remove(&u->guesses, &g->entry);
+	free(g);
+	u->n_guesses--;
+}
+
 /* It is @uid's from now on. 1 or -ENOMEM. */
 static int peer_is_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid)
 {
 	struct peer *p = bsa_table_find(&u->peers, key_of(number, kind));
 
+	check_guess(u, key_of(number, kind), uid);
 	if (!p) {
 		p = calloc(1, sizeof(*p));
 		if (!p)
@@ -240,8 +339,59 @@ static unsigned instance_of(const struct bsa_event *e)
 #undef BY_OWNER
 }
 
+/* Numbers below those of all instances are of models that a process calls as it likes. */
+static bool is_within(uint64_t number, unsigned instance)
+{
+	return number >> INSTANCE_SHIFT == 0 || number >> INSTANCE_SHIFT == instance;
+}
+
+/* Are all other numbers that it names of @instance, too? A stream of one's own on another's connection would be the other's. */
+static bool names_only(const struct bsa_event *e, unsigned instance)
+{
+	switch ((enum bsa_kind)e->kind) {
+	case BSA_stream_open:
+		return is_within(BSA_OF(e, stream_open)->conn, instance) &&
+		       is_within(BSA_OF(e, stream_open)->model, instance);
+	case BSA_model_prepare:
+		return is_within(BSA_OF(e, model_prepare)->model, instance);
+	case BSA_buffer_allocate:
+		return is_within(BSA_OF(e, buffer_allocate)->buffer, instance);
+	case BSA_exec_submit:
+		return is_within(BSA_OF(e, exec_submit)->model, instance);
+	case BSA_request_decode:
+		return is_within(BSA_OF(e, request_decode)->model, instance);
+	case BSA_sched_enqueue:
+		return is_within(BSA_OF(e, sched_enqueue)->model, instance);
+	case BSA_sched_preempt:
+		return is_within(BSA_OF(e, sched_preempt)->by >> EXEC_SHIFT, instance);
+	case BSA_deadline_miss:
+		return is_within(BSA_OF(e, deadline_miss)->model, instance);
+	case BSA_exec_service:
+		return is_within(BSA_OF(e, exec_service)->model, instance);
+	case BSA_exec_client:
+		return is_within(BSA_OF(e, exec_client)->model, instance);
+	case BSA_exec_state:
+		return is_within(BSA_OF(e, exec_state)->model, instance);
+	case BSA_buffer_reject:
+		return is_within(BSA_OF(e, buffer_reject)->exec >> EXEC_SHIFT, instance);
+	default:
+		return true;
+	}
+}
+
+/* What the fold takes for a loss of the service's. */
+static bool is_unusable(const struct bsa_event *e)
+{
+	struct bsa_mended room;
+	bool unknown;
+
+	return bsa_valid_is_of_service(e) && !bsa_valid(e, &room, &unknown);
+}
+
 static bool is_own(const struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
 {
+	if (!names_only(e, instance) || is_unusable(e))
+		return false;
 	if (e->kind == BSA_service_state || (e->kind == BSA_client_connect && BSA_OF(e, client_connect)->uid != uid))
 		return false;
 	return instance < INSTANCES && !u->served[instance] && u->own[instance] == uid;
@@ -319,12 +469,17 @@ static int service_tells(struct users *u, const struct bsa_event *e, unsigned in
 
 /* ---- clients ---- */
 
-/* May connection, stream or model @number belong to user @uid? The recording need not have its announcement: see CLIENTS in users.h. */
-static bool may_be_of(const struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid, uint64_t at)
+/*
+ * May connection, stream or model @number belong to user @uid? The recording need not have its announcement: see CLIENTS in users.h.
+ * 1, 0, or -ENOMEM.
+ */
+static int may_be_of(struct users *u, uint32_t number, enum peer_kind kind, uint32_t uid, uint64_t at)
 {
 	uint32_t of = peer_user(u, number, kind);
 
-	return of != USERS_UNKNOWN ? of == uid : at < u->all_told;
+	if (of != USERS_UNKNOWN)
+		return of == uid;
+	return at < u->all_told && !is_distrusted(u, uid) ? guess(u, key_of(number, kind), uid) : 0;
 }
 
 static int client_tells(struct users *u, const struct bsa_event *e, unsigned instance, uint32_t uid)
@@ -348,7 +503,7 @@ static int client_tells(struct users *u, const struct bsa_event *e, unsigned ins
 		return may_be_of(u, miss->model, PEER_MODEL, uid, e->at);
 	/* all others begin with the number of their execution */
 	stream = (uint32_t)(BSA_OF(e, exec_return)->exec >> EXEC_SHIFT);
-	return stream && may_be_of(u, stream, PEER_STREAM, uid, e->at);
+	return stream ? may_be_of(u, stream, PEER_STREAM, uid, e->at) : 0;
 }
 
 /* Between programs that use queues for something of their own. */
@@ -378,7 +533,12 @@ int users_event(struct users *u, const struct bsa_event *e)
 
 bool users_undecided(const struct users *u)
 {
-	return u->several && u->named == USERS_UNKNOWN;
+	return u->several && !u->last_go;
+}
+
+void users_last_go(struct users *u)
+{
+	u->last_go = true;
 }
 
 /* Root, who may be whoever it likes; or the first who has a service_state; or the first. */
@@ -397,13 +557,15 @@ static const struct claim *best_claim(const struct users *u)
 
 struct users_decided users_decided(const struct users *u)
 {
-	struct users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, false };
+	struct users_decided d = { u->several ? u->named : USERS_UNKNOWN, USERS_UNKNOWN, { 0 }, u->n_forgers > 0 };
 	const struct claim *best = u->several && u->named == USERS_UNKNOWN ? best_claim(u) : NULL;
 
+	for (unsigned i = 0; i < USERS_FORGERS; i++)
+		d.forgers[i] = i < u->n_forgers ? u->forgers[i] : USERS_UNKNOWN;
 	if (!best)
 		return d;
 	d.service = best->uid;
-	d.again = d.service != u->assumed || u->lenient;
+	d.again |= d.service != u->assumed || u->lenient;
 	if (best->uid == 0 && best->strong)
 		return d;
 	for (unsigned i = 0; i < u->n_claims && d.rival == USERS_UNKNOWN; i++)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 #include <sqlite3.h>
@@ -369,6 +370,166 @@ static void what_is_not_proven_of_a_part_is_not_of_the_whole(void **state)
 
 #define T(name) cmocka_unit_test_setup(name, folder_begin)
 
+/* ---- whatever a forger emits ---- */
+
+enum { RANDOM_LINES = 40, RANDOM_ROUNDS = 40 };
+
+static uint64_t next_random(uint64_t *state, uint64_t below)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*state >> 33) % below;
+}
+
+/* A number of the honest recording, or one beside them, or another instance's. */
+static unsigned any_number(uint64_t *state)
+{
+	static const unsigned numbers[] = { 0x100001, 0x100002, 0x100003, 0x100004, 0x700001, 1, 0 };
+
+	return numbers[next_random(state, sizeof(numbers) / sizeof(*numbers))];
+}
+
+/* One line of any kind, about anybody. */
+static void forge_line(FILE *to, uint64_t *state, uint64_t at)
+{
+	static const char *const of_exec[] = {
+		"exec_submit exec=%u:%u model=1048578 path=burst deadline_ns=5us",
+		"fmq_write exec=%u:%u queue=request",
+		"fmq_read exec=%u:%u queue=result",
+		"exec_return exec=%u:%u status=general_failure",
+		"exec_client exec=%u:%u began=1 at=1,2,3,4",
+		"exec_service exec=%u:%u began=1 at=1,-,2,3,4,5,0,0,0,-",
+		"sched_enqueue exec=%u:%u model=1048578 app=20 priority=high",
+		"sched_dispatch exec=%u:%u lane=0",
+		"exec_end exec=%u:%u lane=0 status=general_failure",
+		"deadline_miss exec=%u:%u kind=late stage=returned deadline_ns=1 over_ns=999999",
+		"exec_state exec=%u:%u phase=running lane=0",
+		"slot_lookup exec=%u:%u slot=1 hit=0",
+	};
+	static const char *const of_number[] = {
+		"service_state pid=66 lanes=4 instance=%u policy=fifo",
+		"client_connect conn=%u pid=20 uid=1000 app=20 name=camera",
+		"client_connect conn=%u pid=66 uid=1001 app=66 name=other",
+		"client_disconnect conn=%u reason=peer_death",
+		"model_prepare model=%u conn=1048577 name=forged",
+		"model_release model=%u",
+		"stream_open stream=%u conn=1048577 path=sync",
+		"stream_close stream=%u reason=peer_death",
+		"app_span kind=burst_make owner=stream owner_id=%u took_ns=1",
+		"app_span kind=connect owner=connection owner_id=%u took_ns=1",
+		"deadline_miss exec=0 model=%u stage=returned deadline_ns=1",
+		"pool_map owner=stream owner_id=%u slot=3 bytes=99",
+	};
+	const size_t n_exec = sizeof(of_exec) / sizeof(*of_exec), n = n_exec + sizeof(of_number) / sizeof(*of_number);
+	size_t kind = next_random(state, n);
+	unsigned number = any_number(state), seq = (unsigned)next_random(state, 5);
+
+	fprintf(to, "%llu ", (unsigned long long)at);
+	/* NOLINTNEXTLINE: formats of this table */
+	if (kind < n_exec)
+		fprintf(to, of_exec[kind], number, seq);
+	else
+		fprintf(to, of_number[kind - n_exec], kind == n_exec ? number >> 20 : number);
+	fputc('\n', to);
+}
+
+/* Owned by the caller. */
+static char *forge(uint64_t seed)
+{
+	uint64_t state = seed, at = next_random(&state, 2) ? 1 : 900;
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	assert_non_null(to);
+	for (unsigned i = 0; i < RANDOM_LINES; i++) {
+		forge_line(to, &state, at);
+		at += next_random(&state, 300);
+	}
+	fclose(to);
+	return text;
+}
+
+/* Rows about the app that is honest, and the service, and lanes: forged streams of its own may have rows. */
+static const char *const honest[] = {
+	"SELECT e.path, e.status, e.submitted, e.returned, e.dispatched, e.run_ended, e.quality, e.miss, e.sides, "
+	"e.deadline, e.e2e_ns, e.seq "
+	"FROM execution e JOIN app a ON a.id = e.app_id WHERE a.name = 'camera' ORDER BY e.seq",
+	"SELECT s.began, s.ended, s.lane, x.seq FROM lane_slice s JOIN execution x ON x.id = s.execution_id JOIN app a "
+	"ON a.id = x.app_id "
+	"WHERE a.name = 'camera' ORDER BY 1",
+	"SELECT w.began, w.ended, w.cause, x.seq FROM wait w JOIN execution x ON x.id = w.execution_id JOIN app a ON "
+	"a.id = x.app_id "
+	"WHERE a.name = 'camera' ORDER BY 1",
+	"SELECT key, uid, name FROM app WHERE name = 'camera'",
+	"SELECT pid, role, name FROM process WHERE name = 'camera' OR role = 'service' ORDER BY pid",
+	"SELECT policy, lanes, instance FROM service_rules",
+	"SELECT m.number, m.name, m.priority FROM model m WHERE m.number = 1048578",
+	"SELECT s.number, s.path, s.closed, s.executions FROM stream s WHERE s.number = 1048579",
+	"SELECT x.seq, c.cause, c.late_ns, c.is_primary FROM miss_cause c JOIN execution x ON x.id = c.execution_id "
+	"JOIN app a ON a.id = x.app_id "
+	"WHERE a.name = 'camera' ORDER BY 1, 2",
+	"SELECT a.name, s.received_ns, s.entitled_ns, s.max_lag_ns FROM app_share s JOIN app a ON a.id = s.app_id "
+	"WHERE a.name = 'camera'",
+	"SELECT model, phase, n, sum_ns FROM phase_stat p JOIN app a ON a.id = p.app_id WHERE a.name = 'camera' ORDER "
+	"BY 1, 2",
+	"SELECT count(*) FROM loss",
+	"SELECT count(*) FROM preemption",
+};
+
+static char *honest_rows(void)
+{
+	char *text = calloc(1, TEXT_MAX);
+	sqlite3 *db = NULL;
+
+	assert_non_null(text);
+	assert_int_equal(sqlite3_open_v2(folder_at("db"), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	for (size_t i = 0; i < sizeof(honest) / sizeof(*honest); i++)
+		append_rows(db, honest[i], text);
+	sqlite3_close(db);
+	return text;
+}
+
+/* NNB_SOAK_SECONDS: as many as fit; NNB_FORGED: only that one. */
+static void whatever_is_forged_honest_rows_stay(void **state)
+{
+	const char *seconds = getenv("NNB_SOAK_SECONDS"), *one = getenv("NNB_FORGED");
+	char *both[] = { strdup(trace("service", service, "0")), strdup(trace("client", client, "1000")) };
+	const time_t began = time(NULL);
+	uint64_t seed = one ? strtoull(one, NULL, 10) : 1, bad = 0;
+	const uint32_t root = 0;
+	char *truth;
+
+	(void)state;
+	import((const char *const *)both, 2, NULL);
+	truth = honest_rows();
+	for (uint64_t n = 0; seconds ? time(NULL) - began < atoi(seconds) / 2 : n < (one ? 1 : RANDOM_ROUNDS);
+	     n++, seed++) {
+		char *lines = forge(seed), *rows, name[32];
+		const char *with[3] = { both[0], both[1] };
+
+		snprintf(name, sizeof(name), "forged%llu", (unsigned long long)seed);
+		with[2] = trace(name, lines, "1001");
+		import(with, 3, seed % 2 ? &root : NULL);
+		rows = honest_rows();
+		if (strcmp(rows, truth)) {
+			size_t at = 0;
+
+			while (rows[at] == truth[at])
+				at++;
+			print_error("NNB_FORGED=%llu: ...%.300s\nnot ...%.300s\n", (unsigned long long)seed,
+			            rows + (at > 80 ? at - 80 : 0), truth + (at > 80 ? at - 80 : 0));
+			bad++;
+		}
+		free(rows);
+		free(lines);
+		assert_true(bad < 3);
+	}
+	free(truth);
+	free(both[0]);
+	free(both[1]);
+	assert_int_equal(bad, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -377,6 +538,7 @@ int main(void)
 		T(without_users_they_do),
 		T(of_two_services_that_are_not_roots_one_is_named),
 		T(what_is_not_proven_of_a_part_is_not_of_the_whole),
+		cmocka_unit_test_setup(whatever_is_forged_honest_rows_stay, folder_begin),
 	};
 
 	return cmocka_run_group_tests(all, folders_make, folders_remove);

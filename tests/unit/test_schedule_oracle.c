@@ -193,8 +193,11 @@ static void expect_inversions(struct oracle *o, int x, int began, int ended)
 			const struct times *s = &w->x[y].on[i];
 			int from = s->began > began ? s->began : began,
 			    to = s->ended < 0 || s->ended > ended ? ended : s->ended;
-			struct bsa_inverted in = { number(x),        number(y), (uint64_t)from, (uint64_t)(to - from),
-				                   (uint8_t)s->lane, 0 };
+			struct bsa_inverted in = { .victim = number(x),
+				                   .holder = number(y),
+				                   .began = (uint64_t)from,
+				                   .dur = (uint64_t)(to - from),
+				                   .lane = (uint8_t)s->lane };
 			bool known = false;
 
 			if (w->x[y].app != w->x[x].app || w->x[y].priority >= w->x[x].priority || to <= from ||

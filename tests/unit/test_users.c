@@ -100,6 +100,14 @@ static const struct row rows[] = {
 	{ "of whom nothing is known nothing is asked",
 	  THERE(ROOT) SUBMIT("4", "0x100002", NOBODY) END("5", "0x100002", NOBODY), "yyyyy", USERS_UNKNOWN, 0,
 	  USERS_UNKNOWN, false },
+	{ "a number that is announced for another one later: again, and then it does not count",
+	  SUBMIT("1", "0x100002", B) THERE(ROOT), "yyyy", 0, 0, USERS_UNKNOWN, true },
+	{ "a number that is announced for who told of it", SUBMIT("1", "0x100002", A) THERE(ROOT), "yyyy", 0, 0,
+	  USERS_UNKNOWN, false },
+	{ "a stream of its own on a connection that is not, and what cannot be",
+	  CONNECT("1", "0x700001", "1001", B) OPEN("2", "0x700002", "0x100001", B)
+	          OPEN("3", "0x700002", "0x700001", B) "4 sched_dispatch exec=0x700002:1 lane=200" B,
+	  "ynyn", 0, 0, USERS_UNKNOWN, false },
 	{ "messages between other programs", THERE(ROOT) "4 fmq_write exec=0 queue=other" B, "yyyy", USERS_UNKNOWN, 0,
 	  USERS_UNKNOWN, false },
 };
