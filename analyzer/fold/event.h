@@ -136,7 +136,7 @@ struct bsa_pool_unmap {
 };
 struct bsa_sched_enqueue {
 	uint64_t exec, deadline_ns, estimate_ns, floor_ns;
-	uint32_t model, app;
+	uint32_t model, app, nth_ready;
 	uint16_t ahead;
 	uint8_t priority;
 };
@@ -166,6 +166,7 @@ struct bsa_op_end {
 };
 struct bsa_exec_end {
 	uint64_t exec, cpu_ns, redo_ns;
+	uint32_t nth_over, n_ready;
 	uint16_t ops_run;
 	uint8_t lane, status;
 };
@@ -194,7 +195,7 @@ struct bsa_exec_client {
 };
 struct bsa_exec_service {
 	uint64_t exec, deadline_ns, began, at[10], delays[3], reference_ns;
-	uint32_t model, app;
+	uint32_t model, app, nth_ready, nth_over, n_ready;
 	uint16_t lookups, misses, preemptions;
 	uint8_t priority, path, lane, status;
 };

@@ -90,7 +90,8 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		ANY(pool_unmap, cause) END },
 	[BSA_sched_enqueue] = (const struct field[]){ EXEC(sched_enqueue, exec) ASKED(sched_enqueue, deadline_ns)
 		NS(sched_enqueue, estimate_ns) NS(sched_enqueue, floor_ns) ANY(sched_enqueue, model)
-		ANY(sched_enqueue, app) ANY(sched_enqueue, priority) ANY(sched_enqueue, ahead) END },
+		ANY(sched_enqueue, app) ANY(sched_enqueue, priority) ANY(sched_enqueue, ahead)
+		ANY(sched_enqueue, nth_ready) END },
 	[BSA_sched_dispatch] = (const struct field[]){ EXEC(sched_dispatch, exec) LANE(sched_dispatch, lane) END },
 	[BSA_sched_preempt] = (const struct field[]){ EXEC(sched_preempt, exec) LANE(sched_preempt, lane)
 		NS(sched_preempt, redo_ns) ANY(sched_preempt, by) ANY(sched_preempt, at_op) ANY(sched_preempt, mode)
@@ -100,7 +101,8 @@ static const struct field *const fields[BSA_N_KINDS] = {
 	[BSA_checkpoint] = (const struct field[]){ EXEC(checkpoint, exec) ANY(checkpoint, op) ANY(checkpoint, flag) END },
 	[BSA_op_end] = (const struct field[]){ EXEC(op_end, exec) ANY(op_end, op) ANY(op_end, type) END },
 	[BSA_exec_end] = (const struct field[]){ EXEC(exec_end, exec) LANE_OR_NONE(exec_end, lane)
-		NS_OR_NEVER(exec_end, cpu_ns) NS(exec_end, redo_ns) ANY(exec_end, status) ANY(exec_end, ops_run) END },
+		NS_OR_NEVER(exec_end, cpu_ns) NS(exec_end, redo_ns) ANY(exec_end, status) ANY(exec_end, ops_run)
+		ANY(exec_end, nth_over) ANY(exec_end, n_ready) END },
 	[BSA_deadline_miss] = (const struct field[]){ EXEC_OR_NONE(deadline_miss, exec) ASKED(deadline_miss, deadline_ns)
 		NS(deadline_miss, estimate_ns) ANY(deadline_miss, model) ANY(deadline_miss, kind)
 		ANY(deadline_miss, stage) ANY(deadline_miss, over_ns) END },
@@ -117,7 +119,8 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		TIME(exec_service, began) NS_OR_NEVER(exec_service, at) ASKED(exec_service, deadline_ns)
 		NS_OR_NEVER(exec_service, delays) NS(exec_service, reference_ns) ANY(exec_service, model) ANY(exec_service, app)
 		ANY(exec_service, priority) ANY(exec_service, path) ANY(exec_service, status) ANY(exec_service, lookups)
-		ANY(exec_service, misses) ANY(exec_service, preemptions) END },
+		ANY(exec_service, misses) ANY(exec_service, preemptions) ANY(exec_service, nth_ready)
+		ANY(exec_service, nth_over) ANY(exec_service, n_ready) END },
 	[BSA_exec_state] = (const struct field[]){ EXEC(exec_state, exec) ASKED(exec_state, deadline_ns)
 		LANE_OR_NONE(exec_state, lane) TIME(exec_state, since) TIME(exec_state, ready_ns) ANY(exec_state, model)
 		ANY(exec_state, app) ANY(exec_state, priority) ANY(exec_state, path) ANY(exec_state, phase) END },

@@ -458,6 +458,7 @@ int nnb__lanes_init(struct nnb__lanes *l, enum nnb_policy kind, enum nnb_preempt
 	l->kind = kind;
 	l->deadlines = deadlines;
 	l->announced = 0;
+	l->numbers = (struct nnb__trace_numbers){ 0 };
 	nnb__policy_init(&l->policy, kind, preempt, lanes < NNB__LANES_MAX ? lanes : NNB__LANES_MAX);
 	pthread_mutex_init(&l->lock, NULL);
 	return 0;

@@ -21,7 +21,8 @@ struct nnb__lanes {
 	struct nnb__policy policy;
 	_Atomic uint32_t
 		wanted; /* 0: nobody waits, and no thread under the lock looks for a lane: a seat may keep its own */
-	uint32_t announced; /* seats: nnb__lanes_announce */
+	uint32_t announced;                /* seats: nnb__lanes_announce */
+	struct nnb__trace_numbers numbers; /* of executions that asked for a lane */
 };
 
 /* What the lanes know of an app. All zeroes is a new one. */

@@ -70,6 +70,8 @@ static void tell_missed(const struct nnb__runner *r, enum nbt_miss kind, enum nb
 	struct nnb__trace *t = r->seat.trace;
 	uint64_t estimate = r->times ? atomic_load_explicit(&r->times->estimate_ns, memory_order_relaxed) : 0;
 
+	if (r->seat.lanes)
+		nnb__trace_numbered(r->seat.trace, &r->seat.lanes->numbers);
 	if (nbt_on(NBT_EVENT_deadline_miss))
 		nnb__trace_missed(t, kind, stage, estimate, (int64_t)(nnb__now() - t->deadline_ns));
 }

@@ -66,6 +66,14 @@ void nnb__trace_tell_delays(struct nnb__trace *t)
 	t->reads_delay = false;
 }
 
+/* Who has a later number than @t saw all that had become ready before @t ended: an acquire and a release, of one counter. */
+static void number_end(struct nnb__trace *t)
+{
+	t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
+	t->n_ready = atomic_load_explicit(&t->numbers->ready, memory_order_acquire);
+	t->numbers = NULL;
+}
+
 void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns)
 {
 	nnb__trace_at(t, NNB__AT_RUN_ENDED);
@@ -74,8 +82,10 @@ void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops
 	t->status = (uint8_t)status;
 	t->ops = (uint16_t)ops_run;
 	t->at[NNB__CPU] = cpu_ns;
+	if (t->numbers)
+		number_end(t);
 	NNB__SAY(t, exec_end, .lane = t->lane, .status = (uint8_t)status, .ops_run = (uint16_t)ops_run,
-	         .cpu_ns = cpu_ns, .redo_ns = t->redo_ns);
+	         .cpu_ns = cpu_ns, .redo_ns = t->redo_ns, .nth_over = t->nth_over, .n_ready = t->n_ready);
 }
 
 void nnb__trace_end(struct nnb__trace *t)
@@ -95,7 +105,10 @@ void nnb__trace_end(struct nnb__trace *t)
 			                       .misses = t->misses,
 			                       .preemptions = t->preemptions,
 			                       .deadline_ns = t->deadline_ns,
-			                       .reference_ns = t->reference_ns };
+			                       .reference_ns = t->reference_ns,
+			                       .nth_ready = t->nth_ready,
+			                       .nth_over = t->nth_over,
+			                       .n_ready = t->n_ready };
 		t->at[NNB__REDONE] = t->redo_ns;
 		memcpy(e.at, t->at, sizeof(e.at));
 		memcpy(e.delays, t->delays, sizeof(e.delays));

@@ -61,6 +61,11 @@ enum {
 /* Of exec_delay and exec_service: what an execution's thread was at while it was ready and had no cpu. */
 enum { NNB__DELAY_DECODE, NNB__DELAY_RUN, NNB__DELAY_REPLY, NNB__DELAYS };
 
+/* How many executions of a service became ready, and how many of them have ended: of those that are recorded. Wraps. */
+struct nnb__trace_numbers {
+	_Atomic uint32_t ready, over;
+};
+
 struct nnb__trace {
 	_Atomic uint64_t exec; /* 0: nothing is said */
 	_Atomic uint8_t phase; /* enum nbt_phase */
@@ -80,6 +85,9 @@ struct nnb__trace {
 	const void *delay_thread;                 /* whose delay_from is: another thread's is no beginning */
 	uint64_t delay_from, delays[NNB__DELAYS]; /* NNB__NEVER_REACHED: unknown, or not read */
 	uint64_t reference_ns;                    /* 0: none */
+
+	struct nnb__trace_numbers *numbers; /* borrowed until the execution ends; NULL: it is not counted */
+	uint32_t nth_ready, nth_over, n_ready;
 };
 
 static inline void nnb__trace_at(struct nnb__trace *t, int boundary)
@@ -116,6 +124,8 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 	atomic_store_explicit(&t->phase, NBT_phase_decode, memory_order_relaxed);
 	atomic_store_explicit(&t->exec, exec, memory_order_relaxed);
 	t->reads_delay = false;
+	t->numbers = NULL;
+	t->nth_ready = t->nth_over = t->n_ready = 0;
 	if (__builtin_expect(t->compact || nbt_on(NBT_EVENT_exec_delay), 0))
 		nnb__trace_delays_begin(t);
 }
@@ -166,6 +176,15 @@ static inline void nnb__trace_lookup(const struct nnb__trace *t, int32_t slot, b
 	NNB__SAY(t, slot_lookup, .slot = slot, .hit = hit, .look = look);
 }
 
+/* It is about to become ready: for the first time, and among those of @numbers. */
+static inline void nnb__trace_numbered(struct nnb__trace *t, struct nnb__trace_numbers *numbers)
+{
+	if (__builtin_expect(!t->exec || !(t->compact || nbt_on(NBT_EVENT_sched_enqueue)), 1))
+		return;
+	t->numbers = numbers;
+	t->nth_ready = atomic_fetch_add_explicit(&numbers->ready, 1, memory_order_acq_rel) + 1;
+}
+
 /* @floor_ns: the least that the policy expects it to take of a lane; 0: unknown. */
 static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_ns, uint64_t floor_ns, uint32_t ahead)
 {
@@ -173,7 +192,8 @@ static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_n
 	atomic_store_explicit(&t->phase, NBT_phase_queued, memory_order_relaxed);
 	NNB__SAY(t, sched_enqueue, .model = t->who.model, .app = t->who.app, .priority = t->who.priority,
 	         .deadline_ns = t->deadline_ns, .estimate_ns = estimate_ns,
-	         .ahead = (uint16_t)(ahead < UINT16_MAX ? ahead : UINT16_MAX), .floor_ns = floor_ns);
+	         .ahead = (uint16_t)(ahead < UINT16_MAX ? ahead : UINT16_MAX), .floor_ns = floor_ns,
+	         .nth_ready = t->nth_ready);
 }
 
 /* It waits for a lane since @since, or, with 0, no more. */

@@ -14,7 +14,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { CPUS = 64, FIELDS = 16, CLASSES = 80, NS = 1000000000 };
+enum { CPUS = 64, FIELDS = 20, CLASSES = 80, NS = 1000000000 };
 
 static _Noreturn void __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
 {

@@ -56,7 +56,8 @@ struct service {
 	uint64_t last_stop, last_ready, last_begin; /* those of a kind never come at the same time */
 	uint64_t refusals[REFUSALS];                /* the last ones: they come alone, too */
 	uint32_t numbers, n_refusals;
-	uint32_t announced; /* that have said so, and are about to ask for a lane */
+	uint32_t announced;       /* that have said so, and are about to ask for a lane */
+	uint32_t n_ready, n_over; /* executions so far */
 };
 
 struct world {
@@ -241,7 +242,10 @@ static void summarize_service(struct world *w, uint32_t i, uint64_t at, bool sig
 		                      .status = x->status,
 		                      .lookups = (uint16_t)x->lookups,
 		                      .misses = (uint16_t)x->misses,
-		                      .preemptions = (uint16_t)x->preemptions };
+		                      .preemptions = (uint16_t)x->preemptions,
+		                      .nth_ready = x->nth_ready,
+		                      .nth_over = x->nth_over,
+		                      .n_ready = x->n_ready };
 
 	e.began = summarize(w, x, which, 7, e.at);
 	e.at[6] = x->request.slept;
@@ -299,8 +303,12 @@ static void says_end(struct world *w, struct live *l, uint64_t at, uint8_t lane)
 	x->at[BSA_RUN_ENDED] = at;
 	x->status = l->status;
 	x->cpu = x->at[BSA_DISPATCHED] != NEVER && percent(w, 50) ? below(w, at - x->at[BSA_DISPATCHED]) : NEVER;
+	if (x->nth_ready) {
+		x->nth_over = ++service_of(w, l)->n_over;
+		x->n_ready = service_of(w, l)->n_ready;
+	}
 	SAY(w, at, SIM_FULL, l->exec, exec_end, .lane = lane, .status = x->status, .ops_run = (uint16_t)l->op,
-	    .cpu_ns = x->cpu, .redo_ns = x->redo);
+	    .cpu_ns = x->cpu, .redo_ns = x->redo, .nth_over = x->nth_over, .n_ready = x->n_ready);
 }
 
 /*
@@ -625,9 +633,11 @@ static void comes(struct world *w, struct live *l)
 	if (too_soon(w, l, &sv->last_ready, &sv->last_stop))
 		return;
 	x->at[BSA_ENQUEUED] = l->ready_since = w->now;
+	x->nth_ready = ++sv->n_ready;
 	SAY(w, w->now, SIM_FULL, l->exec, sched_enqueue, .model = w->s->models[x->model].number,
 	    .app = w->s->apps[x->app].key, .priority = x->priority, .deadline_ns = x->deadline,
-	    .estimate_ns = x->estimate, .ahead = (uint16_t)(is_native(w, l) ? 0 : sv->policy.waiting + sv->announced));
+	    .estimate_ns = x->estimate, .ahead = (uint16_t)(is_native(w, l) ? 0 : sv->policy.waiting + sv->announced),
+	    .nth_ready = x->nth_ready);
 	sv->announced++;
 	l->state = ENTERS;
 	l->next_at = soon(w);

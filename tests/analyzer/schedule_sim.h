@@ -57,6 +57,7 @@ struct sim_exec {
 	int64_t over;
 	struct bsa_waited request, result;
 	uint32_t service, app, model, stream, lookups, misses, preemptions;
+	uint32_t nth_ready, nth_over, n_ready;
 	uint8_t path, priority, status, miss, stage;
 	int16_t lane; /* of its last stretch; -1: none */
 	bool refused; /* before it was ready */
