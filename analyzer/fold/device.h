@@ -49,7 +49,9 @@ struct bsa_tenant {
 	uint64_t clock;    /* the device's, up to which the rest is right */
 	uint64_t lag_from; /* its lag began, with 0 */
 	uint64_t max_lag_at, sure_lag_at;
-	bsa_parts sure_lag;                          /* max_lag, as of the first hole */
+	bsa_parts sure_lag; /* max_lag, as of the first hole */
+	bsa_parts lag_before,
+		rises; /* while it is not certain who is backlogged, or has a lane: lag as counted before, and how far it can rise */
 	bsa_parts equal, lag, max_lag, rate, before; /* before: the rate with one lane less */
 	bsa_parts over, under, most_lag;             /* the lag may be by so much above, or below: holes */
 	bsa_parts entitled, window_entitled, window_lag, window_most;

@@ -6,7 +6,7 @@
  * somebody last got something. That a lane was handed over is known when it is over: then all of it counts, at once.
  *
  * After a hole every lag is counted from 0 again, and what it truly is lies between lag - under and lag + over: within the hole
- * it can have changed by as much as all lanes are worth, either way. The same holds while it is not certain who is still ready.
+ * it can have fallen by as much as all lanes are worth, and have risen by half of that. The same holds while it is not certain who is still ready.
  * What is told is the least that a lag was (max_lag), and the most that it can have been (most_lag); without holes both are equal.
  * An execution that turns up late, and may have waited unseen, lowers what is known of all lags since the first hole: so windows
  * are told at once before that hole, and at the end after it.
@@ -439,19 +439,28 @@ static void run_windows(struct bsa_device *d, uint64_t to)
 		run(d, to);
 }
 
-/* How far a lag can move in @ns. */
+/* How far a lag can fall in @ns: by what all lanes are worth. */
 static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
 {
 	return (bsa_parts)(d->n_lanes ? d->n_lanes : 1) * BSA_PARTS * ns;
 }
 
-/* Its lag may have moved by that much since it was known: or it may have begun anew. */
-static void widen(struct bsa_tenant *t, bsa_parts by)
+/*
+ * How far a lag can rise in @ns: by half of that. An app that is entitled to more than half of the lanes in use gets more than all
+ * others together, so the others get what they ask for, which is no less than the lanes they have: the rest is the app's own lanes.
+ */
+static bsa_parts worth_behind(const struct bsa_device *d, uint64_t ns)
+{
+	return worth(d, ns) / 2;
+}
+
+/* For @ns its lag was not counted: or it may have begun anew. */
+static void widen(struct bsa_tenant *t, uint64_t ns)
 {
 	bsa_parts up = most(t) > 0 ? most(t) : 0, down = least(t) < 0 ? -least(t) : 0;
 
-	t->over = up + by;
-	t->under = down + by;
+	t->over = up + worth_behind(t->device, ns);
+	t->under = down + worth(t->device, ns);
 	t->lag = 0;
 	if (most(t) > t->most_lag)
 		t->most_lag = most(t);
@@ -504,7 +513,7 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 
 void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t ns)
 {
-	bsa_parts most = worth(t->device, ns);
+	bsa_parts most = worth_behind(t->device, ns);
 
 	if (most > t->most_lag)
 		t->most_lag = most;
@@ -522,25 +531,35 @@ void bsa_shares_found(struct bsa_tenant *t)
 void bsa_shares_appears(struct bsa_tenant *t, uint64_t since)
 {
 	struct bsa_device *d = t->device;
-	bsa_parts by;
+	uint64_t ns;
 
 	since = since > *d->began ? since : *d->began;
-	by = d->unsure->n && since < d->now ? worth(d, d->now - since) : 0;
-
-	if (!by)
+	ns = d->unsure->n && since < d->now ? d->now - since : 0;
+	if (!ns)
 		return;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
 		struct bsa_tenant *other = d->backlogged[i];
 
 		settle(other);
 		if (other == t)
-			other->over += by;
+			other->over += worth_behind(d, ns);
 		else
-			other->under += by;
+			other->under += worth(d, ns);
 		look_at_lag(other);
 	}
 	if (t->backlogged && most(t) > t->most_lag)
 		t->most_lag = most(t);
+}
+
+/* A lane may be on its way to an execution since then: that counts when the execution has it, and a hole may hide that. */
+static uint64_t handing_since(const struct bsa_device *d)
+{
+	uint64_t ready = d->n_waiting ? bsa_waits_oldest(d) : d->now, since = d->now;
+
+	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
+		if (bsa_lane_is_idle(d, &d->lanes[i], d->now) && d->lanes[i].since < since)
+			since = d->lanes[i].since;
+	return since > ready ? since : ready;
 }
 
 /* From now on it does not count. */
@@ -549,14 +568,14 @@ static void enter_loss(struct bsa_device *d)
 	if (d->in_loss)
 		return;
 	d->in_loss = true;
-	d->hole_began = d->now;
+	d->hole_began = handing_since(d);
 	for (size_t i = 0; i < d->n_backlogged; i++)
 		settle(d->backlogged[i]);
 }
 
 static void leave_loss(struct bsa_device *d)
 {
-	bsa_parts by = worth(d, d->now - d->hole_began);
+	uint64_t ns = d->now - d->hole_began;
 
 	if (!d->had_hole)
 		keep_sure_lags(d);
@@ -568,21 +587,58 @@ static void leave_loss(struct bsa_device *d)
 	d->haunted = true;
 	d->counts_from = d->now;
 	for (size_t i = 0; i < d->n_backlogged; i++) {
-		widen(d->backlogged[i], by);
+		widen(d->backlogged[i], ns);
 		restart_lag(d->backlogged[i]);
 		d->backlogged[i]->doubtful = true;
 	}
 }
 
-/* Since a hole it is not certain who is backlogged, nor who has a lane. */
+/* How far the lag of @t can rise in @ns: not by what it has for certain. */
+static bsa_parts rises(const struct bsa_device *d, const struct bsa_tenant *t, uint64_t ns)
+{
+	bsa_parts by = worth_behind(d, ns);
+
+	for (unsigned i = 0; i < d->lanes_room; i++)
+		if (bsa_lane_is_held(d, &d->lanes[i], d->now) && d->lanes[i].holder->tenant == t)
+			by -= (bsa_parts)ns * BSA_PARTS;
+	return by > 0 ? by : 0;
+}
+
+/*
+ * Since a hole it is not certain who is backlogged, nor who has a lane. What is counted until @to moves in straight lines: so bounds
+ * are right at both ends, where all of it is in one window.
+ */
 static void haunt(struct bsa_device *d, uint64_t to)
 {
-	bsa_parts by = worth(d, to - d->now);
+	uint64_t ns = to - d->now;
 
 	d->haunted = is_haunted(d);
 	for (size_t i = 0; d->haunted && i < d->n_backlogged; i++) {
-		d->backlogged[i]->over += by;
-		d->backlogged[i]->under += by;
+		struct bsa_tenant *t = d->backlogged[i];
+
+		settle(t);
+		t->under += worth(d, ns);
+		t->lag_before = t->lag;
+		t->rises = rises(d, t, ns);
+		if (to >= d->window_ended)
+			t->over += worth(d, ns);
+	}
+}
+
+/* What was counted since haunt is so or not: its highest lag has risen by what it can at most. */
+static void haunted_until_now(struct bsa_device *d)
+{
+	for (size_t i = 0; i < d->n_backlogged; i++) {
+		struct bsa_tenant *t = d->backlogged[i];
+		bsa_parts by;
+
+		settle(t);
+		by = t->rises - (t->lag - t->lag_before);
+		if (by > 0)
+			t->over += by;
+		look_at_lag(t);
+		if (most(t) > t->most_lag)
+			t->most_lag = most(t);
 	}
 }
 
@@ -596,11 +652,16 @@ static bool too_quiet(const struct bsa_device *d, uint64_t to)
 
 static void pass(struct bsa_device *d, uint64_t to)
 {
+	bool haunted;
+
 	*d->quiet += *d->quiet < QUIET_MOST;
 	if (d->haunted && to > d->now)
 		haunt(d, to);
+	haunted = d->haunted;
 	if (to < d->window_ended && to > d->now) {
 		run(d, to);
+		if (haunted)
+			haunted_until_now(d);
 	} else if (too_quiet(d, to)) {
 		enter_loss(d);
 		skip(d, to);

@@ -134,11 +134,11 @@ static void why_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts 
 		    figure, most, bsv_duration(stretch, f->most_stretch));
 }
 
-/* The most that any app can have been behind, seen or not. */
+/* The most that any app can have been behind, seen or not: of what lanes are worth, unseen, half (fold/shares.c, worth_behind). */
 static double most_lag(const struct bsv_fairness_facts *f)
 {
 	int64_t hidden = longest(f->sight.hole_ns, f->sight.wait_ns);
-	double lag = (double)(f->lanes > 0 ? f->lanes : 1) * (double)hidden;
+	double lag = (double)(f->lanes > 0 ? f->lanes : 1) * (double)hidden / 2;
 
 	if (hidden >= BSV_UNBOUNDED || f->begun)
 		return (double)INFINITY;
