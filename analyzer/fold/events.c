@@ -268,6 +268,17 @@ static bool has_ended(const struct bsa_exec *x)
 	return x->fact.at[BSA_RUN_ENDED] != BSA_NEVER;
 }
 
+/* The last time that is certain to lie before @x took its number. */
+static uint64_t asked_last(const struct bsa_exec *x)
+{
+	uint64_t last = 0;
+
+	for (int b = BSA_REQUEST_READ; b < BSA_ENQUEUED; b++)
+		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
+			last = x->fact.at[b];
+	return last;
+}
+
 void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 {
 	struct bsa_exec *x = bsa_exec_heard(f, e->exec, BSA_HEARD_SERVICE);
@@ -282,6 +293,7 @@ void bsa_on_sched_enqueue(struct bsa_fold *f, const struct bsa_sched_enqueue *e)
 	said_estimate(x, e->estimate_ns);
 	x->fact.floor = e->floor_ns;
 	x->sched.queue_empty = !e->ahead;
+	bsa_numbers_see(f, x, e->nth_ready, asked_last(x));
 	if (!has_ended(x) && !x->scheduled)
 		bsa_exec_step(f, x, BSA_STEP_READY, f->now, BSA_LANE_NONE);
 }
@@ -444,6 +456,8 @@ void bsa_on_exec_end(struct bsa_fold *f, const struct bsa_exec_end *e)
 	x->ended = e->status;
 	x->fact.cpu = e->cpu_ns;
 	x->fact.redo = e->redo_ns;
+	if (e->nth_over)
+		bsa_numbers_see(f, x, e->n_ready, x->fact.at[BSA_DISPATCHED]);
 	lane = ended_on(f, x, f->now, e->status, e->lane);
 	if (is_placed(f, x, lane))
 		bsa_exec_step(f, x, BSA_STEP_END, f->now, lane);
@@ -728,6 +742,9 @@ void bsa_on_exec_service(struct bsa_fold *f, const struct bsa_exec_service *e)
 	numbered_at(x);
 	end_lane = news.ended ? ended_on(f, x, x->fact.at[BSA_RUN_ENDED], e->status, e->lane) : x->lane;
 	x->sched.counted = x->told_stops == x->stops && !x->broken;
+	if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER)
+		bsa_numbers_see(f, x, e->n_ready, x->fact.at[BSA_RUN_ENDED]);
+	bsa_numbers_hear(f, x, e);
 	if (is_in_time(f, x, &news))
 		note_told(f, x, &news, e->lane, end_lane);
 	else

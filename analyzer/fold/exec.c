@@ -208,6 +208,8 @@ void bsa_exec_step(struct bsa_fold *f, struct bsa_exec *x, enum bsa_step step, u
 	x->end_noted |= step == BSA_STEP_END;
 	if (at > x->noted_until)
 		x->noted_until = at;
+	if (__builtin_expect(f->numbers.n_holes && bsa_schedule_is_full(f->schedule), 0))
+		bsa_numbers_judge(f, true);
 	if (bsa_schedule_step(f->schedule, &x->sched, step, at, lane))
 		f->failed = -ENOMEM;
 }
@@ -569,6 +571,14 @@ static void doubt_until(struct bsa_fold *f, uint64_t after, uint64_t ended)
 		f->failed = -ENOMEM;
 }
 
+/* All that were ready before have summaries, or those were lost: then holes tell of them. */
+static uint64_t unsummed_ready_after(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t ready = ready_after(x), complete = bsa_numbers_complete_until(f, x->sched.instance);
+
+	return ready > complete ? ready : complete;
+}
+
 /* Executions under way at the end have no summary yet. */
 static void doubt_the_end(struct bsa_fold *f)
 {
@@ -576,10 +586,10 @@ static void doubt_the_end(struct bsa_fold *f)
 
 	for (struct bsa_link *l = f->execs.under_way.next; l != &f->execs.under_way; l = l->next) {
 		const struct bsa_exec *x = BSA_LINKED(l, struct bsa_exec, under_way);
-		uint64_t ready = is_unsummed(f, x) ? ready_after(x) : BSA_NEVER;
+		uint64_t ready = is_unsummed(f, x) ? unsummed_ready_after(f, x) : BSA_NEVER;
 
 		after = ready < after ? ready : after;
-		if (is_unsummed(f, x) && !x->scheduled)
+		if (is_unsummed(f, x) && !x->scheduled && ready < f->now)
 			may_have_waited(f, x, ready > f->began ? ready : BSA_NEVER);
 	}
 	if (after > f->now)
@@ -594,6 +604,7 @@ void bsa_execs_finish(struct bsa_fold *f)
 {
 	struct bsa_link *l;
 
+	bsa_numbers_judge(f, false);
 	if (f->n_given_up &&
 	    bsa_schedule_possible(f->schedule, &(const struct bsa_scheduled){ .id = 0 }, f->given_up_ready, f->now))
 		f->failed = -ENOMEM;
@@ -635,6 +646,7 @@ static bool more_execs(struct bsa_fold *f)
 /* All that is noted up to @until is taken, however early that is. */
 static void hurry(struct bsa_fold *f, uint64_t until)
 {
+	bsa_numbers_judge(f, true);
 	if (until > f->known)
 		f->known = until;
 	if (bsa_schedule_advance(f->schedule, f->known))
@@ -702,7 +714,7 @@ static void exec_init(struct bsa_fold *f, struct bsa_exec *x, uint64_t exec, con
 	x->last = f->now;
 }
 
-static void number_seen(const struct bsa_fold *f, struct bsa_stream_known *s, uint32_t seq)
+static void number_seen(struct bsa_fold *f, struct bsa_stream_known *s, uint32_t seq)
 {
 	if (seq < s->newest) {
 		s->n_skipped -= s->n_skipped > 0;
@@ -710,9 +722,8 @@ static void number_seen(const struct bsa_fold *f, struct bsa_stream_known *s, ui
 	}
 	if (seq - s->newest > 1 && (s->newest || s->newest_at)) {
 		if (bsa_stream_is_serial(s) && f->losses.n)
-			bsa_schedule_hidden(f->schedule, &s->fact,
-			                    s->quiet_since > s->newest_at ? s->quiet_since : s->newest_at, f->now,
-			                    true);
+			bsa_numbers_hidden(f, &s->fact, s->quiet_since > s->newest_at ? s->quiet_since : s->newest_at,
+			                   f->now, true);
 		if (!s->n_skipped)
 			s->skipped_at = s->newest_at;
 		s->n_skipped += bsa_stream_is_serial(s) ? 0 : seq - s->newest - 1;

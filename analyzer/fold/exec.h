@@ -58,8 +58,9 @@ struct bsa_exec {
 	bool passed;        /* later ones of its stream began, or that was closed: it is over, whatever was seen */
 	bool over;          /* it waits for the schedule only */
 	bool evicted;
-	bool late;   /* its summary came too late for the schedule, which knows nothing of it */
-	bool silent; /* it is over, as its client tells, and no service was heard since: voices.h */
+	bool numbered; /* an event tells that it became ready: it is no number that is missing */
+	bool late;     /* its summary came too late for the schedule, which knows nothing of it */
+	bool silent;   /* it is over, as its client tells, and no service was heard since: voices.h */
 };
 
 struct bsa_execs {

@@ -371,6 +371,8 @@ struct bsa_left_out {
 	uint64_t forgotten; /* stretches of waits longer than the history of lanes that is kept: unknown */
 	uint64_t
 		pairs; /* stretches of waits whose bsa_interfered names who waited, and not who had the lane: too many pairs */
+	uint64_t
+		unseen; /* executions that became ready and of which no event tells that; BSA_NEVER: as many as losses may hide */
 };
 
 struct bsa_facts {

@@ -49,6 +49,7 @@ struct bsa_fold *bsa_fold_free(struct bsa_fold *f)
 	bsa_world_fini(&f->world);
 	bsa_losses_fini(&f->losses);
 	bsa_pending_fini(&f->pending);
+	bsa_numbers_fini(&f->numbers);
 	bsa_schedule_free(f->schedule);
 	free(f);
 	return NULL;
@@ -77,7 +78,8 @@ static void on_loss(struct bsa_fold *f, uint64_t at, const struct bsa_loss *e)
 	f->facts.lost(f->facts.ctx, &fact);
 	if (bsa_losses_add(&f->losses, at, ended))
 		f->failed = -ENOMEM;
-	bsa_fold_unknown(f, at, ended);
+	if (!bsa_numbers_lose(f, at, ended))
+		bsa_fold_unknown(f, at, ended);
 }
 
 void bsa_fold_lose(struct bsa_fold *f, uint64_t began, uint64_t ended, enum bsa_loss_cause cause)
@@ -193,13 +195,14 @@ static void begin(struct bsa_fold *f, uint64_t at)
 /* Everything before @at has been seen. */
 static void advance(struct bsa_fold *f, uint64_t at)
 {
-	uint64_t behind = f->options.horizon_ns + 1;
+	uint64_t behind = f->options.horizon_ns + 1, known;
 
 	if (!f->any)
 		begin(f, at);
 	f->now = at;
-	if (at > behind && at - behind > f->known) {
-		f->known = at - behind;
+	known = bsa_numbers_advance(f, at > behind ? at - behind : 0);
+	if (known > f->known) {
+		f->known = known;
 		if (bsa_schedule_advance(f->schedule, f->known))
 			f->failed = -ENOMEM;
 	}
@@ -270,6 +273,7 @@ struct bsa_left_out bsa_fold_left_out(const struct bsa_fold *f)
 	mine.late += theirs.late;
 	mine.forgotten += theirs.forgotten;
 	mine.pairs += theirs.pairs;
+	mine.unseen = bsa_numbers_unseen(f);
 	return mine;
 }
 

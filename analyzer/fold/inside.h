@@ -5,6 +5,7 @@
 #include "fold/exec.h"
 #include "fold/fold.h"
 #include "fold/losses.h"
+#include "fold/numbers.h"
 #include "fold/pending.h"
 #include "fold/schedule.h"
 #include "fold/voices.h"
@@ -41,6 +42,7 @@ struct bsa_fold {
 	struct bsa_losses losses;
 	struct bsa_pending pending;
 	struct bsa_voices voices;
+	struct bsa_numbers numbers;
 	struct bsa_world world;
 	struct bsa_execs execs;
 };

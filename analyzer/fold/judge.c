@@ -317,6 +317,15 @@ static bool is_open(const struct bsa_fold *f, const struct bsa_exec *x)
 	return !is_lost(f, bsa_exec_last_seen(x), f->now);
 }
 
+/* No boundary of it was seen, but it is of a stream that was opened in the recording: a loss hides them. */
+static bool is_all_lost(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
+{
+	uint64_t opened = x->stream->fact.opened;
+
+	return first == BSA_NEVER && !x->late_start && opened != BSA_NEVER && opened >= f->began &&
+	       is_lost(f, opened, f->now);
+}
+
 /* One summary of it is there, and events were lost when the other one may have been told. */
 static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
 {
@@ -339,7 +348,8 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 	if (is_older(f, x))
 		return BSA_QUALITY_HEAD;
 	if (!saw(x, first_of(x)))
-		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) || is_half_lost(f, x)
+		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) ||
+		                       is_half_lost(f, x) || is_all_lost(f, x, first)
 		               ? BSA_QUALITY_GAP
 		               : BSA_QUALITY_HEAD;
 	if (!saw(x, last_of(x)))

@@ -990,6 +990,22 @@ int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bo
 	return r < 0 ? r : bsa_losses_add(&s->unsure, before, ended);
 }
 
+int bsa_schedule_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until)
+{
+	int r = bsa_losses_add(&s->losses, began, ended);
+
+	if (from == BSA_NEVER)
+		return r;
+	from = from < began ? from : began;
+	s->facts.possible_wait(s->facts.ctx, &(struct bsa_possible_wait){ .began = from, .ended = until });
+	return r < 0 ? r : bsa_losses_add(&s->unsure, from, until);
+}
+
+bool bsa_schedule_is_full(const struct bsa_schedule *s)
+{
+	return s->steps.n >= BSA_STEPS_MAX;
+}
+
 int bsa_schedule_unsummed(struct bsa_schedule *s, uint64_t since, uint64_t began, uint64_t ended)
 {
 	if (!s->unsummed || since < s->unsummed_since)

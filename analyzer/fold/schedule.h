@@ -118,6 +118,15 @@ int bsa_schedule_step(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_
 int bsa_schedule_loss(struct bsa_schedule *s, uint64_t began, uint64_t ended, bool full);
 
 /*
+ * The same where it is known which lanes the loss hides: from @from to @until they are unknown. @from BSA_NEVER: it hides none, though
+ * events were lost.
+ */
+int bsa_schedule_hole(struct bsa_schedule *s, uint64_t began, uint64_t ended, uint64_t from, uint64_t until);
+
+/* No more steps can be noted without taking those that are the earliest. */
+bool bsa_schedule_is_full(const struct bsa_schedule *s);
+
+/*
  * When the recording ends, executions may be under way whose summaries are still to come, since @since at the earliest: which shares
  * apps had from then on is not certain, and of a lane that nobody seems to hold at the end nothing is known since the last step there.
  * From @began to @ended no lane is certain at all: summaries of that time may be late.

@@ -174,6 +174,8 @@ void bsa_on_service_state(struct bsa_fold *f, const struct bsa_service_state *e)
 		bsa_fold_absurd(f);
 		return;
 	}
+	if (is_new || e->since)
+		bsa_numbers_begin(f, e->instance, e->since);
 	if (!s)
 		s = service_new(f, e->instance);
 	if (!s)
@@ -617,11 +619,12 @@ static bool may_be_under_way(const struct bsa_fold *f, const struct bsa_stream_k
 }
 
 /* Such an execution began no earlier. */
-static uint64_t under_way_after(const struct bsa_stream_known *s)
+static uint64_t under_way_after(const struct bsa_fold *f, const struct bsa_stream_known *s)
 {
-	uint64_t after = next_after(s);
+	uint64_t after = next_after(s), complete = bsa_numbers_complete_until(f, s->fact.number >> INSTANCE_SHIFT);
 
-	return s->n_skipped && s->skipped_at < after ? s->skipped_at : after;
+	after = s->n_skipped && s->skipped_at < after ? s->skipped_at : after;
+	return after > complete ? after : complete;
 }
 
 /* Executions of which no event was seen: after the newest one, and those whose numbers were skipped. */
@@ -629,16 +632,22 @@ static void tell_hidden(struct bsa_fold *f, const struct bsa_stream_known *s)
 {
 	bool over = s->fact.closed != BSA_NEVER;
 	uint64_t until = over ? s->fact.closed : f->now, after = next_after(s);
+	uint64_t complete =
+		may_be_under_way(f, s) ? bsa_numbers_complete_until(f, s->fact.number >> INSTANCE_SHIFT) : 0;
 
 	if (may_be_under_way(f, s))
 		(void)bsa_schedule_possible(f->schedule,
 		                            &(const struct bsa_scheduled){ .app = s->fact.app, .model = s->fact.model },
-		                            under_way_after(s), until);
+		                            under_way_after(f, s), until);
 	if (!f->losses.n)
 		return;
-	bsa_schedule_hidden(f->schedule, &s->fact, after, until, over);
+	if (complete > f->began) { /* those that came later were hidden by no hole */
+		over = true;
+		until = complete - 1;
+	}
+	bsa_numbers_hidden(f, &s->fact, after, until, over);
 	if (s->n_skipped)
-		bsa_schedule_hidden(f->schedule, &s->fact, s->skipped_at, until, over || bsa_stream_is_serial(s));
+		bsa_numbers_hidden(f, &s->fact, s->skipped_at, until, over || bsa_stream_is_serial(s));
 }
 
 /* It goes now, or with its last execution. */
@@ -869,7 +878,7 @@ uint64_t bsa_streams_under_way_after(const struct bsa_fold *f)
 	for (size_t chain = 0; chain < (size_t)1 << t->bits; chain++)
 		for (const struct bsa_entry *e = t->chains[chain]; e; e = e->next) {
 			const struct bsa_stream_known *s = (const struct bsa_stream_known *)e;
-			uint64_t after = may_be_under_way(f, s) ? under_way_after(s) : BSA_NEVER;
+			uint64_t after = may_be_under_way(f, s) ? under_way_after(f, s) : BSA_NEVER;
 
 			first = after < first ? after : first;
 		}

@@ -309,6 +309,8 @@ void bsa_store_left_out(struct bsa_store *s, const struct bsa_left_out *left_out
 	s->left_out.late += left_out->late;
 	s->left_out.forgotten += left_out->forgotten;
 	s->left_out.pairs += left_out->pairs;
+	if (s->left_out.unseen != BSA_NEVER)
+		s->left_out.unseen = left_out->unseen == BSA_NEVER ? BSA_NEVER : s->left_out.unseen + left_out->unseen;
 }
 
 /* What is not proven of a part of the database is not, whatever is of the rest: such a pair stays, and stays one. */
@@ -356,6 +358,8 @@ static int write_meta(struct bsa_store *s)
 		{ "joined_interference", s->left_out.pairs },
 		{ "joined_causes", s->joined_causes },
 		{ "joined_inversions", s->inverted.joined },
+		{ "unseen_unknown", s->left_out.unseen == BSA_NEVER },
+		{ "unseen_executions", s->left_out.unseen == BSA_NEVER ? 0 : s->left_out.unseen },
 	};
 	cleanup_stmt sqlite3_stmt *q = NULL;
 

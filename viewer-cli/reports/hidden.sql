@@ -1,6 +1,7 @@
 -- hidden: what may have happened in the asked time and was not recorded; for a WITH.
 -- An execution that was seen from the client alone is one of those waits, from when the client had sent it until it had the answer.
 -- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits that had begun before the recording (began NULL).
+-- hides: one row.
 -- hidden_lanes: stretches of time for which the holder of a lane is not known, or for which one execution may have had it. sight: one row: the longest of each, ns; stranger_ns: of the waits of executions
 -- of which no event, or no app, was recorded: no bound of a lag accounts for those.
 -- An execution that begins in the asked time is judged to its end: the asked time reaches to the end of the last of them.
@@ -30,6 +31,10 @@ hidden_waits AS MATERIALIZED (
 hidden_lanes AS MATERIALIZED (
 	SELECT u.instance, u.lane, u.began, u.ended, u.execution_id FROM unknown_lane u CROSS JOIN reach r
 	WHERE u.ended >= r.began AND ifnull(u.began < r.ended, 1)),
+-- may holes hide executions of which no event tells that they became ready? (The services number them.)
+hides AS MATERIALIZED (
+	SELECT NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unseen_executions' AND value = 0)
+		OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'unseen_unknown' AND value = 0) AS executions),
 sight AS MATERIALIZED (
 	SELECT EXISTS(SELECT 1 FROM picked WHERE coalesce(request_read, enqueued, dispatched, run_ended) IS NOT NULL) AS service, EXISTS(SELECT 1 FROM picked) AS executions,
 		 EXISTS(SELECT 1 FROM loss) AS losses, EXISTS(SELECT 1 FROM service_rules WHERE policy = 'native') AS native,

@@ -33,7 +33,7 @@ referred AS MATERIALIZED (
 -- work that an app had, or may have had: what is unknown is any
 work AS (
 	SELECT app_id, priority FROM referred
-	UNION SELECT m.app_id, m.priority FROM model m WHERE EXISTS (SELECT 1 FROM loss) OR EXISTS (SELECT 1 FROM hidden_waits)),
+	UNION SELECT m.app_id, m.priority FROM model m WHERE EXISTS (SELECT 1 FROM loss) AND (SELECT executions FROM hides) OR EXISTS (SELECT 1 FROM hidden_waits WHERE execution_id IS NULL)),
 apps_with_more AS MATERIALIZED (
 	SELECT w.app_id, max(ifnull(k.rank, 2)) AS most FROM work w LEFT JOIN ranks k ON k.priority = w.priority
 	GROUP BY w.app_id HAVING count(DISTINCT w.priority) > 1 OR count(*) > count(w.priority)),

@@ -3,7 +3,12 @@
 least AS MATERIALIZED (SELECT @limit_least@ AS ns),
 -- when urgent work of an app may have waited, and when less urgent work of it may have had a lane: for longer than it may
 unseen AS MATERIALIZED (
-	SELECT a.app_id, h.began, h.ended FROM apps_with_more a JOIN holes h
+	SELECT a.app_id, h.began, h.ended FROM apps_with_more a JOIN holes h WHERE (SELECT executions FROM hides)
+	UNION ALL -- waits of executions of which not all was recorded lie in their time
+	SELECT x.app_id, max(h.began, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began)), min(h.ended, coalesce(x.run_ended, h.ended))
+	FROM apps_with_more a JOIN execution x ON x.app_id IS a.app_id JOIN holes h
+		ON coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began) < h.ended AND coalesce(x.run_ended, h.ended) > h.began
+	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'
 	UNION ALL SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended FROM apps_with_more a JOIN hidden_waits h ON h.app_id IS NULL OR h.app_id IS a.app_id),
 unseen_lanes AS MATERIALIZED (
 	SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes WHERE execution_id IS NULL AND ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)),

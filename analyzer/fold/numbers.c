@@ -1,0 +1,461 @@
+/* numbers.c -- see numbers.h. */
+#include "fold/numbers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold/inside.h"
+
+enum { SUMMARIES_FEW = 1 << 10, SUMMARIES_MAX = 1 << 17, OPEN_MAX = 1 << 10, INSTANCE_SHIFT = 20 };
+
+/* Numbers count from bsa_numbered.base. */
+struct summary {
+	uint32_t ready, over, n_ready;
+	uint64_t after, ended; /* it became ready later than that; it ended */
+};
+
+struct bsa_numbered {
+	bool numbers; /* the service numbers its executions, as far as is known */
+	bool born;    /* the recording has it from its beginning */
+	bool based;   /* all that became ready up to number @base is known */
+	uint32_t base;
+	uint64_t after; /* what has a number above @base became ready later than that */
+	uint64_t
+		since; /* for which that holds: no summary of one up to @base is written later than a horizon after this */
+	struct summary
+		*all; /* owned; of numbers above base, and those that may have ended behind later ones; n of them */
+	size_t n, room;
+	uint32_t n_seen, most; /* of all numbers */
+	uint64_t most_at;      /* the latest time after which @most was taken */
+	uint64_t
+		judged; /* the end of a hole: numbers are missing since then that may be of executions under way; 0: none */
+	size_t look_at; /* n that is worth a look at which of them are known without a gap */
+};
+
+void bsa_numbers_fini(struct bsa_numbers *n)
+{
+	for (size_t i = 0; i < BSA_INSTANCES; i++) {
+		if (n->services[i])
+			free(n->services[i]->all);
+		free(n->services[i]);
+	}
+	free(n->holes);
+	free(n->put_off);
+	*n = (struct bsa_numbers){ .n_holes = 0 };
+}
+
+/* ---- services ---- */
+
+static struct bsa_numbered *service_of(struct bsa_fold *f, unsigned instance)
+{
+	struct bsa_numbered **s = &f->numbers.services[instance & (BSA_INSTANCES - 1)];
+
+	if (!*s)
+		*s = bsa_fold_alloc(f, sizeof(**s));
+	return *s;
+}
+
+static void forget_all(struct bsa_numbered *s)
+{
+	s->based = false;
+	s->judged = 0;
+	s->n = 0;
+	s->look_at = SUMMARIES_FEW;
+}
+
+void bsa_numbers_begin(struct bsa_fold *f, uint16_t instance, bool again)
+{
+	struct bsa_numbered *s = service_of(f, instance);
+
+	if (!s)
+		return;
+	forget_all(s);
+	s->numbers = true;
+	s->born = s->based = !again;
+	s->base = 0;
+	s->after = s->since = f->now;
+	s->n_seen = s->most = 0;
+}
+
+void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, uint64_t since)
+{
+	struct bsa_numbered *s = service_of(f, x->sched.instance);
+
+	if (!s)
+		return;
+	s->numbers &= n_ready > 0;
+	s->n_seen += !x->numbered;
+	x->numbered = true;
+	if (n_ready > s->most)
+		s->most = n_ready;
+	if (since > s->most_at && since != BSA_NEVER)
+		s->most_at = since;
+}
+
+/* ---- summaries ---- */
+
+static int by_number(const void *one, const void *other)
+{
+	const struct summary *a = one, *b = other;
+
+	return (a->ready > b->ready) - (a->ready < b->ready);
+}
+
+/* The first number above the base that is missing, and *after: who has it became ready later than that. */
+static uint32_t first_missing(const struct bsa_numbered *s, uint64_t *ret_after)
+{
+	uint32_t next = 1;
+
+	*ret_after = s->after;
+	for (size_t i = 0; i < s->n && s->all[i].ready <= next; i++) {
+		if (s->all[i].after > *ret_after)
+			*ret_after = s->all[i].after;
+		next += s->all[i].ready == next;
+	}
+	return next;
+}
+
+/* Those up to number base + @by are known. Summaries of them that are not asked for any more go: @first ended before whoever is. */
+static void raise_base(struct bsa_numbered *s, uint32_t by, const struct summary *first)
+{
+	uint32_t over = first ? first->over : 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct summary x = s->all[i];
+
+		if (x.ready <= by && (!first || (int32_t)(x.over - over) <= 0))
+			continue;
+		x.ready -= x.ready > by ? by : x.ready;
+		x.n_ready -= by;
+		s->all[kept++] = x;
+	}
+	s->base += by;
+	s->n = kept;
+}
+
+/* Of those whose summaries cannot have been lost in a hole before @at: the first that ended. NULL: none. */
+static const struct summary *first_over_after(const struct bsa_numbered *s, uint64_t at)
+{
+	const struct summary *first = NULL;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->all[i].ended > at && (!first || (int32_t)(s->all[i].over - first->over) < 0))
+			first = &s->all[i];
+	return first;
+}
+
+/* When @first ended, so many were ready or on lanes: are all of them known? Then all others up to that number are over. */
+static bool knows_all_at(const struct bsa_numbered *s, const struct summary *first)
+{
+	uint32_t there = first->n_ready + s->base - first->over;
+
+	for (size_t i = 0; i < s->n; i++)
+		there -= s->all[i].ready <= first->n_ready && (int32_t)(s->all[i].over - first->over) > 0;
+	return !there;
+}
+
+/*
+ * Numbers that are missing since the last hole that was judged are of executions that are over, if all are known that were under way at
+ * some time after it; and no hole at @at or later hides one of them, if their summaries are written by then.
+ */
+static void close_hole(const struct bsa_fold *f, struct bsa_numbered *s, uint64_t at)
+{
+	const struct summary *first = s->judged ? first_over_after(s, s->judged) : NULL;
+
+	if (!first || first->ended + 2 * f->latest_written >= at || !knows_all_at(s, first))
+		return;
+	s->after = first->ended;
+	s->judged = 0;
+	raise_base(s, first->n_ready, first);
+}
+
+/* Without a hole that is not judged, nothing has to be remembered of those up to the first that is missing. */
+static void tidy(const struct bsa_fold *f, struct bsa_numbered *s)
+{
+	uint64_t after;
+	uint32_t by;
+
+	close_hole(f, s, f->now);
+	qsort(s->all, s->n, sizeof(*s->all), by_number);
+	by = first_missing(s, &after) - 1;
+	s->after = after;
+	raise_base(s, by, NULL);
+	s->look_at = s->n + SUMMARIES_FEW;
+}
+
+static bool make_room(struct bsa_fold *f, struct bsa_numbered *s)
+{
+	size_t room = s->room ? 2 * s->room : 64;
+	struct summary *more;
+
+	if (s->n >= s->look_at && !f->numbers.n_holes)
+		tidy(f, s);
+	if (s->n < s->room)
+		return true;
+	if (s->n == SUMMARIES_MAX) {
+		forget_all(s);
+		return false;
+	}
+	more = realloc(s->all, room * sizeof(*more));
+	if (!more) {
+		f->failed = -ENOMEM;
+		return false;
+	}
+	s->all = more;
+	s->room = room;
+	return true;
+}
+
+/* The last time that is certain to lie before @x took its number. */
+static uint64_t before_number(const struct bsa_exec *x, const struct bsa_exec_service *e)
+{
+	uint64_t last = e->began;
+
+	for (int b = BSA_REQUEST_READ; b < BSA_ENQUEUED; b++)
+		if (x->fact.at[b] != BSA_NEVER && x->fact.at[b] > last)
+			last = x->fact.at[b];
+	return last;
+}
+
+/* Where no number is known yet, all is known of the executions before a time at which there was none. */
+static void base_on(struct bsa_numbered *s, const struct bsa_exec_service *e, uint64_t ended)
+{
+	if (e->nth_over != e->n_ready)
+		return;
+	s->based = true;
+	s->base = e->n_ready;
+	s->after = s->since = ended;
+}
+
+/* @x was preempted, and a hole may hide when, or when it went on: then lanes are unknown while it was there. */
+static void doubt(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	for (size_t i = 0; i < f->numbers.n_holes; i++) {
+		struct bsa_open_hole *h = &f->numbers.holes[i];
+
+		if (x->fact.at[BSA_ENQUEUED] > h->ended || x->fact.at[BSA_RUN_ENDED] < h->began)
+			continue;
+		h->from = x->fact.at[BSA_ENQUEUED] < h->from ? x->fact.at[BSA_ENQUEUED] : h->from;
+		h->until = x->fact.at[BSA_RUN_ENDED] > h->until ? x->fact.at[BSA_RUN_ENDED] : h->until;
+	}
+}
+
+void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_exec_service *e)
+{
+	struct bsa_numbered *s = service_of(f, x->sched.instance);
+	uint64_t ended = x->fact.at[BSA_RUN_ENDED];
+
+	if ((!x->sched.counted || x->told_stops) && x->fact.at[BSA_ENQUEUED] != BSA_NEVER && ended != BSA_NEVER)
+		doubt(f, x);
+	if (!s || ended == BSA_NEVER)
+		return;
+	if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER && !e->nth_ready) {
+		forget_all(s);
+		s->numbers = false;
+	}
+	if (!e->nth_ready)
+		return;
+	if (!s->based && s->numbers)
+		base_on(s, e, ended);
+	if (!s->based || e->nth_ready - s->base > INT32_MAX || !make_room(f, s) || !s->based)
+		return;
+	s->all[s->n++] = (struct summary){ .ready = e->nth_ready - s->base,
+		                           .over = e->nth_over,
+		                           .n_ready = e->n_ready - s->base,
+		                           .after = before_number(x, e),
+		                           .ended = ended };
+}
+
+/* ---- holes ---- */
+
+static const struct summary *latest(const struct bsa_numbered *s)
+{
+	const struct summary *last = NULL;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!last || s->all[i].ended > last->ended)
+			last = &s->all[i];
+	return last;
+}
+
+/* From when on @h may hide an execution of this service; BSA_NEVER: it hides none. False: that is not known. */
+static bool hidden_from(const struct bsa_fold *f, struct bsa_numbered *s, const struct bsa_open_hole *h, uint64_t *ret)
+{
+	const struct summary *first, *last;
+	uint64_t after;
+	uint32_t missing;
+
+	if (!s->numbers || !s->based || (!s->born && h->began <= s->since + f->options.horizon_ns))
+		return false;
+	close_hole(f, s, h->began);
+	qsort(s->all, s->n, sizeof(*s->all), by_number);
+	missing = first_missing(s, &after);
+	first = first_over_after(s, h->ended);
+	last = first ? first : latest(s);
+	*ret = last && missing > last->n_ready ? BSA_NEVER : after;
+	if (!first && (last ? last->ended : s->after) < *ret) /* who became ready since then has any number */
+		*ret = last ? last->ended : s->after;
+	s->judged = h->ended;
+	return true;
+}
+
+static bool hides_from(struct bsa_fold *f, const struct bsa_open_hole *h, uint64_t *ret)
+{
+	bool any = false;
+	uint64_t from;
+
+	*ret = h->from;
+	for (unsigned i = 0; i < BSA_INSTANCES; i++) {
+		struct bsa_numbered *s = f->numbers.services[i];
+
+		if (!s && !f->voices.heard[i])
+			continue;
+		if (!s || !hidden_from(f, s, h, &from))
+			return false;
+		*ret = from < *ret ? from : *ret;
+		any = true;
+	}
+	return any;
+}
+
+static void judge(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
+{
+	uint64_t from, until = h->until > h->ended ? h->until : h->ended;
+
+	if (hurry || !hides_from(f, h, &from))
+		bsa_fold_unknown(f, h->began, h->ended);
+	else if (bsa_schedule_hole(f->schedule, h->began, h->ended, from, until))
+		f->failed = -ENOMEM;
+}
+
+static void tell_put_off(struct bsa_fold *f)
+{
+	struct bsa_numbers *n = &f->numbers;
+
+	for (size_t i = 0; i < n->n_put_off; i++)
+		bsa_schedule_hidden(f->schedule, &n->put_off[i].stream, n->put_off[i].after, n->put_off[i].before,
+		                    n->put_off[i].over);
+	n->n_put_off = 0;
+}
+
+/* Those that ended before @at; with @hurry, as if nothing were known of them. */
+static void judge_until(struct bsa_fold *f, uint64_t at, bool hurry)
+{
+	struct bsa_numbers *n = &f->numbers;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->n_holes; i++)
+		if (n->holes[i].ended < at)
+			judge(f, &n->holes[i], hurry);
+		else
+			n->holes[kept++] = n->holes[i];
+	n->n_holes = kept;
+	if (!kept)
+		tell_put_off(f);
+}
+
+void bsa_numbers_judge(struct bsa_fold *f, bool hurry)
+{
+	if (f->numbers.n_holes)
+		judge_until(f, BSA_NEVER, hurry);
+	for (unsigned i = 0; i < BSA_INSTANCES && f->finished; i++)
+		if (f->numbers.services[i])
+			close_hole(f, f->numbers.services[i], BSA_NEVER);
+}
+
+bool bsa_numbers_lose(struct bsa_fold *f, uint64_t began, uint64_t ended)
+{
+	struct bsa_numbers *n = &f->numbers;
+
+	if (!f->options.horizon_ns || (f->full_lanes && !f->summed_lanes) || ended == BSA_NEVER)
+		return false;
+	if (n->n_holes == OPEN_MAX)
+		bsa_numbers_judge(f, true);
+	if (n->n_holes == n->room_holes) {
+		size_t room = n->room_holes ? 2 * n->room_holes : 8;
+		struct bsa_open_hole *more = realloc(n->holes, room * sizeof(*more));
+
+		if (!more) {
+			f->failed = -ENOMEM;
+			return false;
+		}
+		n->holes = more;
+		n->room_holes = room;
+	}
+	n->holes[n->n_holes++] = (struct bsa_open_hole){ .began = began, .ended = ended, .from = BSA_NEVER };
+	return true;
+}
+
+uint64_t bsa_numbers_advance(struct bsa_fold *f, uint64_t until)
+{
+	struct bsa_numbers *n = &f->numbers;
+	uint64_t horizon = f->options.horizon_ns;
+
+	if (__builtin_expect(!n->n_holes, 1))
+		return until;
+	if (f->now > horizon)
+		judge_until(f, f->now - horizon, false);
+	for (size_t i = 0; i < n->n_holes; i++) {
+		uint64_t before = n->holes[i].began > horizon ? n->holes[i].began - horizon - 1 : 0;
+
+		until = before < until ? before : until;
+	}
+	return until;
+}
+
+void bsa_numbers_hidden(struct bsa_fold *f, const struct bsa_stream *stream, uint64_t after, uint64_t before, bool over)
+{
+	struct bsa_numbers *n = &f->numbers;
+
+	if (!n->n_holes) {
+		bsa_schedule_hidden(f->schedule, stream, after, before, over);
+		return;
+	}
+	if (n->n_put_off == n->room_put_off) {
+		size_t room = n->room_put_off ? 2 * n->room_put_off : 16;
+		struct bsa_put_off *more = realloc(n->put_off, room * sizeof(*more));
+
+		if (!more) {
+			f->failed = -ENOMEM;
+			return;
+		}
+		n->put_off = more;
+		n->room_put_off = room;
+	}
+	n->put_off[n->n_put_off++] = (struct bsa_put_off){ *stream, after, before, over };
+}
+
+uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance)
+{
+	struct bsa_numbered *s = f->numbers.services[instance & (BSA_INSTANCES - 1)];
+	const struct summary *last;
+	uint64_t after;
+
+	if (!s || !s->numbers || !s->based || !s->born)
+		return 0;
+	qsort(s->all, s->n, sizeof(*s->all), by_number);
+	last = latest(s);
+	if (!last)
+		return s->after;
+	return first_missing(s, &after) > last->n_ready ? last->ended : 0;
+}
+
+uint64_t bsa_numbers_unseen(const struct bsa_fold *f)
+{
+	uint64_t unseen = 0, lost = bsa_losses_end(&f->losses, f->now);
+
+	if (!f->losses.n)
+		return 0;
+	for (unsigned i = 0; i < BSA_INSTANCES; i++) {
+		const struct bsa_numbered *s = f->numbers.services[i];
+
+		if (!s && !f->voices.heard[i])
+			continue;
+		if (!s || !s->numbers || !s->born || s->most_at <= lost || s->n_seen > s->most)
+			return BSA_NEVER;
+		unseen += s->most - s->n_seen;
+	}
+	return unseen;
+}
