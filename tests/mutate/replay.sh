@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
 # replay.sh -- for mutate.sh: the replay of what-if, and the test that holds it against simulated traces.
-mutated=(viewer-cli/whatif/replay.c)
+mutated=(analyzer/replay/replay.c)
 others=(runtime/policy/{estimate,policy,terms}.c tests/analyzer/schedule_sim.c)
 tests=(tests/unit/test_replay.c)
 flags=(-DSEEDS=300 "-I$tree/viewer-cli" "-I$tree/analyzer" "-I$tree/analyzer/include" "-I$tree/runtime/include" "-I$tree/runtime" "-I$tree/tests")

@@ -18,7 +18,7 @@
 
 #include "analyzer/schedule_sim.h"
 #include "nnb/policy.h"
-#include "whatif/replay.h"
+#include "replay/replay.h"
 
 #ifndef SEEDS
 #define SEEDS 10000

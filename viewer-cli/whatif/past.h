@@ -7,7 +7,7 @@
 #define BSV_WHATIF_PAST_H
 
 #include "bsa/db.h"
-#include "whatif/replay.h"
+#include "replay/replay.h"
 
 #include <stddef.h>
 

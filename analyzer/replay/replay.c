@@ -1,5 +1,5 @@
 /* replay.c -- a service that is played; see replay.h. */
-#include "whatif/replay.h"
+#include "replay/replay.h"
 
 #include <stddef.h>
 #include <stdlib.h>
