@@ -25,7 +25,7 @@ endif()
 if(TARGET burstscope)
   nnb_test(test_verdict_oracle unit unit/test_verdict_oracle.c analyzer/judged.c analyzer/schedule_cut.c
     analyzer/verdict_truth.c)
-  target_link_libraries(test_verdict_oracle PRIVATE schedule_sim viewer_parts bsa_fold)
+  target_link_libraries(test_verdict_oracle PRIVATE schedule_sim viewer_parts bsa_fold bsa_replay)
   target_link_options(test_verdict_oracle PRIVATE -Wl,--wrap=fsync) # thousands of databases, each read once
   if(BURSTSCOPE_SANITIZE) # slower: ./run soak has more
     target_compile_definitions(test_verdict_oracle PRIVATE SEEDS=8)
@@ -97,4 +97,5 @@ endif()
 if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_e2e(check_ci burstscope $<TARGET_FILE:nnburst-load>)
   nnb_e2e(diagnosis burstscope $<TARGET_FILE:nnburst-load>)
+  nnb_e2e(fairness burstscope $<TARGET_FILE:nnburst-load>)
 endif()

@@ -4,6 +4,7 @@
 #include "store/functions.h"
 #include "store/header.h"
 #include "store/own.h"
+#include "store/sharing_run.h"
 #include "store/sql.h"
 
 #include <errno.h>
@@ -383,4 +384,13 @@ const char *bsa_db_unit(struct bsa_db *db, const char *name)
 				ret = units[i];
 	sqlite3_reset(db->unit);
 	return ret;
+}
+
+/* ---- what is no query ---- */
+
+int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx, struct bsa_err *err)
+{
+	int code = sharing_of(db->sql, 0, from, to, tell, ctx);
+
+	return code > 0 ? failed(db->sql, BSA_E_INPUT, err) : code;
 }

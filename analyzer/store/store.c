@@ -12,6 +12,7 @@
 #include "store/own.h"
 #include "store/pages.h"
 #include "store/pool_stat.h"
+#include "store/sharing_run.h"
 #include "store/sort.h"
 #include "store/spill.h"
 #include "store/sql.h"
@@ -478,6 +479,7 @@ int bsa_store_finish(struct bsa_store *s, struct bsa_err *err)
 	if (s->before)
 		refuse_twice(s);
 	blame_run(s);
+	sharing_run(s);
 	tally_write(s);
 	store_run(s, bsa_sql_misses);
 	write_meta(s);

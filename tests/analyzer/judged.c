@@ -166,13 +166,14 @@ static void keep_rule(struct judged_rule *ret, const struct bsv_verdict *v)
 
 static void judge(struct judged *ret, struct bsv_input *input)
 {
-	static const enum bsv_audit audits[] = { BSV_FAIRNESS, BSV_STARVATION, BSV_PRIORITY };
+	static const enum bsv_audit audits[] = { BSV_FAIRNESS, BSV_STARVATION, BSV_PRIORITY, BSV_FAIRNESS };
+	static const struct bsv_bounds by_lag = { .by_lag = true };
 	struct bsv_judgement judgement;
 	struct bsa_err err = { "" };
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(audits) / sizeof(*audits); i++) {
-		if (bsv_judge(&judgement, audits[i], input, NULL, &err) < 0)
+		if (bsv_judge(&judgement, audits[i], input, i ? NULL : &by_lag, &err) < 0)
 			give_up("%s", err.text);
 		for (size_t k = 0; k < judgement.n; k++)
 			keep_rule(&ret->rules[n++], &judgement.rules[k]);

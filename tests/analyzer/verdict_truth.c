@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/schedule_truth.h"
+#include "replay/sharing.h"
 
 #define NEVER BSA_NEVER
 #define MS UINT64_C(1000000)
@@ -564,6 +565,170 @@ static void judge_honoured(struct truth_verdict *ret, const struct judge *j)
 	snprintf(ret->what, sizeof(ret->what), "%" PRIu64 " of %" PRIu64 " choices are honoured", all.honoured, all.n);
 }
 
+/* ---- ideal sharing ---- */
+
+/* The executions of a service that were ready, in that order. */
+struct arrivals {
+	struct bsa_sharing_call *calls;
+	size_t n, next;
+};
+
+static int next_arrival(void *arg, struct bsa_sharing_call *ret)
+{
+	struct arrivals *a = arg;
+
+	if (a->next == a->n)
+		return 0;
+	*ret = a->calls[a->next++];
+	return 1;
+}
+
+static int by_ready(const void *one, const void *other)
+{
+	const struct bsa_sharing_call *a = one, *b = other;
+
+	return (a->ready > b->ready) - (a->ready < b->ready);
+}
+
+/* From when a lane was free, and the execution that got it ready, until that was on it. */
+static uint64_t handed_in(const struct sim *s, const struct sim_slice *slice)
+{
+	uint64_t free = 0, ready = slice->began;
+
+	for (size_t i = 0; i < s->n_slices; i++)
+		if (s->slices[i].service == slice->service && s->slices[i].lane == slice->lane &&
+		    s->slices[i].ended <= slice->began && &s->slices[i] != slice)
+			free = max_of(free, s->slices[i].ended);
+	for (size_t i = 0; i < s->n_waits; i++)
+		if (s->waits[i].exec == slice->exec && s->waits[i].ended == slice->began)
+			ready = min_of(ready, s->waits[i].began);
+	return slice->began - max_of(free, ready);
+}
+
+/* False: it was not ready, or is not over. */
+static bool arrival_of(const struct judge *j, uint32_t exec, struct bsa_sharing_call *ret)
+{
+	const struct sim *s = j->s;
+	const struct sim_exec *x = &s->execs[exec];
+	uint64_t run = run_of(s, exec);
+
+	if (x->at[BSA_ENQUEUED] == NEVER)
+		return false;
+	*ret = (struct bsa_sharing_call){ .ready = x->at[BSA_ENQUEUED] - s->began,
+		                          .response = run,
+		                          .run = run - x->redo,
+		                          .deadline = x->deadline ? x->deadline : NEVER,
+		                          .step = s->models[x->model].step_ns,
+		                          .usual = s->models[x->model].estimate_ns,
+		                          .stream = x->stream,
+		                          .app = x->app,
+		                          .priority = x->priority,
+		                          .asked = is_picked(j, exec),
+		                          .answered = !x->status && x->path != BSA_PATH_PREPARE };
+	if (x->cpu < ret->run)
+		ret->off = ret->run - x->cpu;
+	for (size_t i = 0; i < s->n_waits; i++)
+		if (s->waits[i].exec == exec)
+			ret->response += s->waits[i].ended - s->waits[i].began;
+	for (size_t i = 0; i < s->n_slices; i++)
+		if (s->slices[i].exec == exec)
+			ret->hand += handed_in(s, &s->slices[i]);
+	return true;
+}
+
+/* Its rules, as the events tell them. */
+static uint32_t preempt_mode(const struct judge *j)
+{
+	for (size_t i = 0; i < j->s->n_events; i++)
+		if (j->s->events[i].event.kind == BSA_service_state &&
+		    j->s->events[i].of.service_state.instance == j->s->services[j->service].instance)
+			return j->s->events[i].of.service_state.preempt_mode;
+	return MODE_SAVE;
+}
+
+struct shared {
+	unsigned apps, judged;
+	bool shared; /* a service has more than one app */
+};
+
+static bool is_worse(double is, double ideal, uint64_t step)
+{
+	return is > 1.25 * ideal && is - ideal > 2 * (double)step;
+}
+
+/* An app that has its service for itself is not judged. */
+static void judge_apps(struct truth_verdict *ret, struct shared *of, const struct bsa_sharing_app apps[SIM_APPS],
+                       uint64_t step)
+{
+	unsigned judged = 0, with_work = 0, asked = 0;
+
+	for (unsigned i = 0; i < SIM_APPS; i++) {
+		const struct bsa_sharing_app *a = &apps[i];
+		bool by_work = a->work_ns >= 200 * MS, by_responses = a->n >= 30;
+
+		with_work += a->played > 0;
+		asked += a->work_ns > 0 || a->n > 0;
+		judged += by_work || by_responses;
+	}
+	for (unsigned i = 0; i < SIM_APPS && with_work > 1; i++) {
+		const struct bsa_sharing_app *a = &apps[i];
+
+		ret->broken |= a->work_ns >= 200 * MS && 2 * a->ideal_work_ns < a->work_ns;
+		ret->broken |= a->n >= 30 && (is_worse(a->mean_ns, a->ideal_mean_ns, step) ||
+		                              is_worse((double)a->p95_ns, (double)a->ideal_p95_ns, step));
+	}
+	of->apps += asked;
+	of->judged += with_work > 1 ? judged : 0;
+	of->shared |= with_work > 1 && asked;
+}
+
+static void judge_sharing_of(struct truth_verdict *ret, struct shared *of, const struct judge *j)
+{
+	struct arrivals a = { .calls = calloc(j->s->n_execs + 1, sizeof(*a.calls)) };
+	struct bsa_sharing_app apps[SIM_APPS];
+	const struct bsa_sharing sharing = { .lanes = j->s->services[j->service].lanes,
+		                             .preempt = preempt_mode(j),
+		                             .n_apps = SIM_APPS,
+		                             .next = next_arrival,
+		                             .arg = &a };
+	uint64_t step = 0;
+
+	assert(a.calls);
+	for (uint32_t i = 0; i < j->s->n_execs; i++) {
+		ret->unsure |= j->s->execs[i].over_at > j->s->ended;
+		a.n += j->s->execs[i].service == j->service && arrival_of(j, i, &a.calls[a.n]);
+	}
+	for (uint32_t i = 0; i < j->s->n_models; i++)
+		if (j->s->apps[j->s->models[i].app].service == j->service) {
+			step = max_of(step, j->s->models[i].step_ns);
+			ret->unsure |= !j->s->models[i].step_ns;
+		}
+	qsort(a.calls, a.n, sizeof(*a.calls), by_ready);
+	if (!ret->unsure && bsa_sharing_run(&sharing, apps) == BSA_SHARING_DONE)
+		judge_apps(ret, of, apps, step);
+	else
+		ret->unsure = true;
+	free(a.calls);
+}
+
+/* Of a recording that was cut, what was before it, or after it, has a part in it that is not worked out. */
+static void judge_sharing(struct truth_verdict *ret, const struct judge *j)
+{
+	struct shared of = { 0, 0, false };
+
+	ret->unsure = j->w->native || !(j->whole || j->picked) || j->c->from || j->c->until != NEVER ||
+	              (j->picked && j->s->ended - j->s->began > 1000 * MS);
+	for (uint32_t i = 0; i < j->s->n_services && !ret->unsure; i++) {
+		struct judge one = *j;
+
+		one.service = i;
+		judge_sharing_of(ret, &of, &one);
+	}
+	ret->nothing = !of.apps || (of.shared && !of.judged);
+	ret->kept = !ret->broken;
+	snprintf(ret->what, sizeof(ret->what), "ideal sharing");
+}
+
 /* ---- all of it ---- */
 
 static bool is_set_up(const struct judge *j)
@@ -595,6 +760,7 @@ static void judge(struct truth_verdict ret[TRUTH_RULES], const struct truth_worl
 	judge_starvation(&ret[TRUTH_STARVATION], &j);
 	judge_inversion(&ret[TRUTH_INVERSION], &j);
 	judge_honoured(&ret[TRUTH_HONOURED], &j);
+	judge_sharing(&ret[TRUTH_SHARING], &j);
 }
 
 void truth_judge(struct truth_verdict ret[TRUTH_RULES], const struct truth_world *w, const struct cut *c,

@@ -12,12 +12,13 @@
 #include "analyzer/collect.h"
 #include "analyzer/schedule_cut.h"
 
-enum truth_rule { TRUTH_FAIRNESS, TRUTH_STARVATION, TRUTH_INVERSION, TRUTH_HONOURED, TRUTH_RULES };
+enum truth_rule { TRUTH_FAIRNESS, TRUTH_STARVATION, TRUTH_INVERSION, TRUTH_HONOURED, TRUTH_SHARING, TRUTH_RULES };
 
 struct truth_verdict {
 	bool broken;          /* in the recorded time, for certain: "pass" is a lie */
 	bool kept;            /* not broken, for certain: "fail" is a lie */
 	bool shown;           /* broken, and all that proves it was recorded: anything but "fail" is wrong */
+	bool unsure;          /* it is not worked out */
 	bool nothing;         /* there is nothing to judge: the right answer is "cannot tell" */
 	double figure, bound; /* of starvation: of the worst wait longer than 100 ms; figure 0: there is none */
 	uint64_t count;       /* episodes, inversions, choices */

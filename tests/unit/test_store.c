@@ -1350,6 +1350,8 @@ static void nothing_that_is_unknown_ends_an_import(void **state)
 		if (!strcmp(written[i], "stored_wait_run") || !strcmp(written[i], "stored_occupancy") ||
 		    !strcmp(written[i], "lesser_inversion"))
 			continue; /* are of waits of many stretches: test_crowd and test_joined have them */
+		if (!strcmp(written[i], "app_sharing"))
+			continue; /* services whose rules change are not replayed: cases_fairness has others */
 		snprintf(sql, sizeof(sql), "SELECT '%s', count(*) > 0 FROM %s", written[i], written[i]);
 		snprintf(wanted, sizeof(wanted), "%s|1\n", written[i]);
 		assert_rows(path, sql, wanted);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "audit/sharing.h"
 #include "audit/verdicts.h"
 
 #define MS(n) ((int64_t)((n)*1e6))
@@ -118,6 +119,112 @@ static void a_bound_of_nothing_is_one(void **state)
 	(void)state;
 	bsv_rule_fairness(&j, &f, &bounds);
 	is("one ns above 0", j.rules[0].outcome, BSV_FAIL);
+}
+
+/* ---- fairness: against ideal sharing ---- */
+
+#define RESPONSES(n_, mean, ideal_mean, p95, ideal_p95) \
+	.n = (n_), .mean_ns = (mean), .ideal_mean_ns = (ideal_mean), .p95_ns = (p95), .ideal_p95_ns = (ideal_p95)
+#define WORK(work, ideal) .work_ns = (work), .ideal_work_ns = (ideal), .received_ns = 1
+#define FINE RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(1000), MS(1000))
+
+static const struct {
+	const char *story;
+	struct bsa_shared app; /* beside one that is fine */
+	int64_t step_ns;
+	bool native;
+	int64_t hidden;
+	enum bsv_outcome outcome;
+	const char *says;
+} sharing[] = {
+	/* clang-format off */
+	{ "as fair sharing has it", { FINE }, MS(1), false, 0, BSV_PASS, "no app would have been quicker" },
+	{ "the mean is worse by a quarter", { RESPONSES(100, MS(12.5), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "on average" },
+	{ "and by more", { RESPONSES(100, MS(12.5) + 1, MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "on average" },
+	{ "and by no more than two steps", { RESPONSES(100, MS(14), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_PASS, "4.000 ms more" },
+	{ "and by more than two steps", { RESPONSES(100, MS(14) + 1, MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(2), false, 0, BSV_FAIL, "hog" },
+	{ "p95 is worse", { RESPONSES(100, MS(10), MS(10), MS(25) + 1, MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "at p95" },
+	{ "of thirty executions", { RESPONSES(30, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_FAIL, "meek" },
+	{ "29 are too few, but the other app has enough", { RESPONSES(29, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 0, BSV_PASS, "1 app had too little work" },
+	{ "half of what it would have got", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200), MS(100)) }, MS(1), false, 0, BSV_PASS, "" },
+	{ "less than half", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200), MS(100) - 1) }, MS(1), false, 0, BSV_FAIL, "got 50 %" },
+	{ "in too short a time to be judged", { RESPONSES(1, MS(10), MS(10), MS(20), MS(20)), WORK(MS(200) - 1, MS(10)) }, MS(1), false, 0, BSV_PASS, "" },
+	{ "nothing at all, though a lane was to be had", { .work_ns = MS(200), .ideal_work_ns = MS(100) }, MS(1), false, 0, BSV_FAIL, "got 0 %" },
+	{ "nothing, and fair sharing had none to give either", { .work_ns = MS(200), .ideal_work_ns = MS(200) }, MS(1), false, 0, BSV_PASS, "" },
+	{ "steps are not known", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, -1, false, 0, BSV_CANNOT_TELL, "checkpoints" },
+	{ "and do not matter for what it got", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, -1, false, 0, BSV_FAIL, "got 33 %" },
+	{ "responses of a native service are not judged", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(300), MS(200)) }, MS(1), true, 0, BSV_PASS, "at least half" },
+	{ "but what its apps got is", { RESPONSES(100, MS(10), MS(10), MS(20), MS(20)), WORK(MS(300), MS(100)) }, MS(1), true, 0, BSV_FAIL, "hog took most" },
+	{ "what was not recorded may have been anything: no pass", { FINE }, MS(1), false, 1, BSV_CANNOT_TELL, "not all was recorded" },
+	{ "and no failure", { RESPONSES(100, MS(30), MS(10), MS(20), MS(20)), WORK(MS(1), MS(1)) }, MS(1), false, 1, BSV_CANNOT_TELL, "not all was recorded" },
+	/* clang-format on */
+};
+
+static void fairness_is_judged_by_ideal_sharing(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(sharing) / sizeof(*sharing); i++) {
+		char meek[] = "meek", hog[] = "hog";
+		struct bsv_sharing_app apps[2] = {
+			{ .of = sharing[i].app,
+			  .name = meek,
+			  .taker = hog,
+			  .step_ns = sharing[i].step_ns,
+			  .native = sharing[i].native },
+			{ .of = { FINE }, .name = hog, .step_ns = sharing[i].step_ns, .native = sharing[i].native }
+		};
+		const struct bsv_sharing_facts f = {
+			.apps = apps, .n = 2, .services = 1, .played = 1, .hidden = sharing[i].hidden, SEEN
+		};
+		struct bsv_judgement j;
+
+		bsv_rule_sharing(&j, &f);
+		is(sharing[i].story, j.rules[0].outcome, sharing[i].outcome);
+		assert_int_equal(j.n, 1);
+		assert_string_equal(j.rules[0].name, "slower_percent");
+		if (!strstr(j.rules[0].why, sharing[i].says))
+			fail_msg("%s: it says '%s', and not '%s'", sharing[i].story, j.rules[0].why, sharing[i].says);
+		if (j.rules[0].outcome == BSV_FAIL) {
+			assert_string_equal(j.who, "meek");
+			assert_string_equal(j.by, "hog");
+			assert_true(j.rules[0].figure >= j.rules[0].bound);
+		}
+	}
+}
+
+static void what_ideal_sharing_cannot_judge(void **state)
+{
+	char meek[] = "meek";
+	struct bsv_sharing_app apps[2] = { { .of = { RESPONSES(29, MS(30), MS(10), 0, 0), WORK(MS(100), MS(1)) },
+		                             .name = meek },
+		                           { .of = { .app = 2, WORK(MS(100), MS(100)) } } };
+	struct bsv_sharing_facts f = { .apps = apps, .n = 2, .services = 1, .played = 1, SEEN };
+	struct bsv_judgement j;
+
+	(void)state;
+	bsv_rule_sharing(&j, &f);
+	is("too little of both", j.rules[0].outcome, BSV_CANNOT_TELL);
+	f.n = 1;
+	bsv_rule_sharing(&j, &f);
+	is("one app alone", j.rules[0].outcome, BSV_PASS);
+	f.n = 2;
+	apps[1].of.instance = 7;
+	f.services = f.played = 2;
+	bsv_rule_sharing(&j, &f);
+	is("each app alone, at services of their own", j.rules[0].outcome, BSV_PASS);
+	f.played = 1;
+	bsv_rule_sharing(&j, &f);
+	is("a service that was not replayed", j.rules[0].outcome, BSV_CANNOT_TELL);
+	f.played = 2;
+	f.sight.service = false;
+	bsv_rule_sharing(&j, &f);
+	is("clients alone", j.rules[0].outcome, BSV_CANNOT_TELL);
+	f.sight = (struct bsv_sight){ .service = true, .nothing = true };
+	bsv_rule_sharing(&j, &f);
+	is("nothing was asked for", j.rules[0].outcome, BSV_CANNOT_TELL);
+	f = (struct bsv_sharing_facts){ SEEN };
+	bsv_rule_sharing(&j, &f);
+	is("nothing was ready", j.rules[0].outcome, BSV_CANNOT_TELL);
 }
 
 /* ---- starvation ---- */
@@ -297,6 +404,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fairness_is_judged_by_the_largest_lag),
+		cmocka_unit_test(fairness_is_judged_by_ideal_sharing),
+		cmocka_unit_test(what_ideal_sharing_cannot_judge),
 		cmocka_unit_test(a_bound_that_is_given_holds_instead),
 		cmocka_unit_test(a_bound_of_nothing_is_one),
 		cmocka_unit_test(starvation_is_judged_by_episodes),

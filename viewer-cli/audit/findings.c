@@ -345,25 +345,18 @@ static int inversions(struct bsv_findings *f, struct bsv_input *input, const str
 
 /* ---- fairness ---- */
 
-static int unfair(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j, struct bsa_err *err)
+static int unfair(struct bsv_findings *f, const struct bsv_judgement *j, struct bsa_err *err)
 {
-	bsv_scoped_rows *rows = NULL;
-	struct bsv_finding *of;
 	int r;
 
 	if (bsv_judged(j) != BSV_FAIL)
 		return 0;
 	r = add_failed(f, &j->rules[0], "unfair", "fairness", err);
-	if (r >= 0)
-		r = ask(&rows, input, bsv_sql_summary_unfair, NULL, err);
-	if (r >= 0)
-		r = bsv_rows_step(rows, err);
-	if (r <= 0)
-		return r;
-	of = &f->of[f->n - 1];
-	of->who = copy(text_of(rows, 0));
-	of->culprit = copy(text_of(rows, 1));
-	return 0;
+	if (r >= 0) {
+		f->of[f->n - 1].who = copy(j->who);
+		f->of[f->n - 1].culprit = *j->by ? copy(j->by) : NULL;
+	}
+	return r;
 }
 
 /* ---- overhead ---- */
@@ -479,7 +472,7 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	if (r >= 0)
 		r = inversions(ret, input, &judgements[BSV_PRIORITY], err);
 	if (r >= 0)
-		r = unfair(ret, input, &judgements[BSV_FAIRNESS], err);
+		r = unfair(ret, &judgements[BSV_FAIRNESS], err);
 	if (r >= 0)
 		r = habits(ret, input, err);
 	return r >= 0 ? overhead(ret, input, err) : r;

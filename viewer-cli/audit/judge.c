@@ -7,6 +7,7 @@
 #include "answer/scoped.h"
 #include "audit/audit.h"
 #include "audit/judge.h"
+#include "audit/sharing.h"
 #include "audit/verdicts.h"
 
 /* Columns of each query of facts, from @i on: what can have been seen. */
@@ -31,8 +32,7 @@ static bool is_timed(const struct bsv_input *input)
 	return input->from != INT64_MIN || input->to != INT64_MAX;
 }
 
-/* SQL, for a WITH: what may be hidden from @input. Owned by the caller; NULL: no memory. */
-static char *hidden(const struct bsv_input *input)
+char *bsv_judge_hidden(const struct bsv_input *input)
 {
 	bool some = input->picks && !is_timed(input);
 	char ended[24];
@@ -99,7 +99,7 @@ static void one_service_fill(struct one_service *s)
 static int judge_service(struct bsv_judgement *ret, struct one_service *of, const struct bsv_input *input,
                          const struct bsv_bounds *bounds, struct bsa_err *err)
 {
-	bsv_scoped_text *unseen = hidden(input);
+	bsv_scoped_text *unseen = bsv_judge_hidden(input);
 	const struct bsv_hole holes[FAIRNESS_HOLES] = {
 		{ "hidden", unseen },
 		{ "lags", is_timed(input) ? "SELECT lag_ns AS max_lag_ns, ifnull(most_ns, 4611686018427387904) AS "
@@ -148,8 +148,18 @@ static bool says_more(const struct bsv_verdict *a, const struct bsv_verdict *b)
 	return a->figure / a->bound > b->figure / b->bound;
 }
 
-static int judge_fairness(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
-                          struct bsa_err *err)
+static int judge_sharing(struct bsv_judgement *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts facts = { .n = 0 };
+	int r = bsv_sharing_read(&facts, input, err);
+
+	if (r >= 0)
+		bsv_rule_sharing(ret, &facts);
+	return r;
+}
+
+static int judge_lag(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
+                     struct bsa_err *err)
 {
 	bsv_scoped_rows *services = NULL;
 	int64_t n = 0;
@@ -203,7 +213,7 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 {
 	struct bsv_quantity threshold = bounds ? bounds->threshold : (struct bsv_quantity){ .given = false };
 	bool sure = threshold.given || !input->coverage.losses;
-	bsv_scoped_text *episodes = NULL, *unseen = hidden(input);
+	bsv_scoped_text *episodes = NULL, *unseen = bsv_judge_hidden(input);
 	const struct bsv_hole *holes;
 	bsv_scoped_rows *rows = NULL;
 	int r;
@@ -287,7 +297,7 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 {
 	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
 	int may_be = may_be_unseen(input, err);
-	bsv_scoped_text *hides = hidden(input);
+	bsv_scoped_text *hides = bsv_judge_hidden(input);
 	bsv_scoped_text *unseen = may_be ? unseen_inversions(input, &limit)
 	                                 : strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n) AS (SELECT 0)");
 	const struct bsv_hole holes[] = {
@@ -317,7 +327,8 @@ static int judge_seen(struct bsv_judgement *ret, enum bsv_audit audit, const str
 {
 	switch (audit) {
 	case BSV_FAIRNESS:
-		return judge_fairness(ret, input, bounds, err);
+		return bounds && (bounds->lag.given || bounds->by_lag) ? judge_lag(ret, input, bounds, err)
+		                                                       : judge_sharing(ret, input, err);
 	case BSV_STARVATION:
 		return judge_starvation(ret, input, bounds, err);
 	case BSV_PRIORITY:

@@ -14,4 +14,7 @@ extern const char bsv_off_core_of_holder[];
  */
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold);
 
+/* SQL, for a WITH: what may be hidden from @input, as reports/hidden.sql has it. Owned by the caller; NULL: no memory. */
+char *bsv_judge_hidden(const struct bsv_input *input);
+
 #endif

@@ -12,25 +12,27 @@ enum bsv_audit { BSV_FAIRNESS, BSV_STARVATION, BSV_PRIORITY };
 
 /* What options may change; where nothing is given, the rules' own bounds hold. */
 struct bsv_bounds {
-	struct bsv_quantity lag;       /* fairness: the most that an app may be behind */
+	struct bsv_quantity lag;       /* fairness: the most that an app may be behind; then nothing else is judged */
+	bool by_lag;                   /* the same, and where none is given, by what a fair policy can be held to */
 	struct bsv_quantity inversion; /* priority: the longest that there may be */
 	struct bsv_quantity threshold; /* starvation: what waits longer is starved */
 	bool honoured_given;
 	double honoured; /* priority: percent of choices, at least */
 };
 
-enum { BSV_RULES_MAX = 2, BSV_WHY_MAX = 320 };
+enum { BSV_RULES_MAX = 2, BSV_WHY_MAX = 480, BSV_WHO_MAX = 256 };
 
 /* What came of one audit. Not to be copied: the verdicts' sentences are in it. */
 struct bsv_judgement {
 	size_t n;
 	struct bsv_verdict rules[BSV_RULES_MAX]; /* n of them: for bsv_answer_verdict */
 	char why[BSV_RULES_MAX][BSV_WHY_MAX];
+	char who[BSV_WHO_MAX], by[BSV_WHO_MAX]; /* fairness, failed: the app, and who took it; "": not told */
 };
 
 /*
- * Of what was picked (fairness: by --from and --to, to the nearest windows within). @bounds NULL: the rules' own. The
- * rules' names: max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
+ * Of what was picked (fairness with a bound: by --from and --to, to the nearest windows within). @bounds NULL: the rules' own. The
+ * rules' names: slower_percent (sharing.h), with a bound max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
  */
 int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
               struct bsa_err *err);

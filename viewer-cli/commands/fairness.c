@@ -1,7 +1,10 @@
 /* fairness.c -- burstscope fairness: what each app had of the lanes, and what it should have had. */
 #include <inttypes.h>
+#include <math.h>
 
+#include "answer/scoped.h"
 #include "audit/audit.h"
+#include "audit/sharing.h"
 #include "audit/verdicts.h"
 #include "command.h"
 
@@ -20,7 +23,8 @@ static const struct bsv_option options[] = {
 	{ .name = "bound",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "how far an app may be behind its share at most (see docs/figures.md, Verdicts)",
+	  .says = "judge how far an app was behind its share at most, and not how slow it was (see docs/figures.md, "
+	          "Verdicts)",
 	  .offset = offsetof(struct options, bound) },
 	{ .name = NULL },
 };
@@ -61,6 +65,52 @@ static const char windows[] =
 	"\tFROM app_lag l LEFT JOIN app a ON a.id = l.app_id\n"
 	"\tWHERE l.window_began >= @from@ AND l.window_began <= @to@ - 100000000 GROUP BY 1, l.app_id";
 
+/* ---- what fair sharing would have given ---- */
+
+static void put_pair(struct bsv_rows *rows, bool known, int64_t is, int64_t ideal)
+{
+	if (known) {
+		bsv_rows_int(rows, is);
+		bsv_rows_int(rows, ideal);
+	} else {
+		bsv_rows_null(rows);
+		bsv_rows_null(rows);
+	}
+}
+
+static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
+{
+	static const struct bsv_column columns[] = {
+		{ "app", "text", NULL },           { "n", "count", NULL },
+		{ "mean_ns", "duration", "ns" },   { "fair_mean_ns", "duration", "ns" },
+		{ "p95_ns", "duration", "ns" },    { "fair_p95_ns", "duration", "ns" },
+		{ "work_ns", "duration", "ns" },   { "fair_work_ns", "duration", "ns" },
+		{ "got_percent", "percent", "%" }, { "waited_for", "text", NULL },
+	};
+	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
+
+	for (size_t i = 0; rows && i < f->n; i++) {
+		const struct bsa_shared *of = &f->apps[i].of;
+		double got = bsv_sharing_got(of);
+
+		if (!of->n && !of->work_ns) /* it was played beside the others */
+			continue;
+		bsv_rows_text(rows, f->apps[i].name);
+		bsv_rows_int(rows, of->n);
+		put_pair(rows, of->n, of->mean_ns, of->ideal_mean_ns);
+		put_pair(rows, of->n, of->p95_ns, of->ideal_p95_ns);
+		put_pair(rows, true, of->work_ns, of->ideal_work_ns);
+		if (got == got)
+			bsv_rows_real(rows, round(1000 * got) / 10);
+		else
+			bsv_rows_null(rows);
+		bsv_rows_text(rows, f->apps[i].taker);
+	}
+	return rows;
+}
+
+/* ---- parts ---- */
+
 static void parts(struct bsv_auditing *a, const char *window, char *shares, char *cut)
 {
 	const struct bsv_hole of_apps[] = { { "shares", shares },
@@ -77,14 +127,20 @@ static void parts(struct bsv_auditing *a, const char *window, char *shares, char
 	bsv_audit_hidden(a, "windows", "window by window", bsv_sql_fairness_windows, of_windows);
 }
 
-static void fill_parts(struct bsv_auditing *a, int64_t window_ns)
+static void fill_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sharing, int64_t window_ns)
 {
 	bool timed = a->input.from != INT64_MIN || a->input.to != INT64_MAX;
 	const char *window = bsv_audit_text(a, "%" PRId64, window_ns);
 	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
 
+	bsv_answer_rows(a->answer, "sharing",
+	                "how long executions took from ready to done, and would have under fair sharing",
+	                sharing_rows(sharing));
 	parts(a, window, bsv_audit_keep(a, bsv_audit_fill(&a->input, timed ? shares_of_windows : shares_of_all, NULL)),
 	      bsv_audit_keep(a, bsv_audit_fill(&a->input, windows, hole)));
+	bsv_answer_note(a->answer, "Fair: the same arrivals, replayed by the policy fair. Work: an execution was ready "
+	                           "or on a lane; got: fair work over "
+	                           "work. See docs/figures.md, Verdicts.");
 	if (timed)
 		bsv_answer_note(a->answer,
 		                "Shares and lags are of the windows of 100 ms that lie between --from and --to.");
@@ -101,6 +157,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 	const struct bsv_bounds bounds = { .lag = o->bound };
 	struct bsv_judgement judgement = { 0 };
+	__attribute__((cleanup(bsv_sharing_fini))) struct bsv_sharing_facts sharing = { .n = 0 };
 	cleanup_auditing a = { 0 };
 	int64_t window_ns;
 	int r = read_window(o, &window_ns, err);
@@ -108,10 +165,14 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = bsv_auditing_open(&a, call, err);
 	if (r >= 0)
+		r = bsv_sharing_read(&sharing, &a.input, err);
+	if (r >= 0 && o->bound.given)
 		r = bsv_judge(&judgement, BSV_FAIRNESS, &a.input, &bounds, err);
+	else if (r >= 0)
+		bsv_judge_sharing(&judgement, &sharing, &a.input);
 	if (r < 0)
 		return r;
-	fill_parts(&a, window_ns);
+	fill_parts(&a, &sharing, window_ns);
 	bsv_audit_verdicts(&a, &judgement);
 	return bsv_answer_print(a.answer, false, err);
 }
@@ -123,8 +184,9 @@ const struct bsv_command bsv_fairness = {
 	.examples = "  burstscope fairness\n"
 		    "  burstscope fairness --verdict --bound 5ms recording.db && echo fair\n"
 		    "  burstscope fairness --window 1s --from 10s --to 20s\n",
-	.more = "Parts: apps, jain, interference, windows. The verdict passes if no app was further behind its share "
-		"than the limit: see\n"
+	.more = "Parts: sharing, apps, jain, interference, windows. The verdict passes if no app was much slower, or "
+		"got much less, than under fair\n"
+		"sharing of the same arrivals; with --bound, if none was further behind its share than that: see "
 		"docs/figures.md, Verdicts.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

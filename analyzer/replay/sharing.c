@@ -1,0 +1,412 @@
+/* sharing.c -- see sharing.h. */
+#include "replay/sharing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/replay.h"
+
+enum {
+	FAIR = 0,   /* bsv_rules.policy */
+	ADVISE = 2, /* bsv_rules.deadlines */
+	STEPS_MOST = 1024,
+	PART_LEAST = 256, /* executions, where nothing is ready behind them; */
+	PART_MOST = 8192, /* and wherever */
+	READY_MOST = 2048,
+	KEPT = 65536, /* responses of an app, for its percentiles */
+};
+
+#define LONGEST_NS (UINT64_C(1) << 61) /* of times, and of all runs together: so that both can be added up */
+#define NONE UINT32_MAX
+
+/* An execution of the part. */
+struct call {
+	struct bsa_sharing_call is;
+	uint64_t *steps;    /* owned, while it is under way */
+	uint64_t run;       /* what they sum to */
+	uint64_t at, ended; /* in the replay: ready, and off its last lane */
+	uint32_t next;      /* of its stream; NONE: it is the last one */
+	uint32_t n_steps;
+};
+
+/* The executions of a stream in the part. */
+struct chain {
+	uint64_t stream;
+	uint32_t next, last, before; /* before: the one that was played last; NONE */
+	uint64_t at;                 /* when that was ready, in the replay */
+};
+
+struct responses {
+	uint64_t *is, *ideal; /* owned */
+	size_t n, room;
+	uint64_t seen, every; /* every so manieth is kept; 0: all */
+};
+
+struct account {
+	struct responses responses;
+	double sum, ideal_sum;
+	uint64_t until; /* an execution was ready, as recorded, until then */
+};
+
+struct play {
+	const struct bsa_sharing *terms;
+	struct bsa_sharing_app *apps;
+	struct account *accounts;
+	struct call *calls;
+	struct chain *chains;
+	uint32_t *slots; /* of streams: numbers of chains, from 1 */
+	uint32_t n, n_chains, under_way;
+	uint64_t total; /* of all times on lanes */
+	int code;
+};
+
+static int fail(struct play *p, int code)
+{
+	p->code = p->code ? p->code : code;
+	return p->code;
+}
+
+static uint64_t at_most(uint64_t ns, uint64_t most)
+{
+	return ns < most ? ns : most;
+}
+
+static uint64_t end_of(const struct bsa_sharing_call *c)
+{
+	return c->ready + c->response;
+}
+
+/* ---- steps ---- */
+
+/* A step of its model takes longer where the run did. */
+static uint64_t step_of(const struct bsa_sharing_call *c, uint64_t work)
+{
+	double slower = c->usual && work > c->usual ? (double)work / (double)c->usual : 1;
+	double step = (double)c->step * slower;
+
+	if (!c->step || step >= (double)work)
+		return work;
+	return work / STEPS_MOST > (uint64_t)step ? work / STEPS_MOST + 1 : (uint64_t)step;
+}
+
+/* With the hand-overs in the first one, and what it was on no cpu in the middle one. False: no memory. */
+static bool cut_in_steps(struct call *call)
+{
+	const struct bsa_sharing_call *c = &call->is;
+	uint64_t run = at_most(c->run, LONGEST_NS), off = at_most(c->off, run), hand = at_most(c->hand, LONGEST_NS);
+	uint64_t work = run - off, step = step_of(c, work), left = work;
+	uint32_t n = step ? (uint32_t)(work / step + (work % step != 0)) : 1;
+
+	n = n ? n : 1;
+	call->steps = calloc(n, sizeof(*call->steps));
+	if (!call->steps)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		call->steps[i] = i + 1 < n ? step : left;
+		left -= call->steps[i];
+	}
+	call->steps[0] += hand;
+	call->steps[n / 2] += off;
+	call->n_steps = n;
+	call->run = hand + run;
+	return true;
+}
+
+/* ---- arrivals ---- */
+
+/* When @c is ready, that follows @before in its stream, which was ready at @at; @now: its turn has come. */
+static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_sharing_call *before, uint64_t at,
+                         uint64_t now)
+{
+	uint64_t think;
+
+	if (!before)
+		return c->ready;
+	if (c->ready < end_of(before)) /* they are under way beside each other */
+		return at + (c->ready - before->ready);
+	think = c->ready - end_of(before);
+	if (think < before->response)
+		return now + think;
+	return c->ready > now ? c->ready : now;
+}
+
+static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsv_replay_call *ret)
+{
+	struct play *p = arg;
+	struct chain *chain = &p->chains[number];
+	struct call *c, *before = chain->before == NONE ? NULL : &p->calls[chain->before];
+	const struct call *after;
+
+	if (chain->next == NONE || p->code)
+		return false;
+	c = &p->calls[chain->next];
+	after = c->next == NONE ? NULL : &p->calls[c->next];
+	if (!cut_in_steps(c)) {
+		fail(p, BSA_SHARING_NO_MEMORY);
+		return false;
+	}
+	p->total += c->run;
+	if (p->total > LONGEST_NS || ++p->under_way > READY_MOST) { /* more than there can have been */
+		fail(p, BSA_SHARING_TOO_MANY);
+		return false;
+	}
+	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now);
+	chain->before = chain->next;
+	chain->next = c->next;
+	*ret = (struct bsv_replay_call){ .at = chain->at,
+		                         .deadline = c->is.deadline,
+		                         .run_ns = c->run,
+		                         .steps = c->steps,
+		                         .n_steps = c->n_steps,
+		                         .app = c->is.app,
+		                         .priority = c->is.priority,
+		                         .tag = (uint32_t)(c - p->calls),
+		                         .apart = after && after->is.ready < end_of(&c->is) };
+	return true;
+}
+
+/* ---- responses ---- */
+
+static void keep_half(struct responses *r)
+{
+	for (size_t i = 0; i < r->n / 2; i++) {
+		r->is[i] = r->is[2 * i];
+		r->ideal[i] = r->ideal[2 * i];
+	}
+	r->n /= 2;
+	r->every = r->every ? 2 * r->every : 2;
+}
+
+static bool make_room(struct responses *r)
+{
+	size_t room = r->room ? 2 * r->room : 16;
+	uint64_t *more = reallocarray(r->is, room, sizeof(*more));
+
+	if (!more)
+		return false;
+	r->is = more;
+	more = reallocarray(r->ideal, room, sizeof(*more));
+	if (!more)
+		return false;
+	r->ideal = more;
+	r->room = room;
+	return true;
+}
+
+static bool add_response(struct responses *r, uint64_t is, uint64_t ideal)
+{
+	if (r->n == KEPT)
+		keep_half(r);
+	if (r->seen++ % (r->every ? r->every : 1))
+		return true;
+	if (r->n == r->room && !make_room(r))
+		return false;
+	r->is[r->n] = is;
+	r->ideal[r->n++] = ideal;
+	return true;
+}
+
+static void add_work(struct bsa_sharing_app *app, struct account *a, const struct bsa_sharing_call *c)
+{
+	uint64_t ends = end_of(c);
+
+	app->received_ns += c->run;
+	if (ends <= a->until)
+		return;
+	app->work_ns += ends - (c->ready > a->until ? c->ready : a->until);
+	a->until = ends;
+}
+
+static void call_done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+{
+	struct play *p = arg;
+	struct call *c = &p->calls[call->tag];
+	struct account *a = &p->accounts[c->is.app];
+	uint64_t ideal = o->ended - call->at;
+
+	p->under_way--;
+	free(c->steps);
+	c->steps = NULL;
+	c->at = call->at;
+	c->ended = o->ended;
+	if (!c->is.asked || !c->is.answered)
+		return;
+	p->apps[c->is.app].n++;
+	a->sum += (double)c->is.response;
+	a->ideal_sum += (double)ideal;
+	if (!add_response(&a->responses, c->is.response, ideal))
+		fail(p, BSA_SHARING_NO_MEMORY);
+}
+
+/* ---- parts ---- */
+
+enum { SLOTS = 4 * PART_MOST }; /* a power of 2 */
+
+static struct chain *chain_of(struct play *p, uint64_t stream)
+{
+	uint64_t h = stream * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (h ^= h >> 29;; h++) {
+		uint32_t *slot = &p->slots[h & (SLOTS - 1)];
+
+		if (*slot && p->chains[*slot - 1].stream != stream)
+			continue;
+		if (!*slot) {
+			p->chains[p->n_chains++] =
+				(struct chain){ .stream = stream, .next = NONE, .last = NONE, .before = NONE };
+			*slot = p->n_chains;
+		}
+		return &p->chains[*slot - 1];
+	}
+}
+
+static void append(struct play *p, const struct bsa_sharing_call *c)
+{
+	struct chain *chain = chain_of(p, c->stream);
+
+	p->calls[p->n] = (struct call){ .is = *c, .next = NONE };
+	if (chain->last == NONE)
+		chain->next = p->n;
+	else
+		p->calls[chain->last].next = p->n;
+	chain->last = p->n++;
+}
+
+static int by_app_and_time(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->is.app != y->is.app)
+		return x->is.app < y->is.app ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Of the part, which is over. */
+static void add_ideal_work(struct play *p)
+{
+	uint64_t until = 0;
+
+	qsort(p->calls, p->n, sizeof(*p->calls), by_app_and_time);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct call *c = &p->calls[i];
+
+		if (i && c->is.app != p->calls[i - 1].is.app)
+			until = 0;
+		if (!c->is.asked || c->ended <= until)
+			continue;
+		p->apps[c->is.app].ideal_work_ns += c->ended - (c->at > until ? c->at : until);
+		until = c->ended;
+	}
+}
+
+static void play_part(struct play *p)
+{
+	const struct bsv_replay_model unknown = { 0 };
+	const struct bsv_replay replay = { .rules = { .policy = FAIR,
+		                                      .preempt = p->terms->preempt,
+		                                      .deadlines = ADVISE,
+		                                      .lanes = p->terms->lanes },
+		                           .n_apps = p->terms->n_apps,
+		                           .n_models = 1,
+		                           .n_chains = p->n_chains,
+		                           .models = &unknown };
+	const struct bsv_source source = { .next = next_call, .done = call_done, .arg = p };
+
+	if (!bsv_replay_run(&replay, &source))
+		fail(p, BSA_SHARING_NO_MEMORY);
+	for (uint32_t i = 0; i < p->n; i++)
+		free(p->calls[i].steps);
+	if (!p->code)
+		add_ideal_work(p);
+	memset(p->slots, 0, SLOTS * sizeof(*p->slots));
+	p->n = p->n_chains = p->under_way = 0;
+}
+
+static void play_all(struct play *p)
+{
+	struct bsa_sharing_call c;
+	uint64_t until = 0; /* one was ready until then */
+	int r;
+
+	while (!p->code && (r = p->terms->next(p->terms->arg, &c)) != 0) {
+		if (r < 0) {
+			fail(p, BSA_SHARING_FAILED);
+			return;
+		}
+		c.ready = at_most(c.ready, LONGEST_NS);
+		c.response = at_most(c.response, LONGEST_NS);
+		if (p->n == PART_MOST || (p->n >= PART_LEAST && c.ready > until))
+			play_part(p);
+		append(p, &c);
+		p->apps[c.app].played++;
+		if (c.asked)
+			add_work(&p->apps[c.app], &p->accounts[c.app], &c);
+		until = end_of(&c) > until ? end_of(&c) : until;
+	}
+	if (!p->code && p->n)
+		play_part(p);
+}
+
+/* ---- the whole ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t p95(uint64_t *ns, size_t n)
+{
+	if (!n)
+		return 0;
+	qsort(ns, n, sizeof(*ns), by_number);
+	return ns[(n * 95 + 99) / 100 - 1];
+}
+
+static void conclude(struct play *p)
+{
+	for (uint32_t i = 0; i < p->terms->n_apps; i++) {
+		struct bsa_sharing_app *app = &p->apps[i];
+		struct account *a = &p->accounts[i];
+
+		if (!app->n)
+			continue;
+		app->mean_ns = a->sum / (double)app->n;
+		app->ideal_mean_ns = a->ideal_sum / (double)app->n;
+		app->p95_ns = p95(a->responses.is, a->responses.n);
+		app->ideal_p95_ns = p95(a->responses.ideal, a->responses.n);
+	}
+}
+
+static void play_fini(struct play *p)
+{
+	for (uint32_t i = 0; p->accounts && i < p->terms->n_apps; i++) {
+		free(p->accounts[i].responses.is);
+		free(p->accounts[i].responses.ideal);
+	}
+	free(p->accounts);
+	free(p->calls);
+	free(p->chains);
+	free(p->slots);
+}
+
+int bsa_sharing_run(const struct bsa_sharing *sharing, struct bsa_sharing_app *ret)
+{
+	struct play p = { .terms = sharing,
+		          .apps = ret,
+		          .accounts = calloc(sharing->n_apps + (size_t)1, sizeof(*p.accounts)),
+		          .calls = calloc(PART_MOST, sizeof(*p.calls)),
+		          .chains = calloc(PART_MOST, sizeof(*p.chains)),
+		          .slots = calloc(SLOTS, sizeof(*p.slots)) };
+
+	memset(ret, 0, sharing->n_apps * sizeof(*ret));
+	if (p.accounts && p.calls && p.chains && p.slots)
+		play_all(&p);
+	else
+		fail(&p, BSA_SHARING_NO_MEMORY);
+	if (!p.code)
+		conclude(&p);
+	play_fini(&p);
+	return p.code;
+}

@@ -1,0 +1,433 @@
+/* sharing_run.c -- see sharing_run.h. */
+#include "store/sharing_run.h"
+
+#include "replay/sharing.h"
+#include "store/numbers.h"
+#include "store/own.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LANES_MOST = 64,
+	SERVICES_MOST = 16, /* each of them has all executions looked at */
+	ACTIVE_MOST = 2048,
+};
+
+#define AROUND_NS INT64_C(1000000000)
+
+/* ---- who and what there is ---- */
+
+struct service {
+	int64_t trace, instance, policy, preempt, lanes, base; /* base: when the first execution was ready */
+	bool only;     /* of its trace: then executions of unknown streams are its own */
+	double slower; /* native: so many times as long as its cpu time does an execution take */
+};
+
+struct reading {
+	sqlite3 *sql;
+	const struct service *service;
+	sqlite3_stmt *executions, *handed;
+	int64_t from, to;
+	int64_t *apps; /* owned; ids in their order: the number of one is its place and 1, and 0 an unknown one's */
+	uint32_t n_apps;
+	int code; /* of SQLite */
+};
+
+static int read_apps(struct reading *r)
+{
+	cleanup_stmt sqlite3_stmt *q = NULL;
+	int code = sqlite3_prepare_v2(r->sql, "SELECT id FROM app ORDER BY id", -1, &q, NULL);
+	size_t room = 0;
+
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(q);
+		if (code != SQLITE_ROW)
+			break;
+		if (r->n_apps == room) {
+			int64_t *more = reallocarray(r->apps, room = 2 * room + 16, sizeof(*more));
+
+			if (!more)
+				return SQLITE_NOMEM;
+			r->apps = more;
+		}
+		r->apps[r->n_apps++] = sqlite3_column_int64(q, 0);
+	}
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint32_t app_number(const struct reading *r, sqlite3_stmt *q, int column)
+{
+	int64_t id = sqlite3_column_int64(q, column), *found;
+
+	if (sqlite3_column_type(q, column) == SQLITE_NULL || !r->n_apps)
+		return 0;
+	found = bsearch(&id, r->apps, r->n_apps, sizeof(id), by_id);
+	return found ? (uint32_t)(found - r->apps) + 1 : 0;
+}
+
+/* ---- executions ---- */
+
+enum {
+	ID,
+	FLAGS,
+	APP,
+	READY,
+	QUEUE,
+	RUN,
+	PREEMPTED,
+	REDO,
+	CPU,
+	DEADLINE,
+	STEP,
+	USUAL,
+	DISPATCHED,
+	BEGAN,
+	OVER,
+	STREAM
+};
+
+static const char executions_sql[] =
+	"SELECT x.id, x.flags, x.app_id, x.enqueued, x.queue_ns, x.run_ns, x.preempted_ns, x.redo_ns, x.cpu_ns, "
+	"x.deadline, m.step_ns, m.estimate_ns, x.dispatched, "
+	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
+	"(SELECT t.ended FROM trace t WHERE t.id = x.trace_id), x.stream_id "
+	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
+	"WHERE x.trace_id = ?1 AND x.enqueued BETWEEN ?4 AND ?5 AND (?3 OR "
+	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) ORDER BY x.enqueued, x.id";
+
+static const char handed_sql[] =
+	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 AND (w.began + w.dur_ns = ?2 OR EXISTS "
+	"(SELECT 1 FROM stored_slice l WHERE l.execution_id = ?1 AND l.began = w.began + w.dur_ns)) "
+	"UNION ALL SELECT min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
+	"stored_wait_run r "
+	"CROSS JOIN stored_occupancy o ON o.id = r.last_id WHERE r.execution_id = ?1 AND o.occupancy = ?3 "
+	"AND (r.began + r.dur_ns = ?2 OR EXISTS "
+	"(SELECT 1 FROM stored_slice l WHERE l.execution_id = ?1 AND l.began = r.began + r.dur_ns))";
+
+static bool is_null(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL;
+}
+
+/* Never below 0. */
+static uint64_t length(sqlite3_stmt *q, int column)
+{
+	int64_t ns = sqlite3_column_int64(q, column);
+
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* For how long, each time, its lane was free before it ran there, and it was ready. */
+static uint64_t hand_of(struct reading *r, sqlite3_stmt *q)
+{
+	bool idle = unpack_execution(sqlite3_column_int64(q, FLAGS)).idle;
+	uint64_t ns = idle ? length(q, QUEUE) : 0;
+
+	if (is_null(q, DISPATCHED) || (!length(q, PREEMPTED) && (idle || !length(q, QUEUE))))
+		return ns;
+	sqlite3_reset(r->handed);
+	sqlite3_bind_int64(r->handed, 1, sqlite3_column_int64(q, ID));
+	sqlite3_bind_int64(r->handed, 2, sqlite3_column_int64(q, DISPATCHED));
+	sqlite3_bind_int64(r->handed, 3, BSA_IDLE);
+	while (sqlite3_step(r->handed) == SQLITE_ROW)
+		if (is_null(r->handed, 1) || unpack_wait(sqlite3_column_int64(r->handed, 1)).occupancy == BSA_IDLE)
+			ns += length(r->handed, 0);
+	return ns;
+}
+
+/* One that was under way when the recording ended had what it had until then. False: what it had is not known. */
+static bool take_times(sqlite3_stmt *q, const struct bits_execution *b, struct bsa_sharing_call *c)
+{
+	uint64_t redo = is_null(q, REDO) ? 0 : length(q, REDO), over = length(q, OVER), ready = length(q, READY);
+
+	c->run = is_null(q, RUN) ? 0 : length(q, RUN);
+	c->response = length(q, QUEUE) + c->run + length(q, PREEMPTED);
+	if (is_null(q, QUEUE) || is_null(q, RUN)) {
+		if (b->quality != BSA_QUALITY_OPEN || over < ready)
+			return false;
+		c->response = over - ready;
+	}
+	c->run -= redo < c->run ? redo : c->run;
+	if (!is_null(q, CPU) && length(q, CPU) < c->run)
+		c->off = c->run - length(q, CPU);
+	return true;
+}
+
+/* What a native service had of its cpus, and no lanes. */
+static void take_native(const struct service *service, sqlite3_stmt *q, struct bsa_sharing_call *c)
+{
+	double ns = is_null(q, CPU) ? (double)c->run : (double)length(q, CPU);
+
+	ns = ns < (double)c->run ? ns * service->slower : (double)c->run;
+	c->run = ns < (double)c->response ? (uint64_t)ns : c->response;
+	c->hand = 0;
+	c->off = 0;
+}
+
+static bool take_call(struct reading *r, struct bsa_sharing_call *c)
+{
+	sqlite3_stmt *q = r->executions;
+	struct bits_execution b = unpack_execution(sqlite3_column_int64(q, FLAGS));
+	int64_t began = sqlite3_column_int64(q, BEGAN);
+
+	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX : length(q, DEADLINE),
+		                        .step = length(q, STEP),
+		                        .usual = length(q, USUAL),
+		                        .stream = length(q, STREAM),
+		                        .app = app_number(r, q, APP),
+		                        .priority = (uint32_t)b.priority,
+		                        .asked = began >= r->from && began < r->to };
+	if (!take_times(q, &b, c))
+		return false;
+	c->ready = length(q, READY) - (uint64_t)r->service->base;
+	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !is_null(q, RUN);
+	if (r->service->policy == LABEL_policy_native)
+		take_native(r->service, q, c);
+	else
+		c->hand = hand_of(r, q);
+	return true;
+}
+
+static int next_call(void *arg, struct bsa_sharing_call *ret)
+{
+	struct reading *r = arg;
+
+	while ((r->code = sqlite3_step(r->executions)) == SQLITE_ROW)
+		if (take_call(r, ret))
+			return 1;
+	return r->code == SQLITE_DONE ? 0 : -1;
+}
+
+static int64_t around(int64_t at, int64_t by)
+{
+	return at == INT64_MIN || at == INT64_MAX ? at : at + by;
+}
+
+static void ask_again(struct reading *r, const struct service *service)
+{
+	r->service = service;
+	sqlite3_reset(r->executions);
+	sqlite3_bind_int64(r->executions, 1, service->trace);
+	sqlite3_bind_int64(r->executions, 2, service->instance);
+	sqlite3_bind_int64(r->executions, 3, service->only);
+	sqlite3_bind_int64(r->executions, 4, around(r->from, -AROUND_NS));
+	sqlite3_bind_int64(r->executions, 5, around(r->to, AROUND_NS));
+}
+
+/* ---- native ---- */
+
+/* When those that are under way end, the first one first: a heap. */
+struct ends {
+	uint64_t at[ACTIVE_MOST];
+	size_t n;
+};
+
+static void put_end(struct ends *e, uint64_t at)
+{
+	size_t i;
+
+	for (i = e->n++; i && at < e->at[(i - 1) / 2]; i = (i - 1) / 2)
+		e->at[i] = e->at[(i - 1) / 2];
+	e->at[i] = at;
+}
+
+static void take_end(struct ends *e)
+{
+	uint64_t last = e->at[--e->n];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < e->n) {
+		child += child + 1 < e->n && e->at[child + 1] < e->at[child];
+		if (e->at[child] >= last)
+			break;
+		e->at[i] = e->at[child];
+		i = child;
+	}
+	e->at[i] = last;
+}
+
+/*
+ * The cpus that a native service kept busy, if they had been its own, over the cpu time that it had of them: so much slower was the machine, for
+ * all of its executions.
+ */
+static int how_much_slower(struct reading *r, struct service *service)
+{
+	struct ends *e = calloc(1, sizeof(*e));
+	double busy = 0, cpu = 0;
+	struct bsa_sharing_call c;
+	uint64_t now = 0;
+
+	service->slower = 1;
+	while (e && next_call(r, &c) == 1 && e->n < ACTIVE_MOST) {
+		for (; e->n && e->at[0] <= c.ready; take_end(e)) {
+			busy += (double)(e->at[0] - now) *
+			        (double)(e->n < (size_t)service->lanes ? e->n : (size_t)service->lanes);
+			now = e->at[0];
+		}
+		busy += (double)(c.ready - now) *
+		        (double)(e->n < (size_t)service->lanes ? e->n : (size_t)service->lanes);
+		now = c.ready;
+		put_end(e, c.ready + c.response);
+		cpu += (double)c.run;
+	}
+	for (; e && e->n; take_end(e)) {
+		busy += (double)(e->at[0] - now) *
+		        (double)(e->n < (size_t)service->lanes ? e->n : (size_t)service->lanes);
+		now = e->at[0];
+	}
+	if (e && cpu > 0 && busy > cpu)
+		service->slower = busy / cpu;
+	free(e);
+	return r->code == SQLITE_DONE || r->code == SQLITE_ROW ? SQLITE_OK : r->code;
+}
+
+/* ---- one service ---- */
+
+static int64_t whole(double ns)
+{
+	return ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_MAX;
+}
+
+static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps, bsa_shared_tell *tell, void *ctx)
+{
+	for (uint32_t i = 0; i < r->n_apps; i++) {
+		const struct bsa_sharing_app *a = &apps[i + 1];
+		const struct bsa_shared shared = { .trace = r->service->trace,
+			                           .instance = r->service->instance,
+			                           .app = r->apps[i],
+			                           .n = (int64_t)a->n,
+			                           .mean_ns = whole(a->mean_ns),
+			                           .ideal_mean_ns = whole(a->ideal_mean_ns),
+			                           .p95_ns = (int64_t)a->p95_ns,
+			                           .ideal_p95_ns = (int64_t)a->ideal_p95_ns,
+			                           .work_ns = (int64_t)a->work_ns,
+			                           .ideal_work_ns = (int64_t)a->ideal_work_ns,
+			                           .received_ns = (int64_t)a->received_ns };
+		int code = a->played ? tell(ctx, &shared) : 0;
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static int play_service(struct reading *r, struct service *service, bsa_shared_tell *tell, void *ctx)
+{
+	struct bsa_sharing_app *apps = calloc(r->n_apps + (size_t)1, sizeof(*apps));
+	const struct bsa_sharing sharing = { .lanes = (uint32_t)service->lanes,
+		                             .preempt = (uint32_t)service->preempt,
+		                             .n_apps = r->n_apps + 1,
+		                             .next = next_call,
+		                             .arg = r };
+	int code = apps ? SQLITE_OK : SQLITE_NOMEM;
+
+	ask_again(r, service);
+	if (!code && sqlite3_step(r->executions) == SQLITE_ROW)
+		service->base = sqlite3_column_int64(r->executions, READY);
+	if (!code && service->policy == LABEL_policy_native) {
+		ask_again(r, service);
+		code = how_much_slower(r, service);
+	}
+	ask_again(r, service);
+	if (!code)
+		switch (bsa_sharing_run(&sharing, apps)) {
+		case BSA_SHARING_DONE:
+			code = tell_apps(r, apps, tell, ctx);
+			break;
+		case BSA_SHARING_NO_MEMORY:
+			code = SQLITE_NOMEM;
+			break;
+		case BSA_SHARING_FAILED:
+			code = r->code;
+			break;
+		default:
+			break; /* too many: nothing is told */
+		}
+	free(apps);
+	return code;
+}
+
+/* ---- all of them ---- */
+
+enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DIFFERENT, BESIDE };
+
+static const char services_sql[] =
+	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), "
+	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes), "
+	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1 "
+	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
+
+static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *tell, void *ctx)
+{
+	int code = SQLITE_OK;
+
+	while (!code && (code = sqlite3_step(services)) == SQLITE_ROW) {
+		struct service service = { .trace = sqlite3_column_int64(services, TRACE),
+			                   .instance = sqlite3_column_int64(services, INSTANCE),
+			                   .policy = sqlite3_column_int64(services, POLICY),
+			                   .preempt = sqlite3_column_int64(services, PREEMPT),
+			                   .lanes = sqlite3_column_int64(services, LANES),
+			                   .only = !sqlite3_column_int64(services, BESIDE) };
+
+		code = SQLITE_OK;
+		if (!sqlite3_column_int64(services, DIFFERENT) && service.lanes >= 1 && service.lanes <= LANES_MOST &&
+		    service.preempt >= LABEL_preempt_none && service.preempt <= LABEL_preempt_save)
+			code = play_service(r, &service, tell, ctx);
+	}
+	return code == SQLITE_DONE ? 0 : code;
+}
+
+int sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx)
+{
+	cleanup_stmt sqlite3_stmt *services = NULL;
+	struct reading r = { .sql = sql, .from = from, .to = to };
+	int code = sqlite3_prepare_v2(sql, services_sql, -1, &services, NULL);
+
+	if (!code)
+		code = sqlite3_prepare_v2(sql, executions_sql, -1, &r.executions, NULL);
+	if (!code)
+		code = sqlite3_prepare_v2(sql, handed_sql, -1, &r.handed, NULL);
+	if (!code)
+		code = read_apps(&r);
+	if (!code) {
+		sqlite3_bind_int64(services, 1, trace);
+		sqlite3_bind_int64(services, 2, SERVICES_MOST);
+		code = play_all(&r, services, tell, ctx);
+	}
+	sqlite3_finalize(r.executions);
+	sqlite3_finalize(r.handed);
+	free(r.apps);
+	return code;
+}
+
+static int write_row(void *ctx, const struct bsa_shared *a)
+{
+	struct bsa_store *s = ctx;
+
+	ROW(s, sharing, .trace_id = a->trace, .instance = a->instance, .app_id = a->app, .n = a->n,
+	    .mean_ns = a->n ? a->mean_ns : NOTHING, .ideal_mean_ns = a->n ? a->ideal_mean_ns : NOTHING,
+	    .p95_ns = a->n ? a->p95_ns : NOTHING, .ideal_p95_ns = a->n ? a->ideal_p95_ns : NOTHING,
+	    .work_ns = a->work_ns, .ideal_work_ns = a->ideal_work_ns, .received_ns = a->received_ns);
+	return s->code;
+}
+
+int sharing_run(struct bsa_store *s)
+{
+	int code;
+
+	if (s->code)
+		return s->code;
+	code = sharing_of(s->db, (int64_t)s->before + 1, INT64_MIN, INT64_MAX, write_row, s);
+	if (code && !s->code)
+		return code == SQLITE_NOMEM ? store_fail(s, BSA_E_ENV, "no memory") : store_sql_failed(s);
+	batches_flush(s);
+	return s->code;
+}

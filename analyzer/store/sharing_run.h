@@ -1,0 +1,16 @@
+/* sharing_run.h -- recorded executions under ideal fair sharing: read from a database, and played by replay/sharing.h. */
+#ifndef BSA_STORE_SHARING_RUN_H
+#define BSA_STORE_SHARING_RUN_H
+
+#include <sqlite3.h>
+
+#include "bsa/sharing.h"
+#include "store/store.h"
+
+/* Of traces from @trace on. 0; SQLITE_NOMEM and other codes of SQLite; or what @tell returned, below 0. */
+int sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx);
+
+/* Fill app_sharing with what this import brought. 0, or the code that the store keeps. */
+int sharing_run(struct bsa_store *s);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * test_sharing.c -- recorded arrivals under ideal fair sharing: a recording that a fair service made is its own ideal, to the nanosecond; what
+ * another policy did to an app shows; and what was on no cpu stays in one piece.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "replay/replay.h"
+#include "replay/sharing.h"
+
+enum {
+	STREAMS = 6,
+	OF_EACH = 40,
+	CALLS = STREAMS * OF_EACH,
+	APPS = 3,
+	SAVE = 2,
+	ADVISE = 2,
+	WORLDS = 300,
+	LONG = 300000
+};
+enum { FAIR, PRIORITY, FIFO };
+
+#define US(n) ((uint64_t)(n)*1000)
+#define MS(n) US((n)*1000)
+
+static uint64_t random_below(uint64_t *series, uint64_t n)
+{
+	*series = *series * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*series >> 33) % n;
+}
+
+/* ---- a service that records ---- */
+
+struct world {
+	struct bsa_sharing_call calls[CALLS]; /* as recorded */
+	size_t n;
+	uint64_t series;
+	struct {
+		uint64_t think, run, step, begins;
+		uint32_t app, priority, left;
+		bool closed;
+	} streams[STREAMS];
+	size_t next;
+};
+
+static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsv_replay_call *ret)
+{
+	struct world *w = arg;
+	uint64_t run = w->streams[i].run + random_below(&w->series, US(200)), at = now + w->streams[i].think;
+
+	if (!w->streams[i].left)
+		return false;
+	if (w->streams[i].left-- == OF_EACH)
+		at = w->streams[i].begins;
+	*ret = (struct bsv_replay_call){ .at = at,
+		                         .deadline = BSV_NEVER,
+		                         .run_ns = run,
+		                         .step_ns = w->streams[i].step,
+		                         .app = w->streams[i].app,
+		                         .priority = w->streams[i].priority,
+		                         .tag = i };
+	return true;
+}
+
+static void call_done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+{
+	struct world *w = arg;
+
+	w->calls[w->n++] = (struct bsa_sharing_call){ .ready = call->at,
+		                                      .response = o->ended - call->at,
+		                                      .run = call->run_ns,
+		                                      .deadline = UINT64_MAX,
+		                                      .step = call->step_ns,
+		                                      .stream = call->tag,
+		                                      .app = call->app,
+		                                      .priority = call->priority,
+		                                      .asked = true,
+		                                      .answered = true };
+}
+
+static int by_ready(const void *a, const void *b)
+{
+	const struct bsa_sharing_call *x = a, *y = b;
+
+	return x->ready < y->ready ? -1 : x->ready > y->ready;
+}
+
+/* @policy serves; all times are of their own, so that no two things happen at once. */
+static void make_world(struct world *w, uint64_t seed, uint32_t policy, uint32_t lanes)
+{
+	const struct bsv_replay_model unknown = { 0 };
+	const struct bsv_replay replay = { .rules = { policy, SAVE, ADVISE, lanes },
+		                           .n_apps = APPS,
+		                           .n_models = 1,
+		                           .n_chains = STREAMS,
+		                           .models = &unknown };
+	const struct bsv_source source = { .next = next_call, .done = call_done, .arg = w };
+
+	*w = (struct world){ .series = seed };
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		w->streams[i].run = US(50) + random_below(&w->series, MS(8));
+		w->streams[i].step = US(20) + random_below(&w->series, MS(1));
+		w->streams[i].think = 1 + random_below(&w->series, random_below(&w->series, 2) ? US(300) : MS(20));
+		w->streams[i].begins = 1 + random_below(&w->series, MS(10));
+		w->streams[i].app = i % APPS;
+		w->streams[i].priority = i % APPS == 0 ? 0 : 2;
+		w->streams[i].left = OF_EACH;
+	}
+	assert_true(bsv_replay_run(&replay, &source));
+	assert_int_equal(w->n, CALLS);
+	qsort(w->calls, w->n, sizeof(*w->calls), by_ready);
+}
+
+static int next_recorded(void *arg, struct bsa_sharing_call *ret)
+{
+	struct world *w = arg;
+
+	if (w->next == w->n)
+		return 0;
+	*ret = w->calls[w->next++];
+	return 1;
+}
+
+static void share(struct world *w, uint32_t lanes, struct bsa_sharing_app ret[APPS])
+{
+	const struct bsa_sharing sharing = {
+		.lanes = lanes, .preempt = SAVE, .n_apps = APPS, .next = next_recorded, .arg = w
+	};
+
+	w->next = 0;
+	assert_int_equal(bsa_sharing_run(&sharing, ret), BSA_SHARING_DONE);
+}
+
+/* ---- what must hold ---- */
+
+static void what_a_fair_service_did_is_its_own_ideal(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+		uint32_t lanes = 1 + seed % 2;
+
+		make_world(&w, seed, FAIR, lanes);
+		share(&w, lanes, apps);
+		for (int i = 0; i < APPS; i++)
+			if (apps[i].n != CALLS / APPS || apps[i].mean_ns != apps[i].ideal_mean_ns ||
+			    apps[i].p95_ns != apps[i].ideal_p95_ns || apps[i].work_ns != apps[i].ideal_work_ns)
+				fail_msg("seed %lu, app %d: n %lu, mean %.0f and %.0f, p95 %lu and %lu, work %lu and "
+				         "%lu",
+				         seed, i, apps[i].n, apps[i].mean_ns, apps[i].ideal_mean_ns, apps[i].p95_ns,
+				         apps[i].ideal_p95_ns, apps[i].work_ns, apps[i].ideal_work_ns);
+	}
+}
+
+static void what_priority_did_to_an_app_shows(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	unsigned slower = 0;
+	struct world w;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+		make_world(&w, seed, PRIORITY, 1);
+		share(&w, 1, apps);
+		slower += apps[0].mean_ns > 1.25 * apps[0].ideal_mean_ns;
+	}
+	assert_in_range(slower, WORLDS / 2, WORLDS); /* the app of low priority */
+}
+
+/* A long one, and a short one that comes in its midst, of another app. */
+static void two_apps(struct world *w, uint64_t off)
+{
+	*w = (struct world){ .n = 2 };
+	w->calls[0] = (struct bsa_sharing_call){ .ready = 0,
+		                                 .response = MS(10),
+		                                 .run = MS(10),
+		                                 .off = off,
+		                                 .deadline = UINT64_MAX,
+		                                 .step = MS(1),
+		                                 .stream = 1,
+		                                 .asked = true,
+		                                 .answered = true };
+	w->calls[1] = w->calls[0];
+	w->calls[1].ready = MS(5) - US(100);
+	w->calls[1].response = MS(6);
+	w->calls[1].run = US(500);
+	w->calls[1].off = 0;
+	w->calls[1].stream = 2;
+	w->calls[1].app = 1;
+}
+
+static void a_short_one_waits_for_a_step_and_not_for_all(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	two_apps(&w, 0);
+	share(&w, 1, apps);
+	/* fair lets it wait for a quantum of half a millisecond, and then for the end of a step, at 6 ms */
+	assert_int_equal(apps[1].ideal_p95_ns, MS(6) + US(500) - w.calls[1].ready);
+	assert_int_equal(apps[1].p95_ns, MS(6));
+	assert_int_equal(apps[0].ideal_p95_ns, MS(10) + US(500));
+	assert_int_equal(apps[0].work_ns, MS(10));
+	assert_int_equal(apps[0].ideal_work_ns, MS(10) + US(500));
+	assert_int_equal(apps[1].received_ns, US(500));
+}
+
+static void who_was_on_no_cpu_cannot_leave_meanwhile(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	two_apps(&w, MS(6)); /* of 4 steps, the third is 7 ms long: from 2 ms to 9 */
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(9) + US(500) - w.calls[1].ready);
+}
+
+static void a_longer_run_has_longer_steps(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	two_apps(&w, 0);
+	w.calls[0].usual = MS(2); /* five times as long: steps of 5 ms */
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(10) + US(500) - w.calls[1].ready);
+}
+
+static void being_handed_a_lane_takes_its_time(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	two_apps(&w, 0);
+	w.calls[1].hand = US(70);
+	share(&w, 1, apps);
+	assert_int_equal(apps[1].ideal_p95_ns, MS(6) + US(570) - w.calls[1].ready);
+	assert_int_equal(apps[0].ideal_p95_ns, MS(10) + US(570));
+}
+
+static void what_was_not_asked_for_is_played_and_not_judged(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	struct world w;
+
+	(void)state;
+	two_apps(&w, 0);
+	w.calls[0].asked = false;
+	w.calls[1].answered = false;
+	share(&w, 1, apps);
+	assert_int_equal(apps[0].n, 0);
+	assert_int_equal(apps[0].work_ns, 0);
+	assert_int_equal(apps[0].ideal_work_ns, 0);
+	assert_int_equal(apps[1].n, 0);
+	assert_int_equal(apps[1].work_ns, MS(6));
+	assert_int_equal(apps[1].ideal_work_ns, MS(6) + US(500) - w.calls[1].ready);
+}
+
+/* ---- hostile numbers ---- */
+
+static int absurd(void *arg, struct bsa_sharing_call *ret)
+{
+	uint64_t *left = arg;
+
+	if (!*left)
+		return 0;
+	*ret = (struct bsa_sharing_call){ .ready = UINT64_MAX - *left,
+		                          .response = UINT64_MAX,
+		                          .run = UINT64_MAX,
+		                          .off = UINT64_MAX,
+		                          .hand = UINT64_MAX,
+		                          .step = 1,
+		                          .usual = 1,
+		                          .stream = *left,
+		                          .asked = true,
+		                          .answered = true };
+	(*left)--;
+	return 1;
+}
+
+static int all_at_once(void *arg, struct bsa_sharing_call *ret)
+{
+	uint64_t *left = arg;
+
+	*ret = (struct bsa_sharing_call){ .response = 1, .run = 1, .stream = *left };
+	return *left ? (*left)--, 1 : 0;
+}
+
+static int broken(void *arg, struct bsa_sharing_call *ret)
+{
+	(void)arg, (void)ret;
+	return -1;
+}
+
+static void absurd_numbers_end(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	uint64_t left = 1000;
+	struct bsa_sharing sharing = { .lanes = 1, .preempt = SAVE, .n_apps = APPS, .next = absurd, .arg = &left };
+
+	(void)state;
+	assert_int_equal(bsa_sharing_run(&sharing, apps), BSA_SHARING_TOO_MANY);
+	left = 100000;
+	sharing.next = all_at_once;
+	assert_int_equal(bsa_sharing_run(&sharing, apps), BSA_SHARING_TOO_MANY);
+	sharing.next = broken;
+	assert_int_equal(bsa_sharing_run(&sharing, apps), BSA_SHARING_FAILED);
+}
+
+/* Every tenth is longer; each begins when the one before has long ended. */
+static int one_after_another(void *arg, struct bsa_sharing_call *ret)
+{
+	uint64_t *left = arg, ns = US(*left % 10 ? 100 : 900);
+
+	*ret = (struct bsa_sharing_call){ .ready = MS(1) * (LONG - *left),
+		                          .response = ns,
+		                          .run = ns,
+		                          .deadline = UINT64_MAX,
+		                          .asked = true,
+		                          .answered = true };
+	return *left ? (*left)--, 1 : 0;
+}
+
+/* Of more responses than are kept, the percentiles are of some. */
+static void a_long_recording_is_played_in_parts(void **state)
+{
+	struct bsa_sharing_app apps[APPS];
+	uint64_t left = LONG;
+	const struct bsa_sharing sharing = {
+		.lanes = 1, .preempt = SAVE, .n_apps = APPS, .next = one_after_another, .arg = &left
+	};
+
+	(void)state;
+	assert_int_equal(bsa_sharing_run(&sharing, apps), BSA_SHARING_DONE);
+	assert_int_equal(apps[0].n, LONG);
+	assert_true(fabs(apps[0].mean_ns - US(180)) < 1 && apps[0].mean_ns == apps[0].ideal_mean_ns);
+	assert_int_equal(apps[0].p95_ns, US(900));
+	assert_int_equal(apps[0].ideal_p95_ns, US(900));
+	assert_int_equal(apps[0].work_ns, US(180) * LONG);
+	assert_int_equal(apps[0].ideal_work_ns, US(180) * LONG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_fair_service_did_is_its_own_ideal),
+		cmocka_unit_test(what_priority_did_to_an_app_shows),
+		cmocka_unit_test(a_short_one_waits_for_a_step_and_not_for_all),
+		cmocka_unit_test(who_was_on_no_cpu_cannot_leave_meanwhile),
+		cmocka_unit_test(a_longer_run_has_longer_steps),
+		cmocka_unit_test(being_handed_a_lane_takes_its_time),
+		cmocka_unit_test(what_was_not_asked_for_is_played_and_not_judged),
+		cmocka_unit_test(absurd_numbers_end),
+		cmocka_unit_test(a_long_recording_is_played_in_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

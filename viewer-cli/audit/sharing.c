@@ -1,0 +1,404 @@
+/* sharing.c -- see sharing.h. */
+#include "audit/sharing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/scoped.h"
+#include "audit/audit.h"
+#include "audit/judge.h"
+
+enum { EXECUTIONS_MIN = 30 };
+
+#define WORK_MIN_NS INT64_C(200000000)
+#define SLOWER_PERCENT 25.0
+#define LESS_THAN 0.5 /* of what it would have got */
+#define STEPS 2       /* that it may be slower by, besides */
+
+/* ---- the rule ---- */
+
+struct finding {
+	const struct bsv_sharing_app *app;
+	const char *figure; /* "on average", "at p95"; NULL: what it got */
+	double slower;      /* percent */
+	double near;        /* 1: at its limit */
+	bool failed;
+};
+
+static bool is_judged_by_responses(const struct bsv_sharing_app *a)
+{
+	return a->of.n >= EXECUTIONS_MIN && !a->native;
+}
+
+static bool is_judged_by_work(const struct bsv_sharing_app *a)
+{
+	return a->of.work_ns >= WORK_MIN_NS;
+}
+
+double bsv_sharing_got(const struct bsa_shared *of)
+{
+	if (of->work_ns <= 0)
+		return (double)NAN;
+	if (of->received_ns <= 0)
+		return of->ideal_work_ns >= of->work_ns ? 1 : 0; /* nobody knows what it would have taken */
+	return (double)of->ideal_work_ns / (double)of->work_ns;
+}
+
+static double percent_slower(int64_t is, int64_t ideal)
+{
+	return ideal > 0 ? 100 * ((double)is / (double)ideal - 1) : is > 0 ? (double)INFINITY : 0;
+}
+
+/* The worse of the two: a failure before what is none, and then what is nearer to its limit. */
+static void keep_worse(struct finding *worst, const struct finding *f)
+{
+	if (!worst->app || f->failed > worst->failed || (f->failed == worst->failed && f->near > worst->near))
+		*worst = *f;
+}
+
+static void look_at_response(struct finding *worst, const struct bsv_sharing_app *a, const char *figure, int64_t is,
+                             int64_t ideal)
+{
+	struct finding f = { .app = a, .figure = figure, .slower = percent_slower(is, ideal) };
+	double more = (double)is - (double)ideal, steps = STEPS * (double)a->step_ns;
+
+	f.failed = a->step_ns >= 0 && f.slower > SLOWER_PERCENT && more > steps;
+	f.near = f.slower / SLOWER_PERCENT;
+	if (more < f.near * steps) /* the other limit is further */
+		f.near = more / steps;
+	keep_worse(worst, &f);
+}
+
+static void look_at_app(struct finding *worst, const struct bsv_sharing_app *a)
+{
+	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
+		keep_worse(worst, &(struct finding){ .app = a,
+		                                     .slower = percent_slower(a->of.work_ns, a->of.ideal_work_ns),
+		                                     .near = LESS_THAN / (bsv_sharing_got(&a->of) + 1e-9),
+		                                     .failed = true });
+	if (!is_judged_by_responses(a))
+		return;
+	look_at_response(worst, a, "on average", a->of.mean_ns, a->of.ideal_mean_ns);
+	look_at_response(worst, a, "at p95", a->of.p95_ns, a->of.ideal_p95_ns);
+}
+
+__attribute__((format(printf, 2, 3))) static void why(struct bsv_judgement *j, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(j->why[0], sizeof(j->why[0]), format, ap);
+	va_end(ap);
+	j->rules[0].why = j->why[0];
+}
+
+static const char *app_name(const struct bsv_sharing_app *a)
+{
+	return a->name ? a->name : "an app";
+}
+
+/* "; hog had the lane most of that"; "": no other app is known to have had it. */
+static const char *taker(char to[BSV_WHY_MAX], const struct finding *w)
+{
+	if (!w->app->taker)
+		return "";
+	snprintf(to, BSV_WHY_MAX, w->figure ? "; it waited mostly for %.80s" : "; %.80s took most of it",
+	         w->app->taker);
+	return to;
+}
+
+static void why_unfair(struct bsv_judgement *j, const struct finding *w)
+{
+	char is[BSV_DURATION_TEXT], ideal[BSV_DURATION_TEXT], least[BSV_DURATION_TEXT], by[BSV_WHY_MAX];
+	const struct bsa_shared *of = &w->app->of;
+	bool mean = w->figure && !strcmp(w->figure, "on average");
+
+	snprintf(j->who, sizeof(j->who), "%s", app_name(w->app));
+	snprintf(j->by, sizeof(j->by), "%s", w->app->taker ? w->app->taker : "");
+	if (!w->figure)
+		why(j,
+		    "%.80s got %.2g %% of what fair sharing would have given it in %s in which it had work; limit 50 "
+		    "%%%s",
+		    app_name(w->app), 100 * bsv_sharing_got(of), bsv_duration(is, of->work_ns), taker(by, w));
+	else
+		why(j, "%.80s took %s %s from ready to done, and %s under fair sharing; limit 25 %% and %s more%s",
+		    app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
+		    bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
+		    bsv_duration(least, STEPS * w->app->step_ns), taker(by, w));
+}
+
+static void why_fair(struct bsv_judgement *j, const struct finding *w, size_t left_out)
+{
+	char is[BSV_DURATION_TEXT], ideal[BSV_DURATION_TEXT], least[BSV_DURATION_TEXT], rest[96] = "";
+	const struct bsa_shared *of = w->app ? &w->app->of : NULL;
+	bool mean = w->figure && !strcmp(w->figure, "on average");
+
+	if (left_out)
+		snprintf(rest, sizeof(rest), "; %zu %s too little work to be judged", left_out,
+		         left_out == 1 ? "app had" : "apps had");
+	if (!of)
+		why(j, "every app got at least half of what fair sharing would have given it%s", rest);
+	else if (w->slower <= 0)
+		why(j, "no app would have been quicker under fair sharing%s", rest);
+	else
+		why(j,
+		    "nearest to its limit, %.80s took %s %s from ready to done, and %s under fair sharing; limit 25 %% "
+		    "and %s more%s",
+		    app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
+		    bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
+		    bsv_duration(least, STEPS * w->app->step_ns), rest);
+}
+
+/* Why it cannot be told, whatever the figures; NULL: it can. */
+static const char *unseen(const struct bsv_sharing_facts *f)
+{
+	if (f->sight.nothing)
+		return "no execution fits";
+	if (!f->sight.service)
+		return "the service was not recorded";
+	if (f->hidden)
+		return "not all was recorded: what else was ready, and what it waited for, is not known";
+	if (f->played < f->services)
+		return "a service cannot be replayed: its rules were not recorded or changed, or too many executions "
+		       "were "
+		       "ready at a time";
+	return NULL;
+}
+
+static bool is_same_service(const struct bsa_shared *a, const struct bsa_shared *b)
+{
+	return a->trace == b->trace && a->instance == b->instance;
+}
+
+/* In the asked time. */
+static bool has_work(const struct bsv_sharing_app *a)
+{
+	return a->of.n || a->of.work_ns;
+}
+
+/* Has its service another app? */
+static bool has_others(const struct bsv_sharing_facts *f, size_t i)
+{
+	return (i && is_same_service(&f->apps[i].of, &f->apps[i - 1].of)) ||
+	       (i + 1 < f->n && is_same_service(&f->apps[i].of, &f->apps[i + 1].of));
+}
+
+void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *f)
+{
+	struct finding worst = { NULL };
+	struct bsv_verdict *v = &ret->rules[0];
+	const char *cannot = unseen(f);
+	size_t left_out = 0, sharing = 0;
+	bool steps = true, any = false;
+
+	ret->n = 1;
+	ret->who[0] = ret->by[0] = 0;
+	*v = (struct bsv_verdict){ .name = "slower_percent",
+		                   .class = "percent",
+		                   .figure = (double)NAN,
+		                   .bound = SLOWER_PERCENT,
+		                   .outcome = BSV_CANNOT_TELL };
+	for (size_t i = 0; !cannot && i < f->n; i++) {
+		any |= has_work(&f->apps[i]);
+		if (!has_others(f, i) || !has_work(&f->apps[i]))
+			continue;
+		sharing++;
+		look_at_app(&worst, &f->apps[i]);
+		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]);
+		steps &= f->apps[i].step_ns >= 0;
+	}
+	if (worst.app && isfinite(worst.slower))
+		v->figure = round(10 * worst.slower) / 10;
+	if (worst.failed && !worst.figure)
+		v->bound = 100 / LESS_THAN - 100;
+	if (cannot) {
+		why(ret, "%s", cannot);
+	} else if (!any) {
+		why(ret, "no app had work that was ready");
+	} else if (!sharing) {
+		v->outcome = BSV_PASS;
+		why(ret, "one app: no other app to share with");
+	} else if (worst.failed) {
+		v->outcome = BSV_FAIL;
+		why_unfair(ret, &worst);
+	} else if (!steps) {
+		why(ret, "how long a model runs between two checkpoints was not recorded");
+	} else if (left_out == sharing) {
+		why(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
+	} else {
+		v->outcome = BSV_PASS;
+		why_fair(ret, &worst, left_out);
+	}
+}
+
+/* ---- facts ---- */
+
+static int keep_app(void *ctx, const struct bsa_shared *of)
+{
+	struct bsv_sharing_facts *f = ctx;
+	struct bsv_sharing_app *more = reallocarray(f->apps, f->n + 1, sizeof(*more));
+
+	if (!more)
+		return BSA_E_ENV;
+	f->apps = more;
+	f->apps[f->n++] = (struct bsv_sharing_app){ .of = *of, .step_ns = -1 };
+	return 0;
+}
+
+static bool is_timed(const struct bsv_input *input)
+{
+	return input->from != INT64_MIN || input->to != INT64_MAX;
+}
+
+static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db,
+	                       "SELECT trace_id, instance, app_id, n, mean_ns, ideal_mean_ns, p95_ns, ideal_p95_ns, "
+	                       "work_ns, ideal_work_ns, received_ns FROM app_sharing ORDER BY 1, 2, 3",
+	                       err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		const struct bsa_shared of = { .trace = bsv_rows_get(rows, 0, 0),
+			                       .instance = bsv_rows_get(rows, 1, 0),
+			                       .app = bsv_rows_get(rows, 2, 0),
+			                       .n = bsv_rows_get(rows, 3, 0),
+			                       .mean_ns = bsv_rows_get(rows, 4, 0),
+			                       .ideal_mean_ns = bsv_rows_get(rows, 5, 0),
+			                       .p95_ns = bsv_rows_get(rows, 6, 0),
+			                       .ideal_p95_ns = bsv_rows_get(rows, 7, 0),
+			                       .work_ns = bsv_rows_get(rows, 8, 0),
+			                       .ideal_work_ns = bsv_rows_get(rows, 9, 0),
+			                       .received_ns = bsv_rows_get(rows, 10, 0) };
+
+		if (keep_app(f, &of))
+			r = bsv_no_memory(err);
+	}
+	return r;
+}
+
+/* The longest step of the models of each service. */
+static int read_steps(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_sharing_steps, err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
+		int64_t trace = bsv_rows_get(rows, 0, 0), instance = bsv_rows_get(rows, 1, 0);
+		bool played = false;
+
+		for (size_t i = 0; i < f->n; i++)
+			if (f->apps[i].of.trace == trace && f->apps[i].of.instance == instance) {
+				f->apps[i].step_ns = bsv_rows_get(rows, 3, 0) ? -1 : bsv_rows_get(rows, 2, -1);
+				f->apps[i].native = bsv_rows_get(rows, 4, 0);
+				played = true;
+			}
+		f->services++;
+		f->played += played;
+	}
+	return r;
+}
+
+static const char takers_of_all[] = "SELECT app_id, by_app_id, ns FROM interference";
+static const char takers_of_picked[] =
+	"SELECT p.app_id, w.blocker_app_id AS by_app_id, sum(w.ended - w.began) AS ns\n"
+	"\tFROM picked p CROSS JOIN wait w ON w.execution_id = p.id\n"
+	"\tWHERE w.occupancy = 'held' AND w.blocker_app_id IS NOT NULL AND p.app_id IS NOT NULL GROUP BY 1, 2";
+
+/* Of the service whose apps begin at *from, the app @id; *from becomes where the next service's begin. NULL: it has none of that id. */
+static struct bsv_sharing_app *app_of_service(struct bsv_sharing_facts *f, size_t *from, int64_t id)
+{
+	size_t least = *from, most = f->n, first = *from, mid;
+
+	while (least < most) { /* where the next service's begin */
+		mid = least + (most - least) / 2;
+		if (is_same_service(&f->apps[mid].of, &f->apps[first].of))
+			least = mid + 1;
+		else
+			most = mid;
+	}
+	*from = most = least;
+	least = first;
+	while (least < most) {
+		mid = least + (most - least) / 2;
+		if (f->apps[mid].of.app < id)
+			least = mid + 1;
+		else
+			most = mid;
+	}
+	return least < *from && f->apps[least].of.app == id ? &f->apps[least] : NULL;
+}
+
+static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
+{
+	const struct bsv_hole holes[] = { { "takers", input->picks ? takers_of_picked : takers_of_all },
+		                          { NULL, NULL } };
+	bsv_scoped_text *sql = bsv_audit_fill(input, bsv_sql_sharing_names, holes);
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
+		for (size_t from = 0; r >= 0 && from < f->n;) {
+			struct bsv_sharing_app *a = app_of_service(f, &from, bsv_rows_get(rows, 0, -1));
+			const char *name = bsv_rows_cell(rows, 1).text, *by = bsv_rows_cell(rows, 2).text;
+
+			if (!a || a->name)
+				continue;
+			a->name = strdup(name ? name : "?");
+			a->taker = by ? strdup(by) : NULL;
+			if (!a->name || (by && !a->taker))
+				r = bsv_no_memory(err);
+		}
+	return r;
+}
+
+static int read_sight(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_text *unseen_sql = bsv_judge_hidden(input);
+	const struct bsv_hole holes[] = { { "hidden", unseen_sql }, { NULL, NULL } };
+	bsv_scoped_rows *rows = NULL;
+	int r = unseen_sql ? bsv_audit_row(&rows, input, bsv_sql_sharing_sight, holes, err) : bsv_no_memory(err);
+
+	if (r <= 0)
+		return r;
+	f->sight = (struct bsv_sight){ .service = bsv_rows_get(rows, 0, 0), .nothing = !bsv_rows_get(rows, 1, 0) };
+	f->hidden = bsv_rows_get(rows, 2, 0);
+	return 0;
+}
+
+int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err)
+{
+	int r;
+
+	*ret = (struct bsv_sharing_facts){ .n = 0 };
+	if (is_timed(input))
+		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
+	else
+		r = read_stored(ret, input, err);
+	if (r >= 0)
+		r = read_steps(ret, input, err);
+	if (r >= 0)
+		r = read_names(ret, input, err);
+	return r >= 0 ? read_sight(ret, input, err) : r;
+}
+
+void bsv_sharing_fini(struct bsv_sharing_facts *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->apps[i].name);
+		free(f->apps[i].taker);
+	}
+	free(f->apps);
+	*f = (struct bsv_sharing_facts){ .n = 0 };
+}
+
+void bsv_judge_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *facts, const struct bsv_input *input)
+{
+	bsv_rule_sharing(ret, facts);
+	if (input->coverage.unchecked)
+		bsv_rules_unchecked(ret);
+}
