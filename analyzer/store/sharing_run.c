@@ -15,6 +15,7 @@ enum {
 };
 
 #define AROUND_NS INT64_C(1000000000)
+#define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
 
 /* ---- who and what there is ---- */
 
@@ -179,7 +180,9 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 	int64_t began = sqlite3_column_int64(q, BEGAN);
 
 	*c = (struct bsa_sharing_call){ .deadline = is_null(q, DEADLINE) ? UINT64_MAX : length(q, DEADLINE),
-		                        .step = length(q, STEP),
+		                        .step = is_null(q, STEP) && r->service->preempt == LABEL_preempt_save
+		                                        ? LOOK_NS
+		                                        : length(q, STEP),
 		                        .usual = length(q, USUAL),
 		                        .stream = length(q, STREAM),
 		                        .app = app_number(r, q, APP),
