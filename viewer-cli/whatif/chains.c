@@ -146,14 +146,13 @@ static uint64_t period(const struct bsv_past *p, const struct bsv_past_chain *ch
 	return n >= ENOUGH ? sum / n : 0;
 }
 
-/* Put in what was due while the thread waited for @a, between @a and @b. */
-static bool imagine(struct bsv_past *p, struct bsv_past_chain *to, uint32_t a, uint32_t b, uint64_t every)
+/* Put in what was due while the thread waited for @a, like @b: one each @every, before @until. */
+static bool imagine(struct bsv_past *p, struct bsv_past_chain *to, uint32_t a, uint32_t b, uint64_t every,
+                    uint64_t until)
 {
-	uint64_t from = p->calls[a].due, gap = p->calls[b].due - from, n = (gap + every / 2) / every;
+	uint64_t from = p->calls[a].due;
 
-	for (uint64_t k = 1; k < n && p->n_calls < 2 * p->n_recorded + IMAGINED_MOST; k++) {
-		uint64_t due = from + gap / n * k;
-
+	for (uint64_t due = from + every; due < until && p->n_calls < 2 * p->n_recorded + IMAGINED_MOST; due += every) {
 		if (due >= p->calls[a].answered)
 			break;
 		if (!bsv_past_more((void **)&p->calls, sizeof(*p->calls), &p->n_calls, &p->room_calls))
@@ -168,6 +167,18 @@ static bool imagine(struct bsv_past *p, struct bsv_past_chain *to, uint32_t a, u
 	return true;
 }
 
+/* Between two calls they are evenly spread; behind the last one they go on until the chain ends. */
+static bool imagine_behind(struct bsv_past *p, struct bsv_past_chain *to, const struct bsv_past_chain *chain, size_t i,
+                           uint64_t every)
+{
+	uint32_t a = chain->calls[i], b = i + 1 < chain->n ? chain->calls[i + 1] : a;
+	uint64_t gap = p->calls[b].due - p->calls[a].due, n = (gap + every / 2) / every;
+
+	if (a == b)
+		return imagine(p, to, a, a, every, chain->ends);
+	return n < 2 || imagine(p, to, a, b, gap / n, p->calls[b].due - gap / n / 2);
+}
+
 static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64_t *scratch)
 {
 	struct bsv_past_chain full = { 0 };
@@ -178,8 +189,8 @@ static bool imagine_all(struct bsv_past *p, struct bsv_past_chain *chain, uint64
 		return true;
 	for (size_t i = 0; done && i < chain->n; i++) {
 		done = append(&full, chain->calls[i]);
-		if (done && i + 1 < chain->n)
-			done = imagine(p, &full, chain->calls[i], chain->calls[i + 1], every);
+		if (done)
+			done = imagine_behind(p, &full, chain, i, every);
 	}
 	free(chain->calls);
 	chain->calls = full.calls;
@@ -203,13 +214,51 @@ static void take_dues(struct bsv_past *p, const struct bsv_past_chain *chain)
 	}
 }
 
+/*
+ * Until when its thread would have submitted more: it was there at least until its last answer, and none goes on behind the last
+ * submission of all. Whose last call waited for the rest of the recording would have had many more under other rules.
+ */
+static uint64_t end_of(const struct bsv_past *p, const struct bsv_past_chain *chain)
+{
+	const struct bsv_past_call *last = &p->calls[chain->calls[chain->n - 1]];
+	uint64_t answered = last->answered < p->last_submitted ? last->answered : p->last_submitted;
+
+	return chain->loop == BSV_LOOP_APART || answered < last->submitted ? last->submitted : answered;
+}
+
+/* Its thread waited for answers, mostly. */
+static bool waited_mostly(const struct bsv_past *p, const struct bsv_past_chain *chain)
+{
+	uint64_t waited = 0, first = p->calls[chain->calls[0]].submitted;
+
+	for (size_t i = 0; i < chain->n; i++) {
+		const struct bsv_past_call *c = &p->calls[chain->calls[i]];
+		uint64_t until = c->answered < p->last_submitted ? c->answered : p->last_submitted;
+
+		waited += until > c->submitted ? until - c->submitted : 0;
+	}
+	return p->last_submitted > first && waited > (p->last_submitted - first) / 2;
+}
+
+/* Of few calls it is not known how they follow each other; but a thread that waits for most of the time submits when it is answered. */
+static void follow_few(struct bsv_past *p, struct bsv_past_chain *chain)
+{
+	bool waited = waited_mostly(p, chain);
+
+	p->n_starved += waited;
+	if (!waited || chain->n < 2)
+		chain->loop = BSV_LOOP_OPEN;
+}
+
 static bool follow(struct bsv_past *p, struct bsv_past_chain *chain)
 {
 	uint64_t *scratch = malloc((chain->n + 1) * sizeof(*scratch));
 	bool done = scratch != NULL;
 
 	chain->budget_ns = BSV_NEVER;
-	chain->ends = p->calls[chain->calls[chain->n - 1]].submitted;
+	for (size_t i = 0; i < chain->n; i++)
+		chain->fails |= !p->calls[chain->calls[i]].served;
+	chain->ends = end_of(p, chain);
 	if (done && deadlines_tell(p, chain, scratch, &chain->budget_ns)) {
 		take_dues(p, chain);
 		if (chain->loop != BSV_LOOP_APART) {
@@ -218,7 +267,9 @@ static bool follow(struct bsv_past *p, struct bsv_past_chain *chain)
 		}
 	} else if (done) {
 		chain->budget_ns = BSV_NEVER;
-		if (chain->loop == BSV_LOOP_CLOSED && (chain->n < ENOUGH || !is_closed(p, chain, scratch)))
+		if (chain->loop == BSV_LOOP_CLOSED && chain->n < ENOUGH)
+			follow_few(p, chain);
+		else if (chain->loop == BSV_LOOP_CLOSED && !is_closed(p, chain, scratch))
 			chain->loop = BSV_LOOP_OPEN;
 	}
 	free(scratch);
@@ -228,6 +279,9 @@ static bool follow(struct bsv_past *p, struct bsv_past_chain *chain)
 bool bsv_past_chains(struct bsv_past *p)
 {
 	p->n_recorded = p->n_calls;
+	for (size_t i = 0; i < p->n_calls; i++)
+		if (!p->calls[i].trial && p->calls[i].submitted > p->last_submitted)
+			p->last_submitted = p->calls[i].submitted;
 	for (size_t i = 0; i < p->n_recorded; i++)
 		if (!put(p, (uint32_t)i))
 			return false;

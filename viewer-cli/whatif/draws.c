@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { SAVE = 2 /* of bsv_rules.preempt */ };
+enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = 10 /* one less than a prime */ };
 #define MOOD 0.15
 #define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
@@ -178,7 +179,7 @@ static void fill(struct draw *d, uint32_t chain, int64_t i, uint64_t place, stru
 		                         .begin_ns = one_of(d, &d->past->begins, chain, place, 4),
 		                         .wake_ns = one_of(d, &d->past->hands, chain, place, 3),
 		                         .answer_ns = way_near(d, chain, i, ANSWER),
-		                         .fail_ns = way_near(d, chain, i, FAIL),
+		                         .fail_ns = d->past->chains[chain].fails ? way_near(d, chain, i, FAIL) : 0,
 		                         .run_ns = run_of(d, chain, i),
 		                         .app = m->app,
 		                         .model = c->trial ? (uint32_t)d->past->n_models
@@ -263,7 +264,7 @@ static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bs
 	} else if (at->drawn) { /* more than were recorded */
 		when = now;
 	}
-	if (when > chain->ends)
+	if (when > chain->ends || (when == chain->ends && at->drawn >= chain->n))
 		return false;
 	while (at->at + 1 < chain->n && call_at(d, chain, (int64_t)at->at + 1)->submitted <= when)
 		at->at++;
@@ -274,12 +275,23 @@ static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bs
 	return true;
 }
 
+/* Where times are absurd, a chain could go on for years, or come again and again at one time. */
+static bool has_gone_on(const struct draw *d, const struct bsv_past_chain *chain, size_t drawn)
+{
+	double rate = change_of(d, chain->model)->rate;
+	double most = (double)chain->n * (rate > 1 ? rate : 1) + 1;
+
+	if (chain->loop == BSV_LOOP_CLOSED)
+		most = most * CALLS_TIMES + CALLS_MOST;
+	return (double)drawn >= most;
+}
+
 static bool next(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
 {
 	struct draw *d = arg;
 	const struct bsv_past_chain *c = &d->past->chains[chain];
 
-	if (change_of(d, c->model)->without ||
+	if (change_of(d, c->model)->without || has_gone_on(d, c, d->cursors[chain].drawn) ||
 	    !(c->loop == BSV_LOOP_CLOSED ? next_closed : next_open)(d, chain, now, ret))
 		return false;
 	d->cursors[chain].drawn++;
@@ -296,6 +308,14 @@ static bool add(struct latencies *l, uint64_t ns)
 	return true;
 }
 
+/* Until it was answered; without a result there was none before the deadline. */
+static double waited(uint64_t at, uint64_t answered, uint64_t deadline, bool served)
+{
+	uint64_t until = !served && deadline != BSV_NEVER && deadline > answered ? deadline : answered;
+
+	return until > at ? (double)(until - at) : 0;
+}
+
 static void done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
 {
 	struct draw *d = arg;
@@ -306,6 +326,7 @@ static void done(void *arg, const struct bsv_replay_call *call, const struct bsv
 		return;
 	f->n++;
 	f->missed += o->missed;
+	f->waited_ns += waited(call->at, o->answered, call->deadline, o->fate == BSV_ANSWERED);
 	if (o->fate == BSV_ANSWERED)
 		d->failed |= !add(&d->latencies[group], o->answered - call->at);
 }
@@ -331,6 +352,15 @@ static uint64_t percentile(const struct latencies *l, size_t percent)
 	return l->n ? l->ns[(l->n * percent + 99) / 100 - 1] : BSV_NEVER;
 }
 
+static uint64_t mean(const struct latencies *l)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		sum += (double)l->ns[i];
+	return l->n ? (uint64_t)(sum / (double)l->n) : BSV_NEVER;
+}
+
 static void conclude(const struct bsv_past *p, struct latencies *latencies, struct bsv_group_figures *ret)
 {
 	for (size_t i = 0; i < p->n_groups; i++) {
@@ -339,6 +369,7 @@ static void conclude(const struct bsv_past *p, struct latencies *latencies, stru
 		ret[i].served = latencies[i].n;
 		ret[i].p50_ns = percentile(&latencies[i], 50);
 		ret[i].p99_ns = percentile(&latencies[i], 99);
+		ret[i].mean_ns = mean(&latencies[i]);
 		free(latencies[i].ns);
 	}
 	free(latencies);
@@ -405,6 +436,7 @@ bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures 
 			continue;
 		ret[group].n++;
 		ret[group].missed += c->missed;
+		ret[group].waited_ns += waited(c->submitted, c->answered, c->deadline, c->served);
 		if (c->served)
 			all = add(&latencies[group], c->answered - c->submitted);
 	}

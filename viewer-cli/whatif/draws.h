@@ -27,8 +27,10 @@ struct bsv_whatif_change {
 };
 
 struct bsv_group_figures {
-	uint64_t n, missed, p50_ns, p99_ns; /* of those served */
+	uint64_t n, missed;
+	uint64_t p50_ns, p99_ns, mean_ns; /* of those served; BSV_NEVER: none was */
 	uint64_t served, lane_ns;
+	double waited_ns; /* by all, in all; who was not served waited until its deadline, at least */
 };
 
 /*

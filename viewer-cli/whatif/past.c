@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 20 }; /* executions that ran: from fewer nothing is concluded */
+enum {
+	FEW = 20 /* executions that ran: from fewer nothing is concluded */,
+	WHO_MOST = 4096 /* apps, and apps and models */
+};
 
+#define LENGTH_MOST_NS (UINT64_C(100) * 24 * 3600 * 1000000000)
 #define LONGEST_NS (INT64_MAX / 8) /* so that a few of them can be added up */
 
 static int no_memory(struct bsa_err *err)
@@ -185,7 +189,8 @@ static int group_of(struct bsv_past *p, uint32_t app, const char *model, uint32_
 	return groups[i].app_name && groups[i].model_name ? 0 : no_memory(err);
 }
 
-static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, struct bsa_err *err)
+static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, const char **cannot,
+                       struct bsa_err *err)
 {
 	struct bsa_query *q = NULL;
 	int r = query(&q, db, with,
@@ -195,7 +200,7 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 	              err);
 	size_t room = 0;
 
-	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
+	while (r >= 0 && !*cannot && (r = bsa_query_step(q, err)) > 0) {
 		const char *name = bsa_query_get_string(q, 3, NULL);
 		struct bsv_past_model m = { .id = bsa_query_get_int(q, 0),
 			                    .step_ns = is_null(q, 4) ? 0 : length(q, 4),
@@ -211,6 +216,8 @@ static int read_models(struct bsv_past *p, struct bsa_db *db, const char *with, 
 			r = no_memory(err);
 		if (r >= 0)
 			p->models[p->n_models - 1] = m;
+		if (p->n_groups > WHO_MOST || p->n_apps > WHO_MOST)
+			*cannot = "there are more than 4096 apps and models";
 	}
 	bsa_query_free(q);
 	return r < 0 ? r : 0;
@@ -431,8 +438,8 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 
 	*ret = (struct bsv_past){ 0 };
 	*cannot = NULL;
-	r = read_models(ret, db, with, err);
-	if (r >= 0)
+	r = read_models(ret, db, with, cannot, err);
+	if (r >= 0 && !*cannot)
 		r = read_rules(ret, db, cannot, err);
 	if (r >= 0 && !*cannot)
 		r = read_losses(db, cannot, err);
@@ -447,6 +454,8 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 	sum_up(ret, &ran);
 	if (ret->rules.deadlines == 3 && has_deadlines(ret))
 		*cannot = "the recording does not say what a deadline was worth to the service: it is too old";
+	else if (ret->length > LENGTH_MOST_NS)
+		*cannot = "its times are absurd: it would have gone on for more than 100 days";
 	else if (incomplete * 50 > ret->n_calls)
 		*cannot = "more than one execution in fifty is not complete: both sides have to be recorded";
 	else if (ran < FEW)

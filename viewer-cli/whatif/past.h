@@ -57,6 +57,7 @@ struct bsv_past_chain {
 	uint32_t model, path;
 	enum bsv_loop loop;
 	uint32_t beside;    /* another one of its group and path, from 1; 0: none */
+	bool fails;         /* one of them was not served */
 	bool skips;         /* what is due while its thread waits is left out, but for the latest */
 	uint64_t budget_ns; /* from due to deadline, of an open loop; BSV_NEVER: each call has its own */
 	uint64_t ends;      /* the recording tells of it until then */
@@ -82,6 +83,8 @@ struct bsv_past {
 	size_t n_recorded; /* of the calls: the others are imagined */
 	size_t n_unknown_runs;
 	uint64_t length;
+	uint64_t last_submitted; /* of all that apps submitted */
+	size_t n_starved; /* chains of few calls, whose threads waited for most of the recording: what else they would submit is not known */
 };
 
 /*
