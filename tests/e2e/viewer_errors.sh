@@ -236,6 +236,13 @@ done <<'END'
 2|--span 0: there is nothing to be seen|timeline --around 10ms --span 0s good.db
 2|--width: '100000' is no number from 0 to 1000|timeline --width 100000 good.db
 2|--by: no 'modle'; did you mean 'model'?|timeline --by modle good.db
+2|--search and --advise are two questions|whatif --search --advise good.db
+2|--lanes-up-to goes with --search or --advise|whatif --lanes-up-to 2 good.db
+2|--lanes-up-to: '65' is no number from 1 to 64|whatif --search --lanes-up-to 65 good.db
+2|--search tries policies, preemption, deadline modes and lanes itself|whatif --search --policy edf good.db
+2|--advise is about a single change|whatif --advise --step 1ms good.db
+2|--without: there is no 'nobody' in the recording|whatif --search --without nobody good.db
+4|there are no executions in it|whatif --search none.db
 2|it takes TRACE...|import
 2|no such user|import --service-user no-such-user-here trace
 4|missing|import missing

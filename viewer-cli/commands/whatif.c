@@ -2,6 +2,7 @@
 #include "answer/answer.h"
 #include "answer/scoped.h"
 #include "command.h"
+#include "whatif/alternatives.h"
 #include "whatif/changes.h"
 
 #include <math.h>
@@ -10,14 +11,14 @@
 
 enum {
 	DRAWS = 11,
-	FEW = 20,    /* served executions: of fewer there is no median */
-	FEWER = 100, /* and no 99th percentile */
-	GROUPS_MOST = 4096
+	FEW = 20,   /* served executions: of fewer there is no median */
+	FEWER = 100 /* and no 99th percentile */
 };
 
 struct options {
 	int policy, preempt, deadlines;
-	unsigned lanes;
+	unsigned lanes, lanes_up_to;
+	bool search, advise;
 	struct bsv_quantity step;
 	const char *priority, *deadline, *speed, *rate, *without, *submit;
 };
@@ -69,6 +70,21 @@ static const struct bsv_option options[] = {
 	  .says = "the longest that an execution runs between two checkpoints",
 	  .offset = offsetof(struct options, step) },
 	LIST(submit, "APP[/MODEL]=TIME,...", "they are submitted earlier, as in -3ms, for the same deadline"),
+	{ .name = "search",
+	  .kind = BSV_SWITCH,
+	  .says = "try all policies, ways to preempt and deadline modes, and show those that no other beats",
+	  .offset = offsetof(struct options, search) },
+	{ .name = "lanes-up-to",
+	  .kind = BSV_NUMBER,
+	  .argument = "N",
+	  .says = "with --search or --advise: also from one to N lanes",
+	  .offset = offsetof(struct options, lanes_up_to),
+	  .least = 1,
+	  .most = BSV_REPLAY_LANES_MAX },
+	{ .name = "advise",
+	  .kind = BSV_SWITCH,
+	  .says = "the smallest single change that saves most misses, and who pays for it",
+	  .offset = offsetof(struct options, advise) },
 	{ .name = NULL },
 };
 
@@ -77,6 +93,7 @@ struct told {
 	struct bsv_past past;
 	struct bsv_whatif_change change;
 	struct bsv_group_figures *recorded, *draws[2][DRAWS];
+	struct bsv_alternatives alternatives; /* where those are asked for */
 	const char *cannot;
 };
 
@@ -87,6 +104,7 @@ static void told_fini(struct told *t)
 		free(t->draws[1][i]);
 	}
 	free(t->recorded);
+	bsv_alternatives_fini(&t->alternatives);
 	bsv_whatif_fini(&t->change);
 	bsv_past_fini(&t->past);
 }
@@ -124,7 +142,37 @@ static int replay_all(struct told *t, struct bsa_err *err)
 	return done ? 0 : bsv_no_memory(err);
 }
 
-static int tell(struct told *t, const struct options *o, struct bsv_input *input, struct bsa_err *err)
+static int replay_what_is_asked(struct told *t, const struct options *o, bool quiet, struct bsa_err *err)
+{
+	t->alternatives = (struct bsv_alternatives){
+		.past = &t->past, .base = &t->change, .lanes_up_to = o->lanes_up_to, .quiet = quiet
+	};
+	if (o->search)
+		return bsv_alternatives_search(&t->alternatives, err);
+	return o->advise ? bsv_alternatives_advise(&t->alternatives, err) : replay_all(t, err);
+}
+
+/* What is searched for is not said, and what is advised is one change. */
+static int check_options(const struct options *o, struct bsa_err *err)
+{
+	const char *which = o->search ? "search" : "advise";
+	bool rules = o->policy || o->preempt || o->deadlines || o->lanes;
+	bool changes = o->priority || o->deadline || o->speed || o->rate || o->without || o->submit || o->step.given;
+
+	if (o->search && o->advise)
+		return bsa_fail(err, BSA_E_USAGE, "--search and --advise are two questions: ask one of them");
+	if (o->lanes_up_to && !o->search && !o->advise)
+		return bsa_fail(err, BSA_E_USAGE, "--lanes-up-to goes with --search or --advise");
+	if ((o->search || o->advise) && rules)
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--%s tries policies, preemption, deadline modes and lanes itself: none can be given",
+		                which);
+	if (o->advise && changes)
+		return bsa_fail(err, BSA_E_USAGE, "--advise is about a single change: no other can be given");
+	return 0;
+}
+
+static int tell(struct told *t, const struct options *o, bool quiet, struct bsv_input *input, struct bsa_err *err)
 {
 	const struct bsv_said said = said_by(o);
 	int r;
@@ -136,9 +184,7 @@ static int tell(struct told *t, const struct options *o, struct bsv_input *input
 	if (r >= 0 && !t->cannot && said.deadline && t->past.rules.deadlines == 3 && !said.deadlines)
 		t->cannot =
 			"the recording does not say what a deadline is worth to the service: give --deadline-mode, too";
-	if (r >= 0 && t->past.n_groups > GROUPS_MOST)
-		t->cannot = "there are more than 4096 apps and models";
-	return r < 0 || t->cannot ? r : replay_all(t, err);
+	return r < 0 || t->cannot ? r : replay_what_is_asked(t, o, quiet, err);
 }
 
 /* ---- figures ---- */
@@ -379,6 +425,11 @@ static void add_notes(struct bsv_answer *a, const struct told *t)
 		bsv_answer_note(
 			a, "%zu %s not run to the end: it is taken that others of the model show how long that takes.",
 			t->past.n_unknown_runs, t->past.n_unknown_runs == 1 ? "execution did" : "executions did");
+	if (t->past.n_starved)
+		bsv_answer_note(a,
+		                "%zu %s for most of the recording: what they would have submitted if they had been "
+		                "answered sooner is hardly known, and others would have had to wait for it.",
+		                t->past.n_starved, t->past.n_starved == 1 ? "thread waited" : "threads waited");
 	if (t->change.rules.lanes != t->past.rules.lanes)
 		bsv_answer_note(
 			a,
@@ -402,16 +453,21 @@ static void parts(struct bsv_answer *a, const struct told *t)
 	part(a, t, "shares", "of the time on lanes", shares(t));
 }
 
-static int answer(struct bsv_answer *a, const struct told *t, struct bsa_err *err)
+static int answer(struct bsv_answer *a, const struct told *t, const struct options *o, struct bsa_err *err)
 {
 	const struct bsv_verdict unsure = {
 		.name = "replay", .figure = NAN, .bound = NAN, .outcome = BSV_CANNOT_TELL, .why = t->cannot
 	};
 
-	parts(a, t);
+	if (o->search)
+		bsv_alternatives_tell_search(&t->alternatives, a, t->cannot != NULL);
+	else if (o->advise)
+		bsv_alternatives_tell_advice(&t->alternatives, a, t->cannot != NULL);
+	else
+		parts(a, t);
 	if (t->cannot)
 		bsv_answer_verdict(a, &unsure);
-	else
+	else if (!o->search && !o->advise)
 		add_notes(a, t);
 	return bsv_answer_print(a, t->cannot != NULL, err);
 }
@@ -421,13 +477,15 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_scoped_input input = { 0 };
 	bsv_scoped_answer *a = NULL;
 	struct told t = { 0 };
-	int r = bsv_input_open(&input, call->n_operands ? call->operands[0] : NULL, call, err);
+	int r = check_options(call->options, err);
 
 	if (r >= 0)
-		r = tell(&t, call->options, &input, err);
+		r = bsv_input_open(&input, call->n_operands ? call->operands[0] : NULL, call, err);
+	if (r >= 0)
+		r = tell(&t, call->options, call->common.quiet, &input, err);
 	if (r >= 0) {
 		a = bsv_answer_new(call, &input);
-		r = answer(a, &t, err);
+		r = answer(a, &t, call->options, err);
 	}
 	told_fini(&t);
 	return r;
@@ -439,8 +497,11 @@ const struct bsv_command bsv_whatif = {
 	.says = "what would have happened to the recorded arrivals under other rules",
 	.examples = "  burstscope whatif --policy edf\n"
 		    "  burstscope whatif --without noisy --preempt save recording.db\n"
-		    "  burstscope whatif --speed mobilenet-640=2x --deadline camera=20ms --format json\n",
-	.more = "Parts: replay, misses, latency, shares. Several changes can be made at once; without any, it shows "
+		    "  burstscope whatif --speed mobilenet-640=2x --deadline camera=20ms --format json\n"
+		    "  burstscope whatif --search --lanes-up-to 2\n"
+		    "  burstscope whatif --advise recording.db\n",
+	.more = "Parts: replay, misses, latency, shares; with --search front, sureness, alternatives; with --advise "
+		"advice. Several changes can be made at once; without any, it shows "
 		"how well the "
 		"recording is\n"
 		"reproduced. Where a recording does not tell (events were lost, the service was not recorded, its "

@@ -1,0 +1,366 @@
+/* test_whatif.c -- recordings made by hand: which chains are found in them, what is drawn of them, and which changes are found best. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nnb/policy.h"
+#include "whatif/search.h"
+
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+
+enum { A, B }; /* apps, each with a model */
+
+/* ---- a recording ---- */
+
+static const struct bsv_rules fifo = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ADVISE, 1 };
+
+static void begin(struct bsv_past *p, size_t n_apps)
+{
+	static const char *const names[] = { "a", "b", "c" };
+
+	*p = (struct bsv_past){ .rules = fifo, .n_apps = n_apps, .n_models = n_apps, .n_groups = n_apps };
+	p->apps = calloc(n_apps, sizeof(*p->apps));
+	p->app_ids = calloc(n_apps, sizeof(*p->app_ids));
+	p->models = calloc(n_apps, sizeof(*p->models));
+	p->groups = calloc(n_apps, sizeof(*p->groups));
+	for (uint32_t i = 0; i < n_apps; i++) {
+		p->apps[i] = strdup(names[i]);
+		p->models[i] = (struct bsv_past_model){ .app = i, .group = i, .step_ns = 50 * US };
+		p->groups[i] =
+			(struct bsv_past_group){ .app_name = strdup(names[i]), .model_name = strdup("m"), .app = i };
+	}
+}
+
+/* Submitted at @at, alone on its lane for @run, and answered at @answered; @deadline 0: none. */
+static void call(struct bsv_past *p, uint32_t app, uint64_t at, uint64_t run, uint64_t answered, uint64_t deadline)
+{
+	assert_true(bsv_past_more((void **)&p->calls, sizeof(*p->calls), &p->n_calls, &p->room_calls));
+	p->calls[p->n_calls - 1] = (struct bsv_past_call){ .submitted = at,
+		                                           .due = at,
+		                                           .answered = answered,
+		                                           .deadline = deadline ? deadline : BSV_NEVER,
+		                                           .run_ns = run,
+		                                           .model = app,
+		                                           .whole = true,
+		                                           .served = true,
+		                                           .missed = deadline && answered > deadline };
+	p->groups[app].n++;
+}
+
+/* An app that asks again 2 ms after each answer, and is answered at once or late. */
+static void loop(struct bsv_past *p, uint32_t app, unsigned n)
+{
+	uint64_t at = MS;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t run = 100 * US + i % 5 * 400 * US;
+
+		call(p, app, at, run, at + run, 0);
+		at += run + 2 * MS;
+	}
+}
+
+/* Frames each 10 ms, of 1 ms, with 5 ms for each, behind a call of B that takes 6. */
+static void frames_behind_long_calls(struct bsv_past *p, unsigned n)
+{
+	begin(p, 2);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t at = (i + 1) * 10 * MS;
+
+		call(p, B, at - MS, 6 * MS, at + 5 * MS, 0);
+		call(p, A, at, MS, at + 6 * MS, at + 5 * MS);
+		p->calls[p->n_calls - 1].priority = 2;
+	}
+	assert_true(bsv_past_chains(p));
+}
+
+/* ---- chains ---- */
+
+static void who_asks_a_while_after_each_answer_is_a_closed_loop(void **state)
+{
+	struct bsv_past p;
+
+	(void)state;
+	begin(&p, 1);
+	loop(&p, A, 30);
+	assert_true(bsv_past_chains(&p));
+	assert_int_equal(p.n_chains, 1);
+	assert_int_equal(p.chains[0].loop, BSV_LOOP_CLOSED);
+	assert_true(p.groups[A].closed && !p.groups[A].open);
+	bsv_past_fini(&p);
+}
+
+static void who_asks_at_even_times_is_an_open_one(void **state)
+{
+	struct bsv_past p;
+
+	(void)state;
+	begin(&p, 1);
+	for (unsigned i = 1; i <= 30; i++)
+		call(&p, A, i * 10 * MS, MS, i * 10 * MS + MS + i % 7 * MS, 0);
+	assert_true(bsv_past_chains(&p));
+	assert_int_equal(p.chains[0].loop, BSV_LOOP_OPEN);
+	bsv_past_fini(&p);
+}
+
+static void calls_beside_each_other_are_of_several_threads(void **state)
+{
+	struct bsv_past p;
+
+	(void)state;
+	begin(&p, 1);
+	for (unsigned i = 1; i <= 20; i++) {
+		call(&p, A, i * 10 * MS, MS, i * 10 * MS + 4 * MS, 0);
+		call(&p, A, i * 10 * MS + MS, MS, i * 10 * MS + 5 * MS, 0);
+	}
+	assert_true(bsv_past_chains(&p));
+	assert_int_equal(p.n_chains, 2);
+	bsv_past_fini(&p);
+}
+
+/* Each third frame takes 12 ms, and the next one is left out. */
+static void frames_that_were_left_out_are_put_in_again(void **state)
+{
+	struct bsv_past p;
+	unsigned imagined = 0;
+
+	(void)state;
+	begin(&p, 1);
+	for (unsigned i = 1; i <= 60; i++) {
+		uint64_t due = i * 10 * MS, late = i % 3 == 2 ? 12 * MS : MS, at = due + i % 4 * 100 * US;
+
+		if (i % 3 != 0)
+			call(&p, A, at, late, at + late, due + 40 * MS);
+	}
+	assert_true(bsv_past_chains(&p));
+	assert_int_equal(p.chains[0].loop, BSV_LOOP_OPEN);
+	assert_true(p.chains[0].skips);
+	for (size_t i = 0; i < p.n_calls; i++)
+		imagined += p.calls[i].imagined && p.calls[i].due % (30 * MS) == 0; /* when they were due */
+	assert_int_equal(imagined, p.n_calls - p.n_recorded);
+	assert_in_range(imagined, 18, 20);
+	bsv_past_fini(&p);
+}
+
+/* B's two calls wait for nearly all of it: under other rules there would have been many more. */
+static void a_thread_that_waited_to_the_end_would_have_gone_on(void **state)
+{
+	struct bsv_past p;
+	struct bsv_group_figures figures[2];
+	struct bsv_whatif_change without = { .rules = fifo };
+	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1, .without = true },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 } };
+
+	(void)state;
+	begin(&p, 2);
+	loop(&p, A, 40);
+	call(&p, B, MS, MS, 50 * MS, 0);
+	call(&p, B, 51 * MS, MS, 400 * MS, 0);
+	assert_true(bsv_past_chains(&p));
+	assert_int_equal(p.n_starved, 1);
+	without.groups = groups;
+	assert_true(bsv_draw(&p, &without, 0, figures));
+	assert_int_equal(figures[A].n, 0);
+	assert_true(figures[B].n > 10);
+	bsv_past_fini(&p);
+}
+
+static void one_call_that_waited_is_not_made_to_many(void **state)
+{
+	struct bsv_past p;
+	struct bsv_group_figures figures[2];
+
+	(void)state;
+	begin(&p, 2);
+	loop(&p, A, 40);
+	call(&p, B, MS, MS, 100 * MS, 0);
+	assert_true(bsv_past_chains(&p));
+	assert_int_equal(p.n_starved, 1);
+	assert_true(bsv_draw(&p, NULL, 0, figures));
+	assert_int_equal(figures[B].n, 1);
+	bsv_past_fini(&p);
+}
+
+/* ---- draws ---- */
+
+static void without_noise_the_recording_is_replayed_as_it_was(void **state)
+{
+	struct bsv_group_figures recorded[2], replayed[2];
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_figures_recorded(&p, recorded) && bsv_draw(&p, NULL, 0, replayed));
+	for (int i = A; i <= B; i++) {
+		assert_int_equal(recorded[i].n, 120);
+		assert_int_equal(replayed[i].n, 120);
+		assert_int_equal(replayed[i].missed, recorded[i].missed);
+		assert_int_equal(replayed[i].p50_ns, recorded[i].p50_ns);
+		assert_int_equal(replayed[i].p99_ns, recorded[i].p99_ns);
+		assert_int_equal(replayed[i].mean_ns, recorded[i].mean_ns);
+		assert_int_equal(replayed[i].lane_ns, recorded[i].lane_ns);
+		assert_true(replayed[i].waited_ns == recorded[i].waited_ns);
+	}
+	assert_int_equal(recorded[A].missed, 120);
+	assert_int_equal(recorded[A].mean_ns, 6 * MS);
+	bsv_past_fini(&p);
+}
+
+static void the_same_seed_draws_the_same_and_another_one_another(void **state)
+{
+	struct bsv_group_figures one[2], again[2], other[2];
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_draw(&p, NULL, 3, one) && bsv_draw(&p, NULL, 3, again) && bsv_draw(&p, NULL, 4, other));
+	assert_memory_equal(one, again, sizeof(one));
+	assert_int_not_equal(one[B].p50_ns, other[B].p50_ns);
+	bsv_past_fini(&p);
+}
+
+static void twice_as_fast_is_half_as_long_on_the_lane(void **state)
+{
+	struct bsv_group_change groups[2] = { { .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 },
+		                              { .budget_ns = BSV_UNCHANGED, .speed = 2, .rate = 1 } };
+	struct bsv_whatif_change change = { .rules = fifo, .groups = groups };
+	struct bsv_group_figures figures[2];
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_draw(&p, &change, 0, figures));
+	assert_int_equal(figures[B].lane_ns, 120 * 3 * MS);
+	assert_int_equal(figures[A].missed, 0); /* 2 ms behind B and 1 of its own */
+	assert_int_equal(figures[A].p50_ns, 3 * MS);
+	bsv_past_fini(&p);
+}
+
+/* ---- search ---- */
+
+static void the_front_is_what_no_other_beats(void **state)
+{
+	struct bsv_goals goals[36];
+	struct bsv_trials t;
+	struct bsv_past p;
+	size_t front[36], n;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_trials_init(&t, &p) && bsv_search_fill(&t, &p.rules, NULL, 0));
+	assert_true(t.urgent[A] && !t.urgent[B]);
+	assert_int_equal(t.n, 36);
+	assert_true(bsv_trials_run(&t, NULL, NULL));
+	for (size_t i = 0; i < t.n; i++)
+		goals[i] = bsv_search_goals(&t, &t.all[i]);
+	n = bsv_search_front(&t, goals, &p.rules, front);
+	assert_true(n >= 1);
+	assert_true(goals[front[0]].missed_percent.median < 0.1); /* who makes room for frames loses none */
+	assert_int_equal(t.all[front[0]].change.rules.preempt, NNB_PREEMPT_SAVE);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < t.n; k++)
+			assert_false(goals[k].missed_percent.high < goals[front[i]].missed_percent.low - 1 &&
+			             goals[k].urgent_ns.high < goals[front[i]].urgent_ns.low * 0.9 &&
+			             goals[k].slowest.high < goals[front[i]].slowest.low - 0.1);
+	bsv_trials_fini(&t);
+	bsv_past_fini(&p);
+}
+
+static void threads_draw_what_one_would(void **state)
+{
+	struct bsv_group_figures figures[2];
+	struct bsv_trials t;
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_trials_init(&t, &p) && bsv_search_fill(&t, &p.rules, NULL, 2) &&
+	            bsv_trials_run(&t, NULL, NULL));
+	assert_int_equal(t.n, 72);
+	for (size_t i = 0; i < t.n; i++)
+		for (unsigned draw = 0; draw < t.draws; draw++) {
+			assert_true(bsv_draw(&p, &t.all[i].change, draw, figures));
+			assert_int_equal(t.all[i].draws[draw].missed, figures[A].missed + figures[B].missed);
+			assert_int_equal(t.all[i].draws[draw].n, figures[A].n + figures[B].n);
+		}
+	bsv_trials_fini(&t);
+	bsv_past_fini(&p);
+}
+
+static void what_is_as_good_as_another_is_the_one_nearest_to_now(void **state)
+{
+	struct bsv_goals goals[36];
+	struct bsv_trials t;
+	struct bsv_past p;
+	size_t front[36];
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	assert_true(bsv_trials_init(&t, &p) && bsv_search_fill(&t, &p.rules, NULL, 0));
+	for (size_t i = 0; i < t.n; i++)
+		goals[i] = (struct bsv_goals){ .missed_percent = { 1, 1, 1 },
+			                       .urgent_ns = { 5e6, 5e6, 5e6 },
+			                       .slowest = { 1, 1, 1 } };
+	assert_int_equal(bsv_search_front(&t, goals, &p.rules, front), 1);
+	assert_memory_equal(&t.all[front[0]].change.rules, &p.rules, sizeof(p.rules));
+	goals[3].missed_percent.median = 0.5; /* better in one, */
+	goals[4].urgent_ns.median = 4e6;      /* and in another */
+	goals[5].urgent_ns.median = 4.03e6;   /* as good as that, and worse here: */
+	goals[5].slowest.median = 1.2;
+	assert_int_equal(bsv_search_front(&t, goals, &p.rules, front), 2);
+	assert_int_equal(front[0], 3);
+	assert_int_equal(front[1], 4);
+	bsv_trials_fini(&t);
+	bsv_past_fini(&p);
+}
+
+static void the_advice_is_small_and_says_who_pays(void **state)
+{
+	struct bsv_advices advices;
+	struct bsv_trials t;
+	struct bsv_past p;
+
+	(void)state;
+	frames_behind_long_calls(&p, 120);
+	p.rules.preempt = NNB_PREEMPT_SAVE;
+	assert_true(bsv_trials_init(&t, &p) && bsv_advise_fill(&advices, &t, &p.rules, 0));
+	assert_true(bsv_trials_run(&t, NULL, NULL));
+	bsv_advise_rank(&advices, &t);
+	assert_true(advices.n >= 2);
+	assert_int_equal(advices.all[0].size, BSV_SMALL);
+	assert_int_equal((int)advices.all[0].saved.median, 120);
+	assert_int_equal(advices.all[0].payer, B); /* whose calls take 7 ms instead of 6 */
+	assert_true(advices.all[0].payer_waits.median > 1.1 && advices.all[0].payer_waits.median < 1.3);
+	for (size_t i = 0; i < advices.n; i++)
+		assert_true(advices.all[i].saved.low > 0);
+	bsv_advise_fini(&advices);
+	bsv_trials_fini(&t);
+	bsv_past_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_asks_a_while_after_each_answer_is_a_closed_loop),
+		cmocka_unit_test(who_asks_at_even_times_is_an_open_one),
+		cmocka_unit_test(calls_beside_each_other_are_of_several_threads),
+		cmocka_unit_test(frames_that_were_left_out_are_put_in_again),
+		cmocka_unit_test(a_thread_that_waited_to_the_end_would_have_gone_on),
+		cmocka_unit_test(one_call_that_waited_is_not_made_to_many),
+		cmocka_unit_test(without_noise_the_recording_is_replayed_as_it_was),
+		cmocka_unit_test(the_same_seed_draws_the_same_and_another_one_another),
+		cmocka_unit_test(twice_as_fast_is_half_as_long_on_the_lane),
+		cmocka_unit_test(the_front_is_what_no_other_beats),
+		cmocka_unit_test(threads_draw_what_one_would),
+		cmocka_unit_test(what_is_as_good_as_another_is_the_one_nearest_to_now),
+		cmocka_unit_test(the_advice_is_small_and_says_who_pays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/*
+ * advise.c -- the smallest single change that saves most misses, and who pays for it.
+ *
+ * Tried are the options of the service, one each; a higher priority for who misses most; a lower one for who has the lanes most; shorter
+ * steps; and, of who has the lanes most, half of the calls, models twice as fast, or nothing at all. Misses of whom a change takes work
+ * away do not count as saved.
+ */
+#include "whatif/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOP = 6 /* groups or apps of a kind */, LOW = 1, HIGH = 3 /* priorities, from 1 */ };
+enum { ENOUGH_PERCENT = 90 /* of what the best one saves: then smaller is better */ };
+
+static const char *const policies[] = { "fair", "priority", "fifo", "edf" };
+static const char *const preempts[] = { "none", "restart", "save" };
+static const char *const deadlines[] = { "abort", "refuse", "advise" };
+
+/* ---- what is tried ---- */
+
+struct maker {
+	struct bsv_advices *ret;
+	struct bsv_trials *trials;
+	const struct bsv_past *past;
+	struct bsv_rules now;
+	uint64_t *busy, *missed; /* by group, as recorded */
+	bool failed;
+};
+
+static struct bsv_advice *add(struct maker *m, enum bsv_size size)
+{
+	struct bsv_trial *x = bsv_trials_add(m->trials, m->now);
+
+	if (!x || !bsv_past_more((void **)&m->ret->all, sizeof(*m->ret->all), &m->ret->n, &m->ret->room)) {
+		m->failed = true;
+		return NULL;
+	}
+	m->ret->all[m->ret->n - 1] =
+		(struct bsv_advice){ .trial = m->trials->n - 1, .size = size, .app = UINT32_MAX, .payer = UINT32_MAX };
+	return &m->ret->all[m->ret->n - 1];
+}
+
+/* Changes of groups that change nothing, owned by the advices. */
+static struct bsv_group_change *unchanged(struct maker *m)
+{
+	struct bsv_group_change *groups = calloc(m->past->n_groups + 1, sizeof(*groups));
+
+	if (!groups || !bsv_past_more((void **)&m->ret->groups, sizeof(*m->ret->groups), &m->ret->n_groups,
+	                              &m->ret->room_groups)) {
+		free(groups);
+		m->failed = true;
+		return NULL;
+	}
+	m->ret->groups[m->ret->n_groups - 1] = groups;
+	for (size_t i = 0; i < m->past->n_groups; i++)
+		groups[i] = (struct bsv_group_change){ .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
+	return groups;
+}
+
+static struct bsv_whatif_change *change_of(const struct maker *m, const struct bsv_advice *a)
+{
+	return &m->trials->all[a->trial].change;
+}
+
+static void try_rules(struct maker *m, const char *option, const char *const *names, uint32_t n, size_t offset)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct bsv_rules rules = m->now;
+		struct bsv_advice *a;
+
+		*(uint32_t *)((char *)&rules + offset) = i;
+		if (!memcmp(&rules, &m->now, sizeof(rules)))
+			continue;
+		a = add(m, BSV_SMALL);
+		if (!a)
+			return;
+		change_of(m, a)->rules = rules;
+		snprintf(a->option, sizeof(a->option), "--%s %s", option, names[i]);
+	}
+}
+
+static void try_lanes(struct maker *m, unsigned up_to)
+{
+	for (uint32_t lanes = 1; lanes <= up_to; lanes++) {
+		struct bsv_advice *a = lanes == m->now.lanes ? NULL : add(m, BSV_SMALL);
+
+		if (!a)
+			continue;
+		change_of(m, a)->rules.lanes = lanes;
+		snprintf(a->option, sizeof(a->option), "--lanes %u", lanes);
+	}
+}
+
+static void try_steps(struct maker *m)
+{
+	struct bsv_advice *a;
+	bool any = false;
+
+	for (size_t i = 0; i < m->past->n_models; i++)
+		any |= m->past->models[i].step_ns > 1000000;
+	a = any ? add(m, BSV_MIDDLE) : NULL;
+	if (!a)
+		return;
+	change_of(m, a)->step_ns = 1000000;
+	snprintf(a->option, sizeof(a->option), "--step 1ms");
+}
+
+/* For which groups a change is tried. */
+typedef bool (*setter)(struct bsv_group_change *c, const struct bsv_past_group *g);
+
+static bool set_high(struct bsv_group_change *c, const struct bsv_past_group *g)
+{
+	(void)g;
+	c->priority = HIGH;
+	return true;
+}
+
+static bool set_low(struct bsv_group_change *c, const struct bsv_past_group *g)
+{
+	(void)g;
+	c->priority = LOW;
+	return true;
+}
+
+static bool set_half(struct bsv_group_change *c, const struct bsv_past_group *g)
+{
+	(void)g;
+	c->rate = 0.5;
+	return true;
+}
+
+static bool set_fast(struct bsv_group_change *c, const struct bsv_past_group *g)
+{
+	(void)g;
+	c->speed = 2;
+	return true;
+}
+
+static bool set_away(struct bsv_group_change *c, const struct bsv_past_group *g)
+{
+	(void)g;
+	c->without = true;
+	return true;
+}
+
+struct kind {
+	const char *option, *value;
+	setter set;
+	enum bsv_size size;
+	bool by_misses; /* of who misses most; otherwise of who has the lanes most */
+	bool takes;     /* work away */
+};
+
+/* The @k-th most of @by; n: there is none. */
+static size_t kth(const uint64_t *by, size_t n, unsigned k)
+{
+	size_t best = n;
+	uint64_t below = UINT64_MAX;
+	size_t after = 0;
+
+	for (unsigned round = 0; round <= k; round++) {
+		best = n;
+		for (size_t i = 0; i < n; i++)
+			if (by[i] && (by[i] < below || (by[i] == below && i >= after)) &&
+			    (best == n || by[i] > by[best]))
+				best = i;
+		if (best == n)
+			return n;
+		below = by[best];
+		after = best + 1;
+	}
+	return best;
+}
+
+static void try_group(struct maker *m, const struct kind *k, size_t i)
+{
+	const struct bsv_past_group *g = &m->past->groups[i];
+	struct bsv_advice *a = add(m, k->size);
+	struct bsv_group_change *groups = a ? unchanged(m) : NULL;
+
+	if (!groups)
+		return;
+	k->set(&groups[i], g);
+	change_of(m, a)->groups = groups;
+	a->app = k->takes ? g->app : UINT32_MAX;
+	snprintf(a->option, sizeof(a->option), "--%s %s/%s%s", k->option, g->app_name, g->model_name, k->value);
+}
+
+static void try_groups(struct maker *m)
+{
+	static const struct kind kinds[] = { { "priority", "=high", set_high, BSV_SMALL, true, false },
+		                             { "priority", "=low", set_low, BSV_SMALL, false, false },
+		                             { "rate", "=0.5x", set_half, BSV_LARGE, false, true },
+		                             { "speed", "=2x", set_fast, BSV_LARGE, false, false },
+		                             { "without", "", set_away, BSV_LARGE, false, true } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		for (unsigned k = 0; k < TOP; k++) {
+			size_t g = kth(kinds[i].by_misses ? m->missed : m->busy, m->past->n_groups, k);
+
+			if (g < m->past->n_groups)
+				try_group(m, &kinds[i], g);
+		}
+}
+
+static void count_groups(struct maker *m)
+{
+	for (size_t i = 0; i < m->past->n_calls; i++) {
+		const struct bsv_past_call *c = &m->past->calls[i];
+		uint32_t g = m->past->models[c->model].group;
+
+		if (c->trial || c->imagined)
+			continue;
+		m->missed[g] += c->missed;
+		m->busy[g] += c->run_ns == BSV_NEVER ? 0 : c->run_ns;
+	}
+}
+
+bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct bsv_rules *now, unsigned lanes_up_to)
+{
+	struct maker m = { .ret = ret,
+		           .trials = t,
+		           .past = t->past,
+		           .now = *now,
+		           .busy = calloc(t->past->n_groups + 1, sizeof(uint64_t)),
+		           .missed = calloc(t->past->n_groups + 1, sizeof(uint64_t)) };
+
+	*ret = (struct bsv_advices){ 0 };
+	m.failed = !m.busy || !m.missed || !bsv_trials_add(t, *now);
+	if (!m.failed) {
+		count_groups(&m);
+		try_rules(&m, "policy", policies, BSV_POLICIES, offsetof(struct bsv_rules, policy));
+		try_rules(&m, "preempt", preempts, BSV_PREEMPTS, offsetof(struct bsv_rules, preempt));
+		try_rules(&m, "deadline-mode", deadlines, BSV_DEADLINE_MODES, offsetof(struct bsv_rules, deadlines));
+		try_lanes(&m, lanes_up_to);
+		try_steps(&m);
+		try_groups(&m);
+	}
+	free(m.busy);
+	free(m.missed);
+	return !m.failed;
+}
+
+void bsv_advise_fini(struct bsv_advices *a)
+{
+	for (size_t i = 0; i < a->n_groups; i++)
+		free(a->groups[i]);
+	free(a->groups);
+	free(a->all);
+	*a = (struct bsv_advices){ 0 };
+}
+
+/* ---- what it is worth ---- */
+
+static double missed_of(const struct bsv_trials *t, const struct bsv_trial *x, unsigned draw, uint32_t app)
+{
+	return (double)x->missed[draw * t->past->n_apps + app];
+}
+
+/* More misses of @app, draw by draw. */
+static struct bsv_spread more_misses(const struct bsv_trials *t, const struct bsv_trial *x, uint32_t app)
+{
+	double values[BSV_TRIAL_DRAWS];
+
+	for (unsigned i = 0; i < t->draws; i++)
+		values[i] = missed_of(t, x, i, app) - missed_of(t, &t->all[0], i, app);
+	return bsv_spread_of(values, t->draws);
+}
+
+static struct bsv_spread longer_waits(const struct bsv_trials *t, const struct bsv_trial *x, uint32_t app)
+{
+	double values[BSV_TRIAL_DRAWS];
+
+	for (unsigned i = 0; i < t->draws; i++)
+		values[i] = x->waits[i * t->past->n_apps + app] / t->all[0].waits[i * t->past->n_apps + app];
+	return bsv_spread_of(values, t->draws);
+}
+
+static void judge(struct bsv_advice *a, const struct bsv_trials *t)
+{
+	const struct bsv_trial *x = &t->all[a->trial];
+	double values[BSV_TRIAL_DRAWS] = { 0 }, most = 0, longest = 1.1;
+
+	for (uint32_t app = 0; app < t->past->n_apps; app++) {
+		struct bsv_spread more = more_misses(t, x, app), longer = longer_waits(t, x, app);
+
+		for (unsigned i = 0; i < t->draws && app != a->app; i++)
+			values[i] += missed_of(t, &t->all[0], i, app) - missed_of(t, x, i, app);
+		if (app == a->app)
+			continue;
+		if (more.low > 0 ? more.median > most : most == 0 && longer.low > 1 && longer.median > longest) {
+			a->payer = app;
+			a->payer_missed = more;
+			a->payer_waits = longer;
+			most = more.low > 0 ? more.median : 0;
+			longest = longer.median > longest ? longer.median : longest;
+		}
+	}
+	a->saved = bsv_spread_of(values, t->draws);
+}
+
+/* First of all the smallest of those that save nearly as much as the best of all; then by what they save. */
+static int by_saving(const void *a, const void *b)
+{
+	const struct bsv_advice *x = a, *y = b;
+
+	if (x->saved.median != y->saved.median)
+		return x->saved.median > y->saved.median ? -1 : 1;
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	return x->trial < y->trial ? -1 : x->trial > y->trial;
+}
+
+void bsv_advise_rank(struct bsv_advices *r, const struct bsv_trials *t)
+{
+	struct bsv_advice first;
+	size_t n = 0, best = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		judge(&r->all[i], t);
+		if (r->all[i].saved.low > 0)
+			r->all[n++] = r->all[i];
+	}
+	r->n = n;
+	if (!n)
+		return;
+	qsort(r->all, n, sizeof(*r->all), by_saving);
+	for (size_t i = 1; i < n; i++)
+		if (r->all[i].size < r->all[best].size &&
+		    r->all[i].saved.median * 100 >= r->all[0].saved.median * ENOUGH_PERCENT)
+			best = i;
+	first = r->all[best];
+	memmove(&r->all[1], &r->all[0], best * sizeof(first));
+	r->all[0] = first;
+}

@@ -1,0 +1,331 @@
+/* alternatives.c -- what burstscope whatif answers about many changes at once. */
+#include "whatif/alternatives.h"
+
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ADVICE_MOST = 10 /* rows */ };
+
+#define COUNT(list) (sizeof(list) / sizeof(*(list)))
+
+static const char *const policies[] = { "fair", "priority", "fifo", "edf" };
+static const char *const preempts[] = { "none", "restart", "save" };
+static const char *const deadlines[] = { "abort", "refuse", "advise" };
+
+/* ---- replays ---- */
+
+static void draw_progress(void *ctx, size_t done, size_t of)
+{
+	enum { BAR = 30 };
+	static const char full[] = "##############################", none[] = "..............................";
+	struct bsv_progress *line = ctx;
+	int filled = (int)(done * BAR / (of ? of : 1));
+
+	if (bsv_progress_due(line))
+		bsv_progress_draw(line, "replaying [%.*s%.*s] %zu of %zu", filled, full, BAR - filled, none, done, of);
+}
+
+static int replay_all(struct bsv_alternatives *a, struct bsa_err *err)
+{
+	struct bsv_progress line;
+	bool done;
+
+	bsv_progress_init(&line, !a->quiet);
+	done = bsv_trials_run(&a->trials, draw_progress, &line);
+	bsv_progress_fini(&line);
+	return done ? 0 : bsv_no_memory(err);
+}
+
+int bsv_alternatives_search(struct bsv_alternatives *a, struct bsa_err *err)
+{
+	const struct bsv_rules *now = &a->base->rules;
+	int r;
+
+	if (!bsv_trials_init(&a->trials, a->past) || !bsv_search_fill(&a->trials, now, a->base->groups, a->lanes_up_to))
+		return bsv_no_memory(err);
+	r = replay_all(a, err);
+	if (r < 0)
+		return r;
+	a->goals = calloc(a->trials.n + 1, sizeof(*a->goals));
+	a->front = calloc(a->trials.n + 1, sizeof(*a->front));
+	if (!a->goals || !a->front)
+		return bsv_no_memory(err);
+	for (size_t i = 0; i < a->trials.n; i++)
+		a->goals[i] = bsv_search_goals(&a->trials, &a->trials.all[i]);
+	a->n_front = bsv_search_front(&a->trials, a->goals, now, a->front);
+	return 0;
+}
+
+int bsv_alternatives_advise(struct bsv_alternatives *a, struct bsa_err *err)
+{
+	int r;
+
+	if (!bsv_trials_init(&a->trials, a->past) ||
+	    !bsv_advise_fill(&a->advices, &a->trials, &a->base->rules, a->lanes_up_to))
+		return bsv_no_memory(err);
+	r = replay_all(a, err);
+	if (r >= 0)
+		bsv_advise_rank(&a->advices, &a->trials);
+	return r;
+}
+
+void bsv_alternatives_fini(struct bsv_alternatives *a)
+{
+	bsv_trials_fini(&a->trials);
+	bsv_advise_fini(&a->advices);
+	free(a->goals);
+	free(a->front);
+	a->goals = NULL;
+	a->front = NULL;
+}
+
+/* ---- rows ---- */
+
+static void put(struct bsv_rows *rows, double x, double parts)
+{
+	if (isnan(x) || isinf(x))
+		bsv_rows_null(rows);
+	else if (parts == 1)
+		bsv_rows_int(rows, (int64_t)llround(x));
+	else
+		bsv_rows_real(rows, round(x * parts) / parts);
+}
+
+static void put_spread(struct bsv_rows *rows, struct bsv_spread s, double parts)
+{
+	put(rows, s.median, parts);
+	put(rows, s.low, parts);
+	put(rows, s.high, parts);
+}
+
+#define WHOLE 1
+#define TENTHS 10
+#define HUNDREDTHS 100
+
+static void put_command(struct bsv_rows *rows, const struct bsv_rules *r)
+{
+	bsv_scoped_text *line = bsv_text("nnburstd --policy %s --preempt %s --deadline %s --lanes %u",
+	                                 policies[r->policy], preempts[r->preempt], deadlines[r->deadlines], r->lanes);
+
+	bsv_rows_text(rows, line);
+}
+
+/* Fewer misses than under the recorded rules, in all replays? */
+static const char *effect_of(const struct bsv_trials *t, const struct bsv_trial *now, const struct bsv_trial *x)
+{
+	double values[BSV_TRIAL_DRAWS];
+	struct bsv_spread d;
+
+	for (unsigned i = 0; i < t->draws; i++)
+		values[i] = (double)x->draws[i].missed / (double)x->draws[i].n -
+		            (double)now->draws[i].missed / (double)now->draws[i].n;
+	d = bsv_spread_of(values, t->draws);
+	if (isnan(d.median) || t->draws < 2)
+		return NULL;
+	if (d.low == 0 && d.high == 0)
+		return "same";
+	return d.high < 0 ? "less" : d.low > 0 ? "more" : "cannot tell";
+}
+
+static const struct bsv_trial *trial_now(const struct bsv_alternatives *a)
+{
+	return bsv_search_find(&a->trials, a->base->rules);
+}
+
+static struct bsv_rows *front_rows(const struct bsv_alternatives *a)
+{
+	static const struct bsv_column columns[] = { { "command", "text", NULL },
+		                                     { "missed_percent", "percent", "%" },
+		                                     { "urgent_p99_ns", "duration", "ns" },
+		                                     { "slowest_ratio", "ratio", NULL } };
+	struct bsv_rows *rows = bsv_rows_new(columns, COUNT(columns));
+
+	for (size_t i = 0; rows && i < a->n_front; i++) {
+		const struct bsv_goals *g = &a->goals[a->front[i]];
+
+		put_command(rows, &a->trials.all[a->front[i]].change.rules);
+		put(rows, g->missed_percent.median, TENTHS);
+		put(rows, g->urgent_ns.median, WHOLE);
+		put(rows, g->slowest.median, HUNDREDTHS);
+	}
+	return rows;
+}
+
+static void put_alternative(struct bsv_rows *rows, const struct bsv_alternatives *a, size_t i)
+{
+	const struct bsv_trial *x = &a->trials.all[i], *now = trial_now(a);
+	const struct bsv_goals *g = &a->goals[i];
+	bool front = false;
+
+	for (size_t k = 0; k < a->n_front; k++)
+		front |= a->front[k] == i;
+	bsv_rows_text(rows, policies[x->change.rules.policy]);
+	bsv_rows_text(rows, preempts[x->change.rules.preempt]);
+	bsv_rows_text(rows, deadlines[x->change.rules.deadlines]);
+	bsv_rows_int(rows, x->change.rules.lanes);
+	bsv_rows_text(rows, x == now ? "recorded" : front ? "front" : "worse");
+	put_spread(rows, g->missed_percent, HUNDREDTHS);
+	bsv_rows_text(rows, effect_of(&a->trials, now, x));
+	bsv_rows_text(rows, isnan(g->slowest.median) ? NULL : a->past->apps[g->slowest_app]);
+	put_spread(rows, g->urgent_ns, WHOLE);
+	put_spread(rows, g->slowest, HUNDREDTHS);
+}
+
+/* Those of the front, and what was recorded; or with @all all of them. */
+static struct bsv_rows *alternative_rows(const struct bsv_alternatives *a, bool all)
+{
+	static const struct bsv_column columns[] = { { "policy", "text", NULL },
+		                                     { "preempt", "text", NULL },
+		                                     { "deadlines", "text", NULL },
+		                                     { "lanes", "count", NULL },
+		                                     { "place", "text", NULL },
+		                                     { "missed_percent", "percent", "%" },
+		                                     { "missed_low_percent", "percent", "%" },
+		                                     { "missed_high_percent", "percent", "%" },
+		                                     { "effect", "text", NULL },
+		                                     { "slowest_app", "text", NULL },
+		                                     { "urgent_p99_ns", "duration", "ns" },
+		                                     { "urgent_low_ns", "duration", "ns" },
+		                                     { "urgent_high_ns", "duration", "ns" },
+		                                     { "slowest_ratio", "ratio", NULL },
+		                                     { "slowest_low_ratio", "ratio", NULL },
+		                                     { "slowest_high_ratio", "ratio", NULL } };
+	struct bsv_rows *rows = bsv_rows_new(columns, COUNT(columns));
+	const struct bsv_trial *now = a->trials.n ? trial_now(a) : NULL;
+	bool told = false;
+
+	for (size_t i = 0; rows && !all && i < a->n_front; i++) {
+		told |= &a->trials.all[a->front[i]] == now;
+		put_alternative(rows, a, a->front[i]);
+	}
+	if (rows && now && !all && !told)
+		put_alternative(rows, a, (size_t)(now - a->trials.all));
+	for (size_t i = 0; rows && all && i < a->trials.n; i++)
+		put_alternative(rows, a, i);
+	return rows;
+}
+
+/* ---- answers ---- */
+
+static void note_draws(const struct bsv_alternatives *a, struct bsv_answer *answer)
+{
+	if (a->past->n_starved)
+		bsv_answer_note(answer,
+		                "%zu %s for most of the recording: what they would have submitted if they had "
+		                "been answered sooner is hardly known.",
+		                a->past->n_starved, a->past->n_starved == 1 ? "thread waited" : "threads waited");
+	if (a->trials.draws > 1)
+		bsv_answer_note(answer,
+		                "%zu alternatives, each replayed %u times: runs are drawn from those near in time, and "
+		                "each model is slower or faster.",
+		                a->trials.n, a->trials.draws);
+	else
+		bsv_answer_note(answer,
+		                "%zu alternatives, each replayed once, because the recording is long: how sure it is "
+		                "is not known. burstscope whatif says it of one.",
+		                a->trials.n);
+}
+
+static void part(struct bsv_answer *answer, const char *name, const char *title, struct bsv_rows *rows, bool hide)
+{
+	bsv_answer_rows(answer, name, title, rows);
+	if (hide)
+		bsv_answer_hide(answer);
+}
+
+void bsv_alternatives_tell_search(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
+{
+	part(answer, "front", "nothing is better in one of these and as good in the others", front_rows(a), empty);
+	part(answer, "sureness", "how sure that is, beside the rules that were recorded", alternative_rows(a, false),
+	     empty);
+	part(answer, "alternatives", "all that were tried", alternative_rows(a, true), true);
+	if (empty)
+		return;
+	bsv_answer_note(answer, "Urgent: the slowest of the models of the highest priority, or, where all have one "
+	                        "priority, of those with deadlines. Slowest: how many times as long as under the "
+	                        "fair policy on the same lanes the app waits that loses most.");
+	note_draws(a, answer);
+	if (a->lanes_up_to > 1)
+		bsv_answer_note(answer, "Another number of lanes is predicted much worse than the rest: executions "
+		                        "beside each other slow each other down.");
+}
+
+static const char *const sizes[] = { "small", "middle", "large" };
+
+static struct bsv_rows *advice_rows(const struct bsv_alternatives *a)
+{
+	static const struct bsv_column columns[] = {
+		{ "change", "text", NULL },        { "size", "text", NULL },
+		{ "saved", "count", NULL },        { "saved_low", "count", NULL },
+		{ "saved_high", "count", NULL },   { "payer", "text", NULL },
+		{ "payer_missed", "count", NULL }, { "payer_waits_ratio", "ratio", NULL }
+	};
+	struct bsv_rows *rows = bsv_rows_new(columns, COUNT(columns));
+
+	for (size_t i = 0; rows && i < a->advices.n && i < ADVICE_MOST; i++) {
+		const struct bsv_advice *x = &a->advices.all[i];
+
+		bsv_rows_text(rows, x->option);
+		bsv_rows_text(rows, sizes[x->size]);
+		put_spread(rows, x->saved, WHOLE);
+		bsv_rows_text(rows, x->payer == UINT32_MAX ? NULL : a->past->apps[x->payer]);
+		put(rows, x->payer == UINT32_MAX ? NAN : x->payer_missed.median, WHOLE);
+		put(rows, x->payer == UINT32_MAX ? NAN : x->payer_waits.median, HUNDREDTHS);
+	}
+	return rows;
+}
+
+static uint64_t missed_now(const struct bsv_alternatives *a)
+{
+	return a->trials.n ? a->trials.all[0].draws[0].missed : 0;
+}
+
+/* Who pays for it, in words. Owned by the caller. */
+static char *price_of(const struct bsv_alternatives *a, const struct bsv_advice *x)
+{
+	const char *app = x->payer == UINT32_MAX ? NULL : a->past->apps[x->payer];
+
+	if (!app)
+		return strdup("in no app do all replays miss more, or wait longer by a tenth");
+	if (x->payer_missed.low > 0)
+		return bsv_text("%s pays most for it, with %.0f misses more", app, x->payer_missed.median);
+	return bsv_text("%s pays most for it, and waits %.1f times as long", app, x->payer_waits.median);
+}
+
+static void note_advice(const struct bsv_alternatives *a, struct bsv_answer *answer)
+{
+	const struct bsv_advice *first = a->advices.all;
+	bsv_scoped_text *price = a->advices.n ? price_of(a, first) : NULL;
+
+	if (!missed_now(a))
+		bsv_answer_note(answer,
+		                "No deadline is missed in the replay of what was recorded: there is nothing to save.");
+	else if (!a->advices.n)
+		bsv_answer_note(answer, "None of the changes saves any of the %" PRIu64 " misses in all replays.",
+		                missed_now(a));
+	else
+		bsv_answer_note(answer, "Advice: %s. It saves %.0f of %" PRIu64 " misses, %.0f to %.0f; %s.",
+		                first->option, first->saved.median, missed_now(a), first->saved.low, first->saved.high,
+		                price ? price : "");
+}
+
+void bsv_alternatives_tell_advice(const struct bsv_alternatives *a, struct bsv_answer *answer, bool empty)
+{
+	part(answer, "advice", "single changes that save misses in all replays, the advice first", advice_rows(a),
+	     empty);
+	if (empty)
+		return;
+	note_advice(a, answer);
+	bsv_answer_note(answer,
+	                "Small is an option of the service or a priority; middle is a model with shorter steps; "
+	                "large is work that is not done, or faster. Of changes that save nine tenths of the "
+	                "most, the smallest is first. Misses of whose work is taken away do not count.");
+	note_draws(a, answer);
+}

@@ -1,0 +1,128 @@
+/* search.c -- all the rules that a service could have, and which of them are worth a look. */
+#include "whatif/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAIR = 0, SAVE = 2 }; /* of bsv_rules */
+enum { GOALS = 3 };
+
+bool bsv_search_fill(struct bsv_trials *t, const struct bsv_rules *now, struct bsv_group_change *groups,
+                     unsigned lanes_up_to)
+{
+	uint32_t first = lanes_up_to ? 1 : now->lanes, last = lanes_up_to ? lanes_up_to : now->lanes;
+	struct bsv_trial *x;
+
+	if (lanes_up_to && now->lanes > last)
+		last = now->lanes;
+	for (uint32_t lanes = first; lanes <= last; lanes++)
+		for (uint32_t i = 0; i < BSV_POLICIES * BSV_PREEMPTS * BSV_DEADLINE_MODES; i++) {
+			x = bsv_trials_add(t, (struct bsv_rules){ .policy = i % BSV_POLICIES,
+			                                          .preempt = i / BSV_POLICIES % BSV_PREEMPTS,
+			                                          .deadlines = i / (BSV_POLICIES * BSV_PREEMPTS),
+			                                          .lanes = lanes });
+			if (!x)
+				return false;
+			x->change.groups = groups;
+		}
+	return true;
+}
+
+const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsv_rules rules)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!memcmp(&t->all[i].change.rules, &rules, sizeof(rules)))
+			return &t->all[i];
+	return NULL;
+}
+
+struct bsv_goals bsv_search_goals(const struct bsv_trials *t, const struct bsv_trial *x)
+{
+	struct bsv_rules ideal = x->change.rules;
+	struct bsv_goals ret = { 0 };
+
+	ideal.policy = FAIR;
+	ideal.preempt = SAVE;
+	ret.missed_percent = bsv_trial_missed_percent(t, x);
+	ret.urgent_ns = bsv_trial_urgent(t, x);
+	ret.slowest = bsv_trial_slowest(t, x, bsv_search_find(t, ideal), &ret.slowest_app);
+	return ret;
+}
+
+/* In steps, so that what is as good is equal, and better is an order. */
+static void steps_of(const struct bsv_goals *g, double ret[GOALS])
+{
+	ret[0] = round(g->missed_percent.median * 10);
+	ret[1] = round(log(g->urgent_ns.median + 1) / log(1.02));
+	ret[2] = round(g->slowest.median * 20);
+	for (int i = 0; i < GOALS; i++)
+		if (isnan(ret[i]))
+			ret[i] = INFINITY;
+}
+
+/* Nowhere worse, and somewhere better. */
+static bool is_better(const double *a, const double *b)
+{
+	bool better = false;
+
+	for (int i = 0; i < GOALS; i++) {
+		if (a[i] > b[i])
+			return false;
+		better |= a[i] < b[i];
+	}
+	return better;
+}
+
+static int distance(const struct bsv_rules *a, const struct bsv_rules *b)
+{
+	return (a->policy != b->policy) + (a->preempt != b->preempt) + (a->deadlines != b->deadlines) +
+	       2 * (a->lanes != b->lanes);
+}
+
+struct ranked {
+	double steps[GOALS];
+	size_t which;
+	int distance;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	for (int i = 0; i < GOALS; i++)
+		if (x->steps[i] != y->steps[i])
+			return x->steps[i] < y->steps[i] ? -1 : 1;
+	if (x->distance != y->distance)
+		return x->distance - y->distance;
+	return x->which < y->which ? -1 : x->which > y->which;
+}
+
+static bool is_dominated(const struct ranked *all, size_t n, const struct ranked *x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_better(all[i].steps, x->steps))
+			return true;
+	return false;
+}
+
+size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goals, const struct bsv_rules *now,
+                        size_t *ret)
+{
+	struct ranked *all = calloc(t->n + 1, sizeof(*all));
+	size_t n = 0;
+
+	for (size_t i = 0; all && i < t->n; i++) {
+		all[i].which = i;
+		all[i].distance = distance(&t->all[i].change.rules, now);
+		steps_of(&goals[i], all[i].steps);
+	}
+	if (all)
+		qsort(all, t->n, sizeof(*all), by_rank);
+	for (size_t i = 0; all && i < t->n; i++)
+		if ((!i || memcmp(all[i].steps, all[i - 1].steps, sizeof(all->steps)) != 0) &&
+		    !is_dominated(all, t->n, &all[i]))
+			ret[n++] = all[i].which;
+	free(all);
+	return n;
+}

@@ -1,0 +1,241 @@
+/* trials.c -- one recording, replayed under many changes. */
+#include "whatif/trials.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	FEW = 30 /* executions of an app: of fewer no mean is compared */,
+	FEWER = 100 /* and no 99th percentile told */,
+	THREADS_MOST = 16
+};
+
+#define REPLAYED_MOST UINT64_C(50000000) /* executions in all: then there are fewer draws */
+enum { DRAWS_LEAST = 1 };
+
+/* ---- whose is the hurry ---- */
+
+static bool has_deadlines(const struct bsv_past *p, bool *ret)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->n_calls; i++)
+		if (p->calls[i].deadline != BSV_NEVER && !p->calls[i].trial)
+			any = ret[p->models[p->calls[i].model].group] = true;
+	return any;
+}
+
+bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *p)
+{
+	uint32_t most = 0, least = UINT32_MAX;
+
+	*t = (struct bsv_trials){ .past = p,
+		                  .draws = BSV_TRIAL_DRAWS,
+		                  .urgent = calloc(p->n_groups + 1, sizeof(bool)) };
+	if (!t->urgent)
+		return false;
+	for (size_t i = 0; i < p->n_calls; i++) {
+		if (p->calls[i].trial)
+			continue;
+		most = p->calls[i].priority > most ? p->calls[i].priority : most;
+		least = p->calls[i].priority < least ? p->calls[i].priority : least;
+	}
+	if (most > least)
+		for (size_t i = 0; i < p->n_calls; i++)
+			t->urgent[p->models[p->calls[i].model].group] |=
+				p->calls[i].priority == most && !p->calls[i].trial;
+	else if (!has_deadlines(p, t->urgent))
+		for (size_t i = 0; i < p->n_groups; i++)
+			t->urgent[i] = true;
+	return true;
+}
+
+struct bsv_trial *bsv_trials_add(struct bsv_trials *t, struct bsv_rules rules)
+{
+	if (!bsv_past_more((void **)&t->all, sizeof(*t->all), &t->n, &t->room))
+		return NULL;
+	t->all[t->n - 1].change.rules = rules;
+	return &t->all[t->n - 1];
+}
+
+void bsv_trials_fini(struct bsv_trials *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->all[i].waits);
+		free(t->all[i].missed);
+		free(t->all[i].n);
+	}
+	free(t->all);
+	free(t->urgent);
+	*t = (struct bsv_trials){ 0 };
+}
+
+/* ---- the replays ---- */
+
+struct work {
+	struct bsv_trials *trials;
+	atomic_size_t next, done;
+	atomic_bool failed;
+	void (*progress)(void *ctx, size_t done, size_t of);
+	void *ctx;
+};
+
+static void sum_up(const struct bsv_trials *t, struct bsv_trial *x, unsigned draw, const struct bsv_group_figures *f)
+{
+	const struct bsv_past *p = t->past;
+	struct bsv_trial_draw *d = &x->draws[draw];
+	double *waits = x->waits + draw * p->n_apps;
+	uint64_t *missed = x->missed + draw * p->n_apps, *n = x->n + draw * p->n_apps;
+
+	*d = (struct bsv_trial_draw){ .urgent_p99_ns = NAN };
+	for (size_t i = 0; i < p->n_groups; i++) {
+		uint32_t app = p->groups[i].app;
+
+		d->n += f[i].n;
+		d->missed += f[i].missed;
+		n[app] += f[i].n;
+		missed[app] += f[i].missed;
+		waits[app] += f[i].waited_ns;
+		if (t->urgent[i] && f[i].served >= FEWER && !((double)f[i].p99_ns <= d->urgent_p99_ns))
+			d->urgent_p99_ns = (double)f[i].p99_ns;
+	}
+	for (size_t i = 0; i < p->n_apps; i++)
+		waits[i] = n[i] < FEW ? NAN : waits[i] / (double)n[i];
+}
+
+static bool replay(struct bsv_trials *t, size_t which, struct bsv_group_figures *figures)
+{
+	struct bsv_trial *x = &t->all[which / t->draws];
+	unsigned draw = (unsigned)(which % t->draws);
+
+	if (!bsv_draw(t->past, &x->change, draw, figures))
+		return false;
+	sum_up(t, x, draw, figures);
+	return true;
+}
+
+static void work_off(struct work *w, bool tells)
+{
+	size_t of = w->trials->n * w->trials->draws, which;
+	struct bsv_group_figures *figures = calloc(w->trials->past->n_groups + 1, sizeof(*figures));
+
+	if (!figures)
+		w->failed = true;
+	while (!w->failed && (which = atomic_fetch_add(&w->next, 1)) < of) {
+		if (tells && w->progress)
+			w->progress(w->ctx, w->done, of);
+		if (!replay(w->trials, which, figures))
+			w->failed = true;
+		w->done++;
+	}
+	free(figures);
+}
+
+static void *worker(void *arg)
+{
+	work_off(arg, false);
+	return NULL;
+}
+
+static bool make_room(struct bsv_trials *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		size_t n = t->draws * t->past->n_apps + 1;
+
+		t->all[i].waits = calloc(n, sizeof(double));
+		t->all[i].missed = calloc(n, sizeof(uint64_t));
+		t->all[i].n = calloc(n, sizeof(uint64_t));
+		if (!t->all[i].waits || !t->all[i].missed || !t->all[i].n)
+			return false;
+	}
+	return true;
+}
+
+bool bsv_trials_run(struct bsv_trials *t, void (*progress)(void *ctx, size_t done, size_t of), void *ctx)
+{
+	struct work w = { .trials = t, .progress = progress, .ctx = ctx };
+	uint64_t each = (t->past->n_calls + 1) * (t->n + 1), draws = REPLAYED_MOST / each;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t threads[THREADS_MOST];
+	unsigned n = 0;
+
+	t->draws = draws >= BSV_TRIAL_DRAWS ? BSV_TRIAL_DRAWS : draws < DRAWS_LEAST ? DRAWS_LEAST : (unsigned)draws;
+	if (!make_room(t))
+		return false;
+	while (n + 1 < cpus && n < THREADS_MOST && !pthread_create(&threads[n], NULL, worker, &w))
+		n++;
+	work_off(&w, true);
+	while (n)
+		pthread_join(threads[--n], NULL);
+	return !w.failed;
+}
+
+/* ---- what they come to ---- */
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct bsv_spread bsv_spread_of(double *values, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (isnan(values[i]))
+			return (struct bsv_spread){ NAN, NAN, NAN };
+	qsort(values, n, sizeof(*values), by_size);
+	return (struct bsv_spread){ values[0], values[n / 2], values[n - 1] };
+}
+
+struct bsv_spread bsv_trial_missed_percent(const struct bsv_trials *t, const struct bsv_trial *x)
+{
+	double values[BSV_TRIAL_DRAWS];
+
+	for (unsigned i = 0; i < t->draws; i++)
+		values[i] = x->draws[i].n ? 100.0 * (double)x->draws[i].missed / (double)x->draws[i].n : NAN;
+	return bsv_spread_of(values, t->draws);
+}
+
+struct bsv_spread bsv_trial_urgent(const struct bsv_trials *t, const struct bsv_trial *x)
+{
+	double values[BSV_TRIAL_DRAWS];
+
+	for (unsigned i = 0; i < t->draws; i++)
+		values[i] = x->draws[i].urgent_p99_ns;
+	return bsv_spread_of(values, t->draws);
+}
+
+/* In one draw. NAN: no app has enough executions in both. */
+static double slowest_of(const struct bsv_trials *t, const struct bsv_trial *x, const struct bsv_trial *ideal,
+                         unsigned draw, uint32_t *ret_app)
+{
+	const double *waits = x->waits + draw * t->past->n_apps, *fair = ideal->waits + draw * t->past->n_apps;
+	double most = NAN;
+
+	for (size_t i = 0; i < t->past->n_apps; i++) {
+		double times = fair[i] > 0 ? waits[i] / fair[i] : NAN;
+
+		if (isnan(times) || times <= most)
+			continue;
+		most = times;
+		*ret_app = (uint32_t)i;
+	}
+	return most;
+}
+
+struct bsv_spread bsv_trial_slowest(const struct bsv_trials *t, const struct bsv_trial *x,
+                                    const struct bsv_trial *ideal, uint32_t *ret_app)
+{
+	double values[BSV_TRIAL_DRAWS];
+	uint32_t app = 0;
+
+	for (unsigned i = t->draws; i-- > 0;) /* the last one is draw 0, which draws nothing */
+		values[i] = slowest_of(t, x, ideal, i, &app);
+	if (ret_app)
+		*ret_app = app;
+	return bsv_spread_of(values, t->draws);
+}
