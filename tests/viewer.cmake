@@ -62,6 +62,12 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   set_target_properties(driver_slower PROPERTIES PREFIX "" OUTPUT_NAME driver-slower
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   nnb_e2e(compare burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:driver_slower>)
+  nnb_bench(whatif)
+  target_compile_definitions(bench_whatif PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>" NNBURSTD="$<TARGET_FILE:nnburstd>"
+    NNBURST_LOAD="$<TARGET_FILE:nnburst-load>" DRIVER_SLOWER="$<TARGET_FILE:driver_slower>"
+    WHATIF_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/whatif.sh")
+  target_link_libraries(bench_whatif PRIVATE viewer_parts bsa_store)
+  add_dependencies(bench_whatif burstscope nnburstd nnburst-load driver_slower)
 endif()
 
 # ---- answers: about traces that never change, and to mistakes ----

@@ -1,0 +1,530 @@
+/*
+ * bench_whatif.c -- how far what burstscope whatif predicts is from what is recorded, and from what recording the same twice differs by; and how
+ * many executions it replays a second.
+ *
+ * whatif.sh records nine scenarios under four policies, each twice: first under all of them, then under all of them again. What is recorded
+ * under A is replayed under B, and held against what was recorded under B; and also without one app, and with models that are faster.
+ * The recordings are kept in $NNB_WHATIF_DIR, if that is given: those that are there are not made again. $NNB_WHATIF_SECONDS is how
+ * long it records at most.
+ */
+#include "bench.h"
+
+#include "bsa/db.h"
+#include "whatif/changes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SCENARIOS = 9, POLICIES = 4, TIMES = 2, DRAWS = 11, FEW = 20, ENOUGH = 100, ERRORS_MOST = 1 << 14 };
+
+static const char *const scenarios[SCENARIOS] = { "deadline-mix", "noisy-neighbour",   "starvation",
+	                                          "inversion",    "camera+background", "two-lanes",
+	                                          "closed-fight", "edf-infeasible",    "arrival-bursts" };
+static const char *const policies[POLICIES] = { "fair", "priority", "fifo", "edf" }; /* as bsv_rules numbers them */
+
+/* ---- errors ---- */
+
+enum figure { MISSED, P50, P99, MEAN, FIGURES };
+static const char *const figure_names[FIGURES] = { "missed, points", "p50, %", "p99, %", "mean, %" };
+
+struct errors {
+	double all[FIGURES][ERRORS_MOST];
+	size_t n[FIGURES];
+};
+
+static struct errors noise, predicted, at_speed, told, without, faster;
+
+static double figure_of(const struct bsv_group_figures *f, enum figure figure)
+{
+	switch (figure) {
+	case MISSED:
+		return f->n >= FEW ? 100.0 * (double)f->missed / (double)f->n : NAN;
+	case P50:
+		return f->served >= ENOUGH ? (double)f->p50_ns : NAN;
+	case P99:
+		return f->served >= ENOUGH ? (double)f->p99_ns : NAN;
+	default:
+		return f->served >= ENOUGH ? (double)f->mean_ns : NAN;
+	}
+}
+
+static void add_error(struct errors *e, enum figure figure, double got, double want)
+{
+	double off = fabs(got - want);
+
+	if (isnan(got) || isnan(want) || e->n[figure] == ERRORS_MOST)
+		return;
+	e->all[figure][e->n[figure]++] = figure == MISSED ? off : 100 * off / want;
+}
+
+/* ---- recordings ---- */
+
+struct recording {
+	struct bsv_past past;
+	struct bsv_group_figures *figures;
+	const char *cannot;
+	bool there;
+};
+
+static struct recording all[SCENARIOS][POLICIES][TIMES];
+
+static void must(bool fine, const char *what, const char *why)
+{
+	if (fine)
+		return;
+	fprintf(stderr, "bench_whatif: %s: %s\n", what, why);
+	exit(1);
+}
+
+static void read_recording(struct recording *r, const char *dir, const char *name)
+{
+	struct bsa_query *q = NULL;
+	struct bsa_db *db = NULL;
+	struct bsa_err err = { 0 };
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s.db", dir, name);
+	if (access(path, R_OK))
+		return;
+	must(bsa_db_open(&db, path, &err) >= 0, path, err.text);
+	must(bsa_query_new(&q, db, "SELECT min(began) FROM trace", &err) >= 0 && bsa_query_step(q, &err) > 0, path,
+	     err.text);
+	must(bsv_past_read(&r->past, db,
+	                   "WITH apps AS (SELECT id, name FROM app), models AS (SELECT id, name FROM model)",
+	                   bsa_query_get_int(q, 0), &r->cannot, &err) >= 0,
+	     path, err.text);
+	bsa_query_free(q);
+	bsa_db_close(db);
+	if (r->cannot) {
+		fprintf(stderr, "bench_whatif: %s: %s\n", name, r->cannot);
+		return;
+	}
+	r->figures = calloc(r->past.n_groups + 1, sizeof(*r->figures));
+	must(r->figures && bsv_figures_recorded(&r->past, r->figures), path, "out of memory");
+	r->there = true;
+}
+
+static void recording_fini(struct recording *r)
+{
+	bsv_past_fini(&r->past);
+	free(r->figures);
+}
+
+/* That of the same app and model in @r. NULL: it has none. */
+static const struct bsv_group_figures *same_in(const struct recording *r, const struct bsv_past_group *g)
+{
+	for (size_t i = 0; i < r->past.n_groups; i++)
+		if (!strcmp(r->past.groups[i].app_name, g->app_name) &&
+		    !strcmp(r->past.groups[i].model_name, g->model_name))
+			return &r->figures[i];
+	return NULL;
+}
+
+/* ---- predictions ---- */
+
+struct prediction {
+	struct bsv_group_figures *draws[DRAWS];
+	size_t n_groups;
+};
+
+static struct prediction predict(const struct recording *from, const struct bsv_whatif_change *change)
+{
+	struct prediction p = { .n_groups = from->past.n_groups };
+
+	for (unsigned i = 0; i < DRAWS; i++) {
+		p.draws[i] = calloc(p.n_groups + 1, sizeof(**p.draws));
+		must(p.draws[i] && bsv_draw(&from->past, change, i, p.draws[i]), "a replay", "out of memory");
+	}
+	return p;
+}
+
+static void prediction_fini(struct prediction *p)
+{
+	for (unsigned i = 0; i < DRAWS; i++)
+		free(p->draws[i]);
+}
+
+/* The median of the draws; *ret_low and *ret_high, which may be NULL: the least and the most. */
+static double predicted_of(const struct prediction *p, size_t group, enum figure figure, double *ret_low,
+                           double *ret_high)
+{
+	double values[DRAWS], low = INFINITY, high = -INFINITY;
+
+	for (unsigned i = 0; i < DRAWS; i++) {
+		values[i] = figure_of(&p->draws[i][group], figure);
+		if (isnan(values[i]))
+			return NAN;
+		low = fmin(low, values[i]);
+		high = fmax(high, values[i]);
+	}
+	if (ret_low)
+		*ret_low = low;
+	if (ret_high)
+		*ret_high = high;
+	return bench_median(values, DRAWS);
+}
+
+static struct {
+	unsigned inside, all; /* of the intervals of missed deadlines, and of latencies */
+} held[2];
+
+/* What is predicted for @r's groups, against what was recorded there. */
+static void compare(struct errors *e, const struct recording *from, const struct prediction *p,
+                    const struct recording *to)
+{
+	for (size_t i = 0; i < p->n_groups; i++) {
+		const struct bsv_group_figures *want = same_in(to, &from->past.groups[i]);
+
+		for (enum figure f = MISSED; want && f < FIGURES; f++) {
+			double low = 0, high = 0, got = predicted_of(p, i, f, &low, &high), is = figure_of(want, f);
+
+			if (isnan(got) || isnan(is))
+				continue;
+			add_error(e, f, got, is);
+			if (e != &predicted)
+				continue;
+			held[f != MISSED].all++;
+			held[f != MISSED].inside +=
+				f == MISSED ? low - 1 <= is && is <= high + 1 : low <= is && is <= high;
+		}
+	}
+}
+
+static void compare_recorded(const struct recording *a, const struct recording *b)
+{
+	for (size_t i = 0; i < a->past.n_groups; i++) {
+		const struct bsv_group_figures *other = same_in(b, &a->past.groups[i]);
+
+		for (enum figure f = MISSED; other && f < FIGURES; f++)
+			add_error(&noise, f, figure_of(&a->figures[i], f), figure_of(other, f));
+	}
+}
+
+/* ---- which way ---- */
+
+static struct {
+	unsigned right, wrong;
+} ways, ranks;
+
+static double missed_in_all(const struct bsv_group_figures *f, size_t n)
+{
+	double missed = 0, of = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		missed += (double)f[i].missed;
+		of += (double)f[i].n;
+	}
+	return of > 0 ? 100 * missed / of : NAN;
+}
+
+static double predicted_in_all(const struct prediction *p)
+{
+	double values[DRAWS];
+
+	for (unsigned i = 0; i < DRAWS; i++)
+		values[i] = missed_in_all(p->draws[i], p->n_groups);
+	return bench_median(values, DRAWS);
+}
+
+/* Where all draws agree that a group misses less, or more, and by more than the replay is off by, as the command says it: is it so? */
+static void judge_effects(const struct recording *from, const struct prediction *base, const struct prediction *changed,
+                          const struct recording *to)
+{
+	for (size_t i = 0; i < changed->n_groups; i++) {
+		const struct bsv_group_figures *want = same_in(to, &from->past.groups[i]);
+		double least = INFINITY, most = -INFINITY, middle[DRAWS], off, is;
+
+		if (!want || isnan(figure_of(want, MISSED)))
+			continue;
+		for (unsigned k = 0; k < DRAWS; k++) {
+			middle[k] = figure_of(&changed->draws[k][i], MISSED) - figure_of(&base->draws[k][i], MISSED);
+			least = fmin(least, middle[k]);
+			most = fmax(most, middle[k]);
+		}
+		off = fabs(predicted_of(base, i, MISSED, NULL, NULL) - figure_of(&from->figures[i], MISSED));
+		if (!(least > 0 || most < 0) || !(fabs(bench_median(middle, DRAWS)) > off))
+			continue;
+		is = figure_of(want, MISSED) - figure_of(&from->figures[i], MISSED);
+		if ((least > 0 && is > 0) || (most < 0 && is < 0))
+			ways.right++;
+		else
+			ways.wrong++;
+	}
+}
+
+/* ---- the comparisons ---- */
+
+static struct bsv_whatif_change unchanged(const struct recording *r)
+{
+	struct bsv_whatif_change change = { .rules = r->past.rules,
+		                            .groups = calloc(r->past.n_groups + 1, sizeof(*change.groups)) };
+
+	must(change.groups != NULL, "a change", "out of memory");
+	for (size_t i = 0; i < r->past.n_groups; i++)
+		change.groups[i] = (struct bsv_group_change){ .budget_ns = BSV_UNCHANGED, .speed = 1, .rate = 1 };
+	return change;
+}
+
+static void judge_ranks(unsigned scenario, const double *miss)
+{
+	for (unsigned a = 0; a < POLICIES; a++)
+		for (unsigned b = a + 1; b < POLICIES; b++) {
+			struct recording *x = all[scenario][a], *y = all[scenario][b];
+			double is[2][TIMES], apart;
+
+			if (!x[0].there || !x[1].there || !y[0].there || !y[1].there || isnan(miss[a]) ||
+			    isnan(miss[b]))
+				continue;
+			for (unsigned k = 0; k < TIMES; k++) {
+				is[0][k] = missed_in_all(x[k].figures, x[k].past.n_groups);
+				is[1][k] = missed_in_all(y[k].figures, y[k].past.n_groups);
+			}
+			apart = (is[0][0] + is[0][1] - is[1][0] - is[1][1]) / 2;
+			if (fabs(apart) <= fabs(is[0][0] - is[0][1]) + fabs(is[1][0] - is[1][1]))
+				continue;
+			if ((apart < 0) == (miss[a] < miss[b]) && miss[a] != miss[b])
+				ranks.right++;
+			else
+				ranks.wrong++;
+		}
+}
+
+/* Mean time on a lane, of whole runs. NAN: there are few. */
+static double mean_run(const struct recording *r, const struct bsv_past_group *g)
+{
+	double sum = 0, n = 0;
+
+	for (size_t i = 0; i < r->past.n_calls; i++) {
+		const struct bsv_past_call *c = &r->past.calls[i];
+		const struct bsv_past_group *of = &r->past.groups[r->past.models[c->model].group];
+
+		if (!c->whole || c->imagined || c->trial || strcmp(of->app_name, g->app_name) != 0 ||
+		    strcmp(of->model_name, g->model_name) != 0)
+			continue;
+		sum += (double)c->run_ns;
+		n++;
+	}
+	return n >= FEW ? sum / n : NAN;
+}
+
+/* The same prediction, with runs as long in the mean as they were in the recording that is predicted. */
+static void predict_at_speed(const struct recording *from, const struct recording *to, struct bsv_whatif_change change)
+{
+	struct bsv_whatif_change own = unchanged(from);
+	struct prediction p;
+
+	own.rules = change.rules;
+	for (size_t i = 0; i < from->past.n_groups; i++) {
+		double here = mean_run(from, &from->past.groups[i]), there = mean_run(to, &from->past.groups[i]);
+
+		if (here > 0 && there > 0)
+			own.groups[i].speed = here / there;
+	}
+	p = predict(from, &own);
+	compare(&at_speed, from, &p, to);
+	prediction_fini(&p);
+	free(own.groups);
+}
+
+/* From the first recording under @a: under all policies. */
+static void predict_policies(unsigned scenario, unsigned a)
+{
+	struct recording *from = &all[scenario][a][0];
+	struct bsv_whatif_change change = unchanged(from);
+	struct prediction base = predict(from, NULL);
+	double miss[POLICIES];
+
+	for (unsigned b = 0; b < POLICIES; b++) {
+		struct recording *to = &all[scenario][b][0];
+		struct prediction p;
+
+		change.rules.policy = b;
+		p = predict(from, &change);
+		miss[b] = predicted_in_all(&p);
+		if (to->there && a != b) {
+			compare(&predicted, from, &p, to);
+			predict_at_speed(from, to, change);
+			judge_effects(from, &base, &p, to);
+		}
+		if (to->there && a == b)
+			compare(&told, from, &p, to); /* replayed as it was */
+		prediction_fini(&p);
+	}
+	judge_ranks(scenario, miss);
+	prediction_fini(&base);
+	free(change.groups);
+}
+
+/* Without the app that is not in the other recording; or with MobileNets twice as fast as in the slow one. */
+static void predict_changes(const char *dir, unsigned scenario, unsigned policy)
+{
+	struct recording other = { 0 }, slow = { 0 }, *normal = &all[scenario][policy][0];
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s-without-%s", scenarios[scenario], policies[policy]);
+	read_recording(&other, dir, name);
+	snprintf(name, sizeof(name), "%s-slow-%s", scenarios[scenario], policies[policy]);
+	read_recording(&slow, dir, name);
+	if (other.there && normal->there) {
+		struct bsv_whatif_change change = unchanged(normal);
+		struct prediction p;
+
+		for (size_t i = 0; i < normal->past.n_groups; i++)
+			change.groups[i].without = !same_in(&other, &normal->past.groups[i]);
+		p = predict(normal, &change);
+		compare(&without, normal, &p, &other);
+		prediction_fini(&p);
+		free(change.groups);
+	}
+	if (slow.there && normal->there) {
+		struct bsv_whatif_change change = unchanged(&slow);
+		struct prediction p;
+
+		for (size_t i = 0; i < slow.past.n_groups; i++)
+			if (!strncmp(slow.past.groups[i].model_name, "mobilenet", 9))
+				change.groups[i].speed = 2;
+		p = predict(&slow, &change);
+		compare(&faster, &slow, &p, normal);
+		prediction_fini(&p);
+		free(change.groups);
+	}
+	recording_fini(&other);
+	recording_fini(&slow);
+}
+
+/* ---- what comes of it ---- */
+
+static double at_percent(const struct errors *e, enum figure f, unsigned percent)
+{
+	return e->n[f] ? bench_percentile(e->all[f], e->n[f], percent) : NAN;
+}
+
+static void tell(struct bench *b, const char *what, const struct errors *e)
+{
+	char name[64];
+
+	for (enum figure f = MISSED; f < FIGURES; f++)
+		for (unsigned percent = 50; percent <= 90 && e->n[f]; percent += 40) {
+			snprintf(name, sizeof(name), "%s: %s, p%u of %zu", what, figure_names[f], percent, e->n[f]);
+			bench_figure_is(b, bench_figure(b, name), at_percent(e, f, percent));
+		}
+}
+
+static void judge(struct bench *b)
+{
+	char name[64];
+
+	bench_at_most(b, "predicted: missed, points, median", at_percent(&predicted, MISSED, 50), 1);
+	bench_at_most(b, "predicted: missed, points, p90", at_percent(&predicted, MISSED, 90), 5);
+	for (enum figure f = P50; f < FIGURES; f++)
+		for (unsigned percent = 50; percent <= 90; percent += 40) {
+			snprintf(name, sizeof(name), "predicted / noise: %s, %s", figure_names[f],
+			         percent == 50 ? "median" : "p90");
+			bench_at_most(b, name, at_percent(&predicted, f, percent) / at_percent(&noise, f, percent),
+			              1.25);
+		}
+	bench_at_most(b, "at its speed: p50, %, median", at_percent(&at_speed, P50, 50), 6);
+	bench_at_most(b, "at its speed: p99, %, median", at_percent(&at_speed, P99, 50), 12);
+	if (ranks.right + ranks.wrong)
+		bench_at_least(b, "ranking of policies, % right", 100.0 * ranks.right / (ranks.right + ranks.wrong),
+		               90);
+	if (ways.right + ways.wrong)
+		bench_at_least(b, "effects on misses, % right", 100.0 * ways.right / (ways.right + ways.wrong), 90);
+	for (int i = 0; i < 2; i++)
+		if (held[i].all)
+			bench_figure_is(b,
+			                bench_figure(b, i ? "latencies inside the interval, %"
+			                                  : "misses inside the interval, %"),
+			                100.0 * held[i].inside / held[i].all);
+}
+
+static uint64_t cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* For each core: of cpu time. */
+static double replayed_per_second(void)
+{
+	const struct recording *r = &all[6][0][0];
+	struct bsv_group_figures *f = calloc(r->past.n_groups + 1, sizeof(*f));
+	uint64_t began = cpu_now(), n = 0;
+
+	must(f != NULL, "a replay", "out of memory");
+	for (uint64_t seed = 0; cpu_now() - began < UINT64_C(1000000000); seed++) {
+		must(bsv_draw(&r->past, NULL, seed % DRAWS, f), "a replay", "out of memory");
+		for (size_t i = 0; i < r->past.n_groups; i++)
+			n += f[i].n;
+	}
+	free(f);
+	return (double)n / ((double)(cpu_now() - began) / 1e9);
+}
+
+static void record(const char *dir, bool quick)
+{
+	const char *most = getenv("NNB_WHATIF_SECONDS");
+	char command[4096];
+	int status;
+
+	snprintf(command, sizeof(command), "'%s' '%s' %u %s '%s' '%s' '%s' '%s'", WHATIF_SH, dir,
+	         quick  ? 20
+	         : most ? (unsigned)atoi(most)
+	                : 900,
+	         quick ? "200ms" : "1800ms", BURSTSCOPE, NNBURSTD, NNBURST_LOAD, DRIVER_SLOWER);
+	status = system(command);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		exit(77);
+	must(WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == 3), "recording", "that failed");
+}
+
+int main(int argc, char **argv)
+{
+	char own[] = "/tmp/bench_whatif.XXXXXX", name[64], command[64];
+	const char *dir = getenv("NNB_WHATIF_DIR");
+	struct bench b;
+
+	bench_open(&b, "whatif", 1, argc, argv);
+	if (!dir)
+		dir = mkdtemp(own);
+	must(dir != NULL, "a directory", "there is none");
+	record(dir, b.quick);
+	for (unsigned s = 0; s < SCENARIOS; s++)
+		for (unsigned p = 0; p < POLICIES; p++)
+			for (unsigned k = 0; k < TIMES; k++) {
+				snprintf(name, sizeof(name), "%s-%s-%u", scenarios[s], policies[p], k + 1);
+				read_recording(&all[s][p][k], dir, name);
+			}
+	for (unsigned s = 0; s < SCENARIOS; s++)
+		for (unsigned p = 0; p < POLICIES; p++) {
+			if (all[s][p][0].there && all[s][p][1].there)
+				compare_recorded(&all[s][p][0], &all[s][p][1]);
+			if (all[s][p][0].there)
+				predict_policies(s, p);
+			predict_changes(dir, s, p);
+		}
+	tell(&b, "noise", &noise);
+	tell(&b, "as recorded", &told);
+	tell(&b, "predicted", &predicted);
+	tell(&b, "at its speed", &at_speed);
+	tell(&b, "without", &without);
+	tell(&b, "faster", &faster);
+	judge(&b);
+	if (all[6][0][0].there)
+		bench_at_least(&b, "executions replayed, M/s", replayed_per_second() / 1e6, 1);
+	for (unsigned s = 0; s < SCENARIOS; s++)
+		for (unsigned p = 0; p < POLICIES; p++)
+			for (unsigned k = 0; k < TIMES; k++)
+				recording_fini(&all[s][p][k]);
+	snprintf(command, sizeof(command), "rm -r '%s'", own);
+	if (dir == own && system(command))
+		fprintf(stderr, "bench_whatif: %s is still there\n", own);
+	return bench_close(&b);
+}
