@@ -242,7 +242,6 @@ done <<'END'
 2|--search tries policies, preemption, deadline modes and lanes itself|whatif --search --policy edf good.db
 2|--advise is about a single change|whatif --advise --step 1ms good.db
 2|--without: there is no 'nobody' in the recording|whatif --search --without nobody good.db
-4|there are no executions in it|whatif --search none.db
 2|it takes TRACE...|import
 2|no such user|import --service-user no-such-user-here trace
 4|missing|import missing
