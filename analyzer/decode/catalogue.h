@@ -26,7 +26,7 @@ struct bsa_layout {
 };
 
 enum {
-	BSA_COLUMNS_MAX = 16,
+	BSA_COLUMNS_MAX = 20,
 	BSA_RECORD_MAX = 192, /* bytes; no record is longer */
 };
 
