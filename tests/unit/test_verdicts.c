@@ -335,6 +335,10 @@ static const struct {
 	  BSV_CANNOT_TELL, BSV_PASS },
 	{ "what may be hidden is within the least bound",
 	  { .hidden_ns = MS(2), .least_ns = MS(1), .choices = 100, .honoured = 100, MIXED, LOST() }, BSV_PASS, BSV_PASS },
+	{ "inversions that were added up, none of which is long",
+	  { .inversions = 1, .dur_ns = MS(1), .stretch_ns = MS(2), .joined_ns = MS(2), .least_ns = MS(1), .choices = 100, .honoured = 100, MIXED, SEEN }, BSV_PASS, BSV_PASS },
+	{ "and one that may be too long",
+	  { .inversions = 1, .dur_ns = MS(1), .stretch_ns = MS(2), .joined_ns = MS(2) + 1, .least_ns = MS(1), .choices = 100, .honoured = 100, MIXED, SEEN }, BSV_CANNOT_TELL, BSV_PASS },
 	{ "an inversion whose bound was lost is no proof",
 	  { .inversions = 1, .unsure_ns = MS(50), .choices = 100, .honoured = 100, MIXED, LOST() }, BSV_CANNOT_TELL, BSV_PASS },
 	/* clang-format on */
