@@ -102,6 +102,12 @@ static int by_number(const void *one, const void *other)
 	return (a->ready > b->ready) - (a->ready < b->ready);
 }
 
+static void sort_by_number(struct bsa_numbered *s)
+{
+	if (s->n > 1) /* there may be no array yet */
+		qsort(s->all, s->n, sizeof(*s->all), by_number);
+}
+
 /* The first number above the base that is missing, and *after: who has it became ready later than that. */
 static uint32_t first_missing(const struct bsa_numbered *s, uint64_t *ret_after)
 {
@@ -178,7 +184,7 @@ static void tidy(const struct bsa_fold *f, struct bsa_numbered *s)
 	uint32_t by;
 
 	close_hole(f, s, f->now);
-	qsort(s->all, s->n, sizeof(*s->all), by_number);
+	sort_by_number(s);
 	by = first_missing(s, &after) - 1;
 	s->after = after;
 	raise_base(s, by, NULL);
@@ -290,7 +296,7 @@ static bool hidden_from(const struct bsa_fold *f, struct bsa_numbered *s, const 
 	if (!s->numbers || !s->based || (!s->born && h->began <= s->since + f->options.horizon_ns))
 		return false;
 	close_hole(f, s, h->began);
-	qsort(s->all, s->n, sizeof(*s->all), by_number);
+	sort_by_number(s);
 	missing = first_missing(s, &after);
 	first = first_over_after(s, h->ended);
 	last = first ? first : latest(s);
@@ -435,7 +441,7 @@ uint64_t bsa_numbers_complete_until(const struct bsa_fold *f, unsigned instance)
 
 	if (!s || !s->numbers || !s->based || !s->born)
 		return 0;
-	qsort(s->all, s->n, sizeof(*s->all), by_number);
+	sort_by_number(s);
 	last = latest(s);
 	if (!last)
 		return s->after;

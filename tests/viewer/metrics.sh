@@ -102,9 +102,9 @@ said=$(compared bounds.prom camera.db) || wrong "buckets of objectives: $said"
 "$burstscope" export --to rules --slo objectives.slo -o objectives.yml
 (($(grep -c 'left out' objectives.yml) == 3 && $(grep -c 'name: ' objectives.yml) == 7)) || wrong "rules: $(grep '  # line' objectives.yml)"
 grep -q 'cannot be spent' objectives.yml || wrong 'p50: its budget is half of all'
-"$burstscope" export --to rules --scale 600 --slo objectives.slo | grep -q 'rate500ms' || wrong '--scale'
+"$burstscope" export --to rules --scale 600 --slo objectives.slo >out && grep -q 'rate500ms' out || wrong '--scale'
 echo 'executions >= 5' >none.slo
-"$burstscope" export --to rules --slo none.slo | grep -q '^groups: \[\]$' || wrong 'no rule for Prometheus'
+"$burstscope" export --to rules --slo none.slo >out && grep -q '^groups: \[\]$' out || wrong 'no rule for Prometheus'
 "$burstscope" export --to grafana -o dashboard.json
 "$python" - "$(printf '%s\n' "$(sed -n 's/^METRIC([A-Z_]*, *[A-Z]*, *"\([a-z_]*\)".*/\1/p' "$root/viewer-cli/metrics/metrics.def")")" <<'END' || wrong 'the dashboard'
 import json, sys
