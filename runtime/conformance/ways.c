@@ -298,8 +298,11 @@ static bool compare_ways(struct arrangement *a, const char *name, struct nnb_rea
 	} else if (!a->kept) {
 		a->kept = malloc(bytes);
 		strcpy(a->kept_of, name);
-		if (a->kept)
+		same = a->kept;
+		if (same)
 			memcpy(a->kept, outputs, bytes);
+		else
+			snprintf(reason->text, sizeof(reason->text), "no memory to compare what the ways give");
 	}
 	memset(outputs, 0, bytes);
 	return same;

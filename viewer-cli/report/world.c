@@ -1,6 +1,7 @@
 /* world.c -- see world.h. */
 #include "report/world.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,13 @@ static int64_t label_number(struct labels *l, size_t column, const char *text)
 		return (int64_t)i;
 	for (i = 0; i < l->n && strcmp(l->of[i], text);)
 		i++;
-	if (i == LABELS_MOST || (i == l->n && !(l->of[l->n++] = strdup(text))))
-		return BSV_PACK_NULL;
+	if (i == l->n) {
+		char *word = i < LABELS_MOST ? strdup(text) : NULL;
+
+		if (!word)
+			return BSV_PACK_NULL;
+		l->of[l->n++] = word;
+	}
 	l->latest[column] = i;
 	return (int64_t)i;
 }
@@ -152,6 +158,7 @@ static int pack_report(struct world *w, const char *name, const char *template, 
 	if (result < 0)
 		return result;
 	r.n = bsa_query_columns(q);
+	assert(r.n <= COLUMNS_MOST);
 	for (size_t c = 0; c < r.n; c++)
 		r.columns[c] = (struct bsv_pack_column){ bsa_query_name(q, c), is_delta(deltas, bsa_query_name(q, c)) };
 	write_columns(w->packs, name, &r);
@@ -387,7 +394,7 @@ static int count_ids(struct world *w, int64_t bytes)
 	r = bsa_query_new(
 		&busiest, w->input->db,
 		"SELECT app_id FROM app_share WHERE received_ns > 0 ORDER BY received_ns DESC, app_id LIMIT 7", w->err);
-	while (r >= 0 && (r = bsa_query_step(busiest, w->err)) > 0)
+	while (r >= 0 && (r = bsa_query_step(busiest, w->err)) > 0 && w->overview.n_apps < BSV_OVERVIEW_APPS - 1)
 		w->overview.app_ids[w->overview.n_apps++] = bsa_query_get_int(busiest, 0);
 	return r;
 }

@@ -120,5 +120,5 @@ export function lowerBound(array, value, n = array.length) {
 
 /** By nearest rank, of a sorted array. @param {ArrayLike<number>} sorted @param {number} p */
 export function percentile(sorted, p) {
-	return sorted.length ? sorted[Math.max(0, Math.ceil(p / 100 * sorted.length) - 1)] : NaN;
+	return sorted.length ? sorted[Math.max(0, Math.ceil(p * sorted.length / 100) - 1)] : NaN;
 }
