@@ -190,7 +190,7 @@ static bool has_others(const struct bsv_sharing_facts *f, size_t i)
 
 void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *f)
 {
-	struct finding worst = { NULL };
+	struct finding worst = { .app = NULL };
 	struct bsv_verdict *v = &ret->rules[0];
 	const char *cannot = unseen(f);
 	size_t left_out = 0, sharing = 0;
