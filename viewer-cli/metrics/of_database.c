@@ -120,7 +120,7 @@ static int each_row(const struct filling *f, char *sql, takes_row *take)
 {
 	bsv_scoped_text *own = sql;
 	bsv_scoped_rows *rows = NULL;
-	int r = sql ? bsv_rows_query(&rows, f->input->db, sql, f->err) : bsv_no_memory(f->err);
+	int r = own ? bsv_rows_query(&rows, f->input->db, own, f->err) : bsv_no_memory(f->err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, f->err)) > 0)
 		take(f, rows);
