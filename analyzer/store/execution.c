@@ -165,7 +165,7 @@ static void fill(const struct bsa_store *s, const struct bsa_execution *x, const
 	         .dispatched = minus(at[BSA_DISPATCHED], base), .run_ended = minus(at[BSA_RUN_ENDED], base),
 	         .result_written = minus(at[BSA_RESULT_WRITTEN], base), .result_read = minus(at[BSA_RESULT_READ], base),
 	         .returned = minus(at[BSA_RETURNED], base), .signalled = minus(at[BSA_SIGNALLED], base),
-	         .preempted_ns = preempted, .redo_ns = ns(x->redo), .cpu_ns = ns(x->cpu),
+	         .preempted_ns = preempted, .redo_ns = bound(ns(x->redo)), .cpu_ns = ns(x->cpu),
 	         .request_blocked_ns = ns(x->request.blocked), .request_spun_ns = ns(x->request.spun),
 	         .request_slept_ns = ns(x->request.slept), .result_blocked_ns = ns(x->result.blocked),
 	         .result_spun_ns = ns(x->result.spun), .result_slept_ns = ns(x->result.slept),
