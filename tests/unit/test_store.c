@@ -446,8 +446,7 @@ static void one_of_which_everything_is_too_much(void **state)
 	assert_rows(path, TIMES,
 	            "9223372036854775807|1000000|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST
 	            "|" MOST "|" MOST "|" MOST "\n");
-	assert_rows(path, DURATIONS,
-	            "9223372036854775807|" MOST "|" MOST "|-|" MOST "|" MOST "|" MOST "|" MOST "\n");
+	assert_rows(path, DURATIONS, "9223372036854775807|" MOST "|" MOST "|-|" MOST "|" MOST "|" MOST "|" MOST "\n");
 	assert_rows(path, WAITED, MOST "|" MOST "|" MOST "|" MOST "|" MOST "|" MOST "\n");
 	assert_rows(path, "SELECT floor_ns, reference_ns FROM execution", MOST "|" MOST "\n");
 	assert_rows(path, NAMES,
