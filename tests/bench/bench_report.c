@@ -18,8 +18,20 @@ enum { FEW = 10000, MANY = 100000, MILLION = 1000000, QUICK = 20000 };
 #define SPEEDSCOPE "speedscope@1.25.0"
 
 struct place {
-	char dir[32], peer[256]; /* peer: speedscope's page; empty: there is none */
+	char dir[32], peer[256]; /* peer: speedscope's page; empty: npm did not fetch it */
 };
+
+static struct place place = { .dir = "/tmp/bench_report.XXXXXX" };
+
+/* At exit, whatever the reason. */
+static void remove_scratch(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", place.dir);
+	if (system(command))
+		fprintf(stderr, "bench_report: %s is left\n", place.dir);
+}
 
 /* A command of a shell; what its first line of output is goes to @ret, where that is not NULL. Ends the bench if it fails. */
 static void run(const char *command, char *ret, size_t size)
@@ -163,35 +175,33 @@ int main(int argc, char **argv)
 		                            "10 000: ms to the first picture",
 		                            "speedscope: ms to the first picture",
 		                            "speedscope: times as long" };
-	struct place p = { .dir = "/tmp/bench_report.XXXXXX" };
+	struct place *p = &place;
 	const char *peer = NULL;
 	size_t figures[10];
-	char command[64];
 	struct bench b;
 
 	bench_open(&b, "report", 3, argc, argv);
-	if (system("command -v chromium node >/dev/null") || !mkdtemp(p.dir)) {
+	if (system("command -v chromium node >/dev/null") || !mkdtemp(p->dir)) {
 		fputs("bench_report: skipped: there is no chromium, or no node\n", stderr);
 		return 77;
 	}
-	make_database(&p, "million", b.quick ? QUICK : MILLION);
-	make_database(&p, "many", b.quick ? FEW : MANY);
-	make_database(&p, "few", FEW);
-	make_page(&p, "few", "20M");
-	make_page(&p, "many", "20M");
-	if (fetch_peer(&p)) {
-		export_for_peer(&p, "many");
-		export_for_peer(&p, "few");
-		peer = peer_ms(&p, "many") > 0 ? "many" : "few";
+	atexit(remove_scratch);
+	make_database(p, "million", b.quick ? QUICK : MILLION);
+	make_database(p, "many", b.quick ? FEW : MANY);
+	make_database(p, "few", FEW);
+	make_page(p, "few", "20M");
+	make_page(p, "many", "20M");
+	if (fetch_peer(p)) {
+		export_for_peer(p, "many");
+		export_for_peer(p, "few");
+		peer = peer_ms(p, "many") > 0 ? "many" : "few";
 	}
 	for (size_t i = 0; i < sizeof(what) / sizeof(*what) - (peer ? 0 : 2); i++)
 		figures[i] = bench_figure(&b, what[i]);
 	for (unsigned round = 0; round < b.rounds; round++)
-		measure(&b, &p, peer, figures);
+		measure(&b, p, peer, figures);
 	judge(&b, figures);
 	if (peer)
 		bench_at_least(&b, "speedscope: times as long", bench_figure_median(&b, figures[9]), 5);
-	snprintf(command, sizeof(command), "rm -rf %s", p.dir);
-	run(command, NULL, 0);
 	return bench_close(&b);
 }
