@@ -122,7 +122,7 @@ static uint32_t first_missing(const struct bsa_numbered *s, uint64_t *ret_after)
 	return next;
 }
 
-/* Those up to number base + @by are known. Summaries of them that are not asked for any more go: @first ended before whoever is. */
+/* All executions up to number base + @by are known. Forget those summaries of them that no later question needs: @first ended before any that one does. */
 static void raise_base(struct bsa_numbered *s, uint32_t by, const struct summary *first)
 {
 	uint32_t over = first ? first->over : 0;

@@ -8,7 +8,7 @@
  * PARTS     A recording is played in parts: up to a time when none was ready, or after so many executions. Each begins with empty lanes.
  * STEPS     An execution can leave its lane between two steps. A step is as long as the longest of its model; longer by as much as
  *           the run was longer than usual; and the time for which it was on no cpu is one stretch, in the middle.
- * GIVEN UP  What was given up while it waited, or in the midst of its run, needs what it had: nobody knows what else it would have taken.
+ * GIVEN UP  What was given up while it waited, or in the midst of its run, needs what it had: what else it would have taken is not known.
  * CONCURRENCY  None: a replay is its caller's.
  */
 #ifndef BSA_REPLAY_SHARING_H

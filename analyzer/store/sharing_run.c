@@ -352,7 +352,7 @@ static int play_service(struct reading *r, struct service *service, bsa_shared_t
 			code = r->code;
 			break;
 		default:
-			break; /* too many: nothing is told */
+			break; /* too many to replay: the service gets no row */
 		}
 	free(apps);
 	return code;

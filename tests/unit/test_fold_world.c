@@ -204,7 +204,8 @@ static void mappings_are_there_until_they_are_used_no_more(void **state)
 		  HERE "10 pool_map owner=stream owner_id=3 slot=4 bytes=64\n"
 		       "20 pool_map owner=stream owner_id=3 slot=4 bytes=64\n",
 		  "mapping mapped=10 unmapped=20 cause=255\nmapping mapped=20 unmapped=-" },
-		{ "of a stream that has left, and stays until its last execution is told: it ends with the stream",
+		{ "of a stream that has closed, kept until the fold reports its last execution: the mapping ends with "
+		  "the stream",
 		  HERE
 		  "10 sched_enqueue exec=3:1 model=2 app=20 priority=high\n"
 		  "20 stream_close stream=3 reason=client\n"

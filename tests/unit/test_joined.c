@@ -159,7 +159,7 @@ static void few_inversions_are_told_each(void **state)
 	sqlite3_close(db);
 }
 
-/* Each of many apps waits behind each: of more pairs than are told apart, the rest is any's. */
+/* Each of many apps waits behind each: pairs beyond the limit are one row without an app. */
 static void interference(void **state)
 {
 	enum { N = 150, PAIRS = N * (N - 1) / 2 };
@@ -175,7 +175,7 @@ static void interference(void **state)
 	                            "WHERE w.occupancy = 'held' GROUP BY 1) t WHERE ns <> (SELECT sum(ns) FROM "
 	                            "interference i WHERE i.app_id = t.app_id)"),
 	                 0);
-	/* those that are told apart are not wrong */
+	/* pairs that have rows of their own have the right sums */
 	assert_int_equal(number(db,
 	                        "SELECT count(*) FROM (SELECT w.blocker_app_id AS by, x.app_id, sum(w.ended - w.began) "
 	                        "AS ns FROM wait w "
