@@ -47,8 +47,8 @@ export class Browser {
 		return new Promise((resolve, reject) => this.calls.set(id, { resolve, reject }));
 	}
 
-	/** Opens a page of @width by @height, and waits until it says that it is ready. */
-	async open(url, { width = 1280, height = 800, dark = false, ready = "document.documentElement?.dataset.state === 'ready'" } = {}) {
+	/** Opens a page of @width by @height, and waits until it says that it is ready; @before is a script that runs before its own. */
+	async open(url, { width = 1280, height = 800, dark = false, before = '', ready = "document.documentElement?.dataset.state === 'ready'" } = {}) {
 		this.session = undefined;
 		this.events = [];
 		const { targetId } = await this.send('Target.createTarget', { url: 'about:blank' });
@@ -59,6 +59,7 @@ export class Browser {
 		await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
 		await this.send('Emulation.setEmulatedMedia', { features: [
 			{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' }] });
+		await this.send('Page.addScriptToEvaluateOnNewDocument', { source: before });
 		await this.send('Page.navigate', { url });
 		await this.until(ready);
 	}

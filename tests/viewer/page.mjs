@@ -158,6 +158,8 @@ async function strangers() {
 	equal('no element of a stranger', await b.value("document.querySelectorAll('img, main script, b').length"), 0);
 	equal('a name is shown as it is', await b.value("document.body.textContent.includes('</script><script>')"), true);
 	equal('nothing reorders the text', await b.value("[...document.querySelectorAll('td, li, h1, h3, p')].some((e) => /[\\u202e\\u001b]/.test(e.textContent))"), false);
+	await open('camera', { before: 'delete globalThis.Worker' });
+	equal('without workers, too', await b.value("typeof Worker + ' ' + burstscope.world.executions.n"), `undefined ${JSON.parse(readFileSync('camera.wanted', 'utf8')).executions.length}`);
 	await open('empty', { ready: "document.documentElement?.dataset.state === 'ready' || document.getElementById('status')?.className === 'bad'" });
 	equal('an empty page is ready', await b.value('document.documentElement.dataset.state'), 'ready');
 	await open('many');

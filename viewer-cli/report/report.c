@@ -58,7 +58,7 @@ static void write_head(struct writing *w)
 	write_hash(w->to, bsv_page_script_sha256);
 	fputs("; style-src ", w->to);
 	write_hash(w->to, bsv_page_style_sha256);
-	fputs("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+	fputs("; worker-src blob:\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
 	      "name=\"color-scheme\" "
 	      "content=\"light dark\">\n<title>",
 	      w->to);

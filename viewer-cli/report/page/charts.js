@@ -11,25 +11,23 @@ const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW
 /** Answered executions by app and model, those with the most first. @param {any} world @returns {Group[]} */
 export function groupsOf(world) {
 	const { executions } = world;
-	/** @type {Map<string, number[]>} */
+	/** @type {Map<number, number[]>} */
 	const lists = new Map();
+	const apps = executions.app_id.codes, models = executions.model_id.codes;
 
 	for (let i = 0; i < executions.n; i++) {
 		if (!world.answered(i))
 			continue;
-		const key = `${executions.app_id.get(i)} ${executions.model_id.get(i)}`, list = lists.get(key);
+		const key = apps[i] * 2 ** 26 + models[i], list = lists.get(key);
 
 		if (list)
 			list.push(i);
 		else
 			lists.set(key, [i]);
 	}
-	return [...lists.entries()].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_GROUPS).map(([key, list], place) => {
-		const [app, model] = key.split(' ').map(Number);
-
-		return { name: `${world.appName(app)}, ${world.modelName(model)}`, colour: colourOf(place),
-			sorted: Float64Array.from(list, (i) => executions.e2e_ns.get(i)).sort(), index: Uint32Array.from(list) };
-	});
+	return [...lists.values()].sort((a, b) => b.length - a.length).slice(0, MOST_GROUPS).map((list, place) => ({
+		name: `${world.appName(executions.app_id.get(list[0]))}, ${world.modelName(executions.model_id.get(list[0]))}`, colour: colourOf(place),
+		sorted: Float64Array.from(list, (i) => executions.e2e_ns.get(i)).sort(), index: Uint32Array.from(list) }));
 }
 
 /** @param {string} title @param {string} says for who does not see it @param {(canvas: HTMLCanvasElement) => void} draw */

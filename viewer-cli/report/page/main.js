@@ -1,5 +1,5 @@
 // main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
-import { answersOf, jsonOf, lowerBound, packOf, percentile } from './data.js';
+import { answersOf, jsonOf, lowerBound, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, worstOf } from './charts.js';
 import { places } from './draw.js';
 import { selectionColumns, selectionOf, showExecution } from './execution.js';
@@ -50,7 +50,7 @@ class World {
 	indexOf(id) {
 		const at = lowerBound(this.executions.id.codes, id);
 
-		return at < this.executions.n && this.executions.id.get(at) === id ? at : -1;
+		return this.executions.id.codes[at] === id ? at : -1;
 	}
 
 	/** @param {number} i */
@@ -60,7 +60,19 @@ class World {
 
 	/** Is it one that percentiles are made of? @param {number} i */
 	answered(i) {
-		return this.word(this.executions.quality_word, i) === 'complete' && this.word(this.executions.status_word, i) === 'NONE' && Number.isFinite(this.executions.e2e_ns.get(i));
+		const { quality_word: quality, status_word: status, e2e_ns: e2e } = this.executions;
+
+		return quality.codes[i] === this.complete && status.codes[i] === this.none && e2e.codes[i] !== 0;
+	}
+
+	/** All that comes after the overview. @param {Record<string, any>} packs @param {string[]} labels */
+	take(packs, labels) {
+		const codeOf = (/** @type {string} */ word) => 2 * labels.indexOf(word) + 1; // -1, which no code is: there is no such word
+
+		Object.assign(this, packs);
+		this.labels = labels;
+		this.complete = codeOf('complete');
+		this.none = codeOf('NONE');
 	}
 
 	missedInOrder() {
@@ -107,8 +119,8 @@ function fillFindings(summary, about) {
 	fill(byId('trust-in-full'), { parts: summary.parts }, 'trust');
 }
 
-/** @param {Record<string, any>} answers @param {any} about */
-function fillAnswers(answers, about) {
+/** What is to be read first. @param {Record<string, any>} answers @param {any} about */
+function fillFirst(answers, about) {
 	document.title = `${about.title} - burstscope`;
 	byId('title').textContent = shown(about.title);
 	byId('subtitle').textContent = `Made by burstscope ${about.version} from ${shown(about.database)}`;
@@ -118,6 +130,10 @@ function fillAnswers(answers, about) {
 		byId('in-findings').append(make('h3', {}, 'What was found'));
 	}
 	fillFindings(answers.summary ?? {}, about);
+}
+
+/** @param {Record<string, any>} answers */
+function fillAnswers(answers) {
 	fill(byId('in-misses'), answers.misses, 'Causes');
 	fill(byId('in-latency'), answers.latency, 'Latency from end to end');
 	fill(byId('in-latency'), answers.overhead, 'Overhead');
@@ -153,13 +169,19 @@ function readTime(text) {
 	return Number(number) * ({ s: 1e9, ms: 1e6, us: 1e3, ns: 1 }[unit] ?? NaN);
 }
 
+/** Lets the browser show what there is. */
+function rest() {
+	return new Promise((resolve) => setTimeout(resolve));
+}
+
 class Page {
 	constructor() {
 		this.about = jsonOf('about');
 		this.overview = jsonOf('overview');
 		this.world = /** @type {any} */ (new World(this.overview));
-		fillAnswers(answersOf(), this.about);
-		fillMethod(this.about, this.overview);
+		const answers = answersOf();
+
+		fillFirst(answers, this.about);
 		byId('legend').append(...legendOf(this.overview, (id) => this.world.appName(id)));
 		this.strip = new Strip(byId('strip'), this.overview, (at) => this.go(at));
 		this.timeline = new Timeline(byId('lanes'), byId('tip'), this.world,
@@ -167,6 +189,10 @@ class Page {
 		this.strip.draw(0, this.world.length);
 		this.timeline.draw();
 		performance.mark('first-picture');
+		this.filled = rest().then(() => {
+			fillAnswers(answers);
+			fillMethod(this.about, this.overview);
+		});
 	}
 
 	/** The timeline's middle is at @at. @param {number} at */
@@ -178,19 +204,21 @@ class Page {
 		this.timeline.show(at - half, at + half);
 	}
 
-	async read() {
+	/** @param {Promise<Record<string, import('./data.js').Pack>>} packs */
+	async read(packs) {
 		const { world } = this;
 
-		for (const name of ['executions', 'slices', 'causes', 'preemptions', 'inversions', 'losses', 'lags'])
-			world[name] = await packOf(name);
-		world.labels = jsonOf('labels') ?? [];
+		world.take(await packs, jsonOf('labels') ?? []);
+		await this.filled;
 		this.timeline.ready();
 		byId('status').textContent = this.overview.stride > 1
 			? `${count(this.overview.shown)} of ${count(this.overview.all)} executions are in this page: see Method.` : `All ${count(this.overview.all)} executions are in this page.`;
-		performance.mark('interactive');
 		this.listen();
 		this.follow();
+		performance.mark('interactive');
+		await rest();
 		drawLatency(byId('latency-charts'), world);
+		await rest();
 		drawFairness(byId('fairness-charts'), world);
 		const worst = worstOf(world, 50);
 
@@ -292,10 +320,10 @@ class Page {
 	}
 }
 
-const page = new Page();
+const packs = new Packs().all, page = new Page();
 
 /** @type {any} */ (globalThis).burstscope = page;
-addEventListener('DOMContentLoaded', () => page.read().catch((why) => {
+page.read(packs).catch((why) => {
 	byId('status').textContent = `The executions cannot be shown: ${why}`;
 	byId('status').className = 'bad';
-}));
+});

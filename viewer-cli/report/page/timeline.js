@@ -5,7 +5,7 @@ import { count, duration, time } from './format.js';
 import { lowerBound } from './data.js';
 import { make } from './tables.js';
 
-const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_DRAWN = 800;
+const BLOCK = 64, AXIS = 20, LANE = 26, APP = 38, ROWS = 3, MOST_APPS = 16, MOST_LANES = 32, MOST_FOUND = 1024, MOST_DRAWN = 800;
 
 /** @typedef {{name: string, began: Float64Array, ended: Float64Array, index: Int32Array, place: Uint8Array, sums: Float64Array}} Lane */
 /** @typedef {{id: number, name: string, place: number, began: Float64Array, index: Uint32Array, missed: Float64Array, missedIndex: Uint32Array, longest: number, n: number}} App */
@@ -35,76 +35,120 @@ export function heldBy(lane, at, ret) {
 		ret[lane.place[end - 1]] -= lane.ended[end - 1] - at;
 }
 
-/** The lanes of @slices, each in the order of time. @param {any} world @returns {Lane[]} */
-export function lanesOf(world) {
-	const { slices, executions } = world;
-	/** @type {Map<string, number[]>} */
-	const rows = new Map();
+/** The rows of a lane each: of every slice the number of its lane, and of each lane its name and how many slices it has. @param {any} slices */
+function lanesIn(slices) {
+	const { instance, lane } = slices, ofSlice = new Uint16Array(slices.n);
+	/** @type {Map<number, {instance: number, lane: number, row: number, n: number}>} */
+	const found = new Map();
+	const others = { instance: NaN, lane: NaN, row: MOST_FOUND, n: 0 };
 
 	for (let i = 0; i < slices.n; i++) {
-		const key = `${slices.instance.get(i)} ${slices.lane.get(i)}`, list = rows.get(key);
+		const key = instance.codes[i] * 2 ** 20 + lane.codes[i];
+		let here = found.get(key);
 
-		if (list)
-			list.push(i);
-		else
-			rows.set(key, [i]);
-	}
-	const instances = new Set([...rows.keys()].map((k) => k.split(' ')[0]));
-	return [...rows.entries()].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })).map(([key, list]) => {
-		const [instance, number] = key.split(' '), n = list.length;
-		const lane = { name: instances.size > 1 ? `service ${instance}, lane ${number}` : `lane ${number}`, began: new Float64Array(n), ended: new Float64Array(n),
-			index: new Int32Array(n), place: new Uint8Array(n), sums: new Float64Array(0) };
-
-		for (let k = 0; k < n; k++) {
-			const index = world.indexOf(slices.execution_id.get(list[k]));
-
-			lane.began[k] = slices.began.get(list[k]);
-			lane.ended[k] = lane.began[k] + (slices.dur.get(list[k]) || 0);
-			lane.index[k] = index;
-			lane.place[k] = index < 0 ? places : world.placeOf(executions.app_id.get(index));
+		if (!here) {
+			here = found.size < MOST_FOUND ? { instance: instance.get(i), lane: lane.get(i), row: found.size, n: 0 } : others;
+			if (here !== others)
+				found.set(key, here);
 		}
-		addSums(lane);
-		return lane;
-	});
+		here.n++;
+		ofSlice[i] = here.row;
+	}
+	return { ofSlice, found: [...found.values()] };
+}
+
+/** Where in @ids the id is; near @near, mostly: executions run in about the order in which they were submitted. @param {Float64Array} ids @param {number} id @param {number} near */
+function indexNear(ids, id, near) {
+	let at = Math.max(0, near - 8);
+
+	if (ids[at] > id)
+		at = lowerBound(ids, id);
+	for (const end = at + 24; at < end && ids[at] < id;)
+		at++;
+	if (ids[at] < id)
+		at = lowerBound(ids, id, at);
+	return ids[at] === id ? at : -1;
+}
+
+/** The lanes of the slices, each in the order of time. @param {any} world @returns {Lane[]} */
+export function lanesOf(world) {
+	const { slices, executions } = world, { ofSlice, found } = lanesIn(slices), several = new Set(found.map((f) => f.instance)).size > 1;
+	const lanes = found.map((f) => ({ name: several ? `service ${f.instance}, lane ${f.lane}` : `lane ${f.lane}`, began: new Float64Array(f.n), ended: new Float64Array(f.n),
+		index: new Int32Array(f.n), place: new Uint8Array(f.n), sums: new Float64Array(0) }));
+	const filled = new Uint32Array(lanes.length), ids = executions.id.codes, apps = executions.app_id.codes;
+	/** @type {number[]} by the code of an app */
+	const placeOf = [];
+
+	for (let i = 0, index = -1; i < slices.n; i++) {
+		const lane = lanes[ofSlice[i]];
+
+		if (!lane)
+			continue;
+		const k = filled[ofSlice[i]]++, near = indexNear(ids, slices.execution_id.codes[i], index);
+
+		index = Math.max(index, near);
+		lane.began[k] = slices.began.codes[i];
+		lane.ended[k] = lane.began[k] + (slices.dur.get(i) || 0);
+		lane.index[k] = near;
+		lane.place[k] = near < 0 ? places : placeOf[apps[near]] ??= world.placeOf(executions.app_id.get(near));
+	}
+	lanes.forEach(addSums);
+	return lanes.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+}
+
+/** How many executions each app has: by its code. @param {any} executions */
+function countsOf(executions) {
+	/** @type {Map<number, {id: number, n: number}>} */
+	const counts = new Map();
+	const { codes } = executions.app_id;
+	let code = -1, here = { id: NaN, n: 0 };
+
+	for (let i = 0; i < executions.n; i++) {
+		if (codes[i] !== code) {
+			code = codes[i];
+			here = counts.get(code) ?? { id: executions.app_id.get(i), n: 0 };
+			counts.set(code, here);
+		}
+		here.n++;
+	}
+	return counts;
+}
+
+/** @param {App} app @param {any} world */
+function finish(app, world) {
+	const { executions } = world;
+
+	if (app.began.some((at, i) => i > 0 && at < app.began[i - 1])) {
+		app.index.sort((a, b) => executions.began.codes[a] - executions.began.codes[b] || a - b);
+		app.index.forEach((index, i) => { app.began[i] = executions.began.codes[index]; });
+	}
+	app.missedIndex = app.index.filter((i) => world.missed(i));
+	app.missed = Float64Array.from(app.missedIndex, (i) => executions.began.codes[i]);
 }
 
 /** @param {any} world @returns {App[]} apps with the most executions; then all others as one */
 export function appsOf(world) {
-	const { executions } = world;
-	/** @type {Map<number, number>} */
-	const counts = new Map();
+	const { executions } = world, counts = countsOf(executions);
+	const codes = [...counts.keys()].sort((a, b) => (counts.get(b)?.n ?? 0) - (counts.get(a)?.n ?? 0) || a - b);
+	const alone = codes.length > MOST_APPS ? codes.slice(0, MOST_APPS - 1) : codes;
+	const sizes = alone.map((code) => counts.get(code)?.n ?? 0), ids = alone.map((code) => counts.get(code)?.id ?? NaN);
 
-	for (let i = 0; i < executions.n; i++) {
-		const app = executions.app_id.get(i);
-
-		counts.set(app, (counts.get(app) ?? 0) + 1);
-	}
-	const ids = [...counts.keys()].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || a - b);
-	const alone = ids.length > MOST_APPS ? ids.slice(0, MOST_APPS - 1) : ids;
-	const rows = new Map(alone.map((id, row) => [id, row]));
-	const sizes = alone.map((id) => counts.get(id) ?? 0);
-
-	if (alone.length < ids.length)
+	if (alone.length < codes.length)
 		sizes.push(executions.n - sizes.reduce((a, b) => a + b, 0));
-	const apps = sizes.map((n, row) => ({ id: alone[row] ?? NaN, name: row < alone.length ? world.appName(alone[row]) : `${ids.length - alone.length} others`,
-		place: row < alone.length ? world.placeOf(alone[row]) : places, began: new Float64Array(n), index: new Uint32Array(n), missed: new Float64Array(0),
+	const apps = sizes.map((n, row) => ({ id: ids[row] ?? NaN, name: row < alone.length ? world.appName(ids[row]) : `${codes.length - alone.length} others`,
+		place: row < alone.length ? world.placeOf(ids[row]) : places, began: new Float64Array(n), index: new Uint32Array(n), missed: new Float64Array(0),
 		missedIndex: new Uint32Array(0), longest: 0, n: 0 }));
+	const rows = new Map(alone.map((code, row) => [code, apps[row]]));
 
 	for (let i = 0; i < executions.n; i++) {
-		const app = apps[rows.get(executions.app_id.get(i)) ?? alone.length];
+		const app = rows.get(executions.app_id.codes[i]) ?? apps[alone.length], ended = executions.ended.get(i);
 
 		app.index[app.n] = i;
-		app.began[app.n++] = executions.began.get(i);
-		app.longest = Math.max(app.longest, executions.ended.get(i) || 0);
+		app.began[app.n++] = executions.began.codes[i];
+		if (ended > app.longest)
+			app.longest = ended;
 	}
-	for (const app of apps) {
-		if (app.began.some((at, i) => i > 0 && at < app.began[i - 1])) {
-			app.index.sort((a, b) => executions.began.get(a) - executions.began.get(b) || a - b);
-			app.index.forEach((index, i) => { app.began[i] = executions.began.get(index); });
-		}
-		app.missedIndex = app.index.filter((i) => world.missed(i));
-		app.missed = Float64Array.from(app.missedIndex, (i) => executions.began.get(i));
-	}
+	apps.forEach((app) => finish(app, world));
 	return apps;
 }
 
@@ -134,6 +178,7 @@ export class Timeline {
 	ready() {
 		this.lanes = lanesOf(this.world).slice(0, MOST_LANES);
 		this.apps = appsOf(this.world);
+		this.world.slices = null; // the lanes have them
 		this.draw();
 	}
 
@@ -241,23 +286,18 @@ export class Timeline {
 	/** @param {CanvasRenderingContext2D} context @param {Lane} lane @param {number} y @param {number} height */
 	drawShares(context, lane, y, height) {
 		const margin = this.margin(), width = this.canvas.clientWidth - margin, each = (this.to - this.from) / width;
-		let before = new Float64Array(places + 1), after = new Float64Array(places + 1);
+		const held = Array.from({ length: width + 1 }, () => new Float64Array(places + 1)), tops = new Float64Array(width).fill(y);
 
-		heldBy(lane, this.from, before);
-		for (let x = 0; x < width; x++) {
-			let top = y;
+		held.forEach((sums, x) => heldBy(lane, this.from + x * each, sums));
+		for (let place = 0; place <= places; place++) {
+			context.fillStyle = colourOf(place === places ? -1 : place);
+			for (let x = 0; x < width; x++) {
+				const part = (held[x + 1][place] - held[x][place]) / each * height;
 
-			heldBy(lane, this.from + (x + 1) * each, after);
-			for (let place = 0; place <= places; place++) {
-				const part = (after[place] - before[place]) / each * height;
-
-				if (part <= 0)
-					continue;
-				context.fillStyle = colourOf(place === places ? -1 : place);
-				context.fillRect(margin + x, top, 1, part);
-				top += part;
+				if (part > 0)
+					context.fillRect(margin + x, tops[x], 1, part);
+				tops[x] += Math.max(0, part);
 			}
-			[before, after] = [after, before];
 		}
 	}
 
@@ -333,17 +373,17 @@ export class Timeline {
 
 		for (const [bins, times] of /** @type {[Float64Array, Float64Array][]} */ ([[all, app.began], [missed, app.missed]]))
 			for (let x = 0, at = lowerBound(times, this.from); x < width; x++) {
-				const next = lowerBound(times, this.from + (x + 1) * each);
+				const next = lowerBound(times, this.from + (x + 1) * each, at);
 
 				bins[x] = next - at;
 				at = next;
 				most = Math.max(most, bins[x]);
 			}
-		for (let x = 0; x < width; x++) {
-			context.fillStyle = colourOf(app.place === places ? -1 : app.place);
-			context.fillRect(margin + x, y + height - all[x] / most * height, 1, all[x] / most * height);
-			context.fillStyle = ink('bad');
-			context.fillRect(margin + x, y + height - missed[x] / most * height, 1, missed[x] / most * height);
+		for (const [bins, colour] of /** @type {[Float64Array, string][]} */ ([[all, colourOf(app.place === places ? -1 : app.place)], [missed, ink('bad')]])) {
+			context.fillStyle = colour;
+			for (let x = 0; x < width; x++)
+				if (bins[x])
+					context.fillRect(margin + x, y + height - bins[x] / most * height, 1, bins[x] / most * height);
 		}
 	}
 
