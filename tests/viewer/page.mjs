@@ -18,12 +18,15 @@ function dump(db, burstscope) {
 			FROM execution ORDER BY id`),
 		slices: rows(`SELECT count(*) AS n, sum(ended - began) AS held FROM lane_slice`),
 		causes: rows('SELECT execution_id AS x, cause, late_ns FROM miss_cause ORDER BY execution_id, is_primary DESC, late_ns DESC'),
+		matrix: rows(`SELECT x.app_id AS victim, c.culprit_app_id AS culprit, count(*) AS n FROM miss_cause c JOIN execution x ON x.id = c.execution_id WHERE c.is_primary
+			GROUP BY 1, 2`),
+		links: rows(`SELECT (SELECT count(*) FROM preemption WHERE by_execution_id > 0) AS preemptions, (SELECT count(*) FROM inversion WHERE holder_id > 0) AS inversions`),
 		spans: rows(`SELECT count(*) AS n, sum(miss IS NOT NULL) AS missed FROM execution WHERE submitted - ${began} >= 10000000 AND submitted - ${began} < 40000000`),
 	}));
 }
 
 const b = process.argv[2] === 'look' ? new Browser() : null;
-let looked = 0, failures = 0;
+let looked = 0, failures = 0, arrows = 0;
 
 function equal(what, is, wanted) {
 	looked++;
@@ -73,6 +76,17 @@ async function packsAgree(name, wanted) {
 		cause: w.word(e.cause_word, i), late_ns: ${value('late_ns')} })); })()`), wanted.causes.map((x) => ({ ...x, x: Number(x.x) })));
 }
 
+/** Victims by culprits, and arrows between their rows, where there are few enough to be drawn. */
+async function linksAgree(name, wanted) {
+	const [{ preemptions, inversions }] = wanted.links;
+	const cells = await b.value("[...document.querySelectorAll('.matrix td')].map((c) => Number(c.dataset.value)).filter((n) => n).sort((a, b) => a - b)");
+
+	equal(`${name}: victims by culprits`, cells, wanted.matrix.map((m) => m.n).sort((x, y) => x - y));
+	equal(`${name}: arrows`, await b.value("['preemption', 'inversion'].map((k) => burstscope.timeline.links.filter((l) => l.kind === k).length)"),
+		preemptions + inversions > 300 ? [0, 0] : [preemptions, inversions]);
+	arrows += preemptions + inversions > 300 ? 0 : preemptions + inversions;
+}
+
 async function figures() {
 	for (const name of ['camera', 'unfair', 'lossy', 'native']) {
 		const wanted = JSON.parse(readFileSync(`${name}.wanted`, 'utf8'));
@@ -80,7 +94,9 @@ async function figures() {
 		await open(name);
 		await tablesAgree(name, wanted);
 		await packsAgree(name, wanted);
+		await linksAgree(name, wanted);
 	}
+	equal('some arrows were looked at', arrows > 0, true);
 }
 
 /** Where an execution was drawn, for the mouse. */
@@ -119,7 +135,10 @@ async function hands() {
 
 	await b.value("location.hash = '#t=10ms..40ms'");
 	await b.until("document.querySelector('#selection table')");
-	const rows = await b.value("[...document.querySelectorAll('#selection tbody tr')].map((r) => [...r.cells].map((c) => c.dataset.value))");
+	const rowsOf = (table) => b.value(`[...document.querySelectorAll('#selection table')[${table}].querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.dataset.value))`);
+	const rows = await rowsOf(0), models = await rowsOf(1);
+	for (const app of rows)
+		equal(`selected: models of ${app[0]}`, [1, 2, 3].map((c) => models.filter((m) => m[0] === app[0]).reduce((n, m) => n + Number(m[c + 1]), 0)), app.slice(1, 4).map(Number));
 	equal('selected: executions', rows.reduce((n, r) => n + Number(r[1]), 0), wanted.spans[0].n);
 	equal('selected: missed', rows.reduce((n, r) => n + Number(r[2]), 0), wanted.spans[0].missed);
 	await b.value('burstscope.timeline.show(0, burstscope.world.length); burstscope.timeline.select(0, 0); burstscope.timeline.draw()');

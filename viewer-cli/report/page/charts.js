@@ -1,10 +1,10 @@
 // charts.js -- distributions and courses over time, from the executions in the page.
 import { colourOf, drawAxis, fit, ink, places, stepOf } from './draw.js';
 import { lowerBound, percentile, phases } from './data.js';
-import { duration, time } from './format.js';
+import { count, duration, time } from './format.js';
 import { make, tableOf } from './tables.js';
 
-const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW = 22, ABOVE = 8;
+const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW = 22, ABOVE = 8, MOST_IN_MATRIX = 20, NO_APP = 'no app';
 
 /** @typedef {{name: string, colour: string, sorted: Float64Array, index: Uint32Array}} Group */
 
@@ -217,6 +217,56 @@ export function drawFairness(place, world) {
 	if (apps.length)
 		place.append(keyOf(apps.map((app) => ({ name: world.appName(app), colour: colourOf(world.placeOf(app) === places ? -1 : world.placeOf(app)) }))),
 			make('div', { class: 'charts' }, figureOf('How far behind its share each app was, by windows of 100 ms', 'The table below has the most of each app', (c) => drawLags(c, world, apps))));
+}
+
+/** How many deadlines of each app have their first cause in which app; apps by their ids, as text, and none as ''. @param {any} world */
+function primaryCauses(world) {
+	const { causes, executions } = world;
+	/** @type {Map<string, Map<string, number>>} by whose they were and by whom */
+	const misses = new Map();
+
+	for (let i = 0; i < causes.n; i++) {
+		const index = causes.is_primary.get(i) ? world.indexOf(causes.execution_id.get(i)) : -1;
+
+		if (index < 0)
+			continue;
+		const app = String(executions.app_id.get(index)), by = causes.culprit_app_id.codes[i] ? String(causes.culprit_app_id.get(i)) : '';
+		const row = misses.get(app) ?? new Map();
+
+		row.set(by, (row.get(by) ?? 0) + 1);
+		misses.set(app, row);
+	}
+	return misses;
+}
+
+/** Those with the most first. @param {Iterable<[string, number]>} pairs */
+function largestOf(pairs) {
+	return [...pairs].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, MOST_IN_MATRIX).map(([app]) => app);
+}
+
+/** Victims by culprits, the darker the more. @param {any} world @returns {HTMLElement} */
+export function matrixOf(world) {
+	const misses = primaryCauses(world), victims = largestOf([...misses].map(([app, row]) => [app, [...row.values()].reduce((a, b) => a + b, 0)]));
+	/** @type {Map<string, number>} */
+	const sums = new Map();
+
+	for (const row of misses.values())
+		for (const [by, n] of row)
+			sums.set(by, (sums.get(by) ?? 0) + n);
+	const culprits = largestOf(sums), most = Math.max(1, ...victims.flatMap((app) => culprits.map((by) => misses.get(app)?.get(by) ?? 0)));
+	const nameOf = (/** @type {string} */ app) => (app ? world.appName(Number(app)) : NO_APP);
+	const cellOf = (/** @type {string} */ app, /** @type {string} */ by) => {
+		const n = misses.get(app)?.get(by) ?? 0, cell = make('td', { class: 'number' }, n ? count(n) : '');
+
+		cell.style.background = `color-mix(in srgb, var(--bad) ${Math.round(45 * n / most)}%, var(--paper))`;
+		cell.dataset.value = String(n);
+		return cell;
+	};
+	const rows = victims.map((app) => make('tr', {}, make('th', { scope: 'row' }, nameOf(app)), ...culprits.map((by) => cellOf(app, by))));
+
+	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Missed deadlines by victim and culprit' },
+		make('table', { class: 'matrix' }, make('caption', {}, 'Missed deadlines by their first cause: whose they were (rows), and whose doing (columns)'),
+			make('thead', {}, make('tr', {}, make('th', {}), ...culprits.map((by) => make('th', { scope: 'col', class: 'number' }, nameOf(by))))), make('tbody', {}, ...rows)));
 }
 
 /** Of whose deadlines were missed, and by whom: from the answer of burstscope misses. @param {any} world @param {number} most */

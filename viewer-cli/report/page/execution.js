@@ -4,6 +4,8 @@ import { count, duration, time } from './format.js';
 import { lowerBound, phases } from './data.js';
 import { make, tableOf } from './tables.js';
 
+const MOST_MODELS = 100;
+
 const waits = new Set(['queue', 'preempted', 'fence']);
 
 /** @param {any} world @param {number} index @returns {{phase: string, ns: number}[]} */
@@ -105,28 +107,57 @@ export function showExecution(place, world, lanes, index, database) {
 	place.hidden = false;
 }
 
-/** Figures of what was submitted from @from to @to, and of the lanes then. @param {any} world @param {import('./timeline.js').App[]} apps @param {any[]} lanes @param {number} from @param {number} to @param {any} tools heldBy, percentile */
-export function selectionOf(world, apps, lanes, from, to, tools) {
+/** Of executions @indices: how many, how they ended and how long they took. @param {any} world @param {Uint32Array} indices @param {(sorted: Float64Array, p: number) => number} percentile */
+function figuresOf(world, indices, percentile) {
+	const sorted = Float64Array.from(indices.filter((i) => world.answered(i)), (i) => world.executions.e2e_ns.get(i)).sort();
+
+	return { n_executions: indices.length, n_missed: indices.filter((i) => world.missed(i)).length, n_answered: sorted.length,
+		p50_ns: sorted.length ? percentile(sorted, 50) : null, p99_ns: sorted.length ? percentile(sorted, 99) : null };
+}
+
+/** How much of the time that lanes were held was @app's, in percent, by its place. @param {any[]} lanes @param {number} from @param {number} to @param {any} heldBy */
+function sharesOf(lanes, from, to, heldBy) {
 	const held = new Float64Array(places + 1), before = new Float64Array(places + 1), after = new Float64Array(places + 1);
-	const { executions } = world;
 
 	for (const lane of lanes) {
-		tools.heldBy(lane, from, before);
-		tools.heldBy(lane, to, after);
+		heldBy(lane, from, before);
+		heldBy(lane, to, after);
 		for (let i = 0; i <= places; i++)
 			held[i] += after[i] - before[i];
 	}
 	const sum = held.reduce((a, b) => a + b, 0);
-	return apps.map((app) => {
-		const first = lowerBound(app.began, from), last = lowerBound(app.began, to);
-		const taken = app.index.subarray(first, last).filter((i) => world.answered(i)).map((i) => executions.e2e_ns.get(i));
-		const sorted = Float64Array.from(taken).sort();
-
-		return { app: app.name, n_executions: last - first, n_missed: lowerBound(app.missed, to) - lowerBound(app.missed, from), n_answered: sorted.length,
-			p50_ns: sorted.length ? tools.percentile(sorted, 50) : null, p99_ns: sorted.length ? tools.percentile(sorted, 99) : null,
-			lane_percent: app.place < places && sum > 0 ? 100 * held[app.place] / sum : null };
-	}).filter((row) => row.n_executions > 0);
+	return [...held].map((ns) => (sum > 0 ? 100 * ns / sum : null));
 }
 
-export const selectionColumns = [{ name: 'app', class: 'text' }, { name: 'n_executions', class: 'count' }, { name: 'n_missed', class: 'count' }, { name: 'n_answered', class: 'count' },
-	{ name: 'p50_ns', class: 'duration' }, { name: 'p99_ns', class: 'duration' }, { name: 'lane_percent', class: 'percent' }];
+/** Figures of what was submitted from @from to @to, and of the lanes then. @param {any} world @param {import('./timeline.js').App[]} apps @param {any[]} lanes @param {number} from @param {number} to @param {any} tools heldBy, percentile */
+export function selectionOf(world, apps, lanes, from, to, tools) {
+	const shares = sharesOf(lanes, from, to, tools.heldBy);
+
+	return apps.map((app) => ({ app: app.name, ...figuresOf(world, app.index.subarray(lowerBound(app.began, from), lowerBound(app.began, to)), tools.percentile),
+		lane_percent: app.place < places ? shares[app.place] : null })).filter((row) => row.n_executions > 0);
+}
+
+/** The same by app and model, those with the most executions first. @param {any} world @param {import('./timeline.js').App[]} apps @param {number} from @param {number} to @param {any} tools percentile */
+export function modelsOf(world, apps, from, to, tools) {
+	return apps.flatMap((app) => {
+		/** @type {Map<number, number[]>} */
+		const lists = new Map();
+
+		for (const i of app.index.subarray(lowerBound(app.began, from), lowerBound(app.began, to))) {
+			const model = world.executions.model_id.codes[i], list = lists.get(model);
+
+			if (list)
+				list.push(i);
+			else
+				lists.set(model, [i]);
+		}
+		return [...lists.values()].map((list) => ({ app: app.name, model: world.modelName(world.executions.model_id.get(list[0])),
+			...figuresOf(world, Uint32Array.from(list), tools.percentile) }));
+	}).sort((a, b) => b.n_executions - a.n_executions).slice(0, MOST_MODELS);
+}
+
+const figureColumns = [{ name: 'n_executions', class: 'count' }, { name: 'n_missed', class: 'count' }, { name: 'n_answered', class: 'count' }, { name: 'p50_ns', class: 'duration' },
+	{ name: 'p99_ns', class: 'duration' }];
+
+export const selectionColumns = [{ name: 'app', class: 'text' }, ...figureColumns, { name: 'lane_percent', class: 'percent' }];
+export const modelColumns = [{ name: 'app', class: 'text' }, { name: 'model', class: 'text' }, ...figureColumns];

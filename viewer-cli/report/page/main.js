@@ -1,8 +1,8 @@
 // main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
 import { answersOf, jsonOf, lowerBound, Packs, percentile } from './data.js';
-import { drawFairness, drawLatency, worstOf } from './charts.js';
+import { drawFairness, drawLatency, matrixOf, worstOf } from './charts.js';
 import { places } from './draw.js';
-import { selectionColumns, selectionOf, showExecution } from './execution.js';
+import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
 import { count, duration, shown, time } from './format.js';
 import { fill, make, tableOf } from './tables.js';
 import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
@@ -223,7 +223,7 @@ class Page {
 		const worst = worstOf(world, 50);
 
 		if (worst)
-			byId('in-misses').append(worst);
+			byId('in-misses').append(matrixOf(world), worst);
 		else if (!this.overview.missed.some((/** @type {number} */ n) => n > 0))
 			byId('in-misses').prepend(make('p', {}, 'No missed deadline was recorded.'));
 		performance.mark('all-drawn');
@@ -242,10 +242,11 @@ class Page {
 			return;
 		}
 		const rows = selectionOf(this.world, apps, lanes, selection[0], selection[1], { heldBy, percentile });
+		const models = modelsOf(this.world, apps, selection[0], selection[1], { percentile });
 		const [from, to] = selection.map((ns) => `${(ns / 1e9).toFixed(6)}s`);
 		const table = tableOf(`From ${time(selection[0])} to ${time(selection[1])}, ${duration(selection[1] - selection[0])}: what was submitted, and who had the lanes`, selectionColumns, rows);
 
-		place.replaceChildren(table, make('p', { class: 'note' }, 'This part alone: ', make('a', { href: `#t=${from}..${to}` }, 'link'), '; for Perfetto: ',
+		place.replaceChildren(table, tableOf('The same by app and model', modelColumns, models), make('p', { class: 'note' }, 'This part alone: ', make('a', { href: `#t=${from}..${to}` }, 'link'), '; for Perfetto: ',
 			make('code', {}, `burstscope export --to perfetto --from ${from} --to ${to} -o part.pftrace '${this.about.database}'`)));
 	}
 

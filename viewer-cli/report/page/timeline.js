@@ -2,6 +2,7 @@
 // pixel shows which share of it each app had, from sums that are kept for every 64th stretch.
 import { colourOf, drawAxis, fit, hatch, ink, places } from './draw.js';
 import { count, duration, time } from './format.js';
+import { drawLink, linksBetween } from './links.js';
 import { lowerBound } from './data.js';
 import { make } from './tables.js';
 
@@ -170,6 +171,8 @@ export class Timeline {
 		this.apps = [];
 		/** @type {{x: number, width: number, y: number, height: number, index: number}[]} */
 		this.boxes = [];
+		/** @type {import('./links.js').Link[]} as they were drawn */
+		this.links = [];
 		this.waiting = 0;
 		this.listen();
 	}
@@ -240,6 +243,7 @@ export class Timeline {
 			this.drawApp(context, app, y + 3, APP - 6);
 			y += APP;
 		}
+		this.drawLinks(context);
 		this.drawLosses(context, height);
 		this.drawSelection(context, height);
 	}
@@ -385,6 +389,20 @@ export class Timeline {
 				if (bins[x])
 					context.fillRect(margin + x, y + height - bins[x] / most * height, 1, bins[x] / most * height);
 		}
+	}
+
+	/** The middle of the row of the app of execution @index. @param {number} index */
+	rowOf(index) {
+		const id = this.world.executions.app_id.get(index), row = this.apps.findIndex((app) => app.id === id);
+
+		return AXIS + this.lanes.length * LANE + (row < 0 ? this.apps.length - 0.5 : row + 0.5) * APP;
+	}
+
+	/** @param {CanvasRenderingContext2D} context */
+	drawLinks(context) {
+		this.links = linksBetween(this.world, this.from, this.to) ?? [];
+		for (const link of this.links)
+			drawLink(context, link, { x: Math.max(this.margin(), this.xOf(link.began)), end: this.xOf(Math.min(this.to, link.ended)), top: this.rowOf(link.from), bottom: this.rowOf(link.to) });
 	}
 
 	/** @param {CanvasRenderingContext2D} context @param {number} height */
@@ -585,6 +603,6 @@ export function legendOf(overview, name) {
 
 	if (overview.apps.length > overview.busiest.length)
 		list.push(swatch(-1, `${count(overview.apps.length - overview.busiest.length)} others`));
-	list.push(swatch(-2, 'deadline missed'));
+	list.push(swatch(-2, 'deadline missed'), make('span', {}, 'arrow: took its lane'), make('span', {}, 'dashed: kept a more urgent one waiting'));
 	return list;
 }
