@@ -45,19 +45,11 @@ export function answersOf() {
 }
 
 /**
- * Unpacks what comes through @port: { columns } begins a pack, { rows, widths, text } is a part of it, and { end: true } is after the last
- * pack. Each pack goes back as { n, codes } when all of it was there. Its text becomes that of a worker, so that it refers to nothing outside.
+ * Unpacks the parts of packs that come through @port as { id, deltas, rows, widths, text }; each goes back as { id, codes }. A delta column
+ * comes back as its values after 0. This function's text becomes that of a worker, so that it refers to nothing outside.
  * @param {any} port
  */
 function unpack(port) {
-	/** @type {[string, number][] | null} */
-	let columns = null;
-	/** @type {Codes[][]} of each column, its parts */
-	let parts = [];
-	/** @type {number[]} of each delta column, its latest value */
-	let latest = [];
-	let n = 0;
-
 	/** @param {string} text @returns {Uint8Array} */
 	const bytesOf = (text) => {
 		const native = /** @type {any} */ (Uint8Array).fromBase64;
@@ -89,57 +81,28 @@ function unpack(port) {
 		return codes;
 	};
 
-	/** @param {Codes} codes of differences @param {number} c */
-	const sum = (codes, c) => {
-		const values = new Float64Array(codes.length);
-		let value = latest[c] ?? 0;
+	/** @param {Codes} differences */
+	const sum = (differences) => {
+		const values = new Float64Array(differences.length);
+		let value = 0;
 
-		for (let i = 0; i < codes.length; i++)
-			values[i] = value += codes[i] % 2 ? -(codes[i] + 1) / 2 : codes[i] / 2;
-		latest[c] = value;
+		for (let i = 0; i < differences.length; i++)
+			values[i] = value += differences[i] % 2 ? -(differences[i] + 1) / 2 : differences[i] / 2;
 		return values;
 	};
 
-	/** @param {string} text @param {number} rows @param {number[]} widths */
-	const takePart = async (text, rows, widths) => {
+	/** @param {{id: number, deltas: boolean[], rows: number, widths: number[], text: string}} part */
+	const take = async ({ id, deltas, rows, widths, text }) => {
 		const stream = new Blob([/** @type {any} */ (bytesOf(text))]).stream().pipeThrough(new DecompressionStream('deflate'));
 		const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
 		let at = 0;
+		const codes = widths.map((width, c) => {
+			const column = join(bytes.subarray(at, at += width * rows), width, rows);
 
-		for (const [c, width] of widths.entries()) {
-			const codes = join(bytes.subarray(at, at + width * rows), width, rows);
-
-			parts[c].push(columns?.[c][1] ? sum(codes, c) : codes);
-			at += width * rows;
-		}
-		n += rows;
-	};
-
-	const giveBack = () => {
-		const codes = parts.map((of) => {
-			const whole = codesOf(Math.max(1, ...of.map((part) => (part.BYTES_PER_ELEMENT))), n);
-			let at = 0;
-
-			for (const part of of.splice(0)) {
-				whole.set(part, at);
-				at += part.length;
-			}
-			return whole;
+			return deltas[c] ? sum(column) : column;
 		});
 
-		port.postMessage({ n, codes }, codes.map((whole) => whole.buffer));
-	};
-
-	/** @param {any} message */
-	const take = async ({ columns: next, end, text, rows, widths }) => {
-		if (text !== undefined)
-			return takePart(text, rows, widths);
-		if (columns)
-			giveBack();
-		columns = end ? null : next;
-		parts = (next ?? []).map(() => []);
-		latest = [];
-		n = 0;
+		port.postMessage({ id, codes }, codes.map((column) => column.buffer));
 	};
 	let before = Promise.resolve();
 
@@ -160,37 +123,67 @@ function unpacker() {
 	}
 }
 
-/** The packs of the page. They are unpacked while the rest of the page is still being read. */
+/** Of one column: its parts, one after the other; those of a delta column after the last value of the part before. @param {Codes[]} parts @param {boolean} delta */
+function whole(parts, delta) {
+	const widest = parts.reduce((a, b) => (b.BYTES_PER_ELEMENT > a.BYTES_PER_ELEMENT ? b : a), parts[0] ?? (delta ? new Float64Array() : new Uint8Array()));
+	const codes = new /** @type {any} */ (widest).constructor(parts.reduce((n, part) => n + part.length, 0));
+	let at = 0, last = 0;
+
+	for (const part of parts) {
+		codes.set(part, at);
+		for (let i = at; delta && i < at + part.length; i++)
+			codes[i] += last;
+		at += part.length;
+		last = delta ? codes[at - 1] : 0;
+	}
+	return new Column(codes, delta);
+}
+
+/** @typedef {{name: string, columns: [string, number][], parts: number[]}} Sent parts: their ids */
+
+/** The packs of the page. Their parts are unpacked while the rest of the page is still being read, by two in turn. */
 export class Packs {
 	constructor() {
-		/** @type {{name: string, columns: [string, number][]}[]} that are being unpacked, in their order */
+		this.ports = [unpacker(), unpacker()];
+		/** @type {Sent[]} */
 		this.sent = [];
-		/** @type {Record<string, Pack>} */
-		this.read = {};
-		this.port = unpacker();
+		/** @type {Codes[][]} of each part, its columns */
+		this.parts = [];
+		this.missing = 0;
 		this.after = /** @type {Element} */ (document.currentScript);
 		/** All packs by their names. @type {Promise<Record<string, Pack>>} */
-		this.all = new Promise((resolve, reject) => {
-			const seen = new MutationObserver(() => this.send(false));
+		this.all = new Promise((resolve, reject) => this.listen(resolve, reject));
+	}
 
-			this.port.onmessage = (/** @type {any} */ { data }) => {
-				const ended = data.failed || this.take(data);
+	/** @param {(packs: Record<string, Pack>) => void} resolve @param {(why: Error) => void} reject */
+	listen(resolve, reject) {
+		const seen = new MutationObserver(() => this.send(false));
+		let ended = false;
+		const end = () => {
+			if (!ended || this.missing)
+				return;
+			for (const port of this.ports)
+				port.terminate?.();
+			resolve(Object.fromEntries(this.sent.map((pack) => [pack.name, this.packOf(pack)])));
+		};
 
-				if (ended)
-					this.port.terminate?.();
+		for (const port of this.ports) {
+			port.onmessage = (/** @type {any} */ { data }) => {
 				if (data.failed)
 					reject(new Error(data.failed));
-				else if (ended)
-					resolve(this.read);
+				this.parts[data.id] = data.codes;
+				this.missing--;
+				end();
 			};
-			this.port.onerror = (/** @type {any} */ why) => reject(new Error(why.message ?? 'the worker failed'));
-			seen.observe(document.body, { childList: true });
-			addEventListener('DOMContentLoaded', () => {
-				seen.disconnect();
-				this.send(true);
-				this.port.postMessage({ end: true });
-			}, { once: true });
-		});
+			port.onerror = (/** @type {any} */ why) => reject(new Error(why.message ?? 'the worker failed'));
+		}
+		seen.observe(document.body, { childList: true });
+		addEventListener('DOMContentLoaded', () => {
+			seen.disconnect();
+			this.send(true);
+			ended = true;
+			end();
+		}, { once: true });
 	}
 
 	/** Sends the parts that are whole; the last element that was read may not be. @param {boolean} all */
@@ -199,12 +192,9 @@ export class Packs {
 			const { columns, pack, rows, widths } = /** @type {HTMLElement} */ (element).dataset, text = element.textContent ?? '';
 
 			if (columns) {
-				const list = JSON.parse(text);
-
-				this.sent.push({ name: columns, columns: list });
-				this.port.postMessage({ columns: list });
+				this.sent.push({ name: columns, columns: JSON.parse(text), parts: [] });
 			} else if (pack) {
-				this.port.postMessage({ text, rows: Number(rows), widths: (widths ?? '').split(',').map(Number) });
+				this.sendPart(this.sent[this.sent.length - 1], Number(rows), (widths ?? '').split(',').map(Number), text);
 			} else {
 				this.after = element;
 				continue;
@@ -213,12 +203,20 @@ export class Packs {
 		}
 	}
 
-	/** True: it was the last one. @param {{n: number, codes: Codes[]}} pack */
-	take({ n, codes }) {
-		const { name, columns } = this.sent[Object.keys(this.read).length];
+	/** @param {Sent} pack @param {number} rows @param {number[]} widths @param {string} text */
+	sendPart(pack, rows, widths, text) {
+		const id = this.parts.push([]) - 1;
 
-		this.read[name] = { n, ...Object.fromEntries(columns.map(([column, delta], c) => [column, new Column(codes[c], delta === 1)])) };
-		return Object.keys(this.read).length === this.sent.length;
+		pack.parts.push(id);
+		this.missing++;
+		this.ports[id % this.ports.length].postMessage({ id, deltas: pack.columns.map(([, delta]) => delta === 1), rows, widths, text });
+	}
+
+	/** @param {Sent} pack @returns {Pack} */
+	packOf({ columns, parts }) {
+		const n = parts.reduce((sum, id) => sum + (this.parts[id][0]?.length ?? 0), 0);
+
+		return { n, ...Object.fromEntries(columns.map(([column, delta]) => [column, whole(parts.map((id) => this.parts[id].shift() ?? new Uint8Array()), delta === 1)])) };
 	}
 }
 

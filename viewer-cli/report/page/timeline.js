@@ -174,6 +174,7 @@ export class Timeline {
 		/** @type {import('./links.js').Link[]} as they were drawn */
 		this.links = [];
 		this.waiting = 0;
+		this.width = 0; // when it was drawn last: asking the canvas each time takes longer than drawing
 		this.listen();
 	}
 
@@ -190,17 +191,17 @@ export class Timeline {
 	}
 
 	margin() {
-		return this.canvas.clientWidth < 600 ? 76 : 150;
+		return this.width < 600 ? 76 : 150;
 	}
 
 	/** @param {number} at */
 	xOf(at) {
-		return this.margin() + (at - this.from) / (this.to - this.from) * (this.canvas.clientWidth - this.margin());
+		return this.margin() + (at - this.from) / (this.to - this.from) * (this.width - this.margin());
 	}
 
 	/** @param {number} x */
 	timeOf(x) {
-		return this.from + (x - this.margin()) / (this.canvas.clientWidth - this.margin()) * (this.to - this.from);
+		return this.from + (x - this.margin()) / (this.width - this.margin()) * (this.to - this.from);
 	}
 
 	/** Show from @from to @to, no less than 1 us and no more than all. @param {number} from @param {number} to */
@@ -228,6 +229,8 @@ export class Timeline {
 
 	draw() {
 		const { context, width, height } = fit(this.canvas, this.height());
+
+		this.width = width;
 		const margin = this.margin();
 		let y = AXIS;
 
@@ -265,7 +268,7 @@ export class Timeline {
 	drawLane(context, lane, y, height) {
 		const first = lowerBound(lane.ended, this.from), last = lowerBound(lane.began, this.to);
 
-		if (last - first <= this.canvas.clientWidth)
+		if (last - first <= this.width)
 			this.drawStretches(context, lane, first, last, y, height);
 		else
 			this.drawShares(context, lane, y, height);
@@ -289,14 +292,15 @@ export class Timeline {
 
 	/** @param {CanvasRenderingContext2D} context @param {Lane} lane @param {number} y @param {number} height */
 	drawShares(context, lane, y, height) {
-		const margin = this.margin(), width = this.canvas.clientWidth - margin, each = (this.to - this.from) / width;
-		const held = Array.from({ length: width + 1 }, () => new Float64Array(places + 1)), tops = new Float64Array(width).fill(y);
+		const margin = this.margin(), width = this.width - margin, each = (this.to - this.from) / width;
+		const some = places + 1, held = new Float64Array((width + 1) * some), tops = new Float64Array(width).fill(y);
 
-		held.forEach((sums, x) => heldBy(lane, this.from + x * each, sums));
+		for (let x = 0; x <= width; x++)
+			heldBy(lane, this.from + x * each, held.subarray(x * some, (x + 1) * some));
 		for (let place = 0; place <= places; place++) {
 			context.fillStyle = colourOf(place === places ? -1 : place);
 			for (let x = 0; x < width; x++) {
-				const part = (held[x + 1][place] - held[x][place]) / each * height;
+				const part = (held[(x + 1) * some + place] - held[x * some + place]) / each * height;
 
 				if (part > 0)
 					context.fillRect(margin + x, tops[x], 1, part);
@@ -310,7 +314,7 @@ export class Timeline {
 		const first = lowerBound(app.began, this.from - app.longest), last = lowerBound(app.began, this.to);
 
 		context.strokeStyle = ink('line');
-		context.strokeRect(this.margin(), y + height + 1.5, this.canvas.clientWidth, 0.01);
+		context.strokeRect(this.margin(), y + height + 1.5, this.width, 0.01);
 		if (last - first <= MOST_DRAWN)
 			this.drawExecutions(context, app, first, last, y, height);
 		else
@@ -371,7 +375,7 @@ export class Timeline {
 
 	/** For each pixel how many were submitted, and below how many of them missed. @param {CanvasRenderingContext2D} context @param {App} app @param {number} y @param {number} height */
 	drawCounts(context, app, y, height) {
-		const margin = this.margin(), width = Math.floor(this.canvas.clientWidth - margin), each = (this.to - this.from) / width;
+		const margin = this.margin(), width = Math.floor(this.width - margin), each = (this.to - this.from) / width;
 		const all = new Float64Array(width), missed = new Float64Array(width);
 		let most = 1;
 
@@ -412,7 +416,7 @@ export class Timeline {
 		for (let i = 0; losses && i < losses.n; i++) {
 			const x = Math.max(margin, this.xOf(losses.began.get(i))), end = this.xOf(losses.ended.get(i));
 
-			if (end > margin && x < this.canvas.clientWidth)
+			if (end > margin && x < this.width)
 				hatch(context, x, AXIS, end - x, height - AXIS);
 		}
 	}
@@ -455,7 +459,7 @@ export class Timeline {
 		if (this.world.missed(index))
 			lines.push(`deadline missed: ${this.world.word(executions.miss_word, index)}${Number.isFinite(late) ? `, late by ${duration(late)}` : ''}`);
 		this.tip.replaceChildren(...lines.map((line) => make('div', {}, line)));
-		this.tip.style.left = `${Math.max(0, Math.min(x + 14, this.canvas.clientWidth - 300))}px`;
+		this.tip.style.left = `${Math.max(0, Math.min(x + 14, this.width - 300))}px`;
 		this.tip.style.top = `${y + 16}px`;
 	}
 
