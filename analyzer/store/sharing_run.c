@@ -2,9 +2,11 @@
 #include "store/sharing_run.h"
 
 #include "replay/sharing.h"
+#include "store/in_order.h"
 #include "store/numbers.h"
 #include "store/own.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +22,18 @@ enum {
 /* ---- who and what there is ---- */
 
 struct service {
-	int64_t trace, instance, policy, preempt, lanes, base; /* base: when the first execution was ready */
-	bool only;     /* of its trace: then executions of unknown streams are its own */
-	double slower; /* native: so many times as long as its cpu time does an execution take */
+	int64_t trace, instance, policy, preempt, lanes;
+	int64_t began, ended; /* of its trace; none was ready before */
+	bool only;            /* of its trace: then executions of unknown streams are its own */
+	double slower;        /* native: so many times as long as its cpu time does an execution take */
 };
 
 struct reading {
 	sqlite3 *sql;
-	const struct service *service;
-	sqlite3_stmt *executions, *handed;
+	struct service *service;
+	sqlite3_stmt *executions, *stored, *sorted, *handed; /* executions: as they were stored, or sorted */
+	struct in_order *order;                              /* owned */
+	bool disorder;                                       /* they were not stored in an order that a window mends */
 	int64_t from, to;
 	int64_t *apps; /* owned; ids in their order: the number of one is its place and 1, and 0 an unknown one's */
 	uint32_t n_apps;
@@ -76,33 +81,19 @@ static uint32_t app_number(const struct reading *r, sqlite3_stmt *q, int column)
 
 /* ---- executions ---- */
 
-enum {
-	ID,
-	FLAGS,
-	APP,
-	READY,
-	QUEUE,
-	RUN,
-	PREEMPTED,
-	REDO,
-	CPU,
-	DEADLINE,
-	STEP,
-	USUAL,
-	DISPATCHED,
-	BEGAN,
-	OVER,
-	STREAM
-};
+enum { ID, FLAGS, APP, READY, QUEUE, RUN, PREEMPTED, REDO, CPU, DEADLINE, STEP, USUAL, DISPATCHED, BEGAN, STREAM };
 
-static const char executions_sql[] =
+/* As they are stored. Sorting them takes longer than all else here. */
+static const char stored_sql[] =
 	"SELECT x.id, x.flags, x.app_id, x.enqueued, x.queue_ns, x.run_ns, x.preempted_ns, x.redo_ns, x.cpu_ns, "
 	"x.deadline, m.step_ns, m.estimate_ns, x.dispatched, "
 	"coalesce(x.submitted, x.request_written, x.request_read, x.decoded, x.fenced, x.enqueued) AS began, "
-	"(SELECT t.ended FROM trace t WHERE t.id = x.trace_id), x.stream_id "
+	"x.stream_id "
 	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
 	"WHERE x.trace_id = ?1 AND x.enqueued BETWEEN ?4 AND ?5 AND (?3 OR "
-	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) ORDER BY x.enqueued, x.id";
+	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2)";
+
+static const char sorted_sql[] = " ORDER BY x.enqueued, x.id";
 
 static const char handed_sql[] =
 	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 AND (w.began + w.dur_ns = ?2 OR EXISTS "
@@ -145,9 +136,11 @@ static uint64_t hand_of(struct reading *r, sqlite3_stmt *q)
 }
 
 /* One that was under way when the recording ended had what it had until then. False: what it had is not known. */
-static bool take_times(sqlite3_stmt *q, const struct bits_execution *b, struct bsa_sharing_call *c)
+static bool take_times(const struct reading *r, const struct bits_execution *b, struct bsa_sharing_call *c)
 {
-	uint64_t redo = is_null(q, REDO) ? 0 : length(q, REDO), over = length(q, OVER), ready = length(q, READY);
+	sqlite3_stmt *q = r->executions;
+	uint64_t redo = is_null(q, REDO) ? 0 : length(q, REDO), ready = length(q, READY);
+	uint64_t over = r->service->ended > 0 ? (uint64_t)r->service->ended : 0;
 
 	c->run = is_null(q, RUN) ? 0 : length(q, RUN);
 	c->response = length(q, QUEUE) + c->run + length(q, PREEMPTED);
@@ -188,9 +181,11 @@ static bool take_call(struct reading *r, struct bsa_sharing_call *c)
 		                        .app = app_number(r, q, APP),
 		                        .priority = (uint32_t)b.priority,
 		                        .asked = began >= r->from && began < r->to };
-	if (!take_times(q, &b, c))
+	if (!take_times(r, &b, c))
 		return false;
-	c->ready = length(q, READY) - (uint64_t)r->service->base;
+	c->ready = sqlite3_column_int64(q, READY) > r->service->began
+	                   ? (uint64_t)sqlite3_column_int64(q, READY) - (uint64_t)r->service->began
+	                   : 0;
 	c->answered = b.status == BSA_STATUS_NONE && b.path != BSA_PATH_PREPARE && !is_null(q, RUN);
 	if (r->service->policy == LABEL_policy_native)
 		take_native(r->service, q, c);
@@ -203,10 +198,19 @@ static int next_call(void *arg, struct bsa_sharing_call *ret)
 {
 	struct reading *r = arg;
 
-	while ((r->code = sqlite3_step(r->executions)) == SQLITE_ROW)
-		if (take_call(r, ret))
-			return 1;
-	return r->code == SQLITE_DONE ? 0 : -1;
+	while (!in_order_full(r->order) && r->code == SQLITE_ROW &&
+	       (r->code = sqlite3_step(r->executions)) == SQLITE_ROW) {
+		struct bsa_sharing_call c;
+
+		if (take_call(r, &c))
+			in_order_put(r->order, &c);
+	}
+	if (r->code != SQLITE_ROW && r->code != SQLITE_DONE)
+		return -1;
+	if (!r->order->n)
+		return 0;
+	r->disorder = !in_order_take(r->order, ret);
+	return r->disorder ? -1 : 1;
 }
 
 static int64_t around(int64_t at, int64_t by)
@@ -214,9 +218,14 @@ static int64_t around(int64_t at, int64_t by)
 	return at == INT64_MIN || at == INT64_MAX ? at : at + by;
 }
 
-static void ask_again(struct reading *r, const struct service *service)
+static void ask_again(struct reading *r)
 {
-	r->service = service;
+	const struct service *service = r->service;
+
+	r->order->n = r->order->n_free = 0;
+	r->order->latest = 0;
+	r->code = SQLITE_ROW;
+	r->disorder = false;
 	sqlite3_reset(r->executions);
 	sqlite3_bind_int64(r->executions, 1, service->trace);
 	sqlite3_bind_int64(r->executions, 2, service->instance);
@@ -322,25 +331,22 @@ static int tell_apps(const struct reading *r, const struct bsa_sharing_app *apps
 	return 0;
 }
 
-static int play_service(struct reading *r, struct service *service, bsa_shared_tell *tell, void *ctx)
+static int play_service(struct reading *r, bsa_shared_tell *tell, void *ctx)
 {
 	struct bsa_sharing_app *apps = calloc(r->n_apps + (size_t)1, sizeof(*apps));
-	const struct bsa_sharing sharing = { .lanes = (uint32_t)service->lanes,
-		                             .preempt = (uint32_t)service->preempt,
+	const struct bsa_sharing sharing = { .lanes = (uint32_t)r->service->lanes,
+		                             .preempt = (uint32_t)r->service->preempt,
 		                             .n_apps = r->n_apps + 1,
 		                             .next = next_call,
 		                             .arg = r };
 	int code = apps ? SQLITE_OK : SQLITE_NOMEM;
 
-	ask_again(r, service);
-	if (!code && sqlite3_step(r->executions) == SQLITE_ROW)
-		service->base = sqlite3_column_int64(r->executions, READY);
-	if (!code && service->policy == LABEL_policy_native) {
-		ask_again(r, service);
-		code = how_much_slower(r, service);
+	if (!code && r->service->policy == LABEL_policy_native) {
+		ask_again(r);
+		code = how_much_slower(r, r->service);
 	}
-	ask_again(r, service);
-	if (!code)
+	if (!code && !r->disorder) {
+		ask_again(r);
 		switch (bsa_sharing_run(&sharing, apps)) {
 		case BSA_SHARING_DONE:
 			code = tell_apps(r, apps, tell, ctx);
@@ -349,23 +355,41 @@ static int play_service(struct reading *r, struct service *service, bsa_shared_t
 			code = SQLITE_NOMEM;
 			break;
 		case BSA_SHARING_FAILED:
-			code = r->code;
+			code = r->disorder ? SQLITE_OK : r->code;
 			break;
 		default:
 			break; /* too many to replay: the service gets no row */
 		}
+	}
 	free(apps);
+	return code;
+}
+
+/* Executions that waited while very many others ended make it sort them all. */
+static int play_in_order(struct reading *r, struct service *service, bsa_shared_tell *tell, void *ctx)
+{
+	int code;
+
+	r->service = service;
+	r->executions = r->stored;
+	code = play_service(r, tell, ctx);
+	if (!code && r->disorder) {
+		r->executions = r->sorted;
+		r->disorder = false;
+		code = play_service(r, tell, ctx);
+	}
 	return code;
 }
 
 /* ---- all of them ---- */
 
-enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DIFFERENT, BESIDE };
+enum { TRACE, INSTANCE, POLICY, PREEMPT, LANES, DIFFERENT, BESIDE, TRACE_BEGAN, TRACE_ENDED };
 
 static const char services_sql[] =
 	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), "
 	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes), "
-	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1 "
+	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) - 1, "
+	"(SELECT t.began FROM trace t WHERE t.id = r.trace_id), (SELECT t.ended FROM trace t WHERE t.id = r.trace_id) "
 	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
 
 static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *tell, void *ctx)
@@ -378,35 +402,48 @@ static int play_all(struct reading *r, sqlite3_stmt *services, bsa_shared_tell *
 			                   .policy = sqlite3_column_int64(services, POLICY),
 			                   .preempt = sqlite3_column_int64(services, PREEMPT),
 			                   .lanes = sqlite3_column_int64(services, LANES),
-			                   .only = !sqlite3_column_int64(services, BESIDE) };
+			                   .only = !sqlite3_column_int64(services, BESIDE),
+			                   .began = sqlite3_column_int64(services, TRACE_BEGAN),
+			                   .ended = sqlite3_column_int64(services, TRACE_ENDED) };
 
 		code = SQLITE_OK;
 		if (!sqlite3_column_int64(services, DIFFERENT) && service.lanes >= 1 && service.lanes <= LANES_MOST &&
 		    service.preempt >= LABEL_preempt_none && service.preempt <= LABEL_preempt_save)
-			code = play_service(r, &service, tell, ctx);
+			code = play_in_order(r, &service, tell, ctx);
 	}
 	return code == SQLITE_DONE ? 0 : code;
+}
+
+static int prepare(struct reading *r)
+{
+	char sorted[sizeof(stored_sql) + sizeof(sorted_sql)];
+	int code = sqlite3_prepare_v2(r->sql, stored_sql, -1, &r->stored, NULL);
+
+	snprintf(sorted, sizeof(sorted), "%s%s", stored_sql, sorted_sql);
+	if (!code)
+		code = sqlite3_prepare_v2(r->sql, sorted, -1, &r->sorted, NULL);
+	if (!code)
+		code = sqlite3_prepare_v2(r->sql, handed_sql, -1, &r->handed, NULL);
+	return code ? code : read_apps(r);
 }
 
 int sharing_of(sqlite3 *sql, int64_t trace, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx)
 {
 	cleanup_stmt sqlite3_stmt *services = NULL;
-	struct reading r = { .sql = sql, .from = from, .to = to };
-	int code = sqlite3_prepare_v2(sql, services_sql, -1, &services, NULL);
+	struct reading r = { .sql = sql, .from = from, .to = to, .order = calloc(1, sizeof(*r.order)) };
+	int code = r.order ? sqlite3_prepare_v2(sql, services_sql, -1, &services, NULL) : SQLITE_NOMEM;
 
 	if (!code)
-		code = sqlite3_prepare_v2(sql, executions_sql, -1, &r.executions, NULL);
-	if (!code)
-		code = sqlite3_prepare_v2(sql, handed_sql, -1, &r.handed, NULL);
-	if (!code)
-		code = read_apps(&r);
+		code = prepare(&r);
 	if (!code) {
 		sqlite3_bind_int64(services, 1, trace);
 		sqlite3_bind_int64(services, 2, SERVICES_MOST);
 		code = play_all(&r, services, tell, ctx);
 	}
-	sqlite3_finalize(r.executions);
+	sqlite3_finalize(r.stored);
+	sqlite3_finalize(r.sorted);
 	sqlite3_finalize(r.handed);
+	free(r.order);
 	free(r.apps);
 	return code;
 }

@@ -1185,6 +1185,44 @@ static void order_does_not_matter(void **state)
 	free(expected);
 }
 
+enum { SHARED = 3 * 4096 };
+
+/* Whose ids are in the order of their times, or the other way round, which no window mends. */
+static char *shared_by(const char *path, bool backwards)
+{
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+	char *got;
+
+	for (uint32_t app = 1; app <= 2; app++)
+		FACT(app, bsa_app, { .id = app, .trace = 1, .key = app, .name = "app" });
+	FACT(process, bsa_process, { .id = 1, .trace = 1, .role = BSA_ROLE_SERVICE, .name = "nnburstd" });
+	FACT(rules, bsa_rules, { .at = 1, .trace = 1, .process = 1, .instance = 0xabc, .policy = 2, .lanes = 1 });
+	FACT(stream, bsa_stream, { .id = 1, .trace = 1, .number = 0xabc00001 });
+	for (uint64_t i = 0; i < SHARED; i++) {
+		uint64_t id = 1 + (backwards ? SHARED - 1 - i : i);
+		struct bsa_execution x = stored_warm(id, 1000 + i * 100 + (i % 5) * 7);
+
+		x.app = 1 + (uint32_t)(i % 3 == 0);
+		facts.execution(facts.ctx, &x);
+	}
+	stored_finish(s);
+	got = strdup(stored_ask(path, "SELECT app_id, n, mean_ns, ideal_mean_ns, p95_ns, ideal_p95_ns, work_ns, "
+	                              "ideal_work_ns, received_ns FROM app_sharing ORDER BY 1"));
+	unlink(path);
+	return got;
+}
+
+static void ideal_sharing_needs_no_order_of_ids(void **state)
+{
+	char *forwards = shared_by(*state, false), *backwards = shared_by(*state, true);
+
+	assert_string_not_equal(forwards, "");
+	assert_string_equal(forwards, backwards);
+	free(forwards);
+	free(backwards);
+}
+
 /* What a reader may ask one by one is found by a key. */
 static void one_is_found_without_looking_at_all(void **state)
 {
@@ -1632,6 +1670,7 @@ int main(void)
 		T(between_apps),
 		T(every_number_has_a_name),
 		T(order_does_not_matter),
+		T(ideal_sharing_needs_no_order_of_ids),
 		T(one_is_found_without_looking_at_all),
 		T(the_same_facts_are_the_same_bytes),
 		T(traces_are_added_each_with_its_own_clock),

@@ -1,0 +1,39 @@
+/*
+ * in_order.h -- calls that come nearly in the order in which they were ready, in that order: executions are stored as they end.
+ *
+ * CONCURRENCY  None: it is its caller's.
+ */
+#ifndef BSA_STORE_IN_ORDER_H
+#define BSA_STORE_IN_ORDER_H
+
+#include "replay/sharing.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { IN_ORDER_MOST = 4096 }; /* that wait for one that was ready before them */
+
+/* All zero: empty. */
+struct in_order {
+	struct waiting {
+		uint64_t ready, came; /* came: a number of their order */
+		uint32_t place;       /* of the call */
+	} heap[IN_ORDER_MOST];
+	struct bsa_sharing_call calls[IN_ORDER_MOST];
+	uint32_t free[IN_ORDER_MOST]; /* places that were used, and no longer are */
+	uint32_t n, n_free;
+	uint64_t came, latest;
+};
+
+static inline bool in_order_full(const struct in_order *o)
+{
+	return o->n == IN_ORDER_MOST;
+}
+
+/* Not while it is full. */
+void in_order_put(struct in_order *o, const struct bsa_sharing_call *call);
+
+/* The first one. False: it was ready before the one that was taken last; then the calls come in too little order for this. Not while it is empty. */
+bool in_order_take(struct in_order *o, struct bsa_sharing_call *ret);
+
+#endif
