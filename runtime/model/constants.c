@@ -16,44 +16,85 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nnb/half.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "side files are little-endian and used as they are");
 
 enum { POOL_ALIGNMENT = 64 };
 
 /* ---- lists ---- */
 
+/* @json as an integer of 1, 2 or 4 bytes from @min to @max, at @to. */
+static int put_integer(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, int64_t min,
+                       int64_t max, size_t bytes, uint8_t *to)
+{
+	int64_t i = 0;
+	int s = nnb__integer(reason, at, json, min, max, &i);
+
+	memcpy(to, &i, bytes); /* little-endian: its lowest bytes */
+	return s;
+}
+
+/* true, false, 1 or 0. */
+static int put_truth(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, uint8_t *to)
+{
+	if (!json_is_boolean(json))
+		return put_integer(reason, at, json, 0, 1, 1, to);
+	*to = json_is_true(json);
+	return 0;
+}
+
+static int put_real(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, bool half, uint8_t *to)
+{
+	float f = 0;
+	int s = nnb__real(reason, at, json, &f);
+	uint16_t h = nnb_float_to_half(f);
+
+	memcpy(to, half ? (const void *)&h : &f, half ? sizeof(h) : sizeof(f));
+	return s;
+}
+
+/* One element of @type. */
+static int put_element(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, uint32_t type,
+                       uint8_t *to)
+{
+	switch (type) {
+	case NNB_FLOAT32:
+	case NNB_TENSOR_FLOAT32:
+		return put_real(reason, at, json, false, to);
+	case NNB_FLOAT16:
+	case NNB_TENSOR_FLOAT16:
+		return put_real(reason, at, json, true, to);
+	case NNB_INT32:
+	case NNB_TENSOR_INT32:
+		return put_integer(reason, at, json, INT32_MIN, INT32_MAX, 4, to);
+	case NNB_UINT32:
+		return put_integer(reason, at, json, 0, UINT32_MAX, 4, to);
+	case NNB_BOOL:
+	case NNB_TENSOR_BOOL8:
+		return put_truth(reason, at, json, to);
+	case NNB_TENSOR_QUANT16_SYMM:
+		return put_integer(reason, at, json, INT16_MIN, INT16_MAX, 2, to);
+	case NNB_TENSOR_QUANT16_ASYMM:
+		return put_integer(reason, at, json, 0, UINT16_MAX, 2, to);
+	case NNB_TENSOR_QUANT8_SYMM:
+	case NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL:
+	case NNB_TENSOR_QUANT8_ASYMM_SIGNED:
+		return put_integer(reason, at, json, INT8_MIN, INT8_MAX, 1, to);
+	default: /* TENSOR_QUANT8_ASYMM and TENSOR_OEM_BYTE */
+		return put_integer(reason, at, json, 0, UINT8_MAX, 1, to);
+	}
+}
+
 int nnb__list_convert(struct nnb_reason *reason, const struct nnb__place *at, const json_t *list, uint32_t type,
                       uint8_t *to)
 {
-	size_t n = json_array_size(list);
+	size_t n = json_array_size(list), bytes = nnb_type_info(type)->bytes;
 	struct nnb__place here = { at, NULL, 0 };
 	int s = 0;
 
-	for (; here.index < n && s == 0; here.index++) {
-		const json_t *json = json_array_get(list, here.index);
-		int64_t i = 0;
-		float f = 0;
-
-		switch (type) {
-		case NNB_FLOAT32:
-		case NNB_TENSOR_FLOAT32:
-			s = nnb__real(reason, &here, json, &f);
-			memcpy(to + here.index * sizeof(f), &f, sizeof(f));
-			break;
-		case NNB_INT32:
-		case NNB_TENSOR_INT32:
-			s = nnb__integer(reason, &here, json, INT32_MIN, INT32_MAX, &i);
-			memcpy(to + here.index * 4, &(int32_t){ (int32_t)i }, 4);
-			break;
-		case NNB_UINT32:
-			s = nnb__integer(reason, &here, json, 0, UINT32_MAX, &i);
-			memcpy(to + here.index * 4, &(uint32_t){ (uint32_t)i }, 4);
-			break;
-		default: /* TENSOR_QUANT8_ASYMM and TENSOR_OEM_BYTE */
-			s = nnb__integer(reason, &here, json, 0, UINT8_MAX, &i);
-			to[here.index] = (uint8_t)i;
-		}
-	}
+	for (; here.index < n && s == 0; here.index++)
+		s = put_element(reason, &here, json_array_get(list, here.index), type, to + here.index * bytes);
 	return s;
 }
 
@@ -147,6 +188,19 @@ static int inline_value(struct nnb__constants *c, const struct nnb__place *at, c
 	l.length = (uint32_t)bytes;
 	o->location = l;
 	return 0;
+}
+
+int nnb__constants_scales(struct nnb__constants *c, const struct nnb__place *at, const json_t *list,
+                          struct nnb_operand *o)
+{
+	size_t n = json_array_size(list);
+	int s;
+
+	if (n > NNB_OPERANDS_MAX)
+		return nnb__wrong(c->reason, at, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
+	s = extend(c, at, &c->values, n * sizeof(float), sizeof(float), &o->scales_at);
+	o->n_scales = (uint32_t)n;
+	return s ? s : nnb__list_convert(c->reason, at, list, NNB_TENSOR_FLOAT32, c->values.data + o->scales_at);
 }
 
 /* ---- side files ---- */

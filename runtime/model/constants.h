@@ -48,6 +48,10 @@ void nnb__constants_fini(struct nnb__constants *c);
 int nnb__constants_add(struct nnb__constants *c, const struct nnb__place *at, const json_t *value,
                        struct nnb_operand *operand);
 
+/* Take in the scales of @operand's channels, which lie among the model's values. 0 or -errno. */
+int nnb__constants_scales(struct nnb__constants *c, const struct nnb__place *at, const json_t *list,
+                          struct nnb_operand *operand);
+
 /* After the last: put them where their locations say. 0 or -errno. */
 int nnb__constants_place(struct nnb__constants *c);
 

@@ -80,11 +80,17 @@ static int read_lifetime(const struct reading *r, const struct nnb__place *at, c
 {
 	struct nnb__place here = { at, "lifetime", 0 };
 	const json_t *name = nnb__member(r->reason, &here, operand, JSON_STRING);
+	const char *lifetime;
 
 	if (!name)
 		return -EINVAL;
+	lifetime = json_string_value(name);
+	if (strncmp(lifetime, "SUBGRAPH_", 9) == 0) /* HAL 1.3's name of the same */
+		lifetime = strcmp(lifetime, "SUBGRAPH_INPUT") == 0    ? "MODEL_INPUT"
+		           : strcmp(lifetime, "SUBGRAPH_OUTPUT") == 0 ? "MODEL_OUTPUT"
+		                                                      : lifetime;
 	for (uint32_t i = NNB_TEMPORARY; i <= NNB_NO_VALUE; i++)
-		if (strcmp(json_string_value(name), nnb_lifetime_name(i)) == 0) {
+		if (strcmp(lifetime, nnb_lifetime_name(i)) == 0) {
 			*ret = i;
 			return 0;
 		}
@@ -145,6 +151,23 @@ static int read_quantization(const struct reading *r, const struct nnb__place *a
 	return s;
 }
 
+static int read_channels(struct reading *r, const struct nnb__place *at, const json_t *operand, struct nnb_operand *o)
+{
+	struct nnb__place dim_place = { at, "channel_dim", 0 };
+	struct nnb__place scales_place = { at, "scales", 0 };
+	const json_t *dim = json_object_get(operand, "channel_dim");
+	const json_t *scales = json_object_get(operand, "scales");
+	int64_t channel_dim = 0;
+	int s = dim ? nnb__integer(r->reason, &dim_place, dim, 0, NNB_RANK_MAX - 1, &channel_dim) : 0;
+
+	o->channel_dim = (uint32_t)channel_dim;
+	if (s == 0 && scales)
+		s = nnb__want(r->reason, &scales_place, scales, JSON_ARRAY);
+	if (s == 0 && json_array_size(scales))
+		s = nnb__constants_scales(&r->constants, &scales_place, scales, o);
+	return s;
+}
+
 static int read_operand(struct reading *r, const struct nnb__place *at, const json_t *operand, struct nnb_operand *o)
 {
 	struct nnb__place type_place = { at, "type", 0 };
@@ -156,6 +179,8 @@ static int read_operand(struct reading *r, const struct nnb__place *at, const js
 		s = read_dims(r, at, operand, o);
 	if (s == 0)
 		s = read_quantization(r, at, operand, o);
+	if (s == 0)
+		s = read_channels(r, at, operand, o);
 	if (s == 0)
 		s = read_lifetime(r, at, operand, &o->lifetime);
 	if (s == 0)

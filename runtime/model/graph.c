@@ -40,7 +40,7 @@ static bool wants_copy(const struct nnb_operand *o)
 	if (!is_constant(o))
 		return false;
 	return o->lifetime == NNB_CONSTANT_COPY || !type->tensor || o->type == NNB_TENSOR_INT32 ||
-	       (type->bytes && o->location.offset % type->bytes);
+	       o->type == NNB_TENSOR_BOOL8 || (type->bytes && o->location.offset % type->bytes);
 }
 
 /* ---- constants ---- */
@@ -156,35 +156,55 @@ static bool combine(struct nnb_shape *declared, const struct nnb_shape *inferred
 	return true;
 }
 
+/* Room for the outputs of the operation that has the most. */
+static struct nnb_shape *outputs_new(const struct nnb_model *m)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		most = m->operations[i].n_outputs > most ? m->operations[i].n_outputs : most;
+	return calloc(most + (size_t)1, sizeof(struct nnb_shape));
+}
+
+/* One operation; @out has room for its outputs. */
+static enum nnb_status infer_one(const struct nnb__op_view *view, struct nnb_shape *shapes, struct nnb_shape *out)
+{
+	const struct nnb_operation *op = view->op;
+
+	if (nnb__op_shapes(view, out))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	for (uint32_t k = 0; k < op->n_outputs; k++)
+		if (!combine(&shapes[op->outputs[k]], &out[k])) {
+			nnb_because(view->reason, "output %u has other dimensions than were declared", k);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
+	return NNB_STATUS_NONE;
+}
+
 static enum nnb_status infer(const struct nnb__graph *g, struct nnb_shape *shapes, const void *const *values,
                              struct nnb_reason *reason)
 {
 	const struct nnb_model *m = g->model;
-	struct nnb_shape out[NNB__OP_OUTPUTS_MAX];
+	enum nnb_status status = NNB_STATUS_NONE;
+	struct nnb_shape *out = outputs_new(m);
 
-	for (uint32_t i = 0; i < m->n_operations; i++) {
+	if (!out) {
+		nnb_because(reason, "no memory for the graph");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	for (uint32_t i = 0; !status && i < m->n_operations; i++) {
 		const struct nnb_operation *op = &m->operations[i];
-		struct nnb__op_view view = {
+		const struct nnb__op_view view = {
 			.model = m, .op = op, .shapes = shapes, .constants = values, .reason = reason
 		};
 
 		if (!nnb__patient(NNB__OPERATION_UNITS))
-			return nnb__impatient(reason);
-		if (op->type == NNB_OEM_OPERATION)
-			continue;
-		if (nnb__op_shapes(&view, out)) {
+			status = nnb__impatient(reason);
+		else if (op->type != NNB_OEM_OPERATION && (status = infer_one(&view, shapes, out)))
 			nnb__within(reason, "operation %u (%s)", i, nnb_op_name(op->type));
-			return NNB_STATUS_INVALID_ARGUMENT;
-		}
-		for (uint32_t k = 0; k < op->n_outputs; k++)
-			if (!combine(&shapes[op->outputs[k]], &out[k])) {
-				nnb_because(reason,
-				            "operation %u (%s): output %u has other dimensions than were declared", i,
-				            nnb_op_name(op->type), k);
-				return NNB_STATUS_INVALID_ARGUMENT;
-			}
 	}
-	return NNB_STATUS_NONE;
+	free(out);
+	return status;
 }
 
 static enum nnb_status look_at_shapes(struct nnb__graph *g, struct nnb_reason *reason)

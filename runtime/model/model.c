@@ -79,6 +79,7 @@ int nnb_model_operand(struct nnb_model *m, const struct nnb_operand *operand)
 		return -ENOMEM;
 	m->operands[m->n_operands] = copy;
 	m->operands[m->n_operands].consumers = 0;
+	m->operands[m->n_operands].n_scales = m->operands[m->n_operands].scales_at = 0;
 	m->operands[m->n_operands].location = (struct nnb_location){ 0 };
 	return (int)m->n_operands++;
 }
@@ -91,13 +92,12 @@ static uint64_t place_behind(uint64_t end, uint32_t bytes)
 	return (end + alignment - 1) / alignment * alignment;
 }
 
-int nnb_model_value(struct nnb_model *m, uint32_t index, const void *data, uint32_t bytes)
+/* Add @data behind the values, at multiples of its alignment. *ret: where. */
+static int add_value(struct nnb_model *m, const void *data, uint32_t bytes, uint32_t *ret)
 {
 	uint64_t at = place_behind(m->n_values, bytes);
 	uint8_t *values;
 
-	if (index >= m->n_operands)
-		return -EINVAL;
 	if (at + bytes > UINT32_MAX)
 		return -EFBIG;
 	values = realloc(m->values, at + bytes + 1);
@@ -108,8 +108,39 @@ int nnb_model_value(struct nnb_model *m, uint32_t index, const void *data, uint3
 	if (bytes)
 		memcpy(values + at, data, bytes);
 	m->n_values = (uint32_t)(at + bytes);
+	*ret = (uint32_t)at;
+	return 0;
+}
+
+int nnb_model_channels(struct nnb_model *m, uint32_t index, uint32_t channel_dim, const float *scales,
+                       uint32_t n_scales)
+{
+	uint32_t at;
+	int r;
+
+	if (index >= m->n_operands || n_scales > NNB_OPERANDS_MAX)
+		return -EINVAL;
+	r = add_value(m, scales, n_scales * (uint32_t)sizeof(*scales), &at);
+	if (r)
+		return r;
+	m->operands[index].channel_dim = channel_dim;
+	m->operands[index].n_scales = n_scales;
+	m->operands[index].scales_at = at;
+	return 0;
+}
+
+int nnb_model_value(struct nnb_model *m, uint32_t index, const void *data, uint32_t bytes)
+{
+	uint32_t at;
+	int r;
+
+	if (index >= m->n_operands)
+		return -EINVAL;
+	r = add_value(m, data, bytes, &at);
+	if (r)
+		return r;
 	m->operands[index].lifetime = bytes > NNB_COPY_MAX ? NNB_CONSTANT_REFERENCE : NNB_CONSTANT_COPY;
-	m->operands[index].location = (struct nnb_location){ bytes > NNB_COPY_MAX ? WAITING : 0, (uint32_t)at, bytes };
+	m->operands[index].location = (struct nnb_location){ bytes > NNB_COPY_MAX ? WAITING : 0, at, bytes };
 	return 0;
 }
 
@@ -197,15 +228,35 @@ static void move_waiting(struct nnb_model *m, uint8_t *to, uint32_t pool)
 	}
 }
 
-/* The bytes that the copies take in the order of their operands, which need not be that in which they came. */
+static uint32_t scale_bytes(const struct nnb_operand *o)
+{
+	return o->n_scales * (uint32_t)sizeof(float);
+}
+
+/* The bytes that copies and scales take in the order of their operands, which need not be that in which they came. */
 static uint64_t copied_bytes(const struct nnb_model *m)
 {
 	uint64_t end = 0;
 
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		if (m->operands[i].lifetime == NNB_CONSTANT_COPY)
-			end = place_behind(end, m->operands[i].location.length) + m->operands[i].location.length;
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		const struct nnb_operand *o = &m->operands[i];
+
+		if (o->lifetime == NNB_CONSTANT_COPY)
+			end = place_behind(end, o->location.length) + o->location.length;
+		if (o->n_scales)
+			end = place_behind(end, scale_bytes(o)) + scale_bytes(o);
+	}
 	return end;
+}
+
+/* Copy @bytes of the values behind those that are kept; returns where they are now. */
+static uint32_t keep(const struct nnb_model *m, uint8_t *values, uint64_t *kept, uint32_t from, uint32_t bytes)
+{
+	uint64_t at = place_behind(*kept, bytes);
+
+	memcpy(values + at, m->values + from, bytes);
+	*kept = at + bytes;
+	return (uint32_t)at;
 }
 
 /* Close the gaps that has left among the values. Without room for that they stay: they do no harm. */
@@ -215,14 +266,12 @@ static void close_gaps(struct nnb_model *m)
 	uint8_t *values = bytes <= UINT32_MAX ? calloc(1, bytes + 1) : NULL;
 
 	for (uint32_t i = 0; values && i < m->n_operands; i++) {
-		struct nnb_location *l = &m->operands[i].location;
+		struct nnb_operand *o = &m->operands[i];
 
-		if (m->operands[i].lifetime != NNB_CONSTANT_COPY)
-			continue;
-		kept = place_behind(kept, l->length);
-		memcpy(values + kept, m->values + l->offset, l->length);
-		l->offset = (uint32_t)kept;
-		kept += l->length;
+		if (o->lifetime == NNB_CONSTANT_COPY)
+			o->location.offset = keep(m, values, &kept, o->location.offset, o->location.length);
+		if (o->n_scales)
+			o->scales_at = keep(m, values, &kept, o->scales_at, scale_bytes(o));
 	}
 	if (!values)
 		return;

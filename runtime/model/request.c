@@ -184,20 +184,30 @@ enum nnb_status nnb__request_validate_unplaced(const struct nnb_model *m, const 
 	return check(m, may_omit, &unplaced, false, reason);
 }
 
+static uint32_t most_inputs(const struct nnb_model *m)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < m->n_operations; i++)
+		most = m->operations[i].n_inputs > most ? m->operations[i].n_inputs : most;
+	return most;
+}
+
 int nnb__may_omit(const struct nnb_model *m, bool *may_omit)
 {
-	bool *needed = calloc(m->n_operands, sizeof(*needed));
+	bool *needed = calloc(m->n_operands, sizeof(*needed)),
+	     *optional = calloc(most_inputs(m) + 1, sizeof(*optional));
 
-	if (!needed)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->n_operations; i++)
+	for (uint32_t i = 0; needed && optional && i < m->n_operations; i++) {
+		nnb__op_optional(m, &m->operations[i], optional);
 		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
-			if (!nnb__op_optional(&m->operations[i], k))
-				needed[m->operations[i].inputs[k]] = true;
-	for (uint32_t i = 0; i < m->n_inputs; i++)
+			needed[m->operations[i].inputs[k]] |= !optional[k];
+	}
+	for (uint32_t i = 0; needed && i < m->n_inputs; i++)
 		may_omit[i] = !needed[m->inputs[i]];
 	free(needed);
-	return 0;
+	free(optional);
+	return needed && optional ? 0 : -ENOMEM;
 }
 
 enum nnb_status nnb_request_validate(const struct nnb_model *m, const struct nnb_request *request, bool fenced,

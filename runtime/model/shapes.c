@@ -5,6 +5,7 @@
  * that is not known leaves the output unknown.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,27 +117,38 @@ static int shape_broadcast(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
+/* The axis that input @k names, counted from the end if it is below 0. */
+static int want_axis(const view *v, uint32_t k, uint32_t rank)
+{
+	int32_t axis;
+
+	if (k >= v->op->n_inputs || !nnb__in_i32(v, k, &axis) || (axis >= -(int32_t)rank && axis < (int32_t)rank))
+		return 0;
+	return refused(v, "there is no axis %d", axis);
+}
+
 static int shape_softmax(const view *v, struct nnb_shape *ret)
 {
 	float beta;
 
 	if (v->model->hal < NNB_HAL_1_2 && nnb__in(v, 0)->rank != 2 && nnb__in(v, 0)->rank != 4)
 		return refused(v, "its input has rank %u, which is neither 2 nor 4", nnb__in(v, 0)->rank);
-	if (nnb__in_f32(v, 1, &beta) && !(beta > 0))
+	if (nnb__in_real(v, 1, &beta) && !(beta > 0))
 		return refused(v, "beta is not above 0");
-	return shape_same(v, ret);
+	return want_axis(v, 2, nnb__in(v, 0)->rank) ? -EINVAL : shape_same(v, ret);
 }
 
 /* In 1.0 and 1.1, of rank 4. */
 static int shape_normalization(const view *v, struct nnb_shape *ret)
 {
+	uint32_t axis = v->op->type == NNB_LOCAL_RESPONSE_NORMALIZATION ? 5 : 1;
 	int32_t radius;
 
 	if (v->op->type == NNB_LOCAL_RESPONSE_NORMALIZATION && nnb__in_i32(v, 1, &radius) && radius < 0)
 		return refused(v, "the radius is below 0");
 	if (v->model->hal < NNB_HAL_1_2 && want_rank(v, 0, 4, 4))
 		return -EINVAL;
-	return shape_same(v, ret);
+	return want_axis(v, axis, nnb__in(v, 0)->rank) ? -EINVAL : shape_same(v, ret);
 }
 
 static int shape_any_rank(const view *v, struct nnb_shape *ret)
@@ -206,21 +218,52 @@ static int shape_fully_connected(const view *v, struct nnb_shape *ret)
 
 	if (want_rank(v, 0, 2, 4) || want_rank(v, 1, 2, 2) || WANT(v, 2, weights->dims[0]) || want_fused(v, 3))
 		return -EINVAL;
-	if (n % weights->dims[1] || n / weights->dims[1] > UINT32_MAX)
+	if (!weights->dims[1] || n % weights->dims[1] || n / weights->dims[1] > UINT32_MAX)
 		return refused(v, "the input does not divide into rows of %u", weights->dims[1]);
 	SET(ret, (uint32_t)(n / weights->dims[1]), weights->dims[0]);
+	return 0;
+}
+
+/* An extent to resize to, which input @k names; or a factor of what there is, rounded down. */
+static int resized(const view *v, uint32_t k, uint32_t from, int32_t *ret)
+{
+	float factor;
+	double to;
+
+	if (nnb__in_type(v, k) == NNB_INT32)
+		return nnb__in_i32(v, k, ret) ? 0 : -ENODATA;
+	if (!nnb__in_real(v, k, &factor))
+		return -ENODATA;
+	to = floor((double)((float)from * factor));
+	if (!(to > 0 && to <= INT32_MAX))
+		return refused(v, "it is to have %g times %u", (double)factor, from);
+	*ret = (int32_t)to;
+	return 0;
+}
+
+/* Corners that are aligned, or pixels that have their centres in their midst: inputs 4 and 5; not both. */
+static int want_alignment(const view *v)
+{
+	bool aligned = false, half = false;
+
+	if (v->op->n_inputs > 5 && nnb__in_bool(v, 4, &aligned) && nnb__in_bool(v, 5, &half) && aligned && half)
+		return refused(v, "corners are aligned and centres are half pixels");
 	return 0;
 }
 
 static int shape_resize(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0);
-	int32_t w, h;
+	int32_t w = 0, h = 0;
+	int r;
 
-	if (want_rank(v, 0, 4, 4))
+	if (want_rank(v, 0, 4, 4) || want_alignment(v))
 		return -EINVAL;
-	if (!nnb__in_i32(v, 1, &w) || !nnb__in_i32(v, 2, &h))
-		return -ENODATA;
+	r = resized(v, 1, in->dims[2], &w);
+	if (!r)
+		r = resized(v, 2, in->dims[1], &h);
+	if (r)
+		return r;
 	if (w <= 0 || h <= 0)
 		return refused(v, "it is to have %d by %d", w, h);
 	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, in->dims[3]);
@@ -411,7 +454,7 @@ static int shape_svdf(const view *v, struct nnb_shape *ret)
 	uint64_t state = (uint64_t)filters * memory;
 	int32_t rank;
 
-	if (want_rank(v, 0, 2, 2) || WANT(v, 1, filters, in->dims[1]) || want_rank(v, 2, 2, 2) ||
+	if (want_rank(v, 0, 2, 2) || WANT(v, 1, filters, in->dims[1]) || want_rank(v, 2, 2, 2) || !memory ||
 	    WANT(v, 2, filters, memory) || want_activation(v, 6))
 		return -EINVAL;
 	if (state > UINT32_MAX || WANT(v, 4, batch, (uint32_t)state))
@@ -431,7 +474,7 @@ static int shape_svdf(const view *v, struct nnb_shape *ret)
 static int lstm_kind(const view *v, uint32_t cells, uint32_t outputs)
 {
 	bool coupled = nnb__in(v, NNB_LSTM_W_INPUT)->omitted, peeps = !nnb__in(v, NNB_LSTM_PEEP_OUTPUT)->omitted;
-	bool projects = !nnb__in(v, NNB_LSTM_PROJECTION)->omitted;
+	bool projects = !nnb__in(v, NNB_LSTM_PROJECTION)->omitted, norms;
 
 	if (nnb__in(v, NNB_LSTM_R_INPUT)->omitted != coupled || nnb__in(v, NNB_LSTM_B_INPUT)->omitted != coupled)
 		return refused(v, "only a part of the input gate is there");
@@ -440,6 +483,12 @@ static int lstm_kind(const view *v, uint32_t cells, uint32_t outputs)
 		return refused(v, "only a part of the peephole connections is there");
 	if (!projects && (!nnb__in(v, NNB_LSTM_PROJECTION_BIAS)->omitted || cells != outputs))
 		return refused(v, "there is no projection, and it seems to be one");
+	if (v->op->n_inputs <= NNB_LSTM_NORM_INPUT)
+		return 0;
+	norms = !nnb__in(v, NNB_LSTM_NORM_FORGET)->omitted;
+	if (nnb__in(v, NNB_LSTM_NORM_CELL)->omitted == norms || nnb__in(v, NNB_LSTM_NORM_OUTPUT)->omitted == norms ||
+	    nnb__in(v, NNB_LSTM_NORM_INPUT)->omitted != (!norms || coupled))
+		return refused(v, "only a part of the layer normalisation is there");
 	return 0;
 }
 
@@ -459,6 +508,9 @@ static int lstm_weights(const view *v, uint32_t inputs, uint32_t cells, uint32_t
 		if (want_unless_omitted(v, k, 2, r))
 			return -EINVAL;
 	for (uint32_t k = NNB_LSTM_PEEP_INPUT; k <= NNB_LSTM_B_OUTPUT; k++)
+		if (want_unless_omitted(v, k, 1, &cells))
+			return -EINVAL;
+	for (uint32_t k = NNB_LSTM_NORM_INPUT; k <= NNB_LSTM_NORM_OUTPUT && k < v->op->n_inputs; k++)
 		if (want_unless_omitted(v, k, 1, &cells))
 			return -EINVAL;
 	if (want_unless_omitted(v, NNB_LSTM_PROJECTION, 2, projection) ||
@@ -532,6 +584,75 @@ static bool inputs_known(const view *v)
 	return true;
 }
 
+/* ---- layouts ---- */
+
+bool nnb__op_has_layout(uint32_t op)
+{
+	switch (op) {
+	case NNB_AVERAGE_POOL_2D:
+	case NNB_CONV_2D:
+	case NNB_DEPTHWISE_CONV_2D:
+	case NNB_DEPTH_TO_SPACE:
+	case NNB_L2_POOL_2D:
+	case NNB_MAX_POOL_2D:
+	case NNB_RESIZE_BILINEAR:
+	case NNB_SPACE_TO_DEPTH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Its channels are second. -ENODATA: it is not known. */
+static int channels_second(const view *v, bool *ret)
+{
+	*ret = false;
+	for (uint32_t k = 0; nnb__op_has_layout(v->op->type) && k < v->op->n_inputs; k++)
+		if (nnb__in_type(v, k) == NNB_BOOL)
+			return nnb__in_bool(v, k, ret) ? 0 : -ENODATA;
+	return 0;
+}
+
+static void channels_from(struct nnb_shape *s, uint32_t from, uint32_t to)
+{
+	uint32_t channels = s->dims[from];
+
+	if (s->rank != 4)
+		return;
+	memmove(&s->dims[from < to ? from : to + 1], &s->dims[from < to ? from + 1 : to], 2 * sizeof(s->dims[0]));
+	s->dims[to] = channels;
+}
+
+int nnb__op_image(const struct nnb__op_view *v, struct nnb_shape *image, struct nnb__op_view *ret)
+{
+	bool second;
+	int r = channels_second(v, &second);
+
+	*ret = *v;
+	if (r || !second)
+		return r;
+	*image = *nnb__in(v, 0);
+	channels_from(image, 1, 3);
+	ret->image = image;
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+/* All operations see channels last. */
+static int shapes_of(const view *v, struct nnb_shape *ret)
+{
+	struct nnb_shape image;
+	view seen;
+	int r = nnb__op_image(v, &image, &seen);
+
+	if (!r)
+		r = shape_fns[v->op->type](&seen, ret);
+	if (!r && seen.image)
+		channels_from(&ret[0], 3, 1);
+	return r;
+}
+
 int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
 {
 	int r;
@@ -539,7 +660,7 @@ int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
 	memset(ret, 0, v->op->n_outputs * sizeof(*ret));
 	if (!inputs_known(v))
 		return 0;
-	r = shape_fns[v->op->type](v, ret);
+	r = shapes_of(v, ret);
 	if (r == -ENODATA)
 		return 0;
 	for (uint32_t k = 0; !r && k < v->op->n_outputs; k++) {

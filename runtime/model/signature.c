@@ -8,17 +8,25 @@
 
 /*
  * A form is one letter an operand:
- *   i, f      INT32 and FLOAT32 scalars
- *   F, I, Q   float32, int32, quant8 tensors          *  any tensor
- *   x         the operation's own type, one of those in "own", the same for every x
- *   b         the bias of x: float32 of float32, int32 of quant8
- *   ?         the operand before may be left out      +  the operand before may be repeated
+ *   i, u, f, h, b         INT32, UINT32, FLOAT32, FLOAT16 and BOOL scalars
+ *   F, H, I, B            float32, float16, int32 and bool8 tensors
+ *   Q, S, Y, C            quant8 tensors: asymmetric, the same signed, symmetric, the same by channel
+ *   W, A                  quant16 tensors: symmetric, asymmetric
+ *   *                     any tensor
+ *   x, y                  one of those in the row's "x" or "y", the same for every x, and for every y
+ *   w                     weights of x: x, or C where x is Q or S
+ *   a                     what is added to sums of products of x: x, or I where x is Q or S
+ *   r                     a real scalar as precise as x: h where x is H, otherwise f
+ *   ?                     the operand before may be left out (no value)
+ *   +                     the operand before may be repeated
+ *   ;                     from here on operands may be missing, up to here or to a later ;
+ *   1, 2, 3 in x and y    the types behind it are for HAL 1.1, 1.2, 1.3 and later
+ * An operation has a row for each form; "since" is the HAL that a form is for, and later ones. The first that fits is meant.
  */
 struct signature {
-	uint32_t op;
-	const char *own;
-	const char *inputs[2]; /* the forms; the first that has the right number of operands is meant */
-	const char *outputs;
+	uint32_t op, since;
+	const char *x, *y;
+	const char *inputs, *outputs;
 	int (*relations)(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
 };
 
@@ -36,7 +44,7 @@ static const struct nnb_operand *out(const struct nnb_model *m, const struct nnb
 
 static bool is_quant(const struct nnb_operand *o)
 {
-	return o->type == NNB_TENSOR_QUANT8_ASYMM;
+	return o->type == NNB_TENSOR_QUANT8_ASYMM || o->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED;
 }
 
 static int quantised_as(const struct nnb_operand *o, float scale, int32_t zero_point, struct nnb_reason *reason)
@@ -70,18 +78,20 @@ static int concatenates(const struct nnb_model *m, const struct nnb_operation *o
 	return 0;
 }
 
+/* What is the middle of unsigned values is zero of signed ones. */
+static int32_t zero_point(const struct nnb_operand *o, int32_t of_unsigned)
+{
+	return o->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED ? of_unsigned - 128 : of_unsigned;
+}
+
 static int gives_256ths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	return quantised_as(out(m, op, 0), 1.0f / 256, 0, reason);
+	return quantised_as(out(m, op, 0), 1.0f / 256, zero_point(out(m, op, 0), 0), reason);
 }
 
 static int gives_128ths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	if (is_quant(in(m, op, 0)) && m->hal < NNB_HAL_1_2) {
-		nnb_because(reason, "quant8 is for HAL 1.2 and later");
-		return -EINVAL;
-	}
-	return quantised_as(out(m, op, 0), 1.0f / 128, 128, reason);
+	return quantised_as(out(m, op, 0), 1.0f / 128, zero_point(out(m, op, 0), 128), reason);
 }
 
 /* O-34 wants a multiplier below 1, which HAL 1.2 lifts for sums of products but not for MUL. */
@@ -96,10 +106,29 @@ static int above_product(const struct nnb_model *m, const struct nnb_operation *
 	return -EINVAL;
 }
 
+/* Scales by channel are for the dimension that output channels lie in; the sums have no scale of their own then. */
+static int sums_by_channel(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+{
+	uint32_t dim = op->type == NNB_DEPTHWISE_CONV_2D ? 3 : 0;
+
+	if (in(m, op, 1)->channel_dim != dim) {
+		nnb_because(reason, "the weights' channels lie in dimension %u, not %u", in(m, op, 1)->channel_dim,
+		            dim);
+		return -EINVAL;
+	}
+	if (in(m, op, 2)->scale == 0)
+		return 0;
+	nnb_because(reason, "the bias has scale %g, and the weights have one for each channel",
+	            (double)in(m, op, 2)->scale);
+	return -EINVAL;
+}
+
 static int sums_products(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	double product = (double)in(m, op, 0)->scale * (double)in(m, op, 1)->scale, bias = (double)in(m, op, 2)->scale;
 
+	if (in(m, op, 1)->n_scales)
+		return sums_by_channel(m, op, reason);
 	if (is_quant(in(m, op, 0)) && !(fabs(product - bias) <= 1e-6 * fmin(product, bias))) {
 		nnb_because(reason, "the bias's scale %g is not the product of the inputs' scales, %g", bias, product);
 		return -EINVAL;
@@ -109,66 +138,88 @@ static int sums_products(const struct nnb_model *m, const struct nnb_operation *
 
 /* ---- the table ---- */
 
-#define POOL(of)                            \
-	{                                   \
-		of "iiiiiiiii", of "iiiiii" \
-	}
-#define LSTM_INPUTS "FF?FFFF?FFFF?F?F?F?FFFF?F?FFiff"
+#define V(minor) NNB_HAL_1_##minor
+#define ANY "FQ2H3S" /* what most take */
+#define LSTM_INPUTS "xx?xxxx?xxxx?x?x?x?xxxx?x?xxirr"
 
 static const struct signature signatures[] = {
-	{ NNB_ADD, "FQ", { "xxi" }, "x", NULL },
-	{ NNB_AVERAGE_POOL_2D, "FQ", POOL("x"), "x", keeps },
-	{ NNB_CONCATENATION, "FQ", { "x+i" }, "x", concatenates },
-	{ NNB_CONV_2D, "FQ", { "xxbiiiiiii", "xxbiiii" }, "x", sums_products },
-	{ NNB_DEPTHWISE_CONV_2D, "FQ", { "xxbiiiiiiii", "xxbiiiii" }, "x", sums_products },
-	{ NNB_DEPTH_TO_SPACE, "FQ", { "xi" }, "x", keeps },
-	{ NNB_DEQUANTIZE, "", { "Q" }, "F", NULL },
-	{ NNB_EMBEDDING_LOOKUP, "FQI", { "Ix" }, "x", keeps_values },
-	{ NNB_FLOOR, "", { "F" }, "F", NULL },
-	{ NNB_FULLY_CONNECTED, "FQ", { "xxbi" }, "x", sums_products },
-	{ NNB_HASHTABLE_LOOKUP, "FQI", { "IIx" }, "xQ", keeps_values },
-	{ NNB_L2_NORMALIZATION, "", { "F" }, "F", NULL },
-	{ NNB_L2_POOL_2D, "", POOL("F"), "F", NULL },
-	{ NNB_LOCAL_RESPONSE_NORMALIZATION, "", { "Fifff" }, "F", NULL },
-	{ NNB_LOGISTIC, "FQ", { "x" }, "x", gives_256ths },
-	{ NNB_LSH_PROJECTION, "", { "F*F?i" }, "I", NULL },
-	{ NNB_LSTM, "", { LSTM_INPUTS }, "FFFF", NULL },
-	{ NNB_MAX_POOL_2D, "FQ", POOL("x"), "x", keeps },
-	{ NNB_MUL, "FQ", { "xxi" }, "x", above_product },
-	{ NNB_RELU, "FQ", { "x" }, "x", keeps },
-	{ NNB_RELU1, "FQ", { "x" }, "x", keeps },
-	{ NNB_RELU6, "FQ", { "x" }, "x", keeps },
-	{ NNB_RESHAPE, "FQ", { "xI" }, "x", keeps },
-	{ NNB_RESIZE_BILINEAR, "", { "Fii" }, "F", NULL },
-	{ NNB_RNN, "", { "FFFFFi" }, "FF", NULL },
-	{ NNB_SOFTMAX, "FQ", { "xf" }, "x", gives_256ths },
-	{ NNB_SPACE_TO_DEPTH, "FQ", { "xi" }, "x", keeps },
-	{ NNB_SVDF, "", { "FFFF?Fii" }, "FF", NULL },
-	{ NNB_TANH, "FQ", { "x" }, "x", gives_128ths },
+	{ NNB_ADD, V(0), "FQ2H3SI", "", "xxi", "x", NULL },
+	{ NNB_AVERAGE_POOL_2D, V(0), ANY, "", "xiiiiiiiii", "x", keeps },
+	{ NNB_AVERAGE_POOL_2D, V(0), ANY, "", "xiiiiii", "x", keeps },
+	{ NNB_AVERAGE_POOL_2D, V(2), ANY, "", "xiiiiiiiiib", "x", keeps },
+	{ NNB_AVERAGE_POOL_2D, V(2), ANY, "", "xiiiiiib", "x", keeps },
+	{ NNB_CONCATENATION, V(0), ANY, "", "x+i", "x", concatenates },
+	{ NNB_CONV_2D, V(0), ANY, "", "xwaiiiiiii", "x", sums_products },
+	{ NNB_CONV_2D, V(0), ANY, "", "xwaiiii", "x", sums_products },
+	{ NNB_CONV_2D, V(2), ANY, "", "xwaiiiiiiib;ii", "x", sums_products },
+	{ NNB_CONV_2D, V(2), ANY, "", "xwaiiiib;ii", "x", sums_products },
+	{ NNB_DEPTHWISE_CONV_2D, V(0), ANY, "", "xwaiiiiiiii", "x", sums_products },
+	{ NNB_DEPTHWISE_CONV_2D, V(0), ANY, "", "xwaiiiii", "x", sums_products },
+	{ NNB_DEPTHWISE_CONV_2D, V(2), ANY, "", "xwaiiiiiiiib;ii", "x", sums_products },
+	{ NNB_DEPTHWISE_CONV_2D, V(2), ANY, "", "xwaiiiiib;ii", "x", sums_products },
+	{ NNB_DEPTH_TO_SPACE, V(0), ANY, "", "xi", "x", keeps },
+	{ NNB_DEPTH_TO_SPACE, V(2), ANY, "", "xib", "x", keeps },
+	{ NNB_DEQUANTIZE, V(0), "Q2YC3S", "F2H", "x", "y", NULL },
+	{ NNB_EMBEDDING_LOOKUP, V(0), "FQI3HS", "", "Ix", "x", keeps_values },
+	{ NNB_FLOOR, V(0), "F2H", "", "x", "x", NULL },
+	{ NNB_FULLY_CONNECTED, V(0), ANY, "", "xxai", "x", sums_products },
+	{ NNB_HASHTABLE_LOOKUP, V(0), "FQI", "", "IIx", "xQ", keeps_values },
+	{ NNB_L2_NORMALIZATION, V(0), "F2HQ3S", "", "x", "x", gives_128ths },
+	{ NNB_L2_NORMALIZATION, V(2), "F2HQ3S", "", "xi", "x", gives_128ths },
+	{ NNB_L2_POOL_2D, V(0), "F2H", "", "xiiiiiiiii", "x", NULL },
+	{ NNB_L2_POOL_2D, V(0), "F2H", "", "xiiiiii", "x", NULL },
+	{ NNB_L2_POOL_2D, V(2), "F2H", "", "xiiiiiiiiib", "x", NULL },
+	{ NNB_L2_POOL_2D, V(2), "F2H", "", "xiiiiiib", "x", NULL },
+	{ NNB_LOCAL_RESPONSE_NORMALIZATION, V(0), "F2H", "", "xirrr", "x", NULL },
+	{ NNB_LOCAL_RESPONSE_NORMALIZATION, V(2), "F2H", "", "xirrri", "x", NULL },
+	{ NNB_LOGISTIC, V(0), ANY, "", "x", "x", gives_256ths },
+	{ NNB_LSH_PROJECTION, V(0), "F2H", "", "x*x?i", "I", NULL },
+	{ NNB_LSTM, V(0), "F2H", "", LSTM_INPUTS, "xxxx", NULL },
+	{ NNB_LSTM, V(2), "F2H", "", LSTM_INPUTS "x?x?x?x?", "xxxx", NULL },
+	{ NNB_MAX_POOL_2D, V(0), ANY, "", "xiiiiiiiii", "x", keeps },
+	{ NNB_MAX_POOL_2D, V(0), ANY, "", "xiiiiii", "x", keeps },
+	{ NNB_MAX_POOL_2D, V(2), ANY, "", "xiiiiiiiiib", "x", keeps },
+	{ NNB_MAX_POOL_2D, V(2), ANY, "", "xiiiiiib", "x", keeps },
+	{ NNB_MUL, V(0), "FQ2H3SI", "", "xxi", "x", above_product },
+	{ NNB_RELU, V(0), ANY, "", "x", "x", keeps },
+	{ NNB_RELU1, V(0), ANY, "", "x", "x", keeps },
+	{ NNB_RELU6, V(0), ANY, "", "x", "x", keeps },
+	{ NNB_RESHAPE, V(0), ANY, "", "xI", "x", keeps },
+	{ NNB_RESIZE_BILINEAR, V(0), "F2HQ3S", "", "xii", "x", keeps },
+	{ NNB_RESIZE_BILINEAR, V(2), "F2HQ3S", "", "xiib", "x", keeps },
+	{ NNB_RESIZE_BILINEAR, V(2), "F2HQ3S", "", "xrr;b", "x", keeps },
+	{ NNB_RESIZE_BILINEAR, V(3), "F2HQ3S", "", "xiibb;b", "x", keeps },
+	{ NNB_RESIZE_BILINEAR, V(3), "F2HQ3S", "", "xrrbb;b", "x", keeps },
+	{ NNB_RNN, V(0), "F2H", "", "xxxxxi", "xx", NULL },
+	{ NNB_SOFTMAX, V(0), ANY, "", "xr", "x", gives_256ths },
+	{ NNB_SOFTMAX, V(2), ANY, "", "xri", "x", gives_256ths },
+	{ NNB_SPACE_TO_DEPTH, V(0), ANY, "", "xi", "x", keeps },
+	{ NNB_SPACE_TO_DEPTH, V(2), ANY, "", "xib", "x", keeps },
+	{ NNB_SVDF, V(0), "F2H", "", "xxxx?xii", "xx", NULL },
+	{ NNB_TANH, V(0), "F2HQ3S", "", "x", "x", gives_128ths },
 };
 
-static const struct signature *signature_of(uint32_t op)
-{
-	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++)
-		if (signatures[i].op == op)
-			return &signatures[i];
-	return NULL;
-}
-
-/* ---- matching ---- */
+/* ---- forms ---- */
 
 static bool is_mark(char c)
 {
-	return c == '?' || c == '+';
+	return c == '?' || c == '+' || c == ';';
 }
 
-/* The letter of operand @k among @n in @form, NULL where it has none. */
+static uint32_t count_letters(const char *form)
+{
+	uint32_t n = 0;
+
+	for (; *form; form++)
+		n += !is_mark(*form);
+	return n;
+}
+
+/* The letter of operand @k among @n in @form, which takes @n. */
 static const char *letter(const char *form, uint32_t n, uint32_t k)
 {
-	uint32_t letters = 0, at = 0;
+	uint32_t letters = count_letters(form), at = 0;
 
-	for (const char *p = form; *p; p++)
-		letters += !is_mark(*p);
 	for (const char *p = form; *p; p++) {
 		uint32_t times = p[1] == '+' && n > letters ? n - letters + 1 : 1;
 
@@ -181,70 +232,118 @@ static const char *letter(const char *form, uint32_t n, uint32_t k)
 	return NULL;
 }
 
+/* As many as there are letters; more, where one is repeated; or as many as there are before a ";". */
 static bool takes(const char *form, uint32_t n)
 {
-	uint32_t letters = 0;
+	uint32_t letters = count_letters(form), at = 0;
 
-	for (const char *p = form; *p; p++)
-		letters += !is_mark(*p);
+	for (const char *p = form; *p; p++) {
+		if (*p == ';' && at == n)
+			return true;
+		at += !is_mark(*p);
+	}
 	return n == letters || (n > letters && strchr(form, '+'));
-}
-
-static const char *form_of(const struct signature *s, uint32_t n)
-{
-	for (int i = 0; i < 2; i++)
-		if (s->inputs[i] && takes(s->inputs[i], n))
-			return s->inputs[i];
-	return NULL;
 }
 
 static char letter_of_type(uint32_t type)
 {
-	switch (type) {
-	case NNB_FLOAT32:
-		return 'f';
-	case NNB_INT32:
-		return 'i';
-	case NNB_TENSOR_FLOAT32:
-		return 'F';
-	case NNB_TENSOR_INT32:
-		return 'I';
-	case NNB_TENSOR_QUANT8_ASYMM:
-		return 'Q';
-	default:
-		return '-';
-	}
+	static const char letters[] = {
+		[NNB_FLOAT32] = 'f',
+		[NNB_INT32] = 'i',
+		[NNB_UINT32] = 'u',
+		[NNB_TENSOR_FLOAT32] = 'F',
+		[NNB_TENSOR_INT32] = 'I',
+		[NNB_TENSOR_QUANT8_ASYMM] = 'Q',
+		[NNB_BOOL] = 'b',
+		[NNB_TENSOR_QUANT16_SYMM] = 'W',
+		[NNB_TENSOR_FLOAT16] = 'H',
+		[NNB_TENSOR_BOOL8] = 'B',
+		[NNB_FLOAT16] = 'h',
+		[NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL] = 'C',
+		[NNB_TENSOR_QUANT16_ASYMM] = 'A',
+		[NNB_TENSOR_QUANT8_SYMM] = 'Y',
+		[NNB_TENSOR_QUANT8_ASYMM_SIGNED] = 'S',
+	};
+
+	return type < sizeof(letters) ? letters[type] : '-'; /* the vendor's own */
 }
 
-/* Is @type what @want says? The first x decides what every x is. */
-static bool fits(char want, uint32_t type, const char *own, char *x)
+/* ---- matching ---- */
+
+/* What the letters of one operation have turned out to stand for. */
+struct match {
+	const struct nnb_model *model;
+	const struct signature *form;
+	char x, y; /* 0: not known yet */
+};
+
+/* The first HAL in which @is is one of @list; UINT32_MAX: none. */
+static uint32_t since_when(const char *list, char is)
+{
+	uint32_t since = NNB_HAL_1_0;
+
+	for (; *list; list++) {
+		if (*list >= '1' && *list <= '3')
+			since = NNB_HAL_1_0 + (uint32_t)(*list - '0');
+		else if (*list == is)
+			return since;
+	}
+	return UINT32_MAX;
+}
+
+/* The first of the same letters decides. */
+static bool fits_own(const char *list, char is, uint32_t hal, char *own)
+{
+	if (!*own && since_when(list, is) <= hal)
+		*own = is;
+	return *own && is == *own;
+}
+
+/* Is @type what @want says? */
+static bool fits(struct match *m, char want, uint32_t type)
 {
 	char is = letter_of_type(type);
+	bool quant = m->x == 'Q' || m->x == 'S';
 
 	switch (want) {
 	case '*':
 		return nnb_type_info(type)->tensor && is != '-';
 	case 'x':
-		if (!*x && strchr(own, is))
-			*x = is;
-		return is == *x;
-	case 'b':
-		return is == (*x == 'F' ? 'F' : 'I');
+		return fits_own(m->form->x, is, m->model->hal, &m->x);
+	case 'y':
+		return fits_own(m->form->y, is, m->model->hal, &m->y);
+	case 'w':
+		return is == m->x || (quant && is == 'C');
+	case 'a':
+		return is == (quant ? 'I' : m->x);
+	case 'r':
+		return is == (m->x == 'H' ? 'h' : 'f');
 	default:
 		return is == want;
 	}
 }
 
-static int check_operands(const struct nnb_model *m, const char *form, const char *own, const uint32_t *indexes,
-                          uint32_t n, char *x, const char *what, struct nnb_reason *reason)
+static void because_of_type(const struct match *m, char want, uint32_t type, struct nnb_reason *reason)
+{
+	const char *list = want == 'x' ? m->form->x : want == 'y' ? m->form->y : "";
+	uint32_t since = since_when(list, letter_of_type(type));
+
+	if (since > m->model->hal && since <= NNB_HAL_1_3)
+		nnb_because(reason, "the operation takes this type in HAL %u.%u and later", since >> 4, since & 15);
+	else
+		nnb_because(reason, "the operation does not take this type");
+}
+
+static int match_operands(struct match *match, const char *form, const uint32_t *indexes, uint32_t n, const char *what,
+                          struct nnb_reason *reason)
 {
 	for (uint32_t k = 0; k < n; k++) {
-		const struct nnb_operand *o = &m->operands[indexes[k]];
+		const struct nnb_operand *o = &match->model->operands[indexes[k]];
 		const char *want = letter(form, n, k);
 
-		if (!fits(*want, o->type, own, x)) {
-			nnb_because(reason, "%s %u: %s is not the type it takes", what, k,
-			            nnb_type_info(o->type)->name);
+		if (!fits(match, *want, o->type)) {
+			because_of_type(match, *want, o->type, reason);
+			nnb__within(reason, "%s %u: %s", what, k, nnb_type_info(o->type)->name);
 			return -EINVAL;
 		}
 		if (o->lifetime == NNB_NO_VALUE && want[1] != '?') {
@@ -255,32 +354,56 @@ static int check_operands(const struct nnb_model *m, const char *form, const cha
 	return 0;
 }
 
+static int match_form(const struct nnb_model *m, const struct nnb_operation *op, const struct signature *form,
+                      struct nnb_reason *reason)
+{
+	struct match match = { .model = m, .form = form };
+
+	if (match_operands(&match, form->inputs, op->inputs, op->n_inputs, "input", reason))
+		return -EINVAL;
+	return match_operands(&match, form->outputs, op->outputs, op->n_outputs, "output", reason);
+}
+
+/* The form that is meant; NULL, and the reason, which is that of the last form with as many operands. */
+static const struct signature *form_of(const struct nnb_model *m, const struct nnb_operation *op,
+                                       struct nnb_reason *reason)
+{
+	bool inputs_fit = false, counts_fit = false;
+
+	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {
+		const struct signature *s = &signatures[i];
+
+		if (s->op != op->type || s->since > m->hal || !takes(s->inputs, op->n_inputs))
+			continue;
+		inputs_fit = true;
+		if (!takes(s->outputs, op->n_outputs))
+			continue;
+		counts_fit = true;
+		if (!match_form(m, op, s, reason))
+			return s;
+	}
+	if (!inputs_fit)
+		nnb_because(reason, "it does not take %u inputs", op->n_inputs);
+	else if (!counts_fit)
+		nnb_because(reason, "it does not give %u outputs", op->n_outputs);
+	return NULL;
+}
+
 int nnb__op_check(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	const struct signature *s = signature_of(op->type);
-	const char *form = s ? form_of(s, op->n_inputs) : NULL;
-	char x = '\0';
+	const struct signature *s = form_of(m, op, reason);
 
-	if (!form) {
-		nnb_because(reason, "it does not take %u inputs", op->n_inputs);
-		return -EINVAL;
-	}
-	if (op->n_outputs != strlen(s->outputs)) {
-		nnb_because(reason, "it does not give %u outputs", op->n_outputs);
-		return -EINVAL;
-	}
-	if (check_operands(m, form, s->own, op->inputs, op->n_inputs, &x, "input", reason) ||
-	    check_operands(m, s->outputs, s->own, op->outputs, op->n_outputs, &x, "output", reason))
+	if (!s)
 		return -EINVAL;
 	return s->relations ? s->relations(m, op, reason) : 0;
 }
 
-bool nnb__op_optional(const struct nnb_operation *op, uint32_t position)
+void nnb__op_optional(const struct nnb_model *m, const struct nnb_operation *op, bool *ret)
 {
-	const struct signature *s = signature_of(op->type);
-	const char *form = s ? form_of(s, op->n_inputs) : NULL;
+	const struct signature *s = form_of(m, op, NULL);
 
-	return form && letter(form, op->n_inputs, position)[1] == '?';
+	for (uint32_t k = 0; k < op->n_inputs; k++)
+		ret[k] = s && letter(s->inputs, op->n_inputs, k)[1] == '?';
 }
 
 bool nnb__op_needs_value(const struct nnb_model *m, const struct nnb_operation *op, uint32_t position)

@@ -4,25 +4,49 @@
 
 #include "nnb/model.h"
 
+#define SCALAR(name, bytes, hal)                                                   \
+	{                                                                          \
+		NNB_##name, #name, bytes, false, false, false, 0, 0, NNB_HAL_##hal \
+	}
+#define TENSOR(name, bytes, hal)                                                                   \
+	{                                                                                          \
+		NNB_TENSOR_##name, "TENSOR_" #name, bytes, true, false, false, 0, 0, NNB_HAL_##hal \
+	}
+#define QUANTIZED(name, bytes, hal, low, high)                                                         \
+	{                                                                                              \
+		NNB_TENSOR_##name, "TENSOR_" #name, bytes, true, true, false, low, high, NNB_HAL_##hal \
+	}
+
 static const struct nnb_type_info types[] = {
-	{ NNB_FLOAT32, "FLOAT32", 4, false, false, 0, 0 },
-	{ NNB_INT32, "INT32", 4, false, false, 0, 0 },
-	{ NNB_UINT32, "UINT32", 4, false, false, 0, 0 },
-	{ NNB_TENSOR_FLOAT32, "TENSOR_FLOAT32", 4, true, false, 0, 0 },
-	{ NNB_TENSOR_INT32, "TENSOR_INT32", 4, true, false, 0, 0 },
-	{ NNB_TENSOR_QUANT8_ASYMM, "TENSOR_QUANT8_ASYMM", 1, true, true, 0, 255 },
-	{ NNB_OEM, "OEM", 0, false, false, 0, 0 },
-	{ NNB_TENSOR_OEM_BYTE, "TENSOR_OEM_BYTE", 1, true, false, 0, 0 },
+	SCALAR(FLOAT32, 4, 1_0),
+	SCALAR(INT32, 4, 1_0),
+	SCALAR(UINT32, 4, 1_0),
+	TENSOR(FLOAT32, 4, 1_0),
+	TENSOR(INT32, 4, 1_0),
+	QUANTIZED(QUANT8_ASYMM, 1, 1_0, 0, UINT8_MAX),
+	SCALAR(BOOL, 1, 1_2),
+	QUANTIZED(QUANT16_SYMM, 2, 1_2, 0, 0),
+	TENSOR(FLOAT16, 2, 1_2),
+	TENSOR(BOOL8, 1, 1_2),
+	SCALAR(FLOAT16, 2, 1_2),
+	{ NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL, "TENSOR_QUANT8_SYMM_PER_CHANNEL", 1, true, false, true, 0, 0,
+	  NNB_HAL_1_2 },
+	QUANTIZED(QUANT16_ASYMM, 2, 1_2, 0, UINT16_MAX),
+	QUANTIZED(QUANT8_SYMM, 1, 1_2, 0, 0),
+	QUANTIZED(QUANT8_ASYMM_SIGNED, 1, 1_3, INT8_MIN, INT8_MAX),
+	SCALAR(OEM, 0, 1_0),
+	TENSOR(OEM_BYTE, 1, 1_0),
 };
 
 static const struct {
 	uint32_t op;
 	const char *name;
+	uint32_t hal;
 } ops[] = {
-#define NNB_OP(name, code) { code, #name },
+#define NNB_OP(name, code, hal) { code, #name, NNB_HAL_##hal },
 #include "nnb/operations.def"
 #undef NNB_OP
-	{ NNB_OEM_OPERATION, "OEM_OPERATION" },
+	{ NNB_OEM_OPERATION, "OEM_OPERATION", NNB_HAL_1_0 },
 };
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -51,6 +75,14 @@ const char *nnb_op_name(uint32_t op)
 		if (ops[i].op == op)
 			return ops[i].name;
 	return NULL;
+}
+
+uint32_t nnb_op_hal(uint32_t op)
+{
+	for (size_t i = 0; i < N_OF(ops); i++)
+		if (ops[i].op == op)
+			return ops[i].hal;
+	return 0;
 }
 
 int nnb_op_from_name(const char *name, uint32_t *ret)

@@ -110,6 +110,32 @@ static enum nnb_status check_dimensions(const struct nnb_model *m, const struct 
 	return NNB_STATUS_NONE;
 }
 
+/* Of a type quantised by channel, scales[d] belongs to slice d; other types have none. After check_dimensions. */
+static enum nnb_status check_channels(const struct nnb_model *m, const struct nnb_operand *o,
+                                      const struct nnb_type_info *type, struct nnb_reason *reason)
+{
+	uint64_t end = (uint64_t)o->scales_at + (uint64_t)o->n_scales * sizeof(float);
+
+	if (!type->by_channel)
+		return o->channel_dim || o->n_scales || o->scales_at
+		               ? REFUSED(reason, "%s has scales of channels", type->name)
+		               : NNB_STATUS_NONE;
+	if (o->channel_dim >= o->rank || !o->n_scales || o->dims[o->channel_dim] != o->n_scales)
+		return REFUSED(reason, "it has %u scales for its channels in dimension %u", o->n_scales,
+		               o->channel_dim);
+	if (o->scales_at % sizeof(float) || end > m->n_values)
+		return REFUSED(reason, "its scales do not lie within the %u bytes of values", m->n_values);
+	for (uint32_t i = 0; i < o->n_scales; i++) {
+		float scale = nnb_operand_scales(m, o)[i];
+
+		if (!nnb__patient(1))
+			return nnb__impatient(reason);
+		if (!isfinite(scale) || scale <= 0)
+			return REFUSED(reason, "channel %u has scale %g", i, (double)scale);
+	}
+	return NNB_STATUS_NONE;
+}
+
 /* P-4, O-15; @bytes 0: a type whose size nobody here knows. */
 static enum nnb_status check_location(const struct nnb_model *m, const struct nnb_operand *o, uint64_t bytes,
                                       struct nnb_reason *reason)
@@ -144,11 +170,15 @@ static enum nnb_status check_operand(const struct nnb_model *m, const struct nnb
 
 	if (!type)
 		return REFUSED(reason, "there is no type %u", o->type);
+	if (type->hal > m->hal)
+		return REFUSED(reason, "%s is for HAL %u.%u and later", type->name, type->hal >> 4, type->hal & 15);
 	if (o->lifetime > NNB_NO_VALUE)
 		return REFUSED(reason, "there is no lifetime %u", o->lifetime);
 	status = check_quantisation(o, type, reason);
 	if (!status)
 		status = check_dimensions(m, o, type, &bytes, reason);
+	if (!status)
+		status = check_channels(m, o, type, reason);
 	return status ? status : check_location(m, o, bytes, reason);
 }
 
@@ -228,6 +258,9 @@ static enum nnb_status check_operation(const struct nnb_model *m, const struct n
 
 	if (!nnb_op_name(op->type))
 		return REFUSED(reason, "there is no such operation");
+	if (nnb_op_hal(op->type) > m->hal)
+		return REFUSED(reason, "it is for HAL %u.%u and later", nnb_op_hal(op->type) >> 4,
+		               nnb_op_hal(op->type) & 15);
 	status = check_indexes(m, op, reason);
 	if (!status)
 		status = check_flow(m, op, notes, reason);

@@ -10,6 +10,7 @@ struct scalars {
 	int32_t pads[4]; /* left, right, top, bottom; explicit */
 	int32_t scheme;  /* 0: explicit */
 	int32_t stride_w, stride_h, filter_w, filter_h, multiplier, fused;
+	int32_t dilation_w, dilation_h;
 };
 
 static bool is_pool(uint32_t op)
@@ -17,16 +18,24 @@ static bool is_pool(uint32_t op)
 	return op == NNB_AVERAGE_POOL_2D || op == NNB_L2_POOL_2D || op == NNB_MAX_POOL_2D;
 }
 
+/* Where the layout stands behind the scalars from @k on, or would. */
+static uint32_t layout_at(const struct nnb__op_view *v, uint32_t k)
+{
+	while (k < v->op->n_inputs && nnb__in_type(v, k) == NNB_INT32)
+		k++;
+	return k;
+}
+
 /* Read them all. false: one is not known. */
 static bool read_scalars(const struct nnb__op_view *v, struct scalars *s)
 {
 	bool pool = is_pool(v->op->type), depthwise = v->op->type == NNB_DEPTHWISE_CONV_2D;
-	uint32_t k = pool ? 1 : 3;
-	bool explicit = v->op->n_inputs - k == 6u + (pool ? 3 : depthwise ? 2 : 1);
+	uint32_t k = pool ? 1 : 3, layout = layout_at(v, k);
+	bool explicit = layout - k == 6u + (pool ? 3 : depthwise ? 2 : 1);
 	int32_t *order[10];
 	uint32_t n = 0;
 
-	*s = (struct scalars){ .multiplier = 1 };
+	*s = (struct scalars){ .multiplier = 1, .dilation_w = 1, .dilation_h = 1 };
 	for (int i = 0; explicit && i < 4; i++)
 		order[n++] = &s->pads[i];
 	if (!explicit)
@@ -43,6 +52,9 @@ static bool read_scalars(const struct nnb__op_view *v, struct scalars *s)
 	for (uint32_t i = 0; i < n; i++)
 		if (!nnb__in_i32(v, k + i, order[i]))
 			return false;
+	if (layout + 2 < v->op->n_inputs &&
+	    (!nnb__in_i32(v, layout + 1, &s->dilation_w) || !nnb__in_i32(v, layout + 2, &s->dilation_h)))
+		return false;
 	if (!explicit && s->scheme != NNB_PADDING_SAME)
 		s->scheme = s->scheme == NNB_PADDING_VALID ? NNB_PADDING_VALID : -1;
 	return true;
@@ -62,6 +74,8 @@ static int judge(const struct nnb__op_view *v, const struct scalars *s)
 		return refused(v, "a stride is not above 0");
 	if (s->filter_w <= 0 || s->filter_h <= 0)
 		return refused(v, "a filter is not above 0");
+	if (s->dilation_w <= 0 || s->dilation_h <= 0)
+		return refused(v, "a dilation is not above 0");
 	if (s->multiplier <= 0)
 		return refused(v, "the multiplier is not above 0");
 	if (s->fused < NNB_FUSED_NONE || s->fused > NNB_FUSED_RELU6)
@@ -75,11 +89,20 @@ static int judge(const struct nnb__op_view *v, const struct scalars *s)
 	return 0;
 }
 
+/* The cells from the first to the last of a filter's that is @dilation apart; none fits INT32 more. */
+static int64_t spread(int32_t filter, int32_t dilation)
+{
+	return ((int64_t)filter - 1) * dilation + 1;
+}
+
 /* One direction: what comes out of @in, and the padding where SAME or VALID decides. false: nothing comes out. */
-static bool slide(const struct scalars *s, uint32_t in, int32_t filter, int32_t stride, uint32_t *head, uint32_t *tail,
+static bool slide(const struct scalars *s, uint32_t in, int64_t filter, int32_t stride, uint32_t *head, uint32_t *tail,
                   uint32_t *ret)
 {
 	int64_t n = in, all;
+
+	if (filter > UINT32_MAX)
+		return false;
 
 	if (s->scheme == NNB_PADDING_SAME) {
 		int64_t same = (n + stride - 1) / stride;
@@ -126,9 +149,11 @@ int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_
 		                 .filter_w = (uint32_t)s.filter_w,
 		                 .filter_h = (uint32_t)s.filter_h,
 		                 .multiplier = (uint32_t)s.multiplier,
+		                 .dilation_w = (uint32_t)s.dilation_w,
+		                 .dilation_h = (uint32_t)s.dilation_h,
 		                 .fused = (uint32_t)s.fused };
-	if (!slide(&s, in->dims[1], s.filter_h, s.stride_h, &w.pad_top, &w.pad_bottom, out_h) ||
-	    !slide(&s, in->dims[2], s.filter_w, s.stride_w, &w.pad_left, &w.pad_right, out_w))
+	if (!slide(&s, in->dims[1], spread(s.filter_h, s.dilation_h), s.stride_h, &w.pad_top, &w.pad_bottom, out_h) ||
+	    !slide(&s, in->dims[2], spread(s.filter_w, s.dilation_w), s.stride_w, &w.pad_left, &w.pad_right, out_w))
 		return refused(v, "the filter is larger than the padded input");
 	*ret = w;
 	return 0;
@@ -140,9 +165,12 @@ int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shap
 		                           .op = &graph->model->operations[op],
 		                           .shapes = shapes,
 		                           .constants = graph->constants };
+	struct nnb__op_view with_image;
+	struct nnb_shape image;
 	uint32_t out_h, out_w;
+	int r = nnb__op_image(&view, &image, &with_image);
 
-	return nnb__op_window(&view, ret, &out_h, &out_w);
+	return r ? r : nnb__op_window(&with_image, ret, &out_h, &out_w);
 }
 
 void nnb_fused_range(uint32_t fused, float *min, float *max)

@@ -2,10 +2,11 @@
  * wire.c -- the wire form of a model: the whole of it as one run of bytes, but for its pools' fds.
  *
  * LAYOUT    In the machine's byte order, without padding; u32 unless something else is said.
- *             header      magic "NNBM", order mark 0x01020304, version 1, zero, all bytes of the form (u64),
+ *             header      magic "NNBM", order mark 0x01020304, version 2, zero, all bytes of the form (u64),
  *                         hal, relaxed (0 or 1), number of operands, operations, inputs, outputs, pools,
  *                         indexes of all operations, bytes of values, name (64 bytes)
- *             operands    type, lifetime, rank, dims[8], scale, zero point, consumers, pool, offset, length
+ *             operands    type, lifetime, rank, dims[8], scale, zero point, dimension, number and place of the
+ *                         channels' scales, consumers, pool, offset, length
  *             operations  type, number of inputs, of outputs
  *             indexes     of each operation the inputs, then the outputs
  *             inputs      indexes
@@ -30,10 +31,10 @@
 #include "model/reason.h"
 
 enum {
-	VERSION = 1,
+	VERSION = 2,
 	ORDER = 0x01020304,
 	HEADER_BYTES = 4 * 4 + 8 + 9 * 4 + NNB_NAME_MAX,
-	OPERAND_BYTES = (9 + NNB_RANK_MAX) * 4,
+	OPERAND_BYTES = (12 + NNB_RANK_MAX) * 4,
 	OPERATION_BYTES = 3 * 4,
 	INDEX_BYTES = 4,
 	POOL_BYTES = NNB_MEMORY_NAME + 8 + (2 + NNB_MEMORY_INTS) * 4
@@ -114,6 +115,9 @@ static void put_operand(struct writer *w, const struct nnb_operand *o)
 	put_u32s(w, dims, NNB_RANK_MAX);
 	put(w, &o->scale, sizeof(o->scale));
 	put(w, &o->zero_point, sizeof(o->zero_point));
+	put_u32(w, o->channel_dim);
+	put_u32(w, o->n_scales);
+	put_u32(w, o->scales_at);
 	put_u32(w, o->consumers);
 	put_u32(w, o->location.pool);
 	put_u32(w, o->location.offset);
@@ -360,6 +364,9 @@ static int get_operand(struct reader *r, struct nnb_operand *o, uint32_t index)
 	get(r, o->dims, sizeof(o->dims));
 	get(r, &o->scale, sizeof(o->scale));
 	get(r, &o->zero_point, sizeof(o->zero_point));
+	o->channel_dim = get_u32(r);
+	o->n_scales = get_u32(r);
+	o->scales_at = get_u32(r);
 	o->consumers = get_u32(r);
 	o->location.pool = get_u32(r);
 	o->location.offset = get_u32(r);

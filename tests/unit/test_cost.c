@@ -152,7 +152,7 @@ static void every_operation_has_a_cost(void **state)
 #undef NNB_COST
 	};
 	static const uint32_t all[] = {
-#define NNB_OP(name, code) code,
+#define NNB_OP(name, code, hal) code,
 #include "nnb/operations.def"
 #undef NNB_OP
 	};

@@ -636,7 +636,7 @@ static const struct size_row sizes[] = {
 	{ "a tensor of rank 0 has nobody knows how many", { .type = NNB_TENSOR_INT32 }, 0 },
 	{ "so has one of extent 0", { .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 5, 0 } }, 0 },
 	{ "so has an OEM scalar", { .type = NNB_OEM }, 0 },
-	{ "so has what is no type", { .type = 6, .rank = 1, .dims = { 5 } }, 0 },
+	{ "so has what is no type", { .type = 9999, .rank = 1, .dims = { 5 } }, 0 },
 	{ "2^63 bytes are a size",
 	  { .type = NNB_TENSOR_QUANT8_ASYMM, .rank = 3, .dims = { 1u << 31, 1u << 31, 2 } },
 	  UINT64_C(1) << 63 },

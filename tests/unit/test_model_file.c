@@ -433,7 +433,7 @@ static const struct row refusals[] = {
 	{ "an operand that is a number", OPERAND_3, "7", -EINVAL, "operands[3]: not an object" },
 	{ "no type", OPERAND_3, "{}", -EINVAL, "operands[3].type: missing" },
 	{ "a type by number", "\"INT32\"", "1", -EINVAL, "operands[3].type: not a string" },
-	{ "a type of later (O-1)", "\"INT32\"", "\"BOOL\"", -ENOTSUP, "operands[3].type: no type BOOL here" },
+	{ "a type of later (O-1)", "\"INT32\"", "\"SUBGRAPH\"", -ENOTSUP, "operands[3].type: no type SUBGRAPH here" },
 	{ "a type in letters that no terminal should see", "\"INT32\"", "\"\\u001b[2J\xc3\xa4\"", -ENOTSUP,
 	  "operands[3].type: no type ?[2J?? here" },
 	{ "no dims", "\"dims\": [], ", "", -EINVAL, "operands[3].dims: missing" },

@@ -20,9 +20,10 @@ enum {
 	AT_N_VALUES = 56,
 	AT_NAME = 60,
 	AT_OPERANDS = 124,
-	OPERAND = 68,
+	OPERAND = 80,
 	AT_RANK = 8,
 	AT_DIMS = 12,
+	AT_CHANNELS = 52,
 	AT_OPERATIONS = AT_OPERANDS + 3 * OPERAND,
 	OPERATION = 12,
 	AT_INDEXES = AT_OPERATIONS + 2 * OPERATION,
@@ -45,6 +46,9 @@ static const struct nnb_operand operands[] = {
 	  .dims = { 11, 12 },
 	  .scale = 0.5F,
 	  .zero_point = -7,
+	  .channel_dim = 17,
+	  .n_scales = 18,
+	  .scales_at = 19,
 	  .consumers = 13,
 	  .location = { 14, 15, 16 } },
 	{ .type = 0xfffffff1,
@@ -196,7 +200,7 @@ static void bytes_are_as_written_down(void **state)
 	assert_int_equal(n, WHOLE);
 	assert_memory_equal(form, "NNBM", 4);
 	word_is(form, AT_ORDER, 0x01020304);
-	word_is(form, AT_VERSION, 1);
+	word_is(form, AT_VERSION, 2);
 	word_is(form, AT_ZERO, 0);
 	word_is(form, AT_BYTES, WHOLE);
 	word_is(form, AT_HAL, 0xfffffff4);
@@ -212,6 +216,9 @@ static void bytes_are_as_written_down(void **state)
 	word_is(form, AT_OPERANDS, 3);
 	word_is(form, AT_OPERANDS + AT_RANK, 2);
 	word_is(form, AT_OPERANDS + AT_DIMS + 4, 12);
+	word_is(form, AT_OPERANDS + AT_CHANNELS, 17);
+	word_is(form, AT_OPERANDS + AT_CHANNELS + 4, 18);
+	word_is(form, AT_OPERANDS + AT_CHANNELS + 8, 19);
 	word_is(form, AT_OPERANDS + 2 * OPERAND + AT_DIMS + 28, 28);
 	word_is(form, AT_OPERANDS + OPERAND - 4, 16);
 	word_is(form, AT_OPERATIONS + OPERATION, 0xfffffff3);
@@ -333,18 +340,18 @@ static const struct poke {
 } pokes[] = {
 	{ "another magic", 0, 0x12345678, "no model's bytes" },
 	{ "another byte order", AT_ORDER, 0x04030201, "a model's bytes from a machine of another byte order" },
-	{ "another version", AT_VERSION, 2, "version 2 of a model's bytes; known is 1" },
+	{ "another version", AT_VERSION, 1, "version 1 of a model's bytes; known is 2" },
 	{ "the zero", AT_ZERO, 1, "header: a number that should be zero is not" },
-	{ "a length too short", AT_BYTES, WHOLE - 1, "header: 545 bytes, but it says 544, and its counts 545" },
-	{ "a length too long", AT_BYTES, WHOLE + 1, "header: 545 bytes, but it says 546, and its counts 545" },
-	{ "a length beyond 32 bits", AT_BYTES + 4, 1, "header: 545 bytes, but it says 4294967841," },
+	{ "a length too short", AT_BYTES, WHOLE - 1, "header: 581 bytes, but it says 580, and its counts 581" },
+	{ "a length too long", AT_BYTES, WHOLE + 1, "header: 581 bytes, but it says 582, and its counts 581" },
+	{ "a length beyond 32 bits", AT_BYTES + 4, 1, "header: 581 bytes, but it says 4294967877," },
 	{ "relaxed by 2", AT_RELAXED, 2, "header: relaxed is 2" },
-	{ "an operand too many", AT_N_OPERANDS, 4, "header: 545 bytes, but it says 545, and its counts 613" },
+	{ "an operand too many", AT_N_OPERANDS, 4, "header: 581 bytes, but it says 581, and its counts 661" },
 	{ "all operands there can be", AT_N_OPERANDS, UINT32_MAX, "header: 4294967295 operands are more than 1048576" },
 	{ "one more operand than there may be", AT_N_OPERANDS, NNB_OPERANDS_MAX + 1,
 	  "header: 1048577 operands are more than 1048576" },
 	{ "as many operands as there may be", AT_N_OPERANDS, NNB_OPERANDS_MAX,
-	  "header: 545 bytes, but it says 545, and its counts 71303509" },
+	  "header: 581 bytes, but it says 581, and its counts 83886421" },
 	{ "one more operation than there may be", AT_N_OPERATIONS, NNB_OPERANDS_MAX + 1,
 	  "header: 1048577 operations are more than 1048576" },
 	{ "one more input than there may be", AT_N_INPUTS, NNB_OPERANDS_MAX + 1,
@@ -354,9 +361,9 @@ static const struct poke {
 	{ "one more pool than there may be", AT_N_POOLS, NNB_OPERANDS_MAX + 1,
 	  "header: 1048577 pools are more than 1048576" },
 	{ "all indexes there can be", AT_N_INDEXES, UINT32_MAX,
-	  "header: 545 bytes, but it says 545, and its counts 171" },
+	  "header: 581 bytes, but it says 581, and its counts 171" },
 	{ "all values there can be", AT_N_VALUES, UINT32_MAX,
-	  "header: 545 bytes, but it says 545, and its counts 4294" },
+	  "header: 581 bytes, but it says 581, and its counts 4294" },
 	{ "a name with something at its very end", AT_NAME + 60, 0x61616161,
 	  "header: the name does not end in zeroes" },
 	{ "a name with something behind its end", AT_NAME + 8, 1, "header: the name does not end in zeroes" },

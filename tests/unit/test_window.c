@@ -247,14 +247,15 @@ static const struct row {
 static void has_that_window(void **state)
 {
 	const struct row *row = *state;
-	struct nnb_window w, untouched;
+	struct nnb_window w, untouched, want = row->want;
 	struct bench b;
 
 	memset(&w, 0x5a, sizeof(w));
 	untouched = w;
 	bench_init(&b, row->op, row->in, row->filter, row->scalars, row->n_scalars);
 	assert_int_equal(window(&b, &w), row->r);
-	assert_memory_equal(&w, row->r ? &untouched : &row->want, sizeof(w));
+	want.dilation_w = want.dilation_h = 1; /* there is no form of HAL 1.0 that says otherwise */
+	assert_memory_equal(&w, row->r ? &untouched : &want, sizeof(w));
 }
 
 /* ---- by counting ---- */

@@ -5,7 +5,7 @@
  * installed as nnburst/driver-NAME.so beside libnnburst. The library calls it through device.h; nobody else does.
  *
  * What the driver may rely on: a graph it is given is valid, its constants are mapped, and integers that decide
- * what to compute (scalars, INT32 tensors) are private copies that no peer can change. Float and quant8 constants,
+ * what to compute (scalars, INT32 and BOOL8 tensors) are private copies that no peer can change. Float and quant8 constants,
  * inputs and outputs may lie in memory that a peer writes at any time: whatever values come out of it, the driver
  * must not crash on them, and an index read from it is read once and then checked. After the last byte of any
  * operand, NNB_MAPPING_SLACK more bytes are readable.
@@ -28,7 +28,7 @@
 
 NNB_BEGIN_DECLS
 
-enum { NNB_DRIVER_ABI = 4 };
+enum { NNB_DRIVER_ABI = 5 };
 
 struct nnb_shape {
 	uint32_t rank;
@@ -62,8 +62,9 @@ struct nnb_graph {
 struct nnb_window {
 	uint32_t pad_left, pad_right, pad_top, pad_bottom;
 	uint32_t stride_w, stride_h, filter_w, filter_h;
-	uint32_t multiplier; /* of a depthwise convolution; otherwise 1 */
-	uint32_t fused;      /* enum nnb_fused */
+	uint32_t multiplier;             /* of a depthwise convolution; otherwise 1 */
+	uint32_t fused;                  /* enum nnb_fused */
+	uint32_t dilation_w, dilation_h; /* 1: the filter's cells are neighbours in the image */
 };
 
 /*
@@ -102,6 +103,11 @@ enum nnb_lstm_input {
 	NNB_LSTM_ACTIVATION,
 	NNB_LSTM_CELL_CLIP,
 	NNB_LSTM_PROJECTION_CLIP,
+	/* HAL 1.2: the weights of each gate's layer normalisation */
+	NNB_LSTM_NORM_INPUT,
+	NNB_LSTM_NORM_FORGET,
+	NNB_LSTM_NORM_CELL,
+	NNB_LSTM_NORM_OUTPUT,
 };
 
 struct nnb_capabilities { /* execution time and power relative to a CPU, > 0; smaller is better (O-21) */
@@ -111,7 +117,7 @@ struct nnb_capabilities { /* execution time and power relative to a CPU, > 0; sm
 	struct nnb_type_performance {
 		uint32_t type; /* ascending */
 		struct nnb_performance performance;
-	} types[8];
+	} types[24];
 	uint32_t n_types;
 };
 

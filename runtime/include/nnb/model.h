@@ -36,6 +36,17 @@ enum nnb_type {
 	NNB_TENSOR_FLOAT32 = 3,
 	NNB_TENSOR_INT32 = 4,
 	NNB_TENSOR_QUANT8_ASYMM = 5,
+	/* HAL 1.2 */
+	NNB_BOOL = 6,
+	NNB_TENSOR_QUANT16_SYMM = 7,
+	NNB_TENSOR_FLOAT16 = 8,
+	NNB_TENSOR_BOOL8 = 9,
+	NNB_FLOAT16 = 10,
+	NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL = 11,
+	NNB_TENSOR_QUANT16_ASYMM = 12,
+	NNB_TENSOR_QUANT8_SYMM = 13,
+	/* HAL 1.3 */
+	NNB_TENSOR_QUANT8_ASYMM_SIGNED = 14,
 	NNB_OEM = 10000,
 	NNB_TENSOR_OEM_BYTE = 10001
 };
@@ -46,8 +57,10 @@ struct nnb_type_info {
 	const char *name; /* "TENSOR_FLOAT32" */
 	uint32_t bytes;   /* of an element; 0: nobody here knows (OEM) */
 	bool tensor;
-	bool quantized;
+	bool quantized;  /* by one scale, above 0 */
+	bool by_channel; /* by a scale for each slice of a dimension */
 	int32_t zero_point_min, zero_point_max;
+	uint32_t hal; /* enum nnb_hal: the first that has it */
 };
 
 NNB_PUBLIC const struct nnb_type_info *nnb_type_info(enum nnb_type type); /* NULL: no such type. Static. */
@@ -73,13 +86,14 @@ enum nnb_padding { NNB_PADDING_SAME = 1, NNB_PADDING_VALID = 2 };
 
 /* The operations: code and name are the HAL's (section 7.6). */
 enum nnb_op {
-#define NNB_OP(name, code) NNB_##name = (code),
+#define NNB_OP(name, code, hal) NNB_##name = (code),
 #include "nnb/operations.def"
 #undef NNB_OP
 	NNB_OEM_OPERATION = 10000
 };
 
 NNB_PUBLIC const char *nnb_op_name(uint32_t op);                    /* NULL: no such operation. Static. */
+NNB_PUBLIC uint32_t nnb_op_hal(uint32_t op);                        /* The first HAL that has it; 0: none does. */
 NNB_PUBLIC int nnb_op_from_name(const char *name, uint32_t *ret);   /* -ENOENT */
 NNB_PUBLIC int nnb_type_from_name(const char *name, uint32_t *ret); /* -ENOENT */
 
@@ -95,6 +109,11 @@ struct nnb_operand {
 	uint32_t dims[NNB_RANK_MAX]; /* 0: unknown */
 	float scale;
 	int32_t zero_point;
+	/*
+	 * Of a type quantised by channel: n_scales floats at byte scales_at of the model's values, one for each slice of
+	 * dimension channel_dim. Otherwise 0.
+	 */
+	uint32_t channel_dim, n_scales, scales_at;
 	uint32_t consumers; /* how often operations read it */
 	struct nnb_location location;
 };
@@ -133,6 +152,10 @@ NNB_PUBLIC int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *mo
 
 /* Add an operand; @operand is copied, its consumers and location are ignored. Returns its index. */
 NNB_PUBLIC int nnb_model_operand(struct nnb_model *model, const struct nnb_operand *operand);
+
+/* Quantise operand @index by channel: a scale for each slice of dimension @channel_dim. @scales are copied. */
+NNB_PUBLIC int nnb_model_channels(struct nnb_model *model, uint32_t index, uint32_t channel_dim, const float *scales,
+                                  uint32_t n_scales);
 
 /*
  * Make operand @index a constant of these bytes: a CONSTANT_COPY up to NNB_COPY_MAX bytes, and beyond that a
@@ -206,6 +229,12 @@ NNB_PUBLIC int nnb_model_decode(struct nnb_model **ret, const uint8_t *bytes, si
  * other. NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory to look at it.
  */
 NNB_PUBLIC enum nnb_status nnb_model_validate(const struct nnb_model *model, struct nnb_reason *reason);
+
+/* The scales of a valid model's operand that is quantised by channel; NULL: it is not. */
+static inline const float *nnb_operand_scales(const struct nnb_model *model, const struct nnb_operand *operand)
+{
+	return operand->n_scales ? (const float *)(const void *)(model->values + operand->scales_at) : NULL;
+}
 
 /* The bytes of an operand of this type and these dimensions; 0 where one is unknown; -EOVERFLOW. */
 NNB_PUBLIC int nnb_operand_bytes(uint32_t type, uint32_t rank, const uint32_t *dims, uint64_t *ret);
