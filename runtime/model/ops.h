@@ -18,9 +18,6 @@ int nnb__op_check(const struct nnb_model *model, const struct nnb_operation *op,
 /* Which inputs of a checked operation may be left out: ret[k] of n_inputs. */
 void nnb__op_optional(const struct nnb_model *model, const struct nnb_operation *op, bool *ret);
 
-/* Does the operation say where its image's channels lie: last, or, where its first BOOL is true, second? */
-bool nnb__op_has_layout(uint32_t op);
-
 /* Does the value of input @position decide shapes or what is computed? Scalars do, and RESHAPE's shape. */
 bool nnb__op_needs_value(const struct nnb_model *model, const struct nnb_operation *op, uint32_t position);
 

@@ -586,7 +586,7 @@ static bool inputs_known(const view *v)
 
 /* ---- layouts ---- */
 
-bool nnb__op_has_layout(uint32_t op)
+bool nnb_op_has_layout(uint32_t op)
 {
 	switch (op) {
 	case NNB_AVERAGE_POOL_2D:
@@ -607,7 +607,7 @@ bool nnb__op_has_layout(uint32_t op)
 static int channels_second(const view *v, bool *ret)
 {
 	*ret = false;
-	for (uint32_t k = 0; nnb__op_has_layout(v->op->type) && k < v->op->n_inputs; k++)
+	for (uint32_t k = 0; nnb_op_has_layout(v->op->type) && k < v->op->n_inputs; k++)
 		if (nnb__in_type(v, k) == NNB_BOOL)
 			return nnb__in_bool(v, k, ret) ? 0 : -ENODATA;
 	return 0;

@@ -54,7 +54,7 @@ enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 	memcpy(at, site->at, n * sizeof(*at));
 	at[site->op->outputs[0]] = calloc(elements + 16, 4);
 	plain.at = at;
-	status = step->kernel(&plain);
+	status = nnbx_step_run_kernel(step, &plain);
 	if (!status && !same(site, type, out_at(site, 0), out_at(&plain, 0), elements))
 		status = NNB_STATUS_GENERAL_FAILURE;
 	nnb_both_ways[site->op->type]++;

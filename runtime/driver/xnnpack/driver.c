@@ -29,6 +29,7 @@
 #include "arena.h"
 #include "kernels/look.h"
 #include "memory.h"
+#include "seen.h"
 #include "step.h"
 
 enum {
@@ -82,6 +83,7 @@ struct plan {
 
 struct prepared {
 	const struct nnb_graph *graph;
+	struct nnb_operand *base; /* the model's operands as operations see them (seen.h); NULL: as they are */
 	uint64_t constants_bytes;
 	pthread_mutex_t lock;
 	struct plan *plans; /* the latest used first */
@@ -92,14 +94,11 @@ struct prepared {
 
 static struct site site_of(const struct frame *f, uint32_t op)
 {
-	const struct nnb_graph *g = f->prepared->graph;
+	struct site site = nnbx_site(f->prepared->graph, f->prepared->base, op, f->plan->shapes);
 
-	return (struct site){ .graph = g,
-		              .op = &g->model->operations[op],
-		              .index = op,
-		              .shapes = f->plan->shapes,
-		              .at = f->at,
-		              .scratch = (char *)f->arena + f->plan->scratch_at };
+	site.at = f->at;
+	site.scratch = (char *)f->arena + f->plan->scratch_at;
+	return site;
 }
 
 static const struct nnb_account *account_of(const struct prepared *p)
@@ -274,7 +273,7 @@ static uint64_t add_up(const struct prepared *p, struct plan *plan)
 	uint64_t need = p->constants_bytes, scratch = 0;
 
 	for (uint32_t i = 0; i < m->n_operations; i++) {
-		struct site site = { .graph = p->graph, .op = &m->operations[i], .index = i, .shapes = plan->shapes };
+		struct site site = nnbx_site(p->graph, p->base, i, plan->shapes);
 		uint64_t bytes = nnbx_step_scratch(&site);
 
 		if (!nnbx_worked(STEP_UNITS))
@@ -668,6 +667,32 @@ static enum nnb_status supported(void *device, const struct nnb_graph *graph, bo
 	return NNB_STATUS_NONE;
 }
 
+static uint64_t base_bytes(const struct nnb_model *m)
+{
+	return m->n_operands * sizeof(struct nnb_operand);
+}
+
+/* The operands as operations see them, where that is not as they are. */
+static enum nnb_status see_operands(struct prepared *p)
+{
+	const struct nnb_model *m = p->graph->model;
+	enum nnb_status status;
+
+	if (!nnbx_sees_otherwise(m))
+		return NNB_STATUS_NONE;
+	status = nnbx_charge(account_of(p), base_bytes(m));
+	if (status)
+		return status;
+	p->base = malloc(base_bytes(m));
+	if (!p->base) {
+		nnbx_give_back(account_of(p), base_bytes(m));
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		p->base[i] = nnbx_see(&m->operands[i]);
+	return NNB_STATUS_NONE;
+}
+
 static void release(void *prepared)
 {
 	struct prepared *p = prepared;
@@ -680,6 +705,9 @@ static void release(void *prepared)
 		free(r);
 	}
 	pthread_mutex_destroy(&p->lock);
+	if (p->base)
+		nnbx_give_back(account_of(p), base_bytes(p->graph->model));
+	free(p->base);
 	free(p);
 }
 
@@ -761,7 +789,8 @@ static enum nnb_status prepare_watched(const struct nnb_graph *graph, struct pre
 	pthread_mutex_init(&p->lock, NULL);
 	for (uint32_t i = 0; i < graph->model->n_operands; i++)
 		p->constants_bytes += graph->model->operands[i].location.length;
-	if (graph->shapes_known)
+	status = see_operands(p);
+	if (!status && graph->shapes_known)
 		status = warm(p);
 	if (status) {
 		nnb_because(reason, "the driver cannot set the model up: %s", nnb_status_name(status));
@@ -810,15 +839,13 @@ static void device_close(void *device)
 
 static void capabilities(void *device, struct nnb_capabilities *ret)
 {
-	static const uint32_t types[] = { NNB_FLOAT32,        NNB_INT32,        NNB_UINT32,
-		                          NNB_TENSOR_FLOAT32, NNB_TENSOR_INT32, NNB_TENSOR_QUANT8_ASYMM };
 	const struct nnb_performance as_the_cpu = { .time = 1, .power = 1 };
 
 	(void)device;
 	ret->relaxed = as_the_cpu;
-	ret->n_types = sizeof(types) / sizeof(types[0]);
+	ret->n_types = NNB_TENSOR_QUANT8_ASYMM_SIGNED + 1; /* all but the vendor's */
 	for (uint32_t i = 0; i < ret->n_types; i++)
-		ret->types[i] = (struct nnb_type_performance){ types[i], as_the_cpu };
+		ret->types[i] = (struct nnb_type_performance){ i, as_the_cpu };
 }
 
 NNB_PUBLIC extern const struct nnb_driver nnb_driver_xnnpack;

@@ -3,39 +3,47 @@
 
 #include "lowering.h"
 #include "packing.h"
+#include "seen.h"
 #include "tiles.h"
+
+/* What an operation sees of its operands' types. */
+enum sees {
+	BASE,  /* seen.h */
+	AS_IS, /* all types as they are: elements are moved, or the kernel knows them */
+};
 
 static const struct lowering {
 	run_fn *run;
 	create_fn *create; /* NULL: XNNPACK has no such operator */
+	enum sees sees;
 } lowerings[] = {
 	[NNB_ADD] = { nnbx_run_pairs, nnbx_create_add },
 	[NNB_AVERAGE_POOL_2D] = { nnbx_run_average_pool, nnbx_create_average_pool },
-	[NNB_CONCATENATION] = { nnbx_run_concatenation, NULL },
+	[NNB_CONCATENATION] = { nnbx_run_concatenation, NULL, AS_IS },
 	[NNB_CONV_2D] = { nnbx_run_conv, nnbx_create_conv },
 	[NNB_DEPTHWISE_CONV_2D] = { nnbx_run_depthwise, nnbx_create_depthwise },
-	[NNB_DEPTH_TO_SPACE] = { nnbx_run_blocks, nnbx_create_depth_to_space },
+	[NNB_DEPTH_TO_SPACE] = { nnbx_run_blocks, nnbx_create_depth_to_space, AS_IS },
 	[NNB_DEQUANTIZE] = { nnbx_run_dequantize, nnbx_create_dequantize },
-	[NNB_EMBEDDING_LOOKUP] = { nnbx_run_embedding_lookup, NULL },
+	[NNB_EMBEDDING_LOOKUP] = { nnbx_run_embedding_lookup, NULL, AS_IS },
 	[NNB_FLOOR] = { nnbx_run_floor, nnbx_create_floor },
 	[NNB_FULLY_CONNECTED] = { nnbx_run_fully_connected, nnbx_create_fully_connected },
-	[NNB_HASHTABLE_LOOKUP] = { nnbx_run_hashtable_lookup, NULL },
+	[NNB_HASHTABLE_LOOKUP] = { nnbx_run_hashtable_lookup, NULL, AS_IS },
 	[NNB_L2_NORMALIZATION] = { nnbx_run_l2_normalization, NULL },
 	[NNB_L2_POOL_2D] = { nnbx_run_l2_pool, NULL },
 	[NNB_LOCAL_RESPONSE_NORMALIZATION] = { nnbx_run_local_response_normalization, NULL },
 	[NNB_LOGISTIC] = { nnbx_run_logistic, nnbx_create_logistic },
-	[NNB_LSH_PROJECTION] = { nnbx_run_lsh_projection, NULL },
+	[NNB_LSH_PROJECTION] = { nnbx_run_lsh_projection, NULL, AS_IS },
 	[NNB_LSTM] = { nnbx_run_lstm, NULL },
 	[NNB_MAX_POOL_2D] = { nnbx_run_max_pool, nnbx_create_max_pool },
 	[NNB_MUL] = { nnbx_run_pairs, nnbx_create_mul },
 	[NNB_RELU] = { nnbx_run_relu, nnbx_create_relu },
 	[NNB_RELU1] = { nnbx_run_relu, nnbx_create_relu },
 	[NNB_RELU6] = { nnbx_run_relu, nnbx_create_relu },
-	[NNB_RESHAPE] = { nnbx_run_reshape, NULL },
+	[NNB_RESHAPE] = { nnbx_run_reshape, NULL, AS_IS },
 	[NNB_RESIZE_BILINEAR] = { nnbx_run_resize, nnbx_create_resize_bilinear },
 	[NNB_RNN] = { nnbx_run_rnn, NULL },
 	[NNB_SOFTMAX] = { nnbx_run_softmax, nnbx_create_softmax },
-	[NNB_SPACE_TO_DEPTH] = { nnbx_run_blocks, NULL },
+	[NNB_SPACE_TO_DEPTH] = { nnbx_run_blocks, NULL, AS_IS },
 	[NNB_SVDF] = { nnbx_run_svdf, NULL },
 	[NNB_TANH] = { nnbx_run_tanh, nnbx_create_tanh },
 };
@@ -58,9 +66,36 @@ bool nnbx_step_claims(const struct nnb_graph *graph, uint32_t op)
 	return true;
 }
 
+static bool has_channels_second(const struct nnb_graph *g, const struct nnb_operation *op)
+{
+	const uint8_t *value;
+
+	for (uint32_t k = 0; k < op->n_inputs; k++) {
+		if (g->model->operands[op->inputs[k]].type != NNB_BOOL)
+			continue;
+		value = g->constants[op->inputs[k]]; /* none: it is not claimed */
+		return value && *value;
+	}
+	return false;
+}
+
+struct site nnbx_site(const struct nnb_graph *g, const struct nnb_operand *base, uint32_t op,
+                      const struct nnb_shape *shapes)
+{
+	const struct nnb_operation *o = &g->model->operations[op];
+	bool as_is = !base || lowerings[o->type].sees == AS_IS;
+	struct site site = {
+		.graph = g, .op = o, .index = op, .operands = as_is ? g->model->operands : base, .shapes = shapes
+	};
+
+	if (nnb_op_has_layout(o->type) && has_channels_second(g, o))
+		nnbx_see_images(&site);
+	return site;
+}
+
 uint64_t nnbx_step_scratch(const struct site *site)
 {
-	return site->op->type == NNB_LSH_PROJECTION ? nnbx_lsh_scratch(site) : 0;
+	return nnbx_seen_scratch(site) + (site->op->type == NNB_LSH_PROJECTION ? nnbx_lsh_scratch(site) : 0);
 }
 
 uint64_t nnbx_step_bytes(const struct site *site)
@@ -141,14 +176,25 @@ static void undo_first(void *arg)
 	nnbx_step_fini(c->step);
 }
 
-enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
+/* Is there a tensor without elements among @n operands? XNNPACK has no use for such. */
+static bool has_empty(const struct site *s, const uint32_t *operands, uint32_t n, bool all)
 {
-	const struct lowering *lowering = &lowerings[site->op->type];
+	for (uint32_t k = 0; k < n; k++) {
+		bool empty = !s->shapes[operands[k]].omitted && !shape_elements(&s->shapes[operands[k]]);
+
+		if (empty != all)
+			return !all;
+	}
+	return all;
+}
+
+/* As the operation sees it. */
+static enum nnb_status init_seen(struct step *step, const struct site *site, create_fn *create)
+{
 	struct first_call call = {
-		.step = step, .site = site, .create = lowering->create, .created = xnn_status_unsupported_parameter
+		.step = step, .site = site, .create = create, .created = xnn_status_unsupported_parameter
 	};
 
-	*step = (struct step){ .kernel = lowering->run };
 	if (call.create && !nnbx_packing(create_first, undo_first, &call))
 		return NNB_STATUS_GENERAL_FAILURE;
 	if (call.created == xnn_status_out_of_memory)
@@ -160,16 +206,39 @@ enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
 	return call.set_up;
 }
 
+enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
+{
+	const struct lowering *lowering = &lowerings[site->op->type];
+	bool empty = has_empty(site, site->op->inputs, site->op->n_inputs, false) ||
+	             has_empty(site, site->op->outputs, site->op->n_outputs, false);
+	create_fn *create = empty ? NULL : lowering->create;
+	enum nnb_status status;
+	struct site seen;
+
+	*step = (struct step){ .kernel = lowering->run,
+		               .nothing = has_empty(site, site->op->outputs, site->op->n_outputs, true) };
+	if (step->nothing)
+		return NNB_STATUS_NONE;
+	status = nnbx_seen_new(&step->seen, site);
+	if (status || !step->seen)
+		return status ? status : init_seen(step, site, create);
+	seen = nnbx_seen_site(step->seen, site);
+	return init_seen(step, &seen, create);
+}
+
 void nnbx_step_fini(struct step *step)
 {
 	if (step->xnn)
 		xnn_delete_operator(step->xnn);
 	step->xnn = NULL;
+	nnbx_seen_free(step->seen);
+	step->seen = NULL;
 }
 
-enum nnb_status nnbx_step_run(struct step *step, const struct site *site)
+/* As the operation sees it. */
+static enum nnb_status run_seen(struct step *step, const struct site *site, bool plain)
 {
-	if (!step->xnn)
+	if (plain || !step->xnn)
 		return step->kernel(site);
 	nnbx_work.tile = step->tile_units ? step->tile_units : NNBX_LOOK_EVERY;
 	if (step->run_in_parts)
@@ -182,4 +251,31 @@ enum nnb_status nnbx_step_run(struct step *step, const struct site *site)
 			return status;
 	}
 	return translated(xnn_run_operator(step->xnn, NULL));
+}
+
+static enum nnb_status run(struct step *step, const struct site *site, bool plain)
+{
+	enum nnb_status status;
+	struct site seen;
+
+	if (step->nothing)
+		return NNB_STATUS_NONE;
+	if (!step->seen)
+		return run_seen(step, site, plain);
+	seen = nnbx_seen_site(step->seen, site);
+	nnbx_seen_load(step->seen, &seen);
+	status = run_seen(step, &seen, plain);
+	if (!status)
+		nnbx_seen_store(step->seen, &seen);
+	return status;
+}
+
+enum nnb_status nnbx_step_run(struct step *step, const struct site *site)
+{
+	return run(step, site, false);
+}
+
+enum nnb_status nnbx_step_run_kernel(struct step *step, const struct site *site)
+{
+	return run(step, site, true);
 }

@@ -7,19 +7,33 @@
 #include <xnnpack.h>
 
 #include "nnb/driver.h"
+#include "nnb/half.h"
 
-/* An operation in its place: all that creating, setting up and running it may ask about. */
+/*
+ * An operation in its place: all that creating, setting up and running it may ask about.
+ *
+ * What kernels and XNNPACK see of it (in_ and out_ below) has four types and one layout: float32, quant8, int32 and bool8,
+ * channels last. Of the others, seen.h makes these, before the operation, and makes of outputs what they are, after it.
+ */
 struct site {
 	const struct nnb_graph *graph;
 	const struct nnb_operation *op;
-	uint32_t index;                 /* of the operation */
-	const struct nnb_shape *shapes; /* by operand */
-	void *const *at;                /* by operand: where its bytes are; NULL: omitted */
-	void *scratch;                  /* nnbx_step_scratch bytes, for kernels */
+	uint32_t index;                     /* of the operation */
+	const struct nnb_operand *operands; /* by operand: as the operation sees it */
+	const struct nnb_shape *shapes;     /* by operand */
+	void *const *at;                    /* by operand: where its bytes are; NULL: omitted */
+	void *scratch;                      /* nnbx_step_scratch bytes, for kernels */
+	void *const *ins, *const *outs;     /* by input and by output: where they are instead; NULL: at */
+	bool turned; /* input 0 and output 0 have channels second, and the operation sees these: */
+	struct nnb_shape in_image, out_image;
 };
+
+struct seen;
 
 struct step {
 	xnn_operator_t xnn; /* NULL: the kernel runs */
+	struct seen *seen;  /* NULL: the operation sees its operands as they are */
+	bool nothing;       /* all outputs are empty */
 	enum xnn_status (*setup)(xnn_operator_t xnn, const struct site *site);
 	enum nnb_status (*kernel)(const struct site *site);
 	/* how many tiles it wants, as the threads that they would be for (tiles.h); 0 or 1: as few as possible */
@@ -35,6 +49,10 @@ struct step {
 /* Can this operation be run here at all? */
 bool nnbx_step_claims(const struct nnb_graph *graph, uint32_t op);
 
+/* Operation @op of the graph. @base: the model's operands as nnbx_see makes them; NULL: as they are. */
+struct site nnbx_site(const struct nnb_graph *graph, const struct nnb_operand *base, uint32_t op,
+                      const struct nnb_shape *shapes);
+
 /* Bytes of scratch memory the operation wants in these shapes. */
 uint64_t nnbx_step_scratch(const struct site *site);
 
@@ -47,36 +65,39 @@ void nnbx_step_fini(struct step *step);
 
 enum nnb_status nnbx_step_run(struct step *step, const struct site *site);
 
+/* The same by the plain kernel, whether there is an operator or not. */
+enum nnb_status nnbx_step_run_kernel(struct step *step, const struct site *site);
+
 /* ---- what a site knows ---- */
 
 static inline const struct nnb_operand *in_operand(const struct site *s, uint32_t k)
 {
-	return &s->graph->model->operands[s->op->inputs[k]];
+	return &s->operands[s->op->inputs[k]];
 }
 
 static inline const struct nnb_operand *out_operand(const struct site *s, uint32_t k)
 {
-	return &s->graph->model->operands[s->op->outputs[k]];
+	return &s->operands[s->op->outputs[k]];
 }
 
 static inline const struct nnb_shape *in_shape(const struct site *s, uint32_t k)
 {
-	return &s->shapes[s->op->inputs[k]];
+	return s->turned && k == 0 ? &s->in_image : &s->shapes[s->op->inputs[k]];
 }
 
 static inline const struct nnb_shape *out_shape(const struct site *s, uint32_t k)
 {
-	return &s->shapes[s->op->outputs[k]];
+	return s->turned && k == 0 ? &s->out_image : &s->shapes[s->op->outputs[k]];
 }
 
 static inline const void *in_at(const struct site *s, uint32_t k)
 {
-	return s->at[s->op->inputs[k]];
+	return s->ins ? s->ins[k] : s->at[s->op->inputs[k]];
 }
 
 static inline void *out_at(const struct site *s, uint32_t k)
 {
-	return s->at[s->op->outputs[k]];
+	return s->outs ? s->outs[k] : s->at[s->op->outputs[k]];
 }
 
 /* A scalar input. It is a constant: nnbx_step_claims has seen to that. */
@@ -85,9 +106,19 @@ static inline int32_t in_i32(const struct site *s, uint32_t k)
 	return *(const int32_t *)s->graph->constants[s->op->inputs[k]];
 }
 
+/* FLOAT32 or FLOAT16. */
 static inline float in_f32(const struct site *s, uint32_t k)
 {
-	return *(const float *)s->graph->constants[s->op->inputs[k]];
+	const void *value = s->graph->constants[s->op->inputs[k]];
+
+	return in_operand(s, k)->type == NNB_FLOAT16 ? nnb_half_to_float(*(const uint16_t *)value)
+	                                             : *(const float *)value;
+}
+
+/* A BOOL; @otherwise: there is no such input. */
+static inline bool in_bool(const struct site *s, uint32_t k, bool otherwise)
+{
+	return k < s->op->n_inputs ? *(const uint8_t *)s->graph->constants[s->op->inputs[k]] != 0 : otherwise;
 }
 
 static inline bool in_is_constant(const struct site *s, uint32_t k)

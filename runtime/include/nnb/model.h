@@ -92,8 +92,10 @@ enum nnb_op {
 	NNB_OEM_OPERATION = 10000
 };
 
-NNB_PUBLIC const char *nnb_op_name(uint32_t op);                    /* NULL: no such operation. Static. */
-NNB_PUBLIC uint32_t nnb_op_hal(uint32_t op);                        /* The first HAL that has it; 0: none does. */
+NNB_PUBLIC const char *nnb_op_name(uint32_t op); /* NULL: no such operation. Static. */
+NNB_PUBLIC uint32_t nnb_op_hal(uint32_t op);     /* The first HAL that has it; 0: none does. */
+/* Does it say where its image's channels lie: last, or, where its first BOOL is true, second? */
+NNB_PUBLIC bool nnb_op_has_layout(uint32_t op);
 NNB_PUBLIC int nnb_op_from_name(const char *name, uint32_t *ret);   /* -ENOENT */
 NNB_PUBLIC int nnb_type_from_name(const char *name, uint32_t *ret); /* -ENOENT */
 

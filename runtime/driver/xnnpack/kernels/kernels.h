@@ -37,6 +37,16 @@ struct nnbx_quants {
 /* O-33: what a fused activation (enum nnb_fused) leaves of the output. */
 void nnbx_quant_range(struct nnbx_quant out, uint32_t fused, uint8_t *min, uint8_t *max);
 
+/* ---- from one type to another, and from one order to another ---- */
+
+/* Buffers need not be aligned, and may end at the same byte (to float) or begin at the same (to half, flip). */
+void nnbx_half_to_float(size_t n, const void *in, void *out);
+void nnbx_float_to_half(size_t n, const void *in, void *out);
+/* Between a signed byte and an unsigned one whose zero point is 128 more: the same real. */
+void nnbx_flip(size_t n, const void *in, void *out);
+/* out[b][column][row] = in[b][row][column], of elements of 1, 2 or 4 bytes. */
+void nnbx_transpose(size_t batch, size_t rows, size_t columns, size_t elem, const void *in, void *out);
+
 /* ---- windows that slide over images ---- */
 
 /* @window's multiplier counts for depthwise convolutions only, its fused for none: bounds are arguments. */
