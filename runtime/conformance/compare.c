@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nnb/half.h"
+
+#define HALF_EPSILON 0.0009765625
+
 struct tolerance {
 	double absolute, relative;
 };
@@ -13,9 +17,9 @@ static struct tolerance tolerance_of(const struct nnb_model *m, uint32_t type)
 {
 	if (type == NNB_TENSOR_FLOAT32 || type == NNB_FLOAT32)
 		return m->relaxed ? (struct tolerance){ 5e-3, 5e-3 } : (struct tolerance){ 1e-5, 5e-6 };
-	if (type == NNB_TENSOR_QUANT8_ASYMM)
-		return (struct tolerance){ 1, 0 };
-	return (struct tolerance){ 0, 0 };
+	if (type == NNB_TENSOR_FLOAT16 || type == NNB_FLOAT16)
+		return (struct tolerance){ 5 * HALF_EPSILON, 5 * HALF_EPSILON };
+	return (struct tolerance){ nnb_type_info(type)->quantized || nnb_type_info(type)->by_channel, 0 };
 }
 
 static double element(uint32_t type, const void *data, size_t i)
@@ -24,6 +28,17 @@ static double element(uint32_t type, const void *data, size_t i)
 	case NNB_FLOAT32:
 	case NNB_TENSOR_FLOAT32:
 		return ((const float *)data)[i];
+	case NNB_FLOAT16:
+	case NNB_TENSOR_FLOAT16:
+		return nnb_half_to_float(((const uint16_t *)data)[i]);
+	case NNB_TENSOR_QUANT16_SYMM:
+		return ((const int16_t *)data)[i];
+	case NNB_TENSOR_QUANT16_ASYMM:
+		return ((const uint16_t *)data)[i];
+	case NNB_TENSOR_QUANT8_ASYMM_SIGNED:
+	case NNB_TENSOR_QUANT8_SYMM:
+	case NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL:
+		return ((const int8_t *)data)[i];
 	case NNB_UINT32:
 		return ((const uint32_t *)data)[i];
 	case NNB_INT32:

@@ -99,7 +99,11 @@ static uint64_t cells(const struct place *p)
 /* That are added up for one output of CONV_2D or FULLY_CONNECTED. */
 static uint64_t depth(const struct place *p)
 {
-	return p->op->type == NNB_CONV_2D ? times(cells(p), last_of(in(p, 0))) : last_of(in(p, 1));
+	uint64_t channels = in(p, 1)->rank ? in(p, 1)->dims[0] : 1;
+
+	if (p->op->type != NNB_CONV_2D)
+		return last_of(in(p, 1));
+	return channels ? elements(in(p, 1)) / channels : 0; /* of the filter: wherever the image has its channels */
 }
 
 /* Without a constant radius, as many as there are. */

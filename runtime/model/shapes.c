@@ -103,9 +103,12 @@ static int shape_broadcast(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *a = nnb__in(v, 0), *b = nnb__in(v, 1);
 	struct nnb_shape out = { .rank = a->rank > b->rank ? a->rank : b->rank, .known = true };
+	int32_t fused;
 
 	if (want_rank(v, 0, 1, 4) || want_rank(v, 1, 1, 4) || want_fused(v, 2))
 		return -EINVAL;
+	if (nnb__in_type(v, 0) == NNB_TENSOR_INT32 && nnb__in_i32(v, 2, &fused) && fused != NNB_FUSED_NONE)
+		return refused(v, "integers have no fused activation");
 	for (uint32_t d = 1; d <= out.rank; d++) { /* from the last */
 		uint32_t x = d <= a->rank ? a->dims[a->rank - d] : 1, y = d <= b->rank ? b->dims[b->rank - d] : 1;
 

@@ -269,8 +269,7 @@ static size_t out_elements(const struct nnbx_planes *p)
 static struct nnbx_planes planes_of(const struct geometry *g, uint32_t out_c)
 {
 	const struct nnb_window *w = &g->window;
-
-	return (struct nnbx_planes){
+	struct nnbx_planes p = {
 		.batch = g->batch,
 		.in_h = g->in_h,
 		.in_w = g->in_w,
@@ -280,6 +279,9 @@ static struct nnbx_planes planes_of(const struct geometry *g, uint32_t out_c)
 		.out_c = out_c,
 		.window = *w,
 	};
+
+	p.window.dilation_w = p.window.dilation_h = 1;
+	return p;
 }
 
 /* A convolution, and its shape for a geometry. */
@@ -457,7 +459,7 @@ static void resize(const void *row, const void *how)
 	double *x = reals_of_floats(in, n_in);
 
 	(void)how;
-	nnbx_resize_bilinear_f32(&p, in, out);
+	nnbx_resize_bilinear_f32(&p, NNBX_CORNERS_FIRST, in, out);
 	for (size_t i = 0; i < n_out; i++)
 		assert_close((double)out[i], oracle_resize(&p, x, i), i);
 }
@@ -857,7 +859,7 @@ static void softmax_f32(const void *row, const void *how)
 	const struct rows *r = row;
 	float beta = *(const float *)how, *in = floats(r->n * r->size, 40), *out = no_floats(r->n * r->size);
 
-	nnbx_softmax_f32(r->n, r->size, beta, in, out);
+	nnbx_softmax_f32(r->n, r->size, 1, beta, in, out);
 	for (size_t i = 0; i < r->n * r->size; i++) {
 		const float *of = in + i / r->size * r->size;
 		double sum = 0; /* of every power by element i's: no maximum is taken away */
@@ -866,7 +868,7 @@ static void softmax_f32(const void *row, const void *how)
 			sum += exp(((double)of[k] - (double)in[i]) * (double)beta);
 		assert_close((double)out[i], 1 / sum, i);
 	}
-	nnbx_softmax_f32(r->n, r->size, beta, in, in);
+	nnbx_softmax_f32(r->n, r->size, 1, beta, in, in);
 	assert_memory_equal(in, out, r->n * r->size * sizeof(*out));
 }
 
@@ -878,7 +880,7 @@ static void softmax_q8(const void *row, const void *how)
 	uint8_t *in = bytes(r->n * r->size, 128, 128), *out = fresh(r->n * r->size);
 	struct judge j = { 0 };
 
-	nnbx_softmax_q8(r->n, r->size, q, beta, in, out);
+	nnbx_softmax_q8(r->n, r->size, 1, q, beta, in, out);
 	for (size_t i = 0; i < r->n * r->size; i++) {
 		const uint8_t *of = in + i / r->size * r->size;
 		double sum = 0;
@@ -888,7 +890,7 @@ static void softmax_q8(const void *row, const void *how)
 		judge(&j, out[i], oracle_quantise(1 / sum, (struct nnbx_quant){ 1.0F / 256, 0 }));
 	}
 	judged(&j);
-	nnbx_softmax_q8(r->n, r->size, q, beta, in, in);
+	nnbx_softmax_q8(r->n, r->size, 1, q, beta, in, in);
 	assert_memory_equal(in, out, r->n * r->size);
 }
 
@@ -899,7 +901,7 @@ static void no_number_is_the_low_bound(const void *row, const void *how)
 
 	(void)row, (void)how;
 	for (size_t i = 0; i < N_OF(betas); i++) {
-		nnbx_softmax_q8(2, 2, (struct nnbx_quant){ 0.5F, 0 }, betas[i], in, out);
+		nnbx_softmax_q8(2, 2, 1, (struct nnbx_quant){ 0.5F, 0 }, betas[i], in, out);
 		assert_memory_equal(out, ((uint8_t[4]){ 0 }), 4);
 	}
 }
@@ -910,7 +912,7 @@ static void l2_normalization(const void *row, const void *how)
 	float *in = floats(r->n * r->size, 3), *out = no_floats(r->n * r->size);
 
 	(void)how;
-	nnbx_l2_normalization_f32(r->n, r->size, in, out);
+	nnbx_l2_normalization_f32(r->n, r->size, 1, in, out);
 	for (size_t i = 0; i < r->n * r->size; i++) {
 		double squares = 0;
 
@@ -926,7 +928,7 @@ static void local_response_normalization(const void *row, const void *how)
 	float *in = floats(r->n * r->size, 3), *out = no_floats(r->n * r->size);
 
 	(void)how;
-	nnbx_local_response_normalization_f32(r->n, r->size, r->radius, 1.5F, 0.7F, 0.75F, in, out);
+	nnbx_local_response_normalization_f32(r->n, r->size, 1, r->radius, 1.5F, 0.7F, 0.75F, in, out);
 	for (size_t i = 0; i < r->n * r->size; i++) {
 		double squares = 0;
 
@@ -942,11 +944,11 @@ static void zeros_stay_zeros(const void *row, const void *how)
 	float x[3] = { 0 }, huge[2] = { FLT_MAX, FLT_MAX }, tiny[2] = { FLT_TRUE_MIN, 0 };
 
 	(void)row, (void)how;
-	nnbx_l2_normalization_f32(1, 3, x, x);
+	nnbx_l2_normalization_f32(1, 3, 1, x, x);
 	assert_true(x[0] == 0 && x[1] == 0 && x[2] == 0);
-	nnbx_l2_normalization_f32(1, 2, huge, huge);
+	nnbx_l2_normalization_f32(1, 2, 1, huge, huge);
 	assert_close((double)huge[0], sqrt(0.5), 0);
-	nnbx_l2_normalization_f32(1, 2, tiny, tiny);
+	nnbx_l2_normalization_f32(1, 2, 1, tiny, tiny);
 	assert_close((double)tiny[0], 1, 0);
 }
 
@@ -1320,7 +1322,12 @@ static void example_of_overflow(const void *row, const void *how)
 	static const uint8_t filter[] = { 10, 40, 70, 20, 50, 80, 30, 60, 90 };
 	static const uint8_t want[] = { 75,  90,  105, 165, 203, 240, 255, 255, 255,
 		                        255, 255, 255, 255, 255, 255, 255, 255, 255 };
-	struct nnbx_planes p = { 1, 2, 3, 3, 2, 3, 3, { .stride_w = 1, .stride_h = 1, .filter_w = 1, .filter_h = 1 } };
+	struct nnbx_planes p = {
+		1, 2,
+		3, 3,
+		2, 3,
+		3, { .stride_w = 1, .stride_h = 1, .filter_w = 1, .filter_h = 1, .dilation_w = 1, .dilation_h = 1 }
+	};
 	struct nnbx_quants q = { { 0.5F, 0 }, { 0.5F, 0 }, { 1, 0 }, 0, 255 };
 	uint8_t in[18], out[18];
 
@@ -1373,7 +1380,7 @@ static void example_of_local_response(const void *row, const void *how)
 	float out[6];
 
 	(void)row, (void)how;
-	nnbx_local_response_normalization_f32(1, 6, 2, 9, 4, 0.5F, in, out);
+	nnbx_local_response_normalization_f32(1, 6, 1, 2, 9, 4, 0.5F, in, out);
 	for (size_t i = 0; i < 6; i++)
 		assert_close((double)out[i], (double)want[i], i);
 }
@@ -1387,7 +1394,7 @@ static void example_of_resizing(const void *row, const void *how)
 	float out[18];
 
 	(void)row, (void)how;
-	nnbx_resize_bilinear_f32(&p, in, out);
+	nnbx_resize_bilinear_f32(&p, NNBX_CORNERS_FIRST, in, out);
 	for (size_t i = 0; i < 18; i++)
 		assert_close((double)out[i], (double)want[i], i);
 }
@@ -1432,7 +1439,7 @@ static void nasty_windows(size_t which)
 		for (size_t i = 0; i < out_elements(&p); i++)
 			assert_true(within(out[i], -1, 1));
 	}
-	nnbx_resize_bilinear_f32(&p, in, out);
+	nnbx_resize_bilinear_f32(&p, NNBX_CORNERS_FIRST, in, out);
 }
 
 static void nasty_elements(size_t which)
@@ -1451,13 +1458,13 @@ static void nasty_elements(size_t which)
 	nnbx_tanh_f32(60, in, out);
 	for (size_t i = 0; i < 60; i++)
 		assert_true(within(out[i], -1, 1));
-	nnbx_softmax_f32(6, 10, 1, in, out);
+	nnbx_softmax_f32(6, 10, 1, 1, in, out);
 	for (size_t i = 0; i < 60; i++)
 		assert_true(within(out[i], 0, 1));
-	nnbx_l2_normalization_f32(6, 10, in, out);
+	nnbx_l2_normalization_f32(6, 10, 1, in, out);
 	for (size_t i = 0; i < 60; i++)
 		assert_true(within(out[i], -1.001F, 1.001F));
-	nnbx_local_response_normalization_f32(6, 10, 2, in[0], in[1], in[2], in, out);
+	nnbx_local_response_normalization_f32(6, 10, 1, 2, in[0], in[1], in[2], in, out);
 }
 
 static void nasty_states(size_t which)
@@ -1504,7 +1511,7 @@ static void nasty_scales(size_t which)
 		nnbx_quant_range(all[k].out, NNB_FUSED_RELU6, &low, &high);
 		nnbx_logistic_q8(60, all[k].a, in, out);
 		nnbx_tanh_q8(60, all[k].a, in, out);
-		nnbx_softmax_q8(6, 10, all[k].a, nasty[which % N_OF(nasty)], in, out);
+		nnbx_softmax_q8(6, 10, 1, all[k].a, nasty[which % N_OF(nasty)], in, out);
 	}
 }
 

@@ -1,4 +1,4 @@
-/* lower_elementwise.c -- operations element by element, and along the last axis. */
+/* lower_elementwise.c -- operations element by element, and along an axis. */
 #include <math.h>
 
 #include "lowering.h"
@@ -6,6 +6,25 @@
 static size_t elements(const struct site *s)
 {
 	return shape_elements(in_shape(s, 0));
+}
+
+/* Rows along an axis, and how far apart their elements are (kernels.h). */
+struct rows {
+	size_t n, size, step;
+};
+
+/* Along the axis that input @k names, counted from the end below 0; without one, the last. */
+static struct rows rows_along(const struct site *s, uint32_t k)
+{
+	const struct nnb_shape *shape = in_shape(s, 0);
+	int32_t axis = k < s->op->n_inputs ? in_i32(s, k) : -1;
+	uint32_t from = (uint32_t)(axis < 0 ? axis + (int32_t)shape->rank : axis);
+	struct rows r = { .size = shape->dims[from], .step = 1 };
+
+	for (uint32_t d = from + 1; d < shape->rank; d++)
+		r.step *= shape->dims[d];
+	r.n = r.size ? elements(s) / r.size : 0;
+	return r;
 }
 
 static size_t rows(const struct site *s)
@@ -42,6 +61,10 @@ enum nnb_status nnbx_run_pairs(const struct site *s)
 		struct nnbx_quants q = quants_of(s, fused);
 
 		(adds ? nnbx_add_q8 : nnbx_mul_q8)(&p, &q, in_at(s, 0), in_at(s, 1), out_at(s, 0));
+		return NNB_STATUS_NONE;
+	}
+	if (in_operand(s, 0)->type == NNB_TENSOR_INT32) {
+		(adds ? nnbx_add_i32 : nnbx_mul_i32)(&p, in_at(s, 0), in_at(s, 1), out_at(s, 0));
 		return NNB_STATUS_NONE;
 	}
 	nnb_fused_range(fused, &min, &max);
@@ -114,7 +137,7 @@ static bool can_pair(struct step *step, const struct site *s)
 {
 	struct nnbx_pairing p;
 
-	if (!fits_xnnpack(s) || !pairing_of(s, &p))
+	if (in_operand(s, 0)->type == NNB_TENSOR_INT32 || !fits_xnnpack(s) || !pairing_of(s, &p))
 		return false;
 	if (p.dims[0] <= NNBX_TILE_WORK)
 		return true;
@@ -287,9 +310,29 @@ enum xnn_status nnbx_create_tanh(struct step *step, const struct site *s)
 	return xnn_create_tanh_nc_qu8(1, 1, 1, (uint8_t)q.zero_point, q.scale, 128, 1.0f / 128, 0, 255, 0, &step->xnn);
 }
 
+/* Slice by slice of the channels' dimension. */
+static void dequantize_channels(const struct site *s, const float *scales)
+{
+	const struct nnb_operand *o = in_operand(s, 0);
+	const struct nnb_shape *shape = in_shape(s, 0);
+	const uint8_t *in = in_at(s, 0);
+	size_t slice = 1, slices = 1;
+	float *out = out_at(s, 0);
+
+	for (uint32_t d = 0; d < shape->rank; d++)
+		*(d > o->channel_dim ? &slice : &slices) *= shape->dims[d];
+	for (size_t i = 0; i < slices && nnbx_worked(1); i++, in += slice, out += slice)
+		nnbx_dequantize_q8(slice, (struct nnbx_quant){ scales[i % o->n_scales], o->zero_point }, in, out);
+}
+
 enum nnb_status nnbx_run_dequantize(const struct site *s)
 {
-	nnbx_dequantize_q8(elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
+	const float *scales = nnb_operand_scales(s->graph->model, in_operand(s, 0));
+
+	if (scales)
+		dequantize_channels(s, scales);
+	else
+		nnbx_dequantize_q8(elements(s), quant_of(in_operand(s, 0)), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
@@ -297,21 +340,24 @@ enum xnn_status nnbx_create_dequantize(struct step *step, const struct site *s)
 {
 	struct nnbx_quant q = quant_of(in_operand(s, 0));
 
+	if (in_operand(s, 0)->n_scales)
+		return xnn_status_unsupported_parameter;
 	step->setup = setup_dequantize;
 	divide(step, s);
 	return xnn_create_convert_nc_qu8_f32(1, 1, 1, q.scale, (uint8_t)q.zero_point, 0, &step->xnn);
 }
 
-/* ---- along the last axis ---- */
+/* ---- along an axis ---- */
 
 enum nnb_status nnbx_run_softmax(const struct site *s)
 {
-	size_t size = last_dim(in_shape(s, 0));
+	struct rows r = rows_along(s, 2);
 
 	if (is_quant(in_operand(s, 0)))
-		nnbx_softmax_q8(rows(s), size, quant_of(in_operand(s, 0)), in_f32(s, 1), in_at(s, 0), out_at(s, 0));
+		nnbx_softmax_q8(r.n, r.size, r.step, quant_of(in_operand(s, 0)), in_f32(s, 1), in_at(s, 0),
+		                out_at(s, 0));
 	else
-		nnbx_softmax_f32(rows(s), size, in_f32(s, 1), in_at(s, 0), out_at(s, 0));
+		nnbx_softmax_f32(r.n, r.size, r.step, in_f32(s, 1), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
@@ -334,7 +380,7 @@ enum xnn_status nnbx_create_softmax(struct step *step, const struct site *s)
 	size_t size = last_dim(in_shape(s, 0));
 	float beta = in_f32(s, 1);
 
-	if (size > NNBX_TILE_WORK / 4) /* a row is XNNPACK's tile */
+	if (rows_along(s, 2).step > 1 || size > NNBX_TILE_WORK / 4) /* a row is XNNPACK's tile */
 		return xnn_status_unsupported_parameter;
 	if (is_quant(in_operand(s, 0))) {
 		if (in_operand(s, 0)->lifetime != NNB_TEMPORARY)
@@ -351,13 +397,20 @@ enum xnn_status nnbx_create_softmax(struct step *step, const struct site *s)
 
 enum nnb_status nnbx_run_l2_normalization(const struct site *s)
 {
-	nnbx_l2_normalization_f32(rows(s), last_dim(in_shape(s, 0)), in_at(s, 0), out_at(s, 0));
+	struct rows r = rows_along(s, 1);
+
+	if (is_quant(in_operand(s, 0)))
+		nnbx_l2_normalization_q8(r.n, r.size, r.step, in_operand(s, 0)->zero_point, in_at(s, 0), out_at(s, 0));
+	else
+		nnbx_l2_normalization_f32(r.n, r.size, r.step, in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
 enum nnb_status nnbx_run_local_response_normalization(const struct site *s)
 {
-	nnbx_local_response_normalization_f32(rows(s), last_dim(in_shape(s, 0)), (uint32_t)in_i32(s, 1), in_f32(s, 2),
-	                                      in_f32(s, 3), in_f32(s, 4), in_at(s, 0), out_at(s, 0));
+	struct rows r = rows_along(s, 5);
+
+	nnbx_local_response_normalization_f32(r.n, r.size, r.step, (uint32_t)in_i32(s, 1), in_f32(s, 2), in_f32(s, 3),
+	                                      in_f32(s, 4), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }

@@ -2,10 +2,11 @@
 #include <string.h>
 
 #include "lowering.h"
+#include "seen.h"
 
 static size_t element_bytes(const struct site *s, uint32_t input)
 {
-	return nnb_type_info(in_operand(s, input)->type)->bytes;
+	return nnb_type_info(s->graph->model->operands[s->op->inputs[input]].type)->bytes;
 }
 
 /* Elements of @shape before and from dimension @axis on. */
@@ -16,6 +17,33 @@ static size_t product(const struct nnb_shape *shape, uint32_t from, uint32_t to)
 	for (uint32_t d = from; d < to; d++)
 		n *= shape->dims[d];
 	return n;
+}
+
+/* A signed byte as an unsigned one's zero point. */
+static struct nnbx_quant unsigned_quant(const struct nnb_operand *o)
+{
+	struct nnb_operand seen = nnbx_see(o);
+
+	return quant_of(&seen);
+}
+
+/* Is input @k quantised as the output is, or not at all? */
+static bool quantised_alike(const struct site *s, uint32_t k)
+{
+	return in_operand(s, k)->scale == out_operand(s, 0)->scale &&
+	       in_operand(s, k)->zero_point == out_operand(s, 0)->zero_point;
+}
+
+/* nnbx_copy_rows, of bytes that are quantised otherwise than the output is. */
+static void requantize_rows(const struct site *s, uint32_t k, size_t rows, size_t row_bytes, size_t out_step,
+                            uint8_t *out)
+{
+	struct nnbx_quant from = unsigned_quant(in_operand(s, k)), to = unsigned_quant(out_operand(s, 0));
+	bool is_signed = in_operand(s, k)->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED;
+	const uint8_t *in = in_at(s, k);
+
+	for (size_t row = 0; row < rows && nnbx_worked(2000); row++, in += row_bytes, out += out_step)
+		nnbx_requantize_q8(row_bytes, from, in, to, is_signed, out);
 }
 
 enum nnb_status nnbx_run_concatenation(const struct site *s)
@@ -29,9 +57,12 @@ enum nnb_status nnbx_run_concatenation(const struct site *s)
 
 	for (uint32_t k = 0; k < n; k++) {
 		const struct nnb_shape *in = in_shape(s, k);
-		size_t row_bytes = product(in, from, in->rank) * elem;
+		size_t rows = product(in, 0, from), row_bytes = product(in, from, in->rank) * elem;
 
-		nnbx_copy_rows(product(in, 0, from), row_bytes, in_at(s, k), out_step, to);
+		if (quantised_alike(s, k))
+			nnbx_copy_rows(rows, row_bytes, in_at(s, k), out_step, to);
+		else
+			requantize_rows(s, k, rows, row_bytes, out_step, to);
 		to += row_bytes;
 	}
 	return NNB_STATUS_NONE;

@@ -31,6 +31,12 @@ enum nnb_status nnbx_run_svdf(const struct site *s)
 	return NNB_STATUS_NONE;
 }
 
+/* The weights of a layer normalisation: left out, or not among the inputs. */
+static const float *norm_at(const struct site *s, uint32_t k)
+{
+	return k < s->op->n_inputs ? in_at(s, k) : NULL;
+}
+
 enum nnb_status nnbx_run_lstm(const struct site *s)
 {
 	struct nnbx_lstm p = {
@@ -40,12 +46,13 @@ enum nnb_status nnbx_run_lstm(const struct site *s)
 		.outputs = in_shape(s, NNB_LSTM_R_OUTPUT)->dims[1],
 		.activation = (uint32_t)in_i32(s, NNB_LSTM_ACTIVATION),
 		.input = { in_at(s, NNB_LSTM_W_INPUT), in_at(s, NNB_LSTM_R_INPUT), in_at(s, NNB_LSTM_PEEP_INPUT),
-		           in_at(s, NNB_LSTM_B_INPUT) },
+		           in_at(s, NNB_LSTM_B_INPUT), norm_at(s, NNB_LSTM_NORM_INPUT) },
 		.forget = { in_at(s, NNB_LSTM_W_FORGET), in_at(s, NNB_LSTM_R_FORGET), in_at(s, NNB_LSTM_PEEP_FORGET),
-		            in_at(s, NNB_LSTM_B_FORGET) },
-		.cell = { in_at(s, NNB_LSTM_W_CELL), in_at(s, NNB_LSTM_R_CELL), NULL, in_at(s, NNB_LSTM_B_CELL) },
+		            in_at(s, NNB_LSTM_B_FORGET), norm_at(s, NNB_LSTM_NORM_FORGET) },
+		.cell = { in_at(s, NNB_LSTM_W_CELL), in_at(s, NNB_LSTM_R_CELL), NULL, in_at(s, NNB_LSTM_B_CELL),
+		          norm_at(s, NNB_LSTM_NORM_CELL) },
 		.output = { in_at(s, NNB_LSTM_W_OUTPUT), in_at(s, NNB_LSTM_R_OUTPUT), in_at(s, NNB_LSTM_PEEP_OUTPUT),
-		            in_at(s, NNB_LSTM_B_OUTPUT) },
+		            in_at(s, NNB_LSTM_B_OUTPUT), norm_at(s, NNB_LSTM_NORM_OUTPUT) },
 		.projection = in_at(s, NNB_LSTM_PROJECTION),
 		.projection_bias = in_at(s, NNB_LSTM_PROJECTION_BIAS),
 		.cell_clip = in_f32(s, NNB_LSTM_CELL_CLIP),

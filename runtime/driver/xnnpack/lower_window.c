@@ -168,9 +168,9 @@ static enum xnn_status create_conv_f32(struct step *step, const struct site *s, 
 	nnb_fused_range(w->fused, &min, &max);
 	step->setup = setup_conv_f32;
 	return xnn_create_convolution2d_nhwc_f32(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h,
-	                                         w->filter_w, w->stride_h, w->stride_w, 1, 1, g->groups, g->in, g->out,
-	                                         p->in_c, p->out_c, in_at(s, 1), in_at(s, 2), min, max, g->flags,
-	                                         &step->xnn);
+	                                         w->filter_w, w->stride_h, w->stride_w, w->dilation_h, w->dilation_w,
+	                                         g->groups, g->in, g->out, p->in_c, p->out_c, in_at(s, 1), in_at(s, 2),
+	                                         min, max, g->flags, &step->xnn);
 }
 
 static enum xnn_status create_conv_q8(struct step *step, const struct site *s, const struct nnbx_planes *p,
@@ -179,14 +179,14 @@ static enum xnn_status create_conv_q8(struct step *step, const struct site *s, c
 	const struct nnb_window *w = &p->window;
 	struct nnbx_quants q = quants_of(s, w->fused);
 
-	if (!scalable(&q))
+	if (q.scales || !scalable(&q))
 		return xnn_status_unsupported_parameter;
 	step->setup = setup_conv_q8;
 	return xnn_create_convolution2d_nhwc_qu8(
 		w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h, w->filter_w, w->stride_h,
-		w->stride_w, 1, 1, g->groups, g->in, g->out, p->in_c, p->out_c, (uint8_t)q.a.zero_point, q.a.scale,
-		(uint8_t)q.b.zero_point, q.b.scale, in_at(s, 1), in_at(s, 2), (uint8_t)q.out.zero_point, q.out.scale,
-		q.min, q.max, g->flags, &step->xnn);
+		w->stride_w, w->dilation_h, w->dilation_w, g->groups, g->in, g->out, p->in_c, p->out_c,
+		(uint8_t)q.a.zero_point, q.a.scale, (uint8_t)q.b.zero_point, q.b.scale, in_at(s, 1), in_at(s, 2),
+		(uint8_t)q.out.zero_point, q.out.scale, q.min, q.max, g->flags, &step->xnn);
 }
 
 static enum xnn_status create_conv(struct step *step, const struct site *s, const struct grouping *g)
@@ -376,15 +376,26 @@ enum xnn_status nnbx_create_max_pool(struct step *step, const struct site *s)
 
 /* ---- resizing ---- */
 
+/* Inputs 4 and 5, where there are any. */
+static enum nnbx_centres centres_of(const struct site *s)
+{
+	if (in_bool(s, 4, false))
+		return NNBX_CORNERS_ALIGNED;
+	return in_bool(s, 5, false) ? NNBX_CENTRES_HALF : NNBX_CORNERS_FIRST;
+}
+
 enum nnb_status nnbx_run_resize(const struct site *s)
 {
 	struct nnbx_planes p = planes_of(s);
 
-	nnbx_resize_bilinear_f32(&p, in_at(s, 0), out_at(s, 0));
+	if (is_quant(in_operand(s, 0)))
+		nnbx_resize_bilinear_q8(&p, centres_of(s), in_at(s, 0), out_at(s, 0));
+	else
+		nnbx_resize_bilinear_f32(&p, centres_of(s), in_at(s, 0), out_at(s, 0));
 	return NNB_STATUS_NONE;
 }
 
-static enum xnn_status setup_resize(xnn_operator_t xnn, const struct site *s)
+static enum xnn_status setup_resize_f32(xnn_operator_t xnn, const struct site *s)
 {
 	struct nnbx_planes p = planes_of(s);
 
@@ -392,14 +403,29 @@ static enum xnn_status setup_resize(xnn_operator_t xnn, const struct site *s)
 	                                            out_at(s, 0), NULL);
 }
 
+static enum xnn_status setup_resize_q8(xnn_operator_t xnn, const struct site *s)
+{
+	struct nnbx_planes p = planes_of(s);
+
+	return xnn_setup_resize_bilinear2d_nhwc_u8(xnn, p.batch, p.in_h, p.in_w, p.out_h, p.out_w, in_at(s, 0),
+	                                           out_at(s, 0), NULL);
+}
+
 enum xnn_status nnbx_create_resize_bilinear(struct step *step, const struct site *s)
 {
+	static const uint32_t flags[] = { [NNBX_CORNERS_FIRST] = XNN_FLAG_TENSORFLOW_LEGACY_MODE,
+		                          [NNBX_CORNERS_ALIGNED] = XNN_FLAG_ALIGN_CORNERS,
+		                          [NNBX_CENTRES_HALF] = 0 };
+	uint32_t flag = flags[centres_of(s)];
 	struct nnbx_planes p = resizing(s);
 
 	if (too_indirect(&p) || p.out_c > NNBX_TILE_WORK / 4)
 		return xnn_status_unsupported_parameter;
 	step->threads = product_of(p.out_h, p.out_w, p.out_c) / (NNBX_TILE_WORK / 4) + 1;
-	step->setup = setup_resize;
-	return xnn_create_resize_bilinear2d_nhwc_f32(p.in_c, p.in_c, p.in_c, XNN_FLAG_TENSORFLOW_LEGACY_MODE,
-	                                             &step->xnn);
+	if (is_quant(in_operand(s, 0))) {
+		step->setup = setup_resize_q8;
+		return xnn_create_resize_bilinear2d_nhwc_u8(p.in_c, p.in_c, p.in_c, flag, &step->xnn);
+	}
+	step->setup = setup_resize_f32;
+	return xnn_create_resize_bilinear2d_nhwc_f32(p.in_c, p.in_c, p.in_c, flag, &step->xnn);
 }

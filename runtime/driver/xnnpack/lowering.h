@@ -54,7 +54,8 @@ static inline struct nnbx_quants quants_of(const struct site *s, uint32_t fused)
 {
 	struct nnbx_quants q = { .a = quant_of(in_operand(s, 0)),
 		                 .b = quant_of(in_operand(s, 1)),
-		                 .out = quant_of(out_operand(s, 0)) };
+		                 .out = quant_of(out_operand(s, 0)),
+		                 .scales = nnb_operand_scales(s->graph->model, in_operand(s, 1)) };
 
 	nnbx_quant_range(q.out, fused, &q.min, &q.max);
 	return q;

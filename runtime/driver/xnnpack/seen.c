@@ -106,9 +106,10 @@ static bool is_otherwise(const struct site *s, uint32_t position, struct otherwi
 {
 	uint32_t operand = operand_at(s->op, position), type = s->graph->model->operands[operand].type;
 	bool first = position == 0 || position == s->op->n_inputs;
+	bool hashed = s->op->type == NNB_LSH_PROJECTION && position == 1; /* its bytes are */
 
 	*ret = (struct otherwise){ .position = position,
-		                   .how = s->operands[operand].type == type ? AS_IT_IS : how(type),
+		                   .how = s->operands[operand].type == type || hashed ? AS_IT_IS : how(type),
 		                   .turned = s->turned && first };
 	if ((!ret->how && !ret->turned) || s->shapes[operand].omitted)
 		return false;

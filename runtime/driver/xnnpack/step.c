@@ -32,7 +32,7 @@ static const struct lowering {
 	[NNB_L2_POOL_2D] = { nnbx_run_l2_pool, NULL },
 	[NNB_LOCAL_RESPONSE_NORMALIZATION] = { nnbx_run_local_response_normalization, NULL },
 	[NNB_LOGISTIC] = { nnbx_run_logistic, nnbx_create_logistic },
-	[NNB_LSH_PROJECTION] = { nnbx_run_lsh_projection, NULL, AS_IS },
+	[NNB_LSH_PROJECTION] = { nnbx_run_lsh_projection, NULL },
 	[NNB_LSTM] = { nnbx_run_lstm, NULL },
 	[NNB_MAX_POOL_2D] = { nnbx_run_max_pool, nnbx_create_max_pool },
 	[NNB_MUL] = { nnbx_run_pairs, nnbx_create_mul },

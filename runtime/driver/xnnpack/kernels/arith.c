@@ -51,16 +51,18 @@ void nnbx_quant_range(struct nnbx_quant out, uint32_t fused, uint8_t *min, uint8
 	*max = nnbx_to_q8(round((double)highs[i] / out.scale) + out.zero_point, 0, UINT8_MAX);
 }
 
-/* Where the window of output position @at lies on an axis of @in cells. */
-static struct nnbx_span span(uint32_t at, uint32_t stride, uint32_t pad, uint32_t filter, uint32_t in)
+/* Where the window of output position @at lies on an axis of @in cells; its own are @dilation apart. */
+static struct nnbx_span span(uint32_t at, uint32_t stride, uint32_t pad, uint32_t filter, uint32_t dilation,
+                             uint32_t in)
 {
-	int64_t origin = (int64_t)((uint64_t)at * stride) - pad;
-	int64_t begin = origin < 0 ? -origin : 0, end = (int64_t)in - origin;
+	int64_t origin = (int64_t)((uint64_t)at * stride) - pad, apart = dilation;
+	int64_t begin = origin < 0 ? (-origin + apart - 1) / apart : 0;
+	int64_t end = origin < in ? ((int64_t)in - origin + apart - 1) / apart : 0;
 
 	end = end < filter ? end : filter;
 	if (end <= begin)
 		return (struct nnbx_span){ 0 };
-	return (struct nnbx_span){ (size_t)begin, (size_t)end, (size_t)(origin + begin) };
+	return (struct nnbx_span){ (size_t)begin, (size_t)end, (size_t)(origin + begin * apart) };
 }
 
 struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel)
@@ -70,7 +72,7 @@ struct nnbx_patch nnbx_patch(const struct nnbx_planes *p, size_t pixel)
 
 	return (struct nnbx_patch){
 		.image = row / p->out_h * p->in_h * p->in_w * p->in_c,
-		.y = span((uint32_t)(row % p->out_h), w->stride_h, w->pad_top, w->filter_h, p->in_h),
-		.x = span((uint32_t)(pixel % p->out_w), w->stride_w, w->pad_left, w->filter_w, p->in_w),
+		.y = span((uint32_t)(row % p->out_h), w->stride_h, w->pad_top, w->filter_h, w->dilation_h, p->in_h),
+		.x = span((uint32_t)(pixel % p->out_w), w->stride_w, w->pad_left, w->filter_w, w->dilation_w, p->in_w),
 	};
 }

@@ -76,10 +76,10 @@ struct nnbx_scaler nnbx_scaler(double factor);
 /* x by the factor: the high half of the doubled product, rounded, then shifted right, rounded; saturated to int32. */
 int32_t nnbx_rescale(struct nnbx_scaler s, int64_t x);
 
-/* The factor of @q's products. */
-static inline struct nnbx_scaler nnbx_product_scaler(const struct nnbx_quants *q)
+/* The factor of @q's products that output channel @k adds up. */
+static inline struct nnbx_scaler nnbx_product_scaler(const struct nnbx_quants *q, size_t k)
 {
-	return nnbx_scaler((double)q->a.scale * q->b.scale / q->out.scale);
+	return nnbx_scaler((double)q->a.scale * (q->scales ? q->scales[k] : q->b.scale) / q->out.scale);
 }
 
 static inline uint8_t nnbx_requantize(const struct nnbx_quants *q, struct nnbx_scaler s, int64_t sum)
@@ -108,7 +108,8 @@ static inline size_t nnbx_pixels(const struct nnbx_planes *p)
 /* The elements before image cell (y, x) of window cell (fy, fx). */
 static inline size_t nnbx_cell(const struct nnbx_planes *p, const struct nnbx_patch *patch, size_t fy, size_t fx)
 {
-	size_t y = patch->y.in + fy - patch->y.begin, x = patch->x.in + fx - patch->x.begin;
+	size_t y = patch->y.in + (fy - patch->y.begin) * p->window.dilation_h;
+	size_t x = patch->x.in + (fx - patch->x.begin) * p->window.dilation_w;
 
 	return patch->image + (y * p->in_w + x) * p->in_c;
 }

@@ -80,88 +80,144 @@ void nnbx_dequantize_q8(size_t n, struct nnbx_quant q, const uint8_t *in, float 
 			out[i] = q.scale * (float)(in[i] - q.zero_point);
 }
 
+void nnbx_requantize_q8(size_t n, struct nnbx_quant from, const uint8_t *in, struct nnbx_quant to, bool flipped,
+                        uint8_t *out)
+{
+	uint8_t table[VALUES], flip = flipped ? 0x80 : 0;
+
+	for (int i = 0; i < VALUES; i++)
+		table[i ^ flip] = nnbx_to_q8(round(real(from, i) / to.scale) + to.zero_point, 0, UINT8_MAX) ^ flip;
+	look_up(n, table, in, out);
+}
+
 /* ---- by the row ---- */
 
-static void softmax_row_f32(size_t size, float beta, const float *in, float *out)
+/* The element that row @row begins at. */
+static size_t row_at(size_t row, size_t size, size_t step)
+{
+	return row / step * size * step + row % step;
+}
+
+static void softmax_row_f32(size_t size, size_t step, float beta, const float *in, float *out)
 {
 	float most = -INFINITY, sum = 0;
 
 	NNBX_IN_PARTS (size, 1, at, part)
 		for (size_t i = at; i < at + part; i++)
-			most = in[i] > most ? in[i] : most;
+			most = in[i * step] > most ? in[i * step] : most;
 	NNBX_IN_PARTS (size, 10, at, part)
 		for (size_t i = at; i < at + part; i++) {
-			out[i] = expf((in[i] - most) * beta);
-			sum += out[i];
+			float power = expf((in[i * step] - most) * beta);
+
+			out[i * step] = power;
+			sum += power;
 		}
 	NNBX_IN_PARTS (size, 2, at, part)
 		for (size_t i = at; i < at + part; i++)
-			out[i] /= sum;
+			out[i * step] /= sum;
 }
 
-void nnbx_softmax_f32(size_t n, size_t size, float beta, const float *in, float *out)
+void nnbx_softmax_f32(size_t n, size_t size, size_t step, float beta, const float *in, float *out)
 {
-	for (size_t row = 0; row < n && nnbx_worked(1); row++)
-		softmax_row_f32(size, beta, in + row * size, out + row * size);
+	for (size_t row = 0; row < n && nnbx_worked(1); row++) {
+		size_t at = row_at(row, size, step);
+
+		softmax_row_f32(size, step, beta, in + at, out + at);
+	}
 }
 
 /* @powers[d]: e to the power of a value that is d below the row's greatest. */
-static void softmax_row_q8(size_t size, const float *powers, const uint8_t *in, uint8_t *out)
+static void softmax_row_q8(size_t size, size_t step, const float *powers, const uint8_t *in, uint8_t *out)
 {
 	uint8_t most = 0;
 	double sum = 0;
 
 	NNBX_IN_PARTS (size, 1, at, part)
 		for (size_t i = at; i < at + part; i++)
-			most = in[i] > most ? in[i] : most;
+			most = in[i * step] > most ? in[i * step] : most;
 	NNBX_IN_PARTS (size, 3, at, part)
 		for (size_t i = at; i < at + part; i++)
-			sum += (double)powers[(uint8_t)(most - in[i])];
+			sum += (double)powers[(uint8_t)(most - in[i * step])];
 	NNBX_IN_PARTS (size, 10, at, part)
-		for (size_t i = at; i < at + part; i++)
-			out[i] = nnbx_to_q8(256 * (double)powers[(uint8_t)(most - in[i])] / sum, 0, UINT8_MAX);
+		for (size_t i = at; i < at + part; i++) {
+			double share = (double)powers[(uint8_t)(most - in[i * step])] / sum;
+
+			out[i * step] = nnbx_to_q8(256 * share, 0, UINT8_MAX);
+		}
 }
 
-void nnbx_softmax_q8(size_t n, size_t size, struct nnbx_quant q, float beta, const uint8_t *in, uint8_t *out)
+void nnbx_softmax_q8(size_t n, size_t size, size_t step, struct nnbx_quant q, float beta, const uint8_t *in,
+                     uint8_t *out)
 {
 	float powers[VALUES];
 
 	for (int i = 0; i < VALUES; i++)
 		powers[i] = expf(-q.scale * beta * (float)i);
-	for (size_t row = 0; row < n && nnbx_worked(1); row++)
-		softmax_row_q8(size, powers, in + row * size, out + row * size);
+	for (size_t row = 0; row < n && nnbx_worked(1); row++) {
+		size_t at = row_at(row, size, step);
+
+		softmax_row_q8(size, step, powers, in + at, out + at);
+	}
 }
 
-static double square_sum(const float *x, size_t n)
+static double square_sum(const float *x, size_t n, size_t step)
 {
 	double sum = 0;
 
 	NNBX_IN_PARTS (n, 1, at, part)
 		for (size_t i = at; i < at + part; i++)
-			sum += (double)x[i] * x[i];
+			sum += (double)x[i * step] * x[i * step];
 	return sum;
 }
 
-void nnbx_l2_normalization_f32(size_t n, size_t size, const float *in, float *out)
+void nnbx_l2_normalization_f32(size_t n, size_t size, size_t step, const float *in, float *out)
 {
-	for (size_t row = 0; row < n && nnbx_worked(1); row++, in += size, out += size) {
-		double norm = sqrt(square_sum(in, size));
+	for (size_t row = 0; row < n && nnbx_worked(1); row++) {
+		const float *from = in + row_at(row, size, step);
+		float *to = out + row_at(row, size, step);
+		double norm = sqrt(square_sum(from, size, step));
 
 		NNBX_IN_PARTS (size, 2, at, part)
 			for (size_t i = at; i < at + part; i++)
-				out[i] = norm == 0 ? 0 : (float)(in[i] / norm);
+				to[i * step] = norm == 0 ? 0 : (float)(from[i * step] / norm);
 	}
 }
 
-void nnbx_local_response_normalization_f32(size_t n, size_t size, uint32_t radius, float bias, float alpha, float beta,
-                                           const float *in, float *out)
+void nnbx_l2_normalization_q8(size_t n, size_t size, size_t step, int32_t zero_point, const uint8_t *in, uint8_t *out)
 {
-	for (size_t row = 0; row < n && nnbx_worked(1); row++, in += size, out += size)
+	for (size_t row = 0; row < n && nnbx_worked(1); row++) {
+		const uint8_t *from = in + row_at(row, size, step);
+		uint8_t *to = out + row_at(row, size, step);
+		double sum = 0;
+
+		NNBX_IN_PARTS (size, 2, at, part)
+			for (size_t i = at; i < at + part; i++) {
+				int32_t x = from[i * step] - zero_point;
+
+				sum += (double)x * x;
+			}
+		NNBX_IN_PARTS (size, 5, at, part)
+			for (size_t i = at; i < at + part; i++) {
+				double share = sum > 0 ? (from[i * step] - zero_point) / sqrt(sum) : 0;
+
+				to[i * step] = nnbx_to_q8(round(128 * share) + 128, 0, UINT8_MAX);
+			}
+	}
+}
+
+void nnbx_local_response_normalization_f32(size_t n, size_t size, size_t step, uint32_t radius, float bias, float alpha,
+                                           float beta, const float *in, float *out)
+{
+	for (size_t row = 0; row < n && nnbx_worked(1); row++) {
+		const float *from = in + row_at(row, size, step);
+		float *to = out + row_at(row, size, step);
+
 		for (size_t i = 0; i < size && nnbx_worked(80); i++) {
 			size_t begin = i > radius ? i - radius : 0;
 			size_t end = size - i > radius ? i + radius + 1 : size;
-			double around = square_sum(in + begin, end - begin);
+			double around = square_sum(from + begin * step, end - begin, step);
 
-			out[i] = (float)(in[i] / pow(bias + (double)alpha * around, (double)beta));
+			to[i * step] = (float)(from[i * step] / pow(bias + (double)alpha * around, (double)beta));
 		}
+	}
 }

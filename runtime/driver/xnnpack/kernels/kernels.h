@@ -32,6 +32,7 @@ struct nnbx_quant {
 struct nnbx_quants {
 	struct nnbx_quant a, b, out;
 	uint8_t min, max;
+	const float *scales; /* b's, one for each output channel; NULL: b's own is all of theirs */
 };
 
 /* O-33: what a fused activation (enum nnb_fused) leaves of the output. */
@@ -49,7 +50,7 @@ void nnbx_transpose(size_t batch, size_t rows, size_t columns, size_t elem, cons
 
 /* ---- windows that slide over images ---- */
 
-/* @window's multiplier counts for depthwise convolutions only, its fused for none: bounds are arguments. */
+/* @window's dilation is at least 1; its multiplier counts for depthwise convolutions only, its fused for none: bounds are arguments. */
 struct nnbx_planes {
 	uint32_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
 	struct nnb_window window;
@@ -84,8 +85,12 @@ void nnbx_max_pool_f32(const struct nnbx_planes *p, const float *in, float min, 
 void nnbx_max_pool_q8(const struct nnbx_planes *p, const uint8_t *in, uint8_t min, uint8_t max, uint8_t *out);
 void nnbx_l2_pool_f32(const struct nnbx_planes *p, const float *in, float min, float max, float *out);
 
-/* Lines between cells at in / out steps, no half pixels (row 23 of 7.6). in_h, in_w > 0, in_c = out_c; window is not looked at. */
-void nnbx_resize_bilinear_f32(const struct nnbx_planes *p, const float *in, float *out);
+/* Which place of the input an output's has: at * in / out; so that both corners are the input's; or its midst in its midst. */
+enum nnbx_centres { NNBX_CORNERS_FIRST, NNBX_CORNERS_ALIGNED, NNBX_CENTRES_HALF };
+
+/* Lines between cells (row 23 of 7.6). in_h, in_w > 0, in_c = out_c; window is not looked at. */
+void nnbx_resize_bilinear_f32(const struct nnbx_planes *p, enum nnbx_centres centres, const float *in, float *out);
+void nnbx_resize_bilinear_q8(const struct nnbx_planes *p, enum nnbx_centres centres, const uint8_t *in, uint8_t *out);
 
 /* ---- two tensors, element by element ---- */
 
@@ -104,6 +109,9 @@ void nnbx_mul_f32(const struct nnbx_pairing *p, const float *a, const float *b, 
 /* O-35, of any scales; of what is added, less than 2^-20 of the larger input's scale may be lost. */
 void nnbx_add_q8(const struct nnbx_pairing *p, const struct nnbx_quants *q, const uint8_t *a, const uint8_t *b,
                  uint8_t *out);
+/* Wrap around. */
+void nnbx_add_i32(const struct nnbx_pairing *p, const int32_t *a, const int32_t *b, int32_t *out);
+void nnbx_mul_i32(const struct nnbx_pairing *p, const int32_t *a, const int32_t *b, int32_t *out);
 void nnbx_mul_q8(const struct nnbx_pairing *p, const struct nnbx_quants *q, const uint8_t *a, const uint8_t *b,
                  uint8_t *out);
 
@@ -117,16 +125,25 @@ void nnbx_logistic_q8(size_t n, struct nnbx_quant q, const uint8_t *in, uint8_t 
 void nnbx_tanh_f32(size_t n, const float *in, float *out);
 void nnbx_tanh_q8(size_t n, struct nnbx_quant q, const uint8_t *in, uint8_t *out); /* out: 1/128, 128 */
 void nnbx_dequantize_q8(size_t n, struct nnbx_quant q, const uint8_t *in, float *out);
+/* The nearest quant8 of another scale. @flipped: in and out are bytes as nnbx_flip makes them. */
+void nnbx_requantize_q8(size_t n, struct nnbx_quant from, const uint8_t *in, struct nnbx_quant to, bool flipped,
+                        uint8_t *out);
 
-/* ---- along the last axis: n rows of size elements; in place, except for local_response_normalization ---- */
+/*
+ * ---- along an axis: @n rows of @size elements that are @step apart; in place, except for local_response_normalization ----
+ *
+ * Step is the product of the dimensions behind the axis: row r begins at element r / step * size * step + r % step.
+ */
 
-void nnbx_softmax_f32(size_t n, size_t size, float beta, const float *in, float *out);
-void nnbx_softmax_q8(size_t n, size_t size, struct nnbx_quant q, float beta, const uint8_t *in,
+void nnbx_softmax_f32(size_t n, size_t size, size_t step, float beta, const float *in, float *out);
+void nnbx_softmax_q8(size_t n, size_t size, size_t step, struct nnbx_quant q, float beta, const uint8_t *in,
                      uint8_t *out); /* out: 1/256, 0 */
 /* A row of zeros stays one. */
-void nnbx_l2_normalization_f32(size_t n, size_t size, const float *in, float *out);
-void nnbx_local_response_normalization_f32(size_t n, size_t size, uint32_t radius, float bias, float alpha, float beta,
-                                           const float *in, float *out);
+void nnbx_l2_normalization_f32(size_t n, size_t size, size_t step, const float *in, float *out);
+void nnbx_l2_normalization_q8(size_t n, size_t size, size_t step, int32_t zero_point, const uint8_t *in,
+                              uint8_t *out); /* out: 1/128, 128 */
+void nnbx_local_response_normalization_f32(size_t n, size_t size, size_t step, uint32_t radius, float bias, float alpha,
+                                           float beta, const float *in, float *out);
 
 /* ---- moving elements of any size ---- */
 
@@ -201,6 +218,7 @@ struct nnbx_lstm_gate {
 	const float *recurrent; /* [cells, outputs] */
 	const float *peephole;  /* [cells], or NULL */
 	const float *bias;      /* [cells] */
+	const float *norm;      /* [cells]: sums are normalised, and multiplied by these, before the bias; or NULL */
 };
 
 struct nnbx_lstm {

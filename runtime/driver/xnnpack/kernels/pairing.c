@@ -139,6 +139,40 @@ void nnbx_mul_f32(const struct nnbx_pairing *p, const float *a, const float *b, 
 	pair_up(p, sizeof(float), mul_row_f32, &(struct float_range){ min, max }, a, b, out);
 }
 
+/* ---- integers; as unsigned, whose sums wrap around ---- */
+
+static void add_row_i32(const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out,
+                        size_t n)
+{
+	const uint32_t *x = a, *y = b;
+	uint32_t *to = out;
+
+	(void)how;
+	for (size_t i = 0; i < n; i++)
+		to[i] = x[i * a_step] + y[i * b_step];
+}
+
+static void mul_row_i32(const void *how, const void *a, size_t a_step, const void *b, size_t b_step, void *out,
+                        size_t n)
+{
+	const uint32_t *x = a, *y = b;
+	uint32_t *to = out;
+
+	(void)how;
+	for (size_t i = 0; i < n; i++)
+		to[i] = x[i * a_step] * y[i * b_step];
+}
+
+void nnbx_add_i32(const struct nnbx_pairing *p, const int32_t *a, const int32_t *b, int32_t *out)
+{
+	pair_up(p, sizeof(int32_t), add_row_i32, NULL, a, b, out);
+}
+
+void nnbx_mul_i32(const struct nnbx_pairing *p, const int32_t *a, const int32_t *b, int32_t *out)
+{
+	pair_up(p, sizeof(int32_t), mul_row_i32, NULL, a, b, out);
+}
+
 /* ---- quantised ---- */
 
 /* O-35. 255 * 2^20 and twice that fit an int32, so both inputs can be brought to one scale without loss. */
@@ -191,6 +225,6 @@ void nnbx_add_q8(const struct nnbx_pairing *p, const struct nnbx_quants *q, cons
 void nnbx_mul_q8(const struct nnbx_pairing *p, const struct nnbx_quants *q, const uint8_t *a, const uint8_t *b,
                  uint8_t *out)
 {
-	pair_up(p, sizeof(uint8_t), mul_row_q8, &(struct rescaling){ .q = q, .out = nnbx_product_scaler(q) }, a, b,
+	pair_up(p, sizeof(uint8_t), mul_row_q8, &(struct rescaling){ .q = q, .out = nnbx_product_scaler(q, 0) }, a, b,
 	        out);
 }

@@ -178,40 +178,94 @@ struct between {
 	float weight;
 };
 
-static struct between between(size_t at, uint32_t in, uint32_t out)
+static struct between between(size_t at, uint32_t in, uint32_t out, enum nnbx_centres centres)
 {
-	double position = (double)at * in / out;
-	size_t first = (size_t)position;
+	bool aligned = centres == NNBX_CORNERS_ALIGNED && out > 1;
+	double scale = aligned ? (in - 1.0) / (out - 1.0) : (double)in / out, position = (double)at * scale;
+	size_t first;
 
+	if (centres == NNBX_CENTRES_HALF)
+		position = fmax(((double)at + 0.5) * scale - 0.5, 0);
+	first = (size_t)position;
 	first = first < in ? first : in - 1;
 	return (struct between){ first, first + 1 < in ? first + 1 : first, (float)(position - (double)first) };
 }
 
-static void resize_row(const struct nnbx_planes *p, const float *image, struct between y, float *out)
+/* Four rows of elements, two of them above the others, and how much of each. */
+struct corners {
+	size_t top_left, top_right, bottom_left, bottom_right;
+	float x, y;
+};
+
+typedef void mix_fn(const struct corners *c, size_t n, const void *image, void *out);
+
+static inline float mix(const struct corners *c, float top_left, float top_right, float bottom_left, float bottom_right)
 {
-	const float *top = image + y.first * p->in_w * p->in_c, *bottom = image + y.second * p->in_w * p->in_c;
+	float above = top_left * (1 - c->x) + top_right * c->x;
+	float below = bottom_left * (1 - c->x) + bottom_right * c->x;
+
+	return above * (1 - c->y) + below * c->y;
+}
+
+static void mix_f32(const struct corners *c, size_t n, const void *image, void *out)
+{
+	const float *from = image;
+	float *to = out;
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = mix(c, from[c->top_left + i], from[c->top_right + i], from[c->bottom_left + i],
+		            from[c->bottom_right + i]);
+}
+
+static void mix_q8(const struct corners *c, size_t n, const void *image, void *out)
+{
+	const uint8_t *from = image;
+	uint8_t *to = out;
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = (uint8_t)(mix(c, from[c->top_left + i], from[c->top_right + i], from[c->bottom_left + i],
+		                      from[c->bottom_right + i]) +
+		                  0.5f);
+}
+
+static void resize_row(const struct nnbx_planes *p, enum nnbx_centres centres, size_t elem, mix_fn *mixer,
+                       const char *image, struct between y, char *out)
+{
+	size_t top = y.first * p->in_w, bottom = y.second * p->in_w;
 
 	for (size_t at = 0; at < p->out_w && nnbx_worked(1); at++) {
-		struct between x = between(at, p->in_w, p->out_w);
-		size_t left = x.first * p->in_c, right = x.second * p->in_c;
+		struct between x = between(at, p->in_w, p->out_w, centres);
 
-		NNBX_IN_PARTS (p->in_c, 4, c, part)
-			for (size_t i = c; i < c + part; i++) {
-				float above = top[left + i] * (1 - x.weight) + top[right + i] * x.weight;
-				float below = bottom[left + i] * (1 - x.weight) + bottom[right + i] * x.weight;
+		NNBX_IN_PARTS (p->in_c, 4, c, part) {
+			struct corners corners = { (top + x.first) * p->in_c + c,
+				                   (top + x.second) * p->in_c + c,
+				                   (bottom + x.first) * p->in_c + c,
+				                   (bottom + x.second) * p->in_c + c,
+				                   x.weight,
+				                   y.weight };
 
-				out[i] = above * (1 - y.weight) + below * y.weight;
-			}
-		out += p->in_c;
+			mixer(&corners, part, image, out + (at * p->in_c + c) * elem);
+		}
 	}
 }
 
-void nnbx_resize_bilinear_f32(const struct nnbx_planes *p, const float *in, float *out)
+static void resize(const struct nnbx_planes *p, enum nnbx_centres centres, size_t elem, mix_fn *mixer, const char *in,
+                   char *out)
 {
-	size_t in_image = (size_t)p->in_h * p->in_w * p->in_c, out_row = (size_t)p->out_w * p->out_c;
+	size_t in_image = (size_t)p->in_h * p->in_w * p->in_c * elem, out_row = (size_t)p->out_w * p->out_c * elem;
 
 	for (size_t b = 0; b < p->batch; b++)
 		for (size_t y = 0; y < p->out_h && nnbx_worked(1); y++)
-			resize_row(p, in + b * in_image, between(y, p->in_h, p->out_h),
+			resize_row(p, centres, elem, mixer, in + b * in_image, between(y, p->in_h, p->out_h, centres),
 			           out + (b * p->out_h + y) * out_row);
+}
+
+void nnbx_resize_bilinear_f32(const struct nnbx_planes *p, enum nnbx_centres centres, const float *in, float *out)
+{
+	resize(p, centres, sizeof(*in), mix_f32, (const char *)in, (char *)out);
+}
+
+void nnbx_resize_bilinear_q8(const struct nnbx_planes *p, enum nnbx_centres centres, const uint8_t *in, uint8_t *out)
+{
+	resize(p, centres, sizeof(*in), mix_q8, (const char *)in, (char *)out);
 }

@@ -77,17 +77,39 @@ struct lstm_item {
 	float *state_out, *cell_out, *out;
 };
 
+/* Bring @x to a mean of 0 and a variance of 1. Without any variance, all of it is 0. */
+static void normalise(size_t n, float *x)
+{
+	double sum = 0, squares = 0, mean, deviation;
+
+	NNBX_IN_PARTS (n, 1, at, part)
+		for (size_t i = at; i < at + part; i++)
+			sum += (double)x[i];
+	mean = sum / (double)n;
+	NNBX_IN_PARTS (n, 1, at, part)
+		for (size_t i = at; i < at + part; i++)
+			squares += (x[i] - mean) * (x[i] - mean);
+	deviation = sqrt(squares / (double)n);
+	NNBX_IN_PARTS (n, 2, at, part)
+		for (size_t i = at; i < at + part; i++)
+			x[i] = deviation > 0 ? (float)((x[i] - mean) / deviation) : 0;
+}
+
 static void lstm_gate(const struct nnbx_lstm *p, const struct nnbx_lstm_gate *gate, const struct lstm_item *item,
                       const float *peeped, uint32_t activation, float *ret)
 {
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++) {
-		float x = gate->bias[i] + nnbx_dot_f32(gate->weights + i * p->inputs, item->in, p->inputs) +
+		float x = nnbx_dot_f32(gate->weights + i * p->inputs, item->in, p->inputs) +
 		          nnbx_dot_f32(gate->recurrent + i * p->outputs, item->state_in, p->outputs);
 
 		if (peeped && gate->peephole)
 			x += gate->peephole[i] * peeped[i];
-		ret[i] = activate(activation, x);
+		ret[i] = x;
 	}
+	if (gate->norm)
+		normalise(p->cells, ret);
+	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)
+		ret[i] = activate(activation, ret[i] * (gate->norm ? gate->norm[i] : 1) + gate->bias[i]);
 }
 
 static float clip(float x, float limit)
