@@ -49,19 +49,39 @@ static enum nnb_status ask(struct session *s, const struct nnb_model *m, bool *s
 	return status;
 }
 
+/* Models of the same form have one token, whatever their files are called. */
+static enum nnb_status token_of(const struct nnb_model *m, uint8_t token[NNB_TOKEN_BYTES])
+{
+	uint64_t words[NNB_TOKEN_BYTES / sizeof(uint64_t)];
+	size_t bytes;
+	uint8_t *form;
+
+	if (nnb_model_encode(m, &form, &bytes))
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+		words[w] = UINT64_C(0xcbf29ce484222325) + w;
+		for (size_t i = 0; i < bytes; i++)
+			words[w] = (words[w] ^ form[i]) * UINT64_C(0x100000001b3);
+	}
+	free(form);
+	memcpy(token, words, NNB_TOKEN_BYTES);
+	return NNB_STATUS_NONE;
+}
+
 static enum nnb_status prepare_here(struct session *s, const struct nnb_model *m, struct nnb_prepared **ret,
                                     struct nnb_reason *reason)
 {
 	struct nnb_prepare how = { .preference = 1, .priority = 1 };
-	uint8_t token[NNB_TOKEN_BYTES] = { 0 };
+	uint8_t token[NNB_TOKEN_BYTES];
 	enum nnb_status status;
 	bool from_cache;
 
 	if (!s->cache_dir)
 		return nnb_prepare(s->device, m, &how, NULL, ret, reason);
 	/* Twice: the second finds what the first has left. */
-	memcpy(token, m->name, strnlen(m->name, sizeof(token)));
-	status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
+	status = token_of(m, token);
+	if (!status)
+		status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
 	if (status || from_cache)
 		return status;
 	nnb_prepared_unref(*ret);
