@@ -27,11 +27,6 @@ static struct rows rows_along(const struct site *s, uint32_t k)
 	return r;
 }
 
-static size_t rows(const struct site *s)
-{
-	return elements(s) / last_dim(in_shape(s, 0));
-}
-
 /* ---- two operands ---- */
 
 /* With its dimensions as XNNPACK wants them. Rank 0 there is none here. */
@@ -363,12 +358,12 @@ enum nnb_status nnbx_run_softmax(const struct site *s)
 
 static enum xnn_status setup_softmax_f32(xnn_operator_t xnn, const struct site *s)
 {
-	return xnn_setup_softmax_nc_f32(xnn, rows(s), in_at(s, 0), out_at(s, 0), NULL);
+	return xnn_setup_softmax_nc_f32(xnn, rows_along(s, 2).n, in_at(s, 0), out_at(s, 0), NULL);
 }
 
 static enum xnn_status setup_softmax_q8(xnn_operator_t xnn, const struct site *s)
 {
-	return xnn_setup_softmax_nc_qu8(xnn, rows(s), in_at(s, 0), out_at(s, 0), NULL);
+	return xnn_setup_softmax_nc_qu8(xnn, rows_along(s, 2).n, in_at(s, 0), out_at(s, 0), NULL);
 }
 
 /*
@@ -377,10 +372,11 @@ static enum xnn_status setup_softmax_q8(xnn_operator_t xnn, const struct site *s
  */
 enum xnn_status nnbx_create_softmax(struct step *step, const struct site *s)
 {
-	size_t size = last_dim(in_shape(s, 0));
+	struct rows r = rows_along(s, 2);
+	size_t size = r.size;
 	float beta = in_f32(s, 1);
 
-	if (rows_along(s, 2).step > 1 || size > NNBX_TILE_WORK / 4) /* a row is XNNPACK's tile */
+	if (r.step > 1 || size > NNBX_TILE_WORK / 4) /* a row is XNNPACK's tile */
 		return xnn_status_unsupported_parameter;
 	if (is_quant(in_operand(s, 0))) {
 		if (in_operand(s, 0)->lifetime != NNB_TEMPORARY)
