@@ -16,6 +16,8 @@ enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 
 /* By operation: how often both ways were gone. The test looks at it. */
 NNB_PUBLIC unsigned nnb_both_ways[128];
+/* Of which by an operator of signed bytes. */
+NNB_PUBLIC unsigned nnb_both_signed[128];
 
 /* Twice D-10's, since each of the two may be off; sums of many products may be off by more than that. */
 static bool near(double a, double b, double off)
@@ -71,6 +73,7 @@ enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 	if (!status && !same(site, type, out_at(site, 0), out_at(&plain, 0), elements))
 		status = NNB_STATUS_GENERAL_FAILURE;
 	nnb_both_ways[site->op->type]++;
+	nnb_both_signed[site->op->type] += step->is_signed;
 	free(at[site->op->outputs[0]]);
 	free(at);
 	return status;

@@ -7,6 +7,7 @@
  * bytes stand for, so that the oracle knows nothing of types. The driver is driver_both.c: what XNNPACK computes is compared
  * with the plain kernel, too.
  */
+#include <dlfcn.h>
 #include <float.h>
 #include <math.h>
 
@@ -161,9 +162,15 @@ static struct tensor *own(struct maker *k, uint32_t rank, const uint32_t *dims)
 	return give(k, tensor(k, k->type, rank, dims, 1.0f / 64, 100), 2, false);
 }
 
+/* Signed weights without a zero point are XNNPACK's as they are. */
+static int32_t weights_zero(void)
+{
+	return chance(50) ? 128 : 120;
+}
+
 static struct tensor *weights(struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	return give(k, tensor(k, k->type, rank, dims, 1.0f / 128, 120), 1, chance(70));
+	return give(k, tensor(k, k->type, rank, dims, 1.0f / 128, weights_zero()), 1, chance(70));
 }
 
 static void omit(struct maker *k, uint32_t rank, const uint32_t *dims)
@@ -1006,34 +1013,35 @@ static const struct family {
 	enum nnb_op op;
 	void (*make)(struct maker *k, enum nnb_op op);
 	const char *types; /* F, H, I, Q, S, Y, C: as in signature.c */
+	bool by_signed;    /* XNNPACK has an operator of signed bytes, which is used where it can be */
 } families[] = {
-	{ NNB_ADD, make_pair, "FHQSI" },
-	{ NNB_MUL, make_pair, "FHQSI" },
-	{ NNB_AVERAGE_POOL_2D, make_pool, "FHQS" },
-	{ NNB_MAX_POOL_2D, make_pool, "FHQS" },
-	{ NNB_L2_POOL_2D, make_pool, "FH" },
-	{ NNB_CONV_2D, make_conv, "FHQS" },
-	{ NNB_DEPTHWISE_CONV_2D, make_depthwise, "FHQS" },
-	{ NNB_FULLY_CONNECTED, make_fully_connected, "FHQS" },
-	{ NNB_CONCATENATION, make_concatenation, "FHQS" },
-	{ NNB_DEPTH_TO_SPACE, make_blocks, "FHQS" },
-	{ NNB_SPACE_TO_DEPTH, make_blocks, "FHQS" },
-	{ NNB_DEQUANTIZE, make_dequantize, "QSYC" },
-	{ NNB_EMBEDDING_LOOKUP, make_embedding_lookup, "FHIQS" },
-	{ NNB_FLOOR, make_each, "FH" },
-	{ NNB_RELU, make_each, "FHQS" },
-	{ NNB_RELU1, make_each, "FHQS" },
-	{ NNB_RELU6, make_each, "FHQS" },
-	{ NNB_LOGISTIC, make_each, "FHQS" },
-	{ NNB_TANH, make_each, "FHQS" },
-	{ NNB_L2_NORMALIZATION, make_l2_normalization, "FHQS" },
-	{ NNB_LOCAL_RESPONSE_NORMALIZATION, make_local_response_normalization, "FH" },
-	{ NNB_SOFTMAX, make_softmax, "FHQS" },
-	{ NNB_RESHAPE, make_reshape, "FHQS" },
-	{ NNB_RESIZE_BILINEAR, make_resize, "FHQS" },
-	{ NNB_RNN, make_rnn, "FH" },
-	{ NNB_SVDF, make_svdf, "FH" },
-	{ NNB_LSTM, make_lstm, "FH" },
+	{ NNB_ADD, make_pair, "FHQSI", false },
+	{ NNB_MUL, make_pair, "FHQSI", false },
+	{ NNB_AVERAGE_POOL_2D, make_pool, "FHQS", false },
+	{ NNB_MAX_POOL_2D, make_pool, "FHQS", false },
+	{ NNB_L2_POOL_2D, make_pool, "FH", false },
+	{ NNB_CONV_2D, make_conv, "FHQS", true },
+	{ NNB_DEPTHWISE_CONV_2D, make_depthwise, "FHQS", true },
+	{ NNB_FULLY_CONNECTED, make_fully_connected, "FHQS", true },
+	{ NNB_CONCATENATION, make_concatenation, "FHQS", false },
+	{ NNB_DEPTH_TO_SPACE, make_blocks, "FHQS", false },
+	{ NNB_SPACE_TO_DEPTH, make_blocks, "FHQS", false },
+	{ NNB_DEQUANTIZE, make_dequantize, "QSYC", false },
+	{ NNB_EMBEDDING_LOOKUP, make_embedding_lookup, "FHIQS", false },
+	{ NNB_FLOOR, make_each, "FH", false },
+	{ NNB_RELU, make_each, "FHQS", false },
+	{ NNB_RELU1, make_each, "FHQS", false },
+	{ NNB_RELU6, make_each, "FHQS", false },
+	{ NNB_LOGISTIC, make_each, "FHQS", false },
+	{ NNB_TANH, make_each, "FHQS", false },
+	{ NNB_L2_NORMALIZATION, make_l2_normalization, "FHQS", false },
+	{ NNB_LOCAL_RESPONSE_NORMALIZATION, make_local_response_normalization, "FH", false },
+	{ NNB_SOFTMAX, make_softmax, "FHQS", false },
+	{ NNB_RESHAPE, make_reshape, "FHQS", false },
+	{ NNB_RESIZE_BILINEAR, make_resize, "FHQS", false },
+	{ NNB_RNN, make_rnn, "FH", false },
+	{ NNB_SVDF, make_svdf, "FH", false },
+	{ NNB_LSTM, make_lstm, "FH", false },
 };
 
 static uint32_t type_of_letter(char letter)
@@ -1161,7 +1169,14 @@ static void as_defined(void **state)
 	struct maker *k = malloc(sizeof(*k));
 	struct nnb_reason reason = { "" };
 	struct nnb_prepared *p;
+	const unsigned *by_signed;
+	unsigned before;
+	void *object;
 
+	object = dlopen(DRIVER_BOTH, RTLD_NOW | RTLD_NOLOAD);
+	by_signed = object ? dlsym(object, "nnb_both_signed") : NULL;
+	assert_non_null(by_signed);
+	before = by_signed[row->family->op];
 	random_state = (uint64_t)row->family->op * 64 + row->type;
 	for (int round = 0; round < ROUNDS; round++) {
 		memset(k, 0, sizeof(*k));
@@ -1181,6 +1196,11 @@ static void as_defined(void **state)
 		nnb_prepared_unref(p);
 		nnb_model_free(k->m);
 	}
+	if (row->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED && row->family->by_signed)
+		assert_true(by_signed[row->family->op] > before);
+	else
+		assert_int_equal(by_signed[row->family->op], before);
+	dlclose(object);
 	free(k);
 	nnb_device_unref(d);
 }

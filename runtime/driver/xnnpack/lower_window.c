@@ -103,6 +103,34 @@ static bool scalable(const struct nnbx_quants *q)
 	return q->a.scale * q->b.scale / q->out.scale >= 0x1p-32f;
 }
 
+/* Does XNNPACK take a filter of signed bytes with these scales and zero points? */
+static bool is_symmetric(const struct site *s, const struct nnbx_quants *q)
+{
+	const struct nnb_operand *filter = in_operand(s, 1);
+
+	if (filter->zero_point)
+		return false;
+	for (uint32_t i = 0; i < filter->n_scales; i++) {
+		float scale = q->a.scale * q->scales[i] / q->out.scale;
+
+		if (!(scale >= 0x1p-32f && scale < 256))
+			return false;
+	}
+	return filter->n_scales || scalable(q);
+}
+
+/* quants_of, whose bounds are unsigned. */
+static struct nnbx_quants signed_quants_of(const struct site *s, uint32_t fused, int8_t *min, int8_t *max)
+{
+	struct nnbx_quants q = quants_of(s, NNB_FUSED_NONE);
+	uint8_t low, high;
+
+	nnbx_quant_range((struct nnbx_quant){ q.out.scale, q.out.zero_point + 128 }, fused, &low, &high);
+	*min = (int8_t)(low - 128);
+	*max = (int8_t)(high - 128);
+	return q;
+}
+
 /* To be set up, they all want an image in and an image out. */
 #define SETUP_IMAGES(name, xnn_setup)                                                                          \
 	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)                                  \
@@ -114,6 +142,8 @@ static bool scalable(const struct nnbx_quants *q)
 
 SETUP_IMAGES(setup_conv_f32, xnn_setup_convolution2d_nhwc_f32)
 SETUP_IMAGES(setup_conv_q8, xnn_setup_convolution2d_nhwc_qu8)
+SETUP_IMAGES(setup_conv_s8, xnn_setup_convolution2d_nhwc_qs8)
+SETUP_IMAGES(setup_conv_channels, xnn_setup_convolution2d_nhwc_qc8)
 SETUP_IMAGES(setup_average_pool_f32, xnn_setup_average_pooling2d_nhwc_f32)
 SETUP_IMAGES(setup_average_pool_q8, xnn_setup_average_pooling2d_nhwc_qu8)
 SETUP_IMAGES(setup_max_pool_f32, xnn_setup_max_pooling2d_nhwc_f32)
@@ -189,7 +219,36 @@ static enum xnn_status create_conv_q8(struct step *step, const struct site *s, c
 		(uint8_t)q.out.zero_point, q.out.scale, q.min, q.max, g->flags, &step->xnn);
 }
 
-static enum xnn_status create_conv(struct step *step, const struct site *s, const struct grouping *g)
+static enum xnn_status create_conv_s8(struct step *step, const struct site *s, const struct nnbx_planes *p,
+                                      const struct grouping *g)
+{
+	const struct nnb_window *w = &p->window;
+	int8_t min, max;
+	struct nnbx_quants q = signed_quants_of(s, w->fused, &min, &max);
+
+	if (!is_symmetric(s, &q))
+		return xnn_status_unsupported_parameter;
+	if (q.scales) {
+		step->setup = setup_conv_channels;
+		return xnn_create_convolution2d_nhwc_qc8(
+			w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h, w->filter_w, w->stride_h,
+			w->stride_w, w->dilation_h, w->dilation_w, g->groups, g->in, g->out, p->in_c, p->out_c,
+			(int8_t)q.a.zero_point, q.a.scale, q.scales, in_at(s, 1), in_at(s, 2), (int8_t)q.out.zero_point,
+			q.out.scale, min, max, g->flags, &step->xnn);
+	}
+	step->setup = setup_conv_s8;
+	return xnn_create_convolution2d_nhwc_qs8(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h,
+	                                         w->filter_w, w->stride_h, w->stride_w, w->dilation_h, w->dilation_w,
+	                                         g->groups, g->in, g->out, p->in_c, p->out_c, (int8_t)q.a.zero_point,
+	                                         q.a.scale, q.b.scale, in_at(s, 1), in_at(s, 2),
+	                                         (int8_t)q.out.zero_point, q.out.scale, min, max, g->flags, &step->xnn);
+}
+
+typedef enum xnn_status create_conv_fn(struct step *step, const struct site *s, const struct nnbx_planes *p,
+                                       const struct grouping *g);
+
+static enum xnn_status create_conv(struct step *step, const struct site *s, const struct grouping *g,
+                                   create_conv_fn *create)
 {
 	struct nnbx_planes p = windowed(s);
 
@@ -201,22 +260,54 @@ static enum xnn_status create_conv(struct step *step, const struct site *s, cons
 	step->threads = threads_for(product_of(p.batch, p.out_h, p.out_w), g->out, depth);
 	if (!(g->flags & XNN_FLAG_DEPTHWISE_CONVOLUTION))
 		step->tile_units = tile_units_for(g->out, depth, step->threads);
-	return is_quant(in_operand(s, 0)) ? create_conv_q8(step, s, &p, g) : create_conv_f32(step, s, &p, g);
+	return create(step, s, &p, g);
+}
+
+static create_conv_fn *of_type(const struct site *s)
+{
+	return is_quant(in_operand(s, 0)) ? create_conv_q8 : create_conv_f32;
+}
+
+/* All channels to all. */
+static struct grouping one_group(const struct site *s)
+{
+	return (struct grouping){ 1, in_shape(s, 0)->dims[3], out_shape(s, 0)->dims[3], 0 };
+}
+
+/* Every channel for itself. */
+static struct grouping depthwise_groups(const struct site *s)
+{
+	uint32_t in = in_shape(s, 0)->dims[3], out = out_shape(s, 0)->dims[3];
+
+	return (struct grouping){ in, 1, out / in, XNN_FLAG_DEPTHWISE_CONVOLUTION };
 }
 
 enum xnn_status nnbx_create_conv(struct step *step, const struct site *s)
 {
-	struct grouping g = { 1, in_shape(s, 0)->dims[3], out_shape(s, 0)->dims[3], 0 };
+	struct grouping g = one_group(s);
 
-	return create_conv(step, s, &g);
+	return create_conv(step, s, &g, of_type(s));
+}
+
+enum xnn_status nnbx_create_conv_signed(struct step *step, const struct site *s)
+{
+	struct grouping g = one_group(s);
+
+	return create_conv(step, s, &g, create_conv_s8);
 }
 
 enum xnn_status nnbx_create_depthwise(struct step *step, const struct site *s)
 {
-	uint32_t in = in_shape(s, 0)->dims[3], out = out_shape(s, 0)->dims[3];
-	struct grouping g = { in, 1, out / in, XNN_FLAG_DEPTHWISE_CONVOLUTION };
+	struct grouping g = depthwise_groups(s);
 
-	return create_conv(step, s, &g);
+	return create_conv(step, s, &g, of_type(s));
+}
+
+enum xnn_status nnbx_create_depthwise_signed(struct step *step, const struct site *s)
+{
+	struct grouping g = depthwise_groups(s);
+
+	return create_conv(step, s, &g, create_conv_s8);
 }
 
 /* ---- fully connected ---- */
@@ -255,16 +346,45 @@ static enum xnn_status setup_fc_q8(xnn_operator_t xnn, const struct site *s)
 	return xnn_setup_fully_connected_nc_qu8(xnn, out_shape(s, 0)->dims[0], in_at(s, 0), out_at(s, 0), NULL);
 }
 
+static enum xnn_status setup_fc_s8(xnn_operator_t xnn, const struct site *s)
+{
+	return xnn_setup_fully_connected_nc_qs8(xnn, out_shape(s, 0)->dims[0], in_at(s, 0), out_at(s, 0), NULL);
+}
+
+/* Is it one for XNNPACK? Then its tiles. */
+static bool can_connect(struct step *step, const struct site *s)
+{
+	uint32_t size = fc_size(s), units = out_shape(s, 0)->dims[1];
+
+	if (!packable(s) || size > NNBX_TILE_DEPTH)
+		return false;
+	step->threads = threads_for(out_shape(s, 0)->dims[0], units, size);
+	step->tile_units = tile_units_for(units, size, step->threads);
+	return true;
+}
+
+enum xnn_status nnbx_create_fully_connected_signed(struct step *step, const struct site *s)
+{
+	uint32_t size = fc_size(s), units = out_shape(s, 0)->dims[1];
+	int8_t min, max;
+	struct nnbx_quants q = signed_quants_of(s, (uint32_t)in_i32(s, 3), &min, &max);
+
+	if (!can_connect(step, s) || !is_symmetric(s, &q))
+		return xnn_status_unsupported_parameter;
+	step->setup = setup_fc_s8;
+	return xnn_create_fully_connected_nc_qs8(size, units, size, units, (int8_t)q.a.zero_point, q.a.scale, q.b.scale,
+	                                         in_at(s, 1), in_at(s, 2), (int8_t)q.out.zero_point, q.out.scale, min,
+	                                         max, 0, &step->xnn);
+}
+
 enum xnn_status nnbx_create_fully_connected(struct step *step, const struct site *s)
 {
 	uint32_t size = fc_size(s), units = out_shape(s, 0)->dims[1], fused = (uint32_t)in_i32(s, 3);
 	struct nnbx_quants q;
 	float min, max;
 
-	if (!packable(s) || size > NNBX_TILE_DEPTH)
+	if (!can_connect(step, s))
 		return xnn_status_unsupported_parameter;
-	step->threads = threads_for(out_shape(s, 0)->dims[0], units, size);
-	step->tile_units = tile_units_for(units, size, step->threads);
 	if (!is_quant(in_operand(s, 0))) {
 		nnb_fused_range(fused, &min, &max);
 		step->setup = setup_fc_f32;

@@ -27,6 +27,7 @@ run_fn nnbx_run_pairs;
 create_fn nnbx_create_add, nnbx_create_mul;
 run_fn nnbx_run_conv, nnbx_run_depthwise, nnbx_run_fully_connected;
 create_fn nnbx_create_conv, nnbx_create_depthwise, nnbx_create_fully_connected;
+create_fn nnbx_create_conv_signed, nnbx_create_depthwise_signed, nnbx_create_fully_connected_signed;
 run_fn nnbx_run_average_pool, nnbx_run_max_pool, nnbx_run_l2_pool, nnbx_run_resize;
 create_fn nnbx_create_average_pool, nnbx_create_max_pool, nnbx_create_resize_bilinear;
 run_fn nnbx_run_relu, nnbx_run_floor, nnbx_run_logistic, nnbx_run_tanh, nnbx_run_dequantize, nnbx_run_softmax;

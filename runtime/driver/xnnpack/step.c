@@ -16,17 +16,19 @@ static const struct lowering {
 	run_fn *run;
 	create_fn *create; /* NULL: XNNPACK has no such operator */
 	enum sees sees;
+	create_fn *create_signed; /* XNNPACK's of signed bytes, whose operands are seen as they are; NULL: none */
 } lowerings[] = {
 	[NNB_ADD] = { nnbx_run_pairs, nnbx_create_add },
 	[NNB_AVERAGE_POOL_2D] = { nnbx_run_average_pool, nnbx_create_average_pool },
 	[NNB_CONCATENATION] = { nnbx_run_concatenation, NULL, AS_IS },
-	[NNB_CONV_2D] = { nnbx_run_conv, nnbx_create_conv },
-	[NNB_DEPTHWISE_CONV_2D] = { nnbx_run_depthwise, nnbx_create_depthwise },
+	[NNB_CONV_2D] = { nnbx_run_conv, nnbx_create_conv, BASE, nnbx_create_conv_signed },
+	[NNB_DEPTHWISE_CONV_2D] = { nnbx_run_depthwise, nnbx_create_depthwise, BASE, nnbx_create_depthwise_signed },
 	[NNB_DEPTH_TO_SPACE] = { nnbx_run_blocks, nnbx_create_depth_to_space, AS_IS },
 	[NNB_DEQUANTIZE] = { nnbx_run_dequantize, nnbx_create_dequantize },
 	[NNB_EMBEDDING_LOOKUP] = { nnbx_run_embedding_lookup, NULL, AS_IS },
 	[NNB_FLOOR] = { nnbx_run_floor, nnbx_create_floor },
-	[NNB_FULLY_CONNECTED] = { nnbx_run_fully_connected, nnbx_create_fully_connected },
+	[NNB_FULLY_CONNECTED] = { nnbx_run_fully_connected, nnbx_create_fully_connected, BASE,
+	                          nnbx_create_fully_connected_signed },
 	[NNB_HASHTABLE_LOOKUP] = { nnbx_run_hashtable_lookup, NULL, AS_IS },
 	[NNB_L2_NORMALIZATION] = { nnbx_run_l2_normalization, NULL },
 	[NNB_L2_POOL_2D] = { nnbx_run_l2_pool, NULL },
@@ -206,6 +208,31 @@ static enum nnb_status init_seen(struct step *step, const struct site *site, cre
 	return call.set_up;
 }
 
+/* The operation with its operands as they are in the model. */
+static struct site as_it_is(const struct site *site)
+{
+	struct site ret = *site;
+
+	ret.operands = site->graph->model->operands;
+	return ret;
+}
+
+/* Try XNNPACK's operator of signed bytes. If there is none, the step is as it was. */
+static enum nnb_status init_signed(struct step *step, const struct site *site, create_fn *create)
+{
+	struct site raw = as_it_is(site);
+	struct step blank = *step;
+	enum nnb_status status;
+
+	if (!create || site->turned || in_operand(&raw, 0)->type != NNB_TENSOR_QUANT8_ASYMM_SIGNED)
+		return NNB_STATUS_NONE;
+	status = init_seen(step, &raw, create);
+	if (!status && !step->xnn)
+		*step = blank;
+	step->is_signed = step->xnn != NULL;
+	return status;
+}
+
 enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
 {
 	const struct lowering *lowering = &lowerings[site->op->type];
@@ -219,6 +246,9 @@ enum nnb_status nnbx_step_init(struct step *step, const struct site *site)
 		               .nothing = has_empty(site, site->op->outputs, site->op->n_outputs, true) };
 	if (step->nothing)
 		return NNB_STATUS_NONE;
+	status = init_signed(step, site, empty ? NULL : lowering->create_signed);
+	if (status || step->is_signed)
+		return status;
 	status = nnbx_seen_new(&step->seen, site);
 	if (status || !step->seen)
 		return status ? status : init_seen(step, site, create);
@@ -253,29 +283,45 @@ static enum nnb_status run_seen(struct step *step, const struct site *site, bool
 	return translated(xnn_run_operator(step->xnn, NULL));
 }
 
-static enum nnb_status run(struct step *step, const struct site *site, bool plain)
+static enum nnb_status run(struct step *step, struct seen *seen, const struct site *site, bool plain)
 {
+	struct site converted;
 	enum nnb_status status;
-	struct site seen;
 
-	if (step->nothing)
-		return NNB_STATUS_NONE;
-	if (!step->seen)
+	if (!seen)
 		return run_seen(step, site, plain);
-	seen = nnbx_seen_site(step->seen, site);
-	nnbx_seen_load(step->seen, &seen);
-	status = run_seen(step, &seen, plain);
+	converted = nnbx_seen_site(seen, site);
+	nnbx_seen_load(seen, &converted);
+	status = run_seen(step, &converted, plain);
 	if (!status)
-		nnbx_seen_store(step->seen, &seen);
+		nnbx_seen_store(seen, &converted);
 	return status;
 }
 
 enum nnb_status nnbx_step_run(struct step *step, const struct site *site)
 {
-	return run(step, site, false);
+	struct site raw;
+
+	if (step->nothing)
+		return NNB_STATUS_NONE;
+	if (!step->is_signed)
+		return run(step, step->seen, site, false);
+	raw = as_it_is(site);
+	return run(step, NULL, &raw, false);
 }
 
 enum nnb_status nnbx_step_run_kernel(struct step *step, const struct site *site)
 {
-	return run(step, site, true);
+	struct seen *seen = step->seen;
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	if (step->nothing)
+		return NNB_STATUS_NONE;
+	if (step->is_signed)
+		status = nnbx_seen_new(&seen, site);
+	if (!status)
+		status = run(step, seen, site, true);
+	if (step->is_signed)
+		nnbx_seen_free(seen);
+	return status;
 }

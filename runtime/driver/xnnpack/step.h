@@ -34,6 +34,7 @@ struct step {
 	xnn_operator_t xnn; /* NULL: the kernel runs */
 	struct seen *seen;  /* NULL: the operation sees its operands as they are */
 	bool nothing;       /* all outputs are empty */
+	bool is_signed;     /* xnn takes signed bytes, and sees the operands as they are */
 	enum xnn_status (*setup)(xnn_operator_t xnn, const struct site *site);
 	enum nnb_status (*kernel)(const struct site *site);
 	/* how many tiles it wants, as the threads that they would be for (tiles.h); 0 or 1: as few as possible */
