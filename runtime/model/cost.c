@@ -84,6 +84,11 @@ static const struct nnb_shape *in(const struct place *p, uint32_t k)
 	return &p->shapes[p->op->inputs[k]];
 }
 
+static const struct nnb_operand *operand(const struct place *p, uint32_t k)
+{
+	return &p->graph->model->operands[p->op->inputs[k]];
+}
+
 static uint64_t outputs(const struct place *p)
 {
 	return elements(&p->shapes[p->op->outputs[0]]);
@@ -162,6 +167,8 @@ static bool is_plain(const struct place *p)
 		return false;
 	if (type != NNB_DEPTHWISE_CONV_2D && depth(p) > DEEP)
 		return true;
+	if (operand(p, 1)->n_scales && operand(p, 0)->type != NNB_TENSOR_QUANT8_ASYMM_SIGNED)
+		return true; /* XNNPACK has scales by channel for signed bytes only */
 	return !p->graph->constants[p->op->inputs[1]] || !p->graph->constants[p->op->inputs[2]];
 }
 
@@ -178,6 +185,13 @@ static bool is_known(const struct place *p)
 	return true;
 }
 
+static bool is_bytes(uint32_t type)
+{
+	const struct nnb_type_info *info = nnb_type_info(type);
+
+	return (info->quantized || info->by_channel) && info->bytes == 1;
+}
+
 uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struct nnb_shape *shapes)
 {
 	const struct place p = { g, &g->model->operations[op], op, shapes };
@@ -189,8 +203,7 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 		return EACH_NS; /* an operation of the vendor's: nothing is known of it */
 	if (!is_known(&p))
 		return 0;
-	quant = g->model->operands[p.op->inputs[0]].type == NNB_TENSOR_QUANT8_ASYMM ||
-	        g->model->operands[p.op->outputs[0]].type == NNB_TENSOR_QUANT8_ASYMM;
+	quant = is_bytes(operand(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);
 	n = count(&p, cost->count);
 	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
 	n = n > UINT64_MAX / ps ? times(n / 1000, ps) : n * ps / 1000;

@@ -369,6 +369,7 @@ static const struct signature *form_of(const struct nnb_model *m, const struct n
                                        struct nnb_reason *reason)
 {
 	bool inputs_fit = false, counts_fit = false;
+	struct nnb_reason why = { "" };
 
 	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {
 		const struct signature *s = &signatures[i];
@@ -379,13 +380,15 @@ static const struct signature *form_of(const struct nnb_model *m, const struct n
 		if (!takes(s->outputs, op->n_outputs))
 			continue;
 		counts_fit = true;
-		if (!match_form(m, op, s, reason))
+		if (!match_form(m, op, s, &why))
 			return s;
 	}
 	if (!inputs_fit)
 		nnb_because(reason, "it does not take %u inputs", op->n_inputs);
 	else if (!counts_fit)
 		nnb_because(reason, "it does not give %u outputs", op->n_outputs);
+	else
+		nnb_because(reason, "%s", why.text);
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "unit/model_mutations.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,12 +181,17 @@ static void execution_order(struct spoiler *s)
 
 /* ---- fields of operands ---- */
 
-/* Below the fundamental types, above those of HAL 1.0, and around the OEM ones. */
+/* Below the fundamental types, above those of its HAL, and around the OEM ones. */
+enum { SUBGRAPH = 15 };
+
 static void operand_type(struct spoiler *s)
 {
-	static const uint32_t types[] = { UINT32_MAX, NNB_TENSOR_QUANT8_ASYMM + 1, NNB_OEM - 1,
-		                          NNB_TENSOR_OEM_BYTE + 1 };
+	uint32_t types[] = { UINT32_MAX, NNB_TENSOR_QUANT8_ASYMM + 1, NNB_OEM - 1, NNB_TENSOR_OEM_BYTE + 1 };
 
+	if (s->from->hal == NNB_HAL_1_2)
+		types[1] = NNB_TENSOR_QUANT8_SYMM + 1;
+	if (s->from->hal == NNB_HAL_1_3)
+		types[1] = SUBGRAPH + 1;
 	for (uint32_t i = 0; i < s->from->n_operands; i++)
 		for (size_t k = 0; k < N_OF(types); k++) {
 			struct nnb_model *m = fresh(s);
@@ -198,9 +204,14 @@ static void operand_type(struct spoiler *s)
 static void operand_rank(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operands; i++) {
-		struct nnb_model *m = fresh(s);
-		struct nnb_operand *o = &m->operands[i];
+		struct nnb_model *m;
+		struct nnb_operand *o;
 
+		if (s->from->hal >= NNB_HAL_1_2 && is_tensor(&s->from->operands[i]) &&
+		    !is_constant(&s->from->operands[i]))
+			continue; /* a rank of 0 is one that is not known */
+		m = fresh(s);
+		o = &m->operands[i];
 		o->rank = !is_tensor(o);
 		memset(o->dims, 0, sizeof(o->dims));
 		show(s, m, "operand %u gets rank %u", i, o->rank);
@@ -213,26 +224,88 @@ static void operand_scale(struct spoiler *s)
 		struct nnb_model *m = fresh(s);
 		struct nnb_operand *o = &m->operands[i];
 
-		o->scale = o->type == NNB_TENSOR_INT32 ? -1.0f : o->type == NNB_TENSOR_QUANT8_ASYMM ? 0.0f : 1.0f;
+		o->scale = o->type == NNB_TENSOR_INT32 ? -1.0f : nnb_type_info(o->type)->quantized ? 0.0f : 1.0f;
 		show(s, m, "operand %u gets scale %g", i, (double)o->scale);
+	}
+}
+
+/* Just outside what its type allows, as VTS has it; the last of each is 0. */
+static const int32_t *zero_points_outside(uint32_t type)
+{
+	static const int32_t of_quant8[] = { -1, 256, 0 }, of_signed[] = { -129, 128, 0 };
+	static const int32_t of_symmetric[] = { -129, -1, 1, 128, 0 }, of_others[] = { 1, 0 };
+
+	switch (type) {
+	case NNB_TENSOR_QUANT8_ASYMM:
+		return of_quant8;
+	case NNB_TENSOR_QUANT8_ASYMM_SIGNED:
+		return of_signed;
+	case NNB_TENSOR_QUANT8_SYMM:
+		return of_symmetric;
+	default:
+		return of_others;
 	}
 }
 
 static void operand_zero_point(struct spoiler *s)
 {
-	static const int32_t of_quantised[] = { -1, 256 }, of_others[] = { 1 };
-
-	for (uint32_t i = 0; i < s->from->n_operands; i++) {
-		bool quantised = nnb_type_info(s->from->operands[i].type)->quantized;
-		const int32_t *points = quantised ? of_quantised : of_others;
-
-		for (size_t k = 0; k < (quantised ? N_OF(of_quantised) : N_OF(of_others)); k++) {
+	for (uint32_t i = 0; i < s->from->n_operands; i++)
+		for (const int32_t *point = zero_points_outside(s->from->operands[i].type); *point; point++) {
 			struct nnb_model *m = fresh(s);
 
-			m->operands[i].zero_point = points[k];
-			show(s, m, "operand %u gets zero point %d", i, points[k]);
+			m->operands[i].zero_point = *point;
+			show(s, m, "operand %u gets zero point %d", i, *point);
 		}
-	}
+}
+
+/* ---- scales of channels, which VTS leaves alone ---- */
+
+static const float bad_scales[] = { 0, -1, NAN, INFINITY };
+
+/* Which @way, of CHANNEL_WAYS, to spoil what an operand says of its channels. Of other types, all say that it has some. */
+enum { CHANNEL_WAYS = 6 + N_OF(bad_scales) };
+
+static void spoil_channels(struct nnb_model *m, struct nnb_operand *o, size_t way)
+{
+	if (way == 0)
+		o->n_scales++;
+	else if (way == 1)
+		o->scales_at++;
+	else if (way == 2)
+		o->channel_dim = o->n_scales ? o->rank : 1;
+	else if (way == 3)
+		o->scales_at = m->n_values + 4;
+	else if (way == 4)
+		o->scales_at = UINT32_MAX - 3;
+	else if (way == 5)
+		o->n_scales = UINT32_MAX / 4;
+	else if (o->n_scales)
+		memcpy(m->values + o->scales_at + 4 * (o->n_scales - 1), &bad_scales[way - 6], 4);
+	else
+		o->n_scales = (uint32_t)way;
+}
+
+static void operand_channels(struct spoiler *s)
+{
+	for (uint32_t i = 0; i < s->from->n_operands; i++)
+		for (size_t way = 0; way < CHANNEL_WAYS; way++) {
+			struct nnb_model *m = fresh(s);
+
+			spoil_channels(m, &m->operands[i], way);
+			show(s, m, "operand %u says of its channels what cannot be (%zu)", i, way);
+		}
+}
+
+/* A sample needs the HAL it says it is of. */
+static void hal(struct spoiler *s)
+{
+	struct nnb_model *m;
+
+	if (s->from->hal == NNB_HAL_1_0)
+		return;
+	m = fresh(s);
+	m->hal--;
+	show(s, m, "it is of HAL 1.%u", m->hal & 15);
 }
 
 /* ---- lifetimes ---- */
@@ -362,6 +435,19 @@ static void operation_remove_write(struct spoiler *s)
 
 /* ---- operations ---- */
 
+/* A scale of 1 for each slice of the first dimension. */
+static void add_scales(struct nnb_model *m, uint32_t index)
+{
+	uint32_t n = m->operands[index].dims[0];
+	float *scales = calloc(n + (size_t)1, sizeof(*scales));
+
+	abort_unless(scales);
+	for (uint32_t i = 0; i < n; i++)
+		scales[i] = 1;
+	abort_unless(nnb_model_channels(m, index, 0, scales, n) == 0);
+	free(scales);
+}
+
 /* Operand @o as one of @type, and right in everything else, as VTS has it. */
 static void change_type(struct nnb_model *m, uint32_t index, uint32_t type)
 {
@@ -376,28 +462,72 @@ static void change_type(struct nnb_model *m, uint32_t index, uint32_t type)
 		o->dims[0] = 1;
 	}
 	o->zero_point = 0;
-	if (type == NNB_TENSOR_QUANT8_ASYMM)
+	if (nnb_type_info(type)->quantized)
 		o->scale = o->scale != 0 ? o->scale : 1.0f;
 	else if (type != NNB_TENSOR_INT32)
 		o->scale = 0;
+	o->channel_dim = o->n_scales = o->scales_at = 0;
+	if (nnb_type_info(type)->by_channel)
+		add_scales(m, index);
 	if (is_constant(o) && nnb_type_info(type)->bytes) /* whose size nobody knows keeps what it has */
 		make_constant(m, index);
 }
 
-/* Any tensor will do as LSH_PROJECTION's second input, whatever the others are. */
+static bool is_one_of(uint32_t type, const uint32_t *types, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (types[i] == type)
+			return true;
+	return false;
+}
+
+/*
+ * Any tensor will do as LSH_PROJECTION's second input, whatever the others are; DEQUANTIZE takes and gives several types; and
+ * a filter may have scales by channel.
+ */
 static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint32_t index, uint32_t type)
 {
+	static const uint32_t quantised[] = { NNB_TENSOR_QUANT8_ASYMM, NNB_TENSOR_QUANT8_SYMM,
+		                              NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL, NNB_TENSOR_QUANT8_ASYMM_SIGNED };
+	static const uint32_t reals[] = { NNB_TENSOR_FLOAT32, NNB_TENSOR_FLOAT16 };
 	const struct nnb_operation *op = &m->operations[operation];
 
-	return op->type == NNB_LSH_PROJECTION && op->inputs[1] == index && nnb_type_info(type)->tensor;
+	if (nnb_type_info(type)->hal > m->hal)
+		return false;
+	switch (op->type) {
+	case NNB_LSH_PROJECTION:
+		return op->inputs[1] == index && nnb_type_info(type)->tensor;
+	case NNB_DEQUANTIZE:
+		return op->inputs[0] == index ? is_one_of(type, quantised, N_OF(quantised))
+		                              : is_one_of(type, reals, N_OF(reals));
+	case NNB_CONV_2D:
+	case NNB_DEPTHWISE_CONV_2D:
+		return op->inputs[1] == index && type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+	default:
+		return false;
+	}
 }
 
 static void change_operand_types(struct spoiler *s, uint32_t operation, uint32_t index, const char *which, uint32_t k)
 {
-	static const uint32_t types[] = { NNB_FLOAT32,      NNB_INT32,
-		                          NNB_UINT32,       NNB_TENSOR_FLOAT32,
-		                          NNB_TENSOR_INT32, NNB_TENSOR_QUANT8_ASYMM,
-		                          NNB_OEM,          NNB_TENSOR_OEM_BYTE };
+	/* those of later HALs are no more legal than others */
+	static const uint32_t types[] = { NNB_FLOAT32,
+		                          NNB_INT32,
+		                          NNB_UINT32,
+		                          NNB_TENSOR_FLOAT32,
+		                          NNB_TENSOR_INT32,
+		                          NNB_TENSOR_QUANT8_ASYMM,
+		                          NNB_BOOL,
+		                          NNB_TENSOR_QUANT16_SYMM,
+		                          NNB_TENSOR_FLOAT16,
+		                          NNB_TENSOR_BOOL8,
+		                          NNB_FLOAT16,
+		                          NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL,
+		                          NNB_TENSOR_QUANT16_ASYMM,
+		                          NNB_TENSOR_QUANT8_SYMM,
+		                          NNB_TENSOR_QUANT8_ASYMM_SIGNED,
+		                          NNB_OEM,
+		                          NNB_TENSOR_OEM_BYTE };
 
 	for (size_t t = 0; t < N_OF(types); t++) {
 		struct nnb_model *m;
@@ -423,9 +553,14 @@ static void operation_operand_type(struct spoiler *s)
 	}
 }
 
+enum { TRANSPOSE = 37, RESIZE_NEAREST_NEIGHBOR = 94, RANK = 101 };
+
 static void operation_type(struct spoiler *s)
 {
-	static const uint32_t types[] = { UINT32_MAX, NNB_TANH + 1, NNB_OEM_OPERATION - 1, NNB_OEM_OPERATION + 1 };
+	static const uint32_t lasts[] = { NNB_TANH, TRANSPOSE, RESIZE_NEAREST_NEIGHBOR,
+		                          RANK }; /* of HAL 1.0 and so on */
+	const uint32_t types[] = { UINT32_MAX, lasts[s->from->hal - NNB_HAL_1_0] + 1, NNB_OEM_OPERATION - 1,
+		                   NNB_OEM_OPERATION + 1 };
 
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (size_t k = 0; k < N_OF(types); k++) {
@@ -461,10 +596,35 @@ static void operation_output_operand_index(struct spoiler *s)
 
 /* ---- taking away, and adding ---- */
 
-/* A CONCATENATION of several tensors is one of fewer, as far as its signature goes. */
-static bool may_do_without(const struct nnb_operation *op, uint32_t input)
+/* Which input an optional axis is; UINT32_MAX: there is none. */
+static uint32_t optional_axis(const struct nnb_model *m, uint32_t op)
 {
-	return op->type == NNB_CONCATENATION && op->n_inputs > 2 && input < op->n_inputs - 1;
+	if (m->hal < NNB_HAL_1_2)
+		return UINT32_MAX;
+	switch (op) {
+	case NNB_L2_NORMALIZATION:
+		return 1;
+	case NNB_SOFTMAX:
+		return 2;
+	case NNB_LOCAL_RESPONSE_NORMALIZATION:
+		return 5;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+/*
+ * A CONCATENATION of several tensors is one of fewer, as far as its signature goes. Parameters at the end may be missing;
+ * and of several BOOLs, any is the last.
+ */
+static bool may_do_without(const struct nnb_model *m, const struct nnb_operation *op, uint32_t input)
+{
+	if (op->type == NNB_CONCATENATION)
+		return op->n_inputs > 2 && input < op->n_inputs - 1;
+	if (input == optional_axis(m, op->type))
+		return true;
+	return nnb_op_has_layout(op->type) && m->operands[op->inputs[input]].type == NNB_BOOL &&
+	       m->operands[op->inputs[op->n_inputs - 1]].type == NNB_BOOL;
 }
 
 static bool may_all_do_without(const struct nnb_model *m, uint32_t operand)
@@ -476,7 +636,7 @@ static bool may_all_do_without(const struct nnb_model *m, uint32_t operand)
 			if (op->outputs[k] == operand)
 				return false;
 		for (uint32_t k = 0; k < op->n_inputs; k++)
-			if (op->inputs[k] == operand && !may_do_without(op, k))
+			if (op->inputs[k] == operand && !may_do_without(m, op, k))
 				return false;
 	}
 	return true; /* or nobody uses it */
@@ -524,7 +684,7 @@ static void remove_operation_input(struct spoiler *s)
 		for (uint32_t k = 0; k < s->from->operations[i].n_inputs; k++) {
 			struct nnb_model *m;
 
-			if (may_do_without(&s->from->operations[i], k))
+			if (may_do_without(s->from, &s->from->operations[i], k))
 				continue;
 			m = fresh(s);
 			m->operands[m->operations[i].inputs[k]].consumers--;
@@ -544,12 +704,18 @@ static void remove_operation_output(struct spoiler *s)
 		}
 }
 
-/* In HAL 1.0 no operation can have one more. */
+/* No operation can have one more, unless that is an axis. */
 static void add_operation_input(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++) {
-		struct nnb_model *m = fresh(s);
-		int o = nnb_model_operand(m, &(struct nnb_operand){ .type = NNB_INT32, .lifetime = NNB_MODEL_INPUT });
+		const struct nnb_operation *op = &s->from->operations[i];
+		struct nnb_model *m;
+		int o;
+
+		if (op->n_inputs == optional_axis(s->from, op->type))
+			continue;
+		m = fresh(s);
+		o = nnb_model_operand(m, &(struct nnb_operand){ .type = NNB_INT32, .lifetime = NNB_MODEL_INPUT });
 
 		abort_unless(o >= 0);
 		m->operands[o].consumers = 1;
@@ -598,6 +764,8 @@ static const struct {
 	{ "removeOperationOutput", remove_operation_output },
 	{ "addOperationInput", add_operation_input },
 	{ "addOperationOutput", add_operation_output },
+	{ "channels", operand_channels },
+	{ "hal", hal },
 };
 
 size_t mutation_count(void)

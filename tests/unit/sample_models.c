@@ -1,5 +1,5 @@
 /*
- * sample_models.c -- valid models of HAL 1.0.
+ * sample_models.c -- valid models: of HAL 1.0, and of what later ones have added to its operations.
  *
  * Most have one operation, and are a row of a table. The numbers of constants mean nothing, but where an
  * operation's parameters and a lookup's keys are among them.
@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "nnb/half.h"
 #include "unit/abort_unless.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -19,20 +20,21 @@
 
 /* ---- rows ---- */
 
-enum role { END, GIVEN, CONSTANT, LISTED, LEFT_OUT, INT, FLOAT };
+enum role { END, GIVEN, CONSTANT, LISTED, LEFT_OUT, INT, FLOAT, HALF, TRUTH, CHANNELS };
 
 struct piece {
 	enum role role;
 	struct nnb_operand operand;
-	int32_t ints[4]; /* of LISTED and INT */
-	float number;    /* of FLOAT */
+	int32_t ints[4]; /* of LISTED, INT and TRUTH */
+	float number;    /* of FLOAT and HALF, and of CHANNELS the scale of each */
 };
 
 struct row {
 	const char *name;
 	enum nnb_op op;
-	struct piece inputs[24];
+	struct piece inputs[28];
 	struct nnb_operand outputs[5];
+	enum nnb_hal hal; /* that has the operation so, and no earlier one; 0: 1.0 */
 };
 
 #define RANK(...) (sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
@@ -52,6 +54,29 @@ struct row {
 	{                                                                                                          \
 		.type = NNB_TENSOR_QUANT8_ASYMM, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, .scale = (s), \
 		.zero_point = (z)                                                                                  \
+	}
+#define H(...)                                                                                 \
+	{                                                                                      \
+		.type = NNB_TENSOR_FLOAT16, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ } \
+	}
+#define S(s, z, ...)                                                                                        \
+	{                                                                                                   \
+		.type = NNB_TENSOR_QUANT8_ASYMM_SIGNED, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, \
+		.scale = (s), .zero_point = (z)                                                             \
+	}
+#define SYMM(s, ...)                                                                                             \
+	{                                                                                                        \
+		.type = NNB_TENSOR_QUANT8_SYMM, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, .scale = (s) \
+	}
+/* Quantised by channel in dimension @d, all by 0.5; a constant. */
+#define C(d, ...)                                                     \
+	{                                                             \
+		CHANNELS,                                             \
+			{ .type = NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL, \
+			  .rank = RANK(__VA_ARGS__),                  \
+			  .dims = { __VA_ARGS__ },                    \
+			  .channel_dim = (d) },                       \
+			{ 0 }, 0.5f                                   \
 	}
 #define IN(o)            \
 	{                \
@@ -82,6 +107,17 @@ struct row {
 #define R(f)                                             \
 	{                                                \
 		FLOAT, { .type = NNB_FLOAT32 }, { 0 }, f \
+	}
+#define RH(f)                                           \
+	{                                               \
+		HALF, { .type = NNB_FLOAT16 }, { 0 }, f \
+	}
+#define TRUE_OR(b)                           \
+	{                                    \
+		TRUTH, { .type = NNB_BOOL }, \
+		{                            \
+			b                    \
+		}                            \
 	}
 #define OUT(...)            \
 	{                   \
@@ -272,6 +308,66 @@ static const struct row rows[] = {
 	  { IN(F(2, 3)), K(F(4, 3)), K(F(4, 5)), NONE(F(0)), IN(F(2, 20)), N(1), N(6) },
 	  OUT(F(2, 20), F(2, 4)) },
 	{ "TANH", NNB_TANH, { IN(F(2, 3)) }, OUT(F(2, 3)) },
+
+	{ "ADD of float16", NNB_ADD, { IN(H(2, 3)), K(H(3)), N(0) }, OUT(H(2, 3)), NNB_HAL_1_2 },
+	{ "ADD of int32", NNB_ADD, { IN(I(2, 3)), IN(I(3)), N(0) }, OUT(I(2, 3)), NNB_HAL_1_3 },
+	{ "ADD of signed quant8",
+	  NNB_ADD,
+	  { IN(S(1, -128, 4)), IN(S(0.5f, 9, 4)), N(0) },
+	  OUT(S(0.25f, 127, 4)),
+	  NNB_HAL_1_3 },
+	{ "AVERAGE_POOL_2D of channels that come second",
+	  NNB_AVERAGE_POOL_2D,
+	  { IN(F(1, 2, 4, 4)), EXPLICIT_POOL, TRUE_OR(1) },
+	  OUT(F(1, 2, 4, 4)),
+	  NNB_HAL_1_2 },
+	{ "CONCATENATION of signed quant8, of any scales",
+	  NNB_CONCATENATION,
+	  { IN(S(1, 0, 2, 3)), IN(S(0.5f, 3, 1, 3)), N(0) },
+	  OUT(S(0.25f, 9, 3, 3)),
+	  NNB_HAL_1_3 },
+	{ "CONV_2D with a dilation",
+	  NNB_CONV_2D,
+	  { IN(F(1, 4, 4, 2)), K(F(3, 3, 3, 2)), K(F(3)), N(2), N(2), N(2), N(2), N(1), N(1), N(1), TRUE_OR(0), N(2),
+	    N(2) },
+	  OUT(F(1, 4, 4, 3)),
+	  NNB_HAL_1_2 },
+	{ "CONV_2D by channel",
+	  NNB_CONV_2D,
+	  { IN(Q(0.5f, 3, 1, 4, 4, 2)), C(0, 3, 3, 3, 2), K(BIAS(0, 3)), EXPLICIT_CONV, N(1), TRUE_OR(0) },
+	  OUT(Q(0.25f, 3, 1, 4, 4, 3)),
+	  NNB_HAL_1_2 },
+	{ "DEPTHWISE_CONV_2D by channel, signed, channels second",
+	  NNB_DEPTHWISE_CONV_2D,
+	  { IN(S(0.5f, 3, 1, 2, 4, 4)), C(3, 1, 2, 2, 4), K(BIAS(0, 4)), IMPLICIT_CONV, N(2), N(0), TRUE_OR(1) },
+	  OUT(S(0.25f, 3, 1, 4, 3, 3)),
+	  NNB_HAL_1_3 },
+	{ "DEQUANTIZE by channel", NNB_DEQUANTIZE, { C(1, 2, 3) }, OUT(F(2, 3)), NNB_HAL_1_2 },
+	{ "DEQUANTIZE to float16", NNB_DEQUANTIZE, { IN(SYMM(0.5f, 2, 3)) }, OUT(H(2, 3)), NNB_HAL_1_2 },
+	{ "L2_NORMALIZATION along an axis",
+	  NNB_L2_NORMALIZATION,
+	  { IN(Q(0.5f, 9, 2, 3)), N(-2) },
+	  OUT(Q(1.0f / 128, 128, 2, 3)),
+	  NNB_HAL_1_2 },
+	{ "LSTM of float16 with layer normalisation",
+	  NNB_LSTM,
+	  { IN(H(2, 3)), K(H(4, 3)), K(H(4, 3)), K(H(4, 3)), K(H(4, 3)),  K(H(4, 4)),  K(H(4, 4)),
+	    K(H(4, 4)),  K(H(4, 4)), NONE(H(0)), NONE(H(0)), NONE(H(0)),  K(H(4)),     K(H(4)),
+	    K(H(4)),     K(H(4)),    NONE(H(0)), NONE(H(0)), IN(H(2, 4)), IN(H(2, 4)), N(4),
+	    RH(0),       RH(0),      K(H(4)),    K(H(4)),    K(H(4)),     K(H(4)) },
+	  OUT(H(2, 16), H(2, 4), H(2, 4), H(2, 4)),
+	  NNB_HAL_1_2 },
+	{ "RESIZE_BILINEAR by factors",
+	  NNB_RESIZE_BILINEAR,
+	  { IN(F(1, 2, 2, 1)), R(1.5f), R(2) },
+	  OUT(F(1, 4, 3, 1)),
+	  NNB_HAL_1_2 },
+	{ "RESIZE_BILINEAR of half pixels",
+	  NNB_RESIZE_BILINEAR,
+	  { IN(Q(0.5f, 9, 1, 2, 2, 1)), N(3), N(4), TRUE_OR(0), TRUE_OR(0), TRUE_OR(1) },
+	  OUT(Q(0.5f, 9, 1, 4, 3, 1)),
+	  NNB_HAL_1_3 },
+	{ "SOFTMAX of float16 along an axis", NNB_SOFTMAX, { IN(H(2, 3)), RH(1), N(0) }, OUT(H(2, 3)), NNB_HAL_1_2 },
 };
 
 /* ---- building ---- */
@@ -304,6 +400,19 @@ static void fill(struct nnb_model *m, uint32_t index)
 	free(data);
 }
 
+/* A constant, and one scale for each of its channels. */
+static void add_channels(struct nnb_model *m, uint32_t index, float scale)
+{
+	uint32_t dim = m->operands[index].channel_dim, n = m->operands[index].dims[dim];
+	float scales[8];
+
+	abort_unless(n <= N_OF(scales));
+	for (uint32_t i = 0; i < n; i++)
+		scales[i] = scale;
+	abort_unless(nnb_model_channels(m, index, dim, scales, n) == 0);
+	fill(m, index);
+}
+
 static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 {
 	struct nnb_operand o = p->operand;
@@ -320,6 +429,12 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 		abort_unless(nnb_model_value(m, index, p->ints, 4) == 0);
 	if (p->role == FLOAT)
 		abort_unless(nnb_model_value(m, index, &p->number, 4) == 0);
+	if (p->role == HALF)
+		abort_unless(nnb_model_value(m, index, &(uint16_t){ nnb_float_to_half(p->number) }, 2) == 0);
+	if (p->role == TRUTH)
+		abort_unless(nnb_model_value(m, index, &(uint8_t){ (uint8_t)p->ints[0] }, 1) == 0);
+	if (p->role == CHANNELS)
+		add_channels(m, index, p->number);
 	return index;
 }
 
@@ -455,7 +570,7 @@ struct nnb_model *sample_new(size_t i)
 {
 	struct nnb_model *m;
 
-	abort_unless(nnb_model_new(&m, sample_name(i), NNB_HAL_1_0) == 0);
+	abort_unless(nnb_model_new(&m, sample_name(i), i < N_OF(rows) && rows[i].hal ? rows[i].hal : NNB_HAL_1_0) == 0);
 	if (i < N_OF(rows))
 		build_row(m, &rows[i]);
 	else

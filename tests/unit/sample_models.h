@@ -1,5 +1,5 @@
 /*
- * sample_models.h -- valid models of HAL 1.0: each operation in each of its forms, and a few graphs.
+ * sample_models.h -- valid models: each operation in each of its forms, and a few graphs.
  *
  * What is wrong with a model or a request is shown by spoiling one of these.
  */
