@@ -37,6 +37,10 @@ static const char base[] =
 #define CONSTANT(type, dims, value) \
 	"{\"type\": \"" type "\", \"dims\": " dims ", \"lifetime\": \"CONSTANT_COPY\", \"value\": " value "}"
 
+#define PER_CHANNEL(dim, scales)                                                                             \
+	"{\"type\": \"TENSOR_QUANT8_SYMM_PER_CHANNEL\", \"dims\": [2, 2], \"lifetime\": \"CONSTANT_COPY\", " \
+	"\"channel_dim\": " dim ", \"scales\": " scales ", \"value\": [-1, 1, 2, 3]}"
+
 #define SIDE(name, offset, length) "{\"file\": \"" name "\", \"offset\": " #offset ", \"length\": " #length "}"
 
 static char dir[] = "/tmp/test_model_file.XXXXXX";
@@ -266,6 +270,39 @@ static void check_alignment(const struct nnb_model_file *f)
 	constant_is(f->model, 1, "\1\2\3", 3);
 }
 
+/* 1, -65504 and what is rounded to 0x3555. */
+static void check_halves(const struct nnb_model_file *f)
+{
+	constant_is(f->model, 3, "\x00\x3c\xff\xfb\x55\x35", 6);
+}
+
+static void check_truths(const struct nnb_model_file *f)
+{
+	constant_is(f->model, 3, "\1\0\1\0", 4);
+}
+
+static void check_signed(const struct nnb_model_file *f)
+{
+	constant_is(f->model, 3, "\x80\x7f", 2);
+}
+
+static void check_words(const struct nnb_model_file *f)
+{
+	constant_is(f->model, 3, "\x00\x80\xff\x7f", 4);
+}
+
+static void check_channels(const struct nnb_model_file *f)
+{
+	const struct nnb_operand *o = &f->model->operands[3];
+	const float *scales = nnb_operand_scales(f->model, o);
+
+	assert_int_equal(o->channel_dim, 1);
+	assert_int_equal(o->n_scales, 2);
+	assert_int_equal(o->scales_at % 4, 0);
+	assert_true(scales[0] == 0.5F && scales[1] == 2);
+	constant_is(f->model, 3, "\xff\1\2\3", 4);
+}
+
 static void check_one_pool(const struct nnb_model_file *f)
 {
 	const struct nnb_model *m = f->model;
@@ -365,6 +402,21 @@ static const struct row reads[] = {
 	{ "the end of uint32", OPERAND_3, CONSTANT("UINT32", "[]", "[4294967295]"), .check = check_uint },
 	{ "the ends of quant8", OPERAND_3, CONSTANT("TENSOR_QUANT8_ASYMM", "[1, 3]", "[0, 255, 7]"),
 	  .check = check_bytes },
+	{ "half floats, rounded", OPERAND_3, CONSTANT("TENSOR_FLOAT16", "[3]", "[1, -65504, 0.33333]"),
+	  .check = check_halves },
+	{ "truth values, and 1 and 0", OPERAND_3, CONSTANT("TENSOR_BOOL8", "[4]", "[true, false, 1, 0]"),
+	  .check = check_truths },
+	{ "the ends of signed quant8", OPERAND_3, CONSTANT("TENSOR_QUANT8_ASYMM_SIGNED", "[2]", "[-128, 127]"),
+	  .check = check_signed },
+	{ "the ends of symmetric quant8", OPERAND_3, CONSTANT("TENSOR_QUANT8_SYMM", "[2]", "[-128, 127]"),
+	  .check = check_signed },
+	{ "the ends of symmetric quant16", OPERAND_3, CONSTANT("TENSOR_QUANT16_SYMM", "[2]", "[-32768, 32767]"),
+	  .check = check_words },
+	{ "the ends of quant16", OPERAND_3, CONSTANT("TENSOR_QUANT16_ASYMM", "[2]", "[32768, 32767]"),
+	  .check = check_words },
+	{ "scales of channels", OPERAND_3, PER_CHANNEL("1", "[0.5, 2]"), .check = check_channels },
+	{ "HAL 1.3's names of what goes in", "\"MODEL_INPUT\"", "\"SUBGRAPH_INPUT\"", .check = check_base },
+	{ "and of what comes out", "\"MODEL_OUTPUT\"", "\"SUBGRAPH_OUTPUT\"", .check = check_base },
 	{ "the ends of an OEM byte", OPERAND_3, CONSTANT("TENSOR_OEM_BYTE", "[3]", "[0, 255, 7]"),
 	  .check = check_bytes },
 	{ "copies are aligned to their elements (P-1)",
@@ -485,6 +537,17 @@ static const struct row refusals[] = {
 	  "operands[3].value[1]: 256 is not from 0 to 255" },
 	{ "an integer below quant8", OPERAND_3, CONSTANT("TENSOR_QUANT8_ASYMM", "[2]", "[-1, 0]"), -EINVAL,
 	  "operands[3].value[0]: -1 is not from 0 to 255" },
+	{ "a truth value of 2", OPERAND_3, CONSTANT("TENSOR_BOOL8", "[1]", "[2]"), -EINVAL,
+	  "operands[3].value[0]: 2 is not from 0 to 1" },
+	{ "an integer beyond signed quant8", OPERAND_3, CONSTANT("TENSOR_QUANT8_ASYMM_SIGNED", "[1]", "[128]"), -EINVAL,
+	  "operands[3].value[0]: 128 is not from -128 to 127" },
+	{ "channels in a dimension that cannot be", OPERAND_3, PER_CHANNEL("8", "[0.5, 2]"), -EINVAL,
+	  "operands[3].channel_dim: 8 is not from 0 to 7" },
+	{ "a scale that is no number", OPERAND_3, PER_CHANNEL("1", "[0.5, null]"), -EINVAL,
+	  "operands[3].scales[1]: not a number" },
+	{ "scales that are no list", OPERAND_3, PER_CHANNEL("1", "0.5"), -EINVAL, "operands[3].scales: not a list" },
+	{ "another lifetime of subgraphs", "\"MODEL_INPUT\"", "\"SUBGRAPH_VALUE\"", -EINVAL,
+	  "operands[0].lifetime: no lifetime SUBGRAPH_VALUE" },
 	{ "dims whose product wraps around 64 bits", OPERAND_3,
 	  CONSTANT("TENSOR_FLOAT32", "[2147483648, 2147483648, 4]", "[]"), -EINVAL,
 	  "operands[3].value: its dims make it larger than 4 GiB" },
