@@ -150,8 +150,8 @@ uint64_t nnb__pools_bytes(const struct nnb_memory *pools, uint32_t n)
 	return bytes;
 }
 
-/* What comes next is a model, down to its fds. NONE and *ret owned. */
-static enum nnb_status get_model(struct nnb__message *in, struct nnb_model **ret, struct nnb_reason *why)
+/* What comes next is a model of the client's HAL or an earlier one, down to its fds. NONE and *ret owned. */
+static enum nnb_status get_model(struct nnb__message *in, uint32_t hal, struct nnb_model **ret, struct nnb_reason *why)
 {
 	uint32_t bytes = nnb__get_u32(in);
 	struct nnb_model *m;
@@ -172,6 +172,12 @@ static enum nnb_status get_model(struct nnb__message *in, struct nnb_model **ret
 			m->pools[i].fds[k] = nnb__get_fd(in);
 	if (!nnb__taken(in)) {
 		nnb_because(why, "the call is malformed");
+		nnb_model_free(m);
+		return NNB_STATUS_INVALID_ARGUMENT;
+	}
+	if (m->hal > hal) {
+		nnb_because(why, "the model is for HAL %u.%u, and the client for %u.%u", m->hal >> 4, m->hal & 15,
+		            hal >> 4, hal & 15);
 		nnb_model_free(m);
 		return NNB_STATUS_INVALID_ARGUMENT;
 	}
@@ -260,7 +266,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 	struct nnb__app *app = ch->connection->app;
 	struct nnb_reason why = { "" };
 	struct nnb_model *m = NULL;
-	enum nnb_status status = get_model(&ch->in, &m, &why);
+	enum nnb_status status = get_model(&ch->in, ch->connection->hal, &m, &why);
 	uint64_t bytes = 0;
 	uint32_t n = m ? m->n_operations : 0, pools = 0;
 	bool *each = m ? calloc((size_t)n + 1, sizeof(*each)) : NULL;
@@ -553,7 +559,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	}
 	how.deadline_ns = worth(ch->connection->service, how.deadline_ns);
 	if (!status && !from_cache)
-		status = get_model(in, &m, &why);
+		status = get_model(in, ch->connection->hal, &m, &why);
 	if (!status && m) {
 		status = adopt_pools(app, in, cache.n, m, &why);
 		pools = status ? 0 : m->n_pools;

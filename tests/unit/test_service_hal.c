@@ -156,6 +156,28 @@ static void priorities_and_deadlines_are_no_arguments(void **state)
 	close(files[1]);
 }
 
+/* What an app that was made for an older HAL cannot have made. */
+static void a_model_of_a_later_hal_is_no_argument(void **state)
+{
+	struct fixture *f = *state;
+	enum nnb_hal hal = f->row->hal ? f->row->hal : NNB_HAL_1_3;
+	struct nnb_remote *remote = NULL;
+	struct nnb_reason why;
+	bool supported[2];
+
+	for (uint32_t of = NNB_HAL_1_0; of <= NNB_HAL_1_3; of++) {
+		enum nnb_status want = of > hal ? NNB_STATUS_INVALID_ARGUMENT : NNB_STATUS_NONE;
+
+		f->adds->hal = of;
+		assert_int_equal(nnb_client_supported(f->client, f->adds, supported, &why), want);
+		assert_int_equal(nnb_remote_prepare(f->client, f->adds, NULL, NULL, &remote, &why), want);
+		if (want)
+			assert_non_null(strstr(why.text, "the model is for HAL 1."));
+		nnb_remote_release(remote);
+		remote = NULL;
+	}
+}
+
 /* on every path; and nothing is executed. */
 static void terms_of_executions_are_no_arguments(void **state)
 {
@@ -340,6 +362,7 @@ int main(void)
 		int (*set_up)(void **state);
 	} all[] = {
 		{ "priorities and deadlines are no arguments", priorities_and_deadlines_are_no_arguments, set_up },
+		{ "a model of a later HAL is no argument", a_model_of_a_later_hal_is_no_argument, set_up },
 		{ "terms of executions are no arguments", terms_of_executions_are_no_arguments, set_up },
 		{ "what would go well later is a general failure", what_would_go_well_later_is_a_general_failure,
 		  with_few_of_all },

@@ -33,7 +33,8 @@ struct nnb_client_config {
 	uint64_t timeout_ns; /* of each call that has none of its own; 0: for ever */
 	/*
 	 * The HAL's version that the app was made for; 0: NNB_HAL_1_3. Before that there are neither deadlines nor
-	 * priorities, which are INVALID_ARGUMENT then, nor their statuses, which are GENERAL_FAILURE (Q-20).
+	 * priorities, which are INVALID_ARGUMENT then, nor their statuses, which are GENERAL_FAILURE (Q-20). A model of a
+	 * later HAL is an INVALID_ARGUMENT.
 	 */
 	enum nnb_hal hal;
 };
