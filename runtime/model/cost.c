@@ -18,12 +18,15 @@ enum {
 enum nnb__count {
 	UNCOUNTED,
 	OUTPUTS,    /* elements of the first output */
+	INPUTS,     /* elements of the first input */
 	CELLS,      /* the same, times the cells of a window */
 	PRODUCTS,   /* the same, times the input channels of a window, or of a row of weights */
 	NEIGHBOURS, /* elements, times the neighbours that are added up for one */
 	ROWS,       /* elements of the output, and rows that are looked up */
 	HASHES,     /* bytes that are hashed */
-	WEIGHTS     /* elements of all inputs but the first, times the batch */
+	WEIGHTS,    /* elements of all inputs but the first, times the batch */
+	STEPS,      /* the same, times the batch and the items of a sequence */
+	FILTERS     /* outputs, times the cells that a filter has for one */
 };
 
 static const struct nnb__cost {
@@ -138,9 +141,28 @@ static uint64_t weights(const struct place *p)
 	return times(n, in(p, 0)->rank ? in(p, 0)->dims[0] : 1);
 }
 
+static uint64_t steps(const struct place *p)
+{
+	return times(weights(p), in(p, 0)->rank > 1 ? in(p, 0)->dims[1] : 1);
+}
+
+static uint64_t filters(const struct place *p)
+{
+	const struct nnb_shape *filter = in(p, 1);
+	uint64_t channels = filter->rank ? filter->dims[0] : 1;
+
+	return times(outputs(p), channels ? elements(filter) / channels : 0);
+}
+
 static uint64_t count(const struct place *p, enum nnb__count what)
 {
 	switch (what) {
+	case INPUTS:
+		return elements(in(p, 0));
+	case STEPS:
+		return steps(p);
+	case FILTERS:
+		return filters(p);
 	case CELLS:
 		return times(outputs(p), cells(p));
 	case PRODUCTS:

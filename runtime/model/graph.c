@@ -142,17 +142,28 @@ void nnb__shape_look(struct nnb_shape *shape, uint32_t type)
 		shape->known &= shape->dims[d] != 0;
 }
 
-/* Put what is inferred together with what is declared. Validity says that they agree; a run may find otherwise. */
+/*
+ * Put what is inferred together with what is declared. Validity says that they agree; a run may find otherwise. Of what is not
+ * known, the rank may be inferred, with some dimensions that are not 0.
+ */
 static bool combine(struct nnb_shape *declared, const struct nnb_shape *inferred)
 {
-	if (!inferred->known)
+	if (!inferred->known && !inferred->rank)
 		return true;
 	if (declared->rank && declared->rank != inferred->rank)
 		return false;
 	for (uint32_t d = 0; d < declared->rank; d++)
-		if (declared->dims[d] && declared->dims[d] != inferred->dims[d])
+		if (declared->dims[d] && declared->dims[d] != inferred->dims[d] &&
+		    (inferred->known || inferred->dims[d]))
 			return false;
-	*declared = *inferred;
+	if (inferred->known) {
+		*declared = *inferred;
+		return true;
+	}
+	declared->rank = inferred->rank;
+	for (uint32_t d = 0; d < declared->rank; d++)
+		if (!declared->dims[d])
+			declared->dims[d] = inferred->dims[d];
 	return true;
 }
 
@@ -207,6 +218,20 @@ static enum nnb_status infer(const struct nnb__graph *g, struct nnb_shape *shape
 	return status;
 }
 
+int nnb_op_shapes(const struct nnb_graph *graph, uint32_t op, const void *const *values, struct nnb_shape *shapes)
+{
+	const struct nnb_operation *o = &graph->model->operations[op];
+	const struct nnb__op_view view = { .model = graph->model, .op = o, .shapes = shapes, .constants = values };
+	struct nnb_shape *out = calloc(o->n_outputs + (size_t)1, sizeof(*out));
+	int r;
+
+	if (!out)
+		return -ENOMEM;
+	r = infer_one(&view, shapes, out) ? -EINVAL : 0;
+	free(out);
+	return r;
+}
+
 static enum nnb_status look_at_shapes(struct nnb__graph *g, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = g->model;
@@ -239,7 +264,8 @@ enum nnb_status nnb__graph_run_shapes(const struct nnb__graph *g, struct nnb_sha
 	enum nnb_status status = infer(g, shapes, values, reason);
 
 	for (uint32_t i = 0; !status && i < g->model->n_operands; i++)
-		if (!shapes[i].known && !shapes[i].omitted) {
+		if (!shapes[i].known && !shapes[i].omitted &&
+		    (!g->seen.late || g->model->operands[i].lifetime == NNB_MODEL_INPUT)) {
 			nnb_because(reason, "the dimensions of operand %u stay unknown", i);
 			status = NNB_STATUS_GENERAL_FAILURE;
 		}
@@ -262,7 +288,23 @@ static void look_at_readers(struct nnb__graph *g)
 	}
 }
 
-/* Which of the model's inputs decide shapes by their values. */
+/* How many rows come out is seen only then, unless that is declared. */
+static bool counts_rows(const struct nnb__graph *g, const struct nnb_operation *op)
+{
+	if (op->type != NNB_BOX_WITH_NMS_LIMIT && op->type != NNB_GENERATE_PROPOSALS)
+		return false;
+	for (uint32_t k = 0; k < op->n_outputs; k++)
+		if (!g->shapes[op->outputs[k]].known)
+			return true;
+	return false;
+}
+
+static bool is_computed(const struct nnb_operand *o)
+{
+	return o->lifetime == NNB_TEMPORARY || o->lifetime == NNB_MODEL_OUTPUT;
+}
+
+/* Which of the model's inputs decide shapes by their values; and are there others that do? */
 static int look_at_deciders(struct nnb__graph *g)
 {
 	const struct nnb_model *m = g->model;
@@ -273,10 +315,18 @@ static int look_at_deciders(struct nnb__graph *g)
 	for (uint32_t i = 0; i < m->n_operations; i++) {
 		if (!nnb__patient(NNB__OPERATION_UNITS + m->operations[i].n_inputs))
 			break;
-		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
-			decides[m->operations[i].inputs[k]] |= nnb__op_needs_value(m, &m->operations[i], k);
+		g->seen.late |= counts_rows(g, &m->operations[i]);
+		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++) {
+			uint32_t o = m->operations[i].inputs[k];
+
+			if (!nnb__op_needs_value(m, &m->operations[i], k))
+				continue;
+			decides[o] = true;
+			g->seen.late |= is_computed(&m->operands[o]);
+		}
 	}
 
+	g->seen.shapes_known &= !g->seen.late;
 	g->fixed = g->seen.shapes_known;
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
 		g->value_decides[i] = decides[m->inputs[i]];

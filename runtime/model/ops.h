@@ -40,6 +40,9 @@ int nnb__op_shapes(const struct nnb__op_view *view, struct nnb_shape *ret);
 /* The geometry of a convolution or pool, of a view with its channels last, and the extents it gives. 0, -ENODATA or -EINVAL and the reason. */
 int nnb__op_window(const struct nnb__op_view *view, struct nnb_window *ret, uint32_t *out_h, uint32_t *out_w);
 
+/* The same of GROUPED_CONV_2D and TRANSPOSE_CONV_2D, whose views are as they are. */
+int nnb__wide_window(const struct nnb__op_view *view, struct nnb_window *ret, uint32_t *out_h, uint32_t *out_w);
+
 /* ---- what a view knows ---- */
 
 static inline const struct nnb_shape *nnb__in(const struct nnb__op_view *v, uint32_t k)

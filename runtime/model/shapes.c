@@ -10,10 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/ops.h"
-#include "model/reason.h"
-
-typedef struct nnb__op_view view;
+#include "model/shaping.h"
 
 __attribute__((format(printf, 2, 3))) static int refused(const view *v, const char *format, ...)
 {
@@ -544,8 +541,6 @@ static int shape_lstm(const view *v, struct nnb_shape *ret)
 
 /* ---- the table ---- */
 
-typedef int shape_fn(const view *v, struct nnb_shape *ret);
-
 static shape_fn *const shape_fns[] = {
 	[NNB_ADD] = shape_broadcast,
 	[NNB_AVERAGE_POOL_2D] = shape_pool,
@@ -576,6 +571,78 @@ static shape_fn *const shape_fns[] = {
 	[NNB_SPACE_TO_DEPTH] = shape_space_to_depth,
 	[NNB_SVDF] = shape_svdf,
 	[NNB_TANH] = shape_same,
+	/* HAL 1.1 and later */
+	[NNB_BATCH_TO_SPACE_ND] = nnb__shape_batch_to_space,
+	[NNB_DIV] = nnb__shape_pairs,
+	[NNB_MEAN] = nnb__shape_reduce,
+	[NNB_PAD] = nnb__shape_pad,
+	[NNB_SPACE_TO_BATCH_ND] = nnb__shape_space_to_batch,
+	[NNB_SQUEEZE] = nnb__shape_squeeze,
+	[NNB_STRIDED_SLICE] = nnb__shape_strided_slice,
+	[NNB_SUB] = nnb__shape_pairs,
+	[NNB_TRANSPOSE] = nnb__shape_transpose,
+	[NNB_ABS] = nnb__shape_each,
+	[NNB_ARGMAX] = nnb__shape_arg,
+	[NNB_ARGMIN] = nnb__shape_arg,
+	[NNB_AXIS_ALIGNED_BBOX_TRANSFORM] = nnb__shape_bbox_transform,
+	[NNB_BIDIRECTIONAL_SEQUENCE_LSTM] = nnb__shape_both_lstm,
+	[NNB_BIDIRECTIONAL_SEQUENCE_RNN] = nnb__shape_both_rnn,
+	[NNB_BOX_WITH_NMS_LIMIT] = nnb__shape_box_with_nms_limit,
+	[NNB_CAST] = nnb__shape_each,
+	[NNB_CHANNEL_SHUFFLE] = nnb__shape_channel_shuffle,
+	[NNB_DETECTION_POSTPROCESSING] = nnb__shape_detection_postprocessing,
+	[NNB_EQUAL] = nnb__shape_pairs,
+	[NNB_EXP] = nnb__shape_each,
+	[NNB_EXPAND_DIMS] = nnb__shape_expand_dims,
+	[NNB_GATHER] = nnb__shape_gather,
+	[NNB_GENERATE_PROPOSALS] = nnb__shape_generate_proposals,
+	[NNB_GREATER] = nnb__shape_pairs,
+	[NNB_GREATER_EQUAL] = nnb__shape_pairs,
+	[NNB_GROUPED_CONV_2D] = nnb__shape_grouped_conv,
+	[NNB_HEATMAP_MAX_KEYPOINT] = nnb__shape_heatmap_max_keypoint,
+	[NNB_INSTANCE_NORMALIZATION] = nnb__shape_instance_normalization,
+	[NNB_LESS] = nnb__shape_pairs,
+	[NNB_LESS_EQUAL] = nnb__shape_pairs,
+	[NNB_LOG] = nnb__shape_each,
+	[NNB_LOGICAL_AND] = nnb__shape_pairs,
+	[NNB_LOGICAL_NOT] = nnb__shape_each,
+	[NNB_LOGICAL_OR] = nnb__shape_pairs,
+	[NNB_LOG_SOFTMAX] = nnb__shape_log_softmax,
+	[NNB_MAXIMUM] = nnb__shape_pairs,
+	[NNB_MINIMUM] = nnb__shape_pairs,
+	[NNB_NEG] = nnb__shape_each,
+	[NNB_NOT_EQUAL] = nnb__shape_pairs,
+	[NNB_PAD_V2] = nnb__shape_pad,
+	[NNB_POW] = nnb__shape_pairs,
+	[NNB_PRELU] = nnb__shape_pairs,
+	[NNB_QUANTIZE] = nnb__shape_each,
+	[NNB_QUANTIZED_16BIT_LSTM] = nnb__shape_quantized_16bit_lstm,
+	[NNB_RANDOM_MULTINOMIAL] = nnb__shape_random_multinomial,
+	[NNB_REDUCE_ALL] = nnb__shape_reduce,
+	[NNB_REDUCE_ANY] = nnb__shape_reduce,
+	[NNB_REDUCE_MAX] = nnb__shape_reduce,
+	[NNB_REDUCE_MIN] = nnb__shape_reduce,
+	[NNB_REDUCE_PROD] = nnb__shape_reduce,
+	[NNB_REDUCE_SUM] = nnb__shape_reduce,
+	[NNB_ROI_ALIGN] = nnb__shape_roi,
+	[NNB_ROI_POOLING] = nnb__shape_roi,
+	[NNB_RSQRT] = nnb__shape_each,
+	[NNB_SELECT] = nnb__shape_select,
+	[NNB_SIN] = nnb__shape_each,
+	[NNB_SLICE] = nnb__shape_slice,
+	[NNB_SPLIT] = nnb__shape_split,
+	[NNB_SQRT] = nnb__shape_each,
+	[NNB_TILE] = nnb__shape_tile,
+	[NNB_TOPK_V2] = nnb__shape_topk,
+	[NNB_TRANSPOSE_CONV_2D] = nnb__shape_transpose_conv,
+	[NNB_UNIDIRECTIONAL_SEQUENCE_LSTM] = nnb__shape_sequence_lstm,
+	[NNB_UNIDIRECTIONAL_SEQUENCE_RNN] = nnb__shape_sequence_rnn,
+	[NNB_RESIZE_NEAREST_NEIGHBOR] = nnb__shape_resize_nearest,
+	[NNB_QUANTIZED_LSTM] = nnb__shape_quantized_lstm,
+	[NNB_ELU] = nnb__shape_each,
+	[NNB_HARD_SWISH] = nnb__shape_each,
+	[NNB_FILL] = nnb__shape_fill,
+	[NNB_RANK] = nnb__shape_rank,
 };
 
 /* Is every tensor the operation reads known, or left out? */

@@ -62,6 +62,29 @@ static int keeps(const struct nnb_model *m, const struct nnb_operation *op, stru
 	return quantised_as(out(m, op, 0), in(m, op, 0)->scale, in(m, op, 0)->zero_point, reason);
 }
 
+/* Every output does. */
+static int keeps_all(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+{
+	for (uint32_t k = 0; k < op->n_outputs; k++)
+		if (quantised_as(out(m, op, k), in(m, op, 0)->scale, in(m, op, 0)->zero_point, reason))
+			return -EINVAL;
+	return 0;
+}
+
+/* Corners of boxes are in eighths of a pixel. */
+static int has_eighths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+{
+	const struct nnb_operand *boxes[] = { in(m, op, 0), in(m, op, 3), out(m, op, 0) };
+
+	for (int i = 0; i < 3; i++)
+		if (boxes[i]->scale != 0.125f || boxes[i]->zero_point != 0) {
+			nnb_because(reason, "boxes are quantised by %g and %d, not by 0.125 and 0",
+			            (double)boxes[i]->scale, boxes[i]->zero_point);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int keeps_values(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	uint32_t values = op->type == NNB_HASHTABLE_LOOKUP ? 2 : 1;
@@ -139,7 +162,13 @@ static int sums_products(const struct nnb_model *m, const struct nnb_operation *
 /* ---- the table ---- */
 
 #define V(minor) NNB_HAL_1_##minor
-#define ANY "FQ2H3S" /* what most take */
+#define ANY "FQ2H3S"  /* what most take */
+#define MOST "FHIQ3S" /* what most of HAL 1.2 take */
+#define COMPARED "BFHIQ3S"
+#define CELL "x?xxxx?xxxx?x?x?x?xxxx?x?" /* weights of input and state, peepholes, biases, projection */
+#define NORMS "x?x?x?x?"
+#define SEQUENCE_LSTM_INPUTS "x" CELL "xxirrb" NORMS
+#define BOTH_LSTM_INPUTS "x" CELL CELL "xxxxx?" NORMS NORMS "irrbb" NORMS NORMS
 #define LSTM_INPUTS "xx?xxxx?xxxx?x?x?x?xxxx?x?xxirr"
 
 static const struct signature signatures[] = {
@@ -197,6 +226,102 @@ static const struct signature signatures[] = {
 	{ NNB_SPACE_TO_DEPTH, V(2), ANY, "", "xib", "x", keeps },
 	{ NNB_SVDF, V(0), "F2H", "", "xxxx?xii", "xx", NULL },
 	{ NNB_TANH, V(0), "F2HQ3S", "", "x", "x", gives_128ths },
+	/* HAL 1.1 */
+	{ NNB_BATCH_TO_SPACE_ND, V(1), ANY, "", "xI", "x", keeps },
+	{ NNB_BATCH_TO_SPACE_ND, V(2), ANY, "", "xIb", "x", keeps },
+	{ NNB_DIV, V(1), "F2H3I", "", "xxi", "x", NULL },
+	{ NNB_MEAN, V(1), ANY, "", "xIi", "x", keeps },
+	{ NNB_PAD, V(1), ANY, "", "xI", "x", keeps },
+	{ NNB_SPACE_TO_BATCH_ND, V(1), ANY, "", "xII", "x", keeps },
+	{ NNB_SPACE_TO_BATCH_ND, V(2), ANY, "", "xIIb", "x", keeps },
+	{ NNB_SQUEEZE, V(1), ANY, "", "xI?", "x", keeps },
+	{ NNB_STRIDED_SLICE, V(1), ANY, "", "xIIIiii", "x", keeps },
+	{ NNB_SUB, V(1), "F2HQ3SI", "", "xxi", "x", NULL },
+	{ NNB_TRANSPOSE, V(1), ANY, "", "xI?", "x", keeps },
+	/* HAL 1.2 */
+	{ NNB_ABS, V(2), "FH3I", "", "x", "x", NULL },
+	{ NNB_ARGMAX, V(2), MOST, "", "xi", "I", NULL },
+	{ NNB_ARGMIN, V(2), MOST, "", "xi", "I", NULL },
+	{ NNB_AXIS_ALIGNED_BBOX_TRANSFORM, V(2), "FH", "", "xxIx", "x", NULL },
+	{ NNB_AXIS_ALIGNED_BBOX_TRANSFORM, V(2), "A", "Q3S", "xyIx", "x", has_eighths },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_LSTM, V(2), "FH", "", BOTH_LSTM_INPUTS, "x;x", NULL },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_LSTM, V(3), "FH", "", BOTH_LSTM_INPUTS, "xxxxx;x", NULL },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_RNN, V(2), "FH", "", "xxxxxxxxxx?x?x?ibb", "x;x", NULL },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_RNN, V(3), "FH", "", "xxxxxxxxxx?x?x?ibb", "xxx;x", NULL },
+	{ NNB_BOX_WITH_NMS_LIMIT, V(2), "FH", "", "xxIriirrr", "xxII", NULL },
+	{ NNB_BOX_WITH_NMS_LIMIT, V(2), "Q3S", "", "xAIfiifff", "xAII", keeps },
+	{ NNB_CAST, V(2), "FHIQ", "FHIQ", "x", "y", NULL },
+	{ NNB_CAST, V(3), "BSYCWA", "", "x", "x", NULL },
+	{ NNB_CHANNEL_SHUFFLE, V(2), "FHQ3S", "", "xii", "x", keeps },
+	{ NNB_DETECTION_POSTPROCESSING, V(2), "FH", "", "xxxrrrrbiiirrb", "xxII", NULL },
+	{ NNB_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
+	{ NNB_EXP, V(2), "FH", "", "x", "x", NULL },
+	{ NNB_EXPAND_DIMS, V(2), MOST, "", "xi", "x", keeps },
+	{ NNB_GATHER, V(2), MOST, "", "xiI", "x", keeps },
+	{ NNB_GENERATE_PROPOSALS, V(2), "FH", "", "xxxxrriirrb", "xxI", NULL },
+	{ NNB_GENERATE_PROPOSALS, V(2), "Q3S", "Q3S", "xyWAffiiffb", "xAI", keeps },
+	{ NNB_GREATER, V(2), COMPARED, "", "xx", "B", NULL },
+	{ NNB_GREATER_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
+	{ NNB_GROUPED_CONV_2D, V(2), "FHQ3S", "", "xwaiiiiiiiib", "x", sums_products },
+	{ NNB_GROUPED_CONV_2D, V(2), "FHQ3S", "", "xwaiiiiib", "x", sums_products },
+	{ NNB_HEATMAP_MAX_KEYPOINT, V(2), "FH", "", "xxb", "xx", NULL },
+	{ NNB_HEATMAP_MAX_KEYPOINT, V(2), "Q3S", "", "xAb", "xA", NULL },
+	{ NNB_INSTANCE_NORMALIZATION, V(2), "FH", "", "xrrrb", "x", NULL },
+	{ NNB_LESS, V(2), COMPARED, "", "xx", "B", NULL },
+	{ NNB_LESS_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
+	{ NNB_LOG, V(2), "FH", "", "x", "x", NULL },
+	{ NNB_LOGICAL_AND, V(2), "", "", "BB", "B", NULL },
+	{ NNB_LOGICAL_NOT, V(2), "", "", "B", "B", NULL },
+	{ NNB_LOGICAL_OR, V(2), "", "", "BB", "B", NULL },
+	{ NNB_LOG_SOFTMAX, V(2), "FH", "", "xri", "x", NULL },
+	{ NNB_MAXIMUM, V(2), MOST, "", "xx", "x", NULL },
+	{ NNB_MINIMUM, V(2), MOST, "", "xx", "x", NULL },
+	{ NNB_NEG, V(2), "FHI", "", "x", "x", NULL },
+	{ NNB_NOT_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
+	{ NNB_PAD_V2, V(2), "FH", "", "xIr", "x", NULL },
+	{ NNB_PAD_V2, V(2), "Q3S", "", "xIi", "x", keeps },
+	{ NNB_POW, V(2), "FH", "", "xx", "x", NULL },
+	{ NNB_PRELU, V(2), "FHQ3S", "", "xx", "x", NULL },
+	{ NNB_QUANTIZE, V(2), "FH", "Q3S", "x", "y", NULL },
+	{ NNB_QUANTIZE, V(2), "FH", "", "x", "x", NULL }, /* to no steps at all: as public models have it */
+	{ NNB_QUANTIZED_16BIT_LSTM, V(2), "", "", "QQQQQQQQQIIIIWQ", "WQ", NULL },
+	{ NNB_RANDOM_MULTINOMIAL, V(2), "FH", "", "xiI", "I", NULL },
+	{ NNB_REDUCE_ALL, V(2), "B", "", "xIb", "x", NULL },
+	{ NNB_REDUCE_ANY, V(2), "B", "", "xIb", "x", NULL },
+	{ NNB_REDUCE_MAX, V(2), "FHQ3S", "", "xIb", "x", keeps },
+	{ NNB_REDUCE_MIN, V(2), "FHQ3S", "", "xIb", "x", keeps },
+	{ NNB_REDUCE_PROD, V(2), "FH", "", "xIb", "x", NULL },
+	{ NNB_REDUCE_SUM, V(2), "FH", "", "xIb", "x", NULL },
+	{ NNB_ROI_ALIGN, V(2), "FH", "", "xxIiirriib", "x", NULL },
+	{ NNB_ROI_ALIGN, V(2), "Q3S", "", "xAIiiffiib", "x", NULL },
+	{ NNB_ROI_POOLING, V(2), "FH", "", "xxIiirrb", "x", NULL },
+	{ NNB_ROI_POOLING, V(2), "Q3S", "", "xAIiiffb", "x", keeps },
+	{ NNB_RSQRT, V(2), "FH", "", "x", "x", NULL },
+	{ NNB_SELECT, V(2), MOST, "", "Bxx", "x", NULL },
+	{ NNB_SIN, V(2), "FH", "", "x", "x", NULL },
+	{ NNB_SLICE, V(2), MOST, "", "xII", "x", keeps },
+	{ NNB_SPLIT, V(2), MOST, "", "xii", "x+", keeps_all },
+	{ NNB_SQRT, V(2), "FH", "", "x", "x", NULL },
+	{ NNB_TILE, V(2), MOST, "", "xI", "x", keeps },
+	{ NNB_TOPK_V2, V(2), MOST, "", "xi", "xI", keeps },
+	{ NNB_TRANSPOSE_CONV_2D, V(2), "FHQ3S", "", "xwaiiiiiiib", "x", sums_products },
+	{ NNB_TRANSPOSE_CONV_2D, V(2), "FHQ3S", "", "xwaIiiiib", "x", sums_products },
+	{ NNB_UNIDIRECTIONAL_SEQUENCE_LSTM, V(2), "FH", "", SEQUENCE_LSTM_INPUTS, "x", NULL },
+	{ NNB_UNIDIRECTIONAL_SEQUENCE_LSTM, V(3), "FH", "", SEQUENCE_LSTM_INPUTS, "xxx", NULL },
+	{ NNB_UNIDIRECTIONAL_SEQUENCE_RNN, V(2), "FH", "", "xxxxxii", "x", NULL },
+	{ NNB_UNIDIRECTIONAL_SEQUENCE_RNN, V(3), "FH", "", "xxxxxii", "xx", NULL },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(2), "FHQ3S", "", "xiib", "x", keeps },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(2), "FHQ3S", "", "xrrb", "x", keeps },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xiibb;b", "x", keeps },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xrrbb;b", "x", keeps },
+	/* HAL 1.3 */
+	{ NNB_QUANTIZED_LSTM, V(3), "", "", "SY?YYYY?YYYW?W?W?I?IIIY?I?SWW?W?W?W?ffffffif", "SWS", NULL },
+	{ NNB_ELU, V(3), "FH", "", "xr", "x", NULL },
+	{ NNB_HARD_SWISH, V(3), "FHQS", "", "x", "x", NULL },
+	{ NNB_FILL, V(3), "", "", "If", "F", NULL },
+	{ NNB_FILL, V(3), "", "", "Ih", "H", NULL },
+	{ NNB_FILL, V(3), "", "", "Ii", "I", NULL },
+	{ NNB_RANK, V(3), "", "", "*", "i", NULL },
 };
 
 /* ---- forms ---- */
@@ -409,7 +534,38 @@ void nnb__op_optional(const struct nnb_model *m, const struct nnb_operation *op,
 		ret[k] = s && letter(s->inputs, op->n_inputs, k)[1] == '?';
 }
 
+/* The tensors whose values decide shapes or what is computed: one bit an input. */
+static const struct deciding {
+	uint32_t op, inputs;
+} decidings[] = {
+	{ NNB_RESHAPE, 1 << 1 },
+	{ NNB_BATCH_TO_SPACE_ND, 1 << 1 },
+	{ NNB_MEAN, 1 << 1 },
+	{ NNB_PAD, 1 << 1 },
+	{ NNB_SPACE_TO_BATCH_ND, 1 << 1 | 1 << 2 },
+	{ NNB_SQUEEZE, 1 << 1 },
+	{ NNB_STRIDED_SLICE, 1 << 1 | 1 << 2 | 1 << 3 },
+	{ NNB_TRANSPOSE, 1 << 1 },
+	{ NNB_PAD_V2, 1 << 1 },
+	{ NNB_REDUCE_ALL, 1 << 1 },
+	{ NNB_REDUCE_ANY, 1 << 1 },
+	{ NNB_REDUCE_MAX, 1 << 1 },
+	{ NNB_REDUCE_MIN, 1 << 1 },
+	{ NNB_REDUCE_PROD, 1 << 1 },
+	{ NNB_REDUCE_SUM, 1 << 1 },
+	{ NNB_SLICE, 1 << 1 | 1 << 2 },
+	{ NNB_TILE, 1 << 1 },
+	{ NNB_FILL, 1 << 0 },
+};
+
 bool nnb__op_needs_value(const struct nnb_model *m, const struct nnb_operation *op, uint32_t position)
 {
-	return !nnb_type_info(in(m, op, position)->type)->tensor || (op->type == NNB_RESHAPE && position == 1);
+	if (!nnb_type_info(in(m, op, position)->type)->tensor)
+		return true;
+	if (op->type == NNB_TRANSPOSE_CONV_2D) /* the output's shape, where there is one */
+		return position == 3;
+	for (size_t i = 0; i < sizeof(decidings) / sizeof(decidings[0]); i++)
+		if (decidings[i].op == op->type)
+			return position < 32 && decidings[i].inputs >> position & 1;
+	return false;
 }

@@ -168,8 +168,11 @@ int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shap
 	struct nnb__op_view with_image;
 	struct nnb_shape image;
 	uint32_t out_h, out_w;
-	int r = nnb__op_image(&view, &image, &with_image);
+	int r;
 
+	if (view.op->type == NNB_GROUPED_CONV_2D || view.op->type == NNB_TRANSPOSE_CONV_2D)
+		return nnb__wide_window(&view, ret, &out_h, &out_w);
+	r = nnb__op_image(&view, &image, &with_image);
 	return r ? r : nnb__op_window(&with_image, ret, &out_h, &out_w);
 }
 

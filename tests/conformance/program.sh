@@ -36,14 +36,14 @@ ends 0 --quiet models
 [[ $said == '1 passed, 0 failed, 0 skipped' ]] || wrong "--quiet says: $said"
 
 sed 's/1\.5, 0\.0, 4\.0/1.5, 0.25, 4.5/' "$examples/add.json" >models/differs.json
-sed 's/"ADD"/"MEAN"/' "$examples/add.json" >models/mean.json
+sed 's/"ADD"/"BATCH_MATMUL"/' "$examples/add.json" >models/mean.json
 sed 's/\[0, 1, 2\]/[0, 1, 9]/' "$examples/add.json" >models/index.json
 sed 's/\[1\]/[7]/' "$examples/add.json" >models/parameter.json
 echo '{' >models/syntax.json
 ends 1 models
 says 'passed  add'
 says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
-says 'skipped mean: operations[0].type: no operation MEAN here'
+says 'skipped mean: operations[0].type: no operation BATCH_MATMUL here'
 says 'FAILED  index: INVALID_ARGUMENT: operation 0 (ADD): input 2: there is no operand 9'
 says 'FAILED  parameter: INVALID_ARGUMENT: operation 0 (ADD): 7 is no fused activation'
 [[ $said == *'FAILED  syntax: line 2, column 0'* ]] || wrong "of bad syntax it says: $said"

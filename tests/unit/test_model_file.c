@@ -560,7 +560,7 @@ static const struct row refusals[] = {
 	/* operations */
 	{ "an operation that is a list", "{\"type\": \"MUL\", \"inputs\": [4, 2, 3], \"outputs\": [5]}", "[]", -EINVAL,
 	  "operations[1]: not an object" },
-	{ "an operation of later", "\"MUL\"", "\"MEAN\"", -ENOTSUP, "operations[1].type: no operation MEAN here" },
+	{ "an operation of later", "\"MUL\"", "\"BATCH_MATMUL\"", -ENOTSUP, "operations[1].type: no operation BATCH_MATMUL here" },
 	{ "an operation by number", "\"MUL\"", "18", -EINVAL, "operations[1].type: not a string" },
 	{ "an operation without inputs", "\"MUL\", \"inputs\"", "\"MUL\", \"input\"", -EINVAL,
 	  "operations[1].inputs: missing" },

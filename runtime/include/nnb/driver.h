@@ -55,7 +55,12 @@ struct nnb_graph {
 	const struct nnb_shape *shapes; /* by operand: what is known before any request */
 	const uint32_t *last_reader;    /* by operand: the last operation that reads it; its writer if none does */
 	bool shapes_known;              /* of every operand: all runs have these shapes */
-	struct nnb_account account;     /* of what is prepared from it. Not for supported */
+	/*
+	 * What some operation gives has a shape that is seen only when the operations before it have run: how many boxes are kept, or
+	 * what a tensor that is computed says. Then shapes_known is false, and runs have nnb_run's found.
+	 */
+	bool late;
+	struct nnb_account account; /* of what is prepared from it. Not for supported */
 };
 
 /* The geometry of a convolution or pooling operation, in whichever of the two forms it was given (O-30, O-31). */
@@ -74,6 +79,26 @@ struct nnb_window {
  */
 NNB_PUBLIC int nnb_window(const struct nnb_graph *graph, uint32_t op, const struct nnb_shape *shapes,
                           struct nnb_window *ret);
+
+/*
+ * The shapes of operation @op's outputs, put into @shapes, which has those of its inputs. @values, by operand: where all its
+ * constants and inputs are. What only running shows stays not known, with a rank and what is known of its dimensions. 0;
+ * -EINVAL: its inputs do not go together, or the outputs are declared otherwise; -ENOMEM.
+ */
+NNB_PUBLIC int nnb_op_shapes(const struct nnb_graph *graph, uint32_t op, const void *const *values,
+                             struct nnb_shape *shapes);
+
+/*
+ * What STRIDED_SLICE takes of one dimension: n elements, @step apart, from @begin on. Each flag is that dimension's bit of a
+ * mask: from the first, to the last, just one. n 0: nothing; @stride 0, too.
+ */
+struct nnb_slice {
+	int64_t begin, step;
+	uint32_t n;
+};
+
+NNB_PUBLIC struct nnb_slice nnb_slice_of(uint32_t extent, int32_t begin, int32_t end, int32_t stride, bool from_first,
+                                         bool to_last, bool one);
 
 /* What a fused activation leaves of the reals (O-33): *min and *max, infinite where it has no bound. */
 NNB_PUBLIC void nnb_fused_range(uint32_t fused, float *min, float *max);
@@ -154,6 +179,14 @@ struct nnb_run {
 	 * follows. A driver that does not ask is none that others can share a device with. NULL: as goes_on.
 	 */
 	const struct nnb_look *look;
+	/*
+	 * Of a late graph; otherwise NULL. The same as shapes, in which not all is known: the driver adds each operation's outputs
+	 * when it comes to it (nnb_op_shapes), and before it writes an output of the model asks where to: outputs are all NULL.
+	 */
+	struct nnb_shape *found;
+	/* Room for model output @output, of the shape found. NONE; or a status to end with: OUTPUT_INSUFFICIENT_SIZE. */
+	enum nnb_status (*place)(void *arg, uint32_t output, void **ret);
+	void *arg;
 };
 
 struct nnb_driver {

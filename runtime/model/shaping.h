@@ -1,0 +1,118 @@
+/* shaping.h -- what the functions of all shapes_*.c share: refusing, and asking about inputs. */
+#ifndef NNB_MODEL_SHAPING_H
+#define NNB_MODEL_SHAPING_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "model/ops.h"
+#include "model/reason.h"
+
+typedef struct nnb__op_view view;
+
+/* -EINVAL, and why. */
+#define REFUSE(v, ...) (nnb_because((v)->reason, __VA_ARGS__), -EINVAL)
+
+static inline void shape_set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
+{
+	*ret = (struct nnb_shape){ .rank = rank, .known = true };
+	memcpy(ret->dims, dims, rank * sizeof(*dims));
+}
+
+#define DIMS(...)                                                                        \
+	sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]) \
+	{                                                                                \
+		__VA_ARGS__                                                              \
+	}
+
+static inline uint64_t shape_count(const struct nnb_shape *s)
+{
+	uint64_t n = 1;
+
+	for (uint32_t d = 0; d < s->rank; d++)
+		if (__builtin_mul_overflow(n, s->dims[d], &n))
+			return UINT64_MAX;
+	return n;
+}
+
+static inline int rank_between(const view *v, uint32_t k, uint32_t least, uint32_t most)
+{
+	uint32_t rank = nnb__in(v, k)->rank;
+
+	return rank >= least && rank <= most ? 0 : REFUSE(v, "input %u has rank %u", k, rank);
+}
+
+/* Input @k has exactly these dimensions. */
+static inline int dims_are(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
+{
+	const struct nnb_shape *s = nnb__in(v, k);
+
+	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
+		return 0;
+	return REFUSE(v, "input %u has dimensions that do not go with the others'", k);
+}
+
+/* Is input @k there? */
+static inline bool is_given(const view *v, uint32_t k)
+{
+	return k < v->op->n_inputs && !nnb__in(v, k)->omitted;
+}
+
+static inline int dims_are_if_given(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
+{
+	return is_given(v, k) ? dims_are(v, k, rank, dims) : 0;
+}
+
+/* The value of input @k; NULL: it is not known. Every element of a tensor whose shape is known. */
+static inline const int32_t *values_of(const view *v, uint32_t k)
+{
+	return v->constants ? v->constants[v->op->inputs[k]] : NULL;
+}
+
+/* An axis of @rank, counted from the end where it is below 0. 0; -ENODATA; -EINVAL. */
+static inline int axis_of(const view *v, uint32_t k, uint32_t rank, uint32_t *ret)
+{
+	int32_t axis;
+
+	if (!nnb__in_i32(v, k, &axis))
+		return -ENODATA;
+	if (axis < -(int32_t)rank || axis >= (int32_t)rank)
+		return REFUSE(v, "there is no axis %d", axis);
+	*ret = (uint32_t)(axis < 0 ? axis + (int32_t)rank : axis);
+	return 0;
+}
+
+/* A BOOL input. 0; -ENODATA. Where the form does not have it, or it is left out, it is false. */
+static inline int flag_of(const view *v, uint32_t k, bool *ret)
+{
+	*ret = false;
+	if (!is_given(v, k))
+		return 0;
+	return nnb__in_bool(v, k, ret) ? 0 : -ENODATA;
+}
+
+/* Where an image's extents are. */
+struct image_axes {
+	uint32_t h, w, c;
+};
+
+static inline struct image_axes image_axes(bool nchw)
+{
+	return nchw ? (struct image_axes){ 2, 3, 1 } : (struct image_axes){ 1, 2, 3 };
+}
+
+typedef int shape_fn(const view *v, struct nnb_shape *ret);
+
+shape_fn nnb__shape_batch_to_space, nnb__shape_space_to_batch, nnb__shape_squeeze, nnb__shape_expand_dims,
+	nnb__shape_pad, nnb__shape_slice, nnb__shape_strided_slice, nnb__shape_transpose, nnb__shape_tile,
+	nnb__shape_split, nnb__shape_channel_shuffle, nnb__shape_gather, nnb__shape_fill, nnb__shape_rank,
+	nnb__shape_select;
+shape_fn nnb__shape_reduce, nnb__shape_arg, nnb__shape_log_softmax, nnb__shape_topk, nnb__shape_instance_normalization,
+	nnb__shape_random_multinomial, nnb__shape_resize_nearest, nnb__shape_pairs, nnb__shape_each;
+shape_fn nnb__shape_bbox_transform, nnb__shape_box_with_nms_limit, nnb__shape_detection_postprocessing,
+	nnb__shape_generate_proposals, nnb__shape_heatmap_max_keypoint, nnb__shape_roi;
+shape_fn nnb__shape_grouped_conv, nnb__shape_transpose_conv;
+shape_fn nnb__shape_sequence_lstm, nnb__shape_both_lstm, nnb__shape_sequence_rnn, nnb__shape_both_rnn,
+	nnb__shape_quantized_16bit_lstm, nnb__shape_quantized_lstm;
+
+#endif
