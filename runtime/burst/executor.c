@@ -626,7 +626,8 @@ static void execute(void *arg, const struct nnb_packet_request *p, struct nnb_re
 		                          p->measure ? &result->timing.on_device_ns : NULL, reason);
 		if (result->status) {
 			nnb__execution_give_up(x->execution);
-			result->n_shapes = 0;
+			if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) /* seen on the way */
+				result->n_shapes = 0;
 		}
 	} else if (result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
 		result->n_shapes = 0; /* P-31 */

@@ -54,6 +54,10 @@ struct nnb_execution {
 	struct nnb_look look;        /* the driver has its address */
 	uint64_t charged;            /* for its memory, but what depends on the request */
 	bool shapes_charged;         /* likewise, for what is needed where shapes are not fixed */
+	/* of a late graph: the shapes before anything has run, the request's room, and where what is found is reported */
+	struct nnb_shape *asked;
+	uint64_t *room_bytes;             /* by model output; UINT64_MAX: a buffer's */
+	struct nnb_output_shape *reports; /* the caller's; NULL: it does not ask */
 };
 
 /* ---- memory ---- */
@@ -84,6 +88,8 @@ static struct nnb_execution *execution_free(struct nnb_execution *e, const struc
 	free(e->shapes);
 	free(e->values);
 	free(e->deciding);
+	free(e->asked);
+	free(e->room_bytes);
 	free(e);
 	if (a->give_back)
 		a->give_back(a->arg, charged);
@@ -153,11 +159,12 @@ static bool room_for_shapes(struct nnb_execution *e)
 	const struct nnb_model *m = e->prepared->model;
 	size_t deciding = ((size_t)m->n_inputs + 2) / 2 * 2 * DECIDING_BYTES;
 
-	if (e->shapes && e->values && e->deciding)
+	if (e->shapes && e->values && e->deciding && e->asked && e->room_bytes)
 		return true;
 	if (!e->shapes_charged)
-		e->shapes_charged =
-			charge(e, e->prepared, m->n_operands * (sizeof(*e->shapes) + sizeof(*e->values)) + deciding);
+		e->shapes_charged = charge(e, e->prepared,
+		                           m->n_operands * (2 * sizeof(*e->shapes) + sizeof(*e->values)) + deciding +
+		                                   m->n_outputs * sizeof(*e->room_bytes));
 	if (!e->shapes_charged)
 		return false;
 	if (!e->shapes)
@@ -166,7 +173,11 @@ static bool room_for_shapes(struct nnb_execution *e)
 		e->values = calloc(m->n_operands, sizeof(*e->values));
 	if (!e->deciding)
 		e->deciding = aligned_alloc(64, deciding);
-	return e->shapes && e->values && e->deciding;
+	if (!e->asked)
+		e->asked = calloc(m->n_operands, sizeof(*e->asked));
+	if (!e->room_bytes)
+		e->room_bytes = calloc(m->n_outputs + (size_t)1, sizeof(*e->room_bytes));
+	return e->shapes && e->values && e->deciding && e->asked && e->room_bytes;
 }
 
 static bool room_for_uses(struct nnb_execution *e)
@@ -311,6 +322,11 @@ static enum nnb_status bind_buffers(struct nnb_execution *e, const struct nnb_re
 	return NNB_STATUS_NONE;
 }
 
+static bool is_late(const struct nnb_execution *e)
+{
+	return e->prepared->graph->seen.late;
+}
+
 /* The shapes are known: have room for outputs in buffers. */
 static enum nnb_status fit_buffers(struct nnb_execution *e, struct nnb_reason *reason)
 {
@@ -320,7 +336,7 @@ static enum nnb_status fit_buffers(struct nnb_execution *e, struct nnb_reason *r
 	for (uint32_t i = 0; !status && i < e->n_uses; i++) {
 		struct nnb__buffer_use *use = &e->uses[i];
 
-		if (!use->output)
+		if (!use->output || is_late(e))
 			continue;
 		status = nnb__buffer_fit(use, &e->now[m->outputs[use->index]], reason);
 		e->outputs[use->index] = use->place;
@@ -385,10 +401,11 @@ static void deduce(struct nnb_execution *e)
 
 	for (uint32_t i = 0; i < e->n_uses; i++) {
 		const struct nnb__buffer_use *use = &e->uses[i];
-		struct nnb_shape *s = &e->shapes[m->inputs[use->index]];
+		struct nnb_shape *s;
 
 		if (use->output)
 			continue;
+		s = &e->shapes[m->inputs[use->index]];
 		s->rank = use->rank;
 		memcpy(s->dims, use->dims, use->rank * sizeof(use->dims[0]));
 		nnb__shape_look(s, m->operands[m->inputs[use->index]].type);
@@ -501,11 +518,65 @@ static enum nnb_status report_shapes(const struct nnb_execution *e, const struct
 	return status;
 }
 
+/* ---- where shapes are found on the way ---- */
+
+/* What the request has room for, before anything has run. */
+static void note_room(struct nnb_execution *e, const struct nnb_request *request, struct nnb_output_shape *reports)
+{
+	const struct nnb_model *m = e->prepared->model;
+
+	memcpy(e->asked, e->shapes, m->n_operands * sizeof(*e->asked));
+	e->reports = reports;
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		e->room_bytes[i] =
+			is_kept(e, &request->outputs[i]) ? UINT64_MAX : argument_bytes(e, &request->outputs[i]);
+}
+
+static struct nnb__buffer_use *use_of(struct nnb_execution *e, uint32_t output)
+{
+	for (uint32_t i = 0; i < e->n_uses; i++)
+		if (e->uses[i].output && e->uses[i].index == output)
+			return &e->uses[i];
+	return NULL;
+}
+
+/* nnb_run's place: the driver has found the shape of an output. */
+static enum nnb_status place_output(void *arg, uint32_t output, void **ret)
+{
+	struct nnb_execution *e = arg;
+	uint32_t operand = e->prepared->model->outputs[output];
+	const struct nnb_shape *s = &e->shapes[operand];
+	struct nnb__buffer_use *use = use_of(e, output);
+	enum nnb_status status = NNB_STATUS_NONE;
+	uint64_t need = 0;
+
+	if (nnb_operand_bytes(e->prepared->model->operands[operand].type, s->rank, s->dims, &need) ||
+	    need > e->room_bytes[output])
+		status = NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE;
+	if (e->reports) {
+		e->reports[output] = (struct nnb_output_shape){ .rank = s->rank, .sufficient = !status };
+		memcpy(e->reports[output].dims, s->dims, s->rank * sizeof(s->dims[0]));
+	}
+	if (!status && use) {
+		status = nnb__buffer_fit(use, s, NULL);
+		e->outputs[output] = use->place;
+	}
+	*ret = e->outputs[output];
+	return status;
+}
+
 /* ---- the life of an execution ---- */
 
 static enum nnb_status begin_run(struct nnb_execution *e)
 {
 	struct nnb_run run = { .shapes = e->now, .inputs = e->inputs, .outputs = e->outputs, .look = &e->look };
+
+	if (is_late(e)) {
+		memcpy(e->shapes, e->asked, e->prepared->model->n_operands * sizeof(*e->shapes));
+		run.found = e->shapes;
+		run.place = place_output;
+		run.arg = e;
+	}
 
 	if (e->n_uses) {
 		run.inputs_kept = e->kept;
@@ -558,6 +629,8 @@ static enum nnb_status bind(struct nnb_execution *e, const struct nnb_request *r
 	}
 	if (!status)
 		status = report_shapes(e, request, shapes, reason);
+	if (!status && is_late(e))
+		note_room(e, request, shapes);
 	if (!status)
 		status = fit_buffers(e, reason);
 	if (!status)
@@ -746,6 +819,8 @@ bool nnb__execution_can_restart(const struct nnb_execution *e)
 	const struct nnb_model *m = e->prepared->model;
 	uint64_t looks = (uint64_t)m->n_outputs * ((uint64_t)m->n_inputs + m->n_pools) * (e->n_mappings + (uint64_t)1);
 
+	if (is_late(e)) /* how long its outputs are is not known */
+		return false;
 	if (looks > LOOKS_MAX) /* to look longer than a restart is worth would be worse */
 		return false;
 	for (uint32_t i = 0; i < m->n_outputs; i++)

@@ -126,7 +126,9 @@ static void run_begun(struct nnb__job *j, struct nnb_execution *e, struct nnb_re
 	make_runner(&runner, j);
 	result->status = nnb__run(&runner, e, &j->terms, j->measure ? &result->timing.on_device_ns : NULL, why);
 	nnb_execution_end(e);
-	result->n_shapes = result->status ? 0 : j->request.request.n_outputs;
+	result->n_shapes = result->status && result->status != NNB_STATUS_OUTPUT_INSUFFICIENT_SIZE
+	                           ? 0
+	                           : j->request.request.n_outputs;
 }
 
 /* Pools are mapped for this execution alone. */

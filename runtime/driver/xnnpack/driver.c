@@ -28,6 +28,7 @@
 
 #include "arena.h"
 #include "kernels/look.h"
+#include "loose.h"
 #include "memory.h"
 #include "seen.h"
 #include "step.h"
@@ -66,6 +67,7 @@ struct run {
 	const void *const *inputs;
 	void *const *outputs;
 	const struct nnb_look *look;
+	struct loose *loose; /* instead of plan and frame: shapes are found on the way */
 };
 
 struct plan {
@@ -261,7 +263,7 @@ static void plans_free(const struct prepared *p, struct plan *plan)
 	}
 }
 
-static uint64_t device_memory(void)
+uint64_t nnbx_device_memory(void)
 {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_SHARE;
 }
@@ -309,8 +311,8 @@ static enum nnb_status plan_new(struct plan **ret, const struct prepared *p, con
 	if (plan->shapes && plan->offsets) {
 		memcpy(plan->shapes, shapes, n * sizeof(*shapes));
 		if (!nnbx_arena_plan(p->graph, shapes, plan->offsets, &plan->arena_bytes))
-			status = add_up(p, plan) > device_memory() ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT
-			                                           : NNB_STATUS_NONE;
+			status = add_up(p, plan) > nnbx_device_memory() ? NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT
+			                                                : NNB_STATUS_NONE;
 	}
 	if (status)
 		plan_free(p, plan);
@@ -560,15 +562,45 @@ static struct run *take_run(struct prepared *p)
 	return r ? r : malloc(sizeof(*r));
 }
 
+static void run_keep(struct run *r)
+{
+	struct prepared *p = r->prepared;
+
+	pthread_mutex_lock(&p->lock);
+	r->next = p->runs;
+	p->runs = r;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static enum nnb_status loose_begin(struct prepared *p, const struct nnb_run *run, void **ret)
+{
+	struct run *r = take_run(p);
+	struct loose *loose;
+	enum nnb_status status;
+
+	if (!r)
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	status = nnbx_loose_new(&loose, p->graph, p->base, run);
+	*r = (struct run){ .prepared = p, .look = run->look, .loose = status ? NULL : loose };
+	*ret = r;
+	if (status)
+		run_keep(r);
+	return status;
+}
+
 static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void **ret)
 {
 	struct prepared *p = prepared;
 	struct plan *plan;
-	enum nnb_status status = plan_take(&plan, p, run->shapes);
-	struct run *r = status ? NULL : take_run(p);
+	enum nnb_status status;
+	struct run *r;
 
+	if (run->found)
+		return loose_begin(p, run, ret);
+	status = plan_take(&plan, p, run->shapes);
 	if (status)
 		return status;
+	r = take_run(p);
 	if (!r) {
 		plan_give(p, plan);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -595,13 +627,26 @@ static enum nnb_status bind(struct run *r)
 	return NNB_STATUS_NONE;
 }
 
+static enum nnb_status run_loosely(struct run *r, uint32_t op)
+{
+	enum nnb_status status;
+
+	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
+	status = nnbx_loose_op(r->loose, op);
+	return nnbx_work_end() ? status : NNB_STATUS_GENERAL_FAILURE;
+}
+
 static enum nnb_status run_op(void *run, uint32_t op)
 {
 	struct run *r = run;
-	enum nnb_status status = r->frame ? NNB_STATUS_NONE : bind(r);
-	struct frame *f = r->frame;
+	enum nnb_status status;
+	struct frame *f;
 	struct site site;
 
+	if (r->loose)
+		return run_loosely(r, op);
+	status = r->frame ? NNB_STATUS_NONE : bind(r);
+	f = r->frame;
 	nnbx_work_begin(r->look && r->look->goes_on ? r->look : NULL);
 	if (!status && !f->set)
 		status = set_take(f);
@@ -650,11 +695,10 @@ static void run_end(void *run)
 
 	if (r->frame)
 		frame_give(r->frame);
-	pthread_mutex_lock(&p->lock);
-	r->next = p->runs;
-	p->runs = r;
-	pthread_mutex_unlock(&p->lock);
-	plan_give(p, plan);
+	nnbx_loose_free(r->loose);
+	run_keep(r);
+	if (plan)
+		plan_give(p, plan);
 }
 
 /* ---- models ---- */

@@ -38,6 +38,22 @@ run_fn nnbx_run_concatenation, nnbx_run_reshape, nnbx_run_blocks;
 create_fn nnbx_create_depth_to_space;
 run_fn nnbx_run_embedding_lookup, nnbx_run_hashtable_lookup, nnbx_run_lsh_projection;
 run_fn nnbx_run_lstm, nnbx_run_rnn, nnbx_run_svdf;
+/* HAL 1.1 and later */
+run_fn nnbx_run_arg, nnbx_run_batch_to_space, nnbx_run_bbox_transform, nnbx_run_both_lstm, nnbx_run_both_rnn,
+	nnbx_run_box_with_nms_limit, nnbx_run_cast, nnbx_run_channel_shuffle, nnbx_run_detection_postprocessing,
+	nnbx_run_each, nnbx_run_fill, nnbx_run_fused_pairs, nnbx_run_gather, nnbx_run_generate_proposals,
+	nnbx_run_grouped_conv, nnbx_run_heatmap_max_keypoint, nnbx_run_instance_normalization, nnbx_run_log_softmax,
+	nnbx_run_pad, nnbx_run_pad_v2, nnbx_run_plain_pairs, nnbx_run_quantized_16bit_lstm, nnbx_run_quantized_lstm,
+	nnbx_run_random_multinomial, nnbx_run_rank, nnbx_run_reduce, nnbx_run_resize_nearest, nnbx_run_roi_align,
+	nnbx_run_roi_pooling, nnbx_run_same_order, nnbx_run_select, nnbx_run_sequence_lstm, nnbx_run_sequence_rnn,
+	nnbx_run_slice, nnbx_run_space_to_batch, nnbx_run_split, nnbx_run_strided_slice, nnbx_run_tile, nnbx_run_topk,
+	nnbx_run_transpose, nnbx_run_transpose_conv;
+
+/* Bytes of scratch memory that they want; UINT64_MAX: more than there is. */
+typedef uint64_t scratch_fn(const struct site *site);
+
+scratch_fn nnbx_topk_bytes, nnbx_random_bytes, nnbx_boxes_bytes, nnbx_wide_conv_bytes, nnbx_sequence_bytes,
+	nnbx_quantized_lstm_bytes;
 
 /* Bytes of scratch of LSH_PROJECTION, the only one that wants any. */
 size_t nnbx_lsh_scratch(const struct site *site);

@@ -12,8 +12,6 @@ enum sees {
 	AS_IS, /* all types as they are: elements are moved, or the kernel knows them */
 };
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* what a row does not say is BASE, and NULL */
 static const struct lowering {
 	run_fn *run;
 	create_fn *create; /* NULL: XNNPACK has no such operator */
@@ -50,9 +48,79 @@ static const struct lowering {
 	[NNB_SPACE_TO_DEPTH] = { nnbx_run_blocks, NULL, AS_IS },
 	[NNB_SVDF] = { nnbx_run_svdf, NULL },
 	[NNB_TANH] = { nnbx_run_tanh, nnbx_create_tanh },
+	/* HAL 1.1 and later */
+	[NNB_BATCH_TO_SPACE_ND] = { nnbx_run_batch_to_space, NULL, AS_IS },
+	[NNB_DIV] = { nnbx_run_fused_pairs, NULL, AS_IS },
+	[NNB_MEAN] = { nnbx_run_reduce, NULL, AS_IS },
+	[NNB_PAD] = { nnbx_run_pad, NULL, AS_IS },
+	[NNB_SPACE_TO_BATCH_ND] = { nnbx_run_space_to_batch, NULL, AS_IS },
+	[NNB_SQUEEZE] = { nnbx_run_same_order, NULL, AS_IS },
+	[NNB_STRIDED_SLICE] = { nnbx_run_strided_slice, NULL, AS_IS },
+	[NNB_SUB] = { nnbx_run_fused_pairs, NULL, AS_IS },
+	[NNB_TRANSPOSE] = { nnbx_run_transpose, NULL, AS_IS },
+	[NNB_ABS] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_ARGMAX] = { nnbx_run_arg, NULL, AS_IS },
+	[NNB_ARGMIN] = { nnbx_run_arg, NULL, AS_IS },
+	[NNB_AXIS_ALIGNED_BBOX_TRANSFORM] = { nnbx_run_bbox_transform, NULL, AS_IS },
+	[NNB_BIDIRECTIONAL_SEQUENCE_LSTM] = { nnbx_run_both_lstm, NULL, AS_IS },
+	[NNB_BIDIRECTIONAL_SEQUENCE_RNN] = { nnbx_run_both_rnn, NULL, AS_IS },
+	[NNB_BOX_WITH_NMS_LIMIT] = { nnbx_run_box_with_nms_limit, NULL, AS_IS },
+	[NNB_CAST] = { nnbx_run_cast, NULL, AS_IS },
+	[NNB_CHANNEL_SHUFFLE] = { nnbx_run_channel_shuffle, NULL, AS_IS },
+	[NNB_DETECTION_POSTPROCESSING] = { nnbx_run_detection_postprocessing, NULL, AS_IS },
+	[NNB_EQUAL] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_EXP] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_EXPAND_DIMS] = { nnbx_run_same_order, NULL, AS_IS },
+	[NNB_GATHER] = { nnbx_run_gather, NULL, AS_IS },
+	[NNB_GENERATE_PROPOSALS] = { nnbx_run_generate_proposals, NULL, AS_IS },
+	[NNB_GREATER] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_GREATER_EQUAL] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_GROUPED_CONV_2D] = { nnbx_run_grouped_conv, NULL, AS_IS },
+	[NNB_HEATMAP_MAX_KEYPOINT] = { nnbx_run_heatmap_max_keypoint, NULL, AS_IS },
+	[NNB_INSTANCE_NORMALIZATION] = { nnbx_run_instance_normalization, NULL, AS_IS },
+	[NNB_LESS] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_LESS_EQUAL] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_LOG] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_LOGICAL_AND] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_LOGICAL_NOT] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_LOGICAL_OR] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_LOG_SOFTMAX] = { nnbx_run_log_softmax, NULL, AS_IS },
+	[NNB_MAXIMUM] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_MINIMUM] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_NEG] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_NOT_EQUAL] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_PAD_V2] = { nnbx_run_pad_v2, NULL, AS_IS },
+	[NNB_POW] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_PRELU] = { nnbx_run_plain_pairs, NULL, AS_IS },
+	[NNB_QUANTIZE] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_QUANTIZED_16BIT_LSTM] = { nnbx_run_quantized_16bit_lstm, NULL, AS_IS },
+	[NNB_RANDOM_MULTINOMIAL] = { nnbx_run_random_multinomial, NULL, AS_IS },
+	[NNB_REDUCE_ALL] = { nnbx_run_reduce, NULL, AS_IS },
+	[NNB_REDUCE_ANY] = { nnbx_run_reduce, NULL, AS_IS },
+	[NNB_REDUCE_MAX] = { nnbx_run_reduce, NULL, AS_IS },
+	[NNB_REDUCE_MIN] = { nnbx_run_reduce, NULL, AS_IS },
+	[NNB_REDUCE_PROD] = { nnbx_run_reduce, NULL, AS_IS },
+	[NNB_REDUCE_SUM] = { nnbx_run_reduce, NULL, AS_IS },
+	[NNB_ROI_ALIGN] = { nnbx_run_roi_align, NULL, AS_IS },
+	[NNB_ROI_POOLING] = { nnbx_run_roi_pooling, NULL, AS_IS },
+	[NNB_RSQRT] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_SELECT] = { nnbx_run_select, NULL, AS_IS },
+	[NNB_SIN] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_SLICE] = { nnbx_run_slice, NULL, AS_IS },
+	[NNB_SPLIT] = { nnbx_run_split, NULL, AS_IS },
+	[NNB_SQRT] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_TILE] = { nnbx_run_tile, NULL, AS_IS },
+	[NNB_TOPK_V2] = { nnbx_run_topk, NULL, AS_IS },
+	[NNB_TRANSPOSE_CONV_2D] = { nnbx_run_transpose_conv, NULL, AS_IS },
+	[NNB_UNIDIRECTIONAL_SEQUENCE_LSTM] = { nnbx_run_sequence_lstm, NULL, AS_IS },
+	[NNB_UNIDIRECTIONAL_SEQUENCE_RNN] = { nnbx_run_sequence_rnn, NULL, AS_IS },
+	[NNB_RESIZE_NEAREST_NEIGHBOR] = { nnbx_run_resize_nearest, NULL, AS_IS },
+	[NNB_QUANTIZED_LSTM] = { nnbx_run_quantized_lstm, NULL, AS_IS },
+	[NNB_ELU] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_HARD_SWISH] = { nnbx_run_each, NULL, AS_IS },
+	[NNB_FILL] = { nnbx_run_fill, NULL, AS_IS },
+	[NNB_RANK] = { nnbx_run_rank, NULL, AS_IS },
 };
-
-#pragma GCC diagnostic pop
 
 enum { N_LOWERINGS = sizeof(lowerings) / sizeof(lowerings[0]) };
 
@@ -99,9 +167,40 @@ struct site nnbx_site(const struct nnb_graph *g, const struct nnb_operand *base,
 	return site;
 }
 
+static uint64_t own_scratch(const struct site *site)
+{
+	switch (site->op->type) {
+	case NNB_LSH_PROJECTION:
+		return nnbx_lsh_scratch(site);
+	case NNB_BOX_WITH_NMS_LIMIT:
+	case NNB_DETECTION_POSTPROCESSING:
+	case NNB_GENERATE_PROPOSALS:
+		return nnbx_boxes_bytes(site);
+	case NNB_RANDOM_MULTINOMIAL:
+		return nnbx_random_bytes(site);
+	case NNB_TOPK_V2:
+		return nnbx_topk_bytes(site);
+	case NNB_GROUPED_CONV_2D:
+	case NNB_TRANSPOSE_CONV_2D:
+		return nnbx_wide_conv_bytes(site);
+	case NNB_BIDIRECTIONAL_SEQUENCE_LSTM:
+	case NNB_BIDIRECTIONAL_SEQUENCE_RNN:
+	case NNB_UNIDIRECTIONAL_SEQUENCE_LSTM:
+	case NNB_UNIDIRECTIONAL_SEQUENCE_RNN:
+		return nnbx_sequence_bytes(site);
+	case NNB_QUANTIZED_16BIT_LSTM:
+	case NNB_QUANTIZED_LSTM:
+		return nnbx_quantized_lstm_bytes(site);
+	default:
+		return 0;
+	}
+}
+
 uint64_t nnbx_step_scratch(const struct site *site)
 {
-	return nnbx_seen_scratch(site) + (site->op->type == NNB_LSH_PROJECTION ? nnbx_lsh_scratch(site) : 0);
+	uint64_t seen = nnbx_seen_scratch(site), own = own_scratch(site);
+
+	return own > UINT64_MAX - seen ? UINT64_MAX : seen + own;
 }
 
 uint64_t nnbx_step_bytes(const struct site *site)

@@ -26,6 +26,7 @@ struct site {
 	void *const *ins, *const *outs;     /* by input and by output: where they are instead; NULL: at */
 	bool turned; /* input 0 and output 0 have channels second, and the operation sees these: */
 	struct nnb_shape in_image, out_image;
+	struct nnb_shape *found; /* by output: where what only running shows is put; NULL: shapes holds it */
 };
 
 struct seen;

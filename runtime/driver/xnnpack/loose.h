@@ -1,0 +1,24 @@
+/*
+ * loose.h -- runs whose shapes are found on the way (nnb_run's found): each operation is set up when its turn comes.
+ *
+ * A loose run has one user, and ends with it. Its memory is charged to the model's account while the run has it.
+ */
+#ifndef NNBX_LOOSE_H
+#define NNBX_LOOSE_H
+
+#include "step.h"
+
+struct loose;
+
+/* Bytes that the device has: a plan, or a loose run, that needs more is refused for good. */
+uint64_t nnbx_device_memory(void);
+
+/* @base: the model's operands as operations see them, or NULL. @run's arrays stay valid until it is freed. */
+enum nnb_status nnbx_loose_new(struct loose **ret, const struct nnb_graph *graph, const struct nnb_operand *base,
+                               const struct nnb_run *run);
+void nnbx_loose_free(struct loose *loose); /* NULL is fine. */
+
+/* The operations come in the model's order, each once. */
+enum nnb_status nnbx_loose_op(struct loose *loose, uint32_t op);
+
+#endif
