@@ -310,16 +310,17 @@ static bool compare_ways(struct arrangement *a, const char *name, struct nnb_rea
 
 /* ---- the same in the device's memory ---- */
 
-/* How much there is of an output, if that is known; 0: it stays in shared memory. */
-static uint64_t known_bytes(const struct nnb_model *m, const struct nnb_example *x, uint32_t output)
+/* How much there is of an output, if the model says so; 0: it stays in shared memory. */
+static uint64_t known_bytes(const struct nnb_model *m, uint32_t output)
 {
-	uint64_t bytes = bytes_of(m, m->outputs[output], x->output_bytes[output]);
+	const struct nnb_operand *o = &m->operands[m->outputs[output]];
+	uint64_t bytes;
 
-	return bytes == ROOM && !x->output_bytes[output] ? 0 : bytes;
+	return nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) ? 0 : bytes;
 }
 
 /* As in shared memory, but for what the device has a buffer for. */
-static bool arrange_in_device(struct arrangement *a, const struct target *t, const struct nnb_example *x)
+static bool arrange_in_device(struct arrangement *a, const struct target *t)
 {
 	const struct placing *shared = &a->placings[SHARED];
 	struct placing *p = &a->placings[DEVICE];
@@ -335,7 +336,7 @@ static bool arrange_in_device(struct arrangement *a, const struct target *t, con
 		if (t->memory.inputs[i].pool && !p->inputs[i].no_value)
 			p->inputs[i].location = (struct nnb_location){ .pool = add_pool(p, t->memory.inputs[i].pool) };
 	for (uint32_t i = 0; i < m->n_outputs; i++)
-		if (t->memory.outputs[i].pool && known_bytes(m, x, i))
+		if (t->memory.outputs[i].pool && known_bytes(m, i))
 			p->outputs[i].location =
 				(struct nnb_location){ .pool = add_pool(p, t->memory.outputs[i].pool) };
 	return true;
@@ -420,19 +421,29 @@ static void count(struct ways *ways, const struct placing *p)
 	ways->arguments += p->call.n_outputs;
 }
 
+/* A fenced execution has outputs whose dimensions are all known before (R5). */
+static bool can_go(const struct nnb_model *m, unsigned path)
+{
+	for (uint32_t i = 0; path == BY_FENCED && i < m->n_outputs; i++)
+		if (!known_bytes(m, i))
+			return false;
+	return true;
+}
+
 bool run_example(struct ways *ways, const struct target *t, const struct nnb_example *x, struct nnb_reason *reason)
 {
 	__attribute__((cleanup(arrangement_free))) struct arrangement a = { 0 };
 	bool good = true;
 
-	if (!arrange(&a, model_of(t), x) || (ways->memories[DEVICE] && !arrange_in_device(&a, t, x))) {
+	if (!arrange(&a, model_of(t), x) || (ways->memories[DEVICE] && !arrange_in_device(&a, t))) {
 		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
 		return false;
 	}
 	if (ways->memories[DEVICE])
 		count(ways, &a.placings[DEVICE]);
 	for (unsigned i = 0; good && i < N_PATHS * N_MEMORIES; i++)
-		if (ways->paths & 1u << i / N_MEMORIES && ways->memories[i % N_MEMORIES])
+		if (ways->paths & 1u << i / N_MEMORIES && ways->memories[i % N_MEMORIES] &&
+		    can_go(model_of(t), 1u << i / N_MEMORIES))
 			good = run_way(t, 1u << i / N_MEMORIES, i % N_MEMORIES, x, &a, reason);
 	return good;
 }
