@@ -414,6 +414,107 @@ static uint32_t lstm(struct maker *k)
 	return tensor(k, 2, DIMS(BATCH, 4 * UNITS), 0);
 }
 
+/* ---- of later HALs ---- */
+
+static void values(struct maker *k, uint32_t n, const int32_t *of)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { n } };
+	uint32_t index = operand(k->m, &o);
+
+	assert_int_equal(nnb_model_value(k->m, index, of, n * 4), 0);
+	k->inputs[k->n_inputs++] = index;
+}
+
+static void truth(struct maker *k, bool value)
+{
+	uint32_t index = operand(k->m, &(struct nnb_operand){ .type = NNB_BOOL });
+	uint8_t byte = value;
+
+	assert_int_equal(nnb_model_value(k->m, index, &byte, 1), 0);
+	k->inputs[k->n_inputs++] = index;
+}
+
+static uint32_t transpose(struct maker *k)
+{
+	input(k, 2, DIMS(2048, MANY / 2048));
+	values(k, 2, (const int32_t[]){ 1, 0 });
+	return tensor(k, 2, DIMS(MANY / 2048, 2048), 0.5f);
+}
+
+static uint32_t tile(struct maker *k)
+{
+	input(k, 1, DIMS(MANY / 8));
+	values(k, 1, (const int32_t[]){ 8 });
+	return tensor(k, 1, DIMS(MANY), 0.5f);
+}
+
+static uint32_t plain_pair(struct maker *k)
+{
+	input(k, 1, DIMS(MANY));
+	input(k, 1, DIMS(MANY));
+	return tensor(k, 1, DIMS(MANY), 0.5f);
+}
+
+static uint32_t mean(struct maker *k)
+{
+	input(k, 2, DIMS(1024, MANY / 1024));
+	values(k, 1, (const int32_t[]){ 0 });
+	scalar(k, 0);
+	return tensor(k, 1, DIMS(MANY / 1024), 0.5f);
+}
+
+static uint32_t argmax(struct maker *k)
+{
+	input(k, 2, DIMS(2, MANY / 2));
+	scalar(k, 1);
+	return operand(k->m, &(struct nnb_operand){ .type = NNB_TENSOR_INT32, .rank = 1, .dims = { 2 } });
+}
+
+static uint32_t topk(struct maker *k)
+{
+	input(k, 2, DIMS(2, MANY / 8));
+	scalar(k, 100);
+	k->more[k->n_more++] =
+		operand(k->m, &(struct nnb_operand){ .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 2, 100 } });
+	return tensor(k, 2, DIMS(2, 100), 0.5f);
+}
+
+static uint32_t grouped_conv(struct maker *k)
+{
+	uint32_t side = 64 / SMALLER;
+
+	input(k, 4, DIMS(1, side, side, 32));
+	constant(k, 4, DIMS(32, 3, 3, 16));
+	bias(k, 32);
+	scalar(k, NNB_PADDING_VALID);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, 2);
+	scalar(k, NNB_FUSED_NONE);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, side - 2, side - 2, 32), 1000);
+}
+
+static uint32_t sequence_rnn(struct maker *k)
+{
+	input(k, 3, DIMS(8, BATCH, UNITS));
+	constant(k, 2, DIMS(UNITS, UNITS));
+	constant(k, 2, DIMS(UNITS, UNITS));
+	constant(k, 1, DIMS(UNITS));
+	input(k, 2, DIMS(BATCH, UNITS));
+	scalar(k, NNB_FUSED_RELU);
+	scalar(k, 1);
+	return tensor(k, 3, DIMS(8, BATCH, UNITS), 0);
+}
+
+static uint32_t log_softmax(struct maker *k)
+{
+	input(k, 2, DIMS(4, MANY / 32));
+	real_scalar(k, 1);
+	scalar(k, 1);
+	return tensor(k, 2, DIMS(4, MANY / 32), 0);
+}
+
 static const struct row {
 	const char *name;
 	enum nnb_op op;
@@ -482,6 +583,23 @@ static const struct row {
 	{ "LSTM float32", NNB_LSTM, lstm, false },
 	{ "RNN float32", NNB_RNN, rnn, false },
 	{ "SVDF float32", NNB_SVDF, svdf, false },
+	{ "TRANSPOSE float32", NNB_TRANSPOSE, transpose, false },
+	{ "TRANSPOSE quant8", NNB_TRANSPOSE, transpose, true },
+	{ "TILE float32", NNB_TILE, tile, false },
+	{ "SUB float32", NNB_SUB, pair, false },
+	{ "SUB quant8", NNB_SUB, pair, true },
+	{ "MAXIMUM float32", NNB_MAXIMUM, plain_pair, false },
+	{ "POW float32", NNB_POW, plain_pair, false },
+	{ "SQRT float32", NNB_SQRT, each, false },
+	{ "SIN float32", NNB_SIN, each, false },
+	{ "MEAN float32", NNB_MEAN, mean, false },
+	{ "MEAN quant8", NNB_MEAN, mean, true },
+	{ "ARGMAX float32", NNB_ARGMAX, argmax, false },
+	{ "TOPK_V2 float32", NNB_TOPK_V2, topk, false },
+	{ "LOG_SOFTMAX float32", NNB_LOG_SOFTMAX, log_softmax, false },
+	{ "GROUPED_CONV_2D float32", NNB_GROUPED_CONV_2D, grouped_conv, false },
+	{ "GROUPED_CONV_2D quant8", NNB_GROUPED_CONV_2D, grouped_conv, true },
+	{ "UNIDIRECTIONAL_SEQUENCE_RNN float32", NNB_UNIDIRECTIONAL_SEQUENCE_RNN, sequence_rnn, false },
 };
 
 static struct nnb_model *make_model(const struct row *row)
@@ -489,7 +607,8 @@ static struct nnb_model *make_model(const struct row *row)
 	struct maker k = { .quant = row->quant };
 	uint32_t outs[4];
 
-	assert_int_equal(nnb_model_new(&k.m, row->name, NNB_HAL_1_0), 0);
+	assert_int_equal(nnb_model_new(&k.m, row->name, nnb_op_hal(row->op) == NNB_HAL_1_0 ? NNB_HAL_1_0 : NNB_HAL_1_3),
+	                 0);
 	outs[0] = row->make(&k);
 	memcpy(outs + 1, k.more, sizeof(k.more));
 	assert_true(nnb_model_operation(k.m, row->op, k.inputs, k.n_inputs, outs, 1 + k.n_more) >= 0);
