@@ -1,5 +1,4 @@
 /* shapes_sequence.c -- the shapes of cells that go through a sequence. */
-#include "model/cells.h"
 #include "model/shaping.h"
 
 static int want_activation(const view *v, uint32_t k)

@@ -1,6 +1,5 @@
 /* lower_quantized_lstm.c -- LSTM cells whose operands are quantised. */
 #include "kernels/quantized_lstm.h"
-#include "model/cells.h"
 #include "operand.h"
 
 /* An input that may be left out: then it is nowhere. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kernels/sequence.h"
-#include "model/cells.h"
 #include "operand.h"
 
 /* Scratch memory that is given out from the front. */
