@@ -210,6 +210,19 @@ NNB_PUBLIC int nnb_model_file_parse(struct nnb_model_file **ret, const char *tex
                                     struct nnb_reason *reason);
 NNB_PUBLIC struct nnb_model_file *nnb_model_file_free(struct nnb_model_file *file); /* NULL is fine. Returns NULL. */
 
+/*
+ * Read a .tflite file (schema version 3, one subgraph) as a model of HAL 1.3, whose name is the file's. Its large constants stay in
+ * the file, which is a pool of the model: read-only, and kept open by it. 0 and *ret owned; -EINVAL: the file is bad: no such file,
+ * cut short, or an offset in it leads elsewhere; -ENOTSUP: it may be right, but an operator, a type or a second subgraph has
+ * nothing here that it could be; -EFBIG: beyond 4 GiB; another -errno: it could not be read. @reason says where: of an operator the
+ * subgraph, its index, what it is, and the tensor it gives. A model that was read is not yet a valid one.
+ */
+NNB_PUBLIC int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_reason *reason);
+
+/* The same from memory: @bytes are copied, and are a pool of the model. */
+NNB_PUBLIC int nnb_model_parse_tflite(struct nnb_model **ret, const void *bytes, size_t n, const char *name,
+                                      struct nnb_reason *reason);
+
 /* ---- wire form: one run of bytes, pools aside ---- */
 
 /*

@@ -1,0 +1,432 @@
+/*
+ * load.c -- .tflite files: the file, its tensors, its constants. nnb_model(3), nnb_model(5).
+ *
+ * LAYOUT    Constants up to NNB_COPY_MAX bytes are copied into the model. Larger ones stay where they are: the file is a pool of the
+ *           model, mapped read-only and whole, as a side file of a model file is. A float16 constant that an operator turns into
+ *           float32 is turned here, into the model's other pool; so are 64-bit integers that are 32-bit ones in the HAL.
+ * TRUST     The file may be anybody's, and change while it is read: each number is read once, then looked at (flat.h). What is made
+ *           of it stays in proportion to it, however often it names the same bytes (COPIES, LISTED). A file that is cut short
+ *           meanwhile reads as zeroes from there, and is refused in the end. Later it can change, too: that is the mapping's
+ *           business (memory.h).
+ */
+#include "model/tflite/load.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/reason.h"
+#include "model/tflite/schema.h"
+#include "nnb/half.h"
+
+enum {
+	COPIES = 8, /* times the file: bytes of copied constants, at most */
+	COPIES_LEAST = 1 << 20,
+	LISTED = 4 << 20, /* elements of lists: operators' tensors, channels' scales */
+	LINE = 120
+};
+
+void nnb__tflite_wrong(struct nnb__loading *l, int error, const char *format, ...)
+{
+	char text[sizeof(l->reason->text)], line[LINE];
+	va_list args;
+
+	if (l->error)
+		return;
+	l->error = error;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (l->taken == NNB__NOWHERE)
+		nnb_because(l->reason, "%s", text);
+	else
+		nnb_because(l->reason, "subgraph 0, operator %u (%s): %s", l->taken,
+		            nnb__tflite_describe(l, l->taken, line, sizeof(line)), text);
+}
+
+void nnb__tflite_look(struct nnb__loading *l)
+{
+	if (l->flat.wrong)
+		nnb__tflite_wrong(l, -EINVAL, "byte %u: %s", l->flat.wrong_at, l->flat.wrong);
+}
+
+uint32_t nnb__tflite_kept(struct nnb__loading *l, int index)
+{
+	if (index >= 0)
+		return (uint32_t)index;
+	nnb__tflite_wrong(l, index, "%s", strerror(-index));
+	return 0;
+}
+
+bool nnb__tflite_listed(struct nnb__loading *l, uint32_t n)
+{
+	l->listed += n;
+	if (l->listed > LISTED)
+		nnb__tflite_wrong(l, -EINVAL, "its lists are longer together than %d", LISTED);
+	return !l->error;
+}
+
+/* ---- tensors ---- */
+
+static const struct {
+	uint8_t is;
+	const char *name;
+	uint32_t type; /* the HAL's; 0: it has none */
+} types[] = {
+	{ TFLITE_FLOAT32, "FLOAT32", NNB_TENSOR_FLOAT32 },
+	{ TFLITE_FLOAT16, "FLOAT16", NNB_TENSOR_FLOAT16 },
+	{ TFLITE_INT32, "INT32", NNB_TENSOR_INT32 },
+	{ TFLITE_UINT8, "UINT8", NNB_TENSOR_QUANT8_ASYMM },
+	{ TFLITE_INT64, "INT64", 0 },
+	{ 5, "STRING", 0 },
+	{ TFLITE_BOOL, "BOOL", NNB_TENSOR_BOOL8 },
+	{ TFLITE_INT16, "INT16", NNB_TENSOR_QUANT16_SYMM },
+	{ 8, "COMPLEX64", 0 },
+	{ TFLITE_INT8, "INT8", NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ 10, "FLOAT64", 0 },
+	{ 13, "RESOURCE", 0 },
+	{ 15, "UINT32", 0 },
+	{ 16, "UINT16", 0 },
+	{ 17, "INT4", 0 },
+};
+
+static const char *type_name(uint8_t is)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i].is == is)
+			return types[i].name;
+	return "another";
+}
+
+static uint32_t type_of(uint8_t is)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i].is == is)
+			return types[i].type;
+	return 0;
+}
+
+static struct nnb__flat_table table_of(struct nnb__loading *l, int64_t tensor)
+{
+	if (tensor < 0 || tensor >= l->tensors.n) {
+		nnb__tflite_wrong(l, -EINVAL, "there is no tensor %" PRId64, tensor);
+		return (struct nnb__flat_table){ 0 };
+	}
+	return nnb__flat_table_of(&l->flat, l->tensors, (uint32_t)tensor);
+}
+
+static char *name_of(struct nnb__loading *l, int64_t tensor, char to[LINE])
+{
+	struct nnb__flat_table t = { 0 };
+
+	if (tensor >= 0 && tensor < l->tensors.n)
+		t = nnb__flat_table_of(&l->flat, l->tensors, (uint32_t)tensor);
+	return nnb__flat_line(&l->flat, t, TENSOR_NAME, to, LINE);
+}
+
+/* A scalar is a tensor of one element; an extent that is not known is 0. */
+static void read_shape(struct nnb__loading *l, struct nnb__flat_table t, int64_t tensor, struct nnb_operand *o)
+{
+	struct nnb__flat_vector shape = nnb__flat_vector(&l->flat, t, TENSOR_SHAPE, sizeof(int32_t));
+	char name[LINE];
+
+	if (shape.n > NNB_RANK_MAX) {
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' has rank %u, which is beyond %d", name_of(l, tensor, name),
+		                  shape.n, NNB_RANK_MAX);
+		return;
+	}
+	o->rank = shape.n;
+	for (uint32_t d = 0; d < shape.n; d++) {
+		int32_t extent = nnb__flat_i32_of(&l->flat, shape, d);
+
+		o->dims[d] = extent > 0 ? (uint32_t)extent : 0;
+	}
+	if (!o->rank) {
+		o->rank = 1;
+		o->dims[0] = 1;
+	}
+}
+
+/* What has no scale and is to have one is taken as it is: 1 and 0. */
+static void read_quantization(struct nnb__loading *l, struct nnb__flat_table t, int64_t tensor, struct nnb_operand *o)
+{
+	struct nnb__flat_table q = nnb__flat_table(&l->flat, t, TENSOR_QUANTIZATION);
+	struct nnb__flat_vector scales = nnb__flat_vector(&l->flat, q, QUANTIZATION_SCALE, sizeof(float));
+	struct nnb__flat_vector zeroes = nnb__flat_vector(&l->flat, q, QUANTIZATION_ZERO_POINT, sizeof(int64_t));
+	const struct nnb_type_info *info = nnb_type_info(o->type);
+	bool quantized = info && info->quantized;
+	int64_t zero;
+	char name[LINE];
+
+	if (!quantized && o->type != NNB_TENSOR_INT32)
+		return;
+	if (scales.n > 1 && o->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED) {
+		o->type = NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+		o->channel_dim = (uint32_t)nnb__flat_i32(&l->flat, q, QUANTIZATION_DIMENSION, 0);
+		o->n_scales = scales.n;
+		return;
+	}
+	if (scales.n > 1 && quantized) {
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is quantised by channel, which only INT8 can be",
+		                  name_of(l, tensor, name));
+		return;
+	}
+	if (scales.n == 1)
+		o->scale = nnb__flat_f32_of(&l->flat, scales, 0);
+	else if (quantized)
+		o->scale = 1;
+	zero = zeroes.n == 1 ? nnb__flat_i64_of(&l->flat, zeroes, 0) : 0;
+	o->zero_point = zero < INT32_MIN || zero > INT32_MAX ? INT32_MAX : (int32_t)zero; /* which validation refuses */
+}
+
+bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_operand *ret)
+{
+	struct nnb__flat_table t = table_of(l, tensor);
+	uint8_t type = nnb__flat_u8(&l->flat, t, TENSOR_TYPE, TFLITE_FLOAT32);
+	char name[LINE];
+
+	*ret = (struct nnb_operand){ .type = type_of(type) };
+	if (!l->error && nnb__flat_has(&l->flat, t, TENSOR_SPARSITY))
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is sparse", name_of(l, tensor, name));
+	if (type == TFLITE_INT64) /* of constants; others are refused */
+		ret->type = NNB_TENSOR_INT32;
+	if (!l->error && (!ret->type || !nnb_type_info(ret->type)))
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type %s, which there is not here",
+		                  name_of(l, tensor, name), type_name(type));
+	if (!l->error)
+		read_shape(l, t, tensor, ret);
+	if (!l->error)
+		read_quantization(l, t, tensor, ret);
+	nnb__tflite_look(l);
+	return !l->error;
+}
+
+/* ---- constants ---- */
+
+/* Where the bytes of a constant are in the file; none: it is no constant. */
+static struct nnb_location stored(struct nnb__loading *l, int64_t tensor)
+{
+	uint32_t index = (uint32_t)nnb__flat_i32(&l->flat, table_of(l, tensor), TENSOR_BUFFER, 0);
+	struct nnb__flat_table buffer = { 0 };
+	struct nnb__flat_vector data;
+	uint64_t offset, size;
+	char name[LINE];
+
+	if (index && index >= l->buffers.n)
+		nnb__tflite_wrong(l, -EINVAL, "tensor '%s': there is no buffer %u", name_of(l, tensor, name), index);
+	else if (index)
+		buffer = nnb__flat_table_of(&l->flat, l->buffers, index);
+	data = nnb__flat_vector(&l->flat, buffer, BUFFER_DATA, 1);
+	offset = nnb__flat_u64(&l->flat, buffer, BUFFER_OFFSET, 0);
+	size = nnb__flat_u64(&l->flat, buffer, BUFFER_SIZE, 0);
+	nnb__tflite_look(l);
+	if (data.n || offset <= 1 || !size)
+		return (struct nnb_location){ .offset = data.at, .length = data.n };
+	if (size > l->flat.n || offset > l->flat.n - size) {
+		nnb__tflite_wrong(l, -EINVAL, "tensor '%s': its buffer is beyond the file", name_of(l, tensor, name));
+		return (struct nnb_location){ 0 };
+	}
+	return (struct nnb_location){ .offset = (uint32_t)offset, .length = (uint32_t)size };
+}
+
+uint32_t nnb__tflite_constant(struct nnb__loading *l, const struct nnb_operand *operand, const void *value,
+                              uint64_t bytes)
+{
+	uint32_t index = l->error ? 0 : nnb__tflite_kept(l, nnb_model_operand(l->model, operand));
+
+	if (bytes > NNB_COPY_MAX)
+		l->copied += bytes;
+	if (l->copied > (uint64_t)COPIES * l->flat.n + COPIES_LEAST)
+		nnb__tflite_wrong(l, -EINVAL, "its constants overlap so much that their copies would outgrow it");
+	if (!l->error)
+		nnb__tflite_kept(l, nnb_model_value(l->model, index, value, (uint32_t)bytes));
+	return index;
+}
+
+/* Does the file hold as many bytes as the shape wants? */
+static bool holds(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o, uint32_t element,
+                  uint32_t length)
+{
+	uint64_t want = element;
+	char name[LINE];
+
+	for (uint32_t d = 0; d < o->rank; d++)
+		if (__builtin_mul_overflow(want, o->dims[d], &want))
+			want = UINT64_MAX;
+	if (!l->error && want != length)
+		nnb__tflite_wrong(l, -EINVAL, "tensor '%s' has %u bytes, but its shape and type say %" PRIu64,
+		                  name_of(l, tensor, name), length, want);
+	return !l->error;
+}
+
+/* Constant @from, float16, as float32 @o. */
+static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t from)
+{
+	struct nnb_location at = stored(l, from);
+	uint32_t n = at.length / 2, operand = 0;
+	float *values = NULL;
+
+	if (!holds(l, from, o, 2, at.length))
+		return 0;
+	values = malloc((size_t)n * sizeof(*values) + 1);
+	for (uint32_t i = 0; values && i < n; i++) {
+		uint16_t half;
+
+		memcpy(&half, l->flat.bytes + at.offset + (size_t)2 * i, sizeof(half));
+		values[i] = nnb_half_to_float(half);
+	}
+	if (values)
+		operand = nnb__tflite_constant(l, o, values, (uint64_t)n * sizeof(*values));
+	else
+		nnb__tflite_kept(l, -ENOMEM);
+	free(values);
+	return operand;
+}
+
+/* 64-bit integers, which the HAL has no tensors of. */
+static int32_t *narrowed(struct nnb__loading *l, int64_t tensor, struct nnb_location at, uint32_t *ret_n)
+{
+	uint32_t n = at.length / 8;
+	int32_t *values = malloc((size_t)n * sizeof(*values) + 1);
+	char name[LINE];
+
+	if (!values)
+		nnb__tflite_kept(l, -ENOMEM);
+	for (uint32_t i = 0; values && i < n; i++) {
+		int64_t value;
+
+		memcpy(&value, l->flat.bytes + at.offset + (size_t)8 * i, sizeof(value));
+		values[i] = (int32_t)value;
+		if (value != values[i])
+			nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' holds %" PRId64 ", which is beyond 32 bits",
+			                  name_of(l, tensor, name), value);
+	}
+	*ret_n = n;
+	return values;
+}
+
+static bool is_wide(struct nnb__loading *l, int64_t tensor)
+{
+	return nnb__flat_u8(&l->flat, table_of(l, tensor), TENSOR_TYPE, TFLITE_FLOAT32) == TFLITE_INT64;
+}
+
+/* The scales of a type that is quantised by channel, around 0. */
+static void give_scales(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o, uint32_t operand)
+{
+	struct nnb__flat_table q = nnb__flat_table(&l->flat, table_of(l, tensor), TENSOR_QUANTIZATION);
+	struct nnb__flat_vector from = nnb__flat_vector(&l->flat, q, QUANTIZATION_SCALE, sizeof(float));
+	struct nnb__flat_vector zeroes = nnb__flat_vector(&l->flat, q, QUANTIZATION_ZERO_POINT, sizeof(int64_t));
+	float *scales;
+
+	if (!o->n_scales || !nnb__tflite_listed(l, from.n + zeroes.n))
+		return;
+	for (uint32_t i = 0; i < zeroes.n; i++)
+		if (nnb__flat_i64_of(&l->flat, zeroes, i))
+			nnb__tflite_wrong(l, -ENOTSUP, "channel %u has a zero point that is not 0", i);
+	scales = malloc((from.n + (size_t)1) * sizeof(*scales));
+	for (uint32_t i = 0; scales && i < from.n; i++)
+		scales[i] = nnb__flat_f32_of(&l->flat, from, i);
+	if (!scales)
+		nnb__tflite_kept(l, -ENOMEM);
+	else if (!l->error)
+		nnb__tflite_kept(l, nnb_model_channels(l->model, operand, o->channel_dim, scales, from.n));
+	free(scales);
+}
+
+static uint32_t refer_to_file(struct nnb__loading *l, const struct nnb_operand *o, struct nnb_location at)
+{
+	uint32_t index = nnb__tflite_kept(l, nnb_model_operand(l->model, o));
+
+	if (!l->error && l->pool == NNB__NOWHERE)
+		l->pool = nnb__tflite_kept(l, nnb_model_pool(l->model, l->file));
+	if (!l->error)
+		nnb__tflite_kept(l, nnb_model_reference(l->model, index, l->pool, at.offset, at.length));
+	return index;
+}
+
+static uint32_t constant_operand(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o,
+                                 struct nnb_location at)
+{
+	bool wide = is_wide(l, tensor);
+	uint32_t operand = 0, n;
+	int32_t *values;
+
+	if (!holds(l, tensor, o, wide ? 8 : nnb_type_info(o->type)->bytes, at.length))
+		return 0;
+	if (!wide) {
+		operand = at.length > NNB_COPY_MAX ? refer_to_file(l, o, at)
+		                                   : nnb__tflite_constant(l, o, l->flat.bytes + at.offset, at.length);
+		if (!l->error)
+			give_scales(l, tensor, o, operand);
+		return operand;
+	}
+	values = narrowed(l, tensor, at, &n);
+	if (!l->error)
+		operand = nnb__tflite_constant(l, o, values, (uint64_t)n * sizeof(*values));
+	free(values);
+	return operand;
+}
+
+static uint32_t make_operand(struct nnb__loading *l, int64_t tensor)
+{
+	struct nnb_location at = stored(l, tensor);
+	struct nnb_operand o;
+	char name[LINE];
+
+	if (l->error || !nnb__tflite_tensor(l, tensor, &o))
+		return 0;
+	if (l->tensor[tensor].half != NNB__NOWHERE)
+		return fold_half(l, &o, l->tensor[tensor].half);
+	if (at.length)
+		return constant_operand(l, tensor, &o, at);
+	if (nnb__flat_u8(&l->flat, table_of(l, tensor), TENSOR_IS_VARIABLE, 0))
+		nnb__tflite_wrong(l, -ENOTSUP,
+		                  "tensor '%s' keeps its value from run to run, and here runs keep nothing",
+		                  name_of(l, tensor, name));
+	else if (is_wide(l, tensor))
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type INT64, and no constant",
+		                  name_of(l, tensor, name));
+	return l->error ? 0 : nnb__tflite_kept(l, nnb_model_operand(l->model, &o));
+}
+
+uint32_t nnb__tflite_operand(struct nnb__loading *l, int64_t tensor)
+{
+	uint32_t operand;
+
+	table_of(l, tensor);
+	if (l->error)
+		return 0;
+	if (l->tensor[tensor].operand != NNB__NOWHERE)
+		return l->tensor[tensor].operand;
+	operand = make_operand(l, tensor);
+	if (!l->error)
+		l->tensor[tensor].operand = operand;
+	return operand;
+}
+
+uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *to, uint32_t room)
+{
+	struct nnb_location at = stored(l, tensor);
+	struct nnb_operand o = { 0 };
+	bool wide = is_wide(l, tensor);
+	int32_t *values = NULL;
+	char name[LINE];
+	uint32_t n = at.length / 4;
+
+	if (l->error || !nnb__tflite_tensor(l, tensor, &o))
+		return 0;
+	if (!at.length || o.type != NNB_TENSOR_INT32)
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is no constant of integers", name_of(l, tensor, name));
+	else if (holds(l, tensor, &o, wide ? 8 : 4, at.length) && wide)
+		values = narrowed(l, tensor, at, &n);
+	if (!l->error && n > room)
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' has %u elements, and not at most %u",
+		                  name_of(l, tensor, name), n, room);
+	if (!l->error)
+		memcpy(to, values ? (const void *)values : l->flat.bytes + at.offset, (size_t)n * sizeof(*to));
+	free(values);
+	return l->error ? 0 : n;
+}
