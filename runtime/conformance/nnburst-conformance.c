@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "random_inputs.h"
 #include "ways.h"
 
 enum { DONE = 0, DIFFERED = 1, USAGE = 2, INPUT = 4, ENVIRONMENT = 5 };
@@ -155,6 +157,13 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 	return verdict;
 }
 
+static bool has_ending(const char *name, const char *ending)
+{
+	size_t n = strlen(name), e = strlen(ending);
+
+	return n > e && strcmp(name + n - e, ending) == 0;
+}
+
 /* One line; a reason that begins with the file's path begins behind that, since the line names the file. */
 static void print_line(enum verdict verdict, const char *name, const char *path, const char *reason)
 {
@@ -162,40 +171,85 @@ static void print_line(enum verdict verdict, const char *name, const char *path,
 
 	if (strncmp(reason, path, n) == 0 && strncmp(reason + n, ": ", 2) == 0)
 		reason += n + 2;
-	printf("%-7s %.*s%s%s\n", verdict_names[verdict], (int)strlen(name) - 5, name, verdict == PASSED ? "" : ": ",
-	       verdict == PASSED ? "" : reason);
+	printf("%-7s %.*s%s%s\n", verdict_names[verdict], (int)(strrchr(name, '.') - name), name, *reason ? ": " : "",
+	       reason);
 	fflush(stdout);
 }
 
-static void run_file(struct session *s, const char *dir, const char *name)
+static unsigned count_ways(const struct ways *w)
 {
+	return (unsigned)__builtin_popcount(w->paths) * ((unsigned)w->memories[SHARED] + w->memories[DEVICE]);
+}
+
+/*
+ * A .tflite file does not say what its outputs are to be: they are what all ways make of random inputs. Within this process it is
+ * preempted, too, so that there are two.
+ */
+static enum verdict run_random(struct session *s, const struct nnb_model_file *file, struct nnb_reason *reason)
+{
+	unsigned asked = s->ways.paths;
+	enum verdict verdict;
+
+	if (asked == AT_ONE_GO && !s->ways.memories[DEVICE])
+		s->ways.paths |= SAVED;
+	verdict = run_model(s, file, reason);
+	if (verdict == PASSED && count_ways(&s->ways) == 1) {
+		verdict = SKIPPED;
+		snprintf(reason->text, sizeof(reason->text),
+		         "it ran, but by one way, and the file holds no outputs to compare with");
+	}
+	s->ways.paths = asked;
+	return verdict;
+}
+
+static int read_file(struct nnb_model_file **ret, const char *path, struct nnb_reason *reason)
+{
+	struct nnb_model *model;
+	int r;
+
+	if (!has_ending(path, ".tflite"))
+		return nnb_model_file_read(ret, path, reason);
+	r = nnb_model_load_tflite(&model, path, reason);
+	return r ? r : random_inputs(ret, model, reason);
+}
+
+static void run_file(struct session *s, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	struct nnb_model_file *file = NULL;
 	struct nnb_reason reason = { "" };
 	enum verdict verdict;
-	char *path;
-	int r;
+	int r = read_file(&file, path, &reason);
 
-	if (asprintf(&path, "%s/%s", dir, name) < 0)
-		abort();
-	r = nnb_model_file_read(&file, path, &reason);
 	if (r)
 		verdict = r == -ENOTSUP ? SKIPPED : FAILED;
+	else if (has_ending(path, ".tflite"))
+		verdict = run_random(s, file, &reason);
 	else
 		verdict = run_model(s, file, &reason);
+	if (verdict == PASSED)
+		reason.text[0] = '\0';
 	s->count[verdict]++;
 	if (verdict != PASSED || !s->quiet)
 		print_line(verdict, name, path, reason.text);
 	nnb_model_file_free(file);
-	free(path);
 }
 
 /* ---- the directory ---- */
 
 static int is_model(const struct dirent *entry)
 {
-	size_t n = strlen(entry->d_name);
+	return has_ending(entry->d_name, ".json") || has_ending(entry->d_name, ".tflite");
+}
 
-	return n > 5 && strcmp(entry->d_name + n - 5, ".json") == 0;
+static void run_entry(struct session *s, const char *dir, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		abort();
+	run_file(s, path);
+	free(path);
 }
 
 static int run_directory(struct session *s, const char *dir)
@@ -205,16 +259,28 @@ static int run_directory(struct session *s, const char *dir)
 
 	if (n <= 0) {
 		fprintf(stderr, "nnburst-conformance: %s: %s\n", dir,
-		        n < 0 ? strerror(errno) : "no model file (*.json)");
+		        n < 0 ? strerror(errno) : "no model file (*.json, *.tflite)");
 		if (n == 0)
 			free(entries);
 		return INPUT;
 	}
 	for (int i = 0; i < n; i++) {
-		run_file(s, dir, entries[i]->d_name);
+		run_entry(s, dir, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
+	return DONE;
+}
+
+/* All of a directory, or one file. */
+static int run_all(struct session *s, const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && (has_ending(path, ".json") || has_ending(path, ".tflite")))
+		run_file(s, path);
+	else if (run_directory(s, path))
+		return INPUT;
 	printf("%u passed, %u failed, %u skipped", s->count[PASSED], s->count[FAILED], s->count[SKIPPED]);
 	if (s->ways.memories[DEVICE])
 		printf("; %" PRIu64 " of %" PRIu64 " arguments in device memory", s->ways.kept, s->ways.arguments);
@@ -260,12 +326,15 @@ static int connect_service(struct session *s, const char *socket)
 static void usage(FILE *to)
 {
 	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--preempt save|restart|both]\n"
-	      "                           [--memory shared|device|both] [--quiet] DIR\n"
+	      "                           [--memory shared|device|both] [--quiet] DIR|FILE\n"
 	      "       nnburst-conformance --path burst|sync|fenced|both|all [--socket PATH]\n"
-	      "                           [--memory shared|device|both] [--quiet] DIR\n"
+	      "                           [--memory shared|device|both] [--quiet] DIR|FILE\n"
 	      "       nnburst-conformance --help | --version\n"
 	      "\n"
-	      "Run every model file (*.json) in DIR and compare its outputs with what the file expects.\n"
+	      "Run every model file (*.json, *.tflite) in DIR, or one, and compare its outputs with what the file "
+	      "expects; of "
+	      "a\n"
+	      ".tflite file, which expects nothing, what the ways make of random inputs.\n"
 	      "  --driver NAME  xnnpack (the default), null, or the path of a driver-NAME.so\n"
 	      "  --cache DIR    prepare each model from a cache in DIR, filling that first\n"
 	      "  --preempt HOW  once more, interrupted at every checkpoint by another execution, and then gone on with "
@@ -412,7 +481,7 @@ int main(int argc, char **argv)
 		status = open_device(&session, options.driver ? options.driver : "xnnpack");
 	}
 	if (!status)
-		status = run_directory(&session, argv[optind]);
+		status = run_all(&session, argv[optind]);
 	nnb_device_unref(session.device);
 	nnb_client_close(session.client);
 	if (fflush(stdout) || ferror(stdout)) {

@@ -11,11 +11,15 @@
 
 #include "apps.h"
 #include "load.h"
+#include "own_run.h"
 #include "report.h"
 #include "work.h"
 
 struct options {
 	const char *socket, *scenario, *log;
+	const char *model; /* NULL: the scenario says which */
+	const char *into;  /* that is recorded; NULL: a name after the model */
+	bool own_service, record;
 	uint64_t duration_ns; /* 0: as the scenario says */
 	int64_t seed;         /* -1: as the scenario says */
 	bool json, list, check, quiet;
@@ -25,12 +29,20 @@ static void usage(FILE *to)
 {
 	fputs("usage: nnburst-load [--socket PATH] [--duration TIME] [--seed N] [--format table|json] [--check] "
 	      "[--quiet]\n"
-	      "                    [--log FILE] SCENARIO\n"
+	      "                    [--log FILE] [--service] SCENARIO | --model FILE\n"
+	      "       nnburst-load --model FILE --record[=DIR] [--socket PATH] [--duration TIME] [--seed N]\n"
 	      "       nnburst-load --list | --help | --version\n"
 	      "\n"
 	      "Run the apps of a scenario against the service, each as a process of its own, and tell what they "
 	      "measured.\n"
 	      "SCENARIO is a file (with a slash, or ending in .json), or the name of one that comes with the program.\n"
+	      "  --model FILE     instead of a scenario: one app runs this model (.tflite, or nnb_model(5)), or one of "
+	      "the\n"
+	      "                   program's own, by bursts for two seconds\n"
+	      "  --record[=DIR]   have burstscope record that into DIR, a directory named after the model, and say "
+	      "what the\n"
+	      "                   bursts cost; without --socket it is --service, too\n"
+	      "  --service        start an nnburstd for as long as this takes\n"
 	      "  --socket PATH    of the service; otherwise $NNBURST_SOCKET or where nnburstd listens\n"
 	      "  --duration TIME  instead of the scenario's, as in 500ms\n"
 	      "  --seed N         instead of the scenario's\n"
@@ -52,19 +64,17 @@ static void complain(const char *about, const char *what)
 
 /* ---- options ---- */
 
-enum { SOCKET = 256, DURATION, SEED, FORMAT, LOG, LIST, CHECK, QUIET, HELP, VERSION };
+enum { SOCKET = 256, DURATION, SEED, FORMAT, LOG, LIST, CHECK, QUIET, MODEL, RECORD, SERVICE, HELP, VERSION };
 
-static const struct option long_options[] = { { "socket", required_argument, NULL, SOCKET },
-	                                      { "duration", required_argument, NULL, DURATION },
-	                                      { "seed", required_argument, NULL, SEED },
-	                                      { "format", required_argument, NULL, FORMAT },
-	                                      { "log", required_argument, NULL, LOG },
-	                                      { "list", no_argument, NULL, LIST },
-	                                      { "check", no_argument, NULL, CHECK },
-	                                      { "quiet", no_argument, NULL, QUIET },
-	                                      { "help", no_argument, NULL, HELP },
-	                                      { "version", no_argument, NULL, VERSION },
-	                                      { 0 } };
+static const struct option long_options[] = {
+	{ "socket", required_argument, NULL, SOCKET }, { "duration", required_argument, NULL, DURATION },
+	{ "seed", required_argument, NULL, SEED },     { "format", required_argument, NULL, FORMAT },
+	{ "log", required_argument, NULL, LOG },       { "list", no_argument, NULL, LIST },
+	{ "model", required_argument, NULL, MODEL },   { "record", optional_argument, NULL, RECORD },
+	{ "service", no_argument, NULL, SERVICE },     { "check", no_argument, NULL, CHECK },
+	{ "quiet", no_argument, NULL, QUIET },         { "help", no_argument, NULL, HELP },
+	{ "version", no_argument, NULL, VERSION },     { 0 }
+};
 
 enum { N_OPTIONS = sizeof(long_options) / sizeof(long_options[0]) - 1 };
 
@@ -109,6 +119,14 @@ static bool take_option(struct options *o, int option)
 	case LOG:
 		o->log = optarg;
 		return *optarg;
+	case MODEL:
+		o->model = optarg;
+		return *optarg;
+	case RECORD:
+		o->into = optarg;
+		return o->record = !optarg || *optarg;
+	case SERVICE:
+		return o->own_service = true;
 	case LIST:
 		return o->list = true;
 	case CHECK:
@@ -145,7 +163,8 @@ static int read_options(struct options *o, int argc, char **argv)
 			return LOAD_USAGE;
 		}
 	}
-	if (o->list ? optind == argc : argc - optind == 1) {
+	if ((o->list || o->model ? optind == argc : argc - optind == 1) && (o->model || !o->record) &&
+	    !(o->own_service && o->socket) && !(o->record && (o->check || o->log || o->json))) {
 		o->scenario = argv[optind];
 		return -1;
 	}
@@ -360,6 +379,7 @@ static int run(const struct options *o, const char *path, const struct load_scen
 		                        .seed = (uint64_t)(o->seed >= 0 ? o->seed : scenario->seed),
 		                        .duration_ns = o->duration_ns ? o->duration_ns : scenario->duration_ns,
 		                        .progress = !o->quiet && isatty(STDERR_FILENO) };
+	struct load_service service = { .pid = 0 };
 	struct nnb_reason why = { "" };
 	int status = check_models(scenario, session.seed, &why);
 
@@ -374,7 +394,16 @@ static int run(const struct options *o, const char *path, const struct load_scen
 		complain(path, why.text);
 		return status;
 	}
-	return run_session(o, &session);
+	if (!o->own_service)
+		return run_session(o, &session);
+	if (load_service_start(&service, &why)) {
+		complain("", why.text);
+		return LOAD_ENVIRONMENT;
+	}
+	session.socket = service.socket;
+	status = run_session(o, &session);
+	load_service_stop(&service);
+	return status;
 }
 
 static int read_and_run(const struct options *o, const char *path)
@@ -395,6 +424,54 @@ static int read_and_run(const struct options *o, const char *path)
 	return status;
 }
 
+/* A scenario of our own, of one app. */
+static int run_model(const struct options *o)
+{
+	struct load_scenario *scenario;
+	struct nnb_reason why = { "" };
+	char *text = load_own_scenario(o->model, &why);
+	int status = LOAD_INPUT;
+
+	if (!text || load_scenario_parse(&scenario, text, strlen(text), "own", ".", &why)) {
+		complain(o->model, why.text);
+	} else {
+		status = run(o, o->model, scenario, text, strlen(text));
+		load_scenario_free(scenario);
+	}
+	free(text);
+	return status;
+}
+
+/* The same, recorded: without what asks for that. */
+static int record_model(const struct options *o)
+{
+	char seed[32], duration[LOAD_TIME_TEXT], *argv[16] = { "--quiet", "--model", (char *)o->model };
+	int n = 3;
+
+	snprintf(seed, sizeof(seed), "%" PRId64, o->seed);
+	argv[n++] = o->socket ? "--socket" : "--service";
+	if (o->socket)
+		argv[n++] = (char *)o->socket;
+	if (o->seed >= 0) {
+		argv[n++] = "--seed";
+		argv[n++] = seed;
+	}
+	if (o->duration_ns) {
+		argv[n++] = "--duration";
+		argv[n++] = load_time_text(duration, o->duration_ns);
+	}
+	return load_record(o->model, o->into, argv);
+}
+
+static int run_scenario(const struct options *o)
+{
+	char *path = load_is_file(o->scenario) ? strdup(o->scenario) : shipped(o->scenario);
+	int status = path ? read_and_run(o, path) : LOAD_INPUT;
+
+	free(path);
+	return status;
+}
+
 /* "--app A,B,C": this process is an app, and these are its fds (apps.c). */
 static bool is_app(int argc, char **argv, struct load_fds *ret)
 {
@@ -406,7 +483,6 @@ int main(int argc, char **argv)
 {
 	struct options o = { .seed = -1 };
 	struct load_fds fds;
-	char *path;
 	int status;
 
 	if (is_app(argc, argv, &fds))
@@ -416,8 +492,7 @@ int main(int argc, char **argv)
 		return status;
 	if (o.list)
 		return list();
-	path = load_is_file(o.scenario) ? strdup(o.scenario) : shipped(o.scenario);
-	status = path ? read_and_run(&o, path) : LOAD_INPUT;
-	free(path);
-	return status;
+	if (o.record)
+		return record_model(&o);
+	return o.model ? run_model(&o) : run_scenario(&o);
 }

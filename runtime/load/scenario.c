@@ -202,7 +202,14 @@ bool load_is_file(const char *model)
 {
 	size_t n = strlen(model);
 
-	return strchr(model, '/') || (n > 5 && strcmp(model + n - 5, ".json") == 0);
+	return strchr(model, '/') || (n > 5 && strcmp(model + n - 5, ".json") == 0) || load_is_tflite(model);
+}
+
+bool load_is_tflite(const char *model)
+{
+	size_t n = strlen(model);
+
+	return n > 7 && strcmp(model + n - 7, ".tflite") == 0;
 }
 
 static int read_model(struct nnb_reason *reason, const struct place *at, const json_t *json, char *ret)

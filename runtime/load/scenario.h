@@ -35,7 +35,7 @@ extern const char *const load_keeping_names[3];
 
 struct load_stream {
 	char name[LOAD_NAME];
-	char model[LOAD_MODEL]; /* of the zoo; with a slash, or ending in .json: a file */
+	char model[LOAD_MODEL]; /* of the zoo; with a slash, or ending in .json or .tflite: a file */
 	uint32_t priority;      /* 0 low, 1 medium, 2 high */
 	uint32_t path;          /* enum load_path */
 	int64_t threads;
@@ -97,6 +97,9 @@ static inline void load_scenario_freep(struct load_scenario **scenario)
 
 /* Is @model the path of a file, rather than a name of the zoo? */
 bool load_is_file(const char *model);
+
+/* Is that file one of TensorFlow Lite's, rather than of nnb_model(5)? */
+bool load_is_tflite(const char *model);
 
 /*
  * Every key there is, for the test of the manual: @i from 0, NULL in the end.

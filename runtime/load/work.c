@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "load.h"
+#include "nnb/half.h"
 #include "zoo.h"
 
 enum { ALIGNMENT = 64, ROOM = 1 << 20, SPOILT = 0xa5 };
@@ -21,6 +22,8 @@ static int read_file(struct load_work *w, const char *dir, const char *model, st
 		w->name = NULL;
 		return -ENOMEM;
 	}
+	if (load_is_tflite(model))
+		return nnb_model_load_tflite(&w->model, w->name, reason);
 	r = nnb_model_file_read(&w->file, w->name, reason);
 	if (!r)
 		w->model = w->file->model;
@@ -59,6 +62,31 @@ static size_t bytes_of(const struct nnb_model *m, uint32_t operand)
 	return nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || bytes > UINT32_MAX ? 0 : (size_t)bytes;
 }
 
+/* Numbers from -1 to 1 for real ones, any for quantised ones and truths, and zeroes for integers, which may be indexes. */
+static void fill_input(void *to, size_t bytes, uint32_t type, uint64_t seed, uint32_t which)
+{
+	uint8_t *each = to;
+	uint32_t element = nnb_type_info(type)->bytes;
+	float number;
+
+	if (type == NNB_TENSOR_FLOAT32) {
+		load_zoo_numbers(to, bytes / sizeof(float), seed, which);
+		return;
+	}
+	if (!nnb_type_info(type)->quantized && type != NNB_TENSOR_FLOAT16 && type != NNB_TENSOR_BOOL8)
+		return;
+	for (size_t i = 0; i < bytes / element; i++) {
+		uint16_t half;
+
+		load_zoo_numbers(&number, 1, seed + i, which);
+		half = type == NNB_TENSOR_FLOAT16 ? nnb_float_to_half(number) : (uint16_t)((number + 1) * 32767);
+		if (element == 2)
+			memcpy(each + 2 * i, &half, 2);
+		else
+			each[i] = type == NNB_TENSOR_BOOL8 ? half & 1 : (uint8_t)(half >> 4);
+	}
+}
+
 static int make_input(struct load_work *w, uint32_t i, uint64_t seed, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = w->model;
@@ -72,12 +100,11 @@ static int make_input(struct load_work *w, uint32_t i, uint64_t seed, struct nnb
 	if (!w->inputs[i])
 		return -ENOMEM;
 	w->input_bytes[i] = bytes;
-	if (m->operands[m->inputs[i]].type == NNB_TENSOR_FLOAT32)
-		load_zoo_numbers(w->inputs[i], bytes / sizeof(float), seed, i);
+	fill_input(w->inputs[i], bytes, m->operands[m->inputs[i]].type, seed, i);
 	return 0;
 }
 
-/* The first example's, or random numbers, and zeroes where the model does not take real ones. */
+/* The first example's, or random ones of its types. */
 static int make_operands(struct load_work *w, uint64_t seed, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = w->model;

@@ -11,7 +11,7 @@
 /* A model and one set of inputs for it. Once made it is only read. */
 struct load_work {
 	struct nnb_model *model;
-	struct nnb_model_file *file; /* that the model is of; NULL: of the zoo */
+	struct nnb_model_file *file; /* that the model is of; NULL: of the zoo, or a .tflite file's */
 	void **inputs;               /* NULL: omitted */
 	size_t *input_bytes, *output_bytes;
 	char *name;              /* the zoo's, or the file's path */

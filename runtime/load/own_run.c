@@ -1,0 +1,178 @@
+/*
+ * own_run.c -- see own_run.h.
+ *
+ * What is run is looked for beside this program, in ../sbin and ../viewer-cli (as in a build), and then in $PATH.
+ */
+#include "own_run.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "scenario.h"
+
+enum { LOOK_MS = 10, PATIENCE_LOOKS = 1000, WORDS_MAX = 32 };
+
+/* "my" of ".../my.tflite", and of "mlp". */
+static void base_of(char to[LOAD_NAME], const char *model)
+{
+	const char *slash = strrchr(model, '/'), *base = slash ? slash + 1 : model, *dot = strrchr(base, '.');
+	size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+
+	snprintf(to, LOAD_NAME, "%.*s", (int)(n < LOAD_NAME ? n : LOAD_NAME - 1), base);
+}
+
+/* ---- a scenario ---- */
+
+char *load_own_scenario(const char *model, struct nnb_reason *reason)
+{
+	char path[PATH_MAX], base[LOAD_NAME], *text = NULL;
+	json_t *json;
+
+	base_of(base, model);
+	if (load_is_file(model) && !realpath(model, path)) {
+		nnb_because(reason, "%s", strerror(errno));
+		return NULL;
+	}
+	if (!load_is_file(model))
+		snprintf(path, sizeof(path), "%s", model);
+	if (strlen(path) >= LOAD_MODEL) {
+		nnb_because(reason, "the path is longer than %d bytes", LOAD_MODEL - 1);
+		return NULL;
+	}
+	json = json_pack("{ss ss ss s[{ss s[{ss ss ss}]}]}", "name", base, "about",
+	                 "one app that runs one model by bursts", "duration", "2s", "apps", "name", "app", "streams",
+	                 "name", base, "model", path, "path", "burst");
+	if (json)
+		text = json_dumps(json, 0);
+	json_decref(json);
+	if (!text)
+		nnb_because(reason, "its name is not UTF-8, or there is no memory");
+	return text;
+}
+
+/* ---- programs ---- */
+
+/* Where @program is; its bare name where only $PATH may know. Returns @to. */
+static char *place_of(const char *program, char to[PATH_MAX])
+{
+	static const char *const places[] = { ".", "../sbin", "../bin", "../viewer-cli" };
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	exe[n > 0 ? n : 0] = '\0';
+	slash = strrchr(exe, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
+		if (snprintf(to, PATH_MAX, "%.*s/%s/%s", (int)(slash - exe), exe, places[i], program) < PATH_MAX &&
+		    access(to, X_OK) == 0)
+			return to;
+	snprintf(to, PATH_MAX, "%s", program);
+	return to;
+}
+
+/* Start it. -errno: it cannot be run, or there is no memory. @dies_with_us: by SIGTERM. */
+static pid_t start(const char *program, char *const *argv, bool dies_with_us)
+{
+	char path[PATH_MAX];
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (pid)
+		return pid;
+	if (dies_with_us && (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent || setpgid(0, 0)))
+		_exit(LOAD_ENVIRONMENT); /* in a group of its own, Ctrl-C is for the apps first */
+	execvp(place_of(program, path), argv);
+	fprintf(stderr, "nnburst-load: %s: %s\n", program, strerror(errno));
+	_exit(LOAD_ENVIRONMENT);
+}
+
+/* ---- a service ---- */
+
+int load_service_start(struct load_service *s, struct nnb_reason *reason)
+{
+	const struct timespec a_while = { .tv_nsec = LOOK_MS * 1000000L };
+	char *const argv[] = { "nnburstd", "--socket", s->socket, "--app-identity", "pid", NULL };
+	struct stat st;
+
+	strcpy(s->dir, "/tmp/nnburst-load.XXXXXX");
+	if (!mkdtemp(s->dir)) {
+		int r = -errno;
+
+		nnb_because(reason, "%s: %s", s->dir, strerror(-r));
+		return r;
+	}
+	snprintf(s->socket, sizeof(s->socket), "%s/socket", s->dir);
+	s->pid = start("nnburstd", argv, true);
+	for (int i = 0; s->pid > 0 && stat(s->socket, &st) && i < PATIENCE_LOOKS; i++) {
+		if (waitpid(s->pid, NULL, WNOHANG))
+			s->pid = 0;
+		nanosleep(&a_while, NULL);
+	}
+	if (s->pid > 0 && !stat(s->socket, &st))
+		return 0;
+	load_service_stop(s);
+	nnb_because(reason, "nnburstd does not start");
+	return -ESRCH;
+}
+
+void load_service_stop(struct load_service *s)
+{
+	if (s->pid > 0) {
+		kill(s->pid, SIGTERM);
+		waitpid(s->pid, NULL, 0);
+	}
+	if (s->dir[0]) {
+		unlink(s->socket);
+		rmdir(s->dir);
+	}
+	*s = (struct load_service){ 0 };
+}
+
+/* ---- a recording ---- */
+
+/* Run it to its end. Its status; one that was killed, or cannot be run, is a wrong environment. */
+static int run(const char *program, char *const *argv)
+{
+	pid_t pid = start(program, argv, false);
+	int status = 0;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LOAD_ENVIRONMENT;
+}
+
+int load_record(const char *model, const char *into, char *const *argv)
+{
+	char self[PATH_MAX], base[LOAD_NAME], *words[WORDS_MAX] = { "burstscope", "record", "-o" };
+	char *const asked[] = { "burstscope", "overhead", "--no-pager", base, NULL };
+	int n = 3, status;
+
+	base_of(base, model);
+	if (into)
+		snprintf(base, sizeof(base), "%s", into);
+	words[n++] = base;
+	words[n++] = "--";
+	words[n++] = place_of("nnburst-load", self);
+	while (*argv && n < WORDS_MAX - 1)
+		words[n++] = *argv++;
+	fflush(stdout);
+	status = run("burstscope", words);
+	if (!status) {
+		putchar('\n');
+		fflush(stdout);
+		status = run("burstscope", asked);
+	}
+	return status;
+}
