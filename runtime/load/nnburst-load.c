@@ -277,8 +277,8 @@ static char *shipped(const char *name)
 
 /* ---- running ---- */
 
-/* Are the models right? Each is read as its app will. */
-static int check_models(const struct load_scenario *s, uint64_t seed, struct nnb_reason *reason)
+/* Are the models right? Each is read as its app will. @own: the scenario is ours, and nobody asks where in it. */
+static int check_models(const struct load_scenario *s, uint64_t seed, bool own, struct nnb_reason *reason)
 {
 	for (uint32_t i = 0; i < s->n_apps; i++)
 		for (uint32_t k = 0; k < s->apps[i].n_streams; k++) {
@@ -292,6 +292,10 @@ static int check_models(const struct load_scenario *s, uint64_t seed, struct nnb
 			else if (load_work_keep(work, stream, &why))
 				key = "state_pairs";
 			load_work_free(work);
+			if (key && own) {
+				*reason = why;
+				return LOAD_INPUT;
+			}
 			if (key) {
 				nnb_because(reason, "apps[%u].streams[%u].%s: %.200s", i, k, key, why.text);
 				return LOAD_INPUT;
@@ -381,10 +385,10 @@ static int run(const struct options *o, const char *path, const struct load_scen
 		                        .progress = !o->quiet && isatty(STDERR_FILENO) };
 	struct load_service service = { .pid = 0 };
 	struct nnb_reason why = { "" };
-	int status = check_models(scenario, session.seed, &why);
+	int status = check_models(scenario, session.seed, o->model, &why);
 
 	if (status) {
-		complain(path, why.text);
+		complain(o->model ? "" : path, why.text);
 		return status;
 	}
 	if (o->check)

@@ -17,6 +17,8 @@
 
 enum { MORE = 16, LINE = 120 /* operands that a function adds to an operator's inputs, at most */ };
 
+enum { KINDS = 6, KIND = 72 }; /* of operators that are refused, and bytes of what they are called */
+
 struct row;
 
 /* An operator that is being taken, and the inputs of the operation that it becomes. */
@@ -794,7 +796,7 @@ char *nnb__tflite_describe(struct nnb__loading *l, uint32_t which, char *to, uin
 	struct nnb__flat_vector outputs = nnb__flat_vector(&l->flat, o, OPERATOR_OUTPUTS, sizeof(int32_t));
 	uint32_t index = (uint32_t)nnb__flat_i32(&l->flat, o, OPERATOR_CODE, 0);
 	int32_t out = outputs.n ? nnb__flat_i32_of(&l->flat, outputs, 0) : -1;
-	char kind[72] = "of no code", name[64];
+	char kind[KIND] = "of no code", name[64];
 
 	if (index < l->codes.n)
 		name_code(l, nnb__flat_table_of(&l->flat, l->codes, index), kind, sizeof(kind));
@@ -806,29 +808,29 @@ char *nnb__tflite_describe(struct nnb__loading *l, uint32_t which, char *to, uin
 
 /* ---- what there is not ---- */
 
-enum { KINDS = 4 };
-
-/* The operators that cannot be taken, by their codes. */
+/* The operators that cannot be taken, by what they are called. */
 struct refused {
 	uint32_t first, n, n_kinds;
 	struct {
-		uint32_t code, n; /* index among codes */
+		char name[KIND];
+		uint32_t n;
 	} kinds[KINDS];
 };
 
-static void count(struct refused *r, uint32_t which, uint32_t code)
+static void count(struct nnb__loading *l, struct refused *r, uint32_t which, struct nnb__flat_table code)
 {
+	char name[KIND];
 	uint32_t k = 0;
 
 	if (!r->n++)
 		r->first = which;
-	while (k < r->n_kinds && r->kinds[k].code != code)
+	name_code(l, code, name, sizeof(name));
+	while (k < r->n_kinds && strcmp(r->kinds[k].name, name) != 0)
 		k++;
 	if (k == KINDS)
 		return;
 	if (k == r->n_kinds) {
-		r->n_kinds++;
-		r->kinds[k].code = code;
+		strcpy(r->kinds[r->n_kinds++].name, name);
 		r->kinds[k].n = 0;
 	}
 	r->kinds[k].n++;
@@ -836,13 +838,12 @@ static void count(struct refused *r, uint32_t which, uint32_t code)
 
 static void tell_refused(struct nnb__loading *l, const struct refused *r)
 {
-	char kinds[160] = "", name[72];
+	char kinds[160] = "";
 	size_t at = 0;
 
-	for (uint32_t k = 0; k < r->n_kinds && at < sizeof(kinds); k++) {
-		name_code(l, nnb__flat_table_of(&l->flat, l->codes, r->kinds[k].code), name, sizeof(name));
-		at += (size_t)snprintf(kinds + at, sizeof(kinds) - at, "%s%s (%u)", k ? ", " : "", name, r->kinds[k].n);
-	}
+	for (uint32_t k = 0; k < r->n_kinds && at < sizeof(kinds); k++)
+		at += (size_t)snprintf(kinds + at, sizeof(kinds) - at, "%s%s (%u)", k ? ", " : "", r->kinds[k].name,
+		                       r->kinds[k].n);
 	l->taken = r->first;
 	nnb__tflite_wrong(l, -ENOTSUP, "not supported; %u of its %u operators are, not %s", l->operators.n - r->n,
 	                  l->operators.n, kinds);
@@ -857,7 +858,7 @@ static void find_refused(struct nnb__loading *l)
 		struct nnb__flat_table o = operator_at(l, i), code = code_table_of(l, o);
 
 		if (!row_of(code_of(l, code)))
-			count(&refused, i, (uint32_t)nnb__flat_i32(&l->flat, o, OPERATOR_CODE, 0));
+			count(l, &refused, i, code);
 		nnb__tflite_look(l);
 	}
 	if (refused.n && !l->error)

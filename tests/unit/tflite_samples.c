@@ -1,0 +1,114 @@
+/* tflite_samples.c -- .tflite models that are right: a net of halves, quantised ones, and one whose constants are large. */
+#include <stdlib.h>
+
+#include "unit/tflite_writer.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define MODEL(t, o) .n_tensors = N_OF(t), .n_operators = N_OF(o), .tensors = t, .operators = o
+
+/* ---- a net: float16 constants, which DEQUANTIZE makes float32 ---- */
+
+enum { HALF_1 = 0x3c00, HALF_2 = 0x4000, HALF_05 = 0x3800, HALF_M1 = 0xbc00, HALF_TINY = 0x0001 };
+
+/* Two channels: the first sums a window of 1 x 1, the second is its half less one. */
+static const uint16_t filter_halves[] = { HALF_1, HALF_05 }, bias_halves[] = { HALF_TINY, HALF_M1 };
+static const int32_t row_shape[] = { 1, -1 };
+static const float weights[] = { 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0 };
+
+static const struct tfl_tensor net_tensors[] = {
+	{ "image", TFL_FLOAT32, 4, { 1, 4, 4, 1 } },
+	{ "filter/half", TFL_FLOAT16, 4, { 2, 1, 1, 1 }, filter_halves, sizeof(filter_halves) },
+	{ "bias/half", TFL_FLOAT16, 1, { 2 }, bias_halves, sizeof(bias_halves) },
+	{ "filter", TFL_FLOAT32, 4, { 2, 1, 1, 1 } },
+	{ "bias", TFL_FLOAT32, 1, { 2 } },
+	{ "conv", TFL_FLOAT32, 4, { 1, 4, 4, 2 } },
+	{ "pool", TFL_FLOAT32, 4, { 1, 2, 2, 2 } },
+	{ "row/shape", TFL_INT32, 1, { 2 }, row_shape, sizeof(row_shape) },
+	{ "row", TFL_FLOAT32, 2, { 1, 8 } },
+	{ "weights", TFL_FLOAT32, 2, { 2, 8 }, weights, sizeof(weights) },
+	{ "dense", TFL_FLOAT32, 2, { 1, 2 } },
+};
+
+static const struct tfl_operator net_operators[] = {
+	{ 6, NULL, 1, 1, { 1 }, { 3 } },
+	{ 6, NULL, 1, 1, { 2 }, { 4 } },
+	{ 3, NULL, 3, 1, { 0, 3, 4 }, { 5 }, 1, { { 0, 'b', 0 }, { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 3 } } },
+	{ 17,
+	  NULL,
+	  1,
+	  1,
+	  { 5 },
+	  { 6 },
+	  5,
+	  { { 0, 'b', 1 }, { 1, 'i', 2 }, { 2, 'i', 2 }, { 3, 'i', 2 }, { 4, 'i', 2 }, { 5, 'b', 0 } } },
+	{ 22, NULL, 2, 1, { 6, 7 }, { 8 } },
+	{ 9, NULL, 3, 1, { 8, 9, -1 }, { 10 }, 8, { { 0, 'b', 1 } } },
+};
+
+/* ---- quantised: a sum of uint8, and a convolution of int8 by channel ---- */
+
+static const uint8_t addend[] = { 10, 20, 30, 40 };
+
+static const struct tfl_tensor sum_tensors[] = {
+	{ "x", TFL_UINT8, 2, { 1, 4 }, .n_scales = 1, .scales = { 0.5f }, .zero = 128 },
+	{ "c", TFL_UINT8, 2, { 1, 4 }, addend, sizeof(addend), 1, { 1 }, 0 },
+	{ "y", TFL_UINT8, 2, { 1, 4 }, .n_scales = 1, .scales = { 1 }, .zero = 64 },
+};
+static const struct tfl_operator sum_operators[] = { { 0, NULL, 2, 1, { 0, 1 }, { 2 }, 11, { { 0, 'b', 0 } } } };
+
+static const int8_t by_channel[] = { 4, 8 };
+static const int32_t by_channel_bias[] = { 1, -1 };
+
+static const struct tfl_tensor channel_tensors[] = {
+	{ "x", TFL_INT8, 4, { 1, 2, 2, 1 }, .n_scales = 1, .scales = { 0.5f }, .zero = 0 },
+	{ "filter", TFL_INT8, 4, { 2, 1, 1, 1 }, by_channel, sizeof(by_channel), 2, { 0.25f, 0.125f }, 0, 0 },
+	{ "bias", TFL_INT32, 1, { 2 }, by_channel_bias, sizeof(by_channel_bias), 2, { 0.125f, 0.0625f } },
+	{ "y", TFL_INT8, 4, { 1, 2, 2, 2 }, .n_scales = 1, .scales = { 0.5f }, .zero = 0 },
+};
+static const struct tfl_operator channel_operators[] = {
+	{ 3, NULL, 3, 1, { 0, 1, 2 }, { 3 }, 1, { { 0, 'b', 1 }, { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 0 } } },
+};
+
+/* ---- a constant that stays in the file, and one whose integers are wide ---- */
+
+static float large[64];
+static const int64_t wide_shape[] = { 8, 8 };
+
+static const struct tfl_tensor large_tensors[] = {
+	{ "x", TFL_FLOAT32, 1, { 64 } },   { "large", TFL_FLOAT32, 1, { 64 }, large, sizeof(large) },
+	{ "sum", TFL_FLOAT32, 1, { 64 } }, { "shape", TFL_INT64, 1, { 2 }, wide_shape, sizeof(wide_shape) },
+	{ "y", TFL_FLOAT32, 2, { 8, 8 } },
+};
+static const struct tfl_operator large_operators[] = {
+	{ 0, NULL, 2, 1, { 0, 1 }, { 2 }, 11, { { 0, 'b', 0 } } },
+	{ 22, NULL, 2, 1, { 2, 3 }, { 4 }, 17 },
+};
+
+static const struct tfl_model samples[] = {
+	{ MODEL(net_tensors, net_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 10 } },
+	{ MODEL(sum_tensors, sum_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 2 },
+	  .old_codes = true },
+	{ MODEL(channel_tensors, channel_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 3 } },
+	{ MODEL(large_tensors, large_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 4 } },
+	{ MODEL(large_tensors, large_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 4 },
+	  .outside = true },
+};
+
+unsigned tfl_samples(void)
+{
+	return N_OF(samples);
+}
+
+const struct tfl_model *tfl_sample_model(unsigned which)
+{
+	return &samples[which];
+}
+
+void tfl_sample(unsigned which, uint8_t **ret, size_t *ret_bytes)
+{
+	for (unsigned i = 0; i < N_OF(large); i++)
+		large[i] = (float)i;
+	tfl_write(&samples[which], ret, ret_bytes);
+}
