@@ -164,11 +164,15 @@ static bool has_ending(const char *name, const char *ending)
 	return n > e && strcmp(name + n - e, ending) == 0;
 }
 
-/* One line; a reason that begins with the file's path begins behind that, since the line names the file. */
+/* One line; a reason that begins with the file's path or name begins behind that, since the line names the file. */
 static void print_line(enum verdict verdict, const char *name, const char *path, const char *reason)
 {
 	size_t n = strlen(path);
 
+	if (strncmp(reason, path, n) != 0) {
+		n = strlen(name);
+		path = name;
+	}
 	if (strncmp(reason, path, n) == 0 && strncmp(reason + n, ": ", 2) == 0)
 		reason += n + 2;
 	printf("%-7s %.*s%s%s\n", verdict_names[verdict], (int)(strrchr(name, '.') - name), name, *reason ? ": " : "",

@@ -138,10 +138,9 @@ static int load(struct nnb_model **ret, const struct nnb_memory *file, const cha
 
 /* ---- files ---- */
 
-/* "my" of ".../my.tflite"; what does not fit is cut off. */
-static void name_after(char to[NNB_NAME_MAX], const char *path)
+/* "my" of "my.tflite"; what does not fit is cut off. */
+static void name_after(char to[NNB_NAME_MAX], const char *base)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	size_t n = strlen(base);
 
 	if (n > 7 && strcmp(base + n - 7, ".tflite") == 0)
@@ -179,17 +178,18 @@ static int open_file(struct nnb_memory *ret, const char *path, struct nnb_reason
 
 int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_reason *reason)
 {
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	char name[NNB_NAME_MAX];
 	struct nnb_memory file;
 	int r = open_file(&file, path, reason);
 
-	name_after(name, path);
+	name_after(name, base);
 	if (!r) {
 		r = load(ret, &file, name, reason);
 		nnb_memory_close(&file);
 	}
 	if (r)
-		nnb__within(reason, "%s", path);
+		nnb__within(reason, "%.60s", base); /* the place in the file needs the room */
 	return r;
 }
 

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# tflite.sh CONFORMANCE NNBURSTD LOAD DRIVER_BOTH BUILD_DIR -- real models, MediaPipe's, from npm in pinned versions, once for a build: they load,
+# and run by bursts and by calls, with the same bits; each of their operations gives by XNNPACK what it gives by the plain kernel
+# (DRIVER_BOTH). Those with operators that there are not are refused by name and place. Skipped where npm fetches nothing.
+set -euo pipefail
+
+conformance=$1 service=$2 load=$3 both=$4 build=$5 failures=0
+. "$(dirname "$0")/../daemon.sh"
+packages=(face_detection@0.4.1646425229 hands@0.4.1675469240 selfie_segmentation@0.1.1675465747)
+models=$build/npm-mediapipe/node_modules/@mediapipe
+
+wrong()
+{
+	echo "tflite.sh: $*"
+	failures=$((failures + 1))
+}
+
+# ends STATUS COMMAND...: it ends so; what it says is in $said.
+ends()
+{
+	local wanted=$1 status=0
+	shift
+	said=$("$@" 2>&1) || status=$?
+	((status == wanted)) || wrong "'$*' ends with $status, not $wanted: $said"
+}
+
+says() # WORDS
+{
+	[[ $said == *"$1"* ]] || wrong "not said: $1 (but: $said)"
+}
+
+if [[ ! -e $models/hands/hand_landmark_full.tflite || ! -e $models/selfie_segmentation || ! -e $models/face_detection ]]; then
+	command -v npm >/dev/null || { echo 'skipped: npm is not here'; exit 77; }
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$build/npm-mediapipe" "${packages[@]/#/@mediapipe/}" \
+		>/dev/null 2>&1 || { echo 'skipped: npm fetches nothing here'; exit 77; }
+fi
+
+mkdir "$tmp/models"
+good=(face_detection/face_detection_short_range face_detection/face_detection_full_range hands/hand_landmark_lite
+	hands/hand_landmark_full)
+for model in "${good[@]}"; do
+	ln -s "$models/$model.tflite" "$tmp/models/"
+done
+
+ends 0 "$conformance" --driver "$both" --memory both "$tmp/models"
+says '4 passed, 0 failed, 0 skipped'
+
+start_daemon "$service"
+ends 0 "$conformance" --socket "$tmp/socket" --path both "$tmp/models"
+says '4 passed, 0 failed, 0 skipped'
+for model in "${good[@]}"; do
+	ends 0 "$load" --socket "$tmp/socket" --duration 200ms --model "$models/$model.tflite"
+	says 'one app that runs one model by bursts'
+done
+stop_daemon
+
+# Nothing but the file: a service of its own.
+ends 0 "$load" --service --duration 200ms --model "$models/hands/hand_landmark_lite.tflite"
+says 'driver xnnpack'
+
+ends 0 "$conformance" "$models/selfie_segmentation/selfie_segmentation.tflite"
+says "skipped selfie_segmentation: subgraph 0, operator 244 (custom operator Convolution2DTransposeBias, which gives 'segment'): not supported; 245 of its 246 operators are"
+ends 4 "$load" --service --model "$models/selfie_segmentation/selfie_segmentation.tflite"
+says "operator 244 (custom operator Convolution2DTransposeBias, which gives 'segment')"
+ends 0 "$conformance" "$models/face_detection/face_detection_full_range_sparse.tflite"
+says "skipped face_detection_full_range_sparse: subgraph 0, operator 8 (DENSIFY, which gives 'model_1/model/conv2d_1/Conv2D_dequantize1'): not supported; 342 of its 388 operators are, not DENSIFY (46)"
+
+# Cut short, it is refused at some byte.
+head -c 100000 "$models/face_detection/face_detection_short_range.tflite" >"$tmp/cut.tflite"
+ends 1 "$conformance" "$tmp/cut.tflite"
+says 'FAILED  cut: '
+
+((failures == 0))
