@@ -142,6 +142,20 @@ void load_service_stop(struct load_service *s)
 
 /* ---- a recording ---- */
 
+/* What we start finds this program by its name. */
+static void be_found(void)
+{
+	char self[PATH_MAX], *slash, *path;
+	const char *before = getenv("PATH");
+
+	place_of("nnburst-load", self);
+	slash = strrchr(self, '/');
+	if (slash && asprintf(&path, "%.*s:%s", (int)(slash - self), self, before ? before : "") >= 0) {
+		setenv("PATH", path, 1);
+		free(path);
+	}
+}
+
 /* Run it to its end. Its status; one that was killed, or cannot be run, is a wrong environment. */
 static int run(const char *program, char *const *argv)
 {
@@ -155,7 +169,7 @@ static int run(const char *program, char *const *argv)
 
 int load_record(const char *model, const char *into, char *const *argv)
 {
-	char self[PATH_MAX], base[LOAD_NAME], *words[WORDS_MAX] = { "burstscope", "record", "-o" };
+	char base[PATH_MAX], *words[WORDS_MAX] = { "burstscope", "record", "-o" };
 	char *const asked[] = { "burstscope", "overhead", "--no-pager", base, NULL };
 	int n = 3, status;
 
@@ -164,9 +178,10 @@ int load_record(const char *model, const char *into, char *const *argv)
 		snprintf(base, sizeof(base), "%s", into);
 	words[n++] = base;
 	words[n++] = "--";
-	words[n++] = place_of("nnburst-load", self);
+	words[n++] = "nnburst-load";
 	while (*argv && n < WORDS_MAX - 1)
 		words[n++] = *argv++;
+	be_found();
 	fflush(stdout);
 	status = run("burstscope", words);
 	if (!status) {
