@@ -90,6 +90,7 @@ static void device_free(struct nnb_device *d)
 		dlclose(d->object);
 	pthread_mutex_destroy(&d->lock);
 	nnb__buffers_fini(&d->buffers);
+	nnb__past_fini(&d->past);
 	explicit_bzero(d->key, sizeof(d->key));
 	free(d);
 }
@@ -103,6 +104,7 @@ int nnb_device_open(struct nnb_device **ret, const char *name, struct nnb_reason
 		return -ENOMEM;
 	pthread_mutex_init(&d->lock, NULL);
 	nnb__buffers_init(&d->buffers);
+	nnb__past_init(&d->past);
 	atomic_init(&d->refs, 1);
 	r = load(d, name, reason);
 	if (!r && getrandom(d->key, sizeof(d->key), 0) != sizeof(d->key))

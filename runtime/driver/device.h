@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "driver/buffer.h"
+#include "driver/past.h"
 #include "model/graph.h"
 #include "nnb/device.h"
 
@@ -18,6 +19,7 @@ struct nnb_device {
 	unsigned holds; /* of the fast state; under lock, and so is the call that changes it */
 	uint8_t key[NNB_KEY_BYTES];
 	struct nnb__buffers buffers;
+	struct nnb__past past;
 	uint64_t work_ns; /* the most that an execution may be estimated to take; 0: any */
 };
 

@@ -163,11 +163,19 @@ static void haste_begin(struct haste *h, uint64_t deadline, const struct nnb_loo
 	uint64_t now = deadline ? nnb__now() : 0;
 
 	*h = (struct haste){ .deadline = deadline, .callers = callers, .look = { haste_goes_on, h } };
-	if (now < deadline) {
+	h->cpu = nnb__cpu_now();
+	if (now < deadline)
 		h->budget = deadline - now;
-		h->cpu = nnb__cpu_now();
-	}
 	h->outer = nnb__patience_begin(haste_goes_on, h);
+}
+
+/* A preparation of this kind of model begins: has it any chance? */
+static enum nnb_status in_past(struct haste *h, struct nnb_device *d, uint64_t kind)
+{
+	if (h->ended || !h->budget || !nnb__past_refuses(&d->past, kind, h->budget))
+		return h->ended;
+	return end(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+	           "to prepare such a model has taken longer than until the deadline");
 }
 
 /* What a preparation that came to @status is to say. */
@@ -204,8 +212,14 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 {
 	__attribute__((cleanup(prepared_unrefp))) struct nnb_prepared *p = prepared_blank(d, model);
 	struct nnb_prepare asked = *how;
+	uint64_t kind = nnb__past_kind(model);
 	enum nnb_status status;
 
+	if (in_past(haste, d, kind)) {
+		if (p)
+			p->model = NULL;
+		return haste->ended;
+	}
 	if (!p) {
 		nnb_because(reason, "no memory for the prepared model");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -233,6 +247,7 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 		p->model = NULL;
 		return status;
 	}
+	nnb__past_learn(&d->past, kind, nnb__cpu_now() - haste->cpu);
 	for (uint32_t i = 0; i < p->model->n_pools; i++) /* mapped: the fds have done their duty */
 		for (uint32_t k = 0; k < p->model->pools[i].n_fds; k++) {
 			close(p->model->pools[i].fds[k]);

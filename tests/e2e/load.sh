@@ -72,6 +72,21 @@ says "no option '--nonsense'; see nnburst-load --help"
 ends 2 --duration 5 audio
 says "--duration: '5' is not what it takes"
 ends 2 --seed=-1 audio
+ends 2 --model mlp audio
+ends 2 --record audio
+ends 2 --service --socket "$sock" audio
+ends 2 --model mlp --record --format json
+ends 2 --model ''
+ends 4 --model "$tmp/none.tflite"
+says "none.tflite: No such file or directory"
+echo 'no flat buffer at all' >"$tmp/other.tflite"
+ends 4 --model "$tmp/other.tflite"
+says "nnburst-load: other.tflite: it is no .tflite file: bytes 4 to 7 are not 'TFL3'"
+ends 4 --model nonsense
+ends 0 --check --model mlp
+ends 0 --service --duration 50ms --model mlp
+[[ $out == *'one app that runs one model by bursts'* ]] || wrong "--model: $out"
+ends 0 --service --duration 50ms --model "$examples/add.json"
 ends 2 --format
 says "'--format' needs a value"
 ends 2 --log= audio

@@ -147,6 +147,17 @@ kill "$loading"
 wait "$loading" 2>/dev/null || true
 stop_service || wrong 'nnburstd does not end well'
 
+# A model of one's own, with a service for as long as it takes: what its bursts cost, and all of it at hand.
+out=$("$load" --model mlp --record=mine --duration 200ms --seed 3 2>"$tmp/said") || wrong "--record: $(<"$tmp/said")"
+said=$(<"$tmp/said")
+says 'nnburst-load ended with 0'
+says 'recorded mine:'
+[[ $out == *'one app that runs one model by bursts'*'overhead: what executions take beyond their useful run'*'app  mlp    burst  warm'* ]] ||
+	wrong "--record does not say what a burst costs: $out"
+[[ -d mine/ust && -e mine.db ]] || wrong '--record keeps nothing'
+runs=$("$burstscope" sql -q --format csv mine.db 'SELECT count(*) > 10, count(DISTINCT app_id) FROM execution' | tail -1)
+[[ $runs == 1,1 ]] || wrong "of one app: $runs"
+
 # ---- what it loses ----
 
 buffer=8K steps=0

@@ -305,21 +305,20 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
 }
 
-/* A deadline of 20 ms ends a preparation of hundreds, 10 ms of the cpu later at most, and gives back what it made (0.1 ms a MiB). */
-static void a_deadline_ends_it(void **state)
+/* A deadline ends a preparation of hundreds of ms, 10 ms of the cpu later at most, and gives back what it made (0.1 ms a MiB). */
+static void deadline_ends_it(uint64_t ms)
 {
 	struct nnb_device *d = open_device("xnnpack");
 	struct nnb_model *m = make_model(float_weights);
 	struct nnb_prepare how = ordinary;
 	uint64_t least = UINT64_MAX;
 
-	(void)state;
 	for (int i = 0; i < TRIES; i++) {
 		struct nnb_prepared *p = NULL;
 		uint64_t began = cpu_ns(), took;
 		enum nnb_status status;
 
-		how.deadline_ns = now_ns() + 20 * MS;
+		how.deadline_ns = now_ns() + ms * MS;
 		status = nnb_prepare(d, m, &how, NULL, &p, NULL);
 		took = cpu_ns() - began;
 		assert_true(status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT ||
@@ -327,8 +326,56 @@ static void a_deadline_ends_it(void **state)
 		assert_null(p);
 		least = took < least ? took : least;
 	}
-	print_message("a deadline of 20 ms ends it after %.1f ms of cpu\n", (double)least / 1e6);
-	assert_true(least <= (20 + 10 + 3) * MS * SLOWER);
+	print_message("a deadline of %ju ms ends it after %.1f ms of cpu\n", (uintmax_t)ms, (double)least / 1e6);
+	assert_true(least <= (ms + 10) * MS * SLOWER);
+	nnb_model_free(m);
+	nnb_device_unref(d);
+}
+
+static void a_deadline_ends_it(void **state)
+{
+	(void)state;
+	deadline_ends_it(20);
+	deadline_ends_it(5);
+}
+
+/* With a deadline of 5 ms from now. True: by what such a model took before. */
+static bool is_refused_at_once(struct nnb_device *d, const struct nnb_model *m, uint64_t *took)
+{
+	struct nnb_prepare how = ordinary;
+	struct nnb_prepared *p = NULL;
+	struct nnb_reason why = { "" };
+	uint64_t began = cpu_ns();
+	enum nnb_status status;
+
+	how.deadline_ns = now_ns() + 5 * MS;
+	status = nnb_prepare(d, m, &how, NULL, &p, &why);
+	*took = cpu_ns() - began;
+	assert_true(status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT || status == NNB_STATUS_MISSED_DEADLINE_PERSISTENT);
+	assert_null(p);
+	return strstr(why.text, "such a model has taken longer");
+}
+
+static void what_took_too_long_before_is_refused_at_once(void **state)
+{
+	struct nnb_device *d = open_device("xnnpack");
+	struct nnb_model *m = make_model(float_weights), *other = make_model(few_weights);
+	uint64_t took, most = UINT64_MAX;
+	int refusals = 0;
+
+	(void)state;
+	assert_false(is_refused_at_once(d, m, &took)); /* nobody knows yet */
+	nnb_prepared_unref(prepared(d, m));
+	for (int i = 0; i < TRIES; i++) {
+		assert_true(is_refused_at_once(d, m, &took));
+		most = took < most ? took : most;
+	}
+	print_message("refused at once: after %.3f ms of cpu\n", (double)most / 1e6);
+	assert_true(most <= MS * SLOWER);
+	nnb_prepared_unref(prepared(d, other)); /* of another kind, and in time or not: its own */
+	while (is_refused_at_once(d, m, &took)) /* but not for ever: who knows what slowed the one before down */
+		assert_true(++refusals < 200);
+	nnb_model_free(other);
 	nnb_model_free(m);
 	nnb_device_unref(d);
 }
@@ -377,12 +424,13 @@ static void a_watched_preparation_comes_to_the_same(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[N_OF(rows) + 3] = { cmocka_unit_test(saving_an_entry_asks_too),
+	struct CMUnitTest tests[N_OF(rows) + 4] = { cmocka_unit_test(saving_an_entry_asks_too),
 		                                    cmocka_unit_test(a_deadline_ends_it),
+		                                    cmocka_unit_test(what_took_too_long_before_is_refused_at_once),
 		                                    cmocka_unit_test(a_watched_preparation_comes_to_the_same) };
 
 	for (size_t i = 0; i < N_OF(rows); i++)
-		tests[3 + i] = (struct CMUnitTest){ .name = rows[i].name,
+		tests[4 + i] = (struct CMUnitTest){ .name = rows[i].name,
 			                            .test_func = preparing_asks_and_ends,
 			                            .initial_state = (void *)&rows[i] };
 	return cmocka_run_group_tests_name("preparing asks whether to go on", tests, NULL, NULL);

@@ -1,0 +1,41 @@
+/*
+ * past.h -- what preparations took, so that one that cannot be in time is refused before it begins.
+ *
+ * Models that look alike (types, shapes, lifetimes and lengths of operands, operations and their operands: not names, and not what
+ * constants hold) take alike long to prepare. A device remembers the least cpu time of the PAST last kinds.
+ *
+ * CONCURRENCY  From any thread.
+ * TRUST        A time that is wrong (another app's model, prepared while the cpu was slow) does not stay: each refusal makes it a 16th
+ *              less, until it refuses no more, and the next preparation measures again.
+ */
+#ifndef NNB_DRIVER_PAST_H
+#define NNB_DRIVER_PAST_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "nnb/model.h"
+
+enum { NNB__PAST = 64 };
+
+struct nnb__past {
+	pthread_mutex_t lock;
+	uint64_t uses; /* counts up */
+	struct {
+		uint64_t kind, cpu_ns, used; /* used 0: nothing */
+	} kinds[NNB__PAST];
+};
+
+void nnb__past_init(struct nnb__past *past);
+void nnb__past_fini(struct nnb__past *past);
+
+/* The kind of a model whose arrays are there. */
+uint64_t nnb__past_kind(const struct nnb_model *model);
+
+/* One of this kind has been prepared, in so much time of the cpu. */
+void nnb__past_learn(struct nnb__past *past, uint64_t kind, uint64_t cpu_ns);
+
+/* Will one of this kind take longer than @budget_ns, with a half of what it took for bad luck? */
+bool nnb__past_refuses(struct nnb__past *past, uint64_t kind, uint64_t budget_ns);
+
+#endif
