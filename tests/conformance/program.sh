@@ -50,10 +50,21 @@ says 'FAILED  parameter: INVALID_ARGUMENT: operation 0 (ADD): 7 is no fused acti
 says '1 passed, 4 failed, 1 skipped'
 ends 1 --driver null models
 
+# One file; and a .tflite file is one, too.
+ends 0 models/add.json
+says 'passed  add'
+mkdir flat
+printf '\20\0\0\0TFL3' >flat/short.tflite
+echo 'none at all' >flat/other.tflite
+ends 1 flat
+says 'FAILED  short: byte 0: an offset leads beyond the file'
+says "FAILED  other: it is no .tflite file: bytes 4 to 7 are not 'TFL3'"
+says '0 passed, 2 failed, 0 skipped'
+
 mkdir none cache good
 cp "$examples/add.json" good
 ends 4 none
-says 'nnburst-conformance: none: no model file (*.json)'
+says 'nnburst-conformance: none: no model file (*.json, *.tflite)'
 ends 4 missing
 ends 2
 ends 2 --nonsense models
