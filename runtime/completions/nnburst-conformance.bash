@@ -1,4 +1,5 @@
 # bash completion for nnburst-conformance(1)
+shopt -s extglob
 _nnburst_conformance()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -14,7 +15,7 @@ _nnburst_conformance()
 		if [[ $cur == -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -W '--driver --cache --preempt --path --socket --memory --quiet --help --version' -- "$cur")
 		else
-			mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -f -X '!*.@(tflite|json)' -- "$cur")
 		fi
 		;;
 	esac
