@@ -58,6 +58,10 @@ struct flow {
 	struct tally tally;
 	int code; /* what went wrong */
 	int error;
+
+	/* Of a stream that still grows: the end of what is there is not the stream's. */
+	bool grows;
+	bool broken; /* it was over within a packet: nothing more comes of it */
 };
 
 struct bsa_quick {
@@ -253,6 +257,7 @@ static void tell_bytes(struct flow *f, uint64_t bytes)
 static int over(struct flow *f, bool cut)
 {
 	tell_bytes(f, f->bytes - f->told);
+	f->broken = true;
 	f->at = f->end = f->limit = f->window;
 	f->end_offset = f->packet_end = f->content_end = f->bytes;
 	f->within = false;
@@ -433,7 +438,7 @@ static int next_event_slowly(struct flow *f)
 	if (!n)
 		return over(f, true);
 	if (id >= f->stream->n_events || !f->stream->events[id].known)
-		return over(f, true);
+		return f->grows ? BSA_FLOW_UNKNOWN : over(f, true);
 	event = &f->stream->events[id];
 	f->clock = clock;
 	f->at += n;
@@ -448,7 +453,7 @@ static int next_event_slowly(struct flow *f)
 	return 1;
 }
 
-/* 1: a record; 2: none yet; 0: there are no more; negative: it went wrong. */
+/* 1: a record; 2: none yet; 0: there are no more; negative: it went wrong. BSA_FLOW_UNKNOWN, if it grows. */
 static int next_slowly(struct flow *f)
 {
 	uint64_t offset = offset_of(f);
@@ -456,7 +461,7 @@ static int next_slowly(struct flow *f)
 
 	if (!f->within) {
 		if (offset == f->bytes)
-			return over(f, false);
+			return f->grows || f->broken ? 0 : over(f, false);
 		return begin_packet(f) ? 2 : f->code;
 	}
 	if (f->lost_events || f->lost_packets) {
@@ -497,7 +502,7 @@ static inline bool next_quickly(struct flow *f)
 	return false;
 }
 
-/* 1: there is one; 0: there are no more; negative: it went wrong. */
+/* 1: there is one; 0: there are no more; negative: it went wrong. BSA_FLOW_UNKNOWN, if it grows. */
 static int advance(struct flow *f)
 {
 	int r = 2;
@@ -577,6 +582,100 @@ static void count_tally(struct flow *f)
 	}
 	*tally = (struct tally){ .began = BSA_NEVER };
 }
+
+/* ---- one that still grows ---- */
+
+struct bsa_flow {
+	struct flow flow;
+};
+
+struct bsa_flow *bsa_flow_new(uint32_t trace, uint64_t rank, uint32_t pid, struct bsa_counts *counts)
+{
+	struct bsa_flow *flow = calloc(1, sizeof(*flow));
+
+	if (!flow)
+		return NULL;
+	flow->flow = (struct flow){ .counts = counts,
+		                    .path = "",
+		                    .trace = trace,
+		                    .rank = rank,
+		                    .pid = pid,
+		                    .cpu = UINT32_MAX,
+		                    .fd = -1,
+		                    .grows = true,
+		                    .tally.began = BSA_NEVER };
+	flow->flow.window = malloc(WINDOW);
+	if (!flow->flow.window)
+		return bsa_flow_free(flow);
+	flow->flow.at = flow->flow.end = flow->flow.limit = flow->flow.window;
+	return flow;
+}
+
+struct bsa_flow *bsa_flow_free(struct bsa_flow *flow)
+{
+	if (flow)
+		free(flow->flow.window);
+	free(flow);
+	return NULL;
+}
+
+void bsa_flow_recipe(struct bsa_flow *flow, const struct bsa_recipe *recipe, const struct bsa_recipe_stream *stream)
+{
+	flow->flow.recipe = recipe;
+	flow->flow.stream = flow->flow.head.stream = flow->flow.before.stream = stream;
+}
+
+void bsa_flow_file(struct bsa_flow *flow, int fd)
+{
+	struct flow *f = &flow->flow;
+
+	f->fd = fd;
+	f->at = f->end = f->limit = f->window;
+	f->end_offset = f->bytes = f->told = f->packet_end = f->content_end = 0;
+	f->within = f->broken = false;
+}
+
+void bsa_flow_grow(struct bsa_flow *flow, uint64_t bytes)
+{
+	flow->flow.bytes = bytes;
+}
+
+int bsa_flow_next(struct bsa_flow *flow, uint64_t *ret_at)
+{
+	struct flow *f = &flow->flow;
+	int r = f->broken ? 0 : advance(f);
+
+	if (r != 1)
+		count_tally(f);
+	if (r < 0) {
+		f->code = f->error = 0;
+		over(f, true);
+		return 0;
+	}
+	if (r == 1)
+		*ret_at = f->last;
+	return r;
+}
+
+void bsa_flow_write(const struct bsa_flow *flow, struct bsa_event *ret)
+{
+	if (flow->flow.event)
+		write_event(&flow->flow, ret);
+	else
+		memcpy(ret, flow->flow.ready, ((const struct bsa_event *)flow->flow.ready)->size);
+}
+
+bool bsa_flow_broken(const struct bsa_flow *flow)
+{
+	return flow->flow.broken;
+}
+
+void bsa_flow_break(struct bsa_flow *flow)
+{
+	over(&flow->flow, true);
+}
+
+/* ---- reading them all ---- */
 
 static int failed(const struct flow *f, struct bsa_err *err)
 {

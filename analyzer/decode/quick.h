@@ -24,4 +24,38 @@ struct bsa_quick *bsa_quick_free(struct bsa_quick *quick); /* NULL is fine; retu
 /* Add the next records, until @batch is full. 1: there may be more; 0: that was all; negative: it went wrong. */
 int bsa_quick_fill(struct bsa_quick *quick, struct bsa_batch *batch, struct bsa_err *err);
 
+/*
+ * One stream that still grows, for follow.h: whole packets of its files, which come one behind the other. The caller has looked at each
+ * packet's header.
+ */
+struct bsa_flow;
+
+/* Records say @trace. @counts is borrowed until it is freed. NULL: no memory. */
+struct bsa_flow *bsa_flow_new(uint32_t trace, uint64_t rank, uint32_t pid, struct bsa_counts *counts);
+struct bsa_flow *bsa_flow_free(struct bsa_flow *flow); /* NULL is fine; returns NULL */
+
+/* How to read it, from now on: both borrowed until the flow is freed. An event that was begun is read as it was begun. */
+void bsa_flow_recipe(struct bsa_flow *flow, const struct bsa_recipe *recipe, const struct bsa_recipe_stream *stream);
+
+/* What comes next is in this file, from its beginning. All of the file before has been read. @fd is borrowed. */
+void bsa_flow_file(struct bsa_flow *flow, int fd);
+
+/* Whole packets are there up to @bytes of the file. */
+void bsa_flow_grow(struct bsa_flow *flow, uint64_t bytes);
+
+enum { BSA_FLOW_UNKNOWN = 3 };
+
+/*
+ * To the next record. 1: *ret_at is its time; 0: more has to grow first, or the stream is broken and ends here; BSA_FLOW_UNKNOWN: the recipe
+ * does not have the next event, and nothing was read: ask again with another one.
+ */
+int bsa_flow_next(struct bsa_flow *flow, uint64_t *ret_at);
+
+/* That record. @ret has room for BSA_RECORD_MAX. */
+void bsa_flow_write(const struct bsa_flow *flow, struct bsa_event *ret);
+
+/* Its packets contradict themselves, or one could not be read: nothing more comes of it. */
+bool bsa_flow_broken(const struct bsa_flow *flow);
+void bsa_flow_break(struct bsa_flow *flow);
+
 #endif

@@ -1,0 +1,880 @@
+/*
+ * follow.c -- see follow.h.
+ *
+ * A directory that has a file `metadata` is a trace. Its other files are of the stream that their first packet's header names; a stream
+ * reads one file at a time, and takes the one next whose first packet has the lowest number beyond the last one read.
+ *
+ * The recipe of a trace (recipe.h) is made of its metadata as bsa_look makes it of a whole trace: from a copy of the metadata's whole packets
+ * beside one packet without events, in a scratch directory, so that babeltrace2 agrees with it here, too.
+ */
+#include "follow.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bsa/regular.h"
+#include "heads.h"
+#include "look.h"
+#include "merge.h"
+#include "packets.h"
+#include "quick.h"
+#include "scratch.h"
+#include "ties.h"
+
+enum {
+	DEPTH_MAX = 8,
+	FILES_MAX = 1 << 16,
+	HEADER_MAX = 88,   /* bytes of a packet's header that any packet has */
+	STALL_LOOKS = 400, /* looks after which a header that makes no sense is believed to stay so */
+};
+static const uint64_t stall_ns = 2000000000; /* how long a stream that cannot be read yet holds back the others */
+
+struct place {
+	char *path;
+	int depth;
+	bool is_trace;
+	size_t trace; /* if it is one */
+};
+
+struct file {
+	char *name;
+	dev_t dev;
+	ino_t ino;
+	int fd;       /* -1: done with */
+	uint64_t end; /* of the last packet that was seen whole */
+	size_t stream;
+	uint64_t first; /* number of the first packet */
+	bool known;     /* the two above */
+	bool given_up;  /* nothing more of it is read than what was seen */
+	unsigned stalled;
+};
+
+struct stream {
+	size_t trace;
+	uint64_t class, instance;
+	struct bsa_flow *flow;
+	size_t file;                 /* SIZE_MAX: none */
+	struct bsa_packet_head head; /* of the last packet that is there */
+	bool any;
+	bool queued; /* it has a record in the merge */
+	bool stuck;  /* its next event is not in the recipe */
+	uint64_t stuck_since;
+};
+
+struct trace {
+	char *path;
+	struct bsa_input input;
+	struct bsa_recipe **recipes; /* the last one holds; those before may be in use. Owned */
+	size_t n_recipes;
+	uint64_t metadata_bytes; /* that the recipe was made of */
+	struct bsa_counts *counts;
+	struct file *files;
+	size_t n_files;
+	uint64_t waits_since; /* it has packets that cannot be read yet; 0: none */
+};
+
+struct bsa_follow {
+	const bt_plugin *plugin;
+	const bt_component_class_source *source;
+	struct bsa_scratch scratch;
+	uint64_t settle_ns, now, until, last, serial;
+	struct place *places;
+	size_t n_places;
+	struct trace *traces;
+	size_t n_traces;
+	struct stream *streams;
+	size_t n_streams, room;
+	struct bsa_merge merge;
+	struct bsa_ties *ties;
+	bool tied;
+	struct bsa_followed followed;
+	uint64_t record[BSA_RECORD_MAX / 8];
+};
+
+static int no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
+}
+
+/* One more of an array. NULL: no memory. */
+static void *one_more(void *list, size_t n, size_t each)
+{
+	return n & (n - 1) ? list : reallocarray(list, n ? 2 * n : 1, each);
+}
+
+/* ---- a trace's recipe ---- */
+
+/* Where a packet says how large it is, of bsa_packets_headers; and how large one without events is. */
+static const struct {
+	size_t content, bytes, empty;
+} headers[] = {
+	[BSA_HEADERS_LTTNG] = { 48, 56, 84 },
+	[BSA_HEADERS_SINK] = { 44, 36, 88 },
+	[BSA_HEADERS_UNNUMBERED] = { 44, 36, 80 },
+};
+
+/* Whole packets of metadata only: what follows is being written. Returns how many bytes they are; text that is in no packets is whole. */
+static size_t whole_metadata(const uint8_t *bytes, size_t n)
+{
+	enum { PACKET_AT_BITS = 28, LEAST = 37 };
+	const uint32_t magic = 0x75d11d57;
+	size_t at = 0;
+
+	if (n < sizeof(magic) || memcmp(bytes, &magic, sizeof(magic)) != 0)
+		return n;
+
+	while (n - at >= LEAST) {
+		uint32_t bits;
+
+		memcpy(&bits, bytes + at + PACKET_AT_BITS, sizeof(bits));
+		if (bits % 8 || bits / 8 < LEAST || bits / 8 > n - at)
+			break;
+		at += bits / 8;
+	}
+	return at;
+}
+
+static bool write_file(const char *directory, const char *name, const void *bytes, size_t n)
+{
+	char *path = NULL;
+	FILE *to = asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : fopen(path, "wxe");
+	bool done = to && fwrite(bytes, 1, n, to) == n;
+
+	if (to)
+		done = !fclose(to) && done;
+	free(path);
+	return done;
+}
+
+static uint8_t *read_some(int fd, size_t n, size_t *ret)
+{
+	uint8_t *bytes = malloc(n + 1);
+	ssize_t got = 0;
+
+	*ret = 0;
+	while (bytes && *ret < n && (got = pread(fd, bytes + *ret, n - *ret, (off_t)*ret)) > 0)
+		*ret += (size_t)got;
+	return bytes;
+}
+
+/* A stream without events, of a header that is there. Returns its size. */
+static size_t empty_packet(uint8_t packet[HEADER_MAX], enum bsa_headers kind)
+{
+	const uint64_t bits = headers[kind].empty * 8;
+
+	memcpy(packet + headers[kind].content, &bits, sizeof(bits));
+	memcpy(packet + headers[kind].bytes, &bits, sizeof(bits));
+	return headers[kind].empty;
+}
+
+/* Whose headers they are. Packets of metadata have zeroes between their texts. */
+static enum bsa_headers headers_of(const uint8_t *metadata, size_t n)
+{
+	char *text = malloc(n + 1);
+	enum bsa_headers kind = BSA_HEADERS_LTTNG;
+
+	for (size_t i = 0; text && i < n; i++)
+		text[i] = metadata[i] ? (char)metadata[i] : ' ';
+	if (text) {
+		text[n] = 0;
+		kind = bsa_packets_headers(text);
+	}
+	free(text);
+	return kind;
+}
+
+/* What bsa_look makes of the copy, to the trace. 0: not yet; 1; BSA_E_ENV. */
+static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy, struct bsa_err *err)
+{
+	struct bsa_input input = { .info.path = strdup(t->path), .directories = calloc(1, sizeof(char *)) };
+	struct bsa_recipe **recipes = reallocarray(t->recipes, t->n_recipes + 1, sizeof(struct bsa_recipe *));
+	int r = 0;
+
+	if (recipes)
+		t->recipes = recipes;
+	if (input.directories) {
+		input.directories[0] = strdup(copy);
+		input.n_directories = input.directories[0] != NULL;
+	}
+	if (!recipes || !input.info.path || !input.n_directories)
+		r = no_memory(err);
+	else if (bsa_look(&input, f->source, NULL) > 0 && input.recipe) {
+		t->recipes[t->n_recipes++] = input.recipe;
+		input.recipe = NULL;
+		if (t->input.info.path) { /* what it said of itself is borrowed */
+			bsa_input_fini(&input);
+			return 1;
+		}
+		t->input = input;
+		return 1;
+	}
+	bsa_input_fini(&input);
+	return r;
+}
+
+static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *metadata, size_t n, uint8_t *header,
+                       struct bsa_err *err)
+{
+	char *copy = NULL;
+	size_t header_bytes;
+	int r = bsa_scratch_make(&f->scratch, err);
+
+	if (r)
+		return r;
+	if (asprintf(&copy, "%s/%llu", f->scratch.path, (unsigned long long)f->serial++) < 0)
+		return no_memory(err);
+	header_bytes = empty_packet(header, headers_of(metadata, n));
+	if (mkdir(copy, 0700) || !write_file(copy, "metadata", metadata, n) ||
+	    !write_file(copy, "s", header, header_bytes))
+		r = bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", copy, strerror(errno));
+	else
+		r = look_at_copy(f, t, copy, err);
+	free(copy);
+	return r;
+}
+
+/* Any packet's header of the trace. False: there is none yet. */
+static bool any_header(const struct trace *t, uint8_t header[HEADER_MAX])
+{
+	for (size_t i = 0; i < t->n_files; i++)
+		if (t->files[i].fd >= 0 && pread(t->files[i].fd, header, HEADER_MAX, 0) == HEADER_MAX)
+			return true;
+	return false;
+}
+
+/* Make a recipe if the metadata has grown. 1: there is a new one; 0; BSA_E_ENV. */
+static int renew_recipe(struct bsa_follow *f, struct trace *t, struct bsa_err *err)
+{
+	char *path = NULL;
+	uint8_t header[HEADER_MAX], *bytes = NULL;
+	struct stat st;
+	size_t n = 0;
+	int fd = asprintf(&path, "%s/metadata", t->path) < 0 ? -ENOMEM : bsa_open_regular(path), r = 0;
+
+	free(path);
+	if (fd >= 0 && !fstat(fd, &st) && (uint64_t)st.st_size > t->metadata_bytes && any_header(t, header)) {
+		bytes = read_some(fd, (size_t)st.st_size, &n);
+		n = bytes ? whole_metadata(bytes, n) : 0;
+		if (n > t->metadata_bytes)
+			r = make_recipe(f, t, bytes, n, header, err);
+		if (r > 0 || n)
+			t->metadata_bytes = n;
+	}
+	free(bytes);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static const struct bsa_recipe *recipe_of(const struct trace *t)
+{
+	return t->n_recipes ? t->recipes[t->n_recipes - 1] : NULL;
+}
+
+/* ---- files and streams ---- */
+
+static void file_close(struct file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+static int add_file(struct trace *t, const char *name, int fd, const struct stat *st, struct bsa_err *err)
+{
+	struct file *files = one_more(t->files, t->n_files, sizeof(*files));
+
+	if (files)
+		t->files = files;
+	if (!files || t->n_files == FILES_MAX || !(files[t->n_files].name = strdup(name))) {
+		close(fd);
+		return no_memory(err);
+	}
+	name = files[t->n_files].name;
+	files[t->n_files++] = (struct file){ .name = (char *)name, .dev = st->st_dev, .ino = st->st_ino, .fd = fd };
+	return 0;
+}
+
+/* Is this file in the list? One that was given up, or that is shorter than what was read of it, is being written anew. */
+static bool has_file(struct trace *t, const char *name, const struct stat *st)
+{
+	for (size_t i = t->n_files; i-- > 0;) {
+		struct file *file = &t->files[i];
+
+		if (strcmp(file->name, name) != 0)
+			continue;
+		return !file->given_up && file->dev == st->st_dev && file->ino == st->st_ino &&
+		       (file->fd >= 0 || (uint64_t)st->st_size >= file->end);
+	}
+	return false;
+}
+
+/* Files that are done with, and of which a later one has the name, are not needed. */
+static void forget_files(struct bsa_follow *f, size_t trace)
+{
+	struct trace *t = &f->traces[trace];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->n_files; i++) {
+		bool again = false;
+
+		for (size_t k = i + 1; k < t->n_files && !again; k++)
+			again = !strcmp(t->files[k].name, t->files[i].name);
+		if (again && t->files[i].fd < 0) { /* no stream is at it: leave_file */
+			free(t->files[i].name);
+			continue;
+		}
+		for (size_t k = 0; k < f->n_streams; k++)
+			if (f->streams[k].trace == trace && f->streams[k].file == i && kept < i)
+				f->streams[k].file = kept;
+		t->files[kept++] = t->files[i];
+	}
+	t->n_files = kept;
+}
+
+static int see_file(struct bsa_follow *f, struct trace *t, int directory, const char *name, struct bsa_err *err)
+{
+	struct stat st;
+	char *path = NULL;
+	int fd;
+
+	(void)f;
+	if (!strcmp(name, "metadata") || fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode) ||
+	    has_file(t, name, &st))
+		return 0;
+	if (asprintf(&path, "%s/%s", t->path, name) < 0)
+		return no_memory(err);
+	fd = bsa_open_regular(path);
+	free(path);
+	if (fd < 0 || fstat(fd, &st)) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	return add_file(t, name, fd, &st, err);
+}
+
+static int add_place(struct bsa_follow *f, const char *path, int depth, struct bsa_err *err)
+{
+	struct place *places;
+
+	for (size_t i = 0; i < f->n_places; i++)
+		if (!strcmp(f->places[i].path, path))
+			return 0;
+	places = one_more(f->places, f->n_places, sizeof(*places));
+	if (places)
+		f->places = places;
+	if (!places || !(path = strdup(path)))
+		return no_memory(err);
+	places[f->n_places++] = (struct place){ .path = (char *)path, .depth = depth };
+	return 0;
+}
+
+static int add_trace(struct bsa_follow *f, size_t place, struct bsa_err *err)
+{
+	struct trace *traces = one_more(f->traces, f->n_traces, sizeof(*traces));
+	struct trace *t;
+
+	if (!traces)
+		return no_memory(err);
+	f->traces = traces;
+	t = &traces[f->n_traces];
+	*t = (struct trace){ .path = strdup(f->places[place].path), .counts = calloc(1, sizeof(*t->counts)) };
+	f->n_traces++;
+	if (!t->path || !t->counts)
+		return no_memory(err);
+	atomic_init(&t->counts->began, BSA_NEVER);
+	atomic_init(&t->counts->ended, BSA_NEVER);
+	f->places[place].is_trace = true;
+	f->places[place].trace = f->n_traces - 1;
+	return 0;
+}
+
+/* A directory: those in it, or the files of a trace. */
+static int see_entry(struct bsa_follow *f, size_t place, int directory, const struct dirent *e, struct bsa_err *err)
+{
+	char *path = NULL;
+	struct stat st;
+	int r;
+
+	if (f->places[place].is_trace)
+		return see_file(f, &f->traces[f->places[place].trace], directory, e->d_name, err);
+	if (e->d_name[0] == '.' || f->places[place].depth == DEPTH_MAX ||
+	    fstatat(directory, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+		return 0;
+	if (asprintf(&path, "%s/%s", f->places[place].path, e->d_name) < 0)
+		return no_memory(err);
+	r = add_place(f, path, f->places[place].depth + 1, err);
+	free(path);
+	return r;
+}
+
+static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
+{
+	int fd = open(f->places[place].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	struct stat st;
+
+	if (!d) { /* not yet, or not any more */
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	if (!f->places[place].is_trace && !fstatat(fd, "metadata", &st, 0) && S_ISREG(st.st_mode))
+		r = add_trace(f, place, err);
+	while (r == 0 && (e = readdir(d)))
+		r = see_entry(f, place, fd, e, err);
+	closedir(d);
+	return r;
+}
+
+static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head,
+                                struct bsa_err *err)
+{
+	struct stream *streams;
+	struct bsa_head *heap;
+
+	for (size_t i = 0; i < f->n_streams; i++)
+		if (f->streams[i].trace == trace && f->streams[i].class == head->stream->id &&
+		    f->streams[i].instance == head->instance)
+			return &f->streams[i];
+	streams = one_more(f->streams, f->n_streams, sizeof(*streams));
+	if (streams)
+		f->streams = streams;
+	heap = streams ? reallocarray(f->merge.heap, f->n_streams + 1, sizeof(*heap)) : NULL;
+	if (heap)
+		f->merge.heap = heap;
+	if (!heap) {
+		no_memory(err);
+		return NULL;
+	}
+	streams[f->n_streams] = (struct stream){
+		.trace = trace,
+		.class = head->stream->id,
+		.instance = head->instance,
+		.file = SIZE_MAX,
+		.stuck_since = BSA_NEVER,
+		.flow = bsa_flow_new((uint32_t)trace + 1, f->n_streams + 1, f->traces[trace].input.pid,
+		                     f->traces[trace].counts),
+	};
+	if (!streams[f->n_streams].flow) {
+		no_memory(err);
+		return NULL;
+	}
+	bsa_flow_recipe(streams[f->n_streams].flow, recipe_of(&f->traces[trace]), head->stream);
+	return &streams[f->n_streams++];
+}
+
+/* The header @at of a file. 1; 0: not all of it is there; -1: it is none. */
+static int header_at(const struct trace *t, const struct file *file, uint64_t at, struct bsa_packet_head *ret)
+{
+	uint8_t bytes[BSA_HEAD_MAX];
+	ssize_t n = pread(file->fd, bytes, sizeof(bytes), (off_t)at);
+
+	if (n <= 0)
+		return 0;
+	if (bsa_packet_head_read(ret, recipe_of(t), bytes, (size_t)n) && ret->bytes)
+		return 1;
+	return n < (ssize_t)sizeof(bytes) ? 0 : -1;
+}
+
+/* Whose file it is. 0; BSA_E_ENV. */
+static int know_file(struct bsa_follow *f, size_t trace, struct file *file, struct bsa_err *err)
+{
+	struct bsa_packet_head head;
+	struct stream *s;
+
+	if (file->known || file->fd < 0 || header_at(&f->traces[trace], file, 0, &head) <= 0)
+		return 0;
+	s = stream_of(f, trace, &head, err);
+	if (!s)
+		return BSA_E_ENV;
+	file->known = true;
+	file->stream = (size_t)(s - f->streams);
+	file->first = head.number;
+	return 0;
+}
+
+/* ---- what has grown ---- */
+
+static void give_up(struct file *file, uint64_t *count)
+{
+	++*count;
+	file->given_up = true;
+}
+
+/* All whole packets of the stream's file. */
+static void grow(struct bsa_follow *f, struct stream *s, struct file *file)
+{
+	const struct trace *t = &f->traces[s->trace];
+	struct bsa_packet_head head;
+	struct stat st;
+	int is;
+
+	if (file->given_up)
+		return;
+	if (fstat(file->fd, &st) || (uint64_t)st.st_size < file->end) {
+		bsa_flow_grow(s->flow, file->end);
+		give_up(file, &f->followed.lost_hold);
+		return;
+	}
+	while ((uint64_t)st.st_size > file->end && (is = header_at(t, file, file->end, &head)) != 0) {
+		const bool fits = is > 0 && head.stream->id == s->class && head.instance == s->instance &&
+		                  (!s->any || (head.began >= s->head.ended && head.number > s->head.number));
+
+		if (!fits && ++file->stalled < STALL_LOOKS && f->now != BSA_NEVER)
+			return;
+		if (!fits) {
+			give_up(file, &f->followed.broken);
+			return;
+		}
+		if (head.bytes > (uint64_t)st.st_size - file->end)
+			return;
+		file->stalled = 0;
+		file->end += head.bytes;
+		f->followed.bytes += head.bytes;
+		s->head = head;
+		s->any = true;
+		bsa_flow_grow(s->flow, file->end);
+	}
+}
+
+/* The stream's next file: SIZE_MAX: there is none. */
+static size_t next_file(const struct bsa_follow *f, const struct stream *s)
+{
+	const struct trace *t = &f->traces[s->trace];
+	size_t next = SIZE_MAX;
+
+	for (size_t i = 0; i < t->n_files; i++) {
+		const struct file *file = &t->files[i];
+
+		if (!file->known || file->fd < 0 || i == s->file || &f->streams[file->stream] != s ||
+		    (s->any && file->first <= s->head.number))
+			continue;
+		if (next == SIZE_MAX || file->first < t->files[next].first)
+			next = i;
+	}
+	return next;
+}
+
+static void leave_file(struct trace *t, struct stream *s)
+{
+	struct file *file = &t->files[s->file];
+
+	file_close(file);
+	s->file = SIZE_MAX;
+}
+
+/* The next record of a stream into the merge; at the end of one file on to the next one. */
+static void advance_stream(struct bsa_follow *f, struct stream *s)
+{
+	struct trace *t = &f->traces[s->trace];
+	size_t next;
+	uint64_t at;
+
+	while (!s->queued) {
+		int r = s->file == SIZE_MAX ? 0 : bsa_flow_next(s->flow, &at);
+
+		s->stuck = r == BSA_FLOW_UNKNOWN;
+		s->queued = r == 1;
+		if (!s->stuck)
+			s->stuck_since = BSA_NEVER;
+		else if (s->stuck_since == BSA_NEVER)
+			s->stuck_since = f->now;
+		if (r)
+			return;
+		if (s->file != SIZE_MAX && t->files[s->file].given_up)
+			leave_file(t, s);
+		next = next_file(f, s);
+		if (next == SIZE_MAX)
+			return;
+		if (s->file != SIZE_MAX) { /* what came since it was looked at last */
+			uint64_t was = t->files[s->file].end;
+
+			if (!bsa_flow_broken(s->flow))
+				grow(f, s, &t->files[s->file]);
+			if (t->files[s->file].end > was)
+				continue;
+			leave_file(t, s);
+		}
+		s->file = next;
+		bsa_flow_file(s->flow, t->files[next].fd);
+		grow(f, s, &t->files[next]);
+	}
+}
+
+static uint64_t time_of(struct bsa_follow *f, const struct stream *s)
+{
+	bsa_flow_write(s->flow, (struct bsa_event *)f->record);
+	return ((const struct bsa_event *)f->record)->at;
+}
+
+static void queue(struct bsa_follow *f, size_t i)
+{
+	struct stream *s = &f->streams[i];
+
+	if (s->queued)
+		return;
+	advance_stream(f, s);
+	if (s->queued)
+		bsa_merge_add(&f->merge, (struct bsa_head){ .at = time_of(f, s), .rank = i + 1, .who = i });
+}
+
+/* ---- until when nothing earlier can come ---- */
+
+/* A trace whose packets cannot be read yet may have records of any time since the last look. */
+static bool waits(struct bsa_follow *f, struct trace *t)
+{
+	bool unread = false;
+
+	for (size_t i = 0; i < t->n_files; i++) {
+		struct stat st;
+
+		unread |= t->files[i].fd >= 0 && !t->files[i].known && !fstat(t->files[i].fd, &st) && st.st_size > 0;
+	}
+	if (!unread || recipe_of(t)) {
+		t->waits_since = 0;
+		return false;
+	}
+	if (!t->waits_since)
+		t->waits_since = f->now;
+	return f->now - t->waits_since < stall_ns;
+}
+
+static void set_until(struct bsa_follow *f)
+{
+	uint64_t settled = f->now > f->settle_ns ? f->now - f->settle_ns : 0, until = BSA_NEVER;
+
+	if (f->now == BSA_NEVER) {
+		f->until = BSA_NEVER;
+		return;
+	}
+	for (size_t i = 0; i < f->n_traces; i++)
+		if (waits(f, &f->traces[i]))
+			return;
+	for (size_t i = 0; i < f->n_streams; i++) {
+		const struct stream *s = &f->streams[i];
+		uint64_t seen = s->any && s->head.ended > settled ? s->head.ended : settled;
+
+		if (s->stuck && f->now - s->stuck_since < stall_ns)
+			return;
+		if (seen < until)
+			until = seen;
+	}
+	/* a stream that is not known yet is one of a process that has just begun: its first packet comes within the same time */
+	if (until > settled && !f->n_streams)
+		until = settled;
+	if (until > f->until)
+		f->until = until;
+}
+
+static int look_at_trace(struct bsa_follow *f, size_t trace, struct bsa_err *err)
+{
+	struct trace *t = &f->traces[trace];
+	int r = renew_recipe(f, t, err);
+
+	if (r > 0)
+		for (size_t i = 0; i < f->n_streams; i++)
+			if (f->streams[i].trace == trace) {
+				const struct bsa_recipe_stream *s =
+					bsa_recipe_stream(recipe_of(t), f->streams[i].class);
+
+				if (!s)
+					continue;
+				bsa_flow_recipe(f->streams[i].flow, recipe_of(t), s);
+				f->streams[i].head.stream = s;
+			}
+	if (r < 0 || !recipe_of(t))
+		return r < 0 ? r : 0;
+	r = 0;
+	for (size_t i = 0; r == 0 && i < t->n_files; i++)
+		r = know_file(f, trace, &t->files[i], err);
+	forget_files(f, trace);
+	return r;
+}
+
+int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err)
+{
+	int r = 0;
+
+	f->now = now;
+	for (size_t i = 0; r == 0 && i < f->n_places; i++)
+		r = see_place(f, i, err);
+	for (size_t i = 0; r == 0 && i < f->n_traces; i++)
+		r = look_at_trace(f, i, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < f->n_streams; i++) {
+		struct stream *s = &f->streams[i];
+		struct trace *t = &f->traces[s->trace];
+
+		if (s->file != SIZE_MAX && t->files[s->file].fd >= 0 && !bsa_flow_broken(s->flow))
+			grow(f, s, &t->files[s->file]);
+		queue(f, i);
+	}
+	set_until(f);
+	return 0;
+}
+
+/* ---- records ---- */
+
+static bool is_due(const struct bsa_follow *f)
+{
+	return f->merge.n && (f->until == BSA_NEVER || f->merge.heap[0].at < f->until);
+}
+
+/* The first of the merge, into f->record; and the next one of its stream. */
+static void take_first(struct bsa_follow *f)
+{
+	size_t who = f->merge.heap[0].who;
+	struct stream *s = &f->streams[who];
+	uint64_t next[BSA_RECORD_MAX / 8];
+
+	bsa_flow_write(s->flow, (struct bsa_event *)next);
+	s->queued = false;
+	advance_stream(f, s);
+	if (s->queued)
+		bsa_merge_move(&f->merge, time_of(f, s), who + 1);
+	else
+		bsa_merge_drop(&f->merge);
+	memcpy(f->record, next, sizeof(next));
+}
+
+static void be_on_time(struct bsa_follow *f, struct bsa_event *e)
+{
+	if (e->at < f->last) {
+		f->followed.late++;
+		if (f->last - e->at > f->followed.late_ns)
+			f->followed.late_ns = f->last - e->at;
+		e->at = f->last;
+	}
+	f->last = e->at;
+}
+
+int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct bsa_err *err)
+{
+	struct bsa_event *e = (struct bsa_event *)f->record;
+	uint64_t at;
+
+	(void)err;
+	if (f->tied) {
+		*ret = bsa_ties_next(f->ties);
+		f->tied = *ret;
+		if (f->tied)
+			return 1;
+	}
+	if (!is_due(f))
+		return 0;
+	at = f->merge.heap[0].at;
+	do {
+		uint64_t rank = f->merge.heap[0].rank;
+
+		take_first(f);
+		be_on_time(f, e);
+		bsa_ties_add(f->ties, rank, e);
+	} while (is_due(f) && f->merge.heap[0].at <= at && bsa_ties_count(f->ties) < BSA_TIES_MAX);
+	f->tied = true;
+	*ret = bsa_ties_next(f->ties);
+	return 1;
+}
+
+uint64_t bsa_follow_until(const struct bsa_follow *f)
+{
+	return f->until;
+}
+
+/* ---- all of it ---- */
+
+int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *options, struct bsa_err *err)
+{
+	struct bsa_follow *f = calloc(1, sizeof(*f));
+	int r = f && (f->ties = bsa_ties_new()) ? 0 : no_memory(err);
+
+	if (r == 0) {
+		f->settle_ns = options->settle_ns;
+		if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &f->plugin) ==
+		    BT_PLUGIN_FIND_STATUS_OK)
+			f->source = bt_plugin_borrow_source_component_class_by_name_const(f->plugin, "fs");
+		if (!f->source)
+			r = bsa_fail(err, BSA_E_ENV, "babeltrace2's plugin ctf is not there, which reads metadata");
+	}
+	if (r == 0)
+		r = add_place(f, options->directory, 0, err);
+	if (r) {
+		bsa_follow_free(f);
+		return r;
+	}
+	*ret = f;
+	return 0;
+}
+
+static void trace_fini(struct trace *t)
+{
+	for (size_t i = 0; i < t->n_files; i++) {
+		file_close(&t->files[i]);
+		free(t->files[i].name);
+	}
+	for (size_t i = 0; i < t->n_recipes; i++)
+		bsa_recipe_free(t->recipes[i]);
+	bsa_input_fini(&t->input);
+	free(t->recipes);
+	free(t->files);
+	free(t->counts);
+	free(t->path);
+}
+
+struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
+{
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < f->n_streams; i++)
+		bsa_flow_free(f->streams[i].flow);
+	for (size_t i = 0; i < f->n_traces; i++)
+		trace_fini(&f->traces[i]);
+	for (size_t i = 0; i < f->n_places; i++)
+		free(f->places[i].path);
+	free(f->places);
+	free(f->traces);
+	free(f->streams);
+	free(f->merge.heap);
+	bsa_ties_free(f->ties);
+	bsa_scratch_remove(&f->scratch);
+	bt_plugin_put_ref(f->plugin);
+	free(f);
+	return NULL;
+}
+
+const struct bsa_trace *bsa_follow_trace(const struct bsa_follow *f, size_t i)
+{
+	return i < f->n_traces ? &f->traces[i].input.info : NULL;
+}
+
+struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i)
+{
+	const struct bsa_counts *c = f->traces[i].counts;
+
+	return (struct bsa_decoded){ .events = atomic_load(&c->events),
+		                     .foreign = atomic_load(&c->foreign),
+		                     .unusable = atomic_load(&c->unusable),
+		                     .lost_events = atomic_load(&c->lost_events),
+		                     .lost_packets = atomic_load(&c->lost_packets),
+		                     .began = atomic_load(&c->began),
+		                     .ended = atomic_load(&c->ended),
+		                     .cut = atomic_load(&c->cut) };
+}
+
+struct bsa_followed bsa_follow_followed(const struct bsa_follow *f)
+{
+	struct bsa_followed all = f->followed;
+
+	all.streams = f->n_streams;
+	return all;
+}

@@ -1,0 +1,65 @@
+/*
+ * follow.h -- traces that are still being recorded: records of what has reached the files, in the order of time.
+ *
+ * WHAT LTTNG WRITES (measured with LTTng 2.13: a local session, a switch timer, tracefiles of a size and a count)
+ *
+ *   Packets      The switch timer ends the packet of each cpu that has events. The consumer daemon writes the whole packet, then its row of
+ *                the index. A cpu without events gets no packet: its file stays as it is, for ever if need be.
+ *   Metadata     Stays in memory until the session stops, unless the session has a channel named `metadata` with a switch timer.
+ *                Even then an event may be in a file before the metadata describes it.
+ *   Tracefiles   CHANNEL_CPU_0, _1, ... up to the count; then _0 is written anew.
+ *
+ * PACKETS   The file's size and the packet's header decide. A packet is read once the file has all of the bytes that the header announces.
+ *           The index is not read.
+ * TIME      A record is handed out when no earlier one can come: each stream has a packet that ends later, or @settle_ns have passed
+ *           since. The second is an assumption: that the timer and the consumer daemon take no longer. Where it fails, the record
+ *           comes late: it is counted, and told as of the time of the record before it. Who needs exact figures then
+ *           reads the files again, once they are complete (decode.h).
+ * TRUST     Files may shrink, be replaced, or hold anything. A stream whose packets contradict themselves goes on with its next file; what
+ *           was skipped shows as lost packets, by their numbers. Of links only those to directories are not followed.
+ *
+ * One thread. Memory: a window for each stream.
+ */
+#ifndef BSA_DECODE_FOLLOW_H
+#define BSA_DECODE_FOLLOW_H
+
+#include "decode.h"
+
+struct bsa_follow;
+
+struct bsa_follow_options {
+	const char *directory; /* the session's; it may be empty, or not be there yet. Copied */
+	uint64_t settle_ns;
+};
+
+/* 0 and *ret owned by the caller; BSA_E_ENV. */
+int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *options, struct bsa_err *err);
+struct bsa_follow *bsa_follow_free(struct bsa_follow *f); /* NULL is fine; returns NULL */
+
+/*
+ * See what has grown. @now: in ns of the traces' clock (LTTng's: CLOCK_MONOTONIC). BSA_NEVER: the recording is over and all of it is in
+ * files, so everything can be handed out. 0; BSA_E_ENV.
+ */
+int bsa_follow_look(struct bsa_follow *f, uint64_t now, struct bsa_err *err);
+
+/* The next record, borrowed until the next call. 1; 0: look again first; BSA_E_ENV. */
+int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct bsa_err *err);
+
+/* All records before this time have been handed out, once bsa_follow_next has answered 0. */
+uint64_t bsa_follow_until(const struct bsa_follow *f);
+
+/* As of decode.h. NULL: no more; more may come with a look. Borrowed until the next look. */
+const struct bsa_trace *bsa_follow_trace(const struct bsa_follow *f, size_t i);
+struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i);
+
+struct bsa_followed {
+	uint64_t late;      /* records that came after others of a later time */
+	uint64_t late_ns;   /* the most that one of them was late by */
+	uint64_t broken;    /* files that were given up before their end */
+	uint64_t lost_hold; /* files that shrank, or were replaced, before all of them was read: packets were overwritten */
+	uint64_t bytes;     /* read */
+	size_t streams;
+};
+struct bsa_followed bsa_follow_followed(const struct bsa_follow *f);
+
+#endif
