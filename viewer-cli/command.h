@@ -24,7 +24,15 @@ enum bsv_status {
 	BSV_ENVIRONMENT, /* no LTTng, no permission, no space */
 };
 
-enum bsv_kind { BSV_SWITCH, BSV_TEXT, BSV_NUMBER, BSV_CHOICE, BSV_DURATION, BSV_SIZE };
+enum bsv_kind { BSV_SWITCH, BSV_TEXT, BSV_TEXTS, BSV_NUMBER, BSV_CHOICE, BSV_DURATION, BSV_SIZE };
+
+enum { BSV_TEXTS_MOST = 8 };
+
+/* Of an option that may be given more than once: in the order in which they were. */
+struct bsv_texts {
+	const char *of[BSV_TEXTS_MOST];
+	size_t n;
+};
 
 /* A length of time that may be given, as in 5ms; or a size in bytes, as in 4M. */
 struct bsv_quantity {
@@ -39,7 +47,7 @@ struct bsv_option {
 	enum bsv_kind kind;
 	const char *argument; /* what it is called in usage; a choice's are its choices, with | between them */
 	const char *says;
-	size_t offset; /* in the command's options, of a bool, const char *, unsigned, int (which choice) or struct bsv_quantity */
+	size_t offset; /* in the command's options, of a bool, const char *, struct bsv_texts, unsigned, int (which choice) or struct bsv_quantity */
 	const char *const *choices; /* ended by NULL */
 	unsigned least, most;       /* of a number */
 };
@@ -94,8 +102,9 @@ enum { BSV_OPTIONS_MAX = 256 }; /* bytes of a command's options */
 /* All of them, in the order in which they are shown, then NULL. */
 extern const struct bsv_command *const bsv_commands[];
 
-extern const struct bsv_command bsv_check, bsv_demo, bsv_diff, bsv_doctor, bsv_explain, bsv_export, bsv_fairness,
-	bsv_import, bsv_latency, bsv_memory, bsv_misses, bsv_overhead, bsv_preemptions, bsv_priority, bsv_record,
-	bsv_schema, bsv_slots, bsv_sql, bsv_starvation, bsv_summary, bsv_report_command, bsv_timeline, bsv_whatif;
+extern const struct bsv_command bsv_cases, bsv_check, bsv_demo, bsv_diff, bsv_doctor, bsv_explain, bsv_export,
+	bsv_fairness, bsv_import, bsv_latency, bsv_memory, bsv_misses, bsv_overhead, bsv_preemptions, bsv_priority,
+	bsv_record, bsv_schema, bsv_slots, bsv_sql, bsv_starvation, bsv_summary, bsv_report_command, bsv_timeline,
+	bsv_watch, bsv_whatif;
 
 #endif

@@ -97,6 +97,7 @@ deny 'analyzer/store'       'nbt/|(.*/)?(decode|plugin)/' 'the store is given fa
 deny 'analyzer/decode'      '(.*/)?store/'   'decode hands events to fold'
 
 deny 'viewer-cli'           'nnb/|nbt/|babeltrace2/|sqlite3' 'the viewer speaks bsa/ only, and reads views'
+deny 'viewer-cli !viewer-cli/watch/' 'jansson' 'only watch reads JSON: its own cases'
 deny 'viewer-cli/record'    'lttng/(ust|tracepoint)' 'record controls sessions and emits no events'
 
 # What the service decides is asked again of a recording. A copy would be another policy: so who replays links to the one there is.

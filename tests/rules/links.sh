@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # links.sh FILE... -- what the runtime's libraries and programs need at run time is the C library and
 # one another, the library that reads JSON, and each driver its own. Above all never LTTng: who is traced must run,
-# and cost the same, without it. Of the viewer: SQLite; what reads traces is for its importer alone.
+# and cost the same, without it. Of the viewer: SQLite, and what reads the JSON of cases; what reads traces is for its importer alone.
 . "$(dirname "$0")/rule.sh"
 
 allowed='lib(c|m|pthread)\.so\.[0-9]+|ld-linux[a-z0-9_-]*\.so\.[0-9]+|libnnburst\.so\.[0-9]+'
@@ -12,7 +12,7 @@ own()
 {
 	case $(basename "$1") in
 	libnnburst.so* | nnburst-load) echo 'libjansson\.so\.[0-9]+' ;;
-	burstscope) echo 'libsqlite3\.so\.[0-9]+|libz\.so\.[0-9]+' ;;
+	burstscope) echo 'libsqlite3\.so\.[0-9]+|libz\.so\.[0-9]+|libjansson\.so\.[0-9]+' ;;
 	driver-xnnpack.so) echo 'libXNNPACK\.so\.[0-9]+' ;;
 	*) echo 'nothing else' ;;
 	esac

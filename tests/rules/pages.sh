@@ -28,7 +28,7 @@ for page in "$man"/burstscope*.1.in; do
 	fi
 	while read -r other section _; do
 		[[ -e $man/$other.$section || -e $man/$other.$section.in ]] ||
-			[[ $other =~ ^(babeltrace2|lttng|lttng-sessiond|sqlite3)$ ]] ||
+			[[ $other =~ ^(babeltrace2|lttng|lttng-sessiond|sqlite3|systemd)$ ]] ||
 			broken "$name points to $other($section), which is not there"
 	done < <(sed -nE 's/^\.(It )?Xr ([^ ]+) ([0-9]).*/\2 \3/p' "$tmp/$name.1")
 	command -v groff >/dev/null || continue

@@ -225,6 +225,14 @@ static int choice(const struct bsv_option *o, const char *text, int *ret, struct
 	return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; there are %s", o->name, text, o->argument);
 }
 
+static int one_more_text(const struct bsv_option *o, const char *text, struct bsv_texts *ret, struct bsa_err *err)
+{
+	if (ret->n == BSV_TEXTS_MOST)
+		return bsa_fail(err, BSA_E_USAGE, "--%s: at most %d times", o->name, BSV_TEXTS_MOST);
+	ret->of[ret->n++] = text;
+	return 0;
+}
+
 static int set(const struct bsv_option *o, void *base, const char *text, struct bsa_err *err)
 {
 	void *to = (char *)base + o->offset;
@@ -236,6 +244,8 @@ static int set(const struct bsv_option *o, void *base, const char *text, struct 
 	case BSV_TEXT:
 		*(const char **)to = text;
 		return 0;
+	case BSV_TEXTS:
+		return one_more_text(o, text, to, err);
 	case BSV_NUMBER:
 		return number(o, text, to, err);
 	case BSV_CHOICE:

@@ -19,6 +19,7 @@
 #include "record/lost.h"
 #include "record/probe.h"
 #include "record/programs.h"
+#include "record/triggers.h"
 
 enum {
 	LOOK_MS = 50,
@@ -145,7 +146,8 @@ static int make_directory(struct bsv_recording *r, struct bsa_err *err)
 
 static void choose_buffers(struct bsv_recording *r, uint64_t rate)
 {
-	uint64_t size = bsv_size_for(r->options.detail, rate), room = bsv_room(&r->machine, USERS) / 2;
+	uint64_t size = bsv_size_to_hold(r->options.detail, rate, r->options.hold_ns),
+		 room = bsv_room(&r->machine, USERS) / 2;
 	char a[BSV_BYTES_TEXT], b[BSV_BYTES_TEXT];
 
 	if (size > room) {
@@ -202,6 +204,7 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 	bsv_session_name(r->session.name);
 	r->session.directory = r->directory;
 	r->session.detail = options->detail;
+	r->session.snapshot = options->snapshot;
 	if (options->buffer)
 		k = round_buffers(r, err);
 	else
@@ -223,6 +226,7 @@ static int have_daemon(struct bsv_recording *r, struct bsa_err *err)
 	r->session.lttng = r->lttng;
 	if (r->daemon.pid)
 		notice(r, "lttng-sessiond: none was there; started one for as long as this takes");
+	bsv_triggers_sweep(r->lttng);
 	stale = bsv_session_sweep(r->lttng);
 	if (stale)
 		notice(r, "ended %u %s of burstscope record, whose %s killed", stale,
@@ -364,10 +368,10 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 {
 	char a[BSV_BYTES_TEXT];
 	unsigned programs = 0;
-	int k = make_directory(r, err);
+	int k = r->options.snapshot ? 0 : make_directory(r, err);
 	char *whole = k < 0 ? NULL : realpath(r->directory, NULL); /* LTTng wants no dots */
 
-	r->entered = k >= 0;
+	r->entered = k >= 0 && !r->options.snapshot;
 	if (whole) {
 		free(r->directory);
 		r->directory = whole;
@@ -382,13 +386,15 @@ int bsv_recording_start(struct bsv_recording *r, struct bsa_err *err)
 			ask_workload(r);
 		k = check_room(r, err);
 	}
-	if (k >= 0)
+	if (k >= 0 && !r->options.snapshot)
 		k = check_disk(r, err);
 	if (k >= 0)
 		k = bsv_session_start(&r->session, err);
 	if (k < 0)
 		return k;
 	r->began = bsv_now();
+	if (r->options.snapshot)
+		return 0;
 	r->boottime = boottime_now();
 	keep_settings(r);
 	notice(r, "recording into %s: detail %s, buffers of %s for each of %u %s", r->name,
@@ -413,7 +419,8 @@ int bsv_recording_stop(struct bsv_recording *r, struct bsa_err *err)
 		r->ended = bsv_now();
 	k = bsv_session_stop(&r->session, err);
 	r->cut = k < 0;
-	keep_settings(r);
+	if (!r->options.snapshot)
+		keep_settings(r);
 	bsv_daemon_close(&r->daemon);
 	return k;
 }

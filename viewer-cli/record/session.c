@@ -70,8 +70,7 @@ void bsv_session_name(char ret[BSV_SESSION_NAME])
 	snprintf(ret, BSV_SESSION_NAME, PREFIX "%ld-%llu-%u", (long)getpid(), process_began(getpid()), serial++);
 }
 
-/* Is it one of ours, of a process that is not there any more? */
-static bool is_stale(const char *name)
+bool bsv_session_is_stale(const char *name)
 {
 	unsigned long long began;
 	long pid;
@@ -98,7 +97,7 @@ unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 	unsigned gone = 0;
 
 	for (int i = 0; i < n; i++)
-		if (is_stale(sessions[i].name) && lttng->destroy_session(sessions[i].name) >= 0) {
+		if (bsv_session_is_stale(sessions[i].name) && lttng->destroy_session(sessions[i].name) >= 0) {
 			gone++;
 			if (is_own_probe(sessions[i].path))
 				bsv_remove_tree(sessions[i].path);
@@ -123,7 +122,9 @@ static int failed(const struct bsv_session *s, const char *what, int code, struc
 
 static int make(struct bsv_session *s, struct bsa_err *err)
 {
-	struct lttng_session_descriptor *d = s->lttng->session_descriptor_local_create(s->name, s->directory);
+	struct lttng_session_descriptor *d = s->snapshot
+	                                             ? s->lttng->session_descriptor_snapshot_create(s->name)
+	                                             : s->lttng->session_descriptor_local_create(s->name, s->directory);
 	int r = d ? (int)s->lttng->create_session_ext(d) : LTTNG_ERR_INVALID;
 
 	s->lttng->session_descriptor_destroy(d);
@@ -143,7 +144,7 @@ static int add_channel(struct bsv_session *s, struct lttng_handle *handle, struc
 	snprintf(channel->name, sizeof(channel->name), CHANNEL);
 	channel->attr.subbuf_size = s->buffers.each;
 	channel->attr.num_subbuf = s->buffers.n;
-	channel->attr.overwrite = 0;
+	channel->attr.overwrite = s->snapshot;
 	r = s->lttng->enable_channel(handle, channel);
 	s->lttng->channel_destroy(channel);
 	return r < 0 ? failed(s, "make a channel", r, err) : 0;
@@ -236,6 +237,26 @@ int bsv_session_flush(struct bsv_session *s, struct bsa_err *err)
 	while ((r = s->lttng->data_pending(s->name)) == 1)
 		nanosleep(&a_while, NULL);
 	return r < 0 ? failed(s, "write the rest", r, err) : 0;
+}
+
+int bsv_session_snapshot(const struct bsv_session *s, const char *directory, struct bsa_err *err)
+{
+	struct lttng_snapshot_output *output = s->lttng->snapshot_output_create();
+	int r = output ? s->lttng->snapshot_output_set_local_path(directory, output) : -LTTNG_ERR_NOMEM;
+
+	if (r >= 0)
+		r = s->lttng->snapshot_output_set_name("trace", output);
+	if (r >= 0)
+		r = s->lttng->snapshot_record(s->name, output, 1);
+	s->lttng->snapshot_output_destroy(output);
+	return r < 0 ? failed(s, "take a snapshot", r, err) : 0;
+}
+
+int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err)
+{
+	int r = s->lttng->regenerate_statedump(s->name);
+
+	return r < 0 ? failed(s, "have the service emit its state again", r, err) : 0;
 }
 
 static int destroy(struct bsv_session *s, struct bsa_err *err)

@@ -21,6 +21,7 @@ struct bsv_session {
 	const char *directory; /* borrowed */
 	enum bsv_detail detail;
 	struct bsv_buffers buffers;
+	bool snapshot; /* the newest events replace the oldest in the buffers, and nothing is written but by bsv_session_snapshot */
 	bool made, started;
 	uint64_t lost_events, lost_packets; /* as of the last look */
 	int end; /* once it is destroyed, as what LTTng says that ended: LTTNG_OK; anything else: something of it may be missing */
@@ -40,6 +41,15 @@ int bsv_session_flush(struct bsv_session *s, struct bsa_err *err);
 
 /* The same, see what was lost, and destroy it. BSA_E_ENV: the daemon has gone. Not started is fine. */
 int bsv_session_stop(struct bsv_session *s, struct bsa_err *err);
+
+/* Write what the buffers hold into @directory, which LTTng makes or fills, and go on. BSA_E_ENV. */
+int bsv_session_snapshot(const struct bsv_session *s, const char *directory, struct bsa_err *err);
+
+/* Have the service emit again what there is (docs/events.md, rule 5), so that the buffers hold it. BSA_E_ENV. */
+int bsv_session_retell(const struct bsv_session *s, struct bsa_err *err);
+
+/* Does @name, of a session or a trigger, say that a process of ours that has ended made it? */
+bool bsv_session_is_stale(const char *name);
 
 /* Destroy those of ours whose processes are gone, without a farewell. Returns how many there were. */
 unsigned bsv_session_sweep(const struct bsv_lttng *lttng);

@@ -42,6 +42,9 @@ enum { BSV_LATENCY_MS = 2000 }; /* how long nobody may come to empty buffers, an
 /* What @detail asks for where nothing is known of the workload; and where it writes @rate bytes a second on its busiest cpu. */
 uint64_t bsv_size_for(enum bsv_detail detail, uint64_t rate);
 
+/* As bsv_size_for, and so much that the latest @ns of it are kept where the newest events replace the oldest. */
+uint64_t bsv_size_to_hold(enum bsv_detail detail, uint64_t rate, uint64_t ns);
+
 /* What would have lost nothing, and why. */
 struct bsv_advice {
 	uint64_t rate;       /* bytes a second on a cpu, at the most */

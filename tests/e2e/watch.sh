@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# watch.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope watch, live: each condition fires on what it is about, and the first line of the
+# case is the right diagnosis; the same cause again is counted; what it keeps is bounded; and whatever is killed, and whenever, what was
+# caught stays, and nothing is left behind.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
+watcher= apps=
+trap 'stop_all; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
+mkdir -m 700 "$tmp/work"
+chmod 755 "$tmp"
+cd "$tmp/work"
+
+stop_all() { for pid in $watcher $apps; do kill -9 "$pid" 2>/dev/null || true; done; }
+
+# ---- what is checked ----
+
+says() { [[ $said == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not said: $1 (but: $said)"; }
+
+# refuses STATUS WORDS ARGUMENT...: in one line.
+refuses()
+{
+	local status=0 wanted=$1 words=$2
+	shift 2
+	said=$("$burstscope" watch "$@" 2>&1) || status=$?
+	((status == wanted)) || wrong "${BASH_LINENO[0]}: watch $* ends with $status, not $wanted"
+	says "$words"
+	[[ $said != *$'\n'* ]] || wrong "${BASH_LINENO[0]}: watch $*: not one line: $said"
+}
+
+# watches PROGRAM ARGUMENT...: in the background, until it says that it does. Its lines go to out, what else it says to err.
+watches()
+{
+	local program=$1
+	shift
+	env --default-signal=INT,TERM,HUP "$program" watch -o cases "$@" >>out 2>err &
+	watcher=$!
+	awaits 'grep -q "^cases go into" err' "watch $* begins"
+}
+
+# awaits CONDITION WHAT
+awaits()
+{
+	local tries=0
+	until eval "$1"; do
+		((++tries < 400)) || { wrong "${BASH_LINENO[0]}: not within 20 s: $2: $(tail -n 5 out err 2>&1)"; return; }
+		sleep 0.05
+	done
+}
+
+# stopped STATUS: it ends so, when it is asked to.
+stopped()
+{
+	local status=0
+	kill "$watcher" 2>/dev/null || true
+	wait "$watcher" || status=$?
+	watcher=
+	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $(<err)"
+	leaves_nothing
+}
+
+leaves_nothing()
+{
+	[[ ! $(lttng --no-sessiond list 2>/dev/null | grep burstscope-) ]] || wrong "${BASH_LINENO[1]}: a session is left"
+	[[ ! $(lttng --no-sessiond list-triggers 2>/dev/null | grep burstscope-) ]] || wrong "${BASH_LINENO[1]}: a trigger is left"
+	[[ ! $(ls -d cases/*.half 2>/dev/null) ]] || wrong "${BASH_LINENO[1]}: a half case is left"
+}
+
+# Every case is whole.
+whole()
+{
+	local each
+	for each in cases/2*; do
+		[[ $each != *.half ]] || continue
+		[[ -s $each/trace.db && -s $each/report.html && -d $each/trace/ust ]] || wrong "$each is not whole: $(ls "$each")"
+		"$json_schema" "$schema" "$each/case.json" >why 2>&1 || wrong "$each/case.json is not as its schema has it: $(tail -n 3 why)"
+	done
+}
+
+kept() { ls cases 2>/dev/null | grep -vc '\.half$' || true; }
+forget() { rm -rf cases out err; : >out; }
+
+# runs SCENARIO TIME
+runs() { "$load" --quiet --socket "$tmp/socket" --duration "$2" "$1" >load.out 2>&1 || true; }
+
+# ---- what cannot be ----
+
+: >out
+refuses 2 '--on: say what to wait for'
+refuses 2 "no condition 'mis'; did you mean 'miss'?" --on mis
+refuses 2 "no kind of miss 'presistent'; did you mean 'persistent'?" --on miss:presistent
+refuses 2 'death has no status' --on death:status=DEAD_OBJECT
+refuses 2 "no cause 'hoged'" --on miss:cause=hoged
+refuses 2 "it takes a fold over all of them" --on 'starvation>100ms'
+refuses 2 "it takes a fold over all of them" --on p99
+refuses 2 '--before takes 100ms to 1h' --on miss --before 1ms
+refuses 5 'cannot be made' --on miss -o no/such/directory
+LTTNG_SESSIOND_PATH=/no/lttng-sessiond refuses 5 'does not start' -q --on miss -o cases
+forget
+
+# ---- each condition, on what it is about ----
+
+start_sessiond
+start_service "$service" --lanes 1 --policy fifo
+watches "$burstscope" --on miss --on error --on death --before 2s --after 200ms --cooldown 1h \
+	--exec 'printf "%s\n" "$BURSTSCOPE_FINDING" >>hooks; test -s "$BURSTSCOPE_CASE/report.html" || echo no page >>hooks'
+said=$(<err)
+says "nothing is written until one fires: miss, error, death"
+refuses 5 'another burstscope watch' --on miss -o cases
+said=$("$burstscope" cases cases 2>&1) || wrong "cases of none: $said"
+
+runs too-big 1500ms
+awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* since its run alone is longer than its budget.* refused for good (persistent) " out' 'a miss that is too big'
+awaits "ls cases/*/case.json | xargs grep -l '\"again\": [1-9]' >seen" 'the same cause is counted'
+
+"$load" --quiet --socket "$tmp/socket" --duration 20s audio >load.out 2>&1 &
+apps=$!
+awaits '[[ $(cat /proc/$apps/task/$apps/children) ]]' 'an app begins'
+sleep 0.5
+victim=$(awk '{print $1}' "/proc/$apps/task/$apps/children")
+kill -9 "$victim"
+awaits "grep -Eq '^[a-z+-]+ \(pid $victim\) died: its connection ended without a goodbye, with [1-9][0-9]* streams? open' out" 'a death'
+wait "$apps" || true
+
+"$load" --quiet --socket "$tmp/socket" --duration 20s too-big >load.out 2>&1 &
+apps=$!
+sleep 0.7
+kill -9 "$daemon"
+wait "$daemon" 2>/dev/null || true
+daemon=
+awaits "grep -Eq 'failed [0-9 ]+ times?: (DEAD_OBJECT: the app.s connection|GENERAL_FAILURE:)' out" 'an error'
+kill "$apps" 2>/dev/null || true
+wait "$apps" || true
+apps=
+stopped 0
+whole
+for finding in too_big death '(DEAD_OBJECT|GENERAL_FAILURE)'; do
+	"$burstscope" cases --format csv cases | grep -Eq ",$finding," || wrong "no case of $finding: $("$burstscope" cases cases)"
+	grep -Eqx "$finding" hooks || wrong "--exec was not run for $finding: $(<hooks)"
+done
+! grep -q 'no page' hooks || wrong '--exec is run before the case is whole'
+"$burstscope" cases --by cause --format csv cases | grep -q '^too_big,1,[1-9]' || wrong "cases --by cause: $("$burstscope" cases --by cause cases)"
+"$burstscope" summary "$(ls -d cases/*/trace.db | head -n 1)" >sum 2>&1 || wrong "a case cannot be asked: $(<sum)"
+
+((failures == 0))

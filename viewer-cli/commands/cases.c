@@ -1,0 +1,267 @@
+/* cases.c -- burstscope cases: what burstscope watch has kept: a list of it, how often each cause came, and one of them in full. */
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answer/answer.h"
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "render/render.h"
+#include "watch/store.h"
+
+#define USUAL_DIRECTORY "burstscope-cases"
+
+extern char **environ;
+
+enum by { BY_NONE, BY_CAUSE, BY_APP, BY_CULPRIT, BY_DAY, BY_HOUR };
+
+struct options {
+	int by;
+	const char *open;
+};
+
+static const char *const groupings[] = { "none", "cause", "app", "culprit", "day", "hour", NULL };
+
+static const struct bsv_option options[] = {
+	{ .name = "by",
+	  .kind = BSV_CHOICE,
+	  .argument = "none|cause|app|culprit|day|hour",
+	  .says = "a row for each of these instead of each case, with how often it came",
+	  .offset = offsetof(struct options, by),
+	  .choices = groupings },
+	{ .name = "open",
+	  .kind = BSV_TEXT,
+	  .argument = "CASE",
+	  .says = "open the page of that one in a browser; last: the newest",
+	  .offset = offsetof(struct options, open) },
+	{ .name = NULL },
+};
+
+struct cases {
+	struct bsv_case *of;
+	size_t n, unreadable, half;
+	char **names;
+};
+
+static void cases_fini(struct cases *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		bsv_case_fini(&c->of[i]);
+	free(c->of);
+	bsv_store_list_free(c->names, c->n + c->unreadable);
+}
+
+static int read_cases(struct cases *c, const char *directory, struct bsa_err *err)
+{
+	char **half;
+	size_t n = 0, all = 0;
+	int r = bsv_store_list(directory, true, &half, &n, err);
+
+	if (r < 0)
+		return r;
+	bsv_store_list_free(half, n);
+	c->half = n;
+	r = bsv_store_list(directory, false, &c->names, &all, err);
+	c->of = r >= 0 ? calloc(all + 1, sizeof(*c->of)) : NULL;
+	for (size_t i = 0; c->of && i < all; i++)
+		if (bsv_case_read(&c->of[c->n], c->names[i], NULL) >= 0)
+			c->n++;
+		else
+			c->unreadable++;
+	return r < 0 ? r : c->of ? 0 : bsv_no_memory(err);
+}
+
+static const struct bsv_case_cause *cause_of(const struct bsv_case *c)
+{
+	static const struct bsv_case_cause none = { .finding = NULL };
+
+	return c->n_causes ? &c->causes[0] : &none;
+}
+
+/* ---- one row a case ---- */
+
+static struct bsv_rows *rows_of_all(const struct cases *c)
+{
+	static const struct bsv_column columns[] = { { "name", "text", NULL },     { "condition", "text", NULL },
+		                                     { "finding", "label", NULL }, { "app", "text", NULL },
+		                                     { "model", "text", NULL },    { "culprit", "text", NULL },
+		                                     { "n_again", "count", NULL }, { "summary", "text", NULL } };
+	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
+
+	for (size_t i = c->n; rows && i-- > 0;) { /* the newest first */
+		const struct bsv_case_cause *cause = cause_of(&c->of[i]);
+
+		bsv_rows_text(rows, c->of[i].name);
+		bsv_rows_text(rows, cause->condition   ? cause->condition
+		                    : c->of[i].n_fired ? c->of[i].fired[0].on
+		                                       : NULL);
+		bsv_rows_text(rows, cause->finding ? cause->finding : c->of[i].state);
+		bsv_rows_text(rows, cause->app);
+		bsv_rows_text(rows, cause->model);
+		bsv_rows_text(rows, cause->culprit);
+		bsv_rows_int(rows, (int64_t)c->of[i].again);
+		bsv_rows_text(rows, c->of[i].summary);
+	}
+	return rows;
+}
+
+/* ---- one row a group ---- */
+
+/* What @c is grouped by; owned by the caller. NULL: unknown, or nobody, or no memory. */
+static char *group_of(const struct bsv_case *c, enum by by)
+{
+	const struct bsv_case_cause *cause = cause_of(c);
+	const char *text = by == BY_CAUSE ? cause->finding : by == BY_APP ? cause->app : cause->culprit;
+	char time[BSV_CASE_TIME];
+
+	if (by != BY_DAY && by != BY_HOUR)
+		return text ? strdup(text) : NULL;
+	bsv_case_time(time, c->caught);
+	return by == BY_DAY ? strndup(time, strlen("2026-11-23")) : bsv_text("%.13s:00Z", time);
+}
+
+struct group {
+	char *name;
+	uint64_t cases, again;
+	const struct bsv_case *first, *last;
+};
+
+/* The most often first; times in their order. */
+static int by_often(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	uint64_t n = x->cases + x->again, m = y->cases + y->again;
+
+	if (n != m)
+		return n < m ? 1 : -1;
+	return strcmp(x->name ? x->name : "", y->name ? y->name : "");
+}
+
+static int by_time(const void *a, const void *b)
+{
+	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
+}
+
+static void count_in(struct group *groups, size_t *n, const struct bsv_case *c, char *name)
+{
+	size_t i = 0;
+
+	while (i < *n && (groups[i].name && name ? strcmp(groups[i].name, name) : groups[i].name != name))
+		i++;
+	if (i == *n) {
+		groups[(*n)++] = (struct group){ .name = name, .first = c };
+		name = NULL;
+	}
+	free(name);
+	groups[i].cases++;
+	groups[i].again += c->again;
+	groups[i].last = c;
+}
+
+static struct bsv_rows *rows_of_groups(const struct cases *c, enum by by)
+{
+	static struct bsv_column columns[] = { { NULL, "text", NULL },
+		                               { "n_cases", "count", NULL },
+		                               { "n_again", "count", NULL },
+		                               { "first", "text", NULL },
+		                               { "last", "text", NULL } };
+	struct group *groups = calloc(c->n + 1, sizeof(*groups));
+	struct bsv_rows *rows;
+	size_t n = 0;
+
+	columns[0].name = groupings[by];
+	rows = groups ? bsv_rows_new(columns, 5) : NULL;
+	for (size_t i = 0; groups && i < c->n; i++)
+		count_in(groups, &n, &c->of[i], group_of(&c->of[i], by));
+	if (n)
+		qsort(groups, n, sizeof(*groups), by == BY_DAY || by == BY_HOUR ? by_time : by_often);
+	for (size_t i = 0; i < n; i++) {
+		bsv_rows_text(rows, groups[i].name);
+		bsv_rows_int(rows, (int64_t)groups[i].cases);
+		bsv_rows_int(rows, (int64_t)groups[i].again);
+		bsv_rows_text(rows, groups[i].first->name);
+		bsv_rows_text(rows, groups[i].last->name);
+		free(groups[i].name);
+	}
+	free(groups);
+	return rows;
+}
+
+/* ---- all of it ---- */
+
+static int open_page(const struct cases *c, const char *directory, const char *wanted, struct bsa_err *err)
+{
+	const char *name = !strcmp(wanted, "last") && c->n ? c->of[c->n - 1].name : wanted;
+	bsv_scoped_text *page = bsv_text("%s/%s/report.html", directory, name);
+	char *argv[] = { (char *)"xdg-open", page, NULL };
+	size_t i = 0;
+	pid_t pid;
+	int r;
+
+	while (i < c->n && strcmp(c->of[i].name, name))
+		i++;
+	if (i == c->n)
+		return bsa_fail(err, BSA_E_USAGE, "--open: there is no case '%s' in %s", wanted, directory);
+	if (!page || access(page, R_OK))
+		return bsa_fail(err, BSA_E_INPUT, "%s has no page: burstscope report makes one of its trace.db", name);
+	r = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	return r ? bsa_fail(err, BSA_E_ENV, "%s cannot be opened: xdg-open: %s", page, strerror(r)) : BSV_DONE;
+}
+
+static void add_notes(struct bsv_answer *a, const struct cases *c, const char *directory)
+{
+	char n[BSV_COUNT_MAX];
+
+	if (c->half)
+		bsv_answer_note(a,
+		                "%s %s being made, or half made by a watcher that was killed; the next one finishes it",
+		                bsv_count(n, c->half), bsv_plural(c->half, "case is", "cases are"));
+	if (c->unreadable)
+		bsv_answer_note(a, "%s %s no case.json that can be read", bsv_count(n, c->unreadable),
+		                bsv_plural(c->unreadable, "case has", "cases have"));
+	if (c->n)
+		bsv_answer_note(a, "next: burstscope summary %s/%s/trace.db", directory, c->of[c->n - 1].name);
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	const char *directory = call->n_operands ? call->operands[0] : USUAL_DIRECTORY;
+	__attribute__((cleanup(cases_fini))) struct cases c = { .n = 0 };
+	bsv_scoped_answer *a = NULL;
+	int r = read_cases(&c, directory, err);
+
+	if (r >= 0 && o->open)
+		return open_page(&c, directory, o->open, err);
+	if (r < 0)
+		return r;
+	a = bsv_answer_new(call, NULL);
+	if (o->by)
+		bsv_answer_rows(a, "groups", NULL, rows_of_groups(&c, (enum by)o->by));
+	else
+		bsv_answer_rows(a, "cases", NULL, rows_of_all(&c));
+	add_notes(a, &c, directory);
+	return bsv_answer_print(a, false, err);
+}
+
+const struct bsv_command bsv_cases = {
+	.name = "cases",
+	.operands = "[DIR]",
+	.says = "what burstscope watch has kept: a list, how often each cause came, and one of them in full",
+	.examples = "  burstscope cases\n"
+		    "  burstscope cases --by cause /var/lib/burstscope\n"
+		    "  burstscope cases --by day --format csv /var/lib/burstscope\n"
+		    "  burstscope cases --open last\n",
+	.more = "DIR is where burstscope watch keeps them: " USUAL_DIRECTORY
+		", if nothing is said. A name is when it was\n"
+		"caught, in UTC; n_again is how often the same cause came again within the cooldown. The newest is "
+		"first.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.max = 1,
+	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT | BSV_ASK_ANY,
+	.run = run,
+};

@@ -1,0 +1,182 @@
+/* watch.c -- burstscope watch: keep what was before and after a condition, explained, and go on. */
+#include <string.h>
+
+#include "command.h"
+#include "record/room.h"
+#include "watch/watch.h"
+
+#define SECOND INT64_C(1000000000)
+
+#define USUAL_DIRECTORY "burstscope-cases"
+
+enum { USUAL_KEEP = 20, KEEP_MOST = 100000 };
+
+static const int64_t usual_before = 5 * SECOND, least_before = SECOND / 10, usual_after = SECOND,
+		     usual_cooldown = 600 * SECOND;
+static const uint64_t usual_disk = UINT64_C(1) << 30;
+
+struct options {
+	struct bsv_texts on;
+	const char *output, *exec;
+	int detail;
+	unsigned keep, stop_after;
+	struct bsv_quantity before, after, cooldown, duration, buffer, max_disk, min_free;
+	bool syslog;
+};
+
+/* As enum bsv_detail has them, but for their order: the first is the default. */
+static const char *const details[] = { "compact", "full", "verbose", NULL };
+static const enum bsv_detail detail_of[] = { BSV_DETAIL_COMPACT, BSV_DETAIL_FULL, BSV_DETAIL_VERBOSE };
+
+static const struct bsv_option options[] = {
+	{ .name = "on",
+	  .kind = BSV_TEXTS,
+	  .argument = "CONDITION",
+	  .says = "miss, error or death, or one of these narrowed down, as miss:app=camera,persistent; may be given "
+	          "again",
+	  .offset = offsetof(struct options, on) },
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = BSV_TEXT,
+	  .argument = "DIR",
+	  .says = "keep the cases there; otherwise in " USUAL_DIRECTORY,
+	  .offset = offsetof(struct options, output) },
+	{ .name = "before",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "what is to be kept from before the condition: 5s; the buffers are made to hold it",
+	  .offset = offsetof(struct options, before) },
+	{ .name = "after",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "and from after it: 1s",
+	  .offset = offsetof(struct options, after) },
+	{ .name = "cooldown",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "for so long the same cause again is counted, and not kept again: 10m; 0s: never",
+	  .offset = offsetof(struct options, cooldown) },
+	{ .name = "keep",
+	  .kind = BSV_NUMBER,
+	  .argument = "N",
+	  .says = "the newest N cases: 20",
+	  .offset = offsetof(struct options, keep),
+	  .least = 1,
+	  .most = KEEP_MOST },
+	{ .name = "max-disk",
+	  .kind = BSV_SIZE,
+	  .argument = "SIZE",
+	  .says = "as many of them as fit: 1G; 0K: any number",
+	  .offset = offsetof(struct options, max_disk) },
+	{ .name = "min-free",
+	  .kind = BSV_SIZE,
+	  .argument = "SIZE",
+	  .says = "keep nothing where no more than that would be free: 64M",
+	  .offset = offsetof(struct options, min_free) },
+	{ .name = "exec",
+	  .kind = BSV_TEXT,
+	  .argument = "CMD",
+	  .says = "have the shell run it for each case, with $BURSTSCOPE_CASE, $BURSTSCOPE_SUMMARY and "
+	          "$BURSTSCOPE_FINDING",
+	  .offset = offsetof(struct options, exec) },
+	{ .name = "syslog",
+	  .says = "send the line of each case to the system's log, too",
+	  .offset = offsetof(struct options, syslog) },
+	{ .name = "detail",
+	  .kind = BSV_CHOICE,
+	  .argument = "compact|full|verbose",
+	  .says = "as burstscope record has it, but compact by default",
+	  .offset = offsetof(struct options, detail),
+	  .choices = details },
+	{ .name = "buffer",
+	  .kind = BSV_SIZE,
+	  .argument = "SIZE",
+	  .says = "of LTTng's buffers, for each cpu; otherwise as large as seems right",
+	  .offset = offsetof(struct options, buffer) },
+	{ .name = "for",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "stop after that long",
+	  .offset = offsetof(struct options, duration) },
+	{ .name = "stop-after",
+	  .kind = BSV_NUMBER,
+	  .argument = "N",
+	  .says = "stop after so many cases",
+	  .offset = offsetof(struct options, stop_after),
+	  .least = 1,
+	  .most = KEEP_MOST },
+	{ .name = NULL },
+};
+
+static int64_t time_or(const struct bsv_quantity *given, int64_t otherwise)
+{
+	return given->given ? given->value : otherwise;
+}
+
+static int read_conditions(const struct options *o, struct bsv_condition ret[BSV_CONDITIONS_MOST], struct bsa_err *err)
+{
+	int r = o->on.n ? 0 : bsa_fail(err, BSA_E_USAGE, "--on: say what to wait for: miss, error or death");
+
+	for (size_t i = 0; r >= 0 && i < o->on.n; i++)
+		r = bsv_condition_read(&ret[i], o->on.of[i], err);
+	return r;
+}
+
+static int run(const struct bsv_call *call, struct bsa_err *err)
+{
+	const struct options *o = call->options;
+	struct bsv_condition conditions[BSV_CONDITIONS_MOST];
+	const struct bsv_watch_options wanted = {
+		.conditions = conditions,
+		.n_conditions = o->on.n,
+		.directory = o->output ? o->output : USUAL_DIRECTORY,
+		.detail = detail_of[o->detail],
+		.buffer = (uint64_t)o->buffer.value,
+		.before = time_or(&o->before, usual_before),
+		.after = time_or(&o->after, usual_after),
+		.cooldown = time_or(&o->cooldown, usual_cooldown),
+		.duration = time_or(&o->duration, -1),
+		.keep = o->keep ? o->keep : USUAL_KEEP,
+		.max_disk = o->max_disk.given ? (uint64_t)o->max_disk.value : usual_disk,
+		.min_free = o->min_free.given ? (uint64_t)o->min_free.value : BSV_ROOM_USUAL,
+		.exec = o->exec,
+		.most = o->stop_after,
+		.syslog = o->syslog,
+		.quiet = call->common.quiet,
+		.verbose = call->common.verbose,
+	};
+	int r = read_conditions(o, conditions, err);
+
+	if (r >= 0 && (wanted.before < least_before || wanted.before > 3600 * SECOND || wanted.after > 3600 * SECOND))
+		r = bsa_fail(err, BSA_E_USAGE, "--before takes 100ms to 1h, --after up to 1h");
+	if (r >= 0 && !*wanted.directory)
+		r = bsa_fail(err, BSA_E_USAGE, "--output: a directory has a name");
+	if (r >= 0)
+		r = bsv_watch_run(&wanted, err);
+	return r < 0 ? r : BSV_DONE;
+}
+
+const struct bsv_command bsv_watch = {
+	.name = "watch",
+	.operands = "",
+	.says = "wait for a miss, an error or a death, and keep what was before and after it, explained",
+	.examples = "  burstscope watch --on miss\n"
+		    "  burstscope watch --on miss:app=camera,persistent --on error --on death -o /var/lib/burstscope\n"
+		    "  burstscope watch --on miss:cause=hogged --exec 'mail -s \"$BURSTSCOPE_SUMMARY\" me'\n"
+		    "  burstscope watch --on error:status=DEAD_OBJECT --before 20s --after 2s --stop-after 1\n",
+	.more = "LTTng's buffers are written over all the time, in memory; nothing is written to the disk until a "
+		"condition\n"
+		"fires. Then what the buffers hold becomes a case: a directory with the trace, its database, a page "
+		"and\n"
+		"case.json, and one line on the standard output, which is the diagnosis. burstscope cases lists them.\n"
+		"A condition is a word, and what it is narrowed down by: miss[:app=,model=,kind=,cause=,culprit=], "
+		"where kind\n"
+		"is transient, persistent or late; error[:app=,model=,status=]; death[:app=]. What no single event "
+		"says is\n"
+		"decided when the case is made, and what is none is removed again.\n"
+		"It goes on until Ctrl-C. The status is 0, or 5 where it cannot begin.\n",
+	.options = options,
+	.options_size = sizeof(struct options),
+	.max = 0,
+	.run = run,
+};

@@ -1,0 +1,206 @@
+/*
+ * triggers.c -- see triggers.h.
+ *
+ * CRASH  A trigger outlives the process that registered it, as a session does. Its name begins with the name of the session, which says
+ *        which process that was: whoever records next removes those of processes that have ended.
+ */
+#include "record/triggers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int failed(const struct bsv_lttng *lttng, const char *what, int code, struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "LTTng cannot %s: %s", what, lttng->strerror(code < 0 ? code : -code));
+}
+
+/* ---- one trigger ---- */
+
+/* NULL: no memory, or LTTng does not take the filter. */
+static struct lttng_event_rule *make_event_rule(const struct bsv_lttng *lttng, const struct bsv_rule *rule)
+{
+	struct lttng_event_rule *made = lttng->event_rule_user_tracepoint_create();
+	bool ok = made &&
+	          lttng->event_rule_user_tracepoint_set_name_pattern(made, rule->event) == LTTNG_EVENT_RULE_STATUS_OK;
+
+	if (ok && rule->filter)
+		ok = lttng->event_rule_user_tracepoint_set_filter(made, rule->filter) == LTTNG_EVENT_RULE_STATUS_OK;
+	if (ok)
+		return made;
+	lttng->event_rule_destroy(made);
+	return NULL;
+}
+
+static bool add_capture(const struct bsv_lttng *lttng, struct lttng_condition *condition, const char *field)
+{
+	struct lttng_event_expr *expr = lttng->event_expr_event_payload_field_create(field);
+
+	if (!expr)
+		return false;
+	if (lttng->condition_event_rule_matches_append_capture_descriptor(condition, expr) == LTTNG_CONDITION_STATUS_OK)
+		return true; /* and the condition owns it */
+	lttng->event_expr_destroy(expr);
+	return false;
+}
+
+static struct lttng_condition *make_condition(const struct bsv_lttng *lttng, const struct bsv_rule *rule)
+{
+	struct lttng_event_rule *event_rule = make_event_rule(lttng, rule);
+	struct lttng_condition *condition = event_rule ? lttng->condition_event_rule_matches_create(event_rule) : NULL;
+	bool ok = condition;
+
+	lttng->event_rule_destroy(event_rule); /* the condition has a reference of its own */
+	for (size_t i = 0; ok && i < BSV_CAPTURES && rule->captures[i]; i++)
+		ok = add_capture(lttng, condition, rule->captures[i]);
+	if (ok)
+		return condition;
+	lttng->condition_destroy(condition);
+	return NULL;
+}
+
+/* lttng list-triggers (2.13) aborts at an action that is in no list. */
+static struct lttng_action *make_action(const struct bsv_lttng *lttng)
+{
+	struct lttng_action *list = lttng->action_list_create(), *notify = lttng->action_notify_create();
+	bool ok = list && notify && lttng->action_list_add_action(list, notify) == LTTNG_ACTION_STATUS_OK;
+
+	lttng->action_destroy(notify); /* the list has a reference of its own */
+	if (ok)
+		return list;
+	lttng->action_destroy(list);
+	return NULL;
+}
+
+/* LTTng gives the trigger to the daemon under a name that nobody else has. */
+static int add_trigger(struct bsv_triggers *t, const struct bsv_rule *rule, struct bsa_err *err)
+{
+	struct lttng_condition *condition = make_condition(t->lttng, rule);
+	struct lttng_action *action = make_action(t->lttng);
+	struct lttng_trigger *trigger = condition && action ? t->lttng->trigger_create(condition, action) : NULL;
+	char name[BSV_SESSION_NAME + 16];
+	int r = LTTNG_ERR_NOMEM;
+
+	snprintf(name, sizeof(name), "%s:%zu", t->prefix, t->n);
+	if (trigger)
+		r = (int)t->lttng->register_trigger_with_name(trigger, name);
+	if (r == LTTNG_OK) {
+		t->of[t->n++] = trigger;
+		if (t->lttng->notification_channel_subscribe(t->channel, condition) !=
+		    LTTNG_NOTIFICATION_CHANNEL_STATUS_OK)
+			r = LTTNG_ERR_UNK;
+	} else {
+		t->lttng->trigger_destroy(trigger);
+	}
+	t->lttng->action_destroy(action); /* the trigger has references of its own */
+	t->lttng->condition_destroy(condition);
+	return r == LTTNG_OK ? 0 : failed(t->lttng, "set a trigger", r, err);
+}
+
+int bsv_triggers_open(struct bsv_triggers *ret, const struct bsv_lttng *lttng, const char *name,
+                      const struct bsv_rule *rules, size_t n, struct bsa_err *err)
+{
+	int r = 0;
+
+	*ret = (struct bsv_triggers){ .lttng = lttng };
+	if (n > BSV_RULES_MOST)
+		return bsa_fail(err, BSA_E_USAGE, "more than %d kinds of events at once", BSV_RULES_MOST);
+	snprintf(ret->prefix, sizeof(ret->prefix), "%s", name);
+	ret->channel = lttng->notification_channel_create(*lttng->session_daemon_notification_endpoint);
+	if (!ret->channel)
+		return bsa_fail(err, BSA_E_ENV,
+		                "lttng-sessiond does not send notifications; LTTng 2.13 or later is needed");
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = add_trigger(ret, &rules[i], err);
+	if (r < 0)
+		bsv_triggers_close(ret);
+	return r;
+}
+
+void bsv_triggers_close(struct bsv_triggers *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		t->lttng->unregister_trigger(t->of[i]);
+		t->lttng->trigger_destroy(t->of[i]);
+	}
+	if (t->channel)
+		t->lttng->notification_channel_destroy(t->channel);
+	*t = (struct bsv_triggers){ .n = 0 };
+}
+
+/* ---- notifications ---- */
+
+static void read_captures(const struct bsv_lttng *lttng, const struct lttng_evaluation *evaluation,
+                          uint64_t ret[BSV_CAPTURES])
+{
+	const struct lttng_event_field_value *all = NULL, *one;
+
+	memset(ret, 0, BSV_CAPTURES * sizeof(*ret));
+	if (lttng->evaluation_event_rule_matches_get_captured_values(evaluation, &all) !=
+	    LTTNG_EVALUATION_EVENT_RULE_MATCHES_STATUS_OK)
+		return;
+	for (unsigned i = 0; i < BSV_CAPTURES; i++)
+		if (lttng->event_field_value_array_get_element_at_index(all, i, &one) ==
+		    LTTNG_EVENT_FIELD_VALUE_STATUS_OK)
+			lttng->event_field_value_unsigned_int_get_value(one, &ret[i]);
+}
+
+/* Which of ours a notification is of. false: of none. */
+static bool find_rule(const struct bsv_triggers *t, struct lttng_notification *n, unsigned *ret)
+{
+	const struct lttng_trigger *trigger = t->lttng->notification_get_trigger(n);
+	size_t length = strlen(t->prefix);
+	const char *name = NULL;
+	unsigned long rule;
+
+	if (!trigger || t->lttng->trigger_get_name(trigger, &name) != LTTNG_TRIGGER_STATUS_OK || !name ||
+	    strncmp(name, t->prefix, length) || name[length] != ':')
+		return false;
+	rule = strtoul(name + length + 1, NULL, 10);
+	*ret = (unsigned)rule;
+	return rule < t->n;
+}
+
+int bsv_triggers_next(struct bsv_triggers *t, struct bsv_notified *ret, struct bsa_err *err)
+{
+	const struct bsv_lttng *lttng = t->lttng;
+	struct lttng_notification *n = NULL;
+	bool pending = false, ours;
+	int status = (int)lttng->notification_channel_has_pending_notification(t->channel, &pending);
+
+	if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_INTERRUPTED || (!status && !pending))
+		return 0;
+	if (!status)
+		status = (int)lttng->notification_channel_get_next_notification(t->channel, &n);
+	/* that some were dropped says that there were others: this one stands for them, and brings nothing */
+	if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_NOTIFICATIONS_DROPPED)
+		return 0;
+	if (status != LTTNG_NOTIFICATION_CHANNEL_STATUS_OK)
+		return bsa_fail(err, BSA_E_ENV, "lttng-sessiond has gone");
+	ours = find_rule(t, n, &ret->rule);
+	if (ours)
+		read_captures(lttng, lttng->notification_get_evaluation(n), ret->values);
+	lttng->notification_destroy(n);
+	return ours;
+}
+
+/* ---- those that were left ---- */
+
+unsigned bsv_triggers_sweep(const struct bsv_lttng *lttng)
+{
+	struct lttng_triggers *all = NULL;
+	unsigned n = 0, gone = 0;
+
+	if (lttng->list_triggers(&all) != LTTNG_OK)
+		return 0;
+	lttng->triggers_get_count(all, &n);
+	for (unsigned i = 0; i < n; i++) {
+		const struct lttng_trigger *trigger = lttng->triggers_get_at_index(all, i);
+		const char *name = NULL;
+
+		if (trigger && lttng->trigger_get_name(trigger, &name) == LTTNG_TRIGGER_STATUS_OK && name &&
+		    bsv_session_is_stale(name) && lttng->unregister_trigger(trigger) >= 0)
+			gone++;
+	}
+	lttng->triggers_destroy(all);
+	return gone;
+}

@@ -1,0 +1,10 @@
+-- case_deaths: one row per client that died from @since@ to @until@: its connection ended without a goodbye, says the end of its streams.
+-- n_open: streams that it had open; n_under_way: executions that it had not had an answer to. Leaves out clients that had no stream, and what
+-- @only@ leaves out.
+@with@
+SELECT coalesce(nullif(a.name, ''), nullif(q.name, '')) AS app, q.pid, count(*) AS n_open, max(s.closed) AS died_at,
+	(SELECT count(*) FROM execution x JOIN stream y ON y.id = x.stream_id
+		WHERE y.process_id = q.id AND x.returned IS NULL AND x.signalled IS NULL AND x.quality <> 'head') AS n_under_way
+FROM stream s JOIN process q ON q.id = s.process_id LEFT JOIN app a ON a.id = q.app_id
+WHERE s.reason = 'peer_death' AND s.closed BETWEEN @since@ AND @until@ AND @only@
+GROUP BY q.id ORDER BY died_at, q.id

@@ -1,0 +1,270 @@
+/*
+ * case.c -- see case.h.
+ *
+ * TRUST  Whoever can write to the directory of cases can write anything into a case.json: jansson has read all of it before this file
+ *        looks at it, a member that is missing or of another type is taken for none, and lists are cut at what there is room for.
+ */
+#include "watch/case.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer/scoped.h"
+#include "bsa/regular.h"
+#include "export/output.h"
+
+enum { FORMAT = 1, LARGEST = 1 << 20 /* bytes of a case.json */ };
+
+#define FILE_NAME "case.json"
+
+static void cause_fini(struct bsv_case_cause *c)
+{
+	free(c->condition);
+	free(c->finding);
+	free(c->app);
+	free(c->model);
+	free(c->culprit);
+	free(c->what);
+}
+
+void bsv_case_fini(struct bsv_case *c)
+{
+	free(c->state);
+	free(c->summary);
+	free(c->why);
+	for (size_t i = 0; i < c->n_causes; i++)
+		cause_fini(&c->causes[i]);
+	*c = (struct bsv_case){ .n_causes = 0 };
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_cause *b)
+{
+	return same(a->condition, b->condition) && same(a->finding, b->finding) && same(a->app, b->app) &&
+	       same(a->culprit, b->culprit);
+}
+
+const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime)
+{
+	time_t seconds = (time_t)(realtime / 1000000000);
+	struct tm tm;
+
+	if (!gmtime_r(&seconds, &tm) || !strftime(to, BSV_CASE_TIME, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		strcpy(to, "?");
+	return to;
+}
+
+/* ---- writing ---- */
+
+/* A name may be any bytes: then it is written as far as it is UTF-8. */
+static json_t *text_or_null(const char *text)
+{
+	json_t *ret;
+
+	if (!text)
+		return json_null();
+	ret = json_string(text);
+	return ret ? ret : json_string("?");
+}
+
+/* Numbers beyond 2^53 are strings, as in all our JSON. */
+static json_t *fired_to_json(const struct bsv_case_fired *f)
+{
+	json_t *execs = json_array();
+	char text[24];
+
+	for (size_t i = 0; i < f->n_execs; i++) {
+		snprintf(text, sizeof(text), "0x%" PRIx64, f->execs[i]);
+		json_array_append_new(execs, json_string(text));
+	}
+	return json_pack("{s:s, s:I, s:o}", "on", f->on, "events", (json_int_t)f->n, "execs", execs);
+}
+
+static json_t *cause_to_json(const struct bsv_case_cause *c)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "condition", text_or_null(c->condition), "finding",
+	                 text_or_null(c->finding), "app", text_or_null(c->app), "model", text_or_null(c->model),
+	                 "culprit", text_or_null(c->culprit), "what", text_or_null(c->what), "n", (json_int_t)c->n);
+}
+
+static json_t *time_or_null(int64_t realtime)
+{
+	char text[BSV_CASE_TIME];
+
+	return realtime ? json_string(bsv_case_time(text, realtime)) : json_null();
+}
+
+/* Beyond 2^53: a string, as in all our JSON. */
+static json_t *large(int64_t n)
+{
+	return json_sprintf("%" PRId64, n);
+}
+
+static json_t *case_to_json(const struct bsv_case *c)
+{
+	json_t *ret = json_object(), *fired = json_array(), *causes = json_array();
+
+	for (size_t i = 0; i < c->n_fired; i++)
+		json_array_append_new(fired, fired_to_json(&c->fired[i]));
+	for (size_t i = 0; i < c->n_causes; i++)
+		json_array_append_new(causes, cause_to_json(&c->causes[i]));
+	json_object_set_new(ret, "burstscope_case", json_integer(FORMAT));
+	json_object_set_new(ret, "name", text_or_null(c->name));
+	json_object_set_new(ret, "state", text_or_null(c->state));
+	json_object_set_new(ret, "summary", text_or_null(c->summary));
+	json_object_set_new(ret, "why", text_or_null(c->why));
+	json_object_set_new(ret, "caught_at", time_or_null(c->caught));
+	json_object_set_new(ret, "caught_ns", large(c->caught));
+	json_object_set_new(ret, "at_ns", large(c->at));
+	json_object_set_new(ret, "before_ns", json_integer(c->before));
+	json_object_set_new(ret, "held_ns", c->held < 0 ? json_null() : json_integer(c->held));
+	json_object_set_new(ret, "after_ns", json_integer(c->after));
+	json_object_set_new(ret, "gap_ns", json_integer(c->gap));
+	json_object_set_new(ret, "again", json_integer((json_int_t)c->again));
+	json_object_set_new(ret, "again_last", time_or_null(c->again_last));
+	json_object_set_new(ret, "again_last_ns", large(c->again_last));
+	json_object_set_new(ret, "bytes", json_integer((json_int_t)c->bytes));
+	json_object_set_new(ret, "fired", fired);
+	json_object_set_new(ret, "causes", causes);
+	return ret;
+}
+
+static int dump(void *ctx, FILE *to, struct bsa_err *err)
+{
+	if (json_dumpf(ctx, to, JSON_INDENT(2)) || fputc('\n', to) == EOF)
+		return bsa_fail(err, BSA_E_ENV, FILE_NAME " cannot be written: %s", strerror(errno));
+	return 0;
+}
+
+int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_err *err)
+{
+	json_t *json = case_to_json(c);
+	char path[PATH_MAX];
+	int r;
+
+	if (!json)
+		return bsv_no_memory(err);
+	if (snprintf(path, sizeof(path), "%s/" FILE_NAME, directory) >= (int)sizeof(path))
+		r = bsa_fail(err, BSA_E_USAGE, "%s: too long a name", directory);
+	else
+		r = bsv_output_write(path, dump, json, err);
+	json_decref(json);
+	return r;
+}
+
+/* ---- reading ---- */
+
+/* NULL: there is none. Owned by the caller. */
+static char *member_text(const json_t *of, const char *name)
+{
+	const char *text = json_string_value(json_object_get(of, name));
+
+	return text ? strdup(text) : NULL;
+}
+
+/* An integer, or a string that is one. */
+static int64_t member_number(const json_t *of, const char *name, int64_t otherwise)
+{
+	const json_t *v = json_object_get(of, name);
+
+	if (json_is_integer(v))
+		return json_integer_value(v);
+	return json_is_string(v) ? (int64_t)strtoll(json_string_value(v), NULL, 10) : otherwise;
+}
+
+static void read_fired(struct bsv_case *ret, const json_t *list)
+{
+	const json_t *of, *exec;
+	size_t i, j;
+
+	json_array_foreach(list, i, of)
+	{
+		const char *on = json_string_value(json_object_get(of, "on"));
+		struct bsv_case_fired *f = &ret->fired[ret->n_fired];
+
+		if (!on || ret->n_fired == BSV_CONDITIONS_MOST)
+			continue;
+		snprintf(f->on, sizeof(f->on), "%s", on);
+		f->n = (uint64_t)member_number(of, "events", 0);
+		json_array_foreach(json_object_get(of, "execs"), j,
+		                   exec) if (f->n_execs < BSV_CASE_EXECS && json_is_string(exec))
+			f->execs[f->n_execs++] = strtoull(json_string_value(exec), NULL, 0);
+		ret->n_fired++;
+	}
+}
+
+static void read_causes(struct bsv_case *ret, const json_t *list)
+{
+	const json_t *of;
+	size_t i;
+
+	json_array_foreach(list, i, of) if (ret->n_causes < BSV_CASE_CAUSES && json_is_object(of))
+		ret->causes[ret->n_causes++] = (struct bsv_case_cause){ .condition = member_text(of, "condition"),
+		                                                        .finding = member_text(of, "finding"),
+		                                                        .app = member_text(of, "app"),
+		                                                        .model = member_text(of, "model"),
+		                                                        .culprit = member_text(of, "culprit"),
+		                                                        .what = member_text(of, "what"),
+		                                                        .n = (uint64_t)member_number(of, "n", 0) };
+}
+
+static json_t *load(const char *directory)
+{
+	char path[PATH_MAX], *text;
+	json_t *ret = NULL;
+	ssize_t n;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/" FILE_NAME, directory) >= (int)sizeof(path))
+		return NULL;
+	fd = bsa_open_regular(path);
+	if (fd < 0)
+		return NULL;
+	text = malloc(LARGEST);
+	n = text ? read(fd, text, LARGEST) : -1;
+	if (n > 0)
+		ret = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	close(fd);
+	return ret;
+}
+
+int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err)
+{
+	json_t *json = load(directory);
+	const char *name = strrchr(directory, '/');
+
+	if (!json_is_object(json) || member_number(json, "burstscope_case", 0) != FORMAT) {
+		json_decref(json);
+		return bsa_fail(err, BSA_E_INPUT, "%s: no case of burstscope watch", directory);
+	}
+	*ret = (struct bsv_case){ .state = member_text(json, "state"),
+		                  .summary = member_text(json, "summary"),
+		                  .why = member_text(json, "why"),
+		                  .caught = member_number(json, "caught_ns", 0),
+		                  .at = member_number(json, "at_ns", 0),
+		                  .before = member_number(json, "before_ns", 0),
+		                  .after = member_number(json, "after_ns", 0),
+		                  .held = member_number(json, "held_ns", -1),
+		                  .again = (uint64_t)member_number(json, "again", 0),
+		                  .again_last = member_number(json, "again_last_ns", 0),
+		                  .gap = member_number(json, "gap_ns", 0),
+		                  .bytes = (uint64_t)member_number(json, "bytes", 0) };
+	snprintf(ret->name, sizeof(ret->name), "%s", name ? name + 1 : directory);
+	if (strstr(ret->name, BSV_CASE_HALF))
+		*strstr(ret->name, BSV_CASE_HALF) = 0;
+	read_fired(ret, json_object_get(json, "fired"));
+	read_causes(ret, json_object_get(json, "causes"));
+	json_decref(json);
+	return 0;
+}

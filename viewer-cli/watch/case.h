@@ -1,0 +1,69 @@
+/*
+ * case.h -- a case: what burstscope watch keeps of one condition. A directory with
+ *
+ *   case.json     what fired, and what came of it: docs/case.schema.json
+ *   trace/        what LTTng's buffers held
+ *   trace.db      its database
+ *   report.html   its page
+ *
+ * A directory is called NAME.half until all of that is there: a watcher that is killed leaves such a one, and the next one finishes or removes it.
+ */
+#ifndef BSV_CASE_H
+#define BSV_CASE_H
+
+#include "watch/condition.h"
+
+#include <limits.h>
+
+#define BSV_CASE_HALF ".half"
+
+enum { BSV_CASE_EXECS = 32, BSV_CASE_CAUSES = 8, BSV_CASE_NAME = 64 };
+
+/* A condition that fired, and how often; and the first executions that it named. */
+struct bsv_case_fired {
+	char on[256];
+	uint64_t n, execs[BSV_CASE_EXECS];
+	size_t n_execs;
+};
+
+/* Texts are owned; NULL: unknown, or nobody. Names in them come from strangers. */
+struct bsv_case_cause {
+	char *condition, *finding, *app, *model, *culprit, *what;
+	uint64_t n;
+};
+
+struct bsv_case {
+	char name[BSV_CASE_NAME];
+	char *state;         /* "caught", "explained", or "unexplained", and then @why */
+	char *summary, *why; /* a sentence each */
+	int64_t caught;      /* CLOCK_REALTIME, ns */
+	int64_t at;          /* CLOCK_MONOTONIC: when the first event was heard of */
+	int64_t before, after;
+	int64_t held; /* how long before @at the recording begins, as far as it is whole; below 0: unknown */
+	struct bsv_case_fired fired[BSV_CONDITIONS_MOST];
+	size_t n_fired;
+	struct bsv_case_cause causes[BSV_CASE_CAUSES]; /* the first is what the case is about */
+	size_t n_causes;
+	uint64_t again;     /* how often the same cause came again, within the cooldown */
+	int64_t again_last; /* CLOCK_REALTIME, ns; 0: never */
+	int64_t gap;        /* for how long nobody watched before, for want of a session daemon; 0: all the time */
+	uint64_t bytes;
+};
+
+/* All 0 is fine. */
+void bsv_case_fini(struct bsv_case *c);
+
+/* Write @directory/case.json, whole or not at all. */
+int bsv_case_write(const struct bsv_case *c, const char *directory, struct bsa_err *err);
+
+/* BSA_E_INPUT: there is none, or it is none of ours. *ret is owned by the caller. */
+int bsv_case_read(struct bsv_case *ret, const char *directory, struct bsa_err *err);
+
+/* Is it about the same as @other: condition, finding, app and culprit? Both have causes. */
+bool bsv_case_cause_same(const struct bsv_case_cause *a, const struct bsv_case_cause *b);
+
+/* "2026-11-23T03:06:00Z", into @to, which is returned. */
+enum { BSV_CASE_TIME = 32 };
+const char *bsv_case_time(char to[BSV_CASE_TIME], int64_t realtime);
+
+#endif

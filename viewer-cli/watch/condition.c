@@ -1,0 +1,201 @@
+/* condition.c -- see condition.h. */
+#include "watch/condition.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "audit/causes.h"
+#include "options/nearest.h"
+
+/* As execution.status has them: the number of each is its place (docs/events.md, "Named numbers"). */
+static const char *const statuses[] = { "NONE",
+	                                "DEVICE_UNAVAILABLE",
+	                                "GENERAL_FAILURE",
+	                                "OUTPUT_INSUFFICIENT_SIZE",
+	                                "INVALID_ARGUMENT",
+	                                "MISSED_DEADLINE_TRANSIENT",
+	                                "MISSED_DEADLINE_PERSISTENT",
+	                                "RESOURCE_EXHAUSTED_TRANSIENT",
+	                                "RESOURCE_EXHAUSTED_PERSISTENT",
+	                                "DEAD_OBJECT" };
+
+enum { N_STATUSES = sizeof(statuses) / sizeof(*statuses) };
+
+static const char *const misses[] = { "transient", "persistent", "late" }; /* numbered likewise */
+
+static const char *const watched[] = {
+	[BSV_WATCH_MISS] = "miss", [BSV_WATCH_ERROR] = "error", [BSV_WATCH_DEATH] = "death"
+};
+
+static const char *const folded[] = { "starvation", "inversion", "rate", "latency", "p50", "p90", "p95", "p99" };
+
+/* What a condition may be narrowed down by, and which of them takes it: bits of enum bsv_watched. */
+static const struct {
+	const char *name;
+	unsigned of;
+	size_t offset, size;
+} keys[] = {
+#define KEY(name, of)                                                                                         \
+	{                                                                                                     \
+#name, of, offsetof(struct bsv_condition, name), sizeof(((struct bsv_condition *)NULL)->name) \
+	}
+	KEY(app, 7),
+	KEY(model, 3),
+	KEY(cause, 1 << BSV_WATCH_MISS),
+	KEY(culprit, 1 << BSV_WATCH_MISS),
+	KEY(kind, 1),
+	KEY(status, 1 << BSV_WATCH_ERROR),
+#undef KEY
+};
+
+enum { N_KEYS = sizeof(keys) / sizeof(*keys) };
+
+static size_t place_of(const char *word, const char *const *of, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && strcmp(word, of[i]))
+		i++;
+	return i;
+}
+
+const char *bsv_condition_name(const struct bsv_condition *c)
+{
+	return watched[c->watched];
+}
+
+/* ---- reading one ---- */
+
+static int unknown_word(const char *what, const char *word, const char *const *of, size_t n, struct bsa_err *err)
+{
+	const char *nearest = bsv_nearest(word, of, n, sizeof(*of));
+
+	if (nearest)
+		return bsa_fail(err, BSA_E_USAGE, "--on: no %s '%s'; did you mean '%s'?", what, word, nearest);
+	return bsa_fail(err, BSA_E_USAGE, "--on: no %s '%s'; see burstscope watch --help", what, word);
+}
+
+static int read_name(struct bsv_condition *c, const char *name, struct bsa_err *err)
+{
+	size_t n = sizeof(watched) / sizeof(*watched), i = place_of(name, watched, n);
+	size_t length = strcspn(name, "<>=0123456789");
+
+	if (i < n) {
+		c->watched = (enum bsv_watched)i;
+		c->decided = BSV_BY_EVENT;
+		return 0;
+	}
+	for (i = 0; i < sizeof(folded) / sizeof(*folded); i++)
+		if (!strcmp(name, folded[i]) || (length && *name != 'p' && !strncmp(name, folded[i], length)) ||
+		    (*name == 'p' && !strncmp(name, folded[i], 3)))
+			return bsa_fail(err, BSA_E_USAGE,
+			                "--on %s: no single event says that, it takes a fold over all of them, which "
+			                "watch does "
+			                "not have yet; there are miss, error and death",
+			                name);
+	return unknown_word("condition", name, watched, n, err);
+}
+
+static int check_value(const struct bsv_condition *c, struct bsa_err *err)
+{
+	if (*c->kind && place_of(c->kind, misses, 3) == 3)
+		return unknown_word("kind of miss", c->kind, misses, 3, err);
+	if (*c->status && place_of(c->status, statuses, N_STATUSES) == N_STATUSES)
+		return unknown_word("status", c->status, statuses, N_STATUSES, err);
+	if (!strcmp(c->status, statuses[0]))
+		return bsa_fail(err, BSA_E_USAGE, "--on: status NONE is no error");
+	if (*c->cause && !*bsv_cause_says(c->cause))
+		return bsa_fail(err, BSA_E_USAGE, "--on: no cause '%s'; burstscope-misses(1) has them all", c->cause);
+	return 0;
+}
+
+/* KEY=VALUE; or a kind of miss alone. @word is changed. */
+static int read_key(struct bsv_condition *c, char *word, struct bsa_err *err)
+{
+	char *equals = strchr(word, '=');
+	const char *value = equals ? equals + 1 : word, *names[N_KEYS];
+	const char *name = equals ? word : "kind";
+
+	if (equals)
+		*equals = 0;
+	for (size_t i = 0; i < N_KEYS; i++) {
+		names[i] = keys[i].name;
+		if (strcmp(name, keys[i].name))
+			continue;
+		if (!(keys[i].of & 1u << c->watched))
+			return bsa_fail(err, BSA_E_USAGE, "--on: %s has no %s", bsv_condition_name(c), name);
+		if (!*value || strlen(value) >= keys[i].size)
+			return bsa_fail(err, BSA_E_USAGE, "--on: '%s' is no %s", value, name);
+		strcpy((char *)c + keys[i].offset, value);
+		return check_value(c, err);
+	}
+	return unknown_word("key", name, names, N_KEYS, err);
+}
+
+int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_err *err)
+{
+	struct bsv_condition c = { .watched = BSV_WATCH_MISS };
+	char words[sizeof(c.text)], *colon, *word, *left;
+	int r;
+
+	if (strlen(text) >= sizeof(c.text))
+		return bsa_fail(err, BSA_E_USAGE, "--on: that is too long");
+	strcpy(c.text, text);
+	strcpy(words, text);
+	colon = strchr(words, ':');
+	if (colon)
+		*colon = 0;
+	r = read_name(&c, words, err);
+	for (word = colon ? strtok_r(colon + 1, ",", &left) : NULL; r >= 0 && word; word = strtok_r(NULL, ",", &left))
+		r = read_key(&c, word, err);
+	if (r >= 0)
+		*ret = c;
+	return r < 0 ? r : 0;
+}
+
+/* ---- its events ---- */
+
+static size_t miss_rules(const struct bsv_condition *c, struct bsv_rule *ret, char filter[64])
+{
+	if (*c->kind)
+		snprintf(filter, 64, "kind == %zu", place_of(c->kind, misses, 3));
+	ret[0] = (struct bsv_rule){ "nnburst:deadline_miss", *c->kind ? filter : NULL, { "exec", "model" } };
+	return 1;
+}
+
+/* Both sides: a client knows, too, that its service has gone. The events are those that @detail records anyway. */
+static size_t error_rules(const struct bsv_condition *c, enum bsv_detail detail, struct bsv_rule *ret, char filter[64])
+{
+	bool compact = detail == BSV_DETAIL_COMPACT;
+
+	if (*c->status)
+		snprintf(filter, 64, "status == %zu", place_of(c->status, statuses, N_STATUSES));
+	else
+		snprintf(filter, 64, "status != 0 && status != 5 && status != 6");
+	ret[0] = compact ? (struct bsv_rule){ "nnburst:exec_service", filter, { "exec", "model" } }
+	                 : (struct bsv_rule){ "nnburst:exec_end", filter, { "exec", "status" } };
+	ret[1] = compact ? (struct bsv_rule){ "nnburst:exec_client", filter, { "exec", "model" } }
+	                 : (struct bsv_rule){ "nnburst:exec_return", filter, { "exec", "status" } };
+	ret[2] = (struct bsv_rule){ "nnburst:model_prepare", filter, { "model", "status" } };
+	return 3;
+}
+
+size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail,
+                           struct bsv_rule ret[BSV_CONDITION_RULES], char filter[64])
+{
+	switch (c->watched) {
+	case BSV_WATCH_MISS:
+		return miss_rules(c, ret, filter);
+	case BSV_WATCH_ERROR:
+		return error_rules(c, detail, ret, filter);
+	case BSV_WATCH_DEATH:
+		ret[0] = (struct bsv_rule){ "nnburst:client_disconnect", "reason == 1", { "conn" } };
+		return 1;
+	}
+	return 0;
+}
+
+bool bsv_condition_needs_database(const struct bsv_condition *c)
+{
+	return *c->app || *c->model || *c->cause || *c->culprit;
+}

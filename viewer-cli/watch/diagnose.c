@@ -1,0 +1,374 @@
+/*
+ * diagnose.c -- see diagnose.h.
+ *
+ * A miss is put down to the primary cause that the import found (docs/figures.md), an error to its status, a death to the client whose
+ * connection ended. Where the recording does not hold what fired, the summary says so, and names no cause.
+ */
+#include "watch/diagnose.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/screen.h"
+#include "audit/audit.h"
+#include "audit/causes.h"
+
+enum {
+	SLACK_NS = 200000000
+}; /* an event is heard of so much later than it happened, at the most, as far as it matters */
+
+struct diagnosing {
+	struct bsv_case *c;
+	struct bsv_input input;
+	const struct bsv_condition *condition;
+	const struct bsv_case_fired *fired;
+	int64_t at; /* on the clock of the database */
+};
+
+static struct bsv_cell cell(const struct bsv_rows *rows, const char *name)
+{
+	for (size_t i = 0; i < bsv_rows_columns(rows); i++)
+		if (!strcmp(bsv_rows_column(rows, i)->name, name))
+			return bsv_rows_cell(rows, i);
+	return (struct bsv_cell){ .type = BSA_NULL };
+}
+
+static int64_t number(const struct bsv_rows *rows, const char *name, int64_t otherwise)
+{
+	struct bsv_cell c = cell(rows, name);
+
+	return c.type == BSA_INT ? c.integer : c.type == BSA_REAL ? bsv_whole(c.real) : otherwise;
+}
+
+static const char *text(const struct bsv_rows *rows, const char *name)
+{
+	return cell(rows, name).text;
+}
+
+/* Owned by the caller; NULL where @text is. */
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* "camera's mobilenet", as far as both are known. Owned by the caller. */
+static char *whose(const char *app, const char *model)
+{
+	if (app && model)
+		return bsv_text("%s's %s", app, model);
+	return strdup(app ? app : model ? model : "an app that is not known");
+}
+
+/* ---- what is asked ---- */
+
+/* As a list of SQL; "NULL", if there is none. */
+static char *execs_of(const struct bsv_case_fired *f)
+{
+	char *all = strdup("NULL"), *longer;
+
+	for (size_t i = 0; all && i < f->n_execs; i++) {
+		longer = bsv_text("%s, %" PRId64, all, (int64_t)f->execs[i]);
+		free(all);
+		all = longer;
+	}
+	return all;
+}
+
+/* One more condition of SQL. @all is taken. */
+static char *and_is(char *all, const char *column, const char *value)
+{
+	char *quoted = *value ? bsv_quoted(value) : NULL, *ret;
+
+	if (!*value || !all)
+		return all;
+	ret = quoted ? bsv_text("%s AND %s = %s", all, column, quoted) : NULL;
+	free(quoted);
+	free(all);
+	return ret;
+}
+
+/* What a condition leaves, of rows with the columns app, model, cause, culprit, kind and status, or some of them. */
+static char *only(const struct bsv_condition *c)
+{
+	char *all = strdup("1");
+
+	all = and_is(all, "app", c->app);
+	all = and_is(all, "model", c->model);
+	all = and_is(all, "cause", c->cause);
+	all = and_is(all, "culprit", c->culprit);
+	all = and_is(all, "kind", c->kind);
+	return and_is(all, "status", c->status);
+}
+
+static char *only_app_and_model(const struct bsv_condition *c)
+{
+	char *all = and_is(and_is(strdup("1"), "a.name", c->app), "d.kind", c->kind);
+
+	return *c->cause || *c->culprit ? (free(all), strdup("0")) : and_is(all, "m.name", c->model);
+}
+
+static char *only_app(const struct bsv_condition *c)
+{
+	return and_is(strdup("1"), "coalesce(nullif(a.name, ''), q.name)", c->app);
+}
+
+/* The rows of @template, none of them taken yet. @only is taken. */
+static int ask(struct bsv_rows **ret, struct diagnosing *d, const char *template, char *only, struct bsa_err *err)
+{
+	bsv_scoped_text *owned = only, *execs = execs_of(d->fired);
+	bsv_scoped_text *since = bsv_text("%" PRId64, d->at - d->c->before - SLACK_NS);
+	bsv_scoped_text *until = bsv_text("%" PRId64, d->at + d->c->after + SLACK_NS);
+	const struct bsv_hole holes[] = {
+		{ "since", since }, { "until", until }, { "execs", execs }, { "only", owned }, { NULL, NULL }
+	};
+	bsv_scoped_text *sql = owned && execs && since && until ? bsv_audit_fill(&d->input, template, holes) : NULL;
+
+	return sql ? bsv_rows_query(ret, d->input.db, sql, err) : bsv_no_memory(err);
+}
+
+/* ---- what is found ---- */
+
+/* All texts of @cause are taken. Beyond what a case has room for it is forgotten: the first ones count. */
+static void add_cause(struct diagnosing *d, struct bsv_case_cause cause)
+{
+	if (d->c->n_causes < BSV_CASE_CAUSES) {
+		cause.condition = strdup(bsv_condition_name(d->condition));
+		d->c->causes[d->c->n_causes++] = cause;
+		return;
+	}
+	free(cause.finding);
+	free(cause.app);
+	free(cause.model);
+	free(cause.culprit);
+	free(cause.what);
+}
+
+/* @phrase with @culprit for its @; owned by the caller. */
+static char *blame(const char *phrase, const char *culprit)
+{
+	const char *at = strchr(phrase, '@');
+
+	if (!at)
+		return strdup(phrase);
+	return bsv_text("%.*s%s%s", (int)(at - phrase), phrase, culprit ? culprit : "another app", at + 1);
+}
+
+static char *budget_of(const struct bsv_rows *row, const char *cause)
+{
+	int64_t budget = number(row, "budget_ns", -1), run = number(row, "run_ns", -1);
+	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
+
+	if (strcmp(cause, "too_big") || budget < 0 || run < 0)
+		return strdup("");
+	return bsv_text(": it runs %s, and has %s", bsv_duration(a, run), bsv_duration(b, budget));
+}
+
+/* "camera's mobilenet missed 3 deadlines, waiting for ..." */
+static char *miss_sentence(const struct bsv_rows *row, const char *victim, const char *culprit)
+{
+	const char *cause = text(row, "cause"), *phrase = bsv_cause_of_miss(cause);
+	uint64_t n = (uint64_t)number(row, "n_misses", 1), gone = (uint64_t)number(row, "n_persistent", 0);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], late[BSV_DURATION_TEXT];
+	int64_t worst = number(row, "worst_ns", -1);
+	bsv_scoped_text *why = blame(phrase ? phrase : "for a reason that is not known here", culprit);
+	bsv_scoped_text *budget = budget_of(row, cause);
+	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
+	bsv_scoped_text *persistent =
+		gone ? bsv_text("; %s refused for good (persistent)", bsv_count(b, gone)) : strdup("");
+
+	if (!why || !budget || !by || !persistent)
+		return NULL;
+	return bsv_text("%s missed %s %s%s, %s%s%s", victim, bsv_count(a, n), bsv_plural(n, "deadline", "deadlines"),
+	                by, why, budget, persistent);
+}
+
+static void add_miss(struct diagnosing *d, const struct bsv_rows *row)
+{
+	const char *by = text(row, "culprit");
+	bsv_scoped_text *victim = whose(text(row, "app"), text(row, "model"));
+	bsv_scoped_text *culprit = by ? whose(by, text(row, "culprit_model")) : NULL;
+
+	add_cause(d, (struct bsv_case_cause){ .finding = copy(text(row, "cause")),
+	                                      .app = copy(text(row, "app")),
+	                                      .model = copy(text(row, "model")),
+	                                      .culprit = copy(by),
+	                                      .what = victim ? miss_sentence(row, victim, culprit) : NULL,
+	                                      .n = (uint64_t)number(row, "n_misses", 1) });
+}
+
+static void add_late_model(struct diagnosing *d, const struct bsv_rows *row)
+{
+	bsv_scoped_text *victim = whose(text(row, "app"), text(row, "model"));
+
+	add_cause(d,
+	          (struct bsv_case_cause){ .finding = strdup("prepared_late"),
+	                                   .app = copy(text(row, "app")),
+	                                   .model = copy(text(row, "model")),
+	                                   .what = victim ? bsv_text("preparing %s missed its deadline", victim) : NULL,
+	                                   .n = (uint64_t)number(row, "n_misses", 1) });
+}
+
+/* What a status says, for people who do not know it. */
+static const char *status_says(const char *status)
+{
+	static const char *const says[][2] = {
+		{ "DEVICE_UNAVAILABLE", "the device was not there" },
+		{ "GENERAL_FAILURE", "the driver or the service failed" },
+		{ "OUTPUT_INSUFFICIENT_SIZE", "an output was larger than the room that the app gave it" },
+		{ "INVALID_ARGUMENT", "what the app asked for was not valid" },
+		{ "RESOURCE_EXHAUSTED_TRANSIENT", "more was asked for than there was; later there may be enough" },
+		{ "RESOURCE_EXHAUSTED_PERSISTENT", "more was asked for than there ever is" },
+		{ "DEAD_OBJECT", "the app's connection to the service, or the service, had ended" },
+	};
+
+	for (size_t i = 0; i < sizeof(says) / sizeof(*says); i++)
+		if (!strcmp(status, says[i][0]))
+			return says[i][1];
+	return "the status is not known here";
+}
+
+static void add_error(struct diagnosing *d, const struct bsv_rows *row)
+{
+	const char *status = text(row, "status") ? text(row, "status") : "?", *resource = text(row, "resource");
+	uint64_t n = (uint64_t)number(row, "n_failed", 1);
+	bsv_scoped_text *victim = whose(text(row, "app"), text(row, "model"));
+	bsv_scoped_text *more = resource ? bsv_text(": %s", resource) : strdup("");
+	char *what = NULL, count[BSV_COUNT_MAX];
+
+	if (victim && more && number(row, "prepared", 0))
+		what = bsv_text("%s could not be prepared: %s: %s%s", victim, status, status_says(status), more);
+	else if (victim && more)
+		what = bsv_text("%s failed %s %s: %s: %s%s", victim, bsv_count(count, n),
+		                bsv_plural(n, "time", "times"), status, status_says(status), more);
+	add_cause(d, (struct bsv_case_cause){ .finding = copy(status),
+	                                      .app = copy(text(row, "app")),
+	                                      .model = copy(text(row, "model")),
+	                                      .what = what,
+	                                      .n = n });
+}
+
+static void add_death(struct diagnosing *d, const struct bsv_rows *row)
+{
+	uint64_t open = (uint64_t)number(row, "n_open", 0), under_way = (uint64_t)number(row, "n_under_way", 0);
+	const char *app = text(row, "app");
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+
+	add_cause(d,
+	          (struct bsv_case_cause){
+			  .finding = strdup("death"),
+			  .app = copy(app),
+			  .what = bsv_text("%s (pid %" PRId64
+	                                   ") died: its connection ended without a goodbye, with %s %s open "
+	                                   "and %s %s under way",
+	                                   app ? app : "an app that is not known", number(row, "pid", 0),
+	                                   bsv_count(a, open), bsv_plural(open, "stream", "streams"),
+	                                   bsv_count(b, under_way), bsv_plural(under_way, "execution", "executions")),
+			  .n = 1 });
+}
+
+static int add_all(struct diagnosing *d, const char *template, char *only,
+                   void (*add)(struct diagnosing *d, const struct bsv_rows *row), struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = ask(&rows, d, template, only, err);
+
+	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
+		add(d, rows);
+	return r;
+}
+
+static int find_causes(struct diagnosing *d, struct bsa_err *err)
+{
+	const struct bsv_condition *c = d->condition;
+	int r;
+
+	switch (c->watched) {
+	case BSV_WATCH_MISS:
+		r = add_all(d, bsv_sql_case_misses, only(c), add_miss, err);
+		return r < 0 ? r : add_all(d, bsv_sql_case_late_models, only_app_and_model(c), add_late_model, err);
+	case BSV_WATCH_ERROR:
+		return add_all(d, bsv_sql_case_errors, only(c), add_error, err);
+	case BSV_WATCH_DEATH:
+		return add_all(d, bsv_sql_case_deaths, only_app(c), add_death, err);
+	}
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+/* LTTng has written down by how much its clock, CLOCK_MONOTONIC, is behind that of the database. */
+int64_t bsv_diagnose_when(const struct bsv_case *c, struct bsv_input *input, struct bsa_err *err)
+{
+	bsv_scoped_rows *rows = NULL;
+	int r = bsv_rows_query(&rows, input->db, "SELECT clock_offset FROM trace ORDER BY id LIMIT 1", err);
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	return r < 0 ? r : c->at + (r ? bsv_rows_get(rows, 0, 0) : 0);
+}
+
+/* From the latest beginning of a cpu's buffer on, all is there. */
+static int find_held(struct diagnosing *d, struct bsa_err *err)
+{
+	bsv_scoped_text *sql = bsv_text("SELECT max(ended) FROM loss WHERE ended <= %" PRId64, d->at);
+	bsv_scoped_rows *rows = NULL;
+	int r = sql ? bsv_rows_query(&rows, d->input.db, sql, err) : bsv_no_memory(err);
+	int64_t from = d->input.began;
+
+	if (r >= 0)
+		r = bsv_rows_step(rows, err);
+	if (r > 0 && bsv_rows_get(rows, 0, from) > from)
+		from = bsv_rows_get(rows, 0, from);
+	d->c->held = r >= 0 && from <= d->at ? d->at - from : -1;
+	return r < 0 ? r : 0;
+}
+
+static void sum_up(struct bsv_case *c, bool met)
+{
+	const struct bsv_case_fired *f = &c->fired[0];
+	char n[BSV_COUNT_MAX];
+
+	free(c->summary);
+	free(c->state);
+	c->state = strdup(c->n_causes ? "explained" : "unexplained");
+	if (c->n_causes && c->causes[0].what)
+		c->summary = strdup(c->causes[0].what);
+	else
+		c->summary = bsv_text("%s fired %s %s, and the recording does not hold what it was about", f->on,
+		                      bsv_count(n, f->n), bsv_plural(f->n, "time", "times"));
+	if (!c->n_causes && !met)
+		c->why = strdup("it was none that the conditions mean");
+}
+
+int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct bsa_err *err)
+{
+	const struct bsv_call call = { .command = &bsv_watch, .common.quiet = true };
+	struct diagnosing d = { .c = c };
+	int r = bsv_input_open(&d.input, database, &call, err);
+
+	*ret_met = false;
+	if (r >= 0) {
+		d.at = bsv_diagnose_when(c, &d.input, err);
+		r = d.at < 0 ? (int)d.at : 0;
+	}
+	for (size_t i = 0; r >= 0 && i < c->n_fired; i++) {
+		struct bsv_condition condition;
+		size_t before = c->n_causes;
+
+		r = bsv_condition_read(&condition, c->fired[i].on, err);
+		d.condition = &condition;
+		d.fired = &c->fired[i];
+		if (r >= 0)
+			r = find_causes(&d, err);
+		*ret_met = *ret_met || c->n_causes > before || !bsv_condition_needs_database(&condition);
+	}
+	if (r >= 0)
+		r = find_held(&d, err);
+	if (r >= 0)
+		sum_up(c, *ret_met);
+	bsv_input_close(&d.input);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,20 @@
+/*
+ * diagnose.h -- what the database of a case says about the conditions that fired: who, why, and whose doing it was.
+ */
+#ifndef BSV_DIAGNOSE_H
+#define BSV_DIAGNOSE_H
+
+#include "input/input.h"
+#include "watch/case.h"
+
+/* When the case was caught, on the clock of its database; below 0: why that is not known. */
+int64_t bsv_diagnose_when(const struct bsv_case *c, struct bsv_input *input, struct bsa_err *err);
+
+/*
+ * Fill in @c what @database, of its trace, says: causes, the most important first, summary, held. @c->state becomes "explained", if there is a
+ * cause; otherwise @c->summary says what fired and that the recording does not say why. Only the time of the case counts, from @c->before
+ * before to @c->after after it. *ret_met: there was one that the conditions mean, or perhaps one. 0, or why it cannot be asked.
+ */
+int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct bsa_err *err);
+
+#endif

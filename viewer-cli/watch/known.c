@@ -1,0 +1,114 @@
+/* known.c -- see known.h. */
+#include "watch/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static void forget(struct bsv_known_cause *k)
+{
+	free(k->cause.condition);
+	free(k->cause.finding);
+	free(k->cause.app);
+	free(k->cause.culprit);
+	*k = (struct bsv_known_cause){ .until = 0 };
+}
+
+void bsv_known_fini(struct bsv_known *k)
+{
+	for (size_t i = 0; i < BSV_KNOWN_MOST; i++)
+		forget(&k->causes[i]);
+	k->n_causes = k->n_events = 0;
+}
+
+static const struct bsv_known_cause *find(const struct bsv_known *k, const struct bsv_case_cause *cause, int64_t now)
+{
+	for (size_t i = 0; k->cooldown && i < BSV_KNOWN_MOST; i++)
+		if (k->causes[i].until > now && bsv_case_cause_same(&k->causes[i].cause, cause))
+			return &k->causes[i];
+	return NULL;
+}
+
+/* That too little was recorded of some misses is nothing new beside a cause that is known. */
+static bool says_nothing(const struct bsv_case_cause *cause)
+{
+	return cause->finding && !strcmp(cause->finding, "unknown");
+}
+
+size_t bsv_known_find_new(const struct bsv_known *k, const struct bsv_case *c, int64_t now)
+{
+	bool says = false;
+	size_t i = 0;
+
+	for (size_t j = 0; j < c->n_causes; j++)
+		says |= !says_nothing(&c->causes[j]);
+	while (i < c->n_causes && (find(k, &c->causes[i], now) || (says && says_nothing(&c->causes[i]))))
+		i++;
+	return i;
+}
+
+const char *bsv_known_case(const struct bsv_known *k, const struct bsv_case *c, int64_t now)
+{
+	const struct bsv_known_cause *found = NULL;
+
+	for (size_t i = 0; !found && i < c->n_causes; i++)
+		found = find(k, &c->causes[i], now);
+	return found ? found->name : NULL;
+}
+
+static void add_one(struct bsv_known *k, const struct bsv_case_cause *cause, const char *name, int64_t until)
+{
+	struct bsv_known_cause *to = &k->causes[k->n_causes++ % BSV_KNOWN_MOST];
+
+	forget(to);
+	*to = (struct bsv_known_cause){ .cause = { .condition = copy(cause->condition),
+		                                   .finding = copy(cause->finding),
+		                                   .app = copy(cause->app),
+		                                   .culprit = copy(cause->culprit) },
+		                        .until = until };
+	strcpy(to->name, name);
+}
+
+void bsv_known_add(struct bsv_known *k, const struct bsv_case *c, int64_t now)
+{
+	for (size_t i = 0; k->cooldown && i < c->n_causes; i++)
+		if (!find(k, &c->causes[i], now))
+			add_one(k, &c->causes[i], c->name, now + k->cooldown);
+}
+
+void bsv_known_read(struct bsv_known *k, const struct bsv_store *store, int64_t now)
+{
+	struct bsv_case c;
+	char **names;
+	size_t n;
+
+	if (!k->cooldown || bsv_store_list(store->directory, false, &names, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (bsv_case_read(&c, names[i], NULL) < 0)
+			continue;
+		if (c.caught <= now && now - c.caught < k->cooldown)
+			bsv_known_add(k, &c, c.caught);
+		bsv_case_fini(&c);
+	}
+	bsv_store_list_free(names, n);
+}
+
+bool bsv_known_event_seen(const struct bsv_known *k, unsigned condition, uint64_t key, int64_t now)
+{
+	for (size_t i = 0; k->cooldown && i < BSV_SEEN_MOST; i++)
+		if (k->events[i].until > now && k->events[i].condition == condition && k->events[i].key == key)
+			return true;
+	return false;
+}
+
+void bsv_known_event_add(struct bsv_known *k, unsigned condition, uint64_t key, int64_t now)
+{
+	if (k->cooldown && !bsv_known_event_seen(k, condition, key, now))
+		k->events[k->n_events++ % BSV_SEEN_MOST] =
+			(struct bsv_known_event){ .key = key, .condition = condition, .until = now + k->cooldown };
+}

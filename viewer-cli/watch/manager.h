@@ -1,0 +1,15 @@
+/*
+ * manager.h -- what a service manager is told: sd_notify(3), without its library.
+ */
+#ifndef BSV_MANAGER_H
+#define BSV_MANAGER_H
+
+#include <stdint.h>
+
+/* "READY=1", "STATUS=...", to $NOTIFY_SOCKET. Nothing happens without one. */
+void bsv_manager_notify(const char *state);
+
+/* How often "WATCHDOG=1" is expected at the least, in ns: half of what $WATCHDOG_USEC says; 0: never. */
+uint64_t bsv_manager_watchdog(void);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * store.c -- see store.h.
+ *
+ * CRASH  A case is made under the name NAME.half, and renamed when it is whole. The lock is the kernel's (flock), and ends with its process.
+ *        Removing a case begins with its case.json, without which it is none: what is left of one then is removed by the next watcher.
+ */
+#include "watch/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer/scoped.h"
+#include "answer/template.h"
+#include "record/packets.h"
+
+#define LOCK ".burstscope-watch"
+
+/* ---- the directory ---- */
+
+static int lock_it(struct bsv_store *s, struct bsa_err *err)
+{
+	char path[PATH_MAX + sizeof(LOCK)], pid[32] = "";
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/" LOCK, s->directory);
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (s->lock < 0)
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be written: %s", s->directory, strerror(errno));
+	if (flock(s->lock, LOCK_EX | LOCK_NB)) {
+		n = read(s->lock, pid, sizeof(pid) - 1);
+		pid[n > 0 ? strspn(pid, "0123456789") : 0] = 0;
+		close(s->lock);
+		return bsa_fail(
+			err, BSA_E_ENV,
+			"%s: another burstscope watch (pid %s) keeps its cases there; give -o another directory",
+			s->directory, *pid ? pid : "unknown");
+	}
+	n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+	if (ftruncate(s->lock, 0) || pwrite(s->lock, pid, (size_t)n, 0) < 0)
+		errno = 0; /* it is locked nevertheless, and only its owner's number is not known */
+	s->is_open = true;
+	return 0;
+}
+
+int bsv_store_open(struct bsv_store *ret, const char *directory, struct bsa_err *err)
+{
+	*ret = (struct bsv_store){ .lock = -1 };
+	if (mkdir(directory, 0750) && errno != EEXIST)
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be made: %s", directory, strerror(errno));
+	if (!realpath(directory, ret->directory)) /* LTTng wants no dots */
+		return bsa_fail(err, BSA_E_ENV, "%s: %s", directory, strerror(errno));
+	if (strlen(ret->directory) > PATH_MAX - 512)
+		return bsa_fail(err, BSA_E_USAGE, "%.40s...: its name is too long", directory);
+	return lock_it(ret, err);
+}
+
+void bsv_store_close(struct bsv_store *s)
+{
+	if (s->is_open)
+		close(s->lock);
+	s->is_open = false;
+}
+
+/* ---- one case ---- */
+
+int bsv_store_begin(const struct bsv_store *s, struct bsv_case *c, char path[PATH_MAX], struct bsa_err *err)
+{
+	char stamp[32], whole[PATH_MAX];
+	int64_t at = c->caught;
+	struct tm tm;
+
+	for (int i = 0; i < 1000; i++, at += 1000000) {
+		time_t seconds = (time_t)(at / 1000000000);
+
+		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", gmtime_r(&seconds, &tm));
+		snprintf(c->name, sizeof(c->name), "%s-%03d", stamp, (int)(at / 1000000 % 1000));
+		snprintf(whole, sizeof(whole), "%.*s/%s", PATH_MAX - 512, s->directory, c->name);
+		if (!access(whole, F_OK))
+			continue;
+		snprintf(path, PATH_MAX, "%.*s%s", PATH_MAX - 256, whole, BSV_CASE_HALF);
+		if (!mkdir(path, 0750))
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return bsa_fail(err, BSA_E_ENV, "%s: no directory can be made there: %s", s->directory, strerror(errno));
+}
+
+int bsv_store_finish(const struct bsv_store *s, char path[PATH_MAX], struct bsa_err *err)
+{
+	size_t length = strlen(path) - strlen(BSV_CASE_HALF);
+	char whole[PATH_MAX];
+
+	snprintf(whole, sizeof(whole), "%.*s", (int)length, path);
+	if (rename(path, whole))
+		return bsa_fail(err, BSA_E_ENV, "%s: %s cannot be renamed: %s", s->directory, path, strerror(errno));
+	strcpy(path, whole);
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void bsv_store_list_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* As bsv_store_begin names them: nothing else in the directory is looked at, or ever removed. */
+static bool is_case(const char *name, bool half)
+{
+	static const char form[] = "dddddddd-dddddd-ddd";
+
+	for (const char *f = form; *f; f++, name++)
+		if (*f == 'd' ? *name < '0' || *name > '9' : *name != *f)
+			return false;
+	return !strcmp(name, half ? BSV_CASE_HALF : "");
+}
+
+int bsv_store_list(const char *directory, bool half, char ***ret, size_t *ret_n, struct bsa_err *err)
+{
+	DIR *d = opendir(directory);
+	struct dirent *entry;
+	char **names = NULL, **longer;
+	size_t n = 0;
+
+	if (!d)
+		return bsa_fail(err, errno == EACCES ? BSA_E_ENV : BSA_E_INPUT, "%s: %s", directory, strerror(errno));
+	while ((entry = readdir(d))) {
+		if (!is_case(entry->d_name, half))
+			continue;
+		longer = reallocarray(names, n + 1, sizeof(*names));
+		if (!longer)
+			break;
+		names = longer;
+		names[n] = bsv_text("%s/%s", directory, entry->d_name);
+		if (!names[n])
+			break;
+		n++;
+	}
+	closedir(d);
+	if (entry) {
+		bsv_store_list_free(names, n);
+		return bsv_no_memory(err);
+	}
+	if (n)
+		qsort(names, n, sizeof(*names), by_name);
+	*ret = names;
+	*ret_n = n;
+	return 0;
+}
+
+static void remove_case(const char *path)
+{
+	char file[PATH_MAX];
+
+	if (snprintf(file, sizeof(file), "%s/case.json", path) < (int)sizeof(file))
+		unlink(file);
+	bsv_remove_tree(path);
+}
+
+unsigned bsv_store_prune(const struct bsv_store *s, size_t keep, uint64_t bytes)
+{
+	uint64_t all = 0, *each;
+	unsigned removed = 0;
+	char **names;
+	size_t n;
+
+	if (bsv_store_list(s->directory, false, &names, &n, NULL) < 0)
+		return 0;
+	each = calloc(n + 1, sizeof(*each));
+	for (size_t i = 0; each && i < n; i++) {
+		each[i] = bsv_directory_bytes(names[i]);
+		all += each[i];
+	}
+	for (size_t i = 0; each && i + 1 < n && (n - i > keep || (bytes && all > bytes)); i++, removed++) {
+		remove_case(names[i]);
+		all -= each[i];
+	}
+	free(each);
+	bsv_store_list_free(names, n);
+	return removed;
+}

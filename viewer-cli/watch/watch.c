@@ -1,0 +1,688 @@
+/*
+ * watch.c -- see watch.h.
+ *
+ * STATES   armed: a session whose buffers are written over, and a trigger for each event that may be a condition.
+ *          The first notification begins a case. From then on for --after ns more of them belong to it; then the snapshot is taken, and
+ *          a process of its own (maker.h) makes the case of it, while this one is armed still: the next notification begins the next case.
+ *          Not armed: the session daemon has gone. Until there is one again nothing is caught, which is said then, as a gap.
+ * REST     A condition that fires all the time must not keep a core busy with imports. Between snapshots there is a rest: as long as the
+ *          buffers can wait for, which is half of --before; longer, up to a quarter of the cooldown, while all that comes is known already.
+ *          An event of a model or a connection that is not known ends a rest that is longer than the buffers can wait for.
+ * STATE    What a service told when it was asked last may have been written over: so it is asked again every half of --before, and
+ *          when a condition fires (bsv_session_retell). Without that, apps and models in a case would have no names.
+ * CRASH    Half cases: store.h. The session and its triggers: the next one of ours to begin removes them (record/session.c, triggers.c).
+ *          Makers die with us. What was caught, and was not finished, is finished at the next start.
+ * SIGNALS  Held, and taken where nothing is half done. The first one ends after the case that is being made; the second one at once.
+ */
+#include "watch/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/screen.h"
+#include "answer/template.h"
+#include "record/record.h"
+#include "record/workload.h"
+#include "watch/known.h"
+#include "watch/maker.h"
+#include "watch/manager.h"
+
+enum {
+	TICK_MS = 40,
+	QUEUE_MOST = 3,
+	HOOKS_MOST = 4,
+	AT_ONCE = 4096,
+	SHARE = 10 /* one part of so many may be spent on cases */
+};
+
+#define SECOND INT64_C(1000000000)
+
+static const int64_t maker_patience = 120 * SECOND, retry_least = SECOND, retry_most = 16 * SECOND,
+		     daemon_patience = 2 * SECOND;
+
+/* A snapshot that no case has been made of yet. */
+struct taken {
+	char path[PATH_MAX];
+	int64_t at; /* CLOCK_MONOTONIC */
+};
+
+struct watching {
+	const struct bsv_watch_options *o;
+	struct bsv_recording recording;
+	struct bsv_triggers triggers;
+	struct bsv_rule rules[BSV_RULES_MOST];
+	unsigned condition_of[BSV_RULES_MOST];
+	char filters[BSV_CONDITIONS_MOST][64];
+	size_t n_rules;
+	struct bsv_store store;
+	struct bsv_signals signals;
+	struct bsv_known known;
+	bool armed, own_daemon, stopping, at_once;
+	int64_t began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
+	struct bsv_case next; /* what is pending, if it has fired at all */
+	int64_t due, rest_until, gap;
+	unsigned repeats;
+	struct taken queue[QUEUE_MOST];
+	size_t n_queue;
+	pid_t maker;
+	struct taken making;
+	int64_t making_since;
+	pid_t hooks[HOOKS_MOST];
+	uint64_t n_cases, n_again, n_lost;
+};
+
+static int64_t now(void)
+{
+	return (int64_t)bsv_now();
+}
+
+static int64_t realtime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* A line for people, on standard error. */
+static void __attribute__((format(printf, 2, 3))) notice(const struct watching *w, const char *format, ...)
+{
+	va_list args;
+
+	if (w->o->quiet)
+		return;
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static void tell_manager(const struct watching *w)
+{
+	char text[160], a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+
+	snprintf(text, sizeof(text), "STATUS=%s; %s cases, %s counted only",
+	         w->armed ? "watching" : "no session daemon", bsv_count(a, w->n_cases), bsv_count(b, w->n_again));
+	bsv_manager_notify(text);
+}
+
+/* ---- armed, or not ---- */
+
+static void collect_rules(struct watching *w)
+{
+	for (size_t i = 0; i < w->o->n_conditions; i++) {
+		size_t n =
+			bsv_condition_rules(&w->o->conditions[i], w->o->detail, &w->rules[w->n_rules], w->filters[i]);
+
+		for (size_t j = 0; j < n; j++)
+			w->condition_of[w->n_rules++] = (unsigned)i;
+	}
+}
+
+static int arm(struct watching *w, bool quiet, struct bsa_err *err)
+{
+	const struct bsv_recording_options wanted = { .directory = w->store.directory,
+		                                      .detail = w->o->detail,
+		                                      .buffer = w->o->buffer,
+		                                      .quiet = quiet,
+		                                      .verbose = w->o->verbose,
+		                                      .snapshot = true,
+		                                      .hold_ns = (uint64_t)(w->o->before + w->o->after) };
+	int r = bsv_recording_plan(&w->recording, &wanted, err);
+
+	if (r >= 0)
+		r = bsv_recording_start(&w->recording, err);
+	if (r >= 0)
+		r = bsv_triggers_open(&w->triggers, w->recording.lttng, w->recording.session.name, w->rules, w->n_rules,
+		                      err);
+	w->armed = r >= 0;
+	w->own_daemon = w->armed && w->recording.daemon.pid;
+	if (!w->armed)
+		bsv_recording_close(&w->recording);
+	w->retold_at = w->looked_at = now();
+	return w->armed ? 0 : r;
+}
+
+static void disarm(struct watching *w)
+{
+	bsv_triggers_close(&w->triggers);
+	bsv_recording_close(&w->recording);
+	w->armed = false;
+}
+
+static void lost_daemon(struct watching *w, const char *why)
+{
+	disarm(w);
+	w->gone_at = now();
+	w->retry = retry_least;
+	/* one that somebody else looks after may come back by itself */
+	w->try_at = w->gone_at + (w->own_daemon ? 0 : daemon_patience);
+	notice(w, "nothing is watched: %s; the session is made again as soon as that can be", why);
+	tell_manager(w);
+}
+
+static void arm_again(struct watching *w)
+{
+	const struct bsv_lttng *lttng;
+	struct bsa_err err = { "" };
+	char gap[BSV_DURATION_TEXT];
+	bool back = bsv_lttng_load(&lttng, &err) >= 0 && lttng->session_daemon_alive() == 1;
+
+	if (now() < w->try_at && !back)
+		return;
+	if (arm(w, true, &err) < 0) {
+		w->try_at = now() + w->retry;
+		w->retry = w->retry < retry_most ? 2 * w->retry : retry_most;
+		return;
+	}
+	w->gap += now() - w->gone_at;
+	notice(w, "watching again; what happened in the %s before was not caught",
+	       bsv_duration(gap, now() - w->gone_at));
+	tell_manager(w);
+}
+
+/* ---- conditions that fire ---- */
+
+static struct bsv_case_fired *fired_of(struct bsv_case *c, const char *on)
+{
+	for (size_t i = 0; i < c->n_fired; i++)
+		if (!strcmp(c->fired[i].on, on))
+			return &c->fired[i];
+	if (c->n_fired == BSV_CONDITIONS_MOST)
+		return NULL;
+	strcpy(c->fired[c->n_fired].on, on);
+	return &c->fired[c->n_fired++];
+}
+
+static void begin_case(struct watching *w)
+{
+	w->next = (struct bsv_case){ .state = strdup("caught"),
+		                     .caught = realtime(),
+		                     .at = now(),
+		                     .before = w->o->before,
+		                     .after = w->o->after,
+		                     .held = -1,
+		                     .gap = w->gap };
+	w->gap = 0;
+	w->due = w->next.at + w->o->after;
+	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
+		w->retold_at = now();
+}
+
+/* What an event brings: the execution, 0 if it is about none; and what makes it another one than those before. */
+static void fire(struct watching *w, unsigned condition, uint64_t exec, uint64_t key)
+{
+	struct bsv_case_fired *f;
+	int64_t at = realtime();
+
+	if (!w->next.n_fired)
+		begin_case(w);
+	f = fired_of(&w->next, w->o->conditions[condition].text);
+	if (!f)
+		return;
+	f->n++;
+	if (exec && f->n_execs < BSV_CASE_EXECS)
+		f->execs[f->n_execs++] = exec;
+	if (bsv_known_event_seen(&w->known, condition, key, at))
+		return;
+	bsv_known_event_add(&w->known, condition, key, at);
+	if (w->rest_until > w->next.at + w->o->before / 2)
+		w->rest_until = w->next.at + w->o->before / 2;
+}
+
+static void take_notification(struct watching *w, const struct bsv_notified *n)
+{
+	unsigned condition = w->condition_of[n->rule];
+
+	if (strcmp(w->rules[n->rule].captures[0], "exec"))
+		fire(w, condition, 0, n->values[0]);
+	else
+		fire(w, condition, n->values[0], n->values[1]);
+}
+
+static void listen(struct watching *w)
+{
+	struct bsa_err err = { "" };
+	struct bsv_notified n;
+	int r = 0;
+
+	for (unsigned i = 0; i < AT_ONCE && (r = bsv_triggers_next(&w->triggers, &n, &err)) > 0; i++)
+		take_notification(w, &n);
+	if (r >= 0 && now() - w->looked_at >= SECOND) {
+		w->looked_at = now();
+		if (!bsv_daemon_alive(&w->recording.daemon, w->recording.lttng))
+			r = bsa_fail(&err, BSA_E_ENV, "lttng-sessiond has gone");
+	}
+	if (r < 0)
+		lost_daemon(w, err.text);
+}
+
+/* ---- a snapshot ---- */
+
+/* What the buffers of two users hold, and a database of that beside it. */
+static bool has_room(const struct watching *w)
+{
+	uint64_t held = bsv_buffers_size(w->recording.session.buffers) * w->recording.machine.cpus;
+	uint64_t is = bsv_room_free(w->store.directory);
+
+	return is > w->o->min_free && is - w->o->min_free > 2 * held;
+}
+
+/* LTTng adds when, and a number, to the name that it was given. */
+static bool name_trace(const char *path)
+{
+	char from[PATH_MAX + 300], to[PATH_MAX + 8];
+	struct dirent *entry;
+	DIR *d = opendir(path);
+	bool done = false;
+
+	while (d && !done && (entry = readdir(d))) {
+		if (strncmp(entry->d_name, "trace-", 6))
+			continue;
+		snprintf(from, sizeof(from), "%s/%s", path, entry->d_name);
+		snprintf(to, sizeof(to), "%s/trace", path);
+		done = !rename(from, to);
+	}
+	if (d)
+		closedir(d);
+	return done;
+}
+
+static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
+{
+	int r = has_room(w) ? 0
+	                    : bsa_fail(err, BSA_E_ENV, "%s: there is too little room for a case there (--min-free)",
+	                               w->store.directory);
+
+	if (r >= 0)
+		r = bsv_store_begin(&w->store, &w->next, ret->path, err);
+	if (r < 0)
+		return r;
+	r = bsv_case_write(&w->next, ret->path, err);
+	if (r >= 0)
+		r = bsv_session_snapshot(&w->recording.session, ret->path, err);
+	if (r >= 0 && !name_trace(ret->path))
+		r = bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", ret->path);
+	if (r < 0)
+		bsv_remove_tree(ret->path);
+	ret->at = now();
+	return r;
+}
+
+static void take_snapshot(struct watching *w)
+{
+	struct bsa_err err = { "" };
+	struct taken *to = &w->queue[w->n_queue];
+	char a[BSV_COUNT_MAX];
+
+	if (take_into(w, to, &err) >= 0) {
+		w->n_queue++;
+	} else {
+		w->n_lost++;
+		fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", w->next.fired[0].on, err.text,
+		        bsv_count(a, w->n_lost));
+	}
+	w->rest_until = now() + w->o->before / 2;
+	bsv_case_fini(&w->next);
+}
+
+/* ---- what becomes of it ---- */
+
+static void run_hook(struct watching *w, const struct bsv_case *c, const char *path)
+{
+	size_t free_one = 0;
+
+	while (free_one < HOOKS_MOST && w->hooks[free_one])
+		free_one++;
+	if (free_one == HOOKS_MOST) {
+		notice(w, "--exec: %d of them still run; it is not run for %s", HOOKS_MOST, c->name);
+		return;
+	}
+	fflush(NULL);
+	w->hooks[free_one] = fork();
+	if (w->hooks[free_one] < 0)
+		w->hooks[free_one] = 0;
+	if (w->hooks[free_one])
+		return;
+	bsv_signals_release(&w->signals);
+	setpgid(0, 0);
+	setenv("BURSTSCOPE_CASE", path, 1);
+	setenv("BURSTSCOPE_SUMMARY", c->summary ? c->summary : "", 1);
+	setenv("BURSTSCOPE_FINDING", c->n_causes && c->causes[0].finding ? c->causes[0].finding : "", 1);
+	execl("/bin/sh", "sh", "-c", w->o->exec, (char *)NULL);
+	_exit(127);
+}
+
+/* The line: to the standard output, which is the journal's where systemd runs us, and to the system's log. */
+static void tell_case(const struct watching *w, const struct bsv_case *c, const char *path)
+{
+	const char *summary = c->summary ? c->summary : "a condition fired";
+	char *shown = bsv_printable(summary, strlen(summary), 0);
+
+	printf("%s%s [%s]\n", getenv("JOURNAL_STREAM") ? "<4>" : "", shown ? shown : "no memory", path);
+	fflush(stdout);
+	if (w->o->syslog)
+		syslog(LOG_WARNING, "%s [%s]", shown ? shown : "no memory", path);
+	free(shown);
+}
+
+static void count_again(struct watching *w, const struct bsv_case *c, const char *name)
+{
+	char path[PATH_MAX + BSV_CASE_NAME];
+	struct bsv_case first;
+
+	w->n_again++;
+	w->repeats++;
+	if (!name)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", w->store.directory, name);
+	if (bsv_case_read(&first, path, NULL) < 0)
+		return; /* it was removed, for there was no room for it any more */
+	first.again++;
+	first.again_last = c->caught;
+	bsv_case_write(&first, path, NULL);
+	bsv_case_fini(&first);
+}
+
+/* The new cause comes first, and is what the case is about. */
+static void put_first(struct bsv_case *c, size_t place, const char *path)
+{
+	struct bsv_case_cause cause = c->causes[place];
+
+	if (!place)
+		return;
+	memmove(&c->causes[1], &c->causes[0], place * sizeof(cause));
+	c->causes[0] = cause;
+	free(c->summary);
+	c->summary = cause.what ? strdup(cause.what) : NULL;
+	bsv_case_write(c, path, NULL);
+}
+
+/* One that has no cause is known by its condition. */
+static void name_cause(struct bsv_case *c)
+{
+	if (c->n_causes || !c->n_fired)
+		return;
+	c->causes[c->n_causes++] = (struct bsv_case_cause){ .condition = strdup(c->fired[0].on),
+		                                            .finding = strdup("unexplained"),
+		                                            .n = c->fired[0].n };
+}
+
+static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX])
+{
+	struct bsa_err err = { "" };
+
+	if (bsv_store_finish(&w->store, path, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return;
+	}
+	w->n_cases++;
+	w->repeats = 0;
+	bsv_known_add(&w->known, c, c->caught);
+	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
+	tell_case(w, c, path);
+	if (w->o->exec)
+		run_hook(w, c, path);
+	tell_manager(w);
+	if (w->o->most && w->n_cases >= w->o->most)
+		w->stopping = true;
+}
+
+/* Keep it, or count it, if it is nothing new. */
+static void judge_case(struct watching *w, char path[PATH_MAX])
+{
+	int64_t at = realtime();
+	struct bsv_case c;
+	size_t place;
+
+	if (bsv_case_read(&c, path, NULL) < 0) {
+		bsv_remove_tree(path);
+		return;
+	}
+	name_cause(&c);
+	place = bsv_known_find_new(&w->known, &c, at);
+	if (place < c.n_causes) {
+		put_first(&c, place, path);
+		keep_case(w, &c, path);
+	} else {
+		count_again(w, &c, bsv_known_case(&w->known, &c, at));
+		bsv_remove_tree(path);
+		tell_manager(w);
+	}
+	bsv_case_fini(&c);
+}
+
+static void rest(struct watching *w)
+{
+	int64_t least = SHARE * (now() - w->making_since), most = w->o->before / 2;
+
+	if (w->repeats && w->known.cooldown / 4 > most)
+		for (unsigned i = 0; i < w->repeats && most < w->known.cooldown / 4; i++)
+			most *= 2;
+	if (w->repeats)
+		least = most;
+	w->rest_until = w->making.at + (least < most ? least : most);
+}
+
+static void end_making(struct watching *w, int status)
+{
+	w->maker = 0;
+	if (bsv_maker_result(status, w->making.path) == BSV_MADE_NOTHING)
+		bsv_remove_tree(w->making.path);
+	else
+		judge_case(w, w->making.path);
+	rest(w);
+}
+
+static void start_making(struct watching *w)
+{
+	struct bsa_err err = { "" };
+
+	w->making = w->queue[0];
+	w->n_queue--;
+	memmove(&w->queue[0], &w->queue[1], w->n_queue * sizeof(w->queue[0]));
+	w->making_since = now();
+	w->maker = bsv_maker_start(w->making.path, &err);
+	if (w->maker > 0)
+		return;
+	w->maker = 0;
+	notice(w, "%s; the case is finished at the next start", err.text);
+}
+
+static void reap(struct watching *w)
+{
+	int status;
+
+	for (size_t i = 0; i < HOOKS_MOST; i++)
+		if (w->hooks[i] && waitpid(w->hooks[i], &status, WNOHANG) == w->hooks[i])
+			w->hooks[i] = 0;
+	if (!w->maker)
+		return;
+	if (now() - w->making_since > maker_patience)
+		kill(w->maker, SIGKILL);
+	if (waitpid(w->maker, &status, WNOHANG) == w->maker)
+		end_making(w, status);
+}
+
+/* ---- the beginning: what one before us left ---- */
+
+static bool finish_half(struct watching *w, char path[PATH_MAX])
+{
+	struct bsa_err err = { "" };
+	struct bsv_case c;
+	char trace[PATH_MAX + 8];
+	int status;
+	pid_t pid;
+	bool ok;
+
+	snprintf(trace, sizeof(trace), "%s/trace", path);
+	if (access(trace, F_OK))
+		return false;
+	pid = bsv_maker_start(path, &err);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || bsv_maker_result(status, path) == BSV_MADE_NOTHING)
+		return false;
+	ok = bsv_case_read(&c, path, &err) >= 0 && !strcmp(c.state ? c.state : "", "explained");
+	if (ok && !c.why)
+		c.why = strdup("its watcher was ended before it was finished; the next one did that");
+	if (ok)
+		ok = bsv_case_write(&c, path, &err) >= 0 && bsv_store_finish(&w->store, path, &err) >= 0;
+	if (ok)
+		tell_case(w, &c, path);
+	bsv_case_fini(&c);
+	return ok;
+}
+
+static void clean_up(struct watching *w)
+{
+	unsigned finished = 0, removed = 0;
+	char **names, path[PATH_MAX];
+	size_t n;
+
+	if (bsv_store_list(w->store.directory, true, &names, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s", names[i]);
+		if (finish_half(w, path)) {
+			finished++;
+			continue;
+		}
+		bsv_remove_tree(path);
+		removed++;
+	}
+	bsv_store_list_free(names, n);
+	if (n)
+		notice(w, "a watcher before this one was killed: %u %s finished, %u with too little in %s removed",
+		       finished, bsv_plural(finished, "case was", "cases were"), removed,
+		       bsv_plural(removed, "it", "them"));
+	bsv_store_prune(&w->store, w->o->keep, w->o->max_disk);
+}
+
+/* ---- all of it ---- */
+
+static void say_begun(const struct watching *w)
+{
+	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT];
+
+	fputs("watching by LTTng's triggers, which see single events; nothing is written until one fires:", stderr);
+	for (size_t i = 0; i < w->o->n_conditions; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", w->o->conditions[i].text);
+	fprintf(stderr, "\ncases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s\n",
+	        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
+	        bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
+	        w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
+}
+
+static void take_signal(struct watching *w, int ms)
+{
+	bool typed = false;
+	int signal = bsv_signals_next(&w->signals, ms, &typed);
+
+	if (!signal || signal == SIGCHLD)
+		return;
+	w->at_once = w->stopping;
+	w->stopping = true;
+}
+
+/* Not more often than the buffers are written over, and not more often than once a second. */
+static void retell(struct watching *w)
+{
+	int64_t every = w->o->before / 2 > SECOND ? w->o->before / 2 : SECOND;
+
+	if (now() - w->retold_at < every)
+		return;
+	w->retold_at = now();
+	bsv_session_retell(&w->recording.session, NULL);
+}
+
+static void keep_manager_alive(struct watching *w)
+{
+	if (!w->watchdog || now() - w->notified_at < w->watchdog)
+		return;
+	w->notified_at = now();
+	bsv_manager_notify("WATCHDOG=1");
+}
+
+static void step(struct watching *w)
+{
+	if (w->armed)
+		listen(w);
+	else
+		arm_again(w);
+	if (w->armed)
+		retell(w);
+	if (w->armed && w->next.n_fired && now() >= w->due && (now() >= w->rest_until || w->stopping) &&
+	    w->n_queue < QUEUE_MOST)
+		take_snapshot(w);
+	if (!w->maker && w->n_queue)
+		start_making(w);
+	reap(w);
+	keep_manager_alive(w);
+}
+
+static bool is_over(const struct watching *w)
+{
+	if (w->o->most && w->n_cases >= w->o->most)
+		return true;
+	return w->at_once || (w->stopping && !w->maker && !w->n_queue && (!w->next.n_fired || !w->armed));
+}
+
+static void watch(struct watching *w)
+{
+	while (!is_over(w)) {
+		take_signal(w, TICK_MS);
+		if (w->o->duration >= 0 && now() - w->began >= w->o->duration)
+			w->stopping = true;
+		step(w);
+	}
+	if (w->maker) { /* what it has not finished the next one finishes */
+		kill(w->maker, SIGKILL);
+		waitpid(w->maker, NULL, 0);
+	}
+}
+
+static void watching_fini(struct watching *w)
+{
+	bsv_triggers_close(&w->triggers);
+	bsv_recording_close(&w->recording);
+	bsv_store_close(&w->store);
+	bsv_known_fini(&w->known);
+	bsv_case_fini(&w->next);
+}
+
+int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
+{
+	__attribute__((cleanup(watching_fini))) struct watching w = { .o = options,
+		                                                      .known.cooldown = options->cooldown };
+	int r = bsv_store_open(&w.store, options->directory, err);
+
+	if (r < 0)
+		return r;
+	w.watchdog = (int64_t)bsv_manager_watchdog();
+	collect_rules(&w);
+	bsv_signals_hold(&w.signals);
+	clean_up(&w);
+	bsv_known_read(&w.known, &w.store, realtime());
+	r = arm(&w, options->quiet, err);
+	w.began = now();
+	if (r >= 0) {
+		if (!options->quiet)
+			say_begun(&w);
+		bsv_manager_notify("READY=1");
+		tell_manager(&w);
+		watch(&w);
+		bsv_manager_notify("STOPPING=1");
+		disarm(&w);
+	}
+	bsv_signals_release(&w.signals);
+	return r;
+}
