@@ -3,85 +3,8 @@
 # case is the right diagnosis; the same cause again is counted; what it keeps is bounded; and whatever is killed, and whenever, what was
 # caught stays, and nothing is left behind.
 set -euo pipefail
-. "$(dirname "$0")/../recording.sh"
 burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
-watcher= apps=
-trap 'stop_all; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
-mkdir -m 700 "$tmp/work"
-chmod 755 "$tmp"
-cd "$tmp/work"
-
-stop_all() { for pid in $watcher $apps; do kill -9 "$pid" 2>/dev/null || true; done; }
-
-# ---- what is checked ----
-
-says() { [[ $said == *"$1"* ]] || wrong "${BASH_LINENO[0]}: not said: $1 (but: $said)"; }
-
-# refuses STATUS WORDS ARGUMENT...: in one line.
-refuses()
-{
-	local status=0 wanted=$1 words=$2
-	shift 2
-	said=$("$burstscope" watch "$@" 2>&1) || status=$?
-	((status == wanted)) || wrong "${BASH_LINENO[0]}: watch $* ends with $status, not $wanted"
-	says "$words"
-	[[ $said != *$'\n'* ]] || wrong "${BASH_LINENO[0]}: watch $*: not one line: $said"
-}
-
-# watches PROGRAM ARGUMENT...: in the background, until it says that it does. Its lines go to out, what else it says to err.
-watches()
-{
-	local program=$1
-	shift
-	env --default-signal=INT,TERM,HUP "$program" watch -o cases "$@" >>out 2>err &
-	watcher=$!
-	awaits 'grep -q "^cases go into" err' "watch $* begins"
-}
-
-# awaits CONDITION WHAT
-awaits()
-{
-	local tries=0
-	until eval "$1"; do
-		((++tries < 400)) || { wrong "${BASH_LINENO[0]}: not within 20 s: $2: $(tail -n 5 out err 2>&1)"; return; }
-		sleep 0.05
-	done
-}
-
-# stopped STATUS: it ends so, when it is asked to.
-stopped()
-{
-	local status=0
-	kill "$watcher" 2>/dev/null || true
-	wait "$watcher" || status=$?
-	watcher=
-	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $(<err)"
-	leaves_nothing
-}
-
-leaves_nothing()
-{
-	[[ ! $(lttng --no-sessiond list 2>/dev/null | grep burstscope-) ]] || wrong "${BASH_LINENO[1]}: a session is left"
-	[[ ! $(lttng --no-sessiond list-triggers 2>/dev/null | grep burstscope-) ]] || wrong "${BASH_LINENO[1]}: a trigger is left"
-	[[ ! $(ls -d cases/*.half 2>/dev/null) ]] || wrong "${BASH_LINENO[1]}: a half case is left"
-}
-
-# Every case is whole.
-whole()
-{
-	local each
-	for each in cases/2*; do
-		[[ $each != *.half ]] || continue
-		[[ -s $each/trace.db && -s $each/report.html && -d $each/trace/ust ]] || wrong "$each is not whole: $(ls "$each")"
-		"$json_schema" "$schema" "$each/case.json" >why 2>&1 || wrong "$each/case.json is not as its schema has it: $(tail -n 3 why)"
-	done
-}
-
-kept() { ls cases 2>/dev/null | grep -vc '\.half$' || true; }
-forget() { rm -rf cases out err; : >out; }
-
-# runs SCENARIO TIME
-runs() { "$load" --quiet --socket "$tmp/socket" --duration "$2" "$1" >load.out 2>&1 || true; }
+. "$(dirname "$0")/../watching.sh"
 
 # ---- what cannot be ----
 

@@ -418,6 +418,11 @@ static void name_cause(struct bsv_case *c)
 		                                            .n = c->fired[0].n };
 }
 
+static bool has_enough(const struct watching *w)
+{
+	return w->o->most && w->n_cases >= w->o->most;
+}
+
 static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX])
 {
 	struct bsa_err err = { "" };
@@ -434,8 +439,6 @@ static void keep_case(struct watching *w, struct bsv_case *c, char path[PATH_MAX
 	if (w->o->exec)
 		run_hook(w, c, path);
 	tell_manager(w);
-	if (w->o->most && w->n_cases >= w->o->most)
-		w->stopping = true;
 }
 
 /* Keep it, or count it, if it is nothing new. */
@@ -631,7 +634,7 @@ static void step(struct watching *w)
 
 static bool is_over(const struct watching *w)
 {
-	if (w->o->most && w->n_cases >= w->o->most)
+	if (has_enough(w))
 		return true;
 	return w->at_once || (w->stopping && !w->maker && !w->n_queue && (!w->next.n_fired || !w->armed));
 }
@@ -644,10 +647,20 @@ static void watch(struct watching *w)
 			w->stopping = true;
 		step(w);
 	}
-	if (w->maker) { /* what it has not finished the next one finishes */
-		kill(w->maker, SIGKILL);
-		waitpid(w->maker, NULL, 0);
-	}
+	if (!w->maker)
+		return;
+	kill(w->maker, SIGKILL);
+	waitpid(w->maker, NULL, 0);
+	w->maker = 0;
+	if (has_enough(w)) /* otherwise the next watcher finishes it */
+		bsv_remove_tree(w->making.path);
+}
+
+/* Snapshots that were taken while the last case that was asked for was made. */
+static void forget_queue(struct watching *w)
+{
+	for (size_t i = 0; has_enough(w) && i < w->n_queue; i++)
+		bsv_remove_tree(w->queue[i].path);
 }
 
 static void watching_fini(struct watching *w)
@@ -680,6 +693,7 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 		bsv_manager_notify("READY=1");
 		tell_manager(&w);
 		watch(&w);
+		forget_queue(&w);
 		bsv_manager_notify("STOPPING=1");
 		disarm(&w);
 	}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# watch_kills.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- whatever is killed while burstscope watch runs, and whenever: what was caught
+# stays, half cases are finished or removed by the next watcher, and no session, trigger or process is left. A disk that is full, and
+# twenty conditions in a row.
+set -euo pipefail
+burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
+. "$(dirname "$0")/../watching.sh"
+
+# An importer that takes its time: so a watcher is killed while a case is being made.
+mkdir "$tmp/slow"
+cp "$burstscope" "$tmp/slow/burstscope"
+printf '#!/bin/sh\ntouch "%s/importing"\nsleep 1.5\nexec "%s/burstscope-importer" "$@"\n' "$tmp" "$(dirname "$burstscope")" >"$tmp/slow/burstscope-importer"
+chmod +x "$tmp/slow/burstscope-importer"
+
+killed()
+{
+	kill -9 "$watcher"
+	wait "$watcher" 2>/dev/null || true
+	watcher=
+}
+
+start_sessiond
+start_service "$service" --lanes 1
+
+# ---- the watcher: armed; a condition has fired, and its time is not over; the case is being made ----
+
+watches "$burstscope" --on miss
+killed
+[[ $(lttng --no-sessiond list-triggers | grep -c 'name: burstscope-') == 1 ]] || wrong 'a watcher that is killed leaves its trigger'
+watches "$burstscope" --on miss --before 1s --after 200ms --stop-after 1
+[[ $(lttng --no-sessiond list-triggers | grep -c 'name: burstscope-') == 1 ]] || wrong 'the next watcher leaves the trigger of one that was killed'
+miss
+wait "$watcher" || wrong "--stop-after: $(<err)"
+watcher=
+(($(kept) == 1)) || wrong "--stop-after 1 keeps $(kept)"
+first=$(ls cases)
+
+watches "$burstscope" --on miss --before 1s --after 10s --cooldown 0s
+sleep 0.3
+killed
+[[ $(ls cases) == "$first" ]] || wrong "killed before its snapshot, it leaves $(ls cases)"
+
+rm -f "$tmp/importing"
+watches "$tmp/slow/burstscope" --on miss --before 1s --after 100ms --cooldown 0s
+awaits '[[ -e $tmp/importing ]]' 'an import begins'
+killed
+[[ $(ls -d cases/*.half) ]] || wrong 'killed while it made a case, it leaves none'
+mkdir cases/20200101-000000-000.half
+watches "$burstscope" --on death --before 1s --after 100ms --cooldown 0s
+said=$(<err)
+says 'a watcher before this one was killed: 1 case was finished, 1 with too little in it removed'
+(($(kept) == 2)) || wrong "a case that was half made is not finished: $(ls cases)"
+stopped 0
+whole
+
+# ---- a condition while a case is being made ----
+
+no_more
+forget
+rm -f "$tmp/importing"
+watches "$tmp/slow/burstscope" --on miss --on death --before 1s --after 100ms --cooldown 1h
+miss
+awaits '[[ -e $tmp/importing ]]' 'an import begins'
+kill -9 "$(awk '{print $1}' "/proc/$apps/task/$apps/children")"
+awaits 'grep -q "died: its connection ended without a goodbye" out' 'a death while a case is being made'
+grep -q 'missed .* deadline' out || wrong "the case that was being made is lost: $(<out)"
+
+# ---- the session daemon ----
+
+no_more
+kill -9 "$sessiond"
+wait "$sessiond" 2>/dev/null || true
+awaits 'grep -q "nothing is watched" err' 'the end of the session daemon is noticed'
+start_sessiond
+awaits 'grep -q "watching again; what happened in the .* before was not caught" err' 'it watches again'
+"$load" --quiet --socket "$tmp/socket" --duration 6s audio >load.out 2>&1 &
+apps=$!
+awaits '[[ $(cat /proc/$apps/task/$apps/children) ]]' 'an app begins'
+sleep 0.5
+victim=$(awk '{print $1}' "/proc/$apps/task/$apps/children")
+kill -9 "$victim"
+awaits 'grep -q "(pid $victim) died" out' 'a death after the session daemon was killed'
+grep -lq '"gap_ns": [1-9]' cases/*/case.json || wrong 'no case says that there was a gap'
+stopped 0
+whole
+no_more
+
+# ---- twenty in a row, and a disk that is full ----
+
+forget
+mkdir cases
+mount -t tmpfs -o size=40m cases cases
+miss
+watches "$burstscope" --on miss --before 100ms --after 10ms --cooldown 0s --keep 5 --max-disk 12M --buffer 256K --min-free 1M --stop-after 20
+wait "$watcher" || wrong "twenty in a row: $(<err)"
+watcher=
+(($(wc -l <out) == 20)) || wrong "twenty conditions are $(wc -l <out) lines"
+(($(kept) <= 5 && $(kept) >= 2)) || wrong "--keep 5 keeps $(kept)"
+(($(du -sk cases | cut -f1) <= 13 * 1024)) || wrong "--max-disk 12M keeps $(du -sk cases)"
+whole
+before=$(ls cases)
+fallocate -l "$(($(df --output=avail -B1 cases | tail -n 1) - 1200000))" cases/full
+watches "$burstscope" --on miss --before 100ms --after 10ms --cooldown 0s --buffer 256K --min-free 1M
+awaits 'grep -q "^NOT CAUGHT: miss fired: .*too little room for a case there" err' 'a disk that is full'
+[[ $(ls cases) == "$(printf '%s\nfull' "$before")" ]] || wrong "a full disk changes what was kept: $(ls cases)"
+rm cases/full
+awaits '[[ $(kept) -gt $(wc -w <<<"$before") ]]' 'there is room again'
+stopped 0
+whole
+no_more
+umount cases
+
+((failures == 0))
