@@ -34,7 +34,7 @@ said=$("$burstscope" cases cases 2>&1) || wrong "cases of none: $said"
 
 runs too-big 1500ms
 awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* since its run alone is longer than its budget.* refused for good (persistent) " out' 'a miss that is too big'
-awaits "ls cases/*/case.json | xargs grep -l '\"again\": [1-9]' >seen" 'the same cause is counted'
+awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause is counted'
 
 "$load" --quiet --socket "$tmp/socket" --duration 20s audio >load.out 2>&1 &
 apps=$!

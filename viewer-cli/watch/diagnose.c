@@ -343,8 +343,27 @@ static void sum_up(struct bsv_case *c, bool met)
 		c->why = strdup("it was none that the conditions mean");
 }
 
+/* One of the conditions that fired, if it is of the kind that is asked for now. */
+static int diagnose_fired(struct diagnosing *d, const struct bsv_case_fired *fired, enum bsv_watched watched,
+                          bool *ret_met, struct bsa_err *err)
+{
+	struct bsv_condition condition;
+	size_t before = d->c->n_causes;
+	int r = bsv_condition_read(&condition, fired->on, err);
+
+	if (r < 0 || condition.watched != watched)
+		return r;
+	d->condition = &condition;
+	d->fired = fired;
+	r = find_causes(d, err);
+	*ret_met = *ret_met || d->c->n_causes > before || !bsv_condition_needs_database(&condition);
+	return r;
+}
+
 int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct bsa_err *err)
 {
+	/* who died may be why others failed, and that may be why deadlines were missed; it is not so the other way round */
+	static const enum bsv_watched order[] = { BSV_WATCH_DEATH, BSV_WATCH_ERROR, BSV_WATCH_MISS };
 	const struct bsv_call call = { .command = &bsv_watch, .common.quiet = true };
 	struct diagnosing d = { .c = c };
 	int r = bsv_input_open(&d.input, database, &call, err);
@@ -354,17 +373,8 @@ int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct
 		d.at = bsv_diagnose_when(c, &d.input, err);
 		r = d.at < 0 ? (int)d.at : 0;
 	}
-	for (size_t i = 0; r >= 0 && i < c->n_fired; i++) {
-		struct bsv_condition condition;
-		size_t before = c->n_causes;
-
-		r = bsv_condition_read(&condition, c->fired[i].on, err);
-		d.condition = &condition;
-		d.fired = &c->fired[i];
-		if (r >= 0)
-			r = find_causes(&d, err);
-		*ret_met = *ret_met || c->n_causes > before || !bsv_condition_needs_database(&condition);
-	}
+	for (size_t i = 0; r >= 0 && i < 3 * c->n_fired; i++)
+		r = diagnose_fired(&d, &c->fired[i % c->n_fired], order[i / c->n_fired], ret_met, err);
 	if (r >= 0)
 		r = find_held(&d, err);
 	if (r >= 0)

@@ -225,6 +225,8 @@ static void fire(struct watching *w, unsigned condition, uint64_t exec, uint64_t
 	struct bsv_case_fired *f;
 	int64_t at = realtime();
 
+	if (!w->next.n_fired && w->stopping)
+		return; /* or it would never end */
 	if (!w->next.n_fired)
 		begin_case(w);
 	f = fired_of(&w->next, w->o->conditions[condition].text);
@@ -594,6 +596,7 @@ static void take_signal(struct watching *w, int ms)
 		return;
 	w->at_once = w->stopping;
 	w->stopping = true;
+	w->due = now(); /* of what has fired, what there is by now */
 }
 
 /* Not more often than the buffers are written over, and not more often than once a second. */
