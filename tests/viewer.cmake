@@ -45,7 +45,7 @@ endif()
 
 # ---- recorded: through the provider and LTTng, which no sanitizer knows ----
 if(TARGET burstscope)
-  viewer_unit(recording)
+  viewer_unit(recording watch)
 endif()
 if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_e2e(record burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)

@@ -65,4 +65,23 @@ done
 "$burstscope" cases --by cause --format csv cases | grep -q '^too_big,1,[1-9]' || wrong "cases --by cause: $("$burstscope" cases --by cause cases)"
 "$burstscope" summary "$(ls -d cases/*/trace.db | head -n 1)" >sum 2>&1 || wrong "a case cannot be asked: $(<sum)"
 
+# ---- a service manager hears of it ----
+
+python3 - "$tmp/notify" >heard <<'PYTHON' &
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+while True:
+    text = s.recv(4096).decode()
+    print(text, flush=True)
+    if text == 'STOPPING=1': break
+PYTHON
+manager=$!
+awaits '[[ -S $tmp/notify ]]' 'a service manager'
+NOTIFY_SOCKET=$tmp/notify WATCHDOG_USEC=400000 watches "$burstscope" --on miss
+awaits '(($(grep -c "^WATCHDOG=1" heard) >= 3))' 'the watchdog is fed'
+stopped 0
+wait "$manager"
+[[ $(grep -n READY heard | cut -d : -f 1) == 1 && $(tail -n 1 heard) == STOPPING=1 ]] || wrong "a service manager hears: $(<heard)"
+
 ((failures == 0))

@@ -51,6 +51,7 @@ grep -q "^ExecStart=.*/sbin/nnburstd " "$usr/lib/systemd/system/nnburstd.service
 
 # The importer is found, and does not find a trace.
 if ((${#analyzer[@]})); then
+	grep -q "^ExecStart=.*/bin/burstscope watch " "$usr/lib/systemd/system/burstscope-watch.service" || broken 'no unit that starts burstscope watch'
 	mkdir "$tmp/nothing"
 	status=0
 	"$usr/bin/burstscope" import -o "$tmp/db" "$tmp/nothing" 2>"$tmp/said" || status=$?

@@ -70,7 +70,7 @@ struct watching {
 	bool armed, own_daemon, stopping, at_once;
 	int64_t began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
 	struct bsv_case next; /* what is pending, if it has fired at all */
-	int64_t due, rest_until, gap;
+	int64_t due, rest_until, snapshot_at, gap;
 	unsigned repeats;
 	struct taken queue[QUEUE_MOST];
 	size_t n_queue;
@@ -219,6 +219,17 @@ static void begin_case(struct watching *w)
 		w->retold_at = now();
 }
 
+/* Something new has fired: of what it is about, too, there is to be an end, and its beginning must not be written over. */
+static void hurry(struct watching *w)
+{
+	int64_t soon = now() + w->o->after, least = w->snapshot_at + w->o->before / 2;
+
+	if (now() > w->due)
+		w->due = soon;
+	if (w->rest_until > (soon > least ? soon : least))
+		w->rest_until = soon > least ? soon : least;
+}
+
 /* What an event brings: the execution, 0 if it is about none; and what makes it another one than those before. */
 static void fire(struct watching *w, unsigned condition, uint64_t exec, uint64_t key)
 {
@@ -238,8 +249,7 @@ static void fire(struct watching *w, unsigned condition, uint64_t exec, uint64_t
 	if (bsv_known_event_seen(&w->known, condition, key, at))
 		return;
 	bsv_known_event_add(&w->known, condition, key, at);
-	if (w->rest_until > w->next.at + w->o->before / 2)
-		w->rest_until = w->next.at + w->o->before / 2;
+	hurry(w);
 }
 
 static void take_notification(struct watching *w, const struct bsv_notified *n)
@@ -310,6 +320,8 @@ static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 		r = bsv_store_begin(&w->store, &w->next, ret->path, err);
 	if (r < 0)
 		return r;
+	if (w->next.after < now() - w->next.at) /* there was a rest, and what fired meanwhile belongs to it, too */
+		w->next.after = now() - w->next.at;
 	r = bsv_case_write(&w->next, ret->path, err);
 	if (r >= 0)
 		r = bsv_session_snapshot(&w->recording.session, ret->path, err);
@@ -334,7 +346,8 @@ static void take_snapshot(struct watching *w)
 		fprintf(stderr, "NOT CAUGHT: %s fired: %s (%s so far)\n", w->next.fired[0].on, err.text,
 		        bsv_count(a, w->n_lost));
 	}
-	w->rest_until = now() + w->o->before / 2;
+	w->snapshot_at = now();
+	w->rest_until = w->snapshot_at + w->o->before / 2;
 	bsv_case_fini(&w->next);
 }
 

@@ -1,0 +1,331 @@
+/* test_watch.c -- what burstscope watch may wait for, which events say it, and what it keeps of cases. */
+#include "watch/known.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/packets.h"
+
+/* ---- conditions ---- */
+
+static const struct {
+	const char *text, *event, *filter;
+	size_t n; /* events */
+	bool database;
+} good[] = {
+	{ "miss", "nnburst:deadline_miss", NULL, 1, false },
+	{ "miss:persistent", "nnburst:deadline_miss", "kind == 1", 1, false },
+	{ "miss:kind=late,app=camera", "nnburst:deadline_miss", "kind == 2", 1, true },
+	{ "miss:cause=hogged,culprit=noisy", "nnburst:deadline_miss", NULL, 1, true },
+	{ "error", "nnburst:exec_service", "status != 0 && status != 5 && status != 6", 3, false },
+	{ "error:status=DEAD_OBJECT", "nnburst:exec_service", "status == 9", 3, false },
+	{ "death", "nnburst:client_disconnect", "reason == 1", 1, false },
+	{ "death:app=camera", "nnburst:client_disconnect", "reason == 1", 1, true },
+};
+
+static void a_condition_is_the_events_that_may_say_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct bsv_rule rules[BSV_CONDITION_RULES];
+		struct bsv_condition c;
+		struct bsa_err err;
+		char filter[64];
+
+		assert_int_equal(bsv_condition_read(&c, good[i].text, &err), 0);
+		assert_int_equal(c.decided, BSV_BY_EVENT);
+		assert_int_equal(bsv_condition_rules(&c, BSV_DETAIL_COMPACT, rules, filter), good[i].n);
+		assert_string_equal(rules[0].event, good[i].event);
+		if (good[i].filter)
+			assert_string_equal(rules[0].filter, good[i].filter);
+		else
+			assert_null(rules[0].filter);
+		assert_int_equal(bsv_condition_needs_database(&c), good[i].database);
+	}
+}
+
+static void what_is_no_condition_is_refused_with_a_sentence(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "", "no condition ''" },
+		{ "misses", "did you mean 'miss'" },
+		{ "miss:", NULL },
+		{ "miss:app=", "is no app" },
+		{ "miss:aap=x", "did you mean 'app'" },
+		{ "miss:status=DEAD_OBJECT", "miss has no status" },
+		{ "error:status=NONE", "NONE is no error" },
+		{ "error:status=DEAD", "no status 'DEAD'" },
+		{ "death:model=x", "death has no model" },
+		{ "inversion", "takes a fold" },
+		{ "starvation>100ms", "takes a fold" },
+		{ "p99>5ms", "takes a fold" },
+		{ "rate", "takes a fold" },
+	};
+	char longest[400];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct bsv_condition c;
+		struct bsa_err err = { "" };
+		int r = bsv_condition_read(&c, bad[i][0], &err);
+
+		if (!bad[i][1]) { /* narrowed down by nothing */
+			assert_int_equal(r, 0);
+			continue;
+		}
+		assert_int_equal(r, BSA_E_USAGE);
+		if (!strstr(err.text, bad[i][1]))
+			fail_msg("%s: %s", bad[i][0], err.text);
+	}
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = 0;
+	memcpy(longest, "miss:app=", 9);
+	assert_int_equal(bsv_condition_read(&(struct bsv_condition){ .text = "" }, longest, NULL), BSA_E_USAGE);
+}
+
+/* ---- cases ---- */
+
+struct place {
+	char directory[64];
+	struct bsv_store store;
+};
+
+static int make_place(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	strcpy(p->directory, "/tmp/test_watch.XXXXXX");
+	assert_non_null(mkdtemp(p->directory));
+	assert_int_equal(bsv_store_open(&p->store, p->directory, NULL), 0);
+	*state = p;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *p = *state;
+
+	bsv_store_close(&p->store);
+	bsv_remove_tree(p->directory);
+	free(p);
+	return 0;
+}
+
+/* A case of @cause, caught at @caught, with a file of @bytes. */
+static void keep(struct place *p, const char *cause, const char *app, int64_t caught, size_t bytes)
+{
+	struct bsv_case c = { .state = strdup("explained"), .caught = caught, .n_fired = 1, .n_causes = 1, .again = 7 };
+	char path[PATH_MAX], file[PATH_MAX + 8];
+	int fd;
+
+	strcpy(c.fired[0].on, "miss");
+	c.fired[0].execs[c.fired[0].n_execs++] = UINT64_MAX;
+	c.causes[0] =
+		(struct bsv_case_cause){ .condition = strdup("miss"), .finding = strdup(cause), .app = strdup(app) };
+	assert_int_equal(bsv_store_begin(&p->store, &c, path, NULL), 0);
+	assert_int_equal(bsv_case_write(&c, path, NULL), 0);
+	snprintf(file, sizeof(file), "%s/trace", path);
+	fd = open(file, O_WRONLY | O_CREAT, 0600);
+	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+	close(fd);
+	assert_int_equal(bsv_store_finish(&p->store, path, NULL), 0);
+	bsv_case_fini(&c);
+}
+
+static size_t count(const struct place *p, bool half)
+{
+	char **names;
+	size_t n;
+
+	assert_int_equal(bsv_store_list(p->directory, half, &names, &n, NULL), 0);
+	bsv_store_list_free(names, n);
+	return n;
+}
+
+static void a_case_is_read_back_as_it_was_written(void **state)
+{
+	struct place *p = *state;
+	struct bsv_case c;
+	char **names;
+	size_t n;
+
+	keep(p, "hogged", "cam\"era\n\xff", 1795405393553000000, 1);
+	assert_int_equal(bsv_store_list(p->directory, false, &names, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(bsv_case_read(&c, names[0], NULL), 0);
+	assert_string_equal(c.name, "20261123-034313-553");
+	assert_int_equal(c.caught, 1795405393553000000);
+	assert_int_equal(c.again, 7);
+	assert_true(c.fired[0].execs[0] == UINT64_MAX);
+	assert_string_equal(c.causes[0].finding, "hogged");
+	assert_null(c.causes[0].culprit);
+	bsv_case_fini(&c);
+	bsv_store_list_free(names, n);
+}
+
+static void a_file_of_a_stranger_is_no_case(void **state)
+{
+	static const char *const texts[] = { "", "[]", "{\"burstscope_case\": 2}", "{\"burstscope_case\": \"x\"",
+		                             "{\"burstscope_case\": 1, \"burstscope_case\": 1}" };
+	struct place *p = *state;
+	struct bsv_case c;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/case.json", p->directory);
+	assert_int_equal(bsv_case_read(&c, p->directory, NULL), BSA_E_INPUT);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		FILE *f = fopen(path, "w");
+
+		fputs(texts[i], f);
+		fclose(f);
+		assert_int_equal(bsv_case_read(&c, p->directory, NULL), BSA_E_INPUT);
+	}
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0); /* nobody ever writes to it */
+	assert_int_equal(bsv_case_read(&c, p->directory, NULL), BSA_E_INPUT);
+}
+
+static void members_of_the_wrong_type_are_none_and_lists_are_cut(void **state)
+{
+	struct place *p = *state;
+	struct bsv_case c;
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/case.json", p->directory);
+	f = fopen(path, "w");
+	fputs("{\"burstscope_case\": 1, \"summary\": 5, \"again\": [], \"fired\": {}, \"causes\": [3", f);
+	for (int i = 0; i < 50; i++)
+		fputs(", {\"finding\": null, \"app\": \"a\"}", f);
+	fputs("]}", f);
+	fclose(f);
+	assert_int_equal(bsv_case_read(&c, p->directory, NULL), 0);
+	assert_null(c.summary);
+	assert_int_equal(c.n_fired, 0);
+	assert_int_equal(c.n_causes, BSV_CASE_CAUSES);
+	bsv_case_fini(&c);
+}
+
+static void the_oldest_cases_go_first_and_the_newest_never(void **state)
+{
+	struct place *p = *state;
+	char other[PATH_MAX];
+
+	for (int i = 0; i < 6; i++)
+		keep(p, "cold", "camera", 1795405393553000000 + i * INT64_C(1000000), 100000);
+	snprintf(other, sizeof(other), "%s/20200101-000000-mine", p->directory);
+	mkdir(other, 0700);
+	assert_int_equal(bsv_store_prune(&p->store, 4, 0), 2);
+	assert_int_equal(count(p, false), 4);
+	assert_int_equal(bsv_store_prune(&p->store, 10, 250000), 2);
+	assert_int_equal(count(p, false), 2);
+	assert_int_equal(bsv_store_prune(&p->store, 10, 1), 1);
+	assert_int_equal(bsv_store_prune(&p->store, 10, 1), 0);
+	assert_int_equal(count(p, false), 1);
+	assert_int_equal(access(other, F_OK), 0); /* what is nobody's case stays */
+}
+
+static void two_cases_of_one_millisecond_have_two_names(void **state)
+{
+	struct place *p = *state;
+
+	keep(p, "cold", "camera", 1795405393553000000, 1);
+	keep(p, "cold", "camera", 1795405393553000000, 1);
+	assert_int_equal(count(p, false), 2);
+	assert_int_equal(count(p, true), 0);
+}
+
+static void a_second_watcher_of_a_directory_is_refused(void **state)
+{
+	struct place *p = *state;
+	struct bsv_store second;
+	struct bsa_err err;
+	char pid[32];
+
+	assert_int_equal(bsv_store_open(&second, p->directory, &err), BSA_E_ENV);
+	snprintf(pid, sizeof(pid), "(pid %ld)", (long)getpid());
+	assert_non_null(strstr(err.text, pid));
+	bsv_store_close(&p->store);
+	assert_int_equal(bsv_store_open(&p->store, p->directory, &err), 0);
+}
+
+/* ---- what is known ---- */
+
+static struct bsv_case a_case_of(char *const *findings, size_t n)
+{
+	struct bsv_case c = { .name = "first", .n_causes = n };
+
+	for (size_t i = 0; i < n; i++)
+		c.causes[i] = (struct bsv_case_cause){ .condition = (char *)"miss", .finding = findings[i] };
+	return c;
+}
+
+static void the_same_cause_is_new_again_when_the_cooldown_is_over(void **state)
+{
+	char *const both[] = { (char *)"hogged", (char *)"unknown" }, *const unknown[] = { (char *)"unknown" };
+	struct bsv_known *k = calloc(1, sizeof(*k));
+	struct bsv_case c = a_case_of(both, 2), u = a_case_of(unknown, 1);
+
+	(void)state;
+	k->cooldown = 100;
+	assert_int_equal(bsv_known_find_new(k, &c, 1000), 0);
+	bsv_known_add(k, &c, 1000);
+	assert_int_equal(bsv_known_find_new(k, &c, 1099), 2);
+	assert_string_equal(bsv_known_case(k, &c, 1099), "first");
+	assert_int_equal(bsv_known_find_new(k, &c, 1100), 0);
+	c.causes[0].app = (char *)"another";
+	assert_int_equal(bsv_known_find_new(k, &c, 1099), 0);
+	bsv_known_fini(k);
+	assert_int_equal(bsv_known_find_new(k, &u, 1000), 0); /* alone it says something */
+	k->cooldown = 0;
+	bsv_known_add(k, &u, 1000);
+	assert_int_equal(bsv_known_find_new(k, &u, 1000), 0);
+	bsv_known_fini(k);
+	free(k);
+}
+
+static void what_was_caught_before_a_watcher_was_killed_is_known_to_the_next(void **state)
+{
+	struct place *p = *state;
+	struct bsv_known *k = calloc(1, sizeof(*k));
+	struct bsv_case c = {
+		.n_causes = 1,
+		.causes = { { .condition = (char *)"miss", .finding = (char *)"cold", .app = (char *)"camera" } }
+	};
+
+	keep(p, "cold", "camera", 1795405393553000000, 1);
+	k->cooldown = 1000000000;
+	bsv_known_read(k, &p->store, 1795405393553000001);
+	assert_int_equal(bsv_known_find_new(k, &c, 1795405393553000001), 1);
+	assert_int_equal(bsv_known_find_new(k, &c, 1795405394553000001), 0);
+	bsv_known_fini(k);
+	free(k);
+}
+
+int main(void)
+{
+#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_condition_is_the_events_that_may_say_it),
+		cmocka_unit_test(what_is_no_condition_is_refused_with_a_sentence),
+		IN_PLACE(a_case_is_read_back_as_it_was_written),
+		IN_PLACE(a_file_of_a_stranger_is_no_case),
+		IN_PLACE(members_of_the_wrong_type_are_none_and_lists_are_cut),
+		IN_PLACE(the_oldest_cases_go_first_and_the_newest_never),
+		IN_PLACE(two_cases_of_one_millisecond_have_two_names),
+		IN_PLACE(a_second_watcher_of_a_directory_is_refused),
+		cmocka_unit_test(the_same_cause_is_new_again_when_the_cooldown_is_over),
+		IN_PLACE(what_was_caught_before_a_watcher_was_killed_is_known_to_the_next),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
