@@ -31,8 +31,14 @@ said=$(<err)
 says "nothing is written until one fires: miss, error, death"
 refuses 5 'another burstscope watch' --on miss -o cases
 said=$("$burstscope" cases cases 2>&1) || wrong "cases of none: $said"
+"$burstscope" watch -q --on miss:app=impossible,persistent -o others --before 1s --after 100ms --stop-after 1 >others.out 2>&1 &
+apps=$! # a watcher, too: with a directory of its own
+awaits '(($(lttng --no-sessiond list-triggers | grep -c "name: burstscope-") == 6))' 'two watchers at once'
 
 runs too-big 1500ms
+wait "$apps" || wrong "another watcher ends with $?: $(<others.out)"
+apps=
+grep -q "^impossible.s mobilenet-640 missed .* since its run alone is longer than its budget" others.out || wrong "another watcher says: $(<others.out)"
 awaits 'grep -q "^impossible.s mobilenet-640 missed .* deadlines.* since its run alone is longer than its budget.* refused for good (persistent) " out' 'a miss that is too big'
 awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause is counted'
 
