@@ -50,7 +50,7 @@ awaits()
 {
 	local tries=0
 	until eval "$1"; do
-		((++tries < 400)) || { wrong "${BASH_LINENO[0]}: not within 20 s: $2: $(tail -n 5 out err 2>&1)"; return; }
+		((++tries < 400)) || { wrong "${BASH_LINENO[0]}: not within 20 s: $2: $(tail -n 5 out err load.out 2>&1)"; return; }
 		sleep 0.05
 	done
 }
@@ -86,7 +86,3 @@ whole()
 
 kept() { ls cases 2>/dev/null | grep -vc '\.half$' || true; }
 forget() { rm -rf cases out err; : >out; }
-
-# runs SCENARIO TIME: there is work for so long.
-runs() { "$load" --quiet --socket "$tmp/socket" --duration "$2" "$1" >load.out 2>&1 || true; }
-
