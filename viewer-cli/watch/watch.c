@@ -67,7 +67,7 @@ struct watching {
 	struct bsv_store store;
 	struct bsv_signals signals;
 	struct bsv_known known;
-	bool armed, own_daemon, stopping, at_once;
+	bool armed, own_daemon, stopping, at_once, extended;
 	int64_t began, gone_at, try_at, retry, retold_at, looked_at, watchdog, notified_at;
 	struct bsv_case next; /* what is pending, if it has fired at all */
 	int64_t due, rest_until, snapshot_at, gap;
@@ -215,6 +215,7 @@ static void begin_case(struct watching *w)
 		                     .gap = w->gap };
 	w->gap = 0;
 	w->due = w->next.at + w->o->after;
+	w->extended = false;
 	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
 		w->retold_at = now();
 }
@@ -224,8 +225,10 @@ static void hurry(struct watching *w)
 {
 	int64_t soon = now() + w->o->after, least = w->snapshot_at + w->o->before / 2;
 
-	if (now() > w->due)
+	if (now() > w->due && !w->extended) { /* once, or events that do not end would put it off for ever */
 		w->due = soon;
+		w->extended = true;
+	}
 	if (w->rest_until > (soon > least ? soon : least))
 		w->rest_until = soon > least ? soon : least;
 }
