@@ -654,6 +654,11 @@ static void hurry(struct bsa_fold *f, uint64_t until)
 	tell_settled(f);
 }
 
+static bool has_no_room(const struct bsa_fold *f)
+{
+	return f->execs.n >= f->options.under_way_max || (f->execs.n >= BSA_UNDER_WAY_FEW && bsa_fold_is_crowded(f));
+}
+
 /* Those that only wait for the schedule go first: it hurries for them. */
 static void make_room(struct bsa_fold *f)
 {
@@ -662,9 +667,9 @@ static void make_room(struct bsa_fold *f)
 
 	if (f->execs.n_silent)
 		bsa_execs_forget_silent(f, BSA_NO_INSTANCE);
-	while (!f->failed && f->execs.n >= f->options.under_way_max && (l = bsa_list_first(&f->execs.waiting)))
+	while (!f->failed && has_no_room(f) && (l = bsa_list_first(&f->execs.waiting)))
 		hurry(f, BSA_LINKED(l, struct bsa_exec, under_way)->noted_until);
-	if (f->failed || f->execs.n < f->options.under_way_max)
+	if (f->failed || !has_no_room(f))
 		return;
 	x = BSA_LINKED(bsa_list_first(&f->execs.under_way), struct bsa_exec, under_way);
 	x->evicted = true;
@@ -747,7 +752,7 @@ static struct bsa_exec *exec_new(struct bsa_fold *f, uint64_t exec)
 		f->left_out.stragglers++;
 		return NULL;
 	}
-	if (xs->n >= f->options.under_way_max)
+	if (has_no_room(f))
 		make_room(f);
 	s = bsa_stream_of(f, (uint32_t)(exec >> SEQ_BITS));
 	if (!s || f->failed)

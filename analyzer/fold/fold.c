@@ -14,6 +14,18 @@ void *bsa_fold_alloc(struct bsa_fold *f, size_t n)
 	return p;
 }
 
+bool bsa_fold_is_crowded(const struct bsa_fold *f)
+{
+	const struct bsa_world *w = &f->world;
+
+	return w->streams.n * sizeof(struct bsa_stream_known) + w->models.n * sizeof(struct bsa_model_known) +
+	               w->connections.n * sizeof(struct bsa_connection) +
+	               w->processes.n * sizeof(struct bsa_process_known) + w->apps.n * sizeof(struct bsa_app_known) +
+	               w->mappings.n * sizeof(struct bsa_mapping_open) +
+	               w->buffers.n * sizeof(struct bsa_buffer_known) + f->execs.n * sizeof(struct bsa_exec) >
+	       BSA_CROWDED;
+}
+
 /* Events of one ns may come in any order: even without summaries no step is taken before that ns is over. */
 static struct bsa_schedule *schedule_new(const struct bsa_facts *facts, const struct bsa_fold_options *options)
 {

@@ -14,7 +14,8 @@
 /* How long streams and models stay after their end, at least: their executions' last events may come after it. */
 #define BSA_PARTING_NS UINT64_C(1000000000)
 
-enum { BSA_UNDER_WAY_MAX = 1 << 15 };
+/* Executions under way: at most MAX; and no more than FEW while all that is under way, whatever it is, takes more than CROWDED bytes. */
+enum { BSA_UNDER_WAY_MAX = 1 << 15, BSA_UNDER_WAY_FEW = 1 << 12, BSA_CROWDED = 28 << 20 };
 
 struct bsa_fold {
 	struct bsa_facts facts;
@@ -49,6 +50,12 @@ struct bsa_fold {
 
 /* Zeroed memory, or the fold has failed. */
 void *bsa_fold_alloc(struct bsa_fold *f, size_t n);
+
+/*
+ * What is under way takes so much memory that no kind of it may have more than a few. A trace can open streams, models, connections and
+ * executions without end; each kind has a limit that is generous on its own, and all limits together are several times the memory of an import.
+ */
+bool bsa_fold_is_crowded(const struct bsa_fold *f);
 
 /* Lanes are unknown at this time: steps of it were lost. */
 void bsa_fold_unknown(struct bsa_fold *f, uint64_t began, uint64_t ended);

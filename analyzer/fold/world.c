@@ -10,6 +10,7 @@ enum {
 	UNTOLD_MAX = 1 << 16,    /* streams, and models, of which nobody told; of more the oldest go */
 	PARTING_MAX = 1 << 16,
 	OPEN_MAX = 1 << 16,      /* streams, models and connections that have not ended, each; of more the oldest go */
+	LINE_FEW = 1 << 12,      /* so many of each stay, however crowded it is */
 	OVER_MANY_MAX = 1 << 13, /* streams that remember many executions */
 	OVER_FEW = 64,           /* of executions that come one after the other, */
 	OVER_MANY = 4096,        /* and of others */
@@ -52,6 +53,12 @@ static void line_up(struct bsa_line *line, struct bsa_place *p)
 /* The first of a line; NULL: it is empty. */
 #define FIRST(line, type, member) \
 	(bsa_list_first(&(line)->list) ? BSA_LINKED(bsa_list_first(&(line)->list), type, member.link) : (type *)NULL)
+
+/* The first of it has to go: there are more than @most, or all that is under way takes too much memory. */
+static bool is_long(const struct bsa_fold *f, const struct bsa_line *line, uint32_t most)
+{
+	return line->n > most || (line->n > LINE_FEW && bsa_fold_is_crowded(f));
+}
 
 /* ---- all of it ---- */
 
@@ -339,7 +346,7 @@ static struct bsa_connection *connection_new(struct bsa_fold *f, uint32_t number
 		return NULL;
 	bsa_table_add(&f->world.connections, &c->entry, number);
 	line_up(&f->world.connected, &c->place);
-	if (f->world.connected.n > OPEN_MAX) {
+	if (is_long(f, &f->world.connected, OPEN_MAX)) {
 		f->left_out.evicted++;
 		connection_end(f, FIRST(&f->world.connected, struct bsa_connection, place));
 	}
@@ -465,7 +472,7 @@ struct bsa_model_known *bsa_model_of(struct bsa_fold *f, uint32_t number)
 		return m;
 	f->facts.model(f->facts.ctx, &m->fact);
 	line_up(&f->world.untold_models, &m->place);
-	if (f->world.untold_models.n > UNTOLD_MAX)
+	if (is_long(f, &f->world.untold_models, UNTOLD_MAX))
 		model_drop(f, FIRST(&f->world.untold_models, struct bsa_model_known, place));
 	return m;
 }
@@ -517,7 +524,7 @@ void bsa_on_model_prepare(struct bsa_fold *f, const struct bsa_model_prepare *e)
 	if (m->fact.released == BSA_NEVER)
 		line_up(&f->world.open_models, &m->place);
 	model_told(f, &m->fact, e);
-	if (f->world.open_models.n > OPEN_MAX) {
+	if (is_long(f, &f->world.open_models, OPEN_MAX)) {
 		f->left_out.evicted++;
 		model_drop(f, FIRST(&f->world.open_models, struct bsa_model_known, place));
 	}
@@ -532,7 +539,7 @@ void bsa_on_model_release(struct bsa_fold *f, const struct bsa_model_release *e)
 	m->fact.released = f->now;
 	f->facts.model(f->facts.ctx, &m->fact);
 	line_up(&f->world.parting_models, &m->place);
-	if (f->world.parting_models.n > PARTING_MAX)
+	if (is_long(f, &f->world.parting_models, PARTING_MAX))
 		model_drop(f, FIRST(&f->world.parting_models, struct bsa_model_known, place));
 }
 
@@ -671,7 +678,7 @@ struct bsa_stream_known *bsa_stream_of(struct bsa_fold *f, uint32_t number)
 		return s;
 	tell_stream(f, s);
 	line_up(&f->world.untold, &s->place);
-	if (f->world.untold.n > UNTOLD_MAX)
+	if (is_long(f, &f->world.untold, UNTOLD_MAX))
 		leave(f, FIRST(&f->world.untold, struct bsa_stream_known, place));
 	return s;
 }
@@ -721,7 +728,7 @@ static void open_stream(struct bsa_fold *f, struct bsa_stream_known *s, const st
 		s->newest_at = s->fact.opened;
 	bsa_execs_told(s);
 	tell_stream(f, s);
-	if (f->world.open.n > OPEN_MAX) {
+	if (is_long(f, &f->world.open, OPEN_MAX)) {
 		f->left_out.evicted++;
 		leave(f, FIRST(&f->world.open, struct bsa_stream_known, place));
 	}
@@ -759,7 +766,7 @@ void bsa_on_stream_close(struct bsa_fold *f, const struct bsa_stream_close *e)
 	if (bsa_stream_is_serial(s) && f->losses.n && !f->options.horizon_ns)
 		bsa_execs_over(f, s, NULL);
 	line_up(&f->world.parting, &s->place);
-	if (f->world.parting.n > PARTING_MAX)
+	if (is_long(f, &f->world.parting, PARTING_MAX))
 		leave(f, FIRST(&f->world.parting, struct bsa_stream_known, place));
 }
 

@@ -82,7 +82,8 @@ static void on_app(void *ctx, const struct bsa_app *a)
 	char name[BSA_TEXT];
 
 	STATEMENT_ROW(s, app, .id = ref(a->id), .trace_id = ref(a->trace), .key = a->key,
-	              .uid = a->uid_known ? a->uid : NOTHING, .name = clean(a->name, name, sizeof(name)));
+	              .uid = a->uid_known ? a->uid : NOTHING, .name = clean(a->name, name, sizeof(name)),
+	              .shown = NULL);
 }
 
 static void on_process(void *ctx, const struct bsa_process *p)

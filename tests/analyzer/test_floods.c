@@ -6,7 +6,9 @@
  *
  * $NNB_FLOOD is how much a flood has of its thing; without it, only the import is judged, and not the time of answers. Without names: all floods but those that are known to break a bar.
  *
- * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s for each answer.
+ * Bars: 64 MiB of memory, a database of twice the trace and 1 MiB (beyond what a database of nothing has), and 1 s for each answer: of cpu time, because
+ * burstscope has one thread, and what else the machine does is no fault of it. $NNB_FLOOD_MS is another bar for answers: one that finds what
+ * grows with the square, on a machine that is busy, or in a build that is slow.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +33,13 @@ enum { FEW = 4000, PATH = 128, ARGS = 8, MOST_KIB = 64 << 10, MOST_MS = 1000, LO
 
 struct ran {
 	int status;
-	double ms;
+	double ms, cpu_ms;
 	long kib;
 };
 
 static const char *burstscope;
-static off_t empty; /* bytes of a database of nothing */
+static double most_ms = MOST_MS; /* of an answer */
+static off_t empty;              /* bytes of a database of nothing */
 static char dir[PATH], trace[PATH], db[PATH];
 
 /* ---- files ---- */
@@ -93,6 +96,8 @@ static struct ran ended(pid_t pid, double began)
 			exit(5);
 	ret.ms = now_ms() - began;
 	ret.kib = used.ru_maxrss;
+	ret.cpu_ms = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+	             (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
 	if (WIFEXITED(status))
 		ret.status = WEXITSTATUS(status);
 	return ret;
@@ -150,7 +155,7 @@ static void write_trace(const struct flood *f, unsigned n)
 static const char *const questions[][ARGS] = {
 	{ "summary" },     { "misses" },  { "starvation" }, { "priority" },         { "fairness" },
 	{ "preemptions" }, { "latency" }, { "overhead" },   { "explain", "worst" }, { "explain", "1" },
-	{ "slots" },       { "memory" },  { "timeline" },
+	{ "slots" },       { "memory" },  { "timeline" },   { "doctor" },
 };
 
 static bool import(const struct flood *f, unsigned n)
@@ -187,20 +192,22 @@ static void measure_nothing(void)
 static bool ask(void)
 {
 	const char *slowest = "";
-	bool quick = true;
 	double most = 0;
 
 	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
 		struct ran ran = run(questions[i], db);
 
-		if (ran.ms > most) {
-			most = ran.ms;
+		if (ran.cpu_ms > most) {
+			most = ran.cpu_ms;
 			slowest = questions[i][0];
 		}
-		quick = quick && ran.ms <= MOST_MS;
+		if (ran.status < 0) { /* ended by its alarm */
+			most = LONGEST_S * 1e3;
+			slowest = questions[i][0];
+		}
 	}
 	printf(" %8.0f %s", most, slowest);
-	return quick;
+	return most <= most_ms;
 }
 
 static bool flood(const struct flood *f, unsigned n, bool asked)
@@ -215,12 +222,14 @@ static bool flood(const struct flood *f, unsigned n, bool asked)
 
 int main(int argc, char **argv)
 {
-	const char *given = getenv("NNB_FLOOD"), *tmp = getenv("TMPDIR");
+	const char *given = getenv("NNB_FLOOD"), *ms = getenv("NNB_FLOOD_MS"), *tmp = getenv("TMPDIR");
 	unsigned n = given ? (unsigned)atoi(given) : FEW;
 	int failed = 0;
 
 	if (argc < 2)
 		return 2;
+	if (ms)
+		most_ms = atof(ms);
 	burstscope = argv[1];
 	snprintf(dir, sizeof(dir), "%s/floods.XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir))

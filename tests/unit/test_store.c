@@ -133,6 +133,22 @@ static void what_the_contract_names_is_there(void **state)
 
 /* ---- who ---- */
 
+/* Answers call each app something else. */
+static void apps_of_one_name_are_shown_apart(void **state)
+{
+	const char *path = *state;
+	struct bsa_store *s = stored_new(path, "a", false);
+	struct bsa_facts facts = bsa_store_facts(s);
+
+	FACT(app, bsa_app, { .id = 1, .trace = 1, .key = 1000, .name = "camera" });
+	FACT(app, bsa_app, { .id = 2, .trace = 1, .key = 1001, .name = "one" });
+	FACT(app, bsa_app, { .id = 3, .trace = 1, .key = 1001, .name = "camera" });
+	FACT(app, bsa_app, { .id = 4, .trace = 2, .key = 1000, .name = "camera" });
+	stored_finish(s);
+	assert_rows(path, "SELECT id, shown FROM app",
+	            "1|camera (1000, 1)\n2|-\n3|camera (1001)\n4|camera (1000, 4)\n");
+}
+
 static void who_is_there(void **state)
 {
 	const char *path = *state;
@@ -247,7 +263,7 @@ static void who_is_there(void **state)
 	       .cause = BSA_LOSS_GAP });
 	stored_finish(s);
 
-	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera\n4294967295|-|4294967295|-|\n");
+	assert_rows(path, "SELECT * FROM app", "1|1|1000|0|camera|-\n4294967295|-|4294967295|-||app 4294967295\n");
 	assert_rows(path, "SELECT * FROM process",
 	            "1|1|4711|-|service|nnburstd\n2|1|4294967295|1|client|\n3|1|77|9|client|x\n");
 	assert_rows(path, "SELECT * FROM service_rules",
@@ -1651,6 +1667,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(what_is_there_is_described_and_can_be_read_by_anybody),
 		T(what_the_contract_names_is_there),
+		T(apps_of_one_name_are_shown_apart),
 		T(who_is_there),
 		T(who_is_told_again_is_as_told_last),
 		T(names_are_text_for_readers_that_insist),

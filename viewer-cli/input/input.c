@@ -201,13 +201,8 @@ static int read_when(struct bsv_input *input, const struct bsv_call *call, struc
 
 /* What an app or a model is called. */
 static const char with_names[] =
-	"WITH apps(id, name) AS MATERIALIZED (\n"
-	"  SELECT id, CASE WHEN name = '' THEN 'app ' || ifnull(key, id) WHEN n > 1 THEN name || ' (' || ifnull(key, "
-	"id)\n"
-	"      || CASE WHEN same > 1 THEN ', ' || id ELSE '' END || ')' ELSE name END\n"
-	"  FROM (SELECT id, key, ifnull(name, '') AS name, count(*) OVER (PARTITION BY name) AS n,\n"
-	"      count(*) OVER (PARTITION BY name, key) AS same FROM app)),\n"
-	"models(id, name) AS MATERIALIZED (\n"
+	"WITH apps(id, name) AS (SELECT id, coalesce(shown, name) FROM app),\n"
+	"models(id, name) AS (\n"
 	"  SELECT id, CASE WHEN ifnull(name, '') = '' THEN 'model ' || ifnull(number & 0xffffffff, id) ELSE name END "
 	"FROM model),\n";
 

@@ -8,3 +8,10 @@ UPDATE stored_model SET name = k.name FROM (
 		ELSE printf(' (%d bytes)', ifnull(m.const_bytes, 0)) END AS name
 	FROM ambiguous a JOIN stored_model m ON m.app_id IS a.app_id AND m.name = a.name AND m.operations > 0) k
 WHERE k.id = stored_model.id;
+
+-- Apps without a name, or with one name: what answers call them. Made once, because each answer needs it.
+UPDATE app SET shown = k.shown FROM (
+	SELECT id, iif(name = '', 'app ' || key, name || ' (' || key || iif(same > 1, ', ' || id, '') || ')') AS shown
+	FROM (SELECT id, key, name, count(*) OVER (PARTITION BY name) AS n, count(*) OVER (PARTITION BY name, key) AS same FROM app)
+	WHERE name = '' OR n > 1) k
+WHERE k.id = app.id;
