@@ -30,6 +30,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
 enum { CONNECTIONS = 256, BACKLOG = 64, ID_SERIAL_BITS = 20 };
 #define CALLBACK_NS UINT64_C(10000000000)
 #define WORK_NS UINT64_C(60000000000)
@@ -423,6 +427,20 @@ static enum nnb_status admit(struct nnb_service *s, struct nnb__connection *c, u
 	return status;
 }
 
+/*
+ * A pidfd of who connected, or -1. The socket knows it since Linux 6.5; before, who has the pid now may be another process, if the client has
+ * ended meanwhile.
+ */
+static int peer_process(int sock, pid_t pid)
+{
+	int process = -1;
+	socklen_t size = sizeof(process);
+
+	if (!getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &process, &size))
+		return process;
+	return errno == ENOPROTOOPT ? pidfd_open(pid, 0) : -1;
+}
+
 enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
 {
 	struct nnb_service *s = c->service;
@@ -433,7 +451,7 @@ enum nnb_status nnb__enter(struct nnb__connection *c, struct nnb_reason *reason)
 
 	if (getsockopt(c->life, SOL_SOCKET, SO_PEERCRED, &who, &size))
 		status = NNB_STATUS_GENERAL_FAILURE;
-	c->process = pidfd_open(who.pid, 0);
+	c->process = peer_process(c->life, who.pid);
 	c->pid = (uint32_t)who.pid;
 	c->uid = who.uid;
 	c->sees_all = who.uid == 0 || who.uid == geteuid();
@@ -539,6 +557,7 @@ static int listen_as(struct nnb_service *s, const char *name, struct nnb_reason 
 		unlink(name);
 		return r;
 	}
+	s->bound = true;
 	return 0;
 }
 
@@ -707,10 +726,10 @@ struct nnb_service *nnb_service_close(struct nnb_service *s)
 		return NULL;
 	if (s->listener >= 0)
 		nnb__close(s->listener);
-	if (s->stop_fd >= 0) {
+	if (s->bound)
 		unlink(s->socket); /* it is ours: it was made under the lock */
+	if (s->stop_fd >= 0)
 		close(s->stop_fd);
-	}
 	if (s->lock_fd >= 0)
 		close(s->lock_fd); /* the file stays: to remove it would let two hold two files of one name */
 	nnb__lanes_fini(&s->lanes);

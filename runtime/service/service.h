@@ -78,6 +78,7 @@ struct nnb_service {
 	struct nnb__lanes lanes;
 	char *socket, *lock_path;
 	int listener, lock_fd, stop_fd;
+	bool bound; /* the socket of that name is ours */
 	uint32_t instance;
 	atomic_uint last_id;
 	_Atomic uint64_t counters[NNB__N_COUNTERS]; /* of what has ended */

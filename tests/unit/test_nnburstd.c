@@ -1,8 +1,15 @@
 /* test_nnburstd.c -- the program nnburstd: its options, its socket, who may come in, what it tells, how it ends. */
+#include <errno.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "service_helpers.h"
 
@@ -172,6 +179,39 @@ static void the_socket_goes_when_it_stops(void **state)
 		assert_int_equal(service_reap(&f->s), 0);
 		assert_int_equal(access(f->s.socket, F_OK), -1);
 	}
+}
+
+/* A process in which no eventfd can be had, whatever it has done before. */
+static void deny_eventfds(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_eventfd2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = N_OF(filter), .filter = filter };
+
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void one_that_cannot_start_leaves_no_socket(void **state)
+{
+	struct fixture *f = *state;
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		deny_eventfds();
+		execl(NNBURSTD, "nnburstd", "--driver", "null", "--socket", f->s.socket, NULL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 5);
+	assert_int_equal(access(f->s.socket, F_OK), -1);
 }
 
 static void the_users_own_directory_is_made_for_it(void **state)
@@ -601,6 +641,7 @@ int main(int argc, char **argv)
 		add_test(ends_as_documented, NULL, NULL, (void *)&endings[i], "exit status: %s", endings[i].name);
 	TEST(a_second_instance_is_refused_and_the_first_goes_on, "a second instance is refused, and the first goes on");
 	TEST(a_stale_socket_is_replaced, "a stale socket is replaced");
+	TEST(one_that_cannot_start_leaves_no_socket, "one that cannot start leaves no socket");
 	TEST(a_socket_that_nobody_serves_is_no_instance, "a socket that nobody serves is no instance");
 	TEST(the_socket_goes_when_it_stops, "the socket goes when it stops");
 	TEST(the_users_own_directory_is_made_for_it, "the user's own directory is made for it");
