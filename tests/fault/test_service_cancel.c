@@ -533,6 +533,19 @@ static uint64_t all_preemptions(const struct fixture *f)
 	return preemptions;
 }
 
+/* That have asked for a lane. */
+static uint64_t all_executions(const struct fixture *f)
+{
+	struct nnb_app_counts rows[4];
+	uint64_t executions = 0;
+	uint32_t n;
+
+	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
+	for (uint32_t i = 0; i < n; i++)
+		executions += rows[i].executions;
+	return executions;
+}
+
 /* Each has an earlier deadline than the one before it, which has begun. */
 static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state)
 {
@@ -540,7 +553,7 @@ static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state
 	struct nnb_model *m = long_model(120);
 	struct nnb_remote *remote = app_prepare(f->client, m);
 	struct endless e[RUNS];
-	uint64_t now = now_ns(), preemptions;
+	uint64_t now = now_ns(), before = all_executions(f), preemptions;
 	sem_t done;
 
 	sem_init(&done, 0, 0);
@@ -550,8 +563,8 @@ static void runs_of_one_model_wait_in_the_midst_of_their_operations(void **state
 		assert_none(nnb_remote_execute_async(remote, &e[i].call, note, &done, &why));
 		for (uint64_t until = now_ns() + PATIENCE; all_preemptions(f) < i && now_ns() < until;)
 			breathe();
-		if (!i)
-			usleep(100000); /* it is on the lane */
+		for (uint64_t until = now_ns() + PATIENCE; all_executions(f) < before + i + 1 && now_ns() < until;)
+			breathe();
 	}
 	for (int i = 0; i < RUNS; i++)
 		while (sem_wait(&done))
