@@ -27,6 +27,12 @@ struct bsa_level {
 	uint32_t total;
 };
 
+/* When a tenant seemed to be backlogged last, and what its lag can have been at the end of that. */
+struct bsa_shut {
+	uint64_t opened, closed; /* 0: never yet */
+	bsa_parts most, least;
+};
+
 struct bsa_tenant {
 	struct bsa_device *device;
 	struct bsa_tenant *chain;  /* in the device's table */
@@ -48,12 +54,15 @@ struct bsa_tenant {
 
 	uint64_t clock;    /* the device's, up to which the rest is right */
 	uint64_t lag_from; /* its lag began, with 0 */
+	uint64_t opened;   /* when it became backlogged */
+	struct bsa_shut shut;
 	uint64_t max_lag_at, sure_lag_at;
 	bsa_parts sure_lag; /* max_lag, as of the first hole */
 	bsa_parts lag_before,
 		rises; /* while it is not certain who is backlogged, or has a lane: lag as counted before, and how far it can rise */
 	bsa_parts equal, lag, max_lag, rate, before; /* before: the rate with one lane less */
 	bsa_parts over, under, most_lag;             /* the lag may be by so much above, or below: holes */
+	bsa_parts least_shut;                        /* the least of shut.least so far */
 	bsa_parts entitled, window_entitled, window_lag, window_most;
 	unsigned __int128 received, window_received; /* ns */
 };
@@ -100,6 +109,7 @@ struct bsa_device {
 	struct bsa_tenant **backlogged, **waiting, **window; /* owned; room for all tenants each */
 	size_t n_backlogged, n_waiting_tenants, n_window;
 	struct bsa_tenant *closing;
+	bool strangers; /* executions are ready, or on a lane, whose app is unknown */
 
 	size_t n_waiting;                /* executions, the doubtful ones included */
 	struct bsa_scheduled *doubtful;  /* waiting when events were lost: perhaps they do not any more */

@@ -270,11 +270,14 @@ static int may_have_waited_uncounted(struct bsa_device *d, const struct bsa_sche
 	if (!t)
 		return -ENOMEM;
 	may_have_waited(d, x, from, to);
-	bsa_shares_may_lag(t, unrecorded_ns(d, from, to));
+	bsa_shares_may_lag(t, from == BSA_NEVER ? 0 : from, unrecorded_ns(d, from, to));
 	return 0;
 }
 
-/* A step of @x that was not recorded was in a hole after the last one that is known: not before this. */
+/*
+ * A step of @x that was not recorded was in a hole after the last one that is known: not before this. If a lane was on its way to @x, the
+ * wait of before may have gone on.
+ */
 static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_scheduled *x)
 {
 	uint64_t after = x->last_taken ? x->last_taken : x->ready_after;
@@ -282,6 +285,8 @@ static uint64_t hidden_from(const struct bsa_device *d, const struct bsa_schedul
 
 	if (hole > d->now)
 		hole = after;
+	if (x->handing && x->ready_since < hole)
+		hole = x->ready_since;
 	return hole > *d->began ? hole : BSA_NEVER;
 }
 
@@ -435,8 +440,10 @@ static void none_waits(struct bsa_device *d)
 {
 	if (d->doubtful) /* which of them had a share until now is not known */
 		d->unseen_until = d->now;
-	while (d->doubtful)
+	while (d->doubtful) {
+		d->doubtful->handing = d->now;
 		lose(d, d->doubtful);
+	}
 	if (!d->none_waited)
 		d->none_waited = d->now;
 }
@@ -510,7 +517,7 @@ static int enter_native(struct bsa_schedule *s, struct bsa_device *d, struct bsa
 static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x, bool resumed, bool found,
                       uint8_t lane)
 {
-	uint64_t given = BSA_NEVER, since = found ? d->now : hidden_from(d, x);
+	uint64_t given = BSA_NEVER, idle_since = d->now, since = found ? d->now : hidden_from(d, x);
 	struct bsa_lane *l;
 	bool ready;
 	int r = 0;
@@ -531,8 +538,9 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	if (l->holder) {
 		d->left->absurd += !is_hidden(d, l->holder, l->since, d->now);
 		vacate_lane(d, lane);
-	} else if (ready && bsa_lane_is_idle(d, l, d->now)) {
-		given = given_at(l, x);
+	} else if (bsa_lane_is_idle(d, l, d->now)) {
+		idle_since = l->since;
+		given = ready ? given_at(l, x) : BSA_NEVER;
 	}
 	if (ready)
 		r = end_wait_on(s, d, x, resumed, lane, given);
@@ -542,7 +550,7 @@ static int take_enter(struct bsa_schedule *s, struct bsa_device *d, struct bsa_s
 	bsa_shares_running(x->tenant, 1);
 	if (!ready) {
 		bsa_shares_doubt(x->tenant);
-		bsa_shares_appears(x->tenant, since);
+		bsa_shares_appears(x->tenant, since, idle_since);
 	}
 	if (given != BSA_NEVER) {
 		bsa_shares_handed(x->tenant, given);
@@ -592,7 +600,7 @@ static int take_stop(struct bsa_device *d, struct bsa_scheduled *x, uint8_t lane
 		return -ENOMEM;
 	if (!known) {
 		bsa_shares_doubt(x->tenant);
-		bsa_shares_appears(x->tenant, since);
+		bsa_shares_appears(x->tenant, since, d->now);
 	}
 	return 0;
 }
@@ -708,6 +716,14 @@ static uint64_t waited_until(const struct bsa_device *d, const struct bsa_schedu
 	return x->passed ? hole : *d->unsummed ? d->now : bsa_lane_proof(d, hole, d->now);
 }
 
+/* @x is on no list, and may have waited until @until, from a hole on. The wait that an empty queue ended has been told. */
+static int end_off(struct bsa_device *d, const struct bsa_scheduled *x, uint64_t until)
+{
+	if (x->state != BSA_SCHEDULED_OFF || !x->stretches || (x->handing && until <= x->handing))
+		return 0;
+	return may_have_waited_uncounted(d, x, hidden_from(d, x), until);
+}
+
 /* The recording ends at now while @x is under way. */
 static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_scheduled *x)
 {
@@ -721,8 +737,7 @@ static int take_cut(struct bsa_schedule *s, struct bsa_device *d, struct bsa_sch
 		return 0;
 	}
 	until = waited_until(d, x);
-	if (x->state == BSA_SCHEDULED_OFF && x->stretches &&
-	    may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
+	if (end_off(d, x, until) < 0)
 		return -ENOMEM;
 	lose_until(d, x, until);
 	return 0;
@@ -732,8 +747,7 @@ static int take_forget(struct bsa_device *d, struct bsa_scheduled *x)
 {
 	uint64_t until = waited_until(d, x);
 
-	if (x->state == BSA_SCHEDULED_OFF && x->stretches &&
-	    may_have_waited_uncounted(d, x, hidden_from(d, x), until) < 0)
+	if (end_off(d, x, until) < 0)
 		return -ENOMEM;
 	if (x->state != BSA_SCHEDULED_OVER)
 		lose_until(d, x, until);
@@ -856,6 +870,7 @@ static int take(struct bsa_schedule *s, struct bsa_scheduled *x, enum bsa_step s
 	if (late && step != BSA_STEP_FORGET && step != BSA_STEP_CUT)
 		return take_late(d, x, step, at, lane);
 	r = take_one(s, d, x, step, lane);
+	x->handing = 0;
 	x->last_taken = d->now;
 	return r;
 }
@@ -1027,7 +1042,7 @@ int bsa_schedule_possible(struct bsa_schedule *s, const struct bsa_scheduled *x,
 	if (x->id && !t)
 		return -ENOMEM;
 	if (t)
-		bsa_shares_may_lag(t, until - (since == BSA_NEVER ? s->began : since));
+		bsa_shares_may_lag(t, since == BSA_NEVER ? 0 : since, until - (since == BSA_NEVER ? s->began : since));
 	s->facts.possible_wait(
 		s->facts.ctx,
 		&(struct bsa_possible_wait){

@@ -75,7 +75,9 @@ struct bsa_scheduled {
 	uint32_t stretches, pending;
 	uint64_t last_noted;
 	uint64_t last_taken; /* its last step; 0: none */
-	uint8_t open;        /* enum bsa_open, of its wait in hand */
+	uint64_t
+		handing; /* it waited, and the service said that none did by then: a lane may have been on its way to it; 0: no */
+	uint8_t open; /* enum bsa_open, of its wait in hand */
 	struct bsa_scheduled *prev, *next;
 	struct bsa_tenant *tenant;
 };

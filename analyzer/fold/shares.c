@@ -106,6 +106,13 @@ static void restart_lag(struct bsa_tenant *t)
 	t->clock = t->device->clock;
 }
 
+/* Since the hole began @t had nothing left, as far as was recorded: the lag may have gone on all the same. */
+static void carry_lag_through_hole(struct bsa_tenant *t)
+{
+	t->over = t->shut.most > 0 ? t->shut.most : 0;
+	t->under = t->shut.least < 0 ? -t->shut.least : 0;
+}
+
 static void open_up(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
@@ -113,6 +120,11 @@ static void open_up(struct bsa_tenant *t)
 	t->backlogged = true;
 	t->doubtful = false;
 	t->over = t->under = 0;
+	if (d->in_loss && t->shut.closed >= d->hole_began)
+		carry_lag_through_hole(t);
+	t->opened = d->now;
+	if (!t->app)
+		d->strangers = d->haunted = true;
 	restart_lag(t);
 	t->place = (uint32_t)d->n_backlogged;
 	d->backlogged[d->n_backlogged++] = t;
@@ -122,15 +134,51 @@ static void open_up(struct bsa_tenant *t)
 	d->dirty = true;
 }
 
+/* How far a lag can fall in @ns: by what all lanes are worth. */
+static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
+{
+	return (bsa_parts)(d->n_lanes ? d->n_lanes : 1) * BSA_PARTS * ns;
+}
+
+/*
+ * How far a lag can rise in @ns: by half of that. An app that is entitled to more than half of the lanes in use gets more than all
+ * others together, so the others get what they ask for, which is no less than the lanes they have: the rest is the app's own lanes.
+ */
+static bsa_parts worth_behind(const struct bsa_device *d, uint64_t ns)
+{
+	return worth(d, ns) / 2;
+}
+
+/* @t leaves in a hole, after which no lag of it is left: before @t left, its lag may have risen, since the hole began. */
+static void may_have_risen(struct bsa_tenant *t)
+{
+	const struct bsa_device *d = t->device;
+	bsa_parts risen = most(t) + worth_behind(d, d->now - d->hole_began);
+
+	if (risen > t->window_most)
+		t->window_most = risen;
+	if (risen > t->most_lag)
+		t->most_lag = risen;
+}
+
 static void close_down(struct bsa_tenant *t)
 {
 	struct bsa_device *d = t->device;
 	struct bsa_tenant *last = d->backlogged[--d->n_backlogged];
 
 	settle(t);
+	if (d->in_loss)
+		may_have_risen(t);
+	t->shut = (struct bsa_shut){ .opened = t->opened, .closed = d->now, .most = most(t), .least = least(t) };
+	if (t->shut.least < t->least_shut)
+		t->least_shut = t->shut.least;
 	d->backlogged[t->place] = last;
 	last->place = t->place;
 	t->backlogged = false;
+	if (!t->app) {
+		d->strangers = false;
+		d->unseen_until = d->now;
+	}
 	d->dirty = true;
 }
 
@@ -177,10 +225,13 @@ void bsa_shares_running(struct bsa_tenant *t, int by)
 	changed(t);
 }
 
-/* Do some seem to be ready, or on a lane, that may not be any more, or are on one unseen? The shares of all are wrong then. */
+/*
+ * Do some seem to be ready, or on a lane, that may not be any more, or are on one unseen? Or is unknown whose they are: then the apps that
+ * share may be fewer than they seem? The shares of all are wrong then.
+ */
 static bool is_haunted(const struct bsa_device *d)
 {
-	if (d->in_loss || d->doubtful)
+	if (d->in_loss || d->doubtful || d->strangers)
 		return true;
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (!bsa_lane_is_held(d, &d->lanes[i], d->now) && !bsa_lane_is_idle(d, &d->lanes[i], d->now))
@@ -196,7 +247,7 @@ bool bsa_shares_hogs(struct bsa_tenant *t, uint64_t step_ns)
 		return false;
 	if (*d->unsummed && d->now > *d->unsummed_since)
 		return false;
-	if (bsa_device_unsure(d, 0, d->now) && (is_haunted(d) || t->lag_from < d->unseen_until))
+	if (d->strangers || (bsa_device_unsure(d, 0, d->now) && (is_haunted(d) || t->lag_from < d->unseen_until)))
 		return false;
 	settle(t);
 	return t->lag < -(bsa_parts)step_ns * BSA_PARTS;
@@ -439,21 +490,6 @@ static void run_windows(struct bsa_device *d, uint64_t to)
 		run(d, to);
 }
 
-/* How far a lag can fall in @ns: by what all lanes are worth. */
-static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
-{
-	return (bsa_parts)(d->n_lanes ? d->n_lanes : 1) * BSA_PARTS * ns;
-}
-
-/*
- * How far a lag can rise in @ns: by half of that. An app that is entitled to more than half of the lanes in use gets more than all
- * others together, so the others get what they ask for, which is no less than the lanes they have: the rest is the app's own lanes.
- */
-static bsa_parts worth_behind(const struct bsa_device *d, uint64_t ns)
-{
-	return worth(d, ns) / 2;
-}
-
 /* For @ns its lag was not counted: or it may have begun anew. */
 static void widen(struct bsa_tenant *t, uint64_t ns)
 {
@@ -511,12 +547,46 @@ void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns)
 		}
 }
 
-void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t ns)
-{
-	bsa_parts most = worth_behind(t->device, ns);
+/* What a lag can have been, at most and at least, when @t seemed to close down. */
+struct carried {
+	bsa_parts most, least;
+};
 
-	if (most > t->most_lag)
-		t->most_lag = most;
+/*
+ * One of @t may have been there since @since, so that @t was backlogged all the time: then the lag that @t had when it seemed to close
+ * down goes on, and did not begin anew with 0. Where @t seemed to do so several times, any of its lags may.
+ */
+static struct carried carried_from(const struct bsa_tenant *t, uint64_t since)
+{
+	struct carried c = { t->shut.most, t->shut.least };
+
+	if (since >= t->shut.closed)
+		return (struct carried){ 0, 0 };
+	if (since < t->shut.opened)
+		c = (struct carried){ t->most_lag, t->least_shut };
+	if (c.most < 0)
+		c.most = 0;
+	if (c.least > 0)
+		c.least = 0;
+	return c;
+}
+
+void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns)
+{
+	struct carried carried = carried_from(t, since);
+	bsa_parts by = carried.most + worth_behind(t->device, ns);
+
+	if (by > t->most_lag)
+		t->most_lag = by;
+	if (!t->backlogged)
+		return;
+	settle(t);
+	t->doubtful = true;
+	t->over += by;
+	t->under -= carried.least;
+	look_at_lag(t);
+	if (most(t) > t->most_lag)
+		t->most_lag = most(t);
 }
 
 void bsa_shares_found(struct bsa_tenant *t)
@@ -528,12 +598,14 @@ void bsa_shares_found(struct bsa_tenant *t)
 		t->most_lag = most(t);
 }
 
-void bsa_shares_appears(struct bsa_tenant *t, uint64_t since)
+void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since)
 {
 	struct bsa_device *d = t->device;
+	struct carried carried;
 	uint64_t ns;
 
-	since = since > *d->began ? since : *d->began;
+	since = since != BSA_NEVER && since > *d->began ? since : *d->began;
+	carried = carried_from(t, since);
 	ns = d->unsure->n && since < d->now ? d->now - since : 0;
 	if (!ns)
 		return;
@@ -541,14 +613,18 @@ void bsa_shares_appears(struct bsa_tenant *t, uint64_t since)
 		struct bsa_tenant *other = d->backlogged[i];
 
 		settle(other);
-		if (other == t)
-			other->over += worth_behind(d, ns);
-		else
+		if (other == t) {
+			other->over += carried.most + worth_behind(d, ns);
+			other->under -= carried.least;
+		} else {
+			other->over += worth_behind(d, d->now - (handed_since > since ? handed_since : since));
 			other->under += worth(d, ns);
+		}
 		look_at_lag(other);
 	}
-	if (t->backlogged && most(t) > t->most_lag)
-		t->most_lag = most(t);
+	for (size_t i = 0; i < d->n_backlogged; i++)
+		if (most(d->backlogged[i]) > d->backlogged[i]->most_lag)
+			d->backlogged[i]->most_lag = most(d->backlogged[i]);
 }
 
 /* A lane may be on its way to an execution since then: that counts when the execution has it, and a hole may hide that. */
@@ -557,7 +633,8 @@ static uint64_t handing_since(const struct bsa_device *d)
 	uint64_t ready = d->n_waiting ? bsa_waits_oldest(d) : d->now, since = d->now;
 
 	for (unsigned i = 0; i < d->lanes_room && i < d->n_lanes; i++)
-		if (bsa_lane_is_idle(d, &d->lanes[i], d->now) && d->lanes[i].since < since)
+		if (d->lanes[i].since < since &&
+		    bsa_lane_is_idle(d, &d->lanes[i], d->now - 1)) /* now the hole begins */
 			since = d->lanes[i].since;
 	return since > ready ? since : ready;
 }

@@ -31,14 +31,17 @@ void bsa_shares_doubt(struct bsa_tenant *t);
 /* Since the first hole, one that was not counted may have been ready, or on a lane, for @ns: lags were less than they seemed. */
 void bsa_shares_uncounted(struct bsa_device *d, uint64_t ns);
 
-/* One of it that no step told of may have waited for @ns: so it may have been behind by what all lanes are worth meanwhile. */
-void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t ns);
+/* One of it that no step told of may have waited since @since, for @ns: so the lag may have risen by half of what all lanes are worth. */
+void bsa_shares_may_lag(struct bsa_tenant *t, uint64_t since, uint64_t ns);
 
 /* It was backlogged when the recording began: until it is not, its lag may be anything. */
 void bsa_shares_found(struct bsa_tenant *t);
 
-/* One of it has been ready, or on a lane, since @since, and that is seen only now. */
-void bsa_shares_appears(struct bsa_tenant *t, uint64_t since);
+/*
+ * One of it has been ready, or on a lane, since @since, and that is seen only now, when it enters a lane that was idle since @handed_since:
+ * the lane may have been on its way to it (now: it was not).
+ */
+void bsa_shares_appears(struct bsa_tenant *t, uint64_t since, uint64_t handed_since);
 
 /* Tell what is of the whole. */
 void bsa_shares_finish(struct bsa_device *d);

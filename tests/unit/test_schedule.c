@@ -381,11 +381,11 @@ static const struct story {
 	  "wait 1: 10-12 lane 0 queue unknown by 0 of app 0;"
 	  "over 1: lane -1, uncertain, ran 0, waited 2, bypassed 0;"
 	  "over 2: lane 0, idle, ran 9, waited 1, bypassed 0" },
-	{ "an app that nobody knows holds a lane", "wait interfered share", 0, 0,
+	{ "an app that nobody knows holds a lane: it may be the one that waits", "wait interfered share", 0, 0,
 	  "x 1 app 0 low; 0 lanes 1 idle; 10 ready 1; 10 dispatch 1 0; 12 ready 2; 20 end 1 0; 20 dispatch 2 0; "
 	  "21 end 2 0; 30 over 0",
 	  "wait 2: 12-20 lane 0 queue held unknown by 1 of app 0;"
-	  "share app 1: 1 of 5, lag 4 at 20" },
+	  "share app 1: 1 of 5, lag 0 at -1" },
 	{ "what is open at the end is not known", "wait over slice", 0, 0,
 	  "0 lanes 1 idle; 10 ready 1; 12 dispatch 1 0; 14 ready 2; 30 over 0; over 1; over 2",
 	  "wait 1: 10-12 lane 0 queue idle handover by 0 of app 0;"
