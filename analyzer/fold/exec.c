@@ -579,6 +579,23 @@ static uint64_t unsummed_ready_after(const struct bsa_fold *f, const struct bsa_
 	return ready > complete ? ready : complete;
 }
 
+/* The client says that @x is over, and the summary of the service had not been written when the service was heard last. */
+static bool is_unserved(const struct bsa_fold *f, const struct bsa_exec *x)
+{
+	return f->options.horizon_ns && !f->full && !x->has_service && saw(x, BSA_RETURNED) && !is_launch(x) &&
+	       f->voices.heard[x->sched.instance & (BSA_INSTANCES - 1)] &&
+	       ready_after(x) < bsa_voice_ended(f, x->sched.instance);
+}
+
+/* When @x had a lane is not known, but that it was over when it returned. */
+static void doubt_unserved(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	uint64_t ready = ready_after(x);
+
+	if (bsa_schedule_unsummed(f->schedule, ready, ready, x->fact.at[BSA_RETURNED]))
+		f->failed = -ENOMEM;
+}
+
 /* Executions under way at the end have no summary yet. */
 static void doubt_the_end(struct bsa_fold *f)
 {
@@ -589,6 +606,8 @@ static void doubt_the_end(struct bsa_fold *f)
 		uint64_t ready = is_unsummed(f, x) ? unsummed_ready_after(f, x) : BSA_NEVER;
 
 		after = ready < after ? ready : after;
+		if (is_unserved(f, x))
+			doubt_unserved(f, x);
 		if (is_unsummed(f, x) && !x->scheduled && ready < f->now)
 			may_have_waited(f, x, ready > f->began ? ready : BSA_NEVER);
 	}

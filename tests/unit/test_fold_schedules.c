@@ -1129,6 +1129,15 @@ struct remains {
 	uint64_t first, last, lost, lost_of_client, services, clients;
 };
 
+/* A launch that returns after its fence was signalled: that is a mark, and the execution is over without it. */
+static bool is_mark_after_end(const struct sim *s, const struct sim_event *e)
+{
+	uint64_t signalled = e->whose ? s->execs[e->whose - 1].at[BSA_SIGNALLED] : NEVER;
+
+	return signalled != NEVER && e->event.at > signalled &&
+	       (e->event.kind == BSA_fmq_read || e->event.kind == BSA_exec_return);
+}
+
 static struct remains *remains_of(const struct sim *s, unsigned forms)
 {
 	struct remains *r = calloc(s->n_execs + 1, sizeof(*r));
@@ -1141,6 +1150,8 @@ static struct remains *remains_of(const struct sim *s, unsigned forms)
 		if (!(e->forms & forms) || !says_whose(e))
 			continue;
 		if (e->lost) {
+			if (is_mark_after_end(s, e))
+				continue;
 			x->lost += !is_summary(e) || forms != SIM_RARE; /* events have told it all */
 			x->lost_of_client += is_of_client(s, e);
 			continue;

@@ -173,6 +173,12 @@ static bool tells_open_ones(void)
 	return now.forms != SIM_COMPACT;
 }
 
+/* The lag of a recording that lacks the summaries of what was under way at its end. */
+static bool is_less(unsigned rule, const struct judged_rule *r, const struct truth_verdict *t)
+{
+	return rule == TRUTH_FAIRNESS && r->figure < t->figure;
+}
+
 static void check_verdicts(const struct judged *j, const struct truth_verdict *truth)
 {
 	for (unsigned i = 0; i < TRUTH_RULES; i++) {
@@ -190,9 +196,9 @@ static void check_verdicts(const struct judged *j, const struct truth_verdict *t
 			CHECK(NO_FALSE_FAIL, i, r->outcome != BSV_FAIL, STORY);
 		if (t->shown)
 			CHECK(SHOWN_FAILS, i, r->outcome == BSV_FAIL, STORY);
-		/* Where summaries are to come, choices of the end are not counted. */
+		/* Where summaries are to come, choices of the end are not counted, and a lag is the least that it was. */
 		if (now.kind == CUT_NOTHING && (r->outcome == BSV_FAIL || r->outcome == BSV_PASS) &&
-		    (tells_open_ones() || i != TRUTH_HONOURED))
+		    (tells_open_ones() || (i != TRUTH_HONOURED && !is_less(i, r, t))))
 			CHECK(EQUALS_TRUTH, i, is_figure(i, r, t), STORY);
 		if (now.kind == CUT_NOTHING)
 			CHECK(EQUALS_TRUTH, i,
@@ -648,10 +654,11 @@ static const struct {
 	uint64_t seed;
 	enum cut_kind kind;
 } once_wrong[] = {
-	{ 740, CUT_UNCOUNTED },    /* the answer to a launch was taken for the end of the run */
-	{ 235, CUT_EARLY },        /* the last summary of a service came long before the recording ended */
-	{ 93, CUT_HOLES },         /* whose lag counts from before an empty queue may not be said to hog */
-	{ 37, CUT_EARLY_SERVICE }, /* an execution without a summary has a share, too */
+	{ 740, CUT_UNCOUNTED },     /* the answer to a launch was taken for the end of the run */
+	{ 235, CUT_EARLY },         /* the last summary of a service came long before the recording ended */
+	{ 93, CUT_HOLES },          /* whose lag counts from before an empty queue may not be said to hog */
+	{ 37, CUT_EARLY_SERVICE },  /* an execution without a summary has a share, too */
+	{ 868, CUT_EARLY_SERVICE }, /* the client says that one is over of which the service's summary never came */
 };
 
 static void play_all(void)
