@@ -50,7 +50,7 @@ if(TARGET bsa_fold)
   # Scripts of events, and what is found out.
   nnb_parts(fold_parts analyzer/collect.c analyzer/expect.c analyzer/folded.c)
   target_link_libraries(fold_parts PUBLIC scripts bsa_fold PkgConfig::CMOCKA)
-  foreach(test fold fold_compact fold_losses fold_world valid)
+  foreach(test fold fold_compact fold_losses fold_world numbers valid)
     nnb_test(test_${test} unit unit/test_${test}.c)
     target_link_libraries(test_${test} PRIVATE fold_parts)
   endforeach()

@@ -330,9 +330,13 @@ static void judge(struct bsa_fold *f, const struct bsa_open_hole *h, bool hurry)
 {
 	uint64_t from, until = h->until > h->ended ? h->until : h->ended;
 
-	if (hurry || !hides_from(f, h, &from))
+	if (hurry || !hides_from(f, h, &from)) {
 		bsa_fold_unknown(f, h->began, h->ended);
-	else if (bsa_schedule_hole(f->schedule, h->began, h->ended, from, until))
+		return;
+	}
+	if (from > h->ended) /* what is missing became ready after the hole, so its summary is still to come */
+		from = BSA_NEVER;
+	if (bsa_schedule_hole(f->schedule, h->began, h->ended, from, until))
 		f->failed = -ENOMEM;
 }
 
