@@ -522,7 +522,10 @@ static bool is_misplaced(const struct bsa_exec *x)
 
 	if (!x->scheduled || fact->sides == BSA_SIDES_CLIENT)
 		return false;
-	return x->sched.ready_ns != queue + preempted || (x->sched.lane_ns && x->sched.lane_ns != fact->run);
+	if (x->sched.sliced && x->sched.on_native) /* it had lanes, in a service that has none */
+		return true;
+	return x->sched.ready_ns != queue + preempted ||
+	       ((x->sched.sliced || x->sched.lane_ns) && x->sched.lane_ns != fact->run);
 }
 
 /* The service gave it up for its deadline, and the app was answered well and in time. */

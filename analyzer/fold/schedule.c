@@ -318,7 +318,7 @@ static void unlist_native(struct bsa_device *d, struct bsa_scheduled *x)
 	x->prev = x->next = NULL;
 }
 
-static void tell_slice(const struct bsa_device *d, const struct bsa_scheduled *x, uint64_t at, unsigned lane)
+static void tell_slice(const struct bsa_device *d, struct bsa_scheduled *x, uint64_t at, unsigned lane)
 {
 	struct bsa_slice slice = { .execution = x->id,
 		                   .began = x->slice_began,
@@ -327,6 +327,7 @@ static void tell_slice(const struct bsa_device *d, const struct bsa_scheduled *x
 		                   .instance = x->instance,
 		                   .lane = (uint8_t)lane };
 
+	x->sliced = true;
 	d->facts->slice(d->facts->ctx, &slice);
 }
 

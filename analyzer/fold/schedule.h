@@ -64,13 +64,15 @@ struct bsa_scheduled {
 	uint64_t ready_since; /* the beginning of its last wait */
 	uint64_t slice_began; /* of its last stretch on a lane */
 	uint64_t lane_ns, ready_ns; /* of stretches known for certain */
+	bool sliced;                /* a stretch on a lane was told as a slice */
 	uint64_t waited[BSA_WAIT_CAUSES];
 	int16_t lane; /* after its end: the one it was on all the time and for certain, or -1 */
 	bool idle;    /* its queue phase was one wait while @lane was idle, or of no length, or the policy is native */
+	bool on_native; /* its last stretch was on a lane that is none */
 	bool uncertain; /* a stretch of it on a lane, or off it, is unknown. May be set before DISPATCH or RESUME: so is this one */
 
 	/* nobody else's business */
-	bool doubtful, on_native, was_late;
+	bool doubtful, was_late;
 	uint8_t level, last_rank;
 	uint32_t stretches, pending;
 	uint64_t last_noted;

@@ -402,6 +402,30 @@ static void who_begins_late_is_told_what_is_under_way(void **state)
 	fold_rows(rows, N_OF(rows));
 }
 
+/* Nothing is lost, and records contradict each other: which of them are right is unknown. */
+static void what_does_not_add_up_is_not_complete(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "stopped on a lane, and resumed on one that is none",
+		  HERE ASKED ENQUEUE DISPATCH "1100 sched_preempt exec=3:1 lane=0\n"
+		                              "1200 sched_resume exec=3:1 lane=254\n"
+		                              "1400 exec_end exec=3:1 lane=254\n" ANSWERED,
+		  "execution id=3:1 quality=gap" },
+		{ "stopped as soon as it was there, and then on another lane than the one it ended on",
+		  HERE ASKED ENQUEUE DISPATCH "1065 sched_preempt exec=3:1 lane=0\n"
+		                              "1200 sched_resume exec=3:1 lane=3\n"
+		                              "1400 exec_end exec=3:1 lane=0\n" ANSWERED,
+		  "execution id=3:1 quality=gap" },
+		{ "stopped and resumed on the same lane",
+		  HERE ASKED ENQUEUE DISPATCH
+		  "1100 sched_preempt exec=3:1 lane=0\n1200 sched_resume exec=3:1 lane=0\n" END ANSWERED,
+		  "execution id=3:1 quality=complete\n2 slice" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
 #define LATER "300001060 client_disconnect conn=9\n"
 #define FOUND "1050 exec_state exec=3:1 model=2 app=20 priority=high path=burst since=1049 "
 
@@ -692,6 +716,7 @@ int main(void)
 		cmocka_unit_test(without_a_loss_there_is_a_reason_why_something_is_missing),
 		cmocka_unit_test(what_may_be_a_launch_is_no_end),
 		cmocka_unit_test(who_begins_late_is_told_what_is_under_way),
+		cmocka_unit_test(what_does_not_add_up_is_not_complete),
 		cmocka_unit_test(an_empty_queue_ends_waits_that_were_lost),
 		cmocka_unit_test(a_wait_counts_as_far_as_it_was_recorded),
 		cmocka_unit_test(what_comes_after_the_end_is_a_straggler),
