@@ -302,6 +302,119 @@ static void one_that_has_ended_is_told_to_run_no_more(void **state)
 	assert_int_equal(atomic_load(&trace.phase), NBT_phase_decode);
 }
 
+#ifndef NBT_OFF /* else no execution is numbered */
+
+static struct nbt_sched_enqueue last_enqueue;
+static struct nbt_exec_end last_end;
+
+static void keep_enqueue(const void *event)
+{
+	memcpy(&last_enqueue, event, sizeof(last_enqueue));
+}
+
+static void keep_end(const void *event)
+{
+	memcpy(&last_end, event, sizeof(last_end));
+}
+
+/* Somebody listens to sched_enqueue and exec_end, or to nothing. */
+static void listen(bool on)
+{
+	static const int yes = 1, no = 0;
+
+	nbt__seam.emit[NBT_EVENT_sched_enqueue] = keep_enqueue;
+	nbt__seam.emit[NBT_EVENT_exec_end] = keep_end;
+	nbt__seam.enabled[NBT_EVENT_sched_enqueue] = nbt__seam.enabled[NBT_EVENT_exec_end] = on ? &yes : &no;
+	last_enqueue.nth_ready = last_end.nth_over = last_end.n_ready = 0;
+}
+
+static void become_ready(struct nnb__trace *t, uint64_t exec, struct nnb__trace_numbers *numbers)
+{
+	nnb__trace_begin(t, exec);
+	if (numbers)
+		nnb__trace_numbered(t, numbers);
+	nnb__trace_enqueued(t, 0, 0, 0);
+}
+
+/* docs/events.md: nth_ready counts those that became ready, nth_over those of them that ended, and n_ready what nth_ready had come to. */
+static void executions_are_numbered_as_they_come_and_as_they_end(void **state)
+{
+	struct nnb__trace_numbers numbers = { 0 };
+	struct nnb__trace a = { 0 }, b = { 0 }, refused = { 0 }, unheard = { 0 };
+
+	(void)state;
+	listen(true);
+	become_ready(&a, 7, &numbers);
+	assert_int_equal(last_enqueue.nth_ready, 1);
+	become_ready(&b, 8, &numbers);
+	assert_int_equal(last_enqueue.nth_ready, 2);
+	nnb__trace_ended(&b, NNB_STATUS_NONE, 1, 0); /* which came last, and ends first */
+	assert_int_equal(last_end.nth_over, 1);
+	assert_int_equal(last_end.n_ready, 2);
+	nnb__trace_begin(&refused, 9); /* never ready: no number */
+	nnb__trace_ended(&refused, NNB_STATUS_GENERAL_FAILURE, 0, 0);
+	assert_int_equal(last_end.nth_over, 0);
+	assert_int_equal(last_end.n_ready, 0);
+	listen(false);
+	become_ready(&unheard, 10, &numbers); /* that is not recorded: it takes no number, so none is missing */
+	nnb__trace_ended(&unheard, NNB_STATUS_NONE, 1, 0);
+	listen(true);
+	nnb__trace_ended(&a, NNB_STATUS_NONE, 1, 0);
+	assert_int_equal(last_end.nth_over, 2);
+	assert_int_equal(last_end.n_ready, 2);
+	become_ready(&a, 11, &numbers); /* the same trace again: the next execution */
+	assert_int_equal(last_enqueue.nth_ready, 3);
+	nnb__trace_ended(&a, NNB_STATUS_NONE, 1, 0);
+	assert_int_equal(last_end.nth_over, 3);
+	assert_int_equal(last_end.n_ready, 3);
+	listen(false);
+}
+
+enum { NUMBERERS = 4, NUMBERED = 20000 };
+
+static _Atomic unsigned short_numbers;
+
+static void *number_many(void *arg)
+{
+	struct nnb__trace_numbers *numbers = arg;
+	struct nnb__trace t = { 0 };
+
+	for (int i = 0; i < NUMBERED; i++) {
+		nnb__trace_begin(&t, 7);
+		nnb__trace_numbered(&t, numbers);
+		nnb__trace_ended(&t, NNB_STATUS_NONE, 1, 0);
+		if (t.n_ready < t.nth_over || t.n_ready < t.nth_ready)
+			atomic_fetch_add(&short_numbers, 1);
+	}
+	return NULL;
+}
+
+static void ignore_event(const void *event)
+{
+	(void)event;
+}
+
+/* Who has the n-th end saw at least n that had become ready, whatever the threads do: so a service is never short of a number. */
+static void no_number_is_given_twice_or_left_out(void **state)
+{
+	struct nnb__trace_numbers numbers = { 0 };
+	pthread_t threads[NUMBERERS];
+
+	(void)state;
+	listen(true);
+	nbt__seam.emit[NBT_EVENT_exec_end] = ignore_event;
+	for (int i = 0; i < NUMBERERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, number_many, &numbers), 0);
+	for (int i = 0; i < NUMBERERS; i++)
+		pthread_join(threads[i], NULL);
+	listen(false);
+	assert_int_equal(short_numbers, 0);
+	assert_int_equal(numbers.ready, NUMBERERS * NUMBERED);
+	assert_int_equal(numbers.over, NUMBERERS * NUMBERED);
+}
+
+#endif
+
 /* For exec_state: any thread may ask while it waits. */
 static void since_when_one_waits_can_be_told_and_only_while_it_does(void **state)
 {
@@ -656,6 +769,10 @@ int main(void)
 		cmocka_unit_test(who_waits_too_long_comes_back_without_a_lane),
 		cmocka_unit_test(the_better_job_gets_the_lane_and_the_other_goes_on_after_it),
 		cmocka_unit_test(one_that_has_ended_is_told_to_run_no_more),
+#ifndef NBT_OFF
+		cmocka_unit_test(executions_are_numbered_as_they_come_and_as_they_end),
+		cmocka_unit_test(no_number_is_given_twice_or_left_out),
+#endif
 		cmocka_unit_test(since_when_one_waits_can_be_told_and_only_while_it_does),
 		cmocka_unit_test(who_announces_itself_hears_of_all_before),
 		cmocka_unit_test(whom_room_was_to_be_made_for_may_have_gone),
