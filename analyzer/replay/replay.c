@@ -21,8 +21,8 @@ enum state {
 
 struct live {
 	struct nnb__policy_job job; /* first: the policy's word for it */
-	struct bsv_replay_call call;
-	struct bsv_replay_outcome outcome;
+	struct bsa_replay_call call;
+	struct bsa_replay_outcome outcome;
 	enum state state;
 	uint64_t event;       /* the one that it waits for; another one is over */
 	uint64_t since, done; /* of run_ns so much was done, then */
@@ -39,8 +39,8 @@ struct event {
 };
 
 struct play {
-	const struct bsv_replay *terms;
-	const struct bsv_source *source;
+	const struct bsa_replay *terms;
+	const struct bsa_replay_source *source;
 	struct nnb__policy policy;
 	struct nnb__policy_app *apps;
 	struct nnb__estimate *models;
@@ -51,7 +51,7 @@ struct play {
 	struct {
 		struct live *on; /* runs there */
 		uint64_t at;     /* its next checkpoint that matters, or its end */
-	} lanes[BSV_REPLAY_LANES_MAX];
+	} lanes[BSA_REPLAY_LANES_MAX];
 	uint64_t now, order;
 	bool failed;
 };
@@ -72,7 +72,7 @@ static void expect(struct play *p, struct live *l, uint64_t at)
 	size_t i;
 
 	l->event = e.order;
-	if (at == BSV_NEVER)
+	if (at == BSA_REPLAY_NEVER)
 		return;
 	if (p->n == p->room) {
 		more = realloc(p->heap, (p->room * 2 + BLOCK) * sizeof(*p->heap));
@@ -138,10 +138,16 @@ static struct live *spare(struct play *p)
 
 /* ---- how far it has come ---- */
 
+/* The least that the service expects it to take of a lane. */
+static uint64_t least_of(const struct play *p, const struct live *l)
+{
+	return p->terms->recorded ? l->call.least_ns : nnb__estimate_least(&p->models[l->call.model]);
+}
+
 /* What of a whole run is still to be done behind @done. */
 static uint64_t least_left(const struct play *p, const struct live *l, uint64_t done)
 {
-	uint64_t least = nnb__estimate_least(&p->models[l->call.model]), run = l->call.run_ns;
+	uint64_t least = least_of(p, l), run = l->call.run_ns;
 
 	return done && run ? nnb__estimate_rest(least, (float)((double)(run - done) / (double)run)) : least;
 }
@@ -222,25 +228,26 @@ static void submit_next(struct play *p, uint32_t chain)
 		return;
 	}
 	l->call.chain = chain;
-	l->outcome = (struct bsv_replay_outcome){
-		.ready = BSV_NEVER, .began = BSV_NEVER, .ended = BSV_NEVER, .answered = BSV_NEVER
-	};
+	l->outcome = (struct bsa_replay_outcome){ .ready = BSA_REPLAY_NEVER,
+		                                  .began = BSA_REPLAY_NEVER,
+		                                  .ended = BSA_REPLAY_NEVER,
+		                                  .answered = BSA_REPLAY_NEVER };
 	l->state = l->call.apart ? SUBMITS : COMES;
 	expect(p, l, l->call.at + (l->call.apart ? 0 : l->call.send_ns));
 }
 
-static void ends(struct play *p, struct live *l, enum bsv_fate fate)
+static void ends(struct play *p, struct live *l, enum bsa_replay_fate fate)
 {
 	l->outcome.fate = fate;
 	l->outcome.ended = p->now;
-	l->outcome.missed = fate != BSV_ANSWERED;
+	l->outcome.missed = fate != BSA_REPLAY_ANSWERED;
 }
 
 /* It has its fate, and its caller has not heard yet. */
 static void answers_soon(struct play *p, struct live *l)
 {
 	l->state = ANSWERS;
-	expect(p, l, l->outcome.ended + (l->outcome.fate == BSV_ANSWERED ? l->call.answer_ns : l->call.fail_ns));
+	expect(p, l, l->outcome.ended + (l->outcome.fate == BSA_REPLAY_ANSWERED ? l->call.answer_ns : l->call.fail_ns));
 }
 
 static void answers(struct play *p, struct live *l)
@@ -249,7 +256,7 @@ static void answers(struct play *p, struct live *l)
 	bool apart = l->call.apart;
 
 	l->outcome.answered = p->now;
-	l->outcome.missed |= l->call.deadline != BSV_NEVER && p->now > l->call.deadline;
+	l->outcome.missed |= l->call.deadline != BSA_REPLAY_NEVER && p->now > l->call.deadline;
 	p->source->done(p->source->arg, &l->call, &l->outcome);
 	l->event = 0;
 	l->next = p->unused;
@@ -278,14 +285,14 @@ static void held(struct play *p, const struct live *l, uint32_t lane)
 }
 
 /* It runs no more, and has its lane until it gives it. */
-static void ends_on_lane(struct play *p, struct live *l, enum bsv_fate fate)
+static void ends_on_lane(struct play *p, struct live *l, enum bsa_replay_fate fate)
 {
 	uint32_t lane = (uint32_t)l->job.lane;
 
 	p->lanes[lane].on = NULL;
 	held(p, l, lane);
 	ends(p, l, fate);
-	if (fate == BSV_ANSWERED && !l->broken)
+	if (fate == BSA_REPLAY_ANSWERED && !l->broken && !p->terms->recorded)
 		nnb__estimate_learn(&p->models[l->call.model], p->now - l->outcome.began);
 	l->state = GIVES;
 	expect(p, l, p->now + l->call.give_ns);
@@ -310,10 +317,10 @@ static void begins(struct play *p, struct live *l)
 
 	l->on_since = l->since = p->now;
 	l->state = RUNS;
-	if (l->outcome.began == BSV_NEVER) {
+	if (l->outcome.began == BSA_REPLAY_NEVER) {
 		l->outcome.began = p->now;
 		if (p->now >= l->until) {
-			ends_on_lane(p, l, BSV_GAVE_UP);
+			ends_on_lane(p, l, BSA_REPLAY_GAVE_UP);
 			return;
 		}
 	}
@@ -353,12 +360,12 @@ static void goes_on(struct play *p, uint32_t lane)
 
 	comes_to(l, l->done + (p->now - l->since), p->now);
 	if (l->done >= l->call.run_ns) {
-		ends_on_lane(p, l, BSV_ANSWERED);
+		ends_on_lane(p, l, BSA_REPLAY_ANSWERED);
 		return;
 	}
 	switch (nnb__at_checkpoint(p->now, too_late(p, l, l->done), p->policy.yield_at[lane])) {
 	case NNB__GIVES_UP:
-		ends_on_lane(p, l, BSV_ABORTED);
+		ends_on_lane(p, l, BSA_REPLAY_ABORTED);
 		break;
 	case NNB__IS_ASKED:
 		may_leave(p, l);
@@ -380,7 +387,7 @@ static void submits(struct play *p, struct live *l)
 static void comes(struct play *p, struct live *l)
 {
 	enum nnb_deadlines deadlines = (enum nnb_deadlines)p->terms->rules.deadlines;
-	uint64_t least = nnb__estimate_least(&p->models[l->call.model]);
+	uint64_t least = least_of(p, l);
 	enum nnb__admission admission;
 
 	l->job = (struct nnb__policy_job){ .app = &p->apps[l->call.app],
@@ -394,7 +401,7 @@ static void comes(struct play *p, struct live *l)
 		admission = nnb__admission(deadlines, l->call.deadline, p->now, least,
 		                           nnb__policy_wait(&p->policy, &l->job, p->now));
 	if (admission != NNB__ADMITTED) {
-		ends(p, l, BSV_REFUSED);
+		ends(p, l, BSA_REPLAY_REFUSED);
 		answers_soon(p, l);
 		return;
 	}
@@ -405,7 +412,7 @@ static void comes(struct play *p, struct live *l)
 static void enters(struct play *p, struct live *l)
 {
 	l->outcome.ready = p->now;
-	l->job.floor_ns = nnb__estimate_least(&p->models[l->call.model]);
+	l->job.floor_ns = least_of(p, l);
 	l->until = nnb__waits_until((enum nnb_deadlines)p->terms->rules.deadlines, l->call.deadline, l->job.floor_ns);
 	if (nnb__policy_ready(&p->policy, &l->job, time_for(p, false))) {
 		l->state = BEGINS;
@@ -421,7 +428,7 @@ static void gives_up(struct play *p, struct live *l)
 {
 	nnb__policy_cancel(&p->policy, &l->job, p->now);
 	look_again_at_all(p);
-	ends(p, l, l->outcome.began == BSV_NEVER ? BSV_GAVE_UP : BSV_ABORTED);
+	ends(p, l, l->outcome.began == BSA_REPLAY_NEVER ? BSA_REPLAY_GAVE_UP : BSA_REPLAY_ABORTED);
 	answers_soon(p, l);
 }
 
@@ -461,7 +468,7 @@ static bool next_thing(struct play *p)
 {
 	const struct event *e = first_event(p);
 	uint64_t first = e ? e->at : NNB__NEVER;
-	uint32_t lane = BSV_REPLAY_LANES_MAX;
+	uint32_t lane = BSA_REPLAY_LANES_MAX;
 
 	for (uint32_t i = 0; i < p->terms->rules.lanes; i++)
 		if (p->lanes[i].on && p->lanes[i].at < first) {
@@ -471,7 +478,7 @@ static bool next_thing(struct play *p)
 	if (first == NNB__NEVER || p->failed)
 		return false;
 	p->now = first;
-	if (lane < BSV_REPLAY_LANES_MAX)
+	if (lane < BSA_REPLAY_LANES_MAX)
 		goes_on(p, lane);
 	else
 		happens(p, take_first(p).whose);
@@ -482,12 +489,12 @@ static void tell_shares(struct play *p)
 {
 	nnb__policy_account(&p->policy, p->now);
 	for (uint32_t i = 0; p->terms->ret_apps && i < p->terms->n_apps; i++)
-		p->terms->ret_apps[i] = (struct bsv_replay_app){ .received_ns = p->apps[i].received,
+		p->terms->ret_apps[i] = (struct bsa_replay_app){ .received_ns = p->apps[i].received,
 			                                         .entitled_ns = p->apps[i].entitled,
 			                                         .max_lag_ns = p->apps[i].max_lag };
 }
 
-bool bsv_replay_run(const struct bsv_replay *r, const struct bsv_source *source)
+bool bsa_replay_run(const struct bsa_replay *r, const struct bsa_replay_source *source)
 {
 	struct play p = { .terms = r,
 		          .source = source,

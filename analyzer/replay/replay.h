@@ -10,31 +10,33 @@
  * TIES      Of what happens at the same time, what was decided on first happens first; lanes come last.
  * CONCURRENCY  None: a replay is its caller's.
  */
-#ifndef BSV_WHATIF_REPLAY_H
-#define BSV_WHATIF_REPLAY_H
+#ifndef BSA_REPLAY_REPLAY_H
+#define BSA_REPLAY_REPLAY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BSV_NEVER UINT64_MAX
+#define BSA_REPLAY_NEVER UINT64_MAX
 
-enum { BSV_REPLAY_LANES_MAX = 64 };
+enum { BSA_REPLAY_LANES_MAX = 64 };
 
 /* As in the database: numbers of the event contract. */
-struct bsv_rules {
+struct bsa_replay_rules {
 	uint32_t policy, preempt, deadlines, lanes;
 };
 
 /* What the service knows of a model when the replay begins. */
-struct bsv_replay_model {
+struct bsa_replay_model {
 	uint64_t floor_ns, estimate_ns; /* 0: not known */
 	bool confirmed, fixed;          /* as in policy/estimate.h */
 };
 
-struct bsv_replay_call {
-	uint64_t at, deadline; /* submitted; BSV_NEVER: no deadline */
+struct bsa_replay_call {
+	uint64_t at, deadline; /* submitted; BSA_REPLAY_NEVER: no deadline */
 	uint64_t send_ns, ready_ns, begin_ns, wake_ns, give_ns, answer_ns, fail_ns;
 	uint64_t run_ns, step_ns; /* on the lane; between two checkpoints, 0: there are none */
+	uint64_t
+		least_ns; /* where the replay has what is recorded: that the service expected it to take of a lane; 0: unknown */
 	const uint64_t *steps; /* borrowed until it is answered; n_steps of them make run_ns. NULL: all are step_ns */
 	uint32_t n_steps;
 	uint32_t app, model, priority, chain;
@@ -43,37 +45,38 @@ struct bsv_replay_call {
 	bool stays;   /* it may not be made to start over */
 };
 
-enum bsv_fate { BSV_ANSWERED, BSV_REFUSED, BSV_GAVE_UP, BSV_ABORTED };
+enum bsa_replay_fate { BSA_REPLAY_ANSWERED, BSA_REPLAY_REFUSED, BSA_REPLAY_GAVE_UP, BSA_REPLAY_ABORTED };
 
-struct bsv_replay_outcome {
-	enum bsv_fate fate;
-	uint64_t ready, began, ended, answered; /* BSV_NEVER: it did not come to that */
+struct bsa_replay_outcome {
+	enum bsa_replay_fate fate;
+	uint64_t ready, began, ended, answered; /* BSA_REPLAY_NEVER: it did not come to that */
 	uint32_t preemptions;
 	bool missed; /* answered after its deadline, or not served for it */
 };
 
-struct bsv_replay_app {
+struct bsa_replay_app {
 	double received_ns, entitled_ns, max_lag_ns; /* as the policy accounts for them */
 };
 
 /* Where calls come from, and where what became of them goes. */
-struct bsv_source {
+struct bsa_replay_source {
 	/* The next call of @chain, not before @now. False: there is none. */
-	bool (*next)(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret);
-	void (*done)(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *outcome);
+	bool (*next)(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret);
+	void (*done)(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *outcome);
 	/* It held @lane. NULL: that is of no interest. */
-	void (*held)(void *arg, const struct bsv_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended);
+	void (*held)(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended);
 	void *arg;
 };
 
-struct bsv_replay {
-	struct bsv_rules rules; /* not native, and 1 to BSV_REPLAY_LANES_MAX lanes */
+struct bsa_replay {
+	struct bsa_replay_rules rules; /* not native, and 1 to BSA_REPLAY_LANES_MAX lanes */
 	uint32_t n_apps, n_models, n_chains;
-	const struct bsv_replay_model *models;
-	struct bsv_replay_app *ret_apps; /* n_apps; NULL: of no interest */
+	bool recorded; /* what the service expected of each call is in the call; otherwise it is learnt of models, as the service does */
+	const struct bsa_replay_model *models; /* n_models; recorded: of no interest */
+	struct bsa_replay_app *ret_apps;       /* n_apps; NULL: of no interest */
 };
 
 /* False: there is no memory for it. */
-bool bsv_replay_run(const struct bsv_replay *replay, const struct bsv_source *source);
+bool bsa_replay_run(const struct bsa_replay *replay, const struct bsa_replay_source *source);
 
 #endif

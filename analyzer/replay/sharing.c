@@ -7,8 +7,8 @@
 #include "replay/replay.h"
 
 enum {
-	FAIR = 0,   /* bsv_rules.policy */
-	ADVISE = 2, /* bsv_rules.deadlines */
+	FAIR = 0,   /* bsa_replay_rules.policy */
+	ADVISE = 2, /* bsa_replay_rules.deadlines */
 	STEPS_MOST = 1024,
 	PART_LEAST = 256, /* executions, where nothing is ready behind them; */
 	PART_MOST = 8192, /* and wherever */
@@ -130,7 +130,7 @@ static uint64_t ready_at(const struct bsa_sharing_call *c, const struct bsa_shar
 	return c->ready > now ? c->ready : now;
 }
 
-static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsv_replay_call *ret)
+static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct play *p = arg;
 	struct chain *chain = &p->chains[number];
@@ -153,7 +153,7 @@ static bool next_call(void *arg, uint32_t number, uint64_t now, struct bsv_repla
 	chain->at = ready_at(&c->is, before ? &before->is : NULL, chain->at, now);
 	chain->before = chain->next;
 	chain->next = c->next;
-	*ret = (struct bsv_replay_call){ .at = chain->at,
+	*ret = (struct bsa_replay_call){ .at = chain->at,
 		                         .deadline = c->is.deadline,
 		                         .run_ns = c->run,
 		                         .steps = c->steps,
@@ -217,7 +217,7 @@ static void add_work(struct bsa_sharing_app *app, struct account *a, const struc
 	a->until = ends;
 }
 
-static void call_done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct play *p = arg;
 	struct call *c = &p->calls[call->tag];
@@ -301,8 +301,8 @@ static void add_ideal_work(struct play *p)
 
 static void play_part(struct play *p)
 {
-	const struct bsv_replay_model unknown = { 0 };
-	const struct bsv_replay replay = { .rules = { .policy = FAIR,
+	const struct bsa_replay_model unknown = { 0 };
+	const struct bsa_replay replay = { .rules = { .policy = FAIR,
 		                                      .preempt = p->terms->preempt,
 		                                      .deadlines = ADVISE,
 		                                      .lanes = p->terms->lanes },
@@ -310,9 +310,9 @@ static void play_part(struct play *p)
 		                           .n_models = 1,
 		                           .n_chains = p->n_chains,
 		                           .models = &unknown };
-	const struct bsv_source source = { .next = next_call, .done = call_done, .arg = p };
+	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = p };
 
-	if (!bsv_replay_run(&replay, &source))
+	if (!bsa_replay_run(&replay, &source))
 		fail(p, BSA_SHARING_NO_MEMORY);
 	for (uint32_t i = 0; i < p->n; i++)
 		free(p->calls[i].steps);

@@ -25,7 +25,8 @@ enum { SCENARIOS = 9, POLICIES = 4, TIMES = 2, DRAWS = 11, FEW = 20, ENOUGH = 10
 static const char *const scenarios[SCENARIOS] = { "deadline-mix", "noisy-neighbour",   "starvation",
 	                                          "inversion",    "camera+background", "two-lanes",
 	                                          "closed-fight", "edf-infeasible",    "arrival-bursts" };
-static const char *const policies[POLICIES] = { "fair", "priority", "fifo", "edf" }; /* as bsv_rules numbers them */
+static const char *const policies[POLICIES] = { "fair", "priority", "fifo",
+	                                        "edf" }; /* as bsa_replay_rules numbers them */
 
 /* ---- errors ---- */
 

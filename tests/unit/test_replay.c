@@ -1,5 +1,5 @@
 /*
- * test_replay.c -- the replay of viewer-cli/whatif against traces of a world that is known: 10 000 random services, played by
+ * test_replay.c -- the replay of analyzer/replay against traces of a world that is known: 10 000 random services, played by
  * schedule_sim, are replayed from what their traces tell, to the nanosecond; and a few worlds by hand.
  *
  * The two share runtime/policy and nothing else. What fails is named by its seed: test_replay SEED plays that one alone.
@@ -39,7 +39,7 @@ struct told {
 	uint64_t *since;        /* by execution: from when the operation under way takes */
 	uint32_t *next, *last;  /* by execution: the one behind it in its chain; by chain: the last one taken, from 1 */
 	uint32_t first[CHAINS];
-	struct bsv_replay_outcome *outcomes;
+	struct bsa_replay_outcome *outcomes;
 	struct sim_slice *slices;
 	size_t n_slices, n_done;
 	uint64_t wake_ns, give_ns;
@@ -53,7 +53,7 @@ static uint32_t chain_of(const struct sim_exec *x)
 	return x->stream * SIM_MODELS + x->model;
 }
 
-static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
+static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct told *t = arg;
 	uint32_t i = t->last[chain] ? t->next[t->last[chain] - 1] : t->first[chain], before = t->last[chain];
@@ -62,7 +62,7 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_replay
 	if (!i)
 		return false;
 	t->last[chain] = i;
-	*ret = (struct bsv_replay_call){ .at = x->at[BSA_SUBMITTED],
+	*ret = (struct bsa_replay_call){ .at = x->at[BSA_SUBMITTED],
 		                         .send_ns = x->at[BSA_DECODED] - x->at[BSA_SUBMITTED],
 		                         .wake_ns = t->wake_ns,
 		                         .give_ns = t->give_ns,
@@ -74,7 +74,7 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_replay
 		                         .tag = i - 1 };
 	if (t->closed && before)
 		ret->at = now + (x->at[BSA_SUBMITTED] - t->s->execs[before - 1].over_at);
-	ret->deadline = x->deadline ? x->deadline : BSV_NEVER;
+	ret->deadline = x->deadline ? x->deadline : BSA_REPLAY_NEVER;
 	if (x->refused)
 		ret->send_ns = x->missed_at - x->at[BSA_SUBMITTED];
 	else
@@ -86,7 +86,7 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsv_replay
 	return true;
 }
 
-static void call_done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct told *t = arg;
 
@@ -94,7 +94,7 @@ static void call_done(void *arg, const struct bsv_replay_call *call, const struc
 	t->n_done++;
 }
 
-static void call_held(void *arg, const struct bsv_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+static void call_held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
 {
 	struct told *t = arg;
 
@@ -151,22 +151,22 @@ static void same(const struct sim_exec *x, const char *what, uint64_t got, uint6
 		         (unsigned long long)x->exec, (long long)(got - want));
 }
 
-static enum bsv_fate fate_of(const struct sim_exec *x)
+static enum bsa_replay_fate fate_of(const struct sim_exec *x)
 {
 	if (x->refused)
-		return BSV_REFUSED;
+		return BSA_REPLAY_REFUSED;
 	if (!x->status)
-		return BSV_ANSWERED;
+		return BSA_REPLAY_ANSWERED;
 	if (x->at[BSA_DISPATCHED] == NEVER || (x->stage == BSA_STAGE_QUEUE && !x->preemptions))
-		return BSV_GAVE_UP;
-	return BSV_ABORTED;
+		return BSA_REPLAY_GAVE_UP;
+	return BSA_REPLAY_ABORTED;
 }
 
 static void compare_calls(const struct told *t)
 {
 	for (size_t i = 0; i < t->s->n_execs; i++) {
 		const struct sim_exec *x = &t->s->execs[i];
-		const struct bsv_replay_outcome *o = &t->outcomes[i];
+		const struct bsa_replay_outcome *o = &t->outcomes[i];
 
 		if (x->service != t->service)
 			continue;
@@ -204,9 +204,9 @@ static void compare_lanes(const struct told *t)
 		fail_msg("seed %llu: a lane is held too often", (unsigned long long)seed_now);
 }
 
-static struct bsv_rules rules_of(const struct sim *s, uint32_t service)
+static struct bsa_replay_rules rules_of(const struct sim *s, uint32_t service)
 {
-	struct bsv_rules rules = { .lanes = s->services[service].lanes };
+	struct bsa_replay_rules rules = { .lanes = s->services[service].lanes };
 
 	for (size_t i = 0; i < s->n_events; i++)
 		if (s->events[i].event.kind == BSA_service_state &&
@@ -220,7 +220,7 @@ static struct bsv_rules rules_of(const struct sim *s, uint32_t service)
 
 static void replay_service(const struct sim *s, uint32_t service, const struct sim_terms *terms)
 {
-	static const struct bsv_replay_model unknown[SIM_MODELS];
+	static const struct bsa_replay_model unknown[SIM_MODELS];
 	struct told t = { .s = s,
 		          .service = service,
 		          .closed = seed_now % 2,
@@ -232,16 +232,16 @@ static void replay_service(const struct sim *s, uint32_t service, const struct s
 		          .slices = calloc(s->n_slices + 1, sizeof(*t.slices)),
 		          .wake_ns = terms->wake_ns,
 		          .give_ns = terms->give_ns };
-	struct bsv_replay replay = { .rules = rules_of(s, service),
+	struct bsa_replay replay = { .rules = rules_of(s, service),
 		                     .n_apps = s->n_apps,
 		                     .n_models = s->n_models,
 		                     .n_chains = CHAINS,
 		                     .models = unknown };
-	struct bsv_source source = { .next = next_call, .done = call_done, .held = call_held, .arg = &t };
+	struct bsa_replay_source source = { .next = next_call, .done = call_done, .held = call_held, .arg = &t };
 
 	take_steps(&t);
 	take_chains(&t);
-	assert_true(bsv_replay_run(&replay, &source));
+	assert_true(bsa_replay_run(&replay, &source));
 	compare_calls(&t);
 	compare_lanes(&t);
 	free(t.steps);
@@ -284,14 +284,14 @@ static void a_trace_without_noise_is_replayed_to_the_nanosecond(void **state)
 /* ---- by hand ---- */
 
 struct by_hand {
-	struct bsv_replay_call calls[4];
-	struct bsv_replay_outcome outcomes[4];
+	struct bsa_replay_call calls[4];
+	struct bsa_replay_outcome outcomes[4];
 	bool begun[4];
 	bool twice; /* the last call is of the first chain, too */
 	unsigned asked;
 };
 
-static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
+static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct by_hand *h = arg;
 
@@ -307,34 +307,35 @@ static bool next_by_hand(void *arg, uint32_t chain, uint64_t now, struct bsv_rep
 	return true;
 }
 
-static void done_by_hand(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+static void done_by_hand(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	((struct by_hand *)arg)->outcomes[call->tag] = *o;
 }
 
-static void play_by_hand(struct by_hand *h, uint32_t n, struct bsv_rules rules, const struct bsv_replay_model *models)
+static void play_by_hand(struct by_hand *h, uint32_t n, struct bsa_replay_rules rules,
+                         const struct bsa_replay_model *models)
 {
-	struct bsv_replay r = { .rules = rules, .n_apps = n, .n_models = n, .n_chains = n, .models = models };
-	struct bsv_source source = { .next = next_by_hand, .done = done_by_hand, .arg = h };
+	struct bsa_replay r = { .rules = rules, .n_apps = n, .n_models = n, .n_chains = n, .models = models };
+	struct bsa_replay_source source = { .next = next_by_hand, .done = done_by_hand, .arg = h };
 
-	assert_true(bsv_replay_run(&r, &source));
+	assert_true(bsa_replay_run(&r, &source));
 }
 
-static const struct bsv_rules by_priority = { NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1 };
+static const struct bsa_replay_rules by_priority = { NNB_POLICY_PRIORITY, NNB_PREEMPT_SAVE, NNB_DEADLINES_ABORT, 1 };
 
 static void steps_of_one_length_are_checkpoints_too(void **state)
 {
-	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSV_NEVER },
+	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
 		                        { .at = 100,
 		                          .run_ns = 50,
 		                          .app = 1,
 		                          .model = 1,
 		                          .priority = 2,
-		                          .deadline = BSV_NEVER,
+		                          .deadline = BSA_REPLAY_NEVER,
 		                          .wake_ns = 7 } } };
 
 	(void)state;
-	play_by_hand(&h, 2, by_priority, (struct bsv_replay_model[2]){ { 0 } });
+	play_by_hand(&h, 2, by_priority, (struct bsa_replay_model[2]){ { 0 } });
 	assert_int_equal(h.outcomes[1].began, 307);
 	assert_int_equal(h.outcomes[1].ended, 357);
 	assert_int_equal(h.outcomes[0].ended, 1050 + 7);
@@ -343,61 +344,77 @@ static void steps_of_one_length_are_checkpoints_too(void **state)
 
 static void what_is_asked_at_a_checkpoint_leaves_at_that_one(void **state)
 {
-	struct by_hand h = {
-		.calls = { { .run_ns = 900, .step_ns = 300, .deadline = BSV_NEVER },
-		           { .at = 300, .run_ns = 50, .app = 1, .model = 1, .priority = 2, .deadline = BSV_NEVER },
-		           { .at = 601, .run_ns = 50, .app = 1, .model = 1, .priority = 2, .deadline = BSV_NEVER } }
-	};
+	struct by_hand h = { .calls = { { .run_ns = 900, .step_ns = 300, .deadline = BSA_REPLAY_NEVER },
+		                        { .at = 300,
+		                          .run_ns = 50,
+		                          .app = 1,
+		                          .model = 1,
+		                          .priority = 2,
+		                          .deadline = BSA_REPLAY_NEVER },
+		                        { .at = 601,
+		                          .run_ns = 50,
+		                          .app = 1,
+		                          .model = 1,
+		                          .priority = 2,
+		                          .deadline = BSA_REPLAY_NEVER } } };
 
 	(void)state;
-	play_by_hand(&h, 3, by_priority, (struct bsv_replay_model[3]){ { 0 } });
+	play_by_hand(&h, 3, by_priority, (struct bsa_replay_model[3]){ { 0 } });
 	assert_int_equal(h.outcomes[1].began, 300);
 	assert_int_equal(h.outcomes[2].began, 650); /* 600 + 50 */
 }
 
 static void between_checkpoints_nobody_leaves(void **state)
 {
-	struct by_hand h = {
-		.calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSV_NEVER, .wake_ns = 10 },
-		           { .at = 400, .run_ns = 50, .app = 1, .model = 1, .priority = 2, .deadline = BSV_NEVER },
-		           { .at = 655, .run_ns = 50, .app = 2, .model = 1, .priority = 2, .deadline = BSV_NEVER } }
-	};
+	struct by_hand h = { .calls = { { .run_ns = 1000, .step_ns = 300, .deadline = BSA_REPLAY_NEVER, .wake_ns = 10 },
+		                        { .at = 400,
+		                          .run_ns = 50,
+		                          .app = 1,
+		                          .model = 1,
+		                          .priority = 2,
+		                          .deadline = BSA_REPLAY_NEVER },
+		                        { .at = 655,
+		                          .run_ns = 50,
+		                          .app = 2,
+		                          .model = 1,
+		                          .priority = 2,
+		                          .deadline = BSA_REPLAY_NEVER } } };
 
 	(void)state;
-	play_by_hand(&h, 3, by_priority, (struct bsv_replay_model[3]){ { 0 } });
+	play_by_hand(&h, 3, by_priority, (struct bsa_replay_model[3]){ { 0 } });
 	assert_int_equal(h.outcomes[1].began, 600);
 	assert_int_equal(h.outcomes[2].began, 960); /* it came while the first one woke up to go on, at 660 */
 	assert_int_equal(h.outcomes[0].ended, 1120);
 }
 
 /* What is known when the third call comes, whose deadline is 500 ns away, after the first one has run. */
-static enum bsv_fate fate_behind(struct bsv_replay_call first, struct bsv_replay_call second)
+static enum bsa_replay_fate fate_behind(struct bsa_replay_call first, struct bsa_replay_call second)
 {
 	struct by_hand h = { .calls = { first, second, { .at = 5000, .run_ns = 300, .deadline = 5500 } } };
 
-	play_by_hand(&h, 3, by_priority, (struct bsv_replay_model[3]){ { .fixed = true } });
+	play_by_hand(&h, 3, by_priority, (struct bsa_replay_model[3]){ { .fixed = true } });
 	return h.outcomes[2].fate;
 }
 
 static void only_a_whole_run_in_one_stretch_teaches(void **state)
 {
-	const struct bsv_replay_call nothing = { .app = 1, .model = 1, .run_ns = 10, .deadline = BSV_NEVER };
-	const struct bsv_replay_call urgent = {
-		.at = 100, .app = 1, .model = 1, .priority = 2, .run_ns = 10, .deadline = BSV_NEVER
+	const struct bsa_replay_call nothing = { .app = 1, .model = 1, .run_ns = 10, .deadline = BSA_REPLAY_NEVER };
+	const struct bsa_replay_call urgent = {
+		.at = 100, .app = 1, .model = 1, .priority = 2, .run_ns = 10, .deadline = BSA_REPLAY_NEVER
 	};
-	const struct bsv_replay_call whole = { .at = 20, .run_ns = 1000, .step_ns = 200, .deadline = BSV_NEVER };
-	struct bsv_replay_call given_up = whole;
+	const struct bsa_replay_call whole = { .at = 20, .run_ns = 1000, .step_ns = 200, .deadline = BSA_REPLAY_NEVER };
+	struct bsa_replay_call given_up = whole;
 
 	(void)state;
-	given_up.deadline = 810;                                    /* at 820 it is looked at */
-	assert_int_equal(fate_behind(whole, nothing), BSV_REFUSED); /* it takes 750 at least */
-	assert_int_equal(fate_behind(whole, urgent), BSV_ANSWERED);
-	assert_int_equal(fate_behind(given_up, nothing), BSV_ANSWERED);
+	given_up.deadline = 810;                                           /* at 820 it is looked at */
+	assert_int_equal(fate_behind(whole, nothing), BSA_REPLAY_REFUSED); /* it takes 750 at least */
+	assert_int_equal(fate_behind(whole, urgent), BSA_REPLAY_ANSWERED);
+	assert_int_equal(fate_behind(given_up, nothing), BSA_REPLAY_ANSWERED);
 }
 
 static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_model(void **state)
 {
-	const struct bsv_replay_model known[3] = { { .floor_ns = 800, .confirmed = true } };
+	const struct bsa_replay_model known[3] = { { .floor_ns = 800, .confirmed = true } };
 	struct by_hand h = {
 		.calls = { { .run_ns = 1000, .step_ns = 100, .deadline = 599, .fail_ns = 5 }, /* the least is 600 */
 		           { .at = 10, .run_ns = 1000, .step_ns = 100, .deadline = 800, .app = 1, .fail_ns = 5 },
@@ -406,9 +423,9 @@ static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_mod
 
 	(void)state;
 	play_by_hand(&h, 3, by_priority, known);
-	assert_int_equal(h.outcomes[0].fate, BSV_REFUSED);
+	assert_int_equal(h.outcomes[0].fate, BSA_REPLAY_REFUSED);
 	assert_int_equal(h.outcomes[0].answered, 5);
-	assert_int_equal(h.outcomes[1].fate, BSV_ABORTED);
+	assert_int_equal(h.outcomes[1].fate, BSA_REPLAY_ABORTED);
 	assert_int_equal(h.outcomes[1].ended,
 	                 510); /* then 300 are left and 290 would do; at 510 it is less than is needed */
 	assert_int_equal(h.outcomes[2].began, 510);
@@ -417,34 +434,35 @@ static void what_cannot_make_it_is_given_up_by_what_the_service_knows_of_the_mod
 
 static void others_before_it_refuse_a_call(void **state)
 {
-	const struct bsv_replay_model known[3] = { { .floor_ns = 1000, .confirmed = true } };
-	const struct bsv_rules fifo = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_REFUSE, 1 };
-	struct by_hand h = { .calls = { { .run_ns = 1000, .deadline = BSV_NEVER },
-		                        { .at = 10, .run_ns = 1000, .deadline = BSV_NEVER, .app = 1 },
+	const struct bsa_replay_model known[3] = { { .floor_ns = 1000, .confirmed = true } };
+	const struct bsa_replay_rules fifo = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_REFUSE, 1 };
+	struct by_hand h = { .calls = { { .run_ns = 1000, .deadline = BSA_REPLAY_NEVER },
+		                        { .at = 10, .run_ns = 1000, .deadline = BSA_REPLAY_NEVER, .app = 1 },
 		                        { .at = 20, .run_ns = 10, .deadline = 760, .app = 2, .model = 1 } } };
 
 	(void)state;
 	play_by_hand(&h, 3, fifo, known);
-	assert_int_equal(h.outcomes[2].fate, BSV_REFUSED);
+	assert_int_equal(h.outcomes[2].fate, BSA_REPLAY_REFUSED);
 	assert_int_equal(h.outcomes[2].ended, 20);
 	h.begun[0] = h.begun[1] = h.begun[2] = false;
 	h.calls[2].deadline = 780; /* behind the one that waits, 750 at least */
 	play_by_hand(&h, 3, fifo, known);
-	assert_int_equal(h.outcomes[2].fate, BSV_GAVE_UP);
+	assert_int_equal(h.outcomes[2].fate, BSA_REPLAY_GAVE_UP);
 	assert_int_equal(h.outcomes[2].ended, 780);
 }
 
 static void a_launch_comes_when_it_is_due_whatever_became_of_the_one_before(void **state)
 {
-	const struct bsv_rules two = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 2 };
+	const struct bsa_replay_rules two = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 2 };
 	struct by_hand h = { .twice = true };
 
 	(void)state;
-	h.calls[0] = (struct bsv_replay_call){ .send_ns = 400, .run_ns = 1000, .deadline = BSV_NEVER, .apart = true };
-	h.calls[3] = (struct bsv_replay_call){
-		.at = 100, .send_ns = 50, .run_ns = 10, .deadline = BSV_NEVER, .apart = true
+	h.calls[0] =
+		(struct bsa_replay_call){ .send_ns = 400, .run_ns = 1000, .deadline = BSA_REPLAY_NEVER, .apart = true };
+	h.calls[3] = (struct bsa_replay_call){
+		.at = 100, .send_ns = 50, .run_ns = 10, .deadline = BSA_REPLAY_NEVER, .apart = true
 	};
-	play_by_hand(&h, 1, two, (struct bsv_replay_model[1]){ { 0 } });
+	play_by_hand(&h, 1, two, (struct bsa_replay_model[1]){ { 0 } });
 	assert_int_equal(h.outcomes[0].began, 400);
 	assert_int_equal(h.outcomes[3].began, 150);
 	assert_true(h.begun[3]);
@@ -453,19 +471,19 @@ static void a_launch_comes_when_it_is_due_whatever_became_of_the_one_before(void
 
 static void shares_are_those_of_the_policy(void **state)
 {
-	struct by_hand h = { .calls = { { .run_ns = 1000, .deadline = BSV_NEVER },
-		                        { .run_ns = 1000, .app = 1, .deadline = BSV_NEVER } } };
-	struct bsv_replay_app apps[2];
-	struct bsv_replay r = { .rules = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 1 },
+	struct by_hand h = { .calls = { { .run_ns = 1000, .deadline = BSA_REPLAY_NEVER },
+		                        { .run_ns = 1000, .app = 1, .deadline = BSA_REPLAY_NEVER } } };
+	struct bsa_replay_app apps[2];
+	struct bsa_replay r = { .rules = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ABORT, 1 },
 		                .n_apps = 2,
 		                .n_models = 1,
 		                .n_chains = 2,
-		                .models = (struct bsv_replay_model[1]){ { 0 } },
+		                .models = (struct bsa_replay_model[1]){ { 0 } },
 		                .ret_apps = apps };
-	struct bsv_source source = { .next = next_by_hand, .done = done_by_hand, .arg = &h };
+	struct bsa_replay_source source = { .next = next_by_hand, .done = done_by_hand, .arg = &h };
 
 	(void)state;
-	assert_true(bsv_replay_run(&r, &source));
+	assert_true(bsa_replay_run(&r, &source));
 	assert_int_equal((int)apps[0].received_ns, 1000); /* while the other one waited */
 	assert_int_equal((int)apps[1].received_ns, 0);
 	assert_int_equal((int)apps[1].entitled_ns, 500);

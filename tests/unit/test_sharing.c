@@ -51,7 +51,7 @@ struct world {
 	size_t next;
 };
 
-static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsv_replay_call *ret)
+static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct world *w = arg;
 	uint64_t run = w->streams[i].run + random_below(&w->series, US(200)), at = now + w->streams[i].think;
@@ -60,8 +60,8 @@ static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsv_replay_cal
 		return false;
 	if (w->streams[i].left-- == OF_EACH)
 		at = w->streams[i].begins;
-	*ret = (struct bsv_replay_call){ .at = at,
-		                         .deadline = BSV_NEVER,
+	*ret = (struct bsa_replay_call){ .at = at,
+		                         .deadline = BSA_REPLAY_NEVER,
 		                         .run_ns = run,
 		                         .step_ns = w->streams[i].step,
 		                         .app = w->streams[i].app,
@@ -70,7 +70,7 @@ static bool next_call(void *arg, uint32_t i, uint64_t now, struct bsv_replay_cal
 	return true;
 }
 
-static void call_done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct world *w = arg;
 
@@ -96,13 +96,13 @@ static int by_ready(const void *a, const void *b)
 /* @policy serves; all times are of their own, so that no two things happen at once. */
 static void make_world(struct world *w, uint64_t seed, uint32_t policy, uint32_t lanes)
 {
-	const struct bsv_replay_model unknown = { 0 };
-	const struct bsv_replay replay = { .rules = { policy, SAVE, ADVISE, lanes },
+	const struct bsa_replay_model unknown = { 0 };
+	const struct bsa_replay replay = { .rules = { policy, SAVE, ADVISE, lanes },
 		                           .n_apps = APPS,
 		                           .n_models = 1,
 		                           .n_chains = STREAMS,
 		                           .models = &unknown };
-	const struct bsv_source source = { .next = next_call, .done = call_done, .arg = w };
+	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = w };
 
 	*w = (struct world){ .series = seed };
 	for (uint32_t i = 0; i < STREAMS; i++) {
@@ -114,7 +114,7 @@ static void make_world(struct world *w, uint64_t seed, uint32_t policy, uint32_t
 		w->streams[i].priority = i % APPS == 0 ? 0 : 2;
 		w->streams[i].left = OF_EACH;
 	}
-	assert_true(bsv_replay_run(&replay, &source));
+	assert_true(bsa_replay_run(&replay, &source));
 	assert_int_equal(w->n, CALLS);
 	qsort(w->calls, w->n, sizeof(*w->calls), by_ready);
 }

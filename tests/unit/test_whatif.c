@@ -18,7 +18,7 @@ enum { A, B }; /* apps, each with a model */
 
 /* ---- a recording ---- */
 
-static const struct bsv_rules fifo = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ADVISE, 1 };
+static const struct bsa_replay_rules fifo = { NNB_POLICY_FIFO, NNB_PREEMPT_NONE, NNB_DEADLINES_ADVISE, 1 };
 
 static void begin(struct bsv_past *p, size_t n_apps)
 {
@@ -44,7 +44,7 @@ static void call(struct bsv_past *p, uint32_t app, uint64_t at, uint64_t run, ui
 	p->calls[p->n_calls - 1] = (struct bsv_past_call){ .submitted = at,
 		                                           .due = at,
 		                                           .answered = answered,
-		                                           .deadline = deadline ? deadline : BSV_NEVER,
+		                                           .deadline = deadline ? deadline : BSA_REPLAY_NEVER,
 		                                           .run_ns = run,
 		                                           .model = app,
 		                                           .whole = true,

@@ -25,7 +25,7 @@ struct maker {
 	struct bsv_advices *ret;
 	struct bsv_trials *trials;
 	const struct bsv_past *past;
-	struct bsv_rules now;
+	struct bsa_replay_rules now;
 	uint64_t *busy, *missed; /* by group, as recorded */
 	bool failed;
 };
@@ -68,7 +68,7 @@ static struct bsv_whatif_change *change_of(const struct maker *m, const struct b
 static void try_rules(struct maker *m, const char *option, const char *const *names, uint32_t n, size_t offset)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct bsv_rules rules = m->now;
+		struct bsa_replay_rules rules = m->now;
 		struct bsv_advice *a;
 
 		*(uint32_t *)((char *)&rules + offset) = i;
@@ -215,11 +215,12 @@ static void count_groups(struct maker *m)
 		if (c->trial || c->imagined)
 			continue;
 		m->missed[g] += c->missed;
-		m->busy[g] += c->run_ns == BSV_NEVER ? 0 : c->run_ns;
+		m->busy[g] += c->run_ns == BSA_REPLAY_NEVER ? 0 : c->run_ns;
 	}
 }
 
-bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct bsv_rules *now, unsigned lanes_up_to)
+bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct bsa_replay_rules *now,
+                     unsigned lanes_up_to)
 {
 	struct maker m = { .ret = ret,
 		           .trials = t,
@@ -232,9 +233,10 @@ bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct
 	m.failed = !m.busy || !m.missed || !bsv_trials_add(t, *now);
 	if (!m.failed) {
 		count_groups(&m);
-		try_rules(&m, "policy", policies, BSV_POLICIES, offsetof(struct bsv_rules, policy));
-		try_rules(&m, "preempt", preempts, BSV_PREEMPTS, offsetof(struct bsv_rules, preempt));
-		try_rules(&m, "deadline-mode", deadlines, BSV_DEADLINE_MODES, offsetof(struct bsv_rules, deadlines));
+		try_rules(&m, "policy", policies, BSV_POLICIES, offsetof(struct bsa_replay_rules, policy));
+		try_rules(&m, "preempt", preempts, BSV_PREEMPTS, offsetof(struct bsa_replay_rules, preempt));
+		try_rules(&m, "deadline-mode", deadlines, BSV_DEADLINE_MODES,
+		          offsetof(struct bsa_replay_rules, deadlines));
 		try_lanes(&m, lanes_up_to);
 		try_steps(&m);
 		try_groups(&m);

@@ -45,7 +45,7 @@ static int replay_all(struct bsv_alternatives *a, struct bsa_err *err)
 
 int bsv_alternatives_search(struct bsv_alternatives *a, struct bsa_err *err)
 {
-	const struct bsv_rules *now = &a->base->rules;
+	const struct bsa_replay_rules *now = &a->base->rules;
 	int r;
 
 	if (!bsv_trials_init(&a->trials, a->past) || !bsv_search_fill(&a->trials, now, a->base->groups, a->lanes_up_to))
@@ -109,7 +109,7 @@ static void put_spread(struct bsv_rows *rows, struct bsv_spread s, double parts)
 #define TENTHS 10
 #define HUNDREDTHS 100
 
-static void put_command(struct bsv_rows *rows, const struct bsv_rules *r)
+static void put_command(struct bsv_rows *rows, const struct bsa_replay_rules *r)
 {
 	bsv_scoped_text *line = bsv_text("nnburstd --policy %s --preempt %s --deadline %s --lanes %u",
 	                                 policies[r->policy], preempts[r->preempt], deadlines[r->deadlines], r->lanes);

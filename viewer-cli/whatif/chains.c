@@ -103,7 +103,7 @@ static bool deadlines_tell(const struct bsv_past *p, const struct bsv_past_chain
 	for (size_t i = 0; i < chain->n; i++) {
 		const struct bsv_past_call *c = &p->calls[chain->calls[i]];
 
-		if (c->deadline == BSV_NEVER)
+		if (c->deadline == BSA_REPLAY_NEVER)
 			return false;
 		scratch[n++] = c->deadline > c->submitted ? c->deadline - c->submitted : 0;
 	}
@@ -255,7 +255,7 @@ static bool follow(struct bsv_past *p, struct bsv_past_chain *chain)
 	uint64_t *scratch = malloc((chain->n + 1) * sizeof(*scratch));
 	bool done = scratch != NULL;
 
-	chain->budget_ns = BSV_NEVER;
+	chain->budget_ns = BSA_REPLAY_NEVER;
 	for (size_t i = 0; i < chain->n; i++)
 		chain->fails |= !p->calls[chain->calls[i]].served;
 	chain->ends = end_of(p, chain);
@@ -266,7 +266,7 @@ static bool follow(struct bsv_past *p, struct bsv_past_chain *chain)
 			done = imagine_all(p, chain, scratch);
 		}
 	} else if (done) {
-		chain->budget_ns = BSV_NEVER;
+		chain->budget_ns = BSA_REPLAY_NEVER;
 		if (chain->loop == BSV_LOOP_CLOSED && chain->n < ENOUGH)
 			follow_few(p, chain);
 		else if (chain->loop == BSV_LOOP_CLOSED && !is_closed(p, chain, scratch))

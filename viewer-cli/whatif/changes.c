@@ -131,7 +131,7 @@ static int set_deadline(struct bsv_group_change *c, const struct bsv_past_group 
 	(void)g;
 	(void)cannot;
 	if (!strcmp(one->value, "none")) {
-		c->budget_ns = BSV_NEVER;
+		c->budget_ns = BSA_REPLAY_NEVER;
 		return 0;
 	}
 	if (!duration(one->value, &ns) || ns < 1)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAVE = 2 /* of bsv_rules.preempt */ };
+enum { SAVE = 2 /* of bsa_replay_rules.preempt */ };
 enum { CALLS_MOST = 100000, CALLS_TIMES = 10 /* as many as were recorded, of a closed loop */ };
 enum { NEAR = 4 /* calls, each way */, LOOKS = 64, MOODS = 10 /* one less than a prime */ };
 #define MOOD 0.15
@@ -107,7 +107,7 @@ static uint64_t run_of(const struct draw *d, uint32_t chain, int64_t i)
 	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i), *other;
 	const struct bsv_past_model *m = &d->past->models[c->model];
 	const struct bsv_group_change *change = change_of(d, c->model);
-	uint64_t known = c->run_ns == BSV_NEVER ? 0 : c->run_ns, ns = known;
+	uint64_t known = c->run_ns == BSA_REPLAY_NEVER ? 0 : c->run_ns, ns = known;
 	double run;
 
 	if (!c->whole || c->imagined || d->seed) {
@@ -138,7 +138,7 @@ static uint64_t step_of(const struct draw *d, const struct bsv_past_model *m, ui
 
 static uint64_t known_or(uint64_t ns, uint64_t otherwise)
 {
-	return ns == BSV_NEVER ? otherwise : ns;
+	return ns == BSA_REPLAY_NEVER ? otherwise : ns;
 }
 
 /* One of the times that were recorded. */
@@ -154,26 +154,26 @@ static uint64_t way_of(const struct bsv_past_call *c, enum way way)
 {
 	if (way == READY)
 		return c->ready_ns;
-	return c->served == (way == ANSWER) && !c->imagined ? c->answer_ns : BSV_NEVER;
+	return c->served == (way == ANSWER) && !c->imagined ? c->answer_ns : BSA_REPLAY_NEVER;
 }
 
 /* That of call @i; where it did not go that way, of the one nearest to it that did. */
 static uint64_t way_near(const struct draw *d, uint32_t chain, int64_t i, enum way way)
 {
-	uint64_t ns = BSV_NEVER;
+	uint64_t ns = BSA_REPLAY_NEVER;
 
-	for (int64_t k = 0; ns == BSV_NEVER && k < LOOKS; k++)
+	for (int64_t k = 0; ns == BSA_REPLAY_NEVER && k < LOOKS; k++)
 		ns = way_of(call_at(d, &d->past->chains[chain], k % 2 ? i - (k + 1) / 2 : i + k / 2), way);
-	return ns == BSV_NEVER ? 0 : ns;
+	return ns == BSA_REPLAY_NEVER ? 0 : ns;
 }
 
-static void fill(struct draw *d, uint32_t chain, int64_t i, uint64_t place, struct bsv_replay_call *ret)
+static void fill(struct draw *d, uint32_t chain, int64_t i, uint64_t place, struct bsa_replay_call *ret)
 {
 	const struct bsv_past_call *c = call_at(d, &d->past->chains[chain], i);
 	const struct bsv_past_model *m = &d->past->models[c->model];
 	const struct bsv_group_change *change = change_of(d, c->model);
 
-	*ret = (struct bsv_replay_call){ .deadline = BSV_NEVER,
+	*ret = (struct bsa_replay_call){ .deadline = BSA_REPLAY_NEVER,
 		                         .send_ns = known_or(c->send_ns, 0),
 		                         .ready_ns = way_near(d, chain, i, READY),
 		                         .begin_ns = one_of(d, &d->past->begins, chain, place, 4),
@@ -190,16 +190,17 @@ static void fill(struct draw *d, uint32_t chain, int64_t i, uint64_t place, stru
 }
 
 static void set_deadline(const struct draw *d, const struct bsv_past_chain *chain, const struct bsv_past_call *c,
-                         uint64_t due, struct bsv_replay_call *ret)
+                         uint64_t due, struct bsa_replay_call *ret)
 {
 	const struct bsv_group_change *change = change_of(d, c->model);
 	uint64_t budget = chain->budget_ns;
 
-	if (change->budget_ns == BSV_NEVER || (change->budget_ns == BSV_UNCHANGED && c->deadline == BSV_NEVER))
+	if (change->budget_ns == BSA_REPLAY_NEVER ||
+	    (change->budget_ns == BSV_UNCHANGED && c->deadline == BSA_REPLAY_NEVER))
 		return;
 	if (change->budget_ns != BSV_UNCHANGED)
 		budget = change->budget_ns;
-	else if (budget == BSV_NEVER)
+	else if (budget == BSA_REPLAY_NEVER)
 		budget = c->deadline > c->due ? c->deadline - c->due : 0;
 	ret->deadline = due + budget;
 }
@@ -223,7 +224,7 @@ static bool over(const struct draw *d, const struct bsv_past_chain *chain, size_
 	return rate <= 1 && k >= chain->n;
 }
 
-static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsv_replay_call *ret)
+static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsv_past_chain *chain = &d->past->chains[number];
 	struct cursor *at = &d->cursors[number];
@@ -250,7 +251,7 @@ static bool next_open(struct draw *d, uint32_t number, uint64_t now, struct bsv_
 	return true;
 }
 
-static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bsv_replay_call *ret)
+static bool next_closed(struct draw *d, uint32_t number, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsv_past_chain *chain = &d->past->chains[number];
 	struct cursor *at = &d->cursors[number];
@@ -286,7 +287,7 @@ static bool has_gone_on(const struct draw *d, const struct bsv_past_chain *chain
 	return (double)drawn >= most;
 }
 
-static bool next(void *arg, uint32_t chain, uint64_t now, struct bsv_replay_call *ret)
+static bool next(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
 {
 	struct draw *d = arg;
 	const struct bsv_past_chain *c = &d->past->chains[chain];
@@ -311,12 +312,12 @@ static bool add(struct latencies *l, uint64_t ns)
 /* Until it was answered; without a result there was none before the deadline. */
 static double waited(uint64_t at, uint64_t answered, uint64_t deadline, bool served)
 {
-	uint64_t until = !served && deadline != BSV_NEVER && deadline > answered ? deadline : answered;
+	uint64_t until = !served && deadline != BSA_REPLAY_NEVER && deadline > answered ? deadline : answered;
 
 	return until > at ? (double)(until - at) : 0;
 }
 
-static void done(void *arg, const struct bsv_replay_call *call, const struct bsv_replay_outcome *o)
+static void done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct draw *d = arg;
 	uint32_t group = d->past->models[d->past->calls[call->tag].model].group;
@@ -326,12 +327,12 @@ static void done(void *arg, const struct bsv_replay_call *call, const struct bsv
 		return;
 	f->n++;
 	f->missed += o->missed;
-	f->waited_ns += waited(call->at, o->answered, call->deadline, o->fate == BSV_ANSWERED);
-	if (o->fate == BSV_ANSWERED)
+	f->waited_ns += waited(call->at, o->answered, call->deadline, o->fate == BSA_REPLAY_ANSWERED);
+	if (o->fate == BSA_REPLAY_ANSWERED)
 		d->failed |= !add(&d->latencies[group], o->answered - call->at);
 }
 
-static void held(void *arg, const struct bsv_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
+static void held(void *arg, const struct bsa_replay_call *call, uint32_t lane, uint64_t began, uint64_t ended)
 {
 	struct draw *d = arg;
 
@@ -349,7 +350,7 @@ static int by_number(const void *a, const void *b)
 /* By nearest rank. */
 static uint64_t percentile(const struct latencies *l, size_t percent)
 {
-	return l->n ? l->ns[(l->n * percent + 99) / 100 - 1] : BSV_NEVER;
+	return l->n ? l->ns[(l->n * percent + 99) / 100 - 1] : BSA_REPLAY_NEVER;
 }
 
 static uint64_t mean(const struct latencies *l)
@@ -358,7 +359,7 @@ static uint64_t mean(const struct latencies *l)
 
 	for (size_t i = 0; i < l->n; i++)
 		sum += (double)l->ns[i];
-	return l->n ? (uint64_t)(sum / (double)l->n) : BSV_NEVER;
+	return l->n ? (uint64_t)(sum / (double)l->n) : BSA_REPLAY_NEVER;
 }
 
 static void conclude(const struct bsv_past *p, struct latencies *latencies, struct bsv_group_figures *ret)
@@ -375,16 +376,16 @@ static void conclude(const struct bsv_past *p, struct latencies *latencies, stru
 	free(latencies);
 }
 
-static struct bsv_replay_model *known_models(const struct draw *d)
+static struct bsa_replay_model *known_models(const struct draw *d)
 {
 	const struct bsv_past *p = d->past;
-	struct bsv_replay_model *models = calloc(p->n_models + 1, sizeof(*models));
+	struct bsa_replay_model *models = calloc(p->n_models + 1, sizeof(*models));
 
 	for (size_t i = 0; models && i < p->n_models; i++) {
 		const struct bsv_group_change *c = change_of(d, (uint32_t)i);
 		double floor = (double)p->models[i].floor_ns / c->speed + (double)c->run_ns;
 
-		models[i] = (struct bsv_replay_model){ .floor_ns = floor > 0 ? (uint64_t)floor : 0,
+		models[i] = (struct bsa_replay_model){ .floor_ns = floor > 0 ? (uint64_t)floor : 0,
 			                               .estimate_ns = p->models[i].estimate_ns,
 			                               .confirmed = p->models[i].confirmed,
 			                               .fixed = true };
@@ -401,18 +402,18 @@ bool bsv_draw(const struct bsv_past *past, const struct bsv_whatif_change *chang
 		          .latencies = calloc(past->n_groups + 1, sizeof(*d.latencies)),
 		          .figures = ret,
 		          .seed = seed };
-	struct bsv_replay_model *models = known_models(&d);
-	struct bsv_replay replay = { .rules = change ? change->rules : past->rules,
+	struct bsa_replay_model *models = known_models(&d);
+	struct bsa_replay replay = { .rules = change ? change->rules : past->rules,
 		                     .n_apps = (uint32_t)past->n_apps,
 		                     .n_models = (uint32_t)past->n_models + 1,
 		                     .n_chains = (uint32_t)past->n_chains,
 		                     .models = models };
-	struct bsv_source source = { .next = next, .done = done, .held = held, .arg = &d };
+	struct bsa_replay_source source = { .next = next, .done = done, .held = held, .arg = &d };
 	bool played;
 
 	replay.rules.deadlines %= 3; /* unknown: there are none */
 	memset(ret, 0, past->n_groups * sizeof(*ret));
-	played = d.cursors && d.latencies && models && bsv_replay_run(&replay, &source) && !d.failed;
+	played = d.cursors && d.latencies && models && bsa_replay_run(&replay, &source) && !d.failed;
 	if (d.latencies)
 		conclude(past, d.latencies, ret);
 	free(models);
@@ -430,7 +431,7 @@ bool bsv_figures_recorded(const struct bsv_past *past, struct bsv_group_figures 
 		const struct bsv_past_call *c = &past->calls[i];
 		uint32_t group = past->models[c->model].group;
 
-		if (!c->imagined && c->run_ns != BSV_NEVER)
+		if (!c->imagined && c->run_ns != BSA_REPLAY_NEVER)
 			ret[group].lane_ns += c->run_ns;
 		if (c->trial || c->imagined)
 			continue;

@@ -14,21 +14,21 @@
 struct bsv_group_change {
 	bool without;
 	int priority;        /* from 1; 0: as it was */
-	uint64_t budget_ns;  /* BSV_NEVER: no deadline */
+	uint64_t budget_ns;  /* BSA_REPLAY_NEVER: no deadline */
 	double speed, rate;  /* so many times as fast, as often */
 	int64_t run_ns;      /* added to each run */
 	uint64_t earlier_ns; /* submitted so much earlier */
 };
 
 struct bsv_whatif_change {
-	struct bsv_rules rules;
+	struct bsa_replay_rules rules;
 	uint64_t step_ns; /* the longest there is between two checkpoints; 0: as it was */
 	struct bsv_group_change *groups;
 };
 
 struct bsv_group_figures {
 	uint64_t n, missed;
-	uint64_t p50_ns, p99_ns, mean_ns; /* of those served; BSV_NEVER: none was */
+	uint64_t p50_ns, p99_ns, mean_ns; /* of those served; BSA_REPLAY_NEVER: none was */
 	uint64_t served, lane_ns;
 	double waited_ns; /* by all, in all; who was not served waited until its deadline, at least */
 };

@@ -60,7 +60,7 @@ static uint64_t length(const struct bsa_query *q, size_t column)
 	int64_t ns = bsa_query_get_int(q, column);
 
 	if (is_null(q, column))
-		return BSV_NEVER;
+		return BSA_REPLAY_NEVER;
 	return ns > LONGEST_NS ? LONGEST_NS : ns > 0 ? (uint64_t)ns : 0;
 }
 
@@ -72,13 +72,13 @@ static uint64_t since(const struct bsa_query *q, size_t column, int64_t began)
 	uint64_t ns = at > began ? (uint64_t)at - (uint64_t)began : 0;
 
 	if (is_null(q, column))
-		return BSV_NEVER;
+		return BSA_REPLAY_NEVER;
 	return ns > LONGEST_NS ? LONGEST_NS : ns;
 }
 
 static uint64_t between(uint64_t from, uint64_t to)
 {
-	return from == BSV_NEVER || to == BSV_NEVER ? BSV_NEVER : to > from ? to - from : 0;
+	return from == BSA_REPLAY_NEVER || to == BSA_REPLAY_NEVER ? BSA_REPLAY_NEVER : to > from ? to - from : 0;
 }
 
 /* Which of @words, from 0; @n: none. */
@@ -108,13 +108,13 @@ static int read_rules(struct bsv_past *p, struct bsa_db *db, const char **cannot
 	if (r == 0)
 		*cannot = "the service was not recorded: its rules, and who had which lane, are not known";
 	if (r > 0) {
-		p->rules = (struct bsv_rules){ .policy = word(q, 0, policies, 4),
-			                       .preempt = word(q, 1, preempts, 3),
-			                       .lanes = (uint32_t)bsa_query_get_int(q, 2),
-			                       .deadlines = word(q, 3, deadlines, 3) };
+		p->rules = (struct bsa_replay_rules){ .policy = word(q, 0, policies, 4),
+			                              .preempt = word(q, 1, preempts, 3),
+			                              .lanes = (uint32_t)bsa_query_get_int(q, 2),
+			                              .deadlines = word(q, 3, deadlines, 3) };
 		if (p->rules.policy == 4)
 			*cannot = "the policy was native: the kernel decided, and what it would do is not known";
-		else if (p->rules.preempt == 3 || p->rules.lanes < 1 || p->rules.lanes > BSV_REPLAY_LANES_MAX)
+		else if (p->rules.preempt == 3 || p->rules.lanes < 1 || p->rules.lanes > BSA_REPLAY_LANES_MAX)
 			*cannot = "the rules of the service are not known";
 		r = bsa_query_step(q, err);
 		if (r > 0)
@@ -287,22 +287,22 @@ static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_
 	c->deadline = since(q, DEADLINE, began);
 	c->served = status && !strcmp(status, "NONE");
 	c->missed = !is_null(q, MISS);
-	if (ended == BSV_NEVER)
+	if (ended == BSA_REPLAY_NEVER)
 		ended = since(q, MISSED_AT, began);
 	c->send_ns = between(c->submitted, decoded);
 	c->ready_ns = between(decoded, ready);
-	if (decoded == BSV_NEVER && ready != BSV_NEVER) { /* a trial is not sent */
+	if (decoded == BSA_REPLAY_NEVER && ready != BSA_REPLAY_NEVER) { /* a trial is not sent */
 		c->send_ns = 0;
 		c->ready_ns = between(c->submitted, ready);
 	}
 	c->begin_ns = between(ready, on);
-	if (c->answered == BSV_NEVER)
+	if (c->answered == BSA_REPLAY_NEVER)
 		c->answered = ended;
 	c->answer_ns = between(ended, c->answered);
-	c->run_ns = is_null(q, RUN_NS) || on == BSV_NEVER ? BSV_NEVER : length(q, RUN_NS);
-	if (c->run_ns != BSV_NEVER)
+	c->run_ns = is_null(q, RUN_NS) || on == BSA_REPLAY_NEVER ? BSA_REPLAY_NEVER : length(q, RUN_NS);
+	if (c->run_ns != BSA_REPLAY_NEVER)
 		c->run_ns -= redo < c->run_ns ? redo : 0;
-	c->whole = c->served && c->run_ns != BSV_NEVER;
+	c->whole = c->served && c->run_ns != BSA_REPLAY_NEVER;
 }
 
 /* What was recorded is the least: the floor less a quarter, or less a half while no execution had confirmed it. */
@@ -321,7 +321,7 @@ static int read_calls(struct bsv_past *p, struct bsa_db *db, int64_t began, size
 		struct bsv_past_call c = { 0 };
 
 		take_call(&c, q, began);
-		if (!m || c.path > PATH_TRIAL || c.submitted == BSV_NEVER || c.answered == BSV_NEVER ||
+		if (!m || c.path > PATH_TRIAL || c.submitted == BSA_REPLAY_NEVER || c.answered == BSA_REPLAY_NEVER ||
 		    !bsa_query_get_int(q, COMPLETE)) {
 			*ret_incomplete += 1;
 			continue;
@@ -425,7 +425,7 @@ static int read_looks(struct bsv_past *p, struct bsa_db *db, struct bsa_err *err
 static bool has_deadlines(const struct bsv_past *p)
 {
 	for (size_t i = 0; i < p->n_calls; i++)
-		if (p->calls[i].deadline != BSV_NEVER)
+		if (p->calls[i].deadline != BSA_REPLAY_NEVER)
 			return true;
 	return false;
 }

@@ -1,7 +1,7 @@
 /*
  * past.h -- what a recording tells for a replay: who submitted what and when, how long it ran, and by which rules.
  *
- * Times are in ns since the recording began. Unknown is BSV_NEVER.
+ * Times are in ns since the recording began. Unknown is BSA_REPLAY_NEVER.
  */
 #ifndef BSV_WHATIF_PAST_H
 #define BSV_WHATIF_PAST_H
@@ -59,7 +59,7 @@ struct bsv_past_chain {
 	uint32_t beside;    /* another one of its group and path, from 1; 0: none */
 	bool fails;         /* one of them was not served */
 	bool skips;         /* what is due while its thread waits is left out, but for the latest */
-	uint64_t budget_ns; /* from due to deadline, of an open loop; BSV_NEVER: each call has its own */
+	uint64_t budget_ns; /* from due to deadline, of an open loop; BSA_REPLAY_NEVER: each call has its own */
 	uint64_t ends;      /* the recording tells of it until then */
 };
 
@@ -69,7 +69,7 @@ struct bsv_past_times {
 };
 
 struct bsv_past {
-	struct bsv_rules rules;
+	struct bsa_replay_rules rules;
 	struct bsv_past_call *calls;
 	struct bsv_past_model *models;
 	struct bsv_past_group *groups;

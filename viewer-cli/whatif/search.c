@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAIR = 0, SAVE = 2 }; /* of bsv_rules */
+enum { FAIR = 0, SAVE = 2 }; /* of bsa_replay_rules */
 enum { GOALS = 3 };
 
-bool bsv_search_fill(struct bsv_trials *t, const struct bsv_rules *now, struct bsv_group_change *groups,
+bool bsv_search_fill(struct bsv_trials *t, const struct bsa_replay_rules *now, struct bsv_group_change *groups,
                      unsigned lanes_up_to)
 {
 	uint32_t first = lanes_up_to ? 1 : now->lanes, last = lanes_up_to ? lanes_up_to : now->lanes;
@@ -18,10 +18,10 @@ bool bsv_search_fill(struct bsv_trials *t, const struct bsv_rules *now, struct b
 		last = now->lanes;
 	for (uint32_t lanes = first; lanes <= last; lanes++)
 		for (uint32_t i = 0; i < BSV_POLICIES * BSV_PREEMPTS * BSV_DEADLINE_MODES; i++) {
-			x = bsv_trials_add(t, (struct bsv_rules){ .policy = i % BSV_POLICIES,
-			                                          .preempt = i / BSV_POLICIES % BSV_PREEMPTS,
-			                                          .deadlines = i / (BSV_POLICIES * BSV_PREEMPTS),
-			                                          .lanes = lanes });
+			x = bsv_trials_add(t, (struct bsa_replay_rules){ .policy = i % BSV_POLICIES,
+			                                                 .preempt = i / BSV_POLICIES % BSV_PREEMPTS,
+			                                                 .deadlines = i / (BSV_POLICIES * BSV_PREEMPTS),
+			                                                 .lanes = lanes });
 			if (!x)
 				return false;
 			x->change.groups = groups;
@@ -29,7 +29,7 @@ bool bsv_search_fill(struct bsv_trials *t, const struct bsv_rules *now, struct b
 	return true;
 }
 
-const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsv_rules rules)
+const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsa_replay_rules rules)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (!memcmp(&t->all[i].change.rules, &rules, sizeof(rules)))
@@ -39,7 +39,7 @@ const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsv_r
 
 struct bsv_goals bsv_search_goals(const struct bsv_trials *t, const struct bsv_trial *x)
 {
-	struct bsv_rules ideal = x->change.rules;
+	struct bsa_replay_rules ideal = x->change.rules;
 	struct bsv_goals ret = { 0 };
 
 	ideal.policy = FAIR;
@@ -74,7 +74,7 @@ static bool is_better(const double *a, const double *b)
 	return better;
 }
 
-static int distance(const struct bsv_rules *a, const struct bsv_rules *b)
+static int distance(const struct bsa_replay_rules *a, const struct bsa_replay_rules *b)
 {
 	return (a->policy != b->policy) + (a->preempt != b->preempt) + (a->deadlines != b->deadlines) +
 	       2 * (a->lanes != b->lanes);
@@ -106,7 +106,7 @@ static bool is_dominated(const struct ranked *all, size_t n, const struct ranked
 	return false;
 }
 
-size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goals, const struct bsv_rules *now,
+size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goals, const struct bsa_replay_rules *now,
                         size_t *ret)
 {
 	struct ranked *all = calloc(t->n + 1, sizeof(*all));

@@ -15,11 +15,11 @@ struct bsv_goals {
 };
 
 /* All policies x preemption x deadline modes x lanes: from 1 to @lanes_up_to, or 0: as many as there were. False: no memory. */
-bool bsv_search_fill(struct bsv_trials *t, const struct bsv_rules *now, struct bsv_group_change *groups,
+bool bsv_search_fill(struct bsv_trials *t, const struct bsa_replay_rules *now, struct bsv_group_change *groups,
                      unsigned lanes_up_to);
 
 /* The alternative with these rules. NULL: there is none. */
-const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsv_rules rules);
+const struct bsv_trial *bsv_search_find(const struct bsv_trials *t, struct bsa_replay_rules rules);
 
 struct bsv_goals bsv_search_goals(const struct bsv_trials *t, const struct bsv_trial *x);
 
@@ -28,7 +28,7 @@ struct bsv_goals bsv_search_goals(const struct bsv_trials *t, const struct bsv_t
  * are as good as each other the one nearest to @now. What differs by less than a tenth of a point, 2 % of a time or 0.05 is as good.
  * @ret has room for all.
  */
-size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goals, const struct bsv_rules *now,
+size_t bsv_search_front(const struct bsv_trials *t, const struct bsv_goals *goals, const struct bsa_replay_rules *now,
                         size_t *ret);
 
 /* ---- one change ---- */
@@ -56,7 +56,8 @@ struct bsv_advices {
 };
 
 /* Single changes that may be worth something. False: no memory. */
-bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct bsv_rules *now, unsigned lanes_up_to);
+bool bsv_advise_fill(struct bsv_advices *ret, struct bsv_trials *t, const struct bsa_replay_rules *now,
+                     unsigned lanes_up_to);
 
 /* After the trials have run: those that save misses in all replays, best first; @ret->n says how many there are. */
 void bsv_advise_rank(struct bsv_advices *ret, const struct bsv_trials *t);

@@ -23,7 +23,7 @@ static bool has_deadlines(const struct bsv_past *p, bool *ret)
 	bool any = false;
 
 	for (size_t i = 0; i < p->n_calls; i++)
-		if (p->calls[i].deadline != BSV_NEVER && !p->calls[i].trial)
+		if (p->calls[i].deadline != BSA_REPLAY_NEVER && !p->calls[i].trial)
 			any = ret[p->models[p->calls[i].model].group] = true;
 	return any;
 }
@@ -53,7 +53,7 @@ bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *p)
 	return true;
 }
 
-struct bsv_trial *bsv_trials_add(struct bsv_trials *t, struct bsv_rules rules)
+struct bsv_trial *bsv_trials_add(struct bsv_trials *t, struct bsa_replay_rules rules)
 {
 	if (!bsv_past_more((void **)&t->all, sizeof(*t->all), &t->n, &t->room))
 		return NULL;

@@ -43,7 +43,7 @@ struct bsv_spread {
 bool bsv_trials_init(struct bsv_trials *t, const struct bsv_past *past);
 
 /* Another one. NULL: no memory. The pointer is borrowed until the next one is added. */
-struct bsv_trial *bsv_trials_add(struct bsv_trials *t, struct bsv_rules rules);
+struct bsv_trial *bsv_trials_add(struct bsv_trials *t, struct bsa_replay_rules rules);
 
 /* Replay all. @progress, which may be NULL, is called in the caller's thread. False: no memory. */
 bool bsv_trials_run(struct bsv_trials *t, void (*progress)(void *ctx, size_t done, size_t of), void *ctx);
