@@ -1,0 +1,436 @@
+/* without.c -- see without.h. */
+#include "replay/without.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nnb/policy.h"
+#include "replay/replay.h"
+
+enum {
+	CLOSED = 1, /* the next call of a stream comes a while after the answer before it; otherwise at its time */
+	MOST = 2,   /* the rest of the victim that was given up takes as long as it can */
+	FINE = 4,   /* an execution can leave its lane more often than every step */
+	WAYS = 8,
+	FINER = 4 /* so many times as often */
+};
+
+#define ERROR_APART_NS 20000 /* errors of ways that differ by less say nothing of the ways */
+#define ABSURD (UINT64_C(1) << 62)
+#define NONE UINT32_MAX
+
+/* A call in the replay under way. */
+struct played {
+	uint64_t at;       /* submitted, or when a call that is taken away would have been */
+	uint64_t answered; /* of one that is taken away: the same */
+	bool is_done, served;
+	uint64_t ended, late_by; /* late_by: of an answer, behind its deadline, as a signed number */
+};
+
+struct bsa_without {
+	struct bsa_without_world world;
+	uint32_t *next;   /* by call: the one behind it in its stream; NONE */
+	uint32_t *before; /* by call: the one before it */
+	uint32_t *first;  /* by chain */
+	struct played *played;
+	uint32_t n_chains;
+	bool is_way[WAYS];
+	uint64_t margin[WAYS];
+	uint64_t n_played;
+};
+
+/* One replay. */
+struct play {
+	struct bsa_without *w;
+	const struct bsa_without_change *change;
+	uint64_t step; /* the longest of those who made room: just where they could is not known */
+	uint32_t *at;  /* by chain: the next call; NONE */
+	unsigned way;
+	uint64_t
+		unknown_from; /* a call that is not in the window could be ready from here on; 0: the victim cannot come so early */
+};
+
+/* ---- what is taken away ---- */
+
+static bool is_taken(const struct play *p, uint32_t i)
+{
+	const struct bsa_without_call *c = &p->w->world.calls[i];
+	const struct bsa_without_change *change = p->change;
+
+	if (i == p->w->world.victim)
+		return false;
+	for (size_t k = 0; k < change->n_executions; k++)
+		if (change->executions[k] == c->id)
+			return true;
+	return change->without_app && c->app == change->app && (!change->without_model || c->model == change->model);
+}
+
+/* @ns without @less, which is more if it is below 0. */
+static uint64_t minus(uint64_t ns, int64_t less)
+{
+	if (less < 0)
+		return ns + ((uint64_t)0 - (uint64_t)less);
+	return ns > (uint64_t)less ? ns - (uint64_t)less : 0;
+}
+
+/* ---- when a call comes ---- */
+
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* It was submitted without waiting for the answer before. */
+static bool is_beside(const struct bsa_without_call *before, const struct bsa_without_call *c)
+{
+	return before->answered > c->submitted;
+}
+
+/* When call @i is submitted; @answered: the one before it was. */
+static uint64_t comes_at(struct play *p, uint32_t i, uint64_t answered)
+{
+	const struct bsa_without_call *c = &p->w->world.calls[i], *before;
+	uint32_t b = p->w->before[i];
+
+	if (b == NONE)
+		return c->submitted;
+	before = &p->w->world.calls[b];
+	if (!(p->way & CLOSED) && answered > c->submitted && !is_beside(before, c) &&
+	    c->submitted < p->unknown_from) /* does it wait for the answer? It never had to */
+		p->unknown_from = c->submitted;
+	if (!(p->way & CLOSED))
+		return is_beside(before, c) ? c->submitted : later_of(c->submitted, answered);
+	if (is_beside(before, c))
+		return p->w->played[b].at + (c->submitted - before->submitted);
+	return answered + (c->submitted - before->answered);
+}
+
+/* The stream of call @i, the last one of it in the window, goes on: what comes then is ready behind the horizon, less what @i is early. */
+static void runs_out(struct play *p, uint32_t i, uint64_t answered)
+{
+	const struct bsa_without_call *c = &p->w->world.calls[i];
+	uint64_t horizon = p->w->world.horizon, at = horizon, beside;
+
+	if (horizon == BSA_WITHOUT_UNKNOWN)
+		return;
+	if (p->way & CLOSED) {
+		at = answered + (horizon > c->answered ? horizon - c->answered : 0);
+		beside = p->w->played[i].at + (horizon > c->submitted ? horizon - c->submitted : 0);
+		at = beside < at ? beside : at;
+	}
+	if (at < p->unknown_from)
+		p->unknown_from = at;
+}
+
+/* @now: its thread cannot submit it before. */
+static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *ret)
+{
+	const struct bsa_without_change *change = p->change;
+	const struct bsa_without_call *c = &p->w->world.calls[p->w->world.victim];
+	uint64_t way = minus(ret->send_ns + ret->ready_ns, change->before);
+
+	if (p->way & MOST) {
+		ret->run_ns = c->run_most;
+		ret->answer_ns = c->answer_most;
+	}
+	ret->send_ns = ret->send_ns < way ? ret->send_ns : way;
+	ret->ready_ns = way - ret->send_ns;
+	ret->begin_ns = ret->wake_ns = minus(ret->wake_ns, change->hand);
+	ret->run_ns = minus(ret->run_ns, change->run);
+	ret->answer_ns = minus(ret->answer_ns, change->after);
+	if (ret->deadline != BSA_REPLAY_NEVER)
+		ret->deadline = minus(ret->deadline, -change->later);
+	ret->at = minus(ret->at, (int64_t)change->earlier);
+	if (change->earlier && ret->at < now)
+		p->unknown_from = 0;
+}
+
+static void fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct bsa_replay_call *ret)
+{
+	const struct bsa_without_call *c = &p->w->world.calls[i];
+	uint32_t after = p->w->next[i];
+
+	*ret = (struct bsa_replay_call){ .at = at,
+		                         .send_ns = c->send,
+		                         .ready_ns = c->ready,
+		                         .begin_ns = c->hand,
+		                         .wake_ns = c->hand,
+		                         .run_ns = c->run,
+		                         .answer_ns = c->answer,
+		                         .fail_ns = c->fail,
+		                         .step_ns = p->way & FINE && c->step ? c->step / FINER + 1 : c->step,
+		                         .deadline =
+		                                 c->deadline == BSA_WITHOUT_UNKNOWN ? BSA_REPLAY_NEVER : c->deadline,
+		                         .least_ns = c->least,
+		                         .app = c->app,
+		                         .priority = c->priority,
+		                         .tag = i,
+		                         .apart = after != NONE && is_beside(c, &p->w->world.calls[after]) };
+	if (p->way & CLOSED && ret->deadline != BSA_REPLAY_NEVER)
+		ret->deadline = minus(ret->deadline, (int64_t)(c->submitted - at));
+	if (i == p->w->world.victim)
+		fill_victim(p, now, ret);
+	ret->run_ns = ret->run_ns ? ret->run_ns : 1;
+}
+
+static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay_call *ret)
+{
+	struct play *p = arg;
+	uint32_t i = p->at[chain], last = i == NONE ? NONE : p->w->before[i];
+
+	for (; i != NONE; i = p->w->next[i]) {
+		uint64_t at = comes_at(p, i, now);
+
+		p->w->played[i].at = at;
+		p->at[chain] = p->w->next[i];
+		if (!is_taken(p, i)) {
+			fill(p, i, at, now, ret);
+			p->w->n_played++;
+			return true;
+		}
+		now = at; /* who submits it goes on as if it were answered at once */
+		last = i;
+	}
+	if (last == NONE) { /* all are submitted: find the last one */
+		last = p->w->first[chain];
+		while (p->w->next[last] != NONE)
+			last = p->w->next[last];
+	}
+	runs_out(p, last, now);
+	return false;
+}
+
+static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
+{
+	struct play *p = arg;
+	const struct bsa_without_call *c = &p->w->world.calls[call->tag];
+
+	/* It has come further than it did: how long the rest takes, and what comes behind it, is not known. */
+	if (call->tag != p->w->world.victim && c->run != c->run_most && o->fate == BSA_REPLAY_ANSWERED &&
+	    o->ended < p->unknown_from)
+		p->unknown_from = o->ended;
+	if (o->preemptions && c->step > p->step)
+		p->step = c->step;
+	p->w->played[call->tag] = (struct played){ .at = call->at,
+		                                   .is_done = true,
+		                                   .served = o->fate == BSA_REPLAY_ANSWERED,
+		                                   .answered = o->answered,
+		                                   .ended = o->ended,
+		                                   .late_by = o->answered - call->deadline };
+}
+
+struct known {
+	uint64_t until;  /* a time of the replay */
+	uint64_t margin; /* beside that of the way */
+};
+
+static bool play(struct bsa_without *w, const struct bsa_without_change *change, unsigned way, struct known *ret)
+{
+	struct play p = { .w = w, .change = change, .way = way, .unknown_from = BSA_WITHOUT_UNKNOWN };
+	const struct bsa_replay replay = { .rules = { w->world.policy, w->world.preempt, w->world.deadlines,
+		                                      w->world.lanes },
+		                           .n_apps = w->world.n_apps,
+		                           .n_chains = w->n_chains,
+		                           .recorded = true };
+	const struct bsa_replay_source source = { .next = next_call, .done = call_done, .arg = &p };
+	bool is_played;
+
+	p.at = malloc((w->n_chains + (size_t)1) * sizeof(*p.at));
+	if (!p.at)
+		return false;
+	memcpy(p.at, w->first, w->n_chains * sizeof(*p.at));
+	memset(w->played, 0, w->world.n * sizeof(*w->played));
+	is_played = bsa_replay_run(&replay, &source);
+	free(p.at);
+	*ret = (struct known){ .until = p.unknown_from, .margin = p.step };
+	return is_played;
+}
+
+/* ---- as it was ---- */
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool misses(const struct played *x)
+{
+	return !x->served || (int64_t)x->late_by > 0;
+}
+
+/* The largest error up to the end of the victim; ABSURD: it is another course of things. */
+static uint64_t error_of(const struct bsa_without *w)
+{
+	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
+	uint64_t most = 0, error;
+
+	if (!misses(&w->played[w->world.victim]))
+		return ABSURD;
+	for (size_t i = 0; i < w->world.n; i++) {
+		const struct bsa_without_call *c = &w->world.calls[i];
+		const struct played *x = &w->played[i];
+
+		if (c->ended == BSA_WITHOUT_UNKNOWN || c->ended > victim->ended)
+			continue;
+		if (!x->is_done || x->served != c->served)
+			return ABSURD;
+		error = difference(x->ended, c->ended);
+		most = error > most ? error : most;
+	}
+	error = victim->served ? difference(w->played[w->world.victim].answered, victim->answered) : 0;
+	return error > most ? error : most;
+}
+
+/* Which ways are there to tell apart? */
+static unsigned open_questions(const struct bsa_without *w)
+{
+	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
+	unsigned open = 0;
+
+	if (w->world.policy != NNB_POLICY_FIFO && w->world.preempt != NNB_PREEMPT_NONE)
+		open |= FINE;
+	if (victim->run != victim->run_most || victim->answer != victim->answer_most)
+		open |= MOST;
+	if (w->world.horizon != BSA_WITHOUT_UNKNOWN) /* what is behind it may follow any call */
+		open |= CLOSED;
+	for (size_t i = 0; i < w->world.n && !(open & CLOSED); i++)
+		open |= w->before[i] != NONE ? CLOSED : 0;
+	return open;
+}
+
+static bool find_ways(struct bsa_without *w, bool *ret_any)
+{
+	static const struct bsa_without_change nothing;
+	unsigned open = open_questions(w);
+	struct known known;
+	uint64_t best = ABSURD;
+
+	for (unsigned way = 0; way < WAYS; way++) {
+		w->margin[way] = ABSURD;
+		if (way & ~open)
+			continue;
+		if (!play(w, &nothing, way, &known))
+			return false;
+		w->margin[way] = error_of(w);
+		best = w->margin[way] < best ? w->margin[way] : best;
+	}
+	for (unsigned way = 0; way < WAYS; way++)
+		w->is_way[way] = w->margin[way] < ABSURD && w->margin[way] <= 2 * best + ERROR_APART_NS;
+	*ret_any = best < ABSURD;
+	return true;
+}
+
+/* ---- streams ---- */
+
+static int by_stream(const void *a, const void *b, void *arg)
+{
+	const struct bsa_without_call *calls = arg;
+	const struct bsa_without_call *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->submitted != y->submitted)
+		return x->submitted < y->submitted ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static bool find_chains(struct bsa_without *w)
+{
+	uint32_t n = (uint32_t)w->world.n, *order = malloc(n * sizeof(*order));
+
+	if (!order)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), by_stream, (void *)w->world.calls);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = order[k];
+		bool goes_on = k && w->world.calls[order[k - 1]].stream == w->world.calls[i].stream;
+
+		w->before[i] = goes_on ? order[k - 1] : NONE;
+		w->next[i] = NONE;
+		if (goes_on)
+			w->next[order[k - 1]] = i;
+		else
+			w->first[w->n_chains++] = i;
+	}
+	free(order);
+	return true;
+}
+
+/* ---- */
+
+bool bsa_without_new(struct bsa_without **ret, const struct bsa_without_world *world)
+{
+	struct bsa_without *w = calloc(1, sizeof(*w));
+	bool any = false, done = false;
+
+	if (w) {
+		w->world = *world;
+		w->next = calloc(world->n, sizeof(*w->next));
+		w->before = calloc(world->n, sizeof(*w->before));
+		w->first = calloc(world->n, sizeof(*w->first));
+		w->played = calloc(world->n, sizeof(*w->played));
+		done = w->next && w->before && w->first && w->played && find_chains(w) && find_ways(w, &any);
+	}
+	if (!done || !any)
+		w = bsa_without_free(w);
+	if (done)
+		*ret = w;
+	return done;
+}
+
+struct bsa_without *bsa_without_free(struct bsa_without *w)
+{
+	if (w) {
+		free(w->next);
+		free(w->before);
+		free(w->first);
+		free(w->played);
+		free(w);
+	}
+	return NULL;
+}
+
+/* What this replay says of the victim. */
+static int verdict(const struct bsa_without *w, unsigned way, struct known known)
+{
+	const struct played *victim = &w->played[w->world.victim];
+	int64_t late_by = (int64_t)victim->late_by;
+	uint64_t margin = w->margin[way] + known.margin;
+
+	if (!victim->is_done || (victim->served ? victim->answered : victim->ended) > known.until)
+		return -1;
+	if (!victim->served)
+		return 0;
+	if (late_by > 0)
+		return (uint64_t)late_by > margin ? 0 : -1;
+	return (uint64_t)-late_by >= margin ? 1 : -1;
+}
+
+bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret)
+{
+	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
+	struct known known;
+	int said = -2, says;
+
+	if (change->earlier && minus(victim->submitted, (int64_t)change->earlier) < w->world.begins) {
+		*ret = -1;
+		return true;
+	}
+	for (unsigned way = 0; way < WAYS && said != -1; way++) {
+		if (!w->is_way[way])
+			continue;
+		if (!play(w, change, way, &known))
+			return false;
+		says = verdict(w, way, known);
+		said = said == -2 || said == says ? says : -1;
+	}
+	*ret = said < 0 ? -1 : said;
+	return true;
+}
+
+uint64_t bsa_without_played(const struct bsa_without *w)
+{
+	return w->n_played;
+}

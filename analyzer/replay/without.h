@@ -1,0 +1,83 @@
+/*
+ * without.h -- would a missed deadline have been met without a cause, an execution, an app? Recorded executions are replayed without it.
+ *
+ * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. There the policy keeps no account
+ *             that reaches back, so nothing earlier matters to it. The window ends at the horizon.
+ * WAYS        A recording leaves things open: whether the next call of a stream comes at its time or a while after the answer before,
+ *             where an execution can leave its lane, how long the rest of an execution would have taken that was given up. Each way to
+ *             fill that in is a world of its own. The replay without any change must miss the deadline in it, as recorded. The largest
+ *             error of that replay, over the executions up to the miss, is the margin of the way; ways with far larger
+ *             errors than the best are dropped. All ways that are left must agree, each by more than its margin; otherwise the answer is
+ *             that it cannot be told.
+ * NOT IN IT   What an execution takes is as recorded: a machine that is less busy without an app makes no run shorter. Fences are
+ *             signalled when they were; who waited for one takes part in no window.
+ * CONCURRENCY None: a world is its caller's.
+ */
+#ifndef BSA_REPLAY_WITHOUT_H
+#define BSA_REPLAY_WITHOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BSA_WITHOUT_UNKNOWN UINT64_MAX
+
+enum { BSA_WITHOUT_CALLS_MOST = 4096 /* of a window */ };
+
+/* Times in ns on any one clock; lengths in ns, none of them longer than 2^56. */
+struct bsa_without_call {
+	uint64_t id, stream; /* stream: any number that the calls of one stream have */
+	uint64_t submitted;
+	uint64_t send, ready;   /* from submitted until admission looks at it; from there until it asks for a lane */
+	uint64_t hand;          /* from when it is given a lane until it runs there */
+	uint64_t run, run_most; /* on lanes; run_most is longer where what it would have taken is not known */
+	uint64_t answer, answer_most, fail; /* from its end to its answer; fail: of one that was given up */
+	uint64_t step;                      /* the longest between two checkpoints; 0: it has none */
+	uint64_t deadline;                  /* BSA_WITHOUT_UNKNOWN: none */
+	uint64_t least;                     /* that the service expected it to take of a lane; 0: unknown */
+	uint64_t ended, answered;           /* as recorded; ended BSA_WITHOUT_UNKNOWN: it was under way to the end */
+	uint32_t app, model, priority;
+	bool served; /* it was answered with a result */
+};
+
+struct bsa_without_world {
+	uint32_t policy, preempt, deadlines, lanes; /* numbers of the event contract; not native */
+	uint32_t n_apps;
+	const struct bsa_without_call
+		*calls;   /* borrowed until the world is freed; in the order of submitted + send + ready */
+	size_t n;         /* 1 to BSA_WITHOUT_CALLS_MOST */
+	size_t victim;    /* which of them missed its deadline */
+	uint64_t begins;  /* all lanes were idle then; */
+	uint64_t horizon; /* what would be ready later is not among the calls; BSA_WITHOUT_UNKNOWN: all are */
+};
+
+/* What is taken away. All zeroes: nothing. */
+struct bsa_without_change {
+	const uint64_t *executions; /* borrowed for the call: ids */
+	size_t n_executions;
+	bool without_app,
+		without_model; /* of other calls than the victim: those of the app; of them, those of the model */
+	uint32_t app, model;
+	/* Of the victim, so much less; before: from submitted until it is ready; later: its deadline. Below 0 is more. */
+	int64_t before, hand, run, after, later;
+	uint64_t earlier; /* submitted so much earlier, with the same deadline */
+};
+
+struct bsa_without;
+
+/*
+ * Replays the window as it was, in each way. *ret is owned by the caller; NULL: there is no way in which the replay misses the deadline as
+ * recorded, so that nothing can be told. False: no memory, and *ret is untouched.
+ */
+bool bsa_without_new(struct bsa_without **ret, const struct bsa_without_world *world);
+
+/* NULL is fine. Returns NULL. */
+struct bsa_without *bsa_without_free(struct bsa_without *w);
+
+/* *ret: 1: the deadline would have been met; 0: it would have been missed; -1: cannot be told. False: no memory. */
+bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret);
+
+/* How many calls were replayed so far. */
+uint64_t bsa_without_played(const struct bsa_without *w);
+
+#endif

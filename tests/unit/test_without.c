@@ -1,0 +1,401 @@
+/*
+ * test_without.c -- whether a deadline would have been met without something: held against worlds that are really played again without it.
+ *
+ * The worlds are those of policy_sim.h. A world is played, and what a recording says of it goes to replay/without.h: never how its streams
+ * go on, or where in a run checkpoints are. Of each miss it is asked what would have been without another job, an app, a model of an app,
+ * a part of the job's own way, with a later deadline, or submitted earlier; then policy_sim plays that very world. An answer has to be
+ * the truth. What would make it wrong is drawn, too: streams of both kinds in one world, steps that are shorter than the longest,
+ * runs that were given up, windows that end before the world does.
+ *
+ * NNB_SOAK_SECONDS sets how long this goes on; test_without SEED plays one world alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "replay/without.h"
+#include "unit/policy_sim.h"
+#include "unit/schedule_world.h"
+
+#ifndef SEEDS
+#define SEEDS 1500
+#endif
+
+enum { STREAMS = 8, MODELS = 3, MISSES_OF_A_WORLD = 8 };
+
+#define US 1000
+#define AFTER_ALL UINT64_C(1000000000000000)
+
+enum kind { CLOSED, OPEN, MIXED, UNEVEN, KINDS };
+
+static const char *const kind_names[KINDS] = { "closed", "open", "mixed", "of uneven steps" };
+
+struct call {
+	uint32_t stream, model;
+	int32_t before; /* of its stream; -1 */
+	bool open;
+	uint64_t think; /* from the answer before, or the beginning, to its submission */
+	uint64_t send, answer, budget;
+};
+
+struct calls {
+	enum kind kind;
+	bool aborts;
+	struct sim_schedule schedule;
+	struct call call[SIM_JOBS];
+};
+
+static struct counts {
+	unsigned worlds, misses, unplayed, asked, yes, no, wrong;
+} counts[KINDS];
+
+static uint32_t failing;
+
+/* ---- worlds ---- */
+
+static void set_job(struct calls *w, uint32_t i)
+{
+	struct sim_job *job = &w->schedule.job[i];
+	struct call *c = &w->call[i];
+
+	job->after = c->open ? -1 : c->before;
+	job->delay_ns = c->think + c->send + (job->after >= 0 ? w->call[job->after].answer : 0);
+	job->deadline_ns = c->budget > c->send ? c->budget - c->send : 1;
+	job->patience_ns = w->aborts ? job->deadline_ns : 0;
+}
+
+static void draw_job(struct calls *w, uint32_t i, int32_t last[STREAMS], const bool open[STREAMS])
+{
+	uint32_t stream = chance(STREAMS), m = chance(MODELS);
+	struct call *c = &w->call[i];
+	struct sim_job *job = &w->schedule.job[i];
+
+	*c = (struct call){ .stream = stream,
+		            .model = m,
+		            .before = last[stream],
+		            .open = open[stream],
+		            .send = 1000 + chance(200 * US),
+		            .answer = 2000 + chance(200 * US) };
+	*job = (struct sim_job){ .app = stream % w->schedule.apps,
+		                 .steps = 1 + chance(6),
+		                 .step_ns = 1 + chance(400 * US),
+		                 .uneven = w->kind == UNEVEN,
+		                 .priority = chance(3) };
+	c->budget = c->send + c->answer + job->steps * job->step_ns / 2 * (1 + chance(6)) + chance(300 * US);
+	c->think = c->open || c->before < 0 ? chance(w->schedule.jobs * 500) * (uint64_t)US + chance(US)
+	                                    : chance(800 * US);
+	last[stream] = (int32_t)i;
+	set_job(w, i);
+}
+
+static void make_world(struct calls *w, uint32_t seed)
+{
+	static const enum kind kinds[6] = { CLOSED, CLOSED, OPEN, OPEN, MIXED, UNEVEN };
+	int32_t last[STREAMS];
+	bool open[STREAMS];
+
+	chance_from(seed);
+	*w = (struct calls){ .kind = kinds[seed % 6],
+		             .aborts = chance(2),
+		             .schedule = { .kind = (enum nnb_policy)chance(NNB_POLICY_EDF + 1),
+		                           .preempt = (enum nnb_preempt)chance(3),
+		                           .lanes = 1 + chance(2) * chance(3),
+		                           .apps = 1 + chance(4),
+		                           .jobs = 5 + chance(50) } };
+	for (unsigned s = 0; s < STREAMS; s++) {
+		last[s] = -1;
+		open[s] = w->kind == OPEN || (w->kind != CLOSED && chance(2));
+	}
+	for (uint32_t i = 0; i < w->schedule.jobs; i++)
+		draw_job(w, i, last, open);
+}
+
+/* ---- the truth ---- */
+
+static bool is_met(const struct calls *w, const struct sim_result *r, uint32_t x)
+{
+	const struct sim_done *d = &r->job[x];
+	const struct call *c = &w->call[x];
+
+	return !d->gave_up && d->over + c->answer <= d->came - c->send + c->budget;
+}
+
+/* Its stream goes on as if it were answered when it is submitted. */
+static void remove_job(struct calls *w, uint32_t i)
+{
+	for (uint32_t k = i + 1; k < w->schedule.jobs; k++)
+		if (w->call[k].before == (int32_t)i) {
+			w->call[k].before = w->call[i].before;
+			w->call[k].think += w->call[k].open ? 0 : w->call[i].think;
+			break;
+		}
+	w->call[i].before = -1;
+	w->call[i].open = true;
+	w->call[i].think = AFTER_ALL + i;
+}
+
+static bool is_taken(const struct calls *w, const struct bsa_without_change *c, uint32_t i)
+{
+	bool app = c->without_app && w->schedule.job[i].app == c->app &&
+	           (!c->without_model || w->call[i].model == c->model);
+
+	for (size_t k = 0; k < c->n_executions; k++)
+		app |= c->executions[k] == i + 1;
+	return app;
+}
+
+static void take_away(struct calls *w, const struct sim_result *r, const struct bsa_without_change *c, uint32_t x,
+                      uint64_t begins)
+{
+	struct call *mine = &w->call[x];
+	uint64_t earlier = c->earlier > mine->think ? mine->think : c->earlier;
+
+	mine->send -= (uint64_t)c->before;
+	mine->answer -= (uint64_t)c->after;
+	mine->budget += (uint64_t)c->later + earlier;
+	mine->think -= earlier;
+	if (c->run)
+		w->schedule.job[x].steps -= (uint32_t)((uint64_t)c->run / w->schedule.job[x].step_ns);
+	for (uint32_t i = 0; i < w->schedule.jobs; i++)
+		if (i != x && r->job[i].came >= begins && is_taken(w, c, i))
+			remove_job(w, i);
+	for (uint32_t i = 0; i < w->schedule.jobs; i++)
+		set_job(w, i);
+}
+
+static bool is_met_without(const struct calls *w, const struct sim_result *r, const struct bsa_without_change *c,
+                           uint32_t x, uint64_t begins)
+{
+	static struct calls again;
+	static struct sim_result result;
+
+	again = *w;
+	take_away(&again, r, c, x, begins);
+	if (!sim_run(&again.schedule, &result))
+		fail_msg("seed %u: the simulator: %s", failing, result.wrong);
+	return is_met(&again, &result, x);
+}
+
+/* ---- what a recording says ---- */
+
+static uint64_t run_of(const struct sim_job *job)
+{
+	uint64_t ns = 0, step;
+
+	for (uint32_t k = 0; k < job->steps; k++) {
+		step = job->uneven ? job->step_ns >> k % 3 : job->step_ns;
+		ns += step ? step : 1;
+	}
+	return ns;
+}
+
+static struct bsa_without_call recorded(const struct calls *w, const struct sim_result *r, uint32_t i)
+{
+	const struct sim_job *job = &w->schedule.job[i];
+	const struct sim_done *d = &r->job[i];
+	const struct call *c = &w->call[i];
+	uint64_t run = run_of(job),
+		 least = run / 2 + 1; /* of one that was given up no more is known than what it ran */
+
+	if (d->ran >= least)
+		least = d->ran < run ? d->ran + 1 : run;
+	return (struct bsa_without_call){ .id = i + 1,
+		                          .stream = c->stream,
+		                          .submitted = d->came - c->send,
+		                          .send = c->send,
+		                          .run = d->gave_up ? least : run,
+		                          .run_most = d->gave_up ? run + run / 2 : run,
+		                          .answer = c->answer,
+		                          .answer_most = c->answer,
+		                          .fail = c->answer,
+		                          .step = job->step_ns,
+		                          .deadline = d->came - c->send + c->budget,
+		                          .ended = d->over,
+		                          .answered = d->over + c->answer,
+		                          .app = job->app,
+		                          .model = c->model,
+		                          .priority = job->priority,
+		                          .served = !d->gave_up };
+}
+
+static int by_readiness(const void *a, const void *b)
+{
+	const struct bsa_without_call *x = a, *y = b;
+	uint64_t s = x->submitted + x->send, t = y->submitted + y->send;
+
+	return s < t ? -1 : s > t;
+}
+
+/* The last instant up to the coming of @x at which nothing was ready or running. */
+static uint64_t last_idle(const struct calls *w, const struct sim_result *r, uint32_t x, uint64_t until)
+{
+	uint64_t at = until;
+
+	(void)x;
+	for (bool moved = true; moved;) {
+		moved = false;
+		for (uint32_t i = 0; i < w->schedule.jobs; i++)
+			if (r->job[i].came <= at && r->job[i].over >= at && r->job[i].came) {
+				at = r->job[i].came - 1;
+				moved = true;
+			}
+	}
+	return at;
+}
+
+static void take_window(const struct calls *w, const struct sim_result *r, uint32_t x,
+                        struct bsa_without_call calls[SIM_JOBS], struct bsa_without_world *ret)
+{
+	uint64_t submitted = r->job[x].came - w->call[x].send, lead = chance(2) * chance(2000 * US);
+	uint64_t end = r->job[x].over > submitted + w->call[x].budget ? r->job[x].over : submitted + w->call[x].budget;
+
+	ret->begins = last_idle(w, r, x, submitted > lead ? submitted - lead : 0);
+	ret->horizon = chance(3) ? BSA_WITHOUT_UNKNOWN : end + chance(2000 * US);
+	ret->n = 0;
+	for (uint32_t i = 0; i < w->schedule.jobs; i++)
+		if (r->job[i].came >= ret->begins && r->job[i].came <= ret->horizon)
+			calls[ret->n++] = recorded(w, r, i);
+	qsort(calls, ret->n, sizeof(*calls), by_readiness);
+	for (size_t i = 0; i < ret->n; i++)
+		if (calls[i].id == x + 1)
+			ret->victim = i;
+	ret->calls = calls;
+	ret->policy = w->schedule.kind;
+	ret->preempt = w->schedule.preempt;
+	ret->deadlines = w->aborts ? NNB_DEADLINES_ABORT : NNB_DEADLINES_ADVISE;
+	ret->lanes = w->schedule.lanes;
+	ret->n_apps = w->schedule.apps;
+}
+
+/* ---- both ---- */
+
+enum { CHANGES = 9 };
+
+static void draw_change(const struct calls *w, uint32_t x, unsigned which, uint64_t ids[3],
+                        struct bsa_without_change *ret)
+{
+	uint32_t other = (x + 1 + chance(w->schedule.jobs - 1)) % w->schedule.jobs;
+	const struct sim_job *job = &w->schedule.job[x];
+
+	*ret = (struct bsa_without_change){ .executions = ids };
+	for (unsigned i = 0; i < 3; i++)
+		ids[i] = (x + 1 + chance(w->schedule.jobs - 1)) % w->schedule.jobs + 1;
+	ret->app = w->schedule.job[other].app;
+	ret->model = w->call[other].model;
+	if (which == 0 || which == 1)
+		ret->n_executions = which ? 3 : 1;
+	ret->without_app = which == 2 || which == 3;
+	ret->without_model = which == 3;
+	if (which == 4)
+		ret->before = chance((unsigned)w->call[x].send);
+	if (which == 5 && job->steps > 1 && !job->uneven)
+		ret->run = (int64_t)(job->step_ns * chance(job->steps));
+	if (which == 6)
+		ret->after = chance((unsigned)w->call[x].answer);
+	if (which == 7)
+		ret->later = chance(2000 * US);
+	if (which == 8)
+		ret->earlier = chance(1000 * US);
+}
+
+/* One of the ways to fill in what is open is the world's own. */
+static bool is_exact(const struct calls *w)
+{
+	return w->kind != MIXED && w->kind != UNEVEN;
+}
+
+static void check_change(const struct calls *w, const struct sim_result *r, uint32_t x, struct bsa_without *without,
+                         const struct bsa_without_world *world, unsigned which)
+{
+	struct counts *n = &counts[w->kind];
+	struct bsa_without_change change;
+	uint64_t ids[3];
+	bool met;
+	int said;
+
+	draw_change(w, x, which, ids, &change);
+	assert_true(bsa_without_ask(without, &change, &said));
+	n->asked++;
+	if (said < 0)
+		return;
+	/* how the rest of a run that was given up would have gone is drawn in the truth as it is; within what was said */
+	met = is_met_without(w, r, &change, x, world->begins);
+	n->yes += said;
+	n->no += !said;
+	n->wrong += met != said;
+	if (met != said && is_exact(w))
+		fail_msg("seed %u (%s), job %u, change %u: its deadline is said to be %s, which is wrong", failing,
+		         kind_names[w->kind], x, which, said ? "met" : "missed");
+}
+
+static void check_miss(const struct calls *w, const struct sim_result *r, uint32_t x)
+{
+	static struct bsa_without_call calls[SIM_JOBS];
+	struct bsa_without_world world;
+	struct bsa_without *without;
+
+	take_window(w, r, x, calls, &world);
+	assert_true(bsa_without_new(&without, &world));
+	counts[w->kind].misses++;
+	counts[w->kind].unplayed += !without;
+	if (!without && w->kind != UNEVEN)
+		fail_msg("seed %u, job %u: the world as it was is not replayed", failing, x);
+	for (unsigned which = 0; without && which < CHANGES; which++)
+		check_change(w, r, x, without, &world, which);
+	bsa_without_free(without);
+}
+
+static void check_world(uint32_t seed)
+{
+	static struct calls w;
+	static struct sim_result r;
+
+	failing = seed;
+	make_world(&w, seed);
+	if (!sim_run(&w.schedule, &r))
+		fail_msg("seed %u: the simulator: %s", seed, r.wrong);
+	counts[w.kind].worlds++;
+	for (uint32_t i = chance(w.schedule.jobs), n = 0; i < w.schedule.jobs && n < MISSES_OF_A_WORLD; i++)
+		if (!is_met(&w, &r, i)) {
+			check_miss(&w, &r, i);
+			n++;
+		}
+}
+
+static uint32_t only; /* 0: all */
+
+static void what_is_said_is_what_happens_in_the_world_without_it(void **state)
+{
+	time_t until = soak_until(1);
+
+	(void)state;
+	if (only) {
+		check_world(only);
+		return;
+	}
+	for (uint32_t seed = 1; until ? time(NULL) < until : seed <= SEEDS; seed++)
+		check_world(seed);
+	for (unsigned k = 0; k < KINDS; k++) {
+		const struct counts *n = &counts[k];
+
+		print_message("%u worlds %s, %u misses, %u not replayed; %u asked: %u met, %u missed, %u wrong\n",
+		              n->worlds, kind_names[k], n->misses, n->unplayed, n->asked, n->yes, n->no, n->wrong);
+		assert_true(n->yes > 200 * SEEDS / 1500 && n->no > 200 * SEEDS / 1500);
+		assert_true(n->wrong * 100 <= n->yes + n->no);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_said_is_what_happens_in_the_world_without_it),
+	};
+
+	only = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
+	return cmocka_run_group_tests_name("without", tests, NULL, NULL);
+}
