@@ -30,8 +30,10 @@ struct ledger {
 	struct amount by_cause[BSA_CAUSES]; /* without a culprit */
 	/* Of it, what was late: without an effect on who else had a lane when, and with such an effect. */
 	int64_t alone[BSA_CAUSES], entangled[BSA_CAUSES];
-	bool is_alone;      /* the phase that is being charged is of the first kind */
-	struct amount seen; /* time whose phase is known */
+	bool is_alone;                       /* the phase that is being charged is of the first kind */
+	int64_t part[BSA_CAUSES][BSA_PARTS]; /* of by_cause */
+	enum bsa_part charged;               /* the part that is being charged; BSA_PARTS: none */
+	struct amount seen;                  /* time whose phase is known */
 	int64_t typical_seen, typical_unseen;
 	struct bsa_blamed *ret;
 	size_t n, max;
@@ -71,6 +73,8 @@ static void charge(struct ledger *l, enum bsa_cause cause, struct amount a)
 {
 	l->by_cause[cause].late += a.late;
 	l->by_cause[cause].spent += a.spent;
+	if (l->charged < BSA_PARTS)
+		l->part[cause][l->charged] += a.late;
 	*(l->is_alone ? &l->alone[cause] : &l->entangled[cause]) += a.late > 0 ? a.late : 0;
 }
 
@@ -146,6 +150,8 @@ static void merge(struct ledger *l)
 		if (kept && !by_cause(kept, &l->ret[i])) {
 			kept->late_ns += l->ret[i].late_ns;
 			kept->budget_ns += l->ret[i].budget_ns;
+			for (int part = 0; part < BSA_PARTS; part++)
+				kept->part[part] += l->ret[i].part[part];
 			if (kept->culprit_app < l->ret[i].culprit_app)
 				kept->culprit_app = l->ret[i].culprit_app;
 		} else {
@@ -456,6 +462,7 @@ static void charge_queue(struct ledger *l, struct amount took)
 {
 	struct amount idle = charge_waits(l, BSA_WAIT_QUEUE, l->x->at[BSA_ENQUEUED], took);
 
+	l->charged = BSA_PART_HAND;
 	charge_phase(l, BSA_QUEUE, idle, BSA_HANDOVER);
 }
 
@@ -581,7 +588,9 @@ static void charge_lanes(struct ledger *l, struct amount took)
 	struct amount run = { on_lanes(l, l->end, took.late), on_lanes(l, l->cut, took.spent) };
 	struct amount idle = charge_waits(l, BSA_WAIT_PREEMPTED, l->x->at[BSA_DISPATCHED], minus(took, run));
 
+	l->charged = BSA_PART_HAND;
 	charge_phase(l, BSA_PREEMPTED, idle, BSA_HANDOVER);
+	l->charged = BSA_PART_RUN;
 	charge_own_run(l, minus(run, charge_redo(l, run)));
 }
 
@@ -643,6 +652,15 @@ static bool is_alone(const struct ledger *l, enum bsa_phase phase)
 	return phase > BSA_PREEMPTED && l->m->typical->n >= BSA_TYPICAL_MIN;
 }
 
+static enum bsa_part part_of(enum bsa_phase phase)
+{
+	if (phase < BSA_QUEUE)
+		return BSA_PART_BEFORE;
+	if (phase <= BSA_PREEMPTED) /* waits are their holders'; what is idle, and what runs, is told apart */
+		return BSA_PARTS;
+	return BSA_PART_AFTER;
+}
+
 /* A phase whose length and beginning are known, and can be. */
 static bool is_seen(const struct ledger *l, enum bsa_phase phase)
 {
@@ -673,8 +691,10 @@ static void charge_entered(struct ledger *l, enum bsa_phase phase)
 	l->seen.late += took.late;
 	l->seen.spent += took.spent;
 	l->is_alone = is_alone(l, phase);
+	l->charged = part_of(phase);
 	charge_seen(l, phase, took);
 	l->is_alone = false;
+	l->charged = BSA_PARTS;
 }
 
 /* Returns how long the phases after the last one typically take. */
@@ -834,9 +854,20 @@ static enum bsa_cause cause_of_excess(const struct ledger *l, int64_t excess)
 	return excess > 0 && l->typical[BSA_RUN] > l->budget ? BSA_TOO_BIG : BSA_TOO_TIGHT;
 }
 
+static void rows_of_causes(struct ledger *l)
+{
+	for (int cause = 0; cause < BSA_CAUSES; cause++) {
+		if (!l->by_cause[cause].late && !l->by_cause[cause].spent)
+			continue;
+		row(l, cause, 0, 0, l->by_cause[cause]);
+		for (int part = 0; part < BSA_PARTS; part++)
+			l->ret[l->n - 1].part[part] = l->part[cause][part];
+	}
+}
+
 size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 {
-	struct ledger l = { .m = m, .x = m->execution, .ret = ret, .max = max };
+	struct ledger l = { .m = m, .x = m->execution, .ret = ret, .max = max, .charged = BSA_PARTS };
 	enum bsa_cause too;
 	int64_t excess;
 
@@ -849,10 +880,9 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 	l.hopeless = l.budget <= 0 || (excess > 0 && best(&l) > l.budget);
 	too = cause_of_excess(&l, excess);
 	/* A deadline that had passed at the start leaves nothing to give away. */
+	l.charged = BSA_PART_BUDGET;
 	charge(&l, too, (struct amount){ excess, least(l.budget, 0) });
-	for (int cause = 0; cause < BSA_CAUSES; cause++)
-		if (l.by_cause[cause].late || l.by_cause[cause].spent)
-			row(&l, cause, 0, 0, l.by_cause[cause]);
+	rows_of_causes(&l);
 	merge(&l);
 	name_redo(&l);
 	drop_empty(&l, too);

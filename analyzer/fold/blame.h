@@ -20,10 +20,21 @@ struct bsa_typical {
 
 enum { BSA_TYPICAL_MIN = 5 };
 
+/* In which part of its way an execution lost the time of a cause. */
+enum bsa_part {
+	BSA_PART_BEFORE, /* until it was ready */
+	BSA_PART_HAND,   /* given an idle lane */
+	BSA_PART_RUN,    /* on lanes */
+	BSA_PART_AFTER,  /* from its end to its answer */
+	BSA_PART_BUDGET, /* none: it had so much less time */
+	BSA_PARTS
+};
+
 struct bsa_blamed {
 	uint64_t culprit; /* execution; 0: none */
 	uint32_t culprit_app;
 	int64_t budget_ns, late_ns;
+	int64_t part[BSA_PARTS]; /* of late_ns; without a culprit. They sum to it unless some of it is in no part */
 	uint8_t cause;
 	/* 1: without it the deadline would have been met; 0: it would not; -1: only a replay could tell (docs/figures.md) */
 	int8_t saved;

@@ -5,6 +5,7 @@
 #include "store/crowd.h"
 #include "store/numbers.h"
 #include "store/own.h"
+#include "store/saved_run.h"
 #include "store/sql.h"
 
 #include <stdlib.h>
@@ -91,6 +92,7 @@ enum { NOT_READ, NOBODY, BLOCKERS_ONLY, ANYBODY };
 
 struct run {
 	struct bsa_store *s;
+	struct saved *saved; /* owned */
 	int asked;
 	bool rules_known, never_stops, one_lane, restarts; /* of all services */
 	uint8_t *blockers;                                 /* a bit for each execution from s->first_execution on */
@@ -109,6 +111,7 @@ static void run_fini(struct run *r)
 {
 	for (unsigned i = 0; i < QUESTIONS; i++)
 		sqlite3_finalize(r->q[i]);
+	saved_free(r->saved);
 	free(r->blockers);
 	free(r->waits);
 	free(r->preemptions);
@@ -494,17 +497,20 @@ static size_t join_least(struct run *r, size_t n)
 	return kept;
 }
 
-static void insert(struct run *r, uint64_t execution, size_t n)
+static void insert(struct run *r, const struct bsa_execution *x, size_t n)
 {
 	n = join_least(r, n);
+	for (size_t i = 0; i < n; i++)
+		r->blamed[i].culprit_app = app_of(r, &r->blamed[i]);
+	saved_ask(r->saved, x, r->blamed, n);
 	r->n_misses++;
 	r->n_rows += n;
 	for (size_t i = 0; i < n; i++) {
 		const struct bsa_blamed *b = &r->blamed[i];
 		int64_t budget = b->budget_ns == INT64_MIN ? NOTHING : b->budget_ns;
 
-		ROW(r->s, miss_cause, .execution_id = ref(execution), .nth = (int64_t)i, .cause = b->cause,
-		    .culprit_execution_id = ref(b->culprit), .culprit_app_id = ref(app_of(r, b)), .budget_ns = budget,
+		ROW(r->s, miss_cause, .execution_id = ref(x->id), .nth = (int64_t)i, .cause = b->cause,
+		    .culprit_execution_id = ref(b->culprit), .culprit_app_id = ref(b->culprit_app), .budget_ns = budget,
 		    .late_ns = b->late_ns, .saved = b->saved < 0 ? NOTHING : b->saved, .is_primary = b->is_primary);
 	}
 }
@@ -586,7 +592,7 @@ static void blame(struct run *r, const struct bsa_execution *x)
 	m.waits = r->waits;
 	m.preemptions = r->preemptions;
 	m.slices = r->slices;
-	insert(r, x->id, bsa_blame(&m, r->blamed, most));
+	insert(r, x, bsa_blame(&m, r->blamed, most));
 }
 
 int blame_run(struct bsa_store *s)
@@ -598,11 +604,14 @@ int blame_run(struct bsa_store *s)
 		r.q[i] = store_prepare(s, sql[i]);
 	if (s->code)
 		return s->code;
+	r.saved = saved_new(s, s->missed);
+	if (!r.saved)
+		return s->code;
 	read_rules(&r);
 	sqlite3_bind_int64(r.q[MISSED], 1, ref(s->first_execution));
 	while (store_step(s, r.q[MISSED])) {
 		read_execution(r.q[MISSED], &x);
 		blame(&r, &x);
 	}
-	return s->code;
+	return saved_run(r.saved);
 }

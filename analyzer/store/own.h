@@ -27,9 +27,10 @@ struct bsa_store {
 	uint32_t before; /* the last trace of those that were in the database already */
 	struct bsa_store_counts counts;
 	struct bsa_left_out left_out;
-	int64_t service_uid, rival_uid; /* NOTHING: unknown */
-	uint64_t missed, joined_causes; /* causes: misses of which culprits were added up */
-	uint64_t first_execution;       /* of this import */
+	int64_t service_uid, rival_uid;       /* NOTHING: unknown */
+	uint64_t missed, joined_causes;       /* causes: misses of which culprits were added up */
+	uint64_t saved_asked, saved_replayed; /* misses of the sample; those that were replayed without their causes */
+	uint64_t first_execution;             /* of this import */
 	struct batch batches[BATCHES];
 	sqlite3_stmt *statements[STATEMENTS];
 	struct spill *spill;

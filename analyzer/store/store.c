@@ -358,6 +358,8 @@ static int write_meta(struct bsa_store *s)
 		{ "joined_counts", tally_joined(s->tally) },
 		{ "joined_interference", s->left_out.pairs },
 		{ "joined_causes", s->joined_causes },
+		{ "saved_asked", s->saved_asked },
+		{ "saved_replayed", s->saved_replayed },
 		{ "joined_inversions", s->inverted.joined },
 		{ "unseen_unknown", s->left_out.unseen == BSA_NEVER },
 		{ "unseen_executions", s->left_out.unseen == BSA_NEVER ? 0 : s->left_out.unseen },

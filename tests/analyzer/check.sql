@@ -211,9 +211,16 @@ SELECT 'misses that somebody is to blame for are those that there are', NULL, if
 FULL JOIN (SELECT cause, sum(misses) AS misses, total(lost_ns) AS late FROM culprit_stat GROUP BY 1) s USING (cause)
 WHERE c.misses IS NOT s.misses OR (abs(c.late) < 1e15 AND c.late != s.late)
 UNION ALL
-SELECT 'a cause that would have saved is as long as the miss, of one that came to its end', m.execution_id, m.cause FROM miss_cause m
-JOIN execution e ON e.id = m.execution_id
-WHERE m.saved AND (e.miss != 'late' OR NOT e.complete OR m.culprit_app_id IS NOT NULL OR m.cause IN ('own_run', 'unused', 'unknown'))
+SELECT 'what would have saved a miss took some of it', m.execution_id, m.cause FROM miss_cause m
+WHERE m.saved AND (m.late_ns <= 0 OR m.cause IN ('own_run', 'unused', 'unknown'))
+UNION ALL
+SELECT 'a replay without something is of a miss, and takes one thing away', w.execution_id, w.cause FROM miss_without w
+LEFT JOIN execution e ON e.id = w.execution_id
+WHERE e.miss IS NULL OR (w.cause IS NOT NULL) + (w.app_id IS NOT NULL) + (w.earlier_ns IS NOT NULL) != 1
+   OR (w.model_id IS NOT NULL AND w.app_id IS NULL) OR w.app_id = e.app_id
+UNION ALL
+SELECT 'a cause of one culprit is replayed once', w.execution_id, w.cause FROM miss_without w
+WHERE w.cause IS NOT NULL AND (SELECT count(*) FROM miss_cause m WHERE m.execution_id = w.execution_id AND m.cause = w.cause AND m.late_ns > 0) < 2
 UNION ALL
 SELECT 'an execution that never ran waited for lanes no longer than until its deadline', e.id, m.waited
 FROM (SELECT execution_id, total(late_ns) AS waited FROM miss_cause

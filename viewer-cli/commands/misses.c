@@ -223,11 +223,12 @@ static void notes(struct bsv_auditing *a, const struct bsv_missed *t)
 	}
 	if (!t->missed)
 		return;
-	bsv_answer_note(a->answer,
-	                "misses: of which it is the primary cause; saved: misses that would certainly not have been "
-	                "without it; unsure: misses of which only a replay could tell; lost: beyond what is typical, "
-	                "added up over the misses, so "
-	                "executions that waited at the same time count once each.");
+	bsv_answer_note(
+		a->answer,
+		"misses: of which it is the primary cause; saved: misses that would not have been "
+		"without it, by replay; unsure: misses of which that cannot be told; lost: beyond what is typical, "
+		"added up over the misses, so "
+		"executions that waited at the same time count once each.");
 	bsv_answer_note(a->answer, "One of them in full: burstscope explain ID; where all the time went: burstscope "
 	                           "misses --part ledgers");
 }

@@ -169,8 +169,8 @@ static const char *what_saves(const struct bsv_explained *x, size_t unknown)
 	if (is_short_of_time(x))
 		return "only more time, because at best it takes longer than it had";
 	if (unknown)
-		return "cannot tell, because another execution may then have taken the lane";
-	return "no single cause would have, only several of them together";
+		return "cannot tell: the recording does not say enough for a replay without each of them";
+	return "no single cause would have";
 }
 
 static void draw_saved(const struct bsv_drawing *d)

@@ -19,9 +19,12 @@ DELETE FROM stored_short_budget;
 
 INSERT INTO stored_miss_stat
 WITH each AS (
-	SELECT execution_id, cause, max(is_primary) AS is_primary, total(late_ns) AS late, total(budget_ns) AS budget,
-		max(saved) IS 1 AS saved, max(saved) IS NOT 1 AND count(saved) < count(*) AS unsure
-	FROM stored_miss_cause GROUP BY execution_id, cause)
+	SELECT c.execution_id, c.cause, max(c.is_primary) AS is_primary, total(c.late_ns) AS late, total(c.budget_ns) AS budget,
+		-- without all its culprits, where that was asked
+		CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS 1 ELSE w.met IS 1 END AS saved,
+		CASE WHEN w.execution_id IS NULL THEN max(c.saved) IS NOT 1 AND count(c.saved) < count(*) ELSE w.met IS NULL END AS unsure
+	FROM stored_miss_cause c LEFT JOIN stored_miss_without w ON w.execution_id = c.execution_id AND w.cause = c.cause
+	GROUP BY c.execution_id, c.cause)
 SELECT x.app_id, x.model_id, x.priority, e.cause, count(*), sum(e.is_primary),
 	sum(e.is_primary AND x.status IS @status:MISSED_DEADLINE_PERSISTENT@), sum(e.saved), CAST(total(max(e.late, 0)) AS INTEGER),
 	CAST(max(e.late) AS INTEGER), CAST(total(e.late) AS INTEGER), CAST(total(e.budget) AS INTEGER), sum(e.unsure)

@@ -1,4 +1,5 @@
--- preemption, deadline_miss, refusal, resource_exhausted, miss_cause: one row per event; of miss_cause per execution, cause and culprit. The others add
+-- preemption, deadline_miss, refusal, resource_exhausted, miss_cause, miss_without: one row per event; of miss_cause per execution, cause and culprit, of
+-- miss_without per execution and what was taken away. The others add
 -- these up.
 CREATE VIEW preemption AS SELECT @columns preemption@ FROM stored_preemption;
 
@@ -14,6 +15,8 @@ CREATE VIEW resource_exhausted AS SELECT
 FROM stored_exhausted e;
 
 CREATE VIEW miss_cause AS SELECT @columns miss_cause@ FROM stored_miss_cause;
+
+CREATE VIEW miss_without AS SELECT @columns miss_without@ FROM stored_miss_without;
 
 CREATE VIEW miss_stat AS SELECT
 	s.app_id, coalesce(m.name, '') AS model, @priority s.priority@ AS priority, @cause s.cause@ AS cause, sum(s.n) AS n, sum(s.misses) AS misses,

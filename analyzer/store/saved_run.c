@@ -1,0 +1,830 @@
+/*
+ * saved_run.c -- see saved_run.h.
+ *
+ * SAMPLE   Rows of at most SAVED_MISSES_MOST misses are kept while blame_run writes them. Then the executions of each service are read
+ *          once, in the order in which they asked for a lane, and each miss of the sample is replayed when its window is complete.
+ * COST     All replays together may play CALLS_FREE calls, and one more for each execution of the import. Each miss may use its part
+ *          of that, and what those before it left. Questions that are too expensive stay unanswered: NULL.
+ * UNKNOWN  A window is not replayed where an event of it may have been lost, an execution of it is not complete or waited for a fence, the
+ *          rules of the service changed, or it would have more than BSA_WITHOUT_CALLS_MOST calls.
+ */
+#include "store/saved_run.h"
+
+#include "replay/without.h"
+#include "store/numbers.h"
+#include "store/own.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CALLS_FREE = 200000,
+	KEPT_MOST = 4 * BSA_WITHOUT_CALLS_MOST,
+	HOLES_MOST = 4096,
+	SERVICES_MOST = 16,
+	LANES_MOST = 64,
+	CULPRITS_MOST = 16, /* apps of one miss */
+	MODELS_MOST = 256,
+	USUAL_LEAST = 5,
+	APPS_MOST = 1 << 16,
+};
+
+#define AHEAD_NS 2000000            /* of what comes behind a miss */
+#define LEAD_MOST INT64_C(50000000) /* by which it is asked what an earlier submission would have changed */
+#define LONGEST (INT64_C(1) << 56)
+#define LOOK_NS 1000000 /* drivers look at least so often: tests/unit/test_looks.c */
+
+/* What is asked of a row: part of a cause, or a culprit. */
+struct asked_row {
+	uint64_t culprit;
+	uint32_t app;
+	uint8_t cause;
+	int8_t saved;
+	bool is_whole; /* its parts say all of it */
+	int64_t late, part[BSA_PARTS];
+};
+
+struct asked {
+	uint64_t id, lateness;  /* lateness 0: it was given up */
+	struct asked_row *rows; /* owned */
+	size_t n;
+};
+
+struct kept {
+	struct bsa_without_call call;
+	int64_t dispatched,
+		gap_from; /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
+	uint32_t asked;   /* and 1; 0: it is not */
+	bool bad, idle, handed;
+	int64_t queue, preempted, preemptions;
+};
+
+struct hole {
+	int64_t began, ended;
+};
+
+/* What whole runs of a model took, and their answers, as far as they were read. */
+struct usual {
+	uint32_t model;
+	uint64_t n, run_least, run_most, answer_least, answer_most;
+};
+
+struct waiting {
+	size_t call, first; /* of kept, from the first one ever */
+	int64_t begins, horizon;
+};
+
+struct saved {
+	struct bsa_store *s;
+	uint64_t every, seen;
+	struct asked *asked; /* owned, by id */
+	size_t n, room;
+
+	struct kept *kept;
+	size_t n_kept, base; /* base: so many were kept before the first one that is */
+	struct waiting *waiting;
+	size_t n_waiting;
+	int64_t until; /* lanes are busy */
+	int64_t last;  /* the last answer */
+	struct usual usual[MODELS_MOST];
+	size_t n_usual;
+	struct hole *holes;
+	size_t n_holes;
+	bool holes_known;
+	struct bsa_without_call *window;
+	struct bsa_without_world world;
+	sqlite3_stmt *handed, *update;
+	uint64_t played, allowed, each;
+	uint64_t *ids;
+};
+
+/* ---- the sample ---- */
+
+struct saved *saved_new(struct bsa_store *s, uint64_t misses)
+{
+	struct saved *v = calloc(1, sizeof(*v));
+
+	if (!v) {
+		store_fail(s, BSA_E_ENV, "no memory");
+		return NULL;
+	}
+	v->s = s;
+	v->every = misses / SAVED_MISSES_MOST + (misses % SAVED_MISSES_MOST != 0);
+	return v;
+}
+
+struct saved *saved_free(struct saved *v)
+{
+	for (size_t i = 0; v && i < v->n; i++)
+		free(v->asked[i].rows);
+	if (v) {
+		free(v->asked);
+		free(v->kept);
+		free(v->waiting);
+		free(v->holes);
+		free(v->window);
+		free(v->ids);
+		sqlite3_finalize(v->handed);
+		sqlite3_finalize(v->update);
+		free(v);
+	}
+	return NULL;
+}
+
+static void no_memory(struct saved *v)
+{
+	store_fail(v->s, BSA_E_ENV, "no memory");
+}
+
+static struct asked_row asked_row(const struct bsa_blamed *b)
+{
+	struct asked_row r = {
+		.culprit = b->culprit, .app = b->culprit_app, .cause = b->cause, .saved = b->saved, .late = b->late_ns
+	};
+	int64_t sum = 0;
+
+	for (int part = 0; part < BSA_PARTS; part++) {
+		sum += b->part[part];
+		r.part[part] = b->part[part] > 0 ? b->part[part] : 0;
+	}
+	r.is_whole = b->culprit ? true : sum == b->late_ns && !b->culprit_app;
+	return r;
+}
+
+static bool more_asked(struct saved *v)
+{
+	struct asked *more;
+
+	if (v->n < v->room)
+		return true;
+	more = reallocarray(v->asked, v->room ? 2 * v->room : 16, sizeof(*more));
+	if (!more)
+		return false;
+	v->asked = more;
+	v->room = v->room ? 2 * v->room : 16;
+	return true;
+}
+
+void saved_ask(struct saved *v, const struct bsa_execution *x, const struct bsa_blamed *rows, size_t n)
+{
+	struct asked *a;
+
+	if (v->seen++ % (v->every ? v->every : 1) || !x->deadline || v->s->code)
+		return;
+	if (!more_asked(v)) {
+		no_memory(v);
+		return;
+	}
+	a = &v->asked[v->n];
+	*a = (struct asked){ .id = x->id,
+		             .lateness = x->miss == BSA_MISS_LATE && x->lateness > 0 ? (uint64_t)x->lateness : 0,
+		             .rows = calloc(n + 1, sizeof(*a->rows)) };
+	if (!a->rows) {
+		no_memory(v);
+		return;
+	}
+	for (; a->n < n; a->n++)
+		a->rows[a->n] = asked_row(&rows[a->n]);
+	v->n++;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static uint32_t asked_of(const struct saved *v, uint64_t id)
+{
+	struct asked key = { .id = id }, *found = v->n ? bsearch(&key, v->asked, v->n, sizeof(key), by_id) : NULL;
+
+	return found ? (uint32_t)(found - v->asked) + 1 : 0;
+}
+
+/* ---- executions ---- */
+
+enum column {
+	ID,
+	FLAGS,
+	APP,
+	MODEL,
+	STREAM,
+	SUBMITTED,
+	DECODED,
+	ENQUEUED,
+	DISPATCHED,
+	ENDED,
+	ANSWERED,
+	QUEUE,
+	RUN,
+	PREEMPTED,
+	PREEMPTIONS,
+	REDO,
+	FENCE,
+	DEADLINE,
+	FLOOR,
+	STEP,
+	USUAL,
+	FIRST
+};
+
+static const char executions_sql[] =
+	"SELECT x.id, x.flags, x.app_id, x.model_id, x.stream_id, coalesce(x.submitted, x.request_read), x.decoded, "
+	"x.enqueued, x.dispatched, coalesce(x.run_ended, d.missed_at), "
+	"CASE WHEN x.path = ?4 AND x.signalled IS NOT NULL THEN x.signalled "
+	"ELSE coalesce(x.returned, x.result_written, x.signalled, x.run_ended, d.missed_at) END, "
+	"x.queue_ns, x.run_ns, x.preempted_ns, x.preemptions, x.redo_ns, x.fence_ns, x.deadline, x.floor_ns, "
+	"m.step_ns, m.estimate_ns, "
+	"coalesce(x.enqueued, d.missed_at, x.submitted, x.request_written, x.request_read, x.decoded, x.dispatched, "
+	"x.run_ended, x.result_written, x.returned) AS first "
+	"FROM stored_unpacked x LEFT JOIN stored_model m ON m.id = x.model_id "
+	"LEFT JOIN stored_missed d ON d.execution_id = x.id "
+	"WHERE x.trace_id = ?1 AND first IS NOT NULL AND (?3 OR "
+	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) ORDER BY first, x.id";
+
+static const char handed_sql[] =
+	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 "
+	"UNION ALL SELECT min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
+	"stored_wait_run r CROSS JOIN stored_occupancy o ON o.id BETWEEN r.first_id AND r.last_id "
+	"WHERE r.execution_id = ?1 AND o.occupancy = ?2";
+
+static const char update_sql[] = "UPDATE stored_miss_cause SET saved = ?3 WHERE execution_id = ?1 AND nth = ?2";
+
+static bool is_null(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_type(q, column) == SQLITE_NULL;
+}
+
+static int64_t integer(sqlite3_stmt *q, int column)
+{
+	return sqlite3_column_int64(q, column);
+}
+
+static uint64_t between(int64_t from, int64_t to)
+{
+	return to > from && to - from < LONGEST ? (uint64_t)(to - from) : 0;
+}
+
+static bool is_length(sqlite3_stmt *q, int column)
+{
+	return !is_null(q, column) && integer(q, column) >= 0 && integer(q, column) < LONGEST;
+}
+
+/* Times are compared as unsigned numbers in a replay. */
+static bool is_time(sqlite3_stmt *q, int column)
+{
+	return !is_null(q, column) && integer(q, column) >= 0 && integer(q, column) < MOST / 2;
+}
+
+/* Calls of one thread are those of a burst, or of an app and a model where there is none. */
+static uint64_t stream_of(sqlite3_stmt *q, const struct bits_execution *b)
+{
+	if (!is_null(q, STREAM))
+		return (uint64_t)integer(q, STREAM);
+	return UINT64_C(1) << 63 | (uint64_t)integer(q, APP) << 34 | (uint64_t)integer(q, MODEL) << 3 |
+	       ((uint64_t)b->path & 7);
+}
+
+static struct usual *usual_of(struct saved *v, uint32_t model)
+{
+	for (size_t i = 0; i < v->n_usual; i++)
+		if (v->usual[i].model == model)
+			return &v->usual[i];
+	if (v->n_usual == MODELS_MOST)
+		return NULL;
+	v->usual[v->n_usual] = (struct usual){ .model = model, .run_least = UINT64_MAX, .answer_least = UINT64_MAX };
+	return &v->usual[v->n_usual++];
+}
+
+static void learn(struct saved *v, const struct bsa_without_call *c)
+{
+	struct usual *u = usual_of(v, c->model);
+
+	if (!u)
+		return;
+	u->n++;
+	u->run_least = c->run < u->run_least ? c->run : u->run_least;
+	u->run_most = c->run > u->run_most ? c->run : u->run_most;
+	u->answer_least = c->answer < u->answer_least ? c->answer : u->answer_least;
+	u->answer_most = c->answer > u->answer_most ? c->answer : u->answer_most;
+}
+
+/* A step takes longer where the run did. */
+static uint64_t step_of(const struct saved *v, sqlite3_stmt *q, uint64_t run)
+{
+	uint64_t step = is_length(q, STEP) ? (uint64_t)integer(q, STEP) : 0;
+	uint64_t usual = is_length(q, USUAL) ? (uint64_t)integer(q, USUAL) : 0;
+
+	if (!step && v->world.preempt == LABEL_preempt_save)
+		step = LOOK_NS;
+	if (usual && run > usual)
+		step = (uint64_t)((double)step * ((double)run / (double)usual));
+	return step;
+}
+
+static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
+{
+	struct bsa_without_call *c = &k->call;
+	int64_t ready = is_null(q, ENQUEUED) ? integer(q, ENDED) : integer(q, ENQUEUED);
+	int64_t looked = is_null(q, DECODED) ? ready : integer(q, DECODED);
+
+	if (is_null(q, ENQUEUED)) /* refused */
+		looked = ready;
+	c->submitted = (uint64_t)integer(q, SUBMITTED);
+	c->send = between(integer(q, SUBMITTED), looked);
+	c->ready = between(looked, ready);
+	c->run = is_length(q, RUN) ? (uint64_t)integer(q, RUN) : 0;
+	if (is_length(q, REDO))
+		c->run -= (uint64_t)integer(q, REDO) < c->run ? (uint64_t)integer(q, REDO) : c->run;
+	c->step = step_of(v, q, c->run);
+	c->ended = (uint64_t)integer(q, ENDED);
+	c->answered = (uint64_t)integer(q, ANSWERED);
+	c->answer = c->answer_most = c->fail = between(integer(q, ENDED), integer(q, ANSWERED));
+	c->run_most = c->served ? c->run : LONGEST;
+	if (!c->served)
+		c->run++;
+	k->bad |= c->submitted + c->send + c->ready != (uint64_t)ready || c->answered < c->ended;
+}
+
+static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
+{
+	struct bits_execution b = unpack_execution(integer(q, FLAGS));
+	bool refused = is_null(q, ENQUEUED) && b.miss != BSA_MISS_NONE;
+
+	*k = (struct kept){ .call = { .id = (uint64_t)integer(q, ID),
+		                      .stream = stream_of(q, &b),
+		                      .app = (uint32_t)integer(q, APP),
+		                      .model = (uint32_t)integer(q, MODEL),
+		                      .priority = (uint32_t)b.priority,
+		                      .served = b.status == BSA_STATUS_NONE,
+		                      .deadline = is_null(q, DEADLINE) ? BSA_WITHOUT_UNKNOWN
+		                                                       : (uint64_t)integer(q, DEADLINE),
+		                      .least = is_length(q, FLOOR) ? (uint64_t)integer(q, FLOOR) : 0,
+		                      .submitted = (uint64_t)integer(q, FIRST) },
+		            .asked = asked_of(v, (uint64_t)integer(q, ID)),
+		            .dispatched = is_null(q, DISPATCHED) ? NOTHING : integer(q, DISPATCHED),
+		            .gap_from = INT64_MAX,
+		            .idle = b.idle,
+		            .queue = is_length(q, QUEUE) ? integer(q, QUEUE) : 0,
+		            .preempted = is_length(q, PREEMPTED) ? integer(q, PREEMPTED) : 0,
+		            .preemptions = is_length(q, PREEMPTIONS) ? integer(q, PREEMPTIONS) : 0 };
+	k->bad = b.quality != BSA_QUALITY_COMPLETE || b.priority == ALL_execution_priority || is_null(q, APP) ||
+	         !is_time(q, SUBMITTED) || !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
+	         (is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
+	         (!is_null(q, DEADLINE) && !is_time(q, DEADLINE)) || (is_length(q, FENCE) && integer(q, FENCE)) ||
+	         (k->call.served && is_null(q, RUN)) || (k->dispatched != NOTHING && !is_time(q, DISPATCHED));
+	if (!k->bad)
+		take_times(v, q, k);
+}
+
+/* From when it was given a lane that was idle until it ran there, each time. */
+static void find_hand(struct saved *v, struct kept *k)
+{
+	int64_t ns = k->idle ? k->queue : 0;
+
+	k->handed = true;
+	if (k->dispatched == NOTHING)
+		return;
+	if (k->preempted || (!k->idle && k->queue)) {
+		sqlite3_reset(v->handed);
+		sqlite3_bind_int64(v->handed, 1, (int64_t)k->call.id);
+		sqlite3_bind_int64(v->handed, 2, BSA_IDLE);
+		while (store_step(v->s, v->handed))
+			if (is_null(v->handed, 1) || unpack_wait(integer(v->handed, 1)).occupancy == BSA_IDLE)
+				ns += is_length(v->handed, 0) ? integer(v->handed, 0) : 0;
+	}
+	k->call.hand = (uint64_t)(ns / (k->preemptions + 1));
+}
+
+/* ---- one window ---- */
+
+static struct kept *kept_at(const struct saved *v, size_t number)
+{
+	return &v->kept[number - v->base];
+}
+
+static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended)
+{
+	for (size_t i = 0; i < v->n_holes; i++)
+		if (v->holes[i].began <= ended && v->holes[i].ended >= began)
+			return true;
+	return !v->holes_known;
+}
+
+/* The victim was given up: how long the rest would have taken is known of others of its model. */
+static bool take_rest(struct saved *v, struct bsa_without_call *c)
+{
+	const struct usual *u = usual_of(v, c->model);
+
+	if (c->served)
+		return true;
+	if (!u || u->n < USUAL_LEAST)
+		return false;
+	c->run = c->run > u->run_least ? c->run : u->run_least;
+	c->run_most = c->run > u->run_most ? c->run : u->run_most;
+	c->answer = u->answer_least;
+	c->answer_most = u->answer_most;
+	return true;
+}
+
+/* False: it is not replayed. */
+static bool take_window(struct saved *v, const struct waiting *w)
+{
+	size_t end = v->base + v->n_kept;
+
+	v->world.n = 0;
+	v->world.begins = (uint64_t)w->begins;
+	v->world.horizon = (uint64_t)w->horizon;
+	if (is_in_hole(v, w->begins, w->horizon))
+		return false;
+	for (size_t i = w->first; i < end; i++) {
+		struct kept *k = kept_at(v, i);
+
+		if ((int64_t)(k->call.submitted + k->call.send + k->call.ready) > w->horizon)
+			break;
+		if (k->bad || v->world.n == BSA_WITHOUT_CALLS_MOST)
+			return false;
+		if (!k->handed)
+			find_hand(v, k);
+		if (i == w->call)
+			v->world.victim = v->world.n;
+		v->window[v->world.n++] = k->call;
+	}
+	v->world.calls = v->window;
+	return w->call < end && take_rest(v, &v->window[v->world.victim]);
+}
+
+struct question {
+	struct saved *v;
+	struct bsa_without *without;
+	const struct asked *asked;
+	const struct bsa_without_call *victim;
+};
+
+/* NULL, as -1: it cannot be told, or is too expensive. */
+static int answer(struct question *q, const struct bsa_without_change *change)
+{
+	uint64_t before = bsa_without_played(q->without);
+	int ret = -1;
+
+	if (q->v->played > q->v->allowed || q->v->s->code)
+		return -1;
+	if (!bsa_without_ask(q->without, change, &ret))
+		no_memory(q->v);
+	q->v->played += bsa_without_played(q->without) - before;
+	return ret;
+}
+
+static int64_t null_or(int said)
+{
+	return said < 0 ? NOTHING : said;
+}
+
+static void take_own(const struct asked_row *r, struct bsa_without_change *change)
+{
+	change->before += r->part[BSA_PART_BEFORE];
+	change->hand += r->part[BSA_PART_HAND];
+	change->run += r->part[BSA_PART_RUN];
+	change->after += r->part[BSA_PART_AFTER];
+	change->later += r->part[BSA_PART_BUDGET];
+}
+
+static bool is_asked(const struct asked_row *r)
+{
+	return r->late > 0 && r->is_whole && r->cause != BSA_OWN_RUN && r->cause != BSA_UNUSED &&
+	       r->cause != BSA_CAUSE_UNKNOWN && r->cause != BSA_BAD_ESTIMATE && r->cause != BSA_DEPENDENCY;
+}
+
+static void answer_row(struct question *q, size_t nth)
+{
+	const struct asked_row *r = &q->asked->rows[nth];
+	struct bsa_without_change change = { .executions = &r->culprit, .n_executions = r->culprit != 0 };
+	int said;
+
+	if (r->saved >= 0 || !is_asked(r))
+		return;
+	if (!r->culprit)
+		take_own(r, &change);
+	said = answer(q, &change);
+	if (said < 0)
+		return;
+	sqlite3_reset(q->v->update);
+	sqlite3_bind_int64(q->v->update, 1, ref(q->asked->id));
+	sqlite3_bind_int64(q->v->update, 2, (int64_t)nth);
+	sqlite3_bind_int64(q->v->update, 3, said);
+	store_do(q->v->s, q->v->update);
+}
+
+/* All rows of a cause that has more than one. */
+static void answer_cause(struct question *q, uint8_t cause)
+{
+	struct bsa_without_change change = { .executions = q->v->ids };
+	bool all = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->asked->n; i++) {
+		const struct asked_row *r = &q->asked->rows[i];
+
+		if (r->cause != cause || r->late <= 0)
+			continue;
+		n++;
+		all &= is_asked(r) && change.n_executions < BSA_WITHOUT_CALLS_MOST;
+		if (all && r->culprit)
+			q->v->ids[change.n_executions++] = r->culprit;
+		else
+			take_own(r, &change);
+	}
+	if (n > 1)
+		ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = cause, .app_id = NOTHING,
+		    .model_id = NOTHING, .earlier_ns = NOTHING, .met = null_or(all ? answer(q, &change) : -1));
+}
+
+static void answer_app(struct question *q, uint32_t app, uint32_t model)
+{
+	struct bsa_without_change change = {
+		.without_app = true, .without_model = model != 0, .app = app, .model = model
+	};
+
+	ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = NOTHING, .app_id = ref(app),
+	    .model_id = ref(model), .earlier_ns = NOTHING, .met = null_or(answer(q, &change)));
+}
+
+/* The model of execution @id of the window; 0: it is not there. */
+static uint32_t model_of(const struct question *q, uint64_t id)
+{
+	for (size_t i = 0; i < q->v->world.n; i++)
+		if (q->v->window[i].id == id)
+			return q->v->window[i].model;
+	return 0;
+}
+
+/* Each app that is to blame for some of it, and each model of such an app. */
+static void answer_apps(struct question *q)
+{
+	uint64_t seen[CULPRITS_MOST];
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->asked->n && n + 2 <= CULPRITS_MOST; i++) {
+		const struct asked_row *r = &q->asked->rows[i];
+		uint32_t model = r->culprit && r->late > 0 ? model_of(q, r->culprit) : 0;
+		bool has_app = false, has_model = false;
+
+		if (!model || !r->app || r->app == q->victim->app)
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			has_app |= seen[k] == (uint64_t)r->app << 32;
+			has_model |= seen[k] == ((uint64_t)r->app << 32 | model);
+		}
+		if (!has_app) {
+			seen[n++] = (uint64_t)r->app << 32;
+			answer_app(q, r->app, 0);
+		}
+		if (!has_model) {
+			seen[n++] = (uint64_t)r->app << 32 | model;
+			answer_app(q, r->app, model);
+		}
+	}
+}
+
+/* By its lateness, twice and four times that; what was given up: by a fourth of its budget, a half, all of it. */
+static uint64_t earlier_by(const struct asked *a, const struct bsa_without_call *c, unsigned nth)
+{
+	uint64_t budget = c->deadline > c->submitted ? c->deadline - c->submitted : 0;
+
+	return a->lateness ? (a->lateness + a->lateness / 8 + 1000) << nth : budget / 4 << nth;
+}
+
+/* The first that is enough; or the last one that can be told. */
+static void answer_earlier(struct question *q)
+{
+	uint64_t missed = 0, by;
+
+	for (unsigned nth = 0; nth < 3; nth++) {
+		struct bsa_without_change change = { .earlier = by = earlier_by(q->asked, q->victim, nth) };
+		int said = by && by < (uint64_t)LEAD_MOST ? answer(q, &change) : -1;
+
+		missed = said == 0 ? by : missed;
+		if (said != 1 && (nth < 2 || !missed))
+			continue;
+		ROW(q->v->s, miss_without, .execution_id = ref(q->asked->id), .cause = NOTHING, .app_id = NOTHING,
+		    .model_id = NOTHING, .earlier_ns = (int64_t)(said == 1 ? by : missed), .met = said == 1);
+		return;
+	}
+}
+
+static void replay(struct saved *v, const struct waiting *w)
+{
+	struct bsa_without *without = NULL;
+	struct question q = { .v = v, .asked = &v->asked[kept_at(v, w->call)->asked - 1] };
+
+	v->allowed += v->each;
+	if (v->s->code || v->played > v->allowed || !take_window(v, w) || v->s->code)
+		return;
+	if (!bsa_without_new(&without, &v->world)) {
+		no_memory(v);
+		return;
+	}
+	if (!without) {
+		v->played += v->world.n;
+		return;
+	}
+	v->s->saved_replayed++;
+	v->played += bsa_without_played(without);
+	q.without = without;
+	q.victim = &v->window[v->world.victim];
+	for (size_t i = 0; i < q.asked->n; i++)
+		answer_row(&q, i);
+	for (uint8_t cause = 0; cause < BSA_CAUSES; cause++)
+		answer_cause(&q, cause);
+	answer_apps(&q);
+	answer_earlier(&q);
+	bsa_without_free(without);
+}
+
+/* ---- one service ---- */
+
+static void replay_until(struct saved *v, int64_t until)
+{
+	size_t n = 0;
+
+	while (n < v->n_waiting && v->waiting[n].horizon < until)
+		replay(v, &v->waiting[n++]);
+	memmove(v->waiting, v->waiting + n, (v->n_waiting - n) * sizeof(*v->waiting));
+	v->n_waiting -= n;
+}
+
+/* Forget calls of which no window can begin any more: a half of them at a time. */
+static void make_room(struct saved *v)
+{
+	size_t first = v->base + v->n_kept / 2;
+
+	while (v->n_waiting && v->waiting[0].first < first) { /* its window is too long */
+		memmove(v->waiting, v->waiting + 1, (v->n_waiting - 1) * sizeof(*v->waiting));
+		v->n_waiting--;
+	}
+	memmove(v->kept, v->kept + (first - v->base), (v->n_kept - (first - v->base)) * sizeof(*v->kept));
+	v->n_kept -= first - v->base;
+	v->base = first;
+}
+
+/* Where the window of call @number begins: at an instant before @at when all lanes were idle. False: none is kept. */
+static bool find_beginning(const struct saved *v, size_t number, int64_t at, struct waiting *ret)
+{
+	for (size_t i = number + 1; i-- > v->base && number - i < BSA_WITHOUT_CALLS_MOST;) {
+		const struct kept *k = kept_at(v, i);
+
+		if (k->gap_from < at) {
+			*ret = (struct waiting){ .call = number, .first = i, .begins = k->gap_from + 1 };
+			return true;
+		}
+	}
+	return false;
+}
+
+static void ask(struct saved *v, size_t number)
+{
+	const struct kept *k = kept_at(v, number);
+	const struct asked *a = &v->asked[k->asked - 1];
+	uint64_t last = k->call.deadline > k->call.answered ? k->call.deadline : k->call.answered;
+	uint64_t lead = earlier_by(a, &k->call, 2);
+	int64_t submitted = (int64_t)k->call.submitted;
+	struct waiting w;
+
+	lead = lead < (uint64_t)LEAD_MOST ? lead : (uint64_t)LEAD_MOST;
+	if (k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN ||
+	    (!find_beginning(v, number, submitted - (int64_t)lead, &w) && !find_beginning(v, number, submitted, &w)))
+		return;
+	w.horizon = (int64_t)(last + (last - (uint64_t)w.begins) + AHEAD_NS);
+	v->waiting[v->n_waiting++] = w;
+}
+
+static void append(struct saved *v, sqlite3_stmt *q)
+{
+	struct kept *k;
+	int64_t ready, over;
+
+	if (v->n_kept == KEPT_MOST)
+		make_room(v);
+	k = &v->kept[v->n_kept];
+	take_call(v, q, k);
+	ready = integer(q, FIRST);
+	over = is_null(q, ENDED) ? INT64_MAX : integer(q, ENDED);
+	replay_until(v, ready);
+	if (!is_null(q, ENQUEUED) || k->bad) {
+		k->gap_from = ready > v->until ? v->until : INT64_MAX;
+		v->until = over > v->until ? over : v->until;
+	}
+	v->n_kept++;
+	if (!k->bad && (int64_t)k->call.answered > v->last)
+		v->last = (int64_t)k->call.answered;
+	if (!k->bad && k->call.served)
+		learn(v, &k->call);
+	if (k->asked)
+		ask(v, v->base + v->n_kept - 1);
+}
+
+static void read_holes(struct saved *v, int64_t trace, int64_t instance)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(
+		v->s, "SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM stored_loss WHERE trace_id = ?1 "
+		      "UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM unknown_lane WHERE instance = ?2 "
+		      "UNION ALL SELECT coalesce(began, ?3), coalesce(ended, ?4) FROM possible_wait");
+
+	v->n_holes = 0;
+	v->holes_known = true;
+	if (!q)
+		return;
+	sqlite3_bind_int64(q, 1, trace);
+	sqlite3_bind_int64(q, 2, instance);
+	sqlite3_bind_int64(q, 3, INT64_MIN);
+	sqlite3_bind_int64(q, 4, INT64_MAX);
+	while (store_step(v->s, q)) {
+		if (v->n_holes == HOLES_MOST) {
+			v->holes_known = false;
+			return;
+		}
+		v->holes[v->n_holes++] = (struct hole){ integer(q, 0), integer(q, 1) };
+	}
+}
+
+static void replay_service(struct saved *v, int64_t trace, int64_t instance, bool only)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(v->s, executions_sql);
+
+	read_holes(v, trace, instance);
+	if (!q || v->s->code)
+		return;
+	v->n_kept = v->n_waiting = v->base = v->n_usual = 0;
+	v->until = v->last = 0;
+	sqlite3_bind_int64(q, 1, trace);
+	sqlite3_bind_int64(q, 2, instance);
+	sqlite3_bind_int64(q, 3, only);
+	sqlite3_bind_int64(q, 4, LABEL_path_fenced);
+	while (store_step(v->s, q))
+		append(v, q);
+	for (size_t i = 0; i < v->n_waiting; i++) /* whether streams would have gone on behind the end is not known */
+		v->waiting[i].horizon = v->last < v->waiting[i].horizon ? v->last : v->waiting[i].horizon;
+	replay_until(v, INT64_MAX);
+}
+
+/* ---- all of them ---- */
+
+static const char services_sql[] =
+	"SELECT trace_id, instance, min(policy), min(preempt), min(lanes), min(deadlines), "
+	"max(policy) <> min(policy) OR max(preempt) <> min(preempt) OR max(lanes) <> min(lanes) "
+	"OR max(deadlines) <> min(deadlines) OR count(deadlines) < count(*), "
+	"(SELECT count(DISTINCT o.instance) FROM stored_rules o WHERE o.trace_id = r.trace_id) = 1, "
+	"(SELECT coalesce(max(a.id), 0) FROM app a) "
+	"FROM stored_rules r WHERE trace_id >= ?1 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?2";
+
+static bool take_rules(struct saved *v, sqlite3_stmt *q)
+{
+	v->world.policy = (uint32_t)integer(q, 2);
+	v->world.preempt = (uint32_t)integer(q, 3);
+	v->world.lanes = (uint32_t)integer(q, 4);
+	v->world.deadlines = (uint32_t)integer(q, 5);
+	v->world.n_apps = (uint32_t)integer(q, 8) + 1;
+	return !integer(q, 6) && integer(q, 2) >= 0 && integer(q, 2) < LABEL_policy_native && integer(q, 3) >= 0 &&
+	       integer(q, 3) <= LABEL_preempt_save && integer(q, 4) >= 1 && integer(q, 4) <= LANES_MOST &&
+	       integer(q, 5) >= 0 && integer(q, 5) <= LABEL_deadlines_advise && integer(q, 8) < APPS_MOST;
+}
+
+static bool prepare(struct saved *v)
+{
+	v->kept = calloc(KEPT_MOST, sizeof(*v->kept));
+	v->waiting = calloc(KEPT_MOST, sizeof(*v->waiting));
+	v->holes = calloc(HOLES_MOST, sizeof(*v->holes));
+	v->window = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->window));
+	v->ids = calloc(BSA_WITHOUT_CALLS_MOST, sizeof(*v->ids));
+	if (!v->kept || !v->waiting || !v->holes || !v->window || !v->ids) {
+		no_memory(v);
+		return false;
+	}
+	v->handed = store_prepare(v->s, handed_sql);
+	v->update = store_prepare(v->s, update_sql);
+	return !v->s->code;
+}
+
+int saved_run(struct saved *v)
+{
+	cleanup_stmt sqlite3_stmt *services = NULL;
+
+	v->s->saved_asked = v->n;
+	if (!v->n || v->s->code || !prepare(v))
+		return v->s->code;
+	batches_flush(v->s);
+	qsort(v->asked, v->n, sizeof(*v->asked), by_id);
+	v->allowed = CALLS_FREE / 2;
+	v->each = (CALLS_FREE / 2 + v->s->counts.executions) / v->n;
+	services = store_prepare(v->s, services_sql);
+	if (!services)
+		return v->s->code;
+	sqlite3_bind_int64(services, 1, (int64_t)v->s->before + 1);
+	sqlite3_bind_int64(services, 2, SERVICES_MOST);
+	while (store_step(v->s, services))
+		if (take_rules(v, services))
+			replay_service(v, integer(services, 0), integer(services, 1), integer(services, 7));
+	batches_flush(v->s);
+	return v->s->code;
+}

@@ -1,0 +1,30 @@
+/*
+ * saved_run.h -- whether missed deadlines would have been met without their causes: executions read back, and replayed by
+ * replay/without.h. This is the one place that fills miss_cause.saved where a replay is needed, and miss_without.
+ */
+#ifndef BSA_STORE_SAVED_RUN_H
+#define BSA_STORE_SAVED_RUN_H
+
+#include "fold/blame.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bsa_store;
+struct saved;
+
+/* Misses that are replayed at most; of more, every second, third ... one. */
+enum { SAVED_MISSES_MOST = 10000 };
+
+/* Of @misses in all. Owned by the caller; NULL: the store has failed. */
+struct saved *saved_new(struct bsa_store *s, uint64_t misses);
+struct saved *saved_free(struct saved *saved);
+
+/* The rows of the next miss, as they went into miss_cause; @x and @rows are borrowed for the call. It may not be in the sample. */
+void saved_ask(struct saved *saved, const struct bsa_execution *x, const struct bsa_blamed *rows, size_t n);
+
+/* After the last one, and the indices. 0, or the code that the store keeps. */
+int saved_run(struct saved *saved);
+
+#endif
