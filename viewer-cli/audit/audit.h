@@ -13,7 +13,7 @@ struct bsv_auditing {
 	struct bsv_answer *answer;
 	const struct bsv_call *call;
 	char *texts[16]; /* what the answer borrows */
-	struct bsv_rows *rows[4];
+	struct bsv_rows *rows[5];
 	size_t n_texts, n_rows;
 };
 

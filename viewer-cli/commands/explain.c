@@ -39,6 +39,7 @@ static void asked_fini(struct asked *a)
 	free(x->preemptions);
 	free(x->waits);
 	free(x->causes);
+	free(x->without);
 }
 
 /* ---- rows ---- */
@@ -216,6 +217,19 @@ static bool take_cause(struct kept *k, const struct bsv_rows *r)
 	return c && c->cause;
 }
 
+static bool take_without(struct kept *k, const struct bsv_rows *r)
+{
+	struct bsv_explained_without *w = one_more(&k->x.without, &k->x.n_without, sizeof(*w));
+
+	if (w)
+		*w = (struct bsv_explained_without){ .cause = text(k, r, "cause"),
+			                             .app = text(k, r, "app"),
+			                             .model = text(k, r, "model"),
+			                             .earlier = integer(r, "earlier_ns"),
+			                             .met = integer(r, "met") };
+	return w;
+}
+
 static const struct part {
 	const char *name, *title, *sql;
 	bool (*take)(struct kept *k, const struct bsv_rows *row);
@@ -224,6 +238,7 @@ static const struct part {
 	{ "phases", "its phases", bsv_sql_explain_phases, take_phase },
 	{ "waits", "its waits, and who had the lane", bsv_sql_explain_waits, take_wait },
 	{ "ledger", "why it missed its deadline", bsv_sql_explain_ledger, take_cause },
+	{ "without", "what a replay says without it", bsv_sql_explain_without, take_without },
 	{ "lanes", "when it was on a lane", bsv_sql_explain_lanes, take_stretch },
 	{ "preemptions", "when it was taken off its lane", bsv_sql_explain_preemptions, take_preemption },
 };

@@ -176,12 +176,19 @@ static void if_missed(struct bsv_auditing *a, const struct bsv_missed *t)
 		bsv_answer_hide(a->answer);
 }
 
+/* @rows is taken. NULL: it has none. */
+static struct bsv_rows *if_any(struct bsv_rows *rows)
+{
+	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
+}
+
 static struct bsv_missed parts(struct bsv_auditing *a, enum by by, const struct questions *q)
 {
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
 		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
 		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
 	const struct bsv_missed totals = add_up(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
+	struct bsv_rows *without = if_any(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
 	const char *first = headline(a, t, &found);
 
 	if (by == BY_CAUSE)
@@ -193,6 +200,9 @@ static struct bsv_missed parts(struct bsv_auditing *a, enum by by, const struct 
 	bsv_audit_part_of(a, "culprits", "who made them be missed", bsv_sql_misses_culprits, q->culprits,
 	                  found.culprits);
 	if_missed(a, t);
+	if (without)
+		bsv_audit_part_of(a, "without", "replayed without them; model empty: without the app altogether",
+		                  bsv_sql_misses_without, NULL, without);
 	bsv_audit_part(a, "worst", "the worst; last those whose deadline had passed before they were submitted",
 	               bsv_sql_misses_worst, q->worst);
 	if_missed(a, t);
@@ -208,9 +218,7 @@ static struct bsv_missed parts(struct bsv_auditing *a, enum by by, const struct 
 /* Deadlines of preparing models; NULL: there were none. Conditions on executions pick none of them. */
 static struct bsv_rows *preparations(struct bsv_auditing *a)
 {
-	struct bsv_rows *rows = a->input.picks ? NULL : bsv_audit_rows(a, bsv_sql_preparations, NULL);
-
-	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
+	return a->input.picks ? NULL : if_any(bsv_audit_rows(a, bsv_sql_preparations, NULL));
 }
 
 static void notes(struct bsv_auditing *a, const struct bsv_missed *t)
@@ -265,7 +273,8 @@ const struct bsv_command bsv_misses = {
 		    "  burstscope misses --by app recording.db\n"
 		    "  burstscope misses --where \"app = 'camera'\" --from 2s --to 5s\n"
 		    "  burstscope misses --part worst --format csv >worst.csv\n",
-	.more = "Parts: causes, models (or apps), culprits, worst, ledgers, totals. Which cause costs most deadlines "
+	.more = "Parts: causes, models (or apps), culprits, without, worst, ledgers, totals. Which cause costs most "
+		"deadlines "
 		"and which one\n"
 		"takes most time are two questions: misses and saved answer the first, lost the second.\n"
 		"Late: answered after the deadline; aborted: given up at it; given up before: foreseen. Persistent: to "

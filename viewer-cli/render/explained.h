@@ -48,6 +48,13 @@ struct bsv_explained_cause {
 	bool primary;
 };
 
+/* What a replay says of the miss without something: the members that say what are known, the others are not. */
+struct bsv_explained_without {
+	const char *cause, *app, *model;
+	int64_t earlier;
+	int64_t met; /* 1, 0; BSV_UNKNOWN: cannot be told */
+};
+
 struct bsv_explained {
 	struct bsv_who who;
 	const char *exec, *path, *status, *miss, *quality, *sides, *input;
@@ -64,7 +71,8 @@ struct bsv_explained {
 	struct bsv_explained_preemption *preemptions;
 	struct bsv_explained_wait *waits;
 	struct bsv_explained_cause *causes; /* the primary one first, then those that took most */
-	size_t n_phases, n_stretches, n_preemptions, n_waits, n_causes;
+	struct bsv_explained_without *without;
+	size_t n_phases, n_stretches, n_preemptions, n_waits, n_causes, n_without;
 };
 
 /* 0, or negative. */

@@ -200,6 +200,37 @@ static void draw_saved(const struct bsv_drawing *d)
 		bsv_explained_say(d, BSV_PLAIN, "  and %zu more", n - MOST_SAVING);
 }
 
+static void without_text(char to[2 * BSV_TEXT_MOST], const struct bsv_explained_without *w)
+{
+	char by[BSV_DURATION_TEXT];
+
+	if (bsv_known(w->earlier))
+		snprintf(to, 2 * BSV_TEXT_MOST, "submitted %s earlier", bsv_duration(by, w->earlier));
+	else if (w->cause)
+		snprintf(to, 2 * BSV_TEXT_MOST, "without all that %.40s took", w->cause);
+	else if (w->model)
+		snprintf(to, 2 * BSV_TEXT_MOST, "without %.80s of %.80s", w->model, w->app ? w->app : "?");
+	else
+		snprintf(to, 2 * BSV_TEXT_MOST, "without %.80s altogether", w->app ? w->app : "?");
+}
+
+/* What a replay can tell; and no line for what it cannot. */
+static void draw_without(const struct bsv_drawing *d)
+{
+	char text[2 * BSV_TEXT_MOST];
+
+	for (size_t i = 0, left = MOST_SAVING; i < d->x->n_without && left; i++) {
+		const struct bsv_explained_without *w = &d->x->without[i];
+
+		if (!bsv_known(w->met))
+			continue;
+		without_text(text, w);
+		bsv_explained_say(d, w->met ? BSV_GOOD : BSV_PLAIN, "  %s: %s", text,
+		                  w->met ? "met" : "missed all the same");
+		left--;
+	}
+}
+
 /* How much time there was, next to what others have. */
 static void draw_budget(const struct bsv_drawing *d)
 {
@@ -236,6 +267,7 @@ static void draw_why(const struct bsv_drawing *d)
 			break;
 		}
 	draw_saved(d);
+	draw_without(d);
 	if (x->advice) {
 		bsv_explained_say(d, BSV_PLAIN, "what may help:");
 		bsv_explained_say(d, BSV_PLAIN, "  %s", x->advice);
