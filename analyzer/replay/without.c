@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nnb/policy.h"
+#include "policy/policy.h"
 #include "replay/replay.h"
 
 enum {
