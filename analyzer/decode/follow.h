@@ -53,11 +53,12 @@ const struct bsa_trace *bsa_follow_trace(const struct bsa_follow *f, size_t i);
 struct bsa_decoded bsa_follow_decoded(const struct bsa_follow *f, size_t i);
 
 struct bsa_followed {
-	uint64_t late;      /* records that came after others of a later time */
-	uint64_t late_ns;   /* the most that one of them was late by */
-	uint64_t broken;    /* files that were given up before their end */
-	uint64_t lost_hold; /* files that shrank, or were replaced, before all of them was read: packets were overwritten */
-	uint64_t bytes;     /* read */
+	uint64_t late;    /* records that came after others of a later time */
+	uint64_t late_ns; /* the most that one of them was late by */
+	uint64_t broken;  /* files that were given up before their end */
+	uint64_t
+		lost_hold; /* files that shrank, or were replaced, before all of them was read: packets were overwritten */
+	uint64_t bytes;    /* read */
 	size_t streams;
 };
 struct bsa_followed bsa_follow_followed(const struct bsa_follow *f);
