@@ -2,8 +2,8 @@
  * condition.h -- what burstscope watch waits for: a word of --on, the events that may say it, and what is left to decide by the database.
  *
  * Two kinds decide: LTTng's triggers see single events (BSV_BY_EVENT), at no cost until one happens; a fold over what is recorded sees
- * starvation, inversions, rates and percentiles (BSV_BY_FOLD), for which a session has to be read all the time. Whoever adds the fold
- * gives it the conditions of its kind, and has it call bsv_watch_fired (watch.h) as the triggers do.
+ * starvation, inversions, rates and percentiles (BSV_BY_FOLD), for which a session has to be read all the time. There is no such
+ * fold yet, and its conditions are refused.
  */
 #ifndef BSV_CONDITION_H
 #define BSV_CONDITION_H
