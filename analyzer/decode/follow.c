@@ -240,7 +240,7 @@ static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *met
 	return r;
 }
 
-/* Any packet's header of the trace. False: there is none yet. */
+/* The header of any packet of the trace. False: no packet has been written yet. */
 static bool any_header(const struct trace *t, uint8_t header[HEADER_MAX])
 {
 	for (size_t i = 0; i < t->n_files; i++)
@@ -473,7 +473,7 @@ static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct
 	return &streams[f->n_streams++];
 }
 
-/* The header @at of a file. 1; 0: not all of it is there; -1: it is none. */
+/* The header @at of a file. 1; 0: not all of it is written yet; -1: these bytes are not a packet header. */
 static int header_at(const struct trace *t, const struct file *file, uint64_t at, struct bsa_packet_head *ret)
 {
 	uint8_t bytes[BSA_HEAD_MAX];
@@ -547,7 +547,7 @@ static void grow(struct bsa_follow *f, struct stream *s, struct file *file)
 	}
 }
 
-/* The stream's next file: SIZE_MAX: there is none. */
+/* The stream's next file: SIZE_MAX: it has no next file. */
 static size_t next_file(const struct bsa_follow *f, const struct stream *s)
 {
 	const struct trace *t = &f->traces[s->trace];

@@ -23,7 +23,7 @@ struct loose {
 	uint64_t held;       /* bytes of own, */
 	uint64_t own;        /* and of this and the arrays: charged */
 	void **at;           /* by operand */
-	uint64_t *bytes;     /* by operand: what at has been allocated with; 0: it is somebody else's */
+	uint64_t *bytes;     /* by operand: what at has been allocated with; 0: the caller owns that memory */
 	uint32_t *output_of; /* by operand: which output of the model it is */
 };
 
@@ -50,7 +50,7 @@ static enum nnb_status take(struct loose *l, uint64_t bytes, void **ret, uint64_
 		nnbx_give_back(account_of(l), all);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	nnbx_clear(*ret, all); /* for nobody may find what another has left */
+	nnbx_clear(*ret, all); /* a run may not see what another run left */
 	l->held += all;
 	*taken = all;
 	return NNB_STATUS_NONE;
@@ -270,7 +270,7 @@ enum nnb_status nnbx_loose_op(struct loose *l, uint32_t index)
 		if (l->graph->last_reader[op->inputs[k]] == index)
 			drop(l, op->inputs[k]);
 	for (uint32_t k = 0; k < op->n_outputs; k++)
-		if (l->graph->last_reader[op->outputs[k]] == index) /* nobody reads it */
+		if (l->graph->last_reader[op->outputs[k]] == index) /* no operation reads it */
 			drop(l, op->outputs[k]);
 	return status;
 }

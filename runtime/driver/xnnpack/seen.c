@@ -69,7 +69,7 @@ struct nnb_operand nnbx_see(const struct nnb_operand *o)
 	default:
 		return seen;
 	}
-	seen.lifetime = o->lifetime == NNB_NO_VALUE ? NNB_NO_VALUE : NNB_TEMPORARY; /* it is nobody else's */
+	seen.lifetime = o->lifetime == NNB_NO_VALUE ? NNB_NO_VALUE : NNB_TEMPORARY; /* only this operation uses it */
 	return seen;
 }
 

@@ -23,6 +23,25 @@ static inline uint8_t nnbx_to_q8(double x, uint8_t min, uint8_t max)
 	return x < max ? (uint8_t)round(x) : max;
 }
 
+/* @x after the activation of a cell. */
+static inline float nnbx_activated(uint32_t activation, float x)
+{
+	switch (activation) {
+	case NNBX_RELU:
+		return nnbx_clamp(x, 0, INFINITY);
+	case NNBX_RELU1:
+		return nnbx_clamp(x, -1, 1);
+	case NNBX_RELU6:
+		return nnbx_clamp(x, 0, 6);
+	case NNBX_TANH:
+		return tanhf(x);
+	case NNBX_SIGMOID:
+		return 1 / (1 + expf(-x));
+	default:
+		return x;
+	}
+}
+
 static inline uint8_t nnbx_clamp_int(int64_t x, uint8_t min, uint8_t max)
 {
 	return x < min ? min : x > max ? max : (uint8_t)x;

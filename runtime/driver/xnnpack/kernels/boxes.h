@@ -2,7 +2,7 @@
  * boxes.h -- operations of object detection: regions of images, and which of many boxes are kept.
  *
  * The terms of tensor.h. A box is x1, y1, x2, y2. Whatever the tensors hold, only what lies in them is read: a batch index
- * outside, or a region that is none, is an error and no more.
+ * outside, or a malformed region, is an error and no more.
  */
 #ifndef NNBX_BOXES_H
 #define NNBX_BOXES_H

@@ -1,24 +1,6 @@
 /* recurrent.c -- RNN, SVDF and LSTM. */
 #include "arith.h"
 
-static float activate(uint32_t activation, float x)
-{
-	switch (activation) {
-	case NNBX_RELU:
-		return nnbx_clamp(x, 0, INFINITY);
-	case NNBX_RELU1:
-		return nnbx_clamp(x, -1, 1);
-	case NNBX_RELU6:
-		return nnbx_clamp(x, 0, 6);
-	case NNBX_TANH:
-		return tanhf(x);
-	case NNBX_SIGMOID:
-		return 1 / (1 + expf(-x));
-	default:
-		return x;
-	}
-}
-
 /* ---- RNN ---- */
 
 void nnbx_rnn_f32(const struct nnbx_rnn *p, const float *in, const float *state_in, float *state_out, float *out)
@@ -28,7 +10,7 @@ void nnbx_rnn_f32(const struct nnbx_rnn *p, const float *in, const float *state_
 			float x = p->bias[u] + nnbx_dot_f32(p->weights + u * p->inputs, in, p->inputs) +
 			          nnbx_dot_f32(p->recurrent + u * p->units, state_in, p->units);
 
-			x = activate(p->activation, x);
+			x = nnbx_activated(p->activation, x);
 			*state_out++ = x;
 			*out++ = x;
 		}
@@ -64,7 +46,7 @@ void nnbx_svdf_f32(const struct nnbx_svdf *p, const float *in, const float *stat
 			for (size_t r = 0; r < p->rank && nnbx_worked(5);
 			     r++, state_in += p->memory, state_out += p->memory)
 				sum += svdf_filter(p, u * p->rank + r, in, state_in, state_out);
-			*out++ = activate(p->activation, sum);
+			*out++ = nnbx_activated(p->activation, sum);
 		}
 }
 
@@ -109,7 +91,7 @@ static void lstm_gate(const struct nnbx_lstm *p, const struct nnbx_lstm_gate *ga
 	if (gate->norm)
 		normalise(p->cells, ret);
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)
-		ret[i] = activate(activation, ret[i] * (gate->norm ? gate->norm[i] : 1) + gate->bias[i]);
+		ret[i] = nnbx_activated(activation, ret[i] * (gate->norm ? gate->norm[i] : 1) + gate->bias[i]);
 }
 
 static float clip(float x, float limit)
@@ -140,7 +122,7 @@ static void lstm_step(const struct nnbx_lstm *p, const struct lstm_item *item)
 	}
 	lstm_gate(p, &p->output, item, item->cell_out, NNBX_SIGMOID, item->output);
 	for (size_t i = 0; i < p->cells && nnbx_worked(30); i++)
-		item->output[i] *= activate(p->activation, item->cell_out[i]);
+		item->output[i] *= nnbx_activated(p->activation, item->cell_out[i]);
 	if (p->projection)
 		lstm_project(p, item);
 	else

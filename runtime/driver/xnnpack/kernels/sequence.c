@@ -3,24 +3,6 @@
 
 #include "arith.h"
 
-static float activated(uint32_t activation, float x)
-{
-	switch (activation) {
-	case NNBX_RELU:
-		return nnbx_clamp(x, 0, INFINITY);
-	case NNBX_RELU1:
-		return nnbx_clamp(x, -1, 1);
-	case NNBX_RELU6:
-		return nnbx_clamp(x, 0, 6);
-	case NNBX_TANH:
-		return tanhf(x);
-	case NNBX_SIGMOID:
-		return 1 / (1 + expf(-x));
-	default:
-		return x;
-	}
-}
-
 static float clipped(float x, float limit)
 {
 	return limit > 0 ? nnbx_clamp(x, -limit, limit) : x;
@@ -76,13 +58,13 @@ static void gate_run(const struct nnbx_cell *c, const struct nnbx_cell_gate *g, 
 	if (g->norm)
 		normalize(g->norm, g->bias, c->cells, ret);
 	for (size_t i = 0; i < c->cells && nnbx_worked(20); i++)
-		ret[i] = activated(activation, ret[i]);
+		ret[i] = nnbx_activated(activation, ret[i]);
 }
 
 static void cell_output(const struct nnbx_cell *c, const struct moment *m)
 {
 	for (size_t i = 0; i < c->cells && nnbx_worked(30); i++)
-		m->output[i] *= activated(c->activation, m->cells[i]);
+		m->output[i] *= nnbx_activated(c->activation, m->cells[i]);
 	if (!c->projection) {
 		nnbx_copy(m->state, m->output, c->outputs * sizeof(float));
 		return;
@@ -142,7 +124,7 @@ static void unit_step(const struct nnbx_unit *u, const float *in, const float *a
 
 		if (u->aux && aux)
 			x += nnbx_dot_f32(u->aux + i * u->aux_inputs, aux, u->aux_inputs);
-		scratch[i] = activated(u->activation, x);
+		scratch[i] = nnbx_activated(u->activation, x);
 	}
 	nnbx_copy(state, scratch, u->units * sizeof(float));
 }
