@@ -6,6 +6,7 @@ set -euo pipefail
 
 conformance=$1 service=$2 load=$3 both=$4 build=$5 failures=0
 . "$(dirname "$0")/../daemon.sh"
+. "$(dirname "$0")/../npm.sh"
 packages=(face_detection@0.4.1646425229 hands@0.4.1675469240 selfie_segmentation@0.1.1675465747)
 models=$build/npm-mediapipe/node_modules/@mediapipe
 
@@ -29,11 +30,7 @@ says() # WORDS
 	[[ $said == *"$1"* ]] || wrong "not said: $1 (but: $said)"
 }
 
-if [[ ! -e $models/hands/hand_landmark_full.tflite || ! -e $models/selfie_segmentation || ! -e $models/face_detection ]]; then
-	command -v npm >/dev/null || { echo 'skipped: npm is not here'; exit 77; }
-	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$build/npm-mediapipe" "${packages[@]/#/@mediapipe/}" \
-		>/dev/null 2>&1 || { echo 'skipped: npm fetches nothing here'; exit 77; }
-fi
+fetched "$build/npm-mediapipe" "${packages[@]/#/@mediapipe/}"
 
 mkdir "$tmp/models"
 good=(face_detection/face_detection_short_range face_detection/face_detection_full_range hands/hand_landmark_lite
