@@ -55,6 +55,13 @@ awaits()
 	done
 }
 
+# bursting: the first app of the load begun last, which is $victim from then on, has had an execution, or a refusal: it has a stream open.
+bursting()
+{
+	awaits 'victim=$(awk "{print \$1}" "/proc/$apps/task/$apps/children"); [[ $victim ]] && "$service" --status --socket "$tmp/socket" |
+		grep -Eq "^$victim +.*[1-9]"' 'an app asks for executions'
+}
+
 # stopped STATUS: it ends so, when it is asked to.
 stopped()
 {

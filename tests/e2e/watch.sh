@@ -45,16 +45,14 @@ awaits "grep -l '\"again\": [1-9]' cases/*/case.json >seen 2>&1" 'the same cause
 
 "$load" --quiet --socket "$tmp/socket" --duration 20s audio >load.out 2>&1 &
 apps=$!
-awaits '[[ $(cat /proc/$apps/task/$apps/children) ]]' 'an app begins'
-sleep 0.5
-victim=$(awk '{print $1}' "/proc/$apps/task/$apps/children")
+bursting
 kill -9 "$victim"
 awaits "grep -Eq '^[a-z+-]+ \(pid $victim\) died: its connection ended without a goodbye, with [1-9][0-9]* streams? open' out" 'a death'
 wait "$apps" || true
 
 "$load" --quiet --socket "$tmp/socket" --duration 20s too-big >load.out 2>&1 &
 apps=$!
-sleep 0.7
+bursting
 kill -9 "$daemon"
 wait "$daemon" 2>/dev/null || true
 daemon=

@@ -75,9 +75,7 @@ start_sessiond
 awaits 'grep -q "watching again; what happened in the .* before was not caught" err' 'it watches again'
 "$load" --quiet --socket "$tmp/socket" --duration 6s audio >load.out 2>&1 &
 apps=$!
-awaits '[[ $(cat /proc/$apps/task/$apps/children) ]]' 'an app begins'
-sleep 0.5
-victim=$(awk '{print $1}' "/proc/$apps/task/$apps/children")
+bursting
 kill -9 "$victim"
 awaits 'grep -q "(pid $victim) died" out' 'a death after the session daemon was killed'
 grep -lq '"gap_ns": [1-9]' cases/*/case.json || wrong 'no case says that there was a gap'
