@@ -65,10 +65,11 @@ session()
 	quietly lttng --no-sessiond start "$name"
 }
 
+# end_session NAME: once it is stopped all of it is in its files; what destroying waits for, half a second, is of no use to a test.
 end_session()
 {
 	quietly lttng --no-sessiond stop "$1"
-	quietly lttng --no-sessiond destroy "$1"
+	quietly lttng --no-sessiond destroy --no-wait "$1"
 }
 
 # shown NAME: the events of a trace, without where and when.
