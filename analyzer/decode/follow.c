@@ -78,6 +78,20 @@ struct trace {
 	struct file *files;
 	size_t n_files;
 	uint64_t waits_since; /* it has packets that cannot be read yet; 0: none */
+	bool by_lttng;
+};
+
+/* A packet with events; the gaps between all of them are told as losses, as unseen.h does. */
+struct cover {
+	uint64_t began, ended;
+	size_t trace;
+};
+
+/* A stream of which packets are missing before the first one. */
+struct head {
+	uint64_t ended;
+	uint32_t cpu;
+	size_t trace;
 };
 
 struct bsa_follow {
@@ -96,6 +110,14 @@ struct bsa_follow {
 	bool tied;
 	struct bsa_followed followed;
 	uint64_t record[BSA_RECORD_MAX / 8];
+	struct cover *covers; /* by when they began; those before @first_cover are past. Owned */
+	size_t n_covers, first_cover, covers_room;
+	struct cover
+		covered;  /* until when all gaps were told, and the trace that is of; ended 0: nothing is there yet */
+	struct cover gap; /* the last one that was told */
+	uint64_t first_began; /* of all packets */
+	struct head *heads;   /* not told yet. Owned */
+	size_t n_heads;
 };
 
 static int no_memory(struct bsa_err *err)
@@ -209,6 +231,7 @@ static int look_at_copy(struct bsa_follow *f, struct trace *t, const char *copy,
 		t->recipes[t->n_recipes++] = input.recipe;
 		input.recipe = NULL;
 		if (t->input.info.path) { /* what it said of itself is borrowed */
+			t->input.info.compact |= input.info.compact;
 			bsa_input_fini(&input);
 			return 1;
 		}
@@ -230,6 +253,7 @@ static int make_recipe(struct bsa_follow *f, struct trace *t, const uint8_t *met
 		return r;
 	if (asprintf(&copy, "%s/%llu", f->scratch.path, (unsigned long long)f->serial++) < 0)
 		return no_memory(err);
+	t->by_lttng = headers_of(metadata, n) == BSA_HEADERS_LTTNG;
 	header_bytes = empty_packet(header, headers_of(metadata, n));
 	if (mkdir(copy, 0700) || !write_file(copy, "metadata", metadata, n) ||
 	    !write_file(copy, "s", header, header_bytes))
@@ -503,6 +527,101 @@ static int know_file(struct bsa_follow *f, size_t trace, struct file *file, stru
 	return 0;
 }
 
+/* ---- times that no packet covers ---- */
+
+static int make_room_for_cover(struct bsa_follow *f, struct bsa_err *err)
+{
+	struct cover *covers;
+
+	if (f->first_cover > f->n_covers / 2) {
+		f->n_covers -= f->first_cover;
+		memmove(f->covers, f->covers + f->first_cover, f->n_covers * sizeof(*covers));
+		f->first_cover = 0;
+	}
+	if (f->n_covers < f->covers_room)
+		return 0;
+	covers = reallocarray(f->covers, f->covers_room ? 2 * f->covers_room : 64, sizeof(*covers));
+	if (!covers)
+		return no_memory(err);
+	f->covers = covers;
+	f->covers_room = f->covers_room ? 2 * f->covers_room : 64;
+	return 0;
+}
+
+/* A packet has been seen. They come nearly in the order of their beginnings. */
+static int cover(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
+{
+	struct cover c = { head->began, head->ended, trace };
+	size_t i;
+	int r;
+
+	if (!f->traces[trace].by_lttng || head->content <= headers[BSA_HEADERS_LTTNG].empty)
+		return 0;
+	if (c.began < f->first_began)
+		f->first_began = c.began;
+	r = make_room_for_cover(f, err);
+	if (r)
+		return r;
+	for (i = f->n_covers++; i > f->first_cover && f->covers[i - 1].began > c.began; i--)
+		f->covers[i] = f->covers[i - 1];
+	f->covers[i] = c;
+	return 0;
+}
+
+static int begin_late(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head, struct bsa_err *err)
+{
+	struct head *heads;
+
+	if (!f->traces[trace].by_lttng || !head->number)
+		return 0;
+	heads = one_more(f->heads, f->n_heads, sizeof(*heads));
+	if (!heads)
+		return no_memory(err);
+	f->heads = heads;
+	heads[f->n_heads++] = (struct head){ head->began, head->cpu, trace };
+	return 0;
+}
+
+static void tell_unseen(struct bsa_follow *f, size_t trace, uint64_t began, uint64_t ended, struct bsa_loss loss)
+{
+	struct bsa_event *e = (struct bsa_event *)f->record;
+
+	*e = (struct bsa_event){
+		.at = began, .trace = (uint32_t)trace + 1, .kind = BSA_loss, .size = sizeof(*e) + sizeof(loss)
+	};
+	loss.ended = ended;
+	loss.events = loss.packets = BSA_NEVER;
+	loss.pid = f->traces[trace].input.pid;
+	memcpy(e + 1, &loss, sizeof(loss));
+}
+
+/* Is there a time without a packet, or one whose packets are missing, before a record of @at? Then it is f->record. */
+static bool next_unseen(struct bsa_follow *f, uint64_t at)
+{
+	while (f->n_heads) {
+		const struct head h = f->heads[--f->n_heads];
+
+		if (f->first_began >= h.ended)
+			continue;
+		tell_unseen(f, h.trace, f->first_began, h.ended,
+		            (struct bsa_loss){ .cause = BSA_LOSS_HEAD, .cpu = h.cpu });
+		return true;
+	}
+	while (f->first_cover < f->n_covers && f->covers[f->first_cover].began <= at) {
+		const struct cover c = f->covers[f->first_cover++], before = f->covered;
+
+		if (c.ended > before.ended)
+			f->covered = c;
+		if (!before.ended || c.began <= before.ended)
+			continue;
+		f->gap = (struct cover){ before.ended, c.began, before.trace };
+		tell_unseen(f, before.trace, before.ended, c.began,
+		            (struct bsa_loss){ .cause = BSA_LOSS_GAP, .cpu = UINT32_MAX });
+		return true;
+	}
+	return false;
+}
+
 /* ---- what has grown ---- */
 
 static void give_up(struct file *file, uint64_t *count)
@@ -511,7 +630,7 @@ static void give_up(struct file *file, uint64_t *count)
 	file->given_up = true;
 }
 
-/* All whole packets of the stream's file. */
+/* All whole packets of the stream's file. Without memory a gap may be told that is none. */
 static void grow(struct bsa_follow *f, struct stream *s, struct file *file)
 {
 	const struct trace *t = &f->traces[s->trace];
@@ -541,6 +660,11 @@ static void grow(struct bsa_follow *f, struct stream *s, struct file *file)
 		file->stalled = 0;
 		file->end += head.bytes;
 		f->followed.bytes += head.bytes;
+		f->followed.late += head.began < f->gap.ended && head.ended > f->gap.began; /* which was told as one */
+		if (!s->any && begin_late(f, s->trace, &head, NULL))
+			f->followed.broken++;
+		if (cover(f, s->trace, &head, NULL))
+			f->followed.broken++;
 		s->head = head;
 		s->any = true;
 		bsa_flow_grow(s->flow, file->end);
@@ -617,6 +741,19 @@ static uint64_t time_of(struct bsa_follow *f, const struct stream *s)
 	return ((const struct bsa_event *)f->record)->at;
 }
 
+/*
+ * Records of one time come in the order that an import has them in: traces by their directories' names, and in each of them streams
+ * by what babeltrace2 calls them, which are their class and number.
+ */
+static uint64_t rank_of(const struct bsa_follow *f, const struct stream *s)
+{
+	uint64_t before = 1;
+
+	for (size_t i = 0; i < f->n_traces; i++)
+		before += strcmp(f->traces[i].path, f->traces[s->trace].path) < 0;
+	return before << 40 | (s->class & 0xff) << 32 | (s->instance & 0xffffffff);
+}
+
 static void queue(struct bsa_follow *f, size_t i)
 {
 	struct stream *s = &f->streams[i];
@@ -625,7 +762,7 @@ static void queue(struct bsa_follow *f, size_t i)
 		return;
 	advance_stream(f, s);
 	if (s->queued)
-		bsa_merge_add(&f->merge, (struct bsa_head){ .at = time_of(f, s), .rank = i + 1, .who = i });
+		bsa_merge_add(&f->merge, (struct bsa_head){ .at = time_of(f, s), .rank = rank_of(f, s), .who = i });
 }
 
 /* ---- until when nothing earlier can come ---- */
@@ -649,6 +786,16 @@ static bool waits(struct bsa_follow *f, struct trace *t)
 	return f->now - t->waits_since < stall_ns;
 }
 
+/* A file without a packet may get one that begins before the others' last ones: LTTng makes those of all cpus at once. */
+static bool has_unknown(const struct bsa_follow *f)
+{
+	for (size_t i = 0; i < f->n_traces; i++)
+		for (size_t k = 0; k < f->traces[i].n_files; k++)
+			if (f->traces[i].files[k].fd >= 0 && !f->traces[i].files[k].known)
+				return true;
+	return false;
+}
+
 static void set_until(struct bsa_follow *f)
 {
 	uint64_t settled = f->now > f->settle_ns ? f->now - f->settle_ns : 0, until = BSA_NEVER;
@@ -669,8 +816,7 @@ static void set_until(struct bsa_follow *f)
 		if (seen < until)
 			until = seen;
 	}
-	/* a stream that is not known yet is one of a process that has just begun: its first packet comes within the same time */
-	if (until > settled && !f->n_streams)
+	if (until > settled && (!f->n_streams || has_unknown(f)))
 		until = settled;
 	if (until > f->until)
 		f->until = until;
@@ -742,7 +888,7 @@ static void take_first(struct bsa_follow *f)
 	s->queued = false;
 	advance_stream(f, s);
 	if (s->queued)
-		bsa_merge_move(&f->merge, time_of(f, s), who + 1);
+		bsa_merge_move(&f->merge, time_of(f, s), f->merge.heap[0].rank);
 	else
 		bsa_merge_drop(&f->merge);
 	memcpy(f->record, next, sizeof(next));
@@ -771,9 +917,13 @@ int bsa_follow_next(struct bsa_follow *f, const struct bsa_event **ret, struct b
 		if (f->tied)
 			return 1;
 	}
+	at = is_due(f) ? f->merge.heap[0].at : f->until == BSA_NEVER ? BSA_NEVER : 0;
+	if (next_unseen(f, at)) {
+		*ret = e;
+		return 1;
+	}
 	if (!is_due(f))
 		return 0;
-	at = f->merge.heap[0].at;
 	do {
 		uint64_t rank = f->merge.heap[0].rank;
 
@@ -800,6 +950,7 @@ int bsa_follow_open(struct bsa_follow **ret, const struct bsa_follow_options *op
 
 	if (r == 0) {
 		f->settle_ns = options->settle_ns;
+		f->first_began = BSA_NEVER;
 		if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &f->plugin) ==
 		    BT_PLUGIN_FIND_STATUS_OK)
 			f->source = bt_plugin_borrow_source_component_class_by_name_const(f->plugin, "fs");
@@ -845,6 +996,8 @@ struct bsa_follow *bsa_follow_free(struct bsa_follow *f)
 	free(f->traces);
 	free(f->streams);
 	free(f->merge.heap);
+	free(f->covers);
+	free(f->heads);
 	bsa_ties_free(f->ties);
 	bsa_scratch_remove(&f->scratch);
 	bt_plugin_put_ref(f->plugin);

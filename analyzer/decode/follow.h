@@ -15,6 +15,8 @@
  *           since. The second is an assumption: that the timer and the consumer daemon take no longer. Where it fails, the record
  *           comes late: it is counted, and told as of the time of the record before it. Who needs exact figures then
  *           reads the files again, once they are complete (decode.h).
+ * UNSEEN    Times without a packet of any stream, and packets that are missing before the first one of a stream, come as losses as
+ *           unseen.h has them; what only the end of a recording shows (its tails) does not.
  * TRUST     Files may shrink, be replaced, or hold anything. A stream whose packets contradict themselves goes on with its next file; what
  *           was skipped shows as lost packets, by their numbers. Of links only those to directories are not followed.
  *
