@@ -366,9 +366,22 @@ static void cut_silent(struct bsa_fold *f)
 	}
 }
 
+/* As it is now: what is judged of it later may be more. What cannot be is counted then. */
+static void tell_over(struct bsa_fold *f, const struct bsa_exec *x)
+{
+	const struct bsa_left_out left_out = f->left_out;
+	struct bsa_exec now = *x;
+
+	bsa_exec_judge(f, &now);
+	f->left_out = left_out;
+	f->facts.over(f->facts.ctx, &now.fact);
+}
+
 /* There will be nothing more of it. */
 static void conclude(struct bsa_fold *f, struct bsa_exec *x)
 {
+	if (f->facts.over)
+		tell_over(f, x);
 	if (x->placed)
 		end_unseen(f, x);
 	if (x->found_waiting && !x->scheduled && !x->has_service)

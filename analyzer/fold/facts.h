@@ -407,6 +407,11 @@ struct bsa_facts {
 	void (*operation)(void *ctx, const struct bsa_operation *); /* NULL: not wanted */
 	void (*lost)(void *ctx, const struct bsa_lost *);
 	void (*spanned)(void *ctx, const struct bsa_spanned *);
+	/*
+	 * NULL: not wanted. Told of each execution once, before @execution, as soon as no event of it is to come: what it waited for, and
+	 * on which lane it was, is not known yet, and may never be.
+	 */
+	void (*over)(void *ctx, const struct bsa_execution *);
 };
 
 #endif
