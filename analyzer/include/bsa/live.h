@@ -1,0 +1,100 @@
+/*
+ * live.h -- what a recording says while it still grows: who asks how often, how long that takes, who misses deadlines, and why.
+ *
+ * The records are those of the files (decode/follow.h), and the fold is that of an import. So once the recording has ended and all of it
+ * was there to be read, the sums are those of an import of it, exactly: struct bsa_live_state says whether that holds.
+ *
+ * TWO SPEEDS  How often, how long, missed or not: known as soon as the last event of an execution is. What it waited for, and so causes
+ *             and shares, is known when nothing earlier can come: with events of detail compact that is a second later.
+ * MEMORY      Bounded by what is under way, and by the last seconds. Of what has ended sums are left.
+ * TRUST       As decode/follow.h. A service whose records contradict themselves begins anew (gaps).
+ *
+ * One thread.
+ */
+#ifndef BSA_LIVE_H
+#define BSA_LIVE_H
+
+#include "bsa/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bsa_live;
+
+#define BSA_LIVE_UNKNOWN UINT64_MAX
+
+enum {
+	BSA_LIVE_CAUSES = 24, /* as in relation miss_cause, by number */
+	BSA_LIVE_NAME = 64,
+	BSA_LIVE_SECONDS = 5 /* the last ones, in which all are counted that are not sums */
+};
+
+struct bsa_live_options {
+	const char *directory; /* of the recording; it may not be there yet. Copied */
+	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
+	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
+};
+
+/* 0 and *ret owned by the caller; BSA_E_ENV. */
+int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options, struct bsa_err *err);
+struct bsa_live *bsa_live_free(struct bsa_live *l); /* NULL is fine; returns NULL */
+
+/* Read and fold what has grown. @now: CLOCK_MONOTONIC. 0; BSA_E_ENV. */
+int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err);
+
+/* The recording is over, and all of it is in files. Then only what there is may be asked for. 0; BSA_E_ENV. */
+int bsa_live_finish(struct bsa_live *l, struct bsa_err *err);
+
+/* From now on in another directory: what was under way in the first one is over. Sums go on. 0; BSA_E_ENV. */
+int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err);
+
+/* Of an app and a model: since the beginning. */
+struct bsa_live_sum {
+	uint64_t executions, missed, incomplete, slot_misses;
+	uint64_t run_ns, queue_ns; /* of those of which it is known */
+	uint64_t by_cause[BSA_LIVE_CAUSES];
+};
+
+struct bsa_live_row {
+	char app[BSA_LIVE_NAME + 16], model[BSA_LIVE_NAME]; /* as strangers call them; "" is unknown */
+	uint32_t app_id;
+	/* in the last seconds */
+	uint64_t executions, answered, missed, slot_misses, by_cause[BSA_LIVE_CAUSES];
+	uint64_t p50_ns, p99_ns;                 /* of those answered, to 3 %; BSA_LIVE_UNKNOWN: none was */
+	uint64_t run_ns, queue_ns;               /* on lanes, and waiting for them, of those that are over */
+	uint64_t received_ns, entitled_ns;       /* of its app */
+	uint64_t per_slot[BSA_LIVE_SECONDS * 2]; /* executions, the oldest first */
+	struct bsa_live_sum sum;
+};
+
+struct bsa_live_state {
+	uint64_t until;     /* so far all is known; 0: nothing is */
+	uint64_t window_ns; /* what "the last seconds" are */
+	struct bsa_live_sum sum;
+	uint64_t losses, lost_events,
+		lost_packets; /* times of which events were lost, however that is known; lost_*: at least */
+	uint64_t received_ns, entitled_ns; /* once it is finished: of all apps */
+	uint64_t late, late_ns;            /* records that came too late, and the most that was by */
+	uint64_t overwritten, broken; /* tracefiles that were written anew before they were read; that made no sense */
+	uint64_t impostors;           /* events of users that these cannot know of */
+	uint64_t gaps;                /* times it began anew */
+	uint64_t bytes;
+	size_t streams;
+	unsigned lanes, services; /* of those that were heard last */
+	bool exact;
+	const char *why; /* it is not exact. Borrowed for good */
+};
+
+struct bsa_live_state bsa_live_state(const struct bsa_live *l);
+
+/* All rows of the last seconds or, if @all, of the whole time, in no order: @max of them into @ret. Returns how many there are. */
+size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max);
+
+/* What @app_id got of the lanes, and was entitled to: of all of the time, once it is finished. False: it waited for no lane. */
+bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled);
+
+/* As in relation miss_cause: "crowded_out". Borrowed for good. NULL: there is none. */
+const char *bsa_live_cause(unsigned cause);
+
+#endif

@@ -1,0 +1,455 @@
+/*
+ * live.c -- see bsa/live.h: records of the follower through what an import checks, into the fold; its facts into misses and rows.
+ *
+ * A fold is begun with the first record, and anew where its service's records cannot be one service's (services.h), where traces turn out
+ * to be of another detail than was assumed, and in another directory. What an import finds out by reading a second time (users.h,
+ * bsa_fold_latest_summary) is known here when it is too late: then the sums are not exact, and say so.
+ */
+#include "bsa/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/follow.h"
+#include "fold/fold.h"
+#include "live/misses.h"
+#include "live/rows.h"
+#include "services.h"
+#include "users.h"
+
+static const uint64_t horizon_ns = 1000000000; /* as an import has it, which is what makes the sums the same */
+
+struct bsa_live {
+	struct bsa_follow *follow;
+	struct bsa_fold *fold;
+	struct bsa_facts facts;
+	struct bsa_misses *misses;
+	struct bsa_rows *rows;
+	struct services *services;
+	struct users *users;
+	struct bsa_live_options options; /* without the directory */
+	struct bsa_fold_ids last;
+	size_t n_traces; /* that are known to users */
+	bool compact;    /* what the fold assumes */
+	bool failed;     /* no memory, within a fact */
+	bool finished;
+	bool late_summaries, users_again;
+	struct bsa_live_state state;
+	struct bsa_followed before; /* of the directories that were left */
+	uint64_t lost_events, lost_packets;
+};
+
+static int no_memory(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
+}
+
+/* ---- facts ---- */
+
+static void note(struct bsa_live *l, int failed)
+{
+	l->failed |= failed != 0;
+}
+
+static void on_app(void *ctx, const struct bsa_app *a)
+{
+	struct bsa_live *l = ctx;
+
+	note(l, bsa_rows_app(l->rows, a));
+}
+
+static void on_model(void *ctx, const struct bsa_model *m)
+{
+	struct bsa_live *l = ctx;
+
+	note(l, bsa_rows_model(l->rows, m));
+	note(l, bsa_misses_model(l->misses, m));
+}
+
+static void on_rules(void *ctx, const struct bsa_rules *r)
+{
+	struct bsa_live *l = ctx;
+
+	l->state.lanes = r->lanes;
+	l->state.services++;
+	bsa_misses_rules(l->misses, r);
+}
+
+static void on_over(void *ctx, const struct bsa_execution *x)
+{
+	struct bsa_live *l = ctx;
+
+	note(l, bsa_rows_over(l->rows, x));
+}
+
+static void on_execution(void *ctx, const struct bsa_execution *x)
+{
+	struct bsa_live *l = ctx;
+	unsigned cause;
+
+	note(l, bsa_misses_execution(l->misses, x, &cause));
+	note(l, bsa_rows_execution(l->rows, x, cause));
+}
+
+static void on_wait(void *ctx, const struct bsa_wait *w)
+{
+	struct bsa_live *l = ctx;
+
+	note(l, bsa_misses_wait(l->misses, w));
+}
+
+static void on_slice(void *ctx, const struct bsa_slice *s)
+{
+	struct bsa_live *l = ctx;
+
+	note(l, bsa_misses_slice(l->misses, s));
+}
+
+static void on_preemption(void *ctx, const struct bsa_preemption *p)
+{
+	struct bsa_live *l = ctx;
+
+	note(l, bsa_misses_preemption(l->misses, p));
+}
+
+static void on_refused(void *ctx, const struct bsa_refused *r)
+{
+	struct bsa_live *l = ctx;
+
+	note(l, bsa_misses_refused(l->misses, r));
+}
+
+static void on_lag(void *ctx, const struct bsa_lag *lag)
+{
+	bsa_rows_lag(((struct bsa_live *)ctx)->rows, lag);
+}
+
+static void on_share(void *ctx, const struct bsa_share *s)
+{
+	struct bsa_live *l = ctx;
+
+	bsa_rows_share(l->rows, s);
+	l->state.received_ns += s->received;
+	l->state.entitled_ns += s->entitled;
+}
+
+static void on_lost(void *ctx, const struct bsa_lost *lost)
+{
+	((struct bsa_live *)ctx)->state.losses++;
+	(void)lost;
+}
+
+#define NOTHING_OF(kind)                                                        \
+	static void nothing_of_##kind(void *ctx, const struct bsa_##kind *fact) \
+	{                                                                       \
+		(void)ctx, (void)fact;                                          \
+	}
+#define OTHERS(K)                                                                                                      \
+	K(process)                                                                                                     \
+	K(stream) K(possible_wait) K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) K(mapping) K(buffer) \
+		K(buffer_used) K(inverted) K(starved) K(interfered) K(chosen) K(spanned)
+OTHERS(NOTHING_OF)
+
+static struct bsa_facts facts_of(struct bsa_live *l)
+{
+	struct bsa_facts f = { .ctx = l,
+		               .app = on_app,
+		               .model = on_model,
+		               .rules = on_rules,
+		               .over = on_over,
+		               .execution = on_execution,
+		               .wait = on_wait,
+		               .slice = on_slice,
+		               .preemption = on_preemption,
+		               .refused = on_refused,
+		               .lag = on_lag,
+		               .share = on_share,
+		               .lost = on_lost };
+
+#define IS_NOTHING(kind) f.kind = nothing_of_##kind;
+	OTHERS(IS_NOTHING)
+	return f;
+}
+
+/* ---- one fold after the other ---- */
+
+static int know_traces(struct bsa_live *l, struct bsa_err *err)
+{
+	const struct bsa_trace *t;
+
+	while ((t = bsa_follow_trace(l->follow, l->n_traces)) && t->path) {
+		if (users_trace(l->users, (uint32_t)++l->n_traces, t->uid))
+			return no_memory(err);
+		l->options.compact |= t->compact;
+	}
+	return 0;
+}
+
+static int begin(struct bsa_live *l, struct bsa_err *err)
+{
+	const struct bsa_fold_options options = { .horizon_ns = l->options.compact ? horizon_ns : 0, .last = l->last };
+
+	l->compact = l->options.compact;
+	l->fold = bsa_fold_new(&l->facts, &options);
+	l->services = services_new();
+	return l->fold && l->services ? 0 : no_memory(err);
+}
+
+static int begin_users(struct bsa_live *l, struct bsa_err *err)
+{
+	users_free(l->users);
+	l->n_traces = 0;
+	l->users = users_new(USERS_UNKNOWN);
+	return l->users ? 0 : no_memory(err);
+}
+
+/* A service that fell silent before its clients did: as in importer.c. */
+static void tell_silence(struct bsa_live *l)
+{
+	struct silence silence;
+	uint32_t from = 0;
+
+	while (services_silence(l->services, &from, &silence))
+		l->state.losses++;
+}
+
+static int end(struct bsa_live *l, struct bsa_err *err)
+{
+	if (!l->fold)
+		return 0;
+	if (bsa_fold_finish(l->fold) || l->failed)
+		return no_memory(err);
+	tell_silence(l);
+	l->late_summaries |= l->compact && bsa_fold_latest_summary(l->fold) > horizon_ns;
+	l->last = bsa_fold_last(l->fold);
+	l->fold = bsa_fold_free(l->fold);
+	l->services = services_free(l->services);
+	return 0;
+}
+
+/* ---- records ---- */
+
+static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *err)
+{
+	int r = know_traces(l, err), counts;
+
+	if (r >= 0 && l->fold && l->compact != l->options.compact) {
+		l->state.gaps++;
+		r = end(l, err);
+	}
+	if (r >= 0 && !l->fold)
+		r = begin(l, err);
+	if (r < 0)
+		return r;
+	counts = users_event(l->users, e);
+	if (counts < 0)
+		return no_memory(err);
+	l->state.impostors += !counts;
+	if (!counts)
+		return 0;
+	r = services_event(l->services, e, err);
+	if (r == BSA_E_INPUT) { /* two services that an import would refuse to put together */
+		l->state.gaps++;
+		r = end(l, err);
+		if (r >= 0)
+			r = begin(l, err);
+	}
+	if (r < 0)
+		return r;
+	return bsa_fold_event(l->fold, e) || l->failed ? no_memory(err) : 0;
+}
+
+static int take_all(struct bsa_live *l, struct bsa_err *err)
+{
+	const struct bsa_event *e;
+	int r;
+
+	while ((r = bsa_follow_next(l->follow, &e, err)) > 0)
+		if ((r = take(l, e, err)) < 0)
+			return r;
+	return r;
+}
+
+int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
+{
+	int r = bsa_follow_look(l->follow, now, err);
+
+	if (r >= 0)
+		r = take_all(l, err);
+	if (r >= 0 && bsa_follow_until(l->follow) != BSA_NEVER) {
+		l->state.until = bsa_follow_until(l->follow);
+		bsa_rows_advance(l->rows, l->state.until);
+	}
+	return r;
+}
+
+static void recause(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is)
+{
+	bsa_rows_recause(((struct bsa_live *)ctx)->rows, app, model, was, is);
+}
+
+/* All that is in files is taken, and the fold is over. */
+static int leave(struct bsa_live *l, struct bsa_err *err)
+{
+	int r = bsa_follow_look(l->follow, BSA_NEVER, err);
+
+	if (r >= 0)
+		r = take_all(l, err);
+	if (r >= 0)
+		r = end(l, err);
+	if (r >= 0)
+		l->users_again |= users_decided(l->users).again;
+	return r;
+}
+
+int bsa_live_finish(struct bsa_live *l, struct bsa_err *err)
+{
+	int r = l->finished ? 0 : leave(l, err);
+
+	if (r < 0 || l->finished)
+		return r;
+	l->finished = true;
+	bsa_misses_again(l->misses, recause, l);
+	return 0;
+}
+
+/* What is counted of this directory, to what was counted of those before. */
+static void add_up(const struct bsa_live *l, struct bsa_followed *ret, uint64_t *ret_events, uint64_t *ret_packets)
+{
+	const struct bsa_followed f = bsa_follow_followed(l->follow);
+
+	*ret = (struct bsa_followed){ .late = l->before.late + f.late,
+		                      .late_ns = f.late_ns > l->before.late_ns ? f.late_ns : l->before.late_ns,
+		                      .broken = l->before.broken + f.broken,
+		                      .lost_hold = l->before.lost_hold + f.lost_hold,
+		                      .bytes = l->before.bytes + f.bytes,
+		                      .streams = f.streams };
+	*ret_events = l->lost_events;
+	*ret_packets = l->lost_packets;
+	for (size_t i = 0; i < l->n_traces; i++) {
+		struct bsa_decoded d = bsa_follow_decoded(l->follow, i);
+
+		*ret_events += d.lost_events;
+		*ret_packets += d.lost_packets;
+	}
+}
+
+int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err)
+{
+	const struct bsa_follow_options options = { directory, l->options.settle_ns };
+	int r = leave(l, err);
+
+	if (r < 0)
+		return r;
+	add_up(l, &l->before, &l->lost_events, &l->lost_packets);
+	l->state.gaps++;
+	l->follow = bsa_follow_free(l->follow);
+	r = bsa_follow_open(&l->follow, &options, err);
+	return r < 0 ? r : begin_users(l, err);
+}
+
+/* ---- all of it ---- */
+
+int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options, struct bsa_err *err)
+{
+	const struct bsa_follow_options follow = { options->directory, options->settle_ns };
+	struct bsa_live *l = calloc(1, sizeof(*l));
+	int r = l ? 0 : no_memory(err);
+
+	if (r == 0) {
+		l->options = *options;
+		l->options.directory = NULL;
+		l->misses = bsa_misses_new();
+		l->rows = bsa_rows_new();
+		l->facts = facts_of(l);
+		r = l->misses && l->rows ? begin_users(l, err) : no_memory(err);
+	}
+	if (r == 0)
+		r = bsa_follow_open(&l->follow, &follow, err);
+	if (r) {
+		bsa_live_free(l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}
+
+struct bsa_live *bsa_live_free(struct bsa_live *l)
+{
+	if (!l)
+		return NULL;
+	bsa_follow_free(l->follow);
+	bsa_fold_free(l->fold);
+	services_free(l->services);
+	users_free(l->users);
+	bsa_misses_free(l->misses);
+	bsa_rows_free(l->rows);
+	free(l);
+	return NULL;
+}
+
+/* ---- asked ---- */
+
+static const char *why_inexact(const struct bsa_live *l, const struct bsa_live_state *s)
+{
+	if (s->gaps)
+		return "it began anew";
+	if (s->overwritten)
+		return "tracefiles were written anew before they were read";
+	if (s->broken)
+		return "a tracefile made no sense";
+	if (s->late)
+		return "records came later than was waited for";
+	if (l->late_summaries)
+		return "summaries came later than a second";
+	if (l->users_again)
+		return "whose events they were became known too late";
+	return bsa_misses_is_exact(l->misses) ? NULL : "there were too many executions to know for all what is typical";
+}
+
+struct bsa_live_state bsa_live_state(const struct bsa_live *l)
+{
+	struct bsa_live_state s = l->state;
+	struct bsa_followed f;
+
+	add_up(l, &f, &s.lost_events, &s.lost_packets);
+	s.sum = bsa_rows_sum(l->rows);
+	s.window_ns = bsa_rows_window(l->rows);
+	s.late = f.late;
+	s.late_ns = f.late_ns;
+	s.broken = f.broken;
+	s.overwritten = f.lost_hold;
+	s.bytes = f.bytes;
+	s.streams = f.streams;
+	s.why = why_inexact(l, &s);
+	s.exact = !s.why;
+	return s;
+}
+
+size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max)
+{
+	return bsa_rows_get(l->rows, all, ret, max);
+}
+
+bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled)
+{
+	return bsa_rows_share_of(l->rows, app_id, ret_received, ret_entitled);
+}
+
+/* The names that views of the database give to numbers. */
+#define REL_NAME(labels, name, number) { #labels, #name, number },
+#define REL_LABELS(labels, names) names
+static const struct {
+	const char *labels, *name;
+	unsigned number;
+} labels[] = {
+#include "store/labels.def"
+};
+
+const char *bsa_live_cause(unsigned cause)
+{
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++)
+		if (labels[i].number == cause && !strcmp(labels[i].labels, "cause"))
+			return labels[i].name;
+	return NULL;
+}

@@ -1,0 +1,308 @@
+/* misses.c -- see misses.h. */
+#include "live/misses.h"
+
+#include "fold/list.h"
+#include "fold/table.h"
+#include "live/usual.h"
+#include "store/relations.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What was told of one thing, one behind the other. */
+struct told {
+	void *of; /* owned */
+	size_t n, room;
+};
+
+/* What is kept of an execution: from the first of its waits on, and, if it misses, until the end. */
+struct kept {
+	struct bsa_entry entry; /* id */
+	struct bsa_link link;   /* of those that were not told yet, or of misses */
+	struct told waits, preemptions, slices;
+	struct bsa_refused refused;
+	bool was_refused;
+	struct bsa_execution *execution; /* NULL: it was not told yet. Owned */
+	size_t bytes;
+	unsigned cause;
+};
+
+struct bsa_misses {
+	struct bsa_usual *usual;
+	struct bsa_table kept;
+	struct bsa_link untold, missed;
+	size_t bytes;
+	bool inexact, any_rules, native, restarts;
+	struct bsa_blamed *blamed;
+	size_t blamed_room;
+};
+
+struct bsa_misses *bsa_misses_new(void)
+{
+	struct bsa_misses *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	bsa_list_init(&m->untold);
+	bsa_list_init(&m->missed);
+	m->usual = bsa_usual_new();
+	return !bsa_table_init(&m->kept) && m->usual ? m : bsa_misses_free(m);
+}
+
+static void drop(struct bsa_misses *m, struct kept *k)
+{
+	bsa_table_remove(&m->kept, &k->entry);
+	bsa_list_remove(&k->link);
+	m->bytes -= k->bytes;
+	free(k->waits.of);
+	free(k->preemptions.of);
+	free(k->slices.of);
+	free(k->execution);
+	free(k);
+}
+
+static struct kept *first_of(struct bsa_link *list)
+{
+	struct bsa_link *l = bsa_list_first(list);
+
+	return l ? BSA_LINKED(l, struct kept, link) : NULL;
+}
+
+struct bsa_misses *bsa_misses_free(struct bsa_misses *m)
+{
+	struct kept *k;
+
+	if (!m)
+		return NULL;
+	while ((k = first_of(&m->untold)) || (k = first_of(&m->missed)))
+		drop(m, k);
+	bsa_table_fini(&m->kept);
+	bsa_usual_free(m->usual);
+	free(m->blamed);
+	free(m);
+	return NULL;
+}
+
+/* ---- what is told ---- */
+
+static void grow(struct bsa_misses *m, struct kept *k, size_t bytes)
+{
+	k->bytes += bytes;
+	m->bytes += bytes;
+}
+
+/* Too much is kept: the oldest misses go, or else what is under way for the longest. @but stays. */
+static void make_room(struct bsa_misses *m, const struct kept *but)
+{
+	while (m->bytes > MISSES_BYTES) {
+		struct kept *k = first_of(&m->missed);
+
+		if (!k || k == but)
+			k = first_of(&m->untold);
+		if (!k || k == but)
+			return;
+		m->inexact = true;
+		drop(m, k);
+	}
+}
+
+static struct kept *kept_of(struct bsa_misses *m, uint64_t id)
+{
+	struct kept *k = bsa_table_find(&m->kept, id);
+
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	k->cause = BSA_CAUSES;
+	bsa_table_add(&m->kept, &k->entry, id);
+	bsa_list_add(&m->untold, &k->link);
+	grow(m, k, sizeof(*k));
+	make_room(m, k);
+	return k;
+}
+
+static int add(struct bsa_misses *m, struct kept *k, struct told *to, const void *fact, size_t bytes)
+{
+	if (!k)
+		return -ENOMEM;
+	if (to->n == to->room) {
+		size_t room = to->room ? 2 * to->room : 4;
+		void *more = reallocarray(to->of, room, bytes);
+
+		if (!more)
+			return -ENOMEM;
+		grow(m, k, (room - to->room) * bytes);
+		to->of = more;
+		to->room = room;
+		make_room(m, k);
+	}
+	memcpy((char *)to->of + to->n++ * bytes, fact, bytes);
+	return 0;
+}
+
+int bsa_misses_wait(struct bsa_misses *m, const struct bsa_wait *w)
+{
+	struct kept *k = kept_of(m, w->execution);
+
+	return add(m, k, k ? &k->waits : NULL, w, sizeof(*w));
+}
+
+int bsa_misses_preemption(struct bsa_misses *m, const struct bsa_preemption *p)
+{
+	struct kept *k = kept_of(m, p->execution);
+
+	return add(m, k, k ? &k->preemptions : NULL, p, sizeof(*p));
+}
+
+int bsa_misses_slice(struct bsa_misses *m, const struct bsa_slice *s)
+{
+	struct kept *k = kept_of(m, s->execution);
+
+	return add(m, k, k ? &k->slices : NULL, s, sizeof(*s));
+}
+
+int bsa_misses_refused(struct bsa_misses *m, const struct bsa_refused *r)
+{
+	struct kept *k = kept_of(m, r->execution);
+
+	if (!k)
+		return -ENOMEM;
+	k->refused = *r;
+	k->was_refused = true;
+	return 0;
+}
+
+int bsa_misses_model(struct bsa_misses *m, const struct bsa_model *model)
+{
+	return bsa_usual_estimate(m->usual, model->id, model->estimate_ns == BSA_NEVER ? 0 : model->estimate_ns);
+}
+
+void bsa_misses_rules(struct bsa_misses *m, const struct bsa_rules *r)
+{
+	m->any_rules = true;
+	m->native |= r->policy == LABEL_policy_native;
+	m->restarts |= r->preempt_mode == LABEL_preempt_restart && r->policy != LABEL_policy_fifo;
+}
+
+/* ---- why ---- */
+
+static int by_beginning(const void *a, const void *b)
+{
+	const struct bsa_wait *x = a, *y = b;
+
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+static int by_stop(const void *a, const void *b)
+{
+	const struct bsa_preemption *x = a, *y = b;
+
+	return (x->stopped > y->stopped) - (x->stopped < y->stopped);
+}
+
+static int by_slice(const void *a, const void *b)
+{
+	const struct bsa_slice *x = a, *y = b;
+
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+static void sort(struct told *t, size_t bytes, int (*compare)(const void *, const void *))
+{
+	if (t->n > 1)
+		qsort(t->of, t->n, bytes, compare);
+}
+
+static bool room_for_rows(struct bsa_misses *m, size_t n)
+{
+	struct bsa_blamed *more;
+
+	if (n <= m->blamed_room)
+		return true;
+	more = reallocarray(m->blamed, 2 * n, sizeof(*more));
+	if (!more)
+		return false;
+	m->blamed = more;
+	m->blamed_room = 2 * n;
+	return true;
+}
+
+/* Its primary cause, as far as is known now. BSA_CAUSES: no memory. */
+static unsigned blame(struct bsa_misses *m, const struct kept *k, bool exactly)
+{
+	const struct bsa_typical typical = bsa_usual_of(m->usual, k->execution, exactly);
+	const struct bsa_missed missed = {
+		.execution = k->execution,
+		.typical = &typical,
+		.waits = k->waits.of,
+		.n_waits = k->waits.n,
+		.preemptions = k->preemptions.of,
+		.n_preemptions = k->preemptions.n,
+		.slices = k->slices.of,
+		.n_slices = k->slices.n,
+		.refused = k->was_refused ? &k->refused : NULL,
+		.restarts = m->restarts || !m->any_rules || m->native,
+	};
+	size_t most = BSA_CAUSES + missed.n_waits + missed.n_preemptions, n;
+
+	if (!room_for_rows(m, most))
+		return BSA_CAUSES;
+	n = bsa_blame(&missed, m->blamed, most);
+	for (size_t i = 0; i < n; i++)
+		if (m->blamed[i].is_primary)
+			return m->blamed[i].cause;
+	return BSA_CAUSES;
+}
+
+static int keep_miss(struct bsa_misses *m, const struct bsa_execution *x, unsigned *ret)
+{
+	struct kept *k = kept_of(m, x->id);
+
+	if (!k || !(k->execution = malloc(sizeof(*x))))
+		return -ENOMEM;
+	*k->execution = *x;
+	grow(m, k, sizeof(*x));
+	make_room(m, k);
+	sort(&k->waits, sizeof(struct bsa_wait), by_beginning);
+	sort(&k->preemptions, sizeof(struct bsa_preemption), by_stop);
+	sort(&k->slices, sizeof(struct bsa_slice), by_slice);
+	bsa_list_remove(&k->link);
+	bsa_list_add(&m->missed, &k->link);
+	*ret = k->cause = blame(m, k, false);
+	return 0;
+}
+
+int bsa_misses_execution(struct bsa_misses *m, const struct bsa_execution *x, unsigned *ret)
+{
+	struct kept *k;
+	int r = bsa_usual_add(m->usual, x);
+
+	*ret = BSA_CAUSES;
+	if (!r && x->miss != BSA_MISS_NONE && x->lateness != BSA_LATENESS_UNKNOWN)
+		return keep_miss(m, x, ret);
+	k = bsa_table_find(&m->kept, x->id);
+	if (k)
+		drop(m, k);
+	return r;
+}
+
+void bsa_misses_again(struct bsa_misses *m,
+                      void (*tell)(void *ctx, uint32_t app, uint32_t model, unsigned was, unsigned is), void *ctx)
+{
+	for (struct bsa_link *l = m->missed.next; l != &m->missed; l = l->next) {
+		struct kept *k = BSA_LINKED(l, struct kept, link);
+		unsigned was = k->cause;
+
+		k->cause = blame(m, k, true);
+		if (k->cause != was)
+			tell(ctx, k->execution->app, k->execution->model, was, k->cause);
+	}
+}
+
+bool bsa_misses_is_exact(const struct bsa_misses *m)
+{
+	return !m->inexact && bsa_usual_is_exact(m->usual);
+}

@@ -1,0 +1,605 @@
+/* rows.c -- see rows.h. */
+#include "live/rows.h"
+
+#include "fold/list.h"
+#include "fold/table.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert((int)BSA_LIVE_CAUSES == (int)BSA_CAUSES, "there is another cause");
+static_assert((int)BSA_LIVE_NAME == (int)BSA_TEXT, "names are longer");
+
+enum {
+	SLOTS = BSA_LIVE_SECONDS * 2,
+	SLOT_NS = 500000000,
+	PAIRS_MAX = 4096,      /* of more those that were seen the longest ago are added up as one */
+	SLOTTED_MAX = 512,     /* that have slots: the others have sums alone */
+	NAMES_MAX = 4096,      /* apps, and models */
+	LAG_SLOTS = SLOTS * 5, /* of 100 ms */
+	LAG_NS = 100000000,
+	FINE = 32,         /* buckets of an octave */
+	FIRST_OCTAVE = 10, /* from 1 us on */
+	OCTAVES = 31,      /* to 36 minutes */
+	BUCKETS = FINE * OCTAVES
+};
+
+struct slot {
+	uint64_t number; /* of half a second, plus 1; 0: never used */
+	uint64_t executions, answered, missed, slot_misses, run_ns, queue_ns, by_cause[BSA_CAUSES];
+	uint32_t took[BUCKETS]; /* e2e of those answered */
+};
+
+/* An app and a model, by their ids. */
+struct pair {
+	struct bsa_entry entry; /* app << 32 | model */
+	struct bsa_link link;   /* the one that was seen the longest ago first */
+	uint32_t app, model;
+	uint64_t seen;
+	struct bsa_live_sum sum;
+	struct slot *slots; /* SLOTS of them; NULL: nothing was in the last seconds. Owned */
+};
+
+struct name {
+	struct bsa_entry entry; /* id */
+	struct bsa_link link;   /* the oldest first */
+	uint32_t key;           /* of an app, as the service has it */
+	char text[BSA_TEXT];
+};
+
+struct share {
+	struct bsa_entry entry; /* app */
+	struct bsa_link link;
+	struct {
+		uint64_t number, received, entitled;
+	} windows[LAG_SLOTS];
+	uint64_t received, entitled;
+	bool told; /* of all of the time */
+};
+
+struct names {
+	struct bsa_table table;
+	struct bsa_link list;
+};
+
+struct bsa_rows {
+	struct bsa_table pairs, shares;
+	struct bsa_link by_seen, by_share;
+	struct names apps, models;
+	size_t n_slotted;
+	uint64_t until, began;
+	uint64_t lagged; /* the last window of 100 ms that was told, plus 1 */
+	struct bsa_live_sum others;
+};
+
+static bool names_init(struct names *n)
+{
+	bsa_list_init(&n->list);
+	return !bsa_table_init(&n->table);
+}
+
+struct bsa_rows *bsa_rows_new(void)
+{
+	struct bsa_rows *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	bsa_list_init(&r->by_seen);
+	bsa_list_init(&r->by_share);
+	r->began = BSA_NEVER;
+	return names_init(&r->apps) && names_init(&r->models) && !bsa_table_init(&r->pairs) &&
+	                       !bsa_table_init(&r->shares)
+	               ? r
+	               : bsa_rows_free(r);
+}
+
+static void names_fini(struct names *n)
+{
+	struct bsa_link *l;
+
+	while (n->list.next && (l = bsa_list_first(&n->list))) {
+		bsa_list_remove(l);
+		free(BSA_LINKED(l, struct name, link));
+	}
+	bsa_table_fini(&n->table);
+}
+
+static void drop_pair(struct bsa_rows *r, struct pair *p)
+{
+	bsa_table_remove(&r->pairs, &p->entry);
+	bsa_list_remove(&p->link);
+	r->n_slotted -= p->slots != NULL;
+	free(p->slots);
+	free(p);
+}
+
+static void drop_share(struct bsa_rows *r, struct share *s)
+{
+	bsa_table_remove(&r->shares, &s->entry);
+	bsa_list_remove(&s->link);
+	free(s);
+}
+
+struct bsa_rows *bsa_rows_free(struct bsa_rows *r)
+{
+	struct bsa_link *l;
+
+	if (!r)
+		return NULL;
+	while ((l = bsa_list_first(&r->by_seen)))
+		drop_pair(r, BSA_LINKED(l, struct pair, link));
+	while ((l = bsa_list_first(&r->by_share)))
+		drop_share(r, BSA_LINKED(l, struct share, link));
+	names_fini(&r->apps);
+	names_fini(&r->models);
+	bsa_table_fini(&r->pairs);
+	bsa_table_fini(&r->shares);
+	free(r);
+	return NULL;
+}
+
+/* ---- names ---- */
+
+static int name_it(struct names *names, uint32_t id, uint32_t key, const char *text)
+{
+	struct name *n = bsa_table_find(&names->table, id);
+
+	if (!n && names->table.n == NAMES_MAX) { /* the oldest one is used again */
+		n = BSA_LINKED(bsa_list_first(&names->list), struct name, link);
+		bsa_table_remove(&names->table, &n->entry);
+		bsa_list_remove(&n->link);
+		bsa_table_add(&names->table, &n->entry, id);
+		bsa_list_add(&names->list, &n->link);
+	}
+	if (!n) {
+		n = calloc(1, sizeof(*n));
+		if (!n)
+			return -ENOMEM;
+		bsa_table_add(&names->table, &n->entry, id);
+		bsa_list_add(&names->list, &n->link);
+	}
+	n->key = key;
+	snprintf(n->text, sizeof(n->text), "%s", text);
+	return 0;
+}
+
+int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a)
+{
+	return name_it(&r->apps, a->id, a->key, a->name);
+}
+
+int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m)
+{
+	return name_it(&r->models, m->id, 0, m->name);
+}
+
+/* ---- pairs ---- */
+
+static void add_up(struct bsa_live_sum *to, const struct bsa_live_sum *sum)
+{
+	to->executions += sum->executions;
+	to->missed += sum->missed;
+	to->incomplete += sum->incomplete;
+	to->slot_misses += sum->slot_misses;
+	to->run_ns += sum->run_ns;
+	to->queue_ns += sum->queue_ns;
+	for (unsigned i = 0; i < BSA_CAUSES; i++)
+		to->by_cause[i] += sum->by_cause[i];
+}
+
+static uint64_t key_of(uint32_t app, uint32_t model)
+{
+	return (uint64_t)app << 32 | model;
+}
+
+static struct pair *pair_of(struct bsa_rows *r, uint32_t app, uint32_t model)
+{
+	struct pair *p = bsa_table_find(&r->pairs, key_of(app, model));
+
+	if (p) {
+		bsa_list_remove(&p->link);
+		bsa_list_add(&r->by_seen, &p->link);
+		return p;
+	}
+	if (r->pairs.n == PAIRS_MAX) {
+		p = BSA_LINKED(bsa_list_first(&r->by_seen), struct pair, link);
+		add_up(&r->others, &p->sum);
+		drop_pair(r, p);
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->app = app;
+	p->model = model;
+	bsa_table_add(&r->pairs, &p->entry, key_of(app, model));
+	bsa_list_add(&r->by_seen, &p->link);
+	return p;
+}
+
+/* ---- slots ---- */
+
+static uint64_t number_of(uint64_t at)
+{
+	return at / SLOT_NS + 1;
+}
+
+/* The slot of @at. NULL: that is past, or there is none to be had. */
+static struct slot *slot_of(struct bsa_rows *r, struct pair *p, uint64_t number)
+{
+	struct slot *s;
+
+	if (!p->slots && r->n_slotted < SLOTTED_MAX) {
+		p->slots = calloc(SLOTS, sizeof(*p->slots));
+		r->n_slotted += p->slots != NULL;
+	}
+	if (!p->slots || number + SLOTS <= number_of(r->until))
+		return NULL;
+	s = &p->slots[number % SLOTS];
+	if (s->number > number)
+		return NULL;
+	if (s->number < number) {
+		memset(s, 0, sizeof(*s));
+		s->number = number;
+	}
+	return s;
+}
+
+static unsigned bucket_of(uint64_t ns)
+{
+	unsigned octave;
+
+	if (ns < UINT64_C(1) << FIRST_OCTAVE)
+		return 0;
+	octave = 63 - (unsigned)__builtin_clzll(ns);
+	if (octave >= FIRST_OCTAVE + OCTAVES)
+		return BUCKETS - 1;
+	return (octave - FIRST_OCTAVE) * FINE + (unsigned)(ns >> (octave - 5) & (FINE - 1));
+}
+
+/* Its middle. */
+static uint64_t ns_of(unsigned bucket)
+{
+	unsigned octave = FIRST_OCTAVE + bucket / FINE;
+	uint64_t width = UINT64_C(1) << (octave - 5);
+
+	return (UINT64_C(1) << octave) + bucket % FINE * width + width / 2;
+}
+
+/* From @from to @to, to the slots that it is of. */
+static void spread(struct bsa_rows *r, struct pair *p, uint64_t from, uint64_t to, size_t offset)
+{
+	uint64_t first = number_of(from), last = number_of(to), past = number_of(r->until);
+
+	if (first + SLOTS <= past)
+		first = past - SLOTS + 1;
+	for (uint64_t n = first; n <= last && n < first + SLOTS; n++) {
+		struct slot *s = slot_of(r, p, n);
+		uint64_t began = (n - 1) * SLOT_NS, ended = n * SLOT_NS;
+
+		if (s)
+			*(uint64_t *)((char *)s + offset) += (to < ended ? to : ended) - (from > began ? from : began);
+	}
+}
+
+static uint64_t end_of(const struct bsa_execution *x)
+{
+	uint64_t end = 0;
+
+	for (unsigned i = 0; i < BSA_BOUNDARIES; i++)
+		if (x->at[i] != BSA_NEVER && x->at[i] > end)
+			end = x->at[i];
+	return end;
+}
+
+static void occupy(struct bsa_rows *r, struct pair *p, const struct bsa_execution *x)
+{
+	const uint64_t *at = x->at;
+
+	if (at[BSA_DISPATCHED] == BSA_NEVER)
+		return;
+	if (at[BSA_ENQUEUED] != BSA_NEVER && at[BSA_ENQUEUED] < at[BSA_DISPATCHED])
+		spread(r, p, at[BSA_ENQUEUED], at[BSA_DISPATCHED], offsetof(struct slot, queue_ns));
+	if (x->run == BSA_NEVER || at[BSA_RUN_ENDED] == BSA_NEVER || x->run > at[BSA_RUN_ENDED])
+		return;
+	/* Of one that was preempted it is not known when it ran, but for how long. */
+	spread(r, p, at[BSA_RUN_ENDED] - x->run, at[BSA_RUN_ENDED], offsetof(struct slot, run_ns));
+}
+
+int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
+{
+	struct pair *p;
+	struct slot *s;
+	uint64_t end = end_of(x);
+
+	if (x->path == BSA_PATH_PREPARE)
+		return 0;
+	p = pair_of(r, x->app, x->model);
+	if (!p)
+		return -ENOMEM;
+	if (end < r->began)
+		r->began = end;
+	s = end ? slot_of(r, p, number_of(end)) : NULL;
+	if (!s)
+		return 0;
+	p->seen = number_of(end);
+	s->executions++;
+	s->missed += x->miss != BSA_MISS_NONE;
+	s->slot_misses += x->misses != BSA_COUNT_UNKNOWN ? x->misses : 0;
+	if (x->status == BSA_STATUS_NONE && x->e2e != BSA_NEVER) {
+		s->answered++;
+		s->took[bucket_of(x->e2e)]++;
+	}
+	occupy(r, p, x);
+	return 0;
+}
+
+int bsa_rows_execution(struct bsa_rows *r, const struct bsa_execution *x, unsigned cause)
+{
+	struct pair *p;
+	struct slot *s;
+
+	if (x->path == BSA_PATH_PREPARE)
+		return 0;
+	p = pair_of(r, x->app, x->model);
+	if (!p)
+		return -ENOMEM;
+	p->sum.executions++;
+	p->sum.missed += x->miss != BSA_MISS_NONE;
+	p->sum.incomplete += x->quality != BSA_QUALITY_COMPLETE;
+	p->sum.slot_misses += x->misses != BSA_COUNT_UNKNOWN ? x->misses : 0;
+	p->sum.run_ns += x->run != BSA_NEVER ? x->run : 0;
+	p->sum.queue_ns += x->queue != BSA_NEVER ? x->queue : 0;
+	if (cause >= BSA_CAUSES)
+		return 0;
+	p->sum.by_cause[cause]++;
+	s = end_of(x) ? slot_of(r, p, number_of(end_of(x))) : NULL;
+	if (s)
+		s->by_cause[cause]++;
+	return 0;
+}
+
+void bsa_rows_recause(struct bsa_rows *r, uint32_t app, uint32_t model, unsigned was, unsigned is)
+{
+	const struct pair *p = bsa_table_find(&r->pairs, key_of(app, model));
+	struct bsa_live_sum *sum = p ? (struct bsa_live_sum *)&p->sum : &r->others;
+
+	if (was < BSA_CAUSES)
+		sum->by_cause[was]--;
+	if (is < BSA_CAUSES)
+		sum->by_cause[is]++;
+}
+
+/* ---- shares ---- */
+
+static struct share *share_of(struct bsa_rows *r, uint32_t app)
+{
+	struct share *s = bsa_table_find(&r->shares, app);
+
+	if (s)
+		return s;
+	if (r->shares.n == PAIRS_MAX)
+		drop_share(r, BSA_LINKED(bsa_list_first(&r->by_share), struct share, link));
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	bsa_table_add(&r->shares, &s->entry, app);
+	bsa_list_add(&r->by_share, &s->link);
+	return s;
+}
+
+void bsa_rows_lag(struct bsa_rows *r, const struct bsa_lag *l)
+{
+	struct share *s = share_of(r, l->app);
+	uint64_t number = l->window_began / LAG_NS + 1;
+	size_t i = number % LAG_SLOTS;
+
+	if (!s)
+		return;
+	if (number > r->lagged)
+		r->lagged = number;
+	if (s->windows[i].number != number)
+		s->windows[i].received = s->windows[i].entitled = 0;
+	s->windows[i].number = number;
+	s->windows[i].received += l->received;
+	s->windows[i].entitled += l->entitled;
+}
+
+void bsa_rows_share(struct bsa_rows *r, const struct bsa_share *told)
+{
+	struct share *s = share_of(r, told->app);
+
+	if (!s)
+		return;
+	s->received += told->received;
+	s->entitled += told->entitled;
+	s->told = true;
+}
+
+bool bsa_rows_share_of(const struct bsa_rows *r, uint32_t app, uint64_t *ret_received, uint64_t *ret_entitled)
+{
+	const struct share *s = bsa_table_find(&r->shares, app);
+
+	if (!s || !s->told)
+		return false;
+	*ret_received = s->received;
+	*ret_entitled = s->entitled;
+	return true;
+}
+
+/* ---- asked ---- */
+
+void bsa_rows_advance(struct bsa_rows *r, uint64_t until)
+{
+	uint64_t number;
+	struct bsa_link *l, *next;
+
+	if (until <= r->until)
+		return;
+	number = number_of(until);
+	if (number == number_of(r->until)) {
+		r->until = until;
+		return;
+	}
+	r->until = until;
+	for (l = r->by_seen.next; l != &r->by_seen && r->n_slotted; l = next) {
+		struct pair *p = BSA_LINKED(l, struct pair, link);
+
+		next = l->next;
+		if (!p->slots || p->seen + SLOTS > number)
+			continue;
+		free(p->slots);
+		p->slots = NULL;
+		r->n_slotted--;
+	}
+}
+
+uint64_t bsa_rows_window(const struct bsa_rows *r)
+{
+	uint64_t first = number_of(r->until) >= SLOTS ? (number_of(r->until) - SLOTS) * SLOT_NS : 0;
+
+	if (first < r->began)
+		first = r->began;
+	return r->until > first ? r->until - first : 0;
+}
+
+struct bsa_live_sum bsa_rows_sum(const struct bsa_rows *r)
+{
+	struct bsa_live_sum sum = r->others;
+
+	for (const struct bsa_link *l = r->by_seen.next; l != &r->by_seen; l = l->next)
+		add_up(&sum, &BSA_LINKED(l, struct pair, link)->sum);
+	return sum;
+}
+
+static void name_row(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row)
+{
+	const struct name *app = bsa_table_find(&r->apps.table, p->app),
+			  *model = bsa_table_find(&r->models.table, p->model);
+
+	row->app_id = p->app;
+	if (app && *app->text)
+		snprintf(row->app, sizeof(row->app), "%s", app->text);
+	else if (app)
+		snprintf(row->app, sizeof(row->app), "app %u", app->key);
+	snprintf(row->model, sizeof(row->model), "%s", model ? model->text : "");
+}
+
+static void add_slots(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row, uint64_t *took)
+{
+	uint64_t last = number_of(r->until);
+
+	for (unsigned i = 0; p->slots && i < SLOTS; i++) {
+		const struct slot *s = &p->slots[i];
+
+		if (!s->number || s->number + SLOTS <= last || s->number > last)
+			continue;
+		row->executions += s->executions;
+		row->answered += s->answered;
+		row->missed += s->missed;
+		row->slot_misses += s->slot_misses;
+		row->run_ns += s->run_ns;
+		row->queue_ns += s->queue_ns;
+		row->per_slot[SLOTS - 1 - (last - s->number)] += s->executions;
+		for (unsigned k = 0; k < BSA_CAUSES; k++)
+			row->by_cause[k] += s->by_cause[k];
+		for (unsigned k = 0; k < BUCKETS; k++)
+			took[k] += s->took[k];
+	}
+}
+
+static uint64_t rank(const uint64_t *took, uint64_t n, unsigned permille)
+{
+	uint64_t wanted = (n * permille + 999) / 1000, seen = 0;
+
+	for (unsigned k = 0; n && k < BUCKETS; k++) {
+		seen += took[k];
+		if (seen >= wanted)
+			return ns_of(k);
+	}
+	return BSA_LIVE_UNKNOWN;
+}
+
+static void add_share(const struct bsa_rows *r, struct bsa_live_row *row)
+{
+	const struct share *s = bsa_table_find(&r->shares, row->app_id);
+
+	for (unsigned i = 0; s && i < LAG_SLOTS; i++) {
+		if (!s->windows[i].number || s->windows[i].number + LAG_SLOTS <= r->lagged)
+			continue;
+		row->received_ns += s->windows[i].received;
+		row->entitled_ns += s->windows[i].entitled;
+	}
+}
+
+/* Models that are prepared again, as by the next process of an app, have the same row. */
+static bool is_of(const struct bsa_rows *r, const struct pair *p, const struct bsa_live_row *row)
+{
+	const struct name *model;
+
+	if (p->app != row->app_id)
+		return false;
+	model = bsa_table_find(&r->models.table, p->model);
+	return !strcmp(row->model, model ? model->text : "");
+}
+
+/* One row, of @first and all that are of it behind that. */
+static void make_row(const struct bsa_rows *r, const struct pair *first, struct bsa_live_row *row)
+{
+	uint64_t took[BUCKETS] = { 0 };
+
+	*row = (struct bsa_live_row){ .app_id = 0 };
+	name_row(r, first, row);
+	for (const struct bsa_link *l = &first->link; l != &r->by_seen; l = l->next) {
+		const struct pair *p = BSA_LINKED(l, struct pair, link);
+
+		if (p != first && !is_of(r, p, row))
+			continue;
+		add_up(&row->sum, &p->sum);
+		add_slots(r, p, row, took);
+	}
+	row->p50_ns = rank(took, row->answered, 500);
+	row->p99_ns = rank(took, row->answered, 990);
+	add_share(r, row);
+}
+
+static bool has_row(const struct bsa_rows *r, const struct pair *p, const struct bsa_live_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_of(r, p, &rows[i]))
+			return true;
+	return false;
+}
+
+/* Apps of one name are told apart by what the service knows them by. */
+static void tell_apart(const struct bsa_rows *r, struct bsa_live_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct name *app = bsa_table_find(&r->apps.table, rows[i].app_id);
+		bool same = false;
+
+		for (size_t k = 0; app && k < n && !same; k++) {
+			const struct name *other = bsa_table_find(&r->apps.table, rows[k].app_id);
+
+			same = other && other != app && *app->text && !strcmp(app->text, other->text);
+		}
+		if (same)
+			snprintf(rows[i].app, sizeof(rows[i].app), "%s (%u)", app->text, app->key);
+	}
+}
+
+size_t bsa_rows_get(const struct bsa_rows *r, bool all, struct bsa_live_row *ret, size_t max)
+{
+	size_t n = 0;
+
+	for (const struct bsa_link *l = r->by_seen.next; l != &r->by_seen && n < max; l = l->next) {
+		const struct pair *p = BSA_LINKED(l, struct pair, link);
+
+		if ((all || p->slots) && !has_row(r, p, ret, n))
+			make_row(r, p, &ret[n++]);
+	}
+	tell_apart(r, ret, n);
+	return n;
+}

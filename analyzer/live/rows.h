@@ -1,0 +1,38 @@
+/*
+ * rows.h -- figures by app and model: sums since the beginning, and the last seconds.
+ *
+ * Time is that of the trace. The last seconds are slots of half a second; those that are past are used again. One thread.
+ */
+#ifndef BSA_LIVE_ROWS_H
+#define BSA_LIVE_ROWS_H
+
+#include "bsa/live.h"
+#include "fold/facts.h"
+
+struct bsa_rows;
+
+/* NULL: no memory. */
+struct bsa_rows *bsa_rows_new(void);
+struct bsa_rows *bsa_rows_free(struct bsa_rows *r); /* NULL is fine; returns NULL */
+
+/* Facts. 0 or -ENOMEM. */
+int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a);
+int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m);
+int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x);
+int bsa_rows_execution(struct bsa_rows *r, const struct bsa_execution *x, unsigned cause); /* BSA_CAUSES: of none */
+void bsa_rows_lag(struct bsa_rows *r, const struct bsa_lag *l);
+void bsa_rows_share(struct bsa_rows *r, const struct bsa_share *s);
+
+/* A miss has another cause. */
+void bsa_rows_recause(struct bsa_rows *r, uint32_t app, uint32_t model, unsigned was, unsigned is);
+
+/* Everything before @until is known. */
+void bsa_rows_advance(struct bsa_rows *r, uint64_t until);
+
+/* As bsa_live_rows and its kin. */
+size_t bsa_rows_get(const struct bsa_rows *r, bool all, struct bsa_live_row *ret, size_t max);
+struct bsa_live_sum bsa_rows_sum(const struct bsa_rows *r);
+uint64_t bsa_rows_window(const struct bsa_rows *r);
+bool bsa_rows_share_of(const struct bsa_rows *r, uint32_t app, uint64_t *ret_received, uint64_t *ret_entitled);
+
+#endif

@@ -1,0 +1,305 @@
+/* usual.c -- see usual.h. */
+#include "live/usual.h"
+
+#include "fold/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FIRST_ROOM = 8,
+	LATE_ROOM = 256,   /* of a model that comes when no more is kept */
+	GROUPS_MAX = 4096, /* models and paths; of more nothing is known */
+	GROWN_BY = 4       /* a fourth more executions are worth another look */
+};
+
+/* Numbers, of which the newest replace the oldest where there are too many; @each of them belong together. */
+struct kept {
+	uint64_t *of; /* owned */
+	size_t n, room, next, each;
+};
+
+struct group {
+	struct bsa_entry entry;
+	uint64_t n_quiet, n_budgets; /* all there were */
+	struct kept quiet, budgets;
+	uint64_t least[BSA_PHASES];
+	bool any;                /* an execution was complete and answered: the store has a row of it */
+	struct bsa_typical last; /* as it was at */
+	uint64_t last_quiet, last_budgets;
+};
+
+struct estimate {
+	struct bsa_entry entry;
+	uint64_t ns;
+};
+
+struct bsa_usual {
+	struct bsa_table groups, estimates;
+	size_t n_quiet, n_budgets; /* that are kept */
+	bool inexact;
+};
+
+struct bsa_usual *bsa_usual_new(void)
+{
+	struct bsa_usual *u = calloc(1, sizeof(*u));
+
+	if (u && (bsa_table_init(&u->groups) || bsa_table_init(&u->estimates)))
+		return bsa_usual_free(u);
+	return u;
+}
+
+static void drop_all(struct bsa_table *t, void (*drop)(void *entry))
+{
+	struct bsa_entry *e;
+	size_t from = 0;
+
+	while (t->chains && (e = bsa_table_any(t, &from))) {
+		bsa_table_remove(t, e);
+		drop(e);
+	}
+	bsa_table_fini(t);
+}
+
+static void group_free(void *entry)
+{
+	struct group *g = entry;
+
+	free(g->quiet.of);
+	free(g->budgets.of);
+	free(g);
+}
+
+struct bsa_usual *bsa_usual_free(struct bsa_usual *u)
+{
+	if (!u)
+		return NULL;
+	drop_all(&u->groups, group_free);
+	drop_all(&u->estimates, free);
+	free(u);
+	return NULL;
+}
+
+/* ---- numbers ---- */
+
+/* Room for one more row: of @all that may be kept @*n are. 0 or -ENOMEM. */
+static int make_room(struct bsa_usual *u, struct kept *k, size_t *n)
+{
+	size_t room = k->room ? 2 * k->room : FIRST_ROOM;
+	uint64_t *more;
+
+	if (k->n < k->room)
+		return 0;
+	if (*n + room - k->room > USUAL_KEPT) {
+		u->inexact = true;
+		if (k->room)
+			return 0; /* the oldest goes */
+		room = LATE_ROOM;
+	}
+	more = reallocarray(k->of, room, k->each * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	*n += room - k->room;
+	k->of = more;
+	k->room = room;
+	return 0;
+}
+
+static int keep(struct bsa_usual *u, struct kept *k, size_t *n, const uint64_t *row)
+{
+	int r = make_room(u, k, n);
+
+	if (r)
+		return r;
+	if (k->n == k->room)
+		k->next %= k->room;
+	else
+		k->next = k->n++;
+	memcpy(k->of + k->next * k->each, row, k->each * sizeof(*row));
+	k->next++;
+	return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The nearest rank of column @column of those that are not BSA_NEVER; BSA_NEVER: there is none. @room for all of them. */
+static uint64_t median(const struct kept *k, size_t column, uint64_t *room)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->n; i++)
+		if (k->of[i * k->each + column] != BSA_NEVER)
+			room[n++] = k->of[i * k->each + column];
+	qsort(room, n, sizeof(*room), by_size);
+	return n ? room[(n + 1) / 2 - 1] : BSA_NEVER;
+}
+
+/* ---- executions ---- */
+
+static uint64_t key_of(const struct bsa_execution *x)
+{
+	return (uint64_t)x->model << 8 | x->path;
+}
+
+static struct group *group_of(struct bsa_usual *u, const struct bsa_execution *x)
+{
+	struct group *g = bsa_table_find(&u->groups, key_of(x));
+
+	if (g)
+		return g;
+	if (u->groups.n == GROUPS_MAX) {
+		u->inexact = true;
+		return NULL;
+	}
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	memset(g->least, 0xff, sizeof(g->least)); /* BSA_NEVER */
+	g->quiet.each = BSA_PHASES;
+	g->budgets.each = 1;
+	bsa_table_add(&u->groups, &g->entry, key_of(x));
+	return g;
+}
+
+/* It found an idle lane and kept it: as in store/spill.c. */
+static bool is_quiet(const struct bsa_execution *x)
+{
+	return x->idle && !x->preemptions && !x->redo && x->cold <= 0;
+}
+
+/* What it may take, as an order of unsigned numbers that signed ones have. */
+static bool budget_of(const struct bsa_execution *x, uint64_t *ret)
+{
+	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
+
+	if (!x->model || !x->deadline || start == BSA_NEVER)
+		return false;
+	*ret = (x->deadline - start) ^ UINT64_C(1) << 63;
+	return *ret != BSA_NEVER;
+}
+
+static int add_answered(struct bsa_usual *u, struct group *g, const struct bsa_execution *x)
+{
+	g->any = true;
+	for (unsigned i = 0; i < BSA_PHASES; i++)
+		if (x->phase[i] < g->least[i])
+			g->least[i] = x->phase[i];
+	if (!is_quiet(x))
+		return 0;
+	g->n_quiet++;
+	return keep(u, &g->quiet, &u->n_quiet, x->phase);
+}
+
+int bsa_usual_add(struct bsa_usual *u, const struct bsa_execution *x)
+{
+	bool answered = x->quality == BSA_QUALITY_COMPLETE && x->status == BSA_STATUS_NONE;
+	uint64_t budget = 0;
+	bool budgeted = budget_of(x, &budget);
+	struct group *g;
+	int r = 0;
+
+	if (x->path == BSA_PATH_PREPARE || (!answered && !budgeted))
+		return 0;
+	g = group_of(u, x);
+	if (!g)
+		return u->inexact ? 0 : -ENOMEM;
+	if (answered)
+		r = add_answered(u, g, x);
+	if (budgeted && !r) {
+		g->n_budgets++;
+		r = keep(u, &g->budgets, &u->n_budgets, &budget);
+	}
+	return r;
+}
+
+int bsa_usual_estimate(struct bsa_usual *u, uint32_t model, uint64_t estimate_ns)
+{
+	struct estimate *e = bsa_table_find(&u->estimates, model);
+
+	if (!e && u->estimates.n == GROUPS_MAX) {
+		u->inexact = true;
+		return 0;
+	}
+	if (!e) {
+		e = calloc(1, sizeof(*e));
+		if (!e)
+			return -ENOMEM;
+		bsa_table_add(&u->estimates, &e->entry, model);
+	}
+	e->ns = estimate_ns;
+	return 0;
+}
+
+/* ---- what is typical ---- */
+
+static uint64_t known(uint64_t ns)
+{
+	return ns == BSA_NEVER ? 0 : ns;
+}
+
+static void look(struct bsa_usual *u, struct group *g)
+{
+	size_t most = g->quiet.n > g->budgets.n ? g->quiet.n : g->budgets.n;
+	uint64_t *room = malloc((most + 1) * sizeof(*room)), budget;
+
+	g->last = (struct bsa_typical){ .budget = BSA_NEVER, .n = g->n_quiet };
+	if (!room) {
+		u->inexact = true;
+		g->last.n = 0;
+		return;
+	}
+	for (unsigned i = 0; i < BSA_PHASES && g->n_quiet >= BSA_TYPICAL_MIN; i++)
+		g->last.phase[i] = known(median(&g->quiet, i, room));
+	budget = median(&g->budgets, 0, room) ^ UINT64_C(1) << 63;
+	if (g->budgets.n && (int64_t)budget > 0)
+		g->last.budget = budget;
+	g->last_quiet = g->n_quiet;
+	g->last_budgets = g->n_budgets;
+	free(room);
+}
+
+static bool is_old(uint64_t was, uint64_t is, bool exactly)
+{
+	return exactly || was < BSA_TYPICAL_MIN ? is != was : is - was > was / GROWN_BY;
+}
+
+/* The usual budget explains only one that is shorter than executions of the model ever took: as in store/blame_run.c. */
+static bool is_short(const struct bsa_execution *x, const struct bsa_typical *t)
+{
+	uint64_t start = x->at[x->sides == BSA_SIDES_SERVICE ? BSA_REQUEST_READ : BSA_SUBMITTED];
+	uint64_t most = t->phase[BSA_RUN];
+
+	for (unsigned i = 0; i < BSA_PHASES; i++)
+		most += t->least[i] < BSA_NEVER / 2 / BSA_PHASES ? t->least[i] : 0;
+	return x->deadline && start != BSA_NEVER && x->deadline > start && x->deadline - start < most;
+}
+
+struct bsa_typical bsa_usual_of(struct bsa_usual *u, const struct bsa_execution *x, bool exactly)
+{
+	struct group *g = bsa_table_find(&u->groups, key_of(x));
+	const struct estimate *e = bsa_table_find(&u->estimates, x->model);
+	struct bsa_typical ret = { .budget = BSA_NEVER };
+
+	if (g && (is_old(g->last_quiet, g->n_quiet, exactly) || is_old(g->last_budgets, g->n_budgets, exactly)))
+		look(u, g);
+	if (g)
+		ret = g->last;
+	for (unsigned i = 0; g && g->any && i < BSA_PHASES; i++)
+		ret.least[i] = known(g->least[i]);
+	if (ret.n < BSA_TYPICAL_MIN)
+		ret.phase[BSA_RUN] = x->estimate && x->estimate != BSA_NEVER ? x->estimate : e ? e->ns : 0;
+	if (!is_short(x, &ret))
+		ret.budget = BSA_NEVER;
+	return ret;
+}
+
+bool bsa_usual_is_exact(const struct bsa_usual *u)
+{
+	return !u->inexact;
+}
