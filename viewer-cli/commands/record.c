@@ -7,6 +7,7 @@
 #include "answer/say.h"
 #include "command.h"
 #include "input/apart.h"
+#include "record/options.h"
 #include "record/record.h"
 #include "record/workload.h"
 #include "report/make.h"
@@ -20,9 +21,6 @@ struct options {
 	bool print_commands, no_import, report;
 };
 
-/* As enum bsv_detail has them; the first is the default. */
-static const char *const details[] = { "full", "compact", "verbose", NULL };
-
 static const struct bsv_option options[] = {
 	{ .name = "output",
 	  .letter = 'o',
@@ -30,23 +28,12 @@ static const struct bsv_option options[] = {
 	  .argument = "DIR",
 	  .says = "record into it; otherwise into burstscope-YYYYmmdd-HHMMSS",
 	  .offset = offsetof(struct options, output) },
-	{ .name = "detail",
-	  .kind = BSV_CHOICE,
-	  .argument = "compact|full|verbose",
-	  .says = "compact: an event a side for each execution; full, the default: every boundary; verbose: every "
-	          "operation",
-	  .offset = offsetof(struct options, detail),
-	  .choices = details },
-	{ .name = "buffer",
-	  .kind = BSV_SIZE,
-	  .argument = "SIZE",
-	  .says = "of LTTng's buffers, for each cpu; otherwise as large as seems right",
-	  .offset = offsetof(struct options, buffer) },
-	{ .name = "for",
-	  .kind = BSV_DURATION,
-	  .argument = "TIME",
-	  .says = "stop after that long",
-	  .offset = offsetof(struct options, duration) },
+	BSV_OPTION_DETAIL(
+		struct options, bsv_details,
+		"compact: an event a side for each execution; full, the default: every boundary; verbose: every "
+		"operation"),
+	BSV_OPTION_BUFFER(struct options),
+	BSV_OPTION_FOR(struct options),
 	{ .name = "min-free",
 	  .kind = BSV_SIZE,
 	  .argument = "SIZE",

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "record/options.h"
 #include "record/room.h"
 #include "watch/watch.h"
 
@@ -23,10 +24,6 @@ struct options {
 	struct bsv_quantity before, after, cooldown, duration, buffer, max_disk, min_free;
 	bool syslog;
 };
-
-/* As enum bsv_detail has them, but for their order: the first is the default. */
-static const char *const details[] = { "compact", "full", "verbose", NULL };
-static const enum bsv_detail detail_of[] = { BSV_DETAIL_COMPACT, BSV_DETAIL_FULL, BSV_DETAIL_VERBOSE };
 
 static const struct bsv_option options[] = {
 	{ .name = "on",
@@ -82,22 +79,9 @@ static const struct bsv_option options[] = {
 	{ .name = "syslog",
 	  .says = "send the line of each case to the system's log, too",
 	  .offset = offsetof(struct options, syslog) },
-	{ .name = "detail",
-	  .kind = BSV_CHOICE,
-	  .argument = "compact|full|verbose",
-	  .says = "as burstscope record has it, but compact by default",
-	  .offset = offsetof(struct options, detail),
-	  .choices = details },
-	{ .name = "buffer",
-	  .kind = BSV_SIZE,
-	  .argument = "SIZE",
-	  .says = "of LTTng's buffers, for each cpu; otherwise as large as seems right",
-	  .offset = offsetof(struct options, buffer) },
-	{ .name = "for",
-	  .kind = BSV_DURATION,
-	  .argument = "TIME",
-	  .says = "stop after that long",
-	  .offset = offsetof(struct options, duration) },
+	BSV_OPTION_DETAIL(struct options, bsv_details_compact, "as burstscope record has it, but compact by default"),
+	BSV_OPTION_BUFFER(struct options),
+	BSV_OPTION_FOR(struct options),
 	{ .name = "stop-after",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
@@ -130,7 +114,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		.conditions = conditions,
 		.n_conditions = o->on.n,
 		.directory = o->output ? o->output : USUAL_DIRECTORY,
-		.detail = detail_of[o->detail],
+		.detail = bsv_detail_compact(o->detail),
 		.buffer = (uint64_t)o->buffer.value,
 		.before = time_or(&o->before, usual_before),
 		.after = time_or(&o->after, usual_after),

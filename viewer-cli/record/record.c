@@ -205,6 +205,7 @@ int bsv_recording_plan(struct bsv_recording *r, const struct bsv_recording_optio
 	r->session.directory = r->directory;
 	r->session.detail = options->detail;
 	r->session.snapshot = options->snapshot;
+	r->session.live = options->live;
 	if (options->buffer)
 		k = round_buffers(r, err);
 	else
@@ -273,7 +274,7 @@ static void ask_workload(struct bsv_recording *r)
 	char a[BSV_BYTES_TEXT];
 	uint64_t rate;
 
-	if (r->options.buffer)
+	if (r->options.buffer || r->options.live.timer_us) /* it has no time for that */
 		return;
 	rate = bsv_probe(&r->probed, r->lttng, r->options.detail, r->session.buffers);
 	if (r->options.verbose)

@@ -18,7 +18,8 @@ struct bsv_recording_options {
 		min_free; /* bytes that are to be left where it records to; 0: nobody cares; UINT64_MAX: as many as seem right */
 	bool quiet, verbose;
 	bool snapshot; /* of what happens from now on the buffers keep the latest; the directory is there, and nobody writes to it */
-	uint64_t hold_ns; /* of a snapshot: for so long the buffers are to hold what runs already */
+	struct bsv_live_session live; /* it is read while it records, of which the directory then keeps the latest */
+	uint64_t hold_ns;             /* of a snapshot: for so long the buffers are to hold what runs already */
 };
 
 struct bsv_recording {

@@ -19,7 +19,10 @@
 #define CHANNEL "bursts"
 #define PREFIX "burstscope-record-"
 
-enum { PENDING_LOOK_MS = 5 };
+#define METADATA \
+	"metadata" /* which is kept in memory until the session stops, unless there is a channel of this name with a timer */
+
+enum { PENDING_LOOK_MS = 5, METADATA_BYTES = 4096, METADATA_US = 100000 };
 
 /* One line of docs/events.md, "Levels". */
 struct rule {
@@ -134,17 +137,20 @@ static int make(struct bsv_session *s, struct bsa_err *err)
 	return 0;
 }
 
-static int add_channel(struct bsv_session *s, struct lttng_handle *handle, struct bsa_err *err)
+static int add_channel(struct bsv_session *s, struct lttng_handle *handle, bool metadata, struct bsa_err *err)
 {
 	struct lttng_channel *channel = s->lttng->channel_create(&handle->domain);
 	int r;
 
 	if (!channel)
 		return failed(s, "make a channel", LTTNG_ERR_NOMEM, err);
-	snprintf(channel->name, sizeof(channel->name), CHANNEL);
-	channel->attr.subbuf_size = s->buffers.each;
-	channel->attr.num_subbuf = s->buffers.n;
+	snprintf(channel->name, sizeof(channel->name), metadata ? METADATA : CHANNEL);
+	channel->attr.subbuf_size = metadata ? METADATA_BYTES : s->buffers.each;
+	channel->attr.num_subbuf = metadata ? 2 : s->buffers.n;
 	channel->attr.overwrite = s->snapshot;
+	channel->attr.switch_timer_interval = metadata ? METADATA_US : s->live.timer_us;
+	channel->attr.tracefile_size = metadata ? 0 : s->live.file_bytes;
+	channel->attr.tracefile_count = metadata ? 0 : s->live.files;
 	r = s->lttng->enable_channel(handle, channel);
 	s->lttng->channel_destroy(channel);
 	return r < 0 ? failed(s, "make a channel", r, err) : 0;
@@ -173,7 +179,9 @@ static int fill_in(struct bsv_session *s, struct bsa_err *err)
 
 	if (!handle)
 		return failed(s, "make a session", LTTNG_ERR_NOMEM, err);
-	r = add_channel(s, handle, err);
+	r = s->live.timer_us ? add_channel(s, handle, true, err) : 0;
+	if (r >= 0)
+		r = add_channel(s, handle, false, err);
 	for (const struct rule *rule = details[s->detail].rules; r >= 0 && rule->name; rule++)
 		r = add_rule(s, handle, rule, err);
 	s->lttng->destroy_handle(handle);

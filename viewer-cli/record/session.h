@@ -15,6 +15,13 @@ enum { BSV_SESSION_NAME = 64 };
 
 #define BSV_PROBE_NAME "burstscope-probe-" /* what directories of recordings that nobody keeps begin with */
 
+/* Of a session that is read while it records. */
+struct bsv_live_session {
+	uint64_t file_bytes; /* of a tracefile, at the most */
+	unsigned files;      /* of each buffer: then the first one is written anew */
+	unsigned timer_us;   /* what was recorded by then is written, full packet or not; 0: it is not read so */
+};
+
 struct bsv_session {
 	const struct bsv_lttng *lttng;
 	char name[BSV_SESSION_NAME];
@@ -22,6 +29,7 @@ struct bsv_session {
 	enum bsv_detail detail;
 	struct bsv_buffers buffers;
 	bool snapshot; /* the newest events replace the oldest in the buffers, and nothing is written but by bsv_session_snapshot */
+	struct bsv_live_session live;
 	bool made, started;
 	uint64_t lost_events, lost_packets; /* as of the last look */
 	int end; /* once it is destroyed, as what LTTng says that ended: LTTNG_OK; anything else: something of it may be missing */
