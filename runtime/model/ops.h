@@ -21,6 +21,14 @@ void nnb__op_optional(const struct nnb_model *model, const struct nnb_operation 
 /* Does the value of input @position decide shapes or what is computed? Scalars do, and RESHAPE's shape. */
 bool nnb__op_needs_value(const struct nnb_model *model, const struct nnb_operation *op, uint32_t position);
 
+enum { NNB_OP_LETTERS = 16 };
+
+/*
+ * The letters of types (signature.c) that form @form of @op is for, whatever the HAL: those of x, or where it has no x those of
+ * what it gives, and those of y. False: there are no more forms.
+ */
+bool nnb__op_letters(uint32_t op, uint32_t form, char x[NNB_OP_LETTERS], char y[NNB_OP_LETTERS]);
+
 /* One operation, and what is known when it is looked at. */
 struct nnb__op_view {
 	const struct nnb_model *model;

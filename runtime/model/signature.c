@@ -534,6 +534,31 @@ void nnb__op_optional(const struct nnb_model *m, const struct nnb_operation *op,
 		ret[k] = s && letter(s->inputs, op->n_inputs, k)[1] == '?';
 }
 
+/* @list without its HALs. */
+static void copy_letters(const char *list, char ret[NNB_OP_LETTERS])
+{
+	size_t n = 0;
+
+	for (; *list && n < NNB_OP_LETTERS - 1; list++)
+		if (*list < '1' || *list > '3')
+			ret[n++] = *list;
+	ret[n] = 0;
+}
+
+bool nnb__op_letters(uint32_t op, uint32_t form, char x[NNB_OP_LETTERS], char y[NNB_OP_LETTERS])
+{
+	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {
+		const struct signature *s = &signatures[i];
+
+		if (s->op != op || form--)
+			continue;
+		copy_letters(*s->x ? s->x : *s->inputs == '*' ? "FHIBQSYCWA" : (char[]){ *s->outputs, 0 }, x);
+		copy_letters(s->y, y);
+		return true;
+	}
+	return false;
+}
+
 /* The tensors whose values decide shapes or what is computed: one bit an input. */
 static const struct deciding {
 	uint32_t op, inputs;

@@ -1,116 +1,24 @@
 /*
- * test_op_newer.c -- operations of HAL 1.1 to 1.3, of random shapes and every type they take, against their definitions in
- * doubles; and indexes, axes and extents that are wrong, which are errors and nothing else.
- *
- * Each round makes a model of one operation, works out from the reals that its inputs' bytes stand for what should come out,
- * one element of the output at a time, and runs it. Kernels go through memory in steps; the oracle asks for each output where
- * it comes from.
+ * ops_newer.c -- oracles of operations of HAL 1.1 to 1.3 but those of ops_cells.c and ops_boxes.c. One element of the output at
+ * a time: kernels go through memory in steps; an oracle asks for each output where it comes from.
  */
-#include <math.h>
+#include "unit/op_oracle.h"
 
-#include "nnb/half.h"
-#include "unit/device_helpers.h"
-
-enum { ROUNDS = 30, TENSORS_MAX = 12, ELEMENTS_MAX = 4096, RANK = 4 };
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
-}
-
-static uint32_t between(uint32_t least, uint32_t most)
-{
-	return least + random_below(most - least + 1);
-}
+enum { RANK = 4 };
 
 /* ---- tensors ---- */
 
-struct tensor {
-	struct nnb_operand o;
-	uint32_t index;
-	size_t n;
-	uint8_t bytes[4 * ELEMENTS_MAX];
-	double reals[ELEMENTS_MAX];
-};
-
-struct maker {
-	struct nnb_model *m;
-	uint32_t type, op;
-	struct tensor pool[TENSORS_MAX], *given[TENSORS_MAX], *wanted[TENSORS_MAX];
-	uint32_t n_pool, n_given, n_wanted;
-	uint32_t inputs[24], n_inputs;
-};
-
-static double decode(const struct tensor *t, size_t i)
+/* A scale and a zero point that suit all of them. */
+static struct tensor *plain_tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
-	const void *at = t->bytes;
-
-	switch (t->o.type) {
-	case NNB_TENSOR_FLOAT32:
-		return (double)((const float *)at)[i];
-	case NNB_TENSOR_FLOAT16:
-		return (double)nnb_half_to_float(((const uint16_t *)at)[i]);
-	case NNB_TENSOR_INT32:
-		return ((const int32_t *)at)[i];
-	case NNB_TENSOR_BOOL8:
-		return t->bytes[i];
-	case NNB_TENSOR_QUANT8_ASYMM:
-		return (double)t->o.scale * (t->bytes[i] - t->o.zero_point);
-	default:
-		return (double)t->o.scale * ((const int8_t *)at)[i] - (double)t->o.scale * t->o.zero_point;
-	}
-}
-
-static void encode(struct tensor *t, size_t i, double real)
-{
-	float f = (float)real;
-	uint16_t h = nnb_float_to_half(f);
-	int32_t n = (int32_t)real;
-
-	if (t->o.type == NNB_TENSOR_FLOAT32)
-		memcpy(t->bytes + 4 * i, &f, 4);
-	else if (t->o.type == NNB_TENSOR_FLOAT16)
-		memcpy(t->bytes + 2 * i, &h, 2);
-	else if (t->o.type == NNB_TENSOR_INT32)
-		memcpy(t->bytes + 4 * i, &n, 4);
-	else
-		t->bytes[i] = (uint8_t)random_below(t->o.type == NNB_TENSOR_BOOL8 ? 2 : 256);
-}
-
-static struct tensor *tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
-{
-	struct tensor *t = &k->pool[k->n_pool++];
-
-	assert_true(k->n_pool <= TENSORS_MAX);
-	*t = (struct tensor){ .o = { .type = type, .rank = rank }, .n = 1 };
-	memcpy(t->o.dims, dims, rank * sizeof(*dims));
-	for (uint32_t d = 0; d < rank; d++)
-		t->n *= dims[d];
-	assert_true(t->n <= ELEMENTS_MAX);
-	if (type == NNB_TENSOR_QUANT8_ASYMM || type == NNB_TENSOR_QUANT8_ASYMM_SIGNED) {
-		t->o.scale = 1.0f / 32;
-		t->o.zero_point = type == NNB_TENSOR_QUANT8_ASYMM ? 120 : -8;
-	}
-	return t;
+	return tensor(k, type, rank, dims, 1.0f / 32, 120);
 }
 
 /* Elements from @least to @most; of quantised types, all that there are. */
 static struct tensor *fill(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, double least,
                            double most)
 {
-	struct tensor *t = tensor(k, type, rank, dims);
-
-	for (size_t i = 0; i < t->n; i++) {
-		encode(t, i, least + (most - least) * random_below(20001) / 20000);
-		t->reals[i] = decode(t, i);
-	}
-	t->index = operand(k->m, &t->o);
-	k->given[k->n_given++] = t;
-	k->inputs[k->n_inputs++] = t->index;
-	return t;
+	return give_between(k, plain_tensor(k, type, rank, dims), least, most, false);
 }
 
 static struct tensor *own(struct maker *k, uint32_t rank, const uint32_t *dims)
@@ -118,49 +26,22 @@ static struct tensor *own(struct maker *k, uint32_t rank, const uint32_t *dims)
 	return fill(k, k->type, rank, dims, -4, 4);
 }
 
-static void integer(struct maker *k, int32_t value)
-{
-	k->inputs[k->n_inputs++] = int_scalar(k->m, value);
-}
-
-static void constant(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, const void *value,
-                     uint32_t bytes)
-{
-	struct nnb_operand o = { .type = type, .rank = rank };
-
-	memcpy(o.dims, dims, rank * sizeof(*dims));
-	k->inputs[k->n_inputs] = operand(k->m, &o);
-	assert_int_equal(nnb_model_value(k->m, k->inputs[k->n_inputs++], value, bytes), 0);
-}
-
-static void truth(struct maker *k, bool value)
-{
-	constant(k, NNB_BOOL, 0, (uint32_t[]){ 0 }, &value, 1);
-}
-
-static double real(struct maker *k, double value)
-{
-	bool half = k->type == NNB_TENSOR_FLOAT16;
-	float f = (float)value;
-	uint16_t h = nnb_float_to_half(f);
-
-	constant(k, half ? NNB_FLOAT16 : NNB_FLOAT32, 0, (uint32_t[]){ 0 }, half ? (void *)&h : &f, half ? 2 : 4);
-	return (double)(half ? nnb_half_to_float(h) : f);
-}
-
 static void list(struct maker *k, uint32_t n, const int32_t *values)
 {
-	constant(k, NNB_TENSOR_INT32, 1, &n, values, n * 4);
+	integers(k, n, values, true);
 }
 
 static void pairs(struct maker *k, uint32_t n, const int32_t *values)
 {
-	constant(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ n, 2 }, values, n * 8);
+	struct tensor *t = tensor(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ n, 2 }, 0, 0);
+
+	memcpy(t->bytes, values, n * 8);
+	give_filled(k, t, true);
 }
 
 static struct tensor *want(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
 {
-	return k->wanted[k->n_wanted++] = tensor(k, type, rank, dims);
+	return wanted(k, type, rank, dims, 1.0f / 32, 120);
 }
 
 static void random_dims(uint32_t rank, uint32_t *ret)
@@ -172,16 +53,16 @@ static void random_dims(uint32_t rank, uint32_t *ret)
 /* The index of element @i, and the element at an index. */
 static void index_of(const struct tensor *t, size_t i, uint32_t *ret)
 {
-	for (uint32_t d = t->o.rank; d-- > 0; i /= t->o.dims[d])
-		ret[d] = (uint32_t)(i % t->o.dims[d]);
+	for (uint32_t d = t->operand.rank; d-- > 0; i /= t->operand.dims[d])
+		ret[d] = (uint32_t)(i % t->operand.dims[d]);
 }
 
 static double at(const struct tensor *t, const uint32_t *index)
 {
 	size_t i = 0;
 
-	for (uint32_t d = 0; d < t->o.rank; d++)
-		i = i * t->o.dims[d] + index[d];
+	for (uint32_t d = 0; d < t->operand.rank; d++)
+		i = i * t->operand.dims[d] + index[d];
 	return t->reals[i];
 }
 
@@ -306,10 +187,10 @@ static void make_pad(struct maker *k)
 	}
 	pairs(k, rank, pads);
 	if (k->op == NNB_PAD_V2 && quant) {
-		integer(k, in->o.zero_point + 9);
-		value = 9 * (double)in->o.scale;
+		integer(k, in->operand.zero_point + 9);
+		value = 9 * (double)in->operand.scale;
 	} else if (k->op == NNB_PAD_V2) {
-		value = real(k, 1.5);
+		value = number(k, 1.5);
 	}
 	t = want(k, k->type, rank, out);
 	EACH_ELEMENT(t, i, x)
@@ -406,6 +287,119 @@ static void make_shuffle(struct maker *k)
 	}
 }
 
+static void make_expand_dims(struct maker *k)
+{
+	uint32_t rank = between(1, 3), dims[RANK], axis = random_below(rank + 1), out[RANK];
+	struct tensor *in, *t;
+
+	random_dims(rank, dims);
+	in = own(k, rank, dims);
+	integer(k, (int32_t)axis - (chance(50) ? (int32_t)rank + 1 : 0));
+	for (uint32_t d = 0; d <= rank; d++)
+		out[d] = d == axis ? 1 : dims[d - (d > axis)];
+	t = want(k, k->type, rank + 1, out);
+	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
+}
+
+/* Dimensions of 1 that are named, or all of them. */
+static void make_squeeze(struct maker *k)
+{
+	uint32_t rank = between(2, 4), dims[RANK], out[RANK], n = 0;
+	bool all = chance(40);
+	int32_t named[RANK], n_named = 0;
+	struct tensor *in, *t;
+
+	for (uint32_t d = 0; d < rank; d++) {
+		dims[d] = d && chance(60) ? 1 : between(2, 5);
+		if (dims[d] == 1 && (all || chance(50)))
+			named[n_named++] = (int32_t)d;
+		else
+			out[n++] = dims[d];
+	}
+	in = own(k, rank, dims);
+	if (all || !n_named)
+		omit(k, NNB_TENSOR_INT32, DIMS(1));
+	else
+		list(k, (uint32_t)n_named, named);
+	for (uint32_t d = n = 0; d < rank; d++) { /* none named are all named */
+		bool is_named = all || !n_named;
+
+		for (int32_t i = 0; i < n_named; i++)
+			is_named |= named[i] == (int32_t)d;
+		if (dims[d] != 1 || !is_named)
+			out[n++] = dims[d];
+	}
+	t = want(k, k->type, n, out);
+	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
+}
+
+/* A shape that a model says, or that a request brings. */
+static void make_fill(struct maker *k)
+{
+	uint32_t rank = between(1, 3), dims[RANK];
+	int32_t shape[RANK];
+	double value = -7;
+	struct tensor *t;
+
+	random_dims(rank, dims);
+	for (uint32_t d = 0; d < rank; d++)
+		shape[d] = (int32_t)dims[d];
+	integers(k, rank, shape, !(k->late = chance(50)));
+	if (k->type == NNB_TENSOR_INT32)
+		integer(k, (int32_t)value);
+	else
+		value = number(k, 1.625);
+	t = want(k, k->type, rank, dims);
+	for (size_t i = 0; i < t->n; i++)
+		t->reals[i] = value;
+}
+
+static void make_rank(struct maker *k)
+{
+	static const float scales[] = { 0.5f, 0.25f, 1, 2, 3 };
+	uint32_t rank = between(1, 4), dims[RANK];
+	struct tensor *in, *t;
+
+	random_dims(rank, dims);
+	in = plain_tensor(k, k->type, rank, dims);
+	if (k->type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+		in->scales = scales;
+	give(k, in, 1, false);
+	t = want(k, NNB_INT32, 0, dims);
+	t->reals[0] = rank;
+}
+
+/* Bare numbers, without scale and zero point; cut to integers, and at the borders of a byte. */
+static void make_cast(struct maker *k)
+{
+	uint32_t rank = between(1, 4), dims[RANK], to = k->second ? k->second : k->type;
+	static const float scales[] = { 0.5f, 0.25f, 1, 2, 3 };
+	struct tensor *in, *t;
+
+	random_dims(rank, dims);
+	in = tensor(k, k->type, rank, dims, 0.5f, 3);
+	if (k->type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+		in->scales = scales;
+	give(k, in, 300, false);
+	t = wanted(k, to, rank, dims, 0.5f, 3);
+	t->scales = in->scales;
+	t->off = is_real(to);
+	for (size_t i = 0; i < t->n; i++) {
+		double x = in->reals[i];
+
+		t->reals[i] = x;
+		if (to == k->type)
+			continue;
+		if (k->type == NNB_TENSOR_QUANT8_ASYMM)
+			x = x * 2 + 3;
+		if (!is_real(to))
+			x = trunc(x);
+		if (to == NNB_TENSOR_QUANT8_ASYMM)
+			x = (fmin(fmax(x, 0), 255) - 3) / 2;
+		t->reals[i] = x;
+	}
+}
+
 /* ---- blocks, in both layouts ---- */
 
 static uint32_t *image(uint32_t ret[4], bool nchw, uint32_t b, uint32_t y, uint32_t x, uint32_t c)
@@ -414,7 +408,7 @@ static uint32_t *image(uint32_t ret[4], bool nchw, uint32_t b, uint32_t y, uint3
 	return ret;
 }
 
-#define EACH_CELL(b_, h_, w_, c_)                           \
+#define EACH_PLACE(b_, h_, w_, c_)                          \
 	for (uint32_t b = 0; b < (b_); b++)                 \
 		for (uint32_t y = 0; y < (h_); y++)         \
 			for (uint32_t x = 0; x < (w_); x++) \
@@ -424,8 +418,8 @@ static size_t place(const struct tensor *t, const uint32_t *index)
 {
 	size_t i = 0;
 
-	for (uint32_t d = 0; d < t->o.rank; d++)
-		i = i * t->o.dims[d] + index[d];
+	for (uint32_t d = 0; d < t->operand.rank; d++)
+		i = i * t->operand.dims[d] + index[d];
 	return i;
 }
 
@@ -448,7 +442,7 @@ static void make_space_to_batch(struct maker *k)
 	pairs(k, 2, pads);
 	truth(k, nchw);
 	t = want(k, k->type, 4, image(dims, nchw, n * block[0] * block[1], out_h, out_w, deep));
-	EACH_CELL(n * block[0] * block[1], out_h, out_w, deep)
+	EACH_PLACE(n * block[0] * block[1], out_h, out_w, deep)
 	{
 		uint32_t of = b / n, from_y = y * block[0] + of / block[1] - (uint32_t)pads[0];
 		uint32_t from_x = x * block[1] + of % block[1] - (uint32_t)pads[2], from[4];
@@ -469,7 +463,7 @@ static void make_batch_to_space(struct maker *k)
 	list(k, 2, (int32_t *)block);
 	truth(k, nchw);
 	t = want(k, k->type, 4, image(dims, nchw, n, h * block[0], w * block[1], deep));
-	EACH_CELL(n, h * block[0], w * block[1], deep)
+	EACH_PLACE(n, h * block[0], w * block[1], deep)
 	{
 		uint32_t of = y % block[0] * block[1] + x % block[1];
 
@@ -496,7 +490,7 @@ static void make_resize(struct maker *k)
 	if (how == 1 && out_w > 1)
 		scale[1] = (double)(w - 1) / (out_w - 1);
 	t = want(k, k->type, 4, image(dims, nchw, n, out_h, out_w, deep));
-	EACH_CELL(n, out_h, out_w, deep)
+	EACH_PLACE(n, out_h, out_w, deep)
 	{
 		double half = how == 2 ? 0.5 : 0, fy = (y + half) * scale[0], fx = (x + half) * scale[1];
 
@@ -621,10 +615,21 @@ static void make_each(struct maker *k)
 	random_dims(rank, dims);
 	in = fill(k, k->type, rank, dims, positive ? 0.25 : -4, 4);
 	if (k->op == NNB_ELU)
-		real(k, 0.75);
+		number(k, 0.75);
 	t = want(k, k->type, rank, dims);
 	for (size_t i = 0; i < t->n; i++)
 		t->reals[i] = each_of(k->op, in->reals[i]);
+}
+
+static void make_quantize(struct maker *k)
+{
+	uint32_t rank = between(1, 4), dims[RANK];
+	struct tensor *in, *t;
+
+	random_dims(rank, dims);
+	in = own(k, rank, dims);
+	t = want(k, k->second ? k->second : k->type, rank, dims);
+	memcpy(t->reals, in->reals, in->n * sizeof(*in->reals));
 }
 
 static double reduced(uint32_t op, double so_far, double x, bool first)
@@ -748,7 +753,7 @@ static void make_log_softmax(struct maker *k)
 {
 	uint32_t rows = between(1, 4), n = between(1, 8), inner = between(1, 3);
 	struct tensor *in = own(k, 3, (uint32_t[]){ rows, n, inner }), *t;
-	double beta = real(k, 0.5);
+	double beta = number(k, 0.5);
 
 	integer(k, -2);
 	t = want(k, k->type, 3, (uint32_t[]){ rows, n, inner });
@@ -759,6 +764,80 @@ static void make_log_softmax(struct maker *k)
 		for (uint32_t other = 0; other < n; other++)
 			sum += exp(beta * at(in, (uint32_t[]){ x[0], other, x[2] }));
 		t->reals[i] = beta * in->reals[i] - log(sum);
+	}
+}
+
+/* Divided by the root of the mean square: see docs/operations.md. */
+static void make_instance_normalization(struct maker *k)
+{
+	struct image s = { between(1, 2), between(1, 5), between(2, 5), between(1, 3) };
+	uint32_t dims[4];
+	struct tensor *in, *t;
+	double gamma, beta, epsilon, n = s.h * s.w;
+
+	k->nchw = chance(50);
+	image_dims(k, s, dims);
+	in = own(k, 4, dims);
+	gamma = number(k, 1.5);
+	beta = number(k, -0.25);
+	epsilon = number(k, 0.125);
+	truth(k, k->nchw);
+	t = want(k, k->type, 4, dims);
+	for (uint32_t b = 0; b < s.b; b++)
+		for (uint32_t c = 0; c < s.c; c++) {
+			double sum = 0, squares = 0;
+
+			for (uint32_t i = 0; i < s.h * s.w; i++) {
+				double x = in->reals[cell(k, s, b, i / s.w, i % s.w, c)];
+
+				sum += x;
+				squares += x * x;
+			}
+			for (uint32_t i = 0; i < s.h * s.w; i++) {
+				size_t here = cell(k, s, b, i / s.w, i % s.w, c);
+
+				t->reals[here] =
+					gamma * (in->reals[here] - sum / n) / sqrt(squares / n + epsilon) + beta;
+			}
+		}
+}
+
+/* ---- chance ---- */
+
+static void make_multinomial(struct maker *k)
+{
+	uint32_t batch = between(1, 2), n = between(1, 6), samples = 2000;
+	int32_t seeds[2] = { (int32_t)random_below(1000000), (int32_t)random_below(1000000) };
+
+	fill(k, k->type, 2, (uint32_t[]){ batch, n }, -2, 2);
+	integer(k, (int32_t)samples);
+	integers(k, 2, seeds, false);
+	want(k, NNB_TENSOR_INT32, 2, (uint32_t[]){ batch, samples });
+}
+
+/* Each class is drawn as often as its share says, within five deviations. */
+static void judge_multinomial(const struct maker *k)
+{
+	const struct tensor *logits = k->tensors[0], *out = k->wanted[0];
+	uint32_t batch = logits->operand.dims[0], n = logits->operand.dims[1], samples = out->operand.dims[1];
+
+	for (uint32_t b = 0; b < batch; b++) {
+		double drawn[8] = { 0 }, sum = 0;
+
+		for (uint32_t i = 0; i < samples; i++) {
+			double class = decode(out, (size_t)b * samples + i);
+
+			assert_true(class >= 0 && class < n);
+			drawn[(int)class]++;
+		}
+		for (uint32_t c = 0; c < n; c++)
+			sum += exp(logits->reals[b * n + c]);
+		for (uint32_t c = 0; c < n; c++) {
+			double share = exp(logits->reals[b * n + c]) / sum, wanted_of = share * samples;
+
+			if (fabs(drawn[c] - wanted_of) > 1 + 5 * sqrt(wanted_of * (1 - share)))
+				fail_msg("class %u was drawn %g times, not %g", c, drawn[c], wanted_of);
+		}
 	}
 }
 
@@ -780,21 +859,13 @@ static void make_select(struct maker *k)
 
 static struct tensor *bias_of(struct maker *k, uint32_t n)
 {
-	bool quant = k->type == NNB_TENSOR_QUANT8_ASYMM || k->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED;
 	struct tensor *t;
 
-	if (!quant)
+	if (is_real(k->type))
 		return own(k, 1, &n);
-	t = tensor(k, NNB_TENSOR_INT32, 1, &n);
-	t->o.scale = 1.0f / 1024; /* of both scales */
-	for (uint32_t i = 0; i < n; i++) {
-		encode(t, i, (double)random_below(2000) - 1000);
-		t->reals[i] = decode(t, i) / 1024;
-	}
-	t->index = operand(k->m, &t->o);
-	k->given[k->n_given++] = t;
-	k->inputs[k->n_inputs++] = t->index;
-	return t;
+	t = tensor(k, NNB_TENSOR_INT32, 1, &n, 0, 0);
+	t->operand.scale = 1.0f / 1024; /* of both scales */
+	return give(k, t, 1000, false);
 }
 
 static void make_conv(struct maker *k)
@@ -820,11 +891,11 @@ static void make_conv(struct maker *k)
 	out_h = transposed ? (h - 1) * stride[0] + fh - pad[2] - pad[3] : (h + pad[2] + pad[3] - fh) / stride[0] + 1;
 	out_w = transposed ? (w - 1) * stride[1] + fw - pad[0] - pad[1] : (w + pad[0] + pad[1] - fw) / stride[1] + 1;
 	t = want(k, k->type, 4, image(dims, nchw, n, out_h, out_w, outs));
-	if (t->o.scale != 0)
-		t->o.scale = 2;
-	EACH_CELL(n, out_h, out_w, outs)
+	if (t->operand.scale != 0)
+		t->operand.scale = 2;
+	EACH_PLACE(n, out_h, out_w, outs)
 	t->reals[place(t, image(to, nchw, b, y, x, c))] = bias->reals[c];
-	EACH_CELL(n, h, w, groups * deep)
+	EACH_PLACE(n, h, w, groups * deep)
 	for (uint32_t o = 0; o < outs; o++)
 		for (uint32_t f = 0; f < fh * fw; f++) {
 			uint32_t fy = f / fw, fx = f % fw;
@@ -848,361 +919,66 @@ static void make_conv(struct maker *k)
 
 /* ---- the rows ---- */
 
-static const struct family {
-	uint32_t op;
-	const char *types;
-	void (*make)(struct maker *k);
-} families[] = {
-	{ NNB_TRANSPOSE, "FHQS", make_transpose },
-	{ NNB_SLICE, "FHIQS", make_slice },
-	{ NNB_STRIDED_SLICE, "FHQS", make_strided_slice },
-	{ NNB_PAD, "FHQS", make_pad },
-	{ NNB_PAD_V2, "FHQS", make_pad },
-	{ NNB_TILE, "FHIQS", make_tile },
-	{ NNB_SPLIT, "FHIQS", make_split },
-	{ NNB_GATHER, "FHIQS", make_gather },
-	{ NNB_CHANNEL_SHUFFLE, "FHQS", make_shuffle },
-	{ NNB_SPACE_TO_BATCH_ND, "FHQS", make_space_to_batch },
-	{ NNB_BATCH_TO_SPACE_ND, "FHQS", make_batch_to_space },
-	{ NNB_RESIZE_NEAREST_NEIGHBOR, "FHQS", make_resize },
-	{ NNB_SUB, "FHIQS", make_pair },
-	{ NNB_DIV, "FHI", make_pair },
-	{ NNB_MAXIMUM, "FHIQS", make_pair },
-	{ NNB_MINIMUM, "FHIQS", make_pair },
-	{ NNB_POW, "FH", make_pair },
-	{ NNB_PRELU, "FHQS", make_pair },
-	{ NNB_EQUAL, "BFHIQS", make_pair },
-	{ NNB_NOT_EQUAL, "BFHIQS", make_pair },
-	{ NNB_GREATER, "BFHIQS", make_pair },
-	{ NNB_GREATER_EQUAL, "BFHIQS", make_pair },
-	{ NNB_LESS, "BFHIQS", make_pair },
-	{ NNB_LESS_EQUAL, "BFHIQS", make_pair },
-	{ NNB_LOGICAL_AND, "B", make_pair },
-	{ NNB_LOGICAL_OR, "B", make_pair },
-	{ NNB_ABS, "FHI", make_each },
-	{ NNB_NEG, "FHI", make_each },
-	{ NNB_EXP, "FH", make_each },
-	{ NNB_LOG, "FH", make_each },
-	{ NNB_SQRT, "FH", make_each },
-	{ NNB_RSQRT, "FH", make_each },
-	{ NNB_SIN, "FH", make_each },
-	{ NNB_LOGICAL_NOT, "B", make_each },
-	{ NNB_ELU, "FH", make_each },
-	{ NNB_HARD_SWISH, "FHQS", make_each },
-	{ NNB_MEAN, "FHQS", make_reduce },
-	{ NNB_REDUCE_SUM, "FH", make_reduce },
-	{ NNB_REDUCE_PROD, "FH", make_reduce },
-	{ NNB_REDUCE_MAX, "FHQS", make_reduce },
-	{ NNB_REDUCE_MIN, "FHQS", make_reduce },
-	{ NNB_REDUCE_ALL, "B", make_reduce },
-	{ NNB_REDUCE_ANY, "B", make_reduce },
-	{ NNB_ARGMAX, "FHIQS", make_arg },
-	{ NNB_ARGMIN, "FHIQS", make_arg },
-	{ NNB_TOPK_V2, "FHIQS", make_topk },
-	{ NNB_LOG_SOFTMAX, "FH", make_log_softmax },
-	{ NNB_SELECT, "FHIQS", make_select },
-	{ NNB_GROUPED_CONV_2D, "FHQS", make_conv },
-	{ NNB_TRANSPOSE_CONV_2D, "FHQS", make_conv },
+const struct op_family op_families_newer[] = {
+	{ NNB_TRANSPOSE, make_transpose, "FHQS" },
+	{ NNB_SLICE, make_slice, "FHIQS" },
+	{ NNB_STRIDED_SLICE, make_strided_slice, "FHQS" },
+	{ NNB_PAD, make_pad, "FHQS" },
+	{ NNB_PAD_V2, make_pad, "FHQS" },
+	{ NNB_TILE, make_tile, "FHIQS" },
+	{ NNB_SPLIT, make_split, "FHIQS" },
+	{ NNB_GATHER, make_gather, "FHIQS" },
+	{ NNB_CHANNEL_SHUFFLE, make_shuffle, "FHQS" },
+	{ NNB_SPACE_TO_BATCH_ND, make_space_to_batch, "FHQS" },
+	{ NNB_BATCH_TO_SPACE_ND, make_batch_to_space, "FHQS" },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, make_resize, "FHQS" },
+	{ NNB_SUB, make_pair, "FHIQS" },
+	{ NNB_DIV, make_pair, "FHI" },
+	{ NNB_MAXIMUM, make_pair, "FHIQS" },
+	{ NNB_MINIMUM, make_pair, "FHIQS" },
+	{ NNB_POW, make_pair, "FH" },
+	{ NNB_PRELU, make_pair, "FHQS" },
+	{ NNB_EQUAL, make_pair, "BFHIQS" },
+	{ NNB_NOT_EQUAL, make_pair, "BFHIQS" },
+	{ NNB_GREATER, make_pair, "BFHIQS" },
+	{ NNB_GREATER_EQUAL, make_pair, "BFHIQS" },
+	{ NNB_LESS, make_pair, "BFHIQS" },
+	{ NNB_LESS_EQUAL, make_pair, "BFHIQS" },
+	{ NNB_LOGICAL_AND, make_pair, "B" },
+	{ NNB_LOGICAL_OR, make_pair, "B" },
+	{ NNB_ABS, make_each, "FHI" },
+	{ NNB_NEG, make_each, "FHI" },
+	{ NNB_EXP, make_each, "FH" },
+	{ NNB_LOG, make_each, "FH" },
+	{ NNB_SQRT, make_each, "FH" },
+	{ NNB_RSQRT, make_each, "FH" },
+	{ NNB_SIN, make_each, "FH" },
+	{ NNB_LOGICAL_NOT, make_each, "B" },
+	{ NNB_ELU, make_each, "FH" },
+	{ NNB_HARD_SWISH, make_each, "FHQS" },
+	{ NNB_MEAN, make_reduce, "FHQS" },
+	{ NNB_REDUCE_SUM, make_reduce, "FH" },
+	{ NNB_REDUCE_PROD, make_reduce, "FH" },
+	{ NNB_REDUCE_MAX, make_reduce, "FHQS" },
+	{ NNB_REDUCE_MIN, make_reduce, "FHQS" },
+	{ NNB_REDUCE_ALL, make_reduce, "B" },
+	{ NNB_REDUCE_ANY, make_reduce, "B" },
+	{ NNB_ARGMAX, make_arg, "FHIQS" },
+	{ NNB_ARGMIN, make_arg, "FHIQS" },
+	{ NNB_TOPK_V2, make_topk, "FHIQS" },
+	{ NNB_LOG_SOFTMAX, make_log_softmax, "FH" },
+	{ NNB_SELECT, make_select, "FHIQS" },
+	{ NNB_GROUPED_CONV_2D, make_conv, "FHQS" },
+	{ NNB_TRANSPOSE_CONV_2D, make_conv, "FHQS" },
+	{ NNB_EXPAND_DIMS, make_expand_dims, "FHIQS" },
+	{ NNB_SQUEEZE, make_squeeze, "FHQS" },
+	{ NNB_CAST, make_cast, "FHIQ", "FHIQ" },
+	{ NNB_CAST, make_cast, "BSYCWA" },
+	{ NNB_QUANTIZE, make_quantize, "FH", "QS" },
+	{ NNB_QUANTIZE, make_quantize, "FH" },
+	{ NNB_FILL, make_fill, "FHI" },
+	{ NNB_RANK, make_rank, "FHIBQSYCWA" },
+	{ NNB_INSTANCE_NORMALIZATION, make_instance_normalization, "FH" },
+	{ NNB_RANDOM_MULTINOMIAL, make_multinomial, "FH", .judge = judge_multinomial },
+	{ .types = NULL },
 };
-
-static uint32_t type_of(char letter)
-{
-	switch (letter) {
-	case 'F':
-		return NNB_TENSOR_FLOAT32;
-	case 'H':
-		return NNB_TENSOR_FLOAT16;
-	case 'I':
-		return NNB_TENSOR_INT32;
-	case 'B':
-		return NNB_TENSOR_BOOL8;
-	case 'Q':
-		return NNB_TENSOR_QUANT8_ASYMM;
-	default:
-		return NNB_TENSOR_QUANT8_ASYMM_SIGNED;
-	}
-}
-
-/* ---- running ---- */
-
-static uint32_t lay_out(struct tensor *const *tensors, uint32_t n, uint32_t pool, struct nnb_argument *ret)
-{
-	uint32_t end = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t bytes = (uint32_t)tensors[i]->n * nnb_type_info(tensors[i]->o.type)->bytes;
-
-		ret[i] = (struct nnb_argument){ .location = { pool, end, bytes } };
-		end += (bytes + 63) / 64 * 64;
-	}
-	return end ? end : 64;
-}
-
-static enum nnb_status execute(struct nnb_device *d, struct maker *k, struct nnb_reason *reason)
-{
-	struct nnb_argument in[TENSORS_MAX], out[TENSORS_MAX];
-	struct nnb_memory pools[2];
-	struct nnb_mapping *maps[2];
-	struct nnb_request request = { .inputs = in,
-		                       .outputs = out,
-		                       .n_inputs = k->n_given,
-		                       .n_outputs = k->n_wanted,
-		                       .pools = pools,
-		                       .n_pools = 2 };
-	struct nnb_prepared *p;
-	enum nnb_status status = nnb_prepare(d, k->m, &ordinary, NULL, &p, reason);
-
-	if (status)
-		return status;
-	assert_int_equal(nnb_memory_ashmem(&pools[0], lay_out(k->given, k->n_given, 0, in)), 0);
-	assert_int_equal(nnb_memory_ashmem(&pools[1], lay_out(k->wanted, k->n_wanted, 1, out)), 0);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(nnb_map(&maps[i], &pools[i]), 0);
-	for (uint32_t i = 0; i < k->n_given; i++)
-		memcpy((char *)nnb_mapping_data(maps[0]) + in[i].location.offset, k->given[i]->bytes,
-		       in[i].location.length);
-	status = nnb_execute(p, &request, NULL, reason);
-	for (uint32_t i = 0; i < k->n_wanted; i++)
-		memcpy(k->wanted[i]->bytes, (char *)nnb_mapping_data(maps[1]) + out[i].location.offset,
-		       out[i].location.length);
-	for (int i = 0; i < 2; i++) {
-		nnb_mapping_unref(maps[i]);
-		nnb_memory_close(&pools[i]);
-	}
-	nnb_prepared_unref(p);
-	return status;
-}
-
-/* One step of a quantised type is near; so is whatever the type cannot hold. */
-static bool is_near(const struct tensor *t, double got, double wanted)
-{
-	double low = t->o.type == NNB_TENSOR_QUANT8_ASYMM ? 0 : -128, raw;
-
-	if (t->o.type == NNB_TENSOR_FLOAT32)
-		return fabs(got - wanted) <= 1e-5 + 5e-6 * fabs(wanted);
-	if (t->o.type == NNB_TENSOR_FLOAT16)
-		return fabs(got - wanted) <= 5 * 0x1p-10 * (1 + fabs(wanted));
-	if (t->o.scale == 0 || t->o.type == NNB_TENSOR_INT32)
-		return got == wanted;
-	raw = fmin(fmax(round(wanted / (double)t->o.scale) + t->o.zero_point, low), low + 255);
-	return fabs(round(got / (double)t->o.scale) + t->o.zero_point - raw) <= 1;
-}
-
-static void finish(struct maker *k)
-{
-	uint32_t inputs[TENSORS_MAX], outputs[TENSORS_MAX];
-
-	for (uint32_t i = 0; i < k->n_wanted; i++)
-		outputs[i] = operand(k->m, &k->wanted[i]->o);
-	for (uint32_t i = 0; i < k->n_given; i++)
-		inputs[i] = k->given[i]->index;
-	assert_true(nnb_model_operation(k->m, k->op, k->inputs, k->n_inputs, outputs, k->n_wanted) >= 0);
-	assert_int_equal(nnb_model_finish(k->m, inputs, k->n_given, outputs, k->n_wanted), 0);
-}
-
-struct row {
-	const struct family *family;
-	uint32_t type;
-	char name[64];
-};
-
-static void as_defined(void **state)
-{
-	const struct row *row = *state;
-	struct nnb_device *d = open_device("xnnpack");
-	struct maker *k = malloc(sizeof(*k));
-	struct nnb_reason reason = { "" };
-
-	random_state = (uint64_t)row->family->op * 64 + row->type;
-	for (int round = 0; round < ROUNDS; round++) {
-		memset(k, 0, sizeof(*k));
-		k->type = row->type;
-		k->op = row->family->op;
-		assert_int_equal(nnb_model_new(&k->m, row->name, NNB_HAL_1_3), 0);
-		row->family->make(k);
-		finish(k);
-		if (execute(d, k, &reason))
-			fail_msg("%s, round %d: %s", row->name, round, reason.text);
-		for (uint32_t o = 0; o < k->n_wanted; o++)
-			for (size_t i = 0; i < k->wanted[o]->n; i++) {
-				double got = decode(k->wanted[o], i), wanted = k->wanted[o]->reals[i];
-
-				if (!is_near(k->wanted[o], got, wanted))
-					fail_msg("%s, round %d: output %u[%zu] is %.9g, not %.9g", row->name, round, o,
-					         i, got, wanted);
-			}
-		nnb_model_free(k->m);
-	}
-	free(k);
-	nnb_device_unref(d);
-}
-
-/* ---- what is wrong ---- */
-
-/* A vector of ten, and what says what is taken of it. */
-static enum nnb_status take(uint32_t op, void (*how)(struct maker *k), uint32_t n_out)
-{
-	struct nnb_device *d = open_device("xnnpack");
-	struct maker *k = calloc(1, sizeof(*k));
-	struct nnb_reason reason = { "" };
-	enum nnb_status status;
-
-	k->op = op;
-	k->type = NNB_TENSOR_FLOAT32;
-	assert_int_equal(nnb_model_new(&k->m, "wrong", NNB_HAL_1_3), 0);
-	own(k, 1, (uint32_t[]){ 10 });
-	how(k);
-	for (uint32_t i = 0; i < n_out; i++)
-		want(k, k->type, 1, (uint32_t[]){ 5 });
-	finish(k);
-	status = execute(d, k, &reason);
-	nnb_model_free(k->m);
-	free(k);
-	nnb_device_unref(d);
-	return status;
-}
-
-/* Begin, size and so on that come with the request. */
-static void by_request(struct maker *k, int32_t value)
-{
-	struct tensor *t = fill(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ 1 }, value, value);
-
-	memcpy(t->bytes, &value, 4);
-}
-
-static void slice_behind(struct maker *k)
-{
-	by_request(k, 6);
-	by_request(k, 5);
-}
-
-static void slice_before(struct maker *k)
-{
-	by_request(k, -1);
-	by_request(k, 5);
-}
-
-static void slice_wrapping(struct maker *k)
-{
-	by_request(k, INT32_MAX);
-	by_request(k, INT32_MAX);
-}
-
-static void gather(struct maker *k, int32_t index)
-{
-	struct tensor *t;
-
-	integer(k, 0);
-	t = fill(k, NNB_TENSOR_INT32, 1, (uint32_t[]){ 5 }, 0, 9);
-	memcpy(t->bytes + 16, &index, 4);
-}
-
-static void gather_behind(struct maker *k)
-{
-	gather(k, 10);
-}
-
-static void gather_before(struct maker *k)
-{
-	gather(k, INT32_MIN);
-}
-
-static void split_in_three(struct maker *k)
-{
-	integer(k, 0);
-	integer(k, 3);
-}
-
-static void split_elsewhere(struct maker *k)
-{
-	integer(k, 1);
-	integer(k, 2);
-}
-
-static void tile_many(struct maker *k)
-{
-	by_request(k, INT32_MAX);
-}
-
-static void tile_less(struct maker *k)
-{
-	by_request(k, -1);
-}
-
-static void transpose_elsewhere(struct maker *k)
-{
-	by_request(k, 7);
-}
-
-static void stride_of_none(struct maker *k)
-{
-	by_request(k, 0);
-	by_request(k, 5);
-	by_request(k, 0);
-	integer(k, 0);
-	integer(k, 0);
-	integer(k, 0);
-}
-
-static void what_is_wrong_is_an_error(void **state)
-{
-	static const struct {
-		uint32_t op;
-		void (*how)(struct maker *k);
-		uint32_t n_out;
-	} rows[] = {
-		{ NNB_SLICE, slice_behind, 1 },
-		{ NNB_SLICE, slice_before, 1 },
-		{ NNB_SLICE, slice_wrapping, 1 },
-		{ NNB_GATHER, gather_behind, 1 },
-		{ NNB_GATHER, gather_before, 1 },
-		{ NNB_SPLIT, split_in_three, 2 },
-		{ NNB_SPLIT, split_elsewhere, 2 },
-		{ NNB_TILE, tile_many, 1 },
-		{ NNB_TILE, tile_less, 1 },
-		{ NNB_TRANSPOSE, transpose_elsewhere, 1 },
-		{ NNB_STRIDED_SLICE, stride_of_none, 1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < N_OF(rows); i++)
-		if (!take(rows[i].op, rows[i].how, rows[i].n_out))
-			fail_msg("row %zu (%s) was taken", i, nnb_op_name(rows[i].op));
-}
-
-/* An operation is refused by the rules of a HAL that did not have it yet. */
-static void later_operations_are_refused(void **state)
-{
-	struct maker *k = calloc(1, sizeof(*k));
-	struct nnb_reason reason = { "" };
-
-	(void)state;
-	k->op = NNB_ABS;
-	k->type = NNB_TENSOR_FLOAT32;
-	assert_int_equal(nnb_model_new(&k->m, "later", NNB_HAL_1_1), 0);
-	own(k, 1, (uint32_t[]){ 3 });
-	want(k, k->type, 1, (uint32_t[]){ 3 });
-	finish(k);
-	assert_int_equal(nnb_model_validate(k->m, &reason), NNB_STATUS_INVALID_ARGUMENT);
-	k->m->hal = NNB_HAL_1_2;
-	assert_int_equal(nnb_model_validate(k->m, &reason), NNB_STATUS_NONE);
-	nnb_model_free(k->m);
-	free(k);
-}
-
-int main(void)
-{
-	static struct row rows[N_OF(families) * 6];
-	static struct CMUnitTest tests[N_OF(rows) + 2] = { cmocka_unit_test(what_is_wrong_is_an_error),
-		                                           cmocka_unit_test(later_operations_are_refused) };
-	size_t n = 0;
-
-	for (size_t i = 0; i < N_OF(families); i++)
-		for (const char *letter = families[i].types; *letter; letter++, n++) {
-			rows[n] = (struct row){ &families[i], type_of(*letter), "" };
-			snprintf(rows[n].name, sizeof(rows[n].name), "%s of %s", nnb_op_name(families[i].op),
-			         nnb_type_info(rows[n].type)->name);
-			tests[n + 2] = (struct CMUnitTest){ rows[n].name, as_defined, NULL, NULL, &rows[n] };
-		}
-	return _cmocka_run_group_tests("test_op_newer", tests, n + 2, NULL, NULL);
-}

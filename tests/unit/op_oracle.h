@@ -1,0 +1,143 @@
+/*
+ * op_oracle.h -- what the tests of operations share: random models of one operation, and how they are run and judged.
+ *
+ * A family is an operation with the types it takes. A row is an operation with one of those types; each of its rounds makes a
+ * model of that operation alone, in one of its forms, works out in doubles what it should give, and runs it on the driver of
+ * driver_both.c, which also compares what XNNPACK gives with the plain kernel. Inputs are read as the reals that their bytes
+ * stand for, so that an oracle knows nothing of types.
+ */
+#ifndef OP_ORACLE_H
+#define OP_ORACLE_H
+
+#include <math.h>
+
+#include "nnb/half.h"
+#include "unit/device_helpers.h"
+
+enum { TENSORS_MAX = 64, ELEMENTS_MAX = 4096 };
+
+uint32_t random_below(uint32_t n);
+uint32_t between(uint32_t least, uint32_t most); /* both of them included */
+bool chance(uint32_t percent);
+
+struct tensor {
+	uint32_t index; /* of the operand */
+	struct nnb_operand operand;
+	const float *scales; /* of channels */
+	size_t n;
+	double off; /* what an output may be off by: how many times its type's tolerance, or steps of a quantised type */
+	uint8_t bytes[4 * ELEMENTS_MAX];
+	double reals[ELEMENTS_MAX];
+};
+
+/* One model of one operation. */
+struct maker {
+	struct nnb_model *m;
+	uint32_t op, type, second; /* of the row; second: 0 where the family has none */
+	bool nchw;                 /* input 0 and output 0 of an image */
+	bool late;                 /* outputs do not say how many rows they have */
+	uint32_t inputs[64], n_inputs, outputs[TENSORS_MAX], n_outputs; /* of the operation */
+	uint32_t given[TENSORS_MAX], n_given; /* of the model, and what they hold: tensors[k] */
+	struct tensor *tensors[TENSORS_MAX];
+	struct tensor pool[TENSORS_MAX];
+	uint32_t n_tensors;
+	struct tensor *wanted[TENSORS_MAX]; /* whose reals are what an output should be */
+};
+
+struct op_family {
+	enum nnb_op op;
+	void (*make)(struct maker *k);
+	const char *types;   /* letters as in signature.c */
+	const char *seconds; /* the types that each of them goes together with; NULL: none */
+	bool by_signed;      /* XNNPACK has an operator of signed bytes, which is used where it can be */
+	/* How outputs are judged, where they are not compared with reals; NULL: they are. Fails the test. */
+	void (*judge)(const struct maker *k);
+};
+
+/* The families, by file; the last of each has no types. */
+extern const struct op_family op_families_first[], op_families_newer[], op_families_cells[], op_families_boxes[];
+
+uint32_t op_type_of_letter(char letter);
+
+/* An empty model of @op. */
+void op_maker_init(struct maker *k, uint32_t op, uint32_t type);
+/* Finish the model and run it. @shapes: room for each output; NULL: not asked for. */
+enum nnb_status op_run(struct nnb_device *d, struct maker *k, struct nnb_output_shape *shapes,
+                       struct nnb_reason *reason);
+
+/* Run a test of each row of @families, as cmocka's own. */
+int op_oracle_main(const char *name, const struct op_family *families);
+
+#define DIMS(...)                                                                        \
+	sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]) \
+	{                                                                                \
+		__VA_ARGS__                                                              \
+	}
+
+/* ---- tensors ---- */
+
+bool is_real(uint32_t type); /* float32 or float16 */
+
+double decode(const struct tensor *t, size_t i);
+/* Put @real there; of a quantised type: anything. */
+void encode(struct tensor *t, size_t i, double real);
+/* Put @real there, or what the type has that is nearest. */
+void encode_nearest(struct tensor *t, size_t i, double real);
+
+/* A new one. @zero_point is that of unsigned bytes: signed ones have 128 less, symmetric ones 0. */
+struct tensor *tensor(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
+                      int32_t zero_point);
+
+/* Make it an input of the operation as it is: a constant, or one of the model's. */
+struct tensor *give_filled(struct maker *k, struct tensor *t, bool constant);
+/* The same with random elements from @least to @most; of quantised types, all that there are. */
+struct tensor *give_between(struct maker *k, struct tensor *t, double least, double most, bool constant);
+/* From -@most to @most. */
+struct tensor *give(struct maker *k, struct tensor *t, double most, bool constant);
+/* A list of integers. */
+struct tensor *integers(struct maker *k, uint32_t n, const int32_t *values, bool constant);
+
+/* An input that is left out. */
+void omit(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims);
+void integer(struct maker *k, int32_t value);
+void truth(struct maker *k, bool value);
+/* A real scalar as precise as the row's type. Returns what it stands for. */
+double number(struct maker *k, double value);
+/* A float32 scalar, whatever the row's type. */
+double float_number(struct maker *k, double value);
+
+/* An output; the caller works its reals out. */
+struct tensor *wanted(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims, float scale,
+                      int32_t zero_point);
+/* Its reals are known: give it a scale that holds the most of them. */
+void fit_scale(struct tensor *t, double at_least);
+
+/* What a fused activation leaves of @x; and what an RNN's or LSTM's does. */
+double fuse(uint32_t fused, double x);
+double activate(uint32_t activation, double x);
+
+/* Row @row of a matrix of @n columns, times x. */
+double times_row(const struct tensor *matrix, size_t row, const double *x, size_t n);
+
+/* ---- images, wherever they have their channels ---- */
+
+struct image {
+	uint32_t b, h, w, c;
+};
+
+void image_dims(const struct maker *k, struct image s, uint32_t ret[4]);
+
+/* The element at (y, x) of channel c. */
+size_t cell(const struct maker *k, struct image s, uint32_t b, uint32_t y, uint32_t x, uint32_t c);
+
+#define EACH_CELL(shape, batch, row, column, channel)                           \
+	for (uint32_t batch = 0; batch < (shape).b; batch++)                    \
+		for (uint32_t row = 0; row < (shape).h; row++)                  \
+			for (uint32_t column = 0; column < (shape).w; column++) \
+				for (uint32_t channel = 0; channel < (shape).c; channel++)
+
+/* What lies at a point between the cells of a channel; beyond the last cell, the last cell. */
+double image_sample(const struct maker *k, struct image s, const struct tensor *in, uint32_t b, double y, double x,
+                    uint32_t c);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * test_ops.c -- operations of random shapes and forms, with operands of every type they take, against their definitions in
+ * doubles (op_oracle.h): test_ops first|newer|cells|boxes. test_ops rows: each operation with each type that its signatures
+ * have has an oracle; indexes, axes and extents that are wrong are errors and nothing else.
+ */
+#include "model/ops.h"
+#include "unit/op_oracle.h"
+
+/* ---- what is wrong ---- */
+
+static struct tensor *floats(struct maker *k, uint32_t n)
+{
+	return give(k, tensor(k, NNB_TENSOR_FLOAT32, 1, &n, 0, 0), 4, false);
+}
+
+/* A vector of ten, and what says what is taken of it. */
+static enum nnb_status take(uint32_t op, void (*how)(struct maker *k), uint32_t n_out)
+{
+	struct nnb_device *d = open_device("xnnpack");
+	struct maker *k = malloc(sizeof(*k));
+	struct nnb_reason reason = { "" };
+	enum nnb_status status;
+
+	assert_non_null(k);
+	op_maker_init(k, op, NNB_TENSOR_FLOAT32);
+	floats(k, 10);
+	how(k);
+	for (uint32_t i = 0; i < n_out; i++)
+		wanted(k, k->type, 1, (uint32_t[]){ 5 }, 0, 0);
+	status = op_run(d, k, NULL, &reason);
+	nnb_model_free(k->m);
+	free(k);
+	nnb_device_unref(d);
+	return status;
+}
+
+/* Begin, size and so on that come with the request. */
+static void by_request(struct maker *k, int32_t value)
+{
+	integers(k, 1, &value, false);
+}
+
+static void slice_behind(struct maker *k)
+{
+	by_request(k, 6);
+	by_request(k, 5);
+}
+
+static void slice_before(struct maker *k)
+{
+	by_request(k, -1);
+	by_request(k, 5);
+}
+
+static void slice_wrapping(struct maker *k)
+{
+	by_request(k, INT32_MAX);
+	by_request(k, INT32_MAX);
+}
+
+static void gather(struct maker *k, int32_t index)
+{
+	integer(k, 0);
+	integers(k, 5, (const int32_t[]){ 0, 9, 3, 4, index }, false);
+}
+
+static void gather_behind(struct maker *k)
+{
+	gather(k, 10);
+}
+
+static void gather_before(struct maker *k)
+{
+	gather(k, INT32_MIN);
+}
+
+static void split_in_three(struct maker *k)
+{
+	integer(k, 0);
+	integer(k, 3);
+}
+
+static void split_elsewhere(struct maker *k)
+{
+	integer(k, 1);
+	integer(k, 2);
+}
+
+static void tile_many(struct maker *k)
+{
+	by_request(k, INT32_MAX);
+}
+
+static void tile_less(struct maker *k)
+{
+	by_request(k, -1);
+}
+
+static void transpose_elsewhere(struct maker *k)
+{
+	by_request(k, 7);
+}
+
+static void stride_of_none(struct maker *k)
+{
+	by_request(k, 0);
+	by_request(k, 5);
+	by_request(k, 0);
+	integer(k, 0);
+	integer(k, 0);
+	integer(k, 0);
+}
+
+static void what_is_wrong_is_an_error(void **state)
+{
+	static const struct {
+		uint32_t op;
+		void (*how)(struct maker *k);
+		uint32_t n_out;
+	} rows[] = {
+		{ NNB_SLICE, slice_behind, 1 },
+		{ NNB_SLICE, slice_before, 1 },
+		{ NNB_SLICE, slice_wrapping, 1 },
+		{ NNB_GATHER, gather_behind, 1 },
+		{ NNB_GATHER, gather_before, 1 },
+		{ NNB_SPLIT, split_in_three, 2 },
+		{ NNB_SPLIT, split_elsewhere, 2 },
+		{ NNB_TILE, tile_many, 1 },
+		{ NNB_TILE, tile_less, 1 },
+		{ NNB_TRANSPOSE, transpose_elsewhere, 1 },
+		{ NNB_STRIDED_SLICE, stride_of_none, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(rows); i++)
+		if (!take(rows[i].op, rows[i].how, rows[i].n_out))
+			fail_msg("row %zu (%s) was taken", i, nnb_op_name(rows[i].op));
+}
+
+/* An operation is refused by the rules of a HAL that did not have it yet. */
+static void later_operations_are_refused(void **state)
+{
+	struct nnb_reason reason = { "" };
+	struct nnb_model *m;
+	uint32_t x, y;
+
+	(void)state;
+	assert_int_equal(nnb_model_new(&m, "later", NNB_HAL_1_1), 0);
+	x = float_tensor(m, 3);
+	y = float_tensor(m, 3);
+	assert_true(nnb_model_operation(m, NNB_ABS, &x, 1, &y, 1) >= 0);
+	assert_int_equal(nnb_model_finish(m, &x, 1, &y, 1), 0);
+	assert_int_equal(nnb_model_validate(m, &reason), NNB_STATUS_INVALID_ARGUMENT);
+	m->hal = NNB_HAL_1_2;
+	assert_int_equal(nnb_model_validate(m, &reason), NNB_STATUS_NONE);
+	nnb_model_free(m);
+}
+
+/* ---- the rows there are ---- */
+
+static const struct file {
+	const char *name;
+	const struct op_family *families;
+} files[] = {
+	{ "first", op_families_first },
+	{ "newer", op_families_newer },
+	{ "cells", op_families_cells },
+	{ "boxes", op_families_boxes },
+};
+
+static bool has_oracle(uint32_t op, char x, char y)
+{
+	for (size_t i = 0; i < N_OF(files); i++)
+		for (const struct op_family *f = files[i].families; f->types; f++)
+			if (f->op == op && strchr(f->types, x) &&
+			    (y ? f->seconds && strchr(f->seconds, y) : !f->seconds))
+				return true;
+	return false;
+}
+
+/* What the signatures have and no family does. */
+static uint32_t count_missing(uint32_t op, const char *name)
+{
+	char xs[NNB_OP_LETTERS], ys[NNB_OP_LETTERS];
+	uint32_t missing = 0;
+
+	for (uint32_t form = 0; nnb__op_letters(op, form, xs, ys); form++)
+		for (const char *x = xs; *x; x++)
+			for (const char *y = *ys ? ys : NULL;; y++) {
+				if (y && !*y)
+					break;
+				if (!has_oracle(op, *x, y ? *y : 0)) {
+					fprintf(stderr, "%s of %c %c has no oracle\n", name, *x, y ? *y : ' ');
+					missing++;
+				}
+				if (!y)
+					break;
+			}
+	return missing;
+}
+
+static void every_operation_of_every_type_has_an_oracle(void **state)
+{
+	uint32_t missing = 0;
+
+	(void)state;
+#define NNB_OP(name, code, hal) missing += count_missing(code, #name);
+#include "nnb/operations.def"
+#undef NNB_OP
+	assert_int_equal(missing, 0);
+}
+
+static const struct CMUnitTest rows[] = {
+	cmocka_unit_test(every_operation_of_every_type_has_an_oracle),
+	cmocka_unit_test(what_is_wrong_is_an_error),
+	cmocka_unit_test(later_operations_are_refused),
+};
+
+int main(int argc, char **argv)
+{
+	const char *which = argc == 2 ? argv[1] : "";
+	char name[32];
+
+	for (size_t i = 0; i < N_OF(files); i++)
+		if (!strcmp(which, files[i].name)) {
+			snprintf(name, sizeof(name), "test_op_%s", which);
+			return op_oracle_main(name, files[i].families);
+		}
+	if (strcmp(which, "rows")) {
+		fprintf(stderr, "usage: test_ops first|newer|cells|boxes|rows\n");
+		return 2;
+	}
+	return _cmocka_run_group_tests("test_op_rows", rows, N_OF(rows), NULL, NULL);
+}
