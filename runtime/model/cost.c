@@ -104,12 +104,12 @@ static uint64_t cells(const struct place *p)
 	return nnb_window(p->graph, p->index, p->shapes, &w) ? 1 : times(w.filter_w, w.filter_h);
 }
 
-/* That are added up for one output of CONV_2D or FULLY_CONNECTED. */
+/* That are added up for one output of a convolution or FULLY_CONNECTED. */
 static uint64_t depth(const struct place *p)
 {
 	uint64_t channels = in(p, 1)->rank ? in(p, 1)->dims[0] : 1;
 
-	if (p->op->type != NNB_CONV_2D)
+	if (p->op->type == NNB_FULLY_CONNECTED || p->op->type == NNB_DEPTHWISE_CONV_2D)
 		return last_of(in(p, 1));
 	return channels ? elements(in(p, 1)) / channels : 0; /* of the filter: wherever the image has its channels */
 }
@@ -180,13 +180,28 @@ static uint64_t count(const struct place *p, enum nnb__count what)
 	}
 }
 
+/* Of a convolution in groups or a transposed one: what XNNPACK has is of channels last, and not of float16. */
+static bool is_plain_wide(const struct place *p)
+{
+	const uint8_t *channels_second = p->graph->constants[p->op->inputs[p->op->n_inputs - 1]];
+	bool by_channel = operand(p, 1)->n_scales > 0;
+
+	if (operand(p, 0)->type == NNB_TENSOR_FLOAT16 || (channels_second && *channels_second))
+		return true;
+	return by_channel && (p->op->type == NNB_TRANSPOSE_CONV_2D || operand(p, 0)->type == NNB_TENSOR_QUANT8_ASYMM);
+}
+
 /* Does a plain loop compute it, because no weights could be packed, or the sums are too long? */
 static bool is_plain(const struct place *p)
 {
 	uint32_t type = p->op->type;
 
-	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D)
+	bool wide = type == NNB_GROUPED_CONV_2D || type == NNB_TRANSPOSE_CONV_2D;
+
+	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D && !wide)
 		return false;
+	if (wide && is_plain_wide(p))
+		return true;
 	if (type != NNB_DEPTHWISE_CONV_2D && depth(p) > DEEP)
 		return true;
 	if (operand(p, 1)->n_scales && operand(p, 0)->type != NNB_TENSOR_QUANT8_ASYMM_SIGNED)

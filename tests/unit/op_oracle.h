@@ -49,7 +49,7 @@ struct op_family {
 	void (*make)(struct maker *k);
 	const char *types;   /* letters as in signature.c */
 	const char *seconds; /* the types that each of them goes together with; NULL: none */
-	bool by_signed;      /* XNNPACK has an operator of signed bytes, which is used where it can be */
+	const char *xnnpack; /* the types that XNNPACK has been used for in some round; NULL: none */
 	/* How outputs are judged, where they are not compared with reals; NULL: they are. Fails the test. */
 	void (*judge)(const struct maker *k);
 };

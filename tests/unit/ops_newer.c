@@ -546,19 +546,20 @@ static bool compares(uint32_t op)
 static void make_pair(struct maker *k)
 {
 	uint32_t rank = between(1, 4), dims[2][RANK], out[RANK], less = random_below(rank);
-	bool positive = k->op == NNB_DIV || k->op == NNB_POW;
+	bool positive = k->op == NNB_DIV || k->op == NNB_POW, slopes = k->op == NNB_PRELU && chance(50);
 	struct tensor *a, *b, *t;
 
 	random_dims(rank, out);
 	for (uint32_t d = 0; d < rank; d++) {
-		uint32_t one = random_below(4);
+		uint32_t one = slopes ? (d < rank - 1 ? 2 : 3) : random_below(4); /* one for each channel */
 
 		dims[0][d] = one == 1 ? 1 : out[d];
 		dims[1][d] = one == 2 || d < less ? 1 : out[d];
 		out[d] = dims[0][d] > dims[1][d] ? dims[0][d] : dims[1][d];
 	}
 	a = fill(k, k->type, rank, dims[0], positive ? 0.5 : -4, 4);
-	b = fill(k, k->type, rank - less, dims[1] + less, positive ? 0.5 : -4, positive ? 2 : 4);
+	b = plain_tensor(k, k->type, rank - less, dims[1] + less);
+	give_between(k, b, positive ? 0.5 : -4, positive ? 2 : 4, slopes);
 	for (uint32_t d = 0; k->type == NNB_TENSOR_INT32 && k->op == NNB_DIV && d < b->n; d++) {
 		encode(b, d, d % 2 ? -3 : 2);
 		b->reals[d] = decode(b, d);
@@ -857,15 +858,25 @@ static void make_select(struct maker *k)
 
 /* ---- convolutions: each input is added to every output that it is a part of ---- */
 
-static struct tensor *bias_of(struct maker *k, uint32_t n)
+/* A filter, which may be quantised by channel, and what is added: it has the scale of both, or of none of them. */
+static struct tensor *give_filter(struct maker *k, const uint32_t dims[4], struct tensor **bias)
 {
-	struct tensor *t;
+	static float scales[16];
+	bool quant = !is_real(k->type), by_channel = quant && chance(30), constant = chance(60);
+	struct tensor *filter = tensor(k, by_channel ? NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL : k->type, 4, dims, 1.0f / 32,
+	                               chance(50) ? 128 : 120);
 
-	if (is_real(k->type))
-		return own(k, 1, &n);
-	t = tensor(k, NNB_TENSOR_INT32, 1, &n, 0, 0);
-	t->operand.scale = 1.0f / 1024; /* of both scales */
-	return give(k, t, 1000, false);
+	for (uint32_t i = 0; i < dims[0]; i++)
+		scales[i] = (float)between(1, 8) / 256;
+	filter->scales = by_channel ? scales : NULL;
+	give(k, filter, 4, constant);
+	*bias = tensor(k, quant ? NNB_TENSOR_INT32 : k->type, 1, dims, 0, 0);
+	if (quant && !by_channel)
+		(*bias)->operand.scale = 1.0f / 1024;
+	give(k, *bias, quant ? 1000 : 4, constant);
+	for (uint32_t i = 0; by_channel && i < dims[0]; i++)
+		(*bias)->reals[i] *= 1.0 / 32 * (double)scales[i];
+	return filter;
 }
 
 static void make_conv(struct maker *k)
@@ -876,7 +887,7 @@ static void make_conv(struct maker *k)
 		 outs = groups * between(1, 3);
 	uint32_t stride[2] = { between(1, 2), between(1, 2) }, pad[4], dims[4], out_h, out_w, to[4];
 	struct tensor *in = own(k, 4, image(dims, nchw, n, h, w, groups * deep));
-	struct tensor *filter = own(k, 4, (uint32_t[]){ outs, fh, fw, deep }), *bias = bias_of(k, outs), *t;
+	struct tensor *bias, *filter = give_filter(k, (uint32_t[]){ outs, fh, fw, deep }, &bias), *t;
 
 	for (int i = 0; i < 4; i++) {
 		pad[i] = random_below(2); /* left, right, top, bottom */
@@ -932,12 +943,12 @@ const struct op_family op_families_newer[] = {
 	{ NNB_SPACE_TO_BATCH_ND, make_space_to_batch, "FHQS" },
 	{ NNB_BATCH_TO_SPACE_ND, make_batch_to_space, "FHQS" },
 	{ NNB_RESIZE_NEAREST_NEIGHBOR, make_resize, "FHQS" },
-	{ NNB_SUB, make_pair, "FHIQS" },
-	{ NNB_DIV, make_pair, "FHI" },
-	{ NNB_MAXIMUM, make_pair, "FHIQS" },
-	{ NNB_MINIMUM, make_pair, "FHIQS" },
+	{ NNB_SUB, make_pair, "FHIQS", .xnnpack = "FQS" },
+	{ NNB_DIV, make_pair, "FHI", .xnnpack = "F" },
+	{ NNB_MAXIMUM, make_pair, "FHIQS", .xnnpack = "F" },
+	{ NNB_MINIMUM, make_pair, "FHIQS", .xnnpack = "F" },
 	{ NNB_POW, make_pair, "FH" },
-	{ NNB_PRELU, make_pair, "FHQS" },
+	{ NNB_PRELU, make_pair, "FHQS", .xnnpack = "F" },
 	{ NNB_EQUAL, make_pair, "BFHIQS" },
 	{ NNB_NOT_EQUAL, make_pair, "BFHIQS" },
 	{ NNB_GREATER, make_pair, "BFHIQS" },
@@ -946,17 +957,17 @@ const struct op_family op_families_newer[] = {
 	{ NNB_LESS_EQUAL, make_pair, "BFHIQS" },
 	{ NNB_LOGICAL_AND, make_pair, "B" },
 	{ NNB_LOGICAL_OR, make_pair, "B" },
-	{ NNB_ABS, make_each, "FHI" },
-	{ NNB_NEG, make_each, "FHI" },
+	{ NNB_ABS, make_each, "FHI", .xnnpack = "F" },
+	{ NNB_NEG, make_each, "FHI", .xnnpack = "F" },
 	{ NNB_EXP, make_each, "FH" },
 	{ NNB_LOG, make_each, "FH" },
-	{ NNB_SQRT, make_each, "FH" },
+	{ NNB_SQRT, make_each, "FH", .xnnpack = "F" },
 	{ NNB_RSQRT, make_each, "FH" },
 	{ NNB_SIN, make_each, "FH" },
 	{ NNB_LOGICAL_NOT, make_each, "B" },
-	{ NNB_ELU, make_each, "FH" },
-	{ NNB_HARD_SWISH, make_each, "FHQS" },
-	{ NNB_MEAN, make_reduce, "FHQS" },
+	{ NNB_ELU, make_each, "FH", .xnnpack = "F" },
+	{ NNB_HARD_SWISH, make_each, "FHQS", .xnnpack = "F" },
+	{ NNB_MEAN, make_reduce, "FHQS", .xnnpack = "FQS" },
 	{ NNB_REDUCE_SUM, make_reduce, "FH" },
 	{ NNB_REDUCE_PROD, make_reduce, "FH" },
 	{ NNB_REDUCE_MAX, make_reduce, "FHQS" },
@@ -968,13 +979,13 @@ const struct op_family op_families_newer[] = {
 	{ NNB_TOPK_V2, make_topk, "FHIQS" },
 	{ NNB_LOG_SOFTMAX, make_log_softmax, "FH" },
 	{ NNB_SELECT, make_select, "FHIQS" },
-	{ NNB_GROUPED_CONV_2D, make_conv, "FHQS" },
-	{ NNB_TRANSPOSE_CONV_2D, make_conv, "FHQS" },
+	{ NNB_GROUPED_CONV_2D, make_conv, "FHQS", .xnnpack = "FQS" },
+	{ NNB_TRANSPOSE_CONV_2D, make_conv, "FHQS", .xnnpack = "FQS" },
 	{ NNB_EXPAND_DIMS, make_expand_dims, "FHIQS" },
 	{ NNB_SQUEEZE, make_squeeze, "FHQS" },
 	{ NNB_CAST, make_cast, "FHIQ", "FHIQ" },
 	{ NNB_CAST, make_cast, "BSYCWA" },
-	{ NNB_QUANTIZE, make_quantize, "FH", "QS" },
+	{ NNB_QUANTIZE, make_quantize, "FH", "QS", .xnnpack = "F" },
 	{ NNB_QUANTIZE, make_quantize, "FH" },
 	{ NNB_FILL, make_fill, "FHI" },
 	{ NNB_RANK, make_rank, "FHIBQSYCWA" },

@@ -1,4 +1,6 @@
 /* lower_axes.c -- operations along axes, and those that look elements up. */
+#include <math.h>
+
 #include "operand.h"
 
 /* One bit a dimension; the shapes have been checked with these axes. */
@@ -18,6 +20,65 @@ enum nnb_status nnbx_run_reduce(const struct site *s)
 
 	nnbx_reduce((enum nnb_op)s->op->type, &in, axes_in(s, 1), &out);
 	return NNB_STATUS_NONE;
+}
+
+/* An image, or anything else, as XNNPACK sees what it takes the mean of: all but the last dimension from some one on. */
+struct pooled {
+	size_t batch, width, channels;
+};
+
+/* False: these axes are others. */
+static bool pooled_of(const struct site *s, struct pooled *ret)
+{
+	const struct nnb_shape *shape = in_shape(s, 0);
+	uint32_t axes = axes_in(s, 1), d = 0;
+
+	*ret = (struct pooled){ .batch = 1, .width = 1, .channels = last_dim(shape) };
+	for (; d + 1 < shape->rank && !(axes >> d & 1); d++)
+		ret->batch *= shape->dims[d];
+	for (; d + 1 < shape->rank && axes >> d & 1; d++)
+		ret->width *= shape->dims[d];
+	return d + 1 == shape->rank && !(axes >> d & 1) && ret->width > 1;
+}
+
+#define SETUP_POOLED(name, xnn_setup)                                                     \
+	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)             \
+	{                                                                                 \
+		struct pooled p;                                                          \
+                                                                                          \
+		pooled_of(s, &p);                                                         \
+		return xnn_setup(xnn, p.batch, p.width, in_at(s, 0), out_at(s, 0), NULL); \
+	}
+
+SETUP_POOLED(setup_mean_f32, xnn_setup_global_average_pooling_nwc_f32)
+SETUP_POOLED(setup_mean_q8, xnn_setup_global_average_pooling_nwc_qu8)
+SETUP_POOLED(setup_mean_s8, xnn_setup_global_average_pooling_nwc_qs8)
+
+/* An item of the batch is XNNPACK's tile. In and out are quantised alike. */
+enum xnn_status nnbx_create_mean(struct step *step, const struct site *s)
+{
+	struct nnbx_quant q = quant_of(in_operand(s, 0));
+	struct pooled p;
+	size_t n;
+
+	if (!in_is_constant(s, 1) || !pooled_of(s, &p) || p.width > NNBX_TILE_WORK / p.channels)
+		return xnn_status_unsupported_parameter;
+	n = p.channels;
+	switch (in_operand(s, 0)->type) {
+	case NNB_TENSOR_FLOAT32:
+		step->setup = setup_mean_f32;
+		return xnn_create_global_average_pooling_nwc_f32(n, n, n, -INFINITY, INFINITY, 0, &step->xnn);
+	case NNB_TENSOR_QUANT8_ASYMM:
+		step->setup = setup_mean_q8;
+		return xnn_create_global_average_pooling_nwc_qu8(n, n, n, (uint8_t)q.zero_point, 1,
+		                                                 (uint8_t)q.zero_point, 1, 0, 255, 0, &step->xnn);
+	case NNB_TENSOR_QUANT8_ASYMM_SIGNED:
+		step->setup = setup_mean_s8;
+		return xnn_create_global_average_pooling_nwc_qs8(n, n, n, (int8_t)q.zero_point, 1, (int8_t)q.zero_point,
+		                                                 1, -128, 127, 0, &step->xnn);
+	default:
+		return xnn_status_unsupported_parameter;
+	}
 }
 
 enum nnb_status nnbx_run_arg(const struct site *s)

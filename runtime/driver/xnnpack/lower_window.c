@@ -86,8 +86,11 @@ static uint32_t tile_units_for(uint64_t channels, uint64_t depth, size_t threads
 
 uint64_t nnbx_indirection(const struct site *s)
 {
+	bool wide = s->op->type == NNB_GROUPED_CONV_2D || s->op->type == NNB_TRANSPOSE_CONV_2D;
 	struct nnbx_planes p = s->op->type == NNB_RESIZE_BILINEAR ? resizing(s) : windowed(s);
 
+	if (wide && in_bool(s, s->op->n_inputs - 1, false)) /* channels second: the kernel has it */
+		return 0;
 	return too_indirect(&p) ? 0 : indirection(&p);
 }
 
@@ -123,11 +126,8 @@ static bool is_symmetric(const struct site *s, const struct nnbx_quants *q)
 static struct nnbx_quants signed_quants_of(const struct site *s, uint32_t fused, int8_t *min, int8_t *max)
 {
 	struct nnbx_quants q = quants_of(s, NNB_FUSED_NONE);
-	uint8_t low, high;
 
-	nnbx_quant_range((struct nnbx_quant){ q.out.scale, q.out.zero_point + 128 }, fused, &low, &high);
-	*min = (int8_t)(low - 128);
-	*max = (int8_t)(high - 128);
+	nnbx_signed_range(q.out, fused, min, max);
 	return q;
 }
 
@@ -148,6 +148,7 @@ SETUP_IMAGES(setup_average_pool_f32, xnn_setup_average_pooling2d_nhwc_f32)
 SETUP_IMAGES(setup_average_pool_q8, xnn_setup_average_pooling2d_nhwc_qu8)
 SETUP_IMAGES(setup_max_pool_f32, xnn_setup_max_pooling2d_nhwc_f32)
 SETUP_IMAGES(setup_max_pool_q8, xnn_setup_max_pooling2d_nhwc_u8)
+SETUP_IMAGES(setup_max_pool_s8, xnn_setup_max_pooling2d_nhwc_s8)
 
 /* ---- convolutions ---- */
 
@@ -308,6 +309,118 @@ enum xnn_status nnbx_create_depthwise_signed(struct step *step, const struct sit
 	struct grouping g = depthwise_groups(s);
 
 	return create_conv(step, s, &g, create_conv_s8);
+}
+
+/* ---- in groups, and transposed: operands are seen as they are ---- */
+
+static bool has_channels_last(const struct site *s)
+{
+	return !in_bool(s, s->op->n_inputs - 1, false);
+}
+
+enum xnn_status nnbx_create_grouped_conv(struct step *step, const struct site *s)
+{
+	uint32_t groups = (uint32_t)in_i32(s, s->op->n_inputs - 3), type = in_operand(s, 0)->type;
+	struct grouping g = one_group(s);
+
+	if (!has_channels_last(s) || type == NNB_TENSOR_FLOAT16)
+		return xnn_status_unsupported_parameter;
+	g.groups = groups;
+	g.in /= groups;
+	g.out /= groups;
+	return create_conv(step, s, &g, type == NNB_TENSOR_QUANT8_ASYMM_SIGNED ? create_conv_s8 : of_type(s));
+}
+
+/* Rows or columns that the formula does not give, and the output still has. */
+static uint32_t adjustment(uint32_t in, uint32_t out, uint32_t stride, uint32_t filter, uint32_t pads)
+{
+	return (uint32_t)((uint64_t)out + pads - ((uint64_t)(in - 1) * stride + filter));
+}
+
+#define SETUP_TRANSPOSED(name, xnn_setup)                                                                           \
+	static enum xnn_status name(xnn_operator_t xnn, const struct site *s)                                       \
+	{                                                                                                           \
+		struct nnbx_planes p = windowed(s);                                                                 \
+		const struct nnb_window *w = &p.window;                                                             \
+                                                                                                                    \
+		return xnn_setup(xnn, p.batch, p.in_h, p.in_w,                                                      \
+		                 adjustment(p.in_h, p.out_h, w->stride_h, w->filter_h, w->pad_top + w->pad_bottom), \
+		                 adjustment(p.in_w, p.out_w, w->stride_w, w->filter_w, w->pad_left + w->pad_right), \
+		                 in_at(s, 0), out_at(s, 0), NULL);                                                  \
+	}
+
+SETUP_TRANSPOSED(setup_transposed_f32, xnn_setup_deconvolution2d_nhwc_f32)
+SETUP_TRANSPOSED(setup_transposed_q8, xnn_setup_deconvolution2d_nhwc_qu8)
+SETUP_TRANSPOSED(setup_transposed_s8, xnn_setup_deconvolution2d_nhwc_qs8)
+
+/* XNNPACK keeps something for each cell of a stride, and adds less than a stride to what the formula gives. */
+static bool can_transpose(const struct site *s, const struct nnbx_planes *p)
+{
+	const struct nnb_window *w = &p->window;
+	uint64_t depth = product_of(w->filter_w, w->filter_h, p->in_c);
+
+	return has_channels_last(s) && packable(s) && !too_indirect(p) && depth <= NNBX_TILE_DEPTH &&
+	       w->stride_h <= w->filter_h && w->stride_w <= w->filter_w && w->pad_top < w->filter_h &&
+	       w->pad_bottom < w->filter_h && w->pad_left < w->filter_w && w->pad_right < w->filter_w &&
+	       adjustment(p->in_h, p->out_h, w->stride_h, w->filter_h, w->pad_top + w->pad_bottom) < w->stride_h &&
+	       adjustment(p->in_w, p->out_w, w->stride_w, w->filter_w, w->pad_left + w->pad_right) < w->stride_w;
+}
+
+static enum xnn_status create_transposed_bytes(struct step *step, const struct site *s, const struct nnbx_planes *p)
+{
+	const struct nnb_window *w = &p->window;
+	struct nnbx_quants q = quants_of(s, w->fused);
+
+	if (q.scales || !scalable(&q))
+		return xnn_status_unsupported_parameter;
+	step->setup = setup_transposed_q8;
+	return xnn_create_deconvolution2d_nhwc_qu8(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h,
+	                                           w->filter_w, w->stride_h, w->stride_w, 1, 1, 1, p->in_c, p->out_c,
+	                                           p->in_c, p->out_c, (uint8_t)q.a.zero_point, q.a.scale,
+	                                           (uint8_t)q.b.zero_point, q.b.scale, in_at(s, 1), in_at(s, 2),
+	                                           (uint8_t)q.out.zero_point, q.out.scale, q.min, q.max, 0, &step->xnn);
+}
+
+static enum xnn_status create_transposed_signed(struct step *step, const struct site *s, const struct nnbx_planes *p)
+{
+	const struct nnb_window *w = &p->window;
+	int8_t min, max;
+	struct nnbx_quants q = signed_quants_of(s, w->fused, &min, &max);
+
+	if (q.scales || !is_symmetric(s, &q))
+		return xnn_status_unsupported_parameter;
+	step->setup = setup_transposed_s8;
+	return xnn_create_deconvolution2d_nhwc_qs8(
+		w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h, w->filter_w, w->stride_h,
+		w->stride_w, 1, 1, 1, p->in_c, p->out_c, p->in_c, p->out_c, (int8_t)q.a.zero_point, q.a.scale,
+		q.b.scale, in_at(s, 1), in_at(s, 2), (int8_t)q.out.zero_point, q.out.scale, min, max, 0, &step->xnn);
+}
+
+enum xnn_status nnbx_create_transpose_conv(struct step *step, const struct site *s)
+{
+	const struct nnbx_planes p = windowed(s);
+	const struct nnb_window *w = &p.window;
+	float min, max;
+
+	if (!can_transpose(s, &p))
+		return xnn_status_unsupported_parameter;
+	step->threads = threads_for(product_of(p.batch, p.out_h, p.out_w), p.out_c,
+	                            product_of(w->filter_w, w->filter_h, p.in_c));
+	switch (in_operand(s, 0)->type) {
+	case NNB_TENSOR_FLOAT32:
+		nnb_fused_range(w->fused, &min, &max);
+		step->setup = setup_transposed_f32;
+		return xnn_create_deconvolution2d_nhwc_f32(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left,
+		                                           w->filter_h, w->filter_w, w->stride_h, w->stride_w, 1, 1, 1,
+		                                           p.in_c, p.out_c, p.in_c, p.out_c, in_at(s, 1), in_at(s, 2),
+		                                           min, max, 0, &step->xnn);
+	case NNB_TENSOR_QUANT8_ASYMM:
+		return create_transposed_bytes(step, s, &p);
+	case NNB_TENSOR_QUANT8_ASYMM_SIGNED:
+		return create_transposed_signed(step, s, &p);
+	default:
+		return xnn_status_unsupported_parameter;
+	}
 }
 
 /* ---- fully connected ---- */
@@ -494,6 +607,21 @@ enum xnn_status nnbx_create_max_pool(struct step *step, const struct site *s)
 	                                        qmin, qmax, 0, &step->xnn);
 }
 
+enum xnn_status nnbx_create_max_pool_signed(struct step *step, const struct site *s)
+{
+	const struct nnbx_planes p = windowed(s);
+	const struct nnb_window *w = &p.window;
+	int8_t min, max;
+
+	if (too_indirect(&p) || has_long_rows(&p))
+		return xnn_status_unsupported_parameter;
+	nnbx_signed_range(quant_of(out_operand(s, 0)), w->fused, &min, &max);
+	step->setup = setup_max_pool_s8;
+	return xnn_create_max_pooling2d_nhwc_s8(w->pad_top, w->pad_right, w->pad_bottom, w->pad_left, w->filter_h,
+	                                        w->filter_w, w->stride_h, w->stride_w, 1, 1, p.in_c, p.in_c, p.in_c,
+	                                        min, max, 0, &step->xnn);
+}
+
 /* ---- resizing ---- */
 
 /* Inputs 4 and 5, where there are any. */
@@ -531,17 +659,44 @@ static enum xnn_status setup_resize_q8(xnn_operator_t xnn, const struct site *s)
 	                                           out_at(s, 0), NULL);
 }
 
-enum xnn_status nnbx_create_resize_bilinear(struct step *step, const struct site *s)
+static enum xnn_status setup_resize_s8(xnn_operator_t xnn, const struct site *s)
+{
+	struct nnbx_planes p = planes_of(s);
+
+	return xnn_setup_resize_bilinear2d_nhwc_s8(xnn, p.batch, p.in_h, p.in_w, p.out_h, p.out_w, in_at(s, 0),
+	                                           out_at(s, 0), NULL);
+}
+
+/* Is XNNPACK to have it, and with which flag? */
+static bool can_resize(struct step *step, const struct site *s, const struct nnbx_planes *p, uint32_t *flag)
 {
 	static const uint32_t flags[] = { [NNBX_CORNERS_FIRST] = XNN_FLAG_TENSORFLOW_LEGACY_MODE,
 		                          [NNBX_CORNERS_ALIGNED] = XNN_FLAG_ALIGN_CORNERS,
 		                          [NNBX_CENTRES_HALF] = 0 };
-	uint32_t flag = flags[centres_of(s)];
-	struct nnbx_planes p = resizing(s);
 
-	if (too_indirect(&p) || p.out_c > NNBX_TILE_WORK / 4)
+	*flag = flags[centres_of(s)];
+	step->threads = product_of(p->out_h, p->out_w, p->out_c) / (NNBX_TILE_WORK / 4) + 1;
+	return !too_indirect(p) && p->out_c <= NNBX_TILE_WORK / 4;
+}
+
+enum xnn_status nnbx_create_resize_bilinear_signed(struct step *step, const struct site *s)
+{
+	struct nnbx_planes p = resizing(s);
+	uint32_t flag;
+
+	if (!can_resize(step, s, &p, &flag))
 		return xnn_status_unsupported_parameter;
-	step->threads = product_of(p.out_h, p.out_w, p.out_c) / (NNBX_TILE_WORK / 4) + 1;
+	step->setup = setup_resize_s8;
+	return xnn_create_resize_bilinear2d_nhwc_s8(p.in_c, p.in_c, p.in_c, flag, &step->xnn);
+}
+
+enum xnn_status nnbx_create_resize_bilinear(struct step *step, const struct site *s)
+{
+	struct nnbx_planes p = resizing(s);
+	uint32_t flag;
+
+	if (!can_resize(step, s, &p, &flag))
+		return xnn_status_unsupported_parameter;
 	if (is_quant(in_operand(s, 0))) {
 		step->setup = setup_resize_q8;
 		return xnn_create_resize_bilinear2d_nhwc_u8(p.in_c, p.in_c, p.in_c, flag, &step->xnn);

@@ -24,7 +24,8 @@ typedef enum nnb_status run_fn(const struct site *site);
 typedef enum xnn_status create_fn(struct step *step, const struct site *site);
 
 run_fn nnbx_run_pairs;
-create_fn nnbx_create_add, nnbx_create_mul;
+create_fn nnbx_create_grouped_conv, nnbx_create_transpose_conv, nnbx_create_mean;
+create_fn nnbx_create_pairs, nnbx_create_prelu, nnbx_create_each, nnbx_create_quantize;
 run_fn nnbx_run_conv, nnbx_run_depthwise, nnbx_run_fully_connected;
 create_fn nnbx_create_conv, nnbx_create_depthwise, nnbx_create_fully_connected;
 create_fn nnbx_create_conv_signed, nnbx_create_depthwise_signed, nnbx_create_fully_connected_signed;
@@ -33,6 +34,8 @@ create_fn nnbx_create_average_pool, nnbx_create_max_pool, nnbx_create_resize_bil
 run_fn nnbx_run_relu, nnbx_run_floor, nnbx_run_logistic, nnbx_run_tanh, nnbx_run_dequantize, nnbx_run_softmax;
 create_fn nnbx_create_relu, nnbx_create_floor, nnbx_create_logistic, nnbx_create_tanh, nnbx_create_dequantize,
 	nnbx_create_softmax;
+create_fn nnbx_create_relu_signed, nnbx_create_logistic_signed, nnbx_create_tanh_signed, nnbx_create_dequantize_signed;
+create_fn nnbx_create_max_pool_signed, nnbx_create_resize_bilinear_signed;
 run_fn nnbx_run_l2_normalization, nnbx_run_local_response_normalization;
 run_fn nnbx_run_concatenation, nnbx_run_reshape, nnbx_run_blocks;
 create_fn nnbx_create_depth_to_space;
@@ -64,6 +67,16 @@ uint64_t nnbx_indirection(const struct site *site);
 static inline struct nnbx_quant quant_of(const struct nnb_operand *o)
 {
 	return (struct nnbx_quant){ o->scale, o->zero_point };
+}
+
+/* nnbx_quant_range of signed bytes. */
+static inline void nnbx_signed_range(struct nnbx_quant out, uint32_t fused, int8_t *min, int8_t *max)
+{
+	uint8_t low, high;
+
+	nnbx_quant_range((struct nnbx_quant){ out.scale, out.zero_point + 128 }, fused, &low, &high);
+	*min = (int8_t)(low - 128);
+	*max = (int8_t)(high - 128);
 }
 
 /* Inputs 0 and 1 and output 0 of a quantised operation, with what @fused leaves. */
