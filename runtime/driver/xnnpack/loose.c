@@ -183,14 +183,15 @@ static enum nnb_status place_most(struct loose *l, struct turn *t, const struct 
 	return status;
 }
 
-/* The rows are counted: put the model's outputs where they belong. */
+/* The rows are counted: put the model's outputs where they belong, all of them, so that the shape of each is reported. */
 static enum nnb_status settle(struct loose *l, const struct turn *t)
 {
 	const struct nnb_operation *op = t->site.op;
 	enum nnb_status status = NNB_STATUS_NONE;
 
-	for (uint32_t k = 0; !status && k < op->n_outputs; k++) {
+	for (uint32_t k = 0; k < op->n_outputs; k++) {
 		uint32_t operand = op->outputs[k];
+		enum nnb_status placed;
 		void *to;
 
 		if (t->declared[k] && t->declared[k] != t->found[k].dims[0])
@@ -198,9 +199,10 @@ static enum nnb_status settle(struct loose *l, const struct turn *t)
 		l->run.found[operand] = t->found[k];
 		if (l->output_of[operand] == NO_OUTPUT)
 			continue;
-		status = l->run.place(l->run.arg, l->output_of[operand], &to);
-		if (status)
-			break;
+		placed = l->run.place(l->run.arg, l->output_of[operand], &to);
+		status = status ? status : placed;
+		if (placed)
+			continue;
 		nnbx_copy(to, l->at[operand], bytes_of(l, operand, &t->found[k]));
 		drop(l, operand);
 		l->at[operand] = to;
@@ -262,8 +264,12 @@ enum nnb_status nnbx_loose_op(struct loose *l, uint32_t index)
 		t.found = counted;
 		status = place_most(l, &t, op);
 	}
-	for (uint32_t k = 0; !t.found && !status && k < op->n_outputs; k++)
-		status = l->run.found[op->outputs[k]].known ? place(l, op->outputs[k]) : NNB_STATUS_GENERAL_FAILURE;
+	for (uint32_t k = 0; !t.found && k < op->n_outputs; k++) {
+		bool known = l->run.found[op->outputs[k]].known;
+		enum nnb_status placed = known ? place(l, op->outputs[k]) : NNB_STATUS_GENERAL_FAILURE;
+
+		status = status ? status : placed; /* each is placed, so that the shape of each is reported */
+	}
 	if (!status)
 		status = run_placed(l, &t, index);
 	for (uint32_t k = 0; k < op->n_inputs; k++)
