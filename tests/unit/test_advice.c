@@ -82,7 +82,15 @@ static const struct row {
 	{ "unknown, where events were dropped", { .cause = "unknown" }, { .lost = true }, "Larger buffers" },
 	{ "unknown, where nothing was lost", { .cause = "unknown" }, { .known = true }, NULL },
 	{ "submitted late", { .cause = "submitted_late" }, { .known = false }, "Submit it earlier" },
-	{ "a cause that there is no advice for", { .cause = "too_big" }, { .known = true }, NULL },
+	{ "a run that is longer than its budget", { .cause = "too_big" }, { .known = false }, "A longer deadline" },
+	{ "starvation under priority",
+	  { .cause = "starvation" },
+	  { .known = true, .heeds_priority = true },
+	  "--policy fair" },
+	{ "starvation under fair: nothing to set", { .cause = "starvation" }, { .known = true, .fair = true }, NULL },
+	{ "less than its share, under fifo", { .cause = "unfair" }, { .known = true }, "--policy fair" },
+	{ "a burst per call", { .cause = "burst_per_call" }, { .known = false }, "Make one burst" },
+	{ "a cause that there is no advice for", { .cause = "preempted" }, { .known = true }, NULL },
 	{ "no cause", { .cause = NULL }, { .known = true }, NULL },
 };
 
@@ -97,11 +105,14 @@ static void advice_is(void **state)
 		fail_msg("%s", says ? says : "nothing");
 }
 
-static const char *const causes[] = { "too_big",      "too_tight",    "submitted_late", "queued_behind", "inversion",
-	                              "crowded_out",  "hogged",       "preempted",      "redo",          "handover",
-	                              "cold",         "woken_late",   "polled_late",    "queue_full",    "slow_compute",
-	                              "off_core",     "machine_busy", "service",        "client",        "dependency",
-	                              "bad_estimate", "unknown" };
+enum { N_CAUSES = 22 }; /* the findings after them are no causes */
+
+static const char *const causes[] = {
+	"too_big",      "too_tight",  "submitted_late", "queued_behind", "inversion",  "crowded_out", "hogged",
+	"preempted",    "redo",       "handover",       "cold",          "woken_late", "polled_late", "queue_full",
+	"slow_compute", "off_core",   "machine_busy",   "service",       "client",     "dependency",  "bad_estimate",
+	"unknown",      "starvation", "unfair",         "burst_per_call"
+};
 static const char *const paths[] = { "burst", "sync", "fenced", "async", NULL };
 static const char *const priorities[] = { "low", "medium", "high", NULL };
 
@@ -145,7 +156,7 @@ static void no_advice_is_to_set_what_is_set(void **state)
 static void every_cause_is_explained(void **state)
 {
 	(void)state;
-	for (size_t c = 0; c < N_OF(causes); c++) {
+	for (size_t c = 0; c < N_CAUSES; c++) {
 		assert_string_not_equal(bsv_cause_says(causes[c]), "");
 		assert_non_null(bsv_cause_of_miss(causes[c]));
 	}

@@ -94,6 +94,8 @@ static const struct {
 	condition *when;
 	const char *says;
 } advice[] = {
+	{ "too_big", always, "A longer deadline, or a model that runs shorter." },
+	{ "too_tight", always, "A longer deadline, or submit it earlier." },
 	{ "submitted_late", always, "Submit it earlier: as long before its deadline as the model takes." },
 	{ "queued_behind", is_outranked,
 	  "Raise the priority of its model: the model that it waited for has a higher one." },
@@ -104,10 +106,13 @@ static const struct {
 	{ "inversion", never_preempts, "Preemption: --preempt save." },
 	{ "crowded_out", has_lanes, "More lanes, or less load." },
 	{ "hogged", is_unfair, "A policy that shares: --policy fair." },
+	{ "unfair", is_unfair, "A policy that shares: --policy fair." },
+	{ "starvation", is_unfair, "A policy that shares: --policy fair." },
 	{ "hogged", never_preempts, "Preemption, so that an app beyond its share makes room: --preempt save." },
 	{ "redo", starts_over, "Preemption that keeps what was done: --preempt save." },
 	{ "cold", always,
 	  "Use the same burst and the same memory again: only the first execution with a pool is cold." },
+	{ "burst_per_call", always, "Make one burst, keep it, and execute with it again." },
 	{ "woken_late", is_burst,
 	  "Where the same burst is used often, a longer time of polling before it sleeps (--spin)." },
 	{ "woken_late", is_call, "A burst: its messages are polled for." },

@@ -49,6 +49,12 @@ static int add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *er
 	return bsv_no_memory(err);
 }
 
+/* What may help against the finding @cause; NULL: nothing that is known. */
+static const char *advise(const struct bsv_findings *f, const char *cause, const char *path)
+{
+	return cause ? bsv_advice(&(struct bsv_advised){ .cause = cause, .path = path }, &f->settings) : NULL;
+}
+
 /* Rows of @template, begun. */
 static int ask(struct bsv_rows **ret, struct bsv_input *input, const char *template, const struct bsv_hole *holes,
                struct bsa_err *err)
@@ -215,7 +221,8 @@ static int add_miss(struct bsv_findings *f, const struct bsv_rows *rows, const c
 	                                 .who = strdup(victim),
 	                                 .culprit = culprit,
 	                                 .lost_ns = bsv_rows_get(rows, MISS_LATE, -1),
-	                                 .see = "misses" },
+	                                 .see = "misses",
+	                                 .advice = advise(f, cause, NULL) },
 	           err);
 }
 
@@ -262,7 +269,8 @@ static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, stru
 	                                 .who = victim,
 	                                 .culprit = copy(hog),
 	                                 .lost_ns = get_named(rows, "starved_ns", -1),
-	                                 .see = "starvation" },
+	                                 .see = "starvation",
+	                                 .advice = hog && !own ? advise(f, "starvation", NULL) : NULL },
 	           err);
 }
 
@@ -300,7 +308,8 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	                                 .who = victim,
 	                                 .culprit = whose(app, holder),
 	                                 .lost_ns = get_named(rows, "held_ns", -1),
-	                                 .see = "priority" },
+	                                 .see = "priority",
+	                                 .advice = advise(f, "inversion", NULL) },
 	           err);
 }
 
@@ -314,7 +323,8 @@ static int add_failed(struct bsv_findings *f, const struct bsv_verdict *rule, co
 	           (struct bsv_finding){ .finding = strdup(finding),
 	                                 .what = strdup(rule->why ? rule->why : rule->name),
 	                                 .lost_ns = time ? bsv_whole(rule->figure) : -1,
-	                                 .see = see },
+	                                 .see = see,
+	                                 .advice = advise(f, finding, NULL) },
 	           err);
 }
 
@@ -390,7 +400,8 @@ static int overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_
 	                                    text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
 			   .who = copy(who),
 			   .lost_ns = bsv_rows_get(rows, COST_SUM, -1),
-			   .see = "overhead" },
+			   .see = "overhead",
+			   .advice = advise(f, cause, text_of(rows, COST_PATH)) },
 	           err);
 }
 
@@ -452,7 +463,8 @@ static int habits(struct bsv_findings *f, struct bsv_input *input, struct bsa_er
 	                              .what = copy(habit.says),
 	                              .who = copy(habit.app),
 	                              .lost_ns = habit.sum_ns,
-	                              .see = "overhead" },
+	                              .see = "overhead",
+	                              .advice = advise(f, "burst_per_call", NULL) },
 	        err);
 	bsv_habit_fini(&habit);
 	return r;
@@ -464,7 +476,9 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	int r;
 
 	*ret = (struct bsv_findings){ .n = 0 };
-	r = misses(ret, input, err);
+	r = bsv_settings_read(&ret->settings, input, err);
+	if (r >= 0)
+		r = misses(ret, input, err);
 	if (r >= 0)
 		r = preparations(ret, input, err);
 	if (r >= 0)

@@ -7,6 +7,7 @@
 #ifndef BSV_FINDINGS_H
 #define BSV_FINDINGS_H
 
+#include "audit/advice.h"
 #include "audit/verdicts.h"
 #include "input/input.h"
 
@@ -16,11 +17,13 @@ struct bsv_finding {
 	char *who, *culprit; /* NULL: nobody */
 	int64_t lost_ns;     /* below 0: unknown */
 	const char *see;     /* the command that tells more */
+	const char *advice;  /* what to do; NULL: nothing that is known to help */
 };
 
 struct bsv_findings {
 	struct bsv_finding *of;
 	size_t n;
+	struct bsv_settings settings; /* of what was recorded: no advice is to set what is set already */
 };
 
 /* @judgements: by enum bsv_audit. *ret is to be given to bsv_findings_fini, whatever comes of it. */

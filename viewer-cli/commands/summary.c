@@ -236,9 +236,9 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 	static const struct bsv_column columns[] = {
 		{ "rank", "number", NULL }, { "finding", "label", NULL }, { "what", "text", NULL },
 		{ "who", "text", NULL },    { "culprit", "text", NULL },  { "lost_ns", "duration", "ns" },
-		{ "see", "text", NULL },
+		{ "see", "text", NULL },    { "advice", "text", NULL },
 	};
-	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : 7);
+	struct bsv_rows *rows = bsv_rows_new(columns, s->people ? 3 : 8);
 
 	for (size_t i = 0; rows && i < s->findings.n; i++) {
 		const struct bsv_finding *f = &s->findings.of[i];
@@ -260,6 +260,7 @@ static int add_diagnosis(struct summary *s, struct bsa_err *err)
 		else
 			bsv_rows_int(rows, f->lost_ns);
 		bsv_rows_text(rows, see);
+		bsv_rows_text(rows, f->advice);
 	}
 	bsv_answer_rows(s->answer, "diagnosis", s->people ? "diagnosis, the most important first" : "diagnosis", rows);
 	return 0;
