@@ -58,7 +58,12 @@ async function tablesAgree(name, wanted) {
 			equal(`${name}: ${command} ${part.name ?? ''}: a table of it`, all.some((t) => JSON.stringify(t.rows) === cells), true);
 		}
 	}
-	equal(`${name}: findings`, await b.value("[...document.querySelectorAll('ol.found li')].length"), wanted.answers.summary.rows.length);
+	const facts = (row) => [['Who', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].flatMap(([fact, value]) => (value ? [`${fact}: ${value}`] : []));
+
+	equal(`${name}: findings`, await b.value("[...document.querySelectorAll('ol.found li')].map((li) => [li.className, li.querySelector('.what').textContent, ...[...li.querySelectorAll('.facts span:not(.note)')].map((s) => s.textContent)])"),
+		wanted.answers.summary.rows.map((row) => [row.see.startsWith('burstscope overhead') ? 'cost' : 'wrong', row.what, ...facts(row)]));
+	equal(`${name}: the first screen says how many things are wrong`, await b.value("document.querySelector('.headline').textContent.match(/^(One|\\d+)/)?.[0] ?? ''"),
+		((n) => (n === 1 ? 'One' : n ? String(n) : ''))(wanted.answers.summary.rows.filter((row) => !row.see.startsWith('burstscope overhead')).length));
 }
 
 /** What was packed is what the database has. */

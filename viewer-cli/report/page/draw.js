@@ -51,6 +51,13 @@ export function stepOf(from, to, most) {
 	return [1, 2, 5, 10].map((f) => f * power).find((step) => step >= least) ?? 10 * power;
 }
 
+/** A time on an axis, with the digits that tell it from its neighbours. @param {number} t @param {number} step both in ns */
+function tick(t, step) {
+	const text = time(t), whole = t >= 10e9 ? 1e9 : 1e6, decimals = step >= whole ? 0 : Math.min(t >= 10e9 ? 6 : 3, Math.ceil(Math.log10(whole / step) - 1e-9));
+
+	return text.replace(/\.\d+/, (part) => (decimals ? part.slice(0, decimals + 1) : ''));
+}
+
 /** @param {CanvasRenderingContext2D} context @param {{from: number, to: number, x: number, width: number, y: number, bottom: number}} at */
 export function drawAxis(context, at) {
 	const step = stepOf(at.from, at.to, at.width / 130);
@@ -65,7 +72,10 @@ export function drawAxis(context, at) {
 
 		context.moveTo(x, at.y + 4);
 		context.lineTo(x, at.bottom);
-		context.fillText(time(t), x + 3, at.y + 13);
+		const text = tick(t, step);
+
+		if (x + 3 + context.measureText(text).width <= at.x + at.width + 8)
+			context.fillText(text, x + 3, at.y + 13);
 	}
 	context.stroke();
 }

@@ -2,6 +2,7 @@
 import { answersOf, jsonOf, lowerBound, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, matrixOf, worstOf } from './charts.js';
 import { places } from './draw.js';
+import { fillAudits, fillFindings } from './findings.js';
 import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
 import { count, duration, shown, time } from './format.js';
 import { fill, make, tableOf } from './tables.js';
@@ -44,6 +45,16 @@ class World {
 	/** @param {any} column @param {number} i */
 	word(column, i) {
 		return this.labels[column.get(i)] ?? '-';
+	}
+
+	/** How often @word is in @column. @param {any} column @param {string} word */
+	countWord(column, word) {
+		const code = 2 * this.labels.indexOf(word) + 1, { codes } = column;
+		let n = 0;
+
+		for (let i = 0; code > 0 && i < codes.length; i++)
+			n += Number(codes[i] === code);
+		return n;
 	}
 
 	/** The place of the execution of this id; -1: it is not in the page. @param {number} id */
@@ -95,30 +106,6 @@ class World {
 	}
 }
 
-/** @param {any} summary @param {any} about */
-function fillFindings(summary, about) {
-	const place = byId('in-findings'), trust = summary.parts?.find((/** @type {any} */ p) => p.name === 'trust')?.rows[0];
-	const c = summary.coverage ?? {};
-	const lost = c.lost_events || c.lost_packets || c.losses || c.cut;
-
-	place.append(make('p', { class: lost ? 'trust lost' : 'trust' }, make('strong', {}, 'Trust: '),
-		lost ? `not all was recorded: ${count(c.lost_events ?? 0)} events and ${count(c.lost_packets ?? 0)} packets lost, ${count(c.losses ?? 0)} intervals` : 'nothing was lost',
-		`. ${count(c.events ?? 0)} events${trust ? `, ${count(trust.n_executions)} executions in ${duration(trust.span_ns)}; rules: ${trust.rules ?? 'unknown'}` : ''}.`,
-		about.part ? ' This page is about a part of the recording.' : ''));
-	if (summary.error)
-		place.append(make('p', { class: 'bad' }, summary.error));
-	const list = make('ol', { class: 'found' });
-
-	for (const row of summary.rows ?? [])
-		list.append(make('li', {}, shown(row.what), row.see ? make('span', { class: 'note' }, ' More: ', make('code', {}, row.see)) : ''));
-	if (list.childElementCount)
-		place.append(list);
-	else if (!summary.error)
-		place.append(make('p', {}, 'Nothing was found.'));
-	fill(place, { ...summary, notes: [] }, 'findings', new Set(['summary', 'trust', 'executions']));
-	fill(byId('trust-in-full'), { parts: summary.parts }, 'trust');
-}
-
 /** What is to be read first. @param {Record<string, any>} answers @param {any} about */
 function fillFirst(answers, about) {
 	document.title = `${about.title} - burstscope`;
@@ -127,9 +114,8 @@ function fillFirst(answers, about) {
 	if (answers.check) {
 		byId('in-findings').append(make('h3', {}, 'Rules of burstscope check'));
 		fill(byId('in-findings'), answers.check, 'Rules');
-		byId('in-findings').append(make('h3', {}, 'What was found'));
 	}
-	fillFindings(answers.summary ?? {}, about);
+	fillFindings(byId('in-findings'), answers.summary ?? {}, about);
 }
 
 /** @param {Record<string, any>} answers */
@@ -192,6 +178,7 @@ class Page {
 		this.filled = rest().then(() => {
 			fillAnswers(answers);
 			fillMethod(this.about, this.overview);
+			fillAudits(byId('trust-in-full'), answers.summary ?? {});
 		});
 	}
 
@@ -211,8 +198,10 @@ class Page {
 		world.take(await packs, jsonOf('labels') ?? []);
 		await this.filled;
 		this.timeline.ready();
+		const trials = world.countWord(world.executions.path_word, 'prepare');
+
 		byId('status').textContent = this.overview.stride > 1
-			? `${count(this.overview.shown)} of ${count(this.overview.all)} executions are in this page: see Method.` : `All ${count(this.overview.all)} executions are in this page.`;
+			? `${count(this.overview.shown)} of ${count(this.overview.all)} executions are in this page: see Method.` : `All ${count(this.overview.all)} executions are in this page${trials ? `, ${count(trials)} of them trial runs of models that were prepared` : ''}.`;
 		this.listen();
 		this.follow();
 		performance.mark('interactive');

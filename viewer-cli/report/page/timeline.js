@@ -153,6 +153,11 @@ export function appsOf(world) {
 	return apps;
 }
 
+/** Where time begins, right of the names. @param {number} width */
+function marginOf(width) {
+	return width < 600 ? 76 : 150;
+}
+
 export class Timeline {
 	/** @param {HTMLCanvasElement} canvas @param {HTMLElement} tip @param {any} world @param {{changed: () => void, selected: () => void, picked: (index: number) => void}} tell */
 	constructor(canvas, tip, world, tell) {
@@ -191,7 +196,7 @@ export class Timeline {
 	}
 
 	margin() {
-		return this.width < 600 ? 76 : 150;
+		return marginOf(this.width);
 	}
 
 	/** @param {number} at */
@@ -557,8 +562,10 @@ export class Strip {
 		this.mostHeld = Math.max(1, ...held);
 		let down = false;
 
-		canvas.addEventListener('pointerdown', (e) => { down = true; go(e.offsetX / canvas.clientWidth * overview.length); });
-		canvas.addEventListener('pointermove', (e) => { if (down && e.buttons) go(e.offsetX / canvas.clientWidth * overview.length); });
+		const timeOf = (/** @type {number} */ x) => (x - marginOf(canvas.clientWidth)) / (canvas.clientWidth - marginOf(canvas.clientWidth)) * overview.length;
+
+		canvas.addEventListener('pointerdown', (e) => { down = true; go(timeOf(e.offsetX)); });
+		canvas.addEventListener('pointermove', (e) => { if (down && e.buttons) go(timeOf(e.offsetX)); });
 		canvas.addEventListener('pointerup', () => { down = false; });
 	}
 
@@ -569,7 +576,13 @@ export class Strip {
 
 	/** @param {number} from @param {number} to what the timeline shows */
 	draw(from, to) {
-		const { context, width } = fit(this.canvas, 72), each = width / this.bins, { submitted, missed, length } = this.overview;
+		const { context, width } = fit(this.canvas, 72), margin = marginOf(width), room = width - margin, each = room / this.bins;
+		const { submitted, missed, length } = this.overview, xOf = (/** @type {number} */ at) => margin + at / length * room;
+
+		context.fillStyle = ink('faint');
+		context.textBaseline = 'middle';
+		context.fillText(margin < 100 ? 'lanes' : 'lanes held', 2, 23);
+		context.fillText(margin < 100 ? 'missed' : 'submitted, missed', 2, 60);
 
 		for (let i = 0; i < this.bins; i++) {
 			let y = 44;
@@ -578,20 +591,20 @@ export class Strip {
 				const part = ns / this.mostHeld * 42;
 
 				context.fillStyle = colourOf(place === places ? -1 : place);
-				context.fillRect(i * each, y - part, each + 0.3, part);
+				context.fillRect(margin + i * each, y - part, each + 0.3, part);
 				y -= part;
 			}
 			context.fillStyle = ink('faint');
-			context.fillRect(i * each, 70, each + 0.3, -submitted[i] / this.most * 22);
+			context.fillRect(margin + i * each, 70, each + 0.3, -submitted[i] / this.most * 22);
 			context.fillStyle = ink('bad');
-			context.fillRect(i * each, 70, each + 0.3, -missed[i] / this.most * 22);
+			context.fillRect(margin + i * each, 70, each + 0.3, -missed[i] / this.most * 22);
 		}
 		context.fillStyle = ink('link');
 		context.globalAlpha = 0.15;
-		context.fillRect(from / length * width, 0, Math.max(2, (to - from) / length * width), 72);
+		context.fillRect(xOf(from), 0, Math.max(2, xOf(to) - xOf(from)), 72);
 		context.globalAlpha = 1;
 		context.strokeStyle = ink('link');
-		context.strokeRect(from / length * width, 0.5, Math.max(2, (to - from) / length * width), 71);
+		context.strokeRect(xOf(from), 0.5, Math.max(2, xOf(to) - xOf(from)), 71);
 	}
 }
 
