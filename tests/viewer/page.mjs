@@ -18,6 +18,7 @@ function dump(db, burstscope) {
 			FROM execution ORDER BY id`),
 		slices: rows(`SELECT count(*) AS n, sum(ended - began) AS held FROM lane_slice`),
 		causes: rows('SELECT execution_id AS x, cause, late_ns FROM miss_cause ORDER BY execution_id, is_primary DESC, late_ns DESC'),
+		without: rows(`SELECT execution_id AS x, count(*) AS n, sum(met) AS met FROM miss_without WHERE met IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 1`),
 		matrix: rows(`SELECT x.app_id AS victim, c.culprit_app_id AS culprit, count(*) AS n FROM miss_cause c JOIN execution x ON x.id = c.execution_id WHERE c.is_primary
 			GROUP BY 1, 2`),
 		links: rows(`SELECT (SELECT count(*) FROM preemption WHERE by_execution_id > 0) AS preemptions, (SELECT count(*) FROM inversion WHERE holder_id > 0) AS inversions`),
@@ -26,7 +27,7 @@ function dump(db, burstscope) {
 }
 
 const b = process.argv[2] === 'look' ? new Browser() : null;
-let looked = 0, failures = 0, arrows = 0;
+let looked = 0, failures = 0, arrows = 0, replays = 0;
 
 function equal(what, is, wanted) {
 	looked++;
@@ -81,6 +82,16 @@ async function packsAgree(name, wanted) {
 		cause: w.word(e.cause_word, i), late_ns: ${value('late_ns')} })); })()`), wanted.causes.map((x) => ({ ...x, x: Number(x.x) })));
 }
 
+/** What replays say of the first miss of which they say something is in its panel. */
+async function replaysAgree(name, wanted) {
+	for (const { x, n, met } of wanted.without) {
+		await b.value(`burstscope.pick(burstscope.world.indexOf(${x}), true)`);
+		equal(`${name}: replays of ${x}`, await b.value(`[...document.querySelectorAll('#execution table')].filter((t) => t.caption.textContent.startsWith('Replayed')).flatMap((t) =>
+			[...t.tBodies[0].rows].map((r) => r.cells[1].textContent)).filter((s) => s).reduce((n, s) => [n[0] + 1, n[1] + (s === 'met')], [0, 0])`), [n, met]);
+		replays += n;
+	}
+}
+
 /** Victims by culprits, and arrows between their rows, where there are few enough to be drawn. */
 async function linksAgree(name, wanted) {
 	const [{ preemptions, inversions }] = wanted.links;
@@ -93,15 +104,16 @@ async function linksAgree(name, wanted) {
 }
 
 async function figures() {
-	for (const name of ['camera', 'unfair', 'lossy', 'native']) {
+	for (const name of ['camera', 'unfair', 'lossy', 'native', 'whatif']) {
 		const wanted = JSON.parse(readFileSync(`${name}.wanted`, 'utf8'));
 
 		await open(name);
 		await tablesAgree(name, wanted);
 		await packsAgree(name, wanted);
 		await linksAgree(name, wanted);
+		await replaysAgree(name, wanted);
 	}
-	equal('some arrows were looked at', arrows > 0, true);
+	equal('some arrows and replays were looked at', arrows > 0 && replays > 0, true);
 }
 
 /** Where an execution was drawn, for the mouse. */

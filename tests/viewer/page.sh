@@ -35,7 +35,7 @@ says()
 	[[ -z $(compgen -G 'page.html*') ]] || wrong "$*: a file is left"
 }
 
-for name in camera unfair lossy native; do
+for name in camera unfair lossy native whatif; do
 	"$trace_from_text" -e full -s "$name" "$name" <"$golden/$name.trace"
 	"$burstscope" import -q -o "$name.db" "$name"
 done
@@ -51,7 +51,7 @@ head -c 5000 camera.db >cut.db
 says 4 '*' "$burstscope" report -o page.html cut.db
 
 # ---- pages ----
-for name in camera unfair lossy native; do
+for name in camera unfair lossy native whatif; do
 	"$burstscope" report -o "$name.html" "$name.db"
 	node "$here/page.mjs" dump "$name.db" "$burstscope" >"$name.wanted"
 done

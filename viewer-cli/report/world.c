@@ -294,6 +294,8 @@ static int write_packs(struct world *w)
 	if (r >= 0)
 		r = pack_report(w, "causes", bsv_sql_report_causes, " execution_id ", keeps_first);
 	if (r >= 0)
+		r = pack_report(w, "without", bsv_sql_report_without, " execution_id ", keeps_first);
+	if (r >= 0)
 		r = pack_report(w, "preemptions", bsv_sql_report_preemptions, " execution_id stopped ", keeps_first);
 	if (r >= 0)
 		r = pack_report(w, "inversions", bsv_sql_report_inversions, " ", keeps_first);

@@ -65,6 +65,22 @@ function causesOf(world, id) {
 	return rows;
 }
 
+const withoutColumns = [{ name: 'taken away', class: 'text' }, { name: 'its deadline', class: 'label' }];
+
+/** What replays of a miss say, each without something: what could be told. @param {any} world @param {number} id */
+function withoutOf(world, id) {
+	const { without } = world, rows = [];
+
+	for (let i = lowerBound(without.execution_id.codes, id); i < without.n && without.execution_id.get(i) === id; i++) {
+		const [app, model, earlier] = [without.app_id.get(i), without.model_id.get(i), without.earlier_ns.get(i)];
+		const what = Number.isFinite(earlier) ? `submitted ${duration(earlier)} earlier` : without.cause_word.codes[i] ? `without all that ${world.word(without.cause_word, i)} took`
+			: Number.isFinite(model) ? `without ${world.modelName(model)} of ${world.appName(app)}` : `without ${world.appName(app)} altogether`;
+
+		rows.push({ 'taken away': what, 'its deadline': without.met.get(i) ? 'met' : 'missed all the same' });
+	}
+	return rows;
+}
+
 /** @param {any} world @param {number} index */
 function headlineOf(world, index) {
 	const { executions } = world, late = executions.lateness_ns.get(index);
@@ -102,6 +118,12 @@ export function showExecution(place, world, lanes, index, database) {
 
 		if (causes.length)
 			place.append(tableOf('Why its deadline was missed', causeColumns, causes));
+		const without = withoutOf(world, id);
+
+		if (without.length)
+			place.append(tableOf('Replayed without something', withoutColumns, without));
+		else if (causes.length)
+			place.append(make('p', { class: 'note' }, 'What a replay without an app, a model or a cause would give cannot be told of it.'));
 	}
 	place.append(make('p', { class: 'note' }, 'In full: ', make('code', {}, `burstscope explain ${id} '${database}'`)));
 	place.hidden = false;
