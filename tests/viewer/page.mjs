@@ -68,17 +68,17 @@ async function tablesAgree(name, wanted) {
 }
 
 /** What was packed is what the database has. */
-async function packsAgree(name, wanted) {
+async function packsAgree(name, wanted, page = 'burstscope') {
 	const value = (column, i = 'i') => `(Number.isNaN(e.${column}.get(${i})) ? null : e.${column}.get(${i}))`;
-	const is = await b.value(`(() => { const w = burstscope.world, e = w.executions; return Array.from({ length: e.n }, (_, i) => ({ x: e.id.get(i),
+	const is = await b.value(`(() => { const w = ${page}.world, e = w.executions; return Array.from({ length: e.n }, (_, i) => ({ x: e.id.get(i),
 		app_id: ${value('app_id')}, e2e_ns: ${value('e2e_ns')}, queue_ns: ${value('queue_ns')}, run_ns: ${value('run_ns')}, lateness_ns: ${value('lateness_ns')},
 		till: ${value('deadline')}, miss: e.miss_word.codes[i] ? w.word(e.miss_word, i) : null, status: e.status_word.codes[i] ? w.word(e.status_word, i) : null,
 		quality: w.word(e.quality_word, i) })); })()`);
 
 	equal(`${name}: executions`, is, wanted.executions.map((x) => ({ ...x, x: Number(x.x) })));
-	equal(`${name}: slices`, await b.value('burstscope.timeline.lanes.reduce((n, l) => n + l.began.length, 0)'), wanted.slices[0].n);
-	equal(`${name}: lane time`, await b.value('burstscope.timeline.lanes.reduce((n, l) => n + l.sums.length * 0 + l.ended.reduce((s, e, i) => s + e - l.began[i], 0), 0)'), wanted.slices[0].held ?? 0);
-	equal(`${name}: causes`, await b.value(`(() => { const w = burstscope.world, e = w.causes; return Array.from({ length: e.n }, (_, i) => ({ x: e.execution_id.get(i),
+	equal(`${name}: slices`, await b.value(`${page}.timeline.lanes.reduce((n, l) => n + l.began.length, 0)`), wanted.slices[0].n);
+	equal(`${name}: lane time`, await b.value(`${page}.timeline.lanes.reduce((n, l) => n + l.ended.reduce((s, e, i) => s + e - l.began[i], 0), 0)`), wanted.slices[0].held ?? 0);
+	equal(`${name}: causes`, await b.value(`(() => { const w = ${page}.world, e = w.causes; return Array.from({ length: e.n }, (_, i) => ({ x: e.execution_id.get(i),
 		cause: w.word(e.cause_word, i), late_ns: ${value('late_ns')} })); })()`), wanted.causes.map((x) => ({ ...x, x: Number(x.x) })));
 }
 
@@ -206,8 +206,33 @@ async function strangers() {
 	equal('why there is no comparison', await b.value("document.getElementById('compare').textContent.includes('no app ran the same model')"), true);
 	await open('checked');
 	equal('verdicts of rules come first', await b.value("[...document.querySelectorAll('#findings .verdict')].slice(0, 2).map((v) => v.classList[1])"), ['fail', 'pass']);
+}
+
+/** Two recordings: each as it is alone, side by side; what one timeline does, the other does, too. */
+async function beside() {
+	const [before, after] = ['before', 'after'].map((name) => JSON.parse(readFileSync(`${name}.wanted`, 'utf8')));
+	const diff = JSON.parse(readFileSync('diff.wanted', 'utf8'));
+
 	await open('compare');
-	equal('a comparison', await b.value("!document.getElementById('compare').hidden && document.querySelectorAll('#compare table').length > 0"), true);
+	await packsAgree('compare: A', before);
+	await packsAgree('compare: B', after, 'burstscope.comparison.b');
+	equal('findings of both', await b.value("[...document.querySelectorAll('#compare .one')].slice(0, 2).map((one) => one.querySelectorAll('ol.found li').length)"), [before, after].map((w) => w.answers.summary.rows.length));
+	equal('one colour for an app in both', await b.value(`(() => { const { a, b } = burstscope.comparison, name = (w, id) => w.apps.get(id);
+		return [...b.world.place].every(([id, place]) => [...a.world.place].every(([other, at]) => (name(a.world, other) === name(b.world, id)) === (at === place))); })()`), true);
+	equal('lane time of B in its overview', await b.value("burstscope.comparison.b.strip.overview.submitted.reduce((n, _, i) => n + burstscope.comparison.b.strip.heldIn(i).reduce((x, y) => x + y), 0)"), after.slices[0].held);
+	equal('rows of differences', await b.value(`(${tables}).find((t) => t.title === 'Differences').rows.length`), diff.rows.length);
+	const known = diff.rows.filter((r) => r.low_percent || r.high_percent);
+	equal('intervals that are drawn', await b.value("document.querySelector('figure.wide canvas').ariaLabel.split('; ').length"), Math.min(40, known.length));
+	equal('some differ', known.some((r) => r.verdict !== 'not distinguishable'), true);
+	const [pair] = diff.parts.find((p) => p.name === 'groups').rows.filter((r) => r.cold === 'warm');
+	equal('distributions of what both ran', await b.value(`[...document.querySelectorAll('#compare figcaption')].some((f) => f.textContent === '${pair.app}, ${pair.model}')`), true);
+	const { a, b: other } = await b.value("(() => { const { a, b } = burstscope.comparison; b.timeline.show(1e6, 5e6); return { a: [a.timeline.from, a.timeline.to], b: [b.timeline.from, b.timeline.to] }; })()");
+	equal('they move together', a, other);
+	await b.value('burstscope.comparison.b.timeline.select(1e6, 4e6)');
+	equal('a span of both', await b.value("burstscope.comparison.a.timeline.selection.join() === burstscope.comparison.b.timeline.selection.join() && document.querySelectorAll('#compare [aria-live] tbody tr').length > 0"), true);
+	await b.value('burstscope.comparison.b.pick(0)');
+	equal('an execution of B', await b.value("document.querySelectorAll('#compare article:not([hidden])').length"), 1);
+	equal('complaints of all that', b.complaints(), []);
 }
 
 /** These tests can fail: what they look at is spoilt in the page, and they notice. */
@@ -233,7 +258,7 @@ if (process.argv[2] === 'dump') {
 	dump(process.argv[3], process.argv[4]);
 } else {
 	try {
-		for (const part of [figures, hands, shapes, strangers, spoilt])
+		for (const part of [figures, hands, shapes, strangers, beside, spoilt])
 			await part();
 	} catch (why) {
 		failures++;

@@ -79,7 +79,9 @@ sqlite3 many.db "WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i 
 for name in before after; do
 	"$trace_from_text" -e full -s "$name" "$name" <"$golden/$name.trace"
 	"$burstscope" import -q -o "$name.db" "$name"
+	node "$here/page.mjs" dump "$name.db" "$burstscope" >"$name.wanted"
 done
+"$burstscope" diff --format json before.db after.db >diff.wanted
 "$burstscope" report --compare after.db -o compare.html before.db
 "$burstscope" report --compare unfair.db -o strange.html camera.db
 

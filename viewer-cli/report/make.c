@@ -24,16 +24,16 @@ enum { N_ANSWERS = sizeof(answers) / sizeof(*answers) };
 struct making {
 	const struct bsv_call *call;
 	const struct bsv_report_wanted *wanted;
-	struct bsv_input input;
+	struct bsv_input input, other; /* other: what it is compared with */
 	struct bsv_report_asked asked;
 };
 
-/* The question of @call again, by @command, about the page's database and, where a command can be asked so, its part. */
-static int ask(const struct making *m, const struct bsv_command *command, const void *options, FILE *to,
-               struct bsa_err *err)
+/* The question of @call again, by @command, about the database @about and, where a command can be asked so, its part. */
+static int ask(const struct making *m, const struct bsv_command *command, const char *about, const void *options,
+               FILE *to, struct bsa_err *err)
 {
 	const bool two = command == &bsv_diff;
-	const char *operands[] = { m->input.path, two ? m->wanted->compare : NULL, NULL };
+	const char *operands[] = { about, two ? m->other.path : NULL, NULL };
 	struct bsv_call call = { .command = command,
 		                 .common = m->call->common,
 		                 .options = options,
@@ -63,14 +63,14 @@ static int answer(void *ctx, size_t i, const char **name, FILE *to, struct bsa_e
 
 	if (first && i == 0) {
 		*name = first->command->name;
-		return ask(m, first->command, first->options, to, err);
+		return ask(m, first->command, m->input.path, first->options, to, err);
 	}
 	i -= first ? 1 : 0;
-	if (i > N_ANSWERS || (i == N_ANSWERS && !m->wanted->compare))
+	if (i > N_ANSWERS + 1 || (i >= N_ANSWERS && !m->wanted->compare))
 		return BSV_REPORT_NO_MORE;
-	command = i < N_ANSWERS ? answers[i] : &bsv_diff;
-	*name = command->name;
-	return ask(m, command, none, to, err);
+	command = i < N_ANSWERS ? answers[i] : i == N_ANSWERS ? &bsv_diff : &bsv_summary;
+	*name = i <= N_ANSWERS ? command->name : "other";
+	return ask(m, command, i <= N_ANSWERS ? m->input.path : m->other.path, none, to, err);
 }
 
 static int write_page(void *ctx, FILE *to, struct bsa_err *err)
@@ -86,15 +86,21 @@ int bsv_report_make(const struct bsv_call *call, const char *input, const struct
 	struct making m = { .call = call, .wanted = wanted };
 	int r = bsv_input_open(&m.input, input, call, err);
 
+	if (r >= 0 && wanted->compare)
+		r = bsv_input_open(&m.other, wanted->compare, call, err);
 	m.asked = (struct bsv_report_asked){ .title = wanted->title,
 		                             .bytes = wanted->bytes ? wanted->bytes : USUAL_BYTES,
+		                             .other = wanted->compare ? &m.other : NULL,
 		                             .answer = answer,
 		                             .ctx = &m };
-	if (r >= 0 && wanted->output && bsv_output_is(wanted->output, m.input.path))
+	if (r >= 0 && wanted->output &&
+	    (bsv_output_is(wanted->output, m.input.path) ||
+	     (m.other.path && bsv_output_is(wanted->output, m.other.path))))
 		r = bsa_fail(err, BSA_E_USAGE, "%s would replace what the page is about", wanted->output);
 	if (r >= 0)
 		r = wanted->output ? bsv_output_write(wanted->output, write_page, &m, err)
 		                   : write_page(&m, stdout, err);
+	bsv_input_close(&m.other);
 	bsv_input_close(&m.input);
 	return r;
 }

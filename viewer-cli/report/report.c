@@ -134,14 +134,21 @@ static void write_about(struct writing *w)
 	bsv_page_text(w->to, w->asked->title ? w->asked->title : w->input->path);
 	fputs(",\"database\":", w->to);
 	bsv_page_text(w->to, w->input->path);
+	if (w->asked->other) {
+		fputs(",\"other\":", w->to);
+		bsv_page_text(w->to, w->asked->other->path);
+	}
 	fprintf(w->to, ",\"part\":%s}</script>\n", w->input->picks ? "true" : "false");
 }
 
 static int write_all(struct writing *w)
 {
 	struct bsv_shown shown;
-	int r = bsv_world_write(&shown, w->input, w->asked->bytes, w->first, w->packs, w->err);
+	int64_t bytes = w->asked->other ? w->asked->bytes / 2 : w->asked->bytes;
+	int r = bsv_world_write(&shown, w->input, "", bytes, w->first, w->packs, w->err);
 
+	if (r >= 0 && w->asked->other)
+		r = bsv_world_write(&shown, w->asked->other, "2", bytes, w->first, w->packs, w->err);
 	if (r < 0)
 		return r;
 	write_head(w);

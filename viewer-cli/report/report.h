@@ -15,8 +15,9 @@
 enum { BSV_REPORT_NO_MORE = 1000 }; /* no status of a command */
 
 struct bsv_report_asked {
-	const char *title; /* NULL: the name of the recording */
-	int64_t bytes;     /* how large the page may become, about */
+	const char *title;       /* NULL: the name of the recording */
+	int64_t bytes;           /* how large the page may become, about */
+	struct bsv_input *other; /* shown beside the first recording; NULL: none */
 	/* Write the JSON of the i-th answer to @to; *name: of its command. Negative: why there is none. Called from 0 on. */
 	int (*answer)(void *ctx, size_t i, const char **name, FILE *to, struct bsa_err *err);
 	void *ctx;

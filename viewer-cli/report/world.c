@@ -30,6 +30,7 @@ struct overview {
 
 struct world {
 	struct bsv_input *input;
+	const char *suffix;
 	struct labels labels;
 	struct overview overview;
 	int32_t *apps; /* of executions, by id; -1: unknown */
@@ -101,9 +102,9 @@ static int64_t cell_value(struct labels *l, const struct bsa_query *q, size_t co
 }
 
 /* [["name", is it a delta column?],...]; the numbers of columns called ..._word are places of labels. */
-static void write_columns(FILE *to, const char *name, const struct reading *r)
+static void write_columns(FILE *to, const char *name, const char *suffix, const struct reading *r)
 {
-	fprintf(to, "<script type=\"application/json\" data-columns=\"%s\">[", name);
+	fprintf(to, "<script type=\"application/json\" data-columns=\"%s%s\">[", name, suffix);
 	for (size_t c = 0; c < r->n; c++) {
 		fputs(c ? ",[" : "[", to);
 		bsv_page_text(to, r->columns[c].name);
@@ -161,7 +162,7 @@ static int pack_report(struct world *w, const char *name, const char *template, 
 	assert(r.n <= COLUMNS_MOST);
 	for (size_t c = 0; c < r.n; c++)
 		r.columns[c] = (struct bsv_pack_column){ bsa_query_name(q, c), is_delta(deltas, bsa_query_name(q, c)) };
-	write_columns(w->packs, name, &r);
+	write_columns(w->packs, name, w->suffix, &r);
 	r.pack = bsv_pack_new(w->packs, name, r.columns, r.n);
 	result = r.pack ? pack_rows(w, &r, q, keeps) : bsv_no_memory(w->err);
 	bsv_pack_free(r.pack);
@@ -341,9 +342,9 @@ static int write_first(struct world *w)
 	int r;
 
 	fprintf(w->first,
-	        "<script type=\"application/json\" id=\"overview\">{\"length\":%" PRId64 ",\"began\":\"%" PRId64
+	        "<script type=\"application/json\" id=\"overview%s\">{\"length\":%" PRId64 ",\"began\":\"%" PRId64
 	        "\",\"stride\":%" PRId64 ",\"shown\":%" PRId64 ",\"all\":%" PRId64 ",\"busiest\":[",
-	        o->length, w->input->began, w->shown.stride, w->shown.executions, w->shown.all);
+	        w->suffix, o->length, w->input->began, w->shown.stride, w->shown.executions, w->shown.all);
 	for (size_t i = 0; i < o->n_apps; i++)
 		fprintf(w->first, "%s%" PRId64, i ? "," : "", o->app_ids[i]);
 	fputc(']', w->first);
@@ -364,7 +365,7 @@ static int write_first(struct world *w)
 
 static void write_labels(struct world *w)
 {
-	fputs("<script type=\"application/json\" id=\"labels\">[", w->packs);
+	fprintf(w->packs, "<script type=\"application/json\" id=\"labels%s\">[", w->suffix);
 	for (size_t i = 0; i < w->labels.n; i++) {
 		fputs(i ? "," : "", w->packs);
 		bsv_page_text(w->packs, w->labels.of[i]);
@@ -415,8 +416,8 @@ static int write_world(struct world *w, int64_t bytes)
 	return r < 0 ? r : write_first(w);
 }
 
-int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, int64_t bytes, FILE *first, FILE *packs,
-                    struct bsa_err *err)
+int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, const char *suffix, int64_t bytes, FILE *first,
+                    FILE *packs, struct bsa_err *err)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	int64_t length = bsv_input_length(input);
@@ -424,7 +425,7 @@ int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, int64_t byte
 
 	if (!w)
 		return bsv_no_memory(err);
-	*w = (struct world){ .input = input, .first = first, .packs = packs, .err = err };
+	*w = (struct world){ .input = input, .suffix = suffix, .first = first, .packs = packs, .err = err };
 	w->overview.length = length > 0 ? length : 1;
 	r = write_world(w, bytes);
 	*ret = w->shown;

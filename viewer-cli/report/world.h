@@ -22,10 +22,10 @@ struct bsv_shown {
 
 /*
  * Write packs, and the labels that they refer to, to @packs; names and the overview, which are drawn first, to @first. @bytes: how large the
- * page may become, about.
+ * page may become, about. @suffix: of the names of packs, overview and labels, so that a page may have two recordings.
  */
-int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, int64_t bytes, FILE *first, FILE *packs,
-                    struct bsa_err *err);
+int bsv_world_write(struct bsv_shown *ret, struct bsv_input *input, const char *suffix, int64_t bytes, FILE *first,
+                    FILE *packs, struct bsa_err *err);
 
 /* JSON of a text, for a script element: no < is in it. */
 void bsv_page_text(FILE *to, const char *text);

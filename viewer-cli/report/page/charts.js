@@ -6,7 +6,7 @@ import { make, tableOf } from './tables.js';
 
 const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW = 22, ABOVE = 8, MOST_IN_MATRIX = 20, NO_APP = 'no app';
 
-/** @typedef {{name: string, colour: string, sorted: Float64Array, index: Uint32Array}} Group */
+/** @typedef {{name: string, colour: string, sorted: Float64Array, index: Uint32Array, dashed?: boolean}} Group */
 
 /** Answered executions by app and model, those with the most first. @param {any} world @returns {Group[]} */
 export function groupsOf(world) {
@@ -31,7 +31,7 @@ export function groupsOf(world) {
 }
 
 /** @param {string} title @param {string} says for who does not see it @param {(canvas: HTMLCanvasElement) => void} draw */
-function figureOf(title, says, draw) {
+export function figureOf(title, says, draw) {
 	const canvas = /** @type {HTMLCanvasElement} */ (make('canvas', { role: 'img', 'aria-label': says }));
 	const figure = make('figure', {}, make('figcaption', {}, title), canvas);
 
@@ -76,7 +76,7 @@ function rangeOf(groups) {
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Group[]} groups @param {boolean} summed a share of all up to here, instead of how many are here */
-function drawDistribution(canvas, groups, summed) {
+export function drawDistribution(canvas, groups, summed) {
 	const { context, width, height } = fit(canvas, HEIGHT), bottom = height - BELOW, room = width - LEFT - 8;
 	const [from, to] = rangeOf(groups), edges = Array.from({ length: BINS + 1 }, (_, i) => 10 ** (from + (to - from) * i / BINS));
 	const series = groups.map((g) => edges.slice(1).map((edge, i) => (lowerBound(g.sorted, edge) - (summed ? 0 : lowerBound(g.sorted, edges[i]))) / g.sorted.length));
@@ -87,11 +87,13 @@ function drawDistribution(canvas, groups, summed) {
 	context.lineWidth = 1.6;
 	for (const [g, values] of series.entries()) {
 		context.strokeStyle = groups[g].colour;
+		context.setLineDash(groups[g].dashed ? [5, 3] : []);
 		context.beginPath();
 		for (const [i, value] of values.entries())
 			context.lineTo(LEFT + (i + (summed ? 1 : 0.5)) / BINS * room, bottom - value / most * (bottom - ABOVE));
 		context.stroke();
 	}
+	context.setLineDash([]);
 	context.lineWidth = 1;
 }
 

@@ -1,109 +1,25 @@
 // main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
-import { answersOf, jsonOf, lowerBound, Packs, percentile } from './data.js';
+import { Comparison } from './compare.js';
+import { answersOf, jsonOf, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, matrixOf, worstOf } from './charts.js';
-import { places } from './draw.js';
 import { fillAudits, fillFindings } from './findings.js';
 import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
 import { count, duration, shown, time } from './format.js';
 import { fill, make, tableOf } from './tables.js';
 import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
+import { World } from './world.js';
 
 /** @param {string} id */
 const byId = (id) => /** @type {any} */ (document.getElementById(id));
 
-/** What is known of the recording: names at once, packs when they are read. */
-class World {
-	/** @param {any} overview */
-	constructor(overview) {
-		this.length = overview.length;
-		this.apps = new Map(overview.apps);
-		this.models = new Map(overview.models);
-		this.place = new Map(overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => [id, place]));
-		/** @type {any} */
-		this.executions = null;
-		/** @type {string[]} */
-		this.labels = [];
-		/** @type {number[] | null} */
-		this.misses = null;
-	}
+/** In a line what the page compares, and what came of it. @param {Record<string, any>} answers @param {any} about */
+function fillComparedWith(answers, about) {
+	const { rows, verdict, error } = answers.diff ?? {}, changes = (rows ?? []).filter((/** @type {any} */ row) => row.verdict !== 'not distinguishable').length;
+	const outcome = error ? shown(error) : `${changes} of ${rows?.length ?? 0} differences are significant; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}`;
 
-	/** @param {number} id */
-	appName(id) {
-		return shown(String(this.apps.get(id) ?? 'unknown app'));
-	}
-
-	/** @param {number} id */
-	modelName(id) {
-		return shown(String(this.models.get(id) ?? 'unknown model'));
-	}
-
-	/** @param {number} id */
-	placeOf(id) {
-		return this.place.get(id) ?? places;
-	}
-
-	/** @param {any} column @param {number} i */
-	word(column, i) {
-		return this.labels[column.get(i)] ?? '-';
-	}
-
-	/** How often @word is in @column. @param {any} column @param {string} word */
-	countWord(column, word) {
-		const code = 2 * this.labels.indexOf(word) + 1, { codes } = column;
-		let n = 0;
-
-		for (let i = 0; code > 0 && i < codes.length; i++)
-			n += Number(codes[i] === code);
-		return n;
-	}
-
-	/** The place of the execution of this id; -1: it is not in the page. @param {number} id */
-	indexOf(id) {
-		const at = lowerBound(this.executions.id.codes, id);
-
-		return this.executions.id.codes[at] === id ? at : -1;
-	}
-
-	/** @param {number} i */
-	missed(i) {
-		return this.executions.miss_word.codes[i] !== 0;
-	}
-
-	/** Is it one that percentiles are made of? @param {number} i */
-	answered(i) {
-		const { quality_word: quality, status_word: status, e2e_ns: e2e } = this.executions;
-
-		return quality.codes[i] === this.complete && status.codes[i] === this.none && e2e.codes[i] !== 0;
-	}
-
-	/** All that comes after the overview. @param {Record<string, any>} packs @param {string[]} labels */
-	take(packs, labels) {
-		const codeOf = (/** @type {string} */ word) => 2 * labels.indexOf(word) + 1; // -1, which no code is: there is no such word
-
-		Object.assign(this, packs);
-		this.labels = labels;
-		this.complete = codeOf('complete');
-		this.none = codeOf('NONE');
-	}
-
-	missedInOrder() {
-		if (!this.misses) {
-			const all = [];
-
-			for (let i = 0; i < this.executions.n; i++)
-				if (this.missed(i))
-					all.push(i);
-			this.misses = all.sort((a, b) => this.executions.began.get(a) - this.executions.began.get(b));
-		}
-		return [...this.misses];
-	}
-
-	/** Of a miss. @param {number} id */
-	causeOf(id) {
-		const causes = /** @type {any} */ (this).causes, at = lowerBound(causes.execution_id.codes, id);
-
-		return at < causes.n && causes.execution_id.get(at) === id ? this.word(causes.cause_word, at) : '-';
-	}
+	byId('compare').hidden = byId('to-compare').hidden = false;
+	byId('in-findings').append(make('p', { class: 'trust' }, make('strong', {}, 'Compared: '), `A is ${shown(about.database)}, and B is ${shown(about.other)}. ${outcome}. `,
+		make('a', { href: '#compare' }, 'Both side by side'), '. All that follows before that is about A.'));
 }
 
 /** What is to be read first. @param {Record<string, any>} answers @param {any} about */
@@ -115,6 +31,8 @@ function fillFirst(answers, about) {
 		byId('in-findings').append(make('h3', {}, 'Rules of burstscope check'));
 		fill(byId('in-findings'), answers.check, 'Rules');
 	}
+	if (about.other)
+		fillComparedWith(answers, about);
 	fillFindings(byId('in-findings'), answers.summary ?? {}, about);
 }
 
@@ -130,10 +48,6 @@ function fillAnswers(answers) {
 	}
 	fill(byId('in-slots'), answers.slots, 'Slots');
 	fill(byId('in-slots'), answers.memory, 'Memory');
-	if (answers.diff) {
-		byId('compare').hidden = byId('to-compare').hidden = false;
-		fill(byId('in-compare'), answers.diff, 'Differences');
-	}
 }
 
 /** @param {any} about @param {any} overview */
@@ -175,8 +89,12 @@ class Page {
 		this.strip.draw(0, this.world.length);
 		this.timeline.draw();
 		performance.mark('first-picture');
+		/** @type {Comparison | undefined} */
+		this.comparison = undefined;
 		this.filled = rest().then(() => {
 			fillAnswers(answers);
+			if (this.about.other)
+				this.comparison = new Comparison(byId('in-compare'), this.about, this.overview, this.world, answers);
 			fillMethod(this.about, this.overview);
 			fillAudits(byId('trust-in-full'), answers.summary ?? {});
 		});
@@ -195,7 +113,9 @@ class Page {
 	async read(packs) {
 		const { world } = this;
 
-		world.take(await packs, jsonOf('labels') ?? []);
+		const all = await packs;
+
+		world.take(all, jsonOf('labels') ?? []);
 		await this.filled;
 		this.timeline.ready();
 		const trials = world.countWord(world.executions.path_word, 'prepare');
@@ -215,6 +135,7 @@ class Page {
 			byId('in-misses').append(matrixOf(world), worst);
 		else if (!this.overview.missed.some((/** @type {number} */ n) => n > 0))
 			byId('in-misses').prepend(make('p', {}, 'No missed deadline was recorded.'));
+		this.comparison?.ready(this.timeline, Object.fromEntries(Object.entries(all).flatMap(([name, pack]) => (name.endsWith('2') ? [[name.slice(0, -1), pack]] : []))), jsonOf('labels2') ?? []);
 		performance.mark('all-drawn');
 		document.documentElement.dataset.state = 'ready';
 	}

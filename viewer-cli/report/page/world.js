@@ -1,0 +1,98 @@
+// world.js -- what is known of one recording: names at once, packs when they are read.
+import { lowerBound } from './data.js';
+import { places } from './draw.js';
+import { shown } from './format.js';
+
+export class World {
+	/** @param {any} overview */
+	constructor(overview) {
+		this.length = overview.length;
+		this.apps = new Map(overview.apps);
+		this.models = new Map(overview.models);
+		this.place = new Map(overview.busiest.map((/** @type {number} */ id, /** @type {number} */ place) => [id, place]));
+		/** @type {any} */
+		this.executions = null;
+		/** @type {string[]} */
+		this.labels = [];
+		/** @type {number[] | null} */
+		this.misses = null;
+	}
+
+	/** @param {number} id */
+	appName(id) {
+		return shown(String(this.apps.get(id) ?? 'unknown app'));
+	}
+
+	/** @param {number} id */
+	modelName(id) {
+		return shown(String(this.models.get(id) ?? 'unknown model'));
+	}
+
+	/** @param {number} id */
+	placeOf(id) {
+		return this.place.get(id) ?? places;
+	}
+
+	/** @param {any} column @param {number} i */
+	word(column, i) {
+		return this.labels[column.get(i)] ?? '-';
+	}
+
+	/** How often @word is in @column. @param {any} column @param {string} word */
+	countWord(column, word) {
+		const code = 2 * this.labels.indexOf(word) + 1, { codes } = column;
+		let n = 0;
+
+		for (let i = 0; code > 0 && i < codes.length; i++)
+			n += Number(codes[i] === code);
+		return n;
+	}
+
+	/** The place of the execution of this id; -1: it is not in the page. @param {number} id */
+	indexOf(id) {
+		const at = lowerBound(this.executions.id.codes, id);
+
+		return this.executions.id.codes[at] === id ? at : -1;
+	}
+
+	/** @param {number} i */
+	missed(i) {
+		return this.executions.miss_word.codes[i] !== 0;
+	}
+
+	/** Is it one that percentiles are made of? @param {number} i */
+	answered(i) {
+		const { quality_word: quality, status_word: status, e2e_ns: e2e } = this.executions;
+
+		return quality.codes[i] === this.complete && status.codes[i] === this.none && e2e.codes[i] !== 0;
+	}
+
+	/** All that comes after the overview. @param {Record<string, any>} packs @param {string[]} labels */
+	take(packs, labels) {
+		const codeOf = (/** @type {string} */ word) => 2 * labels.indexOf(word) + 1; // -1, which no code is: there is no such word
+
+		Object.assign(this, packs);
+		this.labels = labels;
+		this.complete = codeOf('complete');
+		this.none = codeOf('NONE');
+	}
+
+	missedInOrder() {
+		if (!this.misses) {
+			const all = [];
+
+			for (let i = 0; i < this.executions.n; i++)
+				if (this.missed(i))
+					all.push(i);
+			this.misses = all.sort((a, b) => this.executions.began.get(a) - this.executions.began.get(b));
+		}
+		return [...this.misses];
+	}
+
+	/** Of a miss. @param {number} id */
+	causeOf(id) {
+		const causes = /** @type {any} */ (this).causes, at = lowerBound(causes.execution_id.codes, id);
+
+		return at < causes.n && causes.execution_id.get(at) === id ? this.word(causes.cause_word, at) : '-';
+	}
+}
