@@ -223,7 +223,11 @@ async function beside() {
 	equal('rows of differences', await b.value(`(${tables}).find((t) => t.title === 'Differences').rows.length`), diff.rows.length);
 	const known = diff.rows.filter((r) => r.low_percent || r.high_percent);
 	equal('intervals that are drawn', await b.value("document.querySelector('figure.wide canvas').ariaLabel.split('; ').length"), Math.min(40, known.length));
-	equal('some differ', known.some((r) => r.verdict !== 'not distinguishable'), true);
+	const worse = diff.rows.filter((r) => ['slower', r.measure === 'answers' ? 'fewer' : 'more'].includes(r.verdict)).length;
+	const changed = diff.rows.filter((r) => ['slower', 'faster', 'more', 'fewer'].includes(r.verdict)).length;
+	equal('the first screen counts differences', await b.value("document.querySelector('#findings .trust').textContent.match(/Of (\\d+) .* (\\d+) are worse, (\\d+) better, and of (\\d+)/).slice(1).map(Number)"),
+		[diff.rows.length, worse, changed - worse, diff.rows.length - changed]);
+	equal('some differ', changed > 0, true);
 	const [pair] = diff.parts.find((p) => p.name === 'groups').rows.filter((r) => r.cold === 'warm');
 	equal('distributions of what both ran', await b.value(`[...document.querySelectorAll('#compare figcaption')].some((f) => f.textContent === '${pair.app}, ${pair.model}')`), true);
 	const { a, b: other } = await b.value("(() => { const { a, b } = burstscope.comparison; b.timeline.show(1e6, 5e6); return { a: [a.timeline.from, a.timeline.to], b: [b.timeline.from, b.timeline.to] }; })()");

@@ -107,6 +107,15 @@ function distributionsOf(a, b) {
 	return charts;
 }
 
+/** 1: B is worse, -1: B is better, 0: no change was shown, or it cannot be told. @param {any} row of burstscope diff */
+export function changeOf(row) {
+	const bad = row.measure === 'answers' ? 'fewer' : 'more';
+
+	if (row.verdict === 'slower' || row.verdict === bad)
+		return 1;
+	return ['faster', 'more', 'fewer'].includes(row.verdict) ? -1 : 0;
+}
+
 /** @param {any} row */
 function nameOfDifference(row) {
 	return [[row.app, row.model].filter(Boolean).join('/'), row.path, row.cold, row.measure].filter(Boolean).map((text) => shown(String(text))).join(' ');
@@ -127,7 +136,7 @@ function drawDifferences(canvas, rows) {
 		context.fillStyle = ink('ink');
 		context.textAlign = 'left';
 		context.fillText(nameOfDifference(row), 0, y, left - 8);
-		context.fillStyle = context.strokeStyle = ink(row.verdict === 'slower' || /^(more|fewer)/.test(row.verdict) ? 'bad' : row.verdict === 'faster' ? 'good' : 'faint');
+		context.fillStyle = context.strokeStyle = ink(['good', 'faint', 'bad'][1 + changeOf(row)]);
 		context.fillRect(xOf(row.low_percent), y - 1, Math.max(1, xOf(row.high_percent) - xOf(row.low_percent)), 2);
 		context.beginPath();
 		context.arc(xOf(row.by_percent), y, 4, 0, 7);
@@ -147,8 +156,7 @@ function drawDifferences(canvas, rows) {
 /** @param {any} diff an answer @returns {HTMLElement | null} */
 function differencesOf(diff) {
 	const known = (diff.rows ?? []).filter((/** @type {any} */ row) => [row.by_percent, row.low_percent, row.high_percent].every((v) => typeof v === 'number') && (row.low_percent || row.high_percent));
-	const changed = (/** @type {any} */ row) => Number(row.verdict !== 'not distinguishable');
-	const rows = known.sort((/** @type {any} */ x, /** @type {any} */ y) => changed(y) - changed(x)).slice(0, MOST_DIFFERENCES);
+	const rows = known.sort((/** @type {any} */ x, /** @type {any} */ y) => Math.abs(changeOf(y)) - Math.abs(changeOf(x))).slice(0, MOST_DIFFERENCES);
 
 	if (!rows.length)
 		return null;

@@ -1,5 +1,5 @@
 // main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
-import { Comparison } from './compare.js';
+import { changeOf, Comparison } from './compare.js';
 import { answersOf, jsonOf, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, matrixOf, worstOf } from './charts.js';
 import { fillAudits, fillFindings } from './findings.js';
@@ -14,12 +14,12 @@ const byId = (id) => /** @type {any} */ (document.getElementById(id));
 
 /** In a line what the page compares, and what came of it. @param {Record<string, any>} answers @param {any} about */
 function fillComparedWith(answers, about) {
-	const { rows, verdict, error } = answers.diff ?? {}, changes = (rows ?? []).filter((/** @type {any} */ row) => row.verdict !== 'not distinguishable').length;
-	const outcome = error ? shown(error) : `${changes} of ${rows?.length ?? 0} differences are significant; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}`;
+	const { rows = [], verdict, error } = answers.diff ?? {}, of = (/** @type {number} */ way) => rows.filter((/** @type {any} */ row) => changeOf(row) === way).length;
+	const outcome = error ? shown(error) : `Of ${count(rows.length)} figures, in B ${count(of(1))} are worse, ${count(of(-1))} better, and of ${count(of(0))} no difference is certain; verdict: ${verdict?.pass === true ? 'pass' : verdict?.pass === false ? 'FAIL' : 'cannot tell'}`;
 
 	byId('compare').hidden = byId('to-compare').hidden = false;
 	byId('in-findings').append(make('p', { class: 'trust' }, make('strong', {}, 'Compared: '), `A is ${shown(about.database)}, and B is ${shown(about.other)}. ${outcome}. `,
-		make('a', { href: '#compare' }, 'Both side by side'), '. All that follows before that is about A.'));
+		make('a', { href: '#compare' }, 'Both side by side'), '. Other sections are about A.'));
 }
 
 /** What is to be read first. @param {Record<string, any>} answers @param {any} about */
