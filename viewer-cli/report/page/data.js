@@ -222,17 +222,17 @@ export class Packs {
 
 /** The first place in sorted @array, from place @from on, whose value is not less than @value. @param {ArrayLike<number>} array @param {number} value */
 export function lowerBound(array, value, from = 0) {
-	let to = array.length;
+	let first = from, to = array.length;
 
-	while (from < to) {
-		const middle = (from + to) >>> 1;
+	while (first < to) {
+		const middle = (first + to) >>> 1;
 
 		if (array[middle] < value)
-			from = middle + 1;
+			first = middle + 1;
 		else
 			to = middle;
 	}
-	return from;
+	return first;
 }
 
 /** By nearest rank, of a sorted array. @param {ArrayLike<number>} sorted @param {number} p */
