@@ -100,6 +100,7 @@ struct bsa_device {
 	bool native;
 	bool finding;     /* what was under way when the recording began is not all told yet */
 	unsigned n_lanes; /* as was said, or at least seen */
+	bool lanes_told;  /* the service said how many; otherwise an execution may be on a lane that was not seen yet */
 	unsigned lanes_room;
 	struct bsa_lane *lanes; /* owned */
 

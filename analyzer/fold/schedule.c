@@ -897,6 +897,7 @@ static int take_rules(struct bsa_schedule *s, uint16_t instance, uint64_t at, un
 		return 0;
 	}
 	d->native = flags & RULES_NATIVE;
+	d->lanes_told = true;
 	if (lanes || d->native)
 		d->n_lanes = d->native ? 0 : lanes;
 	for (unsigned i = 0; i < lanes && flags & RULES_IDLE; i++)

@@ -137,7 +137,9 @@ static void open_up(struct bsa_tenant *t)
 /* How far a lag can fall in @ns: by what all lanes are worth. */
 static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
 {
-	return (bsa_parts)(d->n_lanes ? d->n_lanes : 1) * BSA_PARTS * ns;
+	unsigned lanes = d->lanes_told ? d->n_lanes : BSA_LANES_MAX;
+
+	return (bsa_parts)(lanes ? lanes : 1) * BSA_PARTS * ns;
 }
 
 /*
@@ -231,7 +233,7 @@ void bsa_shares_running(struct bsa_tenant *t, int by)
  */
 static bool is_haunted(const struct bsa_device *d)
 {
-	if (d->in_loss || d->doubtful || d->strangers)
+	if (d->in_loss || d->doubtful || d->strangers || !d->lanes_told)
 		return true;
 	for (unsigned i = 0; i < d->lanes_room; i++)
 		if (!bsa_lane_is_held(d, &d->lanes[i], d->now) && !bsa_lane_is_idle(d, &d->lanes[i], d->now))

@@ -1523,6 +1523,8 @@ static void losses_hide_and_never_invent(void **state)
 	play_lossy(1556); /* a lane is handed to an execution that was not known to be ready */
 	play_lossy(835);  /* a lane is being handed over when a hole begins */
 	play_lossy(2162); /* an app hogs only because executions of no known app seemed to have lanes, too */
+	play_lossy(4033); /* a hole hides how many lanes there are: one is handed over that was not known yet */
+	play_lossy(4518); /* the same: an execution is on one of which nothing is known */
 	play_all(play_lossy, SEEDS);
 }
 
