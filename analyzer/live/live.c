@@ -144,11 +144,12 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 	{                                                                       \
 		(void)ctx, (void)fact;                                          \
 	}
-#define OTHERS(K)                                                                                            \
-	K(process)                                                                                           \
-	K(stream)                                                                                            \
-	K(possible_wait) K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) K(mapping) K(buffer) \
-		K(buffer_used) K(inverted) K(starved) K(interfered) K(chosen) K(spanned)
+#define OTHERS(K)                                                                                                      \
+	K(process)                                                                                                     \
+	K(stream)                                                                                                      \
+	K(possible_wait)                                                                                               \
+	K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) K(mapping) K(buffer) K(buffer_used) K(inverted) \
+		K(starved) K(interfered) K(chosen) K(spanned)
 OTHERS(NOTHING_OF)
 
 static struct bsa_facts facts_of(struct bsa_live *l)
@@ -242,6 +243,8 @@ static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *e
 		r = begin(l, err);
 	if (r < 0)
 		return r;
+	if (e->kind != BSA_loss)
+		bsa_rows_begin(l->rows, e->at);
 	counts = users_event(l->users, e);
 	if (counts < 0)
 		return no_memory(err);
@@ -435,22 +438,4 @@ size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *re
 bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled)
 {
 	return bsa_rows_share_of(l->rows, app_id, ret_received, ret_entitled);
-}
-
-/* The names that views of the database give to numbers. */
-#define REL_NAME(labels, name, number) { #labels, #name, number },
-#define REL_LABELS(labels, names) names
-static const struct {
-	const char *labels, *name;
-	unsigned number;
-} labels[] = {
-#include "store/labels.def"
-};
-
-const char *bsa_live_cause(unsigned cause)
-{
-	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++)
-		if (labels[i].number == cause && !strcmp(labels[i].labels, "cause"))
-			return labels[i].name;
-	return NULL;
 }

@@ -319,9 +319,7 @@ int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x)
 	p = pair_of(r, x->app, x->model);
 	if (!p)
 		return -ENOMEM;
-	if (end < r->began)
-		r->began = end;
-	s = end ? slot_of(r, p, number_of(end)) : NULL;
+	s = end && end >= r->began ? slot_of(r, p, number_of(end)) : NULL;
 	if (!s)
 		return 0;
 	p->seen = number_of(end);
@@ -430,6 +428,12 @@ bool bsa_rows_share_of(const struct bsa_rows *r, uint32_t app, uint64_t *ret_rec
 }
 
 /* ---- asked ---- */
+
+void bsa_rows_begin(struct bsa_rows *r, uint64_t at)
+{
+	if (r->began == BSA_NEVER)
+		r->began = at;
+}
 
 void bsa_rows_advance(struct bsa_rows *r, uint64_t until)
 {

@@ -26,6 +26,9 @@ void bsa_rows_share(struct bsa_rows *r, const struct bsa_share *s);
 /* A miss has another cause. */
 void bsa_rows_recause(struct bsa_rows *r, uint32_t app, uint32_t model, unsigned was, unsigned is);
 
+/* The recording begins at @at: executions that ended before are of no window. */
+void bsa_rows_begin(struct bsa_rows *r, uint64_t at);
+
 /* Everything before @until is known. */
 void bsa_rows_advance(struct bsa_rows *r, uint64_t until);
 

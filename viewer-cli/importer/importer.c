@@ -1,5 +1,6 @@
 /* importer.c -- burstscope-importer: what burstscope starts to read traces, and nobody else does (shared.h). */
 #include "importer/shared.h"
+#include "live/figures.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -62,6 +63,8 @@ int main(int argc, char **argv)
 	struct bsv_shared *s;
 	uint32_t service_uid;
 
+	if (argc > 1 && !strcmp(argv[1], BSV_FOLLOW))
+		return bsv_follow(argc, argv);
 	if (argc <= ARG_TRACES || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION) || !(s = shared(argv[ARG_FD]))) {
 		fputs(BSV_IMPORTER ": burstscope starts this to read traces; see burstscope import --help\n", stderr);
 		return BSV_IMPORTER_STRANGE;

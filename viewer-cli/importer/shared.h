@@ -32,4 +32,7 @@ struct bsv_shared {
 	struct bsa_err err;
 };
 
+/* follow.c: the other thing that it does. An exit status. */
+int bsv_follow(int argc, char **argv);
+
 #endif

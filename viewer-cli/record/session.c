@@ -109,6 +109,26 @@ unsigned bsv_session_sweep(const struct bsv_lttng *lttng)
 	return gone;
 }
 
+int bsv_session_find(const struct bsv_lttng *lttng, const char *name, char ret[PATH_MAX], struct bsa_err *err)
+{
+	struct lttng_session *sessions = NULL;
+	int n = lttng->list_sessions(&sessions), found = -1;
+
+	for (int i = 0; i < n && found < 0; i++)
+		if (!strcmp(sessions[i].name, name))
+			found = i;
+	if (found >= 0)
+		snprintf(ret, PATH_MAX, "%s", sessions[found].path);
+	free(sessions);
+	if (n < 0)
+		return bsa_fail(err, BSA_E_ENV, "no session daemon answers: %s", lttng->strerror(n));
+	if (found < 0)
+		return bsa_fail(err, BSA_E_ENV, "there is no session %s; `lttng list` has those that there are", name);
+	if (*ret != '/')
+		return bsa_fail(err, BSA_E_ENV, "session %s writes no files here that could be followed", name);
+	return 0;
+}
+
 /* ---- making one ---- */
 
 static struct lttng_handle *handle_of(const struct bsv_session *s)
@@ -149,7 +169,9 @@ static int add_channel(struct bsv_session *s, struct lttng_handle *handle, bool 
 	channel->attr.num_subbuf = metadata ? 2 : s->buffers.n;
 	channel->attr.overwrite = s->snapshot;
 	channel->attr.switch_timer_interval = metadata ? METADATA_US : s->live.timer_us;
-	channel->attr.tracefile_size = metadata ? 0 : s->live.file_bytes;
+	if (!metadata && s->live.file_bytes) /* a packet has to fit */
+		channel->attr.tracefile_size =
+			s->live.file_bytes > s->buffers.each ? s->live.file_bytes : s->buffers.each;
 	channel->attr.tracefile_count = metadata ? 0 : s->live.files;
 	r = s->lttng->enable_channel(handle, channel);
 	s->lttng->channel_destroy(channel);

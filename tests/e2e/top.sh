@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# top.sh BURSTSCOPE SERVICE LOAD JSON_SCHEMA SCHEMA -- burstscope top beside LTTng: the sums of a session that it follows are those of an import
+# of what that session wrote; what it prints for programs is as the schema says; and what it does without a session daemon.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
+cd "$tmp"
+
+# field NAME: of the last object of printed, a number or a word.
+field() { tail -n 1 printed | sed -nE "s/\"models\":.*//; s/.*\"$1\":\"?([^,}\"]*).*/\1/p"; }
+
+# ---- without a session daemon ----
+status=0
+LTTNG_HOME=$tmp/nobody "$burstscope" top --format json some-session >out 2>err || status=$?
+((status == 5)) || wrong "a session without a daemon: status $status"
+(($(wc -l <err) == 1)) || wrong "a session without a daemon: not one line: $(<err)"
+
+# ---- a session of somebody else's, in full detail: exactly what an import has ----
+start_sessiond
+live_session()
+{
+	quietly lttng --no-sessiond create "$1" --output="$tmp/$1"
+	quietly lttng --no-sessiond enable-channel --userspace --session="$1" --buffers-uid --subbuf-size=4096 --num-subbuf=2 \
+		--switch-timer=100000 metadata
+	quietly lttng --no-sessiond enable-channel --userspace --session="$1" --buffers-uid --discard --subbuf-size=131072 \
+		--num-subbuf=16 --switch-timer=10000 bursts
+	quietly lttng --no-sessiond enable-event --userspace --session="$1" --channel=bursts 'nnburst:*' --loglevel="$2"
+	for event in exec_client exec_service; do
+		[[ $2 == DEBUG_FUNCTION ]] ||
+			quietly lttng --no-sessiond enable-event --userspace --session="$1" --channel=bursts "nnburst:$event"
+	done
+	quietly lttng --no-sessiond start "$1"
+}
+
+# follows NAME LEVEL: a workload, followed from its beginning to its end.
+follows()
+{
+	local name=$1
+	live_session "$name" "$2"
+	"$burstscope" top --format json --interval 100ms --settle 2s "$name" >printed &
+	local follower=$!
+	start_another "$service"
+	quietly "$load" --socket "$tmp/socket" --duration 500ms --quiet noisy-neighbour
+	stop_service
+	quietly lttng --no-sessiond destroy "$name"
+	wait "$follower" || wrong "$name: top ends with $?"
+	"$burstscope" import -q -o "$name.db" "$name"
+	agrees "$name"
+}
+
+# wanted NAME SQL FIELD
+wanted()
+{
+	local is
+	is=$("$burstscope" sql --format csv "$1.db" "$2" | tail -n 1)
+	[[ $(field "$3") == "$is" ]] || wrong "$1: $3 is $(field "$3"), and $is in an import"
+}
+
+agrees()
+{
+	[[ $(field final) == true && $(field exact) == true ]] || wrong "$1: not exact: $(tail -n 1 printed | cut -c1-600)"
+	wanted "$1" "SELECT count(*) FROM execution WHERE path <> 'prepare'" executions
+	wanted "$1" "SELECT count(*) FROM execution WHERE miss IS NOT NULL" missed
+	wanted "$1" "SELECT count(*) FROM execution WHERE path <> 'prepare' AND quality <> 'complete'" incomplete
+	wanted "$1" "SELECT CAST(total(slot_misses) AS INTEGER) FROM execution" slot_misses
+	wanted "$1" "SELECT sum(run_ns) FROM execution WHERE path <> 'prepare'" run_ns
+	wanted "$1" "SELECT sum(queue_ns) FROM execution WHERE path <> 'prepare'" queue_ns
+	wanted "$1" "SELECT count(*) FROM loss" losses
+	wanted "$1" "SELECT sum(lost_events) FROM trace" lost_events
+	(($(field executions) > 50)) || wrong "$1: only $(field executions) executions"
+	(($(wc -l <printed) > 3)) || wrong "$1: only $(wc -l <printed) objects"
+	for line in 1 2 '$'; do
+		sed -n "${line}p" printed >one.json
+		"$json_schema" "$schema" one.json || wrong "$1: object $line is not as the schema says: $(<one.json)"
+	done
+}
+
+follows full DEBUG_FUNCTION
+follows compact NOTICE
+
+exit $((failures > 0))

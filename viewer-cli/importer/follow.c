@@ -1,0 +1,132 @@
+/* follow.c -- burstscope-importer --follow: reads a recording that grows, and answers on a pipe (live/figures.h). */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "importer/shared.h"
+#include "live/figures.h"
+
+enum { LOOK_MS = 4, LINE_MAX_BYTES = PATH_MAX + 8 };
+
+struct following {
+	struct bsa_live *live;
+	struct bsv_figures figures; /* .code: what went wrong for good */
+	struct bsa_live_row rows[BSV_FIGURES_ROWS];
+	char line[LINE_MAX_BYTES];
+	size_t n;
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void note(struct following *f, int r)
+{
+	if (r < 0 && !f->figures.code)
+		f->figures.code = r;
+}
+
+static bool write_all(const void *from, size_t n)
+{
+	while (n) {
+		ssize_t done = write(STDOUT_FILENO, from, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return false;
+		from = (const char *)from + done;
+		n -= (size_t)done;
+	}
+	return true;
+}
+
+static bool answer(struct following *f, bool all)
+{
+	struct bsv_figures *to = &f->figures;
+	const char *why = NULL;
+
+	to->n_rows = 0;
+	if (f->live) {
+		to->state = bsa_live_state(f->live);
+		why = to->state.why;
+		to->n_rows = (uint32_t)bsa_live_rows(f->live, all, f->rows, BSV_FIGURES_ROWS);
+	}
+	to->state.why = NULL;
+	strncpy(to->why, why ? why : "", sizeof(to->why) - 1);
+	return write_all(to, sizeof(*to)) && write_all(f->rows, to->n_rows * sizeof(*f->rows));
+}
+
+static void look(struct following *f)
+{
+	if (!f->figures.code)
+		note(f, bsa_live_look(f->live, now(), &f->figures.err));
+}
+
+/* False: burstscope has gone. */
+static bool obey(struct following *f, const char *line)
+{
+	bool finish = !strcmp(line, "finish");
+
+	if (!f->figures.code && finish)
+		note(f, bsa_live_finish(f->live, &f->figures.err));
+	else if (!f->figures.code && !strncmp(line, "move ", 5))
+		note(f, bsa_live_move(f->live, line + 5, &f->figures.err));
+	else if (!finish)
+		look(f);
+	return answer(f, finish);
+}
+
+static bool hear(struct following *f)
+{
+	ssize_t n = read(STDIN_FILENO, f->line + f->n, sizeof(f->line) - 1 - f->n);
+	char *end;
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0)
+		return false;
+	f->n += (size_t)n;
+	f->line[f->n] = 0;
+	while ((end = strchr(f->line, '\n'))) {
+		*end = 0;
+		if (!obey(f, f->line))
+			return false;
+		f->n -= (size_t)(end + 1 - f->line);
+		memmove(f->line, end + 1, f->n + 1);
+	}
+	return f->n < sizeof(f->line) - 1;
+}
+
+int bsv_follow(int argc, char **argv)
+{
+	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARGS };
+	static struct following f = { .figures.magic = BSV_FIGURES_MAGIC };
+	struct bsa_live_options options = { 0 };
+	bool goes_on = true;
+
+	if (argc != ARGS || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION))
+		return BSV_IMPORTER_STRANGE;
+	options.directory = argv[ARG_DIRECTORY];
+	options.settle_ns = strtoull(argv[ARG_SETTLE], NULL, 10);
+	options.compact = *argv[ARG_COMPACT] == '1';
+	note(&f, bsa_live_open(&f.live, &options, &f.figures.err));
+	while (goes_on) {
+		struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+
+		if (poll(&p, 1, LOOK_MS) > 0)
+			goes_on = hear(&f);
+		else
+			look(&f);
+	}
+	bsa_live_free(f.live);
+	return 0;
+}

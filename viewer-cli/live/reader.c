@@ -1,0 +1,175 @@
+/* reader.c -- see reader.h. */
+#include "live/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "importer/shared.h"
+#include "input/apart.h"
+
+enum { PATIENCE_MS = 60000, NOT_STARTED = 127 };
+static const rlim_t most_memory = 1 << 30;
+
+static _Noreturn void become(pid_t parent, int in, int out, const char *const *argv, const char *program)
+{
+	const int left[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH };
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct rlimit limit;
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+		signal(left[i], SIG_IGN); /* the terminal sends them to both; it ends with its input */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (BSV_LIMIT_MEMORY && !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur > most_memory) {
+		limit.rlim_cur = most_memory;
+		setrlimit(RLIMIT_DATA, &limit);
+	}
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+	execv(program, (char *const *)argv);
+	_exit(NOT_STARTED);
+}
+
+static void close_both(int p[2])
+{
+	close(p[0]);
+	close(p[1]);
+}
+
+int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
+                    struct bsa_err *err)
+{
+	char program[PATH_MAX], settle[24];
+	const char *const argv[] = { BSV_IMPORTER,        BSV_FOLLOW, BURSTSCOPE_VERSION, directory, settle,
+		                     compact ? "1" : "0", NULL };
+	pid_t parent = getpid();
+	int to[2], from[2], r = bsv_importer_find(program, err);
+
+	if (r < 0)
+		return r;
+	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
+	if (pipe2(to, O_CLOEXEC))
+		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
+	if (pipe2(from, O_CLOEXEC)) {
+		close_both(to);
+		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
+	}
+	*ret = (struct bsv_reader){ .pid = fork(), .to = to[1], .from = from[0] };
+	if (!ret->pid)
+		become(parent, to[0], from[1], argv, program);
+	close(to[0]);
+	close(from[1]);
+	if (ret->pid > 0)
+		return 0;
+	close(to[1]);
+	close(from[0]);
+	*ret = (struct bsv_reader){ .pid = 0 };
+	return bsa_fail(err, BSA_E_ENV, "no process to read it: %s", strerror(errno));
+}
+
+void bsv_reader_close(struct bsv_reader *r)
+{
+	if (!r->pid)
+		return;
+	close(r->to);
+	close(r->from);
+	kill(r->pid, SIGKILL); /* it has nothing to lose */
+	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*r = (struct bsv_reader){ .pid = 0 };
+}
+
+/* ---- what it says ---- */
+
+static int gone(struct bsa_err *err)
+{
+	return bsa_fail(err, BSA_E_ENV, "the process that reads the recording has gone");
+}
+
+static int read_all(const struct bsv_reader *r, void *to, size_t n, struct bsa_err *err)
+{
+	char *at = to;
+
+	while (n) {
+		struct pollfd p = { .fd = r->from, .events = POLLIN };
+		int ready = poll(&p, 1, PATIENCE_MS);
+		ssize_t got;
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (!ready)
+			return bsa_fail(err, BSA_E_ENV, "the process that reads the recording does not answer");
+		got = read(r->from, at, n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return gone(err);
+		at += got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
+{
+	f->err.text[sizeof(f->err.text) - 1] = 0;
+	f->why[sizeof(f->why) - 1] = 0;
+	f->state.why = NULL;
+	f->state.exact = !*f->why;
+	for (uint32_t i = 0; i < f->n_rows; i++) {
+		rows[i].app[sizeof(rows[i].app) - 1] = 0;
+		rows[i].model[sizeof(rows[i].model) - 1] = 0;
+	}
+}
+
+static int ask(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
+               struct bsa_err *err)
+{
+	size_t n = strlen(words);
+	int k;
+
+	if (!r->pid || write(r->to, words, n) != (ssize_t)n)
+		return gone(err);
+	k = read_all(r, ret, sizeof(*ret), err);
+	if (k < 0)
+		return k;
+	if (ret->magic != BSV_FIGURES_MAGIC || ret->n_rows > BSV_FIGURES_ROWS)
+		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
+	k = read_all(r, rows, ret->n_rows * sizeof(*rows), err);
+	if (k < 0)
+		return k;
+	end_texts(ret, rows);
+	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
+}
+
+int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
+                   struct bsa_err *err)
+{
+	return ask(r, finish ? "finish\n" : "look\n", ret, rows, err);
+}
+
+int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
+                    struct bsa_err *err)
+{
+	char words[PATH_MAX + 8];
+
+	if (snprintf(words, sizeof(words), "move %s\n", directory) >= (int)sizeof(words) || strchr(directory, '\n'))
+		return bsa_fail(err, BSA_E_ENV, "%s cannot be followed", directory);
+	return ask(r, words, ret, rows, err);
+}

@@ -1,0 +1,33 @@
+/*
+ * reader.h -- a recording that grows, read by a process of its own (figures.h), which a spoilt one may crash.
+ */
+#ifndef BSV_LIVE_READER_H
+#define BSV_LIVE_READER_H
+
+#include "live/figures.h"
+
+#include <sys/types.h>
+
+/* All 0: none. */
+struct bsv_reader {
+	pid_t pid;
+	int to, from;
+};
+
+/* BSA_E_ENV: it cannot be started. */
+int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
+                    struct bsa_err *err);
+void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
+
+/*
+ * What is known by now: rows of the last seconds; or, @finish, once the recording is over, those of all of the time. @rows has room for
+ * BSV_FIGURES_ROWS. 0; BSA_E_ENV: it has gone, or answers nothing that makes sense.
+ */
+int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
+                   struct bsa_err *err);
+
+/* Go on in another directory. As bsv_reader_ask. */
+int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
+                    struct bsa_err *err);
+
+#endif

@@ -1,0 +1,489 @@
+/*
+ * top.c -- see top.h.
+ *
+ * STATES   recording: a session, and a process that reads what it writes (reader.h). Lost: the session daemon has gone; until there is one
+ *          again nothing is recorded, and the screen says so; then a session is made anew, in a directory of its own, and how long that
+ *          took is said. Ended: a session of somebody else's is over; its last figures stay.
+ * FILES    Of a session of its own: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and gone in the
+ *          end. CRASH: the directory has the name of a probe's, and its session the name of ours: the next one to record removes both.
+ * SIGNALS  Held, and read from a descriptor beside the keys. SIGTSTP gives the terminal back first.
+ */
+#include "live/top.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answer/say.h"
+#include "live/reader.h"
+#include "live/save.h"
+#include "live/terminal.h"
+#include "live/view.h"
+#include "record/record.h"
+#include "record/workload.h"
+
+enum {
+	DRAW_MS = 100,
+	ALIVE_MS = 500,
+	RING = 32 << 20, /* bytes: for each cpu and user */
+	RING_FILES = 16,
+	TIMER_US = 10000,
+	SAVED_SECONDS = 30,
+	MESSAGE = 160,
+	CRASHES_MOST = 8
+};
+
+#define MS INT64_C(1000000)
+#define SECOND (1000 * MS)
+
+struct top {
+	const struct bsv_top_options *o;
+	struct bsv_recording recording;
+	struct bsv_reader reader;
+	struct bsv_signals signals;
+	int signal_fd;
+	sigset_t before;
+	char directory[PATH_MAX]; /* of the session that is read */
+	char source[96], message[MESSAGE], app[sizeof(((struct bsa_live_row *)0)->app)];
+	struct bsv_figures figures;
+	struct bsa_live_row *rows;
+	enum bsv_view_sort sort;
+	bool screen, paused, stopping, lost, ended, redraw;
+	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
+	unsigned crashes;
+};
+
+static int64_t now(void)
+{
+	return (int64_t)bsv_now();
+}
+
+static void __attribute__((format(printf, 2, 3))) say(struct top *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(t->message, sizeof(t->message), format, args);
+	va_end(args);
+	t->redraw = true;
+}
+
+/* ---- where it is recorded to ---- */
+
+static bool make_below(const char *place, uint64_t room, char ret[PATH_MAX])
+{
+	if (!place || *place != '/' || bsv_room_free(place) < room)
+		return false;
+	return snprintf(ret, PATH_MAX, "%s/" BSV_PROBE_NAME "top-XXXXXX", place) < PATH_MAX && mkdtemp(ret);
+}
+
+static int make_directory(struct top *t, struct bsa_err *err)
+{
+	uint64_t ring = t->o->ring ? t->o->ring : RING;
+	uint64_t room = 4 * ring * (uint64_t)sysconf(_SC_NPROCESSORS_CONF); /* of two users, and as much to spare */
+	const char *tmp = getenv("TMPDIR");
+
+	if (make_below(getenv("XDG_RUNTIME_DIR"), room, t->directory) || make_below("/dev/shm", room, t->directory) ||
+	    make_below(tmp && *tmp ? tmp : "/tmp", 0, t->directory) || make_below("/tmp", 0, t->directory))
+		return 0;
+	*t->directory = 0;
+	return bsa_fail(err, BSA_E_ENV,
+	                "there is no directory to record into: neither in $XDG_RUNTIME_DIR nor in "
+	                "/dev/shm nor in /tmp");
+}
+
+static void leave_session(struct top *t)
+{
+	if (t->o->session)
+		return;
+	bsv_recording_close(&t->recording);
+	if (*t->directory)
+		bsv_remove_tree(t->directory);
+	*t->directory = 0;
+}
+
+static int own_session(struct top *t, struct bsa_err *err)
+{
+	const uint64_t ring = t->o->ring ? t->o->ring : RING;
+	int r = make_directory(t, err);
+	struct bsv_recording_options wanted = {
+		.directory = t->directory,
+		.detail = t->o->detail,
+		.buffer = t->o->buffer,
+		.live = { .file_bytes = ring / RING_FILES, .files = RING_FILES, .timer_us = TIMER_US },
+		.quiet = true,
+	};
+
+	if (r >= 0)
+		r = bsv_recording_plan(&t->recording, &wanted, err);
+	if (r >= 0)
+		r = bsv_recording_start(&t->recording, err);
+	if (r < 0)
+		leave_session(t);
+	return r;
+}
+
+static int find_session(struct top *t, struct bsa_err *err)
+{
+	const struct bsv_lttng *lttng;
+	int r = bsv_lttng_load(&lttng, err);
+
+	return r < 0 ? r : bsv_session_find(lttng, t->o->session, t->directory, err);
+}
+
+static int begin(struct top *t, struct bsa_err *err)
+{
+	int r = t->o->session ? find_session(t, err) : own_session(t, err);
+
+	if (r < 0)
+		return r;
+	if (t->o->session)
+		snprintf(t->source, sizeof(t->source), "session %s", t->o->session);
+	else
+		snprintf(t->source, sizeof(t->source), "its own session, %s", bsv_detail_name(t->o->detail));
+	return 0;
+}
+
+static int begin_reading(struct top *t, struct bsa_err *err)
+{
+	return bsv_reader_open(&t->reader, t->directory, (uint64_t)t->o->settle,
+	                       !t->o->session && t->o->detail == BSV_DETAIL_COMPACT, err);
+}
+
+/* ---- what there is by now ---- */
+
+/* A reader that crashes is begun anew, on what is in the files still: not for ever, though. */
+static int ask(struct top *t, bool finish, struct bsa_err *err)
+{
+	int r = bsv_reader_ask(&t->reader, finish, &t->figures, t->rows, err);
+
+	if (r >= 0 || finish || ++t->crashes > CRASHES_MOST)
+		return r;
+	say(t, "%.100s: it begins anew", err->text);
+	bsv_reader_close(&t->reader);
+	memset(&t->figures, 0, sizeof(t->figures));
+	return begin_reading(t, err);
+}
+
+/* ---- the session daemon, and sessions of others ---- */
+
+static void begin_again(struct top *t)
+{
+	struct bsa_err err = { "" };
+
+	if (now() < t->try_at)
+		return;
+	if (begin(t, &err) < 0 || bsv_reader_move(&t->reader, t->directory, &t->figures, t->rows, &err) < 0) {
+		leave_session(t);
+		t->try_at = now() + SECOND;
+		say(t, "nothing is recorded: %.120s", err.text);
+		return;
+	}
+	t->lost = false;
+	say(t, "a session was made anew: nothing was recorded for %.1f s", (double)(now() - t->lost_at) / 1e9);
+}
+
+static void look_after_own(struct top *t)
+{
+	if (bsv_daemon_alive(&t->recording.daemon, t->recording.lttng))
+		return;
+	t->lost = true;
+	t->lost_at = t->try_at = now();
+	say(t, "lttng-sessiond has gone, and nothing is recorded");
+}
+
+static void look_after_other(struct top *t)
+{
+	char path[PATH_MAX];
+	const struct bsv_lttng *lttng;
+	struct bsa_err err = { "" };
+
+	if (bsv_lttng_load(&lttng, &err) >= 0 && bsv_session_find(lttng, t->o->session, path, &err) >= 0)
+		return;
+	t->ended = true;
+	say(t, "session %s has ended", t->o->session);
+}
+
+static void look_after_session(struct top *t)
+{
+	if (t->lost && !t->o->session) {
+		begin_again(t);
+		return;
+	}
+	if (t->ended || now() < t->alive_at)
+		return;
+	t->alive_at = now() + ALIVE_MS * MS;
+	if (t->o->session)
+		look_after_other(t);
+	else
+		look_after_own(t);
+}
+
+/* Nothing of it is left to be removed that LTTng could write to: a daemon that died leaves its files. */
+static void forget_lost(struct top *t)
+{
+	if (t->lost && *t->directory)
+		leave_session(t);
+}
+
+/* ---- the last seconds, kept ---- */
+
+static void ask_to_save(struct top *t)
+{
+	if (!t->o->session && !t->lost)
+		bsv_session_retell(&t->recording.session, NULL); /* or who is who may be written over */
+	t->save_after = now();
+	say(t, "saving");
+}
+
+/* Once all is in files that was there when the key was typed. */
+static void save(struct top *t)
+{
+	struct bsa_err err = { "" };
+	char *name;
+	size_t bytes;
+	char size[BSV_BYTES_TEXT];
+
+	if (!t->save_after || (int64_t)t->figures.state.until < t->save_after)
+		return;
+	t->save_after = 0;
+	name = bsv_stamped("burstscope");
+	if (!name || bsv_live_save(t->directory, name, SAVED_SECONDS, &bytes, &err) < 0)
+		say(t, "not saved: %.120s", name ? err.text : "no memory");
+	else
+		say(t, "saved: %s, %s", name, bsv_bytes(size, bytes));
+	free(name);
+}
+
+/* ---- shown ---- */
+
+static struct bsv_view view_of(const struct top *t)
+{
+	return (struct bsv_view){ .figures = &t->figures,
+		                  .rows = t->rows,
+		                  .screen = t->o->screen,
+		                  .source = t->source,
+		                  .message = *t->message ? t->message : NULL,
+		                  .app = *t->app ? t->app : NULL,
+		                  .sort = t->sort,
+		                  .now = (uint64_t)now(),
+		                  .paused = t->paused };
+}
+
+static int draw(struct top *t, struct bsa_err *err)
+{
+	struct bsv_view v = view_of(t);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	int r;
+
+	if (!f)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	bsv_terminal_size(&v.screen.width, &v.height);
+	v.keys = true;
+	r = bsv_view_print(&v, f, err);
+	fclose(f);
+	if (r >= 0)
+		bsv_terminal_show(text, n);
+	free(text);
+	return r;
+}
+
+static int tell(struct top *t, bool final, struct bsa_err *err)
+{
+	struct bsv_view v = view_of(t);
+	int r = 0;
+
+	if (t->o->json)
+		bsv_view_json(&v, final, stdout);
+	else if (final)
+		bsv_view_sum(&v, t->screen ? stderr : stdout);
+	else
+		r = bsv_view_print(&v, stdout, err);
+	if (!t->o->json && !final)
+		putchar('\n');
+	if (r >= 0 && (fflush(stdout) || ferror(stdout)))
+		return bsa_fail(err, BSA_E_ENV, "cannot write: %s", strerror(errno));
+	return r;
+}
+
+static bool is_due(const struct top *t)
+{
+	int64_t every = t->screen ? DRAW_MS * MS : t->o->interval;
+
+	return t->redraw || now() >= t->drawn_at + every;
+}
+
+static int show(struct top *t, struct bsa_err *err)
+{
+	int r = 0;
+
+	if (!is_due(t) || (!t->screen && now() < t->drawn_at + t->o->interval))
+		return 0;
+	if (!t->paused)
+		r = ask(t, false, err);
+	t->redraw = false;
+	t->drawn_at = now();
+	if (r >= 0 && t->save_after)
+		save(t);
+	if (r < 0)
+		return r;
+	if (t->screen)
+		return draw(t, err);
+	t->stopping |= t->o->once;
+	return tell(t, false, err);
+}
+
+/* ---- keys and signals ---- */
+
+static void next_app(struct top *t)
+{
+	const struct bsv_view v = view_of(t);
+	const char *next = bsv_view_next_app(&v, v.app);
+
+	snprintf(t->app, sizeof(t->app), "%s", next ? next : "");
+}
+
+static void heed_key(struct top *t, int key)
+{
+	*t->message = 0;
+	t->redraw = true;
+	if (key == 'q' || key == 'Q')
+		t->stopping = true;
+	else if (key == 'o')
+		t->sort = (t->sort + 1) % BSV_VIEW_SORTS;
+	else if (key == 'a')
+		next_app(t);
+	else if (key == 'p' || key == ' ')
+		t->paused = !t->paused;
+	else if (key == 's')
+		ask_to_save(t);
+}
+
+static void heed_signal(struct top *t, int signal)
+{
+	if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+		t->stopping = true;
+	if (signal == SIGTSTP && t->screen) {
+		bsv_terminal_give();
+		raise(SIGSTOP);
+		bsv_terminal_take();
+	}
+	t->redraw = true;
+}
+
+static void wait_for_something(struct top *t)
+{
+	int64_t left = t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - now();
+	struct pollfd p[] = { { .fd = t->signal_fd, .events = POLLIN },
+		              { .fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN } };
+	struct signalfd_siginfo info;
+	int key;
+
+	if (left > ALIVE_MS * MS)
+		left = ALIVE_MS * MS;
+	if (t->o->duration >= 0 && t->began + t->o->duration - now() < left)
+		left = t->began + t->o->duration - now();
+	if (poll(p, 2, left > 0 ? (int)(left / MS) + 1 : 0) <= 0)
+		return;
+	if (p[0].revents && read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		heed_signal(t, (int)info.ssi_signo);
+	if (p[1].revents & (POLLHUP | POLLERR))
+		t->stopping = true; /* the terminal has gone */
+	while (p[1].revents && (key = bsv_terminal_key()))
+		heed_key(t, key);
+}
+
+static void hold_signals(struct top *t)
+{
+	sigset_t all;
+
+	bsv_signals_hold(&t->signals);
+	all = t->signals.held;
+	sigdelset(&all, SIGCHLD);
+	sigaddset(&all, SIGWINCH);
+	sigaddset(&all, SIGQUIT);
+	sigaddset(&all, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &all, &t->before);
+	t->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void give_back_signals(struct top *t)
+{
+	if (t->signal_fd >= 0)
+		close(t->signal_fd);
+	sigprocmask(SIG_SETMASK, &t->before, NULL);
+	bsv_signals_release(&t->signals);
+}
+
+/* ---- all of it ---- */
+
+static int loop(struct top *t, struct bsa_err *err)
+{
+	int r = 0;
+
+	t->began = t->drawn_at = now();
+	if (t->screen)
+		t->drawn_at = 0;
+	while (r >= 0 && !t->stopping) {
+		wait_for_something(t);
+		look_after_session(t);
+		forget_lost(t);
+		t->stopping |= t->o->duration >= 0 && now() >= t->began + t->o->duration;
+		t->stopping |= t->ended && !t->screen;
+		if (r >= 0 && (!t->stopping || (t->o->once && !t->screen)))
+			r = show(t, err);
+	}
+	return r;
+}
+
+/* The sums, of all that was recorded. */
+static int finish(struct top *t, struct bsa_err *err)
+{
+	int r = t->o->session || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
+
+	if (r >= 0)
+		r = ask(t, true, err);
+	return r < 0 ? r : tell(t, true, err);
+}
+
+static int run(struct top *t, struct bsa_err *err)
+{
+	int r = begin(t, err);
+
+	if (r >= 0)
+		r = begin_reading(t, err);
+	if (r < 0)
+		return r;
+	t->screen = !t->o->json && !t->o->once && bsv_terminal_take();
+	r = loop(t, err);
+	bsv_terminal_give();
+	return r < 0 ? r : finish(t, err);
+}
+
+int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
+{
+	struct top t = { .o = options, .signal_fd = -1 };
+	int r;
+
+	t.rows = calloc(BSV_FIGURES_ROWS, sizeof(*t.rows));
+	if (!t.rows)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	snprintf(t.app, sizeof(t.app), "%s", options->app ? options->app : "");
+	hold_signals(&t);
+	r = run(&t, err);
+	bsv_reader_close(&t.reader);
+	leave_session(&t);
+	give_back_signals(&t);
+	free(t.rows);
+	return r;
+}

@@ -1,0 +1,605 @@
+/* view.c -- see view.h. */
+#include "live/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "render/cells.h"
+
+enum { CELL = 64, SLOTS = BSA_LIVE_SECONDS * 2, CAUSES_SHOWN = 6 };
+
+static const double percent = 100, second = 1e9;
+
+const char *bsv_view_sort_name(enum bsv_view_sort sort)
+{
+	static const char *const names[] = { "rate", "p99", "misses", "share", "name" };
+
+	return names[sort];
+}
+
+/* ---- rows ---- */
+
+/* What it got of what it was entitled to; below 0: nothing is known, or it was entitled to nothing. */
+static double share_of(const struct bsa_live_row *r)
+{
+	return r->entitled_ns ? (double)r->received_ns / (double)r->entitled_ns : -1;
+}
+
+static uint64_t p99_of(const struct bsa_live_row *r)
+{
+	return r->p99_ns == BSA_LIVE_UNKNOWN ? 0 : r->p99_ns;
+}
+
+static int by_name(const struct bsa_live_row *x, const struct bsa_live_row *y)
+{
+	int d = strcmp(x->app, y->app);
+
+	return d ? d : strcmp(x->model, y->model);
+}
+
+static int descending(double x, double y)
+{
+	return (x < y) - (x > y);
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct bsa_live_row *x = *(const struct bsa_live_row *const *)a,
+				  *y = *(const struct bsa_live_row *const *)b;
+	int d = 0;
+
+	switch (*(enum bsv_view_sort *)arg) {
+	case BSV_BY_RATE:
+		d = descending((double)x->executions, (double)y->executions);
+		break;
+	case BSV_BY_P99:
+		d = descending((double)p99_of(x), (double)p99_of(y));
+		break;
+	case BSV_BY_MISSES:
+		d = descending((double)x->missed, (double)y->missed);
+		break;
+	case BSV_BY_SHARE:
+		d = descending(share_of(x), share_of(y));
+		break;
+	default:
+		break;
+	}
+	return d ? d : by_name(x, y);
+}
+
+/* Those that are to be shown, in their order: owned by the caller; NULL: no memory. */
+static const struct bsa_live_row **sorted(const struct bsv_view *v, size_t *ret_n)
+{
+	const struct bsa_live_row **list = calloc(v->figures->n_rows + (size_t)1, sizeof(*list));
+	enum bsv_view_sort sort = v->sort;
+
+	*ret_n = 0;
+	for (uint32_t i = 0; list && i < v->figures->n_rows; i++)
+		if (!v->app || !strcmp(v->app, v->rows[i].app))
+			list[(*ret_n)++] = &v->rows[i];
+	if (list)
+		qsort_r(list, *ret_n, sizeof(*list), compare, &sort);
+	return list;
+}
+
+const char *bsv_view_next_app(const struct bsv_view *v, const char *app)
+{
+	const char *next = NULL;
+
+	for (uint32_t i = 0; i < v->figures->n_rows; i++) {
+		const char *name = v->rows[i].app;
+
+		if ((!app || strcmp(name, app) > 0) && (!next || strcmp(name, next) < 0))
+			next = name;
+	}
+	return next;
+}
+
+/* Of the rows that are shown, all together. */
+static struct bsa_live_row all_of(const struct bsa_live_row *const *list, size_t n)
+{
+	struct bsa_live_row all = { .app_id = 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		all.executions += list[i]->executions;
+		all.missed += list[i]->missed;
+		all.slot_misses += list[i]->slot_misses;
+		all.run_ns += list[i]->run_ns;
+		all.queue_ns += list[i]->queue_ns;
+		for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+			all.by_cause[k] += list[i]->by_cause[k];
+	}
+	return all;
+}
+
+/* ---- cells ---- */
+
+struct column {
+	const char *name;
+	int width;
+	bool left;
+};
+
+static const struct column columns[] = {
+	{ "APP", 9, true },   { "MODEL", 9, true },  { "EXEC/S", 6, false }, { "P50", 7, false },
+	{ "P99", 7, false },  { "SHARE", 5, false }, { "LANE", 4, false },   { "WAIT", 4, false },
+	{ "MISS", 5, false }, { "SLOT", 4, false },  { "TREND", 10, true },
+};
+
+enum { APP, MODEL, RATE, P50, P99, SHARE, LANE, WAIT, MISS, SLOT, TREND, COLUMNS };
+
+static double rate(const struct bsv_view *v, uint64_t n)
+{
+	uint64_t window = v->figures->state.window_ns;
+
+	return window ? (double)n * second / (double)window : 0;
+}
+
+static double part(const struct bsv_view *v, uint64_t ns)
+{
+	uint64_t window = v->figures->state.window_ns;
+
+	return window ? (double)ns / (double)window : 0;
+}
+
+/* Three digits, or so: "0.04", "12.5", "813", "21k". */
+static void number(char to[CELL], double n)
+{
+	if (n >= 1e6)
+		snprintf(to, CELL, "%.1fM", n / 1e6);
+	else if (n >= 1e4)
+		snprintf(to, CELL, "%.0fk", n / 1e3);
+	else
+		snprintf(to, CELL, n >= 100 || n == (double)(uint64_t)n ? "%.0f" : n >= 10 ? "%.1f" : "%.2f", n);
+}
+
+static void took(char to[CELL], uint64_t ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double n = (double)ns;
+	unsigned u = 0;
+
+	if (ns == BSA_LIVE_UNKNOWN) {
+		snprintf(to, CELL, "-");
+		return;
+	}
+	for (; u < 3 && n >= 999.5; u++)
+		n /= 1000;
+	snprintf(to, CELL, n >= 99.5 ? "%.0f %s" : n >= 9.95 ? "%.1f %s" : "%.2f %s", n, units[u]);
+}
+
+/* @text in @width columns, or a little less. */
+static void name_cell(const char *text, int width, char to[CELL])
+{
+	char *shown = bsv_printable(*text ? text : "-", strlen(*text ? text : "-"), width);
+
+	snprintf(to, CELL, "%s", shown ? shown : "?");
+	free(shown);
+}
+
+static void trend(const struct bsv_view *v, const struct bsa_live_row *r, char to[CELL])
+{
+	uint64_t most = 0;
+
+	*to = 0;
+	for (unsigned i = 0; i < SLOTS; i++)
+		most = r->per_slot[i] > most ? r->per_slot[i] : most;
+	for (unsigned i = 0; i < SLOTS; i++) {
+		int eighths = most ? (int)((r->per_slot[i] * 8 + most - 1) / most) : 0;
+
+		strcat(to, bsv_height_glyph(eighths, v->screen.unicode));
+	}
+}
+
+static void cell(const struct bsv_view *v, const struct bsa_live_row *r, int column, int width, char to[CELL])
+{
+	switch (column) {
+	case APP:
+		name_cell(r->app, width, to);
+		break;
+	case MODEL:
+		name_cell(r->model, width, to);
+		break;
+	case RATE:
+		number(to, rate(v, r->executions));
+		break;
+	case P50:
+		took(to, r->p50_ns);
+		break;
+	case P99:
+		took(to, r->p99_ns);
+		break;
+	case SHARE:
+		if (share_of(r) < 0)
+			snprintf(to, CELL, "-");
+		else
+			snprintf(to, CELL, "%.0f%%", share_of(r) < 100 ? share_of(r) * percent : 9999);
+		break;
+	case LANE:
+		number(to, part(v, r->run_ns));
+		break;
+	case WAIT:
+		number(to, part(v, r->queue_ns));
+		break;
+	case MISS:
+		number(to, (double)r->missed);
+		break;
+	case SLOT:
+		number(to, (double)r->slot_misses);
+		break;
+	default:
+		trend(v, r, to);
+	}
+}
+
+/* ---- lines ---- */
+
+struct out {
+	const struct bsv_view *v;
+	FILE *to;
+	int lines, width;
+};
+
+static bool has_room(const struct out *o)
+{
+	return !o->v->height || o->lines < o->v->height;
+}
+
+static void end_line(struct out *o)
+{
+	fputc('\n', o->to);
+	o->lines++;
+}
+
+/* Cut to the screen. */
+static void line(struct out *o, int paint, const char *text)
+{
+	char *shown = bsv_printable(text, strlen(text), o->width);
+
+	if (has_room(o)) {
+		fprintf(o->to, "%s%s%s", bsv_paint_on(&o->v->screen, paint), shown ? shown : "",
+		        bsv_paint_off(&o->v->screen, paint));
+		end_line(o);
+	}
+	free(shown);
+}
+
+/* Names get what is left beside the figures. */
+static int width_of(const struct out *o, int column)
+{
+	int spare = o->width - BSV_VIEW_LEAST;
+
+	return columns[column].width + (column == APP || column == MODEL ? spare / 2 : 0);
+}
+
+static void put(struct out *o, int column, const char *text, int paint)
+{
+	int width = width_of(o, column), blanks = width - bsv_width(text);
+
+	if (!columns[column].left)
+		fprintf(o->to, "%*s", blanks > 0 ? blanks : 0, "");
+	fprintf(o->to, "%s%s%s", bsv_paint_on(&o->v->screen, paint), text, bsv_paint_off(&o->v->screen, paint));
+	if (columns[column].left && column != TREND)
+		fprintf(o->to, "%*s", blanks > 0 ? blanks : 0, "");
+	if (column != TREND)
+		fputc(' ', o->to);
+}
+
+static void print_row(struct out *o, const struct bsa_live_row *r)
+{
+	char text[CELL];
+
+	for (int c = 0; c < COLUMNS; c++) {
+		cell(o->v, r, c, width_of(o, c), text);
+		put(o, c, text, c == MISS && r->missed ? BSV_BAD : BSV_PLAIN);
+	}
+	end_line(o);
+}
+
+static void print_heads(struct out *o)
+{
+	for (int c = 0; c < COLUMNS; c++)
+		put(o, c, columns[c].name, BSV_TITLE);
+	end_line(o);
+}
+
+static void say_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], FILE *to)
+{
+	bool shown[BSA_LIVE_CAUSES] = { false };
+
+	for (unsigned n = 0; n < CAUSES_SHOWN; n++) {
+		unsigned most = BSA_LIVE_CAUSES;
+
+		for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+			if (!shown[k] && by_cause[k] && (most == BSA_LIVE_CAUSES || by_cause[k] > by_cause[most]))
+				most = k;
+		if (most == BSA_LIVE_CAUSES)
+			return;
+		shown[most] = true;
+		fprintf(to, "%s %s %" PRIu64, n ? "," : "", bsa_live_cause(most), by_cause[most]);
+	}
+}
+
+/* What @make prints, as one line. */
+static void line_of(struct out *o, int paint,
+                    void (*make)(const struct bsv_view *, const struct bsa_live_row *, FILE *),
+                    const struct bsa_live_row *all)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return;
+	make(o->v, all, f);
+	fclose(f);
+	line(o, paint, text);
+	free(text);
+}
+
+static void make_first(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
+{
+	const struct bsa_live_state *s = &v->figures->state;
+
+	(void)all;
+	fprintf(to, "burstscope top: %s; %u %s", v->source, s->lanes, bsv_plural(s->lanes, "lane", "lanes"));
+	if (v->app)
+		fprintf(to, "; app %s alone", v->app);
+	if (v->paused)
+		fputs("; PAUSED", to);
+}
+
+static uint64_t lag_of(const struct bsv_view *v)
+{
+	uint64_t until = v->figures->state.until;
+
+	return until && v->now > until ? v->now - until : 0;
+}
+
+static void make_totals(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
+{
+	const struct bsa_live_state *s = &v->figures->state;
+	char each[CELL], lag[CELL];
+
+	number(each, rate(v, all->executions));
+	took(lag, s->until ? lag_of(v) : BSA_LIVE_UNKNOWN);
+	fprintf(to, "%s/s; lanes %.2f of %u, %.2f waiting; lag %s; ", each, part(v, all->run_ns), s->lanes,
+	        part(v, all->queue_ns), lag);
+	if (s->lost_events || s->lost_packets)
+		fprintf(to, "LOST %" PRIu64 " events, %" PRIu64 " packets", s->lost_events, s->lost_packets);
+	else
+		fputs("no event lost", to);
+}
+
+static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
+{
+	uint64_t explained = 0;
+
+	(void)v;
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		explained += all->by_cause[k];
+	if (!all->missed) {
+		fprintf(to, "no deadline missed in the last %d s", BSA_LIVE_SECONDS);
+		return;
+	}
+	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in the last %d s:", all->missed, all->executions,
+	        BSA_LIVE_SECONDS);
+	say_causes(all->by_cause, to);
+	if (explained < all->missed)
+		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
+}
+
+/* What makes figures less than they seem. */
+static void make_doubts(const struct bsv_view *v, const struct bsa_live_row *all, FILE *to)
+{
+	const struct bsa_live_state *s = &v->figures->state;
+
+	(void)all;
+	if (v->message)
+		fprintf(to, "%s  ", v->message);
+	if (s->gaps)
+		fprintf(to, "began anew %" PRIu64 " times  ", s->gaps);
+	if (s->overwritten)
+		fprintf(to, "%" PRIu64 " tracefiles overwritten unread  ", s->overwritten);
+	if (s->late)
+		fprintf(to, "%" PRIu64 " records came late, by up to %.1f ms  ", s->late, (double)s->late_ns / 1e6);
+	if (s->impostors)
+		fprintf(to, "%" PRIu64 " events of impostors left out", s->impostors);
+}
+
+static void print_all(struct out *o, const struct bsa_live_row *const *list, size_t n)
+{
+	const struct bsa_live_row all = all_of(list, n);
+	int keys = o->v->keys ? 1 : 0;
+
+	line_of(o, BSV_TITLE, make_first, &all);
+	line_of(o, BSV_PLAIN, make_totals, &all);
+	line_of(o, all.missed ? BSV_BAD : BSV_PLAIN, make_misses, &all);
+	line_of(o, BSV_UNSURE_PAINT, make_doubts, &all);
+	if (has_room(o))
+		print_heads(o);
+	for (size_t i = 0; i < n && (!o->v->height || o->lines < o->v->height - keys); i++)
+		print_row(o, list[i]);
+	if (!n && (!o->v->height || o->lines < o->v->height - keys))
+		line(o, BSV_FAINT, "(nothing was executed in the last seconds)");
+	if (keys) {
+		char text[CELL * 2];
+
+		snprintf(text, sizeof(text), "q quit  o order: %s  a next app  p pause  s save the last 30 s",
+		         bsv_view_sort_name(o->v->sort));
+		line(o, BSV_FAINT, text);
+	}
+}
+
+int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err)
+{
+	struct out o = { v, to, 0, v->screen.width > BSV_VIEW_LEAST ? v->screen.width : BSV_VIEW_LEAST };
+	size_t n;
+	const struct bsa_live_row **list = sorted(v, &n);
+
+	if (!list)
+		return bsv_no_memory(err);
+	print_all(&o, list, n);
+	free(list);
+	return 0;
+}
+
+void bsv_view_sum(const struct bsv_view *v, FILE *to)
+{
+	const struct bsa_live_sum *sum = &v->figures->state.sum;
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
+
+	fprintf(to, "in all: %s %s, %s missed", bsv_count(a, sum->executions),
+	        bsv_plural(sum->executions, "execution", "executions"), bsv_count(b, sum->missed));
+	if (sum->missed) {
+		fputc(':', to);
+		say_causes(sum->by_cause, to);
+	}
+	fputs(*v->figures->why ? "; not exact: " : "; exact", to);
+	fprintf(to, "%s\n", v->figures->why);
+}
+
+/* ---- for programs ---- */
+
+/* Text of strangers: what is no UTF-8 becomes a question mark. */
+static void json_text(const char *text, FILE *to)
+{
+	size_t n = strlen(text);
+
+	fputc('"', to);
+	while (n) {
+		uint32_t letter;
+		size_t bytes = bsv_letter(text, n, &letter);
+
+		if (!bytes)
+			fputc('?', to);
+		else if (letter < ' ' || letter == '"' || letter == '\\' || letter == 0x7f)
+			fprintf(to, "\\u%04x", letter);
+		else
+			fwrite(text, 1, bytes, to);
+		text += bytes ? bytes : 1;
+		n -= bytes ? bytes : 1;
+	}
+	fputc('"', to);
+}
+
+static void json_number(const char *name, uint64_t n, FILE *to)
+{
+	if (n == BSA_LIVE_UNKNOWN)
+		fprintf(to, "\"%s\":null,", name);
+	else
+		fprintf(to, "\"%s\":%" PRIu64 ",", name, n);
+}
+
+/* One that may be beyond 2^53, from where on many readers of JSON do not know one from the next. */
+static void json_digits(const char *name, uint64_t n, FILE *to)
+{
+	if (n == BSA_LIVE_UNKNOWN)
+		json_number(name, n, to);
+	else
+		fprintf(to, "\"%s\":\"%" PRIu64 "\",", name, n);
+}
+
+static void json_causes(const uint64_t by_cause[BSA_LIVE_CAUSES], FILE *to)
+{
+	bool any = false;
+
+	fputs("\"causes\":{", to);
+	for (unsigned k = 0; k < BSA_LIVE_CAUSES; k++)
+		if (by_cause[k]) {
+			fprintf(to, "%s\"%s\":%" PRIu64, any ? "," : "", bsa_live_cause(k), by_cause[k]);
+			any = true;
+		}
+	fputc('}', to);
+}
+
+static void json_sum(const struct bsa_live_sum *s, FILE *to)
+{
+	fputs("\"total\":{", to);
+	json_number("executions", s->executions, to);
+	json_number("missed", s->missed, to);
+	json_number("incomplete", s->incomplete, to);
+	json_number("slot_misses", s->slot_misses, to);
+	json_digits("run_ns", s->run_ns, to);
+	json_digits("queue_ns", s->queue_ns, to);
+	json_causes(s->by_cause, to);
+	fputc('}', to);
+}
+
+static void json_row(const struct bsv_view *v, const struct bsa_live_row *r, FILE *to)
+{
+	fputs("{\"app\":", to);
+	json_text(r->app, to);
+	fputs(",\"model\":", to);
+	json_text(r->model, to);
+	fputc(',', to);
+	json_number("executions", r->executions, to);
+	json_number("answered", r->answered, to);
+	json_number("missed", r->missed, to);
+	json_number("slot_misses", r->slot_misses, to);
+	fprintf(to, "\"per_second\":%.3f,\"lanes\":%.4f,\"waiting\":%.4f,", rate(v, r->executions), part(v, r->run_ns),
+	        part(v, r->queue_ns));
+	json_number("p50_ns", r->p50_ns, to);
+	json_number("p99_ns", r->p99_ns, to);
+	json_number("received_ns", r->received_ns, to);
+	json_number("entitled_ns", r->entitled_ns, to);
+	json_causes(r->by_cause, to);
+	fputc(',', to);
+	json_sum(&r->sum, to);
+	fputc('}', to);
+}
+
+static void json_state(const struct bsv_view *v, FILE *to)
+{
+	const struct bsa_live_state *s = &v->figures->state;
+
+	json_digits("until_ns", s->until ? s->until : BSA_LIVE_UNKNOWN, to);
+	json_number("lag_ns", s->until ? lag_of(v) : BSA_LIVE_UNKNOWN, to);
+	json_number("window_ns", s->window_ns, to);
+	json_number("lanes", s->lanes, to);
+	json_number("losses", s->losses, to);
+	json_number("lost_events", s->lost_events, to);
+	json_number("lost_packets", s->lost_packets, to);
+	json_number("late", s->late, to);
+	json_number("late_ns", s->late_ns, to);
+	json_number("overwritten", s->overwritten, to);
+	json_number("broken", s->broken, to);
+	json_number("gaps", s->gaps, to);
+	json_number("impostors", s->impostors, to);
+	fprintf(to, "\"exact\":%s,\"why\":", *v->figures->why ? "false" : "true");
+	if (*v->figures->why)
+		json_text(v->figures->why, to);
+	else
+		fputs("null", to);
+	fputc(',', to);
+}
+
+void bsv_view_json(const struct bsv_view *v, bool final, FILE *to)
+{
+	bool any = false;
+
+	fprintf(to, "{\"final\":%s,\"source\":", final ? "true" : "false");
+	json_text(v->source, to);
+	fputs(",\"message\":", to);
+	if (v->message)
+		json_text(v->message, to);
+	else
+		fputs("null", to);
+	fputc(',', to);
+	json_digits("at_ns", v->now, to);
+	json_state(v, to);
+	json_sum(&v->figures->state.sum, to);
+	fputs(",\"models\":[", to);
+	for (uint32_t i = 0; i < v->figures->n_rows; i++) {
+		if (v->app && strcmp(v->app, v->rows[i].app) != 0)
+			continue;
+		if (any)
+			fputc(',', to);
+		json_row(v, &v->rows[i], to);
+		any = true;
+	}
+	fputs("]}\n", to);
+}

@@ -1,0 +1,43 @@
+/*
+ * view.h -- the figures of a recording that grows, as a screen for people, as lines for a pipe, and as JSON for programs.
+ *
+ * Numbers in, text out: nothing here knows a terminal. Names come from strangers.
+ */
+#ifndef BSV_LIVE_VIEW_H
+#define BSV_LIVE_VIEW_H
+
+#include "answer/screen.h"
+#include "live/figures.h"
+
+enum bsv_view_sort { BSV_BY_RATE, BSV_BY_P99, BSV_BY_MISSES, BSV_BY_SHARE, BSV_BY_NAME, BSV_VIEW_SORTS };
+
+struct bsv_view {
+	const struct bsv_figures *figures;
+	const struct bsa_live_row *rows; /* figures->n_rows of them */
+	struct bsv_screen screen;
+	int height;          /* lines; 0: as many as there are */
+	const char *source;  /* what is recorded: "its own session, compact" */
+	const char *message; /* what happened last; NULL: nothing */
+	const char *app;     /* of this one alone; NULL: of all */
+	enum bsv_view_sort sort;
+	uint64_t now; /* CLOCK_MONOTONIC */
+	bool paused, keys;
+};
+
+enum { BSV_VIEW_LEAST = 80 }; /* columns that it takes, however narrow the screen is said to be */
+
+const char *bsv_view_sort_name(enum bsv_view_sort sort);
+
+/* Lines, none wider than the screen, nor more than its height. 0; BSA_E_ENV: no memory. */
+int bsv_view_print(const struct bsv_view *v, FILE *to, struct bsa_err *err);
+
+/* One object, in one line (docs/top.schema.json). @final: rows are of all of the time. */
+void bsv_view_json(const struct bsv_view *v, bool final, FILE *to);
+
+/* The name of the app that comes after @app in the order of names: NULL behind the last one. Borrowed from the rows. */
+const char *bsv_view_next_app(const struct bsv_view *v, const char *app);
+
+/* One line about all of the time: what was counted, and why that is not exact, if so. */
+void bsv_view_sum(const struct bsv_view *v, FILE *to);
+
+#endif
