@@ -412,6 +412,11 @@ struct bsa_facts {
 	 * on which lane it was, is not known yet, and may never be.
 	 */
 	void (*over)(void *ctx, const struct bsa_execution *);
+	/*
+	 * NULL: not wanted. What will be told as @lag, as soon as the window is over, though the lag of it may not be known before the end:
+	 * what was received, and what apps were entitled to, is.
+	 */
+	void (*window)(void *ctx, const struct bsa_lag *);
 };
 
 #endif

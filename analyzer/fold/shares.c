@@ -441,6 +441,8 @@ static void tell_window_of(struct bsa_tenant *t)
 		lag.entitled = rounded_up_from_half(t->window_entitled);
 		lag.lag = rounded(t->window_lag);
 		lag.most = rounded(t->window_most);
+		if (t->device->facts->window)
+			t->device->facts->window(t->device->facts->ctx, &lag);
 		tell_lag(t->device, &lag);
 	}
 	t->looked = false;

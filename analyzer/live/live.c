@@ -119,9 +119,9 @@ static void on_refused(void *ctx, const struct bsa_refused *r)
 	note(l, bsa_misses_refused(l->misses, r));
 }
 
-static void on_lag(void *ctx, const struct bsa_lag *lag)
+static void on_window(void *ctx, const struct bsa_lag *lag)
 {
-	bsa_rows_lag(((struct bsa_live *)ctx)->rows, lag);
+	bsa_rows_window_of(((struct bsa_live *)ctx)->rows, lag);
 }
 
 static void on_share(void *ctx, const struct bsa_share *s)
@@ -145,7 +145,7 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 		(void)ctx, (void)fact;                                          \
 	}
 #define OTHERS(K)                                                                                                      \
-	K(process)                                                                                                     \
+	K(lag) K(process)                                                                                                     \
 	K(stream)                                                                                                      \
 	K(possible_wait)                                                                                               \
 	K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) K(mapping) K(buffer) K(buffer_used) K(inverted) \
@@ -164,7 +164,7 @@ static struct bsa_facts facts_of(struct bsa_live *l)
 		               .slice = on_slice,
 		               .preemption = on_preemption,
 		               .refused = on_refused,
-		               .lag = on_lag,
+		               .window = on_window,
 		               .share = on_share,
 		               .lost = on_lost };
 

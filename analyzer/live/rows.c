@@ -388,7 +388,7 @@ static struct share *share_of(struct bsa_rows *r, uint32_t app)
 	return s;
 }
 
-void bsa_rows_lag(struct bsa_rows *r, const struct bsa_lag *l)
+void bsa_rows_window_of(struct bsa_rows *r, const struct bsa_lag *l)
 {
 	struct share *s = share_of(r, l->app);
 	uint64_t number = l->window_began / LAG_NS + 1;

@@ -238,8 +238,11 @@ static void forget_lost(struct top *t)
 
 static void ask_to_save(struct top *t)
 {
-	if (!t->o->session && !t->lost)
-		bsv_session_retell(&t->recording.session, NULL); /* or who is who may be written over */
+	const uint64_t ring = t->o->ring ? t->o->ring : RING;
+
+	/* Who is who may be written over by now. A service that tells it again makes a hole of a time in which nothing happened. */
+	if (!t->o->session && !t->lost && t->figures.state.bytes >= ring / 2)
+		bsv_session_retell(&t->recording.session, NULL);
 	t->save_after = now();
 	say(t, "saving");
 }
