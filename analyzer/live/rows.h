@@ -20,7 +20,7 @@ int bsa_rows_app(struct bsa_rows *r, const struct bsa_app *a);
 int bsa_rows_model(struct bsa_rows *r, const struct bsa_model *m);
 int bsa_rows_over(struct bsa_rows *r, const struct bsa_execution *x);
 int bsa_rows_execution(struct bsa_rows *r, const struct bsa_execution *x, unsigned cause); /* BSA_CAUSES: of none */
-void bsa_rows_window_of(struct bsa_rows *r, const struct bsa_lag *l); /* bsa_facts.window */
+void bsa_rows_window_of(struct bsa_rows *r, const struct bsa_lag *l);                      /* bsa_facts.window */
 void bsa_rows_share(struct bsa_rows *r, const struct bsa_share *s);
 
 /* A miss has another cause. */

@@ -145,10 +145,14 @@ static double part(const struct bsv_view *v, uint64_t ns)
 	return window ? (double)ns / (double)window : 0;
 }
 
-/* Three digits, or so: "0.04", "12.5", "813", "21k". */
+/* Three digits, or so: "0.04", "12.5", "813", "21k". More than anything does is no figure. */
 static void number(char to[CELL], double n)
 {
-	if (n >= 1e6)
+	if (n >= 1e8)
+		snprintf(to, CELL, ">99M");
+	else if (n >= 1e7)
+		snprintf(to, CELL, "%.0fM", n / 1e6);
+	else if (n >= 1e6)
 		snprintf(to, CELL, "%.1fM", n / 1e6);
 	else if (n >= 1e4)
 		snprintf(to, CELL, "%.0fk", n / 1e3);
@@ -162,13 +166,13 @@ static void took(char to[CELL], uint64_t ns)
 	double n = (double)ns;
 	unsigned u = 0;
 
-	if (ns == BSA_LIVE_UNKNOWN) {
-		snprintf(to, CELL, "-");
+	if (ns == BSA_LIVE_UNKNOWN || n >= 1e13) {
+		snprintf(to, CELL, ns == BSA_LIVE_UNKNOWN ? "-" : ">9999 s");
 		return;
 	}
 	for (; u < 3 && n >= 999.5; u++)
 		n /= 1000;
-	snprintf(to, CELL, n >= 99.5 ? "%.0f %s" : n >= 9.95 ? "%.1f %s" : "%.2f %s", n, units[u]);
+	snprintf(to, CELL, n >= 99.95 ? "%.0f %s" : n >= 9.995 ? "%.1f %s" : "%.2f %s", n, units[u]);
 }
 
 /* @text in @width columns, or a little less. */
@@ -188,7 +192,7 @@ static void trend(const struct bsv_view *v, const struct bsa_live_row *r, char t
 	for (unsigned i = 0; i < SLOTS; i++)
 		most = r->per_slot[i] > most ? r->per_slot[i] : most;
 	for (unsigned i = 0; i < SLOTS; i++) {
-		int eighths = most ? (int)((r->per_slot[i] * 8 + most - 1) / most) : 0;
+		int eighths = (int)(most ? (double)r->per_slot[i] / (double)most * 7 : 0) + (r->per_slot[i] > 0);
 
 		strcat(to, bsv_height_glyph(eighths, v->screen.unicode));
 	}
@@ -216,7 +220,7 @@ static void cell(const struct bsv_view *v, const struct bsa_live_row *r, int col
 		if (share_of(r) < 0)
 			snprintf(to, CELL, "-");
 		else
-			snprintf(to, CELL, "%.0f%%", share_of(r) < 100 ? share_of(r) * percent : 9999);
+			snprintf(to, CELL, "%.0f%%", share_of(r) < 99 ? share_of(r) * percent : 9999);
 		break;
 	case LANE:
 		number(to, part(v, r->run_ns));
@@ -385,8 +389,7 @@ static void make_misses(const struct bsv_view *v, const struct bsa_live_row *all
 		fprintf(to, "no deadline missed in the last %d s", BSA_LIVE_SECONDS);
 		return;
 	}
-	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in the last %d s:", all->missed, all->executions,
-	        BSA_LIVE_SECONDS);
+	fprintf(to, "%" PRIu64 " of %" PRIu64 " missed in %d s:", all->missed, all->executions, BSA_LIVE_SECONDS);
 	say_causes(all->by_cause, to);
 	if (explained < all->missed)
 		fprintf(to, "%s %" PRIu64 " not explained yet", explained ? "," : "", all->missed - explained);
@@ -401,7 +404,7 @@ static void make_doubts(const struct bsv_view *v, const struct bsa_live_row *all
 	if (v->message)
 		fprintf(to, "%s  ", v->message);
 	if (s->gaps)
-		fprintf(to, "began anew %" PRIu64 " times  ", s->gaps);
+		fprintf(to, "began anew %" PRIu64 " %s  ", s->gaps, bsv_plural(s->gaps, "time", "times"));
 	if (s->overwritten)
 		fprintf(to, "%" PRIu64 " tracefiles overwritten unread  ", s->overwritten);
 	if (s->late)
