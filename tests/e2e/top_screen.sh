@@ -11,7 +11,8 @@ export LC_ALL=C.UTF-8 TMUX_TMPDIR=$tmp TMPDIR=$tmp
 unset TMUX NO_COLOR COLUMNS XDG_RUNTIME_DIR
 cd "$tmp"
 
-tm() { tmux -L top -f /dev/null "$@"; }
+server=0 # of a name of its own each time: one that ends may still be met
+tm() { tmux -L "top$server" -f /dev/null "$@"; }
 shown() { tm capture-pane -p 2>/dev/null; }
 
 # awaits WORDS...: until all of them are shown.
@@ -46,6 +47,7 @@ load()
 # screen COMMAND...: on a terminal, which is compared with itself afterwards.
 screen()
 {
+	server=$((server + 1))
 	tm new-session -d -x 80 -y 24 "stty -g >before; env TERM=tmux-256color $*; echo ended \$?; stty -g >after;
 		cmp before after && echo as it was; exec sleep 1000"
 }
