@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "fixed.h"
+
 /* As a number of @scale that 16 bits hold. */
 static double in_16_bits(double x, double scale)
 {
@@ -14,15 +16,34 @@ static double in_16_bits(double x, double scale)
 #define GATE_UNIT 0x1p-12 /* a gate is from -8 to 8 before its activation, */
 #define GATE_STEPS 0x1p15 /* and of such steps behind it */
 
-static double sigmoid(double x)
+/* Of a number of 4096ths that 16 bits hold. */
+static double sigmoid(double units)
 {
-	return 1 / (1 + exp(-x));
+	return nnbx_fixed_sigmoid((int32_t)units) / GATE_STEPS;
+}
+
+static double gate_tanh(double units)
+{
+	return nnbx_fixed_tanh((int32_t)units, 3) / GATE_STEPS;
 }
 
 /* In the steps of a gate that is open or shut. */
 static double stepped(double x)
 {
 	return fmin(round(x * GATE_STEPS), GATE_STEPS - 1) / GATE_STEPS;
+}
+
+enum { INTEGER_MAX = 6 };
+
+/* Of a cell of this scale: as the fixed-point numbers have it where that is a power of two, as it has to be. */
+static double cell_tanh(double x, double scale)
+{
+	int integer = ilogb(scale) + 15;
+
+	if (integer < 0 || integer > INTEGER_MAX || fabs(scale - ldexp(1, integer - 15)) > scale * 1e-3)
+		return stepped(tanh(x));
+	return nnbx_fixed_tanh((int32_t)fmin(fmax(round(x / scale), INT16_MIN), INT16_MAX), (unsigned)integer) /
+	       GATE_STEPS;
 }
 
 /* The products of row @row of @weights with @n values. */
@@ -87,6 +108,7 @@ static void normalize(const struct nnbx_quantized_gate *g, size_t n, double *x)
 {
 	struct nnbx_tensor norm = g->norm;
 	double sum = 0, squares = 0, mean, variance;
+	struct nnbx_multiplier root;
 
 	norm.scale = 0;
 	for (size_t i = 0; i < n && nnbx_worked(10); i++) {
@@ -95,10 +117,9 @@ static void normalize(const struct nnbx_quantized_gate *g, size_t n, double *x)
 	}
 	mean = trunc(sum * NORM_STEPS / (double)n);
 	variance = floor(squares / (double)n - mean * mean / NORM_STEPS / NORM_STEPS);
-	if (!(variance >= 1))
-		variance = 1;
+	root = nnbx_fixed_inverse_root((int32_t)fmin(fmax(variance, 1), INT32_MAX)); /* a NaN: 1 */
 	for (size_t i = 0; i < n && nnbx_worked(30); i++) {
-		double steps = round((x[i] * NORM_STEPS - mean) / sqrt(variance));
+		double steps = nnbx_fixed_times((int32_t)(x[i] * NORM_STEPS - mean), root);
 
 		/* both are integers, the bias of as small steps as the product */
 		x[i] = round((steps * nnbx_load_one(&norm, i) + bias_of(&g->bias, 1, i)) / NORM_STEPS) *
@@ -118,9 +139,9 @@ static void gate_run(const struct nnbx_quantized_lstm *p, const struct nnbx_quan
 	if (g->norm.at)
 		normalize(g, n, ret);
 	for (size_t i = 0; i < n && nnbx_worked(30); i++) {
-		double x = g->norm.at ? in_16_bits(ret[i], GATE_UNIT) : ret[i] * unit;
+		double units = g->norm.at ? in_16_bits(ret[i], GATE_UNIT) / GATE_UNIT : ret[i];
 
-		ret[i] = stepped(is_cell ? tanh(x) : sigmoid(x));
+		ret[i] = is_cell ? gate_tanh(units) : sigmoid(units);
 	}
 }
 
@@ -179,7 +200,7 @@ static void item_run(const struct nnbx_quantized_lstm *p, size_t b, double *scra
 	}
 	gate_run(p, &p->gates[3], b, cells, false, output);
 	for (size_t i = 0; i < n && nnbx_worked(30); i++)
-		output[i] = hidden_value(p, output[i] * stepped(tanh(cells[i])));
+		output[i] = hidden_value(p, output[i] * cell_tanh(cells[i], (double)p->out_cells.scale));
 	put_out(p, b, n, output, cells + n);
 }
 
