@@ -289,7 +289,9 @@ static int check_models(const struct load_scenario *s, uint64_t seed, bool own, 
 
 			if (load_work_new(&work, stream, s->dir, seed, &why))
 				key = "model";
-			else if (load_work_keep(work, stream, &why))
+			else if (own && why.text[0]) /* what its constants take */
+				fprintf(stderr, "nnburst-load: %s\n", why.text);
+			if (!key && load_work_keep(work, stream, &why))
 				key = "state_pairs";
 			load_work_free(work);
 			if (key && own) {

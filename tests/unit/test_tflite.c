@@ -14,7 +14,7 @@
 static char dir[] = "/tmp/test_tflite.XXXXXX";
 static char path[sizeof(dir) + 16];
 
-enum { NET, SUM, CHANNELS, LARGE, OUTSIDE };
+enum { NET, SUM, CHANNELS, LARGE, OUTSIDE, HYBRID };
 
 static int load_bytes(struct nnb_model **ret, const uint8_t *bytes, size_t n, struct nnb_reason *why)
 {
@@ -140,6 +140,29 @@ static void channels_have_scales_of_their_own(void **state)
 	/* x / 2 * 1 + 1 / 8 in both channels but for the bias, in halves */
 	assert_true(abs(y[0] - 2) <= 1 && abs(y[2] - 4) <= 1 && abs(y[4] + 2) <= 1 && abs(y[6] - 100) <= 1);
 	assert_true(abs(y[1] - 2) <= 1 && abs(y[7] - 100) <= 1);
+}
+
+static void weights_of_bytes_become_reals(void **state)
+{
+	const float x[] = { 1, 2, -1, 4 };
+	struct nnb_model *m;
+	struct nnb_reason why;
+	uint8_t *bytes;
+	size_t n;
+	float y;
+
+	(void)state;
+	tfl_sample(HYBRID, &bytes, &n);
+	assert_int_equal(load_bytes(&m, bytes, n, &why), 0);
+	free(bytes);
+	assert_string_equal(why.text, "2 constants of float16 or of bytes are kept as float32, which takes 40 bytes");
+	nnb_model_free(m);
+	m = sample(HYBRID);
+	assert_int_equal(m->operands[m->operations[0].inputs[1]].type, NNB_TENSOR_FLOAT32);
+	assert_int_equal(m->operands[m->operations[1].inputs[1]].type, NNB_TENSOR_FLOAT32);
+	run(m, x, sizeof(x), &y, sizeof(y));
+	/* channels of x and -x, by halves of the bytes less 3 */
+	assert_true(y == -236);
 }
 
 static void the_large_constant_stays_where_it_is(void **state)
@@ -468,6 +491,23 @@ static const struct refused {
 	  { 23, NULL, 2, 1, { 0, 1 }, { 2 }, OPTIONS(15, { 2, 'b', 0 }) },
 	  -ENOTSUP,
 	  "subgraph 0, operator 0 (RESIZE_BILINEAR, which gives 'y'): tensor 'size' is no constant of integers" },
+	{ "weights of bytes by channel, with scales for fewer channels",
+	  { IMAGE("x"),
+	    { "w", TFL_INT8, 4, { 3, 1, 1, 1 }, two, 3, 2, { 1, 2 } },
+	    { "y", TFL_FLOAT32, 4, { 1, 3, 3, 3 } } },
+	  { 3, NULL, 3, 1, { 0, 1, -1 }, { 2 }, OPTIONS(1, { 0, 'b', 0 }, { 1, 'i', 1 }, { 2, 'i', 1 }) },
+	  -EINVAL,
+	  "subgraph 0, operator 0 (CONV_2D, which gives 'y'): tensor 'w' has 2 scales, which do not go with its "
+	  "shape" },
+	{ "weights of bytes that come with the run",
+	  { IMAGE("x"),
+	    { "w", TFL_INT8, 4, { 1, 1, 1, 1 }, .n_scales = 1, .scales = { 1 } },
+	    { "y", TFL_FLOAT32, 4, { 1, 3, 3, 1 } } },
+	  { 3, NULL, 3, 1, { 0, 1, -1 }, { 2 }, OPTIONS(1, { 0, 'b', 0 }, { 1, 'i', 1 }, { 2, 'i', 1 }) },
+	  -ENOTSUP,
+	  "subgraph 0, operator 0 (CONV_2D, which gives 'y'): as CONV_2D: input 1: TENSOR_QUANT8_ASYMM_SIGNED: the "
+	  "operation "
+	  "does not take this type" },
 	{ "a size of one number",
 	  { IMAGE("x"), { "size", TFL_INT32, 1, { 1 }, one_number, sizeof(one_number) }, IMAGE("y") },
 	  { 23, NULL, 2, 1, { 0, 1 }, { 2 }, OPTIONS(15, { 2, 'b', 0 }) },
@@ -664,6 +704,7 @@ int main(void)
 		cmocka_unit_test(the_constants_of_halves_are_folded),
 		cmocka_unit_test(sums_of_bytes_compute),
 		cmocka_unit_test(channels_have_scales_of_their_own),
+		cmocka_unit_test(weights_of_bytes_become_reals),
 		cmocka_unit_test(the_large_constant_stays_where_it_is),
 		cmocka_unit_test(a_file_is_mapped),
 		cmocka_unit_test(operators_become_operations),

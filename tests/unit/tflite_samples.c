@@ -71,6 +71,22 @@ static const struct tfl_operator channel_operators[] = {
 	{ 3, NULL, 3, 1, { 0, 1, 2 }, { 3 }, 1, { { 0, 'b', 1 }, { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 0 } } },
 };
 
+/* ---- bytes as the weights of operators of float32: by channel, and all alike ---- */
+
+static const int8_t hybrid_filter[] = { 4, -8 }, hybrid_weights[] = { 1, 2, 3, 4, -5, 6, 7, 127 };
+
+static const struct tfl_tensor hybrid_tensors[] = {
+	{ "x", TFL_FLOAT32, 4, { 1, 2, 2, 1 } },
+	{ "filter", TFL_INT8, 4, { 2, 1, 1, 1 }, hybrid_filter, sizeof(hybrid_filter), 2, { 0.25f, 0.125f }, 0, 0 },
+	{ "conv", TFL_FLOAT32, 4, { 1, 2, 2, 2 } },
+	{ "weights", TFL_INT8, 2, { 1, 8 }, hybrid_weights, sizeof(hybrid_weights), 1, { 0.5f }, 3 },
+	{ "y", TFL_FLOAT32, 2, { 1, 1 } },
+};
+static const struct tfl_operator hybrid_operators[] = {
+	{ 3, NULL, 3, 1, { 0, 1, -1 }, { 2 }, 1, { { 0, 'b', 1 }, { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 0 } } },
+	{ 9, NULL, 3, 1, { 2, 3, -1 }, { 4 }, 8, { { 0, 'b', 0 } } },
+};
+
 /* ---- a constant that stays in the file, and one whose integers are wide ---- */
 
 static float large[64];
@@ -94,6 +110,7 @@ static const struct tfl_model samples[] = {
 	{ MODEL(large_tensors, large_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 4 } },
 	{ MODEL(large_tensors, large_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 4 },
 	  .outside = true },
+	{ MODEL(hybrid_tensors, hybrid_operators), .n_inputs = 1, .n_outputs = 1, .inputs = { 0 }, .outputs = { 4 } },
 };
 
 unsigned tfl_samples(void)

@@ -215,7 +215,8 @@ NNB_PUBLIC struct nnb_model_file *nnb_model_file_free(struct nnb_model_file *fil
  * the file, which is a pool of the model: read-only, and kept open by it. 0 and *ret owned; -EINVAL: the file is bad: no such file,
  * cut short, or an offset in it leads elsewhere; -ENOTSUP: it may be right, but an operator, a type or a second subgraph has
  * nothing here that it could be; -EFBIG: beyond 4 GiB; another -errno: it could not be read. @reason says where: of an operator the
- * subgraph, its index, what it is, and the tensor it gives. A model that was read is not yet a valid one.
+ * subgraph, its index, what it is, and the tensor it gives. Of a file that was read it says how much memory constants take that
+ * became float32, or nothing. A model that was read is not yet a valid one.
  */
 NNB_PUBLIC int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_reason *reason);
 

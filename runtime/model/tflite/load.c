@@ -3,7 +3,8 @@
  *
  * LAYOUT    Constants up to NNB_COPY_MAX bytes are copied into the model. Larger ones stay where they are: the file is a pool of the
  *           model, mapped read-only and whole, as a side file of a model file is. A float16 constant that an operator turns into
- *           float32 is turned here, into the model's other pool; so are 64-bit integers that are 32-bit ones in the HAL.
+ *           float32 is turned here, into the model's other pool; so are bytes that are the weights of an operator of float32, and
+ *           64-bit integers that are 32-bit ones in the HAL.
  * TRUST     The file may be anybody's, and change while it is read: each number is read once, then looked at (flat.h). What is made
  *           of it stays in proportion to it, however often it names the same bytes (COPIES, LISTED). A file that is cut short
  *           meanwhile reads as zeroes from there, and is refused in the end. Later it can change, too: that is the mapping's
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +264,16 @@ static bool holds(struct nnb__loading *l, int64_t tensor, const struct nnb_opera
 	return !l->error;
 }
 
+/* A constant of @n floats, which the file has in fewer bytes. */
+static uint32_t widened(struct nnb__loading *l, const struct nnb_operand *o, const float *values, uint32_t n)
+{
+	uint64_t bytes = (uint64_t)n * sizeof(*values);
+
+	l->n_widened++;
+	l->widened += bytes;
+	return nnb__tflite_constant(l, o, values, bytes);
+}
+
 /* Constant @from, float16, as float32 @o. */
 static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t from)
 {
@@ -279,7 +291,7 @@ static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t
 		values[i] = nnb_half_to_float(half);
 	}
 	if (values)
-		operand = nnb__tflite_constant(l, o, values, (uint64_t)n * sizeof(*values));
+		operand = widened(l, o, values, n);
 	else
 		nnb__tflite_kept(l, -ENOMEM);
 	free(values);
@@ -405,6 +417,91 @@ uint32_t nnb__tflite_operand(struct nnb__loading *l, int64_t tensor)
 	if (!l->error)
 		l->tensor[tensor].operand = operand;
 	return operand;
+}
+
+/* How the bytes of a constant become reals: by one scale, or by one for each slice of a dimension. */
+struct scaling {
+	struct nnb__flat_vector scales, zeroes;
+	uint32_t channels, slice; /* elements that follow each other with one scale */
+};
+
+static struct scaling scaling_of(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o)
+{
+	struct nnb__flat_table q = nnb__flat_table(&l->flat, table_of(l, tensor), TENSOR_QUANTIZATION);
+	struct scaling s = { .scales = nnb__flat_vector(&l->flat, q, QUANTIZATION_SCALE, sizeof(float)),
+		             .zeroes = nnb__flat_vector(&l->flat, q, QUANTIZATION_ZERO_POINT, sizeof(int64_t)),
+		             .slice = 1 };
+	uint32_t dim = o->n_scales ? o->channel_dim : 0;
+	char name[LINE];
+
+	s.channels = s.scales.n;
+	for (uint32_t d = dim + 1; d < o->rank; d++)
+		s.slice *= o->dims[d]; /* no more than the bytes that there are: holds() has looked */
+	if (!s.channels || (s.channels > 1 && (dim >= o->rank || o->dims[dim] != s.channels)))
+		nnb__tflite_wrong(l, -EINVAL, "tensor '%s' has %u scales, which do not go with its shape",
+		                  name_of(l, tensor, name), s.channels);
+	nnb__tflite_listed(l, s.scales.n + s.zeroes.n);
+	return s;
+}
+
+static float scaled(struct nnb__loading *l, const struct scaling *s, uint32_t element, int32_t raw)
+{
+	uint32_t channel = s->channels > 1 ? element / s->slice % s->channels : 0;
+	float scale = nnb__flat_f32_of(&l->flat, s->scales, channel);
+	int64_t zero = s->zeroes.n == s->channels ? nnb__flat_i64_of(&l->flat, s->zeroes, channel) : 0;
+
+	if (!(scale > 0) || isinf(scale) || zero < -128 || zero > 255)
+		nnb__tflite_wrong(l, -EINVAL, "its weights have a scale of %g and a zero point of %" PRId64,
+		                  (double)scale, zero);
+	return scale * (float)(raw - zero);
+}
+
+static uint32_t bytes_as_reals(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o,
+                               struct nnb_location at)
+{
+	struct nnb_operand real = { .type = NNB_TENSOR_FLOAT32, .rank = o->rank };
+	bool is_unsigned = o->type == NNB_TENSOR_QUANT8_ASYMM;
+	struct scaling s = { .channels = 0 };
+	uint32_t operand = 0;
+	float *values = NULL;
+
+	memcpy(real.dims, o->dims, sizeof(real.dims));
+	if (holds(l, tensor, o, 1, at.length))
+		s = scaling_of(l, tensor, o);
+	if (l->error)
+		return 0;
+	values = malloc(at.length * sizeof(*values) + 1);
+	for (uint32_t i = 0; values && !l->error && i < at.length; i++) {
+		uint8_t byte = l->flat.bytes[at.offset + i];
+
+		values[i] = scaled(l, &s, i, is_unsigned ? byte : (int8_t)byte);
+	}
+	if (values)
+		operand = widened(l, &real, values, at.length);
+	else
+		nnb__tflite_kept(l, -ENOMEM);
+	free(values);
+	return operand;
+}
+
+uint32_t nnb__tflite_reals(struct nnb__loading *l, int64_t tensor)
+{
+	struct nnb_location at = stored(l, tensor);
+	struct nnb_operand o;
+
+	if (l->error || !nnb__tflite_tensor(l, tensor, &o))
+		return 0;
+	if (!at.length || (o.type != NNB_TENSOR_QUANT8_ASYMM && o.type != NNB_TENSOR_QUANT8_ASYMM_SIGNED &&
+	                   o.type != NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL))
+		return nnb__tflite_operand(l, tensor);
+	if (l->tensor[tensor].reals == NNB__NOWHERE) {
+		uint32_t operand = bytes_as_reals(l, tensor, &o, at);
+
+		if (!l->error)
+			l->tensor[tensor].reals = operand;
+		return operand;
+	}
+	return l->tensor[tensor].reals;
 }
 
 uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *to, uint32_t room)

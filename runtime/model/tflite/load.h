@@ -14,6 +14,7 @@
 struct nnb__tensor {
 	uint32_t operand; /* NNB__NOWHERE: none yet */
 	uint32_t half;    /* it is to be a constant: this tensor's float16 as float32. NNB__NOWHERE: it is not */
+	uint32_t reals;   /* the operand that holds its bytes as float32; NNB__NOWHERE: none yet */
 };
 
 struct nnb__loading {
@@ -26,6 +27,8 @@ struct nnb__loading {
 	struct nnb__flat_vector codes, buffers, tensors, operators, inputs, outputs;
 	struct nnb__tensor *tensor; /* of tensors.n */
 	uint64_t copied;            /* bytes of constants that became others */
+	uint32_t n_widened;         /* constants of float16 or bytes that became float32, */
+	uint64_t widened;           /* and bytes they have so */
 	uint64_t listed;            /* elements of lists that were read */
 	uint32_t taken;             /* that is being taken; NNB__NOWHERE: none is */
 };
@@ -43,6 +46,12 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 
 /* The operand of tensor @tensor, which is made when it is first asked for. */
 uint32_t nnb__tflite_operand(struct nnb__loading *l, int64_t tensor);
+
+/*
+ * The operand of weights that an operator of float32 takes. Constants of bytes become float32, which is what they stand for;
+ * anything else stays as it is.
+ */
+uint32_t nnb__tflite_reals(struct nnb__loading *l, int64_t tensor);
 
 /* The elements of a constant tensor of integers. Returns how many, which are at most @room; 0 is an error. */
 uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *to, uint32_t room);

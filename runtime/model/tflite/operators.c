@@ -89,6 +89,15 @@ static void add_input(struct taking *t, uint32_t k)
 		add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
 }
 
+/* Input 1, where @in is what decides the type: an operator of float32 has weights of bytes where its file was made smaller so. */
+static void add_weights(struct taking *t, struct nnb_operand in)
+{
+	if (in.type == NNB_TENSOR_FLOAT32 && !is_left_out(t, 1))
+		add(t, nnb__tflite_reals(t->l, input_tensor(t, 1)));
+	else
+		add_input(t, 1);
+}
+
 static void add_scalar(struct taking *t, uint32_t type, const void *value, uint32_t bytes)
 {
 	struct nnb_operand o = { .type = type };
@@ -218,6 +227,14 @@ static void take_fused(struct taking *t)
 	emit(t, t->row->op);
 }
 
+/* Rows of bytes, of which float32 is wanted. */
+static void take_embedding(struct taking *t)
+{
+	add_input(t, 0);
+	add_weights(t, output_is(t));
+	emit(t, t->row->op);
+}
+
 static void take_square(struct taking *t)
 {
 	add_input(t, 0);
@@ -317,7 +334,7 @@ static void take_conv(struct taking *t)
 	if (grouped && dilated)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it has groups and is dilated");
 	add_input(t, 0);
-	add_input(t, 1);
+	add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[0]);
 	add_padding(t, 0);
 	add_int(t, option(t, 1, 0));
@@ -344,7 +361,7 @@ static void take_depthwise(struct taking *t)
 		nnb__tflite_wrong(t->l, -EINVAL, "a filter for %u channels does not go with %u", filter.dims[3],
 		                  in.dims[3]);
 	add_input(t, 0);
-	add_input(t, 1);
+	add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[3]);
 	add_padding(t, 0);
 	add_int(t, option(t, 1, 0));
@@ -369,7 +386,7 @@ static void take_fully_connected(struct taking *t)
 	if (small_option(t, 1))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its weights are shuffled");
 	add_input(t, 0);
-	add_input(t, 1);
+	add_weights(t, in);
 	add_bias(t, 2, in, weights, weights.dims[0]);
 	add_fused(t, 0);
 	if (out.rank == 2) {
@@ -395,7 +412,7 @@ static void take_transpose_conv(struct taking *t)
 	struct nnb_operand filter = input_is(t, 1), in = input_is(t, 2);
 
 	add_input(t, 2);
-	add_input(t, 1);
+	add_weights(t, in);
 	add_bias(t, 3, in, filter, filter.dims[0]);
 	add_input(t, 0);
 	add_padding(t, 0);
@@ -643,7 +660,7 @@ static const struct row rows[] = {
 	{ 4, "DEPTHWISE_CONV_2D", NNB_DEPTHWISE_CONV_2D, 2, take_depthwise },
 	{ 5, "DEPTH_TO_SPACE", NNB_DEPTH_TO_SPACE, 94, take_block },
 	{ 6, "DEQUANTIZE", NNB_DEQUANTIZE, 0, take_dequantize },
-	{ 7, "EMBEDDING_LOOKUP", NNB_EMBEDDING_LOOKUP, 0, take_plain },
+	{ 7, "EMBEDDING_LOOKUP", NNB_EMBEDDING_LOOKUP, 0, take_embedding },
 	{ 8, "FLOOR", NNB_FLOOR, 0, take_plain },
 	{ 9, "FULLY_CONNECTED", NNB_FULLY_CONNECTED, 8, take_fully_connected },
 	{ 10, "HASHTABLE_LOOKUP", NNB_HASHTABLE_LOOKUP, 0, take_plain },

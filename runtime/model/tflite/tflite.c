@@ -1,6 +1,7 @@
 /* tflite.c -- .tflite files: opening one, and the frame of its model. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static bool make_tensors(struct nnb__loading *l)
 {
 	l->tensor = malloc((l->tensors.n + (size_t)1) * sizeof(*l->tensor));
 	for (uint32_t i = 0; l->tensor && i < l->tensors.n; i++)
-		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE };
+		l->tensor[i] = (struct nnb__tensor){ NNB__NOWHERE, NNB__NOWHERE, NNB__NOWHERE };
 	if (!l->tensor)
 		nnb__tflite_kept(l, -ENOMEM);
 	return !l->error;
@@ -132,6 +133,11 @@ static int load(struct nnb_model **ret, const struct nnb_memory *file, const cha
 		nnb_because(reason, "%s", why.text);
 	} else {
 		*ret = l.model;
+		if (l.n_widened)
+			nnb_because(reason,
+			            "%u constants of float16 or of bytes are kept as float32, which takes %" PRIu64
+			            " bytes",
+			            l.n_widened, l.widened);
 	}
 	return l.error;
 }
@@ -188,7 +194,7 @@ int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_r
 		r = load(ret, &file, name, reason);
 		nnb_memory_close(&file);
 	}
-	if (r)
+	if (r || (reason && reason->text[0]))
 		nnb__within(reason, "%.60s", base); /* the place in the file needs the room */
 	return r;
 }
