@@ -1,0 +1,122 @@
+/* take_elements.c -- operators element by element and along axes: inputs as they are, and little more. */
+#include "model/tflite/taking.h"
+
+void nnb__take_plain(struct taking *t)
+{
+	for (uint32_t k = 0; k < t->inputs.n; k++)
+		add_input(t, k);
+	emit(t, t->row->op);
+}
+
+void nnb__take_fused(struct taking *t)
+{
+	add_input(t, 0);
+	add_input(t, 1);
+	add_fused(t, 0);
+	emit(t, t->row->op);
+}
+
+/* Rows of bytes, of which float32 is wanted. */
+void nnb__take_embedding(struct taking *t)
+{
+	add_input(t, 0);
+	add_weights(t, output_is(t));
+	emit(t, t->row->op);
+}
+
+void nnb__take_square(struct taking *t)
+{
+	add_input(t, 0);
+	add_input(t, 0);
+	add_int(t, NNB_FUSED_NONE);
+	emit(t, NNB_MUL);
+}
+
+void nnb__take_l2_normalization(struct taking *t)
+{
+	if (small_option(t, 0))
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is none of the HAL's");
+	add_input(t, 0);
+	emit(t, t->row->op);
+}
+
+void nnb__take_softmax(struct taking *t)
+{
+	add_input(t, 0);
+	add_float(t, nnb__flat_f32(&t->l->flat, t->options, 0, 0));
+	emit(t, t->row->op);
+}
+
+void nnb__take_log_softmax(struct taking *t)
+{
+	add_input(t, 0);
+	add_float(t, 1);
+	add_int(t, -1);
+	emit(t, t->row->op);
+}
+
+void nnb__take_local_response(struct taking *t)
+{
+	add_input(t, 0);
+	add_int(t, option(t, 0, 0));
+	for (unsigned field = 1; field <= 3; field++)
+		add_float(t, nnb__flat_f32(&t->l->flat, t->options, field, 0));
+	emit(t, t->row->op);
+}
+
+void nnb__take_elu(struct taking *t)
+{
+	add_input(t, 0);
+	add_float(t, 1);
+	emit(t, t->row->op);
+}
+
+void nnb__take_leaky_relu(struct taking *t)
+{
+	struct nnb_operand slope = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { 1 } };
+	float alpha = nnb__flat_f32(&t->l->flat, t->options, 0, 0);
+
+	if (input_is(t, 0).type != NNB_TENSOR_FLOAT32)
+		nnb__tflite_wrong(t->l, -ENOTSUP, "it is for FLOAT32 only");
+	add_input(t, 0);
+	add(t, nnb__tflite_constant(t->l, &slope, &alpha, sizeof(alpha)));
+	emit(t, t->row->op);
+}
+
+/* ---- along axes ---- */
+
+/* ARG_MAX, ARG_MIN, TOPK_V2: a constant that is a scalar. */
+void nnb__take_numbered(struct taking *t)
+{
+	add_input(t, 0);
+	add_int(t, number(t, 1));
+	emit(t, t->row->op);
+}
+
+void nnb__take_mean(struct taking *t)
+{
+	add_input(t, 0);
+	add_input(t, 1);
+	add_int(t, small_option(t, 0) ? 1 : 0);
+	emit(t, t->row->op);
+}
+
+void nnb__take_reduce(struct taking *t)
+{
+	add_input(t, 0);
+	add_input(t, 1);
+	add_bool(t, small_option(t, 0));
+	emit(t, t->row->op);
+}
+
+/* ---- of other types ---- */
+
+/* The half of a constant is turned when its float32 is first asked for. */
+void nnb__take_dequantize(struct taking *t)
+{
+	int64_t out = t->outputs.n == 1 ? nnb__flat_i32_of(&t->l->flat, t->outputs, 0) : -1;
+
+	if (out >= 0 && out < t->l->tensors.n && t->l->tensor[out].half != NNB__NOWHERE)
+		return;
+	nnb__take_plain(t);
+}

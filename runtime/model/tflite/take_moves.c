@@ -1,0 +1,163 @@
+/* take_moves.c -- operators that move elements. */
+#include "model/tflite/taking.h"
+
+void nnb__take_concatenation(struct taking *t)
+{
+	struct nnb_operand out = output_is(t);
+	int32_t axis = option(t, 0, 0);
+
+	if (small_option(t, 1))
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is none of the HAL's");
+	for (uint32_t k = 0; k < t->inputs.n; k++)
+		add_input(t, k);
+	add_int(t, axis < 0 && axis >= -NNB_RANK_MAX ? axis + (int32_t)out.rank : axis);
+	emit(t, t->row->op);
+}
+
+/* By its tensor, by its option, or by what the output has. */
+void nnb__take_reshape(struct taking *t)
+{
+	struct nnb__flat_vector shape = nnb__flat_vector(&t->l->flat, t->options, 0, sizeof(int32_t));
+	int32_t dims[NNB_RANK_MAX];
+
+	add_input(t, 0);
+	if (is_constant_input(t, 1)) {
+		uint32_t n = nnb__tflite_integers(t->l, input_tensor(t, 1), dims, NNB_RANK_MAX);
+
+		add_ints(t, dims, n);
+	} else if (is_left_out(t, 1) && shape.n && shape.n <= NNB_RANK_MAX) {
+		for (uint32_t d = 0; d < shape.n; d++)
+			dims[d] = nnb__flat_i32_of(&t->l->flat, shape, d);
+		add_ints(t, dims, shape.n);
+	} else {
+		add_shape_of_output(t);
+	}
+	emit(t, NNB_RESHAPE);
+}
+
+/* SQUEEZE and EXPAND_DIMS. */
+void nnb__take_reshaped(struct taking *t)
+{
+	add_input(t, 0);
+	add_shape_of_output(t);
+	emit(t, NNB_RESHAPE);
+}
+
+void nnb__take_block(struct taking *t)
+{
+	add_input(t, 0);
+	add_int(t, option(t, 0, 0));
+	emit(t, t->row->op);
+}
+
+/* The HAL wants width before height. */
+static void add_size(struct taking *t)
+{
+	int32_t size[2] = { 0 };
+	uint32_t n = is_left_out(t, 1) ? 0 : nnb__tflite_integers(t->l, input_tensor(t, 1), size, 2);
+
+	if (n != 2)
+		nnb__tflite_wrong(t->l, -EINVAL, "its size is not two numbers");
+	add_int(t, size[1]);
+	add_int(t, size[0]);
+}
+
+void nnb__take_resize_bilinear(struct taking *t)
+{
+	bool corners = small_option(t, 2), half = small_option(t, 3);
+
+	add_input(t, 0);
+	add_size(t);
+	if (corners || half) {
+		add_bool(t, false); /* NHWC */
+		add_bool(t, corners);
+		add_bool(t, half);
+	}
+	emit(t, t->row->op);
+}
+
+void nnb__take_resize_nearest(struct taking *t)
+{
+	bool corners = small_option(t, 0), half = small_option(t, 1);
+
+	add_input(t, 0);
+	add_size(t);
+	add_bool(t, false);
+	if (corners || half) {
+		add_bool(t, corners);
+		add_bool(t, half);
+	}
+	emit(t, t->row->op);
+}
+
+/* A value that is a tensor of one element in TFLite, and a scalar in the HAL. */
+void nnb__take_pad_with(struct taking *t)
+{
+	struct nnb_location at;
+	uint32_t value;
+	float real = 0;
+	int32_t whole = 0;
+
+	add_input(t, 0);
+	add_input(t, 1);
+	if (!is_constant_input(t, 2)) {
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its value is no constant");
+		return;
+	}
+	value = nnb__tflite_operand(t->l, input_tensor(t, 2));
+	at = t->l->model->operands[value].location;
+	if (t->l->model->operands[value].lifetime != NNB_CONSTANT_COPY || at.length > sizeof(real)) {
+		nnb__tflite_wrong(t->l, -EINVAL, "its value is not one number");
+	} else if (t->l->model->operands[value].type == NNB_TENSOR_FLOAT32) {
+		memcpy(&real, t->l->model->values + at.offset, at.length);
+		add_float(t, real);
+	} else {
+		memcpy(&whole, t->l->model->values + at.offset, at.length);
+		add_int(t, t->l->model->operands[value].type == NNB_TENSOR_QUANT8_ASYMM_SIGNED ? (int8_t)whole : whole);
+	}
+	emit(t, t->row->op);
+}
+
+void nnb__take_strided_slice(struct taking *t)
+{
+	if (option(t, 2, 0) || option(t, 3, 0))
+		nnb__tflite_wrong(t->l, -ENOTSUP, "it has an ellipsis, or makes new axes");
+	for (uint32_t k = 0; k < 4; k++)
+		add_input(t, k);
+	add_int(t, option(t, 0, 0));
+	add_int(t, option(t, 1, 0));
+	add_int(t, option(t, 4, 0));
+	emit(t, t->row->op);
+}
+
+void nnb__take_batch_to_space(struct taking *t)
+{
+	int32_t crops[4] = { 0 };
+
+	if (is_left_out(t, 2) || nnb__tflite_integers(t->l, input_tensor(t, 2), crops, 4) != 4 || crops[0] ||
+	    crops[1] || crops[2] || crops[3])
+		nnb__tflite_wrong(t->l, -ENOTSUP, "it crops, which the HAL's does not");
+	add_input(t, 0);
+	add_input(t, 1);
+	emit(t, t->row->op);
+}
+
+void nnb__take_gather(struct taking *t)
+{
+	if (option(t, 1, 0))
+		nnb__tflite_wrong(t->l, -ENOTSUP, "it gathers by batches");
+	add_input(t, 0);
+	add_int(t, option(t, 0, 0));
+	add_input(t, 1);
+	emit(t, t->row->op);
+}
+
+void nnb__take_split(struct taking *t)
+{
+	int32_t axis = number(t, 0);
+
+	add_input(t, 1);
+	add_int(t, axis);
+	add_int(t, option(t, 0, 0));
+	emit(t, t->row->op);
+}

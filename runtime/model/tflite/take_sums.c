@@ -1,0 +1,141 @@
+/* take_sums.c -- operators that sum products, and pools. */
+#include "model/tflite/taking.h"
+
+/* ---- sums of products ---- */
+
+/* Its scale is that of the products, as TFLite takes it; left out, it is zeroes. */
+static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct nnb_operand filter, uint32_t channels)
+{
+	bool real = in.type == NNB_TENSOR_FLOAT32;
+	struct nnb_operand o = { .type = real ? NNB_TENSOR_FLOAT32 : NNB_TENSOR_INT32,
+		                 .rank = 1,
+		                 .dims = { channels } };
+	void *zeroes = is_left_out(t, k) && !t->l->error ? calloc(channels + (size_t)1, sizeof(float)) : NULL;
+	uint32_t bias;
+
+	if (!real)
+		o.scale = in.scale * filter.scale;
+	if (is_left_out(t, k) && !zeroes) {
+		nnb__tflite_kept(t->l, -ENOMEM);
+	} else if (zeroes) {
+		add(t, nnb__tflite_constant(t->l, &o, zeroes, (uint64_t)channels * sizeof(float)));
+	} else {
+		bias = nnb__tflite_operand(t->l, input_tensor(t, k));
+		if (!t->l->error && t->l->model->operands[bias].type == NNB_TENSOR_INT32 && !real) {
+			t->l->model->operands[bias].scale = o.scale;
+			t->l->model->operands[bias].zero_point = 0;
+		}
+		add(t, bias);
+	}
+	free(zeroes);
+}
+
+void nnb__take_conv(struct taking *t)
+{
+	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
+	int32_t dilation_w = option(t, 4, 1), dilation_h = option(t, 5, 1);
+	uint32_t groups = filter.dims[3] ? in.dims[3] / filter.dims[3] : 1;
+	bool grouped = groups > 1 && groups * filter.dims[3] == in.dims[3],
+	     dilated = dilation_w != 1 || dilation_h != 1;
+
+	if (grouped && dilated)
+		nnb__tflite_wrong(t->l, -ENOTSUP, "it has groups and is dilated");
+	add_input(t, 0);
+	add_weights(t, in);
+	add_bias(t, 2, in, filter, filter.dims[0]);
+	add_padding(t, 0);
+	add_int(t, option(t, 1, 0));
+	add_int(t, option(t, 2, 0));
+	if (grouped)
+		add_int(t, (int32_t)groups);
+	add_fused(t, 3);
+	if (grouped || dilated)
+		add_bool(t, false); /* NHWC */
+	if (dilated) {
+		add_int(t, dilation_w);
+		add_int(t, dilation_h);
+	}
+	emit(t, grouped ? NNAPI_GROUPED_CONV_2D : NNB_CONV_2D);
+}
+
+/* Its own multiplier need not be there: the shapes say it. */
+void nnb__take_depthwise(struct taking *t)
+{
+	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
+	int32_t dilation_w = option(t, 5, 1), dilation_h = option(t, 6, 1);
+
+	if (!t->l->error && (!in.dims[3] || filter.dims[3] % in.dims[3]))
+		nnb__tflite_wrong(t->l, -EINVAL, "a filter for %u channels does not go with %u", filter.dims[3],
+		                  in.dims[3]);
+	add_input(t, 0);
+	add_weights(t, in);
+	add_bias(t, 2, in, filter, filter.dims[3]);
+	add_padding(t, 0);
+	add_int(t, option(t, 1, 0));
+	add_int(t, option(t, 2, 0));
+	add_int(t, t->l->error ? 1 : (int32_t)(filter.dims[3] / in.dims[3]));
+	add_fused(t, 4);
+	if (dilation_w != 1 || dilation_h != 1) {
+		add_bool(t, false);
+		add_int(t, dilation_w);
+		add_int(t, dilation_h);
+	}
+	emit(t, t->row->op);
+}
+
+/* TFLite's output can have other dimensions than rows and units. */
+void nnb__take_fully_connected(struct taking *t)
+{
+	struct nnb_operand in = input_is(t, 0), weights = input_is(t, 1), out = output_is(t), rows = out;
+	uint64_t n = 1;
+	uint32_t flat;
+
+	if (small_option(t, 1))
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its weights are shuffled");
+	add_input(t, 0);
+	add_weights(t, in);
+	add_bias(t, 2, in, weights, weights.dims[0]);
+	add_fused(t, 0);
+	if (out.rank == 2) {
+		emit(t, t->row->op);
+		return;
+	}
+	for (uint32_t d = 0; d < out.rank; d++)
+		if (__builtin_mul_overflow(n, out.dims[d], &n))
+			n = 0;
+	memset(rows.dims, 0, sizeof(rows.dims));
+	rows.rank = 2;
+	rows.dims[1] = weights.dims[0];
+	rows.dims[0] = rows.dims[1] && n / rows.dims[1] <= UINT32_MAX ? (uint32_t)(n / rows.dims[1]) : 0;
+	flat = between(t, &rows);
+	add_operation(t, t->row->op, &flat, 1);
+	add(t, flat);
+	add_shape_of_output(t);
+	emit(t, NNB_RESHAPE);
+}
+
+void nnb__take_transpose_conv(struct taking *t)
+{
+	struct nnb_operand filter = input_is(t, 1), in = input_is(t, 2);
+
+	add_input(t, 2);
+	add_weights(t, in);
+	add_bias(t, 3, in, filter, filter.dims[0]);
+	add_input(t, 0);
+	add_padding(t, 0);
+	add_int(t, option(t, 1, 0));
+	add_int(t, option(t, 2, 0));
+	add_fused(t, 3);
+	add_bool(t, false);
+	emit(t, t->row->op);
+}
+
+void nnb__take_pool(struct taking *t)
+{
+	add_input(t, 0);
+	add_padding(t, 0);
+	for (unsigned field = 1; field <= 4; field++)
+		add_int(t, option(t, field, 0));
+	add_fused(t, 5);
+	emit(t, t->row->op);
+}
