@@ -31,6 +31,7 @@ try {
 		console.log((await b.value('performance.now()')).toFixed(1));
 	} else {
 		for (const page of process.argv.slice(2)) {
+			b.session = undefined; // a tab of its own: nothing of the page before is in its memory
 			await b.open(`file://${page}`);
 			const at = await b.value(marks), moved = await b.value(moves);
 			await b.send('HeapProfiler.collectGarbage');

@@ -49,19 +49,27 @@ export class Browser {
 
 	/** Opens a page of @width by @height, and waits until it says that it is ready; @before is a script that runs before its own. */
 	async open(url, { width = 1280, height = 800, dark = false, before = '', ready = "document.documentElement?.dataset.state === 'ready'" } = {}) {
-		this.session = undefined;
+		await this.attach();
+		await this.send('Page.navigate', { url: 'about:blank' }); // what the page before does ends here
 		this.events = [];
-		const { targetId } = await this.send('Target.createTarget', { url: 'about:blank' });
-
-		this.session = (await this.send('Target.attachToTarget', { targetId, flatten: true })).sessionId;
-		for (const domain of ['Page', 'Runtime', 'Log', 'Network'])
-			await this.send(`${domain}.enable`);
 		await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
 		await this.send('Emulation.setEmulatedMedia', { features: [
 			{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' }] });
-		await this.send('Page.addScriptToEvaluateOnNewDocument', { source: before });
+		const { identifier } = await this.send('Page.addScriptToEvaluateOnNewDocument', { source: before });
+
 		await this.send('Page.navigate', { url });
 		await this.until(ready);
+		await this.send('Page.removeScriptToEvaluateOnNewDocument', { identifier });
+	}
+
+	/** To the one tab: a new one for each page takes longer than the page. */
+	async attach() {
+		if (this.session)
+			return;
+		const { targetId } = await this.send('Target.createTarget', { url: 'about:blank' });
+
+		this.session = (await this.send('Target.attachToTarget', { targetId, flatten: true })).sessionId;
+		await Promise.all(['Page', 'Runtime', 'Log', 'Network'].map((domain) => this.send(`${domain}.enable`)));
 	}
 
 	async value(expression) {

@@ -1,8 +1,10 @@
 // page.mjs -- what page.sh looks at. `dump DB BURSTSCOPE` prints what the commands answer about DB, and its executions; `look` opens the
-// pages in the working directory: their figures are those, nothing is asked of a network, nothing is said on the console.
+// pages in the working directory: their figures are those, nothing is asked of a network, nothing is said on the console; and their structure at
+// three sizes is that of page.structure (NNB_BLESS=1 writes it: look at the pictures first).
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
+import { structure } from './structure.mjs';
 
 const commands = ['summary', 'misses', 'latency', 'overhead', 'fairness', 'priority', 'starvation', 'preemptions', 'slots', 'memory'];
 
@@ -174,16 +176,29 @@ async function hands() {
 	equal('complaints of all that', b.complaints(), []);
 }
 
+/** Looks at what the page shows at three sizes and in two themes, which differ in colours alone. */
 async function shapes() {
+	const file = new URL('page.structure', import.meta.url), lines = [];
+
 	for (const [width, height] of [[360, 640], [1280, 800], [3840, 2160]])
-		for (const dark of [false, true]) {
+		for (const [dark, other] of [[false, null], [true, lines]]) {
 			await open('camera', { width, height, dark });
 			equal(`${width} wide: nothing sticks out`, await b.value('document.documentElement.scrollWidth <= innerWidth'), true);
 			equal(`${width} wide: each section is there`, await b.value("[...document.querySelectorAll('main > section:not([hidden])')].every((s) => s.offsetHeight > 30)"), true);
 			await b.until("[...document.querySelectorAll('canvas')].every((c) => Math.abs(c.width - c.clientWidth * devicePixelRatio) <= 1)");
 			equal(`${dark ? 'dark' : 'light'}: paper`, await b.value('getComputedStyle(document.body).backgroundColor'), dark ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)');
 			equal(`${width} wide: lanes are drawn`, await b.value("(() => { const c = document.getElementById('lanes'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v); })()"), true);
+			const is = (await b.value(structure)).map((line) => `${width}: ${line}`);
+
+			if (other)
+				equal(`${width} wide: the themes have one structure`, is, other.slice(-is.length));
+			else
+				lines.push(...is);
 		}
+	if (process.env.NNB_BLESS)
+		writeFileSync(file, `${lines.join('\n')}\n`);
+	equal('structure', lines, readFileSync(file, 'utf8').trimEnd().split('\n'));
+	equal('a structure tells pages apart', await (async () => { await b.value('burstscope.timeline.show(0, 1e6); burstscope.timeline.draw()'); return JSON.stringify(await b.value(structure)) !== JSON.stringify(lines.slice(-lines.length / 3)); })(), true);
 	equal('tables and figures have names', await b.value(`[...document.querySelectorAll('canvas')].every((c) => c.ariaLabel || c.getAttribute('aria-label')) &&
 		[...document.querySelectorAll('table')].every((t) => t.caption?.textContent)`), true);
 }
