@@ -89,7 +89,7 @@ export class Browser {
 	}
 
 	async key(key) {
-		await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, text: key.length === 1 ? key : undefined });
+		await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, text: key.length === 1 ? key : key === 'Enter' ? '\r' : undefined, windowsVirtualKeyCode: key === 'Enter' ? 13 : 0 });
 		await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key });
 	}
 

@@ -2,7 +2,7 @@
 // pages in the working directory: their figures are those, nothing is asked of a network, nothing is said on the console; and their structure at
 // three sizes is that of page.structure (NNB_BLESS=1 writes it: look at the pictures first).
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
 import { structure } from './structure.mjs';
 
@@ -39,13 +39,13 @@ function equal(what, is, wanted) {
 	console.log(`page.mjs: ${what}: ${JSON.stringify(is)?.slice(0, 300)}, not ${JSON.stringify(wanted)?.slice(0, 300)}`);
 }
 
-async function open(name, how) {
-	await b.open(`file://${process.cwd()}/${name}.html`, how);
+async function open(name, { hash = '', ...how } = {}) {
+	await b.open(`file://${process.cwd()}/${name}.html${hash}`, how);
 	equal(`${name}: complaints`, b.complaints(), []);
 }
 
 /** Every table of the page, in order: its cells as the answer had them. */
-const tables = `[...document.querySelectorAll('table')].map((t) => ({ title: t.caption.textContent,
+const tables = `[...document.querySelectorAll('table')].map((t) => ({ title: t.caption.firstChild.textContent,
 	rows: [...t.tBodies[0].rows].filter((r) => !r.classList.contains('unfold')).map((r) => [...r.cells].map((c) => c.dataset.value)) }))`;
 
 /** The page's tables are the answers' parts, cell by cell. */
@@ -122,6 +122,44 @@ async function figures() {
 const boxOf = (index) => `(() => { const box = burstscope.timeline.boxes.findLast((x) => x.index === ${index}), r = document.getElementById('lanes').getBoundingClientRect();
 	return box && [r.x + box.x + box.width / 2, r.y + box.y + box.height / 2]; })()`;
 
+/** Nothing here needs a mouse. */
+async function keys() {
+	const chosen = "burstscope.world.executions.id.get(burstscope.timeline.picked)", began = 'burstscope.world.executions.began';
+
+	await open('camera', { hash: '#exec=3' });
+	equal('an address shows an execution', await b.value(`[${chosen}, !document.getElementById('execution').hidden]`), [3, true]);
+	await open('camera', { hash: '#t=10ms..40ms' });
+	equal('an address shows a span', await b.value('[burstscope.timeline.from, burstscope.timeline.to, ...burstscope.timeline.selection]'), [1e7, 4e7, 1e7, 4e7]);
+	await b.value("document.querySelector('.skip').focus()");
+	for (let i = 0; i < 40 && await b.value("document.activeElement.id !== 'lanes'"); i++)
+		await b.key('Tab');
+	equal('Tab leads to the timeline', await b.value('document.activeElement.id'), 'lanes');
+	await b.key('0');
+	await b.key('x');
+	equal('x selects what is shown', await b.value('burstscope.timeline.selection'), await b.value('[0, burstscope.world.length]'));
+	await b.key('Escape');
+	equal('Escape ends that', await b.value('burstscope.timeline.selection'), null);
+	const order = await b.value(`[...Array(burstscope.world.executions.n).keys()].sort((x, y) => ${began}.get(x) - ${began}.get(y) || x - y).map((i) => burstscope.world.executions.id.get(i))`), walked = [];
+	for (let i = 0; i < 5; i++) {
+		await b.key('j');
+		walked.push(await b.value(chosen));
+	}
+	equal('j goes from one to the next', walked, order.slice(0, 5));
+	await b.key('k');
+	equal('k goes back', await b.value(chosen), order[3]);
+	await b.value("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }");
+	await b.value("document.querySelector('#in-misses button.copy').focus()");
+	await b.key('Enter');
+	await b.until('globalThis.copied');
+	const lines = await b.value("copied.trimEnd().split('\\n').map((line) => line.split('\\t').length)"), table = await b.value("(({ tHead, tBodies }) => [tHead.rows[0].cells.length, tBodies[0].querySelectorAll('tr:not(.unfold)').length])(document.querySelector('#in-misses table'))");
+	equal('a table copied as text', lines, [1, ...Array(table[1] + 1).fill(table[0])]);
+	await b.send('Emulation.setEmulatedMedia', { media: 'print', features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
+	equal('on paper: light, whole, without buttons', await b.value(`[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('nav')).display,
+		[...document.querySelectorAll('tbody.folded tr:not(.unfold)')].every((r) => r.offsetHeight > 0)]`), ['rgb(255, 255, 255)', 'none', true]);
+	await b.send('Emulation.setEmulatedMedia', { media: '' });
+	equal('complaints of all that', b.complaints(), []);
+}
+
 async function hands() {
 	const wanted = JSON.parse(readFileSync('camera.wanted', 'utf8'));
 	const span = () => b.value('burstscope.timeline.to - burstscope.timeline.from');
@@ -141,6 +179,8 @@ async function hands() {
 	equal('n shows a miss', wanted.executions.find((x) => Number(x.x) === shown)?.miss !== null, true);
 	equal('its address', await b.value('location.hash'), `#exec=${shown}`);
 	const ledger = wanted.causes.filter((c) => Number(c.x) === shown).map((c) => [c.cause, String(c.late_ns)]);
+
+	ledger.push(['sum', String(wanted.executions.find((x) => Number(x.x) === shown).lateness_ns)]);
 	equal('its ledger', await b.value(`[...document.querySelectorAll('#execution table')].filter((t) => t.caption.textContent.startsWith('Why')).flatMap((t) =>
 		[...t.tBodies[0].rows].filter((r) => !r.classList.contains('unfold')).map((r) => [r.cells[0].dataset.value, r.cells[3].dataset.value]))`), ledger);
 
@@ -158,6 +198,9 @@ async function hands() {
 	const rows = await rowsOf(0), models = await rowsOf(1);
 	for (const app of rows)
 		equal(`selected: models of ${app[0]}`, [1, 2, 3].map((c) => models.filter((m) => m[0] === app[0]).reduce((n, m) => n + Number(m[c + 1]), 0)), app.slice(1, 4).map(Number));
+	const command = await b.value("document.querySelector('#selection code').textContent");
+	execFileSync('sh', ['-c', command.replace(/^burstscope/, process.argv[3])], { stdio: 'ignore' });
+	equal('the command exports the span', statSync('part.pftrace').size > 100, true);
 	equal('selected: executions', rows.reduce((n, r) => n + Number(r[1]), 0), wanted.spans[0].n);
 	equal('selected: missed', rows.reduce((n, r) => n + Number(r[2]), 0), wanted.spans[0].missed);
 	await b.value('burstscope.timeline.show(0, burstscope.world.length); burstscope.timeline.select(0, 0); burstscope.timeline.draw()');
@@ -211,6 +254,10 @@ async function strangers() {
 	equal('nothing reorders the text', await b.value("[...document.querySelectorAll('td, li, h1, h3, p')].some((e) => /[\\u202e\\u001b]/.test(e.textContent))"), false);
 	await open('camera', { before: 'delete globalThis.Worker' });
 	equal('without workers, too', await b.value("typeof Worker + ' ' + burstscope.world.executions.n"), `undefined ${JSON.parse(readFileSync('camera.wanted', 'utf8')).executions.length}`);
+	await open("it's");
+	equal('a name with a quote, for a shell', await b.value("document.querySelector('#in-method code').textContent"), "burstscope misses --format json 'it'\\''s.db'");
+	await open('clients');
+	equal('one side alone', await b.value("document.querySelector('.headline').textContent.includes('not every verdict could be reached')"), true);
 	await open('empty', { ready: "document.documentElement?.dataset.state === 'ready' || document.getElementById('status')?.className === 'bad'" });
 	equal('an empty page is ready', await b.value('document.documentElement.dataset.state'), 'ready');
 	await open('many');
@@ -277,7 +324,7 @@ if (process.argv[2] === 'dump') {
 	dump(process.argv[3], process.argv[4]);
 } else {
 	try {
-		for (const part of [figures, hands, shapes, strangers, beside, spoilt])
+		for (const part of [figures, hands, keys, shapes, strangers, beside, spoilt])
 			await part();
 	} catch (why) {
 		failures++;

@@ -64,6 +64,14 @@ sqlite3 hostile.db "UPDATE app SET name = CASE id % 2 WHEN 1 THEN '</script><scr
 	ELSE replace(hex(zeroblob(50000)), '0', 'n') END; UPDATE stored_model SET name = char(0x202e) || '<b>&amp;' || char(27) || id"
 "$burstscope" report --title '</title><script>taken = 1</script>' -o hostile.html hostile.db
 
+cp native.db "it's.db"
+"$burstscope" report -o "it's.html" "it's.db"
+for i in 1 2 3 4 5; do
+	echo "${i}000000 exec_client exec=2:$i model=7 path=sync deadline_ns=${i}900000 status=none began=${i}00000 at=1000,60000,61000,100"
+done | "$trace_from_text" -e full -s clients clients
+"$burstscope" import -q -o clients.db clients
+"$burstscope" report -o clients.html clients.db
+
 cp camera.db empty.db
 sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE FROM stored_wait_run; DELETE FROM stored_slice; DELETE FROM app_lag;
 	DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM trace' 2>said || wrong "$(<said)"
@@ -89,6 +97,6 @@ printf 'miss ratio <= 0 %%\np50 e2e <= 1s\n' >rules.slo
 "$burstscope" check --slo rules.slo --report checked.html camera.db >rules.out && wrong 'no rule failed'
 grep -q FAIL rules.out || wrong "check --report says nothing of its own: $(<rules.out)"
 
-node "$here/page.mjs" look || failures=$((failures + 1))
+node "$here/page.mjs" look "$burstscope" || failures=$((failures + 1))
 echo "page.sh: $looked looked at, $failures wrong"
 ((failures == 0))

@@ -1,5 +1,5 @@
 // charts.js -- distributions and courses over time, from the executions in the page.
-import { colourOf, drawAxis, fit, ink, places, stepOf } from './draw.js';
+import { colourOf, drawAxis, fit, ink, onOtherColours, places, stepOf } from './draw.js';
 import { lowerBound, percentile, phases } from './data.js';
 import { count, duration, time } from './format.js';
 import { make, tableOf } from './tables.js';
@@ -36,7 +36,7 @@ export function figureOf(title, says, draw) {
 	const figure = make('figure', {}, make('figcaption', {}, title), canvas);
 
 	new ResizeObserver(() => draw(canvas)).observe(canvas);
-	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => draw(canvas));
+	onOtherColours(() => draw(canvas));
 	return figure;
 }
 

@@ -1,7 +1,7 @@
 // compare.js -- two recordings beside each other: what was found in each, their timelines, which move together, distributions of what both ran,
 // and differences with their intervals, as burstscope diff answers.
 import { drawDistribution, figureOf } from './charts.js';
-import { fit, ink, places } from './draw.js';
+import { fit, ink, onOtherColours, places } from './draw.js';
 import { selectionOf, showExecution } from './execution.js';
 import { fillFindings } from './findings.js';
 import { duration, scaled, shown, time } from './format.js';
@@ -55,7 +55,7 @@ class Side {
 		this.strip = new Strip(strip, overview, (at) => this.timeline.show(at - (this.timeline.to - this.timeline.from) / 2, at + (this.timeline.to - this.timeline.from) / 2));
 		this.timeline = new Timeline(lanes, tip, world, { changed: () => comparison.moved(this), selected: () => comparison.selected(this), picked: (index) => this.pick(index) });
 		new ResizeObserver(() => { this.timeline.soon(); this.draw(); }).observe(strip);
-		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { this.timeline.soon(); this.draw(); });
+		onOtherColours(() => { this.timeline.soon(); this.draw(); });
 	}
 
 	draw() {

@@ -15,7 +15,13 @@ export const places = ofApps.length;
 /** @type {Map<string, string>} Asking for a style costs more than drawing with it. */
 const inks = new Map();
 
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => inks.clear());
+/** Calls @draw when the colours of the page have become others: by its theme, or on paper, which is always light. @param {() => void} draw */
+export function onOtherColours(draw) {
+	for (const media of ['(prefers-color-scheme: dark)', 'print'])
+		matchMedia(media).addEventListener('change', draw);
+}
+
+onOtherColours(() => inks.clear());
 
 /** A colour of the page. @param {string} name */
 export function ink(name) {

@@ -1,8 +1,8 @@
 // execution.js -- one execution: its phases to scale, who held the lanes while it waited, and why its deadline was missed.
 import { colourOf, places } from './draw.js';
-import { count, duration, time } from './format.js';
+import { count, duration, quoted, time } from './format.js';
 import { lowerBound, phases } from './data.js';
-import { make, tableOf } from './tables.js';
+import { copyButton, make, tableOf } from './tables.js';
 
 const MOST_MODELS = 100;
 
@@ -65,6 +65,13 @@ function causesOf(world, id) {
 	return rows;
 }
 
+/** The ledger of @causes, whose rows add up to how late it was. @param {any[]} causes */
+function ledgerOf(causes) {
+	const sum = (/** @type {string} */ name) => causes.reduce((all, row) => all + (row[name] ?? 0), 0);
+
+	return [...causes, { cause: 'sum', culprit: null, culprit_execution_id: null, late_ns: sum('late_ns'), budget_ns: sum('budget_ns'), 'without it met': '' }];
+}
+
 const withoutColumns = [{ name: 'taken away', class: 'text' }, { name: 'its deadline', class: 'label' }];
 
 /** What replays of a miss say, each without something: what could be told. @param {any} world @param {number} id */
@@ -117,7 +124,7 @@ export function showExecution(place, world, lanes, index, database) {
 		const causes = causesOf(world, id);
 
 		if (causes.length)
-			place.append(tableOf('Why its deadline was missed', causeColumns, causes));
+			place.append(tableOf('Why its deadline was missed: a ledger, whose rows add up to how late it was', causeColumns, ledgerOf(causes)));
 		const without = withoutOf(world, id);
 
 		if (without.length)
@@ -125,7 +132,7 @@ export function showExecution(place, world, lanes, index, database) {
 		else if (causes.length)
 			place.append(make('p', { class: 'note' }, 'What a replay without an app, a model or a cause would give cannot be told of it.'));
 	}
-	place.append(make('p', { class: 'note' }, 'In full: ', make('code', {}, `burstscope explain ${id} '${database}'`)));
+	place.append(make('p', { class: 'note' }, 'In full: ', make('code', {}, `burstscope explain ${id} ${quoted(database)}`), ' ', copyButton('this execution', () => place.innerText)));
 	place.hidden = false;
 }
 

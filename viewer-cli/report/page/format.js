@@ -125,6 +125,11 @@ export function shown(text) {
 	return cut.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
 }
 
+/** A word of a command for a shell. @param {string} word */
+export function quoted(word) {
+	return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** A column's name for people. @param {string} name */
 export function said(name) {
 	return name.replace(/(_ns|_percent|_bytes)$/, '').replace(/^n_/, '').replaceAll('_', ' ');

@@ -2,10 +2,11 @@
 import { changeOf, Comparison } from './compare.js';
 import { answersOf, jsonOf, Packs, percentile } from './data.js';
 import { drawFairness, drawLatency, matrixOf, worstOf } from './charts.js';
+import { onOtherColours } from './draw.js';
 import { fillAudits, fillFindings } from './findings.js';
 import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
-import { count, duration, shown, time } from './format.js';
-import { fill, make, tableOf } from './tables.js';
+import { count, duration, quoted, shown, time } from './format.js';
+import { copyButton, fill, make, tableOf } from './tables.js';
 import { heldBy, legendOf, Strip, Timeline } from './timeline.js';
 import { World } from './world.js';
 
@@ -53,7 +54,7 @@ function fillAnswers(answers) {
 /** @param {any} about @param {any} overview */
 function fillMethod(about, overview) {
 	byId('in-method').append(
-		make('p', {}, 'Each table is what the command of the same name answers (', make('code', {}, `burstscope misses --format json '${about.database}'`),
+		make('p', {}, 'Each table is what the command of the same name answers (', make('code', {}, `burstscope misses --format json ${quoted(about.database)}`),
 			'), to the row and the figure; of long ones, the first 500 rows. docs/figures.md says how each figure is made.'),
 		make('p', {}, 'Percentiles are exact (nearest rank), of executions that were recorded whole and whose status is NONE. An unknown figure is "-", never 0. Times are since the first event of the recording.'),
 		make('p', {}, 'In the timeline, a lane shows who held it; where there is more than a pixel can show, each app has its share of the pixel\'s height. An app\'s row shows its executions: pale while they wait or are on their way, full on a lane, red if their deadline was missed, with a mark at the deadline; further out, how many were submitted. Striped: not all was recorded.'),
@@ -154,10 +155,11 @@ class Page {
 		const rows = selectionOf(this.world, apps, lanes, selection[0], selection[1], { heldBy, percentile });
 		const models = modelsOf(this.world, apps, selection[0], selection[1], { percentile });
 		const [from, to] = selection.map((ns) => `${(ns / 1e9).toFixed(6)}s`);
+		const command = `burstscope export --to perfetto --from ${from} --to ${to} -o part.pftrace ${quoted(this.about.database)}`;
 		const table = tableOf(`From ${time(selection[0])} to ${time(selection[1])}, ${duration(selection[1] - selection[0])}: what was submitted, and who had the lanes`, selectionColumns, rows);
 
 		place.replaceChildren(table, tableOf('The same by app and model', modelColumns, models), make('p', { class: 'note' }, 'This part alone: ', make('a', { href: `#t=${from}..${to}` }, 'link'), '; for Perfetto: ',
-			make('code', {}, `burstscope export --to perfetto --from ${from} --to ${to} -o part.pftrace '${this.about.database}'`)));
+			make('code', {}, command), ' ', copyButton('the command', () => command)));
 	}
 
 	/** @param {number} index @param {boolean} link */
@@ -227,7 +229,7 @@ class Page {
 		byId('reset').addEventListener('click', () => this.timeline.show(0, this.world.length));
 		addEventListener('hashchange', () => this.follow());
 		new ResizeObserver(redraw).observe(byId('strip'));
-		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+		onOtherColours(redraw);
 	}
 }
 

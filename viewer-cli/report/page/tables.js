@@ -59,6 +59,41 @@ function fold(body, n) {
 	body.append(make('tr', { class: 'unfold' }, make('td', { colspan: '99' }, button)));
 }
 
+/** A table as people read it, its columns by tabs: what a spreadsheet and a mail take. @param {HTMLTableElement} table */
+function textOf(table) {
+	const lines = [...table.rows].filter((row) => !row.classList.contains('unfold')).map((row) => [...row.cells].map((cell) => (cell.textContent ?? '').replaceAll('\u202f', '')).join('\t'));
+
+	return `${table.caption?.firstChild?.textContent ?? ''}\n${lines.join('\n')}\n`;
+}
+
+/** Without a clipboard (its permission is refused), the text is selected in a box of its own instead. @param {string} text */
+async function copy(text) {
+	try {
+		await navigator.clipboard.writeText(text);
+		return true;
+	} catch {
+		const box = /** @type {HTMLTextAreaElement} */ (make('textarea', { 'aria-label': 'to be copied' }));
+
+		box.value = text;
+		document.body.append(box);
+		box.select();
+		const copied = document.execCommand('copy');
+		box.remove();
+		return copied;
+	}
+}
+
+/** A button that copies what @text returns. @param {string} what for those who hear it @param {() => string} text */
+export function copyButton(what, text) {
+	const button = make('button', { type: 'button', class: 'copy', 'aria-label': `Copy as text: ${what}` }, 'Copy');
+
+	button.addEventListener('click', async () => {
+		button.textContent = await copy(text()) ? 'Copied' : 'Not copied';
+		setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+	});
+	return button;
+}
+
 /** @param {string} title @param {any[]} columns @param {any[]} rows */
 export function tableOf(title, columns, rows) {
 	const extents = columns.map((c) => extentOf(rows.map((r) => r[c.name])));
@@ -86,8 +121,10 @@ export function tableOf(title, columns, rows) {
 	body.append(...elements);
 	if (rows.length > FEW + 3)
 		fold(body, rows.length);
-	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title },
-		make('table', {}, make('caption', {}, title), make('thead', {}, make('tr', {}, ...heads)), body));
+	const table = /** @type {HTMLTableElement} */ (make('table', {}, make('caption', {}, make('span', {}, title)), make('thead', {}, make('tr', {}, ...heads)), body));
+
+	table.caption?.append(' ', copyButton(title, () => textOf(table)));
+	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
 }
 
 /** @param {any} rule */

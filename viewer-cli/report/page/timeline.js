@@ -481,6 +481,32 @@ export class Timeline {
 			this.tell.picked(next);
 	}
 
+	/** The execution that began after the one that is shown, or before it; without one, the first or last that is drawn. @param {number} way 1 or -1 */
+	neighbour(way) {
+		const { executions } = this.world;
+
+		if (!executions?.n)
+			return;
+		const wanted = this.picked >= 0 ? executions.began.get(this.picked) : way > 0 ? this.from : this.to;
+		let best = -1;
+
+		for (const app of this.apps) {
+			const at = way > 0 ? lowerBound(app.began, wanted) : lowerBound(app.began, wanted + 1) - 1;
+
+			for (let k = at; k >= 0 && k < app.n; k += way) {
+				const index = app.index[k], began = app.began[k];
+
+				if (began === wanted && this.picked >= 0 && (index - this.picked) * way <= 0)
+					continue;
+				if (best < 0 || (began - executions.began.get(best)) * way < 0 || (began === executions.began.get(best) && (index - best) * way < 0))
+					best = index;
+				break;
+			}
+		}
+		if (best >= 0)
+			this.tell.picked(best);
+	}
+
 	/** @param {number} a @param {number} b */
 	select(a, b) {
 		this.selection = a === b ? null : [Math.max(0, Math.min(a, b)), Math.min(this.world.length, Math.max(a, b))];
@@ -499,6 +525,9 @@ export class Timeline {
 		case 'd': case 'arrowright': this.show(this.from + part, this.to + part); return true;
 		case 'z': if (this.selection) this.show(...this.selection); return true;
 		case '0': case 'home': this.show(0, this.world.length); return true;
+		case 'x': this.select(this.from, this.to); return true;
+		case 'j': this.neighbour(1); return true;
+		case 'k': this.neighbour(-1); return true;
 		case 'n': this.step(1); return true;
 		case 'p': this.step(-1); return true;
 		case 'escape': this.select(0, 0); return true;
