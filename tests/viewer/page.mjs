@@ -20,7 +20,9 @@ function dump(db, burstscope) {
 			FROM execution ORDER BY id`),
 		slices: rows(`SELECT count(*) AS n, sum(ended - began) AS held FROM lane_slice`),
 		causes: rows('SELECT execution_id AS x, cause, late_ns FROM miss_cause ORDER BY execution_id, is_primary DESC, late_ns DESC'),
+		losses: rows('SELECT count(*) AS n FROM loss'),
 		without: rows(`SELECT execution_id AS x, count(*) AS n, sum(met) AS met FROM miss_without WHERE met IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 1`),
+		rules: rows('SELECT count(*) AS n FROM service_rules UNION ALL SELECT count(*) FROM trace'),
 		matrix: rows(`SELECT x.app_id AS victim, c.culprit_app_id AS culprit, count(*) AS n FROM miss_cause c JOIN execution x ON x.id = c.execution_id WHERE c.is_primary
 			GROUP BY 1, 2`),
 		links: rows(`SELECT (SELECT count(*) FROM preemption WHERE by_execution_id > 0) AS preemptions, (SELECT count(*) FROM inversion WHERE holder_id > 0) AS inversions`),
@@ -52,6 +54,7 @@ const tables = `[...document.querySelectorAll('table')].map((t) => ({ title: t.c
 async function tablesAgree(name, wanted) {
 	const all = await b.value(tables);
 
+	equal(`${name}: rules and traces`, await b.value(`['Rules of', 'Traces that'].map((w) => document.querySelector('#in-method').textContent.includes(w) && ${tables}.find((t) => t.title.startsWith(w))?.rows.length)`), wanted.rules.map((r) => r.n || false));
 	for (const command of commands) {
 		const answer = wanted.answers[command], parts = [...(command === 'summary' ? [] : [answer]), ...answer.parts];
 
@@ -84,6 +87,15 @@ async function packsAgree(name, wanted, page = 'burstscope') {
 		cause: w.word(e.cause_word, i), late_ns: ${value('late_ns')} })); })()`), wanted.causes.map((x) => ({ ...x, x: Number(x.x) })));
 }
 
+/** What was not recorded is striped: without it, those places look otherwise. */
+async function lossesAgree(name, wanted) {
+	const { n } = wanted.losses[0], strip = "(() => { burstscope.timeline.draw(); const c = document.getElementById('lanes'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.reduce((h, v) => (h * 31 + v) | 0, 0); })()";
+
+	equal(`${name}: losses`, await b.value('burstscope.world.losses.n'), n);
+	const drawn = await b.value(strip), without = await b.value(`(() => { const { losses } = burstscope.world; burstscope.world.losses = null; const r = ${strip}; burstscope.world.losses = losses; return r; })()`);
+	equal(`${name}: what was lost is striped`, drawn !== without, n > 0);
+}
+
 /** What replays say of the first miss of which they say something is in its panel. */
 async function replaysAgree(name, wanted) {
 	for (const { x, n, met } of wanted.without) {
@@ -114,6 +126,7 @@ async function figures() {
 		await packsAgree(name, wanted);
 		await linksAgree(name, wanted);
 		await replaysAgree(name, wanted);
+		await lossesAgree(name, wanted);
 	}
 	equal('some arrows and replays were looked at', arrows > 0 && replays > 0, true);
 }
@@ -263,6 +276,7 @@ async function strangers() {
 	await open('many');
 	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
 	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));
+	equal('apps without a row of their own', await b.value('[burstscope.timeline.apps.length, /^\\d+ others$/.test(burstscope.timeline.apps[15].name), burstscope.world.apps.size > 10000]'), [16, true, true]);
 	equal('it says which share', await b.value("document.getElementById('in-method').textContent.includes('one in ')"), true);
 	await open('strange');
 	equal('why there is no comparison', await b.value("document.getElementById('compare').textContent.includes('no app ran the same model')"), true);

@@ -12,7 +12,7 @@ for tool in "${CHROMIUM:-chromium}" node sqlite3; do
 done
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-failures=0 looked=0 many=40000
+failures=0 looked=0 many=40000 crowd=10000
 export LC_ALL=C.UTF-8 TZ=UTC
 cd "$tmp"
 
@@ -50,6 +50,31 @@ says 5 '*' "$burstscope" report -o none/page.html camera.db
 head -c 5000 camera.db >cut.db
 says 4 '*' "$burstscope" report -o page.html cut.db
 
+# ---- a browser: none, one that is none, one that opens the page ----
+mkdir tools bare
+for tool in failing:'exit 3' opening:'echo "$1" >>"${0%/*}/../opened"; sleep 0.2'; do
+	mkdir -p "tools/${tool%%:*}"
+	printf '#!/bin/sh\n%s\n' "${tool#*:}" >"tools/${tool%%:*}/xdg-open"
+	chmod +x "tools/${tool%%:*}/xdg-open"
+done
+opens()
+{
+	local status=0 wanted=$1 pattern=$2 path=$3
+
+	looked=$((looked + 1))
+	PATH=$path "$burstscope" report --open -o opened.html camera.db >out 2>said || status=$?
+	((status == wanted)) && [[ $(<said) == $pattern ]] || wrong "--open with PATH=$path: status $status, $(<said)"
+	[[ -s opened.html ]] || wrong "--open with PATH=$path: no page"
+	rm -f opened.html
+}
+opens 5 '*is written; it cannot be opened: xdg-open*' "$PWD/bare"
+opens 5 '*is written; xdg-open finds no browser*' "$PWD/tools/failing:$PATH"
+opens 0 '' "$PWD/tools/opening:$PATH"
+[[ $(<tools/opened) == opened.html ]] || wrong "xdg-open was given: $(<tools/opened)"
+echo older >there.html
+"$burstscope" report -o there.html camera.db
+grep -q data-pack there.html || wrong 'a page that is there is not replaced'
+
 # ---- pages ----
 for name in camera unfair lossy native whatif; do
 	"$burstscope" report -o "$name.html" "$name.db"
@@ -77,11 +102,13 @@ sqlite3 empty.db 'DELETE FROM stored_execution; DELETE FROM stored_wait; DELETE 
 	DELETE FROM stored_preemption; DELETE FROM stored_deadline_miss; DELETE FROM unknown_lane; DELETE FROM id_block; DELETE FROM trace' 2>said || wrong "$(<said)"
 "$burstscope" report -o empty.html empty.db || wrong 'an empty database has no page'
 
-# More executions than the page may have: each as one of the first ones, later.
+# More executions than the page may have, of more apps than it has colours and rows: each as one of the first ones.
 cp camera.db many.db
-columns=$(sqlite3 camera.db "SELECT group_concat(CASE name WHEN 'id' THEN '1000 + i.n' ELSE 'x.' || name END) FROM pragma_table_info('stored_execution')")
+columns=$(sqlite3 camera.db "SELECT group_concat(CASE name WHEN 'id' THEN '1000 + i.n' WHEN 'app_id' THEN '1000 + i.n % $crowd' ELSE 'x.' || name END) FROM pragma_table_info('stored_execution')")
 sqlite3 many.db "WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < $many)
-	INSERT INTO stored_execution SELECT $columns FROM i JOIN stored_execution x ON x.id = 1 + i.n % 3" 2>said || wrong "many: $(<said)"
+	INSERT INTO stored_execution SELECT $columns FROM i JOIN stored_execution x ON x.id = 1 + i.n % 3;
+	WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < $crowd - 1)
+	INSERT INTO app(id, trace_id, key, name) SELECT 1000 + n, 1, 5000 + n, 'app ' || n FROM i" 2>said || wrong "many: $(<said)"
 "$burstscope" report --max-size 1M -o many.html many.db
 (($(stat -c %s many.html) < 1500000)) || wrong "--max-size 1M: $(stat -c %s many.html) bytes"
 for name in before after; do

@@ -82,6 +82,11 @@ static size_t find(const char *cause)
 	return i;
 }
 
+const char *bsv_cause_name(size_t i)
+{
+	return i < N_CAUSES ? causes[i].name : NULL;
+}
+
 const char *bsv_cause_says(const char *cause)
 {
 	size_t i = find(cause);

@@ -4,6 +4,11 @@
 #ifndef BSV_CAUSES_H
 #define BSV_CAUSES_H
 
+#include <stddef.h>
+
+/* The @i-th cause; NULL: there are no more. */
+const char *bsv_cause_name(size_t i);
+
 /* What it means, a clause that stands alone, for people who do not know it; "": no such cause. */
 const char *bsv_cause_says(const char *cause);
 

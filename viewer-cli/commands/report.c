@@ -1,12 +1,18 @@
 /* report.c -- burstscope report: a recording as one page that any browser opens, with what the commands answer in it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "report/make.h"
 
 #define LEAST_BYTES INT64_C(1000000)
+
+enum { OPENER_LOOKS = 75 }; /* 1.5 s */
 
 extern char **environ;
 
@@ -55,13 +61,43 @@ static int check(const struct bsv_call *call, struct bsa_err *err)
 	return 0;
 }
 
+/* xdg-open ends at once where there is no browser, and may go on for as long as the browser does where there is one. */
+static int opener_status(pid_t pid)
+{
+	const struct timespec a_while = { .tv_nsec = 20000000 };
+	int status = 0;
+
+	for (int i = 0; i < OPENER_LOOKS; i++) {
+		pid_t ended = waitpid(pid, &status, WNOHANG);
+
+		if (ended == pid)
+			return status;
+		if (ended < 0 && errno != EINTR)
+			return 0;
+		nanosleep(&a_while, NULL);
+	}
+	return 0;
+}
+
+/* What xdg-open says is left out: it says it of each browser that it looks for. */
 static int open_browser(const char *page, struct bsa_err *err)
 {
 	char *const argv[] = { "xdg-open", (char *)page, NULL };
+	posix_spawn_file_actions_t actions;
 	pid_t pid;
-	int r = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	int r = posix_spawn_file_actions_init(&actions);
 
-	return r ? bsa_fail(err, BSA_E_ENV, "%s is written; it cannot be opened: xdg-open: %s", page, strerror(r)) : 0;
+	if (!r) {
+		r = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+		if (!r)
+			r = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	if (r)
+		return bsa_fail(err, BSA_E_ENV, "%s is written; it cannot be opened: xdg-open: %s", page, strerror(r));
+	if (opener_status(pid))
+		return bsa_fail(err, BSA_E_ENV, "%s is written; xdg-open finds no browser to open it with", page);
+	return 0;
 }
 
 static int run(const struct bsv_call *call, struct bsa_err *err)

@@ -21,6 +21,20 @@ static const struct bsv_command *const answers[] = {
 
 enum { N_ANSWERS = sizeof(answers) / sizeof(*answers) };
 
+/* Tables of the page that are asked for by burstscope sql. */
+static const struct {
+	const char *name, *query;
+} queries[] = {
+	{ "settings", "SELECT instance, policy, preempt, lanes, spin_us, deadlines, at - (SELECT min(began) FROM "
+	              "trace) AS since_ns "
+	              "FROM service_rules ORDER BY at" },
+	{ "traces",
+	  "SELECT id, host, session, path, ended - began AS length_ns, events, lost_events, lost_packets, clock, cut "
+	  "FROM trace ORDER BY id" },
+};
+
+enum { N_QUERIES = sizeof(queries) / sizeof(*queries), N_ALWAYS = N_ANSWERS + N_QUERIES };
+
 struct making {
 	const struct bsv_call *call;
 	const struct bsv_report_wanted *wanted;
@@ -28,18 +42,17 @@ struct making {
 	struct bsv_report_asked asked;
 };
 
-/* The question of @call again, by @command, about the database @about and, where a command can be asked so, its part. */
-static int ask(const struct making *m, const struct bsv_command *command, const char *about, const void *options,
-               FILE *to, struct bsa_err *err)
+/* The question of @call again, by @command, about the database @about, with another operand or NULL, and, where a command can be asked so, its part. */
+static int ask(const struct making *m, const struct bsv_command *command, const char *about, const char *second,
+               const void *options, FILE *to, struct bsa_err *err)
 {
-	const bool two = command == &bsv_diff;
-	const char *operands[] = { about, two ? m->other.path : NULL, NULL };
+	const char *operands[] = { about, second, NULL };
 	struct bsv_call call = { .command = command,
 		                 .common = m->call->common,
 		                 .options = options,
 		                 .operands = operands,
-		                 .n_operands = two ? 2 : 1,
-		                 .n_before = two ? 2 : 1,
+		                 .n_operands = second ? 2 : 1,
+		                 .n_before = second ? 2 : 1,
 		                 .to = to,
 		                 .most = ROWS_MOST };
 
@@ -59,18 +72,25 @@ static int answer(void *ctx, size_t i, const char **name, FILE *to, struct bsa_e
 	static const _Alignas(max_align_t) char none[BSV_OPTIONS_MAX];
 	const struct making *m = ctx;
 	const struct bsv_call *first = m->wanted->first;
-	const struct bsv_command *command;
 
 	if (first && i == 0) {
 		*name = first->command->name;
-		return ask(m, first->command, m->input.path, first->options, to, err);
+		return ask(m, first->command, m->input.path, NULL, first->options, to, err);
 	}
 	i -= first ? 1 : 0;
-	if (i > N_ANSWERS + 1 || (i >= N_ANSWERS && !m->wanted->compare))
+	if (i < N_ANSWERS) {
+		*name = answers[i]->name;
+		return ask(m, answers[i], m->input.path, NULL, none, to, err);
+	}
+	if (i < N_ALWAYS) {
+		*name = queries[i - N_ANSWERS].name;
+		return ask(m, &bsv_sql, m->input.path, queries[i - N_ANSWERS].query, none, to, err);
+	}
+	if (i > N_ALWAYS + 1 || !m->wanted->compare)
 		return BSV_REPORT_NO_MORE;
-	command = i < N_ANSWERS ? answers[i] : i == N_ANSWERS ? &bsv_diff : &bsv_summary;
-	*name = i <= N_ANSWERS ? command->name : "other";
-	return ask(m, command, i <= N_ANSWERS ? m->input.path : m->other.path, none, to, err);
+	*name = i == N_ALWAYS ? bsv_diff.name : "other";
+	return i == N_ALWAYS ? ask(m, &bsv_diff, m->input.path, m->other.path, none, to, err)
+	                     : ask(m, &bsv_summary, m->other.path, NULL, none, to, err);
 }
 
 static int write_page(void *ctx, FILE *to, struct bsa_err *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer/scoped.h"
+#include "audit/causes.h"
 #include "page.h"
 #include "report/pack.h"
 #include "report/world.h"
@@ -126,6 +127,22 @@ static int append(FILE *to, FILE *from, struct bsa_err *err)
 	return ferror(from) ? bsa_fail(err, BSA_E_ENV, "a temporary file cannot be read") : 0;
 }
 
+/* [["too_big","what it means"],...] */
+static void write_causes(FILE *to)
+{
+	const char *name;
+
+	fputs(",\"causes\":[", to);
+	for (size_t i = 0; (name = bsv_cause_name(i)); i++) {
+		fputs(i ? ",[" : "[", to);
+		bsv_page_text(to, name);
+		fputc(',', to);
+		bsv_page_text(to, bsv_cause_says(name));
+		fputc(']', to);
+	}
+	fputc(']', to);
+}
+
 static void write_about(struct writing *w)
 {
 	fputs("<script type=\"application/json\" id=\"about\">{\"version\":", w->to);
@@ -134,6 +151,7 @@ static void write_about(struct writing *w)
 	bsv_page_text(w->to, w->asked->title ? w->asked->title : w->input->path);
 	fputs(",\"database\":", w->to);
 	bsv_page_text(w->to, w->input->path);
+	write_causes(w->to);
 	if (w->asked->other) {
 		fputs(",\"other\":", w->to);
 		bsv_page_text(w->to, w->asked->other->path);

@@ -8,17 +8,17 @@ const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW
 
 /** @typedef {{name: string, colour: string, sorted: Float64Array, index: Uint32Array, dashed?: boolean}} Group */
 
-/** Answered executions by app and model, those with the most first. @param {any} world @returns {Group[]} */
+/** Answered executions by app, model and path, those with the most first. @param {any} world @returns {Group[]} */
 export function groupsOf(world) {
 	const { executions } = world;
 	/** @type {Map<number, number[]>} */
 	const lists = new Map();
-	const apps = executions.app_id.codes, models = executions.model_id.codes;
+	const apps = executions.app_id.codes, models = executions.model_id.codes, paths = executions.path_word.codes;
 
 	for (let i = 0; i < executions.n; i++) {
 		if (!world.answered(i))
 			continue;
-		const key = apps[i] * 2 ** 26 + models[i], list = lists.get(key);
+		const key = (apps[i] * 2 ** 22 + models[i]) * 64 + paths[i], list = lists.get(key);
 
 		if (list)
 			list.push(i);
@@ -26,7 +26,7 @@ export function groupsOf(world) {
 			lists.set(key, [i]);
 	}
 	return [...lists.values()].sort((a, b) => b.length - a.length).slice(0, MOST_GROUPS).map((list, place) => ({
-		name: `${world.appName(executions.app_id.get(list[0]))}, ${world.modelName(executions.model_id.get(list[0]))}`, colour: colourOf(place),
+		name: `${world.appName(executions.app_id.get(list[0]))}, ${world.modelName(executions.model_id.get(list[0]))} (${world.word(executions.path_word, list[0])})`, colour: colourOf(place),
 		sorted: Float64Array.from(list, (i) => executions.e2e_ns.get(i)).sort(), index: Uint32Array.from(list) }));
 }
 

@@ -51,6 +51,19 @@ function fillAnswers(answers) {
 	fill(byId('in-slots'), answers.memory, 'Memory');
 }
 
+const phasesMean = [['prepare', 'the client makes its request'], ['send', 'the request is on its way to the service'], ['decode', 'the service reads and checks it'], ['fence', 'fenced executions wait for their fences'],
+	['slots', 'the service finds and maps the memory it names'], ['queue', 'it is ready and waits for a lane for the first time'], ['run', 'it is on a lane'], ['preempted', 'it was taken off its lane and waits'],
+	['reply', 'the service writes its answer'], ['return', 'the answer is on its way'], ['finish', 'the client takes the answer'], ['signal', 'a fence is signalled']];
+
+/** What the words of the tables mean, and what was recorded by which rules. @param {any} about @param {Record<string, any>} answers */
+function fillDefinitions(about, answers) {
+	const place = byId('in-method'), words = (/** @type {string} */ title, /** @type {string[][]} */ rows) => tableOf(title, [{ name: 'word', class: 'label' }, { name: 'means', class: 'text' }], rows.map(([word, means]) => ({ word, means })));
+
+	fill(place, answers.settings, 'Rules of the services that were recorded, since when');
+	fill(place, answers.traces, 'Traces that were recorded');
+	place.append(words('Causes of missed deadlines and of overhead', about.causes), words('Phases of an execution, in their order', phasesMean));
+}
+
 /** @param {any} about @param {any} overview */
 function fillMethod(about, overview) {
 	byId('in-method').append(
@@ -97,6 +110,7 @@ class Page {
 			if (this.about.other)
 				this.comparison = new Comparison(byId('in-compare'), this.about, this.overview, this.world, answers);
 			fillMethod(this.about, this.overview);
+			fillDefinitions(this.about, answers);
 			fillAudits(byId('trust-in-full'), answers.summary ?? {});
 		});
 	}
