@@ -253,7 +253,7 @@ void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct
 	struct bsa_numbered *s = service_of(f, x->sched.instance);
 	uint64_t ended = x->fact.at[BSA_RUN_ENDED];
 
-	if ((!x->sched.counted || x->told_stops) && x->fact.at[BSA_ENQUEUED] != BSA_NEVER && ended != BSA_NEVER)
+	if (!x->sched.counted && x->fact.at[BSA_ENQUEUED] != BSA_NEVER && ended != BSA_NEVER)
 		doubt(f, x);
 	if (!s || ended == BSA_NEVER)
 		return;

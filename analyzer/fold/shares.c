@@ -52,12 +52,37 @@ static bsa_parts most(const struct bsa_tenant *t)
 	return t->lag + t->over;
 }
 
+/* How far a lag can fall in @ns: by what all lanes are worth. */
+static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
+{
+	unsigned lanes = d->lanes_told ? d->n_lanes : BSA_LANES_MAX;
+
+	return (bsa_parts)(lanes ? lanes : 1) * BSA_PARTS * ns;
+}
+
+/*
+ * How far a lag can rise in @ns: by half of that. An app that is entitled to more than half of the lanes in use gets more than all
+ * others together, so the others get what they ask for, which is no less than the lanes they have: the rest is the app's own lanes.
+ */
+static bsa_parts worth_behind(const struct bsa_device *d, uint64_t ns)
+{
+	return worth(d, ns) / 2;
+}
+
+/* In a hole a lag is not counted: what it can have become since that began. */
 static void look_at_lag(struct bsa_tenant *t)
 {
-	if (!t->looked || least(t) > t->window_lag)
-		t->window_lag = least(t);
-	if (!t->looked || most(t) > t->window_most)
-		t->window_most = most(t);
+	const struct bsa_device *d = t->device;
+	bsa_parts low = least(t), high = most(t);
+
+	if (d->in_loss) {
+		low -= worth(d, d->now - d->hole_began);
+		high += worth_behind(d, d->now - d->hole_began);
+	}
+	if (!t->looked || low > t->window_lag)
+		t->window_lag = low;
+	if (!t->looked || high > t->window_most)
+		t->window_most = high;
 	t->looked = true;
 }
 
@@ -132,23 +157,6 @@ static void open_up(struct bsa_tenant *t)
 		d->window[d->n_window++] = t;
 	t->in_window = true;
 	d->dirty = true;
-}
-
-/* How far a lag can fall in @ns: by what all lanes are worth. */
-static bsa_parts worth(const struct bsa_device *d, uint64_t ns)
-{
-	unsigned lanes = d->lanes_told ? d->n_lanes : BSA_LANES_MAX;
-
-	return (bsa_parts)(lanes ? lanes : 1) * BSA_PARTS * ns;
-}
-
-/*
- * How far a lag can rise in @ns: by half of that. An app that is entitled to more than half of the lanes in use gets more than all
- * others together, so the others get what they ask for, which is no less than the lanes they have: the rest is the app's own lanes.
- */
-static bsa_parts worth_behind(const struct bsa_device *d, uint64_t ns)
-{
-	return worth(d, ns) / 2;
 }
 
 /* @t leaves in a hole, after which no lag of it is left: before @t left, its lag may have risen, since the hole began. */
@@ -459,6 +467,8 @@ static void tell_window(struct bsa_device *d)
 		struct bsa_tenant *t = d->window[i];
 
 		settle(t);
+		if (d->in_loss && t->backlogged)
+			look_at_lag(t);
 		tell_window_of(t);
 		t->in_window = t->backlogged;
 		if (t->backlogged)
@@ -471,6 +481,8 @@ static void tell_window(struct bsa_device *d)
 static void skip(struct bsa_device *d, uint64_t to)
 {
 	if (to >= d->window_ended) {
+		if (d->in_loss) /* so that its lags are told as of its end */
+			d->now = d->window_ended;
 		tell_window(d);
 		set_window(d, to);
 	}
