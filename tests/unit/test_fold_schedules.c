@@ -892,8 +892,11 @@ static uint64_t longer_hidden(uint64_t ns, uint64_t began, uint64_t ended, uint6
 	return began <= at && at <= ended && at - began > ns ? at - began : ns;
 }
 
-/* For how long before @at an app may have been backlogged of which no event tells. @from: the beginning of the recording. */
-static uint64_t hidden_before(const struct collected *c, uint64_t at, uint64_t from)
+/*
+ * For how long before @at an app may have been backlogged of which no event tells. @from: the beginning of the recording. @accounted: bounds
+ * account for waits of executions that are known.
+ */
+static uint64_t hidden_before(const struct collected *c, uint64_t at, uint64_t from, bool accounted)
 {
 	uint64_t longest = 0;
 
@@ -902,7 +905,7 @@ static uint64_t hidden_before(const struct collected *c, uint64_t at, uint64_t f
 	for (size_t i = 0; i < c->possible_wait.n; i++) {
 		const struct bsa_possible_wait *p = &c->possible_wait.items[i];
 
-		if (!p->execution || !p->app) /* bounds of lags account for the others */
+		if (!accounted || !p->execution || !p->app)
 			longest = longer_hidden(longest, p->began == NEVER ? from : p->began, p->ended, at);
 	}
 	return longest;
@@ -944,7 +947,8 @@ static void check_lags(const struct against *a)
 	for (size_t i = 0; i < all->share.n; i++) {
 		uint32_t key = app_key(all, all->share.items[i].app);
 		struct bsa_share is = largest_lag(all, key), told = largest_lag(some, key);
-		int64_t hidden = (int64_t)(lanes_of(a->s) * hidden_before(some, is.max_lag_at, a->s->began) + 1) / 2;
+		int64_t hidden =
+			(int64_t)(lanes_of(a->s) * hidden_before(some, is.max_lag_at, a->s->began, true) + 1) / 2;
 
 		HOLDS(told.max_lag <= is.max_lag, "app %u: a lag of %lld at least, and it was %lld", key,
 		      (long long)told.max_lag, (long long)is.max_lag);
@@ -972,11 +976,11 @@ static const struct bsa_lag *window_of(const struct collected *c, uint32_t key, 
 static uint64_t hidden_within(const struct against *a, uint64_t began)
 {
 	const struct collected *c = &a->some->facts;
-	uint64_t ended = began + a->window_ns, longest = hidden_before(c, ended, a->s->began), at, ns;
+	uint64_t ended = began + a->window_ns, longest = hidden_before(c, ended, a->s->began, false), at, ns;
 
 	for (size_t i = 0; i < c->lost.n + c->possible_wait.n; i++) {
 		at = i < c->lost.n ? c->lost.items[i].ended : c->possible_wait.items[i - c->lost.n].ended;
-		ns = at > began && at <= ended ? hidden_before(c, at, a->s->began) : 0;
+		ns = at > began && at <= ended ? hidden_before(c, at, a->s->began, false) : 0;
 		longest = ns > longest ? ns : longest;
 	}
 	return longest;
