@@ -56,7 +56,7 @@ char *bsv_judge_hidden(const struct bsv_input *input)
 
 /* ---- fairness: of each service by itself ---- */
 
-enum { FAIRNESS_HOLES = 9 };
+enum { FAIRNESS_HOLES = 10 };
 
 /* Of all that was recorded, where that is of one service: or of one among several. */
 struct one_service {
@@ -106,6 +106,7 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 		                            "most_lag_ns, app_id FROM asked_windows"
 		                          : "SELECT max_lag_ns, ifnull(most_lag_ns, 4611686018427387904) AS "
 		                            "most_lag_ns, app_id FROM app_share" },
+		{ "windows", is_timed(input) ? "1" : "0" },
 		{ "sight", is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
 		{ "apps", of->apps },
 		{ "services", of->services },

@@ -47,7 +47,10 @@ SELECT
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) FILTER (WHERE received_ns > 0 OR NOT s.losses) AS n FROM asked_windows GROUP BY window_began, trace_id)) AS n_apps,
 	(SELECT ifnull(max(n), 0) FROM (SELECT count(*) AS n FROM asked_windows WHERE NOT s.losses GROUP BY window_began, trace_id
 		UNION ALL SELECT count(*) FROM app WHERE s.losses AND id @apps@ GROUP BY trace_id)) AS n_most_apps,
-	t.lanes AS n_lanes, f.max_lag_ns, (SELECT max(most_lag_ns) FROM lags) AS most_lag_ns,
+	t.lanes AS n_lanes, f.max_lag_ns,
+	-- a wait that is hidden comes on top of the lag that an app had before: what app_share says at most accounts for both, windows do not
+	max(ifnull((SELECT max(most_lag_ns) FROM lags), 0), iif(@windows@ AND max(ifnull(s.hole_ns, 0), ifnull(s.wait_ns, 0)) > 0,
+		(SELECT ifnull(max(ifnull(most_lag_ns, 4611686018427387904)), 0) FROM app_share WHERE app_id @apps@), 0)) AS most_lag_ns,
 	(SELECT a.name FROM apps a WHERE a.id = f.app_id) AS app,
 	iif(t.unknown, NULL, t.ns) AS stretch_ns,
 	iif(t.unknown, NULL, max(t.ns, ifnull(t.more_ns, 0))) AS most_stretch_ns,
