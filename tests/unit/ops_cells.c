@@ -523,7 +523,7 @@ static void make_16bit_lstm(struct maker *k)
 	state = give_raw(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, n), 1.0f / 128, 128);
 	cells = wanted(k, NNB_TENSOR_QUANT16_SYMM, DIMS(batch, n), 0x1p-11f, 0);
 	out = wanted(k, NNB_TENSOR_QUANT8_ASYMM, DIMS(batch, n), 1.0f / 128, 128);
-	cells->off = 2;
+	cells->off = 6; /* a gate of 16 bits may be 4 steps of 2^-15 off, which a cell of up to 16 makes 4 of 2^-11 */
 	for (size_t i = 0; i < cells->n; i++) {
 		size_t b = i / n;
 		double gates[4];
