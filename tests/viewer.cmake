@@ -72,6 +72,10 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
     WHATIF_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/whatif.sh")
   target_link_libraries(bench_whatif PRIVATE viewer_parts bsa_store)
   add_dependencies(bench_whatif burstscope nnburstd nnburst-load driver_slower)
+  nnb_bench(live)
+  target_compile_definitions(bench_live PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>" NNBURSTD="$<TARGET_FILE:nnburstd>"
+    NNBURST_LOAD="$<TARGET_FILE:nnburst-load>" LIVE_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/live.sh")
+  add_dependencies(bench_live burstscope nnburstd nnburst-load driver_null nbt_provider)
 endif()
 
 # ---- answers: about traces that never change, and to mistakes ----

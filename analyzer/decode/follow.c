@@ -31,7 +31,9 @@
 enum {
 	DEPTH_MAX = 8,
 	FILES_MAX = 1 << 16,
-	HEADER_MAX = 88,   /* bytes of a packet's header that any packet has */
+	HEADER_MAX = 88, /* bytes of a packet's header that any packet has */
+	UNREAD_LOOKS =
+		16, /* looks after which a directory is read again though its time is the same: that is a coarse one */
 	STALL_LOOKS = 400, /* looks after which a header that makes no sense is believed to stay so */
 };
 static const uint64_t stall_ns = 2000000000; /* how long a stream that cannot be read yet holds back the others */
@@ -40,7 +42,9 @@ struct place {
 	char *path;
 	int depth;
 	bool is_trace;
-	size_t trace; /* if it is one */
+	size_t trace;            /* if it is one */
+	struct timespec changed; /* what was in it when it was read last */
+	unsigned unread;         /* looks since then */
 };
 
 struct file {
@@ -440,7 +444,7 @@ static int see_entry(struct bsa_follow *f, size_t place, int directory, const st
 	return r;
 }
 
-static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
+static int read_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 {
 	int fd = open(f->places[place].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -458,6 +462,29 @@ static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
 		r = see_entry(f, place, fd, e, err);
 	closedir(d);
 	return r;
+}
+
+/* Is anything in it that was not there when it was read last, as far as its time tells? */
+static bool has_changed(struct bsa_follow *f, struct place *p)
+{
+	struct stat st;
+
+	if (f->now != BSA_NEVER && ++p->unread < UNREAD_LOOKS &&
+	    (stat(p->path, &st) ||
+	     (st.st_mtim.tv_sec == p->changed.tv_sec && st.st_mtim.tv_nsec == p->changed.tv_nsec)))
+		return false;
+	p->unread = 0;
+	if (!stat(p->path, &st))
+		p->changed = st.st_mtim;
+	return true;
+}
+
+static int see_place(struct bsa_follow *f, size_t place, struct bsa_err *err)
+{
+	/* Of a trace, tracefiles may be written anew, which their directory's time does not tell. */
+	if (!f->places[place].is_trace && !has_changed(f, &f->places[place]))
+		return 0;
+	return read_place(f, place, err);
 }
 
 static struct stream *stream_of(struct bsa_follow *f, size_t trace, const struct bsa_packet_head *head,

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "decode/follow.h"
 #include "fold/fold.h"
@@ -35,6 +36,7 @@ struct bsa_live {
 	bool finished;
 	bool late_summaries, users_again;
 	struct bsa_live_state state;
+	uint64_t event_at;          /* of the record in hand */
 	struct bsa_followed before; /* of the directories that were left */
 	uint64_t lost_events, lost_packets;
 };
@@ -42,6 +44,15 @@ struct bsa_live {
 static int no_memory(struct bsa_err *err)
 {
 	return bsa_fail(err, BSA_E_ENV, "there is no memory left to follow a recording");
+}
+
+/* LTTng's clock. */
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* ---- facts ---- */
@@ -80,6 +91,8 @@ static void on_over(void *ctx, const struct bsa_execution *x)
 	struct bsa_live *l = ctx;
 
 	note(l, bsa_rows_over(l->rows, x));
+	if (x->path != BSA_PATH_PREPARE)
+		bsa_rows_counted(l->rows, l->event_at, now());
 }
 
 static void on_execution(void *ctx, const struct bsa_execution *x)
@@ -146,8 +159,10 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 	}
 #define OTHERS(K)                                                                                            \
 	K(lag)                                                                                               \
-	K(process) K(stream) K(possible_wait) K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) \
-		K(mapping) K(buffer) K(buffer_used) K(inverted) K(starved) K(interfered) K(chosen) K(spanned)
+	K(process)                                                                                           \
+	K(stream)                                                                                            \
+	K(possible_wait) K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) K(mapping) K(buffer) \
+		K(buffer_used) K(inverted) K(starved) K(interfered) K(chosen) K(spanned)
 OTHERS(NOTHING_OF)
 
 static struct bsa_facts facts_of(struct bsa_live *l)
@@ -241,6 +256,7 @@ static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *e
 		r = begin(l, err);
 	if (r < 0)
 		return r;
+	l->event_at = e->at;
 	if (e->kind != BSA_loss)
 		bsa_rows_begin(l->rows, e->at);
 	counts = users_event(l->users, e);
@@ -417,6 +433,8 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l)
 	add_up(l, &f, &s.lost_events, &s.lost_packets);
 	s.sum = bsa_rows_sum(l->rows);
 	s.window_ns = bsa_rows_window(l->rows);
+	s.counted_p50_ns = bsa_rows_counted_rank(l->rows, 500);
+	s.counted_p99_ns = bsa_rows_counted_rank(l->rows, 990);
 	s.late = f.late;
 	s.late_ns = f.late_ns;
 	s.broken = f.broken;

@@ -73,6 +73,7 @@ struct bsa_rows {
 	uint64_t until, began;
 	uint64_t lagged; /* the last window of 100 ms that was told, plus 1 */
 	struct bsa_live_sum others;
+	uint64_t counted[BUCKETS], n_counted; /* by how long after their last events */
 };
 
 static bool names_init(struct names *n)
@@ -524,6 +525,19 @@ static uint64_t rank(const uint64_t *took, uint64_t n, unsigned permille)
 			return ns_of(k);
 	}
 	return BSA_LIVE_UNKNOWN;
+}
+
+void bsa_rows_counted(struct bsa_rows *r, uint64_t end, uint64_t now)
+{
+	if (end < r->began || now < end) /* it was there before, or is of another clock */
+		return;
+	r->counted[bucket_of(now - end)]++;
+	r->n_counted++;
+}
+
+uint64_t bsa_rows_counted_rank(const struct bsa_rows *r, unsigned permille)
+{
+	return rank(r->counted, r->n_counted, permille);
 }
 
 static void add_share(const struct bsa_rows *r, struct bsa_live_row *row)

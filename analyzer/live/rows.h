@@ -29,6 +29,10 @@ void bsa_rows_recause(struct bsa_rows *r, uint32_t app, uint32_t model, unsigned
 /* The recording begins at @at: executions that ended before are of no window. */
 void bsa_rows_begin(struct bsa_rows *r, uint64_t at);
 
+/* An execution whose last event was at @end was counted at @now. */
+void bsa_rows_counted(struct bsa_rows *r, uint64_t end, uint64_t now);
+uint64_t bsa_rows_counted_rank(const struct bsa_rows *r, unsigned permille);
+
 /* Everything before @until is known. */
 void bsa_rows_advance(struct bsa_rows *r, uint64_t until);
 

@@ -10,7 +10,7 @@
 #include "importer/shared.h"
 #include "live/figures.h"
 
-enum { LOOK_MS = 4, LINE_MAX_BYTES = PATH_MAX + 8 };
+enum { LOOK_MS = 5, LINE_MAX_BYTES = PATH_MAX + 8 };
 
 struct following {
 	struct bsa_live *live;

@@ -561,6 +561,8 @@ static void json_state(const struct bsv_view *v, FILE *to)
 
 	json_digits("until_ns", s->until ? s->until : BSA_LIVE_UNKNOWN, to);
 	json_number("lag_ns", s->until ? lag_of(v) : BSA_LIVE_UNKNOWN, to);
+	json_number("counted_p50_ns", s->counted_p50_ns, to);
+	json_number("counted_p99_ns", s->counted_p99_ns, to);
 	json_number("window_ns", s->window_ns, to);
 	json_number("lanes", s->lanes, to);
 	json_number("losses", s->losses, to);

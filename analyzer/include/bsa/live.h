@@ -78,7 +78,9 @@ struct bsa_live_state {
 	uint64_t late, late_ns;            /* records that came too late, and the most that was by */
 	uint64_t overwritten, broken; /* tracefiles that were written anew before they were read; that made no sense */
 	uint64_t impostors;           /* events of users that these cannot know of */
-	uint64_t gaps;                /* times it began anew */
+	uint64_t counted_p50_ns,
+		counted_p99_ns; /* how long after its last event an execution was counted: BSA_LIVE_UNKNOWN: none was */
+	uint64_t gaps;          /* times it began anew */
 	uint64_t bytes;
 	size_t streams;
 	unsigned lanes, services; /* of those that were heard last */
