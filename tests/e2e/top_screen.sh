@@ -102,10 +102,13 @@ awaits 'in all:' 'ended 0' 'as it was'
 [[ $(shown) != *EXEC/S* ]] || wrong "the table is still there: $(shown)"
 tm kill-server
 
-# ---- without colours; a session daemon that dies; a signal ----
+# ---- without colours; who reads, and the session daemon, die; a signal ----
 screen "NO_COLOR=1 sh -c 'echo \$\$ >pid; exec $burstscope top'"
 awaits 'EXEC/S' 'tardy'
 [[ $(tm capture-pane -pe) != *$'\033[3'* ]] || wrong 'NO_COLOR, and colours'
+kill -9 "$(pgrep -P "$(<pid)" burstscope-impo)"
+awaits 'it begins anew'
+awaits 'tardy'
 kill $apps
 wait $apps 2>/dev/null || true
 apps=
