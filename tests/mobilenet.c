@@ -82,15 +82,14 @@ static void conv(struct builder *b, uint32_t filter, uint32_t stride, uint32_t o
 	    (b->side + stride - 1) / stride, out);
 }
 
-static void depthwise(struct builder *b, uint32_t stride)
+static void depthwise(struct builder *b, uint32_t filter, uint32_t stride, enum nnb_fused fused)
 {
 	uint32_t w[2], s = scalar(b, (int32_t)stride);
 
-	weights(b, (uint32_t[4]){ 1, 3, 3, b->channels }, b->channels, 9, w);
+	weights(b, (uint32_t[4]){ 1, filter, filter, b->channels }, b->channels, filter * filter, w);
 	add(b, NNB_DEPTHWISE_CONV_2D,
-	    (uint32_t[]){ b->at, w[0], w[1], scalar(b, NNB_PADDING_SAME), s, s, scalar(b, 1),
-	                  scalar(b, NNB_FUSED_RELU6) },
-	    8, (b->side + stride - 1) / stride, b->channels);
+	    (uint32_t[]){ b->at, w[0], w[1], scalar(b, NNB_PADDING_SAME), s, s, scalar(b, 1), scalar(b, fused) }, 8,
+	    (b->side + stride - 1) / stride, b->channels);
 }
 
 static void average_pool(struct builder *b)
@@ -122,7 +121,7 @@ struct nnb_model *mobilenet_new_wide(uint32_t quarters)
 	conv(&b, 3, 2, quarters == 1 ? 16 : 8 * quarters,
 	     NNB_FUSED_RELU6); /* as the trained one of width 0.25 has it */
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-		depthwise(&b, blocks[i].stride);
+		depthwise(&b, 3, blocks[i].stride, NNB_FUSED_RELU6);
 		conv(&b, 1, 1, quarters * blocks[i].out, NNB_FUSED_RELU6);
 	}
 	average_pool(&b);
@@ -131,6 +130,137 @@ struct nnb_model *mobilenet_new_wide(uint32_t quarters)
 	if (nnb_model_finish(b.model, &input, 1, &b.at, 1))
 		abort();
 	return b.model;
+}
+
+/* ---- versions 2 and 3 ---- */
+
+/* With another tensor of the same shape, or of one cell for each channel, or of one. */
+static void pair(struct builder *b, enum nnb_op type, uint32_t with, enum nnb_fused fused)
+{
+	add(b, type, (uint32_t[]){ b->at, with, scalar(b, fused) }, 3, b->side, b->channels);
+}
+
+static uint32_t number(struct builder *b, float value)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32, .rank = 1, .dims = { 1 } };
+	uint32_t index = checked(nnb_model_operand(b->model, &o));
+
+	checked(nnb_model_value(b->model, index, &value, sizeof(value)));
+	return index;
+}
+
+static void hard_swish(struct builder *b)
+{
+	add(b, NNB_HARD_SWISH, &b->at, 1, b->side, b->channels);
+}
+
+/* How much each channel counts, by what all cells have of it. */
+static void squeeze(struct builder *b)
+{
+	struct nnb_operand axes = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { 2 } };
+	uint32_t features = b->at, side = b->side, channels = b->channels, over, share;
+
+	over = checked(nnb_model_operand(b->model, &axes));
+	checked(nnb_model_value(b->model, over, (int32_t[]){ 1, 2 }, 8));
+	add(b, NNB_MEAN, (uint32_t[]){ b->at, over, scalar(b, 1) }, 3, 1, channels);
+	conv(b, 1, 1, channels / 4, NNB_FUSED_RELU);
+	conv(b, 1, 1, channels, NNB_FUSED_NONE);
+	pair(b, NNB_ADD, number(b, 3), NNB_FUSED_RELU6);
+	pair(b, NNB_MUL, number(b, 1.0f / 6), NNB_FUSED_NONE);
+	share = b->at;
+	b->at = features;
+	b->side = side;
+	pair(b, NNB_MUL, share, NNB_FUSED_NONE);
+}
+
+struct block {
+	uint32_t filter, inner, out, stride;
+	bool squeezes, swishes;
+	enum nnb_fused fused;
+};
+
+/* Wide, each channel by itself, narrow; and what came in is added, where it has the shape. */
+static void inverted(struct builder *b, const struct block *is)
+{
+	uint32_t before = b->at, channels = b->channels;
+
+	if (is->inner != b->channels)
+		conv(b, 1, 1, is->inner, is->fused);
+	if (is->swishes)
+		hard_swish(b);
+	depthwise(b, is->filter, is->stride, is->fused);
+	if (is->swishes)
+		hard_swish(b);
+	if (is->squeezes)
+		squeeze(b);
+	conv(b, 1, 1, is->out, NNB_FUSED_NONE);
+	if (is->stride == 1 && is->out == channels)
+		pair(b, NNB_ADD, before, NNB_FUSED_NONE);
+}
+
+static uint32_t begin(struct builder *b, const char *name, enum nnb_hal hal)
+{
+	*b = (struct builder){ .side = MOBILENET_SIDE, .channels = 3, .random = 1 };
+	if (nnb_model_new(&b->model, name, hal))
+		abort();
+	b->at = tensor(b, 1, MOBILENET_SIDE, MOBILENET_SIDE, 3);
+	return b->at;
+}
+
+static struct nnb_model *end(struct builder *b, uint32_t input)
+{
+	conv(b, 1, 1, MOBILENET_CLASSES, NNB_FUSED_NONE);
+	add(b, NNB_LOGISTIC, &b->at, 1, 1, MOBILENET_CLASSES);
+	if (nnb_model_finish(b->model, &input, 1, &b->at, 1))
+		abort();
+	return b->model;
+}
+
+struct nnb_model *mobilenet_v2_new(void)
+{
+	static const struct {
+		uint32_t widens, out, times, stride;
+	} rows[] = { { 1, 16, 1, 1 }, { 6, 24, 2, 2 },  { 6, 32, 3, 2 }, { 6, 64, 4, 2 },
+		     { 6, 96, 3, 1 }, { 6, 160, 3, 2 }, { 6, 320, 1, 1 } };
+	struct builder b;
+	uint32_t input = begin(&b, "mobilenet v2", NNB_HAL_1_0);
+
+	conv(&b, 3, 2, 32, NNB_FUSED_RELU6);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (uint32_t k = 0; k < rows[i].times; k++)
+			inverted(&b, &(struct block){ .filter = 3,
+			                              .inner = rows[i].widens * b.channels,
+			                              .out = rows[i].out,
+			                              .stride = k ? 1 : rows[i].stride,
+			                              .fused = NNB_FUSED_RELU6 });
+	conv(&b, 1, 1, 1280, NNB_FUSED_RELU6);
+	average_pool(&b);
+	return end(&b, input);
+}
+
+struct nnb_model *mobilenet_v3_new(void)
+{
+	static const struct block blocks[] = {
+		{ 3, 16, 16, 2, true, false, NNB_FUSED_RELU },  { 3, 72, 24, 2, false, false, NNB_FUSED_RELU },
+		{ 3, 88, 24, 1, false, false, NNB_FUSED_RELU }, { 5, 96, 40, 2, true, true, NNB_FUSED_NONE },
+		{ 5, 240, 40, 1, true, true, NNB_FUSED_NONE },  { 5, 240, 40, 1, true, true, NNB_FUSED_NONE },
+		{ 5, 120, 48, 1, true, true, NNB_FUSED_NONE },  { 5, 144, 48, 1, true, true, NNB_FUSED_NONE },
+		{ 5, 288, 96, 2, true, true, NNB_FUSED_NONE },  { 5, 576, 96, 1, true, true, NNB_FUSED_NONE },
+		{ 5, 576, 96, 1, true, true, NNB_FUSED_NONE },
+	};
+	struct builder b;
+	uint32_t input = begin(&b, "mobilenet v3", NNB_HAL_1_3);
+
+	conv(&b, 3, 2, 16, NNB_FUSED_NONE);
+	hard_swish(&b);
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		inverted(&b, &blocks[i]);
+	conv(&b, 1, 1, 576, NNB_FUSED_NONE);
+	hard_swish(&b);
+	average_pool(&b);
+	conv(&b, 1, 1, 1024, NNB_FUSED_NONE);
+	hard_swish(&b);
+	return end(&b, input);
 }
 
 /* ---- as text ---- */

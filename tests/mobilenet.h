@@ -1,4 +1,4 @@
-/* mobilenet.h -- a MobileNet v1 (width 0.25, 224 x 224 x 3, 11 classes) with weights from a generator. */
+/* mobilenet.h -- MobileNets (224 x 224 x 3, 11 classes) with weights from a generator: v1 of width 0.25, v2, v3. */
 #ifndef MOBILENET_H
 #define MOBILENET_H
 
@@ -12,6 +12,10 @@ struct nnb_model *mobilenet_new(void);
 
 /* The same of another width, in quarters: 4 is the one without a number to its name. */
 struct nnb_model *mobilenet_new_wide(uint32_t quarters);
+
+/* The shapes of version 2, of width 1, and of version 3 small, which is of HAL 1.3: a MEAN, HARD_SWISH. */
+struct nnb_model *mobilenet_v2_new(void);
+struct nnb_model *mobilenet_v3_new(void);
 
 /* A model as the text of a model file (nnb_model(5)); to be freed. */
 char *mobilenet_text(const struct nnb_model *model);

@@ -7,8 +7,7 @@ set -euo pipefail
 conformance=$1 service=$2 load=$3 both=$4 build=$5 failures=0
 . "$(dirname "$0")/../daemon.sh"
 . "$(dirname "$0")/../npm.sh"
-packages=(face_detection@0.4.1646425229 hands@0.4.1675469240 selfie_segmentation@0.1.1675465747)
-models=$build/npm-mediapipe/node_modules/@mediapipe
+. "$(dirname "$0")/../mediapipe.sh"
 
 wrong()
 {
@@ -30,14 +29,8 @@ says() # WORDS
 	[[ $said == *"$1"* ]] || wrong "not said: $1 (but: $said)"
 }
 
-fetched "$build/npm-mediapipe" "${packages[@]/#/@mediapipe/}"
-
-mkdir "$tmp/models"
-good=(face_detection/face_detection_short_range face_detection/face_detection_full_range hands/hand_landmark_lite
-	hands/hand_landmark_full)
-for model in "${good[@]}"; do
-	ln -s "$models/$model.tflite" "$tmp/models/"
-done
+fetch_mediapipe "$build"
+link_mediapipe "$tmp/models"
 
 ends 0 "$conformance" --driver "$both" --memory both "$tmp/models"
 says '4 passed, 0 failed, 0 skipped'
@@ -45,7 +38,7 @@ says '4 passed, 0 failed, 0 skipped'
 start_daemon "$service"
 ends 0 "$conformance" --socket "$tmp/socket" --path both "$tmp/models"
 says '4 passed, 0 failed, 0 skipped'
-for model in "${good[@]}"; do
+for model in "${mediapipe_models[@]}"; do
 	ends 0 "$load" --socket "$tmp/socket" --duration 200ms --model "$models/$model.tflite"
 	says 'one app that runs one model by bursts'
 done
