@@ -11,6 +11,7 @@
 enum {
 	EACH_NS = 100,     /* an operation, however small */
 	DEEP = 1 << 16,    /* products in one sum, from which on a plain loop computes it */
+	ITEM = 1 << 20,    /* elements in one mean, likewise */
 	ROW_ELEMENTS = 50, /* that it takes as long to find a row as to copy */
 	POW_ELEMENTS = 100 /* likewise, to take a power of what was added up as to add one */
 };
@@ -191,6 +192,25 @@ static bool is_plain_wide(const struct place *p)
 	return by_channel && (p->op->type == NNB_TRANSPOSE_CONV_2D || operand(p, 0)->type == NNB_TENSOR_QUANT8_ASYMM);
 }
 
+/* Of a MEAN: XNNPACK's is over all dimensions between some first ones and the last, and an item of the first ones is its tile. */
+static bool is_plain_mean(const struct place *p)
+{
+	const int32_t *axes = p->graph->constants[p->op->inputs[1]];
+	uint32_t rank = in(p, 0)->rank, set = 0, between;
+	uint64_t n = elements(in(p, 1)), item = 1;
+
+	if (!axes || n > NNB_RANK_MAX || operand(p, 0)->type == NNB_TENSOR_FLOAT16)
+		return true;
+	for (uint64_t i = 0; i < n; i++)
+		set |= 1u << ((uint32_t)(axes[i] < 0 ? axes[i] + (int32_t)rank : axes[i]) & 31);
+	between = rank ? (1u << (rank - 1)) - 1 : 0; /* all but the last */
+	if (!set || (set & ~between) || set + (set & -set) != between + 1)
+		return true;
+	for (uint32_t d = (uint32_t)__builtin_ctz(set); d < rank; d++)
+		item = times(item, in(p, 0)->dims[d]);
+	return item > ITEM;
+}
+
 /* Does a plain loop compute it, because no weights could be packed, or the sums are too long? */
 static bool is_plain(const struct place *p)
 {
@@ -198,6 +218,8 @@ static bool is_plain(const struct place *p)
 
 	bool wide = type == NNB_GROUPED_CONV_2D || type == NNB_TRANSPOSE_CONV_2D;
 
+	if (type == NNB_MEAN)
+		return is_plain_mean(p);
 	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D && !wide)
 		return false;
 	if (wide && is_plain_wide(p))

@@ -67,8 +67,8 @@ static uint64_t digest_of(const uint8_t *bytes, size_t n)
 
 enum nnb_status __wrap_nnbx_step_run(struct step *step, const struct site *site)
 {
-	size_t bytes =
-		shape_elements(out_shape(site, 0)) * (out_operand(site, 0)->type == NNB_TENSOR_QUANT8_ASYMM ? 1 : 4);
+	uint32_t type = site->graph->model->operands[site->op->outputs[0]].type;
+	size_t bytes = shape_elements(out_shape(site, 0)) * nnb_type_info(type)->bytes;
 	uint64_t began = cpu_ns();
 	enum nnb_status status;
 	void *out;

@@ -24,14 +24,18 @@ enum { SLOWER = 1, SMALLER = 1 };
 struct maker {
 	struct nnb_model *m;
 	bool quant;
-	uint32_t inputs[24], n_inputs; /* of the operation */
+	uint32_t type;                 /* 0: float32, or quant8 */
+	uint32_t inputs[64], n_inputs; /* of the operation */
 	uint32_t more[3], n_more;      /* outputs behind the first; nothing reads them */
 	uint32_t model_inputs[4], n_model_inputs;
 };
 
 static struct nnb_operand tensor_of(const struct maker *k, uint32_t rank, const uint32_t *dims)
 {
-	struct nnb_operand o = { .type = k->quant ? NNB_TENSOR_QUANT8_ASYMM : NNB_TENSOR_FLOAT32, .rank = rank };
+	struct nnb_operand o = { .type = k->type    ? k->type
+		                         : k->quant ? NNB_TENSOR_QUANT8_ASYMM
+		                                    : NNB_TENSOR_FLOAT32,
+		                 .rank = rank };
 
 	memcpy(o.dims, dims, rank * sizeof(*dims));
 	if (k->quant)
@@ -273,7 +277,7 @@ static uint32_t resize(struct maker *k)
 	input(k, 4, DIMS(1, 64, 64, 32));
 	scalar(k, (int32_t)side);
 	scalar(k, (int32_t)side);
-	return tensor(k, 4, DIMS(1, side, side, 32), 0);
+	return tensor(k, 4, DIMS(1, side, side, 32), 0.5f);
 }
 
 static uint32_t resize_of_deep_pixels(struct maker *k)
@@ -515,11 +519,315 @@ static uint32_t log_softmax(struct maker *k)
 	return tensor(k, 2, DIMS(4, MANY / 32), 0);
 }
 
+enum { FEW = MANY / 8 };
+
+/* Of another type than the row's. */
+static uint32_t of_type(struct maker *k, uint32_t type, uint32_t rank, const uint32_t *dims)
+{
+	struct nnb_operand o = { .type = type, .rank = rank };
+
+	memcpy(o.dims, dims, rank * sizeof(*dims));
+	return operand(k->m, &o);
+}
+
+static uint32_t few(struct maker *k)
+{
+	input(k, 1, DIMS(FEW));
+	return tensor(k, 1, DIMS(FEW), 0.5f);
+}
+
+static uint32_t elu(struct maker *k)
+{
+	input(k, 1, DIMS(FEW));
+	real_scalar(k, 1);
+	return tensor(k, 1, DIMS(FEW), 0);
+}
+
+static uint32_t few_pairs(struct maker *k)
+{
+	input(k, 1, DIMS(FEW));
+	input(k, 1, DIMS(FEW));
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 1, DIMS(FEW), 200);
+}
+
+static uint32_t compare(struct maker *k)
+{
+	input(k, 1, DIMS(FEW));
+	input(k, 1, DIMS(FEW));
+	return of_type(k, NNB_TENSOR_BOOL8, 1, DIMS(FEW));
+}
+
+static uint32_t prelu(struct maker *k)
+{
+	input(k, 2, DIMS(FEW / 64, 64));
+	constant(k, 1, DIMS(64));
+	return tensor(k, 2, DIMS(FEW / 64, 64), 200);
+}
+
+static uint32_t quantize(struct maker *k)
+{
+	input(k, 1, DIMS(FEW));
+	k->quant = true;
+	return tensor(k, 1, DIMS(FEW), 0.5f);
+}
+
+static uint32_t cast(struct maker *k)
+{
+	input(k, 1, DIMS(FEW));
+	return of_type(k, NNB_TENSOR_INT32, 1, DIMS(FEW));
+}
+
+static uint32_t selection(struct maker *k)
+{
+	constant_of(k, &(struct nnb_operand){ .type = NNB_TENSOR_BOOL8, .rank = 1, .dims = { FEW } });
+	input(k, 1, DIMS(FEW));
+	input(k, 1, DIMS(FEW));
+	return tensor(k, 1, DIMS(FEW), 0.5f);
+}
+
+static void margins(struct maker *k)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 2, 2 } };
+	uint32_t index = operand(k->m, &o);
+
+	assert_int_equal(nnb_model_value(k->m, index, (int32_t[]){ 3, 5, 1, 2 }, 16), 0);
+	k->inputs[k->n_inputs++] = index;
+}
+
+static uint32_t pad(struct maker *k)
+{
+	input(k, 2, DIMS(1024, FEW / 1024));
+	margins(k);
+	return tensor(k, 2, DIMS(1032, FEW / 1024 + 3), 0.5f);
+}
+
+static uint32_t strided_slice(struct maker *k)
+{
+	input(k, 2, DIMS(1024, FEW / 512));
+	values(k, 2, (const int32_t[]){ 0, 0 });
+	values(k, 2, (const int32_t[]){ 1024, FEW / 512 });
+	values(k, 2, (const int32_t[]){ 1, 2 });
+	for (int i = 0; i < 3; i++)
+		scalar(k, 0);
+	return tensor(k, 2, DIMS(1024, FEW / 1024), 0.5f);
+}
+
+static uint32_t gather(struct maker *k)
+{
+	input(k, 2, DIMS(64, 128));
+	scalar(k, 0);
+	indexes(k, FEW / 128);
+	return tensor(k, 2, DIMS(FEW / 128, 128), 0.5f);
+}
+
+static uint32_t space_to_batch(struct maker *k)
+{
+	input(k, 4, DIMS(1, 128, 128, FEW / 16384));
+	values(k, 2, (const int32_t[]){ 2, 2 });
+	constant_of(k, &(struct nnb_operand){ .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 2, 2 } });
+	return tensor(k, 4, DIMS(4, 64, 64, FEW / 16384), 0.5f);
+}
+
+static uint32_t shuffle(struct maker *k)
+{
+	input(k, 2, DIMS(FEW / 64, 64));
+	scalar(k, 4);
+	scalar(k, 1);
+	return tensor(k, 2, DIMS(FEW / 64, 64), 0.5f);
+}
+
+static uint32_t nearest(struct maker *k)
+{
+	input(k, 4, DIMS(1, 64, 64, FEW / 16384));
+	scalar(k, 128);
+	scalar(k, 128);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 128, 128, FEW / 16384), 0.5f);
+}
+
+/* Of all cells of an image, which is XNNPACK's. */
+static uint32_t mean_of_images(struct maker *k)
+{
+	input(k, 4, DIMS(4, 64, 64, FEW / 16384));
+	values(k, 2, (const int32_t[]){ 1, 2 });
+	scalar(k, 1);
+	return tensor(k, 4, DIMS(4, 1, 1, FEW / 16384), 0.5f);
+}
+
+static uint32_t reduce(struct maker *k)
+{
+	input(k, 2, DIMS(1024, FEW / 1024));
+	values(k, 1, (const int32_t[]){ 1 });
+	truth(k, false);
+	return tensor(k, 1, DIMS(1024), 0.5f);
+}
+
+static uint32_t instance_normalization(struct maker *k)
+{
+	input(k, 4, DIMS(1, 128, 128, FEW / 16384));
+	for (int i = 0; i < 3; i++)
+		real_scalar(k, 1);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 128, 128, FEW / 16384), 0);
+}
+
+static uint32_t transposed_conv(struct maker *k, bool constants)
+{
+	uint32_t side = 32 / SMALLER;
+
+	input(k, 4, DIMS(1, side, side, 32));
+	(constants ? constant : input)(k, 4, DIMS(16, 3, 3, 32));
+	bias(k, 16);
+	for (int i = 0; i < 4; i++)
+		scalar(k, 0);
+	scalar(k, 2);
+	scalar(k, 2);
+	scalar(k, NNB_FUSED_NONE);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 2 * side + 1, 2 * side + 1, 16), 1000);
+}
+
+static uint32_t transposed_conv_of_constants(struct maker *k)
+{
+	return transposed_conv(k, true);
+}
+
+static uint32_t transposed_conv_by_the_kernel(struct maker *k)
+{
+	return transposed_conv(k, false);
+}
+
+/* ---- boxes: they overlap, so that there is something to suppress ---- */
+
+static void boxes(struct maker *k, uint32_t n, uint32_t classes)
+{
+	float *at = malloc((size_t)n * classes * 16);
+	uint32_t index = tensor(k, 2, DIMS(n, 4 * classes), 0);
+
+	assert_non_null(at);
+	for (uint32_t i = 0; i < n * classes; i++) {
+		float x = (float)(i % 97) / 4, y = (float)(i % 89) / 4;
+
+		memcpy(at + 4 * (size_t)i, (float[]){ x, y, x + 4, y + 4 }, 16);
+	}
+	assert_int_equal(nnb_model_value(k->m, index, at, n * classes * 16), 0);
+	free(at);
+	k->inputs[k->n_inputs++] = index;
+}
+
+/* Scores that fall: none is the best of all for long. */
+static void scores(struct maker *k, uint32_t rank, const uint32_t *dims)
+{
+	constant(k, rank, dims);
+}
+
+static uint32_t box_transform(struct maker *k)
+{
+	boxes(k, 4096, 1);
+	input(k, 2, DIMS(4096, 4 * 8));
+	indexes(k, 4096);
+	constant(k, 2, DIMS(1, 2));
+	return tensor(k, 2, DIMS(4096, 4 * 8), 0);
+}
+
+static uint32_t roi_align(struct maker *k)
+{
+	input(k, 4, DIMS(1, 32, 32, 16));
+	boxes(k, 64, 1);
+	indexes(k, 64);
+	scalar(k, 7);
+	scalar(k, 7);
+	real_scalar(k, 1);
+	real_scalar(k, 1);
+	scalar(k, 4);
+	scalar(k, 4);
+	truth(k, false);
+	return tensor(k, 4, DIMS(64, 7, 7, 16), 0);
+}
+
+static uint32_t roi_pooling(struct maker *k)
+{
+	input(k, 4, DIMS(1, 32, 32, 64));
+	boxes(k, 128, 1);
+	indexes(k, 128);
+	scalar(k, 7);
+	scalar(k, 7);
+	real_scalar(k, 1);
+	real_scalar(k, 1);
+	truth(k, false);
+	return tensor(k, 4, DIMS(128, 7, 7, 64), 0);
+}
+
+static uint32_t heatmap(struct maker *k)
+{
+	input(k, 4, DIMS(32, 64, 64, 8));
+	boxes(k, 32, 1);
+	truth(k, false);
+	k->more[k->n_more++] = tensor(k, 3, DIMS(32, 8, 2), 0);
+	return tensor(k, 2, DIMS(32, 8), 0);
+}
+
+static uint32_t detection(struct maker *k)
+{
+	scores(k, 3, DIMS(1, 1024, 8));
+	input(k, 3, DIMS(1, 1024, 4));
+	boxes(k, 1024, 1);
+	for (int i = 0; i < 4; i++)
+		real_scalar(k, 10);
+	truth(k, true);
+	scalar(k, 100);
+	scalar(k, 1);
+	scalar(k, 100);
+	real_scalar(k, 0);
+	real_scalar(k, 0.9f);
+	truth(k, false);
+	k->more[k->n_more++] = tensor(k, 3, DIMS(1, 100, 4), 0);
+	k->more[k->n_more++] = of_type(k, NNB_TENSOR_INT32, 2, DIMS(1, 100));
+	k->more[k->n_more++] = of_type(k, NNB_TENSOR_INT32, 1, DIMS(1));
+	return tensor(k, 2, DIMS(1, 100), 0);
+}
+
+static uint32_t multinomial(struct maker *k)
+{
+	input(k, 2, DIMS(2, 1000));
+	scalar(k, 50000);
+	values(k, 2, (const int32_t[]){ 1, 2 });
+	return of_type(k, NNB_TENSOR_INT32, 2, DIMS(2, 50000));
+}
+
+/* ---- sequences ---- */
+
+enum { STEPS = 8, CELLS = 256 / SMALLER };
+
+static uint32_t sequence_lstm(struct maker *k)
+{
+	input(k, 3, DIMS(STEPS, BATCH, CELLS));
+	for (int i = 0; i < 8; i++)
+		constant(k, 2, DIMS(CELLS, CELLS));
+	for (int i = 0; i < 3; i++)
+		omitted(k, 1);
+	for (int i = 0; i < 4; i++)
+		constant(k, 1, DIMS(CELLS));
+	omitted(k, 2);
+	omitted(k, 1);
+	input(k, 2, DIMS(BATCH, CELLS));
+	input(k, 2, DIMS(BATCH, CELLS));
+	scalar(k, 4);
+	real_scalar(k, 0);
+	real_scalar(k, 0);
+	truth(k, true);
+	for (int i = 0; i < 4; i++)
+		omitted(k, 1);
+	return tensor(k, 3, DIMS(STEPS, BATCH, CELLS), 0);
+}
+
 static const struct row {
 	const char *name;
 	enum nnb_op op;
 	uint32_t (*make)(struct maker *k);
 	bool quant;
+	uint32_t type; /* another than float32 or quant8 */
 } rows[] = {
 	{ "MAX_POOL_2D float32, wide windows", NNB_MAX_POOL_2D, wide_pool, false },
 	{ "MAX_POOL_2D quant8, wide windows", NNB_MAX_POOL_2D, wide_pool, true },
@@ -600,14 +908,68 @@ static const struct row {
 	{ "GROUPED_CONV_2D float32", NNB_GROUPED_CONV_2D, grouped_conv, false },
 	{ "GROUPED_CONV_2D quant8", NNB_GROUPED_CONV_2D, grouped_conv, true },
 	{ "UNIDIRECTIONAL_SEQUENCE_RNN float32", NNB_UNIDIRECTIONAL_SEQUENCE_RNN, sequence_rnn, false },
+	{ "ADD quant8 signed", NNB_ADD, few_pairs, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "MUL quant8 signed", NNB_MUL, few_pairs, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "SUB quant8 signed", NNB_SUB, few_pairs, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "RELU6 quant8 signed", NNB_RELU6, few, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "MAX_POOL_2D quant8 signed", NNB_MAX_POOL_2D, small_pool, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "RESIZE_BILINEAR quant8 signed", NNB_RESIZE_BILINEAR, resize, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "PRELU quant8 signed", NNB_PRELU, prelu, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "MEAN quant8 signed", NNB_MEAN, mean_of_images, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "EQUAL quant8 signed", NNB_EQUAL, compare, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "PAD quant8 signed", NNB_PAD, pad, true, NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "ADD float16", NNB_ADD, few_pairs, false, NNB_TENSOR_FLOAT16 },
+	{ "DIV float16", NNB_DIV, few_pairs, false, NNB_TENSOR_FLOAT16 },
+	{ "EXP float16", NNB_EXP, few, false, NNB_TENSOR_FLOAT16 },
+	{ "MAX_POOL_2D float16", NNB_MAX_POOL_2D, small_pool, false, NNB_TENSOR_FLOAT16 },
+	{ "MEAN float16", NNB_MEAN, mean_of_images, false, NNB_TENSOR_FLOAT16 },
+	{ "CAST float16", NNB_CAST, cast, false, NNB_TENSOR_FLOAT16 },
+	{ "TRANSPOSE_CONV_2D float16", NNB_TRANSPOSE_CONV_2D, transposed_conv_of_constants, false, NNB_TENSOR_FLOAT16 },
+	{ "DIV float32", NNB_DIV, few_pairs, false },
+	{ "EQUAL float32", NNB_EQUAL, compare, false },
+	{ "PRELU float32", NNB_PRELU, prelu, false },
+	{ "ABS float32", NNB_ABS, few, false },
+	{ "NEG float32", NNB_NEG, few, false },
+	{ "EXP float32", NNB_EXP, few, false },
+	{ "LOG float32", NNB_LOG, few, false },
+	{ "RSQRT float32", NNB_RSQRT, few, false },
+	{ "ELU float32", NNB_ELU, elu, false },
+	{ "HARD_SWISH float32", NNB_HARD_SWISH, few, false },
+	{ "HARD_SWISH quant8", NNB_HARD_SWISH, few, true },
+	{ "QUANTIZE float32", NNB_QUANTIZE, quantize, false },
+	{ "CAST float32", NNB_CAST, cast, false },
+	{ "SELECT float32", NNB_SELECT, selection, false },
+	{ "PAD float32", NNB_PAD, pad, false },
+	{ "STRIDED_SLICE float32", NNB_STRIDED_SLICE, strided_slice, false },
+	{ "GATHER float32", NNB_GATHER, gather, false },
+	{ "SPACE_TO_BATCH_ND float32", NNB_SPACE_TO_BATCH_ND, space_to_batch, false },
+	{ "CHANNEL_SHUFFLE float32", NNB_CHANNEL_SHUFFLE, shuffle, false },
+	{ "RESIZE_NEAREST_NEIGHBOR float32", NNB_RESIZE_NEAREST_NEIGHBOR, nearest, false },
+	{ "REDUCE_MAX float32", NNB_REDUCE_MAX, reduce, false },
+	{ "REDUCE_SUM float32", NNB_REDUCE_SUM, reduce, false },
+	{ "INSTANCE_NORMALIZATION float32", NNB_INSTANCE_NORMALIZATION, instance_normalization, false },
+	{ "AXIS_ALIGNED_BBOX_TRANSFORM float32", NNB_AXIS_ALIGNED_BBOX_TRANSFORM, box_transform, false },
+	{ "ROI_ALIGN float32", NNB_ROI_ALIGN, roi_align, false },
+	{ "ROI_POOLING float32", NNB_ROI_POOLING, roi_pooling, false },
+	{ "HEATMAP_MAX_KEYPOINT float32", NNB_HEATMAP_MAX_KEYPOINT, heatmap, false },
+	{ "DETECTION_POSTPROCESSING float32", NNB_DETECTION_POSTPROCESSING, detection, false },
+	{ "RANDOM_MULTINOMIAL float32", NNB_RANDOM_MULTINOMIAL, multinomial, false },
+	{ "UNIDIRECTIONAL_SEQUENCE_LSTM float32", NNB_UNIDIRECTIONAL_SEQUENCE_LSTM, sequence_lstm, false },
+	{ "MEAN float32, images", NNB_MEAN, mean_of_images, false },
+	{ "MEAN quant8, images", NNB_MEAN, mean_of_images, true },
+	{ "TRANSPOSE_CONV_2D float32", NNB_TRANSPOSE_CONV_2D, transposed_conv_of_constants, false },
+	{ "TRANSPOSE_CONV_2D quant8", NNB_TRANSPOSE_CONV_2D, transposed_conv_of_constants, true },
+	{ "TRANSPOSE_CONV_2D float32, weights of the run", NNB_TRANSPOSE_CONV_2D, transposed_conv_by_the_kernel,
+	  false },
 };
 
 static struct nnb_model *make_model(const struct row *row)
 {
-	struct maker k = { .quant = row->quant };
+	struct maker k = { .quant = row->quant, .type = row->type };
 	uint32_t outs[4];
 
-	assert_int_equal(nnb_model_new(&k.m, row->name, nnb_op_hal(row->op) == NNB_HAL_1_0 ? NNB_HAL_1_0 : NNB_HAL_1_3),
+	assert_int_equal(nnb_model_new(&k.m, row->name,
+	                               nnb_op_hal(row->op) == NNB_HAL_1_0 && !row->type ? NNB_HAL_1_0 : NNB_HAL_1_3),
 	                 0);
 	outs[0] = row->make(&k);
 	memcpy(outs + 1, k.more, sizeof(k.more));
