@@ -9,9 +9,9 @@ function partOf(answer, name) {
 	return answer.parts?.find((/** @type {any} */ p) => p.name === name)?.rows ?? [];
 }
 
-/** Is it a finding about time that could be saved, where nothing need be wrong? @param {any} row */
+/** Is it a finding about where time goes, where nothing need be wrong? @param {any} row */
 function isCost(row) {
-	return / overhead( |$)/.test(row.see ?? '');
+	return row.finding !== 'burst_per_call' && / overhead( |$)/.test(row.see ?? '');
 }
 
 /** @param {any} summary @param {any} about */
@@ -44,7 +44,7 @@ function auditsOf(summary) {
 
 /** @param {any} row of a finding */
 function findingOf(row) {
-	const facts = [['Who', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].filter(([, value]) => value);
+	const facts = [[isCost(row) ? 'Where' : 'Who', row.who], ['Whose doing', row.culprit === row.who ? null : row.culprit], ['What may help', row.advice]].filter(([, value]) => value);
 	const line = make('p', { class: 'facts' }, ...facts.map(([name, value]) => make('span', {}, make('strong', {}, `${name}: `), shown(String(value)))));
 
 	if (row.see)
@@ -52,18 +52,16 @@ function findingOf(row) {
 	return make('li', { class: isCost(row) ? 'cost' : 'wrong' }, make('p', { class: 'what' }, shown(row.what)), line);
 }
 
-/** @param {any[]} rows */
-function headlineOfAll(rows) {
-	const wrong = rows.filter((row) => !isCost(row)).length;
+/** In a line: how many things are wrong; or that nothing was seen to be, and whether it would have been seen. @param {any} summary */
+function headlineOfAll(summary) {
+	const rows = summary.rows ?? [], wrong = rows.filter((/** @type {any} */ row) => !isCost(row)).length, cost = rows.length ? ' What costs most time:' : '';
+	const judged = partOf(summary, 'audits').filter((/** @type {any} */ row) => audited.includes(row.audit));
 
 	if (wrong)
 		return wrong === 1 ? 'One thing is wrong' : `${count(wrong)} things are wrong, the most important first`;
-	return rows.length ? 'Nothing is wrong. What costs most time:' : 'Nothing was found';
-}
-
-/** Is all known that a verdict needs? @param {any} summary */
-function isSure(summary) {
-	return partOf(summary, 'audits').every((/** @type {any} */ row) => !audited.includes(row.audit) || resultOf(row)[1] !== 'unsure' && !/at least|unknown|cannot/.test(row.what));
+	if (!judged.every((/** @type {any} */ row) => resultOf(row)[1] === 'pass' && !/at least|unknown|cannot/.test(row.what)))
+		return `Nothing wrong was seen, but not every verdict could be reached.${cost}`;
+	return `${judged.some((/** @type {any} */ row) => /^none of/.test(row.what)) ? 'No deadline was missed, and no verdict failed.' : 'No verdict failed; there were no deadlines.'}${cost}`;
 }
 
 /** @param {HTMLElement} place @param {any} summary @param {any} about */
@@ -73,9 +71,9 @@ export function fillFindings(place, summary, about) {
 		place.append(make('p', { class: 'bad' }, summary.error));
 		return;
 	}
-	const rows = summary.rows ?? [], headline = headlineOfAll(rows), wrong = rows.some((/** @type {any} */ row) => !isCost(row));
+	const rows = summary.rows ?? [];
 
-	place.append(make('h3', { class: 'headline' }, !wrong && !isSure(summary) ? headline.replace(/^Nothing is wrong\.|^Nothing was found/, 'Nothing wrong was seen, but not every verdict could be reached.') : headline));
+	place.append(make('h3', { class: 'headline' }, headlineOfAll(summary)));
 	if (rows.length)
 		place.append(make('ol', { class: 'found' }, ...rows.map(findingOf)));
 	place.append(auditsOf(summary));
