@@ -84,11 +84,11 @@ void bsa_numbers_see(struct bsa_fold *f, struct bsa_exec *x, uint32_t n_ready, u
 
 	if (!s)
 		return;
-	s->numbers &= n_ready > 0;
+	s->numbers &= n_ready || s->most > INT32_MAX; /* 0 comes after the largest number, too */
+	if (!s->n_seen || (int32_t)(n_ready - s->most) > 0)
+		s->most = n_ready;
 	s->n_seen += !x->numbered;
 	x->numbered = true;
-	if (n_ready > s->most)
-		s->most = n_ready;
 	if (since > s->most_at && since != BSA_NEVER)
 		s->most_at = since;
 }
@@ -248,6 +248,12 @@ static void doubt(struct bsa_fold *f, const struct bsa_exec *x)
 	}
 }
 
+/* 0 is none, but after the largest number. */
+static bool has_number(const struct bsa_numbered *s, const struct bsa_exec *x, const struct bsa_exec_service *e)
+{
+	return e->nth_ready || (s->numbers && s->based && s->base > INT32_MAX && x->fact.at[BSA_ENQUEUED] != BSA_NEVER);
+}
+
 void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct bsa_exec_service *e)
 {
 	struct bsa_numbered *s = service_of(f, x->sched.instance);
@@ -257,12 +263,13 @@ void bsa_numbers_hear(struct bsa_fold *f, const struct bsa_exec *x, const struct
 		doubt(f, x);
 	if (!s || ended == BSA_NEVER)
 		return;
-	if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER && !e->nth_ready) {
-		forget_all(s);
-		s->numbers = false;
-	}
-	if (!e->nth_ready)
+	if (!has_number(s, x, e)) {
+		if (x->fact.at[BSA_ENQUEUED] != BSA_NEVER) {
+			forget_all(s);
+			s->numbers = false;
+		}
 		return;
+	}
 	if (!s->based && s->numbers)
 		base_on(s, e, ended);
 	if (!s->based || e->nth_ready - s->base > INT32_MAX || !make_room(f, s) || !s->based)

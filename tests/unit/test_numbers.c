@@ -66,6 +66,17 @@ static void without_all_numbers_a_horizon_before_the_hole_is_unknown(void **stat
 		  "1 service_state pid=9 lanes=1 since=1\n" SERVED("1102", "16:1", "1000", "7", "7", "7")
 		          HOLE SERVED("30102", "17:1", "30000", "8", "8", "8") LATER,
 		  "no possible_wait ended=20500", SUMMARIES },
+		{ "after the largest number comes 0",
+		  "1 service_state pid=9 lanes=1 since=1\n" SERVED("1102", "16:1", "1000", "4294967295", "4294967295",
+		                                                   "4294967295")
+		          HOLE SERVED("30102", "17:1", "30000", "0", "0", "0")
+		                  SERVED("31102", "18:1", "31000", "1", "1", "1") LATER,
+		  "no possible_wait ended=20500", SUMMARIES },
+		{ "one is missing around 0",
+		  "1 service_state pid=9 lanes=1 since=1\n" SERVED("1102", "16:1", "1000", "4294967294", "4294967294",
+		                                                   "4294967294")
+		          HOLE SERVED("30102", "17:1", "30000", "0", "0", "0") LATER,
+		  "possible_wait execution=none began=1100 ended=20500", SUMMARIES },
 	};
 
 	(void)state;
