@@ -139,6 +139,7 @@ static int all_decoded(struct pass *p, struct bsa_imported *ret, struct bsa_err 
 		if (r < 0)
 			return r;
 		ret->traces++;
+		ret->unreadable += bsa_decode_trace(p->decode, i)->unreadable;
 		ret->events += d.events;
 		ret->foreign += d.foreign;
 		ret->unusable += d.unusable;

@@ -154,6 +154,7 @@ static bool known_init(struct known *k, const struct bsa_trace *t, uint32_t id)
 		.uid = t->uid,
 		.boottime_known = t->boottime_known,
 		.boottime = t->boottime,
+		.unreadable = t->unreadable,
 	};
 	return true;
 }

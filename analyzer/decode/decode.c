@@ -500,6 +500,7 @@ static int make_room(struct bsa_decode *d, struct bsa_err *err)
 int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_paths,
                     const struct bsa_decode_options *options, struct bsa_err *err)
 {
+	const struct bsa_decode_options wanted = options ? *options : (struct bsa_decode_options){ 0 };
 	struct bsa_decode *d = calloc(1, sizeof(*d));
 	struct bsa_places places = { 0 };
 	int r = d ? 0 : bsa_fail(err, BSA_E_ENV, "there is no memory left to read traces");
@@ -509,7 +510,7 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 	if (r == 0)
 		r = find_source(d, err);
 	if (r == 0)
-		r = bsa_inputs_open(&d->inputs, &places, d->source, options ? options->decoder : BSA_DECODER_AUTO, err);
+		r = bsa_inputs_open(&d->inputs, &places, d->source, &wanted, err);
 	if (r == 0)
 		r = make_room(d, err);
 	bsa_places_fini(&places);
@@ -517,7 +518,7 @@ int bsa_decode_open(struct bsa_decode **ret, const char *const *paths, size_t n_
 		bsa_decode_free(d);
 		return r;
 	}
-	d->threads = options && options->threads ? options->threads : threads_that_pay();
+	d->threads = wanted.threads ? wanted.threads : threads_that_pay();
 	if (d->threads > READERS_MAX)
 		d->threads = READERS_MAX;
 	*ret = d;

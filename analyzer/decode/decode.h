@@ -31,6 +31,7 @@ struct bsa_trace {
 	bool boottime_known;    /* its recorder says how far CLOCK_BOOTTIME was ahead of its clock */
 	int64_t boottime;       /* so much, ns */
 	uint32_t uid;           /* all of its events are of processes of this user, says LTTng; UINT32_MAX: unknown */
+	bool unreadable;        /* nothing of it is read: what its user has written cannot be */
 };
 
 /* What was met so far. Of a trace: exact once everything has been read. */
@@ -58,6 +59,7 @@ enum bsa_decoder {
 struct bsa_decode_options {
 	unsigned threads; /* 0: as many as pay */
 	enum bsa_decoder decoder;
+	bool may_be_foreign; /* that no trace has an event class of ours is no error: then there are no records */
 };
 
 struct bsa_decode;

@@ -1,6 +1,7 @@
 /* inputs.c -- see inputs.h. */
 #include "inputs.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "mend.h"
 #include "metadata.h"
 #include "recorded.h"
+#include "trial.h"
 #include "unseen.h"
 
 static int no_memory(struct bsa_err *err)
@@ -222,15 +224,66 @@ static int open_one(struct bsa_inputs *inputs, struct bsa_input *input, const bt
 	return r;
 }
 
-/* What has no events of ours is no trace here. */
-static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *source, enum bsa_decoder decoder,
-                    struct bsa_err *err)
+/* Whose buffers a directory of LTTng's has; UINT32_MAX: it does not say. */
+static uint32_t user_of(const char *path)
 {
-	size_t kept = 0, all = inputs->n;
+	static const char below[] = "/ust/uid/";
+	const char *at = NULL;
+	unsigned long uid;
+	char *end;
+
+	for (const char *p = strstr(path, below); p; p = strstr(p + 1, below))
+		at = p + strlen(below);
+	errno = 0;
+	uid = at && *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : UINT32_MAX;
+	return uid < UINT32_MAX && !errno && (*end == '/' || !*end) ? (uint32_t)uid : UINT32_MAX;
+}
+
+/* It stays in the list, without a stream: what is known is whose it is. */
+static int leave_out(struct bsa_input *input, uint32_t uid, struct bsa_err *err)
+{
+	struct bsa_trace info = { .path = strdup(input->info.path),
+		                  .uuid = strdup(""),
+		                  .host = strdup(""),
+		                  .session = strdup(""),
+		                  .clock = strdup(""),
+		                  .clock_uuid = strdup(""),
+		                  .uid = uid,
+		                  .unreadable = true };
+
+	bsa_input_fini(input);
+	input->info = info;
+	return info.path && info.uuid && info.host && info.session && info.clock && info.clock_uuid ? 1
+	                                                                                            : no_memory(err);
+}
+
+/*
+ * As open_one. Beside others, what a user other than root has in his buffers is tried first: LTTng has it from his processes, and
+ * nothing in it may keep the others from being read.
+ */
+static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
+                       enum bsa_decoder decoder, struct bsa_err *err)
+{
+	uint32_t uid = user_of(input->info.path);
+	int r = inputs->n > 1 && uid && uid != UINT32_MAX ? bsa_trial(input->directories, input->n_directories, err)
+	                                                  : 0;
+
+	if (r == 0)
+		return open_one(inputs, input, source, decoder, err);
+	return r == BSA_E_INPUT ? leave_out(input, uid, err) : r;
+}
+
+/* What has no events of ours is no trace here. */
+static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *source,
+                    const struct bsa_decode_options *options, struct bsa_err *err)
+{
+	size_t kept = 0, read = 0, all = inputs->n;
+	struct bsa_err why = { "" };
 	int r = 0;
 
 	for (size_t i = 0; i < all && r >= 0; i++) {
-		r = open_one(inputs, &inputs->list[i], source, decoder, err);
+		r = open_beside(inputs, &inputs->list[i], source, options->decoder, &why);
+		read += r > 0 && !inputs->list[i].info.unreadable;
 		if (r > 0) {
 			struct bsa_input input = inputs->list[i];
 
@@ -238,9 +291,9 @@ static int open_all(struct bsa_inputs *inputs, const bt_component_class_source *
 			inputs->list[kept++] = input;
 		}
 	}
-	if (r < 0)
-		return r;
-	if (!kept)
+	if (r < 0 || (kept && !read))
+		return bsa_fail(err, r < 0 ? r : BSA_E_INPUT, "%s", why.text);
+	if (!kept && !options->may_be_foreign)
 		return bsa_fail(
 			err, BSA_E_INPUT,
 			"%s is a trace, but without nnburst events; lttng enable-event -u 'nnburst:*' records them",
@@ -283,13 +336,13 @@ static void group(struct bsa_inputs *inputs)
 }
 
 int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, const bt_component_class_source *source,
-                    enum bsa_decoder decoder, struct bsa_err *err)
+                    const struct bsa_decode_options *options, struct bsa_err *err)
 {
 	struct bsa_inputs inputs = { 0 };
 	int r = gather(&inputs, places) ? 0 : no_memory(err);
 
 	if (r == 0)
-		r = open_all(&inputs, source, decoder, err);
+		r = open_all(&inputs, source, options, err);
 	if (r == 0) {
 		group(&inputs);
 		r = bsa_unseen_find(&inputs) ? 0 : no_memory(err);

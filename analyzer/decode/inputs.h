@@ -59,7 +59,7 @@ struct bsa_inputs {
  * BSA_E_INPUT; BSA_E_ENV.
  */
 int bsa_inputs_open(struct bsa_inputs *ret, const struct bsa_places *places, const bt_component_class_source *source,
-                    enum bsa_decoder decoder, struct bsa_err *err);
+                    const struct bsa_decode_options *options, struct bsa_err *err);
 void bsa_inputs_close(struct bsa_inputs *inputs); /* zeroes are fine */
 void bsa_input_fini(struct bsa_input *input);     /* what one holds; zeroes are fine */
 

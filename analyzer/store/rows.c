@@ -439,6 +439,6 @@ int bsa_store_trace(struct bsa_store *s, const struct bsa_trace_row *row, struct
 		.clock = clean(row->clock, clock, sizeof(clock)), .clock_offset = bounded(row->clock_offset),
 		.foreign_events = count(row->foreign), .unusable_events = count(row->unusable), .cut = row->cut,
 		.uid = row->uid == UINT32_MAX ? NOTHING : (int64_t)row->uid, .impostor_events = count(row->impostors),
-		.boottime_ns = row->boottime_known ? bounded(row->boottime) : NOTHING);
+		.boottime_ns = row->boottime_known ? bounded(row->boottime) : NOTHING, .unreadable = row->unreadable);
 	return bsa_store_check(s, err);
 }

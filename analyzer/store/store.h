@@ -25,7 +25,7 @@ struct bsa_trace_row {
 	uint64_t began, ended, events, lost_events, lost_packets; /* BSA_NEVER: unknown */
 	uint64_t foreign, unusable, impostors;
 	uint32_t uid; /* UINT32_MAX: unknown */
-	bool cut, boottime_known;
+	bool cut, boottime_known, unreadable;
 	int64_t boottime; /* CLOCK_BOOTTIME less its clock, if known */
 };
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# impostors.sh BURSTSCOPE SERVICE LOAD FORGE PROVIDER -- beside a service of root's and its client, another user emits events of the
-# service and of that client, through LTTng. What is told of the recording is what is told of it without that user's buffers.
+# impostors.sh BURSTSCOPE SERVICE LOAD FORGE PROVIDER MISNAMED -- beside a service of root's and its client, another user emits events of
+# the service and of that client, through LTTng, and three have events whose names spoil their metadata. What is told of the recording
+# is what is told of it without those users' buffers.
 set -euo pipefail
 . "$(dirname "$0")/../recording.sh"
 command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
 ((EUID == 0)) || { echo 'skipped: only root can be several users'; exit 77; }
 setpriv --reuid 65533 --regid 65533 --clear-groups true 2>"$tmp/null" || { echo 'skipped: there are no other users'; exit 77; }
-burstscope=$1 service=$2 load=$3 forge=$4 provider=$5
+burstscope=$1 service=$2 load=$3 forge=$4 provider=$5 misnamed=$6
 check=$(dirname "$0")/../analyzer/check.sql
 
 # What others run has to be where they can read it.
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/bin"
-cp "$forge" "$load" "$provider" "$tmp/bin"
+cp "$forge" "$load" "$provider" "$misnamed" "$tmp/bin"
 chmod 755 "$tmp/bin"/*
 chmod 1777 /dev/shm
 
@@ -38,14 +39,31 @@ until [[ -s $tmp/begun ]]; do
 	((failures == 0)) || exit 1
 	sleep 0.05
 done
+# Each is held by its standard input, until everything is recorded.
+declare -A spoils=([65530]=name [65531]=field [65532]=twice)
+mkfifo "$tmp/hold"
+exec {hold}<>"$tmp/hold"
+spoilers=()
+for uid in "${!spoils[@]}"; do
+	as "$uid" "$tmp/bin/${misnamed##*/}" "${spoils[$uid]}" <"$tmp/hold" >"$tmp/registered.$uid" {hold}>&- &
+	spoilers+=($!)
+done
+for uid in "${!spoils[@]}"; do
+	until [[ -s $tmp/registered.$uid ]]; do
+		(($(jobs -rp | wc -l) > 4)) || { echo 'who spoils names does not begin'; exit 1; }
+		sleep 0.05
+	done
+done
 quietly as 65534 "$tmp/bin/${load##*/}" --quiet --socket "$tmp/socket" "$tmp/victim.json"
 wait "$forger" || wrong 'the forger fails'
 stop_service
 end_session both
+kill "${spoilers[@]}"
+exec {hold}>&-
 
 # ---- what LTTng proves ----
 
-for uid in 0 65533 65534; do
+for uid in 0 65533 65534 "${!spoils[@]}"; do
 	[[ -d $tmp/both/ust/uid/$uid ]] || wrong "no buffers of $uid: $(find "$tmp/both" -type d | tr '\n' ' ')"
 done
 
@@ -53,8 +71,9 @@ done
 
 "$burstscope" import -o "$tmp/all.db" "$tmp/both" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
 [[ $(<"$tmp/said") == *"events claim to be another user's, and are left out"* ]] || wrong "import does not say it: $(<"$tmp/said")"
+[[ $(<"$tmp/said") == *'what 3 users have written cannot be read, and is left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
 cp -r "$tmp/both" "$tmp/without"
-rm -r "$tmp/without/ust/uid/65533"
+rm -r "$tmp/without/ust/uid"/6553[0-3]
 "$burstscope" import -o "$tmp/without.db" "$tmp/without" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
 [[ $(<"$tmp/said") != *'another user'* ]] || wrong "import of what is true: $(<"$tmp/said")"
 
@@ -73,9 +92,10 @@ cmp -s "$tmp/all.executions" "$tmp/without.executions" || wrong "executions: $(d
 cmp -s "$tmp/all.rest" "$tmp/without.rest" || wrong "the rest: $(diff "$tmp/all.rest" "$tmp/without.rest" | head -6)"
 found=$(sqlite3 -readonly "$tmp/all.db" "SELECT count(*), sum(quality = 'complete'), sum(sides = 'both') FROM execution WHERE path <> 'prepare'")
 [[ $found == '600|600|600' ]] || wrong "not 600 complete executions of both sides, but $found"
-found=$(sqlite3 -readonly "$tmp/all.db" "SELECT uid, impostor_events > 1000 FROM trace ORDER BY uid")
-[[ $found == $'0|0\n65533|1\n65534|0' ]] || wrong "impostors: $found"
+found=$(sqlite3 -readonly "$tmp/all.db" "SELECT uid, impostor_events > 1000, unreadable FROM trace ORDER BY uid")
+[[ $found == $'0|0|0\n65530|0|1\n65531|0|1\n65532|0|1\n65533|1|0\n65534|0|0' ]] || wrong "impostors: $found"
 "$burstscope" summary "$tmp/all.db" >"$tmp/said" 2>&1 || true
+[[ $(tail -1 "$tmp/said") == *'what 3 users have written cannot be read, and is left out'* ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
 [[ $(tail -1 "$tmp/said") == *"events claim to be another user's, and are left out" ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
 "$burstscope" doctor "$tmp/all.db" >"$tmp/said" 2>&1 || true
 grep -q "65533" "$tmp/said" || wrong "doctor: $(<"$tmp/said")"

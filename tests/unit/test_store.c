@@ -282,7 +282,7 @@ static void who_is_there(void **state)
 	assert_rows(path, "SELECT * FROM loss",
 	            "1|0|4711|1000020|1000030|4|1|packets\n1|-|-|1000040|1000050|-|-|gap\n");
 	assert_rows(path, "SELECT * FROM trace",
-	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0|0|0|-\n");
+	            "1|a|/trace|here|one|1000005|1000095|12|0|0|monotonic|1000000|0|0|0|0|0|-|0\n");
 }
 
 static void who_is_told_again_is_as_told_last(void **state)
@@ -320,7 +320,7 @@ static void who_is_told_again_is_as_told_last(void **state)
 	            "pool_mapping p, buffer b",
 	            "999|999|999|999|999|999\n");
 	assert_rows(path, "SELECT * FROM trace",
-	            "1|a|/trace|-|-|1000005|1000099|77|3|-|-|1000000|2|1|1|0|0|4611686018427387904\n");
+	            "1|a|/trace|-|-|1000005|1000099|77|3|-|-|1000000|2|1|1|0|0|4611686018427387904|0\n");
 }
 
 static void names_are_text_for_readers_that_insist(void **state)

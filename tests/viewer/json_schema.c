@@ -213,8 +213,8 @@ static void judge(const json_t *whole, const char *what, const char *name)
 static bool optional(const char *name)
 {
 	return !strcmp(name, "parts") || !strcmp(name, "verdict") || !strcmp(name, "notes") ||
-	       !strcmp(name, "unusable_events") || !strcmp(name, "impostor_events") || !strcmp(name, "service_uids") ||
-	       !strncmp(name, "joined_", 7);
+	       !strcmp(name, "unusable_events") || !strcmp(name, "impostor_events") ||
+	       !strcmp(name, "unreadable_traces") || !strcmp(name, "service_uids") || !strncmp(name, "joined_", 7);
 }
 
 static void mutate(json_t *whole, json_t *at);

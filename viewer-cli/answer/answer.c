@@ -355,6 +355,8 @@ static void json_coverage(FILE *to, const struct bsv_input *input)
 		fprintf(to, ",\"client_alone\":%" PRId64, c->client_alone);
 	if (c->unusable)
 		fprintf(to, ",\"unusable_events\":%" PRId64, c->unusable);
+	if (c->unreadable)
+		fprintf(to, ",\"unreadable_traces\":%" PRId64, c->unreadable);
 	if (c->impostors)
 		fprintf(to, ",\"impostor_events\":%" PRId64, c->impostors);
 	if (c->joined_executions)

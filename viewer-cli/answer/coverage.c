@@ -26,7 +26,8 @@ static const char query[] =
 	"(SELECT ifnull(max(value), 0) FROM meta WHERE key IN ('joined_statistics', 'joined_counts')) AS executions, "
 	"(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_interference') AS waits, "
 	"(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_causes') AS causes, "
-	"(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_inversions') AS inversions FROM trace";
+	"(SELECT ifnull(max(value), 0) FROM meta WHERE key = 'joined_inversions') AS inversions, "
+	"ifnull(sum(unreadable), 0) AS unreadable FROM trace";
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err)
 {
@@ -58,6 +59,7 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 		.joined_waits = bsa_query_get_int(q, 17),
 		.joined_causes = bsa_query_get_int(q, 18),
 		.joined_inversions = bsa_query_get_int(q, 19),
+		.unreadable = bsa_query_get_int(q, 20),
 	};
 	causes = bsa_query_get_string(q, 7, NULL);
 	snprintf(ret->causes, sizeof(ret->causes), "%s", causes ? causes : "unknown");
@@ -96,6 +98,10 @@ static void left_out_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		n += (size_t)snprintf(
 			to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
 			bsv_plural((uint64_t)c->unusable, "event cannot be right", "events cannot be right"));
+	if (c->unreadable)
+		n += (size_t)snprintf(to + n, bytes - n, "; what %s %s written cannot be read, and is left out",
+		                      bsv_count(a, (uint64_t)c->unreadable),
+		                      bsv_plural((uint64_t)c->unreadable, "user has", "users have"));
 	if (c->impostors)
 		n += (size_t)snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->impostors),
 		                      bsv_plural((uint64_t)c->impostors,

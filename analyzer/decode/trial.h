@@ -1,0 +1,17 @@
+/*
+ * trial.h -- whether a trace can be read to its end, found out at no risk.
+ *
+ * A user writes the names of his events, and so what is in the metadata of his trace, and his packets: he can have the library that reads
+ * them fail, or crash. A child reads the trace alone first.
+ */
+#ifndef BSA_DECODE_TRIAL_H
+#define BSA_DECODE_TRIAL_H
+
+#include "bsa/err.h"
+
+#include <stddef.h>
+
+/* Read the trace that is in @directories. 0; BSA_E_INPUT: it cannot be read; BSA_E_ENV; BSA_E_STOPPED: a signal came meanwhile. */
+int bsa_trial(char *const *directories, size_t n_directories, struct bsa_err *err);
+
+#endif
