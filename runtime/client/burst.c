@@ -147,28 +147,40 @@ static void release(void *arg)
 	free(l);
 }
 
-enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_burst_config *config,
-                                 struct nnb_burst **ret, struct nnb_reason *reason)
+enum nnb_status nnb_remote_burst_service(struct nnb_remote *remote, struct nnb_burst_service *ret,
+                                         struct nnb_reason *reason)
 {
-	struct nnb_burst_service service = { .configure = configure,
-		                             .free_memory = free_memory,
-		                             .close = close_line,
-		                             .execute = execute,
-		                             .release = release,
-		                             .called = called,
-		                             .model = remote->model,
-		                             .extended = remote->client->hal >= NNB_HAL_1_3 };
-	struct nnb_burst_config how = config ? *config : (struct nnb_burst_config){ 0 };
 	struct nnb__line *l = calloc(1, sizeof(*l));
-	enum nnb_status status;
-	struct nnb_burst *burst;
 
 	if (!l)
 		return nnb__exhausted(remote->client, reason);
 	pthread_mutex_init(&l->lock, NULL);
 	l->remote = nnb__remote_ref(remote);
 	l->client = remote->client;
-	service.arg = l;
+	*ret = (struct nnb_burst_service){ .configure = configure,
+		                           .free_memory = free_memory,
+		                           .close = close_line,
+		                           .execute = execute,
+		                           .release = release,
+		                           .called = called,
+		                           .model = remote->model,
+		                           .extended = remote->client->hal >= NNB_HAL_1_3,
+		                           .arg = l };
+	return NNB_STATUS_NONE;
+}
+
+enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_burst_config *config,
+                                 struct nnb_burst **ret, struct nnb_reason *reason)
+{
+	struct nnb_burst_config how = config ? *config : (struct nnb_burst_config){ 0 };
+	struct nnb_burst_service service;
+	enum nnb_status status = nnb_remote_burst_service(remote, &service, reason);
+	struct nnb_burst *burst;
+	struct nnb__line *l;
+
+	if (status)
+		return status;
+	l = service.arg;
 	if (remote->low_power && how.window_ns == NNB_FMQ_WINDOW_AUTO) /* B-22 */
 		how.window_ns = NNB_FMQ_WINDOW_NONE;
 	status = nnb_burst_new(&burst, &service, &how, reason);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "conformance/validate/validate.h"
 #include "random_inputs.h"
 #include "ways.h"
 
@@ -333,6 +334,9 @@ static void usage(FILE *to)
 	      "                           [--memory shared|device|both] [--quiet] DIR|FILE\n"
 	      "       nnburst-conformance --path burst|sync|fenced|both|all [--socket PATH]\n"
 	      "                           [--memory shared|device|both] [--quiet] DIR|FILE\n"
+	      "       nnburst-conformance --validate [--driver NAME | --socket PATH] [--only SUITE|RULE] [--junit "
+	      "FILE]\n"
+	      "                           [--quiet]\n"
 	      "       nnburst-conformance --help | --version\n"
 	      "\n"
 	      "Run every model file (*.json, *.tflite) in DIR, or one, and compare its outputs with what the file "
@@ -351,7 +355,12 @@ static void usage(FILE *to)
 	      "  --memory WHERE inputs and outputs in memory that is shared (the default), in buffers that the driver "
 	      "keeps\n"
 	      "                 (device), or once in each (both), which must give the same bits\n"
-	      "  --quiet        say nothing of models that passed\n"
+	      "  --validate     not models: the suites of the HAL's rules, on a driver in this process, or on the "
+	      "service at "
+	      "PATH\n"
+	      "  --only WHAT    a suite (model, request, burst, deadline, memory, fence) or a rule (O-11)\n"
+	      "  --junit FILE   write what came of each check there, as JUnit's XML\n"
+	      "  --quiet        say nothing of models, or checks, that passed\n"
 	      "\n"
 	      "Exit status: 0 none failed, 1 some did, 2 wrong usage, 4 no model files there, 5 environment.\n"
 	      "nnburst-conformance(1) explains the lines.\n",
@@ -394,6 +403,8 @@ static bool memories_of(const char *name, bool ret[N_MEMORIES])
 struct options {
 	const char *driver, *socket;
 	unsigned preempted;
+	bool validates;
+	struct validation validation;
 	bool over; /* all that was asked for has been said */
 };
 
@@ -434,7 +445,16 @@ static int take_option(struct session *s, struct options *o, int option)
 		o->socket = optarg;
 		return DONE;
 	case 'q':
-		s->quiet = true;
+		s->quiet = o->validation.quiet = true;
+		return DONE;
+	case 'V':
+		o->validates = true;
+		return DONE;
+	case 'o':
+		o->validation.only = optarg;
+		return DONE;
+	case 'j':
+		o->validation.junit = optarg;
 		return DONE;
 	case 'h':
 		usage(stdout);
@@ -449,25 +469,72 @@ static int take_option(struct session *s, struct options *o, int option)
 	}
 }
 
+/* It takes no model, and nothing that says how to run one. */
+static int validation_usage(const struct session *s, const struct options *o, int rest)
+{
+	bool shared = s->ways.memories[SHARED] && !s->ways.memories[DEVICE];
+
+	return rest || (o->driver && o->socket) || s->ways.paths || s->cache_dir || o->preempted || !shared
+	               ? wrong_usage()
+	               : DONE;
+}
+
 static int read_options(struct session *s, struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "driver", required_argument, NULL, 'd' }, { "cache", required_argument, NULL, 'c' },
-		{ "path", required_argument, NULL, 'p' },   { "preempt", required_argument, NULL, 'e' },
-		{ "memory", required_argument, NULL, 'm' }, { "socket", required_argument, NULL, 's' },
-		{ "quiet", no_argument, NULL, 'q' },        { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },      { 0 }
-	};
+	static const struct option options[] = { { "driver", required_argument, NULL, 'd' },
+		                                 { "cache", required_argument, NULL, 'c' },
+		                                 { "path", required_argument, NULL, 'p' },
+		                                 { "preempt", required_argument, NULL, 'e' },
+		                                 { "memory", required_argument, NULL, 'm' },
+		                                 { "socket", required_argument, NULL, 's' },
+		                                 { "quiet", no_argument, NULL, 'q' },
+		                                 { "help", no_argument, NULL, 'h' },
+		                                 { "validate", no_argument, NULL, 'V' },
+		                                 { "only", required_argument, NULL, 'o' },
+		                                 { "junit", required_argument, NULL, 'j' },
+		                                 { "version", no_argument, NULL, 'v' },
+		                                 { 0 } };
 	int option, status = DONE;
 
 	while (!status && !o->over && (option = getopt_long(argc, argv, "", options, NULL)) >= 0)
 		status = take_option(s, o, option);
 	if (status || o->over)
 		return status;
-	if (argc - optind != 1 || (s->ways.paths && (o->driver || s->cache_dir || o->preempted)) ||
-	    (o->socket && !s->ways.paths))
+	if (o->validates)
+		return validation_usage(s, o, argc - optind);
+	if (argc - optind != 1 || o->validation.only || o->validation.junit ||
+	    (s->ways.paths && (o->driver || s->cache_dir || o->preempted)) || (o->socket && !s->ways.paths))
 		return wrong_usage();
 	return DONE;
+}
+
+/* On the service where one is named. */
+static int run_validation(struct session *s, struct options *o)
+{
+	static const int ends[] = { [VALIDATE_GOOD] = DONE,
+		                    [VALIDATE_FAILED] = DIFFERED,
+		                    [VALIDATE_NOTHING] = USAGE,
+		                    [VALIDATE_ENVIRONMENT] = ENVIRONMENT };
+	int status = o->socket ? connect_service(s, o->socket) : open_device(s, o->driver ? o->driver : "xnnpack");
+
+	if (status)
+		return status;
+	o->validation.device = s->device;
+	o->validation.client = s->client;
+	return ends[validate(&o->validation)];
+}
+
+static int run_models(struct session *s, const struct options *o, const char *path)
+{
+	int status;
+
+	if (s->ways.paths) {
+		status = connect_service(s, o->socket);
+	} else {
+		s->ways.paths = AT_ONE_GO | o->preempted;
+		status = open_device(s, o->driver ? o->driver : "xnnpack");
+	}
+	return status ? status : run_all(s, path);
 }
 
 int main(int argc, char **argv)
@@ -478,14 +545,7 @@ int main(int argc, char **argv)
 
 	if (status || options.over)
 		return status;
-	if (session.ways.paths) {
-		status = connect_service(&session, options.socket);
-	} else {
-		session.ways.paths = AT_ONE_GO | options.preempted;
-		status = open_device(&session, options.driver ? options.driver : "xnnpack");
-	}
-	if (!status)
-		status = run_all(&session, argv[optind]);
+	status = options.validates ? run_validation(&session, &options) : run_models(&session, &options, argv[optind]);
 	nnb_device_unref(session.device);
 	nnb_client_close(session.client);
 	if (fflush(stdout) || ferror(stdout)) {

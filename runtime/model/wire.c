@@ -142,11 +142,25 @@ static bool ends(const char *name, size_t size)
 	return memchr(name, '\0', size);
 }
 
+/* An app may have said that there is something in a list that is not there. */
+static bool lists_are_there(const struct nnb_model *m)
+{
+	bool there = (m->operands || !m->n_operands) && (m->operations || !m->n_operations) &&
+	             (m->inputs || !m->n_inputs) && (m->outputs || !m->n_outputs) && (m->pools || !m->n_pools) &&
+	             (m->values || !m->n_values);
+
+	for (uint32_t i = 0; there && i < m->n_operations; i++)
+		there = (m->operations[i].inputs || !m->operations[i].n_inputs) &&
+		        (m->operations[i].outputs || !m->operations[i].n_outputs);
+	return there;
+}
+
 /* Can there be a form of it: is every number one that decoding would take? */
 static bool expressible(const struct nnb_model *m)
 {
 	if (m->n_operands > NNB_OPERANDS_MAX || m->n_operations > NNB_OPERANDS_MAX || m->n_inputs > NNB_OPERANDS_MAX ||
-	    m->n_outputs > NNB_OPERANDS_MAX || m->n_pools > NNB_OPERANDS_MAX || !ends(m->name, sizeof(m->name)))
+	    m->n_outputs > NNB_OPERANDS_MAX || m->n_pools > NNB_OPERANDS_MAX || !ends(m->name, sizeof(m->name)) ||
+	    !lists_are_there(m))
 		return false;
 	for (uint32_t i = 0; i < m->n_operands; i++)
 		if (m->operands[i].rank > NNB_RANK_MAX)

@@ -260,6 +260,18 @@ static bool client_waits(void *arg)
 	return !atomic_load_explicit(&c->closing, memory_order_relaxed);
 }
 
+/* What is not valid is so whatever it would take: sizes that no memory has are its author's mistake (O-14). */
+static enum nnb_status rather_invalid(const struct nnb_model *m, enum nnb_status status, struct nnb_reason *why)
+{
+	struct nnb_reason invalid;
+
+	if (status != NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT || !m ||
+	    nnb_model_validate(m, &invalid) != NNB_STATUS_INVALID_ARGUMENT)
+		return status;
+	*why = invalid;
+	return NNB_STATUS_INVALID_ARGUMENT;
+}
+
 void nnb__call_supported(struct nnb__channel *ch)
 {
 	struct nnb__patience before = nnb__patience_begin(client_waits, ch->connection);
@@ -285,6 +297,7 @@ void nnb__call_supported(struct nnb__channel *ch)
 			status = nnb_device_supported(ch->connection->service->config.device, m, each, &why);
 		}
 	}
+	status = rather_invalid(m, status, &why);
 	nnb__patience_end(&before);
 	nnb__call_answer(ch, status, &why);
 	for (uint32_t i = 0; !status && i < n; i++)
@@ -567,6 +580,7 @@ static void prepare_one(struct nnb__channel *ch, bool from_cache)
 	if (!status)
 		status = make_model(ch->connection, &m, pools, &how, cache.wanted ? &cache.cache : NULL, &birth, &id,
 		                    &why);
+	status = rather_invalid(m, status, &why);
 	nnb__patience_end(&before);
 	if (status)
 		nnb__tell_unprepared(&birth, m, how.priority, status);

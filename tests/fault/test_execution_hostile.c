@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
-#include "unit/sample_models.h"
 
 /* ---- a pool that is scribbled over all the time ---- */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conformance/validate/sample_models.h"
 #include "nnb/device.h"
-#include "unit/sample_models.h"
 
 enum { LARGE = 1 << 20 }; /* bytes of an operand: beyond them a run only takes long */
 

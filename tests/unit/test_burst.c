@@ -8,7 +8,7 @@
 
 #include "unit/burst_helpers.h"
 
-#include "unit/sample_models.h"
+#include "conformance/validate/sample_models.h"
 
 /* ---- the same answers as nnb_execute, for every sample ---- */
 

@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
-#include "unit/sample_models.h"
 
 #define UNTOUCHED ((struct nnb_model *)(uintptr_t)0x5a5a)
 enum { LINE = 64 };

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "allocations.h"
+#include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
-#include "unit/sample_models.h"
 
 enum { ARGUMENTS_MAX = 32 };
 

@@ -7,7 +7,7 @@
  */
 #include "unit/burst_helpers.h"
 
-#include "unit/sample_models.h"
+#include "conformance/validate/sample_models.h"
 
 /* ---- the mutations ---- */
 

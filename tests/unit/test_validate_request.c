@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "conformance/validate/sample_models.h"
 #include "unit/device_helpers.h"
-#include "unit/sample_models.h"
 
 #define UNTOUCHED ((struct nnb_execution *)(uintptr_t)0x5a5a)
 enum { LINE = 64, OUTPUTS_MAX = 4 };

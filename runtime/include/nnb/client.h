@@ -196,6 +196,13 @@ NNB_PUBLIC struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *fenced);
 NNB_PUBLIC enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_burst_config *config,
                                             struct nnb_burst **ret, struct nnb_reason *reason);
 
+/*
+ * How a controller of one's own reaches the service: to configure one burst with its own queues and callback, once. What the
+ * service says on the queues is not looked at. NONE and *ret; release it when its context is closed, or was never configured.
+ */
+NNB_PUBLIC enum nnb_status nnb_remote_burst_service(struct nnb_remote *remote, struct nnb_burst_service *ret,
+                                                    struct nnb_reason *reason);
+
 /* ---- memory domains: buffers that the service's driver keeps ---- */
 
 struct nnb_remote_buffer;

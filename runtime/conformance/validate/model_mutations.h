@@ -14,6 +14,7 @@ typedef void mutation_fn(const struct nnb_model *mutated, const char *what, void
 
 size_t mutation_count(void);
 const char *mutation_name(size_t kind); /* "mutateOperandRank"; static */
+const char *mutation_rule(size_t kind); /* "O-14", which it breaks; static */
 
 /* Call @each for every mutation of that kind that @model, a valid one, has a place for. How many there were. */
 size_t mutate_model_as(size_t kind, const struct nnb_model *model, mutation_fn *each, void *arg);

@@ -4,7 +4,7 @@
  * The fields of a copy are edited; where a list grows it is given the memory. What VTS leaves out because the
  * result could be a valid model is left out here too, and each time it is said why.
  */
-#include "unit/model_mutations.h"
+#include "conformance/validate/model_mutations.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/abort_unless.h"
+#include "conformance/validate/abort_unless.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -741,31 +741,31 @@ static void add_operation_output(struct spoiler *s)
 /* ---- all ---- */
 
 static const struct {
-	const char *name;
+	const char *name, *rule;
 	void (*run)(struct spoiler *s);
 } kinds[] = {
-	{ "mutateExecutionOrder", execution_order },
-	{ "mutateOperandType", operand_type },
-	{ "mutateOperandRank", operand_rank },
-	{ "mutateOperandScale", operand_scale },
-	{ "mutateOperandZeroPoint", operand_zero_point },
-	{ "mutateOperandLifeTime", operand_lifetime },
-	{ "mutateOperandInputOutput", operand_input_output },
-	{ "mutateOperandNumberOfConsumers", operand_number_of_consumers },
-	{ "mutateOperandAddWriter", operand_add_writer },
-	{ "mutateOperationOperandType", operation_operand_type },
-	{ "mutateOperationType", operation_type },
-	{ "mutateOperationInputOperandIndex", operation_input_operand_index },
-	{ "mutateOperationOutputOperandIndex", operation_output_operand_index },
-	{ "mutateOperationRemoveWrite", operation_remove_write },
-	{ "removeOperand", remove_operand },
-	{ "removeOperation", remove_operation },
-	{ "removeOperationInput", remove_operation_input },
-	{ "removeOperationOutput", remove_operation_output },
-	{ "addOperationInput", add_operation_input },
-	{ "addOperationOutput", add_operation_output },
-	{ "channels", operand_channels },
-	{ "hal", hal },
+	{ "mutateExecutionOrder", "O-11", execution_order },
+	{ "mutateOperandType", "O-16", operand_type },
+	{ "mutateOperandRank", "O-14", operand_rank },
+	{ "mutateOperandScale", "O-2", operand_scale },
+	{ "mutateOperandZeroPoint", "O-2", operand_zero_point },
+	{ "mutateOperandLifeTime", "O-3", operand_lifetime },
+	{ "mutateOperandInputOutput", "O-12", operand_input_output },
+	{ "mutateOperandNumberOfConsumers", "O-13", operand_number_of_consumers },
+	{ "mutateOperandAddWriter", "O-11", operand_add_writer },
+	{ "mutateOperationOperandType", "O-16", operation_operand_type },
+	{ "mutateOperationType", "O-16", operation_type },
+	{ "mutateOperationInputOperandIndex", "O-10", operation_input_operand_index },
+	{ "mutateOperationOutputOperandIndex", "O-10", operation_output_operand_index },
+	{ "mutateOperationRemoveWrite", "O-11", operation_remove_write },
+	{ "removeOperand", "O-10", remove_operand },
+	{ "removeOperation", "O-11", remove_operation },
+	{ "removeOperationInput", "O-16", remove_operation_input },
+	{ "removeOperationOutput", "O-16", remove_operation_output },
+	{ "addOperationInput", "O-16", add_operation_input },
+	{ "addOperationOutput", "O-16", add_operation_output },
+	{ "channels", "O-2", operand_channels },
+	{ "hal", "O-1", hal },
 };
 
 size_t mutation_count(void)
@@ -776,6 +776,11 @@ size_t mutation_count(void)
 const char *mutation_name(size_t kind)
 {
 	return kinds[kind].name;
+}
+
+const char *mutation_rule(size_t kind)
+{
+	return kinds[kind].rule;
 }
 
 size_t mutate_model_as(size_t kind, const struct nnb_model *model, mutation_fn *each, void *arg)

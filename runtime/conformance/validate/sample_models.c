@@ -4,7 +4,7 @@
  * Most have one operation, and are a row of a table. The numbers of constants mean nothing, but where an
  * operation's parameters and a lookup's keys are among them.
  */
-#include "unit/sample_models.h"
+#include "conformance/validate/sample_models.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "conformance/validate/abort_unless.h"
 #include "nnb/half.h"
-#include "unit/abort_unless.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

@@ -1,0 +1,302 @@
+/*
+ * suite_deadline.c -- priorities, preferences and deadlines of preparations, and deadlines of executions (Q-1, Q-12 to Q-16, P-30).
+ *
+ * A deadline that is missed silently is one whose call ends with NONE long after it: the HAL lets a driver finish late (Q-14),
+ * the driver interface (nnb/driver.h, look) does not. Only a model that takes long shows that, so it is measured first.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conformance/validate/abort_unless.h"
+#include "conformance/validate/subject.h"
+#include "nnb/policy.h"
+
+#define SUITE "deadline"
+#define MS UINT64_C(1000000)
+#define GRACE_NS (30 * MS) /* an answer may come so long after the deadline: other programs use the machine, too */
+#define LONG_NS (20 * MS)  /* what takes less cannot be seen to be late */
+enum { LENGTH = 16, PAST_NS = 1, TRIES = 4 };
+
+struct scene {
+	const struct subject *subject;
+	struct checks *checks;
+	struct nnb_model *model; /* a small one that the driver takes */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool is_missed(enum nnb_status s)
+{
+	return s == NNB_STATUS_MISSED_DEADLINE_TRANSIENT || s == NNB_STATUS_MISSED_DEADLINE_PERSISTENT;
+}
+
+/* ---- preparing ---- */
+
+static void prepare_row(const struct scene *s, const struct nnb_model *m, struct nnb_prepare how,
+                        enum nnb_status wanted, const char *what)
+{
+	struct nnb_reason reason = { "" };
+	struct prepared p;
+
+	wants_status(s->checks, prepared_new(&p, s->subject, m, &how, &reason), wanted, what, &reason);
+	prepared_free(&p);
+}
+
+static void terms_of_preparing(const struct scene *s)
+{
+	char what[64];
+
+	for (uint32_t preference = 0; preference < 3; preference++)
+		for (uint32_t priority = 0; priority < 3; priority++) {
+			snprintf(what, sizeof(what), "preference %u, priority %u", preference, priority);
+			prepare_row(s, s->model, (struct nnb_prepare){ .preference = preference, .priority = priority },
+			            NNB_STATUS_NONE, what);
+		}
+	prepare_row(s, s->model, (struct nnb_prepare){ .preference = 1, .priority = 3 }, NNB_STATUS_INVALID_ARGUMENT,
+	            "priority 3");
+	prepare_row(s, s->model, (struct nnb_prepare){ .preference = 1, .priority = UINT32_MAX },
+	            NNB_STATUS_INVALID_ARGUMENT, "priority 2^32 - 1");
+	prepare_row(s, s->model, (struct nnb_prepare){ .preference = 3, .priority = 1 }, NNB_STATUS_INVALID_ARGUMENT,
+	            "preference 3");
+	prepare_row(s, s->model, (struct nnb_prepare){ .preference = UINT32_MAX, .priority = 1 },
+	            NNB_STATUS_INVALID_ARGUMENT, "preference 2^32 - 1");
+}
+
+static struct nnb_prepare until(uint64_t deadline_ns)
+{
+	return (struct nnb_prepare){ .preference = 1, .priority = 1, .deadline_ns = deadline_ns };
+}
+
+static void past_preparation(const struct scene *s)
+{
+	prepare_row(s, s->model, until(PAST_NS), NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "a deadline that has passed");
+	prepare_row(s, s->model, until(now_ns()), NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "a deadline that is now");
+}
+
+static void far_preparation(const struct scene *s)
+{
+	prepare_row(s, s->model, until(now_ns() + 3600 * 1000 * MS), NNB_STATUS_NONE, "a deadline in an hour");
+	prepare_row(s, s->model, until(INT64_MAX), NNB_STATUS_NONE, "a deadline of 2^63 - 1");
+	prepare_row(s, s->model, until(UINT64_MAX), NNB_STATUS_NONE, "a deadline of 2^64 - 1");
+}
+
+static void invalid_comes_first(const struct scene *s)
+{
+	struct nnb_model *m = chain_model(LENGTH, 1);
+
+	m->operations[0].inputs[0] = m->n_operands;
+	prepare_row(s, m, until(PAST_NS), NNB_STATUS_INVALID_ARGUMENT,
+	            "an invalid model and a deadline that has passed");
+	nnb_model_free(m);
+}
+
+/* How a call under a deadline ended. */
+struct ending {
+	enum nnb_status status;
+	uint64_t deadline, end;
+};
+
+/* An answer that comes in time; or that says that it was missed, and does not come much later. */
+static bool is_kept(const struct ending *e)
+{
+	return (is_missed(e->status) || !e->status) && e->end <= e->deadline + GRACE_NS;
+}
+
+/* What ignores deadlines does so each time; what is late because the machine is busy is not late each time. */
+static void judge_endings(const struct scene *s, void (*end)(void *arg, uint64_t deadline, struct ending *ret),
+                          void *arg, uint64_t alone)
+{
+	struct ending e = { 0 };
+
+	if (alone < LONG_NS + GRACE_NS)
+		return;
+	for (int i = 0; i < TRIES && !(i && is_kept(&e)); i++) {
+		e.deadline = now_ns() + alone / 4;
+		end(arg, e.deadline, &e);
+		e.end = now_ns();
+	}
+	checks_row(s->checks, is_kept(&e), "what takes %.1f ms ended %.1f ms after its deadline with %s%s",
+	           (double)alone / 1e6, ((double)e.end - (double)e.deadline) / 1e6, nnb_status_name(e.status),
+	           e.status ? "" : ": it missed it silently");
+}
+
+struct preparation {
+	const struct subject *subject;
+	const struct nnb_model *model;
+};
+
+static void end_preparation(void *arg, uint64_t deadline, struct ending *ret)
+{
+	const struct preparation *a = arg;
+	const struct nnb_prepare how = until(deadline);
+	struct prepared p;
+
+	ret->status = prepared_new(&p, a->subject, a->model, &how, NULL);
+	prepared_free(&p);
+}
+
+/* 16 layers of 512 x 512 weights: for a driver that arranges its constants there is something to do. */
+static void long_preparation(const struct scene *s)
+{
+	struct nnb_model *m = layers_model(512, 16);
+	struct nnb_reason reason = { "" };
+	struct prepared p;
+	uint64_t begin = now_ns(), alone;
+	enum nnb_status status;
+
+	if (!subject_takes(s->subject, m)) {
+		nnb_model_free(m);
+		m = chain_model(LENGTH, 1);
+		begin = now_ns();
+	}
+	status = prepared_new(&p, s->subject, m, NULL, &reason);
+	alone = now_ns() - begin;
+	prepared_free(&p);
+	if (wants_status(s->checks, status, NNB_STATUS_NONE, "to prepare without a deadline", &reason))
+		judge_endings(s, end_preparation, &(struct preparation){ s->subject, m }, alone);
+	nnb_model_free(m);
+}
+
+/* ---- executing; by a service only: a driver is told when to end, and does not see deadlines ---- */
+
+static bool has_deadlines(const struct scene *s)
+{
+	if (!s->subject->client)
+		checks_skip(s->checks,
+		            "executions have deadlines in a service: run nnburstd with the driver, and check that");
+	return s->subject->client;
+}
+
+static enum nnb_status execute_until(const struct prepared *p, const struct job *j, uint64_t deadline_ns)
+{
+	struct nnb_call call = j->call;
+
+	call.terms.deadline_ns = deadline_ns;
+	return prepared_execute(p, &call, NULL);
+}
+
+/* By a call and by a burst. */
+static void past_execution(const struct scene *s)
+{
+	struct nnb_reason reason = { "" };
+	struct nnb_burst *burst;
+	struct nnb_call call;
+	struct prepared p;
+	struct job j;
+
+	if (!has_deadlines(s) || !wants_status(s->checks, prepared_new(&p, s->subject, s->model, NULL, &reason),
+	                                       NNB_STATUS_NONE, "to prepare", &reason))
+		return;
+	abort_unless(job_init(&j, s->model));
+	wants_status(s->checks, execute_until(&p, &j, PAST_NS), NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+	             "a call whose deadline has passed", NULL);
+	wants_status(s->checks, execute_until(&p, &j, now_ns() + 3600 * 1000 * MS), NNB_STATUS_NONE,
+	             "a call with a deadline in an hour", NULL);
+	wants_status(s->checks, execute_until(&p, &j, UINT64_MAX), NNB_STATUS_NONE,
+	             "a call with a deadline of 2^64 - 1", NULL);
+	call = j.call;
+	call.n_inputs = 0;
+	call.terms.deadline_ns = PAST_NS;
+	wants_status(s->checks, prepared_execute(&p, &call, NULL), NNB_STATUS_INVALID_ARGUMENT,
+	             "an invalid request whose deadline has passed (P-30)", NULL);
+	if (wants_status(s->checks, nnb_remote_burst(p.there, NULL, &burst, &reason), NNB_STATUS_NONE, "a burst",
+	                 &reason)) {
+		call = j.call;
+		call.terms.deadline_ns = PAST_NS;
+		wants_status(s->checks, nnb_burst_execute(burst, &call, NULL, NULL),
+		             NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "a burst's request whose deadline has passed",
+		             NULL);
+		wants_status(s->checks, nnb_burst_execute(burst, &j.call, NULL, NULL), NNB_STATUS_NONE,
+		             "the burst's next request", NULL);
+		nnb_burst_free(burst);
+	}
+	job_fini(&j);
+	prepared_free(&p);
+}
+
+struct execution {
+	const struct prepared *prepared;
+	const struct job *job;
+};
+
+static void end_execution(void *arg, uint64_t deadline, struct ending *ret)
+{
+	const struct execution *a = arg;
+
+	ret->status = execute_until(a->prepared, a->job, deadline);
+}
+
+static void long_execution_of(const struct scene *s, const struct nnb_model *m)
+{
+	uint64_t begin, alone;
+	struct prepared p;
+	struct job j;
+	enum nnb_status status = prepared_new(&p, s->subject, m, NULL, NULL);
+
+	if (status)
+		return;
+	abort_unless(job_init(&j, m));
+	begin = now_ns();
+	status = prepared_execute(&p, &j.call, NULL);
+	alone = now_ns() - begin;
+	if (wants_status(s->checks, status, NNB_STATUS_NONE, "an execution without a deadline", NULL))
+		judge_endings(s, end_execution, &(struct execution){ &p, &j }, alone);
+	job_fini(&j);
+	prepared_free(&p);
+}
+
+/* Of one operation, which has no checkpoint but the driver's looks, and of many. */
+static void long_execution(const struct scene *s)
+{
+	struct nnb_model *one, *many;
+
+	if (!has_deadlines(s))
+		return;
+	if (nnb_client_info(s->subject->client)->deadlines != NNB_DEADLINES_ABORT) {
+		checks_skip(s->checks, "the service finishes late what it has begun (--deadlines)");
+		return;
+	}
+	one = chain_model(LENGTH, 1);
+	many = chain_model(1 << 20, 64);
+	long_execution_of(s, one);
+	long_execution_of(s, many);
+	nnb_model_free(one);
+	nnb_model_free(many);
+}
+
+static const struct {
+	const char *rule, *name;
+	void (*run)(const struct scene *s);
+} all[] = {
+	{ "Q-1", "priorities and preferences there are none of are refused, the others taken", terms_of_preparing },
+	{ "Q-12", "a deadline that is far away changes nothing", far_preparation },
+	{ "Q-13", "a preparation whose deadline has passed is refused", past_preparation },
+	{ "P-30", "what is invalid is so whatever its deadline", invalid_comes_first },
+	{ "Q-14", "a long preparation is ended by its deadline", long_preparation },
+	{ "Q-16", "an execution whose deadline has passed is refused", past_execution },
+	{ "Q-14", "a long execution is ended by its deadline", long_execution },
+};
+
+void suite_deadline(const struct subject *subject, struct checks *c)
+{
+	struct scene s = { subject, c, chain_model(LENGTH, 1) };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!checks_wants(c, SUITE, all[i].rule))
+			continue;
+		checks_begin(c, SUITE, all[i].rule, all[i].name);
+		if (subject_takes(subject, s.model))
+			all[i].run(&s);
+		else
+			checks_skip(c, "the driver does not support ADD of float32");
+		checks_end(c);
+	}
+	nnb_model_free(s.model);
+}

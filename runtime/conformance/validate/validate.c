@@ -1,0 +1,65 @@
+/* validate.c -- all suites one after the other, and what comes of them. */
+#include "conformance/validate/validate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance/validate/checks.h"
+#include "conformance/validate/subject.h"
+
+static void (*const suites[])(const struct subject *s, struct checks *c) = {
+	suite_model, suite_request, suite_burst, suite_deadline, suite_memory, suite_fence,
+};
+
+/* A service that dies is found by what is checked next, at the latest here. */
+static void check_alive(const struct subject *s, struct checks *c)
+{
+	if (!s->client)
+		return;
+	checks_begin(c, "service", "Q-44", "the service is there after all that");
+	checks_row(c, nnb_client_alive(s->client), "it is gone");
+	checks_end(c);
+}
+
+static int write_junit(const struct checks *c, const struct subject *s, const char *path)
+{
+	char of[256];
+	int r;
+
+	snprintf(of, sizeof(of), "%s %s", s->client ? "service with driver" : "driver", subject_name(s));
+	r = checks_junit(c, of, path);
+	if (r)
+		fprintf(stderr, "nnburst-conformance: %s: %s\n", path, strerror(-r));
+	return r;
+}
+
+int validate(const struct validation *v)
+{
+	const struct subject s = { .device = v->device, .client = v->client };
+	struct checks_counts n;
+	struct checks *c;
+	int result;
+
+	if (checks_new(&c, v->only, v->quiet))
+		return VALIDATE_ENVIRONMENT;
+	for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)
+		suites[i](&s, c);
+	n = checks_count(c);
+	if (n.passed + n.failed + n.skipped)
+		check_alive(&s, c);
+	n = checks_count(c);
+	printf("%u checks passed, %u failed, %u skipped; %u rows\n", n.passed, n.failed, n.skipped, n.rows);
+	if (!(n.passed + n.failed + n.skipped)) {
+		fprintf(stderr,
+		        "nnburst-conformance: no suite and no rule '%s'; there are model, request, burst, deadline, "
+		        "memory, fence, and the rules of nnburst-conformance(1)\n",
+		        v->only);
+		result = VALIDATE_NOTHING;
+	} else {
+		result = n.failed ? VALIDATE_FAILED : VALIDATE_GOOD;
+	}
+	if (v->junit && write_junit(c, &s, v->junit))
+		result = VALIDATE_ENVIRONMENT;
+	checks_free(c);
+	return result;
+}
