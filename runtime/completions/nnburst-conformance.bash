@@ -9,11 +9,12 @@ _nnburst_conformance()
 	--path) mapfile -t COMPREPLY < <(compgen -W 'burst sync fenced both all' -- "$cur") ;;
 	--preempt) mapfile -t COMPREPLY < <(compgen -W 'save restart both' -- "$cur") ;;
 	--memory) mapfile -t COMPREPLY < <(compgen -W 'shared device both' -- "$cur") ;;
-	--socket) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+	--only) mapfile -t COMPREPLY < <(compgen -W 'model request burst deadline memory fence' -- "$cur") ;;
+	--socket | --junit) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 	--cache) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
 	*)
 		if [[ $cur == -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W '--driver --cache --preempt --path --socket --memory --quiet --help --version' -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -W '--driver --cache --preempt --path --socket --memory --validate --only --junit --quiet --help --version' -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -f -X '!*.@(tflite|json)' -- "$cur")
 		fi

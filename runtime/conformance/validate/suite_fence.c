@@ -10,7 +10,7 @@
 
 #define SUITE "fence"
 #define PATIENCE UINT64_C(10000000000)
-enum { LENGTH = 1 << 18, CHAIN = 8, PAST_NS = 1 };
+enum { LENGTH = 1 << 20, CHAIN = 24, PAST_NS = 1 };
 
 struct scene {
 	struct checks *checks;

@@ -1,0 +1,118 @@
+/*
+ * driver_wrong.c -- the xnnpack driver with one defect, which $NNB_WRONG names: what nnburst-conformance --validate has to find. Linked with
+ * the driver's own sources.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "nnb/driver.h"
+
+extern const struct nnb_driver nnb_driver_xnnpack;
+
+NNB_PUBLIC extern struct nnb_driver nnb_driver_wrong;
+struct nnb_driver nnb_driver_wrong;
+
+static void sleep_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+/* It says that it cannot run what it prepares all the same. */
+static enum nnb_status supports_nothing(void *device, const struct nnb_graph *graph, bool *ret)
+{
+	(void)device;
+	memset(ret, 0, graph->model->n_operations * sizeof(*ret));
+	return NNB_STATUS_NONE;
+}
+
+/* It says that it can run what it then does not prepare. */
+static enum nnb_status supports_all(void *device, const struct nnb_graph *graph, bool *ret)
+{
+	(void)device;
+	memset(ret, 1, graph->model->n_operations * sizeof(*ret));
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status prepares_nothing(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
+                                        void **ret, struct nnb_reason *reason)
+{
+	if (graph->model->operations[0].type == NNB_MUL)
+		return NNB_STATUS_GENERAL_FAILURE;
+	return nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
+}
+
+/* It prepares for long, and looks at no deadline. */
+static enum nnb_status prepares_long(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
+                                     void **ret, struct nnb_reason *reason)
+{
+	if (graph->model->n_operations == 16)
+		sleep_ms(200);
+	return nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
+}
+
+/* An operation takes long, and never asks whether to go on. */
+static enum nnb_status runs_long(void *run, uint32_t op)
+{
+	sleep_ms(op ? 0 : 100);
+	return nnb_driver_xnnpack.run_op(run, op);
+}
+
+static enum nnb_status computes_nothing(void *run, uint32_t op)
+{
+	(void)run;
+	(void)op;
+	return NNB_STATUS_NONE;
+}
+
+/* The last element does not get there. */
+static void writes_short(void *buffer, const void *from, uint64_t bytes)
+{
+	memcpy(buffer, from, bytes - 4);
+}
+
+static const struct wrong {
+	const char *name;
+	struct nnb_driver driver; /* what it has else than xnnpack's */
+} wrongs[] = {
+	{ "supports-nothing", { .supported = supports_nothing } },
+	{ "supports-all", { .supported = supports_all, .prepare = prepares_nothing } },
+	{ "prepares-long", { .prepare = prepares_long } },
+	{ "runs-long", { .run_op = runs_long } },
+	{ "computes-nothing", { .run_op = computes_nothing } },
+	{ "writes-short", { .buffer_write = writes_short } },
+};
+
+static void buffer_read(const void *buffer, void *to, uint64_t bytes)
+{
+	memcpy(to, buffer, bytes);
+}
+
+static void become(const struct nnb_driver *d)
+{
+	if (d->supported)
+		nnb_driver_wrong.supported = d->supported;
+	if (d->prepare)
+		nnb_driver_wrong.prepare = d->prepare;
+	if (d->run_op)
+		nnb_driver_wrong.run_op = d->run_op;
+	if (d->buffer_write) {
+		nnb_driver_wrong.buffer_write = d->buffer_write;
+		nnb_driver_wrong.buffer_read = buffer_read;
+	}
+}
+
+static __attribute__((constructor)) void become_a_driver(void)
+{
+	const char *name = getenv("NNB_WRONG");
+
+	nnb_driver_wrong = nnb_driver_xnnpack;
+	nnb_driver_wrong.name = "wrong";
+	for (size_t i = 0; name && i < sizeof(wrongs) / sizeof(wrongs[0]); i++)
+		if (!strcmp(name, wrongs[i].name)) {
+			become(&wrongs[i].driver);
+			return;
+		}
+	if (name && *name)
+		abort(); /* there is no such defect, and nothing would be found */
+}
