@@ -16,7 +16,7 @@
 #define MS UINT64_C(1000000)
 #define GRACE_NS (30 * MS) /* an answer may come so long after the deadline: other programs use the machine, too */
 #define LONG_NS (20 * MS)  /* what takes less cannot be seen to be late */
-enum { LENGTH = 16, PAST_NS = 1, TRIES = 4 };
+enum { LENGTH = 16, PAST_NS = 1, TRIES = 5 };
 
 struct scene {
 	const struct subject *subject;
@@ -109,6 +109,22 @@ static bool is_kept(const struct ending *e)
 	return (is_missed(e->status) || !e->status) && e->end <= e->deadline + GRACE_NS;
 }
 
+/* How long it takes without a deadline: of several times the shortest, for the machine may be busy. */
+static enum nnb_status alone_ns(void (*end)(void *arg, uint64_t deadline, struct ending *ret), void *arg, uint64_t *ret)
+{
+	struct ending e = { 0 };
+
+	*ret = UINT64_MAX;
+	for (int i = 0; i < TRIES && !e.status && *ret >= LONG_NS; i++) {
+		uint64_t begin = now_ns(), ns;
+
+		end(arg, 0, &e);
+		ns = now_ns() - begin;
+		*ret = ns < *ret ? ns : *ret;
+	}
+	return e.status;
+}
+
 /* What ignores deadlines does so each time; what is late because the machine is busy is not late each time. */
 static void judge_endings(const struct scene *s, void (*end)(void *arg, uint64_t deadline, struct ending *ret),
                           void *arg, uint64_t alone)
@@ -146,21 +162,17 @@ static void end_preparation(void *arg, uint64_t deadline, struct ending *ret)
 static void long_preparation(const struct scene *s)
 {
 	struct nnb_model *m = layers_model(512, 16);
-	struct nnb_reason reason = { "" };
-	struct prepared p;
-	uint64_t begin = now_ns(), alone;
+	struct preparation a = { s->subject, m };
 	enum nnb_status status;
+	uint64_t alone;
 
 	if (!subject_takes(s->subject, m)) {
 		nnb_model_free(m);
-		m = chain_model(LENGTH, 1);
-		begin = now_ns();
+		a.model = m = chain_model(LENGTH, 1);
 	}
-	status = prepared_new(&p, s->subject, m, NULL, &reason);
-	alone = now_ns() - begin;
-	prepared_free(&p);
-	if (wants_status(s->checks, status, NNB_STATUS_NONE, "to prepare without a deadline", &reason))
-		judge_endings(s, end_preparation, &(struct preparation){ s->subject, m }, alone);
+	status = alone_ns(end_preparation, &a, &alone);
+	if (wants_status(s->checks, status, NNB_STATUS_NONE, "to prepare without a deadline", NULL))
+		judge_endings(s, end_preparation, &a, alone);
 	nnb_model_free(m);
 }
 
@@ -235,7 +247,8 @@ static void end_execution(void *arg, uint64_t deadline, struct ending *ret)
 
 static void long_execution_of(const struct scene *s, const struct nnb_model *m)
 {
-	uint64_t begin, alone;
+	struct execution a;
+	uint64_t alone;
 	struct prepared p;
 	struct job j;
 	enum nnb_status status = prepared_new(&p, s->subject, m, NULL, NULL);
@@ -243,11 +256,10 @@ static void long_execution_of(const struct scene *s, const struct nnb_model *m)
 	if (status)
 		return;
 	abort_unless(job_init(&j, m));
-	begin = now_ns();
-	status = prepared_execute(&p, &j.call, NULL);
-	alone = now_ns() - begin;
+	a = (struct execution){ &p, &j };
+	status = alone_ns(end_execution, &a, &alone);
 	if (wants_status(s->checks, status, NNB_STATUS_NONE, "an execution without a deadline", NULL))
-		judge_endings(s, end_execution, &(struct execution){ &p, &j }, alone);
+		judge_endings(s, end_execution, &a, alone);
 	job_fini(&j);
 	prepared_free(&p);
 }
