@@ -171,6 +171,49 @@ static void every_mutation_happens(void **state)
 	}
 }
 
+/* Operations whose samples are still to be written: a list that may only become shorter. */
+static bool is_without(uint32_t op)
+{
+	static const uint32_t without[] = {
+		NNB_BATCH_TO_SPACE_ND,
+		NNB_PAD,
+		NNB_SPACE_TO_BATCH_ND,
+		NNB_ARGMAX,
+		NNB_ARGMIN,
+		NNB_AXIS_ALIGNED_BBOX_TRANSFORM,
+		NNB_BIDIRECTIONAL_SEQUENCE_LSTM,
+		NNB_BIDIRECTIONAL_SEQUENCE_RNN,
+		NNB_BOX_WITH_NMS_LIMIT,
+		NNB_CAST,
+		NNB_DETECTION_POSTPROCESSING,
+		NNB_GENERATE_PROPOSALS,
+		NNB_GROUPED_CONV_2D,
+		NNB_HEATMAP_MAX_KEYPOINT,
+		NNB_INSTANCE_NORMALIZATION,
+		NNB_PAD_V2,
+		NNB_QUANTIZE,
+		NNB_QUANTIZED_16BIT_LSTM,
+		NNB_RANDOM_MULTINOMIAL,
+		NNB_REDUCE_ALL,
+		NNB_REDUCE_ANY,
+		NNB_ROI_ALIGN,
+		NNB_ROI_POOLING,
+		NNB_SPLIT,
+		NNB_TRANSPOSE_CONV_2D,
+		NNB_UNIDIRECTIONAL_SEQUENCE_LSTM,
+		NNB_UNIDIRECTIONAL_SEQUENCE_RNN,
+		NNB_RESIZE_NEAREST_NEIGHBOR,
+		NNB_QUANTIZED_LSTM,
+		NNB_FILL,
+		NNB_RANK,
+	};
+
+	for (size_t i = 0; i < N_OF(without); i++)
+		if (without[i] == op)
+			return true;
+	return false;
+}
+
 static void every_operation_has_a_sample(void **state)
 {
 	static const uint32_t operations[] = {
@@ -190,7 +233,7 @@ static void every_operation_has_a_sample(void **state)
 		nnb_model_free(m);
 	}
 	for (size_t i = 0; i < N_OF(operations); i++)
-		if (!seen[operations[i]] && operations[i] <= NNB_TANH) {
+		if (!seen[operations[i]] && !is_without(operations[i])) {
 			print_error("%s has no sample\n", nnb_op_name(operations[i]));
 			missing++;
 		}
