@@ -131,6 +131,7 @@ static enum step step_of_execution(const struct bsa_event *e, uint64_t *ret_exec
 		STEP(sched_dispatch, STEP_DISPATCH)
 		STEP(checkpoint, STEP_OPERATION)
 		STEP(op_end, STEP_OPERATION)
+		STEP(loop_iteration, STEP_OPERATION)
 		STEP(sched_preempt, STEP_PREEMPT)
 		STEP(sched_resume, STEP_RESUME)
 		STEP(deadline_miss,

@@ -25,7 +25,7 @@
 	K(slot_lookup) K(slot_fetch) K(pool_map) K(pool_unmap) K(sched_enqueue) K(sched_dispatch) K(sched_preempt) \
 	K(sched_resume) K(checkpoint) K(op_end) K(exec_end) K(deadline_miss) K(resource_exhausted) K(exec_return) \
 	K(fence_signal) K(exec_client) K(exec_service) K(exec_state) K(buffer_allocate) K(buffer_copy) \
-	K(buffer_reject) K(buffer_free) K(app_span) K(exec_delay) K(loss)
+	K(buffer_reject) K(buffer_free) K(app_span) K(exec_delay) K(loop_iteration) K(loss)
 /* clang-format on */
 
 enum bsa_kind {
@@ -286,6 +286,11 @@ enum bsa_stage {
 enum bsa_state_phase { BSA_STATE_DECODE, BSA_STATE_QUEUED, BSA_STATE_RUNNING, BSA_STATE_PREEMPTED, BSA_STATE_ENDED };
 struct bsa_exec_delay {
 	uint64_t exec, delays[3], reference_ns;
+};
+struct bsa_loop_iteration {
+	uint64_t exec, iteration;
+	uint16_t op;
+	uint8_t depth;
 };
 enum bsa_span_kind {
 	BSA_SPAN_CONNECT,

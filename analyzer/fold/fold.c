@@ -167,6 +167,7 @@ static void take(struct bsa_fold *f, const struct bsa_event *e)
 		return;
 	case BSA_performance_hold: /* of the device, not of anybody */
 	case BSA_checkpoint:       /* op_end says as much */
+	case BSA_loop_iteration:   /* there is no relation of them */
 	case BSA_N_KINDS:
 		return;
 	}

@@ -136,6 +136,8 @@ static const struct field *const fields[BSA_N_KINDS] = {
 		ANY(app_span, owner) ANY(app_span, owner_id) ANY(app_span, value) ANY(app_span, status) END },
 	[BSA_exec_delay] = (const struct field[]){ EXEC(exec_delay, exec) NS_OR_NEVER(exec_delay, delays)
 		NS(exec_delay, reference_ns) END },
+	[BSA_loop_iteration] = (const struct field[]){ EXEC(loop_iteration, exec) ANY(loop_iteration, iteration)
+		ANY(loop_iteration, op) ANY(loop_iteration, depth) END },
 	[BSA_loss] = (const struct field[]){ END }, /* the decoder's own */
 };
 /* clang-format on */

@@ -87,10 +87,10 @@ static enum nnb_status prepare_here(struct session *s, const struct nnb_model *m
 		status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
 	if (status || from_cache)
 		return status;
-	nnb_prepared_unref(*ret);
+	*ret = nnb_prepared_unref(*ret);
 	status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
 	if (!status && !from_cache) {
-		nnb_prepared_unref(*ret);
+		*ret = nnb_prepared_unref(*ret); /* the target's otherwise, to be freed once more */
 		snprintf(reason->text, sizeof(reason->text), "was not found in the cache it had been saved to");
 		status = NNB_STATUS_GENERAL_FAILURE;
 	}
@@ -125,6 +125,12 @@ static enum nnb_status prepare(struct session *s, const struct nnb_model *m, str
 	return status;
 }
 
+/* The model itself is refused, and not for want of something. */
+static bool is_refusal(enum nnb_status status)
+{
+	return status == NNB_STATUS_INVALID_ARGUMENT || status == NNB_STATUS_GENERAL_FAILURE;
+}
+
 static enum verdict run_model(struct session *s, const struct nnb_model_file *file, struct nnb_reason *reason)
 {
 	__attribute__((cleanup(target_free))) struct target target = { 0 };
@@ -141,6 +147,9 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 	}
 	if (!status)
 		status = prepare(s, file->model, &target, reason);
+	if (file->expect_failure && is_refusal(status))
+		return PASSED;
+	target.fails = file->expect_failure;
 	if (status) {
 		struct nnb_reason why = *reason;
 

@@ -79,7 +79,7 @@ int random_inputs(struct nnb_model_file **ret, struct nnb_model *model, struct n
 		nnb_model_free(model);
 		return r;
 	}
-	*file = (struct nnb_model_file){ model, x, 1 };
+	*file = (struct nnb_model_file){ .model = model, .examples = x, .n_examples = 1 };
 	x->inputs = calloc(model->n_inputs + (size_t)1, sizeof(*x->inputs));
 	x->outputs = calloc(model->n_outputs + (size_t)1, sizeof(*x->outputs));
 	x->input_bytes = calloc(model->n_inputs + (size_t)1, sizeof(*x->input_bytes));

@@ -401,6 +401,12 @@ static bool run_way(const struct target *t, unsigned path, unsigned memory, cons
 	enum nnb_status status = execute_in(t, path, memory, a, reason);
 	char name[32];
 
+	if (t->fails) {
+		if (!status)
+			snprintf(reason->text, sizeof(reason->text), "by %s it succeeds, and should fail",
+			         name_of(path, memory, name));
+		return status;
+	}
 	if (status) {
 		struct nnb_reason why = *reason;
 

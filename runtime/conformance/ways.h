@@ -29,6 +29,7 @@ struct target {
 	struct nnb_remote *remote;
 	struct nnb_burst *burst;
 	struct device_memory memory;
+	bool fails; /* no execution of it may succeed, and there is nothing to compare */
 };
 
 void target_free(struct target *t);

@@ -164,38 +164,62 @@ static bool same_seal(const uint8_t *a, const uint8_t *b)
 
 /* ---- saving ---- */
 
-/* The saved model: as @m, but its referenced constants lie in one pool. @operands has room for all of them. */
-static uint64_t relocate(const struct nnb_model *m, struct nnb_operand *operands)
+/* A copy of @n operands, whose referenced constants lie in one pool from *at on. NULL: no memory. */
+static struct nnb_operand *relocate(const struct nnb_operand *from, uint32_t n, uint64_t *at)
 {
-	uint64_t at = 0;
+	struct nnb_operand *operands = calloc(n + (size_t)1, sizeof(*operands));
 
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		operands[i] = m->operands[i];
+	for (uint32_t i = 0; operands && i < n; i++) {
+		operands[i] = from[i];
 		if (operands[i].lifetime != NNB_CONSTANT_REFERENCE)
 			continue;
 		operands[i].location.pool = 0;
-		operands[i].location.offset = (uint32_t)at;
-		at = aligned(at + operands[i].location.length);
+		operands[i].location.offset = (uint32_t)*at;
+		*at = aligned(*at + operands[i].location.length);
 	}
-	return at;
+	return operands;
+}
+
+/* The saved model: as @m, but its referenced constants lie in one pool, those of the main graph first. *ret_data_bytes: its size. */
+static bool relocate_all(const struct nnb_model *m, struct nnb_model *ret, uint64_t *ret_data_bytes)
+{
+	uint64_t at = 0;
+	bool whole;
+
+	*ret = *m;
+	ret->operands = relocate(m->operands, m->n_operands, &at);
+	ret->referenced = calloc(m->n_referenced + (size_t)1, sizeof(*ret->referenced));
+	whole = ret->operands && ret->referenced;
+	for (uint32_t i = 0; whole && i < m->n_referenced; i++) {
+		ret->referenced[i] = m->referenced[i];
+		ret->referenced[i].operands = relocate(m->referenced[i].operands, m->referenced[i].n_operands, &at);
+		whole = ret->referenced[i].operands;
+	}
+	*ret_data_bytes = at;
+	return whole;
+}
+
+static void relocated_free(struct nnb_model *saved)
+{
+	for (uint32_t i = 0; saved->referenced && i < saved->n_referenced; i++)
+		free(saved->referenced[i].operands);
+	free(saved->referenced);
+	free(saved->operands);
 }
 
 static int encode(const struct nnb_model *m, uint8_t **ret, size_t *ret_bytes, uint64_t *ret_data_bytes)
 {
-	struct nnb_operand *operands = calloc(m->n_operands, sizeof(*operands));
 	struct nnb_memory pool = { .name = "ashmem", .n_fds = 1, .fds = { -1 } };
-	struct nnb_model saved = *m;
+	struct nnb_model saved;
 	int r = -ENOMEM;
 
-	if (operands) {
-		pool.size = relocate(m, operands);
-		saved.operands = operands;
+	if (relocate_all(m, &saved, ret_data_bytes)) {
+		pool.size = *ret_data_bytes;
 		saved.pools = &pool;
 		saved.n_pools = pool.size > 0;
-		*ret_data_bytes = pool.size;
 		r = pool.size > UINT32_MAX ? -EFBIG : nnb_model_encode(&saved, ret, ret_bytes);
 	}
-	free(operands);
+	relocated_free(&saved);
 	return r;
 }
 
@@ -218,21 +242,33 @@ static int save_constant(int fd, uint64_t at, const uint8_t *data, uint64_t byte
 	return r ? r : write_at(fd, at + bytes, zeroes, aligned(bytes) - bytes);
 }
 
-static int save_data(const struct nnb_prepared *p, int fd, struct header *h)
+/* What the graph refers to of pools, from *at on. */
+static int save_constants(int fd, const struct nnb_graph *g, uint64_t *at, struct nnb__siphash *seal)
 {
-	struct nnb__siphash seal;
-	uint64_t at = 0;
 	int r = 0;
 
-	seal_begin(&seal, p->device, "data");
-	for (uint32_t i = 0; !r && i < p->model->n_operands; i++) {
-		const struct nnb_operand *o = &p->model->operands[i];
+	for (uint32_t i = 0; !r && i < g->model->n_operands; i++) {
+		const struct nnb_operand *o = &g->model->operands[i];
 
 		if (o->lifetime != NNB_CONSTANT_REFERENCE)
 			continue;
-		r = save_constant(fd, at, p->graph->constants[i], o->location.length, &seal);
-		at = aligned(at + o->location.length);
+		r = save_constant(fd, *at, g->constants[i], o->location.length, seal);
+		*at = aligned(*at + o->location.length);
 	}
+	return r;
+}
+
+static int save_data(const struct nnb_prepared *p, int fd, struct header *h)
+{
+	const struct nnb_graph *g = &p->graph->seen;
+	struct nnb__siphash seal;
+	uint64_t at = 0;
+	int r;
+
+	seal_begin(&seal, p->device, "data");
+	r = save_constants(fd, g, &at, &seal);
+	for (uint32_t i = 0; !r && i < g->model->n_referenced; i++)
+		r = save_constants(fd, g->referenced[i], &at, &seal);
 	nnb__siphash_done(&seal, h->data_seal);
 	for (uint32_t i = 0; i < p->model->n_pools; i++)
 		if (nnb_mapping_torn(p->graph->mappings[i], 0))

@@ -52,6 +52,7 @@ struct nnb_execution {
 	uint8_t *deciding;
 	const struct nnb_shape *now; /* the shapes of this run: ours or the graph's */
 	struct nnb_look look;        /* the driver has its address */
+	struct nnb_loops loops;      /* likewise */
 	uint64_t charged;            /* for its memory, but what depends on the request */
 	bool shapes_charged;         /* likewise, for what is needed where shapes are not fixed */
 	/* of a late graph: the shapes before anything has run, the request's room, and where what is found is reported */
@@ -133,8 +134,10 @@ static struct nnb_execution *take_idle(struct nnb_prepared *p)
 	pthread_mutex_unlock(&p->lock);
 	if (!e)
 		e = execution_new(p);
-	if (e)
+	if (e) {
 		e->prepared = nnb_prepared_ref(p);
+		nnb__execution_loops(e, 0, NULL, NULL);
+	}
 	return e;
 }
 
@@ -576,6 +579,7 @@ static enum nnb_status begin_run(struct nnb_execution *e)
 		run.found = e->shapes;
 		run.place = place_output;
 		run.arg = e;
+		run.loops = &e->loops;
 	}
 
 	if (e->n_uses) {
@@ -713,6 +717,16 @@ static enum nnb_status conclude(struct nnb_execution *e)
 void nnb__execution_look(struct nnb_execution *e, bool (*goes_on)(void *arg), void *arg)
 {
 	e->look = (struct nnb_look){ goes_on, arg };
+}
+
+void nnb__execution_loops(struct nnb_execution *e, uint64_t timeout_ns,
+                          void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg)
+{
+	if (!timeout_ns)
+		timeout_ns = NNB_LOOP_DEFAULT_NS;
+	e->loops.timeout_ns = timeout_ns < NNB_LOOP_MAX_NS ? timeout_ns : NNB_LOOP_MAX_NS;
+	e->loops.iterated = iterated;
+	e->loops.arg = arg;
 }
 
 uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)

@@ -38,6 +38,13 @@ enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const s
 /* Whom operations ask whether to go on, while it runs; NULL: nobody. It fails when the answer is no. */
 void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *arg), void *arg);
 
+/*
+ * How long each WHILE may take, 0 being NNB_LOOP_DEFAULT_NS and more than NNB_LOOP_MAX_NS that, and who hears of iterations (struct
+ * nnb_loops; NULL: no one). Before it runs; at first 0 and NULL.
+ */
+void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
+                          void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg);
+
 uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t op);
 
 /* It will not be run any further: what it has of buffers is there for others. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/siphash.h"
+#include "model/parts.h"
 #include "model/patience.h"
 
 void nnb__past_init(struct nnb__past *past)
@@ -24,6 +25,26 @@ static void add_operand(struct nnb__siphash *s, const struct nnb_operand *o)
 	nnb__siphash_add(s, o->dims, (o->rank < NNB_RANK_MAX ? o->rank : NNB_RANK_MAX) * sizeof(o->dims[0]));
 }
 
+static bool add_graph(struct nnb__siphash *s, const struct nnb_model *m)
+{
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		if (!nnb__patient(NNB__OPERAND_UNITS))
+			return false;
+		add_operand(s, &m->operands[i]);
+	}
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		const struct nnb_operation *op = &m->operations[i];
+		const uint32_t numbers[] = { op->type, op->n_inputs, op->n_outputs };
+
+		if (!nnb__patient(NNB__OPERATION_UNITS + op->n_inputs + op->n_outputs))
+			return false;
+		nnb__siphash_add(s, numbers, sizeof(numbers));
+		nnb__siphash_add(s, op->inputs, op->n_inputs * sizeof(op->inputs[0]));
+		nnb__siphash_add(s, op->outputs, op->n_outputs * sizeof(op->outputs[0]));
+	}
+	return true;
+}
+
 uint64_t nnb__past_kind(const struct nnb_model *m)
 {
 	static const uint8_t key[16] = "what it took";
@@ -32,20 +53,11 @@ uint64_t nnb__past_kind(const struct nnb_model *m)
 	uint64_t kind;
 
 	nnb__siphash_init(&s, key);
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		if (!nnb__patient(NNB__OPERAND_UNITS))
-			return 0;
-		add_operand(&s, &m->operands[i]);
-	}
-	for (uint32_t i = 0; i < m->n_operations; i++) {
-		const struct nnb_operation *op = &m->operations[i];
-		const uint32_t numbers[] = { op->type, op->n_inputs, op->n_outputs };
+	for (uint32_t part = 0; part <= m->n_referenced; part++) {
+		const struct nnb_model view = nnb__part(m, part);
 
-		if (!nnb__patient(NNB__OPERATION_UNITS + op->n_inputs + op->n_outputs))
+		if (!add_graph(&s, &view))
 			return 0;
-		nnb__siphash_add(&s, numbers, sizeof(numbers));
-		nnb__siphash_add(&s, op->inputs, op->n_inputs * sizeof(op->inputs[0]));
-		nnb__siphash_add(&s, op->outputs, op->n_outputs * sizeof(op->outputs[0]));
 	}
 	nnb__siphash_done(&s, seal);
 	memcpy(&kind, seal, sizeof(kind));

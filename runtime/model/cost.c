@@ -5,7 +5,9 @@
  */
 #include "model/cost.h"
 
+#include "model/graph.h"
 #include "model/ops.h"
+#include "model/parts.h"
 #include "model/patience.h"
 
 enum {
@@ -27,7 +29,8 @@ enum nnb__count {
 	HASHES,     /* bytes that are hashed */
 	WEIGHTS,    /* elements of all inputs but the first, times the batch */
 	STEPS,      /* the same, times the batch and the items of a sequence */
-	FILTERS     /* outputs, times the cells that a filter has for one */
+	FILTERS,    /* outputs, times the cells that a filter has for one */
+	SUBGRAPHS   /* nothing: what the subgraphs take */
 };
 
 static const struct nnb__cost {
@@ -251,6 +254,45 @@ static bool is_bytes(uint32_t type)
 	return (info->quantized || info->by_channel) && info->bytes == 1;
 }
 
+/* The branch that takes longer; or an iteration. @ns: of each subgraph. */
+static uint64_t control_cost(const struct nnb_model *m, const struct nnb_operation *op, const uint64_t *ns)
+{
+	uint32_t first = op->type == NNB_IF ? 1 : 0;
+	uint64_t a = ns[m->operands[op->inputs[first]].location.offset];
+	uint64_t b = ns[m->operands[op->inputs[first + 1]].location.offset];
+
+	if (op->type == NNB_WHILE)
+		return plus(plus(a, b), EACH_NS);
+	return plus(a > b ? a : b, EACH_NS);
+}
+
+static const uint64_t *referenced_ns(const struct nnb_graph *g)
+{
+	const struct nnb__graph *own = (const struct nnb__graph *)g; /* whose first member it is */
+
+	return own->main ? own->main->referenced_ns : own->referenced_ns;
+}
+
+/* Of subgraph @index, unless it is known; those that it refers to first, which are NNB_NESTING_MAX deep at most. */
+static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t *ns)
+{
+	const struct nnb_graph *part = g->referenced[index];
+	const struct nnb_model *m = part->model;
+
+	if (ns[index])
+		return;
+	for (uint32_t i = 0; i < m->n_operands && nnb__patient(1); i++)
+		if (m->operands[i].lifetime == NNB_LIFETIME_SUBGRAPH)
+			referenced_cost(g, m->operands[i].location.offset, ns);
+	ns[index] = plus(nnb__model_cost(part, part->shapes), EACH_NS); /* not 0: it is known */
+}
+
+void nnb__referenced_costs(const struct nnb_graph *g, uint64_t *ret)
+{
+	for (uint32_t i = 0; i < g->model->n_referenced; i++)
+		referenced_cost(g, i, ret);
+}
+
 uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struct nnb_shape *shapes)
 {
 	const struct place p = { g, &g->model->operations[op], op, shapes };
@@ -258,6 +300,8 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	bool quant;
 	uint64_t n, ps;
 
+	if (nnb__is_control(p.op->type))
+		return control_cost(g->model, p.op, referenced_ns(g));
 	if (!cost)
 		return EACH_NS; /* an operation of the vendor's: nothing is known of it */
 	if (!is_known(&p))

@@ -14,4 +14,7 @@ uint64_t nnb__operation_cost(const struct nnb_graph *graph, uint32_t op, const s
 /* Of all operations whose shapes are known. UINT64_MAX: beyond counting. */
 uint64_t nnb__model_cost(const struct nnb_graph *graph, const struct nnb_shape *shapes);
 
+/* Of each subgraph of the main @graph, which is an nnb__graph's: ret[i], all 0 before. */
+void nnb__referenced_costs(const struct nnb_graph *graph, uint64_t *ret);
+
 #endif

@@ -63,12 +63,32 @@ static int indexes(const struct reading *r, const struct nnb__place *at, const j
 
 /* ---- operands ---- */
 
+/* Which of the file's subgraphs it is: a list of one index. */
+static int read_reference(const struct reading *r, const struct nnb__place *at, const json_t *value,
+                          struct nnb_operand *o)
+{
+	struct nnb__place here = { at, NULL, 0 };
+	int64_t index;
+	int s = nnb__want(r->reason, at, value, JSON_ARRAY);
+
+	if (s == 0 && json_array_size(value) != 1)
+		return nnb__wrong(r->reason, at, -EINVAL, "%zu indexes of subgraphs instead of one",
+		                  json_array_size(value));
+	if (s == 0)
+		s = nnb__integer(r->reason, &here, json_array_get(value, 0), 0, UINT32_MAX, &index);
+	if (s == 0)
+		o->location.offset = (uint32_t)index;
+	return s;
+}
+
 static int read_value(struct reading *r, const struct nnb__place *at, const json_t *operand, struct nnb_operand *o)
 {
 	struct nnb__place here = { at, "value", 0 };
 	const json_t *value = json_object_get(operand, "value");
 	bool constant = o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
 
+	if (o->lifetime == NNB_LIFETIME_SUBGRAPH)
+		return read_reference(r, &here, value, o);
 	if (!constant && (!value || json_is_null(value) || (json_is_array(value) && !json_array_size(value))))
 		return 0;
 	if (!constant)
@@ -89,7 +109,7 @@ static int read_lifetime(const struct reading *r, const struct nnb__place *at, c
 		lifetime = strcmp(lifetime, "SUBGRAPH_INPUT") == 0    ? "MODEL_INPUT"
 		           : strcmp(lifetime, "SUBGRAPH_OUTPUT") == 0 ? "MODEL_OUTPUT"
 		                                                      : lifetime;
-	for (uint32_t i = NNB_TEMPORARY; i <= NNB_NO_VALUE; i++)
+	for (uint32_t i = NNB_TEMPORARY; i <= NNB_LIFETIME_SUBGRAPH; i++)
 		if (strcmp(lifetime, nnb_lifetime_name(i)) == 0) {
 			*ret = i;
 			return 0;
@@ -188,11 +208,16 @@ static int read_operand(struct reading *r, const struct nnb__place *at, const js
 	return s;
 }
 
-static int read_operands(struct reading *r)
+/* A graph: the file's main one, or a subgraph. What it has of arrays is its owner's, even if it fails. */
+struct graph_place {
+	const struct nnb__place *at; /* NULL: the file itself */
+	const json_t *json;
+};
+
+static int read_operands(struct reading *r, const struct graph_place *from, struct nnb_subgraph *m)
 {
-	struct nnb_model *m = r->model;
-	struct nnb__place here = { NULL, "operands", 0 };
-	const json_t *list = nnb__member(r->reason, &here, r->root, JSON_ARRAY);
+	struct nnb__place here = { from->at, "operands", 0 };
+	const json_t *list = nnb__member(r->reason, &here, from->json, JSON_ARRAY);
 	size_t n = json_array_size(list);
 	int s = 0;
 
@@ -231,11 +256,10 @@ static int read_operation(const struct reading *r, const struct nnb__place *at, 
 	return s;
 }
 
-static int read_operations(struct reading *r)
+static int read_operations(struct reading *r, const struct graph_place *from, struct nnb_subgraph *m)
 {
-	struct nnb_model *m = r->model;
-	struct nnb__place here = { NULL, "operations", 0 };
-	const json_t *list = nnb__member(r->reason, &here, r->root, JSON_ARRAY);
+	struct nnb__place here = { from->at, "operations", 0 };
+	const json_t *list = nnb__member(r->reason, &here, from->json, JSON_ARRAY);
 	size_t n = json_array_size(list);
 	int s = 0;
 
@@ -256,12 +280,73 @@ static int read_operations(struct reading *r)
 }
 
 /* The file does not say (O-13). An index of nothing is left to validation. */
-static void count_consumers(struct nnb_model *m)
+static void count_consumers(struct nnb_subgraph *m)
 {
 	for (uint32_t i = 0; i < m->n_operations; i++)
 		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++)
 			if (m->operations[i].inputs[k] < m->n_operands)
 				m->operands[m->operations[i].inputs[k]].consumers++;
+}
+
+static int read_graph(struct reading *r, const struct graph_place *from, struct nnb_subgraph *ret)
+{
+	struct nnb__place inputs_place = { from->at, "inputs", 0 };
+	struct nnb__place outputs_place = { from->at, "outputs", 0 };
+	int s = from->at ? nnb__want(r->reason, from->at, from->json, JSON_OBJECT) : 0;
+
+	if (s == 0)
+		s = read_operands(r, from, ret);
+	if (s == 0)
+		s = read_operations(r, from, ret);
+	if (s == 0)
+		s = indexes(r, &inputs_place, from->json, &ret->inputs, &ret->n_inputs);
+	if (s == 0)
+		s = indexes(r, &outputs_place, from->json, &ret->outputs, &ret->n_outputs);
+	if (s == 0)
+		count_consumers(ret);
+	return s;
+}
+
+static int read_main(struct reading *r)
+{
+	struct graph_place from = { NULL, r->root };
+	struct nnb_subgraph graph = { 0 };
+	int s = read_graph(r, &from, &graph);
+
+	r->model->n_operands = graph.n_operands;
+	r->model->n_operations = graph.n_operations;
+	r->model->n_inputs = graph.n_inputs;
+	r->model->n_outputs = graph.n_outputs;
+	r->model->operands = graph.operands;
+	r->model->operations = graph.operations;
+	r->model->inputs = graph.inputs;
+	r->model->outputs = graph.outputs;
+	return s;
+}
+
+static int read_referenced(struct reading *r)
+{
+	struct nnb_model *m = r->model;
+	struct nnb__place here = { NULL, "referenced", 0 };
+	const json_t *list = json_object_get(r->root, "referenced");
+	size_t n = json_array_size(list);
+	int s = list ? nnb__want(r->reason, &here, list, JSON_ARRAY) : 0;
+
+	if (s < 0 || !n)
+		return s;
+	if (n > NNB_OPERANDS_MAX)
+		return nnb__wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
+	m->referenced = calloc(n, sizeof(*m->referenced));
+	if (!m->referenced)
+		return nnb__no_memory(r->reason);
+	m->n_referenced = (uint32_t)n;
+	for (uint32_t i = 0; i < n && s == 0; i++) {
+		struct nnb__place each = { &here, NULL, i };
+		struct graph_place from = { &each, json_array_get(list, i) };
+
+		s = read_graph(r, &from, &m->referenced[i]);
+	}
+	return s;
 }
 
 /* ---- examples ---- */
@@ -396,7 +481,9 @@ static int read_head(const struct reading *r)
 {
 	struct nnb__place hal_place = { NULL, "hal", 0 };
 	struct nnb__place relaxed_place = { NULL, "relaxed", 0 };
+	struct nnb__place failure_place = { NULL, "expect_failure", 0 };
 	const json_t *relaxed = json_object_get(r->root, "relaxed");
+	const json_t *failure = json_object_get(r->root, "expect_failure");
 	int s = 0;
 
 	if (!json_is_object(r->root))
@@ -406,6 +493,9 @@ static int read_head(const struct reading *r)
 	if (s == 0 && relaxed)
 		s = nnb__want(r->reason, &relaxed_place, relaxed, JSON_TRUE);
 	r->model->relaxed = json_is_true(relaxed);
+	if (s == 0 && failure)
+		s = nnb__want(r->reason, &failure_place, failure, JSON_TRUE);
+	r->file->expect_failure = json_is_true(failure);
 	return s < 0 ? s : read_name(r);
 }
 
@@ -426,8 +516,6 @@ static int read_text(struct reading *r, const char *text, size_t bytes)
 
 static int read_all(struct reading *r, const char *text, size_t bytes)
 {
-	struct nnb__place inputs_place = { NULL, "inputs", 0 };
-	struct nnb__place outputs_place = { NULL, "outputs", 0 };
 	struct nnb_model *m;
 	int s = read_text(r, text, bytes);
 
@@ -440,19 +528,13 @@ static int read_all(struct reading *r, const char *text, size_t bytes)
 	r->constants.model = m;
 	s = read_head(r);
 	if (s == 0)
-		s = read_operands(r);
+		s = read_main(r);
 	if (s == 0)
-		s = read_operations(r);
-	if (s == 0)
-		s = indexes(r, &inputs_place, r->root, &m->inputs, &m->n_inputs);
-	if (s == 0)
-		s = indexes(r, &outputs_place, r->root, &m->outputs, &m->n_outputs);
+		s = read_referenced(r);
 	if (s == 0)
 		s = read_examples(r);
 	if (s == 0)
 		s = nnb__constants_place(&r->constants);
-	if (s == 0)
-		count_consumers(m);
 	return s;
 }
 

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "fmq/sys.h"
+#include "model/cost.h"
 #include "model/ops.h"
+#include "model/parts.h"
 #include "model/patience.h"
 #include "model/reason.h"
 #include "model/request.h"
@@ -41,6 +43,12 @@ static bool wants_copy(const struct nnb_operand *o)
 		return false;
 	return o->lifetime == NNB_CONSTANT_COPY || !type->tensor || o->type == NNB_TENSOR_INT32 ||
 	       o->type == NNB_TENSOR_BOOL8 || (type->bytes && o->location.offset % type->bytes);
+}
+
+static enum nnb_status no_memory(struct nnb_reason *reason)
+{
+	nnb_because(reason, "no memory for the graph");
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
 /* ---- constants ---- */
@@ -73,27 +81,34 @@ static const uint8_t *stored_at(const struct nnb__graph *g, const struct nnb_ope
 
 	if (o->lifetime == NNB_CONSTANT_COPY)
 		return g->model->values + o->location.offset;
-	m = g->mappings[o->location.pool];
+	m = (g->main ? g->main : g)->mappings[o->location.pool];
 	return m ? (const uint8_t *)nnb_mapping_data(m) + o->location.offset : NULL;
+}
+
+/* Of all parts: do copies come to more than the model? */
+static enum nnb_status check_copies(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	uint64_t need = 0, most = m->n_values;
+	struct nnb__operands all;
+
+	for (uint32_t i = 0; i < m->n_pools; i++)
+		if (__builtin_add_overflow(most, m->pools[i].size, &most))
+			most = UINT64_MAX;
+	for (uint32_t part = 0; nnb__part_operands(m, part, &all); part++)
+		for (uint32_t i = 0; i < all.n; i++)
+			if (wants_copy(&all.at[i]))
+				need += all.at[i].location.length; /* 2^20 times 2^20 of 2^32 each do not wrap */
+	if (need <= most || need - most <= SHARED_MAX)
+		return NNB_STATUS_NONE;
+	nnb_because(reason, "constants overlap so much that their copies would outgrow the model");
+	return NNB_STATUS_INVALID_ARGUMENT;
 }
 
 static enum nnb_status copies_new(struct nnb__graph *g, struct nnb_reason *reason)
 {
 	const struct nnb_model *m = g->model;
-	uint64_t need = 0, most = m->n_values;
+	uint64_t need = NNB_MAPPING_SLACK;
 
-	for (uint32_t i = 0; i < m->n_pools; i++)
-		if (__builtin_add_overflow(most, m->pools[i].size, &most))
-			most = UINT64_MAX;
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		if (wants_copy(&m->operands[i]))
-			need += m->operands[i].location.length; /* 2^20 of 2^32 each do not wrap */
-	if (need > most && need - most > SHARED_MAX) {
-		nnb_because(reason, "constants overlap so much that their copies would outgrow the model");
-		return NNB_STATUS_INVALID_ARGUMENT;
-	}
-
-	need = NNB_MAPPING_SLACK;
 	for (uint32_t i = 0; i < m->n_operands; i++)
 		if (wants_copy(&m->operands[i]))
 			need += aligned(m->operands[i].location.length);
@@ -199,10 +214,8 @@ static enum nnb_status infer(const struct nnb__graph *g, struct nnb_shape *shape
 	enum nnb_status status = NNB_STATUS_NONE;
 	struct nnb_shape *out = outputs_new(m);
 
-	if (!out) {
-		nnb_because(reason, "no memory for the graph");
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
+	if (!out)
+		return no_memory(reason);
 	for (uint32_t i = 0; !status && i < m->n_operations; i++) {
 		const struct nnb_operation *op = &m->operations[i];
 		const struct nnb__op_view view = {
@@ -315,7 +328,7 @@ static int look_at_deciders(struct nnb__graph *g)
 	for (uint32_t i = 0; i < m->n_operations; i++) {
 		if (!nnb__patient(NNB__OPERATION_UNITS + m->operations[i].n_inputs))
 			break;
-		g->seen.late |= counts_rows(g, &m->operations[i]);
+		g->seen.late |= counts_rows(g, &m->operations[i]) || nnb__is_control(m->operations[i].type);
 		for (uint32_t k = 0; k < m->operations[i].n_inputs; k++) {
 			uint32_t o = m->operations[i].inputs[k];
 
@@ -338,10 +351,20 @@ static int look_at_deciders(struct nnb__graph *g)
 
 /* ---- the whole ---- */
 
+static void free_referenced(struct nnb__graph *g)
+{
+	for (uint32_t i = 0; g->referenced && i < g->model->n_referenced; i++)
+		nnb__graph_free(g->referenced[i]);
+	free(g->referenced);
+	free(g->referenced_seen);
+	free(g->referenced_ns);
+}
+
 struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
 {
 	if (!g)
 		return NULL;
+	free_referenced(g);
 	for (uint32_t i = 0; g->mappings && i < g->model->n_pools; i++)
 		nnb_mapping_unref(g->mappings[i]);
 	free(g->mappings);
@@ -356,28 +379,82 @@ struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
 	return NULL;
 }
 
-/* A graph with room for everything and nothing looked at. NULL: no memory. */
-static struct nnb__graph *graph_blank(const struct nnb_model *m)
+/* Of its own graph: what every part has. */
+static bool room_for_part(struct nnb__graph *g)
 {
-	struct nnb__graph *g = calloc(1, sizeof(*g));
+	const struct nnb_model *m = g->model;
 
-	if (!g)
-		return NULL;
-	g->model = m;
-	g->mappings = calloc(m->n_pools + 1, sizeof(struct nnb_mapping *));
-	g->map_ns = calloc(m->n_pools + 1, sizeof(*g->map_ns));
-	g->value_decides = calloc(m->n_inputs + 1, sizeof(bool));
-	g->may_omit = calloc(m->n_inputs + 1, sizeof(bool));
+	g->value_decides = calloc(m->n_inputs + (size_t)1, sizeof(bool));
+	g->may_omit = calloc(m->n_inputs + (size_t)1, sizeof(bool));
 	g->constants = calloc(m->n_operands, sizeof(void *));
 	g->shapes = calloc(m->n_operands, sizeof(struct nnb_shape));
 	g->last_reader = calloc(m->n_operands, sizeof(uint32_t));
-	if (!g->mappings || !g->map_ns || !g->value_decides || !g->may_omit || !g->constants || !g->shapes ||
-	    !g->last_reader)
-		return nnb__graph_free(g);
-	g->seen = (struct nnb_graph){
-		.model = m, .constants = g->constants, .shapes = g->shapes, .last_reader = g->last_reader
-	};
-	return g;
+	g->seen = (struct nnb_graph){ .model = m,
+		                      .constants = g->constants,
+		                      .shapes = g->shapes,
+		                      .last_reader = g->last_reader,
+		                      .value_decides = g->value_decides };
+	return g->value_decides && g->may_omit && g->constants && g->shapes && g->last_reader;
+}
+
+/* And what only the main graph has. */
+static bool room_for_all(struct nnb__graph *g)
+{
+	const struct nnb_model *m = g->model;
+
+	g->mappings = calloc(m->n_pools + (size_t)1, sizeof(struct nnb_mapping *));
+	g->map_ns = calloc(m->n_pools + (size_t)1, sizeof(*g->map_ns));
+	g->referenced = calloc(m->n_referenced + (size_t)1, sizeof(struct nnb__graph *));
+	g->referenced_seen = calloc(m->n_referenced + (size_t)1, sizeof(struct nnb_graph *));
+	g->referenced_ns = calloc(m->n_referenced + (size_t)1, sizeof(*g->referenced_ns));
+	return g->mappings && g->map_ns && g->referenced && g->referenced_seen && g->referenced_ns;
+}
+
+/* The main graph, or a subgraph; there is room for it, and pools are mapped. */
+static enum nnb_status look_at_part(struct nnb__graph *g, struct nnb_reason *reason)
+{
+	enum nnb_status status = look_at_constants(g, reason);
+
+	if (!status)
+		status = look_at_shapes(g, reason);
+	if (status)
+		return status;
+	look_at_readers(g);
+	return look_at_deciders(g) || nnb__may_omit(g->model, g->may_omit) ? no_memory(reason) : NNB_STATUS_NONE;
+}
+
+static bool all_mapped(const struct nnb__graph *g)
+{
+	for (uint32_t i = 0; i < g->model->n_operands; i++)
+		if (is_constant(&g->model->operands[i]) && !g->constants[i])
+			return false;
+	return true;
+}
+
+static enum nnb_status look_at_referenced(struct nnb__graph *g, struct nnb_reason *reason)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	g->referenced_mapped = true;
+	g->seen.referenced = g->referenced_seen;
+	for (uint32_t i = 0; !status && i < g->model->n_referenced; i++) {
+		struct nnb__graph *part = g->referenced[i] = calloc(1, sizeof(*part));
+
+		if (!part)
+			return no_memory(reason);
+		part->main = g;
+		part->view = nnb_model_view(g->model, i);
+		part->model = &part->view;
+		status = room_for_part(part) ? look_at_part(part, reason) : no_memory(reason);
+		if (status)
+			nnb__within(reason, "subgraph %u", i);
+		part->seen.referenced = g->referenced_seen;
+		g->referenced_seen[i] = &part->seen;
+		g->referenced_mapped &= all_mapped(part);
+	}
+	if (!status)
+		nnb__referenced_costs(&g->seen, g->referenced_ns);
+	return status;
 }
 
 enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *model, struct nnb_reason *reason)
@@ -387,20 +464,20 @@ enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *
 
 	if (status)
 		return status;
-	g = graph_blank(model);
-	if (!g) {
-		nnb_because(reason, "no memory for the graph");
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return no_memory(reason);
+	g->model = model;
+	if (!room_for_part(g) || !room_for_all(g))
+		return no_memory(reason);
 	map_pools(g);
-	status = look_at_constants(g, reason);
+	status = check_copies(model, reason);
 	if (!status)
-		status = look_at_shapes(g, reason);
+		status = look_at_part(g, reason);
+	if (!status)
+		status = look_at_referenced(g, reason);
 	if (status)
 		return status;
-	look_at_readers(g);
-	if (look_at_deciders(g) || nnb__may_omit(model, g->may_omit))
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	if (!nnb__patience_ask())
 		return nnb__impatient(reason);
 	*ret = g;
@@ -412,6 +489,8 @@ bool nnb__graph_mapped(const struct nnb__graph *g, uint32_t op)
 {
 	const struct nnb_operation *o = &g->model->operations[op];
 
+	if (nnb__is_control(o->type) && !g->referenced_mapped)
+		return false;
 	for (uint32_t k = 0; k < o->n_inputs; k++)
 		if (is_constant(&g->model->operands[o->inputs[k]]) && !g->constants[o->inputs[k]])
 			return false;

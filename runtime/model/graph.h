@@ -15,10 +15,17 @@ struct nnb__graph {
 	struct nnb_graph seen; /* what a driver is shown */
 	bool fixed;            /* every run has seen.shapes, and no run's values change what is computed */
 	const struct nnb_model *model;
+	const struct nnb__graph *main; /* of a subgraph: whose it is, mappings included; otherwise NULL */
+	struct nnb_model view;         /* of a subgraph: model */
 	struct nnb_mapping **mappings; /* by pool; NULL: could not be mapped */
 	uint64_t *map_ns;              /* by pool: what that took */
 	bool *value_decides;           /* by model input: some operation needs its value to know its shapes */
 	bool *may_omit;                /* by model input: it is optional wherever it is read */
+	/* of the main graph, by subgraph */
+	struct nnb__graph **referenced;
+	const struct nnb_graph **referenced_seen; /* what drivers see of them */
+	uint64_t *referenced_ns;                  /* about how long each takes, where shapes are known (cost.c) */
+	bool referenced_mapped;                   /* all their constants are there */
 	/* owned memory behind seen */
 	const void **constants;
 	struct nnb_shape *shapes;

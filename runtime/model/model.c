@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/parts.h"
 #include "model/patience.h"
 #include "nnb/model.h"
 
@@ -26,24 +27,59 @@ int nnb_model_new(struct nnb_model **ret, const char *name, enum nnb_hal hal)
 	return 0;
 }
 
+static void free_operations(struct nnb_operation *operations, uint32_t n)
+{
+	for (uint32_t i = 0; operations && i < n; i++) {
+		free(operations[i].inputs);
+		free(operations[i].outputs);
+	}
+	free(operations);
+}
+
+static void free_referenced(struct nnb_model *m)
+{
+	for (uint32_t i = 0; m->referenced && i < m->n_referenced; i++) {
+		struct nnb_subgraph *g = &m->referenced[i];
+
+		free_operations(g->operations, g->n_operations);
+		free(g->operands);
+		free(g->inputs);
+		free(g->outputs);
+	}
+	free(m->referenced);
+}
+
 struct nnb_model *nnb_model_free(struct nnb_model *m)
 {
 	if (!m)
 		return NULL;
-	for (uint32_t i = 0; m->operations && i < m->n_operations; i++) {
-		free(m->operations[i].inputs);
-		free(m->operations[i].outputs);
-	}
+	free_operations(m->operations, m->n_operations);
+	free_referenced(m);
 	for (uint32_t i = 0; m->pools && i < m->n_pools; i++)
 		nnb_memory_close(&m->pools[i]);
 	free(m->operands);
-	free(m->operations);
 	free(m->inputs);
 	free(m->outputs);
 	free(m->values);
 	free(m->pools);
 	free(m);
 	return NULL;
+}
+
+struct nnb_model nnb_model_view(const struct nnb_model *m, uint32_t index)
+{
+	const struct nnb_subgraph *g = &m->referenced[index];
+	struct nnb_model view = *m;
+
+	view.n_operands = g->n_operands;
+	view.n_operations = g->n_operations;
+	view.n_inputs = g->n_inputs;
+	view.n_outputs = g->n_outputs;
+	view.operands = g->operands;
+	view.operations = g->operations;
+	view.inputs = g->inputs;
+	view.outputs = g->outputs;
+	return view;
 }
 
 /* ---- arrays that grow ---- */
@@ -209,7 +245,7 @@ static uint64_t waiting_bytes(const struct nnb_model *m)
 		if (m->operands[i].lifetime == NNB_CONSTANT_REFERENCE && m->operands[i].location.pool == WAITING)
 			bytes += (m->operands[i].location.length + REFERENCE_ALIGNMENT - 1) &
 			         ~(uint64_t)(REFERENCE_ALIGNMENT - 1);
-	return bytes;
+	return bytes; /* of subgraphs none waits: they were finished */
 }
 
 /* Move what waits to @to, which is pool @pool. */
@@ -237,15 +273,17 @@ static uint32_t scale_bytes(const struct nnb_operand *o)
 static uint64_t copied_bytes(const struct nnb_model *m)
 {
 	uint64_t end = 0;
+	struct nnb__operands all;
 
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		const struct nnb_operand *o = &m->operands[i];
+	for (uint32_t part = 0; nnb__part_operands(m, part, &all); part++)
+		for (uint32_t i = 0; i < all.n; i++) {
+			const struct nnb_operand *o = &all.at[i];
 
-		if (o->lifetime == NNB_CONSTANT_COPY)
-			end = place_behind(end, o->location.length) + o->location.length;
-		if (o->n_scales)
-			end = place_behind(end, scale_bytes(o)) + scale_bytes(o);
-	}
+			if (o->lifetime == NNB_CONSTANT_COPY)
+				end = place_behind(end, o->location.length) + o->location.length;
+			if (o->n_scales)
+				end = place_behind(end, scale_bytes(o)) + scale_bytes(o);
+		}
 	return end;
 }
 
@@ -264,15 +302,17 @@ static void close_gaps(struct nnb_model *m)
 {
 	uint64_t bytes = copied_bytes(m), kept = 0;
 	uint8_t *values = bytes <= UINT32_MAX ? calloc(1, bytes + 1) : NULL;
+	struct nnb__operands all;
 
-	for (uint32_t i = 0; values && i < m->n_operands; i++) {
-		struct nnb_operand *o = &m->operands[i];
+	for (uint32_t part = 0; values && nnb__part_operands(m, part, &all); part++)
+		for (uint32_t i = 0; i < all.n; i++) {
+			struct nnb_operand *o = &all.at[i];
 
-		if (o->lifetime == NNB_CONSTANT_COPY)
-			o->location.offset = keep(m, values, &kept, o->location.offset, o->location.length);
-		if (o->n_scales)
-			o->scales_at = keep(m, values, &kept, o->scales_at, scale_bytes(o));
-	}
+			if (o->lifetime == NNB_CONSTANT_COPY)
+				o->location.offset = keep(m, values, &kept, o->location.offset, o->location.length);
+			if (o->n_scales)
+				o->scales_at = keep(m, values, &kept, o->scales_at, scale_bytes(o));
+		}
 	if (!values)
 		return;
 	free(m->values);
@@ -354,14 +394,15 @@ static bool copy_array(void **ret, const void *from, size_t bytes)
 	return *ret && nnb__patient_copy(*ret, from, bytes);
 }
 
-static bool copy_operations(struct nnb_model *to, const struct nnb_model *m)
+/* *ret_n: how many there are so far, for who frees them. */
+static bool copy_operations(struct nnb_operation **ret, uint32_t *ret_n, const struct nnb_operation *from, uint32_t n)
 {
-	to->operations = calloc(m->n_operations + (size_t)1, sizeof(*to->operations));
-	if (!to->operations)
+	*ret = calloc(n + (size_t)1, sizeof(**ret));
+	if (!*ret)
 		return false;
-	for (uint32_t i = 0; i < m->n_operations; i++) {
-		const struct nnb_operation *op = &m->operations[i];
-		struct nnb_operation *copy = &to->operations[to->n_operations++];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nnb_operation *op = &from[i];
+		struct nnb_operation *copy = &(*ret)[(*ret_n)++];
 
 		*copy = *op;
 		copy->inputs = copy->outputs = NULL;
@@ -370,6 +411,31 @@ static bool copy_operations(struct nnb_model *to, const struct nnb_model *m)
 		copy->inputs = index_copy(op->inputs, op->n_inputs);
 		copy->outputs = index_copy(op->outputs, op->n_outputs);
 		if (!copy->inputs || !copy->outputs)
+			return false;
+	}
+	return true;
+}
+
+static bool copy_graph(struct nnb_subgraph *to, const struct nnb_subgraph *from)
+{
+	to->n_operands = from->n_operands;
+	to->n_inputs = from->n_inputs;
+	to->n_outputs = from->n_outputs;
+	return copy_array((void **)&to->operands, from->operands, from->n_operands * sizeof(*from->operands)) &&
+	       copy_array((void **)&to->inputs, from->inputs, from->n_inputs * sizeof(*from->inputs)) &&
+	       copy_array((void **)&to->outputs, from->outputs, from->n_outputs * sizeof(*from->outputs)) &&
+	       copy_operations(&to->operations, &to->n_operations, from->operations, from->n_operations);
+}
+
+static bool copy_referenced(struct nnb_model *to, const struct nnb_model *m)
+{
+	to->referenced = calloc(m->n_referenced + (size_t)1, sizeof(*to->referenced));
+	if (!to->referenced)
+		return false;
+	while (to->n_referenced < m->n_referenced) {
+		const struct nnb_subgraph *from = &m->referenced[to->n_referenced];
+
+		if (!copy_graph(&to->referenced[to->n_referenced++], from))
 			return false;
 	}
 	return true;
@@ -406,7 +472,9 @@ int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *m)
 	if (!copy_array((void **)&to->operands, m->operands, m->n_operands * sizeof(*m->operands)) ||
 	    !copy_array((void **)&to->inputs, m->inputs, m->n_inputs * sizeof(*m->inputs)) ||
 	    !copy_array((void **)&to->outputs, m->outputs, m->n_outputs * sizeof(*m->outputs)) ||
-	    !copy_array((void **)&to->values, m->values, m->n_values) || !copy_operations(to, m))
+	    !copy_array((void **)&to->values, m->values, m->n_values) ||
+	    !copy_operations(&to->operations, &to->n_operations, m->operations, m->n_operations) ||
+	    !copy_referenced(to, m))
 		return nnb__patience_ask() ? -ENOMEM : -ECANCELED;
 	r = copy_pools(to, m);
 	if (r)
@@ -414,4 +482,74 @@ int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *m)
 	*ret = to;
 	to = NULL;
 	return 0;
+}
+
+/* ---- subgraphs ---- */
+
+int nnb_model_subgraph(struct nnb_model *m, uint32_t index, uint32_t referenced)
+{
+	if (index >= m->n_operands || m->operands[index].type != NNB_SUBGRAPH)
+		return -EINVAL;
+	m->operands[index].lifetime = NNB_LIFETIME_SUBGRAPH;
+	m->operands[index].location = (struct nnb_location){ .offset = referenced };
+	return 0;
+}
+
+/* Put the values of @o, an operand of @from, where the model's lie; @pools: how many pools the model had. */
+static int take_in(struct nnb_model *m, const struct nnb_model *from, struct nnb_operand *o, uint32_t pools)
+{
+	int r = 0;
+
+	if (o->lifetime == NNB_CONSTANT_REFERENCE)
+		o->location.pool += pools;
+	if (o->lifetime == NNB_CONSTANT_COPY)
+		r = add_value(m, from->values + o->location.offset, o->location.length, &o->location.offset);
+	if (!r && o->n_scales)
+		r = add_value(m, from->values + o->scales_at, scale_bytes(o), &o->scales_at);
+	return r;
+}
+
+static int take_all_in(struct nnb_model *m, const struct nnb_model *from, struct nnb_subgraph *copy)
+{
+	uint32_t pools = m->n_pools;
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < from->n_pools; i++)
+		r = nnb_model_pool(m, &from->pools[i]);
+	for (uint32_t i = 0; r >= 0 && i < copy->n_operands; i++)
+		r = take_in(m, from, &copy->operands[i], pools);
+	return r < 0 ? r : 0;
+}
+
+int nnb_model_refer(struct nnb_model *m, const struct nnb_model *graph)
+{
+	const struct nnb_subgraph whole = { graph->n_operands, graph->n_operations, graph->n_inputs, graph->n_outputs,
+		                            graph->operands,   graph->operations,   graph->inputs,   graph->outputs };
+	__attribute__((cleanup(nnb_model_freep))) struct nnb_model *holder = NULL;
+	uint32_t pools = m->n_pools, values = m->n_values;
+	int r = -E2BIG;
+
+	if (graph->n_referenced)
+		return -EINVAL;
+	if (m->n_referenced < NNB_OPERANDS_MAX)
+		r = nnb_model_new(&holder, "", NNB_HAL_1_3); /* frees what a failure leaves */
+	if (r)
+		return r;
+	if (!room_for_one((void **)&holder->referenced, 0, sizeof(whole)) ||
+	    !room_for_one((void **)&m->referenced, m->n_referenced, sizeof(whole)))
+		return -ENOMEM;
+	holder->referenced[0] = (struct nnb_subgraph){ 0 };
+	holder->n_referenced = 1;
+	if (!copy_graph(&holder->referenced[0], &whole))
+		return -ENOMEM;
+	r = take_all_in(m, graph, &holder->referenced[0]);
+	if (r) {
+		while (m->n_pools > pools)
+			nnb_memory_close(&m->pools[--m->n_pools]);
+		m->n_values = values;
+		return r;
+	}
+	m->referenced[m->n_referenced] = holder->referenced[0];
+	holder->n_referenced = 0;
+	return (int)m->n_referenced++;
 }

@@ -15,6 +15,10 @@
 /* Count, types and relations of the operation's operands (O-16). 0, or -EINVAL and the reason. */
 int nnb__op_check(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
 
+/* The relations of IF and WHILE, whose operands have the right types: they and their subgraphs go together. 0; -EINVAL and the reason. */
+int nnb__check_if(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
+int nnb__check_while(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
+
 /* Which inputs of a checked operation may be left out: ret[k] of n_inputs. */
 void nnb__op_optional(const struct nnb_model *model, const struct nnb_operation *op, bool *ret);
 

@@ -539,6 +539,14 @@ static int shape_lstm(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
+/* What a subgraph gives is seen only when it has run. */
+static int shape_control(const view *v, struct nnb_shape *ret)
+{
+	(void)v;
+	(void)ret;
+	return 0;
+}
+
 /* ---- the table ---- */
 
 static shape_fn *const shape_fns[] = {
@@ -639,6 +647,8 @@ static shape_fn *const shape_fns[] = {
 	[NNB_UNIDIRECTIONAL_SEQUENCE_RNN] = nnb__shape_sequence_rnn,
 	[NNB_RESIZE_NEAREST_NEIGHBOR] = nnb__shape_resize_nearest,
 	[NNB_QUANTIZED_LSTM] = nnb__shape_quantized_lstm,
+	[NNB_IF] = shape_control,
+	[NNB_WHILE] = shape_control,
 	[NNB_ELU] = nnb__shape_each,
 	[NNB_HARD_SWISH] = nnb__shape_each,
 	[NNB_FILL] = nnb__shape_fill,

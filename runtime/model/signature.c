@@ -13,6 +13,8 @@
  *   Q, S, Y, C            quant8 tensors: asymmetric, the same signed, symmetric, the same by channel
  *   W, A                  quant16 tensors: symmetric, asymmetric
  *   *                     any tensor
+ *   G                     a subgraph
+ *   .                     anything else
  *   x, y                  one of those in the row's "x" or "y", the same for every x, and for every y
  *   w                     weights of x: x, or C where x is Q or S
  *   a                     what is added to sums of products of x: x, or I where x is Q or S
@@ -315,6 +317,9 @@ static const struct signature signatures[] = {
 	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xiibb;b", "x", keeps },
 	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xrrbb;b", "x", keeps },
 	/* HAL 1.3 */
+	{ NNB_IF, V(3), "", "", "BGG", ".+", nnb__check_if },
+	{ NNB_IF, V(3), "", "", "BGG.+", ".+", nnb__check_if },
+	{ NNB_WHILE, V(3), "", "", "GG.+", ".+", nnb__check_while },
 	{ NNB_QUANTIZED_LSTM, V(3), "", "", "SY?YYYY?YYYW?W?W?I?IIIY?I?SWW?W?W?W?ffffffif", "SWS", NULL },
 	{ NNB_ELU, V(3), "FH", "", "xr", "x", NULL },
 	{ NNB_HARD_SWISH, V(3), "FHQS", "", "x", "x", NULL },
@@ -388,6 +393,7 @@ static char letter_of_type(uint32_t type)
 		[NNB_TENSOR_QUANT16_ASYMM] = 'A',
 		[NNB_TENSOR_QUANT8_SYMM] = 'Y',
 		[NNB_TENSOR_QUANT8_ASYMM_SIGNED] = 'S',
+		[NNB_SUBGRAPH] = 'G',
 	};
 
 	return type < sizeof(letters) ? letters[type] : '-'; /* the vendor's own */
@@ -433,6 +439,8 @@ static bool fits(struct match *m, char want, uint32_t type)
 	switch (want) {
 	case '*':
 		return nnb_type_info(type)->tensor && is != '-';
+	case '.':
+		return is != 'G' && is != '-';
 	case 'x':
 		return fits_own(m->form->x, is, m->model->hal, &m->x);
 	case 'y':

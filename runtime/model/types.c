@@ -34,6 +34,7 @@ static const struct nnb_type_info types[] = {
 	QUANTIZED(QUANT16_ASYMM, 2, 1_2, 0, UINT16_MAX),
 	QUANTIZED(QUANT8_SYMM, 1, 1_2, 0, 0),
 	QUANTIZED(QUANT8_ASYMM_SIGNED, 1, 1_3, INT8_MIN, INT8_MAX),
+	SCALAR(SUBGRAPH, 0, 1_3),
 	SCALAR(OEM, 0, 1_0),
 	TENSOR(OEM_BYTE, 1, 1_0),
 };
@@ -104,6 +105,7 @@ const char *nnb_lifetime_name(enum nnb_lifetime lifetime)
 		[NNB_CONSTANT_COPY] = "CONSTANT_COPY",
 		[NNB_CONSTANT_REFERENCE] = "CONSTANT_REFERENCE",
 		[NNB_NO_VALUE] = "NO_VALUE",
+		[NNB_LIFETIME_SUBGRAPH] = "SUBGRAPH",
 	};
 
 	return (unsigned)lifetime < N_OF(names) ? names[lifetime] : "?";

@@ -3,13 +3,15 @@
  *
  * TRUST   Every field may be wrong. Counts and arrays are judged before anything is read through them, indexes before
  *         they are used; sums are made in 64 bits. Everything takes one pass, so that a huge model takes long in
- *         proportion and no more.
+ *         proportion and no more. The frames of all subgraphs are judged before any operation is: IF and WHILE look into others'
+ *         operands. How deep subgraphs lie within each other is found once for each of them.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/ops.h"
+#include "model/parts.h"
 #include "model/patience.h"
 #include "model/reason.h"
 
@@ -42,20 +44,30 @@ static enum nnb_status check_count(const char *what, uint32_t n, const void *arr
 	return NNB_STATUS_NONE;
 }
 
+/* Of a graph: the main one, or a subgraph. */
+static enum nnb_status check_graph_frame(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	if (check_count("operands", m->n_operands, m->operands, reason) ||
+	    check_count("operations", m->n_operations, m->operations, reason) ||
+	    check_count("inputs", m->n_inputs, m->inputs, reason) ||
+	    check_count("outputs", m->n_outputs, m->outputs, reason))
+		return NNB_STATUS_INVALID_ARGUMENT;
+	if (!m->n_operands || !m->n_operations) /* O-10 */
+		return REFUSED(reason, "there is no %s", m->n_operands ? "operation" : "operand");
+	return NNB_STATUS_NONE;
+}
+
 static enum nnb_status check_frame(const struct nnb_model *m, struct nnb_reason *reason)
 {
 	if (!memchr(m->name, '\0', sizeof(m->name)))
 		return REFUSED(reason, "the name does not end");
 	if (m->hal < NNB_HAL_1_0 || m->hal > NNB_HAL_1_3)
 		return REFUSED(reason, "there is no HAL version %#x", m->hal);
-	if (check_count("operands", m->n_operands, m->operands, reason) ||
-	    check_count("operations", m->n_operations, m->operations, reason) ||
-	    check_count("inputs", m->n_inputs, m->inputs, reason) ||
-	    check_count("outputs", m->n_outputs, m->outputs, reason) ||
-	    check_count("pools", m->n_pools, m->pools, reason))
+	if (check_graph_frame(m, reason) || check_count("pools", m->n_pools, m->pools, reason) ||
+	    check_count("subgraphs", m->n_referenced, m->referenced, reason))
 		return NNB_STATUS_INVALID_ARGUMENT;
-	if (!m->n_operands || !m->n_operations) /* O-10 */
-		return REFUSED(reason, "there is no %s", m->n_operands ? "operation" : "operand");
+	if (m->n_referenced && m->hal < NNB_HAL_1_3)
+		return REFUSED(reason, "subgraphs are for HAL 1.3 and later");
 	if (m->n_values && !m->values)
 		return REFUSED(reason, "there are no values");
 	return NNB_STATUS_NONE;
@@ -136,6 +148,17 @@ static enum nnb_status check_channels(const struct nnb_model *m, const struct nn
 	return NNB_STATUS_NONE;
 }
 
+/* O-15 */
+static enum nnb_status check_reference(const struct nnb_model *m, const struct nnb_location *l,
+                                       struct nnb_reason *reason)
+{
+	if (l->pool || l->length)
+		return REFUSED(reason, "a subgraph has a location");
+	if (l->offset >= m->n_referenced)
+		return REFUSED(reason, "there is no subgraph %u", l->offset);
+	return NNB_STATUS_NONE;
+}
+
 /* P-4, O-15; @bytes 0: a type whose size nobody here knows. */
 static enum nnb_status check_location(const struct nnb_model *m, const struct nnb_operand *o, uint64_t bytes,
                                       struct nnb_reason *reason)
@@ -143,6 +166,8 @@ static enum nnb_status check_location(const struct nnb_model *m, const struct nn
 	const struct nnb_location *l = &o->location;
 	uint64_t end = (uint64_t)l->offset + l->length;
 
+	if (o->lifetime == NNB_LIFETIME_SUBGRAPH)
+		return check_reference(m, l, reason);
 	if (!is_constant(o)) {
 		if (l->pool || l->offset || l->length)
 			return REFUSED(reason, "%s has a location", nnb_lifetime_name(o->lifetime));
@@ -172,8 +197,10 @@ static enum nnb_status check_operand(const struct nnb_model *m, const struct nnb
 		return REFUSED(reason, "there is no type %u", o->type);
 	if (type->hal > m->hal)
 		return REFUSED(reason, "%s is for HAL %u.%u and later", type->name, type->hal >> 4, type->hal & 15);
-	if (o->lifetime > NNB_NO_VALUE)
+	if (o->lifetime > NNB_LIFETIME_SUBGRAPH)
 		return REFUSED(reason, "there is no lifetime %u", o->lifetime);
+	if ((o->type == NNB_SUBGRAPH) != (o->lifetime == NNB_LIFETIME_SUBGRAPH))
+		return REFUSED(reason, "a %s cannot be a %s", type->name, nnb_lifetime_name(o->lifetime));
 	status = check_quantisation(o, type, reason);
 	if (!status)
 		status = check_dimensions(m, o, type, &bytes, reason);
@@ -285,13 +312,18 @@ static enum nnb_status check_notes(const struct nnb_model *m, const struct notes
 
 /* ---- the whole ---- */
 
-static enum nnb_status check_parts(const struct nnb_model *m, struct nnb_reason *reason)
+static enum nnb_status check_pools(const struct nnb_model *m, struct nnb_reason *reason)
 {
 	for (uint32_t i = 0; i < m->n_pools; i++)
 		if (check_pool(&m->pools[i], reason)) {
 			nnb__within(reason, "pool %u", i);
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
+	return NNB_STATUS_NONE;
+}
+
+static enum nnb_status check_operands(const struct nnb_model *m, struct nnb_reason *reason)
+{
 	for (uint32_t i = 0; i < m->n_operands; i++) {
 		if (!nnb__patient(NNB__OPERAND_UNITS))
 			return nnb__impatient(reason);
@@ -303,9 +335,9 @@ static enum nnb_status check_parts(const struct nnb_model *m, struct nnb_reason 
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status check_graph(const struct nnb_model *m, struct notes *notes, struct nnb_reason *reason)
+static enum nnb_status check_operations(const struct nnb_model *m, struct notes *notes, struct nnb_reason *reason)
 {
-	enum nnb_status status = check_lists(m, notes, reason);
+	enum nnb_status status = NNB_STATUS_NONE;
 
 	for (uint32_t i = 0; !status && i < m->n_operations; i++) {
 		const char *name = nnb_op_name(m->operations[i].type);
@@ -319,21 +351,132 @@ static enum nnb_status check_graph(const struct nnb_model *m, struct notes *note
 	return status ? status : check_notes(m, notes, reason);
 }
 
-enum nnb_status nnb_model_validate(const struct nnb_model *m, struct nnb_reason *reason)
-{
-	enum nnb_status status = check_frame(m, reason);
-	struct notes *notes;
+typedef enum nnb_status notes_fn(const struct nnb_model *m, struct notes *notes, struct nnb_reason *reason);
 
-	if (!status)
-		status = check_parts(m, reason);
-	if (status)
-		return status;
-	notes = calloc(m->n_operands, sizeof(*notes));
+static enum nnb_status check_noting(const struct nnb_model *m, notes_fn *check, struct nnb_reason *reason)
+{
+	struct notes *notes = calloc(m->n_operands, sizeof(*notes));
+	enum nnb_status status;
+
 	if (!notes) {
 		nnb_because(reason, "no memory to look at it");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	status = check_graph(m, notes, reason);
+	status = check(m, notes, reason);
 	free(notes);
 	return status;
+}
+
+static enum nnb_status check_own_lists(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	return check_noting(m, check_lists, reason);
+}
+
+/* The operations of a graph whose operands and lists are right, as those of all others are. */
+static enum nnb_status check_own_operations(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	return check_noting(m, check_operations, reason);
+}
+
+/* @check of the main graph, and of all that it refers to. */
+static enum nnb_status check_each_part(const struct nnb_model *m,
+                                       enum nnb_status (*check)(const struct nnb_model *part,
+                                                                struct nnb_reason *reason),
+                                       struct nnb_reason *reason)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	for (uint32_t part = 0; !status && part <= m->n_referenced; part++) {
+		const struct nnb_model view = nnb__part(m, part);
+
+		if (!nnb__patient(NNB__OPERATION_UNITS))
+			return nnb__impatient(reason);
+		status = check(&view, reason);
+		if (status && part)
+			nnb__within(reason, "subgraph %u", part - 1);
+	}
+	return status;
+}
+
+/* ---- subgraphs within each other ---- */
+
+struct nesting {
+	const struct nnb_model *model;
+	uint8_t *levels; /* by subgraph: how many lie within each other there, itself included; 0: not known yet */
+};
+
+static enum nnb_status find_levels(const struct nesting *n, uint32_t part, uint32_t outer, uint32_t *ret,
+                                   struct nnb_reason *reason);
+
+/* Of the subgraph @index, which @outer others contain. */
+static enum nnb_status levels_of(const struct nesting *n, uint32_t index, uint32_t outer, uint32_t *ret,
+                                 struct nnb_reason *reason)
+{
+	uint32_t levels = n->levels[index];
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	if (!levels && outer < NNB_NESTING_MAX)
+		status = find_levels(n, index + 1, outer + 1, &levels, reason);
+	if (status)
+		return status;
+	if (!levels || outer + levels > NNB_NESTING_MAX)
+		return REFUSED(reason, "subgraph %u refers to itself, or more than %d lie within each other", index,
+		               NNB_NESTING_MAX);
+	n->levels[index] = (uint8_t)levels;
+	*ret = levels;
+	return NNB_STATUS_NONE;
+}
+
+/* *ret: 1, and how many levels what it refers to has. It calls itself NNB_NESTING_MAX deep at most. */
+static enum nnb_status find_levels(const struct nesting *n, uint32_t part, uint32_t outer, uint32_t *ret,
+                                   struct nnb_reason *reason)
+{
+	const struct nnb_model m = nnb__part(n->model, part);
+	enum nnb_status status = NNB_STATUS_NONE;
+	uint32_t most = 0, levels = 0;
+
+	for (uint32_t i = 0; !status && i < m.n_operands; i++) {
+		if (!nnb__patient(1))
+			return nnb__impatient(reason);
+		if (m.operands[i].lifetime != NNB_LIFETIME_SUBGRAPH)
+			continue;
+		status = levels_of(n, m.operands[i].location.offset, outer, &levels, reason);
+		most = levels > most ? levels : most;
+	}
+	*ret = most + 1;
+	return status;
+}
+
+/* No subgraph refers to itself, and not too many lie within each other: those that nothing refers to, too. */
+static enum nnb_status check_nesting(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	struct nesting n = { m, calloc(m->n_referenced + (size_t)1, 1) };
+	enum nnb_status status = NNB_STATUS_NONE;
+	uint32_t levels;
+
+	if (!n.levels) {
+		nnb_because(reason, "no memory to look at it");
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	for (uint32_t i = 0; !status && i < m->n_referenced; i++)
+		status = levels_of(&n, i, 0, &levels, reason);
+	free(n.levels);
+	return status;
+}
+
+enum nnb_status nnb_model_validate(const struct nnb_model *m, struct nnb_reason *reason)
+{
+	enum nnb_status status = check_frame(m, reason);
+
+	if (!status)
+		status = check_pools(m, reason);
+	if (!status)
+		status = check_each_part(m, check_graph_frame, reason);
+	if (!status)
+		status = check_each_part(m, check_operands, reason);
+	if (!status)
+		status = check_nesting(m, reason);
+	if (!status)
+		status = check_each_part(m, check_own_lists, reason);
+	return status ? status : check_each_part(m, check_own_operations, reason);
 }

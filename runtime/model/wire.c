@@ -2,15 +2,18 @@
  * wire.c -- the wire form of a model: the whole of it as one run of bytes, but for its pools' fds.
  *
  * LAYOUT    In the machine's byte order, without padding; u32 unless something else is said.
- *             header      magic "NNBM", order mark 0x01020304, version 2, zero, all bytes of the form (u64),
- *                         hal, relaxed (0 or 1), number of operands, operations, inputs, outputs, pools,
- *                         indexes of all operations, bytes of values, name (64 bytes)
+ *             header      magic "NNBM", order mark 0x01020304, version 3, zero, all bytes of the form (u64),
+ *                         hal, relaxed (0 or 1), number of operands, operations, inputs, outputs,
+ *                         indexes of all operations, pools, subgraphs, bytes of values, name (64 bytes)
+ *             subgraphs   of each, the same five numbers: operands, operations, inputs, outputs, indexes
+ *             graph       the main one:
  *             operands    type, lifetime, rank, dims[8], scale, zero point, dimension, number and place of the
  *                         channels' scales, consumers, pool, offset, length
  *             operations  type, number of inputs, of outputs
  *             indexes     of each operation the inputs, then the outputs
  *             inputs      indexes
  *             outputs     indexes
+ *             graphs      likewise, of each subgraph
  *             pools       name (32 bytes), size (u64), number of fds, of integers, integers[8]
  *             values      bytes
  *           What is not used (dims beyond the rank, integers beyond their number, a name beyond its end) is
@@ -31,9 +34,10 @@
 #include "model/reason.h"
 
 enum {
-	VERSION = 2,
+	VERSION = 3,
 	ORDER = 0x01020304,
-	HEADER_BYTES = 4 * 4 + 8 + 9 * 4 + NNB_NAME_MAX,
+	HEADER_BYTES = 4 * 4 + 8 + 10 * 4 + NNB_NAME_MAX,
+	COUNTS_BYTES = 5 * 4,
 	OPERAND_BYTES = (12 + NNB_RANK_MAX) * 4,
 	OPERATION_BYTES = 3 * 4,
 	INDEX_BYTES = 4,
@@ -42,10 +46,16 @@ enum {
 
 static const char magic[4] = { 'N', 'N', 'B', 'M' };
 
+/* Of one graph. */
+struct counts {
+	uint32_t n_operands, n_operations, n_inputs, n_outputs, n_indexes;
+};
+
 /* What the header says, the fixed parts aside. */
 struct header {
 	uint64_t bytes;
-	uint32_t hal, relaxed, n_operands, n_operations, n_inputs, n_outputs, n_pools, n_indexes, n_values;
+	uint32_t hal, relaxed, n_pools, n_referenced, n_values;
+	struct counts main;
 	char name[NNB_NAME_MAX];
 };
 
@@ -84,6 +94,15 @@ static void put_name(struct writer *w, const char *name, size_t size)
 	w->left -= size;
 }
 
+static void put_counts(struct writer *w, const struct counts *c)
+{
+	put_u32(w, c->n_operands);
+	put_u32(w, c->n_operations);
+	put_u32(w, c->n_inputs);
+	put_u32(w, c->n_outputs);
+	put_u32(w, c->n_indexes);
+}
+
 static void put_header(struct writer *w, const struct header *h)
 {
 	put(w, magic, sizeof(magic));
@@ -93,12 +112,9 @@ static void put_header(struct writer *w, const struct header *h)
 	put(w, &h->bytes, sizeof(h->bytes));
 	put_u32(w, h->hal);
 	put_u32(w, h->relaxed);
-	put_u32(w, h->n_operands);
-	put_u32(w, h->n_operations);
-	put_u32(w, h->n_inputs);
-	put_u32(w, h->n_outputs);
+	put_counts(w, &h->main);
 	put_u32(w, h->n_pools);
-	put_u32(w, h->n_indexes);
+	put_u32(w, h->n_referenced);
 	put_u32(w, h->n_values);
 	put_name(w, h->name, sizeof(h->name));
 }
@@ -143,11 +159,10 @@ static bool ends(const char *name, size_t size)
 }
 
 /* An app may have said that there is something in a list that is not there. */
-static bool lists_are_there(const struct nnb_model *m)
+static bool graph_lists_are_there(const struct nnb_model *m)
 {
 	bool there = (m->operands || !m->n_operands) && (m->operations || !m->n_operations) &&
-	             (m->inputs || !m->n_inputs) && (m->outputs || !m->n_outputs) && (m->pools || !m->n_pools) &&
-	             (m->values || !m->n_values);
+	             (m->inputs || !m->n_inputs) && (m->outputs || !m->n_outputs);
 
 	for (uint32_t i = 0; there && i < m->n_operations; i++)
 		there = (m->operations[i].inputs || !m->operations[i].n_inputs) &&
@@ -155,12 +170,11 @@ static bool lists_are_there(const struct nnb_model *m)
 	return there;
 }
 
-/* Can there be a form of it: is every number one that decoding would take? */
-static bool expressible(const struct nnb_model *m)
+/* Can there be a form of it: is every number one that decoding would take? Of one graph. */
+static bool graph_expressible(const struct nnb_model *m)
 {
 	if (m->n_operands > NNB_OPERANDS_MAX || m->n_operations > NNB_OPERANDS_MAX || m->n_inputs > NNB_OPERANDS_MAX ||
-	    m->n_outputs > NNB_OPERANDS_MAX || m->n_pools > NNB_OPERANDS_MAX || !ends(m->name, sizeof(m->name)) ||
-	    !lists_are_there(m))
+	    m->n_outputs > NNB_OPERANDS_MAX || !graph_lists_are_there(m))
 		return false;
 	for (uint32_t i = 0; i < m->n_operands; i++)
 		if (m->operands[i].rank > NNB_RANK_MAX)
@@ -168,6 +182,14 @@ static bool expressible(const struct nnb_model *m)
 	for (uint32_t i = 0; i < m->n_operations; i++)
 		if (m->operations[i].n_inputs > NNB_OPERANDS_MAX || m->operations[i].n_outputs > NNB_OPERANDS_MAX)
 			return false;
+	return true;
+}
+
+static bool expressible(const struct nnb_model *m)
+{
+	if (m->n_pools > NNB_OPERANDS_MAX || m->n_referenced > NNB_OPERANDS_MAX || !ends(m->name, sizeof(m->name)) ||
+	    (!m->pools && m->n_pools) || (!m->values && m->n_values) || (!m->referenced && m->n_referenced))
+		return false;
 	for (uint32_t i = 0; i < m->n_pools; i++)
 		if (m->pools[i].n_fds > NNB_MEMORY_FDS || m->pools[i].n_ints > NNB_MEMORY_INTS ||
 		    !ends(m->pools[i].name, sizeof(m->pools[i].name)))
@@ -175,38 +197,97 @@ static bool expressible(const struct nnb_model *m)
 	return true;
 }
 
-/* The bytes that these counts need: none is beyond 2^32, so that nothing wraps. */
-static uint64_t form_bytes(const struct header *h)
+/* The bytes that a graph with these counts needs: none is beyond 2^32, so that nothing wraps. */
+static uint64_t graph_bytes(const struct counts *c)
 {
-	return HEADER_BYTES + (uint64_t)h->n_operands * OPERAND_BYTES + (uint64_t)h->n_operations * OPERATION_BYTES +
-	       ((uint64_t)h->n_indexes + h->n_inputs + h->n_outputs) * INDEX_BYTES + (uint64_t)h->n_pools * POOL_BYTES +
-	       h->n_values;
+	return (uint64_t)c->n_operands * OPERAND_BYTES + (uint64_t)c->n_operations * OPERATION_BYTES +
+	       ((uint64_t)c->n_indexes + c->n_inputs + c->n_outputs) * INDEX_BYTES;
 }
 
-static int describe(const struct nnb_model *m, struct header *ret)
+/* All but the graphs that are referred to: at most 2^20 graphs of at most 2^36 bytes, so that with these nothing wraps either. */
+static uint64_t form_bytes(const struct header *h)
+{
+	return HEADER_BYTES + (uint64_t)h->n_referenced * COUNTS_BYTES + graph_bytes(&h->main) +
+	       (uint64_t)h->n_pools * POOL_BYTES + h->n_values;
+}
+
+static int count_graph(const struct nnb_model *m, struct counts *ret)
 {
 	uint64_t indexes = 0;
 
-	if (!expressible(m))
+	if (!graph_expressible(m))
 		return -EINVAL;
 	for (uint32_t i = 0; i < m->n_operations; i++)
 		indexes += (uint64_t)m->operations[i].n_inputs + m->operations[i].n_outputs;
 	if (indexes > UINT32_MAX)
 		return -EINVAL;
+	*ret = (struct counts){ m->n_operands, m->n_operations, m->n_inputs, m->n_outputs, (uint32_t)indexes };
+	return 0;
+}
+
+/* What a referenced graph's counts are. */
+static int count_referenced(const struct nnb_model *m, uint32_t index, struct counts *ret)
+{
+	const struct nnb_model view = nnb_model_view(m, index);
+
+	return count_graph(&view, ret);
+}
+
+static int describe(const struct nnb_model *m, struct header *ret)
+{
+	struct counts counts;
+	int r = expressible(m) ? count_graph(m, &counts) : -EINVAL;
+
+	if (r)
+		return r;
 	*ret = (struct header){
 		.hal = m->hal,
 		.relaxed = m->relaxed,
-		.n_operands = m->n_operands,
-		.n_operations = m->n_operations,
-		.n_inputs = m->n_inputs,
-		.n_outputs = m->n_outputs,
+		.main = counts,
 		.n_pools = m->n_pools,
-		.n_indexes = (uint32_t)indexes,
+		.n_referenced = m->n_referenced,
 		.n_values = m->n_values,
 	};
 	memcpy(ret->name, m->name, strlen(m->name));
 	ret->bytes = form_bytes(ret);
-	return 0;
+	for (uint32_t i = 0; !r && i < m->n_referenced; i++) {
+		r = count_referenced(m, i, &counts);
+		ret->bytes += r ? 0 : graph_bytes(&counts);
+	}
+	return r;
+}
+
+static void put_graph(struct writer *w, const struct nnb_model *m)
+{
+	for (uint32_t i = 0; i < m->n_operands; i++)
+		put_operand(w, &m->operands[i]);
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		put_u32(w, m->operations[i].type);
+		put_u32(w, m->operations[i].n_inputs);
+		put_u32(w, m->operations[i].n_outputs);
+	}
+	for (uint32_t i = 0; i < m->n_operations; i++) {
+		put_u32s(w, m->operations[i].inputs, m->operations[i].n_inputs);
+		put_u32s(w, m->operations[i].outputs, m->operations[i].n_outputs);
+	}
+	put_u32s(w, m->inputs, m->n_inputs);
+	put_u32s(w, m->outputs, m->n_outputs);
+}
+
+static void put_graphs(struct writer *w, const struct nnb_model *m)
+{
+	for (uint32_t i = 0; i < m->n_referenced; i++) {
+		struct counts counts = { 0 };
+
+		count_referenced(m, i, &counts); /* which describe has done before */
+		put_counts(w, &counts);
+	}
+	put_graph(w, m);
+	for (uint32_t i = 0; i < m->n_referenced; i++) {
+		const struct nnb_model view = nnb_model_view(m, i);
+
+		put_graph(w, &view);
+	}
 }
 
 int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_bytes)
@@ -223,19 +304,7 @@ int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_b
 		return -ENOMEM;
 	w = (struct writer){ form, h.bytes };
 	put_header(&w, &h);
-	for (uint32_t i = 0; i < model->n_operands; i++)
-		put_operand(&w, &model->operands[i]);
-	for (uint32_t i = 0; i < model->n_operations; i++) {
-		put_u32(&w, model->operations[i].type);
-		put_u32(&w, model->operations[i].n_inputs);
-		put_u32(&w, model->operations[i].n_outputs);
-	}
-	for (uint32_t i = 0; i < model->n_operations; i++) {
-		put_u32s(&w, model->operations[i].inputs, model->operations[i].n_inputs);
-		put_u32s(&w, model->operations[i].outputs, model->operations[i].n_outputs);
-	}
-	put_u32s(&w, model->inputs, model->n_inputs);
-	put_u32s(&w, model->outputs, model->n_outputs);
+	put_graphs(&w, model);
 	for (uint32_t i = 0; i < model->n_pools; i++)
 		put_pool(&w, &model->pools[i]);
 	assert(w.left == model->n_values);
@@ -334,32 +403,72 @@ static int refuse_count(struct reader *r, const char *what, uint32_t n)
 	return -EINVAL;
 }
 
+static int get_counts(struct reader *r, struct counts *ret)
+{
+	struct counts c;
+
+	c.n_operands = get_u32(r);
+	c.n_operations = get_u32(r);
+	c.n_inputs = get_u32(r);
+	c.n_outputs = get_u32(r);
+	c.n_indexes = get_u32(r);
+	if (refuse_count(r, "operands", c.n_operands) < 0 || refuse_count(r, "operations", c.n_operations) < 0 ||
+	    refuse_count(r, "inputs", c.n_inputs) < 0 || refuse_count(r, "outputs", c.n_outputs) < 0)
+		return -EINVAL;
+	*ret = c;
+	return 0;
+}
+
+/*
+ * The bytes that the counts need, those of the subgraphs included, which come next and are looked at without being taken. What
+ * is left has all that is read here.
+ */
+static int check_bytes(struct reader *r, const struct header *h, size_t all)
+{
+	struct reader counts = *r;
+	uint64_t need = form_bytes(h);
+
+	for (uint32_t i = 0; i < h->n_referenced && counts.left >= COUNTS_BYTES; i++) {
+		struct counts c;
+
+		if (!nnb__patient(NNB__OPERATION_UNITS))
+			return -ECANCELED;
+		if (get_counts(&counts, &c) < 0) {
+			nnb__within(r->reason, "subgraph %u", i);
+			return -EINVAL;
+		}
+		need += graph_bytes(&c);
+	}
+	if (h->bytes == all && need == all)
+		return 0;
+	nnb_because(r->reason, "header: %zu bytes, but it says %llu, and its counts %llu", all,
+	            (unsigned long long)h->bytes, (unsigned long long)need);
+	return -EINVAL;
+}
+
 static int get_header(struct reader *r, struct header *ret)
 {
 	size_t all = r->left;
 	struct header h;
+	int s;
 
 	if (refuse_preamble(r) < 0)
 		return -EINVAL;
 	get(r, &h.bytes, sizeof(h.bytes));
 	h.hal = get_u32(r);
 	h.relaxed = get_u32(r);
-	h.n_operands = get_u32(r);
-	h.n_operations = get_u32(r);
-	h.n_inputs = get_u32(r);
-	h.n_outputs = get_u32(r);
+	if (get_counts(r, &h.main) < 0)
+		return -EINVAL;
 	h.n_pools = get_u32(r);
-	h.n_indexes = get_u32(r);
+	h.n_referenced = get_u32(r);
 	h.n_values = get_u32(r);
 	get(r, h.name, sizeof(h.name));
-	if (refuse_count(r, "operands", h.n_operands) < 0 || refuse_count(r, "operations", h.n_operations) < 0 ||
-	    refuse_count(r, "inputs", h.n_inputs) < 0 || refuse_count(r, "outputs", h.n_outputs) < 0 ||
-	    refuse_count(r, "pools", h.n_pools) < 0)
+	if (refuse_count(r, "pools", h.n_pools) < 0 || refuse_count(r, "subgraphs", h.n_referenced) < 0)
 		return -EINVAL;
-	if (h.bytes != all || form_bytes(&h) != all)
-		nnb_because(r->reason, "header: %zu bytes, but it says %llu, and its counts %llu", all,
-		            (unsigned long long)h.bytes, (unsigned long long)form_bytes(&h));
-	else if (h.relaxed > 1)
+	s = check_bytes(r, &h, all);
+	if (s)
+		return s;
+	if (h.relaxed > 1)
 		nnb_because(r->reason, "header: relaxed is %u", h.relaxed);
 	else if (!clean_name(h.name, sizeof(h.name)))
 		nnb_because(r->reason, "header: the name does not end in zeroes");
@@ -397,7 +506,7 @@ static int get_operand(struct reader *r, struct nnb_operand *o, uint32_t index)
 	return 0;
 }
 
-static int get_operands(struct reader *r, struct nnb_model *m, uint32_t n)
+static int get_operands(struct reader *r, struct nnb_subgraph *m, uint32_t n)
 {
 	int s = 0;
 
@@ -411,7 +520,7 @@ static int get_operands(struct reader *r, struct nnb_model *m, uint32_t n)
 }
 
 /* Their records, which stand before all the lists, and then the lists. @indexes: how many numbers those have. */
-static int get_operations(struct reader *r, struct nnb_model *m, uint32_t n, uint64_t indexes)
+static int get_operations(struct reader *r, struct nnb_subgraph *m, uint32_t n, uint64_t indexes)
 {
 	struct reader lists = { r->at + (size_t)n * OPERATION_BYTES, indexes * INDEX_BYTES, r->reason };
 	int s = 0;
@@ -499,19 +608,69 @@ static int get_values(struct reader *r, struct nnb_model *m, uint32_t n)
 	return 0;
 }
 
+static int get_graph(struct reader *r, struct nnb_subgraph *m, const struct counts *c)
+{
+	int s = get_operands(r, m, c->n_operands);
+
+	if (s == 0)
+		s = get_operations(r, m, c->n_operations, c->n_indexes);
+	if (s == 0)
+		s = get_u32s(r, &m->inputs, &m->n_inputs, c->n_inputs);
+	if (s == 0)
+		s = get_u32s(r, &m->outputs, &m->n_outputs, c->n_outputs);
+	return s;
+}
+
+static int get_main(struct reader *r, struct nnb_model *m, const struct counts *c)
+{
+	struct nnb_subgraph graph = { 0 };
+	int s = get_graph(r, &graph, c);
+
+	m->n_operands = graph.n_operands;
+	m->n_operations = graph.n_operations;
+	m->n_inputs = graph.n_inputs;
+	m->n_outputs = graph.n_outputs;
+	m->operands = graph.operands;
+	m->operations = graph.operations;
+	m->inputs = graph.inputs;
+	m->outputs = graph.outputs;
+	return s;
+}
+
+/* @table: their counts, which get_header has looked at. */
+static int get_referenced(struct reader *r, struct reader table, struct nnb_model *m, uint32_t n)
+{
+	int s = 0;
+
+	m->referenced = n ? calloc(n, sizeof(*m->referenced)) : NULL;
+	if (n && !m->referenced)
+		return -ENOMEM;
+	m->n_referenced = n;
+	for (uint32_t i = 0; i < n && s == 0; i++) {
+		struct counts c;
+
+		s = get_counts(&table, &c);
+		if (s == 0)
+			s = get_graph(r, &m->referenced[i], &c);
+		if (s == -EINVAL)
+			nnb__within(r->reason, "subgraph %u", i);
+	}
+	return s;
+}
+
 static int get_body(struct reader *r, struct nnb_model *m, const struct header *h)
 {
+	struct reader table = *r;
+	size_t bytes = (size_t)h->n_referenced * COUNTS_BYTES;
 	int s;
 
 	m->hal = h->hal;
 	m->relaxed = h->relaxed;
-	s = get_operands(r, m, h->n_operands);
+	r->at += bytes;
+	r->left -= bytes;
+	s = get_main(r, m, &h->main);
 	if (s == 0)
-		s = get_operations(r, m, h->n_operations, h->n_indexes);
-	if (s == 0)
-		s = get_u32s(r, &m->inputs, &m->n_inputs, h->n_inputs);
-	if (s == 0)
-		s = get_u32s(r, &m->outputs, &m->n_outputs, h->n_outputs);
+		s = get_referenced(r, table, m, h->n_referenced);
 	if (s == 0)
 		s = get_pools(r, m, h->n_pools);
 	if (s == 0)

@@ -26,6 +26,7 @@ struct run {
 	struct nnb_execution *execution;
 	uint64_t deadline; /* that it is given up for; NNB__NEVER: none */
 	uint64_t stop_at;  /* of a seed: NNB__NEVER otherwise */
+	uint64_t loop_ns;  /* of each loop; 0: the default */
 	uint64_t *op_ns;   /* of a seed: what each operation took */
 	bool watched;      /* the clock is read at every checkpoint */
 	uint64_t last;     /* then: when the last one was, or when it got its lane */
@@ -326,6 +327,16 @@ static bool look(void *arg)
 	}
 }
 
+static void say_failed(const struct run *run, enum nnb_status status, struct nnb_reason *reason)
+{
+	uint32_t op = nnb_execution_next_op(run->execution);
+
+	if (status == NNB_STATUS_MISSED_DEADLINE_TRANSIENT) /* of a driver's: a loop's time */
+		nnb_because(reason, "a loop in operation %u took longer than a loop may", op);
+	else
+		nnb_because(reason, "running the model failed at operation %u", op);
+}
+
 /* Run to the end, a stretch at a time. *on_lane: whether it has one then. */
 static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason *reason)
 {
@@ -344,8 +355,7 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 			               : run->stopped;
 		}
 		if (status)
-			nnb_because(reason, "running the model failed at operation %u",
-			            nnb_execution_next_op(run->execution));
+			say_failed(run, status, reason);
 		if (finished && !status)
 			tell_op(run, nnb_execution_next_op(run->execution) - 1);
 		if (finished && !status && run->watched)
@@ -362,13 +372,24 @@ static enum nnb_status run_on(struct run *run, bool *on_lane, struct nnb_reason 
 	}
 }
 
+/* The driver has come to the end of an iteration. */
+static void tell_iteration(void *arg, uint32_t op, uint32_t depth, uint64_t iteration)
+{
+	const struct run *run = arg;
+
+	NNB__SAY(run->runner->seat.trace, loop_iteration, .op = (uint16_t)op, .depth = (uint8_t)depth,
+	         .iteration = iteration);
+}
+
 static enum nnb_status look_while(struct run *run, bool *on_lane, struct nnb_reason *reason)
 {
 	enum nnb_status status;
 
 	run->reason = reason;
 	nnb__execution_look(run->execution, look, run);
+	nnb__execution_loops(run->execution, run->loop_ns, tell_iteration, run);
 	status = run_on(run, on_lane, reason);
+	nnb__execution_loops(run->execution, 0, NULL, NULL);
 	nnb__execution_look(run->execution, NULL, NULL);
 	return status;
 }
@@ -458,6 +479,7 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 	struct run run = { .runner = r,
 		           .execution = e,
 		           .deadline = nnb__given_up_for(r->deadlines, deadline),
+		           .loop_ns = terms->loop_timeout_ns,
 		           .stop_at = NNB__NEVER };
 	bool learn = r->times && nnb__times_due(r->times);
 	uint64_t began = learn || on_device_ns || terms->deadline_ns, until;

@@ -13,6 +13,8 @@
 #include "driver/execution.h"
 #include "fmq/close.h"
 #include "fmq/sys.h"
+#include "model/graph.h"
+#include "model/parts.h"
 #include "model/patience.h"
 #include "service/service.h"
 
@@ -198,32 +200,42 @@ static uint64_t weight_of_structs(const struct nnb_model *m)
 {
 	const uint64_t operand =
 		sizeof(struct nnb_operand) + sizeof(struct nnb_shape) + sizeof(void *) + sizeof(uint32_t);
-	uint64_t bytes = m->n_operands * operand + m->n_operations * (uint64_t)sizeof(struct nnb_operation);
+	uint64_t bytes = m->n_referenced * (uint64_t)(sizeof(struct nnb_subgraph) + sizeof(struct nnb__graph));
 
-	for (uint32_t i = 0; i < m->n_operations; i++)
-		bytes += ((uint64_t)m->operations[i].n_inputs + m->operations[i].n_outputs) * sizeof(uint32_t);
+	for (uint32_t part = 0; part <= m->n_referenced; part++) {
+		const struct nnb_model g = nnb__part(m, part);
+
+		bytes += g.n_operands * operand + g.n_operations * (uint64_t)sizeof(struct nnb_operation);
+		for (uint32_t i = 0; i < g.n_operations; i++)
+			bytes += ((uint64_t)g.operations[i].n_inputs + g.operations[i].n_outputs) * sizeof(uint32_t);
+	}
 	return bytes;
+}
+
+static void weigh_operand(const struct nnb_operand *o, struct weight *w)
+{
+	uint64_t *part = &w->beside, n;
+
+	if (o->rank > NNB_RANK_MAX)
+		return; /* not valid: it will be refused */
+	if (nnb_operand_bytes(o->type, o->rank, o->dims, &n))
+		n = UINT64_MAX;
+	if (o->lifetime == NNB_TEMPORARY)
+		part = &w->temporaries;
+	else if (o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE)
+		part = &w->constants;
+	*part = nnb__sum(*part, n);
 }
 
 static struct weight weight(const struct nnb_model *m)
 {
 	struct weight w = { .beside = nnb__sum(nnb__pools_bytes(m->pools, m->n_pools),
 		                               nnb__sum(m->n_values, weight_of_structs(m))) };
+	struct nnb__operands all;
 
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		const struct nnb_operand *o = &m->operands[i];
-		uint64_t *part = &w.beside, n;
-
-		if (o->rank > NNB_RANK_MAX)
-			continue; /* not valid: it will be refused */
-		if (nnb_operand_bytes(o->type, o->rank, o->dims, &n))
-			n = UINT64_MAX;
-		if (o->lifetime == NNB_TEMPORARY)
-			part = &w.temporaries;
-		else if (o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE)
-			part = &w.constants;
-		*part = nnb__sum(*part, n);
-	}
+	for (uint32_t part = 0; nnb__part_operands(m, part, &all); part++)
+		for (uint32_t i = 0; i < all.n; i++)
+			weigh_operand(&all.at[i], &w);
 	return w;
 }
 

@@ -13,6 +13,7 @@
 #include "burst/server.h"
 #include "driver/execution.h"
 #include "fmq/sys.h"
+#include "model/parts.h"
 #include "service/service.h"
 #include "trace/pools.h"
 #include "trace/span.h"
@@ -110,11 +111,13 @@ void nnb__tell_disconnect(const struct nnb__connection *c)
 
 static uint64_t constant_bytes(const struct nnb_model *m)
 {
+	struct nnb__operands all;
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		if (m->operands[i].lifetime == NNB_CONSTANT_COPY || m->operands[i].lifetime == NNB_CONSTANT_REFERENCE)
-			bytes += m->operands[i].location.length;
+	for (uint32_t part = 0; nnb__part_operands(m, part, &all); part++)
+		for (uint32_t i = 0; i < all.n; i++)
+			if (all.at[i].lifetime == NNB_CONSTANT_COPY || all.at[i].lifetime == NNB_CONSTANT_REFERENCE)
+				bytes += all.at[i].location.length;
 	return bytes;
 }
 

@@ -52,6 +52,15 @@ void nnb__execution_look(struct nnb_execution *e, bool (*goes_on)(void *arg), vo
 	(void)arg;
 }
 
+void nnb__execution_loops(struct nnb_execution *e, uint64_t timeout_ns,
+                          void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg)
+{
+	(void)e;
+	(void)timeout_ns;
+	(void)iterated;
+	(void)arg;
+}
+
 bool nnb__prepared_is_fixed(const struct nnb_prepared *p)
 {
 	(void)p;

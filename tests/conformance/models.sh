@@ -13,8 +13,9 @@ fi
 . "$(dirname "$0")/../daemon.sh"
 
 # Expected outputs that no right driver gives. concat_quant8_signed_1: those of a quantised variant, whose scale cuts off all
-# beyond 1; this one has floats, of up to 7.3.
+# beyond 1; this one joins floats of up to 7.3, and joined they are what they were.
 wrong=(concat_quant8_signed_1)
+proof='output 0[1] is -3, not -1; 15 of 16 elements differ'
 
 # select_models DIR: its models but the wrong ones, in $selected.
 select_models()
@@ -60,6 +61,10 @@ run_directory()
 
 drivers=("${@:3}")
 failed=0
+if [[ -e $models/V1_3/${wrong[0]}.json ]] && ! "$program" "$models/V1_3/${wrong[0]}.json" | grep -qF "$proof"; then
+	echo "${wrong[0]} is no longer wrong in the way that it is left out for"
+	failed=1
+fi
 for directory in "$models" "$models"/V1_*/; do
 	[[ ! -d $directory ]] || run_directory "${directory%/}" || failed=1
 done

@@ -105,10 +105,10 @@ for path in burst sync fenced both all; do
 	says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
 	says 'FAILED  index: INVALID_ARGUMENT: operation 0 (ADD): input 2: there is no operand 9'
 	ends 0 --path $path --socket "$socket" "$examples"
-	says '4 passed, 0 failed, 0 skipped'
+	says '5 passed, 0 failed, 0 skipped'
 done
 ends 0 --path all --memory both --socket "$socket" "$examples"
-says '4 passed, 0 failed, 0 skipped; 10 of 10 arguments in device memory'
+says '5 passed, 0 failed, 0 skipped; 12 of 12 arguments in device memory'
 ends 1 --path all --memory device --socket "$socket" models
 stop_daemon
 start_daemon "$nnburstd" --limit buffers=1

@@ -133,10 +133,15 @@ done
 session verbose DEBUG_LINE
 start_service "$service" --lanes 1
 quietly "$load" --quiet --socket "$tmp/socket" --duration 200ms inversion
+cp "$(dirname "$0")/../../docs/examples/models/loop.json" "$tmp"
+scenario loops '{"executions": 5, "apps": [{"name": "loops", "streams": [{"model": "./loop.json"}]}]}'
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/loops.json"
 stop_service
 end_session verbose
 text verbose
 judge verbose --full "$tmp/verbose.txt"
+n=$(grep -cE 'nnburst:loop_iteration: .* op = 0, depth = 0, iteration = [123] ' "$tmp/verbose.txt")
+((n == 15)) || wrong "5 executions of 3 iterations each have $n of them"
 
 # Apps that use buffers as they may not, and that are killed.
 session misuse DEBUG_FUNCTION

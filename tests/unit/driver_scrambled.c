@@ -36,7 +36,8 @@ struct run {
 	const struct model *model;
 	struct nnb_run told, inner_told;
 	const void **inputs;
-	void **outputs;
+	void **outputs; /* of a late run: NULL until it has come to it */
+	void **buffers; /* by output: the buffer that it belongs in; NULL: none, or a late run has not come to it */
 	void *inner;
 };
 
@@ -207,18 +208,43 @@ static void bind_inputs(struct run *r)
 	}
 }
 
+/* Output @i, which lies in @buffer and has its shape, is put together elsewhere. */
+static void bind_output(struct run *r, uint32_t i, void *buffer)
+{
+	uint32_t operand = r->model->graph->model->outputs[i];
+
+	r->outputs[i] = room_for(r, operand);
+	r->buffers[i] = buffer;
+	enter(buffer, true, bytes_of(r, operand));
+	atomic_fetch_add(&nnb_scrambled.outputs_kept, 1);
+}
+
 static void bind_outputs(struct run *r)
 {
 	const struct nnb_model *m = r->model->graph->model;
 
-	for (uint32_t i = 0; i < m->n_outputs; i++) {
+	for (uint32_t i = 0; !r->told.found && i < m->n_outputs; i++) {
 		r->outputs[i] = r->told.outputs[i];
-		if (!output_is_kept(r, i))
-			continue;
-		r->outputs[i] = room_for(r, m->outputs[i]);
-		enter(r->told.outputs[i], true, bytes_of(r, m->outputs[i]));
-		atomic_fetch_add(&nnb_scrambled.outputs_kept, 1);
+		if (output_is_kept(r, i))
+			bind_output(r, i, r->told.outputs[i]);
 	}
+}
+
+/* Of a late run: the shape of an output is there. */
+static enum nnb_status place(void *arg, uint32_t output, void **ret)
+{
+	struct run *r = arg;
+	void *room;
+	enum nnb_status status = r->told.place(r->told.arg, output, &room);
+
+	if (status)
+		return status;
+	if (output_is_kept(r, output)) {
+		bind_output(r, output, room);
+		room = r->outputs[output];
+	}
+	*ret = room;
+	return NNB_STATUS_NONE;
 }
 
 static void unbind(struct run *r)
@@ -231,12 +257,13 @@ static void unbind(struct run *r)
 			free((void *)(uintptr_t)r->inputs[i]);
 		}
 	for (uint32_t i = 0; i < m->n_outputs; i++)
-		if (output_is_kept(r, i)) {
-			leave(r->told.outputs[i], true);
+		if (r->buffers[i]) {
+			leave(r->buffers[i], true);
 			free(r->outputs[i]);
 		}
 	free(r->inputs);
 	free(r->outputs);
+	free(r->buffers);
 	free(r);
 }
 
@@ -250,12 +277,15 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 	r->told = r->inner_told = *run;
 	r->inputs = calloc(r->model->graph->model->n_inputs + 1, sizeof(*r->inputs));
 	r->outputs = calloc(r->model->graph->model->n_outputs + 1, sizeof(*r->outputs));
-	must(r->inputs && r->outputs);
+	r->buffers = calloc(r->model->graph->model->n_outputs + 1, sizeof(*r->buffers));
+	must(r->inputs && r->outputs && r->buffers);
 	bind_inputs(r);
 	bind_outputs(r);
 	r->inner_told.inputs = r->inputs;
 	r->inner_told.outputs = r->outputs;
 	r->inner_told.inputs_kept = r->inner_told.outputs_kept = NULL;
+	r->inner_told.place = place;
+	r->inner_told.arg = r;
 	if (!status)
 		status = nnb_driver_xnnpack.run_begin(r->model->inner, &r->inner_told, &r->inner);
 	if (status) {
@@ -276,8 +306,8 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	if (!status)
 		status = nnb_driver_xnnpack.run_op(r->inner, op);
 	for (uint32_t i = 0; !status && op == m->n_operations - 1 && i < m->n_outputs; i++)
-		if (output_is_kept(r, i))
-			store(r->told.outputs[i], r->outputs[i], 0, bytes_of(r, m->outputs[i]));
+		if (r->buffers[i])
+			store(r->buffers[i], r->outputs[i], 0, bytes_of(r, m->outputs[i]));
 	return status;
 }
 

@@ -485,7 +485,8 @@ static const struct row refusals[] = {
 	{ "an operand that is a number", OPERAND_3, "7", -EINVAL, "operands[3]: not an object" },
 	{ "no type", OPERAND_3, "{}", -EINVAL, "operands[3].type: missing" },
 	{ "a type by number", "\"INT32\"", "1", -EINVAL, "operands[3].type: not a string" },
-	{ "a type of later (O-1)", "\"INT32\"", "\"SUBGRAPH\"", -ENOTSUP, "operands[3].type: no type SUBGRAPH here" },
+	{ "a type of later (O-1)", "\"INT32\"", "\"TENSOR_INT64\"", -ENOTSUP,
+	  "operands[3].type: no type TENSOR_INT64 here" },
 	{ "a type in letters that no terminal should see", "\"INT32\"", "\"\\u001b[2J\xc3\xa4\"", -ENOTSUP,
 	  "operands[3].type: no type ?[2J?? here" },
 	{ "no dims", "\"dims\": [], ", "", -EINVAL, "operands[3].dims: missing" },
@@ -978,7 +979,7 @@ static unsigned read_directory(const char *in)
 static void the_projects_examples_are_read(void **state)
 {
 	(void)state;
-	assert_int_equal(read_directory(EXAMPLES), 4);
+	assert_int_equal(read_directory(EXAMPLES), 5);
 }
 
 static void the_shared_models_are_read(void **state)
@@ -1000,6 +1001,66 @@ static char *whole_file(const char *path)
 		fail_msg("%s cannot be read", path);
 	fclose(f);
 	return text;
+}
+
+/* ---- subgraphs ---- */
+
+static void subgraphs_are_read(void **state)
+{
+	struct nnb_model_file *f;
+	struct nnb_reason reason;
+	char *text = whole_file(EXAMPLES "/loop.json");
+
+	(void)state;
+	assert_int_equal(nnb_model_file_parse(&f, text, strlen(text), NULL, &reason), 0);
+	assert_int_equal(f->model->n_referenced, 2);
+	assert_int_equal(f->model->operands[1].lifetime, NNB_LIFETIME_SUBGRAPH);
+	assert_int_equal(f->model->operands[1].location.offset, 1);
+	assert_int_equal(f->model->referenced[1].operations[1].type, NNB_ADD);
+	assert_int_equal(f->model->referenced[1].operands[0].consumers, 2);
+	assert_int_equal(f->model->referenced[0].operands[2].location.length, 4);
+	assert_false(f->expect_failure);
+	assert_int_equal(nnb_model_validate(f->model, &reason), NNB_STATUS_NONE);
+	nnb_model_file_free(f);
+	free(text);
+}
+
+static const struct change {
+	const char *name, *from, *to;
+	int error;
+	const char *reason; /* or NULL: it is read, and must fail */
+} changes[] = {
+	{ "that is to fail", "\"hal\"", "\"expect_failure\": true, \"hal\"", 0, NULL },
+	{ "that is to fail a little", "\"hal\"", "\"expect_failure\": 1, \"hal\"", -EINVAL, "expect_failure: " },
+	{ "a subgraph of no index", "\"value\": [1]}", "\"value\": []}", -EINVAL,
+	  "operands[1].value: 0 indexes of subgraphs instead of one" },
+	{ "a subgraph below all", "\"value\": [1]}", "\"value\": [-1]}", -EINVAL, "operands[1].value[0]: " },
+	{ "a subgraph that is no list", "\"value\": [1]}", "\"value\": 1}", -EINVAL, "operands[1].value: not a list" },
+	{ "subgraphs that are no list", "\"referenced\": [", "\"referenced\": 1, \"further\": [", -EINVAL,
+	  "referenced: not a list" },
+	{ "a subgraph that is no object", "\"referenced\": [", "\"referenced\": [7, ", -EINVAL, "referenced[0]: " },
+	{ "an unknown operation in a subgraph", "LESS", "FEWER", -ENOTSUP,
+	  "referenced[0].operations[0].type: no operation FEWER here" },
+	{ "a subgraph without outputs", "\"outputs\": [4, 5]\n", "\"results\": []\n", -EINVAL,
+	  "referenced[1].outputs: missing" },
+};
+
+static void run_change(void **state)
+{
+	const struct change *c = *state;
+	char *text = whole_file(EXAMPLES "/loop.json"), *at = strstr(text, c->from), changed[1 << 13];
+	struct nnb_model_file *f = NULL;
+	struct nnb_reason reason = { "" };
+
+	assert_non_null(at);
+	snprintf(changed, sizeof(changed), "%.*s%s%s", (int)(at - text), text, c->to, at + strlen(c->from));
+	assert_int_equal(nnb_model_file_parse(&f, changed, strlen(changed), NULL, &reason), c->error);
+	if (c->error)
+		assert_begins(reason.text, c->reason);
+	else
+		assert_true(f->expect_failure);
+	nnb_model_file_free(f);
+	free(text);
 }
 
 static void the_manual_shows_an_example_as_it_is(void **state)
@@ -1067,6 +1128,9 @@ int main(void)
 		add_test(run_row, NULL, NULL, (void *)&reads[i], "read: %s", reads[i].name);
 	for (size_t i = 0; i < N_OF(refusals); i++)
 		add_test(run_row, NULL, NULL, (void *)&refusals[i], "refused: %s", refusals[i].name);
+	for (size_t i = 0; i < N_OF(changes); i++)
+		add_test(run_change, NULL, NULL, (void *)&changes[i], "subgraphs: %s", changes[i].name);
+	no_setup("subgraphs are read", subgraphs_are_read);
 	no_setup("a file is one pool, however often it is named (P-2)", a_file_is_one_pool);
 	no_setup("side files need a directory", side_files_need_a_directory);
 	no_setup("every beginning of a file is refused", every_beginning_is_refused);

@@ -15,11 +15,14 @@ enum {
 	AT_N_OPERATIONS = 36,
 	AT_N_INPUTS = 40,
 	AT_N_OUTPUTS = 44,
-	AT_N_POOLS = 48,
-	AT_N_INDEXES = 52,
-	AT_N_VALUES = 56,
-	AT_NAME = 60,
-	AT_OPERANDS = 124,
+	AT_N_INDEXES = 48,
+	AT_N_POOLS = 52,
+	AT_N_REFERENCED = 56,
+	AT_N_VALUES = 60,
+	AT_NAME = 64,
+	AT_COUNTS = 128, /* of two subgraphs */
+	COUNTS = 20,
+	AT_OPERANDS = AT_COUNTS + 2 * COUNTS,
 	OPERAND = 80,
 	AT_RANK = 8,
 	AT_DIMS = 12,
@@ -29,7 +32,13 @@ enum {
 	AT_INDEXES = AT_OPERATIONS + 2 * OPERATION,
 	AT_INPUTS = AT_INDEXES + 4 * 4,
 	AT_OUTPUTS = AT_INPUTS + 4,
-	AT_POOLS = AT_OUTPUTS + 2 * 4,
+	/* the first subgraph: an operand, an operation of an input, an input; the second: an operand */
+	AT_GRAPH = AT_OUTPUTS + 2 * 4,
+	AT_GRAPH_OPERATION = AT_GRAPH + OPERAND,
+	AT_GRAPH_INDEX = AT_GRAPH_OPERATION + OPERATION,
+	AT_GRAPH_INPUT = AT_GRAPH_INDEX + 4,
+	AT_SECOND = AT_GRAPH_INPUT + 4,
+	AT_POOLS = AT_SECOND + OPERAND,
 	POOL = 80,
 	AT_N_FDS = 40,
 	AT_N_INTS = 44,
@@ -67,6 +76,15 @@ static struct nnb_operation operations[] = {
 	{ .type = 0xfffffff3 },
 };
 static uint8_t values[] = { 61, 62, 63, 64, 65 };
+static struct nnb_operand graph_operands[] = { { .type = 81, .lifetime = 82 }, { .type = 83, .consumers = 84 } };
+static struct nnb_operation graph_operations[] = { { .type = 85, .n_inputs = 1, .inputs = indexes + 1 } };
+static struct nnb_subgraph referenced[] = { { .n_operands = 1,
+	                                      .operands = graph_operands,
+	                                      .n_operations = 1,
+	                                      .operations = graph_operations,
+	                                      .n_inputs = 1,
+	                                      .inputs = inputs },
+	                                    { .n_operands = 1, .operands = graph_operands + 1 } };
 static struct nnb_memory pools[] = {
 	{ .name = "ashmem", .size = 0x0102030405060708, .n_fds = 1, .fds = { 30 } },
 	{ .name = "a name of one and thirty bytes.",
@@ -94,6 +112,8 @@ static struct nnb_model sample(void)
 		.outputs = outputs,
 		.n_pools = N_OF(pools),
 		.pools = pools,
+		.n_referenced = N_OF(referenced),
+		.referenced = referenced,
 		.n_values = N_OF(values),
 		.values = values,
 	};
@@ -127,18 +147,13 @@ static void same_numbers(const uint32_t *a, const uint32_t *b, uint32_t n)
 		assert_memory_equal(a, b, n * sizeof(*a));
 }
 
-/* The same but for the pools' fds, which are -1 in @b. */
-static void same_models(const struct nnb_model *a, const struct nnb_model *b)
+/* Operands, operations and lists. */
+static void same_graphs(const struct nnb_model *a, const struct nnb_model *b)
 {
-	assert_memory_equal(a->name, b->name, sizeof(a->name));
-	assert_int_equal(a->hal, b->hal);
-	assert_int_equal(a->relaxed, b->relaxed);
 	assert_int_equal(a->n_operands, b->n_operands);
 	assert_int_equal(a->n_operations, b->n_operations);
 	assert_int_equal(a->n_inputs, b->n_inputs);
 	assert_int_equal(a->n_outputs, b->n_outputs);
-	assert_int_equal(a->n_pools, b->n_pools);
-	assert_int_equal(a->n_values, b->n_values);
 	if (a->n_operands)
 		assert_memory_equal(a->operands, b->operands, a->n_operands * sizeof(*a->operands));
 	for (uint32_t i = 0; i < a->n_operations; i++) {
@@ -150,6 +165,23 @@ static void same_models(const struct nnb_model *a, const struct nnb_model *b)
 	}
 	same_numbers(a->inputs, b->inputs, a->n_inputs);
 	same_numbers(a->outputs, b->outputs, a->n_outputs);
+}
+
+/* The same but for the pools' fds, which are -1 in @b. */
+static void same_models(const struct nnb_model *a, const struct nnb_model *b)
+{
+	assert_memory_equal(a->name, b->name, sizeof(a->name));
+	assert_int_equal(a->hal, b->hal);
+	assert_int_equal(a->relaxed, b->relaxed);
+	assert_int_equal(a->n_pools, b->n_pools);
+	assert_int_equal(a->n_values, b->n_values);
+	assert_int_equal(a->n_referenced, b->n_referenced);
+	same_graphs(a, b);
+	for (uint32_t i = 0; i < a->n_referenced; i++) {
+		const struct nnb_model of_a = nnb_model_view(a, i), of_b = nnb_model_view(b, i);
+
+		same_graphs(&of_a, &of_b);
+	}
 	for (uint32_t i = 0; i < a->n_pools; i++) {
 		assert_memory_equal(a->pools[i].name, b->pools[i].name, NNB_MEMORY_NAME);
 		assert_int_equal(a->pools[i].size, b->pools[i].size);
@@ -200,7 +232,7 @@ static void bytes_are_as_written_down(void **state)
 	assert_int_equal(n, WHOLE);
 	assert_memory_equal(form, "NNBM", 4);
 	word_is(form, AT_ORDER, 0x01020304);
-	word_is(form, AT_VERSION, 2);
+	word_is(form, AT_VERSION, 3);
 	word_is(form, AT_ZERO, 0);
 	word_is(form, AT_BYTES, WHOLE);
 	word_is(form, AT_HAL, 0xfffffff4);
@@ -211,7 +243,17 @@ static void bytes_are_as_written_down(void **state)
 	word_is(form, AT_N_OUTPUTS, 2);
 	word_is(form, AT_N_POOLS, 2);
 	word_is(form, AT_N_INDEXES, 4);
+	word_is(form, AT_N_REFERENCED, 2);
 	word_is(form, AT_N_VALUES, 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		word_is(form, AT_COUNTS + 4 * i, ((const uint32_t[]){ 1, 1, 1, 0, 1 })[i]);
+		word_is(form, AT_COUNTS + COUNTS + 4 * i, i == 0);
+	}
+	word_is(form, AT_GRAPH, 81);
+	word_is(form, AT_GRAPH_OPERATION, 85);
+	word_is(form, AT_GRAPH_INDEX, 32);
+	word_is(form, AT_GRAPH_INPUT, 41);
+	word_is(form, AT_SECOND, 83);
 	assert_string_equal((char *)form + AT_NAME, "sample");
 	word_is(form, AT_OPERANDS, 3);
 	word_is(form, AT_OPERANDS + AT_RANK, 2);
@@ -282,6 +324,7 @@ static void any_model_survives(void **state)
 		m.n_inputs = (uint32_t)(next_random(&chance) % 2);
 		m.n_outputs = (uint32_t)(next_random(&chance) % 3);
 		m.n_pools = (uint32_t)(next_random(&chance) % 3);
+		m.n_referenced = (uint32_t)(next_random(&chance) % 3);
 		m.n_values = (uint32_t)(next_random(&chance) % 6);
 		there_and_back(&m);
 	}
@@ -340,18 +383,18 @@ static const struct poke {
 } pokes[] = {
 	{ "another magic", 0, 0x12345678, "no model's bytes" },
 	{ "another byte order", AT_ORDER, 0x04030201, "a model's bytes from a machine of another byte order" },
-	{ "another version", AT_VERSION, 1, "version 1 of a model's bytes; known is 2" },
+	{ "another version", AT_VERSION, 1, "version 1 of a model's bytes; known is 3" },
 	{ "the zero", AT_ZERO, 1, "header: a number that should be zero is not" },
-	{ "a length too short", AT_BYTES, WHOLE - 1, "header: 581 bytes, but it says 580, and its counts 581" },
-	{ "a length too long", AT_BYTES, WHOLE + 1, "header: 581 bytes, but it says 582, and its counts 581" },
-	{ "a length beyond 32 bits", AT_BYTES + 4, 1, "header: 581 bytes, but it says 4294967877," },
+	{ "a length too short", AT_BYTES, WHOLE - 1, "header: 805 bytes, but it says 804, and its counts 805" },
+	{ "a length too long", AT_BYTES, WHOLE + 1, "header: 805 bytes, but it says 806, and its counts 805" },
+	{ "a length beyond 32 bits", AT_BYTES + 4, 1, "header: 805 bytes, but it says 4294968101," },
 	{ "relaxed by 2", AT_RELAXED, 2, "header: relaxed is 2" },
-	{ "an operand too many", AT_N_OPERANDS, 4, "header: 581 bytes, but it says 581, and its counts 661" },
+	{ "an operand too many", AT_N_OPERANDS, 4, "header: 805 bytes, but it says 805, and its counts 885" },
 	{ "all operands there can be", AT_N_OPERANDS, UINT32_MAX, "header: 4294967295 operands are more than 1048576" },
 	{ "one more operand than there may be", AT_N_OPERANDS, NNB_OPERANDS_MAX + 1,
 	  "header: 1048577 operands are more than 1048576" },
 	{ "as many operands as there may be", AT_N_OPERANDS, NNB_OPERANDS_MAX,
-	  "header: 581 bytes, but it says 581, and its counts 83886421" },
+	  "header: 805 bytes, but it says 805, and its counts 83886645" },
 	{ "one more operation than there may be", AT_N_OPERATIONS, NNB_OPERANDS_MAX + 1,
 	  "header: 1048577 operations are more than 1048576" },
 	{ "one more input than there may be", AT_N_INPUTS, NNB_OPERANDS_MAX + 1,
@@ -360,10 +403,21 @@ static const struct poke {
 	  "header: 1048577 outputs are more than 1048576" },
 	{ "one more pool than there may be", AT_N_POOLS, NNB_OPERANDS_MAX + 1,
 	  "header: 1048577 pools are more than 1048576" },
+	{ "one more subgraph than there may be", AT_N_REFERENCED, NNB_OPERANDS_MAX + 1,
+	  "header: 1048577 subgraphs are more than 1048576" },
+	{ "as many subgraphs as there may be", AT_N_REFERENCED, NNB_OPERANDS_MAX, "subgraph 4: header: " },
+	{ "a subgraph less", AT_N_REFERENCED, 1, "header: 805 bytes, but it says 805, and its counts 705" },
+	{ "all operands of a subgraph that there can be", AT_COUNTS + COUNTS, UINT32_MAX,
+	  "subgraph 1: header: 4294967295 operands are more than 1048576" },
+	{ "an operand of a subgraph too many", AT_COUNTS, 2, "header: 805 bytes, but it says 805, and its counts 885" },
+	{ "all indexes of a subgraph that there can be", AT_COUNTS + 16, UINT32_MAX, "header: 805 bytes" },
+	{ "more inputs of a subgraph's operation than indexes", AT_GRAPH_OPERATION + 4, 2,
+	  "subgraph 0: operation 0: 2 inputs and 0 outputs are more than there are or may be" },
+	{ "a rank of 9 in a subgraph", AT_SECOND + AT_RANK, 9, "subgraph 1: operand 0: 9 dimensions are more than 8" },
 	{ "all indexes there can be", AT_N_INDEXES, UINT32_MAX,
-	  "header: 581 bytes, but it says 581, and its counts 171" },
+	  "header: 805 bytes, but it says 805, and its counts 171" },
 	{ "all values there can be", AT_N_VALUES, UINT32_MAX,
-	  "header: 581 bytes, but it says 581, and its counts 4294" },
+	  "header: 805 bytes, but it says 805, and its counts 4294" },
 	{ "a name with something at its very end", AT_NAME + 60, 0x61616161,
 	  "header: the name does not end in zeroes" },
 	{ "a name with something behind its end", AT_NAME + 8, 1, "header: the name does not end in zeroes" },
@@ -434,9 +488,9 @@ static void an_operation_of_too_many_inputs_is_refused(void **state)
 
 	(void)state;
 	there_and_back(&m);
-	memcpy(form + AT_OPERANDS + 4, all_in, sizeof(all_in));
+	memcpy(form + AT_COUNTS + 4, all_in, sizeof(all_in));
 	refused_as(form, n, "operation 0: 1048577 inputs and 0 outputs are more than there are or may be");
-	memcpy(form + AT_OPERANDS + 4, all_out, sizeof(all_out));
+	memcpy(form + AT_COUNTS + 4, all_out, sizeof(all_out));
 	refused_as(form, n, "operation 0: 0 inputs and 1048577 outputs are more than there are or may be");
 	free(form);
 	free(many);

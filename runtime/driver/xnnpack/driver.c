@@ -85,7 +85,9 @@ struct plan {
 
 struct prepared {
 	const struct nnb_graph *graph;
-	struct nnb_operand *base; /* the model's operands as operations see them (seen.h); NULL: as they are */
+	/* by part of the model, the main graph first: the operands as operations see them (seen.h); NULL: as they are */
+	struct nnb_operand **bases;
+	uint64_t bases_bytes; /* charged */
 	uint64_t constants_bytes;
 	pthread_mutex_t lock;
 	struct plan *plans; /* the latest used first */
@@ -96,7 +98,7 @@ struct prepared {
 
 static struct site site_of(const struct frame *f, uint32_t op)
 {
-	struct site site = nnbx_site(f->prepared->graph, f->prepared->base, op, f->plan->shapes);
+	struct site site = nnbx_site(f->prepared->graph, f->prepared->bases[0], op, f->plan->shapes);
 
 	site.at = f->at;
 	site.scratch = (char *)f->arena + f->plan->scratch_at;
@@ -275,7 +277,7 @@ static uint64_t add_up(const struct prepared *p, struct plan *plan)
 	uint64_t need = p->constants_bytes, scratch = 0;
 
 	for (uint32_t i = 0; i < m->n_operations; i++) {
-		struct site site = nnbx_site(p->graph, p->base, i, plan->shapes);
+		struct site site = nnbx_site(p->graph, p->bases[0], i, plan->shapes);
 		uint64_t bytes = nnbx_step_scratch(&site);
 
 		if (!nnbx_worked(STEP_UNITS))
@@ -580,7 +582,7 @@ static enum nnb_status loose_begin(struct prepared *p, const struct nnb_run *run
 
 	if (!r)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	status = nnbx_loose_new(&loose, p->graph, p->base, run);
+	status = nnbx_loose_new(&loose, p->graph, (const struct nnb_operand *const *)p->bases, run);
 	*r = (struct run){ .prepared = p, .look = run->look, .loose = status ? NULL : loose };
 	*ret = r;
 	if (status)
@@ -703,38 +705,88 @@ static void run_end(void *run)
 
 /* ---- models ---- */
 
+/* Can all of a graph be run? Of IF and WHILE it is asked for their subgraphs instead. */
+static bool claims_all(const struct nnb_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->model->n_operations && nnbx_worked(STEP_UNITS); i++)
+		if (!nnbx_step_claims(graph, i))
+			return false;
+	return true;
+}
+
+/* All that IF and WHILE could run. */
+static bool claims_referenced(const struct nnb_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->model->n_referenced; i++)
+		if (!claims_all(graph->referenced[i]))
+			return false;
+	return true;
+}
+
 static enum nnb_status supported(void *device, const struct nnb_graph *graph, bool *ret)
 {
+	bool referenced = claims_referenced(graph);
+
 	(void)device;
-	for (uint32_t i = 0; i < graph->model->n_operations; i++)
-		ret[i] = nnbx_step_claims(graph, i);
+	for (uint32_t i = 0; i < graph->model->n_operations; i++) {
+		uint32_t type = graph->model->operations[i].type;
+
+		ret[i] = nnbx_step_claims(graph, i) && (referenced || (type != NNB_IF && type != NNB_WHILE));
+	}
 	return NNB_STATUS_NONE;
 }
 
-static uint64_t base_bytes(const struct nnb_model *m)
+static const struct nnb_graph *part_of(const struct nnb_graph *main, uint32_t part)
 {
-	return m->n_operands * sizeof(struct nnb_operand);
+	return part ? main->referenced[part - 1] : main;
 }
 
-/* The operands as operations see them, where that is not as they are. */
+/* What to charge for: room for a pointer a part, and for the operands of those that see them otherwise. */
+static uint64_t bases_bytes(const struct nnb_graph *main)
+{
+	uint64_t bytes = (main->model->n_referenced + (uint64_t)1) * sizeof(struct nnb_operand *);
+
+	for (uint32_t part = 0; part <= main->model->n_referenced; part++) {
+		const struct nnb_model *m = part_of(main, part)->model;
+
+		bytes += nnbx_sees_otherwise(m) ? m->n_operands * sizeof(struct nnb_operand) : 0;
+	}
+	return bytes;
+}
+
+/* The operands of a graph as operations see them, where that is not as they are. */
+static bool see_part(struct nnb_operand **ret, const struct nnb_model *m)
+{
+	if (!nnbx_sees_otherwise(m))
+		return true;
+	*ret = malloc(m->n_operands * sizeof(**ret));
+	for (uint32_t i = 0; *ret && i < m->n_operands; i++)
+		(*ret)[i] = nnbx_see(&m->operands[i]);
+	return *ret;
+}
+
 static enum nnb_status see_operands(struct prepared *p)
 {
-	const struct nnb_model *m = p->graph->model;
-	enum nnb_status status;
+	uint64_t bytes = bases_bytes(p->graph);
+	enum nnb_status status = nnbx_charge(account_of(p), bytes);
+	bool seen;
 
-	if (!nnbx_sees_otherwise(m))
-		return NNB_STATUS_NONE;
-	status = nnbx_charge(account_of(p), base_bytes(m));
 	if (status)
 		return status;
-	p->base = malloc(base_bytes(m));
-	if (!p->base) {
-		nnbx_give_back(account_of(p), base_bytes(m));
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	for (uint32_t i = 0; i < m->n_operands; i++)
-		p->base[i] = nnbx_see(&m->operands[i]);
-	return NNB_STATUS_NONE;
+	p->bases_bytes = bytes;
+	p->bases = calloc(p->graph->model->n_referenced + (size_t)1, sizeof(*p->bases));
+	seen = p->bases;
+	for (uint32_t part = 0; seen && part <= p->graph->model->n_referenced; part++)
+		seen = see_part(&p->bases[part], part_of(p->graph, part)->model);
+	return seen ? NNB_STATUS_NONE : NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+static void forget_operands(struct prepared *p)
+{
+	for (uint32_t part = 0; p->bases && part <= p->graph->model->n_referenced; part++)
+		free(p->bases[part]);
+	free(p->bases);
+	nnbx_give_back(account_of(p), p->bases_bytes);
 }
 
 static void release(void *prepared)
@@ -749,9 +801,7 @@ static void release(void *prepared)
 		free(r);
 	}
 	pthread_mutex_destroy(&p->lock);
-	if (p->base)
-		nnbx_give_back(account_of(p), base_bytes(p->graph->model));
-	free(p->base);
+	forget_operands(p);
 	free(p);
 }
 
@@ -826,6 +876,11 @@ static enum nnb_status prepare_watched(const struct nnb_graph *graph, struct pre
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
 	}
+	for (uint32_t i = 0; i < graph->model->n_referenced; i++)
+		if (!claims_all(graph->referenced[i])) {
+			nnb_because(reason, "subgraph %u has an operation that is not supported", i);
+			return NNB_STATUS_INVALID_ARGUMENT;
+		}
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

@@ -1,146 +1,246 @@
 /*
  * loose.c -- see loose.h.
  *
+ * A frame is one running graph: the main one, or a subgraph that IF or WHILE runs. The main frame's inputs and outputs are the
+ * caller's; a subgraph's inputs are borrowed from whoever runs it, and its outputs are its own until they are taken from it.
+ * Frames of subgraphs lie within each other as the operations do: at most NNB_NESTING_MAX, on the stack. WHILE keeps the frames of
+ * its condition and its body for all iterations, with the operations that they have set up (struct kept_step): those are set up
+ * again only when a shape has changed.
+ *
  * TRUST  What a shape is made of was computed from a stranger's tensors: each is checked before memory is taken for it, and all
- *        memory together is never more than the device's.
+ *        memory together, of all frames, is never more than the device's. What a subgraph's inputs decide is copied: a stranger
+ *        may write the original at any time. An iteration frees what it does not hand on, so that an endless loop takes no more
+ *        memory than one iteration.
  */
-#include "loose.h"
+#include "frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/look.h"
-#include "memory.h"
 #include "operand.h"
 
-enum { ALIGNMENT = 64, NO_OUTPUT = UINT32_MAX, COUNTED_MAX = 4 /* outputs of an operation that counts rows */ };
+enum { ALIGNMENT = 64 };
 
-struct loose {
-	const struct nnb_graph *graph;
-	const struct nnb_operand *base;
-	struct nnb_run run;
-	uint64_t held;       /* bytes of own, */
-	uint64_t own;        /* and of this and the arrays: charged */
-	void **at;           /* by operand */
-	uint64_t *bytes;     /* by operand: what at has been allocated with; 0: the caller owns that memory */
-	uint32_t *output_of; /* by operand: which output of the model it is */
-};
-
-static const struct nnb_account *account_of(const struct loose *l)
+static const struct nnb_account *account_of(const struct frame *f)
 {
-	return &l->graph->account;
+	return &f->run->main.graph->account;
 }
 
 /* ---- memory ---- */
 
 /* Room for @bytes, and what kernels may read behind them. */
-static enum nnb_status take(struct loose *l, uint64_t bytes, void **ret, uint64_t *taken)
+static enum nnb_status take(struct frame *f, uint64_t bytes, void **ret, uint64_t *taken)
 {
 	uint64_t all = saturated_sum(bytes, NNB_MAPPING_SLACK + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 	enum nnb_status status;
 
-	if (all > nnbx_device_memory() || l->held > nnbx_device_memory() - all)
+	if (all > nnbx_device_memory() || f->run->held > nnbx_device_memory() - all)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
-	status = nnbx_charge(account_of(l), all);
+	status = nnbx_charge(account_of(f), all);
 	if (status)
 		return status;
 	*ret = aligned_alloc(ALIGNMENT, all);
 	if (!*ret) {
-		nnbx_give_back(account_of(l), all);
+		nnbx_give_back(account_of(f), all);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	nnbx_clear(*ret, all); /* a run may not see what another run left */
-	l->held += all;
+	f->run->held += all;
 	*taken = all;
 	return NNB_STATUS_NONE;
 }
 
-static void give(struct loose *l, void *at, uint64_t taken)
+void nnbx_frame_give(struct frame *f, void *at, uint64_t taken)
 {
 	free(at);
-	l->held -= taken;
-	nnbx_give_back(account_of(l), taken);
+	f->run->held -= taken;
+	nnbx_give_back(account_of(f), taken);
 }
 
-static void drop(struct loose *l, uint32_t operand)
+static void drop(struct frame *f, uint32_t operand)
 {
-	if (!l->bytes[operand])
+	if (!f->bytes[operand])
 		return;
-	give(l, l->at[operand], l->bytes[operand]);
-	l->at[operand] = NULL;
-	l->bytes[operand] = 0;
+	nnbx_frame_give(f, f->at[operand], f->bytes[operand]);
+	f->at[operand] = NULL;
+	f->bytes[operand] = 0;
 }
 
-static uint64_t bytes_of(const struct loose *l, uint32_t operand, const struct nnb_shape *shape)
+uint64_t nnbx_frame_bytes(const struct frame *f, uint32_t operand, const struct nnb_shape *shape)
 {
 	return saturated_product(saturated_elements(shape),
-	                         nnb_type_info(l->graph->model->operands[operand].type)->bytes);
+	                         nnb_type_info(f->graph->model->operands[operand].type)->bytes);
 }
 
-static enum nnb_status own(struct loose *l, uint32_t operand, const struct nnb_shape *shape)
+static enum nnb_status own(struct frame *f, uint32_t operand, const struct nnb_shape *shape)
 {
-	return take(l, bytes_of(l, operand, shape), &l->at[operand], &l->bytes[operand]);
+	return take(f, nnbx_frame_bytes(f, operand, shape), &f->at[operand], &f->bytes[operand]);
 }
 
-/* ---- the run ---- */
+/* ---- operations that are kept ---- */
+
+static void kept_free(struct frame *f, struct kept_step *k)
+{
+	if (!k->shapes)
+		return;
+	nnbx_step_fini(&k->step);
+	free(k->shapes);
+	nnbx_give_back(account_of(f), k->tally.bytes);
+	*k = (struct kept_step){ .shapes = NULL };
+}
+
+static uint32_t operand_at(const struct nnb_operation *op, uint32_t position)
+{
+	return position < op->n_inputs ? op->inputs[position] : op->outputs[position - op->n_inputs];
+}
+
+static bool same_shape(const struct nnb_shape *a, const struct nnb_shape *b)
+{
+	return a->rank == b->rank && a->omitted == b->omitted &&
+	       memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
+}
+
+static bool kept_fits(const struct kept_step *k, const struct site *s)
+{
+	uint32_t n = s->op->n_inputs + s->op->n_outputs;
+
+	for (uint32_t i = 0; k->shapes && i < n; i++)
+		if (!same_shape(&k->shapes[i], &s->shapes[operand_at(s->op, i)]))
+			return false;
+	return k->shapes;
+}
+
+static enum nnb_status kept_make(struct frame *f, struct kept_step *k, const struct site *s)
+{
+	uint32_t n = s->op->n_inputs + s->op->n_outputs;
+	enum nnb_status status;
+
+	kept_free(f, k);
+	k->shapes = malloc((n + (size_t)1) * sizeof(*k->shapes));
+	if (!k->shapes)
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	for (uint32_t i = 0; i < n; i++)
+		k->shapes[i] = s->shapes[operand_at(s->op, i)];
+	k->tally = (struct nnbx_tally){ .account = account_of(f) };
+	nnbx_tally_begin(&k->tally);
+	status = nnbx_step_init(&k->step, s);
+	nnbx_tally_end();
+	status = k->tally.refused ? k->tally.refused : status;
+	if (status || nnbx_work.stopped) /* then it is not whole */
+		kept_free(f, k);
+	return status;
+}
+
+static enum nnb_status run_kept(struct frame *f, struct kept_step *k, const struct site *s)
+{
+	enum nnb_status status = kept_fits(k, s) ? NNB_STATUS_NONE : kept_make(f, k, s);
+
+	if (status || nnbx_work.stopped)
+		return status;
+	nnbx_tally_begin(&k->tally);
+	status = nnbx_step_run(&k->step, s);
+	nnbx_tally_end();
+	status = k->tally.refused ? k->tally.refused : status;
+	if (nnbx_work.stopped || status)
+		kept_free(f, k);
+	return status;
+}
+
+/* ---- frames ---- */
+
+static uint64_t array_bytes(const struct frame *f)
+{
+	const struct nnb_model *m = f->graph->model;
+	uint64_t each =
+		sizeof(*f->at) + sizeof(*f->bytes) + sizeof(*f->output_of) + (f->is_main ? 0 : sizeof(*f->found));
+
+	return m->n_operands * each + (f->is_main ? 0 : m->n_operations * sizeof(*f->steps));
+}
+
+void nnbx_frame_fini(struct frame *f)
+{
+	if (!f->own)
+		return;
+	for (uint32_t i = 0; f->at && f->bytes && i < f->graph->model->n_operands; i++)
+		drop(f, i);
+	for (uint32_t i = 0; f->steps && i < f->graph->model->n_operations; i++)
+		kept_free(f, &f->steps[i]);
+	free(f->at);
+	free(f->bytes);
+	free(f->output_of);
+	free(f->steps);
+	if (!f->is_main)
+		free(f->found);
+	nnbx_give_back(account_of(f), f->own);
+	f->own = 0;
+}
+
+static enum nnb_status frame_make(struct frame *f)
+{
+	const struct nnb_model *m = f->graph->model;
+	enum nnb_status status = nnbx_charge(account_of(f), array_bytes(f));
+
+	if (status)
+		return status;
+	f->own = array_bytes(f);
+	f->at = calloc(m->n_operands, sizeof(*f->at));
+	f->bytes = calloc(m->n_operands, sizeof(*f->bytes));
+	f->output_of = calloc(m->n_operands, sizeof(*f->output_of));
+	if (!f->is_main) {
+		f->found = calloc(m->n_operands, sizeof(*f->found));
+		f->steps = calloc(m->n_operations, sizeof(*f->steps));
+	}
+	if (!f->at || !f->bytes || !f->output_of || !f->found || (!f->is_main && !f->steps)) {
+		nnbx_frame_fini(f);
+		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	for (uint32_t i = 0; i < m->n_operands; i++) {
+		f->at[i] = (void *)f->graph->constants[i];
+		f->output_of[i] = NO_OUTPUT;
+	}
+	for (uint32_t i = 0; i < m->n_outputs; i++)
+		f->output_of[m->outputs[i]] = i;
+	return NNB_STATUS_NONE;
+}
 
 void nnbx_loose_free(struct loose *l)
 {
 	const struct nnb_account *account;
-	uint64_t own;
 
 	if (!l)
 		return;
-	for (uint32_t i = 0; l->at && l->bytes && i < l->graph->model->n_operands; i++)
-		drop(l, i);
-	account = account_of(l);
-	own = l->own;
-	free(l->at);
-	free(l->bytes);
-	free(l->output_of);
+	account = &l->main.graph->account;
+	nnbx_frame_fini(&l->main);
 	free(l);
-	nnbx_give_back(account, own);
+	nnbx_give_back(account, sizeof(*l));
 }
 
-static void bind(struct loose *l)
+enum nnb_status nnbx_loose_new(struct loose **ret, const struct nnb_graph *graph,
+                               const struct nnb_operand *const *bases, const struct nnb_run *run)
 {
-	const struct nnb_model *m = l->graph->model;
-
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		l->at[i] = (void *)l->graph->constants[i];
-		l->output_of[i] = NO_OUTPUT;
-	}
-	for (uint32_t i = 0; i < m->n_inputs; i++)
-		l->at[m->inputs[i]] = (void *)l->run.inputs[i];
-	for (uint32_t i = 0; i < m->n_outputs; i++)
-		l->output_of[m->outputs[i]] = i;
-}
-
-enum nnb_status nnbx_loose_new(struct loose **ret, const struct nnb_graph *graph, const struct nnb_operand *base,
-                               const struct nnb_run *run)
-{
-	uint64_t n = graph->model->n_operands;
-	uint64_t bytes = sizeof(struct loose) + n * (sizeof(void *) + sizeof(uint64_t) + sizeof(uint32_t));
-	enum nnb_status status = nnbx_charge(&graph->account, bytes);
+	enum nnb_status status = nnbx_charge(&graph->account, sizeof(struct loose));
 	struct loose *l;
 
 	if (status)
 		return status;
 	l = calloc(1, sizeof(*l));
 	if (!l) {
-		nnbx_give_back(&graph->account, bytes);
+		nnbx_give_back(&graph->account, sizeof(*l));
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	*l = (struct loose){ .graph = graph, .base = base, .run = *run, .own = bytes };
-	l->at = calloc(n, sizeof(*l->at));
-	l->bytes = calloc(n, sizeof(*l->bytes));
-	l->output_of = calloc(n, sizeof(*l->output_of));
-	if (!l->at || !l->bytes || !l->output_of) {
+	*l = (struct loose){ .run = *run, .bases = bases };
+	l->main = (struct frame){
+		.graph = graph, .base = bases ? bases[0] : NULL, .run = l, .is_main = true, .found = run->found
+	};
+	status = frame_make(&l->main);
+	if (status) {
 		nnbx_loose_free(l);
-		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		return status;
 	}
-	bind(l);
+	for (uint32_t i = 0; i < graph->model->n_inputs; i++)
+		l->main.at[graph->model->inputs[i]] = (void *)run->inputs[i];
 	*ret = l;
 	return NNB_STATUS_NONE;
 }
@@ -155,36 +255,36 @@ struct turn {
 };
 
 /* Where an output whose shape is known goes. */
-static enum nnb_status place(struct loose *l, uint32_t operand)
+enum nnb_status nnbx_frame_place(struct frame *f, uint32_t operand)
 {
-	uint32_t output = l->output_of[operand];
+	uint32_t output = f->output_of[operand];
 
-	if (output == NO_OUTPUT)
-		return own(l, operand, &l->run.found[operand]);
-	return l->run.place(l->run.arg, output, &l->at[operand]);
+	if (output == NO_OUTPUT || !f->is_main)
+		return own(f, operand, &f->found[operand]);
+	return f->run->run.place(f->run->run.arg, output, &f->at[operand]);
 }
 
 /* Rows that are counted by the operation are as many as there are scores, at most. */
-static enum nnb_status place_most(struct loose *l, struct turn *t, const struct nnb_operation *op)
+static enum nnb_status place_most(struct frame *f, struct turn *t, const struct nnb_operation *op)
 {
-	uint64_t most = saturated_elements(&l->run.found[op->inputs[0]]);
+	uint64_t most = saturated_elements(&f->found[op->inputs[0]]);
 	enum nnb_status status = NNB_STATUS_NONE;
 
 	if (most > UINT32_MAX)
 		return NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 	for (uint32_t k = 0; !status && k < op->n_outputs; k++) {
-		struct nnb_shape *shape = &l->run.found[op->outputs[k]];
+		struct nnb_shape *shape = &f->found[op->outputs[k]];
 
 		t->declared[k] = shape->dims[0];
 		shape->dims[0] = (uint32_t)most;
 		shape->known = true;
-		status = own(l, op->outputs[k], shape);
+		status = own(f, op->outputs[k], shape);
 	}
 	return status;
 }
 
 /* The rows are counted: put the model's outputs where they belong, all of them, so that the shape of each is reported. */
-static enum nnb_status settle(struct loose *l, const struct turn *t)
+static enum nnb_status settle(struct frame *f, const struct turn *t)
 {
 	const struct nnb_operation *op = t->site.op;
 	enum nnb_status status = NNB_STATUS_NONE;
@@ -196,23 +296,23 @@ static enum nnb_status settle(struct loose *l, const struct turn *t)
 
 		if (t->declared[k] && t->declared[k] != t->found[k].dims[0])
 			return NNB_STATUS_GENERAL_FAILURE;
-		l->run.found[operand] = t->found[k];
-		if (l->output_of[operand] == NO_OUTPUT)
+		f->found[operand] = t->found[k];
+		if (f->output_of[operand] == NO_OUTPUT || !f->is_main)
 			continue;
-		placed = l->run.place(l->run.arg, l->output_of[operand], &to);
+		placed = f->run->run.place(f->run->run.arg, f->output_of[operand], &to);
 		status = status ? status : placed;
 		if (placed)
 			continue;
-		nnbx_copy(to, l->at[operand], bytes_of(l, operand, &t->found[k]));
-		drop(l, operand);
-		l->at[operand] = to;
+		nnbx_copy(to, f->at[operand], nnbx_frame_bytes(f, operand, &t->found[k]));
+		drop(f, operand);
+		f->at[operand] = to;
 	}
 	return status;
 }
 
-static enum nnb_status run_step(struct loose *l, struct turn *t)
+static enum nnb_status run_step(struct frame *f, struct turn *t)
 {
-	struct nnbx_tally tally = { .account = account_of(l) };
+	struct nnbx_tally tally = { .account = account_of(f) };
 	struct step step = { 0 };
 	enum nnb_status status;
 
@@ -222,61 +322,144 @@ static enum nnb_status run_step(struct loose *l, struct turn *t)
 		status = nnbx_step_run(&step, &t->site);
 	nnbx_tally_end();
 	nnbx_step_fini(&step);
-	nnbx_give_back(account_of(l), tally.bytes);
+	nnbx_give_back(account_of(f), tally.bytes);
 	return tally.refused ? tally.refused : status;
 }
 
-static bool counts_rows(const struct loose *l, const struct nnb_operation *op)
+static bool counts_rows(const struct frame *f, const struct nnb_operation *op)
 {
-	return op->n_outputs && !l->run.found[op->outputs[0]].known;
+	return op->n_outputs && !f->found[op->outputs[0]].known;
 }
 
 /* Its outputs have their places. */
-static enum nnb_status run_placed(struct loose *l, struct turn *t, uint32_t op)
+static enum nnb_status run_placed(struct frame *f, struct turn *t, uint32_t op)
 {
 	enum nnb_status status;
 	uint64_t taken;
 
-	t->site = nnbx_site(l->graph, l->base, op, l->run.found);
-	t->site.at = l->at;
+	t->site = nnbx_site(f->graph, f->base, op, f->found);
+	t->site.at = f->at;
 	t->site.found = t->found;
-	status = take(l, nnbx_step_scratch(&t->site), &t->site.scratch, &taken);
+	status = take(f, nnbx_step_scratch(&t->site), &t->site.scratch, &taken);
 	if (status)
 		return status;
-	status = run_step(l, t);
-	give(l, t->site.scratch, taken);
-	return status || !t->found || nnbx_work.stopped ? status : settle(l, t);
+	status = f->steps ? run_kept(f, &f->steps[op], &t->site) : run_step(f, t);
+	nnbx_frame_give(f, t->site.scratch, taken);
+	return status || !t->found || nnbx_work.stopped ? status : settle(f, t);
+}
+
+/* An operation that computes. */
+static enum nnb_status run_plain(struct frame *f, uint32_t index)
+{
+	const struct nnb_operation *op = &f->graph->model->operations[index];
+	struct turn t = { .found = NULL };
+	enum nnb_status status = NNB_STATUS_NONE;
+	struct nnb_shape counted[COUNTED_MAX] = { 0 };
+	int r = nnb_op_shapes(f->graph, index, (const void *const *)f->at, f->found);
+
+	if (r)
+		return r == -ENOMEM ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE;
+	if (counts_rows(f, op)) {
+		if (op->n_outputs > COUNTED_MAX || !f->found[op->outputs[0]].rank)
+			return NNB_STATUS_GENERAL_FAILURE; /* a shape stays unknown */
+		t.found = counted;
+		status = place_most(f, &t, op);
+	}
+	for (uint32_t k = 0; !t.found && k < op->n_outputs; k++) {
+		bool known = f->found[op->outputs[k]].known;
+		enum nnb_status placed = known ? nnbx_frame_place(f, op->outputs[k]) : NNB_STATUS_GENERAL_FAILURE;
+
+		status = status ? status : placed; /* each is placed, so that the shape of each is reported */
+	}
+	return status ? status : run_placed(f, &t, index);
+}
+
+/* What a subgraph gives is there until it is taken. */
+static bool is_kept(const struct frame *f, uint32_t operand)
+{
+	return !f->is_main && f->output_of[operand] != NO_OUTPUT;
+}
+
+static enum nnb_status frame_op(struct frame *f, uint32_t index)
+{
+	const struct nnb_operation *op = &f->graph->model->operations[index];
+	bool control = op->type == NNB_IF || op->type == NNB_WHILE;
+	enum nnb_status status = control ? nnbx_control(f, index) : run_plain(f, index);
+
+	for (uint32_t i = 0; i < op->n_inputs + op->n_outputs; i++) {
+		uint32_t operand = operand_at(op, i);
+
+		if (f->graph->last_reader[operand] == index && !is_kept(f, operand)) /* or no operation reads it */
+			drop(f, operand);
+	}
+	return status;
 }
 
 enum nnb_status nnbx_loose_op(struct loose *l, uint32_t index)
 {
-	const struct nnb_operation *op = &l->graph->model->operations[index];
-	struct turn t = { .found = NULL };
+	l->op = index;
+	return frame_op(&l->main, index);
+}
+
+/* ---- subgraphs ---- */
+
+enum nnb_status nnbx_frame_init(struct frame *f, struct frame *outer, uint32_t index)
+{
+	struct loose *l = outer->run;
+
+	*f = (struct frame){ .graph = outer->graph->referenced[index],
+		             .base = l->bases ? l->bases[index + 1] : NULL,
+		             .run = l };
+	return frame_make(f);
+}
+
+void nnbx_frame_clear(struct frame *f)
+{
+	for (uint32_t i = 0; i < f->graph->model->n_operands; i++)
+		drop(f, i);
+	memcpy(f->found, f->graph->shapes, f->graph->model->n_operands * sizeof(*f->found));
+}
+
+/* Is @shape one of those that are declared? */
+static bool is_declared(const struct nnb_operand *o, const struct nnb_shape *shape)
+{
+	if (shape->omitted || (o->rank && o->rank != shape->rank))
+		return false;
+	for (uint32_t d = 0; d < o->rank; d++)
+		if (o->dims[d] && o->dims[d] != shape->dims[d])
+			return false;
+	return true;
+}
+
+enum nnb_status nnbx_frame_input(struct frame *f, uint32_t input, const struct nnb_shape *shape, void *at)
+{
+	uint32_t operand = f->graph->model->inputs[input];
+	enum nnb_status status;
+
+	if (!is_declared(&f->graph->model->operands[operand], shape))
+		return NNB_STATUS_GENERAL_FAILURE;
+	f->found[operand] = *shape;
+	f->at[operand] = at;
+	if (!f->graph->value_decides[input])
+		return NNB_STATUS_NONE;
+	status = own(f, operand, shape);
+	if (status)
+		f->at[operand] = NULL;
+	else
+		nnbx_copy(f->at[operand], at, nnbx_frame_bytes(f, operand, shape));
+	return status;
+}
+
+enum nnb_status nnbx_frame_run(struct frame *f)
+{
 	enum nnb_status status = NNB_STATUS_NONE;
-	struct nnb_shape counted[COUNTED_MAX] = { 0 };
-	int r = nnb_op_shapes(l->graph, index, (const void *const *)l->at, l->run.found);
 
-	if (r)
-		return r == -ENOMEM ? NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNB_STATUS_GENERAL_FAILURE;
-	if (counts_rows(l, op)) {
-		if (op->n_outputs > COUNTED_MAX || !l->run.found[op->outputs[0]].rank)
-			return NNB_STATUS_GENERAL_FAILURE; /* a shape stays unknown */
-		t.found = counted;
-		status = place_most(l, &t, op);
+	for (uint32_t i = 0; !status && i < f->graph->model->n_operations; i++) {
+		if (nnbx_loop_is_over(f->run))
+			return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+		status = frame_op(f, i);
+		if (nnbx_work.stopped)
+			return NNB_STATUS_GENERAL_FAILURE;
 	}
-	for (uint32_t k = 0; !t.found && k < op->n_outputs; k++) {
-		bool known = l->run.found[op->outputs[k]].known;
-		enum nnb_status placed = known ? place(l, op->outputs[k]) : NNB_STATUS_GENERAL_FAILURE;
-
-		status = status ? status : placed; /* each is placed, so that the shape of each is reported */
-	}
-	if (!status)
-		status = run_placed(l, &t, index);
-	for (uint32_t k = 0; k < op->n_inputs; k++)
-		if (l->graph->last_reader[op->inputs[k]] == index)
-			drop(l, op->inputs[k]);
-	for (uint32_t k = 0; k < op->n_outputs; k++)
-		if (l->graph->last_reader[op->outputs[k]] == index) /* no operation reads it */
-			drop(l, op->outputs[k]);
 	return status;
 }

@@ -13,9 +13,12 @@ struct loose;
 /* Bytes that the device has: a plan, or a loose run, that needs more is refused for good. */
 uint64_t nnbx_device_memory(void);
 
-/* @base: the model's operands as operations see them, or NULL. @run's arrays stay valid until it is freed. */
-enum nnb_status nnbx_loose_new(struct loose **ret, const struct nnb_graph *graph, const struct nnb_operand *base,
-                               const struct nnb_run *run);
+/*
+ * @bases: by part of the model, the main graph first and then its subgraphs, the operands as operations see them, where that is not
+ * as they are; NULL: nowhere. @run's arrays stay valid until it is freed.
+ */
+enum nnb_status nnbx_loose_new(struct loose **ret, const struct nnb_graph *graph,
+                               const struct nnb_operand *const *bases, const struct nnb_run *run);
 void nnbx_loose_free(struct loose *loose); /* NULL is fine. */
 
 /* The operations come in the model's order, each once. */

@@ -134,6 +134,8 @@ bool nnbx_step_claims(const struct nnb_graph *graph, uint32_t op)
 {
 	const struct nnb_operation *o = &graph->model->operations[op];
 
+	if (o->type == NNB_IF || o->type == NNB_WHILE) /* the driver asks for what they run */
+		return true;
 	if (o->type >= N_LOWERINGS || !lowerings[o->type].run)
 		return false;
 	for (uint32_t k = 0; k < o->n_inputs; k++) {

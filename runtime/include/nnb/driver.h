@@ -28,7 +28,7 @@
 
 NNB_BEGIN_DECLS
 
-enum { NNB_DRIVER_ABI = 5 };
+enum { NNB_DRIVER_ABI = 6 };
 
 struct nnb_shape {
 	uint32_t rank;
@@ -61,6 +61,12 @@ struct nnb_graph {
 	 */
 	bool late;
 	struct nnb_account account; /* of what is prepared from it. Not for supported */
+	const bool *value_decides;  /* by model input: what its value is decides shapes */
+	/*
+	 * What IF and WHILE run, by index into the model's referenced: graphs of their own, but for the account. A graph that has such
+	 * an operation is late. None of them refers to itself, and at most NNB_NESTING_MAX lie within each other.
+	 */
+	const struct nnb_graph *const *referenced;
 };
 
 /* The geometry of a convolution or pooling operation, in whichever of the two forms it was given (O-30, O-31). */
@@ -175,6 +181,22 @@ enum {
 	NNB_QUANTIZED_HIDDEN_SCALE = 31
 };
 
+/* How long a WHILE may take, where the caller does not say, and at most. */
+#define NNB_LOOP_DEFAULT_NS UINT64_C(2000000000)
+#define NNB_LOOP_MAX_NS UINT64_C(15000000000)
+
+/* Of a run with loops. */
+struct nnb_loops {
+	/*
+	 * How long each WHILE may take. One whose condition is still true then, or whose body is still at it, ends its run: with
+	 * MISSED_DEADLINE_TRANSIENT (Q-30). What the run has waited in its look does not count.
+	 */
+	uint64_t timeout_ns;
+	/* After each iteration, the first being 1: of how many loops around it, in operation @op of the model. NULL: no one asks. */
+	void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration);
+	void *arg;
+};
+
 struct nnb_capabilities { /* execution time and power relative to a CPU, > 0; smaller is better (O-21) */
 	struct nnb_performance {
 		float time, power;
@@ -227,6 +249,7 @@ struct nnb_run {
 	/* Room for model output @output, of the shape found. NONE; or a status to end with: OUTPUT_INSUFFICIENT_SIZE. */
 	enum nnb_status (*place)(void *arg, uint32_t output, void **ret);
 	void *arg;
+	const struct nnb_loops *loops; /* as look, likewise; of a late graph */
 };
 
 struct nnb_driver {

@@ -22,10 +22,11 @@
 NNB_BEGIN_DECLS
 
 enum {
-	NNB_RANK_MAX = 8,          /* dimensions of an operand */
-	NNB_NAME_MAX = 64,         /* bytes of a model's name, the last one zero */
-	NNB_COPY_MAX = 128,        /* nnb_model_value puts values up to here into the model itself (P-1) */
-	NNB_OPERANDS_MAX = 1 << 20 /* operands, operations, pools, indexes: a model with more is refused */
+	NNB_RANK_MAX = 8,           /* dimensions of an operand */
+	NNB_NAME_MAX = 64,          /* bytes of a model's name, the last one zero */
+	NNB_COPY_MAX = 128,         /* nnb_model_value puts values up to here into the model itself (P-1) */
+	NNB_OPERANDS_MAX = 1 << 20, /* operands, operations, pools, indexes, subgraphs: a model with more is refused */
+	NNB_NESTING_MAX = 16        /* subgraphs within each other: a model with more is refused */
 };
 
 /* O-1. The numbers are the HAL's. */
@@ -47,6 +48,7 @@ enum nnb_type {
 	NNB_TENSOR_QUANT8_SYMM = 13,
 	/* HAL 1.3 */
 	NNB_TENSOR_QUANT8_ASYMM_SIGNED = 14,
+	NNB_SUBGRAPH = 15, /* what IF and WHILE run: one of the model's referenced */
 	NNB_OEM = 10000,
 	NNB_TENSOR_OEM_BYTE = 10001
 };
@@ -55,7 +57,7 @@ enum nnb_type {
 struct nnb_type_info {
 	enum nnb_type type;
 	const char *name; /* "TENSOR_FLOAT32" */
-	uint32_t bytes;   /* of an element; 0: nobody here knows (OEM) */
+	uint32_t bytes;   /* of an element; 0: a SUBGRAPH has none, and those of OEM are the vendor's */
 	bool tensor;
 	bool quantized;  /* by one scale, above 0 */
 	bool by_channel; /* by a scale for each slice of a dimension */
@@ -72,7 +74,9 @@ enum nnb_lifetime {
 	NNB_MODEL_OUTPUT = 2,
 	NNB_CONSTANT_COPY = 3,
 	NNB_CONSTANT_REFERENCE = 4,
-	NNB_NO_VALUE = 5
+	NNB_NO_VALUE = 5,
+	NNB_LIFETIME_SUBGRAPH =
+		6 /* HAL 1.3; of type SUBGRAPH: location.offset is an index into the model's referenced */
 };
 
 NNB_PUBLIC const char *nnb_lifetime_name(enum nnb_lifetime lifetime); /* "?" for none. Static. */
@@ -126,6 +130,17 @@ struct nnb_operation {
 	uint32_t *inputs, *outputs; /* operand indexes; owned by the model, malloc'ed */
 };
 
+/*
+ * A graph that IF and WHILE run. Its operands are its own; the values and the pools that they lie in, and the subgraphs that they
+ * refer to, are the model's. Inputs and outputs have the lifetimes MODEL_INPUT and MODEL_OUTPUT.
+ */
+struct nnb_subgraph {
+	uint32_t n_operands, n_operations, n_inputs, n_outputs;
+	struct nnb_operand *operands;
+	struct nnb_operation *operations;
+	uint32_t *inputs, *outputs;
+};
+
 /* Every pointer is malloc'ed and owned by the model; arrays hold exactly their n_. */
 struct nnb_model {
 	char name[NNB_NAME_MAX];
@@ -138,6 +153,8 @@ struct nnb_model {
 	uint32_t *inputs, *outputs;
 	uint8_t *values;
 	struct nnb_memory *pools; /* their fds are owned too */
+	uint32_t n_referenced;    /* HAL 1.3 */
+	struct nnb_subgraph *referenced;
 };
 
 /* ---- building: 0 (or an index) or -errno; the model is as it was before on failure ---- */
@@ -177,6 +194,21 @@ NNB_PUBLIC int nnb_model_operation(struct nnb_model *model, enum nnb_op type, co
                                    const uint32_t *outputs, uint32_t n_outputs);
 
 /*
+ * Add a copy of @graph to what the model refers to: a model that was finished, which has no referenced of its own. What it has of
+ * values and pools is added to the model's; a SUBGRAPH in it is one of the model's. Returns its index.
+ */
+NNB_PUBLIC int nnb_model_refer(struct nnb_model *model, const struct nnb_model *graph);
+
+/* Make operand @index, a SUBGRAPH, the one at @referenced; which may be added later. */
+NNB_PUBLIC int nnb_model_subgraph(struct nnb_model *model, uint32_t index, uint32_t referenced);
+
+/*
+ * Referenced subgraph @index as a model, for reading: everything in it is borrowed from @model, whose values, pools and referenced
+ * it shares. @index is below n_referenced.
+ */
+NNB_PUBLIC struct nnb_model nnb_model_view(const struct nnb_model *model, uint32_t index);
+
+/*
  * Say which operands are the model's inputs and outputs (their lifetimes are set), count consumers, and put the
  * large constants into one pool. To be called once, last.
  */
@@ -196,6 +228,7 @@ struct nnb_model_file {
 	struct nnb_model *model;
 	struct nnb_example *examples;
 	uint32_t n_examples;
+	bool expect_failure; /* no execution of it, and perhaps no preparation, may succeed; there are no outputs to compare */
 };
 
 /*

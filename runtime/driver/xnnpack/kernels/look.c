@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 enum { COPY_BYTES = 1 << 16, BYTES_A_UNIT = 4 };
 
@@ -22,6 +23,24 @@ bool nnbx_work_end(void)
 	return !stopped;
 }
 
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool goes_on(const struct nnb_look *look)
+{
+	uint64_t from = nnbx_work.is_timed ? now() : 0;
+	bool on = look->goes_on(look->arg);
+
+	if (nnbx_work.is_timed)
+		nnbx_work.waited_ns += now() - from;
+	return on;
+}
+
 bool nnbx_work_look(void)
 {
 	const struct nnb_look *look = nnbx_work.look;
@@ -31,7 +50,7 @@ bool nnbx_work_look(void)
 		return true;
 	}
 	if (!nnbx_work.stopped)
-		nnbx_work.stopped = !look->goes_on(look->arg);
+		nnbx_work.stopped = !goes_on(look);
 	nnbx_work.left = nnbx_work.stopped ? 0 : NNBX_LOOK_EVERY;
 	return !nnbx_work.stopped;
 }

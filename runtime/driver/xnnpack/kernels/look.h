@@ -23,8 +23,10 @@ enum {
 struct nnbx_work {
 	const struct nnb_look *look; /* NULL: nobody wants to know */
 	bool stopped;
-	size_t tile; /* units that a tile of XNNPACK's takes (tiles.c) */
-	size_t left; /* units until the next look */
+	size_t tile;        /* units that a tile of XNNPACK's takes (tiles.c) */
+	size_t left;        /* units until the next look */
+	bool is_timed;      /* how long looks take is to be added up */
+	uint64_t waited_ns; /* likewise, so far */
 };
 
 extern _Thread_local struct nnbx_work nnbx_work __attribute__((tls_model("initial-exec")));

@@ -1,0 +1,301 @@
+/*
+ * control.c -- IF and WHILE: subgraphs run in frames of their own (frame.h), whose outputs are handed on without being copied.
+ *
+ * Time: a loop's is what its run does not wait in looks (kernels/look.h), so that others who have the device meanwhile take nothing
+ * from it. Each loop may take as long as any, so the outermost's end comes first, and is the only one that is remembered. It
+ * is looked at before each operation in a loop; an operation that is under way is not ended by it.
+ *
+ * Looks: between two iterations there is one, however short they are.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "frame.h"
+#include "kernels/look.h"
+#include "operand.h"
+
+/* ---- time ---- */
+
+static uint64_t own_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - nnbx_work.waited_ns;
+}
+
+bool nnbx_loop_is_over(const struct loose *l)
+{
+	return l->loops && own_time() >= l->loop_end;
+}
+
+static void loop_begin(struct loose *l)
+{
+	uint64_t now = own_time();
+
+	nnbx_work.is_timed = true;
+	if (!l->loops++)
+		l->loop_end = saturated_sum(now, l->run.loops ? l->run.loops->timeout_ns : UINT64_MAX);
+}
+
+static void loop_finish(struct loose *l)
+{
+	l->loops--;
+	nnbx_work.is_timed = l->loops;
+}
+
+/* ---- what goes from frame to frame ---- */
+
+/* A value: of a frame that outlives it, or owned, and then of @taken bytes. */
+struct value {
+	struct nnb_shape shape;
+	void *at;
+	uint64_t taken; /* 0: borrowed */
+};
+
+static struct value value_of(const struct frame *f, uint32_t operand)
+{
+	return (struct value){ f->found[operand], f->at[operand], 0 };
+}
+
+/* Output @output of a frame that has run, and does not need it any more. */
+static struct value value_taken(struct frame *f, uint32_t output)
+{
+	uint32_t operand = f->graph->model->outputs[output];
+	struct value v = { f->found[operand], f->at[operand], f->bytes[operand] };
+
+	f->at[operand] = NULL;
+	f->bytes[operand] = 0;
+	return v;
+}
+
+static void value_give(struct frame *f, struct value *v)
+{
+	if (v->taken)
+		nnbx_frame_give(f, v->at, v->taken);
+	v->taken = 0;
+}
+
+/* Is it what the operand was declared, or asked, to be? */
+static bool agrees(const struct nnb_shape *asked, const struct nnb_shape *shape)
+{
+	if (asked->rank && asked->rank != shape->rank)
+		return false;
+	for (uint32_t d = 0; d < asked->rank; d++)
+		if ((asked->known || asked->dims[d]) && asked->dims[d] != shape->dims[d])
+			return false;
+	return true;
+}
+
+/* Make it @operand of @f. It is @f's then, or given away. */
+static enum nnb_status value_put(struct frame *f, uint32_t operand, struct value *v)
+{
+	enum nnb_status status;
+
+	if (!v->shape.known || !agrees(&f->found[operand], &v->shape))
+		return NNB_STATUS_GENERAL_FAILURE;
+	f->found[operand] = v->shape;
+	if (v->taken && (!f->is_main || f->output_of[operand] == NO_OUTPUT)) {
+		f->at[operand] = v->at;
+		f->bytes[operand] = v->taken;
+		v->taken = 0;
+		return NNB_STATUS_NONE;
+	}
+	status = nnbx_frame_place(f, operand);
+	if (!status)
+		nnbx_copy(f->at[operand], v->at, nnbx_frame_bytes(f, operand, &v->shape));
+	return status;
+}
+
+/* Run @inner with these values. */
+static enum nnb_status frame_run_with(struct frame *inner, const struct value *inputs)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+
+	nnbx_frame_clear(inner);
+	for (uint32_t k = 0; !status && k < inner->graph->model->n_inputs; k++)
+		status = nnbx_frame_input(inner, k, &inputs[k].shape, inputs[k].at);
+	return status ? status : nnbx_frame_run(inner);
+}
+
+/* A BOOL8 of one element: read once, for a stranger may write it. */
+static enum nnb_status truth_of(const struct frame *f, uint32_t operand, bool *ret)
+{
+	const struct nnb_shape *s = &f->found[operand];
+	const volatile uint8_t *at = f->at[operand];
+
+	if (!s->known || s->omitted || s->rank != 1 || s->dims[0] != 1 || !at)
+		return NNB_STATUS_GENERAL_FAILURE;
+	*ret = *at != 0;
+	return NNB_STATUS_NONE;
+}
+
+static uint32_t subgraph_at(const struct frame *f, const struct nnb_operation *op, uint32_t k)
+{
+	return f->graph->model->operands[op->inputs[k]].location.offset;
+}
+
+/* The operation's inputs from @first on. */
+static void values_of(const struct frame *f, const struct nnb_operation *op, uint32_t first, struct value *ret)
+{
+	for (uint32_t k = first; k < op->n_inputs; k++)
+		ret[k - first] = value_of(f, op->inputs[k]);
+}
+
+/* Memory for the values of an operation. */
+static enum nnb_status values_new(struct frame *f, const struct nnb_operation *op, struct value **ret)
+{
+	uint64_t bytes = op->n_inputs * sizeof(**ret);
+	enum nnb_status status = nnbx_charge(&f->run->main.graph->account, bytes);
+
+	if (status)
+		return status;
+	*ret = calloc(1, bytes);
+	if (*ret)
+		return NNB_STATUS_NONE;
+	nnbx_give_back(&f->run->main.graph->account, bytes);
+	return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+static void values_free(struct frame *f, const struct nnb_operation *op, struct value *values)
+{
+	for (uint32_t k = 0; k < op->n_inputs; k++)
+		value_give(f, &values[k]);
+	free(values);
+	nnbx_give_back(&f->run->main.graph->account, op->n_inputs * sizeof(*values));
+}
+
+/* ---- IF ---- */
+
+static enum nnb_status branch_run(struct frame *f, const struct nnb_operation *op, struct frame *branch,
+                                  const struct value *inputs)
+{
+	enum nnb_status status = frame_run_with(branch, inputs);
+
+	if (status)
+		return status;
+	for (uint32_t k = 0; k < op->n_outputs; k++) { /* all, so that the shape of each is reported */
+		struct value v = value_taken(branch, k);
+		enum nnb_status put = value_put(f, op->outputs[k], &v);
+
+		status = status ? status : put;
+		value_give(f, &v);
+	}
+	return status;
+}
+
+static enum nnb_status run_if(struct frame *f, const struct nnb_operation *op, struct value *inputs)
+{
+	struct frame branch = { 0 };
+	enum nnb_status status;
+	bool truth;
+
+	status = truth_of(f, op->inputs[0], &truth);
+	if (status)
+		return status;
+	values_of(f, op, 3, inputs);
+	status = nnbx_frame_init(&branch, f, subgraph_at(f, op, truth ? 1 : 2));
+	if (!status)
+		status = branch_run(f, op, &branch, inputs);
+	nnbx_frame_fini(&branch);
+	return status;
+}
+
+/* ---- WHILE ---- */
+
+struct while_loop {
+	struct frame *outer;
+	const struct nnb_operation *op;
+	struct frame condition, body;
+	struct value *state;
+	uint64_t iterations;
+};
+
+static enum nnb_status loop_goes_on(struct while_loop *w, bool *ret)
+{
+	enum nnb_status status = frame_run_with(&w->condition, w->state);
+
+	if (!status)
+		status = truth_of(&w->condition, w->condition.graph->model->outputs[0], ret);
+	return status;
+}
+
+static void tell_iteration(const struct while_loop *w)
+{
+	const struct loose *l = w->outer->run;
+
+	if (l->run.loops && l->run.loops->iterated)
+		l->run.loops->iterated(l->run.loops->arg, l->op, l->loops - 1, w->iterations);
+}
+
+/* The body's outputs become the state. */
+static enum nnb_status loop_iterate(struct while_loop *w)
+{
+	enum nnb_status status = frame_run_with(&w->body, w->state);
+
+	for (uint32_t k = 0; !status && k < w->body.graph->model->n_outputs; k++) {
+		value_give(w->outer, &w->state[k]);
+		w->state[k] = value_taken(&w->body, k);
+	}
+	if (status)
+		return status;
+	w->iterations++;
+	tell_iteration(w);
+	return nnbx_work_look() ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnb_status loop_run(struct while_loop *w)
+{
+	enum nnb_status status = NNB_STATUS_NONE;
+	bool goes_on;
+
+	while (!status) {
+		status = loop_goes_on(w, &goes_on);
+		if (status || !goes_on)
+			break;
+		if (nnbx_loop_is_over(w->outer->run))
+			return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+		status = loop_iterate(w);
+	}
+	if (status)
+		return status;
+	for (uint32_t k = 0; k < w->op->n_outputs; k++) { /* all, so that the shape of each is reported */
+		enum nnb_status put = value_put(w->outer, w->op->outputs[k], &w->state[k]);
+
+		status = status ? status : put;
+	}
+	return status;
+}
+
+static enum nnb_status run_while(struct frame *f, const struct nnb_operation *op, struct value *state)
+{
+	struct while_loop w = { .outer = f, .op = op, .state = state };
+	enum nnb_status status;
+
+	values_of(f, op, 2, state);
+	loop_begin(f->run);
+	status = nnbx_frame_init(&w.condition, f, subgraph_at(f, op, 0));
+	if (!status)
+		status = nnbx_frame_init(&w.body, f, subgraph_at(f, op, 1));
+	if (!status)
+		status = loop_run(&w);
+	nnbx_frame_fini(&w.condition);
+	nnbx_frame_fini(&w.body);
+	loop_finish(f->run);
+	return status;
+}
+
+/* ---- both ---- */
+
+enum nnb_status nnbx_control(struct frame *f, uint32_t index)
+{
+	const struct nnb_operation *op = &f->graph->model->operations[index];
+	struct value *values;
+	enum nnb_status status = values_new(f, op, &values);
+
+	if (status)
+		return status;
+	status = op->type == NNB_IF ? run_if(f, op, values) : run_while(f, op, values);
+	values_free(f, op, values);
+	return status;
+}

@@ -1,0 +1,75 @@
+/*
+ * frame.h -- a running graph of a loose run: the main one, or a subgraph that IF or WHILE runs (control.c).
+ *
+ * A frame has one user, the run's. All its memory is charged to the model's account.
+ */
+#ifndef NNBX_FRAME_H
+#define NNBX_FRAME_H
+
+#include "loose.h"
+#include "memory.h"
+
+enum {
+	NO_OUTPUT = UINT32_MAX,
+	COUNTED_MAX = 4 /* outputs of an operation that counts rows */
+};
+
+/* An operation of a loop, set up for these shapes of its inputs and outputs. */
+struct kept_step {
+	struct step step;
+	struct nnbx_tally tally;
+	struct nnb_shape *shapes; /* NULL: it is not set up */
+};
+
+struct frame {
+	const struct nnb_graph *graph;
+	const struct nnb_operand *base;
+	struct loose *run;
+	bool is_main;
+	uint64_t own;            /* bytes of the arrays: charged */
+	struct nnb_shape *found; /* by operand; the main frame's are the caller's */
+	void **at;               /* by operand */
+	uint64_t *bytes;         /* by operand: what at has been allocated with; 0: somebody else owns that memory */
+	uint32_t *output_of;     /* by operand: which output of the graph it is */
+	struct kept_step *steps; /* of a loop, by operation; otherwise NULL */
+};
+
+struct loose {
+	struct nnb_run run;
+	const struct nnb_operand *const *bases; /* by part of the model: the main graph first; NULL: as they are */
+	uint64_t held;                          /* bytes of all frames */
+	uint32_t op;                            /* of the main graph, that is under way */
+	uint32_t loops;                         /* around what is under way */
+	uint64_t loop_end;                      /* of the outermost, in time that has not been waited */
+	struct frame main;
+};
+
+/* A frame of subgraph @index of @outer's run; its inputs are not there yet. To be freed even if that fails. */
+enum nnb_status nnbx_frame_init(struct frame *frame, struct frame *outer, uint32_t index);
+void nnbx_frame_fini(struct frame *frame);
+
+/* As it was after nnbx_frame_init, but that operations stay set up: what it computed is freed. */
+void nnbx_frame_clear(struct frame *frame);
+
+/* Input @input is what is at @at, of @shape: borrowed until the frame is cleared; what decides shapes is copied. */
+enum nnb_status nnbx_frame_input(struct frame *frame, uint32_t input, const struct nnb_shape *shape, void *at);
+
+/* All of a subgraph's operations. Its outputs are in the frame then. */
+enum nnb_status nnbx_frame_run(struct frame *frame);
+
+/* Its bytes are not the frame's any more: whoever has them gives them to nnbx_frame_give. */
+void nnbx_frame_give(struct frame *frame, void *at, uint64_t taken);
+
+/* Bytes of an operand of this shape. */
+uint64_t nnbx_frame_bytes(const struct frame *frame, uint32_t operand, const struct nnb_shape *shape);
+
+/* Room for an operand of the frame whose shape is known: in the frame, or where the caller of the run says. */
+enum nnb_status nnbx_frame_place(struct frame *frame, uint32_t operand);
+
+/* Operation @op of the frame is IF or WHILE: run it. Its outputs have places then. */
+enum nnb_status nnbx_control(struct frame *frame, uint32_t op);
+
+/* Has a loop around this run out of time? Outside loops: no. */
+bool nnbx_loop_is_over(const struct loose *run);
+
+#endif

@@ -1,0 +1,33 @@
+/* parts.h -- the parts of a model: its main graph, and behind it what that refers to. */
+#ifndef NNB_MODEL_PARTS_H
+#define NNB_MODEL_PARTS_H
+
+#include "nnb/model.h"
+
+struct nnb__operands {
+	struct nnb_operand *at;
+	uint32_t n;
+};
+
+/* The operands of part @part: 0 is the main graph, 1 the first referenced. False: there is no such part. */
+static inline bool nnb__part_operands(const struct nnb_model *m, uint32_t part, struct nnb__operands *ret)
+{
+	if (part > m->n_referenced)
+		return false;
+	*ret = part ? (struct nnb__operands){ m->referenced[part - 1].operands, m->referenced[part - 1].n_operands }
+	            : (struct nnb__operands){ m->operands, m->n_operands };
+	return true;
+}
+
+/* Part @part as a model, for reading: what nnb_model_view gives, and the model itself. */
+static inline struct nnb_model nnb__part(const struct nnb_model *m, uint32_t part)
+{
+	return part ? nnb_model_view(m, part - 1) : *m;
+}
+
+static inline bool nnb__is_control(uint32_t op)
+{
+	return op == NNB_IF || op == NNB_WHILE;
+}
+
+#endif
