@@ -34,8 +34,10 @@ static uint64_t now(void)
 static bool goes_on(const struct nnb_look *look)
 {
 	uint64_t from = nnbx_work.is_timed ? now() : 0;
+	struct nnbx_work ours = nnbx_work;
 	bool on = look->goes_on(look->arg);
 
+	nnbx_work = ours; /* this thread may have run others' operations */
 	if (nnbx_work.is_timed)
 		nnbx_work.waited_ns += now() - from;
 	return on;
