@@ -61,6 +61,7 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 	const struct model *m = prepared;
 	struct nnb_run ours = *run;
 
+	nnb_loops.librarys = run->loops;
 	if (nnb_loops.look.goes_on)
 		ours.look = &nnb_loops.look;
 	if (nnb_loops.loops.timeout_ns)

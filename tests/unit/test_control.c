@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "loop_models.h"
+#include "nnb/burst.h"
 #include "unit/fmq_helpers.h"
 #include "unit/loops.h"
 
@@ -369,6 +370,51 @@ static void out_of_time(struct bound *b, uint64_t timeout_ns)
 	fixture.loops->loops = (struct nnb_loops){ 0 };
 }
 
+/* Note how long a loop may take, and end the run. */
+static bool note_timeout(void *arg)
+{
+	*(uint64_t *)arg = fixture.loops->librarys->timeout_ns;
+	return false;
+}
+
+/* What the caller's terms come to: by a call of an app, and by a burst. */
+static void terms_are_within_bounds(void **state)
+{
+	static const uint64_t asked[] = { 0, 5 * MS, NNB_LOOP_MAX_NS, NNB_LOOP_MAX_NS + 1, UINT64_MAX };
+	static const uint64_t granted[] = { NNB_LOOP_DEFAULT_NS, 5 * MS, NNB_LOOP_MAX_NS, NNB_LOOP_MAX_NS,
+		                            NNB_LOOP_MAX_NS };
+	struct nnb_burst *burst;
+	struct nnb_call call;
+	struct nnb_pool *pool;
+	struct bound b;
+	uint64_t noted;
+
+	(void)state;
+	bound_init(&b, loop_counting(), -1);
+	assert_int_equal(nnb_burst_local(&burst, b.prepared, false, NULL, NULL), NNB_STATUS_NONE);
+	assert_int_equal(nnb_pool_new(&pool, (LOOP_N + 16 + ROOM) * 4), 0);
+	((int32_t *)nnb_pool_data(pool))[LOOP_N] = -1;
+	call = (struct nnb_call){
+		.inputs = b.in, .outputs = &b.out, .n_inputs = 2, .n_outputs = 1, .pools = &pool, .n_pools = 1
+	};
+	fixture.loops->look = (struct nnb_look){ note_timeout, &noted };
+	for (size_t i = 0; i < N_OF(asked); i++) {
+		call.terms.loop_timeout_ns = asked[i];
+		noted = 0;
+		assert_int_equal(nnb_burst_execute(burst, &call, NULL, NULL), NNB_STATUS_GENERAL_FAILURE);
+		assert_int_equal(noted, granted[i]);
+	}
+	call.terms.loop_timeout_ns = 1;
+	assert_int_equal(nnb_burst_execute(burst, &call, NULL, NULL), NNB_STATUS_MISSED_DEADLINE_TRANSIENT);
+	noted = 0;
+	assert_int_equal(run(&b), NNB_STATUS_GENERAL_FAILURE); /* which has no terms */
+	assert_int_equal(noted, NNB_LOOP_DEFAULT_NS);
+	look_with(NULL);
+	nnb_burst_free(burst);
+	nnb_pool_free(pool);
+	bound_fini(&b);
+}
+
 static void a_loop_without_end_is_ended(void **state)
 {
 	struct bound b;
@@ -667,6 +713,7 @@ int main(void)
 	add_test(preempted_after_every_iteration_it_gives_the_same_bits, NULL, NULL, NULL,
 	         "preempted after every iteration it gives the same bits");
 	add_test(it_ends_where_it_is_told_to, NULL, NULL, NULL, "it ends where it is told to");
+	add_test(terms_are_within_bounds, NULL, NULL, NULL, "terms are within bounds");
 	add_test(a_loop_without_end_is_ended, NULL, NULL, NULL, "a loop without end is ended");
 	add_test(what_it_waits_for_others_does_not_count, NULL, NULL, NULL, "what it waits for others does not count");
 	add_test(without_end_it_takes_no_more_memory_than_at_first, NULL, NULL, NULL,

@@ -1,0 +1,272 @@
+/*
+ * test_control_service.c -- IF and WHILE by the service: on every path, within the time that the app's terms say; others have
+ * the device between iterations; and an app that dies takes its loop with it.
+ */
+#include <semaphore.h>
+
+#include "loop_models.h"
+#include "nnb/fence.h"
+#include "service_helpers.h"
+
+#define MS UINT64_C(1000000)
+enum { SYNC, ASYNC, BURST, FENCED, N_PATHS };
+static const char *const path_names[N_PATHS] = { "sync", "async", "burst", "fenced" };
+
+struct fixture {
+	struct service s;
+	struct nnb_client *client;
+	struct nnb_remote *counting;
+	const void *row;
+};
+
+/* One lane, for which priorities count. */
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct nnb_model *m = loop_counting();
+
+	assert_non_null(f);
+	f->row = *state;
+	service_init(&f->s);
+	service_start(&f->s, OPTIONS("--app-identity", "pid", "--lanes", "1", "--policy", "priority"));
+	f->client = app_open(&f->s);
+	f->counting = app_prepare(f->client, m);
+	nnb_model_free(m);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	nnb_remote_release(f->counting);
+	nnb_client_close(f->client);
+	service_settles(&f->s);
+	service_fini(&f->s);
+	free(f);
+	return 0;
+}
+
+/* ---- one call ---- */
+
+struct loop_call {
+	struct nnb_pool *pool;
+	float *x, *y;
+	int32_t *n;
+	struct nnb_argument in[2], out;
+	struct nnb_output_shape shape;
+	struct nnb_call call;
+	struct nnb_answer answer;
+	/* of one that is not waited for */
+	sem_t told;
+	atomic_uint times_told;
+	enum nnb_status status;
+};
+
+static void loop_call_init(struct loop_call *c, int32_t n, uint64_t timeout_ns)
+{
+	*c = (struct loop_call){ .in = { { .location = { 0, 0, LOOP_N * 4 } }, { .location = { 0, LOOP_N * 4, 4 } } },
+		                 .out.location = { 0, LOOP_N * 4 + 64, LOOP_N * 4 } };
+	assert_int_equal(nnb_pool_new(&c->pool, 2 * LOOP_N * 4 + 64), 0);
+	c->x = nnb_pool_data(c->pool);
+	c->n = (int32_t *)(c->x + LOOP_N);
+	c->y = c->x + LOOP_N + 16;
+	*c->n = n;
+	for (uint32_t i = 0; i < LOOP_N; i++)
+		c->x[i] = (float)i + 1;
+	c->call = (struct nnb_call){ .inputs = c->in,
+		                     .outputs = &c->out,
+		                     .n_inputs = 2,
+		                     .n_outputs = 1,
+		                     .pools = &c->pool,
+		                     .n_pools = 1,
+		                     .terms.loop_timeout_ns = timeout_ns };
+	c->answer.shapes = &c->shape;
+	sem_init(&c->told, 0, 0);
+}
+
+static void loop_call_fini(struct loop_call *c)
+{
+	sem_destroy(&c->told);
+	nnb_pool_free(c->pool);
+}
+
+static bool is_counted(const struct loop_call *c)
+{
+	for (uint32_t i = 0; i < LOOP_N; i++)
+		if (c->y[i] != c->x[i] + (float)*c->n)
+			return false;
+	return true;
+}
+
+static void on_done(void *arg, const struct nnb_result *result)
+{
+	struct loop_call *c = arg;
+
+	c->status = result->status;
+	atomic_fetch_add(&c->times_told, 1);
+	sem_post(&c->told);
+}
+
+static void launch(struct nnb_remote *remote, struct loop_call *c)
+{
+	assert_none(nnb_remote_execute_async(remote, &c->call, on_done, c, &why));
+}
+
+static enum nnb_status outcome(struct loop_call *c)
+{
+	while (sem_wait(&c->told))
+		;
+	return c->status;
+}
+
+static enum nnb_status by_fence(struct nnb_remote *remote, struct loop_call *c)
+{
+	struct nnb_fenced *fenced;
+	enum nnb_status status;
+	int fence, state;
+
+	assert_none(nnb_remote_execute_fenced(remote, &c->call, NULL, &fenced, &fence, &why));
+	do
+		state = nnb_fence_wait(&fence, 1, 0);
+	while (state == -EINTR);
+	status = nnb_fenced_info(fenced, NULL, NULL, NULL);
+	assert_true((state == NNB_FENCE_SIGNALLED) == !status);
+	nnb_fenced_free(fenced);
+	close(fence);
+	return status;
+}
+
+static enum nnb_status by_burst(struct nnb_remote *remote, struct loop_call *c)
+{
+	struct nnb_burst *burst = app_burst(remote);
+	enum nnb_status status = nnb_burst_execute(burst, &c->call, &c->answer, NULL);
+
+	assert_false(c->answer.fallback);
+	nnb_burst_free(burst);
+	return status;
+}
+
+static enum nnb_status execute(struct nnb_remote *remote, unsigned path, struct loop_call *c)
+{
+	switch (path) {
+	case ASYNC:
+		launch(remote, c);
+		return outcome(c);
+	case BURST:
+		return by_burst(remote, c);
+	case FENCED:
+		return by_fence(remote, c);
+	default:
+		return nnb_remote_execute(remote, &c->call, &c->answer, NULL);
+	}
+}
+
+/* ---- tests ---- */
+
+static void within_its_time(void **state)
+{
+	struct fixture *f = *state;
+	unsigned path = (unsigned)((const char *const *)f->row - path_names);
+	struct loop_call c;
+	uint64_t began;
+
+	loop_call_init(&c, 5, 0);
+	assert_int_equal(execute(f->counting, path, &c), NNB_STATUS_NONE);
+	assert_true(is_counted(&c));
+	*c.n = -1;
+	c.call.terms.loop_timeout_ns = 10 * MS;
+	began = now_ns();
+	assert_int_equal(execute(f->counting, path, &c), NNB_STATUS_MISSED_DEADLINE_TRANSIENT);
+	assert_true(now_ns() - began >= 10 * MS && now_ns() - began < NNB_LOOP_DEFAULT_NS);
+	*c.n = 7;
+	assert_int_equal(execute(f->counting, path, &c), NNB_STATUS_NONE);
+	assert_true(is_counted(&c));
+	loop_call_fini(&c);
+}
+
+static struct nnb_remote *prepare_high(struct nnb_client *client, const struct nnb_model *m)
+{
+	const struct nnb_prepare how = { .preference = 1, .priority = NNB_PRIORITY_HIGH };
+	struct nnb_remote *remote;
+
+	assert_none(nnb_remote_prepare(client, m, &how, NULL, &remote, &why));
+	return remote;
+}
+
+/* While it loops, those of a higher priority come and go; and it gives what it gives alone. */
+static void others_have_the_lane_between_iterations(void **state)
+{
+	struct fixture *f = *state;
+	struct nnb_model *m = vector_model(NNB_ADD, LOOP_N, 1);
+	struct nnb_remote *high = prepare_high(f->client, m);
+	struct loop_call c;
+	struct io io;
+
+	loop_call_init(&c, 100000, NNB_LOOP_MAX_NS);
+	io_init(&io, LOOP_N);
+	launch(f->counting, &c);
+	await(&f->s.gate->runs, 1);
+	for (int i = 0; i < 5; i++)
+		expect_sync(high, &io, NNB_ADD);
+	assert_int_equal(atomic_load(&c.times_told), 0); /* it is not over yet */
+	assert_int_equal(outcome(&c), NNB_STATUS_NONE);
+	assert_true(is_counted(&c));
+	io_fini(&io);
+	loop_call_fini(&c);
+	nnb_remote_release(high);
+	nnb_model_free(m);
+}
+
+/* Its lane is free long before the loop's time is over. */
+static void the_loop_of_a_dead_app_ends(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_call c;
+	struct child child;
+	uint64_t died;
+
+	child_start(&child, "endless", &f->s, "");
+	assert_int_equal(child_hears(&child), 'l');
+	await(&f->s.gate->runs, 1);
+	loop_call_init(&c, 3, 0);
+	launch(f->counting, &c); /* waits for the lane */
+	died = now_ns();
+	child_kill(&child);
+	assert_int_equal(outcome(&c), NNB_STATUS_NONE);
+	assert_true(now_ns() - died < NNB_LOOP_DEFAULT_NS);
+	assert_true(is_counted(&c));
+	loop_call_fini(&c);
+}
+
+/* In a process of its own: a loop that takes all the time it may. */
+static void endless_scene(const char *socket_path)
+{
+	const struct nnb_client_config config = { .socket = socket_path };
+	const struct nnb_prepare how = { .preference = 1, .priority = NNB_PRIORITY_HIGH };
+	struct nnb_client *client;
+	struct nnb_remote *remote;
+	struct loop_call c;
+
+	loop_call_init(&c, -1, NNB_LOOP_MAX_NS);
+	if (nnb_client_open(&client, &config, NULL) ||
+	    nnb_remote_prepare(client, loop_counting(), &how, NULL, &remote, NULL) ||
+	    nnb_remote_execute_async(remote, &c.call, on_done, &c, NULL))
+		exit(1);
+	say('l');
+	stay();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 5 && strcmp(argv[1], "--scene") == 0)
+		endless_scene(argv[3]);
+	for (size_t i = 0; i < N_PATHS; i++)
+		add_test(within_its_time, set_up, tear_down, (void *)&path_names[i], "within its time: by %s",
+		         path_names[i]);
+	add_test(others_have_the_lane_between_iterations, set_up, tear_down, NULL,
+	         "others have the lane between iterations");
+	add_test(the_loop_of_a_dead_app_ends, set_up, tear_down, NULL, "the loop of a dead app ends");
+	return cmocka_run_group_tests_name("control_service", tests, NULL, NULL);
+}
