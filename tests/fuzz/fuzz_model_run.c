@@ -2,7 +2,7 @@
  * fuzz_model_run.c -- valid models, changed a little, all the way: validated, prepared by the xnnpack driver, executed
  * with any bytes as inputs.
  *
- * The first byte of the input chooses a sample model; the second says how many changes of three bytes (where, two of
+ * The first byte of the input chooses a sample model, or one with loops; the second says how many changes of three bytes (where, two of
  * them, and what) its wire form gets; the rest is what the inputs hold.
  */
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "conformance/validate/sample_models.h"
+#include "loop_models.h"
 #include "nnb/device.h"
 
 enum { LARGE = 1 << 20 }; /* bytes of an operand: beyond them a run only takes long */
@@ -40,10 +41,19 @@ static void must(bool fine)
 		abort();
 }
 
+static struct nnb_model *chosen(size_t i)
+{
+	static struct nnb_model *(*const loops[])(void) = { loop_counting, loop_nested, loop_growing, loop_shaped };
+	size_t n = sizeof(loops) / sizeof(loops[0]);
+
+	i %= sample_count() + n;
+	return i < n ? loops[i]() : sample_new(i - n);
+}
+
 /* A sample with changes, or NULL where that is no wire form. */
 static struct nnb_model *changed_sample(struct bytes *b)
 {
-	struct nnb_model *sample = sample_new(next(b) % sample_count()), *m = NULL;
+	struct nnb_model *sample = chosen(next(b)), *m = NULL;
 	uint8_t *wire;
 	size_t n;
 
@@ -83,7 +93,7 @@ struct run {
 };
 
 /* Each argument at the end of a pool of its own, of whole pages: what lies behind may not be written. */
-static void place(struct run *r, uint32_t i, const struct nnb_operand *o, struct bytes *b)
+static void place(struct run *r, uint32_t i, const struct nnb_operand *o, bool loops, struct bytes *b)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes, size;
 	struct nnb_mapping *mapping;
@@ -100,6 +110,8 @@ static void place(struct run *r, uint32_t i, const struct nnb_operand *o, struct
 	at = (uint8_t *)nnb_mapping_data(mapping) + size - bytes;
 	for (uint64_t k = 0; k < bytes && b->left; k++)
 		at[k] = next(b);
+	for (uint64_t k = 0; loops && o->type == NNB_TENSOR_INT32 && k < bytes; k++)
+		at[k] &= k % 4 ? 0 : 15; /* a loop of 2^31 iterations only takes long */
 	nnb_mapping_unref(mapping);
 	r->args[i].location = (struct nnb_location){ i, (uint32_t)(size - bytes), (uint32_t)bytes };
 }
@@ -114,7 +126,8 @@ static void execute(struct nnb_prepared *p, struct bytes *b)
 	r.args = calloc(r.n + 1, sizeof(*r.args));
 	must(r.pools && r.args);
 	for (uint32_t i = 0; i < r.n; i++)
-		place(&r, i, &m->operands[i < m->n_inputs ? m->inputs[i] : m->outputs[i - m->n_inputs]], b);
+		place(&r, i, &m->operands[i < m->n_inputs ? m->inputs[i] : m->outputs[i - m->n_inputs]],
+		      m->n_referenced, b);
 	request = (struct nnb_request){ .inputs = r.args,
 		                        .outputs = r.args + m->n_inputs,
 		                        .n_inputs = m->n_inputs,

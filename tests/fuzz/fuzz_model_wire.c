@@ -12,22 +12,48 @@
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 /* Of wire.c's layout: the places of numbers in the header, and the bytes of what is counted. */
-enum { AT_BYTES = 16, AT_COUNTS = 32, AT_VALUES = 56, HEADER = 124 };
-static const uint32_t sizes[] = { 68, 12, 4, 4, 80, 4 }; /* operands, operations, inputs, outputs, pools, indexes */
+enum { AT_BYTES = 16, AT_COUNTS = 32, AT_POOLS = 52, AT_GRAPHS = 56, AT_VALUES = 60, HEADER = 128 };
+enum { POOL = 80, COUNTS = 20 };
+static const uint32_t sizes[] = { 80, 12, 4, 4, 4 }; /* of a graph: operands, operations, inputs, outputs, indexes */
+
+static uint32_t number_at(const uint8_t *form, uint64_t at)
+{
+	uint32_t n;
+
+	memcpy(&n, form + at, sizeof(n));
+	return n;
+}
+
+/* Take @n things of @size from what is left. */
+static bool take(uint64_t *rest, uint32_t n, uint32_t size)
+{
+	if ((uint64_t)n * size > *rest)
+		return false;
+	*rest -= (uint64_t)n * size;
+	return true;
+}
+
+/* The graph whose counts are there. */
+static bool take_graph(const uint8_t *form, uint64_t counts, uint64_t *rest)
+{
+	bool fits = true;
+
+	for (unsigned i = 0; fits && i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		fits = take(rest, number_at(form, counts + 4 * i), sizes[i]);
+	return fits;
+}
 
 static void make_fit(uint8_t *form, uint64_t bytes)
 {
+	uint32_t values, graphs = number_at(form, AT_GRAPHS);
 	uint64_t rest = bytes - HEADER;
-	uint32_t values;
 
-	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		uint32_t n;
-
-		memcpy(&n, form + AT_COUNTS + 4 * i, sizeof(n));
-		if ((uint64_t)n * sizes[i] > rest)
+	if (!take_graph(form, AT_COUNTS, &rest) || !take(&rest, number_at(form, AT_POOLS), POOL) ||
+	    !take(&rest, graphs, COUNTS))
+		return;
+	for (uint32_t i = 0; i < graphs; i++)
+		if (!take_graph(form, HEADER + (uint64_t)i * COUNTS, &rest))
 			return;
-		rest -= (uint64_t)n * sizes[i];
-	}
 	values = (uint32_t)rest;
 	memcpy(form + AT_VALUES, &values, sizeof(values));
 	memcpy(form + AT_BYTES, &bytes, sizeof(bytes));
