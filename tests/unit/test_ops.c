@@ -184,6 +184,8 @@ static uint32_t count_missing(uint32_t op, const char *name)
 	char xs[NNB_OP_LETTERS], ys[NNB_OP_LETTERS];
 	uint32_t missing = 0;
 
+	if (op == NNB_IF || op == NNB_WHILE) /* which compute nothing themselves: test_control */
+		return 0;
 	for (uint32_t form = 0; nnb__op_letters(op, form, xs, ys); form++)
 		for (const char *x = xs; *x; x++)
 			for (const char *y = *ys ? ys : NULL;; y++) {
