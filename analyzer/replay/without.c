@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "policy/policy.h"
+#include "policy/terms.h"
 #include "replay/replay.h"
 
 enum {
@@ -12,10 +13,11 @@ enum {
 	MOST = 2,   /* the rest of the victim that was given up takes as long as it can */
 	FINE = 4,   /* an execution can leave its lane more often than every step */
 	WAYS = 8,
-	FINER = 4 /* so many times as often */
+	FINER = 4, /* so many times as often */
+	DRAWS = 12 /* ways in which each stream, and each call, is drawn by itself */
 };
 
-#define ERROR_APART_NS 20000 /* errors of ways that differ by less say nothing of the ways */
+#define ERROR_APART_NS 200000 /* errors of ways that differ by less say nothing of the ways */
 #define ABSURD (UINT64_C(1) << 62)
 #define NONE UINT32_MAX
 
@@ -34,8 +36,8 @@ struct bsa_without {
 	uint32_t *first;  /* by chain */
 	struct played *played;
 	uint32_t n_chains;
-	bool is_way[WAYS];
-	uint64_t margin[WAYS];
+	bool is_way[WAYS + DRAWS];
+	uint64_t margin[WAYS + DRAWS];
 	uint64_t n_played;
 };
 
@@ -57,7 +59,7 @@ static bool is_taken(const struct play *p, uint32_t i)
 	const struct bsa_without_call *c = &p->w->world.calls[i];
 	const struct bsa_without_change *change = p->change;
 
-	if (i == p->w->world.victim)
+	if (i == p->w->world.victim || c->before)
 		return false;
 	for (size_t k = 0; k < change->n_executions; k++)
 		if (change->executions[k] == c->id)
@@ -71,6 +73,33 @@ static uint64_t minus(uint64_t ns, int64_t less)
 	if (less < 0)
 		return ns + ((uint64_t)0 - (uint64_t)less);
 	return ns > (uint64_t)less ? ns - (uint64_t)less : 0;
+}
+
+/* ---- what is open ---- */
+
+/* A number of its own for each @what in each way that is drawn. */
+static uint32_t drawn(const struct play *p, uint64_t what)
+{
+	uint64_t x = (what + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (p->way + UINT64_C(1)) * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+	x ^= x >> 29;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	return (uint32_t)(x >> 33);
+}
+
+static bool is_closed(const struct play *p, const struct bsa_without_call *c)
+{
+	return p->way < WAYS ? p->way & CLOSED : drawn(p, c->stream) & 1;
+}
+
+/* What lies between @least and @most. */
+static uint64_t open_length(const struct play *p, const struct bsa_without_call *c, uint64_t least, uint64_t most)
+{
+	if (most == BSA_WITHOUT_UNKNOWN)
+		return least;
+	if (p->way < WAYS)
+		return p->way & MOST ? most : least;
+	return least + (uint64_t)((double)(most - least) * (double)(drawn(p, c->id) % 1024) / 1023);
 }
 
 /* ---- when a call comes ---- */
@@ -95,10 +124,10 @@ static uint64_t comes_at(struct play *p, uint32_t i, uint64_t answered)
 	if (b == NONE)
 		return c->submitted;
 	before = &p->w->world.calls[b];
-	if (!(p->way & CLOSED) && answered > c->submitted && !is_beside(before, c) &&
+	if (!is_closed(p, c) && answered > c->submitted && !is_beside(before, c) && !c->waits &&
 	    c->submitted < p->unknown_from) /* does it wait for the answer? It never had to */
 		p->unknown_from = c->submitted;
-	if (!(p->way & CLOSED))
+	if (!is_closed(p, c))
 		return is_beside(before, c) ? c->submitted : later_of(c->submitted, answered);
 	if (is_beside(before, c))
 		return p->w->played[b].at + (c->submitted - before->submitted);
@@ -113,7 +142,7 @@ static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 
 	if (horizon == BSA_WITHOUT_UNKNOWN)
 		return;
-	if (p->way & CLOSED) {
+	if (is_closed(p, c)) {
 		at = answered + (horizon > c->answered ? horizon - c->answered : 0);
 		beside = p->w->played[i].at + (horizon > c->submitted ? horizon - c->submitted : 0);
 		at = beside < at ? beside : at;
@@ -126,13 +155,8 @@ static void runs_out(struct play *p, uint32_t i, uint64_t answered)
 static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsa_without_change *change = p->change;
-	const struct bsa_without_call *c = &p->w->world.calls[p->w->world.victim];
 	uint64_t way = minus(ret->send_ns + ret->ready_ns, change->before);
 
-	if (p->way & MOST) {
-		ret->run_ns = c->run_most;
-		ret->answer_ns = c->answer_most;
-	}
 	ret->send_ns = ret->send_ns < way ? ret->send_ns : way;
 	ret->ready_ns = way - ret->send_ns;
 	ret->begin_ns = ret->wake_ns = minus(ret->wake_ns, change->hand);
@@ -145,6 +169,29 @@ static void fill_victim(struct play *p, uint64_t now, struct bsa_replay_call *re
 		p->unknown_from = 0;
 }
 
+/* What was given up as it waited was so a while after its time; then it was answered. */
+static uint64_t fail_of(const struct bsa_without *w, const struct bsa_without_call *c)
+{
+	uint64_t ready = c->submitted + c->send + c->ready, until;
+
+	if (!c->waited || c->deadline == BSA_WITHOUT_UNKNOWN)
+		return c->fail;
+	until = later_of(nnb__waits_until((enum nnb_deadlines)w->world.deadlines, c->deadline, c->least), ready);
+	return c->answered > until ? c->answered - until : c->fail;
+}
+
+/* What was given up in its midst was at a checkpoint then. */
+static uint64_t step_of(const struct play *p, const struct bsa_without_call *c)
+{
+	uint64_t finer = p->way < WAYS ? (p->way & FINE ? FINER : 1) : 1 + drawn(p, ~c->id) % FINER;
+	uint64_t step = c->step && finer > 1 ? c->step / finer + 1 : c->step, n;
+
+	if (!c->ran || !step)
+		return c->ran ? c->ran : step;
+	n = (c->ran + step - 1) / step;
+	return (c->ran + n - 1) / n;
+}
+
 static void fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct bsa_replay_call *ret)
 {
 	const struct bsa_without_call *c = &p->w->world.calls[i];
@@ -155,10 +202,10 @@ static void fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct b
 		                         .ready_ns = c->ready,
 		                         .begin_ns = c->hand,
 		                         .wake_ns = c->hand,
-		                         .run_ns = c->run,
-		                         .answer_ns = c->answer,
-		                         .fail_ns = c->fail,
-		                         .step_ns = p->way & FINE && c->step ? c->step / FINER + 1 : c->step,
+		                         .run_ns = open_length(p, c, c->run, c->run_most),
+		                         .answer_ns = open_length(p, c, c->answer, c->answer_most),
+		                         .fail_ns = fail_of(p->w, c),
+		                         .step_ns = step_of(p, c),
 		                         .deadline =
 		                                 c->deadline == BSA_WITHOUT_UNKNOWN ? BSA_REPLAY_NEVER : c->deadline,
 		                         .least_ns = c->least,
@@ -166,7 +213,7 @@ static void fill(struct play *p, uint32_t i, uint64_t at, uint64_t now, struct b
 		                         .priority = c->priority,
 		                         .tag = i,
 		                         .apart = after != NONE && is_beside(c, &p->w->world.calls[after]) };
-	if (p->way & CLOSED && ret->deadline != BSA_REPLAY_NEVER)
+	if (is_closed(p, c) && ret->deadline != BSA_REPLAY_NEVER)
 		ret->deadline = minus(ret->deadline, (int64_t)(c->submitted - at));
 	if (i == p->w->world.victim)
 		fill_victim(p, now, ret);
@@ -200,13 +247,19 @@ static bool next_call(void *arg, uint32_t chain, uint64_t now, struct bsa_replay
 	return false;
 }
 
+/* Another policy gives lanes to others as soon as one takes a little longer. */
+static bool is_bounded(const struct bsa_without *w, const struct bsa_without_call *c)
+{
+	return c->run_most != BSA_WITHOUT_UNKNOWN && w->world.policy == NNB_POLICY_FIFO && w->world.lanes == 1;
+}
+
 static void call_done(void *arg, const struct bsa_replay_call *call, const struct bsa_replay_outcome *o)
 {
 	struct play *p = arg;
 	const struct bsa_without_call *c = &p->w->world.calls[call->tag];
 
-	/* It has come further than it did: how long the rest takes, and what comes behind it, is not known. */
-	if (call->tag != p->w->world.victim && c->run != c->run_most && o->fate == BSA_REPLAY_ANSWERED &&
+	/* It has come further than it did: how long the rest takes, and what comes behind it, is not known at all. */
+	if (call->tag != p->w->world.victim && !c->served && !is_bounded(p->w, c) && o->fate == BSA_REPLAY_ANSWERED &&
 	    o->ended < p->unknown_from)
 		p->unknown_from = o->ended;
 	if (o->preemptions && c->step > p->step)
@@ -274,27 +327,28 @@ static uint64_t error_of(const struct bsa_without *w)
 			continue;
 		if (!x->is_done || x->served != c->served)
 			return ABSURD;
-		error = difference(x->ended, c->ended);
+		error = c->served ? difference(x->ended, c->ended) : difference(x->answered, c->answered);
 		most = error > most ? error : most;
 	}
-	error = victim->served ? difference(w->played[w->world.victim].answered, victim->answered) : 0;
+	error = difference(w->played[w->world.victim].answered, victim->answered);
 	return error > most ? error : most;
 }
 
 /* Which ways are there to tell apart? */
 static unsigned open_questions(const struct bsa_without *w)
 {
-	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
 	unsigned open = 0;
 
 	if (w->world.policy != NNB_POLICY_FIFO && w->world.preempt != NNB_PREEMPT_NONE)
 		open |= FINE;
-	if (victim->run != victim->run_most || victim->answer != victim->answer_most)
-		open |= MOST;
 	if (w->world.horizon != BSA_WITHOUT_UNKNOWN) /* what is behind it may follow any call */
 		open |= CLOSED;
-	for (size_t i = 0; i < w->world.n && !(open & CLOSED); i++)
+	for (size_t i = 0; i < w->world.n; i++) {
+		const struct bsa_without_call *c = &w->world.calls[i];
+
 		open |= w->before[i] != NONE ? CLOSED : 0;
+		open |= c->run != c->run_most || c->answer != c->answer_most ? MOST : 0;
+	}
 	return open;
 }
 
@@ -305,16 +359,16 @@ static bool find_ways(struct bsa_without *w, bool *ret_any)
 	struct known known;
 	uint64_t best = ABSURD;
 
-	for (unsigned way = 0; way < WAYS; way++) {
+	for (unsigned way = 0; way < WAYS + DRAWS; way++) {
 		w->margin[way] = ABSURD;
-		if (way & ~open)
+		if (way < WAYS ? way & ~open : !open)
 			continue;
 		if (!play(w, &nothing, way, &known))
 			return false;
 		w->margin[way] = error_of(w);
 		best = w->margin[way] < best ? w->margin[way] : best;
 	}
-	for (unsigned way = 0; way < WAYS; way++)
+	for (unsigned way = 0; way < WAYS + DRAWS; way++)
 		w->is_way[way] = w->margin[way] < ABSURD && w->margin[way] <= 2 * best + ERROR_APART_NS;
 	*ret_any = best < ABSURD;
 	return true;
@@ -392,12 +446,28 @@ struct bsa_without *bsa_without_free(struct bsa_without *w)
 	return NULL;
 }
 
+/* By what others that were given up, and are not any more, may take longer than they do in this replay, up to the end of the victim. */
+static uint64_t open_of(const struct bsa_without *w)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->world.n; i++) {
+		const struct bsa_without_call *c = &w->world.calls[i];
+		const struct played *x = &w->played[i];
+
+		if (i != w->world.victim && !c->served && x->served && x->ended <= w->played[w->world.victim].ended &&
+		    c->run_most != BSA_WITHOUT_UNKNOWN)
+			sum += c->run_most - c->run + c->answer_most - c->answer;
+	}
+	return sum;
+}
+
 /* What this replay says of the victim. */
 static int verdict(const struct bsa_without *w, unsigned way, struct known known)
 {
 	const struct played *victim = &w->played[w->world.victim];
 	int64_t late_by = (int64_t)victim->late_by;
-	uint64_t margin = w->margin[way] + known.margin;
+	uint64_t margin = w->margin[way] + known.margin + open_of(w);
 
 	if (!victim->is_done || (victim->served ? victim->answered : victim->ended) > known.until)
 		return -1;
@@ -408,17 +478,39 @@ static int verdict(const struct bsa_without *w, unsigned way, struct known known
 	return (uint64_t)-late_by >= margin ? 1 : -1;
 }
 
-bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret)
+/* Calls that were there when the replay begins stay as they were, and so does what they come of. */
+static bool is_within(const struct bsa_without *w, const struct bsa_without_change *change)
 {
 	const struct bsa_without_call *victim = &w->world.calls[w->world.victim];
+
+	if (change->earlier && minus(victim->submitted, (int64_t)change->earlier) < w->world.begins)
+		return false;
+	for (size_t i = 0; i < w->world.n; i++)
+		for (size_t k = 0; w->world.calls[i].before && k < change->n_executions; k++)
+			if (w->world.calls[i].id == change->executions[k])
+				return false;
+	return true;
+}
+
+/* An app that had been there before may have cost it what the replay begins with. */
+static bool may_reach_back(const struct bsa_without *w, const struct bsa_without_change *change)
+{
+	for (size_t i = 0; change->without_app && i < w->world.n; i++)
+		if (w->world.calls[i].before)
+			return true;
+	return false;
+}
+
+bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *change, int *ret)
+{
 	struct known known;
 	int said = -2, says;
 
-	if (change->earlier && minus(victim->submitted, (int64_t)change->earlier) < w->world.begins) {
+	if (!is_within(w, change)) {
 		*ret = -1;
 		return true;
 	}
-	for (unsigned way = 0; way < WAYS && said != -1; way++) {
+	for (unsigned way = 0; way < WAYS + DRAWS && said != -1; way++) {
 		if (!w->is_way[way])
 			continue;
 		if (!play(w, change, way, &known))
@@ -426,7 +518,7 @@ bool bsa_without_ask(struct bsa_without *w, const struct bsa_without_change *cha
 		says = verdict(w, way, known);
 		said = said == -2 || said == says ? says : -1;
 	}
-	*ret = said < 0 ? -1 : said;
+	*ret = said < 0 || (!said && may_reach_back(w, change)) ? -1 : said;
 	return true;
 }
 

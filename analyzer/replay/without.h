@@ -2,10 +2,11 @@
  * without.h -- would a missed deadline have been met without a cause, an execution, an app? Recorded executions are replayed without it.
  *
  * WINDOW      The replay begins at an instant at which all lanes were idle and no execution waited. There the policy keeps no account
- *             that reaches back, so nothing earlier matters to it. The window ends at the horizon.
+ *             that reaches back, so nothing earlier matters to it. Or, under other policies than fair, with calls that were there before:
+ *             they stay as they were, so that an app is then only said to have cost the deadline. The window ends at the horizon.
  * WAYS        A recording leaves things open: whether the next call of a stream comes at its time or a while after the answer before,
  *             where an execution can leave its lane, how long the rest of an execution would have taken that was given up. Each way to
- *             fill that in is a world of its own. The replay without any change must miss the deadline in it, as recorded. The largest
+ *             fill that in is a world of its own, and so are some in which each stream and each call is drawn by itself. The replay without any change must miss the deadline in it, as recorded. The largest
  *             error of that replay, over the executions up to the miss, is the margin of the way; ways with far larger
  *             errors than the best are dropped. All ways that are left must agree, each by more than its margin; otherwise the answer is
  *             that it cannot be told.
@@ -28,9 +29,12 @@ enum { BSA_WITHOUT_CALLS_MOST = 4096 /* of a window */ };
 struct bsa_without_call {
 	uint64_t id, stream; /* stream: any number that the calls of one stream have */
 	uint64_t submitted;
-	uint64_t send, ready;   /* from submitted until admission looks at it; from there until it asks for a lane */
-	uint64_t hand;          /* from when it is given a lane until it runs there */
-	uint64_t run, run_most; /* on lanes; run_most is longer where what it would have taken is not known */
+	uint64_t send, ready; /* from submitted until admission looks at it; from there until it asks for a lane */
+	uint64_t hand;        /* from when it is given a lane until it runs there */
+	uint64_t run,
+		run_most; /* on lanes; run_most is longer where what it would have taken is not known; of another than the
+	                           victim BSA_WITHOUT_UNKNOWN: there is no bound */
+	uint64_t ran;     /* what it ran until it was given up; 0: it was not, or that is not known */
 	uint64_t answer, answer_most, fail; /* from its end to its answer; fail: of one that was given up */
 	uint64_t step;                      /* the longest between two checkpoints; 0: it has none */
 	uint64_t deadline;                  /* BSA_WITHOUT_UNKNOWN: none */
@@ -38,6 +42,9 @@ struct bsa_without_call {
 	uint64_t ended, answered;           /* as recorded; ended BSA_WITHOUT_UNKNOWN: it was under way to the end */
 	uint32_t app, model, priority;
 	bool served; /* it was answered with a result */
+	bool waits;  /* it cannot be submitted before the one before it in its stream is answered */
+	bool waited; /* it was given up while it waited for a lane: before it had run */
+	bool before; /* it was there when the replay begins, and is not taken away: of one that ran, the run is what was left of it */
 };
 
 struct bsa_without_world {
@@ -47,7 +54,7 @@ struct bsa_without_world {
 		*calls;   /* borrowed until the world is freed; in the order of submitted + send + ready */
 	size_t n;         /* 1 to BSA_WITHOUT_CALLS_MOST */
 	size_t victim;    /* which of them missed its deadline */
-	uint64_t begins;  /* all lanes were idle then; */
+	uint64_t begins;  /* all lanes were idle then, or calls were there before; */
 	uint64_t horizon; /* what would be ready later is not among the calls; BSA_WITHOUT_UNKNOWN: all are */
 };
 

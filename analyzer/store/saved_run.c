@@ -20,12 +20,15 @@
 enum {
 	CALLS_FREE = 200000,
 	KEPT_MOST = 4 * BSA_WITHOUT_CALLS_MOST,
+	IDLE_FAR = 64,   /* calls: a window that begins while others are there is rather taken than a longer one */
+	BUSY_MOST = 512, /* calls before the missed one that such a window has at most */
 	HOLES_MOST = 4096,
 	SERVICES_MOST = 16,
 	LANES_MOST = 64,
 	CULPRITS_MOST = 16, /* apps of one miss */
 	MODELS_MOST = 256,
-	USUAL_LEAST = 5,
+	USUAL_LEAST = 3, /* whole runs; of fewer than USUAL_MANY, a run may be twice as long as the longest */
+	USUAL_MANY = 20,
 	APPS_MOST = 1 << 16,
 };
 
@@ -53,8 +56,9 @@ struct asked {
 struct kept {
 	struct bsa_without_call call;
 	int64_t dispatched,
-		gap_from; /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
-	uint32_t asked;   /* and 1; 0: it is not */
+		gap_from;    /* gap_from: the lanes were idle from then until it was ready; INT64_MAX: they were not */
+	int64_t over, until; /* it had a lane or waited to then at most; all before it did */
+	uint32_t asked;      /* and 1; 0: it is not */
 	bool bad, idle, handed;
 	int64_t queue, preempted, preemptions;
 };
@@ -63,7 +67,7 @@ struct hole {
 	int64_t began, ended;
 };
 
-/* What whole runs of a model took, and their answers, as far as they were read. */
+/* What whole runs of a model took, and their answers. */
 struct usual {
 	uint32_t model;
 	uint64_t n, run_least, run_most, answer_least, answer_most;
@@ -72,6 +76,8 @@ struct usual {
 struct waiting {
 	size_t call, first; /* of kept, from the first one ever */
 	int64_t begins, horizon;
+	int64_t waited_from; /* busy: before the first that waited when it begins was ready */
+	bool busy;           /* calls were there when it begins */
 };
 
 struct saved {
@@ -243,11 +249,15 @@ static const char executions_sql[] =
 	"WHERE x.trace_id = ?1 AND first IS NOT NULL AND (?3 OR "
 	"(SELECT s.number >> 20 FROM stored_stream s WHERE s.id = x.stream_id) = ?2) ORDER BY first, x.id";
 
+/* An idle lane while it waited is its hand-over only where it ran there next: otherwise it was that of those before it. */
 static const char handed_sql[] =
-	"SELECT w.dur_ns, w.bits FROM stored_wait w WHERE w.execution_id = ?1 "
-	"UNION ALL SELECT min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
+	"SELECT h.dur_ns, h.bits FROM (SELECT w.began + w.dur_ns AS ended, w.dur_ns, w.bits FROM stored_wait w "
+	"WHERE w.execution_id = ?1 UNION ALL "
+	"SELECT min(r.began + r.dur_ns, o.began + o.dur_ns), "
+	"min(r.began + r.dur_ns, o.began + o.dur_ns) - max(r.began, o.began), NULL FROM "
 	"stored_wait_run r CROSS JOIN stored_occupancy o ON o.id BETWEEN r.first_id AND r.last_id "
-	"WHERE r.execution_id = ?1 AND o.occupancy = ?2";
+	"WHERE r.execution_id = ?1 AND o.occupancy = ?2) h "
+	"WHERE h.ended = ?3 OR EXISTS (SELECT 1 FROM stored_slice s WHERE s.execution_id = ?1 AND s.began = h.ended)";
 
 static const char update_sql[] = "UPDATE stored_miss_cause SET saved = ?3 WHERE execution_id = ?1 AND nth = ?2";
 
@@ -297,17 +307,17 @@ static struct usual *usual_of(struct saved *v, uint32_t model)
 	return &v->usual[v->n_usual++];
 }
 
-static void learn(struct saved *v, const struct bsa_without_call *c)
+static void learn(struct saved *v, uint32_t model, uint64_t run, uint64_t answer)
 {
-	struct usual *u = usual_of(v, c->model);
+	struct usual *u = usual_of(v, model);
 
 	if (!u)
 		return;
 	u->n++;
-	u->run_least = c->run < u->run_least ? c->run : u->run_least;
-	u->run_most = c->run > u->run_most ? c->run : u->run_most;
-	u->answer_least = c->answer < u->answer_least ? c->answer : u->answer_least;
-	u->answer_most = c->answer > u->answer_most ? c->answer : u->answer_most;
+	u->run_least = run < u->run_least ? run : u->run_least;
+	u->run_most = run > u->run_most ? run : u->run_most;
+	u->answer_least = answer < u->answer_least ? answer : u->answer_least;
+	u->answer_most = answer > u->answer_most ? answer : u->answer_most;
 }
 
 /* A step takes longer where the run did. */
@@ -341,9 +351,10 @@ static void take_times(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 	c->ended = (uint64_t)integer(q, ENDED);
 	c->answered = (uint64_t)integer(q, ANSWERED);
 	c->answer = c->answer_most = c->fail = between(integer(q, ENDED), integer(q, ANSWERED));
-	c->run_most = c->served ? c->run : LONGEST;
+	c->run_most = c->served ? c->run : BSA_WITHOUT_UNKNOWN;
+	c->ran = c->served || c->waited ? 0 : c->run;
 	if (!c->served)
-		c->run++;
+		c->run += c->step ? c->run / c->step + 2 : 2;
 	k->bad |= c->submitted + c->send + c->ready != (uint64_t)ready || c->answered < c->ended;
 }
 
@@ -369,6 +380,8 @@ static void take_call(const struct saved *v, sqlite3_stmt *q, struct kept *k)
 		            .queue = is_length(q, QUEUE) ? integer(q, QUEUE) : 0,
 		            .preempted = is_length(q, PREEMPTED) ? integer(q, PREEMPTED) : 0,
 		            .preemptions = is_length(q, PREEMPTIONS) ? integer(q, PREEMPTIONS) : 0 };
+	k->call.waits = b.path == LABEL_path_burst && !is_null(q, STREAM);
+	k->call.waited = !k->call.served && !is_null(q, ENQUEUED) && is_null(q, DISPATCHED);
 	k->bad = b.quality != BSA_QUALITY_COMPLETE || b.priority == ALL_execution_priority || is_null(q, APP) ||
 	         !is_time(q, SUBMITTED) || !is_time(q, ENDED) || !is_time(q, ANSWERED) ||
 	         (is_null(q, ENQUEUED) ? !refused : !is_time(q, ENQUEUED)) ||
@@ -390,6 +403,7 @@ static void find_hand(struct saved *v, struct kept *k)
 		sqlite3_reset(v->handed);
 		sqlite3_bind_int64(v->handed, 1, (int64_t)k->call.id);
 		sqlite3_bind_int64(v->handed, 2, BSA_IDLE);
+		sqlite3_bind_int64(v->handed, 3, k->dispatched);
 		while (store_step(v->s, v->handed))
 			if (is_null(v->handed, 1) || unpack_wait(integer(v->handed, 1)).occupancy == BSA_IDLE)
 				ns += is_length(v->handed, 0) ? integer(v->handed, 0) : 0;
@@ -398,6 +412,17 @@ static void find_hand(struct saved *v, struct kept *k)
 }
 
 /* ---- one window ---- */
+
+static int64_t ready_of(const struct kept *k)
+{
+	return (int64_t)(k->call.submitted + k->call.send + k->call.ready);
+}
+
+/* It waited or had a lane at @at. */
+static bool is_there(const struct kept *k, int64_t at)
+{
+	return k->over >= at && (k->bad || ready_of(k) < at);
+}
 
 static struct kept *kept_at(const struct saved *v, size_t number)
 {
@@ -412,20 +437,46 @@ static bool is_in_hole(const struct saved *v, int64_t began, int64_t ended)
 	return !v->holes_known;
 }
 
-/* The victim was given up: how long the rest would have taken is known of others of its model. */
+/* It was given up: how long the rest would have taken is known of others of its model. */
 static bool take_rest(struct saved *v, struct bsa_without_call *c)
 {
-	const struct usual *u = usual_of(v, c->model);
+	const struct usual *u = c->served ? NULL : usual_of(v, c->model);
+	uint64_t least, most;
 
 	if (c->served)
 		return true;
 	if (!u || u->n < USUAL_LEAST)
 		return false;
-	c->run = c->run > u->run_least ? c->run : u->run_least;
-	c->run_most = c->run > u->run_most ? c->run : u->run_most;
+	least = u->n < USUAL_MANY && c->least && c->least < u->run_least ? c->least : u->run_least;
+	most = u->n < USUAL_MANY ? 2 * u->run_most : u->run_most;
+	c->run = c->run > least ? c->run : least;
+	c->run_most = c->run > most ? c->run : most;
 	c->answer = u->answer_least;
 	c->answer_most = u->answer_most;
 	return true;
+}
+
+/*
+ * The replay begins while calls were there: who waited comes when it did, and who ran comes before them, is given a lane at once, and
+ * has it until it left it.
+ */
+static void take_call_of(const struct waiting *w, const struct kept *k, struct bsa_without_call *ret)
+{
+	uint64_t from = (uint64_t)w->waited_from;
+
+	*ret = k->call;
+	ret->before = w->busy && ready_of(k) < w->begins;
+	if (!ret->before || k->dispatched == NOTHING || k->dispatched >= w->begins)
+		return;
+	ret->submitted = ret->submitted < from ? ret->submitted : from;
+	ret->send = from - ret->submitted;
+	ret->ready = ret->hand = 0;
+	ret->run = ret->ended - from;
+	ret->run_most = ret->served ? ret->run : BSA_WITHOUT_UNKNOWN;
+	ret->ran = ret->served ? 0 : ret->run;
+	ret->run += ret->served ? 0 : 2;
+	ret->step = ret->served ? ret->step : 0;
+	ret->least = 0;
 }
 
 /* False: it is not replayed. */
@@ -441,18 +492,22 @@ static bool take_window(struct saved *v, const struct waiting *w)
 	for (size_t i = w->first; i < end; i++) {
 		struct kept *k = kept_at(v, i);
 
-		if ((int64_t)(k->call.submitted + k->call.send + k->call.ready) > w->horizon)
+		if (ready_of(k) > w->horizon)
 			break;
+		if (w->busy && ready_of(k) < w->begins && !is_there(k, w->begins))
+			continue;
 		if (k->bad || v->world.n == BSA_WITHOUT_CALLS_MOST)
 			return false;
 		if (!k->handed)
 			find_hand(v, k);
 		if (i == w->call)
 			v->world.victim = v->world.n;
-		v->window[v->world.n++] = k->call;
+		take_call_of(w, k, &v->window[v->world.n++]);
+		if (!take_rest(v, &v->window[v->world.n - 1]) && i == w->call)
+			return false;
 	}
 	v->world.calls = v->window;
-	return w->call < end && take_rest(v, &v->window[v->world.victim]);
+	return w->call < end;
 }
 
 struct question {
@@ -682,6 +737,51 @@ static bool find_beginning(const struct saved *v, size_t number, int64_t at, str
 	return false;
 }
 
+/* The last instant at which the victim and all who were there when it came were not yet, and as long before that as it took itself. */
+static int64_t before_culprits(const struct saved *v, size_t number, size_t base, int64_t lead)
+{
+	const struct kept *x = kept_at(v, number);
+	int64_t from = (int64_t)x->call.submitted - lead, took = (int64_t)x->call.answered - (int64_t)x->call.submitted;
+
+	for (size_t i = number; i-- > base;) {
+		const struct kept *k = kept_at(v, i);
+
+		if (!k->bad && is_there(k, ready_of(x)) && ready_of(k) < from)
+			from = ready_of(k);
+	}
+	return from - took;
+}
+
+/*
+ * Where the window of call @number begins while others are there. Under `fair` the account of each app reaches back further than that;
+ * and nothing begins with who had left a lane, and waits for it again.
+ */
+static bool find_busy(const struct saved *v, size_t number, int64_t lead, struct waiting *ret)
+{
+	size_t base = number > v->base + BUSY_MOST ? number - BUSY_MOST : v->base;
+	struct waiting w = { .call = number, .first = number, .busy = true };
+
+	if (v->world.policy == LABEL_policy_fair)
+		return false;
+	w.begins = w.waited_from = before_culprits(v, number, base, lead);
+	if (kept_at(v, base)->until >= w.begins)
+		return false;
+	for (size_t i = number; i-- > base;) {
+		const struct kept *k = kept_at(v, i);
+		bool came = ready_of(k) >= w.begins;
+
+		if (!came && !is_there(k, w.begins))
+			continue;
+		w.first = i;
+		if (k->bad || (!came && k->preemptions))
+			return false;
+		if (!came && (k->dispatched == NOTHING || k->dispatched >= w.begins) && ready_of(k) <= w.waited_from)
+			w.waited_from = ready_of(k) - 1;
+	}
+	*ret = w;
+	return true;
+}
+
 static void ask(struct saved *v, size_t number)
 {
 	const struct kept *k = kept_at(v, number);
@@ -689,11 +789,16 @@ static void ask(struct saved *v, size_t number)
 	uint64_t last = k->call.deadline > k->call.answered ? k->call.deadline : k->call.answered;
 	uint64_t lead = earlier_by(a, &k->call, 2);
 	int64_t submitted = (int64_t)k->call.submitted;
-	struct waiting w;
+	struct waiting w, busy;
+	bool idle;
 
 	lead = lead < (uint64_t)LEAD_MOST ? lead : (uint64_t)LEAD_MOST;
-	if (k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN ||
-	    (!find_beginning(v, number, submitted - (int64_t)lead, &w) && !find_beginning(v, number, submitted, &w)))
+	if (k->bad || k->call.deadline == BSA_WITHOUT_UNKNOWN)
+		return;
+	idle = find_beginning(v, number, submitted - (int64_t)lead, &w) || find_beginning(v, number, submitted, &w);
+	if ((!idle || number - w.first > IDLE_FAR) && find_busy(v, number, (int64_t)lead, &busy))
+		w = busy;
+	else if (!idle)
 		return;
 	w.horizon = (int64_t)(last + (last - (uint64_t)w.begins) + AHEAD_NS);
 	v->waiting[v->n_waiting++] = w;
@@ -711,6 +816,8 @@ static void append(struct saved *v, sqlite3_stmt *q)
 	ready = integer(q, FIRST);
 	over = is_null(q, ENDED) ? INT64_MAX : integer(q, ENDED);
 	replay_until(v, ready);
+	k->over = over;
+	k->until = v->until;
 	if (!is_null(q, ENQUEUED) || k->bad) {
 		k->gap_from = ready > v->until ? v->until : INT64_MAX;
 		v->until = over > v->until ? over : v->until;
@@ -718,8 +825,6 @@ static void append(struct saved *v, sqlite3_stmt *q)
 	v->n_kept++;
 	if (!k->bad && (int64_t)k->call.answered > v->last)
 		v->last = (int64_t)k->call.answered;
-	if (!k->bad && k->call.served)
-		learn(v, &k->call);
 	if (k->asked)
 		ask(v, v->base + v->n_kept - 1);
 }
@@ -748,14 +853,37 @@ static void read_holes(struct saved *v, int64_t trace, int64_t instance)
 	}
 }
 
+static void learn_whole_runs(struct saved *v, int64_t trace)
+{
+	cleanup_stmt sqlite3_stmt *q = store_prepare(
+		v->s, "SELECT flags, model_id, run_ns - coalesce(redo_ns, 0), "
+		      "CASE WHEN path = ?2 AND signalled IS NOT NULL THEN signalled "
+		      "ELSE coalesce(returned, result_written, signalled) END - run_ended FROM stored_unpacked "
+		      "WHERE trace_id = ?1 AND model_id IS NOT NULL AND run_ns IS NOT NULL AND run_ended IS NOT NULL");
+
+	v->n_usual = 0;
+	if (!q)
+		return;
+	sqlite3_bind_int64(q, 1, trace);
+	sqlite3_bind_int64(q, 2, LABEL_path_fenced);
+	while (store_step(v->s, q)) {
+		struct bits_execution b = unpack_execution(integer(q, 0));
+
+		if (b.status == BSA_STATUS_NONE && b.quality == BSA_QUALITY_COMPLETE && is_length(q, 2) &&
+		    is_length(q, 3))
+			learn(v, (uint32_t)integer(q, 1), (uint64_t)integer(q, 2), (uint64_t)integer(q, 3));
+	}
+}
+
 static void replay_service(struct saved *v, int64_t trace, int64_t instance, bool only)
 {
 	cleanup_stmt sqlite3_stmt *q = store_prepare(v->s, executions_sql);
 
 	read_holes(v, trace, instance);
+	learn_whole_runs(v, trace);
 	if (!q || v->s->code)
 		return;
-	v->n_kept = v->n_waiting = v->base = v->n_usual = 0;
+	v->n_kept = v->n_waiting = v->base = 0;
 	v->until = v->last = 0;
 	sqlite3_bind_int64(q, 1, trace);
 	sqlite3_bind_int64(q, 2, instance);
