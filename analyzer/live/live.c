@@ -13,8 +13,10 @@
 
 #include "decode/follow.h"
 #include "fold/fold.h"
+#include "live/labels.h"
 #include "live/misses.h"
 #include "live/rows.h"
+#include "live/tell.h"
 #include "services.h"
 #include "users.h"
 
@@ -38,7 +40,7 @@ struct bsa_live {
 	struct bsa_live_state state;
 	uint64_t event_at;          /* of the record in hand */
 	struct bsa_followed before; /* of the directories that were left */
-	uint64_t lost_events, lost_packets;
+	struct bsa_decoded decoded; /* of its figures those that are sums */
 };
 
 static int no_memory(struct bsa_err *err)
@@ -102,6 +104,8 @@ static void on_execution(void *ctx, const struct bsa_execution *x)
 
 	note(l, bsa_misses_execution(l->misses, x, &cause));
 	note(l, bsa_rows_execution(l->rows, x, cause));
+	if (l->options.tells.execution && x->path != BSA_PATH_PREPARE)
+		bsa_tell_execution(&l->options.tells, l->rows, x, cause, l->state.until);
 }
 
 static void on_wait(void *ctx, const struct bsa_wait *w)
@@ -134,7 +138,45 @@ static void on_refused(void *ctx, const struct bsa_refused *r)
 
 static void on_window(void *ctx, const struct bsa_lag *lag)
 {
-	bsa_rows_window_of(((struct bsa_live *)ctx)->rows, lag);
+	struct bsa_live *l = ctx;
+	char app[BSA_ROWS_APP_TEXT];
+
+	bsa_rows_window_of(l->rows, lag);
+	if (!l->options.tells.share)
+		return;
+	bsa_rows_app_name(l->rows, lag->app, app);
+	l->options.tells.share(l->options.tells.ctx, app, lag->received, lag->entitled);
+}
+
+static void on_lag(void *ctx, const struct bsa_lag *lag)
+{
+	const struct bsa_live *l = ctx;
+	char app[BSA_ROWS_APP_TEXT];
+
+	if (!l->options.tells.lag)
+		return;
+	bsa_rows_app_name(l->rows, lag->app, app);
+	l->options.tells.lag(l->options.tells.ctx, app, lag->lag);
+}
+
+static void on_starved(void *ctx, const struct bsa_starved *s)
+{
+	const struct bsa_live *l = ctx;
+	char app[BSA_ROWS_APP_TEXT];
+
+	if (!l->options.tells.starved)
+		return;
+	bsa_rows_app_name(l->rows, s->app, app);
+	l->options.tells.starved(l->options.tells.ctx, app, s->model, s->gap);
+}
+
+static void on_mapping(void *ctx, const struct bsa_mapping *m)
+{
+	const struct bsa_live *l = ctx;
+
+	if (l->options.tells.mapped)
+		l->options.tells.mapped(l->options.tells.ctx, bsa_live_label("owner", m->owner),
+		                        bsa_live_label("pool_kind", m->kind), m->bytes == BSA_NEVER ? 0 : m->bytes);
 }
 
 static void on_share(void *ctx, const struct bsa_share *s)
@@ -157,12 +199,12 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 	{                                                                       \
 		(void)ctx, (void)fact;                                          \
 	}
-#define OTHERS(K)                                                                                            \
-	K(lag)                                                                                               \
-	K(process)                                                                                           \
-	K(stream)                                                                                            \
-	K(possible_wait) K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) K(mapping) K(buffer) \
-		K(buffer_used) K(inverted) K(starved) K(interfered) K(chosen) K(spanned)
+#define OTHERS(K)                                                                                           \
+	K(process)                                                                                          \
+	K(stream)                                                                                           \
+	K(possible_wait)                                                                                    \
+	K(unknown_lane) K(deadline_missed) K(exhausted) K(slot_missed) K(buffer) K(buffer_used) K(inverted) \
+		K(interfered) K(chosen) K(spanned)
 OTHERS(NOTHING_OF)
 
 static struct bsa_facts facts_of(struct bsa_live *l)
@@ -179,6 +221,9 @@ static struct bsa_facts facts_of(struct bsa_live *l)
 		               .refused = on_refused,
 		               .window = on_window,
 		               .share = on_share,
+		               .lag = on_lag,
+		               .starved = on_starved,
+		               .mapping = on_mapping,
 		               .lost = on_lost };
 
 #define IS_NOTHING(kind) f.kind = nothing_of_##kind;
@@ -332,7 +377,7 @@ int bsa_live_finish(struct bsa_live *l, struct bsa_err *err)
 }
 
 /* What is counted of this directory, to what was counted of those before. */
-static void add_up(const struct bsa_live *l, struct bsa_followed *ret, uint64_t *ret_events, uint64_t *ret_packets)
+static void add_up(const struct bsa_live *l, struct bsa_followed *ret, struct bsa_decoded *ret_decoded)
 {
 	const struct bsa_followed f = bsa_follow_followed(l->follow);
 
@@ -342,24 +387,29 @@ static void add_up(const struct bsa_live *l, struct bsa_followed *ret, uint64_t 
 		                      .lost_hold = l->before.lost_hold + f.lost_hold,
 		                      .bytes = l->before.bytes + f.bytes,
 		                      .streams = f.streams };
-	*ret_events = l->lost_events;
-	*ret_packets = l->lost_packets;
+	*ret_decoded = l->decoded;
 	for (size_t i = 0; i < l->n_traces; i++) {
 		struct bsa_decoded d = bsa_follow_decoded(l->follow, i);
 
-		*ret_events += d.lost_events;
-		*ret_packets += d.lost_packets;
+		ret_decoded->events += d.events;
+		ret_decoded->foreign += d.foreign;
+		ret_decoded->lost_events += d.lost_events;
+		ret_decoded->lost_packets += d.lost_packets;
 	}
 }
 
 int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err)
 {
 	const struct bsa_follow_options options = { directory, l->options.settle_ns };
+	struct bsa_followed followed;
+	struct bsa_decoded decoded;
 	int r = leave(l, err);
 
 	if (r < 0)
 		return r;
-	add_up(l, &l->before, &l->lost_events, &l->lost_packets);
+	add_up(l, &followed, &decoded);
+	l->before = followed;
+	l->decoded = decoded;
 	l->state.gaps++;
 	l->follow = bsa_follow_free(l->follow);
 	r = bsa_follow_open(&l->follow, &options, err);
@@ -429,8 +479,12 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l)
 {
 	struct bsa_live_state s = l->state;
 	struct bsa_followed f;
+	struct bsa_decoded d;
 
-	add_up(l, &f, &s.lost_events, &s.lost_packets);
+	add_up(l, &f, &d);
+	s.events = d.events - d.foreign;
+	s.lost_events = d.lost_events;
+	s.lost_packets = d.lost_packets;
 	s.sum = bsa_rows_sum(l->rows);
 	s.window_ns = bsa_rows_window(l->rows);
 	s.counted_p50_ns = bsa_rows_counted_rank(l->rows, 500);

@@ -12,6 +12,7 @@
 
 static_assert((int)BSA_LIVE_CAUSES == (int)BSA_CAUSES, "there is another cause");
 static_assert((int)BSA_LIVE_NAME == (int)BSA_TEXT, "names are longer");
+static_assert(sizeof(((struct bsa_live_row *)0)->app) == BSA_ROWS_APP_TEXT, "a row has less room for a name");
 
 enum {
 	SLOTS = BSA_LIVE_SECONDS * 2,
@@ -479,17 +480,29 @@ struct bsa_live_sum bsa_rows_sum(const struct bsa_rows *r)
 	return sum;
 }
 
+void bsa_rows_app_name(const struct bsa_rows *r, uint32_t app, char ret[BSA_ROWS_APP_TEXT])
+{
+	const struct name *name = bsa_table_find(&r->apps.table, app);
+
+	*ret = 0;
+	if (name && *name->text)
+		snprintf(ret, BSA_ROWS_APP_TEXT, "%s", name->text);
+	else if (name)
+		snprintf(ret, BSA_ROWS_APP_TEXT, "app %u", name->key);
+}
+
+const char *bsa_rows_model_name(const struct bsa_rows *r, uint32_t model)
+{
+	const struct name *name = bsa_table_find(&r->models.table, model);
+
+	return name ? name->text : "";
+}
+
 static void name_row(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row)
 {
-	const struct name *app = bsa_table_find(&r->apps.table, p->app),
-			  *model = bsa_table_find(&r->models.table, p->model);
-
 	row->app_id = p->app;
-	if (app && *app->text)
-		snprintf(row->app, sizeof(row->app), "%s", app->text);
-	else if (app)
-		snprintf(row->app, sizeof(row->app), "app %u", app->key);
-	snprintf(row->model, sizeof(row->model), "%s", model ? model->text : "");
+	bsa_rows_app_name(r, p->app, row->app);
+	snprintf(row->model, sizeof(row->model), "%s", bsa_rows_model_name(r, p->model));
 }
 
 static void add_slots(const struct bsa_rows *r, const struct pair *p, struct bsa_live_row *row, uint64_t *took)

@@ -30,10 +30,38 @@ enum {
 	BSA_LIVE_SECONDS = 5 /* the last ones, in which all are counted that are not sums */
 };
 
+enum { BSA_LIVE_PHASES = 12 }; /* as in relation execution_phase, by number */
+
+/* One execution, when all of it is known. Names are as strangers call them; "" is unknown. */
+struct bsa_live_execution {
+	const char *app, *model;
+	const char *path, *status,
+		*cause; /* as in relations execution and miss_cause; NULL: unknown, or it missed nothing */
+	uint32_t model_id;
+	/* BSA_LIVE_UNKNOWN: unknown, or its path has no such phase; overhead is all but the useful run */
+	uint64_t e2e_ns, run_ns, overhead_ns, phase_ns[BSA_LIVE_PHASES];
+	uint64_t preemptions, slot_lookups, slot_misses; /* BSA_LIVE_UNKNOWN: not all of them were recorded */
+	bool complete, deadline, missed, outcome_unknown;
+};
+
+/* Calls for who counts each of them. What is in them is borrowed for the call. Each may be NULL. */
+struct bsa_live_tells {
+	void *ctx;
+	void (*execution)(void *ctx, const struct bsa_live_execution *x);
+	/* Of a window of time: what an app had of the lanes, and should have had; and the most that it was behind that. */
+	void (*share)(void *ctx, const char *app, uint64_t received_ns, uint64_t entitled_ns);
+	void (*lag)(void *ctx, const char *app, int64_t lag_ns);
+	/* A wait of more than 100 ms, or at least so long: starvation, if the model's median run is less than a tenth of that. */
+	void (*starved)(void *ctx, const char *app, uint32_t model_id, uint64_t gap_ns);
+	/* A pool whose mapping has ended, or failed. Labels as in relation pool_mapping. */
+	void (*mapped)(void *ctx, const char *owner, const char *kind, uint64_t bytes);
+};
+
 struct bsa_live_options {
 	const char *directory; /* of the recording; it may not be there yet. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
 	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
+	struct bsa_live_tells tells; /* copied */
 };
 
 /* 0 and *ret owned by the caller; BSA_E_ENV. */
@@ -72,6 +100,7 @@ struct bsa_live_state {
 	uint64_t until;     /* so far all is known; 0: nothing is */
 	uint64_t window_ns; /* what "the last seconds" are */
 	struct bsa_live_sum sum;
+	uint64_t events; /* that were read */
 	uint64_t losses, lost_events,
 		lost_packets; /* times of which events were lost, however that is known; lost_*: at least */
 	uint64_t received_ns, entitled_ns; /* once it is finished: of all apps */
@@ -98,5 +127,8 @@ bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_rec
 
 /* As in relation miss_cause: "crowded_out". Borrowed for good. NULL: there is none. */
 const char *bsa_live_cause(unsigned cause);
+
+/* As in relation execution_phase: "queue". Borrowed for good. NULL: there is none. */
+const char *bsa_live_phase(unsigned phase);
 
 #endif

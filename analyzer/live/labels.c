@@ -1,4 +1,6 @@
-/* causes.c -- what causes of misses are called: for who shows figures, and reads no recording. */
+/* labels.c -- see labels.h: for who shows figures, and reads no recording. */
+#include "live/labels.h"
+
 #include <string.h>
 
 #include "bsa/live.h"
@@ -13,10 +15,20 @@ static const struct {
 #include "store/labels.def"
 };
 
-const char *bsa_live_cause(unsigned cause)
+const char *bsa_live_label(const char *of, unsigned number)
 {
 	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++)
-		if (labels[i].number == cause && !strcmp(labels[i].labels, "cause"))
+		if (labels[i].number == number && !strcmp(labels[i].labels, of))
 			return labels[i].name;
 	return NULL;
+}
+
+const char *bsa_live_cause(unsigned cause)
+{
+	return bsa_live_label("cause", cause);
+}
+
+const char *bsa_live_phase(unsigned phase)
+{
+	return bsa_live_label("phase", phase);
 }

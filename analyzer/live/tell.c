@@ -1,0 +1,85 @@
+/* tell.c -- see tell.h. */
+#include "live/tell.h"
+
+#include <assert.h>
+
+#include "live/labels.h"
+
+static_assert((int)BSA_LIVE_PHASES == (int)BSA_PHASES, "there is another phase");
+
+/* A fenced execution has its answer before it is done, and the others do not wait for fences. */
+static bool has_phase(uint8_t path, enum bsa_phase phase)
+{
+	bool fenced = path == BSA_PATH_FENCED;
+
+	switch (phase) {
+	case BSA_FENCE:
+	case BSA_SIGNAL:
+		return fenced;
+	case BSA_REPLY:
+	case BSA_RETURN:
+	case BSA_FINISH:
+		return !fenced;
+	default:
+		return true;
+	}
+}
+
+/* Whether it met its deadline was not recorded: as outcome_unknown.sql has it. */
+static bool outcome_is_unknown(const struct bsa_execution *x, uint64_t until)
+{
+	bool one_side = x->path == BSA_PATH_FENCED
+	                        ? x->status == BSA_STATUS_UNKNOWN
+	                        : (x->status == BSA_STATUS_UNKNOWN || x->status == BSA_STATUS_NONE) &&
+	                                  x->at[BSA_RETURNED] == BSA_NEVER;
+
+	if (!x->deadline || x->miss != BSA_MISS_NONE)
+		return false;
+	switch ((enum bsa_quality)x->quality) {
+	case BSA_QUALITY_GAP:
+	case BSA_QUALITY_TAIL:
+		return true;
+	case BSA_QUALITY_OPEN:
+		return x->deadline < until;
+	case BSA_QUALITY_COMPLETE:
+	case BSA_QUALITY_HEAD:
+		return one_side;
+	}
+	return true;
+}
+
+static uint64_t counted(uint32_t n)
+{
+	return n == BSA_COUNT_UNKNOWN ? BSA_LIVE_UNKNOWN : n;
+}
+
+void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *rows, const struct bsa_execution *x,
+                        unsigned cause, uint64_t until)
+{
+	char app[BSA_ROWS_APP_TEXT];
+	bool useful = x->e2e != BSA_NEVER && x->run != BSA_NEVER && x->redo != BSA_NEVER && x->run >= x->redo &&
+	              x->e2e >= x->run - x->redo;
+	struct bsa_live_execution t = {
+		.app = app,
+		.model = bsa_rows_model_name(rows, x->model),
+		.path = bsa_live_label("path", x->path),
+		.status = bsa_live_label("status", x->status),
+		.cause = cause == BSA_CAUSES ? NULL : bsa_live_label("cause", cause),
+		.model_id = x->model,
+		.e2e_ns = x->e2e,
+		.run_ns = x->run,
+		.overhead_ns = useful ? x->e2e - (x->run - x->redo) : BSA_LIVE_UNKNOWN,
+		.preemptions = counted(x->preemptions),
+		.slot_lookups = counted(x->lookups),
+		.slot_misses = counted(x->misses),
+		.complete = x->quality == BSA_QUALITY_COMPLETE,
+		.deadline = x->deadline != 0,
+		.missed = x->miss != BSA_MISS_NONE,
+		.outcome_unknown = outcome_is_unknown(x, until),
+	};
+
+	for (size_t i = 0; i < BSA_PHASES; i++)
+		t.phase_ns[i] = has_phase(x->path, i) ? x->phase[i] : BSA_LIVE_UNKNOWN;
+	bsa_rows_app_name(rows, x->app, app);
+	to->execution(to->ctx, &t);
+}
