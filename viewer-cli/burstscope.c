@@ -15,7 +15,7 @@ const struct bsv_command *const bsv_commands[] = {
 	&bsv_demo,     &bsv_record,   &bsv_top,        &bsv_watch,          &bsv_cases,   &bsv_import,   &bsv_doctor,
 	&bsv_summary,  &bsv_latency,  &bsv_overhead,   &bsv_misses,         &bsv_explain, &bsv_timeline, &bsv_whatif,
 	&bsv_fairness, &bsv_priority, &bsv_starvation, &bsv_preemptions,    &bsv_slots,   &bsv_memory,   &bsv_diff,
-	&bsv_check,    &bsv_sql,      &bsv_schema,     &bsv_report_command, &bsv_export,  NULL,
+	&bsv_check,    &bsv_sql,      &bsv_schema,     &bsv_report_command, &bsv_export,  &bsv_exporter, NULL,
 };
 
 enum { N_COMMANDS = sizeof(bsv_commands) / sizeof(*bsv_commands) - 1 };

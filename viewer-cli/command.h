@@ -103,8 +103,8 @@ enum { BSV_OPTIONS_MAX = 256 }; /* bytes of a command's options */
 extern const struct bsv_command *const bsv_commands[];
 
 extern const struct bsv_command bsv_cases, bsv_check, bsv_demo, bsv_diff, bsv_doctor, bsv_explain, bsv_export,
-	bsv_fairness, bsv_import, bsv_latency, bsv_memory, bsv_misses, bsv_overhead, bsv_preemptions, bsv_priority,
-	bsv_record, bsv_schema, bsv_slots, bsv_sql, bsv_starvation, bsv_summary, bsv_report_command, bsv_timeline,
-	bsv_top, bsv_watch, bsv_whatif;
+	bsv_exporter, bsv_fairness, bsv_import, bsv_latency, bsv_memory, bsv_misses, bsv_overhead, bsv_preemptions,
+	bsv_priority, bsv_record, bsv_schema, bsv_slots, bsv_sql, bsv_starvation, bsv_summary, bsv_report_command,
+	bsv_timeline, bsv_top, bsv_watch, bsv_whatif;
 
 #endif

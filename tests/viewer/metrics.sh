@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# metrics.sh BURSTSCOPE TRACE_FROM_TEXT METRIC_TABLE -- `export --to openmetrics` has what the database has, within its bounds; rules and dashboard are what
+# metrics.sh BURSTSCOPE TRACE_FROM_TEXT METRIC_TABLE LIVE_METRICS -- `export --to openmetrics` has what the database has, within its bounds; rules and dashboard are what
 # Prometheus and Grafana take, and alert when an objective is not kept (promtool, where it is there); docs/metrics.md has every metric.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
-burstscope=$1 trace_from_text=$2 metric_table=$3
+burstscope=$1 trace_from_text=$2 metric_table=$3 live_metrics=$4
 command -v python3 >/dev/null || exit 77
 python=$(python3 -c 'import sys; print(sys.executable)') # itself: what stands for it can take half a second to find it, each time
 tmp=$(mktemp -d)
@@ -33,6 +33,15 @@ for trace in "$here/../golden"/{camera,unfair,lossy,native}.trace; do
 	((series > 100 && n > 30)) || wrong "$name: $said"
 	[[ $name != unfair ]] || ((exemplars > 0)) || wrong "$name: no exemplars: $said"
 	"$burstscope" export --to openmetrics "$name.db" | cmp -s - "$name.prom" || wrong "$name: a pipe has something else"
+done
+
+# Counted while it grows, all is the same but causes, which are found at once then.
+misses_added() { awk '/^nnburst_deadline_misses_total/ { n += $NF; next } { print } END { print "misses", n + 0 }' | sort; }
+for name in camera unfair lossy native; do
+	"$burstscope" export --to prometheus "$name.db" | misses_added >wanted
+	"$live_metrics" "$name" 2>said | misses_added >grown
+	cmp -s grown wanted || wrong "$name, while it grows: $(<said) $(diff grown wanted | head -5)"
+	(($(wc -l <wanted) > 200)) || wrong "$name: little to compare"
 done
 
 # The comparison can fail.

@@ -9,11 +9,14 @@
 
 #include "importer/shared.h"
 #include "live/figures.h"
+#include "metrics/of_live.h"
 
 enum { LOOK_MS = 5, LINE_MAX_BYTES = PATH_MAX + 8 };
 
 struct following {
 	struct bsa_live *live;
+	struct bsv_metrics *metrics; /* NULL: none are counted */
+	struct bsv_metrics_of_live *filling;
 	struct bsv_figures figures; /* .code: what went wrong for good */
 	struct bsa_live_row rows[BSV_FIGURES_ROWS];
 	char line[LINE_MAX_BYTES];
@@ -49,20 +52,44 @@ static bool write_all(const void *from, size_t n)
 	return true;
 }
 
-static bool answer(struct following *f, bool all)
+/* @metrics: @metrics_bytes of it, or NULL: then there are rows. */
+static bool answer(struct following *f, bool all, const char *metrics, size_t metrics_bytes)
 {
 	struct bsv_figures *to = &f->figures;
 	const char *why = NULL;
 
 	to->n_rows = 0;
-	if (f->live) {
+	to->metrics_bytes = metrics && metrics_bytes <= BSV_FIGURES_METRICS ? (uint32_t)metrics_bytes : 0;
+	if (f->live && !metrics) {
 		to->state = bsa_live_state(f->live);
 		why = to->state.why;
 		to->n_rows = (uint32_t)bsa_live_rows(f->live, all, f->rows, BSV_FIGURES_ROWS);
 	}
 	to->state.why = NULL;
 	strncpy(to->why, why ? why : "", sizeof(to->why) - 1);
-	return write_all(to, sizeof(*to)) && write_all(f->rows, to->n_rows * sizeof(*f->rows));
+	return write_all(to, sizeof(*to)) && write_all(f->rows, to->n_rows * sizeof(*f->rows)) &&
+	       write_all(metrics, to->metrics_bytes);
+}
+
+static bool answer_metrics(struct following *f, enum bsv_metrics_form form)
+{
+	struct bsa_live_state state;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = f->metrics && f->live ? open_memstream(&text, &bytes) : NULL;
+	bool whole = false, told;
+
+	if (to) {
+		state = bsa_live_state(f->live);
+		bsv_metrics_of_live_state(f->filling, &state);
+		whole = !bsv_metrics_print(f->metrics, form, to);
+		whole &= !fclose(to);
+	}
+	if (!whole)
+		note(f, bsa_fail(&f->figures.err, BSA_E_ENV, "no memory for metrics"));
+	told = answer(f, false, whole ? text : "", whole ? bytes : 0);
+	free(text);
+	return told;
 }
 
 static void look(struct following *f)
@@ -82,7 +109,9 @@ static bool obey(struct following *f, const char *line)
 		note(f, bsa_live_move(f->live, line + 5, &f->figures.err));
 	else if (!finish)
 		look(f);
-	return answer(f, finish);
+	if (!strcmp(line, "openmetrics") || !strcmp(line, "text"))
+		return answer_metrics(f, *line == 'o' ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT);
+	return answer(f, finish, NULL, 0);
 }
 
 static bool hear(struct following *f)
@@ -106,9 +135,22 @@ static bool hear(struct following *f)
 	return f->n < sizeof(f->line) - 1;
 }
 
+/* @bounds as figures.h has them. False: no memory. */
+static bool count_metrics(struct following *f, const char *bounds)
+{
+	struct bsv_buckets buckets = { .n = 0 };
+	char *end;
+
+	for (; *bounds && buckets.n < BSV_BUCKETS_MAX; bounds = *end ? end + 1 : end)
+		buckets.bounds[buckets.n++] = strtoll(bounds, &end, 10);
+	f->metrics = bsv_metrics_new(&buckets);
+	f->filling = f->metrics ? bsv_metrics_of_live_new(f->metrics) : NULL;
+	return f->filling;
+}
+
 int bsv_follow(int argc, char **argv)
 {
-	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARGS };
+	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARG_BUCKETS, ARGS };
 	static struct following f = { .figures.magic = BSV_FIGURES_MAGIC };
 	struct bsa_live_options options = { 0 };
 	bool goes_on = true;
@@ -118,6 +160,11 @@ int bsv_follow(int argc, char **argv)
 	options.directory = argv[ARG_DIRECTORY];
 	options.settle_ns = strtoull(argv[ARG_SETTLE], NULL, 10);
 	options.compact = *argv[ARG_COMPACT] == '1';
+	if (strcmp(argv[ARG_BUCKETS], "-") != 0) {
+		if (!count_metrics(&f, argv[ARG_BUCKETS]))
+			return BSV_IMPORTER_STRANGE;
+		options.tells = bsv_metrics_of_live_tells(f.filling);
+	}
 	note(&f, bsa_live_open(&f.live, &options, &f.figures.err));
 	while (goes_on) {
 		struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -128,5 +175,7 @@ int bsv_follow(int argc, char **argv)
 			look(&f);
 	}
 	bsa_live_free(f.live);
+	bsv_metrics_of_live_free(f.filling);
+	bsv_metrics_free(f.metrics);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,7 +18,7 @@
 #include "importer/shared.h"
 #include "input/apart.h"
 
-enum { PATIENCE_MS = 60000, NOT_STARTED = 127 };
+enum { PATIENCE_MS = 60000, NOT_STARTED = 127, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
 static const rlim_t most_memory = 1 << 30;
 
 static _Noreturn void become(pid_t parent, int in, int out, const char *const *argv, const char *program)
@@ -52,12 +53,31 @@ static void close_both(int p[2])
 	close(p[1]);
 }
 
-int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
-                    struct bsa_err *err)
+/* As figures.h has them. */
+static const char *write_buckets(char to[BUCKETS_TEXT], const struct bsv_buckets *buckets)
 {
-	char program[PATH_MAX], settle[24];
-	const char *const argv[] = { BSV_IMPORTER,        BSV_FOLLOW, BURSTSCOPE_VERSION, directory, settle,
-		                     compact ? "1" : "0", NULL };
+	size_t n = 0;
+
+	if (!buckets)
+		return "-";
+	*to = 0;
+	for (size_t i = 0; i < buckets->n; i++)
+		n += (size_t)snprintf(to + n, BUCKETS_TEXT - n, "%" PRId64 ",", buckets->bounds[i]);
+	return to;
+}
+
+int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
+                    const struct bsv_buckets *buckets, struct bsa_err *err)
+{
+	char program[PATH_MAX], settle[24], bounds[BUCKETS_TEXT];
+	const char *const argv[] = { BSV_IMPORTER,
+		                     BSV_FOLLOW,
+		                     BURSTSCOPE_VERSION,
+		                     directory,
+		                     settle,
+		                     compact ? "1" : "0",
+		                     write_buckets(bounds, buckets),
+		                     NULL };
 	pid_t parent = getpid();
 	int to[2], from[2], r = bsv_importer_find(program, err);
 
@@ -138,8 +158,26 @@ static void end_texts(struct bsv_figures *f, struct bsa_live_row *rows)
 	}
 }
 
+/* *ret_metrics: of malloc, @ret->metrics_bytes of it. */
+static int read_metrics(const struct bsv_reader *r, const struct bsv_figures *ret, char **ret_metrics,
+                        struct bsa_err *err)
+{
+	int k;
+
+	*ret_metrics = malloc(ret->metrics_bytes + 1);
+	if (!*ret_metrics)
+		return bsa_fail(err, BSA_E_ENV, "no memory for metrics");
+	k = read_all(r, *ret_metrics, ret->metrics_bytes, err);
+	if (k >= 0)
+		return 0;
+	free(*ret_metrics);
+	*ret_metrics = NULL;
+	return k;
+}
+
+/* @ret_metrics NULL: there are to be none. */
 static int ask(struct bsv_reader *r, const char *words, struct bsv_figures *ret, struct bsa_live_row *rows,
-               struct bsa_err *err)
+               char **ret_metrics, struct bsa_err *err)
 {
 	size_t n = strlen(words);
 	int k;
@@ -149,19 +187,38 @@ static int ask(struct bsv_reader *r, const char *words, struct bsv_figures *ret,
 	k = read_all(r, ret, sizeof(*ret), err);
 	if (k < 0)
 		return k;
-	if (ret->magic != BSV_FIGURES_MAGIC || ret->n_rows > BSV_FIGURES_ROWS)
+	if (ret->magic != BSV_FIGURES_MAGIC || ret->n_rows > (rows ? BSV_FIGURES_ROWS : 0) ||
+	    ret->metrics_bytes > (ret_metrics ? BSV_FIGURES_METRICS : 0))
 		return bsa_fail(err, BSA_E_ENV, "the process that reads the recording answers something else");
 	k = read_all(r, rows, ret->n_rows * sizeof(*rows), err);
 	if (k < 0)
 		return k;
 	end_texts(ret, rows);
+	if (ret_metrics && (k = read_metrics(r, ret, ret_metrics, err)) < 0)
+		return k;
 	return ret->code ? bsa_fail(err, BSA_E_ENV, "%s", ret->err.text) : 0;
 }
 
 int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err)
 {
-	return ask(r, finish ? "finish\n" : "look\n", ret, rows, err);
+	return ask(r, finish ? "finish\n" : "look\n", ret, rows, NULL, err);
+}
+
+int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,
+                       struct bsa_err *err)
+{
+	struct bsv_figures figures;
+	int k;
+
+	*ret = NULL;
+	k = ask(r, form == BSV_OPENMETRICS ? "openmetrics\n" : "text\n", &figures, NULL, ret, err);
+	if (k < 0) {
+		free(*ret);
+		*ret = NULL;
+	}
+	*ret_bytes = k < 0 ? 0 : figures.metrics_bytes;
+	return k;
 }
 
 int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,
@@ -171,5 +228,5 @@ int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figu
 
 	if (snprintf(words, sizeof(words), "move %s\n", directory) >= (int)sizeof(words) || strchr(directory, '\n'))
 		return bsa_fail(err, BSA_E_ENV, "%s cannot be followed", directory);
-	return ask(r, words, ret, rows, err);
+	return ask(r, words, ret, rows, NULL, err);
 }

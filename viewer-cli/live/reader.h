@@ -5,6 +5,7 @@
 #define BSV_LIVE_READER_H
 
 #include "live/figures.h"
+#include "metrics/metrics.h"
 
 #include <sys/types.h>
 
@@ -14,9 +15,9 @@ struct bsv_reader {
 	int to, from;
 };
 
-/* BSA_E_ENV: it cannot be started. */
+/* @buckets: of the metrics that it counts, too; NULL: it counts none. BSA_E_ENV: it cannot be started. */
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
-                    struct bsa_err *err);
+                    const struct bsv_buckets *buckets, struct bsa_err *err);
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
 /*
@@ -25,6 +26,10 @@ void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
  */
 int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err);
+
+/* The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. As bsv_reader_ask. */
+int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,
+                       struct bsa_err *err);
 
 /* Go on in another directory. As bsv_reader_ask. */
 int bsv_reader_move(struct bsv_reader *r, const char *directory, struct bsv_figures *ret, struct bsa_live_row *rows,

@@ -6,6 +6,7 @@
  *          took is said. Ended: a session of somebody else's is over; its last figures stay.
  * FILES    Of a session of its own: in a directory in memory if there is room (XDG_RUNTIME_DIR, /dev/shm), of a bounded size, and gone in the
  *          end. CRASH: the directory has the name of a probe's, and its session the name of ours: the next one to record removes both.
+ * METRICS  Are asked of that process whenever a client scrapes. A process that crashed counts from 0 again, which Prometheus knows to read.
  * SIGNALS  Held, and read from a descriptor beside the keys. SIGTSTP gives the terminal back first.
  */
 #include "live/top.h"
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #include "answer/say.h"
+#include "exporter/http.h"
 #include "live/reader.h"
 #include "live/save.h"
 #include "live/terminal.h"
@@ -48,6 +50,7 @@ struct top {
 	const struct bsv_top_options *o;
 	struct bsv_recording recording;
 	struct bsv_reader reader;
+	struct bsv_http *http; /* NULL: it is shown */
 	struct bsv_signals signals;
 	int signal_fd;
 	sigset_t before;
@@ -57,6 +60,7 @@ struct top {
 	struct bsa_live_row *rows;
 	enum bsv_view_sort sort;
 	bool screen, paused, stopping, lost, ended, redraw;
+	int failed; /* of enum bsa_code: it cannot go on */
 	int64_t began, drawn_at, alive_at, lost_at, try_at, save_after;
 	unsigned crashes;
 };
@@ -74,6 +78,8 @@ static void __attribute__((format(printf, 2, 3))) say(struct top *t, const char 
 	vsnprintf(t->message, sizeof(t->message), format, args);
 	va_end(args);
 	t->redraw = true;
+	if (t->http)
+		fprintf(stderr, "burstscope: exporter: %s\n", t->message);
 }
 
 /* ---- where it is recorded to ---- */
@@ -155,22 +161,82 @@ static int begin(struct top *t, struct bsa_err *err)
 static int begin_reading(struct top *t, struct bsa_err *err)
 {
 	return bsv_reader_open(&t->reader, t->directory, (uint64_t)t->o->settle,
-	                       !t->o->session && t->o->detail == BSV_DETAIL_COMPACT, err);
+	                       !t->o->session && t->o->detail == BSV_DETAIL_COMPACT,
+	                       t->o->listen ? &t->o->buckets : NULL, err);
 }
 
 /* ---- what there is by now ---- */
 
-/* A reader that crashes is begun anew, on what is in the files still: not for ever, though. */
-static int ask(struct top *t, bool finish, struct bsa_err *err)
+/* A reader that crashed, as @r says, is begun anew, on what is in the files still: not for ever, though. */
+static int begin_reading_again(struct top *t, int r, struct bsa_err *err)
 {
-	int r = bsv_reader_ask(&t->reader, finish, &t->figures, t->rows, err);
-
-	if (r >= 0 || finish || ++t->crashes > CRASHES_MOST)
+	if (++t->crashes > CRASHES_MOST)
 		return r;
 	say(t, "%.100s: it begins anew", err->text);
 	bsv_reader_close(&t->reader);
 	memset(&t->figures, 0, sizeof(t->figures));
 	return begin_reading(t, err);
+}
+
+static int ask(struct top *t, bool finish, struct bsa_err *err)
+{
+	int r = bsv_reader_ask(&t->reader, finish, &t->figures, t->rows, err);
+
+	return r >= 0 || finish ? r : begin_reading_again(t, r, err);
+}
+
+/* ---- metrics ---- */
+
+static struct bsv_http_page sentence(int status, const char *text)
+{
+	char *body = strdup(text);
+
+	return (struct bsv_http_page){
+		.status = status, .type = "text/plain; charset=utf-8", .body = body, .bytes = body ? strlen(body) : 0
+	};
+}
+
+static struct bsv_http_page metrics_page(struct top *t, const char *accept)
+{
+	bool openmetrics = strstr(accept, "application/openmetrics-text");
+	struct bsv_http_page page = { .status = 200,
+		                      .type = openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+		                                          : "text/plain; version=0.0.4; charset=utf-8" };
+	struct bsa_err err = { "" };
+	int r = bsv_reader_metrics(&t->reader, openmetrics ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT, &page.body,
+	                           &page.bytes, &err);
+
+	if (r >= 0)
+		return page;
+	t->failed = begin_reading_again(t, r, &err);
+	return sentence(503, "the recording cannot be read just now\n");
+}
+
+static struct bsv_http_page asked(void *context, const char *path, const char *accept)
+{
+	struct top *t = context;
+
+	if (!strcmp(path, "/metrics"))
+		return metrics_page(t, accept);
+	if (!strcmp(path, "/healthz") && t->lost)
+		return sentence(503, "nothing is recorded: the session daemon of LTTng has gone\n");
+	if (!strcmp(path, "/healthz"))
+		return sentence(200, "ok\n");
+	if (!strcmp(path, "/"))
+		return sentence(200, "burstscope exporter: /metrics, /healthz\n");
+	return sentence(404, "there are /metrics and /healthz\n");
+}
+
+static int begin_serving(struct top *t, struct bsa_err *err)
+{
+	int r = bsv_http_open(&t->http, t->o->listen, asked, t, err);
+
+	if (r < 0)
+		return r;
+	if (bsv_http_is_public(t->http))
+		say(t, "%s: other machines can read what apps and models are called, and what they do",
+		    bsv_http_where(t->http));
+	return 0;
 }
 
 /* ---- the session daemon, and sessions of others ---- */
@@ -386,17 +452,22 @@ static void heed_signal(struct top *t, int signal)
 
 static void wait_for_something(struct top *t)
 {
-	int64_t left = t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - now();
+	int64_t left = t->http ? ALIVE_MS * MS : t->drawn_at + (t->screen ? DRAW_MS * MS : t->o->interval) - now();
 	struct pollfd p[] = { { .fd = t->signal_fd, .events = POLLIN },
-		              { .fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN } };
+		              { .fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN },
+		              { .fd = t->http ? bsv_http_fd(t->http) : -1, .events = POLLIN } };
 	struct signalfd_siginfo info;
-	int key;
+	int key, ms, ready;
 
 	if (left > ALIVE_MS * MS)
 		left = ALIVE_MS * MS;
 	if (t->o->duration >= 0 && t->began + t->o->duration - now() < left)
 		left = t->began + t->o->duration - now();
-	if (poll(p, 2, left > 0 ? (int)(left / MS) + 1 : 0) <= 0)
+	ms = left > 0 ? (int)(left / MS) + 1 : 0;
+	ready = poll(p, 3, t->http ? bsv_http_patience(t->http, ms) : ms);
+	if (t->http)
+		bsv_http_run(t->http);
+	if (ready <= 0)
 		return;
 	if (p[0].revents && read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		heed_signal(t, (int)info.ssi_signo);
@@ -443,8 +514,10 @@ static int loop(struct top *t, struct bsa_err *err)
 		forget_lost(t);
 		t->stopping |= t->o->duration >= 0 && now() >= t->began + t->o->duration;
 		t->stopping |= t->ended && !t->screen;
-		if (r >= 0 && (!t->stopping || (t->o->once && !t->screen)))
+		if (r >= 0 && !t->http && (!t->stopping || (t->o->once && !t->screen)))
 			r = show(t, err);
+		if (r >= 0 && t->failed < 0)
+			r = bsa_fail(err, t->failed, "the process that reads the recording crashes again and again");
 	}
 	return r;
 }
@@ -454,6 +527,8 @@ static int finish(struct top *t, struct bsa_err *err)
 {
 	int r = t->o->session || t->lost ? 0 : bsv_recording_stop(&t->recording, err);
 
+	if (t->http)
+		return r;
 	if (r >= 0)
 		r = ask(t, true, err);
 	return r < 0 ? r : tell(t, true, err);
@@ -461,13 +536,17 @@ static int finish(struct top *t, struct bsa_err *err)
 
 static int run(struct top *t, struct bsa_err *err)
 {
-	int r = begin(t, err);
+	int r = t->o->listen ? begin_serving(t, err) : 0;
 
+	if (r >= 0)
+		r = begin(t, err);
 	if (r >= 0)
 		r = begin_reading(t, err);
 	if (r < 0)
 		return r;
-	t->screen = !t->o->json && !t->o->once && bsv_terminal_take();
+	if (t->http)
+		fprintf(stderr, "burstscope: exporter: http://%s/metrics, of %s\n", bsv_http_where(t->http), t->source);
+	t->screen = !t->http && !t->o->json && !t->o->once && bsv_terminal_take();
 	r = loop(t, err);
 	bsv_terminal_give();
 	return r < 0 ? r : finish(t, err);
@@ -484,6 +563,7 @@ int bsv_top_run(const struct bsv_top_options *options, struct bsa_err *err)
 	snprintf(t.app, sizeof(t.app), "%s", options->app ? options->app : "");
 	hold_signals(&t);
 	r = run(&t, err);
+	bsv_http_free(t.http);
 	bsv_reader_close(&t.reader);
 	leave_session(&t);
 	give_back_signals(&t);

@@ -1,11 +1,13 @@
 /*
- * top.h -- what `burstscope top` does: a session of its own, or one that is there, followed and shown until somebody says stop.
+ * top.h -- what `burstscope top` and `burstscope exporter` do: a session of its own, or one that is there, followed and shown, or served to
+ * whoever scrapes metrics, until a signal or a key ends it.
  */
 #ifndef BSV_LIVE_TOP_H
 #define BSV_LIVE_TOP_H
 
 #include "answer/screen.h"
 #include "bsa/err.h"
+#include "metrics/metrics.h"
 #include "record/sizing.h"
 
 #include <stdbool.h>
@@ -20,6 +22,8 @@ struct bsv_top_options {
 	const char *app; /* of this one alone; NULL: of all */
 	struct bsv_screen screen;
 	bool once, json;
+	const char *listen;         /* where metrics are served, and nothing is shown; NULL: it is shown */
+	struct bsv_buckets buckets; /* of those metrics */
 };
 
 /* 0, or negative. */

@@ -309,6 +309,12 @@ void bsv_metric_add(struct bsv_metric_set *s, int64_t value)
 		s->value = sum(s->value, value);
 }
 
+void bsv_metric_raise(struct bsv_metric_set *s, int64_t value)
+{
+	if (s && value > s->value)
+		s->value = value;
+}
+
 void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns)
 {
 	const struct bsv_buckets *b;

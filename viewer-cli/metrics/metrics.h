@@ -72,6 +72,9 @@ struct bsv_metric_set *bsv_metrics_set(struct bsv_metrics *m, enum bsv_metric id
 /* Counters and gauges: so much more; it saturates. A gauge that is `other` keeps the largest. */
 void bsv_metric_add(struct bsv_metric_set *s, int64_t value);
 
+/* Gauges: at least so much. */
+void bsv_metric_raise(struct bsv_metric_set *s, int64_t value);
+
 /* Histograms. */
 void bsv_metric_observe(struct bsv_metric_set *s, int64_t ns);
 

@@ -1,0 +1,308 @@
+/*
+ * test_http.c -- the exporter's HTTP: pages for whoever asks as HTTP wants it, and the same pages at once while others ask slowly, endlessly,
+ * in great numbers or nonsense.
+ *
+ * One thread: asked() runs the server while it waits for its answer.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "exporter/http.h"
+
+enum { ANSWER = 300000, LARGE = 200000, MANY = 300 };
+
+static char answer_text[ANSWER];
+static int pages_made;
+
+static struct bsv_http_page page(void *context, const char *path, const char *accept)
+{
+	struct bsv_http_page ret = { .status = 200, .type = "text/plain" };
+
+	assert_ptr_equal(context, &pages_made);
+	pages_made++;
+	if (!strcmp(path, "/large")) {
+		ret.bytes = LARGE;
+		ret.body = malloc(LARGE);
+		assert_non_null(ret.body);
+		memset(ret.body, 'x', LARGE);
+	} else if (strcmp(path, "/metrics") != 0) {
+		ret.status = 404;
+		ret.body = strdup("none");
+		ret.bytes = 4;
+	} else {
+		assert_true(asprintf(&ret.body, "for %s", accept) > 0);
+		ret.bytes = strlen(ret.body);
+	}
+	return ret;
+}
+
+static struct bsv_http *server(void)
+{
+	struct bsv_http *h = NULL;
+	struct bsa_err err = { "" };
+	int r = bsv_http_open(&h, "127.0.0.1:0", page, &pages_made, &err);
+
+	if (r < 0 && strstr(err.text, "not installed"))
+		return NULL;
+	assert_int_equal(r, 0);
+	return h;
+}
+
+static int begun(const struct bsv_http *h)
+{
+	const char *port = strrchr(bsv_http_where(h), ':') + 1;
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		                  .sin_port = htons((uint16_t)atoi(port)),
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	return fd;
+}
+
+static void run(struct bsv_http *h)
+{
+	struct pollfd p = { .fd = bsv_http_fd(h), .events = POLLIN };
+
+	poll(&p, 1, bsv_http_patience(h, 20));
+	bsv_http_run(h);
+}
+
+/* Everything that the server says to @fd until it closes. */
+static const char *heard(struct bsv_http *h, int fd)
+{
+	size_t used = 0;
+	ssize_t n;
+
+	do {
+		run(h);
+		n = read(fd, answer_text + used, sizeof(answer_text) - 1 - used);
+		used += n > 0 ? (size_t)n : 0;
+	} while (n > 0 || (n < 0 && errno == EAGAIN));
+	answer_text[used] = 0;
+	close(fd);
+	return answer_text;
+}
+
+static const char *asked(struct bsv_http *h, const char *request)
+{
+	int fd = begun(h);
+
+	assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
+	return heard(h, fd);
+}
+
+static void starts(const char *text, const char *with)
+{
+	if (strncmp(text, with, strlen(with)) != 0)
+		fail_msg("it does not start with '%s': %.200s", with, text);
+}
+
+static void each_request_has_its_answer(void **state)
+{
+	struct bsv_http *h = *state;
+	static const struct {
+		const char *request, *status, *has;
+	} rows[] = {
+		{ "GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: text/wanted\r\n\r\n", "HTTP/1.1 200",
+		  "\r\n\r\nfor text/wanted" },
+		{ "GET /metrics?name=x HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200", "\r\n\r\nfor " },
+		{ "GET /metrics HTTP/1.0\r\n\r\n", "HTTP/1.1 200", "nosniff" },
+		{ "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n", "HTTP/1.1 200",
+		  "Connection: close" },
+		{ "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200", "Content-Length: 4\r\n" },
+		{ "GET /other HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404", "none" },
+		{ "POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc", "HTTP/1.1 405",
+		  "Allow: GET, HEAD" },
+		{ "DELETE /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 405", "Allow" },
+		{ "what is this\r\n\r\n", "", "" },
+		{ "\x16\x03\x01\x02\x00\x01\xfc\x03\x03", "", "" }, /* TLS */
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *said;
+
+		print_message("%.40s\n", rows[i].request);
+		if (i + 1 == sizeof(rows) / sizeof(*rows)) { /* no line ends in it: the client gives up */
+			int fd = begun(h);
+
+			assert_int_equal(send(fd, rows[i].request, strlen(rows[i].request), MSG_NOSIGNAL),
+			                 strlen(rows[i].request));
+			shutdown(fd, SHUT_WR);
+			said = heard(h, fd);
+		} else {
+			said = asked(h, rows[i].request);
+		}
+		starts(said, rows[i].status);
+		assert_non_null(strstr(said, rows[i].has));
+		assert_true(strncmp(rows[i].request, "HEAD", 4) || !strstr(said, "for "));
+	}
+}
+
+static void a_large_page_is_whole(void **state)
+{
+	const char *said = asked(*state, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"), *body = strstr(said, "\r\n\r\n");
+
+	assert_non_null(body);
+	assert_int_equal(strlen(body + 4), LARGE);
+}
+
+static void a_head_without_end_is_refused(void **state)
+{
+	static char head[100000];
+	int fd = begun(*state);
+	size_t used = 0;
+
+	memset(head, 'a', sizeof(head));
+	memcpy(head, "GET /metrics HTTP/1.1\r\nHost: ", 29);
+	while (used < sizeof(head)) { /* the server does not take all of it */
+		ssize_t n = send(fd, head + used, sizeof(head) - used, MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EAGAIN)
+			break;
+		used += n > 0 ? (size_t)n : 0;
+		run(*state);
+	}
+	pages_made = 0;
+	heard(*state, fd);
+	assert_int_equal(pages_made, 0);
+	starts(asked(*state, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
+}
+
+/* More connections than the server has, none of which ever asks for anything: whoever does is answered in the midst of them. */
+static void the_slow_take_nothing_from_others(void **state)
+{
+	struct bsv_http *h = *state;
+	int slow[MANY], closed = 0;
+	char byte;
+
+	for (int i = 0; i < MANY; i++) {
+		slow[i] = begun(h);
+		assert_int_equal(send(slow[i], "GET /met", 8, MSG_NOSIGNAL), 8);
+		run(h);
+		if (i % 20 == 0)
+			starts(asked(h, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
+	}
+	for (int i = 0; i < MANY; i++) {
+		ssize_t n = read(slow[i], &byte, 1);
+
+		closed += !n || (n < 0 && errno != EAGAIN);
+		close(slow[i]);
+	}
+	assert_in_range(closed, MANY - 64, MANY); /* the oldest made room */
+}
+
+/* They ask for much, read none of it, and go. */
+static void the_rude_harm_nothing(void **state)
+{
+	struct bsv_http *h = *state;
+
+	for (int i = 0; i < MANY; i++) {
+		int fd = begun(h);
+
+		assert_true(send(fd, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", 32, MSG_NOSIGNAL) > 0);
+		run(h);
+		if (i % 2)
+			setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 }, sizeof(struct linger));
+		close(fd);
+	}
+	starts(asked(h, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200");
+}
+
+static void where_it_listens(void **state)
+{
+	static const struct {
+		const char *listen;
+		int code;
+		const char *says;
+	} rows[] = {
+		{ "", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ ":9464", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "127.0.0.1", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "127.0.0.1:", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "127.0.0.1:x", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "127.0.0.1:65536", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "127.0.0.1:123456", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "::1:9464", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "[::1:9464", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "example.org:9464", BSA_E_USAGE, "not ADDRESS:PORT" },
+		{ "192.0.2.1:0", BSA_E_ENV, "does not have that address" },
+		{ "localhost:0", 0, "127.0.0.1:" },
+		{ "0", 0, "127.0.0.1:" },
+		{ "127.3.2.1:0", 0, "127.3.2.1:" },
+		{ "0.0.0.0:0", 0, "0.0.0.0:" },
+	};
+	struct bsa_err err = { "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct bsv_http *h = NULL;
+		int r = bsv_http_open(&h, rows[i].listen, page, &pages_made, &err);
+
+		print_message("'%s': %s\n", rows[i].listen, h ? bsv_http_where(h) : err.text);
+		assert_int_equal(r, rows[i].code);
+		assert_non_null(strstr(h ? bsv_http_where(h) : err.text, rows[i].says));
+		if (h)
+			assert_int_equal(bsv_http_is_public(h), !strncmp(rows[i].listen, "0.", 2));
+		bsv_http_free(h);
+	}
+}
+
+static void a_place_that_is_taken(void **state)
+{
+	const struct bsv_http *h = *state;
+	struct bsv_http *second = NULL;
+	struct bsa_err err = { "" };
+
+	assert_int_equal(bsv_http_open(&second, bsv_http_where(h), page, &pages_made, &err), BSA_E_ENV);
+	assert_non_null(strstr(err.text, "another program listens there"));
+}
+
+static int begin(void **state)
+{
+	*state = server();
+	return 0;
+}
+
+static int end(void **state)
+{
+	bsv_http_free(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_request_has_its_answer),
+		cmocka_unit_test(a_large_page_is_whole),
+		cmocka_unit_test(a_head_without_end_is_refused),
+		cmocka_unit_test(the_slow_take_nothing_from_others),
+		cmocka_unit_test(the_rude_harm_nothing),
+		cmocka_unit_test(a_place_that_is_taken),
+		cmocka_unit_test(where_it_listens),
+	};
+	struct bsv_http *h = server();
+
+	if (!h) {
+		puts("skipped: libmicrohttpd is not here");
+		return 77;
+	}
+	bsv_http_free(h);
+	return cmocka_run_group_tests(tests, begin, end);
+}

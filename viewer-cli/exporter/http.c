@@ -1,0 +1,351 @@
+/* http.c -- see http.h. */
+#include "exporter/http.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIBRARY "libmicrohttpd.so.12"
+
+enum { CONNECTIONS = 64, KEPT_FREE = 8, SECONDS_MOST = 10, SECONDS_IDLE = 5, CONNECTION_BYTES = 16 << 10 };
+
+/* ---- libmicrohttpd, loaded: burstscope's other commands would start 1.4 ms later with it and what it needs ---- */
+
+#define FUNCTIONS(F)                                                                                        \
+	F(start_daemon)                                                                                     \
+	F(stop_daemon)                                                                                      \
+	F(run)                                                                                              \
+	F(get_timeout)                                                                                      \
+	F(get_daemon_info) F(get_connection_info) F(lookup_connection_value) F(create_response_from_buffer) \
+		F(add_response_header) F(queue_response) F(destroy_response)
+
+#define POINTER(name) typeof(&MHD_##name) name;
+#define PLACE(name) { "MHD_" #name, offsetof(struct mhd, name) },
+
+struct mhd {
+	FUNCTIONS(POINTER)
+};
+
+static int mhd_load(const struct mhd **ret, struct bsa_err *err)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+	} places[] = { FUNCTIONS(PLACE) };
+	static struct mhd functions;
+	static void *library;
+
+	if (!library)
+		library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return bsa_fail(err, BSA_E_ENV,
+		                LIBRARY " is not installed, and it is the exporter's HTTP; install libmicrohttpd12");
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		void *function = dlsym(library, places[i].name);
+
+		if (!function)
+			return bsa_fail(err, BSA_E_ENV, LIBRARY " has no %s", places[i].name);
+		memcpy((char *)&functions + places[i].offset, &function, sizeof(function));
+	}
+	*ret = &functions;
+	return 0;
+}
+
+/* ---- the server ---- */
+
+/* A connection that libmicrohttpd has. fd -1: a free place. */
+struct connection {
+	int fd;
+	uint64_t began; /* of CLOCK_MONOTONIC, ms */
+	bool closed;    /* shut down here; libmicrohttpd takes note of it the next time that it runs */
+};
+
+struct bsv_http {
+	const struct mhd *mhd;
+	struct MHD_Daemon *daemon;
+	bsv_http_asked *asked;
+	void *context;
+	char where[64];
+	bool public;
+	int epoll;
+	struct connection connections[CONNECTIONS];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void connection_close(struct connection *c)
+{
+	c->closed = true;
+	shutdown(c->fd, SHUT_RDWR);
+}
+
+static void connection_changed(void *context, struct MHD_Connection *connection, void **place,
+                               enum MHD_ConnectionNotificationCode what)
+{
+	struct bsv_http *h = context;
+	const union MHD_ConnectionInfo *info;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*place)
+			((struct connection *)*place)->fd = -1;
+		return;
+	}
+	info = h->mhd->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	for (size_t i = 0; info && i < CONNECTIONS; i++)
+		if (h->connections[i].fd < 0) {
+			h->connections[i] = (struct connection){ .fd = info->connect_fd, .began = now_ms() };
+			*place = &h->connections[i];
+			return;
+		}
+}
+
+/* Close what had its time, and the oldest while there are too many. */
+static void close_old(struct bsv_http *h)
+{
+	uint64_t now = now_ms();
+
+	for (;;) {
+		struct connection *oldest = NULL;
+		size_t open = 0;
+
+		for (size_t i = 0; i < CONNECTIONS; i++) {
+			struct connection *c = &h->connections[i];
+
+			if (c->fd < 0 || c->closed)
+				continue;
+			open++;
+			if (!oldest || c->began < oldest->began)
+				oldest = c;
+		}
+		if (!oldest || (open <= CONNECTIONS - KEPT_FREE && now - oldest->began < SECONDS_MOST * 1000))
+			return;
+		connection_close(oldest);
+	}
+}
+
+static enum MHD_Result answer(struct bsv_http *h, struct MHD_Connection *connection, const struct bsv_http_page *page)
+{
+	struct MHD_Response *response =
+		h->mhd->create_response_from_buffer(page->bytes, page->body, MHD_RESPMEM_MUST_FREE);
+	enum MHD_Result r;
+
+	if (!response) {
+		free(page->body);
+		return MHD_NO;
+	}
+	h->mhd->add_response_header(response, "Content-Type", page->type);
+	h->mhd->add_response_header(response, "X-Content-Type-Options", "nosniff");
+	h->mhd->add_response_header(response, "Connection", "close");
+	if (page->status == 405)
+		h->mhd->add_response_header(response, "Allow", "GET, HEAD");
+	r = h->mhd->queue_response(connection, (unsigned)page->status, response);
+	h->mhd->destroy_response(response);
+	return r;
+}
+
+static enum MHD_Result take_request(void *context, struct MHD_Connection *connection, const char *url,
+                                    const char *method, const char *version, const char *upload, size_t *upload_bytes,
+                                    void **place)
+{
+	struct bsv_http *h = context;
+	const char *accept = h->mhd->lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
+	struct bsv_http_page page = { .status = 405, .type = "text/plain; charset=utf-8", .body = NULL };
+
+	(void)version, (void)upload, (void)upload_bytes, (void)place;
+	if (!strcmp(method, "GET") || !strcmp(method, "HEAD")) {
+		page = h->asked(h->context, url, accept ? accept : "");
+	} else {
+		page.body = strdup("only GET and HEAD are answered\n");
+		page.bytes = page.body ? strlen(page.body) : 0;
+	}
+	return page.body ? answer(h, connection, &page) : MHD_NO;
+}
+
+/* ---- where it listens ---- */
+
+/* ADDRESS:PORT, [ADDRESS]:PORT or PORT. false: it is none of these. */
+static bool split(const char *listen, char address[64], char port[6])
+{
+	const char *colon = strrchr(listen, ':'), *from = listen, *digits = colon ? colon + 1 : listen;
+	size_t n = colon ? (size_t)(colon - listen) : 0;
+
+	if (n >= 2 && from[0] == '[' && from[n - 1] == ']')
+		from++, n -= 2;
+	else if (memchr(from, ':', n))
+		return false; /* of IPv6, without [ ] */
+	if ((colon && !n) || n >= 64 || !*digits || strlen(digits) > 5 ||
+	    strspn(digits, "0123456789") != strlen(digits))
+		return false;
+	memcpy(address, from, n);
+	address[n] = 0;
+	if (!n || !strcmp(address, "localhost"))
+		strcpy(address, "127.0.0.1");
+	strcpy(port, digits);
+	return strtoul(digits, NULL, 10) <= UINT16_MAX;
+}
+
+static bool is_loopback(const struct sockaddr_storage *a)
+{
+	if (a->ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
+static int bind_failed(const char *listen, struct bsa_err *err)
+{
+	if (errno == EADDRINUSE)
+		return bsa_fail(err, BSA_E_ENV, "--listen %s: another program listens there", listen);
+	if (errno == EADDRNOTAVAIL)
+		return bsa_fail(err, BSA_E_ENV, "--listen %s: this machine does not have that address", listen);
+	if (errno == EACCES)
+		return bsa_fail(err, BSA_E_ENV, "--listen %s: this user may not listen on that port", listen);
+	return bsa_fail(err, BSA_E_ENV, "--listen %s: %s", listen, strerror(errno));
+}
+
+/* The port that it got; whether that is public. */
+static void find_place(struct bsv_http *h, int fd)
+{
+	struct sockaddr_storage a = { .ss_family = AF_UNSPEC };
+	socklen_t bytes = sizeof(a);
+	char address[INET6_ADDRSTRLEN] = "?", port[6] = "?";
+
+	getsockname(fd, (struct sockaddr *)&a, &bytes);
+	getnameinfo((struct sockaddr *)&a, bytes, address, sizeof(address), port, sizeof(port),
+	            NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(h->where, sizeof(h->where), a.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", address, port);
+	h->public = !is_loopback(&a);
+}
+
+/* A listening socket, or a code. */
+static int listen_at(const char *listen_to, struct bsa_err *err)
+{
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found;
+	char address[64], port[6];
+	int fd, r = 0;
+
+	if (!split(listen_to, address, port) || getaddrinfo(address, port, &hints, &found))
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--listen: '%s' is not ADDRESS:PORT; write 127.0.0.1:9464, [::1]:9464 or 9464",
+		                listen_to);
+	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		r = bsa_fail(err, BSA_E_ENV, "--listen %s: %s", listen_to, strerror(errno));
+	} else {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+		if (found->ai_family == AF_INET6)
+			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 1 }, sizeof(int));
+		if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, CONNECTIONS)) {
+			r = bind_failed(listen_to, err);
+			close(fd);
+		}
+	}
+	freeaddrinfo(found);
+	return r < 0 ? r : fd;
+}
+
+/* ---- the calls ---- */
+
+/* @fd is taken. */
+static int start(struct bsv_http *h, int fd, struct bsa_err *err)
+{
+	const union MHD_DaemonInfo *info;
+
+	h->daemon = h->mhd->start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, take_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+	                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+	                                 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS_IDLE,
+	                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+	                                 MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_END);
+	if (!h->daemon) {
+		close(fd);
+		return bsa_fail(err, BSA_E_ENV, LIBRARY " does not start: %s", strerror(errno));
+	}
+	info = h->mhd->get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	if (!info)
+		return bsa_fail(err, BSA_E_ENV, LIBRARY " was built without epoll");
+	h->epoll = info->epoll_fd;
+	return 0;
+}
+
+int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *asked, void *context, struct bsa_err *err)
+{
+	struct bsv_http *h = calloc(1, sizeof(*h));
+	int fd, r;
+
+	if (!h)
+		return bsa_fail(err, BSA_E_ENV, "no memory");
+	h->asked = asked;
+	h->context = context;
+	for (size_t i = 0; i < CONNECTIONS; i++)
+		h->connections[i].fd = -1;
+	fd = r = listen_at(listen, err);
+	if (r >= 0) {
+		find_place(h, fd);
+		r = mhd_load(&h->mhd, err);
+		if (r < 0)
+			close(fd);
+		else
+			r = start(h, fd, err);
+	}
+	if (r < 0) {
+		bsv_http_free(h);
+		return r;
+	}
+	*ret = h;
+	return 0;
+}
+
+struct bsv_http *bsv_http_free(struct bsv_http *h)
+{
+	if (h && h->daemon)
+		h->mhd->stop_daemon(h->daemon); /* and closes the socket that it listens on */
+	free(h);
+	return NULL;
+}
+
+const char *bsv_http_where(const struct bsv_http *h)
+{
+	return h->where;
+}
+
+bool bsv_http_is_public(const struct bsv_http *h)
+{
+	return h->public;
+}
+
+int bsv_http_fd(const struct bsv_http *h)
+{
+	return h->epoll;
+}
+
+int bsv_http_patience(const struct bsv_http *h, int most)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	if (h->mhd->get_timeout(h->daemon, &ms) == MHD_NO || ms > (unsigned)most)
+		return most;
+	return (int)ms;
+}
+
+void bsv_http_run(struct bsv_http *h)
+{
+	h->mhd->run(h->daemon);
+	close_old(h);
+	h->mhd->run(h->daemon); /* for what was closed */
+}

@@ -1,0 +1,54 @@
+/*
+ * http.h -- a small HTTP server for whoever scrapes: GET and HEAD of pages that a function makes, and nothing else.
+ *
+ * The protocol is libmicrohttpd's, which is loaded when it is needed. Every answer closes its connection. A connection that has not had its
+ * answer after ten seconds is closed, however busy it keeps; when there are too many, the oldest is. So clients that are slow, or many,
+ * take nothing from a client that asks and reads.
+ *
+ * One thread: the caller's loop polls bsv_http_fd, for bsv_http_patience at most, and then calls bsv_http_run.
+ */
+#ifndef BSV_EXPORTER_HTTP_H
+#define BSV_EXPORTER_HTTP_H
+
+#include "bsa/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bsv_http;
+
+/* What a request is answered with. */
+struct bsv_http_page {
+	int status;       /* 200, 404, 503 */
+	const char *type; /* of its content. Borrowed for good */
+	char *body;       /* of malloc, and taken; NULL: there was no memory */
+	size_t bytes;
+};
+
+/* @path: as "/metrics", without a query. @accept: the types of content that the client takes; "" if it does not say. */
+typedef struct bsv_http_page bsv_http_asked(void *context, const char *path, const char *accept);
+
+/*
+ * @listen: ADDRESS:PORT or PORT (of 127.0.0.1), with [ ] around an address of IPv6; port 0 is any that is free. 0 and *ret owned by the
+ * caller; BSA_E_USAGE: @listen is none; BSA_E_ENV.
+ */
+int bsv_http_open(struct bsv_http **ret, const char *listen, bsv_http_asked *asked, void *context, struct bsa_err *err);
+
+/* NULL is fine. Returns NULL. */
+struct bsv_http *bsv_http_free(struct bsv_http *h);
+
+/* Where it listens: "127.0.0.1:9464". Borrowed. */
+const char *bsv_http_where(const struct bsv_http *h);
+
+/* Other machines may reach it. */
+bool bsv_http_is_public(const struct bsv_http *h);
+
+/* Readable when bsv_http_run has something to do. */
+int bsv_http_fd(const struct bsv_http *h);
+
+/* ms until it must be run, though its fd is not readable; at most @most. */
+int bsv_http_patience(const struct bsv_http *h, int most);
+
+void bsv_http_run(struct bsv_http *h);
+
+#endif

@@ -1,0 +1,187 @@
+/* of_live.c -- see of_live.h. */
+#include "metrics/of_live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs of a model, for their median: by powers of two, each in FINE parts, so that it is known to 6 %. */
+enum { FINE = 8, OCTAVES = 40, MODELS_MAX = 1024, MEDIANS_STARVED = 10 };
+
+struct runs {
+	uint32_t model; /* 0: a free place */
+	uint64_t n;
+	uint32_t by_length[OCTAVES * FINE];
+};
+
+struct bsv_metrics_of_live {
+	struct bsv_metrics *m;
+	uint64_t events, lost_events, lost_packets; /* as of the last state */
+	struct runs *of_models[MODELS_MAX]; /* by a model's id; of those that would have one place the last one seen */
+};
+
+struct bsv_metrics_of_live *bsv_metrics_of_live_new(struct bsv_metrics *m)
+{
+	struct bsv_metrics_of_live *f = calloc(1, sizeof(*f));
+	const char *version[] = { BURSTSCOPE_VERSION };
+
+	if (f) {
+		f->m = m;
+		bsv_metric_add(bsv_metrics_set(m, BSV_METRIC_BUILD, version), 1);
+	}
+	return f;
+}
+
+struct bsv_metrics_of_live *bsv_metrics_of_live_free(struct bsv_metrics_of_live *f)
+{
+	for (size_t i = 0; f && i < MODELS_MAX; i++)
+		free(f->of_models[i]);
+	free(f);
+	return NULL;
+}
+
+/* ---- how long a model usually runs ---- */
+
+static size_t place_of(uint64_t ns)
+{
+	unsigned octave = 0;
+
+	while (ns >> octave >= 2 * FINE)
+		octave++;
+	if (octave >= OCTAVES - 1)
+		return OCTAVES * FINE - 1;
+	return octave * FINE + (size_t)(ns >> octave);
+}
+
+/* The shortest length that has this place. */
+static uint64_t length_at(size_t place)
+{
+	size_t octave = place / FINE;
+
+	return octave < 2 ? place : (uint64_t)(place - (octave - 1) * FINE) << (octave - 1);
+}
+
+static void add_run(struct bsv_metrics_of_live *f, uint32_t model, uint64_t ns)
+{
+	struct runs **r = &f->of_models[model % MODELS_MAX];
+
+	if (!model)
+		return;
+	if (!*r && !(*r = calloc(1, sizeof(**r))))
+		return;
+	if ((*r)->model != model)
+		**r = (struct runs){ .model = model };
+	(*r)->n++;
+	(*r)->by_length[place_of(ns)]++;
+}
+
+/* 0: not known. */
+static uint64_t median_run(const struct bsv_metrics_of_live *f, uint32_t model)
+{
+	const struct runs *r = f->of_models[model % MODELS_MAX];
+	uint64_t seen = 0;
+	size_t i = 0;
+
+	if (!r || r->model != model)
+		return 0;
+	while ((seen += r->by_length[i]) * 2 < r->n)
+		i++;
+	return length_at(i);
+}
+
+/* ---- what is told ---- */
+
+static void take_durations(struct bsv_metrics_of_live *f, const struct bsa_live_execution *x)
+{
+	if (x->e2e_ns != BSA_LIVE_UNKNOWN)
+		bsv_metric_observe(
+			bsv_metrics_set(f->m, BSV_METRIC_DURATION, (const char *[]){ x->app, x->model, x->path }),
+			(int64_t)x->e2e_ns);
+	for (unsigned i = 0; i < BSA_LIVE_PHASES; i++)
+		if (x->phase_ns[i] != BSA_LIVE_UNKNOWN)
+			bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE,
+			                                   (const char *[]){ x->model, bsa_live_phase(i) }),
+			                   (int64_t)x->phase_ns[i]);
+	if (x->overhead_ns != BSA_LIVE_UNKNOWN)
+		bsv_metric_observe(bsv_metrics_set(f->m, BSV_METRIC_PHASE, (const char *[]){ x->model, "overhead" }),
+		                   (int64_t)x->overhead_ns);
+	if (x->run_ns != BSA_LIVE_UNKNOWN)
+		add_run(f, x->model_id, x->run_ns);
+}
+
+static void take_execution(void *ctx, const struct bsa_live_execution *x)
+{
+	struct bsv_metrics_of_live *f = ctx;
+	const char *who[] = { x->app, x->model, x->path, x->status };
+	bool fine = x->complete && x->status && !strcmp(x->status, "NONE");
+
+	bsv_metrics_set(f->m, BSV_METRIC_DURATION, who);
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_EXECUTIONS, who), 1);
+	if (fine)
+		take_durations(f, x);
+	if (!x->complete)
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_INCOMPLETE, who), 1);
+	if (x->deadline)
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_DEADLINES, who), 1);
+	if (x->outcome_unknown)
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_OUTCOMES_UNKNOWN, who), 1);
+	if (x->missed)
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_MISSES, (const char *[]){ x->app, x->model, x->cause }),
+		               1);
+	if (x->preemptions != BSA_LIVE_UNKNOWN)
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_PREEMPTIONS, who), (int64_t)x->preemptions);
+	if (x->slot_lookups != BSA_LIVE_UNKNOWN && x->slot_misses != BSA_LIVE_UNKNOWN) {
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_SLOT_LOOKUPS, who), (int64_t)x->slot_lookups);
+		bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_SLOT_MISSES, who), (int64_t)x->slot_misses);
+	}
+}
+
+static void take_share(void *ctx, const char *app, uint64_t received_ns, uint64_t entitled_ns)
+{
+	struct bsv_metrics_of_live *f = ctx;
+
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_RECEIVED, &app), (int64_t)received_ns);
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_ENTITLED, &app), (int64_t)entitled_ns);
+}
+
+static void take_lag(void *ctx, const char *app, int64_t lag_ns)
+{
+	struct bsv_metrics_of_live *f = ctx;
+
+	bsv_metric_raise(bsv_metrics_set(f->m, BSV_METRIC_LAG, &app), lag_ns);
+}
+
+static void take_starved(void *ctx, const char *app, uint32_t model_id, uint64_t gap_ns)
+{
+	struct bsv_metrics_of_live *f = ctx;
+
+	if (gap_ns / MEDIANS_STARVED < median_run(f, model_id))
+		return;
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVATIONS, &app), 1);
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVED, &app), (int64_t)gap_ns);
+}
+
+static void take_mapped(void *ctx, const char *owner, const char *kind, uint64_t bytes)
+{
+	struct bsv_metrics_of_live *f = ctx;
+	const char *which[] = { owner, kind };
+
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_POOLS, which), 1);
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_POOL_BYTES, which), (int64_t)bytes);
+}
+
+struct bsa_live_tells bsv_metrics_of_live_tells(struct bsv_metrics_of_live *f)
+{
+	return (struct bsa_live_tells){ f, take_execution, take_share, take_lag, take_starved, take_mapped };
+}
+
+void bsv_metrics_of_live_state(struct bsv_metrics_of_live *f, const struct bsa_live_state *state)
+{
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_EVENTS, NULL), (int64_t)(state->events - f->events));
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LOST_EVENTS, NULL),
+	               (int64_t)(state->lost_events - f->lost_events));
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_LOST_PACKETS, NULL),
+	               (int64_t)(state->lost_packets - f->lost_packets));
+	f->events = state->events;
+	f->lost_events = state->lost_events;
+	f->lost_packets = state->lost_packets;
+}
