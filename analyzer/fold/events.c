@@ -67,6 +67,7 @@ static bool is_deadline(uint64_t told)
 /* What the app asked for: the service knows better, where a fenced execution has a duration, too. */
 static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t duration)
 {
+	x->deadline_said = true;
 	if (!x->fact.deadline && is_deadline(deadline))
 		x->fact.deadline = deadline;
 	if (!x->fact.duration)
@@ -75,6 +76,7 @@ static void asked_deadline(struct bsa_exec *x, uint64_t deadline, uint64_t durat
 
 static void said_deadline(struct bsa_exec *x, uint64_t deadline)
 {
+	x->deadline_said = true;
 	if (is_deadline(deadline))
 		x->fact.deadline = deadline;
 }

@@ -48,6 +48,7 @@ struct bsa_exec {
 	uint8_t ended, returned, signalled, served; /* statuses: of exec_end, exec_return, fence_signal, exec_service */
 	uint8_t model_priority, miss_stage;
 	bool has_client, has_service;
+	bool deadline_said; /* an event tells whether it has one */
 	bool off;           /* its lane: @stop is open */
 	bool broken;        /* a preemption, or its end, was not seen */
 	bool late_start;    /* told by exec_state */

@@ -398,6 +398,17 @@ static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, u
 	return (int64_t)(ended - x->fact.deadline);
 }
 
+/* An execution without a deadline has this status where a loop took longer than it may. */
+static bool says_missed(const struct bsa_exec *x)
+{
+	const struct bsa_execution *fact = &x->fact;
+
+	if (x->deadline_said && !fact->deadline && !fact->duration)
+		return false;
+	return fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
+	       fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT;
+}
+
 static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 {
 	struct bsa_execution *fact = &x->fact;
@@ -409,8 +420,7 @@ static void set_miss(const struct bsa_fold *f, struct bsa_exec *x)
 		return;
 	if (fact->missed_at != BSA_NEVER && x->miss_stage < BSA_STAGE_DONE)
 		miss(fact, fact->missed_at, told);
-	else if (fact->status == BSA_STATUS_MISSED_DEADLINE_TRANSIENT ||
-	         fact->status == BSA_STATUS_MISSED_DEADLINE_PERSISTENT)
+	else if (says_missed(x))
 		miss(fact, ended, lateness_at(f, x, ended));
 	else if (fact->status == BSA_STATUS_NONE && fact->deadline && end != BSA_NEVER && end > fact->deadline) {
 		fact->miss = BSA_MISS_LATE;

@@ -252,6 +252,12 @@ static void a_miss_is_predicted_aborted_or_late(void **state)
 		{ "its status says so, and nobody else: predicted",
 		  HERE ASKED("3:1", "burst", "request") SAYS_NO("3:1", "missed_deadline_transient", "result"),
 		  "execution id=3:1 miss=predicted lateness=-600 missed_at=-" },
+		{ "a loop took too long, and there is no deadline: no miss",
+		  HERE "1000 exec_submit exec=3:1 model=2 path=burst\n"
+		       "1010 fmq_write exec=3:1 queue=request\n"
+		       "1030 fmq_read exec=3:1 queue=request\n"
+		       "1040 request_decode exec=3:1 model=2\n" SAYS_NO("3:1", "missed_deadline_transient", "result"),
+		  "execution id=3:1 miss=none lateness=0 status=5" },
 		{ "failed, after its deadline: no miss",
 		  HERE ASKED("3:1", "burst", "request") "2400 exec_end exec=3:1 lane=255 status=general_failure\n"
 		                                        "2420 fmq_write exec=3:1 queue=result\n"
