@@ -199,13 +199,11 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 	{                                                                       \
 		(void)ctx, (void)fact;                                          \
 	}
-#define OTHERS(K)                                                                                                   \
-	K(process)                                                                                                  \
-	K(stream)                                                                                                   \
-	K(possible_wait)                                                                                            \
-	K(unknown_lane)                                                                                             \
-	K(deadline_missed) K(exhausted) K(slot_missed) K(buffer) K(buffer_used) K(inverted) K(interfered) K(chosen) \
-		K(spanned)
+/* clang-format off */
+#define OTHERS(K)                                                                                       \
+	K(process) K(stream) K(possible_wait) K(unknown_lane) K(deadline_missed) K(exhausted)           \
+	K(slot_missed) K(buffer) K(buffer_used) K(inverted) K(interfered) K(chosen) K(spanned)
+/* clang-format on */
 OTHERS(NOTHING_OF)
 
 static struct bsa_facts facts_of(struct bsa_live *l)

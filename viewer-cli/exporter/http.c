@@ -21,14 +21,12 @@ enum { CONNECTIONS = 64, KEPT_FREE = 8, SECONDS_MOST = 10, SECONDS_IDLE = 5, CON
 
 /* ---- libmicrohttpd, loaded: burstscope's other commands would start 1.4 ms later with it and what it needs ---- */
 
-#define FUNCTIONS(F)                                                                                            \
-	F(start_daemon)                                                                                         \
-	F(stop_daemon)                                                                                          \
-	F(run)                                                                                                  \
-	F(get_timeout)                                                                                          \
-	F(get_daemon_info)                                                                                      \
-	F(get_connection_info) F(lookup_connection_value) F(create_response_from_buffer) F(add_response_header) \
-		F(queue_response) F(destroy_response)
+/* clang-format off */
+#define FUNCTIONS(F)                                                                                    \
+	F(start_daemon) F(stop_daemon) F(run) F(get_timeout) F(get_daemon_info) F(get_connection_info)  \
+	F(lookup_connection_value) F(create_response_from_buffer) F(add_response_header)                \
+	F(queue_response) F(destroy_response)
+/* clang-format on */
 
 #define POINTER(name) typeof(&MHD_##name) name;
 #define PLACE(name) { "MHD_" #name, offsetof(struct mhd, name) },
