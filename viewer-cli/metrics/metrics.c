@@ -34,6 +34,7 @@ static const char other[] = "other";
 
 struct bsv_metric_set {
 	char *values[BSV_METRIC_LABELS_MAX];
+	char *labels; /* name="value",... of all of them, as it is printed: a histogram's are, many times */
 	struct bsv_metrics *owner;
 	enum bsv_metric id;
 	bool is_other;
@@ -54,6 +55,7 @@ struct family {
 
 struct bsv_metrics {
 	struct bsv_buckets buckets;
+	char bounds[BSV_BUCKETS_MAX][BSV_BOUND_TEXT];
 	struct family families[BSV_METRICS];
 	bool no_memory;
 };
@@ -115,8 +117,11 @@ struct bsv_metrics *bsv_metrics_new(const struct bsv_buckets *buckets)
 {
 	struct bsv_metrics *m = calloc(1, sizeof(*m));
 
-	if (m)
-		m->buckets = *buckets;
+	if (!m)
+		return NULL;
+	m->buckets = *buckets;
+	for (size_t i = 0; i < buckets->n; i++)
+		bsv_bound_text(m->bounds[i], buckets->bounds[i]);
 	return m;
 }
 
@@ -124,6 +129,7 @@ static void set_free(struct bsv_metric_set *s)
 {
 	for (size_t i = 0; i < BSV_METRIC_LABELS_MAX; i++)
 		free(s->values[i]);
+	free(s->labels);
 	free(s->buckets);
 	free(s);
 }
@@ -200,6 +206,29 @@ static bool is_set(const struct bsv_metric_set *s, cleaned values, size_t n)
 	return true;
 }
 
+/* NULL: no memory. */
+static char *labels_text(const struct bsv_metric_set *s)
+{
+	const char *label = bsv_metric_infos[s->id].labels;
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		return NULL;
+	for (size_t i = 0; *label; i++) {
+		int n = (int)strcspn(label, ",");
+
+		fprintf(to, "%s%.*s=", i ? "," : "", n, label);
+		bsv_metrics_quoted(to, s->values[i]);
+		label += n + (label[n] == ',');
+	}
+	if (!fclose(to))
+		return text;
+	free(text);
+	return NULL;
+}
+
 static struct bsv_metric_set *set_new(struct bsv_metrics *m, enum bsv_metric id, cleaned values, size_t n)
 {
 	struct bsv_metric_set *s = calloc(1, sizeof(*s));
@@ -211,6 +240,7 @@ static struct bsv_metric_set *set_new(struct bsv_metrics *m, enum bsv_metric id,
 	s->id = id;
 	for (size_t i = 0; i < n; i++)
 		whole &= (s->values[i] = strdup(values[i])) != NULL;
+	whole = whole && (s->labels = labels_text(s));
 	if (bsv_metric_infos[id].type == BSV_HISTOGRAM)
 		whole &= (s->buckets = calloc(m->buckets.n + 1, sizeof(*s->buckets))) != NULL;
 	if (whole)
@@ -354,21 +384,6 @@ void bsv_metrics_quoted(FILE *to, const char *s)
 	fputc('"', to);
 }
 
-/* name="value",...; returns whether there was any. */
-static bool print_labels(FILE *to, const struct bsv_metric_set *s)
-{
-	const char *label = bsv_metric_infos[s->id].labels;
-
-	for (size_t i = 0; *label; i++) {
-		int n = (int)strcspn(label, ",");
-
-		fprintf(to, "%s%.*s=", i ? "," : "", n, label);
-		bsv_metrics_quoted(to, s->values[i]);
-		label += n + (label[n] == ',');
-	}
-	return *bsv_metric_infos[s->id].labels;
-}
-
 static void print_seconds(FILE *to, int64_t ns)
 {
 	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -391,18 +406,11 @@ static void print_histogram(FILE *to, const struct bsv_metric_set *s)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i <= b->n; i++) {
-		char bound[BSV_BOUND_TEXT];
-
 		n += s->buckets[i];
-		fprintf(to, "%s_bucket{", name);
-		fputs(print_labels(to, s) ? "," : "", to);
-		fprintf(to, "le=\"%s\"} %" PRIu64 "\n", i < b->n ? bsv_bound_text(bound, b->bounds[i]) : "+Inf", n);
+		fprintf(to, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", name, s->labels, *s->labels ? "," : "",
+		        i < b->n ? s->owner->bounds[i] : "+Inf", n);
 	}
-	fprintf(to, "%s_count{", name);
-	print_labels(to, s);
-	fprintf(to, "} %" PRIu64 "\n%s_sum{", s->n, name);
-	print_labels(to, s);
-	fputs("} ", to);
+	fprintf(to, "%s_count{%s} %" PRIu64 "\n%s_sum{%s} ", name, s->labels, s->n, name, s->labels);
 	print_value(to, s);
 	fputc('\n', to);
 }
@@ -416,11 +424,8 @@ static void print_set(FILE *to, const struct bsv_metric_set *s, enum bsv_metrics
 		return;
 	}
 	fprintf(to, "%s%s", m->name, bsv_metric_suffix(m));
-	if (*m->labels) {
-		fputc('{', to);
-		print_labels(to, s);
-		fputc('}', to);
-	}
+	if (*m->labels)
+		fprintf(to, "{%s}", s->labels);
 	fputc(' ', to);
 	print_value(to, s);
 	if (form == BSV_OPENMETRICS && s->execution) {
