@@ -450,9 +450,11 @@ static float scaled(struct nnb__loading *l, const struct scaling *s, uint32_t el
 	float scale = nnb__flat_f32_of(&l->flat, s->scales, channel);
 	int64_t zero = s->zeroes.n == s->channels ? nnb__flat_i64_of(&l->flat, s->zeroes, channel) : 0;
 
-	if (!(scale > 0) || isinf(scale) || zero < -128 || zero > 255)
+	if (!(scale > 0) || isinf(scale) || zero < -128 || zero > 255) {
 		nnb__tflite_wrong(l, -EINVAL, "its weights have a scale of %g and a zero point of %" PRId64,
 		                  (double)scale, zero);
+		return 0;
+	}
 	return scale * (float)(raw - zero);
 }
 
