@@ -9,10 +9,10 @@
 
 struct loops {
 	struct nnb_look look;
-	struct nnb_loops loops;           /* timeout_ns 0: the library's */
-	const struct nnb_loops *librarys; /* of the last run that began, for as long as it lasts */
-	uint64_t charged, most;           /* bytes: now, and at most since the test set it to 0 */
-	uint64_t limit;                   /* of charged; 0: none */
+	struct nnb_loops loops;                   /* timeout_ns 0: the library's */
+	const struct nnb_loops *_Atomic librarys; /* of the last run that began, for as long as it lasts */
+	uint64_t charged, most;                   /* bytes: now, and at most since the test set it to 0 */
+	uint64_t limit;                           /* of charged; 0: none */
 };
 
 #endif

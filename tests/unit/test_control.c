@@ -373,7 +373,7 @@ static void out_of_time(struct bound *b, uint64_t timeout_ns)
 /* Note how long a loop may take, and end the run. */
 static bool note_timeout(void *arg)
 {
-	*(uint64_t *)arg = fixture.loops->librarys->timeout_ns;
+	*(_Atomic uint64_t *)arg = fixture.loops->librarys->timeout_ns; /* a burst's thread runs it */
 	return false;
 }
 
@@ -387,7 +387,7 @@ static void terms_are_within_bounds(void **state)
 	struct nnb_call call;
 	struct nnb_pool *pool;
 	struct bound b;
-	uint64_t noted;
+	_Atomic uint64_t noted;
 
 	(void)state;
 	bound_init(&b, loop_counting(), -1);
