@@ -836,10 +836,13 @@ static void hear_straggler(struct bsa_fold *f, uint64_t exec, uint8_t side)
 		s->heard |= side;
 }
 
-static void hear(struct bsa_exec *x, uint8_t side)
+/* Where each user has buffers of its own, its client is in another trace than the service: that is the one whose lanes and rules count. */
+static void hear(struct bsa_fold *f, struct bsa_exec *x, uint8_t side)
 {
 	struct bsa_stream_known *s = x->stream;
 
+	if (side & BSA_HEARD_SERVICE)
+		x->fact.trace = x->sched.trace = s->fact.trace = f->trace;
 	x->heard |= side;
 	s->heard |= side;
 	if (s->connection)
@@ -855,7 +858,7 @@ struct bsa_exec *bsa_exec_heard(struct bsa_fold *f, uint64_t exec, uint8_t side)
 		return NULL;
 	}
 	if (!(x->heard & side))
-		hear(x, side);
+		hear(f, x, side);
 	if (f->options.horizon_ns) {
 		x->last = f->now;
 		bsa_list_remove(&x->under_way);

@@ -92,6 +92,10 @@ cmp -s "$tmp/all.executions" "$tmp/without.executions" || wrong "executions: $(d
 cmp -s "$tmp/all.rest" "$tmp/without.rest" || wrong "the rest: $(diff "$tmp/all.rest" "$tmp/without.rest" | head -6)"
 found=$(sqlite3 -readonly "$tmp/all.db" "SELECT count(*), sum(quality = 'complete'), sum(sides = 'both') FROM execution WHERE path <> 'prepare'")
 [[ $found == '600|600|600' ]] || wrong "not 600 complete executions of both sides, but $found"
+# Clients have buffers of their own: their executions are the service's all the same, and fairness is judged by all of them.
+found=$(sqlite3 -readonly "$tmp/all.db" 'SELECT count(*), (SELECT sum(n) FROM app_sharing) FROM execution
+	WHERE trace_id IN (SELECT trace_id FROM service_rules) AND enqueued IS NOT NULL AND path <> '"'prepare'")
+[[ $found == '600|600' ]] || wrong "not 600 executions of the service, and in its fair sharing, but $found"
 found=$(sqlite3 -readonly "$tmp/all.db" "SELECT uid, impostor_events > 1000, unreadable FROM trace ORDER BY uid")
 [[ $found == $'0|0|0\n65530|0|1\n65531|0|1\n65532|0|1\n65533|1|0\n65534|0|0' ]] || wrong "impostors: $found"
 "$burstscope" summary "$tmp/all.db" >"$tmp/said" 2>&1 || true
