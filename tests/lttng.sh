@@ -66,10 +66,14 @@ session()
 }
 
 # end_session NAME: once it is stopped all of it is in its files; what destroying waits for, half a second, is of no use to a test.
+# A session that was rotated is another matter: destroying it moves its last chunk to the archived ones.
 end_session()
 {
+	local wait=--no-wait
+
+	[[ -d $tmp/$1/archives ]] && wait=
 	quietly lttng --no-sessiond stop "$1"
-	quietly lttng --no-sessiond destroy --no-wait "$1"
+	quietly lttng --no-sessiond destroy $wait "$1"
 }
 
 # shown NAME: the events of a trace, without where and when.
