@@ -109,7 +109,15 @@ fi
 query() { curl -s --data-urlencode "query=$1" "$answers/api/v1/query" | sed -nE 's/.*"value":\[[^,]*,"([^"]*)"\].*/\1/p'; }
 firing() { [[ $(query 'count(ALERTS{alertstate="firing",severity="page"})') ]]; }
 
-# scraped POLICY: Prometheus while an app has a noisy neighbour.
+# agree EXPRESSION AWK: Prometheus answers what AWK makes of the exporter's page. The exporter is a little behind the service, and
+# Prometheus behind the exporter: wait until they agree.
+agree()
+{
+	answer=$(query "$1") expected=$(curl -s "$url/metrics" | awk "$2")
+	[[ $answer && $expected ]] && awk -v a="$answer" -v b="$expected" 'BEGIN { exit !(b > 0 && (a - b) ^ 2 < 1e-12) }'
+}
+
+# scrapes POLICY DURATION: Prometheus while an app has a noisy neighbour.
 scrapes()
 {
 	exports --slo app.slo
@@ -142,17 +150,11 @@ printf 'miss ratio of app=well-behaved <= 10 %%\n' >app.slo
 "$burstscope" export --to rules --slo app.slo --scale 600 -o rules.yml
 scrapes fifo 3s
 awaits 'firing' 'an alert, where a neighbour makes an app late'
-# The exporter is a little behind the service: both are asked anew until they agree.
-agree() # EXPRESSION AWK: Prometheus answers what the exporter's page comes to.
-{
-	answer=$(query "$1") counted_here=$(curl -s "$url/metrics" | awk "$2")
-	[[ $answer && $counted_here ]] && awk -v a="$answer" -v b="$counted_here" 'BEGIN { exit !(b > 0 && (a - b) ^ 2 < 1e-12) }'
-}
 awaits 'agree "sum(nnburst_executions_total)" "/^nnburst_executions_total/ { n += \$NF } END { print n + 0 }"' \
-	'Prometheus has the executions that the exporter has'
+	"Prometheus has as many executions as the exporter's page"
 awaits 'agree "sum(nnburst_deadline_misses_total) / sum(nnburst_deadlines_total)" \
 	"/^nnburst_deadline_misses_total/ { m += \$NF } /^nnburst_deadlines_total/ { d += \$NF } END { if (d) printf \"%.17g\", m / d }"' \
-	'Prometheus has the part of the deadlines that the exporter has missed'
+	"Prometheus has the same ratio of missed deadlines as the exporter's page"
 stopped
 
 scrapes fair 3s
