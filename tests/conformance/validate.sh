@@ -55,7 +55,7 @@ says '^passed  model O-11: mutateExecutionOrder: [0-9]+ rows$'
 ! grep -qv '^passed  model O-11\|checks passed' <<<"$said" || wrong "--only O-11 runs others: $said"
 stop_daemon
 
-ends 2 --validate --only O-99
+ends 2 --validate --only Z-99
 ends 2 --validate models
 ends 2 --validate --driver null --socket "$socket"
 ends 2 --validate --preempt both

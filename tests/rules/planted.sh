@@ -30,6 +30,15 @@ a()
 }
 
 case $rule in
+hal)
+	a docs/hal-rules.md '| F-1 | A queue. | test_x |' '| F-2 | Another. | test_x |' '| F-3 | No test. |  |'
+	a tests/unit/test_x.c '/* F-1, Q-7 */'
+	a runtime/x.c '/* F-3 */'
+	objects 'tests/unit/test_x.c cites Q-7' "$here/hal.sh" "$tmp"
+	objects 'has F-2, which nothing cites' "$here/hal.sh" "$tmp"
+	objects 'test_x does not cite F-2' "$here/hal.sh" "$tmp"
+	objects 'names no test of F-3' "$here/hal.sh" "$tmp"
+	;;
 unit)
 	command -v systemd-analyze >/dev/null || exit 77
 	a plain.service '[Service]' 'ExecStart=/usr/sbin/nnburstd' 'DynamicUser=yes'

@@ -214,7 +214,7 @@ static void a_second_caller_is_refused_at_once(void **state)
 	nnb_pool_free(second.pools[1]);
 }
 
-static void two_bursts_of_a_prepared_model_do_not_wait_for_each_other(void **state)
+static void two_bursts_of_a_prepared_model_do_not_wait_for_each_other(void **state) /* B-1, B-4 */
 {
 	struct bench *t = *state;
 	struct nnb_burst *held = desk_burst(&t->desk, NULL), *b;
@@ -235,7 +235,7 @@ static void two_bursts_of_a_prepared_model_do_not_wait_for_each_other(void **sta
 
 enum { SUM_DATUMS = 6, SUM_RESULT = 4 };
 
-static void a_packet_that_does_not_fit_goes_the_ordinary_way(void **state)
+static void a_packet_that_does_not_fit_goes_the_ordinary_way(void **state) /* B-16, B-26 */
 {
 	struct bench *t = *state;
 	struct nnb_burst_config c = { .request_capacity = SUM_DATUMS - 1 };
@@ -1007,7 +1007,7 @@ static struct nnb_fmq *queue_of_kind(const struct queue_kind *k)
 	return q;
 }
 
-static void a_server_judges_its_queues(void **state)
+static void a_server_judges_its_queues(void **state) /* B-6 */
 {
 	const struct queues_case *c = *state;
 	unsigned fds = count_fds(), threads = count_threads(), mappings = count_memfd_mappings();

@@ -324,7 +324,7 @@ static void look_with(struct looking *l)
 }
 
 /* In the midst of each iteration another run of the same model goes from its beginning to its end. */
-static void preempted_after_every_iteration_it_gives_the_same_bits(void **state)
+static void preempted_after_every_iteration_it_gives_the_same_bits(void **state) /* */
 {
 	struct bound b, other;
 	struct looking l = { .other = &other };
@@ -378,7 +378,7 @@ static bool note_timeout(void *arg)
 }
 
 /* What the caller's terms come to: by a call of an app, and by a burst. */
-static void terms_are_within_bounds(void **state)
+static void terms_are_within_bounds(void **state) /* R11 */
 {
 	static const uint64_t asked[] = { 0, 5 * MS, NNB_LOOP_MAX_NS, NNB_LOOP_MAX_NS + 1, UINT64_MAX };
 	static const uint64_t granted[] = { NNB_LOOP_DEFAULT_NS, 5 * MS, NNB_LOOP_MAX_NS, NNB_LOOP_MAX_NS,
@@ -415,7 +415,7 @@ static void terms_are_within_bounds(void **state)
 	bound_fini(&b);
 }
 
-static void a_loop_without_end_is_ended(void **state)
+static void a_loop_without_end_is_ended(void **state) /* */
 {
 	struct bound b;
 	uint64_t began;

@@ -188,7 +188,7 @@ static void preparing_with(void **state)
 }
 
 /* What is wrong comes before what is late. */
-static void preferences_and_priorities_that_are_none_are_refused(void **state) /* */
+static void preferences_and_priorities_that_are_none_are_refused(void **state) /* O-4 */
 {
 	const uint32_t none[] = { 3, 4, 1u << 31, UINT32_MAX };
 	struct fixture *f = *state;
@@ -338,7 +338,7 @@ static bool attempt_that_is_held(struct attempt *a, uint64_t budget)
 }
 
 /* it was somebody else's fault. So it goes well later. */
-static void a_deadline_that_passes_while_the_driver_waits_is_missed_for_now(void **state)
+static void a_deadline_that_passes_while_the_driver_waits_is_missed_for_now(void **state) /* */
 {
 	struct fixture *f = *state;
 

@@ -17,7 +17,7 @@
 
 /* ---- deadlines ---- */
 
-static void it_is_admitted_if_the_least_it_takes_fits_behind_those_before_it(void **state)
+static void it_is_admitted_if_the_least_it_takes_fits_behind_those_before_it(void **state) /* */
 {
 	static const struct {
 		const char *says;

@@ -1,5 +1,5 @@
 /*
- * test_validate_request.c -- which requests are refused: R1 to R9, and VTS's ValidateRequest (4.4).
+ * test_validate_request.c -- which requests are refused: R1 to R9, and VTS's ValidateRequest (section 4.4).
  *
  * Each row spoils a right request. nnb_request_validate says INVALID_ARGUMENT and why, and so do nnb_execution_begin
  * and nnb_execute, which then give no execution and no shapes.
