@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 		return 5;
 	snprintf(made, sizeof(made), "%s/x.db", dir);
 	if (!given)
-		facts_database(made, b.quick ? QUICK : EXECUTIONS, POOLS_OF_EACH);
+		facts_database(made, b.quick ? QUICK : EXECUTIONS, POOLS_OF_EACH, 0);
 	for (size_t i = 0; i < QUESTIONS; i++) {
 		char name[80];
 

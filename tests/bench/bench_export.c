@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 		return 5;
 	snprintf(db, sizeof(db), "%s/x.db", dir);
 	snprintf(to, sizeof(to), "%s/x.trace", dir);
-	facts_database(db, n, 0);
+	facts_database(db, n, 0, 0);
 	for (size_t i = 0; i < FORMS; i++)
 		for (size_t k = 0; k < 4; k++) {
 			char name[80];

@@ -124,7 +124,7 @@ static void make_database(const struct place *p, const char *name, uint64_t n)
 	char path[96];
 
 	snprintf(path, sizeof(path), "%s/%s.db", p->dir, name);
-	facts_database(path, n, 0);
+	facts_database(path, n, 0, 0);
 }
 
 static void judge(struct bench *b, const size_t *f)

@@ -229,7 +229,7 @@ static void must(int r, const struct bsa_err *err)
 	exit(1);
 }
 
-void facts_database(const char *path, uint64_t n, unsigned pools)
+void facts_database(const char *path, uint64_t n, unsigned pools, uint8_t lanes)
 {
 	struct bsa_store_options options = { .output = path };
 	struct bsa_trace_row trace = { .id = 1,
@@ -245,6 +245,8 @@ void facts_database(const char *path, uint64_t n, unsigned pools)
 	must(bsa_store_trace(s, &trace, &err), &err);
 	facts = bsa_store_facts(s);
 	facts_who(&facts);
+	if (lanes)
+		facts.rules(facts.ctx, &(struct bsa_rules){ .at = trace.began, .trace = 1, .lanes = lanes });
 	for (uint64_t i = 0; i < n; i++) {
 		struct bsa_execution x = facts_execution(&facts, i);
 

@@ -16,7 +16,10 @@ void facts_between(const struct bsa_facts *facts, uint64_t n);
 /* @n mappings of pools, beside those of facts_beside. */
 void facts_pools(const struct bsa_facts *facts, uint64_t n);
 
-/* A database at @path of @n executions and @pools mappings of pools for each; ends the program if it cannot be made. */
-void facts_database(const char *path, uint64_t n, unsigned pools);
+/*
+ * A database at @path of @n executions and @pools mappings of pools for each, of a fair service of @lanes lanes; 0: its rules are not
+ * known. Ends the program if it cannot be made.
+ */
+void facts_database(const char *path, uint64_t n, unsigned pools, uint8_t lanes);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum {
+	READ_KIB = 8192, /* of SQLite's cache and sorters while it is read: what is read takes the memory */
 	FEW = 20 /* executions that ran: from fewer nothing is concluded */,
 	WHO_MOST = 4096 /* apps, and apps and models */
 };
@@ -274,13 +275,12 @@ enum { PATH_FENCED = 2, PATH_TRIAL = 4 };
 static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_t began)
 {
 	static const char *const priorities[] = { "low", "medium", "high" };
-	uint64_t decoded = since(q, DECODED, began), ready = since(q, ENQUEUED, began),
-		 on = since(q, DISPATCHED, began);
+	uint64_t decoded = since(q, DECODED, began), ready = since(q, ENQUEUED, began);
 	uint64_t ended = since(q, RUN_ENDED, began), redo = is_null(q, REDO_NS) ? 0 : length(q, REDO_NS);
 	const char *status = bsa_query_get_string(q, STATUS, NULL);
 
-	c->path = word(q, PATH, paths, 5);
-	c->priority = word(q, PRIORITY, priorities, 3) % 3;
+	c->path = (uint8_t)word(q, PATH, paths, 5);
+	c->priority = (uint8_t)(word(q, PRIORITY, priorities, 3) % 3);
 	c->trial = c->path == PATH_TRIAL;
 	c->submitted = c->due = since(q, SUBMITTED, began);
 	c->answered = since(q, c->path == PATH_FENCED && !is_null(q, SIGNALLED) ? SIGNALLED : RETURNED, began);
@@ -295,11 +295,10 @@ static void take_call(struct bsv_past_call *c, const struct bsa_query *q, int64_
 		c->send_ns = 0;
 		c->ready_ns = between(c->submitted, ready);
 	}
-	c->begin_ns = between(ready, on);
 	if (c->answered == BSA_REPLAY_NEVER)
 		c->answered = ended;
 	c->answer_ns = between(ended, c->answered);
-	c->run_ns = is_null(q, RUN_NS) || on == BSA_REPLAY_NEVER ? BSA_REPLAY_NEVER : length(q, RUN_NS);
+	c->run_ns = is_null(q, RUN_NS) || is_null(q, DISPATCHED) ? BSA_REPLAY_NEVER : length(q, RUN_NS);
 	if (c->run_ns != BSA_REPLAY_NEVER)
 		c->run_ns -= redo < c->run_ns ? redo : 0;
 	c->whole = c->served && c->run_ns != BSA_REPLAY_NEVER;
@@ -438,6 +437,7 @@ int bsv_past_read(struct bsv_past *ret, struct bsa_db *db, const char *with, int
 
 	*ret = (struct bsv_past){ 0 };
 	*cannot = NULL;
+	bsa_db_memory(db, READ_KIB);
 	r = read_models(ret, db, with, cannot, err);
 	if (r >= 0 && !*cannot)
 		r = read_rules(ret, db, cannot, err);

@@ -18,16 +18,17 @@ enum bsv_loop {
 	BSV_LOOP_APART   /* when it is due */
 };
 
-struct bsv_past_call {
+struct bsv_past_call { /* there are millions of them */
 	uint64_t submitted, answered, deadline;
-	uint64_t send_ns, ready_ns, begin_ns, answer_ns, run_ns;
+	uint64_t send_ns, ready_ns, answer_ns, run_ns;
 	uint64_t due; /* when its thread would have submitted it, had it not had to wait */
-	uint32_t model, priority, path;
-	bool whole;    /* run_ns is all that it needs; otherwise it needs more */
-	bool served;   /* with a result */
-	bool missed;   /* its deadline */
-	bool trial;    /* the service tried a model: nobody asked for it */
-	bool imagined; /* it was due while its thread waited, and left out */
+	uint32_t model;
+	uint8_t priority, path;
+	bool whole : 1;    /* run_ns is all that it needs; otherwise it needs more */
+	bool served : 1;   /* with a result */
+	bool missed : 1;   /* its deadline */
+	bool trial : 1;    /* the service tried a model: nobody asked for it */
+	bool imagined : 1; /* it was due while its thread waited, and left out */
 };
 
 /* A model that an app prepared. */
