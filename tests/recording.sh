@@ -9,6 +9,16 @@ wrong()
 	failures=$((failures + 1))
 }
 
+# awaits CONDITION WHAT: within 15 s, or WHAT is wrong.
+awaits()
+{
+	local tries=0
+	until eval "$1"; do
+		((++tries < 300)) || { wrong "${BASH_LINENO[0]}: not within 15 s: $2"; return; }
+		sleep 0.05
+	done
+}
+
 # start_service PROGRAM [OPTION...]: have nnburstd serve $tmp/socket.
 start_service()
 {

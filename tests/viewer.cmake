@@ -55,6 +55,7 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_e2e(top burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:json_schema> ${PROJECT_SOURCE_DIR}/docs/top.schema.json)
   nnb_e2e(top_screen burstscope $<TARGET_FILE:nnburst-load>)
   nnb_e2e(exporter burstscope $<TARGET_FILE:nnburst-load>)
+  nnb_e2e(prometheus burstscope $<TARGET_FILE:nnburst-load> ${CMAKE_CURRENT_SOURCE_DIR}/viewer/promql.py)
   nnb_e2e(doctor burstscope $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
   nnb_e2e(demo burstscope)
   add_dependencies(e2e_demo nnburst-load)
@@ -77,6 +78,10 @@ if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   target_compile_definitions(bench_live PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>" NNBURSTD="$<TARGET_FILE:nnburstd>"
     NNBURST_LOAD="$<TARGET_FILE:nnburst-load>" LIVE_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/live.sh")
   add_dependencies(bench_live burstscope nnburstd nnburst-load driver_null nbt_provider)
+  nnb_bench(scraped)
+  target_compile_definitions(bench_scraped PRIVATE BURSTSCOPE="$<TARGET_FILE:burstscope>" NNBURSTD="$<TARGET_FILE:nnburstd>"
+    NNBURST_LOAD="$<TARGET_FILE:nnburst-load>" SCRAPED_SH="${CMAKE_CURRENT_SOURCE_DIR}/bench/scraped.sh")
+  add_dependencies(bench_scraped burstscope nnburstd nnburst-load driver_null nbt_provider)
 endif()
 
 # ---- answers: about traces that never change, and to mistakes ----

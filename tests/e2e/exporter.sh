@@ -3,38 +3,10 @@
 # and what a real Prometheus answers, which scraped it meanwhile, is that, too, and its alerts fire where an app misses its deadlines, and not
 # where it does not (the last two are left out without prometheus).
 set -euo pipefail
-. "$(dirname "$0")/../recording.sh"
+. "$(dirname "$0")/../exporting.sh"
 burstscope=$1 service=$2 load=$3
 command -v curl >/dev/null || { echo 'skipped: curl is not here'; exit 77; }
 cd "$tmp"
-exporter= prometheus=
-trap 'kill -9 $exporter $prometheus 2>/dev/null || true; stop_service || true; stop_sessiond; rm -rf "$tmp"' EXIT
-
-awaits() # CONDITION WHAT
-{
-	local tries=0
-	until eval "$1"; do
-		((++tries < 300)) || { wrong "${BASH_LINENO[0]}: not within 15 s: $2"; return; }
-		sleep 0.05
-	done
-}
-
-# exports ARGUMENT...: an exporter in the background; $url is where.
-exports()
-{
-	: >err
-	"$burstscope" exporter --listen 127.0.0.1:0 "$@" 2>err &
-	exporter=$!
-	awaits 'url=$(sed -nE "s|.*(http://[^/]*)/metrics.*|\1|p" err); [[ $url ]]' "exporter $* begins: $(<err)"
-}
-
-ended() # STATUS
-{
-	local status=0
-	wait "$exporter" || status=$?
-	exporter=
-	((status == $1)) || wrong "${BASH_LINENO[0]}: it ends with $status, not $1: $(<err)"
-}
 
 # ---- where it cannot begin ----
 refuses() # STATUS WORDS ARGUMENT...
@@ -51,13 +23,9 @@ LTTNG_HOME=$tmp/nobody refuses 5 '' --listen 127.0.0.1:0 some-session
 
 # ---- the same as an import has ----
 start_sessiond
-quietly lttng --no-sessiond create it --output="$tmp/it"
-quietly lttng --no-sessiond enable-channel --userspace --session=it --buffers-uid --subbuf-size=4096 --num-subbuf=2 --switch-timer=100000 metadata
-quietly lttng --no-sessiond enable-channel --userspace --session=it --buffers-uid --discard --subbuf-size=131072 --num-subbuf=16 \
-	--switch-timer=10000 bursts
-quietly lttng --no-sessiond enable-event --userspace --session=it --channel=bursts 'nnburst:*' --loglevel=DEBUG_FUNCTION
+make_session it
 quietly lttng --no-sessiond start it
-exports it
+start_exporter it
 [[ $(curl -s "$url/healthz") == ok ]] || wrong 'it is not healthy'
 [[ $(curl -s -o /dev/null -w '%{http_code}' "$url/other") == 404 ]] || wrong 'a page that there is not'
 port=${url##*:}
@@ -68,12 +36,10 @@ stop_service
 quietly lttng --no-sessiond stop it
 "$burstscope" import -q -o it.db it
 "$burstscope" export --to prometheus it.db >all
-# Not the causes of misses, which are found at once here, nor what is known in the end alone: windows and waits that are not over.
-same() { grep -E '^nnburst_(executions|execution_duration|phase_duration|deadlines|deadline_outcomes|preemptions|slot)' "$1" | sort; }
-same all >wanted
-counted() { curl -s "$url/metrics" >scraped && same scraped | cmp -s - wanted; }
+same_as_imported all >wanted
+counted() { curl -s "$url/metrics" >scraped && same_as_imported scraped | cmp -s - wanted; }
 awaits counted "all that an import has"
-counted || wrong "it counts otherwise: $(diff <(same scraped) wanted | head -5)"
+counted || wrong "it counts otherwise: $(diff <(same_as_imported scraped) wanted | head -5)"
 (($(wc -l <wanted) > 100)) || wrong "little to compare: $(wc -l <wanted) lines"
 misses() { sed -n 's/^nnburst_deadline_misses_total{.* //p' "$1" | awk '{ n += $1 } END { print n + 0 }'; }
 [[ $(misses all) -gt 0 && $(misses all) == "$(misses scraped)" ]] || wrong "$(misses scraped) misses, and $(misses all) in an import"
@@ -82,10 +48,10 @@ if command -v promtool >/dev/null; then
 	promtool check metrics <scraped >said 2>&1 || wrong "promtool: $(<said)"
 fi
 quietly lttng --no-sessiond destroy it
-ended 0
+exporter_ended 0
 
 # ---- a session of its own, stopped by a signal, or by the death of the session daemon ----
-exports
+start_exporter
 "$burstscope" exporter --listen 127.0.0.1:0 --for 1s 2>second || wrong "two exporters at once: $(<second)"
 kill -9 "$sessiond"
 wait "$sessiond" 2>/dev/null || true
@@ -94,7 +60,7 @@ awaits 'grep -q "a session was made anew" err' 'it records again, with a session
 curl -s "$url/metrics" | grep -q '^burstscope_build_info' || wrong 'what was counted is gone'
 [[ $(curl -s "$url/healthz") == ok ]] || wrong "it is not healthy: $(curl -s "$url/healthz")"
 kill "$exporter"
-ended 0
+exporter_ended 0
 ! lttng --no-sessiond list >out 2>&1 || wrong "the session daemon that it started is left: $(<out)"
 start_sessiond
 
@@ -105,8 +71,6 @@ if ! command -v prometheus >/dev/null; then
 	exit
 fi
 
-# query EXPRESSION: the value that Prometheus has now; nothing if it has none.
-query() { curl -s --data-urlencode "query=$1" "$answers/api/v1/query" | sed -nE 's/.*"value":\[[^,]*,"([^"]*)"\].*/\1/p'; }
 firing() { [[ $(query 'count(ALERTS{alertstate="firing",severity="page"})') ]]; }
 
 # agree EXPRESSION AWK: Prometheus answers what AWK makes of the exporter's page. The exporter is a little behind the service, and
@@ -120,17 +84,13 @@ agree()
 # scrapes POLICY DURATION: Prometheus while an app has a noisy neighbour.
 scrapes()
 {
-	exports --slo app.slo
-	rm -rf data
+	start_exporter --slo app.slo
 	cat >prometheus.yml <<-EOF
 		global: {scrape_interval: 100ms, evaluation_interval: 100ms}
 		rule_files: [rules.yml]
 		scrape_configs: [{job_name: burstscope, static_configs: [{targets: ["127.0.0.1:${url##*:}"]}]}]
 	EOF
-	: >prometheus.log
-	prometheus --config.file=prometheus.yml --storage.tsdb.path=data --web.listen-address=127.0.0.1:0 >prometheus.log 2>&1 &
-	prometheus=$!
-	awaits 'answers=$(sed -nE "s/.*address=(127.0.0.1:[1-9][0-9]*).*/\1/p" prometheus.log | head -n 1); [[ $answers ]]' 'Prometheus listens'
+	start_prometheus
 	awaits '[[ $(query "up") == 1 ]]' 'Prometheus scrapes'
 	start_another "$service" --lanes 1 --policy "$1"
 	"$load" --socket "$tmp/socket" --duration "$2" --quiet noisy-neighbour >load.out 2>&1 || true
@@ -139,10 +99,9 @@ scrapes()
 
 stopped()
 {
-	kill "$prometheus" "$exporter"
-	wait "$prometheus" || true
-	prometheus=
-	ended 0
+	stop_prometheus
+	kill "$exporter"
+	exporter_ended 0
 }
 
 # It pages from 60 % of the deadlines missed on: fifo makes nearly all of them late here, and fair few, whatever else the machine does.
