@@ -11,11 +11,15 @@
 #include "model/patience.h"
 
 enum {
-	EACH_NS = 100,     /* an operation, however small */
-	DEEP = 1 << 16,    /* products in one sum, from which on a plain loop computes it */
-	ITEM = 1 << 20,    /* elements in one mean, likewise */
-	ROW_ELEMENTS = 50, /* that it takes as long to find a row as to copy */
-	POW_ELEMENTS = 100 /* likewise, to take a power of what was added up as to add one */
+	EACH_NS = 100,       /* an operation, however small */
+	DEEP = 1 << 16,      /* products in one sum, from which on a plain loop computes it */
+	ITEM = 1 << 20,      /* elements in one mean, likewise */
+	ROW_ELEMENTS = 50,   /* that it takes as long to find a row as to copy */
+	POW_ELEMENTS = 100,  /* likewise, to take a power of what was added up as to add one */
+	OUTPUT_PS = 2000,    /* an output of a window or a sum, however little goes into it ... */
+	PIXEL_PS = 15000,    /* ... and a pixel of them */
+	PIXEL_ELEMENTS = 16, /* that it takes as long to find a pixel as to copy, or to begin a step as to add up */
+	REGION_PART = 2      /* a region of unknown size is taken for half of the image, in each direction */
 };
 
 enum nnb__count {
@@ -30,6 +34,13 @@ enum nnb__count {
 	WEIGHTS,    /* elements of all inputs but the first, times the batch */
 	STEPS,      /* the same, times the batch and the items of a sequence */
 	FILTERS,    /* outputs, times the cells that a filter has for one */
+	PIXELS,     /* elements of the output, and its pixels, each of which is looked for */
+	SAMPLES,    /* of an image, in the cells of regions */
+	ORDERED,    /* elements, and comparisons to put the greatest of them in order */
+	DRAWN,      /* elements of the input and the output */
+	REGIONS,    /* pairs of boxes, of each class */
+	PROPOSALS,  /* pairs of boxes, of each image */
+	DETECTIONS, /* pairs of anchors, of each image and class */
 	SUBGRAPHS   /* nothing: what the subgraphs take */
 };
 
@@ -147,7 +158,7 @@ static uint64_t weights(const struct place *p)
 
 static uint64_t steps(const struct place *p)
 {
-	return times(weights(p), in(p, 0)->rank > 1 ? in(p, 0)->dims[1] : 1);
+	return times(plus(weights(p), PIXEL_ELEMENTS), in(p, 0)->rank > 1 ? in(p, 0)->dims[1] : 1);
 }
 
 static uint64_t filters(const struct place *p)
@@ -158,9 +169,104 @@ static uint64_t filters(const struct place *p)
 	return times(outputs(p), channels ? elements(filter) / channels : 0);
 }
 
+/* The pixels of an image whose channels are last are each a row. */
+static uint64_t rows_of(const struct nnb_shape *s)
+{
+	uint64_t row = last_of(s);
+
+	return row ? elements(s) / row : 0;
+}
+
+/* A constant scalar; @otherwise, if it comes with the request or is not there. */
+static int64_t integer(const struct place *p, uint32_t k, int64_t otherwise)
+{
+	const int32_t *value = k < p->op->n_inputs ? p->graph->constants[p->op->inputs[k]] : NULL;
+
+	return value ? *value : otherwise;
+}
+
+/*
+ * Of ROI_ALIGN and ROI_POOLING, in one direction of a cell of the output: as many as the model asks for, or as the region has, which is data.
+ */
+static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t cells)
+{
+	const struct nnb_shape *image = in(p, 0);
+	int64_t samples = p->op->type == NNB_ROI_ALIGN ? integer(p, wanted, 0) : 0, out = integer(p, cells, 1);
+	const uint8_t *channels_second = p->graph->constants[p->op->inputs[p->op->n_inputs - 1]];
+	uint32_t d = (cells == 3 ? 1u : 2u) + (channels_second && *channels_second);
+
+	if (samples > 0 || image->rank != 4)
+		return samples > 0 ? (uint64_t)samples : 1;
+	return 1 + image->dims[d] / REGION_PART / (out > 0 ? (uint64_t)out : 1);
+}
+
+/* log2(@n), and 1. */
+static uint64_t bits(uint64_t n)
+{
+	return n ? 64 - (uint64_t)__builtin_clzll(n) : 1;
+}
+
+/* The @k greatest of each row are kept in a heap. */
+static uint64_t ordered(const struct place *p)
+{
+	const struct nnb_shape *s = in(p, 0);
+	uint64_t n = last_of(s);
+	int64_t k = integer(p, 1, INT64_MAX);
+
+	return plus(elements(s), times(times(rows_of(s), k >= 0 && (uint64_t)k < n ? (uint64_t)k : n), 2 * bits(n)));
+}
+
+/* Boxes that are kept, at most @most if that is above 0, are each compared with all @n. And @n are sorted. */
+static uint64_t compared(uint64_t n, int64_t most)
+{
+	uint64_t kept = most > 0 && (uint64_t)most < n ? (uint64_t)most : n;
+
+	return times(n, plus(kept, bits(n)));
+}
+
+static uint64_t dim(const struct nnb_shape *s, uint32_t d)
+{
+	return d < s->rank ? s->dims[d] : 1;
+}
+
+/* Of DETECTION_POSTPROCESSING: all classes by themselves, or each anchor for its best class. */
+static uint64_t detections(const struct place *p)
+{
+	const uint8_t *regular = p->graph->constants[p->op->inputs[7]];
+	const struct nnb_shape *scores = in(p, 0);
+	bool by_class = !regular || *regular;
+	uint64_t pairs = compared(dim(scores, 1), integer(p, by_class ? 10 : 8, 0));
+
+	return plus(elements(scores), times(dim(scores, 0), times(by_class ? dim(scores, 2) : 1, pairs)));
+}
+
+static uint64_t proposals(const struct place *p)
+{
+	const struct nnb_shape *scores = in(p, 0);
+	uint64_t images = dim(scores, 0), n = images ? elements(scores) / images : 0;
+	int64_t before = integer(p, 6, 0);
+
+	return plus(elements(scores), times(images, compared(before > 0 && (uint64_t)before < n ? (uint64_t)before : n,
+	                                                     integer(p, 7, 0))));
+}
+
 static uint64_t count(const struct place *p, enum nnb__count what)
 {
 	switch (what) {
+	case PIXELS:
+		return plus(outputs(p), times(rows_of(&p->shapes[p->op->outputs[0]]), PIXEL_ELEMENTS));
+	case SAMPLES:
+		return times(outputs(p), times(samples_along(p, 7, 3), samples_along(p, 8, 4)));
+	case ORDERED:
+		return ordered(p);
+	case DRAWN:
+		return plus(elements(in(p, 0)), times(outputs(p), bits(last_of(in(p, 0)))));
+	case REGIONS:
+		return times(dim(in(p, 0), 1), compared(dim(in(p, 0), 0), 0));
+	case PROPOSALS:
+		return proposals(p);
+	case DETECTIONS:
+		return detections(p);
 	case INPUTS:
 		return elements(in(p, 0));
 	case STEPS:
@@ -223,6 +329,8 @@ static bool is_plain(const struct place *p)
 
 	if (type == NNB_MEAN)
 		return is_plain_mean(p);
+	if (type == NNB_DEPTHWISE_CONV_2D && cells(p) > DEEP)
+		return true;
 	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D && !wide)
 		return false;
 	if (wide && is_plain_wide(p))
@@ -252,6 +360,12 @@ static bool is_bytes(uint32_t type)
 	const struct nnb_type_info *info = nnb_type_info(type);
 
 	return (info->quantized || info->by_channel) && info->bytes == 1;
+}
+
+/* What it computes for one output are sums: of any length, and 1 is one, too. */
+static bool adds_up(enum nnb__count what)
+{
+	return what == PRODUCTS || what == FILTERS || what == CELLS;
 }
 
 /* The branch that takes longer; or an iteration. @ns: of each subgraph. */
@@ -310,6 +424,9 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	n = count(&p, cost->count);
 	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
 	n = n > UINT64_MAX / ps ? times(n / 1000, ps) : n * ps / 1000;
+	if (adds_up(cost->count))
+		n = plus(n, plus(times(outputs(&p), OUTPUT_PS), times(rows_of(&shapes[p.op->outputs[0]]), PIXEL_PS)) /
+		                    1000);
 	return plus(n, EACH_NS);
 }
 

@@ -822,6 +822,574 @@ static uint32_t sequence_lstm(struct maker *k)
 	return tensor(k, 3, DIMS(STEPS, BATCH, CELLS), 0);
 }
 
+/* ---- shapes that an attacker would choose: one output of all there is, rows of one element, one value many times ---- */
+
+static uint32_t one_deep_output(struct maker *k)
+{
+	input(k, 2, DIMS(1, MANY));
+	constant(k, 2, DIMS(1, MANY));
+	bias(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 2, DIMS(1, 1), 5000);
+}
+
+static uint32_t one_deep_output_of_the_run(struct maker *k)
+{
+	input(k, 2, DIMS(1, MANY));
+	input(k, 2, DIMS(1, MANY));
+	bias(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 2, DIMS(1, 1), 5000);
+}
+
+static uint32_t many_flat_outputs(struct maker *k)
+{
+	input(k, 2, DIMS(FEW, 1));
+	constant(k, 2, DIMS(1, 1));
+	bias(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 2, DIMS(FEW, 1), 5000);
+}
+
+static uint32_t reduce_to_one(struct maker *k)
+{
+	input(k, 2, DIMS(MANY, 1));
+	values(k, 2, (const int32_t[]){ 0, 1 });
+	truth(k, false);
+	return tensor(k, 1, DIMS(1), 0.5f);
+}
+
+static uint32_t reduce_far_apart(struct maker *k)
+{
+	input(k, 3, DIMS(FEW / 4, 2, 2));
+	values(k, 2, (const int32_t[]){ 0, 2 });
+	truth(k, false);
+	return tensor(k, 1, DIMS(2), 0.5f);
+}
+
+static uint32_t reduce_each_to_itself(struct maker *k)
+{
+	input(k, 2, DIMS(FEW, 1));
+	values(k, 1, (const int32_t[]){ 1 });
+	truth(k, false);
+	return tensor(k, 1, DIMS(FEW), 0.5f);
+}
+
+static uint32_t mean_to_one(struct maker *k)
+{
+	input(k, 2, DIMS(1, MANY));
+	values(k, 1, (const int32_t[]){ 1 });
+	scalar(k, 0);
+	return tensor(k, 1, DIMS(1), 0.5f);
+}
+
+static uint32_t mean_of_one_deep_image(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, MANY));
+	values(k, 2, (const int32_t[]){ 1, 2 });
+	scalar(k, 1);
+	return tensor(k, 4, DIMS(1, 1, 1, MANY), 0.5f);
+}
+
+static uint32_t mean_of_one_wide_image(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, MANY, 1));
+	values(k, 2, (const int32_t[]){ 1, 2 });
+	scalar(k, 1);
+	return tensor(k, 4, DIMS(1, 1, 1, 1), 0.5f);
+}
+
+static uint32_t argmax_of_columns(struct maker *k)
+{
+	input(k, 2, DIMS(2, FEW / 2));
+	scalar(k, 0);
+	return operand(k->m, &(struct nnb_operand){ .type = NNB_TENSOR_INT32, .rank = 1, .dims = { FEW / 2 } });
+}
+
+static uint32_t topk_of_all(struct maker *k)
+{
+	input(k, 1, DIMS(FEW));
+	scalar(k, FEW);
+	k->more[k->n_more++] = of_type(k, NNB_TENSOR_INT32, 1, DIMS(FEW));
+	return tensor(k, 1, DIMS(FEW), 0.5f);
+}
+
+static uint32_t log_softmax_of_columns(struct maker *k)
+{
+	input(k, 2, DIMS(2, FEW / 4));
+	real_scalar(k, 1);
+	scalar(k, 0);
+	return tensor(k, 2, DIMS(2, FEW / 4), 0);
+}
+
+static uint32_t softmax_of_single_elements(struct maker *k)
+{
+	input(k, 2, DIMS(FEW, 1));
+	real_scalar(k, 1);
+	return tensor(k, 2, DIMS(FEW, 1), 1.0f / 256);
+}
+
+static uint32_t normalization_of_single_elements(struct maker *k)
+{
+	input(k, 4, DIMS(1, FEW, 1, 1));
+	return tensor(k, 4, DIMS(1, FEW, 1, 1), 0);
+}
+
+/* All are neighbours of each. */
+static uint32_t response_normalization_of_one_pixel(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, 4096 / SMALLER));
+	scalar(k, 4096);
+	real_scalar(k, 1);
+	real_scalar(k, 1);
+	real_scalar(k, 0.5f);
+	return tensor(k, 4, DIMS(1, 1, 1, 4096 / SMALLER), 0);
+}
+
+static uint32_t transpose_of_twos(struct maker *k)
+{
+	input(k, 4, DIMS(2, 2, 2, FEW / 8));
+	values(k, 4, (const int32_t[]){ 3, 2, 1, 0 });
+	return tensor(k, 4, DIMS(FEW / 8, 2, 2, 2), 0.5f);
+}
+
+static uint32_t transpose_of_one_column(struct maker *k)
+{
+	input(k, 2, DIMS(MANY, 1));
+	values(k, 2, (const int32_t[]){ 1, 0 });
+	return tensor(k, 2, DIMS(1, MANY), 0.5f);
+}
+
+static uint32_t tile_of_one(struct maker *k)
+{
+	input(k, 1, DIMS(1));
+	values(k, 1, (const int32_t[]){ MANY });
+	return tensor(k, 1, DIMS(MANY), 0.5f);
+}
+
+static uint32_t tile_of_columns(struct maker *k)
+{
+	input(k, 3, DIMS(2, 1, 2));
+	values(k, 3, (const int32_t[]){ 1, FEW / 4, 1 });
+	return tensor(k, 3, DIMS(2, FEW / 4, 2), 0.5f);
+}
+
+/* Of one value all around. */
+static uint32_t pad_of_one(struct maker *k)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 1, 2 } };
+	uint32_t index;
+
+	input(k, 1, DIMS(1));
+	index = operand(k->m, &o);
+	assert_int_equal(nnb_model_value(k->m, index, (int32_t[]){ MANY / 2, MANY / 2 }, 8), 0);
+	k->inputs[k->n_inputs++] = index;
+	return tensor(k, 1, DIMS(MANY + 1), 0.5f);
+}
+
+static uint32_t pad_of_columns(struct maker *k)
+{
+	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 2, .dims = { 2, 2 } };
+	uint32_t index;
+
+	input(k, 2, DIMS(FEW / 4, 1));
+	index = operand(k->m, &o);
+	assert_int_equal(nnb_model_value(k->m, index, (int32_t[]){ 0, 0, 1, 1 }, 16), 0);
+	k->inputs[k->n_inputs++] = index;
+	return tensor(k, 2, DIMS(FEW / 4, 3), 0.5f);
+}
+
+static uint32_t slice_of_a_column(struct maker *k)
+{
+	input(k, 2, DIMS(FEW, 2));
+	values(k, 2, (const int32_t[]){ 0, 1 });
+	values(k, 2, (const int32_t[]){ FEW, 1 });
+	return tensor(k, 2, DIMS(FEW, 1), 0.5f);
+}
+
+static uint32_t strided_slice_of_a_column(struct maker *k)
+{
+	input(k, 2, DIMS(FEW, 2));
+	values(k, 2, (const int32_t[]){ 0, 0 });
+	values(k, 2, (const int32_t[]){ FEW, 2 });
+	values(k, 2, (const int32_t[]){ 1, 2 });
+	for (int i = 0; i < 3; i++)
+		scalar(k, 0);
+	return tensor(k, 2, DIMS(FEW, 1), 0.5f);
+}
+
+static uint32_t gather_of_single_elements(struct maker *k)
+{
+	input(k, 2, DIMS(4, 64));
+	scalar(k, 1);
+	indexes(k, FEW / 4);
+	return tensor(k, 2, DIMS(4, FEW / 4), 0.5f);
+}
+
+static uint32_t gather_of_one_long_row(struct maker *k)
+{
+	input(k, 2, DIMS(1, MANY));
+	scalar(k, 0);
+	indexes(k, 1);
+	return tensor(k, 2, DIMS(1, MANY), 0.5f);
+}
+
+static uint32_t embedding_of_one_long_row(struct maker *k)
+{
+	indexes(k, 1);
+	input(k, 2, DIMS(1, MANY));
+	return tensor(k, 2, DIMS(1, MANY), 0.5f);
+}
+
+static uint32_t batch_to_space_of_single_elements(struct maker *k)
+{
+	enum { BLOCK = 512 };
+
+	input(k, 4, DIMS(BLOCK * BLOCK, 1, 1, 1));
+	values(k, 2, (const int32_t[]){ BLOCK, BLOCK });
+	return tensor(k, 4, DIMS(1, BLOCK, BLOCK, 1), 0.5f);
+}
+
+static uint32_t shuffle_of_single_elements(struct maker *k)
+{
+	input(k, 2, DIMS(1, FEW));
+	scalar(k, FEW);
+	scalar(k, 1);
+	return tensor(k, 2, DIMS(1, FEW), 0.5f);
+}
+
+static uint32_t concatenation_of_columns(struct maker *k)
+{
+	input(k, 2, DIMS(FEW, 1));
+	input(k, 2, DIMS(FEW, 1));
+	scalar(k, 1);
+	return tensor(k, 2, DIMS(FEW, 2), 0.5f);
+}
+
+static uint32_t split_of_columns(struct maker *k)
+{
+	input(k, 2, DIMS(FEW, 2));
+	scalar(k, 1);
+	scalar(k, 2);
+	k->more[k->n_more++] = tensor(k, 2, DIMS(FEW, 1), 0.5f);
+	return tensor(k, 2, DIMS(FEW, 1), 0.5f);
+}
+
+static uint32_t nearest_of_one_pixel(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, 1));
+	scalar(k, FEW / 64);
+	scalar(k, 64);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 64, FEW / 64, 1), 0.5f);
+}
+
+static uint32_t resize_of_one_pixel(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, 1));
+	scalar(k, FEW / 64);
+	scalar(k, 64);
+	return tensor(k, 4, DIMS(1, 64, FEW / 64, 1), 0.5f);
+}
+
+static uint32_t instance_normalization_of_single_elements(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, FEW));
+	for (int i = 0; i < 3; i++)
+		real_scalar(k, 1);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 1, 1, FEW), 0);
+}
+
+static uint32_t prelu_of_columns(struct maker *k)
+{
+	input(k, 3, DIMS(FEW / 2, 2, 1));
+	constant(k, 3, DIMS(1, 2, 1));
+	return tensor(k, 3, DIMS(FEW / 2, 2, 1), 200);
+}
+
+static uint32_t pair_of_columns(struct maker *k)
+{
+	input(k, 3, DIMS(FEW / 2, 1, 2));
+	input(k, 3, DIMS(1, 2, 1));
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 3, DIMS(FEW / 2, 2, 2), 200);
+}
+
+static uint32_t plain_pair_of_columns(struct maker *k)
+{
+	input(k, 3, DIMS(FEW / 4, 1, 2));
+	input(k, 3, DIMS(1, 2, 1));
+	return tensor(k, 3, DIMS(FEW / 4, 2, 2), 0.5f);
+}
+
+static uint32_t one_deep_window(struct maker *k)
+{
+	return conv(k, true, 1, 1, MANY, 1);
+}
+
+static uint32_t one_deep_window_of_the_run(struct maker *k)
+{
+	return conv(k, false, 1, 1, MANY, 1);
+}
+
+/* One output of each channel: the window is the image. */
+static uint32_t whole_depthwise(struct maker *k)
+{
+	uint32_t side = 1024 / SMALLER;
+
+	input(k, 4, DIMS(1, side, side, 2));
+	constant(k, 4, DIMS(1, side, side, 2));
+	bias(k, 2);
+	scalar(k, NNB_PADDING_VALID);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 4, DIMS(1, 1, 1, 2), 1000);
+}
+
+/* Steps so long that nearly all outputs are nothing but the bias. */
+static uint32_t transposed_conv_of_nothing(struct maker *k)
+{
+	input(k, 4, DIMS(1, 2, 2, 1));
+	constant(k, 4, DIMS(1, 1, 1, 1));
+	bias(k, 1);
+	for (int i = 0; i < 4; i++)
+		scalar(k, 0);
+	scalar(k, 1023);
+	scalar(k, 1023);
+	scalar(k, NNB_FUSED_NONE);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 1024, 1024, 1), 1000);
+}
+
+/* One region, which is the image, and one output of it. */
+static uint32_t roi_align_of_one(struct maker *k)
+{
+	input(k, 4, DIMS(1, 32, 32, 16));
+	boxes(k, 1, 1);
+	indexes(k, 1);
+	scalar(k, 1);
+	scalar(k, 1);
+	real_scalar(k, 1);
+	real_scalar(k, 1);
+	scalar(k, 512);
+	scalar(k, 512);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 1, 1, 16), 0);
+}
+
+static uint32_t roi_pooling_of_one_large(struct maker *k)
+{
+	const float all[] = { 0, 0, 2047, 2047 };
+	uint32_t index = tensor(k, 2, DIMS(1, 4), 0);
+
+	input(k, 4, DIMS(1, 2048, 2048, 1));
+	assert_int_equal(nnb_model_value(k->m, index, all, sizeof(all)), 0);
+	k->inputs[k->n_inputs++] = index;
+	indexes(k, 1);
+	scalar(k, 1);
+	scalar(k, 1);
+	real_scalar(k, 1);
+	real_scalar(k, 1);
+	truth(k, false);
+	return tensor(k, 4, DIMS(1, 1, 1, 1), 0);
+}
+
+static uint32_t heatmap_of_one_large(struct maker *k)
+{
+	input(k, 4, DIMS(1, 2048, 2048, 1));
+	boxes(k, 1, 1);
+	truth(k, false);
+	k->more[k->n_more++] = tensor(k, 3, DIMS(1, 1, 2), 0);
+	return tensor(k, 2, DIMS(1, 1), 0);
+}
+
+static uint32_t multinomial_of_one(struct maker *k)
+{
+	input(k, 2, DIMS(1, FEW));
+	scalar(k, 1);
+	values(k, 2, (const int32_t[]){ 1, 2 });
+	return of_type(k, NNB_TENSOR_INT32, 2, DIMS(1, 1));
+}
+
+static void zeros(struct maker *k, uint32_t rank, const uint32_t *dims)
+{
+	struct nnb_operand o = tensor_of(k, rank, dims);
+	uint32_t index = operand(k->m, &o);
+	uint64_t bytes;
+	void *values;
+
+	assert_int_equal(nnb_operand_bytes(o.type, o.rank, o.dims, &bytes), 0);
+	values = calloc(1, bytes);
+	assert_non_null(values);
+	assert_int_equal(nnb_model_value(k->m, index, values, bytes), 0);
+	free(values);
+	k->inputs[k->n_inputs++] = index;
+}
+
+static void reals(struct maker *k, uint32_t rank, const uint32_t *dims, const float *of, uint32_t bytes)
+{
+	uint32_t index = tensor(k, rank, dims, 0);
+
+	assert_int_equal(nnb_model_value(k->m, index, of, bytes), 0);
+	k->inputs[k->n_inputs++] = index;
+}
+
+/* No box shares a cell with another, so that all are kept, and each is compared with all that are left. */
+static uint32_t proposals_apart(struct maker *k)
+{
+	enum { SIDE = 48, STRIDE = 8 };
+
+	input(k, 4, DIMS(1, SIDE, SIDE, 1));
+	zeros(k, 4, DIMS(1, SIDE, SIDE, 4));
+	reals(k, 2, DIMS(1, 4), (const float[]){ 0, 0, 4, 4 }, 16);
+	reals(k, 2, DIMS(1, 2), (const float[]){ SIDE * STRIDE, SIDE * STRIDE }, 8);
+	real_scalar(k, STRIDE);
+	real_scalar(k, STRIDE);
+	scalar(k, -1);
+	scalar(k, -1);
+	real_scalar(k, 0.5f);
+	real_scalar(k, 1);
+	truth(k, false);
+	k->more[k->n_more++] = tensor(k, 2, DIMS(0, 4), 0);
+	k->more[k->n_more++] = of_type(k, NNB_TENSOR_INT32, 1, DIMS(0));
+	return tensor(k, 1, DIMS(0), 0);
+}
+
+static uint32_t boxes_apart(struct maker *k)
+{
+	enum { SIDE = 32 };
+	float at[SIDE * SIDE][2][4];
+
+	for (uint32_t i = 0; i < SIDE * SIDE; i++)
+		for (uint32_t c = 0; c < 2; c++)
+			memcpy(at[i][c],
+			       (float[]){ (float)(i % SIDE * 8), (float)(i / SIDE * 8), (float)(i % SIDE * 8 + 4),
+			                  (float)(i / SIDE * 8 + 4) },
+			       16);
+	input(k, 2, DIMS(SIDE * SIDE, 2));
+	reals(k, 2, DIMS(SIDE * SIDE, 8), at[0][0], sizeof(at));
+	indexes(k, SIDE * SIDE);
+	real_scalar(k, -10);
+	scalar(k, -1);
+	scalar(k, 0);
+	real_scalar(k, 0.5f);
+	real_scalar(k, 1);
+	real_scalar(k, 0);
+	k->more[k->n_more++] = tensor(k, 2, DIMS(0, 4), 0);
+	k->more[k->n_more++] = of_type(k, NNB_TENSOR_INT32, 1, DIMS(0));
+	k->more[k->n_more++] = of_type(k, NNB_TENSOR_INT32, 1, DIMS(0));
+	return tensor(k, 1, DIMS(0), 0);
+}
+
+static uint32_t deep_pool(struct maker *k)
+{
+	return pool(k, 2, MANY / 4, 2);
+}
+
+static uint32_t images_of_one_pixel(struct maker *k)
+{
+	input(k, 4, DIMS(FEW, 1, 1, 1));
+	scalar(k, NNB_PADDING_VALID);
+	for (int i = 0; i < 4; i++)
+		scalar(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 4, DIMS(FEW, 1, 1, 1), 0.5f);
+}
+
+static uint32_t resize_of_many_images(struct maker *k)
+{
+	input(k, 4, DIMS(FEW / 4, 1, 1, 1));
+	scalar(k, 1);
+	scalar(k, 1);
+	return tensor(k, 4, DIMS(FEW / 4, 1, 1, 1), 0.5f);
+}
+
+static uint32_t deep_depthwise(struct maker *k)
+{
+	input(k, 4, DIMS(1, 1, 1, FEW));
+	constant(k, 4, DIMS(1, 1, 1, FEW));
+	bias(k, FEW);
+	scalar(k, NNB_PADDING_VALID);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, 1);
+	scalar(k, NNB_FUSED_NONE);
+	return tensor(k, 4, DIMS(1, 1, 1, FEW), 1000);
+}
+
+static uint32_t projection_of_one_long_item(struct maker *k)
+{
+	constant(k, 2, DIMS(1, 2));
+	input(k, 2, DIMS(1, FEW));
+	omitted(k, 1);
+	scalar(k, 2);
+	return operand(k->m, &(struct nnb_operand){ .type = NNB_TENSOR_INT32, .rank = 1, .dims = { 2 } });
+}
+
+/* 0, @step, ... below @n. */
+static void spread(struct maker *k, uint32_t n, uint32_t step)
+{
+	int32_t *of = malloc(n * sizeof(*of));
+
+	assert_non_null(of);
+	for (uint32_t i = 0; i < n; i++)
+		of[i] = (int32_t)((uint64_t)i * step % n);
+	values(k, n, of);
+	free(of);
+}
+
+static uint32_t hashtable_of_many_keys(struct maker *k)
+{
+	struct nnb_operand hits = { .type = NNB_TENSOR_QUANT8_ASYMM, .rank = 1, .dims = { FEW }, .scale = 1 };
+
+	spread(k, FEW, 7919);
+	spread(k, FEW, 1);
+	input(k, 2, DIMS(FEW, 1));
+	k->more[k->n_more++] = operand(k->m, &hits);
+	return tensor(k, 2, DIMS(FEW, 1), 0.5f);
+}
+
+/* One unit, of an input that is all there is. */
+static uint32_t rnn_of_one_unit(struct maker *k)
+{
+	input(k, 2, DIMS(1, FEW));
+	constant(k, 2, DIMS(1, FEW));
+	constant(k, 2, DIMS(1, 1));
+	constant(k, 1, DIMS(1));
+	input(k, 2, DIMS(1, 1));
+	scalar(k, NNB_FUSED_RELU);
+	k->more[k->n_more++] = tensor(k, 2, DIMS(1, 1), 0);
+	return tensor(k, 2, DIMS(1, 1), 0);
+}
+
+static uint32_t svdf_of_one_unit(struct maker *k)
+{
+	input(k, 2, DIMS(1, 1));
+	constant(k, 2, DIMS(1, 1));
+	constant(k, 2, DIMS(1, FEW));
+	constant(k, 1, DIMS(1));
+	input(k, 2, DIMS(1, FEW));
+	scalar(k, 1);
+	scalar(k, NNB_FUSED_RELU);
+	k->more[k->n_more++] = tensor(k, 2, DIMS(1, 1), 0);
+	return tensor(k, 2, DIMS(1, FEW), 0);
+}
+
+static uint32_t sequence_rnn_of_many_steps(struct maker *k)
+{
+	input(k, 3, DIMS(FEW / 16, 1, 1));
+	constant(k, 2, DIMS(1, 1));
+	constant(k, 2, DIMS(1, 1));
+	constant(k, 1, DIMS(1));
+	input(k, 2, DIMS(1, 1));
+	scalar(k, NNB_FUSED_RELU);
+	scalar(k, 1);
+	return tensor(k, 3, DIMS(FEW / 16, 1, 1), 0);
+}
+
 static const struct row {
 	const char *name;
 	enum nnb_op op;
@@ -961,6 +1529,81 @@ static const struct row {
 	{ "TRANSPOSE_CONV_2D quant8", NNB_TRANSPOSE_CONV_2D, transposed_conv_of_constants, true },
 	{ "TRANSPOSE_CONV_2D float32, weights of the run", NNB_TRANSPOSE_CONV_2D, transposed_conv_by_the_kernel,
 	  false },
+	{ "FULLY_CONNECTED float32, one deep output", NNB_FULLY_CONNECTED, one_deep_output, false },
+	{ "FULLY_CONNECTED quant8, one deep output", NNB_FULLY_CONNECTED, one_deep_output, true },
+	{ "FULLY_CONNECTED float32, one deep output of the run", NNB_FULLY_CONNECTED, one_deep_output_of_the_run,
+	  false },
+	{ "FULLY_CONNECTED quant8, one deep output of the run", NNB_FULLY_CONNECTED, one_deep_output_of_the_run, true },
+	{ "FULLY_CONNECTED float32, many flat outputs", NNB_FULLY_CONNECTED, many_flat_outputs, false },
+	{ "REDUCE_MAX float32, to one", NNB_REDUCE_MAX, reduce_to_one, false },
+	{ "REDUCE_SUM float32, far apart", NNB_REDUCE_SUM, reduce_far_apart, false },
+	{ "REDUCE_PROD float32, each to itself", NNB_REDUCE_PROD, reduce_each_to_itself, false },
+	{ "MEAN float32, to one", NNB_MEAN, mean_to_one, false },
+	{ "MEAN float32, one deep image", NNB_MEAN, mean_of_one_deep_image, false },
+	{ "MEAN float32, one wide image", NNB_MEAN, mean_of_one_wide_image, false },
+	{ "MEAN quant8, one wide image", NNB_MEAN, mean_of_one_wide_image, true },
+	{ "ARGMAX float32, columns", NNB_ARGMAX, argmax_of_columns, false },
+	{ "TOPK_V2 float32, all", NNB_TOPK_V2, topk_of_all, false },
+	{ "LOG_SOFTMAX float32, columns", NNB_LOG_SOFTMAX, log_softmax_of_columns, false },
+	{ "SOFTMAX float32, single elements", NNB_SOFTMAX, softmax_of_single_elements, false },
+	{ "SOFTMAX quant8, single elements", NNB_SOFTMAX, softmax_of_single_elements, true },
+	{ "L2_NORMALIZATION float32, single elements", NNB_L2_NORMALIZATION, normalization_of_single_elements, false },
+	{ "LOCAL_RESPONSE_NORMALIZATION float32, one pixel", NNB_LOCAL_RESPONSE_NORMALIZATION,
+	  response_normalization_of_one_pixel, false },
+	{ "TRANSPOSE float32, twos", NNB_TRANSPOSE, transpose_of_twos, false },
+	{ "TRANSPOSE float32, one column", NNB_TRANSPOSE, transpose_of_one_column, false },
+	{ "TRANSPOSE quant8, twos", NNB_TRANSPOSE, transpose_of_twos, true },
+	{ "TILE float32, one element", NNB_TILE, tile_of_one, false },
+	{ "TILE float32, columns", NNB_TILE, tile_of_columns, false },
+	{ "PAD float32, one element", NNB_PAD, pad_of_one, false },
+	{ "PAD float32, columns", NNB_PAD, pad_of_columns, false },
+	{ "SLICE float32, a column", NNB_SLICE, slice_of_a_column, false },
+	{ "STRIDED_SLICE float32, a column", NNB_STRIDED_SLICE, strided_slice_of_a_column, false },
+	{ "GATHER float32, single elements", NNB_GATHER, gather_of_single_elements, false },
+	{ "GATHER float32, one long row", NNB_GATHER, gather_of_one_long_row, false },
+	{ "EMBEDDING_LOOKUP float32, one long row", NNB_EMBEDDING_LOOKUP, embedding_of_one_long_row, false },
+	{ "BATCH_TO_SPACE_ND float32, single elements", NNB_BATCH_TO_SPACE_ND, batch_to_space_of_single_elements,
+	  false },
+	{ "CHANNEL_SHUFFLE float32, single elements", NNB_CHANNEL_SHUFFLE, shuffle_of_single_elements, false },
+	{ "CONCATENATION float32, columns", NNB_CONCATENATION, concatenation_of_columns, false },
+	{ "SPLIT float32, columns", NNB_SPLIT, split_of_columns, false },
+	{ "RESIZE_NEAREST_NEIGHBOR float32, one pixel", NNB_RESIZE_NEAREST_NEIGHBOR, nearest_of_one_pixel, false },
+	{ "RESIZE_BILINEAR float32, one pixel", NNB_RESIZE_BILINEAR, resize_of_one_pixel, false },
+	{ "INSTANCE_NORMALIZATION float32, single elements", NNB_INSTANCE_NORMALIZATION,
+	  instance_normalization_of_single_elements, false },
+	{ "PRELU float32, columns", NNB_PRELU, prelu_of_columns, false },
+	{ "ADD float32, columns", NNB_ADD, pair_of_columns, false },
+	{ "ADD quant8, columns", NNB_ADD, pair_of_columns, true },
+	{ "MAXIMUM float32, columns", NNB_MAXIMUM, plain_pair_of_columns, false },
+	{ "CONV_2D float32, one deep window", NNB_CONV_2D, one_deep_window, false },
+	{ "CONV_2D quant8, one deep window", NNB_CONV_2D, one_deep_window, true },
+	{ "CONV_2D float32, one deep window of the run", NNB_CONV_2D, one_deep_window_of_the_run, false },
+	{ "DEPTHWISE_CONV_2D float32, one window", NNB_DEPTHWISE_CONV_2D, whole_depthwise, false },
+	{ "TRANSPOSE_CONV_2D float32, far apart", NNB_TRANSPOSE_CONV_2D, transposed_conv_of_nothing, false },
+	{ "ROI_ALIGN float32, one output", NNB_ROI_ALIGN, roi_align_of_one, false },
+	{ "ROI_POOLING float32, one output", NNB_ROI_POOLING, roi_pooling_of_one_large, false },
+	{ "HEATMAP_MAX_KEYPOINT float32, one image", NNB_HEATMAP_MAX_KEYPOINT, heatmap_of_one_large, false },
+	{ "RANDOM_MULTINOMIAL float32, one of many", NNB_RANDOM_MULTINOMIAL, multinomial_of_one, false },
+	{ "GENERATE_PROPOSALS float32, none suppressed", NNB_GENERATE_PROPOSALS, proposals_apart, false },
+	{ "BOX_WITH_NMS_LIMIT float32, none suppressed", NNB_BOX_WITH_NMS_LIMIT, boxes_apart, false },
+	{ "MAX_POOL_2D float32, deep pixels", NNB_MAX_POOL_2D, deep_pool, false },
+	{ "MAX_POOL_2D quant8, deep pixels", NNB_MAX_POOL_2D, deep_pool, true },
+	{ "AVERAGE_POOL_2D float32, deep pixels", NNB_AVERAGE_POOL_2D, deep_pool, false },
+	{ "AVERAGE_POOL_2D quant8, deep pixels", NNB_AVERAGE_POOL_2D, deep_pool, true },
+	{ "L2_POOL_2D float32, deep pixels", NNB_L2_POOL_2D, deep_pool, false },
+	{ "MAX_POOL_2D float32, images of one pixel", NNB_MAX_POOL_2D, images_of_one_pixel, false },
+	{ "AVERAGE_POOL_2D quant8, images of one pixel", NNB_AVERAGE_POOL_2D, images_of_one_pixel, true },
+	{ "L2_POOL_2D float32, images of one pixel", NNB_L2_POOL_2D, images_of_one_pixel, false },
+	{ "RESIZE_BILINEAR float32, many images", NNB_RESIZE_BILINEAR, resize_of_many_images, false },
+	{ "RESIZE_BILINEAR quant8 signed, many images", NNB_RESIZE_BILINEAR, resize_of_many_images, true,
+	  NNB_TENSOR_QUANT8_ASYMM_SIGNED },
+	{ "DEPTHWISE_CONV_2D float32, one deep pixel", NNB_DEPTHWISE_CONV_2D, deep_depthwise, false },
+	{ "LSH_PROJECTION float32, one long item", NNB_LSH_PROJECTION, projection_of_one_long_item, false },
+	{ "HASHTABLE_LOOKUP float32, many keys", NNB_HASHTABLE_LOOKUP, hashtable_of_many_keys, false },
+	{ "RNN float32, one unit", NNB_RNN, rnn_of_one_unit, false },
+	{ "SVDF float32, one unit", NNB_SVDF, svdf_of_one_unit, false },
+	{ "UNIDIRECTIONAL_SEQUENCE_RNN float32, many steps", NNB_UNIDIRECTIONAL_SEQUENCE_RNN,
+	  sequence_rnn_of_many_steps, false },
 };
 
 static struct nnb_model *make_model(const struct row *row)
@@ -979,6 +1622,8 @@ static struct nnb_model *make_model(const struct row *row)
 }
 
 /* ---- running them ---- */
+
+enum { UNKNOWN_BYTES = 4 << 20 }; /* room for an output whose shape is found by its run */
 
 static void run(struct nnb_prepared *p)
 {
@@ -999,7 +1644,8 @@ static void run(struct nnb_prepared *p)
 		uint64_t bytes;
 		uint8_t *at;
 
-		assert_int_equal(nnb_operand_bytes(o->type, o->rank, o->dims, &bytes), 0);
+		if (nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || !bytes)
+			bytes = UNKNOWN_BYTES;
 		assert_int_equal(nnb_memory_ashmem(&pools[i], bytes), 0);
 		assert_int_equal(nnb_map(&mapping, &pools[i]), 0);
 		args[i].location = (struct nnb_location){ i, 0, (uint32_t)bytes };

@@ -245,8 +245,8 @@ static size_t propose_all(const struct nnbx_proposals *how, const struct nnbx_te
 	struct nnbx_image s = nnbx_image(scores->dims, how->nchw);
 	size_t n = 0;
 
-	for (size_t y = 0; y < s.h; y++)
-		for (size_t x = 0; x < s.w; x++)
+	for (size_t y = 0; y < s.h && nnbx_worked(1); y++)
+		for (size_t x = 0; x < s.w && nnbx_worked(1); x++)
 			for (size_t a = 0; a < s.c && nnbx_worked(BOX_UNITS); a++)
 				ret[n++] = proposal(how, scores, deltas, anchors, image, batch,
 				                    (const size_t[]){ y, x, a });

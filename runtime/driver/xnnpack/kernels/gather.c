@@ -98,10 +98,12 @@ static size_t nearest(const struct nnbx_nearest *how, size_t i, double scale, si
 	return x < (double)(n - 1) ? (size_t)x : n - 1;
 }
 
+enum { PIXEL_UNITS = 60 }; /* of look.h: to find a pixel, and to copy one of few channels */
+
 static void resize_row(const struct nnbx_nearest *how, const struct nnbx_image *from, const struct nnbx_image *to,
                        size_t elem, const char *in, char *out)
 {
-	for (size_t x = 0; x < to->w && nnbx_worked(10); x++) {
+	for (size_t x = 0; x < to->w && nnbx_worked(PIXEL_UNITS); x++) {
 		struct nnbx_move m = { .rank = 1,
 			               .dims = { to->c },
 			               .in_step = { (ptrdiff_t)from->step_c },

@@ -1,6 +1,8 @@
 /* pool.c -- pools, and resizing. */
 #include "arith.h"
 
+enum { PATCH_UNITS = 50 }; /* of look.h: to find where a window lies, and to begin with it */
+
 /* ---- pools ---- */
 
 /* What is known of up to NNBX_CHUNK channels of a window. */
@@ -43,7 +45,7 @@ static void pool_all(const struct nnbx_planes *p, const struct pool *kind, const
 {
 	size_t pixels = nnbx_pixels(p);
 
-	for (size_t pixel = 0; pixel < pixels && nnbx_worked(1); pixel++) {
+	for (size_t pixel = 0; pixel < pixels && nnbx_worked(PATCH_UNITS); pixel++) {
 		struct nnbx_patch patch = nnbx_patch(p, pixel);
 
 		for (size_t k = 0; k < p->out_c && nnbx_worked(1); k += NNBX_CHUNK) {
@@ -254,7 +256,7 @@ static void resize(const struct nnbx_planes *p, enum nnbx_centres centres, size_
 {
 	size_t in_image = (size_t)p->in_h * p->in_w * p->in_c * elem, out_row = (size_t)p->out_w * p->out_c * elem;
 
-	for (size_t b = 0; b < p->batch; b++)
+	for (size_t b = 0; b < p->batch && nnbx_worked(1); b++)
 		for (size_t y = 0; y < p->out_h && nnbx_worked(1); y++)
 			resize_row(p, centres, elem, mixer, in + b * in_image, between(y, p->in_h, p->out_h, centres),
 			           out + (b * p->out_h + y) * out_row);

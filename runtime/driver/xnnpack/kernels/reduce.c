@@ -229,6 +229,8 @@ static void rise(struct candidate *heap, size_t at)
 	}
 }
 
+enum { SINK_UNITS = 250 }; /* of look.h: through a heap of a million */
+
 static void topk_row(const struct nnbx_tensor *in, size_t first, size_t n, size_t k, struct candidate *heap)
 {
 	size_t held = 0;
@@ -246,7 +248,7 @@ static void topk_row(const struct nnbx_tensor *in, size_t first, size_t n, size_
 			sink(heap, k);
 		}
 	}
-	for (size_t left = held; left > 1 && nnbx_worked(100);) { /* the worst to the end */
+	for (size_t left = held; left > 1 && nnbx_worked(SINK_UNITS);) { /* the worst to the end */
 		struct candidate worst = heap[0];
 
 		heap[0] = heap[--left];
