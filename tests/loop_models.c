@@ -264,29 +264,44 @@ struct nnb_model *loop_shaped(void)
 
 /* ---- deep ---- */
 
-/* IF true, subgraph @next; or, without one, x + 1. */
-static struct nnb_model *level(bool last, uint32_t next)
+/* @each times IF true, subgraph @next, one after the other; or, @last, x + 1. With @spare operands that nothing reads. */
+static struct nnb_model *level(bool last, uint32_t next, uint32_t each, uint32_t spare)
 {
 	struct nnb_model *m = graph("level");
-	uint32_t x = floats(m, LOOP_N), n = ints(m), y = floats(m, LOOP_N), always = truth(m);
-	uint32_t one = floats(m, 1), act = constant(m, NNB_INT32, 0), then;
+	uint32_t x = floats(m, LOOP_N), n = ints(m), always = truth(m), at = x, y = x;
+	uint32_t one = floats(m, 1), act = constant(m, NNB_INT32, 0);
 
 	must(!nnb_model_value(m, always, &(uint8_t){ 1 }, 1) && !nnb_model_value(m, one, &(float){ 1 }, sizeof(float)));
-	if (last) {
-		OPERATION(m, NNB_ADD, IN(x, one, act), y);
-	} else {
-		then = subgraph(m, next);
-		OPERATION(m, NNB_IF, IN(always, then, then, x, n), y);
+	for (uint32_t i = 0; i < (last ? 1 : each); i++, at = y) {
+		y = floats(m, LOOP_N);
+		if (last) {
+			OPERATION(m, NNB_ADD, IN(at, one, act), y);
+		} else {
+			uint32_t then = subgraph(m, next);
+
+			OPERATION(m, NNB_IF, IN(always, then, then, at, n), y);
+		}
 	}
+	for (uint32_t i = 0; i < spare; i++)
+		constant(m, NNB_INT32, 0);
 	must(!nnb_model_finish(m, LIST(x, n), LIST(y)));
 	return m;
 }
 
 struct nnb_model *loop_deep(uint32_t levels, bool around)
 {
-	struct nnb_model *m = level(false, 0);
+	struct nnb_model *m = level(false, 0, 1, 0);
 
 	for (uint32_t i = 0; i < levels; i++)
-		refer(m, level(i == levels - 1 && !around, i == levels - 1 ? 0 : i + 1), i);
+		refer(m, level(i == levels - 1 && !around, i == levels - 1 ? 0 : i + 1, 1, 0), i);
+	return m;
+}
+
+struct nnb_model *loop_wide(uint32_t levels, uint32_t each, uint32_t spare)
+{
+	struct nnb_model *m = level(false, 0, 1, 0);
+
+	for (uint32_t i = 0; i < levels; i++)
+		refer(m, level(i == levels - 1, i + 1, each, spare), i);
 	return m;
 }

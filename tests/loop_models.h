@@ -22,6 +22,9 @@ struct nnb_model *loop_shaped(void);
 /* IF within IF, @levels subgraphs within each other, the last of which adds 1 to x; if @around, that refers to the first. */
 struct nnb_model *loop_deep(uint32_t levels, bool around);
 
+/* The same of @levels, each of which but the last has the next one @each times: it adds @each to the power of @levels - 1. Each has @spare operands that nothing reads. */
+struct nnb_model *loop_wide(uint32_t levels, uint32_t each, uint32_t spare);
+
 /* Element @i of what nested gives. */
 float loop_nested_expected(uint32_t i, float x, int32_t n);
 

@@ -12,6 +12,7 @@
 
 enum {
 	EACH_NS = 100,       /* an operation, however small */
+	OPERAND_NS = 5,      /* of a subgraph, each time that it runs */
 	DEEP = 1 << 16,      /* products in one sum, from which on a plain loop computes it */
 	ITEM = 1 << 20,      /* elements in one mean, likewise */
 	ROW_ELEMENTS = 50,   /* that it takes as long to find a row as to copy */
@@ -398,7 +399,8 @@ static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t 
 	for (uint32_t i = 0; i < m->n_operands && nnb__patient(1); i++)
 		if (m->operands[i].lifetime == NNB_LIFETIME_SUBGRAPH)
 			referenced_cost(g, m->operands[i].location.offset, ns);
-	ns[index] = plus(nnb__model_cost(part, part->shapes), EACH_NS); /* not 0: it is known */
+	/* not 0: it is known. Whoever runs it makes a frame for its operands */
+	ns[index] = plus(nnb__model_cost(part, part->shapes), EACH_NS + m->n_operands * (uint64_t)OPERAND_NS);
 }
 
 void nnb__referenced_costs(const struct nnb_graph *g, uint64_t *ret)

@@ -110,9 +110,8 @@ static enum nnb_status value_put(struct frame *f, uint32_t operand, struct value
 /* Run @inner with these values. */
 static enum nnb_status frame_run_with(struct frame *inner, const struct value *inputs)
 {
-	enum nnb_status status = NNB_STATUS_NONE;
+	enum nnb_status status = nnbx_frame_clear(inner) ? NNB_STATUS_NONE : NNB_STATUS_GENERAL_FAILURE;
 
-	nnbx_frame_clear(inner);
 	for (uint32_t k = 0; !status && k < inner->graph->model->n_inputs; k++)
 		status = nnbx_frame_input(inner, k, &inputs[k].shape, inputs[k].at);
 	return status ? status : nnbx_frame_run(inner);

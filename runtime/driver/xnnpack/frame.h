@@ -26,6 +26,7 @@ struct frame {
 	const struct nnb_operand *base;
 	struct loose *run;
 	bool is_main;
+	bool whole;              /* the arrays hold what they should: no look ended their making */
 	uint64_t own;            /* bytes of the arrays: charged */
 	struct nnb_shape *found; /* by operand; the main frame's are the caller's */
 	void **at;               /* by operand */
@@ -48,8 +49,8 @@ struct loose {
 enum nnb_status nnbx_frame_init(struct frame *frame, struct frame *outer, uint32_t index);
 void nnbx_frame_fini(struct frame *frame);
 
-/* As it was after nnbx_frame_init, but that operations stay set up: what it computed is freed. */
-void nnbx_frame_clear(struct frame *frame);
+/* As it was after nnbx_frame_init, but that operations stay set up: what it computed is freed. False: a look ended it. */
+bool nnbx_frame_clear(struct frame *frame);
 
 /* Input @input is what is at @at, of @shape: borrowed until the frame is cleared; what decides shapes is copied. */
 enum nnb_status nnbx_frame_input(struct frame *frame, uint32_t input, const struct nnb_shape *shape, void *at);

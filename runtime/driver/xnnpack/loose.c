@@ -21,7 +21,11 @@
 #include "kernels/look.h"
 #include "operand.h"
 
-enum { ALIGNMENT = 64 };
+enum {
+	ALIGNMENT = 64,
+	OPERAND_UNITS = 5,    /* of look.h: of a frame, to make it or to give it back */
+	OPERATION_UNITS = 500 /* likewise, around what an operation computes */
+};
 
 static const struct nnb_account *account_of(const struct frame *f)
 {
@@ -159,14 +163,41 @@ static uint64_t array_bytes(const struct frame *f)
 	return m->n_operands * each + (f->is_main ? 0 : m->n_operations * sizeof(*f->steps));
 }
 
+/* Item @i of @n is about to be freed: look now and then. It is freed whatever the look says. */
+static void look_while_freeing(uint32_t i, uint32_t n)
+{
+	if (i % NNBX_PART == 0)
+		nnbx_worked((size_t)(n - i < NNBX_PART ? n - i : NNBX_PART) * OPERAND_UNITS);
+}
+
+static void drop_all(struct frame *f)
+{
+	uint32_t n = f->graph->model->n_operands;
+
+	for (uint32_t i = 0; i < n; i++) {
+		look_while_freeing(i, n);
+		drop(f, i);
+	}
+}
+
+/* The arrays are whole. */
+static void frame_empty(struct frame *f)
+{
+	uint32_t n = f->steps ? f->graph->model->n_operations : 0;
+
+	drop_all(f);
+	for (uint32_t i = 0; i < n; i++) {
+		look_while_freeing(i, n);
+		kept_free(f, &f->steps[i]);
+	}
+}
+
 void nnbx_frame_fini(struct frame *f)
 {
 	if (!f->own)
 		return;
-	for (uint32_t i = 0; f->at && f->bytes && i < f->graph->model->n_operands; i++)
-		drop(f, i);
-	for (uint32_t i = 0; f->steps && i < f->graph->model->n_operations; i++)
-		kept_free(f, &f->steps[i]);
+	if (f->whole)
+		frame_empty(f);
 	free(f->at);
 	free(f->bytes);
 	free(f->output_of);
@@ -177,6 +208,31 @@ void nnbx_frame_fini(struct frame *f)
 	f->own = 0;
 }
 
+/* @n of @each bytes, all zero unless a look ended it. A model may have a million operands, and an IF make a frame for them: calloc would not look. */
+static void *cleared(size_t n, size_t each)
+{
+	void *at = n ? malloc(n * each) : calloc(1, 1);
+
+	if (at)
+		nnbx_clear(at, n * each);
+	return at;
+}
+
+/* False: no memory. What is not whole by then is freed by nnbx_frame_fini. */
+static bool frame_allocate(struct frame *f)
+{
+	const struct nnb_model *m = f->graph->model;
+
+	f->at = malloc((m->n_operands + (size_t)1) * sizeof(*f->at));
+	f->bytes = cleared(m->n_operands, sizeof(*f->bytes));
+	f->output_of = malloc((m->n_operands + (size_t)1) * sizeof(*f->output_of));
+	if (!f->is_main) {
+		f->found = malloc((m->n_operands + (size_t)1) * sizeof(*f->found)); /* nnbx_frame_clear fills it */
+		f->steps = cleared(m->n_operations, sizeof(*f->steps));
+	}
+	return f->at && f->bytes && f->output_of && f->found && (f->is_main || f->steps);
+}
+
 static enum nnb_status frame_make(struct frame *f)
 {
 	const struct nnb_model *m = f->graph->model;
@@ -185,21 +241,20 @@ static enum nnb_status frame_make(struct frame *f)
 	if (status)
 		return status;
 	f->own = array_bytes(f);
-	f->at = calloc(m->n_operands, sizeof(*f->at));
-	f->bytes = calloc(m->n_operands, sizeof(*f->bytes));
-	f->output_of = calloc(m->n_operands, sizeof(*f->output_of));
-	if (!f->is_main) {
-		f->found = calloc(m->n_operands, sizeof(*f->found));
-		f->steps = calloc(m->n_operations, sizeof(*f->steps));
-	}
-	if (!f->at || !f->bytes || !f->output_of || !f->found || (!f->is_main && !f->steps)) {
+	if (!frame_allocate(f)) {
 		nnbx_frame_fini(f);
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	for (uint32_t i = 0; i < m->n_operands; i++) {
-		f->at[i] = (void *)f->graph->constants[i];
-		f->output_of[i] = NO_OUTPUT;
+	NNBX_IN_PARTS (m->n_operands, OPERAND_UNITS, from, part)
+		for (size_t i = from; i < from + part; i++) {
+			f->at[i] = (void *)f->graph->constants[i];
+			f->output_of[i] = NO_OUTPUT;
+		}
+	if (nnbx_work.stopped) {
+		nnbx_frame_fini(f);
+		return NNB_STATUS_GENERAL_FAILURE;
 	}
+	f->whole = true;
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		f->output_of[m->outputs[i]] = i;
 	return NNB_STATUS_NONE;
@@ -413,11 +468,11 @@ enum nnb_status nnbx_frame_init(struct frame *f, struct frame *outer, uint32_t i
 	return frame_make(f);
 }
 
-void nnbx_frame_clear(struct frame *f)
+bool nnbx_frame_clear(struct frame *f)
 {
-	for (uint32_t i = 0; i < f->graph->model->n_operands; i++)
-		drop(f, i);
-	memcpy(f->found, f->graph->shapes, f->graph->model->n_operands * sizeof(*f->found));
+	drop_all(f);
+	nnbx_copy(f->found, f->graph->shapes, f->graph->model->n_operands * sizeof(*f->found));
+	return !nnbx_work.stopped;
 }
 
 /* Is @shape one of those that are declared? */
@@ -457,6 +512,7 @@ enum nnb_status nnbx_frame_run(struct frame *f)
 	for (uint32_t i = 0; !status && i < f->graph->model->n_operations; i++) {
 		if (nnbx_loop_is_over(f->run))
 			return NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
+		nnbx_worked(OPERATION_UNITS); /* what it computes is counted besides */
 		status = frame_op(f, i);
 		if (nnbx_work.stopped)
 			return NNB_STATUS_GENERAL_FAILURE;
