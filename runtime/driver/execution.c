@@ -714,6 +714,11 @@ static enum nnb_status conclude(struct nnb_execution *e)
 	return status;
 }
 
+uint64_t nnb__execution_work_limit(const struct nnb_execution *e)
+{
+	return e->prepared->device->work_ns;
+}
+
 void nnb__execution_look(struct nnb_execution *e, bool (*goes_on)(void *arg), void *arg)
 {
 	e->look = (struct nnb_look){ goes_on, arg };

@@ -35,6 +35,9 @@ enum nnb_status nnb__execution_begin_held(struct nnb_prepared *prepared, const s
                                           struct nnb_buffer *const *held, struct nnb_output_shape *shapes,
                                           struct nnb_execution **ret, struct nnb_reason *reason);
 
+/* What an execution on its device may be estimated to take, in ns; 0: any. */
+uint64_t nnb__execution_work_limit(const struct nnb_execution *execution);
+
 /* Whom operations ask whether to go on, while it runs; NULL: nobody. It fails when the answer is no. */
 void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *arg), void *arg);
 

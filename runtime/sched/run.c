@@ -6,6 +6,10 @@
  * only where something depends on it. Inside an operation the driver asks the same (look): there, an execution that makes
  * room keeps what it has of the device's memory and waits on the driver's stack; one that would have to start over makes
  * room between operations only. Any number of runs may wait inside: what they keep is charged to their app (nnb_account).
+ *
+ * Before it begins, an execution is refused if it is estimated to take more than the limit on work (model/cost.h). What cannot be
+ * estimated, because a shape is found by the run itself, or is estimated too low, ends in a look: after as much cpu time
+ * as the limit allows, and what an estimate may be wrong by.
  */
 #include "sched/run.h"
 
@@ -18,7 +22,10 @@
 #include "model/reason.h"
 #include "policy/terms.h"
 
-enum { SEEDS = 3 };               /* runs to see how long a model takes ... */
+enum {
+	SEEDS = 3,           /* runs to see how long a model takes ... */
+	ESTIMATED_WITHIN = 8 /* model/cost.h: a factor */
+};
 #define SEED_AT_MOST_NS 100000000 /* ... and when to stop looking */
 
 struct run {
@@ -27,6 +34,9 @@ struct run {
 	uint64_t deadline; /* that it is given up for; NNB__NEVER: none */
 	uint64_t stop_at;  /* of a seed: NNB__NEVER otherwise */
 	uint64_t loop_ns;  /* of each loop; 0: the default */
+	uint64_t most_ns;  /* of cpu time inside operations; 0: any */
+	uint64_t looked;   /* when it was first asked inside an operation, or 0 ... */
+	uint64_t cpu;      /* ... and the thread's cpu time then */
 	uint64_t *op_ns;   /* of a seed: what each operation took */
 	bool watched;      /* the clock is read at every checkpoint */
 	uint64_t last;     /* then: when the last one was, or when it got its lane */
@@ -299,6 +309,24 @@ static bool make_room_inside(struct run *run, uint64_t now)
 	return !run->stopped;
 }
 
+/* Has it had more cpu time than any execution may? The time that it waits off its lane is none. */
+static bool is_over_work(struct run *run, uint64_t now)
+{
+	if (!run->looked) {
+		run->looked = now;
+		run->cpu = nnb__cpu_now();
+		return false;
+	}
+	return now - run->looked > run->most_ns && nnb__cpu_now() - run->cpu > run->most_ns;
+}
+
+static bool stop_inside(struct run *run, enum nnb_status status)
+{
+	run->stopped = status;
+	run->inside = true;
+	return false;
+}
+
 /* The driver asks in the midst of an operation: is it to go on? */
 static bool look(void *arg)
 {
@@ -306,19 +334,20 @@ static bool look(void *arg)
 	struct nnb__seat *seat = &run->runner->seat;
 	uint64_t yield_at = atomic_load_explicit(&seat->yield_at, memory_order_relaxed), now;
 
-	if (is_cancelled(run->runner)) {
-		run->stopped = NNB_STATUS_GENERAL_FAILURE;
-		run->inside = true;
-		return false;
-	}
-	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER)
+	if (is_cancelled(run->runner))
+		return stop_inside(run, NNB_STATUS_GENERAL_FAILURE);
+	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER && !run->most_ns)
 		return true;
 	now = nnb__now();
+	if (run->most_ns && is_over_work(run, now)) {
+		nnb_because(run->reason,
+		            "it has taken %.3g s of cpu time, which is the most that an execution may (limit work)",
+		            (double)run->most_ns / 1e9);
+		return stop_inside(run, NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	}
 	switch (nnb__at_checkpoint(now, gives_up_at(run, nnb_execution_next_op(run->execution) + 1), yield_at)) {
 	case NNB__GIVES_UP:
-		run->stopped = NNB_STATUS_MISSED_DEADLINE_TRANSIENT;
-		run->inside = true;
-		return false;
+		return stop_inside(run, NNB_STATUS_MISSED_DEADLINE_TRANSIENT);
 	case NNB__IS_ASKED:
 		return !nnb__leaves_inside(seat->lanes->policy.preempt) || !nnb__lanes_yields(seat, now) ||
 		       make_room_inside(run, now);
@@ -383,9 +412,11 @@ static void tell_iteration(void *arg, uint32_t op, uint32_t depth, uint64_t iter
 
 static enum nnb_status look_while(struct run *run, bool *on_lane, struct nnb_reason *reason)
 {
+	uint64_t limit = nnb__execution_work_limit(run->execution);
 	enum nnb_status status;
 
 	run->reason = reason;
+	run->most_ns = limit < UINT64_MAX / ESTIMATED_WITHIN ? limit * ESTIMATED_WITHIN : 0;
 	nnb__execution_look(run->execution, look, run);
 	nnb__execution_loops(run->execution, run->loop_ns, tell_iteration, run);
 	status = run_on(run, on_lane, reason);

@@ -41,6 +41,35 @@ static struct nnb_model *endless_model(void)
 	return m;
 }
 
+/* A TILE, of as many times as another operation has computed, and a MAX_POOL_2D of what that gives. */
+static struct nnb_model *model_of_unknown_work(void)
+{
+	struct nnb_operand o = {
+		.type = NNB_TENSOR_QUANT8_ASYMM, .rank = 4, .dims = { 1, 64, 64, CHANNELS }, .scale = 1
+	};
+	struct nnb_operand times = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { 4 } };
+	uint32_t in[7], tile[2], given[2], out;
+	struct nnb_model *m;
+
+	must(nnb_model_new(&m, "unknown", NNB_HAL_1_3) == 0);
+	given[0] = tile[0] = operand(m, &o);
+	given[1] = operand(m, &times);
+	tile[1] = operand(m, &times);
+	must(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ given[1], given[1], int_scalar(m, NNB_FUSED_NONE) }, 3,
+	                         &tile[1], 1) >= 0);
+	memset(o.dims, 0, sizeof(o.dims));
+	in[0] = operand(m, &o);
+	in[1] = int_scalar(m, NNB_PADDING_VALID);
+	in[2] = in[3] = int_scalar(m, 1);
+	in[4] = in[5] = int_scalar(m, FILTER);
+	in[6] = int_scalar(m, NNB_FUSED_NONE);
+	out = operand(m, &o);
+	must(nnb_model_operation(m, NNB_TILE, tile, 2, in, 1) >= 0);
+	must(nnb_model_operation(m, NNB_MAX_POOL_2D, in, 7, &out, 1) >= 0);
+	must(nnb_model_finish(m, given, 2, &out, 1) == 0);
+	return m;
+}
+
 /* One CONV_2D, which XNNPACK computes: of some 50 ms if @side is 40. */
 static struct nnb_model *long_model(uint32_t side)
 {
@@ -354,6 +383,43 @@ static void a_model_that_would_take_hours_is_refused(void **state)
 	nnb_model_free(m);
 }
 
+/* Its shapes are found when it runs: nothing can be estimated before. It ends all the same. */
+static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
+{
+	enum { IN = 64 * 64 * CHANNELS, OUT = 2 * (SIDE - FILTER + 1) * (SIDE - FILTER + 1) * 2 * CHANNELS };
+	struct fixture *f = *state;
+	struct nnb_model *m = model_of_unknown_work();
+	struct nnb_argument in[2] = { { .location = { 0, 0, IN } }, { .location = { 0, IN, 16 } } };
+	struct nnb_argument out = { .location = { 0, IN + 64, OUT } };
+	struct nnb_call call = { .inputs = in, .outputs = &out, .n_inputs = 2, .n_outputs = 1, .n_pools = 1 };
+	struct nnb_reason why = { "" };
+	struct nnb_remote *remote;
+	struct nnb_pool *pool;
+	uint64_t cpu;
+
+	nnb_remote_release(f->remote);
+	nnb_client_close(f->client);
+	assert_int_equal(service_stop(&f->s), 0);
+	service_start(&f->s, OPTIONS("--app-identity", "pid", "--lanes", "1", "--limit", "work=10ms"));
+	f->client = app_open(&f->s);
+	f->remote = app_prepare(f->client, f->adds);
+	remote = app_prepare(f->client, m);
+	assert_int_equal(nnb_pool_new(&pool, IN + 64 + OUT), 0);
+	call.pools = &pool;
+	memcpy((char *)nnb_pool_data(pool) + IN, (int32_t[]){ 1, SIDE / 128, SIDE / 128, 1 },
+	       16); /* which is doubled */
+	cpu = cpu_of_service(f);
+	assert_int_equal(nnb_remote_execute(remote, &call, NULL, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	cpu = cpu_of_service(f) - cpu;
+	print_message("ended after %.0f ms of cpu: %s\n", (double)cpu / 1e6, why.text);
+	assert_non_null(strstr(why.text, "limit work"));
+	assert_true(cpu >= 80 * MS && cpu < 300 * MS * PATIENT);
+	expect_sync(f->remote, &f->io, NNB_ADD);
+	nnb_pool_free(pool);
+	nnb_remote_release(remote);
+	nnb_model_free(m);
+}
+
 static void a_trial_run_ends_in_the_midst_of_an_operation(void **state)
 {
 	struct fixture *f = *state;
@@ -625,6 +691,7 @@ int main(int argc, char **argv)
 	}
 #define TEST(f, set_up) add_test(f, set_up, tear_down, NULL, "%s", #f)
 	TEST(a_model_that_would_take_hours_is_refused, fair);
+	TEST(an_execution_of_unknown_work_ends_at_the_limit, fair);
 	TEST(a_trial_run_ends_in_the_midst_of_an_operation, fair);
 	TEST(a_deadline_ends_it_in_the_midst_of_an_operation, fair);
 	TEST(the_files_of_a_cache_are_charged_for_while_it_prepares, fifo);
