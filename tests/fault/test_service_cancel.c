@@ -16,7 +16,7 @@ enum { PATIENT = 20, ADDS = 10000 };
 enum { PATIENT = 1, ADDS = 150000 };
 #endif
 
-enum { KILLS = 5, SETTLE_US = 400000 };
+enum { KILLS = 5, QUIET_US = 20000 };
 
 /* One MAX_POOL_2D: a million outputs of a window of a million cells each. */
 static struct nnb_model *endless_model(void)
@@ -201,6 +201,19 @@ static void executes_endlessly(const char *socket_path)
 	stay();
 }
 
+/* Of @app, as @client sees it. */
+static struct nnb_app_counts counts_of(struct nnb_client *client, uint32_t app)
+{
+	struct nnb_app_counts rows[4];
+	uint32_t n;
+
+	must(nnb_client_apps(client, rows, N_OF(rows), &n, NULL) == NNB_STATUS_NONE);
+	for (uint32_t i = 0; i < n; i++)
+		if (rows[i].app == app)
+			return rows[i];
+	return (struct nnb_app_counts){ .app = app };
+}
+
 static void ignore(void *arg, const struct nnb_result *result)
 {
 	(void)arg;
@@ -221,7 +234,9 @@ static void executes_thrice(const char *socket_path)
 		call_init(&e[i], m);
 		e[i].call.terms.deadline_ns = now_ns() + 3600000 * MS / (i + 1);
 		must(nnb_remote_execute_async(remote, &e[i].call, ignore, NULL, NULL) == NNB_STATUS_NONE);
-		usleep(20000); /* it is on the lane */
+		while (counts_of(client, (uint32_t)getpid()).preemptions <
+		       i) /* it is on the lane, in the place of the one before */
+			breathe();
 	}
 	say('.');
 	stay();
@@ -258,21 +273,23 @@ static void executes_for_long(const char *socket_path)
 	}
 }
 
-/* It has the lane: once somebody else has waited for it. */
+/* @app has the only lane, and @waiting executions besides that wait for it. */
+static void comes_to_the_lane(struct fixture *f, const struct child *app, uint32_t waiting)
+{
+	struct nnb_app_counts is = { 0 };
+
+	for (uint64_t until = now_ns() + PATIENCE; !is.executions || is.waiting != waiting;) {
+		assert_true(now_ns() < until);
+		breathe();
+		is = counts_of(f->client, (uint32_t)app->pid);
+	}
+}
+
 static void has_the_lane(struct fixture *f, struct child *app)
 {
-	struct nnb_app_counts rows[4];
-	uint64_t executions = 0;
-	uint32_t n;
-
 	child_start(app, "executes endlessly", &f->s, "");
 	assert_int_equal(child_hears(app), '.');
-	while (!executions) {
-		assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
-		for (uint32_t i = 0; i < n; i++)
-			executions += rows[i].app == (uint32_t)app->pid ? rows[i].executions : 0;
-		breathe();
-	}
+	comes_to_the_lane(f, app, 0);
 }
 
 /* x + 1 + 1 + ...: it takes some hundred ms to prepare, and little memory. */
@@ -325,6 +342,19 @@ static uint64_t cpu_of_service(const struct fixture *f)
 
 /* ---- tests ---- */
 
+/* The same, once the service has nothing to do any more: what it had of other apps is given back, and it takes no cpu time. */
+static uint64_t cpu_at_rest(struct fixture *f)
+{
+	uint64_t before = 0, now;
+
+	app_comes_to_hold(f->client, all.connections, 1);
+	for (now = cpu_of_service(f); now != before; now = cpu_of_service(f)) {
+		before = now;
+		usleep(QUIET_US);
+	}
+	return now;
+}
+
 /* What the service takes of the cpus once an app that does @scene has been killed, @after_us after it said that it is there. */
 static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t after_us)
 {
@@ -336,8 +366,7 @@ static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t
 	usleep(after_us);
 	child_kill(&app);
 	ns = cpu_of_service(f);
-	usleep(SETTLE_US);
-	return cpu_of_service(f) - ns;
+	return cpu_at_rest(f) - ns;
 }
 
 /* It is killed somewhere in a preparation, and what that has made is given back; so is what an app has that is idle. */
@@ -540,7 +569,7 @@ static void it_makes_room_in_the_midst_of_an_operation(void **state)
 
 		expect_sync(f->remote, &f->io, NNB_ADD);
 		took[i] = now_ns() - began;
-		usleep(3000);
+		comes_to_the_lane(f, &app, 0);
 	}
 	qsort(took, TIMES, sizeof(took[0]), by_time);
 	print_message("an execution beside it takes %.2f ms, half of them, and %.2f ms at most\n",
@@ -553,11 +582,9 @@ static void it_makes_room_in_the_midst_of_an_operation(void **state)
 static void what_makes_room_comes_to_the_same(void **state)
 {
 	struct fixture *f = *state;
-	struct nnb_app_counts rows[4];
-	uint64_t took[TIMES], preemptions = 0;
+	uint64_t took[TIMES], preemptions;
 	struct pollfd wrong;
 	struct child app;
-	uint32_t n;
 
 	child_start(&app, "executes for long", &f->s, "");
 	assert_int_equal(child_hears(&app), '.');
@@ -566,11 +593,9 @@ static void what_makes_room_comes_to_the_same(void **state)
 
 		expect_sync(f->remote, &f->io, NNB_ADD);
 		took[i] = now_ns() - began;
-		usleep(7000);
+		comes_to_the_lane(f, &app, 0);
 	}
-	assert_none(nnb_client_apps(f->client, rows, N_OF(rows), &n, &why));
-	for (uint32_t i = 0; i < n; i++)
-		preemptions += rows[i].app == (uint32_t)app.pid ? rows[i].preemptions : 0;
+	preemptions = counts_of(f->client, (uint32_t)app.pid).preemptions;
 	wrong = (struct pollfd){ .fd = app.says, .events = POLLIN };
 	assert_int_equal(poll(&wrong, 1, 0), 0);
 	child_kill(&app);
@@ -667,7 +692,7 @@ static void runs_of_one_model_that_do_not_end_make_room_for_others(void **state)
 		assert_none(nnb_remote_execute(f->remote, &f->io.call, &f->io.answer, &why));
 		assert_true(io_right(&f->io, NNB_ADD, 1));
 		took[i] = now_ns() - began;
-		usleep(3000);
+		comes_to_the_lane(f, &app, 2);
 	}
 	f->io.call.terms.deadline_ns = 0;
 	qsort(took, TIMES, sizeof(took[0]), by_time);

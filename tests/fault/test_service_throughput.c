@@ -21,7 +21,7 @@ enum {
 	HEAVY = 1 << 20,  /* of the attackers' */
 	SMALL = 16,       /* of those that do not compute */
 	SHORT_MS = 150,   /* a measurement, where times are not judged */
-	SETTLE_MS = 100,  /* after the attack has begun */
+	UNDER_WAY = 5,    /* attacks of a process before its victim is measured */
 	SLOWER_MS = 100,  /* that a new connection may take */
 	CONNECTIONS = 20, /* more than an app may have */
 	MEASUREMENTS = 3  /* of each, alternating: the median counts */
@@ -67,11 +67,17 @@ static struct nnb_remote *ready(struct nnb_client *client, uint32_t n)
 	return remote;
 }
 
+/* It is under way: at the @n-th time that it has attacked. */
+static void goes_on(unsigned n)
+{
+	if (n == UNDER_WAY)
+		say('.');
+}
+
 static void burns(void)
 {
-	say('.');
 	for (volatile unsigned i = 0;; i++)
-		;
+		goes_on(i);
 }
 
 static void floods(void)
@@ -80,8 +86,7 @@ static void floods(void)
 	struct io io;
 
 	io_init(&io, HEAVY);
-	say('.');
-	for (;;)
+	for (unsigned n = 1;; n++, goes_on(n))
 		nnb_remote_execute(remote, &io.call, NULL, NULL);
 }
 
@@ -93,8 +98,7 @@ static void floods_by_burst(void)
 
 	must(nnb_remote_burst(remote, NULL, &burst, NULL) == NNB_STATUS_NONE);
 	io_init(&io, SMALL);
-	say('.');
-	for (;;)
+	for (unsigned n = 1;; n++, goes_on(n))
 		nnb_burst_execute(burst, &io.call, &io.answer, NULL);
 }
 
@@ -104,16 +108,14 @@ static void prepares(void)
 	struct nnb_client *client = must_open();
 	struct nnb_remote *remote;
 
-	say('.');
-	for (;;)
+	for (unsigned n = 1;; n++, goes_on(n))
 		if (!nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL))
 			nnb_remote_release(remote);
 }
 
 static void connects(void)
 {
-	say('.');
-	for (;;) {
+	for (unsigned n = 1;; n++, goes_on(n)) {
 		struct nnb_client *client = opened();
 
 		if (client)
@@ -148,8 +150,7 @@ static void tears(void)
 	struct io io;
 
 	io_init_on(&io, SMALL, pool);
-	say('.');
-	for (;;) {
+	for (unsigned n = 1;; n++, goes_on(n)) {
 		must(ftruncate(fd, 0) == 0);
 		nnb_remote_execute(remote, &io.call, NULL, NULL);
 		must(ftruncate(fd, (off_t)SMALL * 8) == 0);
@@ -164,8 +165,7 @@ static void takes_files(void)
 	struct nnb_burst *burst = NULL;
 	struct io io;
 
-	say('.');
-	for (unsigned i = 0;; i++) {
+	for (unsigned i = 0;; i++, goes_on(i)) {
 		int fd = memfd_create("file", MFD_CLOEXEC);
 
 		if (i % 500 == 0) {
@@ -205,9 +205,7 @@ static void scribble(unsigned seed)
 
 static void scribbles(void)
 {
-	bool said = false;
-
-	for (unsigned n = 1;; n++) {
+	for (unsigned n = 1;; n++, goes_on(n)) {
 		pid_t pid = fork();
 
 		if (!pid) {
@@ -225,9 +223,6 @@ static void scribbles(void)
 			}
 			_exit(0);
 		}
-		if (!said)
-			say('.');
-		said = true;
 		waitpid(pid, NULL, 0);
 	}
 }
@@ -316,7 +311,6 @@ static struct measured measure(struct fixture *f, unsigned ms)
 	uint64_t began, until, n = 0, spent = 0;
 	struct measured m = { 0 };
 
-	usleep(SETTLE_MS * 1000);
 	began = now_ns();
 	until = began + ms * MS;
 	while (now_ns() < until) {
