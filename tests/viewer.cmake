@@ -50,6 +50,8 @@ endif()
 if(TARGET burstscope AND NNB_TRACING AND NOT BURSTSCOPE_SANITIZE)
   nnb_e2e(record burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
   nnb_e2e(record_full burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:many_streams> $<TARGET_FILE:nbt_provider>)
+  nnb_run(e2e_kills e2e ${CMAKE_CURRENT_SOURCE_DIR}/e2e/kills.sh $<TARGET_FILE:burstscope> $<TARGET_FILE:many_streams>
+    $<TARGET_FILE:nbt_provider>)
   nnb_e2e(watch burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:json_schema> ${PROJECT_SOURCE_DIR}/docs/case.schema.json)
   nnb_e2e(watch_kills burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:json_schema> ${PROJECT_SOURCE_DIR}/docs/case.schema.json)
   nnb_e2e(top burstscope $<TARGET_FILE:nnburst-load> $<TARGET_FILE:json_schema> ${PROJECT_SOURCE_DIR}/docs/top.schema.json)

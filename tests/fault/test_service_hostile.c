@@ -2023,6 +2023,7 @@ static void random_sessions(void **state)
 	}
 	expect_alone(g);
 	counts = app_counts(g->client);
+	print_message("counted: %" PRIu64 " hostile sessions\n", next - first);
 	print_message("%" PRIu64 " sessions, seeds %" PRIu64 " to %" PRIu64 ": %" PRIu64 " sync, %" PRIu64
 	              " async, %" PRIu64 " fenced executions, %" PRIu64 " requests (%" PRIu64 " malformed), %" PRIu64
 	              " slots of %" PRIu64 " asked for, %" PRIu64 " refusals\n",

@@ -387,6 +387,7 @@ static void rounds(how *import)
 		refused += r > 0;
 		broken += r < 0;
 	}
+	print_message("counted: %" PRIu64 " mutated traces\n", done);
 	print_message("%" PRIu64 " mutated traces: %" PRIu64 " refused, %" PRIu64 " broke an invariant\n", done,
 	              refused, broken);
 	assert_int_equal(broken, 0);

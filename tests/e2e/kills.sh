@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# kills.sh BURSTSCOPE MANY_STREAMS PROVIDER -- recorders and importers that are killed at any time: what was there before stays as it was, what a
+# killed one leaves is no obstacle to the next one and goes with it, and what was recorded until then can be read.
+#
+# $NNB_KILLS of each (5); or, with $NNB_SOAK_SECONDS, as many as there is time for.
+set -euo pipefail
+. "$(dirname "$0")/../recording.sh"
+command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
+burstscope=$1 many=$2 provider=$3
+check=$(dirname "$0")/../analyzer/check.sql
+kills=${NNB_KILLS:-5} seconds=${NNB_SOAK_SECONDS:-0}
+RANDOM=${NNB_SEED:-1}
+mkdir "$tmp/work" "$tmp/out"
+cd "$tmp/work"
+
+# more N SHARE: is there to be another kill, after N, in the first SHARE percent of the time?
+more() { if ((seconds)); then ((SECONDS * 100 < seconds * $2)); else (($1 < kills)); fi; }
+
+# after_ms MS: wait that long.
+after_ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }
+
+# whole DB: a database that nothing is wrong with.
+whole()
+{
+	local found
+
+	found=$(sqlite3 -readonly "$1" 'PRAGMA integrity_check' 2>&1) || true
+	[[ $found == ok ]] || wrong "$1 is not whole: $found"
+	found=$(sqlite3 -readonly "$1" <"$check" 2>&1) || true
+	[[ ! $found ]] || wrong "$1: $(head -5 <<<"$found")"
+}
+
+sessions() { lttng --no-sessiond list 2>/dev/null | grep -c 'burstscope-' || true; }
+
+# ---- recorders ----
+
+# readable RECORDING: of one that was killed there is a database, or one line that says why not.
+readable()
+{
+	local status=0
+
+	"$burstscope" import -o killed.db "$1" >"$tmp/stdout" 2>"$tmp/said" || status=$?
+	case $status in
+	0 | 3) whole killed.db ;;
+	4) [[ $(wc -l <"$tmp/said") == 1 ]] || wrong "import $1: $(<"$tmp/said")" ;;
+	*) wrong "import of a recording that was killed ends with $status: $(<"$tmp/said")" ;;
+	esac
+	rm -rf "$1" killed.db*
+}
+
+# records: one that is left alone has all of its 33 events, and no session is left of those that were killed.
+records()
+{
+	"$burstscope" record -o good -- "$many" "$provider" 10 >"$tmp/stdout" 2>"$tmp/said" || wrong "record after a kill: $(<"$tmp/said")"
+	grep -qE '^recorded .*, 33 events,' "$tmp/said" || wrong "record after a kill: $(<"$tmp/said")"
+	[[ $(sessions) == 0 ]] || wrong "a killed recorder's session is left"
+	rm -rf good good.db
+}
+
+record_kills=0
+start_sessiond
+while more "$record_kills" 60; do
+	"$burstscope" record -o killed -- "$many" "$provider" 3000 >"$tmp/stdout" 2>"$tmp/said" &
+	recorder=$!
+	after_ms $((RANDOM % 700))
+	kill -9 "$recorder" 2>"$tmp/null" || true
+	status=0
+	wait "$recorder" 2>"$tmp/null" || status=$?
+	((status == 137 || status == 0)) || wrong "a recorder that is killed ends with $status: $(<"$tmp/said")"
+	[[ ! -d killed ]] || readable killed
+	record_kills=$((record_kills + 1))
+	((record_kills % 5)) || records
+done
+records
+stop_sessiond
+
+# ---- importers ----
+
+# import TRACE: into $tmp/out/db, with all its files in $tmp/scratch.
+import() { TMPDIR=$tmp/scratch exec "$burstscope" import -q -o "$tmp/out/db" "$1"; }
+
+# trace NAME N: a recording of a client's life, N times over.
+trace()
+{
+	start_sessiond
+	session "$1" INFO
+	quietly "$many" "$provider" "$2"
+	end_session "$1"
+	stop_sessiond
+}
+
+mkdir "$tmp/scratch"
+trace short 10
+trace long 20000
+(import "$tmp/long")
+began=$(date +%s%N)
+(import "$tmp/long")
+takes_ms=$((($(date +%s%N) - began) / 1000000))
+whole "$tmp/out/db"
+new=$(sqlite3 "$tmp/out/db" 'SELECT count(*) FROM stream')
+(import "$tmp/short")
+old=$(sha256sum "$tmp/out/db")
+import_kills=0 stopped=0
+while more "$import_kills" 100; do
+	import "$tmp/long" >"$tmp/stdout" 2>"$tmp/said" &
+	importer=$!
+	after_ms $((RANDOM % (takes_ms + 20)))
+	victim=$importer
+	((RANDOM % 2)) || victim=$(pgrep -P "$importer" || true)
+	[[ ! $victim ]] || kill -9 "$victim" 2>"$tmp/null" || true
+	status=0
+	wait "$importer" 2>"$tmp/null" || status=$?
+	import_kills=$((import_kills + 1))
+	((status == 0 || status == 5 || status == 137)) || wrong "an importer that is killed ends with $status: $(<"$tmp/said")"
+	((status == 0)) || stopped=$((stopped + 1))
+	if [[ $(sha256sum "$tmp/out/db") != "$old" ]]; then # it was faster
+		whole "$tmp/out/db"
+		[[ $(sqlite3 "$tmp/out/db" 'SELECT count(*) FROM stream') == "$new" ]] || wrong 'half a database is there'
+		(import "$tmp/short") || wrong 'an import after a kill fails'
+		old=$(sha256sum "$tmp/out/db")
+	fi
+done
+(import "$tmp/short") || wrong 'an import after kills fails'
+[[ $(ls -A "$tmp/out") == db ]] || wrong "kills leave $(ls -A "$tmp/out")"
+[[ ! $(ls -A "$tmp/scratch") ]] || wrong "kills leave $(ls -A "$tmp/scratch")"
+((stopped)) || wrong 'no import was killed'
+
+echo "counted: $record_kills killed recorders"
+echo "counted: $stopped killed importers"
+echo "counted: $((import_kills - stopped)) importers that ended before"
+((failures == 0)) || exit 1
