@@ -61,6 +61,12 @@ void nnb__execution_loops(struct nnb_execution *e, uint64_t timeout_ns,
 	(void)arg;
 }
 
+uint64_t nnb__execution_work_limit(const struct nnb_execution *e)
+{
+	(void)e;
+	return 0;
+}
+
 bool nnb__prepared_is_fixed(const struct nnb_prepared *p)
 {
 	(void)p;
