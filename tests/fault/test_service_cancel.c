@@ -225,6 +225,7 @@ static void executes_thrice(const char *socket_path)
 {
 	struct nnb_model *m = endless_model();
 	struct nnb_client *client;
+	struct nnb_app_counts is;
 	struct nnb_remote *remote;
 	struct endless e[3];
 
@@ -234,9 +235,10 @@ static void executes_thrice(const char *socket_path)
 		call_init(&e[i], m);
 		e[i].call.terms.deadline_ns = now_ns() + 3600000 * MS / (i + 1);
 		must(nnb_remote_execute_async(remote, &e[i].call, ignore, NULL, NULL) == NNB_STATUS_NONE);
-		while (counts_of(client, (uint32_t)getpid()).preemptions <
-		       i) /* it is on the lane, in the place of the one before */
+		do { /* until it is on the lane, in the place of the one before */
 			breathe();
+			is = counts_of(client, (uint32_t)getpid());
+		} while (!is.executions || is.preemptions < i || is.waiting != i);
 	}
 	say('.');
 	stay();
