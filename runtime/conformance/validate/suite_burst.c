@@ -283,7 +283,7 @@ static bool expect_row(struct scene *s, struct checks *c, enum mutation how, uin
 		return true;
 	trouble = not_a_failure(result, peer_ask(&s->peer, room, length, result));
 	checks_row(c, !trouble, "%s: datum %u of %u %s%s%d: %s", prepared_model(&s->model)->name, at, s->n,
-	           mutation_names[how], with ? ", kind " : "", with ? with->kind : 0, trouble);
+	           mutation_names[how], with ? ", kind " : "", with ? with->kind : 0, trouble ? trouble : "");
 	/* where one answer is missing or in excess, those that follow would be taken for others */
 	return !trouble || expect_service(s, c, "after that");
 }
