@@ -585,6 +585,27 @@ static void forget(struct bsv_comparison *c, size_t n)
 	}
 }
 
+/* What was seen lies within its interval. */
+static void assert_within(const struct bsv_change *c, const char *what)
+{
+	if (c->verdict != BSV_TOO_FEW && c->verdict != BSV_VANISHED && !(c->low <= c->by && c->by <= c->high))
+		fail_msg("%s: %.17g is not within %.17g to %.17g", what, c->by, c->low, c->high);
+}
+
+static void assert_all_within(const struct bsv_comparison *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		for (int k = 0; k < BSV_LATENCIES; k++)
+			assert_within(&c->pairs[i].latency[k], "latency");
+		assert_within(&c->pairs[i].compute, "cpu time");
+	}
+	for (size_t i = 0; i < c->n_endings; i++) {
+		assert_within(&c->endings[i].misses, "misses");
+		assert_within(&c->endings[i].answers, "answers");
+		assert_within(&c->endings[i].failures, "failures");
+	}
+}
+
 static void assert_adds_up(const struct bsv_comparison *c)
 {
 	int64_t mix = 0, speed = 0;
@@ -641,6 +662,7 @@ static int rounds_with_change(size_t n, const struct world *a, const struct worl
 		changed += f.changed > 0;
 		worse += f.worse > 0;
 		assert_adds_up(&c);
+		assert_all_within(&c);
 		forget(&c, n);
 	}
 	*ret_worse = worse;
@@ -705,6 +727,9 @@ static void one_recording_of_each_finds_a_half_and_missed_deadlines(void **ctx)
 	rounds_with_change(1, &a, &missing, 40, &worse);
 	if (worse < 40)
 		fail_msg("misses 0 to 50 %%: worse in %d of 40", worse);
+	rounds_with_change(1, &missing, &a, 40, &worse);
+	if (worse > 0)
+		fail_msg("misses 50 %% to 0: worse in %d of 40", worse);
 }
 
 /* slots +21 us and reply +9 us, where return varies by 50 us and more. */

@@ -507,8 +507,9 @@ static void test_judge(const struct test *t, double level)
 	bool changed = c->p <= level && fabs(c->by) >= t->least && !t->negligible;
 	double least = t->contrast.by > 0 ? t->low_by : t->high_by;
 
-	c->low = back(t, t->contrast.by - reach);
-	c->high = back(t, t->contrast.by + reach);
+	/* A share of none, or of all, is drawn a little inwards where intervals are computed: what was seen can lie at their edge. */
+	c->low = fmin(back(t, t->contrast.by - reach), c->by);
+	c->high = fmax(back(t, t->contrast.by + reach), c->by);
 	if (changed && least * t->contrast.by > 0 && significant(t, least, level))
 		c->verdict = BSV_CHANGED;
 	else if (changed || t->touched)
