@@ -32,7 +32,7 @@ verdict()
 	rm -r "${tmp:?}/$name" "$tmp/$name.db"
 }
 
-fails='^FAIL .*meek (took|got) .*; (it waited mostly for )?(north|east|south)'
+fails='^FAIL .*meek(.s executions took| got) .*; (they waited mostly for )?(north|east|south)'
 
 start_sessiond
 if ((!rounds)); then

@@ -106,7 +106,7 @@ static const char *taker(char to[BSV_WHY_MAX], const struct finding *w)
 {
 	if (!w->app->taker)
 		return "";
-	snprintf(to, BSV_WHY_MAX, w->figure ? "; it waited mostly for %.80s" : "; %.80s took most of it",
+	snprintf(to, BSV_WHY_MAX, w->figure ? "; they waited mostly for %.80s" : "; %.80s took most of it",
 	         w->app->taker);
 	return to;
 }
@@ -121,11 +121,13 @@ static void why_unfair(struct bsv_judgement *j, const struct finding *w)
 	snprintf(j->by, sizeof(j->by), "%s", w->app->taker ? w->app->taker : "");
 	if (!w->figure)
 		why(j,
-		    "%.80s got %.2g %% of what fair sharing would have given it in %s in which it had work; limit 50 "
-		    "%%%s",
+		    "%.80s got %.2g %% of what fair sharing would have given it, in %s in which it had work (limit: 50 "
+		    "%%)%s",
 		    app_name(w->app), 100 * bsv_sharing_got(of), bsv_duration(is, of->work_ns), taker(by, w));
 	else
-		why(j, "%.80s took %s %s from ready to done, and %s under fair sharing; limit 25 %% and %s more%s",
+		why(j,
+		    "%.80s's executions took %s %s from ready to done; under fair sharing they would have taken %s "
+		    "(limit: 25 %% and %s more)%s",
 		    app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
 		    bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
 		    bsv_duration(least, STEPS * w->app->step_ns), taker(by, w));
@@ -146,8 +148,9 @@ static void why_fair(struct bsv_judgement *j, const struct finding *w, size_t le
 		why(j, "no app would have been quicker under fair sharing%s", rest);
 	else
 		why(j,
-		    "nearest to its limit, %.80s took %s %s from ready to done, and %s under fair sharing; limit 25 %% "
-		    "and %s more%s",
+		    "nearest to the limit, %.80s's executions took %s %s from ready to done; under fair sharing they "
+		    "would have taken %s "
+		    "(limit: 25 %% and %s more)%s",
 		    app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
 		    bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
 		    bsv_duration(least, STEPS * w->app->step_ns), rest);
