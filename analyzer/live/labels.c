@@ -1,34 +1,34 @@
 /* labels.c -- see labels.h: for who shows figures, and reads no recording. */
 #include "live/labels.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #include "bsa/live.h"
 
-/* The names that views of the database give to numbers. */
-#define REL_NAME(labels, name, number) { #labels, #name, number },
-#define REL_LABELS(labels, names) names
+#define REL_NAME(labels, name, number) [number] = #name,
+#define REL_LABELS(labels, names) static const char *const of_##labels[] = { names };
+#include "store/labels.def"
+
 static const struct {
-	const char *labels, *name;
-	unsigned number;
+	const char *const *names;
+	size_t n;
 } labels[] = {
+#define REL_NAME(labels, name, number)
+#define REL_LABELS(labels, names) { of_##labels, sizeof(of_##labels) / sizeof(*of_##labels) },
 #include "store/labels.def"
 };
 
-const char *bsa_live_label(const char *of, unsigned number)
+const char *bsa_live_label(enum bsa_live_labels of, unsigned number)
 {
-	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++)
-		if (labels[i].number == number && !strcmp(labels[i].labels, of))
-			return labels[i].name;
-	return NULL;
+	return number < labels[of].n ? labels[of].names[number] : NULL;
 }
 
 const char *bsa_live_cause(unsigned cause)
 {
-	return bsa_live_label("cause", cause);
+	return bsa_live_label(BSA_LABELS_cause, cause);
 }
 
 const char *bsa_live_phase(unsigned phase)
 {
-	return bsa_live_label("phase", phase);
+	return bsa_live_label(BSA_LABELS_phase, phase);
 }

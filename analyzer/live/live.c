@@ -39,6 +39,7 @@ struct bsa_live {
 	bool late_summaries, users_again;
 	struct bsa_live_state state;
 	uint64_t event_at;          /* of the record in hand */
+	uint64_t began;             /* the first record; BSA_NEVER: there was none */
 	struct bsa_followed before; /* of the directories that were left */
 	struct bsa_decoded decoded; /* of its figures those that are sums */
 };
@@ -76,7 +77,8 @@ static void on_model(void *ctx, const struct bsa_model *m)
 	struct bsa_live *l = ctx;
 
 	note(l, bsa_rows_model(l->rows, m));
-	note(l, bsa_misses_model(l->misses, m));
+	if (!l->options.tells_only)
+		note(l, bsa_misses_model(l->misses, m));
 }
 
 static void on_rules(void *ctx, const struct bsa_rules *r)
@@ -92,6 +94,8 @@ static void on_over(void *ctx, const struct bsa_execution *x)
 {
 	struct bsa_live *l = ctx;
 
+	if (l->options.tells_only)
+		return;
 	note(l, bsa_rows_over(l->rows, x));
 	if (x->path != BSA_PATH_PREPARE)
 		bsa_rows_counted(l->rows, l->event_at, now());
@@ -100,10 +104,12 @@ static void on_over(void *ctx, const struct bsa_execution *x)
 static void on_execution(void *ctx, const struct bsa_execution *x)
 {
 	struct bsa_live *l = ctx;
-	unsigned cause;
+	unsigned cause = BSA_CAUSES;
 
-	note(l, bsa_misses_execution(l->misses, x, &cause));
-	note(l, bsa_rows_execution(l->rows, x, cause));
+	if (!l->options.tells_only) {
+		note(l, bsa_misses_execution(l->misses, x, &cause));
+		note(l, bsa_rows_execution(l->rows, x, cause));
+	}
 	if (l->options.tells.execution && x->path != BSA_PATH_PREPARE)
 		bsa_tell_execution(&l->options.tells, l->rows, x, cause, l->state.until);
 }
@@ -112,28 +118,32 @@ static void on_wait(void *ctx, const struct bsa_wait *w)
 {
 	struct bsa_live *l = ctx;
 
-	note(l, bsa_misses_wait(l->misses, w));
+	if (!l->options.tells_only)
+		note(l, bsa_misses_wait(l->misses, w));
 }
 
 static void on_slice(void *ctx, const struct bsa_slice *s)
 {
 	struct bsa_live *l = ctx;
 
-	note(l, bsa_misses_slice(l->misses, s));
+	if (!l->options.tells_only)
+		note(l, bsa_misses_slice(l->misses, s));
 }
 
 static void on_preemption(void *ctx, const struct bsa_preemption *p)
 {
 	struct bsa_live *l = ctx;
 
-	note(l, bsa_misses_preemption(l->misses, p));
+	if (!l->options.tells_only)
+		note(l, bsa_misses_preemption(l->misses, p));
 }
 
 static void on_refused(void *ctx, const struct bsa_refused *r)
 {
 	struct bsa_live *l = ctx;
 
-	note(l, bsa_misses_refused(l->misses, r));
+	if (!l->options.tells_only)
+		note(l, bsa_misses_refused(l->misses, r));
 }
 
 static void on_window(void *ctx, const struct bsa_lag *lag)
@@ -167,7 +177,20 @@ static void on_starved(void *ctx, const struct bsa_starved *s)
 	if (!l->options.tells.starved)
 		return;
 	bsa_rows_app_name(l->rows, s->app, app);
-	l->options.tells.starved(l->options.tells.ctx, app, s->model, s->gap);
+	l->options.tells.starved(l->options.tells.ctx,
+	                         &(struct bsa_live_starved){ .app = app,
+	                                                     .model = bsa_rows_model_name(l->rows, s->model),
+	                                                     .model_id = s->model,
+	                                                     .ended = s->began + s->gap,
+	                                                     .gap_ns = s->gap });
+}
+
+static void on_inverted(void *ctx, const struct bsa_inverted *i)
+{
+	const struct bsa_live *l = ctx;
+
+	if (l->options.tells.inverted)
+		l->options.tells.inverted(l->options.tells.ctx, i->began + i->dur, i->dur);
 }
 
 static void on_mapping(void *ctx, const struct bsa_mapping *m)
@@ -175,8 +198,9 @@ static void on_mapping(void *ctx, const struct bsa_mapping *m)
 	const struct bsa_live *l = ctx;
 
 	if (l->options.tells.mapped)
-		l->options.tells.mapped(l->options.tells.ctx, bsa_live_label("owner", m->owner),
-		                        bsa_live_label("pool_kind", m->kind), m->bytes == BSA_NEVER ? 0 : m->bytes);
+		l->options.tells.mapped(l->options.tells.ctx, bsa_live_label(BSA_LABELS_owner, m->owner),
+		                        bsa_live_label(BSA_LABELS_pool_kind, m->kind),
+		                        m->bytes == BSA_NEVER ? 0 : m->bytes);
 }
 
 static void on_share(void *ctx, const struct bsa_share *s)
@@ -188,10 +212,25 @@ static void on_share(void *ctx, const struct bsa_share *s)
 	l->state.entitled_ns += s->entitled;
 }
 
+static void tell_lost(const struct bsa_live *l, uint64_t began, uint64_t ended)
+{
+	if (l->options.tells.lost)
+		l->options.tells.lost(l->options.tells.ctx, began, ended);
+}
+
 static void on_lost(void *ctx, const struct bsa_lost *lost)
 {
-	((struct bsa_live *)ctx)->state.losses++;
-	(void)lost;
+	struct bsa_live *l = ctx;
+
+	l->state.losses++;
+	tell_lost(l, lost->began, lost->ended);
+}
+
+/* What was under way is told as far as it was known, and what came of it is not. */
+static void note_gap(struct bsa_live *l)
+{
+	l->state.gaps++;
+	tell_lost(l, l->state.until > horizon_ns ? l->state.until - horizon_ns : 0, l->event_at);
 }
 
 #define NOTHING_OF(kind)                                                        \
@@ -202,7 +241,7 @@ static void on_lost(void *ctx, const struct bsa_lost *lost)
 /* clang-format off */
 #define OTHERS(K)                                                                                       \
 	K(process) K(stream) K(possible_wait) K(unknown_lane) K(deadline_missed) K(exhausted)           \
-	K(slot_missed) K(buffer) K(buffer_used) K(inverted) K(interfered) K(chosen) K(spanned)
+	K(slot_missed) K(buffer) K(buffer_used) K(interfered) K(chosen) K(spanned)
 /* clang-format on */
 OTHERS(NOTHING_OF)
 
@@ -222,6 +261,7 @@ static struct bsa_facts facts_of(struct bsa_live *l)
 		               .share = on_share,
 		               .lag = on_lag,
 		               .starved = on_starved,
+		               .inverted = on_inverted,
 		               .mapping = on_mapping,
 		               .lost = on_lost };
 
@@ -246,7 +286,9 @@ static int know_traces(struct bsa_live *l, struct bsa_err *err)
 
 static int begin(struct bsa_live *l, struct bsa_err *err)
 {
-	const struct bsa_fold_options options = { .horizon_ns = l->options.compact ? horizon_ns : 0, .last = l->last };
+	const struct bsa_fold_options options = { .horizon_ns = l->options.compact ? horizon_ns : 0,
+		                                  .starvation_ns = l->options.starvation_ns,
+		                                  .last = l->last };
 
 	l->compact = l->options.compact;
 	l->fold = bsa_fold_new(&l->facts, &options);
@@ -293,7 +335,7 @@ static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *e
 	int r = know_traces(l, err), counts;
 
 	if (r >= 0 && l->fold && l->compact != l->options.compact) {
-		l->state.gaps++;
+		note_gap(l);
 		r = end(l, err);
 	}
 	if (r >= 0 && !l->fold)
@@ -301,8 +343,10 @@ static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *e
 	if (r < 0)
 		return r;
 	l->event_at = e->at;
-	if (e->kind != BSA_loss)
+	if (e->kind != BSA_loss) {
 		bsa_rows_begin(l->rows, e->at);
+		l->began = l->began == BSA_NEVER ? e->at : l->began;
+	}
 	counts = users_event(l->users, e);
 	if (counts < 0)
 		return no_memory(err);
@@ -311,7 +355,7 @@ static int take(struct bsa_live *l, const struct bsa_event *e, struct bsa_err *e
 		return 0;
 	r = services_event(l->services, e, err);
 	if (r == BSA_E_INPUT) { /* two services that an import would refuse to put together */
-		l->state.gaps++;
+		note_gap(l);
 		r = end(l, err);
 		if (r >= 0)
 			r = begin(l, err);
@@ -332,12 +376,26 @@ static int take_all(struct bsa_live *l, struct bsa_err *err)
 	return r;
 }
 
+/* Records that the fold did not have, or had too late, may be of any execution of that time. */
+static void tell_unread(const struct bsa_live *l, const struct bsa_followed *before)
+{
+	const struct bsa_followed f = bsa_follow_followed(l->follow);
+	uint64_t until = bsa_follow_until(l->follow), behind = horizon_ns + f.late_ns;
+
+	if (f.late != before->late || f.broken != before->broken || f.lost_hold != before->lost_hold)
+		tell_lost(l, l->state.until > behind ? l->state.until - behind : 0,
+		          until == BSA_NEVER ? l->state.until : until);
+}
+
 int bsa_live_look(struct bsa_live *l, uint64_t now, struct bsa_err *err)
 {
+	const struct bsa_followed before = bsa_follow_followed(l->follow);
 	int r = bsa_follow_look(l->follow, now, err);
 
 	if (r >= 0)
 		r = take_all(l, err);
+	if (r >= 0)
+		tell_unread(l, &before);
 	if (r >= 0 && bsa_follow_until(l->follow) != BSA_NEVER) {
 		l->state.until = bsa_follow_until(l->follow);
 		bsa_rows_advance(l->rows, l->state.until);
@@ -409,7 +467,7 @@ int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err
 	add_up(l, &followed, &decoded);
 	l->before = followed;
 	l->decoded = decoded;
-	l->state.gaps++;
+	note_gap(l);
 	l->follow = bsa_follow_free(l->follow);
 	r = bsa_follow_open(&l->follow, &options, err);
 	return r < 0 ? r : begin_users(l, err);
@@ -426,6 +484,7 @@ int bsa_live_open(struct bsa_live **ret, const struct bsa_live_options *options,
 	if (r == 0) {
 		l->options = *options;
 		l->options.directory = NULL;
+		l->began = BSA_NEVER;
 		l->misses = bsa_misses_new();
 		l->rows = bsa_rows_new();
 		l->facts = facts_of(l);
@@ -502,6 +561,11 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l)
 size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max)
 {
 	return bsa_rows_get(l->rows, all, ret, max);
+}
+
+uint64_t bsa_live_began(const struct bsa_live *l)
+{
+	return l->began;
 }
 
 bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled)

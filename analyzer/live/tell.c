@@ -53,6 +53,22 @@ static uint64_t counted(uint32_t n)
 	return n == BSA_COUNT_UNKNOWN ? BSA_LIVE_UNKNOWN : n;
 }
 
+/* As `--from` and `--to` of a command take it (input.c). */
+static uint64_t first_known(const struct bsa_execution *x)
+{
+	for (size_t i = 0; i < BSA_BOUNDARIES; i++)
+		if (x->at[i] != BSA_NEVER)
+			return x->at[i];
+	return x->missed_at;
+}
+
+static uint64_t open_since(const struct bsa_execution *x)
+{
+	if (x->at[BSA_SUBMITTED] != BSA_NEVER)
+		return x->at[BSA_SUBMITTED];
+	return x->at[BSA_REQUEST_READ] != BSA_NEVER ? x->at[BSA_REQUEST_READ] : x->at[BSA_ENQUEUED];
+}
+
 void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *rows, const struct bsa_execution *x,
                         unsigned cause, uint64_t until)
 {
@@ -62,12 +78,20 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 	struct bsa_live_execution t = {
 		.app = app,
 		.model = bsa_rows_model_name(rows, x->model),
-		.path = bsa_live_label("path", x->path),
-		.status = bsa_live_label("status", x->status),
-		.cause = cause == BSA_CAUSES ? NULL : bsa_live_label("cause", cause),
+		.path = bsa_live_label(BSA_LABELS_path, x->path),
+		.status = bsa_live_label(BSA_LABELS_status, x->status),
+		.cause = cause == BSA_CAUSES ? NULL : bsa_live_label(BSA_LABELS_cause, cause),
+		.priority = bsa_live_label(BSA_LABELS_priority, x->priority),
+		.quality = bsa_live_label(BSA_LABELS_quality, x->quality),
+		.sides = bsa_live_label(BSA_LABELS_sides, x->sides),
 		.model_id = x->model,
+		.began = first_known(x),
+		.open_since = open_since(x),
+		.deadline_at = x->deadline,
+		.cold = x->cold,
 		.e2e_ns = x->e2e,
 		.run_ns = x->run,
+		.redo_ns = x->redo,
 		.overhead_ns = useful ? x->e2e - (x->run - x->redo) : BSA_LIVE_UNKNOWN,
 		.preemptions = counted(x->preemptions),
 		.slot_lookups = counted(x->lookups),
@@ -78,8 +102,10 @@ void bsa_tell_execution(const struct bsa_live_tells *to, const struct bsa_rows *
 		.outcome_unknown = outcome_is_unknown(x, until),
 	};
 
-	for (size_t i = 0; i < BSA_PHASES; i++)
+	for (unsigned i = 0; i < BSA_PHASES; i++) {
 		t.phase_ns[i] = has_phase(x->path, i) ? x->phase[i] : BSA_LIVE_UNKNOWN;
+		t.lacks |= has_phase(x->path, i) ? 0 : 1u << i;
+	}
 	bsa_rows_app_name(rows, x->app, app);
 	to->execution(to->ctx, &t);
 }

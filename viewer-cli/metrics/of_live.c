@@ -150,14 +150,14 @@ static void take_lag(void *ctx, const char *app, int64_t lag_ns)
 	bsv_metric_raise(bsv_metrics_set(f->m, BSV_METRIC_LAG, &app), lag_ns);
 }
 
-static void take_starved(void *ctx, const char *app, uint32_t model_id, uint64_t gap_ns)
+static void take_starved(void *ctx, const struct bsa_live_starved *s)
 {
 	struct bsv_metrics_of_live *f = ctx;
 
-	if (gap_ns / MEDIANS_STARVED < median_run(f, model_id))
+	if (s->gap_ns / MEDIANS_STARVED < median_run(f, s->model_id))
 		return;
-	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVATIONS, &app), 1);
-	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVED, &app), (int64_t)gap_ns);
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVATIONS, &s->app), 1);
+	bsv_metric_add(bsv_metrics_set(f->m, BSV_METRIC_STARVED, &s->app), (int64_t)s->gap_ns);
 }
 
 static void take_mapped(void *ctx, const char *owner, const char *kind, uint64_t bytes)
@@ -171,7 +171,12 @@ static void take_mapped(void *ctx, const char *owner, const char *kind, uint64_t
 
 struct bsa_live_tells bsv_metrics_of_live_tells(struct bsv_metrics_of_live *f)
 {
-	return (struct bsa_live_tells){ f, take_execution, take_share, take_lag, take_starved, take_mapped };
+	return (struct bsa_live_tells){ .ctx = f,
+		                        .execution = take_execution,
+		                        .share = take_share,
+		                        .lag = take_lag,
+		                        .starved = take_starved,
+		                        .mapped = take_mapped };
 }
 
 void bsv_metrics_of_live_state(struct bsv_metrics_of_live *f, const struct bsa_live_state *state)

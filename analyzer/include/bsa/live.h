@@ -37,11 +37,25 @@ struct bsa_live_execution {
 	const char *app, *model;
 	const char *path, *status,
 		*cause; /* as in relations execution and miss_cause; NULL: unknown, or it missed nothing */
+	const char *priority, *quality, *sides; /* as in relation execution; NULL: unknown */
 	uint32_t model_id;
+	uint64_t began; /* the first of its times that is known, on the clock of the trace; BSA_LIVE_UNKNOWN: none is */
+	uint64_t
+		open_since; /* if its end was not seen: since when it is under way at least; BSA_LIVE_UNKNOWN: that is not known */
+	uint64_t deadline_at; /* 0: it has none, or that is unknown */
+	unsigned lacks;       /* bits of phases that its path does not have */
+	int cold;             /* of a burst: 1, or 0; -1: unknown, or no burst */
 	/* BSA_LIVE_UNKNOWN: unknown, or its path has no such phase; overhead is all but the useful run */
-	uint64_t e2e_ns, run_ns, overhead_ns, phase_ns[BSA_LIVE_PHASES];
+	uint64_t e2e_ns, run_ns, redo_ns, overhead_ns, phase_ns[BSA_LIVE_PHASES];
 	uint64_t preemptions, slot_lookups, slot_misses; /* BSA_LIVE_UNKNOWN: not all of them were recorded */
 	bool complete, deadline, missed, outcome_unknown;
+};
+
+/* A wait for a lane that is over. */
+struct bsa_live_starved {
+	const char *app, *model;
+	uint32_t model_id;
+	uint64_t ended, gap_ns;
 };
 
 /* Calls for who counts each of them. What is in them is borrowed for the call. Each may be NULL. */
@@ -51,8 +65,15 @@ struct bsa_live_tells {
 	/* Of a window of time: what an app had of the lanes, and should have had; and the most that it was behind that. */
 	void (*share)(void *ctx, const char *app, uint64_t received_ns, uint64_t entitled_ns);
 	void (*lag)(void *ctx, const char *app, int64_t lag_ns);
-	/* A wait of more than 100 ms, or at least so long: starvation, if the model's median run is less than a tenth of that. */
-	void (*starved)(void *ctx, const char *app, uint32_t model_id, uint64_t gap_ns);
+	/*
+	 * A wait of more than bsa_live_options.starvation_ns, or at least so long. By the usual 100 ms it is starvation if the model's
+	 * median run is less than a tenth of it.
+	 */
+	void (*starved)(void *ctx, const struct bsa_live_starved *s);
+	/* Urgent work waited for so long while less urgent work of its app had the lane, and longer than one step of that work. */
+	void (*inverted)(void *ctx, uint64_t ended, uint64_t dur_ns);
+	/* Not all that happened in this time is known: nothing may be concluded from what is missing there. */
+	void (*lost)(void *ctx, uint64_t began, uint64_t ended);
 	/* A pool whose mapping has ended, or failed. Labels as in relation pool_mapping. */
 	void (*mapped)(void *ctx, const char *owner, const char *kind, uint64_t bytes);
 };
@@ -61,6 +82,8 @@ struct bsa_live_options {
 	const char *directory; /* of the recording; it may not be there yet. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
 	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
+	bool tells_only; /* there are to be no rows, no sums and no causes: what is told costs half as much then */
+	uint64_t starvation_ns;      /* 0: 100 ms */
 	struct bsa_live_tells tells; /* copied */
 };
 
@@ -121,6 +144,9 @@ struct bsa_live_state bsa_live_state(const struct bsa_live *l);
 
 /* All rows of the last seconds or, if @all, of the whole time, in no order: @max of them into @ret. Returns how many there are. */
 size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *ret, size_t max);
+
+/* The first record that was taken, on the clock of the trace. BSA_LIVE_UNKNOWN: none was. */
+uint64_t bsa_live_began(const struct bsa_live *l);
 
 /* What @app_id got of the lanes, and was entitled to: of all of the time, once it is finished. False: it waited for no lane. */
 bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled);
