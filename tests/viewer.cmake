@@ -32,6 +32,16 @@ if(TARGET burstscope)
   endif()
 endif()
 
+# ---- watched: the last seconds, against check on the same time ----
+if(TARGET burstscope)
+  nnb_test(test_sliding unit unit/test_sliding.c)
+  target_link_libraries(test_sliding PRIVATE viewer_parts bsa ctf_writer folders schedule_sim)
+  nnb_reads_traces(test_sliding)
+  if(BURSTSCOPE_SANITIZE) # slower
+    target_compile_definitions(test_sliding PRIVATE SEEDS=2)
+  endif()
+endif()
+
 # ---- compared: recordings with recordings, and with rules ----
 if(TARGET burstscope)
   viewer_unit(stats slo)

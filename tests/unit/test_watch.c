@@ -53,6 +53,40 @@ static void a_condition_is_the_events_that_may_say_it(void **state)
 	}
 }
 
+static void what_takes_a_fold_has_no_events(void **state)
+{
+	static const struct {
+		const char *text;
+		enum bsv_watched watched;
+		int64_t longer_than;
+	} folds[] = {
+		{ "starvation>100ms", BSV_WATCH_STARVATION, 100000000 },
+		{ "starvation>1.5s:app=camera,model=net", BSV_WATCH_STARVATION, 1500000000 },
+		{ "inversion>2ms", BSV_WATCH_INVERSION, 2000000 },
+		{ "priority inversion <= 2ms", BSV_WATCH_INVERSION, 2000000 },
+		{ "p99 e2e of app=camera path=burst <= 5ms", BSV_WATCH_RULE, 0 },
+		{ "p50 overhead share <= 30 %", BSV_WATCH_RULE, 0 },
+		{ "miss ratio of app=\"a:b,c>d\" <= 1 %", BSV_WATCH_RULE, 0 },
+		{ "executions of app=camera >= 10", BSV_WATCH_RULE, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(folds) / sizeof(*folds); i++) {
+		struct bsv_rule rules[BSV_CONDITION_RULES];
+		struct bsv_condition c;
+		struct bsa_err err = { "" };
+		char filter[64];
+
+		if (bsv_condition_read(&c, folds[i].text, &err) < 0)
+			fail_msg("%s", err.text);
+		assert_int_equal(c.decided, BSV_BY_FOLD);
+		assert_int_equal(c.watched, folds[i].watched);
+		assert_true(c.longer_than == folds[i].longer_than);
+		assert_int_equal(bsv_condition_rules(&c, BSV_DETAIL_COMPACT, rules, filter), 0);
+		assert_true(bsv_condition_needs_database(&c));
+	}
+}
+
 static void what_is_no_condition_is_refused_with_a_sentence(void **state)
 {
 	static const char *const bad[][2] = {
@@ -65,10 +99,20 @@ static void what_is_no_condition_is_refused_with_a_sentence(void **state)
 		{ "error:status=NONE", "NONE is no error" },
 		{ "error:status=DEAD", "no status 'DEAD'" },
 		{ "death:model=x", "death has no model" },
-		{ "inversion", "takes a fold" },
-		{ "starvation>100ms", "takes a fold" },
-		{ "p99>5ms", "takes a fold" },
-		{ "rate", "takes a fold" },
+		{ "inversion", "longer than what? Write inversion>100ms" },
+		{ "starvation>", "longer than what? Write starvation>100ms" },
+		{ "starvation>1", "longer than what?" },
+		{ "starvation>999us", "longer than what?" },
+		{ "starvation>1s\nfairness", "longer than what?" },
+		{ "starvation>1s:cause=hogged", "starvation has no cause" },
+		{ "miss>100ms", "miss is not longer or shorter" },
+		{ "rule", "no condition 'rule'" },
+		{ "p99>5ms", "no condition 'p99'" },
+		{ "p99 e2e <= 5", "expected a time as in '5ms'" },
+		{ "p99 e2e <= 5ms\np50 e2e <= 1ms", "not one rule" },
+		{ "p99 e2e <= baseline", "cannot be held against the last seconds" },
+		{ "fairness lag <= 5ms", "cannot be held against the last seconds" },
+		{ "coverage >= 99 %", "cannot be held against the last seconds" },
 	};
 	char longest[400];
 
@@ -316,6 +360,7 @@ int main(void)
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_condition_is_the_events_that_may_say_it),
+		cmocka_unit_test(what_takes_a_fold_has_no_events),
 		cmocka_unit_test(what_is_no_condition_is_refused_with_a_sentence),
 		IN_PLACE(a_case_is_read_back_as_it_was_written),
 		IN_PLACE(a_file_of_a_stranger_is_no_case),

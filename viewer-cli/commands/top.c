@@ -23,11 +23,7 @@ static const char *const colors[] = { "auto", "always", "never", NULL };
 static const struct bsv_option options[] = {
 	BSV_OPTION_DETAIL(struct options, bsv_details_compact, "as burstscope record has it, but compact by default"),
 	BSV_OPTION_BUFFER(struct options),
-	{ .name = "ring",
-	  .kind = BSV_SIZE,
-	  .argument = "SIZE",
-	  .says = "of tracefiles, for each cpu and user: 32M; the newest replace the oldest",
-	  .offset = offsetof(struct options, ring) },
+	BSV_OPTION_RING(struct options),
 	BSV_OPTION_FOR(struct options),
 	{ .name = "once",
 	  .says = "one table, after one interval (2s), and end",
@@ -70,11 +66,10 @@ static int64_t time_or(const struct bsv_quantity *given, int64_t otherwise)
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
-	const struct bsv_top_options wanted = {
+	struct bsv_top_options wanted = {
 		.session = call->n_operands ? call->operands[0] : NULL,
 		.detail = bsv_detail_compact(o->detail),
 		.buffer = (uint64_t)o->buffer.value,
-		.ring = (uint64_t)o->ring.value,
 		.duration = time_or(&o->duration, -1),
 		.interval = time_or(&o->interval, o->once ? 2 * usual_interval : usual_interval),
 		.settle = time_or(&o->settle, usual_settle),
@@ -89,9 +84,9 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		return bsa_fail(err, BSA_E_USAGE, "--interval: 50ms is the least");
 	if (wanted.settle > most_settle)
 		return bsa_fail(err, BSA_E_USAGE, "--settle: a minute is the most");
-	if (o->ring.given && (wanted.ring < 1 << 20 || wanted.ring > UINT64_C(1) << 34))
-		return bsa_fail(err, BSA_E_USAGE, "--ring takes 1M to 16G");
-	r = bsv_top_run(&wanted, err);
+	r = bsv_option_ring(&wanted.ring, &o->ring, err);
+	if (r >= 0)
+		r = bsv_top_run(&wanted, err);
 	return r < 0 ? r : BSV_DONE;
 }
 

@@ -13,7 +13,9 @@
 enum { USUAL_KEEP = 20, KEEP_MOST = 100000 };
 
 static const int64_t usual_before = 5 * SECOND, least_before = SECOND / 10, usual_after = SECOND,
-		     usual_cooldown = 600 * SECOND;
+		     usual_cooldown = 600 * SECOND, usual_window = 10 * SECOND, least_window = SECOND,
+		     most_window = 600 * SECOND;
+static const int64_t noticed_after = 4 * SECOND; /* at the most, what a fold sees is known so late */
 static const uint64_t usual_disk = UINT64_C(1) << 30;
 
 struct options {
@@ -21,7 +23,7 @@ struct options {
 	const char *output, *exec;
 	int detail;
 	unsigned keep, stop_after;
-	struct bsv_quantity before, after, cooldown, duration, buffer, max_disk, min_free;
+	struct bsv_quantity before, after, cooldown, duration, buffer, max_disk, min_free, ring, window;
 	bool syslog;
 };
 
@@ -29,8 +31,9 @@ static const struct bsv_option options[] = {
 	{ .name = "on",
 	  .kind = BSV_TEXTS,
 	  .argument = "CONDITION",
-	  .says = "miss, error or death, or one of these narrowed down, as miss:app=camera,persistent; may be given "
-	          "again",
+	  .says = "miss, error, death, starvation>TIME or inversion>TIME, or one of these narrowed down, as "
+	          "miss:app=camera,persistent; or a rule of check, as 'p99 e2e of app=camera <= 5ms', that fails; may "
+	          "be given again",
 	  .offset = offsetof(struct options, on) },
 	{ .name = "output",
 	  .letter = 'o',
@@ -38,6 +41,11 @@ static const struct bsv_option options[] = {
 	  .argument = "DIR",
 	  .says = "keep the cases there; otherwise in " USUAL_DIRECTORY,
 	  .offset = offsetof(struct options, output) },
+	{ .name = "window",
+	  .kind = BSV_DURATION,
+	  .argument = "TIME",
+	  .says = "hold rules against the last so many seconds: 10s",
+	  .offset = offsetof(struct options, window) },
 	{ .name = "before",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
@@ -81,6 +89,7 @@ static const struct bsv_option options[] = {
 	  .offset = offsetof(struct options, syslog) },
 	BSV_OPTION_DETAIL(struct options, bsv_details_compact, "as burstscope record has it, but compact by default"),
 	BSV_OPTION_BUFFER(struct options),
+	BSV_OPTION_RING(struct options),
 	BSV_OPTION_FOR(struct options),
 	{ .name = "stop-after",
 	  .kind = BSV_NUMBER,
@@ -99,23 +108,46 @@ static int64_t time_or(const struct bsv_quantity *given, int64_t otherwise)
 
 static int read_conditions(const struct options *o, struct bsv_condition ret[BSV_CONDITIONS_MOST], struct bsa_err *err)
 {
-	int r = o->on.n ? 0 : bsa_fail(err, BSA_E_USAGE, "--on: say what to wait for: miss, error or death");
+	int r = o->on.n ? 0
+	                : bsa_fail(err, BSA_E_USAGE,
+	                           "--on: say what to wait for: miss, error, death, or what burstscope watch --help "
+	                           "has");
 
 	for (size_t i = 0; r >= 0 && i < o->on.n; i++)
 		r = bsv_condition_read(&ret[i], o->on.of[i], err);
 	return r;
 }
 
+/* The buffers are to hold the window in which a rule failed, when that is known. */
+static int plan_times(struct bsv_watch_options *wanted, const struct options *o, struct bsa_err *err)
+{
+	int64_t least = 0, needs;
+
+	for (size_t i = 0; i < wanted->n_conditions; i++) {
+		needs = wanted->conditions[i].decided == BSV_BY_FOLD ? noticed_after : 0;
+		needs += wanted->conditions[i].watched == BSV_WATCH_RULE ? wanted->window : 0;
+		least = least < needs ? needs : least;
+	}
+	if (wanted->before < least_before || wanted->before > 3600 * SECOND || wanted->after > 3600 * SECOND)
+		return bsa_fail(err, BSA_E_USAGE, "--before takes 100ms to 1h, --after up to 1h");
+	if (wanted->window < least_window || wanted->window > most_window)
+		return bsa_fail(err, BSA_E_USAGE, "--window takes 1s to 10m");
+	if (wanted->before < least)
+		wanted->before = least;
+	return bsv_option_ring(&wanted->ring, &o->ring, err);
+}
+
 static int run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	struct bsv_condition conditions[BSV_CONDITIONS_MOST];
-	const struct bsv_watch_options wanted = {
+	struct bsv_watch_options wanted = {
 		.conditions = conditions,
 		.n_conditions = o->on.n,
 		.directory = o->output ? o->output : USUAL_DIRECTORY,
 		.detail = bsv_detail_compact(o->detail),
 		.buffer = (uint64_t)o->buffer.value,
+		.window = time_or(&o->window, usual_window),
 		.before = time_or(&o->before, usual_before),
 		.after = time_or(&o->after, usual_after),
 		.cooldown = time_or(&o->cooldown, usual_cooldown),
@@ -131,8 +163,8 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	};
 	int r = read_conditions(o, conditions, err);
 
-	if (r >= 0 && (wanted.before < least_before || wanted.before > 3600 * SECOND || wanted.after > 3600 * SECOND))
-		r = bsa_fail(err, BSA_E_USAGE, "--before takes 100ms to 1h, --after up to 1h");
+	if (r >= 0)
+		r = plan_times(&wanted, o, err);
 	if (r >= 0 && !*wanted.directory)
 		r = bsa_fail(err, BSA_E_USAGE, "--output: a directory has a name");
 	if (r >= 0)
@@ -143,10 +175,12 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_watch = {
 	.name = "watch",
 	.operands = "",
-	.says = "wait for a miss, an error or a death, and keep what was before and after it, explained",
+	.says = "wait for a miss, an error, a death, starvation, or a rule that fails, and keep what was around it, "
+	        "explained",
 	.examples = "  burstscope watch --on miss\n"
 		    "  burstscope watch --on miss:app=camera,persistent --on error --on death -o /var/lib/burstscope\n"
 		    "  burstscope watch --on miss:cause=hogged --exec 'mail -s \"$BURSTSCOPE_SUMMARY\" me'\n"
+		    "  burstscope watch --on 'starvation>200ms' --on 'p99 e2e of app=camera <= 60ms' --window 30s\n"
 		    "  burstscope watch --on error:status=DEAD_OBJECT --before 20s --after 2s --stop-after 1\n",
 	.more = "LTTng's buffers are written over all the time, in memory; nothing is written to the disk until a "
 		"condition\n"
@@ -155,9 +189,13 @@ const struct bsv_command bsv_watch = {
 		"case.json, and one line on the standard output, which is the diagnosis. burstscope cases lists them.\n"
 		"A condition is a word, and what it is narrowed down by: miss[:app=,model=,kind=,cause=,culprit=], "
 		"where kind\n"
-		"is transient, persistent or late; error[:app=,model=,status=]; death[:app=]. What no single event "
-		"says is\n"
-		"decided when the case is made, and what is none is removed again.\n"
+		"is transient, persistent or late; error[:app=,model=,status=]; death[:app=]; "
+		"starvation>TIME[:app=,model=];\n"
+		"inversion>TIME[:app=,model=]; or a rule of burstscope-slo(5): a percentile, a miss ratio or a number "
+		"of\n"
+		"executions, which fires when it fails over the last --window. What no single event says is decided by "
+		"a\n"
+		"fold over all of them: then a process reads what is recorded, in a ring of files in memory.\n"
 		"It goes on until Ctrl-C. The status is 0, or 5 where it cannot begin.\n",
 	.options = options,
 	.options_size = sizeof(struct options),

@@ -11,13 +11,14 @@
 #include "live/figures.h"
 #include "metrics/of_live.h"
 
-enum { LOOK_MS = 5, LINE_MAX_BYTES = PATH_MAX + 8 };
+enum { LOOK_MS = 5, LOOK_CONDITIONS_MS = 250, LINE_MAX_BYTES = PATH_MAX + 8 };
 
 struct following {
 	struct bsa_live *live;
 	struct bsv_metrics *metrics; /* NULL: none are counted */
 	struct bsv_metrics_of_live *filling;
-	struct bsv_figures figures; /* .code: what went wrong for good */
+	struct bsv_folding *folding; /* NULL: there are no conditions */
+	struct bsv_figures figures;  /* .code: what went wrong for good */
 	struct bsa_live_row rows[BSV_FIGURES_ROWS];
 	char line[LINE_MAX_BYTES];
 	size_t n;
@@ -60,6 +61,8 @@ static bool answer(struct following *f, bool all, const char *metrics, size_t me
 
 	to->n_rows = 0;
 	to->metrics_bytes = metrics && metrics_bytes <= BSV_FIGURES_METRICS ? (uint32_t)metrics_bytes : 0;
+	if (f->folding)
+		bsv_folding_get(f->folding, to->folded);
 	if (f->live && !metrics) {
 		to->state = bsa_live_state(f->live);
 		why = to->state.why;
@@ -96,6 +99,8 @@ static void look(struct following *f)
 {
 	if (!f->figures.code)
 		note(f, bsa_live_look(f->live, now(), &f->figures.err));
+	if (!f->figures.code && f->folding)
+		bsv_folding_look(f->folding, f->live);
 }
 
 /* False: burstscope has gone. */
@@ -148,6 +153,23 @@ static bool count_metrics(struct following *f, const char *bounds)
 	return f->filling;
 }
 
+/* @argv: WINDOW_NS CONDITION... False: one is none, or there is no memory. */
+static bool hold_conditions(struct following *f, int argc, char **argv, struct bsa_live_options *options)
+{
+	static struct bsv_condition conditions[BSV_CONDITIONS_MOST];
+	size_t n = 0;
+
+	if (argc - 1 > BSV_CONDITIONS_MOST)
+		return false;
+	for (int i = 1; i < argc; i++)
+		if (bsv_condition_read(&conditions[n++], argv[i], NULL) < 0)
+			return false;
+	if (bsv_folding_new(&f->folding, conditions, n, strtoull(argv[0], NULL, 10), NULL) < 0)
+		return false;
+	bsv_folding_options(f->folding, options);
+	return true;
+}
+
 int bsv_follow(int argc, char **argv)
 {
 	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARG_BUCKETS, ARGS };
@@ -155,7 +177,9 @@ int bsv_follow(int argc, char **argv)
 	struct bsa_live_options options = { 0 };
 	bool goes_on = true;
 
-	if (argc != ARGS || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION))
+	if (argc < ARGS || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION))
+		return BSV_IMPORTER_STRANGE;
+	if (argc > ARGS && !hold_conditions(&f, argc - ARGS, argv + ARGS, &options))
 		return BSV_IMPORTER_STRANGE;
 	options.directory = argv[ARG_DIRECTORY];
 	options.settle_ns = strtoull(argv[ARG_SETTLE], NULL, 10);
@@ -169,12 +193,13 @@ int bsv_follow(int argc, char **argv)
 	while (goes_on) {
 		struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 
-		if (poll(&p, 1, LOOK_MS) > 0)
+		if (poll(&p, 1, f.folding ? LOOK_CONDITIONS_MS : LOOK_MS) > 0)
 			goes_on = hear(&f);
 		else
 			look(&f);
 	}
 	bsa_live_free(f.live);
+	bsv_folding_free(f.folding);
 	bsv_metrics_of_live_free(f.filling);
 	bsv_metrics_free(f.metrics);
 	return 0;

@@ -18,7 +18,7 @@
 #include "importer/shared.h"
 #include "input/apart.h"
 
-enum { PATIENCE_MS = 60000, NOT_STARTED = 127, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
+enum { PATIENCE_MS = 60000, NOT_STARTED = 127, NUMBER_TEXT = 24, BUCKETS_TEXT = BSV_BUCKETS_MAX * 22 + 1 };
 static const rlim_t most_memory = 1 << 30;
 
 static _Noreturn void become(pid_t parent, int in, int out, const char *const *argv, const char *program)
@@ -66,24 +66,15 @@ static const char *write_buckets(char to[BUCKETS_TEXT], const struct bsv_buckets
 	return to;
 }
 
-int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
-                    const struct bsv_buckets *buckets, struct bsa_err *err)
+/* A process that is started with @argv. */
+static int start(struct bsv_reader *ret, const char *const *argv, struct bsa_err *err)
 {
-	char program[PATH_MAX], settle[24], bounds[BUCKETS_TEXT];
-	const char *const argv[] = { BSV_IMPORTER,
-		                     BSV_FOLLOW,
-		                     BURSTSCOPE_VERSION,
-		                     directory,
-		                     settle,
-		                     compact ? "1" : "0",
-		                     write_buckets(bounds, buckets),
-		                     NULL };
+	char program[PATH_MAX];
 	pid_t parent = getpid();
 	int to[2], from[2], r = bsv_importer_find(program, err);
 
 	if (r < 0)
 		return r;
-	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
 	if (pipe2(to, O_CLOEXEC))
 		return bsa_fail(err, BSA_E_ENV, "no pipe: %s", strerror(errno));
 	if (pipe2(from, O_CLOEXEC)) {
@@ -101,6 +92,39 @@ int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t sett
 	close(from[0]);
 	*ret = (struct bsv_reader){ .pid = 0 };
 	return bsa_fail(err, BSA_E_ENV, "no process to read it: %s", strerror(errno));
+}
+
+int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
+                    const struct bsv_buckets *buckets, struct bsa_err *err)
+{
+	char settle[NUMBER_TEXT], bounds[BUCKETS_TEXT];
+	const char *const argv[] = { BSV_IMPORTER,
+		                     BSV_FOLLOW,
+		                     BURSTSCOPE_VERSION,
+		                     directory,
+		                     settle,
+		                     compact ? "1" : "0",
+		                     write_buckets(bounds, buckets),
+		                     NULL };
+
+	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
+	return start(ret, argv, err);
+}
+
+int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
+                     const struct bsv_watching *watching, struct bsa_err *err)
+{
+	enum { BEFORE = 8 };
+	char settle[NUMBER_TEXT], window[NUMBER_TEXT];
+	const char *argv[BEFORE + BSV_CONDITIONS_MOST + 1] = { BSV_IMPORTER, BSV_FOLLOW, BURSTSCOPE_VERSION,
+		                                               directory,    settle,     compact ? "1" : "0",
+		                                               "-",          window };
+
+	for (size_t i = 0; i < watching->n_conditions && i < BSV_CONDITIONS_MOST; i++)
+		argv[BEFORE + i] = watching->conditions[i].text;
+	snprintf(settle, sizeof(settle), "%" PRIu64, settle_ns);
+	snprintf(window, sizeof(window), "%" PRIu64, watching->window_ns);
+	return start(ret, argv, err);
 }
 
 void bsv_reader_close(struct bsv_reader *r)
@@ -203,6 +227,11 @@ int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, s
                    struct bsa_err *err)
 {
 	return ask(r, finish ? "finish\n" : "look\n", ret, rows, NULL, err);
+}
+
+int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err)
+{
+	return ask(r, "conditions\n", ret, NULL, NULL, err);
 }
 
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,

@@ -18,6 +18,16 @@ struct bsv_reader {
 /* @buckets: of the metrics that it counts, too; NULL: it counts none. BSA_E_ENV: it cannot be started. */
 int bsv_reader_open(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
                     const struct bsv_buckets *buckets, struct bsa_err *err);
+/* What burstscope watch waits for. Borrowed. */
+struct bsv_watching {
+	const struct bsv_condition *conditions;
+	size_t n_conditions;
+	uint64_t window_ns; /* over which rules are held */
+};
+
+/* The same, and it counts nothing but what came of conditions: bsv_reader_conditions. */
+int bsv_reader_watch(struct bsv_reader *ret, const char *directory, uint64_t settle_ns, bool compact,
+                     const struct bsv_watching *watching, struct bsa_err *err);
 void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
 
 /*
@@ -26,6 +36,9 @@ void bsv_reader_close(struct bsv_reader *r); /* waits for it. All 0 is fine */
  */
 int bsv_reader_ask(struct bsv_reader *r, bool finish, struct bsv_figures *ret, struct bsa_live_row *rows,
                    struct bsa_err *err);
+
+/* What came of each condition so far: @ret->folded. As bsv_reader_ask. */
+int bsv_reader_conditions(struct bsv_reader *r, struct bsv_figures *ret, struct bsa_err *err);
 
 /* The metrics that it has counted, as text: *ret of malloc, *ret_bytes of it. As bsv_reader_ask. */
 int bsv_reader_metrics(struct bsv_reader *r, enum bsv_metrics_form form, char **ret, size_t *ret_bytes,

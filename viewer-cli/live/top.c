@@ -26,22 +26,14 @@
 #include "answer/say.h"
 #include "exporter/http.h"
 #include "live/reader.h"
+#include "live/ring.h"
 #include "live/save.h"
 #include "live/terminal.h"
 #include "live/view.h"
 #include "record/record.h"
 #include "record/workload.h"
 
-enum {
-	DRAW_MS = 100,
-	ALIVE_MS = 500,
-	RING = 32 << 20, /* bytes: for each cpu and user */
-	RING_FILES = 16,
-	TIMER_US = 10000,
-	SAVED_SECONDS = 30,
-	MESSAGE = 160,
-	CRASHES_MOST = 8
-};
+enum { DRAW_MS = 100, ALIVE_MS = 500, TIMER_US = 10000, SAVED_SECONDS = 30, MESSAGE = 160, CRASHES_MOST = 8 };
 
 #define MS INT64_C(1000000)
 #define SECOND (1000 * MS)
@@ -84,26 +76,9 @@ static void __attribute__((format(printf, 2, 3))) say(struct top *t, const char 
 
 /* ---- where it is recorded to ---- */
 
-static bool make_below(const char *place, uint64_t room, char ret[PATH_MAX])
+static uint64_t ring_of(const struct top *t)
 {
-	if (!place || *place != '/' || bsv_room_free(place) < room)
-		return false;
-	return snprintf(ret, PATH_MAX, "%s/" BSV_PROBE_NAME "top-XXXXXX", place) < PATH_MAX && mkdtemp(ret);
-}
-
-static int make_directory(struct top *t, struct bsa_err *err)
-{
-	uint64_t ring = t->o->ring ? t->o->ring : RING;
-	uint64_t room = 4 * ring * (uint64_t)sysconf(_SC_NPROCESSORS_CONF); /* of two users, and as much to spare */
-	const char *tmp = getenv("TMPDIR");
-
-	if (make_below(getenv("XDG_RUNTIME_DIR"), room, t->directory) || make_below("/dev/shm", room, t->directory) ||
-	    make_below(tmp && *tmp ? tmp : "/tmp", 0, t->directory) || make_below("/tmp", 0, t->directory))
-		return 0;
-	*t->directory = 0;
-	return bsa_fail(err, BSA_E_ENV,
-	                "there is no directory to record into: neither in $XDG_RUNTIME_DIR nor in "
-	                "/dev/shm nor in /tmp");
+	return t->o->ring ? t->o->ring : BSV_RING_USUAL;
 }
 
 static void leave_session(struct top *t)
@@ -118,13 +93,12 @@ static void leave_session(struct top *t)
 
 static int own_session(struct top *t, struct bsa_err *err)
 {
-	const uint64_t ring = t->o->ring ? t->o->ring : RING;
-	int r = make_directory(t, err);
+	int r = bsv_ring_make(t->directory, ring_of(t), err);
 	struct bsv_recording_options wanted = {
 		.directory = t->directory,
 		.detail = t->o->detail,
 		.buffer = t->o->buffer,
-		.live = { .file_bytes = ring / RING_FILES, .files = RING_FILES, .timer_us = TIMER_US },
+		.live = bsv_ring_session(ring_of(t), TIMER_US),
 		.quiet = true,
 	};
 
@@ -304,10 +278,8 @@ static void forget_lost(struct top *t)
 
 static void ask_to_save(struct top *t)
 {
-	const uint64_t ring = t->o->ring ? t->o->ring : RING;
-
 	/* Who is who may be written over by now. A service that tells it again makes a hole of a time in which nothing happened. */
-	if (!t->o->session && !t->lost && t->figures.state.bytes >= ring / 2)
+	if (!t->o->session && !t->lost && t->figures.state.bytes >= ring_of(t) / 2)
 		bsv_session_retell(&t->recording.session, NULL);
 	t->save_after = now();
 	say(t, "saving");

@@ -1,6 +1,6 @@
 /*
  * options.h -- rows of tables of options that all commands have which record: of struct @of, in which they are called detail (int),
- * buffer and duration (struct bsv_quantity).
+ * buffer, ring and duration (struct bsv_quantity).
  */
 #ifndef BSV_RECORD_OPTIONS_H
 #define BSV_RECORD_OPTIONS_H
@@ -26,6 +26,16 @@ enum bsv_detail bsv_detail_compact(int i);
 		.says = "of LTTng's buffers, for each cpu; otherwise as large as seems right", \
 		.offset = offsetof(of, buffer)                                                 \
 	}
+
+#define BSV_OPTION_RING(of)                                                                                   \
+	{                                                                                                     \
+		.name = "ring", .kind = BSV_SIZE, .argument = "SIZE",                                         \
+		.says = "of tracefiles in memory, for each cpu and user: 32M; the newest replace the oldest", \
+		.offset = offsetof(of, ring)                                                                  \
+	}
+
+/* What --ring says, in bytes. BSA_E_USAGE: it cannot be. */
+int bsv_option_ring(uint64_t *ret, const struct bsv_quantity *given, struct bsa_err *err);
 
 #define BSV_OPTION_FOR(of)                                                                               \
 	{                                                                                                \

@@ -77,6 +77,12 @@ static json_t *text_or_null(const char *text)
 	return ret ? ret : json_string("?");
 }
 
+/* Beyond 2^53: a string, as in all our JSON. */
+static json_t *large(int64_t n)
+{
+	return json_sprintf("%" PRId64, n);
+}
+
 /* Numbers beyond 2^53 are strings, as in all our JSON. */
 static json_t *fired_to_json(const struct bsv_case_fired *f)
 {
@@ -87,7 +93,8 @@ static json_t *fired_to_json(const struct bsv_case_fired *f)
 		snprintf(text, sizeof(text), "0x%" PRIx64, f->execs[i]);
 		json_array_append_new(execs, json_string(text));
 	}
-	return json_pack("{s:s, s:I, s:o}", "on", f->on, "events", (json_int_t)f->n, "execs", execs);
+	return json_pack("{s:s, s:I, s:o, s:o, s:o}", "on", f->on, "events", (json_int_t)f->n, "execs", execs,
+	                 "from_ns", large(f->from), "to_ns", large(f->to));
 }
 
 static json_t *cause_to_json(const struct bsv_case_cause *c)
@@ -102,12 +109,6 @@ static json_t *time_or_null(int64_t realtime)
 	char text[BSV_CASE_TIME];
 
 	return realtime ? json_string(bsv_case_time(text, realtime)) : json_null();
-}
-
-/* Beyond 2^53: a string, as in all our JSON. */
-static json_t *large(int64_t n)
-{
-	return json_sprintf("%" PRId64, n);
 }
 
 static json_t *case_to_json(const struct bsv_case *c)
@@ -196,6 +197,8 @@ static void read_fired(struct bsv_case *ret, const json_t *list)
 			continue;
 		snprintf(f->on, sizeof(f->on), "%s", on);
 		f->n = (uint64_t)member_number(of, "events", 0);
+		f->from = member_number(of, "from_ns", 0);
+		f->to = member_number(of, "to_ns", 0);
 		json_array_foreach(json_object_get(of, "execs"), j,
 		                   exec) if (f->n_execs < BSV_CASE_EXECS && json_is_string(exec))
 			f->execs[f->n_execs++] = strtoull(json_string_value(exec), NULL, 0);

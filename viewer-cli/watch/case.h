@@ -24,6 +24,7 @@ struct bsv_case_fired {
 	char on[256];
 	uint64_t n, execs[BSV_CASE_EXECS];
 	size_t n_execs;
+	int64_t from, to; /* CLOCK_MONOTONIC: of a rule, the first window in which it failed; 0: none */
 };
 
 /* Texts are owned; NULL: unknown, or nobody. Names in them come from strangers. */

@@ -6,6 +6,7 @@
 
 #include "audit/causes.h"
 #include "options/nearest.h"
+#include "watch/sliding.h"
 
 /* As execution.status has them: the number of each is its place (docs/events.md, "Named numbers"). */
 static const char *const statuses[] = { "NONE",
@@ -24,10 +25,12 @@ enum { N_STATUSES = sizeof(statuses) / sizeof(*statuses) };
 static const char *const misses[] = { "transient", "persistent", "late" }; /* numbered likewise */
 
 static const char *const watched[] = {
-	[BSV_WATCH_MISS] = "miss", [BSV_WATCH_ERROR] = "error", [BSV_WATCH_DEATH] = "death"
+	[BSV_WATCH_MISS] = "miss",           [BSV_WATCH_ERROR] = "error",
+	[BSV_WATCH_DEATH] = "death",         [BSV_WATCH_STARVATION] = "starvation",
+	[BSV_WATCH_INVERSION] = "inversion", [BSV_WATCH_RULE] = "rule",
 };
 
-static const char *const folded[] = { "starvation", "inversion", "rate", "latency", "p50", "p90", "p95", "p99" };
+static const int64_t least_longer = 1000000; /* shorter waits are how work is handed over */
 
 /* What a condition may be narrowed down by, and which of them takes it: bits of enum bsv_watched. */
 static const struct {
@@ -39,11 +42,12 @@ static const struct {
 	{                                                                                                     \
 #name, of, offsetof(struct bsv_condition, name), sizeof(((struct bsv_condition *)NULL)->name) \
 	}
-	KEY(app, 7),
-	KEY(model, 3),
+	KEY(app, 1 << BSV_WATCH_MISS | 1 << BSV_WATCH_ERROR | 1 << BSV_WATCH_DEATH | 1 << BSV_WATCH_STARVATION |
+	                 1 << BSV_WATCH_INVERSION),
+	KEY(model, 1 << BSV_WATCH_MISS | 1 << BSV_WATCH_ERROR | 1 << BSV_WATCH_STARVATION | 1 << BSV_WATCH_INVERSION),
 	KEY(cause, 1 << BSV_WATCH_MISS),
 	KEY(culprit, 1 << BSV_WATCH_MISS),
-	KEY(kind, 1),
+	KEY(kind, 1 << BSV_WATCH_MISS),
 	KEY(status, 1 << BSV_WATCH_ERROR),
 #undef KEY
 };
@@ -75,26 +79,88 @@ static int unknown_word(const char *what, const char *word, const char *const *o
 	return bsa_fail(err, BSA_E_USAGE, "--on: no %s '%s'; see burstscope watch --help", what, word);
 }
 
-static int read_name(struct bsv_condition *c, const char *name, struct bsa_err *err)
+/* "100ms", as the rules of check have it, in ns. */
+static int read_longer(struct bsv_condition *c, const char *text, struct bsa_err *err)
 {
-	size_t n = sizeof(watched) / sizeof(*watched), i = place_of(name, watched, n);
-	size_t length = strcspn(name, "<>=0123456789");
+	struct bsv_slo slo = { .rules = NULL };
+	struct bsa_err why = { "" };
+	char rule[sizeof(c->text) + 32];
+	int n = snprintf(rule, sizeof(rule), "starvation none over %s", text);
 
-	if (i < n) {
-		c->watched = (enum bsv_watched)i;
-		c->decided = BSV_BY_EVENT;
-		return 0;
-	}
-	for (i = 0; i < sizeof(folded) / sizeof(*folded); i++)
-		if (!strcmp(name, folded[i]) || (length && *name != 'p' && !strncmp(name, folded[i], length)) ||
-		    (*name == 'p' && !strncmp(name, folded[i], 3)))
-			return bsa_fail(err, BSA_E_USAGE,
-			                "--on %s: no single event says that, it takes a fold over all of them, which "
-			                "watch does "
-			                "not have yet; there are miss, error and death",
-			                name);
-	return unknown_word("condition", name, watched, n, err);
+	if (strchr(text, '\n') || bsv_slo_parse(&slo, rule, (size_t)n, &why) < 0 || slo.n != 1 ||
+	    slo.rules[0].bound < (double)least_longer)
+		bsa_fail(err, BSA_E_USAGE, "--on %s: longer than what? Write %s>100ms, 1ms at the least", c->text,
+		         bsv_condition_name(c));
+	else
+		c->longer_than = (int64_t)slo.rules[0].bound;
+	bsv_slo_fini(&slo);
+	return c->longer_than ? 0 : BSA_E_USAGE;
 }
+
+/* A condition's name, and of some of them ">" and a time behind it. @name is changed. */
+static int read_name(struct bsv_condition *c, char *name, struct bsa_err *err)
+{
+	char *more = strchr(name, '>');
+	size_t n = BSV_WATCH_RULE, i;
+
+	if (more)
+		*more = 0;
+	i = place_of(name, watched, n);
+	if (i == n)
+		return unknown_word("condition", name, watched, n, err);
+	c->watched = (enum bsv_watched)i;
+	c->decided = i == BSV_WATCH_STARVATION || i == BSV_WATCH_INVERSION ? BSV_BY_FOLD : BSV_BY_EVENT;
+	if (c->decided == BSV_BY_FOLD)
+		return read_longer(c, more ? more + 1 : "", err);
+	return more ? bsa_fail(err, BSA_E_USAGE, "--on %s: %s is not longer or shorter", c->text, name) : 0;
+}
+
+/* ---- rules of check ---- */
+
+int bsv_condition_rule(struct bsv_slo *ret, const struct bsv_condition *c, struct bsa_err *err)
+{
+	int r = bsv_slo_parse(ret, c->text, strlen(c->text), err);
+
+	if (r >= 0 && ret->n == 1)
+		return 0;
+	if (r >= 0)
+		r = bsa_fail(err, BSA_E_INPUT, "that is not one rule");
+	bsv_slo_fini(ret);
+	return r;
+}
+
+/* A rule has a bound behind "<=" or ">=", which no other condition has. */
+static bool is_rule(const char *text)
+{
+	return strstr(text, "<=") || strstr(text, ">=");
+}
+
+static int read_rule(struct bsv_condition *c, struct bsa_err *err)
+{
+	struct bsv_slo slo = { .rules = NULL };
+	struct bsa_err why = { "" };
+	const char *colon;
+	int r = bsv_condition_rule(&slo, c, &why);
+
+	c->watched = BSV_WATCH_RULE;
+	c->decided = BSV_BY_FOLD;
+	colon = strncmp(why.text, "line 1: ", 8) ? why.text : why.text + 8;
+	if (r < 0)
+		return bsa_fail(err, BSA_E_USAGE, "--on '%s': %s (burstscope-slo(5) has the rules)", c->text, colon);
+	if (slo.rules[0].kind == BSV_SLO_INVERSION && slo.rules[0].bound >= (double)least_longer) {
+		c->watched = BSV_WATCH_INVERSION;
+		c->longer_than = (int64_t)slo.rules[0].bound;
+	} else if (!bsv_sliding_takes(&slo.rules[0])) {
+		r = bsa_fail(err, BSA_E_USAGE,
+		             "--on '%s': that rule cannot be held against the last seconds; percentiles, miss ratios, "
+		             "executions, starvation>T and inversion>T can",
+		             c->text);
+	}
+	bsv_slo_fini(&slo);
+	return r < 0 ? r : 0;
+}
+
+/* ---- what it is narrowed down by ---- */
 
 static int check_value(const struct bsv_condition *c, struct bsa_err *err)
 {
@@ -141,6 +207,11 @@ int bsv_condition_read(struct bsv_condition *ret, const char *text, struct bsa_e
 	if (strlen(text) >= sizeof(c.text))
 		return bsa_fail(err, BSA_E_USAGE, "--on: that is too long");
 	strcpy(c.text, text);
+	if (is_rule(text)) {
+		r = read_rule(&c, err);
+		*ret = c;
+		return r;
+	}
 	strcpy(words, text);
 	colon = strchr(words, ':');
 	if (colon)
@@ -191,11 +262,15 @@ size_t bsv_condition_rules(const struct bsv_condition *c, enum bsv_detail detail
 	case BSV_WATCH_DEATH:
 		ret[0] = (struct bsv_rule){ "nnburst:client_disconnect", "reason == 1", { "conn" } };
 		return 1;
+	case BSV_WATCH_STARVATION:
+	case BSV_WATCH_INVERSION:
+	case BSV_WATCH_RULE:
+		return 0;
 	}
 	return 0;
 }
 
 bool bsv_condition_needs_database(const struct bsv_condition *c)
 {
-	return *c->app || *c->model || *c->cause || *c->culprit;
+	return c->decided == BSV_BY_FOLD || *c->app || *c->model || *c->cause || *c->culprit;
 }

@@ -4,7 +4,7 @@
  * A miss is put down to the primary cause that the import found (docs/figures.md), an error to its status, a death to the client whose
  * connection ended. Where the recording does not hold what fired, the summary says so, and names no cause.
  */
-#include "watch/diagnose.h"
+#include "watch/diagnosing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,20 +13,12 @@
 #include "answer/say.h"
 #include "answer/scoped.h"
 #include "answer/screen.h"
-#include "audit/audit.h"
 #include "audit/causes.h"
+#include "watch/diagnose.h"
 
 enum {
 	SLACK_NS = 200000000
 }; /* an event is heard of so much later than it happened, at the most, as far as it matters */
-
-struct diagnosing {
-	struct bsv_case *c;
-	struct bsv_input input;
-	const struct bsv_condition *condition;
-	const struct bsv_case_fired *fired;
-	int64_t at; /* on the clock of the database */
-};
 
 static struct bsv_cell cell(const struct bsv_rows *rows, const char *name)
 {
@@ -36,14 +28,14 @@ static struct bsv_cell cell(const struct bsv_rows *rows, const char *name)
 	return (struct bsv_cell){ .type = BSA_NULL };
 }
 
-static int64_t number(const struct bsv_rows *rows, const char *name, int64_t otherwise)
+int64_t bsv_diagnosing_number(const struct bsv_rows *rows, const char *name, int64_t otherwise)
 {
 	struct bsv_cell c = cell(rows, name);
 
 	return c.type == BSA_INT ? c.integer : c.type == BSA_REAL ? bsv_whole(c.real) : otherwise;
 }
 
-static const char *text(const struct bsv_rows *rows, const char *name)
+const char *bsv_diagnosing_text(const struct bsv_rows *rows, const char *name)
 {
 	return cell(rows, name).text;
 }
@@ -54,8 +46,7 @@ static char *copy(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* "camera's mobilenet", as far as both are known. Owned by the caller. */
-static char *whose(const char *app, const char *model)
+char *bsv_diagnosing_whose(const char *app, const char *model)
 {
 	if (app && model)
 		return bsv_text("%s's %s", app, model);
@@ -115,15 +106,18 @@ static char *only_app(const struct bsv_condition *c)
 	return and_is(strdup("1"), "coalesce(nullif(a.name, ''), q.name)", c->app);
 }
 
-/* The rows of @template, none of them taken yet. @only is taken. */
-static int ask(struct bsv_rows **ret, struct diagnosing *d, const char *template, char *only, struct bsa_err *err)
+int bsv_diagnosing_ask(struct bsv_rows **ret, struct bsv_diagnosing *d, const char *template, char *only,
+                       struct bsa_err *err)
 {
 	bsv_scoped_text *owned = only, *execs = execs_of(d->fired);
-	bsv_scoped_text *since = bsv_text("%" PRId64, d->at - d->c->before - SLACK_NS);
-	bsv_scoped_text *until = bsv_text("%" PRId64, d->at + d->c->after + SLACK_NS);
-	const struct bsv_hole holes[] = {
-		{ "since", since }, { "until", until }, { "execs", execs }, { "only", owned }, { NULL, NULL }
-	};
+	bsv_scoped_text *since = bsv_text("%" PRId64, d->at - d->c->before - d->slack);
+	bsv_scoped_text *until = bsv_text("%" PRId64, d->at + d->c->after + d->slack);
+	const struct bsv_hole holes[] = { { "since", since },
+		                          { "until", until },
+		                          { "execs", execs },
+		                          { "only", owned },
+		                          { "episodes", d->episodes ? d->episodes : "" },
+		                          { NULL, NULL } };
 	bsv_scoped_text *sql = owned && execs && since && until ? bsv_audit_fill(&d->input, template, holes) : NULL;
 
 	return sql ? bsv_rows_query(ret, d->input.db, sql, err) : bsv_no_memory(err);
@@ -131,8 +125,7 @@ static int ask(struct bsv_rows **ret, struct diagnosing *d, const char *template
 
 /* ---- what is found ---- */
 
-/* All texts of @cause are taken. Beyond what a case has room for it is forgotten: the first ones count. */
-static void add_cause(struct diagnosing *d, struct bsv_case_cause cause)
+void bsv_diagnosing_add(struct bsv_diagnosing *d, struct bsv_case_cause cause)
 {
 	if (d->c->n_causes < BSV_CASE_CAUSES) {
 		cause.condition = strdup(bsv_condition_name(d->condition));
@@ -158,7 +151,7 @@ static char *blame(const char *phrase, const char *culprit)
 
 static char *budget_of(const struct bsv_rows *row, const char *cause)
 {
-	int64_t budget = number(row, "budget_ns", -1), run = number(row, "run_ns", -1);
+	int64_t budget = bsv_diagnosing_number(row, "budget_ns", -1), run = bsv_diagnosing_number(row, "run_ns", -1);
 	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
 
 	if (strcmp(cause, "too_big") || budget < 0 || run < 0)
@@ -169,10 +162,11 @@ static char *budget_of(const struct bsv_rows *row, const char *cause)
 /* "camera's mobilenet missed 3 deadlines, waiting for ..." */
 static char *miss_sentence(const struct bsv_rows *row, const char *victim, const char *culprit)
 {
-	const char *cause = text(row, "cause"), *phrase = bsv_cause_of_miss(cause);
-	uint64_t n = (uint64_t)number(row, "n_misses", 1), gone = (uint64_t)number(row, "n_persistent", 0);
+	const char *cause = bsv_diagnosing_text(row, "cause"), *phrase = bsv_cause_of_miss(cause);
+	uint64_t n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1),
+		 gone = (uint64_t)bsv_diagnosing_number(row, "n_persistent", 0);
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], late[BSV_DURATION_TEXT];
-	int64_t worst = number(row, "worst_ns", -1);
+	int64_t worst = bsv_diagnosing_number(row, "worst_ns", -1);
 	bsv_scoped_text *why = blame(phrase ? phrase : "for a reason that is not known here", culprit);
 	bsv_scoped_text *budget = budget_of(row, cause);
 	bsv_scoped_text *by = worst > 0 ? bsv_text(" by up to %s", bsv_duration(late, worst)) : strdup("");
@@ -185,30 +179,32 @@ static char *miss_sentence(const struct bsv_rows *row, const char *victim, const
 	                by, why, budget, persistent);
 }
 
-static void add_miss(struct diagnosing *d, const struct bsv_rows *row)
+static void add_miss(struct bsv_diagnosing *d, const struct bsv_rows *row)
 {
-	const char *by = text(row, "culprit");
-	bsv_scoped_text *victim = whose(text(row, "app"), text(row, "model"));
-	bsv_scoped_text *culprit = by ? whose(by, text(row, "culprit_model")) : NULL;
+	const char *by = bsv_diagnosing_text(row, "culprit");
+	bsv_scoped_text *victim =
+		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
+	bsv_scoped_text *culprit = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
 
-	add_cause(d, (struct bsv_case_cause){ .finding = copy(text(row, "cause")),
-	                                      .app = copy(text(row, "app")),
-	                                      .model = copy(text(row, "model")),
-	                                      .culprit = copy(by),
-	                                      .what = victim ? miss_sentence(row, victim, culprit) : NULL,
-	                                      .n = (uint64_t)number(row, "n_misses", 1) });
+	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy(bsv_diagnosing_text(row, "cause")),
+	                                               .app = copy(bsv_diagnosing_text(row, "app")),
+	                                               .model = copy(bsv_diagnosing_text(row, "model")),
+	                                               .culprit = copy(by),
+	                                               .what = victim ? miss_sentence(row, victim, culprit) : NULL,
+	                                               .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
 }
 
-static void add_late_model(struct diagnosing *d, const struct bsv_rows *row)
+static void add_late_model(struct bsv_diagnosing *d, const struct bsv_rows *row)
 {
-	bsv_scoped_text *victim = whose(text(row, "app"), text(row, "model"));
+	bsv_scoped_text *victim =
+		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
 
-	add_cause(d,
-	          (struct bsv_case_cause){ .finding = strdup("prepared_late"),
-	                                   .app = copy(text(row, "app")),
-	                                   .model = copy(text(row, "model")),
-	                                   .what = victim ? bsv_text("preparing %s missed its deadline", victim) : NULL,
-	                                   .n = (uint64_t)number(row, "n_misses", 1) });
+	bsv_diagnosing_add(d, (struct bsv_case_cause){
+				      .finding = strdup("prepared_late"),
+				      .app = copy(bsv_diagnosing_text(row, "app")),
+				      .model = copy(bsv_diagnosing_text(row, "model")),
+				      .what = victim ? bsv_text("preparing %s missed its deadline", victim) : NULL,
+				      .n = (uint64_t)bsv_diagnosing_number(row, "n_misses", 1) });
 }
 
 /* What a status says, for people who do not know it. */
@@ -230,69 +226,85 @@ static const char *status_says(const char *status)
 	return "the status is not known here";
 }
 
-static void add_error(struct diagnosing *d, const struct bsv_rows *row)
+static void add_error(struct bsv_diagnosing *d, const struct bsv_rows *row)
 {
-	const char *status = text(row, "status") ? text(row, "status") : "?", *resource = text(row, "resource");
-	uint64_t n = (uint64_t)number(row, "n_failed", 1);
-	bsv_scoped_text *victim = whose(text(row, "app"), text(row, "model"));
+	const char *status = bsv_diagnosing_text(row, "status") ? bsv_diagnosing_text(row, "status") : "?",
+		   *resource = bsv_diagnosing_text(row, "resource");
+	uint64_t n = (uint64_t)bsv_diagnosing_number(row, "n_failed", 1);
+	bsv_scoped_text *victim =
+		bsv_diagnosing_whose(bsv_diagnosing_text(row, "app"), bsv_diagnosing_text(row, "model"));
 	bsv_scoped_text *more = resource ? bsv_text(": %s", resource) : strdup("");
 	char *what = NULL, count[BSV_COUNT_MAX];
 
-	if (victim && more && number(row, "prepared", 0))
+	if (victim && more && bsv_diagnosing_number(row, "prepared", 0))
 		what = bsv_text("%s could not be prepared: %s: %s%s", victim, status, status_says(status), more);
 	else if (victim && more)
 		what = bsv_text("%s failed %s %s: %s: %s%s", victim, bsv_count(count, n),
 		                bsv_plural(n, "time", "times"), status, status_says(status), more);
-	add_cause(d, (struct bsv_case_cause){ .finding = copy(status),
-	                                      .app = copy(text(row, "app")),
-	                                      .model = copy(text(row, "model")),
-	                                      .what = what,
-	                                      .n = n });
+	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = copy(status),
+	                                               .app = copy(bsv_diagnosing_text(row, "app")),
+	                                               .model = copy(bsv_diagnosing_text(row, "model")),
+	                                               .what = what,
+	                                               .n = n });
 }
 
-static void add_death(struct diagnosing *d, const struct bsv_rows *row)
+static void add_death(struct bsv_diagnosing *d, const struct bsv_rows *row)
 {
-	uint64_t open = (uint64_t)number(row, "n_open", 0), under_way = (uint64_t)number(row, "n_under_way", 0);
-	const char *app = text(row, "app");
+	uint64_t open = (uint64_t)bsv_diagnosing_number(row, "n_open", 0),
+		 under_way = (uint64_t)bsv_diagnosing_number(row, "n_under_way", 0);
+	const char *app = bsv_diagnosing_text(row, "app");
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
-	add_cause(d,
-	          (struct bsv_case_cause){
-			  .finding = strdup("death"),
-			  .app = copy(app),
-			  .what = bsv_text("%s (pid %" PRId64
-	                                   ") died: its connection ended without a goodbye, with %s %s open "
-	                                   "and %s %s under way",
-	                                   app ? app : "an app that is not known", number(row, "pid", 0),
-	                                   bsv_count(a, open), bsv_plural(open, "stream", "streams"),
-	                                   bsv_count(b, under_way), bsv_plural(under_way, "execution", "executions")),
-			  .n = 1 });
+	bsv_diagnosing_add(
+		d, (struct bsv_case_cause){
+			   .finding = strdup("death"),
+			   .app = copy(app),
+			   .what = bsv_text(
+				   "%s (pid %" PRId64 ") died: its connection ended without a goodbye, with %s %s open "
+				   "and %s %s under way",
+				   app ? app : "an app that is not known", bsv_diagnosing_number(row, "pid", 0),
+				   bsv_count(a, open), bsv_plural(open, "stream", "streams"), bsv_count(b, under_way),
+				   bsv_plural(under_way, "execution", "executions")),
+			   .n = 1 });
 }
 
-static int add_all(struct diagnosing *d, const char *template, char *only,
-                   void (*add)(struct diagnosing *d, const struct bsv_rows *row), struct bsa_err *err)
+int bsv_diagnosing_add_all(struct bsv_diagnosing *d, const char *template, char *only,
+                           void (*add)(struct bsv_diagnosing *d, const struct bsv_rows *row), struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = ask(&rows, d, template, only, err);
+	int r = bsv_diagnosing_ask(&rows, d, template, only, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0)
 		add(d, rows);
 	return r;
 }
 
-static int find_causes(struct diagnosing *d, struct bsa_err *err)
+int bsv_diagnose_misses(struct bsv_diagnosing *d, char *only, struct bsa_err *err)
+{
+	return bsv_diagnosing_add_all(d, bsv_sql_case_misses, only, add_miss, err);
+}
+
+static int find_causes(struct bsv_diagnosing *d, struct bsa_err *err)
 {
 	const struct bsv_condition *c = d->condition;
 	int r;
 
 	switch (c->watched) {
 	case BSV_WATCH_MISS:
-		r = add_all(d, bsv_sql_case_misses, only(c), add_miss, err);
-		return r < 0 ? r : add_all(d, bsv_sql_case_late_models, only_app_and_model(c), add_late_model, err);
+		r = bsv_diagnose_misses(d, only(c), err);
+		return r < 0 ? r
+		             : bsv_diagnosing_add_all(d, bsv_sql_case_late_models, only_app_and_model(c),
+		                                      add_late_model, err);
 	case BSV_WATCH_ERROR:
-		return add_all(d, bsv_sql_case_errors, only(c), add_error, err);
+		return bsv_diagnosing_add_all(d, bsv_sql_case_errors, only(c), add_error, err);
 	case BSV_WATCH_DEATH:
-		return add_all(d, bsv_sql_case_deaths, only_app(c), add_death, err);
+		return bsv_diagnosing_add_all(d, bsv_sql_case_deaths, only_app(c), add_death, err);
+	case BSV_WATCH_STARVATION:
+		return bsv_diagnose_starvation(d, only(c), err);
+	case BSV_WATCH_INVERSION:
+		return bsv_diagnose_inversion(d, only(c), err);
+	case BSV_WATCH_RULE:
+		return bsv_diagnose_rule(d, err);
 	}
 	return 0;
 }
@@ -311,7 +323,7 @@ int64_t bsv_diagnose_when(const struct bsv_case *c, struct bsv_input *input, str
 }
 
 /* From the latest beginning of a cpu's buffer on, all is there. */
-static int find_held(struct diagnosing *d, struct bsa_err *err)
+static int find_held(struct bsv_diagnosing *d, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = bsv_text("SELECT max(ended) FROM loss WHERE ended <= %" PRId64, d->at);
 	bsv_scoped_rows *rows = NULL;
@@ -344,7 +356,7 @@ static void sum_up(struct bsv_case *c, bool met)
 }
 
 /* One of the conditions that fired, if it is of the kind that is asked for now. */
-static int diagnose_fired(struct diagnosing *d, const struct bsv_case_fired *fired, enum bsv_watched watched,
+static int diagnose_fired(struct bsv_diagnosing *d, const struct bsv_case_fired *fired, enum bsv_watched watched,
                           bool *ret_met, struct bsa_err *err)
 {
 	struct bsv_condition condition;
@@ -362,10 +374,12 @@ static int diagnose_fired(struct diagnosing *d, const struct bsv_case_fired *fir
 
 int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct bsa_err *err)
 {
-	/* who died may be why others failed, and that may be why deadlines were missed; it is not so the other way round */
-	static const enum bsv_watched order[] = { BSV_WATCH_DEATH, BSV_WATCH_ERROR, BSV_WATCH_MISS };
+	/* An earlier one may be why a later one happened; it is not so the other way round. */
+	static const enum bsv_watched order[] = { BSV_WATCH_DEATH,      BSV_WATCH_ERROR,     BSV_WATCH_MISS,
+		                                  BSV_WATCH_STARVATION, BSV_WATCH_INVERSION, BSV_WATCH_RULE };
+	enum { ORDERED = sizeof(order) / sizeof(*order) };
 	const struct bsv_call call = { .command = &bsv_watch, .common.quiet = true };
-	struct diagnosing d = { .c = c };
+	struct bsv_diagnosing d = { .c = c, .database = database, .slack = SLACK_NS };
 	int r = bsv_input_open(&d.input, database, &call, err);
 
 	*ret_met = false;
@@ -373,7 +387,7 @@ int bsv_diagnose(struct bsv_case *c, const char *database, bool *ret_met, struct
 		d.at = bsv_diagnose_when(c, &d.input, err);
 		r = d.at < 0 ? (int)d.at : 0;
 	}
-	for (size_t i = 0; r >= 0 && i < 3 * c->n_fired; i++)
+	for (size_t i = 0; r >= 0 && i < ORDERED * c->n_fired; i++)
 		r = diagnose_fired(&d, &c->fired[i % c->n_fired], order[i / c->n_fired], ret_met, err);
 	if (r >= 0)
 		r = find_held(&d, err);

@@ -5,11 +5,15 @@
  *          The first notification begins a case. From then on for --after ns more of them belong to it; then the snapshot is taken, and
  *          a process of its own (maker.h) makes the case of it, while this one is armed still: the next notification begins the next case.
  *          Not armed: the session daemon has gone. Until there is one again nothing is caught, which is said then, as a gap.
+ * FOLD     Where a condition takes a fold, the session is not a snapshot's: it writes to a ring of tracefiles in memory, which a process of its
+ *          own reads (streamed.h), and the last seconds of which are copied when a condition fires. Triggers work beside it. There is
+ *          one session in either case, so that programs emit each event once. That process may be killed: another one reads the ring anew.
  * REST     A condition that fires all the time must not keep a core busy with imports. Between snapshots there is a rest: as long as the
  *          buffers can wait for, which is half of --before; longer, up to a quarter of the cooldown, while all that comes is known already.
  *          An event of a model or a connection that is not known ends a rest that is longer than the buffers can wait for.
  * STATE    What a service told when it was asked last may have been written over: so it is asked again every half of --before, and
- *          when a condition fires (bsv_session_retell). Without that, apps and models in a case would have no names.
+ *          when a condition fires (bsv_session_retell). Without that, apps and models in a case would have no names. A ring holds more,
+ *          and what is told again is a hole in a recording that is read: there it is asked again only if the ring was written over.
  * CRASH    Half cases: store.h. The session and its triggers: the next one of ours to begin removes them (record/session.c, triggers.c).
  *          Makers die with us. What was caught, and was not finished, is finished at the next start.
  * SIGNALS  Held, and taken where nothing is half done. The first one ends after the case that is being made; the second one at once.
@@ -31,11 +35,14 @@
 #include "answer/scoped.h"
 #include "answer/screen.h"
 #include "answer/template.h"
+#include "live/ring.h"
+#include "live/save.h"
 #include "record/record.h"
 #include "record/workload.h"
 #include "watch/known.h"
 #include "watch/maker.h"
 #include "watch/manager.h"
+#include "watch/streamed.h"
 
 enum {
 	TICK_MS = 40,
@@ -48,7 +55,7 @@ enum {
 #define SECOND INT64_C(1000000000)
 
 static const int64_t maker_patience = 120 * SECOND, retry_least = SECOND, retry_most = 16 * SECOND,
-		     daemon_patience = 2 * SECOND;
+		     daemon_patience = 2 * SECOND, ring_patience = 3 * SECOND, unseen_every = 10 * SECOND;
 
 /* A snapshot that no case has been made of yet. */
 struct taken {
@@ -64,6 +71,10 @@ struct watching {
 	unsigned condition_of[BSV_RULES_MOST];
 	char filters[BSV_CONDITIONS_MOST][64];
 	size_t n_rules;
+	bool folds; /* a condition takes a fold */
+	struct bsv_streamed streamed;
+	int64_t asked_at, unseen_at, reader_at;
+	uint64_t unseen; /* windows, as it was said last */
 	struct bsv_store store;
 	struct bsv_signals signals;
 	struct bsv_known known;
@@ -126,38 +137,69 @@ static void collect_rules(struct watching *w)
 
 		for (size_t j = 0; j < n; j++)
 			w->condition_of[w->n_rules++] = (unsigned)i;
+		w->folds |= w->o->conditions[i].decided == BSV_BY_FOLD;
 	}
 }
 
-static int arm(struct watching *w, bool quiet, struct bsa_err *err)
+static struct bsv_watching watching_of(const struct watching *w)
 {
-	const struct bsv_recording_options wanted = { .directory = w->store.directory,
-		                                      .detail = w->o->detail,
-		                                      .buffer = w->o->buffer,
-		                                      .quiet = quiet,
-		                                      .verbose = w->o->verbose,
-		                                      .snapshot = true,
-		                                      .hold_ns = (uint64_t)(w->o->before + w->o->after) };
-	int r = bsv_recording_plan(&w->recording, &wanted, err);
+	return (struct bsv_watching){ w->o->conditions, w->o->n_conditions, (uint64_t)w->o->window };
+}
 
-	if (r >= 0)
-		r = bsv_recording_start(&w->recording, err);
-	if (r >= 0)
-		r = bsv_triggers_open(&w->triggers, w->recording.lttng, w->recording.session.name, w->rules, w->n_rules,
-		                      err);
-	w->armed = r >= 0;
-	w->own_daemon = w->armed && w->recording.daemon.pid;
-	if (!w->armed)
-		bsv_recording_close(&w->recording);
-	w->retold_at = w->looked_at = now();
-	return w->armed ? 0 : r;
+static int begin_reading(struct watching *w, bool again, struct bsa_err *err)
+{
+	const struct bsv_watching watching = watching_of(w);
+	bool compact = w->o->detail == BSV_DETAIL_COMPACT;
+
+	w->reader_at = now();
+	w->unseen = 0;
+	return again ? bsv_streamed_begin_again(&w->streamed, &watching, compact, err)
+	             : bsv_streamed_begin(&w->streamed, &watching, compact, err);
 }
 
 static void disarm(struct watching *w)
 {
 	bsv_triggers_close(&w->triggers);
 	bsv_recording_close(&w->recording);
+	bsv_streamed_end(&w->streamed);
 	w->armed = false;
+}
+
+static int arm_session(struct watching *w, bool quiet, struct bsa_err *err)
+{
+	struct bsv_recording_options wanted = { .directory = w->folds ? w->streamed.directory : w->store.directory,
+		                                .detail = w->o->detail,
+		                                .buffer = w->o->buffer,
+		                                .quiet = quiet || w->folds,
+		                                .verbose = w->o->verbose,
+		                                .snapshot = !w->folds };
+	int r;
+
+	if (w->folds)
+		wanted.live = bsv_ring_session(w->o->ring, BSV_STREAMED_TIMER_US);
+	else
+		wanted.hold_ns = (uint64_t)(w->o->before + w->o->after);
+	r = bsv_recording_plan(&w->recording, &wanted, err);
+	return r < 0 ? r : bsv_recording_start(&w->recording, err);
+}
+
+static int arm(struct watching *w, bool quiet, struct bsa_err *err)
+{
+	int r = w->folds ? bsv_ring_make(w->streamed.directory, w->o->ring, err) : 0;
+
+	if (r >= 0)
+		r = arm_session(w, quiet, err);
+	if (r >= 0 && w->n_rules)
+		r = bsv_triggers_open(&w->triggers, w->recording.lttng, w->recording.session.name, w->rules, w->n_rules,
+		                      err);
+	if (r >= 0 && w->folds)
+		r = begin_reading(w, false, err);
+	w->armed = r >= 0;
+	w->own_daemon = w->armed && w->recording.daemon.pid;
+	if (!w->armed)
+		disarm(w);
+	w->retold_at = w->looked_at = now();
+	return w->armed ? 0 : r;
 }
 
 static void lost_daemon(struct watching *w, const char *why)
@@ -216,6 +258,8 @@ static void begin_case(struct watching *w)
 	w->gap = 0;
 	w->due = w->next.at + w->o->after;
 	w->extended = false;
+	if (w->folds && w->streamed.figures.state.bytes < w->o->ring / 2)
+		return; /* the ring holds who is who */
 	if (w->armed && bsv_session_retell(&w->recording.session, NULL) >= 0)
 		w->retold_at = now();
 }
@@ -233,36 +277,92 @@ static void hurry(struct watching *w)
 		w->rest_until = soon > least ? soon : least;
 }
 
-/* What an event brings: the execution, 0 if it is about none; and what makes it another one than those before. */
-static void fire(struct watching *w, unsigned condition, uint64_t exec, uint64_t key)
+/* @n times; @key is what makes it another one than those before. NULL: it belongs to no case. */
+static struct bsv_case_fired *fire(struct watching *w, unsigned condition, uint64_t n, uint64_t key)
 {
 	struct bsv_case_fired *f;
 	int64_t at = realtime();
 
 	if (!w->next.n_fired && w->stopping)
-		return; /* or it would never end */
+		return NULL; /* or it would never end */
 	if (!w->next.n_fired)
 		begin_case(w);
 	f = fired_of(&w->next, w->o->conditions[condition].text);
 	if (!f)
-		return;
-	f->n++;
-	if (exec && f->n_execs < BSV_CASE_EXECS)
-		f->execs[f->n_execs++] = exec;
+		return NULL;
+	f->n += n;
 	if (bsv_known_event_seen(&w->known, condition, key, at))
-		return;
+		return f;
 	bsv_known_event_add(&w->known, condition, key, at);
 	hurry(w);
+	return f;
 }
 
 static void take_notification(struct watching *w, const struct bsv_notified *n)
 {
 	unsigned condition = w->condition_of[n->rule];
 
-	if (strcmp(w->rules[n->rule].captures[0], "exec"))
-		fire(w, condition, 0, n->values[0]);
-	else
-		fire(w, condition, n->values[0], n->values[1]);
+	bool execution = !strcmp(w->rules[n->rule].captures[0], "exec");
+	struct bsv_case_fired *f = fire(w, condition, 1, n->values[execution ? 1 : 0]);
+
+	if (f && execution && n->values[0] && f->n_execs < BSV_CASE_EXECS)
+		f->execs[f->n_execs++] = n->values[0];
+}
+
+/* A window that was not seen whole is no window in which the rule held. */
+static void tell_unseen(struct watching *w)
+{
+	const struct bsa_live_state *s = &w->streamed.figures.state;
+	uint64_t unseen = bsv_streamed_unseen(&w->streamed);
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
+
+	if (unseen <= w->unseen || now() - w->unseen_at < unseen_every)
+		return;
+	notice(w,
+	       "cannot tell whether a rule held in %s %s: events of that time were lost (%s events and %s packets so "
+	       "far)",
+	       bsv_count(a, unseen - w->unseen), bsv_plural(unseen - w->unseen, "window", "windows"),
+	       bsv_count(b, s->lost_events), bsv_count(c, s->lost_packets));
+	w->unseen = unseen;
+	w->unseen_at = now();
+}
+
+static void take_folded(struct watching *w, const struct bsv_streamed_fired *fired)
+{
+	struct bsv_case_fired *f = fire(w, fired->condition, fired->n, 0);
+
+	if (!f || f->to)
+		return;
+	f->from = fired->from ? (int64_t)fired->from : 0;
+	f->to = fired->from ? (int64_t)fired->to : 0;
+}
+
+static void lost_reader(struct watching *w, const char *why)
+{
+	struct bsa_err err = { "" };
+
+	if (now() - w->reader_at < SECOND)
+		return;
+	notice(w, "%s: another one begins, and reads what the ring still holds", why);
+	if (begin_reading(w, true, &err) < 0)
+		notice(w, "%s; it is tried again", err.text);
+}
+
+static void ask_reader(struct watching *w)
+{
+	struct bsv_streamed_fired fired;
+	struct bsa_err err = { "" };
+
+	if (now() - w->asked_at < BSV_STREAMED_ASK_MS * INT64_C(1000000))
+		return;
+	w->asked_at = now();
+	if (bsv_streamed_ask(&w->streamed, &err) < 0) {
+		lost_reader(w, err.text);
+		return;
+	}
+	while (bsv_streamed_next(&w->streamed, &fired))
+		take_folded(w, &fired);
+	tell_unseen(w);
 }
 
 static void listen(struct watching *w)
@@ -271,7 +371,9 @@ static void listen(struct watching *w)
 	struct bsv_notified n;
 	int r = 0;
 
-	for (unsigned i = 0; i < AT_ONCE && (r = bsv_triggers_next(&w->triggers, &n, &err)) > 0; i++)
+	if (w->folds)
+		ask_reader(w);
+	for (unsigned i = 0; w->n_rules && i < AT_ONCE && (r = bsv_triggers_next(&w->triggers, &n, &err)) > 0; i++)
 		take_notification(w, &n);
 	if (r >= 0 && now() - w->looked_at >= SECOND) {
 		w->looked_at = now();
@@ -287,7 +389,8 @@ static void listen(struct watching *w)
 /* What the buffers of two users hold, and a database of that beside it. */
 static bool has_room(const struct watching *w)
 {
-	uint64_t held = bsv_buffers_size(w->recording.session.buffers) * w->recording.machine.cpus;
+	uint64_t held = w->folds ? bsv_directory_bytes(w->streamed.directory)
+	                         : bsv_buffers_size(w->recording.session.buffers) * w->recording.machine.cpus;
 	uint64_t is = bsv_room_free(w->store.directory);
 
 	return is > w->o->min_free && is - w->o->min_free > 2 * held;
@@ -313,6 +416,24 @@ static bool name_trace(const char *path)
 	return done;
 }
 
+/* What there is of the time around the condition, and whole tracefiles before it. */
+static int copy_ring(const struct watching *w, const char *path, struct bsa_err *err)
+{
+	unsigned seconds = (unsigned)((now() - w->next.at + w->o->before) / SECOND) + 2;
+	char to[PATH_MAX + 8];
+	size_t bytes;
+
+	snprintf(to, sizeof(to), "%s/trace", path);
+	return bsv_live_save(w->streamed.directory, to, seconds, &bytes, err);
+}
+
+static int take_buffers(const struct watching *w, const char *path, struct bsa_err *err)
+{
+	int r = bsv_session_snapshot(&w->recording.session, path, err);
+
+	return r >= 0 && !name_trace(path) ? bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", path) : r;
+}
+
 static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 {
 	int r = has_room(w) ? 0
@@ -327,13 +448,21 @@ static int take_into(struct watching *w, struct taken *ret, struct bsa_err *err)
 		w->next.after = now() - w->next.at;
 	r = bsv_case_write(&w->next, ret->path, err);
 	if (r >= 0)
-		r = bsv_session_snapshot(&w->recording.session, ret->path, err);
-	if (r >= 0 && !name_trace(ret->path))
-		r = bsa_fail(err, BSA_E_ENV, "LTTng wrote nothing into %s", ret->path);
+		r = w->folds ? copy_ring(w, ret->path, err) : take_buffers(w, ret->path, err);
 	if (r < 0)
 		bsv_remove_tree(ret->path);
 	ret->at = now();
 	return r;
+}
+
+/* Its time is over; and of a ring, what was recorded until then is in files, or never will be. */
+static bool is_due(const struct watching *w)
+{
+	if (!w->armed || !w->next.n_fired || now() < w->due || w->n_queue == QUEUE_MOST)
+		return false;
+	if (now() < w->rest_until && !w->stopping)
+		return false;
+	return !w->folds || (int64_t)w->streamed.figures.state.until >= w->due || now() >= w->due + ring_patience;
 }
 
 static void take_snapshot(struct watching *w)
@@ -590,17 +719,58 @@ static void clean_up(struct watching *w)
 
 /* ---- all of it ---- */
 
+static void say_conditions(const struct watching *w, enum bsv_decided decided)
+{
+	const char *gap = ":";
+
+	for (size_t i = 0; i < w->o->n_conditions; i++) {
+		if (w->o->conditions[i].decided != decided)
+			continue;
+		fprintf(stderr, "%s %s", gap, w->o->conditions[i].text);
+		gap = ",";
+	}
+	fputc('\n', stderr);
+}
+
 static void say_begun(const struct watching *w)
 {
-	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT];
+	char buffer[BSV_BYTES_TEXT], before[BSV_DURATION_TEXT], after[BSV_DURATION_TEXT], window[BSV_DURATION_TEXT];
 
-	fputs("watching by LTTng's triggers, which see single events; nothing is written until one fires:", stderr);
-	for (size_t i = 0; i < w->o->n_conditions; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", w->o->conditions[i].text);
-	fprintf(stderr, "\ncases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s\n",
+	if (w->n_rules) {
+		fprintf(stderr, "watching by LTTng's triggers, which see single events%s",
+		        w->folds ? "" : "; nothing is written until one fires");
+		say_conditions(w, BSV_BY_EVENT);
+	}
+	if (w->folds) {
+		fprintf(stderr,
+		        "watching by a fold over all events, which are in a ring of %s for each cpu and user in %s; "
+		        "rules over %s",
+		        bsv_bytes(buffer, w->o->ring), w->streamed.directory, bsv_duration(window, w->o->window));
+		say_conditions(w, BSV_BY_FOLD);
+	}
+	fprintf(stderr, "cases go into %s: %s before and %s after; detail %s, buffers of %s for each of %u %s\n",
 	        w->o->directory, bsv_duration(before, w->o->before), bsv_duration(after, w->o->after),
 	        bsv_detail_name(w->o->detail), bsv_bytes(buffer, bsv_buffers_size(w->recording.session.buffers)),
 	        w->recording.machine.cpus, bsv_plural(w->recording.machine.cpus, "cpu", "cpus"));
+}
+
+/* What the rules came to, so that silence is not taken for a rule that held. */
+static void say_judged(const struct watching *w)
+{
+	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
+
+	for (size_t i = 0; i < w->o->n_conditions; i++) {
+		const struct bsv_folded *f = &w->streamed.figures.folded[i];
+
+		if (w->o->conditions[i].watched == BSV_WATCH_RULE)
+			notice(w,
+			       "%s: %s %s judged; cannot tell of %s in which events were lost, and of %s with too "
+			       "little in them; %s %s told too late",
+			       w->o->conditions[i].text, bsv_count(a, f->judged),
+			       bsv_plural(f->judged, "window", "windows"), bsv_count(b, f->unseen),
+			       bsv_count(c, f->unsure), bsv_count(d, f->too_late),
+			       bsv_plural(f->too_late, "execution", "executions"));
+	}
 }
 
 static void take_signal(struct watching *w, int ms)
@@ -620,7 +790,7 @@ static void retell(struct watching *w)
 {
 	int64_t every = w->o->before / 2 > SECOND ? w->o->before / 2 : SECOND;
 
-	if (now() - w->retold_at < every)
+	if (w->folds || now() - w->retold_at < every)
 		return;
 	w->retold_at = now();
 	bsv_session_retell(&w->recording.session, NULL);
@@ -642,8 +812,7 @@ static void step(struct watching *w)
 		arm_again(w);
 	if (w->armed)
 		retell(w);
-	if (w->armed && w->next.n_fired && now() >= w->due && (now() >= w->rest_until || w->stopping) &&
-	    w->n_queue < QUEUE_MOST)
+	if (is_due(w))
 		take_snapshot(w);
 	if (!w->maker && w->n_queue)
 		start_making(w);
@@ -684,8 +853,7 @@ static void forget_queue(struct watching *w)
 
 static void watching_fini(struct watching *w)
 {
-	bsv_triggers_close(&w->triggers);
-	bsv_recording_close(&w->recording);
+	disarm(w);
 	bsv_store_close(&w->store);
 	bsv_known_fini(&w->known);
 	bsv_case_fini(&w->next);
@@ -714,6 +882,7 @@ int bsv_watch_run(const struct bsv_watch_options *options, struct bsa_err *err)
 		watch(&w);
 		forget_queue(&w);
 		bsv_manager_notify("STOPPING=1");
+		say_judged(&w);
 		disarm(&w);
 	}
 	bsv_signals_release(&w.signals);

@@ -1,5 +1,6 @@
 /*
- * watch.h -- the black box: LTTng's buffers are written over all the time, and when a condition fires, what they hold becomes a case.
+ * watch.h -- the black box: LTTng's buffers, or a ring of tracefiles in memory, are written over all the time, and when a condition fires,
+ * what they hold becomes a case.
  */
 #ifndef BSV_WATCH_H
 #define BSV_WATCH_H
@@ -13,6 +14,8 @@ struct bsv_watch_options {
 	const char *directory; /* of cases */
 	enum bsv_detail detail;
 	uint64_t buffer;       /* bytes for each cpu; 0: as large as seems right */
+	uint64_t ring;         /* bytes of tracefiles for each cpu and user, where a condition takes a fold */
+	int64_t window;        /* ns over which rules are held */
 	int64_t before, after; /* ns around a condition */
 	int64_t cooldown;      /* ns for which the same cause is counted, and not kept again; 0: never */
 	int64_t duration;      /* ns; below 0: until a signal comes */

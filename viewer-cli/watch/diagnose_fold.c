@@ -1,0 +1,262 @@
+/*
+ * diagnose_fold.c -- see diagnosing.h: what a fold saw while it was recorded, found again in the database of a case.
+ *
+ * The database decides: a rule that holds in the same window, once all of it is known, was none. What the database does not hold in full
+ * was seen by the fold, and the sentence says that.
+ */
+#include "watch/diagnosing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/say.h"
+#include "answer/scoped.h"
+#include "answer/screen.h"
+#include "audit/judge.h"
+#include "slo/measure.h"
+
+/* ---- waits ---- */
+
+static void add_starved(struct bsv_diagnosing *d, const struct bsv_rows *row)
+{
+	const char *app = bsv_diagnosing_text(row, "app"), *model = bsv_diagnosing_text(row, "model");
+	const char *by = bsv_diagnosing_text(row, "culprit");
+	uint64_t n = (uint64_t)bsv_diagnosing_number(row, "n_waits", 1);
+	char a[BSV_COUNT_MAX], worst[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT];
+	bsv_scoped_text *victim = bsv_diagnosing_whose(app, model), *holder = NULL, *held = NULL;
+
+	holder = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(row, "culprit_model")) : NULL;
+	held = holder ? bsv_text(", while %s had the lane most of the time", holder) : strdup("");
+	bsv_diagnosing_add(
+		d,
+		(struct bsv_case_cause){
+			.finding = strdup("starvation"),
+			.app = app ? strdup(app) : NULL,
+			.model = model ? strdup(model) : NULL,
+			.culprit = by ? strdup(by) : NULL,
+			.what = victim && held
+	                                ? bsv_text("%s waited for a lane for up to %s (%s %s longer than %s)%s", victim,
+	                                           bsv_duration(worst, bsv_diagnosing_number(row, "worst_ns", 0)),
+	                                           bsv_count(a, n), bsv_plural(n, "wait", "waits"),
+	                                           bsv_duration(limit, d->condition->longer_than), held)
+	                                : NULL,
+			.n = n });
+}
+
+int bsv_diagnose_starvation(struct bsv_diagnosing *d, char *only, struct bsa_err *err)
+{
+	const struct bsv_quantity threshold = { true, d->condition->longer_than };
+	bsv_scoped_text *episodes = bsv_starvation_episodes(&d->input, &threshold);
+	int r;
+
+	d->episodes = episodes;
+	r = bsv_diagnosing_add_all(d, bsv_sql_case_starved, only, add_starved, err);
+	d->episodes = NULL;
+	return r;
+}
+
+static void add_inverted(struct bsv_diagnosing *d, const struct bsv_rows *row)
+{
+	const char *app = bsv_diagnosing_text(row, "app"), *model = bsv_diagnosing_text(row, "model");
+	const char *holder = bsv_diagnosing_text(row, "holder");
+	const char *urgent = bsv_diagnosing_text(row, "priority"), *less = bsv_diagnosing_text(row, "holder_priority");
+	uint64_t n = (uint64_t)bsv_diagnosing_number(row, "n_waits", 1);
+	char a[BSV_COUNT_MAX], worst[BSV_DURATION_TEXT], limit[BSV_DURATION_TEXT];
+	bsv_scoped_text *victim = bsv_diagnosing_whose(app, model);
+
+	bsv_diagnosing_add(
+		d,
+		(struct bsv_case_cause){
+			.finding = strdup("inversion"),
+			.app = app ? strdup(app) : NULL,
+			.model = model ? strdup(model) : NULL,
+			.culprit = app ? strdup(app) : NULL,
+			.what = victim ? bsv_text("%s (%s) waited for up to %s while less urgent work of the same app "
+	                                          "had the lane: %s (%s); %s %s longer than %s",
+	                                          victim, urgent ? urgent : "priority unknown",
+	                                          bsv_duration(worst, bsv_diagnosing_number(row, "worst_ns", 0)),
+	                                          holder ? holder : "a model that is not known",
+	                                          less ? less : "priority unknown", bsv_count(a, n),
+	                                          bsv_plural(n, "wait", "waits"),
+	                                          bsv_duration(limit, d->condition->longer_than))
+	                               : NULL,
+			.n = n });
+}
+
+int bsv_diagnose_inversion(struct bsv_diagnosing *d, char *only, struct bsa_err *err)
+{
+	bsv_scoped_text *mine = only;
+	char *longer = mine ? bsv_text("%s AND dur_ns > %" PRId64, mine, d->condition->longer_than) : NULL;
+
+	return bsv_diagnosing_add_all(d, bsv_sql_case_inverted, longer, add_inverted, err);
+}
+
+/* ---- rules ---- */
+
+struct window {
+	struct bsv_input input; /* the executions of that time */
+	struct bsv_slo slo;
+	struct bsv_slo_result result;
+	int64_t length;
+	bool whole; /* the recording began before it */
+};
+
+static void window_close(struct window *w)
+{
+	bsv_input_close(&w->input);
+	bsv_slo_fini(&w->slo);
+}
+
+/* BSA_E_USAGE: none of that time is in the recording. */
+static int window_open(struct window *w, const struct bsv_diagnosing *d, struct bsa_err *err)
+{
+	struct bsv_call call = { .command = &bsv_check, .common.quiet = true };
+	int64_t offset = d->at - d->c->at, from = d->fired->from + offset - d->input.began;
+	int64_t to = d->fired->to + offset - d->input.began;
+	int r = bsv_condition_rule(&w->slo, d->condition, err);
+
+	w->length = d->fired->to - d->fired->from;
+	w->whole = from >= 0;
+	if (r >= 0 && to <= 0)
+		r = bsa_fail(err, BSA_E_USAGE, "the recording begins after that");
+	call.asked.from = (struct bsv_quantity){ true, from > 0 ? from : 0 };
+	call.asked.to = (struct bsv_quantity){ true, to };
+	return r < 0 ? r : bsv_input_open(&w->input, d->database, &call, err);
+}
+
+/* What a case says of a failed rule. Texts are owned. */
+struct verdict {
+	char *finding, *culprit, *why;
+};
+
+static void verdict_fini(struct verdict *v)
+{
+	free(v->finding);
+	free(v->culprit);
+	free(v->why);
+}
+
+/* SQL: the executions that the rule means, as far as names say it. Owned by the caller; NULL: no memory. */
+static char *only_named(const struct window *w)
+{
+	const struct bsv_slo_selection *of = &w->slo.rules[0].of;
+	bsv_scoped_text *app = of->app ? bsv_quoted(of->app) : NULL, *model = of->model ? bsv_quoted(of->model) : NULL;
+	bsv_scoped_text *by_app = app ? bsv_text(" AND app = %s", app) : strdup("");
+	bsv_scoped_text *by_model = model ? bsv_text(" AND model = %s", model) : strdup("");
+
+	return by_app && by_model ? bsv_text("1%s%s", by_app, by_model) : NULL;
+}
+
+static char *slow_sentence(const struct bsv_rows *row, const char *holder)
+{
+	const char *phase = bsv_diagnosing_text(row, "phase");
+	int64_t percent = bsv_diagnosing_number(row, "percent", 0);
+
+	if (holder && !strcmp(phase, "queue"))
+		return bsv_text("%" PRId64 " %% of their time is %s, mostly while %s had the lane", percent, phase,
+		                holder);
+	return bsv_text("%" PRId64 " %% of their time is %s", percent, phase);
+}
+
+/* Where the time went, and who had the lane most of the time that they waited for it. */
+static int find_slow(struct verdict *ret, struct window *w, struct bsa_err *err)
+{
+	bsv_scoped_text *only = only_named(w), *holder = NULL;
+	const struct bsv_hole holes[] = { { "only", only }, { NULL, NULL } };
+	bsv_scoped_rows *rows = NULL;
+	const char *by;
+	int r = only ? bsv_audit_row(&rows, &w->input, bsv_sql_case_slow, holes, err) : bsv_no_memory(err);
+
+	if (r <= 0 || !bsv_diagnosing_text(rows, "phase"))
+		return r;
+	by = bsv_diagnosing_text(rows, "culprit");
+	holder = by ? bsv_diagnosing_whose(by, bsv_diagnosing_text(rows, "culprit_model")) : NULL;
+	ret->finding = strdup(bsv_diagnosing_text(rows, "phase"));
+	ret->culprit = by && !strcmp(ret->finding ? ret->finding : "", "queue") ? strdup(by) : NULL;
+	ret->why = slow_sentence(rows, holder);
+	return r;
+}
+
+/* Why most of its deadlines were missed, as a condition of misses would say it. */
+static int find_missed(struct verdict *ret, const struct bsv_diagnosing *d, const struct window *w, struct bsa_err *err)
+{
+	struct bsv_case none = { .before = 0 };
+	struct bsv_case_fired all = { .n = 0 };
+	struct bsv_diagnosing its = *d;
+	int r;
+
+	its.c = &none;
+	its.fired = &all;
+	its.slack = 0;
+	its.at = d->fired->from + d->at - d->c->at;
+	none.after = w->length;
+	r = bsv_diagnose_misses(&its, only_named(w), err);
+	if (r >= 0 && none.n_causes) {
+		ret->finding = none.causes[0].finding ? strdup(none.causes[0].finding) : NULL;
+		ret->culprit = none.causes[0].culprit ? strdup(none.causes[0].culprit) : NULL;
+		ret->why = none.causes[0].what ? strdup(none.causes[0].what) : NULL;
+	}
+	bsv_case_fini(&none);
+	return r;
+}
+
+static char *rule_sentence(const struct bsv_diagnosing *d, const struct window *w, const struct verdict *v)
+{
+	char length[BSV_DURATION_TEXT], figure[BSV_DURATION_TEXT] = "";
+	const struct bsv_slo_result *r = &w->result;
+
+	bsv_duration(length, w->length);
+	if (r->outcome != BSV_FAIL || !w->whole)
+		return bsv_text("%s failed over %s, as was seen while it was recorded; the case does not hold all of "
+		                "that time: %s",
+		                d->condition->text, length, r->why);
+	if (r->figure == r->figure && r->class && !strcmp(r->class, "duration"))
+		bsv_duration(figure, bsv_whole(r->figure));
+	else if (r->figure == r->figure)
+		snprintf(figure, sizeof(figure), "%.4g%s", r->figure,
+		         r->class && !strcmp(r->class, "percent") ? " %" : "");
+	return bsv_text("%s fails over %s: %s%s%s%s%s", d->condition->text, length, figure, *figure ? "; " : "", r->why,
+	                v->why ? "; " : "", v->why ? v->why : "");
+}
+
+static void add_failed_rule(struct bsv_diagnosing *d, const struct window *w, const struct verdict *v)
+{
+	const struct bsv_slo_selection *of = &w->slo.rules[0].of;
+
+	bsv_diagnosing_add(d, (struct bsv_case_cause){ .finding = strdup(v->finding ? v->finding : "rule"),
+	                                               .app = of->app ? strdup(of->app) : NULL,
+	                                               .model = of->model ? strdup(of->model) : NULL,
+	                                               .culprit = v->culprit ? strdup(v->culprit) : NULL,
+	                                               .what = rule_sentence(d, w, v),
+	                                               .n = w->result.n > 0 ? (uint64_t)w->result.n : 0 });
+}
+
+static int find_verdict(struct verdict *ret, const struct bsv_diagnosing *d, struct window *w, struct bsa_err *err)
+{
+	if (w->result.outcome != BSV_FAIL || !w->whole || w->slo.rules[0].kind == BSV_SLO_EXECUTIONS)
+		return 0;
+	return w->slo.rules[0].kind == BSV_SLO_MISSES ? find_missed(ret, d, w, err) : find_slow(ret, w, err);
+}
+
+int bsv_diagnose_rule(struct bsv_diagnosing *d, struct bsa_err *err)
+{
+	__attribute__((cleanup(window_close))) struct window w = { .whole = false };
+	__attribute__((cleanup(verdict_fini))) struct verdict v = { NULL, NULL, NULL };
+	int r = window_open(&w, d, err);
+
+	if (r == BSA_E_USAGE) {
+		snprintf(w.result.why, sizeof(w.result.why), "none of it is there");
+		w.result.outcome = BSV_CANNOT_TELL;
+		add_failed_rule(d, &w, &v);
+		return 0;
+	}
+	if (r >= 0)
+		r = bsv_slo_measure(&w.result, w.slo.rules, &w.input, NULL, err);
+	if (r < 0 || (w.whole && w.result.outcome == BSV_PASS))
+		return r;
+	r = find_verdict(&v, d, &w, err);
+	if (r >= 0)
+		add_failed_rule(d, &w, &v);
+	return r;
+}

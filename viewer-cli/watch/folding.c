@@ -1,0 +1,169 @@
+/* folding.c -- see folding.h. */
+#include "watch/folding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch/sliding.h"
+
+/* Of a compact recording executions are known a second late (bsa/live.h), and as much later as records are written. */
+static const uint64_t lag_ns = 1250000000;
+
+struct held {
+	struct bsv_condition condition;
+	struct bsv_slo slo;
+	struct bsv_sliding *sliding; /* NULL: it is no rule */
+	struct bsv_folded folded;
+};
+
+struct bsv_folding {
+	struct held of[BSV_CONDITIONS_MOST];
+	size_t n;
+	uint64_t until; /* what was over before is known */
+};
+
+/* ---- what is told ---- */
+
+static void judged(void *ctx, const struct bsv_slid *slid)
+{
+	struct bsv_folded *f = &((struct held *)ctx)->folded;
+
+	f->judged++;
+	f->unseen += slid->lost;
+	f->unsure += !slid->lost && slid->result.outcome == BSV_CANNOT_TELL;
+	if (slid->result.outcome != BSV_FAIL || slid->to <= f->to)
+		return;
+	f->fired++;
+	f->from = slid->from;
+	f->to = slid->to;
+}
+
+static void take_execution(void *ctx, const struct bsa_live_execution *x)
+{
+	struct bsv_folding *f = ctx;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->of[i].sliding)
+			bsv_sliding_execution(f->of[i].sliding, x, f->until);
+}
+
+static void fire(struct held *h, uint64_t at)
+{
+	h->folded.fired++;
+	h->folded.to = at;
+}
+
+static bool is_named(const char *wanted, const char *name)
+{
+	return !*wanted || !strcmp(wanted, name);
+}
+
+static void take_starved(void *ctx, const struct bsa_live_starved *s)
+{
+	struct bsv_folding *f = ctx;
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct bsv_condition *c = &f->of[i].condition;
+
+		if (c->watched == BSV_WATCH_STARVATION && s->gap_ns > (uint64_t)c->longer_than &&
+		    is_named(c->app, s->app) && is_named(c->model, s->model))
+			fire(&f->of[i], s->ended);
+	}
+}
+
+/* Whose it was is in no fact of it: the database of the case decides that. */
+static void take_inverted(void *ctx, uint64_t ended, uint64_t dur_ns)
+{
+	struct bsv_folding *f = ctx;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->of[i].condition.watched == BSV_WATCH_INVERSION &&
+		    dur_ns > (uint64_t)f->of[i].condition.longer_than)
+			fire(&f->of[i], ended);
+}
+
+static void take_lost(void *ctx, uint64_t began, uint64_t ended)
+{
+	struct bsv_folding *f = ctx;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (f->of[i].sliding)
+			bsv_sliding_lost(f->of[i].sliding, began, ended);
+}
+
+/* ---- all of it ---- */
+
+static int hold(struct held *h, const struct bsv_condition *c, uint64_t window_ns, struct bsa_err *err)
+{
+	struct bsv_sliding_options options = { .window_ns = window_ns, .lag_ns = lag_ns, .judged = judged, .ctx = h };
+	int r;
+
+	h->condition = *c;
+	if (c->watched != BSV_WATCH_RULE)
+		return 0;
+	r = bsv_condition_rule(&h->slo, c, err);
+	if (r < 0)
+		return r;
+	options.rule = h->slo.rules;
+	h->sliding = bsv_sliding_new(&options);
+	return h->sliding ? 0 : bsa_fail(err, BSA_E_ENV, "no memory for windows");
+}
+
+int bsv_folding_new(struct bsv_folding **ret, const struct bsv_condition *conditions, size_t n, uint64_t window_ns,
+                    struct bsa_err *err)
+{
+	struct bsv_folding *f = calloc(1, sizeof(*f));
+	int r = f ? 0 : bsa_fail(err, BSA_E_ENV, "no memory for conditions");
+
+	for (; r >= 0 && f->n < n && f->n < BSV_CONDITIONS_MOST; f->n++)
+		r = hold(&f->of[f->n], &conditions[f->n], window_ns, err);
+	if (r < 0)
+		f = bsv_folding_free(f);
+	*ret = f;
+	return r;
+}
+
+struct bsv_folding *bsv_folding_free(struct bsv_folding *f)
+{
+	for (size_t i = 0; f && i < f->n; i++) {
+		bsv_sliding_free(f->of[i].sliding);
+		bsv_slo_fini(&f->of[i].slo);
+	}
+	free(f);
+	return NULL;
+}
+
+void bsv_folding_options(struct bsv_folding *f, struct bsa_live_options *ret)
+{
+	ret->tells_only = true;
+	ret->tells = (struct bsa_live_tells){ .ctx = f,
+		                              .execution = take_execution,
+		                              .starved = take_starved,
+		                              .inverted = take_inverted,
+		                              .lost = take_lost };
+	for (size_t i = 0; i < f->n; i++) {
+		uint64_t longer = (uint64_t)f->of[i].condition.longer_than;
+
+		if (f->of[i].condition.watched == BSV_WATCH_STARVATION &&
+		    (!ret->starvation_ns || longer < ret->starvation_ns))
+			ret->starvation_ns = longer;
+	}
+}
+
+void bsv_folding_look(struct bsv_folding *f, const struct bsa_live *l)
+{
+	f->until = bsa_live_state(l).until;
+	for (size_t i = 0; i < f->n; i++)
+		if (f->of[i].sliding)
+			bsv_sliding_until(f->of[i].sliding, bsa_live_began(l), f->until);
+}
+
+void bsv_folding_get(const struct bsv_folding *f, struct bsv_folded ret[BSV_CONDITIONS_MOST])
+{
+	memset(ret, 0, BSV_CONDITIONS_MOST * sizeof(*ret));
+	for (size_t i = 0; i < f->n; i++) {
+		ret[i] = f->of[i].folded;
+		if (f->of[i].sliding)
+			ret[i].too_late = bsv_sliding_too_late(f->of[i].sliding);
+	}
+}

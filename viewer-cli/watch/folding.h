@@ -1,0 +1,39 @@
+/*
+ * folding.h -- the conditions of burstscope watch that take a fold (BSV_BY_FOLD), held against a recording while it grows.
+ *
+ * It lives in the process that reads the recording (importer/follow.c); what came of each condition goes to the watcher as counters.
+ * One thread.
+ */
+#ifndef BSV_FOLDING_H
+#define BSV_FOLDING_H
+
+#include "bsa/live.h"
+#include "watch/condition.h"
+
+/* Of a condition, since the beginning. Times are on the clock of the trace, which is CLOCK_MONOTONIC. */
+struct bsv_folded {
+	uint64_t fired;    /* waits that were too long, or windows in which the rule failed */
+	uint64_t from, to; /* of the last of them; from 0: of no window */
+	uint64_t judged;   /* windows: all, */
+	uint64_t unseen;   /* those in which events were lost, */
+	uint64_t unsure;   /* and those with too little in them to tell */
+	uint64_t too_late; /* executions that were told when their windows were no longer kept */
+};
+
+struct bsv_folding;
+
+/* @conditions are copied; those that are BSV_BY_EVENT count nothing. BSA_E_ENV: no memory; BSA_E_USAGE. *ret is owned by the caller. */
+int bsv_folding_new(struct bsv_folding **ret, const struct bsv_condition *conditions, size_t n, uint64_t window_ns,
+                    struct bsa_err *err);
+struct bsv_folding *bsv_folding_free(struct bsv_folding *f); /* NULL is fine; returns NULL */
+
+/* What bsa_live_open is to be given, beside the directory. */
+void bsv_folding_options(struct bsv_folding *f, struct bsa_live_options *ret);
+
+/* @l has looked: judge what is known by now. */
+void bsv_folding_look(struct bsv_folding *f, const struct bsa_live *l);
+
+/* @ret: of each condition, in their order. */
+void bsv_folding_get(const struct bsv_folding *f, struct bsv_folded ret[BSV_CONDITIONS_MOST]);
+
+#endif

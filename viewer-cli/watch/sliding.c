@@ -1,0 +1,279 @@
+/* sliding.c -- see sliding.h. What is counted of an execution is what slo_percentile.sql and slo_misses.sql count. */
+#include "watch/sliding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOSSES_MOST = 64 };
+
+struct part {
+	uint64_t number; /* since the clock was 0 */
+	struct bsv_slo_counts counts;
+};
+
+struct span {
+	uint64_t began, ended;
+};
+
+struct bsv_sliding {
+	struct bsv_sliding_options options;
+	uint64_t step;
+	struct part *parts; /* a ring, by number */
+	uint64_t n_parts, newest;
+	uint64_t first; /* the first part that lies in the recording; UINT64_MAX: not known yet */
+	uint64_t next;  /* the windows that end before this part were judged */
+	uint64_t too_late;
+	struct span lost[LOSSES_MOST]; /* the oldest first */
+	size_t n_lost;
+};
+
+bool bsv_sliding_takes(const struct bsv_slo_rule *rule)
+{
+	switch (rule->kind) {
+	case BSV_SLO_TIME:
+	case BSV_SLO_OVERHEAD:
+	case BSV_SLO_MISSES:
+	case BSV_SLO_EXECUTIONS:
+		return !rule->baseline;
+	default:
+		return false;
+	}
+}
+
+struct bsv_sliding *bsv_sliding_new(const struct bsv_sliding_options *options)
+{
+	struct bsv_sliding *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->options = *options;
+	s->step = options->window_ns / BSV_SLIDING_PARTS;
+	s->step = s->step ? s->step : 1;
+	s->n_parts = 3 * BSV_SLIDING_PARTS + options->lag_ns / s->step + 2;
+	s->first = UINT64_MAX;
+	s->parts = calloc(s->n_parts, sizeof(*s->parts));
+	return s->parts ? s : bsv_sliding_free(s);
+}
+
+struct bsv_sliding *bsv_sliding_free(struct bsv_sliding *s)
+{
+	if (s)
+		free(s->parts);
+	free(s);
+	return NULL;
+}
+
+/* ---- one execution ---- */
+
+static bool is(const char *text, const char *wanted)
+{
+	return text && !strcmp(text, wanted);
+}
+
+static bool is_meant(const struct bsv_slo_selection *of, const struct bsa_live_execution *x)
+{
+	if (of->cold >= 0 && x->cold != of->cold)
+		return false;
+	return (!of->app || is(x->app, of->app)) && (!of->model || is(x->model, of->model)) &&
+	       (!of->path || is(x->path, of->path)) && (!of->priority || is(x->priority, of->priority));
+}
+
+/* What it took beyond its useful run; NAN: unknown. */
+static double overhead_of(const struct bsa_live_execution *x)
+{
+	if (x->e2e_ns == BSA_LIVE_UNKNOWN || x->run_ns == BSA_LIVE_UNKNOWN)
+		return NAN;
+	return (double)((int64_t)x->e2e_ns -
+	                ((int64_t)x->run_ns - (x->redo_ns == BSA_LIVE_UNKNOWN ? 0 : (int64_t)x->redo_ns)));
+}
+
+/* What the rule's percentile is of; NAN: unknown. */
+static double value_of(const struct bsv_slo_rule *rule, const struct bsa_live_execution *x)
+{
+	unsigned phase;
+
+	if (rule->kind == BSV_SLO_OVERHEAD)
+		return x->e2e_ns ? 100.0 * overhead_of(x) / (double)x->e2e_ns : NAN;
+	if (rule->phase == BSV_OVERHEAD)
+		return overhead_of(x);
+	if (rule->phase == BSV_E2E)
+		return x->e2e_ns == BSA_LIVE_UNKNOWN ? NAN : (double)x->e2e_ns;
+	phase = rule->phase - BSV_PREPARE;
+	if (x->lacks & 1u << phase) /* as relation execution has it */
+		return 0;
+	return x->phase_ns[phase] == BSA_LIVE_UNKNOWN ? NAN : (double)x->phase_ns[phase];
+}
+
+static bool has_gaps(const struct bsa_live_execution *x)
+{
+	return is(x->quality, "gap") || is(x->quality, "tail");
+}
+
+static bool is_overdue(const struct bsv_slo_rule *rule, const struct bsa_live_execution *x, uint64_t until)
+{
+	if (!is(x->quality, "open") || rule->kind != BSV_SLO_TIME || x->open_since > until)
+		return false;
+	return (double)(until - x->open_since) > rule->bound;
+}
+
+static void count_time(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, const struct bsa_live_execution *x,
+                       uint64_t until)
+{
+	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
+	bool well = is(x->status, "NONE"), answered = x->complete && well;
+	bool client = is(x->sides, "client"), service = is(x->sides, "service");
+	double value = value_of(rule, x);
+	bool known = !isnan(value);
+	bool no_client = (answered && service && to_the_end && known && value <= rule->bound) ||
+	                 (x->complete && service && well && !known);
+
+	c->n += answered && known && !no_client;
+	c->over += answered && known && value > rule->bound;
+	c->given_up += x->complete && x->status && !well;
+	c->unknown += has_gaps(x) || is_overdue(rule, x, until);
+	c->no_client += no_client;
+	c->no_service += x->complete && client && (!x->status || (well && !known));
+}
+
+static void count_deadline(struct bsv_slo_counts *c, const struct bsa_live_execution *x, uint64_t until)
+{
+	bool unseen = x->deadline && !x->missed;
+	bool unknown = unseen && (has_gaps(x) || (is(x->quality, "open") && x->deadline_at < until));
+	bool one_side = unseen && x->outcome_unknown && (x->complete || is(x->quality, "head"));
+	bool fenced = is(x->path, "fenced");
+
+	c->n += x->deadline && !unknown && !one_side;
+	c->over += x->missed;
+	c->unknown += unknown;
+	c->perhaps += !x->deadline && (x->missed || is(x->sides, "service") || has_gaps(x));
+	c->no_client += one_side && !fenced;
+	c->no_service += one_side && fenced;
+}
+
+/* NULL: it is too old. */
+static struct part *part_of(struct bsv_sliding *s, uint64_t number)
+{
+	struct part *p = &s->parts[number % s->n_parts];
+
+	if (p->number > number || number + s->n_parts <= s->newest)
+		return NULL;
+	if (p->number < number)
+		*p = (struct part){ .number = number };
+	if (s->newest < number)
+		s->newest = number;
+	return p;
+}
+
+void bsv_sliding_execution(struct bsv_sliding *s, const struct bsa_live_execution *x, uint64_t until)
+{
+	const struct bsv_slo_rule *rule = s->options.rule;
+	uint64_t number = x->began / s->step;
+	struct part *p;
+
+	if (!is_meant(&rule->of, x) || x->began == BSA_LIVE_UNKNOWN)
+		return;
+	p = part_of(s, number);
+	if (!p) {
+		s->too_late++;
+		return;
+	}
+	p->counts.executions++;
+	if (rule->kind == BSV_SLO_MISSES)
+		count_deadline(&p->counts, x, until);
+	else
+		count_time(&p->counts, rule, x, until);
+	if (s->next > number + 1)
+		s->next = number + 1;
+}
+
+/* ---- what was lost ---- */
+
+/* When there are too many, the two oldest are taken for one, with all that is between them. */
+void bsv_sliding_lost(struct bsv_sliding *s, uint64_t began, uint64_t ended)
+{
+	if (s->n_lost == LOSSES_MOST) {
+		s->lost[1].began = s->lost[0].began < s->lost[1].began ? s->lost[0].began : s->lost[1].began;
+		s->lost[1].ended = s->lost[0].ended > s->lost[1].ended ? s->lost[0].ended : s->lost[1].ended;
+		memmove(&s->lost[0], &s->lost[1], --s->n_lost * sizeof(*s->lost));
+	}
+	s->lost[s->n_lost++] = (struct span){ began, ended };
+}
+
+static bool is_lost(const struct bsv_sliding *s, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < s->n_lost; i++)
+		if (s->lost[i].began < to && s->lost[i].ended >= from)
+			return true;
+	return false;
+}
+
+/* ---- windows ---- */
+
+static void add_counts(struct bsv_slo_counts *to, const struct bsv_slo_counts *more)
+{
+	to->executions += more->executions;
+	to->n += more->n;
+	to->over += more->over;
+	to->unknown += more->unknown;
+	to->given_up += more->given_up;
+	to->perhaps += more->perhaps;
+	to->no_client += more->no_client;
+	to->no_service += more->no_service;
+}
+
+static void judge(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
+{
+	if (rule->kind == BSV_SLO_EXECUTIONS)
+		bsv_slo_judge_executions(ret, rule, c);
+	else if (rule->kind == BSV_SLO_MISSES)
+		bsv_slo_judge_misses(ret, rule, c);
+	else
+		bsv_slo_judge_percentile(ret, rule, c);
+	if (!c->executions && rule->kind != BSV_SLO_EXECUTIONS) {
+		ret->outcome = BSV_CANNOT_TELL;
+		snprintf(ret->why, sizeof(ret->why), "no execution is of that kind");
+	}
+}
+
+/* The window that ends with part @end - 1. */
+static void judge_window(struct bsv_sliding *s, uint64_t end)
+{
+	struct bsv_slo_counts c = { .figure = NAN };
+	struct bsv_slid slid = { .from = (end - BSV_SLIDING_PARTS) * s->step, .to = end * s->step };
+
+	for (uint64_t i = end - BSV_SLIDING_PARTS; i < end; i++)
+		if (s->parts[i % s->n_parts].number == i)
+			add_counts(&c, &s->parts[i % s->n_parts].counts);
+	slid.lost = is_lost(s, slid.from, slid.to);
+	judge(&slid.result, s->options.rule, &c);
+	if (slid.lost) {
+		slid.result.outcome = BSV_CANNOT_TELL;
+		snprintf(slid.result.why, sizeof(slid.result.why), "events of this time were lost");
+	}
+	s->options.judged(s->options.ctx, &slid);
+}
+
+void bsv_sliding_until(struct bsv_sliding *s, uint64_t began, uint64_t until)
+{
+	uint64_t end = until > s->options.lag_ns ? (until - s->options.lag_ns) / s->step : 0, least;
+
+	if (began == BSA_LIVE_UNKNOWN)
+		return;
+	if (s->first == UINT64_MAX)
+		s->first = began / s->step + (began % s->step != 0);
+	least = s->first + BSV_SLIDING_PARTS;
+	/* after a time in which nothing was read: what is no longer kept is not judged */
+	if (s->newest + BSV_SLIDING_PARTS + 1 > s->n_parts + least)
+		least = s->newest + BSV_SLIDING_PARTS + 1 - s->n_parts;
+	if (s->next < least)
+		s->next = least;
+	for (; s->next <= end; s->next++)
+		judge_window(s, s->next);
+}
+
+uint64_t bsv_sliding_too_late(const struct bsv_sliding *s)
+{
+	return s->too_late;
+}

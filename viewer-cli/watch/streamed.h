@@ -1,0 +1,48 @@
+/*
+ * streamed.h -- the recording that burstscope watch reads for conditions that take a fold: a ring of tracefiles in memory, and the
+ * process that folds what is written there (live/reader.h).
+ */
+#ifndef BSV_STREAMED_H
+#define BSV_STREAMED_H
+
+#include "live/reader.h"
+
+#include <limits.h>
+
+enum { BSV_STREAMED_TIMER_US = 250000, BSV_STREAMED_ASK_MS = 250 };
+
+/* All 0: there is none. */
+struct bsv_streamed {
+	char directory[PATH_MAX]; /* "": none */
+	struct bsv_reader reader;
+	struct bsv_figures figures;          /* the last answer */
+	uint64_t taken[BSV_CONDITIONS_MOST]; /* of what fired, as the reader counts it */
+	uint64_t old; /* what fired before was taken from a reader that has gone: it reads the same files again */
+};
+
+/* What a condition did since it was asked for last. */
+struct bsv_streamed_fired {
+	unsigned condition;
+	uint64_t n, from, to; /* as in bsv_folded */
+};
+
+/* Read @directory from now on. BSA_E_ENV. */
+int bsv_streamed_begin(struct bsv_streamed *s, const struct bsv_watching *watching, bool compact, struct bsa_err *err);
+
+/* The same after the reader has gone: what it said already is not said again. BSA_E_ENV. */
+int bsv_streamed_begin_again(struct bsv_streamed *s, const struct bsv_watching *watching, bool compact,
+                             struct bsa_err *err);
+
+/* What is known by now. BSA_E_ENV: the reader has gone. */
+int bsv_streamed_ask(struct bsv_streamed *s, struct bsa_err *err);
+
+/* The next condition that has fired since. */
+bool bsv_streamed_next(struct bsv_streamed *s, struct bsv_streamed_fired *ret);
+
+/* Windows that could not be judged because events were lost in them; of all conditions. */
+uint64_t bsv_streamed_unseen(const struct bsv_streamed *s);
+
+/* The reader ends, and the directory is removed. All 0 is fine, and that is what is left. */
+void bsv_streamed_end(struct bsv_streamed *s);
+
+#endif
