@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <signal.h>
 
+#include "fault/hostile_models.h"
 #include "service_helpers.h"
 
 enum { SIDE = 2048, FILTER = 1024, CHANNELS = 4, N = 64, TRIES = 5, TIMES = 60, RUNS = 5, CACHE_FILES = 300 };
@@ -38,35 +39,6 @@ static struct nnb_model *endless_model(void)
 	out = operand(m, &o);
 	must(nnb_model_operation(m, NNB_MAX_POOL_2D, in, 7, &out, 1) >= 0);
 	must(nnb_model_finish(m, in, 1, &out, 1) == 0);
-	return m;
-}
-
-/* A TILE, of as many times as another operation has computed, and a MAX_POOL_2D of what that gives. */
-static struct nnb_model *model_of_unknown_work(void)
-{
-	struct nnb_operand o = {
-		.type = NNB_TENSOR_QUANT8_ASYMM, .rank = 4, .dims = { 1, 64, 64, CHANNELS }, .scale = 1
-	};
-	struct nnb_operand times = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { 4 } };
-	uint32_t in[7], tile[2], given[2], out;
-	struct nnb_model *m;
-
-	must(nnb_model_new(&m, "unknown", NNB_HAL_1_3) == 0);
-	given[0] = tile[0] = operand(m, &o);
-	given[1] = operand(m, &times);
-	tile[1] = operand(m, &times);
-	must(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ given[1], given[1], int_scalar(m, NNB_FUSED_NONE) }, 3,
-	                         &tile[1], 1) >= 0);
-	memset(o.dims, 0, sizeof(o.dims));
-	in[0] = operand(m, &o);
-	in[1] = int_scalar(m, NNB_PADDING_VALID);
-	in[2] = in[3] = int_scalar(m, 1);
-	in[4] = in[5] = int_scalar(m, FILTER);
-	in[6] = int_scalar(m, NNB_FUSED_NONE);
-	out = operand(m, &o);
-	must(nnb_model_operation(m, NNB_TILE, tile, 2, in, 1) >= 0);
-	must(nnb_model_operation(m, NNB_MAX_POOL_2D, in, 7, &out, 1) >= 0);
-	must(nnb_model_finish(m, given, 2, &out, 1) == 0);
 	return m;
 }
 
@@ -417,9 +389,12 @@ static void a_model_that_would_take_hours_is_refused(void **state)
 /* Its shapes are found when it runs: nothing can be estimated before. It ends all the same. */
 static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 {
-	enum { IN = 64 * 64 * CHANNELS, OUT = 2 * (SIDE - FILTER + 1) * (SIDE - FILTER + 1) * 2 * CHANNELS };
+	enum {
+		IN = UNKNOWN_SIDE * UNKNOWN_SIDE * UNKNOWN_CHANNELS,
+		OUT = 2 * (SIDE - FILTER + 1) * (SIDE - FILTER + 1) * 2 * CHANNELS
+	};
 	struct fixture *f = *state;
-	struct nnb_model *m = model_of_unknown_work();
+	struct nnb_model *m = model_of_unknown_work(FILTER);
 	struct nnb_argument in[2] = { { .location = { 0, 0, IN } }, { .location = { 0, IN, 16 } } };
 	struct nnb_argument out = { .location = { 0, IN + 64, OUT } };
 	struct nnb_call call = { .inputs = in, .outputs = &out, .n_inputs = 2, .n_outputs = 1, .n_pools = 1 };
@@ -437,8 +412,8 @@ static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 	remote = app_prepare(f->client, m);
 	assert_int_equal(nnb_pool_new(&pool, IN + 64 + OUT), 0);
 	call.pools = &pool;
-	memcpy((char *)nnb_pool_data(pool) + IN, (int32_t[]){ 1, SIDE / 128, SIDE / 128, 1 },
-	       16); /* which is doubled */
+	memcpy((char *)nnb_pool_data(pool) + IN,
+	       (int32_t[]){ 1, SIDE / (2 * UNKNOWN_SIDE), SIDE / (2 * UNKNOWN_SIDE), 1 }, 16); /* which is doubled */
 	cpu = cpu_of_service(f);
 	assert_int_equal(nnb_remote_execute(remote, &call, NULL, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
 	cpu = cpu_of_service(f) - cpu;

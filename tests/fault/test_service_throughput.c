@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fault/hostile_models.h"
+#include "loop_models.h"
+#include "nnb/fence.h"
 #include "service_helpers.h"
 
 enum {
@@ -111,6 +114,95 @@ static void prepares(void)
 	for (unsigned n = 1;; n++, goes_on(n))
 		if (!nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL))
 			nnb_remote_release(remote);
+}
+
+/* @m again and again, with two inputs of @first and @second bytes, the second of which is @values, and an output of @out. */
+static void executes_again_and_again(struct nnb_model *m, uint32_t first, const void *values, uint32_t second,
+                                     uint32_t out_bytes)
+{
+	struct nnb_argument in[2] = { { .location = { 0, 0, first } }, { .location = { 0, first, second } } };
+	struct nnb_argument out = { .location = { 0, first + 64, out_bytes } };
+	struct nnb_client *client = must_open();
+	struct nnb_remote *remote;
+	struct nnb_pool *pool;
+	struct nnb_call call = {
+		.inputs = in, .outputs = &out, .pools = &pool, .n_inputs = 2, .n_outputs = 1, .n_pools = 1
+	};
+
+	must(nnb_remote_prepare(client, m, NULL, NULL, &remote, NULL) == NNB_STATUS_NONE);
+	must(nnb_pool_new(&pool, (uint64_t)first + 64 + out_bytes) == 0);
+	memcpy((char *)nnb_pool_data(pool) + first, values, second);
+	for (unsigned n = 1;; n++, goes_on(n))
+		must(nnb_remote_execute(remote, &call, NULL, NULL) == NNB_STATUS_NONE);
+}
+
+/* 3^9 additions, behind 30 000 IFs. */
+static void branches(void)
+{
+	executes_again_and_again(loop_wide(10, 3, 0), LOOP_N * sizeof(float), &(int32_t){ 0 }, sizeof(int32_t),
+	                         LOOP_N * sizeof(float));
+}
+
+/* 40 million cells, which it had not been estimated to look at. */
+static void computes_shapes(void)
+{
+	enum { WINDOW = 96, OUT_SIDE = 2 * UNKNOWN_SIDE - WINDOW + 1 };
+	const int32_t once[4] = { 1, 1, 1, 1 };
+
+	executes_again_and_again(model_of_unknown_work(WINDOW), UNKNOWN_SIDE * UNKNOWN_SIDE * UNKNOWN_CHANNELS, once,
+	                         sizeof(once), 2 * OUT_SIDE * OUT_SIDE * 2 * UNKNOWN_CHANNELS);
+}
+
+/* As many executions as it may have wait for a fence that nothing signals; it asks for more, and begins anew. */
+static void waits_for_no_signal(void)
+{
+	int never, fence;
+	struct io io;
+
+	must(nnb_fence_new(&never) == 0);
+	io_init(&io, SMALL);
+	for (unsigned n = 1;; n++, goes_on(n)) {
+		const struct nnb_fenced_how how = { .wait_for = &never, .n_wait_for = 1 };
+		struct nnb_client *client = must_open();
+		struct nnb_remote *remote = ready(client, SMALL);
+		struct nnb_fenced *fenced;
+
+		for (unsigned i = 0;
+		     i < 1000 && !nnb_remote_execute_fenced(remote, &io.call, &how, &fenced, &fence, NULL); i++) {
+			nnb_fenced_free(fenced);
+			close(fence);
+		}
+		nnb_remote_release(remote);
+		nnb_client_close(client);
+	}
+}
+
+/* Connections, models and bursts until all are refused, all of which it gives back then. */
+static void takes_all_it_may_have(void)
+{
+	enum { MODELS = 100, BURSTS = 300 };
+	static struct nnb_burst *bursts[BURSTS];
+	struct nnb_client *clients[CONNECTIONS];
+	struct nnb_remote *remotes[MODELS];
+	struct nnb_model *m = vector_model(NNB_MUL, SMALL, 1);
+
+	for (unsigned n = 1;; n++, goes_on(n)) {
+		unsigned has[3] = { 0 };
+
+		while (has[0] < CONNECTIONS && (clients[has[0]] = opened()))
+			has[0]++;
+		must(has[0] > 0);
+		while (has[1] < MODELS && !nnb_remote_prepare(clients[0], m, NULL, NULL, &remotes[has[1]], NULL))
+			has[1]++;
+		while (has[1] && has[2] < BURSTS && !nnb_remote_burst(remotes[0], NULL, &bursts[has[2]], NULL))
+			has[2]++;
+		while (has[2])
+			nnb_burst_free(bursts[--has[2]]);
+		while (has[1])
+			nnb_remote_release(remotes[--has[1]]);
+		while (has[0])
+			nnb_client_close(clients[--has[0]]);
+	}
 }
 
 static void connects(void)
@@ -242,6 +334,11 @@ static const struct attack {
 	{ "tears its files", tears },
 	{ "takes files and mappings", takes_files },
 	{ "scribbles into shared memory", scribbles },
+	{ "executes branches within branches", branches,
+	  0.04 }, /* both are long executions, too: the quantum is waited for */
+	{ "executes shapes that it computes", computes_shapes, 0.04 },
+	{ "waits for fences that nothing signals", waits_for_no_signal },
+	{ "takes all it may have", takes_all_it_may_have },
 };
 
 /* ---- the victim ---- */
