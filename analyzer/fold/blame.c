@@ -832,14 +832,13 @@ static int64_t charge_all(struct ledger *l)
 	return excess + after + positive(rest);
 }
 
-static size_t unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
+void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret)
 {
 	*ret = (struct bsa_blamed){ .cause = BSA_CAUSE_UNKNOWN,
 		                    .budget_ns = INT64_MIN,
 		                    .late_ns = x->lateness,
 		                    .saved = -1,
 		                    .is_primary = true };
-	return 1;
 }
 
 /* Which cause has what is typical beyond the budget. */
@@ -873,8 +872,10 @@ size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max)
 
 	assert(max >= BSA_CAUSES + m->n_waits + m->n_preemptions);
 	find_delays(&l);
-	if (!find_span(&l))
-		return unknown(m->execution, ret);
+	if (!find_span(&l)) {
+		bsa_blame_unknown(m->execution, ret);
+		return 1;
+	}
 	find_typical(&l);
 	excess = charge_all(&l);
 	l.hopeless = l.budget <= 0 || (excess > 0 && best(&l) > l.budget);

@@ -66,4 +66,7 @@ enum bsa_cause bsa_taker_cause(const struct bsa_execution *x, uint64_t slept);
  */
 size_t bsa_blame(const struct bsa_missed *m, struct bsa_blamed *ret, size_t max);
 
+/* That row, of a miss that is not looked at. */
+void bsa_blame_unknown(const struct bsa_execution *x, struct bsa_blamed *ret);
+
 #endif

@@ -85,6 +85,8 @@ enum {
 	ROWS_OF_A_MISS = 8,  /* so many on average, or few culprits */
 	CULPRITS_FEW = 8,
 	CULPRITS_MAX = 256,
+	WAITS_FREE = 1 << 20, /* waits of all misses that are looked at: a second; then, a miss with more than ... */
+	WAITS_FEW = 256       /* ... so many has no causes: each of n that miss behind all others would have n */
 };
 
 /* Who may have been asked to leave its lane: an execution that another one waited for. */
@@ -103,6 +105,7 @@ struct run {
 	struct bsa_slice *slices;
 	struct bsa_blamed *blamed;
 	uint64_t n_misses, n_rows; /* of stored_miss_cause */
+	uint64_t n_waits;          /* that have been read */
 	bool has_budgets;          /* stored_usual_budget is filled */
 	size_t waits_room, preemptions_room, slices_room, blamed_room;
 };
@@ -275,13 +278,23 @@ static int by_began(const void *a, const void *b)
 	return (x->began > y->began) - (x->began < y->began);
 }
 
+/* Is there another wait to be read, after @n? The one after the most that there may be is read, to know of it. */
+static bool more_waits(struct run *r, sqlite3_stmt *q, size_t n)
+{
+	if (r->n_waits + n > WAITS_FREE && n > WAITS_FEW) {
+		sqlite3_reset(q);
+		return false;
+	}
+	return store_step(r->s, q) && room_for(r, (void **)&r->waits, &r->waits_room, n, sizeof(*r->waits));
+}
+
 /* Stretches that are stored once for all that wait behind them: after @n others, and then all in their order. */
 static size_t read_wait_runs(struct run *r, uint64_t id, size_t n)
 {
 	sqlite3_stmt *q = ask(r, WAIT_RUNS, id);
 	size_t few = n;
 
-	while (store_step(r->s, q) && room_for(r, (void **)&r->waits, &r->waits_room, n, sizeof(*r->waits))) {
+	while (more_waits(r, q, n)) {
 		struct bits_wait_run bits = unpack_wait_run(sqlite3_column_int64(q, 8));
 		struct bsa_wait w = { .execution = id,
 			              .began = time_of(number_of(q, 0)),
@@ -307,7 +320,7 @@ static size_t read_waits(struct run *r, uint64_t id)
 	struct row_wait w;
 	size_t n = 0;
 
-	while (store_step(r->s, q) && room_for(r, (void **)&r->waits, &r->waits_room, n, sizeof(*r->waits))) {
+	while (more_waits(r, q, n)) {
 		struct bits_wait bits;
 
 		read_row(q, &w, sizeof(w));
@@ -571,6 +584,16 @@ static bool is_undisturbed(struct run *r, const struct bsa_execution *x)
 	return i >= r->n_blockers || !(r->blockers[i / 8] >> i % 8 & 1);
 }
 
+/* So many waits are not looked at any more: all of what it was late by has one cause, which is not known. */
+static void blame_unread(struct run *r, const struct bsa_execution *x)
+{
+	if (!room_for(r, (void **)&r->blamed, &r->blamed_room, 1, sizeof(*r->blamed)))
+		return;
+	bsa_blame_unknown(x, r->blamed);
+	insert(r, x, 1);
+	r->s->joined_causes++;
+}
+
 static void blame(struct run *r, const struct bsa_execution *x)
 {
 	struct bsa_typical typical = read_typical(r, x);
@@ -586,7 +609,13 @@ static void blame(struct run *r, const struct bsa_execution *x)
 		.undisturbed = is_undisturbed(r, x),
 	};
 	size_t most = BSA_CAUSES + m.n_waits + m.n_preemptions;
+	bool unread = r->n_waits + m.n_waits > WAITS_FREE && m.n_waits > WAITS_FEW;
 
+	r->n_waits += m.n_waits;
+	if (unread) {
+		blame_unread(r, x);
+		return;
+	}
 	if (r->s->code || !room_for(r, (void **)&r->blamed, &r->blamed_room, most, sizeof(*r->blamed)))
 		return;
 	m.waits = r->waits;

@@ -214,6 +214,34 @@ static void culprits(void **state)
 	sqlite3_close(db);
 }
 
+/*
+ * Of n that miss behind all others each has n waits. From a million waits on, causes are found for those with few; of the others it is said
+ * that their cause is not known, and how late they were is in it.
+ */
+#define UNREAD                                                                                                \
+	"(SELECT execution_id FROM miss_cause GROUP BY 1 HAVING count(*) = 1 AND max(cause) = 'unknown' AND " \
+	"max(is_primary))"
+
+static void causes_of_too_many_waits(void **state)
+{
+	enum { N = 1800 };
+	sqlite3 *db = db_of("apps_miss", N);
+	int64_t unread = number(db, "SELECT count(*) FROM " UNREAD);
+
+	(void)state;
+	assert_in_range(unread, 1, N / 2);
+	assert_int_equal(number(db, "SELECT count(*) FROM execution x WHERE x.lateness_ns > 0 AND x.lateness_ns <> "
+	                            "(SELECT sum(late_ns) FROM miss_cause WHERE execution_id = x.id)"),
+	                 0);
+	assert_int_equal(number(db, "SELECT count(*) FROM execution WHERE lateness_ns > 0"), N);
+	assert_int_equal(number(db, "SELECT count(*) FROM " UNREAD
+	                            " c WHERE (SELECT count(*) FROM wait w WHERE w.execution_id "
+	                            "= c.execution_id) <= 256"),
+	                 0);
+	assert_true(joined(db, "causes") >= unread);
+	sqlite3_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +249,7 @@ int main(void)
 		cmocka_unit_test_setup(few_inversions_are_told_each, folder_begin),
 		cmocka_unit_test_setup(interference, folder_begin),
 		cmocka_unit_test_setup(culprits, folder_begin),
+		cmocka_unit_test_setup(causes_of_too_many_waits, folder_begin),
 	};
 
 	return cmocka_run_group_tests(tests, folders_make, folders_remove);
