@@ -189,9 +189,11 @@ static void takes_all_it_may_have(void)
 	for (unsigned n = 1;; n++, goes_on(n)) {
 		unsigned has[3] = { 0 };
 
-		while (has[0] < CONNECTIONS && (clients[has[0]] = opened()))
+		/* What the user had before, or another of its processes has, may not be given back yet. */
+		while (!(clients[0] = opened()))
+			breathe();
+		for (has[0] = 1; has[0] < CONNECTIONS && (clients[has[0]] = opened());)
 			has[0]++;
-		must(has[0] > 0);
 		while (has[1] < MODELS && !nnb_remote_prepare(clients[0], m, NULL, NULL, &remotes[has[1]], NULL))
 			has[1]++;
 		while (has[1] && has[2] < BURSTS && !nnb_remote_burst(remotes[0], NULL, &bursts[has[2]], NULL))
