@@ -212,20 +212,33 @@ static void append(struct crowd *c, struct lane *l, const struct stretch *t)
 	*nth(l, l->n - 1) = *t;
 }
 
-/* The sequence of the stretch that @w is, or is part of; -1: it is none that is kept. */
-static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w)
+/* The first stretch that ends after @at; l->n: there is none. It is the one at @hint, as a rule. */
+static size_t first_after(const struct lane *l, uint64_t at, size_t hint)
 {
 	size_t from = 0, to = l->n;
-	const struct stretch *t;
 
+	if (hint < l->n && nth(l, hint)->ended > at && (!hint || nth(l, hint - 1)->ended <= at))
+		return hint;
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (nth(l, middle)->ended <= w->began)
+		if (nth(l, middle)->ended <= at)
 			from = middle + 1;
 		else
 			to = middle;
 	}
+	return from;
+}
+
+/*
+ * The sequence of the stretch that @w is, or is part of; -1: it is none that is kept. @likely: which one it may be, as a run goes through
+ * stretches one after the other.
+ */
+static int64_t sequence_of(const struct lane *l, const struct bsa_wait *w, int64_t likely)
+{
+	size_t from = first_after(l, w->began, likely < l->sequence ? SIZE_MAX : (size_t)(likely - l->sequence));
+	const struct stretch *t;
+
 	if (from == l->n)
 		return -1;
 	t = nth(l, from);
@@ -257,7 +270,7 @@ static void add_to_run(struct bsa_store *s, const struct bsa_wait *w)
 {
 	struct crowd *c = s->crowd;
 	struct lane *l = lane_of(s, w->instance, w->lane, false);
-	int64_t sequence = l ? sequence_of(l, w) : -1;
+	int64_t sequence = l ? sequence_of(l, w, c->to + 1) : -1;
 
 	if (!continues_run(c, w, sequence))
 		end_run(s);

@@ -102,7 +102,7 @@ static const char kinds_of_picked[] =
 static const char who_had_deadlines[] = " AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)";
 
 /* Causes, or culprits, added up: stored, or from the causes of each miss. */
-enum { VICTIMS_HOLES = 9 };
+enum { VICTIMS_HOLES = 8 };
 
 struct questions {
 	struct bsv_hole causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_HOLES];
@@ -118,17 +118,11 @@ static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, c
 		{ "keys", "app_id, model, priority" },
 		{ "names", "CASE h.model WHEN '' THEN '?' ELSE h.model END AS model, h.priority," },
 		{ "same_w", "w.app_id IS h.app_id AND w.model IS h.model AND w.priority IS h.priority" },
-		{ "same_c", "c.app_id IS h.app_id AND c.model IS h.model AND c.priority IS h.priority" },
 		{ "order", "h.model, h.priority," },
 	};
 	const struct bsv_hole by_app[VICTIMS_HOLES] = {
-		{ "kinds", kinds },
-		{ "why", why },
-		{ "group", "app" },
-		{ "keys", "app_id" },
-		{ "names", "" },
-		{ "same_w", "w.app_id IS h.app_id" },
-		{ "same_c", "c.app_id IS h.app_id" },
+		{ "kinds", kinds },   { "why", why },  { "group", "app" },
+		{ "keys", "app_id" }, { "names", "" }, { "same_w", "w.app_id IS h.app_id" },
 		{ "order", "" },
 	};
 

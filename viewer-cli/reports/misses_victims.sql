@@ -10,9 +10,13 @@ had AS (
 		coalesce(sum(n) FILTER (WHERE miss IS NOT NULL AND status = 'MISSED_DEADLINE_PERSISTENT'), 0) AS n_persistent,
 		sum(unknown) AS n_unknown, sum(unseen) AS n_unseen
 	FROM kinds GROUP BY @keys@ HAVING sum(deadlines) > 0 OR count(miss) > 0 OR sum(unknown) > 0),
-@why@
+@why@,
+-- together, so that SQLite looks both up by their keys: of thousands of apps it would look for the first cause of each among all
+known AS (
+	SELECT @keys@, max(cause) AS cause, max(worst_ns) AS worst_ns
+	FROM (SELECT @keys@, NULL AS cause, worst_ns FROM worst UNION ALL SELECT @keys@, cause, NULL FROM causes WHERE place = 1) GROUP BY @keys@)
 SELECT a.name AS app, @names@ h.n_deadlines, h.n_missed,
 	CASE WHEN h.n_deadlines > 0 AND h.n_unknown + h.n_unseen = 0 THEN 100.0 * h.n_missed / h.n_deadlines END AS missed_percent,
-	c.cause AS most_by, h.n_late, h.n_aborted, h.n_predicted, h.n_persistent, w.worst_ns, h.n_unknown, h.n_unseen
-FROM had h LEFT JOIN worst w ON @same_w@ LEFT JOIN causes c ON c.place = 1 AND @same_c@ LEFT JOIN apps a ON a.id = h.app_id
+	w.cause AS most_by, h.n_late, h.n_aborted, h.n_predicted, h.n_persistent, w.worst_ns, h.n_unknown, h.n_unseen
+FROM had h LEFT JOIN known w ON @same_w@ LEFT JOIN apps a ON a.id = h.app_id
 ORDER BY h.n_missed DESC, h.n_deadlines DESC, a.name, @order@ h.app_id

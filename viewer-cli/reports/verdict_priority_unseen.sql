@@ -1,22 +1,26 @@
 -- verdict_priority_unseen: what verdict_priority says of what was not recorded, or not measured: the longest inversion that there may have been,
 -- and how many executions may have been chosen; for a WITH. Without a hole, and with all models measured, there is neither.
 least AS MATERIALIZED (SELECT @limit_least@ AS ns),
--- when urgent work of an app may have waited, and when less urgent work of it may have had a lane: for longer than it may
+-- when urgent work of an app may have waited, and when less urgent work of it may have had a lane: for longer than it may.
+-- Of any app: a row for each would be thousands of apps times thousands of executions that were added up
+unseen_of_any AS MATERIALIZED (
+	SELECT h.began, h.ended FROM holes h WHERE (SELECT executions FROM hides) AND EXISTS (SELECT 1 FROM apps_with_more)
+	UNION ALL SELECT ifnull(h.began, -4611686018427387903), h.ended FROM hidden_waits h WHERE h.app_id IS NULL AND EXISTS (SELECT 1 FROM apps_with_more)),
 unseen AS MATERIALIZED (
-	SELECT a.app_id, h.began, h.ended FROM apps_with_more a JOIN holes h WHERE (SELECT executions FROM hides)
-	UNION ALL -- waits of executions of which not all was recorded lie in their time
-	SELECT x.app_id, max(h.began, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began)), min(h.ended, coalesce(x.run_ended, h.ended))
+	-- waits of executions of which not all was recorded lie in their time
+	SELECT x.app_id, max(h.began, coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began)) AS began,
+		min(h.ended, coalesce(x.run_ended, h.ended)) AS ended
 	FROM apps_with_more a JOIN execution x ON x.app_id IS a.app_id JOIN holes h
 		ON coalesce(x.enqueued, x.decoded, x.request_read, x.submitted, h.began) < h.ended AND coalesce(x.run_ended, h.ended) > h.began
 	WHERE NOT (SELECT executions FROM hides) AND NOT x.complete AND x.sides IS NOT 'client'
-	UNION ALL SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended FROM apps_with_more a JOIN hidden_waits h ON h.app_id IS NULL OR h.app_id IS a.app_id),
+	UNION ALL SELECT a.app_id, ifnull(h.began, -4611686018427387903), h.ended FROM apps_with_more a JOIN hidden_waits h ON h.app_id = a.app_id),
 unseen_lanes AS MATERIALIZED (
 	SELECT ifnull(began, -4611686018427387903) AS began, ended FROM hidden_lanes WHERE execution_id IS NULL AND ended - ifnull(began, @began@ - 1000000000) > (SELECT ns FROM least)),
 long_slices AS MATERIALIZED (
 	SELECT l.began, l.ended, h.app_id, @limit@ AS limit_ns, ifnull(s.measured, 0) AS measured, ifnull(k.rank, -1) AS rank
 	FROM lane_slice l JOIN execution h ON h.id = l.execution_id JOIN apps_with_more a ON a.app_id IS h.app_id
 		LEFT JOIN stretches s ON s.model_id = h.model_id LEFT JOIN ranks k ON k.priority = h.priority
-	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
+	WHERE (EXISTS (SELECT 1 FROM unseen) OR EXISTS (SELECT 1 FROM unseen_of_any) OR EXISTS (SELECT 1 FROM stretches t JOIN apps_with_more b ON b.app_id IS t.app_id WHERE NOT t.measured))
 		AND ifnull(k.rank < a.most, 1) AND l.ended - l.began > @limit@
 	UNION ALL -- who may have had a lane around a hole: the import tells no inversion of it
 	SELECT u.began, u.ended, h.app_id, @limit@, 0, ifnull(k.rank, -1)
@@ -33,7 +37,9 @@ waited AS MATERIALIZED (
 	SELECT began, ended, 9223372036854775807 AS ns, app_id, NULL AS rank FROM unseen UNION ALL SELECT began, ended, ns, app_id, rank FROM waiting
 	UNION ALL -- who waits may be more urgent than who has a lane, or not; what it may have waited unseen is among the hidden waits
 	SELECT t.began, t.ended, 9223372036854775807, x.app_id, NULL FROM execution x CROSS JOIN wait t ON t.execution_id = x.id
-	WHERE EXISTS (SELECT 1 FROM referred WHERE priority IS NULL) AND x.priority IS NULL),
+	WHERE EXISTS (SELECT 1 FROM referred WHERE priority IS NULL) AND x.priority IS NULL
+		-- each of many may have waited behind each: only where there is what it may have waited for
+		AND (EXISTS (SELECT 1 FROM unseen_lanes) OR EXISTS (SELECT 1 FROM long_slices l WHERE l.app_id IS x.app_id))),
 inverted_unseen AS (
 	-- the import tells inversions of models whose steps were measured
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) AS ns FROM waited w JOIN long_slices l ON l.app_id IS w.app_id
@@ -41,6 +47,11 @@ inverted_unseen AS (
 	UNION ALL
 	SELECT min(min(w.ended, l.ended) - max(w.began, l.began), w.ns) FROM waited w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
 		AND ifnull(w.rank > 0, 1) -- nothing is less urgent than low
+	UNION ALL
+	SELECT min(w.ended, l.ended) - max(w.began, l.began) FROM unseen_of_any w JOIN long_slices l
+	WHERE min(w.ended, l.ended) - max(w.began, l.began) > l.limit_ns
+	UNION ALL
+	SELECT min(w.ended, l.ended) - max(w.began, l.began) FROM unseen_of_any w JOIN unseen_lanes l ON l.began < w.ended AND l.ended > w.began
 	UNION ALL SELECT 9223372036854775807 FROM referred WHERE app_id IS NULL),
 unseen_work AS MATERIALIZED (
 	SELECT (SELECT count(*) FROM picked p WHERE p.quality IN ('gap', 'tail') AND p.sides IS NOT 'client' AND p.app_id IN (SELECT app_id FROM apps_with_more))
