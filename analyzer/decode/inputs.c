@@ -257,16 +257,22 @@ static int leave_out(struct bsa_input *input, uint32_t uid, struct bsa_err *err)
 	                                                                                            : no_memory(err);
 }
 
+/* Does it have the buffers of one process? Whose that is LTTng does not say. */
+static bool is_of_a_process(const char *path)
+{
+	return strstr(path, "/ust/pid/") != NULL;
+}
+
 /*
- * As open_one. Beside others, what a user other than root has in his buffers is tried first: LTTng has it from his processes, and
- * nothing in it may keep the others from being read.
+ * As open_one. Beside others, what a user other than root, or a process, has in its buffers is tried first: LTTng has it from that user's
+ * processes, and nothing in it may keep the others from being read.
  */
 static int open_beside(struct bsa_inputs *inputs, struct bsa_input *input, const bt_component_class_source *source,
                        enum bsa_decoder decoder, struct bsa_err *err)
 {
 	uint32_t uid = user_of(input->info.path);
-	int r = inputs->n > 1 && uid && uid != UINT32_MAX ? bsa_trial(input->directories, input->n_directories, err)
-	                                                  : 0;
+	bool trusted = uid == UINT32_MAX ? !is_of_a_process(input->info.path) : !uid;
+	int r = inputs->n > 1 && !trusted ? bsa_trial(input->directories, input->n_directories, err) : 0;
 
 	if (r == 0)
 		return open_one(inputs, input, source, decoder, err);

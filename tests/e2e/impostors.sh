@@ -71,7 +71,7 @@ done
 
 "$burstscope" import -o "$tmp/all.db" "$tmp/both" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
 [[ $(<"$tmp/said") == *"events claim to be another user's, and are left out"* ]] || wrong "import does not say it: $(<"$tmp/said")"
-[[ $(<"$tmp/said") == *'what 3 users have written cannot be read, and is left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
+[[ $(<"$tmp/said") == *'what 3 users or processes have written cannot be read, and is left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
 cp -r "$tmp/both" "$tmp/without"
 rm -r "$tmp/without/ust/uid"/6553[0-3]
 "$burstscope" import -o "$tmp/without.db" "$tmp/without" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
@@ -99,10 +99,39 @@ found=$(sqlite3 -readonly "$tmp/all.db" 'SELECT count(*), (SELECT sum(n) FROM ap
 found=$(sqlite3 -readonly "$tmp/all.db" "SELECT uid, impostor_events > 1000, unreadable FROM trace ORDER BY uid")
 [[ $found == $'0|0|0\n65530|0|1\n65531|0|1\n65532|0|1\n65533|1|0\n65534|0|0' ]] || wrong "impostors: $found"
 "$burstscope" summary "$tmp/all.db" >"$tmp/said" 2>&1 || true
-[[ $(tail -1 "$tmp/said") == *'what 3 users have written cannot be read, and is left out'* ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
+[[ $(tail -1 "$tmp/said") == *'what 3 users or processes have written cannot be read, and is left out'* ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
 [[ $(tail -1 "$tmp/said") == *"events claim to be another user's, and are left out" ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
 "$burstscope" doctor "$tmp/all.db" >"$tmp/said" 2>&1 || true
 grep -q "65533" "$tmp/said" || wrong "doctor: $(<"$tmp/said")"
+
+# ---- the same in buffers of processes, of which LTTng does not say whose they are ----
+
+quietly lttng --no-sessiond create by_pid --output="$tmp/by_pid"
+quietly lttng --no-sessiond enable-channel --session by_pid --userspace --buffers-pid of_processes
+quietly lttng --no-sessiond enable-event --session by_pid --channel of_processes --userspace 'nnburst:*' --loglevel=DEBUG_FUNCTION
+quietly lttng --no-sessiond start by_pid
+start_service "$service"
+exec {hold}<>"$tmp/hold"
+spoilers=()
+for how in "${spoils[@]}"; do
+	NNBURST_TRACEPOINTS=$tmp/bin/${provider##*/} "$tmp/bin/${misnamed##*/}" "$how" <"$tmp/hold" >"$tmp/registered.$how" {hold}>&- &
+	spoilers+=($!)
+done
+for how in "${spoils[@]}"; do
+	until [[ -s $tmp/registered.$how ]]; do
+		(($(jobs -rp | wc -l) > 4)) || { echo 'who spoils names does not begin'; exit 1; }
+		sleep 0.05
+	done
+done
+quietly "$load" --quiet --socket "$tmp/socket" "$tmp/victim.json"
+stop_service
+end_session by_pid
+kill "${spoilers[@]}"
+exec {hold}>&-
+"$burstscope" import -o "$tmp/by_pid.db" "$tmp/by_pid" 2>"$tmp/said" || wrong "import of buffers of processes: $(<"$tmp/said")"
+[[ $(<"$tmp/said") == *'what 3 users or processes have written cannot be read, and is left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
+[[ $("$burstscope" sql -q --format csv "$tmp/by_pid.db" "SELECT count(*) FROM execution WHERE sides = 'both' AND path <> 'prepare'" | tail -1) == 600 ]] ||
+	wrong "of 600 executions: $("$burstscope" summary "$tmp/by_pid.db" 2>&1 | tail -1)"
 
 ((failures == 0)) || exit 1
 echo 'impostors.sh: whoever says to be another is left out'

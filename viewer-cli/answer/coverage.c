@@ -99,9 +99,10 @@ static void left_out_text(const struct bsv_coverage *c, char *to, size_t bytes)
 			to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
 			bsv_plural((uint64_t)c->unusable, "event cannot be right", "events cannot be right"));
 	if (c->unreadable)
-		n += (size_t)snprintf(to + n, bytes - n, "; what %s %s written cannot be read, and is left out",
-		                      bsv_count(a, (uint64_t)c->unreadable),
-		                      bsv_plural((uint64_t)c->unreadable, "user has", "users have"));
+		n += (size_t)snprintf(
+			to + n, bytes - n, "; what %s %s written cannot be read, and is left out",
+			bsv_count(a, (uint64_t)c->unreadable),
+			bsv_plural((uint64_t)c->unreadable, "user or process has", "users or processes have"));
 	if (c->impostors)
 		n += (size_t)snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->impostors),
 		                      bsv_plural((uint64_t)c->impostors,

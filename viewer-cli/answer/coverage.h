@@ -12,8 +12,8 @@ struct bsv_coverage {
 	char causes[64];         /* of those, as loss.cause names them */
 	int64_t unusable;        /* events that cannot be read, are out of range, or contradict others */
 	int64_t unusable_losses; /* of the losses: those of the service among these */
-	int64_t unreadable;      /* traces that are left out, because what their users have written cannot be read */
-	int64_t impostors;       /* events of users who are not those that the events say */
+	int64_t unreadable; /* traces that are left out, because what their users or processes have written cannot be read */
+	int64_t impostors; /* events of users who are not those that the events say */
 	int64_t service_uid,
 		rival_uid; /* whose events of a service count, and who says with as much right that they should; -1: nobody */
 	int64_t service_alone, client_alone; /* executions that were seen from that side */

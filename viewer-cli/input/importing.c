@@ -87,7 +87,8 @@ static void say_trust(const struct bsa_imported *done)
 		        bsv_plural(done->unusable, "event", "events"));
 	if (done->unreadable)
 		fprintf(stderr, "; what %s %s written cannot be read, and is left out (trace.unreadable)",
-		        bsv_count(a, done->unreadable), bsv_plural(done->unreadable, "user has", "users have"));
+		        bsv_count(a, done->unreadable),
+		        bsv_plural(done->unreadable, "user or process has", "users or processes have"));
 	if (done->impostors)
 		fprintf(stderr, "; %s %s to be another user's, and %s left out (trace.impostor_events)",
 		        bsv_count(a, done->impostors), bsv_plural(done->impostors, "event claims", "events claim"),
