@@ -48,13 +48,13 @@ export class Browser {
 	}
 
 	/** Opens a page of @width by @height, and waits until it says that it is ready; @before is a script that runs before its own. */
-	async open(url, { width = 1280, height = 800, dark = false, before = '', ready = "document.documentElement?.dataset.state === 'ready'" } = {}) {
+	async open(url, { width = 1280, height = 800, dark = false, motion = 'reduce', before = '', ready = "document.documentElement?.dataset.state === 'ready'" } = {}) {
 		await this.attach();
 		await this.send('Page.navigate', { url: 'about:blank' }); // what the page before does ends here
 		this.events = [];
 		await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
 		await this.send('Emulation.setEmulatedMedia', { features: [
-			{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' }] });
+			{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: motion }] });
 		const { identifier } = await this.send('Page.addScriptToEvaluateOnNewDocument', { source: before });
 
 		await this.send('Page.navigate', { url });

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Browser } from './browser.mjs';
+import { leastDifference } from './colours.mjs';
 import { structure } from './structure.mjs';
 
 const commands = ['summary', 'misses', 'latency', 'overhead', 'fairness', 'priority', 'starvation', 'preemptions', 'slots', 'memory'];
@@ -31,7 +32,7 @@ function dump(db, burstscope) {
 }
 
 const b = process.argv[2] === 'look' ? new Browser() : null;
-let looked = 0, failures = 0, arrows = 0, replays = 0;
+let looked = 0, failures = 0, arrows = 0, replays = 0, matrices = 0;
 
 function equal(what, is, wanted) {
 	looked++;
@@ -110,9 +111,12 @@ async function replaysAgree(name, wanted) {
 /** Victims by culprits, and arrows between their rows, where there are few enough to be drawn. */
 async function linksAgree(name, wanted) {
 	const [{ preemptions, inversions }] = wanted.links;
-	const cells = await b.value("[...document.querySelectorAll('.matrix td')].map((c) => Number(c.dataset.value)).filter((n) => n).sort((a, b) => a - b)");
+	const cells = (kind) => b.value(`[...document.querySelectorAll('.matrix.${kind} td')].map((c) => Number(c.dataset.value)).filter((n) => n).sort((a, b) => a - b)`);
+	const waits = wanted.answers.fairness.parts.find((p) => p.name === 'interference')?.rows ?? [];
 
-	equal(`${name}: victims by culprits`, cells, wanted.matrix.map((m) => m.n).sort((x, y) => x - y));
+	equal(`${name}: victims by culprits`, await cells('misses'), wanted.matrix.map((m) => m.n).sort((x, y) => x - y));
+	equal(`${name}: who waited for whom`, await cells('interference'), waits.map((w) => w.waited_ns).sort((x, y) => x - y));
+	matrices += waits.length;
 	equal(`${name}: arrows`, await b.value("['preemption', 'inversion'].map((k) => burstscope.timeline.links.filter((l) => l.kind === k).length)"),
 		preemptions + inversions > 300 ? [0, 0] : [preemptions, inversions]);
 	arrows += preemptions + inversions > 300 ? 0 : preemptions + inversions;
@@ -129,7 +133,7 @@ async function figures() {
 		await replaysAgree(name, wanted);
 		await lossesAgree(name, wanted);
 	}
-	equal('some arrows and replays were looked at', arrows > 0 && replays > 0, true);
+	equal('some arrows, replays and waits were looked at', arrows > 0 && replays > 0 && matrices > 0, true);
 }
 
 /** Where an execution was drawn, for the mouse. */
@@ -256,6 +260,12 @@ async function shapes() {
 		writeFileSync(file, `${lines.join('\n')}\n`);
 	equal('structure', lines, readFileSync(file, 'utf8').trimEnd().split('\n'));
 	equal('a structure tells pages apart', await (async () => { await b.value('burstscope.timeline.show(0, 1e6); burstscope.timeline.draw()'); return JSON.stringify(await b.value(structure)) !== JSON.stringify(lines.slice(-lines.length / 3)); })(), true);
+	for (const motion of ['reduce', 'no-preference']) {
+		await open('camera', { motion });
+		equal(`motion, ${motion}: scrolling`, await b.value('getComputedStyle(document.documentElement).scrollBehavior'), motion === 'reduce' ? 'auto' : 'smooth');
+		equal(`motion, ${motion}: nothing is animated`, await b.value(`document.getAnimations().length + [...document.querySelectorAll('*')].filter((e) => { const s = getComputedStyle(e);
+			return s.animationName !== 'none' || s.transitionDuration !== '0s'; }).length`), 0);
+	}
 	equal('tables and figures have names', await b.value(`[...document.querySelectorAll('canvas')].every((c) => c.ariaLabel || c.getAttribute('aria-label')) &&
 		[...document.querySelectorAll('table')].every((t) => t.caption?.textContent)`), true);
 }
@@ -278,6 +288,13 @@ async function strangers() {
 	equal('a part of many', await b.value('burstscope.overview.shown < burstscope.overview.all && burstscope.overview.stride > 1 && burstscope.world.executions.n === burstscope.overview.shown'), true);
 	equal('every miss of many', await b.value('burstscope.world.missedInOrder().length'), await b.value('burstscope.overview.missed.reduce((a, b) => a + b, 0)'));
 	equal('apps without a row of their own', await b.value('[burstscope.timeline.apps.length, /^\\d+ others$/.test(burstscope.timeline.apps[15].name), burstscope.world.apps.size > 10000]'), [16, true, true]);
+	const hexes = (file, pattern) => [...readFileSync(new URL(`../../viewer-cli/report/page/${file}`, import.meta.url), 'utf8').matchAll(pattern)].map(([, hex]) => hex);
+	const apps = hexes('draw.js', /'(#[0-9a-f]{6})'/g), reds = hexes('page.css', /--bad: (#[0-9a-f]{6})/g);
+	equal('colours of apps and of others', [apps.length, reds.length > 1], [8, true]);
+	for (const red of reds)
+		for (const [eyes, least] of Object.entries(leastDifference([...apps, red])))
+			equal(`${eyes}: colours of apps, of others and of misses (${red}) differ, by ${least.toFixed(1)}`, least > 20, true);
+	equal('colours that are alike are noticed', Object.values(leastDifference(['#e69f00', '#b8a800'])).some((least) => least < 1), true);
 	equal('it says which share', await b.value("document.getElementById('in-method').textContent.includes('one in ')"), true);
 	await open('strange');
 	equal('why there is no comparison', await b.value("document.getElementById('compare').textContent.includes('no app ran the same model')"), true);

@@ -18,7 +18,7 @@ export const structure = `(() => {
 			return all;
 		}, []).map(([one, n]) => (n > 1 && one.startsWith('picture') ? one + ' (' + n + ')' : one)).join(', ');
 	};
-	const colours = [['#0072b2', '1'], ['#e69f00', '2'], ['#009e73', '3'], ['#cc79a7', '4'], ['#56b4e9', '5'], ['#d55e00', '6'], ['#b8a800', '7']];
+	const colours = [['#217cf5', '1'], ['#d6c301', '2'], ['#a2009b', '3'], ['#1fcaba', '4'], ['#c98a31', '5'], ['#b7a7fd', '6'], ['#6114fb', '7']];
 	const named = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 	const palette = [...colours, [named('bad'), 'x']].map(([hex, sign]) => [[1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)), sign]);
 	const signOf = (data, at) => {

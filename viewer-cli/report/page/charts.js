@@ -1,7 +1,7 @@
 // charts.js -- distributions and courses over time, from the executions in the page.
 import { colourOf, drawAxis, fit, ink, onOtherColours, places, stepOf } from './draw.js';
 import { lowerBound, percentile, phases } from './data.js';
-import { count, duration, time } from './format.js';
+import { count, duration, shown, time } from './format.js';
 import { make, tableOf } from './tables.js';
 
 const MOST_GROUPS = 8, BINS = 120, WINDOWS = 100, HEIGHT = 220, LEFT = 64, BELOW = 22, ABOVE = 8, MOST_IN_MATRIX = 20, NO_APP = 'no app';
@@ -136,7 +136,7 @@ function keyOf(groups) {
 	}));
 }
 
-const colours = ['#56b4e9', '#0072b2', '#b8a800', '#8a8f98', '#cc79a7', '#d55e00', '#009e73', '#e69f00', '#0072b2', '#56b4e9', '#b8a800', '#8a8f98'];
+const colours = [3, 0, 1, -1, 2, 4, 5, 6, 0, 3, 1, -1].map(colourOf); // neighbours differ
 
 /** Means of the phases of each group, one upon the other. @param {HTMLCanvasElement} canvas @param {Group[]} groups @param {any} world */
 function drawPhases(canvas, groups, world) {
@@ -246,29 +246,53 @@ function largestOf(pairs) {
 	return [...pairs].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, MOST_IN_MATRIX).map(([app]) => app);
 }
 
-/** Victims by culprits, the darker the more. @param {any} world @returns {HTMLElement} */
-export function matrixOf(world) {
-	const misses = primaryCauses(world), victims = largestOf([...misses].map(([app, row]) => [app, [...row.values()].reduce((a, b) => a + b, 0)]));
-	/** @type {Map<string, number>} */
-	const sums = new Map();
+/**
+ * A table of apps by apps, the darker the more: of those with the most, and the rest is said.
+ * @param {string} title @param {string} kind a class of its own @param {Map<string, Map<string, number>>} values by row and column
+ * @param {(app: string) => string} nameOf @param {(n: number) => string} textOf @returns {HTMLElement}
+ */
+function matrixOf(title, kind, values, nameOf, textOf) {
+	const sums = [new Map(), new Map()];
 
-	for (const row of misses.values())
-		for (const [by, n] of row)
-			sums.set(by, (sums.get(by) ?? 0) + n);
-	const culprits = largestOf(sums), most = Math.max(1, ...victims.flatMap((app) => culprits.map((by) => misses.get(app)?.get(by) ?? 0)));
-	const nameOf = (/** @type {string} */ app) => (app ? world.appName(Number(app)) : NO_APP);
-	const cellOf = (/** @type {string} */ app, /** @type {string} */ by) => {
-		const n = misses.get(app)?.get(by) ?? 0, cell = make('td', { class: 'number' }, n ? count(n) : '');
+	for (const [row, cells] of values)
+		for (const [column, n] of cells)
+			[row, column].forEach((app, i) => sums[i].set(app, (sums[i].get(app) ?? 0) + n));
+	const [rows, columns] = sums.map(largestOf), valueOf = (/** @type {string} */ row, /** @type {string} */ column) => values.get(row)?.get(column) ?? 0;
+	const most = Math.max(1, ...rows.flatMap((row) => columns.map((column) => valueOf(row, column))));
+	const cellOf = (/** @type {number} */ n) => {
+		const cell = make('td', { class: 'number' }, n ? textOf(n) : '');
 
 		cell.style.background = `color-mix(in srgb, var(--bad) ${Math.round(45 * n / most)}%, var(--paper))`;
 		cell.dataset.value = String(n);
 		return cell;
 	};
-	const rows = victims.map((app) => make('tr', {}, make('th', { scope: 'row' }, nameOf(app)), ...culprits.map((by) => cellOf(app, by))));
+	const lines = rows.map((row) => make('tr', {}, make('th', { scope: 'row' }, nameOf(row)), ...columns.map((column) => cellOf(valueOf(row, column)))));
+	const left = [sums[0].size - rows.length, sums[1].size - columns.length];
+	const rest = left.some((n) => n) ? ` (left out: ${left[0]} rows and ${left[1]} columns with less)` : '';
 
-	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Missed deadlines by victim and culprit' },
-		make('table', { class: 'matrix' }, make('caption', {}, 'Missed deadlines by their first cause: whose they were (rows), and whose doing (columns)'),
-			make('thead', {}, make('tr', {}, make('th', {}), ...culprits.map((by) => make('th', { scope: 'col', class: 'number' }, nameOf(by))))), make('tbody', {}, ...rows)));
+	return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title },
+		make('table', { class: `matrix ${kind}` }, make('caption', {}, title + rest),
+			make('thead', {}, make('tr', {}, make('th', {}), ...columns.map((column) => make('th', { scope: 'col', class: 'number' }, nameOf(column))))), make('tbody', {}, ...lines)));
+}
+
+/** Victims by culprits. @param {any} world */
+export function missesMatrix(world) {
+	return matrixOf('Missed deadlines by their first cause: whose they were (rows), and whose doing (columns)', 'misses', primaryCauses(world),
+		(app) => (app ? world.appName(Number(app)) : NO_APP), (n) => count(n));
+}
+
+/** Who waited (rows), and who had the lane meanwhile (columns): from the answer of burstscope fairness. @param {any} answer */
+export function interferenceMatrix(answer) {
+	/** @type {Map<string, Map<string, number>>} */
+	const waits = new Map();
+
+	for (const { app, waited_for: by, waited_ns: ns } of answer?.parts?.find((/** @type {any} */ part) => part.name === 'interference')?.rows ?? []) {
+		const row = waits.get(app ?? '') ?? new Map();
+
+		row.set(by ?? '', (row.get(by ?? '') ?? 0) + ns);
+		waits.set(app ?? '', row);
+	}
+	return waits.size ? matrixOf('How long each app (rows) waited while which app (columns) had the lane', 'interference', waits, (app) => (app ? shown(app) : NO_APP), duration) : null;
 }
 
 /** Of whose deadlines were missed, and by whom: from the answer of burstscope misses. @param {any} world @param {number} most */

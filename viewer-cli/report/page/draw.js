@@ -1,9 +1,10 @@
 // draw.js -- colours, canvases that fit their screen, axes of time.
 import { time } from './format.js';
 
-// Told apart by people who do not see all colours (after Okabe and Ito); those after them share a grey.
-const ofApps = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
-const ofOthers = '#8a8f98';
+// People who see red, green or blue badly, or not at all, tell each of these from each other, from the grey of others, and from the red of a missed
+// deadline; tests/viewer/colours.mjs measures that.
+const ofApps = ['#217cf5', '#d6c301', '#a2009b', '#1fcaba', '#c98a31', '#b7a7fd', '#6114fb'];
+const ofOthers = '#6d6d71';
 
 /** @param {number} place an app's place in the legend; -1: one of the others */
 export function colourOf(place) {

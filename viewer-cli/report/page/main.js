@@ -1,7 +1,7 @@
 // main.js -- the page: answers and the overview at once; the timeline and charts when the executions have been read.
 import { changeOf, Comparison } from './compare.js';
 import { answersOf, jsonOf, Packs, percentile } from './data.js';
-import { drawFairness, drawLatency, matrixOf, worstOf } from './charts.js';
+import { drawFairness, drawLatency, interferenceMatrix, missesMatrix, worstOf } from './charts.js';
 import { onOtherColours } from './draw.js';
 import { fillAudits, fillFindings } from './findings.js';
 import { modelColumns, modelsOf, selectionColumns, selectionOf, showExecution } from './execution.js';
@@ -43,6 +43,10 @@ function fillAnswers(answers) {
 	fill(byId('in-latency'), answers.latency, 'Latency from end to end');
 	fill(byId('in-latency'), answers.overhead, 'Overhead');
 	fill(byId('in-fairness'), answers.fairness, 'What each app had of the lanes');
+	const interference = interferenceMatrix(answers.fairness);
+
+	if (interference)
+		byId('in-fairness').append(interference);
 	for (const name of ['priority', 'starvation', 'preemptions']) {
 		byId('in-fairness').append(make('h3', {}, name[0].toUpperCase() + name.slice(1)));
 		fill(byId('in-fairness'), answers[name], name);
@@ -147,7 +151,7 @@ class Page {
 		const worst = worstOf(world, 50);
 
 		if (worst)
-			byId('in-misses').append(matrixOf(world), worst);
+			byId('in-misses').append(missesMatrix(world), worst);
 		else if (!this.overview.missed.some((/** @type {number} */ n) => n > 0))
 			byId('in-misses').prepend(make('p', {}, 'No missed deadline was recorded.'));
 		this.comparison?.ready(this.timeline, Object.fromEntries(Object.entries(all).flatMap(([name, pack]) => (name.endsWith('2') ? [[name.slice(0, -1), pack]] : []))), jsonOf('labels2') ?? []);
