@@ -23,8 +23,9 @@
 #include "policy/terms.h"
 
 enum {
-	SEEDS = 3,           /* runs to see how long a model takes ... */
-	ESTIMATED_WITHIN = 8 /* model/cost.h: a factor */
+	SEEDS = 3,            /* runs to see how long a model takes ... */
+	ESTIMATED_WITHIN = 8, /* model/cost.h: a factor */
+	LOOKS_A_CHECK = 64    /* of what an execution has taken: some ms, and no clock is read for the looks between */
 };
 #define SEED_AT_MOST_NS 100000000 /* ... and when to stop looking */
 
@@ -35,12 +36,13 @@ struct run {
 	uint64_t stop_at;  /* of a seed: NNB__NEVER otherwise */
 	uint64_t loop_ns;  /* of each loop; 0: the default */
 	uint64_t most_ns;  /* of cpu time inside operations; 0: any */
-	uint64_t looked;   /* when it was first asked inside an operation, or 0 ... */
+	uint64_t looked;   /* when that was first checked, or 0 ... */
 	uint64_t cpu;      /* ... and the thread's cpu time then */
-	uint64_t *op_ns;   /* of a seed: what each operation took */
-	bool watched;      /* the clock is read at every checkpoint */
-	uint64_t last;     /* then: when the last one was, or when it got its lane */
-	uint64_t longest;  /* then: the longest time between two of them */
+	uint32_t looks;
+	uint64_t *op_ns;  /* of a seed: what each operation took */
+	bool watched;     /* the clock is read at every checkpoint */
+	uint64_t last;    /* then: when the last one was, or when it got its lane */
+	uint64_t longest; /* then: the longest time between two of them */
 	enum nnb_status stopped;
 	bool inside;               /* it was stopped within an operation */
 	bool off_lane;             /* likewise, and has no lane any more */
@@ -333,13 +335,14 @@ static bool look(void *arg)
 	struct run *run = arg;
 	struct nnb__seat *seat = &run->runner->seat;
 	uint64_t yield_at = atomic_load_explicit(&seat->yield_at, memory_order_relaxed), now;
+	bool due = run->most_ns && ++run->looks % LOOKS_A_CHECK == 0;
 
 	if (is_cancelled(run->runner))
 		return stop_inside(run, NNB_STATUS_GENERAL_FAILURE);
-	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER && !run->most_ns)
+	if (yield_at == NNB__NEVER && run->deadline == NNB__NEVER && run->stop_at == NNB__NEVER && !due)
 		return true;
 	now = nnb__now();
-	if (run->most_ns && is_over_work(run, now)) {
+	if (due && is_over_work(run, now)) {
 		nnb_because(run->reason,
 		            "it has taken %.3g s of cpu time, which is the most that an execution may (limit work)",
 		            (double)run->most_ns / 1e9);
