@@ -65,6 +65,7 @@ struct executor {
 	/* the server's thread's */
 	const struct nnb_packet_request *asked; /* the request that is looked at; NULL: there was none yet */
 	struct nnb_execution *execution;        /* begun once, then again and again */
+	struct nnb__burst_context context;      /* the device's */
 	bool repeats;                           /* it is bound, and the same request need only be started again ... */
 	uint64_t changes;                       /* ... which this tells */
 };
@@ -583,9 +584,12 @@ static enum nnb_status begin(struct executor *x, const struct nnb_packet_request
 		}
 	x->changes = p->changes;
 	request.pools = x->pools;
-	return x->execution ? nnb_execution_again(x->execution, &request, x->bound, false, result->shapes, reason)
-	                    : nnb_execution_begin(x->prepared, &request, x->bound, false, result->shapes, &x->execution,
-	                                          reason);
+	if (x->execution)
+		return nnb_execution_again(x->execution, &request, x->bound, false, result->shapes, reason);
+	status = nnb_execution_begin(x->prepared, &request, x->bound, false, result->shapes, &x->execution, reason);
+	if (!status)
+		nnb__execution_burst(x->execution, &x->context);
+	return status;
 }
 
 /* There is no room for what the buffers want. Could there ever be, beside the pools? */
@@ -661,6 +665,7 @@ static void executor_free(void *arg)
 
 	nnb__lanes_release(&x->runner.seat);
 	nnb_execution_end(x->execution);
+	nnb__burst_context_end(&x->context, x->prepared);
 	unbind(x);
 	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* nobody is here any more */
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
@@ -695,6 +700,7 @@ int nnb__burst_executor(struct nnb_burst_executor *ret, struct nnb_prepared *pre
 	x->stream = place->stream;
 	nnb__runner_init(&x->runner, place->lanes, place->app, place->times, priority, &x->cancelled);
 	x->runner.seat.keeps = place->lanes != NULL; /* until executor_free */
+	nnb__burst_context_begin(&x->context, prepared);
 	*ret = (struct nnb_burst_executor){ .arg = x,
 		                            .missing = missing,
 		                            .add = add,

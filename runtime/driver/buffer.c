@@ -33,19 +33,14 @@
 
 enum { LOOKS_MAX = 1 << 24 }; /* at tokens, for outputs that are named before */
 
-struct role {
-	uint64_t prepared; /* its id: another at the same address is another */
-	uint32_t index;
-	uint32_t output;
-};
-
 struct nnb_buffer {
 	struct nnb_device *device; /* held */
 	struct nnb__buffer_keeper keeper;
 	struct nnb_memory memory; /* its token */
 	uint64_t token;
 	struct nnb__buffer_kind kind; /* before anybody wrote it */
-	struct role *roles;           /* sorted */
+	struct nnb_driver_role
+		*roles; /* sorted; graph is the prepared model's id: another at the same address has another */
 	uint32_t n_roles;
 
 	struct nnb_buffer *next; /* of its list, under the lock as all that follows */
@@ -115,10 +110,10 @@ static int enlist(struct nnb__buffers *all, struct nnb_buffer *b)
 
 static int by_role(const void *a, const void *b)
 {
-	const struct role *x = a, *y = b;
+	const struct nnb_driver_role *x = a, *y = b;
 
-	if (x->prepared != y->prepared)
-		return x->prepared < y->prepared ? -1 : 1;
+	if (x->graph != y->graph)
+		return x->graph < y->graph ? -1 : 1;
 	if (x->output != y->output)
 		return x->output < y->output ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
@@ -126,9 +121,19 @@ static int by_role(const void *a, const void *b)
 
 static bool has_role(const struct nnb_buffer *b, const struct nnb_prepared *p, bool output, uint32_t index)
 {
-	const struct role role = { p->id, index, output };
+	const struct nnb_driver_role role = { .graph = p->id, .index = index, .output = output };
 
 	return bsearch(&role, b->roles, b->n_roles, sizeof(role), by_role);
+}
+
+static struct nnb_driver_role role_of(const struct nnb_prepared *p, const struct nnb_buffer_role *role, bool output)
+{
+	return (struct nnb_driver_role){ .graph = p->id,
+		                         .index = role->index,
+		                         .output = output,
+		                         .frequency = role->frequency,
+		                         .preference = p->how.preference,
+		                         .priority = p->how.priority };
 }
 
 static int note_roles(struct nnb_buffer *b, struct nnb_prepared *const *models, const struct nnb_buffer_desc *desc)
@@ -137,9 +142,9 @@ static int note_roles(struct nnb_buffer *b, struct nnb_prepared *const *models, 
 	if (!b->roles)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < desc->n_inputs; i++)
-		b->roles[b->n_roles++] = (struct role){ models[desc->inputs[i].model]->id, desc->inputs[i].index, 0 };
+		b->roles[b->n_roles++] = role_of(models[desc->inputs[i].model], &desc->inputs[i], false);
 	for (uint32_t i = 0; i < desc->n_outputs; i++)
-		b->roles[b->n_roles++] = (struct role){ models[desc->outputs[i].model]->id, desc->outputs[i].index, 1 };
+		b->roles[b->n_roles++] = role_of(models[desc->outputs[i].model], &desc->outputs[i], true);
 	qsort(b->roles, b->n_roles, sizeof(*b->roles), by_role);
 	return 0;
 }
@@ -159,14 +164,27 @@ static void vacate(struct nnb_buffer *b)
 	b->room = 0;
 }
 
-/* Have room for @bytes. What it held is gone if it had less. */
-static enum nnb_status make_room(struct nnb_buffer *b, uint64_t bytes, struct nnb_reason *reason)
+static int ask_driver(struct nnb_buffer *b, const struct nnb__buffer_kind *kind, uint64_t bytes)
+{
+	struct nnb_driver_buffer what = { .bytes = bytes,
+		                          .type = kind->type,
+		                          .rank = kind->rank,
+		                          .fixed = b->kind.bytes,
+		                          .roles = b->roles,
+		                          .n_roles = b->n_roles };
+
+	memcpy(what.dims, kind->dims, sizeof(what.dims));
+	return b->device->driver->buffer_new(b->device->handle, &what, &b->place);
+}
+
+/* Have room for what is of @kind. What it held is gone if it had less. */
+static enum nnb_status make_room(struct nnb_buffer *b, const struct nnb__buffer_kind *kind, struct nnb_reason *reason)
 {
 	const struct nnb__budget *budget = &b->keeper.budget;
+	uint64_t bytes = kind->bytes ? kind->bytes : 1; /* an output with nothing in it is somewhere, too */
 	enum nnb_status status = NNB_STATUS_NONE;
 	int r;
 
-	bytes = bytes ? bytes : 1; /* an output with nothing in it is somewhere, too */
 	if (b->place && bytes <= b->room)
 		return status;
 	vacate(b);
@@ -177,7 +195,7 @@ static enum nnb_status make_room(struct nnb_buffer *b, uint64_t bytes, struct nn
 		nnb_because(reason, "%llu bytes are more than the app may have now", (unsigned long long)bytes);
 		return status;
 	}
-	r = b->device->driver->buffer_new(b->device->handle, bytes, &b->place);
+	r = ask_driver(b, kind, bytes);
 	if (!r) {
 		b->room = bytes;
 		return status;
@@ -197,14 +215,15 @@ static uint64_t with_slack(uint64_t bytes)
 }
 
 /* Its pages are there at once, and not one by one in the first execution. */
-int nnb_plain_buffer_new(void *device, uint64_t bytes, void **ret)
+int nnb_plain_buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret)
 {
 	void *p;
 
 	(void)device;
-	if (bytes > INT64_MAX / 2)
+	if (what->bytes > INT64_MAX / 2)
 		return -ENOMEM;
-	p = mmap(NULL, with_slack(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	p = mmap(NULL, with_slack(what->bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+	         0);
 	if (p == MAP_FAILED)
 		return -errno;
 	*ret = p;
@@ -289,7 +308,7 @@ enum nnb_status nnb__buffer_new(struct nnb_buffer **ret, struct nnb_device *d, s
 	if (note_roles(b, models, desc))
 		status = no_memory(reason);
 	if (!status && kind.bytes)
-		status = make_room(b, kind.bytes, reason); /* M-33: otherwise when it is known how much */
+		status = make_room(b, &kind, reason); /* M-33: otherwise when it is known how much */
 	if (!status) {
 		pthread_mutex_lock(&d->buffers.lock);
 		r = enlist(&d->buffers, b);
@@ -566,7 +585,7 @@ enum nnb_status nnb_buffer_copy_from(struct nnb_buffer *b, const struct nnb_memo
 		write_lease(b);
 	pthread_mutex_unlock(&b->device->buffers.lock);
 	if (!status) {
-		status = make_room(b, k.bytes, reason);
+		status = make_room(b, &k, reason);
 		mark = nnb_mapping_mark(m);
 		if (!status)
 			put_bytes(b, nnb_mapping_data(m), k.bytes);
@@ -928,7 +947,7 @@ enum nnb_status nnb__buffer_fit(struct nnb__buffer_use *use, const struct nnb_sh
 	    nnb_operand_bytes(k.type, shape->rank, shape->dims, &k.bytes))
 		status = FAILED(reason, "it contradicts what the buffer was allocated with"); /* M-22 */
 	if (!status)
-		status = make_room(b, k.bytes, reason);
+		status = make_room(b, &k, reason);
 	if (status)
 		nnb__within(reason, "output %u", use->index);
 	use->place = b->place;

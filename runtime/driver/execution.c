@@ -53,6 +53,7 @@ struct nnb_execution {
 	const struct nnb_shape *now; /* the shapes of this run: ours or the graph's */
 	struct nnb_look look;        /* the driver has its address */
 	struct nnb_loops loops;      /* likewise */
+	struct nnb_run_terms terms;  /* likewise */
 	uint64_t charged;            /* for its memory, but what depends on the request */
 	bool shapes_charged;         /* likewise, for what is needed where shapes are not fixed */
 	/* of a late graph: the shapes before anything has run, the request's room, and where what is found is reported */
@@ -137,6 +138,7 @@ static struct nnb_execution *take_idle(struct nnb_prepared *p)
 	if (e) {
 		e->prepared = nnb_prepared_ref(p);
 		nnb__execution_loops(e, 0, NULL, NULL);
+		e->terms = (struct nnb_run_terms){ .priority = p->how.priority };
 	}
 	return e;
 }
@@ -572,7 +574,9 @@ static enum nnb_status place_output(void *arg, uint32_t output, void **ret)
 
 static enum nnb_status begin_run(struct nnb_execution *e)
 {
-	struct nnb_run run = { .shapes = e->now, .inputs = e->inputs, .outputs = e->outputs, .look = &e->look };
+	struct nnb_run run = {
+		.shapes = e->now, .inputs = e->inputs, .outputs = e->outputs, .look = &e->look, .terms = &e->terms
+	};
 
 	if (is_late(e)) {
 		memcpy(e->shapes, e->asked, e->prepared->model->n_operands * sizeof(*e->shapes));
@@ -732,6 +736,16 @@ void nnb__execution_loops(struct nnb_execution *e, uint64_t timeout_ns,
 	e->loops.timeout_ns = timeout_ns < NNB_LOOP_MAX_NS ? timeout_ns : NNB_LOOP_MAX_NS;
 	e->loops.iterated = iterated;
 	e->loops.arg = arg;
+}
+
+void nnb__execution_deadline(struct nnb_execution *e, uint64_t deadline_ns)
+{
+	e->terms.deadline_ns = deadline_ns;
+}
+
+void nnb__execution_burst(struct nnb_execution *e, const struct nnb__burst_context *context)
+{
+	e->terms.burst = context->driver;
 }
 
 uint32_t nnb__execution_op_type(const struct nnb_execution *e, uint32_t op)

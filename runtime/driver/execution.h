@@ -48,6 +48,23 @@ void nnb__execution_look(struct nnb_execution *execution, bool (*goes_on)(void *
 void nnb__execution_loops(struct nnb_execution *execution, uint64_t timeout_ns,
                           void (*iterated)(void *arg, uint32_t op, uint32_t depth, uint64_t iteration), void *arg);
 
+/* When its caller wants it to have ended, for the driver to know; 0: no deadline. Before it runs; at first 0. */
+void nnb__execution_deadline(struct nnb_execution *execution, uint64_t deadline_ns);
+
+/*
+ * What a device has for a burst of a prepared model: its fast state is on (B-2), and the driver may have a context. Any thread may begin
+ * and end one; @prepared must be there until the end, and executions of the burst have ended by then.
+ */
+struct nnb__burst_context {
+	void *driver; /* the driver's; NULL: it has none for this burst */
+};
+
+void nnb__burst_context_begin(struct nnb__burst_context *ret, struct nnb_prepared *prepared);
+void nnb__burst_context_end(struct nnb__burst_context *context, struct nnb_prepared *prepared);
+
+/* It is of that burst. Before it runs; it stays so until it ends, however often it is begun again. */
+void nnb__execution_burst(struct nnb_execution *execution, const struct nnb__burst_context *context);
+
 uint32_t nnb__execution_op_type(const struct nnb_execution *execution, uint32_t op);
 
 /* It will not be run any further: what it has of buffers is there for others. */

@@ -229,6 +229,8 @@ static enum nnb_status prepare_taken(struct nnb_device *d, struct nnb_model *mod
 	p->how.deadline_ns = 0;
 	p->how.look = NULL;
 	status = nnb__graph_new(&p->graph, p->model, reason);
+	if (!status)
+		p->graph->seen.id = p->id;
 	if (!status && account)
 		p->graph->seen.account = *account;
 	if (!status)
@@ -375,4 +377,23 @@ enum nnb_status nnb_prepare_from_cache(struct nnb_device *d, uint64_t deadline_n
                                        struct nnb_prepared **ret, struct nnb_reason *reason)
 {
 	return nnb__prepare_from_cache_for(d, deadline_ns, cache, NULL, ret, reason);
+}
+
+/* ---- bursts ---- */
+
+void nnb__burst_context_begin(struct nnb__burst_context *ret, struct nnb_prepared *p)
+{
+	const struct nnb_driver *driver = p->device->driver;
+
+	nnb_device_hold_performance(p->device);
+	if (!driver->burst_new || driver->burst_new(p->handle, &ret->driver))
+		ret->driver = NULL;
+}
+
+void nnb__burst_context_end(struct nnb__burst_context *context, struct nnb_prepared *p)
+{
+	if (context->driver)
+		p->device->driver->burst_free(context->driver);
+	context->driver = NULL;
+	nnb_device_release_performance(p->device);
 }

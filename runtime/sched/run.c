@@ -35,6 +35,7 @@ struct run {
 	uint64_t deadline; /* that it is given up for; NNB__NEVER: none */
 	uint64_t stop_at;  /* of a seed: NNB__NEVER otherwise */
 	uint64_t loop_ns;  /* of each loop; 0: the default */
+	uint64_t asked_ns; /* the deadline that its caller set, whatever becomes of it; 0: none */
 	uint64_t most_ns;  /* of cpu time inside operations; 0: any */
 	uint64_t looked;   /* when that was first checked, or 0 ... */
 	uint64_t cpu;      /* ... and the thread's cpu time then */
@@ -422,8 +423,10 @@ static enum nnb_status look_while(struct run *run, bool *on_lane, struct nnb_rea
 	run->most_ns = limit < UINT64_MAX / ESTIMATED_WITHIN ? limit * ESTIMATED_WITHIN : 0;
 	nnb__execution_look(run->execution, look, run);
 	nnb__execution_loops(run->execution, run->loop_ns, tell_iteration, run);
+	nnb__execution_deadline(run->execution, run->asked_ns);
 	status = run_on(run, on_lane, reason);
 	nnb__execution_loops(run->execution, 0, NULL, NULL);
+	nnb__execution_deadline(run->execution, 0);
 	nnb__execution_look(run->execution, NULL, NULL);
 	return status;
 }
@@ -514,6 +517,7 @@ enum nnb_status nnb__run(struct nnb__runner *r, struct nnb_execution *e, const s
 		           .execution = e,
 		           .deadline = nnb__given_up_for(r->deadlines, deadline),
 		           .loop_ns = terms->loop_timeout_ns,
+		           .asked_ns = terms->deadline_ns,
 		           .stop_at = NNB__NEVER };
 	bool learn = r->times && nnb__times_due(r->times);
 	uint64_t began = learn || on_device_ns || terms->deadline_ns, until;

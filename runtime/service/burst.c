@@ -80,19 +80,15 @@ static void add_up(struct nnb_service *s, const struct nnb_burst_server *server)
 	nnb__count(s, NNB__SLOT_MISSES, counts.misses);
 }
 
-/* B-2: the device is fast as long as there is a burst. */
+/* B-2: the burst's executor holds the device's fast state; traces are told when the first does, and when none does any more. */
 static void hold(struct nnb_service *s, bool on)
 {
-	if (!on)
-		nnb_device_release_performance(s->config.device);
 	pthread_mutex_lock(&s->lock); /* what is said is in order */
 	if (on && atomic_fetch_add_explicit(&s->holds, 1, memory_order_relaxed) == 0)
 		nnb__tell_hold(true);
 	else if (!on && atomic_fetch_sub_explicit(&s->holds, 1, memory_order_relaxed) == 1)
 		nnb__tell_hold(false);
 	pthread_mutex_unlock(&s->lock);
-	if (on)
-		nnb_device_hold_performance(s->config.device);
 }
 
 /* What a burst of the model takes of its app: besides itself, what an execution computes in. */

@@ -67,6 +67,26 @@ static inline struct nnb_model *vector_model(enum nnb_op op, uint32_t n, uint32_
 	return m;
 }
 
+/* As vector_model, of whatever length the request says. */
+static inline struct nnb_model *vector_model_of_any_length(void)
+{
+	const float c = 0.25F;
+	uint32_t x, one, act, t, y;
+	struct nnb_model *m;
+
+	assert_int_equal(nnb_model_new(&m, "grows", NNB_HAL_1_2), 0);
+	x = float_tensor(m, 0);
+	one = float_tensor(m, 1);
+	assert_int_equal(nnb_model_value(m, one, &c, sizeof(c)), 0);
+	act = int_scalar(m, NNB_FUSED_NONE);
+	t = float_tensor(m, 0);
+	y = float_tensor(m, 0);
+	assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ x, one, act }, 3, &t, 1) >= 0);
+	assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ t, one, act }, 3, &y, 1) >= 0);
+	assert_int_equal(nnb_model_finish(m, &x, 1, &y, 1), 0);
+	return m;
+}
+
 /* What it computes of @x at @i. */
 static inline float vector_expected(enum nnb_op op, uint32_t first, uint32_t i, float x)
 {

@@ -24,6 +24,7 @@ struct gated_run {
 	void *inner;
 	const float *first; /* of the first input; NULL: it has none */
 	float tag;
+	const struct nnb_run_terms *terms;
 };
 
 static struct gate *open_gate(void)
@@ -142,6 +143,7 @@ static enum nnb_status prepare(void *device, const struct nnb_graph *graph, cons
 
 	pass(&gate->hold_prepares, &gate->held_prepares);
 	status = nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
+	gate->graph = graph->id;
 	if (!status)
 		atomic_fetch_add(&gate->prepared, 1);
 	return status;
@@ -166,9 +168,27 @@ static enum nnb_status run_begin(void *prepared, const struct nnb_run *run, void
 		return status;
 	}
 	r->first = run->inputs[0];
+	r->terms = run->terms;
 	atomic_fetch_add(&gate->runs, 1);
 	*ret = r;
 	return NNB_STATUS_NONE;
+}
+
+/* The context of a burst. */
+struct gated_burst {
+	unsigned number; /* the first is 1 */
+};
+
+static void note_run(const struct gated_run *r)
+{
+	const struct nnb_run_terms *t = r->terms;
+	const struct gated_burst *b = t->burst;
+
+	gate->run.tag = r->tag;
+	atomic_store(&gate->run.deadline_ns, t->deadline_ns);
+	atomic_store(&gate->run.priority, t->priority);
+	atomic_store(&gate->run.burst, b ? b->number : 0);
+	atomic_fetch_add(&gate->n_runs, 1);
 }
 
 static enum nnb_status run_op(void *run, uint32_t op)
@@ -178,6 +198,8 @@ static enum nnb_status run_op(void *run, uint32_t op)
 	if (!op)
 		r->tag = r->first ? *(const volatile float *)r->first : 0;
 	if (r->tag != 0) { /* a seed's is */
+		if (!op)
+			note_run(r);
 		note(r->tag, op);
 		pass_run(op);
 	}
@@ -202,9 +224,27 @@ static void run_end(void *run)
 	free(r);
 }
 
-static int buffer_new(void *device, uint64_t bytes, void **ret)
+static void note_buffer(const struct nnb_driver_buffer *what)
 {
-	int r = atomic_load(&gate->no_buffers) ? -ENOMEM : nnb_plain_buffer_new(device, bytes, ret);
+	struct gate_buffer *b = &gate->buffer;
+
+	*b = (struct gate_buffer){ what->bytes, what->type, what->rank, { 0 }, what->fixed, what->n_roles, { { 0 } } };
+	for (unsigned i = 0; i < 4; i++)
+		b->dims[i] = what->dims[i];
+	for (unsigned i = 0; i < what->n_roles && i < GATE_ROLES; i++) {
+		const struct nnb_driver_role *r = &what->roles[i];
+
+		b->roles[i] =
+			(struct gate_role){ r->graph, r->index, r->output, r->preference, r->priority, r->frequency };
+	}
+	atomic_fetch_add(&gate->n_buffers, 1);
+}
+
+static int buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret)
+{
+	int r = atomic_load(&gate->no_buffers) ? -ENOMEM : nnb_plain_buffer_new(device, what, ret);
+
+	note_buffer(what);
 
 	if (!r)
 		atomic_fetch_add(&gate->buffers, 1);
@@ -227,6 +267,26 @@ static void buffer_read(const void *buffer, void *to, uint64_t bytes)
 {
 	pass(&gate->hold_copies, &gate->held_copies);
 	memcpy(to, buffer, bytes);
+}
+
+static int burst_new(void *prepared, void **ret)
+{
+	struct gated_burst *b = atomic_load(&gate->no_bursts) ? NULL : malloc(sizeof(*b));
+	unsigned number = atomic_fetch_add(&gate->n_bursts, 1) + 1;
+
+	if (!b)
+		return -ENOMEM;
+	(void)prepared;
+	*b = (struct gated_burst){ number };
+	atomic_fetch_add(&gate->bursts, 1);
+	*ret = b;
+	return 0;
+}
+
+static void burst_free(void *burst)
+{
+	atomic_fetch_sub(&gate->bursts, 1);
+	free(burst);
 }
 
 static void performance(void *device, bool on)
@@ -255,4 +315,6 @@ const struct nnb_driver nnb_driver_gate = {
 	.buffer_write = buffer_write,
 	.buffer_read = buffer_read,
 	.performance = performance,
+	.burst_new = burst_new,
+	.burst_free = burst_free,
 };

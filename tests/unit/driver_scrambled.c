@@ -49,9 +49,10 @@ struct run {
 
 /* ---- buffers ---- */
 
-static int buffer_new(void *device, uint64_t bytes, void **ret)
+static int buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret)
 {
 	int refuses = atomic_load(&nnb_scrambled.refuses);
+	uint64_t bytes = what->bytes;
 	struct buffer *b;
 
 	(void)device;

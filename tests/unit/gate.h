@@ -19,6 +19,27 @@ struct gate_op {
 	int tid; /* the service's thread that ran it */
 };
 
+enum { GATE_ROLES = 8 };
+
+/* What the library told the driver of the run that began its first operation last. A seed's is not noted. */
+struct gate_run {
+	float tag;
+	_Atomic uint64_t deadline_ns;
+	atomic_uint priority;
+	atomic_uint burst; /* the number of the burst whose context it was given, the first being 1; 0: none */
+};
+
+/* What it told the driver of the buffer that it asked for last; n_buffers says when there is another. */
+struct gate_buffer {
+	uint64_t bytes;
+	unsigned type, rank, dims[4], fixed, n_roles; /* of roles, there may be more than are noted */
+	struct gate_role {
+		uint64_t graph;
+		unsigned index, output, preference, priority;
+		float frequency;
+	} roles[GATE_ROLES];
+};
+
 struct gate {
 	/* the test's: not 0 holds them; runs before this operation; so many of them may go on all the same */
 	atomic_uint hold_runs, hold_prepares, hold_copies, hold_op, let;
@@ -26,9 +47,17 @@ struct gate {
 	atomic_uint no_buffers; /* not 0: there is no memory for any */
 	/* the driver's: how many are held now; how many prepared models and runs there are; is the fast state on? */
 	atomic_uint held_runs, held_prepares, held_copies, prepared, runs, performance;
-	atomic_uint buffers; /* there are, of apps */
-	atomic_uint came;    /* runs that have been held, ever */
-	atomic_uint n_ops;   /* begun; the test may set it to 0 when nothing runs */
+	atomic_uint buffers;   /* there are, of apps */
+	atomic_uint came;      /* runs that have been held, ever */
+	atomic_uint n_runs;    /* that began their first operation, but for seeds */
+	atomic_uint n_buffers; /* that were asked for, ever, refused or not */
+	atomic_uint bursts;    /* contexts of bursts: there are now ... */
+	atomic_uint n_bursts;  /* ... and ever were asked for */
+	atomic_uint no_bursts; /* the test's: not 0: there is no memory for any */
+	struct gate_run run;
+	struct gate_buffer buffer;
+	uint64_t graph;    /* the id of the graph that was prepared last */
+	atomic_uint n_ops; /* begun; the test may set it to 0 when nothing runs */
 	struct gate_op ops[GATE_OPS];
 };
 

@@ -1740,7 +1740,8 @@ static void behind_a_plain_buffer_are_zeroes_that_can_be_read(void **state)
 	for (size_t i = 0; i < N_OF(buffers); i++) {
 		void *p = NULL;
 
-		assert_int_equal(nnb_plain_buffer_new(NULL, sizes[i / EACH], &p), 0);
+		assert_int_equal(
+			nnb_plain_buffer_new(NULL, &(struct nnb_driver_buffer){ .bytes = sizes[i / EACH] }, &p), 0);
 		buffers[i] = memset(p, 0xff, sizes[i / EACH]);
 	}
 	for (size_t i = 0; i < N_OF(buffers); i++) { /* the kernel says whether they can be read */

@@ -22,26 +22,6 @@ struct fixture {
 	struct nnb_burst *burst;   /* likewise; NULL: none */
 };
 
-/* As vector_model, of whatever length the request says. */
-static struct nnb_model *model_of_any_length(void)
-{
-	const float c = 0.25F;
-	uint32_t x, one, act, t, y;
-	struct nnb_model *m;
-
-	assert_int_equal(nnb_model_new(&m, "grows", NNB_HAL_1_2), 0);
-	x = float_tensor(m, 0);
-	one = float_tensor(m, 1);
-	assert_int_equal(nnb_model_value(m, one, &c, sizeof(c)), 0);
-	act = int_scalar(m, NNB_FUSED_NONE);
-	t = float_tensor(m, 0);
-	y = float_tensor(m, 0);
-	assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ x, one, act }, 3, &t, 1) >= 0);
-	assert_true(nnb_model_operation(m, NNB_ADD, (uint32_t[]){ t, one, act }, 3, &y, 1) >= 0);
-	assert_int_equal(nnb_model_finish(m, &x, 1, &y, 1), 0);
-	return m;
-}
-
 static struct nnb_client *open_as(const struct service *s, enum nnb_hal hal)
 {
 	const struct nnb_client_config config = { .socket = s->socket, .hal = hal };
@@ -61,7 +41,7 @@ static int set_up_with(void **state, const char *const *options, enum nnb_hal ha
 	service_start(&f->s, options);
 	f->client = open_as(&f->s, hal);
 	f->adds = vector_model(NNB_ADD, N, 1);
-	f->grows = model_of_any_length();
+	f->grows = vector_model_of_any_length();
 	f->remote = app_prepare(f->client, f->adds);
 	*state = f;
 	return 0;
@@ -643,7 +623,7 @@ static void an_output_that_never_fits_beside_what_it_is_made_of_is_refused_for_g
 
 static void have_a_buffer(const char *socket_path)
 {
-	struct nnb_model *m = model_of_any_length();
+	struct nnb_model *m = vector_model_of_any_length();
 	const struct nnb_buffer_desc desc = of(5 * MIB / 4);
 	struct nnb_remote_buffer *b;
 	struct nnb_client *client;

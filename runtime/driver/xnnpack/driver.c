@@ -28,6 +28,7 @@
 
 #include "arena.h"
 #include "kernels/look.h"
+#include "latency.h"
 #include "loose.h"
 #include "memory.h"
 #include "seen.h"
@@ -964,4 +965,5 @@ const struct nnb_driver nnb_driver_xnnpack = {
 	.run_end = run_end,
 	.buffer_new = nnb_plain_buffer_new,
 	.buffer_free = nnb_plain_buffer_free,
+	.performance = nnbx_performance,
 };

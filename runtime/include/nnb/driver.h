@@ -28,7 +28,7 @@
 
 NNB_BEGIN_DECLS
 
-enum { NNB_DRIVER_ABI = 6 };
+enum { NNB_DRIVER_ABI = 7 };
 
 struct nnb_shape {
 	uint32_t rank;
@@ -50,6 +50,8 @@ struct nnb_account {
 
 /* A valid model, looked through. Lives as long as what was prepared from it. */
 struct nnb_graph {
+	uint64_t
+		id; /* of what is prepared from it: roles of buffers name it. No other has it in this process. 0: for supported */
 	const struct nnb_model *model;
 	const void *const *constants;   /* by operand; NULL: no constant, or in a pool that cannot be mapped */
 	const struct nnb_shape *shapes; /* by operand: what is known before any request */
@@ -229,6 +231,14 @@ struct nnb_prepare {
 	const struct nnb_look *look;
 };
 
+/* On what terms a run takes place: hints. The library ends a run at its deadline, and orders runs by priority, whatever the driver does. */
+struct nnb_run_terms {
+	uint64_t
+		deadline_ns; /* when its caller wants it to have ended, in ns of CLOCK_MONOTONIC; 0: the caller sets no deadline */
+	uint32_t priority; /* enum nnb_priority: the prepared model's */
+	void *burst; /* what burst_new gave for the run's burst; NULL: the run is of no burst, or the burst has no context */
+};
+
 /* One run: where its inputs and outputs are. */
 struct nnb_run {
 	const struct nnb_shape *shapes;         /* by operand: all known, or omitted. Valid until run_end */
@@ -250,6 +260,35 @@ struct nnb_run {
 	enum nnb_status (*place)(void *arg, uint32_t output, void **ret);
 	void *arg;
 	const struct nnb_loops *loops; /* as look, likewise; of a late graph */
+	/* As look, likewise: the library fills it in before the first run_op, and not before run_begin. Never NULL. */
+	const struct nnb_run_terms *terms;
+};
+
+/* What a buffer may be used for: one input or output of one prepared model (M-3). */
+struct nnb_driver_role {
+	uint64_t graph; /* the id of the graph; the prepared model may have been released by now */
+	uint32_t index; /* of the model's inputs or outputs */
+	bool output;
+	float frequency;     /* how likely the app uses the buffer so: more than 0, at most 1 */
+	uint32_t preference; /* as the model was prepared, like priority */
+	uint32_t priority;
+};
+
+/* A buffer that a driver is to make. All of it is valid for the call. */
+struct nnb_driver_buffer {
+	uint64_t bytes; /* at least 1 */
+	/*
+	 * What the first tensor in it is. Where the roles and the app's description leave no dimension unknown, every tensor in it
+	 * is like this. Otherwise the driver is asked when the first tensor comes (M-33), and later ones may have other dimensions
+	 * and fewer bytes; for one of more bytes the library frees the buffer and asks for a new one.
+	 */
+	uint32_t type; /* enum nnb_type */
+	uint32_t rank; /* 0: a scalar */
+	uint32_t dims[NNB_RANK_MAX];
+	bool fixed; /* every tensor in it is like this */
+	/* Every role that the app asked for, at least one; sorted by graph, inputs before outputs, by index. No role twice. */
+	const struct nnb_driver_role *roles;
+	uint32_t n_roles;
 };
 
 struct nnb_driver {
@@ -286,22 +325,33 @@ struct nnb_driver {
 
 	/*
 	 * Memory domains (M-1): buffers that stay with the device between runs, wherever and however it keeps them. All
-	 * NULL: it has none. New: @bytes of zeroes, for nobody may find what another has left. 0 and *ret, -ENOMEM, or
+	 * NULL: it has none. New: @what's bytes of zeroes, for nobody may find what another has left. 0 and *ret, -ENOMEM, or
 	 * another -errno: it will not. No run and no copy of it is under way when it is freed.
 	 */
-	int (*buffer_new)(void *device, uint64_t bytes, void **ret);
+	int (*buffer_new)(void *device, const struct nnb_driver_buffer *what, void **ret);
 	void (*buffer_free)(void *device, void *buffer, uint64_t bytes); /* as it was new with */
 
 	/* Its first @bytes, as an app sees them. Both NULL: so they lie at *ret of buffer_new, NNB_MAPPING_SLACK behind. */
 	void (*buffer_write)(void *buffer, const void *from, uint64_t bytes);
 	void (*buffer_read)(const void *buffer, void *to, uint64_t bytes);
 
-	/* Keep the device's fast state on, or let it go. NULL: it has none. */
+	/*
+	 * Keep the device's fast state on, or let it go. NULL: it has none. On as long as any burst is open (B-2), the calls
+	 * alternate, on first, and the library makes one at a time. A hint: there is nothing to report if it cannot be done.
+	 */
 	void (*performance)(void *device, bool on);
+
+	/*
+	 * A context of the driver's own for a burst of a prepared model: for what one run can leave for the next (B-3). The runs of a
+	 * burst come one after the other. 0 and *ret; or -errno: the burst goes on without. No run of the burst is under way when
+	 * burst_free is called, and the prepared model is still there. Both NULL: bursts have no contexts.
+	 */
+	int (*burst_new)(void *prepared, void **ret);
+	void (*burst_free)(void *burst);
 };
 
 /* Buffers for a device whose memory is everybody's: private pages of this process. */
-NNB_PUBLIC int nnb_plain_buffer_new(void *device, uint64_t bytes, void **ret);
+NNB_PUBLIC int nnb_plain_buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret);
 NNB_PUBLIC void nnb_plain_buffer_free(void *device, void *buffer, uint64_t bytes);
 
 NNB_END_DECLS
