@@ -176,7 +176,7 @@ const struct bsv_command bsv_watch = {
 	.name = "watch",
 	.operands = "",
 	.says = "wait for a miss, an error, a death, starvation, or a rule that fails, and keep what was around it, "
-	        "explained",
+		"explained",
 	.examples = "  burstscope watch --on miss\n"
 		    "  burstscope watch --on miss:app=camera,persistent --on error --on death -o /var/lib/burstscope\n"
 		    "  burstscope watch --on miss:cause=hogged --exec 'mail -s \"$BURSTSCOPE_SUMMARY\" me'\n"
