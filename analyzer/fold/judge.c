@@ -326,6 +326,16 @@ static bool is_all_lost(const struct bsa_fold *f, const struct bsa_exec *x, uint
 	       is_lost(f, opened, f->now);
 }
 
+/* Its stream was opened in the recording, so it began there, and a loss hides its beginning: even if the service told of it after a stop. */
+static bool is_start_lost(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t first)
+{
+	uint64_t opened = x->stream->fact.opened, quiet = x->stream->quiet_since,
+		 from = quiet > opened ? quiet : opened;
+
+	return first != BSA_NEVER && opened != BSA_NEVER && opened >= f->began && from <= first &&
+	       is_lost(f, from, first);
+}
+
 /* One summary of it is there, and events were lost when the other one may have been told. */
 static bool is_half_lost(const struct bsa_fold *f, const struct bsa_exec *x)
 {
@@ -349,7 +359,7 @@ static enum bsa_quality quality_of(const struct bsa_fold *f, const struct bsa_ex
 		return BSA_QUALITY_HEAD;
 	if (!saw(x, first_of(x)))
 		return (!x->late_start && first != BSA_NEVER && bsa_exec_lost_before(f, x, first)) ||
-		                       is_half_lost(f, x) || is_all_lost(f, x, first)
+		                       is_start_lost(f, x, first) || is_half_lost(f, x) || is_all_lost(f, x, first)
 		               ? BSA_QUALITY_GAP
 		               : BSA_QUALITY_HEAD;
 	if (!saw(x, last_of(x)))
@@ -390,10 +400,14 @@ static uint64_t end_of(const struct bsa_exec *x)
 	return BSA_NEVER;
 }
 
-/* It was given up at @ended, and its deadline_miss, which says how late it was, was not seen. */
+/*
+ * It was given up at @ended, and its deadline_miss, which says how late it was, was not seen. The client alone learns of it when its answer is
+ * there, some time after the service gave it up.
+ */
 static int64_t lateness_at(const struct bsa_fold *f, const struct bsa_exec *x, uint64_t ended)
 {
-	if (!x->fact.deadline || ended == BSA_NEVER || is_lost(f, bsa_exec_first_seen(x), ended))
+	if (!x->fact.deadline || ended == BSA_NEVER || x->fact.sides == BSA_SIDES_CLIENT ||
+	    is_lost(f, bsa_exec_first_seen(x), ended))
 		return BSA_LATENESS_UNKNOWN;
 	return (int64_t)(ended - x->fact.deadline);
 }

@@ -316,6 +316,50 @@ static void without_a_loss_there_is_a_reason_why_something_is_missing(void **sta
 	"1050 fmq_read exec=5:1 queue=call_result\n"   \
 	"1055 exec_return exec=5:1\n"
 
+/* What its stream tells of when it can have begun holds however long before that was. */
+static void what_began_in_the_recording_did_not_begin_before_it(void **state)
+{
+	static const struct fold_row rows[] = {
+		{ "a stop hides it, and the service tells of it after the start",
+		  HERE "900 loss ended=1020 events=- packets=- cpu=- cause=gap\n1021 service_state pid=9 lanes=1\n"
+		       "1022 exec_state exec=3:1 phase=running lane=0\n" END ANSWERED,
+		  "execution id=3:1 quality=gap e2e=-" },
+		{ "the same of a stream that was there before",
+		  LATE_HERE "1022 exec_state exec=3:1 phase=running lane=0\n" END ANSWERED,
+		  "execution id=3:1 quality=head e2e=-" },
+		{ "a loss that is long over when the service reads it",
+		  HERE "500 exec_submit exec=4:1 model=2 path=sync\n900 loss ended=1020 events=3\n"
+		       "200001030 fmq_read exec=3:1 queue=request\n200001040 request_decode exec=3:1 model=2\n",
+		  "execution id=3:1 quality=gap" },
+		{ "no such loss: the client was recorded later",
+		  HERE "500 exec_submit exec=4:1 model=2 path=sync\n"
+		       "200001030 fmq_read exec=3:1 queue=request\n200001040 request_decode exec=3:1 model=2\n",
+		  "execution id=3:1 quality=head" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+}
+
+static void the_client_alone_does_not_know_when_it_was_given_up(void **state)
+{
+#define GIVEN_UP WRITE HEAR "1460 exec_return exec=3:1 status=missed_deadline_transient\n"
+	static const struct fold_row rows[] = {
+		{ "answered after its deadline",
+		  "1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=1200\n" GIVEN_UP,
+		  "execution id=3:1 sides=client miss=aborted lateness=-" },
+		{ "answered before it", "1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=1500\n" GIVEN_UP,
+		  "execution id=3:1 sides=client miss=predicted lateness=-" },
+		{ "done too late: that is what it saw itself",
+		  "1000 exec_submit exec=3:1 model=2 path=burst deadline_ns=1200\n" WRITE HEAR RETURN,
+		  "execution id=3:1 sides=client miss=late lateness=260" },
+	};
+
+	(void)state;
+	fold_rows(rows, N_OF(rows));
+#undef GIVEN_UP
+}
+
 static void what_may_be_a_launch_is_no_end(void **state)
 {
 	static const struct fold_row rows[] = {
@@ -714,6 +758,8 @@ int main(void)
 		cmocka_unit_test(what_is_kept_back_is_bounded),
 		cmocka_unit_test(summaries_are_certain_of_what_boundaries_are_not),
 		cmocka_unit_test(without_a_loss_there_is_a_reason_why_something_is_missing),
+		cmocka_unit_test(what_began_in_the_recording_did_not_begin_before_it),
+		cmocka_unit_test(the_client_alone_does_not_know_when_it_was_given_up),
 		cmocka_unit_test(what_may_be_a_launch_is_no_end),
 		cmocka_unit_test(who_begins_late_is_told_what_is_under_way),
 		cmocka_unit_test(what_does_not_add_up_is_not_complete),

@@ -102,7 +102,9 @@ static void draw_miss(const struct bsv_drawing *d)
 	if (bsv_known(bsv_minus(x->deadline, x->submitted)))
 		bsv_duration(budget, bsv_minus(x->deadline, x->submitted));
 	bsv_duration(late, by < 0 ? -by : by);
-	if (bsv_is(x->miss, "late"))
+	if (!bsv_known(x->lateness))
+		bsv_explained_say(d, BSV_BAD, "MISSED: given up, when is unknown; its budget was %s", budget);
+	else if (bsv_is(x->miss, "late"))
 		bsv_explained_say(d, BSV_BAD, "LATE by %s: done after its deadline; its budget was %s", late, budget);
 	else if (bsv_is(x->miss, "aborted"))
 		bsv_explained_say(d, BSV_BAD, "LATE by %s: given up after its deadline; its budget was %s", late,
@@ -137,7 +139,7 @@ static void draw_quality(const struct bsv_drawing *d)
 	static const struct {
 		const char *quality, *why;
 	} whys[] = {
-		{ "head", "it began before the recording did" },
+		{ "head", "it began before it was recorded" },
 		{ "tail", "its end is missing" },
 		{ "gap", "something in the middle of it is missing" },
 		{ "open", "it was still under way when the recording ended" },

@@ -1,6 +1,6 @@
 -- hidden: what may have happened in the asked time and was not recorded; for a WITH.
 -- An execution that was seen from the client alone is one of those waits, from when the client had sent it until it had the answer.
--- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits that had begun before the recording (began NULL).
+-- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits whose beginning was not recorded (began NULL).
 -- hides: one row.
 -- hidden_lanes: stretches of time for which the holder of a lane is not known, or for which one execution may have had it. sight: one row: the longest of each, ns; stranger_ns: of the waits of executions
 -- of which no event, or no app, was recorded: no bound of a lag accounts for those.
@@ -20,7 +20,7 @@ hidden_waits AS MATERIALIZED (
 	UNION ALL
 	SELECT p.execution_id, x.app_id, x.model_id, NULL, p.ended
 	FROM wait p CROSS JOIN execution x ON x.id = p.execution_id CROSS JOIN reach r
-	WHERE EXISTS (SELECT 1 FROM execution_count c WHERE c.quality = 'head') AND p.open IN ('start', 'both')
+	WHERE EXISTS (SELECT 1 FROM execution_count c WHERE c.quality IN ('head', 'gap')) AND p.open IN ('start', 'both')
 		AND p.ended >= r.began AND p.began < r.ended AND @judged@
 	UNION ALL -- its service was not heard: all but the client's own time may have been a wait, and whose app it is only the service says
 	SELECT p.execution_id, NULL, p.model_id, p.began, p.ended
