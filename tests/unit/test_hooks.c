@@ -76,6 +76,7 @@ static void expect_told(const struct gate *gate, unsigned n, uint64_t deadline, 
 	assert_int_equal(atomic_load(&gate->run.burst), burst);
 }
 
+/* the priority is that of the prepared model. */
 static void calls_have_their_deadlines(void **state)
 {
 	struct fixture *f = *state;
@@ -117,6 +118,7 @@ static void each_request_of_a_burst_has_its_deadline(void **state)
 	nnb_burst_free(burst);
 }
 
+/* B-3; B-2: the device is fast until the last burst is closed. */
 static void every_burst_has_a_context_of_its_own(void **state)
 {
 	struct fixture *f = *state;
