@@ -25,7 +25,7 @@ make_session()
 {
 	quietly lttng --no-sessiond create "$1" --output="$tmp/$1"
 	quietly lttng --no-sessiond enable-channel --userspace --session="$1" --buffers-uid --subbuf-size=4096 --num-subbuf=2 --switch-timer=100000 metadata
-	quietly lttng --no-sessiond enable-channel --userspace --session="$1" --buffers-uid --discard --subbuf-size=131072 --num-subbuf=16 \
+	quietly lttng --no-sessiond enable-channel --userspace --session="$1" --buffers-uid --discard --subbuf-size=131072 --num-subbuf=64 \
 		--switch-timer=10000 bursts
 	quietly lttng --no-sessiond enable-event --userspace --session="$1" --channel=bursts 'nnburst:*' --loglevel=DEBUG_FUNCTION
 }
