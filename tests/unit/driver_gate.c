@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -143,7 +144,7 @@ static enum nnb_status prepare(void *device, const struct nnb_graph *graph, cons
 
 	pass(&gate->hold_prepares, &gate->held_prepares);
 	status = nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
-	gate->graph = graph->id;
+	atomic_store(&gate->graph, graph->id);
 	if (!status)
 		atomic_fetch_add(&gate->prepared, 1);
 	return status;
@@ -184,7 +185,7 @@ static void note_run(const struct gated_run *r)
 	const struct nnb_run_terms *t = r->terms;
 	const struct gated_burst *b = t->burst;
 
-	gate->run.tag = r->tag;
+	atomic_store(&gate->run.tag, r->tag);
 	atomic_store(&gate->run.deadline_ns, t->deadline_ns);
 	atomic_store(&gate->run.priority, t->priority);
 	atomic_store(&gate->run.burst, b ? b->number : 0);
@@ -224,10 +225,13 @@ static void run_end(void *run)
 	free(r);
 }
 
+/* Buffers are asked for by several threads of the service; the test looks when they have been answered. */
 static void note_buffer(const struct nnb_driver_buffer *what)
 {
+	static pthread_mutex_t noting = PTHREAD_MUTEX_INITIALIZER;
 	struct gate_buffer *b = &gate->buffer;
 
+	pthread_mutex_lock(&noting);
 	*b = (struct gate_buffer){ what->bytes, what->type, what->rank, { 0 }, what->fixed, what->n_roles, { { 0 } } };
 	for (unsigned i = 0; i < 4; i++)
 		b->dims[i] = what->dims[i];
@@ -238,6 +242,7 @@ static void note_buffer(const struct nnb_driver_buffer *what)
 			(struct gate_role){ r->graph, r->index, r->output, r->preference, r->priority, r->frequency };
 	}
 	atomic_fetch_add(&gate->n_buffers, 1);
+	pthread_mutex_unlock(&noting);
 }
 
 static int buffer_new(void *device, const struct nnb_driver_buffer *what, void **ret)

@@ -23,7 +23,7 @@ enum { GATE_ROLES = 8 };
 
 /* What the library told the driver of the run that began its first operation last. A seed's is not noted. */
 struct gate_run {
-	float tag;
+	_Atomic float tag;
 	_Atomic uint64_t deadline_ns;
 	atomic_uint priority;
 	atomic_uint burst; /* the number of the burst whose context it was given, the first being 1; 0: none */
@@ -56,8 +56,8 @@ struct gate {
 	atomic_uint no_bursts; /* the test's: not 0: there is no memory for any */
 	struct gate_run run;
 	struct gate_buffer buffer;
-	uint64_t graph;    /* the id of the graph that was prepared last */
-	atomic_uint n_ops; /* begun; the test may set it to 0 when nothing runs */
+	_Atomic uint64_t graph; /* the id of the graph that was prepared last */
+	atomic_uint n_ops;      /* begun; the test may set it to 0 when nothing runs */
 	struct gate_op ops[GATE_OPS];
 };
 
