@@ -202,7 +202,7 @@ int nnb__shape_both_rnn(const view *v, struct nnb_shape *ret)
 
 	if (rank_between(v, 0, 3, 3) || want_activation(v, 12) || aux_is(v, 9, 10, &aux))
 		return -EINVAL;
-	if (flag_of(v, 13, &time_major) || flag_of(v, 14, &merge))
+	if (flag_of(v, 13, &time_major) || flag_of(v, NNB_BOTH_RNN_MERGE, &merge))
 		return -ENODATA;
 	batch = in->dims[time_major ? 1 : 0];
 	own = aux && !is_given(v, 10);

@@ -73,18 +73,32 @@ static int keeps_all(const struct nnb_model *m, const struct nnb_operation *op, 
 	return 0;
 }
 
-/* Corners of boxes are in eighths of a pixel. */
+/* Corners of boxes, of anchors and of images are in eighths of a pixel. */
+static int is_in_eighths(const struct nnb_operand *o, struct nnb_reason *reason)
+{
+	if (o->type != NNB_TENSOR_QUANT16_ASYMM && o->type != NNB_TENSOR_QUANT16_SYMM)
+		return 0;
+	if (o->scale == 0.125f && o->zero_point == 0)
+		return 0;
+	nnb_because(reason, "boxes are quantised by %g and %d, not by 0.125 and 0", (double)o->scale, o->zero_point);
+	return -EINVAL;
+}
+
+/* All operands of an operation that are of 16 bits. */
 static int has_eighths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	const struct nnb_operand *boxes[] = { in(m, op, 0), in(m, op, 3), out(m, op, 0) };
+	int r = 0;
 
-	for (int i = 0; i < 3; i++)
-		if (boxes[i]->scale != 0.125f || boxes[i]->zero_point != 0) {
-			nnb_because(reason, "boxes are quantised by %g and %d, not by 0.125 and 0",
-			            (double)boxes[i]->scale, boxes[i]->zero_point);
-			return -EINVAL;
-		}
-	return 0;
+	for (uint32_t k = 0; !r && k < op->n_inputs; k++)
+		r = is_in_eighths(in(m, op, k), reason);
+	for (uint32_t k = 0; !r && k < op->n_outputs; k++)
+		r = is_in_eighths(out(m, op, k), reason);
+	return r;
+}
+
+static int keeps_and_has_eighths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+{
+	return keeps(m, op, reason) || has_eighths(m, op, reason) ? -EINVAL : 0;
 }
 
 static int keeps_values(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
@@ -159,6 +173,57 @@ static int sums_products(const struct nnb_model *m, const struct nnb_operation *
 		return -EINVAL;
 	}
 	return m->hal < NNB_HAL_1_2 ? above_product(m, op, reason) : 0;
+}
+
+/* ---- how many outputs there are ---- */
+
+/* The value of scalar input @k, of @n bytes, into @ret. False: it is not among the model's values. */
+static bool scalar_value(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k, void *ret, size_t n)
+{
+	const struct nnb_operand *o = in(m, op, k);
+
+	if (o->lifetime != NNB_CONSTANT_COPY || o->location.length != n)
+		return false;
+	memcpy(ret, m->values + o->location.offset, n);
+	return true;
+}
+
+static int gives(const struct nnb_operation *op, int64_t n, struct nnb_reason *reason)
+{
+	if (op->n_outputs == n)
+		return 0;
+	nnb_because(reason, "it gives %lld outputs, not %u", (long long)n, op->n_outputs);
+	return -EINVAL;
+}
+
+/* Both directions give an output each, or one that has both; and, @states of them, the states. */
+static int merges(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k, uint32_t states,
+                  struct nnb_reason *reason)
+{
+	uint8_t merged;
+
+	if (!scalar_value(m, op, k, &merged, sizeof(merged)))
+		return 0;
+	return gives(op, (merged ? 1 : 2) + (op->n_outputs > 2 ? states : 0), reason);
+}
+
+static int merges_lstm(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+{
+	return merges(m, op, NNB_BOTH_MERGE, 4, reason);
+}
+
+static int merges_rnn(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+{
+	return merges(m, op, NNB_BOTH_RNN_MERGE, 2, reason);
+}
+
+static int splits(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+{
+	int32_t n;
+
+	if (scalar_value(m, op, 2, &n, sizeof(n)) && gives(op, n, reason))
+		return -EINVAL;
+	return keeps_all(m, op, reason);
 }
 
 /* ---- the table ---- */
@@ -246,12 +311,12 @@ static const struct signature signatures[] = {
 	{ NNB_ARGMIN, V(2), MOST, "", "xi", "I", NULL },
 	{ NNB_AXIS_ALIGNED_BBOX_TRANSFORM, V(2), "FH", "", "xxIx", "x", NULL },
 	{ NNB_AXIS_ALIGNED_BBOX_TRANSFORM, V(2), "A", "Q3S", "xyIx", "x", has_eighths },
-	{ NNB_BIDIRECTIONAL_SEQUENCE_LSTM, V(2), "FH", "", BOTH_LSTM_INPUTS, "x;x", NULL },
-	{ NNB_BIDIRECTIONAL_SEQUENCE_LSTM, V(3), "FH", "", BOTH_LSTM_INPUTS, "xxxxx;x", NULL },
-	{ NNB_BIDIRECTIONAL_SEQUENCE_RNN, V(2), "FH", "", "xxxxxxxxxx?x?x?ibb", "x;x", NULL },
-	{ NNB_BIDIRECTIONAL_SEQUENCE_RNN, V(3), "FH", "", "xxxxxxxxxx?x?x?ibb", "xxx;x", NULL },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_LSTM, V(2), "FH", "", BOTH_LSTM_INPUTS, "x;x", merges_lstm },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_LSTM, V(3), "FH", "", BOTH_LSTM_INPUTS, "xxxxx;x", merges_lstm },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_RNN, V(2), "FH", "", "xxxxxxxxxx?x?x?ibb", "x;x", merges_rnn },
+	{ NNB_BIDIRECTIONAL_SEQUENCE_RNN, V(3), "FH", "", "xxxxxxxxxx?x?x?ibb", "xxx;x", merges_rnn },
 	{ NNB_BOX_WITH_NMS_LIMIT, V(2), "FH", "", "xxIriirrr", "xxII", NULL },
-	{ NNB_BOX_WITH_NMS_LIMIT, V(2), "Q3S", "", "xAIfiifff", "xAII", keeps },
+	{ NNB_BOX_WITH_NMS_LIMIT, V(2), "Q3S", "", "xAIfiifff", "xAII", keeps_and_has_eighths },
 	{ NNB_CAST, V(2), "FHIQ", "FHIQ", "x", "y", NULL },
 	{ NNB_CAST, V(3), "BSYCWA", "", "x", "x", NULL },
 	{ NNB_CHANNEL_SHUFFLE, V(2), "FHQ3S", "", "xii", "x", keeps },
@@ -261,13 +326,13 @@ static const struct signature signatures[] = {
 	{ NNB_EXPAND_DIMS, V(2), MOST, "", "xi", "x", keeps },
 	{ NNB_GATHER, V(2), MOST, "", "xiI", "x", keeps },
 	{ NNB_GENERATE_PROPOSALS, V(2), "FH", "", "xxxxrriirrb", "xxI", NULL },
-	{ NNB_GENERATE_PROPOSALS, V(2), "Q3S", "Q3S", "xyWAffiiffb", "xAI", keeps },
+	{ NNB_GENERATE_PROPOSALS, V(2), "Q3S", "Q3S", "xyWAffiiffb", "xAI", keeps_and_has_eighths },
 	{ NNB_GREATER, V(2), COMPARED, "", "xx", "B", NULL },
 	{ NNB_GREATER_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
 	{ NNB_GROUPED_CONV_2D, V(2), "FHQ3S", "", "xwaiiiiiiiib", "x", sums_products },
 	{ NNB_GROUPED_CONV_2D, V(2), "FHQ3S", "", "xwaiiiiib", "x", sums_products },
 	{ NNB_HEATMAP_MAX_KEYPOINT, V(2), "FH", "", "xxb", "xx", NULL },
-	{ NNB_HEATMAP_MAX_KEYPOINT, V(2), "Q3S", "", "xAb", "xA", NULL },
+	{ NNB_HEATMAP_MAX_KEYPOINT, V(2), "Q3S", "", "xAb", "xA", has_eighths },
 	{ NNB_INSTANCE_NORMALIZATION, V(2), "FH", "", "xrrrb", "x", NULL },
 	{ NNB_LESS, V(2), COMPARED, "", "xx", "B", NULL },
 	{ NNB_LESS_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
@@ -295,14 +360,14 @@ static const struct signature signatures[] = {
 	{ NNB_REDUCE_PROD, V(2), "FH", "", "xIb", "x", NULL },
 	{ NNB_REDUCE_SUM, V(2), "FH", "", "xIb", "x", NULL },
 	{ NNB_ROI_ALIGN, V(2), "FH", "", "xxIiirriib", "x", NULL },
-	{ NNB_ROI_ALIGN, V(2), "Q3S", "", "xAIiiffiib", "x", NULL },
+	{ NNB_ROI_ALIGN, V(2), "Q3S", "", "xAIiiffiib", "x", has_eighths },
 	{ NNB_ROI_POOLING, V(2), "FH", "", "xxIiirrb", "x", NULL },
-	{ NNB_ROI_POOLING, V(2), "Q3S", "", "xAIiiffb", "x", keeps },
+	{ NNB_ROI_POOLING, V(2), "Q3S", "", "xAIiiffb", "x", keeps_and_has_eighths },
 	{ NNB_RSQRT, V(2), "FH", "", "x", "x", NULL },
 	{ NNB_SELECT, V(2), MOST, "", "Bxx", "x", NULL },
 	{ NNB_SIN, V(2), "FH", "", "x", "x", NULL },
 	{ NNB_SLICE, V(2), MOST, "", "xII", "x", keeps },
-	{ NNB_SPLIT, V(2), MOST, "", "xii", "x+", keeps_all },
+	{ NNB_SPLIT, V(2), MOST, "", "xii", "x+", splits },
 	{ NNB_SQRT, V(2), "FH", "", "x", "x", NULL },
 	{ NNB_TILE, V(2), MOST, "", "xI", "x", keeps },
 	{ NNB_TOPK_V2, V(2), MOST, "", "xi", "xI", keeps },

@@ -95,7 +95,7 @@ static enum nnb_status check_quantisation(const struct nnb_operand *o, const str
                                           struct nnb_reason *reason)
 {
 	bool may_scale =
-		type->quantized || o->type == NNB_TENSOR_INT32 || !type->bytes || o->type == NNB_TENSOR_OEM_BYTE;
+		type->quantized || o->type == NNB_TENSOR_INT32 || o->type == NNB_OEM || o->type == NNB_TENSOR_OEM_BYTE;
 
 	if (!isfinite(o->scale) || o->scale < 0 || (type->quantized && o->scale == 0) || (!may_scale && o->scale != 0))
 		return REFUSED(reason, "%s has scale %g", type->name, (double)o->scale);

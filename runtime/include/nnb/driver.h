@@ -177,6 +177,7 @@ enum {
 	NNB_BOTH_ACTIVATION = 48, /* then the two clips */
 	NNB_BOTH_MERGE = 51,
 	NNB_BOTH_TIME_MAJOR = 52,
+	NNB_BOTH_RNN_MERGE = 14, /* of the RNN in both directions */
 	NNB_QUANTIZED_CLIPS = 24,
 	NNB_QUANTIZED_SCALES = 26, /* of the four gates before they are normalised */
 	NNB_QUANTIZED_HIDDEN_ZERO = 30,
