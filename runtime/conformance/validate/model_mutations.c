@@ -234,6 +234,7 @@ static const int32_t *zero_points_outside(uint32_t type)
 {
 	static const int32_t of_quant8[] = { -1, 256, 0 }, of_signed[] = { -129, 128, 0 };
 	static const int32_t of_symmetric[] = { -129, -1, 1, 128, 0 }, of_others[] = { 1, 0 };
+	static const int32_t of_quant16[] = { -1, 65536, 0 }, of_symmetric16[] = { -32769, -1, 1, 32768, 0 };
 
 	switch (type) {
 	case NNB_TENSOR_QUANT8_ASYMM:
@@ -242,6 +243,10 @@ static const int32_t *zero_points_outside(uint32_t type)
 		return of_signed;
 	case NNB_TENSOR_QUANT8_SYMM:
 		return of_symmetric;
+	case NNB_TENSOR_QUANT16_ASYMM:
+		return of_quant16;
+	case NNB_TENSOR_QUANT16_SYMM:
+		return of_symmetric16;
 	default:
 		return of_others;
 	}
@@ -367,8 +372,9 @@ static void operand_input_output(struct spoiler *s)
 		const struct nnb_operand *o = &s->from->operands[i];
 		struct nnb_model *m;
 
-		/* NO_VALUE is in no list; and no constant is made of an input whose length nobody knows */
-		if (o->lifetime == NNB_NO_VALUE || (o->lifetime == NNB_MODEL_INPUT && !size_of(o)))
+		/* NO_VALUE and SUBGRAPH are in no list; and no constant is made of an input of unknown length */
+		if (o->lifetime == NNB_NO_VALUE || o->lifetime == NNB_LIFETIME_SUBGRAPH ||
+		    (o->lifetime == NNB_MODEL_INPUT && !size_of(o)))
 			continue;
 		m = fresh(s);
 		m->operands[i].lifetime = becomes[o->lifetime];
@@ -482,14 +488,17 @@ static bool is_one_of(uint32_t type, const uint32_t *types, size_t n)
 }
 
 /*
- * Any tensor will do as LSH_PROJECTION's second input, whatever the others are; DEQUANTIZE takes and gives several types; and
- * a filter may have scales by channel.
+ * Operations whose input and output have types of their own, or whose input may be of several types and decides about no other:
+ * VTS skips these. LSH_PROJECTION and RANK take any tensor, and filters may have scales by channel.
  */
 static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint32_t index, uint32_t type)
 {
 	static const uint32_t quantised[] = { NNB_TENSOR_QUANT8_ASYMM, NNB_TENSOR_QUANT8_SYMM,
 		                              NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL, NNB_TENSOR_QUANT8_ASYMM_SIGNED };
 	static const uint32_t reals[] = { NNB_TENSOR_FLOAT32, NNB_TENSOR_FLOAT16 };
+	static const uint32_t bytes[] = { NNB_TENSOR_QUANT8_ASYMM, NNB_TENSOR_QUANT8_ASYMM_SIGNED };
+	static const uint32_t numbers[] = { NNB_TENSOR_FLOAT32, NNB_TENSOR_FLOAT16, NNB_TENSOR_INT32,
+		                            NNB_TENSOR_QUANT8_ASYMM, NNB_TENSOR_QUANT8_ASYMM_SIGNED };
 	const struct nnb_operation *op = &m->operations[operation];
 
 	if (nnb_type_info(type)->hal > m->hal)
@@ -502,7 +511,27 @@ static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint
 		                              : is_one_of(type, reals, N_OF(reals));
 	case NNB_CONV_2D:
 	case NNB_DEPTHWISE_CONV_2D:
+	case NNB_GROUPED_CONV_2D:
+	case NNB_TRANSPOSE_CONV_2D:
 		return op->inputs[1] == index && type == NNB_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+	case NNB_RANK:
+		return op->inputs[0] == index && nnb_type_info(type)->tensor;
+	case NNB_CAST:
+		return is_one_of(type, numbers, 4) &&
+		       is_one_of(m->operands[op->inputs[0]].type, numbers, 4); /* to another type, or its own */
+	case NNB_ARGMAX:
+	case NNB_ARGMIN:
+		return op->inputs[0] == index && is_one_of(type, numbers, N_OF(numbers));
+	case NNB_QUANTIZE:
+		return op->inputs[0] == index
+		               ? is_one_of(type, reals, N_OF(reals))
+		               : is_one_of(type, bytes, N_OF(bytes)) || type == m->operands[op->inputs[0]].type;
+	case NNB_RANDOM_MULTINOMIAL:
+		return op->inputs[0] == index && is_one_of(type, reals, N_OF(reals));
+	case NNB_AXIS_ALIGNED_BBOX_TRANSFORM:
+	case NNB_GENERATE_PROPOSALS: /* the changes, where boxes are quantised */
+		return op->inputs[1] == index && is_one_of(m->operands[index].type, bytes, N_OF(bytes)) &&
+		       is_one_of(type, bytes, N_OF(bytes));
 	default:
 		return false;
 	}
@@ -623,8 +652,31 @@ static bool may_do_without(const struct nnb_model *m, const struct nnb_operation
 		return op->n_inputs > 2 && input < op->n_inputs - 1;
 	if (input == optional_axis(m, op->type))
 		return true;
-	return nnb_op_has_layout(op->type) && m->operands[op->inputs[input]].type == NNB_BOOL &&
+	if (op->type == NNB_RESIZE_NEAREST_NEIGHBOR && op->n_inputs == 4)
+		return false; /* the layout must be there, and what comes behind it need not */
+	return (nnb_op_has_layout(op->type) || op->type == NNB_RESIZE_NEAREST_NEIGHBOR) &&
+	       m->operands[op->inputs[input]].type == NNB_BOOL &&
 	       m->operands[op->inputs[op->n_inputs - 1]].type == NNB_BOOL;
+}
+
+/*
+ * How many outputs SPLIT and both directions have is for preparing to judge, says VTS. A sequence's state may be given or
+ * not (1.3), and what WHILE keeps from one iteration to the next, too.
+ */
+static bool may_do_without_output(const struct nnb_operation *op, uint32_t output)
+{
+	switch (op->type) {
+	case NNB_SPLIT:
+	case NNB_BIDIRECTIONAL_SEQUENCE_LSTM:
+	case NNB_BIDIRECTIONAL_SEQUENCE_RNN:
+		return true;
+	case NNB_UNIDIRECTIONAL_SEQUENCE_RNN:
+		return op->n_outputs == 2;
+	case NNB_WHILE:
+		return op->n_outputs > 1 && output == op->n_outputs - 1;
+	default:
+		return false;
+	}
 }
 
 static bool may_all_do_without(const struct nnb_model *m, uint32_t operand)
@@ -633,7 +685,7 @@ static bool may_all_do_without(const struct nnb_model *m, uint32_t operand)
 		const struct nnb_operation *op = &m->operations[i];
 
 		for (uint32_t k = 0; k < op->n_outputs; k++)
-			if (op->outputs[k] == operand)
+			if (op->outputs[k] == operand && !may_do_without_output(op, k))
 				return false;
 		for (uint32_t k = 0; k < op->n_inputs; k++)
 			if (op->inputs[k] == operand && !may_do_without(m, op, k))

@@ -1,8 +1,9 @@
 /*
- * sample_models.c -- valid models: of HAL 1.0, and of what later ones have added to its operations.
+ * sample_models.c -- valid models: each operation in at least one form, and what later HALs have added to those of HAL 1.0.
  *
  * Most have one operation, and are a row of a table. The numbers of constants mean nothing, but where an
- * operation's parameters and a lookup's keys are among them.
+ * operation's parameters, a lookup's keys and regions are among them. Where a run finds out how many boxes are kept, the constants
+ * see to it that the number is the one the output's dimensions say, whatever the inputs hold.
  */
 #include "conformance/validate/sample_models.h"
 
@@ -20,19 +21,21 @@
 
 /* ---- rows ---- */
 
-enum role { END, GIVEN, CONSTANT, LISTED, LEFT_OUT, INT, FLOAT, HALF, TRUTH, CHANNELS };
+enum { INPUTS_MAX = 64 };
+enum role { END, GIVEN, CONSTANT, LISTED, LISTED_REALS, LEFT_OUT, INT, FLOAT, HALF, TRUTH, CHANNELS };
 
 struct piece {
 	enum role role;
 	struct nnb_operand operand;
 	int32_t ints[4]; /* of LISTED, INT and TRUTH */
 	float number;    /* of FLOAT and HALF, and of CHANNELS the scale of each */
+	float reals[4];  /* of LISTED_REALS */
 };
 
 struct row {
 	const char *name;
 	enum nnb_op op;
-	struct piece inputs[28];
+	struct piece inputs[29];
 	struct nnb_operand outputs[5];
 	enum nnb_hal hal; /* that has the operation so, and no earlier one; 0: 1.0 */
 };
@@ -46,9 +49,15 @@ struct row {
 	{                                                                                    \
 		.type = NNB_TENSOR_INT32, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ } \
 	}
-#define BOOLS                                                         \
-	{                                                             \
-		.type = NNB_TENSOR_BOOL8, .rank = 2, .dims = { 2, 3 } \
+#define B(...)                                                                               \
+	{                                                                                    \
+		.type = NNB_TENSOR_BOOL8, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ } \
+	}
+#define BOOLS B(2, 3)
+/* An INT32 that an operation gives. */
+#define SCALAR                     \
+	{                          \
+		.type = NNB_INT32, \
 	}
 #define BIAS(s, n)                                                               \
 	{                                                                        \
@@ -71,6 +80,15 @@ struct row {
 #define SYMM(s, ...)                                                                                             \
 	{                                                                                                        \
 		.type = NNB_TENSOR_QUANT8_SYMM, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, .scale = (s) \
+	}
+#define W(s, ...)                                                                                                 \
+	{                                                                                                         \
+		.type = NNB_TENSOR_QUANT16_SYMM, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, .scale = (s) \
+	}
+/* Corners of boxes, in eighths of a pixel. */
+#define A(...)                                                                                                        \
+	{                                                                                                             \
+		.type = NNB_TENSOR_QUANT16_ASYMM, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, .scale = 0.125f \
 	}
 /* Quantised by channel in dimension @d, all by 0.5; a constant. */
 #define C(d, ...)                                                     \
@@ -100,6 +118,13 @@ struct row {
 		{                   \
 			__VA_ARGS__ \
 		}                   \
+	}
+#define REALS(o, ...)                      \
+	{                                  \
+		LISTED_REALS, o, { 0 }, 0, \
+		{                          \
+			__VA_ARGS__        \
+		}                          \
 	}
 #define N(i)                                \
 	{                                   \
@@ -143,6 +168,29 @@ struct row {
 #define LSTM_NO_PEEPS NONE(F(0)), NONE(F(0)), NONE(F(0))
 #define LSTM_BIASES(c) K(F(c)), K(F(c)), K(F(c)), K(F(c))
 #define LSTM_NO_PROJECTION NONE(F(0, 0)), NONE(F(0))
+#define LSTM_NO_NORMS NONE(F(0)), NONE(F(0)), NONE(F(0)), NONE(F(0))
+
+/* A cell of 4 that goes through a sequence: its weights, and those and its states. */
+#define SEQUENCE_CELL LSTM_GATES(4, 4), LSTM_NO_PEEPS, LSTM_BIASES(4), LSTM_NO_PROJECTION
+#define SEQUENCE_STATES IN(F(2, 4)), IN(F(2, 4))
+#define SEQUENCE_UNIT K(F(4, 3)), K(F(4, 4)), K(F(4)), IN(F(2, 4))
+
+/* Four numbers of 16 bits. */
+#define SIXTEENTHS(o, a, b, c, d)                        \
+	{                                                \
+		LISTED, o,                               \
+		{                                        \
+			(a) | (b) << 16, (c) | (d) << 16 \
+		}                                        \
+	}
+
+/* One box, the image it is of, and where its corners are. */
+#define ONE_BOX REALS(F(1, 4), 0, 0, 2, 2), LIST(I(1), 0)
+#define ONE_QUANTISED_BOX SIXTEENTHS(A(1, 4), 0, 0, 16, 16), LIST(I(1), 0)
+
+/* What QUANTIZED_16BIT_LSTM has for each gate. */
+#define GATE(...) Q(0.00392157f, 128, __VA_ARGS__)
+#define GATE_BIAS BIAS(0.00392157f / 128, 4)
 
 static const struct row rows[] = {
 	{ "ADD of float32", NNB_ADD, { IN(F(2, 3)), IN(F(2, 3)), N(NNB_FUSED_RELU1) }, OUT(F(2, 3)) },
@@ -436,6 +484,230 @@ static const struct row rows[] = {
 	  OUT(Q(0.5f, 9, 1, 4, 3, 1)),
 	  NNB_HAL_1_3 },
 	{ "SOFTMAX of float16 along an axis", NNB_SOFTMAX, { IN(H(2, 3)), RH(1), N(0) }, OUT(H(2, 3)), NNB_HAL_1_2 },
+	/* operations of HAL 1.1 to 1.3 that are not above */
+	{ "BATCH_TO_SPACE_ND",
+	  NNB_BATCH_TO_SPACE_ND,
+	  { IN(F(4, 1, 1, 2)), LIST(I(2), 2, 2) },
+	  OUT(F(1, 2, 2, 2)),
+	  NNB_HAL_1_1 },
+	{ "SPACE_TO_BATCH_ND",
+	  NNB_SPACE_TO_BATCH_ND,
+	  { IN(F(1, 2, 2, 2)), LIST(I(2), 2, 2), LIST(I(2, 2), 0, 0, 0, 0) },
+	  OUT(F(4, 1, 1, 2)),
+	  NNB_HAL_1_1 },
+	{ "PAD", NNB_PAD, { IN(F(2, 3)), LIST(I(2, 2), 1, 0, 0, 1) }, OUT(F(3, 4)), NNB_HAL_1_1 },
+	{ "PAD_V2 of float32",
+	  NNB_PAD_V2,
+	  { IN(F(2, 3)), LIST(I(2, 2), 1, 0, 0, 1), R(3) },
+	  OUT(F(3, 4)),
+	  NNB_HAL_1_2 },
+	{ "PAD_V2 of quant8",
+	  NNB_PAD_V2,
+	  { IN(Q(0.5f, 9, 2, 3)), LIST(I(2, 2), 1, 0, 0, 1), N(7) },
+	  OUT(Q(0.5f, 9, 3, 4)),
+	  NNB_HAL_1_2 },
+	{ "ARGMAX", NNB_ARGMAX, { IN(F(2, 3)), N(1) }, OUT(I(2)), NNB_HAL_1_2 },
+	{ "ARGMIN", NNB_ARGMIN, { IN(Q(0.5f, 9, 2, 3)), N(-2) }, OUT(I(3)), NNB_HAL_1_2 },
+	{ "AXIS_ALIGNED_BBOX_TRANSFORM of float32",
+	  NNB_AXIS_ALIGNED_BBOX_TRANSFORM,
+	  { REALS(F(1, 4), 0, 0, 2, 2), IN(F(1, 8)), LIST(I(1), 0), REALS(F(1, 2), 8, 8) },
+	  OUT(F(1, 8)),
+	  NNB_HAL_1_2 },
+	{ "AXIS_ALIGNED_BBOX_TRANSFORM of quant8",
+	  NNB_AXIS_ALIGNED_BBOX_TRANSFORM,
+	  { SIXTEENTHS(A(1, 4), 0, 0, 16, 16), IN(Q(0.0625f, 128, 1, 8)), LIST(I(1), 0),
+	    SIXTEENTHS(A(1, 2), 64, 64, 0, 0) },
+	  OUT(A(1, 8)),
+	  NNB_HAL_1_2 },
+	{ "BIDIRECTIONAL_SEQUENCE_RNN",
+	  NNB_BIDIRECTIONAL_SEQUENCE_RNN,
+	  { IN(F(2, 5, 3)), SEQUENCE_UNIT, SEQUENCE_UNIT, NONE(F(0, 0, 0)), NONE(F(0, 0)), NONE(F(0, 0)), N(1),
+	    TRUE_OR(0), TRUE_OR(0) },
+	  OUT(F(2, 5, 4), F(2, 5, 4)),
+	  NNB_HAL_1_2 },
+	{ "BIDIRECTIONAL_SEQUENCE_RNN, merged, with states",
+	  NNB_BIDIRECTIONAL_SEQUENCE_RNN,
+	  { IN(F(2, 5, 3)), SEQUENCE_UNIT, SEQUENCE_UNIT, NONE(F(0, 0, 0)), NONE(F(0, 0)), NONE(F(0, 0)), N(1),
+	    TRUE_OR(0), TRUE_OR(1) },
+	  OUT(F(2, 5, 8), F(2, 4), F(2, 4)),
+	  NNB_HAL_1_3 },
+	{ "BOX_WITH_NMS_LIMIT",
+	  NNB_BOX_WITH_NMS_LIMIT,
+	  { K(F(1, 3)), IN(F(1, 12)), LIST(I(1), 0), R(0.125f), N(-1), N(0), R(0.5f), R(1), R(0) },
+	  OUT(F(2), F(2, 4), I(2), I(2)),
+	  NNB_HAL_1_2 },
+	{ "BOX_WITH_NMS_LIMIT of quant8",
+	  NNB_BOX_WITH_NMS_LIMIT,
+	  { K(Q(0.5f, 0, 1, 3)), IN(A(1, 12)), LIST(I(1), 0), R(0.125f), N(-1), N(0), R(0.5f), R(1), R(0) },
+	  OUT(Q(0.5f, 0, 2), A(2, 4), I(2), I(2)),
+	  NNB_HAL_1_2 },
+	{ "CAST", NNB_CAST, { IN(I(2, 3)) }, OUT(F(2, 3)), NNB_HAL_1_2 },
+	{ "CAST to its own type", NNB_CAST, { IN(SYMM(0.5f, 2, 3)) }, OUT(SYMM(0.5f, 2, 3)), NNB_HAL_1_3 },
+	{ "DETECTION_POSTPROCESSING",
+	  NNB_DETECTION_POSTPROCESSING,
+	  { IN(F(1, 2, 3)), IN(F(1, 2, 4)), K(F(2, 4)), R(10), R(10), R(5), R(5), TRUE_OR(0), N(2), N(1), N(1), R(0.5f),
+	    R(0.5f), TRUE_OR(0) },
+	  OUT(F(1, 2), F(1, 2, 4), I(1, 2), I(1)),
+	  NNB_HAL_1_2 },
+	{ "GENERATE_PROPOSALS",
+	  NNB_GENERATE_PROPOSALS,
+	  { IN(F(1, 1, 1, 1)), K(F(1, 1, 1, 4)), REALS(F(1, 4), 0, 0, 2, 2), REALS(F(1, 2), 64, 64), R(1), R(1), N(1),
+	    N(1), R(0.5f), R(0), TRUE_OR(0) },
+	  OUT(F(1), F(1, 4), I(1)),
+	  NNB_HAL_1_2 },
+	{ "GENERATE_PROPOSALS of quant8",
+	  NNB_GENERATE_PROPOSALS,
+	  { IN(Q(0.5f, 9, 1, 1, 1, 1)), K(Q(0.5f, 0, 1, 1, 1, 4)), LIST(W(0.125f, 1, 4), 0, 16 | 16 << 16),
+	    SIXTEENTHS(A(1, 2), 512, 512, 0, 0), R(1), R(1), N(1), N(1), R(0.5f), R(0), TRUE_OR(0) },
+	  OUT(Q(0.5f, 9, 1), A(1, 4), I(1)),
+	  NNB_HAL_1_2 },
+	{ "GROUPED_CONV_2D, implicit",
+	  NNB_GROUPED_CONV_2D,
+	  { IN(F(1, 4, 4, 4)), K(F(2, 3, 3, 2)), K(F(2)), IMPLICIT_CONV, N(2), N(0), TRUE_OR(0) },
+	  OUT(F(1, 2, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "GROUPED_CONV_2D by channel, explicit",
+	  NNB_GROUPED_CONV_2D,
+	  { IN(Q(0.5f, 3, 1, 4, 4, 4)), C(0, 2, 3, 3, 2), K(BIAS(0, 2)), EXPLICIT_CONV, N(2), N(1), TRUE_OR(0) },
+	  OUT(Q(0.25f, 3, 1, 4, 4, 2)),
+	  NNB_HAL_1_2 },
+	{ "HEATMAP_MAX_KEYPOINT",
+	  NNB_HEATMAP_MAX_KEYPOINT,
+	  { IN(F(1, 4, 4, 2)), REALS(F(1, 4), 0, 0, 2, 2), TRUE_OR(0) },
+	  OUT(F(1, 2), F(1, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "HEATMAP_MAX_KEYPOINT of quant8",
+	  NNB_HEATMAP_MAX_KEYPOINT,
+	  { IN(Q(0.5f, 9, 1, 4, 4, 2)), SIXTEENTHS(A(1, 4), 0, 0, 16, 16), TRUE_OR(0) },
+	  OUT(Q(0.5f, 9, 1, 2), A(1, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "INSTANCE_NORMALIZATION",
+	  NNB_INSTANCE_NORMALIZATION,
+	  { IN(F(1, 2, 2, 2)), R(1), R(0), R(0.001f), TRUE_OR(0) },
+	  OUT(F(1, 2, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "QUANTIZE", NNB_QUANTIZE, { IN(F(2, 3)) }, OUT(Q(0.5f, 9, 2, 3)), NNB_HAL_1_2 },
+	{ "QUANTIZE to signed", NNB_QUANTIZE, { IN(H(2, 3)) }, OUT(S(0.5f, 9, 2, 3)), NNB_HAL_1_3 },
+	{ "QUANTIZED_16BIT_LSTM",
+	  NNB_QUANTIZED_16BIT_LSTM,
+	  { IN(Q(0.0078125f, 128, 2, 3)), K(GATE(4, 3)), K(GATE(4, 3)), K(GATE(4, 3)), K(GATE(4, 3)), K(GATE(4, 4)),
+	    K(GATE(4, 4)), K(GATE(4, 4)), K(GATE(4, 4)), K(GATE_BIAS), K(GATE_BIAS), K(GATE_BIAS), K(GATE_BIAS),
+	    IN(W(1.0f / 2048, 2, 4)), IN(Q(0.0078125f, 128, 2, 4)) },
+	  OUT(W(1.0f / 2048, 2, 4), Q(0.0078125f, 128, 2, 4)),
+	  NNB_HAL_1_2 },
+	{ "RANDOM_MULTINOMIAL",
+	  NNB_RANDOM_MULTINOMIAL,
+	  { IN(F(2, 3)), N(4), LIST(I(2), 1, 2) },
+	  OUT(I(2, 4)),
+	  NNB_HAL_1_2 },
+	{ "RANK", NNB_RANK, { IN(F(2, 3)) }, OUT(SCALAR), NNB_HAL_1_3 },
+	{ "REDUCE_ALL", NNB_REDUCE_ALL, { IN(BOOLS), LIST(I(1), 1), TRUE_OR(1) }, OUT(B(2, 1)), NNB_HAL_1_2 },
+	{ "REDUCE_ANY", NNB_REDUCE_ANY, { IN(BOOLS), LIST(I(1), 0), TRUE_OR(0) }, OUT(B(3)), NNB_HAL_1_2 },
+	{ "RESIZE_NEAREST_NEIGHBOR",
+	  NNB_RESIZE_NEAREST_NEIGHBOR,
+	  { IN(F(1, 2, 2, 1)), N(3), N(4), TRUE_OR(0) },
+	  OUT(F(1, 4, 3, 1)),
+	  NNB_HAL_1_2 },
+	{ "RESIZE_NEAREST_NEIGHBOR by factors, half pixels",
+	  NNB_RESIZE_NEAREST_NEIGHBOR,
+	  { IN(F(1, 2, 2, 1)), R(1.5f), R(2), TRUE_OR(0), TRUE_OR(0), TRUE_OR(1) },
+	  OUT(F(1, 4, 3, 1)),
+	  NNB_HAL_1_3 },
+	{ "ROI_ALIGN of float32",
+	  NNB_ROI_ALIGN,
+	  { IN(F(1, 4, 4, 2)), ONE_BOX, N(2), N(2), R(2), R(2), N(0), N(0), TRUE_OR(0) },
+	  OUT(F(1, 2, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "ROI_ALIGN of quant8",
+	  NNB_ROI_ALIGN,
+	  { IN(Q(0.5f, 9, 1, 4, 4, 2)), ONE_QUANTISED_BOX, N(2), N(2), R(2), R(2), N(2), N(2), TRUE_OR(0) },
+	  OUT(Q(0.25f, 9, 1, 2, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "ROI_POOLING of float32",
+	  NNB_ROI_POOLING,
+	  { IN(F(1, 4, 4, 2)), ONE_BOX, N(2), N(2), R(2), R(2), TRUE_OR(0) },
+	  OUT(F(1, 2, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "ROI_POOLING of quant8",
+	  NNB_ROI_POOLING,
+	  { IN(Q(0.5f, 9, 1, 4, 4, 2)), ONE_QUANTISED_BOX, N(2), N(2), R(2), R(2), TRUE_OR(0) },
+	  OUT(Q(0.5f, 9, 1, 2, 2, 2)),
+	  NNB_HAL_1_2 },
+	{ "SPLIT", NNB_SPLIT, { IN(F(4, 3)), N(0), N(2) }, OUT(F(2, 3), F(2, 3)), NNB_HAL_1_2 },
+	{ "TRANSPOSE_CONV_2D, explicit",
+	  NNB_TRANSPOSE_CONV_2D,
+	  { IN(F(1, 2, 2, 2)), K(F(3, 2, 2, 2)), K(F(3)), N(0), N(0), N(0), N(0), N(2), N(2), N(0), TRUE_OR(0) },
+	  OUT(F(1, 4, 4, 3)),
+	  NNB_HAL_1_2 },
+	{ "TRANSPOSE_CONV_2D, implicit",
+	  NNB_TRANSPOSE_CONV_2D,
+	  { IN(S(0.5f, 3, 1, 2, 2, 2)), K(S(0.25f, 3, 3, 2, 2, 2)), K(BIAS(0.125f, 3)), LIST(I(4), 1, 4, 4, 3),
+	    N(NNB_PADDING_SAME), N(2), N(2), N(0), TRUE_OR(0) },
+	  OUT(S(1, 3, 1, 4, 4, 3)),
+	  NNB_HAL_1_3 },
+	{ "UNIDIRECTIONAL_SEQUENCE_LSTM",
+	  NNB_UNIDIRECTIONAL_SEQUENCE_LSTM,
+	  { IN(F(2, 5, 3)), SEQUENCE_CELL, SEQUENCE_STATES, N(4), R(0), R(0), TRUE_OR(0), LSTM_NO_NORMS },
+	  OUT(F(2, 5, 4)),
+	  NNB_HAL_1_2 },
+	{ "UNIDIRECTIONAL_SEQUENCE_LSTM with states",
+	  NNB_UNIDIRECTIONAL_SEQUENCE_LSTM,
+	  { IN(F(5, 2, 3)), SEQUENCE_CELL, SEQUENCE_STATES, N(4), R(0), R(0), TRUE_OR(1), LSTM_NO_NORMS },
+	  OUT(F(5, 2, 4), F(2, 4), F(2, 4)),
+	  NNB_HAL_1_3 },
+	{ "UNIDIRECTIONAL_SEQUENCE_RNN",
+	  NNB_UNIDIRECTIONAL_SEQUENCE_RNN,
+	  { IN(F(2, 5, 3)), SEQUENCE_UNIT, N(1), N(0) },
+	  OUT(F(2, 5, 4)),
+	  NNB_HAL_1_2 },
+	{ "UNIDIRECTIONAL_SEQUENCE_RNN with its state",
+	  NNB_UNIDIRECTIONAL_SEQUENCE_RNN,
+	  { IN(F(5, 2, 3)), SEQUENCE_UNIT, N(1), N(1) },
+	  OUT(F(5, 2, 4), F(2, 4)),
+	  NNB_HAL_1_3 },
+};
+
+/* Operations of more inputs than a row has. */
+
+static const struct piece both_lstm[] = {
+	IN(F(2, 5, 3)), SEQUENCE_CELL, SEQUENCE_CELL, SEQUENCE_STATES, SEQUENCE_STATES, NONE(F(0, 0, 0)), NONE(F(0, 0)),
+	NONE(F(0, 0)),  NONE(F(0, 0)), NONE(F(0, 0)), NONE(F(0, 0)),   NONE(F(0, 0)),   NONE(F(0, 0)),    NONE(F(0, 0)),
+	N(4),           R(0),          R(0),          TRUE_OR(0),      TRUE_OR(0),      LSTM_NO_NORMS,    LSTM_NO_NORMS,
+	{ END },
+};
+static const struct nnb_operand both_lstm_outputs[] = { F(2, 5, 4), F(2, 5, 4), { 0 } };
+
+#define GATES_8(...)                                                                                          \
+	K(SYMM(0.0078125f, __VA_ARGS__)), K(SYMM(0.0078125f, __VA_ARGS__)), K(SYMM(0.0078125f, __VA_ARGS__)), \
+		K(SYMM(0.0078125f, __VA_ARGS__))
+#define NO_WEIGHTS_16 NONE(W(1, 0)), NONE(W(1, 0)), NONE(W(1, 0))
+static const struct piece quantized_lstm[] = {
+	IN(S(0.0078125f, 0, 2, 3)),
+	GATES_8(4, 3),
+	GATES_8(4, 4),
+	NO_WEIGHTS_16,
+	K(I(4)),
+	K(I(4)),
+	K(I(4)),
+	K(I(4)),
+	NONE(SYMM(1, 0, 0)),
+	NONE(I(0)),
+	IN(S(0.0078125f, 0, 2, 4)),
+	IN(W(1.0f / 2048, 2, 4)),
+	NO_WEIGHTS_16,
+	NONE(W(1, 0)),
+	R(0),
+	R(0),
+	R(0.01f),
+	R(0.01f),
+	R(0.01f),
+	R(0.01f),
+	N(0),
+	R(0.0078125f),
+	{ END },
+};
+static const struct nnb_operand quantized_lstm_outputs[] = {
+	S(0.0078125f, 0, 2, 4), W(1.0f / 2048, 2, 4), S(0.0078125f, 0, 2, 4), { 0 }
 };
 
 /* ---- building ---- */
@@ -481,6 +753,16 @@ static void add_channels(struct nnb_model *m, uint32_t index, float scale)
 	fill(m, index);
 }
 
+/* @values: of a piece, four bytes each. */
+static void add_list(struct nnb_model *m, uint32_t index, const void *values)
+{
+	const struct nnb_operand *o = &m->operands[index];
+	uint64_t bytes;
+
+	abort_unless(nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) == 0 && bytes > 0 && bytes <= 16);
+	abort_unless(nnb_model_value(m, index, values, (uint32_t)bytes) == 0);
+}
+
 static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 {
 	struct nnb_operand o = p->operand;
@@ -492,7 +774,9 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 	if (p->role == CONSTANT)
 		fill(m, index);
 	if (p->role == LISTED)
-		abort_unless(nnb_model_value(m, index, p->ints, 4 * o.dims[0]) == 0);
+		add_list(m, index, p->ints);
+	if (p->role == LISTED_REALS)
+		add_list(m, index, p->reals);
 	if (p->role == INT)
 		abort_unless(nnb_model_value(m, index, p->ints, 4) == 0);
 	if (p->role == FLOAT)
@@ -506,21 +790,32 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 	return index;
 }
 
-static void build_row(struct nnb_model *m, const struct row *row)
+/* The operation, and nothing else. @pieces: to one of role END; @outputs: to one without rank and type, which is none. */
+static void build_one(struct nnb_model *m, enum nnb_op op, const struct piece *pieces, const struct nnb_operand *outs)
 {
-	uint32_t inputs[N_OF(row->inputs)], outputs[N_OF(row->outputs)], given[N_OF(row->inputs)];
+	uint32_t inputs[INPUTS_MAX], outputs[INPUTS_MAX], given[INPUTS_MAX];
 	uint32_t n_inputs = 0, n_outputs = 0, n_given = 0;
 
-	for (const struct piece *p = row->inputs; p->role != END; p++) {
+	for (const struct piece *p = pieces; p->role != END; p++) {
 		inputs[n_inputs] = add_piece(m, p);
 		if (p->role == GIVEN)
 			given[n_given++] = inputs[n_inputs];
 		n_inputs++;
 	}
-	for (const struct nnb_operand *o = row->outputs; o->rank; o++)
+	for (const struct nnb_operand *o = outs; o->rank || o->type; o++)
 		outputs[n_outputs++] = add(m, o);
-	abort_unless(nnb_model_operation(m, row->op, inputs, n_inputs, outputs, n_outputs) >= 0);
+	abort_unless(nnb_model_operation(m, op, inputs, n_inputs, outputs, n_outputs) >= 0);
 	abort_unless(nnb_model_finish(m, given, n_given, outputs, n_outputs) == 0);
+}
+
+static void build_both_lstm(struct nnb_model *m)
+{
+	build_one(m, NNB_BIDIRECTIONAL_SEQUENCE_LSTM, both_lstm, both_lstm_outputs);
+}
+
+static void build_quantized_lstm(struct nnb_model *m)
+{
+	build_one(m, NNB_QUANTIZED_LSTM, quantized_lstm, quantized_lstm_outputs);
 }
 
 /* ---- graphs ---- */
@@ -612,14 +907,117 @@ static void build_network(struct nnb_model *m)
 	abort_unless(nnb_model_finish(m, &x, 1, &y, 1) == 0);
 }
 
+/* FILL alone would have no input, or one that decides how large its output is. */
+static void build_fill(struct nnb_model *m)
+{
+	uint32_t shape = add_piece(m, &(struct piece)LIST(I(2), 2, 3)), one = add_piece(m, &(struct piece)R(1));
+	uint32_t x = ADD(m, F(2, 3)), ones = ADD(m, F(2, 3)), y = ADD(m, F(2, 3)), none = int_constant(m, 0);
+
+	OP(m, NNB_FILL, ones, shape, one);
+	OP(m, NNB_ADD, y, x, ones, none);
+	abort_unless(nnb_model_finish(m, &x, 1, &y, 1) == 0);
+}
+
+/* ---- control flow ---- */
+
+/* A subgraph of x {2, 3} with one operation, which gives another. */
+static void refer_to(struct nnb_model *m, enum nnb_op op)
+{
+	struct nnb_model *graph;
+	uint32_t x, y;
+
+	abort_unless(nnb_model_new(&graph, nnb_op_name(op), NNB_HAL_1_3) == 0);
+	x = ADD(graph, F(2, 3));
+	y = ADD(graph, F(2, 3));
+	OP(graph, op, y, x);
+	abort_unless(nnb_model_finish(graph, &x, 1, &y, 1) == 0);
+	abort_unless(nnb_model_refer(m, graph) >= 0);
+	nnb_model_free(graph);
+}
+
+/* i < 3, of i and x. */
+static void refer_to_condition(struct nnb_model *m)
+{
+	struct nnb_model *graph;
+	uint32_t i, x, three, less;
+
+	abort_unless(nnb_model_new(&graph, "condition", NNB_HAL_1_3) == 0);
+	i = ADD(graph, I(1));
+	x = ADD(graph, F(2, 3));
+	three = add_piece(graph, &(struct piece)LIST(I(1), 3));
+	less = ADD(graph, B(1));
+	OP(graph, NNB_LESS, less, i, three);
+	abort_unless(nnb_model_finish(graph, (uint32_t[]){ i, x }, 2, &less, 1) == 0);
+	abort_unless(nnb_model_refer(m, graph) >= 0);
+	nnb_model_free(graph);
+}
+
+/* i + 1 and tanh x. */
+static void refer_to_body(struct nnb_model *m)
+{
+	struct nnb_model *graph;
+	uint32_t i, x, one, none, more, y;
+
+	abort_unless(nnb_model_new(&graph, "body", NNB_HAL_1_3) == 0);
+	i = ADD(graph, I(1));
+	x = ADD(graph, F(2, 3));
+	one = add_piece(graph, &(struct piece)LIST(I(1), 1));
+	none = int_constant(graph, 0);
+	more = ADD(graph, I(1));
+	y = ADD(graph, F(2, 3));
+	OP(graph, NNB_ADD, more, i, one, none);
+	OP(graph, NNB_TANH, y, x);
+	abort_unless(nnb_model_finish(graph, (uint32_t[]){ i, x }, 2, (uint32_t[]){ more, y }, 2) == 0);
+	abort_unless(nnb_model_refer(m, graph) >= 0);
+	nnb_model_free(graph);
+}
+
+static uint32_t subgraph(struct nnb_model *m, uint32_t referenced)
+{
+	uint32_t index = ADD(m, { .type = NNB_SUBGRAPH });
+
+	abort_unless(nnb_model_subgraph(m, index, referenced) == 0);
+	return index;
+}
+
+static void build_if(struct nnb_model *m)
+{
+	uint32_t condition = ADD(m, B(1)), then = subgraph(m, 0), otherwise = subgraph(m, 1);
+	uint32_t x = ADD(m, F(2, 3)), y = ADD(m, F(2, 3));
+
+	refer_to(m, NNB_RELU);
+	refer_to(m, NNB_TANH);
+	OP(m, NNB_IF, y, condition, then, otherwise, x);
+	abort_unless(nnb_model_finish(m, (uint32_t[]){ condition, x }, 2, &y, 1) == 0);
+}
+
+/* How often it goes round does not depend on its inputs. */
+static void build_while(struct nnb_model *m)
+{
+	uint32_t condition = subgraph(m, 0), body = subgraph(m, 1), i = add_piece(m, &(struct piece)LIST(I(1), 0));
+	uint32_t x = ADD(m, F(2, 3)), n = ADD(m, I(1)), y = ADD(m, F(2, 3));
+
+	refer_to_condition(m);
+	refer_to_body(m);
+	abort_unless(nnb_model_operation(m, NNB_WHILE, (uint32_t[]){ condition, body, i, x }, 4, (uint32_t[]){ n, y },
+	                                 2) >= 0);
+	abort_unless(nnb_model_finish(m, &x, 1, (uint32_t[]){ n, y }, 2) == 0);
+}
+
 static const struct graph {
 	const char *name;
 	void (*build)(struct nnb_model *m);
+	enum nnb_hal hal; /* 0: 1.0 */
 } graphs[] = {
 	{ "a diamond of operations with two outputs", build_graph },
 	{ "constants by copy and by reference", build_constants },
 	{ "constants in an ashmem and an mmap_fd pool", build_pools },
 	{ "a small network", build_network },
+	{ "BIDIRECTIONAL_SEQUENCE_LSTM", build_both_lstm, NNB_HAL_1_2 },
+	{ "QUANTIZED_LSTM", build_quantized_lstm, NNB_HAL_1_3 },
+	{ "FILL", build_fill, NNB_HAL_1_3 },
+	{ "IF", build_if, NNB_HAL_1_3 },
+	{ "WHILE", build_while, NNB_HAL_1_3 },
 };
 
 /* ---- all ---- */
@@ -636,13 +1034,16 @@ const char *sample_name(size_t i)
 
 struct nnb_model *sample_new(size_t i)
 {
+	const struct row *row = i < N_OF(rows) ? &rows[i] : NULL;
+	const struct graph *graph = row ? NULL : &graphs[i - N_OF(rows)];
+	enum nnb_hal hal = row ? row->hal : graph->hal;
 	struct nnb_model *m;
 
-	abort_unless(nnb_model_new(&m, sample_name(i), i < N_OF(rows) && rows[i].hal ? rows[i].hal : NNB_HAL_1_0) == 0);
-	if (i < N_OF(rows))
-		build_row(m, &rows[i]);
+	abort_unless(nnb_model_new(&m, sample_name(i), hal ? hal : NNB_HAL_1_0) == 0);
+	if (row)
+		build_one(m, row->op, row->inputs, row->outputs);
 	else
-		graphs[i - N_OF(rows)].build(m);
+		graph->build(m);
 	return m;
 }
 
