@@ -18,7 +18,7 @@ static void sleep_ms(long ms)
 	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* It says that it cannot run what it prepares all the same. */
+/* The driver reports that it supports nothing, and prepares the model all the same. */
 static enum nnb_status supports_nothing(void *device, const struct nnb_graph *graph, bool *ret)
 {
 	(void)device;
@@ -26,7 +26,7 @@ static enum nnb_status supports_nothing(void *device, const struct nnb_graph *gr
 	return NNB_STATUS_NONE;
 }
 
-/* It says that it can run what it then does not prepare. */
+/* The driver reports that it supports everything, and then refuses to prepare. */
 static enum nnb_status supports_all(void *device, const struct nnb_graph *graph, bool *ret)
 {
 	(void)device;
@@ -42,7 +42,7 @@ static enum nnb_status prepares_nothing(void *device, const struct nnb_graph *gr
 	return nnb_driver_xnnpack.prepare(device, graph, how, ret, reason);
 }
 
-/* It prepares for long, and looks at no deadline. */
+/* The preparation takes long and never checks its deadline. */
 static enum nnb_status prepares_long(void *device, const struct nnb_graph *graph, const struct nnb_prepare *how,
                                      void **ret, struct nnb_reason *reason)
 {
@@ -73,7 +73,7 @@ static void writes_short(void *buffer, const void *from, uint64_t bytes)
 
 static const struct wrong {
 	const char *name;
-	struct nnb_driver driver; /* what it has else than xnnpack's */
+	struct nnb_driver driver; /* the callbacks in which it differs from xnnpack */
 } wrongs[] = {
 	{ "supports-nothing", { .supported = supports_nothing } },
 	{ "supports-all", { .supported = supports_all, .prepare = prepares_nothing } },

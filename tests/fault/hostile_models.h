@@ -7,8 +7,9 @@
 enum { UNKNOWN_SIDE = 64, UNKNOWN_CHANNELS = 4 };
 
 /*
- * Of a quant8 image of UNKNOWN_SIDE and UNKNOWN_CHANNELS, and 4 INT32: a TILE of twice these multiples, which another operation computes,
- * and a MAX_POOL_2D of what that gives, with windows of @filter. So its shapes and its cost are found when it runs.
+ *
+ * A model whose shapes and cost are known only when it runs. Inputs: a quant8 image of UNKNOWN_SIDE and UNKNOWN_CHANNELS, and 4 INT32. A
+ * TILE repeats the image by twice these multiples, which another operation computes; a MAX_POOL_2D with windows of @filter pools the result.
  */
 struct nnb_model *model_of_unknown_work(int32_t filter);
 

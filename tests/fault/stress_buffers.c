@@ -1,12 +1,13 @@
 /*
- * stress_buffers.c -- apps whose state lies in the driver's buffers, with several threads each, by every path: they
- * allocate, copy, free while others execute, get in each other's way, try each other's tokens, misuse their own, miss
- * deadlines, and are killed. Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
  *
- * A state says whose it is and which, and every execution adds one to the rest. So it is known of each, to the last bit,
- * what it must be: that of a thread's own buffers exactly; that of buffers which threads share is some state that was
- * written there. Nothing comes to anything else than the rules say, nobody waits for ever, and in the end the service
- * holds nothing.
+ * stress_buffers.c -- apps whose state lies in the driver's buffers, with several threads each, by every path: the threads
+ * allocate, copy, free while others execute, try each other's tokens, misuse their own, miss deadlines, and are killed.
+ * Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
+ *
+ * A state names its app and its number, and every execution adds one to the rest. So the test knows, to the last bit, what
+ * each state must be: the state of a thread's own buffers exactly; the state of shared buffers is one that some thread of the
+ * app wrote. Every call ends with a status that the rules allow, no thread waits for ever, and at the end the service holds
+ * nothing.
  */
 #include <poll.h>
 #include <semaphore.h>
@@ -73,7 +74,7 @@ static const char *const deed_names[N_DEEDS] = {
 
 struct board {
 	atomic_ullong deeds[N_DEEDS];
-	atomic_ullong tokens[APPS][TOKENS_SHOWN]; /* told by each app, of buffers that may be gone */
+	atomic_ullong tokens[APPS][TOKENS_SHOWN]; /* tokens published by each app; their buffers may be freed by now */
 };
 
 /* ---- in an app ---- */
@@ -99,13 +100,13 @@ struct crew {
 struct worker {
 	struct crew *crew;
 	uint64_t seed;
-	_Atomic uint64_t since; /* of what it is doing */
+	_Atomic uint64_t since; /* start of the current step */
 	struct nnb_pool *io, *copy;
 	struct nnb_burst *burst;
 	struct nnb_remote_buffer *state[2];
-	unsigned at;               /* which of them holds the state */
-	float who, which, held[2]; /* what it counts in each of them, or NOTHING */
-	enum path path;            /* of the last execution */
+	unsigned at;               /* index of the buffer that holds the state */
+	float who, which, held[2]; /* held: the count in each buffer, or NOTHING */
+	enum path path;            /* path of the last execution */
 	struct nnb_reason why;
 	pthread_t thread;
 };
@@ -166,7 +167,7 @@ static void expect_state(const struct worker *w, const float *s, float who, floa
 	trouble(w, "a state is wrong", NNB_STATUS_NONE);
 }
 
-/* Of a shared buffer: whole, its own, and written by somebody here. */
+/* A shared buffer holds one whole state, of this app, that one of its threads wrote. */
 static void expect_some_state(const struct worker *w, const float *s, float which, const char *what)
 {
 	if (s[COUNT] < 1 || s[COUNT] > (float)atomic_load(&w->crew->counts) + 2)
@@ -306,7 +307,7 @@ static void land_fenced(struct worker *w, struct shot *s)
 	close(s->fence);
 }
 
-/* Nobody has it any more, but who executes it. */
+/* The app has freed the buffer; only an execution still uses it. */
 static bool is_under_way(const struct shot *s)
 {
 	return s->path == BY_ASYNC || (s->path == BY_FENCED && s->fenced);
@@ -493,7 +494,7 @@ static void copies(struct worker *w)
 	did(w, COPIED);
 }
 
-/* M-8: a token is none once its buffer is freed, whoever knows it or has a slot for it. */
+/* M-8: a token is invalid once its buffer is freed, also for an app that knows it or has a slot for it. */
 static void expect_gone(struct worker *w, struct nnb_pool *token)
 {
 	struct shot s;
@@ -511,7 +512,7 @@ static struct nnb_pool *token_of(const struct nnb_remote_buffer *b)
 	return pool;
 }
 
-/* But what was launched with it ends well, even if it has not begun. */
+/* A launched execution ends well even if the buffer is freed before it begins. */
 static void begins_anew(struct worker *w)
 {
 	bool kept = !nnb_remote_buffer_fell_back(w->state[w->at]);
@@ -538,7 +539,7 @@ static void begins_anew(struct worker *w)
 
 /* ---- what threads share: somebody may be there ---- */
 
-/* False: there is somebody, and nothing has changed. */
+/* Returns false if another execution uses the buffer; then nothing has changed. */
 static bool may_share(struct worker *w, enum nnb_status status, const char *what)
 {
 	if (status == NNB_STATUS_GENERAL_FAILURE)
@@ -548,7 +549,7 @@ static bool may_share(struct worker *w, enum nnb_status status, const char *what
 	return !status;
 }
 
-/* Who does not wait for the end before it lets others free the buffer. */
+/* This thread lets others free the buffer before its execution ends. */
 static bool lets_go(struct worker *w, struct shared *sh, const struct shot *s)
 {
 	bool early = is_under_way(s) && chance(w, 2);
@@ -606,7 +607,7 @@ static void copies_shared(struct worker *w, struct shared *sh)
 	pthread_rwlock_unlock(&sh->lock);
 }
 
-/* It is written before anybody sees it: from then on, uninitialised is in use. */
+/* Write the buffer before other threads can see it: from then on, an uninitialised buffer means one in use. */
 static void replaces_shared(struct worker *w, struct shared *sh)
 {
 	pthread_rwlock_wrlock(&sh->lock);
@@ -776,7 +777,7 @@ static void *works(void *arg)
 	return NULL;
 }
 
-/* Does anybody wait for what never comes? */
+/* Fail if a thread has waited for too long. */
 static void look_after(const struct worker *w)
 {
 	for (int i = 0; i < THREADS; i++) {
@@ -858,7 +859,7 @@ struct crowd {
 	int board_fd;
 	struct child apps[APPS];
 	int lines[APPS];
-	bool works[APPS]; /* it has said so */
+	bool works[APPS]; /* whether each app has reported that it runs */
 	uint64_t seed;
 	unsigned started, killed;
 };
@@ -895,7 +896,7 @@ static void hear(struct crowd *c, unsigned i)
 	c->works[i] = true;
 }
 
-/* It may have been at anything, even at its start; but not at its end, for that is a failure. */
+/* The app may be killed in any step, even at its start; but not at its end, because an end with a failure must be seen. */
 static void kill_one(struct crowd *c, unsigned i)
 {
 	child_kill(&c->apps[i]);

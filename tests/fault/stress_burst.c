@@ -33,7 +33,7 @@ struct market {
 	uint64_t end;
 	_Atomic bool closed;
 	struct stall stalls[WORKERS];
-	struct nnb_pool *_Atomic graves[GRAVES]; /* to be freed by somebody else */
+	struct nnb_pool *_Atomic graves[GRAVES]; /* memories that another thread frees */
 	_Atomic uint64_t executions, fallbacks, failures;
 	const char *_Atomic trouble;
 };
@@ -260,7 +260,7 @@ static void nothing_breaks_and_nothing_is_left(void **state)
 	              (unsigned long long)m.fallbacks, (unsigned long long)m.failures);
 	assert_true(m.executions > 100);
 	assert_true(!m.how->services_die == !m.fallbacks || m.how->answers_are_late);
-	assert_true(m.failures || !m.how->answers_are_late); /* or it was not tested at all */
+	assert_true(m.failures || !m.how->answers_are_late); /* otherwise late answers were not tested */
 	await_threads(threads);
 	assert_int_equal(count_fds(), fds);
 	assert_int_equal(count_memfd_mappings(), mappings);
@@ -269,7 +269,7 @@ static void nothing_breaks_and_nothing_is_left(void **state)
 int main(void)
 {
 	without_tracer();
-	nnb_fmq_wake_cost(); /* it makes threads, once */
+	nnb_fmq_wake_cost(); /* the first call makes threads */
 	for (size_t i = 0; i < N_OF(rows); i++)
 		add_test(nothing_breaks_and_nothing_is_left, NULL, NULL, (void *)&rows[i], "%s", rows[i].name);
 	return _cmocka_run_group_tests("bursts: stress", tests, n_tests, NULL, NULL);

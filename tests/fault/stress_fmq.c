@@ -39,7 +39,7 @@ static uint64_t length_ns(size_t parts)
 	return s && atoi(s) > 0 ? (uint64_t)atoi(s) * 1000 * MS / parts : 400 * MS;
 }
 
-/* So that the parties meet at ever different moments of each other's way to sleep. */
+/* Delay each party by a random time, so that wake-ups race with every step of going to sleep. */
 static void dawdle(uint64_t *seed)
 {
 	for (volatile uint64_t n = next_random(seed) % 300; n; n--)
@@ -142,7 +142,7 @@ static void plays(void **state)
 	assert_null(g.trouble);
 	nnb_fmq_waited(g.q, NNB_FMQ_READER, NULL, &total);
 	if (how->window_ns == NNB_FMQ_WINDOW_NONE)
-		assert_true(total.wakeups > 0); /* or sleeping was not tested at all */
+		assert_true(total.wakeups > 0); /* otherwise sleeping was not tested */
 	assert_true(at > 100);
 	nnb_fmq_free(g.q);
 }

@@ -1,9 +1,10 @@
 /*
+ *
  * stress_sched.c -- eight apps with four bursts each, and every other way of executing, on two lanes: they preempt each
  * other, miss deadlines, and are killed. Meant for the sanitizers. NNB_SOAK_SECONDS sets the length.
  *
- * Every result that is said to be right is right to the last bit; only who had a deadline misses one; nobody waits for
- * ever; and in the end the service holds what it held at first.
+ * Every result with status NONE is right to the last bit; only an execution with a deadline misses one; no thread waits for
+ * ever; and at the end the service holds what it held at first.
  */
 #include <poll.h>
 #include <sys/socket.h>
@@ -36,7 +37,7 @@ struct worker {
 	struct nnb_remote *const *models;
 	struct tally tally;
 	uint64_t seed;
-	_Atomic uint64_t since; /* of the execution that is under way */
+	_Atomic uint64_t since; /* start of the current execution */
 	atomic_bool *enough;
 	pthread_t thread;
 };
@@ -144,7 +145,7 @@ static void *works(void *arg)
 	return NULL;
 }
 
-/* Does anybody wait for what never comes? */
+/* Fail if a thread has waited for too long. */
 static void look_after(const struct worker *w)
 {
 	for (int i = 0; i < BURSTS; i++) {
@@ -221,9 +222,9 @@ struct crowd {
 	struct service s;
 	struct child apps[APPS];
 	int lines[APPS];
-	bool works[APPS]; /* it has said so */
+	bool works[APPS]; /* whether each app has reported that it runs */
 	uint64_t seed, started, killed;
-	uint64_t preemptions, restarts; /* of those that were there when it was asked */
+	uint64_t preemptions, restarts; /* counts of the apps that were connected at the time of the query */
 	struct tally tally;
 };
 
@@ -248,7 +249,7 @@ static void hear(struct crowd *c, unsigned i)
 	c->works[i] = true;
 }
 
-/* It may have been at anything, even at its start. */
+/* The app may be killed in any step, even at its start. */
 static void kill_one(struct crowd *c, unsigned i)
 {
 	child_kill(&c->apps[i]);
@@ -273,7 +274,7 @@ static void end_one(struct crowd *c, unsigned i)
 	c->tally.missed_persistent += t.missed_persistent;
 }
 
-/* What those apps that live got. */
+/* Add up the counts of the apps that are alive. */
 static void count(struct crowd *c)
 {
 	struct nnb_client *client = app_open(&c->s);

@@ -109,7 +109,7 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)(random_state >> 33) % n;
 }
 
-/* Of any size there is; often next to infinity, or subnormal. */
+/* A random scale of any magnitude, often close to infinity or subnormal. */
 static float random_scale(void)
 {
 	if (random_below(4) == 0)
@@ -119,7 +119,7 @@ static float random_scale(void)
 	return powf(10, (float)random_below(84000) / 1000 - 45);
 }
 
-/* What the signatures want of scales, so that more than one in a hundred is valid. */
+/* Make the scales fit what signatures require: otherwise fewer than one model in a hundred would be valid. */
 static void go_together(struct nnb_operand *o, const struct nnb_operation *op)
 {
 	struct nnb_operand *out = &o[op->outputs[0]];
@@ -234,7 +234,7 @@ static void an_index_out_of_range_fails_that_execution(void **state)
 	for (size_t i = 0; i < N_OF(bad); i++) {
 		*at = bad[i];
 		assert_int_equal(nnb_execute(p, &request, NULL, NULL), NNB_STATUS_GENERAL_FAILURE);
-		*at = 2; /* and the next one is fine */
+		*at = 2; /* the next dimension is valid */
 		assert_int_equal(nnb_execute(p, &request, NULL, NULL), NNB_STATUS_NONE);
 		assert_true(((float *)at)[2] == 4 && ((float *)at)[3] == 5);
 	}

@@ -1,5 +1,6 @@
 /*
- * test_execution_torn.c -- pools cut short under executions: the one that was hit fails, and nobody else.
+ *
+ * test_execution_torn.c -- pools cut short during executions: the execution that uses the pool fails, and no other.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -108,7 +109,7 @@ static void only_the_execution_that_was_hit_fails(void **state)
 	give_sigbus_back();
 	in_file_init(&v);
 	vectors_init(&other, N);
-	for (int mapped = 0; mapped < 2; mapped++) { /* as a burst has it, and mapped for this execution */
+	for (int mapped = 0; mapped < 2; mapped++) { /* first mapped for this execution, then as a burst maps it */
 		struct nnb_mapping *const *mappings = mapped ? &v.f.mapping : NULL;
 		struct cutter cutter = { v.f.fd, N * 4 };
 
@@ -118,7 +119,7 @@ static void only_the_execution_that_was_hit_fails(void **state)
 		assert_true(finished);
 		nnb_execution_end(e);
 
-		expect_vector(p, NNB_ADD, N, 1); /* somebody else's */
+		expect_vector(p, NNB_ADD, N, 1); /* another execution is not affected */
 		if (mapped) {                    /* still short: it fails as often as it is tried */
 			assert_int_equal(nnb_execution_begin(p, &v.request, mappings, false, NULL, &e, NULL),
 			                 NNB_STATUS_NONE);

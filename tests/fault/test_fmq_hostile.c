@@ -248,7 +248,7 @@ static void end_child(pid_t pid)
 
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it lived until now */
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* the peer lived until this signal */
 }
 
 static void a_peer_scribbles(void **state)
@@ -278,7 +278,7 @@ static void a_peer_scribbles(void **state)
 	nnb_fmq_free(v.q);
 }
 
-/* F-32: up to five readers of one unsynchronized queue while somebody scribbles. */
+/* F-32: up to five readers of one unsynchronized queue while a peer writes garbage over it. */
 static void a_peer_scribbles_on_five_readers(void **state)
 {
 	uint64_t end = end_of_part(75, RANDOM_PARTS);
@@ -328,7 +328,7 @@ static void the_file_cannot_be_cut(void **state)
 	nnb_fmq_free(v.q);
 }
 
-/* Punching a hole is not shrinking: the words become 0, and nobody crashes. */
+/* Punching a hole does not shrink the file: the words become 0, and no reader crashes. */
 static void a_hole_is_only_zeros(void **state)
 {
 	struct victim v;
@@ -508,7 +508,7 @@ static bool try_stranger(const struct nnb_fmq_desc *d, bool keep_counters)
 	return true;
 }
 
-/* Whatever a descriptor says, attaching is refused or gives a queue that stays in its file. */
+/* For any descriptor, attaching is refused or returns a queue that lies within its file. */
 static void any_descriptor(void **state)
 {
 	uint64_t end = end_of_part(500, RANDOM_PARTS);
@@ -709,7 +709,7 @@ static void a_reader_killed_anywhere(void **state)
 	nnb_fmq_free(v.q);
 }
 
-/* What an unsynchronized writer had begun to overwrite when it died stays lost when the next one writes less. */
+/* The words that a dying writer had begun to overwrite stay lost when the next writer writes less. */
 static void a_writer_dead_in_the_middle_of_a_write(void **state)
 {
 	uint64_t elements[CAPACITY];

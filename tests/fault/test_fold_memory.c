@@ -78,7 +78,7 @@ static void told(void *ctx, const void *fact)
 	n_facts++;
 }
 
-/* Every call of the table is to a function of a pointer to whom, and one to what. */
+/* A table of callbacks that all do no more than count their calls. */
 static struct bsa_facts all_facts(void)
 {
 	void (*call)(void *, const void *) = told;
@@ -137,7 +137,7 @@ static int take_all(struct bsa_fold *f, struct script *s)
 	return r ? r : bsa_fold_finish(f);
 }
 
-/* What the fold says of everything, when its @nth allocation fails. */
+/* Fold everything while the allocation number @nth fails; returns the fold's error. */
 static int fold(const struct bsa_fold_options *options, size_t nth)
 {
 	struct script *s = script_new(everything);

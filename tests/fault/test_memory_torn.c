@@ -13,7 +13,7 @@
 #define RW (PROT_READ | PROT_WRITE)
 enum { PAGES = 4, FILL = 0xa5 };
 
-#ifdef __SANITIZE_THREAD__ /* it blocks every signal in every handler; and maps memory itself, or gives up */
+#ifdef __SANITIZE_THREAD__ /* TSan blocks every signal in every handler, and aborts where it cannot map memory */
 enum { HANDLERS_NEST = false, LIVES_WITHOUT_MAPPING = false };
 #else
 enum { HANDLERS_NEST = true, LIVES_WITHOUT_MAPPING = true };
@@ -215,7 +215,7 @@ static void it_is_torn_and_mended_again_and_again(struct victim *v)
 	}
 }
 
-/* What cannot be cut is never torn, and its file is not kept. */
+/* A sealed file cannot be cut, so it is never torn, and its file is not kept open. */
 static void a_sealed_file_is_whole_for_ever(struct victim *v)
 {
 	int fd = new_file(PAGES * page, F_SEAL_SHRINK);
@@ -251,7 +251,7 @@ static void a_file_still_short_is_torn_for_the_next(struct victim *v)
 	assert_false(nnb_mapping_torn(v->m, nnb_mapping_mark(v->m)));
 }
 
-/* Who began on zeroes must learn of it, though it is mended for who begins after. */
+/* A reader that began on zeroes must learn of it, even if the mapping is mended for a later reader. */
 static void a_later_mark_does_not_mend_for_an_earlier(struct victim *v)
 {
 	uint32_t earlier, later;
@@ -332,7 +332,7 @@ static void many_mappings_are_watched(struct victim *v)
 	}
 }
 
-/* What cannot be mapped any more is not mended, and there is something in its place all the same. */
+/* A file that mmap refuses is not mended, but the range stays mapped all the same. */
 static void a_file_that_mmap_refuses_stays_torn(struct victim *v)
 {
 	int fd = new_file(PAGES * page, 0);
@@ -487,7 +487,7 @@ static void ten_thousand_come_and_go_while_others_tear(struct victim *v)
 	}
 }
 
-/* One file that is whole at even times only, and readers of one mapping of it that mark, read and judge. */
+/* One file that is whole only at even times, and readers of one mapping of it that mark, read and judge. */
 struct judged {
 	struct victim v;
 	_Atomic uint32_t time;
@@ -530,7 +530,7 @@ static void no_zeroes_are_accepted(struct victim *v)
 		sched_yield();
 		regrow(v->fd);
 		atomic_fetch_add(&j.time, 1);
-		/* it is mended without being told to, and somebody sees it */
+		/* the mapping mends itself, and a reader sees it */
 		for (accepted = atomic_load(&j.accepted); atomic_load(&j.accepted) == accepted;)
 			sched_yield();
 	}
@@ -571,14 +571,14 @@ static const struct row {
 
 /* ---- scenes: who had SIGBUS before ---- */
 
-enum { SKIPPED = 77 }; /* what a scene exits with that cannot be played here */
+enum { SKIPPED = 77 }; /* exit status of a scene that cannot be played on this machine */
 
 static struct victim ours;
-static volatile unsigned char *foreign; /* a page whose file is gone, and nobody's business but ours */
+static volatile unsigned char *foreign; /* a page whose file is gone, and which is not registered with the library */
 static volatile sig_atomic_t calls;
 static sigjmp_buf out;
 
-/* All that comes after whoever had the signal has been installed. */
+/* Run the rest of the scene after the previous handler of the signal has been installed. */
 static void set_scene(void)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
@@ -716,7 +716,7 @@ static void the_one_before_touches_a_torn_page(void)
 	must(nnb_mapping_torn(ours.m, mark));
 }
 
-/* As it would without us: the kernel ends a process that faults on what it has blocked. */
+/* Without the library the same would happen: the kernel ends a process that faults on a signal that it blocks. */
 static void the_one_before_may_not_fault(void)
 {
 	hold_info(touch_ours_and_put, 0);
@@ -755,7 +755,7 @@ static void sent_while_nobody_was_before(void)
 	_exit(1);
 }
 
-/* An address of ours in what somebody sent is no fault of ours. */
+/* A sent signal may carry an address of the library's: it is not a fault of that mapping. */
 static void sent_with_an_address_of_ours(void)
 {
 	siginfo_t info;
@@ -843,7 +843,7 @@ static void the_neighbours_are_not_ours(void)
 		}
 		must(ftruncate(fd, (off_t)page) == 0);
 	}
-	_exit(0); /* what was before ours may have been anybody's */
+	_exit(0); /* the previous disposition of the signal is unknown here */
 }
 
 static void where_ours_was_is_not_ours(void)
@@ -919,7 +919,7 @@ static void one_piece_more_than_there_may_be(void)
 	cut(ours.fd, 0);
 	cut(another.fd, 0);
 	use_up_one_piece_more();
-	must(ours.data[page] == 0); /* of the reserve */
+	must(ours.data[page] == 0); /* a page of the reserve */
 	while (mmap(NULL, page, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		;
 	regrow(another.fd);

@@ -120,7 +120,7 @@ static int give_value(struct nnb_model *m, uint32_t index, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		data[i] = byte_of(index, i);
 	r = nnb_model_value(m, index, data, n);
-	memset(data, 0, n + 1); /* it was copied */
+	memset(data, 0, n + 1); /* the model keeps a copy, so this changes nothing */
 	free(data);
 	return r;
 }
@@ -182,7 +182,7 @@ static struct nnb_model *half_built(void)
 
 /* ---- values ---- */
 
-/* What was tight in the order of the values need not be tight in that of the operands, once the large ones have left. */
+/* Constants that are packed in the order of their values may not be packed in the order of their operands once the large ones are moved out. */
 static void small_constants_in_any_order_keep_their_values(void **state)
 {
 	enum { N = 400 };
@@ -322,7 +322,7 @@ static int copy(struct nnb_model *m)
 static const struct shortage {
 	const char *name;
 	int (*call)(struct nnb_model *m);
-	unsigned allocations; /* that must succeed */
+	unsigned allocations; /* number of allocations that must succeed */
 } shortages[] = {
 	{ "without memory for an operand nothing changes", add_an_operand, 1 },
 	{ "without memory for a value nothing changes", add_a_value, 1 },
@@ -343,7 +343,7 @@ static void without_memory_nothing_changes(void **state)
 	for (unsigned i = 1; i <= row->allocations; i++) {
 		fail_at = i;
 		r = row->call(m);
-		assert_int_equal(fail_at, 0); /* it failed */
+		assert_int_equal(fail_at, 0); /* the allocation that had to fail did fail */
 		assert_int_equal(r, -ENOMEM);
 		assert_true(is_still(m, &before));
 	}
@@ -353,7 +353,7 @@ static void without_memory_nothing_changes(void **state)
 	assert_int_equal(open_fds(), fds);
 }
 
-/* What finish allocates last is only for tidiness. */
+/* The last allocation of finish only packs the constants more tightly. */
 static void without_memory_for_tidying_finish_leaves_gaps(void **state)
 {
 	struct nnb_model *m = half_built();

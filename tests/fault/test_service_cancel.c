@@ -19,7 +19,7 @@ enum { PATIENT = 1, ADDS = 150000 };
 
 enum { KILLS = 5, QUIET_US = 20000 };
 
-/* One MAX_POOL_2D: a million outputs of a window of a million cells each. */
+/* A model of one MAX_POOL_2D: a million outputs, each of a window of a million cells. */
 static struct nnb_model *endless_model(void)
 {
 	const uint32_t out_side = SIDE - FILTER + 1;
@@ -42,7 +42,7 @@ static struct nnb_model *endless_model(void)
 	return m;
 }
 
-/* One CONV_2D, which XNNPACK computes: of some 50 ms if @side is 40. */
+/* A model of one CONV_2D, which XNNPACK computes in about 50 ms if @side is 40. */
 static struct nnb_model *long_model(uint32_t side)
 {
 	enum { LONG_CHANNELS = 256, WEIGHTS = LONG_CHANNELS * 9 * LONG_CHANNELS };
@@ -169,11 +169,11 @@ static void executes_endlessly(const char *socket_path)
 	call_init(&e, m);
 	say('.');
 	nnb_remote_execute(remote, &e.call, NULL, NULL);
-	say('!'); /* which it should not come to */
+	say('!'); /* the scene must be killed before this line */
 	stay();
 }
 
-/* Of @app, as @client sees it. */
+/* The counts of @app, as @client reads them. */
 static struct nnb_app_counts counts_of(struct nnb_client *client, uint32_t app)
 {
 	struct nnb_app_counts rows[4];
@@ -303,7 +303,7 @@ static void app_prepares(const char *socket_path, bool endlessly)
 	}
 }
 
-/* What the service's process has had of the cpus. */
+/* The cpu time that the service's process has used. */
 static uint64_t cpu_of_service(const struct fixture *f)
 {
 	struct timespec t;
@@ -329,7 +329,7 @@ static uint64_t cpu_at_rest(struct fixture *f)
 	return now;
 }
 
-/* What the service takes of the cpus once an app that does @scene has been killed, @after_us after it said that it is there. */
+/* The cpu time that the service uses after an app that plays @scene was killed, @after_us after the app reported its start. */
 static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t after_us)
 {
 	struct child app;
@@ -343,7 +343,7 @@ static uint64_t cpu_after_death(struct fixture *f, const char *scene, useconds_t
 	return cpu_at_rest(f) - ns;
 }
 
-/* It is killed somewhere in a preparation, and what that has made is given back; so is what an app has that is idle. */
+/* An app killed at any moment of a preparation gets what the preparation allocated released; so does an idle app. */
 static void a_dead_app_ends_its_preparation(void **state)
 {
 	struct fixture *f = *state;
@@ -413,7 +413,8 @@ static void an_execution_of_unknown_work_ends_at_the_limit(void **state)
 	assert_int_equal(nnb_pool_new(&pool, IN + 64 + OUT), 0);
 	call.pools = &pool;
 	memcpy((char *)nnb_pool_data(pool) + IN,
-	       (int32_t[]){ 1, SIDE / (2 * UNKNOWN_SIDE), SIDE / (2 * UNKNOWN_SIDE), 1 }, 16); /* which is doubled */
+	       /* the image's side is doubled */
+	       (int32_t[]){ 1, SIDE / (2 * UNKNOWN_SIDE), SIDE / (2 * UNKNOWN_SIDE), 1 }, 16);
 	cpu = cpu_of_service(f);
 	assert_int_equal(nnb_remote_execute(remote, &call, NULL, &why), NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
 	cpu = cpu_of_service(f) - cpu;
@@ -476,7 +477,7 @@ static void *prepares(void *arg)
 	return NULL;
 }
 
-/* They came with a message, which is over long before its trial run is: in the midst of that the app is asked about. */
+/* The files come with a message, which ends long before the trial run does: query the app in the middle of the trial run. */
 static void the_files_of_a_cache_are_charged_for_while_it_prepares(void **state)
 {
 	struct fixture *f = *state;
@@ -506,7 +507,7 @@ static void the_files_of_a_cache_are_charged_for_while_it_prepares(void **state)
 	nnb_model_free(p.m);
 }
 
-/* Nobody makes room here: the lane is free once the app is dead. */
+/* No execution is preempted here: the lane is free once the app is dead. */
 static void a_dead_app_leaves_its_lane(void **state)
 {
 	struct fixture *f = *state;
@@ -533,7 +534,7 @@ static int by_time(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* It has more than its share at once: whoever comes is next. */
+/* The running app is over its share at once, so the next app to arrive preempts it. */
 static void it_makes_room_in_the_midst_of_an_operation(void **state)
 {
 	struct fixture *f = *state;
@@ -601,7 +602,7 @@ static uint64_t all_preemptions(const struct fixture *f)
 	return preemptions;
 }
 
-/* That have asked for a lane. */
+/* The number of executions that have asked for a lane. */
 static uint64_t all_executions(const struct fixture *f)
 {
 	struct nnb_app_counts rows[4];

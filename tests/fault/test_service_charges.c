@@ -14,16 +14,16 @@
 #define MIB UINT64_C(1048576)
 
 enum {
-	COPIES = 32,        /* of the image, in the temporary */
-	SIDE = 512,         /* of the image: 1 MiB */
+	COPIES = 32,        /* copies of the image in the temporary */
+	SIDE = 512,         /* side of the image: 1 MiB */
 	SHAPES = 5,         /* more than the driver keeps plans for */
-	LAYERS = 8,         /* of one output each, */
-	WEIGHTS = 1 << 16,  /* and of so many inputs: 2 MiB of weights in all */
-	RUNS = 4,           /* of one model that wait inside an operation at a time */
-	UNCHARGED_MIB = 12, /* that the service may have besides: stacks of threads, the heap's odds and ends */
+	LAYERS = 8,         /* layers of one output each */
+	WEIGHTS = 1 << 16,  /* inputs of each layer: 2 MiB of weights in all */
+	RUNS = 4,           /* executions of one model that wait inside an operation at the same time */
+	UNCHARGED_MIB = 12, /* memory that the service may hold uncharged: stacks of threads, the heap's rest */
 	ODD_PERCENT = 3,
 	N = 16,
-	POOLS = 40 /* of a model, and of an execution */
+	POOLS = 40 /* pools of a model, and of an execution */
 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -198,7 +198,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* It has no more than its apps are charged with. */
+/* The service holds no more than what its apps are charged with. */
 static void expect_charged(const struct fixture *f, const char *when)
 {
 	uint64_t charged = app_counts(f->client).all.bytes, has = rss_of(&f->s) - f->rss;
@@ -345,7 +345,7 @@ static void runs_that_wait_inside_are_charged_for(void **state)
 
 /* ---- file descriptors ---- */
 
-/* Of a file that can become shorter: who maps it keeps it open. */
+/* Memory in a file that can become shorter: every process that maps it keeps the file open. */
 static struct nnb_memory file_memory(void)
 {
 	struct nnb_memory memory;
@@ -375,12 +375,13 @@ static void *prepares(void *arg)
 	return NULL;
 }
 
-/* As they came, and once more for the mapping. */
+/* The charge counts the received files, and once more their mapping. */
 static void files_of_a_model_are_charged_for_while_it_is_prepared(void **state)
 {
 	struct fixture *f = *state;
 	struct preparing p = { .client = f->client, .m = vector_model(NNB_ADD, N, 1) };
-	struct nnb_client *other = app_open(&f->s); /* who looks: the channel is taken */
+	/* another connection for the query, because the app's channel is busy */
+	struct nnb_client *other = app_open(&f->s);
 	struct nnb_memory memory = file_memory();
 	pthread_t thread;
 

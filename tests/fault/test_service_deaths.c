@@ -424,7 +424,7 @@ static void start_all(struct fixture *f, struct waiter *w, size_t n)
 	await(&f->s.gate->held_runs, 2);
 }
 
-/* B-33, B-26: whoever waits is told; later requests go the ordinary way, and that is dead. */
+/* B-33, B-26: every waiting caller gets an answer; later requests take the ordinary path, which is dead too. */
 static void nobody_waits_for_a_dead_service(void **state)
 {
 	struct fixture *f = *state;

@@ -138,7 +138,7 @@ static void put_queue(struct out *o, const struct nnb_fmq *q)
 		put_fd(o, desc.fds[i]);
 }
 
-/* One packet. It never waits, for who should read it may have been stopped. */
+/* Send one packet. Never waits, because the reader may be stopped. */
 static bool send_packet(int sock, const struct header *h, const void *body, size_t n, const int *fds, unsigned n_fds)
 {
 	struct iovec iov[2] = { { (void *)(uintptr_t)h, sizeof(*h) }, { (void *)(uintptr_t)body, n } };
@@ -175,7 +175,7 @@ static bool send_out(int sock, const struct out *o)
 	return good;
 }
 
-/* What came: its header and body. -1: nothing in time, or the end. */
+/* Receive one message: header and body. Returns -1 at a timeout or the end of the channel. */
 static int receive(int sock, uint8_t *buf, size_t room, int timeout_ms)
 {
 	struct pollfd at = { .fd = sock, .events = POLLIN };
@@ -222,8 +222,8 @@ struct evil {
 	size_t form_bytes;
 	struct nnb_memory pool, half, cut; /* half: what a buffer holds; cut: of a file that may be cut short */
 	int fences[4];                     /* signalled, pending, failed, and none */
-	unsigned n_fences;                 /* of these, that the next one waits for */
-	int own_fence;                     /* that the last one is to signal */
+	unsigned n_fences;                 /* number of fences, of these, that the next execution waits for */
+	int own_fence;                     /* the fence that the last execution signals */
 	uint64_t deadline_ns;
 	struct nnb_fmq *request, *result;
 	struct raw raw_request, raw_result;
@@ -534,7 +534,7 @@ static int call(struct evil *e, uint16_t type, int timeout_ms)
 	return status;
 }
 
-/* As far as a warm start. */
+/* Connect and go through the steps up to a warm start. */
 static void evil_start(struct evil *e, const char *socket_path, uint64_t seed)
 {
 	evil_init(e, socket_path, seed);
@@ -672,7 +672,7 @@ static void dies_in_the_callback(struct evil *e)
 	must(asked(e, PROMPT));
 }
 
-/* The request goes on, though nobody is there to be told. */
+/* The request goes on though the callback's channel is closed. */
 static void hangs_up_in_the_callback(struct evil *e)
 {
 	write_request(e, 0);
@@ -719,7 +719,7 @@ static void answers_with_anything(struct evil *e)
 		if (i % 2)
 			strcpy(odd.name, "mmap_fd");
 		write_request(e, i);
-		if (asked(e, i ? SOON : PROMPT)) /* it does not ask any more who answered with what is no memory */
+		if (asked(e, i ? SOON : PROMPT)) /* the service asks no more after an answer whose fd is not memory */
 			tell(e, 1, &odd);
 		must(read_result(e, PROMPT) >= 0);
 		close(odd.fds[0]);
@@ -765,7 +765,7 @@ static void never_takes_a_result(struct evil *e)
 	}
 }
 
-/* Nobody reads what is done: who tells is stuck, and in the end its calls are. */
+/* This client reads no completion events: the service's sender blocks, and at last the client's calls do. */
 static void never_reads_events(struct evil *e)
 {
 	int status = 0;
@@ -800,7 +800,7 @@ static void calls_in_a_circle(struct evil *e)
 	send_out(ends[0], &e->out);
 }
 
-/* Who takes a socket that cannot be shut down waits on it for ever. */
+/* A server that waits on a socket which cannot be shut down would wait for ever. */
 static void offers_what_is_no_channel(struct evil *e)
 {
 	const int none[] = { socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK),
@@ -813,7 +813,8 @@ static void offers_what_is_no_channel(struct evil *e)
 		close(none[i]);
 	}
 	for (int i = 0; i < 60; i++) {
-		int ours = dup(e->life); /* one that is still answered, whoever reads the other */
+		/* the service still answers on this one, while another process reads the other end */
+		int ours = dup(e->life);
 
 		fd = odd_fd(e);
 		begin(&e->out, CHANNEL);
@@ -825,7 +826,7 @@ static void offers_what_is_no_channel(struct evil *e)
 	}
 }
 
-/* The option is the socket's, whoever reads it: each message that the service takes would bring it another fd. */
+/* The option belongs to the socket, for all its readers: each message that the service receives would bring it another fd. */
 static void asks_who_it_talks_to(struct evil *e)
 {
 	const int on = 1;
@@ -841,7 +842,7 @@ static void asks_who_it_talks_to(struct evil *e)
 	}
 }
 
-/* A connection whose end takes a quarter of an hour to close, as long as nobody reads at the other end, *ret_peer. */
+/* A connection whose close takes a quarter of an hour unless the other end, *ret_peer, is read. */
 static int lingering_to(int *ret_peer)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 900 };
@@ -869,7 +870,7 @@ static int lingering(void)
 	return lingering_to(&peer);
 }
 
-/* One that outlives us: a process of its own has the other end, for longer than anything here is waited for. */
+/* A connection that outlives this process: another process holds the other end, longer than any wait of this test. */
 static int lingering_on(void)
 {
 	int peer, fd = lingering_to(&peer);
@@ -897,7 +898,7 @@ static void close_beside(int fd)
 	must(pthread_create(&thread, NULL, close_it, (void *)(intptr_t)fd) == 0 && pthread_detach(thread) == 0);
 }
 
-/* Behind a message that ends the channel lies a socket that then nobody takes: closing the one closes the other. */
+/* A message ends the channel, and behind it lies a socket that is never received: closing the channel closes it too. */
 static void leaves_what_takes_long_to_close(struct evil *e)
 {
 	int ends[2], slow;
@@ -933,7 +934,7 @@ static void is_refused_with_what_takes_long_to_close(struct evil *e)
 	}
 }
 
-/* What is no memory is closed, on the burst's thread, and its connection has to end all the same. */
+/* The burst's thread closes fds that are not memory, and the connection must end all the same. */
 static void answers_with_what_takes_long_to_close(struct evil *e)
 {
 	struct nnb_memory odd = e->pool;
@@ -947,7 +948,7 @@ static void answers_with_what_takes_long_to_close(struct evil *e)
 	read_result(e, SOON);
 }
 
-/* What is no memory of a call, what is none of its queues, no fence, no cache: each on a channel of its own. */
+/* Calls with fds that are not memory, queues, fences or a cache: each on a channel of its own. */
 static void calls_with_what_takes_long_to_close(struct evil *e)
 {
 	static const uint16_t types[] = { BUFFER_WRITE, BUFFER_READ, EXECUTE_FENCED, PREPARE };
@@ -962,7 +963,7 @@ static void calls_with_what_takes_long_to_close(struct evil *e)
 		e->half.fds[0] = e->fences[0] = slow;
 		make_call(e, types[i]);
 		if (types[i] == PREPARE)
-			put_fd(&e->out, slow); /* one more than there should be */
+			put_fd(&e->out, slow); /* one fd more than the call takes */
 		send_out(e->channels[e->n_channels - 1], &e->out);
 		e->half = right;
 		e->fences[0] = fence;
@@ -970,7 +971,7 @@ static void calls_with_what_takes_long_to_close(struct evil *e)
 	}
 }
 
-/* What is to be read of an entry counts before it is read. */
+/* The size of a cache entry counts before the service reads it. */
 static void prepares_from_an_enormous_cache(struct evil *e)
 {
 	must(ftruncate(e->cut.fds[0], (off_t)256 << 20) == 0);
@@ -1038,7 +1039,7 @@ static void floods_channels(struct evil *e)
 		must(status == NNB_STATUS_NONE || status == NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
 		refused += status != NNB_STATUS_NONE;
 		if (e->n_channels == SOCKETS_MAX && refused == 0)
-			e->n_channels--; /* it stays open, unused */
+			e->n_channels--; /* the channel stays open, unused */
 	}
 	must(refused > 9000);
 }
@@ -1237,7 +1238,7 @@ static void copies_what_cannot_be(struct evil *e)
 	for (size_t i = 0; i < 2 * N_OF(odd_copies); i++) {
 		const struct odd_copy *c = &odd_copies[i / 2];
 
-		if (i % 2 && c->rank) /* who reads has none */
+		if (i % 2 && c->rank) /* BUFFER_READ takes no rank */
 			continue;
 		must(call(e, BUFFER_WRITE, PROMPT) == NNB_STATUS_NONE);
 		put_odd_copy(e, c, i % 2 ? BUFFER_READ : BUFFER_WRITE);
@@ -1310,7 +1311,7 @@ static struct nnb_service_counts counts_of(struct evil *e)
 	return counts;
 }
 
-/* It will not hear what it has, and so it has nothing. */
+/* A client that cannot receive an answer never learns the number of its buffer: the service must not keep the buffer. */
 static void hears_no_answers(struct evil *e)
 {
 	uint64_t end = now_ns() + PATIENCE;
@@ -1327,7 +1328,7 @@ static void hears_no_answers(struct evil *e)
 	}
 }
 
-/* Whatever it is, it is looked at first. */
+/* The service checks each fence fd before it waits on it. */
 static void waits_for_what_is_no_fence(struct evil *e)
 {
 	unsigned refused = 0;
@@ -1369,7 +1370,7 @@ static void wants_what_is_no_fence_signalled(struct evil *e)
 	must(refused > 80);
 }
 
-/* It brings no fence, not even its own, and says that there are others: as many as make one too few with that one. */
+/* The client sends no fence, not even its own, and claims some: the largest count, with its own fence added, overflows to 0. */
 static void counts_fences_that_it_has_not_brought(struct evil *e)
 {
 	static const uint32_t counts[] = { UINT32_MAX, UINT32_MAX - 1, 0, 1 };
@@ -1385,7 +1386,7 @@ static void counts_fences_that_it_has_not_brought(struct evil *e)
 	}
 }
 
-/* What a hello of another version holds is not known: it is answered all the same. */
+/* The content of a hello of another version is unknown: the service answers it all the same. */
 static void speaks_other_versions(struct evil *e)
 {
 	introduce_as(e, 3, false, false);
@@ -1406,7 +1407,7 @@ static void fights_for_its_fence(struct evil *e)
 
 		make_call(e, EXECUTE_FENCED);
 		must(send_out(e->channels[0], &e->out));
-		if (answer(e->channels[0], PROMPT)) /* too many are held up already */
+		if (answer(e->channels[0], PROMPT)) /* the service refuses because too many executions wait already */
 			break;
 		fence = e->own_fence;
 		e->own_fence = -1;
@@ -1692,7 +1693,7 @@ static void cut_or_grow(struct evil *e)
 		e->cut.fds[0] = memfd_create("cut", MFD_CLOEXEC);
 }
 
-/* What it waits for and until when; and what was pending is over, or the other way round. */
+/* Change the fences to wait for and the deadline; sometimes signal a fence, so that pending executions begin, and make a new one. */
 static void change_the_times(struct evil *e)
 {
 	static const uint64_t deadlines[] = { 0, 0, 0, 1, UINT64_MAX };
@@ -1706,7 +1707,7 @@ static void change_the_times(struct evil *e)
 	must(nnb_fence_new(&e->fences[1]) == 0);
 }
 
-/* As far as it gets. */
+/* Connect and play as many steps as the service allows. */
 static void start_over(struct evil *e)
 {
 	while (e->n_channels)
@@ -1819,7 +1820,7 @@ static void stall(struct evil *e, const char *socket_path)
 	write_request(e, 0);
 	must(asked(e, PROMPT));
 	must(read_result(e, PROMPT) == NNB_STATUS_GENERAL_FAILURE);
-	write_request(e, 0); /* it is not asked again */
+	write_request(e, 0); /* the service does not ask again */
 	must(read_result(e, PROMPT) == NNB_STATUS_GENERAL_FAILURE);
 	must(!asked(e, 0));
 	expect_end(silent);
@@ -2030,7 +2031,7 @@ static void random_sessions(void **state)
 	              next - first, first, next - 1, counts.sync_executions, counts.async_executions,
 	              counts.fenced_executions, counts.burst_requests, counts.burst_malformed, counts.slot_misses,
 	              counts.slot_lookups, counts.refused);
-	/* They got as far as that. */
+	/* The steps before this point were reached. */
 	assert_true(counts.burst_malformed && counts.async_executions && counts.fenced_executions &&
 	            counts.slot_misses > 10);
 }

@@ -19,12 +19,12 @@ enum {
 	FILES = 3000,
 	GREEDY = 3,      /* apps that take all they can get */
 	POOLS = 4200,    /* that one of them tries to have: more than its limit */
-	N = 16,          /* of their model, and the victim's */
+	N = 16,          /* elements of the attackers' model and the victim's */
 	ROUNDS = 40,     /* connections of the victim, with all that an app does */
-	SLOWER_MS = 100, /* that a connection may take beside them */
+	SLOWER_MS = 100, /* milliseconds that a connection may take longer beside the attackers */
 	UNREAD = 16,     /* connections of an app that takes no answers */
-	CALLS = 400,     /* that it makes on each */
-	FENCES = 50,     /* that the victim has meanwhile */
+	CALLS = 400,     /* calls of each attacker on each connection */
+	FENCES = 50,     /* fences that the victim makes in the meantime */
 	USERS = 65000,   /* apps are users from here on */
 	SERVICE = 64999
 };
@@ -103,7 +103,7 @@ static void become(const char *user)
 
 	if (uid)
 		must(setgroups(0, NULL) == 0 && setgid(uid) == 0 && setuid(uid) == 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* which another user had not any more */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process loses this setting when it changes its user */
 	must(getppid() != 1);
 }
 
@@ -189,7 +189,7 @@ static void keep_pools(struct nnb_burst *burst, struct nnb_pool **pools, unsigne
 		io_refresh(&io, 1);
 		why.text[0] = '\0';
 		status = nnb_burst_execute(burst, &io.call, &io.answer, &why);
-		if (status && status != NNB_STATUS_GENERAL_FAILURE) /* which may be all that a burst can say */
+		if (status && status != NNB_STATUS_GENERAL_FAILURE) /* a burst may report no more than this status */
 			look_at_refusal(status, &why, named);
 	}
 }
@@ -322,10 +322,10 @@ static void apps_that_take_all_leave_others_theirs(void **state)
 	n = app_counts(client);
 	print_message("of %u file descriptors apps have %ju, of which this app %ju; the service has %u\n", FILES,
 	              (uintmax_t)n.descriptors.all, (uintmax_t)n.descriptors.app, service_footprint(&f->s).fds);
-	assert_true(n.descriptors.all > FILES / 4); /* they have indeed taken what there is */
+	assert_true(n.descriptors.all > FILES / 4); /* the attackers did take the descriptors */
 	expect_within_budget(&f->s, client);
 	beside = longest_visit(&f->s, m);
-	expect_sync(remote, &io, NNB_ADD); /* and it has kept its connection */
+	expect_sync(remote, &io, NNB_ADD); /* the victim has kept its connection */
 	expect_within_budget(&f->s, client);
 	print_message("a visit takes %.1f ms at most, and %.1f ms beside them\n", (double)before / 1e6,
 	              (double)beside / 1e6);

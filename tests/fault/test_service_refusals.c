@@ -1,9 +1,10 @@
 /*
- * test_service_refusals.c -- clients that are refused, or that stay when the service stops, and whose sockets hold what
- * takes a quarter of an hour to close: the next client is let in, and a stop takes two seconds.
  *
- * What takes so long is a TCP connection with SO_LINGER and bytes that its peer does not read. Whoever closes it last
- * sleeps; the client has sent it to the service, and has closed it itself.
+ * test_service_refusals.c -- refused clients, or clients that stay when the service stops, whose sockets hold objects that
+ * take a quarter of an hour to close: the service still lets the next client in, and stops within two seconds.
+ *
+ * The slow object is a TCP connection with SO_LINGER and bytes that its peer does not read. The process that closes it last
+ * sleeps; the client has sent it to the service, and has closed its own copy.
  */
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -13,10 +14,10 @@
 
 enum {
 	REFUSED = 600,   /* connections, behind those that are let in */
-	LET_IN = 16,     /* of an app */
+	LET_IN = 16,     /* connections that the service lets in per app */
 	VICTIMS = 7,     /* that come after them */
 	BACKLOG = 60,    /* connections that the service has not taken yet when it stops */
-	WAITS_MS = 1000, /* that a victim waits at most, all in all, beside five other things that this machine does */
+	WAITS_MS = 1000, /* milliseconds that a victim may wait in all, beside five other loads on this machine */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 	CLOSES_MS = 5000,
 	STOPS_MS = 5000,
@@ -38,7 +39,7 @@ enum { MAGIC = 0x43424e4e, HELLO = 1, CHANNEL = 2, ANSWER = 64 };
 
 static int tcp_socket(void)
 {
-	const int little = 4096, more = 65536; /* what is sent, and what the peer takes of it */
+	const int little = 4096, more = 65536; /* bytes sent, and bytes that the peer receives */
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	must(fd >= 0);
@@ -137,7 +138,7 @@ static int connected_lingering(const char *socket_path)
  */
 static void is_refused(const char *socket_path, pid_t service)
 {
-	uint64_t end = now_ns() + 5000 * MS; /* the service may let nobody in any more */
+	uint64_t end = now_ns() + 5000 * MS; /* the service may refuse new connections by now */
 	struct nnb_client *client;
 	int fd;
 
@@ -168,7 +169,7 @@ static void waits_to_be_let_in(const char *socket_path, pid_t service)
 	stay();
 }
 
-/* A channel ends with a message that is none, and behind that lies one which nobody reads; so do life lines. */
+/* A channel ends with a malformed message, and behind it lies one that is never read; the same for life lines. */
 static void stays_with_channels(const char *socket_path, pid_t service)
 {
 	struct nnb_client *client;
@@ -177,7 +178,7 @@ static void stays_with_channels(const char *socket_path, pid_t service)
 	for (int i = 0; i < LET_IN - 1; i++) {
 		int fd = connected(socket_path);
 
-		send_fd(fd, HELLO, fd); /* it has no body: none, too */
+		send_fd(fd, HELLO, fd); /* a message without a body is malformed, too */
 		send_lingering(fd, ANSWER);
 	}
 	kill(service, SIGCONT);
@@ -280,7 +281,7 @@ static void refused_clients_keep_nobody_out(void **state)
 	service_settles(s);
 }
 
-/* What does not end is left after 1.5 s, and @most is more; sockets are no reason for that, and @most is less. */
+/* A stop that waits for a client ends after 1.5 s, and @most is more; sockets are no reason to wait, and @most is less. */
 static void expect_prompt_stop(struct service *s, uint64_t then, unsigned most)
 {
 	unsigned took;
@@ -331,7 +332,7 @@ static void a_stop_waits_for_nobody_who_is_refused(void **state)
 	then = now_ns();
 	kill(s->pid, SIGTERM);
 	expect_prompt_stop(s, then, CLOSES_MS);
-	child_end(&c); /* it finds no service any more */
+	child_end(&c); /* the child finds the service gone */
 }
 
 static void a_stop_waits_for_no_execution(void **state)

@@ -137,7 +137,7 @@ static void spoil(struct nnb_argument *a)
 		a->no_value = true;
 		break;
 	default:
-		break; /* it is right */
+		break; /* the answer is right */
 	}
 }
 
@@ -189,7 +189,8 @@ static void a_call_and_a_burst_say_the_same(void **state)
 		for (unsigned k = 0; k < POOLS; k++)
 			nnb_pool_free(pools[k]);
 	}
-	assert_true(seen[NNB_STATUS_NONE] > REQUESTS / 50); /* and not because all are wrong in one way */
+	/* otherwise all requests might be malformed in the same way */
+	assert_true(seen[NNB_STATUS_NONE] > REQUESTS / 50);
 	assert_true(seen[NNB_STATUS_INVALID_ARGUMENT] > REQUESTS / 50);
 	assert_true(seen[NNB_STATUS_GENERAL_FAILURE] > REQUESTS / 50);
 }

@@ -20,14 +20,14 @@
 
 enum {
 	ATTACKERS = 2, /* processes of another user, where the test is root's: one app. Otherwise one: each is an app */
-	N = 1 << 14,   /* of the victim's model */
-	HEAVY = 1 << 20,  /* of the attackers' */
-	SMALL = 16,       /* of those that do not compute */
+	N = 1 << 14,   /* elements of the victim's model */
+	HEAVY = 1 << 20,  /* elements of the attackers' model */
+	SMALL = 16,       /* elements of the model of attackers that do not compute */
 	SHORT_MS = 150,   /* a measurement, where times are not judged */
 	UNDER_WAY = 5,    /* attacks of a process before its victim is measured */
-	SLOWER_MS = 100,  /* that a new connection may take */
+	SLOWER_MS = 100,  /* milliseconds that a new connection may take longer */
 	CONNECTIONS = 20, /* more than an app may have */
-	MEASUREMENTS = 3  /* of each, alternating: the median counts */
+	MEASUREMENTS = 3  /* number of measurements of each kind, alternating: the median counts */
 };
 
 /* ---- attacks: scenes that never end ---- */
@@ -43,7 +43,7 @@ static void become(uid_t user)
 {
 	if (user)
 		must(setgroups(0, NULL) == 0 && setgid(user) == 0 && setuid(user) == 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* which another user had not any more */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process loses this setting when it changes its user */
 	must(getppid() != 1);
 }
 
@@ -70,7 +70,7 @@ static struct nnb_remote *ready(struct nnb_client *client, uint32_t n)
 	return remote;
 }
 
-/* It is under way: at the @n-th time that it has attacked. */
+/* The attack is under way: report at its @n-th round. */
 static void goes_on(unsigned n)
 {
 	if (n == UNDER_WAY)
@@ -159,7 +159,7 @@ static void computes_shapes(void)
 	                         sizeof(once), 2 * OUT_SIDE * OUT_SIDE * 2 * UNKNOWN_CHANNELS);
 }
 
-/* As many executions as it may have wait for a fence that nothing signals; it asks for more, and begins anew. */
+/* As many executions as allowed wait for a fence that is never signalled; the attacker asks for more, and begins again. */
 static void waits_for_no_signal(void)
 {
 	int never, fence;
@@ -195,7 +195,7 @@ static void takes_all_it_may_have(void)
 	for (unsigned n = 1;; n++, goes_on(n)) {
 		unsigned has[3] = { 0 };
 
-		/* What the user had before, or another of its processes has, may not be given back yet. */
+		/* The service may not have released yet what the user's processes held before. */
 		while (!(clients[0] = opened()))
 			breathe();
 		for (has[0] = 1; has[0] < CONNECTIONS && (clients[has[0]] = opened());)
@@ -241,7 +241,7 @@ static struct nnb_pool *file_pool(int fd)
 	return pool;
 }
 
-/* What the service computes on becomes shorter, and longer again. */
+/* The file that the service computes on becomes shorter, and longer again. */
 static void tears(void)
 {
 	int fd = memfd_create("torn", MFD_CLOEXEC);
@@ -310,7 +310,7 @@ static void scribbles(void)
 
 		if (!pid) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			alarm(1); /* it may wait for what it has spoilt */
+			alarm(1); /* the attacker may wait for an object that it has spoilt */
 			struct nnb_remote *remote = ready(must_open(), SMALL);
 			struct nnb_burst *burst;
 			struct io io;
@@ -330,7 +330,7 @@ static void scribbles(void)
 static const struct attack {
 	const char *name;
 	void (*goes)(void);
-	double least; /* that is asked today, where it is not a half: a gap */
+	double least; /* the bar of today, where it is not one half: a known gap */
 } attacks[] = {
 	{ "burns cpu time", burns },
 	/* The victim's executions are short: to wake its thread, and to have the other one leave, takes longer than they do. */
@@ -343,7 +343,7 @@ static const struct attack {
 	{ "takes files and mappings", takes_files },
 	{ "scribbles into shared memory", scribbles },
 	{ "executes branches within branches", branches,
-	  0.04 }, /* both are long executions, too: the quantum is waited for */
+	  0.04 }, /* both run long executions: each waits for the other's quantum */
 	{ "executes shapes that it computes", computes_shapes, 0.04 },
 	{ "waits for fences that nothing signals", waits_for_no_signal },
 	{ "takes all it may have", takes_all_it_may_have },
@@ -398,7 +398,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* One more connection of the victim's, with a call, and gone again. */
+/* One more connection of the victim with one call, then closed. */
 static uint64_t connect_ns(const struct fixture *f)
 {
 	uint64_t began = now_ns();

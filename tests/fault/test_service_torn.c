@@ -9,12 +9,11 @@
 #include "nnb/memory.h"
 
 enum {
-	ROOM = 1500,            /* mappings that the service has left */
-	PAGES = 4096,           /* of the file: of every other one a tear */
-	ROUNDS = 20,            /* the file is whole, and is cut, so often */
-	SERVICE_MAY_TAKE = 300, /* mappings: those of the tearer's connection, and the reserve of tear.c */
-	NUMBERS_IN_PAGE =
-		4096 / 4 /* whatever a page is here, numbers so far apart lie in different ones or there are more */
+	ROOM = 1500,               /* mappings that the service has left */
+	PAGES = 4096,              /* pages of the file: every other one is torn */
+	ROUNDS = 20,               /* the file is whole, and is cut, so often */
+	SERVICE_MAY_TAKE = 300,    /* mappings: those of the tearer's connection, and the reserve of tear.c */
+	NUMBERS_IN_PAGE = 4096 / 4 /* numbers this far apart lie in different pages, for any page size here */
 };
 
 /* ---- the tearer ---- */

@@ -13,7 +13,7 @@
 
 static int steps, fail_at, kill_at; /* from 1; 0: never */
 
-/* One more step: true if it is to fail. */
+/* Count one more step; returns true if this step must fail. */
 static bool step(void)
 {
 	steps++;
@@ -167,7 +167,7 @@ static void every_write_may_fail(void **state)
 			r = import(path, "b", append, &err);
 			fail_at = 0;
 			if (r ==
-			    0) { /* what failed was none that counts: a copy that can be made by other means, or the last fsync */
+			    0) { /* the failed step did not matter: a copy that can be made in another way, or the last fsync */
 				assert_int_equal(import(path, "a", false, NULL), 0);
 				continue;
 			}
@@ -175,7 +175,7 @@ static void every_write_may_fail(void **state)
 			if (r != BSA_E_ENV || !err.text[0] || strchr(err.text, '\n'))
 				fail_msg("step %d: %d, '%s'", at, r, err.text);
 			if (strcmp(stored_ask(path, "SELECT max(uuid) FROM trace"), "b\n") == 0) {
-				/* It was renamed, and only then its directory could not be written to disk. */
+				/* The file was renamed, and only then did writing its directory fail. */
 				assert_int_equal(at, all);
 				assert_int_equal(import(path, "a", false, NULL), 0);
 			}
@@ -221,7 +221,7 @@ static void every_write_may_be_the_last(void **state)
 		}
 		kill_at = 0;
 		assert_int_equal(import(path, "c", false, NULL), 0);
-		assert_int_equal(stored_files(path), 1); /* what the dead left is gone */
+		assert_int_equal(stored_files(path), 1); /* the next import removes what the killed one left */
 		holds(path, "c\n", EXECUTIONS);
 		stored_sound(path);
 	}

@@ -172,7 +172,7 @@ static void an_app_dies_while_it_is_preempted(void **state)
 	}
 }
 
-/* Everybody is told while one is still at it on the lane; that goes no further than a checkpoint, and nothing else begins. */
+/* All waiters are cancelled while one thread is still on the lane; it stops at its next checkpoint, and no other begins. */
 static void a_service_that_is_stopped_lets_go_of_those_who_wait(void **state)
 {
 	struct fixture *f = *state;

@@ -62,9 +62,10 @@ static void on_abort(int signal)
 }
 
 /*
- * LeakSanitizer asks. What is ours and is lost is found; what an abort has left behind is nobody's fault, so after the first one
- * leaks are not looked for any more. And the plugin loses a packet's context where a packet ends too early: all that is
- * seen of that is a g_malloc0(), because glib keeps no frame pointers. What is ours does not come from glib.
+ *
+ * LeakSanitizer calls this function. Leaks of our own code are found; but an abort leaves allocations behind, so after the first
+ * abort leaks are no longer checked. babeltrace2's plugin also loses a packet's context where a packet ends too early; of that
+ * only a g_malloc0() can be seen, because glib keeps no frame pointers. Our own allocations do not come from glib.
  */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
@@ -124,7 +125,7 @@ static void forget(void)
 		__builtin_trap();
 }
 
-/* As LTTng writes it; the trace has one only while that is what is anything at all. */
+/* The index as LTTng writes it; the trace has one only as long as its contents are valid. */
 static void write_index(void)
 {
 	struct bsa_packets packets;
@@ -177,7 +178,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (!mkdtemp(scratch))
 		__builtin_trap();
 	atexit(forget);
-	setenv("TMPDIR", scratch, 1); /* what is aborted leaves copies of cut traces behind */
+	setenv("TMPDIR", scratch, 1); /* an aborted import leaves copies of cut traces behind */
 	keep_plugin();
 	snprintf(directory, sizeof(directory), "%.250s%s", keep ? keep : scratch, keep ? "" : "/trace");
 	w = ctf_writer_new(directory,
@@ -194,7 +195,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* What one decoder made of it. */
+/* The result of one decoder. */
 struct reading {
 	uint64_t records, digest;
 	struct bsa_decoded decoded;
@@ -244,7 +245,7 @@ static bool read_trace(enum bsa_decoder decoder, struct reading *ret)
 	return r == 0;
 }
 
-/* What both can read, they read alike. */
+/* Both decoders must read alike what both can read. */
 static void read_by_both(void)
 {
 	struct reading quick = { 0 }, slow = { 0 };

@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 		return 0;
 	if (nnb_fmq_desc_decode(&d, data + 1, size - 1, fds, data[0] % (NNB_FMQ_MAX_FDS + 1)))
 		return 0;
-	/* What was decoded encodes to the same bytes. */
+	/* A decoded descriptor must encode to the same bytes. */
 	if (nnb_fmq_desc_encode(&d, again, sizeof(again)) != (int)size - 1 || memcmp(again, data + 1, size - 1))
 		abort();
 	memset(words, data[0], FILE_BYTES);

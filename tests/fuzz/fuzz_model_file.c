@@ -40,7 +40,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return atexit(clean_up);
 }
 
-/* What the reader promises of a constant: its bytes are there. */
+/* The reader promises that the bytes of each constant lie inside the file. */
 static void constants_lie_inside(const struct nnb_model *m)
 {
 	for (uint32_t i = 0; i < m->n_operands; i++) {

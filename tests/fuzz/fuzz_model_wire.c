@@ -11,10 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
-/* Of wire.c's layout: the places of numbers in the header, and the bytes of what is counted. */
+/* The layout of wire.c: the places of numbers in the header, and the bytes of each counted item. */
 enum { AT_BYTES = 16, AT_COUNTS = 32, AT_POOLS = 52, AT_GRAPHS = 56, AT_VALUES = 60, HEADER = 128 };
 enum { POOL = 80, COUNTS = 20 };
-static const uint32_t sizes[] = { 80, 12, 4, 4, 4 }; /* of a graph: operands, operations, inputs, outputs, indexes */
+/* bytes of a graph's operands, operations, inputs, outputs, indexes */
+static const uint32_t sizes[] = { 80, 12, 4, 4, 4 };
 
 static uint32_t number_at(const uint8_t *form, uint64_t at)
 {

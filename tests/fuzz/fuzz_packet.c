@@ -39,7 +39,7 @@ static void tx_free(struct nnb_fmq_tx *tx)
 	free(tx->second.base);
 }
 
-/* What is built over 0xff must not show it where no field is: the same fields make the same bytes. */
+/* A packet built over bytes of 0xff must not show them between its fields: the same fields make the same bytes. */
 static bool same_built(const struct nnb_fmq_tx *a, const struct nnb_fmq_tx *b)
 {
 	size_t n = a->first.n + a->second.n;
@@ -182,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	at = n ? 1 + data[1] % n : 0;
 	tx = tx_new(n, at);
 	must(!n || nnb_fmq_tx_copy_to(&tx, data + 2, 0, n));
-	if (n && data[0] & 2) /* or most would end with their first datum */
+	if (n && data[0] & 2) /* otherwise most inputs would end with their first datum */
 		say_size(tx.first.base, data[0] & 1, (uint32_t)n);
 	if (data[0] & 1)
 		try_request(&tx, n, at, data[0] & 4);

@@ -32,7 +32,7 @@ static uint8_t *changed(unsigned which, const uint8_t *data, size_t n, size_t *r
 	return bytes;
 }
 
-/* What the reader promises of a constant: its bytes are there. */
+/* The reader promises that the bytes of each constant lie inside the file. */
 static void constants_lie_inside(const struct nnb_model *m)
 {
 	for (uint32_t i = 0; i < m->n_operands; i++) {
