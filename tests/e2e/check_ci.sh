@@ -157,12 +157,12 @@ refuses 4 'No such file or directory' --slo "$tmp/none.slo" "$good"
 refuses 4 'Is a directory' --slo "$tmp" "$good"
 head -c 4096 "$good" >"$tmp/database.slo"
 refuses 4 'database.slo: line 1: ' --slo "$tmp/database.slo" "$good"
-refuses 4 'it is larger than 1 MiB' --slo /dev/zero "$good"
+refuses 4 'the file is larger than 1 MiB' --slo /dev/zero "$good"
 refuses 4 "line 1: expected a time as in '5ms' (ns, us, ms or s), not '1h'" --slo "$tmp/wrong.slo" "$good"
 refuses 4 "$tmp/none.db" --slo "$tmp/just.slo" "$tmp/none.db"
 refuses 4 "$tmp/none.db" --slo "$tmp/base.slo" --baseline "$tmp/none.db" "$good"
 : >"$tmp/empty.slo"
-refuses 4 'there is no rule in it' --slo "$tmp/empty.slo" "$good"
+refuses 4 'the file has no rule' --slo "$tmp/empty.slo" "$good"
 
 ((failures == 0)) || exit 1
 echo 'check_ci.sh: what is as it was passes, what became worse fails'

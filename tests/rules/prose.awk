@@ -19,8 +19,9 @@ function comment_seen(text, place,    kinds, opening)
 	sub(/^[a-z_0-9]+\.[a-z]+ -- /, "", opening)
 	if ((" " tolower(text) " ") ~ /[^a-z](nobody|somebody|whoever|whom|anybody|everybody)[^a-z]/)
 		kinds = "nobody,"
-	if (opening ~ /^(it|it's|they|he|she|who|whoever|whom|whose|what|whatever|which|none|nobody|somebody|one|such|both|neither|either)[ :;,.'](.*)/ ||
+	if (opening ~ /^(it|it's|they|he|she|who|whoever|whom|whose|what|whatever|which|none|nobody|somebody|such|neither|either)[ :;,.'](.*)/ ||
 	    opening ~ /^(that|this|these|those) (is|are|was|were|has|have|had|can|may|must|does|do|did|will|would|makes?|gives?|takes?|says?|means?|it|they|who|a|the|of|for|to|which|what)[ ,.:;]/ ||
+	    opening ~ /^(one|both)( of| that| which| more)?[:;,. ](is|are|was|has|it|they|them|each|$)/ ||
 	    opening ~ /^(and|but|or|nor|so|then|than|too|also|thus|hence|of|told|said|told,|as) /)
 		kinds = kinds "opening,"
 	sub(/,$/, "", kinds)

@@ -140,8 +140,8 @@ static void what_is_no_rule_is_refused_with_a_reason(void **ctx)
 	static const struct {
 		const char *text, *says;
 	} rows[] = {
-		{ "", "there is no rule in it; see burstscope-slo(5)" },
-		{ "# nothing\n\n", "there is no rule in it; see burstscope-slo(5)" },
+		{ "", "the file has no rule; see burstscope-slo(5)" },
+		{ "# nothing\n\n", "the file has no rule; see burstscope-slo(5)" },
 		{ "fairness\nfairnes", "line 2: " FIRST ", not 'fairnes'; did you mean 'fairness'?" },
 		{ "latency <= 5ms", "line 1: " FIRST ", not 'latency'" },
 		{ "\"fairness\"", "line 1: " FIRST ", not 'fairness'; did you mean 'fairness'?" },
@@ -151,13 +151,13 @@ static void what_is_no_rule_is_refused_with_a_reason(void **ctx)
 		{ "p99. e2e <= 5ms", "line 1: " FIRST ", not 'p99.'" },
 		{ "p1e1 e2e <= 5ms", "line 1: " FIRST ", not 'p1e1'" },
 		{ "pinf e2e <= 5ms", "line 1: " FIRST ", not 'pinf'" },
-		{ "p99", "line 1: expected e2e, overhead, overhead share, or a phase, and the line ends" },
+		{ "p99", "line 1: expected e2e, overhead, overhead share, or a phase, but the line ends" },
 		{ "p99 quue <= 5ms",
 		  "line 1: expected e2e, overhead, overhead share, or a phase, not 'quue'; did you mean 'queue'?" },
-		{ "p99 e2e", "line 1: expected 'of' and a selection, or '<=', and the line ends" },
+		{ "p99 e2e", "line 1: expected 'of' and a selection, or '<=', but the line ends" },
 		{ "p99 e2e < 5ms", "line 1: expected 'of' and a selection, or '<=', not '<'" },
 		{ "p99 e2e >= 5ms", "line 1: expected 'of' and a selection, or '<=', not '>='" },
-		{ "p99 e2e <=", "line 1: expected a time as in '5ms' (ns, us, ms or s), and the line ends" },
+		{ "p99 e2e <=", "line 1: expected a time as in '5ms' (ns, us, ms or s), but the line ends" },
 		{ "p99 e2e <= 5", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '5'" },
 		{ "p99 e2e <= -5ms", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '-5ms'" },
 		{ "p99 e2e <= 5m", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '5m'" },
@@ -174,9 +174,9 @@ static void what_is_no_rule_is_refused_with_a_reason(void **ctx)
 		  "line 1: expected app=, model=, path=, priority=, cold or warm, not 'ap'; did you mean 'app'?" },
 		{ "p99 e2e of app <= 5ms", "line 1: expected '=', not '<='" },
 		{ "p99 e2e of app= <= 5ms", "line 1: expected a name, not '<='" },
-		{ "p99 e2e of app=", "line 1: expected a name, and the line ends" },
-		{ "p99 e2e of app=a app=b <= 5ms", "line 1: app is there twice" },
-		{ "p99 e2e of cold warm <= 5ms", "line 1: cold or warm: one of them, once" },
+		{ "p99 e2e of app=", "line 1: expected a name, but the line ends" },
+		{ "p99 e2e of app=a app=b <= 5ms", "line 1: app is given twice" },
+		{ "p99 e2e of cold warm <= 5ms", "line 1: give cold or warm, once" },
 		{ "p99 e2e of path=brust <= 5ms",
 		  "line 1: expected burst, sync, fenced or async, not 'brust'; did you mean 'burst'?" },
 		{ "p99 e2e of priority=7 <= 5ms", "line 1: expected low, medium or high, not '7'" },
@@ -191,23 +191,24 @@ static void what_is_no_rule_is_refused_with_a_reason(void **ctx)
 		{ "p50 overhead share <= baseline",
 		  "line 1: expected a percentage as in '1 %', of 100 % at most, not 'baseline'" },
 		{ "miss rate <= 1 %", "line 1: expected 'ratio', not 'rate'" },
-		{ "miss ratio <= 1", "line 1: expected '%', and the line ends" },
+		{ "miss ratio <= 1", "line 1: expected '%', but the line ends" },
 		{ "miss ratio = 1 %", "line 1: expected 'of' and a selection, or '<=', not '='" },
 		{ "at least 2 misses in any 10", "line 1: expected 'most', not 'least'" },
 		{ "at most two misses in any 10", "line 1: expected a number from 0 to 1000000, not 'two'" },
 		{ "at most 2.5 misses in any 10", "line 1: expected a number from 0 to 1000000, not '2.5'" },
 		{ "at most 2 misses in any 0", "line 1: expected a number from 1 to 1000000, not '0'" },
 		{ "at most 2 misses in any 1000001", "line 1: expected a number from 1 to 1000000, not '1000001'" },
-		{ "at most 10 misses in any 10", "line 1: 10 misses in any 10 is always so" },
+		{ "at most 10 misses in any 10",
+		  "line 1: no more than 10 of 10 executions can miss: give fewer misses than executions" },
 		{ "at most 2 misses in any 10 <= 5", "line 1: expected the end of the line, not '<='" },
-		{ "starvation", "line 1: expected 'none', and the line ends" },
+		{ "starvation", "line 1: expected 'none', but the line ends" },
 		{ "starvation none over 5", "line 1: expected a time as in '5ms' (ns, us, ms or s), not '5'" },
 		{ "starvation none of app=a", "line 1: expected the end of the line, not 'of'" },
 		{ "fairness <= 5ms", "line 1: expected the end of the line, not '<='" },
 		{ "fairness lag >= 5ms", "line 1: expected '<=', not '>='" },
 		{ "priority honoured <= 99 %", "line 1: expected '>=', not '<='" },
 		{ "coverage 99 %", "line 1: expected '>=', not '99'" },
-		{ "coverage >= 99", "line 1: expected '%', and the line ends" },
+		{ "coverage >= 99", "line 1: expected '%', but the line ends" },
 		{ "executions >= 0", "line 1: expected a number from 1 to 1000000000, not '0'" },
 		{ "executions >= 1 %", "line 1: expected the end of the line, not '%'" },
 		{ "\x1b[2J <= 5ms", "line 1: " FIRST ", not '?[2J'" },
@@ -244,20 +245,20 @@ static void what_is_too_much_is_refused(void **ctx)
 	bsv_slo_fini(&slo);
 	memset(line, 'x', sizeof(line) - 1);
 	assert_int_equal(bsv_slo_parse(&slo, line, strlen(line), &err), BSA_E_INPUT);
-	assert_string_equal(err.text, "line 1: it is longer than 1024 bytes");
+	assert_string_equal(err.text, "line 1: the line is longer than 1024 bytes");
 	memset(line, ' ', sizeof(line) - 1);
 	for (int i = 0; i < 130; i += 2)
 		line[i] = 'x';
 	assert_int_equal(bsv_slo_parse(&slo, line, 1000, &err), BSA_E_INPUT);
 	assert_string_equal(err.text, "line 1: too many words");
 	assert_int_equal(bsv_slo_parse(&slo, "fair\0ness", 9, &err), BSA_E_INPUT);
-	assert_string_equal(err.text, "line 1: it is no text");
+	assert_string_equal(err.text, "line 1: the line contains a byte of value 0");
 	assert_int_equal(bsv_slo_read(&slo, "/nowhere/rules", &err), BSA_E_INPUT);
 	assert_string_equal(err.text, "/nowhere/rules: No such file or directory");
 	assert_int_equal(bsv_slo_read(&slo, "/", &err), BSA_E_INPUT);
 	assert_string_equal(err.text, "/: Is a directory");
 	assert_int_equal(bsv_slo_read(&slo, "/dev/zero", &err), BSA_E_INPUT);
-	assert_string_equal(err.text, "/dev/zero: it is larger than 1 MiB, which no file of rules is");
+	assert_string_equal(err.text, "/dev/zero: the file is larger than 1 MiB, the limit for a file of rules");
 }
 
 /* Each example of the manual and the documentation is one. */
@@ -381,7 +382,8 @@ static void a_percentile_is_judged_by_what_is_above_its_bound(void **ctx)
 		  "p90 e2e <= 5ms",
 		  { .n = 190, .over = 11, .unknown = 10 },
 		  BSV_CANNOT_TELL,
-		  "11 of 190 are above, 19 may be; there are more that could turn it: 10 not known in full" },
+		  "11 of 190 are above, 19 may be; these could change the verdict: 10 not known in "
+		  "full" },
 		{ "too many above, whatever they were",
 		  "p90 e2e <= 5ms",
 		  { .n = 190, .over = 21, .unknown = 10 },
@@ -391,12 +393,14 @@ static void a_percentile_is_judged_by_what_is_above_its_bound(void **ctx)
 		  "p90 e2e <= 5ms",
 		  { .n = 190, .over = 20, .unknown = 10 },
 		  BSV_CANNOT_TELL,
-		  "20 of 190 are above, 19 may be; there are more that could turn it: 10 not known in full" },
+		  "20 of 190 are above, 19 may be; these could change the verdict: 10 not known in "
+		  "full" },
 		{ "any number lost",
 		  "p50 e2e <= 5ms",
 		  { .n = 1000, .over = 999, .vanished = -1 },
 		  BSV_CANNOT_TELL,
-		  "999 of 1000 are above, 500 may be; there are more that could turn it: an unknown number lost" },
+		  "999 of 1000 are above, 500 may be; these could change the verdict: an unknown number "
+		  "lost" },
 		{ "lost by number",
 		  "p50 e2e <= 5ms",
 		  { .n = 1000, .over = 999, .vanished = 100 },
@@ -406,12 +410,13 @@ static void a_percentile_is_judged_by_what_is_above_its_bound(void **ctx)
 		  "p50 e2e <= 5ms",
 		  { .n = 30, .over = 0, .given_up = 200 },
 		  BSV_CANNOT_TELL,
-		  "0 of 30 are above, 15 may be; there are more that could turn it: 200 without an answer" },
+		  "0 of 30 are above, 15 may be; these could change the verdict: 200 without an answer" },
 		{ "all of that",
 		  "p50 e2e <= 5ms",
 		  { .n = 30, .given_up = 200, .unknown = 1, .vanished = 2 },
 		  BSV_CANNOT_TELL,
-		  "0 of 30 are above, 15 may be; there are more that could turn it: 200 without an answer, 1 not known "
+		  "0 of 30 are above, 15 may be; these could change the verdict: 200 without an answer, "
+		  "1 not known "
 		  "in full, up to 2 lost" },
 	};
 
@@ -465,7 +470,7 @@ static void misses_are_judged_by_their_share(void **ctx)
 		  "miss ratio <= 5 %",
 		  { .n = 98, .over = 4, .unknown = 2 },
 		  BSV_CANNOT_TELL,
-		  "4 of 98 missed; there are more that could turn it: 2 not known in full" },
+		  "4 of 98 missed; these could change the verdict: 2 not known in full" },
 		{ "unknown ones that cannot",
 		  "miss ratio <= 5 %",
 		  { .n = 98, .over = 3, .unknown = 2 },

@@ -1,4 +1,4 @@
-/* judge.c -- see judge.h: no database, only numbers. */
+/* judge.c -- the judges of each kind of rule: no database, only numbers. */
 #include "slo/judge.h"
 
 #include <inttypes.h>
@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 6 /* of fewer, not even a median has an interval of 95 % */, BASELINE_FEWEST = 32 };
+enum {
+	FEWEST = 6, /* with fewer samples not even a median has an interval of 95 % */
+	BASELINE_FEWEST = 32
+};
 
-static const double proven = 0.05; /* at most so likely, if the rule held */
+static const double proven = 0.05; /* a failure with too few samples is at most this likely if the rule holds */
 
-__attribute__((format(printf, 3, 4))) static void end(struct bsv_slo_result *ret, enum bsv_outcome outcome,
-                                                      const char *why, ...)
+__attribute__((format(printf, 3, 4))) static void result_end(struct bsv_slo_result *ret, enum bsv_outcome outcome,
+                                                             const char *why, ...)
 {
 	va_list args;
 
@@ -28,8 +31,8 @@ const char *bsv_slo_word(enum bsv_outcome outcome)
 	return outcome == BSV_PASS ? "PASS" : outcome == BSV_FAIL ? "FAIL" : "INCONCLUSIVE";
 }
 
-/* How likely it is that @least or more of @n are, if each is with probability @p. */
-static double at_least(int64_t least, int64_t n, double p)
+/* The probability that @least or more of @n independent trials succeed, each with probability @p. */
+static double binomial_tail(int64_t least, int64_t n, double p)
 {
 	double sum = 0;
 
@@ -48,45 +51,45 @@ static double at_least(int64_t least, int64_t n, double p)
 	return sum < 1 ? sum : 1;
 }
 
-/* The nearest rank of @percent among @n; how many may be above it is the rest. */
-static int64_t allowed(int64_t n, double percent)
+/* The number of @n samples that may lie above the nearest rank of @percent. */
+static int64_t allowed_above(int64_t n, double percent)
 {
 	double rank = ceil(percent / 100 * (double)n - 1e-9 * (double)n);
 
 	return n - (int64_t)(rank < 1 ? 1 : rank);
 }
 
-static int64_t one_in(double percent)
+static int64_t executions_per(double percent)
 {
 	double n = ceil(100 / percent - 1e-9);
 
 	return n > 1e15 ? INT64_C(1000000000000000) : (int64_t)n;
 }
 
-/* How many it takes for a percentile not to be just the longest, or for one miss not to break a ratio. */
-static int64_t least_for(const struct bsv_slo_rule *rule)
+/* The fewest samples for which a percentile is not just the maximum, or one miss does not break a ratio. */
+static int64_t fewest_needed(const struct bsv_slo_rule *rule)
 {
 	int64_t n;
 
 	if (rule->kind == BSV_SLO_MISSES)
-		return rule->bound > 0 ? one_in(rule->bound) : 1;
+		return rule->bound > 0 ? executions_per(rule->bound) : 1;
 	if (rule->percent >= 100)
 		return 1;
-	n = one_in(100 - rule->percent);
+	n = executions_per(100 - rule->percent);
 	return n < FEWEST ? FEWEST : n;
 }
 
 /*
- * What is not known: @ret_any: there is no telling how much. What was given up has no latency: it would have had any, and those
- * that would have been longest are given up first.
+ * The number of executions whose value is unknown; @ret_any: the number itself has no upper bound. An execution given up has no
+ * latency, but counts as unknown: the service gives up those first that would take longest.
  */
-static int64_t unseen(const struct bsv_slo_counts *c, bool *ret_any)
+static int64_t count_unseen(const struct bsv_slo_counts *c, bool *ret_any)
 {
 	*ret_any = c->vanished < 0;
 	return c->unknown + c->given_up + c->no_client + c->no_service + (c->vanished > 0 ? c->vanished : 0);
 }
 
-static void begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
+static void result_begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->n = c->n;
@@ -94,8 +97,8 @@ static void begin(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, c
 	ret->bound = rule->bound;
 }
 
-/* What could turn it, for a sentence that begins with @seen. */
-static void say_unseen(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const char *seen)
+/* End as undecided: @seen, and the executions that could change the verdict. */
+static void end_undecided(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const char *seen)
 {
 	char parts[5][96] = { "", "", "", "", "" };
 	const char *gap = "";
@@ -112,7 +115,7 @@ static void say_unseen(struct bsv_slo_result *ret, const struct bsv_slo_counts *
 		snprintf(parts[3], sizeof(parts[3]), "%" PRId64 " whose clients were not recorded", c->no_client);
 	if (c->no_service)
 		snprintf(parts[4], sizeof(parts[4]), "%" PRId64 " whose service was not recorded", c->no_service);
-	end(ret, BSV_CANNOT_TELL, "%s; there are more that could turn it: ", seen);
+	result_end(ret, BSV_CANNOT_TELL, "%s; these could change the verdict: ", seen);
 	for (int i = 0; i < 5; i++) {
 		size_t at = strlen(ret->why);
 
@@ -123,7 +126,7 @@ static void say_unseen(struct bsv_slo_result *ret, const struct bsv_slo_counts *
 	}
 }
 
-/* "3 of 100 cases", and never 0. */
+/* Write "by chance in 3 of 100 cases", and never 0. */
 static const char *chance_text(char to[64], double chance)
 {
 	snprintf(to, 64, chance < 1e-4 ? "by chance in less than 1 of 10000 cases" : "by chance in %.2g of 100 cases",
@@ -135,35 +138,35 @@ void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_r
                               const struct bsv_slo_counts *c)
 {
 	bool any;
-	int64_t u = unseen(c, &any), needed = least_for(rule), all = c->n + c->no_client;
+	int64_t u = count_unseen(c, &any), needed = fewest_needed(rule), all = c->n + c->no_client;
 	char seen[128], chance[64];
 
-	begin(ret, rule, c);
+	result_begin(ret, rule, c);
 	ret->class = rule->kind == BSV_SLO_OVERHEAD ? "percent" : "duration";
-	if (c->no_client) /* what was seen of them is less than it took */
+	if (c->no_client) /* the service alone saw less than the whole latency */
 		ret->figure = NAN;
 	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " are above, %" PRId64 " may be",
-	         c->no_client ? "at least " : "", c->over, all, all ? allowed(all, rule->percent) : 0);
+	         c->no_client ? "at least " : "", c->over, all, all ? allowed_above(all, rule->percent) : 0);
 	if (c->n + u < needed) {
-		double p = at_least(c->over, c->n + u, 1 - rule->percent / 100);
+		double p = binomial_tail(c->over, c->n + u, 1 - rule->percent / 100);
 
 		if (c->over && p < proven && !any)
-			end(ret, BSV_FAIL, "%" PRId64 " of only %" PRId64 " are above: %s", c->over, c->n,
-			    chance_text(chance, p));
+			result_end(ret, BSV_FAIL, "%" PRId64 " of only %" PRId64 " are above: %s", c->over, c->n,
+			           chance_text(chance, p));
 		else
-			end(ret, BSV_CANNOT_TELL, "a p%g takes %" PRId64 " executions, there are %" PRId64,
-			    rule->percent, needed, c->n);
+			result_end(ret, BSV_CANNOT_TELL, "a p%g takes %" PRId64 " executions, there are %" PRId64,
+			           rule->percent, needed, c->n);
 		return;
 	}
-	if (c->over > allowed(c->n + u, rule->percent) && !any)
-		end(ret, BSV_FAIL, "%s", seen);
-	else if (!any && c->n >= needed && c->over + u <= allowed(c->n + u, rule->percent))
-		end(ret, BSV_PASS, "%s", seen);
+	if (c->over > allowed_above(c->n + u, rule->percent) && !any)
+		result_end(ret, BSV_FAIL, "%s", seen);
+	else if (!any && c->n >= needed && c->over + u <= allowed_above(c->n + u, rule->percent))
+		result_end(ret, BSV_PASS, "%s", seen);
 	else
-		say_unseen(ret, c, seen);
+		end_undecided(ret, c, seen);
 }
 
-static double ratio(int64_t part, int64_t all)
+static double percent_of(int64_t part, int64_t all)
 {
 	return all ? 100 * (double)part / (double)all : 0;
 }
@@ -171,53 +174,54 @@ static double ratio(int64_t part, int64_t all)
 void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c)
 {
 	bool any;
-	int64_t u = unseen(c, &any) + c->perhaps, needed = least_for(rule), untold = c->no_client + c->no_service;
+	int64_t u = count_unseen(c, &any) + c->perhaps, needed = fewest_needed(rule),
+		untold = c->no_client + c->no_service;
 	char seen[128], chance[64];
 
-	begin(ret, rule, c);
+	result_begin(ret, rule, c);
 	ret->class = "percent";
-	ret->figure = c->n && !untold ? ratio(c->over, c->n) : NAN; /* a rate needs its denominator */
+	ret->figure = c->n && !untold ? percent_of(c->over, c->n) : NAN; /* without the denominator there is no rate */
 	snprintf(seen, sizeof(seen), "%s%" PRId64 " of %" PRId64 " missed", untold ? "at least " : "", c->over,
 	         c->n + untold);
 	if (!c->n && !c->over && !untold) {
 		if (c->perhaps)
-			end(ret, BSV_CANNOT_TELL,
-			    "deadlines were not recorded: the service alone was, without its details");
+			result_end(ret, BSV_CANNOT_TELL,
+			           "deadlines were not recorded: the service alone was, without its details");
 		else
-			end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
+			result_end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
 		return;
 	}
 	if (c->n + untold < needed) {
-		double p = at_least(c->over, c->n + u, rule->bound / 100);
+		double p = binomial_tail(c->over, c->n + u, rule->bound / 100);
 
 		if (c->over && p < proven && !any)
-			end(ret, BSV_FAIL, "%s: %s", seen, chance_text(chance, p));
+			result_end(ret, BSV_FAIL, "%s: %s", seen, chance_text(chance, p));
 		else
-			end(ret, BSV_CANNOT_TELL, "%s: it takes %" PRId64 " for one not to be more than %g %%", seen,
-			    needed, rule->bound);
+			result_end(ret, BSV_CANNOT_TELL, "%s: it takes %" PRId64 " for one not to be more than %g %%",
+			           seen, needed, rule->bound);
 		return;
 	}
-	if (ratio(c->over, c->n + u) > rule->bound && !any)
-		end(ret, BSV_FAIL, "%s", seen);
-	else if (!any && ratio(c->over + u, c->n + u) <= rule->bound)
-		end(ret, BSV_PASS, "%s", seen);
+	if (percent_of(c->over, c->n + u) > rule->bound && !any)
+		result_end(ret, BSV_FAIL, "%s", seen);
+	else if (!any && percent_of(c->over + u, c->n + u) <= rule->bound)
+		result_end(ret, BSV_PASS, "%s", seen);
 	else
-		say_unseen(ret, c, seen);
+		end_undecided(ret, c, seen);
 }
 
 void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
                               const struct bsv_slo_counts *c)
 {
-	begin(ret, rule, c);
+	result_begin(ret, rule, c);
 	ret->class = "count";
 	ret->n = c->executions;
 	ret->figure = (double)c->executions;
 	if (ret->figure >= rule->bound)
-		end(ret, BSV_PASS, "all of them, whatever became of them");
+		result_end(ret, BSV_PASS, "all of them, whatever became of them");
 	else if (c->vanished >= 0 && ret->figure + (double)c->vanished < rule->bound)
-		end(ret, BSV_FAIL, "all of them, whatever became of them");
+		result_end(ret, BSV_FAIL, "all of them, whatever became of them");
 	else
-		end(ret, BSV_CANNOT_TELL, "events were lost: there may have been more");
+		result_end(ret, BSV_CANNOT_TELL, "events were lost: there may have been more");
 }
 
 static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
@@ -229,42 +233,46 @@ static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
 	return to;
 }
 
-static void by_interval(struct bsv_slo_result *ret, const struct bsv_slo_counts *c, const struct bsv_slo_counts *base,
-                        struct bsv_interval beyond)
+static void end_by_interval(struct bsv_slo_result *ret, const struct bsv_slo_counts *c,
+                            const struct bsv_slo_counts *base, struct bsv_interval beyond)
 {
 	char most[BSV_DURATION_TEXT + 1], low[BSV_DURATION_TEXT + 1], high[BSV_DURATION_TEXT + 1];
 	enum bsv_outcome outcome = beyond.high <= 0 ? BSV_PASS : beyond.low > 0 ? BSV_FAIL : BSV_CANNOT_TELL;
 
-	end(ret, outcome,
-	    "%s is allowed, and it is beyond that by %s to %s in 95 of 100 cases (%" PRId64 " against %" PRId64
-	    " executions)%s",
-	    signed_duration(most, ret->bound) + 1, signed_duration(low, beyond.low), signed_duration(high, beyond.high),
-	    c->n, base->n, outcome == BSV_CANNOT_TELL ? ": that may be either" : "");
+	result_end(ret, outcome,
+	           "%s is allowed, and it is beyond that by %s to %s in 95 of 100 cases (%" PRId64 " against %" PRId64
+	           " executions)%s",
+	           signed_duration(most, ret->bound) + 1, signed_duration(low, beyond.low),
+	           signed_duration(high, beyond.high), c->n, base->n,
+	           outcome == BSV_CANNOT_TELL ? ": that may be either" : "");
 }
 
 void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
                             const struct bsv_slo_counts *base, struct bsv_interval beyond, double most)
 {
-	int64_t needed = least_for(rule);
+	int64_t needed = fewest_needed(rule);
 	bool any, any_base;
-	int64_t u = unseen(c, &any), u_base = unseen(base, &any_base);
+	int64_t u = count_unseen(c, &any), u_base = count_unseen(base, &any_base);
 
 	needed = needed < BASELINE_FEWEST ? BASELINE_FEWEST : needed;
-	begin(ret, rule, c);
+	result_begin(ret, rule, c);
 	ret->class = "duration";
 	ret->bound = most;
 	if (c->no_client || base->no_client)
-		end(ret, BSV_CANNOT_TELL, "the clients of some executions, here or in the baseline, were not recorded");
+		result_end(ret, BSV_CANNOT_TELL,
+		           "the clients of some executions, here or in the baseline, were not recorded");
 	else if (c->n < needed || base->n < needed)
-		end(ret, BSV_CANNOT_TELL,
-		    "to compare a p%g takes %" PRId64 " executions, there are %" PRId64 " and in the baseline %" PRId64,
-		    rule->percent, needed, c->n, base->n);
+		result_end(ret, BSV_CANNOT_TELL,
+		           "to compare a p%g takes %" PRId64 " executions, there are %" PRId64
+		           " and in the baseline %" PRId64,
+		           rule->percent, needed, c->n, base->n);
 	else if (any || any_base || 100 * u > c->n || 100 * u_base > base->n)
-		end(ret, BSV_CANNOT_TELL,
-		    "more than 1 of 100 executions, here or in the baseline, were not answered, or are not known in "
-		    "full");
+		result_end(ret, BSV_CANNOT_TELL,
+		           "more than 1 of 100 executions, here or in the baseline, were not answered, or are not "
+		           "known in "
+		           "full");
 	else
-		by_interval(ret, c, base, beyond);
+		end_by_interval(ret, c, base, beyond);
 }
 
 /* ---- streaks ---- */
@@ -310,32 +318,33 @@ void bsv_slo_streaks_add(struct bsv_slo_streaks *s, enum bsv_slo_state state)
 void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
                            const struct bsv_slo_streaks *s)
 {
-	begin(ret, rule, c);
+	result_begin(ret, rule, c);
 	ret->class = "count";
 	ret->figure = s->longest ? s->most_missed : NAN;
 	if (s->most_missed > s->most)
-		end(ret, BSV_FAIL, "%u of %u in sequence", s->most_missed, s->length);
+		result_end(ret, BSV_FAIL, "%u of %u in sequence", s->most_missed, s->length);
 	else if (!s->longest)
-		end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
+		result_end(ret, BSV_CANNOT_TELL, "no execution had a deadline");
 	else if (s->longest < s->length)
-		end(ret, BSV_CANNOT_TELL, "no stream has %u executions with a deadline in sequence: at most %" PRId64,
-		    s->length, s->longest);
+		result_end(ret, BSV_CANNOT_TELL,
+		           "no stream has %u executions with a deadline in sequence: at most %" PRId64, s->length,
+		           s->longest);
 	else if (s->most_ever > s->most)
-		end(ret, BSV_CANNOT_TELL, "%u at most, but where not all was recorded it may have been %u",
-		    s->most_missed, s->most_ever);
+		result_end(ret, BSV_CANNOT_TELL, "%u at most, but where not all was recorded it may have been %u",
+		           s->most_missed, s->most_ever);
 	else if (c->open_ended)
-		end(ret, BSV_CANNOT_TELL,
-		    "%u at most, but a loss may hide the beginning or the end of %" PRId64 " streams", s->most_missed,
-		    c->open_ended);
+		result_end(ret, BSV_CANNOT_TELL,
+		           "%u at most, but a loss may hide the beginning or the end of %" PRId64 " streams",
+		           s->most_missed, c->open_ended);
 	else
-		end(ret, BSV_PASS, "at most %u of %u in sequence", s->most_missed, s->length);
+		result_end(ret, BSV_PASS, "at most %u of %u in sequence", s->most_missed, s->length);
 }
 
 void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_kept *k)
 {
 	int64_t executions = k->executions + k->lost_executions;
-	double of_events = ratio(k->events, k->events + k->lost_events);
-	double of_executions = executions ? ratio(k->executions, executions) : 100;
+	double of_events = percent_of(k->events, k->events + k->lost_events);
+	double of_executions = executions ? percent_of(k->executions, executions) : 100;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->class = "percent";
@@ -343,11 +352,13 @@ void bsv_slo_judge_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	ret->bound = rule->bound;
 	ret->figure = of_events < of_executions ? of_events : of_executions;
 	if (ret->figure < rule->bound)
-		end(ret, BSV_FAIL, "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
-		    k->lost_events, k->lost_executions, executions);
+		result_end(ret, BSV_FAIL,
+		           "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
+		           k->lost_events, k->lost_executions, executions);
 	else if (!k->lost_known)
-		end(ret, BSV_CANNOT_TELL, "events were lost, and LTTng did not count them");
+		result_end(ret, BSV_CANNOT_TELL, "events were lost, and LTTng did not count them");
 	else
-		end(ret, BSV_PASS, "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
-		    k->lost_events, k->lost_executions, executions);
+		result_end(ret, BSV_PASS,
+		           "%" PRId64 " events lost; %" PRId64 " of %" PRId64 " executions not known in full",
+		           k->lost_events, k->lost_executions, executions);
 }

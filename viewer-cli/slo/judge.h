@@ -1,9 +1,9 @@
 /*
- * judge.h -- what a rule comes to, from what was counted: pass, fail, or cannot tell.
+ * judge.h -- judges a rule by counts: pass, fail, or cannot tell.
  *
- * Of executions that are not known in full, or were never answered, either may be true. A rule passes if it passes whatever they were, and fails if it
- * fails whatever they were. Where there are too few samples for the rule to mean anything, it can only fail: if what was
- * seen comes up in less than 5 of 100 cases where the rule holds.
+ * An execution that was not recorded in full, or that was never answered, may have kept the rule or broken it. A rule passes only if it
+ * would pass for every possible value of these executions, and fails only if it would fail for every one. With too few samples for
+ * the rule a verdict can only be a failure: if a system that keeps the rule would show these counts in less than 5 of 100 cases.
  */
 #ifndef BSV_SLO_JUDGE_H
 #define BSV_SLO_JUDGE_H
@@ -16,22 +16,23 @@ enum { BSV_SLO_WHY_MAX = 320 };
 
 struct bsv_slo_result {
 	enum bsv_outcome outcome;
-	double figure, bound; /* NaN: unknown, or none */
-	const char *class;    /* as in bsv_column; NULL: plain numbers */
-	int64_t n;            /* what it was drawn from; -1: does not apply */
+	double figure, bound; /* NaN: unknown, or not applicable */
+	const char *class;    /* class of the figure, like bsv_column.class; NULL: a plain number */
+	int64_t n;            /* number of samples of the figure; -1: not applicable */
 	char why[BSV_SLO_WHY_MAX];
 };
 
 struct bsv_slo_counts {
-	int64_t executions;            /* that the rule means, in any condition */
-	int64_t n, over;               /* judged; and of them, above the bound, or missed */
-	int64_t unknown;               /* known to have been, and not what of them */
-	int64_t vanished;              /* may have been, and nobody saw them; -1: any number */
-	int64_t given_up;              /* without an answer, and so without a latency: not in n */
-	int64_t open_ended;            /* of streams, a loss may hide where they begin or end */
-	int64_t perhaps;               /* may have had a deadline */
-	int64_t no_client, no_service; /* seen from one side alone, and what is judged the other side knows: not in n */
-	double figure;                 /* NaN: of none */
+	int64_t executions; /* executions that the rule selects, recorded in full or not */
+	int64_t n, over;    /* executions judged; those of them above the bound, or missed */
+	int64_t unknown;    /* executions that are known to have run, but not with which result */
+	int64_t vanished;   /* upper bound of executions that a loss hides entirely; -1: no bound known */
+	int64_t given_up;   /* executions without an answer, so without a latency: not in n */
+	int64_t open_ended; /* streams whose begin or end a loss may hide */
+	int64_t perhaps;    /* executions that may have had a deadline */
+	int64_t no_client,
+		no_service; /* executions recorded on one side only, whose figure needs the other side: not in n */
+	double figure;      /* NaN: no execution */
 };
 
 void bsv_slo_judge_percentile(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
@@ -40,30 +41,31 @@ void bsv_slo_judge_misses(struct bsv_slo_result *ret, const struct bsv_slo_rule 
 void bsv_slo_judge_executions(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
                               const struct bsv_slo_counts *c);
 
-/* @beyond: the percentile less what is allowed, which is @allowed, with its interval; @base: executions of the baseline. */
+/* @beyond: the percentile minus @allowed, the limit, with its interval; @base: the baseline's counts. */
 void bsv_slo_judge_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
                             const struct bsv_slo_counts *base, struct bsv_interval beyond, double allowed);
 
-/* One stream after the other, one execution after the other. All 0 is the beginning; free with bsv_slo_streaks_fini. */
+/* Counts misses in a window that slides over the executions of one stream after the other. */
 struct bsv_slo_streaks {
-	unsigned char *window; /* the last ones, as a ring */
-	unsigned most, length; /* of the rule */
+	unsigned char *window; /* states of the last executions, a ring */
+	unsigned most, length; /* the rule's misses and window */
 	unsigned held, at, missed, unknown;
-	int64_t longest, in_stream;      /* executions of a stream */
-	unsigned most_missed, most_ever; /* in any window: seen, and if all that is unknown was missed */
+	int64_t longest, in_stream; /* executions with a deadline in the longest stream; in this stream so far */
+	unsigned most_missed,
+		most_ever; /* maximum over windows: misses recorded; misses if every unknown execution missed */
 };
 
 enum bsv_slo_state { BSV_SLO_NOT_MEANT, BSV_SLO_MET, BSV_SLO_MISSED, BSV_SLO_UNKNOWN };
 
-/* -1: no memory. */
+/* Returns -1 without memory. Free with bsv_slo_streaks_fini. */
 int bsv_slo_streaks_init(struct bsv_slo_streaks *s, const struct bsv_slo_rule *rule);
-void bsv_slo_streaks_stream(struct bsv_slo_streaks *s); /* another one begins */
+void bsv_slo_streaks_stream(struct bsv_slo_streaks *s); /* begin another stream */
 void bsv_slo_streaks_add(struct bsv_slo_streaks *s, enum bsv_slo_state state);
 void bsv_slo_streaks_fini(struct bsv_slo_streaks *s);
 void bsv_slo_judge_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, const struct bsv_slo_counts *c,
                            const struct bsv_slo_streaks *s);
 
-/* Of so many events and executions, so many are there; lost_known: how many events were lost is known. */
+/* Recorded and lost events and executions; lost_known: the number of lost events is known. */
 struct bsv_slo_kept {
 	int64_t events, lost_events, executions, lost_executions;
 	bool lost_known;

@@ -1,9 +1,9 @@
-/* junit.c -- see junit.h. Names are strangers': whatever XML 1.0 has no way to write becomes U+FFFD. */
+/* junit.c -- names come from traces and are not trusted: what XML 1.0 cannot represent becomes U+FFFD. */
 #include "slo/junit.h"
 
 #include <string.h>
 
-/* The code point at @s, and how many bytes it takes; 1 and -1: it is none. */
+/* Decode the code point at @s into *ret; returns its bytes. Invalid UTF-8: *ret is -1, and 1 is returned. */
 static size_t code_point(const unsigned char *s, long *ret)
 {
 	static const long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -23,14 +23,14 @@ static size_t code_point(const unsigned char *s, long *ret)
 	return 1;
 }
 
-/* May it stand in a document of XML 1.0? */
-static int writable(long c)
+/* Whether XML 1.0 may contain the code point @c. */
+static int is_xml_char(long c)
 {
 	return c == '\t' || c == '\n' || (c >= ' ' && c <= 0xd7ff && !(c >= 0x7f && c < 0xa0)) ||
 	       (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
 }
 
-static void text(FILE *to, const char *s)
+static void write_text(FILE *to, const char *s)
 {
 	while (*s) {
 		long c;
@@ -54,7 +54,7 @@ static void text(FILE *to, const char *s)
 			fprintf(to, "&#%ld;", c);
 			break;
 		default:
-			if (writable(c))
+			if (is_xml_char(c))
 				fwrite(s, 1, n, to);
 			else
 				fputs("\xef\xbf\xbd", to);
@@ -63,34 +63,34 @@ static void text(FILE *to, const char *s)
 	}
 }
 
-static void attribute(FILE *to, const char *name, const char *value)
+static void write_attribute(FILE *to, const char *name, const char *value)
 {
 	fprintf(to, " %s=\"", name);
-	text(to, value);
+	write_text(to, value);
 	fputc('"', to);
 }
 
-static void number(FILE *to, const char *name, double value)
+static void write_property(FILE *to, const char *name, double value)
 {
 	if (value == value) /* NaN: unknown */
 		fprintf(to, "        <property name=\"%s\" value=\"%.15g\"/>\n", name, value);
 }
 
-static void test_case(FILE *to, const char *file, const struct bsv_slo_rule *rule, const struct bsv_slo_result *r)
+static void write_test_case(FILE *to, const char *file, const struct bsv_slo_rule *rule, const struct bsv_slo_result *r)
 {
 	fputs("    <testcase", to);
-	attribute(to, "classname", file);
-	attribute(to, "name", rule->text);
+	write_attribute(to, "classname", file);
+	write_attribute(to, "name", rule->text);
 	fprintf(to, " line=\"%u\" time=\"0\">\n      <properties>\n", rule->line);
-	number(to, "figure", r->figure);
-	number(to, "bound", r->bound);
+	write_property(to, "figure", r->figure);
+	write_property(to, "bound", r->bound);
 	if (r->n >= 0)
-		number(to, "n", (double)r->n);
+		write_property(to, "n", (double)r->n);
 	fputs("      </properties>\n", to);
 	if (r->outcome != BSV_PASS) {
 		fprintf(to, "      <%s type=\"%s\"", r->outcome == BSV_FAIL ? "failure" : "error",
 		        bsv_slo_word(r->outcome));
-		attribute(to, "message", r->why);
+		write_attribute(to, "message", r->why);
 		fputs("/>\n", to);
 	}
 	fputs("    </testcase>\n", to);
@@ -105,16 +105,17 @@ void bsv_slo_junit(FILE *to, const char *file, const char *input, const char *co
 		failed += results[i].outcome == BSV_FAIL;
 		unsure += results[i].outcome == BSV_CANNOT_TELL;
 	}
-	file = strrchr(file, '/') ? strrchr(file, '/') + 1 : file; /* reports are compared, wherever they were made */
+	file = strrchr(file, '/') ? strrchr(file, '/') + 1
+	                          : file; /* reports made in different directories must compare equal */
 	fprintf(to,
 	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 	        "time=\"0\">\n  <testsuite tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\" time=\"0\"",
 	        slo->n, failed, unsure, slo->n, failed, unsure);
-	attribute(to, "name", input);
+	write_attribute(to, "name", input);
 	fputs(">\n    <properties>\n      <property name=\"coverage\"", to);
-	attribute(to, "value", coverage);
+	write_attribute(to, "value", coverage);
 	fputs("/>\n    </properties>\n", to);
 	for (size_t i = 0; i < slo->n; i++)
-		test_case(to, file, &slo->rules[i], &results[i]);
+		write_test_case(to, file, &slo->rules[i], &results[i]);
 	fputs("  </testsuite>\n</testsuites>\n", to);
 }

@@ -1,4 +1,4 @@
-/* measure.c -- see measure.h: SQL for each kind of rule, and what it counts given to the judge. */
+/* measure.c -- runs the SQL of each kind of rule, and passes the counts to the judge. */
 #include "slo/measure.h"
 
 #include <inttypes.h>
@@ -14,12 +14,12 @@
 #include "options/nearest.h"
 #include "stats/order.h"
 
-#define FOREVER 0x1p62 /* ns: nothing that is still under way takes longer than that */
+#define FOREVER 0x1p62 /* ns: longer than any execution takes */
 
 /* ---- SQL ---- */
 
-/* "app = 'camera' AND cold". Owned by the caller; NULL: no memory. */
-static char *selected(const struct bsv_slo_selection *of)
+/* A condition such as "app = 'camera' AND cold". The caller owns it; NULL: no memory. */
+static char *selection_sql(const struct bsv_slo_selection *of)
 {
 	static const char *const names[] = { "app", "model", "path", "priority" };
 	const char *const values[] = { of->app, of->model, of->path, of->priority };
@@ -36,8 +36,8 @@ static char *selected(const struct bsv_slo_selection *of)
 	return text;
 }
 
-/* What a percentile is of. */
-static const char *value(const struct bsv_slo_rule *rule, char to[32])
+/* The SQL expression of the value whose percentile @rule asks for. */
+static const char *value_sql(const struct bsv_slo_rule *rule, char to[32])
 {
 	if (rule->kind == BSV_SLO_OVERHEAD)
 		return "100.0 * (e2e_ns - (run_ns - ifnull(redo_ns, 0))) / nullif(e2e_ns, 0)";
@@ -47,14 +47,15 @@ static const char *value(const struct bsv_slo_rule *rule, char to[32])
 	return to;
 }
 
-/* @template with what @rule says in its holes. @bound: ns, or percent. */
-static char *filled(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input, double bound)
+/* @template, filled with the parts of @rule. @bound: ns or percent. The caller owns the text; NULL: no memory. */
+static char *template_fill(const char *template, const struct bsv_slo_rule *rule, const struct bsv_input *input,
+                           double bound)
 {
-	bsv_scoped_text *selection = selected(&rule->of), *outcome = bsv_audit_outcome_unknown(input);
+	bsv_scoped_text *selection = selection_sql(&rule->of), *outcome = bsv_audit_outcome_unknown(input);
 	bool to_the_end = rule->kind == BSV_SLO_OVERHEAD || rule->phase == BSV_E2E || rule->phase == BSV_OVERHEAD;
 	char of[32], percent[32], limit[32], ended[32], open[32] = "9223372036854775807";
 	const struct bsv_hole holes[] = { { "with", input->with },
-		                          { "value", value(rule, of) },
+		                          { "value", value_sql(rule, of) },
 		                          { "percent", percent },
 		                          { "bound", limit },
 		                          { "ended", ended },
@@ -96,14 +97,14 @@ char *bsv_slo_sql(const struct bsv_slo_rule *rule, const struct bsv_input *input
 {
 	const char *template = template_of(rule);
 
-	return template ? filled(template, rule, input, rule->bound) : strdup("");
+	return template ? template_fill(template, rule, input, rule->bound) : strdup("");
 }
 
-/* The first row of @template. *ret is owned by the caller. */
-static int ask(struct bsv_rows **ret, const char *template, const struct bsv_slo_rule *rule, struct bsv_input *input,
-               double bound, struct bsa_err *err)
+/* Run @template, and step to its first row. The caller owns *ret. */
+static int first_row(struct bsv_rows **ret, const char *template, const struct bsv_slo_rule *rule,
+                     struct bsv_input *input, double bound, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = filled(template, rule, input, bound);
+	bsv_scoped_text *sql = template_fill(template, rule, input, bound);
 	int r;
 
 	if (!sql)
@@ -114,9 +115,9 @@ static int ask(struct bsv_rows **ret, const char *template, const struct bsv_slo
 	return r;
 }
 
-/* ---- what was counted ---- */
+/* ---- counts ---- */
 
-/* What nobody saw of what a rule means. */
+/* Set the bounds of executions that losses hide entirely. */
 static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *rule, struct bsv_input *input,
                          struct bsa_err *err)
 {
@@ -127,7 +128,7 @@ static int read_vanished(struct bsv_slo_counts *c, const struct bsv_slo_rule *ru
 
 	if (!lost->losses && !lost->lost_events && !lost->lost_packets)
 		return 0;
-	r = ask(&rows, bsv_sql_slo_vanished, rule, input, 0, err);
+	r = first_row(&rows, bsv_sql_slo_vanished, rule, input, 0, err);
 	if (r < 0)
 		return r;
 	holes = bsv_rows_get(rows, 0, 0);
@@ -141,7 +142,7 @@ static int read_percentile(struct bsv_slo_counts *ret, const struct bsv_slo_rule
 {
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_cell figure;
-	int r = ask(&rows, bsv_sql_slo_percentile, rule, input, bound, err);
+	int r = first_row(&rows, bsv_sql_slo_percentile, rule, input, bound, err);
 
 	if (r < 0)
 		return r;
@@ -165,7 +166,7 @@ static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *ru
                        struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = ask(&rows, bsv_sql_slo_misses, rule, input, 0, err);
+	int r = first_row(&rows, bsv_sql_slo_misses, rule, input, 0, err);
 
 	if (r < 0)
 		return r;
@@ -183,8 +184,8 @@ static int read_misses(struct bsv_slo_counts *ret, const struct bsv_slo_rule *ru
 	return read_vanished(ret, rule, input, err);
 }
 
-/* One execution more, and before it those that its number says there were. */
-static void add_state(struct bsv_slo_streaks *s, uint64_t gap, int64_t state)
+/* Add one execution, and before it the @gap executions that its sequence number shows to be missing. */
+static void streaks_add_gap(struct bsv_slo_streaks *s, uint64_t gap, int64_t state)
 {
 	for (uint64_t i = 0; i < gap && i < s->length; i++)
 		bsv_slo_streaks_add(s, BSV_SLO_UNKNOWN);
@@ -203,14 +204,14 @@ static int measure_streaks(struct bsv_slo_result *ret, const struct bsv_slo_rule
 	if (r >= 0 && bsv_slo_streaks_init(&s, rule) < 0)
 		r = bsv_no_memory(err);
 	if (r >= 0)
-		r = ask(&rows, bsv_sql_slo_streaks, rule, input, 0, err);
+		r = first_row(&rows, bsv_sql_slo_streaks, rule, input, 0, err);
 	for (; r > 0; r = bsv_rows_step(rows, err)) {
 		int64_t at = bsv_rows_get(rows, 0, 0), now = bsv_rows_get(rows, 1, 0);
 
 		if (at != stream)
 			bsv_slo_streaks_stream(&s);
-		add_state(&s, at == stream && now > seq ? (uint64_t)now - (uint64_t)seq - 1 : 0,
-		          bsv_rows_get(rows, 2, 0));
+		streaks_add_gap(&s, at == stream && now > seq ? (uint64_t)now - (uint64_t)seq - 1 : 0,
+		                bsv_rows_get(rows, 2, 0));
 		stream = at;
 		seq = now;
 	}
@@ -242,7 +243,7 @@ static int read_sequence(struct sequence *ret, const struct bsv_slo_rule *rule, 
 	ret->in_order = malloc((most + 1) * sizeof(*ret->in_order));
 	ret->sorted = malloc((most + 1) * sizeof(*ret->sorted));
 	scratch = malloc((most + 1) * sizeof(*scratch));
-	r = ret->in_order && ret->sorted && scratch ? ask(&rows, bsv_sql_slo_sequence, rule, input, 0, err)
+	r = ret->in_order && ret->sorted && scratch ? first_row(&rows, bsv_sql_slo_sequence, rule, input, 0, err)
 	                                            : bsv_no_memory(err);
 	for (; r > 0 && ret->n < most; r = bsv_rows_step(rows, err))
 		if (bsv_rows_cell(rows, 0).type != BSA_NULL)
@@ -255,7 +256,7 @@ static int read_sequence(struct sequence *ret, const struct bsv_slo_rule *rule, 
 	return r;
 }
 
-static struct bsv_sample sample(const struct sequence *s, double percent)
+static struct bsv_sample sequence_sample(const struct sequence *s, double percent)
 {
 	return (struct bsv_sample){ s->sorted, s->n,
 		                    bsv_sequence_effect(s->in_order, s->n, bsv_percentile(s->sorted, s->n, percent)) };
@@ -280,7 +281,7 @@ static int measure_baseline(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	if (r < 0)
 		return r;
 	if (now.n && then.n) {
-		struct bsv_sample a = sample(&then, rule->percent), b = sample(&now, rule->percent);
+		struct bsv_sample a = sequence_sample(&then, rule->percent), b = sequence_sample(&now, rule->percent);
 
 		beyond = bsv_sequence_difference(&a, &b, rule->percent, rule->times);
 		beyond.low -= rule->bound;
@@ -339,7 +340,7 @@ static int measure_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	const struct bsv_coverage *c = &input->coverage;
 	bsv_scoped_rows *rows = NULL;
 	struct bsv_slo_kept kept;
-	int r = ask(&rows, bsv_sql_slo_coverage, rule, input, 0, err);
+	int r = first_row(&rows, bsv_sql_slo_coverage, rule, input, 0, err);
 
 	if (r < 0)
 		return r;
@@ -352,11 +353,11 @@ static int measure_coverage(struct bsv_slo_result *ret, const struct bsv_slo_rul
 	return 0;
 }
 
-/* ---- nobody is meant ---- */
+/* ---- rules that select no execution ---- */
 
-/* Is @wanted in @names? If not, say so, and what may have been meant. */
-static int look_for(struct bsv_slo_result *ret, struct bsv_input *input, const char *what, const char *wanted,
-                    struct bsa_err *err)
+/* If the recording has no @what named @wanted, explain that in @ret->why, with the nearest name. */
+static int explain_missing_name(struct bsv_slo_result *ret, struct bsv_input *input, const char *what,
+                                const char *wanted, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = bsv_text("%sSELECT DISTINCT name FROM %ss ORDER BY 1 LIMIT 1000", input->with, what);
 	bsv_scoped_rows *rows = NULL;
@@ -377,18 +378,18 @@ static int look_for(struct bsv_slo_result *ret, struct bsv_input *input, const c
 	return r;
 }
 
-/* No execution is what @rule means: why not. */
-static int explain_nobody(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
-                          struct bsa_err *err)
+/* @rule selects no execution: explain why in @ret->why. */
+static int explain_no_execution(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule, struct bsv_input *input,
+                                struct bsa_err *err)
 {
 	int r = 0;
 
 	ret->outcome = BSV_CANNOT_TELL;
-	snprintf(ret->why, sizeof(ret->why), "no execution is of that kind");
+	snprintf(ret->why, sizeof(ret->why), "the recording has no such execution");
 	if (rule->of.model)
-		r = look_for(ret, input, "model", rule->of.model, err);
+		r = explain_missing_name(ret, input, "model", rule->of.model, err);
 	if (r >= 0 && rule->of.app)
-		r = look_for(ret, input, "app", rule->of.app, err);
+		r = explain_missing_name(ret, input, "app", rule->of.app, err);
 	return r;
 }
 
@@ -425,6 +426,6 @@ int bsv_slo_measure(struct bsv_slo_result *ret, const struct bsv_slo_rule *rule,
 			bsv_slo_judge_percentile(ret, rule, &c);
 	}
 	if (r >= 0 && !c.executions && rule->kind != BSV_SLO_EXECUTIONS)
-		r = explain_nobody(ret, rule, input, err);
+		r = explain_no_execution(ret, rule, input, err);
 	return r < 0 ? r : 0;
 }

@@ -1,4 +1,4 @@
-/* rules.c -- see rules.h: a line is cut into words, and each kind of rule is read by a function of its own. */
+/* rules.c -- the parser: cuts each line into words, and has one function for each kind of rule. */
 #include "slo/rules.h"
 
 #include <errno.h>
@@ -12,19 +12,19 @@
 
 enum { FILE_MAX = 1 << 20, LINE_MAX_BYTES = 1024, WORDS_MAX = 64, RULES_MAX = 200, SHOWN_MAX = 48 };
 
-/* A line, in words. */
+/* One line, cut into words. */
 struct line {
-	char text[LINE_MAX_BYTES + WORDS_MAX + 1]; /* the words, each ended by 0 */
+	char text[LINE_MAX_BYTES + WORDS_MAX + 1]; /* the words, each terminated by 0 */
 	const char *words[WORDS_MAX + 1];
 	bool quoted[WORDS_MAX];
-	size_t n, at; /* at: the next one */
+	size_t n, at; /* number of words; index of the next word to read */
 	struct bsa_err *err;
 };
 
-/* ---- what is wrong ---- */
+/* ---- error sentences ---- */
 
-/* @word with nothing in it that a terminal would obey, and not too long. */
-static const char *shown(char to[SHOWN_MAX], const char *word)
+/* Copy @word with its control bytes replaced, shortened to SHOWN_MAX. */
+static const char *word_printable(char to[SHOWN_MAX], const char *word)
 {
 	size_t n = 0;
 
@@ -34,42 +34,42 @@ static const char *shown(char to[SHOWN_MAX], const char *word)
 	return to;
 }
 
-/* The next word is not what was expected. */
-static int expected(const struct line *l, const char *what)
+/* Fail because the next word is not @what. */
+static int fail_expected(const struct line *l, const char *what)
 {
 	char word[SHOWN_MAX];
 
 	if (l->at >= l->n)
-		return bsa_fail(l->err, BSA_E_INPUT, "expected %s, and the line ends", what);
-	return bsa_fail(l->err, BSA_E_INPUT, "expected %s, not '%s'", what, shown(word, l->words[l->at]));
+		return bsa_fail(l->err, BSA_E_INPUT, "expected %s, but the line ends", what);
+	return bsa_fail(l->err, BSA_E_INPUT, "expected %s, not '%s'", what, word_printable(word, l->words[l->at]));
 }
 
-/* The next word is none of @n words; @what are they, together. */
-static int none_of(const struct line *l, const char *const *words, size_t n, const char *what)
+/* Fail because the next word is not one of the @n @words, which @what describes together. Suggests the nearest one. */
+static int fail_none_of(const struct line *l, const char *const *words, size_t n, const char *what)
 {
 	const char *nearest;
 	char word[SHOWN_MAX];
 
 	if (l->at >= l->n)
-		return expected(l, what);
+		return fail_expected(l, what);
 	nearest = bsv_nearest(l->words[l->at], words, n, sizeof(*words));
 	if (!nearest)
-		return expected(l, what);
+		return fail_expected(l, what);
 	return bsa_fail(l->err, BSA_E_INPUT, "expected %s, not '%s'; did you mean '%s'?", what,
-	                shown(word, l->words[l->at]), nearest);
+	                word_printable(word, l->words[l->at]), nearest);
 }
 
 /* ---- words ---- */
 
-/* What is a word by itself, wherever it stands: how long it is, or 0. */
-static size_t mark(const char *s, const char *end)
+/* The length of the operator at @s, which is a word even without spaces around it; 0: no operator. */
+static size_t mark_length(const char *s, const char *end)
 {
 	if (end - s > 1 && (*s == '<' || *s == '>') && s[1] == '=')
 		return 2;
 	return strchr("<>=+%", *s) ? 1 : 0;
 }
 
-static int quoted_word(struct line *l, const char **s, const char *end, char **to)
+static int quoted_word_cut(struct line *l, const char **s, const char *end, char **to)
 {
 	const char *p = *s + 1;
 
@@ -84,13 +84,13 @@ static int quoted_word(struct line *l, const char **s, const char *end, char **t
 	return 0;
 }
 
-/* Cut what is between @s and @end; a # begins a comment. */
-static int cut(struct line *l, const char *s, const char *end)
+/* Cut the text from @s to @end into words; a # begins a comment. */
+static int line_cut(struct line *l, const char *s, const char *end)
 {
 	char *to = l->text;
 
 	while (s < end && *s != '#') {
-		size_t n = *s == ' ' || *s == '\t' ? 0 : mark(s, end);
+		size_t n = *s == ' ' || *s == '\t' ? 0 : mark_length(s, end);
 
 		if (*s == ' ' || *s == '\t') {
 			s++;
@@ -100,10 +100,10 @@ static int cut(struct line *l, const char *s, const char *end)
 			return bsa_fail(l->err, BSA_E_INPUT, "too many words");
 		l->quoted[l->n] = *s == '"';
 		l->words[l->n++] = to;
-		if (*s == '"' && quoted_word(l, &s, end, &to) < 0)
+		if (*s == '"' && quoted_word_cut(l, &s, end, &to) < 0)
 			return BSA_E_INPUT;
 		if (!l->quoted[l->n - 1] && !n)
-			while (s + n < end && !strchr(" \t#\"", s[n]) && !mark(s + n, end))
+			while (s + n < end && !strchr(" \t#\"", s[n]) && !mark_length(s + n, end))
 				n++;
 		memcpy(to, s, n);
 		to += n;
@@ -114,33 +114,33 @@ static int cut(struct line *l, const char *s, const char *end)
 	return 0;
 }
 
-static bool next_is(const struct line *l, const char *word)
+static bool word_is(const struct line *l, const char *word)
 {
 	return l->at < l->n && !l->quoted[l->at] && !strcmp(l->words[l->at], word);
 }
 
-static bool take(struct line *l, const char *word)
+static bool word_take(struct line *l, const char *word)
 {
-	bool is = next_is(l, word);
+	bool is = word_is(l, word);
 
 	l->at += is;
 	return is;
 }
 
-static int want(struct line *l, const char *word)
+static int word_require(struct line *l, const char *word)
 {
 	char what[16];
 
-	if (take(l, word))
+	if (word_take(l, word))
 		return 0;
 	snprintf(what, sizeof(what), "'%s'", word);
-	return expected(l, what);
+	return fail_expected(l, what);
 }
 
 /* ---- numbers ---- */
 
-/* Digits and perhaps a point at the beginning of @word: how many characters; 0: it is no number. */
-static size_t number(const char *word, double *ret)
+/* Parse digits, and perhaps a fraction, at the beginning of @word. Returns their length; 0: no number. */
+static size_t number_length(const char *word, double *ret)
 {
 	size_t n = strspn(word, "0123456789"), fraction = 0;
 
@@ -152,42 +152,42 @@ static size_t number(const char *word, double *ret)
 	return n + (fraction ? fraction + 1 : 0);
 }
 
-static int whole(struct line *l, unsigned least, unsigned most, unsigned *ret)
+static int count_read(struct line *l, unsigned least, unsigned most, unsigned *ret)
 {
 	char what[48];
 	double value;
 
 	snprintf(what, sizeof(what), "a number from %u to %u", least, most);
 	if (l->at >= l->n || l->quoted[l->at] || l->words[l->at][strspn(l->words[l->at], "0123456789")] ||
-	    !number(l->words[l->at], &value) || value < least || value > most)
-		return expected(l, what);
+	    !number_length(l->words[l->at], &value) || value < least || value > most)
+		return fail_expected(l, what);
 	*ret = (unsigned)value;
 	l->at++;
 	return 0;
 }
 
-/* "1 %" */
-static int percent(struct line *l, double most, double *ret)
+/* Parse "1 %". */
+static int percent_read(struct line *l, double most, double *ret)
 {
 	const char *word = l->at < l->n && !l->quoted[l->at] ? l->words[l->at] : "";
-	size_t n = number(word, ret);
+	size_t n = number_length(word, ret);
 
 	if (!n || word[n] || *ret > most)
-		return expected(l, most > 100 ? "a percentage as in '10 %'"
-		                              : "a percentage as in '1 %', of 100 % at most");
+		return fail_expected(l, most > 100 ? "a percentage as in '10 %'"
+		                                   : "a percentage as in '1 %', of 100 % at most");
 	l->at++;
-	return want(l, "%");
+	return word_require(l, "%");
 }
 
-/* "5ms", "5 ms", in ns. */
-static int duration(struct line *l, double *ret)
+/* Parse "5ms" or "5 ms" into ns. */
+static int duration_read(struct line *l, double *ret)
 {
 	static const struct {
 		const char *name;
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 	const char *word = l->at < l->n && !l->quoted[l->at] ? l->words[l->at] : "", *unit;
-	size_t n = number(word, ret), words = 1;
+	size_t n = number_length(word, ret), words = 1;
 
 	unit = word + n;
 	if (n && !*unit && l->at + 1 < l->n) {
@@ -202,36 +202,36 @@ static int duration(struct line *l, double *ret)
 			l->at += words;
 			return 0;
 		}
-	return expected(l, "a time as in '5ms' (ns, us, ms or s)");
+	return fail_expected(l, "a time as in '5ms' (ns, us, ms or s)");
 }
 
-/* "p99.9", which is the next word. */
-static bool percentile(const char *word, double *ret)
+/* Parse "p99.9". */
+static bool percentile_parse(const char *word, double *ret)
 {
-	size_t n = *word == 'p' ? number(word + 1, ret) : 0;
+	size_t n = *word == 'p' ? number_length(word + 1, ret) : 0;
 
 	return n && !word[1 + n] && *ret > 0 && *ret <= 100;
 }
 
 /* ---- selections ---- */
 
-static int set(char **ret, const struct line *l, const char *key, const char *value)
+static int name_set(char **ret, const struct line *l, const char *key, const char *value)
 {
 	if (*ret)
-		return bsa_fail(l->err, BSA_E_INPUT, "%s is there twice", key);
+		return bsa_fail(l->err, BSA_E_INPUT, "%s is given twice", key);
 	*ret = strdup(value);
 	return *ret ? 0 : bsv_no_memory(l->err);
 }
 
-static int label(struct line *l, const char *const *words, size_t n, const char *what)
+static int word_check(struct line *l, const char *const *words, size_t n, const char *what)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(l->words[l->at], words[i]))
 			return 0;
-	return none_of(l, words, n, what);
+	return fail_none_of(l, words, n, what);
 }
 
-static int key_value(struct line *l, struct bsv_slo_selection *of)
+static int key_value_read(struct line *l, struct bsv_slo_selection *of)
 {
 	static const char *const keys[] = { "app", "model", "path", "priority", "cold", "warm" };
 	static const char *const paths[] = { "burst", "sync", "fenced", "async" };
@@ -240,54 +240,55 @@ static int key_value(struct line *l, struct bsv_slo_selection *of)
 	int r = 0;
 
 	for (size_t i = 0; i < 4; i++)
-		if (take(l, keys[i])) {
-			r = want(l, "=");
+		if (word_take(l, keys[i])) {
+			r = word_require(l, "=");
 			if (r >= 0 &&
-			    (l->at >= l->n || (!l->quoted[l->at] && mark(l->words[l->at], l->words[l->at] + 1))))
-				r = expected(l, "a name");
+			    (l->at >= l->n || (!l->quoted[l->at] && mark_length(l->words[l->at], l->words[l->at] + 1))))
+				r = fail_expected(l, "a name");
 			if (r >= 0 && i == 2)
-				r = label(l, paths, 4, "burst, sync, fenced or async");
+				r = word_check(l, paths, 4, "burst, sync, fenced or async");
 			if (r >= 0 && i == 3)
-				r = label(l, priorities, 3, "low, medium or high");
-			return r < 0 ? r : set(values[i], l, keys[i], l->words[l->at++]);
+				r = word_check(l, priorities, 3, "low, medium or high");
+			return r < 0 ? r : name_set(values[i], l, keys[i], l->words[l->at++]);
 		}
-	if (next_is(l, "cold") || next_is(l, "warm")) {
+	if (word_is(l, "cold") || word_is(l, "warm")) {
 		if (of->cold >= 0)
-			return bsa_fail(l->err, BSA_E_INPUT, "cold or warm: one of them, once");
+			return bsa_fail(l->err, BSA_E_INPUT, "give cold or warm, once");
 		of->cold = !strcmp(l->words[l->at++], "cold");
 		return 0;
 	}
-	return none_of(l, keys, 6, "app=, model=, path=, priority=, cold or warm");
+	return fail_none_of(l, keys, 6, "app=, model=, path=, priority=, cold or warm");
 }
 
-/* Perhaps "of app=camera path=burst", up to a bound or the end. */
-static int selection(struct line *l, struct bsv_slo_rule *ret)
+/* Parse an optional "of app=camera path=burst", up to an operator or the end of the line. */
+static int selection_read(struct line *l, struct bsv_slo_rule *ret)
 {
-	if (!take(l, "of"))
+	if (!word_take(l, "of"))
 		return 0;
 	do {
-		int r = key_value(l, &ret->of);
+		int r = key_value_read(l, &ret->of);
 
 		if (r < 0)
 			return r;
-	} while (l->at < l->n && !next_is(l, "<=") && !next_is(l, ">="));
+	} while (l->at < l->n && !word_is(l, "<=") && !word_is(l, ">="));
 	return 0;
 }
 
 /* ---- rules ---- */
 
-static int relation(struct line *l, struct bsv_slo_rule *ret, const char *mark_wanted)
+static int relation_read(struct line *l, struct bsv_slo_rule *ret, const char *mark_wanted)
 {
-	int r = selection(l, ret);
+	int r = selection_read(l, ret);
 
 	ret->bounded = true;
-	if (r < 0 || take(l, mark_wanted))
+	if (r < 0 || word_take(l, mark_wanted))
 		return r;
-	return expected(l, *mark_wanted == '<' ? "'of' and a selection, or '<='" : "'of' and a selection, or '>='");
+	return fail_expected(l,
+	                     *mark_wanted == '<' ? "'of' and a selection, or '<='" : "'of' and a selection, or '>='");
 }
 
-/* "baseline + 10 %" */
-static int baseline(struct line *l, struct bsv_slo_rule *ret)
+/* Parse the rest of "baseline + 10 %". */
+static int baseline_read(struct line *l, struct bsv_slo_rule *ret)
 {
 	struct line at;
 	double more;
@@ -295,17 +296,17 @@ static int baseline(struct line *l, struct bsv_slo_rule *ret)
 
 	ret->baseline = true;
 	ret->times = 1;
-	if (!take(l, "+"))
+	if (!word_take(l, "+"))
 		return 0;
 	at = *l;
 	at.err = NULL;
-	r = duration(&at, &more);
+	r = duration_read(&at, &more);
 	if (r >= 0) {
 		ret->bound = more;
 		l->at = at.at;
 		return 0;
 	}
-	r = percent(l, 10000, &more);
+	r = percent_read(l, 10000, &more);
 	if (r < 0)
 		return bsa_fail(l->err, BSA_E_INPUT,
 		                "expected how much more than the baseline, as in '+ 10 %%' or '+ 50us'");
@@ -313,77 +314,79 @@ static int baseline(struct line *l, struct bsv_slo_rule *ret)
 	return 0;
 }
 
-static int phase(struct line *l, struct bsv_slo_rule *ret)
+static int phase_read(struct line *l, struct bsv_slo_rule *ret)
 {
 	for (int i = 0; i < BSV_PHASES; i++)
-		if (take(l, bsv_phase_names[i])) {
+		if (word_take(l, bsv_phase_names[i])) {
 			ret->phase = i;
 			return 0;
 		}
-	return none_of(l, bsv_phase_names, BSV_PHASES, "e2e, overhead, overhead share, or a phase");
+	return fail_none_of(l, bsv_phase_names, BSV_PHASES, "e2e, overhead, overhead share, or a phase");
 }
 
 static int read_percentile(struct line *l, struct bsv_slo_rule *ret)
 {
 	int r;
 
-	percentile(l->words[l->at++], &ret->percent);
-	r = phase(l, ret);
+	percentile_parse(l->words[l->at++], &ret->percent);
+	r = phase_read(l, ret);
 	if (r < 0)
 		return r;
-	if (ret->phase == BSV_OVERHEAD && take(l, "share")) {
+	if (ret->phase == BSV_OVERHEAD && word_take(l, "share")) {
 		ret->kind = BSV_SLO_OVERHEAD;
-		r = relation(l, ret, "<=");
-		return r < 0 ? r : percent(l, 100, &ret->bound);
+		r = relation_read(l, ret, "<=");
+		return r < 0 ? r : percent_read(l, 100, &ret->bound);
 	}
 	ret->kind = BSV_SLO_TIME;
-	r = relation(l, ret, "<=");
+	r = relation_read(l, ret, "<=");
 	if (r >= 0)
-		r = take(l, "baseline") ? baseline(l, ret) : duration(l, &ret->bound);
+		r = word_take(l, "baseline") ? baseline_read(l, ret) : duration_read(l, &ret->bound);
 	return r;
 }
 
 static int read_misses(struct line *l, struct bsv_slo_rule *ret)
 {
-	int r = want(l, "ratio");
+	int r = word_require(l, "ratio");
 
 	ret->kind = BSV_SLO_MISSES;
 	if (r >= 0)
-		r = relation(l, ret, "<=");
-	return r < 0 ? r : percent(l, 100, &ret->bound);
+		r = relation_read(l, ret, "<=");
+	return r < 0 ? r : percent_read(l, 100, &ret->bound);
 }
 
 static int read_streak(struct line *l, struct bsv_slo_rule *ret)
 {
-	int r = want(l, "most");
+	int r = word_require(l, "most");
 
 	ret->kind = BSV_SLO_STREAK;
 	ret->bounded = true;
 	if (r >= 0)
-		r = whole(l, 0, 1000000, &ret->most);
-	if (r >= 0 && !take(l, "miss"))
-		r = want(l, "misses");
+		r = count_read(l, 0, 1000000, &ret->most);
+	if (r >= 0 && !word_take(l, "miss"))
+		r = word_require(l, "misses");
 	if (r >= 0)
-		r = want(l, "in");
+		r = word_require(l, "in");
 	if (r >= 0)
-		r = want(l, "any");
+		r = word_require(l, "any");
 	if (r >= 0)
-		r = whole(l, 1, 1000000, &ret->window);
+		r = count_read(l, 1, 1000000, &ret->window);
 	if (r >= 0 && ret->most >= ret->window)
-		r = bsa_fail(l->err, BSA_E_INPUT, "%u misses in any %u is always so", ret->most, ret->window);
+		r = bsa_fail(l->err, BSA_E_INPUT,
+		             "no more than %u of %u executions can miss: give fewer misses than executions", ret->most,
+		             ret->window);
 	ret->bound = ret->most;
-	return r < 0 ? r : selection(l, ret);
+	return r < 0 ? r : selection_read(l, ret);
 }
 
 static int read_starvation(struct line *l, struct bsv_slo_rule *ret)
 {
-	int r = want(l, "none");
+	int r = word_require(l, "none");
 
 	ret->kind = BSV_SLO_STARVATION;
-	if (r < 0 || !take(l, "over"))
+	if (r < 0 || !word_take(l, "over"))
 		return r;
 	ret->bounded = true;
-	return duration(l, &ret->bound);
+	return duration_read(l, &ret->bound);
 }
 
 static int read_fairness(struct line *l, struct bsv_slo_rule *ret)
@@ -391,11 +394,11 @@ static int read_fairness(struct line *l, struct bsv_slo_rule *ret)
 	int r;
 
 	ret->kind = BSV_SLO_FAIRNESS;
-	if (!take(l, "lag"))
+	if (!word_take(l, "lag"))
 		return 0;
 	ret->bounded = true;
-	r = want(l, "<=");
-	return r < 0 ? r : duration(l, &ret->bound);
+	r = word_require(l, "<=");
+	return r < 0 ? r : duration_read(l, &ret->bound);
 }
 
 static int read_priority(struct line *l, struct bsv_slo_rule *ret)
@@ -403,38 +406,38 @@ static int read_priority(struct line *l, struct bsv_slo_rule *ret)
 	int r = 0;
 
 	ret->kind = BSV_SLO_PRIORITY;
-	if (take(l, "inversion")) {
+	if (word_take(l, "inversion")) {
 		ret->kind = BSV_SLO_INVERSION;
 		ret->bounded = true;
-		r = want(l, "<=");
-		return r < 0 ? r : duration(l, &ret->bound);
+		r = word_require(l, "<=");
+		return r < 0 ? r : duration_read(l, &ret->bound);
 	}
-	if (take(l, "honoured")) {
+	if (word_take(l, "honoured")) {
 		ret->kind = BSV_SLO_HONOURED;
 		ret->bounded = true;
-		r = want(l, ">=");
-		return r < 0 ? r : percent(l, 100, &ret->bound);
+		r = word_require(l, ">=");
+		return r < 0 ? r : percent_read(l, 100, &ret->bound);
 	}
 	return r;
 }
 
 static int read_coverage(struct line *l, struct bsv_slo_rule *ret)
 {
-	int r = want(l, ">=");
+	int r = word_require(l, ">=");
 
 	ret->kind = BSV_SLO_COVERAGE;
 	ret->bounded = true;
-	return r < 0 ? r : percent(l, 100, &ret->bound);
+	return r < 0 ? r : percent_read(l, 100, &ret->bound);
 }
 
 static int read_executions(struct line *l, struct bsv_slo_rule *ret)
 {
 	unsigned least = 0;
-	int r = relation(l, ret, ">=");
+	int r = relation_read(l, ret, ">=");
 
 	ret->kind = BSV_SLO_EXECUTIONS;
 	if (r >= 0)
-		r = whole(l, 1, 1000000000, &least);
+		r = count_read(l, 1, 1000000000, &least);
 	ret->bound = least;
 	return r;
 }
@@ -456,26 +459,27 @@ static int read_rule(struct line *l, struct bsv_slo_rule *ret)
 	double none;
 	int r;
 
-	if (!l->quoted[0] && percentile(l->words[0], &none)) {
+	if (!l->quoted[0] && percentile_parse(l->words[0], &none)) {
 		r = read_percentile(l, ret);
 	} else {
 		size_t i = 0;
 
-		for (; i < N_RULES && !next_is(l, rules[i].word); i++)
+		for (; i < N_RULES && !word_is(l, rules[i].word); i++)
 			words[i] = rules[i].word;
 		if (i == N_RULES)
-			return none_of(l, words, N_RULES,
-			               "p50, p99 or the like, 'miss ratio', 'at most', starvation, fairness, priority, "
-			               "coverage or "
-			               "executions");
+			return fail_none_of(
+				l, words, N_RULES,
+				"p50, p99 or the like, 'miss ratio', 'at most', starvation, fairness, priority, "
+				"coverage or "
+				"executions");
 		l->at++;
 		r = rules[i].read(l, ret);
 	}
-	return r < 0 || l->at == l->n ? r : expected(l, "the end of the line");
+	return r < 0 || l->at == l->n ? r : fail_expected(l, "the end of the line");
 }
 
-/* The words again, one space between two, none around = and before %. NULL: no memory. */
-static char *written(const struct line *l)
+/* The words joined by single spaces, without spaces around =. The caller owns the text; NULL: no memory. */
+static char *rule_text(const struct line *l)
 {
 	char *text = malloc(2 * sizeof(l->text)), *to = text;
 
@@ -511,17 +515,17 @@ static int add_line(struct bsv_slo *to, const char *s, const char *end, unsigned
 	int r;
 
 	if (end - s > LINE_MAX_BYTES)
-		return bsa_fail(err, BSA_E_INPUT, "it is longer than %d bytes", LINE_MAX_BYTES);
+		return bsa_fail(err, BSA_E_INPUT, "the line is longer than %d bytes", LINE_MAX_BYTES);
 	if (memchr(s, 0, (size_t)(end - s)))
-		return bsa_fail(err, BSA_E_INPUT, "it is no text");
-	r = cut(&l, s, end);
+		return bsa_fail(err, BSA_E_INPUT, "the line contains a byte of value 0");
+	r = line_cut(&l, s, end);
 	if (r < 0 || !l.n)
 		return r;
 	if (to->n == RULES_MAX)
 		return bsa_fail(err, BSA_E_INPUT, "there are more than %d rules", RULES_MAX);
 	r = read_rule(&l, &rule);
 	if (r >= 0) {
-		rule.text = written(&l);
+		rule.text = rule_text(&l);
 		more = rule.text ? realloc(to->rules, (to->n + 1) * sizeof(*more)) : NULL;
 		if (more) {
 			to->rules = more;
@@ -555,7 +559,7 @@ int bsv_slo_parse(struct bsv_slo *ret, const char *text, size_t bytes, struct bs
 		s = stop + 1;
 	}
 	if (!ret->n)
-		return bsa_fail(err, BSA_E_INPUT, "there is no rule in it; see burstscope-slo(5)");
+		return bsa_fail(err, BSA_E_INPUT, "the file has no rule; see burstscope-slo(5)");
 	return 0;
 }
 
@@ -581,7 +585,8 @@ int bsv_slo_read(struct bsv_slo *ret, const char *path, struct bsa_err *err)
 	if (ferror(f))
 		return bsa_fail(err, BSA_E_INPUT, "%s: %s", path, strerror(errno));
 	if (bytes > FILE_MAX)
-		return bsa_fail(err, BSA_E_INPUT, "%s: it is larger than 1 MiB, which no file of rules is", path);
+		return bsa_fail(err, BSA_E_INPUT, "%s: the file is larger than 1 MiB, the limit for a file of rules",
+		                path);
 	r = bsv_slo_parse(ret, text, bytes, err);
 	return r < 0 ? bsa_wrap(err, r, "%s", path) : 0;
 }

@@ -1,8 +1,8 @@
 /*
- * rules.h -- a file of rules (burstscope-slo(5)), read: what a recording is held against.
+ * rules.h -- reads a file of rules (burstscope-slo(5)), against which a recording is judged.
  *
- * Whoever wrote the file is not trusted: its size, its lines and its numbers are bounded, and what is said of it has no bytes
- * that a terminal would obey.
+ * The author of the file is not trusted: its size, its lines and its numbers are bounded, and messages about it contain no
+ * control bytes for a terminal.
  */
 #ifndef BSV_SLO_RULES_H
 #define BSV_SLO_RULES_H
@@ -15,35 +15,35 @@
 enum bsv_slo_kind {
 	BSV_SLO_TIME,     /* a percentile of a phase */
 	BSV_SLO_OVERHEAD, /* a percentile of the share that is overhead */
-	BSV_SLO_MISSES,   /* the share of deadlines that are missed */
-	BSV_SLO_STREAK,   /* m of k in sequence */
+	BSV_SLO_MISSES,   /* the share of missed deadlines */
+	BSV_SLO_STREAK,   /* at most m misses in any k executions in sequence */
 	BSV_SLO_STARVATION,
 	BSV_SLO_FAIRNESS,
 	BSV_SLO_INVERSION,
 	BSV_SLO_HONOURED,
-	BSV_SLO_PRIORITY, /* both of them */
+	BSV_SLO_PRIORITY, /* inversion and honoured */
 	BSV_SLO_COVERAGE,
-	BSV_SLO_EXECUTIONS, /* how many there are */
+	BSV_SLO_EXECUTIONS, /* the number of executions */
 };
 
-/* Which executions; NULL: any. */
+/* The executions that a rule judges. NULL: any value. */
 struct bsv_slo_selection {
 	char *app, *model, *path, *priority;
-	int cold; /* -1: both */
+	int cold; /* 1: cold ones, 0: warm ones, -1: both */
 };
 
 struct bsv_slo_rule {
 	enum bsv_slo_kind kind;
-	unsigned line; /* of the file, from 1 */
-	char *text;    /* the rule as it was written, with single spaces, and without what a terminal would obey */
+	unsigned line; /* line number in the file, from 1 */
+	char *text;    /* the rule as written, with single spaces and without control bytes */
 	struct bsv_slo_selection of;
-	double percent; /* of a percentile */
+	double percent; /* the percentile, 0 to 100 */
 	enum bsv_phase phase;
-	bool bounded;  /* a bound was given; false: the audit's own */
+	bool bounded;  /* the rule has a bound; false: the audit's own bound applies */
 	double bound;  /* ns, percent, or executions */
-	bool baseline; /* the bound is what a baseline has, times times, plus bound */
+	bool baseline; /* the limit is the baseline's figure * times + bound */
 	double times;
-	unsigned most, window; /* of a streak */
+	unsigned most, window; /* a streak's misses and executions */
 };
 
 struct bsv_slo {
@@ -51,13 +51,13 @@ struct bsv_slo {
 	size_t n;
 };
 
-/* BSA_E_INPUT: a line is no rule, or there is no rule: the sentence begins with its line's number. *ret is owned by the caller. */
+/* Parse @text. BSA_E_INPUT: a line is not a rule (the sentence begins with its line number), or there is no rule. The caller owns *ret. */
 int bsv_slo_parse(struct bsv_slo *ret, const char *text, size_t bytes, struct bsa_err *err);
 
-/* The same of a file. */
+/* Parse the file @path, with the same errors. */
 int bsv_slo_read(struct bsv_slo *ret, const char *path, struct bsa_err *err);
 
-/* All 0 is fine. */
+/* Free the rules. A zeroed @slo is accepted. */
 void bsv_slo_fini(struct bsv_slo *slo);
 
 #endif
