@@ -22,7 +22,7 @@ function comment_seen(text, place,    kinds, opening)
 	if (opening ~ /^(it|it's|they|he|she|who|whoever|whom|whose|what|whatever|which|none|nobody|somebody|such|neither|either)[ :;,.'](.*)/ ||
 	    opening ~ /^(that|this|these|those) (is|are|was|were|has|have|had|can|may|must|does|do|did|will|would|makes?|gives?|takes?|says?|means?|it|they|who|a|the|of|for|to|which|what)[ ,.:;]/ ||
 	    opening ~ /^(one|both)( of| that| which| more)?[:;,. ](is|are|was|has|it|they|them|each|$)/ ||
-	    opening ~ /^(and|but|or|nor|so|then|than|too|also|thus|hence|of|told|said|told,|as) /)
+	    opening ~ /^(and|but|or|nor|so|then|than|too|also|thus|hence|of|told|said|told,) /)
 		kinds = kinds "opening,"
 	sub(/,$/, "", kinds)
 	print "comment", place, kinds == "" ? "-" : kinds, text

@@ -1,13 +1,13 @@
 /*
- * burst.h -- bursts: the same prepared model executed again and again through two queues, its pools known by slot.
+ * burst.h -- bursts: one prepared model executed again and again through two queues, with its pools cached by slot.
  *
- * Four things, usable apart:
- *   nnb_pool          memory that an app shares with a service, and that remembers where it has a slot;
+ * Four parts, which can be used separately:
+ *   nnb_pool          memory that an app shares with a service, with the slots that it has in bursts;
  *   nnb_burst         the client's side, the controller: packs requests, waits for results, falls back;
- *   nnb_burst_server  the service's side, the context: a thread that takes requests and answers them;
- *   nnb_burst_executor  what such a thread runs, and where it keeps the pools it has been given.
- * The two sides know each other by two queues, a callback from the service to the client (slot to memory), and one
- * call the other way (a slot is free). Both can be in one process: nnb_burst_local. In two: nnb/client.h.
+ *   nnb_burst_server  the service's side, the context: a thread that reads requests and answers them;
+ *   nnb_burst_executor  what this thread runs, and where it keeps the pools that it received.
+ * The two sides are connected by two queues, a callback from the service to the client (slot to memory), and one call
+ * from the client to the service (free a slot). Both can be in one process: nnb_burst_local. In two: nnb/client.h.
  *
  * Rules B-1 to B-36 and S-1 to S-17 of the HAL. nnb_burst(3).
  */
@@ -35,33 +35,33 @@ struct nnb_pool;
 /* @bytes of zeroed shared memory, mapped. 0 and *ret owned; -errno. */
 NNB_PUBLIC int nnb_pool_new(struct nnb_pool **ret, uint64_t bytes);
 
-/* A pool of somebody else's memory, which is duplicated. Of a kind that cannot be mapped, its data are NULL. */
+/* A pool of existing memory, which is duplicated. The data are NULL if the kind of memory cannot be mapped. */
 NNB_PUBLIC int nnb_pool_from(struct nnb_pool **ret, const struct nnb_memory *memory);
 
 NNB_PUBLIC void *nnb_pool_data(const struct nnb_pool *pool); /* borrowed */
 NNB_PUBLIC uint64_t nnb_pool_size(const struct nnb_pool *pool);
 NNB_PUBLIC const struct nnb_memory *nnb_pool_memory(const struct nnb_pool *pool); /* borrowed */
 
-/* Unmap it here, and have every burst that has seen it forget it (S-4). NULL is fine. Returns NULL. */
+/* Unmap the pool, and free its slots in all bursts that have used it (S-4). NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_pool *nnb_pool_free(struct nnb_pool *pool);
 
-/* ---- what is asked and what is answered, on every path ---- */
+/* ---- calls and answers, the same on every path ---- */
 
 struct nnb_call {
 	const struct nnb_argument *inputs, *outputs;
 	struct nnb_pool *const *pools;
 	uint32_t n_inputs, n_outputs, n_pools;
 	bool measure;
-	uint64_t timeout_ns;    /* to wait for the answer; 0: for ever */
-	struct nnb_terms terms; /* what the service is told; all zeroes: nothing */
+	uint64_t timeout_ns;    /* timeout of the wait for the answer; 0: none */
+	struct nnb_terms terms; /* deadline and loop timeout; all zeroes: neither */
 };
 
 struct nnb_answer {
-	struct nnb_output_shape *shapes; /* in: NULL, or room for the call's n_outputs */
-	uint32_t n_shapes;               /* how many there are: none, or one an output (P-31) */
+	struct nnb_output_shape *shapes; /* set by the caller: NULL, or room for the call's n_outputs */
+	uint32_t n_shapes;               /* 0, or one for each output (P-31) */
 	struct nnb_timing timing;
-	bool fallback; /* a burst did not carry it: it went the ordinary way */
-	uint64_t exec; /* what traces call the execution (docs/events.md); 0: nothing: it was refused before */
+	bool fallback; /* the burst could not carry the call: it took the ordinary path */
+	uint64_t exec; /* number of the execution in traces (docs/events.md); 0: refused before it had one */
 };
 
 /* ---- the client's side ---- */
@@ -72,130 +72,130 @@ enum { NNB_BURST_CAPACITY = 1024, NNB_BURST_CAPACITY_MAX = 1 << 13 }; /* datums 
 
 struct nnb_burst_config {
 	uint32_t request_capacity, result_capacity; /* datums; 0: NNB_BURST_CAPACITY */
-	/* How long to poll for a result before sleeping: NNB_FMQ_WINDOW_*, or ns. AUTO sleeps at once for a model that
-	 * was prepared for low power (B-22). */
+	/* How long to poll for a result before sleeping: NNB_FMQ_WINDOW_*, or ns. AUTO sleeps at once if the model was
+	 * prepared for low power (B-22). */
 	uint64_t window_ns;
 };
 
-/* What the service calls for memory it does not know. Made by nnb_burst, or by a client of one's own. */
+/* The client's callback, which the service calls for slots whose memory it lacks. Implemented by nnb_burst, or by another client. */
 struct nnb_burst_callback {
 	/*
-	 * The memories of @n slots, in their order, and the reverse of S-7: NONE and all of ret[], owned by the
-	 * caller; or another status and none. Called by any thread, at most one at a time.
+	 * Write the memories of @n slots into ret[], in the same order (S-7). NONE, and the caller owns all of ret[]; or
+	 * another status, and ret[] holds none. Any thread may call this, one at a time.
 	 */
 	enum nnb_status (*memories)(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *ret);
 	void *arg;
 };
 
-/* How a controller reaches the service: IPreparedModel and IBurstContext, as the controller needs them. */
+/* How a controller reaches the service: the parts of IPreparedModel and IBurstContext that it needs. */
 struct nnb_burst_service {
 	/* Configure a burst on these queues (B-6). NONE and *context. The callback is valid until close. */
 	enum nnb_status (*configure)(void *arg, const struct nnb_burst_callback *callback,
 	                             const struct nnb_fmq_desc *request, const struct nnb_fmq_desc *result,
 	                             void **context, struct nnb_reason *reason);
-	/* Forget a slot. When it returns, the service will not take the slot for what it was. */
+	/* Free a slot. After this returns, the service never uses the slot's old memory for a new request. */
 	enum nnb_status (*free_memory)(void *context, int32_t slot);
 	void (*close)(void *context);
-	/* The ordinary path, for what the burst cannot carry (B-26). */
+	/* The ordinary path, for calls that the burst cannot carry (B-26). */
 	enum nnb_status (*execute)(void *arg, const struct nnb_call *call, struct nnb_answer *answer,
 	                           struct nnb_reason *reason);
-	/* Nobody uses @arg any more. NULL: nobody need know. */
+	/* The burst no longer uses @arg. May be NULL. */
 	void (*release)(void *arg);
-	const struct nnb_model *model; /* what is executed; borrowed until release */
-	/* What traces call the burst, once it is configured, and the model. NULL: a server in this process, or the burst
-	 * itself, finds a number. */
+	const struct nnb_model *model; /* the model that the burst executes; borrowed until release */
+	/* The numbers of the configured burst and of the model in traces. NULL: a server in this process, or the burst
+	 * itself, chooses a number. */
 	void (*called)(void *context, uint32_t *stream, uint32_t *model);
-	bool extended; /* it takes NNB_REQUEST_TERMS; else calls with terms are INVALID_ARGUMENT */
+	bool extended; /* the service accepts NNB_REQUEST_TERMS; otherwise a call with terms is INVALID_ARGUMENT */
 	void *arg;
 };
 
 /*
- * Make the queues and have the service configure a burst. NONE and *ret owned; DEVICE_UNAVAILABLE, GENERAL_FAILURE,
- * INVALID_ARGUMENT, RESOURCE_EXHAUSTED_*: and then release has been called.
+ * Make the queues and have the service configure a burst. NONE, and the caller owns *ret; or DEVICE_UNAVAILABLE,
+ * GENERAL_FAILURE, INVALID_ARGUMENT, RESOURCE_EXHAUSTED_*, and release has been called.
  */
 NNB_PUBLIC enum nnb_status nnb_burst_new(struct nnb_burst **ret, const struct nnb_burst_service *service,
                                          const struct nnb_burst_config *config, struct nnb_reason *reason);
 
-/* The same with the service in this process: a server on a thread of its own. @cached: as nnb_burst_executor_*. */
+/* Like nnb_burst_new, with a server on a thread of this process. @cached chooses between the nnb_burst_executor_*. */
 NNB_PUBLIC enum nnb_status nnb_burst_local(struct nnb_burst **ret, struct nnb_prepared *prepared, bool cached,
                                            const struct nnb_burst_config *config, struct nnb_reason *reason);
 
 /*
- * Execute, and wait. One at a time: a second caller is refused with GENERAL_FAILURE at once (B-28). Where the
- * request was certainly not delivered (it does not fit, the service is gone) it goes the ordinary way and
- * answer->fallback says so; once it may have been delivered, never: a service that is lost then is GENERAL_FAILURE
- * (B-26), and so is an answer that does not come in time, after which the burst is of no more use and everything
- * falls back. @answer may be NULL.
+ * Execute, and wait for the answer. One call at a time: a second caller gets GENERAL_FAILURE at once (B-28). If the request
+ * was certainly not delivered (it does not fit, or the service is gone), it takes the ordinary path, and
+ * answer->fallback is set. A request that may have been delivered never does: if the service dies then, or the answer does
+ * not arrive before the timeout, the status is GENERAL_FAILURE (B-26). After such a timeout the burst cannot be used any
+ * more, and all calls fall back. @answer may be NULL.
  */
 NNB_PUBLIC enum nnb_status nnb_burst_execute(struct nnb_burst *burst, const struct nnb_call *call,
                                              struct nnb_answer *answer, struct nnb_reason *reason);
 
-/* The service is gone: whoever waits, or will, is not to. Any thread, any time before free. */
+/* The service is gone: end the wait for a result, and let no later call wait. From any thread, at any time before free. */
 NNB_PUBLIC void nnb_burst_dead(struct nnb_burst *burst);
 
-/* How the executing thread waited for results. For the thread that executes. */
+/* How long the executing thread waited for results. Only that thread may call this. */
 NNB_PUBLIC void nnb_burst_waited(const struct nnb_burst *burst, struct nnb_fmq_waited *ret_last,
                                  struct nnb_fmq_waited *ret_total);
 
-/* Close it: the service lets go of everything. Nobody may be executing. NULL is fine. Returns NULL. */
+/* Close the burst: the service releases everything that belongs to it. No thread may be executing. NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_burst *nnb_burst_free(struct nnb_burst *burst);
 
 /* ---- the service's side ---- */
 
 /*
- * What a server runs (B-31). Its functions are called on the server's thread, but remove and cancel, which may be
- * called at any time from any.
+ * What a server runs (B-31). The server's thread calls its functions; any thread may call remove, cancel and tell, at any
+ * time.
  */
 struct nnb_burst_executor {
 	void *arg;
 
 	/*
-	 * Which of these slots it has no memory for: sorted, each once, into @ret, and their number. Where there
-	 * are none, what the slots mean is held until the next execute has returned, whatever is removed meanwhile.
+	 * Write the slots without a memory into @ret, sorted and without repetition, and return their number. If there
+	 * are none, the executor holds the slots' memories until the next execute has returned, even if they are removed.
 	 */
 	uint32_t (*missing)(void *arg, const int32_t *slots, uint32_t n, int32_t *ret);
 
 	/*
-	 * Have @memories, which are taken, for @slots, the @n that were missing. NONE; or why one cannot be used: that one
-	 * and those after it stay missing (S-9, S-11).
+	 * Add @memories, which the executor takes, for @slots, the @n missing ones. NONE; or a status if a memory cannot be
+	 * used: its slot and those after it stay missing (S-9, S-11).
 	 */
 	enum nnb_status (*add)(void *arg, const int32_t *slots, uint32_t n, struct nnb_memory *memories,
 	                       struct nnb_reason *reason);
 
-	/* Forget a slot. An unknown one is fine (S-13). */
+	/* Remove a slot. An unknown slot is accepted (S-13). */
 	void (*remove)(void *arg, int32_t slot);
 
 	/*
-	 * Is it worth looking for its memory? NONE; or a status that is the answer. The pools are not known yet. NULL: yes.
+	 * Admit the request before the memories of its slots are known. NONE; or the status to answer at once. May be NULL.
 	 */
 	enum nnb_status (*admit)(void *arg, const struct nnb_packet_request *request, struct nnb_reason *reason);
 
-	/* It is not executed after all: the memory of some slot could not be had. NULL: nobody need know. */
+	/* An admitted request is not executed: the memory of a slot was not available. May be NULL. */
 	void (*forgo)(void *arg, const struct nnb_packet_request *request);
 
-	/* Execute what was parsed, after missing has found nothing missing. @result's shapes have room for all outputs. */
+	/* Execute the parsed request. Called when missing has returned 0. @result's shapes have room for all outputs. */
 	void (*execute)(void *arg, const struct nnb_packet_request *request, struct nnb_result *result,
 	                struct nnb_reason *reason);
 
-	/* What is being executed need not be finished: nobody waits for it. Any thread. NULL: it always finishes. */
+	/* The result of the current execution is not needed: end it early. From any thread. NULL: it always finishes. */
 	void (*cancel)(void *arg);
 
 	/*
-	 * Have traces told what is mapped: somebody has begun to listen. Any thread, with locks of a service's held, so it
-	 * calls nobody. NULL: nothing is.
+	 * Emit events about everything that is mapped, because a trace session has begun. From any thread, which holds locks of the
+	 * service: so this must not call back. NULL: nothing is mapped.
 	 */
 	void (*tell)(void *arg);
 
-	/* The server is gone. */
+	/* The server has ended: free the executor. */
 	void (*free)(void *arg);
 
-	/* What traces call the burst. Before everything else. NULL: nobody need know. */
+	/* The number of the burst in traces; called before the other functions. May be NULL. */
 	void (*called)(void *arg, uint32_t stream);
 };
 
 /*
- * Two of them: one that maps a slot's memory once and keeps that, and one that keeps the memory itself and maps it
- * anew for every execution. Both hold @prepared. 0 and *ret, or -ENOMEM.
+ * Two executors: the cached one maps a slot's memory once and keeps the mapping; the plain one keeps the memory's fds and
+ * maps them for every execution. Both hold a reference to @prepared. 0 and *ret, or -ENOMEM.
  */
 NNB_PUBLIC int nnb_burst_executor_cached(struct nnb_burst_executor *ret, struct nnb_prepared *prepared);
 NNB_PUBLIC int nnb_burst_executor_plain(struct nnb_burst_executor *ret, struct nnb_prepared *prepared);
@@ -205,41 +205,41 @@ struct nnb_burst_server;
 struct nnb_burst_server_config {
 	const struct nnb_fmq_desc *request, *result; /* borrowed for the call, not trusted */
 	struct nnb_burst_callback callback;
-	struct nnb_burst_executor executor; /* taken, whatever happens */
-	uint32_t n_outputs_max;             /* of the model: the room for shapes */
+	struct nnb_burst_executor executor; /* taken, even on failure */
+	uint32_t n_outputs_max;             /* number of the model's outputs: the room for shapes */
 	bool extended;                      /* requests may have terms */
 	uint64_t window_ns;                 /* how long to poll for a request before sleeping */
-	/* What traces call them (docs/events.md), and the model's priority. Stream 0: the server finds a number. */
+	/* Their numbers in traces (docs/events.md), and the model's priority. Stream 0: the server chooses a number. */
 	uint32_t stream, model, app, priority;
-	bool plain; /* for traces: the executor keeps nothing mapped between requests */
-	/* While somebody listens: with the callback's arg, when a request was taken, before that is said. NULL: nobody. */
+	bool plain; /* for traces: the executor keeps no mapping between requests */
+	/* Called with the callback's arg when a request was read, before its event is emitted, if a trace session is active. May be NULL. */
 	void (*taken)(void *arg);
 };
 
 /*
- * Attach to the queues and start the thread. NONE and *ret owned; GENERAL_FAILURE: a queue is none, has no event
- * flag, or is too small for any answer (B-7, B-23); RESOURCE_EXHAUSTED_TRANSIENT: no memory or no thread.
+ * Attach to the queues and start the thread. NONE, and the caller owns *ret; GENERAL_FAILURE: a queue cannot be attached, has
+ * no event flag, or is too small for any answer (B-7, B-23); RESOURCE_EXHAUSTED_TRANSIENT: no memory or no thread.
  */
 NNB_PUBLIC enum nnb_status nnb_burst_server_new(struct nnb_burst_server **ret,
                                                 const struct nnb_burst_server_config *config,
                                                 struct nnb_reason *reason);
 
-/* IBurstContext.freeMemory. Any thread. Does not wait for an execution: that keeps what it uses (section 11). */
+/* IBurstContext.freeMemory. From any thread. Does not wait for the current execution, which keeps the memory that it uses. */
 NNB_PUBLIC void nnb_burst_server_free_memory(struct nnb_burst_server *server, int32_t slot);
 
-/* What it has done so far. Any thread. */
+/* What the server has done so far. From any thread. */
 struct nnb_burst_counts {
 	uint64_t requests, malformed, lookups, misses, fetches;
 };
 NNB_PUBLIC void nnb_burst_server_counts(const struct nnb_burst_server *server, struct nnb_burst_counts *ret);
 
 /*
- * Stop the thread, without an answer to whatever it was doing (B-32). A callback under way must come back by itself,
- * or be made to, by who made it. Its counts are final then.
+ * Stop the thread, without an answer to its current request (B-32). If a callback is under way, it must return: its
+ * implementer has to see to that. Afterwards the counts are final.
  */
 NNB_PUBLIC void nnb_burst_server_stop(struct nnb_burst_server *server);
 
-/* Stop it, and release all. NULL is fine. Returns NULL. */
+/* Stop the server, and free it. NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_burst_server *nnb_burst_server_free(struct nnb_burst_server *server);
 
 NNB_END_DECLS

@@ -1,11 +1,11 @@
 /*
- * client.h -- an app's side of the service nnburstd: connect, prepare, execute one way or the other.
+ * client.h -- the app's side of the service nnburstd: connect, prepare, execute by each of the four paths.
  *
- * Any thread may call anything; closing or freeing something excludes every other use of it. Everything here holds
- * what it needs: a client may be closed before its models, a model before its bursts. Calls that wait do so until
- * the answer comes, the service dies (DEAD_OBJECT), or a timeout is over (GENERAL_FAILURE).
+ * Any thread may call anything here; closing or freeing an object excludes every other use of it. Every object holds
+ * references to what it needs: a client may be closed before its models, a model before its bursts. A call that waits
+ * returns when the answer arrives, the service dies (DEAD_OBJECT), or its timeout ends (GENERAL_FAILURE).
  *
- * A program is not to fork without exec while it has a client, and expect the child to use it. nnb_client(3).
+ * After a fork without exec, only the parent may use the client. nnb_client(3).
  */
 #ifndef NNB_CLIENT_H
 #define NNB_CLIENT_H
@@ -29,17 +29,17 @@ struct nnb_client;
 
 struct nnb_client_config {
 	const char *socket;  /* NULL: $NNBURST_SOCKET, $XDG_RUNTIME_DIR/nnburst/socket if there, /run/nnburst/socket */
-	const char *name;    /* for people to read; NULL: the program's */
-	uint64_t timeout_ns; /* of each call that has none of its own; 0: for ever */
+	const char *name;    /* the app's name, for people to read; NULL: the program's name */
+	uint64_t timeout_ns; /* timeout of each call that sets none of its own; 0: none */
 	/*
-	 * The HAL's version that the app was made for; 0: NNB_HAL_1_3. Before that there are neither deadlines nor
-	 * priorities, which are INVALID_ARGUMENT then, nor their statuses, which are GENERAL_FAILURE (Q-20). A model of a
-	 * later HAL is an INVALID_ARGUMENT.
+	 * The version of the HAL that the app was written for; 0: NNB_HAL_1_3. Earlier versions have no deadlines and no
+	 * priorities: these are INVALID_ARGUMENT then, and the statuses for them become GENERAL_FAILURE (Q-20). A model of a
+	 * later HAL is INVALID_ARGUMENT.
 	 */
 	enum nnb_hal hal;
 };
 
-/* @config may be NULL. 0 and *ret owned; -errno: no service there, or none that wants us; the reason has words. */
+/* @config may be NULL. 0, and the caller owns *ret; -errno: there is no service, or it refuses this client; see @reason. */
 NNB_PUBLIC int nnb_client_open(struct nnb_client **ret, const struct nnb_client_config *config,
                                struct nnb_reason *reason);
 
@@ -47,31 +47,31 @@ NNB_PUBLIC int nnb_client_open(struct nnb_client **ret, const struct nnb_client_
 NNB_PUBLIC struct nnb_client *nnb_client_close(struct nnb_client *client);
 
 struct nnb_service_info {
-	uint32_t pid;                               /* of the service */
-	uint32_t instance;                          /* its number, 1 to 4095, another after each start */
-	uint32_t connection;                        /* ours */
-	uint32_t app;                               /* who the service takes us for: a uid, or a pid */
-	uint32_t policy, preempt, deadlines, lanes; /* its rules (nnb/service.h) */
+	uint32_t pid;        /* the service's process */
+	uint32_t instance;   /* number of this run of the service, 1 to 4095; another one after each start */
+	uint32_t connection; /* the number of this connection */
+	uint32_t app;        /* the app that this client counts as: a uid, or a pid */
+	uint32_t policy, preempt, deadlines, lanes; /* the service's rules (nnb/service.h) */
 	uint32_t sync_stream, fenced_stream,
-		async_stream; /* what traces call our calls of each kind (docs/events.md) */
+		async_stream; /* the stream numbers in traces of this client's calls of each kind (docs/events.md) */
 	char driver[NNB_NAME_MAX], version[NNB_NAME_MAX];
 	struct nnb_capabilities capabilities;
 };
 
 NNB_PUBLIC const struct nnb_service_info *nnb_client_info(const struct nnb_client *client); /* borrowed */
 
-/* Is the service still there? */
+/* Whether the connection to the service still stands. */
 NNB_PUBLIC bool nnb_client_alive(const struct nnb_client *client);
 
-/* What the service holds and has done: for all apps, and for this one. */
+/* What the service holds and has done, for all apps and for this one. */
 struct nnb_service_counts {
 	struct nnb_holdings {
 		uint64_t connections, channels, models, bursts, buffers, pools, bytes, executions_under_way;
-	} all, app, limit; /* limit: what this app may have; UINT64_MAX: anything */
+	} all, app, limit; /* limit: the limits of this app; UINT64_MAX: no limit */
 	/*
-	 * What the machine lets the service have, and who has it: the service charges an app with the most that what it holds
-	 * can take. Limit: the machine's; most: what one app may have; guaranteed: what each of the first 64 apps can
-	 * have, whatever the others hold.
+	 * Resources that the machine limits. The service charges an app with the most that its objects can use. limit: the
+	 * machine's limit; most: the limit of one app; guaranteed: what each of the first 64 apps can get, regardless of the
+	 * others; all, app: charged to all apps, and to this one.
 	 */
 	struct nnb_budget {
 		uint64_t limit, most, guaranteed, all, app;
@@ -85,60 +85,62 @@ NNB_PUBLIC enum nnb_status nnb_client_counts(struct nnb_client *client, struct n
                                              struct nnb_reason *reason);
 
 /*
- * What apps got of the lanes. Times are of when somebody waited for a lane; when nobody does, everybody has all they can
- * use. Entitled: lanes and time shared out equally among the apps with something ready or running, none of them more
- * than it has use for. Lag: what an app was entitled to and did not receive since it last had nothing to do.
+ * The lane time that an app received. Times count only while an execution waits for a lane; otherwise every app gets all it
+ * can use. entitled: the lanes' time divided equally among the apps that have an execution ready or running, none of them
+ * more than it can use. Lag: entitled minus received since the app last was idle.
  */
 struct nnb_app_counts {
 	uint32_t app;     /* a uid, or a pid */
-	uint32_t waiting; /* executions that wait for a lane, now */
+	uint32_t waiting; /* executions that wait for a lane at the moment */
 	uint64_t executions;
 	uint64_t preemptions, restarts;
-	uint64_t missed_transient, missed_persistent, late; /* deadlines; late: finished all the same */
+	/* missed deadlines by status; late: finished after the deadline */
+	uint64_t missed_transient, missed_persistent, late;
 	uint64_t received_ns, entitled_ns;
 	int64_t max_lag_ns;
-	uint64_t longest_wait_ns; /* for a lane, in one stretch */
+	uint64_t longest_wait_ns; /* the longest uninterrupted wait for a lane */
 };
 
 /*
- * At most @room of them into @ret, and *n, how many there are. Who is neither root nor the service's own user is told of
- * itself only.
+ * Write the counts of at most @room apps into @ret, and the number of apps into *n. Clients that are neither root nor the
+ * service's own user see only their own app.
  */
 NNB_PUBLIC enum nnb_status nnb_client_apps(struct nnb_client *client, struct nnb_app_counts *ret, uint32_t room,
                                            uint32_t *n, struct nnb_reason *reason);
 
 /* ---- models ---- */
 
-/* Which operations the service's device takes: one bool each (nnb_device_supported). */
+/* Which operations the service's device supports: one bool each (nnb_device_supported). */
 NNB_PUBLIC enum nnb_status nnb_client_supported(struct nnb_client *client, const struct nnb_model *model, bool *ret,
                                                 struct nnb_reason *reason);
 
 struct nnb_remote; /* a model that the service has prepared */
 
-/* As nnb_prepare. @model is borrowed for the call. NONE and *ret owned. @how may be NULL: fast answers, medium. */
+/* Like nnb_prepare. @model is borrowed for the call. NONE, and the caller owns *ret. @how may be NULL: fast answers, medium priority. */
 NNB_PUBLIC enum nnb_status nnb_remote_prepare(struct nnb_client *client, const struct nnb_model *model,
                                               const struct nnb_prepare *how, const struct nnb_cache *cache,
                                               struct nnb_remote **ret, struct nnb_reason *reason);
 
-/* As nnb_prepare_from_cache. @model, which the cache entry was made of, is borrowed for the call. */
+/* Like nnb_prepare_from_cache. @model is the one from which the cache entry was made; borrowed for the call. */
 NNB_PUBLIC enum nnb_status nnb_remote_prepare_from_cache(struct nnb_client *client, const struct nnb_model *model,
                                                          uint64_t deadline_ns, const struct nnb_cache *cache,
                                                          struct nnb_remote **ret, struct nnb_reason *reason);
 
-/* What the service knows of how long it takes. 0: nothing yet. */
+/* How long executions of a model take, as the service has measured. 0: not measured yet. */
 struct nnb_times {
-	uint64_t floor_ns;    /* the least it has ever taken of a lane */
-	uint64_t estimate_ns; /* what it takes, lately */
-	uint64_t step_ns;     /* its longest operation, alone on the device: checkpoints are that far apart, at most */
-	uint64_t longest_ns;  /* the longest time between two checkpoints that was seen, whatever the reason */
+	uint64_t floor_ns;    /* shortest lane time of an execution */
+	uint64_t estimate_ns; /* recent lane time of an execution */
+	uint64_t step_ns;     /* longest operation on an idle device: the largest distance of checkpoints */
+	uint64_t longest_ns;  /* longest time between two checkpoints of all executions so far */
 };
 
 NNB_PUBLIC enum nnb_status nnb_remote_times(struct nnb_remote *remote, struct nnb_times *ret,
                                             struct nnb_reason *reason);
 
-NNB_PUBLIC const struct nnb_model *nnb_remote_model(const struct nnb_remote *remote); /* borrowed; without its pools */
-NNB_PUBLIC uint32_t nnb_remote_id(const struct nnb_remote *remote);                   /* what the service calls it */
-NNB_PUBLIC struct nnb_remote *nnb_remote_release(struct nnb_remote *remote);          /* NULL is fine. Returns NULL. */
+NNB_PUBLIC const struct nnb_model *
+nnb_remote_model(const struct nnb_remote *remote);                           /* borrowed; without its pools' memory */
+NNB_PUBLIC uint32_t nnb_remote_id(const struct nnb_remote *remote);          /* the service's number of the model */
+NNB_PUBLIC struct nnb_remote *nnb_remote_release(struct nnb_remote *remote); /* NULL is fine. Returns NULL. */
 
 /* ---- executing ---- */
 
@@ -147,58 +149,59 @@ NNB_PUBLIC enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const s
                                               struct nnb_answer *answer, struct nnb_reason *reason);
 
 /*
- * The same without waiting. @done is called exactly once, whatever this returns (P-32): on a thread of the client's, or
- * before this returns. Until then the pools must stay. What it is told has shapes that are valid during the call only,
- * and in exec what traces call the execution.
- * It must not execute by a burst: that may ask the very thread what a slot is.
- * A timeout is not looked at.
+ * Like nnb_remote_execute, without waiting. @done is called exactly once, whatever this function returns (P-32): on a thread of
+ * the client, or before this returns. The pools must stay until then. The shapes of the result are valid only during the
+ * call of @done; exec is the number of the execution in traces. @done must not execute by a burst, because the service may ask
+ * the very same thread for a slot's memory. The call's timeout is ignored.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct nnb_call *call,
                                                     void (*done)(void *arg, const struct nnb_result *result), void *arg,
                                                     struct nnb_reason *reason);
 
-/* ---- fenced execution: nothing is waited for here but the launch (Q-31 to Q-36) ---- */
+/* ---- fenced execution: the call returns when the execution is launched (Q-31 to Q-36) ---- */
 
 struct nnb_fenced;
 
 struct nnb_fenced_how {
 	const int *wait_for; /* fences (nnb/fence.h), borrowed for the call */
 	uint32_t n_wait_for;
-	uint64_t duration_ns; /* how long it may take once they are signalled; 0: as long as it likes */
+	uint64_t duration_ns; /* limit of the time after the fences are signalled; 0: none */
 };
 
 /*
- * Execute once all fences are signalled. NONE: *ret and the fence *ret_fence are owned (nnb_fenced_free, close); the
- * fence is signalled when the outputs are there, or fails. Every other status: at once, and nothing is owned;
- * INVALID_ARGUMENT: also a fence that is none or has failed, outputs that are not fully specified. Until the fence is
- * signalled or has failed the pools must stay. It fails too when the service dies. @how may be NULL.
+ * Execute once all fences are signalled. NONE: the caller owns *ret and the fence *ret_fence (nnb_fenced_free, close); the
+ * fence is signalled when the outputs are written, and fails if the execution fails or the service dies. Any other status
+ * is returned at once, and the caller owns nothing; INVALID_ARGUMENT includes an fd that is not a fence, a failed fence, and
+ * outputs that are not fully specified. The pools must stay until the fence is signalled or has failed. @how may be NULL.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_execute_fenced(struct nnb_remote *remote, const struct nnb_call *call,
                                                      const struct nnb_fenced_how *how, struct nnb_fenced **ret,
                                                      int *ret_fence, struct nnb_reason *reason);
 
 /*
- * What became of it. GENERAL_FAILURE before it is over (Q-35). Timings were measured if the call asked for it and it went
- * well: from the launch, and from when the last fence was signalled, to its own signal. Both may be NULL.
+ * The status of the execution. GENERAL_FAILURE while it is under way (Q-35). The timings are measured if the call asked for
+ * them and the execution succeeded: from the launch, and from the signal of the last fence, to the signal of its own fence.
+ * Both may be NULL.
  */
 NNB_PUBLIC enum nnb_status nnb_fenced_info(struct nnb_fenced *fenced, struct nnb_timing *since_launch,
                                            struct nnb_timing *since_fences, struct nnb_reason *reason);
 
-/* What traces call it (docs/events.md). */
+/* The number of the execution in traces (docs/events.md). */
 NNB_PUBLIC uint64_t nnb_fenced_exec(const struct nnb_fenced *fenced);
 
-/* At any time: the execution goes on. NULL is fine. Returns NULL. */
+/* Free the handle, at any time: the execution continues. NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_fenced *nnb_fenced_free(struct nnb_fenced *fenced);
 
 /* ---- bursts ---- */
 
-/* A burst on it. @config may be NULL. NONE and *ret owned: nnb_burst_execute, nnb_burst_free. */
+/* Open a burst on the model. @config may be NULL. NONE, and the caller owns *ret: nnb_burst_execute, nnb_burst_free. */
 NNB_PUBLIC enum nnb_status nnb_remote_burst(struct nnb_remote *remote, const struct nnb_burst_config *config,
                                             struct nnb_burst **ret, struct nnb_reason *reason);
 
 /*
- * How a controller of one's own reaches the service: to configure one burst with its own queues and callback, once. What the
- * service says on the queues is not looked at. NONE and *ret; release it when its context is closed, or was never configured.
+ * For another implementation of the controller: how it reaches the service, to configure one burst with its own queues and
+ * callback, once. The library does not read the queues. NONE and *ret; call release after the context is closed, or if it was
+ * never configured.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_burst_service(struct nnb_remote *remote, struct nnb_burst_service *ret,
                                                     struct nnb_reason *reason);
@@ -208,32 +211,32 @@ NNB_PUBLIC enum nnb_status nnb_remote_burst_service(struct nnb_remote *remote, s
 struct nnb_remote_buffer;
 
 /*
- * As nnb_buffer_new, for models of this client. RESOURCE_EXHAUSTED_*: also more than the app may have, or all apps
- * together. It goes with its client, or earlier. With @fall_back, what is refused for another reason than
- * INVALID_ARGUMENT, and is of a size that is known, is made of shared memory instead: *ret is used in the same way then,
- * and holds zeroes at first.
+ * Like nnb_buffer_new, for models of this client. RESOURCE_EXHAUSTED_* also if the buffer exceeds the limit of the app, or of all
+ * apps together. The buffer ends with its client at the latest. With @fall_back, a buffer that is refused, but not as
+ * INVALID_ARGUMENT, and whose size is known, becomes shared memory: *ret is used in the same way then, and holds zeroes at
+ * first.
  */
 NNB_PUBLIC enum nnb_status nnb_remote_buffer_new(struct nnb_remote_buffer **ret, struct nnb_client *client,
                                                  struct nnb_remote *const *models, uint32_t n_models,
                                                  const struct nnb_buffer_desc *desc, bool fall_back,
                                                  struct nnb_reason *reason);
 
-/* Is it shared memory after all? */
+/* Whether the buffer is shared memory because the driver refused it. */
 NNB_PUBLIC bool nnb_remote_buffer_fell_back(const struct nnb_remote_buffer *buffer);
 
-/* How a call names it: as a pool (borrowed), and as an argument that is all of pool @pool of the call. */
+/* The buffer as a pool of a call (borrowed), and as an argument that is the whole of pool @pool of the call. */
 NNB_PUBLIC struct nnb_pool *nnb_remote_buffer_pool(const struct nnb_remote_buffer *buffer);
 NNB_PUBLIC struct nnb_argument nnb_remote_buffer_argument(const struct nnb_remote_buffer *buffer, uint32_t pool);
 
-/* As nnb_buffer_copy_from and nnb_buffer_copy_to; with pools: nnb_pool_memory. */
+/* Like nnb_buffer_copy_from and nnb_buffer_copy_to; for a pool's memory see nnb_pool_memory. */
 NNB_PUBLIC enum nnb_status nnb_remote_buffer_copy_from(struct nnb_remote_buffer *buffer, const struct nnb_memory *from,
                                                        uint32_t rank, const uint32_t *dims, struct nnb_reason *reason);
 NNB_PUBLIC enum nnb_status nnb_remote_buffer_copy_to(struct nnb_remote_buffer *buffer, const struct nnb_memory *to,
                                                      struct nnb_reason *reason);
 
 /*
- * Executions that were launched with it end well; a call that has not returned is a use of it. NULL is fine. Returns
- * NULL.
+ * Free the buffer. Executions that were launched with it end normally; a call that has not returned still uses it, and must
+ * return first. NULL is fine. Returns NULL.
  */
 NNB_PUBLIC struct nnb_remote_buffer *nnb_remote_buffer_free(struct nnb_remote_buffer *buffer);
 

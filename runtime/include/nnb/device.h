@@ -1,7 +1,7 @@
 /*
- * device.h -- devices, prepared models, executions: what runs a model.
+ * device.h -- devices, prepared models and executions in one process.
  *
- * Any thread may call anything here, except that the calls on one nnb_execution are ordered by the caller.
+ * Any thread may call anything here, except that the caller orders the calls on one nnb_execution.
  * nnb_device(3).
  */
 #ifndef NNB_DEVICE_H
@@ -20,10 +20,10 @@
 NNB_BEGIN_DECLS
 
 enum {
-	NNB_TOKEN_BYTES = 32,      /* of a cache token (O-22) */
-	NNB_KEY_BYTES = 16,        /* of the key that cache entries are sealed with */
-	NNB_MODEL_CACHE_FILES = 1, /* files of a cache entry: what the model is ... */
-	NNB_DATA_CACHE_FILES = 1   /* ... and its constants */
+	NNB_TOKEN_BYTES = 32,      /* bytes of a cache token (O-22) */
+	NNB_KEY_BYTES = 16,        /* bytes of the key that seals cache entries */
+	NNB_MODEL_CACHE_FILES = 1, /* files of a cache entry: for the model ... */
+	NNB_DATA_CACHE_FILES = 1   /* ... and for its constants */
 };
 
 /* ---- devices ---- */
@@ -32,12 +32,12 @@ struct nnb_device;
 
 /*
  * Open the driver @name: "null", "xnnpack", or the path of a shared object (a name with a slash).
- * 0 and *ret owned; -ENOENT: there is none; -ELIBACC: the file is no driver, or of another ABI; or what the
- * driver's open said.
+ * 0, and the caller owns *ret; -ENOENT: no such driver; -ELIBACC: the file is not a driver, or has another ABI; or the
+ * error of the driver's open.
  */
 NNB_PUBLIC int nnb_device_open(struct nnb_device **ret, const char *name, struct nnb_reason *reason);
 
-/* Every prepared model holds the device. NULL is fine. Returns NULL. */
+/* Release the device. Every prepared model holds a reference, too. NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_device *nnb_device_unref(struct nnb_device *device);
 
 NNB_PUBLIC const char *nnb_device_name(const struct nnb_device *device);
@@ -45,25 +45,25 @@ NNB_PUBLIC const char *nnb_device_version(const struct nnb_device *device);
 NNB_PUBLIC void nnb_device_capabilities(struct nnb_device *device, struct nnb_capabilities *ret);
 
 /*
- * The key that this device's cache entries are sealed with. Without one it is random, and entries are good for as
- * long as the device is open. To be called before the first prepare.
+ * Set the key that seals this device's cache entries. Without this call the key is random, and entries can be read only
+ * while the device is open. Call before the first prepare.
  */
 NNB_PUBLIC void nnb_device_cache_key(struct nnb_device *device, const uint8_t key[NNB_KEY_BYTES]);
 
-/* Counted: the first hold switches the fast state on, the last release off (B-2). */
+/* Hold the device's fast state: the first hold switches it on, the last release switches it off (B-2). */
 NNB_PUBLIC void nnb_device_hold_performance(struct nnb_device *device);
 NNB_PUBLIC void nnb_device_release_performance(struct nnb_device *device);
 
 /*
- * Which operations can run: one bool each. An operation is not supported either if a constant of it lies in a
- * pool that cannot be mapped (P-14). NONE; INVALID_ARGUMENT: the model is not valid.
+ * Write for each operation whether the device supports it. An operation with a constant in a pool that cannot be mapped is
+ * not supported (P-14). NONE; INVALID_ARGUMENT: the model is not valid.
  */
 NNB_PUBLIC enum nnb_status nnb_device_supported(struct nnb_device *device, const struct nnb_model *model, bool *ret,
                                                 struct nnb_reason *reason);
 
 /*
- * Refuse executions that are estimated, from their shapes, to take more than @ns of one core alone, and models of which every
- * execution is: with RESOURCE_EXHAUSTED_PERSISTENT. 0: refuse none, as at first. Before anything else is done with the device.
+ * Refuse with RESOURCE_EXHAUSTED_PERSISTENT executions whose estimate, made from their shapes, exceeds @ns on one idle core, and
+ * models of which every execution would. 0: refuse none, the default. Call before any other use of the device.
  */
 NNB_PUBLIC void nnb_device_limit_work(struct nnb_device *device, uint64_t ns);
 
@@ -71,7 +71,7 @@ NNB_PUBLIC void nnb_device_limit_work(struct nnb_device *device, uint64_t ns);
 
 struct nnb_prepared;
 
-/* Where a cache entry is kept: open files, read-write to save, and their number as the caller believes it. */
+/* The files of a cache entry: open fds, read-write for saving, and their counts, which the library checks. */
 struct nnb_cache {
 	const int *model_files, *data_files;
 	uint32_t n_model_files, n_data_files;
@@ -79,34 +79,34 @@ struct nnb_cache {
 };
 
 /*
- * Prepare a model; @cache, where it is not NULL, says where to save it too, and never makes this fail (O-22).
- * @model is borrowed for the call. NONE and *ret owned; else *ret is untouched: INVALID_ARGUMENT: the model or
- * @how is not valid, or an operation not supported; GENERAL_FAILURE: a pool cannot be mapped (P-13);
- * MISSED_DEADLINE_PERSISTENT: the deadline had passed before it began, or preparing alone takes longer than there was
- * time; MISSED_DEADLINE_TRANSIENT: it passed meanwhile; and others.
+ * Prepare a model, and save the result in @cache unless that is NULL; saving never makes the preparation fail (O-22).
+ * @model is borrowed for the call. NONE, and the caller owns *ret; otherwise *ret is untouched: INVALID_ARGUMENT: the model or
+ * @how is not valid, or an operation is not supported; GENERAL_FAILURE: a pool cannot be mapped (P-13);
+ * MISSED_DEADLINE_PERSISTENT: the deadline had passed before the preparation began, or the preparation alone takes longer than
+ * the deadline allowed; MISSED_DEADLINE_TRANSIENT: the deadline passed meanwhile; or another status.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare(struct nnb_device *device, const struct nnb_model *model,
                                        const struct nnb_prepare *how, const struct nnb_cache *cache,
                                        struct nnb_prepared **ret, struct nnb_reason *reason);
 
 /*
- * The same from what was saved, with the preference and the priority that it was saved with (Q-4): who wants another
- * uses another token. @deadline_ns is as in nnb_prepare. GENERAL_FAILURE: the entry is missing, spoilt, or another's.
+ * Prepare from a saved cache entry, with the preference and priority that were saved (Q-4): for others use another token.
+ * @deadline_ns has the meaning it has in nnb_prepare. GENERAL_FAILURE: the entry is missing, corrupt, or of another model.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare_from_cache(struct nnb_device *device, uint64_t deadline_ns,
                                                   const struct nnb_cache *cache, struct nnb_prepared **ret,
                                                   struct nnb_reason *reason);
 
 /*
- * Prepare from the entry of @token and @how in directory @dir; where there is none that is good, ordinarily, and then leave
- * one for the next time. What nnb_prepare says; *from_cache tells which it was.
+ * Prepare from the cache entry of @token and @how in directory @dir. If there is no usable entry, prepare @model and save an
+ * entry. Returns the statuses of nnb_prepare; *from_cache: whether the entry was used.
  */
 NNB_PUBLIC enum nnb_status nnb_prepare_cached(struct nnb_device *device, const struct nnb_model *model,
                                               const struct nnb_prepare *how, const char *dir,
                                               const uint8_t token[NNB_TOKEN_BYTES], struct nnb_prepared **ret,
                                               bool *from_cache, struct nnb_reason *reason);
 
-/* The key in the file @path, which is made, for its owner only, if there is none. 0 or -errno. */
+/* Read the key from the file @path; make the file, readable by its owner only, if it does not exist. 0 or -errno. */
 NNB_PUBLIC int nnb_cache_key_file(const char *path, uint8_t ret[NNB_KEY_BYTES]);
 
 NNB_PUBLIC struct nnb_prepared *nnb_prepared_ref(struct nnb_prepared *prepared);
@@ -125,11 +125,10 @@ struct nnb_output_shape {
 struct nnb_execution;
 
 /*
- * Begin an execution: validate, work out the shapes, bind. @mappings, where it is not NULL, holds a mapping for
- * each pool (a burst's cache has them already; NULL for tokens), borrowed until the execution has ended; otherwise the pools are mapped
- * for this execution.
- * @shapes, where it is not NULL, has room for n_outputs, and is written with NONE and OUTPUT_INSUFFICIENT_SIZE
- * (P-31). NONE and *ret owned (nnb_execution_end), or another status.
+ * Begin an execution: validate the request, compute the shapes, bind the memory. @mappings has a mapping for each pool (from a
+ * burst's cache; NULL for tokens), borrowed until the execution has ended; if @mappings is NULL, the pools are mapped for this
+ * execution. @shapes has room for n_outputs, or is NULL; it is written with NONE and OUTPUT_INSUFFICIENT_SIZE (P-31). NONE, and
+ * the caller owns *ret (nnb_execution_end); or another status.
  */
 NNB_PUBLIC enum nnb_status nnb_execution_begin(struct nnb_prepared *prepared, const struct nnb_request *request,
                                                struct nnb_mapping *const *mappings, bool fenced,
@@ -137,34 +136,34 @@ NNB_PUBLIC enum nnb_status nnb_execution_begin(struct nnb_prepared *prepared, co
                                                struct nnb_reason *reason);
 
 /*
- * Begin another on the same prepared model, in place of this one, finished or not: as end and begin, for less. It is
- * to be ended even if this fails.
+ * End this execution, finished or not, and begin another one on the same prepared model; cheaper than end and begin. If
+ * this fails, the caller must still call nnb_execution_end.
  */
 NNB_PUBLIC enum nnb_status nnb_execution_again(struct nnb_execution *execution, const struct nnb_request *request,
                                                struct nnb_mapping *const *mappings, bool fenced,
                                                struct nnb_output_shape *shapes, struct nnb_reason *reason);
 
 /*
- * Run from where it stands. Before each operation but the first of this call, @checkpoint (NULL: none) is asked;
- * if it answers false the run is parked and *finished is false. NONE, or the status it failed with; once it has
- * finished or failed there is nothing more to run.
+ * Run from the next operation on. Before each operation except the first of this call, the library calls @checkpoint (may be
+ * NULL); if it returns false, the execution is parked and *finished is false. NONE, or the status of a failure. A finished or
+ * failed execution cannot run again.
  */
 NNB_PUBLIC enum nnb_status nnb_execution_run(struct nnb_execution *execution,
                                              bool (*checkpoint)(void *arg, uint32_t next_op), void *arg,
                                              bool *finished);
 
 /*
- * Forget what has run: the next nnb_execution_run begins with the first operation (preemption by restart). One that is
- * over, and had to do with buffers (nnb/buffer.h), has none any more: GENERAL_FAILURE.
+ * Start over: the next nnb_execution_run begins with the first operation (preemption by restart). GENERAL_FAILURE for a
+ * finished execution that used buffers (nnb/buffer.h), because it has released them.
  */
 NNB_PUBLIC enum nnb_status nnb_execution_restart(struct nnb_execution *execution);
 
 NNB_PUBLIC uint32_t nnb_execution_next_op(const struct nnb_execution *execution);
 
-/* Release everything. Finished or not. NULL is fine. Returns NULL. */
+/* End the execution, finished or not, and release everything. NULL is fine. Returns NULL. */
 NNB_PUBLIC struct nnb_execution *nnb_execution_end(struct nnb_execution *execution);
 
-/* All of it at once: begin, run, end. */
+/* Begin, run and end in one call. */
 NNB_PUBLIC enum nnb_status nnb_execute(struct nnb_prepared *prepared, const struct nnb_request *request,
                                        struct nnb_output_shape *shapes, struct nnb_reason *reason);
 

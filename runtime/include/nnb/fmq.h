@@ -1,24 +1,24 @@
 /*
  * nnb_fmq -- the fast message queue: a ring of fixed-size elements in memory that processes share.
  *
- * Two flavours. Synchronized: one writer, one reader, nothing is lost, and either may sleep until the other
- * makes room or data. Unsynchronized: one writer that never waits and any number of readers, each of which
- * finds out by NNB_FMQ_OVERRUN that it was too slow.
+ * There are two flavours. Synchronized: one writer and one reader; no element is lost, and each side may sleep until the
+ * other makes room or data. Unsynchronized: one writer that never waits and any number of readers; a reader that was too
+ * slow gets NNB_FMQ_OVERRUN.
  *
  * Threads: one handle may be used by one writing and one reading thread at the same time; several writers
  * (or several readers) of one handle take turns. Each process attaches a handle of its own. A queue has one
- * writing handle at a time: who takes writing over attaches anew. Creating, attaching and freeing exclude every
+ * writing handle at a time: a process that takes over writing attaches a new handle. Creating, attaching and freeing exclude every
  * other use of that handle; describing excludes freeing only.
  *
- * Returns: 0; -errno; or a positive NNB_FMQ_* condition of that one call. A failed call moved nothing.
+ * Returns: 0; -errno; or a positive NNB_FMQ_* condition of that one call. A failed call has moved no element.
  *   -EMSGSIZE    more elements than the queue can ever hold
- *   -EBADMSG     the shared counters cannot be: the peer spoilt them
+ *   -EBADMSG     the shared counters contradict each other: the peer corrupted them
  *   -EOPNOTSUPP  a blocking call on a queue that has no event flag, or is unsynchronized
  *   -ESHUTDOWN   a blocking call after nnb_fmq_shut
  *   -EACCES      a write through a mapping that may only be read
  *
- * Trust: the peer may be hostile. It can spoil the data and the answers it gives, never memory outside the
- * ring. It can change elements while they are being read in place: copy once, then check.
+ * Trust: the peer may be hostile. It can corrupt the elements and what the calls return, but never memory outside the
+ * ring. It can change elements while they are read in place: copy an element once, then check the copy.
  */
 #ifndef NNB_FMQ_H
 #define NNB_FMQ_H
@@ -36,10 +36,10 @@ struct nnb_fmq; /* opaque; process memory */
 
 /* Conditions. */
 enum {
-	NNB_FMQ_FULL = 1,  /* no room for that many elements now */
+	NNB_FMQ_FULL = 1,  /* too little room for that many elements now */
 	NNB_FMQ_EMPTY,     /* fewer elements than that now */
-	NNB_FMQ_OVERRUN,   /* unsynchronized reader: lapped by the writer; everything pending was dropped */
-	NNB_FMQ_TIMED_OUT, /* blocking call: the peer did not make room or data in time */
+	NNB_FMQ_OVERRUN,   /* the writer lapped this unsynchronized reader; all unread elements were dropped */
+	NNB_FMQ_TIMED_OUT, /* the peer did not make room or data before the timeout */
 };
 
 enum nnb_fmq_flavour {
@@ -47,11 +47,11 @@ enum nnb_fmq_flavour {
 	NNB_FMQ_UNSYNCHRONIZED = 2,
 };
 
-/* Where the parts of the queue lie. Any placement can be attached to; these are made. */
+/* Where the parts of a new queue lie. nnb_fmq_attach accepts any placement. */
 enum nnb_fmq_layout {
-	NNB_FMQ_LAYOUT_SPREAD = 0, /* a cache line for each party's words, and a waiting room */
-	/* libfmq's: read counter 0, write counter 8, ring 16, flag behind it. Slower; a waker that nobody waits for
-	 * may make a system call; and an unsynchronized read can return elements overwritten during the copy. */
+	NNB_FMQ_LAYOUT_SPREAD = 0, /* each side's words on a cache line of their own, and a waiting room */
+	/* libfmq's: read counter 0, write counter 8, ring 16, flag behind it. Slower; a wake without a sleeper
+	 * may make a system call; and an unsynchronized read can return elements that were overwritten during the copy. */
 	NNB_FMQ_LAYOUT_PACKED,
 };
 
@@ -62,7 +62,7 @@ enum {
 };
 
 /* How long a blocking call polls before it sleeps. */
-#define NNB_FMQ_WINDOW_AUTO 0            /* as long as a wake costs on this machine: nnb_fmq_wake_cost() */
+#define NNB_FMQ_WINDOW_AUTO 0            /* the cost of a wake on this machine: nnb_fmq_wake_cost() */
 #define NNB_FMQ_WINDOW_NONE 1            /* sleep at once */
 #define NNB_FMQ_WINDOW_ALWAYS UINT64_MAX /* never sleep, unless both sides are on one cpu */
 
@@ -71,19 +71,19 @@ struct nnb_fmq_config {
 	size_t capacity;  /* elements; all of them usable */
 	enum nnb_fmq_flavour flavour;
 	enum nnb_fmq_layout layout;
-	bool event_flag;      /* have one; the blocking calls of a synchronized queue need it */
+	bool event_flag;      /* make an event flag, which the blocking calls of a synchronized queue need */
 	uint64_t window_ns;   /* polling window of this handle, or NNB_FMQ_WINDOW_* */
 	int ring_fd;          /* > 0: a memfd to hold the ring, duplicated and sealed against shrinking */
-	size_t ring_fd_bytes; /* of ring_fd: how much of it the queue may use */
+	size_t ring_fd_bytes; /* bytes of ring_fd that the queue may use */
 };
 
 /*
- * Create a queue with both counters 0. 0 and *ret owned by the caller; -EINVAL (a zero, an overflow, more
+ * Create a queue with both counters 0. Returns 0, and the caller owns *ret; -EINVAL (a zero, an overflow, more
  * than 2 GiB, a ring_fd too small), -EBADF, -EPERM (ring_fd cannot be sealed), -ENOMEM, -EMFILE.
  */
 NNB_PUBLIC int nnb_fmq_new(struct nnb_fmq **ret, const struct nnb_fmq_config *config);
 
-/* Unmap and free. NULL is fine. Returns NULL: q = nnb_fmq_free(q). Nobody may be inside a call on it. */
+/* Unmap and free. NULL is fine. Returns NULL: q = nnb_fmq_free(q). No thread may be inside a call on it. */
 NNB_PUBLIC struct nnb_fmq *nnb_fmq_free(struct nnb_fmq *q);
 
 static inline void nnb_fmq_freep(struct nnb_fmq **q)
@@ -92,21 +92,21 @@ static inline void nnb_fmq_freep(struct nnb_fmq **q)
 }
 
 /*
- * From now on nobody waits through this handle: a blocking call that would have to, or that is waiting, returns
- * -ESHUTDOWN. What can be had without waiting still can. For any thread, at any time before free. A hostile peer can
- * undo the waking of a sleeper, though not the rest: who must be sure calls again until the sleeper is out.
+ * End all waiting through this handle: a blocking call that waits, or would have to wait, returns -ESHUTDOWN. Calls that
+ * need not wait still succeed. Any thread may call this, at any time before free. A hostile peer can undo the wake of a
+ * sleeper, but not the rest: a caller that must be sure calls again until the sleeper has returned.
  */
 NNB_PUBLIC void nnb_fmq_shut(struct nnb_fmq *q);
 
 /* ---- descriptor: what another process needs to attach ---- */
 
-/* What a grantor places, by its index. The first three are always there. */
+/* The part of the queue that a grantor places, by the grantor's index. The first three always exist. */
 enum {
 	NNB_FMQ_READ_COUNTER,
 	NNB_FMQ_WRITE_COUNTER,
 	NNB_FMQ_RING,
 	NNB_FMQ_EVENT_FLAG,
-	NNB_FMQ_WAITING_ROOM, /* not in libfmq: who sleeps, on which cpu each side runs */
+	NNB_FMQ_WAITING_ROOM, /* not in libfmq: counts of sleepers, and the cpu on which each side runs */
 	NNB_FMQ_MAX_GRANTORS = 8,
 	NNB_FMQ_MAX_FDS = 4,
 };
@@ -132,15 +132,14 @@ struct nnb_fmq_desc {
 NNB_PUBLIC void nnb_fmq_describe(const struct nnb_fmq *q, struct nnb_fmq_desc *ret);
 
 struct nnb_fmq_attach {
-	size_t elem_size; /* what the caller thinks an element is; must be the descriptor's quantum */
-	/* False resets the queue, as long as nobody has used it: handles that have must be attached anew. True joins
-	 * a queue in use. */
+	size_t elem_size; /* bytes of an element as the caller knows it; must equal the descriptor's quantum */
+	/* False resets the queue; handles that have used it must be attached again. True joins a queue in use. */
 	bool keep_counters;
 	uint64_t window_ns; /* as in nnb_fmq_config */
 };
 
 /*
- * Attach to a described queue. @desc is not trusted and its fds stay the caller's. An unsynchronized reader
+ * Attach to a described queue. @desc is not trusted, and the caller keeps its fds. An unsynchronized reader
  * starts at position 0. Where a file may only be read, an unsynchronized reader attaches all the same, and
  * resets nothing. 0 and *ret owned by the caller; -EINVAL (the descriptor contradicts itself, the caller, or its
  * files' sizes), -EPERM (a file its owner could still shrink), -EACCES or -EPERM (a synchronized queue in a file
@@ -155,9 +154,9 @@ enum { NNB_FMQ_WIRE_MAX = 24 + 24 * NNB_FMQ_MAX_GRANTORS };
 NNB_PUBLIC int nnb_fmq_desc_encode(const struct nnb_fmq_desc *desc, void *buf, size_t size);
 
 /*
- * Decode @size bytes and the @n_fds that came with them. The fds are taken on success only. 0; -EBADMSG (not a
- * descriptor, or its fd count is not @n_fds); -EPROTONOSUPPORT (a later version). What it describes is for
- * attach to judge.
+ * Decode @size bytes and the @n_fds that came with them. The call takes the fds on success only. 0; -EBADMSG (not a
+ * descriptor, or its fd count is not @n_fds); -EPROTONOSUPPORT (a later version). The content of
+ * the descriptor is checked by nnb_fmq_attach.
  */
 NNB_PUBLIC int nnb_fmq_desc_decode(struct nnb_fmq_desc *ret, const void *buf, size_t size, const int *fds,
                                    size_t n_fds);
@@ -165,39 +164,39 @@ NNB_PUBLIC int nnb_fmq_desc_decode(struct nnb_fmq_desc *ret, const void *buf, si
 /* Send over a Unix socket as one message. 0 or -errno. */
 NNB_PUBLIC int nnb_fmq_desc_send(int sock, const struct nnb_fmq_desc *desc);
 
-/* Receive what desc_send sent. 0, its fds owned by the caller: desc_close. -ECONNRESET at end of file. */
+/* Receive a descriptor sent by desc_send. Returns 0, and the caller owns its fds (desc_close); -ECONNRESET at end of file. */
 NNB_PUBLIC int nnb_fmq_desc_recv(int sock, struct nnb_fmq_desc *ret);
 
-/* Close the fds of a descriptor that owns them (from decode or recv), and forget them. */
+/* Close the fds of a descriptor from decode or recv, and clear them. */
 NNB_PUBLIC void nnb_fmq_desc_close(struct nnb_fmq_desc *desc);
 
-/* ---- what it is ---- */
+/* ---- properties ---- */
 
 NNB_PUBLIC size_t nnb_fmq_capacity(const struct nnb_fmq *q);
 NNB_PUBLIC size_t nnb_fmq_elem_size(const struct nnb_fmq *q);
 NNB_PUBLIC enum nnb_fmq_flavour nnb_fmq_flavour(const struct nnb_fmq *q);
 
-/* Elements that would fit, as its writer sees it; 0 when the counters are spoilt. Says nothing on an
+/* Elements for which there is room, from the writer's view; 0 if the counters are corrupt. Meaningless on an
  * unsynchronized queue. */
 NNB_PUBLIC size_t nnb_fmq_available_to_write(const struct nnb_fmq *q);
 
-/* Elements unread, as its reader sees it; 0 when the counters are spoilt. More than the capacity after an
+/* Elements that are unread, from the reader's view; 0 if the counters are corrupt. More than the capacity after an
  * overrun. */
 NNB_PUBLIC size_t nnb_fmq_available_to_read(const struct nnb_fmq *q);
 
 /*
- * The queue's event flag, borrowed until @q is freed; NULL if it has none, or may only be read. To wait on a
- * queue's word go through this: a flag of one's own on the same word is not counted as a sleeper, so the
- * queue would not wake it.
+ * The queue's event flag, borrowed until @q is freed; NULL if the queue has none, or may only be read. Wait on the
+ * queue's word through this flag only: the queue does not count a sleeper of another flag on the same word, and would
+ * not wake it.
  */
 NNB_PUBLIC struct nnb_event_flag *nnb_fmq_event_flag(struct nnb_fmq *q);
 
 /* ---- without waiting: all @n elements or none ---- */
 
-/* Copy @n elements in. 0 or NNB_FMQ_FULL. Wakes nobody. */
+/* Copy @n elements in. 0 or NNB_FMQ_FULL. Wakes no sleeper. */
 NNB_PUBLIC int nnb_fmq_write(struct nnb_fmq *q, const void *src, size_t n);
 
-/* Copy @n elements out. 0, NNB_FMQ_EMPTY or NNB_FMQ_OVERRUN. Wakes nobody. */
+/* Copy @n elements out. 0, NNB_FMQ_EMPTY or NNB_FMQ_OVERRUN. Wakes no sleeper. */
 NNB_PUBLIC int nnb_fmq_read(struct nnb_fmq *q, void *dst, size_t n);
 
 /* ---- in place: begin, fill or parse the regions, commit ---- */
@@ -214,18 +213,18 @@ struct nnb_fmq_tx {
 	size_t elem_size;
 };
 
-/* Find room for @n elements. 0, or as write with *ret emptied. Beginning again starts over. */
+/* Find room for @n elements. 0, or the conditions of write with *ret empty. A second begin discards the first. */
 NNB_PUBLIC int nnb_fmq_begin_write(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret);
 
-/* Publish the first @n of the elements begun. 0, or -EINVAL when fewer were begun. */
+/* Publish the first @n elements of the transaction. 0, or -EINVAL if it has fewer. */
 NNB_PUBLIC int nnb_fmq_commit_write(struct nnb_fmq *q, size_t n);
 
-/* Find the next @n elements. 0, or as read with *ret emptied. Beginning again starts over. */
+/* Find the next @n elements. 0, or the conditions of read with *ret empty. A second begin discards the first. */
 NNB_PUBLIC int nnb_fmq_begin_read(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret);
 
 /*
- * Give back the first @n of the elements begun. 0; -EINVAL when fewer were begun; NNB_FMQ_OVERRUN: the writer
- * lapped this reader meanwhile and what was read must be thrown away.
+ * Release the first @n elements of the transaction to the writer. 0; -EINVAL if it has fewer; NNB_FMQ_OVERRUN: the writer
+ * lapped this reader meanwhile, and the reader must discard what it read.
  */
 NNB_PUBLIC int nnb_fmq_commit_read(struct nnb_fmq *q, size_t n);
 
@@ -239,14 +238,14 @@ NNB_PUBLIC bool nnb_fmq_tx_copy_from(const struct nnb_fmq_tx *tx, void *dst, siz
 
 /* ---- waiting: synchronized queues with an event flag; @timeout_ns 0 waits for ever ---- */
 
-/* As write and read, but wait for the peer, and wake it afterwards. Also: NNB_FMQ_TIMED_OUT. */
+/* Like write and read, but wait for the peer, and wake it afterwards. Also: NNB_FMQ_TIMED_OUT. */
 NNB_PUBLIC int nnb_fmq_write_blocking(struct nnb_fmq *q, const void *src, size_t n, uint64_t timeout_ns);
 NNB_PUBLIC int nnb_fmq_read_blocking(struct nnb_fmq *q, void *dst, size_t n, uint64_t timeout_ns);
 
 /*
  * The long forms: the caller's bits and, unless NULL, the caller's event flag. The writer waits for
- * @read_notification and wakes @write_notification; the reader the other way round. A zero mask to wait for
- * is -EINVAL, a zero mask to wake wakes nobody.
+ * @read_notification and wakes @write_notification; the reader the other way round. Waiting for a zero mask
+ * is -EINVAL; waking a zero mask wakes no sleeper.
  */
 NNB_PUBLIC int nnb_fmq_write_blocking_with(struct nnb_fmq *q, const void *src, size_t n, uint32_t read_notification,
                                            uint32_t write_notification, uint64_t timeout_ns,
@@ -255,21 +254,21 @@ NNB_PUBLIC int nnb_fmq_read_blocking_with(struct nnb_fmq *q, void *dst, size_t n
                                           uint32_t write_notification, uint64_t timeout_ns,
                                           struct nnb_event_flag *flag);
 
-/* In place: begin, waiting; and commit, then wake the peer. */
+/* In place: wait and begin; commit and wake the peer. */
 NNB_PUBLIC int nnb_fmq_begin_write_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns, struct nnb_fmq_tx *ret);
 NNB_PUBLIC int nnb_fmq_begin_read_blocking(struct nnb_fmq *q, size_t n, uint64_t timeout_ns, struct nnb_fmq_tx *ret);
 
-/* Wait for one element, and begin to read all that there are by then. */
+/* Wait until there is an element, then begin to read all elements. */
 NNB_PUBLIC int nnb_fmq_begin_receive(struct nnb_fmq *q, uint64_t timeout_ns, struct nnb_fmq_tx *ret);
 
 NNB_PUBLIC int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n);
 NNB_PUBLIC int nnb_fmq_commit_read_and_wake(struct nnb_fmq *q, size_t n);
 
-/* How one side of this handle waited. */
+/* How long one side of this handle has waited. */
 struct nnb_fmq_waited {
-	uint64_t spun_ns; /* to within 0.2 us: between two looks at the clock it looks for the peer */
+	uint64_t spun_ns; /* precise to 0.2 us: the loop polls the peer several times for each reading of the clock */
 	uint64_t slept_ns;
-	uint64_t wakeups; /* returns from sleep, wanted or not */
+	uint64_t wakeups; /* returns from sleep, spurious ones included */
 };
 
 enum nnb_fmq_side {
@@ -277,7 +276,7 @@ enum nnb_fmq_side {
 	NNB_FMQ_READER,
 };
 
-/* The side's last blocking call and the sum of all, each unless NULL. For the thread that plays that side. */
+/* The waits of the side's last blocking call, and their sum over all calls; each may be NULL. Only for the thread of that side. */
 NNB_PUBLIC void nnb_fmq_waited(const struct nnb_fmq *q, enum nnb_fmq_side side, struct nnb_fmq_waited *ret_last,
                                struct nnb_fmq_waited *ret_total);
 
@@ -285,10 +284,10 @@ NNB_PUBLIC void nnb_fmq_waited(const struct nnb_fmq *q, enum nnb_fmq_side side, 
 NNB_PUBLIC uint64_t nnb_fmq_window(const struct nnb_fmq *q);
 
 /*
- * What it takes to wake a thread that sleeps on another cpu, in ns: from the wake to the woken thread running,
- * the median of some tries. 0 where there is one cpu only. Measured at the first call in a process (some
- * milliseconds, two short-lived threads on cpus its cpuset allows, whatever the caller is tied to), then
- * remembered.
+ * The cost of waking a thread that sleeps on another cpu, in ns: from the wake until the thread runs, the median of
+ * several tries; 0 on a machine with one cpu. The first call in a process measures it (this takes some milliseconds and
+ * two short-lived threads, on cpus of the process's cpuset and regardless of the caller's affinity); later calls return
+ * the same value.
  */
 NNB_PUBLIC uint64_t nnb_fmq_wake_cost(void);
 

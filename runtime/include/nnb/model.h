@@ -1,12 +1,12 @@
 /*
- * model.h -- models and requests as the HAL describes them: operands, operations, pools; building, reading from
- * files, validating.
+ * model.h -- models and requests as the HAL describes them: operands, operations, pools; building them, reading them from
+ * files, validating them.
  *
- * Both are plain structs, all of whose fields may be wrong: they can come from a stranger. nnb_model_validate and
- * nnb_request_validate say whether they are right (rules O-10 to O-17, P-1 to P-4, R1 to R11 of the HAL); what
- * runs a model calls them first. nnb_model(3), nnb_model(5).
+ * Both are plain structs, and any field may be wrong, because they can come from an untrusted peer. nnb_model_validate and
+ * nnb_request_validate check them (rules O-10 to O-17, P-1 to P-4, R1 to R11 of the HAL); the functions that prepare or
+ * run a model call these first. nnb_model(3), nnb_model(5).
  *
- * A struct here is not for two threads at once, unless all of them only read.
+ * Several threads may read a struct at the same time; a thread that changes one must have it alone.
  */
 #ifndef NNB_MODEL_H
 #define NNB_MODEL_H
@@ -22,11 +22,11 @@
 NNB_BEGIN_DECLS
 
 enum {
-	NNB_RANK_MAX = 8,           /* dimensions of an operand */
-	NNB_NAME_MAX = 64,          /* bytes of a model's name, the last one zero */
-	NNB_COPY_MAX = 128,         /* nnb_model_value puts values up to here into the model itself (P-1) */
-	NNB_OPERANDS_MAX = 1 << 20, /* operands, operations, pools, indexes, subgraphs: a model with more is refused */
-	NNB_NESTING_MAX = 16        /* subgraphs within each other: a model with more is refused */
+	NNB_RANK_MAX = 8,   /* largest number of dimensions of an operand */
+	NNB_NAME_MAX = 64,  /* bytes of a model's name, the last one zero */
+	NNB_COPY_MAX = 128, /* nnb_model_value copies values of up to so many bytes into the model itself (P-1) */
+	NNB_OPERANDS_MAX = 1 << 20, /* limit of operands, operations, pools, indexes, subgraphs of a model */
+	NNB_NESTING_MAX = 16        /* limit of the nesting of subgraphs */
 };
 
 /* O-1. The numbers are the HAL's. */
@@ -48,21 +48,21 @@ enum nnb_type {
 	NNB_TENSOR_QUANT8_SYMM = 13,
 	/* HAL 1.3 */
 	NNB_TENSOR_QUANT8_ASYMM_SIGNED = 14,
-	NNB_SUBGRAPH = 15, /* what IF and WHILE run: one of the model's referenced */
+	NNB_SUBGRAPH = 15, /* a graph that IF or WHILE runs: one of the model's referenced */
 	NNB_OEM = 10000,
 	NNB_TENSOR_OEM_BYTE = 10001
 };
 
-/* What is known of a type; one row a type, and a new type is a new row. */
+/* The properties of a type; there is one row for each type. */
 struct nnb_type_info {
 	enum nnb_type type;
 	const char *name; /* "TENSOR_FLOAT32" */
-	uint32_t bytes;   /* of an element; 0: a SUBGRAPH has none, and those of OEM are the vendor's */
+	uint32_t bytes;   /* bytes of an element; 0: none (SUBGRAPH), or defined by the vendor (OEM) */
 	bool tensor;
-	bool quantized;  /* by one scale, above 0 */
-	bool by_channel; /* by a scale for each slice of a dimension */
+	bool quantized;  /* has one scale, above 0 */
+	bool by_channel; /* has one scale for each slice of a dimension */
 	int32_t zero_point_min, zero_point_max;
-	uint32_t hal; /* enum nnb_hal: the first that has it */
+	uint32_t hal; /* enum nnb_hal: the first version with this type */
 };
 
 NNB_PUBLIC const struct nnb_type_info *nnb_type_info(enum nnb_type type); /* NULL: no such type. Static. */
@@ -76,19 +76,19 @@ enum nnb_lifetime {
 	NNB_CONSTANT_REFERENCE = 4,
 	NNB_NO_VALUE = 5,
 	NNB_LIFETIME_SUBGRAPH =
-		6 /* HAL 1.3; of type SUBGRAPH: location.offset is an index into the model's referenced */
+		6 /* HAL 1.3; for type SUBGRAPH: location.offset is an index into the model's referenced */
 };
 
-NNB_PUBLIC const char *nnb_lifetime_name(enum nnb_lifetime lifetime); /* "?" for none. Static. */
+NNB_PUBLIC const char *nnb_lifetime_name(enum nnb_lifetime lifetime); /* "?" for an invalid one. Static. */
 
-/* The version of the HAL whose rules hold for a model. */
+/* The version of the HAL whose rules apply to a model. */
 enum nnb_hal { NNB_HAL_1_0 = 0x10, NNB_HAL_1_1 = 0x11, NNB_HAL_1_2 = 0x12, NNB_HAL_1_3 = 0x13 };
 
 /* O-4 */
 enum nnb_fused { NNB_FUSED_NONE = 0, NNB_FUSED_RELU = 1, NNB_FUSED_RELU1 = 2, NNB_FUSED_RELU6 = 3 };
 enum nnb_padding { NNB_PADDING_SAME = 1, NNB_PADDING_VALID = 2 };
 
-/* The operations: code and name are the HAL's (section 7.6). */
+/* The operations, with the HAL's codes and names. */
 enum nnb_op {
 #define NNB_OP(name, code, hal) NNB_##name = (code),
 #include "nnb/operations.def"
@@ -97,13 +97,13 @@ enum nnb_op {
 };
 
 NNB_PUBLIC const char *nnb_op_name(uint32_t op); /* NULL: no such operation. Static. */
-NNB_PUBLIC uint32_t nnb_op_hal(uint32_t op);     /* The first HAL that has it; 0: none does. */
-/* Does it say where its image's channels lie: last, or, where its first BOOL is true, second? */
+NNB_PUBLIC uint32_t nnb_op_hal(uint32_t op);     /* The first version of the HAL with this operation; 0: none. */
+/* Whether the operation has a layout argument: channels last, or second if its first BOOL is true. */
 NNB_PUBLIC bool nnb_op_has_layout(uint32_t op);
 NNB_PUBLIC int nnb_op_from_name(const char *name, uint32_t *ret);   /* -ENOENT */
 NNB_PUBLIC int nnb_type_from_name(const char *name, uint32_t *ret); /* -ENOENT */
 
-/* P-4: where bytes are. Of a constant copy @pool is 0 and the range is in the model's values. */
+/* P-4: the place of an operand's bytes. For a constant copy, @pool is 0 and the range lies in the model's values. */
 struct nnb_location {
 	uint32_t pool, offset, length;
 };
@@ -116,23 +116,23 @@ struct nnb_operand {
 	float scale;
 	int32_t zero_point;
 	/*
-	 * Of a type quantised by channel: n_scales floats at byte scales_at of the model's values, one for each slice of
+	 * For a type quantised by channel: n_scales floats at byte scales_at of the model's values, one for each slice of
 	 * dimension channel_dim. Otherwise 0.
 	 */
 	uint32_t channel_dim, n_scales, scales_at;
-	uint32_t consumers; /* how often operations read it */
+	uint32_t consumers; /* number of reads by operations */
 	struct nnb_location location;
 };
 
 struct nnb_operation {
 	uint32_t type; /* enum nnb_op */
 	uint32_t n_inputs, n_outputs;
-	uint32_t *inputs, *outputs; /* operand indexes; owned by the model, malloc'ed */
+	uint32_t *inputs, *outputs; /* operand indexes; owned by the model, from malloc */
 };
 
 /*
- * A graph that IF and WHILE run. Its operands are its own; the values and the pools that they lie in, and the subgraphs that they
- * refer to, are the model's. Inputs and outputs have the lifetimes MODEL_INPUT and MODEL_OUTPUT.
+ * A graph that IF or WHILE runs. It has its own operands, but uses the values, the pools and the referenced subgraphs of the
+ * model. Its inputs and outputs have the lifetimes MODEL_INPUT and MODEL_OUTPUT.
  */
 struct nnb_subgraph {
 	uint32_t n_operands, n_operations, n_inputs, n_outputs;
@@ -141,7 +141,7 @@ struct nnb_subgraph {
 	uint32_t *inputs, *outputs;
 };
 
-/* Every pointer is malloc'ed and owned by the model; arrays hold exactly their n_. */
+/* Every pointer comes from malloc and is owned by the model; each array has exactly n_... elements. */
 struct nnb_model {
 	char name[NNB_NAME_MAX];
 	uint32_t hal; /* enum nnb_hal */
@@ -157,7 +157,7 @@ struct nnb_model {
 	struct nnb_subgraph *referenced;
 };
 
-/* ---- building: 0 (or an index) or -errno; the model is as it was before on failure ---- */
+/* ---- building: 0 (or an index) or -errno; a failure leaves the model unchanged ---- */
 
 NNB_PUBLIC int nnb_model_new(struct nnb_model **ret, const char *name, enum nnb_hal hal);
 NNB_PUBLIC struct nnb_model *nnb_model_free(struct nnb_model *model); /* NULL is fine. Returns NULL. */
@@ -166,7 +166,7 @@ static inline void nnb_model_freep(struct nnb_model **model)
 	*model = nnb_model_free(*model);
 }
 
-/* Of a model whose arrays are there (a valid one, or one that was built). The pools' fds are duplicated. */
+/* Copy a model whose arrays exist (a valid one, or one that was built). The pools' fds are duplicated. */
 NNB_PUBLIC int nnb_model_copy(struct nnb_model **ret, const struct nnb_model *model);
 
 /* Add an operand; @operand is copied, its consumers and location are ignored. Returns its index. */
@@ -178,7 +178,7 @@ NNB_PUBLIC int nnb_model_channels(struct nnb_model *model, uint32_t index, uint3
 
 /*
  * Make operand @index a constant of these bytes: a CONSTANT_COPY up to NNB_COPY_MAX bytes, and beyond that a
- * CONSTANT_REFERENCE into a pool that nnb_model_finish makes. @data is copied; it is not the model's own.
+ * CONSTANT_REFERENCE into a pool that nnb_model_finish makes. @data is copied, and must not lie in the model.
  */
 NNB_PUBLIC int nnb_model_value(struct nnb_model *model, uint32_t index, const void *data, uint32_t bytes);
 
@@ -194,33 +194,33 @@ NNB_PUBLIC int nnb_model_operation(struct nnb_model *model, enum nnb_op type, co
                                    const uint32_t *outputs, uint32_t n_outputs);
 
 /*
- * Add a copy of @graph to what the model refers to: a model that was finished, which has no referenced of its own. What it has of
- * values and pools is added to the model's; a SUBGRAPH in it is one of the model's. Returns its index.
+ * Add a copy of @graph to the model's referenced subgraphs. @graph is a finished model without referenced subgraphs of its own. Its
+ * values and pools are added to the model's; a SUBGRAPH operand in it refers to a subgraph of the model. Returns its index.
  */
 NNB_PUBLIC int nnb_model_refer(struct nnb_model *model, const struct nnb_model *graph);
 
-/* Make operand @index, a SUBGRAPH, the one at @referenced; which may be added later. */
+/* Make operand @index, a SUBGRAPH, refer to subgraph @referenced, which may be added later. */
 NNB_PUBLIC int nnb_model_subgraph(struct nnb_model *model, uint32_t index, uint32_t referenced);
 
 /*
- * Referenced subgraph @index as a model, for reading: everything in it is borrowed from @model, whose values, pools and referenced
- * it shares. @index is below n_referenced.
+ * Referenced subgraph @index as a model, for reading: all pointers are borrowed from @model, with which it shares values, pools
+ * and referenced subgraphs. @index is below n_referenced.
  */
 NNB_PUBLIC struct nnb_model nnb_model_view(const struct nnb_model *model, uint32_t index);
 
 /*
- * Say which operands are the model's inputs and outputs (their lifetimes are set), count consumers, and put the
- * large constants into one pool. To be called once, last.
+ * Finish the model: set its inputs and outputs (and their lifetimes), count consumers, and put the large constants into one
+ * pool. Call once, last.
  */
 NNB_PUBLIC int nnb_model_finish(struct nnb_model *model, const uint32_t *inputs, uint32_t n_inputs,
                                 const uint32_t *outputs, uint32_t n_outputs);
 
 /* ---- files: nnb_model(5) ---- */
 
-/* One example of a model file: flat values, one buffer an input and an output, of the operand's type. */
+/* One example of a model file: a buffer for each input and output, with values of the operand's type. */
 struct nnb_example {
 	void **inputs;  /* NULL: the input is omitted */
-	void **outputs; /* NULL: not compared */
+	void **outputs; /* NULL: the output is not compared */
 	size_t *input_bytes, *output_bytes;
 };
 
@@ -228,64 +228,64 @@ struct nnb_model_file {
 	struct nnb_model *model;
 	struct nnb_example *examples;
 	uint32_t n_examples;
-	bool expect_failure; /* no execution of it, and perhaps no preparation, may succeed; there are no outputs to compare */
+	bool expect_failure; /* every execution must fail, or already the preparation; there are no outputs to compare */
 };
 
 /*
- * Read a model file. 0 and *ret owned; -EINVAL: the file is bad, and @reason names the place in it; -ENOTSUP: it
- * may be right, but an operation, a type or a HAL of that name is not known here, likewise with its place; another
- * -errno: it could not be read, likewise in words. A model that was read is not yet a valid one.
+ * Read a model file. 0, and the caller owns *ret; -EINVAL: the file is malformed; -ENOTSUP: the file names an operation, a type or a
+ * version of the HAL that this library does not know; another -errno: the file cannot be read. @reason names the place in the
+ * file, or the error. The model that was read is not validated yet.
  */
 NNB_PUBLIC int nnb_model_file_read(struct nnb_model_file **ret, const char *path, struct nnb_reason *reason);
 
-/* The same from memory; side files are looked for in directory @dir, and refused where it is NULL. */
+/* Like nnb_model_file_read, from memory. Side files are read from directory @dir, and refused if it is NULL. */
 NNB_PUBLIC int nnb_model_file_parse(struct nnb_model_file **ret, const char *text, size_t bytes, const char *dir,
                                     struct nnb_reason *reason);
 NNB_PUBLIC struct nnb_model_file *nnb_model_file_free(struct nnb_model_file *file); /* NULL is fine. Returns NULL. */
 
 /*
- * Read a .tflite file (schema version 3, one subgraph) as a model of HAL 1.3, whose name is the file's. Its large constants stay in
- * the file, which is a pool of the model: read-only, and kept open by it. 0 and *ret owned; -EINVAL: the file is bad: no such file,
- * cut short, or an offset in it leads elsewhere; -ENOTSUP: it may be right, but an operator, a type or a second subgraph has
- * nothing here that it could be; -EFBIG: beyond 4 GiB; another -errno: it could not be read. @reason says where: of an operator the
- * subgraph, its index, what it is, and the tensor it gives. Of a file that was read it says how much memory constants take that
- * became float32, or nothing. A model that was read is not yet a valid one.
+ * Read a .tflite file (schema version 3, one subgraph) as a model of HAL 1.3, named like the file. Its large constants stay in
+ * the file, which becomes a read-only pool of the model and stays open. 0, and the caller owns *ret; -EINVAL: the file is malformed:
+ * not a .tflite file, truncated, or with an offset out of range; -ENOTSUP: an operator or a type without an equivalent here, or a
+ * second subgraph; -EFBIG: larger than 4 GiB; another -errno: the file cannot be read. @reason names the place: for an operator its
+ * subgraph, its index, its name, and its output tensor. On success @reason gives the memory of constants that were converted to
+ * float32, or is empty. The model that was read is not validated yet.
  */
 NNB_PUBLIC int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_reason *reason);
 
-/* The same from memory: @bytes are copied, and are a pool of the model. */
+/* Like nnb_model_load_tflite, from memory: @bytes are copied into a pool of the model. */
 NNB_PUBLIC int nnb_model_parse_tflite(struct nnb_model **ret, const void *bytes, size_t n, const char *name,
                                       struct nnb_reason *reason);
 
-/* ---- wire form: one run of bytes, pools aside ---- */
+/* ---- wire form: a sequence of bytes, without the pools ---- */
 
 /*
- * All of @model but its pools' fds. 0 and *ret (free) of *ret_bytes. The form is of this library's version and
- * of this machine's byte order.
+ * Encode @model without the fds of its pools. 0, and *ret has *ret_bytes, which the caller frees. The form depends on this
+ * library's version and this machine's byte order.
  */
 NNB_PUBLIC int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_bytes);
 
 /*
- * The reverse; the bytes may be anybody's. Its pools have their names, sizes and integers, and -1 for each fd.
- * 0; -EINVAL: not the form; -ENOMEM. A model that was decoded is not yet a valid one.
+ * Decode a model; the bytes are not trusted. The pools have their names, sizes and integers, and -1 for each fd.
+ * 0; -EINVAL: malformed; -ENOMEM. The decoded model is not validated yet.
  */
 NNB_PUBLIC int nnb_model_decode(struct nnb_model **ret, const uint8_t *bytes, size_t n, struct nnb_reason *reason);
 
 /* ---- validating ---- */
 
 /*
- * Is the graph right (sections 7.1 to 7.3)? Constants' values are not looked at, nor are dimensions set against each
- * other. NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory to look at it.
+ * Check the graph against the HAL's rules. The values of constants and the consistency of dimensions are not checked here.
+ * NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory for the check.
  */
 NNB_PUBLIC enum nnb_status nnb_model_validate(const struct nnb_model *model, struct nnb_reason *reason);
 
-/* The scales of a valid model's operand that is quantised by channel; NULL: it is not. */
+/* The scales of an operand of a valid model that is quantised by channel; NULL: it is not. */
 static inline const float *nnb_operand_scales(const struct nnb_model *model, const struct nnb_operand *operand)
 {
 	return operand->n_scales ? (const float *)(const void *)(model->values + operand->scales_at) : NULL;
 }
 
-/* The bytes of an operand of this type and these dimensions; 0 where one is unknown; -EOVERFLOW. */
+/* The bytes of an operand of this type and these dimensions; 0 if a dimension is unknown; -EOVERFLOW. */
 NNB_PUBLIC int nnb_operand_bytes(uint32_t type, uint32_t rank, const uint32_t *dims, uint64_t *ret);
 
 /* ---- requests ---- */
@@ -293,21 +293,21 @@ NNB_PUBLIC int nnb_operand_bytes(uint32_t type, uint32_t rank, const uint32_t *d
 struct nnb_argument {
 	bool no_value; /* R2: omitted; the rest is zero */
 	struct nnb_location location;
-	uint32_t rank; /* 0: as the model says (R5) */
+	uint32_t rank; /* 0: the dimensions of the model (R5) */
 	uint32_t dims[NNB_RANK_MAX];
 };
 
-/* Everything is borrowed from the caller. */
+/* All pointers are borrowed from the caller. */
 struct nnb_request {
 	const struct nnb_argument *inputs, *outputs;
 	uint32_t n_inputs, n_outputs, n_pools;
 	const struct nnb_memory *pools;
-	uint64_t exec; /* what traces call the execution (docs/events.md); 0: nothing is said */
+	uint64_t exec; /* number of the execution in traces (docs/events.md); 0: no events */
 };
 
 /*
- * Is the request right for this (valid) model: R1 to R9? @fenced: outputs must be fully specified (R5).
- * NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory to look at it.
+ * Check the request against this valid model: R1 to R9. @fenced: outputs must be fully specified (R5).
+ * NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT: no memory for the check.
  */
 NNB_PUBLIC enum nnb_status nnb_request_validate(const struct nnb_model *model, const struct nnb_request *request,
                                                 bool fenced, struct nnb_reason *reason);

@@ -1,32 +1,32 @@
 /*
- * policy.h -- the rules by which executions share a device: who goes first, who makes room, what a deadline is worth.
+ * policy.h -- the rules by which executions share a device: their order, preemption, and the effect of deadlines.
  *
- * The numbers are those of the event contract. nnburstd(8) says what each of them means for whom.
+ * The numbers appear in events (docs/events.md). nnburstd(8) describes the effect of each rule.
  */
 #ifndef NNB_POLICY_H
 #define NNB_POLICY_H
 
-/* Who gets a lane, where there are more executions than lanes. */
+/* The order in which executions get a lane, if there are more executions than lanes. */
 enum nnb_policy {
-	NNB_POLICY_FAIR,     /* apps share equally; in an app priority, then deadline, then who came first */
-	NNB_POLICY_PRIORITY, /* priority, whoever's it is, then who came first */
-	NNB_POLICY_FIFO,     /* who came first */
-	NNB_POLICY_EDF,      /* who has the earliest deadline, then who came first */
-	NNB_POLICY_NATIVE    /* everybody, and the kernel's scheduler is told the priority as a nice value */
+	NNB_POLICY_FAIR,     /* equal shares for apps; within an app by priority, then deadline, then arrival */
+	NNB_POLICY_PRIORITY, /* by priority across all apps, then arrival */
+	NNB_POLICY_FIFO,     /* by arrival */
+	NNB_POLICY_EDF,      /* earliest deadline first, then arrival */
+	NNB_POLICY_NATIVE    /* all at once; the kernel's scheduler orders them, with the priority as a nice value */
 };
 
-/* What happens to an execution when another one should have its lane. It is looked at between two operations. */
+/* The treatment of a running execution when another one should have its lane. Checked between two operations. */
 enum nnb_preempt {
-	NNB_PREEMPT_NONE,    /* it finishes */
-	NNB_PREEMPT_RESTART, /* it leaves, and starts over later; a few times, then it finishes */
-	NNB_PREEMPT_SAVE     /* it leaves, and goes on later */
+	NNB_PREEMPT_NONE,    /* keep the lane until the execution finishes */
+	NNB_PREEMPT_RESTART, /* leave the lane and start over later; after a few times, finish */
+	NNB_PREEMPT_SAVE     /* leave the lane and continue later */
 };
 
-/* What a deadline is worth. */
+/* The effect of a deadline. */
 enum nnb_deadlines {
-	NNB_DEADLINES_ABORT,  /* what cannot make it is not begun, nor gone on with */
-	NNB_DEADLINES_REFUSE, /* what cannot make it is not begun; what has begun finishes, late if need be */
-	NNB_DEADLINES_ADVISE  /* it orders executions, and nothing is given up for it */
+	NNB_DEADLINES_ABORT, /* an execution that cannot meet its deadline is not begun, or is aborted */
+	NNB_DEADLINES_REFUSE, /* an execution that cannot meet its deadline is not begun; a running one finishes, even if late */
+	NNB_DEADLINES_ADVISE /* deadlines order executions, and no execution is given up */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * status.h -- what the HAL answers, and why.
+ * status.h -- the statuses of the HAL, and reasons in words.
  *
- * Functions that answer for the HAL return an enum nnb_status. The others return 0 or -errno. Both may tell the
- * reason in words: a struct nnb_reason is the caller's, NULL is always legal, and it is only written on failure.
+ * Functions that implement a call of the HAL return an enum nnb_status. Other functions return 0 or -errno. Both kinds may
+ * write a reason into the caller's struct nnb_reason; NULL is always accepted, and only a failure writes it.
  */
 #ifndef NNB_STATUS_H
 #define NNB_STATUS_H
@@ -32,7 +32,7 @@ struct nnb_reason {
 	char text[256];
 };
 
-/* Write one; for drivers. What does not fit is cut off. NULL is fine. */
+/* Write a reason; drivers use this. A text that is too long is cut off. @reason may be NULL. */
 NNB_PUBLIC void nnb_because(struct nnb_reason *reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 NNB_END_DECLS
