@@ -1,17 +1,17 @@
-/* estimate.c -- how long a model takes, as far as its runs tell. */
+/* estimate.c -- how long executions of a model take, learned from its runs. */
 #include "policy/estimate.h"
 
 enum {
-	FIRST_RUNS = 16, /* are timed ... */
-	THEN_EVERY = 64, /* ... and then one in so many, unless they are */
-	LONG_NS = 50000, /* at least */
-	MEMORY = 8       /* an estimate moves by an eighth of what it was wrong by */
+	FIRST_RUNS = 16, /* the first runs are timed ... */
+	THEN_EVERY = 64, /* ... then one in so many, unless runs are ... */
+	LONG_NS = 50000, /* ... at least this long */
+	MEMORY = 8       /* an estimate moves by an eighth of its error */
 };
 
 void nnb__estimate_learn(struct nnb__estimate *e, uint64_t ns)
 {
-	if (e->fixed &&
-	    (!e->floor_ns || !e->lately_ns || ns < e->floor_ns)) /* without an estimate the floor is of a part */
+	if (e->fixed && (!e->floor_ns || !e->lately_ns ||
+	                 ns < e->floor_ns)) /* without an estimate, the floor came from an unfinished run */
 		e->floor_ns = ns;
 	e->lately_ns = e->lately_ns ? e->lately_ns - e->lately_ns / MEMORY + ns / MEMORY : ns;
 	e->confirmed = true;

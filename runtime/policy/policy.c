@@ -1,18 +1,19 @@
-/* policy.c -- who gets a lane: accounts, queues, and when to make room. */
+/* policy.c -- accounts, queues, and the times at which running jobs yield. */
 #include "policy/policy.h"
 
+#include <assert.h>
 #include <stddef.h>
 
-enum { LOOKS_MAX = 400 }; /* at jobs, to say how long another one will wait */
+enum { LOOKS_MAX = 400 }; /* jobs visited to estimate the wait of one job */
 
 /* ---- accounts ---- */
 
-static bool idle(const struct nnb__policy_app *a)
+static bool app_is_idle(const struct nnb__policy_app *a)
 {
 	return !a->waiting && !a->running;
 }
 
-static void enlist(struct nnb__policy *p, struct nnb__policy_app *a)
+static void app_enlist(struct nnb__policy *p, struct nnb__policy_app *a)
 {
 	a->lag = 0;
 	a->claim = 0;
@@ -23,15 +24,15 @@ static void enlist(struct nnb__policy *p, struct nnb__policy_app *a)
 	p->apps = a;
 }
 
-static void delist(struct nnb__policy_app *a)
+static void app_delist(struct nnb__policy_app *a)
 {
 	*a->from = a->next;
 	if (a->next)
 		a->next->from = a->from;
 }
 
-/* Share the lanes out, max-min: who has use for less than an equal part gets that, and leaves the rest to the others. */
-static void entitle(struct nnb__policy *p)
+/* Share the lanes, max-min: an app that can use less than an equal share gets what it can use, and leaves the rest to others. */
+static void share_lanes(struct nnb__policy *p)
 {
 	double left = p->lanes, share;
 	uint32_t n = 0;
@@ -57,7 +58,7 @@ static void entitle(struct nnb__policy *p)
 			a->rate = left / n;
 }
 
-static double between(double least, double x, double most)
+static double clamp(double least, double x, double most)
 {
 	return x < least ? least : x > most ? most : x;
 }
@@ -67,14 +68,14 @@ void nnb__policy_account(struct nnb__policy *p, uint64_t now)
 	double dt = now > p->accounted ? (double)(now - p->accounted) : 0, missed;
 
 	if (!p->waiting || dt <= 0)
-		return; /* when nobody waits, all have all they can use */
+		return; /* while no job waits, every app has all it can use */
 	p->accounted = now;
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next) {
 		missed = (a->rate - a->running) * dt;
 		a->received += a->running * dt;
 		a->entitled += a->rate * dt;
 		a->lag += missed;
-		a->claim = between(0, a->claim + missed, NNB__CLAIM_MAX_NS);
+		a->claim = clamp(0, a->claim + missed, NNB__CLAIM_MAX_NS);
 		if (a->lag > a->max_lag)
 			a->max_lag = a->lag;
 	}
@@ -82,7 +83,7 @@ void nnb__policy_account(struct nnb__policy *p, uint64_t now)
 
 /* ---- queues ---- */
 
-static bool before(const struct nnb__policy *p, const struct nnb__policy_job *a, const struct nnb__policy_job *b)
+static bool goes_before(const struct nnb__policy *p, const struct nnb__policy_job *a, const struct nnb__policy_job *b)
 {
 	bool by_priority = p->kind == NNB_POLICY_FAIR || p->kind == NNB_POLICY_PRIORITY;
 	bool by_deadline = p->kind == NNB_POLICY_FAIR || p->kind == NNB_POLICY_EDF;
@@ -94,13 +95,13 @@ static bool before(const struct nnb__policy *p, const struct nnb__policy_job *a,
 	return a->arrival < b->arrival;
 }
 
-static void wait_in_queue(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now)
+static void queue_insert(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now)
 {
 	struct nnb__policy_job **at = &job->app->queue;
 
 	if (!p->waiting)
 		p->accounted = now;
-	while (*at && before(p, *at, job))
+	while (*at && goes_before(p, *at, job))
 		at = &(*at)->next;
 	job->next = *at;
 	*at = job;
@@ -110,10 +111,11 @@ static void wait_in_queue(struct nnb__policy *p, struct nnb__policy_job *job, ui
 	p->waiting++;
 }
 
-static void leave_queue(struct nnb__policy *p, struct nnb__policy_job *job)
+static void queue_remove(struct nnb__policy *p, struct nnb__policy_job *job)
 {
 	struct nnb__policy_job **at = &job->app->queue;
 
+	assert(job->lane == NNB__NO_LANE && p->waiting && job->app->waiting);
 	while (*at != job)
 		at = &(*at)->next;
 	*at = job->next;
@@ -121,8 +123,9 @@ static void leave_queue(struct nnb__policy *p, struct nnb__policy_job *job)
 	p->waiting--;
 }
 
-static void put_on(struct nnb__policy *p, struct nnb__policy_job *job, int lane, uint64_t now)
+static void lane_assign(struct nnb__policy *p, struct nnb__policy_job *job, int lane, uint64_t now)
 {
+	assert(lane >= 0 && lane < (int)p->lanes && p->free >> lane & 1);
 	job->lane = lane;
 	job->since = now;
 	job->begun = true;
@@ -131,20 +134,20 @@ static void put_on(struct nnb__policy *p, struct nnb__policy_job *job, int lane,
 	p->free &= ~(UINT64_C(1) << lane);
 }
 
-/* ---- who goes next ---- */
+/* ---- the next job ---- */
 
-/* What an app will be able to claim a quantum from now, if nothing changes. */
-static double need(const struct nnb__policy *p, const struct nnb__policy_app *a)
+/* The claim of an app a quantum from now, if nothing changes. */
+static double app_need(const struct nnb__policy *p, const struct nnb__policy_app *a)
 {
 	return a->claim + (a->rate - a->running) * (double)p->quantum_ns;
 }
 
 /*
- * Of the apps with a job that waits, but @not that one, the one that needs a lane most. @holder has just made room: if
- * that was for a job of its own, somebody who needs it hardly more does not take it away.
+ * The app with the largest need among those with a waiting job, except @not. @holder has just yielded: if it did so for a job
+ * of its own, an app that needs the lane only slightly more must not take it.
  */
-static struct nnb__policy_app *neediest(const struct nnb__policy *p, const struct nnb__policy_app * not,
-                                        const struct nnb__policy_app *holder)
+static struct nnb__policy_app *neediest_app(const struct nnb__policy *p, const struct nnb__policy_app * not,
+                                            const struct nnb__policy_app *holder)
 {
 	struct nnb__policy_app *best = NULL;
 	double most = 0, x;
@@ -152,7 +155,7 @@ static struct nnb__policy_app *neediest(const struct nnb__policy *p, const struc
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next) {
 		if (!a->queue || a == not )
 			continue;
-		x = need(p, a) + (a == holder ? (double)p->quantum_ns / 2 : 0);
+		x = app_need(p, a) + (a == holder ? (double)p->quantum_ns / 2 : 0);
 		if (!best || x > most || (x >= most && a->queue->arrival < best->queue->arrival)) {
 			best = a;
 			most = x;
@@ -166,17 +169,17 @@ static struct nnb__policy_app *first_in_order(const struct nnb__policy *p)
 	struct nnb__policy_app *best = NULL;
 
 	for (struct nnb__policy_app *a = p->apps; a; a = a->next)
-		if (a->queue && (!best || before(p, a->queue, best->queue)))
+		if (a->queue && (!best || goes_before(p, a->queue, best->queue)))
 			best = a;
 	return best;
 }
 
 static struct nnb__policy_job *next_job(const struct nnb__policy *p, const struct nnb__policy_app *holder)
 {
-	return (p->kind == NNB_POLICY_FAIR ? neediest(p, NULL, holder) : first_in_order(p))->queue;
+	return (p->kind == NNB_POLICY_FAIR ? neediest_app(p, NULL, holder) : first_in_order(p))->queue;
 }
 
-/* ---- who makes room ---- */
+/* ---- the lanes to yield ---- */
 
 static bool may_leave(const struct nnb__policy *p, int lane)
 {
@@ -185,8 +188,9 @@ static bool may_leave(const struct nnb__policy *p, int lane)
 	return job && (p->preempt == NNB_PREEMPT_SAVE || job->restarts < NNB__RESTARTS_MAX);
 }
 
-/* Should @job make @running leave at once? */
-static bool beats(const struct nnb__policy *p, const struct nnb__policy_job *job, const struct nnb__policy_job *running)
+/* Whether @job preempts @running at once. */
+static bool preempts_at_once(const struct nnb__policy *p, const struct nnb__policy_job *job,
+                             const struct nnb__policy_job *running)
 {
 	switch (p->kind) {
 	case NNB_POLICY_FAIR:
@@ -200,33 +204,33 @@ static bool beats(const struct nnb__policy *p, const struct nnb__policy_job *job
 	}
 }
 
-/* The lane for @job, of those nobody has been promised yet, whose holder would be the last to get one. */
-static int victim(const struct nnb__policy *p, const struct nnb__policy_job *job)
+/* The lane that @job should get: of those not yet planned to yield, the one whose holder is last in the order. */
+static int lane_to_yield(const struct nnb__policy *p, const struct nnb__policy_job *job)
 {
 	int worst = NNB__NO_LANE;
 
 	for (int i = 0; i < (int)p->lanes; i++)
-		if (may_leave(p, i) && p->yield_at[i] && beats(p, job, p->running[i]) &&
-		    (worst < 0 || before(p, p->running[worst], p->running[i])))
+		if (may_leave(p, i) && p->yield_at[i] && preempts_at_once(p, job, p->running[i]) &&
+		    (worst < 0 || goes_before(p, p->running[worst], p->running[i])))
 			worst = i;
 	return worst;
 }
 
-/* A lane for each of an app's jobs that should have one of its own now. */
-static void make_room_within(struct nnb__policy *p, const struct nnb__policy_app *a)
+/* Plan a lane of the same app for each of its waiting jobs that preempts. */
+static void yield_within_app(struct nnb__policy *p, const struct nnb__policy_app *a)
 {
 	int lane;
 
 	for (const struct nnb__policy_job *job = a->queue; job; job = job->next) {
-		lane = victim(p, job);
+		lane = lane_to_yield(p, job);
 		if (lane < 0)
 			return;
 		p->yield_at[lane] = 0;
 	}
 }
 
-/* A lane for each job that should have one now, whosever it is. */
-static void make_room_in_order(struct nnb__policy *p)
+/* Plan a lane for each waiting job that preempts, in the order of the policy. */
+static void yield_in_order(struct nnb__policy *p)
 {
 	struct nnb__policy_app *first;
 	int lane;
@@ -236,9 +240,9 @@ static void make_room_in_order(struct nnb__policy *p)
 	for (;;) {
 		first = NULL;
 		for (struct nnb__policy_app *a = p->apps; a; a = a->next)
-			if (a->at && (!first || before(p, a->at, first->at)))
+			if (a->at && (!first || goes_before(p, a->at, first->at)))
 				first = a;
-		lane = first ? victim(p, first->at) : NNB__NO_LANE;
+		lane = first ? lane_to_yield(p, first->at) : NNB__NO_LANE;
 		if (lane < 0)
 			return;
 		p->yield_at[lane] = 0;
@@ -246,8 +250,8 @@ static void make_room_in_order(struct nnb__policy *p)
 	}
 }
 
-/* How fast an app's claim grows. */
-static double speed(const struct nnb__policy_app *a)
+/* The speed at which an app's claim grows. */
+static double claim_speed(const struct nnb__policy_app *a)
 {
 	double x = a->rate - a->running;
 
@@ -255,24 +259,24 @@ static double speed(const struct nnb__policy_app *a)
 }
 
 /*
- * Every lane, once somebody who waits needs it a quantum more than its holder would without it. Each of those who wait is
- * taken to be as needy as the neediest and as fast as the fastest, so that it is asked too early rather than too late.
+ * Plan each lane to yield once a waiting app needs it a quantum more than its holder would without it. Every waiting app counts
+ * as if it had the largest need and the largest speed of all, so that a job is asked too early rather than too late.
  */
-static void make_room_in_time(struct nnb__policy *p, uint64_t now)
+static void yield_in_time(struct nnb__policy *p, uint64_t now)
 {
-	const struct nnb__policy_app *first = neediest(p, NULL, NULL), *second = neediest(p, first, NULL), *b;
+	const struct nnb__policy_app *first = neediest_app(p, NULL, NULL), *second = neediest_app(p, first, NULL), *b;
 	double quantum = (double)p->quantum_ns, fastest = -NNB__LANES_MAX, missing, closing;
 	uint64_t at;
 
 	for (const struct nnb__policy_app *a = p->apps; a; a = a->next)
-		if (a->queue && speed(a) > fastest)
-			fastest = speed(a);
+		if (a->queue && claim_speed(a) > fastest)
+			fastest = claim_speed(a);
 	for (uint32_t i = 0; i < p->lanes; i++) {
 		b = p->running[i]->app == first ? second : first;
 		if (!b || !may_leave(p, (int)i))
 			continue;
-		missing = quantum - (need(p, b) - (need(p, p->running[i]->app) + quantum));
-		closing = fastest - speed(p->running[i]->app);
+		missing = quantum - (app_need(p, b) - (app_need(p, p->running[i]->app) + quantum));
+		closing = fastest - claim_speed(p->running[i]->app);
 		if (missing <= 0)
 			at = 0;
 		else
@@ -282,26 +286,27 @@ static void make_room_in_time(struct nnb__policy *p, uint64_t now)
 	}
 }
 
-static void plan(struct nnb__policy *p, uint64_t now)
+static void plan_yields(struct nnb__policy *p, uint64_t now)
 {
 	for (uint32_t i = 0; i < p->lanes; i++)
 		p->yield_at[i] = NNB__NEVER;
 	if (!p->waiting || p->preempt == NNB_PREEMPT_NONE)
 		return;
 	if (p->kind != NNB_POLICY_FAIR) {
-		make_room_in_order(p);
+		yield_in_order(p);
 		return;
 	}
 	for (const struct nnb__policy_app *a = p->apps; a; a = a->next)
 		if (a->running)
-			make_room_within(p, a);
-	make_room_in_time(p, now);
+			yield_within_app(p, a);
+	yield_in_time(p, now);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 void nnb__policy_init(struct nnb__policy *p, enum nnb_policy kind, enum nnb_preempt preempt, uint32_t lanes)
 {
+	assert(lanes && lanes <= NNB__LANES_MAX);
 	*p = (struct nnb__policy){ .kind = kind,
 		                   .preempt = preempt,
 		                   .lanes = lanes,
@@ -314,17 +319,17 @@ void nnb__policy_init(struct nnb__policy *p, enum nnb_policy kind, enum nnb_pree
 bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now)
 {
 	nnb__policy_account(p, now);
-	if (idle(job->app))
-		enlist(p, job->app);
+	if (app_is_idle(job->app))
+		app_enlist(p, job->app);
 	job->arrival = ++p->arrivals;
 	job->begun = false;
-	if (p->free) { /* so nobody waits */
-		put_on(p, job, __builtin_ctzll(p->free), now);
+	if (p->free) { /* a lane is free, so no job waits */
+		lane_assign(p, job, __builtin_ctzll(p->free), now);
 		return true;
 	}
-	wait_in_queue(p, job, now);
-	entitle(p);
-	plan(p, now);
+	queue_insert(p, job, now);
+	share_lanes(p);
+	plan_yields(p, now);
 	return false;
 }
 
@@ -333,6 +338,7 @@ struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool 
 	struct nnb__policy_job *job = p->running[lane], *next = NULL;
 	struct nnb__policy_app *app = job->app;
 
+	assert(job->lane == lane && app->running);
 	nnb__policy_account(p, now);
 	app->running--;
 	p->running[lane] = NULL;
@@ -343,16 +349,16 @@ struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool 
 			app->restarts++;
 			job->restarts++;
 		}
-		wait_in_queue(p, job, now);
-	} else if (idle(app)) {
-		delist(app);
+		queue_insert(p, job, now);
+	} else if (app_is_idle(app)) {
+		app_delist(app);
 	}
 	if (p->waiting) {
-		entitle(p);
+		share_lanes(p);
 		next = next_job(p, again ? app : NULL);
-		leave_queue(p, next);
-		put_on(p, next, lane, now);
-		plan(p, now);
+		queue_remove(p, next);
+		lane_assign(p, next, lane, now);
+		plan_yields(p, now);
 	}
 	return next;
 }
@@ -360,25 +366,25 @@ struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool 
 void nnb__policy_cancel(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now)
 {
 	nnb__policy_account(p, now);
-	leave_queue(p, job);
-	if (idle(job->app))
-		delist(job->app);
+	queue_remove(p, job);
+	if (app_is_idle(job->app))
+		app_delist(job->app);
 	if (p->waiting)
-		entitle(p);
-	plan(p, now);
+		share_lanes(p);
+	plan_yields(p, now);
 }
 
 bool nnb__policy_yield(struct nnb__policy *p, int lane, uint64_t now)
 {
 	nnb__policy_account(p, now);
-	plan(p, now);
+	plan_yields(p, now);
 	return p->yield_at[lane] <= now;
 }
 
-/* ---- what may be expected ---- */
+/* ---- estimates ---- */
 
-/* The least until a lane is free by itself; 0 where one may be at any time. */
-static uint64_t first_free(const struct nnb__policy *p, uint64_t now)
+/* A lower bound of the time until a job finishes and frees its lane; 0: at any time. */
+static uint64_t time_to_free_lane(const struct nnb__policy *p, uint64_t now)
 {
 	uint64_t first = NNB__NEVER, end;
 
@@ -395,15 +401,15 @@ static uint64_t first_free(const struct nnb__policy *p, uint64_t now)
 }
 
 /*
- * For how long those of an app who wait and go before @job will be on a lane at least; and the most of one of them. At most
- * *looks of them are looked at, and counted down.
+ * A lower bound of the lane time of the jobs of @a that wait and go before @job; *most: the longest of them. Visits at most *looks
+ * jobs, and counts *looks down.
  */
-static uint64_t ahead(const struct nnb__policy *p, const struct nnb__policy_app *a, const struct nnb__policy_job *job,
-                      uint64_t *most, uint32_t *looks)
+static uint64_t time_ahead(const struct nnb__policy *p, const struct nnb__policy_app *a,
+                           const struct nnb__policy_job *job, uint64_t *most, uint32_t *looks)
 {
 	uint64_t sum = 0, least;
 
-	for (const struct nnb__policy_job *q = a->queue; q && *looks && before(p, q, job); q = q->next, --*looks) {
+	for (const struct nnb__policy_job *q = a->queue; q && *looks && goes_before(p, q, job); q = q->next, --*looks) {
 		least = q->begun && p->preempt == NNB_PREEMPT_SAVE ? 0 : q->floor_ns;
 		sum += least;
 		*most = least > *most ? least : *most;
@@ -421,10 +427,11 @@ uint64_t nnb__policy_wait(const struct nnb__policy *p, const struct nnb__policy_
 		return 0;
 	last.arrival = UINT64_MAX;
 	if (p->kind == NNB_POLICY_FAIR)
-		sum = ahead(p, job->app, &last, &most, &looks);
+		sum = time_ahead(p, job->app, &last, &most, &looks);
 	else
 		for (const struct nnb__policy_app *a = p->apps; a; a = a->next)
-			sum += ahead(p, a, &last, &most, &looks);
-	still = (p->lanes - 1) * most; /* may be left to do when it gets its lane */
-	return (sum > still ? sum - still : 0) / p->lanes + (p->preempt == NNB_PREEMPT_NONE ? first_free(p, now) : 0);
+			sum += time_ahead(p, a, &last, &most, &looks);
+	still = (p->lanes - 1) * most; /* work that may still run on the other lanes when the job gets its lane */
+	return (sum > still ? sum - still : 0) / p->lanes +
+	       (p->preempt == NNB_PREEMPT_NONE ? time_to_free_lane(p, now) : 0);
 }

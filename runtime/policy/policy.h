@@ -1,32 +1,33 @@
 /*
- * policy.h -- who gets a lane: the decisions, and nothing else.
+ * policy.h -- decides which execution gets a lane; nothing else.
  *
- * A policy is told what happens (a job is ready, one leaves its lane, one gives up) and when, and says who goes where and
- * when the one on a lane is to make room. It has no clock, no thread, no lock, allocates nothing and calls nothing, so
- * that a recorded workload can be put through the very same code. Apps and jobs are the caller's memory.
+ * The caller reports events (a job is ready, a job leaves its lane, a job gives up) with their time; the policy returns the
+ * job for each lane, and the time at which a running job must yield. The policy has no clock, no thread and no lock, does not
+ * allocate and calls no other code, so that the analyzer can replay a recorded workload through the very same code. Apps and
+ * jobs are the caller's memory.
  *
- * Time is in ns on any one clock. Where it is not needed, which nnb__policy_wants_time tells, it may be 0.
+ * Times are in ns on any one clock. While nnb__policy_wants_time is false, a time may be 0.
  *
- * FAIRNESS  While somebody waits, each app with a job ready or running is entitled to an equal share of the lanes, but no
- *           more than it has jobs (max-min). Its lag is what it was entitled to and did not receive since it last had no
- *           job. All policies keep these accounts.
- *           NNB_POLICY_FAIR goes by claims: an app's lag, but never less than nothing, or who once had what nobody else
- *           could use would starve for it later; and not more than a second. A free lane goes to the app that needs it
- *           most, whose claim would be the largest a quantum from now. Who runs makes room at the next checkpoint once
- *           somebody else needs the lane a quantum more than its app would without it.
+ * FAIRNESS  While a job waits, each app with a job ready or running is entitled to an equal share of the lanes, but not to
+ *           more lanes than it has jobs (max-min). An app's lag is entitled minus received time since it last had no job.
+ *           All policies keep these accounts.
+ *           NNB_POLICY_FAIR decides by claims: an app's claim is its lag, but at least 0 (otherwise an app that once used
+ *           idle lanes would starve for it later), and at most a second. A free lane goes to the app with the largest need:
+ *           its claim a quantum from now. A running job yields at its next checkpoint once another app needs the lane a
+ *           quantum more than the job's app would need it without the lane.
  * BOUND     On one lane no lag exceeds (S + Q) (1 + 1/2 + ... + 1/(n-1)): S the longest stretch between two checkpoints,
- *           Q the quantum, n the most apps with something to do at a time. That is 2 S + 1 ms for four apps.
- *           Let A(k) be the mean of the k largest claims. While one app runs for a stretch the others gain S/n each at
- *           most. When it began or went on, it was the neediest, or less than Q from it. If it is not one of the k
- *           largest afterwards, then these and it were k + 1 before, and A(k) is at most A(k+1) + (S + Q)/(k + 1). If it
- *           is, what it loses makes up for what they gain, as far as its claim goes down to nothing: A(k) grows to
- *           (1 - 1/k)(S + Q) at most. So A(n) is at most (1 - 1/n)(S + Q), and from there A(1) is as above.
- *           No policy could do much better: of n apps that come at once with one step each, the last lags
+ *           Q the quantum, n the largest number of apps with a job at the same time. For four apps this is 2 S + 1 ms.
+ *           Proof: let A(k) be the mean of the k largest claims. While one app runs for a stretch, the others gain S/n each
+ *           at most. When the app began or continued, it was the neediest, or less than Q from it. If it is not among the k
+ *           largest afterwards, then these and the app were k + 1 before, and A(k) is at most A(k+1) + (S + Q)/(k + 1). If
+ *           it is, its loss makes up for their gain, as far as its claim falls to 0: A(k) grows to (1 - 1/k)(S + Q) at
+ *           most. So A(n) is at most (1 - 1/n)(S + Q), and A(1) follows as above.
+ *           No policy can do much better: of n apps that arrive at once with one step each, the last one lags
  *           S (1/2 + ... + 1/n) before it gets the lane.
- *           Two lanes: twice that. More: an app that has all it can use keeps its lag, whatever one does, so that many
- *           short contentions may add up; what it may claim of it ends at a second.
- *           Without preemption, or where jobs start over, a stretch is a whole execution.
- * CONCURRENCY  None: calls on one policy are ordered by the caller.
+ *           On two lanes the bound is twice that. On more lanes an app that has all it can use keeps its lag under any
+ *           policy, so that many short contentions may add up; its claim ends at a second.
+ *           Without preemption, or with preemption by restart, a stretch is a whole execution.
+ * CONCURRENCY  None: the caller orders the calls on one policy.
  */
 #ifndef NNB_POLICY_POLICY_H
 #define NNB_POLICY_POLICY_H
@@ -38,7 +39,7 @@
 
 enum {
 	NNB__LANES_MAX = 64,
-	NNB__RESTARTS_MAX = 3, /* of one job: then it finishes */
+	NNB__RESTARTS_MAX = 3, /* restarts of one job, before it may finish */
 	NNB__NO_LANE = -1
 };
 
@@ -47,32 +48,32 @@ enum {
 #define NNB__NEVER UINT64_MAX
 
 struct nnb__policy_job {
-	/* the caller's, set before it is ready and left alone until it is done */
+	/* set by the caller before the job is ready, and constant until it is done */
 	struct nnb__policy_app *app;
 	uint32_t priority;    /* higher goes first */
 	uint64_t deadline_ns; /* NNB__NEVER: none */
-	uint64_t floor_ns;    /* the least it will take of a lane; 0: unknown */
+	uint64_t floor_ns;    /* lower bound of its lane time; 0: unknown */
 
-	/* the policy's */
+	/* private to the policy */
 	struct nnb__policy_job *next;
-	uint64_t arrival;  /* a number that grows */
-	uint64_t since;    /* waiting: since when; running: on the lane since, or 0: unknown */
-	int lane;          /* NNB__NO_LANE: it waits */
-	bool begun;        /* it has been on a lane */
-	uint32_t restarts; /* so far; set to 0 for a new job */
+	uint64_t arrival;  /* number of its arrival, increasing */
+	uint64_t since;    /* start of its wait, or of its time on the lane; 0: unknown */
+	int lane;          /* NNB__NO_LANE: the job waits */
+	bool begun;        /* the job has been on a lane */
+	uint32_t restarts; /* restarts so far; the caller sets 0 for a new job */
 };
 
-/* All zeroes is an app that has nothing to do. */
+/* All zeroes: an idle app. */
 struct nnb__policy_app {
-	struct nnb__policy_app *next, **from; /* of those with something to do */
-	struct nnb__policy_job *queue;        /* its jobs that wait, who goes first first */
-	struct nnb__policy_job *at;           /* of the queue: while making room */
-	uint32_t waiting, running;            /* jobs */
+	struct nnb__policy_app *next, **from; /* list of apps that are not idle */
+	struct nnb__policy_job *queue;        /* waiting jobs, in their order */
+	struct nnb__policy_job *at;           /* position in the queue during yield_in_order */
+	uint32_t waiting, running;            /* number of jobs */
 	double rate;                          /* lanes it is entitled to */
 	double lag;                           /* ns */
-	double claim;                         /* ns: its lag, as far as decisions go by it */
-	double received, entitled;            /* ns while somebody waited, ever */
-	double max_lag;                       /* ns, ever */
+	double claim;                         /* ns: the lag, limited for decisions */
+	double received, entitled;            /* ns, total, while a job waited */
+	double max_lag;                       /* ns, maximum so far */
 	uint64_t preemptions, restarts;
 };
 
@@ -82,43 +83,43 @@ struct nnb__policy {
 	uint32_t lanes;
 	uint64_t quantum_ns;
 
-	struct nnb__policy_app *apps; /* with something to do */
+	struct nnb__policy_app *apps; /* apps that are not idle */
 	struct nnb__policy_job *running[NNB__LANES_MAX];
-	uint64_t yield_at[NNB__LANES_MAX]; /* when the one on a lane is to ask nnb__policy_yield; NNB__NEVER */
-	uint64_t free;                     /* lanes, a bit each */
-	uint32_t waiting;                  /* jobs */
+	uint64_t yield_at[NNB__LANES_MAX]; /* time to call nnb__policy_yield for the lane; NNB__NEVER */
+	uint64_t free;                     /* free lanes, one bit each */
+	uint32_t waiting;                  /* number of jobs */
 	uint64_t arrivals;
-	uint64_t accounted; /* until then */
+	uint64_t accounted; /* the accounts are complete up to this time */
 };
 
-/* @lanes: 1 to NNB__LANES_MAX. NNB_POLICY_NATIVE decides nothing and has no business here. */
+/* @lanes: 1 to NNB__LANES_MAX. NNB_POLICY_NATIVE has no decisions: of the calls below, only nnb__policy_account is allowed. */
 void nnb__policy_init(struct nnb__policy *p, enum nnb_policy kind, enum nnb_preempt preempt, uint32_t lanes);
 
-/* Must the next nnb__policy_ready (and with @leave the next nnb__policy_leave) be told the time? */
+/* Whether the next nnb__policy_ready (or with @leave the next nnb__policy_leave) needs the time. */
 static inline bool nnb__policy_wants_time(const struct nnb__policy *p, bool leave)
 {
 	return p->waiting || (!leave && !p->free);
 }
 
-/* @job is ready. True: it is on job->lane. Otherwise it waits. */
+/* @job is ready. True: it is on job->lane; false: it waits. */
 bool nnb__policy_ready(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now);
 
 /*
- * The job on @lane leaves it: because it is done, or with @again to make room and be ready to go on. Who is on the lane
- * now (perhaps the same), or NULL: nobody waits.
+ * The job on @lane leaves it: because it is done, or with @again because it yields, and is ready to continue. Returns the job
+ * that is on the lane now (perhaps the same one); NULL: no job waits.
  */
 struct nnb__policy_job *nnb__policy_leave(struct nnb__policy *p, int lane, bool again, uint64_t now);
 
-/* @job, which waits, waits no more. */
+/* @job, which waits, gives up. */
 void nnb__policy_cancel(struct nnb__policy *p, struct nnb__policy_job *job, uint64_t now);
 
-/* Its yield_at has come: is the job on @lane to leave, with @again? If not, yield_at has moved. */
+/* yield_at is due: must the job on @lane leave, with @again? If not, yield_at has a new value. */
 bool nnb__policy_yield(struct nnb__policy *p, int lane, uint64_t now);
 
-/* For how long @job, which is not ready yet, would wait at least: as far as can be told, and never too much. */
+/* A lower bound of the time that @job, which is not ready yet, would wait. */
 uint64_t nnb__policy_wait(const struct nnb__policy *p, const struct nnb__policy_job *job, uint64_t now);
 
-/* Account for the time until now, so that apps' figures are up to date. */
+/* Account for the time until @now, so that the apps' figures are up to date. */
 void nnb__policy_account(struct nnb__policy *p, uint64_t now);
 
 #endif

@@ -1,7 +1,7 @@
-/* terms.c -- what a deadline is worth. */
+/* terms.c -- the effect of a deadline. */
 #include "policy/terms.h"
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t saturating_add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -15,7 +15,7 @@ enum nnb__admission nnb__admission(enum nnb_deadlines deadlines, uint64_t deadli
 		return NNB__PASSED;
 	if (deadline_ns - now < least)
 		return NNB__TOO_LONG;
-	return add(wait_ns, least) > deadline_ns - now ? NNB__TOO_FULL : NNB__ADMITTED;
+	return saturating_add(wait_ns, least) > deadline_ns - now ? NNB__TOO_FULL : NNB__ADMITTED;
 }
 
 uint64_t nnb__too_late(uint64_t given_up_for, uint64_t least)

@@ -1,5 +1,5 @@
 /*
- * run.h -- running an execution under the rules: its deadline, its lane, its turn. The one way, whatever path it came.
+ * run.h -- runs an execution under the rules for lanes and deadlines; every path of execution ends here.
  */
 #ifndef NNB_SCHED_RUN_H
 #define NNB_SCHED_RUN_H
@@ -9,39 +9,39 @@
 #include "sched/lanes.h"
 #include "sched/times.h"
 
-/* Where executions of one model, for one app, run: one at a time, one thread at a time. */
+/* Runs the executions of one model for one app, one at a time. One thread at a time uses it. */
 struct nnb__runner {
-	struct nnb__seat seat;    /* its lanes are NULL: without any */
-	struct nnb__times *times; /* of the model; NULL: nothing is known */
+	struct nnb__seat seat;    /* seat.lanes NULL: run without lanes */
+	struct nnb__times *times; /* the model's times; NULL: unknown */
 	enum nnb_deadlines deadlines;
-	struct nnb__trace untold; /* of who has none: seat.trace points here */
-	atomic_uint *trials;      /* of nnb__seed: what counts trial runs in the stream of seat.trace; NULL: no event */
+	struct nnb__trace untold; /* seat.trace points here while there is no other trace */
+	atomic_uint *trials; /* counter of trial runs in the stream of seat.trace, for nnb__seed; NULL: no events */
 };
 
-/* @lanes, @app and @times may all be NULL. @cancelled: as of a seat. It stays where it is from then on. */
+/* @lanes, @app and @times may be NULL. @cancelled: like nnb__seat.cancelled. The runner must not be moved in memory afterwards. */
 void nnb__runner_init(struct nnb__runner *runner, struct nnb__lanes *lanes, struct nnb__lane_app *app,
                       struct nnb__times *times, uint32_t priority, const atomic_bool *cancelled);
 
 /*
- * Is there any point in beginning? NONE; MISSED_DEADLINE_PERSISTENT: it could not even be done alone, now or ever;
- * MISSED_DEADLINE_TRANSIENT: others are before it (Q-21).
+ * Admit or refuse an execution. NONE; MISSED_DEADLINE_PERSISTENT: it cannot meet its deadline even on an idle device;
+ * MISSED_DEADLINE_TRANSIENT: the queue before it is too long (Q-21).
  */
 enum nnb_status nnb__admit(struct nnb__runner *runner, const struct nnb_terms *terms, struct nnb_reason *reason);
 
 /*
- * Run what was begun, on a lane, and make room when asked to. What the execution says; or MISSED_DEADLINE_TRANSIENT; or
- * GENERAL_FAILURE: it was cancelled. @on_device_ns, where it is not NULL, is from its first turn to its end (Q-38), and
- * written with NONE only.
+ * Run a begun execution on a lane, and yield the lane when required. Returns the status of the execution; or
+ * MISSED_DEADLINE_TRANSIENT; or GENERAL_FAILURE: it was cancelled. *on_device_ns, unless NULL: the time from its first lane to
+ * its end (Q-38), written with NONE only.
  */
 enum nnb_status nnb__run(struct nnb__runner *runner, struct nnb_execution *execution, const struct nnb_terms *terms,
                          uint64_t *on_device_ns, struct nnb_reason *reason);
 
-/* What trying a model takes of memory; 0: it cannot be tried. */
+/* The memory that trial runs of a model take; 0: no trial run is possible. */
 uint64_t nnb__seed_bytes(const struct nnb_model *model);
 
 /*
- * See how long @prepared takes, on a lane, with zeroes for inputs, until @until (0: not at all) and not for long:
- * runner->times is initialised.
+ * Measure @prepared by trial runs on a lane, with zeroes as inputs, until @until (0: no trial run) and for a limited time.
+ * Initialises runner->times.
  */
 void nnb__seed(struct nnb__runner *runner, struct nnb_prepared *prepared, uint64_t until);
 

@@ -1,15 +1,14 @@
 /*
- * times.c -- how long a model takes.
+ * times.c -- how long executions of a model take.
  *
- * CONCURRENCY  Learning and asking come from any thread, relaxed: a sample that gets lost, or is seen late, is a sample
- *           less. The parts of a run are constant once the model has been prepared.
+ * CONCURRENCY  Any thread may learn and ask; all accesses are relaxed, because a lost or late sample does no harm. The fields
+ *           from `fixed` on are constant once the model has been prepared.
  */
 #include "sched/times.h"
 
 #include <stdlib.h>
 
-/* What is known now. */
-static struct nnb__estimate known(const struct nnb__times *t)
+static struct nnb__estimate times_estimate(const struct nnb__times *t)
 {
 	return (struct nnb__estimate){ .floor_ns = atomic_load_explicit(&t->floor_ns, memory_order_relaxed),
 		                       .lately_ns = atomic_load_explicit(&t->estimate_ns, memory_order_relaxed),
@@ -17,8 +16,8 @@ static struct nnb__estimate known(const struct nnb__times *t)
 		                       .fixed = t->fixed };
 }
 
-/* Of all operations. */
-static uint64_t sum(const uint64_t *op_ns, uint32_t n, uint64_t *longest)
+/* The sum of all operations, and the longest one. */
+static uint64_t operations_sum(const uint64_t *op_ns, uint32_t n, uint64_t *longest)
 {
 	uint64_t all = 0;
 
@@ -38,11 +37,11 @@ void nnb__times_init(struct nnb__times *t, uint32_t n, bool fixed, const uint64_
 	atomic_init(&t->floor_ns, floor_ns);
 	if (!op_ns)
 		return;
-	left = all = sum(op_ns, n, &t->step_ns);
+	left = all = operations_sum(op_ns, n, &t->step_ns);
 	atomic_init(&t->floor_ns, all < floor_ns ? all : floor_ns);
 	atomic_init(&t->estimate_ns, all);
-	t->left =
-		calloc(n + (size_t)1, sizeof(*t->left)); /* without, a run that has begun is expected to be over soon */
+	t->left = calloc(n + (size_t)1,
+	                 sizeof(*t->left)); /* NULL (no memory): a run that has begun is expected to end soon */
 	for (uint32_t i = 0; t->left && all && i < n; i++) {
 		t->left[i] = (float)((double)left / (double)all);
 		left -= op_ns[i];
@@ -70,7 +69,7 @@ bool nnb__times_due(struct nnb__times *t)
 
 void nnb__times_learn(struct nnb__times *t, uint64_t ns)
 {
-	struct nnb__estimate e = known(t);
+	struct nnb__estimate e = times_estimate(t);
 	uint64_t floor = e.floor_ns;
 
 	nnb__estimate_learn(&e, ns);
@@ -88,7 +87,7 @@ void nnb__times_stretch(struct nnb__times *t, uint64_t ns)
 
 uint64_t nnb__times_least(const struct nnb__times *t, uint32_t op)
 {
-	struct nnb__estimate e = known(t);
+	struct nnb__estimate e = times_estimate(t);
 	uint64_t least = nnb__estimate_least(&e);
 
 	if (!op)

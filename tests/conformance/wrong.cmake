@@ -29,7 +29,8 @@ nnb_wrong(accepts-any-length request R7 model/request.c "bytes && length != byte
 nnb_wrong(malformed-is-none burst B-18 burst/server.c
   "struct nnb_result result = { .status = NNB_STATUS_GENERAL_FAILURE, .timing" "struct nnb_result result = { .status = NNB_STATUS_NONE, .timing")
 nnb_wrong(past-is-transient deadline Q-16 sched/run.c
-  "MISSED_DEADLINE_PERSISTENT, NBT_stage_admission, \"the deadline has" "MISSED_DEADLINE_TRANSIENT, NBT_stage_admission, \"the deadline has")
+  "NNB__PASSED:\n\t\treturn deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_PERSISTENT"
+  "NNB__PASSED:\n\t\treturn deadline_missed(r, deadline_ns, NNB_STATUS_MISSED_DEADLINE_TRANSIENT")
 nnb_wrong(never-initialised memory M-22 driver/buffer.c "b->initialised = true;" "b->initialised = false;")
 nnb_wrong(always-initialised memory M-32 driver/buffer.c "return b->initialised ? NNB_STATUS_NONE : uninitialised(reason);"
   "return b->initialised ? NNB_STATUS_NONE : (uninitialised(reason), NNB_STATUS_NONE);")

@@ -85,8 +85,8 @@ deny 'runtime/service'      '(client|load)/' 'the service does not know who its 
 deny 'runtime/load'         '(burst|client|driver|fmq|memory|model|service)/' \
 	'what makes load is an app: it knows the public headers'
 deny 'runtime !runtime/model/ !runtime/load/' 'jansson' 'model files, scenarios and reports on them alone are JSON'
-only 'runtime/policy' 'policy/[a-z]+\.h|nnb/policy\.h|(stdbool|stddef|stdint)\.h' \
-	'a policy is a pure decision: no clock, no thread, no lock, nobody else'
+only 'runtime/policy' 'policy/[a-z]+\.h|nnb/policy\.h|(assert|stdbool|stddef|stdint)\.h' \
+	'a policy is a pure decision: no clock, no thread, no lock, no other module'
 
 deny 'analyzer'             'nnb/|bsv/'      'the analyzer knows traces, not the program that wrote them'
 deny 'analyzer !analyzer/decode/ !analyzer/plugin/' 'babeltrace2/' 'only decode and plugin know babeltrace2'

@@ -336,13 +336,15 @@ static const struct miss_row {
 	unsigned first_ms; /* the first deadline to try */
 	unsigned op_us;    /* what an operation takes while the models are prepared */
 } miss_rows[] = {
-	{ "at admission, because others are before it", "fifo", "none", queue_too_long, "others are before it", 100,
-	  10000 },
-	{ "while it waits for a lane", "fair", "none", lane_taken, "it waited until", 50 },
-	{ "while it waits for a lane, where there is preemption", "fair", "save", lane_taken, "it waited until", 50 },
+	{ "at admission, because the queue before it lasts", "fifo", "none", queue_too_long,
+	  "the queue before it lasts", 100, 10000 },
+	{ "while it waits for a lane", "fair", "none", lane_taken, "the wait for a lane lasted until", 50 },
+	{ "while it waits for a lane, where there is preemption", "fair", "save", lane_taken,
+	  "the wait for a lane lasted until", 50 },
 	{ "at a checkpoint", "fair", "none", slow_operation, "at a checkpoint", 100 },
-	{ "while it is preempted", "priority", "save", lane_taken_away, "it waited until", 200 },
-	{ "while it is preempted, to start over", "priority", "restart", lane_taken_away, "it waited until", 200 },
+	{ "while it is preempted", "priority", "save", lane_taken_away, "the wait for a lane lasted until", 200 },
+	{ "while it is preempted, to start over", "priority", "restart", lane_taken_away,
+	  "the wait for a lane lasted until", 200 },
 };
 
 /* The machine was slow: the deadline has passed before it came to what was to happen. */
