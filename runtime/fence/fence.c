@@ -27,7 +27,7 @@
 #define SIGNALLED UINT64_C(1)
 #define FAILED UINT64_C(0xfffffffffffffffe)
 
-enum { LINE, OWN, FENCES }; /* of what a wait polls */
+enum { LINE, OWN, FENCES }; /* indexes into the pollfds of a wait */
 
 int nnb_fence_new(int *ret)
 {
@@ -51,7 +51,7 @@ static bool is_eventfd(int fd)
 	return n == sizeof(wanted) - 1 && !memcmp(is, wanted, sizeof(wanted) - 1);
 }
 
-/* Of one that is an eventfd. */
+/* The state of an fd that is an eventfd. */
 static int state_of(int fence)
 {
 	struct pollfd at = { .fd = fence, .events = POLLIN | POLLOUT };
@@ -77,11 +77,12 @@ int nnb_fence_signal(int fence, bool failed)
 	int flags, r = nnb_fence_state(fence);
 
 	while (r == NNB_FENCE_PENDING) {
-		flags = fcntl(fence, F_GETFL); /* of all who have it: one of them may have changed them */
+		/* read the flags again, because another holder of the eventfd may have changed them */
+		flags = fcntl(fence, F_GETFL);
 		if (!(flags & O_NONBLOCK))
 			fcntl(fence, F_SETFL, flags | O_NONBLOCK);
 		if (write(fence, &n, sizeof(n)) >= 0 || errno == EAGAIN)
-			return 0; /* with EAGAIN somebody else was first */
+			return 0; /* EAGAIN: another caller was first */
 		if (errno != EINTR)
 			return -errno;
 		r = state_of(fence);
@@ -91,7 +92,7 @@ int nnb_fence_signal(int fence, bool failed)
 
 /* ---- waiting ---- */
 
-/* Which of them have been signalled: these are not looked at again. How many are left, or FAILED or an error in *ret. */
+/* Remove the fences that are signalled from @fds. Returns how many are left; *ret: FAILED, or an error. */
 static uint32_t strike_out(struct pollfd *fds, uint32_t n, int *ret)
 {
 	uint32_t left = 0;

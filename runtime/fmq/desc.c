@@ -129,7 +129,7 @@ void nnb_fmq_desc_close(struct nnb_fmq_desc *desc)
 
 union control {
 	struct cmsghdr align;
-	/* Somebody may have asked for credentials or a pidfd too (SO_PASSCRED, SO_PASSPIDFD). */
+	/* with SO_PASSCRED or SO_PASSPIDFD set, the kernel adds credentials or a pidfd */
 	char bytes[CMSG_SPACE(sizeof(int) * NNB_FMQ_MAX_FDS) + CMSG_SPACE(sizeof(struct ucred)) +
 	           CMSG_SPACE(sizeof(int))];
 };
@@ -170,7 +170,7 @@ static size_t collect_fds(struct msghdr *msg, int ret[RECEIVED_MAX])
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		if (c->cmsg_level != SOL_SOCKET || (c->cmsg_type != SCM_RIGHTS && c->cmsg_type != SCM_PIDFD))
 			continue;
-		if (c->cmsg_type == SCM_PIDFD) { /* who made the socket may have asked for that, and nobody wants it */
+		if (c->cmsg_type == SCM_PIDFD) { /* SO_PASSPIDFD is set on the socket; the pidfd is not needed */
 			int pidfd;
 
 			memcpy(&pidfd, CMSG_DATA(c), sizeof(pidfd));

@@ -5,19 +5,19 @@
  * CONCURRENCY  Every function may run in any thread of any process at any time.
  * ORDERING  (1) wake: or the bits, release      --- pairs with (2)
  *           (2) wait: clear the bits, acquire   => the waiter sees what was written before the wake it took
- *           A queue's waker wants no atomic write to a shared line for each message, so it looks first:
+ *           A queue's waker avoids an atomic write to a shared line for each message, so it loads the word first:
  *           (3) signal: the caller's store, full fence, load word       --- pairs with (4)
- *           (4) arm: clear the bits, full fence, the caller looks again => either the signaller finds the
- *               bits clear and wakes, or the waiter finds what the signaller stored. Never neither.
+ *           (4) arm: clear the bits, full fence, the caller checks again => the signaller finds the bits clear
+ *               and wakes, or the waiter finds the signaller's store, or both.
  *           (5) wake: or the bits, full fence, load sleepers            --- pairs with (6)
- *           (6) sleep: count oneself, full fence, the kernel compares   => either the sleeper is counted and
- *               woken, or it finds the word changed and does not sleep.
- * PROGRESS  Wake is wait-free but for its system call, which is made only when a bit was clear and somebody is
- *           counted. Wait ends at its deadline by the kernel's clock or, when the word keeps changing, by ours.
- * CRASH     A waiter that dies armed leaves bits clear: the next wake sets them. One that dies asleep stays
- *           counted: from then on a wake that sets a bit costs its system call though nobody sleeps.
- * TRUST     The words may hold anything at any time. They decide whether we sleep, never where we read. A
- *           peer that never wakes costs the timeout; one that keeps changing the word costs cpu until then.
+ *           (6) sleep: increment sleepers, full fence, the kernel compares => either the waker sees the sleeper and
+ *               wakes it, or the kernel finds the word changed and the sleeper does not sleep.
+ * PROGRESS  Wake is wait-free except for its system call, which is made only if a bit was clear and sleepers is not 0.
+ *           Wait ends at its deadline by the kernel's clock or, if the word keeps changing, by this process's.
+ * CRASH     A waiter that dies armed leaves bits clear: the next wake sets them. A waiter that dies asleep stays
+ *           counted: from then on, every wake that sets a bit makes its system call.
+ * TRUST     A peer may write any value into the words at any time. They decide whether a thread sleeps, never what it reads.
+ *           A peer that never wakes costs the timeout; a peer that keeps changing the word costs cpu time until then.
  */
 #include "event_flag.h"
 
@@ -105,7 +105,7 @@ uint32_t nnb__flag_arm(struct nnb_event_flag *flag, uint32_t mask)
 
 void nnb__flag_disarm(struct nnb_event_flag *flag, uint32_t mask)
 {
-	/* Where nobody counts sleepers this would cost a system call to save the waker one. */
+	/* a queue without a count of sleepers would pay a system call here to save the waker one */
 	if (flag->sleepers && (atomic_load_explicit(flag->word, memory_order_relaxed) & mask) != mask)
 		nnb_event_flag_wake(flag, mask);
 }

@@ -8,10 +8,10 @@
 
 struct nnb_event_flag {
 	_Atomic uint32_t *word;
-	_Atomic uint32_t *sleepers; /* shared count of threads in or near a sleep; NULL: nobody counts */
+	_Atomic uint32_t *sleepers; /* shared count of threads in or near a sleep; NULL: no count */
 };
 
-/* Waker, after publishing in shared memory what a waiter looks for: wake who armed the bits, if anybody did. */
+/* For the waker, after it has published in shared memory: wake the waiters that have armed the bits. */
 static inline void nnb__flag_signal(struct nnb_event_flag *flag, uint32_t mask)
 {
 	atomic_thread_fence(memory_order_seq_cst); /* (3) */
@@ -19,13 +19,13 @@ static inline void nnb__flag_signal(struct nnb_event_flag *flag, uint32_t mask)
 		nnb_event_flag_wake(flag, mask);
 }
 
-/* Waiter: clear the bits, so that the next signal wakes. Then look again; then sleep on the word returned. */
+/* For the waiter: clear the bits, so that the next signal wakes. Then check again; then sleep on the returned word. */
 uint32_t nnb__flag_arm(struct nnb_event_flag *flag, uint32_t mask);
 
-/* Waiter, leaving: nobody need be woken for the bits any more. */
+/* For the waiter: no wake is needed for the bits any more. */
 void nnb__flag_disarm(struct nnb_event_flag *flag, uint32_t mask);
 
-/* Sleep as nnb__futex_wait does, counted. */
+/* Sleep like nnb__futex_wait, and count as a sleeper meanwhile. */
 int nnb__flag_sleep(struct nnb_event_flag *flag, uint32_t seen, uint32_t mask, uint64_t deadline);
 
 #endif

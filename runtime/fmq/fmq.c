@@ -1,5 +1,5 @@
 /*
- * fmq.c -- the fast message queue: the protocol. What it lies in is made in region.c.
+ * fmq.c -- the protocol of the fast message queue. region.c makes the memory that it uses.
  *
  * LAYOUT    A read counter, a write counter, a ring; perhaps an event flag and a waiting room (queue.h).
  *           Counters are bytes ever read and written; both run free, unread = write - read, a position is a
@@ -9,32 +9,32 @@
  *              write      X     -    X     write: begin/commit_write, write*, waited(WRITER)
  *              read       -     X    X     read:  begin/commit_read, read*, waited(READER), and available_to_read
  *              free       X     X    X            of an unsynchronized queue
- *           Everything else excludes free only. available_* takes two looks, not a snapshot: while both sides
- *           move, a third thread may be told 0.
+ *           All other functions exclude free only. available_* loads two counters, which is no snapshot: while both sides
+ *           move, a third thread may get 0.
  * ORDERING  Synchronized:
  *           (1) commit_write: fill, then store the write counter, release --- pairs with (2)
  *           (2) begin_read: load the write counter, acquire, then parse   => whole elements
  *           (3) commit_read: parse, then store the read counter, release  --- pairs with (4)
  *           (4) begin_write: load the read counter, acquire, then fill    => nothing unread is overwritten
- *           One's own counter: relaxed, nobody else writes it. The peer's is read again only when what is
- *           known of it does not suffice: its line then stays with the peer. The writer looks at the shared copy
- *           of its own when it first writes, never again (find_room).
- *           Unsynchronized: the writer does not wait, so readers must find out. A reader copies, then checks:
+ *           A side's own counter: relaxed, because no other thread writes it. The peer's counter is loaded again only if the
+ *           last value does not suffice, so that its cache line stays with the peer. The writer loads the shared copy of its
+ *           own counter at its first write only (find_room).
+ *           Unsynchronized: the writer does not wait, so a reader must detect overruns. It copies, then checks:
  *           (5) begin_write: store reach, release fence, then fill        --- pairs with (6)
- *           (6) commit_read: copied, acquire fence, then load reach       => whoever copied a byte of the new
- *               lap finds reach beyond its own position by more than the ring, and discards.
- *           The write counter alone (libfmq) tells only of fills that are over: a reader could accept a torn
- *           element from one under way. Copies are relaxed atomics there, since they race by design.
- *           Sleeping: commit, then signal (event_flag.c 3); arm (4), then look again, then sleep. Shutting (region.c)
+ *           (6) commit_read: copied, acquire fence, then load reach       => a reader that copied a byte of
+ *               the new lap finds reach beyond its own position by more than the ring, and discards the copy.
+ *           The write counter alone (libfmq) shows only completed fills: a reader could accept a torn element from one
+ *           under way. Copies are relaxed atomics in this flavour, because they race by design.
+ *           Sleeping: commit, then signal (event_flag.c 3); arm (4), then check again, then sleep. Shutting (region.c)
  *           stores shut and then changes the armed word, so that a sleeper finds one or the other.
  * PROGRESS  Without waiting: wait-free, no loop, lock, system call or allocation. Waiting: polls for the
- *           window, then sleeps. It does not poll while the peer was last seen on this very cpu, where polling
- *           only keeps the peer from running. Signalling makes a system call only when somebody sleeps.
- * CRASH     A writer dead before (1) has published nothing, a reader dead before (3) has taken nothing. Dead
- *           between (5) and (1): readers take the elements it was about to overwrite for lost, and the next
- *           writer keeps it so until it has written them itself.
- * TRUST     Counters are read once into a local and checked. Where the ring is, its size and the position in it
- *           are the handle's own, so that no value of a counter leads outside. Spoilt counters are -EBADMSG.
+ *           window, then sleeps. It does not poll if the peer was last seen on the same cpu, because polling
+ *           would keep the peer from running. Signalling makes a system call only if a thread sleeps.
+ * CRASH     A writer that dies before (1) has published nothing; a reader that dies before (3) has consumed nothing. If a
+ *           writer dies between (5) and (1), readers treat the elements that it was about to overwrite as lost, and the
+ *           next writer keeps it so until it has written them itself.
+ * TRUST     Counters are loaded once into a local variable and checked. The ring's address, its size and the position in it
+ *           are in process memory, so that no value of a counter leads outside the ring. Corrupt counters are -EBADMSG.
  */
 #include "nnb/fmq.h"
 
@@ -44,37 +44,37 @@
 #include "queue.h"
 #include "sys.h"
 
-enum { LOOKS = 8 }; /* at the peer's counter, for each at the clock: some 200 ns, by which spun_ns may be short */
+enum { LOOKS = 8 }; /* polls of the peer's counter for each reading of the clock: some 200 ns, the error of spun_ns */
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* ---- counters ---- */
 
-static inline bool misaligned(const struct nnb_fmq *q, uint64_t counter)
+static inline bool counter_misaligned(const struct nnb_fmq *q, uint64_t counter)
 {
 	return q->elem_pow2 ? counter & (q->elem_size - 1) : counter % q->elem_size;
 }
 
-/* The same of the bytes between two counters, at most a ring's; a short division is a fast one. */
-static inline bool ragged(const struct nnb_fmq *q, uint32_t bytes)
+/* Like counter_misaligned for the bytes between two counters, at most a ring's: 32 bits divide faster. */
+static inline bool bytes_misaligned(const struct nnb_fmq *q, uint32_t bytes)
 {
 	return q->elem_pow2 ? bytes & (uint32_t)(q->elem_size - 1) : bytes % (uint32_t)q->elem_size;
 }
 
 /* Could an honest pair of parties have left these counters? */
-static inline bool possible(const struct nnb_fmq *q, uint64_t wr, uint64_t rd)
+static inline bool counters_possible(const struct nnb_fmq *q, uint64_t wr, uint64_t rd)
 {
-	return wr - rd <= q->ring_bytes && !misaligned(q, wr) && !misaligned(q, rd);
+	return wr - rd <= q->ring_bytes && !counter_misaligned(q, wr) && !counter_misaligned(q, rd);
 }
 
-static inline void place(struct nnb_fmq *q, struct nnb_fmq_end *e, uint64_t mine)
+static inline void ring_place(struct nnb_fmq *q, struct nnb_fmq_end *e, uint64_t mine)
 {
 	e->mine = mine;
 	e->at = mine % q->ring_bytes;
 }
 
-static inline void advance(struct nnb_fmq *q, struct nnb_fmq_end *e, size_t bytes)
+static inline void counter_advance(struct nnb_fmq *q, struct nnb_fmq_end *e, size_t bytes)
 {
 	e->mine += bytes;
 	e->at += bytes;
@@ -83,8 +83,9 @@ static inline void advance(struct nnb_fmq *q, struct nnb_fmq_end *e, size_t byte
 }
 
 /*
- * What room_for cannot tell from the handle alone. Once the writer has begun, its counter is its own: loading the
- * shared one for every write would fetch the line back from a polling reader, which doubles a round trip.
+ *
+ * The part of room_for that needs the shared counters. Once the writer has begun, it alone changes its counter: loading the
+ * shared copy for every write would fetch the cache line back from a polling reader, which doubles a round trip.
  */
 static __attribute__((noinline)) int find_room(struct nnb_fmq *q, size_t bytes)
 {
@@ -94,13 +95,13 @@ static __attribute__((noinline)) int find_room(struct nnb_fmq *q, size_t bytes)
 
 	if (q->synchronized)
 		theirs = atomic_load_explicit(q->rd, memory_order_acquire); /* (4) */
-	if (!possible(q, mine, theirs))
+	if (!counters_possible(q, mine, theirs))
 		return -EBADMSG;
 	if (!q->synchronized && q->room)
 		theirs = atomic_load_explicit(&q->room->reach,
 		                              memory_order_relaxed); /* a writer before us may have died */
 	if (!w->settled)
-		place(q, w, mine);
+		ring_place(q, w, mine);
 	w->settled = true;
 	w->theirs = theirs;
 	return !q->synchronized || q->ring_bytes - (mine - theirs) >= bytes ? 0 : NNB_FMQ_FULL;
@@ -118,13 +119,13 @@ static inline int room_for(struct nnb_fmq *q, size_t n)
 }
 
 /* The writer is more than a ring ahead. Drop everything, as the HAL's queue does in both flavours. */
-static __attribute__((noinline)) int resync(struct nnb_fmq *q, uint64_t wr)
+static __attribute__((noinline)) int reader_resync(struct nnb_fmq *q, uint64_t wr)
 {
 	struct nnb_fmq_end *r = &q->end[NNB_FMQ_READER];
 
-	if (misaligned(q, wr))
+	if (counter_misaligned(q, wr))
 		return -EBADMSG;
-	place(q, r, wr);
+	ring_place(q, r, wr);
 	r->theirs = wr;
 	if (!q->synchronized)
 		return NNB_FMQ_OVERRUN;
@@ -144,19 +145,19 @@ static inline int data_for(struct nnb_fmq *q, size_t n)
 	if (likely(q->synchronized && !moved && r->theirs - mine >= bytes))
 		return 0;
 	theirs = atomic_load_explicit(q->wr, memory_order_acquire); /* (2) */
-	if (unlikely(moved && misaligned(q, mine)))
+	if (unlikely(moved && counter_misaligned(q, mine)))
 		return -EBADMSG;
 	if (unlikely(theirs - mine > q->ring_bytes))
-		return resync(q, theirs);
-	if (unlikely(ragged(q, (uint32_t)(theirs - mine))))
+		return reader_resync(q, theirs);
+	if (unlikely(bytes_misaligned(q, (uint32_t)(theirs - mine))))
 		return -EBADMSG;
 	if (moved)
-		place(q, r, mine);
+		ring_place(q, r, mine);
 	r->theirs = theirs;
 	return theirs - mine >= bytes ? 0 : NNB_FMQ_EMPTY;
 }
 
-static inline int ready(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n)
+static inline int side_ready(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n)
 {
 	return side == NNB_FMQ_WRITER ? room_for(q, n) : data_for(q, n);
 }
@@ -166,7 +167,7 @@ size_t nnb_fmq_available_to_write(const struct nnb_fmq *q)
 	uint64_t rd = atomic_load_explicit(q->rd, memory_order_relaxed);
 	uint64_t wr = atomic_load_explicit(q->wr, memory_order_relaxed);
 
-	return possible(q, wr, rd) ? (q->ring_bytes - (wr - rd)) / q->elem_size : 0;
+	return counters_possible(q, wr, rd) ? (q->ring_bytes - (wr - rd)) / q->elem_size : 0;
 }
 
 size_t nnb_fmq_available_to_read(const struct nnb_fmq *q)
@@ -174,7 +175,7 @@ size_t nnb_fmq_available_to_read(const struct nnb_fmq *q)
 	uint64_t wr = atomic_load_explicit(q->wr, memory_order_relaxed);
 	uint64_t rd = q->synchronized ? atomic_load_explicit(q->rd, memory_order_relaxed) : q->end[NNB_FMQ_READER].mine;
 
-	if (q->synchronized ? !possible(q, wr, rd) : wr < rd)
+	if (q->synchronized ? !counters_possible(q, wr, rd) : wr < rd)
 		return 0;
 	return (wr - rd) / q->elem_size;
 }
@@ -210,7 +211,7 @@ static inline int open_tx(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, i
 }
 
 /* Tell unsynchronized readers how far the writer is about to overwrite, or a dead predecessor may have. */
-static inline void announce(struct nnb_fmq *q, size_t n)
+static inline void reach_announce(struct nnb_fmq *q, size_t n)
 {
 	const struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
 	uint64_t reach = w->mine + n * q->elem_size;
@@ -272,7 +273,7 @@ static inline void note_blocked(struct nnb_fmq_end *w)
 #endif
 
 /* The @n elements at the writer's position are filled. */
-static inline void publish(struct nnb_fmq *q, size_t n)
+static inline void counter_publish(struct nnb_fmq *q, size_t n)
 {
 	struct nnb_fmq_end *w = &q->end[NNB_FMQ_WRITER];
 
@@ -281,7 +282,7 @@ static inline void publish(struct nnb_fmq *q, size_t n)
 		return;
 	if (nbt_on(NBT_EVENT_fmq_write))
 		tell_write(q, n);
-	advance(q, w, n * q->elem_size);
+	counter_advance(q, w, n * q->elem_size);
 	atomic_store_explicit(q->wr, w->mine, memory_order_release); /* (1) */
 }
 
@@ -290,7 +291,7 @@ int nnb_fmq_begin_write(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret)
 	int r = open_tx(q, NNB_FMQ_WRITER, n, may_write(q, n), ret);
 
 	if (!r)
-		announce(q, n);
+		reach_announce(q, n);
 	return r;
 }
 
@@ -298,7 +299,7 @@ int nnb_fmq_commit_write(struct nnb_fmq *q, size_t n)
 {
 	if (n > q->end[NNB_FMQ_WRITER].begun)
 		return -EINVAL;
-	publish(q, n);
+	counter_publish(q, n);
 	return 0;
 }
 
@@ -308,7 +309,7 @@ int nnb_fmq_begin_read(struct nnb_fmq *q, size_t n, struct nnb_fmq_tx *ret)
 }
 
 /* Has the unsynchronized writer begun to overwrite what lies at the reader's position? */
-static bool lapped(const struct nnb_fmq *q, const struct nnb_fmq_end *r)
+static bool reader_lapped(const struct nnb_fmq *q, const struct nnb_fmq_end *r)
 {
 	uint64_t reach;
 
@@ -318,25 +319,25 @@ static bool lapped(const struct nnb_fmq *q, const struct nnb_fmq_end *r)
 }
 
 /* The @n elements at the reader's position have been read. 0 or NNB_FMQ_OVERRUN. */
-static inline int release(struct nnb_fmq *q, size_t n)
+static inline int reader_release(struct nnb_fmq *q, size_t n)
 {
 	struct nnb_fmq_end *r = &q->end[NNB_FMQ_READER];
 
 	r->begun = 0;
 	if (unlikely(!q->synchronized)) {
-		if (n && lapped(q, r))
-			return resync(q, atomic_load_explicit(q->wr, memory_order_relaxed));
-		advance(q, r, n * q->elem_size);
+		if (n && reader_lapped(q, r))
+			return reader_resync(q, atomic_load_explicit(q->wr, memory_order_relaxed));
+		counter_advance(q, r, n * q->elem_size);
 		return 0;
 	}
-	advance(q, r, n * q->elem_size);
+	counter_advance(q, r, n * q->elem_size);
 	atomic_store_explicit(q->rd, r->mine, memory_order_release); /* (3) */
 	return 0;
 }
 
 int nnb_fmq_commit_read(struct nnb_fmq *q, size_t n)
 {
-	return n > q->end[NNB_FMQ_READER].begun ? -EINVAL : release(q, n);
+	return n > q->end[NNB_FMQ_READER].begun ? -EINVAL : reader_release(q, n);
 }
 
 void *nnb_fmq_tx_slot(const struct nnb_fmq_tx *tx, size_t i)
@@ -415,21 +416,21 @@ static __attribute__((noinline)) void get_slowly(struct nnb_fmq *q, size_t at, u
 }
 
 /* Copy @n elements in at the writer's position, where there is room for them, and publish them. */
-static inline void put(struct nnb_fmq *q, const void *src, size_t n)
+static inline void ring_put(struct nnb_fmq *q, const void *src, size_t n)
 {
 	size_t at = q->end[NNB_FMQ_WRITER].at;
 	size_t bytes = n * q->elem_size;
 
-	announce(q, n);
+	reach_announce(q, n);
 	if (likely(q->synchronized && bytes <= q->ring_bytes - at && n))
 		memcpy(q->ring + at, src, bytes);
 	else if (n)
 		put_slowly(q, at, src, bytes);
-	publish(q, n);
+	counter_publish(q, n);
 }
 
 /* Copy the @n elements at the reader's position out, and give them back. */
-static inline int get(struct nnb_fmq *q, void *dst, size_t n)
+static inline int ring_get(struct nnb_fmq *q, void *dst, size_t n)
 {
 	size_t at = q->end[NNB_FMQ_READER].at;
 	size_t bytes = n * q->elem_size;
@@ -438,7 +439,7 @@ static inline int get(struct nnb_fmq *q, void *dst, size_t n)
 		memcpy(dst, q->ring + at, bytes);
 	else if (n)
 		get_slowly(q, at, dst, bytes);
-	return release(q, n);
+	return reader_release(q, n);
 }
 
 int nnb_fmq_write(struct nnb_fmq *q, const void *src, size_t n)
@@ -446,7 +447,7 @@ int nnb_fmq_write(struct nnb_fmq *q, const void *src, size_t n)
 	int r = may_write(q, n);
 
 	if (likely(!r))
-		put(q, src, n);
+		ring_put(q, src, n);
 	return r;
 }
 
@@ -454,11 +455,11 @@ int nnb_fmq_read(struct nnb_fmq *q, void *dst, size_t n)
 {
 	int r = may_read(q, n);
 
-	return likely(!r) ? get(q, dst, n) : r;
+	return likely(!r) ? ring_get(q, dst, n) : r;
 }
 
 /* How many of the @n elements from @start on lie in the first region. False if some lie in neither. */
-static bool split(const struct nnb_fmq_tx *tx, size_t start, size_t n, size_t *ret)
+static bool tx_split(const struct nnb_fmq_tx *tx, size_t start, size_t n, size_t *ret)
 {
 	size_t total = tx->first.n + tx->second.n;
 	size_t left = start < tx->first.n ? tx->first.n - start : 0;
@@ -471,7 +472,7 @@ bool nnb_fmq_tx_copy_to(const struct nnb_fmq_tx *tx, const void *src, size_t sta
 {
 	size_t first;
 
-	if (!src || !split(tx, start, n, &first))
+	if (!src || !tx_split(tx, start, n, &first))
 		return false;
 	if (first)
 		memcpy(nnb_fmq_tx_slot(tx, start), src, first * tx->elem_size);
@@ -485,7 +486,7 @@ bool nnb_fmq_tx_copy_from(const struct nnb_fmq_tx *tx, void *dst, size_t start, 
 {
 	size_t first;
 
-	if (!dst || !split(tx, start, n, &first))
+	if (!dst || !tx_split(tx, start, n, &first))
 		return false;
 	if (first)
 		memcpy(dst, nnb_fmq_tx_slot(tx, start), first * tx->elem_size);
@@ -513,7 +514,7 @@ static inline uint32_t publish_cpu(struct nnb_fmq *q, enum nnb_fmq_side side)
 
 static inline bool is_shut(const struct nnb_fmq *q)
 {
-	return __atomic_load_n(&q->shut, __ATOMIC_RELAXED); /* of this process alone: not part of the protocol */
+	return __atomic_load_n(&q->shut, __ATOMIC_RELAXED); /* in process memory: not part of the protocol */
 }
 
 /* Polling on the peer's cpu keeps it from running, and so from answering. */
@@ -525,7 +526,7 @@ static bool peer_needs_this_cpu(struct nnb_fmq *q, enum nnb_fmq_side side)
 }
 
 /* Has the peer's counter moved? Looks a few times. */
-static inline bool look(const _Atomic uint64_t *theirs, uint64_t seen)
+static inline bool poll_once(const _Atomic uint64_t *theirs, uint64_t seen)
 {
 	for (int i = 0; i < LOOKS; i++) {
 		if (atomic_load_explicit(theirs, memory_order_relaxed) != seen)
@@ -535,7 +536,7 @@ static inline bool look(const _Atomic uint64_t *theirs, uint64_t seen)
 	return false;
 }
 
-/* Poll for @n elements until @end. As ready(). */
+/* Poll for @n elements until @end. As side_ready(). */
 static int poll_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, uint64_t start, uint64_t end)
 {
 	struct nnb_fmq_end *e = &q->end[side];
@@ -547,9 +548,9 @@ static int poll_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, uint6
 	 * a few looks too early. */
 	while (t < end && !is_shut(q) && !peer_needs_this_cpu(q, side)) {
 		t = nnb__now();
-		if (!look(theirs, e->theirs))
+		if (!poll_once(theirs, e->theirs))
 			continue;
-		r = ready(q, side, n);
+		r = side_ready(q, side, n);
 		if (r <= 0)
 			break;
 	}
@@ -557,7 +558,7 @@ static int poll_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, uint6
 	return r;
 }
 
-/* Sleep until @n elements are ready or the deadline has passed. As ready(), or NNB_FMQ_TIMED_OUT. */
+/* Sleep until @n elements are ready or the deadline has passed. As side_ready(), or NNB_FMQ_TIMED_OUT. */
 static int sleep_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, struct nnb_event_flag *flag, uint32_t mask,
                        uint64_t start, uint64_t deadline)
 {
@@ -569,7 +570,7 @@ static int sleep_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, stru
 
 	for (;;) {
 		seen = nnb__flag_arm(flag, mask);
-		r = ready(q, side, n);
+		r = side_ready(q, side, n);
 		if (r <= 0)
 			break;
 		if (now >= deadline || is_shut(q)) {
@@ -580,7 +581,7 @@ static int sleep_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, stru
 		now = nnb__now();
 		e->last.wakeups += slept != -EAGAIN;
 		publish_cpu(q, side);
-		r = ready(q, side, n);
+		r = side_ready(q, side, n);
 		if (r <= 0)
 			break;
 		if (slept && slept != -EAGAIN && slept != -EINTR && slept != -ETIMEDOUT) {
@@ -593,7 +594,7 @@ static int sleep_until(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n, stru
 	return r;
 }
 
-/* What is left of wait_ready when nothing was ready at once. */
+/* The slow path of wait_ready: poll, then sleep. */
 static __attribute__((noinline)) int wait_slowly(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n,
                                                  struct nnb_event_flag *flag, uint32_t mask, uint64_t timeout_ns)
 {
@@ -630,7 +631,7 @@ static inline int wait_ready(struct nnb_fmq *q, enum nnb_fmq_side side, size_t n
 		return -EMSGSIZE;
 	publish_cpu(q, side);
 	q->end[side].last = (struct nnb_fmq_waited){ 0 };
-	r = ready(q, side, n);
+	r = side_ready(q, side, n);
 	return r > 0 ? wait_slowly(q, side, n, flag, mask, timeout_ns) : r;
 }
 
@@ -646,7 +647,7 @@ static inline int write_blocking(struct nnb_fmq *q, const void *src, size_t n, u
 
 	if (unlikely(r))
 		return r;
-	put(q, src, n);
+	ring_put(q, src, n);
 	nnb__flag_signal(flag, wake);
 	return 0;
 }
@@ -658,7 +659,7 @@ static inline int read_blocking(struct nnb_fmq *q, void *dst, size_t n, uint32_t
 
 	if (unlikely(r))
 		return r;
-	get(q, dst, n);
+	ring_get(q, dst, n);
 	nnb__flag_signal(flag, wake);
 	return 0;
 }
@@ -713,8 +714,8 @@ int nnb_fmq_commit_write_and_wake(struct nnb_fmq *q, size_t n)
 		return -EOPNOTSUPP;
 	if (n > q->end[NNB_FMQ_WRITER].begun)
 		return -EINVAL;
-	publish_cpu(q, NNB_FMQ_WRITER); /* who waits for this is not to poll here */
-	publish(q, n);
+	publish_cpu(q, NNB_FMQ_WRITER); /* a receiver that waits for this must not poll on this cpu */
+	counter_publish(q, n);
 	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_EMPTY);
 	return 0;
 }
@@ -725,7 +726,7 @@ int nnb_fmq_commit_read_and_wake(struct nnb_fmq *q, size_t n)
 		return -EOPNOTSUPP;
 	if (n > q->end[NNB_FMQ_READER].begun)
 		return -EINVAL;
-	release(q, n);
+	reader_release(q, n);
 	nnb__flag_signal(&q->flag, NNB_FMQ_NOT_FULL);
 	return 0;
 }

@@ -20,7 +20,7 @@
 
 enum { DONE = 0, USAGE = 2, INPUT = 4, ENVIRONMENT = 5 };
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("usage: nnburst-fmq measure      what a round trip through two queues costs here\n"
 	      "       nnburst-fmq show PID...  the queues a process holds, and who waits\n"
@@ -57,7 +57,7 @@ static void stay_on(int cpu)
 }
 
 /* The other process: attach to what comes over the socket, and send back every message. */
-static int echo(int sock, int cpu, uint64_t window)
+static int echo_loop(int sock, int cpu, uint64_t window)
 {
 	struct nnb_fmq_attach how = { .elem_size = MESSAGE, .keep_counters = true, .window_ns = window };
 	struct nnb_fmq *q[2];
@@ -89,7 +89,7 @@ static pid_t start_echo(struct pair *p, int cpu, uint64_t window)
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(echo(sock[1], cpu, window));
+		_exit(echo_loop(sock[1], cpu, window));
 	}
 	nnb_fmq_describe(p->request, &d);
 	if (pid > 0 && nnb_fmq_desc_send(sock[0], &d) == 0) {
@@ -171,7 +171,7 @@ static int first_cpus(int cpu[2])
 	return n;
 }
 
-static int measure(void)
+static int measure_all(void)
 {
 	static const struct {
 		const char *name;
@@ -242,8 +242,8 @@ static const char *cpu_name(uint32_t published, char buf[16])
 	return buf;
 }
 
-/* What somebody sleeps for: a bit is cleared on the way to sleep, and set when there is news. */
-static const char *awaited(const struct look *l)
+/* The bits that a thread sleeps on: it clears them before it sleeps, and the peer sets them. */
+static const char *awaited_bits(const struct look *l)
 {
 	bool data = !(l->flag & NNB_FMQ_NOT_EMPTY);
 	bool room = !(l->flag & NNB_FMQ_NOT_FULL) && l->wr != l->rd; /* clear from the start, too */
@@ -268,11 +268,11 @@ static void print_queue(const char *fd, uint64_t inode, const struct look *l)
 		snprintf(state, sizeof(state), "%" PRIu64, unread / quantum);
 	printf("%4s %8" PRIu64 " %-6s %8" PRIu64 " %8" PRIu64 " %8s %12" PRIu64 " %8" PRIu32 " %8s %6s %6s\n", fd,
 	       inode, synchronized ? "sync" : "unsync", quantum, l->room.ring_bytes / quantum, state, l->wr / quantum,
-	       (uint32_t)l->room.sleepers, awaited(l), cpu_name(l->room.cpu[NNB_FMQ_WRITER], writer),
+	       (uint32_t)l->room.sleepers, awaited_bits(l), cpu_name(l->room.cpu[NNB_FMQ_WRITER], writer),
 	       cpu_name(l->room.cpu[NNB_FMQ_READER], reader));
 }
 
-/* What has been printed of a process: it may hold several fds of one queue. */
+/* The queues of a process printed so far, because a process may hold several fds of one queue. */
 struct shown {
 	uint64_t *inodes;
 	size_t n;
@@ -316,7 +316,7 @@ static void show_fd(const char *dir, const char *name, struct shown *shown)
 	close(fd);
 }
 
-static int show(const char *pid)
+static int show_process(const char *pid)
 {
 	struct shown shown = { 0 };
 	struct dirent *e;
@@ -351,14 +351,14 @@ int main(int argc, char **argv)
 	int r = DONE;
 
 	if (!strcmp(command, "measure") && argc == 2)
-		return measure();
+		return measure_all();
 	if (!strcmp(command, "show") && argc > 2) {
 		for (int i = 2; i < argc && r == DONE; i++)
-			r = show(argv[i]);
+			r = show_process(argv[i]);
 		return r;
 	}
 	if (!strcmp(command, "--help") || !strcmp(command, "-h")) {
-		usage(stdout);
+		print_usage(stdout);
 		return DONE;
 	}
 	if (!strcmp(command, "--version")) {
@@ -367,6 +367,6 @@ int main(int argc, char **argv)
 	}
 	if (*command && strcmp(command, "measure") && strcmp(command, "show"))
 		fprintf(stderr, "nnburst-fmq: there is no command '%s'\n", command);
-	usage(stderr);
+	print_usage(stderr);
 	return USAGE;
 }

@@ -22,9 +22,9 @@ struct nnb_fmq_room {
 	_Atomic uint32_t cpu[2];    /* by side: 1 + the cpu it was last seen on, 0 unknown */
 	_Atomic uint32_t sleepers;  /* the event flag's count of them */
 	_Atomic uint32_t window_us; /* how long who made the queue polls; UINT32_MAX: for ever */
-	_Atomic uint32_t stream;    /* what traces call the burst whose queue this is; 0: no burst's, or unknown */
+	_Atomic uint32_t stream;    /* number in traces of the burst that uses this queue; 0: none, or unknown */
 	_Alignas(LINE) _Atomic uint64_t reach; /* unsynchronized: where the writer's overwriting ends */
-	/* For whoever looks at a stranger's queue; the queue itself never reads these. */
+	/* for tools that inspect the queue of another process; the queue itself never reads these */
 	_Alignas(LINE) uint64_t magic;
 	uint32_t quantum;
 	uint32_t flavour;
@@ -32,7 +32,7 @@ struct nnb_fmq_room {
 	uint64_t ring_bytes;
 };
 
-/* What one side of a handle knows. Written by the thread that plays the side, and by no other. */
+/* The state of one side of a handle. Only the thread of that side writes it. */
 struct nnb_fmq_end {
 	_Alignas(LINE) uint64_t mine; /* own counter, as last stored or accepted */
 	uint64_t theirs;              /* the other counter, as last read; unsynchronized writer: reach, as found */
@@ -58,14 +58,14 @@ struct nnb_fmq {
 	bool read_only;
 	bool has_flag; /* the flag below is there */
 	_Atomic uint64_t *rd, *wr;
-	struct nnb_fmq_room *room; /* or NULL */
+	struct nnb_fmq_room *room; /* NULL: the queue has none */
 	struct nnb_event_flag flag;
 	uint64_t window_ns;
 	struct nnb_fmq_desc desc; /* owns its fds */
 	void *map[NNB_FMQ_MAX_FDS];
 	size_t map_bytes[NNB_FMQ_MAX_FDS];
 	bool shut;       /* set once, by any thread, atomically */
-	uint64_t number; /* what traces call the queue, through any of its handles: its ring's inode */
+	uint64_t number; /* the queue's number in traces, the same through all handles: its ring's inode */
 	uint8_t kind;    /* enum nbt_queue */
 
 	/* Called before the reader sleeps, because nothing came while it polled; takes microseconds. NULL: nothing. */
@@ -104,7 +104,7 @@ static inline uint32_t nnb__fmq_window_us(const struct nnb_fmq *q)
 	return q->window_ns / 1000 > UINT32_MAX ? UINT32_MAX : (uint32_t)(q->window_ns / 1000);
 }
 
-/* How long whoever made the queue polls, as it says; UINT32_MAX: for ever, or it does not say. */
+/* The maker's polling window in us; UINT32_MAX: unlimited, or unknown. */
 static inline uint32_t nnb__fmq_maker_window_us(const struct nnb_fmq *q)
 {
 	return q->room ? atomic_load_explicit(&q->room->window_us, memory_order_relaxed) : UINT32_MAX;

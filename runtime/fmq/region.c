@@ -22,7 +22,7 @@
 #include "sys.h"
 #include "trace/open.h"
 
-enum { ALIGNMENT = 8 }; /* of every grantor's offset */
+enum { ALIGNMENT = 8 }; /* alignment of every grantor's offset */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -42,7 +42,7 @@ static uint64_t extent_max(void)
 
 /* ---- files ---- */
 
-static int seal(int fd, int seals)
+static int fd_seal(int fd, int seals)
 {
 	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -EPERM : 0;
 }
@@ -59,7 +59,7 @@ static int seal_ring(int fd, uint64_t bytes)
 		return -errno;
 	if ((uint64_t)st.st_size < bytes)
 		return -EINVAL;
-	return seals & F_SEAL_SHRINK ? 0 : seal(fd, F_SEAL_SHRINK);
+	return seals & F_SEAL_SHRINK ? 0 : fd_seal(fd, F_SEAL_SHRINK);
 }
 
 /* ---- attaching ---- */
@@ -86,16 +86,16 @@ static uint64_t least_extent(unsigned grantor)
 	}
 }
 
-/* Is grantor @i stated? A queue that nobody waits on but that has a waiting room states an empty flag. */
-static bool stated(const struct nnb_fmq_desc *d, unsigned i)
+/* Whether the descriptor has grantor @i. A queue with a waiting room but without an event flag has an empty grantor for the flag. */
+static bool has_grantor(const struct nnb_fmq_desc *d, unsigned i)
 {
 	bool no_flag = i == NNB_FMQ_EVENT_FLAG && d->n_grantors > NNB_FMQ_WAITING_ROOM && !d->grantors[i].extent;
 
 	return i < d->n_grantors && !no_flag;
 }
 
-/* What can be said of a descriptor without looking at its files. */
-static int judge(const struct nnb_fmq_desc *d, size_t elem_size)
+/* The checks of a descriptor that need no access to its files. */
+static int desc_check(const struct nnb_fmq_desc *d, size_t elem_size)
 {
 	if (d->n_grantors <= NNB_FMQ_RING || d->n_grantors > NNB_FMQ_MAX_GRANTORS || d->n_fds > NNB_FMQ_MAX_FDS)
 		return -EINVAL;
@@ -108,7 +108,7 @@ static int judge(const struct nnb_fmq_desc *d, size_t elem_size)
 	for (unsigned i = 0; i < d->n_grantors; i++) {
 		const struct nnb_fmq_grantor *g = &d->grantors[i];
 
-		if (g->fd_index >= d->n_fds || (stated(d, i) && g->extent < least_extent(i)))
+		if (g->fd_index >= d->n_fds || (has_grantor(d, i) && g->extent < least_extent(i)))
 			return -EINVAL;
 		if (i == NNB_FMQ_WAITING_ROOM && g->offset % LINE)
 			return -EINVAL;
@@ -154,7 +154,7 @@ static int map_file(struct nnb_fmq *q, unsigned i, int fd)
 	return 0;
 }
 
-static void *part(const struct nnb_fmq *q, unsigned grantor)
+static void *grantor_address(const struct nnb_fmq *q, unsigned grantor)
 {
 	const struct nnb_fmq_grantor *g = &q->desc.grantors[grantor];
 
@@ -175,22 +175,22 @@ static void take_places(struct nnb_fmq *q, uint64_t window_ns)
 	q->elem_pow2 = power_of_2(q->elem_size);
 	q->capacity = extent / q->elem_size;
 	q->ring_bytes = q->capacity * q->elem_size;
-	q->rd = part(q, NNB_FMQ_READ_COUNTER);
-	q->wr = part(q, NNB_FMQ_WRITE_COUNTER);
-	q->ring = part(q, NNB_FMQ_RING);
+	q->rd = grantor_address(q, NNB_FMQ_READ_COUNTER);
+	q->wr = grantor_address(q, NNB_FMQ_WRITE_COUNTER);
+	q->ring = grantor_address(q, NNB_FMQ_RING);
 	if (q->desc.n_grantors > NNB_FMQ_WAITING_ROOM)
-		q->room = part(q, NNB_FMQ_WAITING_ROOM);
-	if (stated(&q->desc, NNB_FMQ_EVENT_FLAG) && !q->read_only) {
+		q->room = grantor_address(q, NNB_FMQ_WAITING_ROOM);
+	if (has_grantor(&q->desc, NNB_FMQ_EVENT_FLAG) && !q->read_only) {
 		q->has_flag = true;
-		q->flag.word = part(q, NNB_FMQ_EVENT_FLAG);
+		q->flag.word = grantor_address(q, NNB_FMQ_EVENT_FLAG);
 		q->flag.sleepers = q->room ? &q->room->sleepers : NULL;
 	}
 	if (q->has_flag && q->synchronized)
 		q->window_ns = window_ns == NNB_FMQ_WINDOW_AUTO ? nnb_fmq_wake_cost() : window_ns;
 }
 
-/* For traces: whoever writes through the handle is heard, so who listens is looked for by then. */
-static void name(struct nnb_fmq *q)
+/* Set the queue's number for traces. Loads the tracepoint provider, because a write through this handle emits events. */
+static void queue_name(struct nnb_fmq *q)
 {
 #ifndef NBT_OFF
 	struct stat st;
@@ -205,7 +205,7 @@ static void name(struct nnb_fmq *q)
 int nnb_fmq_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, const struct nnb_fmq_attach *how)
 {
 	__attribute__((cleanup(nnb_fmq_freep))) struct nnb_fmq *q = NULL;
-	int r = judge(desc, how->elem_size);
+	int r = desc_check(desc, how->elem_size);
 
 	if (r < 0)
 		return r;
@@ -223,7 +223,7 @@ int nnb_fmq_attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, const 
 			return r;
 	}
 	take_places(q, how->window_ns);
-	name(q);
+	queue_name(q);
 	if (!how->keep_counters && !q->read_only) {
 		atomic_store_explicit(q->wr, 0, memory_order_relaxed);
 		if (q->room)
@@ -254,7 +254,7 @@ void nnb_fmq_shut(struct nnb_fmq *q)
 	__atomic_store_n(&q->shut, true, __ATOMIC_RELAXED);
 	if (!q->has_flag)
 		return;
-	/* Whoever has armed sees the word change, or is asleep on it and woken; who has not will see shut. */
+	/* a waiter that has armed sees the word change, or is woken; a waiter that has not armed yet will see shut */
 	atomic_fetch_or_explicit(q->flag.word, NNB_FMQ_NOT_EMPTY | NNB_FMQ_NOT_FULL, memory_order_seq_cst);
 	nnb__futex_wake(q->flag.word, NNB_FMQ_NOT_EMPTY | NNB_FMQ_NOT_FULL);
 }
@@ -302,8 +302,8 @@ static uint64_t lay_out(struct nnb_fmq_desc *d, const struct nnb_fmq_config *c, 
 	return round_up(at, page_bytes());
 }
 
-/* Leave word of the layout for whoever inspects the queue. */
-static void sign(struct nnb_fmq *q)
+/* Write the layout into the waiting room, for tools that inspect the queue. */
+static void room_sign(struct nnb_fmq *q)
 {
 	struct nnb_fmq_room *room = q->room;
 
@@ -351,6 +351,6 @@ int nnb_fmq_new(struct nnb_fmq **ret, const struct nnb_fmq_config *config)
 	r = nnb_fmq_attach(ret, &d, &how);
 	close(d.fds[0]);
 	if (r == 0)
-		sign(*ret);
+		room_sign(*ret);
 	return r;
 }

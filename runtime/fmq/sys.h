@@ -1,4 +1,4 @@
-/* sys.h -- the few things the queue asks of the system: a clock and a futex. */
+/* sys.h -- the system calls of the queue: clocks, the cpu's number, futexes. */
 #ifndef NNB_FMQ_SYS_H
 #define NNB_FMQ_SYS_H
 
@@ -8,7 +8,7 @@
 /* The cpu this thread is on. */
 uint32_t nnb__cpu(void);
 
-/* Between two looks at a line that somebody else is about to write. */
+/* Pause between two polls of a cache line that another thread will write. */
 static inline void nnb__relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -21,7 +21,7 @@ static inline void nnb__relax(void)
 /* CLOCK_MONOTONIC in ns. */
 uint64_t nnb__now(void);
 
-/* What this thread has had of the cpu, in ns. */
+/* The cpu time that this thread has used, in ns. */
 uint64_t nnb__cpu_now(void);
 
 /*
@@ -30,7 +30,7 @@ uint64_t nnb__cpu_now(void);
  */
 uint64_t nnb__cpu_delay(void);
 
-/* What stays the same within one thread, and differs between two. */
+/* An address that identifies this thread. */
 const void *nnb__this_thread(void);
 
 /* @a + @b, or "for ever" where that is past the end of time. */
@@ -45,7 +45,7 @@ static inline uint64_t nnb__add_ns(uint64_t a, uint64_t b)
  */
 int nnb__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline);
 
-/* Wake everybody who sleeps on @word for a bit of @bits. 0 or -errno. */
+/* Wake every thread that sleeps on @word for a bit of @bits. 0 or -errno. */
 int nnb__futex_wake(_Atomic uint32_t *word, uint32_t bits);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * wake_cost.c -- what waking a sleeper costs here: between 2 us and 100 us, so it is measured, not assumed.
  *
- * Two threads on two cpus wake each other in turn by the queue's own futex calls; each takes the time from the
- * other's wake to its own return. The median is what a wait is charged for having slept, so a wait that polls
- * just as long before it sleeps never costs more than twice the better choice.
+ * wake_cost.c -- measures the cost of waking a sleeper on this machine: it is between 2 us and 100 us, so it is not assumed.
+ *
+ * Two threads on two cpus wake each other in turn by the queue's own futex calls; each takes the time from the other's wake
+ * to its own return. The median is the cost of a sleep. A wait that polls for this long before it sleeps costs at most twice
+ * as much as the better of polling and sleeping.
  */
 #include "nnb/fmq.h"
 
@@ -48,7 +49,7 @@ static bool stay_on(int cpu)
 	return pthread_setaffinity_np(pthread_self(), sizeof(set), &set) == 0;
 }
 
-static void wake(struct sleeper *s)
+static void sleeper_wake(struct sleeper *s)
 {
 	uint64_t start = nnb__now();
 	uint64_t now;
@@ -61,7 +62,7 @@ static void wake(struct sleeper *s)
 	nnb__futex_wake(&s->word, 1);
 }
 
-/* Sleep until woken and note what that took. False when nobody came. */
+/* Sleep until woken, and record the time that the wake took. False: a timeout. */
 static bool be_woken(struct pair *p, struct sleeper *s)
 {
 	uint64_t deadline = nnb__now() + PATIENCE_NS;
@@ -80,7 +81,7 @@ static bool be_woken(struct pair *p, struct sleeper *s)
 	return true;
 }
 
-static void *play(void *arg)
+static void *pair_play(void *arg)
 {
 	struct player *me = arg;
 	struct pair *p = me->pair;
@@ -88,11 +89,11 @@ static void *play(void *arg)
 	stay_on(p->cpu[me->side]);
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (me->side == 0)
-			wake(&p->side[1]);
+			sleeper_wake(&p->side[1]);
 		if (!be_woken(p, &p->side[me->side]))
 			break;
 		if (me->side == 1)
-			wake(&p->side[0]);
+			sleeper_wake(&p->side[0]);
 	}
 	return NULL;
 }
@@ -121,7 +122,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Fill p->cost. False if there is one cpu only. */
-static bool run(struct pair *p)
+static bool pair_run(struct pair *p)
 {
 	struct player players[2] = { { p, 0 }, { p, 1 } };
 	pthread_t thread[2];
@@ -131,14 +132,14 @@ static bool run(struct pair *p)
 	if (pthread_create(&thread[0], NULL, find_cpus, p))
 		return false;
 	pthread_join(thread[0], &n_cpus);
-	while (started < 2 && (intptr_t)n_cpus == 2 && !pthread_create(&thread[started], NULL, play, &players[started]))
+	while (started < 2 && (intptr_t)n_cpus == 2 && !pthread_create(&thread[started], NULL, pair_play, &players[started]))
 		started++;
 	while (started)
 		pthread_join(thread[--started], NULL);
 	return (intptr_t)n_cpus == 2;
 }
 
-static uint64_t measure(void)
+static uint64_t measure_cost(void)
 {
 	struct pair p = { 0 };
 	sigset_t all, old;
@@ -147,7 +148,7 @@ static uint64_t measure(void)
 
 	sigfillset(&all); /* the host's signals are not for our threads */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	two = run(&p);
+	two = pair_run(&p);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!p.n) /* on a busy machine a wake may take longer than we wait for it */
 		return two ? COST_MAX_NS : 0;
@@ -160,7 +161,7 @@ static uint64_t cost;
 
 static void measure_once(void)
 {
-	cost = measure();
+	cost = measure_cost();
 }
 
 uint64_t nnb_fmq_wake_cost(void)

@@ -1,4 +1,4 @@
-/* budget.h -- who is asked before memory is kept for somebody, and told when it is no more. */
+/* budget.h -- callbacks that limit the memory and fds that are kept for an app. */
 #ifndef NNB_MEMORY_BUDGET_H
 #define NNB_MEMORY_BUDGET_H
 
@@ -7,7 +7,7 @@
 
 #include "nnb/status.h"
 
-/* Any thread. All zeroes: nobody. */
+/* Any thread may call these. All zeroes: no limit. */
 struct nnb__budget {
 	enum nnb_status (*take)(void *arg, uint32_t pools, uint64_t bytes); /* NONE, RESOURCE_EXHAUSTED_* */
 	void (*give)(void *arg, uint32_t pools, uint64_t bytes);

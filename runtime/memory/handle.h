@@ -1,4 +1,4 @@
-/* handle.h -- what the integers of a mmap_fd or a token say, once nnb_memory_check has passed it; which file a mapping is of. */
+/* handle.h -- reads the integers of an mmap_fd or a token that has passed nnb_memory_check, and compares the files of mappings. */
 #ifndef NNB_MEMORY_HANDLE_H
 #define NNB_MEMORY_HANDLE_H
 

@@ -45,12 +45,12 @@ struct nnb_mapping {
 	void *data;
 	size_t bytes; /* the file's pages; 0: nothing is mapped */
 
-	/* Of a mmap_fd that can be cut; of others watch is NULL and fd -1. */
+	/* of an mmap_fd whose file can be truncated; otherwise watch is NULL and fd is -1 */
 	struct nnb__watch *watch;
 	int fd;
 	uint64_t offset;
 	pthread_mutex_t mending;
-	_Atomic uint32_t mended; /* of so many tears */
+	_Atomic uint32_t mended; /* number of tears that are repaired */
 };
 
 static uint64_t page_bytes(void)
@@ -75,7 +75,7 @@ static int file_bytes(int fd, uint64_t *ret)
 }
 
 /* Does the file hold @size bytes from @offset? */
-static int holds(int fd, enum nnb_memory_kind kind, uint64_t offset, uint64_t size)
+static int file_holds(int fd, enum nnb_memory_kind kind, uint64_t offset, uint64_t size)
 {
 	uint64_t bytes;
 	int r = kind == NNB_MEMORY_MMAP_FD ? file_bytes(fd, &bytes) : nnb__sealed_bytes(fd, &bytes);
@@ -128,7 +128,7 @@ static int note_file(struct nnb_mapping *m, int fd)
 }
 
 /* Let go of what @m has, which may be half of it. */
-static void discard(struct nnb_mapping *m)
+static void mapping_discard(struct nnb_mapping *m)
 {
 	nnb__watch_end(m->watch); /* before the pages: the next mapping may be where they are */
 	if (m->bytes)
@@ -140,7 +140,7 @@ static void discard(struct nnb_mapping *m)
 }
 
 /* Watch the mapping of a mmap_fd, unless no access to it can fault: the file may have been cut first, and sealed then. */
-static int guard(struct nnb_mapping *m)
+static int mapping_guard(struct nnb_mapping *m)
 {
 	uint64_t bytes;
 
@@ -152,7 +152,7 @@ static int guard(struct nnb_mapping *m)
 }
 
 /* Fill in @m, which is of a kind that can be mapped. */
-static int build(struct nnb_mapping *m, const struct nnb_memory *memory)
+static int mapping_build(struct nnb_mapping *m, const struct nnb_memory *memory)
 {
 	int fd = memory->fds[0];
 	int r = 0;
@@ -166,13 +166,13 @@ static int build(struct nnb_mapping *m, const struct nnb_memory *memory)
 		fd = m->fd;
 	}
 	if (r == 0)
-		r = holds(fd, m->kind, m->offset, m->size);
+		r = file_holds(fd, m->kind, m->offset, m->size);
 	if (r == 0)
 		r = note_file(m, fd);
 	if (r == 0)
 		r = map_pages(m, fd);
 	if (r == 0 && m->kind == NNB_MEMORY_MMAP_FD)
-		r = guard(m);
+		r = mapping_guard(m);
 	return r;
 }
 
@@ -192,9 +192,9 @@ int nnb_map(struct nnb_mapping **ret, const struct nnb_memory *memory)
 	m->kind = nnb_memory_kind(memory);
 	m->fd = -1;
 	pthread_mutex_init(&m->mending, NULL);
-	r = build(m, memory);
+	r = mapping_build(m, memory);
 	if (r < 0) {
-		discard(m);
+		mapping_discard(m);
 		return r;
 	}
 	atomic_init(&m->holders, 1);
@@ -212,7 +212,7 @@ struct nnb_mapping *nnb_mapping_ref(struct nnb_mapping *m)
 struct nnb_mapping *nnb_mapping_unref(struct nnb_mapping *m)
 {
 	if (m && atomic_fetch_sub_explicit(&m->holders, 1, memory_order_acq_rel) == 1) /* (1) (2) */
-		discard(m);
+		mapping_discard(m);
 	return NULL;
 }
 
@@ -270,13 +270,13 @@ int nnb_mapping_flush(struct nnb_mapping *m)
  * If the file has its length back, put its pages where the zeroes are. Mapped elsewhere first and then moved:
  * see TRUST. Whatever fails, the mapping stays as torn as it is.
  */
-static void mend(struct nnb_mapping *m)
+static void mapping_mend(struct nnb_mapping *m)
 {
 	uint32_t tears = nnb__watch_tears(m->watch);
 	void *p;
 
 	if (tears == atomic_load_explicit(&m->mended, memory_order_relaxed) || !nnb__watch_settled(m->watch) ||
-	    holds(m->fd, m->kind, m->offset, m->size) < 0)
+	    file_holds(m->fd, m->kind, m->offset, m->size) < 0)
 		return;
 	p = mmap(NULL, m->bytes, m->prot, MAP_SHARED, m->fd, (off_t)m->offset);
 	if (p == MAP_FAILED)
@@ -294,7 +294,7 @@ uint32_t nnb_mapping_mark(struct nnb_mapping *m)
 	if (!m->watch || nnb__watch_tears(m->watch) == mended)
 		return mended;
 	pthread_mutex_lock(&m->mending);
-	mend(m);
+	mapping_mend(m);
 	pthread_mutex_unlock(&m->mending);
 	return atomic_load_explicit(&m->mended, memory_order_acquire);
 }

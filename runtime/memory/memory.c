@@ -1,7 +1,7 @@
 /*
  * memory.c -- memories that are not mapped: making, telling kinds apart, judging, duplicating.
  *
- * TRUST     A struct nnb_memory may have come from a stranger, so its counts bound nothing before whole() has seen
+ * TRUST     A struct nnb_memory may have come from a stranger, so its counts bound nothing before fds_whole() has seen
  *           them, and its integers are taken for what they claim only after the shape of its kind. The files behind
  *           the fds are looked at where they are mapped, in mapping.c.
  */
@@ -51,7 +51,7 @@ const char *nnb_memory_kind_name(enum nnb_memory_kind kind)
 }
 
 /* Is it a struct that can be walked over, whatever it means? */
-static bool whole(const struct nnb_memory *m)
+static bool fds_whole(const struct nnb_memory *m)
 {
 	if (strnlen(m->name, sizeof(m->name)) == sizeof(m->name) || m->n_fds > NNB_MEMORY_FDS ||
 	    m->n_ints > NNB_MEMORY_INTS)
@@ -147,7 +147,7 @@ int nnb_memory_check(const struct nnb_memory *m)
 	enum nnb_memory_kind kind = nnb_memory_kind(m);
 	bool canonical = true;
 
-	if (!whole(m))
+	if (!fds_whole(m))
 		return -EINVAL;
 	if (kind == NNB_MEMORY_UNKNOWN)
 		return -ENOTSUP;
@@ -166,7 +166,7 @@ int nnb_memory_check(const struct nnb_memory *m)
 /* ---- making ---- */
 
 /* The handle of @kind, with a place for its fd. */
-static struct nnb_memory begin(enum nnb_memory_kind kind, uint64_t size)
+static struct nnb_memory memory_begin(enum nnb_memory_kind kind, uint64_t size)
 {
 	struct nnb_memory m = { .size = size, .n_fds = shapes[kind].n_fds, .n_ints = shapes[kind].n_ints };
 
@@ -175,7 +175,7 @@ static struct nnb_memory begin(enum nnb_memory_kind kind, uint64_t size)
 }
 
 /* Give @m, which lacks nothing else, a new memfd. */
-static int finish(struct nnb_memory *ret, struct nnb_memory *m)
+static int memory_finish(struct nnb_memory *ret, struct nnb_memory *m)
 {
 	int r = nnb_memory_check(m);
 
@@ -190,12 +190,12 @@ static int finish(struct nnb_memory *ret, struct nnb_memory *m)
 
 int nnb_memory_ashmem(struct nnb_memory *ret, uint64_t size)
 {
-	struct nnb_memory m = begin(NNB_MEMORY_ASHMEM, size);
+	struct nnb_memory m = memory_begin(NNB_MEMORY_ASHMEM, size);
 
-	return finish(ret, &m);
+	return memory_finish(ret, &m);
 }
 
-static int keep(int fd)
+static int memory_keep(int fd)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* not in the place of a closed standard stream */
 
@@ -204,7 +204,7 @@ static int keep(int fd)
 
 int nnb_memory_mmap_fd(struct nnb_memory *ret, int fd, uint64_t size, int prot, uint64_t offset)
 {
-	struct nnb_memory m = begin(NNB_MEMORY_MMAP_FD, size);
+	struct nnb_memory m = memory_begin(NNB_MEMORY_MMAP_FD, size);
 	int r;
 
 	m.ints[MMAP_FD_PROT] = prot;
@@ -213,14 +213,14 @@ int nnb_memory_mmap_fd(struct nnb_memory *ret, int fd, uint64_t size, int prot, 
 	r = nnb_memory_check(&m);
 	if (r < 0)
 		return r;
-	m.fds[0] = keep(fd);
+	m.fds[0] = memory_keep(fd);
 	if (m.fds[0] < 0)
 		return m.fds[0];
 	*ret = m;
 	return 0;
 }
 
-static void describe(struct nnb_memory *m, const struct nnb_hardware_buffer *d)
+static void memory_describe(struct nnb_memory *m, const struct nnb_hardware_buffer *d)
 {
 	m->ints[BUFFER_WIDTH] = (int32_t)d->width;
 	m->ints[BUFFER_HEIGHT] = (int32_t)d->height;
@@ -232,23 +232,23 @@ static void describe(struct nnb_memory *m, const struct nnb_hardware_buffer *d)
 /* A size that does not fit into the integers is not the width it is cut to, and so not canonical. */
 int nnb_memory_hardware_buffer_blob(struct nnb_memory *ret, uint64_t size)
 {
-	struct nnb_memory m = begin(NNB_MEMORY_HARDWARE_BUFFER_BLOB, size);
+	struct nnb_memory m = memory_begin(NNB_MEMORY_HARDWARE_BUFFER_BLOB, size);
 
-	describe(&m, &(struct nnb_hardware_buffer){ (uint32_t)size, 1, 1, NNB_FORMAT_BLOB, (uint32_t)size });
-	return finish(ret, &m);
+	memory_describe(&m, &(struct nnb_hardware_buffer){ (uint32_t)size, 1, 1, NNB_FORMAT_BLOB, (uint32_t)size });
+	return memory_finish(ret, &m);
 }
 
 int nnb_memory_hardware_buffer(struct nnb_memory *ret, const struct nnb_hardware_buffer *description)
 {
-	struct nnb_memory m = begin(NNB_MEMORY_HARDWARE_BUFFER, bytes_of(description));
+	struct nnb_memory m = memory_begin(NNB_MEMORY_HARDWARE_BUFFER, bytes_of(description));
 
-	describe(&m, description);
-	return finish(ret, &m);
+	memory_describe(&m, description);
+	return memory_finish(ret, &m);
 }
 
 void nnb_memory_token(struct nnb_memory *ret, uint64_t token)
 {
-	*ret = begin(NNB_MEMORY_TOKEN, 0);
+	*ret = memory_begin(NNB_MEMORY_TOKEN, 0);
 	ret->ints[TOKEN_LOW] = (int32_t)(uint32_t)token;
 	ret->ints[TOKEN_HIGH] = (int32_t)(uint32_t)(token >> 32);
 }
@@ -257,12 +257,12 @@ int nnb_memory_dup(struct nnb_memory *ret, const struct nnb_memory *memory)
 {
 	struct nnb_memory m = { .size = memory->size, .n_ints = memory->n_ints };
 
-	if (!whole(memory))
+	if (!fds_whole(memory))
 		return -EINVAL;
 	strcpy(m.name, memory->name);
 	memcpy(m.ints, memory->ints, m.n_ints * sizeof(m.ints[0]));
 	while (m.n_fds < memory->n_fds) {
-		int fd = keep(memory->fds[m.n_fds]);
+		int fd = memory_keep(memory->fds[m.n_fds]);
 
 		if (fd < 0) {
 			nnb_memory_close(&m);

@@ -1,4 +1,4 @@
-/* sealed.c -- memfds that nobody can cut: once the seal is seen the size stays, and no access is a SIGBUS. */
+/* sealed.c -- memfds that cannot be truncated: once the seal is verified, no access to a mapping raises SIGBUS. */
 #include "memory/sealed.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* sealed.h -- memfds that nobody can cut: making one, and telling one from a stranger's. */
+/* sealed.h -- memfds that cannot be truncated: makes them, and recognises them. */
 #ifndef NNB_MEMORY_SEALED_H
 #define NNB_MEMORY_SEALED_H
 
@@ -8,8 +8,8 @@
 int nnb__sealed_new(const char *name, uint64_t bytes);
 
 /*
- * 0 and the size of a file that nobody can shrink; -EPERM: somebody could, or its pages may fail to come;
- * -EBADF.
+ *
+ * 0 and the size of a file that no process can truncate; -EPERM: a process could, or a page of it may be missing; -EBADF.
  */
 int nnb__sealed_bytes(int fd, uint64_t *ret);
 

@@ -1,38 +1,37 @@
 /*
- * tear.c -- surviving a file that is cut short under a mapping: who is watched, and the SIGBUS handler.
+ * tear.c -- survives the truncation of mapped files: the list of watched mappings, and the SIGBUS handler.
  *
  * LAYOUT    Watches lie in chunks of a list that only grows; an ended watch is used again. Its state is a
  *           generation (odd while it is live) above the count of tears. The reserve is a range of pages of which
  *           every other one has another protection: RESERVE_PAGES mappings of the process that one mprotect frees.
- * CONCURRENCY  Everything from any thread, and from the handler in any thread, nested too; a watch is ended once,
- *           by who began it, when nobody touches its pages. The handler takes no lock and allocates nothing.
- *           Between fork and exec, too: nothing here is ever held. Any number of threads may fill the reserve, and
- *           handlers spend it meanwhile: all of them set protections that do not depend on what was there.
+ * CONCURRENCY  Any thread may call everything, and the handler may run in any thread, nested too. The owner ends a watch
+ *           once, when no thread uses its pages. The handler takes no lock and allocates nothing. All of this works between
+ *           fork and exec, too, because no lock exists. Any number of threads may fill the reserve while handlers spend it:
+ *           all of them set protections that do not depend on the previous ones.
  * ORDERING  (1) begin: store start, end, prot, release, then store the live state, release --- pairs with (2)
- *           (2) handler: load state, acquire, then start, end, prot, acquire   => the range is this generation's,
- *               or of a later one; then state has moved on before, and (4) finds that out
+ *           (2) handler: load state, acquire, then start, end, prot, acquire   => the range belongs to this generation,
+ *               or to a later one; then state has changed before, and (4) detects that
  *           (3) handler: busy + 1, then
  *           (4) count the tear by a compare-and-swap of the state found in (2), which fails for another
  *               generation: an older one's tear is never charged to a new one. Then
  *           (5) put the zeroes in place, then busy - 1, release
- *           Counting comes before the zeroes: whoever has read one of them finds the tear in the count, because
- *           the kernel orders the change of the page tables with the reader's fault on the new page (6).
+ *           The tear is counted before the zeroes are in place: a thread that has read a zero sees the tear in the
+ *           count, because the kernel orders the change of the page tables with the reader's fault on the new page (6).
  *           (7) nnb__watch_settled, whose caller has loaded the count from (4), sees busy of (3) or of (5). If it
- *               is 0, no zeroes of a tear counted until then are yet to come: the file may be mapped again.
- *           end: the state moves on, then the place is free, release; the next begin takes it, acquire.
- *           (8) fill: load how often the reserve was spent, acquire, then protect its pages, then store that as what it
- *               is filled after, release. It is full if the two are equal: who spends it counts first, so that a
- *               fill which ran beside that does not pass for a full one.
- * PROGRESS  The handler looks at each watch there has ever been at one time; the count is the only thing it tries
- *           again, when another thread has torn the same mapping meanwhile.
- * CRASH     A handler that never returns from (5), because a fork has left its thread behind, leaves the watch
- *           unsettled: its mapping works and is never mended.
- * TRUST     A peer chooses where the tears are, and a process may have so many mappings only (vm.max_map_count). So
- *           the first tear replaces the whole mapping, one for one: however many pages a file loses, and however
- *           often, its mapping takes what it took before. Where the process has as many as it may and one above,
- *           which the kernel permits, it grants not even this: then the handler spends the reserve. A file that can
- *           be cut is not mapped while the reserve cannot be filled. No other process can send a SIGBUS with the
- *           si_code of a fault.
+ *               is 0, the zeroes of all tears counted until then are in place: the file may be mapped again.
+ *           end: the state changes, then the place becomes free, release; the next begin takes it, acquire.
+ *           (8) fill: load the number of times that the reserve was spent, acquire, then protect its pages, then store that
+ *               number as the one it is filled after, release. The reserve is full if the two numbers are equal: a thread
+ *               that spends it counts first, so that a concurrent fill does not count as a full one.
+ * PROGRESS  The handler visits each place of the list once; it repeats only the compare-and-swap (4), if another thread
+ *           has torn the same mapping meanwhile.
+ * CRASH     If a handler never returns from (5), because a fork has left its thread behind, the watch stays unsettled:
+ *           its mapping works and is never repaired.
+ * TRUST     A peer chooses where the tears are, and the number of mappings of a process is limited (vm.max_map_count). So
+ *           the first tear replaces the whole mapping by one other: no number of tears takes more mappings. If the process
+ *           has one mapping more than the limit, which the kernel permits, the kernel refuses even this replacement: then
+ *           the handler spends the reserve. A file that can be truncated is not mapped while the reserve cannot be filled. No
+ *           other process can send a SIGBUS with the si_code of a fault.
  */
 #include "memory/tear.h"
 
@@ -71,7 +70,7 @@ static _Atomic uint32_t reserve_spent = 1, reserve_filled; /* at first: as if it
 
 /* ---- states ---- */
 
-static bool live(uint64_t state)
+static bool watch_is_live(uint64_t state)
 {
 	return state >> 32 & 1;
 }
@@ -89,7 +88,7 @@ static uint64_t torn_once_more(uint64_t state)
 /* ---- the reserve ---- */
 
 /* The system call itself: no standard promises mprotect to handlers. */
-static bool protect(uintptr_t start, uintptr_t bytes, int prot)
+static bool pages_protect(uintptr_t start, uintptr_t bytes, int prot)
 {
 	return syscall(SYS_mprotect, start, bytes, (long)prot) == 0;
 }
@@ -101,7 +100,7 @@ static void reserve_spend(void)
 
 	atomic_fetch_add_explicit(&reserve_spent, 1, memory_order_acq_rel); /* (8) */
 	if (start)
-		protect(start, RESERVE_PAGES * page_bytes, PROT_NONE);
+		pages_protect(start, RESERVE_PAGES * page_bytes, PROT_NONE);
 }
 
 /* Where the reserve begins; 0: there is no room for it. */
@@ -134,7 +133,7 @@ static bool reserve_fill(void)
 	if (!start)
 		return false;
 	for (uintptr_t i = 1; i < RESERVE_PAGES; i += 2)
-		if (!protect(start + i * page_bytes, page_bytes, PROT_READ))
+		if (!pages_protect(start + i * page_bytes, page_bytes, PROT_READ))
 			return false;
 	atomic_store_explicit(&reserve_filled, spent, memory_order_release);
 	return true;
@@ -142,7 +141,7 @@ static bool reserve_fill(void)
 
 /* ---- the handler ---- */
 
-/* The system call itself: a sanitizer takes mmap for a write to the page, and nobody promises it to handlers. */
+/* The system call itself: a sanitizer would take mmap for a write to the page, and mmap is not async-signal-safe by POSIX. */
 static bool put_zeroes_at(uintptr_t start, uintptr_t bytes, int prot)
 {
 	/* Not accounted: it must not fail for want of memory that may never be touched. */
@@ -185,9 +184,9 @@ static bool put_zeroes(const struct nnb__watch *w)
 	return false;
 }
 
-static bool covers(const struct nnb__watch *w, uint64_t state, uintptr_t address)
+static bool watch_covers(const struct nnb__watch *w, uint64_t state, uintptr_t address)
 {
-	return live(state) && address >= atomic_load_explicit(&w->start, memory_order_acquire) &&
+	return watch_is_live(state) && address >= atomic_load_explicit(&w->start, memory_order_acquire) &&
 	       address < atomic_load_explicit(&w->end, memory_order_acquire);
 }
 
@@ -198,10 +197,10 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 	bool counted = false;
 	bool zeroes;
 
-	if (!covers(w, state, address))
+	if (!watch_covers(w, state, address))
 		return false;
 	atomic_fetch_add_explicit(&w->busy, 1, memory_order_relaxed); /* (3) */
-	while (!counted && covers(w, state, address))
+	while (!counted && watch_covers(w, state, address))
 		counted = atomic_compare_exchange_strong_explicit(&w->state, &state, torn_once_more(state),
 		                                                  memory_order_acq_rel, memory_order_acquire); /* (4) */
 	zeroes = counted && put_zeroes(w);
@@ -209,7 +208,7 @@ static bool contain_in(struct nnb__watch *w, uintptr_t address)
 	return zeroes;
 }
 
-static bool contain(uintptr_t address)
+static bool tear_contain(uintptr_t address)
 {
 	for (struct chunk *c = &first; c; c = atomic_load_explicit(&c->next, memory_order_acquire))
 		for (unsigned i = 0; i < CHUNK; i++)
@@ -261,12 +260,12 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	if (info->si_code != BUS_ADRERR || !contain((uintptr_t)info->si_addr))
+	if (info->si_code != BUS_ADRERR || !tear_contain((uintptr_t)info->si_addr))
 		pass_on(sig, info, context);
 	errno = saved;
 }
 
-static void install(void)
+static void handler_install(void)
 {
 	/* NODEFER: a handler that interrupts ours, or is called by it, may touch a torn page as well. */
 	struct sigaction ours = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
@@ -310,7 +309,7 @@ int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int pro
 	struct nnb__watch *w = NULL;
 	uint64_t state;
 
-	pthread_once(&once, install);
+	pthread_once(&once, handler_install);
 	if (!reserve_fill())
 		return -ENOMEM;
 	for (struct chunk *c = &first; !w; c = chunk_after(c)) {

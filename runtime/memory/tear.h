@@ -1,9 +1,11 @@
 /*
- * tear.h -- surviving a file that is cut short under a mapping.
  *
- * A page whose file is gone raises SIGBUS. While the mapping is watched it becomes zeroes as a whole, the access is made
- * again, and the tear is counted. The mapping stays one mapping: a tear costs the process nothing. Everybody else's SIGBUS goes on to whoever had the signal before the
- * first watch. A thread that touches the mapping must not block SIGBUS: the kernel ends the process then.
+ * tear.h -- survives the truncation of a file that is mapped.
+ *
+ * An access to a page beyond the end of the file raises SIGBUS. If the mapping is watched, the handler replaces the whole mapping by
+ * zeroes, the access is repeated, and the tear is counted. The mapping stays one mapping: a tear takes no further mappings of the
+ * process. Any other SIGBUS goes to the handler that was installed before the first watch. A thread that touches the mapping must
+ * not block SIGBUS: the kernel would end the process.
  */
 #ifndef NNB_MEMORY_TEAR_H
 #define NNB_MEMORY_TEAR_H
@@ -20,13 +22,13 @@ struct nnb__watch;
  */
 int nnb__watch_begin(struct nnb__watch **ret, void *start, size_t bytes, int prot);
 
-/* To be called before the pages are unmapped, when nobody touches them any more. NULL is fine. */
+/* Call this before the pages are unmapped, when no thread uses them any more. NULL is fine. */
 void nnb__watch_end(struct nnb__watch *watch);
 
-/* How often it was torn. Whatever the calling thread has read of a torn page, the tear is in the count. */
+/* The number of tears. A thread that has read a zero of a torn page sees that tear counted. */
 uint32_t nnb__watch_tears(const struct nnb__watch *watch);
 
-/* Does every tear counted before the call have its zeroes? */
+/* Whether the zeroes of every tear counted before this call are in place. */
 bool nnb__watch_settled(const struct nnb__watch *watch);
 
 #endif

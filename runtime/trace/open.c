@@ -1,4 +1,4 @@
-/* open.c -- finding who listens. */
+/* open.c -- finds and loads the tracepoint provider. */
 #include "trace/open.h"
 
 #include <pthread.h>
@@ -6,7 +6,7 @@
 #include "driver/beside.h"
 #include "nbt/nbt.h"
 
-static void find(void)
+static void provider_find(void)
 {
 	char path[NNB__PATH_BYTES];
 
@@ -17,5 +17,5 @@ void nnb__trace_open(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, find);
+	pthread_once(&once, provider_find);
 }

@@ -1,4 +1,4 @@
-/* own.c -- see own.h. */
+/* own.c -- numbers and events of bursts that no service numbers. */
 #include "trace/own.h"
 
 #include <sys/random.h>
@@ -21,8 +21,8 @@ static void take_instance(void)
 	instance = instance % ((1 << INSTANCE_BITS) - 1) + 1;
 }
 
-/* Serial 1 is what the process itself is called, as a client of none. */
-static uint32_t numbered(uint32_t serial)
+/* Serial 1 is the process itself, as if it were a client's connection. */
+static uint32_t own_number(uint32_t serial)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -38,12 +38,12 @@ uint32_t nnb__own_number(void)
 	do
 		serial = (atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1) & ((1 << SERIAL_BITS) - 1);
 	while (serial < 2);
-	return numbered(serial);
+	return own_number(serial);
 }
 
-static void tell(const struct nnb__own *o, uint64_t since)
+static void own_emit(const struct nnb__own *o, uint64_t since)
 {
-	uint32_t conn = numbered(1);
+	uint32_t conn = own_number(1);
 
 	NBT(client_connect, .conn = conn, .pid = (uint32_t)getpid(), .uid = (uint32_t)geteuid(),
 	    .app = (uint32_t)getpid(), .name = program_invocation_short_name, .since = o->since);
@@ -57,12 +57,12 @@ void nnb__own_begin(struct nnb__own *o)
 	o->since = nnb__now();
 	nbt_news(&o->heard);
 	/* The process is told as what has been there, because another burst may have told of it. The burst is new. */
-	tell(o, 0);
+	own_emit(o, 0);
 }
 
 void nnb__own_retell(struct nnb__own *o)
 {
-	tell(o, o->since);
+	own_emit(o, o->since);
 }
 
 void nnb__own_end(const struct nnb__own *o)

@@ -1,11 +1,12 @@
 /*
- * own.h -- the number of a burst that no service numbers: one of this process's own, or over contexts of somebody's own; and of the calls
- * that such a burst makes instead.
  *
- * A process that has such bursts takes an instance number by chance, as a service does, and counts what it numbers. It
- * says of itself what a service says of a client: who it is, and each burst.
+ * own.h -- numbers for bursts that no service numbers: bursts within this process, and bursts over a foreign service; and for the
+ * calls that such a burst makes on the ordinary path.
  *
- * CONCURRENCY  nnb__own_number: any thread. A struct nnb__own is its burst's: one thread at a time.
+ * A process with such bursts chooses a random instance number, as a service does, and numbers its objects from there. It emits
+ * about itself the events that a service emits about a client: its connection, and each burst.
+ *
+ * CONCURRENCY  Any thread may call nnb__own_number. One thread at a time uses a struct nnb__own.
  */
 #ifndef NNB_TRACE_OWN_H
 #define NNB_TRACE_OWN_H
@@ -30,7 +31,7 @@ void nnb__own_begin(struct nnb__own *o);
 
 void nnb__own_retell(struct nnb__own *o);
 
-/* Has somebody begun to listen? Then tell again. True: what else there is of the burst should be told again, too. */
+/* If a trace session has begun, emit the burst's events again. True: the caller should emit its other state again, too. */
 static inline bool nnb__own_news(struct nnb__own *o)
 {
 	if (!o->stream || !nbt_news(&o->heard))

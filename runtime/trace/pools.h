@@ -1,4 +1,4 @@
-/* pools.h -- mappings of pools, as traces see them. Any thread; with nobody listening, a branch. */
+/* pools.h -- events about mappings of pools. Any thread; without a trace session, one branch. */
 #ifndef NNB_TRACE_POOLS_H
 #define NNB_TRACE_POOLS_H
 
@@ -7,8 +7,9 @@
 #include "nnb/status.h"
 
 /*
- * It was mapped, or could not be. @id: the owner's; @slot: a burst's, or which of the owner's pools it is. @since: 0: now;
- * else it is told again.
+ *
+ * A pool was mapped, or mapping failed. @id: the owner's number; @slot: of a burst, or the index of the owner's pool. @since: 0: mapped
+ * now; otherwise the event repeats an earlier one.
  */
 static inline void nnb__tell_pool_map(enum nbt_owner owner, uint64_t id, int32_t slot, const struct nnb_memory *memory,
                                       uint64_t took_ns, enum nnb_status status, uint64_t since)
@@ -19,7 +20,7 @@ static inline void nnb__tell_pool_map(enum nbt_owner owner, uint64_t id, int32_t
 	if (!nbt_on(NBT_EVENT_pool_map) || !id)
 		return;
 	kind = nnb_memory_kind(memory);
-	if (kind != NNB_MEMORY_UNKNOWN) /* that is no pool */
+	if (kind != NNB_MEMORY_UNKNOWN) /* an unknown kind is not a pool */
 		NBT(pool_map, .owner = owner, .owner_id = id, .slot = slot, .kind = (uint8_t)kind,
 		    .bytes = memory->size, .took_ns = took_ns, .status = (uint8_t)status, .since = since);
 }

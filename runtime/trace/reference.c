@@ -1,4 +1,4 @@
-/* reference.c -- see reference.h. */
+/* reference.c -- the reference computation: integers, memory sweeps, floats. */
 #include "trace/reference.h"
 
 #include <pthread.h>
@@ -19,11 +19,11 @@ static words swept[N_WORDS]; /* more than a first-level cache holds */
 static floats left[N_FLOATS], right[N_FLOATS];
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 static __thread uint64_t measured_at, measured_ns;
-static __thread volatile words words_used; /* so that no sum can be left out */
+static __thread volatile words words_used; /* volatile, so that the compiler keeps every sum */
 static __thread volatile floats floats_used;
 
 /* Memory that was never written is one page of zeroes. */
-static void fill(void)
+static void fill_memory(void)
 {
 	for (size_t i = 0; i < N_WORDS; i++)
 		swept[i] = (words){ i, ~i };
@@ -56,7 +56,7 @@ static void sweep_memory(void)
 	const words *from = swept;
 	words a = { 0 }, b = a, c = a, d = a, e = a, f = a, g = a, h = a;
 
-	__asm__ volatile("" : "+r"(from) : : "memory"); /* what is there is not known here */
+	__asm__ volatile("" : "+r"(from) : : "memory"); /* hides the values from the compiler */
 	for (size_t i = 0; i < N_WORDS; i += 8) {
 		a += from[i];
 		b += from[i + 1];
@@ -70,7 +70,7 @@ static void sweep_memory(void)
 	words_used = a + b + c + d + e + f + g + h;
 }
 
-/* What networks do most: floats that are multiplied and added. */
+/* The typical computation of networks: multiply and add floats. */
 static void multiply_floats(void)
 {
 	const floats *x = left, *y = right;
@@ -98,7 +98,7 @@ void nnb__reference_measure(void)
 	if (now - measured_at < EVERY_NS)
 		return;
 	measured_at = now;
-	pthread_once(&filled, fill);
+	pthread_once(&filled, fill_memory);
 	began = nnb__cpu_now();
 	sweep_memory(); /* as much of it as others left in the caches */
 	sweep_memory(); /* all of it is there */

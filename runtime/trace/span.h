@@ -1,7 +1,8 @@
 /*
- * span.h -- what takes time around executions: connecting, making and freeing bursts and pools. Any thread.
  *
- * With nobody listening, a branch at the beginning, and one at the end.
+ * span.h -- events about work around executions: connecting, making and freeing bursts and pools. Any thread.
+ *
+ * Without a trace session: one branch at the beginning, one at the end.
  */
 #ifndef NNB_TRACE_SPAN_H
 #define NNB_TRACE_SPAN_H
@@ -12,13 +13,13 @@
 #include "nbt/nbt.h"
 #include "nnb/status.h"
 
-/* When it begins; 0: nobody listens. */
+/* The time at which a span begins; 0: no trace session. */
 static inline uint64_t nnb__span_begin(void)
 {
 	return nbt_on(NBT_EVENT_app_span) ? nnb__now() : 0;
 }
 
-/* It is over. @value: what the kind says it is (docs/events.md). */
+/* The span ends. @value depends on the kind (docs/events.md). */
 static inline void nnb__span_end(uint64_t began, enum nbt_span_kind kind, enum nbt_owner owner, uint64_t id,
                                  uint64_t value, enum nnb_status status)
 {
@@ -27,7 +28,7 @@ static inline void nnb__span_end(uint64_t began, enum nbt_span_kind kind, enum n
 		    .took_ns = nnb__now() - began, .status = (uint8_t)status);
 }
 
-/* The same of what belongs to this process and no service. */
+/* Like nnb__span_end, for spans of this process that belong to no service. */
 static inline void nnb__span_end_own(uint64_t began, enum nbt_span_kind kind, uint64_t value, enum nnb_status status)
 {
 	if (began)

@@ -1,9 +1,9 @@
-/* trace.c -- see trace.h. */
+/* trace.c -- the parts of trace.h that are not inline: compact events, delays, numbers of ends. */
 #include "trace/trace.h"
 
 #include <string.h>
 
-/* All boundaries are yet to come. */
+/* Mark all boundaries as not reached. */
 static void clear_boundaries(struct nnb__trace *t)
 {
 	memset(t->at, 0xff, sizeof(t->at)); /* NNB__NEVER_REACHED */
@@ -42,7 +42,7 @@ void nnb__trace_delay_from(struct nnb__trace *t)
 	t->delay_from = nnb__cpu_delay();
 }
 
-/* Parts of one execution may be of several threads, each of which has a count of its own. */
+/* Parts of one execution may run on several threads, each of which has its own delay count. */
 void nnb__trace_delay_to(struct nnb__trace *t, int part)
 {
 	uint64_t from = t->delay_from, now;
@@ -66,7 +66,7 @@ void nnb__trace_tell_delays(struct nnb__trace *t)
 	t->reads_delay = false;
 }
 
-/* Who has a later number than @t saw all that had become ready before @t ended: an acquire and a release, of one counter. */
+/* An execution that ends with a later number sees all executions that became ready before @t ended: acquire and release of one counter. */
 static void number_end(struct nnb__trace *t)
 {
 	t->nth_over = atomic_fetch_add_explicit(&t->numbers->over, 1, memory_order_acq_rel) + 1;
@@ -163,7 +163,8 @@ void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t i
 void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status)
 {
 	struct nbt_exec_client e;
-	bool bound = t->deadline_ns && t->path != NBT_path_fenced; /* whose launch this ends */
+	/* a fenced call returns when it is launched, so the deadline does not apply to it */
+	bool bound = t->deadline_ns && t->path != NBT_path_fenced;
 	uint64_t now = t->compact || bound ? nnb__now() : 0;
 
 	if (t->compact)

@@ -1,12 +1,13 @@
 /*
- * trace.h -- an execution as traces see it: what is said at each of its boundaries (docs/events.md).
  *
- * Each side of an execution has one struct, its own, which it takes from boundary to boundary. What is said, and what is
- * kept to be said at the end (exec_client, exec_service), is decided when it begins. With nobody listening, a boundary
- * is two branches, and no clock is read.
+ * trace.h -- emits the events at the boundaries of an execution (docs/events.md).
  *
- * CONCURRENCY  A struct is the thread's that is at work on the execution. What others may read of the service's, to say what
- *              is under way (exec_state), is atomic.
+ * Each side of an execution has a struct of its own, which passes through the boundaries in order. Which events to emit, and which
+ * times to keep for the compact events at the end (exec_client, exec_service), is decided when the execution begins. Without a
+ * trace session, a boundary costs two branches and does not read the clock.
+ *
+ * CONCURRENCY  Only the thread that works on the execution uses the struct. The fields of the service's struct that other threads
+ *              read, to emit what is under way (exec_state), are atomic.
  */
 #ifndef NNB_TRACE_TRACE_H
 #define NNB_TRACE_TRACE_H
@@ -19,7 +20,7 @@
 #include "nnb/status.h"
 #include "trace/reference.h"
 
-/* What the numbers are made of. Stream 0: nothing is said of it. */
+/* The numbers of an execution's stream, model and app. Stream 0: no events. */
 struct nnb__trace_who {
 	uint32_t stream, model, app;
 	uint8_t priority, path; /* enum nnb_priority, enum nbt_path */
@@ -32,7 +33,7 @@ static inline uint64_t nnb__exec_of(uint32_t stream, uint32_t number)
 
 #define NNB__NEVER_REACHED UINT64_MAX
 
-/* Say it of the execution of @t, a struct nnb__trace or nnb__call_trace. */
+/* Emit @event for the execution of @t, a struct nnb__trace or nnb__call_trace. */
 #define NNB__SAY(t, event, ...)                                     \
 	do {                                                        \
 		if (nbt_on(NBT_EVENT_##event) && (t)->exec)         \
@@ -43,7 +44,7 @@ enum { NNB__NO_LANES = 254, NNB__NEVER_RAN = 255 }; /* instead of a lane; the fo
 
 /* ---- the service's side ---- */
 
-/* Of exec_service's `at`. */
+/* Indexes of exec_service's `at`. */
 enum {
 	NNB__AT_DECODED,
 	NNB__AT_FENCED,
@@ -58,7 +59,7 @@ enum {
 	NNB__SERVICE_ATS
 };
 
-/* Of exec_delay and exec_service: what an execution's thread was at while it was ready and had no cpu. */
+/* Parts of exec_delay and exec_service: the work of an execution's thread while it was ready and had no cpu. */
 enum { NNB__DELAY_DECODE, NNB__DELAY_RUN, NNB__DELAY_REPLY, NNB__DELAYS };
 
 /* How many executions of a service became ready, and how many of them have ended: of those that are recorded. Wraps. */
@@ -80,9 +81,9 @@ struct nnb__trace {
 	uint64_t began, redo_ns, at[NNB__SERVICE_ATS];
 
 	/* The run-queue delay of the thread, read for models that are long enough for that to cost nothing. */
-	bool is_long;                             /* as the model was when it was last looked at */
-	bool reads_delay;                         /* of this execution */
-	const void *delay_thread;                 /* whose delay_from is: another thread's is no beginning */
+	bool is_long;             /* as the model was when it was last looked at */
+	bool reads_delay;         /* the delay of this execution is read */
+	const void *delay_thread; /* the thread of delay_from; on another thread delay_from is invalid */
 	uint64_t delay_from, delays[NNB__DELAYS]; /* NNB__NEVER_REACHED: unknown, or not read */
 	uint64_t reference_ns;                    /* 0: none */
 
@@ -100,7 +101,7 @@ void nnb__trace_delays_begin(struct nnb__trace *t);
 void nnb__trace_delay_from(struct nnb__trace *t);
 void nnb__trace_delay_to(struct nnb__trace *t, int part);
 
-/* What the thread waits from here on for a cpu is of the part that nnb__trace_delayed says next. */
+/* Begin to measure the delay of the part that nnb__trace_delayed will name. */
 static inline void nnb__trace_delay(struct nnb__trace *t)
 {
 	if (__builtin_expect(t->reads_delay, 0))
@@ -130,7 +131,7 @@ static inline void nnb__trace_begin(struct nnb__trace *t, uint64_t exec)
 		nnb__trace_delays_begin(t);
 }
 
-/* It is on a lane. Is the delay of this execution to be read from here on? @is_long: its model takes long enough. */
+/* The execution is on a lane: whether to read its delays from here on. @is_long: runs of its model are long enough. */
 static inline void nnb__trace_reads_delay(struct nnb__trace *t, bool is_long)
 {
 	t->is_long = is_long;
@@ -141,7 +142,7 @@ static inline void nnb__trace_reads_delay(struct nnb__trace *t, bool is_long)
 /* The service itself begins, without a request: a trial run of a model that is being prepared. */
 void nnb__trace_begin_trial(struct nnb__trace *t, uint64_t exec);
 
-/* Does anybody want to know how it was waited for? Then nnb__trace_taken. @used: items in the queue before. */
+/* Whether a caller should measure how it waited for the request, and call nnb__trace_taken. @used: items in the queue before. */
 static inline bool nnb__trace_asks(const struct nnb__trace *t)
 {
 	return t->compact || nbt_on(NBT_EVENT_fmq_read);
@@ -176,7 +177,7 @@ static inline void nnb__trace_lookup(const struct nnb__trace *t, int32_t slot, b
 	NNB__SAY(t, slot_lookup, .slot = slot, .hit = hit, .look = look);
 }
 
-/* It is about to become ready: for the first time, and among those of @numbers. */
+/* The execution is about to become ready for the first time: give it its number among @numbers. */
 static inline void nnb__trace_numbered(struct nnb__trace *t, struct nnb__trace_numbers *numbers)
 {
 	if (__builtin_expect(!t->exec || !(t->compact || nbt_on(NBT_EVENT_sched_enqueue)), 1))
@@ -196,7 +197,7 @@ static inline void nnb__trace_enqueued(struct nnb__trace *t, uint64_t estimate_n
 	         .nth_ready = t->nth_ready);
 }
 
-/* It waits for a lane since @since, or, with 0, no more. */
+/* The execution waits for a lane since @since; 0: it no longer waits. */
 static inline void nnb__trace_waits(struct nnb__trace *t, uint64_t since)
 {
 	atomic_store_explicit(&t->ready_ns, since, memory_order_relaxed);
@@ -210,7 +211,7 @@ static inline void nnb__trace_dispatched(struct nnb__trace *t, uint32_t lane)
 	NNB__SAY(t, sched_dispatch, .lane = (uint8_t)lane);
 }
 
-/* Before the lane is anybody else's. */
+/* Call before another execution can run on the lane. */
 static inline void nnb__trace_preempted(struct nnb__trace *t, uint64_t by, uint32_t at_op, bool restart,
                                         uint64_t asked_ns, uint64_t redo_ns)
 {
@@ -229,10 +230,10 @@ static inline void nnb__trace_resumed(struct nnb__trace *t, uint32_t lane, uint3
 	         .resumed = restart ? NBT_resumed_restart : NBT_resumed_resume);
 }
 
-/* Once for every request that was taken: before its lane, if it has one, is anybody else's. */
+/* Call once for every request that was read, before another execution can run on its lane. */
 void nnb__trace_ended(struct nnb__trace *t, enum nnb_status status, uint32_t ops_run, uint64_t cpu_ns);
 
-/* It never had a lane, or has said so already. */
+/* The execution ends without a lane. Does nothing if nnb__trace_ended was called. */
 static inline void nnb__trace_refused(struct nnb__trace *t, enum nnb_status status)
 {
 	if (!t->ended)
@@ -248,14 +249,14 @@ static inline void nnb__trace_missed(struct nnb__trace *t, enum nbt_miss kind, e
 
 void nnb__trace_tell_delays(struct nnb__trace *t);
 
-/* Its thread has nothing to do, and is about to sleep: time for what whoever listens wants to know of the machine. */
+/* The thread is about to sleep: measure the reference computation now, if a trace session wants it. */
 static inline void nnb__trace_idle(const struct nnb__trace *t)
 {
 	if (__builtin_expect(t->is_long && (t->compact || nbt_on(NBT_EVENT_exec_delay)), 0))
 		nnb__reference_measure();
 }
 
-/* About to publish the answer in a queue, which tells of that itself. */
+/* The answer is about to be published in a queue, which emits its own event. */
 static inline void nnb__trace_replies(struct nnb__trace *t)
 {
 	if (__builtin_expect(t->reads_delay, 0))
@@ -264,7 +265,7 @@ static inline void nnb__trace_replies(struct nnb__trace *t)
 	t->at[NNB__RESULT_BLOCKED] = 0;
 }
 
-/* About to publish the answer on a socket. */
+/* The answer is about to be published on a socket. */
 static inline void nnb__trace_answers(struct nnb__trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
                                       uint64_t blocked_ns)
 {
@@ -273,15 +274,15 @@ static inline void nnb__trace_answers(struct nnb__trace *t, enum nbt_queue queue
 	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
 }
 
-/* Nobody waits for anything of it any more. */
+/* The execution is over on this side: emit the compact event. */
 void nnb__trace_end(struct nnb__trace *t);
 
-/* It is under way, for who has begun to listen. Any thread. */
+/* Emit that the execution is under way, for a trace session that has begun. Any thread. */
 void nnb__trace_tell(const struct nnb__trace *t);
 
 /* ---- the client's side ---- */
 
-/* Of exec_client's `at`. */
+/* Indexes of exec_client's `at`. */
 enum { NNB__AT_REQUEST_WRITTEN, NNB__AT_RESULT_READ, NNB__AT_RETURNED, NNB__RESULT_SLEPT, NNB__CLIENT_ATS };
 
 struct nnb__call_trace {
@@ -292,7 +293,7 @@ struct nnb__call_trace {
 	uint64_t deadline_ns, duration_ns, began, at[NNB__CLIENT_ATS];
 };
 
-/* What the app asks for. */
+/* The call of the app. */
 struct nnb__asked {
 	uint32_t model, pools;
 	enum nbt_path path;
@@ -300,13 +301,13 @@ struct nnb__asked {
 	bool measure, fallback;
 };
 
-/* What the functions below do where somebody listens. */
+/* The slow paths of the functions below, if a trace session is active. */
 __attribute__((noinline)) void nnb__call_began(struct nnb__call_trace *t, const struct nnb__asked *asked);
 __attribute__((noinline)) void nnb__call_heard(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items,
                                                uint32_t used, const struct nnb_fmq_waited *waited);
 __attribute__((noinline)) void nnb__call_ended(struct nnb__call_trace *t, enum nnb_status status);
 
-/* Is there anything to do at the boundary of which @event tells? */
+/* Whether the boundary of @event has anything to do. */
 static inline bool nnb__call_listened(const struct nnb__call_trace *t, enum nbt_event event)
 {
 	return __builtin_expect(t->compact, 0) || nbt_on(event);
@@ -318,7 +319,7 @@ static inline void nnb__call_number(struct nnb__call_trace *t, uint64_t exec)
 	t->compact = __builtin_expect(nbt_on(NBT_EVENT_exec_client) && exec, 0);
 }
 
-/* The app asks: what follows are fields of struct nnb__asked, which are not evaluated where nobody listens. */
+/* The app calls: the further arguments are fields of struct nnb__asked, and are not evaluated without a trace session. */
 #define NNB__CALL_BEGIN(t, exec, ...)                                                  \
 	do {                                                                           \
 		nnb__call_number(t, exec);                                             \
@@ -326,14 +327,14 @@ static inline void nnb__call_number(struct nnb__call_trace *t, uint64_t exec)
 			nnb__call_began(t, &(const struct nnb__asked){ __VA_ARGS__ }); \
 	} while (0)
 
-/* About to publish the request in a queue, which tells of that itself. */
+/* The request is about to be published in a queue, which emits its own event. */
 static inline void nnb__call_writes(struct nnb__call_trace *t)
 {
 	if (__builtin_expect(t->compact, 0))
 		t->at[NNB__AT_REQUEST_WRITTEN] = nnb__now() - t->began;
 }
 
-/* About to publish the request on a socket. */
+/* The request is about to be published on a socket. */
 static inline void nnb__call_asks(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
                                   uint64_t blocked_ns)
 {
@@ -341,7 +342,7 @@ static inline void nnb__call_asks(struct nnb__call_trace *t, enum nbt_queue queu
 	NNB__SAY(t, fmq_write, .queue = queue, .items = items, .used = used, .blocked_ns = blocked_ns);
 }
 
-/* The answer was taken. @waited: NULL: nobody knows how. */
+/* The answer was read. @waited may be NULL: not measured. */
 static inline void nnb__call_hears(struct nnb__call_trace *t, enum nbt_queue queue, uint32_t items, uint32_t used,
                                    const struct nnb_fmq_waited *waited)
 {
@@ -349,7 +350,7 @@ static inline void nnb__call_hears(struct nnb__call_trace *t, enum nbt_queue que
 		nnb__call_heard(t, queue, items, used, waited);
 }
 
-/* The app has it. */
+/* The call returns to the app. */
 static inline void nnb__call_end(struct nnb__call_trace *t, enum nnb_status status)
 {
 	if (nnb__call_listened(t, NBT_EVENT_exec_return))
