@@ -1,4 +1,4 @@
-/* bootstrap.c -- see bootstrap.h: ranks drawn at random. */
+/* bootstrap.c -- see bootstrap.h. A replicate draws a rank at random, and not the samples. */
 #include "stats/bootstrap.h"
 
 #include <assert.h>
@@ -7,14 +7,14 @@
 
 enum {
 	REPLICATES = 2000,
-	BLOCKS_MANY = 32, /* what lasts shorter than a block is seen; so it is looked for in long ones, too, */
-	BLOCKS_FEW = 8,   /* of which there are few to say so */
-	IN_BLOCK_MIN = 8, /* samples; fewer say nothing */
-	SEQUENCE_MIN = 32 /* samples that are cut into blocks at all */
+	BLOCKS_MANY = 32, /* short blocks: a good variance, but they miss what lasts longer than a block */
+	BLOCKS_FEW = 8,   /* long blocks: they see what lasts, but are few */
+	IN_BLOCK_MIN = 8, /* fewest samples in a block */
+	SEQUENCE_MIN = 32 /* fewest samples that are cut into blocks */
 };
 
-/* splitmix64: small, and good enough to draw ranks. */
-static uint64_t next(uint64_t *state)
+/* splitmix64: small, and good enough for drawing ranks. */
+static uint64_t random_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
@@ -23,48 +23,48 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* Above 0, below 1. */
-static double uniform(uint64_t *state)
+/* A number above 0 and below 1. */
+static double random_uniform(uint64_t *state)
 {
-	return ((double)(next(state) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* The polar method; the second of each pair is thrown away. */
-static double normal(uint64_t *state)
+/* Normal distribution by the polar method; the second number of each pair is dropped. */
+static double random_normal(uint64_t *state)
 {
 	double x, y, s;
 
 	do {
-		x = 2 * uniform(state) - 1;
-		y = 2 * uniform(state) - 1;
+		x = 2 * random_uniform(state) - 1;
+		y = 2 * random_uniform(state) - 1;
 		s = x * x + y * y;
 	} while (s >= 1 || s == 0);
 	return x * sqrt(-2 * log(s) / s);
 }
 
-/* Marsaglia and Tsang's; @shape above 0. */
+/* Gamma distribution by Marsaglia and Tsang's method; @shape above 0. */
 static double gamma_of(double shape, uint64_t *state)
 {
 	double d, c;
 
 	if (shape < 1)
-		return gamma_of(shape + 1, state) * pow(uniform(state), 1 / shape);
+		return gamma_of(shape + 1, state) * pow(random_uniform(state), 1 / shape);
 	d = shape - 1. / 3;
 	c = 1 / sqrt(9 * d);
 	for (;;) {
-		double x = normal(state), v = 1 + c * x;
+		double x = random_normal(state), v = 1 + c * x;
 
 		if (v <= 0)
 			continue;
 		v = v * v * v;
-		if (log(uniform(state)) < 0.5 * x * x + d * (1 - v + log(v)))
+		if (log(random_uniform(state)) < 0.5 * x * x + d * (1 - v + log(v)))
 			return d * v;
 	}
 }
 
 static size_t rank_of(size_t n, double percent)
 {
-	/* 99 % of 100 is the 99th, whatever a double makes of it */
+	/* 99 % of 100 is the 99th value, although a double is a little off */
 	double rank = ceil(percent / 100 * (double)n - 1e-9 * (double)n);
 
 	assert(n && percent > 0 && percent <= 100);
@@ -77,10 +77,11 @@ int64_t bsv_percentile(const int64_t *sorted, size_t n, double percent)
 }
 
 /*
- * The rank of the percentile among n that were drawn from n: where its uniform order statistic falls. What samples in sequence
- * are worth is itself known from few blocks only, and is drawn, too: that makes of a normal distribution Student's.
+ *
+ * Draw the percentile of n values drawn from n: its rank is a uniform order statistic. The worth of samples in sequence is itself estimated from few blocks,
+ * and is drawn, too, which turns a normal distribution into Student's.
  */
-static int64_t drawn(const struct bsv_sample *s, size_t rank, uint64_t *state)
+static int64_t percentile_draw(const struct bsv_sample *s, size_t rank, uint64_t *state)
 {
 	double times = s->effect.times, x, y, at;
 	size_t i;
@@ -114,15 +115,15 @@ struct bsv_interval bsv_sequence_difference(const struct bsv_sample *a, const st
 	uint64_t state = 1;
 
 	for (int i = 0; i < REPLICATES; i++) {
-		double from = (double)drawn(a, rank_a, &state);
+		double from = (double)percentile_draw(a, rank_a, &state);
 
-		all[i] = (double)drawn(b, rank_b, &state) - times * from;
+		all[i] = (double)percentile_draw(b, rank_b, &state) - times * from;
 	}
 	qsort(all, REPLICATES, sizeof(*all), by_value);
 	ret.value = (double)b->sorted[rank_b - 1] - times * (double)a->sorted[rank_a - 1];
 	ret.low = all[REPLICATES / 40];
 	ret.high = all[REPLICATES - 1 - REPLICATES / 40];
-	/* of few samples that are alike, what was seen can lie at the edge */
+	/* few samples that are alike: the observed value can lie at the edge */
 	ret.low = ret.low > ret.value ? ret.value : ret.low;
 	ret.high = ret.high < ret.value ? ret.value : ret.high;
 	return ret;
@@ -136,8 +137,8 @@ struct bsv_interval bsv_percentile_difference(const int64_t *a, size_t n_a, cons
 	return bsv_sequence_difference(&from, &to, percent, 1);
 }
 
-/* How much more the shares of @blocks blocks differ than those of samples that are by themselves would; @share of all are below @at. */
-static double times_of(const int64_t *in_order, size_t n, int64_t at, double share, unsigned blocks)
+/* The variance of the shares of @blocks blocks, as a multiple of that of independent samples. @share of all samples are not above @at. */
+static double variance_ratio(const int64_t *in_order, size_t n, int64_t at, double share, unsigned blocks)
 {
 	double squares = 0;
 
@@ -167,7 +168,7 @@ struct bsv_effect bsv_sequence_effect(const int64_t *in_order, size_t n, int64_t
 		return ret;
 	for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++) {
 		unsigned blocks = n / IN_BLOCK_MIN < scales[i] ? (unsigned)(n / IN_BLOCK_MIN) : scales[i];
-		double times = times_of(in_order, n, at, (double)below / (double)n, blocks);
+		double times = variance_ratio(in_order, n, at, (double)below / (double)n, blocks);
 
 		if (!ret.blocks || times > ret.times)
 			ret = (struct bsv_effect){ times > 1 ? times : 1, blocks };

@@ -1,4 +1,4 @@
-/* compare.c -- see compare.h. */
+/* compare.c -- see compare.h. All tests are collected first; the verdicts follow when the number of tests is known. */
 #include "stats/compare.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
 
 const double bsv_tested_percent[BSV_LATENCIES] = { [BSV_P10] = 10, [BSV_P50] = 50, [BSV_P99] = 99 };
 
-/* How much farther than p50 and p10 a machine alone moves a p99 (of logarithms). */
+/* The machine alone moves a p99 this many times as far as a p50 or p10 (in logarithms). */
 enum { TAIL_MARGINS = 5 };
 
-/* And cpu time at one speed of the machine less, by this factor. */
+/* And cpu time, taken to one speed of the machine, this many times as far. */
 #define COMPUTE_MARGINS 0.5
 
-/* A group, or a tally, of one of the recordings. */
+/* A group, or a tally, of one recording. */
 struct entry {
 	const struct bsv_group *group;
 	const struct bsv_tally *tally;
@@ -25,29 +25,29 @@ struct entry {
 	bool in_b;
 };
 
-/* What a test says of one recording: what was seen, and how far what is hidden may move that. */
+/* The value of a test in one recording, and how far hidden executions may move it. */
 struct sighting {
 	struct bsv_estimate seen;
-	double low, high; /* of seen.value */
+	double low, high; /* limits of seen.value */
 };
 
-/* Both sides of a test. */
+/* The values of both sides of a test. */
 struct sightings {
 	struct bsv_estimate a[BSV_RECORDINGS_MOST], b[BSV_RECORDINGS_MOST];
-	double low_a, high_a, low_b, high_b; /* means over recordings, whatever is hidden */
+	double low_a, high_a, low_b, high_b; /* means over recordings, at the limits that hidden executions allow */
 	size_t n_a, n_b;
-	bool touched, hides; /* a loss may hide executions; anything may */
+	bool touched, hides; /* touched: a loss may hide executions; hides: something may */
 };
 
-/* One test, until all are known. */
+/* A test, kept until all tests are known. */
 struct test {
 	struct bsv_change *change;
 	struct bsv_contrast contrast;
-	double margin, least;                       /* of the contrast, and of change->by: both ways */
-	double busier;                              /* by how much B's machine alone moves the contrast; below 0: A's */
-	double low_by, high_by;                     /* the contrast, whatever is hidden */
-	bool touched, negligible, share, computing; /* computing: of cpu time */
-	double from;                                /* of a share: A's angle */
+	double margin, least;   /* limits of the contrast, and of change->by, in both directions */
+	double busier;          /* contrast that B's machine alone explains, if it was busier; below 0: A's was */
+	double low_by, high_by; /* limits of the contrast that hidden executions allow */
+	bool touched, negligible, share, computing; /* computing: test of cpu time */
+	double from;                                /* angle of A's share, for a test of shares */
 };
 
 struct work {
@@ -56,7 +56,7 @@ struct work {
 	const struct bsv_side *a, *b;
 	struct test *tests;
 	size_t n_tests;
-	int64_t *pool_a, *pool_b, *scratch; /* room for all executions of a side of any group, and twice that */
+	int64_t *pool_a, *pool_b, *scratch; /* each has room for all executions of the largest group */
 };
 
 bool bsv_pair_has(const struct bsv_pair *p, int phase)
@@ -76,13 +76,13 @@ double bsv_compute_margin(const struct bsv_terms *terms, bool single)
 	return single ? expm1(log1p(terms->margin / 100) * COMPUTE_MARGINS) : 0;
 }
 
-/* A busier machine explains a part of a change in its own direction: of slower executions if it was B's, of faster ones if it was A's. */
+/* A busier machine explains part of a change in its direction: slower executions if it was B's, faster ones if it was A's. */
 static double margin_of(const struct test *t, double by)
 {
 	return t->margin + fmax(by > 0 ? t->busier : -t->busier, 0);
 }
 
-/* ---- several recordings, and what they hide ---- */
+/* ---- several recordings, and hidden executions ---- */
 
 static void sightings_add(struct sightings *s, bool in_b, const struct sighting *one)
 {
@@ -97,7 +97,7 @@ static void sightings_add(struct sightings *s, bool in_b, const struct sighting 
 	++*n;
 }
 
-/* The test, with its p-value; its verdict waits for all others. */
+/* Add a test with its p-value; judge_all gives the verdict when all tests are known. */
 static void test_add(struct work *w, struct bsv_change *change, const struct sightings *s, const struct test *like)
 {
 	struct test *t = &w->tests[w->n_tests++];
@@ -118,7 +118,7 @@ static double log_of(int64_t ns)
 	return log(ns < 1 ? 1 : (double)ns);
 }
 
-/* The percentile if executions that are hidden were all faster, or all slower, than those seen. */
+/* The limits of the percentile: all hidden executions were faster, or all slower, than those recorded. */
 static void latency_bounds(struct sighting *ret, const int64_t *sorted, size_t n, double hidden, double percent)
 {
 	double gone = hidden >= 1 ? INFINITY : (double)n * hidden / (1 - hidden);
@@ -156,8 +156,8 @@ static int latency_sight(struct work *w, struct sightings to[BSV_LATENCIES], con
 	return 0;
 }
 
-/* Enough of A decides that there is something to compare; what B then lacks is an answer, too. */
-static enum bsv_changed enough(size_t n_a, size_t n_b, size_t least, bool in_a, bool in_b)
+/* A group with enough executions in A is compared; if B then lacks them, that is a result. */
+static enum bsv_changed samples_verdict(size_t n_a, size_t n_b, size_t least, bool in_a, bool in_b)
 {
 	if (!in_a || n_a < least)
 		return BSV_TOO_FEW;
@@ -183,7 +183,8 @@ static int latency_tests(struct work *w, struct bsv_pair *p, const struct entry 
 	for (int i = 0; i < BSV_LATENCIES; i++) {
 		struct bsv_change *c = &p->latency[i];
 
-		c->verdict = enough(p->n_a, p->n_b, i == BSV_P99 ? BSV_TAILED_MIN : BSV_COMPARED_MIN, p->a, p->b);
+		c->verdict =
+			samples_verdict(p->n_a, p->n_b, i == BSV_P99 ? BSV_TAILED_MIN : BSV_COMPARED_MIN, p->a, p->b);
 		c->p = NAN;
 		c->low = c->high = NAN;
 		c->a = p->a ? exp(mean_of(s[i].a, s[i].n_a)) : NAN;
@@ -202,9 +203,9 @@ static int latency_tests(struct work *w, struct bsv_pair *p, const struct entry 
 
 /* ---- cpu time ---- */
 
-/* What both sides' recordings compute. */
+/* The cpu times of all recordings of both sides. */
 struct computed {
-	struct bsv_computed of[2 * BSV_RECORDINGS_MOST]; /* A's, then B's */
+	struct bsv_computed of[2 * BSV_RECORDINGS_MOST]; /* recordings of A, then of B */
 	size_t n_a, n;
 };
 
@@ -216,14 +217,14 @@ static struct bsv_series series_of(const struct bsv_times *t, int64_t *sorted, i
 	return (struct bsv_series){ t->ns, t->at, sorted, t->n };
 }
 
-/* Most executions have to tell it, and nothing to be hidden: the others may be no less or more by chance. */
+/* Most executions need a known cpu time, and none may be hidden: the hidden ones may differ systematically. */
 static bool can_compute(const struct bsv_group *g, const struct bsv_times *references)
 {
 	return g->cpu.n >= BSV_COMPARED_MIN && 10 * g->cpu.n >= 9 * g->n && references->n >= BSV_REFERENCES_MIN &&
 	       !g->touched && g->hidden <= 0;
 }
 
-/* 1; 0: it cannot be told of this recording; -1: no memory. */
+/* Returns 1; 0: this recording allows no estimate; -1: no memory. */
 static int compute_sight(struct work *w, struct computed *c, const struct entry *e)
 {
 	const struct bsv_times *references = &(e->in_b ? w->b : w->a)->of[e->recording]->references;
@@ -245,7 +246,7 @@ static int compute_sight(struct work *w, struct computed *c, const struct entry 
 	return told;
 }
 
-/* The influences of each side in the mean; in both, and how far B's are from A's. */
+/* The mean influences over both sides, and the distance of B's mean from A's. */
 static void compute_influences(const struct computed *c, double ret_at[BSV_INFLUENCES],
                                double ret_apart[BSV_INFLUENCES])
 {
@@ -280,13 +281,13 @@ static void compute_test(struct work *w, struct bsv_change *change, struct compu
 	         &(struct test){ .margin = log1p(bsv_compute_margin(w->terms, w->c->single)),
 	                         .least = w->terms->least / 100,
 	                         .computing = true });
-	/* slopes are not known exactly: the more apart the machine's speeds were, the more that matters */
+	/* an error of the slopes matters more, the further apart the machine's speeds were */
 	t->contrast.error = sqrt(t->contrast.error * t->contrast.error + bsv_slopes_variance(&slopes, apart));
 	change->p = bsv_contrast_p(&t->contrast, t->margin);
 	w->c->referenced = true;
 }
 
-/* Of the recordings that have the group; with one that does not tell, there is no test. */
+/* There is a test only if every recording that has the group allows an estimate. */
 static int compute_tests(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n)
 {
 	struct computed *c = calloc(1, sizeof(*c));
@@ -303,7 +304,7 @@ static int compute_tests(struct work *w, struct bsv_pair *p, const struct entry 
 
 /* ---- shares ---- */
 
-/* The share of @wanted among @among; @unsure executions may be either. */
+/* Add the share of @wanted among @among; each of @unsure executions may or may not count. */
 static void share_sight(struct sightings *to, const struct entry *e, uint8_t wanted, uint8_t among, size_t unsure)
 {
 	const struct bsv_tally *t = e->tally;
@@ -321,14 +322,14 @@ static void share_sight(struct sightings *to, const struct entry *e, uint8_t wan
 	sightings_add(to, e->in_b, &one);
 }
 
-/* @n: how many, of how many, in A; and in B. @timed: a slow machine may change it. */
+/* @n: count and total in A, count and total in B. @timed: a slow machine may change the share. */
 static void share_test(struct work *w, struct bsv_change *c, const struct sightings *s, const size_t n[4], bool timed,
                        bool more_is_worse)
 {
 	double margin = timed && w->c->single ? w->terms->margin / 100 : 0, worse = more_is_worse ? 1 : -1;
 	bool none = !n[0] && !n[2], all = n[0] == n[1] && n[2] == n[3];
 
-	c->verdict = enough(n[1], n[3], BSV_COUNTED_MIN, s->n_a, s->n_b);
+	c->verdict = samples_verdict(n[1], n[3], BSV_COUNTED_MIN, s->n_a, s->n_b);
 	c->p = c->low = c->high = NAN;
 	c->a = n[1] ? (double)n[0] / (double)n[1] : NAN;
 	c->b = n[3] ? (double)n[2] / (double)n[3] : NAN;
@@ -336,7 +337,7 @@ static void share_test(struct work *w, struct bsv_change *c, const struct sighti
 	if (c->verdict != BSV_SAME)
 		return;
 	if ((none || all) && !s->hides) {
-		c->p = 1; /* no test could tell these apart: it does not count among those that are corrected (Tarone) */
+		c->p = 1; /* no test could tell the sides apart, so it does not count in the correction (Tarone) */
 		c->low = c->high = 0;
 		return;
 	}
@@ -362,7 +363,7 @@ static void count_endings(struct bsv_ending_pair *p, const struct entry *e)
 	}
 }
 
-/* Executions per second while there were any, over all recordings of a side. */
+/* Executions per second between the first and the last one, over all recordings of a side. */
 static double per_second(const struct entry *entries, size_t n, bool in_b)
 {
 	double executions = 0, seconds = 0;
@@ -404,12 +405,13 @@ static void ending_tests(struct work *w, struct bsv_ending_pair *p, const struct
 	           false);
 	share_test(w, &p->failures, &failures, (size_t[]){ p->failed_a, p->due_a, p->failed_b, p->due_b }, false, true);
 	if (p->failures.verdict == BSV_VANISHED && p->answers.verdict != BSV_VANISHED)
-		p->failures.verdict = BSV_TOO_FEW; /* they missed deadlines: misses and answers say so */
+		p->failures.verdict =
+			BSV_TOO_FEW; /* these executions missed deadlines: misses and answers report that */
 }
 
-/* ---- where it came from ---- */
+/* ---- attribution ---- */
 
-/* All executions of one side in order of time, of one phase, and then sorted. */
+/* Collect one phase of all executions of a side, sorted. */
 static void pool_phase(int64_t *to, const struct entry *entries, size_t n, bool in_b, int phase, int64_t *scratch)
 {
 	size_t at = 0;
@@ -428,7 +430,7 @@ static void pool_phase(int64_t *to, const struct entry *entries, size_t n, bool 
 	bsv_sort(to, at, scratch);
 }
 
-/* Each phase's mean of the executions of @g whose end-to-end time is near the percentile, added to @sums. */
+/* Add to @sums the mean of each phase over the executions of @g whose end-to-end time is near the percentile. */
 static void parts_near(long double sums[BSV_PHASES], const struct bsv_group *g, double percent, int64_t *sorted,
                        int64_t *scratch)
 {
@@ -455,7 +457,7 @@ static void parts_near(long double sums[BSV_PHASES], const struct bsv_group *g, 
 		sums[phase] += here[phase] / n;
 }
 
-/* Recordings count alike, however many executions they have. */
+/* Every recording has the same weight, whatever its number of executions. */
 static void pair_parts(struct work *w, struct bsv_pair *p, const struct entry *entries, size_t n, enum bsv_tested near)
 {
 	long double a[BSV_PHASES] = { 0 }, b[BSV_PHASES] = { 0 };
@@ -480,7 +482,7 @@ static void pair_effects(struct work *w, struct bsv_pair *p, const struct entry 
 
 /* ---- all tests together ---- */
 
-static double back(const struct test *t, double contrast)
+static double change_of(const struct test *t, double contrast)
 {
 	double angle, a;
 
@@ -491,7 +493,7 @@ static double back(const struct test *t, double contrast)
 	return sin(angle) * sin(angle) - a * a;
 }
 
-static bool significant(const struct test *t, double by, double level)
+static bool is_significant(const struct test *t, double by, double level)
 {
 	struct bsv_contrast c = t->contrast;
 
@@ -499,7 +501,10 @@ static bool significant(const struct test *t, double by, double level)
 	return isinf(by) || bsv_contrast_p(&c, margin_of(t, by)) <= level;
 }
 
-/* A change is one if it is whatever is hidden; and no change, if no hidden execution could make it one. */
+/*
+ * A change needs to be significant whatever hidden executions were like. A result without change requires that no hidden execution could
+ * have made one.
+ */
 static void test_judge(const struct test *t, double level)
 {
 	struct bsv_change *c = t->change;
@@ -507,23 +512,24 @@ static void test_judge(const struct test *t, double level)
 	bool changed = c->p <= level && fabs(c->by) >= t->least && !t->negligible;
 	double least = t->contrast.by > 0 ? t->low_by : t->high_by;
 
-	/* A share of none, or of all, is drawn a little inwards where intervals are computed: what was seen can lie at their edge. */
-	c->low = fmin(back(t, t->contrast.by - reach), c->by);
-	c->high = fmax(back(t, t->contrast.by + reach), c->by);
-	if (changed && least * t->contrast.by > 0 && significant(t, least, level))
+	/* A share of none or of all is moved inwards a little where intervals are computed, so the observed value can lie at their edge. */
+	c->low = fmin(change_of(t, t->contrast.by - reach), c->by);
+	c->high = fmax(change_of(t, t->contrast.by + reach), c->by);
+	if (changed && least * t->contrast.by > 0 && is_significant(t, least, level))
 		c->verdict = BSV_CHANGED;
 	else if (changed || t->touched)
 		c->verdict = BSV_HIDDEN;
-	else if (!t->negligible && ((t->high_by > t->contrast.by && significant(t, t->high_by, level)) ||
-	                            (t->low_by < t->contrast.by && significant(t, t->low_by, level))))
+	else if (!t->negligible && ((t->high_by > t->contrast.by && is_significant(t, t->high_by, level)) ||
+	                            (t->low_by < t->contrast.by && is_significant(t, t->low_by, level))))
 		c->verdict = BSV_HIDDEN;
 }
 
 /*
- * Cpu time at one speed of the machine is the one test that small changes show in; the others ask the same of latencies, which resemble each other, and of
- * shares, which small changes do not move. So it may be false as often as they may be together.
+ *
+ * Cpu time at one speed of the machine is the only test in which small changes show. The other tests are of latencies, which resemble each other, and of
+ * shares, which small changes do not move. So the tests of cpu time together may err as often as all other tests together.
  */
-static void weigh(const struct work *w, double *weights)
+static void weights_fill(const struct work *w, double *weights)
 {
 	size_t computing = 0;
 
@@ -543,7 +549,7 @@ static int judge_all(struct work *w)
 	if (r >= 0) {
 		for (size_t i = 0; i < w->n_tests; i++)
 			p[i] = w->tests[i].change->p;
-		weigh(w, weights);
+		weights_fill(w, weights);
 		bsv_holm(p, weights, w->n_tests, BSV_ALPHA, levels, order);
 		for (size_t i = 0; i < w->n_tests; i++)
 			test_judge(&w->tests[i], levels[i]);
@@ -558,7 +564,7 @@ static int judge_all(struct work *w)
 
 /* ---- mix and speed ---- */
 
-static int64_t rounded(long double x)
+static int64_t round_ns(long double x)
 {
 	return x >= 0x1p62L ? INT64_C(1) << 62 : x <= -0x1p62L ? -(INT64_C(1) << 62) : (int64_t)llroundl(x);
 }
@@ -572,8 +578,8 @@ static size_t executions_of(const struct bsv_side *s)
 	return ret;
 }
 
-/* Kitagawa's: what is due to shares, against the mean of all of A, and what to means. */
-static void shifts(struct bsv_comparison *c)
+/* Kitagawa's decomposition: the part due to shares, against the mean of all of A, and the part due to means. */
+static void mix_and_speed(struct bsv_comparison *c)
 {
 	long double all_a = 0, all_b = 0, mix = 0, speed = 0;
 
@@ -584,17 +590,17 @@ static void shifts(struct bsv_comparison *c)
 	for (size_t i = 0; i < c->n; i++) {
 		struct bsv_pair *p = &c->pairs[i];
 		long double m_a = p->a ? p->mean_a : p->mean_b, m_b = p->b ? p->mean_b : p->mean_a;
-		int64_t told_mix = rounded(mix), told_speed = rounded(speed);
+		int64_t told_mix = round_ns(mix), told_speed = round_ns(speed);
 
 		mix += ((long double)p->share_b - p->share_a) * ((m_a + m_b) / 2 - all_a);
 		speed += ((long double)p->share_a + p->share_b) / 2 * (m_b - m_a);
-		p->by_mix = rounded(mix) - told_mix;
-		p->by_speed = rounded(speed) - told_speed;
+		p->by_mix = round_ns(mix) - told_mix;
+		p->by_speed = round_ns(speed) - told_speed;
 		c->by_mix += p->by_mix;
 		c->by_speed += p->by_speed;
 	}
-	/* of two numbers that were rounded, the sum may be 1 off: the larger one has it */
-	c->by = rounded(all_b - all_a);
+	/* rounding may leave the sum off by 1; the larger part takes the difference */
+	c->by = round_ns(all_b - all_a);
 	if (c->n && c->by != c->by_mix + c->by_speed) {
 		int64_t off = c->by - c->by_mix - c->by_speed;
 		bool to_speed = fabsl(speed) >= fabsl(mix);
@@ -634,7 +640,7 @@ static size_t entries_fill(struct entry *to, const struct bsv_side *s, bool in_b
 	return n;
 }
 
-/* All groups (or tallies) of both sides, those that belong together beside each other. NULL: no memory. Owned by the caller. */
+/* All groups (or tallies) of both sides, ordered so that those to compare are adjacent. Owned by the caller; NULL: no memory. */
 static struct entry *entries_new(const struct bsv_side *a, const struct bsv_side *b, bool tallies, size_t *ret_n)
 {
 	struct entry *ret;
@@ -654,7 +660,7 @@ static struct entry *entries_new(const struct bsv_side *a, const struct bsv_side
 	return ret;
 }
 
-/* How many of @n entries are of the first one's group. */
+/* The number of leading entries that belong to the first one's group. */
 static size_t run_of(const struct entry *e, size_t n)
 {
 	size_t ret = 1;
@@ -682,7 +688,7 @@ static void pair_fill(struct bsv_pair *p, const struct entry *e, size_t n, size_
 	p->mean_b = p->n_b ? (double)(sum_b / p->n_b) : 0;
 }
 
-static int room_for(struct work *w, const struct entry *e, size_t n, size_t runs)
+static int work_alloc(struct work *w, const struct entry *e, size_t n, size_t runs)
 {
 	size_t most = 1;
 
@@ -735,7 +741,7 @@ static void compare_endings(struct work *w, const struct entry *e, size_t n)
 	}
 }
 
-/* The percentile to attribute: one that changed, the median first; of what did not change the median. */
+/* The percentile to attribute: one that changed, the median first; if none changed, the median. */
 static enum bsv_tested to_attribute(const struct bsv_pair *p)
 {
 	static const enum bsv_tested first[] = { BSV_P50, BSV_P10, BSV_P99 };
@@ -746,7 +752,7 @@ static enum bsv_tested to_attribute(const struct bsv_pair *p)
 	return BSV_P50;
 }
 
-static void attribute(struct work *w, const struct entry *e, size_t n)
+static void attribute_all(struct work *w, const struct entry *e, size_t n)
 {
 	size_t at = 0;
 
@@ -760,7 +766,7 @@ static void attribute(struct work *w, const struct entry *e, size_t n)
 	}
 }
 
-static int compare(struct work *w, const struct bsv_side *a, const struct bsv_side *b)
+static int compare_all(struct work *w, const struct bsv_side *a, const struct bsv_side *b)
 {
 	size_t n_groups = 0, n_tallies = 0;
 	struct entry *groups = entries_new(a, b, false, &n_groups), *tallies = entries_new(a, b, true, &n_tallies);
@@ -772,7 +778,7 @@ static int compare(struct work *w, const struct bsv_side *a, const struct bsv_si
 	if (!w->c->pairs || !w->c->endings)
 		r = -1;
 	if (r >= 0)
-		r = room_for(w, groups, n_groups, (BSV_LATENCIES + 1) * n_groups + 3 * n_tallies);
+		r = work_alloc(w, groups, n_groups, (BSV_LATENCIES + 1) * n_groups + 3 * n_tallies);
 	if (r >= 0)
 		r = compare_groups(w, groups, n_groups, executions_of(a), executions_of(b));
 	if (r >= 0) {
@@ -780,8 +786,8 @@ static int compare(struct work *w, const struct bsv_side *a, const struct bsv_si
 		r = judge_all(w);
 	}
 	if (r >= 0) {
-		attribute(w, groups, n_groups);
-		shifts(w->c);
+		attribute_all(w, groups, n_groups);
+		mix_and_speed(w->c);
 	}
 	free(groups);
 	free(tallies);
@@ -795,7 +801,7 @@ int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const stru
 	int r;
 
 	*ret = (struct bsv_comparison){ 0 };
-	r = compare(&w, a, b);
+	r = compare_all(&w, a, b);
 	free(w.pool_a);
 	free(w.pool_b);
 	free(w.scratch);

@@ -1,15 +1,15 @@
 /*
- * compare.h -- recordings of A with recordings of B, group by group: what changed, how sure that is, and where it came from.
  *
- * TESTS        Of each group p10, p50 and p99 from end to end; of each app, model and path the shares of deadlines missed, of executions
- *              answered, and of executions that failed for another reason than a deadline. All are corrected together for their number, by Holm: one false change among all in 5 of 100 comparisons.
- *              Where recordings have the time of the reference computation: of each group the cpu time of a run, too, at one speed of the machine (compute.h);
- *              then half of what may be false is for these, because small changes show in them.
- * UNIT         With several recordings of a side the recording is the unit, and the error is that between recordings. With one of each side it is
- *              the block bootstrap's within them, and what the machine alone may move is assumed: @margin.
- * HOLES        A change counts only if it is one whatever the executions were like that holes may hide; and where a loss touches a group,
- *              no change is not said of it.
- * ATTRIBUTION  Of executions near the percentile that changed, the means of the phases, which sum to the change. Not tested.
+ * compare.h -- compares the recordings of side A with those of side B, group by group: what changed, how certain that is, and in which phase.
+ *
+ * TESTS        Of each group: p10, p50 and p99 from end to end. Of each app, model and path: the shares of deadlines missed, of executions answered, and of
+ *              executions that failed for another reason than a deadline. Holm's procedure corrects all tests together: in 5 of 100 comparisons one
+ *              change is false. Where recordings contain the time of the reference computation, also of each group the cpu time of a run at one speed
+ *              of the machine (compute.h); these tests get half of the permitted error, because small changes show in them.
+ * UNIT         With several recordings of a side, the recording is the unit, and the error is the one between recordings. With one recording of each
+ *              side, the error is that of the block bootstrap within them, and the effect of the machine alone is assumed: @margin.
+ * HOLES        A change counts only if it holds whatever the hidden executions were like. Where a loss touches a group, "no change" is not reported.
+ * ATTRIBUTION  The means of the phases over executions near the percentile that changed; they add up to the change. Not tested.
  */
 #ifndef BSV_STATS_COMPARE_H
 #define BSV_STATS_COMPARE_H
@@ -18,13 +18,13 @@
 #include "stats/estimate.h"
 
 enum {
-	BSV_COMPARED_MIN = 32, /* executions of a group in A, for its p10 and median; in B half as many */
-	BSV_TAILED_MIN = 400,  /* for its p99 */
-	BSV_COUNTED_MIN = 16,  /* executions, for shares; in B half as many */
+	BSV_COMPARED_MIN = 32, /* fewest executions of a group in A for p10 and p50; in B half as many */
+	BSV_TAILED_MIN = 400,  /* fewest executions for p99 */
+	BSV_COUNTED_MIN = 16,  /* fewest executions for shares; in B half as many */
 	BSV_RECORDINGS_MOST = 32
 };
 
-#define BSV_NEGLIGIBLE 0.147 /* an effect that is less: Romano et al., 2006 */
+#define BSV_NEGLIGIBLE 0.147 /* effects below this are negligible: Romano et al., 2006 */
 #define BSV_ALPHA 0.05
 
 enum bsv_tested { BSV_P10, BSV_P50, BSV_P99, BSV_LATENCIES };
@@ -32,87 +32,89 @@ enum bsv_tested { BSV_P10, BSV_P50, BSV_P99, BSV_LATENCIES };
 extern const double bsv_tested_percent[BSV_LATENCIES];
 
 enum bsv_changed {
-	BSV_TOO_FEW,  /* executions in A */
-	BSV_VANISHED, /* executions in B: A had enough */
-	BSV_HIDDEN,   /* a hole, or what is not known, could make it either */
+	BSV_TOO_FEW,  /* too few executions in A */
+	BSV_VANISHED, /* enough executions in A, too few in B */
+	BSV_HIDDEN,   /* hidden or unknown executions could decide it either way */
 	BSV_SAME,
 	BSV_CHANGED
 };
 
 struct bsv_change {
-	double a, b;      /* the percentile, ns, a mean over recordings; or the share, 0 to 1 */
-	double by;        /* b / a - 1; of a share b - a */
-	double low, high; /* of by, at the level that the test was held against */
+	double a, b;      /* the percentile, ns, mean over recordings; or the share, 0 to 1 */
+	double by;        /* b / a - 1; for a share b - a */
+	double low, high; /* limits of by, at the level of the test */
 	double p;
 	enum bsv_changed verdict;
 };
 
 struct bsv_pair {
-	const struct bsv_group *a, *b; /* borrowed, of the first recording that has it; NULL: none of that side has */
-	size_t n_a, n_b, of_a, of_b;   /* executions; recordings that have it */
+	const struct bsv_group *a,
+		*b; /* borrowed, of the first recording that has the group; NULL: no recording of that side has it */
+	size_t n_a, n_b, of_a, of_b; /* n: executions; of: recordings that have the group */
 	struct bsv_change latency[BSV_LATENCIES];
 	struct bsv_change
-		compute; /* cpu time of a run, geometric means at the speed that the machine had in the mean; too few: not judged */
-	bool tested;          /* it is in both, and of the following all is known */
-	enum bsv_tested near; /* what parts are of */
+		compute;      /* cpu time of a run, geometric means at the machine's mean speed; too few: not judged */
+	bool tested;          /* whether the group is in both sides; then all members below are known */
+	enum bsv_tested near; /* percentile that parts belong to */
 	double parts
-		[BSV_PHASES]; /* ns: of executions near that percentile, each phase's mean in B less that in A; e2e is their sum */
-	double cliff[BSV_PHASES]; /* effect size: -1 to 1 */
+		[BSV_PHASES]; /* ns: mean of each phase in B less that in A, over executions near that percentile; e2e is their sum */
+	double cliff[BSV_PHASES]; /* effect sizes, -1 to 1 */
 	int64_t p50_a[BSV_PHASES], p50_b[BSV_PHASES];
-	/* of the change of the mean of all executions: what this group's share of them did, and what its own mean did */
+	/* of the change of the mean of all executions: the part of this group's share, and the part of its own mean */
 	int64_t by_mix, by_speed;
-	double share_a, share_b, mean_a, mean_b; /* of all executions, 0 to 1; from end to end, ns */
+	double share_a, share_b, mean_a, mean_b; /* share: of all executions, 0 to 1; mean: from end to end, ns */
 };
 
 struct bsv_ending_pair {
-	const struct bsv_tally *a, *b;                   /* as in a pair */
-	size_t ended_a, ended_b, answered_a, answered_b; /* executions */
+	const struct bsv_tally *a, *b;                   /* as in bsv_pair */
+	size_t ended_a, ended_b, answered_a, answered_b; /* number of executions */
 	size_t deadlines_a, deadlines_b, missed_a, missed_b;
-	double per_second_a, per_second_b; /* ended, while there were any; NaN: of fewer than 2 */
-	bool deadlines;                    /* some execution is known to have had one */
+	double per_second_a, per_second_b; /* executions ended per second; NaN: fewer than 2 executions */
+	bool deadlines;                    /* whether some execution is known to have had a deadline */
 	size_t due_a, due_b, failed_a, failed_b;
-	/* of those with a deadline, that missed it; of all, that were answered; of those due, that failed for another reason than a deadline */
+	/* shares: missed, of those with a deadline; answered, of all ended; failed for another reason than a deadline, of those due */
 	struct bsv_change misses, answers, failures;
 };
 
-/* What a comparison takes for granted. */
+/* Assumptions of a comparison. */
 struct bsv_terms {
-	double least;  /* percent of a percentile that a change is worth talking of */
-	double margin; /* percent that the machine alone may move p50 by, between one recording and one other */
-	double slower; /* by what factor B's machine was busier: that explains as much of a change in its direction; 1: as busy */
+	double least;  /* least change worth reporting, percent of a percentile */
+	double margin; /* percent by which the machine alone may move p50 between two recordings */
+	double slower; /* factor by which B's machine was busier, which explains as much of a change in its direction; 1: equally busy */
 };
 
 struct bsv_comparison {
-	struct bsv_pair *pairs;          /* in the order of groups */
-	size_t n, common;                /* in both */
-	struct bsv_ending_pair *endings; /* in the order of tallies */
+	struct bsv_pair *pairs;          /* ordered by group */
+	size_t n, common;                /* common: number of pairs in both sides */
+	struct bsv_ending_pair *endings; /* ordered by tally */
 	size_t n_endings;
-	size_t tests;                 /* that hold together */
-	bool referenced;              /* some cpu time was compared at one speed of the machine */
-	bool single;                  /* one recording of each side: a margin is assumed */
-	int64_t by, by_mix, by_speed; /* the mean of all: by = by_mix + by_speed, which are the sums over all pairs */
+	size_t tests;    /* number of tests that were corrected together */
+	bool referenced; /* whether some cpu time was compared at one speed of the machine */
+	bool single;     /* whether each side is one recording, so that a margin is assumed */
+	int64_t by, by_mix,
+		by_speed; /* change of the mean of all executions: by = by_mix + by_speed, the sums over all pairs */
 };
 
-/* The recordings of a side. Borrowed by the comparison. */
+/* The recordings of a side. The comparison borrows them. */
 struct bsv_side {
 	const struct bsv_samples *const *of;
-	size_t n; /* above 0 */
+	size_t n; /* number of recordings, above 0 */
 };
 
-/* BSA_E_ENV: no memory; *ret is for bsv_comparison_fini on failure too. */
+/* BSA_E_ENV: no memory; pass *ret to bsv_comparison_fini after an error, too. */
 int bsv_compare(struct bsv_comparison *ret, const struct bsv_side *a, const struct bsv_side *b,
                 const struct bsv_terms *terms, struct bsa_err *err);
 
-/* All 0 is fine. */
+/* Accepts a struct that is all 0. */
 void bsv_comparison_fini(struct bsv_comparison *c);
 
-/* By how much a machine alone is taken to move a tested percentile, if there is a @single recording of each side; as `by`: 0.25. */
+/* The change of a tested percentile that is attributed to the machine alone, if each side is a @single recording; as `by`: 0.25. */
 double bsv_margin(enum bsv_tested tested, const struct bsv_terms *terms, bool single);
 
-/* Likewise cpu time that was taken to one speed. */
+/* The same for cpu time that was taken to one speed. */
 double bsv_compute_margin(const struct bsv_terms *terms, bool single);
 
-/* Is @phase one of this pair, and not just 0 in both? */
+/* Is @phase part of this pair, and not 0 in both sides? */
 bool bsv_pair_has(const struct bsv_pair *p, int phase);
 
 #endif

@@ -1,4 +1,4 @@
-/* compute.c -- see compute.h. */
+/* compute.c -- see compute.h. Sums by block, then a plane fitted to the blocks of all recordings. */
 #include "stats/compute.h"
 
 #include <math.h>
@@ -8,15 +8,15 @@
 
 enum { IN_BLOCK_MIN = 2, BLOCKS_MIN = 4 };
 
-#define HARDLY 1e-9 /* blocks whose influence varies by no more say nothing of its slope */
+#define HARDLY 1e-9 /* an influence that varies less within the blocks gives no slope */
 
-/* By block, and of all. */
+/* Sums by block; the last element is the sum of all blocks. */
 struct sums {
 	double sum[BSV_COMPUTE_BLOCKS + 1];
 	size_t n[BSV_COMPUTE_BLOCKS + 1];
 };
 
-/* Where in time the samples are. A hostile recording may say any time. */
+/* The time range of the samples, as doubles, because a hostile recording may contain any time. */
 struct span {
 	double from, length;
 };
@@ -47,7 +47,7 @@ static void sums_add(struct sums *s, unsigned block, double value)
 	s->n[BSV_COMPUTE_BLOCKS]++;
 }
 
-/* Logarithms. */
+/* Sums of logarithms of the values. */
 static struct sums sums_of(const struct bsv_series *s, const struct span *span)
 {
 	int64_t low = bsv_percentile(s->sorted, s->n, 1), high = bsv_percentile(s->sorted, s->n, 99);
@@ -61,16 +61,16 @@ static struct sums sums_of(const struct bsv_series *s, const struct span *span)
 	return ret;
 }
 
-static double share(double delay, double run)
+static double run_share(double delay, double run)
 {
 	return run > 0 ? fmin(fmax(delay / run, 0), 1) : 0;
 }
 
-static struct bsv_computed_block block_made(const struct sums all[4], unsigned k)
+static struct bsv_computed_block block_mean(const struct sums all[4], unsigned k)
 {
 	return (struct bsv_computed_block){ .cpu = all[0].sum[k] / (double)all[0].n[k],
 		                            .influence = { [BSV_SPEED] = all[1].sum[k] / (double)all[1].n[k],
-		                                           [BSV_CROWD] = share(all[2].sum[k], all[3].sum[k]) },
+		                                           [BSV_CROWD] = run_share(all[2].sum[k], all[3].sum[k]) },
 		                            .weight = (double)all[0].n[k] };
 }
 
@@ -89,15 +89,15 @@ bool bsv_computed_of(struct bsv_computed *ret, const struct bsv_computing *of)
 		sums_add(&all[2], block_of(&span, of->cpu.at[i]), (double)of->delay[i]);
 		sums_add(&all[3], block_of(&span, of->cpu.at[i]), (double)of->run[i]);
 	}
-	ret->all = block_made(all, BSV_COMPUTE_BLOCKS);
+	ret->all = block_mean(all, BSV_COMPUTE_BLOCKS);
 	for (unsigned k = 0; k < BSV_COMPUTE_BLOCKS; k++)
 		if (all[0].n[k] >= IN_BLOCK_MIN && all[1].n[k])
-			ret->blocks[ret->n++] = block_made(all, k);
+			ret->blocks[ret->n++] = block_mean(all, k);
 	return ret->n >= BLOCKS_MIN;
 }
 
-/* The mean of the blocks, whose weights are so many blocks together. */
-static struct bsv_computed_block mean_of(const struct bsv_computed *c)
+/* The mean of the blocks. Its weight is the mean weight of a block. */
+static struct bsv_computed_block blocks_mean(const struct bsv_computed *c)
 {
 	struct bsv_computed_block ret = { .weight = 0 };
 
@@ -114,14 +114,14 @@ static struct bsv_computed_block mean_of(const struct bsv_computed *c)
 	return ret;
 }
 
-/* Sums of products of what blocks are off the mean of their recording. */
+/* Sums of products of the deviations of blocks from the mean of their recording. */
 struct products {
 	double xx[BSV_INFLUENCES][BSV_INFLUENCES], xy[BSV_INFLUENCES], yy, blocks;
 };
 
 static void products_add(struct products *p, const struct bsv_computed *c)
 {
-	struct bsv_computed_block mean = mean_of(c);
+	struct bsv_computed_block mean = blocks_mean(c);
 
 	for (unsigned k = 0; k < c->n; k++) {
 		const struct bsv_computed_block *b = &c->blocks[k];
@@ -139,8 +139,8 @@ static void products_add(struct products *p, const struct bsv_computed *c)
 	p->blocks += c->n;
 }
 
-/* Invert p->xx, as far as influences vary: rows and columns of those that do not are 0. */
-static void invert(double ret[BSV_INFLUENCES][BSV_INFLUENCES], const struct products *p)
+/* Invert p->xx for the influences that vary: rows and columns of the others are 0. */
+static void products_invert(double ret[BSV_INFLUENCES][BSV_INFLUENCES], const struct products *p)
 {
 	double a = p->xx[0][0], b = p->xx[0][1], d = p->xx[1][1], det = a * d - b * b;
 
@@ -164,7 +164,7 @@ struct bsv_slopes bsv_computed_slopes(const struct bsv_computed *of, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		products_add(&p, &of[i]);
-	invert(ret.covariance, &p);
+	products_invert(ret.covariance, &p);
 	rest = p.yy;
 	for (int i = 0; i < BSV_INFLUENCES; i++) {
 		for (int j = 0; j < BSV_INFLUENCES; j++)
@@ -178,8 +178,9 @@ struct bsv_slopes bsv_computed_slopes(const struct bsv_computed *of, size_t n)
 	return ret;
 }
 
-/* What the slopes make of influences that are @apart. */
-static double tilt(const struct bsv_slopes *s, const double to[BSV_INFLUENCES], const double from[BSV_INFLUENCES])
+/* The change of cpu time that the slopes predict between the influences @from and @to. */
+static double slopes_predict(const struct bsv_slopes *s, const double to[BSV_INFLUENCES],
+                             const double from[BSV_INFLUENCES])
 {
 	double ret = 0;
 
@@ -191,16 +192,16 @@ static double tilt(const struct bsv_slopes *s, const double to[BSV_INFLUENCES], 
 struct bsv_estimate bsv_computed_at(const struct bsv_computed *c, const struct bsv_slopes *s,
                                     const double influence[BSV_INFLUENCES])
 {
-	struct bsv_computed_block mean = mean_of(c);
+	struct bsv_computed_block mean = blocks_mean(c);
 	double rest = 0;
 
 	for (unsigned k = 0; k < c->n; k++) {
 		const struct bsv_computed_block *b = &c->blocks[k];
-		double e = b->cpu - mean.cpu - tilt(s, b->influence, mean.influence);
+		double e = b->cpu - mean.cpu - slopes_predict(s, b->influence, mean.influence);
 
 		rest += b->weight / mean.weight / c->n * e * e;
 	}
-	return (struct bsv_estimate){ .value = c->all.cpu + tilt(s, influence, c->all.influence),
+	return (struct bsv_estimate){ .value = c->all.cpu + slopes_predict(s, influence, c->all.influence),
 		                      .variance = rest / (c->n - 1),
 		                      .freedom = c->n - 1 };
 }

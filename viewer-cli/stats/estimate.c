@@ -1,4 +1,4 @@
-/* estimate.c -- see estimate.h. */
+/* estimate.c -- see estimate.h. Counts by block stand for the samples, so that drawing costs the same for any number of samples. */
 #include "stats/estimate.h"
 
 #include <math.h>
@@ -12,12 +12,12 @@ enum {
 	REPLICATES = 250,
 	BLOCKS_MANY = 32,
 	BLOCKS_FEW = 8,
-	IN_BLOCK_MIN = 4, /* samples on average; with fewer, blocks are fewer */
-	CELLS_MAX = 1024  /* the values that a drawn percentile can have */
+	IN_BLOCK_MIN = 4, /* average samples in a block; fewer samples make fewer blocks */
+	CELLS_MAX = 1024  /* number of values that a drawn percentile can have */
 };
 
 /* splitmix64 */
-static uint64_t next(uint64_t *state)
+static uint64_t random_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
@@ -28,7 +28,7 @@ static uint64_t next(uint64_t *state)
 
 /* ---- blocks of time ---- */
 
-/* Where in time the samples are. A hostile recording may say any time. */
+/* The time range of the samples, as doubles, because a hostile recording may contain any time. */
 struct span {
 	double from, length;
 };
@@ -58,15 +58,15 @@ static unsigned blocks_for(size_t n, unsigned wanted)
 	return most < 2 ? 2 : most < wanted ? (unsigned)most : wanted;
 }
 
-/* How often each of @blocks blocks is drawn. */
-static void draw(unsigned *times, unsigned blocks, uint64_t *state)
+/* Draw blocks with replacement: how often each of @blocks is drawn. */
+static void blocks_draw(unsigned *times, unsigned blocks, uint64_t *state)
 {
 	memset(times, 0, blocks * sizeof(*times));
 	for (unsigned i = 0; i < blocks; i++)
-		times[next(state) % blocks]++;
+		times[random_next(state) % blocks]++;
 }
 
-/* Of what was drawn: sums, so that nothing has to be kept. */
+/* Sums over the draws, so that no draw needs to be kept. */
 struct drawn {
 	double n, sum, squares;
 };
@@ -78,7 +78,7 @@ static void drawn_add(struct drawn *d, double x)
 	d->squares += x * x;
 }
 
-/* The variance that blocks in use say; drawing them with replacement makes it smaller by one of them. */
+/* The variance over the draws, corrected: drawing @used blocks with replacement underestimates it by one block. */
 static double drawn_variance(const struct drawn *d, unsigned used)
 {
 	double mean = d->n ? d->sum / d->n : 0, v;
@@ -91,16 +91,16 @@ static double drawn_variance(const struct drawn *d, unsigned used)
 
 /* ---- percentiles ---- */
 
-/* One way to cut the time: counts[block][cell] samples are not larger than the value of the cell. */
+/* One division of the time into blocks: counts[block][cell] samples are not larger than the cell's value. */
 struct cut {
-	unsigned blocks, used; /* used: blocks with a sample in them */
+	unsigned blocks, used; /* used: number of blocks that contain a sample */
 	uint32_t *counts, in[BLOCKS_MANY];
 };
 
 struct bsv_blocks {
 	struct bsv_series series;
 	size_t cells;
-	int64_t *values; /* of each cell */
+	int64_t *values; /* value of each cell */
 	struct cut cuts[2];
 };
 
@@ -153,7 +153,7 @@ struct bsv_blocks *bsv_blocks_new(const struct bsv_series *s)
 	b->values = malloc(b->cells * sizeof(*b->values));
 	if (!b->values)
 		return bsv_blocks_free(b);
-	for (size_t i = 0; i < b->cells; i++) /* the last one is the largest of all */
+	for (size_t i = 0; i < b->cells; i++) /* the last cell has the largest value */
 		b->values[i] = s->sorted[(i + 1) * s->n / b->cells - 1];
 	if (cut_fill(b, &b->cuts[0], &span, BLOCKS_MANY) < 0 || cut_fill(b, &b->cuts[1], &span, BLOCKS_FEW) < 0)
 		return bsv_blocks_free(b);
@@ -171,13 +171,13 @@ struct bsv_blocks *bsv_blocks_free(struct bsv_blocks *b)
 	return NULL;
 }
 
-/* Nothing takes less than no time; and a logarithm needs more than that. */
+/* The logarithm; durations below 1 ns count as 1 ns. */
 static double log_of(int64_t ns)
 {
 	return log(ns < 1 ? 1 : (double)ns);
 }
 
-/* The percentile of blocks that were drawn so often. */
+/* The percentile of the blocks, each counted @times[block] times. */
 static int64_t drawn_percentile(const struct bsv_blocks *b, const struct cut *c, const unsigned *times, double percent)
 {
 	size_t low = 0, high = b->cells - 1;
@@ -208,7 +208,7 @@ static double percentile_variance(const struct bsv_blocks *b, const struct cut *
 	for (int i = 0; i < REPLICATES; i++) {
 		size_t some = 0;
 
-		draw(times, c->blocks, &state);
+		blocks_draw(times, c->blocks, &state);
 		for (unsigned k = 0; k < c->blocks; k++)
 			some += (size_t)times[k] * c->in[k];
 		if (some)
@@ -253,7 +253,7 @@ static double share_variance(const struct counted *c)
 	for (int i = 0; i < REPLICATES; i++) {
 		double n = 0, of = 0;
 
-		draw(times, c->blocks, &state);
+		blocks_draw(times, c->blocks, &state);
 		for (unsigned k = 0; k < c->blocks; k++) {
 			n += times[k] * c->n[k];
 			of += times[k] * c->of[k];
@@ -278,7 +278,7 @@ struct bsv_share bsv_share_of(const uint8_t *bits, const int64_t *at, size_t n, 
 	if (!ret.of)
 		return ret;
 	span = span_of(at, n);
-	/* what independent executions would say is the least */
+	/* independent executions give the least variance */
 	ret.estimate = (struct bsv_estimate){ bsv_share_angle((double)ret.n, (double)ret.of),
 		                              1 / (4 * (double)ret.of + 2), INFINITY };
 	for (size_t k = 0; k < 2; k++) {
@@ -349,7 +349,7 @@ double bsv_contrast_reach(const struct bsv_contrast *c, double alpha)
 	return c->error <= 0 ? 0 : c->error * bsv_student_quantile(alpha / 2, c->freedom);
 }
 
-/* Tests in the order of Holm's procedure. */
+/* The input of Holm's procedure, for sorting. */
 struct weighted {
 	const double *p, *weights;
 };
@@ -373,7 +373,7 @@ static int by_p(const void *x, const void *y, void *ctx)
 void bsv_holm(const double *p, const double *weights, size_t n, double alpha, double *levels, size_t *order)
 {
 	struct weighted w = { p, weights };
-	double rest = 0, level = alpha; /* level: of all that are left */
+	double rest = 0, level = alpha; /* level: for all tests left together */
 	bool rejects = true;
 
 	for (size_t i = 0; i < n; i++) {
@@ -383,7 +383,7 @@ void bsv_holm(const double *p, const double *weights, size_t n, double alpha, do
 	if (n)
 		qsort_r(order, n, sizeof(*order), by_p, &w);
 	for (size_t i = 0; i < n; i++) {
-		/* after the first that is not significant, none is: all others are held against what it was */
+		/* after the first test that is not significant, no other is: all others keep its level */
 		if (rejects)
 			level = alpha / rest;
 		levels[order[i]] = level * weight_of(&w, order[i]);

@@ -1,4 +1,3 @@
-/* group.c -- see group.h. */
 #include "stats/group.h"
 
 #include <stdlib.h>

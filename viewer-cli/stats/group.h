@@ -1,6 +1,7 @@
 /*
- * group.h -- executions that may be compared with each other: the same app, model and path, all cold or all warm, recorded on
- * the same sides.
+ *
+ * group.h -- groups of executions that may be compared with each other: the same app, model and path, all cold or all warm, recorded on the
+ * same sides.
  */
 #ifndef BSV_STATS_GROUP_H
 #define BSV_STATS_GROUP_H
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of an execution's time. The phases tile e2e. */
+/* The times of an execution. The phases add up to e2e. */
 enum bsv_phase {
 	BSV_E2E,
 	BSV_OVERHEAD,
@@ -30,7 +31,7 @@ enum bsv_phase {
 
 extern const char *const bsv_phase_names[BSV_PHASES];
 
-/* Durations, and when each was. */
+/* Durations, and the time of each. */
 struct bsv_times {
 	int64_t *ns, *at; /* n each, owned */
 	size_t n, room;
@@ -40,46 +41,47 @@ struct bsv_times {
 bool bsv_times_add(struct bsv_times *t, int64_t ns, int64_t at);
 void bsv_times_fini(struct bsv_times *t);
 
-/* Executions that are complete and were answered (status NONE), in the order of their numbers. */
+/* Complete executions with the status NONE, ordered by number. */
 struct bsv_group {
-	char *app, *model, *path, *sides; /* names are a stranger's; "" where unknown */
-	int cold;                         /* -1: not said, off bursts */
+	char *app, *model, *path, *sides; /* names come from strangers; "" where unknown */
+	int cold;                         /* 1: cold; 0: warm; -1: unknown, on paths other than burst */
 	size_t n;
-	int64_t *at;              /* n: when each began */
-	int64_t *ns[BSV_PHASES];  /* n each; all 0 of a phase: NULL */
-	__int128 sum[BSV_PHASES]; /* hostile lengths do not overflow it */
-	struct bsv_times cpu;     /* of those whose cpu time was read */
-	int64_t *delay, *run; /* cpu.n each, owned: of the run, how long its thread was ready and on no cpu; the run */
-	bool touched;         /* a loss may hide executions of this group */
-	double hidden;        /* the share of executions that are not among the n, 0 to 1: at most, as far as known */
+	int64_t *at;              /* n elements: start of each execution */
+	int64_t *ns[BSV_PHASES];  /* n elements each; NULL: the phase is 0 in all executions */
+	__int128 sum[BSV_PHASES]; /* sums, wide enough for hostile durations */
+	struct bsv_times cpu;     /* cpu times of the executions whose cpu time was read */
+	/* cpu.n elements each, owned: for how long the thread of the run was ready without a cpu; length of the run */
+	int64_t *delay, *run;
+	bool touched;  /* whether a loss may hide executions of this group */
+	double hidden; /* upper bound of the share of executions that are not among the n, 0 to 1 */
 };
 
-/* Put two groups into their order; 0: their executions may be compared. */
+/* Order of two groups; 0: their executions may be compared. */
 int bsv_group_compare(const struct bsv_group *a, const struct bsv_group *b);
 
-/* How an execution ended. */
+/* How an execution ended, as bits. */
 enum bsv_ending {
 	BSV_HAD_DEADLINE = 1,
 	BSV_MISSED = 2,
-	BSV_ENDED = 4,      /* its status is known */
-	BSV_DUE = 8,        /* and it is no missed deadline: there should be an answer */
+	BSV_ENDED = 4,      /* the status is known */
+	BSV_DUE = 8,        /* the status is known and not a missed deadline: an answer was due */
 	BSV_ANSWERED = 16,  /* status NONE */
-	BSV_UNANSWERED = 32 /* due, and not answered */
+	BSV_UNANSWERED = 32 /* an answer was due and did not arrive */
 };
 
-/* How all executions of one app, model and path ended: cold and warm, complete and not, in the order of their numbers. */
+/* The endings of all executions of one app, model and path: cold and warm, complete and not, ordered by number. */
 struct bsv_tally {
 	char *app, *model, *path;
 	size_t n;
-	int64_t *at;      /* n: when each began */
-	uint8_t *endings; /* n: enum bsv_ending */
+	int64_t *at;      /* n elements: start of each execution */
+	uint8_t *endings; /* n elements: enum bsv_ending */
 	size_t unsure,
-		unsure_ended; /* of how many it is not known whether they missed a deadline; and how they ended */
-	bool touched;         /* as in a group */
+		unsure_ended; /* number of executions that may or may not have missed a deadline; and whose ending is unknown */
+	bool touched;         /* as in bsv_group */
 	double hidden;
 };
 
-/* Put two tallies into their order; 0: their executions may be compared. */
+/* Order of two tallies; 0: their executions may be compared. */
 int bsv_tally_compare(const struct bsv_tally *a, const struct bsv_tally *b);
 
 #endif

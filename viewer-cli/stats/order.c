@@ -1,4 +1,4 @@
-/* order.c -- see order.h: by digits, and by merging. */
+/* order.c -- see order.h. A radix sort, and a merge of two sorted sets. */
 #include "stats/order.h"
 
 #include <stdlib.h>
@@ -13,20 +13,20 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* As numbers without a sign, in the same order. */
-static uint64_t key(int64_t value)
+/* Unsigned numbers in the same order. */
+static uint64_t sort_key(int64_t value)
 {
 	return (uint64_t)value ^ UINT64_C(1) << 63;
 }
 
-/* By the digit at @shift, stably. False: they all have the same one, and nothing was moved. */
-static int by_digit(const int64_t *from, size_t n, int64_t *to, unsigned shift)
+/* Sort by the digit at @shift, stably. False: all values have the same digit, and nothing was moved. */
+static int sort_digit(const int64_t *from, size_t n, int64_t *to, unsigned shift)
 {
 	size_t count[DIGITS] = { 0 }, at = 0;
 
 	for (size_t i = 0; i < n; i++)
-		count[key(from[i]) >> shift & (DIGITS - 1)]++;
-	if (count[key(from[0]) >> shift & (DIGITS - 1)] == n)
+		count[sort_key(from[i]) >> shift & (DIGITS - 1)]++;
+	if (count[sort_key(from[0]) >> shift & (DIGITS - 1)] == n)
 		return 0;
 	for (size_t d = 0; d < DIGITS; d++) {
 		size_t c = count[d];
@@ -35,7 +35,7 @@ static int by_digit(const int64_t *from, size_t n, int64_t *to, unsigned shift)
 		at += c;
 	}
 	for (size_t i = 0; i < n; i++)
-		to[count[key(from[i]) >> shift & (DIGITS - 1)]++] = from[i];
+		to[count[sort_key(from[i]) >> shift & (DIGITS - 1)]++] = from[i];
 	return 1;
 }
 
@@ -49,7 +49,7 @@ void bsv_sort(int64_t *values, size_t n, int64_t *scratch)
 		return;
 	}
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS)
-		if (by_digit(from, n, to, shift)) {
+		if (sort_digit(from, n, to, shift)) {
 			int64_t *other = from;
 
 			from = to;
@@ -61,7 +61,7 @@ void bsv_sort(int64_t *values, size_t n, int64_t *scratch)
 
 double bsv_cliff(const int64_t *a, size_t n_a, const int64_t *b, size_t n_b)
 {
-	size_t below = 0, upto = 0; /* of @a: smaller than b[i], and not larger */
+	size_t below = 0, upto = 0; /* number of @a's values smaller than b[i], and not larger than b[i] */
 	double larger = 0, smaller = 0;
 
 	for (size_t i = 0; i < n_b; i++) {

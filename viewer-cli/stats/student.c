@@ -1,4 +1,4 @@
-/* student.c -- see student.h: by the incomplete beta function. */
+/* student.c -- Student's t distribution from the incomplete beta function. */
 #include "stats/student.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static double log_gamma(double x)
 }
 
 /* The regularised incomplete beta function. */
-static double beta(double a, double b, double x)
+static double beta_regular(double a, double b, double x)
 {
 	double front;
 
@@ -60,7 +60,7 @@ double bsv_student_tail(double t, double freedom)
 		return 0.5 * erfc(t / sqrt(2));
 	if (isinf(t))
 		return t > 0 ? 0 : 1;
-	half = 0.5 * beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+	half = 0.5 * beta_regular(freedom / 2, 0.5, freedom / (freedom + t * t));
 	return t >= 0 ? half : 1 - half;
 }
 
