@@ -1,4 +1,4 @@
-/* burstscope.c -- questions in, answers out: finds the command and runs it. */
+/* burstscope.c -- finds the command and runs it. */
 #include <signal.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -20,18 +20,18 @@ const struct bsv_command *const bsv_commands[] = {
 
 enum { N_COMMANDS = sizeof(bsv_commands) / sizeof(*bsv_commands) - 1 };
 
-/* In their order; each with the first of its commands. */
+/* Titles in the usage, each with the first command of its group. */
 static const struct {
 	const struct bsv_command *first;
 	const char *title;
 } groups[] = {
 	{ &bsv_demo, "get a recording" },
-	{ &bsv_summary, "ask it" },
+	{ &bsv_summary, "analyse a recording" },
 	{ &bsv_diff, "compare and judge" },
-	{ &bsv_sql, "the rows themselves" },
+	{ &bsv_sql, "read and export rows" },
 };
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("usage: burstscope COMMAND [OPTION...] [INPUT]\n", to);
 	for (size_t i = 0; i < N_COMMANDS; i++) {
@@ -42,19 +42,18 @@ static void usage(FILE *to)
 	}
 	fputs("\nINPUT is a database, or the directory of a trace, which is imported first; by default the newest "
 	      "recording in\n"
-	      "the working directory. burstscope COMMAND --help shows how each is used; burstscope --version says "
-	      "which one\n"
-	      "this is.\n\n"
+	      "the working directory. burstscope COMMAND --help shows the use of a command; burstscope --version\n"
+	      "prints the version.\n\n"
 	      "Exit status: 0 done or passed, 1 a verdict that was asked for failed, 2 wrong usage, 3 a verdict that "
 	      "cannot tell "
 	      "(losses,\n"
-	      "or too few samples), 4 unreadable or wrong input, 5 the environment does not allow it, 130 stopped; 141 "
-	      "whoever\n"
-	      "read the output went away.\n",
+	      "or too few samples), 4 unreadable or wrong input, 5 the environment does not allow it, 130 stopped, 141 "
+	      "the reader\n"
+	      "closed the output.\n",
 	      to);
 }
 
-static const struct bsv_command *find(const char *name)
+static const struct bsv_command *command_find(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (!strcmp(name, bsv_commands[i]->name))
@@ -62,8 +61,8 @@ static const struct bsv_command *find(const char *name)
 	return NULL;
 }
 
-/* One line, whatever there is in it. @who may be NULL. */
-static void complain(const char *who, const char *text)
+/* Print one line, with unprintable letters escaped. @who may be NULL. */
+static void print_error(const char *who, const char *text)
 {
 	char *shown = bsv_printable(text, strlen(text), 0);
 
@@ -71,16 +70,16 @@ static void complain(const char *who, const char *text)
 	free(shown);
 }
 
-/* What was printed is out, or it is said that it is not. */
-static int told(void)
+/* Flush the standard output, and report if that fails. */
+static int output_flush(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return BSV_DONE;
-	complain(NULL, "the standard output cannot be written");
+	print_error(NULL, "the standard output cannot be written");
 	return BSV_ENVIRONMENT;
 }
 
-static int no_command(const char *name)
+static int command_missing(const char *name)
 {
 	const char *names[N_COMMANDS], *nearest;
 	struct bsa_err err = { "" };
@@ -94,11 +93,11 @@ static int no_command(const char *name)
 		bsa_fail(&err, 0, "no command '%s'; did you mean '%s'?", name, nearest);
 	else
 		bsa_fail(&err, 0, "no command '%s'; see burstscope --help", name);
-	complain(NULL, err.text);
+	print_error(NULL, err.text);
 	return BSV_USAGE;
 }
 
-static int run(const struct bsv_command *command, int argc, char **argv)
+static int command_run(const struct bsv_command *command, int argc, char **argv)
 {
 	alignas(max_align_t) char own[BSV_OPTIONS_MAX];
 	struct bsa_err err = { "" };
@@ -107,7 +106,7 @@ static int run(const struct bsv_command *command, int argc, char **argv)
 
 	if (r >= 0 && call.common.help) {
 		bsv_options_help(command);
-		return told();
+		return output_flush();
 	}
 	if (r >= 0)
 		r = command->run(&call, &err);
@@ -115,7 +114,7 @@ static int run(const struct bsv_command *command, int argc, char **argv)
 		r = bsa_fail(&err, BSA_E_ENV, "the standard output cannot be written");
 	if (r >= 0)
 		return r;
-	complain(command->name, err.text);
+	print_error(command->name, err.text);
 	return bsa_exit_status(r);
 }
 
@@ -124,29 +123,29 @@ int main(int argc, char **argv)
 	const struct bsv_command *command;
 	const char *name = argc > 1 ? argv[1] : "";
 
-	signal(SIGPIPE, SIG_DFL); /* whoever has seen enough of us ends us, with 141, and in silence */
-	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error like any other */
+	signal(SIGPIPE, SIG_DFL); /* a reader that closes our output ends us, silently, with 141 */
+	signal(SIGXFSZ, SIG_IGN); /* reaching the limit of file sizes is reported by write() */
 	if (!strcmp(name, "--version")) {
 		printf("burstscope %s\n", BURSTSCOPE_VERSION);
-		return told();
+		return output_flush();
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2)) {
-		usage(stdout);
-		return told();
+		print_usage(stdout);
+		return output_flush();
 	}
 	if (argc < 2) {
-		usage(stderr);
+		print_usage(stderr);
 		return BSV_USAGE;
 	}
-	if (!strcmp(name, "help") && !strcmp(argv[2], "--as")) /* for the build: pages and completions */
+	if (!strcmp(name, "help") && !strcmp(argv[2], "--as")) /* used by the build for manual pages and completions */
 		return bsv_describe(argc - 3, argv + 3);
-	if (!strcmp(name, "help")) { /* of a command */
-		command = find(argv[2]);
+	if (!strcmp(name, "help")) { /* help for one command */
+		command = command_find(argv[2]);
 		if (!command)
-			return no_command(argv[2]);
+			return command_missing(argv[2]);
 		bsv_options_help(command);
-		return told();
+		return output_flush();
 	}
-	command = find(name);
-	return command ? run(command, argc - 1, argv + 1) : no_command(name);
+	command = command_find(name);
+	return command ? command_run(command, argc - 1, argv + 1) : command_missing(name);
 }

@@ -1,8 +1,9 @@
 /*
- * command.h -- what a command of burstscope is: a row of this kind, in a file of its own below commands/.
  *
- * A command returns an exit status, or one of bsa_code and a sentence: only main prints that. Data goes to the standard
- * output, and everything else to standard error.
+ * command.h -- the row that describes a command of burstscope; each command is a file below commands/.
+ *
+ * A command returns an exit status, or a bsa_code and a sentence, which only main prints. Data goes to the standard output, and everything else to
+ * standard error.
  */
 #ifndef BSV_COMMAND_H
 #define BSV_COMMAND_H
@@ -14,57 +15,58 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Of all our programs. */
+/* Exit status of all our programs. */
 enum bsv_status {
-	BSV_DONE,   /* or passed */
-	BSV_FAILED, /* a check or verdict that was asked for */
+	BSV_DONE,   /* done, or passed */
+	BSV_FAILED, /* a check or verdict that the user asked for failed */
 	BSV_USAGE,
-	BSV_UNSURE,      /* losses, or too few samples */
-	BSV_INPUT,       /* unreadable, or wrong */
-	BSV_ENVIRONMENT, /* no LTTng, no permission, no space */
+	BSV_UNSURE,      /* losses, or too few samples, to tell */
+	BSV_INPUT,       /* input unreadable or invalid */
+	BSV_ENVIRONMENT, /* environment at fault: no LTTng, no permission, no space */
 };
 
 enum bsv_kind { BSV_SWITCH, BSV_TEXT, BSV_TEXTS, BSV_NUMBER, BSV_CHOICE, BSV_DURATION, BSV_SIZE };
 
 enum { BSV_TEXTS_MOST = 8 };
 
-/* Of an option that may be given more than once: in the order in which they were. */
+/* Values of an option that may be given more than once, in the order given. */
 struct bsv_texts {
 	const char *of[BSV_TEXTS_MOST];
 	size_t n;
 };
 
-/* A length of time that may be given, as in 5ms; or a size in bytes, as in 4M. */
+/* A duration, as 5ms, or a size in bytes, as 4M. */
 struct bsv_quantity {
 	bool given;
-	int64_t value; /* ns, or bytes; never below 0 */
+	int64_t value; /* value in ns or bytes; never negative */
 };
 
 /* A row with a NULL name ends a table. */
 struct bsv_option {
 	const char *name;
-	char letter; /* 0: none */
+	char letter; /* short name; 0: none */
 	enum bsv_kind kind;
-	const char *argument; /* what it is called in usage; a choice's are its choices, with | between them */
+	const char *argument; /* name of the argument in usage; for a choice its words, separated by | */
 	const char *says;
-	size_t offset; /* in the command's options, of a bool, const char *, struct bsv_texts, unsigned, int (which choice) or struct bsv_quantity */
-	const char *const *choices; /* ended by NULL */
-	unsigned least, most;       /* of a number */
+	/* offset in the command's options of a bool, const char *, struct bsv_texts, unsigned, int (index of the choice) or struct bsv_quantity */
+	size_t offset;
+	const char *const *choices; /* words of a choice, then NULL */
+	unsigned least, most;       /* range of a number */
 };
 
-/* What every command has. */
+/* Options of every command. */
 struct bsv_common {
 	bool help, quiet, verbose;
 };
 
-/* What commands that answer share: a command has those options whose bits are in its asks. */
+/* Options that many commands share: a command has the options whose bits are set in its asks. */
 enum bsv_asks {
 	BSV_ASK_FORMAT = 1,   /* --format, --csv-safe, --part, --show-sql, --no-pager, --color */
 	BSV_ASK_WHERE = 2,    /* --where */
 	BSV_ASK_WHEN = 4,     /* --from, --to */
 	BSV_ASK_LIMIT = 8,    /* --limit */
 	BSV_ASK_VERDICT = 16, /* --verdict */
-	BSV_ASK_ANY = 32      /* no option: it has an answer though there are no executions, or does not ask for any */
+	BSV_ASK_ANY = 32      /* not an option: the command works without executions */
 };
 
 enum bsv_color { BSV_COLOR_AUTO, BSV_COLOR_ALWAYS, BSV_COLOR_NEVER };
@@ -73,33 +75,33 @@ struct bsv_asked {
 	int format, color; /* enum bsv_format, enum bsv_color */
 	bool show_sql, no_pager, verdict, csv_safe;
 	const char *part, *where;     /* NULL: not given */
-	struct bsv_quantity from, to; /* since the first event of the recording */
-	unsigned limit;               /* rows of the first part; 0: not given */
+	struct bsv_quantity from, to; /* times since the first event of the recording */
+	unsigned limit;               /* number of rows of the first part; 0: not given */
 };
 
 struct bsv_call {
 	const struct bsv_command *command;
 	struct bsv_common common;
 	struct bsv_asked asked;
-	const void *options;         /* the command's own struct, all 0 where nothing was said */
-	const char *const *operands; /* n_operands of them, then NULL */
+	const void *options;         /* the command's own struct, all 0 where an option was not given */
+	const char *const *operands; /* n_operands words, then NULL */
 	size_t n_operands;
 	size_t n_before; /* operands before a `--`; n_operands, if there is none */
-	FILE *to;        /* where its answer is printed; NULL: the standard output. Borrowed */
-	unsigned most;   /* rows of each part of its answer; 0: any number */
+	FILE *to;        /* stream that the answer is printed to; NULL: the standard output. Borrowed */
+	unsigned most;   /* number of rows of each part of the answer; 0: no limit */
 };
 
 struct bsv_command {
 	const char *name, *operands, *says, *examples, *more;
 	const struct bsv_option *options;
-	size_t options_size, min, max; /* min and max: operands */
+	size_t options_size, min, max; /* min, max: number of operands */
 	unsigned asks;                 /* enum bsv_asks */
 	int (*run)(const struct bsv_call *call, struct bsa_err *err);
 };
 
-enum { BSV_OPTIONS_MAX = 256 }; /* bytes of a command's options */
+enum { BSV_OPTIONS_MAX = 256 }; /* size limit of a command's options, bytes */
 
-/* All of them, in the order in which they are shown, then NULL. */
+/* All commands in the order of the usage, then NULL. */
 extern const struct bsv_command *const bsv_commands[];
 
 extern const struct bsv_command bsv_cases, bsv_check, bsv_demo, bsv_diff, bsv_doctor, bsv_explain, bsv_export,

@@ -151,8 +151,8 @@ refuses()
 }
 
 refuses 2 '--slo FILE is missing' "$good"
-refuses 2 'line 1 asks for a baseline: --baseline INPUT is missing' --slo "$tmp/base.slo" "$good"
-refuses 2 "no 'xml'; there are table|json|csv|junit" --slo "$tmp/just.slo" --format xml "$good"
+refuses 2 'line 1 needs a baseline; add --baseline INPUT' --slo "$tmp/base.slo" "$good"
+refuses 2 "no 'xml'; write table|json|csv|junit" --slo "$tmp/just.slo" --format xml "$good"
 refuses 4 'No such file or directory' --slo "$tmp/none.slo" "$good"
 refuses 4 'Is a directory' --slo "$tmp" "$good"
 head -c 4096 "$good" >"$tmp/database.slo"

@@ -24,7 +24,7 @@ for command in 'nnburstd ' 'burstscope record -o shown/fifo -- nnburst-load ' 'b
 	'burstscope explain ' 'burstscope fairness ' 'burstscope record -o shown/fair -- nnburst-load '; do
 	grep -qF "\$ $command" out || wrong "not shown: $command"
 done
-grep -q 'What to try next' out || wrong 'what next?'
+grep -q 'Commands to try next' out || wrong 'what next?'
 for name in fifo fair; do
 	[[ -d shown/$name && -e shown/$name.db ]] || wrong "not kept: $name"
 	"$burstscope" sql -q --format csv shown/$name.db "SELECT count(*) > 0 FROM execution e JOIN app a ON a.id = e.app_id WHERE a.name = 'camera'" |

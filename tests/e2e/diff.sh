@@ -87,7 +87,7 @@ ends 0 before compact --verdict
 prints 'not distinguishable'
 prints 'A was recorded in full detail, B was not'
 ends 0 before elsewhere
-prints 'recorded on other machines: A: here; B: there'
+prints 'recorded on different machines: A: here; B: there'
 ends 0 before changed
 prints 'tracker is not the same model: in A it has 10 operations'
 
@@ -213,20 +213,20 @@ row 'photos/thumbnails burst warm p50 only in A'
 several 1 --verdict -- a1 -- b1
 several 1 --verdict -- a1 a2 a3 -- b1
 several 2 -- a1 a1 -- b1
-[[ $said == *'are one recording: it counts once in A' ]] || wrong "not refused as given twice: $said"
+[[ $said == *'are the same recording; name it once for A' ]] || wrong "not refused as given twice: $said"
 "$burstscope" diff "$tmp/a1.db" "$tmp/a2.db" "$tmp/b1.db" >"$tmp/out" 2>"$tmp/said" && wrong 'three recordings without --'
-grep -q 'with several a side a -- ends those of A' "$tmp/said" || wrong "three recordings without --: $(<"$tmp/said")"
+grep -q 'separate several recordings of A and B by --' "$tmp/said" || wrong "three recordings without --: $(<"$tmp/said")"
 
 # ---- what cannot be told, or compared ----
 
 ends 3 few before --verdict --where "path = 'burst'"
 prints 'too few executions in A'
-refuses 4 before client 'in one the client alone was recorded, in the other both'
+refuses 4 before client 'one recorded the side client, the other both'
 refuses 4 before other 'no app ran the same model in the same way in both'
 refuses 4 before after 'no complete execution was picked' --where "app = 'nobody'"
-refuses 2 before after "--least: 'much' is no number of percent from 0 to 1000" --least much
-refuses 2 before after "--least: '-1' is no number of percent" --least=-1
-refuses 2 before after "--margin: 'nan' is no number of percent" --margin nan
+refuses 2 before after "--least: 'much' is not a percentage from 0 to 1000" --least much
+refuses 2 before after "--least: '-1' is not a percentage" --least=-1
+refuses 2 before after "--margin: 'nan' is not a percentage" --margin nan
 refuses 2 before after "executions have no 'nonsense'" --where 'nonsense = 1'
 
 ((failures == 0)) || exit 1

@@ -41,11 +41,11 @@ ends 0
 for check in provider liblttng-ctl 'session daemon' events recording lttng-sessiond rights /dev/shm clock 'working directory' importer nnburstd nnburst-load; do
 	grep -q "^$check  " <<<"$out" || wrong "nothing of $check: $out"
 done
-grep -q 'none runs; record starts one' <<<"$out" || wrong "of the session daemon: $out"
+grep -q 'not running; record starts it' <<<"$out" || wrong "of the session daemon: $out"
 lttng --no-sessiond list >/dev/null 2>&1 && wrong 'the session daemon that it started is left'
 start_sessiond
 ends 0
-grep -q 'one runs, and answers' <<<"$out" || wrong "of the session daemon: $out"
+grep -q 'running, and answers' <<<"$out" || wrong "of the session daemon: $out"
 ends 0 --format json
 [[ $out == *'"pass":true'* ]] || wrong "json: $out"
 stop_sessiond

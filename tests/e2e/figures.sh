@@ -151,7 +151,7 @@ printf '0 service_state pid=100 policy=fair preempt_mode=none lanes=1 contract=1
 "$burstscope" import -q -o idle.db idle.trace
 "$burstscope" summary idle.db >seen || wrong "summary of a recording without executions ends with $?"
 grep -q '0 executions' seen || wrong 'summary does not say that there are no executions'
-grep -q 'nothing in it' seen || wrong 'summary does not say that there is nothing to ask'
+grep -q 'contains nothing to analyse' seen || wrong 'summary does not say that there is nothing to ask'
 looked=$((looked + 1))
 
 printf '0 client_connect conn=1 pid=11 uid=1 app=1 name=a\033[31m%s\n' x | cat - <(grep -v 'client_connect conn=1 ' crowd.txt | tail -n +2) >hostile.body

@@ -41,5 +41,5 @@ hears cut 4 'it was cut'
 hears child 4 'has crashed on it'
 hears values 4 'has crashed on it'
 hears crash 4 'Segmentation fault'
-hears silent 4 'it just ended'
+hears silent 4 'it ended without a result'
 exit $((failures > 0))

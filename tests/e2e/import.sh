@@ -50,18 +50,18 @@ says 'usage: burstscope COMMAND'
 refuses "no command 'imprt'; did you mean 'import'?" imprt
 refuses "no command 'frobnicate'; see burstscope --help" frobnicate
 refuses "did you mean 'schema'?" help shema
-refuses 'it takes TRACE...' import
+refuses 'expected TRACE...' import
 refuses "no option '--ouput'; did you mean '--output'?" import --ouput=x y
 refuses "no option '-x'" import -x y
 refuses '--output: DB is missing' import y -o
-refuses "'many' is no number" import --threads many y
-refuses "'-1' is no number" import --threads -1 y
+refuses "'many' is not a number" import --threads many y
+refuses "'-1' is not a number" import --threads -1 y
 refuses '--append takes no argument' import --append=yes y
 refuses "no 'jsn'; did you mean 'json'?" sql --format jsn a b
-refuses "no 'xml'; there are table|json|csv" sql --format xml a b
-refuses 'it takes [INPUT] QUERY' sql
-refuses "'a' is no query, nor the name of one" sql a
-refuses "one too many: 'c'" sql a b c
+refuses "no 'xml'; write table|json|csv" sql --format xml a b
+refuses 'expected [INPUT] QUERY' sql
+refuses "'a' is neither a query nor the name of one" sql a
+refuses "unexpected operand 'c'" sql a b c
 
 # ---- a trace ----
 
@@ -94,7 +94,7 @@ for table in execution wait miss_cause app_share; do
 		wrong "two imports of one trace give different rows of $table"
 done
 ends 0 import -v "$tmp/one"
-says 'left aside: 0 events'
+says 'ignored: 0 events'
 
 script -qec "'$burstscope' import -o '$tmp/all.db' '$tmp/one' '$tmp/two'" "$tmp/null" >"$tmp/terminal" </dev/null ||
 	wrong 'on a terminal it fails'
@@ -153,7 +153,7 @@ ends 4 sql "$tmp/text" 'SELECT 1'
 says "$tmp/text"
 mkdir "$tmp/empty"
 ends 4 sql "$tmp/empty" 'SELECT 1'
-says 'there is no trace in this directory'
+says 'this directory contains no trace'
 sqlite3 "$tmp/foreign.db" 'CREATE TABLE execution(id)'
 ends 4 sql "$tmp/foreign.db" 'SELECT 1'
 

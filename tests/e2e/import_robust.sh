@@ -248,9 +248,9 @@ rows_again()
 }
 in_its_place() { rm "${!#}" && "$@"; }
 hinted rows_twice
-trusts "1 of LTTng's indices was not believed"
+trusts "1 of LTTng's indices was ignored"
 hinted rows_again
-trusts "$rows packets were there twice, and read once"
+trusts "$rows packets were found twice and read once"
 hinted in_its_place mkfifo
 hinted in_its_place mkdir
 hinted in_its_place ln -s /dev/zero

@@ -70,8 +70,8 @@ done
 # ---- and what comes of it ----
 
 "$burstscope" import -o "$tmp/all.db" "$tmp/both" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
-[[ $(<"$tmp/said") == *"events claim to be another user's, and are left out"* ]] || wrong "import does not say it: $(<"$tmp/said")"
-[[ $(<"$tmp/said") == *'what 3 users or processes have written cannot be read, and is left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
+[[ $(<"$tmp/said") == *"events claim another user's uid and are left out"* ]] || wrong "import does not say it: $(<"$tmp/said")"
+[[ $(<"$tmp/said") == *'files of 3 users or processes are unreadable and were left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
 cp -r "$tmp/both" "$tmp/without"
 rm -r "$tmp/without/ust/uid"/6553[0-3]
 "$burstscope" import -o "$tmp/without.db" "$tmp/without" 2>"$tmp/said" || wrong "import: $(<"$tmp/said")"
@@ -99,8 +99,8 @@ found=$(sqlite3 -readonly "$tmp/all.db" 'SELECT count(*), (SELECT sum(n) FROM ap
 found=$(sqlite3 -readonly "$tmp/all.db" "SELECT uid, impostor_events > 1000, unreadable FROM trace ORDER BY uid")
 [[ $found == $'0|0|0\n65530|0|1\n65531|0|1\n65532|0|1\n65533|1|0\n65534|0|0' ]] || wrong "impostors: $found"
 "$burstscope" summary "$tmp/all.db" >"$tmp/said" 2>&1 || true
-[[ $(tail -1 "$tmp/said") == *'what 3 users or processes have written cannot be read, and is left out'* ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
-[[ $(tail -1 "$tmp/said") == *"events claim to be another user's, and are left out" ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
+[[ $(tail -1 "$tmp/said") == *'files of 3 users or processes are unreadable and were left out'* ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
+[[ $(tail -1 "$tmp/said") == *"events claim another user's uid and are left out" ]] || wrong "the coverage of an answer: $(tail -1 "$tmp/said")"
 "$burstscope" doctor "$tmp/all.db" >"$tmp/said" 2>&1 || true
 grep -q "65533" "$tmp/said" || wrong "doctor: $(<"$tmp/said")"
 
@@ -129,7 +129,7 @@ end_session by_pid
 kill "${spoilers[@]}"
 exec {hold}>&-
 "$burstscope" import -o "$tmp/by_pid.db" "$tmp/by_pid" 2>"$tmp/said" || wrong "import of buffers of processes: $(<"$tmp/said")"
-[[ $(<"$tmp/said") == *'what 3 users or processes have written cannot be read, and is left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
+[[ $(<"$tmp/said") == *'files of 3 users or processes are unreadable and were left out'* ]] || wrong "import does not say it: $(<"$tmp/said")"
 [[ $("$burstscope" sql -q --format csv "$tmp/by_pid.db" "SELECT count(*) FROM execution WHERE sides = 'both' AND path <> 'prepare'" | tail -1) == 600 ]] ||
 	wrong "of 600 executions: $("$burstscope" summary "$tmp/by_pid.db" 2>&1 | tail -1)"
 

@@ -131,7 +131,7 @@ deadline_us=3000
 alone=8
 record alone DEBUG_FUNCTION --lanes 1 --deadline advise
 "$burstscope" summary "$tmp/db" >"$tmp/said" 2>&1 || wrong "summary of an app alone: $(cat "$tmp/said")"
-! grep -q 'nothing in it to ask' "$tmp/said" || wrong "summary has nothing to ask about: $(cat "$tmp/said")"
+! grep -q 'contains nothing to analyse' "$tmp/said" || wrong "summary has nothing to ask about: $(cat "$tmp/said")"
 grep -Eq "painter's mobilenet-320: .* preparations missed their deadline" "$tmp/said" || wrong "summary, alone: $(cat "$tmp/said")"
 "$burstscope" misses "$tmp/db" >"$tmp/said" 2>&1 || wrong "misses of an app alone: $(cat "$tmp/said")"
 grep -Eq "painter +mobilenet-320" "$tmp/said" || wrong "misses, alone: $(cat "$tmp/said")"

@@ -71,10 +71,10 @@ ended()
 
 refuses 2 "no option '--bufer'; did you mean '--buffer'?" --bufer 1M
 refuses 2 "no 'fll'; did you mean 'full'?" --detail fll
-refuses 2 "'much' is none" --buffer much
-refuses 2 "--buffer: '0' is none" --buffer 0
+refuses 2 "'much' is not a size" --buffer much
+refuses 2 "--buffer: '0' is not a size" --buffer 0
 refuses 2 '--buffer: more than 4096M' --buffer 5G
-refuses 2 '--for: 0 is too little' --for 0s
+refuses 2 '--for: 0 is out of range' --for 0s
 refuses 2 '--output: a directory has a name' -o ''
 refuses 2 'no-such-program: there is no such program' -- no-such-program
 refuses 2 "$tmp/said is no program that can be run" -- "$tmp/said"
@@ -119,12 +119,12 @@ ends 0 --detail compact -o compact -- "$many" "$provider" 1000
 [[ $(events) == 1003 ]] || wrong "compact, and of 1003 events: $said" # stream_open is told always
 mkdir empty
 ends 0 -q --no-import --report -o empty/ -- "$many" "$provider" 10
-says 'there is no page of it yet'
+says 'no page was made'
 said=
 [[ ! $said && -d empty/ust && ! -e empty.db ]] || wrong "into an empty directory: $said"
 echo precious >kept.db
 ends 0 -o kept -- "$many" "$provider" 10
-says 'kept.db is there already'
+says 'kept.db exists already'
 [[ $(<kept.db) == precious ]] || wrong "a file of somebody's is another"
 ends 0 -o ../work/dots -- sh -c "echo of mine; echo to you >&2; '$many' '$provider' 10; exit 3"
 [[ $out == 'of mine' ]] || wrong "the output of the command: $out"
@@ -152,7 +152,7 @@ out=$("$load" --model mlp --record=mine --duration 200ms --seed 3 2>"$tmp/said")
 said=$(<"$tmp/said")
 says 'nnburst-load ended with 0'
 says 'recorded mine:'
-[[ $out == *'one app that runs one model by bursts'*'overhead: what executions take beyond their useful run'*'app  mlp    burst  warm'* ]] ||
+[[ $out == *'one app that runs one model by bursts'*'overhead: time of executions beyond their useful run'*'app  mlp    burst  warm'* ]] ||
 	wrong "--record does not say what a burst costs: $out"
 [[ -d mine/ust && -e mine.db ]] || wrong '--record keeps nothing'
 runs=$("$burstscope" sql -q --format csv mine.db 'SELECT count(*) > 10, count(DISTINCT app_id) FROM execution' | tail -1)
@@ -212,7 +212,7 @@ kill -9 "$sessiond"
 wait "$sessiond" 2>/dev/null || true
 sessiond=
 ended 5 "$tmp/bg"
-says 'lttng-sessiond has gone'
+says 'lttng-sessiond has ended'
 [[ -d orphan ]] || wrong 'what was written is not there'
 rm -f /var/run/lttng/*sock* 2>/dev/null || true
 

@@ -87,7 +87,7 @@ ends 5 record -o "$tmp/disk/r" -- "$many" "$provider" 10
 says 'are to be left (--min-free); nothing would be recorded'
 [[ $said != *$'\n'* && ! $(ls -A "$tmp/disk") ]] || wrong "not one line, or something is left: $said"
 ends 2 record --min-free much -- true
-says "--min-free: 'much' is none"
+says "--min-free: 'much' is not a size"
 
 # ---- it fills, and nobody looks ----
 
@@ -155,7 +155,7 @@ fill $((7 << 20))
 ended 5
 says '--min-free'
 says 'LTTng counted no lost events'
-says 'it is no database yet, for there is too little room for that'
+says 'not imported, because there is too little room beside it'
 ends 0 import -o whole.db "$tmp/disk/r"
 (($(asked whole.db "$whole") == 0)) || wrong "a recording that was stopped: $("$burstscope" sql -q whole.db 'SELECT * FROM loss')"
 

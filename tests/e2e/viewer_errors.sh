@@ -76,7 +76,7 @@ fails_here()
 		[[ $word == INPUT ]] || kept+=("$word")
 	done
 	failures=0
-	fails 4 'there is no recording in this directory' "${kept[@]}"
+	fails 4 'this directory contains no recording' "${kept[@]}"
 	((failures == 0))
 }
 
@@ -104,7 +104,7 @@ for command in "${!asks[@]}"; do
 		4|newer.db|newer.db was made by a newer burstscope
 		4|older.db|older.db was made by an older burstscope
 		4|cut.db|the end of cut.db is missing
-		4|hollow|hollow: there is no trace in this directory
+		4|hollow|hollow: this directory contains no trace
 		4|/dev/null|/dev/null
 		4|pipe|pipe
 	END
@@ -113,7 +113,7 @@ for command in "${!asks[@]}"; do
 	fails 2 "no option '-Z'" "${arguments[@]}" -Z
 	fails 2 '--format: ' "${arguments[@]}" --format
 	fails 2 "--format: no 'jsno'; did you mean 'json'?" "${arguments[@]}" --format jsno
-	fails 2 'one too many' "${arguments[@]}" good.db good.db good.db
+	fails 2 'unexpected operand' "${arguments[@]}" good.db good.db good.db
 	with "$command" INPUT
 	[[ $command == @(diff|check) ]] || (cd nothing_here && fails_here) || failures=$((failures + 1))
 done
@@ -125,8 +125,8 @@ for command in "${!asks[@]}"; do
 		fails 2 '--from 2.000 s is not before --to 1.000 s' "${arguments[@]}" --from 2s --to 1s
 		fails 2 'is after the end of the recording' "${arguments[@]}" --from 5h
 		fails 2 '--to 0' "${arguments[@]}" --to 0s
-		fails 2 "--from: '5 parsecs' is none" "${arguments[@]}" --from '5 parsecs'
-		fails 2 "--to: '-1s' is none" "${arguments[@]}" --to=-1s
+		fails 2 "--from: '5 parsecs' is not a time" "${arguments[@]}" --from '5 parsecs'
+		fails 2 "--to: '-1s' is not a time" "${arguments[@]}" --to=-1s
 	fi
 	if "$burstscope" "$command" --help | grep -q -- '--where EXPR'; then
 		while IFS='|' read -r where words; do
@@ -134,16 +134,16 @@ for command in "${!asks[@]}"; do
 		done <<-'END'
 			e2ens > 1|executions have no 'e2ens'; did you mean 'e2e_ns'?
 			xyzzyplugh|executions have no 'xyzzyplugh'
-			1) OR (1|--where is no condition
-			1) UNION SELECT * FROM (SELECT 1|--where is no condition
-			1; SELECT 1|--where is no condition
-			1 --|--where is no condition
-			1 /*|--where is no condition
-			app = 'x|--where is no condition
-			count(*) > 1|--where is no condition
-			app = $camera|nobody gives $camera a value
-			e2e_ns > ?|nobody gives ? a value
-			|--where is no condition
+			1) OR (1|--where is not a condition
+			1) UNION SELECT * FROM (SELECT 1|--where is not a condition
+			1; SELECT 1|--where is not a condition
+			1 --|--where is not a condition
+			1 /*|--where is not a condition
+			app = 'x|--where is not a condition
+			count(*) > 1|--where is not a condition
+			app = $camera|$camera has no value
+			e2e_ns > ?|? has no value
+			|--where is not a condition
 		END
 	fi
 	if "$burstscope" "$command" --help | grep -q -- '--part NAME'; then
@@ -154,7 +154,7 @@ done
 # Who has something to say only where something was executed.
 for command in latency overhead misses; do
 	with "$command" none.db
-	fails 4 'there are no executions in it' "${arguments[@]}"
+	fails 4 'contains no executions' "${arguments[@]}"
 done
 
 # What each command may be told wrong by itself; and no command at all.
@@ -167,82 +167,82 @@ done <<'END'
 2|no command 'frobnicate'; see burstscope --help|frobnicate
 2|did you mean 'burstscope summary good.db'?|good.db
 2|no command '\x1b[31m|$'\e[31m'
-2|it takes [INPUT] QUERY|sql
-2|good.db is to be asked, but what?|sql good.db
-2|no query is called 'slowst'; did you mean 'slowest'?|sql slowst
+2|expected [INPUT] QUERY|sql
+2|good.db is a file; add a query|sql good.db
+2|no query 'slowst'; did you mean 'slowest'?|sql slowst
 2|no such column: nothing_like_it|sql good.db 'SELECT nothing_like_it FROM execution'
 2|no relation 'nothing_like_it'; burstscope schema shows them|sql good.db 'SELECT 1 FROM nothing_like_it'
 2|no relation 'exection'; did you mean 'execution'?|sql good.db 'SELECT 1 FROM exection'
 2|a query may only read this database|sql good.db 'DELETE FROM app'
 2|more than one statement|sql good.db 'SELECT 1; SELECT 2'
-2|nobody gives $name a value|sql good.db 'SELECT * FROM app WHERE name = $name'
+2|$name has no value|sql good.db 'SELECT * FROM app WHERE name = $name'
 4|forged.db is not as an import makes it: no such column|explain worst forged.db
 4|forged.db is not as an import makes it: no such column|sql forged.db slowest
 4|forged.db is not as an import makes it: no such column|check --slo rules.slo forged.db
 2|no such column: e2e_ns|sql forged.db 'SELECT e2e_ns FROM execution'
 2|integer overflow|latency --where 'abs(id - id - 9223372036854775807 - 1) > 1' good.db
-2|--limit: '0' is no number from 1 to|misses --limit 0 good.db
+2|--limit: '0' is not a number from 1 to|misses --limit 0 good.db
 2|integer overflow|sql --format json good.db 'SELECT abs(-9223372036854775807 - 1)'
-2|--where, --from and --to are for queries with a name|sql --from 1ms good.db 'SELECT 1'
+2|--where, --from and --to need a query with a name|sql --from 1ms good.db 'SELECT 1'
 2|no relation 'exection'; did you mean 'execution'?|schema exection
 4|missing.db|schema missing.db
 4|text.db is not a database of burstscope|schema text.db execution
-2|one too many|schema a b c
+2|unexpected operand|schema a b c
 2|no relation 'wiat'; did you mean 'wait'?|export --relation wiat good.db
-2|does not say of which one it is|export --relation app --from 1ms good.db
-2|--format: no 'perfetto'; there are json|export --format perfetto good.db
-2|would replace what is to be exported|export -o ./good.db good.db
+2|have no execution_id|export --relation app --from 1ms good.db
+2|--format: no 'perfetto'; write json|export --format perfetto good.db
+2|would overwrite the input|export -o ./good.db good.db
 5|nowhere/x cannot be written|export -o nowhere/x good.db
 2|--to: no 'perfeto'; did you mean 'perfetto'?|export --to perfeto good.db
-2|--to: '5x' is none; 1.5s|export --to 5x good.db
+2|--to: '5x' is not a time; write 1.5s|export --to 5x good.db
 2|is not before --to 1.000 ms|export --to perfetto --to 1ms --from 2ms -o x good.db
-2|--detail is about a trace: add --to perfetto|export --detail lanes good.db
-2|--compress is about a trace: add --to perfetto|export --compress good.db
-2|--detail is about a trace: add --to perfetto|export --to openmetrics --detail lanes good.db
-2|--limit is about rows: it does not go together with --to openmetrics|export --to openmetrics --limit 5 good.db
-2|--slo is about metrics and rules|export --slo rules.slo good.db
-2|--slo is about metrics and rules|export --to grafana --slo rules.slo
-2|--scale is about rules: add --to rules|export --to openmetrics --scale 60 good.db
+2|--detail needs a trace: add --to perfetto|export --detail lanes good.db
+2|--compress needs a trace: add --to perfetto|export --compress good.db
+2|--detail needs a trace: add --to perfetto|export --to openmetrics --detail lanes good.db
+2|--limit applies to rows only; leave it out with --to openmetrics|export --to openmetrics --limit 5 good.db
+2|--slo needs metrics or rules|export --slo rules.slo good.db
+2|--slo needs metrics or rules|export --to grafana --slo rules.slo
+2|--scale needs rules: add --to rules|export --to openmetrics --scale 60 good.db
 2|--to rules needs --slo FILE|export --to rules
-2|--to rules is made without a recording: leave out the input|export --to rules --slo rules.slo good.db
-2|--to grafana is made without a recording: leave out --where|export --to grafana --where 1
+2|--to rules needs no recording: leave out the input|export --to rules --slo rules.slo good.db
+2|--to grafana needs no recording: leave out --where|export --to grafana --where 1
 4|missing.slo|export --to rules --slo missing.slo
 4|missing.db|export --to openmetrics missing.db
 5|/dev/full cannot be written|export --to openmetrics -o /dev/full good.db
-2|--compress is about Perfetto's format|export --to chrome --compress good.db
-2|--relation is about rows: it does not go together with --to perfetto|export --to perfetto --relation wait good.db
-2|--limit is about rows: it does not go together with --to chrome|export --to chrome --limit 5 good.db
-2|would replace what is to be exported|export --to perfetto -o ./good.db good.db
+2|--compress needs --to perfetto|export --to chrome --compress good.db
+2|--relation applies to rows only; leave it out with --to perfetto|export --to perfetto --relation wait good.db
+2|--limit applies to rows only; leave it out with --to chrome|export --to chrome --limit 5 good.db
+2|would overwrite the input|export --to perfetto -o ./good.db good.db
 5|nowhere/x cannot be written|export --to perfetto -o nowhere/x good.db
 5|/dev/full cannot be written: No space left on device|export --to perfetto -o /dev/full good.db
 4|missing.db|export --to perfetto -o x missing.db
 5|/dev/full cannot be written|export -o /dev/full good.db
-2|it takes EXEC [INPUT]|explain
-2|which execution? 'good.db' is none|explain good.db
-2|which execution? '99999999999999999999' is none|explain 99999999999999999999 good.db
+2|expected EXEC [INPUT]|explain
+2|'good.db' is not an execution|explain good.db
+2|'99999999999999999999' is not an execution|explain 99999999999999999999 good.db
 2|there is no execution 99999 in good.db|explain good.db 99999
 2|there is no execution 0x1/99999 in good.db|explain 0x1/99999 good.db
 2|there is no execution 77/1 in good.db|explain 77/1 good.db
-2|no execution missed its deadline in good.db, of those that were asked for|explain worst --where "miss IS NULL" good.db
-4|there are no executions in it|explain worst none.db
-4|there are no executions in it|timeline none.db
+2|no execution missed its deadline in good.db, among the picked executions|explain worst --where "miss IS NULL" good.db
+4|contains no executions|explain worst none.db
+4|contains no executions|timeline none.db
 2|neither an execution|timeline --around nowhere good.db
 2|there is no execution 99999 in good.db|timeline --around 99999 good.db
 2|--around 1h is after the end of the recording|timeline --around 1h good.db
 2|--around '1 parsec' is neither|timeline --around '1 parsec' good.db
 2|--around 9s is after the end of the recording|timeline --around 9s good.db
-2|does not go together with --from and --to|timeline --around 10ms --from 1ms good.db
-2|give --around, too|timeline --span 10ms good.db
-2|--span 0: there is nothing to be seen|timeline --around 10ms --span 0s good.db
-2|--width: '100000' is no number from 0 to 1000|timeline --width 100000 good.db
+2|--around sets the time|timeline --around 10ms --from 1ms good.db
+2|--span needs --around|timeline --span 10ms good.db
+2|--span: 0 is out of range|timeline --around 10ms --span 0s good.db
+2|--width: '100000' is not a number from 0 to 1000|timeline --width 100000 good.db
 2|--by: no 'modle'; did you mean 'model'?|timeline --by modle good.db
-2|--search and --advise are two questions|whatif --search --advise good.db
-2|--lanes-up-to goes with --search or --advise|whatif --lanes-up-to 2 good.db
-2|--lanes-up-to: '65' is no number from 1 to 64|whatif --search --lanes-up-to 65 good.db
+2|--search and --advise exclude each other|whatif --search --advise good.db
+2|--lanes-up-to needs --search or --advise|whatif --lanes-up-to 2 good.db
+2|--lanes-up-to: '65' is not a number from 1 to 64|whatif --search --lanes-up-to 65 good.db
 2|--search tries policies, preemption, deadline modes and lanes itself|whatif --search --policy edf good.db
-2|--advise is about a single change|whatif --advise --step 1ms good.db
+2|--advise tries single changes|whatif --advise --step 1ms good.db
 2|--without: there is no 'nobody' in the recording|whatif --search --without nobody good.db
-2|it takes TRACE...|import
+2|expected TRACE...|import
 2|no such user|import --service-user no-such-user-here trace
 4|missing|import missing
 4|hollow|import hollow

@@ -45,7 +45,7 @@ trace camera camera
 trace unfair unfair
 
 # A trace is imported once, into a database beside it; and not again.
-asked 178 'camera is a trace: it is imported into '"$tmp/there/camera.db" camera
+asked 178 'camera is a trace: importing it into '"$tmp/there/camera.db" camera
 [[ -f camera.db ]] || wrong 'no database beside the trace'
 grep -q '178 executions' "$tmp/said" || wrong "it does not say what came of it: $(<"$tmp/said")"
 made=$(inode camera.db)
@@ -57,7 +57,7 @@ asked 178 '' ../there/camera
 
 # Made again when the trace has changed since.
 newer camera
-asked 178 'is imported into' camera
+asked 178 'importing it into' camera
 [[ $(inode camera.db) != "$made" ]] || wrong 'not made again, though the trace is newer'
 older camera
 
@@ -65,12 +65,12 @@ older camera
 
 # What another burstscope made may have anything in it: it stays.
 printf '\x00\x00\x00\x00' | dd of=camera.db bs=1 seek=60 conv=notrunc status=none
-asked 178 "is imported into $tmp/cache/burstscope/camera-" camera
+asked 178 "importing it into $tmp/cache/burstscope/camera-" camera
 asked 178 '' camera
 
 # Somebody else's file of that name stays; then it is made in the cache.
 echo 'my notes' >unfair.db
-asked 20 "is imported into $tmp/cache/burstscope/unfair-" unfair
+asked 20 "importing it into $tmp/cache/burstscope/unfair-" unfair
 [[ $(<unfair.db) == 'my notes' ]] || wrong 'a file that is not ours was replaced'
 asked 20 '' unfair
 # So does a database of ours that has other traces in it.
@@ -87,14 +87,14 @@ echo text >newest.db
 touch -d '2038-01-01' newest.db
 mkdir -p zzz/deep
 touch -d '2038-01-01' zzz
-asked 178 'of camera, the newest recording here'
+asked 178 'reading camera, the newest recording here'
 touch -d '2037-06-01' camera.db
-asked 178 'of camera.db, the newest recording here'
-unsaid 'is imported into'
+asked 178 'reading camera.db, the newest recording here'
+unsaid 'importing it into'
 asked 178 '' -q
 newer unfair
 touch -d '2037-12-01' unfair/metadata
-asked 20 'of unfair, the newest recording here'
+asked 20 'reading unfair, the newest recording here'
 unsaid camera
 
 # Where nothing can be made: in the cache; and where that cannot be made either, it is said.
@@ -114,7 +114,7 @@ if [[ ${as:-} ]]; then
 	printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${as[*]}" "$run" >"$tmp/as"
 	chmod 755 "$tmp/as"
 	burstscope=$tmp/as
-	asked 178 "is imported into $tmp/cache/burstscope/camera-" camera
+	asked 178 "importing it into $tmp/cache/burstscope/camera-" camera
 	asked 178 '' camera
 	[[ ! -e camera.db ]] || wrong 'made where nothing may be made'
 	status=0

@@ -9,7 +9,7 @@ burstscope=$1 service=$2 load=$3 json_schema=$4 schema=$5
 # ---- what cannot be ----
 
 : >out
-refuses 2 '--on: say what to wait for'
+refuses 2 '--on is missing'
 refuses 2 "no condition 'mis'; did you mean 'miss'?" --on mis
 refuses 2 "no kind of miss 'presistent'; did you mean 'persistent'?" --on miss:presistent
 refuses 2 'death has no status' --on death:status=DEAD_OBJECT
@@ -17,8 +17,8 @@ refuses 2 "no cause 'hoged'" --on miss:cause=hoged
 refuses 2 'longer than what? Write starvation>100ms' --on starvation
 refuses 2 "expected a time as in '5ms'" --on 'p99 e2e <= 5'
 refuses 2 'cannot be held against the last seconds' --on 'coverage >= 99 %'
-refuses 2 '--window takes 1s to 10m' --on 'p99 e2e <= 5ms' --window 10ms
-refuses 2 '--before takes 100ms to 1h' --on miss --before 1ms
+refuses 2 '--window: write 1s to 10m' --on 'p99 e2e <= 5ms' --window 10ms
+refuses 2 '--before: write 100ms to 1h' --on miss --before 1ms
 refuses 5 'cannot be made' --on miss -o no/such/directory
 LTTNG_SESSIOND_PATH=/no/lttng-sessiond refuses 5 'does not start' -q --on miss -o cases
 forget

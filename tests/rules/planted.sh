@@ -162,7 +162,7 @@ pages)
 	a docs/man/burstscope-misses.1.in '.Dd November 21, 2026' '@head misses@' '.Xr nowhere 1' '@examples mises@' '.Bx' '.El'
 	objects 'has no @options misses@' "$here/pages.sh" "$program" "$tmp"
 	objects 'does not say the exit status' "$here/pages.sh" "$program" "$tmp"
-	objects 'nothing is known for @examples mises@' "$here/pages.sh" "$program" "$tmp"
+	objects 'unknown mark @examples mises@' "$here/pages.sh" "$program" "$tmp"
 	sed -i 's/mises/misses/' "$tmp/docs/man/burstscope-misses.1.in"
 	objects 'points to nowhere(1)' "$here/pages.sh" "$program" "$tmp"
 	;;

@@ -103,8 +103,8 @@ static void what_cannot_be_is_said(void **state)
 	static const struct {
 		const char *line, *said;
 	} rows[] = {
-		{ "", "it takes A [B]" },
-		{ "a b c", "one too many: 'c'" },
+		{ "", "expected A [B]" },
+		{ "a b c", "unexpected operand 'c'" },
 		{ "a --flg", "no option '--flg'; did you mean '--flag'?" },
 		{ "a --where x", "no option '--where'" }, /* which it does not ask for */
 		{ "a --zzzzzzzz", "no option '--zzzzzzzz'; see burstscope test --help" },
@@ -112,18 +112,18 @@ static void what_cannot_be_is_said(void **state)
 		{ "a --text", "--text: TEXT is missing" },
 		{ "a -t", "--text: TEXT is missing" },
 		{ "a --flag=1", "--flag takes no argument" },
-		{ "a --number 65", "'65' is no number from 0 to 64" },
-		{ "a --number -1", "'-1' is no number" },
-		{ "a --number 1x", "'1x' is no number" },
-		{ "a --number 99999999999999999999", "is no number" },
+		{ "a --number 65", "'65' is not a number from 0 to 64" },
+		{ "a --number -1", "'-1' is not a number" },
+		{ "a --number 1x", "'1x' is not a number" },
+		{ "a --number 99999999999999999999", "is not a number" },
 		{ "a --colour gren", "no 'gren'; did you mean 'green'?" },
-		{ "a --colour violet", "no 'violet'; there are red|green" },
-		{ "a --time 5", "'5' is none" },
-		{ "a --time 0x5s", "'0x5s' is none" },
-		{ "a --time -5s", "'-5s' is none" },
-		{ "a --time nans", "'nans' is none" },
-		{ "a --time 1e99s", "'1e99s' is none" },
-		{ "a --size 5s", "'5s' is none" },
+		{ "a --colour violet", "no 'violet'; write red|green" },
+		{ "a --time 5", "'5' is not a time; write 1.5s" },
+		{ "a --time 0x5s", "'0x5s' is not a time; write 1.5s" },
+		{ "a --time -5s", "'-5s' is not a time; write 1.5s" },
+		{ "a --time nans", "'nans' is not a time; write 1.5s" },
+		{ "a --time 1e99s", "'1e99s' is not a time; write 1.5s" },
+		{ "a --size 5s", "'5s' is not a size; write 512K" },
 	};
 	struct own own;
 	struct bsv_call call;

@@ -67,8 +67,8 @@ opens()
 	[[ -s opened.html ]] || wrong "--open with PATH=$path: no page"
 	rm -f opened.html
 }
-opens 5 '*is written; it cannot be opened: xdg-open*' "$PWD/bare"
-opens 5 '*is written; xdg-open finds no browser*' "$PWD/tools/failing:$PATH"
+opens 5 '*is written, but cannot be opened: xdg-open*' "$PWD/bare"
+opens 5 '*is written, but xdg-open finds no browser*' "$PWD/tools/failing:$PATH"
 opens 0 '' "$PWD/tools/opening:$PATH"
 [[ $(<tools/opened) == opened.html ]] || wrong "xdg-open was given: $(<tools/opened)"
 echo older >there.html

@@ -1,4 +1,7 @@
-/* answer.c -- see answer.h. Before anything is printed, each part has shown that it has a first row, or none: so, what fails prints nothing. */
+/*
+ * answer.c -- see answer.h. Every part is asked for its first row before the first byte is printed: so an answer that fails prints
+ * nothing.
+ */
 #include "answer/answer.h"
 
 #include <inttypes.h>
@@ -64,7 +67,7 @@ struct bsv_answer *bsv_answer_free(struct bsv_answer *a)
 	return NULL;
 }
 
-/* @sql or @rows is taken, whatever becomes of it. */
+/* The answer owns @sql or @rows from here on, also where it cannot keep them. */
 static void add_part(struct bsv_answer *a, struct part part)
 {
 	if (a && a->n_parts < MOST_PARTS && (part.sql || part.rows)) {
@@ -133,14 +136,14 @@ void bsv_answer_verdict(struct bsv_answer *a, const struct bsv_verdict *v)
 {
 	if (!a)
 		return;
-	if (a->n_rules == MOST_RULES) /* none may be passed over in silence */
+	if (a->n_rules == MOST_RULES) /* a rule must never be dropped silently */
 		a->no_memory = true;
 	else
 		a->rules[a->n_rules++] = *v;
 }
 
-/* The first one of the worst; NULL: there is none. */
-static const struct bsv_verdict *worst(const struct bsv_answer *a)
+/* The first of the worst rules; NULL: the answer has no rules. */
+static const struct bsv_verdict *worst_rule(const struct bsv_answer *a)
 {
 	static const int badness[] = { [BSV_PASS] = 0, [BSV_CANNOT_TELL] = 1, [BSV_FAIL] = 2 };
 	const struct bsv_verdict *ret = a->n_rules ? a->rules : NULL;
@@ -153,7 +156,7 @@ static const struct bsv_verdict *worst(const struct bsv_answer *a)
 
 /* ---- which parts ---- */
 
-static struct part *find_part(struct bsv_answer *a, const char *name)
+static struct part *part_find(struct bsv_answer *a, const char *name)
 {
 	for (size_t i = 0; i < a->n_parts; i++)
 		if (!strcmp(a->parts[i].name, name))
@@ -161,7 +164,7 @@ static struct part *find_part(struct bsv_answer *a, const char *name)
 	return NULL;
 }
 
-static int no_part(const struct bsv_answer *a, const char *name, struct bsa_err *err)
+static int part_missing(const struct bsv_answer *a, const char *name, struct bsa_err *err)
 {
 	const char *nearest = bsv_nearest(name, &a->parts[0].name, a->n_parts, sizeof(a->parts[0]));
 	char there[256] = "";
@@ -174,7 +177,7 @@ static int no_part(const struct bsv_answer *a, const char *name, struct bsa_err 
 }
 
 /* The parts to be printed, [*ret, *ret + n). */
-static int choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, struct bsa_err *err)
+static int parts_choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, struct bsa_err *err)
 {
 	const char *name = a->call->asked.part;
 
@@ -182,12 +185,12 @@ static int choose(struct bsv_answer *a, struct part **ret, size_t *ret_n, struct
 	*ret_n = a->call->asked.format == BSV_CSV && a->n_parts ? 1 : a->n_parts;
 	if (!name)
 		return 0;
-	*ret = find_part(a, name);
+	*ret = part_find(a, name);
 	*ret_n = 1;
-	return *ret ? 0 : no_part(a, name, err);
+	return *ret ? 0 : part_missing(a, name, err);
 }
 
-static int prepare(struct bsv_answer *a, struct part *parts, size_t n, struct bsa_err *err)
+static int parts_query(struct bsv_answer *a, struct part *parts, size_t n, struct bsa_err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct part *p = &parts[i];
@@ -210,7 +213,7 @@ static const int outcome_paint[] = {
 	[BSV_PASS] = BSV_GOOD, [BSV_FAIL] = BSV_BAD, [BSV_CANNOT_TELL] = BSV_UNSURE_PAINT
 };
 
-static void figure(char to[2 * BSV_SCALED_TEXT], const char *class, double value)
+static void figure_print(char to[2 * BSV_SCALED_TEXT], const char *class, double value)
 {
 	struct bsv_cell cell = { .type = BSA_REAL, .real = value };
 	struct bsv_extent e = { 0 };
@@ -227,10 +230,10 @@ static void figure(char to[2 * BSV_SCALED_TEXT], const char *class, double value
 static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_verdict *v, int used)
 {
 	char seen[2 * BSV_SCALED_TEXT], bound[2 * BSV_SCALED_TEXT], *name = bsv_said(v->name), *said, *shown;
-	bool has_figure = v->figure == v->figure, has_bound = v->bound == v->bound; /* NaN: there is none */
+	bool has_figure = v->figure == v->figure, has_bound = v->bound == v->bound; /* NaN: no figure, or no bound */
 
-	figure(seen, v->class, v->figure);
-	figure(bound, v->class, v->bound);
+	figure_print(seen, v->class, v->figure);
+	figure_print(bound, v->class, v->bound);
 	said = bsv_text(": %s%s%s%s%s%s%s", name ? name : "", has_figure ? " " : "", has_figure ? seen : "",
 	                has_bound ? ", bound " : "", has_bound ? bound : "", v->why ? ": " : "", v->why ? v->why : "");
 	shown = said ? bsv_printable(said, strlen(said), 0) : NULL;
@@ -242,7 +245,7 @@ static void print_rule(FILE *to, const struct bsv_screen *s, const struct bsv_ve
 
 static void print_verdict(FILE *to, const struct bsv_screen *s, const struct bsv_answer *a)
 {
-	const struct bsv_verdict *v = worst(a);
+	const struct bsv_verdict *v = worst_rule(a);
 	int paint;
 
 	if (!v)
@@ -272,7 +275,7 @@ static void print_coverage(FILE *to, const struct bsv_screen *s, const struct bs
 	                  line, 2);
 }
 
-/* There may be names in it. */
+/* The text may contain names, which other users chose. */
 static void print_text(FILE *to, const struct bsv_screen *s, int paint, const char *text, int indent)
 {
 	char *shown = bsv_printable(text, strlen(text), 0);
@@ -396,7 +399,7 @@ static void json_rule(FILE *to, const struct bsv_verdict *v)
 
 static void json_verdict(FILE *to, const struct bsv_answer *a)
 {
-	const struct bsv_verdict *v = worst(a);
+	const struct bsv_verdict *v = worst_rule(a);
 
 	if (!v)
 		return;
@@ -487,17 +490,17 @@ static void show_sql(const struct bsv_answer *a, const struct part *parts, size_
 	}
 }
 
-static int status(const struct bsv_answer *a, bool judged)
+static int exit_status(const struct bsv_answer *a, bool judged)
 {
 	static const int statuses[] = {
 		[BSV_PASS] = BSV_DONE, [BSV_FAIL] = BSV_FAILED, [BSV_CANNOT_TELL] = BSV_UNSURE
 	};
-	const struct bsv_verdict *v = judged || a->call->asked.verdict ? worst(a) : NULL;
+	const struct bsv_verdict *v = judged || a->call->asked.verdict ? worst_rule(a) : NULL;
 
 	return v ? statuses[v->outcome] : BSV_DONE;
 }
 
-static unsigned csv_how(const struct bsv_answer *a, FILE *to)
+static unsigned csv_flags(const struct bsv_answer *a, FILE *to)
 {
 	return (to == stdout && isatty(STDOUT_FILENO) ? BSV_CSV_ESCAPED : 0) |
 	       (a->call->asked.csv_safe ? BSV_CSV_SAFE : 0);
@@ -512,14 +515,14 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 
 	if (!a || a->no_memory)
 		return bsv_no_memory(err);
-	r = choose(a, &parts, &n, err);
+	r = parts_choose(a, &parts, &n, err);
 	if (r < 0)
 		return r;
 	if (a->call->asked.show_sql) {
 		show_sql(a, parts, n);
 		return BSV_DONE;
 	}
-	r = prepare(a, parts, n, err);
+	r = parts_query(a, parts, n, err);
 	if (r < 0)
 		return r;
 	switch (a->call->asked.format) {
@@ -527,10 +530,10 @@ int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err)
 		r = print_json(to, a, parts, n, err);
 		break;
 	case BSV_CSV:
-		r = n ? bsv_render_csv(to, parts[0].rows, csv_how(a, to), err) : 0;
+		r = n ? bsv_render_csv(to, parts[0].rows, csv_flags(a, to), err) : 0;
 		break;
 	default:
 		r = page_table(a, parts, n, err);
 	}
-	return r < 0 ? r : status(a, judged);
+	return r < 0 ? r : exit_status(a, judged);
 }

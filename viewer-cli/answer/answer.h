@@ -1,8 +1,10 @@
 /*
- * answer.h -- what a command answers: parts, each of which is a table; remarks beneath; a verdict; and how far to trust all that.
  *
- * As a table, all parts are shown with their titles, or what a command draws instead of them. In JSON the first part has the members columns
- * and rows, the others are below parts. CSV has the first part. --part NAME is that part alone, in any form.
+ * answer.h -- the answer of a command: parts, each of which is a table; notes below them; a verdict; and the coverage, which says how far to
+ * trust the figures.
+ *
+ * As a table, all parts are printed with their titles, or the drawing of the command replaces them. In JSON the members columns and rows are
+ * the first part, and the member parts has the others. CSV has the first part only. --part NAME prints that part alone, in any format.
  */
 #ifndef BSV_ANSWER_H
 #define BSV_ANSWER_H
@@ -15,19 +17,22 @@ struct bsv_answer;
 
 enum bsv_outcome { BSV_PASS, BSV_FAIL, BSV_CANNOT_TELL };
 
-/* One rule, and what came of it. Strings are borrowed until the answer is printed; a duration is in ns. */
+/* One rule and its outcome. Strings are borrowed until the answer is printed; a duration is in ns. */
 struct bsv_verdict {
-	const char *name;  /* what was looked at: max_lag_ns */
-	const char *class; /* of figure and bound, as in bsv_column: they are printed as such; NULL: plain numbers */
+	const char *name;  /* name of the rule, such as max_lag_ns */
+	const char *class; /* class of figure and bound, as in bsv_column; NULL: plain numbers */
 	double figure, bound;
 	enum bsv_outcome outcome;
-	const char *why; /* a sentence for people; NULL: the numbers say it all */
+	const char *why; /* reason, a sentence for people; NULL: the numbers are reason enough */
 };
 
-/* NULL: no memory. All functions below are fine with that. @call and @input are borrowed. @input may be NULL: no database is behind it. */
+/*
+ * NULL: no memory. All functions below accept NULL. @call and @input are borrowed. @input may be NULL: the answer is not about a
+ * database.
+ */
 struct bsv_answer *bsv_answer_new(const struct bsv_call *call, struct bsv_input *input);
 
-/* NULL is fine. Returns NULL. */
+/* Frees the answer; accepts NULL. Returns NULL. */
 struct bsv_answer *bsv_answer_free(struct bsv_answer *a);
 
 static inline void bsv_answer_fini(struct bsv_answer **a)
@@ -35,38 +40,41 @@ static inline void bsv_answer_fini(struct bsv_answer **a)
 	bsv_answer_free(*a);
 }
 
-/* One that goes away at the end of its scope. */
+/* An answer that is freed at the end of its scope. */
 #define bsv_scoped_answer __attribute__((cleanup(bsv_answer_fini))) struct bsv_answer
 
-/* A part: @sql or @rows is taken (NULL: no memory, which bsv_answer_print says). @name and @title are borrowed; @title NULL: none. */
+/*
+ * Add a part. The answer owns @sql or @rows from here on (NULL: no memory, which bsv_answer_print reports). @name and @title are
+ * borrowed; @title NULL: the part has no title.
+ */
 void bsv_answer_sql(struct bsv_answer *a, const char *name, const char *title, char *sql);
 void bsv_answer_rows(struct bsv_answer *a, const char *name, const char *title, struct bsv_rows *rows);
 
 /* The times and durations of the latest part are printed as they are, in ns. */
 void bsv_answer_raw(struct bsv_answer *a);
 
-/* The latest part is there for programs: it is not shown as a table unless --part asks for it. */
+/* The latest part is for programs: a table shows it only where --part names it. */
 void bsv_answer_hide(struct bsv_answer *a);
 
 /*
- * Shown to people in place of all parts (but not for --part). It prints to @to, and knows from @screen how wide it may be and whether
- * there are colours.
+ * Print a drawing for people in place of all parts (but not where --part names one). @draw prints to @to; @screen says how wide the
+ * drawing may be and whether it may use colours.
  */
 void bsv_answer_draw(struct bsv_answer *a,
                      int (*draw)(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err), void *ctx);
 
-/* It is printed to @to, which is borrowed, and no screen; not to the standard output. */
+/* Print the answer to @to, which is borrowed and not a terminal, in place of the standard output. */
 void bsv_answer_to(struct bsv_answer *a, FILE *to);
 
-/* A line beneath the parts, for people: what to make of it, and what to ask next. In JSON: notes. */
+/* Add a note below the parts, for people: how to read the answer, and which command to run next. In JSON: notes. */
 void bsv_answer_note(struct bsv_answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* One of its rules. The answer's verdict is the worst of them, the first one of the worst; failed is worse than cannot tell. */
+/* Add one rule. The verdict of the answer is its worst rule, and among equals the first; FAIL is worse than CANNOT TELL. */
 void bsv_answer_verdict(struct bsv_answer *a, const struct bsv_verdict *v);
 
 /*
- * Print it (or, for --show-sql, the SQL of its parts). Returns an exit status: with --verdict, or @judged, that of the verdict; otherwise
- * BSV_DONE. Or negative.
+ * Print the answer (or, for --show-sql, the SQL of its parts). Returns an exit status: with --verdict, or @judged, the status of the
+ * verdict; otherwise BSV_DONE. Negative: an error.
  */
 int bsv_answer_print(struct bsv_answer *a, bool judged, struct bsa_err *err);
 

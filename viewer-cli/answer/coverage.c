@@ -66,8 +66,8 @@ int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_er
 	return 0;
 }
 
-/* What was lost, as far as that is known. */
-static void lost_text(const struct bsv_coverage *c, char *to, size_t bytes)
+/* Describe the losses, as far as they are known. */
+static void losses_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], d[BSV_COUNT_MAX];
 	int64_t counted = c->losses - c->uncounted - c->unchecked - c->unusable_losses;
@@ -79,35 +79,33 @@ static void lost_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		                     bsv_count(a, (uint64_t)c->lost_events), bsv_count(b, (uint64_t)c->lost_packets),
 		                     bsv_count(d, (uint64_t)counted));
 	if (c->uncounted)
-		n += (size_t)snprintf(
-			to + n, bytes - n, "%s%s %s not recorded (%s)", n ? "; " : "",
-			bsv_count(d, (uint64_t)c->uncounted),
-			bsv_plural((uint64_t)c->uncounted, "stretch of time was", "stretches of time were"), c->causes);
+		n += (size_t)snprintf(to + n, bytes - n, "%s%s %s not recorded (%s)", n ? "; " : "",
+		                      bsv_count(d, (uint64_t)c->uncounted),
+		                      bsv_plural((uint64_t)c->uncounted, "interval was", "intervals were"), c->causes);
 	if (c->unchecked)
-		snprintf(to + n, bytes - n, "%swhether all was recorded is not known: " BSV_UNCHECKED, n ? "; " : "");
+		snprintf(to + n, bytes - n, "%sunknown whether all was recorded: " BSV_UNCHECKED, n ? "; " : "");
 }
 
-/* What cannot be right, and who is not who he says. */
-static void left_out_text(const struct bsv_coverage *c, char *to, size_t bytes)
+/* Describe the events that the import refused: invalid ones, unreadable ones, and those of impostors. */
+static void refused_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
 	char a[BSV_COUNT_MAX];
 	size_t n = 0;
 
 	*to = 0;
 	if (c->unusable)
-		n += (size_t)snprintf(
-			to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
-			bsv_plural((uint64_t)c->unusable, "event cannot be right", "events cannot be right"));
+		n += (size_t)snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->unusable),
+		                      bsv_plural((uint64_t)c->unusable, "event is invalid", "events are invalid"));
 	if (c->unreadable)
 		n += (size_t)snprintf(
-			to + n, bytes - n, "; what %s %s written cannot be read, and is left out",
+			to + n, bytes - n, "; files of %s %s unreadable and were left out",
 			bsv_count(a, (uint64_t)c->unreadable),
-			bsv_plural((uint64_t)c->unreadable, "user or process has", "users or processes have"));
+			bsv_plural((uint64_t)c->unreadable, "user or process are", "users or processes are"));
 	if (c->impostors)
 		n += (size_t)snprintf(to + n, bytes - n, "; %s %s", bsv_count(a, (uint64_t)c->impostors),
 		                      bsv_plural((uint64_t)c->impostors,
-		                                 "event claims to be another user's, and is left out",
-		                                 "events claim to be another user's, and are left out"));
+		                                 "event claims another user's uid and is left out",
+		                                 "events claim another user's uid and are left out"));
 	if (c->rival_uid >= 0)
 		snprintf(to + n, bytes - n,
 		         "; that uid %" PRId64 " runs the service is NOT PROVEN: uid %" PRId64
@@ -115,7 +113,7 @@ static void left_out_text(const struct bsv_coverage *c, char *to, size_t bytes)
 		         c->service_uid, c->rival_uid);
 }
 
-/* Whose other side was not recorded. */
+/* Count the executions that were recorded on one side only. */
 static void sides_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
 	const int64_t counts[] = { c->service_alone, c->client_alone };
@@ -132,8 +130,8 @@ static void sides_text(const struct bsv_coverage *c, char *to, size_t bytes)
 	}
 }
 
-/* What is in sums alone. */
-static void joined_text(const struct bsv_coverage *c, char *to, size_t bytes)
+/* Count the rows that the import added up because there were too many. */
+static void sums_text(const struct bsv_coverage *c, char *to, size_t bytes)
 {
 	const struct {
 		int64_t n;
@@ -162,15 +160,15 @@ const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], lost[320];
 	size_t n;
 
-	lost_text(c, lost, sizeof(lost));
+	losses_text(c, lost, sizeof(lost));
 	snprintf(to, BSV_COVERAGE_TEXT, "%s %s, %s events, %s%s", bsv_count(a, (uint64_t)c->traces),
 	         bsv_plural((uint64_t)c->traces, "trace", "traces"), bsv_count(b, (uint64_t)c->events), lost,
 	         c->cut ? "; the end of some is missing" : "");
 	n = strlen(to);
 	sides_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);
-	left_out_text(c, to + n, BSV_COVERAGE_TEXT - n);
+	refused_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	n = strlen(to);
-	joined_text(c, to + n, BSV_COVERAGE_TEXT - n);
+	sums_text(c, to + n, BSV_COVERAGE_TEXT - n);
 	return to;
 }

@@ -1,6 +1,4 @@
-/*
- * coverage.h -- how much an answer rests on, and how far it is to be trusted: every answer ends with it.
- */
+/* coverage.h -- how much data an answer rests on, and how far to trust it: every answer ends with its coverage. */
 #ifndef BSV_COVERAGE_H
 #define BSV_COVERAGE_H
 
@@ -8,31 +6,31 @@
 
 struct bsv_coverage {
 	int64_t traces, events, lost_events, lost_packets, losses, cut;
-	int64_t uncounted;       /* of the losses: the tracer did not count their events */
-	char causes[64];         /* of those, as loss.cause names them */
-	int64_t unusable;        /* events that cannot be read, are out of range, or contradict others */
-	int64_t unusable_losses; /* of the losses: those of the service among these */
-	int64_t unreadable; /* traces that are left out, because what their users or processes have written cannot be read */
-	int64_t impostors; /* events of users who are not those that the events say */
+	int64_t uncounted;       /* number of losses whose events the tracer did not count */
+	char causes[64];         /* causes of the uncounted losses, as loss.cause names them */
+	int64_t unusable;        /* number of events that cannot be read, are out of range, or contradict others */
+	int64_t unusable_losses; /* number of losses of the service that are among the unusable events */
+	int64_t unreadable; /* number of traces left out because the files of their users or processes cannot be read */
+	int64_t impostors;  /* number of events whose uid is not that of the user who wrote them */
 	int64_t service_uid,
-		rival_uid; /* whose events of a service count, and who says with as much right that they should; -1: nobody */
-	int64_t service_alone, client_alone; /* executions that were seen from that side */
-	/* what the import added up, because there was too much of it to tell each apart: */
-	int64_t joined_executions; /* in statistics of no app and no model, */
-	int64_t joined_waits;      /* stretches of waits for no app, */
-	int64_t joined_causes;     /* missed deadlines with causes of no culprit, */
-	int64_t joined_inversions; /* and inversions without a row of their own */
-	int64_t unchecked; /* of the losses: traces of which it is not known whether all was recorded. Not in uncounted */
+		rival_uid; /* uid whose service events count, and uid with an equal claim to be the service's; -1: none */
+	int64_t service_alone, client_alone; /* number of executions seen from that side only */
+	/* sums of the import, for rows that were too many to be kept apart: */
+	int64_t joined_executions; /* number of executions counted without app and model */
+	int64_t joined_waits;      /* number of stretches of waiting charged to no app */
+	int64_t joined_causes;     /* number of missed deadlines with causes of no culprit */
+	int64_t joined_inversions; /* number of inversions without a row of their own */
+	int64_t unchecked; /* number of losses that stand for a trace not checked for completeness; not part of uncounted */
 };
 
 int bsv_coverage_read(struct bsv_coverage *ret, struct bsa_db *db, struct bsa_err *err);
 
-/* Why, where traces are unchecked. */
+/* Reason why traces are unchecked. */
 #define BSV_UNCHECKED "the babeltrace2 plugin imported it; burstscope import finds out"
 
 enum { BSV_COVERAGE_TEXT = 1280 };
 
-/* A sentence, into @to, which is returned. */
+/* Writes a sentence into @to and returns @to. */
 const char *bsv_coverage_text(const struct bsv_coverage *c, char to[BSV_COVERAGE_TEXT]);
 
 #endif

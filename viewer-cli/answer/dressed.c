@@ -36,48 +36,48 @@ static const char *draw_bar(char to[4 * BAR + 1], double percent, const struct b
 	return to;
 }
 
-/* ---- whose row it is ---- */
+/* ---- the group that a row belongs to ---- */
 
-struct who {
+struct group {
 	size_t keys;
 	char *last[BSV_DRESSED_COLUMNS];
 	bool any;
 };
 
-static void who_fini(struct who *who)
+static void group_fini(struct group *group)
 {
-	for (size_t i = 0; i < who->keys; i++)
-		free(who->last[i]);
+	for (size_t i = 0; i < group->keys; i++)
+		free(group->last[i]);
 }
 
-/* Is the row of @from one of another group than the row before? */
-static bool changes(const struct who *who, const struct bsv_rows *from)
+/* Does the current row of @from begin another group than the row before? */
+static bool group_changes(const struct group *group, const struct bsv_rows *from)
 {
-	for (size_t i = 0; who->any && i < who->keys; i++) {
+	for (size_t i = 0; group->any && i < group->keys; i++) {
 		const char *text = bsv_rows_cell(from, i).text;
 
-		if (who->last[i] && text ? strcmp(who->last[i], text) : who->last[i] || text)
+		if (group->last[i] && text ? strcmp(group->last[i], text) : group->last[i] || text)
 			return true;
 	}
-	return !who->any;
+	return !group->any;
 }
 
-static void become(struct who *who, const struct bsv_rows *from)
+static void group_begin(struct group *group, const struct bsv_rows *from)
 {
-	for (size_t i = 0; i < who->keys; i++) {
+	for (size_t i = 0; i < group->keys; i++) {
 		const char *text = bsv_rows_cell(from, i).text;
 
-		free(who->last[i]);
-		who->last[i] = text ? strdup(text) : NULL;
+		free(group->last[i]);
+		group->last[i] = text ? strdup(text) : NULL;
 	}
-	who->any = true;
+	group->any = true;
 }
 
-/* A group is only said where it begins. */
-static void add_keys(struct bsv_rows *to, const struct who *who, bool first)
+/* The keys of a group are printed in its first row only. */
+static void add_keys(struct bsv_rows *to, const struct group *group, bool first)
 {
-	for (size_t i = 0; i < who->keys; i++)
-		bsv_rows_text(to, first ? who->last[i] : "");
+	for (size_t i = 0; i < group->keys; i++)
+		bsv_rows_text(to, first ? group->last[i] : "");
 }
 
 static void add_cell(struct bsv_rows *to, struct bsv_cell cell)
@@ -97,32 +97,33 @@ static struct bsv_column bar_column(void)
 	return (struct bsv_column){ .name = "", .class = "text" };
 }
 
-/* What is said of a group when all of its rows have been. */
+/* Sums over the rows of a group, for the rows at its end. */
 struct rest {
-	double little; /* too little to be said by itself */
-	double said;   /* with that */
+	double little; /* sum of the rows below @least */
+	double said;   /* sum of all rows */
 };
 
-static void add_rest_row(struct bsv_rows *to, const struct who *who, size_t columns, const char *what, double percent,
-                         const struct bsv_screen *screen)
+static void add_rest_row(struct bsv_rows *to, const struct group *group, size_t columns, const char *what,
+                         double percent, const struct bsv_screen *screen)
 {
 	char bar[4 * BAR + 1];
 
-	add_keys(to, who, false);
+	add_keys(to, group, false);
 	bsv_rows_text(to, what);
-	for (size_t i = who->keys + 1; i + 1 < columns; i++)
+	for (size_t i = group->keys + 1; i + 1 < columns; i++)
 		bsv_rows_null(to);
 	bsv_rows_real(to, percent);
 	bsv_rows_text(to, draw_bar(bar, percent, screen));
 }
 
-static void add_rest(struct bsv_rows *to, const struct who *who, size_t columns, struct rest *rest,
+static void add_rest(struct bsv_rows *to, const struct group *group, size_t columns, struct rest *rest,
                      const struct bsv_screen *screen)
 {
 	if (rest->little > 0)
-		add_rest_row(to, who, columns, "(others)", rest->little, screen);
-	if (who->any && rest->said < UNSEEN_PERCENT) /* of one side, the other's phases */
-		add_rest_row(to, who, columns, "(not seen)", 100 - rest->said, screen);
+		add_rest_row(to, group, columns, "(others)", rest->little, screen);
+	if (group->any &&
+	    rest->said < UNSEEN_PERCENT) /* an execution seen from one side lacks the phases of the other */
+		add_rest_row(to, group, columns, "(not seen)", 100 - rest->said, screen);
 	*rest = (struct rest){ .little = 0 };
 }
 
@@ -130,7 +131,7 @@ static void add_rest(struct bsv_rows *to, const struct who *who, size_t columns,
 static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, double least,
                        const struct bsv_screen *screen, struct bsa_err *err)
 {
-	__attribute__((cleanup(who_fini))) struct who who = { .keys = keys };
+	__attribute__((cleanup(group_fini))) struct group group = { .keys = keys };
 	size_t n = bsv_rows_columns(from);
 	char bar[4 * BAR + 1];
 	struct rest rest = { .little = 0 };
@@ -140,9 +141,9 @@ static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, 
 	while ((r = bsv_rows_step(from, err)) > 0) {
 		double percent = bsv_rows_cell(from, n - 1).real;
 
-		if (changes(&who, from)) {
-			add_rest(to, &who, n, &rest, screen);
-			become(&who, from);
+		if (group_changes(&group, from)) {
+			add_rest(to, &group, n, &rest, screen);
+			group_begin(&group, from);
 			first = true;
 		}
 		rest.said += percent;
@@ -150,18 +151,18 @@ static int read_shares(struct bsv_rows *to, struct bsv_rows *from, size_t keys, 
 			rest.little += percent;
 			continue;
 		}
-		add_keys(to, &who, first);
+		add_keys(to, &group, first);
 		first = false;
 		for (size_t i = keys; i < n; i++)
 			add_cell(to, bsv_rows_cell(from, i));
 		bsv_rows_text(to, draw_bar(bar, percent, screen));
 	}
-	add_rest(to, &who, n, &rest, screen);
+	add_rest(to, &group, n, &rest, screen);
 	return r;
 }
 
-/* Its columns, and room for one more. */
-static int begin(struct bsv_dressed *d, struct bsa_db *db, const char *sql, struct bsa_err *err)
+/* Query @sql, and copy its columns; one column more still fits. */
+static int columns_query(struct bsv_dressed *d, struct bsa_db *db, const char *sql, struct bsa_err *err)
 {
 	int r = sql ? bsv_rows_query(&d->from, db, sql, err) : bsv_no_memory(err);
 
@@ -177,7 +178,7 @@ int bsv_dressed_shares(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_
                        double least, const struct bsv_screen *screen, struct bsa_err *err)
 {
 	struct bsv_rows *rows;
-	int r = begin(d, db, sql, err);
+	int r = columns_query(d, db, sql, err);
 	size_t n;
 
 	if (r < 0)
@@ -198,15 +199,15 @@ int bsv_dressed_shares(struct bsv_rows **ret, struct bsv_dressed *d, struct bsa_
 
 /* ---- histogram ---- */
 
-/* Of one group: eighths of octaves, and how many took no time at all. */
+/* Histogram of one group: counts by eighth of an octave, and the count of zeros. */
 struct buckets {
 	int eighth[EIGHTHS_MAX];
 	int64_t n[EIGHTHS_MAX], zeros, total;
 	size_t used;
 };
 
-/* So many eighths go together that no more than @most rows are needed. */
-static int wide(const struct buckets *b, size_t most)
+/* The number of eighths that make one row, so that at most @most rows are needed. */
+static int bucket_width(const struct buckets *b, size_t most)
 {
 	int width = 1;
 
@@ -215,20 +216,20 @@ static int wide(const struct buckets *b, size_t most)
 	return width;
 }
 
-static void add_bucket(struct bsv_rows *to, const struct who *who, bool first, int64_t from, int64_t n,
+static void add_bucket(struct bsv_rows *to, const struct group *group, bool first, int64_t from, int64_t n,
                        const struct buckets *b, int64_t highest, const struct bsv_screen *screen)
 {
 	char bar[4 * BAR + 1];
 
-	add_keys(to, who, first);
+	add_keys(to, group, first);
 	bsv_rows_int(to, from);
 	bsv_rows_int(to, n);
 	bsv_rows_real(to, 100. * (double)n / (double)b->total);
 	bsv_rows_text(to, draw_bar(bar, 100. * (double)n / (double)highest, screen));
 }
 
-static void flush(struct bsv_rows *to, const struct who *who, struct buckets *b, size_t most,
-                  const struct bsv_screen *screen)
+static void buckets_print(struct bsv_rows *to, const struct group *group, struct buckets *b, size_t most,
+                          const struct bsv_screen *screen)
 {
 	int64_t sums[EIGHTHS_MAX] = { 0 }, highest = b->zeros;
 	int width = 1, first = 0, n = 0;
@@ -236,7 +237,7 @@ static void flush(struct bsv_rows *to, const struct who *who, struct buckets *b,
 	if (b->total < SHAPELESS)
 		*b = (struct buckets){ .used = 0 };
 	if (b->used) {
-		width = wide(b, most);
+		width = bucket_width(b, most);
 		first = b->eighth[0] / width;
 		n = b->eighth[b->used - 1] / width - first + 1;
 		for (size_t i = 0; i < b->used; i++) {
@@ -247,14 +248,14 @@ static void flush(struct bsv_rows *to, const struct who *who, struct buckets *b,
 		}
 	}
 	if (b->zeros)
-		add_bucket(to, who, true, 0, b->zeros, b, highest, screen);
+		add_bucket(to, group, true, 0, b->zeros, b, highest, screen);
 	for (int i = 0; i < n; i++)
-		add_bucket(to, who, i == 0 && !b->zeros, (int64_t)ceil(exp2((first + i) * width / 8.)), sums[i], b,
+		add_bucket(to, group, i == 0 && !b->zeros, (int64_t)ceil(exp2((first + i) * width / 8.)), sums[i], b,
 		           highest, screen);
 	*b = (struct buckets){ .used = 0 };
 }
 
-static void keep(struct buckets *b, int64_t from, int64_t n)
+static void buckets_add(struct buckets *b, int64_t from, int64_t n)
 {
 	b->total += n;
 	if (from <= 0) {
@@ -268,18 +269,18 @@ static void keep(struct buckets *b, int64_t from, int64_t n)
 static int read_histogram(struct bsv_rows *to, struct bsv_rows *from, size_t keys, size_t most,
                           const struct bsv_screen *screen, struct bsa_err *err)
 {
-	__attribute__((cleanup(who_fini))) struct who who = { .keys = keys };
+	__attribute__((cleanup(group_fini))) struct group group = { .keys = keys };
 	struct buckets b = { .used = 0 };
 	int r;
 
 	while ((r = bsv_rows_step(from, err)) > 0) {
-		if (changes(&who, from)) {
-			flush(to, &who, &b, most, screen);
-			become(&who, from);
+		if (group_changes(&group, from)) {
+			buckets_print(to, &group, &b, most, screen);
+			group_begin(&group, from);
 		}
-		keep(&b, bsv_rows_get(from, keys, 0), bsv_rows_get(from, keys + 2, 0));
+		buckets_add(&b, bsv_rows_get(from, keys, 0), bsv_rows_get(from, keys + 2, 0));
 	}
-	flush(to, &who, &b, most, screen);
+	buckets_print(to, &group, &b, most, screen);
 	return r;
 }
 
@@ -287,11 +288,11 @@ int bsv_dressed_histogram(struct bsv_rows **ret, struct bsv_dressed *d, struct b
                           size_t most, const struct bsv_screen *screen, struct bsa_err *err)
 {
 	struct bsv_rows *rows;
-	int r = begin(d, db, sql, err);
+	int r = columns_query(d, db, sql, err);
 
 	if (r < 0)
 		return r;
-	d->columns[keys + 1] = d->columns[keys + 2]; /* n, where it ends */
+	d->columns[keys + 1] = d->columns[keys + 2]; /* the count takes the place of the bucket's end */
 	d->columns[keys + 2] = (struct bsv_column){ .name = "share_percent", .class = "percent", .unit = "%" };
 	d->columns[keys + 3] = bar_column();
 	rows = bsv_rows_new(d->columns, keys + 4);

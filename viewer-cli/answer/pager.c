@@ -1,9 +1,9 @@
 /*
  * pager.c -- see pager.h.
  *
- * SIGNALS  While there is a pager, Ctrl-C is the pager's, and a pager that has gone is a write that fails: SIGINT and SIGPIPE are ignored,
- *          and are afterwards as they were. The child is forked before, and so has them as they were.
- * CRASH    If we are killed the pager is at the end of its input, and stays until its reader has had enough.
+ * SIGNALS  While the pager runs, it handles Ctrl-C, and its end makes our writes fail: we ignore SIGINT and SIGPIPE, and restore their handlers
+ *          afterwards. The pager is forked before that, and so inherits the original handlers.
+ * CRASH    If this process is killed, the pager reaches the end of its input, and stays until the user leaves it.
  */
 #include "answer/pager.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *command(void)
+static const char *pager_command(void)
 {
 	const char *ours = getenv("BURSTSCOPE_PAGER"), *all = getenv("PAGER"), *term = getenv("TERM");
 	const char *ret = ours ? ours : all && *all ? all : "less";
@@ -23,7 +23,7 @@ static const char *command(void)
 	return !*ret || !strcmp(ret, "cat") || !term || !strcmp(term, "dumb") ? NULL : ret;
 }
 
-static _Noreturn void be_the_pager(const char *run, int from)
+static _Noreturn void pager_exec(const char *run, int from)
 {
 	dup2(from, STDIN_FILENO);
 	/* less: end where it fits on one page, do not fold lines, let colours through, and leave the page on the screen */
@@ -33,12 +33,12 @@ static _Noreturn void be_the_pager(const char *run, int from)
 	_exit(127);
 }
 
-static bool there_is(const char *run)
+static bool pager_exists(const char *run)
 {
 	char test[512];
 	size_t n = strcspn(run, " \t;|&<>()'\"$`\\");
 
-	if (run[n] || n + 32 > sizeof(test)) /* more than a word: sh may say what it thinks of it */
+	if (run[n] || n + 32 > sizeof(test)) /* more than a word: sh reports an error itself */
 		return true;
 	snprintf(test, sizeof(test), "command -v %s >/dev/null 2>&1", run);
 	return !system(test);
@@ -46,16 +46,16 @@ static bool there_is(const char *run)
 
 void bsv_pager_begin(struct bsv_pager *p, bool wanted)
 {
-	const char *run = wanted && isatty(STDOUT_FILENO) ? command() : NULL;
+	const char *run = wanted && isatty(STDOUT_FILENO) ? pager_command() : NULL;
 	int fds[2];
 
 	*p = (struct bsv_pager){ .to = stdout };
-	if (!run || !there_is(run) || pipe2(fds, O_CLOEXEC))
+	if (!run || !pager_exists(run) || pipe2(fds, O_CLOEXEC))
 		return;
 	fflush(stdout);
 	p->pid = fork();
 	if (p->pid == 0)
-		be_the_pager(run, fds[0]);
+		pager_exec(run, fds[0]);
 	close(fds[0]);
 	p->to = p->pid > 0 ? fdopen(fds[1], "w") : NULL;
 	if (!p->to) {
@@ -64,7 +64,7 @@ void bsv_pager_begin(struct bsv_pager *p, bool wanted)
 		return;
 	}
 	p->on_pipe = signal(SIGPIPE, SIG_IGN);
-	p->on_interrupt = signal(SIGINT, SIG_IGN); /* that one is the pager's */
+	p->on_interrupt = signal(SIGINT, SIG_IGN); /* the pager handles Ctrl-C */
 }
 
 void bsv_pager_end(struct bsv_pager *p)

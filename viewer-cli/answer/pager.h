@@ -1,6 +1,4 @@
-/*
- * pager.h -- a terminal is shown page by page what does not fit on it.
- */
+/* pager.h -- page output that does not fit on the terminal. */
 #ifndef BSV_PAGER_H
 #define BSV_PAGER_H
 
@@ -9,15 +7,15 @@
 #include <sys/types.h>
 
 struct bsv_pager {
-	FILE *to; /* what to print to: the pager, or the standard output */
+	FILE *to; /* stream to print to: the pager, or the standard output */
 	pid_t pid;
 	void (*on_pipe)(int), (*on_interrupt)(int);
 };
 
-/* @wanted, and the standard output is a terminal: $BURSTSCOPE_PAGER, $PAGER, or less, through sh; "" or cat: none. */
+/* Start $BURSTSCOPE_PAGER, $PAGER, or less, through sh, if @wanted and the standard output is a terminal. "" or cat: no pager. */
 void bsv_pager_begin(struct bsv_pager *p, bool wanted);
 
-/* Wait until whoever reads it has had enough; who goes before all was printed makes no mistake. */
+/* Wait until the pager ends. That the user left it before all was printed is not an error. */
 void bsv_pager_end(struct bsv_pager *p);
 
 #endif

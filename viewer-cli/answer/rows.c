@@ -7,10 +7,10 @@
 
 #include "answer/scoped.h"
 
-/* Of a query, or in memory: then there are cells. */
+/* The rows of a query, or rows in memory: then q is NULL and cells holds them. */
 struct bsv_rows {
 	struct bsa_query *q;
-	struct bsv_column *own; /* of a query: with names that are owned, too */
+	struct bsv_column *own; /* columns of a query, whose names are owned */
 	const struct bsv_column *columns;
 	size_t n;
 
@@ -18,21 +18,21 @@ struct bsv_rows {
 	size_t n_cells, room;
 	bool no_memory;
 
-	size_t row, most; /* row: how many there were; most: 0 is any number */
+	size_t row, most; /* row: number of rows returned so far; most: limit; 0: no limit */
 	bool peeked;
-	int came; /* of what was peeked at */
+	int ahead; /* status of the step that bsv_rows_peek made */
 };
 
 /* ---- columns ---- */
 
-static bool ends(const char *name, const char *with)
+static bool ends_with(const char *name, const char *with)
 {
 	size_t n = strlen(name), m = strlen(with);
 
 	return n > m && !strcmp(name + n - m, with);
 }
 
-static void by_unit(struct bsv_column *c, const char *unit)
+static void column_set_unit(struct bsv_column *c, const char *unit)
 {
 	if (!strcmp(unit, "ns")) {
 		c->class = "duration";
@@ -43,7 +43,7 @@ static void by_unit(struct bsv_column *c, const char *unit)
 	}
 }
 
-static struct bsv_column sorted(struct bsa_db *db, const char *name)
+static struct bsv_column column_of_name(struct bsa_db *db, const char *name)
 {
 	static const struct {
 		const char *end, *class, *unit;
@@ -52,7 +52,7 @@ static struct bsv_column sorted(struct bsa_db *db, const char *name)
 		{ "_percent", "percent", "%" }, { "_ratio", "ratio", NULL },    { "_app", "text", NULL },
 		{ "_model", "text", NULL },     { "_priority", "label", NULL },
 	};
-	/* What the relations have no column of, or several that are not alike. */
+	/* Columns that no relation has, or that several relations have in different units. */
 	static const struct {
 		const char *name, *class;
 	} answers[] = {
@@ -73,7 +73,7 @@ static struct bsv_column sorted(struct bsa_db *db, const char *name)
 	struct bsv_column c = { .name = name };
 
 	for (size_t i = 0; i < sizeof(ends_of) / sizeof(*ends_of); i++)
-		if (ends(name, ends_of[i].end)) {
+		if (ends_with(name, ends_of[i].end)) {
 			c.class = ends_of[i].class;
 			c.unit = ends_of[i].unit;
 			return c;
@@ -86,11 +86,11 @@ static struct bsv_column sorted(struct bsa_db *db, const char *name)
 	if (!strncmp(name, "n_", 2))
 		c.class = "count";
 	else
-		by_unit(&c, bsa_db_unit(db, name));
+		column_set_unit(&c, bsa_db_unit(db, name));
 	return c;
 }
 
-/* ---- made, and gone ---- */
+/* ---- create and free ---- */
 
 struct bsv_rows *bsv_rows_free(struct bsv_rows *r)
 {
@@ -116,16 +116,15 @@ int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, st
 		return bsv_no_memory(err);
 	failed = bsa_query_new(&r->q, db, sql, err);
 	if (!failed && bsa_query_parameter(r->q))
-		failed = bsa_fail(err, BSA_E_USAGE, "nobody gives %s a value: texts stand in '...'",
-		                  bsa_query_parameter(r->q));
+		failed = bsa_fail(err, BSA_E_USAGE, "%s has no value; write texts in '...'", bsa_query_parameter(r->q));
 	if (!failed) {
 		r->n = bsa_query_columns(r->q);
 		r->own = calloc(r->n + 1, sizeof(*r->own));
 		r->columns = r->own;
 		for (size_t i = 0; r->own && i < r->n && !failed; i++) {
-			char *name = strdup(bsa_query_name(r->q, i)); /* a step may take the query's away */
+			char *name = strdup(bsa_query_name(r->q, i)); /* a step may free the query's own name */
 
-			r->own[i] = name ? sorted(db, name) : (struct bsv_column){ 0 };
+			r->own[i] = name ? column_of_name(db, name) : (struct bsv_column){ 0 };
 			if (!name)
 				failed = bsv_no_memory(err);
 		}
@@ -153,7 +152,7 @@ struct bsv_rows *bsv_rows_new(const struct bsv_column *columns, size_t n)
 
 /* ---- rows in memory ---- */
 
-static void append(struct bsv_rows *r, struct bsv_cell cell)
+static void cell_append(struct bsv_rows *r, struct bsv_cell cell)
 {
 	if (!r)
 		return;
@@ -174,12 +173,12 @@ static void append(struct bsv_rows *r, struct bsv_cell cell)
 
 void bsv_rows_int(struct bsv_rows *r, int64_t value)
 {
-	append(r, (struct bsv_cell){ .type = BSA_INT, .integer = value });
+	cell_append(r, (struct bsv_cell){ .type = BSA_INT, .integer = value });
 }
 
 void bsv_rows_real(struct bsv_rows *r, double value)
 {
-	append(r, (struct bsv_cell){ .type = BSA_REAL, .real = value });
+	cell_append(r, (struct bsv_cell){ .type = BSA_REAL, .real = value });
 }
 
 void bsv_rows_text(struct bsv_rows *r, const char *text)
@@ -192,16 +191,16 @@ void bsv_rows_text(struct bsv_rows *r, const char *text)
 		free(own);
 		return;
 	}
-	append(r,
-	       (struct bsv_cell){ .type = own ? BSA_STRING : BSA_NULL, .text = own, .bytes = own ? strlen(own) : 0 });
+	cell_append(r, (struct bsv_cell){
+			       .type = own ? BSA_STRING : BSA_NULL, .text = own, .bytes = own ? strlen(own) : 0 });
 }
 
 void bsv_rows_null(struct bsv_rows *r)
 {
-	append(r, (struct bsv_cell){ .type = BSA_NULL });
+	cell_append(r, (struct bsv_cell){ .type = BSA_NULL });
 }
 
-/* ---- what all of them have ---- */
+/* ---- both kinds of rows ---- */
 
 size_t bsv_rows_columns(const struct bsv_rows *r)
 {
@@ -213,33 +212,33 @@ const struct bsv_column *bsv_rows_column(const struct bsv_rows *r, size_t column
 	return &r->columns[column];
 }
 
-static int step(struct bsv_rows *r, struct bsa_err *err)
+static int rows_next(struct bsv_rows *r, struct bsa_err *err)
 {
-	int came;
+	int found;
 
 	if (r->no_memory)
 		return bsv_no_memory(err);
 	if (r->most && r->row == r->most)
 		return 0;
-	came = r->q ? bsa_query_step(r->q, err) : (r->row + 1) * r->n <= r->n_cells;
-	r->row += came > 0;
-	return came;
+	found = r->q ? bsa_query_step(r->q, err) : (r->row + 1) * r->n <= r->n_cells;
+	r->row += found > 0;
+	return found;
 }
 
 int bsv_rows_step(struct bsv_rows *r, struct bsa_err *err)
 {
 	if (!r->peeked)
-		return step(r, err);
+		return rows_next(r, err);
 	r->peeked = false;
-	return r->came;
+	return r->ahead;
 }
 
 int bsv_rows_peek(struct bsv_rows *r, struct bsa_err *err)
 {
 	if (!r->peeked)
-		r->came = step(r, err);
-	r->peeked = r->came >= 0;
-	return r->came;
+		r->ahead = rows_next(r, err);
+	r->peeked = r->ahead >= 0;
+	return r->ahead;
 }
 
 void bsv_rows_limit(struct bsv_rows *r, size_t most)

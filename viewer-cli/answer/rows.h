@@ -1,17 +1,15 @@
-/*
- * rows.h -- rows of typed cells: of a query, or made in memory.
- */
+/* rows.h -- rows of typed cells: the result of a query, or made in memory. */
 #ifndef BSV_ROWS_H
 #define BSV_ROWS_H
 
 #include "bsa/db.h"
 
 /*
- * What sort of thing a column has, and what it is counted in: class is "duration" (unit "ns"), "time" (unit "ns"), "bytes" (unit "bytes"),
- * "percent" (unit "%"), "ratio", "count", "number", "id", "label", "0/1", "text", or NULL; unit is NULL where there is none.
+ * The kind and the unit of a column. class is "duration" (unit "ns"), "time" (unit "ns"), "bytes" (unit "bytes"),
+ * "percent" (unit "%"), "ratio", "count", "number", "id", "label", "0/1", "text", or NULL; unit is NULL for a class without a unit.
  *
- * Of a query: by the end of the column's name, _ns, _at (time), _bytes, _percent, _ratio; n_ at its beginning is a count; otherwise
- * what bsa_db_unit says.
+ * Columns of a query are classified by the end of their name: _ns, _at (time), _bytes, _percent, _ratio; a name that begins with n_ is a count;
+ * bsa_db_unit classifies the others.
  */
 struct bsv_column {
 	const char *name, *class, *unit;
@@ -27,16 +25,16 @@ struct bsv_cell {
 
 struct bsv_rows;
 
-/* @sql is prepared, and not yet run. *ret is owned by the caller. */
+/* Prepare @sql; the first step runs it. *ret is owned by the caller. */
 int bsv_rows_query(struct bsv_rows **ret, struct bsa_db *db, const char *sql, struct bsa_err *err);
 
-/* None yet; @columns are borrowed for as long as they are. NULL: no memory. */
+/* Create rows in memory, empty; @columns are borrowed for the life of the rows. NULL: no memory. */
 struct bsv_rows *bsv_rows_new(const struct bsv_column *columns, size_t n);
 
-/* NULL is fine. Returns NULL. */
+/* Frees the rows; accepts NULL. Returns NULL. */
 struct bsv_rows *bsv_rows_free(struct bsv_rows *r);
 
-/* Append the next cell, of rows in memory: row by row. What finds no memory is said by bsv_rows_step. @text is copied; NULL is none. */
+/* Append the next cell to rows in memory, row by row. bsv_rows_step reports a lack of memory. @text is copied; NULL: the cell is NULL. */
 void bsv_rows_int(struct bsv_rows *r, int64_t value);
 void bsv_rows_real(struct bsv_rows *r, double value);
 void bsv_rows_text(struct bsv_rows *r, const char *text);
@@ -45,22 +43,22 @@ void bsv_rows_null(struct bsv_rows *r);
 size_t bsv_rows_columns(const struct bsv_rows *r);
 const struct bsv_column *bsv_rows_column(const struct bsv_rows *r, size_t column);
 
-/* 1: there is a row; 0: no more. Negative: why not. */
+/* Go to the next row. Returns 1: there is a row; 0: there are no more. Negative: an error. */
 int bsv_rows_step(struct bsv_rows *r, struct bsa_err *err);
 
-/* As a step, of which the next one answers the same: to know, before anything is printed, that there is something to print. */
+/* Read the next row ahead; the next step returns the same. So a caller knows that there is something to print before it prints. */
 int bsv_rows_peek(struct bsv_rows *r, struct bsa_err *err);
 
-/* There are no more than @most of them; 0: any number. */
+/* Return at most @most rows; 0: no limit. */
 void bsv_rows_limit(struct bsv_rows *r, size_t most);
 
-/* From the beginning again; nothing was appended since the first step. */
+/* Begin again at the first row. No cell may have been appended since the first step. */
 void bsv_rows_again(struct bsv_rows *r);
 
-/* Of the row. */
+/* A cell of the current row. */
 struct bsv_cell bsv_rows_cell(const struct bsv_rows *r, size_t column);
 
-/* For C code that reads an answer of its own: */
+/* An integer for C code that reads a result itself; a real is truncated. */
 int64_t bsv_rows_get(const struct bsv_rows *r, size_t column, int64_t otherwise); /* an integer, or a real, cut */
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * say.h -- numbers and progress for people, on standard error.
- */
+/* say.h -- counts and progress for people; progress goes to standard error. */
 #ifndef BSV_SAY_H
 #define BSV_SAY_H
 
@@ -10,13 +8,13 @@
 
 enum { BSV_COUNT_MAX = 32 };
 
-/* "12 345 678", into @to, which is returned. */
+/* Writes "12 345 678" into @to and returns @to. */
 const char *bsv_count(char to[BSV_COUNT_MAX], uint64_t n);
 
-/* "1 trace", "2 traces". */
+/* Returns @one if @n is 1, otherwise @many: "1 trace", "2 traces". */
 const char *bsv_plural(uint64_t n, const char *one, const char *many);
 
-/* A line that is drawn over itself, ten times a second at most; nothing where standard error is no terminal. */
+/* A progress line that is redrawn in place, at most ten times a second; never drawn where standard error is not a terminal. */
 struct bsv_progress {
 	bool on, shown;
 	uint64_t drawn_ns;
@@ -24,11 +22,11 @@ struct bsv_progress {
 
 void bsv_progress_init(struct bsv_progress *p, bool wanted);
 
-/* Is it time to draw? */
+/* Is it time to redraw? */
 bool bsv_progress_due(struct bsv_progress *p);
 void bsv_progress_draw(struct bsv_progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Take the line away. */
+/* Erase the line. */
 void bsv_progress_fini(struct bsv_progress *p);
 
 uint64_t bsv_now(void); /* CLOCK_MONOTONIC, ns */

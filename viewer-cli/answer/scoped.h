@@ -1,6 +1,4 @@
-/*
- * scoped.h -- rows, queries and texts that go away at the end of their scope, and what is said where there is no memory for one.
- */
+/* scoped.h -- rows, queries and texts that are freed at the end of their scope, and the error for a lack of memory. */
 #ifndef BSV_SCOPED_H
 #define BSV_SCOPED_H
 
@@ -23,7 +21,7 @@ static inline void bsv_text_fini(char **text)
 	free(*text);
 }
 
-/* bsv_scoped_text *sql = bsv_text(...); and nobody has to free it. */
+/* bsv_scoped_text *sql = bsv_text(...); is freed when sql leaves its scope. */
 #define bsv_scoped_rows __attribute__((cleanup(bsv_rows_fini))) struct bsv_rows
 #define bsv_scoped_query __attribute__((cleanup(bsv_query_fini))) struct bsa_query
 #define bsv_scoped_text __attribute__((cleanup(bsv_text_fini))) char

@@ -1,4 +1,4 @@
-/* screen.c -- see screen.h. Which letters are wide is in Unicode, and not asked of a locale, so that tables are the same everywhere. */
+/* screen.c -- see screen.h. The widths of letters are taken from Unicode, not from a locale, so that tables look the same everywhere. */
 #include "answer/screen.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { NARROWEST = 20, WIDEST = 10000 };
 
-/* ---- what there is ---- */
+/* ---- the terminal ---- */
 
 static bool has_unicode(void)
 {
@@ -80,7 +80,7 @@ struct range {
 	uint32_t from, to;
 };
 
-/* That go on the letter before, or are not seen. */
+/* Letters that join the letter before, or are not seen. */
 static const struct range combining[] = {
 	{ 0x300, 0x36f },   { 0x483, 0x489 },   { 0x591, 0x5bd },   { 0x610, 0x61a },     { 0x64b, 0x65f },
 	{ 0x670, 0x670 },   { 0x6d6, 0x6dc },   { 0x6df, 0x6e4 },   { 0x6e7, 0x6ed },     { 0x93c, 0x93c },
@@ -96,20 +96,20 @@ static const struct range wide[] = {
 	{ 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff }, { 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
 };
 
-/* That turn the direction of what is beside them: a name could make a line read as another one. */
+/* Letters that change the direction of the text beside them: a name could make a line read as another one. */
 static const struct range turning[] = {
 	{ 0x61c, 0x61c },   { 0x200e, 0x200f }, { 0x202a, 0x202e }, { 0x2066, 0x206f },
 	{ 0x2028, 0x2029 }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f }
 };
 
-/* Of which nothing is seen: two names could look the same. */
+/* Letters that are not seen: two names could look the same. */
 static const struct range unseen[] = {
 	{ 0xad, 0xad },     { 0x34f, 0x34f },     { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
 	{ 0x200b, 0x200d }, { 0x2060, 0x2065 },   { 0x3164, 0x3164 },   { 0xfe00, 0xfe0f },   { 0xffa0, 0xffa0 },
 	{ 0xfff0, 0xfff8 }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0080, 0xe0fff },
 };
 
-static bool in(uint32_t c, const struct range *ranges, size_t n)
+static bool in_ranges(uint32_t c, const struct range *ranges, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (c >= ranges[i].from && c <= ranges[i].to)
@@ -117,7 +117,7 @@ static bool in(uint32_t c, const struct range *ranges, size_t n)
 	return false;
 }
 
-#define IN(c, ranges) in(c, ranges, sizeof(ranges) / sizeof(*(ranges)))
+#define IN(c, ranges) in_ranges(c, ranges, sizeof(ranges) / sizeof(*(ranges)))
 
 static int width_of(uint32_t c)
 {
@@ -174,8 +174,8 @@ int bsv_width(const char *s)
 	return width;
 }
 
-/* One letter of @s as it is to be shown, into @to; its width. */
-static int show(const char *s, size_t n, char to[16], size_t *ret_length)
+/* Write the first letter of @s, escaped if it must be, into @to. Returns its width. */
+static int letter_show(const char *s, size_t n, char to[16], size_t *ret_length)
 {
 	uint32_t c;
 	size_t length = bsv_letter(s, n, &c);
@@ -200,7 +200,7 @@ char *bsv_printable(const char *s, size_t bytes, int most)
 		return NULL;
 	while (bytes) {
 		size_t length;
-		int w = show(s, bytes, shown, &length);
+		int w = letter_show(s, bytes, shown, &length);
 
 		if (most && width + w > most) {
 			strcpy(cut, most >= reserve ? ellipsis : "");
@@ -239,8 +239,8 @@ size_t bsv_line(const char *s, int width)
 	return n;
 }
 
-/* The first line begins where @used columns of it are used. */
-static void wrap(FILE *to, const struct bsv_screen *screen, int paint, const char *s, int used, int indent)
+/* The first line begins behind @used columns. */
+static void wrapped_print(FILE *to, const struct bsv_screen *screen, int paint, const char *s, int used, int indent)
 {
 	bool endless = !screen->width;
 
@@ -260,14 +260,14 @@ static void wrap(FILE *to, const struct bsv_screen *screen, int paint, const cha
 
 void bsv_print_wrapped(FILE *to, const struct bsv_screen *screen, int paint, const char *s, int indent)
 {
-	wrap(to, screen, paint, s, 0, indent);
+	wrapped_print(to, screen, paint, s, 0, indent);
 }
 
 void bsv_print_painted(FILE *to, const struct bsv_screen *screen, int paint, const char *word, const char *s, int used,
                        int indent)
 {
 	fprintf(to, "%s%s%s", bsv_paint_on(screen, paint), word, bsv_paint_off(screen, paint));
-	wrap(to, screen, BSV_PLAIN, s, used + bsv_width(word), indent);
+	wrapped_print(to, screen, BSV_PLAIN, s, used + bsv_width(word), indent);
 }
 
 /* ---- durations ---- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text for the hole that @at begins with ("@name@..."), and the hole's length; NULL: @at is none. */
+/* The text for the hole ("@name@...") at @at, and the length of the hole; NULL: there is no hole at @at. */
 static const char *hole_at(const char *at, const struct bsv_hole *holes, size_t *ret_length)
 {
 	size_t n = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");

@@ -1,4 +1,4 @@
-/* advice.c -- see advice.h: each piece of advice, and the condition under which it helps. */
+/* advice.c -- each piece of advice, and the condition under which it helps. */
 #include "audit/advice.h"
 
 #include <string.h>
@@ -8,18 +8,18 @@
 
 typedef bool condition(const struct bsv_advised *, const struct bsv_settings *);
 
-static bool is(const char *text, const char *what)
+static bool text_is(const char *text, const char *what)
 {
 	return text && !strcmp(text, what);
 }
 
-/* -1: unknown. */
-static int rank(const char *priority)
+/* Returns -1 for an unknown priority. */
+static int priority_rank(const char *priority)
 {
 	static const char *const names[] = { "low", "medium", "high" };
 
 	for (int i = 0; i < 3; i++)
-		if (is(priority, names[i]))
+		if (text_is(priority, names[i]))
 			return i;
 	return -1;
 }
@@ -39,7 +39,8 @@ static bool has_lanes(const struct bsv_advised *a, const struct bsv_settings *s)
 
 static bool is_outranked(const struct bsv_advised *a, const struct bsv_settings *s)
 {
-	return s->known && s->heeds_priority && rank(a->priority) >= 0 && rank(a->priority) < rank(a->culprit_priority);
+	return s->known && s->heeds_priority && priority_rank(a->priority) >= 0 &&
+	       priority_rank(a->priority) < priority_rank(a->culprit_priority);
 }
 
 static bool ignores_priority(const struct bsv_advised *a, const struct bsv_settings *s)
@@ -73,13 +74,13 @@ static bool starts_over(const struct bsv_advised *a, const struct bsv_settings *
 
 static bool is_burst(const struct bsv_advised *a, const struct bsv_settings *s)
 {
-	return is(a->path, "burst") && s->known && !s->polls_always;
+	return text_is(a->path, "burst") && s->known && !s->polls_always;
 }
 
 static bool is_call(const struct bsv_advised *a, const struct bsv_settings *s)
 {
 	(void)s;
-	return is(a->path, "sync");
+	return text_is(a->path, "sync");
 }
 
 static bool has_lost(const struct bsv_advised *a, const struct bsv_settings *s)
@@ -88,11 +89,11 @@ static bool has_lost(const struct bsv_advised *a, const struct bsv_settings *s)
 	return s->lost;
 }
 
-/* Of each cause the first one whose condition holds. */
+/* The advice for a cause is the first row whose condition holds. */
 static const struct {
 	const char *cause;
 	condition *when;
-	const char *says;
+	const char *text;
 } advice[] = {
 	{ "too_big", always, "A longer deadline, or a model that runs shorter." },
 	{ "too_tight", always, "A longer deadline, or submit it earlier." },
@@ -124,8 +125,8 @@ static const struct {
 const char *bsv_advice(const struct bsv_advised *what, const struct bsv_settings *settings)
 {
 	for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++)
-		if (is(what->cause, advice[i].cause) && advice[i].when(what, settings))
-			return advice[i].says;
+		if (text_is(what->cause, advice[i].cause) && advice[i].when(what, settings))
+			return advice[i].text;
 	return NULL;
 }
 

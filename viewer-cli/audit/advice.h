@@ -1,5 +1,6 @@
 /*
- * advice.h -- what may make a cause smaller, where the service does not do that already.
+ *
+ * advice.h -- advice that may reduce a cause, unless the service is already set up so.
  */
 #ifndef BSV_ADVICE_H
 #define BSV_ADVICE_H
@@ -8,21 +9,21 @@
 
 #include "input/input.h"
 
-/* What the services of a recording were set to, and what was lost. A setting counts if any of them ever had it. */
+/* Settings of the services of a recording, and whether events were lost. A setting counts if any service ever had it. */
 struct bsv_settings {
-	bool known; /* the rules of a service were recorded; otherwise no advice is about them */
+	bool known; /* whether the rules of a service were recorded; if not, no advice depends on them */
 	bool fair, heeds_priority, preempts, saves, native, polls_always;
-	bool lost; /* the tracer dropped events, which larger buffers would have kept */
+	bool lost; /* whether the tracer dropped events that larger buffers would have kept */
 };
 
-/* What the advice is about. Texts are borrowed; NULL: unknown, or there is none. */
+/* The case that needs advice. Texts are borrowed; NULL: unknown, or not applicable. */
 struct bsv_advised {
 	const char *cause, *path, *priority, *culprit_priority;
 };
 
 int bsv_settings_read(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err);
 
-/* A sentence; NULL: none fits. It never recommends a setting that @settings has. */
+/* A sentence; NULL: no advice fits. It never recommends a setting that @settings has. */
 const char *bsv_advice(const struct bsv_advised *what, const struct bsv_settings *settings);
 
 #endif

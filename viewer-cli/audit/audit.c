@@ -40,7 +40,7 @@ void bsv_auditing_close(struct bsv_auditing *a)
 char *bsv_audit_fill(const struct bsv_input *input, const char *template, const struct bsv_hole *own)
 {
 	char began[NUMBER_TEXT], from[NUMBER_TEXT], to[NUMBER_TEXT];
-	bool picks = input->picks; /* if not, nothing is looked up of who was preempted, inverted or chosen */
+	bool picks = input->picks; /* only executions picked by the options need the joins below */
 	struct bsv_hole holes[COMMON + OWN_MAX + 1] = {
 		{ "with", input->with },
 		{ "began", began },
@@ -52,7 +52,7 @@ char *bsv_audit_fill(const struct bsv_input *input, const char *template, const 
 	};
 	size_t n = COMMON;
 
-	/* the smallest number there is cannot be written as one */
+	/* the smallest number cannot be written as a literal of SQL */
 	snprintf(from, sizeof(from), "%" PRId64, input->from == INT64_MIN ? -INT64_MAX : input->from);
 	snprintf(to, sizeof(to), "%" PRId64, input->to);
 	snprintf(began, sizeof(began), "%" PRId64, input->began);
@@ -104,7 +104,7 @@ struct bsv_rows *bsv_audit_rows(struct bsv_auditing *a, const char *template, co
 	struct bsv_rows *query = NULL, *ret = NULL;
 	int r = bsv_audit_row(&query, &a->input, template, own, NULL);
 
-	if (query) { /* whose columns are borrowed */
+	if (query) { /* the rows in memory borrow the columns of the query */
 		assert(a->n_rows < sizeof(a->rows) / sizeof(*a->rows));
 		a->rows[a->n_rows++] = query;
 		ret = bsv_rows_new(bsv_rows_column(query, 0), bsv_rows_columns(query));

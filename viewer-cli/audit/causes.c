@@ -1,4 +1,4 @@
-/* causes.c -- see causes.h. */
+/* causes.c -- the table of causes and their texts. */
 #include "audit/causes.h"
 
 #include <stddef.h>
@@ -73,7 +73,7 @@ static const struct {
 
 enum { N_CAUSES = sizeof(causes) / sizeof(*causes) };
 
-static size_t find(const char *cause)
+static size_t cause_index(const char *cause)
 {
 	size_t i = 0;
 
@@ -89,21 +89,21 @@ const char *bsv_cause_name(size_t i)
 
 const char *bsv_cause_says(const char *cause)
 {
-	size_t i = find(cause);
+	size_t i = cause_index(cause);
 
 	return i < N_CAUSES ? causes[i].says : "";
 }
 
 const char *bsv_cause_of_miss(const char *cause)
 {
-	size_t i = find(cause);
+	size_t i = cause_index(cause);
 
 	return i < N_CAUSES ? causes[i].miss : NULL;
 }
 
 const char *bsv_cause_of_overhead(const char *cause)
 {
-	size_t i = find(cause);
+	size_t i = cause_index(cause);
 
 	return i < N_CAUSES ? causes[i].overhead : NULL;
 }

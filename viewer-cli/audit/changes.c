@@ -1,4 +1,4 @@
-/* changes.c -- see changes.h. */
+/* changes.c -- see changes.h. People get one column for the name of a group, and fewer rows; programs get all. */
 #include "audit/changes.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 #include "answer/screen.h"
 #include "answer/template.h"
 
-enum { NAME_WIDEST = 40, NAMES = 4 /* columns that say which group it is */, TENTH = 10, NAMED = 3 };
+enum { NAME_WIDEST = 40, NAMES = 4 /* columns that name a group */, TENTH = 10, NAMED = 3 };
 
-/* Keep @text as long as @c. */
-static const char *keep(struct bsv_changes *c, char *text)
+/* Keep @text until @c is freed. */
+static const char *text_keep(struct bsv_changes *c, char *text)
 {
 	if (text && c->n_texts < BSV_CHANGES_TEXTS)
 		return c->texts[c->n_texts++] = text;
@@ -24,13 +24,13 @@ static const char *keep(struct bsv_changes *c, char *text)
 
 /* ---- words ---- */
 
-static const char *heat(const struct bsv_group *g)
+static const char *start_name(const struct bsv_group *g)
 {
 	return g->cold < 0 ? NULL : g->cold ? "cold" : "warm";
 }
 
-/* "noisy/mlp burst warm": the app, and its model. Owned by the caller. */
-static char *called(const char *app, const char *model, const char *path, const char *start)
+/* "noisy/mlp burst warm": app, model, path, start. Owned by the caller. */
+static char *group_name(const char *app, const char *model, const char *path, const char *start)
 {
 	bsv_scoped_text *a = bsv_printable(app, strlen(app), NAME_WIDEST);
 	bsv_scoped_text *m = bsv_printable(model, strlen(model), NAME_WIDEST);
@@ -49,7 +49,7 @@ static const struct bsv_tally *tally_of(const struct bsv_ending_pair *p)
 	return p->a ? p->a : p->b;
 }
 
-/* With its sign. */
+/* The duration with its sign. */
 static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
 {
 	char text[BSV_DURATION_TEXT];
@@ -59,8 +59,8 @@ static const char *signed_duration(char to[BSV_DURATION_TEXT + 1], double ns)
 	return to;
 }
 
-/* A phase is named if it is a part of the change (a tenth of it, in its direction), and executions of A and B differ in it. */
-static bool telling(const struct bsv_pair *p, int phase)
+/* A phase is named if it is at least a tenth of the change, in the same direction, and differs between the executions of A and of B. */
+static bool phase_matters(const struct bsv_pair *p, int phase)
 {
 	double part = p->parts[phase], all = p->parts[BSV_E2E];
 
@@ -69,7 +69,7 @@ static bool telling(const struct bsv_pair *p, int phase)
 }
 
 /* "slots (+21 us), reply (+9 us)", the largest part first. Owned by the caller. */
-static char *sources(const struct bsv_pair *p)
+static char *phases_text(const struct bsv_pair *p)
 {
 	char *ret = strdup("");
 	bool told[BSV_PHASES] = { false };
@@ -80,7 +80,7 @@ static char *sources(const struct bsv_pair *p)
 		int most = 0;
 
 		for (int phase = BSV_PREPARE; phase < BSV_PHASES; phase++)
-			if (!told[phase] && telling(p, phase) &&
+			if (!told[phase] && phase_matters(p, phase) &&
 			    (!most || fabs(p->parts[phase]) > fabs(p->parts[most])))
 				most = phase;
 		if (!most || !before) {
@@ -113,21 +113,21 @@ const char *bsv_changes_headline(struct bsv_changes *c)
 	if (!c->found->tests && !all.unsure)
 		return "Changes: cannot tell: too few executions";
 	if (!all.worse && !all.better && !all.unsure)
-		return keep(c, bsv_text("Changes: none; %zu %s, not distinguishable", all.same,
-		                        bsv_plural(all.same, "test", "tests")));
-	return keep(c, bsv_text("Changes: %zu worse, %zu better, %zu not distinguishable, %zu cannot tell", all.worse,
-	                        all.better, all.same, all.unsure));
+		return text_keep(c, bsv_text("Changes: none; %zu %s, not distinguishable", all.same,
+		                             bsv_plural(all.same, "test", "tests")));
+	return text_keep(c, bsv_text("Changes: %zu worse, %zu better, %zu not distinguishable, %zu cannot tell",
+	                             all.worse, all.better, all.same, all.unsure));
 }
 
 const char *bsv_changes_mean(struct bsv_changes *c)
 {
 	char by[BSV_DURATION_TEXT + 1], by_mix[BSV_DURATION_TEXT + 1], by_speed[BSV_DURATION_TEXT + 1];
 
-	return keep(c, bsv_text("Mean of all executions: %s; %s by mix (other executions were run), %s by speed "
-	                        "(the same ones took longer or shorter)",
-	                        signed_duration(by, (double)c->found->by),
-	                        signed_duration(by_mix, (double)c->found->by_mix),
-	                        signed_duration(by_speed, (double)c->found->by_speed)));
+	return text_keep(c, bsv_text("Mean of all executions: %s; %s by mix (other executions were run), %s by speed "
+	                             "(the same ones took longer or shorter)",
+	                             signed_duration(by, (double)c->found->by),
+	                             signed_duration(by_mix, (double)c->found->by_mix),
+	                             signed_duration(by_speed, (double)c->found->by_speed)));
 }
 
 /* ---- cells ---- */
@@ -156,7 +156,7 @@ static void add_ns(struct bsv_rows *rows, double ns)
 static void add_name(const struct bsv_changes *c, struct bsv_rows *rows, const char *app, const char *model,
                      const char *path, const char *start)
 {
-	bsv_scoped_text *name = called(app, model, path, start);
+	bsv_scoped_text *name = group_name(app, model, path, start);
 
 	if (c->people) {
 		bsv_rows_text(rows, name);
@@ -172,12 +172,12 @@ static void add_group(const struct bsv_changes *c, struct bsv_rows *rows, const 
 {
 	const struct bsv_group *g = group_of(p);
 
-	add_name(c, rows, g->app, g->model, g->path, heat(g));
+	add_name(c, rows, g->app, g->model, g->path, start_name(g));
 }
 
 /* ---- columns ---- */
 
-/* Programs get the first NAMES columns as they are, people one in their place. */
+/* Programs get the first NAMES columns as they are; people get one column in their place. */
 /* clang-format off */
 #define NAME_COLUMNS \
 	{ "app", "text", NULL }, { "model", "text", NULL }, { "path", "label", NULL }, { "cold", "label", NULL }
@@ -198,7 +198,7 @@ static const struct bsv_column test_columns[] = {
 	{ "phases", "text", NULL },
 };
 
-/* For people: with what was seen as a text, as it is a time or a share. */
+/* Columns for people; a and b are texts, because they are durations in some rows and shares in others. */
 static const struct bsv_column shown_columns[] = {
 	{ "executions", "text", NULL },
 	{ "measure", "label", NULL },
@@ -270,9 +270,9 @@ static const struct bsv_column mix_columns[] = {
 
 enum { GROUPS, ENDINGS, PHASE_BY_PHASE, MIX };
 
-/* The last @people_less columns are for programs. */
-static struct bsv_rows *rows_of(struct bsv_changes *c, int part, const struct bsv_column *full, size_t n,
-                                size_t people_less)
+/* Programs also get the last @people_less columns. */
+static struct bsv_rows *part_rows(struct bsv_changes *c, int part, const struct bsv_column *full, size_t n,
+                                  size_t people_less)
 {
 	struct bsv_column *to = c->columns[part];
 
@@ -305,12 +305,12 @@ static const char *verdict_text(const struct bsv_change *of, const char *worse, 
 	return "";
 }
 
-static bool said_to_people(const struct bsv_change *of)
+static bool is_for_people(const struct bsv_change *of)
 {
 	return of->verdict != BSV_TOO_FEW && of->verdict != BSV_SAME;
 }
 
-/* What comes after the name, of both kinds of tests. */
+/* The columns after the name, for all kinds of tests. */
 static void add_test(const struct bsv_changes *c, struct bsv_rows *rows, const char *measure, const char *verdict,
                      const struct bsv_change *of, const char *a, const char *b, const char *phases, bool share)
 {
@@ -346,11 +346,11 @@ static void add_latency_tests(const struct bsv_changes *c, struct bsv_rows *rows
 	for (int i = 0; i < BSV_LATENCIES; i++) {
 		const struct bsv_change *of = &p->latency[i];
 		bool changed = of->verdict == BSV_CHANGED;
-		bsv_scoped_text *from = changed && p->near == (enum bsv_tested)i ? sources(p) : NULL;
+		bsv_scoped_text *from = changed && p->near == (enum bsv_tested)i ? phases_text(p) : NULL;
 		char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
 		const char *verdict = verdict_text(of, "slower", "faster");
 
-		if (c->people && (!said_to_people(of) || (!p->tested && i != BSV_P50)))
+		if (c->people && (!is_for_people(of) || (!p->tested && i != BSV_P50)))
 			continue;
 		if (!p->a || !p->b)
 			verdict = p->a ? "only in A" : "only in B";
@@ -360,14 +360,14 @@ static void add_latency_tests(const struct bsv_changes *c, struct bsv_rows *rows
 	}
 }
 
-/* Cpu time is no phase, but a part of one: all of its change is that of the run. */
+/* Cpu time is not a phase but a part of the run, so the run is the source of all of its change. */
 static void add_compute_test(const struct bsv_changes *c, struct bsv_rows *rows, const struct bsv_pair *p)
 {
 	const struct bsv_change *of = &p->compute;
 	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT], ns[BSV_DURATION_TEXT + 1];
 	bsv_scoped_text *from = NULL;
 
-	if (of->verdict == BSV_TOO_FEW || (c->people && !said_to_people(of)))
+	if (of->verdict == BSV_TOO_FEW || (c->people && !is_for_people(of)))
 		return;
 	if (of->verdict == BSV_CHANGED)
 		from = bsv_text("%s (%s)", bsv_phase_names[BSV_RUN], signed_duration(ns, of->b - of->a));
@@ -383,7 +383,7 @@ static void add_share_test(const struct bsv_changes *c, struct bsv_rows *rows, c
 	bsv_scoped_text *a = bsv_text("%zu of %zu", n[0], n[1]), *b = bsv_text("%zu of %zu", n[2], n[3]);
 	const char *verdict = verdict_text(of, "more", "fewer");
 
-	if (c->people && !said_to_people(of))
+	if (c->people && !is_for_people(of))
 		return;
 	add_name(c, rows, t->app, t->model, t->path, NULL);
 	add_test(c, rows, measure, verdict, of, a, b, NULL, true);
@@ -424,7 +424,7 @@ static void add_latency(struct bsv_rows *rows, const struct bsv_change *of)
 
 struct bsv_rows *bsv_changes_groups(struct bsv_changes *c)
 {
-	struct bsv_rows *rows = rows_of(c, GROUPS, group_columns, N_OF(group_columns), 2);
+	struct bsv_rows *rows = part_rows(c, GROUPS, group_columns, N_OF(group_columns), 2);
 
 	for (size_t i = 0; rows && i < c->found->n; i++) {
 		const struct bsv_pair *p = c->order[i];
@@ -451,7 +451,7 @@ static double percent_of(size_t n, size_t of)
 
 struct bsv_rows *bsv_changes_endings(struct bsv_changes *c, size_t *ret_n)
 {
-	struct bsv_rows *rows = rows_of(c, ENDINGS, ending_columns, N_OF(ending_columns), 6);
+	struct bsv_rows *rows = part_rows(c, ENDINGS, ending_columns, N_OF(ending_columns), 6);
 
 	*ret_n = 0;
 	for (size_t i = 0; rows && i < c->found->n_endings; i++) {
@@ -494,7 +494,7 @@ static bool any_changed(const struct bsv_pair *p)
 
 struct bsv_rows *bsv_changes_phases(struct bsv_changes *c, size_t *ret_n)
 {
-	struct bsv_rows *rows = rows_of(c, PHASE_BY_PHASE, phase_columns, N_OF(phase_columns), 0);
+	struct bsv_rows *rows = part_rows(c, PHASE_BY_PHASE, phase_columns, N_OF(phase_columns), 0);
 
 	*ret_n = 0;
 	for (size_t i = 0; rows && i < c->found->common; i++) {
@@ -520,7 +520,7 @@ struct bsv_rows *bsv_changes_phases(struct bsv_changes *c, size_t *ret_n)
 
 struct bsv_rows *bsv_changes_mix(struct bsv_changes *c)
 {
-	struct bsv_rows *rows = rows_of(c, MIX, mix_columns, N_OF(mix_columns), 0);
+	struct bsv_rows *rows = part_rows(c, MIX, mix_columns, N_OF(mix_columns), 0);
 
 	for (size_t i = 0; rows && i < c->found->n; i++) {
 		const struct bsv_pair *p = c->order[i];
@@ -536,15 +536,15 @@ struct bsv_rows *bsv_changes_mix(struct bsv_changes *c)
 	return rows;
 }
 
-/* ---- in order ---- */
+/* ---- order ---- */
 
-/* How much time there is in what changed. */
-static double weight(const struct bsv_pair *p)
+/* The total time in what changed. */
+static double changed_time(const struct bsv_pair *p)
 {
 	return p->tested ? fabs(p->latency[BSV_P50].b - p->latency[BSV_P50].a) * (double)p->n_b : 0;
 }
 
-static int rank(const struct bsv_pair *p)
+static int importance_rank(const struct bsv_pair *p)
 {
 	if (!p->tested)
 		return 3;
@@ -555,10 +555,10 @@ static int by_importance(const void *x, const void *y)
 {
 	const struct bsv_pair *a = *(struct bsv_pair *const *)x, *b = *(struct bsv_pair *const *)y;
 
-	if (rank(a) != rank(b))
-		return rank(a) - rank(b);
-	if (weight(a) != weight(b))
-		return weight(a) > weight(b) ? -1 : 1;
+	if (importance_rank(a) != importance_rank(b))
+		return importance_rank(a) - importance_rank(b);
+	if (changed_time(a) != changed_time(b))
+		return changed_time(a) > changed_time(b) ? -1 : 1;
 	return (a > b) - (a < b);
 }
 
@@ -581,8 +581,8 @@ static void count_one(struct bsv_changes_count *to, const struct bsv_change *of,
 	}
 }
 
-/* What is new in B has nothing to be compared with, and is not counted. */
-static void count(struct bsv_changes *c)
+/* Groups that are only in B cannot be compared, and are not counted. */
+static void changes_count(struct bsv_changes *c)
 {
 	for (size_t i = 0; i < c->found->n; i++)
 		for (int k = 0; c->found->pairs[i].a && k < BSV_LATENCIES; k++)
@@ -599,7 +599,8 @@ static void count(struct bsv_changes *c)
 			count_one(&c->misses, &p->misses, 1);
 		count_one(&c->answers, &p->answers, -1);
 		if (p->failures.verdict != BSV_TOO_FEW || p->answers.verdict == BSV_TOO_FEW)
-			count_one(&c->failures, &p->failures, 1); /* otherwise misses and answers say it all */
+			count_one(&c->failures, &p->failures,
+			          1); /* misses and answers already count these executions otherwise */
 	}
 }
 
@@ -614,7 +615,7 @@ int bsv_changes_init(struct bsv_changes *ret, const struct bsv_comparison *found
 	for (size_t i = 0; i < found->n; i++)
 		ret->order[i] = &found->pairs[i];
 	qsort(ret->order, found->n, sizeof(*ret->order), by_importance);
-	count(ret);
+	changes_count(ret);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* findings.c -- see findings.h. */
+/* findings.c -- see findings.h. Each kind of finding has a query, a sentence and an advice; a kind has at most three findings. */
 #include "audit/findings.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@
 #include "audit/habits.h"
 #include "audit/judge.h"
 
-enum { MOST_OF_A_KIND = 3, LEAST_PERCENT = 5 /* of the misses, to be a finding */ };
+enum { MOST_OF_A_KIND = 3, LEAST_PERCENT = 5 /* of all misses; fewer are no finding */ };
 
 void bsv_findings_fini(struct bsv_findings *f)
 {
@@ -29,8 +29,8 @@ void bsv_findings_fini(struct bsv_findings *f)
 	free(f->of);
 }
 
-/* All of @of is taken. */
-static int add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err)
+/* The list owns all of @of from here on, also where it cannot keep it. */
+static int finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err)
 {
 	struct bsv_finding *bigger = reallocarray(f->of, f->n + 1, sizeof(*bigger));
 
@@ -49,23 +49,23 @@ static int add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *er
 	return bsv_no_memory(err);
 }
 
-/* What may help against the finding @cause; NULL: nothing that is known. */
-static const char *advise(const struct bsv_findings *f, const char *cause, const char *path)
+/* The advice against the finding @cause; NULL: none is known. */
+static const char *advice_against(const struct bsv_findings *f, const char *cause, const char *path)
 {
 	return cause ? bsv_advice(&(struct bsv_advised){ .cause = cause, .path = path }, &f->settings) : NULL;
 }
 
-/* Rows of @template, begun. */
-static int ask(struct bsv_rows **ret, struct bsv_input *input, const char *template, const struct bsv_hole *holes,
-               struct bsa_err *err)
+/* The rows of the filled template, before the first step. */
+static int rows_query(struct bsv_rows **ret, struct bsv_input *input, const char *template,
+                      const struct bsv_hole *holes, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = bsv_audit_fill(input, template, holes);
 
 	return sql ? bsv_rows_query(ret, input->db, sql, err) : bsv_no_memory(err);
 }
 
-/* "noisy's mobilenet"; owned by the caller. NULL: nobody, or no memory. */
-static char *whose(const char *app, const char *model)
+/* "noisy's mobilenet"; owned by the caller. NULL: neither is known, or no memory. */
+static char *full_name(const char *app, const char *model)
 {
 	if (app && model)
 		return bsv_text("%s's %s", app, model);
@@ -79,8 +79,8 @@ static const char *text_of(const struct bsv_rows *rows, size_t column)
 	return bsv_rows_cell(rows, column).text;
 }
 
-/* Of a query that is an audit's, too: by name, so that it may grow. */
-static size_t named(const struct bsv_rows *rows, const char *name)
+/* Columns of a query that a report prints too are found by name, so that the query may get more columns. */
+static size_t column_named(const struct bsv_rows *rows, const char *name)
 {
 	size_t i = 0;
 
@@ -92,27 +92,27 @@ static size_t named(const struct bsv_rows *rows, const char *name)
 
 static const char *text_named(const struct bsv_rows *rows, const char *name)
 {
-	return text_of(rows, named(rows, name));
+	return text_of(rows, column_named(rows, name));
 }
 
 static int64_t get_named(const struct bsv_rows *rows, const char *name, int64_t otherwise)
 {
-	return bsv_rows_get(rows, named(rows, name), otherwise);
+	return bsv_rows_get(rows, column_named(rows, name), otherwise);
 }
 
-static char *copy(const char *text)
+static char *text_copy(const char *text)
 {
 	return text ? strdup(text) : NULL;
 }
 
-/* @phrase with @culprit for its @; owned by the caller. */
-static char *blame(const char *phrase, const char *culprit)
+/* @phrase with @culprit in place of its @; owned by the caller. */
+static char *phrase_fill(const char *phrase, const char *culprit)
 {
 	const char *at = strchr(phrase, '@');
 
 	if (!at)
 		return strdup(phrase);
-	return bsv_text("%.*s%s%s", (int)(at - phrase), phrase, culprit ? culprit : "somebody", at + 1);
+	return bsv_text("%.*s%s%s", (int)(at - phrase), phrase, culprit ? culprit : "another app", at + 1);
 }
 
 /* ---- missed deadlines ---- */
@@ -137,8 +137,8 @@ enum miss_column {
 	MISS_OUTRANKED
 };
 
-/* How many misses this is about, up to the reason; @again: the others of the same were spoken of before. Owned by the caller. */
-static char *how_many(const char *victim, int64_t n, int64_t missed, int64_t deadlines, bool again)
+/* The number of misses, up to the reason. @again: an earlier finding already named all misses of @victim. Owned by the caller. */
+static char *misses_text(const char *victim, int64_t n, int64_t missed, int64_t deadlines, bool again)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], c[BSV_COUNT_MAX];
 
@@ -147,7 +147,7 @@ static char *how_many(const char *victim, int64_t n, int64_t missed, int64_t dea
 	bsv_count(c, (uint64_t)deadlines);
 	if (again)
 		return bsv_text("%s of the %s misses of %s: ", a, b, victim);
-	if (deadlines < missed) /* compact events of the service alone do not say deadlines */
+	if (deadlines < missed) /* compact events of the service alone have no deadlines to count */
 		return bsv_text("%s missed %s %s, %s of them ", victim, b,
 		                bsv_plural((uint64_t)missed, "deadline", "deadlines"), a);
 	return bsv_text("%s missed %s of %s %s, %s%s", victim, b, c,
@@ -158,8 +158,8 @@ static char *how_many(const char *victim, int64_t n, int64_t missed, int64_t dea
 	                missed == 1 || n == missed ? "" : " of them ");
 }
 
-/* How long it had, next to how long it takes, or how long others have. */
-static const char *budget_of(char ret[128], const struct bsv_rows *rows)
+/* Compare the time that the execution had with the time that it takes, or that others have. */
+static const char *budget_text(char ret[128], const struct bsv_rows *rows)
 {
 	int64_t budget = bsv_rows_get(rows, MISS_BUDGET, INT64_MIN), run = bsv_rows_get(rows, MISS_RUN, -1);
 	int64_t usual = bsv_rows_get(rows, MISS_USUAL_BUDGET, -1);
@@ -179,8 +179,8 @@ static const char *budget_of(char ret[128], const struct bsv_rows *rows)
 	return ret;
 }
 
-/* What else there is to say of it: how much time there was; whom else it befell. */
-static char *more_of_miss(const struct bsv_rows *rows)
+/* The rest of the sentence: the time it had, and the misses of other apps. */
+static char *miss_details(const struct bsv_rows *rows)
 {
 	int64_t others = bsv_rows_get(rows, MISS_N, 0) - bsv_rows_get(rows, MISS_OF_VICTIM, 0);
 	int64_t persistent = bsv_rows_get(rows, MISS_PERSISTENT, 0), outranked = bsv_rows_get(rows, MISS_OUTRANKED, 0);
@@ -194,10 +194,10 @@ static char *more_of_miss(const struct bsv_rows *rows)
 	if (others)
 		snprintf(tail, sizeof(tail), "; and %s %s of others", bsv_count(n, (uint64_t)others),
 		         bsv_plural((uint64_t)others, "miss", "misses"));
-	return bsv_text("%s%s%s", budget_of(budget, rows), good, tail);
+	return bsv_text("%s%s%s", budget_text(budget, rows), good, tail);
 }
 
-static bool spoken_of(const struct bsv_findings *f, const char *who)
+static bool is_named(const struct bsv_findings *f, const char *who)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (f->of[i].who && !strcmp(f->of[i].who, who))
@@ -205,41 +205,42 @@ static bool spoken_of(const struct bsv_findings *f, const char *who)
 	return false;
 }
 
-/* The row is about @victim. */
+/* The row is a miss of @victim. */
 static int add_miss(struct bsv_findings *f, const struct bsv_rows *rows, const char *victim, struct bsa_err *err)
 {
 	const char *cause = text_of(rows, MISS_CAUSE), *phrase = cause ? bsv_cause_of_miss(cause) : NULL;
-	char *culprit = whose(text_of(rows, MISS_CULPRIT_APP), text_of(rows, MISS_CULPRIT_MODEL));
-	bsv_scoped_text *why = blame(phrase ? phrase : "for a reason that is not known here", culprit);
-	bsv_scoped_text *more = cause ? more_of_miss(rows) : strdup("");
-	bsv_scoped_text *n = how_many(victim, bsv_rows_get(rows, MISS_OF_VICTIM, 0), bsv_rows_get(rows, MISS_MISSED, 0),
-	                              bsv_rows_get(rows, MISS_DEADLINES, 0), spoken_of(f, victim));
+	char *culprit = full_name(text_of(rows, MISS_CULPRIT_APP), text_of(rows, MISS_CULPRIT_MODEL));
+	bsv_scoped_text *why = phrase_fill(phrase ? phrase : "for a reason that is not known here", culprit);
+	bsv_scoped_text *more = cause ? miss_details(rows) : strdup("");
+	bsv_scoped_text *n =
+		misses_text(victim, bsv_rows_get(rows, MISS_OF_VICTIM, 0), bsv_rows_get(rows, MISS_MISSED, 0),
+	                    bsv_rows_get(rows, MISS_DEADLINES, 0), is_named(f, victim));
 
-	return add(f,
-	           (struct bsv_finding){ .finding = strdup(cause ? cause : "unknown"),
-	                                 .what = why && more && n ? bsv_text("%s%s%s", n, why, more) : NULL,
-	                                 .who = strdup(victim),
-	                                 .culprit = culprit,
-	                                 .lost_ns = bsv_rows_get(rows, MISS_LATE, -1),
-	                                 .see = "misses",
-	                                 .advice = advise(f, cause, NULL) },
-	           err);
+	return finding_add(f,
+	                   (struct bsv_finding){ .finding = strdup(cause ? cause : "unknown"),
+	                                         .what = why && more && n ? bsv_text("%s%s%s", n, why, more) : NULL,
+	                                         .who = strdup(victim),
+	                                         .culprit = culprit,
+	                                         .lost_ns = bsv_rows_get(rows, MISS_LATE, -1),
+	                                         .see = "misses",
+	                                         .advice = advice_against(f, cause, NULL) },
+	                   err);
 }
 
-static int misses(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+static int add_misses(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_text *unknown = bsv_audit_unknown_deadlines(input);
 	bsv_scoped_text *unseen = bsv_audit_unseen_outcomes(input);
 	const struct bsv_hole holes[] = { { "n_unknown", unknown }, { "n_unseen", unseen }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = ask(&rows, input, bsv_sql_summary_misses, holes, err), n = 0;
+	int r = rows_query(&rows, input, bsv_sql_summary_misses, holes, err), n = 0;
 
 	while (r >= 0 && n++ < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
-		bsv_scoped_text *victim = whose(text_of(rows, MISS_APP), text_of(rows, MISS_MODEL));
+		bsv_scoped_text *victim = full_name(text_of(rows, MISS_APP), text_of(rows, MISS_MODEL));
 
 		if (n > 1 && bsv_rows_cell(rows, MISS_SHARE).real < LEAST_PERCENT)
 			break;
-		r = add_miss(f, rows, victim ? victim : "somebody", err);
+		r = add_miss(f, rows, victim ? victim : "an unknown app", err);
 	}
 	return r;
 }
@@ -248,39 +249,39 @@ static int misses(struct bsv_findings *f, struct bsv_input *input, struct bsa_er
 
 static int add_starved(struct bsv_findings *f, const struct bsv_rows *rows, struct bsa_err *err)
 {
-	char *victim = whose(text_named(rows, "app"), text_named(rows, "model"));
+	char *victim = full_name(text_named(rows, "app"), text_named(rows, "model"));
 	const char *app = text_named(rows, "app"), *hog = text_named(rows, "culprit");
 	uint64_t episodes = (uint64_t)get_named(rows, "n_episodes", 0);
 	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT];
 	bool own = app && hog && !strcmp(app, hog);
 	bsv_scoped_text *held = hog ? bsv_text("; %s had the lane %.0f %% of that time", own ? "its own app" : hog,
-	                                       bsv_rows_cell(rows, named(rows, "culprit_percent")).real)
+	                                       bsv_rows_cell(rows, column_named(rows, "culprit_percent")).real)
 	                            : strdup("");
 	char *what = NULL;
 
 	if (held)
 		what = bsv_text("%s was ready and had no lane for too long, %s %s, %s at most%s",
-		                victim ? victim : "somebody", bsv_count(times, episodes),
+		                victim ? victim : "an unknown app", bsv_count(times, episodes),
 		                bsv_plural(episodes, "time", "times"), bsv_duration(most, get_named(rows, "max_ns", 0)),
 		                held);
-	return add(f,
-	           (struct bsv_finding){ .finding = strdup("starvation"),
-	                                 .what = what,
-	                                 .who = victim,
-	                                 .culprit = copy(hog),
-	                                 .lost_ns = get_named(rows, "starved_ns", -1),
-	                                 .see = "starvation",
-	                                 .advice = hog && !own ? advise(f, "starvation", NULL) : NULL },
-	           err);
+	return finding_add(f,
+	                   (struct bsv_finding){ .finding = strdup("starvation"),
+	                                         .what = what,
+	                                         .who = victim,
+	                                         .culprit = text_copy(hog),
+	                                         .lost_ns = get_named(rows, "starved_ns", -1),
+	                                         .see = "starvation",
+	                                         .advice = hog && !own ? advice_against(f, "starvation", NULL) : NULL },
+	                   err);
 }
 
-static int starvation(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+static int add_starvation(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	const struct bsv_quantity threshold = { .given = false };
 	bsv_scoped_text *episodes = bsv_starvation_episodes(input, &threshold);
 	const struct bsv_hole holes[] = { { "episodes", episodes }, { NULL, NULL } };
 	bsv_scoped_rows *rows = NULL;
-	int r = episodes ? ask(&rows, input, bsv_sql_starvation_victims, holes, err) : bsv_no_memory(err), n = 0;
+	int r = episodes ? rows_query(&rows, input, bsv_sql_starvation_victims, holes, err) : bsv_no_memory(err), n = 0;
 
 	while (r >= 0 && n++ < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0)
 		r = add_starved(f, rows, err);
@@ -292,7 +293,7 @@ static int starvation(struct bsv_findings *f, struct bsv_input *input, struct bs
 static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, struct bsa_err *err)
 {
 	const char *app = text_named(rows, "app"), *holder = text_named(rows, "holder");
-	char *victim = whose(app, text_named(rows, "victim"));
+	char *victim = full_name(app, text_named(rows, "victim"));
 	uint64_t n = (uint64_t)get_named(rows, "n_inversions", 0);
 	char times[BSV_COUNT_MAX], most[BSV_DURATION_TEXT], all[BSV_DURATION_TEXT], bound[BSV_DURATION_TEXT];
 	char *what =
@@ -302,34 +303,34 @@ static int add_inverted(struct bsv_findings *f, const struct bsv_rows *rows, str
 	                 bsv_duration(most, get_named(rows, "worst_ns", 0)),
 	                 bsv_duration(bound, get_named(rows, "bound_ns", 0)));
 
-	return add(f,
-	           (struct bsv_finding){ .finding = strdup("inversion"),
-	                                 .what = what,
-	                                 .who = victim,
-	                                 .culprit = whose(app, holder),
-	                                 .lost_ns = get_named(rows, "held_ns", -1),
-	                                 .see = "priority",
-	                                 .advice = advise(f, "inversion", NULL) },
-	           err);
+	return finding_add(f,
+	                   (struct bsv_finding){ .finding = strdup("inversion"),
+	                                         .what = what,
+	                                         .who = victim,
+	                                         .culprit = full_name(app, holder),
+	                                         .lost_ns = get_named(rows, "held_ns", -1),
+	                                         .see = "priority",
+	                                         .advice = advice_against(f, "inversion", NULL) },
+	                   err);
 }
 
-/* Why a verdict failed, of which there is nobody to say more of. */
+/* A failed verdict whose rows name no app: the sentence of the rule is the finding. */
 static int add_failed(struct bsv_findings *f, const struct bsv_verdict *rule, const char *finding, const char *see,
                       struct bsa_err *err)
 {
 	bool time = rule->class && !strcmp(rule->class, "duration");
 
-	return add(f,
-	           (struct bsv_finding){ .finding = strdup(finding),
-	                                 .what = strdup(rule->why ? rule->why : rule->name),
-	                                 .lost_ns = time ? bsv_whole(rule->figure) : -1,
-	                                 .see = see,
-	                                 .advice = advise(f, finding, NULL) },
-	           err);
+	return finding_add(f,
+	                   (struct bsv_finding){ .finding = strdup(finding),
+	                                         .what = strdup(rule->why ? rule->why : rule->name),
+	                                         .lost_ns = time ? bsv_whole(rule->figure) : -1,
+	                                         .see = see,
+	                                         .advice = advice_against(f, finding, NULL) },
+	                   err);
 }
 
-static int inversions(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
-                      struct bsa_err *err)
+static int add_inversions(struct bsv_findings *f, struct bsv_input *input, const struct bsv_judgement *j,
+                          struct bsa_err *err)
 {
 	const struct bsv_hole holes[] = { { "stretches", bsv_sql_stretches },
 		                          { "bound", "(coalesce(stretch_ns, 0) + 1000000)" },
@@ -341,7 +342,7 @@ static int inversions(struct bsv_findings *f, struct bsv_input *input, const str
 
 	if (bsv_judged(j) != BSV_FAIL)
 		return 0;
-	r = ask(&rows, input, bsv_sql_priority_inversions, holes, err);
+	r = rows_query(&rows, input, bsv_sql_priority_inversions, holes, err);
 	while (r >= 0 && n < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0)
 		if (get_named(rows, "n_above", 0) > 0) {
 			r = add_inverted(f, rows, err);
@@ -355,7 +356,7 @@ static int inversions(struct bsv_findings *f, struct bsv_input *input, const str
 
 /* ---- fairness ---- */
 
-static int unfair(struct bsv_findings *f, const struct bsv_judgement *j, struct bsa_err *err)
+static int add_unfair(struct bsv_findings *f, const struct bsv_judgement *j, struct bsa_err *err)
 {
 	int r;
 
@@ -363,8 +364,8 @@ static int unfair(struct bsv_findings *f, const struct bsv_judgement *j, struct 
 		return 0;
 	r = add_failed(f, &j->rules[0], "unfair", "fairness", err);
 	if (r >= 0) {
-		f->of[f->n - 1].who = copy(j->who);
-		f->of[f->n - 1].culprit = *j->by ? copy(j->by) : NULL;
+		f->of[f->n - 1].who = text_copy(j->who);
+		f->of[f->n - 1].culprit = *j->by ? text_copy(j->by) : NULL;
 	}
 	return r;
 }
@@ -374,13 +375,13 @@ static int unfair(struct bsv_findings *f, const struct bsv_judgement *j, struct 
 /* Columns of overhead_causes_stored.sql. */
 enum { COST_CAUSE, COST_SUM = 2, COST_SHARE, COST_APP, COST_MODEL, COST_PATH, COST_OF_IT };
 
-static int overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+static int add_overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	const char *cause, *phrase;
 	bsv_scoped_text *who = NULL;
 	char sum[BSV_DURATION_TEXT];
-	int r = ask(&rows, input, bsv_sql_overhead_causes_stored, NULL, err);
+	int r = rows_query(&rows, input, bsv_sql_overhead_causes_stored, NULL, err);
 
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
@@ -388,21 +389,22 @@ static int overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_
 		return r;
 	cause = text_of(rows, COST_CAUSE);
 	phrase = cause ? bsv_cause_of_overhead(cause) : NULL;
-	who = whose(text_of(rows, COST_APP), text_of(rows, COST_MODEL));
-	return add(f,
-	           (struct bsv_finding){
-			   .finding = strdup(cause ? cause : "unknown"),
-			   .what = bsv_text("%.0f %% of all overhead, %s, is spent %s; %.0f %% of that in %s (%s)",
-	                                    bsv_rows_cell(rows, COST_SHARE).real,
-	                                    bsv_duration(sum, bsv_rows_get(rows, COST_SUM, 0)),
-	                                    phrase ? phrase : "otherwise", bsv_rows_cell(rows, COST_OF_IT).real,
-	                                    who ? who : "somebody",
-	                                    text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
-			   .who = copy(who),
-			   .lost_ns = bsv_rows_get(rows, COST_SUM, -1),
-			   .see = "overhead",
-			   .advice = advise(f, cause, text_of(rows, COST_PATH)) },
-	           err);
+	who = full_name(text_of(rows, COST_APP), text_of(rows, COST_MODEL));
+	return finding_add(
+		f,
+		(struct bsv_finding){
+			.finding = strdup(cause ? cause : "unknown"),
+			.what = bsv_text("%.0f %% of all overhead, %s, is spent %s; %.0f %% of that in %s (%s)",
+	                                 bsv_rows_cell(rows, COST_SHARE).real,
+	                                 bsv_duration(sum, bsv_rows_get(rows, COST_SUM, 0)),
+	                                 phrase ? phrase : "otherwise", bsv_rows_cell(rows, COST_OF_IT).real,
+	                                 who ? who : "an unknown app",
+	                                 text_of(rows, COST_PATH) ? text_of(rows, COST_PATH) : "unknown"),
+			.who = text_copy(who),
+			.lost_ns = bsv_rows_get(rows, COST_SUM, -1),
+			.see = "overhead",
+			.advice = advice_against(f, cause, text_of(rows, COST_PATH)) },
+		err);
 }
 
 /* ---- preparations ---- */
@@ -411,7 +413,7 @@ static int overhead(struct bsv_findings *f, struct bsv_input *input, struct bsa_
 enum { PREP_APP, PREP_MODEL, PREP_DEADLINES, PREP_MISSED, PREP_LATE, PREP_REFUSED, PREP_WORST };
 
 /* "painter's mobilenet: 3 of 4 preparations missed their deadline (2 late, the worst by 4 ms; 1 refused)"; owned by the caller. */
-static char *missed_preparations(const struct bsv_rows *rows, const char *who)
+static char *preparations_text(const struct bsv_rows *rows, const char *who)
 {
 	int64_t late = bsv_rows_get(rows, PREP_LATE, 0), refused = bsv_rows_get(rows, PREP_REFUSED, 0);
 	char n[BSV_COUNT_MAX], of[BSV_COUNT_MAX], a[BSV_COUNT_MAX], b[BSV_COUNT_MAX], worst[BSV_DURATION_TEXT];
@@ -428,44 +430,44 @@ static char *missed_preparations(const struct bsv_rows *rows, const char *who)
 	                late && refused ? "; " : "", how_refused);
 }
 
-static int preparations(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+static int add_preparations(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = ask(&rows, input, bsv_sql_preparations, NULL, err), n = 0;
+	int r = rows_query(&rows, input, bsv_sql_preparations, NULL, err), n = 0;
 
 	while (r >= 0 && n++ < MOST_OF_A_KIND && (r = bsv_rows_step(rows, err)) > 0) {
-		bsv_scoped_text *who = whose(text_of(rows, PREP_APP), text_of(rows, PREP_MODEL));
+		bsv_scoped_text *who = full_name(text_of(rows, PREP_APP), text_of(rows, PREP_MODEL));
 
 		if (!bsv_rows_get(rows, PREP_MISSED, 0))
 			break;
-		r = add(f,
-		        (struct bsv_finding){ .finding = strdup("late_preparation"),
-		                              .what = missed_preparations(rows, who ? who : "an unknown app"),
-		                              .who = copy(who),
-		                              .lost_ns = bsv_rows_get(rows, PREP_WORST, -1),
-		                              .see = "misses" },
-		        err);
+		r = finding_add(f,
+		                (struct bsv_finding){ .finding = strdup("late_preparation"),
+		                                      .what = preparations_text(rows, who ? who : "an unknown app"),
+		                                      .who = text_copy(who),
+		                                      .lost_ns = bsv_rows_get(rows, PREP_WORST, -1),
+		                                      .see = "misses" },
+		                err);
 	}
 	return r < 0 ? r : 0;
 }
 
 /* ---- habits ---- */
 
-static int habits(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
+static int add_habits(struct bsv_findings *f, struct bsv_input *input, struct bsa_err *err)
 {
 	struct bsv_habit habit;
 	int r = bsv_habit_read(&habit, input, err);
 
 	if (r <= 0)
 		return r;
-	r = add(f,
-	        (struct bsv_finding){ .finding = strdup("burst_per_call"),
-	                              .what = copy(habit.says),
-	                              .who = copy(habit.app),
-	                              .lost_ns = habit.sum_ns,
-	                              .see = "overhead",
-	                              .advice = advise(f, "burst_per_call", NULL) },
-	        err);
+	r = finding_add(f,
+	                (struct bsv_finding){ .finding = strdup("burst_per_call"),
+	                                      .what = text_copy(habit.says),
+	                                      .who = text_copy(habit.app),
+	                                      .lost_ns = habit.sum_ns,
+	                                      .see = "overhead",
+	                                      .advice = advice_against(f, "burst_per_call", NULL) },
+	                err);
 	bsv_habit_fini(&habit);
 	return r;
 }
@@ -478,16 +480,16 @@ int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const s
 	*ret = (struct bsv_findings){ .n = 0 };
 	r = bsv_settings_read(&ret->settings, input, err);
 	if (r >= 0)
-		r = misses(ret, input, err);
+		r = add_misses(ret, input, err);
 	if (r >= 0)
-		r = preparations(ret, input, err);
+		r = add_preparations(ret, input, err);
 	if (r >= 0)
-		r = starvation(ret, input, err);
+		r = add_starvation(ret, input, err);
 	if (r >= 0)
-		r = inversions(ret, input, &judgements[BSV_PRIORITY], err);
+		r = add_inversions(ret, input, &judgements[BSV_PRIORITY], err);
 	if (r >= 0)
-		r = unfair(ret, &judgements[BSV_FAIRNESS], err);
+		r = add_unfair(ret, &judgements[BSV_FAIRNESS], err);
 	if (r >= 0)
-		r = habits(ret, input, err);
-	return r >= 0 ? overhead(ret, input, err) : r;
+		r = add_habits(ret, input, err);
+	return r >= 0 ? add_overhead(ret, input, err) : r;
 }

@@ -1,8 +1,9 @@
 /*
- * findings.h -- what is wrong in a recording, the most important first.
  *
- * Missed deadlines, by their primary causes; starvation; inversions, if the priority verdict fails; shares, if the fairness verdict
- * fails; an app that makes a burst per call; and last, what most of the overhead was spent on.
+ * findings.h -- the problems of a recording, the most important first.
+ *
+ * Missed deadlines, by their primary causes; late preparations; starvation; inversions, if the priority verdict fails; shares, if the fairness verdict
+ * fails; an app that makes a burst per call; and last, the cause of most of the overhead.
  */
 #ifndef BSV_FINDINGS_H
 #define BSV_FINDINGS_H
@@ -12,21 +13,21 @@
 #include "input/input.h"
 
 struct bsv_finding {
-	char *finding;       /* a cause, starvation, inversion, unfair or burst_per_call */
-	char *what;          /* a sentence; names in it come from strangers */
-	char *who, *culprit; /* NULL: nobody */
-	int64_t lost_ns;     /* below 0: unknown */
-	const char *see;     /* the command that tells more */
-	const char *advice;  /* what to do; NULL: nothing that is known to help */
+	char *finding; /* name of the finding: a cause, starvation, inversion, unfair, late_preparation or burst_per_call */
+	char *what;          /* sentence for people; names in it come from strangers */
+	char *who, *culprit; /* app or model hurt, and the app or model that hurt it; NULL: none or unknown */
+	int64_t lost_ns;     /* time lost; below 0: unknown */
+	const char *see;     /* command that shows details */
+	const char *advice;  /* advice; NULL: none is known */
 };
 
 struct bsv_findings {
 	struct bsv_finding *of;
 	size_t n;
-	struct bsv_settings settings; /* of what was recorded: no advice is to set what is set already */
+	struct bsv_settings settings; /* settings of the services, so that no advice repeats a setting */
 };
 
-/* @judgements: by enum bsv_audit. *ret is to be given to bsv_findings_fini, whatever comes of it. */
+/* @judgements: by enum bsv_audit. Pass *ret to bsv_findings_fini, also after an error. */
 int bsv_findings_read(struct bsv_findings *ret, struct bsv_input *input, const struct bsv_judgement *judgements,
                       struct bsa_err *err);
 

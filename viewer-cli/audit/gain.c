@@ -1,4 +1,4 @@
-/* gain.c -- see gain.h. */
+/* gain.c -- see gain.h. The samples of a pair are read once, for all phases. */
 #include "audit/gain.h"
 
 #include <inttypes.h>
@@ -31,13 +31,13 @@ static const struct bsv_column columns[] = {
 	{ "high_ns", "duration", "ns" },
 };
 
-/* In the order in which they came. */
+/* Samples in the order in which they were recorded. */
 struct samples {
 	int64_t *v;
 	size_t n, room;
 };
 
-/* An app's model that had both. */
+/* A model of an app that was executed both ways. */
 struct pair {
 	int64_t kind;
 	char *app, *model;
@@ -61,7 +61,7 @@ static void gain_fini(struct gain *g)
 	free(g->pairs);
 }
 
-/* ---- which ---- */
+/* ---- pairs ---- */
 
 static int read_pairs(struct gain *g, struct bsv_input *input, struct bsa_err *err)
 {
@@ -86,7 +86,7 @@ static int read_pairs(struct gain *g, struct bsv_input *input, struct bsa_err *e
 
 /* ---- samples ---- */
 
-static bool push(struct samples *s, int64_t value)
+static bool samples_push(struct samples *s, int64_t value)
 {
 	if (s->n == s->room) {
 		size_t room = s->room ? 2 * s->room : 256;
@@ -101,7 +101,7 @@ static bool push(struct samples *s, int64_t value)
 	return true;
 }
 
-static struct pair *find(struct gain *g, int64_t kind)
+static struct pair *pair_find(struct gain *g, int64_t kind)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->pairs[i].kind == kind)
@@ -132,20 +132,20 @@ static int read_samples(struct gain *g, struct bsv_input *input, struct bsa_err 
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		struct pair *p = find(g, bsv_rows_get(rows, 0, 0));
+		struct pair *p = pair_find(g, bsv_rows_get(rows, 0, 0));
 		int path = bsv_rows_get(rows, 1, 0) ? SYNC : BURST;
 
 		for (size_t phase = 0; p && phase < N_PHASES; phase++) {
 			struct bsv_cell cell = bsv_rows_cell(rows, 2 + phase);
 
-			if (cell.type == BSA_INT && !push(&p->of[path][phase], cell.integer))
+			if (cell.type == BSA_INT && !samples_push(&p->of[path][phase], cell.integer))
 				return bsv_no_memory(err);
 		}
 	}
 	return r;
 }
 
-/* ---- what comes of them ---- */
+/* ---- differences ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -154,8 +154,8 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Sorted, and what they are worth. */
-static struct bsv_sample worth(struct samples *s)
+/* The samples sorted, with their effective number. sorted NULL: no memory. */
+static struct bsv_sample samples_sort(struct samples *s)
 {
 	struct bsv_sample ret = { .sorted = NULL, .n = s->n };
 	int64_t *sorted = reallocarray(NULL, s->n, sizeof(*sorted));
@@ -175,7 +175,7 @@ static void add_row(struct bsv_rows *rows, const struct pair *p, size_t phase, c
 	struct bsv_interval gain = bsv_sequence_difference(burst, sync, 50, 1);
 
 	if (phase > 0 && gain.low == 0 && gain.high == 0)
-		return; /* nothing to gain */
+		return; /* no difference */
 	bsv_rows_text(rows, p->app);
 	bsv_rows_text(rows, p->model);
 	bsv_rows_text(rows, phases[phase]);
@@ -188,8 +188,8 @@ static void add_row(struct bsv_rows *rows, const struct pair *p, size_t phase, c
 	bsv_rows_int(rows, bsv_whole(gain.high));
 }
 
-/* What mostly takes nothing has nothing to gain. */
-static bool says_something(const struct bsv_sample *s)
+/* A phase that usually takes no time cannot gain any. */
+static bool takes_time(const struct bsv_sample *s)
 {
 	return bsv_percentile(s->sorted, s->n, 50) > 0;
 }
@@ -201,9 +201,9 @@ static int add_pair(struct bsv_rows *rows, struct pair *p, struct bsa_err *err)
 
 		if (!p->of[BURST][phase].n || !p->of[SYNC][phase].n)
 			continue;
-		burst = worth(&p->of[BURST][phase]);
-		sync = worth(&p->of[SYNC][phase]);
-		if (burst.sorted && sync.sorted && (says_something(&burst) || says_something(&sync)))
+		burst = samples_sort(&p->of[BURST][phase]);
+		sync = samples_sort(&p->of[SYNC][phase]);
+		if (burst.sorted && sync.sorted && (takes_time(&burst) || takes_time(&sync)))
 			add_row(rows, p, phase, &burst, &sync);
 		free((int64_t *)burst.sorted);
 		free((int64_t *)sync.sorted);

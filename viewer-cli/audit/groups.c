@@ -1,4 +1,4 @@
-/* groups.c -- see groups.h. */
+/* groups.c -- the SQL of groups is put together from the words of --by. */
 #include "audit/groups.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "answer/template.h"
 #include "options/nearest.h"
 
-/* One word of --by: its column, of what is picked and of phase_stat; and what it adds to the key. */
+/* A word of --by: its column in picked executions and in phase_stat, and the column that must be equal within a group. */
 static const struct {
 	const char *word, *name, *stored, *same;
 } words[] = {
@@ -23,11 +23,11 @@ static const struct {
 	{ "burst", "printf('0x%08x', b.number) AS burst", "NULL AS burst", "NULL" },
 };
 
-enum { SLOW = 300000 /* executions that take a second to look at */ };
+enum { SLOW = 300000 /* so many executions take a second to read */ };
 
 enum { N_WORDS = sizeof(words) / sizeof(*words), APP_MODEL = BSV_BY_APP | BSV_BY_MODEL };
 
-static int no_word(const char *word, struct bsa_err *err)
+static int word_missing(const char *word, struct bsa_err *err)
 {
 	const char *const *first = &words[0].word;
 	const char *nearest = bsv_nearest(word, first, N_WORDS, sizeof(words[0]));
@@ -50,25 +50,25 @@ static int read_words(unsigned *ret, const char *by, struct bsa_err *err)
 		while (i < N_WORDS && strcmp(word, words[i].word))
 			i++;
 		if (i == N_WORDS)
-			return no_word(word, err);
+			return word_missing(word, err);
 		*ret |= 1u << i;
 		at += n;
 		if (!*at)
 			break;
 	}
-	if (*ret & BSV_BY_BURST) /* which has one of each */
+	if (*ret & BSV_BY_BURST) /* a burst belongs to one app and one model */
 		*ret |= APP_MODEL;
 	return 0;
 }
 
-static void add(char *to, size_t room, const char *separator, const char *text)
+static void text_append(char *to, size_t room, const char *separator, const char *text)
 {
 	size_t n = strlen(to);
 
 	snprintf(to + n, room - n, "%s%s", n ? separator : "", text);
 }
 
-/* Numbers that differ in what they are grouped by: who, times 64, plus the rest. */
+/* A number that differs between groups: the app, model or burst times 64, plus the other words. */
 static void fill_key(struct bsv_groups *g)
 {
 	static const char *const who[] = { "0", "ifnull(p.app_id, 0)", "ifnull(k.kind, 0)",
@@ -76,30 +76,30 @@ static void fill_key(struct bsv_groups *g)
 
 	snprintf(g->key, sizeof(g->key), "%s * 64", g->by & BSV_BY_BURST ? "p.burst_id" : who[g->by & APP_MODEL]);
 	if (g->by & BSV_BY_PATH)
-		add(g->key, sizeof(g->key), " + ",
-		    "CASE p.path WHEN 'burst' THEN 0 WHEN 'sync' THEN 12 WHEN 'fenced' THEN 24 ELSE 36 END");
+		text_append(g->key, sizeof(g->key), " + ",
+		            "CASE p.path WHEN 'burst' THEN 0 WHEN 'sync' THEN 12 WHEN 'fenced' THEN 24 ELSE 36 END");
 	if (g->by & BSV_BY_PRIORITY)
-		add(g->key, sizeof(g->key), " + ",
-		    "CASE p.priority WHEN 'low' THEN 0 WHEN 'medium' THEN 3 WHEN 'high' THEN 6 ELSE 9 END");
-	add(g->key, sizeof(g->key), " + ", "ifnull(p.cold, 2)");
+		text_append(g->key, sizeof(g->key), " + ",
+		            "CASE p.priority WHEN 'low' THEN 0 WHEN 'medium' THEN 3 WHEN 'high' THEN 6 ELSE 9 END");
+	text_append(g->key, sizeof(g->key), " + ", "ifnull(p.cold, 2)");
 	snprintf(g->kind, sizeof(g->kind), "%s", g->by & BSV_BY_APP ? "app_id, name" : "name");
 }
 
-static void fill(struct bsv_groups *g)
+static void groups_fill(struct bsv_groups *g)
 {
 	fill_key(g);
 	for (unsigned i = 0; i < N_WORDS; i++)
 		if (g->by & 1u << i) {
-			add(g->names, sizeof(g->names), ", ", words[i].name);
-			add(g->stored_names, sizeof(g->stored_names), ", ", words[i].stored);
-			add(g->order, sizeof(g->order), ", ", words[i].word);
+			text_append(g->names, sizeof(g->names), ", ", words[i].name);
+			text_append(g->stored_names, sizeof(g->stored_names), ", ", words[i].stored);
+			text_append(g->order, sizeof(g->order), ", ", words[i].word);
 			g->keys++;
 		}
 	g->keys++; /* start */
 }
 
-/* Percentiles cannot be put together from others: is each group one of phase_stat? */
-static int look(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err)
+/* A percentile cannot be computed from percentiles: is each group one group of phase_stat? */
+static int groups_find_stored(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	char same[128] = "", *sql;
@@ -107,7 +107,7 @@ static int look(struct bsv_groups *g, struct bsv_input *input, struct bsa_err *e
 
 	for (unsigned i = 0; i < N_WORDS; i++)
 		if (g->by & 1u << i)
-			add(same, sizeof(same), ", ", words[i].same);
+			text_append(same, sizeof(same), ", ", words[i].same);
 	sql = bsv_text("SELECT count(*), ifnull(sum(n), 0), ifnull(max(together), 0), ifnull(max(iif(cold IS NULL, 0, "
 	               "pairs)), 0) "
 	               "FROM (SELECT n, cold, count(*) OVER (PARTITION BY %s, cold) AS together, max(who) OVER "
@@ -139,8 +139,8 @@ int bsv_groups_read(struct bsv_groups *ret, const char *by, struct bsv_input *in
 	r = read_words(&ret->by, by ? by : "app,model,path", err);
 	if (r < 0)
 		return r;
-	fill(ret);
-	return look(ret, input, err);
+	groups_fill(ret);
+	return groups_find_stored(ret, input, err);
 }
 
 char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, const char *stored, const char *picked,
@@ -175,9 +175,9 @@ char *bsv_groups_sql(const struct bsv_groups *g, const struct bsv_input *input, 
 	return ret;
 }
 
-/* ---- who is in none ---- */
+/* ---- executions in no group ---- */
 
-/* "3 incomplete", after what is there already. */
+/* Append "3 incomplete" to @to. */
 static void add_count(char *to, size_t room, int64_t n, const char *what)
 {
 	char number[BSV_COUNT_MAX];

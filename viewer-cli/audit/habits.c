@@ -1,4 +1,4 @@
-/* habits.c -- see habits.h. */
+/* habits.c -- see habits.h. SQL finds the costliest habit; this file words it. */
 #include "audit/habits.h"
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@ void bsv_habit_fini(struct bsv_habit *h)
 	free(h->says);
 }
 
-/* "each takes 717 us to make and free, beside 671 us from end to end"; what the service alone says is a lower bound. */
-static char *cost(const struct bsv_rows *rows)
+/* "making and freeing them takes 717 us an execution, beside 671 us from end to end". Figures of the service alone are a lower bound. */
+static char *cost_text(const struct bsv_rows *rows)
 {
 	char around[BSV_DURATION_TEXT], e2e[BSV_DURATION_TEXT];
 	int64_t end_to_end = bsv_rows_get(rows, HABIT_E2E, -1);
@@ -34,10 +34,10 @@ static char *cost(const struct bsv_rows *rows)
 	                bsv_duration(e2e, end_to_end));
 }
 
-static char *sentence(const struct bsv_rows *rows)
+static char *habit_text(const struct bsv_rows *rows)
 {
 	const char *app = bsv_rows_cell(rows, HABIT_APP).text, *model = bsv_rows_cell(rows, HABIT_MODEL).text;
-	bsv_scoped_text *takes = cost(rows);
+	bsv_scoped_text *takes = cost_text(rows);
 	char bursts[BSV_COUNT_MAX], executions[BSV_COUNT_MAX];
 
 	if (!takes)
@@ -48,7 +48,7 @@ static char *sentence(const struct bsv_rows *rows)
 	                bsv_count(executions, (uint64_t)bsv_rows_get(rows, HABIT_EXECUTIONS, 0)), takes);
 }
 
-static char *copy(const char *text)
+static char *text_copy(const char *text)
 {
 	return text ? strdup(text) : NULL;
 }
@@ -61,9 +61,9 @@ int bsv_habit_read(struct bsv_habit *ret, struct bsv_input *input, struct bsa_er
 	*ret = (struct bsv_habit){ .sum_ns = 0 };
 	if (r <= 0)
 		return r;
-	ret->app = copy(bsv_rows_cell(rows, HABIT_APP).text);
-	ret->model = copy(bsv_rows_cell(rows, HABIT_MODEL).text);
+	ret->app = text_copy(bsv_rows_cell(rows, HABIT_APP).text);
+	ret->model = text_copy(bsv_rows_cell(rows, HABIT_MODEL).text);
 	ret->sum_ns = bsv_rows_get(rows, HABIT_SUM, 0);
-	ret->says = sentence(rows);
+	ret->says = habit_text(rows);
 	return ret->says ? 1 : bsv_no_memory(err);
 }

@@ -1,4 +1,4 @@
-/* judge.c -- see verdicts.h and judge.h: facts of a recording, and what they come to. */
+/* judge.c -- see verdicts.h and judge.h: SQL reads the facts, and the rules of verdicts.c judge them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
 
-/* Columns of each query of facts, from @i on: what can have been seen. */
+/* Columns of a query of facts, from column @i on: how much of the time was observed. */
 #define SIGHT "s.service, s.losses, s.native, s.hole_ns, s.wait_ns, s.lane_ns, s.executions"
 
-/* The same for app_share: most_lag_ns accounts for all other waits that are hidden. Windows of app_lag do not. */
+/* The same for app_share, whose most_lag_ns already includes all hidden waits of known apps. Windows of app_lag do not include them. */
 #define SIGHT_OF_LAGS "s.service, s.losses, s.native, s.hole_ns, s.stranger_ns, s.lane_ns, s.executions"
 
-static struct bsv_sight sight(const struct bsv_rows *rows, size_t i)
+static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 {
 	return (struct bsv_sight){ .service = bsv_rows_get(rows, i, 0),
 		                   .losses = bsv_rows_get(rows, i + 1, 0),
@@ -54,11 +54,11 @@ char *bsv_judge_hidden(const struct bsv_input *input)
 			{ NULL, NULL } });
 }
 
-/* ---- fairness: of each service by itself ---- */
+/* ---- fairness: each service by itself ---- */
 
 enum { FAIRNESS_HOLES = 10 };
 
-/* Of all that was recorded, where that is of one service: or of one among several. */
+/* The events of one service: of the only one in the recording (all), or of one among several. */
 struct one_service {
 	bool all;
 	int64_t trace, instance;
@@ -132,13 +132,16 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 	                                                .begun = bsv_rows_get(rows, 8, 0),
 	                                                .stranger_ns = bsv_rows_get(rows, 9, 0),
 	                                                .no_rules = bsv_rows_get(rows, 10, 0),
-	                                                .sight = sight(rows, 11) },
+	                                                .sight = sight_read(rows, 11) },
 	                  bounds);
 	return 0;
 }
 
-/* Does @a say more of a recording than @b? What fails before what cannot be told; of what passes that with a limit, and the one nearer to it. */
-static bool says_more(const struct bsv_verdict *a, const struct bsv_verdict *b)
+/*
+ * Does verdict @a matter more than @b? A failure matters more than "cannot tell", and that more than a pass; among equals a verdict with
+ * a limit, and then the one nearer to its limit.
+ */
+static bool verdict_outweighs(const struct bsv_verdict *a, const struct bsv_verdict *b)
 {
 	static const int weight[] = { [BSV_PASS] = 0, [BSV_CANNOT_TELL] = 1, [BSV_FAIL] = 2 };
 
@@ -180,7 +183,7 @@ static int judge_lag(struct bsv_judgement *ret, const struct bsv_input *input, c
 		r = judge_service(&each, &of, input, bounds, err);
 		if (r < 0)
 			return r;
-		if (each.n && (!n++ || says_more(&each.rules[0], &ret->rules[0])))
+		if (each.n && (!n++ || verdict_outweighs(&each.rules[0], &ret->rules[0])))
 			bsv_judgement_take(ret, &each, of.instance);
 	}
 	if (r >= 0 && !n) {
@@ -192,7 +195,7 @@ static int judge_lag(struct bsv_judgement *ret, const struct bsv_input *input, c
 	return r < 0 ? r : 0;
 }
 
-/* While it is not on a cpu, nothing can stop it. */
+/* While an execution is not on a cpu, no preemption can stop it. */
 const char bsv_off_core_of_holder[] = "max(coalesce(h.run_ns - h.cpu_ns, 0), 0)";
 
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold)
@@ -208,7 +211,7 @@ char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_qu
 	return bsv_fill(bsv_sql_starved_longer, longer);
 }
 
-/* What the import knows to be starved is so only where every run of the model is known. */
+/* The import's own threshold depends on the usual run of a model, which is certain only where every run was recorded. */
 static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                             struct bsa_err *err)
 {
@@ -235,16 +238,17 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 	                                                    .max_gap_ns = bsv_rows_get(rows, 1, 0),
 	                                                    .unsure_ns = bsv_rows_get(rows, 2, 0),
 	                                                    .native_ns = bsv_rows_get(rows, 3, 0),
-	                                                    .sight = sight(rows, 4) },
+	                                                    .sight = sight_read(rows, 4) },
 	                    bounds);
 	return 0;
 }
 
 /*
- * May an inversion, or a choice, be missing? Only where something was not recorded, where who had work is not known, or where the import
- * could not tell because a model of an app that has work of several priorities was not measured.
+ *
+ * May an inversion, or a choice, be missing? Only where something was not recorded, where it is unknown which app had work, or where the import could not
+ * measure a model of an app that had work of several priorities.
  */
-static int may_be_unseen(const struct bsv_input *input, struct bsa_err *err)
+static int inversions_may_be_missing(const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_rows_query(&rows, input->db,
@@ -261,7 +265,7 @@ static int may_be_unseen(const struct bsv_input *input, struct bsa_err *err)
 	return r <= 0 ? r : bsv_rows_get(rows, 0, 1) != 0;
 }
 
-/* SQL, for a WITH: what @input has no inversion or choice of, though there may have been one. Owned by the caller; NULL: no memory. */
+/* SQL, for a WITH: inversions and choices that are not stored for @input but may have happened. Owned by the caller; NULL: no memory. */
 static char *unseen_inversions(const struct bsv_input *input, const struct bsv_quantity *limit)
 {
 	static const char own_limit[] = "ifnull((SELECT min(ns) FROM less_urgent), 0) + 1000000";
@@ -290,14 +294,14 @@ static struct bsv_priority_facts priority_facts(const struct bsv_rows *rows)
 		                            .mixed = bsv_rows_get(rows, 9, 0),
 		                            .may_be_mixed = bsv_rows_get(rows, 10, 0),
 		                            .joined_ns = bsv_rows_get(rows, 11, 0),
-		                            .sight = sight(rows, 12) };
+		                            .sight = sight_read(rows, 12) };
 }
 
 static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *input, const struct bsv_bounds *bounds,
                           struct bsa_err *err)
 {
 	struct bsv_quantity limit = bounds ? bounds->inversion : (struct bsv_quantity){ .given = false };
-	int may_be = may_be_unseen(input, err);
+	int may_be = inversions_may_be_missing(input, err);
 	bsv_scoped_text *hides = bsv_judge_hidden(input);
 	bsv_scoped_text *unseen = may_be ? unseen_inversions(input, &limit)
 	                                 : strdup("inverted_unseen(ns) AS (SELECT NULL), unseen_work(n) AS (SELECT 0)");
@@ -323,8 +327,8 @@ static int judge_priority(struct bsv_judgement *ret, const struct bsv_input *inp
 	return 0;
 }
 
-static int judge_seen(struct bsv_judgement *ret, enum bsv_audit audit, const struct bsv_input *input,
-                      const struct bsv_bounds *bounds, struct bsa_err *err)
+static int facts_judge(struct bsv_judgement *ret, enum bsv_audit audit, const struct bsv_input *input,
+                       const struct bsv_bounds *bounds, struct bsa_err *err)
 {
 	switch (audit) {
 	case BSV_FAIRNESS:
@@ -341,7 +345,7 @@ static int judge_seen(struct bsv_judgement *ret, enum bsv_audit audit, const str
 int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
               struct bsa_err *err)
 {
-	int r = judge_seen(ret, audit, input, bounds, err);
+	int r = facts_judge(ret, audit, input, bounds, err);
 
 	if (r >= 0 && input->coverage.unchecked)
 		bsv_rules_unchecked(ret);

@@ -1,5 +1,6 @@
 /*
- * judge.h -- what audits and their verdicts have in common.
+ *
+ * judge.h -- SQL that reports and their verdicts share.
  */
 #ifndef BSV_JUDGE_H
 #define BSV_JUDGE_H
@@ -10,11 +11,12 @@
 extern const char bsv_off_core_of_holder[];
 
 /*
- * SQL, for a WITH: the episodes of what was picked, by the threshold of the import, or @threshold. Owned by the caller; NULL: no memory.
+ *
+ * SQL, for a WITH: the starvation episodes of the picked executions, by the import's threshold, or by @threshold. Owned by the caller; NULL: no memory.
  */
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold);
 
-/* SQL, for a WITH: what may be hidden from @input, as reports/hidden.sql has it. Owned by the caller; NULL: no memory. */
+/* SQL, for a WITH: the waits that may be hidden from @input, as reports/hidden.sql defines them. Owned by the caller; NULL: no memory. */
 char *bsv_judge_hidden(const struct bsv_input *input);
 
 #endif

@@ -1,4 +1,4 @@
-/* sharing.c -- see sharing.h. */
+/* sharing.c -- see sharing.h. The first half is the rule, which needs no database; the second half reads the facts. */
 #include "audit/sharing.h"
 
 #include <inttypes.h>
@@ -16,16 +16,16 @@ enum { EXECUTIONS_MIN = 30 };
 
 #define WORK_MIN_NS INT64_C(200000000)
 #define SLOWER_PERCENT 25.0
-#define LESS_THAN 0.5 /* of what it would have got */
-#define STEPS 2       /* that it may be slower by, besides */
+#define LESS_THAN 0.5 /* share of the ideal work; an app that got less fails */
+#define STEPS 2       /* number of steps that an execution may be slower by, besides the percentage */
 
 /* ---- the rule ---- */
 
 struct finding {
 	const struct bsv_sharing_app *app;
-	const char *figure; /* "on average", "at p95"; NULL: what it got */
+	const char *figure; /* "on average" or "at p95"; NULL: the judged figure is the work that the app got */
 	double slower;      /* percent */
-	double near;        /* 1: at its limit */
+	double near;        /* closeness to the limit; 1: at the limit */
 	bool failed;
 };
 
@@ -44,7 +44,9 @@ double bsv_sharing_got(const struct bsa_shared *of)
 	if (of->work_ns <= 0)
 		return (double)NAN;
 	if (of->received_ns <= 0)
-		return of->ideal_work_ns >= of->work_ns ? 1 : 0; /* nobody knows what it would have taken */
+		return of->ideal_work_ns >= of->work_ns
+		               ? 1
+		               : 0; /* without received work, the ideal time cannot be compared */
 	return (double)of->ideal_work_ns / (double)of->work_ns;
 }
 
@@ -53,27 +55,27 @@ static double percent_slower(int64_t is, int64_t ideal)
 	return ideal > 0 ? 100 * ((double)is / (double)ideal - 1) : is > 0 ? (double)INFINITY : 0;
 }
 
-/* The worse of the two: a failure before what is none, and then what is nearer to its limit. */
+/* Keep the worse finding: a failure before a pass, then the one nearer to its limit. */
 static void keep_worse(struct finding *worst, const struct finding *f)
 {
 	if (!worst->app || f->failed > worst->failed || (f->failed == worst->failed && f->near > worst->near))
 		*worst = *f;
 }
 
-static void look_at_response(struct finding *worst, const struct bsv_sharing_app *a, const char *figure, int64_t is,
-                             int64_t ideal)
+static void judge_response(struct finding *worst, const struct bsv_sharing_app *a, const char *figure, int64_t is,
+                           int64_t ideal)
 {
 	struct finding f = { .app = a, .figure = figure, .slower = percent_slower(is, ideal) };
 	double more = (double)is - (double)ideal, steps = STEPS * (double)a->step_ns;
 
 	f.failed = a->step_ns >= 0 && f.slower > SLOWER_PERCENT && more > steps;
 	f.near = f.slower / SLOWER_PERCENT;
-	if (more < f.near * steps) /* the other limit is further */
+	if (more < f.near * steps) /* the limit in steps is further away */
 		f.near = more / steps;
 	keep_worse(worst, &f);
 }
 
-static void look_at_app(struct finding *worst, const struct bsv_sharing_app *a)
+static void judge_app(struct finding *worst, const struct bsv_sharing_app *a)
 {
 	if (is_judged_by_work(a) && bsv_sharing_got(&a->of) < LESS_THAN)
 		keep_worse(worst, &(struct finding){ .app = a,
@@ -82,11 +84,11 @@ static void look_at_app(struct finding *worst, const struct bsv_sharing_app *a)
 		                                     .failed = true });
 	if (!is_judged_by_responses(a))
 		return;
-	look_at_response(worst, a, "on average", a->of.mean_ns, a->of.ideal_mean_ns);
-	look_at_response(worst, a, "at p95", a->of.p95_ns, a->of.ideal_p95_ns);
+	judge_response(worst, a, "on average", a->of.mean_ns, a->of.ideal_mean_ns);
+	judge_response(worst, a, "at p95", a->of.p95_ns, a->of.ideal_p95_ns);
 }
 
-__attribute__((format(printf, 2, 3))) static void why(struct bsv_judgement *j, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void rule_explain(struct bsv_judgement *j, const char *format, ...)
 {
 	va_list ap;
 
@@ -101,8 +103,8 @@ static const char *app_name(const struct bsv_sharing_app *a)
 	return a->name ? a->name : "an app";
 }
 
-/* "; hog had the lane most of that"; "": no other app is known to have had it. */
-static const char *taker(char to[BSV_WHY_MAX], const struct finding *w)
+/* "; they waited mostly for hog"; "": no other app is known to have held the lane. */
+static const char *taker_text(char to[BSV_WHY_MAX], const struct finding *w)
 {
 	if (!w->app->taker)
 		return "";
@@ -111,7 +113,7 @@ static const char *taker(char to[BSV_WHY_MAX], const struct finding *w)
 	return to;
 }
 
-static void why_unfair(struct bsv_judgement *j, const struct finding *w)
+static void explain_unfair(struct bsv_judgement *j, const struct finding *w)
 {
 	char is[BSV_DURATION_TEXT], ideal[BSV_DURATION_TEXT], least[BSV_DURATION_TEXT], by[BSV_WHY_MAX];
 	const struct bsa_shared *of = &w->app->of;
@@ -120,20 +122,23 @@ static void why_unfair(struct bsv_judgement *j, const struct finding *w)
 	snprintf(j->who, sizeof(j->who), "%s", app_name(w->app));
 	snprintf(j->by, sizeof(j->by), "%s", w->app->taker ? w->app->taker : "");
 	if (!w->figure)
-		why(j,
-		    "%.80s got %.2g %% of what fair sharing would have given it, in %s in which it had work (limit: 50 "
-		    "%%)%s",
-		    app_name(w->app), 100 * bsv_sharing_got(of), bsv_duration(is, of->work_ns), taker(by, w));
+		rule_explain(j,
+		             "%.80s got %.2g %% of what fair sharing would have given it, in %s in which it had work "
+		             "(limit: 50 "
+		             "%%)%s",
+		             app_name(w->app), 100 * bsv_sharing_got(of), bsv_duration(is, of->work_ns),
+		             taker_text(by, w));
 	else
-		why(j,
-		    "%.80s's executions took %s %s from ready to done; under fair sharing they would have taken %s "
-		    "(limit: 25 %% and %s more)%s",
-		    app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
-		    bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
-		    bsv_duration(least, STEPS * w->app->step_ns), taker(by, w));
+		rule_explain(
+			j,
+			"%.80s's executions took %s %s from ready to done; under fair sharing they would have taken %s "
+			"(limit: 25 %% and %s more)%s",
+			app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
+			bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
+			bsv_duration(least, STEPS * w->app->step_ns), taker_text(by, w));
 }
 
-static void why_fair(struct bsv_judgement *j, const struct finding *w, size_t left_out)
+static void explain_fair(struct bsv_judgement *j, const struct finding *w, size_t left_out)
 {
 	char is[BSV_DURATION_TEXT], ideal[BSV_DURATION_TEXT], least[BSV_DURATION_TEXT], rest[96] = "";
 	const struct bsa_shared *of = w->app ? &w->app->of : NULL;
@@ -143,21 +148,22 @@ static void why_fair(struct bsv_judgement *j, const struct finding *w, size_t le
 		snprintf(rest, sizeof(rest), "; %zu %s too little work to be judged", left_out,
 		         left_out == 1 ? "app had" : "apps had");
 	if (!of)
-		why(j, "every app got at least half of what fair sharing would have given it%s", rest);
+		rule_explain(j, "every app got at least half of what fair sharing would have given it%s", rest);
 	else if (w->slower <= 0)
-		why(j, "no app would have been quicker under fair sharing%s", rest);
+		rule_explain(j, "no app would have been quicker under fair sharing%s", rest);
 	else
-		why(j,
-		    "nearest to the limit, %.80s's executions took %s %s from ready to done; under fair sharing they "
-		    "would have taken %s "
-		    "(limit: 25 %% and %s more)%s",
-		    app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
-		    bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
-		    bsv_duration(least, STEPS * w->app->step_ns), rest);
+		rule_explain(j,
+		             "nearest to the limit, %.80s's executions took %s %s from ready to done; under fair "
+		             "sharing they "
+		             "would have taken %s "
+		             "(limit: 25 %% and %s more)%s",
+		             app_name(w->app), bsv_duration(is, mean ? of->mean_ns : of->p95_ns), w->figure,
+		             bsv_duration(ideal, mean ? of->ideal_mean_ns : of->ideal_p95_ns),
+		             bsv_duration(least, STEPS * w->app->step_ns), rest);
 }
 
-/* Why it cannot be told, whatever the figures; NULL: it can. */
-static const char *unseen(const struct bsv_sharing_facts *f)
+/* The reason why no verdict is possible, whatever the figures; NULL: a verdict is possible. */
+static const char *reason_unknown(const struct bsv_sharing_facts *f)
 {
 	if (f->sight.nothing)
 		return "no execution fits";
@@ -178,13 +184,13 @@ static bool is_same_service(const struct bsa_shared *a, const struct bsa_shared 
 	return a->trace == b->trace && a->instance == b->instance;
 }
 
-/* In the asked time. */
+/* Had the app work in the asked time? */
 static bool has_work(const struct bsv_sharing_app *a)
 {
 	return a->of.n || a->of.work_ns;
 }
 
-/* Has its service another app? */
+/* Has the service of app @i another app? */
 static bool has_others(const struct bsv_sharing_facts *f, size_t i)
 {
 	return (i && is_same_service(&f->apps[i].of, &f->apps[i - 1].of)) ||
@@ -195,7 +201,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 {
 	struct finding worst = { .app = NULL };
 	struct bsv_verdict *v = &ret->rules[0];
-	const char *cannot = unseen(f);
+	const char *cannot = reason_unknown(f);
 	size_t left_out = 0, sharing = 0;
 	bool steps = true, any = false;
 
@@ -211,7 +217,7 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 		if (!has_others(f, i) || !has_work(&f->apps[i]))
 			continue;
 		sharing++;
-		look_at_app(&worst, &f->apps[i]);
+		judge_app(&worst, &f->apps[i]);
 		left_out += !is_judged_by_responses(&f->apps[i]) && !is_judged_by_work(&f->apps[i]);
 		steps &= f->apps[i].step_ns >= 0;
 	}
@@ -220,22 +226,22 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 	if (worst.failed && !worst.figure)
 		v->bound = 100 / LESS_THAN - 100;
 	if (cannot) {
-		why(ret, "%s", cannot);
+		rule_explain(ret, "%s", cannot);
 	} else if (!any) {
-		why(ret, "no app had work that was ready");
+		rule_explain(ret, "no app had work that was ready");
 	} else if (!sharing) {
 		v->outcome = BSV_PASS;
-		why(ret, "one app: no other app to share with");
+		rule_explain(ret, "one app: no other app to share with");
 	} else if (worst.failed) {
 		v->outcome = BSV_FAIL;
-		why_unfair(ret, &worst);
+		explain_unfair(ret, &worst);
 	} else if (!steps) {
-		why(ret, "how long a model runs between two checkpoints was not recorded");
+		rule_explain(ret, "how long a model runs between two checkpoints was not recorded");
 	} else if (left_out == sharing) {
-		why(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
+		rule_explain(ret, "no app had %d executions, or work for 200 ms: too little to tell", EXECUTIONS_MIN);
 	} else {
 		v->outcome = BSV_PASS;
-		why_fair(ret, &worst, left_out);
+		explain_fair(ret, &worst, left_out);
 	}
 }
 
@@ -285,7 +291,7 @@ static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *inpu
 	return r;
 }
 
-/* The longest step of the models of each service. */
+/* Read the longest step of the models of each service. */
 static int read_steps(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
@@ -313,12 +319,15 @@ static const char takers_of_picked[] =
 	"\tFROM picked p CROSS JOIN wait w ON w.execution_id = p.id\n"
 	"\tWHERE w.occupancy = 'held' AND w.blocker_app_id IS NOT NULL AND p.app_id IS NOT NULL GROUP BY 1, 2";
 
-/* Of the service whose apps begin at *from, the app @id; *from becomes where the next service's begin. NULL: it has none of that id. */
+/*
+ * Find the app @id of the service whose apps begin at *from, and advance *from to the apps of the next service. NULL: the service has no
+ * app @id.
+ */
 static struct bsv_sharing_app *app_of_service(struct bsv_sharing_facts *f, size_t *from, int64_t id)
 {
 	size_t least = *from, most = f->n, first = *from, mid;
 
-	while (least < most) { /* where the next service's begin */
+	while (least < most) { /* search for the first app of the next service */
 		mid = least + (most - least) / 2;
 		if (is_same_service(&f->apps[mid].of, &f->apps[first].of))
 			least = mid + 1;

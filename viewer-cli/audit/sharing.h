@@ -1,8 +1,9 @@
 /*
- * sharing.h -- the rule `fairness`: was an app slower, or did it get less, than under ideal fair sharing of the same arrivals? docs/figures.md,
+ *
+ * sharing.h -- the rule `fairness`: did an app wait longer, or get less, than under ideal fair sharing of the same arrivals? docs/figures.md,
  * "Verdicts".
  *
- * Facts are read from a database (bsv_sharing_read), and what they come to is decided without any (bsv_rule_sharing).
+ * bsv_sharing_read reads the facts from a database; bsv_rule_sharing judges facts without any.
  */
 #ifndef BSV_AUDIT_SHARING_H
 #define BSV_AUDIT_SHARING_H
@@ -13,32 +14,32 @@
 /* An app of one service. */
 struct bsv_sharing_app {
 	struct bsa_shared of;
-	char *name, *taker; /* owned; taker: the other app that it waited for longest; NULL: there is none */
-	int64_t step_ns;    /* the longest of the models prepared for its service; -1: not known */
-	bool native;        /* its service has no lanes: then responses are not judged, only what it got */
+	char *name, *taker; /* owned; taker: the other app that this app waited for longest; NULL: none */
+	int64_t step_ns;    /* longest step of the models prepared for its service; -1: unknown */
+	bool native; /* whether the service has no lanes: then only the work that the app got is judged, not its responses */
 };
 
 struct bsv_sharing_facts {
-	struct bsv_sharing_app *apps; /* owned; those of one service behind each other */
-	size_t n, services;           /* services: how many were recorded */
-	size_t played;                /* of them */
-	int64_t hidden; /* losses, and executions and lanes of which not all was recorded, in the asked time */
+	struct bsv_sharing_app *apps; /* owned; apps of one service are adjacent */
+	size_t n, services;           /* services: number of services recorded */
+	size_t played;                /* number of services that were replayed */
+	int64_t hidden; /* number of losses, and of executions and lanes not wholly recorded, in the asked time */
 	struct bsv_sight sight;
 };
 
-/* Of what was picked by --from and --to. *ret is owned by the caller, for bsv_sharing_fini, on failure too. */
+/* Read the facts about the executions picked by --from and --to. *ret is owned by the caller, for bsv_sharing_fini, also after an error. */
 int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *input, struct bsa_err *err);
 
-/* All 0 is fine. */
+/* Accepts a struct that is all 0. */
 void bsv_sharing_fini(struct bsv_sharing_facts *facts);
 
-/* Of an app, as a share of 1, what it got of what it would have got while it had work; NAN: it had none. */
+/* The work that an app got, as a share (0 to 1) of what it would have got under fair sharing while it had work; NAN: it had no work. */
 double bsv_sharing_got(const struct bsa_shared *of);
 
-/* One rule, slower_percent; and whose it is that it failed. */
+/* Judge one rule, slower_percent; if it fails, name the app behind and the app ahead. */
 void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *f);
 
-/* The same, where it is not known whether all was recorded, too. */
+/* The same, but CANNOT TELL where the recording may be incomplete. */
 void bsv_judge_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts *facts, const struct bsv_input *input);
 
 #endif

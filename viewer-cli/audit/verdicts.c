@@ -1,4 +1,4 @@
-/* verdicts.c -- see verdicts.h: what facts come to. */
+/* verdicts.c -- see verdicts.h: the rules that judge facts. */
 #include "audit/verdicts.h"
 
 #include <math.h>
@@ -7,13 +7,14 @@
 
 #include "answer/coverage.h"
 
-#define SLACK_NS 1e6 /* of everything that has to be asked and to wake up */
+#define SLACK_NS 1e6 /* allowance for messages and for threads that wake up */
 #define QUANTUM_NS 5e5
 #define HONOURED_PERCENT 99.0
 
-enum { CHOICES_MIN = 100, APPS_MAX = 1000 /* of which the sum below is still taken */ };
+enum { CHOICES_MIN = 100, APPS_MAX = 1000 /* more apps do not change the sum below any more */ };
 
-static __attribute__((format(printf, 3, 4))) void why(struct bsv_judgement *j, size_t rule, const char *format, ...)
+static __attribute__((format(printf, 3, 4))) void rule_explain(struct bsv_judgement *j, size_t rule, const char *format,
+                                                               ...)
 {
 	va_list ap;
 
@@ -23,8 +24,8 @@ static __attribute__((format(printf, 3, 4))) void why(struct bsv_judgement *j, s
 	j->rules[rule].why = j->why[rule];
 }
 
-static struct bsv_verdict *add(struct bsv_judgement *j, const char *name, const char *class, double figure,
-                               double bound)
+static struct bsv_verdict *rule_add(struct bsv_judgement *j, const char *name, const char *class, double figure,
+                                    double bound)
 {
 	struct bsv_verdict *v = &j->rules[j->n++];
 
@@ -32,31 +33,31 @@ static struct bsv_verdict *add(struct bsv_judgement *j, const char *name, const 
 	return v;
 }
 
-/* What can be said of no recording like this, whatever is in it. */
-static bool is_blind(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight)
+/* Is a verdict impossible, because nothing fits or no service was recorded? */
+static bool explains_blind(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight)
 {
 	struct bsv_verdict *v = &j->rules[rule];
 
 	if (sight->nothing)
-		why(j, rule, "no execution fits");
+		rule_explain(j, rule, "no execution fits");
 	else if (!sight->service)
-		why(j, rule, "the service was not recorded");
+		rule_explain(j, rule, "the service was not recorded");
 	else
 		return false;
 	v->outcome = BSV_CANNOT_TELL;
 	return true;
 }
 
-/* A service without lanes can have broken any rule of lanes. */
-static bool is_native(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight)
+/* A service without lanes may have broken any rule about lanes. */
+static bool explains_native(struct bsv_judgement *j, size_t rule, const struct bsv_sight *sight)
 {
 	if (sight->native)
-		why(j, rule, "policy native has no lanes");
+		rule_explain(j, rule, "policy native has no lanes");
 	return sight->native;
 }
 
-/* "up to 3.1 s", "of any length" */
-static const char *up_to(char to[BSV_DURATION_TEXT + 16], int64_t ns)
+/* "of up to 3.1 s", "of any length" */
+static const char *length_text(char to[BSV_DURATION_TEXT + 16], int64_t ns)
 {
 	char text[BSV_DURATION_TEXT];
 
@@ -67,7 +68,7 @@ static const char *up_to(char to[BSV_DURATION_TEXT + 16], int64_t ns)
 	return to;
 }
 
-static int64_t longest(int64_t a, int64_t b)
+static int64_t longer_of(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -86,7 +87,7 @@ void bsv_rules_unchecked(struct bsv_judgement *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
 		j->rules[i].outcome = BSV_CANNOT_TELL;
-		why(j, i, "whether all was recorded is not known: " BSV_UNCHECKED);
+		rule_explain(j, i, "unknown whether all was recorded: " BSV_UNCHECKED);
 	}
 }
 
@@ -101,14 +102,15 @@ void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *f
 {
 	ret->n = 1;
 	ret->rules[0] = from->rules[0];
-	why(ret, 0, "service %lld: %s", (long long)service, from->why[0]);
+	rule_explain(ret, 0, "service %lld: %s", (long long)service, from->why[0]);
 }
 
 /* ---- fairness ---- */
 
 /*
- * n apps on L lanes: (S + Q) (1 + 1/2 + ... + 1/(n-1)) L, S being the longest that a lane could not be had, is what a fair policy can be held to;
- * and 2 S + 1 ms where that is less.
+ *
+ * The limit for n apps on L lanes is (S + Q) (1 + 1/2 + ... + 1/(n-1)) L, where S is the longest time for which a lane could not be had: a fair policy
+ * keeps to it. 2 S + 1 ms where that is more.
  */
 static double lag_bound(int64_t apps, int64_t lanes, int64_t stretch_ns)
 {
@@ -120,7 +122,7 @@ static double lag_bound(int64_t apps, int64_t lanes, int64_t stretch_ns)
 	return (parts > 2 ? parts : 2) * ((double)stretch_ns + QUANTUM_NS);
 }
 
-static void why_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, bool given)
+static void explain_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, bool given)
 {
 	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], stretch[BSV_DURATION_TEXT];
 	const char *app = f->app ? f->app : "an app";
@@ -128,16 +130,16 @@ static void why_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts 
 	bsv_duration(figure, f->max_lag_ns);
 	bsv_duration(most, bsv_whole(bound));
 	if (given)
-		why(j, 0, "%s was %s behind its share; limit %s", app, figure, most);
+		rule_explain(j, 0, "%s was %s behind its share; limit %s", app, figure, most);
 	else
-		why(j, 0, "%s was %s behind its share; limit %s, because a lane could not be had for up to %s", app,
-		    figure, most, bsv_duration(stretch, f->most_stretch));
+		rule_explain(j, 0, "%s was %s behind its share; limit %s, because a lane could not be had for up to %s",
+		             app, figure, most, bsv_duration(stretch, f->most_stretch));
 }
 
-/* The most that any app can have been behind, seen or not: of what lanes are worth, unseen, half (fold/shares.c, worth_behind). */
+/* An upper bound of any app's lag: of the hidden time on all lanes, half (fold/shares.c, worth_behind). */
 static double most_lag(const struct bsv_fairness_facts *f)
 {
-	int64_t hidden = longest(f->sight.hole_ns, f->sight.wait_ns);
+	int64_t hidden = longer_of(f->sight.hole_ns, f->sight.wait_ns);
 	double lag = (double)(f->lanes > 0 ? f->lanes : 1) * (double)hidden / 2;
 
 	if (hidden >= BSV_UNBOUNDED || f->begun)
@@ -145,20 +147,22 @@ static double most_lag(const struct bsv_fairness_facts *f)
 	return lag > (double)f->most_lag_ns ? lag : (double)f->most_lag_ns;
 }
 
-static void why_not_fair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, double lag)
+static void explain_may_be_unfair(struct bsv_judgement *j, const struct bsv_fairness_facts *f, double bound, double lag)
 {
 	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
 
 	bsv_duration(most, bsv_whole(bound));
 	if (f->begun)
-		why(j, 0,
-		    "an app had work under way when the recording began; how far behind its share it was then is not "
-		    "known");
+		rule_explain(j, 0,
+		             "an app had work under way when the recording began; how far behind its share it was then "
+		             "is not "
+		             "known");
 	else if (lag > 9e18)
-		why(j, 0, "not all was recorded: an app may have been behind its share by any time; limit %s", most);
+		rule_explain(j, 0, "not all was recorded: an app may have been behind its share by any time; limit %s",
+		             most);
 	else
-		why(j, 0, "not all was recorded: an app may have been up to %s behind its share; limit %s",
-		    bsv_duration(figure, bsv_whole(lag)), most);
+		rule_explain(j, 0, "not all was recorded: an app may have been up to %s behind its share; limit %s",
+		             bsv_duration(figure, bsv_whole(lag)), most);
 }
 
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds)
@@ -170,31 +174,31 @@ void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_fact
 	struct bsv_verdict *v;
 
 	ret->n = 0;
-	v = add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, known ? most : (double)NAN);
+	v = rule_add(ret, "max_lag_ns", "duration", (double)f->max_lag_ns, known ? most : (double)NAN);
 	v->outcome = BSV_CANNOT_TELL;
-	if (is_blind(ret, 0, &f->sight))
+	if (explains_blind(ret, 0, &f->sight))
 		return;
 	if (known && v->figure > most && f->apps > 1) {
 		v->outcome = BSV_FAIL;
-		why_unfair(ret, f, most, given);
-	} else if (is_native(ret, 0, &f->sight)) {
+		explain_unfair(ret, f, most, given);
+	} else if (explains_native(ret, 0, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->apps) {
-		why(ret, 0, "no app had work that was ready");
+		rule_explain(ret, 0, "no app had work that was ready");
 	} else if (f->most_apps == 1 && !f->sight.losses && !f->begun && !f->stranger_ns) {
 		v->outcome = BSV_PASS;
-		why(ret, 0, "one app at a time: no other app to share with");
+		rule_explain(ret, 0, "one app at a time: no other app to share with");
 	} else if (!known) {
-		why(ret, 0, "the limit is not known, because %s not recorded",
-		    f->no_rules ? "the rules of the service were"
-		                : "how long a model runs between two checkpoints was");
+		rule_explain(ret, 0, "the limit is not known, because %s not recorded",
+		             f->no_rules ? "the rules of the service were"
+		                         : "how long a model runs between two checkpoints was");
 	} else if (lag > least) {
 		v->bound = least;
-		why_not_fair(ret, f, least, lag);
+		explain_may_be_unfair(ret, f, least, lag);
 	} else {
 		v->outcome = BSV_PASS;
-		why(ret, 0, "no app was more than %s behind its share; limit %s", bsv_duration(figure, bsv_whole(lag)),
-		    bsv_duration(limit, bsv_whole(least)));
+		rule_explain(ret, 0, "no app was more than %s behind its share; limit %s",
+		             bsv_duration(figure, bsv_whole(lag)), bsv_duration(limit, bsv_whole(least)));
 	}
 }
 
@@ -212,97 +216,104 @@ void bsv_rule_starvation(struct bsv_judgement *ret, const struct bsv_starvation_
 {
 	bool given = bounds && bounds->threshold.given;
 	int64_t limit = given ? bounds->threshold.value : BSV_STARVED_NS;
-	int64_t hidden = longest(f->native_ns, longest(f->sight.hole_ns, f->sight.wait_ns));
+	int64_t hidden = longer_of(f->native_ns, longer_of(f->sight.hole_ns, f->sight.wait_ns));
 	char gap[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
 	struct bsv_verdict *v;
 
 	ret->n = 0;
-	v = add(ret, "starvation_episodes", "count", (double)f->episodes, 0);
+	v = rule_add(ret, "starvation_episodes", "count", (double)f->episodes, 0);
 	v->outcome = BSV_CANNOT_TELL;
-	if (is_blind(ret, 0, &f->sight))
+	if (explains_blind(ret, 0, &f->sight))
 		return;
 	if (f->episodes > 0) {
 		v->outcome = BSV_FAIL;
-		why(ret, 0, "work that was ready waited for a lane for too long, up to %s",
-		    bsv_duration(gap, f->max_gap_ns));
+		rule_explain(ret, 0, "work that was ready waited for a lane for too long, up to %s",
+		             bsv_duration(gap, f->max_gap_ns));
 	} else if (f->unsure_ns > 0) {
-		why(ret, 0,
-		    "work that was ready waited %s for a lane; whether that is more than ten times its usual run is "
-		    "not known, because runs were not recorded",
-		    bsv_duration(gap, f->unsure_ns));
+		rule_explain(ret, 0,
+		             "work that was ready waited %s for a lane; unknown whether that is more than ten times "
+		             "its usual run, "
+		             "because runs were not recorded",
+		             bsv_duration(gap, f->unsure_ns));
 	} else if (f->native_ns > limit) {
-		why(ret, 0, "policy native has no lanes: work may have waited up to %s; limit %s",
-		    hidden < BSV_UNBOUNDED ? bsv_duration(gap, hidden) : "for any time", limit_text(most, bounds));
+		rule_explain(ret, 0, "policy native has no lanes: work may have waited up to %s; limit %s",
+		             hidden < BSV_UNBOUNDED ? bsv_duration(gap, hidden) : "for any time",
+		             limit_text(most, bounds));
 	} else if (hidden > limit) {
-		why(ret, 0, "not all was recorded: there may have been a wait %s; limit %s", up_to(length, hidden),
-		    limit_text(most, bounds));
+		rule_explain(ret, 0, "not all was recorded: there may have been a wait %s; limit %s",
+		             length_text(length, hidden), limit_text(most, bounds));
 	} else {
 		v->outcome = BSV_PASS;
-		why(ret, 0,
-		    given ? "nothing that was ready waited longer than %s"
-		          : "nothing that was ready waited longer than %s and ten times its usual run",
-		    limit_text(most, bounds));
+		rule_explain(ret, 0,
+		             given ? "nothing that was ready waited longer than %s"
+		                   : "nothing that was ready waited longer than %s and ten times its usual run",
+		             limit_text(most, bounds));
 	}
 }
 
 /* ---- priority ---- */
 
-static void why_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f, double bound)
+static void explain_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f, double bound)
 {
 	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT];
 
-	why(j, rule, "urgent work waited %s while its own app's less urgent work had a lane; limit %s",
-	    bsv_duration(figure, f->dur_ns), bsv_duration(most, bsv_whole(bound)));
+	rule_explain(j, rule, "urgent work waited %s while its own app's less urgent work had a lane; limit %s",
+	             bsv_duration(figure, f->dur_ns), bsv_duration(most, bsv_whole(bound)));
 }
 
-static void why_not_told(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f, double least)
+static void explain_may_be_inverted(struct bsv_judgement *j, size_t rule, const struct bsv_priority_facts *f,
+                                    double least)
 {
 	char figure[BSV_DURATION_TEXT], most[BSV_DURATION_TEXT], length[BSV_DURATION_TEXT + 16];
 
 	if (f->unsure_ns > least)
-		why(j, rule,
-		    "urgent work waited %s while its own app's less urgent work had a lane; its limit is not known, "
-		    "because not all of that was recorded",
-		    bsv_duration(figure, f->unsure_ns));
+		rule_explain(j, rule,
+		             "urgent work waited %s while its own app's less urgent work had a lane; its limit is not "
+		             "known, "
+		             "because not all of that was recorded",
+		             bsv_duration(figure, f->unsure_ns));
 	else if ((double)f->joined_ns > least)
-		why(j, rule,
-		    "urgent work waited %s while its own app's less urgent work had a lane; its limit is not known, "
-		    "because there were too many such waits to tell each",
-		    bsv_duration(figure, f->joined_ns));
+		rule_explain(j, rule,
+		             "urgent work waited %s while its own app's less urgent work had a lane; its limit is not "
+		             "known, "
+		             "because there were too many such waits to tell each",
+		             bsv_duration(figure, f->joined_ns));
 	else
-		why(j, rule,
-		    "not all was recorded: urgent work may have waited for its own app's less urgent work, for a time "
-		    "%s; limit %s",
-		    up_to(length, f->hidden_ns), bsv_duration(most, bsv_whole(least)));
+		rule_explain(j, rule,
+		             "not all was recorded: urgent work may have waited for its own app's less urgent work, "
+		             "for a time "
+		             "%s; limit %s",
+		             length_text(length, f->hidden_ns), bsv_duration(most, bsv_whole(least)));
 }
 
 static void rule_inversion(struct bsv_judgement *j, const struct bsv_priority_facts *f, const struct bsv_bounds *bounds)
 {
 	bool given = bounds && bounds->inversion.given;
 	double bound = given ? (double)bounds->inversion.value : (double)f->stretch_ns + SLACK_NS;
-	double least = given ? bound : (double)longest(f->least_ns, 0) + SLACK_NS;
-	struct bsv_verdict *v = add(j, "inversion_ns", "duration", (double)f->dur_ns, bound);
+	double least = given ? bound : (double)longer_of(f->least_ns, 0) + SLACK_NS;
+	struct bsv_verdict *v = rule_add(j, "inversion_ns", "duration", (double)f->dur_ns, bound);
 	size_t rule = j->n - 1;
 
 	v->outcome = BSV_CANNOT_TELL;
 	if (!f->inversions && !given)
-		v->bound = (double)NAN; /* as many as there are models */
-	if (is_blind(j, rule, &f->sight))
+		v->bound = (double)NAN; /* the limit depends on the model, and there is no inversion to name one */
+	if (explains_blind(j, rule, &f->sight))
 		return;
 	if (f->inversions && v->figure > bound) {
 		v->outcome = BSV_FAIL;
-		why_inverted(j, rule, f, bound);
-	} else if (is_native(j, rule, &f->sight)) {
+		explain_inverted(j, rule, f, bound);
+	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (f->unsure_ns > 0 || (double)f->joined_ns > least || (double)f->hidden_ns > least) {
-		why_not_told(j, rule, f, least);
+		explain_may_be_inverted(j, rule, f, least);
 	} else {
 		v->outcome = BSV_PASS;
-		why(j, rule, "urgent work never waited longer than its limit for less urgent work of its own app");
+		rule_explain(j, rule,
+		             "urgent work never waited longer than its limit for less urgent work of its own app");
 	}
 }
 
-/* Fewer than @bound percent, whatever the choices that were not recorded, and those up to the least that tell, came to. */
+/* Would the rule fail with fewer than @bound percent even if all hidden choices, and those missing to CHOICES_MIN, were honoured? */
 static bool fails_anyway(const struct bsv_priority_facts *f, double bound)
 {
 	int64_t n = f->choices + f->hidden_choices;
@@ -311,7 +322,7 @@ static bool fails_anyway(const struct bsv_priority_facts *f, double bound)
 	return (double)(n - (f->choices - f->honoured)) * 100 < bound * (double)n;
 }
 
-/* At least @bound percent, even if no choice that was not recorded was honoured. */
+/* At least @bound percent, even if none of the hidden choices was honoured? */
 static bool passes_anyway(const struct bsv_priority_facts *f, double bound)
 {
 	return (double)f->honoured * 100 >= bound * (double)(f->choices + f->hidden_choices);
@@ -321,32 +332,36 @@ static void rule_honoured(struct bsv_judgement *j, const struct bsv_priority_fac
 {
 	double bound = bounds && bounds->honoured_given ? bounds->honoured : HONOURED_PERCENT;
 	double figure = f->choices ? 100 * (double)f->honoured / (double)f->choices : 100;
-	struct bsv_verdict *v = add(j, "honoured_percent", "percent", figure, bound);
+	struct bsv_verdict *v = rule_add(j, "honoured_percent", "percent", figure, bound);
 	long long choices = f->choices, honoured = f->honoured, hidden = f->hidden_choices;
 	size_t rule = j->n - 1;
 
 	v->outcome = BSV_CANNOT_TELL;
-	if (is_blind(j, rule, &f->sight))
+	if (explains_blind(j, rule, &f->sight))
 		return;
 	if (fails_anyway(f, bound)) {
 		v->outcome = BSV_FAIL;
-		why(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured, choices);
-	} else if (is_native(j, rule, &f->sight)) {
+		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,
+		             choices);
+	} else if (explains_native(j, rule, &f->sight)) {
 		v->outcome = BSV_CANNOT_TELL;
 	} else if (!f->choices && !f->mixed && !f->may_be_mixed) {
 		v->outcome = BSV_PASS;
-		why(j, rule, "no app had work of more than one priority");
+		rule_explain(j, rule, "no app had work of more than one priority");
 	} else if (f->choices < CHOICES_MIN) {
-		why(j, rule, "there were %lld choices between priorities, %lld of them honoured; a verdict needs %d",
-		    choices, honoured, CHOICES_MIN);
+		rule_explain(j, rule,
+		             "there were %lld choices between priorities, %lld of them honoured; a verdict needs %d",
+		             choices, honoured, CHOICES_MIN);
 	} else if (passes_anyway(f, bound)) {
 		v->outcome = BSV_PASS;
-		why(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured, choices);
+		rule_explain(j, rule, "the most urgent work of an app went first in %lld of %lld choices", honoured,
+		             choices);
 	} else {
-		why(j, rule,
-		    "the most urgent work of an app went first in %lld of %lld choices; up to %lld more were not "
-		    "recorded",
-		    honoured, choices, hidden);
+		rule_explain(
+			j, rule,
+			"the most urgent work of an app went first in %lld of %lld choices; up to %lld more were not "
+			"recorded",
+			honoured, choices, hidden);
 	}
 }
 

@@ -1,7 +1,8 @@
 /*
- * verdicts.h -- was a service fair, did it starve nobody, did it honour priorities: the rules of docs/figures.md, "Verdicts".
  *
- * Facts are read by SQL (bsv_judge), and what they come to is decided without any (bsv_rule_...).
+ * verdicts.h -- rules that judge fairness, starvation and priority: docs/figures.md, "Verdicts".
+ *
+ * bsv_judge reads the facts by SQL; bsv_rule_... judge facts without any SQL.
  */
 #ifndef BSV_VERDICTS_H
 #define BSV_VERDICTS_H
@@ -10,37 +11,39 @@
 
 enum bsv_audit { BSV_FAIRNESS, BSV_STARVATION, BSV_PRIORITY };
 
-/* What options may change; where nothing is given, the rules' own bounds hold. */
+/* Limits that options may change; an option that was not given leaves the rule its own limit. */
 struct bsv_bounds {
-	struct bsv_quantity lag;       /* fairness: the most that an app may be behind; then nothing else is judged */
-	bool by_lag;                   /* the same, and where none is given, by what a fair policy can be held to */
-	struct bsv_quantity inversion; /* priority: the longest that there may be */
-	struct bsv_quantity threshold; /* starvation: what waits longer is starved */
+	/* limit of fairness: the most that an app may be behind its share; no other rule of fairness is judged then */
+	struct bsv_quantity lag;
+	bool by_lag;                   /* whether to judge by lag, also without a given limit */
+	struct bsv_quantity inversion; /* limit of priority: the longest inversion */
+	struct bsv_quantity threshold; /* limit of starvation: a longer wait is starvation */
 	bool honoured_given;
-	double honoured; /* priority: percent of choices, at least */
+	double honoured; /* limit of priority: the least percentage of choices that honour it */
 };
 
 enum { BSV_RULES_MAX = 2, BSV_WHY_MAX = 480, BSV_WHO_MAX = 256 };
 
-/* What came of one audit. Not to be copied: the verdicts' sentences are in it. */
+/* The result of one report's rules. Not to be copied, because the verdicts point to the sentences in it. */
 struct bsv_judgement {
 	size_t n;
-	struct bsv_verdict rules[BSV_RULES_MAX]; /* n of them: for bsv_answer_verdict */
+	struct bsv_verdict rules[BSV_RULES_MAX]; /* n verdicts, for bsv_answer_verdict */
 	char why[BSV_RULES_MAX][BSV_WHY_MAX];
-	char who[BSV_WHO_MAX], by[BSV_WHO_MAX]; /* fairness, failed: the app, and who took it; "": not told */
+	char who[BSV_WHO_MAX], by[BSV_WHO_MAX]; /* fairness, failed: the app behind, and the app ahead; "": unknown */
 };
 
 /*
- * Of what was picked (fairness with a bound: by --from and --to, to the nearest windows within). @bounds NULL: the rules' own. The
- * rules' names: slower_percent (sharing.h), with a bound max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
+ *
+ * Judge the picked executions (fairness with a limit: by --from and --to, to the nearest windows within). @bounds NULL: the rules' own limits. The names
+ * of the rules: slower_percent (sharing.h), with a limit max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
  */
 int bsv_judge(struct bsv_judgement *ret, enum bsv_audit audit, struct bsv_input *input, const struct bsv_bounds *bounds,
               struct bsa_err *err);
 
-/* The worst of its rules: failed is worse than cannot tell. */
+/* The worst outcome of the rules: FAIL is worse than CANNOT TELL. */
 enum bsv_outcome bsv_judged(const struct bsv_judgement *j);
 
-/* @from's first rule becomes the only one of @ret, and says of which service it is. */
+/* Make the first rule of @from the only rule of @ret, and name its service in the sentence. */
 void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *from, int64_t service);
 
 /* "pass", "fail", "cannot tell" */
@@ -48,59 +51,57 @@ const char *bsv_outcome_name(enum bsv_outcome outcome);
 
 /* ---- the rules themselves ---- */
 
-#define BSV_UNBOUNDED \
-	(INT64_MAX / 4) /* a time that may be hidden, of this length or longer: there is no telling how long */
+#define BSV_UNBOUNDED (INT64_MAX / 4) /* a hidden time of this length or longer has no known limit */
 
 #define BSV_STARVED_NS INT64_C(100000000)
 
-/* What a recording can have missed of the asked time. Times are the longest that may be hidden, 0: none. */
+/* How much of the asked time a recording did not observe. Times are the longest that may be hidden, 0: none. */
 struct bsv_sight {
-	bool service;    /* it recorded events of a service */
-	bool nothing;    /* no execution was asked for */
-	bool losses;     /* anywhere in the recording */
-	bool native;     /* a service has the policy native: its lanes are not known */
-	int64_t hole_ns; /* of one loss, or of several that touch */
-	int64_t wait_ns; /* of a wait, parts of which may have been recorded */
-	int64_t lane_ns; /* for which the holder of one lane is not known */
+	bool service;    /* whether events of a service were recorded */
+	bool nothing;    /* whether no execution was asked for */
+	bool losses;     /* whether anything was lost, anywhere in the recording */
+	bool native;     /* whether a service has the policy native: its lanes are unknown */
+	int64_t hole_ns; /* longest time of one loss, or of several that touch */
+	int64_t wait_ns; /* longest wait, parts of which may have been recorded */
+	int64_t lane_ns; /* longest time for which the holder of one lane is unknown */
 };
 
 struct bsv_fairness_facts {
-	int64_t apps,
-		most_apps; /* the most that had an execution ready or on a lane in one window: at least, at most */
-	int64_t lanes;     /* the most there were */
-	int64_t max_lag_ns, most_lag_ns; /* the most that one of them was behind: at least, at most */
-	const char *app;                 /* the one that was @max_lag_ns behind, printable; NULL: unknown */
+	int64_t apps, most_apps; /* most apps with an execution ready or on a lane in one window: at least, at most */
+	int64_t lanes;           /* greatest number of lanes */
+	int64_t max_lag_ns, most_lag_ns; /* greatest lag of an app: at least, at most */
+	const char *app;                 /* app with the lag @max_lag_ns, printable; NULL: unknown */
 	int64_t stretch_ns,
-		most_stretch; /* the longest that a lane could not be had, see docs/figures.md: at least, at most; -1: unknown */
-	int64_t stranger_ns; /* the longest possible wait of an execution of which no event, or no app, was recorded */
-	bool no_rules;       /* those of the service were not recorded: that is why the stretch is unknown */
-	bool begun;          /* the lag of an app at the beginning is not known */
+		most_stretch; /* longest time for which a lane could not be had, see docs/figures.md: at least, at most; -1: unknown */
+	int64_t stranger_ns; /* longest possible wait of an execution without any recorded event, or without a recorded app */
+	bool no_rules;       /* whether the rules of the service were not recorded, so that the stretch is unknown */
+	bool begun;          /* whether the lag of an app at the start of the recording is unknown */
 	struct bsv_sight sight;
 };
 
 struct bsv_starvation_facts {
 	int64_t episodes, max_gap_ns;
-	int64_t unsure_ns; /* the longest wait that is too long or not, depending on runs that were lost */
-	int64_t native_ns; /* the longest that an execution of a native service was not on a cpu */
+	int64_t unsure_ns; /* longest wait that is or is not starvation, depending on runs that were lost */
+	int64_t native_ns; /* longest time for which an execution of a native service was not on a cpu */
 	struct bsv_sight sight;
 };
 
 struct bsv_priority_facts {
-	int64_t inversions; /* all that are stored */
+	int64_t inversions; /* number of inversions stored */
 	int64_t dur_ns,
-		stretch_ns; /* of the one that is furthest above its bound: all of it, and how long its holder could not be stopped */
-	int64_t unsure_ns; /* the longest whose bound is not known, and above what is known of it */
-	int64_t hidden_ns; /* the longest that may be hidden */
-	int64_t joined_ns; /* the longest of those that the import added up: their bounds are not known */
-	int64_t least_ns;  /* the least S of a model that can make more urgent work wait; -1: unknown */
+		stretch_ns; /* of the inversion furthest above its limit: its length, and how long its holder could not be stopped */
+	int64_t unsure_ns; /* longest inversion that has an unknown limit and is above the known part of it */
+	int64_t hidden_ns; /* longest inversion that may be hidden */
+	int64_t joined_ns; /* longest inversion that the import added up, so that its limit is unknown */
+	int64_t least_ns;  /* least S of a model that can make more urgent work wait; -1: unknown */
 	int64_t choices, honoured;
-	int64_t hidden_choices; /* at most */
-	bool mixed;             /* an app had executions of more than one priority */
-	bool may_be_mixed;      /* or may have had */
+	int64_t hidden_choices; /* upper bound of the choices that were not recorded */
+	bool mixed;             /* whether an app had executions of more than one priority */
+	bool may_be_mixed;      /* whether an app may have had executions of more than one priority */
 	struct bsv_sight sight;
 };
 
-/* Of a recording of which it is not known whether it is all there, nothing can be told. */
+/* No verdict is possible about a recording that may be incomplete. */
 void bsv_rules_unchecked(struct bsv_judgement *j);
 
 void bsv_rule_fairness(struct bsv_judgement *ret, const struct bsv_fairness_facts *f, const struct bsv_bounds *bounds);

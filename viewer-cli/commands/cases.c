@@ -1,4 +1,4 @@
-/* cases.c -- burstscope cases: what burstscope watch has kept: a list of it, how often each cause came, and one of them in full. */
+/* cases.c -- burstscope cases: lists the cases that burstscope watch kept, counts them by cause, or opens one. */
 #include <inttypes.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -29,13 +29,13 @@ static const struct bsv_option options[] = {
 	{ .name = "by",
 	  .kind = BSV_CHOICE,
 	  .argument = "none|cause|app|culprit|day|hour",
-	  .says = "a row for each of these instead of each case, with how often it came",
+	  .says = "print a row for each of these with its number of cases, not a row for each case",
 	  .offset = offsetof(struct options, by),
 	  .choices = groupings },
 	{ .name = "open",
 	  .kind = BSV_TEXT,
 	  .argument = "CASE",
-	  .says = "open the page of that one in a browser; last: the newest",
+	  .says = "open the page of this case in a browser; last: the newest",
 	  .offset = offsetof(struct options, open) },
 	{ .name = NULL },
 };
@@ -74,7 +74,7 @@ static int read_cases(struct cases *c, const char *directory, struct bsa_err *er
 	return r < 0 ? r : c->of ? 0 : bsv_no_memory(err);
 }
 
-static const struct bsv_case_cause *cause_of(const struct bsv_case *c)
+static const struct bsv_case_cause *primary_cause(const struct bsv_case *c)
 {
 	static const struct bsv_case_cause none = { .finding = NULL };
 
@@ -91,8 +91,8 @@ static struct bsv_rows *rows_of_all(const struct cases *c)
 		                                     { "n_again", "count", NULL }, { "summary", "text", NULL } };
 	struct bsv_rows *rows = bsv_rows_new(columns, sizeof(columns) / sizeof(*columns));
 
-	for (size_t i = c->n; rows && i-- > 0;) { /* the newest first */
-		const struct bsv_case_cause *cause = cause_of(&c->of[i]);
+	for (size_t i = c->n; rows && i-- > 0;) { /* newest first */
+		const struct bsv_case_cause *cause = primary_cause(&c->of[i]);
 
 		bsv_rows_text(rows, c->of[i].name);
 		bsv_rows_text(rows, cause->condition   ? cause->condition
@@ -110,10 +110,10 @@ static struct bsv_rows *rows_of_all(const struct cases *c)
 
 /* ---- one row a group ---- */
 
-/* What @c is grouped by; owned by the caller. NULL: unknown, or nobody, or no memory. */
-static char *group_of(const struct bsv_case *c, enum by by)
+/* The name of the group that @c belongs to; owned by the caller. NULL: unknown, none, or no memory. */
+static char *case_group(const struct bsv_case *c, enum by by)
 {
-	const struct bsv_case_cause *cause = cause_of(c);
+	const struct bsv_case_cause *cause = primary_cause(c);
 	const char *text = by == BY_CAUSE ? cause->finding : by == BY_APP ? cause->app : cause->culprit;
 	char time[BSV_CASE_TIME];
 
@@ -129,8 +129,8 @@ struct group {
 	const struct bsv_case *first, *last;
 };
 
-/* The most often first; times in their order. */
-static int by_often(const void *a, const void *b)
+/* The most frequent first, then by name. */
+static int frequency_order(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 	uint64_t n = x->cases + x->again, m = y->cases + y->again;
@@ -140,12 +140,12 @@ static int by_often(const void *a, const void *b)
 	return strcmp(x->name ? x->name : "", y->name ? y->name : "");
 }
 
-static int by_time(const void *a, const void *b)
+static int name_order(const void *a, const void *b)
 {
 	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
 }
 
-static void count_in(struct group *groups, size_t *n, const struct bsv_case *c, char *name)
+static void group_count(struct group *groups, size_t *n, const struct bsv_case *c, char *name)
 {
 	size_t i = 0;
 
@@ -175,9 +175,9 @@ static struct bsv_rows *rows_of_groups(const struct cases *c, enum by by)
 	columns[0].name = groupings[by];
 	rows = groups ? bsv_rows_new(columns, 5) : NULL;
 	for (size_t i = 0; groups && i < c->n; i++)
-		count_in(groups, &n, &c->of[i], group_of(&c->of[i], by));
+		group_count(groups, &n, &c->of[i], case_group(&c->of[i], by));
 	if (n)
-		qsort(groups, n, sizeof(*groups), by == BY_DAY || by == BY_HOUR ? by_time : by_often);
+		qsort(groups, n, sizeof(*groups), by == BY_DAY || by == BY_HOUR ? name_order : frequency_order);
 	for (size_t i = 0; i < n; i++) {
 		bsv_rows_text(rows, groups[i].name);
 		bsv_rows_int(rows, (int64_t)groups[i].cases);
@@ -190,9 +190,9 @@ static struct bsv_rows *rows_of_groups(const struct cases *c, enum by by)
 	return rows;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
-static int open_page(const struct cases *c, const char *directory, const char *wanted, struct bsa_err *err)
+static int page_open(const struct cases *c, const char *directory, const char *wanted, struct bsa_err *err)
 {
 	const char *name = !strcmp(wanted, "last") && c->n ? c->of[c->n - 1].name : wanted;
 	bsv_scoped_text *page = bsv_text("%s/%s/report.html", directory, name);
@@ -206,7 +206,8 @@ static int open_page(const struct cases *c, const char *directory, const char *w
 	if (i == c->n)
 		return bsa_fail(err, BSA_E_USAGE, "--open: there is no case '%s' in %s", wanted, directory);
 	if (!page || access(page, R_OK))
-		return bsa_fail(err, BSA_E_INPUT, "%s has no page: burstscope report makes one of its trace.db", name);
+		return bsa_fail(err, BSA_E_INPUT, "%s has no page; make one from its trace.db with burstscope report",
+		                name);
 	r = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
 	return r ? bsa_fail(err, BSA_E_ENV, "%s cannot be opened: xdg-open: %s", page, strerror(r)) : BSV_DONE;
 }
@@ -216,17 +217,17 @@ static void add_notes(struct bsv_answer *a, const struct cases *c, const char *d
 	char n[BSV_COUNT_MAX];
 
 	if (c->half)
-		bsv_answer_note(a,
-		                "%s %s being made, or half made by a watcher that was killed; the next one finishes it",
-		                bsv_count(n, c->half), bsv_plural(c->half, "case is", "cases are"));
+		bsv_answer_note(
+			a, "%s %s unfinished: a watcher is writing it, or was killed; the next watcher finishes it",
+			bsv_count(n, c->half), bsv_plural(c->half, "case is", "cases are"));
 	if (c->unreadable)
-		bsv_answer_note(a, "%s %s no case.json that can be read", bsv_count(n, c->unreadable),
+		bsv_answer_note(a, "%s %s no readable case.json", bsv_count(n, c->unreadable),
 		                bsv_plural(c->unreadable, "case has", "cases have"));
 	if (c->n)
 		bsv_answer_note(a, "next: burstscope summary %s/%s/trace.db", directory, c->of[c->n - 1].name);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int cases_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const char *directory = call->n_operands ? call->operands[0] : USUAL_DIRECTORY;
@@ -235,7 +236,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	int r = read_cases(&c, directory, err);
 
 	if (r >= 0 && o->open)
-		return open_page(&c, directory, o->open, err);
+		return page_open(&c, directory, o->open, err);
 	if (r < 0)
 		return r;
 	a = bsv_answer_new(call, NULL);
@@ -250,18 +251,18 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_cases = {
 	.name = "cases",
 	.operands = "[DIR]",
-	.says = "what burstscope watch has kept: a list, how often each cause came, and one of them in full",
+	.says = "list, count and open the cases that burstscope watch kept",
 	.examples = "  burstscope cases\n"
 		    "  burstscope cases --by cause /var/lib/burstscope\n"
 		    "  burstscope cases --by day --format csv /var/lib/burstscope\n"
 		    "  burstscope cases --open last\n",
 	.more = "DIR is where burstscope watch keeps them: " USUAL_DIRECTORY
-		", if nothing is said. A name is when it was\n"
-		"caught, in UTC; n_again is how often the same cause came again within the cooldown. The newest is "
-		"first.\n",
+		" by default. The name of a case is the time of its\n"
+		"capture, in UTC; n_again counts how often the same cause occurred again within the cooldown. The\n"
+		"newest case is first.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT | BSV_ASK_ANY,
-	.run = run,
+	.run = cases_run,
 };

@@ -1,4 +1,4 @@
-/* check.c -- burstscope check: hold a recording against rules: pass, fail, or inconclusive. */
+/* check.c -- burstscope check: judges a recording by rules: pass, fail, or inconclusive. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +29,13 @@ static const struct bsv_option options[] = {
 	  .letter = 's',
 	  .kind = BSV_TEXT,
 	  .argument = "FILE",
-	  .says = "the rules, one a line: burstscope-slo(5)",
+	  .says = "file of rules, one on each line: burstscope-slo(5)",
 	  .offset = offsetof(struct options, slo) },
 	{ .name = "baseline",
 	  .letter = 'b',
 	  .kind = BSV_TEXT,
 	  .argument = "INPUT",
-	  .says = "the recording that rules call baseline",
+	  .says = "the recording that rules refer to as baseline",
 	  .offset = offsetof(struct options, baseline) },
 	{ .name = "format",
 	  .kind = BSV_CHOICE,
@@ -46,7 +46,7 @@ static const struct bsv_option options[] = {
 	{ .name = "report",
 	  .kind = BSV_TEXT,
 	  .argument = "FILE.html",
-	  .says = "write the recording's page, too, with these verdicts on top: burstscope-report(1)",
+	  .says = "also write the recording's page, with these verdicts on top: burstscope-report(1)",
 	  .offset = offsetof(struct options, report) },
 	{ .name = "csv-safe",
 	  .says = "in CSV, put a ' before texts that spreadsheets take for formulas",
@@ -71,14 +71,14 @@ static void work_fini(struct work *w)
 
 /* ---- as rows ---- */
 
-/* For programs: numbers. */
+/* For programs: plain numbers. */
 static const struct bsv_column numbers[] = {
 	{ "line", "number", NULL },   { "rule", "text", NULL },    { "result", "label", NULL },
 	{ "figure", "number", NULL }, { "bound", "number", NULL }, { "unit", "label", NULL },
 	{ "n", "count", NULL },       { "why", "text", NULL },
 };
 
-/* For people: each row has a unit of its own; the bound is in the rule, and how many in why. */
+/* For people: every row has its own unit; the rule contains the bound, and why the number of executions. */
 static const struct bsv_column words[] = {
 	{ "result", "label", NULL },
 	{ "rule", "text", NULL },
@@ -86,7 +86,7 @@ static const struct bsv_column words[] = {
 	{ "why", "text", NULL },
 };
 
-static const char *unit(const struct bsv_slo_result *r)
+static const char *result_unit(const struct bsv_slo_result *r)
 {
 	const char *class = r->class ? r->class : "";
 
@@ -94,9 +94,9 @@ static const char *unit(const struct bsv_slo_result *r)
 }
 
 /* "4.2 ms", "3 %", "12"; NULL: unknown. */
-static const char *quantity(char to[BSV_DURATION_TEXT], const struct bsv_slo_result *r, double value)
+static const char *quantity_text(char to[BSV_DURATION_TEXT], const struct bsv_slo_result *r, double value)
 {
-	const char *u = unit(r);
+	const char *u = result_unit(r);
 
 	if (value != value)
 		return NULL;
@@ -116,7 +116,7 @@ static void add_number(struct bsv_rows *rows, double value)
 		bsv_rows_real(rows, value);
 }
 
-static void add_n(struct bsv_rows *rows, int64_t n)
+static void add_count(struct bsv_rows *rows, int64_t n)
 {
 	if (n < 0)
 		bsv_rows_null(rows);
@@ -124,7 +124,7 @@ static void add_n(struct bsv_rows *rows, int64_t n)
 		bsv_rows_int(rows, n);
 }
 
-static struct bsv_rows *as_numbers(const struct work *w)
+static struct bsv_rows *number_rows(const struct work *w)
 {
 	struct bsv_rows *rows = bsv_rows_new(numbers, sizeof(numbers) / sizeof(*numbers));
 
@@ -136,14 +136,14 @@ static struct bsv_rows *as_numbers(const struct work *w)
 		bsv_rows_text(rows, bsv_slo_word(r->outcome));
 		add_number(rows, r->figure);
 		add_number(rows, r->bound);
-		bsv_rows_text(rows, unit(r));
-		add_n(rows, r->n);
+		bsv_rows_text(rows, result_unit(r));
+		add_count(rows, r->n);
 		bsv_rows_text(rows, r->why);
 	}
 	return rows;
 }
 
-static struct bsv_rows *as_words(const struct work *w)
+static struct bsv_rows *word_rows(const struct work *w)
 {
 	struct bsv_rows *rows = bsv_rows_new(words, sizeof(words) / sizeof(*words));
 	char text[BSV_DURATION_TEXT];
@@ -153,7 +153,7 @@ static struct bsv_rows *as_words(const struct work *w)
 
 		bsv_rows_text(rows, bsv_slo_word(r->outcome));
 		bsv_rows_text(rows, w->slo.rules[i].text);
-		bsv_rows_text(rows, quantity(text, r, r->figure));
+		bsv_rows_text(rows, quantity_text(text, r, r->figure));
 		bsv_rows_text(rows, r->why);
 	}
 	return rows;
@@ -161,13 +161,13 @@ static struct bsv_rows *as_words(const struct work *w)
 
 /* ---- the answer ---- */
 
-static int status(const struct work *w)
+static int exit_status(const struct work *w)
 {
 	return w->failed ? BSV_FAILED : w->unsure ? BSV_UNSURE : BSV_DONE;
 }
 
-/* A table has the results in its rows already, and gets one verdict; programs get one for each rule. */
-static void verdicts(struct bsv_answer *answer, const struct work *w, bool each)
+/* A table already shows the results in rows, and gets one verdict; programs get a verdict for each rule. */
+static void add_verdicts(struct bsv_answer *answer, const struct work *w, bool each)
 {
 	struct bsv_verdict all = { .name = "failed_rules", .class = "count", .figure = (double)w->failed, .bound = 0 };
 
@@ -187,7 +187,7 @@ static void verdicts(struct bsv_answer *answer, const struct work *w, bool each)
 	}
 }
 
-static int print(const struct bsv_call *call, const struct options *o, struct work *w, struct bsa_err *err)
+static int print_answer(const struct bsv_call *call, const struct options *o, struct work *w, struct bsa_err *err)
 {
 	const int format = o->format;
 	char covers[BSV_COVERAGE_TEXT];
@@ -199,30 +199,30 @@ static int print(const struct bsv_call *call, const struct options *o, struct wo
 	if (format == JUNIT) {
 		bsv_slo_junit(stdout, o->slo, w->input.path, bsv_coverage_text(&w->input.coverage, covers), &w->slo,
 		              w->results);
-		return status(w);
+		return exit_status(w);
 	}
 	as_asked.asked.format = format;
 	as_asked.asked.csv_safe = o->csv_safe;
 	title = bsv_text("%s: %zu of %zu rules passed, %zu failed, %zu inconclusive",
-	                 status(w) == BSV_DONE ? "PASS"
-	                 : w->failed           ? "FAIL"
-	                                       : "INCONCLUSIVE",
+	                 exit_status(w) == BSV_DONE ? "PASS"
+	                 : w->failed                ? "FAIL"
+	                                            : "INCONCLUSIVE",
 	                 w->slo.n - w->failed - w->unsure, w->slo.n, w->failed, w->unsure);
 	answer = bsv_answer_new(&as_asked, &w->input);
-	bsv_answer_rows(answer, "rules", NULL, as_numbers(w));
+	bsv_answer_rows(answer, "rules", NULL, number_rows(w));
 	if (format == BSV_TABLE)
 		bsv_answer_hide(answer);
 	if (format == BSV_TABLE)
-		bsv_answer_rows(answer, "results", title, as_words(w));
+		bsv_answer_rows(answer, "results", title, word_rows(w));
 	if (w->baseline.path)
 		bsv_answer_note(answer, "the baseline is %s", w->baseline.path);
-	verdicts(answer, w, format != BSV_TABLE);
+	add_verdicts(answer, w, format != BSV_TABLE);
 	r = bsv_answer_print(answer, true, err);
 	bsv_answer_free(answer);
-	return r < 0 ? r : status(w);
+	return r < 0 ? r : exit_status(w);
 }
 
-static int show_sql(const struct work *w, struct bsa_err *err)
+static int print_sql(const struct work *w, struct bsa_err *err)
 {
 	for (size_t i = 0; i < w->slo.n; i++) {
 		const struct bsv_slo_rule *rule = &w->slo.rules[i];
@@ -256,12 +256,12 @@ static int needs_baseline(const struct bsv_slo *slo, const char *baseline, struc
 {
 	for (size_t i = 0; !baseline && i < slo->n; i++)
 		if (slo->rules[i].baseline)
-			return bsa_fail(err, BSA_E_USAGE, "line %u asks for a baseline: --baseline INPUT is missing",
+			return bsa_fail(err, BSA_E_USAGE, "line %u needs a baseline; add --baseline INPUT",
 			                slo->rules[i].line);
 	return 0;
 }
 
-/* The page first has what this command answers without --report. */
+/* The page begins with the answer of this command without --report. */
 static int make_report(const struct bsv_call *call, const struct options *o, const char *database, struct bsa_err *err)
 {
 	struct options same = *o;
@@ -273,14 +273,14 @@ static int make_report(const struct bsv_call *call, const struct options *o, con
 	return bsv_report_make(call, database, &wanted, err);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int check_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	__attribute__((cleanup(work_fini))) struct work w = { .failed = 0 };
 	int r;
 
 	if (!o->slo)
-		return bsa_fail(err, BSA_E_USAGE, "--slo FILE is missing: which rules? See burstscope-slo(5)");
+		return bsa_fail(err, BSA_E_USAGE, "--slo FILE is missing; burstscope-slo(5) describes the file");
 	r = bsv_slo_read(&w.slo, o->slo, err);
 	if (r >= 0)
 		r = needs_baseline(&w.slo, o->baseline, err);
@@ -289,26 +289,26 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0 && o->baseline)
 		r = bsv_input_open(&w.baseline, o->baseline, call, err);
 	if (r >= 0 && call->asked.show_sql)
-		return show_sql(&w, err);
+		return print_sql(&w, err);
 	if (r >= 0)
 		r = measure_all(&w, err);
 	if (r >= 0 && o->report)
 		r = make_report(call, o, w.input.path, err);
-	return r < 0 ? r : print(call, o, &w, err);
+	return r < 0 ? r : print_answer(call, o, &w, err);
 }
 
 const struct bsv_command bsv_check = {
 	.name = "check",
 	.operands = "[INPUT]",
-	.says = "hold a recording against rules: pass, fail, or inconclusive",
+	.says = "judge a recording by rules: pass, fail, or inconclusive",
 	.examples = "  burstscope check --slo camera.slo trace.db\n"
 		    "  burstscope check --slo camera.slo --baseline main.db --format junit trace.db >report.xml\n",
-	.more = "A rule is a line: p99 e2e of app=camera path=burst <= 5ms. All of them are in burstscope-slo(5).\n"
-		"Exit status: 0 all passed, 1 one failed, 3 none failed, and one is inconclusive.\n",
+	.more = "A rule is a line: p99 e2e of app=camera path=burst <= 5ms. burstscope-slo(5) describes all rules.\n"
+		"Exit status: 0 all rules passed, 1 a rule failed, 3 no rule failed and one is inconclusive.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN,
-	.run = run,
+	.run = check_run,
 };

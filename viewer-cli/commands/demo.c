@@ -1,8 +1,9 @@
 /*
- * demo.c -- burstscope demo: record, import and answer a workload of our own, once with a service that is not fair, and once with one that is.
  *
- * SIGNALS  They are held from the first thing made to the last thing removed; whoever waits looks for them (workload.h).
- * CRASH    If we are killed, the service gets SIGTERM, and the directory of its socket stays below /tmp.
+ * demo.c -- burstscope demo: records, imports and analyses a workload of our own, first with an unfair service, then with a fair one.
+ *
+ * SIGNALS  Blocked from the first file made to the last file removed; each wait takes them from bsv_signals (workload.h).
+ * CRASH    If this process is killed, the service gets SIGTERM, and the directory of its socket stays below /tmp.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,12 +39,12 @@ static const struct bsv_option options[] = {
 	  .letter = 'o',
 	  .kind = BSV_TEXT,
 	  .argument = "DIR",
-	  .says = "keep what is recorded there; otherwise in burstscope-demo-YYYYmmdd-HHMMSS",
+	  .says = "keep the recordings in this directory (default: burstscope-demo-YYYYmmdd-HHMMSS)",
 	  .offset = offsetof(struct options, output) },
 	{ .name = "for",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "how long each of the two recordings is; 5s by default, and 3s at least for something to be seen",
+	  .says = "length of each of the two recordings (default: 5s); below 3s they show little",
 	  .offset = offsetof(struct options, duration) },
 	{ .name = NULL },
 };
@@ -54,7 +55,7 @@ struct demo {
 	struct bsv_signals signals;
 	char self[PATH_MAX], service[PATH_MAX], load[PATH_MAX];
 	char scratch[64], socket[80], duration[32];
-	char *directory; /* of all that is kept */
+	char *directory; /* directory of all files that are kept */
 	struct bsv_workload daemon;
 };
 
@@ -89,10 +90,10 @@ static void service_stop(struct demo *d)
 	unlink(d->socket);
 }
 
-/* ---- what is run ---- */
+/* ---- programs ---- */
 
-/* Until it has ended. BSA_E_STOPPED: somebody wants us to. */
-static int wait_for(struct demo *d, struct bsv_workload *w, struct bsa_err *err)
+/* Wait until the program ends. BSA_E_STOPPED: a signal arrived. */
+static int program_wait(struct demo *d, struct bsv_workload *w, struct bsa_err *err)
 {
 	while (!bsv_workload_ended(w)) {
 		bool typed;
@@ -103,14 +104,14 @@ static int wait_for(struct demo *d, struct bsv_workload *w, struct bsa_err *err)
 		if (!typed)
 			kill(w->pid, signal);
 		bsv_workload_stop(w, &d->signals);
-		return bsa_fail(err, BSA_E_STOPPED, "stopped; what there is is in %s", d->directory);
+		return bsa_fail(err, BSA_E_STOPPED, "stopped; the files so far are in %s", d->directory);
 	}
 	return 0;
 }
 
-/* The program with these words, which are shown before, with @say for its name. @most: the largest status that is fine. */
-static int shows(struct demo *d, const char *say, const char *program, const char *const *words, int most, bool silent,
-                 struct bsa_err *err)
+/* Print the command line, with @say in place of the program's path, and run it. @most: the largest exit status that is not an error. */
+static int program_run(struct demo *d, const char *say, const char *program, const char *const *words, int most,
+                       bool silent, struct bsa_err *err)
 {
 	const char *argv[MOST_WORDS + 2] = { program };
 	struct bsv_workload w = { .silent = silent };
@@ -129,7 +130,7 @@ static int shows(struct demo *d, const char *say, const char *program, const cha
 	fflush(stdout);
 	r = bsv_workload_start(&w, argv, &d->signals, err);
 	if (r >= 0)
-		r = wait_for(d, &w, err);
+		r = program_wait(d, &w, err);
 	if (r < 0)
 		return r;
 	if (!WIFEXITED(w.status) || WEXITSTATUS(w.status) > most)
@@ -137,25 +138,25 @@ static int shows(struct demo *d, const char *say, const char *program, const cha
 	return 0;
 }
 
-/* burstscope COMMAND [WORD] INPUT */
-static int asks(struct demo *d, const char *command, const char *word, const char *input, struct bsa_err *err)
+/* Run burstscope COMMAND [WORD] INPUT. */
+static int burstscope_run(struct demo *d, const char *command, const char *word, const char *input, struct bsa_err *err)
 {
 	const char *words[] = { command, "--no-pager", word ? word : input, word ? input : NULL, NULL };
 
-	return shows(d, "burstscope", d->self, words, BSV_DONE, false, err);
+	return program_run(d, "burstscope", d->self, words, BSV_DONE, false, err);
 }
 
-static char *inside(const struct demo *d, const char *name, const char *ending)
+static char *kept_path(const struct demo *d, const char *name, const char *ending)
 {
 	return bsv_text("%s/%s%s", d->directory, name, ending);
 }
 
-/* Shown as the one command that does the same. */
+/* Printed as the one burstscope command that does the same. */
 static int run_load(struct demo *d, const char *trace, struct bsa_err *err)
 {
 	const char *const words[] = { "--quiet", "--socket", d->socket, "--duration", d->duration, SCENARIO, NULL };
 	char *as = bsv_text("burstscope record -o %s -- nnburst-load", trace);
-	int r = as ? shows(d, as, d->load, words, BSV_DONE, true, err) : bsv_no_memory(err);
+	int r = as ? program_run(d, as, d->load, words, BSV_DONE, true, err) : bsv_no_memory(err);
 
 	free(as);
 	return r;
@@ -165,7 +166,7 @@ static int run_import(struct demo *d, const char *trace, const char *db, struct 
 {
 	const char *const words[] = { "import", "-o", db, trace, NULL };
 
-	return shows(d, "burstscope", d->self, words, BSV_DONE, false, err);
+	return program_run(d, "burstscope", d->self, words, BSV_DONE, false, err);
 }
 
 static int record_into(struct demo *d, const char *trace, const char *policy, struct bsa_err *err)
@@ -200,16 +201,16 @@ static int record_into(struct demo *d, const char *trace, const char *policy, st
 		r = bsv_recording_written(&recording, &done, err);
 	bsv_recording_close(&recording);
 	if (r >= 0 && !done.bytes)
-		return bsa_fail(err, BSA_E_ENV, "nothing was recorded; burstscope doctor looks why");
+		return bsa_fail(err, BSA_E_ENV, "nothing was recorded; burstscope doctor finds out why");
 	return r;
 }
 
 static int record_one(struct demo *d, const char *policy, char **ret_db, struct bsa_err *err)
 {
-	char *trace = inside(d, policy, "");
+	char *trace = kept_path(d, policy, "");
 	int r;
 
-	*ret_db = inside(d, policy, ".db");
+	*ret_db = kept_path(d, policy, ".db");
 	r = trace && *ret_db ? record_into(d, trace, policy, err) : bsv_no_memory(err);
 	if (r >= 0)
 		r = run_import(d, trace, *ret_db, err);
@@ -219,14 +220,14 @@ static int record_one(struct demo *d, const char *policy, char **ret_db, struct 
 
 /* ---- the story ---- */
 
-static void say(const struct demo *d, const char *text)
+static void print_paragraph(const struct demo *d, const char *text)
 {
 	printf("\n");
 	bsv_print_wrapped(stdout, &d->screen, BSV_PLAIN, text, 0);
 }
 
-/* The latest miss of those with the commonest cause; 0: nothing was missed. */
-static int telling_miss(int64_t *ret, const char *path, struct bsa_err *err)
+/* The latest miss with the most frequent cause; 0: no deadline was missed. */
+static int example_miss(int64_t *ret, const char *path, struct bsa_err *err)
 {
 	struct bsa_db *db;
 	struct bsv_rows *rows = NULL;
@@ -250,70 +251,69 @@ static int telling_miss(int64_t *ret, const char *path, struct bsa_err *err)
 	return r < 0 ? r : 0;
 }
 
-static int explain(struct demo *d, const char *db, struct bsa_err *err)
+static int explain_miss(struct demo *d, const char *db, struct bsa_err *err)
 {
 	char id[32];
 	int64_t miss;
-	int r = telling_miss(&miss, db, err);
+	int r = example_miss(&miss, db, err);
 
 	if (r < 0)
 		return r;
 	snprintf(id, sizeof(id), "%" PRId64, miss);
-	return asks(d, "explain", miss ? id : "slowest", db, err);
+	return burstscope_run(d, "explain", miss ? id : "slowest", db, err);
 }
 
-static int first_come(struct demo *d, char **ret_db, struct bsa_err *err)
+static int show_fifo(struct demo *d, char **ret_db, struct bsa_err *err)
 {
 	int r;
 
-	say(d,
-	    "A camera, whose frames are to be done within 10 ms, shares a device with an app in the background and one "
-	    "that asks for "
-	    "ever more. The service gives the device to whoever came first.");
+	print_paragraph(
+		d, "A camera, whose frames must be done within 10 ms, shares a device with a background app and with a "
+		   "greedy app. The service serves requests in the order of arrival.");
 	r = record_one(d, "fifo", ret_db, err);
 	if (r >= 0)
-		r = asks(d, "summary", NULL, *ret_db, err);
+		r = burstscope_run(d, "summary", NULL, *ret_db, err);
 	if (r >= 0)
-		r = asks(d, "overhead", NULL, *ret_db, err);
+		r = burstscope_run(d, "overhead", NULL, *ret_db, err);
 	if (r >= 0)
-		r = asks(d, "misses", NULL, *ret_db, err);
+		r = burstscope_run(d, "misses", NULL, *ret_db, err);
 	if (r >= 0)
-		r = explain(d, *ret_db, err);
+		r = explain_miss(d, *ret_db, err);
 	if (r >= 0)
-		r = asks(d, "fairness", NULL, *ret_db, err);
+		r = burstscope_run(d, "fairness", NULL, *ret_db, err);
 	return r;
 }
 
-static int fair(struct demo *d, char **ret_db, struct bsa_err *err)
+static int show_fair(struct demo *d, char **ret_db, struct bsa_err *err)
 {
 	int r;
 
-	say(d, "The same, with a service that gives each app its share:");
+	print_paragraph(d, "The same workload, with a service that gives each app its share:");
 	r = record_one(d, "fair", ret_db, err);
 	if (r >= 0)
-		r = asks(d, "misses", NULL, *ret_db, err);
+		r = burstscope_run(d, "misses", NULL, *ret_db, err);
 	if (r >= 0)
-		r = asks(d, "fairness", NULL, *ret_db, err);
+		r = burstscope_run(d, "fairness", NULL, *ret_db, err);
 	return r;
 }
 
-/* All of it to look at, and how the second differs from the first. */
-static int page(struct demo *d, const char *fifo, const char *fair_db, struct bsa_err *err)
+/* Make a page that compares both recordings. */
+static int make_page(struct demo *d, const char *fifo, const char *fair_db, struct bsa_err *err)
 {
-	char *output = inside(d, "demo", ".html");
+	char *output = kept_path(d, "demo", ".html");
 	const char *const words[] = { "report", "--compare", fair_db, "-o", output, fifo, NULL };
-	int r = output ? shows(d, "burstscope", d->self, words, BSV_DONE, false, err) : bsv_no_memory(err);
+	int r = output ? program_run(d, "burstscope", d->self, words, BSV_DONE, false, err) : bsv_no_memory(err);
 
 	free(output);
 	return r;
 }
 
-/* What there is to compare in one line. */
+/* Figures that are compared in the last paragraph. */
 struct outcome {
 	int64_t deadlines, missed, lag_ns;
 };
 
-static int find_outcome(struct outcome *ret, const char *path, struct bsa_err *err)
+static int outcome_read(struct outcome *ret, const char *path, struct bsa_err *err)
 {
 	struct bsa_db *db = NULL;
 	struct bsv_rows *rows = NULL;
@@ -333,29 +333,28 @@ static int find_outcome(struct outcome *ret, const char *path, struct bsa_err *e
 	return r < 0 ? r : 0;
 }
 
-static int say_outcome(const struct demo *d, const char *fifo, const char *fair, struct bsa_err *err)
+static int print_outcome(const struct demo *d, const char *fifo, const char *fair, struct bsa_err *err)
 {
 	struct outcome a = { 0 }, b = { 0 };
 	char text[320], lag_a[BSV_DURATION_TEXT], lag_b[BSV_DURATION_TEXT];
-	int r = find_outcome(&a, fifo, err);
+	int r = outcome_read(&a, fifo, err);
 
 	if (r >= 0)
-		r = find_outcome(&b, fair, err);
+		r = outcome_read(&b, fair, err);
 	if (r < 0 || !a.deadlines || !b.deadlines)
 		return r;
 	snprintf(text, sizeof(text),
-	         "First come, first served, the camera missed %.0f %% of its deadlines, and with shares %.0f %%. The "
-	         "app "
-	         "that was furthest behind its share was %s behind, and with shares %s.",
+	         "Served in the order of arrival, the camera missed %.0f %% of its deadlines; with shares %.0f %%. The "
+	         "app furthest behind its share was %s behind; with shares %s.",
 	         100 * (double)a.missed / (double)a.deadlines, 100 * (double)b.missed / (double)b.deadlines,
 	         bsv_duration(lag_a, a.lag_ns), bsv_duration(lag_b, b.lag_ns));
-	say(d, text);
+	print_paragraph(d, text);
 	return 0;
 }
 
-static void say_next(const struct demo *d, const char *fifo, const char *fair)
+static void print_next(const struct demo *d, const char *fifo, const char *fair)
 {
-	printf("\nEverything that was recorded is in %s. Open demo.html there in a browser. What to try next:\n"
+	printf("\nThe recordings are in %s. Open demo.html there in a browser. Commands to try next:\n"
 	       "  burstscope diff %s %s\n"
 	       "  burstscope timeline %s\n"
 	       "  burstscope latency --by app %s\n"
@@ -364,35 +363,36 @@ static void say_next(const struct demo *d, const char *fifo, const char *fair)
 	       d->directory, fifo, fair, fifo, fifo);
 }
 
-static int story(struct demo *d, struct bsa_err *err)
+static int show_all(struct demo *d, struct bsa_err *err)
 {
 	char *fifo = NULL, *other = NULL;
-	int r = first_come(d, &fifo, err);
+	int r = show_fifo(d, &fifo, err);
 
 	if (r >= 0)
-		r = fair(d, &other, err);
+		r = show_fair(d, &other, err);
 	if (r >= 0)
-		r = say_outcome(d, fifo, other, err);
+		r = print_outcome(d, fifo, other, err);
 	if (r >= 0)
-		r = page(d, fifo, other, err);
+		r = make_page(d, fifo, other, err);
 	if (r >= 0)
-		say_next(d, fifo, other);
+		print_next(d, fifo, other);
 	free(fifo);
 	free(other);
 	return r;
 }
 
-/* ---- around it ---- */
+/* ---- setup and cleanup ---- */
 
 static int find_programs(struct demo *d, struct bsa_err *err)
 {
 	if (!bsv_place_self(d->self))
 		return bsa_fail(err, BSA_E_ENV, "/proc/self/exe: %s", strerror(errno));
 	if (!bsv_place_program("nnburstd", d->service))
-		return bsa_fail(err, BSA_E_ENV, "no nnburstd beside burstscope, nor in $PATH; install the whole of it");
+		return bsa_fail(err, BSA_E_ENV,
+		                "no nnburstd beside burstscope, nor in $PATH; install all of burstscope");
 	if (!bsv_place_program("nnburst-load", d->load))
 		return bsa_fail(err, BSA_E_ENV,
-		                "no nnburst-load beside burstscope, nor in $PATH; install the whole of it");
+		                "no nnburst-load beside burstscope, nor in $PATH; install all of burstscope");
 	return 0;
 }
 
@@ -403,7 +403,7 @@ static int make_places(struct demo *d, const char *output, struct bsa_err *err)
 		return bsv_no_memory(err);
 	if (mkdir(d->directory, 0777))
 		return bsa_fail(err, errno == EEXIST ? BSA_E_USAGE : BSA_E_ENV,
-		                "%s cannot be made: %s; say where with -o", d->directory, strerror(errno));
+		                "cannot make %s: %s; name another directory with -o", d->directory, strerror(errno));
 	snprintf(d->scratch, sizeof(d->scratch), "/tmp/burstscope-demo-XXXXXX");
 	if (!mkdtemp(d->scratch)) {
 		*d->scratch = 0;
@@ -419,11 +419,11 @@ static void demo_fini(struct demo *d)
 	if (*d->scratch)
 		bsv_remove_tree(d->scratch);
 	if (d->directory)
-		rmdir(d->directory); /* if nothing is in it */
+		rmdir(d->directory); /* succeeds only if it is empty */
 	free(d->directory);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int demo_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	int64_t ns = o->duration.given ? o->duration.value : DEFAULT_S * INT64_C(1000000000);
@@ -433,7 +433,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	if (ns < 1000000 || ns > 3600 * INT64_C(1000000000))
-		return bsa_fail(err, BSA_E_USAGE, "--for: from 1ms to an hour");
+		return bsa_fail(err, BSA_E_USAGE, "--for: write a time from 1ms to 1h");
 	if (ns % 1000000000)
 		snprintf(d.duration, sizeof(d.duration), "%lldms", (long long)(ns / 1000000));
 	else
@@ -441,7 +441,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	bsv_signals_hold(&d.signals);
 	r = make_places(&d, o->output, err);
 	if (r >= 0)
-		r = story(&d, err);
+		r = show_all(&d, err);
 	demo_fini(&d);
 	bsv_signals_release(&d.signals);
 	return r < 0 ? r : BSV_DONE;
@@ -450,17 +450,15 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_demo = {
 	.name = "demo",
 	.operands = "",
-	.says = "record, import and answer a workload of our own",
+	.says = "record and analyse a workload of our own",
 	.examples = "  burstscope demo\n"
 		    "  burstscope demo --for 10s -o shown\n",
-	.more = "It starts nnburstd and the apps of the scenario demo (nnburst-load(1)), records them, and asks what "
-		"there is to be\n"
-		"asked, each time with the command that does it. Then the same again, with another policy. What was "
-		"recorded is\n"
-		"kept, and everything that was started is stopped.\n",
+	.more = "The demo starts nnburstd and the apps of the scenario demo (nnburst-load(1)), records them, and\n"
+		"analyses the recording with several commands, each of which it prints. Then it does the same with\n"
+		"another policy. The recordings are kept; all programs that it started are stopped.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 0,
-	.run = run,
+	.run = demo_run,
 };

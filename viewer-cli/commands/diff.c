@@ -1,8 +1,9 @@
 /*
- * diff.c -- burstscope diff: recordings of A with recordings of B: what changed, and whether that is noise.
  *
- * CONCURRENCY  Both sides are read at once, by a thread each, which has a struct side, with its connections and its bsa_err, to itself until it
- *              is joined.
+ * diff.c -- burstscope diff: compares recordings of A with recordings of B: what changed, and is that noise?
+ *
+ * CONCURRENCY  Two threads read the two sides at the same time. Each thread alone uses its struct side, with the connections and the bsa_err in it,
+ *              until it is joined.
  */
 #include <math.h>
 #include <pthread.h>
@@ -28,17 +29,17 @@ static const struct bsv_option options[] = {
 	{ .name = "least",
 	  .kind = BSV_TEXT,
 	  .argument = "PERCENT",
-	  .says = "a latency that differs by less is no change (default: 3)",
+	  .says = "least change of a latency to report (default: 3)",
 	  .offset = offsetof(struct options, least) },
 	{ .name = "margin",
 	  .kind = BSV_TEXT,
 	  .argument = "PERCENT",
-	  .says = "with one recording of each side: what the machine alone may change (default: 25)",
+	  .says = "with one recording of each side: change that the machine alone may cause (default: 25)",
 	  .offset = offsetof(struct options, margin) },
 	{ .name = NULL },
 };
 
-/* What is known of a model by its name. */
+/* A model's description by name. */
 struct model {
 	char *name, *is;
 };
@@ -46,10 +47,10 @@ struct model {
 struct recording {
 	struct bsv_input input;
 	struct bsv_samples samples;
-	char *uuids; /* of its traces */
+	char *uuids; /* uuids of its traces */
 };
 
-/* A or B. */
+/* Side A or side B. */
 struct side {
 	const char *name;
 	struct recording *of;
@@ -67,8 +68,8 @@ struct work {
 	struct bsv_comparison found;
 	struct bsv_changes changes;
 	struct bsv_terms terms;
-	int busier;       /* 1: B's machine; -1: A's; 0: neither */
-	char why[4][160]; /* of each verdict */
+	int busier;       /* which machine was busier: 1: B's; -1: A's; 0: neither */
+	char why[4][160]; /* reasons of the verdicts */
 };
 
 static void side_fini(struct side *s)
@@ -97,8 +98,8 @@ static void work_fini(struct work *w)
 
 /* ---- reading ---- */
 
-/* The one text that @sql answers. */
-static int one_text(char **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
+/* The text that @sql returns in its first row. */
+static int query_text(char **ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
 {
 	bsv_scoped_query *q = NULL;
 	int r = bsa_query_new(&q, db, sql, err);
@@ -115,7 +116,7 @@ static int one_text(char **ret, struct bsa_db *db, const char *sql, struct bsa_e
 	return r;
 }
 
-/* Models by name, the first ones of very many. */
+/* Read the models by name; at most MODELS_MOST. */
 static int read_models(struct side *side, const struct recording *one, struct bsa_err *err)
 {
 	static const char sql[] =
@@ -138,12 +139,12 @@ static int read_models(struct side *side, const struct recording *one, struct bs
 	return r;
 }
 
-/* Add to the list of machines, each once. */
+/* Add the machine to the list, once. */
 static int read_hosts(struct side *side, const struct recording *one, struct bsa_err *err)
 {
 	bsv_scoped_text *before = side->hosts, *hosts = NULL;
-	int r = one_text(&hosts, one->input.db,
-	                 "SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)", err);
+	int r = query_text(&hosts, one->input.db,
+	                   "SELECT group_concat(host, ', ') FROM (SELECT DISTINCT host FROM trace ORDER BY 1)", err);
 
 	side->hosts = NULL;
 	if (r < 0)
@@ -164,10 +165,11 @@ static int read_recording(struct side *side, struct recording *one, struct bsa_e
 	if (r >= 0)
 		r = read_hosts(side, one, err);
 	if (r >= 0)
-		r = one_text(&one->uuids, one->input.db,
-		             "SELECT group_concat(uuid, ',') FROM (SELECT uuid FROM trace WHERE uuid IS NOT NULL ORDER "
-		             "BY 1)",
-		             err);
+		r = query_text(
+			&one->uuids, one->input.db,
+			"SELECT group_concat(uuid, ',') FROM (SELECT uuid FROM trace WHERE uuid IS NOT NULL ORDER "
+			"BY 1)",
+			err);
 	if (r >= 0 && one == side->of)
 		r = read_models(side, one, err);
 	return r;
@@ -187,7 +189,7 @@ static void *read_side(void *ctx)
 	return NULL;
 }
 
-/* Both at once: most of the time is the database's, and there are two of them. */
+/* Read both sides at the same time: most of the time is spent in SQLite, with a connection each. */
 static int read_both(struct work *w, struct bsa_err *err)
 {
 	pthread_t thread;
@@ -207,10 +209,10 @@ static int read_both(struct work *w, struct bsa_err *err)
 	return 0;
 }
 
-/* ---- apples and oranges ---- */
+/* ---- can A and B be compared? ---- */
 
-/* What was run, in words: "mlp of camera, keyword of audio, ..." Owned by the caller. */
-static char *ran(const struct bsv_samples *s)
+/* "mlp of camera (burst), keyword of audio (burst), ..."; owned by the caller. */
+static char *workload_text(const struct bsv_samples *s)
 {
 	char *text = NULL;
 
@@ -225,8 +227,8 @@ static char *ran(const struct bsv_samples *s)
 	return text;
 }
 
-/* Whether A and B have anything in common but which side was recorded. */
-static bool other_sides(const struct bsv_samples *a, const struct bsv_samples *b)
+/* Would A and B have groups in common if the same side had been recorded? */
+static bool differ_in_sides(const struct bsv_samples *a, const struct bsv_samples *b)
 {
 	for (size_t i = 0; i < a->n; i++)
 		for (size_t j = 0; j < b->n; j++) {
@@ -239,19 +241,20 @@ static bool other_sides(const struct bsv_samples *a, const struct bsv_samples *b
 	return false;
 }
 
-/* A recording that counts twice makes its side look surer than it is. */
-static int refuse_twice(const struct side *s, struct bsa_err *err)
+/* A recording that counts twice would make its side look more certain than it is. */
+static int check_duplicates(const struct side *s, struct bsa_err *err)
 {
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t j = 0; j < i; j++)
 			if (*s->of[i].uuids ? !strcmp(s->of[i].uuids, s->of[j].uuids)
 			                    : !strcmp(s->of[i].input.path, s->of[j].input.path))
-				return bsa_fail(err, BSA_E_USAGE, "%s and %s are one recording: it counts once in %s",
+				return bsa_fail(err, BSA_E_USAGE,
+				                "%s and %s are the same recording; name it once for %s",
 				                s->of[j].input.path, s->of[i].input.path, s->name);
 	return 0;
 }
 
-static int refuse(const struct work *w, struct bsa_err *err)
+static int check_comparable(const struct work *w, struct bsa_err *err)
 {
 	const struct bsv_samples *a = &w->a.of[0].samples, *b = &w->b.of[0].samples;
 	bsv_scoped_text *in_a = NULL, *in_b = NULL;
@@ -262,63 +265,63 @@ static int refuse(const struct work *w, struct bsa_err *err)
 		for (size_t k = 0; k < side->n; k++)
 			if (!side->of[k].samples.executions && !side->of[k].samples.n_tallies)
 				return bsa_fail(err, BSA_E_INPUT,
-				                "%s: no complete execution%s: there is nothing to compare; see "
+				                "%s: no complete execution%s, so nothing to compare; see "
 				                "burstscope summary",
 				                side->of[k].input.path, side->of[k].input.picks ? " was picked" : "");
 	}
 	for (size_t i = 0; i < w->found.n_endings; i++)
 		if (w->found.endings[i].a && w->found.endings[i].b &&
-		    (w->found.common || !(a->n && b->n && other_sides(a, b))))
+		    (w->found.common || !(a->n && b->n && differ_in_sides(a, b))))
 			return 0;
-	if (a->n && b->n && other_sides(a, b))
-		return bsa_fail(
-			err, BSA_E_INPUT,
-			"%s and %s: in one the %s alone was recorded, in the other %s: their times begin and end "
-			"elsewhere; record both alike",
-			w->a.of[0].input.path, w->b.of[0].input.path,
-			strcmp(a->groups[0].sides, "both") ? a->groups[0].sides : b->groups[0].sides,
-			strcmp(a->groups[0].sides, "both") ? b->groups[0].sides : a->groups[0].sides);
-	in_a = ran(a);
-	in_b = ran(b);
+	if (a->n && b->n && differ_in_sides(a, b))
+		return bsa_fail(err, BSA_E_INPUT,
+		                "%s and %s: one recorded the side %s, the other %s: their times begin and end "
+		                "at different events; record the same sides",
+		                w->a.of[0].input.path, w->b.of[0].input.path,
+		                strcmp(a->groups[0].sides, "both") ? a->groups[0].sides : b->groups[0].sides,
+		                strcmp(a->groups[0].sides, "both") ? b->groups[0].sides : a->groups[0].sides);
+	in_a = workload_text(a);
+	in_b = workload_text(b);
 	return bsa_fail(
 		err, BSA_E_INPUT,
-		"no app ran the same model in the same way in both: %s has %s, %s has %s; compare recordings of one "
-		"workload",
+		"no app ran the same model in the same way in both: %s has %s, %s has %s; compare recordings of the "
+		"same workload",
 		w->a.of[0].input.path, in_a ? in_a : "no complete execution", w->b.of[0].input.path,
 		in_b ? in_b : "no complete execution");
 }
 
 /* ---- the machine ---- */
 
-/* How much of its time on lanes was off the cpu, in percent; below 0: unknown. */
-static double off_cpu_of(const struct bsv_samples *s)
+/* The share of the time on lanes that was off the cpu, percent; below 0: unknown. */
+static double off_cpu_share(const struct bsv_samples *s)
 {
 	return s->run_ns > 0 ? 100 * (double)(s->run_ns - s->cpu_ns) / (double)s->run_ns : -1;
 }
 
-/* The same of a side: its mean. *ret_squares: of the differences from it. */
-static double off_cpu(const struct side *s, double *ret_squares)
+/* The mean over the recordings of a side. *ret_squares: sum of the squared differences from the mean. */
+static double off_cpu_mean(const struct side *s, double *ret_squares)
 {
 	double mean = 0;
 
 	*ret_squares = 0;
 	for (size_t i = 0; i < s->n; i++) {
-		if (off_cpu_of(&s->of[i].samples) < 0)
+		if (off_cpu_share(&s->of[i].samples) < 0)
 			return -1;
-		mean += off_cpu_of(&s->of[i].samples) / (double)s->n;
+		mean += off_cpu_share(&s->of[i].samples) / (double)s->n;
 	}
 	for (size_t i = 0; i < s->n; i++)
-		*ret_squares += pow(off_cpu_of(&s->of[i].samples) - mean, 2);
+		*ret_squares += pow(off_cpu_share(&s->of[i].samples) - mean, 2);
 	return mean;
 }
 
 /*
- * 1: B's machine had more else to do than A's; -1: A's; 0: about as much, or unknown. Of several recordings a side that has to be more than what they
- * differ by among themselves: that is in the error of each test already.
+ *
+ * 1: B's machine was busier with other work than A's; -1: A's was; 0: both alike, or unknown. With several recordings on a side the difference must exceed
+ * that between recordings of the same side, which the error of each test already contains.
  */
-static int busier(const struct work *w)
+static int busier_machine(const struct work *w)
 {
-	double squares_a, squares_b, a = off_cpu(&w->a, &squares_a), b = off_cpu(&w->b, &squares_b);
+	double squares_a, squares_b, a = off_cpu_mean(&w->a, &squares_a), b = off_cpu_mean(&w->b, &squares_b);
 	size_t n = w->a.n + w->b.n;
 
 	if (a < 0 || b < 0 || fabs(a - b) < BUSIER)
@@ -332,18 +335,18 @@ static int busier(const struct work *w)
 	return b > a ? 1 : -1;
 }
 
-/* By what factor time on lanes took longer in B because it was off the cpu. */
+/* The factor by which time on lanes was longer in B because it was off the cpu. */
 static double slower_machine(const struct work *w)
 {
-	double squares, a = fmin(off_cpu(&w->a, &squares), 95), b = fmin(off_cpu(&w->b, &squares), 95);
+	double squares, a = fmin(off_cpu_mean(&w->a, &squares), 95), b = fmin(off_cpu_mean(&w->b, &squares), 95);
 
 	return w->busier ? (100 - a) / (100 - b) : 1;
 }
 
-/* ---- remarks ---- */
+/* ---- notes ---- */
 
-/* A name is no more than that: say where the model behind it is another one. */
-static void other_models(struct bsv_answer *answer, const struct work *w)
+/* Note models that have the same name in A and B and differ. */
+static void note_models(struct bsv_answer *answer, const struct work *w)
 {
 	for (size_t i = 0; i < w->a.n_models; i++)
 		for (size_t j = 0; j < w->b.n_models; j++) {
@@ -358,7 +361,7 @@ static void other_models(struct bsv_answer *answer, const struct work *w)
 		}
 }
 
-/* "A is a.db (1 trace, nothing was lost)", or "A is 3 recordings, a1.db (...) and others". */
+/* "A is a.db (1 trace, nothing was lost)", or "A is 3 recordings; one of them is a1.db: ...". */
 static void note_side(struct bsv_answer *answer, const struct side *s)
 {
 	char text[BSV_COVERAGE_TEXT];
@@ -387,7 +390,8 @@ static void note_rule(struct bsv_answer *answer, const struct work *w)
 			"One recording of each side: assumed that the machine alone moves p10 and p50 by up to %.3g "
 			"%%, "
 			"p99 by up to %.3g times, and misses from none to %.2g %% (--margin); errors are a block "
-			"bootstrap's over time. Several recordings a side (diff A1 A2 A3 -- B1 B2 B3) assume nothing",
+			"bootstrap's over time. Several recordings on each side (diff A1 A2 A3 -- B1 B2 B3) need no "
+			"assumption",
 			100 * bsv_margin(BSV_P50, &w->terms, true), 1 + bsv_margin(BSV_P99, &w->terms, true),
 			100 * pow(sin(fmin(w->terms.margin / 100, 1.57)), 2));
 	else
@@ -407,13 +411,14 @@ static void note_reference(struct bsv_answer *answer, const struct work *w)
 		return;
 	bsv_answer_note(
 		answer,
-		"cpu: the cpu time of a run (geometric mean), at the speed that the machine had in the mean of all "
-		"recordings, as a computation that is always the same tells it (reference_ns), and as much in demand "
-		"(run_delay_ns). Assumed: what changed between A and B changes neither, and runs follow both between "
-		"recordings as they do within.");
+		"cpu: the cpu time of a run (geometric mean), converted to the mean speed and load of the machine over "
+		"all recordings. The time of a computation that is always the same (reference_ns) measures the speed, "
+		"and "
+		"run_delay_ns the load. Assumed: the change between A and B affects neither, and runs depend on both "
+		"between recordings as they do within.");
 	if (w->found.single)
 		bsv_answer_note(answer,
-		                "cpu: assumed that beyond that the machine alone moves it by up to %.3g %% (--margin)",
+		                "cpu: assumed that the machine alone still moves it by up to %.3g %% (--margin)",
 		                100 * bsv_compute_margin(&w->terms, true));
 }
 
@@ -425,17 +430,19 @@ static void note_machine(struct bsv_answer *answer, const struct work *w)
 		bsv_scoped_text *a = bsv_printable(w->a.hosts, strlen(w->a.hosts), 0);
 		bsv_scoped_text *b = bsv_printable(w->b.hosts, strlen(w->b.hosts), 0);
 
-		bsv_answer_note(answer, "recorded on other machines: A: %s; B: %s", a ? a : "", b ? b : "");
+		bsv_answer_note(answer, "recorded on different machines: A: %s; B: %s", a ? a : "", b ? b : "");
 	}
 	if (w->busier)
-		bsv_answer_note(answer,
-		                "the machine was busier in %s: what ran on lanes was off the cpu for %.3g %% of that "
-		                "time in A, and for %.3g %% in B; that alone makes executions %.3g %% %s, and is taken "
-		                "off a change",
-		                w->busier > 0 ? "B" : "A", off_cpu(&w->a, &squares), off_cpu(&w->b, &squares),
-		                100 * fabs(w->terms.slower - 1), w->terms.slower > 1 ? "slower" : "faster");
+		bsv_answer_note(
+			answer,
+			"the machine was busier in %s: executions on lanes were off the cpu for %.3g %% of that "
+			"time in A, and for %.3g %% in B; that alone makes executions %.3g %% %s, which is "
+			"subtracted from a change",
+			w->busier > 0 ? "B" : "A", off_cpu_mean(&w->a, &squares), off_cpu_mean(&w->b, &squares),
+			100 * fabs(w->terms.slower - 1), w->terms.slower > 1 ? "slower" : "faster");
 	if (w->a.of[0].samples.full != w->b.of[0].samples.full)
-		bsv_answer_note(answer, "%s was recorded in full detail, %s was not: to record more takes time itself",
+		bsv_answer_note(answer,
+		                "%s was recorded in full detail, %s was not: recording more detail takes time itself",
 		                w->a.of[0].samples.full ? "A" : "B", w->a.of[0].samples.full ? "B" : "A");
 }
 
@@ -447,7 +454,7 @@ static const struct bsv_column setting_columns[] = {
 	{ "b", "text", NULL },
 };
 
-/* Those that differ, and those that are not one value on a side. *ret_n: how many. */
+/* The settings that differ. *ret_n: number of rows. */
 static struct bsv_rows *settings_rows(const struct work *w, size_t *ret_n)
 {
 	const struct bsv_settings *sides[] = { &w->a.settings, &w->b.settings };
@@ -473,8 +480,8 @@ static struct bsv_rows *settings_rows(const struct work *w, size_t *ret_n)
 
 /* ---- verdicts ---- */
 
-/* What of a kind of tests was not good, without those that had too few to begin with. */
-static void verdict(struct bsv_answer *answer, const char *name, const struct bsv_changes_count *n, char why[160])
+/* Judge one kind of tests, without those that had too few executions. */
+static void add_verdict(struct bsv_answer *answer, const char *name, const struct bsv_changes_count *n, char why[160])
 {
 	struct bsv_verdict v = { .name = name, .class = "count", .figure = (double)n->worse };
 
@@ -485,7 +492,7 @@ static void verdict(struct bsv_answer *answer, const char *name, const struct bs
 	else
 		v.outcome = n->same || n->better ? BSV_PASS : BSV_CANNOT_TELL;
 	if (n->unsure)
-		snprintf(why, 160, "%zu of %zu cannot be told", n->unsure, n->unsure + n->worse + n->better + n->same);
+		snprintf(why, 160, "%zu of %zu are uncertain", n->unsure, n->unsure + n->worse + n->better + n->same);
 	else if (!n->worse && n->few)
 		snprintf(why, 160, "%zu of %zu not judged: too few executions in A", n->few,
 		         n->few + n->better + n->same);
@@ -495,7 +502,7 @@ static void verdict(struct bsv_answer *answer, const char *name, const struct bs
 	bsv_answer_verdict(answer, &v);
 }
 
-static void verdicts(struct bsv_answer *answer, struct work *w)
+static void add_verdicts(struct bsv_answer *answer, struct work *w)
 {
 	static const char *const names[] = { "slower", "more_misses", "fewer_answers", "more_failures" };
 	const struct bsv_changes *c = &w->changes;
@@ -506,13 +513,13 @@ static void verdicts(struct bsv_answer *answer, struct work *w)
 
 		if (n->worse + n->better + n->same + n->unsure +
 		    n->few) /* without deadlines there are no misses to judge */
-			verdict(answer, names[i], n, w->why[i]);
+			add_verdict(answer, names[i], n, w->why[i]);
 	}
 }
 
 /* ---- the answer ---- */
 
-static void descriptions(struct bsv_answer *answer, struct work *w)
+static void add_descriptions(struct bsv_answer *answer, struct work *w)
 {
 	struct bsv_changes *c = &w->changes;
 	struct bsv_rows *rows;
@@ -526,7 +533,7 @@ static void descriptions(struct bsv_answer *answer, struct work *w)
 	rows = bsv_changes_phases(c, &n);
 	bsv_answer_rows(
 		answer, "phases",
-		"Phases of executions near the percentile that changed: parts that sum to the change of their mean",
+		"Phases of executions near the percentile that changed, whose parts add up to the change of their mean",
 		rows);
 	if (c->people && !n)
 		bsv_answer_hide(answer);
@@ -539,26 +546,26 @@ static void descriptions(struct bsv_answer *answer, struct work *w)
 		bsv_answer_hide(answer);
 }
 
-static int print(const struct bsv_call *call, struct work *w, struct bsa_err *err)
+static int print_answer(const struct bsv_call *call, struct work *w, struct bsa_err *err)
 {
 	struct bsv_answer *answer = bsv_answer_new(call, &w->b.of[0].input);
 	int r;
 
 	bsv_answer_rows(answer, "changes", bsv_changes_headline(&w->changes), bsv_changes_tests(&w->changes));
-	descriptions(answer, w);
+	add_descriptions(answer, w);
 	note_side(answer, &w->a);
 	note_side(answer, &w->b);
 	note_rule(answer, w);
 	note_reference(answer, w);
-	other_models(answer, w);
+	note_models(answer, w);
 	note_machine(answer, w);
-	verdicts(answer, w);
+	add_verdicts(answer, w);
 	r = bsv_answer_print(answer, false, err);
 	bsv_answer_free(answer);
 	return r;
 }
 
-static int show_sql(const struct work *w, struct bsa_err *err)
+static int print_sql(const struct work *w, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = bsv_samples_sql(&w->a.of[0].input);
 
@@ -581,22 +588,22 @@ static int read_percent(double *ret, const char *name, const char *text, double 
 	while (*end == ' ')
 		end++;
 	if (end == text || (strcmp(end, "%") && *end) || !(*ret >= 0 && *ret <= 1000))
-		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is no number of percent from 0 to 1000", name, text);
+		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a percentage from 0 to 1000", name, text);
 	return 0;
 }
 
-/* Which operands are A's: all before a `--`; of two without, the first one. */
-static int split(const struct bsv_call *call, size_t *ret_a, struct bsa_err *err)
+/* Find the operands of side A: all before a `--`; of two operands without a `--`, the first. */
+static int split_operands(const struct bsv_call *call, size_t *ret_a, struct bsa_err *err)
 {
 	size_t n = call->n_operands;
 
 	*ret_a = call->n_before;
 	if (call->n_before == n || !call->n_before) {
 		if (n > 2)
-			return bsa_fail(
-				err, BSA_E_USAGE,
-				"one too many: '%s'; with several a side a -- ends those of A: diff A1 A2 -- B1 B2",
-				call->operands[2]);
+			return bsa_fail(err, BSA_E_USAGE,
+			                "unexpected operand '%s'; separate several recordings of A and B by --: diff "
+			                "A1 A2 -- B1 B2",
+			                call->operands[2]);
 		*ret_a = 1;
 	}
 	if (*ret_a > BSV_RECORDINGS_MOST || n - *ret_a > BSV_RECORDINGS_MOST)
@@ -617,7 +624,7 @@ static int open_side(struct side *s, const char *const *names, size_t n, const s
 	return r;
 }
 
-static int compare(struct work *w, struct bsa_err *err)
+static int compare_sides(struct work *w, struct bsa_err *err)
 {
 	const struct bsv_samples *a[BSV_RECORDINGS_MOST], *b[BSV_RECORDINGS_MOST];
 
@@ -625,7 +632,7 @@ static int compare(struct work *w, struct bsa_err *err)
 		a[i] = &w->a.of[i].samples;
 	for (size_t i = 0; i < w->b.n; i++)
 		b[i] = &w->b.of[i].samples;
-	w->busier = busier(w);
+	w->busier = busier_machine(w);
 	w->terms.slower = slower_machine(w);
 	return bsv_compare(&w->found, &(struct bsv_side){ a, w->a.n }, &(struct bsv_side){ b, w->b.n }, &w->terms, err);
 }
@@ -633,7 +640,7 @@ static int compare(struct work *w, struct bsa_err *err)
 static int open_both(struct work *w, const struct bsv_call *call, struct bsa_err *err)
 {
 	size_t n_a;
-	int r = split(call, &n_a, err);
+	int r = split_operands(call, &n_a, err);
 
 	if (r >= 0)
 		r = open_side(&w->a, call->operands, n_a, call, err);
@@ -642,7 +649,7 @@ static int open_both(struct work *w, const struct bsv_call *call, struct bsa_err
 	return r;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int diff_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	__attribute__((cleanup(work_fini))) struct work w = { .a.name = "A", .b.name = "B" };
@@ -654,38 +661,36 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = open_both(&w, call, err);
 	if (r >= 0 && call->asked.show_sql)
-		return show_sql(&w, err);
+		return print_sql(&w, err);
 	if (r >= 0)
 		r = read_both(&w, err);
 	if (r >= 0)
-		r = refuse_twice(&w.a, err);
+		r = check_duplicates(&w.a, err);
 	if (r >= 0)
-		r = refuse_twice(&w.b, err);
+		r = check_duplicates(&w.b, err);
 	if (r >= 0)
-		r = compare(&w, err);
+		r = compare_sides(&w, err);
 	if (r >= 0)
-		r = refuse(&w, err);
+		r = check_comparable(&w, err);
 	if (r >= 0)
 		r = bsv_changes_init(&w.changes, &w.found, people, err);
-	return r < 0 ? r : print(call, &w, err);
+	return r < 0 ? r : print_answer(call, &w, err);
 }
 
 const struct bsv_command bsv_diff = {
 	.name = "diff",
 	.operands = "A B | A... -- B...",
-	.says = "recordings before and after: what changed, and whether that is noise",
+	.says = "compare recordings: what changed, and is that noise?",
 	.examples = "  burstscope diff before.db after.db\n"
 		    "  burstscope diff --verdict a1.db a2.db a3.db -- b1.db b2.db b3.db || echo worse\n"
 		    "  burstscope diff --where \"app = 'camera'\" --part phases before.db after.db\n",
-	.more = "Latency (p10, p50, p99) of what both have, by app, model, path, and cold or warm; misses and answers "
-		"by app,\n"
-		"model and path. With --verdict it failed if any is worse, and cannot tell where a loss touches what "
-		"it\n"
-		"compares. Options come before the --.\n",
+	.more = "Compares latency (p10, p50, p99) by app, model, path, and cold or warm; and misses and answers by\n"
+		"app, model and path. With --verdict the command fails if any of these is worse, and cannot tell\n"
+		"where a loss may hide executions. Write options before the --.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 2,
 	.max = 2 * BSV_RECORDINGS_MOST,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
-	.run = run,
+	.run = diff_run,
 };

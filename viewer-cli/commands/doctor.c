@@ -1,4 +1,4 @@
-/* doctor.c -- burstscope doctor: whether this installation is whole, and what would have lost nothing. */
+/* doctor.c -- burstscope doctor: checks this installation, or finds out what a recording lost and how to avoid that. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -33,7 +33,7 @@ struct checks {
 };
 
 static void __attribute__((format(printf, 5, 6)))
-row(struct checks *c, const char *check, enum result result, const char *remedy, const char *format, ...)
+add_check(struct checks *c, const char *check, enum result result, const char *remedy, const char *format, ...)
 {
 	static const char *const results[] = { "ok", "warning", "problem" };
 	char detail[TEXT];
@@ -52,8 +52,8 @@ row(struct checks *c, const char *check, enum result result, const char *remedy,
 
 /* ---- programs ---- */
 
-/* The first line of what @program says to --version. */
-static bool version_of(const char *program, char ret[TEXT])
+/* The first line that @program prints for --version. */
+static bool program_version(const char *program, char ret[TEXT])
 {
 	char command[PATH_MAX + 32];
 	FILE *f;
@@ -77,14 +77,14 @@ static void check_sessiond(struct checks *c)
 
 	if (!bsv_place_program(asked && *asked ? asked : "lttng-sessiond", path) &&
 	    !(asked && !access(asked, X_OK) && snprintf(path, sizeof(path), "%s", asked) < (int)sizeof(path))) {
-		row(c, "lttng-sessiond", PROBLEM, "install lttng-tools", "not in $PATH%s",
-		    asked && *asked ? ", nor at $LTTNG_SESSIOND_PATH" : "");
+		add_check(c, "lttng-sessiond", PROBLEM, "install lttng-tools", "not in $PATH%s",
+		          asked && *asked ? ", nor at $LTTNG_SESSIOND_PATH" : "");
 		return;
 	}
-	if (!version_of(path, version))
-		row(c, "lttng-sessiond", PROBLEM, "install lttng-tools anew", "%s cannot be run", path);
+	if (!program_version(path, version))
+		add_check(c, "lttng-sessiond", PROBLEM, "install lttng-tools again", "%s cannot be run", path);
 	else
-		row(c, "lttng-sessiond", OK, NULL, "%.40s: %s", version, path);
+		add_check(c, "lttng-sessiond", OK, NULL, "%.40s: %s", version, path);
 }
 
 static void check_program(struct checks *c, const char *name, const char *use)
@@ -92,13 +92,13 @@ static void check_program(struct checks *c, const char *name, const char *use)
 	char path[PATH_MAX];
 
 	if (bsv_place_program(name, path))
-		row(c, name, OK, NULL, "%s", path);
+		add_check(c, name, OK, NULL, "%s", path);
 	else
-		row(c, name, WARNING, "install the whole of burstscope", "neither beside burstscope nor in $PATH; %s",
-		    use);
+		add_check(c, name, WARNING, "install all of burstscope", "neither beside burstscope nor in $PATH; %s",
+		          use);
 }
 
-/* It ends at once, and in its own way, where its libraries are there. */
+/* With the libraries in place the importer ends at once, with a status of its own. */
 static void check_importer(struct checks *c)
 {
 	const char *const argv[] = { "burstscope-importer", NULL };
@@ -108,7 +108,7 @@ static void check_importer(struct checks *c)
 	pid_t pid;
 
 	if (bsv_importer_find(path, &err) < 0) {
-		row(c, "importer", PROBLEM, "install the whole of burstscope", "%s", err.text);
+		add_check(c, "importer", PROBLEM, "install all of burstscope", "%s", err.text);
 		return;
 	}
 	pid = fork();
@@ -122,10 +122,10 @@ static void check_importer(struct checks *c)
 	if (pid > 0)
 		waitpid(pid, &status, 0);
 	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == BSV_IMPORTER_STRANGE)
-		row(c, "importer", OK, NULL, "%s", path);
+		add_check(c, "importer", OK, NULL, "%s", path);
 	else
-		row(c, "importer", PROBLEM, "install libbabeltrace2, or all of burstscope anew", "%s cannot be run",
-		    path);
+		add_check(c, "importer", PROBLEM, "install libbabeltrace2, or all of burstscope again",
+		          "%s cannot be run", path);
 }
 
 /* ---- LTTng ---- */
@@ -135,13 +135,14 @@ static void check_registers(struct checks *c, const struct bsv_lttng *lttng, con
 	struct bsa_err err;
 
 	if (bsv_registers(lttng, provider, &err) < 0)
-		row(c, "events", PROBLEM,
-		    "look whether LTTng-UST fits to lttng-tools, and LTTNG_UST_* in the environment", "%s", err.text);
+		add_check(c, "events", PROBLEM,
+		          "check that LTTng-UST and lttng-tools fit together, and LTTNG_UST_* in the environment", "%s",
+		          err.text);
 	else
-		row(c, "events", OK, NULL, "a program that loads the provider can be recorded");
+		add_check(c, "events", OK, NULL, "a program that loads the provider can be recorded");
 }
 
-/* As programs want it, see nbt(3). */
+/* The conditions under which programs load the provider, see nbt(3). */
 static bool is_trusted(const char *path)
 {
 	struct stat st;
@@ -155,29 +156,30 @@ static const char *find_provider(struct checks *c, char path[PATH_MAX])
 	const char *asked = secure_getenv("NNBURST_TRACEPOINTS");
 
 	if (asked && !*asked) {
-		row(c, "provider", WARNING, "unset it",
-		    "$NNBURST_TRACEPOINTS is empty: programs started from here emit nothing");
+		add_check(c, "provider", WARNING, "unset it",
+		          "$NNBURST_TRACEPOINTS is empty: programs started from here emit nothing");
 		return NULL;
 	}
 	if (asked && (access(asked, R_OK) || !realpath(asked, path))) {
-		row(c, "provider", PROBLEM, "unset $NNBURST_TRACEPOINTS", "%s, which it names, cannot be read", asked);
+		add_check(c, "provider", PROBLEM, "unset $NNBURST_TRACEPOINTS", "%s, which it names, cannot be read",
+		          asked);
 		return NULL;
 	}
 	if (!asked && !bsv_place_provider(path)) {
-		row(c, "provider", PROBLEM, "install the whole of burstscope",
-		    "no nnburst/tracepoints.so near burstscope");
+		add_check(c, "provider", PROBLEM, "install all of burstscope",
+		          "no nnburst/tracepoints.so near burstscope");
 		return NULL;
 	}
 	if (!is_trusted(path)) {
-		row(c, "provider", PROBLEM, "chown it to root, and chmod go-w",
-		    "%s: others than its user and root can change it, so programs do not load it", path);
+		add_check(c, "provider", PROBLEM, "chown it to root, and chmod go-w",
+		          "%s: users other than its owner and root can change it, so programs do not load it", path);
 		return NULL;
 	}
-	row(c, "provider", OK, NULL, "%s", path);
+	add_check(c, "provider", OK, NULL, "%s", path);
 	return path;
 }
 
-static bool in_group(const char *name)
+static bool user_is_in_group(const char *name)
 {
 	gid_t groups[1024];
 	const struct group *g = getgrnam(name);
@@ -194,15 +196,16 @@ static void check_rights(struct checks *c)
 	bool roots = !access("/var/run/lttng/client-lttng-sessiond", F_OK);
 
 	if (!geteuid())
-		row(c, "rights", OK, NULL, "root: programs of all users can be recorded");
-	else if (roots && in_group("tracing"))
-		row(c, "rights", OK, NULL,
-		    "a member of group tracing: root's session daemon is used, for programs of this user");
+		add_check(c, "rights", OK, NULL, "root: can record programs of all users");
+	else if (roots && user_is_in_group("tracing"))
+		add_check(c, "rights", OK, NULL,
+		          "member of group tracing: uses root's session daemon for programs of this user");
 	else
-		row(c, "rights", OK, NULL, "programs of this user can be recorded; those of others as root alone");
+		add_check(c, "rights", OK, NULL,
+		          "can record programs of this user; only root can record those of others");
 }
 
-/* Its buffers, and who empties them: a session that records for no time at all. */
+/* Make, start and stop a session at once: a test of its buffers and of the consumer daemon. */
 static void check_session(struct checks *c, const struct bsv_lttng *lttng)
 {
 	struct bsv_session s = { .lttng = lttng, .buffers = bsv_buffers_of(1) };
@@ -211,7 +214,8 @@ static void check_session(struct checks *c, const struct bsv_lttng *lttng)
 	int r;
 
 	if (!mkdtemp(directory)) {
-		row(c, "recording", WARNING, "have /tmp writable", "/tmp cannot be written, so it was not tried");
+		add_check(c, "recording", WARNING, "make /tmp writable",
+		          "/tmp cannot be written, so recording was not tried");
 		return;
 	}
 	bsv_session_name(s.name);
@@ -221,10 +225,10 @@ static void check_session(struct checks *c, const struct bsv_lttng *lttng)
 		r = bsv_session_stop(&s, &err);
 	bsv_remove_tree(directory);
 	if (r < 0)
-		row(c, "recording", PROBLEM, "look at what lttng-sessiond --verbose says, and at /dev/shm", "%s",
-		    err.text);
+		add_check(c, "recording", PROBLEM, "see the output of lttng-sessiond --verbose, and /dev/shm", "%s",
+		          err.text);
 	else
-		row(c, "recording", OK, NULL, "a session was made, started and stopped");
+		add_check(c, "recording", OK, NULL, "a session was made, started and stopped");
 }
 
 static void check_lttng(struct checks *c)
@@ -236,16 +240,16 @@ static void check_lttng(struct checks *c)
 	const char *provider = find_provider(c, path);
 
 	if (bsv_lttng_load(&lttng, &err) < 0) {
-		row(c, "liblttng-ctl", PROBLEM, "install lttng-tools", "%s", err.text);
+		add_check(c, "liblttng-ctl", PROBLEM, "install lttng-tools", "%s", err.text);
 		return;
 	}
-	row(c, "liblttng-ctl", OK, NULL, "it is there, and has what is needed");
+	add_check(c, "liblttng-ctl", OK, NULL, "found, with all functions needed");
 	if (bsv_daemon_open(&daemon, lttng, &err) < 0) {
-		row(c, "session daemon", PROBLEM,
-		    "see what it says; $HOME, or as root /var/run/lttng, has to be writable", "%s", err.text);
+		add_check(c, "session daemon", PROBLEM,
+		          "see its message; $HOME, or as root /var/run/lttng, must be writable", "%s", err.text);
 		return;
 	}
-	row(c, "session daemon", OK, NULL, daemon.pid ? "none runs; record starts one" : "one runs, and answers");
+	add_check(c, "session daemon", OK, NULL, daemon.pid ? "not running; record starts it" : "running, and answers");
 	if (provider)
 		check_registers(c, lttng, provider);
 	check_session(c, lttng);
@@ -263,11 +267,11 @@ static void check_room(struct checks *c)
 	bsv_bytes(a, m.shm);
 	bsv_bytes(b, want);
 	if (room >= want)
-		row(c, "/dev/shm", OK, NULL, "%s free; record takes %s for each of %u cpus", a, b, m.cpus);
+		add_check(c, "/dev/shm", OK, NULL, "%s free; record takes %s for each of %u cpus", a, b, m.cpus);
 	else
-		row(c, "/dev/shm", bsv_room(&m, 1) < 64 << 10 ? PROBLEM : WARNING,
-		    "mount -o remount,size=1G /dev/shm; in a container: --shm-size",
-		    "%s free, and %s for each of %u cpus does not fit well", a, b, m.cpus);
+		add_check(c, "/dev/shm", bsv_room(&m, 1) < 64 << 10 ? PROBLEM : WARNING,
+		          "mount -o remount,size=1G /dev/shm; in a container: --shm-size",
+		          "%s free, and %s for each of %u cpus does not fit well", a, b, m.cpus);
 }
 
 static void check_clock(struct checks *c)
@@ -287,10 +291,11 @@ static void check_clock(struct checks *c)
 		clock_gettime(CLOCK_MONOTONIC, &end);
 	ns = ((double)(end.tv_sec - t.tv_sec) * 1e9 + (double)(end.tv_nsec - t.tv_nsec)) / CLOCK_READS;
 	if (ns < SLOW_CLOCK_NS)
-		row(c, "clock", OK, NULL, "%s: %.0f ns to read it", source, ns);
+		add_check(c, "clock", OK, NULL, "%s: %.0f ns to read it", source, ns);
 	else
-		row(c, "clock", WARNING, "have the kernel use another clocksource (tsc), or --detail compact",
-		    "%s takes %.0f ns to read, and each event does", source, ns);
+		add_check(c, "clock", WARNING,
+		          "select another clocksource of the kernel (tsc), or record with --detail compact",
+		          "%s takes %.0f ns to read, and each event does", source, ns);
 }
 
 static void check_directory(struct checks *c)
@@ -299,19 +304,19 @@ static void check_directory(struct checks *c)
 	struct statvfs fs;
 
 	if (access(".", W_OK | X_OK) || statvfs(".", &fs)) {
-		row(c, "working directory", WARNING, "go elsewhere, or say where with -o",
-		    "recordings are made here, and it cannot be written");
+		add_check(c, "working directory", WARNING, "change to another directory, or name one with -o",
+		          "cannot be written, and recordings are made here");
 		return;
 	}
 	bsv_bytes(a, (uint64_t)fs.f_bavail * fs.f_frsize);
 	if ((uint64_t)fs.f_bavail * fs.f_frsize < 1024 * (uint64_t)MIB)
-		row(c, "working directory", WARNING, "make room, or say where with -o",
-		    "%s free: minutes of a busy service", a);
+		add_check(c, "working directory", WARNING, "free space, or name another directory with -o",
+		          "%s free: minutes of a busy service", a);
 	else
-		row(c, "working directory", OK, NULL, "%s free", a);
+		add_check(c, "working directory", OK, NULL, "%s free", a);
 }
 
-static void print_checks(struct checks *c)
+static void run_checks(struct checks *c)
 {
 	check_lttng(c);
 	check_sessiond(c);
@@ -320,11 +325,11 @@ static void print_checks(struct checks *c)
 	check_clock(c);
 	check_directory(c);
 	check_importer(c);
-	check_program(c, "nnburstd", "a service of one's own is recorded as well");
-	check_program(c, "nnburst-load", "any app is recorded as well");
+	check_program(c, "nnburstd", "not needed to record a service of your own");
+	check_program(c, "nnburst-load", "not needed to record an app of your own");
 }
 
-static int installation(const struct bsv_call *call, struct bsa_err *err)
+static int check_installation(const struct bsv_call *call, struct bsa_err *err)
 {
 	static const struct bsv_column columns[] = { { "check", "text", NULL },
 		                                     { "result", "text", NULL },
@@ -335,35 +340,35 @@ static int installation(const struct bsv_call *call, struct bsa_err *err)
 
 	if (!c.rows)
 		return bsv_no_memory(err);
-	print_checks(&c);
+	run_checks(&c);
 	bsv_answer_rows(a, "checks", NULL, c.rows);
 	bsv_answer_verdict(a, &(struct bsv_verdict){ .name = "problems",
 	                                             .class = "count",
 	                                             .figure = c.problems,
 	                                             .bound = 0,
 	                                             .outcome = c.problems ? BSV_FAIL : BSV_PASS,
-	                                             .why = c.problems   ? "nothing can be recorded as it is"
-	                                                    : c.warnings ? "what is needed is there; see the warnings"
-	                                                                 : "the installation is whole" });
+	                                             .why = c.problems   ? "recording is not possible"
+	                                                    : c.warnings ? "recording is possible; see the warnings"
+	                                                                 : "the installation is complete" });
 	return bsv_answer_print(a, true, err);
 }
 
 /* ---- a recording ---- */
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int doctor_run(const struct bsv_call *call, struct bsa_err *err)
 {
-	return call->n_operands ? bsv_doctor_recording(call, err) : installation(call, err);
+	return call->n_operands ? bsv_doctor_recording(call, err) : check_installation(call, err);
 }
 
 const struct bsv_command bsv_doctor = {
 	.name = "doctor",
 	.operands = "[INPUT]",
-	.says = "whether this installation is whole, and what would have lost nothing",
+	.says = "check this installation, or find out what a recording lost",
 	.examples = "  burstscope doctor              this installation\n"
-		    "  burstscope doctor bursts.db    what a recording lost, and what would have kept it\n",
-	.more = "The status is 1 if there is a problem, or if the recording has lost anything.\n",
+		    "  burstscope doctor bursts.db    what a recording lost, and how to avoid that\n",
+	.more = "The status is 1 if there is a problem, or if the recording lost anything.\n",
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT,
-	.run = run,
+	.run = doctor_run,
 };

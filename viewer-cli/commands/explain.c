@@ -1,4 +1,4 @@
-/* explain.c -- burstscope explain: one execution: where its time went, and what would have saved it. */
+/* explain.c -- burstscope explain: explains one execution: where its time went, and what delayed it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "render/explained.h"
 #include "render/render.h"
 
-/* The rows of a query, kept while their texts are borrowed. */
+/* The result that is drawn, with copies of all texts in it. */
 struct kept {
 	struct bsv_explained x;
 	char **texts;
@@ -44,8 +44,8 @@ static void asked_fini(struct asked *a)
 
 /* ---- rows ---- */
 
-/* A row's columns are read by name: they are few. */
-static struct bsv_cell cell(const struct bsv_rows *rows, const char *name)
+/* Find a column of the row by name: there are few columns. */
+static struct bsv_cell named_cell(const struct bsv_rows *rows, const char *name)
 {
 	for (size_t i = 0; i < bsv_rows_columns(rows); i++)
 		if (!strcmp(bsv_rows_column(rows, i)->name, name))
@@ -53,23 +53,23 @@ static struct bsv_cell cell(const struct bsv_rows *rows, const char *name)
 	return (struct bsv_cell){ .type = BSA_NULL };
 }
 
-static int64_t integer(const struct bsv_rows *rows, const char *name)
+static int64_t named_integer(const struct bsv_rows *rows, const char *name)
 {
-	struct bsv_cell c = cell(rows, name);
+	struct bsv_cell c = named_cell(rows, name);
 
 	return c.type == BSA_INT ? c.integer : BSV_UNKNOWN;
 }
 
-/* 0 for none. */
-static int64_t id(const struct bsv_rows *rows, const char *name)
+/* Returns 0 for NULL. */
+static int64_t named_id(const struct bsv_rows *rows, const char *name)
 {
-	int64_t v = integer(rows, name);
+	int64_t v = named_integer(rows, name);
 
 	return v == BSV_UNKNOWN ? 0 : v;
 }
 
-/* @own is taken. NULL: no memory, or it was NULL. */
-static const char *keep(struct kept *k, char *own)
+/* Keep @own until the end of the command. NULL: no memory, or @own was NULL. */
+static const char *text_keep(struct kept *k, char *own)
 {
 	if (own && k->n == k->room) {
 		size_t room = k->room ? 2 * k->room : 64;
@@ -85,15 +85,15 @@ static const char *keep(struct kept *k, char *own)
 	return own ? (k->texts[k->n++] = own) : NULL;
 }
 
-/* NULL: none, or no memory. */
-static const char *text(struct kept *k, const struct bsv_rows *rows, const char *name)
+/* A copy of a text; NULL: NULL, or no memory. */
+static const char *named_text(struct kept *k, const struct bsv_rows *rows, const char *name)
 {
-	struct bsv_cell c = cell(rows, name);
+	struct bsv_cell c = named_cell(rows, name);
 
-	return c.text ? keep(k, strndup(c.text, c.bytes)) : NULL;
+	return c.text ? text_keep(k, strndup(c.text, c.bytes)) : NULL;
 }
 
-static struct bsv_who who(struct kept *k, const struct bsv_rows *rows, const char *prefix)
+static struct bsv_who named_who(struct kept *k, const struct bsv_rows *rows, const char *prefix)
 {
 	char id_name[32], app[32], model[32], priority[32];
 
@@ -102,18 +102,18 @@ static struct bsv_who who(struct kept *k, const struct bsv_rows *rows, const cha
 	snprintf(app, sizeof(app), "%sapp", prefix);
 	snprintf(model, sizeof(model), "%smodel", prefix);
 	snprintf(priority, sizeof(priority), "%spriority", prefix);
-	return (struct bsv_who){ .id = id(rows, id_name),
-		                 .app = text(k, rows, app),
-		                 .model = text(k, rows, model),
-		                 .priority = text(k, rows, priority) };
+	return (struct bsv_who){ .id = named_id(rows, id_name),
+		                 .app = named_text(k, rows, app),
+		                 .model = named_text(k, rows, model),
+		                 .priority = named_text(k, rows, priority) };
 }
 
-/* One more of @size bytes in *@array, zeroed. NULL: no memory. */
-static void *one_more(void *array, size_t *n, size_t size)
+/* Append a zeroed element of @size bytes to *@array. NULL: no memory. */
+static void *array_append(void *array, size_t *n, size_t size)
 {
 	void **at = array, *larger;
 
-	if (!(*n & (*n - 1))) { /* 0, or a power of two: full */
+	if (!(*n & (*n - 1))) { /* 0 or a power of two: no room is left */
 		larger = reallocarray(*at, *n ? 2 * *n : 1, size);
 		if (!larger)
 			return NULL;
@@ -122,111 +122,111 @@ static void *one_more(void *array, size_t *n, size_t size)
 	return memset((char *)*at + (*n)++ * size, 0, size);
 }
 
-/* ---- what becomes of a row of each part ---- */
+/* ---- parts: a function that reads a row of each ---- */
 
-static bool take_execution(struct kept *k, const struct bsv_rows *r)
+static bool execution_take(struct kept *k, const struct bsv_rows *r)
 {
 	struct bsv_explained *x = &k->x;
 
-	x->who = who(k, r, "");
-	x->exec = text(k, r, "exec");
-	x->path = text(k, r, "path");
-	x->status = text(k, r, "status");
-	x->miss = text(k, r, "miss");
-	x->quality = text(k, r, "quality");
-	x->sides = text(k, r, "sides");
-	x->began = integer(r, "began_at");
-	x->ended = integer(r, "ended_at");
-	x->submitted = integer(r, "submitted_at");
-	x->deadline = integer(r, "deadline_at");
-	x->lateness = integer(r, "lateness_ns");
-	x->usual_budget = integer(r, "usual_budget_ns");
-	x->e2e = integer(r, "e2e_ns");
-	x->run = integer(r, "run_ns");
-	x->redo = integer(r, "redo_ns");
-	x->cold = integer(r, "cold");
-	x->losses = integer(r, "n_losses");
-	x->typical_n = integer(r, "n_typical");
-	x->typical_estimated = integer(r, "typical_estimated");
+	x->who = named_who(k, r, "");
+	x->exec = named_text(k, r, "exec");
+	x->path = named_text(k, r, "path");
+	x->status = named_text(k, r, "status");
+	x->miss = named_text(k, r, "miss");
+	x->quality = named_text(k, r, "quality");
+	x->sides = named_text(k, r, "sides");
+	x->began = named_integer(r, "began_at");
+	x->ended = named_integer(r, "ended_at");
+	x->submitted = named_integer(r, "submitted_at");
+	x->deadline = named_integer(r, "deadline_at");
+	x->lateness = named_integer(r, "lateness_ns");
+	x->usual_budget = named_integer(r, "usual_budget_ns");
+	x->e2e = named_integer(r, "e2e_ns");
+	x->run = named_integer(r, "run_ns");
+	x->redo = named_integer(r, "redo_ns");
+	x->cold = named_integer(r, "cold");
+	x->losses = named_integer(r, "n_losses");
+	x->typical_n = named_integer(r, "n_typical");
+	x->typical_estimated = named_integer(r, "typical_estimated");
 	return true;
 }
 
 static bool take_phase(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_phase *p = one_more(&k->x.phases, &k->x.n_phases, sizeof(*p));
+	struct bsv_explained_phase *p = array_append(&k->x.phases, &k->x.n_phases, sizeof(*p));
 
 	if (p)
-		*p = (struct bsv_explained_phase){ .phase = text(k, r, "phase"),
-			                           .began = integer(r, "began_at"),
-			                           .dur = integer(r, "dur_ns"),
-			                           .typical = integer(r, "typical_ns") };
+		*p = (struct bsv_explained_phase){ .phase = named_text(k, r, "phase"),
+			                           .began = named_integer(r, "began_at"),
+			                           .dur = named_integer(r, "dur_ns"),
+			                           .typical = named_integer(r, "typical_ns") };
 	return p && p->phase;
 }
 
 static bool take_stretch(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_stretch *s = one_more(&k->x.stretches, &k->x.n_stretches, sizeof(*s));
+	struct bsv_explained_stretch *s = array_append(&k->x.stretches, &k->x.n_stretches, sizeof(*s));
 
 	if (s)
-		*s = (struct bsv_explained_stretch){ .lane = integer(r, "lane"),
-			                             .began = integer(r, "began_at"),
-			                             .ended = integer(r, "ended_at") };
+		*s = (struct bsv_explained_stretch){ .lane = named_integer(r, "lane"),
+			                             .began = named_integer(r, "began_at"),
+			                             .ended = named_integer(r, "ended_at") };
 	return s;
 }
 
 static bool take_preemption(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_preemption *p = one_more(&k->x.preemptions, &k->x.n_preemptions, sizeof(*p));
+	struct bsv_explained_preemption *p = array_append(&k->x.preemptions, &k->x.n_preemptions, sizeof(*p));
 
 	if (p)
-		*p = (struct bsv_explained_preemption){ .asked = integer(r, "asked_at"),
-			                                .stopped = integer(r, "stopped_at"),
-			                                .resumed = integer(r, "resumed_at"),
-			                                .redo = integer(r, "redo_ns"),
-			                                .by = who(k, r, "by_"),
-			                                .mode = text(k, r, "mode") };
+		*p = (struct bsv_explained_preemption){ .asked = named_integer(r, "asked_at"),
+			                                .stopped = named_integer(r, "stopped_at"),
+			                                .resumed = named_integer(r, "resumed_at"),
+			                                .redo = named_integer(r, "redo_ns"),
+			                                .by = named_who(k, r, "by_"),
+			                                .mode = named_text(k, r, "mode") };
 	return p;
 }
 
 static bool take_wait(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_wait *w = one_more(&k->x.waits, &k->x.n_waits, sizeof(*w));
+	struct bsv_explained_wait *w = array_append(&k->x.waits, &k->x.n_waits, sizeof(*w));
 
 	if (w)
-		*w = (struct bsv_explained_wait){ .began = integer(r, "began_at"),
-			                          .dur = integer(r, "dur_ns"),
-			                          .lane = integer(r, "lane"),
-			                          .kind = text(k, r, "kind"),
-			                          .occupancy = text(k, r, "occupancy"),
-			                          .cause = text(k, r, "cause"),
-			                          .blocker = who(k, r, "blocker_") };
+		*w = (struct bsv_explained_wait){ .began = named_integer(r, "began_at"),
+			                          .dur = named_integer(r, "dur_ns"),
+			                          .lane = named_integer(r, "lane"),
+			                          .kind = named_text(k, r, "kind"),
+			                          .occupancy = named_text(k, r, "occupancy"),
+			                          .cause = named_text(k, r, "cause"),
+			                          .blocker = named_who(k, r, "blocker_") };
 	return w;
 }
 
 static bool take_cause(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_cause *c = one_more(&k->x.causes, &k->x.n_causes, sizeof(*c));
+	struct bsv_explained_cause *c = array_append(&k->x.causes, &k->x.n_causes, sizeof(*c));
 
 	if (c)
-		*c = (struct bsv_explained_cause){ .cause = text(k, r, "cause"),
-			                           .culprit = who(k, r, "culprit_"),
-			                           .late = integer(r, "late_ns"),
-			                           .budget = integer(r, "budget_ns"),
-			                           .saved = integer(r, "saved"),
-			                           .primary = integer(r, "is_primary") == 1 };
+		*c = (struct bsv_explained_cause){ .cause = named_text(k, r, "cause"),
+			                           .culprit = named_who(k, r, "culprit_"),
+			                           .late = named_integer(r, "late_ns"),
+			                           .budget = named_integer(r, "budget_ns"),
+			                           .saved = named_integer(r, "saved"),
+			                           .primary = named_integer(r, "is_primary") == 1 };
 	return c && c->cause;
 }
 
 static bool take_without(struct kept *k, const struct bsv_rows *r)
 {
-	struct bsv_explained_without *w = one_more(&k->x.without, &k->x.n_without, sizeof(*w));
+	struct bsv_explained_without *w = array_append(&k->x.without, &k->x.n_without, sizeof(*w));
 
 	if (w)
-		*w = (struct bsv_explained_without){ .cause = text(k, r, "cause"),
-			                             .app = text(k, r, "app"),
-			                             .model = text(k, r, "model"),
-			                             .earlier = integer(r, "earlier_ns"),
-			                             .met = integer(r, "met") };
+		*w = (struct bsv_explained_without){ .cause = named_text(k, r, "cause"),
+			                             .app = named_text(k, r, "app"),
+			                             .model = named_text(k, r, "model"),
+			                             .earlier = named_integer(r, "earlier_ns"),
+			                             .met = named_integer(r, "met") };
 	return w;
 }
 
@@ -234,18 +234,18 @@ static const struct part {
 	const char *name, *title, *sql;
 	bool (*take)(struct kept *k, const struct bsv_rows *row);
 } parts[] = {
-	{ "execution", "the execution", bsv_sql_explain_execution, take_execution },
-	{ "phases", "its phases", bsv_sql_explain_phases, take_phase },
-	{ "waits", "its waits, and who had the lane", bsv_sql_explain_waits, take_wait },
-	{ "ledger", "why it missed its deadline", bsv_sql_explain_ledger, take_cause },
-	{ "without", "what a replay says without it", bsv_sql_explain_without, take_without },
-	{ "lanes", "when it was on a lane", bsv_sql_explain_lanes, take_stretch },
-	{ "preemptions", "when it was taken off its lane", bsv_sql_explain_preemptions, take_preemption },
+	{ "execution", "execution", bsv_sql_explain_execution, execution_take },
+	{ "phases", "phases", bsv_sql_explain_phases, take_phase },
+	{ "waits", "waits, by holder of the lane", bsv_sql_explain_waits, take_wait },
+	{ "ledger", "causes of the missed deadline", bsv_sql_explain_ledger, take_cause },
+	{ "without", "replays without a cause", bsv_sql_explain_without, take_without },
+	{ "lanes", "times on a lane", bsv_sql_explain_lanes, take_stretch },
+	{ "preemptions", "preemptions", bsv_sql_explain_preemptions, take_preemption },
 };
 
 enum { N_PARTS = sizeof(parts) / sizeof(*parts) };
 
-static char *sql_of(const struct asked *a, const struct part *part)
+static char *part_sql(const struct asked *a, const struct part *part)
 {
 	char began[32], id_text[32];
 	struct bsv_hole holes[] = { { "with", a->input.with }, { "began", began }, { "id", id_text }, { NULL, NULL } };
@@ -257,7 +257,7 @@ static char *sql_of(const struct asked *a, const struct part *part)
 
 static int read_part(struct asked *a, const struct part *part, struct bsa_err *err)
 {
-	bsv_scoped_text *sql = sql_of(a, part);
+	bsv_scoped_text *sql = part_sql(a, part);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, a->input.db, sql, err) : bsv_no_memory(err);
 
@@ -269,8 +269,8 @@ static int read_part(struct asked *a, const struct part *part, struct bsa_err *e
 
 /* ---- for people ---- */
 
-/* As a shell reads it. */
-static char *quoted(const char *path)
+/* Quote @path for a shell. */
+static char *shell_quoted(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+:=@%-";
 	bsv_scoped_text *shown = NULL;
@@ -289,7 +289,7 @@ static char *quoted(const char *path)
 	return ret;
 }
 
-static int draw(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err)
+static int draw_explained(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err)
 {
 	return bsv_explained_draw(&((struct asked *)ctx)->kept.x, to, screen, err);
 }
@@ -324,18 +324,18 @@ static int read_all(struct asked *a, const struct bsv_call *call, struct bsa_err
 		if (r < 0)
 			return r;
 	}
-	k->x.input = keep(k, quoted(a->input.path));
+	k->x.input = text_keep(k, shell_quoted(a->input.path));
 	if (!k->x.input)
 		return bsv_no_memory(err);
 	k->x.verbose = call->common.verbose;
-	bsv_answer_draw(a->answer, draw, a);
+	bsv_answer_draw(a->answer, draw_explained, a);
 	return 0;
 }
 
 /* ---- the command ---- */
 
-/* EXEC and INPUT, in either order. */
-static int operands(const struct bsv_call *call, const char **exec, const char **input, struct bsa_err *err)
+/* Read EXEC and INPUT, in either order. */
+static int read_operands(const struct bsv_call *call, const char **exec, const char **input, struct bsa_err *err)
 {
 	const char *const *o = call->operands;
 	bool swapped = call->n_operands == 2 && !bsv_is_which(o[0]) && bsv_is_which(o[1]);
@@ -344,16 +344,15 @@ static int operands(const struct bsv_call *call, const char **exec, const char *
 	*input = call->n_operands == 2 ? o[!swapped] : NULL;
 	if (bsv_is_which(*exec))
 		return 0;
-	return bsa_fail(err, BSA_E_USAGE, "which execution? '%s' is none: say its id, STREAM/SEQ, worst or slowest",
-	                *exec);
+	return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest", *exec);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int explain_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	__attribute__((cleanup(asked_fini))) struct asked a = { .id = 0 };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
 	const char *exec, *input;
-	int r = operands(call, &exec, &input, err);
+	int r = read_operands(call, &exec, &input, err);
 
 	if (r >= 0)
 		r = bsv_input_open(&a.input, input, call, err);
@@ -363,7 +362,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		return r;
 	a.answer = bsv_answer_new(call, &a.input);
 	for (size_t i = 0; i < N_PARTS && !drawn; i++)
-		bsv_answer_sql(a.answer, parts[i].name, parts[i].title, sql_of(&a, &parts[i]));
+		bsv_answer_sql(a.answer, parts[i].name, parts[i].title, part_sql(&a, &parts[i]));
 	if (drawn) {
 		r = read_all(&a, call, err);
 		if (r < 0)
@@ -375,23 +374,22 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_explain = {
 	.name = "explain",
 	.operands = "EXEC [INPUT]",
-	.says = "one execution: where its time went, and what would have saved it",
-	.examples = "  burstscope explain worst                           # the miss that was latest, of the newest "
+	.says = "explain one execution: where its time went, and what delayed it",
+	.examples = "  burstscope explain worst                           # the latest miss of the newest "
 		    "recording\n"
 		    "  burstscope explain 4711 bursts.db                  # by execution.id\n"
 		    "  burstscope explain slowest --where \"app = 'camera'\"\n"
-		    "  burstscope explain 0x2fc00004/17 bursts.db -v      # by its stream and its place in it; both "
-		    "ledgers\n",
-	.more = "EXEC is an execution.id; STREAM/SEQ, as the trace has it; worst, the miss that was latest; or "
-		"slowest, the\n"
-		"longest from end to end. --where, --from and --to say which ones worst and slowest choose from.\n"
+		    "  burstscope explain 0x2fc00004/17 bursts.db -v      # by stream and place; both ledgers\n",
+	.more = "EXEC is an execution.id; STREAM/SEQ, as in the trace; worst, the latest miss; or slowest, the "
+		"longest\n"
+		"from end to end. worst and slowest choose among the executions that --where, --from and --to pick.\n"
 		"\n"
-		"The late ledger says of each cause by how much it made the deadline be missed: it sums to the "
-		"lateness.\n"
-		"What is typical is the median of others of the same model and path that found a free lane, warm. -v\n"
-		"shows where the time up to the deadline went, too: the budget ledger, which sums to the budget.\n",
+		"The late ledger shows how much each cause contributed to the lateness; its rows add up to the\n"
+		"lateness. Typical times are medians over warm executions of the same model and path that found a\n"
+		"free lane. -v also shows where the time up to the deadline went: the budget ledger, whose rows add\n"
+		"up to the budget.\n",
 	.min = 1,
 	.max = 2,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN,
-	.run = run,
+	.run = explain_run,
 };

@@ -1,4 +1,4 @@
-/* export.c -- burstscope export: rows for other tools, or a trace for a viewer, into a file that is whole or not there. */
+/* export.c -- burstscope export: writes rows for other tools, a trace for a viewer, or metrics. A file appears only when it is complete. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,37 +33,38 @@ static const struct bsv_option options[] = {
 	{ .name = "to",
 	  .kind = BSV_CHOICE,
 	  .argument = "rows|perfetto|chrome|openmetrics|prometheus|rules|grafana|TIME",
-	  .says = "rows; a trace for ui.perfetto.dev, or Trace Event JSON; metrics, rules for Prometheus and a "
+	  .says = "rows; a trace for ui.perfetto.dev, or Trace Event JSON; metrics, rules for Prometheus or a "
 	          "dashboard; a time: only what "
-	          "began before it",
+	          "began before this time",
 	  .offset = offsetof(struct options, to),
 	  .choices = targets },
 	{ .name = "detail",
 	  .kind = BSV_CHOICE,
 	  .argument = "all|executions|lanes",
-	  .says = "of a trace: lanes and misses only; and executions with their phases; and waits and what joins them",
+	  .says = "content of a trace: lanes and misses; also executions with their phases; also waits and arrows "
+	          "(all)",
 	  .offset = offsetof(struct options, detail),
 	  .choices = details },
 	{ .name = "compress",
-	  .says = "of a trace for Perfetto: make it smaller; Perfetto reads it as it is",
+	  .says = "compress a trace for Perfetto, which reads it directly",
 	  .offset = offsetof(struct options, compress) },
 	{ .name = "slo",
 	  .kind = BSV_TEXT,
 	  .argument = "FILE",
-	  .says = "of metrics: buckets that tell whether these rules are kept; of rules: alerts when they are not; "
+	  .says = "metrics: buckets that end at the latencies of these rules; rules: alerts when a rule is broken; "
 	          "burstscope-slo(5)",
 	  .offset = offsetof(struct options, slo) },
 	{ .name = "scale",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
-	  .says = "of rules: windows are N times shorter than usual, to try them",
+	  .says = "rules: windows N times shorter than usual, for a trial",
 	  .offset = offsetof(struct options, scale),
 	  .least = 1,
 	  .most = BSV_SCALE_MAX },
 	{ .name = "format",
 	  .kind = BSV_CHOICE,
 	  .argument = "json|csv",
-	  .says = "what the other tool reads",
+	  .says = "format of rows",
 	  .offset = offsetof(struct options, format),
 	  .choices = formats },
 	{ .name = "csv-safe",
@@ -72,21 +73,21 @@ static const struct bsv_option options[] = {
 	{ .name = "relation",
 	  .kind = BSV_TEXT,
 	  .argument = "TABLE",
-	  .says = "its rows; otherwise executions, with the names of app and model",
+	  .says = "export the rows of this table (default: executions, with the names of app and model)",
 	  .offset = offsetof(struct options, relation) },
 	{ .name = "output",
 	  .letter = 'o',
 	  .kind = BSV_TEXT,
 	  .argument = "FILE",
-	  .says = "written when it is whole; otherwise the standard output",
+	  .says = "write to FILE, which appears when it is complete (default: the standard output)",
 	  .offset = offsetof(struct options, output) },
 	{ .name = NULL },
 };
 
-/* ---- what ---- */
+/* ---- rows to export ---- */
 
 /* Owned by the caller. */
-static char *query(const struct bsv_input *input, const char *relation)
+static char *rows_sql(const struct bsv_input *input, const char *relation)
 {
 	if (!relation || !strcmp(relation, "execution"))
 		return bsv_text("%sSELECT * FROM picked ORDER BY id", input->with);
@@ -96,7 +97,7 @@ static char *query(const struct bsv_input *input, const char *relation)
 	return bsv_text("SELECT * FROM %s", relation);
 }
 
-static int check(const struct bsv_input *input, const char *relation, struct bsa_err *err)
+static int check_relation(const struct bsv_input *input, const char *relation, struct bsa_err *err)
 {
 	int r = relation ? bsv_relation_check(input->db, relation, err) : 0;
 
@@ -104,11 +105,10 @@ static int check(const struct bsv_input *input, const char *relation, struct bsa
 	    bsv_relation_has(input->db, relation, "execution_id"))
 		return r;
 	return bsa_fail(err, BSA_E_USAGE,
-	                "--where, --from and --to choose executions, and a row of %s does not say of which one it is",
-	                relation);
+	                "--where, --from and --to pick executions, but rows of %s have no execution_id", relation);
 }
 
-static int print(void *ctx, FILE *to, struct bsa_err *err)
+static int print_rows(void *ctx, FILE *to, struct bsa_err *err)
 {
 	bsv_answer_to(ctx, to);
 	return bsv_answer_print(ctx, false, err);
@@ -119,7 +119,7 @@ static int print(void *ctx, FILE *to, struct bsa_err *err)
 struct traced {
 	struct bsv_input *input;
 	struct bsv_trace_asked asked;
-	const char *name; /* of the file */
+	const char *name; /* name of the file, for errors */
 };
 
 static int write_trace(void *ctx, FILE *to, struct bsa_err *err)
@@ -133,27 +133,27 @@ static int write_trace(void *ctx, FILE *to, struct bsa_err *err)
 	return r < 0 ? bsa_fail(err, r, "%s", why.text) : 0;
 }
 
-/* What is said of rows says nothing of a trace, and the other way round. */
+/* Refuse options for rows with a trace, and options for a trace with rows. */
 static int check_target(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 
 	if (o->to != TO_PERFETTO && o->to != TO_CHROME && (o->detail || o->compress))
-		return bsa_fail(err, BSA_E_USAGE, "--%s is about a trace: add --to perfetto",
+		return bsa_fail(err, BSA_E_USAGE, "--%s needs a trace: add --to perfetto",
 		                o->detail ? "detail" : "compress");
 	if (o->to == TO_ROWS)
 		return 0;
 	if (o->relation || o->format || o->csv_safe || call->asked.limit)
-		return bsa_fail(err, BSA_E_USAGE, "--%s is about rows: it does not go together with --to %s",
+		return bsa_fail(err, BSA_E_USAGE, "--%s applies to rows only; leave it out with --to %s",
 		                o->relation   ? "relation"
 		                : o->format   ? "format"
 		                : o->csv_safe ? "csv-safe"
 		                              : "limit",
 		                targets[o->to]);
 	if (o->compress && o->to != TO_PERFETTO)
-		return bsa_fail(err, BSA_E_USAGE, "--compress is about Perfetto's format; JSON is compressed by gzip");
+		return bsa_fail(err, BSA_E_USAGE, "--compress needs --to perfetto; compress JSON with gzip");
 	if (o->to == TO_PERFETTO && !o->output && isatty(STDOUT_FILENO))
-		return bsa_fail(err, BSA_E_USAGE, "a trace for Perfetto is binary: give -o FILE.pftrace");
+		return bsa_fail(err, BSA_E_USAGE, "a trace for Perfetto is binary: add -o FILE.pftrace");
 	return 0;
 }
 
@@ -204,7 +204,7 @@ static int write_metrics(void *ctx, FILE *to, struct bsa_err *err)
 	return 0;
 }
 
-static int collect(struct measured *m, struct bsa_err *err)
+static int metrics_collect(struct measured *m, struct bsa_err *err)
 {
 	struct bsv_buckets buckets;
 	int r = m->o->slo ? bsv_slo_read(&m->slo, m->o->slo, err) : 0;
@@ -212,19 +212,19 @@ static int collect(struct measured *m, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	if (!bsv_metrics_buckets(&buckets, &m->slo))
-		return bsa_fail(err, BSA_E_INPUT, "%s: more than %d buckets: too many different latencies", m->o->slo,
-		                BSV_BUCKETS_MAX);
+		return bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
+		                m->o->slo, BSV_BUCKETS_MAX);
 	if (!m->input)
 		return 0;
 	m->metrics = bsv_metrics_new(&buckets);
 	return m->metrics ? bsv_metrics_of_database(m->metrics, m->input, err) : bsv_no_memory(err);
 }
 
-/* @input: NULL for rules and dashboards, which no recording is behind. */
+/* @input is NULL for rules and dashboards, which need no recording. */
 static int export_metrics(struct bsv_input *input, const struct options *o, struct bsa_err *err)
 {
 	__attribute__((cleanup(measured_fini))) struct measured m = { .input = input, .o = o };
-	int r = collect(&m, err);
+	int r = metrics_collect(&m, err);
 
 	if (r < 0)
 		return r;
@@ -241,15 +241,15 @@ static int check_metrics(const struct bsv_call *call, struct bsa_err *err)
 	const struct options *o = call->options;
 
 	if (o->slo && (o->to < TO_OPENMETRICS || o->to == TO_GRAFANA))
-		return bsa_fail(err, BSA_E_USAGE,
-		                "--slo is about metrics and rules: add --to openmetrics or --to rules");
+		return bsa_fail(err, BSA_E_USAGE, "--slo needs metrics or rules: add --to openmetrics or --to rules");
 	if (o->scale && o->to != TO_RULES)
-		return bsa_fail(err, BSA_E_USAGE, "--scale is about rules: add --to rules");
+		return bsa_fail(err, BSA_E_USAGE, "--scale needs rules: add --to rules");
 	if (o->to == TO_RULES && !o->slo)
-		return bsa_fail(err, BSA_E_USAGE, "--to rules needs --slo FILE: the rules that Prometheus is to watch");
+		return bsa_fail(err, BSA_E_USAGE,
+		                "--to rules needs --slo FILE with the rules that Prometheus shall watch");
 	if (is_generated(o) &&
 	    (call->n_operands || call->asked.where || call->asked.from.given || call->asked.to.given))
-		return bsa_fail(err, BSA_E_USAGE, "--to %s is made without a recording: leave out %s", targets[o->to],
+		return bsa_fail(err, BSA_E_USAGE, "--to %s needs no recording: leave out %s", targets[o->to],
 		                call->n_operands ? "the input" : "--where, --from and --to TIME");
 	return 0;
 }
@@ -266,11 +266,11 @@ static int export_rows(const struct bsv_call *call, struct bsv_input *input, str
 	as.asked.format = forms[o->format];
 	as.asked.csv_safe = o->csv_safe;
 	a = bsv_answer_new(&as, input);
-	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, query(input, o->relation));
-	return o->output ? bsv_output_write(o->output, print, a, err) : bsv_answer_print(a, false, err);
+	bsv_answer_sql(a, o->relation ? o->relation : "execution", NULL, rows_sql(input, o->relation));
+	return o->output ? bsv_output_write(o->output, print_rows, a, err) : bsv_answer_print(a, false, err);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int export_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	bsv_scoped_input input = { 0 };
@@ -283,9 +283,9 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = bsv_input_open(&input, call->operands[0], call, err);
 	if (r >= 0)
-		r = check(&input, o->relation, err);
+		r = check_relation(&input, o->relation, err);
 	if (r >= 0 && o->output && bsv_output_is(o->output, input.path))
-		r = bsa_fail(err, BSA_E_USAGE, "-o %s would replace what is to be exported", o->output);
+		r = bsa_fail(err, BSA_E_USAGE, "-o %s would overwrite the input", o->output);
 	if (r < 0)
 		return r;
 	if (o->to == TO_ROWS)
@@ -302,11 +302,11 @@ const struct bsv_command bsv_export = {
 		    "  burstscope export --to rules --slo camera.slo -o bursts.rules.yml\n"
 		    "  burstscope export --format csv -o executions.csv bursts.db\n"
 		    "  burstscope export --relation wait --where \"miss IS NOT NULL\" | jq .rows[0]\n",
-	.more = "Times and durations of rows are in ns. -o writes FILE whole or not at all. Open FILE.pftrace in\n"
-		"ui.perfetto.dev, which reads it in the browser: it goes nowhere.\n",
+	.more = "Times and durations of rows are in ns. -o writes FILE completely or not at all. Open FILE.pftrace in\n"
+		"ui.perfetto.dev, which reads it in the browser and sends it nowhere.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
 	.asks = BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_ANY | BSV_ASK_LIMIT,
-	.run = run,
+	.run = export_run,
 };

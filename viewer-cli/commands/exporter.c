@@ -1,4 +1,4 @@
-/* exporter.c -- burstscope exporter: metrics of what the service does now, for Prometheus. */
+/* exporter.c -- burstscope exporter: serves metrics of the running service to Prometheus. */
 #include "command.h"
 #include "live/top.h"
 #include "metrics/generated.h"
@@ -8,7 +8,7 @@
 #define USUAL_PLACE "127.0.0.1:9464"
 
 static const int64_t settle =
-	50000000; /* ns: later than top, for nobody waits, and records may come late where many are written */
+	50000000; /* ns: longer than top's, because no user waits, and records may arrive late under load */
 
 struct options {
 	int detail;
@@ -20,12 +20,12 @@ static const struct bsv_option options[] = {
 	{ .name = "listen",
 	  .kind = BSV_TEXT,
 	  .argument = "ADDRESS:PORT",
-	  .says = "serve the metrics there: " USUAL_PLACE,
+	  .says = "serve the metrics at this address (default: " USUAL_PLACE ")",
 	  .offset = offsetof(struct options, listen) },
 	{ .name = "slo",
 	  .kind = BSV_TEXT,
 	  .argument = "FILE",
-	  .says = "have buckets that end at the latencies of its rules, see burstscope-slo(5)",
+	  .says = "use buckets that end at the latencies of these rules: burstscope-slo(5)",
 	  .offset = offsetof(struct options, slo) },
 	BSV_OPTION_DETAIL(struct options, bsv_details_compact, "as burstscope record has it, but compact by default"),
 	BSV_OPTION_BUFFER(struct options),
@@ -39,13 +39,13 @@ static int read_buckets(const char *slo_file, struct bsv_buckets *ret, struct bs
 	int r = slo_file ? bsv_slo_read(&slo, slo_file, err) : 0;
 
 	if (r >= 0 && !bsv_metrics_buckets(ret, &slo))
-		r = bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies: there are at most %d buckets",
+		r = bsa_fail(err, BSA_E_INPUT, "%s: too many different latencies; at most %d buckets are possible",
 		             slo_file, BSV_BUCKETS_MAX);
 	bsv_slo_fini(&slo);
 	return r;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int exporter_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	struct bsv_top_options wanted = {
@@ -66,25 +66,22 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_exporter = {
 	.name = "exporter",
 	.operands = "[SESSION]",
-	.says = "serve metrics of what happens now to Prometheus",
+	.says = "serve metrics of the running service to Prometheus",
 	.examples = "  burstscope exporter\n"
 		    "  burstscope exporter --listen 127.0.0.1:9000 --slo camera.slo\n"
 		    "  curl http://127.0.0.1:9464/metrics\n",
-	.more = "The metrics of burstscope export --to openmetrics (docs/metrics.md), counted while the service works, "
-		"until it is\n"
-		"stopped: counters begin with 0. A missed deadline counts for the cause that is found at once, by what "
-		"was typical until\n"
-		"then. /metrics has them in OpenMetrics or in the older text format, whichever the client asks for; "
-		"/healthz is 200 while\n"
-		"it records, and 503 while it cannot.\n"
-		"Whoever reaches the port reads what apps and models are called: addresses other than this machine's "
-		"own are warned of.\n"
-		"Without SESSION it records into a ring of files in memory, which are gone in the end; SESSION is one "
-		"of LTTng's that\n"
-		"runs already, and the exporter ends when that does. The status is 0, or 5 where it cannot begin or "
-		"listen.\n",
+	.more = "The metrics are those of burstscope export --to openmetrics (docs/metrics.md), counted from 0 while\n"
+		"the exporter runs. A missed deadline counts for the cause found at once, by the times that were\n"
+		"typical until then. /metrics has OpenMetrics or the older text format, as the client asks; /healthz\n"
+		"is 200 while the exporter records, and 503 while it cannot.\n"
+		"All clients that reach the port can read the names of apps and models: the exporter warns of an\n"
+		"address that other machines can reach.\n"
+		"Without SESSION the exporter records into a ring of files in memory, which it removes at its end.\n"
+		"SESSION is a running session of LTTng; the exporter ends when the session does. The status is 0, or "
+		"5\n"
+		"if the exporter cannot start or listen.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
-	.run = run,
+	.run = exporter_run,
 };

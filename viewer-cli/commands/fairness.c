@@ -1,4 +1,4 @@
-/* fairness.c -- burstscope fairness: what each app had of the lanes, and what it should have had. */
+/* fairness.c -- burstscope fairness: compares the share of the lanes that each app got with its fair share. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "audit/verdicts.h"
 #include "command.h"
 
-#define WINDOW_NS INT64_C(100000000) /* of app_lag */
+#define WINDOW_NS INT64_C(100000000) /* length of a window in app_lag */
 
 struct options {
 	struct bsv_quantity window, bound;
@@ -18,12 +18,12 @@ static const struct bsv_option options[] = {
 	{ .name = "window",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "how long a window is, for Jain's index: 100ms, or a multiple of it",
+	  .says = "length of a window for Jain's index: 100ms, or a multiple of it",
 	  .offset = offsetof(struct options, window) },
 	{ .name = "bound",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "judge how far an app was behind its share at most, and not how slow it was (see docs/figures.md, "
+	  .says = "judge by how far an app was behind its share, and not by how slow it was (see docs/figures.md, "
 	          "Verdicts)",
 	  .offset = offsetof(struct options, bound) },
 	{ .name = NULL },
@@ -36,12 +36,11 @@ static int read_window(const struct options *o, int64_t *ret, struct bsa_err *er
 	*ret = o->window.given ? o->window.value : WINDOW_NS;
 	if (*ret > 0 && *ret % WINDOW_NS == 0)
 		return 0;
-	return bsa_fail(err, BSA_E_USAGE,
-	                "--window %s: windows are made of those of 100 ms that were recorded; give a multiple of that",
+	return bsa_fail(err, BSA_E_USAGE, "--window %s: write a multiple of 100 ms, the length of the recorded windows",
 	                bsv_duration(text, *ret));
 }
 
-/* By windows, if only a part of the recording was asked for. */
+/* Shares are summed over windows if only a part of the recording was asked for. */
 static const char shares_of_all[] = "SELECT app_id, received_ns, entitled_ns, max_lag_ns, max_lag_at FROM app_share";
 static const char shares_of_windows[] =
 	"SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns, max(max(lag_ns), 0) AS "
@@ -65,9 +64,9 @@ static const char windows[] =
 	"\tFROM app_lag l LEFT JOIN app a ON a.id = l.app_id\n"
 	"\tWHERE l.window_began >= @from@ AND l.window_began <= @to@ - 100000000 GROUP BY 1, l.app_id";
 
-/* ---- what fair sharing would have given ---- */
+/* ---- comparison with ideal fair sharing ---- */
 
-static void put_pair(struct bsv_rows *rows, bool known, int64_t is, int64_t ideal)
+static void add_pair(struct bsv_rows *rows, bool known, int64_t is, int64_t ideal)
 {
 	if (known) {
 		bsv_rows_int(rows, is);
@@ -93,13 +92,13 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 		const struct bsa_shared *of = &f->apps[i].of;
 		double got = bsv_sharing_got(of);
 
-		if (!of->n && !of->work_ns) /* it was played beside the others */
+		if (!of->n && !of->work_ns) /* no work in the asked time: the app was replayed for the others only */
 			continue;
 		bsv_rows_text(rows, f->apps[i].name);
 		bsv_rows_int(rows, of->n);
-		put_pair(rows, of->n, of->mean_ns, of->ideal_mean_ns);
-		put_pair(rows, of->n, of->p95_ns, of->ideal_p95_ns);
-		put_pair(rows, true, of->work_ns, of->ideal_work_ns);
+		add_pair(rows, of->n, of->mean_ns, of->ideal_mean_ns);
+		add_pair(rows, of->n, of->p95_ns, of->ideal_p95_ns);
+		add_pair(rows, true, of->work_ns, of->ideal_work_ns);
 		if (got == got)
 			bsv_rows_real(rows, round(1000 * got) / 10);
 		else
@@ -111,7 +110,7 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 
 /* ---- parts ---- */
 
-static void parts(struct bsv_auditing *a, const char *window, char *shares, char *cut)
+static void add_share_parts(struct bsv_auditing *a, const char *window, char *shares, char *cut)
 {
 	const struct bsv_hole of_apps[] = { { "shares", shares },
 		                            { "slow", a->input.picks ? slow_of_picked : slow_of_all },
@@ -120,39 +119,42 @@ static void parts(struct bsv_auditing *a, const char *window, char *shares, char
 		                             { NULL, NULL } };
 	const struct bsv_hole of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
 
-	bsv_audit_part(a, "apps", "what each app had of the lanes", bsv_sql_fairness_apps, of_apps);
-	bsv_audit_part(a, "jain", "how even that was, by windows", bsv_sql_fairness_jain, of_windows);
-	bsv_audit_part(a, "interference", "who waited for a lane that somebody else had", bsv_sql_fairness_interference,
+	bsv_audit_part(a, "apps", "lane time by app", bsv_sql_fairness_apps, of_apps);
+	bsv_audit_part(a, "jain", "fairness over time, by window", bsv_sql_fairness_jain, of_windows);
+	bsv_audit_part(a, "interference", "waits for a lane, by app and holder", bsv_sql_fairness_interference,
 	               of_pairs);
-	bsv_audit_hidden(a, "windows", "window by window", bsv_sql_fairness_windows, of_windows);
+	bsv_audit_hidden(a, "windows", "lane time by window and app", bsv_sql_fairness_windows, of_windows);
 }
 
-static void fill_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sharing, int64_t window_ns)
+static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sharing, int64_t window_ns)
 {
 	bool timed = a->input.from != INT64_MIN || a->input.to != INT64_MAX;
 	const char *window = bsv_audit_text(a, "%" PRId64, window_ns);
 	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
 
-	bsv_answer_rows(a->answer, "sharing",
-	                "how long executions took from ready to done, and would have under fair sharing",
+	bsv_answer_rows(a->answer, "sharing", "response times and work by app, real and under fair sharing",
 	                sharing_rows(sharing));
-	parts(a, window, bsv_audit_keep(a, bsv_audit_fill(&a->input, timed ? shares_of_windows : shares_of_all, NULL)),
-	      bsv_audit_keep(a, bsv_audit_fill(&a->input, windows, hole)));
-	bsv_answer_note(a->answer, "Fair: the same arrivals, replayed by the policy fair. Work: an execution was ready "
-	                           "or on a lane; got: fair work over "
-	                           "work. See docs/figures.md, Verdicts.");
-	if (timed)
-		bsv_answer_note(a->answer,
-		                "Shares and lags are of the windows of 100 ms that lie between --from and --to.");
+	add_share_parts(a, window,
+	                bsv_audit_keep(a, bsv_audit_fill(&a->input, timed ? shares_of_windows : shares_of_all, NULL)),
+	                bsv_audit_keep(a, bsv_audit_fill(&a->input, windows, hole)));
 	bsv_answer_note(
 		a->answer,
-		"Behind at most: what an app was entitled to and did not have since it last had nothing to run.");
-	bsv_answer_note(a->answer, "Jain's index is 1 where all have the same share of what they are entitled to, and "
-	                           "1/n where one of n apps has "
-	                           "everything; see also --part windows");
+		"Fair: the same arrivals, replayed under the policy fair. Work: the time for which an execution was "
+		"ready or on a lane; got: fair work over "
+		"work. See docs/figures.md, Verdicts.");
+	if (timed)
+		bsv_answer_note(a->answer,
+		                "Shares and lags cover the windows of 100 ms that lie between --from and --to.");
+	bsv_answer_note(
+		a->answer,
+		"Behind at most: the lane time that an app was entitled to and did not get since it was last idle.");
+	bsv_answer_note(a->answer,
+	                "Jain's index is 1 if all apps got the same part of their fair share, and 1/n if one of "
+	                "n apps got "
+	                "everything; see also --part windows");
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int fairness_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const struct bsv_bounds bounds = { .lag = o->bound };
@@ -172,7 +174,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		bsv_judge_sharing(&judgement, &sharing, &a.input);
 	if (r < 0)
 		return r;
-	fill_parts(&a, &sharing, window_ns);
+	add_parts(&a, &sharing, window_ns);
 	bsv_audit_verdicts(&a, &judgement);
 	return bsv_answer_print(a.answer, false, err);
 }
@@ -180,18 +182,17 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_fairness = {
 	.name = "fairness",
 	.operands = "[INPUT]",
-	.says = "what each app had of the lanes, and what it should have had",
+	.says = "share of the lanes that each app got, and its fair share",
 	.examples = "  burstscope fairness\n"
 		    "  burstscope fairness --verdict --bound 5ms recording.db && echo fair\n"
 		    "  burstscope fairness --window 1s --from 10s --to 20s\n",
-	.more = "Parts: sharing, apps, jain, interference, windows. The verdict passes if no app was much slower, or "
-		"got much less, than under fair\n"
-		"sharing of the same arrivals; with --bound, if none was further behind its share than that: see "
-		"docs/figures.md, Verdicts.\n",
+	.more = "Parts: sharing, apps, jain, interference, windows. The verdict passes if no app was much slower, or\n"
+		"got much less, than under fair sharing of the same arrivals; with --bound, if no app was further\n"
+		"behind its share than that: see docs/figures.md, Verdicts.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
-	.run = run,
+	.run = fairness_run,
 };

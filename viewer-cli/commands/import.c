@@ -1,4 +1,4 @@
-/* import.c -- burstscope import: traces in, a database out. */
+/* import.c -- burstscope import: imports traces into a database. */
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -20,29 +20,29 @@ static const struct bsv_option options[] = {
 	  .letter = 'o',
 	  .kind = BSV_TEXT,
 	  .argument = "DB",
-	  .says = "the database; otherwise NAME.db beside the trace NAME",
+	  .says = "path of the database (default: NAME.db beside the trace NAME)",
 	  .offset = offsetof(struct options, output) },
 	{ .name = "append",
-	  .says = "add to the database that is there, instead of replacing it",
+	  .says = "add to an existing database, and do not replace it",
 	  .offset = offsetof(struct options, append) },
 	{ .name = "keep-operations",
-	  .says = "keep each operation of queues, slots and models, too",
+	  .says = "also keep each operation of queues, slots and models",
 	  .offset = offsetof(struct options, keep_operations) },
 	{ .name = "service-user",
 	  .kind = BSV_TEXT,
 	  .argument = "USER",
-	  .says = "who runs the service, a name or a uid: events of a service count from nobody else",
+	  .says = "user that runs the service, a name or a uid: service events of other users are left out",
 	  .offset = offsetof(struct options, service_user) },
 	{ .name = "threads",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
-	  .says = "that read; 0, the default: as many as pay",
+	  .says = "number of threads that read; 0, the default: chosen automatically",
 	  .offset = offsetof(struct options, threads),
 	  .most = MOST_THREADS },
 	{ .name = NULL },
 };
 
-/* A number, or a name that this machine knows. */
+/* A number, or the name of a user of this machine. */
 static int read_user(const char *text, uint32_t *ret, struct bsa_err *err)
 {
 	const struct passwd *user;
@@ -57,13 +57,12 @@ static int read_user(const char *text, uint32_t *ret, struct bsa_err *err)
 	}
 	user = getpwnam(text);
 	if (!user)
-		return bsa_fail(err, BSA_E_USAGE, "--service-user %s: this machine has no such user; write a uid",
-		                text);
+		return bsa_fail(err, BSA_E_USAGE, "--service-user %s: no such user on this machine; write a uid", text);
 	*ret = user->pw_uid;
 	return 0;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int import_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	struct bsa_import_options import = {
@@ -96,16 +95,16 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_import = {
 	.name = "import",
 	.operands = "TRACE...",
-	.says = "put traces into a database",
+	.says = "import traces into a database",
 	.examples = "  burstscope import bursts                  bursts.db, beside the trace\n"
 		    "  burstscope import -o all.db host1 host2   two traces, one database\n"
 		    "  burstscope import --append -o all.db third\n",
-	.more = "TRACE is a directory that LTTng recorded, or one with such directories below it. The database appears "
-		"when it\n"
-		"is whole; Ctrl-C leaves everything as it was before.\n",
+	.more = "TRACE is a directory that LTTng recorded, or a directory above such directories. The database "
+		"appears\n"
+		"when it is complete; after Ctrl-C everything is as it was before.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 1,
 	.max = MOST_TRACES,
-	.run = run,
+	.run = import_run,
 };

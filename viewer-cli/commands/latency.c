@@ -1,4 +1,4 @@
-/* latency.c -- burstscope latency: how long executions took, and which phase of them. */
+/* latency.c -- burstscope latency: how long executions took, and in which phase. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +11,16 @@
 #include "render/render.h"
 
 enum {
-	FEW_GROUPS = 4,      /* have a histogram unasked, */
-	FEW_SAMPLES = 50000, /* if they can be looked at in no time */
-	MOST_ROWS = 20,      /* of a histogram of a group, for people */
-	MANY_GROUPS = 12,    /* whose phases are too much to read */
+	FEW_GROUPS = 4,      /* so few groups get a histogram by default, */
+	FEW_SAMPLES = 50000, /* if they have so few samples that reading these takes no time */
+	MOST_ROWS = 20,      /* most rows of a group's histogram, for people */
+	MANY_GROUPS = 12,    /* more groups: the table of phases is too long to read */
 };
 
 static const char *const phases[] = { "e2e", "overhead",  "prepare", "send",   "decode", "fence",  "slots", "queue",
 	                              "run", "preempted", "reply",   "return", "finish", "signal", NULL };
 
-/* Of execution p; of a phase that is no column. */
+/* The overhead of execution p, which no column stores. */
 #define OVERHEAD                                                                                                       \
 	"CASE WHEN p.redo_ns <= p.run_ns AND p.run_ns - p.redo_ns <= p.e2e_ns THEN p.e2e_ns - (p.run_ns - p.redo_ns) " \
 	"END"
@@ -35,22 +35,20 @@ static const struct bsv_option options[] = {
 	{ .name = "by",
 	  .kind = BSV_TEXT,
 	  .argument = "app,model,priority,path,burst",
-	  .says = "what executions have in common that are counted together, with commas between; without: "
-	          "app,model,path",
+	  .says = "group executions by these, separated by commas (default: "
+	          "app,model,path)",
 	  .offset = offsetof(struct options, by) },
 	{ .name = "phase",
 	  .kind = BSV_CHOICE,
 	  .argument = "PHASE",
-	  .says = "of one phase, or overhead, rather than from end to end (e2e)",
+	  .says = "show this phase, or overhead, and not the time from end to end (e2e)",
 	  .offset = offsetof(struct options, phase),
 	  .choices = phases },
-	{ .name = "histogram",
-	  .says = "how many took how long, for all groups",
-	  .offset = offsetof(struct options, histogram) },
+	{ .name = "histogram", .says = "show histograms of all groups", .offset = offsetof(struct options, histogram) },
 	{ .name = NULL },
 };
 
-/* What has to outlive the answer. */
+/* Data that must outlive the answer. */
 struct latency {
 	struct bsv_input input;
 	struct bsv_groups groups;
@@ -60,7 +58,7 @@ struct latency {
 	const struct bsv_call *call;
 	const char *phase;
 	char *value, *title;
-	bool people; /* read it: rows are dressed */
+	bool people; /* whether the output is for people: rows are dressed */
 	struct bsv_screen screen;
 };
 
@@ -74,22 +72,22 @@ static void latency_fini(struct latency *l)
 	bsv_input_close(&l->input);
 }
 
-/* Is @part read by people? What is not shown is not worth its while. */
-static bool read_by_people(const struct latency *l, const char *part)
+/* Is @part shown to people? A part that is not shown need not be dressed. */
+static bool is_for_people(const struct latency *l, const char *part)
 {
 	return l->people && (!l->call->asked.part || !strcmp(l->call->asked.part, part));
 }
 
-static bool asked_for(const struct latency *l, const char *part)
+static bool is_asked(const struct latency *l, const char *part)
 {
 	return l->call->asked.part && !strcmp(l->call->asked.part, part);
 }
 
-/* A table of nothing is only shown to who asks for it. @rows is taken. */
-static void add_if_any(struct latency *l, const char *name, const char *title, struct bsv_rows *rows,
-                       struct bsa_err *err)
+/* An empty table is shown only where --part names it. @rows is owned here. */
+static void add_nonempty(struct latency *l, const char *name, const char *title, struct bsv_rows *rows,
+                         struct bsa_err *err)
 {
-	if (asked_for(l, name) || bsv_rows_peek(rows, err) > 0)
+	if (is_asked(l, name) || bsv_rows_peek(rows, err) > 0)
 		bsv_answer_rows(l->answer, name, title, rows);
 	else
 		bsv_rows_free(rows);
@@ -97,33 +95,33 @@ static void add_if_any(struct latency *l, const char *name, const char *title, s
 
 static int add_phases(struct latency *l, struct bsa_err *err)
 {
-	static const char title[] = "what the time went into";
+	static const char title[] = "time by phase";
 	char *sql = bsv_groups_sql(&l->groups, &l->input, bsv_sql_phases_stored, bsv_sql_phases_picked, "", "");
 	struct bsv_rows *rows;
 	int r;
 
-	if (!read_by_people(l, "phases")) {
+	if (!is_for_people(l, "phases")) {
 		bsv_answer_sql(l->answer, "phases", title, sql);
 		return 0;
 	}
 	r = bsv_dressed_shares(&rows, &l->shares, l->input.db, sql, l->groups.keys, 1, &l->screen, err);
 	free(sql);
 	if (r >= 0)
-		add_if_any(l, "phases", title, rows, err);
+		add_nonempty(l, "phases", title, rows, err);
 	return r;
 }
 
 static int add_histogram(struct latency *l, struct bsa_err *err)
 {
-	static const char title[] = "how many took how long";
+	static const char title[] = "histogram of latencies";
 	struct bsv_groups groups = l->groups;
 	struct bsv_rows *rows;
 	char *sql;
 	int r;
 
-	groups.stored = false; /* single executions are not in phase_stat */
+	groups.stored = false; /* phase_stat has no single executions */
 	sql = bsv_groups_sql(&groups, &l->input, NULL, bsv_sql_histogram, l->phase, l->value);
-	if (!read_by_people(l, "histogram")) {
+	if (!is_for_people(l, "histogram")) {
 		bsv_answer_sql(l->answer, "histogram", title, sql);
 		return 0;
 	}
@@ -131,22 +129,21 @@ static int add_histogram(struct latency *l, struct bsa_err *err)
 	free(sql);
 	if (r < 0)
 		return r;
-	add_if_any(l, "histogram", title, rows, err);
+	add_nonempty(l, "histogram", title, rows, err);
 	return 0;
 }
 
-/* Whether there is a table of phases. */
+/* Is there a table of phases? */
 static bool has_phases(struct latency *l)
 {
 	const struct options *o = l->call->options;
 
 	if (o->phase)
 		return false;
-	if (!l->people || asked_for(l, "phases") ||
+	if (!l->people || is_asked(l, "phases") ||
 	    (l->groups.n <= MANY_GROUPS && !(l->groups.by & BSV_BY_BURST) && !l->taken.slow))
 		return true;
-	bsv_answer_note(l->answer, "what the time went into, of so many %s: --part phases",
-	                l->taken.slow ? "executions" : "groups");
+	bsv_answer_note(l->answer, "for phases of so many %s: --part phases", l->taken.slow ? "executions" : "groups");
 	return false;
 }
 
@@ -162,7 +159,7 @@ static int add_parts(struct latency *l, struct bsa_err *err)
 	if (r >= 0 && has_phases(l))
 		r = add_phases(l, err);
 	if (r >= 0 &&
-	    (o->histogram || asked_for(l, "histogram") ||
+	    (o->histogram || is_asked(l, "histogram") ||
 	     (l->groups.n <= FEW_GROUPS && l->groups.answered <= FEW_SAMPLES && !(l->groups.by & BSV_BY_BURST))))
 		r = add_histogram(l, err);
 	if (r >= 0)
@@ -170,7 +167,7 @@ static int add_parts(struct latency *l, struct bsa_err *err)
 	return r;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int latency_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	__attribute__((cleanup(latency_fini))) struct latency l = { .call = call, .phase = phases[o->phase] };
@@ -194,18 +191,18 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_latency = {
 	.name = "latency",
 	.operands = "[INPUT]",
-	.says = "how long executions took, from end to end and by phase: percentiles, and how many took how long",
+	.says = "latency from end to end and by phase: percentiles and histograms",
 	.examples = "  burstscope latency\n"
 		    "  burstscope latency --by app,priority bursts.db\n"
 		    "  burstscope latency --phase queue --histogram --where \"app = 'camera'\"\n",
-	.more = "Percentiles are exact, over executions that are complete and were answered; cold executions of a "
-		"burst are never in one\n"
-		"with warm ones. Phases: prepare, send, decode, fence, slots, queue, run, preempted, reply, return, "
-		"finish, signal.\n",
+	.more = "Percentiles are exact, over executions that are complete and were answered; cold and warm executions "
+		"of\n"
+		"a burst are in different groups. Phases: prepare, send, decode, fence, slots, queue, run, preempted,\n"
+		"reply, return, finish, signal.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
-	.run = run,
+	.run = latency_run,
 };

@@ -3,8 +3,8 @@
 #include "audit/audit.h"
 #include "command.h"
 
-/* Is there any row of it? */
-static int is_any(const struct bsv_auditing *a, const char *template, bool *ret, struct bsa_err *err)
+/* Does the query return any row? */
+static int has_rows(const struct bsv_auditing *a, const char *template, bool *ret, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_audit_row(&rows, &a->input, template, NULL, err);
@@ -13,11 +13,12 @@ static int is_any(const struct bsv_auditing *a, const char *template, bool *ret,
 	return r;
 }
 
-/* Most recordings have none: then it is not shown as a table. */
-static int part(struct bsv_auditing *a, const char *name, const char *title, const char *template, struct bsa_err *err)
+/* Most recordings have no such rows: then a table does not show the part. */
+static int add_optional_part(struct bsv_auditing *a, const char *name, const char *title, const char *template,
+                             struct bsa_err *err)
 {
 	bool any;
-	int r = is_any(a, template, &any, err);
+	int r = has_rows(a, template, &any, err);
 
 	bsv_audit_part(a, name, title, template, NULL);
 	if (!any)
@@ -25,7 +26,7 @@ static int part(struct bsv_auditing *a, const char *name, const char *title, con
 	return r;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int memory_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	cleanup_auditing a = { 0 };
 	int r = bsv_auditing_open(&a, call, err);
@@ -34,29 +35,28 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	all = !a.input.picks;
-	bsv_audit_part(&a, "pools", "pools that were mapped", all ? bsv_sql_memory_pools_stored : bsv_sql_memory_pools,
+	bsv_audit_part(&a, "pools", "mapped pools", all ? bsv_sql_memory_pools_stored : bsv_sql_memory_pools, NULL);
+	bsv_audit_part(&a, "peak", "peak of mapped memory", all ? bsv_sql_memory_peak_stored : bsv_sql_memory_peak,
 	               NULL);
-	bsv_audit_part(&a, "peak", "the most that was mapped at a time",
-	               all ? bsv_sql_memory_peak_stored : bsv_sql_memory_peak, NULL);
-	r = part(&a, "buffers", "buffers that the driver keeps", bsv_sql_memory_buffers, err);
+	r = add_optional_part(&a, "buffers", "buffers kept by the driver", bsv_sql_memory_buffers, err);
 	if (r >= 0)
-		r = part(&a, "rejects", "uses of them that the rules forbid", bsv_sql_memory_rejects, err);
+		r = add_optional_part(&a, "rejects", "forbidden uses of buffers", bsv_sql_memory_rejects, err);
 	if (r >= 0)
-		r = part(&a, "exhausted", "more was asked for than there is", bsv_sql_memory_exhausted, err);
+		r = add_optional_part(&a, "exhausted", "requests beyond the limit of memory", bsv_sql_memory_exhausted,
+		                      err);
 	return r < 0 ? r : bsv_answer_print(a.answer, false, err);
 }
 
 const struct bsv_command bsv_memory = {
 	.name = "memory",
 	.operands = "[INPUT]",
-	.says = "pools that were mapped, and buffers that the driver kept",
+	.says = "mapped pools, and buffers kept by the driver",
 	.examples = "  burstscope memory\n"
 		    "  burstscope memory --from 2s --part pools recording.db\n",
-	.more = "Parts: pools, peak, buffers, rejects, exhausted. Pools of owner exec were mapped for one execution, "
-		"those of owner stream for the slots\n"
-		"of a burst; the longer they live, the less they cost.\n",
+	.more = "Parts: pools, peak, buffers, rejects, exhausted. Pools of owner exec were mapped for one execution,\n"
+		"those of owner stream for the slots of a burst; the longer a pool lives, the less it costs.\n",
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT,
-	.run = run,
+	.run = memory_run,
 };

@@ -21,19 +21,19 @@ static const struct bsv_option options[] = {
 	{ .name = "by",
 	  .kind = BSV_CHOICE,
 	  .argument = "cause|model|app",
-	  .says = "what the first table has a row for",
+	  .says = "group the first table by cause, model or app",
 	  .offset = offsetof(struct options, by),
 	  .choices = bys },
 	{ .name = NULL },
 };
 
-/* What is looked at for the first line, too. */
+/* Rows of three parts, which the headline needs, too. */
 struct found {
 	struct bsv_rows *causes, *culprits, *victims;
 };
 
-/* Of all victims: n_missed is behind n_deadlines, and n_unknown and n_unseen are last. */
-static struct bsv_missed add_up(struct bsv_rows *victims, size_t n_deadlines)
+/* Add up all victims. n_missed follows n_deadlines; n_unknown and n_unseen are the last columns. */
+static struct bsv_missed victims_total(struct bsv_rows *victims, size_t n_deadlines)
 {
 	struct bsv_missed ret = { 0 };
 
@@ -46,8 +46,8 @@ static struct bsv_missed add_up(struct bsv_rows *victims, size_t n_deadlines)
 	return ret;
 }
 
-/* Who had the lanes in most of the misses of @cause; "" if that is nobody, or unknown. */
-static const char *culprit(struct bsv_auditing *a, struct bsv_rows *rows, const char *cause)
+/* The app that held the lanes in most misses of @cause; "": none, or unknown. */
+static const char *main_culprit(struct bsv_auditing *a, struct bsv_rows *rows, const char *cause)
 {
 	while (rows && bsv_rows_step(rows, NULL) > 0) {
 		const char *app = bsv_rows_cell(rows, 0).text, *model = bsv_rows_cell(rows, 1).text;
@@ -59,8 +59,8 @@ static const char *culprit(struct bsv_auditing *a, struct bsv_rows *rows, const 
 	return "";
 }
 
-/* "3 of 7 deadlines missed (42.9 %)"; where not all of that is known: "at least 3 of 9 executions missed a deadline". */
-static const char *how_many(struct bsv_auditing *a, const struct bsv_missed *t)
+/* "3 of 7 deadlines missed (42.9 %)", or, if some outcomes are unknown, "at least 3 of 9 deadlines were missed; ...". */
+static const char *misses_text(struct bsv_auditing *a, const struct bsv_missed *t)
 {
 	char percent[BSV_PERCENT_TEXT], missed[BSV_COUNT_MAX], all[BSV_COUNT_MAX];
 
@@ -77,7 +77,7 @@ static const char *how_many(struct bsv_auditing *a, const struct bsv_missed *t)
 static const char *headline(struct bsv_auditing *a, const struct bsv_missed *t, const struct found *found)
 {
 	char misses[BSV_COUNT_MAX];
-	const char *cause = "", *first = how_many(a, t);
+	const char *cause = "", *first = misses_text(a, t);
 
 	if (!t->deadlines && !t->unknown)
 		return "no execution had a deadline";
@@ -85,13 +85,13 @@ static const char *headline(struct bsv_auditing *a, const struct bsv_missed *t, 
 		return first;
 	if (found->causes && bsv_rows_step(found->causes, NULL) > 0)
 		cause = bsv_rows_cell(found->causes, 0).text;
-	cause = cause ? cause : ""; /* a number that has no name here */
+	cause = cause ? cause : ""; /* NULL: a cause that this version does not know */
 	return bsv_audit_text(a, "%s; %s of them %s: %s%s", first ? first : "",
 	                      *cause ? bsv_count(misses, (uint64_t)bsv_rows_get(found->causes, 1, 0)) : "none", cause,
-	                      bsv_cause_says(cause), culprit(a, found->culprits, cause));
+	                      bsv_cause_says(cause), main_culprit(a, found->culprits, cause));
 }
 
-/* Executions by what they are, and how many: stored, or counted. */
+/* Executions by kind with their number: from the stored counts, or counted one by one. */
 static const char kinds_of_all[] =
 	"SELECT app_id, model, priority, status, miss, n, deadlines, 0 AS unknown, 0 AS unseen FROM execution_count";
 static const char kinds_of_picked[] =
@@ -101,15 +101,15 @@ static const char kinds_of_picked[] =
 	"picked p WHERE path IS NOT 'prepare'";
 static const char who_had_deadlines[] = " AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)";
 
-/* Causes, or culprits, added up: stored, or from the causes of each miss. */
+/* The holes of the queries. Causes and culprits come from stored sums, or from the causes of each picked miss. */
 enum { VICTIMS_HOLES = 8 };
 
 struct questions {
 	struct bsv_hole causes[2], culprits[2], kinds[2], worst[2], victims[VICTIMS_HOLES];
 };
 
-/* By app and model, or by app alone. */
-static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, const char *why, bool models)
+/* Fill the holes for victims by app and model, or by app alone. */
+static void victims_holes(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, const char *why, bool models)
 {
 	const struct bsv_hole by_model[VICTIMS_HOLES] = {
 		{ "kinds", kinds },
@@ -129,8 +129,8 @@ static void ask_victims(struct bsv_hole ret[VICTIMS_HOLES], const char *kinds, c
 	memcpy(ret, models ? by_model : by_app, sizeof(by_model));
 }
 
-/* @sql with the conditions that it is not known whether an execution had a deadline, and whether it met it. */
-static const char *with_unknown(struct bsv_auditing *a, const char *sql)
+/* Fill @sql with the conditions for an unknown deadline and an unknown outcome. */
+static const char *fill_unknown(struct bsv_auditing *a, const char *sql)
 {
 	bsv_scoped_text *unseen = bsv_audit_outcome_unknown(&a->input);
 	const struct bsv_hole holes[] = { { "unknown", bsv_sql_deadline_unknown },
@@ -140,15 +140,15 @@ static const char *with_unknown(struct bsv_auditing *a, const char *sql)
 	return bsv_audit_keep(a, sql && unseen ? bsv_fill(sql, holes) : NULL);
 }
 
-static struct questions ask(struct bsv_auditing *a, enum by by)
+static struct questions questions_make(struct bsv_auditing *a, enum by by)
 {
 	bool some = a->input.picks, each = some || a->input.unsure_deadlines || a->input.unsure_outcomes;
-	const char *picked = with_unknown(a, kinds_of_picked);
+	const char *picked = fill_unknown(a, kinds_of_picked);
 	const char *causes = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_miss_stat_picked)
 	                          : "stats AS (SELECT * FROM miss_stat)";
 	const char *culprits = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_culprit_stat_picked)
 	                            : "stats AS (SELECT * FROM culprit_stat)";
-	const char *had = each ? bsv_audit_text(a, "%s%s", picked, with_unknown(a, who_had_deadlines)) : kinds_of_all;
+	const char *had = each ? bsv_audit_text(a, "%s%s", picked, fill_unknown(a, who_had_deadlines)) : kinds_of_all;
 	struct questions ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
@@ -159,83 +159,81 @@ static struct questions ask(struct bsv_auditing *a, enum by by)
 		                         { NULL, NULL } };
 	const char *why = bsv_audit_keep(a, bsv_fill(some ? bsv_sql_misses_why_picked : bsv_sql_misses_why, keys));
 
-	ask_victims(ret.victims, had, why, by != BY_APP);
+	victims_holes(ret.victims, had, why, by != BY_APP);
 	return ret;
 }
 
-/* A table that nobody needs to see if nothing was missed. */
-static void if_missed(struct bsv_auditing *a, const struct bsv_missed *t)
+/* Hide the latest part if no deadline was missed. */
+static void hide_unless_missed(struct bsv_auditing *a, const struct bsv_missed *t)
 {
 	if (!t->missed)
 		bsv_answer_hide(a->answer);
 }
 
-/* @rows is taken. NULL: it has none. */
-static struct bsv_rows *if_any(struct bsv_rows *rows)
+/* Free @rows and return NULL if there are no rows. */
+static struct bsv_rows *rows_or_null(struct bsv_rows *rows)
 {
 	return rows && bsv_rows_step(rows, NULL) > 0 ? rows : bsv_rows_free(rows);
 }
 
-static struct bsv_missed parts(struct bsv_auditing *a, enum by by, const struct questions *q)
+static struct bsv_missed add_parts(struct bsv_auditing *a, enum by by, const struct questions *q)
 {
 	const struct found found = { bsv_audit_rows(a, bsv_sql_misses_causes, q->causes),
 		                     bsv_audit_rows(a, bsv_sql_misses_culprits, q->culprits),
 		                     bsv_audit_rows(a, bsv_sql_misses_victims, q->victims) };
-	const struct bsv_missed totals = add_up(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
-	struct bsv_rows *without = if_any(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
+	const struct bsv_missed totals = victims_total(found.victims, by == BY_APP ? 1 : 3), *t = &totals;
+	struct bsv_rows *without = rows_or_null(bsv_audit_rows(a, bsv_sql_misses_without, NULL));
 	const char *first = headline(a, t, &found);
 
 	if (by == BY_CAUSE)
 		bsv_audit_part_of(a, "causes", first, bsv_sql_misses_causes, q->causes, found.causes);
-	bsv_audit_part_of(a, by == BY_APP ? "apps" : "models", by == BY_CAUSE ? "whose deadlines" : first,
+	bsv_audit_part_of(a, by == BY_APP ? "apps" : "models", by == BY_CAUSE ? "deadlines by app and model" : first,
 	                  bsv_sql_misses_victims, q->victims, found.victims);
 	if (by == BY_CAUSE && !t->deadlines && !t->unknown)
 		bsv_answer_hide(a->answer);
-	bsv_audit_part_of(a, "culprits", "who made them be missed", bsv_sql_misses_culprits, q->culprits,
-	                  found.culprits);
-	if_missed(a, t);
+	bsv_audit_part_of(a, "culprits", "misses by culprit", bsv_sql_misses_culprits, q->culprits, found.culprits);
+	hide_unless_missed(a, t);
 	if (without)
-		bsv_audit_part_of(a, "without", "replayed without them; model empty: without the app altogether",
+		bsv_audit_part_of(a, "without", "replays without a culprit; model empty: without the whole app",
 		                  bsv_sql_misses_without, NULL, without);
-	bsv_audit_part(a, "worst", "the worst; last those whose deadline had passed before they were submitted",
+	bsv_audit_part(a, "worst", "latest misses; executions submitted after their deadline are last",
 	               bsv_sql_misses_worst, q->worst);
-	if_missed(a, t);
+	hide_unless_missed(a, t);
 	if (by != BY_CAUSE) {
-		bsv_audit_part_of(a, "causes", "by cause", bsv_sql_misses_causes, q->causes, found.causes);
+		bsv_audit_part_of(a, "causes", "misses by cause", bsv_sql_misses_causes, q->causes, found.causes);
 		bsv_answer_hide(a->answer);
 	}
-	bsv_audit_hidden(a, "ledgers", "both ledgers of all misses", bsv_sql_misses_ledger, q->causes);
+	bsv_audit_hidden(a, "ledgers", "late and budget ledgers of all misses", bsv_sql_misses_ledger, q->causes);
 	bsv_audit_hidden(a, "totals", NULL, bsv_sql_misses_total, q->kinds);
 	return totals;
 }
 
-/* Deadlines of preparing models; NULL: there were none. Conditions on executions pick none of them. */
-static struct bsv_rows *preparations(struct bsv_auditing *a)
+/* Deadlines of preparing models; NULL: there were none. Not with conditions on executions, which pick no preparations. */
+static struct bsv_rows *preparation_rows(struct bsv_auditing *a)
 {
-	return a->input.picks ? NULL : if_any(bsv_audit_rows(a, bsv_sql_preparations, NULL));
+	return a->input.picks ? NULL : rows_or_null(bsv_audit_rows(a, bsv_sql_preparations, NULL));
 }
 
-static void notes(struct bsv_auditing *a, const struct bsv_missed *t)
+static void add_notes(struct bsv_auditing *a, const struct bsv_missed *t)
 {
 	if (!t->deadlines) {
 		bsv_answer_note(a->answer,
-		                "Deadlines that an app keeps to itself are not in the events: whether it met them it "
-		                "alone knows.");
+		                "The events contain only deadlines that an app passes to the service; others cannot be "
+		                "judged.");
 		return;
 	}
 	if (!t->missed)
 		return;
-	bsv_answer_note(
-		a->answer,
-		"misses: of which it is the primary cause; saved: misses that would not have been "
-		"without it, by replay; unsure: misses of which that cannot be told; lost: beyond what is typical, "
-		"added up over the misses, so "
-		"executions that waited at the same time count once each.");
-	bsv_answer_note(a->answer, "One of them in full: burstscope explain ID; where all the time went: burstscope "
+	bsv_answer_note(a->answer,
+	                "misses: number with this primary cause; saved: misses avoided without the cause, by "
+	                "replay; unsure: misses for which the replay cannot tell; lost: time beyond the typical one, "
+	                "added up over the misses, so "
+	                "executions that waited at the same time count once each.");
+	bsv_answer_note(a->answer, "One miss in detail: burstscope explain ID; all causes of lost time: burstscope "
 	                           "misses --part ledgers");
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int misses_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	cleanup_auditing a = { 0 };
@@ -246,16 +244,16 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 
 	if (r < 0)
 		return r;
-	prepared = preparations(&a);
+	prepared = preparation_rows(&a);
 	r = prepared ? 0 : bsv_input_needs_executions(&a.input, err);
 	if (r < 0)
 		return r;
-	questions = ask(&a, (enum by)o->by);
-	totals = parts(&a, (enum by)o->by, &questions);
+	questions = questions_make(&a, (enum by)o->by);
+	totals = add_parts(&a, (enum by)o->by, &questions);
 	if (prepared)
-		bsv_audit_part_of(&a, "preparations", "deadlines of preparing models", bsv_sql_preparations, NULL,
+		bsv_audit_part_of(&a, "preparations", "preparations with a deadline", bsv_sql_preparations, NULL,
 		                  prepared);
-	notes(&a, &totals);
+	add_notes(&a, &totals);
 	return bsv_answer_print(a.answer, false, err);
 }
 
@@ -267,19 +265,17 @@ const struct bsv_command bsv_misses = {
 		    "  burstscope misses --by app recording.db\n"
 		    "  burstscope misses --where \"app = 'camera'\" --from 2s --to 5s\n"
 		    "  burstscope misses --part worst --format csv >worst.csv\n",
-	.more = "Parts: causes, models (or apps), culprits, without, worst, ledgers, totals. Which cause costs most "
-		"deadlines "
-		"and which one\n"
-		"takes most time are two questions: misses and saved answer the first, lost the second.\n"
-		"Late: answered after the deadline; aborted: given up at it; given up before: foreseen. Persistent: to "
-		"try again is of no use.\n"
-		"Only deadlines that the service was told of are in a recording. Where models had to be prepared by a "
-		"deadline, there is also\n"
-		"the part preparations.\n",
+	.more = "Parts: causes, models (or apps), culprits, without, worst, ledgers, totals. The cause that costs "
+		"most\n"
+		"deadlines (misses, saved) need not be the cause that takes most time (lost).\n"
+		"Late: answered after the deadline; aborted: stopped at the deadline; foreseen: stopped before it.\n"
+		"Persistent: another try cannot succeed.\n"
+		"A recording contains only deadlines that apps passed to the service. Where models had to be prepared\n"
+		"by a deadline, there is also the part preparations.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_ANY,
-	.run = run,
+	.run = misses_run,
 };

@@ -1,4 +1,4 @@
-/* overhead.c -- burstscope overhead: what executions cost beyond their useful run, and what for. */
+/* overhead.c -- burstscope overhead: the time that executions take beyond their useful run, and its causes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "command.h"
 #include "render/render.h"
 
-/* Of execution p. */
+/* The overhead of execution p, which no column stores. */
 #define OVERHEAD                                                                                                       \
 	"CASE WHEN p.redo_ns <= p.run_ns AND p.run_ns - p.redo_ns <= p.e2e_ns THEN p.e2e_ns - (p.run_ns - p.redo_ns) " \
 	"END"
@@ -27,8 +27,8 @@ static const struct bsv_option options[] = {
 	{ .name = "by",
 	  .kind = BSV_TEXT,
 	  .argument = "app,model,priority,path,burst",
-	  .says = "what executions have in common that are counted together, with commas between; without: "
-	          "app,model,path",
+	  .says = "group executions by these, separated by commas (default: "
+	          "app,model,path)",
 	  .offset = offsetof(struct options, by) },
 	{ .name = NULL },
 };
@@ -37,8 +37,8 @@ struct overhead {
 	struct bsv_input input;
 	struct bsv_groups groups;
 	struct bsv_answer *answer;
-	bool people; /* read it */
-	bool all;    /* parts that say nothing, too: one was asked for */
+	bool people; /* whether the output is for people */
+	bool all;    /* whether to add empty parts, too, because --part asked for a part */
 };
 
 static void overhead_fini(struct overhead *o)
@@ -47,14 +47,14 @@ static void overhead_fini(struct overhead *o)
 	bsv_input_close(&o->input);
 }
 
-static char *sql(const struct overhead *o, const char *stored, const char *picked)
+static char *overhead_sql(const struct overhead *o, const char *stored, const char *picked)
 {
 	return bsv_groups_sql(&o->groups, &o->input, stored, picked, "overhead", OVERHEAD);
 }
 
-/* A table of nothing is for programs only. @rows is taken. */
-static int add_if_any(struct overhead *o, const char *name, const char *title, struct bsv_rows *rows,
-                      struct bsa_err *err)
+/* An empty table is for programs only. @rows is owned here. */
+static int add_nonempty(struct overhead *o, const char *name, const char *title, struct bsv_rows *rows,
+                        struct bsa_err *err)
 {
 	int r = bsv_rows_peek(rows, err);
 
@@ -67,7 +67,7 @@ static int add_if_any(struct overhead *o, const char *name, const char *title, s
 
 static int add_cold(struct overhead *o, struct bsa_err *err)
 {
-	static const char title[] = "cold against warm, medians, and what the difference was spent on";
+	static const char title[] = "medians of cold and warm executions, with the causes of the difference";
 	struct bsv_groups groups = o->groups;
 	struct bsv_rows *rows;
 	char *text;
@@ -84,12 +84,12 @@ static int add_cold(struct overhead *o, struct bsa_err *err)
 	free(text);
 	if (r < 0)
 		return r;
-	return add_if_any(o, "cold", title, rows, err);
+	return add_nonempty(o, "cold", title, rows, err);
 }
 
 enum { PATH_OF_MOST = 6 }; /* a column of overhead_causes_stored.sql */
 
-/* What would make the worst of it less. */
+/* Add an advice against the largest cause. */
 static int add_remedy(struct overhead *o, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
@@ -111,7 +111,7 @@ static int add_remedy(struct overhead *o, struct bsa_err *err)
 	return 0;
 }
 
-/* The time that was asked about, ns. */
+/* The length of the asked time, ns. */
 static int64_t asked_length(const struct bsv_input *input)
 {
 	int64_t from = input->from > input->began ? input->from : input->began;
@@ -120,10 +120,10 @@ static int64_t asked_length(const struct bsv_input *input)
 	return to > from ? to - from : 1;
 }
 
-/* What apps did around their executions; of many connections and bursts that is as much again. */
+/* Add what apps did around their executions; with many connections and bursts that takes as much time again. */
 static int add_around(struct overhead *o, struct bsa_err *err)
 {
-	static const char title[] = "around executions: connecting, bursts, pools";
+	static const char title[] = "time around executions: connections, bursts, pools";
 	bsv_scoped_text *length = bsv_text("%" PRId64, asked_length(&o->input));
 	const struct bsv_hole holes[] = { { "length", length }, { NULL, NULL } };
 	char *text = length ? bsv_audit_fill(&o->input, bsv_sql_overhead_around, holes) : NULL;
@@ -136,10 +136,10 @@ static int add_around(struct overhead *o, struct bsa_err *err)
 	}
 	r = text ? bsv_rows_query(&rows, o->input.db, text, err) : bsv_no_memory(err);
 	free(text);
-	return r < 0 ? r : add_if_any(o, "around", title, rows, err);
+	return r < 0 ? r : add_nonempty(o, "around", title, rows, err);
 }
 
-/* An app that makes a burst for each call. */
+/* Note an app that makes a burst for each call. */
 static int add_habit(struct overhead *o, struct bsa_err *err)
 {
 	struct bsv_habit habit;
@@ -152,7 +152,7 @@ static int add_habit(struct overhead *o, struct bsa_err *err)
 	return 0;
 }
 
-/* Where it went. Of few executions, or of all, that is known in no time. */
+/* Add the causes, unless that takes long and --part did not ask for it. */
 static void add_causes(struct overhead *o, bool any, bool slow)
 {
 	struct bsv_groups causes = o->groups;
@@ -160,12 +160,12 @@ static void add_causes(struct overhead *o, bool any, bool slow)
 	if (!any && !o->all)
 		return;
 	if (slow && !o->all) {
-		bsv_answer_note(o->answer, "where it went, of so many executions: --part causes");
+		bsv_answer_note(o->answer, "for causes of so many executions: --part causes");
 		return;
 	}
 	causes.stored = bsv_input_with_groups(&o->input) &&
-	                !(causes.by & BSV_BY_BURST); /* what is added up can be put together */
-	bsv_answer_sql(o->answer, "causes", "where it went, and whose most of it was",
+	                !(causes.by & BSV_BY_BURST); /* stored sums of groups can be added up */
+	bsv_answer_sql(o->answer, "causes", "overhead by cause, with the app that had most of it",
 	               bsv_groups_sql(&causes, &o->input, bsv_sql_overhead_causes_stored,
 	                              bsv_sql_overhead_causes_picked, "overhead", OVERHEAD));
 }
@@ -178,15 +178,16 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 
 	if (r < 0)
 		return r;
-	bsv_answer_sql(o->answer, "overhead", "overhead: what executions take beyond their useful run",
-	               sql(o, bsv_sql_overhead_stored, bsv_sql_overhead_picked));
+	bsv_answer_sql(o->answer, "overhead", "overhead: time of executions beyond their useful run",
+	               overhead_sql(o, bsv_sql_overhead_stored, bsv_sql_overhead_picked));
 	add_causes(o, taken.n, taken.slow && o->input.picks);
 	r = add_cold(o, err);
 	if (r >= 0)
 		r = bsv_gain(&gain, &o->input, err);
 	if (r < 0)
 		return r;
-	r = add_if_any(o, "gain", "what a burst gains over a call, of medians, with 95 % intervals", gain, err);
+	r = add_nonempty(o, "gain", "time saved by a burst against calls, difference of medians with 95 % intervals",
+	                 gain, err);
 	if (r < 0)
 		return r;
 	r = add_around(o, err);
@@ -198,7 +199,7 @@ static int add_parts(struct overhead *o, struct bsa_err *err)
 	return add_remedy(o, err);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int overhead_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *options_given = call->options;
 	__attribute__((cleanup(overhead_fini))) struct overhead o = { .answer = NULL };
@@ -220,21 +221,19 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_overhead = {
 	.name = "overhead",
 	.operands = "[INPUT]",
-	.says = "what a burst costs beyond its useful run: by cause, cold against warm, and against calls",
+	.says = "time beyond the useful run: by cause, cold against warm, and bursts against calls",
 	.examples = "  burstscope overhead\n"
 		    "  burstscope overhead --by app,priority bursts.db\n"
 		    "  burstscope overhead --part causes --where \"app = 'camera' AND NOT cold\" bursts.db\n",
-	.more = "Overhead is the time from end to end, less the time on a lane that was not work done again. A cold "
-		"execution met slots that\n"
-		"the service did not know. Causes are those of misses, but of all the time that they took. With "
-		"--where, --from and --to\n"
-		"all of that is about the executions that are left. The part around has what apps do beside "
-		"executions: connecting, making and\n"
-		"freeing bursts and pools; what the service does for a burst lies within what its client does.\n",
+	.more = "Overhead is the time from end to end less the useful time on a lane, without work done again. A cold\n"
+		"execution met slots that the service did not know. The causes are those of misses, here with all the\n"
+		"time that they took. --where, --from and --to pick the executions to count. The part around has the\n"
+		"time of apps beside executions: connecting, and making and freeing bursts and pools; the service's\n"
+		"work for a burst is part of the client's time.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
-	.run = run,
+	.run = overhead_run,
 };

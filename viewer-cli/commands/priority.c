@@ -1,4 +1,4 @@
-/* priority.c -- burstscope priority: whether urgent work went first. */
+/* priority.c -- burstscope priority: did urgent work go first? */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,12 +18,12 @@ static const struct bsv_option options[] = {
 	{ .name = "bound",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "how long urgent work may wait for less urgent work at most (see docs/figures.md, Verdicts)",
+	  .says = "longest time that urgent work may wait for less urgent work (see docs/figures.md, Verdicts)",
 	  .offset = offsetof(struct options, bound) },
 	{ .name = "honoured",
 	  .kind = BSV_TEXT,
 	  .argument = "PERCENT",
-	  .says = "how many choices have to go to the most urgent, at least: 99",
+	  .says = "least percentage of choices for the most urgent work (default: 99)",
 	  .offset = offsetof(struct options, honoured) },
 	{ .name = NULL },
 };
@@ -39,11 +39,12 @@ static int read_bounds(const struct options *o, struct bsv_bounds *ret, struct b
 	if (*end == '%')
 		end++;
 	if (*o->honoured < '0' || *o->honoured > '9' || *end || !(ret->honoured <= 100))
-		return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is no percentage; 99 and 99.9 are", o->honoured);
+		return bsa_fail(err, BSA_E_USAGE, "--honoured: '%s' is not a percentage; write 99 or 99.9",
+		                o->honoured);
 	return 0;
 }
 
-static void parts(struct bsv_auditing *a, const struct bsv_bounds *bounds, bool any)
+static void add_parts(struct bsv_auditing *a, const struct bsv_bounds *bounds, bool any)
 {
 	const struct bsv_hole pairs[] = {
 		{ "stretches", bsv_sql_stretches },
@@ -57,16 +58,16 @@ static void parts(struct bsv_auditing *a, const struct bsv_bounds *bounds, bool 
 	const struct bsv_hole worst[] = { { "most", bsv_audit_text(a, "%d", WORST) }, { NULL, NULL } };
 
 	bsv_audit_part(a, "inversions",
-	               "less urgent work of an app that had a lane while more urgent work of it waited",
+	               "inversions: less urgent work of an app on a lane while its more urgent work waited",
 	               bsv_sql_priority_inversions, pairs);
-	bsv_audit_part(a, "choices", "who was chosen where work of different priority was ready",
-	               bsv_sql_priority_choices, choices);
-	bsv_audit_part(a, "worst", "the longest", bsv_sql_priority_worst, worst);
+	bsv_audit_part(a, "choices", "choices between ready work of different priority", bsv_sql_priority_choices,
+	               choices);
+	bsv_audit_part(a, "worst", "longest inversions", bsv_sql_priority_worst, worst);
 	if (!any)
 		bsv_answer_hide(a->answer);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int priority_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsv_judgement judgement = { 0 };
 	cleanup_auditing a = { 0 };
@@ -79,9 +80,9 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		r = bsv_judge(&judgement, BSV_PRIORITY, &a.input, &bounds, err);
 	if (r < 0)
 		return r;
-	parts(&a, &bounds, judgement.rules[0].figure > 0);
+	add_parts(&a, &bounds, judgement.rules[0].figure > 0);
 	if (bsv_judged(&judgement) == BSV_FAIL && judgement.rules[0].outcome == BSV_FAIL)
-		bsv_answer_note(a.answer, "One that waited in full: burstscope explain VICTIM_ID");
+		bsv_answer_note(a.answer, "One inversion in detail: burstscope explain VICTIM_ID");
 	bsv_audit_verdicts(&a, &judgement);
 	return bsv_answer_print(a.answer, false, err);
 }
@@ -89,17 +90,18 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_priority = {
 	.name = "priority",
 	.operands = "[INPUT]",
-	.says = "whether urgent work went first",
+	.says = "inversions of priority, and choices between priorities",
 	.examples = "  burstscope priority\n"
 		    "  burstscope priority --verdict --bound 5ms --honoured 99.9 recording.db\n"
 		    "  burstscope priority --where \"app = 'camera'\" --part worst\n",
-	.more = "Parts: inversions, choices, worst. Priority is between the models of one app; between apps see "
-		"burstscope fairness. What is\n"
-		"shorter than the holder takes from one checkpoint to the next is no inversion.\n",
+	.more = "Parts: inversions, choices, worst. Priority orders the models of one app; for shares between apps "
+		"see\n"
+		"burstscope fairness. A wait shorter than the holder's time between two checkpoints is not an "
+		"inversion.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
-	.run = run,
+	.run = priority_run,
 };

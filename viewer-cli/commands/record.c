@@ -12,7 +12,11 @@
 #include "record/workload.h"
 #include "report/make.h"
 
-enum { TICK_MS = 100, TICKS_A_LOOK = 5, IMPORT_AT_ONCE = 256 << 20 }; /* bytes: seconds */
+enum {
+	TICK_MS = 100,
+	TICKS_A_LOOK = 5,
+	IMPORT_AT_ONCE = 256 << 20
+}; /* IMPORT_AT_ONCE: bytes, imported within seconds */
 
 struct options {
 	const char *output;
@@ -26,34 +30,35 @@ static const struct bsv_option options[] = {
 	  .letter = 'o',
 	  .kind = BSV_TEXT,
 	  .argument = "DIR",
-	  .says = "record into it; otherwise into burstscope-YYYYmmdd-HHMMSS",
+	  .says = "record into this directory (default: burstscope-YYYYmmdd-HHMMSS)",
 	  .offset = offsetof(struct options, output) },
 	BSV_OPTION_DETAIL(
 		struct options, bsv_details,
-		"compact: an event a side for each execution; full, the default: every boundary; verbose: every "
+		"compact: one event on each side for an execution; full, the default: every boundary; verbose: every "
 		"operation"),
 	BSV_OPTION_BUFFER(struct options),
 	BSV_OPTION_FOR(struct options),
 	{ .name = "min-free",
 	  .kind = BSV_SIZE,
 	  .argument = "SIZE",
-	  .says = "stop when no more than that is free where it records to; otherwise 64M, or what LTTng's buffers "
-	          "hold if that "
-	          "is more; 0K: go on until nothing is",
+	  .says = "stop when no more than this is free on the file system (default: 64M, or the size of LTTng's "
+	          "buffers "
+	          "if that "
+	          "is more); 0K: record until nothing is free",
 	  .offset = offsetof(struct options, min_free) },
 	{ .name = "report",
-	  .says = "make a page of it, too, DIR.html beside DIR: burstscope-report(1)",
+	  .says = "also make a page, DIR.html beside DIR: burstscope-report(1)",
 	  .offset = offsetof(struct options, report) },
 	{ .name = "no-import",
-	  .says = "leave it to the first question to make a database of it",
+	  .says = "do not import; the first command that reads the recording does",
 	  .offset = offsetof(struct options, no_import) },
 	{ .name = "print-commands",
-	  .says = "print the commands of lttng that do the same, and do nothing",
+	  .says = "print the equivalent lttng commands, and do nothing",
 	  .offset = offsetof(struct options, print_commands) },
 	{ .name = NULL },
 };
 
-/* ---- printed ---- */
+/* ---- --print-commands ---- */
 
 static int print_commands(const struct bsv_recording *r, const struct bsv_call *call)
 {
@@ -74,18 +79,18 @@ static int print_commands(const struct bsv_recording *r, const struct bsv_call *
 	return BSV_DONE;
 }
 
-/* ---- recorded ---- */
+/* ---- recording ---- */
 
 struct run {
 	struct bsv_recording recording;
 	struct bsv_signals signals;
 	struct bsv_workload workload;
 	struct bsv_progress line;
-	int64_t for_ns; /* negative: until somebody says so */
-	bool full;      /* there was no more room */
+	int64_t for_ns; /* length of the recording; negative: until a signal, or the command's end */
+	bool full;      /* whether the recording stopped because the file system was full */
 };
 
-static void draw(struct run *run)
+static void draw_progress(struct run *run)
 {
 	struct bsv_recording *r = &run->recording;
 	char size[BSV_BYTES_TEXT], lost[BSV_COUNT_MAX];
@@ -101,8 +106,8 @@ static void draw(struct run *run)
 		                  run->workload.pid || run->for_ns >= 0 ? "" : "  Ctrl-C stops");
 }
 
-/* A signal came. true: that was it. */
-static bool heed(struct run *run, int signal, bool typed)
+/* Handle a signal. True: it ends the recording. */
+static bool signal_handle(struct run *run, int signal, bool typed)
 {
 	if (signal == SIGCHLD)
 		return bsv_workload_ended(&run->workload);
@@ -111,8 +116,8 @@ static bool heed(struct run *run, int signal, bool typed)
 	return true;
 }
 
-/* 0, or BSA_E_ENV: nobody records any more. */
-static int wait_for(struct run *run, struct bsa_err *err)
+/* Wait for the end of the recording. BSA_E_ENV: the session daemon is gone. */
+static int recording_wait(struct run *run, struct bsa_err *err)
 {
 	for (unsigned tick = 0;; tick++) {
 		int64_t left = run->for_ns < 0 ? INT64_MAX : run->for_ns - (int64_t)(bsv_now() - run->recording.began);
@@ -125,7 +130,7 @@ static int wait_for(struct run *run, struct bsa_err *err)
 			return 0;
 		}
 		signal = bsv_signals_next(&run->signals, ms ? ms : 1, &typed);
-		if (signal && heed(run, signal, typed))
+		if (signal && signal_handle(run, signal, typed))
 			return 0;
 		run->full = !bsv_recording_has_room(&run->recording);
 		if (run->full)
@@ -133,15 +138,15 @@ static int wait_for(struct run *run, struct bsa_err *err)
 		if (tick % TICKS_A_LOOK)
 			continue;
 		if (!bsv_daemon_alive(&run->recording.daemon, run->recording.lttng))
-			return bsa_fail(
-				err, BSA_E_ENV,
-				"lttng-sessiond has gone, and nobody records any more; what was written is in %s",
-				run->recording.directory);
-		draw(run);
+			return bsa_fail(err, BSA_E_ENV,
+			                "lttng-sessiond has ended, and the recording with it; the files written so far "
+			                "are in %s",
+			                run->recording.directory);
+		draw_progress(run);
 	}
 }
 
-static void tell_workload(const struct run *run, const struct bsv_call *call)
+static void print_workload(const struct run *run, const struct bsv_call *call)
 {
 	char text[BSV_WORKLOAD_TEXT];
 
@@ -149,7 +154,7 @@ static void tell_workload(const struct run *run, const struct bsv_call *call)
 		fprintf(stderr, "%s %s\n", call->operands[0], bsv_workload_text(&run->workload, text));
 }
 
-static void watch(void *ctx, const struct bsa_import_progress *p)
+static void draw_import(void *ctx, const struct bsa_import_progress *p)
 {
 	struct bsv_progress *line = ctx;
 
@@ -157,19 +162,20 @@ static void watch(void *ctx, const struct bsa_import_progress *p)
 		bsv_progress_draw(line, "counting: %.2f M events", (double)p->events / 1e6);
 }
 
-/* A database takes up to twice as much as the recording, beside which it is made. */
+/* A database needs up to twice the room of the recording, in the same directory. */
 static bool has_room_for_database(const struct run *run, const struct bsv_recorded *done)
 {
 	uint64_t is = bsv_room_free(run->recording.directory), least = run->recording.room.least;
 
 	if (is > least && is - least > 2 * done->files_bytes)
 		return true;
-	fputs("it is no database yet, for there is too little room for that: burstscope import -o says another place\n",
+	fputs("not imported, because there is too little room beside it: name another place with burstscope import "
+	      "-o\n",
 	      stderr);
 	return false;
 }
 
-/* DIR.db or DIR.html. false: that is too long a name. */
+/* DIR.db or DIR.html. False: the name is too long. */
 static bool name_beside(const struct run *run, const char *end, char ret[PATH_MAX])
 {
 	const char *trace = run->recording.directory;
@@ -180,13 +186,13 @@ static bool name_beside(const struct run *run, const char *end, char ret[PATH_MA
 	return snprintf(ret, PATH_MAX, "%.*s%s", (int)length, trace, end) < PATH_MAX;
 }
 
-/* What is not too large is made a database of at once: so its events are counted. false: it is not. */
-static bool import(struct run *run, const struct bsv_recorded *done, struct bsa_imported *ret)
+/* Import a recording that is not too large at once, which also counts its events. False: not imported. */
+static bool import_recording(struct run *run, const struct bsv_recorded *done, struct bsa_imported *ret)
 {
 	const char *const trace = run->recording.directory;
 	char output[PATH_MAX];
 	const struct bsa_import_options wanted = {
-		.traces = &trace, .n_traces = 1, .output = output, .progress = watch, .progress_ctx = &run->line
+		.traces = &trace, .n_traces = 1, .output = output, .progress = draw_import, .progress_ctx = &run->line
 	};
 	struct bsa_err err;
 	bool imported;
@@ -195,17 +201,17 @@ static bool import(struct run *run, const struct bsv_recorded *done, struct bsa_
 	    !name_beside(run, ".db", output))
 		return false;
 	if (!access(output, F_OK)) {
-		fprintf(stderr, "%s is there already, and is left as it is: burstscope import makes it anew\n", output);
+		fprintf(stderr, "not imported, because %s exists already; burstscope import replaces it\n", output);
 		return false;
 	}
 	imported = bsv_import_apart(&wanted, ret, &err) >= 0;
 	bsv_progress_fini(&run->line);
 	if (!imported)
-		fprintf(stderr, "it is no database yet: %s\n", err.text);
+		fprintf(stderr, "not imported: %s\n", err.text);
 	return imported;
 }
 
-static void tell(const struct run *run, const struct bsv_recorded *done, const struct bsa_imported *imported)
+static void print_result(const struct run *run, const struct bsv_recorded *done, const struct bsa_imported *imported)
 {
 	char events[BSV_COUNT_MAX], executions[BSV_COUNT_MAX], size[BSV_BYTES_TEXT];
 
@@ -222,7 +228,7 @@ static void tell(const struct run *run, const struct bsv_recorded *done, const s
 	fputc('\n', stderr);
 }
 
-/* A page that cannot be made is no reason to call the recording a failure. */
+/* A failure to make the page does not make the recording a failure. */
 static void make_page(const struct run *run, const struct bsv_call *call)
 {
 	char database[PATH_MAX], page[PATH_MAX];
@@ -232,12 +238,12 @@ static void make_page(const struct run *run, const struct bsv_call *call)
 	if (!name_beside(run, ".db", database) || !name_beside(run, ".html", page))
 		return;
 	if (bsv_report_make(call, database, &wanted, &why) < 0)
-		fprintf(stderr, "there is no page of it: %s\n", why.text);
+		fprintf(stderr, "no page was made: %s\n", why.text);
 	else if (!call->common.quiet)
 		fprintf(stderr, "the page is %s.html\n", run->recording.name);
 }
 
-static int record(struct run *run, const struct bsv_call *call, struct bsv_recorded *ret, struct bsa_err *err)
+static int record_all(struct run *run, const struct bsv_call *call, struct bsv_recorded *ret, struct bsa_err *err)
 {
 	struct bsa_err second;
 	int r = bsv_recording_start(&run->recording, err), stopped;
@@ -246,15 +252,15 @@ static int record(struct run *run, const struct bsv_call *call, struct bsv_recor
 		r = bsv_workload_start(&run->workload, call->operands, &run->signals, err);
 	if (r < 0)
 		return r;
-	r = wait_for(run, err);
-	if (run->full) /* at once: whatever the command still does takes room */
+	r = recording_wait(run, err);
+	if (run->full) /* at once, because the command may fill the remaining room */
 		bsv_recording_end(&run->recording);
 	if (run->full && run->workload.pid)
 		kill(run->workload.pid, SIGTERM);
 	bsv_workload_stop(&run->workload, &run->signals);
 	bsv_progress_fini(&run->line);
 	stopped = bsv_recording_stop(&run->recording, r < 0 ? &second : err);
-	tell_workload(run, call);
+	print_workload(run, call);
 	if (r < 0 || stopped < 0)
 		return r < 0 ? r : stopped;
 	r = bsv_recording_result(&run->recording, ret, err);
@@ -262,24 +268,24 @@ static int record(struct run *run, const struct bsv_call *call, struct bsv_recor
 		return bsv_recording_written(&run->recording, ret, err);
 	if (r >= 0 && !ret->bytes)
 		return bsa_fail(err, BSA_E_ENV,
-		                "nothing was recorded: no program with the events did anything; does the command work "
-		                "without us? burstscope doctor looks at the rest");
+		                "nothing was recorded: no program emitted events; check that the command works without "
+		                "burstscope record, and run burstscope doctor");
 	return r;
 }
 
-/* What there is is whole, unless something was lost before; but it is not what was asked for. */
+/* The recording is complete up to here, unless something was lost before; but it is shorter than the user asked for. */
 static int stopped_full(const struct run *run, const struct bsv_recorded *done, struct bsa_err *err)
 {
 	bool whole = !done->lost_events && !done->lost_packets;
 	char size[BSV_BYTES_TEXT];
 
-	return bsa_fail(err, BSA_E_ENV, "stopped after %.2f s, with %s to be left free there (--min-free)%s%s%s",
+	return bsa_fail(err, BSA_E_ENV, "stopped after %.2f s, because less than %s was free (--min-free)%s%s%s",
 	                (double)(run->recording.ended - run->recording.began) / 1e9,
-	                bsv_size_option(size, run->recording.room.least), whole ? ": what " : "",
-	                whole ? run->recording.name : "", whole ? " has is whole" : "");
+	                bsv_size_option(size, run->recording.room.least), whole ? "; " : "",
+	                whole ? run->recording.name : "", whole ? " is complete up to then" : "");
 }
 
-static void run_fini(struct run *run)
+static void recording_fini(struct run *run)
 {
 	bsv_progress_fini(&run->line);
 	bsv_recording_close(&run->recording);
@@ -299,11 +305,12 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	struct bsa_imported imported;
 	struct bsv_recorded done;
 	bool is_imported;
-	__attribute__((cleanup(run_fini))) struct run run = { .for_ns = o->duration.given ? o->duration.value : -1 };
+	__attribute__((cleanup(recording_fini))) struct run run = { .for_ns = o->duration.given ? o->duration.value
+		                                                                                : -1 };
 	int r;
 
 	if ((o->buffer.given && !o->buffer.value) || (o->duration.given && !o->duration.value))
-		return bsa_fail(err, BSA_E_USAGE, "--%s: 0 is too little", o->buffer.given ? "buffer" : "for");
+		return bsa_fail(err, BSA_E_USAGE, "--%s: 0 is out of range", o->buffer.given ? "buffer" : "for");
 	r = call->n_operands ? bsv_workload_find(call->operands[0], err) : 0;
 	if (r >= 0)
 		r = bsv_recording_plan(&run.recording, &wanted, err);
@@ -313,20 +320,20 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		return print_commands(&run.recording, call);
 	bsv_progress_init(&run.line, !call->common.quiet);
 	bsv_signals_hold(&run.signals);
-	r = record(&run, call, &done, err);
+	r = record_all(&run, call, &done, err);
 	if (r < 0)
-		run_fini(&run);
+		recording_fini(&run);
 	bsv_signals_release(&run.signals);
 	if (r < 0)
 		return r;
-	is_imported = !o->no_import && import(&run, &done, &imported);
+	is_imported = !o->no_import && import_recording(&run, &done, &imported);
 	bsv_recording_advise(&run.recording, &done, is_imported ? imported.events : 0);
 	if (!call->common.quiet)
-		tell(&run, &done, is_imported ? &imported : NULL);
+		print_result(&run, &done, is_imported ? &imported : NULL);
 	if (o->report && is_imported)
 		make_page(&run, call);
 	else if (o->report)
-		fputs("there is no page of it yet: burstscope report imports it, and makes one\n", stderr);
+		fputs("no page was made, because the recording is not imported: run burstscope report\n", stderr);
 	r = bsv_recording_written(&run.recording, &done, err);
 	return r < 0 ? r : run.full ? stopped_full(&run, &done, err) : BSV_DONE;
 }
@@ -335,24 +342,21 @@ const struct bsv_command bsv_record = {
 	.name = "record",
 	.operands = "[-- CMD...]",
 	.says = "record a workload with LTTng",
-	.examples = "  burstscope record                          what runs already, until Ctrl-C\n"
+	.examples = "  burstscope record                          running programs, until Ctrl-C\n"
 		    "  burstscope record --for 10s                for ten seconds\n"
 		    "  burstscope record -- nnburst-load audio    while a program runs\n"
 		    "  burstscope record --detail compact -o night --for 8h\n",
-	.more = "What is recorded are the events of all programs that emit them and may be listened to: as root those "
-		"of\n"
-		"everybody, otherwise those of the user. nnburstd may run already, or be started later. If no session "
-		"daemon\n"
-		"of LTTng is there, one is started, and stopped in the end. Ctrl-C stops, and keeps what was "
-		"recorded.\n"
-		"What is not too large (256 MiB) is made a database of at once, DIR.db beside DIR, unless that is "
-		"there; another Ctrl-C\n"
-		"leaves that to the first question. The settings are in DIR/burstscope.record, for burstscope doctor "
-		"DIR.\n"
-		"The status is 0 if it was recorded, whatever CMD ended with, which is said; 2 if CMD cannot be run; "
-		"and 5 if "
-		"nothing\n"
-		"was recorded, not all of it could be written, or --min-free stopped it.\n",
+	.more = "Records the events of all programs that emit them: as root those of all users, otherwise those of "
+		"the\n"
+		"user. nnburstd may run already, or be started later. If no session daemon of LTTng runs, record "
+		"starts\n"
+		"one and stops it at the end. Ctrl-C stops the recording and keeps it.\n"
+		"A recording of up to 256 MiB is imported at once, into DIR.db beside DIR, unless that exists; "
+		"another\n"
+		"Ctrl-C leaves the import to the first command that reads the recording. DIR/burstscope.record keeps\n"
+		"the settings, for burstscope doctor DIR.\n"
+		"The status is 0 after a recording, with any status of CMD, which is printed; 2 if CMD cannot be run;\n"
+		"and 5 if nothing was recorded, not all of it could be written, or --min-free stopped the recording.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,

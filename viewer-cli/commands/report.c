@@ -1,4 +1,4 @@
-/* report.c -- burstscope report: a recording as one page that any browser opens, with what the commands answer in it. */
+/* report.c -- burstscope report: makes one page of a recording that any browser opens, with the answers of other commands. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -27,41 +27,42 @@ static const struct bsv_option options[] = {
 	  .letter = 'o',
 	  .kind = BSV_TEXT,
 	  .argument = "FILE.html",
-	  .says = "the page, written when it is whole; otherwise the standard output",
+	  .says = "write the page to this file, which appears when it is complete (default: the standard output)",
 	  .offset = offsetof(struct options, output) },
 	{ .name = "title",
 	  .kind = BSV_TEXT,
 	  .argument = "TEXT",
-	  .says = "what the page is called; otherwise the recording's name",
+	  .says = "title of the page (default: the name of the recording)",
 	  .offset = offsetof(struct options, title) },
 	{ .name = "compare",
 	  .kind = BSV_TEXT,
 	  .argument = "INPUT2",
-	  .says = "show INPUT2 beside INPUT, and how it differs, as burstscope diff answers",
+	  .says = "show INPUT2 beside INPUT, with the differences that burstscope diff finds",
 	  .offset = offsetof(struct options, compare) },
 	{ .name = "max-size",
 	  .kind = BSV_SIZE,
 	  .argument = "SIZE",
-	  .says = "how large the page may become (20M); beyond it, the page has a stated share of the executions",
+	  .says = "largest size of the page (default: 20M); a larger recording is shown with a stated share of its "
+	          "executions",
 	  .offset = offsetof(struct options, max_size) },
 	{ .name = "open", .says = "open the page in a browser", .offset = offsetof(struct options, open) },
 	{ .name = NULL },
 };
 
-static int check(const struct bsv_call *call, struct bsa_err *err)
+static int check_options(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 
 	if (!o->output && o->open)
-		return bsa_fail(err, BSA_E_USAGE, "--open opens a file: give -o FILE.html");
+		return bsa_fail(err, BSA_E_USAGE, "--open needs a file: add -o FILE.html");
 	if (!o->output && isatty(STDOUT_FILENO))
-		return bsa_fail(err, BSA_E_USAGE, "a page is for a browser: give -o FILE.html");
+		return bsa_fail(err, BSA_E_USAGE, "a page cannot be printed on a terminal: add -o FILE.html");
 	if (o->max_size.given && o->max_size.value < LEAST_BYTES)
-		return bsa_fail(err, BSA_E_USAGE, "--max-size: a page takes at least 1M");
+		return bsa_fail(err, BSA_E_USAGE, "--max-size: write at least 1M");
 	return 0;
 }
 
-/* xdg-open ends at once where there is no browser, and may go on for as long as the browser does where there is one. */
+/* xdg-open ends at once if there is no browser; otherwise it may run for as long as the browser does. */
 static int opener_status(pid_t pid)
 {
 	const struct timespec a_while = { .tv_nsec = 20000000 };
@@ -79,7 +80,7 @@ static int opener_status(pid_t pid)
 	return 0;
 }
 
-/* What xdg-open says is left out: it says it of each browser that it looks for. */
+/* The error output of xdg-open is dropped: xdg-open prints an error for each browser that it looks for. */
 static int open_browser(const char *page, struct bsa_err *err)
 {
 	char *const argv[] = { "xdg-open", (char *)page, NULL };
@@ -94,19 +95,19 @@ static int open_browser(const char *page, struct bsa_err *err)
 		posix_spawn_file_actions_destroy(&actions);
 	}
 	if (r)
-		return bsa_fail(err, BSA_E_ENV, "%s is written; it cannot be opened: xdg-open: %s", page, strerror(r));
+		return bsa_fail(err, BSA_E_ENV, "%s is written, but cannot be opened: xdg-open: %s", page, strerror(r));
 	if (opener_status(pid))
-		return bsa_fail(err, BSA_E_ENV, "%s is written; xdg-open finds no browser to open it with", page);
+		return bsa_fail(err, BSA_E_ENV, "%s is written, but xdg-open finds no browser to open it", page);
 	return 0;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int report_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const struct bsv_report_wanted wanted = {
 		.output = o->output, .title = o->title, .compare = o->compare, .bytes = o->max_size.value
 	};
-	int r = check(call, err);
+	int r = check_options(call, err);
 
 	if (r >= 0)
 		r = bsv_report_make(call, call->operands[0], &wanted, err);
@@ -116,16 +117,16 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_report_command = {
 	.name = "report",
 	.operands = "[INPUT]",
-	.says = "one page that any browser opens: findings, timeline, latency, misses, fairness",
+	.says = "make one page for a browser: findings, timeline, latency, misses, fairness",
 	.examples = "  burstscope report -o bursts.html bursts.db\n"
 		    "  burstscope report -o slow.html --from 2s --to 3s --open bursts.db\n"
 		    "  burstscope report -o change.html --compare after.db before.db\n",
-	.more = "The page needs no network and no server: it can be sent as it is. Its tables are what the commands "
-		"answer, of\n"
-		"each part the first 500 rows.\n",
+	.more = "The page needs no network and no server, and can be sent as a file. Its tables are the answers of "
+		"the\n"
+		"commands, with the first 500 rows of each part.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
 	.asks = BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_ANY,
-	.run = run,
+	.run = report_run,
 };

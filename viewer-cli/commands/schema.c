@@ -1,4 +1,4 @@
-/* schema.c -- burstscope schema: what there is in a database, with units. */
+/* schema.c -- burstscope schema: prints the tables and columns of a database, with units. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ struct told {
 	char *title;
 };
 
-static int tell_relation(void *ctx, const struct bsa_column *c)
+static int add_relation(void *ctx, const struct bsa_column *c)
 {
 	struct told *t = ctx;
 
@@ -30,7 +30,7 @@ static int tell_relation(void *ctx, const struct bsa_column *c)
 	return 0;
 }
 
-static int tell_column(void *ctx, const struct bsa_column *c)
+static int add_column(void *ctx, const struct bsa_column *c)
 {
 	struct told *t = ctx;
 
@@ -51,8 +51,8 @@ static bool is_file(const char *name)
 	return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".db")) || !access(name, F_OK);
 }
 
-/* An operand is a database, if it looks like one, or a relation. */
-static int run(const struct bsv_call *call, struct bsa_err *err)
+/* An operand is a database if it looks like a file, otherwise a relation. */
+static int schema_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	static const struct bsv_column relations[] = { { "relation", "text", NULL }, { "a row is one", "text", NULL } };
 	static const struct bsv_column columns[] = { { "column", "text", NULL },
@@ -71,7 +71,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r < 0)
 		return r;
 	told.rows = relation ? bsv_rows_new(columns, 3) : bsv_rows_new(relations, 2);
-	r = bsa_db_schema(db, relation, relation ? tell_column : tell_relation, &told, err);
+	r = bsa_db_schema(db, relation, relation ? add_column : add_relation, &told, err);
 	title = told.title;
 	a = bsv_answer_new(call, NULL);
 	bsv_answer_rows(a, relation ? "columns" : "relations", title, told.rows);
@@ -81,13 +81,13 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_schema = {
 	.name = "schema",
 	.operands = "[DB] [TABLE]",
-	.says = "say what is in a database: tables, columns, units",
+	.says = "print the tables, columns and units of a database",
 	.examples = "  burstscope schema\n"
 		    "  burstscope schema execution\n"
 		    "  burstscope schema --format csv bursts.db\n",
 	.more = "A time is in ns on one clock for all of a database; a column whose name ends in _ns is a duration.\n"
-		"Without DB: what a database has that this burstscope makes.\n",
+		"Without DB: the tables of a database made by this version.\n",
 	.max = 2,
 	.asks = BSV_ASK_FORMAT,
-	.run = run,
+	.run = schema_run,
 };

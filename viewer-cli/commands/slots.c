@@ -1,9 +1,9 @@
-/* slots.c -- burstscope slots: the slots of bursts: hits, misses, and what a miss costs. */
+/* slots.c -- burstscope slots: the slots of bursts: hits, misses, and the cost of a miss. */
 #include "answer/scoped.h"
 #include "audit/audit.h"
 #include "command.h"
 
-/* One row per burst, and app and model of its executions: of what was picked, or of all. */
+/* One row per burst, app and model: of the picked executions, or of all. */
 static const char each_picked[] =
 	"SELECT b.id, p.app_id, p.app, p.model, count(*) AS n, b.closed - b.opened AS open_ns, b.first_ns "
 	"FROM picked p CROSS JOIN burst b ON b.id = p.burst_id GROUP BY b.id, p.app_id, p.model";
@@ -13,8 +13,9 @@ static const char each_stored[] =
 	"WHERE b.executions > 0";
 
 /*
- * Are the stored sums enough? Not if an execution may know an app or a model that its burst does not, if models have no names to be
- * counted by, or if a median is to be found of two groups.
+ *
+ * Are the stored sums sufficient? Not if an execution may know an app or a model that its burst does not, if a model has no name to be counted by, or if
+ * two groups would need a common median.
  */
 static int is_stored(const struct bsv_input *input, struct bsa_err *err)
 {
@@ -35,7 +36,7 @@ static int is_stored(const struct bsv_input *input, struct bsa_err *err)
 	return r <= 0 ? r : bsv_rows_get(rows, 0, 0) != 0;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int slots_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	cleanup_auditing a = { 0 };
 	struct bsv_hole each[] = { { "each", each_picked }, { NULL, NULL } };
@@ -45,24 +46,23 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		return stored;
 	if (stored)
 		each[0].text = each_stored;
-	bsv_audit_part(&a, "models", "slots that bursts looked up", stored ? bsv_sql_slots_stored : bsv_sql_slots,
-	               NULL);
-	bsv_audit_part(&a, "cost", "what those cost that were not known: to fetch by execution, to map by slot",
-	               bsv_sql_slots_cost, NULL);
-	bsv_audit_part(&a, "bursts", "how long bursts live", bsv_sql_slots_bursts, each);
-	bsv_answer_note(a.answer, "A burst that is kept knows its slots: one that is used once is cold each time.");
+	bsv_audit_part(&a, "models", "slots looked up by bursts", stored ? bsv_sql_slots_stored : bsv_sql_slots, NULL);
+	bsv_audit_part(&a, "cost", "cost of unknown slots: fetch by execution, map by slot", bsv_sql_slots_cost, NULL);
+	bsv_audit_part(&a, "bursts", "lifetime of bursts", bsv_sql_slots_bursts, each);
+	bsv_answer_note(a.answer,
+	                "A burst that an app keeps knows its slots; a burst that is used once is always cold.");
 	return bsv_answer_print(a.answer, false, err);
 }
 
 const struct bsv_command bsv_slots = {
 	.name = "slots",
 	.operands = "[INPUT]",
-	.says = "the slots of bursts: hits, misses, and what a miss costs",
+	.says = "the slots of bursts: hits, misses, and the cost of a miss",
 	.examples = "  burstscope slots\n"
 		    "  burstscope slots --from 1s recording.db     # without the start of the apps\n",
 	.more = "Parts: models, cost, bursts.\n",
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT,
-	.run = run,
+	.run = slots_run,
 };

@@ -1,4 +1,4 @@
-/* sql.c -- burstscope sql: any question, of a database that is only read; those that other commands ask have names. */
+/* sql.c -- burstscope sql: runs any query on a database that is opened read-only; the queries of other commands have names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@ struct options {
 };
 
 static const struct bsv_option options[] = {
-	{ .name = "list", .says = "show which queries have a name", .offset = offsetof(struct options, list) },
+	{ .name = "list", .says = "list the queries that have a name", .offset = offsetof(struct options, list) },
 	{ .name = NULL },
 };
 
 /* ---- queries with names ---- */
 
-/* What the remark that it begins with says, after "-- NAME: ". Owned by the caller. */
-static char *about(const struct bsv_report *report)
+/* The text of the comment at the beginning, after "-- NAME: ". Owned by the caller. */
+static char *report_about(const struct bsv_report *report)
 {
 	char *ret = calloc(1, strlen(report->text) + 1), *to = ret;
 	size_t n = strlen(report->name);
@@ -42,7 +42,7 @@ static char *about(const struct bsv_report *report)
 	return ret;
 }
 
-/* Whole queries, that need nothing that only their command knows; what does not begin with @with@ is a part of others. */
+/* May the query be called by name? It must be a whole query, which begins with @with@, and need no hole that only its command can fill. */
 static bool has_name(const struct bsv_report *report)
 {
 	static const char *const known[] = { "@with@", "@began@", "@only_preempted@", "@only_victims@" };
@@ -62,8 +62,8 @@ static bool has_name(const struct bsv_report *report)
 	return strstr(report->text, "@with@");
 }
 
-/* NULL: there is none. */
-static const struct bsv_report *find(const char *name)
+/* NULL: there is no such query. */
+static const struct bsv_report *report_find(const char *name)
 {
 	for (const struct bsv_report *r = bsv_reports; r->name; r++)
 		if (has_name(r) && !strcmp(r->name, name))
@@ -71,7 +71,7 @@ static const struct bsv_report *find(const char *name)
 	return NULL;
 }
 
-static int no_name(const char *name, struct bsa_err *err)
+static int report_missing(const char *name, struct bsa_err *err)
 {
 	const char *nearest;
 	size_t n = 0;
@@ -79,22 +79,22 @@ static int no_name(const char *name, struct bsa_err *err)
 	while (bsv_reports[n].name)
 		n++;
 	nearest = bsv_nearest(name, &bsv_reports[0].name, n, sizeof(bsv_reports[0]));
-	if (nearest && find(nearest))
-		return bsa_fail(err, BSA_E_USAGE, "no query is called '%s'; did you mean '%s'?", name, nearest);
+	if (nearest && report_find(nearest))
+		return bsa_fail(err, BSA_E_USAGE, "no query '%s'; did you mean '%s'?", name, nearest);
 	if (!access(name, F_OK))
-		return bsa_fail(err, BSA_E_USAGE, "%s is to be asked, but what? A query is missing", name);
-	return bsa_fail(err, BSA_E_USAGE, "'%s' is no query, nor the name of one; burstscope sql --list shows those",
-	                name);
+		return bsa_fail(err, BSA_E_USAGE, "%s is a file; add a query", name);
+	return bsa_fail(err, BSA_E_USAGE,
+	                "'%s' is neither a query nor the name of one; burstscope sql --list shows the names", name);
 }
 
-static int list(const struct bsv_call *call, struct bsa_err *err)
+static int print_list(const struct bsv_call *call, struct bsa_err *err)
 {
 	static const struct bsv_column columns[] = { { "query", "text", NULL }, { "about", "text", NULL } };
 	bsv_scoped_answer *a = bsv_answer_new(call, NULL);
 	struct bsv_rows *rows = bsv_rows_new(columns, 2);
 
 	for (const struct bsv_report *r = bsv_reports; r->name; r++) {
-		char *text = has_name(r) ? about(r) : NULL;
+		char *text = has_name(r) ? report_about(r) : NULL;
 
 		if (text) {
 			bsv_rows_text(rows, r->name);
@@ -106,15 +106,15 @@ static int list(const struct bsv_call *call, struct bsa_err *err)
 	return bsv_answer_print(a, false, err);
 }
 
-/* ---- asking ---- */
+/* ---- run a query ---- */
 
 static bool is_word(const char *query)
 {
 	return !query[strspn(query, "abcdefghijklmnopqrstuvwxyz_0123456789-./ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
 }
 
-/* What a query with a name is to be, owned by the caller. */
-static char *fill(const struct bsv_report *report, const struct bsv_input *input)
+/* The query that a name stands for; owned by the caller. */
+static char *report_sql(const struct bsv_report *report, const struct bsv_input *input)
 {
 	char began[32];
 	const struct bsv_hole holes[] = { { "with", input->with },
@@ -127,22 +127,24 @@ static char *fill(const struct bsv_report *report, const struct bsv_input *input
 	return bsv_fill(report->text, holes);
 }
 
-static int check(const struct bsv_call *call, const char *query, const struct bsv_report *report, struct bsa_err *err)
+static int check_query(const struct bsv_call *call, const char *query, const struct bsv_report *report,
+                       struct bsa_err *err)
 {
 	const struct bsv_asked *asked = &call->asked;
 
 	if (!query)
-		return bsa_fail(err, BSA_E_USAGE, "it takes [INPUT] QUERY; see burstscope sql --help");
+		return bsa_fail(err, BSA_E_USAGE, "expected [INPUT] QUERY; see burstscope sql --help");
 	if (!report && is_word(query))
-		return no_name(query, err);
+		return report_missing(query, err);
 	if (!report && (asked->where || asked->from.given || asked->to.given))
-		return bsa_fail(err, BSA_E_USAGE,
-		                "--where, --from and --to are for queries with a name: say it in the query");
+		return bsa_fail(
+			err, BSA_E_USAGE,
+			"--where, --from and --to need a query with a name; write the condition into the query");
 	return 0;
 }
 
-/* What is wrong with a query, with the relation that may have been meant. */
-static int wrong(struct bsa_db *db, int code, struct bsa_err *err)
+/* Name the relation that may have been meant, if the query failed because of an unknown one. */
+static int query_failed(struct bsa_db *db, int code, struct bsa_err *err)
 {
 	static const char no_table[] = "no such table: ";
 	char name[sizeof(err->text)];
@@ -153,18 +155,18 @@ static int wrong(struct bsa_db *db, int code, struct bsa_err *err)
 	return bsv_relation_check(db, name, err) < 0 ? BSA_E_USAGE : code;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int sql_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const char *query = call->n_operands ? call->operands[call->n_operands - 1] : NULL;
-	const struct bsv_report *report = query ? find(query) : NULL;
+	const struct bsv_report *report = query ? report_find(query) : NULL;
 	bsv_scoped_input input = { 0 };
 	bsv_scoped_answer *a = NULL;
 	int r;
 
 	if (o->list)
-		return list(call, err);
-	r = check(call, query, report, err);
+		return print_list(call, err);
+	r = check_query(call, query, report, err);
 	if (r >= 0)
 		r = bsv_input_open(&input, call->n_operands > 1 ? call->operands[0] : NULL, call, err);
 	if (r < 0)
@@ -172,27 +174,26 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (!report)
 		bsa_db_own_queries(input.db, false);
 	a = bsv_answer_new(call, &input);
-	bsv_answer_sql(a, "rows", NULL, report ? fill(report, &input) : strdup(query));
+	bsv_answer_sql(a, "rows", NULL, report ? report_sql(report, &input) : strdup(query));
 	if (!report)
 		bsv_answer_raw(a);
 	r = bsv_answer_print(a, false, err);
-	return r < 0 ? wrong(input.db, r, err) : r;
+	return r < 0 ? query_failed(input.db, r, err) : r;
 }
 
 const struct bsv_command bsv_sql = {
 	.name = "sql",
 	.operands = "[INPUT] QUERY",
-	.says = "ask a database in SQL",
+	.says = "query a database in SQL",
 	.examples = "  burstscope sql 'SELECT path, count(*), percentile(e2e_ns, 99) FROM execution GROUP BY path'\n"
 		    "  burstscope sql --format csv bursts.db 'SELECT * FROM miss_cause' >causes.csv\n"
 		    "  burstscope sql --list\n"
 		    "  burstscope sql --limit 10 --where \"app = 'camera'\" slowest\n",
-	.more = "QUERY is one statement that only reads, or the name of one. What there is to ask for: burstscope "
-		"schema.\n"
+	.more = "QUERY is one statement that only reads, or the name of one. burstscope schema shows the tables.\n"
 		"Beside SQLite's functions there are percentile(value, p), which is exact, jain(x) and duration(ns).\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 2,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_ANY,
-	.run = run,
+	.run = sql_run,
 };

@@ -1,4 +1,4 @@
-/* starvation.c -- burstscope starvation: who waited too long, and who had the lanes meanwhile. */
+/* starvation.c -- burstscope starvation: work that waited too long, and the apps that held the lanes. */
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "audit/verdicts.h"
@@ -12,27 +12,28 @@ static const struct bsv_option options[] = {
 	{ .name = "threshold",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "what was ready and waited for a lane for longer was starved; otherwise 100ms and ten times the "
-	          "median run",
+	  .says = "longest wait of ready work for a lane that is not starvation (default: 100ms and ten times the "
+	          "median run)",
 	  .offset = offsetof(struct options, threshold) },
 	{ .name = NULL },
 };
 
-static void parts(struct bsv_auditing *a, const struct options *o, bool any)
+static void add_parts(struct bsv_auditing *a, const struct options *o, bool any)
 {
 	char *episodes = bsv_audit_keep(a, bsv_starvation_episodes(&a->input, &o->threshold));
 	const struct bsv_hole holes[] = { { "episodes", episodes }, { NULL, NULL } };
 
-	bsv_audit_part(a, "victims", "what was ready and got no lane for too long", bsv_sql_starvation_victims, holes);
-	bsv_audit_part(a, "culprits", "who had the lane longest meanwhile", bsv_sql_starvation_culprits, holes);
+	bsv_audit_part(a, "victims", "starved work by app and model", bsv_sql_starvation_victims, holes);
+	bsv_audit_part(a, "culprits", "starvation by culprit, the app that held the lane longest",
+	               bsv_sql_starvation_culprits, holes);
 	if (!any)
 		bsv_answer_hide(a->answer);
-	bsv_audit_part(a, "episodes", "each time", bsv_sql_starvation_episodes, holes);
+	bsv_audit_part(a, "episodes", "episodes of starvation", bsv_sql_starvation_episodes, holes);
 	if (!any)
 		bsv_answer_hide(a->answer);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int starvation_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	const struct bsv_bounds bounds = { .threshold = o->threshold };
@@ -44,9 +45,9 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 		r = bsv_judge(&judgement, BSV_STARVATION, &a.input, &bounds, err);
 	if (r < 0)
 		return r;
-	parts(&a, o, judgement.rules[0].figure > 0);
+	add_parts(&a, o, judgement.rules[0].figure > 0);
 	if (judgement.rules[0].outcome == BSV_FAIL)
-		bsv_answer_note(a.answer, "One of them in full: burstscope explain ID; what the lanes did then: "
+		bsv_answer_note(a.answer, "One execution in detail: burstscope explain ID; the lanes at that time: "
 		                          "burstscope timeline --from TIME");
 	bsv_audit_verdicts(&a, &judgement);
 	return bsv_answer_print(a.answer, false, err);
@@ -55,18 +56,18 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_starvation = {
 	.name = "starvation",
 	.operands = "[INPUT]",
-	.says = "who waited too long, and who had the lanes meanwhile",
+	.says = "work that waited too long, and the apps that held the lanes",
 	.examples = "  burstscope starvation\n"
 		    "  burstscope starvation --verdict --threshold 50ms recording.db\n"
 		    "  burstscope starvation --part episodes --format csv >episodes.csv\n",
-	.more = "Parts: victims, culprits, episodes. Bypassed counts those that were ready later and got a lane first: "
-		"of other apps any, of\n"
-		"its own those of no higher priority. The culprit is the app that had the lane it waited for "
-		"longest.\n",
+	.more = "Parts: victims, culprits, episodes. Bypassed counts executions that were ready later and got a lane\n"
+		"first: all of other apps, and those of the same app without a higher priority. The culprit is the "
+		"app\n"
+		"that held the lane for longest.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHERE | BSV_ASK_WHEN | BSV_ASK_LIMIT | BSV_ASK_VERDICT,
-	.run = run,
+	.run = starvation_run,
 };

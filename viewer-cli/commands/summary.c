@@ -1,4 +1,4 @@
-/* summary.c -- burstscope summary: what is in a recording, how far to trust it, and the headline of every audit. */
+/* summary.c -- burstscope summary: the content of a recording, how far to trust it, and the headline of every report. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ struct summary {
 	struct bsv_judgement judgements[N_AUDITS];
 	struct bsv_findings findings;
 	struct bsv_rows *trust;
-	char *operand; /* what stands behind a command to ask further, with a blank before it */
-	bool people;   /* read it */
+	char *operand; /* input of this call as a shell word behind a blank, to append to a command */
+	bool people;   /* whether the output is for people */
 };
 
 static void summary_fini(struct summary *s)
@@ -37,14 +37,14 @@ static void summary_fini(struct summary *s)
 
 /* ---- sentences ---- */
 
-/* Put together bit by bit. */
+/* A sentence that is printed piece by piece. */
 struct sentence {
 	char *text;
 	size_t bytes;
 	FILE *to;
 };
 
-static bool begin(struct sentence *s)
+static bool sentence_begin(struct sentence *s)
 {
 	*s = (struct sentence){ .text = NULL };
 	s->to = open_memstream(&s->text, &s->bytes);
@@ -52,7 +52,7 @@ static bool begin(struct sentence *s)
 }
 
 /* Owned by the caller; NULL: no memory. */
-static char *end(struct sentence *s)
+static char *sentence_end(struct sentence *s)
 {
 	if (fclose(s->to)) {
 		free(s->text);
@@ -80,7 +80,7 @@ static const char *text_of(const struct bsv_rows *rows, size_t column)
 	return bsv_rows_cell(rows, column).text;
 }
 
-/* ---- how far to trust it ---- */
+/* ---- trust ---- */
 
 /* Columns of summary_trust.sql. */
 enum trust_column {
@@ -127,7 +127,7 @@ static void say_losses(FILE *to, const struct bsv_rows *t, int64_t losses)
 {
 	if (!bsv_rows_get(t, LOST_EVENTS, 0) && !bsv_rows_get(t, LOST_PACKETS, 0)) {
 		fputs("; NOT RECORDED: ", to);
-		say_count(to, losses, "stretch of time", "stretches of time");
+		say_count(to, losses, "interval", "intervals");
 	} else {
 		fputs("; LOST ", to);
 		say_count(to, bsv_rows_get(t, LOST_EVENTS, 0), "event", "events");
@@ -151,7 +151,7 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 	else if (!unchecked)
 		fputs("; nothing was lost", to);
 	if (unchecked)
-		fputs("; whether all was recorded is NOT KNOWN: " BSV_UNCHECKED, to);
+		fputs("; UNKNOWN whether all was recorded: " BSV_UNCHECKED, to);
 	if (bsv_rows_get(t, CUT, 0))
 		fputs("; its end is missing", to);
 	if (bsv_rows_get(t, UNUSABLE, 0) || bsv_rows_get(t, LEFT_OUT, 0)) {
@@ -163,7 +163,7 @@ static void say_events(FILE *to, const struct bsv_rows *t)
 
 static void say_executions(FILE *to, const struct bsv_rows *t)
 {
-	const char *why[] = { "from before the recording", "without their end", "next to a loss", "still under way" };
+	const char *why[] = { "began before the recording", "without their end", "next to a loss", "still under way" };
 	int64_t all = bsv_rows_get(t, EXECUTIONS, 0), whole = all;
 	char text[BSV_COUNT_MAX];
 	bool first = true;
@@ -174,7 +174,7 @@ static void say_executions(FILE *to, const struct bsv_rows *t)
 	if (!all)
 		return;
 	if (!bsv_rows_get(t, LOSSES, 0))
-		why[GAP - HEAD] = "of which something was not recorded";
+		why[GAP - HEAD] = "not wholly recorded";
 	fprintf(to, ", %s%s complete", whole == all ? "all" : bsv_count(text, (uint64_t)whole),
 	        whole == all ? "" : " of them");
 	for (size_t i = HEAD; i <= OPEN; i++)
@@ -195,10 +195,10 @@ static void say_clock(FILE *to, const struct bsv_rows *t)
 {
 	fprintf(to, "%s", text_of(t, CLOCKS) ? text_of(t, CLOCKS) : "unknown");
 	if (bsv_rows_get(t, OFFSETS, 0) > 1)
-		fputs("; hosts are put together by their clocks' offsets", to);
+		fputs("; hosts are aligned by the offsets of their clocks", to);
 }
 
-static int people_trust(struct summary *s, struct bsa_err *err)
+static int add_trust(struct summary *s, struct bsa_err *err)
 {
 	static const struct bsv_column columns[] = { { "trust", "text", NULL }, { "", "text", NULL } };
 	static const struct {
@@ -214,9 +214,9 @@ static int people_trust(struct summary *s, struct bsa_err *err)
 		bsv_scoped_text *text = NULL;
 		struct sentence line;
 
-		if (begin(&line)) {
+		if (sentence_begin(&line)) {
 			lines[i].say(line.to, s->trust);
-			text = end(&line);
+			text = sentence_end(&line);
 		}
 		if (!text) {
 			bsv_rows_free(rows);
@@ -229,7 +229,7 @@ static int people_trust(struct summary *s, struct bsa_err *err)
 	return 0;
 }
 
-/* ---- what is wrong ---- */
+/* ---- diagnosis ---- */
 
 static int add_diagnosis(struct summary *s, struct bsa_err *err)
 {
@@ -278,7 +278,7 @@ struct headlines {
 	struct bsv_rows *rows;
 };
 
-/* @text is taken. @result NULL: it is no verdict. */
+/* Add a row and free @text. @result NULL: the headline is not a verdict. */
 static int add_headline(struct headlines *h, const char *audit, const char *result, char *text, const char *see,
                         struct bsa_err *err)
 {
@@ -299,13 +299,13 @@ static int headline_executions(struct headlines *h, const struct bsv_rows *who, 
 	int64_t more = bsv_rows_get(who, WHO_APPS, 0) - MOST_NAMED;
 	struct sentence line;
 
-	if (!begin(&line))
+	if (!sentence_begin(&line))
 		return bsv_no_memory(err);
 	fprintf(line.to, "by app: %s", text_of(who, WHO_APP_NAMES) ? text_of(who, WHO_APP_NAMES) : "none");
 	if (more > 0)
 		fprintf(line.to, ", and %" PRId64 " more", more);
 	fprintf(line.to, "; by answer: %s", text_of(who, WHO_STATUSES) ? text_of(who, WHO_STATUSES) : "none");
-	return add_headline(h, "executions", NULL, end(&line), "latency", err);
+	return add_headline(h, "executions", NULL, sentence_end(&line), "latency", err);
 }
 
 static int headline_latency(struct headlines *h, struct bsa_err *err)
@@ -317,14 +317,14 @@ static int headline_latency(struct headlines *h, struct bsa_err *err)
 
 	if (r < 0)
 		return r;
-	if (!begin(&line))
+	if (!sentence_begin(&line))
 		return bsv_no_memory(err);
 	if (r == 0) {
 		fputs("no execution is complete and was answered", line.to);
-		return add_headline(h, "latency", NULL, end(&line), "latency", err);
+		return add_headline(h, "latency", NULL, sentence_end(&line), "latency", err);
 	}
 	fprintf(line.to, "%s's %s (%s%s) takes longest: p50 ",
-	        text_of(rows, LONG_APP) ? text_of(rows, LONG_APP) : "somebody",
+	        text_of(rows, LONG_APP) ? text_of(rows, LONG_APP) : "an unknown app",
 	        text_of(rows, LONG_MODEL) ? text_of(rows, LONG_MODEL) : "model",
 	        text_of(rows, LONG_PATH) ? text_of(rows, LONG_PATH) : "?",
 	        bsv_rows_cell(rows, LONG_COLD).type != BSA_INT ? ""
@@ -337,7 +337,7 @@ static int headline_latency(struct headlines *h, struct bsa_err *err)
 	if (text_of(rows, LONG_PHASE) && bsv_rows_cell(rows, LONG_PERCENT).real >= MUCH_PERCENT)
 		fprintf(line.to, "; %.0f %% of its time is %s", bsv_rows_cell(rows, LONG_PERCENT).real,
 		        text_of(rows, LONG_PHASE));
-	return add_headline(h, "latency", NULL, end(&line), "latency", err);
+	return add_headline(h, "latency", NULL, sentence_end(&line), "latency", err);
 }
 
 static int headline_overhead(struct headlines *h, struct bsa_err *err)
@@ -348,7 +348,7 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 
 	if (r < 0)
 		return r;
-	if (!begin(&line))
+	if (!sentence_begin(&line))
 		return bsv_no_memory(err);
 	if (!r || bsv_rows_cell(rows, COST_PERCENT).type == BSA_NULL) {
 		int64_t all = bsv_rows_get(h->s->trust, EXECUTIONS, 0);
@@ -365,7 +365,7 @@ static int headline_overhead(struct headlines *h, struct bsa_err *err)
 		fputs(" of ", line.to);
 		say_duration(line.to, rows, COST_E2E);
 	}
-	return add_headline(h, "overhead", NULL, end(&line), "overhead", err);
+	return add_headline(h, "overhead", NULL, sentence_end(&line), "overhead", err);
 }
 
 static int headline_misses(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
@@ -388,7 +388,7 @@ static int headline_misses(struct headlines *h, const struct bsv_rows *who, stru
 	return add_headline(h, "misses", NULL, text, "misses", err);
 }
 
-/* What the worst rule says; if all are passed, what each says. */
+/* The sentence of the worst rule; if all rules passed, the sentences of all. */
 static int headline_verdict(struct headlines *h, enum bsv_audit audit, const char *name, struct bsa_err *err)
 {
 	const struct bsv_judgement *j = &h->s->judgements[audit];
@@ -397,14 +397,14 @@ static int headline_verdict(struct headlines *h, enum bsv_audit audit, const cha
 	const char *last = NULL;
 	struct sentence line;
 
-	if (!begin(&line))
+	if (!sentence_begin(&line))
 		return bsv_no_memory(err);
 	for (size_t i = 0; i < j->n; i++)
 		if (j->rules[i].outcome == worst && j->rules[i].why && (!last || strcmp(last, j->rules[i].why))) {
 			fprintf(line.to, "%s%s", last ? "; " : "", j->rules[i].why);
 			last = j->rules[i].why;
 		}
-	return add_headline(h, name, result, end(&line), name, err);
+	return add_headline(h, name, result, sentence_end(&line), name, err);
 }
 
 static int fill_headlines(struct headlines *h, const struct bsv_rows *who, struct bsa_err *err)
@@ -436,11 +436,11 @@ static int add_headlines(struct summary *s, const struct bsv_rows *who, struct b
 	if (r < 0)
 		bsv_rows_free(h.rows);
 	else
-		bsv_answer_rows(s->answer, "audits", s->people ? "every audit in a line" : "audits", h.rows);
+		bsv_answer_rows(s->answer, "audits", s->people ? "headline of every report" : "audits", h.rows);
 	return r < 0 ? r : 0;
 }
 
-/* ---- what to ask next ---- */
+/* ---- commands to run next ---- */
 
 static void add_next(struct summary *s, int64_t missed)
 {
@@ -448,8 +448,9 @@ static void add_next(struct summary *s, int64_t missed)
 	size_t n = 0;
 
 	if (!bsv_rows_get(s->trust, EXECUTIONS, 0) && !s->findings.n) {
-		bsv_answer_note(s->answer,
-		                "There is nothing in it to ask about: burstscope doctor says what a recording needs.");
+		bsv_answer_note(
+			s->answer,
+			"The recording contains nothing to analyse: burstscope doctor shows what a recording needs.");
 		return;
 	}
 	for (size_t i = 0; i < s->findings.n && n < MOST_NEXT; i++) {
@@ -465,7 +466,7 @@ static void add_next(struct summary *s, int64_t missed)
 	                s->operand);
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static int add_parts(struct summary *s, struct bsa_err *err)
 {
@@ -476,7 +477,7 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 	int r = bsv_audit_row(&who, &s->input, bsv_sql_summary_who, holes, err);
 
 	if (r >= 0 && s->people)
-		r = people_trust(s, err);
+		r = add_trust(s, err);
 	if (r >= 0 && (s->findings.n || !s->people))
 		r = add_diagnosis(s, err);
 	if (r < 0)
@@ -492,7 +493,7 @@ static int add_parts(struct summary *s, struct bsa_err *err)
 	return r;
 }
 
-/* What @name is in a shell, with a blank before it; owned by the caller. */
+/* @name as a word of a shell, behind a blank; owned by the caller. */
 static char *shell_word(const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+:@%,-";
@@ -502,7 +503,7 @@ static char *shell_word(const char *name)
 		return strdup("");
 	if (*name && name[strspn(name, plain)] == 0)
 		return bsv_text(" %s", name);
-	if (!begin(&word))
+	if (!sentence_begin(&word))
 		return NULL;
 	fputs(" '", word.to);
 	for (; *name; name++)
@@ -511,10 +512,10 @@ static char *shell_word(const char *name)
 		else
 			fputc(*name, word.to);
 	fputc('\'', word.to);
-	return end(&word);
+	return sentence_end(&word);
 }
 
-static int read_all(struct summary *s, struct bsa_err *err)
+static int read_verdicts(struct summary *s, struct bsa_err *err)
 {
 	int r = 0;
 
@@ -525,7 +526,7 @@ static int read_all(struct summary *s, struct bsa_err *err)
 	return r < 0 ? r : bsv_audit_row(&s->trust, &s->input, bsv_sql_summary_trust, NULL, err);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int summary_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	__attribute__((cleanup(summary_fini))) struct summary s = { .call = call };
 	int r = bsv_input_open(&s.input, call->operands[0], call, err);
@@ -537,7 +538,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	s.operand = shell_word(call->operands[0]);
 	if (!s.answer || !s.operand)
 		return bsv_no_memory(err);
-	r = read_all(&s, err);
+	r = read_verdicts(&s, err);
 	if (r >= 0)
 		r = add_parts(&s, err);
 	if (r < 0)
@@ -552,18 +553,17 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_summary = {
 	.name = "summary",
 	.operands = "[INPUT]",
-	.says = "what is in a recording, how far to trust it, and the headline of every audit",
+	.says = "content of a recording, how far to trust it, and the headline of every report",
 	.examples = "  burstscope summary\n"
 		    "  burstscope summary bursts.db\n"
 		    "  burstscope summary --format json bursts.db | jq '.rows[0]'\n"
 		    "  burstscope summary --verdict bursts.db\n",
-	.more = "Its first part, diagnosis, has what is wrong, the most important first: missed deadlines by what "
-		"caused most of them, then\n"
-		"starvation, inversions, apps that had less than their share, and last what most of the overhead was "
-		"spent on.\n"
-		"--verdict is the worst of fairness, priority and starvation.\n",
+	.more = "The first part, diagnosis, lists the problems, the most important first: missed deadlines by their\n"
+		"main causes, then starvation, inversions, apps that got less than their share, and last the main "
+		"cause\n"
+		"of overhead. --verdict is the worst verdict of fairness, priority and starvation.\n",
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_VERDICT,
-	.run = run,
+	.run = summary_run,
 };

@@ -1,4 +1,4 @@
-/* timeline.c -- burstscope timeline: lanes and queues as text, around a moment, an execution or a miss. */
+/* timeline.c -- burstscope timeline: draws lanes and queues as text, around a time, an execution or a miss. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 #include "render/timeline.h"
 
 enum {
-	AROUND_NS = 50000000, /* what is shown around a moment */
-	AROUND_TIMES = 3,     /* and around an execution, of its length */
-	ROWS_MOST = 10000,    /* of each part, unless --limit says otherwise */
+	AROUND_NS = 50000000, /* default span around a time */
+	AROUND_TIMES = 3,     /* default span around an execution, as a multiple of its length */
+	ROWS_MOST = 10000,    /* default limit of rows of each part */
 	WIDTH_MOST = 1000,
 };
 
-/* Times of a database are between this and what is below 0 of it. */
+/* Times of a database are limited to plus or minus this. */
 #define TIME_MOST ((int64_t)1 << 62)
 
 struct options {
@@ -36,23 +36,23 @@ static const struct bsv_option options[] = {
 	{ .name = "around",
 	  .kind = BSV_TEXT,
 	  .argument = "WHAT",
-	  .says = "centred on an execution (as explain takes it) or a time, as in 1.5s",
+	  .says = "centre on an execution (as in burstscope explain) or on a time such as 1.5s",
 	  .offset = offsetof(struct options, around) },
 	{ .name = "span",
 	  .kind = BSV_DURATION,
 	  .argument = "T",
-	  .says = "so much around it (3 times the execution; 50ms of a time)",
+	  .says = "length shown (default: 3 times the execution; 50ms for a time)",
 	  .offset = offsetof(struct options, span) },
 	{ .name = "width",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
-	  .says = "columns, in place of the terminal's",
+	  .says = "width in columns (default: the terminal's)",
 	  .offset = offsetof(struct options, width),
 	  .most = WIDTH_MOST },
 	{ .name = "by",
 	  .kind = BSV_CHOICE,
 	  .argument = "app|model",
-	  .says = "whose queues are shown",
+	  .says = "show the queues of apps or of models",
 	  .offset = offsetof(struct options, by),
 	  .choices = bys },
 	{ .name = NULL },
@@ -66,14 +66,14 @@ struct asked {
 	struct bsv_input input;
 	struct bsv_answer *answer;
 	struct bsv_timeline *timeline;
-	struct bsa_query *stretches; /* of one execution, :id */
-	struct bsa_query *services;  /* of one stream, :id */
+	struct bsa_query *stretches; /* stretches on lanes of execution :id */
+	struct bsa_query *services;  /* service of stream :id */
 	struct {
 		int64_t stream, service;
-	} served[STREAMS];   /* by stream: those that were asked for last */
-	int64_t focus;       /* execution.id, or 0 */
-	int64_t from, to;    /* since the recording began */
-	int64_t first, last; /* execution.ids that may be in it */
+	} served[STREAMS];   /* cache of the services of streams, by stream modulo STREAMS */
+	int64_t focus;       /* execution.id in the focus; 0: none */
+	int64_t from, to;    /* time since the recording began */
+	int64_t first, last; /* range of the execution.ids that may be drawn */
 };
 
 static void asked_fini(struct asked *a)
@@ -85,19 +85,19 @@ static void asked_fini(struct asked *a)
 	bsv_input_close(&a->input);
 }
 
-/* ---- when ---- */
+/* ---- time range ---- */
 
 static int64_t clamped(int64_t v, int64_t least, int64_t most)
 {
 	return v < least ? least : v > most ? most : v;
 }
 
-static int64_t length(const struct asked *a)
+static int64_t recording_length(const struct asked *a)
 {
 	return clamped(bsv_input_length(&a->input), 1, TIME_MOST);
 }
 
-/* @text is one time: "1.5s". */
+/* Is @text a time such as "1.5s"? */
 static bool is_time(const char *text, int64_t *ret)
 {
 	static const struct {
@@ -116,8 +116,8 @@ static bool is_time(const char *text, int64_t *ret)
 	return false;
 }
 
-/* Where an execution was, from the first to the last that is known of it. */
-static int where(const struct asked *a, int64_t id, int64_t *began, int64_t *ended, struct bsa_err *err)
+/* The time of an execution, from its first recorded event to its last. */
+static int execution_time(const struct asked *a, int64_t id, int64_t *began, int64_t *ended, struct bsa_err *err)
 {
 	char at[32], name[32];
 	struct bsv_hole holes[] = { { "with", a->input.with }, { "began", at }, { "id", name }, { NULL, NULL } };
@@ -135,21 +135,21 @@ static int where(const struct asked *a, int64_t id, int64_t *began, int64_t *end
 	if (r < 0)
 		return r;
 	if (!r || bsv_rows_cell(rows, 0).type != BSA_INT)
-		return bsa_fail(err, BSA_E_USAGE, "nobody knows when execution %" PRId64 " was", id);
+		return bsa_fail(err, BSA_E_USAGE, "execution %" PRId64 " has no recorded time", id);
 	*began = bsv_rows_get(rows, 0, 0);
 	*ended = bsv_rows_get(rows, 1, *began);
 	return 0;
 }
 
-/* --around and --span into a->from and a->to. */
-static int around(struct asked *a, struct bsa_err *err)
+/* Set a->from and a->to by --around and --span. */
+static int read_around(struct asked *a, struct bsa_err *err)
 {
 	const struct bsv_quantity *span = &a->options->span;
 	int64_t began, ended, all = AROUND_NS;
 
 	if (is_time(a->options->around, &began)) {
 		ended = began;
-		if (began > length(a))
+		if (began > recording_length(a))
 			return bsa_fail(err, BSA_E_USAGE, "--around %s is after the end of the recording",
 			                a->options->around);
 	} else {
@@ -162,7 +162,7 @@ static int around(struct asked *a, struct bsa_err *err)
 			                a->options->around);
 		r = bsv_which(&a->focus, &a->input, a->options->around, err);
 		if (r >= 0)
-			r = where(a, a->focus, &began, &ended, err);
+			r = execution_time(a, a->focus, &began, &ended, err);
 		if (r < 0)
 			return r;
 		began = clamped(began, -TIME_MOST / 8, TIME_MOST / 8);
@@ -176,26 +176,26 @@ static int around(struct asked *a, struct bsa_err *err)
 	return 0;
 }
 
-static int when(struct asked *a, struct bsa_err *err)
+static int read_range(struct asked *a, struct bsa_err *err)
 {
 	const struct bsv_asked *asked = &a->call->asked;
 
 	if (a->options->around && (asked->from.given || asked->to.given))
-		return bsa_fail(err, BSA_E_USAGE, "--around says when: it does not go together with --from and --to");
+		return bsa_fail(err, BSA_E_USAGE, "--around sets the time: leave out --from and --to");
 	if (a->options->span.given && !a->options->around)
-		return bsa_fail(err, BSA_E_USAGE, "--span says how much there is around something: give --around, too");
+		return bsa_fail(err, BSA_E_USAGE, "--span needs --around");
 	if (a->options->span.given && !a->options->span.value)
-		return bsa_fail(err, BSA_E_USAGE, "--span 0: there is nothing to be seen in no time at all");
+		return bsa_fail(err, BSA_E_USAGE, "--span: 0 is out of range");
 	if (a->options->around)
-		return around(a, err);
-	a->from = asked->from.given ? clamped(asked->from.value, 0, length(a) - 1) : 0;
-	a->to = asked->to.given ? clamped(asked->to.value, a->from + 1, length(a)) : length(a);
+		return read_around(a, err);
+	a->from = asked->from.given ? clamped(asked->from.value, 0, recording_length(a) - 1) : 0;
+	a->to = asked->to.given ? clamped(asked->to.value, a->from + 1, recording_length(a)) : recording_length(a);
 	return 0;
 }
 
-/* ---- what is asked ---- */
+/* ---- queries ---- */
 
-/* @relative is since the recording began. */
+/* @relative counts from the start of the recording. */
 static int64_t absolute(const struct asked *a, int64_t relative)
 {
 	int64_t ret;
@@ -205,10 +205,10 @@ static int64_t absolute(const struct asked *a, int64_t relative)
 	return ret;
 }
 
-/* SQL: executions that are under way between a->from and a->to. If that is all of the recording, none is held against the time. */
-static char *under_way(const struct asked *a)
+/* SQL: executions under way between a->from and a->to. The whole recording needs no condition. */
+static char *range_condition(const struct asked *a)
 {
-	if (a->from <= 0 && a->to >= length(a))
+	if (a->from <= 0 && a->to >= recording_length(a))
 		return strdup("1");
 	return bsv_text(
 		"id BETWEEN %" PRId64 " AND %" PRId64 "\n"
@@ -219,9 +219,9 @@ static char *under_way(const struct asked *a)
 		a->first, a->last, absolute(a, a->to), absolute(a, a->from));
 }
 
-static char *fill(const struct asked *a, const char *template)
+static char *range_sql(const struct asked *a, const char *template)
 {
-	bsv_scoped_text *within = under_way(a);
+	bsv_scoped_text *within = range_condition(a);
 	char began[32], from[32], to[32], first[32], last[32], limit[32];
 	struct bsv_hole holes[] = { { "with", a->input.with },
 		                    { "began", began },
@@ -243,10 +243,10 @@ static char *fill(const struct asked *a, const char *template)
 	return within ? bsv_fill(template, holes) : NULL;
 }
 
-/* What is done with each row. */
-typedef void told(struct asked *a, const struct bsv_rows *row);
+/* A function called with each row. */
+typedef void row_function(struct asked *a, const struct bsv_rows *row);
 
-static int each(struct asked *a, char *own, told *tell, struct bsa_err *err)
+static int rows_each(struct asked *a, char *own, row_function *tell, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = own;
 	bsv_scoped_rows *rows = NULL;
@@ -259,11 +259,11 @@ static int each(struct asked *a, char *own, told *tell, struct bsa_err *err)
 
 /* ---- for people ---- */
 
-/* Where the columns of timeline_drawn are. */
+/* Columns of timeline_drawn.sql. */
 enum { WHAT, BEGAN, ENDED, APP, WHO, STREAM, LANE, READY, NOT_READY, DEADLINE, MISSED, SEVERAL };
 
-/* Is there a number? Each column of a million rows is read once. */
-static bool there(const struct bsv_rows *r, size_t column, int64_t *ret)
+/* Read an integer; false: NULL. Each column of a million rows is read once. */
+static bool cell_int(const struct bsv_rows *r, size_t column, int64_t *ret)
 {
 	struct bsv_cell cell = bsv_rows_cell(r, column);
 
@@ -271,7 +271,7 @@ static bool there(const struct bsv_rows *r, size_t column, int64_t *ret)
 	return cell.type == BSA_INT;
 }
 
-/* @at since the recording began. */
+/* @at relative to the start of the recording. */
 static int64_t relative(const struct asked *a, int64_t at)
 {
 	int64_t ret;
@@ -281,8 +281,8 @@ static int64_t relative(const struct asked *a, int64_t at)
 	return ret;
 }
 
-/* An execution that was on lanes more than once: each time. */
-static void tell_stretches(struct asked *a, int64_t id, int64_t app)
+/* Draw each stretch of an execution that was on lanes several times. */
+static void add_stretches(struct asked *a, int64_t id, int64_t app)
 {
 	struct bsa_query *q = a->stretches;
 
@@ -293,7 +293,7 @@ static void tell_stretches(struct asked *a, int64_t id, int64_t app)
 		                  relative(a, bsa_query_get_int(q, 2)), relative(a, bsa_query_get_int(q, 3)));
 }
 
-/* The service of stream @id, as tell_lanes numbers it. */
+/* The service of stream @id, numbered as in add_lanes. */
 static int64_t service_of(struct asked *a, int64_t id)
 {
 	size_t i = (uint64_t)id % STREAMS;
@@ -307,52 +307,53 @@ static int64_t service_of(struct asked *a, int64_t id)
 	return a->served[i].service;
 }
 
-static void tell_execution(struct asked *a, const struct bsv_rows *r)
+static void add_execution(struct asked *a, const struct bsv_rows *r)
 {
 	int64_t app, began, ended, stream, lane, at;
 
-	if (!there(r, APP, &app))
+	if (!cell_int(r, APP, &app))
 		app = 0;
-	if (there(r, BEGAN, &began) && there(r, ENDED, &ended) && there(r, STREAM, &stream) && there(r, LANE, &lane))
+	if (cell_int(r, BEGAN, &began) && cell_int(r, ENDED, &ended) && cell_int(r, STREAM, &stream) &&
+	    cell_int(r, LANE, &lane))
 		bsv_timeline_held(a->timeline, service_of(a, stream), lane, app, began, ended);
-	if (there(r, SEVERAL, &at))
-		tell_stretches(a, at, app);
-	if (there(r, DEADLINE, &at))
+	if (cell_int(r, SEVERAL, &at))
+		add_stretches(a, at, app);
+	if (cell_int(r, DEADLINE, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_DEADLINE, at);
-	if (there(r, MISSED, &at))
+	if (cell_int(r, MISSED, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_MISSED, at);
 }
 
-static void tell_drawn(struct asked *a, const struct bsv_rows *r)
+static void add_drawn(struct asked *a, const struct bsv_rows *r)
 {
 	const char *what = bsv_rows_cell(r, WHAT).text;
 	int64_t ready, not_ready, who, at;
 
-	if (there(r, READY, &ready) && there(r, NOT_READY, &not_ready))
-		bsv_timeline_waited(a->timeline, there(r, WHO, &who) ? who : 0, ready, not_ready);
+	if (cell_int(r, READY, &ready) && cell_int(r, NOT_READY, &not_ready))
+		bsv_timeline_waited(a->timeline, cell_int(r, WHO, &who) ? who : 0, ready, not_ready);
 	if (*what == 'e')
-		tell_execution(a, r);
-	else if (*what == 'p' && there(r, BEGAN, &at))
+		add_execution(a, r);
+	else if (*what == 'p' && cell_int(r, BEGAN, &at))
 		bsv_timeline_mark(a->timeline, BSV_MARK_STOPPED, at);
 }
 
-static void tell_lane(struct asked *a, const struct bsv_rows *r)
+static void add_lane(struct asked *a, const struct bsv_rows *r)
 {
 	bsv_timeline_lane(a->timeline, bsv_rows_get(r, 0, 0), bsv_rows_get(r, 1, 0));
 }
 
-static void tell_loss(struct asked *a, const struct bsv_rows *r)
+static void add_loss(struct asked *a, const struct bsv_rows *r)
 {
 	bsv_timeline_lost(a->timeline, bsv_rows_get(r, 0, 0), bsv_rows_get(r, 1, 0));
 }
 
-static void tell_unknown(struct asked *a, const struct bsv_rows *r)
+static void add_unknown(struct asked *a, const struct bsv_rows *r)
 {
 	bsv_timeline_unknown(a->timeline, bsv_rows_get(r, 0, 0), bsv_rows_get(r, 1, 0), bsv_rows_get(r, 2, 0),
 	                     bsv_rows_get(r, 3, 0));
 }
 
-static void tell_focus(struct asked *a, const struct bsv_rows *r)
+static void add_focus_row(struct asked *a, const struct bsv_rows *r)
 {
 	static const enum bsv_state states[] = { BSV_UNDER_WAY, BSV_WAITING, BSV_ON_LANE };
 	char name[32];
@@ -362,52 +363,53 @@ static void tell_focus(struct asked *a, const struct bsv_rows *r)
 	                   bsv_rows_get(r, 2, 0));
 }
 
-/* Every lane that a service said it has; if nobody said so, those that somebody had. */
-static int tell_lanes(struct asked *a, struct bsa_err *err)
+/* Add every lane of the services' rules. Without rules, drawn executions add the lanes that they held. */
+static int add_lanes(struct asked *a, struct bsa_err *err)
 {
-	return each(a,
-	            bsv_text("WITH RECURSIVE n(lane) AS (SELECT 0 UNION ALL SELECT lane + 1 FROM n WHERE lane < 63) "
-	                     "SELECT DISTINCT trace_id * 4096 + instance AS service, lane FROM service_rules JOIN n "
-	                     "ON lane < lanes WHERE at < %" PRId64 " ORDER BY 1, 2",
-	                     absolute(a, a->to)),
-	            tell_lane, err);
+	return rows_each(
+		a,
+		bsv_text("WITH RECURSIVE n(lane) AS (SELECT 0 UNION ALL SELECT lane + 1 FROM n WHERE lane < 63) "
+	                 "SELECT DISTINCT trace_id * 4096 + instance AS service, lane FROM service_rules JOIN n "
+	                 "ON lane < lanes WHERE at < %" PRId64 " ORDER BY 1, 2",
+	                 absolute(a, a->to)),
+		add_lane, err);
 }
 
-static int tell_the_focus(struct asked *a, struct bsa_err *err)
+static int add_focus(struct asked *a, struct bsa_err *err)
 {
 	int64_t began, ended;
 	int r;
 
 	if (!a->focus)
 		return 0;
-	r = where(a, a->focus, &began, &ended, err);
+	r = execution_time(a, a->focus, &began, &ended, err);
 	if (r < 0)
 		return r;
-	return each(a,
-	            bsv_text("SELECT 0, %" PRId64 ", %" PRId64 " UNION ALL SELECT 1, began - %" PRId64
-	                     ", ended - %" PRId64 " FROM wait WHERE execution_id = %" PRId64
-	                     " UNION ALL SELECT 2, began - %" PRId64 ", ended - %" PRId64
-	                     " FROM lane_slice WHERE execution_id = %" PRId64,
-	                     began, ended, a->input.began, a->input.began, a->focus, a->input.began, a->input.began,
-	                     a->focus),
-	            tell_focus, err);
+	return rows_each(a,
+	                 bsv_text("SELECT 0, %" PRId64 ", %" PRId64 " UNION ALL SELECT 1, began - %" PRId64
+	                          ", ended - %" PRId64 " FROM wait WHERE execution_id = %" PRId64
+	                          " UNION ALL SELECT 2, began - %" PRId64 ", ended - %" PRId64
+	                          " FROM lane_slice WHERE execution_id = %" PRId64,
+	                          began, ended, a->input.began, a->input.began, a->focus, a->input.began,
+	                          a->input.began, a->focus),
+	                 add_focus_row, err);
 }
 
-/* Where somebody was on a lane and when somebody was next is unknown in between, if events were lost then (docs/figures.md). */
-static int tell_losses(struct asked *a, struct bsa_err *err)
+/* Add losses. The holder of a lane is unknown between two known holders, if events were lost in between (docs/figures.md). */
+static int add_losses(struct asked *a, struct bsa_err *err)
 {
 	int r;
 
 	if (!a->input.coverage.losses)
 		return 0;
-	r = each(a,
-	         bsv_text("SELECT began - %" PRId64 ", ended - %" PRId64 " FROM loss ORDER BY began", a->input.began,
-	                  a->input.began),
-	         tell_loss, err);
-	return r < 0 ? r : each(a, fill(a, bsv_sql_timeline_unknown), tell_unknown, err);
+	r = rows_each(a,
+	              bsv_text("SELECT began - %" PRId64 ", ended - %" PRId64 " FROM loss ORDER BY began",
+	                       a->input.began, a->input.began),
+	              add_loss, err);
+	return r < 0 ? r : rows_each(a, range_sql(a, bsv_sql_timeline_unknown), add_unknown, err);
 }
 
-/* What @sql, with a place for input->with and for @id, says; owned by the caller. NULL: no memory. */
+/* The first text that @sql, with @id appended, returns; owned by the caller. NULL: no memory. */
 static char *name_of(void *ctx, const char *sql, const char *otherwise, int64_t id)
 {
 	struct asked *a = ctx;
@@ -426,7 +428,7 @@ static char *app_name(void *ctx, int64_t id)
 	return name_of(ctx, "SELECT name FROM apps WHERE id = ", "unknown app", id);
 }
 
-/* Models of several apps may be called the same. */
+/* Models of several apps may have the same name. */
 static char *model_name(void *ctx, int64_t id)
 {
 	return name_of(ctx,
@@ -435,8 +437,8 @@ static char *model_name(void *ctx, int64_t id)
 	               "unknown model", id);
 }
 
-/* Which executions may be under way between a->from and a->to: all, where the file does not say. */
-static int narrow(struct asked *a, struct bsa_err *err)
+/* Find the executions that may be under way between a->from and a->to: all, in a file without id_block. */
+static int find_ids(struct asked *a, struct bsa_err *err)
 {
 	bsv_scoped_text *sql = bsv_text("SELECT min(first_id), max(last_id) FROM id_block WHERE began < %" PRId64
 	                                " AND ended >= %" PRId64,
@@ -446,7 +448,7 @@ static int narrow(struct asked *a, struct bsa_err *err)
 	if (!sql)
 		return bsv_no_memory(err);
 	a->last = INT64_MAX;
-	if (bsv_rows_query(&rows, a->input.db, sql, NULL) < 0) /* of before there was one */
+	if (bsv_rows_query(&rows, a->input.db, sql, NULL) < 0) /* an older database has no id_block */
 		return 0;
 	if (bsv_rows_step(rows, err) > 0) {
 		a->first = bsv_rows_get(rows, 0, 1);
@@ -455,9 +457,9 @@ static int narrow(struct asked *a, struct bsa_err *err)
 	return 0;
 }
 
-static int tell_all(struct asked *a, struct bsa_err *err)
+static int add_all(struct asked *a, struct bsa_err *err)
 {
-	int r = tell_lanes(a, err);
+	int r = add_lanes(a, err);
 
 	if (r >= 0)
 		r = bsa_query_new(&a->stretches, a->input.db,
@@ -468,13 +470,13 @@ static int tell_all(struct asked *a, struct bsa_err *err)
 		r = bsa_query_new(&a->services, a->input.db,
 		                  "SELECT trace_id * 4096 + (number >> 20) FROM stream WHERE id = :id", err);
 	if (r >= 0)
-		r = each(a, fill(a, bsv_sql_timeline_drawn), tell_drawn, err);
+		r = rows_each(a, range_sql(a, bsv_sql_timeline_drawn), add_drawn, err);
 	if (r >= 0)
-		r = tell_losses(a, err);
-	return r < 0 ? r : tell_the_focus(a, err);
+		r = add_losses(a, err);
+	return r < 0 ? r : add_focus(a, err);
 }
 
-static int draw(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err)
+static int timeline_draw(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa_err *err)
 {
 	struct asked *a = ctx;
 	bool by_app = a->options->by == BY_APP;
@@ -482,8 +484,8 @@ static int draw(FILE *to, const struct bsv_screen *screen, void *ctx, struct bsa
 	int width = a->options->width ? (int)a->options->width : bsv_columns(screen), r;
 
 	a->timeline = bsv_timeline_new(a->from, a->to, width);
-	bsv_timeline_recorded(a->timeline, 0, length(a));
-	r = tell_all(a, err);
+	bsv_timeline_recorded(a->timeline, 0, recording_length(a));
+	r = add_all(a, err);
 	return r < 0 ? r : bsv_timeline_draw(a->timeline, &names, to, screen, err);
 }
 
@@ -493,15 +495,15 @@ static void add_parts(struct asked *a)
 {
 	unsigned limit = a->call->asked.limit ? a->call->asked.limit : ROWS_MOST;
 
-	bsv_answer_sql(a->answer, "slices", "who had a lane", fill(a, bsv_sql_timeline_slices));
-	bsv_answer_sql(a->answer, "waits", "who was ready, and not on a lane", fill(a, bsv_sql_timeline_waits));
-	bsv_answer_sql(a->answer, "marks", "misses, deadlines, preemptions", fill(a, bsv_sql_timeline_marks));
-	bsv_answer_sql(a->answer, "losses", "when events were lost", fill(a, bsv_sql_timeline_losses));
+	bsv_answer_sql(a->answer, "slices", "holders of lanes", range_sql(a, bsv_sql_timeline_slices));
+	bsv_answer_sql(a->answer, "waits", "executions ready and not on a lane", range_sql(a, bsv_sql_timeline_waits));
+	bsv_answer_sql(a->answer, "marks", "misses, deadlines, preemptions", range_sql(a, bsv_sql_timeline_marks));
+	bsv_answer_sql(a->answer, "losses", "losses of events", range_sql(a, bsv_sql_timeline_losses));
 	if (a->input.executions > (int64_t)limit)
-		bsv_answer_note(a->answer, "at most %u rows of each part: --limit says otherwise", limit);
+		bsv_answer_note(a->answer, "at most %u rows of each part; change that with --limit", limit);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int timeline_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	__attribute__((cleanup(asked_fini))) struct asked a = { .call = call, .options = call->options };
 	bool drawn = call->asked.format == BSV_TABLE && !call->asked.part && !call->asked.show_sql;
@@ -510,14 +512,14 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = bsv_input_needs_executions(&a.input, err);
 	if (r >= 0)
-		r = when(&a, err);
+		r = read_range(&a, err);
 	if (r >= 0)
-		r = narrow(&a, err);
+		r = find_ids(&a, err);
 	if (r < 0)
 		return r;
 	a.answer = bsv_answer_new(call, &a.input);
 	if (drawn)
-		bsv_answer_draw(a.answer, draw, &a);
+		bsv_answer_draw(a.answer, timeline_draw, &a);
 	else
 		add_parts(&a);
 	return bsv_answer_print(a.answer, false, err);
@@ -528,23 +530,22 @@ const struct bsv_command bsv_timeline = {
 	.operands = "[INPUT]",
 	.says = "lanes and queues over time, as text",
 	.examples = "  burstscope timeline                                  # all of the newest recording\n"
-		    "  burstscope timeline --around worst bursts.db         # around the miss that was latest\n"
-		    "  burstscope timeline --around 1.5s --span 10ms        # around a moment\n"
+		    "  burstscope timeline --around worst bursts.db         # around the latest miss\n"
+		    "  burstscope timeline --around 1.5s --span 10ms        # around a time\n"
 		    "  burstscope timeline --from 1s --to 1.2s --by model --width 160 bursts.db\n",
-	.more = "Each lane has two rows: who had it longest in each column, a letter for each app; and how much of "
-		"the\n"
-		"column it was held at all, in eighths. Below, for each app or model, how many executions were ready "
-		"and\n"
-		"waiting; and where deadlines were (|), were missed (!), where somebody was preempted (^), and where\n"
-		"events were lost (?). Where nobody knows who had a lane there is a question mark, and no guess.\n"
+	.more = "Each lane has two rows: the app that held it longest in each column, a letter for each app; and how\n"
+		"much of the column it was held, in eighths. Below them: for each app or model, the number of\n"
+		"executions that were ready and waiting; and marks of deadlines (|), missed deadlines (!), "
+		"preemptions\n"
+		"(^), and lost events (?). A question mark on a lane means that its holder is unknown.\n"
 		"\n"
-		"--format json or csv has the stretches themselves, not what is drawn of them: the first 10000 of each "
-		"part,\n"
-		"or as many as --limit says.\n",
+		"--format json or csv prints the stretches, not the drawing: the first 10000 of each part, or as many "
+		"as\n"
+		"--limit allows.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_WHEN | BSV_ASK_LIMIT,
-	.run = run,
+	.run = timeline_run,
 };

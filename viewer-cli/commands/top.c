@@ -1,4 +1,4 @@
-/* top.c -- burstscope top: what the service does now. */
+/* top.c -- burstscope top: shows what the service does now. */
 #include <unistd.h>
 
 #include "command.h"
@@ -26,22 +26,22 @@ static const struct bsv_option options[] = {
 	BSV_OPTION_RING(struct options),
 	BSV_OPTION_FOR(struct options),
 	{ .name = "once",
-	  .says = "one table, after one interval (2s), and end",
+	  .says = "print one table after one interval (2s), and end",
 	  .offset = offsetof(struct options, once) },
 	{ .name = "interval",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "between tables where the output is no terminal, and between JSON objects: 1s",
+	  .says = "time between tables where the output is not a terminal, and between JSON objects (default: 1s)",
 	  .offset = offsetof(struct options, interval) },
 	{ .name = "settle",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "wait so long for what other cpus have to tell of the same time: 15ms; more, where records come late",
+	  .says = "wait this long for records of other cpus (default: 15ms); more where records arrive late",
 	  .offset = offsetof(struct options, settle) },
 	{ .name = "app",
 	  .kind = BSV_TEXT,
 	  .argument = "NAME",
-	  .says = "of this one alone",
+	  .says = "show this app only",
 	  .offset = offsetof(struct options, app) },
 	{ .name = "format",
 	  .kind = BSV_CHOICE,
@@ -63,7 +63,7 @@ static int64_t time_or(const struct bsv_quantity *given, int64_t otherwise)
 	return given->given ? given->value : otherwise;
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int top_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	struct bsv_top_options wanted = {
@@ -81,9 +81,9 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	int r;
 
 	if (wanted.interval < least_interval)
-		return bsa_fail(err, BSA_E_USAGE, "--interval: 50ms is the least");
+		return bsa_fail(err, BSA_E_USAGE, "--interval: write at least 50ms");
 	if (wanted.settle > most_settle)
-		return bsa_fail(err, BSA_E_USAGE, "--settle: a minute is the most");
+		return bsa_fail(err, BSA_E_USAGE, "--settle: write at most 1m");
 	r = bsv_option_ring(&wanted.ring, &o->ring, err);
 	if (r >= 0)
 		r = bsv_top_run(&wanted, err);
@@ -93,29 +93,21 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_top = {
 	.name = "top",
 	.operands = "[SESSION]",
-	.says = "show what happens now: rates, misses and their causes, shares, lanes",
+	.says = "show the running service: rates, misses and their causes, shares, lanes",
 	.examples = "  burstscope top\n"
 		    "  burstscope top --once\n"
 		    "  burstscope top --format json --for 10s\n"
 		    "  burstscope top --detail full --app camera\n",
-	.more = "A row for each app and model, of the last five seconds: executions a second, how long half and 99 of "
-		"100 of them\n"
-		"took at the most, what the app had of the lanes of what it was entitled to, lanes that it held and "
-		"executions "
-		"that\n"
-		"waited on average, deadlines missed, slots missed, and how that went. Above it: why deadlines are "
-		"missed, how "
-		"far\n"
-		"behind the figures are, and what was lost. Keys: q ends, o orders, a shows one app after the other, p "
-		"stops and "
-		"goes\n"
-		"on, s saves the last 30 s as a recording.\n"
-		"Without SESSION it records into a ring of files in memory, which are gone in the end; SESSION is one "
-		"of LTTng's "
-		"that\n"
-		"runs already. The last line sums up all of it. The status is 0, or 5 where it cannot begin.\n",
+	.more = "A row for each app and model, over the last five seconds: executions per second, the 50th and 99th\n"
+		"percentile of their latency, the app's part of its fair share, lanes held and executions waiting on\n"
+		"average, missed deadlines, missed slots, and their course. Above the table: causes of missed\n"
+		"deadlines, the delay of the figures, and losses. Keys: q ends, o changes the order, a shows one app\n"
+		"after the other, p pauses and continues, s saves the last 30 s as a recording.\n"
+		"Without SESSION top records into a ring of files in memory, which it removes at its end. SESSION is "
+		"a\n"
+		"running session of LTTng. The last line is a summary. The status is 0, or 5 if top cannot start.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 1,
-	.run = run,
+	.run = top_run,
 };

@@ -1,4 +1,4 @@
-/* watch.c -- burstscope watch: keep what was before and after a condition, explained, and go on. */
+/* watch.c -- burstscope watch: waits for a condition, keeps the time before and after it with a diagnosis, and continues. */
 #include <string.h>
 
 #include "command.h"
@@ -15,7 +15,7 @@ enum { USUAL_KEEP = 20, KEEP_MOST = 100000 };
 static const int64_t usual_before = 5 * SECOND, least_before = SECOND / 10, usual_after = SECOND,
 		     usual_cooldown = 600 * SECOND, usual_window = 10 * SECOND, least_window = SECOND,
 		     most_window = 600 * SECOND;
-static const int64_t noticed_after = 4 * SECOND; /* at the most, what a fold sees is known so late */
+static const int64_t noticed_after = 4 * SECOND; /* a condition that the fold decides is noticed this late, at most */
 static const uint64_t usual_disk = UINT64_C(1) << 30;
 
 struct options {
@@ -33,59 +33,59 @@ static const struct bsv_option options[] = {
 	  .argument = "CONDITION",
 	  .says = "miss, error, death, starvation>TIME or inversion>TIME, or one of these narrowed down, as "
 	          "miss:app=camera,persistent; or a rule of check, as 'p99 e2e of app=camera <= 5ms', that fails; may "
-	          "be given again",
+	          "be repeated",
 	  .offset = offsetof(struct options, on) },
 	{ .name = "output",
 	  .letter = 'o',
 	  .kind = BSV_TEXT,
 	  .argument = "DIR",
-	  .says = "keep the cases there; otherwise in " USUAL_DIRECTORY,
+	  .says = "keep the cases in this directory (default: " USUAL_DIRECTORY ")",
 	  .offset = offsetof(struct options, output) },
 	{ .name = "window",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "hold rules against the last so many seconds: 10s",
+	  .says = "judge rules over a window of this length (default: 10s)",
 	  .offset = offsetof(struct options, window) },
 	{ .name = "before",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "what is to be kept from before the condition: 5s; the buffers are made to hold it",
+	  .says = "time to keep before the condition (default: 5s); sets the size of the buffers",
 	  .offset = offsetof(struct options, before) },
 	{ .name = "after",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "and from after it: 1s",
+	  .says = "time to keep after the condition (default: 1s)",
 	  .offset = offsetof(struct options, after) },
 	{ .name = "cooldown",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "for so long the same cause again is counted, and not kept again: 10m; 0s: never",
+	  .says = "count repetitions of a cause within this time, and do not keep them (default: 10m); 0s: keep all",
 	  .offset = offsetof(struct options, cooldown) },
 	{ .name = "keep",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
-	  .says = "the newest N cases: 20",
+	  .says = "keep the newest N cases (default: 20)",
 	  .offset = offsetof(struct options, keep),
 	  .least = 1,
 	  .most = KEEP_MOST },
 	{ .name = "max-disk",
 	  .kind = BSV_SIZE,
 	  .argument = "SIZE",
-	  .says = "as many of them as fit: 1G; 0K: any number",
+	  .says = "keep as many cases as fit into this size (default: 1G); 0K: no limit",
 	  .offset = offsetof(struct options, max_disk) },
 	{ .name = "min-free",
 	  .kind = BSV_SIZE,
 	  .argument = "SIZE",
-	  .says = "keep nothing where no more than that would be free: 64M",
+	  .says = "keep no case if less than this would be free (default: 64M)",
 	  .offset = offsetof(struct options, min_free) },
 	{ .name = "exec",
 	  .kind = BSV_TEXT,
 	  .argument = "CMD",
-	  .says = "have the shell run it for each case, with $BURSTSCOPE_CASE, $BURSTSCOPE_SUMMARY and "
+	  .says = "run this shell command for each case, with $BURSTSCOPE_CASE, $BURSTSCOPE_SUMMARY and "
 	          "$BURSTSCOPE_FINDING",
 	  .offset = offsetof(struct options, exec) },
 	{ .name = "syslog",
-	  .says = "send the line of each case to the system's log, too",
+	  .says = "also send the line of each case to the system log",
 	  .offset = offsetof(struct options, syslog) },
 	BSV_OPTION_DETAIL(struct options, bsv_details_compact, "as burstscope record has it, but compact by default"),
 	BSV_OPTION_BUFFER(struct options),
@@ -94,7 +94,7 @@ static const struct bsv_option options[] = {
 	{ .name = "stop-after",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
-	  .says = "stop after so many cases",
+	  .says = "stop after this number of cases",
 	  .offset = offsetof(struct options, stop_after),
 	  .least = 1,
 	  .most = KEEP_MOST },
@@ -109,16 +109,17 @@ static int64_t time_or(const struct bsv_quantity *given, int64_t otherwise)
 static int read_conditions(const struct options *o, struct bsv_condition ret[BSV_CONDITIONS_MOST], struct bsa_err *err)
 {
 	int r = o->on.n ? 0
-	                : bsa_fail(err, BSA_E_USAGE,
-	                           "--on: say what to wait for: miss, error, death, or what burstscope watch --help "
-	                           "has");
+	                : bsa_fail(
+				  err, BSA_E_USAGE,
+				  "--on is missing: write miss, error, death, or another condition of burstscope watch "
+				  "--help");
 
 	for (size_t i = 0; r >= 0 && i < o->on.n; i++)
 		r = bsv_condition_read(&ret[i], o->on.of[i], err);
 	return r;
 }
 
-/* The buffers are to hold the window in which a rule failed, when that is known. */
+/* The buffers must still hold the window in which a rule failed when the failure is noticed. */
 static int plan_times(struct bsv_watch_options *wanted, const struct options *o, struct bsa_err *err)
 {
 	int64_t least = 0, needs;
@@ -129,15 +130,15 @@ static int plan_times(struct bsv_watch_options *wanted, const struct options *o,
 		least = least < needs ? needs : least;
 	}
 	if (wanted->before < least_before || wanted->before > 3600 * SECOND || wanted->after > 3600 * SECOND)
-		return bsa_fail(err, BSA_E_USAGE, "--before takes 100ms to 1h, --after up to 1h");
+		return bsa_fail(err, BSA_E_USAGE, "--before: write 100ms to 1h; --after: write up to 1h");
 	if (wanted->window < least_window || wanted->window > most_window)
-		return bsa_fail(err, BSA_E_USAGE, "--window takes 1s to 10m");
+		return bsa_fail(err, BSA_E_USAGE, "--window: write 1s to 10m");
 	if (wanted->before < least)
 		wanted->before = least;
 	return bsv_option_ring(&wanted->ring, &o->ring, err);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int watch_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct options *o = call->options;
 	struct bsv_condition conditions[BSV_CONDITIONS_MOST];
@@ -166,7 +167,7 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 	if (r >= 0)
 		r = plan_times(&wanted, o, err);
 	if (r >= 0 && !*wanted.directory)
-		r = bsa_fail(err, BSA_E_USAGE, "--output: a directory has a name");
+		r = bsa_fail(err, BSA_E_USAGE, "--output: the name of the directory is empty");
 	if (r >= 0)
 		r = bsv_watch_run(&wanted, err);
 	return r < 0 ? r : BSV_DONE;
@@ -175,30 +176,28 @@ static int run(const struct bsv_call *call, struct bsa_err *err)
 const struct bsv_command bsv_watch = {
 	.name = "watch",
 	.operands = "",
-	.says = "wait for a miss, an error, a death, starvation, or a rule that fails, and keep what was around it, "
-		"explained",
+	.says = "wait for a miss, an error, a death, starvation, or a failed rule, and keep the time around it, "
+		"with a diagnosis",
 	.examples = "  burstscope watch --on miss\n"
 		    "  burstscope watch --on miss:app=camera,persistent --on error --on death -o /var/lib/burstscope\n"
 		    "  burstscope watch --on miss:cause=hogged --exec 'mail -s \"$BURSTSCOPE_SUMMARY\" me'\n"
 		    "  burstscope watch --on 'starvation>200ms' --on 'p99 e2e of app=camera <= 60ms' --window 30s\n"
 		    "  burstscope watch --on error:status=DEAD_OBJECT --before 20s --after 2s --stop-after 1\n",
-	.more = "LTTng's buffers are written over all the time, in memory; nothing is written to the disk until a "
-		"condition\n"
-		"fires. Then what the buffers hold becomes a case: a directory with the trace, its database, a page "
-		"and\n"
-		"case.json, and one line on the standard output, which is the diagnosis. burstscope cases lists them.\n"
-		"A condition is a word, and what it is narrowed down by: miss[:app=,model=,kind=,cause=,culprit=], "
-		"where kind\n"
+	.more = "LTTng overwrites its buffers in memory all the time; nothing is written to disk until a condition\n"
+		"fires. Then the content of the buffers becomes a case: a directory with the trace, its database, a "
+		"page\n"
+		"and case.json. The diagnosis is printed in one line. burstscope cases lists the cases.\n"
+		"A condition is a word with optional filters: miss[:app=,model=,kind=,cause=,culprit=], where kind\n"
 		"is transient, persistent or late; error[:app=,model=,status=]; death[:app=]; "
 		"starvation>TIME[:app=,model=];\n"
 		"inversion>TIME[:app=,model=]; or a rule of burstscope-slo(5): a percentile, a miss ratio or a number "
 		"of\n"
-		"executions, which fires when it fails over the last --window. What no single event says is decided by "
-		"a\n"
-		"fold over all of them: then a process reads what is recorded, in a ring of files in memory.\n"
-		"It goes on until Ctrl-C. The status is 0, or 5 where it cannot begin.\n",
+		"executions, which fires when it fails over the last --window. Conditions that no single event "
+		"decides\n"
+		"are decided by a process that reads all recorded events, in a ring of files in memory.\n"
+		"watch runs until Ctrl-C. The status is 0, or 5 if watch cannot start.\n",
 	.options = options,
 	.options_size = sizeof(struct options),
 	.max = 0,
-	.run = run,
+	.run = watch_run,
 };

@@ -1,4 +1,4 @@
-/* whatif.c -- burstscope whatif: the recorded arrivals again, under other rules. */
+/* whatif.c -- burstscope whatif: replays the recorded arrivals under other rules. */
 #include "answer/answer.h"
 #include "answer/scoped.h"
 #include "command.h"
@@ -11,8 +11,8 @@
 
 enum {
 	DRAWS = 11,
-	FEW = 20,   /* served executions: of fewer there is no median */
-	FEWER = 100 /* and no 99th percentile */
+	FEW = 20,   /* fewer served executions have no median */
+	FEWER = 100 /* and fewer than this no 99th percentile */
 };
 
 struct options {
@@ -37,39 +37,39 @@ static const struct bsv_option options[] = {
 	{ .name = "policy",
 	  .kind = BSV_CHOICE,
 	  .argument = "recorded|fair|priority|fifo|edf",
-	  .says = "who gets a lane first",
+	  .says = "order in which executions get a lane",
 	  .offset = offsetof(struct options, policy),
 	  .choices = policies },
 	{ .name = "lanes",
 	  .kind = BSV_NUMBER,
 	  .argument = "N",
-	  .says = "so many executions run at a time; the machine is taken to have a cpu for each",
+	  .says = "number of executions that run at a time; assumes a cpu for each",
 	  .offset = offsetof(struct options, lanes),
 	  .least = 1,
 	  .most = BSA_REPLAY_LANES_MAX },
 	{ .name = "preempt",
 	  .kind = BSV_CHOICE,
 	  .argument = "recorded|none|restart|save",
-	  .says = "what happens to who runs when another one should",
+	  .says = "treatment of the running execution when another one should run",
 	  .offset = offsetof(struct options, preempt),
 	  .choices = preempts },
 	{ .name = "deadline-mode",
 	  .kind = BSV_CHOICE,
 	  .argument = "recorded|abort|refuse|advise",
-	  .says = "what a deadline is worth to the service",
+	  .says = "treatment of deadlines by the service",
 	  .offset = offsetof(struct options, deadlines),
 	  .choices = deadlines },
-	LIST(priority, "APP[/MODEL]=P,...", "their priority: low, medium or high"),
-	LIST(deadline, "APP[/MODEL]=TIME,...", "their deadline, counted from when each is due; or none"),
-	LIST(speed, "MODEL=X,...", "models run so many times as fast (2x), or so much shorter (-1ms)"),
-	LIST(rate, "APP[/MODEL]=X,...", "they are submitted so many times as often, as in 1.5x"),
-	LIST(without, "APP[/MODEL],...", "they do not come at all"),
+	LIST(priority, "APP[/MODEL]=P,...", "set their priority: low, medium or high"),
+	LIST(deadline, "APP[/MODEL]=TIME,...", "set their deadline, counted from the time when each is due; or none"),
+	LIST(speed, "MODEL=X,...", "change the run of models: 2x is twice as fast, -1ms is 1 ms shorter"),
+	LIST(rate, "APP[/MODEL]=X,...", "change how often they are submitted: 1.5x is 1.5 times as often"),
+	LIST(without, "APP[/MODEL],...", "leave them out"),
 	{ .name = "step",
 	  .kind = BSV_DURATION,
 	  .argument = "TIME",
-	  .says = "the longest that an execution runs between two checkpoints",
+	  .says = "longest time that an execution runs between two checkpoints",
 	  .offset = offsetof(struct options, step) },
-	LIST(submit, "APP[/MODEL]=TIME,...", "they are submitted earlier, as in -3ms, for the same deadline"),
+	LIST(submit, "APP[/MODEL]=TIME,...", "submit them earlier, for the same deadline: -3ms"),
 	{ .name = "search",
 	  .kind = BSV_SWITCH,
 	  .says = "try all policies, ways to preempt and deadline modes, and show those that no other beats",
@@ -83,21 +83,21 @@ static const struct bsv_option options[] = {
 	  .most = BSA_REPLAY_LANES_MAX },
 	{ .name = "advise",
 	  .kind = BSV_SWITCH,
-	  .says = "the smallest single change that saves most misses, and who pays for it",
+	  .says = "find the smallest single change that avoids most misses, and its costs for other apps",
 	  .offset = offsetof(struct options, advise) },
 	{ .name = NULL },
 };
 
-/* All replays of a group: [0] as recorded, [1] changed; and the recording. */
-struct told {
+/* The replays of all groups: draws[0] under the recorded rules, draws[1] under the changed ones; and the recorded figures. */
+struct replays {
 	struct bsv_past past;
 	struct bsv_whatif_change change;
 	struct bsv_group_figures *recorded, *draws[2][DRAWS];
-	struct bsv_alternatives alternatives; /* where those are asked for */
+	struct bsv_alternatives alternatives; /* result of --search or --advise */
 	const char *cannot;
 };
 
-static void told_fini(struct told *t)
+static void replays_fini(struct replays *t)
 {
 	for (int i = 0; i < DRAWS; i++) {
 		free(t->draws[0][i]);
@@ -111,7 +111,7 @@ static void told_fini(struct told *t)
 
 /* ---- replays ---- */
 
-static struct bsv_said said_by(const struct options *o)
+static struct bsv_said said_options(const struct options *o)
 {
 	return (struct bsv_said){ .policy = o->policy,
 		                  .preempt = o->preempt,
@@ -126,7 +126,7 @@ static struct bsv_said said_by(const struct options *o)
 		                  .submit = o->submit };
 }
 
-static int replay_all(struct told *t, struct bsa_err *err)
+static int replay_all(struct replays *t, struct bsa_err *err)
 {
 	size_t n = t->past.n_groups + 1;
 	bool done = true;
@@ -142,7 +142,7 @@ static int replay_all(struct told *t, struct bsa_err *err)
 	return done ? 0 : bsv_no_memory(err);
 }
 
-static int replay_what_is_asked(struct told *t, const struct options *o, bool quiet, struct bsa_err *err)
+static int replay_asked(struct replays *t, const struct options *o, bool quiet, struct bsa_err *err)
 {
 	t->alternatives = (struct bsv_alternatives){
 		.past = &t->past, .base = &t->change, .lanes_up_to = o->lanes_up_to, .quiet = quiet
@@ -152,7 +152,7 @@ static int replay_what_is_asked(struct told *t, const struct options *o, bool qu
 	return o->advise ? bsv_alternatives_advise(&t->alternatives, err) : replay_all(t, err);
 }
 
-/* What is searched for is not said, and what is advised is one change. */
+/* --search and --advise choose rules themselves, and --advise makes a single change. */
 static int check_options(const struct options *o, struct bsa_err *err)
 {
 	const char *which = o->search ? "search" : "advise";
@@ -160,21 +160,23 @@ static int check_options(const struct options *o, struct bsa_err *err)
 	bool changes = o->priority || o->deadline || o->speed || o->rate || o->without || o->submit || o->step.given;
 
 	if (o->search && o->advise)
-		return bsa_fail(err, BSA_E_USAGE, "--search and --advise are two questions: ask one of them");
+		return bsa_fail(err, BSA_E_USAGE, "--search and --advise exclude each other: leave one out");
 	if (o->lanes_up_to && !o->search && !o->advise)
-		return bsa_fail(err, BSA_E_USAGE, "--lanes-up-to goes with --search or --advise");
+		return bsa_fail(err, BSA_E_USAGE, "--lanes-up-to needs --search or --advise");
 	if ((o->search || o->advise) && rules)
-		return bsa_fail(err, BSA_E_USAGE,
-		                "--%s tries policies, preemption, deadline modes and lanes itself: none can be given",
-		                which);
+		return bsa_fail(
+			err, BSA_E_USAGE,
+			"--%s tries policies, preemption, deadline modes and lanes itself: leave these options out",
+			which);
 	if (o->advise && changes)
-		return bsa_fail(err, BSA_E_USAGE, "--advise is about a single change: no other can be given");
+		return bsa_fail(err, BSA_E_USAGE, "--advise tries single changes: leave other changes out");
 	return 0;
 }
 
-static int tell(struct told *t, const struct options *o, bool quiet, struct bsv_input *input, struct bsa_err *err)
+static int replays_read(struct replays *t, const struct options *o, bool quiet, struct bsv_input *input,
+                        struct bsa_err *err)
 {
-	const struct bsv_said said = said_by(o);
+	const struct bsv_said said = said_options(o);
 	int r;
 
 	bsa_db_own_queries(input->db, true);
@@ -182,16 +184,15 @@ static int tell(struct told *t, const struct options *o, bool quiet, struct bsv_
 	if (r >= 0)
 		r = bsv_whatif_read(&t->change, &t->past, &said, &t->cannot, err);
 	if (r >= 0 && !t->cannot && said.deadline && t->past.rules.deadlines == 3 && !said.deadlines)
-		t->cannot =
-			"the recording does not say what a deadline is worth to the service: give --deadline-mode, too";
-	return r < 0 || t->cannot ? r : replay_what_is_asked(t, o, quiet, err);
+		t->cannot = "the recording does not contain the service's treatment of deadlines: add --deadline-mode";
+	return r < 0 || t->cannot ? r : replay_asked(t, o, quiet, err);
 }
 
 /* ---- figures ---- */
 
 enum figure { MISSED, P50, P99, SHARE };
 
-static double total_of(const struct told *t, const struct bsv_group_figures *f, uint32_t app)
+static double total_of(const struct replays *t, const struct bsv_group_figures *f, uint32_t app)
 {
 	double sum = 0;
 
@@ -201,8 +202,8 @@ static double total_of(const struct told *t, const struct bsv_group_figures *f, 
 	return sum;
 }
 
-/* NAN: unknown. Of a share, @i is an app. */
-static double figure_of(const struct told *t, const struct bsv_group_figures *all, size_t i, enum figure figure)
+/* NAN: unknown. For SHARE, @i is an app. */
+static double figure_of(const struct replays *t, const struct bsv_group_figures *all, size_t i, enum figure figure)
 {
 	const struct bsv_group_figures *f = &all[i];
 	double total;
@@ -221,7 +222,7 @@ static double figure_of(const struct told *t, const struct bsv_group_figures *al
 }
 
 struct spread {
-	double low, median, high; /* NAN: unknown in one of the draws, at least */
+	double low, median, high; /* NAN: unknown in at least one draw */
 };
 
 static int by_size(const void *a, const void *b)
@@ -240,7 +241,7 @@ static struct spread spread_of(double values[DRAWS])
 	return (struct spread){ values[0], values[DRAWS / 2], values[DRAWS - 1] };
 }
 
-static struct spread replayed(const struct told *t, bool changed, size_t i, enum figure figure)
+static struct spread replayed_spread(const struct replays *t, bool changed, size_t i, enum figure figure)
 {
 	double values[DRAWS];
 
@@ -249,8 +250,8 @@ static struct spread replayed(const struct told *t, bool changed, size_t i, enum
 	return spread_of(values);
 }
 
-/* Draw by draw: what the change alone makes of it. */
-static struct spread difference(const struct told *t, size_t i, enum figure figure)
+/* The differences draw by draw: the effect of the change alone. */
+static struct spread draws_difference(const struct replays *t, size_t i, enum figure figure)
 {
 	double values[DRAWS];
 
@@ -259,10 +260,10 @@ static struct spread difference(const struct told *t, size_t i, enum figure figu
 	return spread_of(values);
 }
 
-/* Less, more, or the same in every draw, and by more than the replay of what was recorded is wrong. */
-static const char *effect(const struct told *t, size_t i, enum figure figure)
+/* "less", "more" or "same" if all draws agree, and if the difference exceeds the error of the replay under the recorded rules. */
+static const char *effect_name(const struct replays *t, size_t i, enum figure figure)
 {
-	struct spread d = difference(t, i, figure), before = replayed(t, false, i, figure);
+	struct spread d = draws_difference(t, i, figure), before = replayed_spread(t, false, i, figure);
 	double off = fabs(before.median - figure_of(t, t->recorded, i, figure));
 
 	if (isnan(d.median))
@@ -276,7 +277,7 @@ static const char *effect(const struct told *t, size_t i, enum figure figure)
 
 /* ---- answers ---- */
 
-static void put(struct bsv_rows *rows, double x, bool whole)
+static void add_figure(struct bsv_rows *rows, double x, bool whole)
 {
 	if (isnan(x))
 		bsv_rows_null(rows);
@@ -286,20 +287,20 @@ static void put(struct bsv_rows *rows, double x, bool whole)
 		bsv_rows_real(rows, round(x * 100) / 100);
 }
 
-static void put_names(struct bsv_rows *rows, const struct bsv_past_group *g)
+static void add_names(struct bsv_rows *rows, const struct bsv_past_group *g)
 {
 	bsv_rows_text(rows, g->app_name);
 	bsv_rows_text(rows, g->model_name);
 }
 
-static const char *arrivals(const struct bsv_past_group *g)
+static const char *arrivals_name(const struct bsv_past_group *g)
 {
 	if (g->apart)
 		return "launched";
 	return g->open && g->closed ? "open and closed" : g->open ? "open" : "closed";
 }
 
-static struct bsv_rows *reproduced(const struct told *t)
+static struct bsv_rows *reproduced_rows(const struct replays *t)
 {
 	static const struct bsv_column columns[] = { { "app", "text", NULL },
 		                                     { "model", "text", NULL },
@@ -316,31 +317,31 @@ static struct bsv_rows *reproduced(const struct told *t)
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++) {
 		if (!t->past.groups[i].n)
 			continue;
-		put_names(rows, &t->past.groups[i]);
-		bsv_rows_text(rows, arrivals(&t->past.groups[i]));
+		add_names(rows, &t->past.groups[i]);
+		bsv_rows_text(rows, arrivals_name(&t->past.groups[i]));
 		bsv_rows_int(rows, (int64_t)t->past.groups[i].n);
 		for (enum figure f = MISSED; f <= P99; f++) {
-			put(rows, figure_of(t, t->recorded, i, f), f != MISSED);
-			put(rows, replayed(t, false, i, f).median, f != MISSED);
+			add_figure(rows, figure_of(t, t->recorded, i, f), f != MISSED);
+			add_figure(rows, replayed_spread(t, false, i, f).median, f != MISSED);
 		}
 	}
 	return rows;
 }
 
-/* What was replayed, what is predicted, from where to where, and which way that is. */
-static void put_change(struct bsv_rows *rows, const struct told *t, size_t i, enum figure f)
+/* The replayed figure, the predicted one with its low and high, and the effect. */
+static void add_change(struct bsv_rows *rows, const struct replays *t, size_t i, enum figure f)
 {
-	struct spread after = replayed(t, true, i, f);
+	struct spread after = replayed_spread(t, true, i, f);
 	bool whole = f == P50 || f == P99;
 
-	put(rows, replayed(t, false, i, f).median, whole);
-	put(rows, after.median, whole);
-	put(rows, after.low, whole);
-	put(rows, after.high, whole);
-	bsv_rows_text(rows, effect(t, i, f));
+	add_figure(rows, replayed_spread(t, false, i, f).median, whole);
+	add_figure(rows, after.median, whole);
+	add_figure(rows, after.low, whole);
+	add_figure(rows, after.high, whole);
+	bsv_rows_text(rows, effect_name(t, i, f));
 }
 
-static struct bsv_rows *misses(const struct told *t)
+static struct bsv_rows *misses_rows(const struct replays *t)
 {
 	static const struct bsv_column columns[] = { { "app", "text", NULL },
 		                                     { "model", "text", NULL },
@@ -355,14 +356,14 @@ static struct bsv_rows *misses(const struct told *t)
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++) {
 		if (!t->past.groups[i].n)
 			continue;
-		put_names(rows, &t->past.groups[i]);
+		add_names(rows, &t->past.groups[i]);
 		bsv_rows_int(rows, (int64_t)t->draws[1][0][i].n);
-		put_change(rows, t, i, MISSED);
+		add_change(rows, t, i, MISSED);
 	}
 	return rows;
 }
 
-static struct bsv_rows *latencies(const struct told *t)
+static struct bsv_rows *latencies_rows(const struct replays *t)
 {
 	static const struct bsv_column columns[] = { { "app", "text", NULL },
 		                                     { "model", "text", NULL },
@@ -376,14 +377,14 @@ static struct bsv_rows *latencies(const struct told *t)
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_groups; i++)
 		for (enum figure f = P50; f <= P99 && t->past.groups[i].n; f++) {
-			put_names(rows, &t->past.groups[i]);
+			add_names(rows, &t->past.groups[i]);
 			bsv_rows_text(rows, f == P50 ? "p50" : "p99");
-			put_change(rows, t, i, f);
+			add_change(rows, t, i, f);
 		}
 	return rows;
 }
 
-static struct bsv_rows *shares(const struct told *t)
+static struct bsv_rows *shares_rows(const struct replays *t)
 {
 	static const struct bsv_column columns[] = {
 		{ "app", "text", NULL },
@@ -398,62 +399,64 @@ static struct bsv_rows *shares(const struct told *t)
 
 	for (size_t i = 0; rows && !t->cannot && i < t->past.n_apps; i++) {
 		bsv_rows_text(rows, t->past.apps[i]);
-		put(rows, figure_of(t, t->recorded, i, SHARE), false);
-		put_change(rows, t, i, SHARE);
+		add_figure(rows, figure_of(t, t->recorded, i, SHARE), false);
+		add_change(rows, t, i, SHARE);
 	}
 	return rows;
 }
 
-static void add_notes(struct bsv_answer *a, const struct told *t)
+static void add_notes(struct bsv_answer *a, const struct replays *t)
 {
 	bsv_answer_note(
 		a,
-		"Replayed: the recorded arrivals, under the recorded rules, by the service's own policy. How far that "
-		"is from what was recorded is how far to trust the rest.");
+		"Replayed: the recorded arrivals under the recorded rules, with the service's own policy. The distance "
+		"from the recorded figures shows how far to trust the predictions.");
+	bsv_answer_note(a,
+	                "Low and high are the least and the greatest figure of %d replays: runs are drawn from those "
+	                "near in time, and "
+	                "each model is up to 15 %% slower or faster. Latencies cover served executions only.",
+	                DRAWS);
+	bsv_answer_note(
+		a, "Effect: less or more, if all replays agree and the difference exceeds the error of the replay; "
+		   "otherwise the replay cannot tell.");
 	bsv_answer_note(
 		a,
-		"Low and high are the least and the most of %d replays: runs are drawn from those near in time, and "
-		"each model is up to 15 %% slower or faster. Latencies are of what was served.",
-		DRAWS);
-	bsv_answer_note(a, "Effect: less or more, if all replays agree on it and it is more than the replay is off by; "
-	                   "otherwise the replay cannot tell.");
-	bsv_answer_note(
-		a, "Between checkpoints the longest step of each model is taken, as it was measured when the model was "
-		   "prepared; where what is preempted is saved, twice what it usually took to make room, or 1 ms. Runs "
-		   "are as long as they were on their lanes.");
+		"Assumed: the time between checkpoints is the longest step of the model, measured when the model was "
+		"prepared; saving a preempted execution takes twice the usual time to release the lane, or 1 ms; runs "
+		"are as long as recorded.");
 	if (t->past.n_unknown_runs)
-		bsv_answer_note(
-			a, "%zu %s not run to the end: it is taken that others of the model show how long that takes.",
-			t->past.n_unknown_runs, t->past.n_unknown_runs == 1 ? "execution did" : "executions did");
+		bsv_answer_note(a, "%zu %s not run to the end: their length is taken from others of the same model.",
+		                t->past.n_unknown_runs,
+		                t->past.n_unknown_runs == 1 ? "execution did" : "executions did");
 	if (t->past.n_starved)
 		bsv_answer_note(a,
-		                "%zu %s for most of the recording: what they would have submitted if they had been "
-		                "answered sooner is hardly known, and others would have had to wait for it.",
+		                "%zu %s for most of the recording: with earlier answers they would have submitted "
+		                "more, which is unknown here and would have delayed others.",
 		                t->past.n_starved, t->past.n_starved == 1 ? "thread waited" : "threads waited");
 	if (t->change.rules.lanes != t->past.rules.lanes)
-		bsv_answer_note(
-			a,
-			"Another number of lanes is predicted much worse than the rest: executions beside each other "
-			"slow each other down.");
+		bsv_answer_note(a, "Predictions for another number of lanes are much less certain than others: "
+		                   "parallel executions "
+		                   "slow each other down.");
 }
 
-/* With nothing in it, it is there for programs alone. */
-static void part(struct bsv_answer *a, const struct told *t, const char *name, const char *title, struct bsv_rows *rows)
+/* An empty part is for programs only. */
+static void add_part(struct bsv_answer *a, const struct replays *t, const char *name, const char *title,
+                     struct bsv_rows *rows)
 {
 	bsv_answer_rows(a, name, title, rows);
 	if (t->cannot)
 		bsv_answer_hide(a);
 }
 
-static void parts(struct bsv_answer *a, const struct told *t)
+static void add_parts(struct bsv_answer *a, const struct replays *t)
 {
-	part(a, t, "replay", "what was recorded, and the same replayed", reproduced(t));
-	part(a, t, "misses", "deadlines missed: replayed as recorded, and predicted", misses(t));
-	part(a, t, "latency", "from submission to answer", latencies(t));
-	part(a, t, "shares", "of the time on lanes", shares(t));
+	add_part(a, t, "replay", "recorded figures, and their replay", reproduced_rows(t));
+	add_part(a, t, "misses", "missed deadlines, replayed and predicted", misses_rows(t));
+	add_part(a, t, "latency", "latency from submission to answer, replayed and predicted", latencies_rows(t));
+	add_part(a, t, "shares", "shares of the time on lanes, replayed and predicted", shares_rows(t));
 }
 
-static int answer(struct bsv_answer *a, const struct told *t, const struct options *o, struct bsa_err *err)
+static int print_answer(struct bsv_answer *a, const struct replays *t, const struct options *o, struct bsa_err *err)
 {
 	const struct bsv_verdict unsure = {
 		.name = "replay", .figure = NAN, .bound = NAN, .outcome = BSV_CANNOT_TELL, .why = t->cannot
@@ -464,7 +467,7 @@ static int answer(struct bsv_answer *a, const struct told *t, const struct optio
 	else if (o->advise)
 		bsv_alternatives_tell_advice(&t->alternatives, a, t->cannot != NULL);
 	else
-		parts(a, t);
+		add_parts(a, t);
 	if (t->cannot)
 		bsv_answer_verdict(a, &unsure);
 	else if (!o->search && !o->advise)
@@ -472,39 +475,40 @@ static int answer(struct bsv_answer *a, const struct told *t, const struct optio
 	return bsv_answer_print(a, t->cannot != NULL, err);
 }
 
-static int run(const struct bsv_call *call, struct bsa_err *err)
+static int whatif_run(const struct bsv_call *call, struct bsa_err *err)
 {
 	bsv_scoped_input input = { 0 };
 	bsv_scoped_answer *a = NULL;
-	struct told t = { 0 };
+	struct replays t = { 0 };
 	int r = check_options(call->options, err);
 
 	if (r >= 0)
 		r = bsv_input_open(&input, call->n_operands ? call->operands[0] : NULL, call, err);
 	if (r >= 0)
-		r = tell(&t, call->options, call->common.quiet, &input, err);
+		r = replays_read(&t, call->options, call->common.quiet, &input, err);
 	if (r >= 0) {
 		a = bsv_answer_new(call, &input);
-		r = answer(a, &t, call->options, err);
+		r = print_answer(a, &t, call->options, err);
 	}
-	told_fini(&t);
+	replays_fini(&t);
 	return r;
 }
 
 const struct bsv_command bsv_whatif = {
 	.name = "whatif",
 	.operands = "[INPUT]",
-	.says = "what would have happened to the recorded arrivals under other rules",
+	.says = "replay the recorded arrivals under other rules",
 	.examples = "  burstscope whatif --policy edf\n"
 		    "  burstscope whatif --without noisy --preempt save recording.db\n"
 		    "  burstscope whatif --speed mobilenet-640=2x --deadline camera=20ms --format json\n"
 		    "  burstscope whatif --search --lanes-up-to 2\n"
 		    "  burstscope whatif --advise recording.db\n",
 	.more = "Parts: replay, misses, latency, shares; with --search front, sureness, alternatives; with --advise "
-		"advice. Several changes can be made at once; without any, it shows "
+		"advice. Several changes can be combined; without a change, the output shows "
 		"how well the "
-		"recording is\n"
-		"reproduced. Where a recording does not tell (events were lost, the service was not recorded, its "
+		"replay\n"
+		"reproduces the recording. If the recording is not sufficient (events were lost, the service was not "
+		"recorded, its "
 		"policy was native), the "
 		"verdict is: cannot tell.\n",
 	.options = options,
@@ -512,5 +516,5 @@ const struct bsv_command bsv_whatif = {
 	.min = 0,
 	.max = 1,
 	.asks = BSV_ASK_FORMAT | BSV_ASK_LIMIT,
-	.run = run,
+	.run = whatif_run,
 };

@@ -1,4 +1,4 @@
-/* follow.c -- burstscope-importer --follow: reads a recording that grows, and answers on a pipe (live/figures.h). */
+/* follow.c -- burstscope-importer --follow: reads a recording while it grows, and answers on a pipe (live/figures.h). */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -15,16 +15,16 @@ enum { LOOK_MS = 5, LOOK_CONDITIONS_MS = 250, LINE_MAX_BYTES = PATH_MAX + 8 };
 
 struct following {
 	struct bsa_live *live;
-	struct bsv_metrics *metrics; /* NULL: none are counted */
+	struct bsv_metrics *metrics; /* NULL: metrics are not wanted */
 	struct bsv_metrics_of_live *filling;
-	struct bsv_folding *folding; /* NULL: there are no conditions */
-	struct bsv_figures figures;  /* .code: what went wrong for good */
+	struct bsv_folding *folding; /* NULL: no conditions */
+	struct bsv_figures figures;  /* .code: the error that ended the reading */
 	struct bsa_live_row rows[BSV_FIGURES_ROWS];
 	char line[LINE_MAX_BYTES];
 	size_t n;
 };
 
-static uint64_t now(void)
+static uint64_t clock_ns(void)
 {
 	struct timespec t;
 
@@ -32,7 +32,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void note(struct following *f, int r)
+static void error_keep(struct following *f, int r)
 {
 	if (r < 0 && !f->figures.code)
 		f->figures.code = r;
@@ -53,8 +53,8 @@ static bool write_all(const void *from, size_t n)
 	return true;
 }
 
-/* @metrics: @metrics_bytes of it, or NULL: then there are rows. */
-static bool answer(struct following *f, bool all, const char *metrics, size_t metrics_bytes)
+/* @metrics: a text of @metrics_bytes; NULL: answer with rows. */
+static bool write_answer(struct following *f, bool all, const char *metrics, size_t metrics_bytes)
 {
 	struct bsv_figures *to = &f->figures;
 	const char *why = NULL;
@@ -74,13 +74,13 @@ static bool answer(struct following *f, bool all, const char *metrics, size_t me
 	       write_all(metrics, to->metrics_bytes);
 }
 
-static bool answer_metrics(struct following *f, enum bsv_metrics_form form)
+static bool write_metrics(struct following *f, enum bsv_metrics_form form)
 {
 	struct bsa_live_state state;
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *to = f->metrics && f->live ? open_memstream(&text, &bytes) : NULL;
-	bool whole = false, told;
+	bool whole = false, written;
 
 	if (to) {
 		state = bsa_live_state(f->live);
@@ -89,37 +89,37 @@ static bool answer_metrics(struct following *f, enum bsv_metrics_form form)
 		whole &= !fclose(to);
 	}
 	if (!whole)
-		note(f, bsa_fail(&f->figures.err, BSA_E_ENV, "no memory for metrics"));
-	told = answer(f, false, whole ? text : "", whole ? bytes : 0);
+		error_keep(f, bsa_fail(&f->figures.err, BSA_E_ENV, "no memory for metrics"));
+	written = write_answer(f, false, whole ? text : "", whole ? bytes : 0);
 	free(text);
-	return told;
+	return written;
 }
 
-static void look(struct following *f)
+static void recording_read(struct following *f)
 {
 	if (!f->figures.code)
-		note(f, bsa_live_look(f->live, now(), &f->figures.err));
+		error_keep(f, bsa_live_look(f->live, clock_ns(), &f->figures.err));
 	if (!f->figures.code && f->folding)
 		bsv_folding_look(f->folding, f->live);
 }
 
-/* False: burstscope has gone. */
-static bool obey(struct following *f, const char *line)
+/* Obey one line. False: burstscope closed the pipe. */
+static bool line_obey(struct following *f, const char *line)
 {
 	bool finish = !strcmp(line, "finish");
 
 	if (!f->figures.code && finish)
-		note(f, bsa_live_finish(f->live, &f->figures.err));
+		error_keep(f, bsa_live_finish(f->live, &f->figures.err));
 	else if (!f->figures.code && !strncmp(line, "move ", 5))
-		note(f, bsa_live_move(f->live, line + 5, &f->figures.err));
+		error_keep(f, bsa_live_move(f->live, line + 5, &f->figures.err));
 	else if (!finish)
-		look(f);
+		recording_read(f);
 	if (!strcmp(line, "openmetrics") || !strcmp(line, "text"))
-		return answer_metrics(f, *line == 'o' ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT);
-	return answer(f, finish, NULL, 0);
+		return write_metrics(f, *line == 'o' ? BSV_OPENMETRICS : BSV_PROMETHEUS_TEXT);
+	return write_answer(f, finish, NULL, 0);
 }
 
-static bool hear(struct following *f)
+static bool input_read(struct following *f)
 {
 	ssize_t n = read(STDIN_FILENO, f->line + f->n, sizeof(f->line) - 1 - f->n);
 	char *end;
@@ -132,7 +132,7 @@ static bool hear(struct following *f)
 	f->line[f->n] = 0;
 	while ((end = strchr(f->line, '\n'))) {
 		*end = 0;
-		if (!obey(f, f->line))
+		if (!line_obey(f, f->line))
 			return false;
 		f->n -= (size_t)(end + 1 - f->line);
 		memmove(f->line, end + 1, f->n + 1);
@@ -140,8 +140,8 @@ static bool hear(struct following *f)
 	return f->n < sizeof(f->line) - 1;
 }
 
-/* @bounds as figures.h has them. False: no memory. */
-static bool count_metrics(struct following *f, const char *bounds)
+/* @bounds as in figures.h. False: no memory. */
+static bool metrics_begin(struct following *f, const char *bounds)
 {
 	struct bsv_buckets buckets = { .n = 0 };
 	char *end;
@@ -153,8 +153,8 @@ static bool count_metrics(struct following *f, const char *bounds)
 	return f->filling;
 }
 
-/* @argv: WINDOW_NS CONDITION... False: one is none, or there is no memory. */
-static bool hold_conditions(struct following *f, int argc, char **argv, struct bsa_live_options *options)
+/* @argv: WINDOW_NS CONDITION... False: a condition is invalid, or no memory. */
+static bool conditions_begin(struct following *f, int argc, char **argv, struct bsa_live_options *options)
 {
 	static struct bsv_condition conditions[BSV_CONDITIONS_MOST];
 	size_t n = 0;
@@ -175,28 +175,28 @@ int bsv_follow(int argc, char **argv)
 	enum { ARG_VERSION = 2, ARG_DIRECTORY, ARG_SETTLE, ARG_COMPACT, ARG_BUCKETS, ARGS };
 	static struct following f = { .figures.magic = BSV_FIGURES_MAGIC };
 	struct bsa_live_options options = { 0 };
-	bool goes_on = true;
+	bool connected = true;
 
 	if (argc < ARGS || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION))
 		return BSV_IMPORTER_STRANGE;
-	if (argc > ARGS && !hold_conditions(&f, argc - ARGS, argv + ARGS, &options))
+	if (argc > ARGS && !conditions_begin(&f, argc - ARGS, argv + ARGS, &options))
 		return BSV_IMPORTER_STRANGE;
 	options.directory = argv[ARG_DIRECTORY];
 	options.settle_ns = strtoull(argv[ARG_SETTLE], NULL, 10);
 	options.compact = *argv[ARG_COMPACT] == '1';
 	if (strcmp(argv[ARG_BUCKETS], "-") != 0) {
-		if (!count_metrics(&f, argv[ARG_BUCKETS]))
+		if (!metrics_begin(&f, argv[ARG_BUCKETS]))
 			return BSV_IMPORTER_STRANGE;
 		options.tells = bsv_metrics_of_live_tells(f.filling);
 	}
-	note(&f, bsa_live_open(&f.live, &options, &f.figures.err));
-	while (goes_on) {
+	error_keep(&f, bsa_live_open(&f.live, &options, &f.figures.err));
+	while (connected) {
 		struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 
 		if (poll(&p, 1, f.folding ? LOOK_CONDITIONS_MS : LOOK_MS) > 0)
-			goes_on = hear(&f);
+			connected = input_read(&f);
 		else
-			look(&f);
+			recording_read(&f);
 	}
 	bsa_live_free(f.live);
 	bsv_folding_free(f.folding);

@@ -1,4 +1,4 @@
-/* importer.c -- burstscope-importer: what burstscope starts to read traces, and nobody else does (shared.h). */
+/* importer.c -- burstscope-importer: only burstscope starts this program, to read traces (shared.h). */
 #include "importer/shared.h"
 #include "live/figures.h"
 
@@ -21,11 +21,11 @@ static void on_stop(int signal)
 	bsa_import_stop();
 }
 
-static void tell(void *ctx, const struct bsa_import_progress *p)
+static void report_progress(void *ctx, const struct bsa_import_progress *p)
 {
 	struct bsv_shared *s = ctx;
 
-	if (interrupted) /* perhaps before there was an import to be stopped */
+	if (interrupted) /* the signal may have arrived before the import began */
 		bsa_import_stop();
 	atomic_store_explicit(&s->bytes, p->bytes, memory_order_relaxed);
 	atomic_store_explicit(&s->all_bytes, p->all_bytes, memory_order_relaxed);
@@ -33,8 +33,8 @@ static void tell(void *ctx, const struct bsa_import_progress *p)
 	atomic_store_explicit(&s->finishing, p->finishing, memory_order_relaxed);
 }
 
-/* Until now it was held back. */
-static void listen_for_stop(void)
+/* Handle SIGUSR1, and unblock it: the parent blocked it until now. */
+static void handle_stop(void)
 {
 	sigset_t stop;
 
@@ -44,8 +44,8 @@ static void listen_for_stop(void)
 	sigprocmask(SIG_UNBLOCK, &stop, NULL);
 }
 
-/* The memory that burstscope gave us. NULL: it did not. */
-static struct bsv_shared *shared(const char *number)
+/* Map the memory that burstscope passed. NULL: the descriptor is not such memory. */
+static struct bsv_shared *shared_map(const char *number)
 {
 	int fd = atoi(number);
 	struct stat st;
@@ -65,11 +65,11 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], BSV_FOLLOW))
 		return bsv_follow(argc, argv);
-	if (argc <= ARG_TRACES || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION) || !(s = shared(argv[ARG_FD]))) {
+	if (argc <= ARG_TRACES || strcmp(argv[ARG_VERSION], BURSTSCOPE_VERSION) || !(s = shared_map(argv[ARG_FD]))) {
 		fputs(BSV_IMPORTER ": burstscope starts this to read traces; see burstscope import --help\n", stderr);
 		return BSV_IMPORTER_STRANGE;
 	}
-	listen_for_stop();
+	handle_stop();
 	options.append = strchr(argv[ARG_FLAGS], BSV_FLAG_APPEND) != NULL;
 	options.keep_operations = strchr(argv[ARG_FLAGS], BSV_FLAG_KEEP) != NULL;
 	options.threads = (unsigned)strtoul(argv[ARG_THREADS], NULL, 10);
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	options.output = argv[ARG_OUTPUT];
 	options.traces = (const char *const *)argv + ARG_TRACES;
 	options.n_traces = (size_t)(argc - ARG_TRACES);
-	options.progress = tell;
+	options.progress = report_progress;
 	options.progress_ctx = s;
 	s->code = bsa_import(&options, &s->imported, &s->err);
 	s->said = 1;

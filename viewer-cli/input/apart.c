@@ -1,16 +1,17 @@
 /*
- * apart.c -- see apart.h: a child that becomes the importer, and a parent that waits for it.
  *
- * LAYOUT   What the importer has to say is in memory that both share; its end is seen on a pidfd, or, where there is none to be
- *          had, on a pipe of which the importer has the other end. The library that reads traces is the importer's alone: who
- *          asks a database does not even load it.
- * CRASH    An importer that crashes leaves its result unsaid; the parent removes what it left. A parent that is killed takes its
- *          child with it, and the next import removes what that left.
- * TRUST    The importer reads hostile traces, and what it says may be theirs. The memory's file is sealed, so that no access to it
- *          can fault; what it said is copied once, when it is gone, and judged then: a process that it has left behind
- *          changes nothing any more, nor can it make us wait. Who shows its error shows what is not printable as escapes.
- * SIGNALS  The terminal sends Ctrl-C to both: the child ignores it, and is told to stop by the parent, with SIGUSR1, which is held
- *          back until the importer listens to it.
+ * apart.c -- see apart.h: the child becomes the importer; the parent waits for it.
+ *
+ * LAYOUT   The importer reports through memory that both processes share. The parent sees the importer's end on a pidfd; or, where the kernel has no
+ *          pidfd, on a pipe whose other end only the importer holds. Only the importer loads the library that reads traces: a
+ *          command that reads a database does without it.
+ * CRASH    An importer that crashes leaves no result; the parent removes its unfinished file. The kernel kills the importer with its parent;
+ *          the next import then removes the unfinished file.
+ * TRUST    The importer reads hostile traces, which may have taken control of its report. The memory's file is sealed, so that no access faults.
+ *          The parent copies the report once, after the importer's end, and checks the copy: a process that the importer left behind cannot
+ *          change the copy, and cannot make the parent wait. The caller that prints the error must escape what is not printable.
+ * SIGNALS  The terminal sends Ctrl-C to both. The importer ignores it; the parent stops the importer by SIGUSR1, which stays blocked
+ *          until the importer handles it.
  */
 #include "input/apart.h"
 
@@ -35,11 +36,12 @@
 #include "input/places.h"
 
 enum { LOOK_MS = 50, ARGS_BEFORE_TRACES = 7, NUMBER_MAX = 16, NOT_STARTED = 127 };
-static const rlim_t most_memory = 1 << 30; /* an import takes some tens of MiB; a spoilt trace may ask for anything */
+static const rlim_t most_memory =
+	1 << 30; /* an import needs some tens of MiB; a corrupt trace may ask for any amount */
 
 static volatile sig_atomic_t child, interrupted;
 
-/* ---- where the importer is ---- */
+/* ---- find the importer ---- */
 
 int bsv_importer_find(char ret[PATH_MAX], struct bsa_err *err)
 {
@@ -47,7 +49,7 @@ int bsv_importer_find(char ret[PATH_MAX], struct bsa_err *err)
 	char own[PATH_MAX], *slash;
 
 	if (!bsv_place_self(own))
-		return bsa_fail(err, BSA_E_ENV, "cannot tell where this program is: %s", strerror(errno));
+		return bsa_fail(err, BSA_E_ENV, "cannot find the path of this program: %s", strerror(errno));
 	slash = strrchr(own, '/');
 	if (slash)
 		slash[1] = 0;
@@ -58,7 +60,7 @@ int bsv_importer_find(char ret[PATH_MAX], struct bsa_err *err)
 	                own, BSV_LIBEXEC);
 }
 
-/* Its arguments, as shared.h has them: owned; what they point to is borrowed. NULL: no memory. */
+/* The arguments of the importer, in the order of shared.h. Owned; the strings are borrowed. NULL: no memory. */
 static const char **arguments_of(const struct bsa_import_options *o, const char *fd, const char *flags,
                                  const char *threads, const char *service)
 {
@@ -80,8 +82,8 @@ static const char **arguments_of(const struct bsa_import_options *o, const char 
 
 /* ---- the child ---- */
 
-/* Nobody but our parent has anything to say to us, and we have to say nothing but what is in memory. */
-static void be_a_child(pid_t parent)
+/* Take signals from the parent only, die with it, limit the memory, and drop what the library prints. */
+static void child_prepare(pid_t parent)
 {
 	struct rlimit limit;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -97,11 +99,11 @@ static void be_a_child(pid_t parent)
 		setrlimit(RLIMIT_DATA, &limit);
 	}
 	if (null >= 0)
-		dup2(null, STDERR_FILENO); /* of an abort() of the library's */
+		dup2(null, STDERR_FILENO); /* an abort() of the library prints there */
 }
 
-/* With the ends of ours that it is to have. */
-static _Noreturn void become(const char *importer, const char *const *argv, int memory, int gone)
+/* Run the importer, which inherits these two descriptors. */
+static _Noreturn void child_exec(const char *importer, const char *const *argv, int memory, int gone)
 {
 	fcntl(memory, F_SETFD, 0);
 	fcntl(gone, F_SETFD, 0);
@@ -122,7 +124,7 @@ static void on_signal(int signal)
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 enum { N_CAUGHT = sizeof(caught) / sizeof(*caught) };
 
-/* What whoever started us had us ignore stays ignored: nohup, and background jobs of a script. */
+/* A signal that was ignored from the start stays ignored: nohup, and background jobs of a script. */
 static void catch_signals(struct sigaction before[N_CAUGHT])
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND };
@@ -132,14 +134,14 @@ static void catch_signals(struct sigaction before[N_CAUGHT])
 			sigaction(caught[i], &sa, NULL);
 }
 
-/* As they were. */
-static void give_back_signals(const struct sigaction before[N_CAUGHT])
+/* Restore the handlers that catch_signals replaced. */
+static void restore_signals(const struct sigaction before[N_CAUGHT])
 {
 	for (size_t i = 0; i < N_CAUGHT; i++)
 		sigaction(caught[i], &before[i], NULL);
 }
 
-static void watch(const struct bsa_import_options *options, const struct bsv_shared *s, int gone)
+static void importer_watch(const struct bsa_import_options *options, const struct bsv_shared *s, int gone)
 {
 	struct pollfd p = { .fd = gone, .events = POLLIN };
 	int r;
@@ -160,7 +162,7 @@ static void watch(const struct bsa_import_options *options, const struct bsv_sha
 	} while (!r || (r < 0 && errno == EINTR));
 }
 
-static int crashed(const struct bsa_import_options *options, int status, struct bsa_err *err)
+static int importer_crashed(const struct bsa_import_options *options, int status, struct bsa_err *err)
 {
 	int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
@@ -168,29 +170,29 @@ static int crashed(const struct bsa_import_options *options, int status, struct 
 	if (interrupted)
 		return bsa_fail(err, BSA_E_STOPPED, "stopped");
 	if (signal == SIGKILL)
-		return bsa_fail(err, BSA_E_ENV, "killed; was there no memory left?");
+		return bsa_fail(err, BSA_E_ENV, "the importer was killed; perhaps no memory was left");
 	if (!signal && WEXITSTATUS(status) == NOT_STARTED)
 		return bsa_fail(err, BSA_E_ENV, "%s does not start; is libbabeltrace2 installed?", BSV_IMPORTER);
 	if (!signal && WEXITSTATUS(status) == BSV_IMPORTER_STRANGE)
-		return bsa_fail(err, BSA_E_ENV, "%s is not of this version; install burstscope again", BSV_IMPORTER);
+		return bsa_fail(err, BSA_E_ENV, "%s is of another version; install burstscope again", BSV_IMPORTER);
 	return bsa_fail(err, BSA_E_INPUT, "%s%s cannot be read: the library that reads traces has crashed on it (%s)",
 	                options->traces[0], options->n_traces > 1 ? " or one of the others" : "",
-	                signal ? strsignal(signal) : "it just ended");
+	                signal ? strsignal(signal) : "it ended without a result");
 }
 
-/* ---- what the importer has said ---- */
+/* ---- the importer's report ---- */
 
-static bool is_result(const struct bsv_shared *heard, const struct bsa_import_options *options)
+static bool is_result(const struct bsv_shared *report, const struct bsa_import_options *options)
 {
 	struct stat st;
 
-	if (heard->code)
-		return heard->code <= BSA_E_USAGE && heard->code >= BSA_E_STOPPED;
-	return !stat(options->output, &st) && S_ISREG(st.st_mode); /* which it says that it has made */
+	if (report->code)
+		return report->code <= BSA_E_USAGE && report->code >= BSA_E_STOPPED;
+	return !stat(options->output, &st) && S_ISREG(st.st_mode); /* a success must have made the file */
 }
 
-/* A copy of what is in the memory, which nobody can change any more. False: it is not there, or cannot be. */
-static bool hear(int memory, int status, const struct bsa_import_options *options, struct bsv_shared *ret)
+/* Copy the report, which no process can change then, and check it. False: there is no valid report. */
+static bool report_read(int memory, int status, const struct bsa_import_options *options, struct bsv_shared *ret)
 {
 	if (pread(memory, ret, sizeof(*ret), 0) != (ssize_t)sizeof(*ret) || ret->said != 1)
 		return false;
@@ -198,37 +200,37 @@ static bool hear(int memory, int status, const struct bsa_import_options *option
 	return WIFEXITED(status) && !WEXITSTATUS(status) && is_result(ret, options);
 }
 
-static int wait_for(const struct bsa_import_options *options, const struct bsv_shared *s, int memory, int gone,
-                    struct bsa_imported *ret, struct bsa_err *err)
+static int importer_wait(const struct bsa_import_options *options, const struct bsv_shared *s, int memory, int gone,
+                         struct bsa_imported *ret, struct bsa_err *err)
 {
-	struct bsv_shared heard;
+	struct bsv_shared report;
 	pid_t pid = child;
 	int status = 0, ended = pidfd_open(pid, 0);
 
-	if (interrupted) /* before there was a child to be told */
+	if (interrupted) /* the signal arrived before child was set */
 		kill(pid, SIGUSR1);
-	watch(options, s, ended < 0 ? gone : ended);
+	importer_watch(options, s, ended < 0 ? gone : ended);
 	if (ended >= 0)
 		close(ended);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;
-	if (!hear(memory, status, options, &heard))
-		return crashed(options, status, err);
-	if (!heard.code)
-		*ret = heard.imported;
+	if (!report_read(memory, status, options, &report))
+		return importer_crashed(options, status, err);
+	if (!report.code)
+		*ret = report.imported;
 	else if (err)
-		*err = heard.err;
-	return heard.code;
+		*err = report.err;
+	return report.code;
 }
 
-static int no_process(struct bsa_err *err)
+static int process_failed(struct bsa_err *err)
 {
-	return bsa_fail(err, BSA_E_ENV, "no process to import in: %s", strerror(errno));
+	return bsa_fail(err, BSA_E_ENV, "cannot start a process for the import: %s", strerror(errno));
 }
 
-/* What both share, and its file. NULL: errno says why. */
-static struct bsv_shared *make_shared(int *ret_fd)
+/* Create the shared memory and its file. NULL: see errno. */
+static struct bsv_shared *shared_create(int *ret_fd)
 {
 	int fd = memfd_create(BSV_IMPORTER, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *s = MAP_FAILED;
@@ -242,8 +244,8 @@ static struct bsv_shared *make_shared(int *ret_fd)
 	return s == MAP_FAILED ? NULL : s;
 }
 
-/* The importer, or -1. Nobody can tell it to stop before it listens. */
-static pid_t start(const char *importer, const char *const *argv, int memory, int gone)
+/* Start the importer; -1: no process. SIGUSR1 stays blocked until the importer handles it. */
+static pid_t importer_start(const char *importer, const char *const *argv, int memory, int gone)
 {
 	pid_t parent = getpid(), pid;
 	sigset_t stop, before;
@@ -253,8 +255,8 @@ static pid_t start(const char *importer, const char *const *argv, int memory, in
 	sigprocmask(SIG_BLOCK, &stop, &before);
 	pid = fork();
 	if (!pid) {
-		be_a_child(parent);
-		become(importer, argv, memory, gone);
+		child_prepare(parent);
+		child_exec(importer, argv, memory, gone);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return pid;
@@ -281,15 +283,15 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 	argv = arguments_of(options, fd, flags, threads, service);
 	if (!argv || pipe2(gone, O_CLOEXEC)) {
 		free(argv);
-		return no_process(err);
+		return process_failed(err);
 	}
 	interrupted = 0;
 	catch_signals(before);
-	pid = start(importer, argv, memory, gone[1]);
+	pid = importer_start(importer, argv, memory, gone[1]);
 	child = pid > 0 ? pid : 0;
 	close(gone[1]);
-	r = pid < 0 ? no_process(err) : wait_for(options, s, memory, gone[0], ret, err);
-	give_back_signals(before);
+	r = pid < 0 ? process_failed(err) : importer_wait(options, s, memory, gone[0], ret, err);
+	restore_signals(before);
 	close(gone[0]);
 	free(argv);
 	return r;
@@ -303,9 +305,9 @@ int bsv_import_apart(const struct bsa_import_options *options, struct bsa_import
 
 	if (r < 0)
 		return r;
-	s = make_shared(&memory);
+	s = shared_create(&memory);
 	if (!s)
-		return no_process(err);
+		return process_failed(err);
 	r = import_with(options, importer, s, memory, ret, err);
 	munmap(s, sizeof(*s));
 	close(memory);

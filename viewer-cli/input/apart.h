@@ -1,6 +1,7 @@
 /*
- * apart.h -- an import in a process of its own: the library that reads traces aborts on some that are hostile, and on none of
- * them burstscope may end without a word, or leave half a file.
+ *
+ * apart.h -- an import in a process of its own: the library that reads traces aborts on some hostile traces, and burstscope must
+ * then still print an error, and must not leave half a file.
  */
 #ifndef BSV_APART_H
 #define BSV_APART_H
@@ -10,13 +11,13 @@
 #include <limits.h>
 
 /*
- * As bsa_import, with progress told here; SIGINT, SIGTERM and SIGHUP stop it, the second one at once; afterwards
- * they are as they were.
- * BSA_E_INPUT, too: the process has crashed.
+ *
+ * As bsa_import, and reports progress. SIGINT, SIGTERM and SIGHUP stop the import, a second one at once; their handlers are restored
+ * afterwards. BSA_E_INPUT also means that the process crashed.
  */
 int bsv_import_apart(const struct bsa_import_options *options, struct bsa_imported *ret, struct bsa_err *err);
 
-/* The importer: beside this program, where it was built, or where it was installed. BSA_E_ENV: there is none. */
+/* Find the importer: beside this program in the build tree, or where it was installed. BSA_E_ENV: not found. */
 int bsv_importer_find(char ret[PATH_MAX], struct bsa_err *err);
 
 #endif

@@ -1,4 +1,3 @@
-/* holes.c -- see holes.h. */
 #include "input/holes.h"
 
 #include <stdlib.h>
@@ -8,8 +7,9 @@
 #include "answer/scoped.h"
 
 /*
- * A buffer of one client hides what that client's app did; any other buffer may hide executions of all. Names, as two recordings have
- * different ids for one app.
+ *
+ * A loss in a buffer of one client hides only executions of that client's app; a loss in any other buffer may hide those of every app. Apps are compared by
+ * name, because two recordings have different ids for the same app.
  */
 static const char losses[] =
 	"SELECT l.began, l.ended, CASE WHEN NOT EXISTS (SELECT 1 FROM process s WHERE s.pid = l.pid AND s.role = "
@@ -22,12 +22,12 @@ static const char presences[] = "SELECT a.name, iif(count(s.opened) = count(*), 
 				"iif(count(s.closed) = count(*), max(s.closed), NULL)\n"
 				"FROM stream s JOIN app a ON a.id = s.app_id GROUP BY a.name";
 
-/* Room for one more of @size bytes. False: no memory. */
-static bool room(void **array, size_t n, size_t size)
+/* Make room for one more element of @size bytes. False: no memory. */
+static bool array_grow(void **array, size_t n, size_t size)
 {
 	void *more;
 
-	if (n & (n - 1) || (!n && *array)) /* it doubles at each power of two */
+	if (n & (n - 1) || (!n && *array)) /* the room doubles at each power of two */
 		return true;
 	more = realloc(*array, (n ? 2 * n : 1) * size);
 	if (!more)
@@ -45,7 +45,7 @@ static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, str
 		const char *app = bsv_rows_cell(rows, 2).type == BSA_NULL ? NULL : bsv_rows_cell(rows, 2).text;
 		struct bsv_hole_seen *h;
 
-		if (!room((void **)&ret->of, ret->n, sizeof(*ret->of)))
+		if (!array_grow((void **)&ret->of, ret->n, sizeof(*ret->of)))
 			return bsv_no_memory(err);
 		h = &ret->of[ret->n++];
 		*h = (struct bsv_hole_seen){ bsv_rows_get(rows, 0, input->began), bsv_rows_get(rows, 1, input->ended),
@@ -65,7 +65,7 @@ static int read_presences(struct bsv_holes *ret, const struct bsv_input *input, 
 		const char *app = bsv_rows_cell(rows, 0).text;
 		struct bsv_presence *p;
 
-		if (!room((void **)&ret->apps, ret->n_apps, sizeof(*ret->apps)))
+		if (!array_grow((void **)&ret->apps, ret->n_apps, sizeof(*ret->apps)))
 			return bsv_no_memory(err);
 		p = &ret->apps[ret->n_apps++];
 		*p = (struct bsv_presence){ strdup(app ? app : ""), bsv_rows_get(rows, 1, input->began),

@@ -1,4 +1,3 @@
-/* importing.c -- see importing.h. */
 #include "input/importing.h"
 
 #include <errno.h>
@@ -12,19 +11,19 @@
 #include "answer/screen.h"
 #include "input/apart.h"
 
-/* ---- while it goes on, and when it is done ---- */
+/* ---- progress and result ---- */
 
 struct watch {
 	struct bsv_progress line;
 	uint64_t began;
 };
 
-static double seconds(uint64_t since)
+static double seconds_since(uint64_t since)
 {
 	return (double)(bsv_now() - since) / 1e9;
 }
 
-static void watch(void *ctx, const struct bsa_import_progress *p)
+static void draw_progress(void *ctx, const struct bsa_import_progress *p)
 {
 	struct watch *w = ctx;
 	double percent = p->all_bytes ? 100 * (double)p->bytes / (double)p->all_bytes : 0;
@@ -32,13 +31,13 @@ static void watch(void *ctx, const struct bsa_import_progress *p)
 	if (!bsv_progress_due(&w->line) && !p->finishing)
 		return;
 	if (p->finishing)
-		bsv_progress_draw(&w->line, "%.2f M events read; putting it in order", (double)p->events / 1e6);
+		bsv_progress_draw(&w->line, "%.2f M events read; sorting", (double)p->events / 1e6);
 	else
 		bsv_progress_draw(&w->line, "%3.0f %%  %.2f M events, %.2f M/s", percent, (double)p->events / 1e6,
-		                  (double)p->events / 1e6 / seconds(w->began));
+		                  (double)p->events / 1e6 / seconds_since(w->began));
 }
 
-static void say_done(const char *output, const struct bsa_imported *done, double took)
+static void print_result(const char *output, const struct bsa_imported *done, double took)
 {
 	char traces[BSV_COUNT_MAX], events[BSV_COUNT_MAX], executions[BSV_COUNT_MAX];
 	char *name = bsv_printable(output, strlen(output), 0);
@@ -51,8 +50,8 @@ static void say_done(const char *output, const struct bsa_imported *done, double
 	free(name);
 }
 
-/* One line: how far it is to be trusted. */
-static void say_trust(const struct bsa_imported *done)
+/* Print one line: how far the database is to be trusted. */
+static void print_trust(const struct bsa_imported *done)
 {
 	char a[BSV_COUNT_MAX], b[BSV_COUNT_MAX];
 
@@ -63,7 +62,7 @@ static void say_trust(const struct bsa_imported *done)
 		fputs(done->holes ? "trust: LTTng counted no lost events" : "trust: nothing was lost", stderr);
 	if (done->holes)
 		fprintf(stderr, "; %s %s not recorded (table loss: when and why)", bsv_count(a, done->holes),
-		        bsv_plural(done->holes, "stretch of time was", "stretches of time were"));
+		        bsv_plural(done->holes, "interval was", "intervals were"));
 	if (done->incomplete)
 		fprintf(stderr, "; %s of %s executions are incomplete (execution.quality says why)",
 		        bsv_count(a, done->incomplete), bsv_count(b, done->executions));
@@ -73,32 +72,33 @@ static void say_trust(const struct bsa_imported *done)
 		fprintf(stderr, "; the end of %s %s is missing", bsv_count(a, done->cut),
 		        bsv_plural(done->cut, "trace", "traces"));
 	if (done->repeated)
-		fprintf(stderr, "; %s %s there twice, and read once", bsv_count(a, done->repeated),
+		fprintf(stderr, "; %s %s found twice and read once", bsv_count(a, done->repeated),
 		        bsv_plural(done->repeated, "packet was", "packets were"));
 	if (done->doubtful)
-		fprintf(stderr, "; %s %s of their streams, and left out", bsv_count(a, done->doubtful),
-		        bsv_plural(done->doubtful, "packet contradicts others", "packets contradict others"));
+		fprintf(stderr, "; %s %s of their streams and %s left out", bsv_count(a, done->doubtful),
+		        bsv_plural(done->doubtful, "packet contradicts others", "packets contradict others"),
+		        bsv_plural(done->doubtful, "was", "were"));
 	if (done->wrong_indices)
-		fprintf(stderr, "; %s of LTTng's %s not believed, for packets say otherwise",
+		fprintf(stderr, "; %s of LTTng's %s ignored, because packets contradict them",
 		        bsv_count(a, done->wrong_indices),
 		        bsv_plural(done->wrong_indices, "indices was", "indices were"));
 	if (done->unusable)
-		fprintf(stderr, "; %s %s cannot be right, and could not be used", bsv_count(a, done->unusable),
-		        bsv_plural(done->unusable, "event", "events"));
+		fprintf(stderr, "; %s invalid %s left out", bsv_count(a, done->unusable),
+		        bsv_plural(done->unusable, "event was", "events were"));
 	if (done->unreadable)
-		fprintf(stderr, "; what %s %s written cannot be read, and is left out (trace.unreadable)",
+		fprintf(stderr, "; files of %s %s unreadable and were left out (trace.unreadable)",
 		        bsv_count(a, done->unreadable),
-		        bsv_plural(done->unreadable, "user or process has", "users or processes have"));
+		        bsv_plural(done->unreadable, "user or process are", "users or processes are"));
 	if (done->impostors)
-		fprintf(stderr, "; %s %s to be another user's, and %s left out (trace.impostor_events)",
+		fprintf(stderr, "; %s %s another user's uid and %s left out (trace.impostor_events)",
 		        bsv_count(a, done->impostors), bsv_plural(done->impostors, "event claims", "events claim"),
 		        bsv_plural(done->impostors, "is", "are"));
 	fputc('\n', stderr);
 }
 
-/* ---- all of it ---- */
+/* ---- the import ---- */
 
-/* A database says where it is from by names that hold in every directory. */
+/* Absolute paths of the traces, because the database stores them and must be valid in every directory. */
 struct whole {
 	char **names;
 	size_t n;
@@ -117,7 +117,8 @@ static int whole_names(struct whole *w, const struct bsa_import_options *options
 	for (size_t i = 0; w->names && i < options->n_traces; i++) {
 		char *name = realpath(options->traces[i], NULL);
 
-		w->names[i] = name ? name : strdup(options->traces[i]); /* which the import says then */
+		w->names[i] =
+			name ? name : strdup(options->traces[i]); /* the import reports that there is no such trace */
 		if (!w->names[i])
 			break;
 		w->n++;
@@ -136,7 +137,7 @@ int bsv_importing(const struct bsa_import_options *options, const struct bsv_cal
 	if (r < 0)
 		return r;
 	import.traces = (const char *const *)whole.names;
-	import.progress = watch;
+	import.progress = draw_progress;
 	import.progress_ctx = &w;
 	bsv_progress_init(&w.line, !call->common.quiet);
 	r = bsv_import_apart(&import, &done, err);
@@ -146,11 +147,11 @@ int bsv_importing(const struct bsa_import_options *options, const struct bsv_cal
 	if (r < 0)
 		return r;
 	if (!call->common.quiet) {
-		say_done(import.output, &done, seconds(w.began));
-		say_trust(&done);
+		print_result(import.output, &done, seconds_since(w.began));
+		print_trust(&done);
 	}
 	if (call->common.verbose)
-		fprintf(stderr, "left aside: %" PRIu64 " events of other programs, or that are not in the catalogue\n",
+		fprintf(stderr, "ignored: %" PRIu64 " events of other programs, or not in the catalogue\n",
 		        done.foreign);
 	return 0;
 }
@@ -160,11 +161,11 @@ int bsv_importing_beside(const char *trace, char ret[PATH_MAX], struct bsa_err *
 	char whole[PATH_MAX];
 	int n;
 
-	/* Where this is not a name yet: ".", "/tmp/". */
+	/* The trace may have no name of its own: ".", "/tmp/". */
 	if (!realpath(trace, whole))
 		return bsa_fail(err, BSA_E_INPUT, "%s: %s", trace, strerror(errno));
 	n = snprintf(ret, PATH_MAX, "%s.db", whole);
 	if (!whole[1] || n >= PATH_MAX)
-		return bsa_fail(err, BSA_E_USAGE, "%s: no place beside it for a database; say where with -o", trace);
+		return bsa_fail(err, BSA_E_USAGE, "%s: no place beside it for a database; name one with -o", trace);
 	return 0;
 }

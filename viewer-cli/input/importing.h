@@ -1,5 +1,6 @@
 /*
- * importing.h -- an import as people see it: a line that tells how far it is, what came of it, and a place for the database.
+ *
+ * importing.h -- an import with output for people: a progress line, the result, and the place for the database.
  */
 #ifndef BSV_IMPORTING_H
 #define BSV_IMPORTING_H
@@ -9,10 +10,13 @@
 
 #include <limits.h>
 
-/* Run @options, without their progress, in a process apart, and say how it went on standard error, unless @call is to be quiet. */
+/*
+ * Import @options in a process of its own. Progress and result are printed to standard error, unless @call is quiet; the progress
+ * callback of @options is not used.
+ */
 int bsv_importing(const struct bsa_import_options *options, const struct bsv_call *call, struct bsa_err *err);
 
-/* NAME.db beside the trace NAME. */
+/* Writes the path of the database beside the trace NAME, NAME.db, into @ret. */
 int bsv_importing_beside(const char *trace, char ret[PATH_MAX], struct bsa_err *err);
 
 #endif

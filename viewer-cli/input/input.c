@@ -1,8 +1,9 @@
 /*
+ *
  * input.c -- see input.h.
  *
- * REUSE  A database stands for a trace directory if it is not older than anything in there, and all of its traces were read from there. One
- *        that is older is made anew. One that is somebody else's is left alone: then the database is made in the cache.
+ * REUSE  A database is reused for a trace directory if it is not older than any file in the directory, and if all of its traces were read from
+ *        there. An older database is made again. A database of other traces is left alone: the database of the trace is then made in the cache.
  */
 #include "input/input.h"
 
@@ -22,8 +23,8 @@
 #include "input/recording.h"
 #include "options/nearest.h"
 
-/* @text is taken; names of files in it may be anything. NULL is fine. */
-static void notice(char *text)
+/* Print @text, which is owned here, to standard error; names of files in it may contain anything. NULL is allowed. */
+static void print_notice(char *text)
 {
 	char *shown = text ? bsv_printable(text, strlen(text), 0) : NULL;
 
@@ -33,12 +34,12 @@ static void notice(char *text)
 	free(text);
 }
 
-/* ---- a trace, that is imported ---- */
+/* ---- the database of a trace ---- */
 
 enum made { MADE_NOT, MADE_OLD, MADE, MADE_OTHERWISE };
 
 /* Were all traces in @db read from below the directory @whole? */
-static bool made_from(struct bsa_db *db, const char *whole)
+static bool is_made_from(struct bsa_db *db, const char *whole)
 {
 	bsv_scoped_rows *r = NULL;
 	bool all = true;
@@ -53,8 +54,8 @@ static bool made_from(struct bsa_db *db, const char *whole)
 	return all && !came;
 }
 
-/* What is at @path, of the trace in @whole, which was changed at @changed? */
-static enum made look(const char *path, const char *whole, int64_t changed)
+/* The state of the database at @path for the trace in @whole, which was changed at @changed. */
+static enum made database_state(const char *path, const char *whole, int64_t changed)
 {
 	int64_t at = bsv_file_changed(path);
 	struct bsa_db *db = NULL;
@@ -64,7 +65,7 @@ static enum made look(const char *path, const char *whole, int64_t changed)
 		return MADE_NOT;
 	if (bsa_db_open(&db, path, NULL) < 0)
 		return MADE_OTHERWISE;
-	ret = !made_from(db, whole) ? MADE_OTHERWISE : at < changed ? MADE_OLD : MADE;
+	ret = !is_made_from(db, whole) ? MADE_OTHERWISE : at < changed ? MADE_OLD : MADE;
 	bsa_db_close(db);
 	return ret;
 }
@@ -82,17 +83,17 @@ static bool can_be_made(const char *path)
 	return !access(directory, W_OK);
 }
 
-static int import(const char *trace, const char *path, const struct bsv_call *call, struct bsa_err *err)
+static int import_trace(const char *trace, const char *path, const struct bsv_call *call, struct bsa_err *err)
 {
 	struct bsa_import_options options = { .traces = &trace, .n_traces = 1, .output = path };
 
 	if (!call->common.quiet)
-		notice(bsv_text("%s is a trace: it is imported into %s, once", trace, path));
+		print_notice(bsv_text("%s is a trace: importing it into %s, once", trace, path));
 	return bsv_importing(&options, call, err);
 }
 
-/* The database of the trace directory @trace, made if there is none. */
-static int of_trace(const char *trace, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
+/* Find the database of the trace directory @trace, or make it. */
+static int trace_database(const char *trace, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
 {
 	int64_t changed = bsv_recording_changed(trace);
 	char whole[PATH_MAX];
@@ -102,22 +103,22 @@ static int of_trace(const char *trace, char ret[PATH_MAX], const struct bsv_call
 	if (!changed && errno == EACCES)
 		return bsa_fail(err, BSA_E_ENV, "%s: %s", trace, strerror(errno));
 	if (!changed)
-		return bsa_fail(err, BSA_E_INPUT, "%s: there is no trace in this directory", trace);
+		return bsa_fail(err, BSA_E_INPUT, "%s: this directory contains no trace", trace);
 	if (!realpath(trace, whole))
 		return bsa_fail(err, BSA_E_INPUT, "%s: %s", trace, strerror(errno));
-	made = bsv_importing_beside(trace, ret, NULL) < 0 ? MADE_OTHERWISE : look(ret, whole, changed);
+	made = bsv_importing_beside(trace, ret, NULL) < 0 ? MADE_OTHERWISE : database_state(ret, whole, changed);
 	if (made == MADE_OTHERWISE || (made != MADE && !can_be_made(ret))) {
 		r = bsv_recording_cache(trace, ret, err);
 		if (r < 0)
 			return r;
-		made = look(ret, whole, changed);
+		made = database_state(ret, whole, changed);
 	}
-	return made == MADE ? 0 : import(trace, ret, call, err);
+	return made == MADE ? 0 : import_trace(trace, ret, call, err);
 }
 
 /* ---- the database ---- */
 
-static int find(const char *name, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
+static int database_find(const char *name, char ret[PATH_MAX], const struct bsv_call *call, struct bsa_err *err)
 {
 	char newest[PATH_MAX];
 	struct stat st;
@@ -129,12 +130,12 @@ static int find(const char *name, char ret[PATH_MAX], const struct bsv_call *cal
 			return r;
 		name = newest;
 		if (!call->common.quiet)
-			notice(bsv_text("of %s, the newest recording here", name));
+			print_notice(bsv_text("reading %s, the newest recording here", name));
 	}
 	if (!stat(name, &st) && S_ISDIR(st.st_mode))
-		return of_trace(name, ret, call, err);
+		return trace_database(name, ret, call, err);
 	if (snprintf(ret, PATH_MAX, "%s", name) >= PATH_MAX)
-		return bsa_fail(err, BSA_E_USAGE, "%.100s...: too long a name", name);
+		return bsa_fail(err, BSA_E_USAGE, "%.100s...: the name is too long", name);
 	return 0;
 }
 
@@ -162,14 +163,14 @@ static int read_times(struct bsv_input *input, struct bsa_err *err)
 	return 0;
 }
 
-/* ---- what is picked ---- */
+/* ---- picked executions ---- */
 
-/* A database may say anything of when it began: the sum, or the number that is nearest to it. */
-static int64_t later(int64_t at, int64_t by)
+/* The sum, limited to INT64_MAX, because a database may contain any number as its start. @by is not negative. */
+static int64_t time_later(int64_t at, int64_t by)
 {
 	int64_t ret;
 
-	return __builtin_add_overflow(at, by, &ret) ? INT64_MAX : ret; /* @by is not below 0 */
+	return __builtin_add_overflow(at, by, &ret) ? INT64_MAX : ret;
 }
 
 int64_t bsv_input_length(const struct bsv_input *input)
@@ -181,43 +182,43 @@ int64_t bsv_input_length(const struct bsv_input *input)
 	return ret;
 }
 
-static int read_when(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
+static int read_from_and_to(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
 	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
 	char a[BSV_DURATION_TEXT], b[BSV_DURATION_TEXT];
 
-	input->from = from->given ? later(input->began, from->value) : INT64_MIN;
-	input->to = to->given ? later(input->began, to->value) : INT64_MAX;
+	input->from = from->given ? time_later(input->began, from->value) : INT64_MIN;
+	input->to = to->given ? time_later(input->began, to->value) : INT64_MAX;
 	if (from->given && to->given && from->value >= to->value)
 		return bsa_fail(err, BSA_E_USAGE, "--from %s is not before --to %s", bsv_duration(a, from->value),
 		                bsv_duration(b, to->value));
 	if (to->given && !to->value)
-		return bsa_fail(err, BSA_E_USAGE, "--to 0: nothing begins before the recording does");
+		return bsa_fail(err, BSA_E_USAGE, "--to 0: nothing begins before the recording");
 	if (from->given && from->value > bsv_input_length(input))
 		return bsa_fail(err, BSA_E_USAGE, "--from %s is after the end of the recording, which is %s long",
 		                bsv_duration(a, from->value), bsv_duration(b, bsv_input_length(input)));
 	return 0;
 }
 
-/* What an app or a model is called. */
+/* Names of apps and models. */
 static const char with_names[] =
 	"WITH apps(id, name) AS (SELECT id, coalesce(shown, name) FROM app),\n"
 	"models(id, name) AS (\n"
 	"  SELECT id, CASE WHEN ifnull(name, '') = '' THEN 'model ' || ifnull(number & 0xffffffff, id) ELSE name END "
 	"FROM model),\n";
 
-/* @where ends it. */
+/* The first %s is the condition. */
 static const char with_picked[] =
 	"picked AS NOT MATERIALIZED (\n"
 	"  SELECT * FROM (SELECT x.*, (SELECT name FROM apps WHERE apps.id = x.app_id) AS app,\n"
 	"    (SELECT name FROM models WHERE models.id = x.model_id) AS model FROM execution x)%s%s%s)\n";
 
-/* When an execution began, as far as anybody saw. */
+/* When an execution began, as early as it was observed. */
 #define BEGAN                                                                                                   \
 	"coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, " \
 	"result_written, result_read, returned, signalled, missed_at)"
 
-static char *when(const struct bsv_input *input, const struct bsv_call *call)
+static char *time_condition(const struct bsv_input *input, const struct bsv_call *call)
 {
 	const struct bsv_quantity *from = &call->asked.from, *to = &call->asked.to;
 	char after[64] = "", before[64] = "";
@@ -261,30 +262,31 @@ static void read_names(struct names *names, struct bsa_db *db, const char *sql)
 	}
 }
 
-/* @why is what is wrong with --where. */
-static int no_expression(struct bsa_db *db, const char *all, const char *why, struct bsa_err *err)
+/* Report what is wrong with --where; @why is SQLite's message. */
+static int where_failed(struct bsa_db *db, const char *all, const char *why, struct bsa_err *err)
 {
 	static const char no_column[] = "no such column: ";
 	__attribute__((cleanup(names_fini))) struct names names = { 0 };
 	const char *nearest = NULL, *name = why + strlen(no_column);
 
 	if (strncmp(why, no_column, strlen(no_column)))
-		return bsa_fail(err, BSA_E_USAGE, "--where is no condition on executions: %s", why);
+		return bsa_fail(err, BSA_E_USAGE, "--where is not a condition on executions: %s", why);
 	read_names(&names, db, all);
 	if (names.n)
 		nearest = bsv_nearest(name, (const char *const *)names.names, names.n, sizeof(*names.names));
 	if (nearest)
 		return bsa_fail(err, BSA_E_USAGE, "--where: executions have no '%s'; did you mean '%s'?", name,
 		                nearest);
-	return bsa_fail(
-		err, BSA_E_USAGE,
-		"--where: executions have no '%s'; they have app, model and what burstscope schema execution shows",
-		name);
+	return bsa_fail(err, BSA_E_USAGE,
+	                "--where: executions have no '%s'; they have app, model and the columns that burstscope schema "
+	                "execution shows",
+	                name);
 }
 
 /*
- * It is part of a larger query later on, between brackets: so it has to be an expression with brackets around it, and without. What gets out
- * of the one ("1) OR (1") is none in the other.
+ *
+ * The condition becomes part of a larger query, in brackets. So it must be an expression both with and without brackets: a condition that closes our
+ * bracket ("1) OR (1") is not one without them.
  */
 static int check_where(struct bsa_db *db, const char *all, const char *where, struct bsa_err *err)
 {
@@ -296,27 +298,28 @@ static int check_where(struct bsa_db *db, const char *all, const char *where, st
 		int r = sql ? bsa_query_new(&q, db, sql, &why) : bsv_no_memory(err);
 
 		if (!r && bsa_query_parameter(q))
-			r = bsa_fail(&why, BSA_E_USAGE, "nobody gives %s a value", bsa_query_parameter(q));
+			r = bsa_fail(&why, BSA_E_USAGE, "%s has no value", bsa_query_parameter(q));
 		bsa_query_free(q);
 		if (r == BSA_E_USAGE)
-			return no_expression(db, all, why.text, err);
+			return where_failed(db, all, why.text, err);
 		if (r < 0)
 			return sql ? bsa_fail(err, r, "%s", why.text) : r;
 	}
 	return 0;
 }
 
-/* ---- --where, of whole groups ---- */
+/* ---- --where that picks whole groups ---- */
 
-/* Groups as --where sees them; what executions have besides is not here, so that a condition on it is no SQL. */
+/* The columns of a group, and no other columns of executions: a condition on others cannot be prepared against it. */
 static const char with_group[] =
 	"%sgroups AS (SELECT app_id, priority, path%s, (SELECT name FROM apps WHERE apps.id = c.app_id) AS app FROM "
 	"execution_count c)\n"
 	"SELECT 1 FROM groups WHERE (%s)";
 
 /*
- * Relations that have a row per group take the places of the whole ones; @where ends each. A condition compares what has an affinity in
- * another way, and the model of an execution has none: "model = 5" is never true of it.
+ *
+ * These relations replace those with a row per group; the condition ends each. The model of an execution has no affinity, so "model = 5" is never true of it;
+ * || '' takes the affinity away here, too, because a comparison depends on it.
  */
 static const char with_groups[] =
 	"%s,\nphase_stat AS (SELECT * FROM (SELECT s.app_id, s.model || '' AS model, s.priority, s.path, s.cold, "
@@ -330,7 +333,7 @@ static const char with_groups[] =
 	"execution_count AS (SELECT * FROM (SELECT s.*, (SELECT name FROM apps WHERE apps.id = s.app_id) AS app\n"
 	"    FROM main.execution_count s) WHERE (%s))\n";
 
-/* Models without a name are one group, and have names for people that differ. */
+/* Models without a name are one group in the database, but have different names for people. */
 static int has_nameless_models(struct bsa_db *db, bool *ret, struct bsa_err *err)
 {
 	bsv_scoped_rows *r = NULL;
@@ -352,9 +355,10 @@ static bool can_be_prepared(struct bsa_db *db, const char *sql)
 }
 
 /*
- * A condition picks whole groups if it can be prepared where nothing but the columns of groups is known. What is in double quotes would be
- * text there, and random numbers are others for each execution: not these. A condition that asks phase_stat itself refers to itself
- * in what is made here, which SQLite does not prepare.
+ *
+ * A condition picks whole groups if it can be prepared against the columns of groups alone. Not with double quotes, which would make an unknown column a
+ * text; and not with random numbers, which differ for each execution. A condition that queries phase_stat would refer to the relation made here, which
+ * SQLite does not prepare.
  */
 static int make_with_groups(struct bsv_input *input, const char *where, struct bsa_err *err)
 {
@@ -384,14 +388,14 @@ const char *bsv_input_with_groups(const struct bsv_input *input)
 static int make_with(struct bsv_input *input, const struct bsv_call *call, struct bsa_err *err)
 {
 	const char *where = call->asked.where;
-	bsv_scoped_text *time = when(input, call), *all = bsv_text(with_picked, "", "", ""), *some = NULL,
+	bsv_scoped_text *time = time_condition(input, call), *all = bsv_text(with_picked, "", "", ""), *some = NULL,
 			*checked = NULL;
 	int r;
 
 	checked = all ? bsv_text("%s%sSELECT * FROM picked", with_names, all) : NULL;
 	if (!time || !checked)
 		return bsv_no_memory(err);
-	bsa_db_own_queries(input->db, !where); /* a condition may be fine, and fail on a row */
+	bsa_db_own_queries(input->db, !where); /* a user's condition may be valid and still fail on a row */
 	r = where ? check_where(input->db, checked, where, err) : 0;
 	if (r < 0)
 		return r;
@@ -409,12 +413,12 @@ static int make_with(struct bsv_input *input, const struct bsv_call *call, struc
 	return where && !*time ? make_with_groups(input, where, err) : 0;
 }
 
-/* ---- all of it ---- */
+/* ---- open and close ---- */
 
-static int fill(struct bsv_input *input, const char *name, const struct bsv_call *call, struct bsa_err *err)
+static int input_read(struct bsv_input *input, const char *name, const struct bsv_call *call, struct bsa_err *err)
 {
 	char path[PATH_MAX];
-	int r = find(name, path, call, err);
+	int r = database_find(name, path, call, err);
 
 	if (r < 0)
 		return r;
@@ -429,7 +433,7 @@ static int fill(struct bsv_input *input, const char *name, const struct bsv_call
 	if (r >= 0 && call->command->asks & BSV_ASK_WHERE && !(call->command->asks & BSV_ASK_ANY))
 		r = bsv_input_needs_executions(input, err);
 	if (r >= 0)
-		r = read_when(input, call, err);
+		r = read_from_and_to(input, call, err);
 	return r < 0 ? r : make_with(input, call, err);
 }
 
@@ -438,7 +442,7 @@ int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_cal
 	int r;
 
 	*ret = (struct bsv_input){ 0 };
-	r = fill(ret, name, call, err);
+	r = input_read(ret, name, call, err);
 	if (r < 0)
 		bsv_input_close(ret);
 	return r;
@@ -448,8 +452,7 @@ int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *er
 {
 	if (input->executions)
 		return 0;
-	return bsa_fail(err, BSA_E_INPUT,
-	                "%s: there are no executions in it; were the events of a service or an app recorded?",
+	return bsa_fail(err, BSA_E_INPUT, "%s contains no executions; were the events of a service or an app recorded?",
 	                input->path);
 }
 

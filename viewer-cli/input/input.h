@@ -1,5 +1,6 @@
 /*
- * input.h -- what a question is put to: a database, or a trace that is imported first, into a database beside it.
+ *
+ * input.h -- the input of a command: a database, or a trace, which is first imported into a database beside it.
  */
 #ifndef BSV_INPUT_H
 #define BSV_INPUT_H
@@ -10,52 +11,51 @@
 
 struct bsv_input {
 	struct bsa_db *db;
-	char *path; /* of the database */
+	char *path; /* path of the database */
 	struct bsv_coverage coverage;
-	int64_t began, ended;  /* of the recording: from the first event of a trace to the last one */
-	int64_t executions;    /* in all of it */
-	bool unsure_deadlines; /* of some executions it may not be known whether they had a deadline */
-	bool unsure_outcomes;  /* of some deadlines it may not be known whether they were met */
-	int64_t from, to;      /* what was asked for, on the clock of the database; INT64_MIN, INT64_MAX: any */
-	bool picks; /* --where, --from or --to leave something out: what is stored of all executions does not hold */
-	char *with; /* SQL, see below */
-	char *with_groups; /* SQL, see below; NULL: --where is about single executions, or nothing is left out */
+	int64_t began, ended;  /* start and end of the recording: the first event of any trace, and the last */
+	int64_t executions;    /* number of executions in the recording */
+	bool unsure_deadlines; /* whether some executions may or may not have had a deadline */
+	bool unsure_outcomes;  /* whether some deadlines may or may not have been met */
+	int64_t from, to;      /* asked time, on the clock of the database; INT64_MIN, INT64_MAX: no limit */
+	bool picks; /* whether --where, --from or --to leave executions out: then figures stored for all executions do not hold */
+	char *with;        /* SQL, see below */
+	char *with_groups; /* SQL, see below; NULL: --where depends on single executions, or leaves none out */
 };
 
 /*
- * Open @name; NULL: the newest recording, or database of one, in the working directory, and say on standard error which one that
- * is. A directory is imported, with a notice and progress, unless its database is there and is not older. Looks at
- * --where, --from and --to: BSA_E_USAGE where they cannot be. *ret is owned by the caller, and to be given to
- * bsv_input_close.
+ *
+ * Open @name. NULL: the newest recording or database in the working directory, whose name is then printed to standard error. A trace
+ * directory is imported, with a notice and progress, unless a database of it exists that is not older. Reads --where, --from and --to;
+ * BSA_E_USAGE: one of them is invalid. *ret is owned by the caller, for bsv_input_close.
  */
 int bsv_input_open(struct bsv_input *ret, const char *name, const struct bsv_call *call, struct bsa_err *err);
 
-/* BSA_E_INPUT: there are none. Who asks for executions (BSV_ASK_WHERE) has it asked when the input is opened, unless BSV_ASK_ANY. */
+/* BSA_E_INPUT: there are no executions. bsv_input_open checks this for commands with BSV_ASK_WHERE and without BSV_ASK_ANY. */
 int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *err);
 
-/* All 0 is fine. */
+/* Accepts a struct that is all 0. */
 void bsv_input_close(struct bsv_input *input);
 
-/* How long the recording is, ns; the most there can be, where a database says more. */
+/* The length of the recording in ns; INT64_MAX where a database claims more. */
 int64_t bsv_input_length(const struct bsv_input *input);
 
-/* One that goes away at the end of its scope. */
+/* An input that is closed at the end of its scope. */
 #define bsv_scoped_input __attribute__((cleanup(bsv_input_close))) struct bsv_input
 
 /*
- * @with is what each query begins with, "WITH ... ", with three relations (which cost nothing unless they are used):
  *
- *   apps(id, name)     what an app is called for people: its name; with its key where others have the same, or it has none
- *   models(id, name)   its name, which others may have, too; a number where it has none
- *   picked             the executions that were asked for: all columns of execution, and app and model, their names
+ * @with begins every query: "WITH ... ", with three relations, which cost nothing unless they are used. More relations may follow after a comma.
  *
- * More may follow after a comma.
+ *   apps(id, name)     the name of an app for people; its key is added where it has no name, or where others have the same name
+ *   models(id, name)   the name of a model, which others may have, too; a number where it has no name
+ *   picked             the picked executions: all columns of execution, and app and model, their names
  *
- * @with_groups begins a query of what is stored of groups of executions, where --where depends on nothing but app, model, priority and
- * path, and so picks whole groups: phase_stat, overhead_cause and execution_count have the rows of those only.
+ * @with_groups begins a query about stored groups of executions, where --where depends on nothing but app, model, priority and path, and
+ * so picks whole groups. In such a query phase_stat, overhead_cause and execution_count contain the picked groups only.
  */
 
-/* Does what is stored of groups hold for the executions that were picked? Then a query of it begins with the one that is returned; NULL: no. */
+/* The beginning of a query about stored groups, if these answer for the picked executions; otherwise NULL. */
 const char *bsv_input_with_groups(const struct bsv_input *input);
 
 #endif

@@ -1,4 +1,3 @@
-/* places.c -- see places.h. */
 #include "input/places.h"
 
 #include <glob.h>
@@ -18,7 +17,7 @@ bool bsv_place_self(char ret[PATH_MAX])
 	return true;
 }
 
-/* Where burstscope is. */
+/* The directory of burstscope. */
 static bool own_directory(char ret[PATH_MAX])
 {
 	char *slash = bsv_place_self(ret) ? strrchr(ret, '/') : NULL;
@@ -36,8 +35,8 @@ static bool is_file(const char *path, int mode)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, mode);
 }
 
-/* @path without dots in it, if it is there. */
-static bool take(const char *path, int mode, char ret[PATH_MAX])
+/* The real path of @path, if it is a file with @mode. */
+static bool place_take(const char *path, int mode, char ret[PATH_MAX])
 {
 	return is_file(path, mode) && realpath(path, ret);
 }
@@ -51,7 +50,7 @@ bool bsv_place_in_path(const char *name, char ret[PATH_MAX])
 		int n = (int)strcspn(at, ":");
 
 		if (snprintf(whole, sizeof(whole), "%.*s/%s", n, at, name) < (int)sizeof(whole) &&
-		    take(whole, X_OK, ret))
+		    place_take(whole, X_OK, ret))
 			return true;
 		at += n;
 	}
@@ -66,7 +65,7 @@ bool bsv_place_program(const char *name, char ret[PATH_MAX])
 	if (own_directory(own))
 		for (size_t i = 0; i < sizeof(near) / sizeof(*near); i++)
 			if (snprintf(whole, sizeof(whole), "%s/%s/%s", own, near[i], name) < (int)sizeof(whole) &&
-			    take(whole, X_OK, ret))
+			    place_take(whole, X_OK, ret))
 				return true;
 	return bsv_place_in_path(name, ret);
 }
@@ -84,7 +83,7 @@ bool bsv_place_provider(char ret[PATH_MAX])
 		            (int)sizeof(pattern) ||
 		    glob(pattern, 0, NULL, &g))
 			continue;
-		found = take(g.gl_pathv[0], R_OK, ret);
+		found = place_take(g.gl_pathv[0], R_OK, ret);
 		globfree(&g);
 	}
 	return found;

@@ -1,5 +1,6 @@
 /*
- * places.h -- the programs and files that belong to burstscope: installed beside it, or in the tree it was built in.
+ *
+ * places.h -- find the programs and files that belong to burstscope: installed beside it, or in the build tree.
  */
 #ifndef BSV_PLACES_H
 #define BSV_PLACES_H
@@ -7,16 +8,16 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* This program itself. errno says why not. */
+/* The path of this program. False: see errno. */
 bool bsv_place_self(char ret[PATH_MAX]);
 
-/* The program @name: near burstscope, or in $PATH. false: there is none. */
+/* Find the program @name near burstscope, or in $PATH. False: not found. */
 bool bsv_place_program(const char *name, char ret[PATH_MAX]);
 
-/* The program @name, as execvp finds it. false: there is none. */
+/* Find the program @name as execvp would. False: not found. */
 bool bsv_place_in_path(const char *name, char ret[PATH_MAX]);
 
-/* The provider of events. */
+/* Find the tracepoint provider. */
 bool bsv_place_provider(char ret[PATH_MAX]);
 
 #endif

@@ -1,4 +1,3 @@
-/* recording.c -- see recording.h. */
 #include "input/recording.h"
 
 #include <dirent.h>
@@ -13,7 +12,7 @@
 
 #include "bsa/db.h"
 
-enum { DEEPEST = 6, MOST_FILES = 20000 }; /* NAME/ust/uid/0/64-bit; a directory may be the root of everything */
+enum { DEEPEST = 6, MOST_FILES = 20000 }; /* NAME/ust/uid/0/64-bit is 5 deep; and a user may name the root directory */
 
 static int64_t ns_of(struct timespec t)
 {
@@ -35,7 +34,7 @@ struct walk {
 	int files;
 };
 
-static void walk(struct walk *w, int at, const char *name, int deep)
+static void trace_walk(struct walk *w, int at, const char *name, int deep)
 {
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (deep ? O_NOFOLLOW : 0));
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -53,7 +52,7 @@ static void walk(struct walk *w, int at, const char *name, int deep)
 		if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (S_ISDIR(st.st_mode) && deep < DEEPEST && strcmp(e->d_name, "index"))
-			walk(w, dirfd(dir), e->d_name, deep + 1);
+			trace_walk(w, dirfd(dir), e->d_name, deep + 1);
 		if (!S_ISREG(st.st_mode))
 			continue;
 		w->metadata |= !strcmp(e->d_name, "metadata");
@@ -67,12 +66,12 @@ int64_t bsv_recording_changed(const char *path)
 {
 	struct walk w = { 0 };
 
-	walk(&w, AT_FDCWD, path, 0);
+	trace_walk(&w, AT_FDCWD, path, 0);
 	errno = w.denied ? EACCES : ENOENT;
 	return w.metadata ? w.newest : 0;
 }
 
-/* ---- the newest ---- */
+/* ---- the newest recording ---- */
 
 static bool is_ours(const char *path)
 {
@@ -84,8 +83,8 @@ static bool is_ours(const char *path)
 	return true;
 }
 
-/* When @name was made, if it is newer than @than and a recording; otherwise 0. */
-static int64_t newer(const char *name, int64_t than)
+/* The time at which @name was changed, if it is a recording newer than @than; otherwise 0. */
+static int64_t newer_recording(const char *name, int64_t than)
 {
 	size_t n = strlen(name);
 	struct stat st;
@@ -110,7 +109,7 @@ int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 	if (!dir)
 		return bsa_fail(err, BSA_E_ENV, "the working directory cannot be read: %s", strerror(errno));
 	while ((e = readdir(dir))) {
-		int64_t at = newer(e->d_name, newest);
+		int64_t at = newer_recording(e->d_name, newest);
 
 		if (at) {
 			newest = at;
@@ -120,11 +119,11 @@ int bsv_recording_newest(char ret[PATH_MAX], struct bsa_err *err)
 	closedir(dir);
 	return newest ? 0
 	              : bsa_fail(err, BSA_E_INPUT,
-	                         "there is no recording in this directory: name one, or make one with burstscope "
+	                         "this directory contains no recording: name one, or make one with burstscope "
 	                         "record");
 }
 
-/* ---- a place that can be written ---- */
+/* ---- the cache ---- */
 
 static int make_directories(char *path)
 {
@@ -156,11 +155,12 @@ int bsv_recording_cache(const char *trace, char ret[PATH_MAX], struct bsa_err *e
 		n = snprintf(ret, PATH_MAX, "%s/.cache/burstscope", home && *home == '/' ? home : "/nonexistent");
 	if (n < PATH_MAX && make_directories(ret))
 		return bsa_fail(err, BSA_E_ENV,
-		                "%s: no place for a database, neither beside it nor in %s: %s; burstscope import -o DB "
-		                "makes one",
+		                "%s: no place for a database, neither beside it nor in %s: %s; make one with "
+		                "burstscope import -o "
+		                "DB",
 		                trace, ret, strerror(errno));
 	name = strrchr(whole, '/') + 1;
 	n += snprintf(ret + (n < PATH_MAX ? n : 0), n < PATH_MAX ? (size_t)(PATH_MAX - n) : 0, "/%s-%016" PRIx64 ".db",
 	              name, hash);
-	return n < PATH_MAX ? 0 : bsa_fail(err, BSA_E_USAGE, "%s: too long a name", trace);
+	return n < PATH_MAX ? 0 : bsa_fail(err, BSA_E_USAGE, "%s: the name is too long", trace);
 }

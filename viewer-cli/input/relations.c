@@ -1,4 +1,3 @@
-/* relations.c -- see relations.h. */
 #include "input/relations.h"
 
 #include <stdio.h>
@@ -8,14 +7,14 @@
 
 enum { MOST = 128, LONGEST = 64 };
 
-/* Names are borrowed for the call alone. */
+/* names points into text. */
 struct names {
 	char text[MOST][LONGEST];
 	const char *names[MOST];
 	size_t n;
 };
 
-static int gather(void *ctx, const struct bsa_column *c)
+static int relation_gather(void *ctx, const struct bsa_column *c)
 {
 	struct names *names = ctx;
 
@@ -31,7 +30,7 @@ int bsv_relation_check(struct bsa_db *db, const char *name, struct bsa_err *err)
 {
 	struct names names = { .n = 0 };
 	const char *nearest;
-	int r = bsa_db_schema(db, NULL, gather, &names, err);
+	int r = bsa_db_schema(db, NULL, relation_gather, &names, err);
 
 	if (r < 0)
 		return r;
@@ -49,7 +48,7 @@ struct sought {
 	bool found;
 };
 
-static int seek(void *ctx, const struct bsa_column *c)
+static int column_seek(void *ctx, const struct bsa_column *c)
 {
 	struct sought *s = ctx;
 
@@ -61,5 +60,5 @@ bool bsv_relation_has(struct bsa_db *db, const char *relation, const char *colum
 {
 	struct sought s = { column, false };
 
-	return bsa_db_schema(db, relation, seek, &s, NULL) >= 0 && s.found;
+	return bsa_db_schema(db, relation, column_seek, &s, NULL) >= 0 && s.found;
 }

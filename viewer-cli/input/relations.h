@@ -1,5 +1,6 @@
 /*
- * relations.h -- what there is in a database to ask for.
+ *
+ * relations.h -- the relations and columns of a database.
  */
 #ifndef BSV_RELATIONS_H
 #define BSV_RELATIONS_H
@@ -8,10 +9,10 @@
 
 #include <stdbool.h>
 
-/* BSA_E_USAGE, and the nearest one there is, if @name is no relation. NULL @db: of this version. */
+/* BSA_E_USAGE, with the nearest name, if @name is not a relation. NULL @db: the relations of this version. */
 int bsv_relation_check(struct bsa_db *db, const char *name, struct bsa_err *err);
 
-/* Has @relation, which there is, a column @column? */
+/* Has the existing relation @relation a column @column? */
 bool bsv_relation_has(struct bsa_db *db, const char *relation, const char *column);
 
 #endif

@@ -1,4 +1,4 @@
-/* samples.c -- see samples.h: one pass over the executions. */
+/* samples.c -- see samples.h: executions are read in one pass. */
 #include "input/samples.h"
 
 #include <inttypes.h>
@@ -37,15 +37,15 @@ enum {
 
 enum { HUNG_NS = 100000000, HUNG_TIMES = 2, HEADS_USUAL = 16 };
 
-/* What the rows of a group have in common before their ids are names. */
+/* The key of a row: rows with the same ids and letters belong to the same group and the same tally. */
 struct kind {
 	int64_t app, model;
 	int cold;
-	char path, sides; /* first letters, which differ */
+	char path, sides; /* first letters of path and sides, which are unique */
 	size_t group, tally;
 };
 
-/* id to name. */
+/* Names by id. */
 struct names {
 	struct name {
 		int64_t id;
@@ -54,30 +54,30 @@ struct names {
 	size_t n;
 };
 
-/* What is known of a tally while it is read. */
+/* State of a tally while rows are read. */
 struct filling {
-	size_t room, gone;  /* of its arrays; executions of which a part was lost */
-	size_t heads;       /* that had begun before the recording: a few are nothing special */
-	int64_t longest_ns; /* of those that were answered */
-	int64_t *open_at;   /* when each began that is still under way; never many: one for each stream */
+	size_t room, gone; /* room: elements in the tally's arrays; gone: number of executions that were lost in part */
+	size_t heads;      /* number of executions that began before the recording; a few are normal */
+	int64_t longest_ns; /* longest execution that was answered */
+	int64_t *open_at;   /* start of each execution still under way; at most one for each stream */
 	size_t n_open;
 };
 
 struct reading {
 	struct bsv_samples *to;
-	size_t room;              /* of to->groups */
-	size_t *rooms;            /* of each group's arrays */
-	struct filling *fillings; /* of each tally */
+	size_t room;              /* elements in to->groups */
+	size_t *rooms;            /* elements in each group's arrays */
+	struct filling *fillings; /* one for each tally */
 	struct names apps, models;
-	void *kinds;   /* tsearch's */
-	void *places;  /* tsearch's: of struct place */
-	void *tallied; /* tsearch's: of struct tally_place */
+	void *kinds;   /* tree of struct kind */
+	void *places;  /* tree of struct place */
+	void *tallied; /* tree of struct tally_place */
 	struct kind *latest;
 };
 
-/* A group as the tree has it: groups themselves move as they become more. */
+/* A group in the tree of places. It holds a copy, because the groups move when their array grows. */
 struct place {
-	struct bsv_group group; /* of it, what it is compared by */
+	struct bsv_group group; /* copy of the group's key */
 	size_t at;
 };
 
@@ -86,7 +86,7 @@ struct tally_place {
 	size_t at;
 };
 
-static int order(int64_t a, int64_t b)
+static int int_order(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -94,12 +94,12 @@ static int order(int64_t a, int64_t b)
 static int kind_order(const void *x, const void *y)
 {
 	const struct kind *a = x, *b = y;
-	int r = order(a->model, b->model);
+	int r = int_order(a->model, b->model);
 
-	r = r ? r : order(a->app, b->app);
-	r = r ? r : order(a->cold, b->cold);
-	r = r ? r : order(a->path, b->path);
-	return r ? r : order(a->sides, b->sides);
+	r = r ? r : int_order(a->app, b->app);
+	r = r ? r : int_order(a->cold, b->cold);
+	r = r ? r : int_order(a->path, b->path);
+	return r ? r : int_order(a->sides, b->sides);
 }
 
 static int place_order(const void *x, const void *y)
@@ -140,7 +140,7 @@ static int by_id(const void *x, const void *y)
 {
 	const struct name *a = x, *b = y;
 
-	return order(a->id, b->id);
+	return int_order(a->id, b->id);
 }
 
 static const char *name_of(const struct names *n, int64_t id)
@@ -203,7 +203,7 @@ static int group_add(struct reading *r, const struct bsv_group *like)
 	return g->app && g->model && g->path && g->sides ? 0 : -1;
 }
 
-/* Which group executions like @like are in. Or SIZE_MAX: no memory. */
+/* The index of the group that executions like @like belong to. SIZE_MAX: no memory. */
 static size_t group_of(struct reading *r, const struct bsv_group *like)
 {
 	struct place *wanted = malloc(sizeof(*wanted)), **found;
@@ -230,7 +230,7 @@ static int tally_add(struct reading *r, const struct bsv_tally *like)
 	size_t n = to->n_tallies;
 	struct bsv_tally *t;
 
-	if (!(n & (n - 1))) { /* room for twice as many at each power of two */
+	if (!(n & (n - 1))) { /* the room doubles at each power of two */
 		size_t room = n ? 2 * n : 1;
 		struct bsv_tally *tallies = realloc(to->tallies, room * sizeof(*tallies));
 		struct filling *fillings;
@@ -247,7 +247,7 @@ static int tally_add(struct reading *r, const struct bsv_tally *like)
 	return t->app && t->model && t->path ? 0 : -1;
 }
 
-/* Which tally executions like @like are in. Or SIZE_MAX: no memory. */
+/* The index of the tally that executions like @like belong to. SIZE_MAX: no memory. */
 static size_t tally_of(struct reading *r, const struct bsv_tally *like)
 {
 	struct tally_place *wanted = malloc(sizeof(*wanted)), **found;
@@ -284,7 +284,7 @@ static int tally_room(struct bsv_tally *t, struct filling *f)
 	return 0;
 }
 
-/* One that is still under way: whether that is long is known when all were read. */
+/* Keep the start of an execution still under way: whether it hangs is known when all rows were read. */
 static int tally_open(struct filling *f, int64_t at)
 {
 	if (!(f->n_open & (f->n_open - 1))) {
@@ -330,7 +330,7 @@ static int tally_take(struct bsv_tally *t, struct filling *f, const struct bsa_q
 	return tally_ending(t, f, at, ending);
 }
 
-/* What has been under way for much longer than any that was answered has no answer. */
+/* An execution that has been under way for much longer than any that was answered counts as unanswered. */
 static int tally_hung(struct bsv_tally *t, struct filling *f, int64_t ended)
 {
 	for (size_t i = 0; i < f->n_open; i++) {
@@ -343,21 +343,21 @@ static int tally_hung(struct bsv_tally *t, struct filling *f, int64_t ended)
 	return 0;
 }
 
-static char letter(const struct bsa_query *q, size_t column)
+static char first_letter(const struct bsa_query *q, size_t column)
 {
 	const char *text = bsa_query_get_string(q, column, NULL);
 
 	return text ? *text : 0;
 }
 
-/* The row's kind, which is kept for the next one: it is often the same. */
+/* The kind of the row. The latest kind is tried first, because neighbours often have the same. */
 static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 {
 	struct kind wanted = { .app = bsa_query_get_int(q, APP),
 		               .model = bsa_query_get_int(q, MODEL),
 		               .cold = bsa_query_type(q, COLD) == BSA_NULL ? -1 : (int)bsa_query_get_int(q, COLD),
-		               .path = letter(q, PATH),
-		               .sides = letter(q, SIDES) };
+		               .path = first_letter(q, PATH),
+		               .sides = first_letter(q, SIDES) };
 	const char *path;
 	struct bsv_tally like;
 	struct kind *kept, **found;
@@ -371,7 +371,7 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 	like = (struct bsv_tally){ .app = (char *)name_of(&r->apps, wanted.app),
 		                   .model = (char *)name_of(&r->models, wanted.model),
 		                   .path = (char *)(path ? path : "") };
-	wanted.group = SIZE_MAX; /* until there is one that has its place in a group */
+	wanted.group = SIZE_MAX; /* set when the first execution joins a group */
 	wanted.tally = tally_of(r, &like);
 	kept = wanted.tally == SIZE_MAX ? NULL : malloc(sizeof(*kept));
 	if (!kept)
@@ -384,7 +384,7 @@ static struct kind *kind_of(struct reading *r, const struct bsa_query *q)
 	return r->latest = kept;
 }
 
-/* The group of its executions that are complete and answered. False: no memory. */
+/* Find the group of the kind's complete and answered executions. False: no memory. */
 static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query *q)
 {
 	const char *sides = bsa_query_get_string(q, SIDES, NULL);
@@ -400,7 +400,7 @@ static bool kind_group(struct reading *r, struct kind *k, const struct bsa_query
 	return k->group != SIZE_MAX;
 }
 
-static int make_room(struct bsv_group *g, size_t *room)
+static int group_grow(struct bsv_group *g, size_t *room)
 {
 	size_t more = *room ? 2 * *room : 64;
 	int64_t *at = realloc(g->at, more * sizeof(*at));
@@ -423,8 +423,8 @@ static int make_room(struct bsv_group *g, size_t *room)
 	return 0;
 }
 
-/* A length of time, no longer than that two of them can be told apart: 73 years. */
-static int64_t length(const struct bsa_query *q, size_t column)
+/* A duration, limited to 2^61 ns (73 years), so that the difference of two does not overflow. */
+static int64_t cell_length(const struct bsa_query *q, size_t column)
 {
 	static const int64_t most = INT64_C(1) << 61;
 	int64_t ns = bsa_query_get_int(q, column);
@@ -432,19 +432,20 @@ static int64_t length(const struct bsa_query *q, size_t column)
 	return ns > most ? most : ns < -most ? -most : ns;
 }
 
-static int add(struct bsv_group *g, size_t *room, const struct bsa_query *q)
+static int group_take(struct bsv_group *g, size_t *room, const struct bsa_query *q)
 {
 
-	if (g->n == *room && make_room(g, room) < 0)
+	if (g->n == *room && group_grow(g, room) < 0)
 		return -1;
 	for (int p = 0; p < BSV_PHASES; p++) {
 		int64_t value;
 
 		if (p == BSV_OVERHEAD)
-			value = length(q, E2E) - (length(q, PREPARE + BSV_RUN - BSV_PREPARE) - length(q, REDO));
+			value = cell_length(q, E2E) -
+			        (cell_length(q, PREPARE + BSV_RUN - BSV_PREPARE) - cell_length(q, REDO));
 		else
-			value = length(q, p == BSV_E2E ? E2E : (size_t)(PREPARE + p - BSV_PREPARE));
-		if (value && !g->ns[p]) { /* all were 0 so far */
+			value = cell_length(q, p == BSV_E2E ? E2E : (size_t)(PREPARE + p - BSV_PREPARE));
+		if (value && !g->ns[p]) { /* NULL until now, because all values were 0 */
 			g->ns[p] = calloc(*room, sizeof(*g->ns[p]));
 			if (!g->ns[p])
 				return -1;
@@ -457,12 +458,12 @@ static int add(struct bsv_group *g, size_t *room, const struct bsa_query *q)
 	return 0;
 }
 
-/* Its cpu time was read. False: no memory. */
-static bool add_run(struct bsv_group *g, const struct bsa_query *q)
+/* Add an execution whose cpu time was read. False: no memory. */
+static bool group_take_run(struct bsv_group *g, const struct bsa_query *q)
 {
 	size_t room = g->cpu.room;
 
-	if (!bsv_times_add(&g->cpu, length(q, CPU), bsa_query_get_int(q, AT)))
+	if (!bsv_times_add(&g->cpu, cell_length(q, CPU), bsa_query_get_int(q, AT)))
 		return false;
 	if (g->cpu.room != room) {
 		int64_t *delay = realloc(g->delay, g->cpu.room * sizeof(*delay)), *run;
@@ -473,8 +474,8 @@ static bool add_run(struct bsv_group *g, const struct bsa_query *q)
 			return false;
 		g->run = run;
 	}
-	g->delay[g->cpu.n - 1] = length(q, DELAY);
-	g->run[g->cpu.n - 1] = length(q, PREPARE + BSV_RUN - BSV_PREPARE);
+	g->delay[g->cpu.n - 1] = cell_length(q, DELAY);
+	g->run[g->cpu.n - 1] = cell_length(q, PREPARE + BSV_RUN - BSV_PREPARE);
 	return true;
 }
 
@@ -490,7 +491,7 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 
 		to->full |= bsa_query_get_int(q, FULL) != 0;
 		if (bsa_query_type(q, REFERENCE) != BSA_NULL &&
-		    !bsv_times_add(&to->references, length(q, REFERENCE), bsa_query_get_int(q, AT)))
+		    !bsv_times_add(&to->references, cell_length(q, REFERENCE), bsa_query_get_int(q, AT)))
 			return bsv_no_memory(err);
 		k = kind_of(r, q);
 		if (!k || tally_take(&to->tallies[k->tally], &r->fillings[k->tally], q) < 0)
@@ -503,14 +504,14 @@ static int read_rows(struct reading *r, struct bsa_db *db, const char *sql, stru
 			to->given_up++;
 			continue;
 		}
-		if (!kind_group(r, k, q) || add(&to->groups[k->group], &r->rooms[k->group], q) < 0)
+		if (!kind_group(r, k, q) || group_take(&to->groups[k->group], &r->rooms[k->group], q) < 0)
 			return bsv_no_memory(err);
 		to->executions++;
 		if (bsa_query_type(q, CPU) == BSA_NULL)
 			continue;
 		to->run_ns += bsa_query_get_int(q, PREPARE + BSV_RUN - BSV_PREPARE);
 		to->cpu_ns += bsa_query_get_int(q, CPU);
-		if (!add_run(&to->groups[k->group], q))
+		if (!group_take_run(&to->groups[k->group], q))
 			return bsv_no_memory(err);
 	}
 	return s;
@@ -529,8 +530,8 @@ static void reading_fini(struct reading *r)
 	free(r->fillings);
 }
 
-/* What nobody recorded: all that hides executions of these. */
-static int read_hidden(struct reading *r, struct bsv_input *input, struct bsa_err *err)
+/* Find out how much of each tally may be hidden by losses. */
+static int tallies_set_hidden(struct reading *r, struct bsv_input *input, struct bsa_err *err)
 {
 	__attribute__((cleanup(bsv_holes_fini))) struct bsv_holes holes;
 	struct bsv_samples *to = r->to;
@@ -548,8 +549,8 @@ static int read_hidden(struct reading *r, struct bsv_input *input, struct bsa_er
 	return s;
 }
 
-/* A group is a part of a tally, and what hides executions of the tally may hide those of the group. */
-static void pass_on_hidden(struct reading *r)
+/* A group is part of a tally: what may hide executions of the tally may hide executions of the group. */
+static void groups_set_hidden(struct reading *r)
 {
 	for (size_t i = 0; i < r->to->n; i++) {
 		struct bsv_group *g = &r->to->groups[i];
@@ -589,8 +590,8 @@ int bsv_samples_read(struct bsv_samples *ret, struct bsv_input *input, struct bs
 	if (r >= 0)
 		r = read_rows(&reading, input->db, sql, err);
 	if (r >= 0)
-		r = read_hidden(&reading, input, err);
-	pass_on_hidden(&reading);
+		r = tallies_set_hidden(&reading, input, err);
+	groups_set_hidden(&reading);
 	if (ret->n)
 		qsort(ret->groups, ret->n, sizeof(*ret->groups), group_order);
 	if (ret->n_tallies > 1)

@@ -1,4 +1,3 @@
-/* settings.c -- see settings.h. */
 #include "input/settings.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "answer/scoped.h"
 #include "answer/template.h"
 
-enum { SETTINGS_MOST = 256 }; /* a hostile recording may have any number; then the first ones count */
+enum { SETTINGS_MOST = 256 }; /* a hostile recording may have any number; only the first ones count */
 
 static int setting_order(const void *x, const void *y)
 {
@@ -18,7 +17,7 @@ static int setting_order(const void *x, const void *y)
 	return r ? r : strcmp(a->value, b->value);
 }
 
-/* @value is taken. */
+/* @value is owned here, also after an error. */
 static int settings_put(struct bsv_settings *s, const char *name, char *value, struct bsa_err *err)
 {
 	struct bsv_setting one = { strdup(name), value }, *more;
@@ -56,7 +55,7 @@ static char *cell_text(struct bsv_cell cell)
 	}
 }
 
-/* What a column of service_rules is called as a setting; NULL: it is an id, or a time. */
+/* The setting that a column of service_rules stands for; NULL: the column is an id or a time. */
 static const char *rule_name(const char *column)
 {
 	static const char *const others[] = { "trace_id", "process_id", "instance", "at" };
@@ -67,14 +66,14 @@ static const char *rule_name(const char *column)
 	return column;
 }
 
-/* The same of a burst's. A database of before this column has none of it. */
+/* The setting that a column of stream stands for; NULL: none. An older database lacks these columns. */
 static const char *burst_name(const char *column)
 {
 	return !strcmp(column, "cache") ? "burst_mappings" : !strcmp(column, "spin_us") ? "burst_spin_us" : NULL;
 }
 
-static int settings_of(struct bsv_settings *ret, const struct bsv_input *input, const char *sql,
-                       const char *(*name_of)(const char *column), struct bsa_err *err)
+static int settings_read(struct bsv_settings *ret, const struct bsv_input *input, const char *sql,
+                         const char *(*name_of)(const char *column), struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
 	int r = bsv_rows_query(&rows, input->db, sql, err);
@@ -91,10 +90,10 @@ static int settings_of(struct bsv_settings *ret, const struct bsv_input *input, 
 
 int bsv_settings_add(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err)
 {
-	int r = settings_of(ret, input, "SELECT * FROM service_rules LIMIT 1000", rule_name, err);
+	int r = settings_read(ret, input, "SELECT * FROM service_rules LIMIT 1000", rule_name, err);
 
 	if (r >= 0)
-		r = settings_of(ret, input, "SELECT * FROM stream WHERE path = 'burst' LIMIT 10000", burst_name, err);
+		r = settings_read(ret, input, "SELECT * FROM stream WHERE path = 'burst' LIMIT 10000", burst_name, err);
 	if (ret->n)
 		qsort(ret->of, ret->n, sizeof(*ret->of), setting_order);
 	return r;
@@ -115,7 +114,7 @@ struct range {
 	size_t n;
 };
 
-static struct range range_of(const struct bsv_settings *s, const char *name)
+static struct range setting_range(const struct bsv_settings *s, const char *name)
 {
 	struct range ret = { 0, 0, 0 };
 
@@ -142,7 +141,7 @@ static bool is_measured(const char *name)
 bool bsv_settings_differ(const struct bsv_settings *a, const struct bsv_settings *b, const char *name)
 {
 	bsv_scoped_text *in_a = bsv_settings_values(a, name), *in_b = bsv_settings_values(b, name);
-	struct range x = range_of(a, name), y = range_of(b, name);
+	struct range x = setting_range(a, name), y = setting_range(b, name);
 
 	if (!in_a || !in_b || !is_measured(name))
 		return strcmp(in_a ? in_a : "", in_b ? in_b : "");

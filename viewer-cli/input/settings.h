@@ -1,5 +1,6 @@
 /*
- * settings.h -- what services and bursts of a recording were set to: policy, lanes, polling, and what else service_rules and stream have.
+ *
+ * settings.h -- the settings of services and bursts in a recording: policy, lanes, polling, and all others in service_rules and stream.
  */
 #ifndef BSV_SETTINGS_H
 #define BSV_SETTINGS_H
@@ -9,19 +10,20 @@
 struct bsv_settings {
 	struct bsv_setting {
 		char *name, *value;
-	} * of; /* by name, then value; each once */
+	} * of; /* ordered by name and value, each once */
 	size_t n;
 };
 
-/* Append those of @input to *ret, which is owned by the caller, for bsv_settings_fini, on failure too. */
+/* Append the settings of @input to *ret, which is owned by the caller, for bsv_settings_fini, also after an error. */
 int bsv_settings_add(struct bsv_settings *ret, const struct bsv_input *input, struct bsa_err *err);
 
-/* All 0 is fine. */
+/* Accepts a struct that is all 0. */
 void bsv_settings_fini(struct bsv_settings *s);
 
 /*
- * Whether the two sides have other values of it. How long a service polls is measured by the service itself when it starts, and differs a
- * little each time: that counts if one is more than twice the other.
+ *
+ * Has @name different values in @a and @b? The service measures at its start how long it polls, with a slightly different result each time: such values
+ * differ if one is more than twice the other.
  */
 bool bsv_settings_differ(const struct bsv_settings *a, const struct bsv_settings *b, const char *name);
 

@@ -1,4 +1,3 @@
-/* which.c -- see which.h. */
 #include "input/which.h"
 
 #include <errno.h>
@@ -10,8 +9,8 @@
 #include "answer/scoped.h"
 #include "answer/template.h"
 
-/* A number from the beginning of @s on, which has to end at @end. */
-static bool number(const char *s, int base, char end, uint64_t most, uint64_t *ret, const char **ret_end)
+/* Read a number at the beginning of @s, up to @end. */
+static bool number_read(const char *s, int base, char end, uint64_t most, uint64_t *ret, const char **ret_end)
 {
 	char *stop;
 
@@ -29,17 +28,17 @@ static bool is_id(const char *name, uint64_t *ret)
 {
 	const char *end;
 
-	return number(name, 10, 0, INT64_MAX, ret, &end);
+	return number_read(name, 10, 0, INT64_MAX, ret, &end);
 }
 
-/* STREAM/SEQ, the stream's number as the trace has it: decimal, or hexadecimal with 0x before it. */
+/* STREAM/SEQ: the number of the stream as in the trace, decimal, or hexadecimal after 0x. */
 static bool is_place(const char *name, uint64_t *ret_stream, uint64_t *ret_seq)
 {
 	int base = strncmp(name, "0x", 2) ? 10 : 16;
 	const char *end;
 
-	return number(name, base, '/', UINT32_MAX, ret_stream, &end) &&
-	       number(end + 1, 10, 0, UINT32_MAX, ret_seq, &end);
+	return number_read(name, base, '/', UINT32_MAX, ret_stream, &end) &&
+	       number_read(end + 1, 10, 0, UINT32_MAX, ret_seq, &end);
 }
 
 bool bsv_is_which(const char *name)
@@ -49,8 +48,8 @@ bool bsv_is_which(const char *name)
 	return !strcmp(name, "worst") || !strcmp(name, "slowest") || is_id(name, &a) || is_place(name, &a, &b);
 }
 
-/* The first column of the first two rows. Returns how many there are, or negative. */
-static int ask(int64_t ret[2], struct bsv_input *input, char *sql, struct bsa_err *err)
+/* Read the first column of the first two rows. Returns how many there are; negative: an error. */
+static int ids_read(int64_t ret[2], struct bsv_input *input, char *sql, struct bsa_err *err)
 {
 	bsv_scoped_text *own = sql;
 	bsv_scoped_rows *rows = NULL;
@@ -64,10 +63,10 @@ static int ask(int64_t ret[2], struct bsv_input *input, char *sql, struct bsa_er
 	return r < 0 ? r : n;
 }
 
-static int by_id(int64_t *ret, struct bsv_input *input, uint64_t id, struct bsa_err *err)
+static int id_find(int64_t *ret, struct bsv_input *input, uint64_t id, struct bsa_err *err)
 {
 	int64_t found[2];
-	int n = ask(found, input, bsv_text("SELECT id FROM execution WHERE id = %" PRIu64, id), err);
+	int n = ids_read(found, input, bsv_text("SELECT id FROM execution WHERE id = %" PRIu64, id), err);
 
 	if (n < 0)
 		return n;
@@ -77,11 +76,11 @@ static int by_id(int64_t *ret, struct bsv_input *input, uint64_t id, struct bsa_
 	return 0;
 }
 
-static int by_place(int64_t *ret, struct bsv_input *input, const char *name, uint64_t stream, uint64_t seq,
-                    struct bsa_err *err)
+static int place_find(int64_t *ret, struct bsv_input *input, const char *name, uint64_t stream, uint64_t seq,
+                      struct bsa_err *err)
 {
 	int64_t found[2];
-	int n = ask(
+	int n = ids_read(
 		found, input,
 		bsv_text("SELECT x.id FROM stream s JOIN execution x ON x.stream_id = s.id WHERE s.number = %" PRIu64
 	                 " AND x.seq = %" PRIu64 " ORDER BY x.id",
@@ -93,45 +92,46 @@ static int by_place(int64_t *ret, struct bsv_input *input, const char *name, uin
 	if (!n)
 		return bsa_fail(err, BSA_E_USAGE, "there is no execution %s in %s", name, input->path);
 	if (n > 1)
-		return bsa_fail(err, BSA_E_USAGE, "there are several executions %s in %s: say %" PRId64 ", or %" PRId64,
-		                name, input->path, found[0], found[1]);
+		return bsa_fail(err, BSA_E_USAGE,
+		                "several executions are called %s in %s: name %" PRId64 ", or %" PRId64, name,
+		                input->path, found[0], found[1]);
 	*ret = found[0];
 	return 0;
 }
 
-/* Of all executions the file itself may know which one it is. */
-static int known(int64_t *ret, struct bsv_input *input, const char *key, struct bsa_err *err)
+/* meta may name the execution, for all executions. */
+static int stored_find(int64_t *ret, struct bsv_input *input, const char *key, struct bsa_err *err)
 {
 	int64_t found[2];
 	int n;
 
 	if (input->picks)
 		return 0;
-	n = ask(found, input, bsv_text("SELECT value FROM meta WHERE key = '%s' AND value IS NOT NULL", key), err);
+	n = ids_read(found, input, bsv_text("SELECT value FROM meta WHERE key = '%s' AND value IS NOT NULL", key), err);
 	if (n > 0)
 		*ret = found[0];
 	return n;
 }
 
-static int by_rank(int64_t *ret, struct bsv_input *input, const char *name, struct bsa_err *err)
+static int rank_find(int64_t *ret, struct bsv_input *input, const char *name, struct bsa_err *err)
 {
 	bool worst = !strcmp(name, "worst");
 	int64_t found[2];
-	int n = known(ret, input, worst ? "latest_miss" : "slowest", err);
+	int n = stored_find(ret, input, worst ? "latest_miss" : "slowest", err);
 
 	if (n)
 		return n < 0 ? n : 0;
-	n = ask(found, input,
-	        bsv_text("%s SELECT id FROM picked WHERE %s ORDER BY %s DESC, id LIMIT 1", input->with,
-	                 worst ? "miss IS NOT NULL AND lateness_ns IS NOT NULL" : "e2e_ns IS NOT NULL",
-	                 worst ? "lateness_ns" : "e2e_ns"),
-	        err);
+	n = ids_read(found, input,
+	             bsv_text("%s SELECT id FROM picked WHERE %s ORDER BY %s DESC, id LIMIT 1", input->with,
+	                      worst ? "miss IS NOT NULL AND lateness_ns IS NOT NULL" : "e2e_ns IS NOT NULL",
+	                      worst ? "lateness_ns" : "e2e_ns"),
+	             err);
 	if (n < 0)
 		return n;
 	if (!n)
 		return bsa_fail(err, BSA_E_USAGE, "%s: no execution %s in %s%s", name,
 		                worst ? "missed its deadline" : "is known from end to end", input->path,
-		                input->picks ? ", of those that were asked for"
+		                input->picks ? ", among the picked executions"
 		                : worst      ? "; try slowest"
 		                             : "");
 	*ret = found[0];
@@ -143,10 +143,10 @@ int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct
 	uint64_t a, b;
 
 	if (!strcmp(name, "worst") || !strcmp(name, "slowest"))
-		return by_rank(ret_id, input, name, err);
+		return rank_find(ret_id, input, name, err);
 	if (is_id(name, &a))
-		return by_id(ret_id, input, a, err);
+		return id_find(ret_id, input, a, err);
 	if (is_place(name, &a, &b))
-		return by_place(ret_id, input, name, a, b, err);
-	return bsa_fail(err, BSA_E_USAGE, "'%s' is no execution: say its id, STREAM/SEQ, worst or slowest", name);
+		return place_find(ret_id, input, name, a, b, err);
+	return bsa_fail(err, BSA_E_USAGE, "'%s' is not an execution; write an id, STREAM/SEQ, worst or slowest", name);
 }

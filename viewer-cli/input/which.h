@@ -1,5 +1,6 @@
 /*
- * which.h -- an execution, as people name it.
+ *
+ * which.h -- the names by which people refer to an execution.
  */
 #ifndef BSV_WHICH_H
 #define BSV_WHICH_H
@@ -7,12 +8,13 @@
 #include "input/input.h"
 
 /*
- * "4711": execution.id; "0x80000001/17": the number of a stream, and the place in it; "worst": the miss that was latest; "slowest": the
- * longest from end to end (of what was picked). BSA_E_USAGE: that is none, or there is none.
+ *
+ * "4711": execution.id; "0x80000001/17": number of a stream, and place in it; "worst": the latest miss; "slowest": the longest
+ * from end to end, among the picked executions. BSA_E_USAGE: not such a name, or no such execution.
  */
 int bsv_which(int64_t *ret_id, struct bsv_input *input, const char *name, struct bsa_err *err);
 
-/* Has @name the form of one? */
+/* Has @name the form of such a name? */
 bool bsv_is_which(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* describe.c -- see describe.h: which description is asked for, and what words are. */
+/* describe.c -- see describe.h: the kinds of words, and the choice of a description. */
 #include "options/describe.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ enum bsv_word bsv_word_of(const char *name)
 	return BSV_ANY;
 }
 
-bool bsv_takes(const struct bsv_command *command, enum bsv_word word)
+bool bsv_command_takes(const struct bsv_command *command, enum bsv_word word)
 {
 	for (const char *at = command->operands; *at;) {
 		at += strcspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");

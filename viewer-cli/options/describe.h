@@ -1,5 +1,6 @@
 /*
- * describe.h -- what the tables of commands and options say, in the words of others: of manual pages, and of shells. For the build.
+ *
+ * describe.h -- the tables of commands and options as manual pages and as shell completions. The build calls this.
  */
 #ifndef BSV_DESCRIBE_H
 #define BSV_DESCRIBE_H
@@ -9,8 +10,9 @@
 #include "command.h"
 
 /*
- * What comes after `burstscope help --as`: "bash" or "zsh", a completion; or "man FILE", FILE with its marks filled in. Each is a line of its
- * own:
+ *
+ * The arguments after `burstscope help --as`: "bash" or "zsh" prints a completion; "man FILE" prints FILE with its marks replaced. A mark is a
+ * line of its own:
  *
  *   @head COMMAND@       title, NAME and SYNOPSIS
  *   @options COMMAND@    OPTIONS
@@ -22,21 +24,21 @@
  */
 int bsv_describe(int argc, char **argv);
 
-/* Each of them. The pages' one says on standard error what is wrong with @path, and returns an exit status. */
+/* The three descriptions. bsv_describe_man prints errors about @path to standard error, and returns an exit status. */
 int bsv_describe_man(FILE *to, const char *path);
 void bsv_describe_bash(FILE *to);
 void bsv_describe_zsh(FILE *to);
 
-/* The command whose name is @n letters at @name; NULL: none. */
+/* The command whose name is the @n letters at @name; NULL: no such command. */
 const struct bsv_command *bsv_command_named(const char *name, size_t n);
 
-/* What a word of a command line is, by the name that it has in usage. */
+/* Kinds of words on a command line, known by their name in the usage. */
 enum bsv_word { BSV_ANY, BSV_FILE, BSV_DIRECTORY, BSV_EXECUTION, BSV_RELATION, BSV_QUERY, BSV_PROGRAM };
 
-/* @name need not end where the word does: "INPUT]". */
+/* @name may continue after the word: "INPUT]". */
 enum bsv_word bsv_word_of(const char *name);
 
-/* Any of the operands of @command is such a word. */
-bool bsv_takes(const struct bsv_command *command, enum bsv_word word);
+/* Is any operand of @command such a word? */
+bool bsv_command_takes(const struct bsv_command *command, enum bsv_word word);
 
 #endif

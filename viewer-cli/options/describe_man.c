@@ -1,4 +1,4 @@
-/* describe_man.c -- the parts of manual pages that the tables know, put where a page's source has their marks. */
+/* describe_man.c -- fills in the parts of manual pages that the tables of commands and options define. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "options/describe.h"
 #include "options/options.h"
 
-/* As text: nothing in it is a request, or an escape. */
-static void text(FILE *to, const char *s, size_t n)
+/* Print plain text: escape what troff would take for a request or an escape. */
+static void print_text(FILE *to, const char *s, size_t n)
 {
 	if (n && (*s == '.' || *s == '\''))
 		fputs("\\&", to);
@@ -21,28 +21,28 @@ static void text(FILE *to, const char *s, size_t n)
 	}
 }
 
-static void line(FILE *to, const char *s)
+static void print_line(FILE *to, const char *s)
 {
-	text(to, s, strlen(s));
+	print_text(to, s, strlen(s));
 	fputc('\n', to);
 }
 
-/* Lines that are to stay as they are. */
-static void literal(FILE *to, const char *s)
+/* Print lines unchanged. */
+static void print_literal(FILE *to, const char *s)
 {
 	fputs(".Bd -literal -compact\n", to);
 	while (*s) {
 		size_t n = strcspn(s, "\n");
 
-		text(to, s, n);
+		print_text(to, s, n);
 		fputc('\n', to);
 		s += n + (s[n] == '\n');
 	}
 	fputs(".Ed\n", to);
 }
 
-/* Sentences, which may be broken anywhere, and indented lines, which may not. */
-static void prose(FILE *to, const char *s)
+/* Print sentences, which troff may fill, and indented lines, which it must keep. */
+static void print_prose(FILE *to, const char *s)
 {
 	bool inside = false;
 
@@ -57,7 +57,7 @@ static void prose(FILE *to, const char *s)
 			fputs(".Pp\n", to);
 			continue;
 		}
-		text(to, s, n);
+		print_text(to, s, n);
 		fputc('\n', to);
 	}
 	if (inside)
@@ -65,7 +65,7 @@ static void prose(FILE *to, const char *s)
 }
 
 /* "[INPUT] QUERY..." */
-static void operands(FILE *to, const char *s)
+static void print_operands(FILE *to, const char *s)
 {
 	while (*s) {
 		size_t n = strcspn(s, " ]");
@@ -91,19 +91,19 @@ static void operands(FILE *to, const char *s)
 	}
 }
 
-static void head(FILE *to, const struct bsv_command *c)
+static void print_head(FILE *to, const struct bsv_command *c)
 {
 	fputs(".Dt BURSTSCOPE-", to);
 	for (const char *s = c->name; *s; s++)
 		fputc(*s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s, to);
 	fprintf(to, " 1\n.Os burstscope\n.Sh NAME\n.Nm burstscope-%s\n.Nd ", c->name);
-	line(to, c->says);
+	print_line(to, c->says);
 	fprintf(to, ".Sh SYNOPSIS\n.Nm burstscope\n.Cm %s\n.Op Ar option ...\n", c->name);
-	operands(to, c->operands);
+	print_operands(to, c->operands);
 }
 
-/* .It of what it is called, and what it does. */
-static void option(void *ctx, const struct bsv_option *o)
+/* Print the .It of an option: its names, its argument and its purpose. */
+static void print_option(void *ctx, const struct bsv_option *o)
 {
 	FILE *to = ctx;
 
@@ -119,25 +119,25 @@ static void option(void *ctx, const struct bsv_option *o)
 		fprintf(to, " Ar %s", o->argument);
 	}
 	fputc('\n', to);
-	line(to, o->says);
+	print_line(to, o->says);
 }
 
 static void options(FILE *to, const struct bsv_command *c)
 {
 	fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", to);
-	bsv_options_each(c, option, to);
+	bsv_options_each(c, print_option, to);
 	fputs(".El\n", to);
 	if (c->more)
-		prose(to, c->more);
+		print_prose(to, c->more);
 }
 
-static void examples(FILE *to, const struct bsv_command *c)
+static void print_examples(FILE *to, const struct bsv_command *c)
 {
 	fputs(".Sh EXAMPLES\n", to);
-	literal(to, c->examples);
+	print_literal(to, c->examples);
 }
 
-static void status(FILE *to, const struct bsv_command *c)
+static void print_status(FILE *to, const struct bsv_command *c)
 {
 	bool judges = c->asks & BSV_ASK_VERDICT;
 
@@ -148,32 +148,35 @@ static void status(FILE *to, const struct bsv_command *c)
 	fputs(".It 2\nWrong usage.\n", to);
 	if (judges)
 		fputs(".It 3\nWith\n.Fl -verdict :\ncannot tell.\n", to);
-	fputs(".It 4\nThe input cannot be read, or is not what it should be.\n"
-	      ".It 5\nThe environment does not allow it: no permission, no space, something is not installed.\n"
-	      ".El\n.Pp\nWhat is wrong is said in one line on standard error, and nothing on standard output.\n",
+	fputs(".It 4\nThe input cannot be read or is invalid.\n"
+	      ".It 5\nThe environment is at fault: no permission, no space, or a program is not installed.\n"
+	      ".El\n.Pp\nAn error is one line on standard error; standard output is then empty.\n",
 	      to);
 }
 
-static void all(FILE *to)
+static void print_commands(FILE *to)
 {
 	fputs(".Bl -tag -compact -width burstscope-preemptions\n", to);
 	for (const struct bsv_command *const *c = bsv_commands; *c; c++) {
 		fprintf(to, ".It Xr burstscope-%s 1\n", (*c)->name);
-		line(to, (*c)->says);
+		print_line(to, (*c)->says);
 	}
 	fputs(".El\n", to);
 }
 
-/* @mark is what stands between two @. */
-static bool fill(FILE *to, const char *mark)
+/* Replace @mark, the text between two @. False: no such mark. */
+static bool mark_fill(FILE *to, const char *mark)
 {
 	static const struct {
 		const char *name;
 		void (*tell)(FILE *to, const struct bsv_command *c);
-	} known[] = { { "head ", head }, { "options ", options }, { "examples ", examples }, { "status ", status } };
+	} known[] = { { "head ", print_head },
+		      { "options ", options },
+		      { "examples ", print_examples },
+		      { "status ", print_status } };
 
 	if (!strcmp(mark, "commands")) {
-		all(to);
+		print_commands(to);
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -213,8 +216,8 @@ int bsv_describe_man(FILE *to, const char *path)
 			continue;
 		}
 		read[n - 2] = 0;
-		if (!fill(to, read + 1)) {
-			fprintf(stderr, "burstscope: help: %s: nothing is known for @%s@\n", path, read + 1);
+		if (!mark_fill(to, read + 1)) {
+			fprintf(stderr, "burstscope: help: %s: unknown mark @%s@\n", path, read + 1);
 			return BSV_INPUT;
 		}
 	}

@@ -1,30 +1,30 @@
-/* describe_shell.c -- completions, for bash and for zsh: of commands, options, what they may be, and operands. */
+/* describe_shell.c -- completions for bash and zsh: commands, options, their arguments, and operands. */
 #include <string.h>
 
 #include "options/describe.h"
 #include "options/options.h"
 
-/* A list to choose from, in the usage of an option that takes several of them: "app,model,path". */
+/* Does the option take a list of words, as its usage shows: "app,model,path"? */
 static bool is_list(const struct bsv_option *o)
 {
 	return o->kind == BSV_TEXT && o->argument && *o->argument >= 'a' && *o->argument <= 'z' &&
 	       strchr(o->argument, ',');
 }
 
-/* The words of @list, with spaces between them. */
-static void spaced(FILE *to, const char *list)
+/* Print the words of @list, separated by spaces. */
+static void print_spaced(FILE *to, const char *list)
 {
 	for (; *list; list++)
 		fputc(*list == ',' || *list == '|' ? ' ' : *list, to);
 }
 
-static void choices(FILE *to, const struct bsv_option *o)
+static void print_choices(FILE *to, const struct bsv_option *o)
 {
 	for (size_t i = 0; o->choices[i]; i++)
 		fprintf(to, "%s%s", i ? " " : "", o->choices[i]);
 }
 
-static void commands(FILE *to)
+static void print_commands(FILE *to)
 {
 	for (const struct bsv_command *const *c = bsv_commands; *c; c++)
 		fprintf(to, "%s ", (*c)->name);
@@ -37,7 +37,7 @@ struct bash {
 	const struct bsv_command *command;
 };
 
-/* What comes after @o. */
+/* Print how to complete the argument of @o. */
 static void bash_argument(void *ctx, const struct bsv_option *o)
 {
 	static const char *const actions[] = {
@@ -58,11 +58,11 @@ static void bash_argument(void *ctx, const struct bsv_option *o)
 	fputs(") ", b->to);
 	if (o->kind == BSV_CHOICE) {
 		fputs("_burstscope_words \"$cur\" '", b->to);
-		choices(b->to, o);
+		print_choices(b->to, o);
 		fputs("'; ", b->to);
 	} else if (is_list(o)) {
 		fputs("_burstscope_list \"$cur\" '", b->to);
-		spaced(b->to, o->argument);
+		print_spaced(b->to, o->argument);
 		fputs("'; ", b->to);
 	} else if (o->kind == BSV_TEXT) {
 		action = actions[bsv_word_of(o->argument)];
@@ -90,7 +90,7 @@ static void bash_operands(FILE *to, const struct bsv_command *c)
 
 	fprintf(to, "\t%s) ", c->name);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (bsv_takes(c, known[i].word))
+		if (bsv_command_takes(c, known[i].word))
 			fprintf(to, "%s \"$cur\"; ", known[i].action);
 	fputs(";;\n", to);
 }
@@ -138,14 +138,14 @@ static const char bash_begin[] =
 	"\tif ((COMP_CWORD == 1)); then\n"
 	"\t\t_burstscope_words \"$cur\" '";
 
-/* What comes after --, where that is a program and its words. */
+/* Complete the words after --, where these are a program and its arguments. */
 static void bash_program(FILE *to)
 {
 	const char *comma = "";
 
 	fputs("\tcase $command in\n\t", to);
 	for (const struct bsv_command *const *c = bsv_commands; *c; c++)
-		if (bsv_takes(*c, BSV_PROGRAM)) {
+		if (bsv_command_takes(*c, BSV_PROGRAM)) {
 			fprintf(to, "%s%s", comma, (*c)->name);
 			comma = " | ";
 		}
@@ -171,7 +171,7 @@ void bsv_describe_bash(FILE *to)
 	struct bash b = { .to = to };
 
 	fputs(bash_begin, to);
-	commands(to);
+	print_commands(to);
 	fputs("help --help --version'\n\t\treturn\n\tfi\n", to);
 	bash_program(to);
 	fputs("\t[[ $cur == = ]] && cur=\n"
@@ -191,7 +191,7 @@ void bsv_describe_bash(FILE *to)
 	fputs("\t\tesac\n\t\t_burstscope_words \"$cur\" \"$options\"\n\t\treturn\n\tfi\n\tcase $command in\n\thelp) "
 	      "_burstscope_words \"$cur\" '",
 	      to);
-	commands(to);
+	print_commands(to);
 	fputs("' ;;\n", to);
 	for (const struct bsv_command *const *c = bsv_commands; *c; c++)
 		bash_operands(to, *c);
@@ -200,7 +200,7 @@ void bsv_describe_bash(FILE *to)
 
 /* ---- zsh ---- */
 
-/* Within single quotes, in a place where _arguments sees [, ] and : as its own. */
+/* Print text inside single quotes, where _arguments gives [, ] and : a meaning. */
 static void zsh_text(FILE *to, const char *s)
 {
 	for (; *s; s++) {
@@ -247,11 +247,11 @@ static void zsh_option(void *ctx, const struct bsv_option *o)
 		fputc(':', to);
 		if (o->kind == BSV_CHOICE) {
 			fputc('(', to);
-			choices(to, o);
+			print_choices(to, o);
 			fputc(')', to);
 		} else if (is_list(o)) {
 			fprintf(to, "_values -s , %s ", o->name);
-			spaced(to, o->argument);
+			print_spaced(to, o->argument);
 		} else if (o->kind == BSV_TEXT) {
 			fputs(zsh_action(bsv_word_of(o->argument)), to);
 		}
@@ -262,7 +262,7 @@ static void zsh_option(void *ctx, const struct bsv_option *o)
 static void zsh_command(FILE *to, const struct bsv_command *c)
 {
 	fprintf(to, "\t%s)\n", c->name);
-	if (bsv_takes(c, BSV_PROGRAM))
+	if (bsv_command_takes(c, BSV_PROGRAM))
 		fputs("\t\tinteger at=${words[(i)--]}\n"
 		      "\t\tif ((at < CURRENT)); then\n"
 		      "\t\t\tshift at words\n"
@@ -275,7 +275,7 @@ static void zsh_command(FILE *to, const struct bsv_command *c)
 	bsv_options_each(c, zsh_option, to);
 	fputs(" \\\n\t\t\t'*:operand:_burstscope_any", to);
 	for (enum bsv_word word = BSV_FILE; word < BSV_PROGRAM; word++)
-		if (bsv_takes(c, word))
+		if (bsv_command_takes(c, word))
 			fprintf(to, " %s", zsh_action(word));
 	fputs("'\n\t\t;;\n", to);
 }
@@ -315,7 +315,7 @@ void bsv_describe_zsh(FILE *to)
 	}
 	fputs("\t'help:how a command is used'\n"
 	      ")\n"
-	      "_arguments -C '(- *)--help[say what the program does]' '(- *)--version[say which version this is]' \\\n"
+	      "_arguments -C '(- *)--help[print what the program does]' '(- *)--version[print the version]' \\\n"
 	      "\t'1:command:->command' '*::argument:->argument'\n"
 	      "case $state in\n"
 	      "command) _describe command subcommands ;;\n"

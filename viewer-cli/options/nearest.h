@@ -1,12 +1,13 @@
 /*
- * nearest.h -- what somebody may have meant.
+ *
+ * nearest.h -- a suggestion for a mistyped word.
  */
 #ifndef BSV_NEAREST_H
 #define BSV_NEAREST_H
 
 #include <stddef.h>
 
-/* The one of @n words at @stride bytes from each other, the first at @words, that is nearest to @word; NULL: none is near. */
+/* The word nearest to @word. @words is the first of @n pointers, @stride bytes apart. NULL: no word is near. */
 const char *bsv_nearest(const char *word, const char *const *words, size_t n, size_t stride);
 
 #endif

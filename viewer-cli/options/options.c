@@ -1,4 +1,4 @@
-/* options.c -- see options.h: getopt_long, from our tables. */
+/* options.c -- see options.h: getopt_long, driven by our tables. */
 #include "options/options.h"
 
 #include <assert.h>
@@ -15,18 +15,15 @@
 enum { MOST_OPTIONS = 32, LONG_ONLY = 256 };
 
 static const struct bsv_option common[] = {
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .says = "say nothing but what is wrong",
-	  .offset = offsetof(struct bsv_common, quiet) },
-	{ .name = "verbose", .letter = 'v', .says = "say more", .offset = offsetof(struct bsv_common, verbose) },
-	{ .name = "help", .letter = 'h', .says = "this text", .offset = offsetof(struct bsv_common, help) },
+	{ .name = "quiet", .letter = 'q', .says = "print errors only", .offset = offsetof(struct bsv_common, quiet) },
+	{ .name = "verbose", .letter = 'v', .says = "print more", .offset = offsetof(struct bsv_common, verbose) },
+	{ .name = "help", .letter = 'h', .says = "print this text", .offset = offsetof(struct bsv_common, help) },
 	{ .name = NULL },
 };
 
 static const char *const colors[] = { "auto", "always", "never", NULL };
 
-/* Of those that answer: which of them a command has, its asks says. */
+/* Options that many commands share; the asks of a command say which of them it has. */
 static const struct {
 	unsigned asks;
 	struct bsv_option option;
@@ -41,7 +38,7 @@ static const struct {
 	  { .name = "from",
 	    .kind = BSV_DURATION,
 	    .argument = "TIME",
-	    .says = "only what began at this time or later: 1.5s is that long after the first event",
+	    .says = "only what began at this time or later, counted from the first event: 1.5s",
 	    .offset = offsetof(struct bsv_asked, from) } },
 	{ BSV_ASK_WHEN,
 	  { .name = "to",
@@ -53,7 +50,7 @@ static const struct {
 	  { .name = "limit",
 	    .kind = BSV_NUMBER,
 	    .argument = "N",
-	    .says = "at most so many rows",
+	    .says = "print at most this many rows",
 	    .offset = offsetof(struct bsv_asked, limit),
 	    .least = 1,
 	    .most = 1000000000 } },
@@ -86,18 +83,16 @@ static const struct {
 	  { .name = "color",
 	    .kind = BSV_CHOICE,
 	    .argument = "auto|always|never",
-	    .says = "whether there are colours",
+	    .says = "whether to use colours",
 	    .offset = offsetof(struct bsv_asked, color),
 	    .choices = colors } },
 	{ BSV_ASK_FORMAT,
-	  { .name = "no-pager",
-	    .says = "do not show it page by page",
-	    .offset = offsetof(struct bsv_asked, no_pager) } },
+	  { .name = "no-pager", .says = "do not start a pager", .offset = offsetof(struct bsv_asked, no_pager) } },
 };
 
 enum { N_SHARED = sizeof(shared) / sizeof(*shared) };
 
-/* All tables as getopt wants them. */
+/* The options of a command, in the form that getopt needs. */
 struct table {
 	struct option longs[MOST_OPTIONS + 1];
 	char shorts[2 * MOST_OPTIONS + 2];
@@ -106,7 +101,7 @@ struct table {
 	int n;
 };
 
-static void add(struct table *t, const struct bsv_option *o, void *base)
+static void table_add(struct table *t, const struct bsv_option *o, void *base)
 {
 	bool takes = o->kind != BSV_SWITCH;
 
@@ -122,7 +117,7 @@ static void add(struct table *t, const struct bsv_option *o, void *base)
 	t->base[t->n++] = base;
 }
 
-/* It may have one of its own of the same name. */
+/* A command may have an option of its own under the name of a shared one. */
 static bool has_own(const struct bsv_command *command, const char *name)
 {
 	for (const struct bsv_option *o = command->options; o && o->name; o++)
@@ -131,20 +126,20 @@ static bool has_own(const struct bsv_command *command, const char *name)
 	return false;
 }
 
-/* All that @command has. @to gets their values. */
-static void add_all(struct table *t, const struct bsv_command *command, void *own, struct bsv_call *to)
+/* Add all options of @command. Values are stored in @own and @to. */
+static void table_fill(struct table *t, const struct bsv_command *command, void *own, struct bsv_call *to)
 {
 	for (const struct bsv_option *o = command->options; o && o->name; o++)
-		add(t, o, own);
+		table_add(t, o, own);
 	for (size_t i = 0; i < N_SHARED; i++)
 		if (command->asks & shared[i].asks && !has_own(command, shared[i].option.name))
-			add(t, &shared[i].option, &to->asked);
+			table_add(t, &shared[i].option, &to->asked);
 	for (const struct bsv_option *o = common; o->name; o++)
-		add(t, o, &to->common);
+		table_add(t, o, &to->common);
 }
 
-/* Which option getopt's @c is. */
-static int found(const struct table *t, int c)
+/* The index of the option for which getopt returned @c. */
+static int table_index(const struct table *t, int c)
 {
 	if (c >= LONG_ONLY)
 		return c - LONG_ONLY;
@@ -154,7 +149,7 @@ static int found(const struct table *t, int c)
 	return -1;
 }
 
-static int number(const struct bsv_option *o, const char *text, unsigned *ret, struct bsa_err *err)
+static int read_number(const struct bsv_option *o, const char *text, unsigned *ret, struct bsa_err *err)
 {
 	unsigned long value;
 	char *end;
@@ -162,7 +157,7 @@ static int number(const struct bsv_option *o, const char *text, unsigned *ret, s
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || value < o->least || value > o->most)
-		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is no number from %u to %u", o->name, text, o->least,
+		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a number from %u to %u", o->name, text, o->least,
 		                o->most);
 	*ret = (unsigned)value;
 	return 0;
@@ -173,9 +168,9 @@ struct unit {
 	double of;
 };
 
-/* @text is a number and one of @units, of which the last one has no name. */
-static int quantity(const struct bsv_option *o, const char *text, const struct unit *units, const char *such_as,
-                    struct bsv_quantity *ret, struct bsa_err *err)
+/* @text is a number followed by one of @units, whose last row has an empty name. */
+static int read_quantity(const struct bsv_option *o, const char *text, const struct unit *units, const char *what,
+                         const char *such_as, struct bsv_quantity *ret, struct bsa_err *err)
 {
 	const struct unit *u = units;
 	double value;
@@ -187,29 +182,29 @@ static int quantity(const struct bsv_option *o, const char *text, const struct u
 		u++;
 	if (errno || ((*text < '0' || *text > '9') && *text != '.') || end == text || !*u->name ||
 	    strpbrk(text, "xX") || !(value * u->of < 0x1p62))
-		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is none; %s are", o->name, text, such_as);
+		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a %s; write %s", o->name, text, what, such_as);
 	*ret = (struct bsv_quantity){ .given = true, .value = (int64_t)(value * u->of + 0.5) };
 	return 0;
 }
 
-static int duration(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
+static int read_duration(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
 {
 	static const struct unit units[] = { { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },   { "s", 1e9 },
 		                             { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "", 0 } };
 
-	return quantity(o, text, units, "1.5s, 200ms, 40us and 5ns", ret, err);
+	return read_quantity(o, text, units, "time", "1.5s, 200ms, 40us or 5ns", ret, err);
 }
 
-static int size(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
+static int read_size(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
 {
 	static const struct unit units[] = {
 		{ "K", 0x1p10 }, { "M", 0x1p20 }, { "G", 0x1p30 }, { "k", 0x1p10 }, { "", 0 }
 	};
 
-	return quantity(o, text, units, "512K, 4M and 1G", ret, err);
+	return read_quantity(o, text, units, "size", "512K, 4M or 1G", ret, err);
 }
 
-static int choice(const struct bsv_option *o, const char *text, int *ret, struct bsa_err *err)
+static int read_choice(const struct bsv_option *o, const char *text, int *ret, struct bsa_err *err)
 {
 	const char *nearest;
 	size_t n = 0;
@@ -222,10 +217,10 @@ static int choice(const struct bsv_option *o, const char *text, int *ret, struct
 	nearest = bsv_nearest(text, o->choices, n, sizeof(*o->choices));
 	if (nearest)
 		return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; did you mean '%s'?", o->name, text, nearest);
-	return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; there are %s", o->name, text, o->argument);
+	return bsa_fail(err, BSA_E_USAGE, "--%s: no '%s'; write %s", o->name, text, o->argument);
 }
 
-static int one_more_text(const struct bsv_option *o, const char *text, struct bsv_texts *ret, struct bsa_err *err)
+static int read_text(const struct bsv_option *o, const char *text, struct bsv_texts *ret, struct bsa_err *err)
 {
 	if (ret->n == BSV_TEXTS_MOST)
 		return bsa_fail(err, BSA_E_USAGE, "--%s: at most %d times", o->name, BSV_TEXTS_MOST);
@@ -233,7 +228,7 @@ static int one_more_text(const struct bsv_option *o, const char *text, struct bs
 	return 0;
 }
 
-static int set(const struct bsv_option *o, void *base, const char *text, struct bsa_err *err)
+static int option_set(const struct bsv_option *o, void *base, const char *text, struct bsa_err *err)
 {
 	void *to = (char *)base + o->offset;
 
@@ -245,22 +240,23 @@ static int set(const struct bsv_option *o, void *base, const char *text, struct 
 		*(const char **)to = text;
 		return 0;
 	case BSV_TEXTS:
-		return one_more_text(o, text, to, err);
+		return read_text(o, text, to, err);
 	case BSV_NUMBER:
-		return number(o, text, to, err);
+		return read_number(o, text, to, err);
 	case BSV_CHOICE:
-		return choice(o, text, to, err);
+		return read_choice(o, text, to, err);
 	case BSV_DURATION:
-		return duration(o, text, to, err);
+		return read_duration(o, text, to, err);
 	case BSV_SIZE:
-		return size(o, text, to, err);
+		return read_size(o, text, to, err);
 	}
 	return 0;
 }
 
 /*
- * A command may have a choice of its own under the name of a shared option that takes a length of time: what begins as a number is meant for
- * that one. NULL: it is not.
+ *
+ * A command may have a choice of its own under the name of a shared option that takes a duration: an argument that begins like a number is then meant
+ * for the shared option. NULL: it is not.
  */
 static const struct bsv_option *meant_for_shared(const struct bsv_command *command, const struct bsv_option *o,
                                                  const char *text)
@@ -274,10 +270,10 @@ static const struct bsv_option *meant_for_shared(const struct bsv_command *comma
 	return NULL;
 }
 
-/* getopt did not like @word. */
-static int refused(const struct table *t, const char *command, const char *word, int letter, struct bsa_err *err)
+/* getopt refused @word: find out why. */
+static int option_refused(const struct table *t, const char *command, const char *word, int letter, struct bsa_err *err)
 {
-	int i = letter ? found(t, letter) : -1;
+	int i = letter ? table_index(t, letter) : -1;
 	const char *nearest;
 	char name[64];
 
@@ -294,7 +290,7 @@ static int refused(const struct table *t, const char *command, const char *word,
 	return bsa_fail(err, BSA_E_USAGE, "no option '--%s'; see burstscope %s --help", name, command);
 }
 
-/* SQL may begin with a remark, "-- what it is", which is no option. */
+/* SQL may begin with a comment, "-- purpose", which is not an option. */
 static void pass_over_remarks(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -303,8 +299,9 @@ static void pass_over_remarks(int argc, char **argv)
 }
 
 /*
- * A `--` ends getopt's work, which puts the words into another order before. How many words of the line come after it: @before is the line as it
- * was, and @dashes the word at which getopt stopped.
+ *
+ * How many words of the line follow a `--`, which ends getopt's work. getopt reorders the words: @before is the original line, and @dashes the word at
+ * which getopt stopped.
  */
 static size_t after_dashes(char *const *before, int argc, const char *dashes)
 {
@@ -331,20 +328,20 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	*ret = (struct bsv_call){ .command = command, .options = own };
 	if (!before)
 		return bsa_fail(err, BSA_E_ENV, "no memory");
-	add_all(&t, command, own, ret);
+	table_fill(&t, command, own, ret);
 	pass_over_remarks(argc, argv);
 	memcpy(before, argv, (size_t)argc * sizeof(*before));
-	optind = 0; /* from the beginning, if it has been used before */
+	optind = 0; /* restart getopt, which may have been used before */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.shorts, t.longs, NULL)) >= 0) {
 		const struct bsv_option *other;
 		int i;
 
 		if (c == '?' || c == ':')
-			return refused(&t, command->name, argv[optind - 1], optopt, err);
-		i = found(&t, c);
+			return option_refused(&t, command->name, argv[optind - 1], optopt, err);
+		i = table_index(&t, c);
 		other = meant_for_shared(command, t.of[i], optarg);
-		r = other ? set(other, &ret->asked, optarg, err) : set(t.of[i], t.base[i], optarg, err);
+		r = other ? option_set(other, &ret->asked, optarg, err) : option_set(t.of[i], t.base[i], optarg, err);
 		if (r < 0)
 			return r;
 	}
@@ -354,10 +351,10 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 	if (ret->common.help)
 		return 0;
 	if (ret->n_operands < command->min)
-		return bsa_fail(err, BSA_E_USAGE, "it takes %s; see burstscope %s --help", command->operands,
+		return bsa_fail(err, BSA_E_USAGE, "expected %s; see burstscope %s --help", command->operands,
 		                command->name);
 	if (ret->n_operands > command->max)
-		return bsa_fail(err, BSA_E_USAGE, "one too many: '%s'; see burstscope %s --help",
+		return bsa_fail(err, BSA_E_USAGE, "unexpected operand '%s'; see burstscope %s --help",
 		                ret->operands[command->max], command->name);
 	return 0;
 }
@@ -367,7 +364,7 @@ void bsv_options_each(const struct bsv_command *command, void (*tell)(void *ctx,
 	struct table t = { .shorts = "" };
 	struct bsv_call call;
 
-	add_all(&t, command, NULL, &call);
+	table_fill(&t, command, NULL, &call);
 	for (int i = 0; i < t.n; i++)
 		tell(ctx, t.of[i]);
 }
@@ -410,7 +407,7 @@ void bsv_options_help(const struct bsv_command *command)
 	struct table t = { .shorts = "" };
 	struct bsv_call call;
 
-	add_all(&t, command, NULL, &call);
+	table_fill(&t, command, NULL, &call);
 	printf("burstscope %s -- %s\n\n%s\nusage: burstscope %s [OPTION...] %s\n\n", command->name, command->says,
 	       command->examples, command->name, command->operands);
 	help_rows(&t);
