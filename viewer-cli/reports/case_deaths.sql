@@ -1,6 +1,5 @@
--- case_deaths: one row per client that died from @since@ to @until@: its connection ended without a goodbye, says the end of its streams.
--- n_open: streams that it had open; n_under_way: executions that it had not had an answer to. Leaves out clients that had no stream, and what
--- @only@ leaves out.
+-- case_deaths: one row per client that died from @since@ to @until@: its connection ended without a goodbye, as the end of its streams shows. n_open:
+-- streams that it had open; n_under_way: executions without an answer to it. Leaves out clients without streams, and those that @only@ leaves out.
 @with@
 SELECT coalesce(nullif(a.name, ''), nullif(q.name, '')) AS app, q.pid, count(*) AS n_open, max(s.closed) AS died_at,
 	(SELECT count(*) FROM execution x JOIN stream y ON y.id = x.stream_id

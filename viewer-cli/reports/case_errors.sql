@@ -1,5 +1,6 @@
--- case_errors: one row per app, model and status of executions that failed, and of models that could not be prepared, from @since@ to @until@: those
--- that were heard of (@execs@) first, then the most. Missed deadlines are not failures here. Leaves out what @only@ leaves out.
+-- case_errors: one row per app, model and status of executions that failed, and of models that could not be prepared, from @since@ to @until@:
+-- executions that the watch noticed (@execs@) first, then the most frequent. Missed deadlines are not failures here. Leaves out what @only@ leaves
+-- out.
 @with@, called AS (SELECT id, coalesce(nullif(name, ''), 'app ' || key) AS name FROM app),
 failed AS MATERIALIZED (
 	SELECT n.name AS app, p.model, p.status, 0 AS prepared, p.exec IN (@execs@) AS heard, p.dispatched IS NOT NULL AS ran, p.sides

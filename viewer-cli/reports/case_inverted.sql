@@ -1,5 +1,5 @@
--- case_inverted: one row per app and pair of its models: inversions that ended from @since@ to @until@, the longest first. An app is called what it
--- calls itself. Leaves out what @only@ leaves out.
+-- case_inverted: one row per app and pair of its models: inversions that ended from @since@ to @until@, the longest first. Apps have the names that
+-- they give themselves. Leaves out what @only@ leaves out.
 @with@, called AS (SELECT id, coalesce(nullif(name, ''), 'app ' || key) AS name FROM app),
 each AS MATERIALIZED (
 	SELECT a.name AS app, n.name AS model, v.priority, m.name AS holder, h.priority AS holder_priority, i.dur_ns

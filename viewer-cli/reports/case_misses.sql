@@ -1,6 +1,6 @@
--- case_misses: one row per app, model, primary cause and culprit of the deadlines that were missed from @since@ to @until@: those of the executions
--- that were heard of (@execs@) first, then those of which the cause is known, then the most. n_heard: how many of them those were; budget_ns: half had at most so long; run_ns: it usually runs.
--- An app is called what it calls itself, though others may do so, too. Leaves out what @only@ leaves out.
+-- case_misses: one row per app, model, primary cause and culprit of the deadlines missed from @since@ to @until@: executions that the watch noticed
+-- (@execs@) first, then those with a known cause, then the most frequent. n_heard: number of noticed executions; budget_ns: median budget; run_ns:
+-- usual run. Apps have the names that they give themselves, which others may have, too. Leaves out what @only@ leaves out.
 @with@, called AS (SELECT id, coalesce(nullif(name, ''), 'app ' || key) AS name FROM app),
 missed AS MATERIALIZED (
 	SELECT n.name AS app, p.model, p.model_id, p.status, p.lateness_ns, iif(p.deadline > p.submitted, p.deadline - p.submitted, 0) AS budget_ns,

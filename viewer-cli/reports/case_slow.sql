@@ -1,5 +1,5 @@
--- case_slow: one row: the phase that took most of the time of the executions of @only@, percent of it, and who had the lane for most of the time that they
--- waited for one; no phase: none of them is known in full. Leaves out what was not answered.
+-- case_slow: one row: the phase that took most of the time of the executions of @only@, its percentage, and the app that held the lane for most of
+-- their waits; no phase: no execution is known in full. Leaves out executions without an answer.
 @with@,
 meant AS MATERIALIZED (SELECT * FROM picked WHERE @only@ AND complete AND status IS 'NONE' AND e2e_ns > 0 AND path IS NOT 'prepare'),
 parts(phase, ns) AS (

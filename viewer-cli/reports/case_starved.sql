@@ -1,6 +1,6 @@
--- case_starved: one row per app, model and culprit: waits for a lane that ended from @since@ to @until@ and were longer than a condition allows, the longest first.
--- culprit: the app that had the lane longest in the worst of them. An app is called what it calls itself, though others may do so, too. Leaves out what
--- @only@ leaves out.
+-- case_starved: one row per app, model and culprit: waits for a lane that ended from @since@ to @until@ and were longer than a condition allows, the
+-- longest first. culprit: the app that held the lane longest in the longest wait. Apps have the names that they give themselves, which others may
+-- have, too. Leaves out what @only@ leaves out.
 @with@, called AS (SELECT id, coalesce(nullif(name, ''), 'app ' || key) AS name FROM app), episodes AS (@episodes@),
 starved AS MATERIALIZED (
 	SELECT a.name AS app, e.model, b.name AS culprit, e.gap_ns, e.execution_id, e.top_culprit_app_id

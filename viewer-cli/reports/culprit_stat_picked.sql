@@ -1,5 +1,4 @@
--- culprit_stat_picked: as culprit_stat has it of all misses, of those that were picked: one row per app, culprit's app, model name, priority, and cause;
--- for a WITH.
+-- culprit_stat_picked: culprit_stat for the picked executions: one row per app, app of the culprit, model name, priority, and cause; for a WITH.
 SELECT p.app_id, e.culprit_app_id, e.culprit_model, e.culprit_priority, e.cause, sum(e.is_primary) AS misses, sum(e.late_ns) AS lost_ns
 	FROM (
 		SELECT c.execution_id, c.culprit_app_id, coalesce(m.name, '') AS culprit_model, h.priority AS culprit_priority, c.cause,

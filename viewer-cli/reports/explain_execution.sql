@@ -1,4 +1,5 @@
--- explain_execution: one execution, one row. Times are since the recording began; began_at and ended_at are the first and the last one known.
+-- explain_execution: one row: one execution. Times count from the start of the recording; began_at and ended_at are its first and its last recorded
+-- event.
 @with@,
 first AS (
 	SELECT *, coalesce(submitted, request_written, request_read, decoded, fenced, enqueued, dispatched, run_ended, result_written,

@@ -1,4 +1,4 @@
--- explain_ledger: why one execution missed its deadline: late_ns sums to its lateness_ns, budget_ns to its budget_ns. The primary cause first.
+-- explain_ledger: why one execution missed its deadline: late_ns adds up to its lateness_ns, budget_ns to its budget_ns. The primary cause first.
 @with@
 SELECT c.cause, c.culprit_execution_id, a.name AS culprit_app, m.name AS culprit_model, x.priority AS culprit_priority,
 	c.late_ns, c.budget_ns, c.saved, c.is_primary

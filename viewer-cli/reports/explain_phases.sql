@@ -1,5 +1,6 @@
--- explain_phases: the phases of one execution, in their order; dur_ns sums to its e2e_ns if it is complete. One that is unknown has no dur_ns.
--- What is typical is the median of others of its model and path: complete, warm, and on a lane at once. Leaves out what it did not go through.
+-- explain_phases: the phases of one execution, in their order; dur_ns adds up to its e2e_ns if it is complete. An unknown phase has no dur_ns.
+-- Typical is the median over complete, warm executions of the same model and path that found a free lane. Leaves out phases that the execution did
+-- not have.
 @with@,
 stages(nth, phase) AS (VALUES (0, 'prepare'), (1, 'send'), (2, 'decode'), (3, 'fence'), (4, 'slots'), (5, 'queue'), (6, 'run'),
 	(7, 'preempted'), (8, 'reply'), (9, 'return'), (10, 'finish'), (11, 'signal'))

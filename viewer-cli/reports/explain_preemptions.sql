@@ -1,4 +1,4 @@
--- explain_preemptions: the times that one execution was taken off its lane unfinished, in their order, and for whom.
+-- explain_preemptions: the preemptions of one execution, in their order, each with the execution that took the lane.
 @with@
 SELECT p.lane, p.asked - @began@ AS asked_at, p.stopped - @began@ AS stopped_at, p.resumed - @began@ AS resumed_at,
 	p.stopped - p.asked AS delay_ns, p.mode, p.at_op, p.redo_ns, p.by_execution_id, a.name AS by_app, m.name AS by_model,

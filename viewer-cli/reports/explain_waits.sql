@@ -1,4 +1,4 @@
--- explain_waits: the stretches of time that one execution was ready and not on a lane, and who was, in their order.
+-- explain_waits: the stretches of time that one execution was ready and not on a lane, with the holder of the lane, in their order.
 @with@
 SELECT w.began - @began@ AS began_at, w.ended - w.began AS dur_ns, w.kind, w.lane, w.occupancy, w.cause,
 	w.blocker_id, a.name AS blocker_app, m.name AS blocker_model, b.priority AS blocker_priority

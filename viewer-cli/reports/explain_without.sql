@@ -1,4 +1,4 @@
--- explain_without: what a replay says of a miss without a cause that has several rows, without an app, without a model of it, and submitted earlier.
+-- explain_without: replays of a miss: without a cause of several rows, without an app, without one of its models, and with an earlier submission.
 @with@
 SELECT w.cause, a.name AS app, m.name AS model, w.earlier_ns, w.met
 FROM miss_without w LEFT JOIN apps a ON a.id = w.app_id LEFT JOIN models m ON m.id = w.model_id

@@ -1,5 +1,5 @@
--- fairness_apps: one row per app: what it had of the lanes, should have had, how far it was behind at most, and its slowdown.
--- Leaves out apps that were never ready. Slowdown: how much longer its executions took from end to end than they ran.
+-- fairness_apps: one row per app: its lane time, its fair share, its largest lag, and its slowdown. Slowdown: time of its executions from end to end,
+-- divided by their run. Leaves out apps that were never ready.
 @with@, shares AS (@shares@),
 slow AS (@slow@)
 SELECT a.name AS app, s.received_ns, s.entitled_ns,

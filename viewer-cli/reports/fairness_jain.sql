@@ -1,5 +1,5 @@
--- fairness_jain: one row: Jain's index of received over entitled, by windows: the smallest, when that was, and the median.
--- Leaves out windows in which there was nobody to share with.
+-- fairness_jain: one row: Jain's index of received over entitled, by window: the smallest, its time, and the median. Leaves out windows with one app
+-- only.
 @with@, windows AS (@windows@),
 each AS (
 	SELECT began, jain(1.0 * received_ns / entitled_ns) AS jain

@@ -1,4 +1,4 @@
--- fairness_windows: one row per window and app that had use for a lane in it: what it had, should have had, and its largest lag.
+-- fairness_windows: one row per window and app that needed a lane in it: its lane time, its fair share, and its largest lag.
 @with@, windows AS (@windows@)
 SELECT w.began - @began@ AS window_at, a.name AS app, w.received_ns, w.entitled_ns,
 	CASE WHEN w.entitled_ns > 0 THEN 1.0 * w.received_ns / w.entitled_ns END AS ratio, w.lag_ns

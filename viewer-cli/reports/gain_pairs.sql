@@ -1,5 +1,5 @@
--- gain_pairs: models of which an app had bursts that were warm, and synchronous executions: one row per app and model name. Leaves out whatever of
--- those is not complete, or was not answered.
+-- gain_pairs: one row per app and model name with both warm executions of bursts and synchronous executions. Leaves out executions that are
+-- incomplete or were not answered.
 @with@
 SELECT m.kind, a.name AS app, nullif(s.model, '') AS model
 FROM (SELECT app_id, model FROM phase_stat WHERE phase = 'e2e' AND (path = 'sync' OR path = 'burst' AND NOT cold)

@@ -1,5 +1,5 @@
--- gain_samples: what each phase took of executions that were warm bursts, or synchronous, of models @kinds@; one row per execution, in the order in
--- which they came. Leaves out those that are not complete, or were not answered.
+-- gain_samples: one row per warm burst execution or synchronous execution of models @kinds@, with its phases, in the order of recording. Leaves out
+-- executions that are incomplete or were not answered.
 @with@, same(id, kind) AS MATERIALIZED (SELECT id, min(id) OVER (PARTITION BY app_id, name) FROM model)
 SELECT s.kind, p.path = 'sync' AS is_sync, p.e2e_ns, p.prepare_ns, p.send_ns, p.decode_ns, p.slots_ns, p.queue_ns, p.run_ns, p.preempted_ns,
   p.reply_ns, p.return_ns, p.finish_ns

@@ -1,10 +1,6 @@
--- hidden: what may have happened in the asked time and was not recorded; for a WITH.
--- An execution that was seen from the client alone is one of those waits, from when the client had sent it until it had the answer.
--- holes: losses, merged where they touch. hidden_waits: waits that may have been, and waits whose beginning was not recorded (began NULL).
--- hides: one row.
--- hidden_lanes: stretches of time for which the holder of a lane is not known, or for which one execution may have had it. sight: one row: the longest of each, ns; stranger_ns: of the waits of executions
--- of which no event, or no app, was recorded: no bound of a lag accounts for those.
--- An execution that begins in the asked time is judged to its end: the asked time reaches to the end of the last of them.
+-- hidden: waits and lanes that may have existed in the asked time and were not recorded; for a WITH. An execution seen from the client alone is such
+-- a wait, from its request to its answer. holes: losses, merged where they touch. hidden_waits: possible waits, and waits with an unrecorded
+-- beginning (began NULL). hides: one row.
 reach AS MATERIALIZED (SELECT @from@ AS began, (@reach@) AS ended),
 losses AS (SELECT ifnull(began, @began@) AS began, ifnull(ended, @ended@) AS ended, events FROM loss),
 losses_in_order AS (

@@ -1,5 +1,5 @@
--- histogram: how many executions took how long for a phase, one row per group of those that were picked and eighth of an octave, from
--- from_ns up to, and without, to_ns. Leaves out executions that are not complete, or were not answered.
+-- histogram: one row per group of the picked executions and eighth of an octave: number of executions for which a phase took from_ns or more and less
+-- than to_ns. Leaves out executions that are incomplete or were not answered.
 @with@, @kinds@,
 grouped AS MATERIALIZED (
   SELECT key, eighth, min(id) AS id, count(*) AS n

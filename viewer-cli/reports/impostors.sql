@@ -1,5 +1,5 @@
--- impostors: a row per trace of a user that has events which say that they are of the service, or of another user's connection. These are
--- left out of every other answer.
+-- impostors: one row per trace of a user with events that claim to be the service's, or of another user's connection. All other answers leave these
+-- events out.
 SELECT t.id AS trace_id, t.uid, t.impostor_events AS n_impostor_events,
 	(SELECT value FROM meta WHERE key = 'service_uid') AS service_uid
 FROM trace t

@@ -1,5 +1,5 @@
--- latency_picked: percentiles of a phase, one row per group of the executions that were picked. Leaves out those that are not complete, or
--- were not answered. (LIMIT -1 is no limit: it makes what is sorted small.)
+-- latency_picked: percentiles of a phase, one row per group of the picked executions. Leaves out executions that are incomplete or were not answered.
+-- (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
 @with@, @kinds@,
 grouped AS MATERIALIZED (
   SELECT key, min(id) AS id, count(v) AS n, percentile(v, 50) AS p50_ns, percentile(v, 90) AS p90_ns, percentile(v, 99) AS p99_ns,

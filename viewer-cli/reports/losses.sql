@@ -1,5 +1,5 @@
--- losses: a row per buffer that lost events, of a trace, a cpu and, where buffers are a process's, a pid. Losses that nobody counted are
--- intervals without a number. Leaves out events that were recorded, and could not be used.
+-- losses: one row per buffer that lost events, of a trace, a cpu and, for buffers of a process, a pid. Losses that the tracer did not count are
+-- intervals without a number. Leaves out events that were recorded and unusable.
 SELECT
 	l.trace_id,
 	l.cpu,

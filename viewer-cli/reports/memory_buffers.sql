@@ -1,5 +1,5 @@
--- memory_buffers: one row per app: buffers that the driver kept for it or refused to, copies of them, and forbidden uses.
--- Leaves out apps without any.
+-- memory_buffers: one row per app: buffers that the driver kept for the app or refused to keep, copies of them, and forbidden uses. Leaves out apps
+-- without buffers.
 @with@, uses AS (
 	SELECT b.app_id, sum(u.op = 'to') AS n_to, sum(u.op = 'from') AS n_from, sum(u.op = 'reject') AS n_rejected,
 		sum(CASE WHEN u.op <> 'reject' THEN u.bytes END) AS bytes, sum(CASE WHEN u.op <> 'reject' THEN u.took_ns END) AS took_ns,

@@ -1,5 +1,4 @@
--- memory_exhausted: one row per app and resource of which more was asked for than there is: how often, and how much.
--- Leaves out what there was enough of.
+-- memory_exhausted: one row per app and resource with requests beyond its limit: how often, and how much. Leaves out resources that were sufficient.
 @with@
 SELECT a.name AS app, e.owner, e.resource, e.kind, count(*) AS n_times, max(e.asked) AS most_asked, min(e.limit_value) AS limit_value,
 	min(e.at) - @began@ AS first_at

@@ -1,5 +1,5 @@
--- memory_peak: one row: the most bytes of pools that were mapped at a time, when that was, and how many pools they were.
--- Leaves out mappings that failed. Pools that are mapped when the asked time begins are in `before`: only steps within it are sorted.
+-- memory_peak: one row: the most bytes of pools mapped at a time, the time of that, and the number of pools. Leaves out mappings that failed. Pools
+-- that are mapped when the asked time begins are in `before`: only steps within it are sorted.
 @with@, before AS MATERIALIZED (
 	SELECT ifnull(sum(bytes), 0) AS bytes, count(*) AS n FROM pool_mapping
 	WHERE mapped < @from@ AND (unmapped IS NULL OR unmapped >= @from@) AND status IS 'NONE'),

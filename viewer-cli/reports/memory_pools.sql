@@ -1,4 +1,4 @@
--- memory_pools: one row per owner and kind of pools: how many were mapped, how large they are, what that took, how long they lived.
+-- memory_pools: one row per owner and kind of pools: how many were mapped, their size, the time to map them, and their lifetime.
 @with@
 SELECT owner, kind, count(*) AS n_pools, sum(status IS NOT 'NONE') AS n_failed, sum(bytes) AS bytes, sum(took_ns) AS took_ns,
 	percentile(took_ns, 50) AS took_p50_ns, percentile(unmapped - mapped, 50) AS lived_p50_ns, max(bytes) AS largest_bytes,

@@ -1,4 +1,4 @@
--- memory_pools_stored: as memory_pools, of all that were mapped.
+-- memory_pools_stored: memory_pools for all mapped pools.
 @with@
 SELECT owner, kind, n AS n_pools, failed AS n_failed, bytes, took_ns, took_p50_ns, lived_p50_ns, largest AS largest_bytes, took_p99_ns,
 	never_unmapped AS n_never_unmapped

@@ -1,4 +1,4 @@
--- miss_stat_picked: as miss_stat has it of all misses, of those that were picked: one row per app, model name, priority and cause; for a WITH.
+-- miss_stat_picked: miss_stat for the picked executions: one row per app, model name, priority and cause; for a WITH.
 SELECT p.app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), '') AS model, p.priority, e.cause, count(*) AS n,
 		sum(e.is_primary) AS misses, sum(e.is_primary AND p.status = 'MISSED_DEADLINE_PERSISTENT') AS persistent, sum(e.saved) AS saved,
 		sum(max(e.late_ns, 0)) AS lost_ns, max(e.late_ns) AS worst_ns, sum(e.late_ns) AS late_ns, sum(coalesce(e.budget_ns, 0)) AS budget_ns,

@@ -1,6 +1,6 @@
--- misses_causes: one row per cause of missed deadlines: misses that it caused, and the time it took.
--- n_misses: of which it is the primary cause; n_saved: that would not have been without it, by replay, whatever their primary cause; n_unsure: of
--- which that cannot be told; lost_ns: beyond what is typical. Leaves out causes that took none.
+-- misses_causes: one row per cause of missed deadlines. n_misses: misses with this primary cause; n_saved: misses that a replay avoids without the
+-- cause, whatever their primary cause; n_unsure: misses for which the replay cannot tell; lost_ns: time beyond the typical one. Leaves out causes
+-- without misses and time.
 @with@, @stats@
 SELECT cause, sum(misses) AS n_misses, sum(persistent) AS n_persistent, sum(saved) AS n_saved, sum(lost_ns) AS lost_ns,
 	max(worst_ns) AS worst_ns, sum(unsure) AS n_unsure

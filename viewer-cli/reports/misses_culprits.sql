@@ -1,5 +1,4 @@
--- misses_culprits: one row per app and model that made deadlines be missed, and cause: misses, time it took.
--- Leaves out causes that are nobody's.
+-- misses_culprits: one row per cause and app and model that caused misses: misses, and time lost. Leaves out causes without a culprit.
 @with@, @stats@
 SELECT a.name AS culprit, CASE s.culprit_model WHEN '' THEN '?' ELSE s.culprit_model END AS model, s.cause, sum(s.misses) AS n_misses,
 	sum(s.lost_ns) AS lost_ns, s.culprit_priority AS priority, count(DISTINCT s.app_id) AS n_victims

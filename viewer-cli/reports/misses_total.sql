@@ -1,5 +1,5 @@
--- misses_total: one row: how many executions, how many of them had a deadline, how many missed it, and how; n_unknown: of how many it is not
--- known whether they had one; n_unseen: of how many deadlines it is not known whether they were met: then there is no percentage.
+-- misses_total: one row: number of executions, of deadlines, and of misses by kind; n_unknown: executions that may or may not have had a deadline;
+-- n_unseen: deadlines that may or may not have been met: then there is no percentage.
 @with@, kinds AS (@kinds@)
 SELECT n_executions, n_deadlines, n_missed, CASE WHEN n_deadlines > 0 AND n_unknown + n_unseen = 0 THEN 100.0 * n_missed / n_deadlines END AS missed_percent,
 	n_late, n_aborted, n_predicted, n_persistent, n_unknown, n_unseen

@@ -1,4 +1,4 @@
--- misses_why: of all victims: their causes, the one of most misses first, and their worst misses, of those that came to an end; for a WITH.
+-- misses_why: the causes of all victims, the most frequent first, and their worst misses, among misses that ended; for a WITH.
 causes AS (
 	SELECT @keys@, cause, row_number() OVER (PARTITION BY @keys@ ORDER BY sum(misses) DESC, cause) AS place
 	FROM miss_stat GROUP BY @keys@, cause HAVING sum(misses) > 0),

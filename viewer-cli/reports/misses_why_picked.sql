@@ -1,4 +1,4 @@
--- misses_why_picked: the same as misses_why, of those that were picked; for a WITH.
+-- misses_why_picked: misses_why for the picked executions; for a WITH.
 missed AS (
 	SELECT p.app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), '') AS model, p.priority, c.cause,
 		CASE WHEN p.miss <> 'predicted' THEN p.lateness_ns END AS lateness_ns

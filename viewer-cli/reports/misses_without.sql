@@ -1,5 +1,5 @@
--- misses_without: one row per app, and per model of it, that is to blame for misses of others: what a replay without it says of those.
--- model empty: without the app altogether. n_misses: of which it is a culprit, in the sample that was replayed; n_unsure: of which it cannot be told.
+-- misses_without: one row per app, and per model of it, that is a culprit of other apps' misses: the result of a replay without it. model empty:
+-- without the whole app. n_misses: misses with this culprit in the replayed sample; n_unsure: misses for which the replay cannot tell.
 @with@
 SELECT a.name AS without, coalesce(m.name, '') AS model, count(*) AS n_misses, sum(coalesce(w.met, 0)) AS n_met,
 	sum(w.met IS NULL) AS n_unsure

@@ -1,5 +1,5 @@
--- misses_worst: one row per miss, the latest first: its primary cause, and whose fault that was.
--- Those whose deadline had passed when they were submitted are last. Leaves out those whose lateness is unknown.
+-- misses_worst: one row per miss, the latest first: its primary cause and its culprit. Executions submitted after their deadline are last. Leaves out
+-- misses of unknown lateness.
 @with@, latest AS MATERIALIZED ( -- of all of them no more is looked up than it takes to find these
 	SELECT p.id, coalesce(p.deadline < p.submitted, 0) AS passed, p.lateness_ns
 	FROM miss_cause c CROSS JOIN picked p ON p.id = c.execution_id WHERE c.is_primary AND p.lateness_ns IS NOT NULL

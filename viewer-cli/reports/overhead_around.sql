@@ -1,5 +1,5 @@
--- overhead_around: one row per app and kind of what it did around its executions: how often, per execution and per second, and how long that took.
--- What the service does for a burst (burst_configure, burst_close) lies within what the client does. Leaves out what was over before the recording.
+-- overhead_around: one row per app and kind of action around its executions: how often, per execution and per second, and how long it took. The
+-- service's work for a burst (burst_configure, burst_close) is part of the client's time. Leaves out actions that ended before the recording.
 @with@, ran AS (SELECT app_id, count(*) AS n FROM picked GROUP BY app_id),
 spent AS (SELECT app_id, kind, took_ns FROM span WHERE began + took_ns >= max(@from@, @began@) AND began < @to@)
 SELECT a.name AS app, s.kind, CASE WHEN s.kind IN ('burst_configure', 'burst_close') THEN 'service' ELSE 'client' END AS side,

@@ -1,6 +1,5 @@
--- overhead_causes_picked: where the overhead of the executions that were picked went, one row per cause, the one with the most time first; and
--- whose most of it was. Leaves out those that are not complete, or were not answered, and causes of none. (LIMIT -1 is no limit: it makes what is
--- sorted small.)
+-- overhead_causes_picked: the overhead of the picked executions, one row per cause, the largest first, with the app that had most of it. Leaves out
+-- executions that are incomplete or were not answered, and causes without overhead. (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
 @with@, kinds(id, kind, name) AS MATERIALIZED (
   SELECT id, min(id) OVER (PARTITION BY app_id, name), nullif(name, '') FROM model),
 waited AS MATERIALIZED ( -- where the lane was not idle

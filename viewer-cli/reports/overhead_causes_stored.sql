@@ -1,5 +1,5 @@
--- overhead_causes_stored: where the overhead of all executions went, one row per cause, the one with the most time first; and whose most of it
--- was. Leaves out executions that are not complete, or were not answered, and causes of none.
+-- overhead_causes_stored: the overhead of all executions, one row per cause, the largest first, with the app that had most of it. Leaves out
+-- executions that are incomplete or were not answered, and causes without overhead.
 @with@, each AS (
   SELECT c.cause, a.name AS app, c.model, c.path, sum(c.n) AS n, total(c.sum_ns) AS sum_ns
   FROM overhead_cause c LEFT JOIN apps a ON a.id = c.app_id GROUP BY 1, 2, 3, 4),

@@ -1,6 +1,6 @@
--- overhead_cold_picked: what a burst costs while slots of it are not known, one row per group of the executions that were picked: medians, cold and
--- warm, and what of their difference was fetching, mapping, and running on memory that nobody had touched. Leaves out groups that were not both, and
--- executions that are not complete, or were not answered.
+-- overhead_cold_picked: the cost of unknown slots, one row per group of the picked executions: medians of cold and warm executions, and the parts of
+-- their difference for fetching, mapping, and running on memory touched for the first time. Leaves out groups without both, and executions that are
+-- incomplete or were not answered.
 @with@, @kinds@, missed AS MATERIALIZED (
   SELECT execution_id AS id, max(fetch_ns) AS fetch_ns, total(map_ns) AS map_ns FROM slot_miss GROUP BY execution_id),
 grouped AS MATERIALIZED (

@@ -1,5 +1,5 @@
--- overhead_cold_stored: what a burst costs while slots of it are not known, one row per group, which is one of phase_stat: medians, cold and warm, and
--- what of their difference was fetching, mapping, and running on memory that nobody had touched. Leaves out groups that were not both.
+-- overhead_cold_stored: the cost of unknown slots, one row per group of phase_stat: medians of cold and warm executions, and the parts of their
+-- difference for fetching, mapping, and running on memory touched for the first time. Leaves out groups without both.
 @with@, missed AS (
   SELECT execution_id AS id, max(fetch_ns) AS fetch_ns, total(map_ns) AS map_ns FROM slot_miss GROUP BY execution_id),
 fetched AS (

@@ -1,6 +1,6 @@
--- overhead_habits: one row per app and model whose bursts are made for one or two executions each: what making and freeing them takes, for each of these
--- executions, beside what they take from end to end. Leaves out apps with less than 8 such bursts, and those to whom it is less than 5 % of that.
--- Where the client was not recorded, what the service did for the bursts is the least that it can have been.
+-- overhead_habits: one row per app and model whose bursts are made for one or two executions each: the time to make and free them, per execution,
+-- beside the time of the execution from end to end. Leaves out apps with less than 8 such bursts, and apps for which it is less than 5 % of that
+-- time. If the client was not recorded, the service's work for the bursts is a lower bound.
 WITH made AS (
 	SELECT stream_id, max(kind IN ('burst_make', 'burst_configure')) AS is_new, max(kind = 'burst_make') AS by_client,
 		total(took_ns) FILTER (WHERE kind IN ('burst_make', 'burst_free')) AS client_ns,

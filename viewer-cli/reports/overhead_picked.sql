@@ -1,5 +1,5 @@
--- overhead_picked: what executions cost beyond their useful run, one row per group of those that were picked. share is of the time of all of the
--- group's executions. Leaves out those that are not complete, or were not answered. (LIMIT -1 is no limit: it makes what is sorted small.)
+-- overhead_picked: the overhead of executions, one row per group of the picked executions. share is of the time of all executions of the group.
+-- Leaves out executions that are incomplete or were not answered. (LIMIT -1 is no limit: it makes SQLite sort fewer columns.)
 @with@, @kinds@,
 grouped AS MATERIALIZED (
   SELECT key, min(id) AS id, count(v) AS n, percentile(e2e_ns, 50) AS e2e_p50_ns, percentile(run_ns, 50) AS run_p50_ns,

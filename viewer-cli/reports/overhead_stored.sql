@@ -1,5 +1,5 @@
--- overhead_stored: what executions cost beyond their useful run, one row per group, which is one of phase_stat. share is of the time of all of
--- the group's executions. Leaves out executions that are not complete, or were not answered.
+-- overhead_stored: the overhead of executions, one row per group of phase_stat. share is of the time of all executions of the group. Leaves out
+-- executions that are incomplete or were not answered.
 @with@, grouped AS (
   SELECT app_id, model, priority, path, cold,
     max(CASE phase WHEN 'overhead' THEN n END) AS n,

@@ -1,6 +1,6 @@
--- phases_picked: what each phase took, one row per group of the executions that were picked, and phase that took anything. share is of the time of
--- all of the group's executions. Leaves out those that are not complete, or were not answered. (LIMIT -1 is no limit: it makes what is sorted
--- small.)
+-- phases_picked: the time of each phase, one row per group of the picked executions and phase that took any time. share is of the time of all
+-- executions of the group. Leaves out executions that are incomplete or were not answered. (LIMIT -1 is no limit: it makes SQLite sort fewer
+-- columns.)
 @with@, @kinds@,
 grouped AS MATERIALIZED (
   SELECT key, min(id) AS id, total(e2e_ns) AS whole_ns,

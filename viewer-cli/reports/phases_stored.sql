@@ -1,5 +1,5 @@
--- phases_stored: what each phase took, one row per group, which is one of phase_stat, and phase that took anything. share is of the time of all
--- of the group's executions. Leaves out executions that are not complete, or were not answered.
+-- phases_stored: the time of each phase, one row per group of phase_stat and phase that took any time. share is of the time of all executions of the
+-- group. Leaves out executions that are incomplete or were not answered.
 @with@
 SELECT @keys@, s.phase, s.n, s.p50_ns, 100.0 * s.sum_ns / s.whole_ns AS share_percent
 FROM (SELECT *, max(CASE phase WHEN 'e2e' THEN sum_ns END) OVER (PARTITION BY app_id, model, priority, path, cold) AS whole_ns FROM phase_stat) s

@@ -1,5 +1,5 @@
--- preemptions: one row per model that was taken off its lane, and model it was for: how often, how fast, and what it cost.
--- Delay: from when it was asked to stop until it was off its lane. Leaves out nothing; who is unknown is NULL.
+-- preemptions: one row per preempted and preempting model: how often, how fast, and the cost. Delay: from the request to stop until the lane was
+-- released. Leaves out nothing; an unknown model is NULL.
 @with@, each AS ( -- what the next stretch did again is due to this one
 	SELECT p.app_id, p.model_id, p.priority, s.by_execution_id, s.mode, s.stopped - s.asked AS delay_ns,
 		s.resumed - s.stopped AS off_lane_ns,

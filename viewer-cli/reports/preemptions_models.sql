@@ -1,5 +1,5 @@
--- preemptions_models: one row per model that was taken off its lane: how often, of how many executions, for how long, and what was redone.
--- Leaves out models that were not.
+-- preemptions_models: one row per preempted model: how often, of how many executions, for how long, and the work done again. Leaves out models that
+-- were not preempted.
 @with@, each AS (
 	SELECT p.app_id, p.model_id, p.priority, p.redo_ns, p.preempted_ns, count(*) AS n, max(s.stopped - s.asked) AS delay_ns
 	FROM preemption s CROSS JOIN involved p ON p.execution_id = s.execution_id @only_preempted@ GROUP BY s.execution_id)

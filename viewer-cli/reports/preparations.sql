@@ -1,5 +1,5 @@
--- preparations: one row per app and model whose preparation had a deadline: how many there were, how many missed it, and how.
--- late: the model was there, or the app had the answer, after the deadline; refused: given up for it. Leaves out preparations without a deadline.
+-- preparations: one row per app and model whose preparation had a deadline: how many there were, and how many missed it, by kind. late: the model was
+-- ready, or the app had the answer, after the deadline; refused: stopped because of the deadline. Leaves out preparations without a deadline.
 @with@, returned AS ( -- the app had it, and said that it was late
 	SELECT model_id, max(over_ns) AS over_ns FROM deadline_miss WHERE execution_id IS NULL AND stage = 'returned' AND model_id IS NOT NULL GROUP BY model_id),
 asked AS (

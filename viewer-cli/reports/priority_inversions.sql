@@ -1,6 +1,6 @@
--- priority_inversions: one row per pair of models of one app of which the more urgent waited while the other had a lane.
--- How often, how long, and worst_ns and bound_ns of the one that is furthest above its bound, as in the verdict. Leaves out what was not longer
--- than the holder's step_ns. A row without a holder: those that the import added up, because there are too many.
+-- priority_inversions: one row per pair of models of an app of which the more urgent waited while the other held a lane: how often, how long, and
+-- worst_ns and bound_ns of the inversion furthest above its bound, as in the verdict. Leaves out inversions no longer than the holder's step_ns. A
+-- row without a holder: inversions that the import added up, because there are too many.
 @with@, stretches AS (@stretches@),
 each AS (
 	SELECT i.*, v.app_id, a.name AS app, n.name AS victim, v.priority AS victim_priority, m.name AS holder, h.priority AS holder_priority,

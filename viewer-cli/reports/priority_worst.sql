@@ -1,6 +1,5 @@
--- priority_worst: one row per inversion, the longest first: who waited, and who held the lane.
--- open: it had begun before the recording (start), goes on after it (end), or both: dur_ns is what was recorded of it. Leaves out those that were
--- not longer than the holder's step_ns.
+-- priority_worst: one row per inversion, the longest first, with the execution that waited and the holder of the lane. open: it began before the
+-- recording (start), continues after it (end), or both: dur_ns is the recorded part. Leaves out inversions no longer than the holder's step_ns.
 @with@
 SELECT i.victim_id, i.began - @began@ AS began_at, i.dur_ns, a.name AS app, n.name AS victim, v.priority AS victim_priority,
 	m.name AS holder, h.priority AS holder_priority, i.holder_id, i.lane, i.open

@@ -1,4 +1,4 @@
--- Executions for the page, in the order of their ids. Times are relative to the execution's beginning; began is relative to the recording's.
+-- Executions for the page, ordered by id. Times are relative to the start of the execution; began is relative to the start of the recording.
 SELECT id, app_id, model_id, lane, first - @began@ AS began,
 	coalesce(signalled, returned, result_read, result_written, run_ended, missed_at) - first AS ended,
 	enqueued - first AS enqueued, dispatched - first AS dispatched, run_ended - first AS run_ended,

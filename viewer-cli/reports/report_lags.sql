@@ -1,4 +1,4 @@
--- How far apps were behind their share, window by window, for the page.
+-- Lags of apps by window, for the page.
 SELECT window_began - @began@ AS began, app_id, received_ns, entitled_ns, lag_ns
 FROM app_lag
 ORDER BY window_began, app_id

@@ -1,4 +1,4 @@
--- What replays say of missed deadlines, for the page: those that could be told.
+-- Replays of missed deadlines, for the page: those with a result.
 SELECT execution_id, app_id, model_id, earlier_ns, met, cause AS cause_word
 FROM miss_without
 WHERE met IS NOT NULL

@@ -1,4 +1,4 @@
--- settings: one row: what services were set to, ever: of each setting that advice is about, 1 if any service had it. lost: events were dropped.
+-- settings: one row: for each setting that an advice depends on, 1 if any service ever had it. lost: whether events were dropped.
 @with@
 SELECT count(*) > 0 AS known, max(policy = 'fair') AS fair, max(policy IN ('fair', 'priority')) AS heeds_priority,
 	max(preempt <> 'none' AND policy <> 'fifo') AS preempts, max(preempt = 'save') AS saves, max(policy = 'native') AS native,

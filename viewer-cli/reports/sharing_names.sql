@@ -1,4 +1,4 @@
--- sharing_names: one row per app: its name, and that of the other app which it waited for longest: of pairs of apps, and ns, which are filled in.
+-- sharing_names: one row per app: its name, and the name of the other app that it waited for longest. A hole brings the pairs of apps with their ns.
 @with@, ranked AS (
 	SELECT t.app_id, t.by_app_id, row_number() OVER (PARTITION BY t.app_id ORDER BY t.ns DESC, t.by_app_id) AS nth
 	FROM (@takers@) t WHERE t.by_app_id <> t.app_id AND t.ns > 0)

@@ -1,6 +1,6 @@
--- sharing_steps: one row per service that had executions: the longest step of the models that its apps prepared, and whether that of a model
--- which was executed is not known; of one that was prepared and not measured it is its median run; native: it has no lanes.
--- Models meet their runs and executions in one sorted list: a join of 100 000 models with as many runs can compare each with each.
+-- sharing_steps: one row per service with executions: the longest step of the models that its apps prepared, and whether the step of an executed
+-- model is unknown; for a model that was prepared and not measured, its median run; native: the service has no lanes. Models meet their runs and
+-- executions in one sorted list, because a join of 100 000 models with as many runs can compare each with each.
 WITH services AS MATERIALIZED (
 	SELECT trace_id, number >> 20 AS instance FROM stream WHERE executions > 0 AND trace_id IS NOT NULL AND number IS NOT NULL GROUP BY 1, 2),
 -- whose apps: of one service among several

@@ -1,5 +1,5 @@
--- slo_misses: one row: deadlines of the executions that a rule means; unknown: there is one, and nobody saw whether it was met; perhaps: nobody saw whether there is one.
--- no_client, no_service: there is one, and that side, which was not recorded, knows whether it was met.
+-- slo_misses: one row: deadlines of the executions that a rule selects; unknown: deadlines that may or may not have been met; perhaps: executions
+-- that may or may not have had one. no_client, no_service: deadlines whose outcome that side, which was not recorded, would show.
 @with@
 SELECT count(*) AS n_executions, coalesce(sum(deadline IS NOT NULL), 0) AS n_deadlines, coalesce(sum(miss IS NOT NULL), 0) AS n_missed,
 	coalesce(sum(miss IS NULL AND deadline IS NOT NULL AND (quality IN ('gap', 'tail') OR quality = 'open' AND deadline < @ended@)),

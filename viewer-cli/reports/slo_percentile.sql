@@ -1,5 +1,6 @@
--- slo_percentile: one row: a percentile over the executions that a rule means, and how many are above its bound; leaves out what is not complete or was not answered, and counts it.
--- no_client: seen from the service alone, and as far as it goes not above: to its app it took longer. no_service: that side, which was not recorded, knows how long it took.
+-- slo_percentile: one row: a percentile over the executions that a rule selects, and how many are above its bound. Leaves out and counts executions
+-- that are incomplete or were not answered. no_client: seen from the service alone and not above so far, because the client's part is missing.
+-- no_service: that side, which was not recorded, would show the time.
 @with@,
 seen AS (
 	SELECT complete AND status IS 'NONE' AS answered, @value@ AS value, complete AND status IS NOT NULL AND status IS NOT 'NONE' AS given_up,

@@ -1,4 +1,4 @@
--- slo_streaks: one row per execution of the streams that a rule means; state: 0 not meant, or without a deadline; 1 met; 2 missed; 3 unknown.
+-- slo_streaks: one row per execution of the streams that a rule selects; state: 0 not selected, or without a deadline; 1 met; 2 missed; 3 unknown.
 @with@
 SELECT stream_id, seq, CASE
 	WHEN NOT (@selection@) THEN 0

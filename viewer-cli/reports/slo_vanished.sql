@@ -1,4 +1,5 @@
--- slo_vanished: one row: executions that the numbers of the others say there were, and nobody saw, in the streams that a rule means; ends: of streams of which a loss may have hidden the beginning or the end.
+-- slo_vanished: one row: executions of the streams that a rule selects that are missing in the sequence of numbers; ends: streams of which a loss may
+-- have hidden the beginning or the end.
 @with@,
 lost AS (SELECT min(began) AS began, max(ended) AS ended FROM loss),
 streams AS (

@@ -1,6 +1,5 @@
--- slots: one row per app and model that bursts ran: slots looked up, those not known, and cold executions.
--- Shares are of executions all of whose lookups were recorded: n_known of them. Sums are of these, too, so where there are fewer than
--- n_executions they are the least there were. Leaves out other paths.
+-- slots: one row per app and model executed by bursts: slots looked up, slots not known, and cold executions. Shares are of the n_known executions
+-- with all lookups recorded. Sums cover these, too, so they are lower bounds if there are fewer than n_executions. Leaves out other paths.
 @with@, looked AS (SELECT *, slot_lookups IS NOT NULL AND cold IS NOT NULL AS known FROM picked WHERE burst_id IS NOT NULL)
 SELECT app, model, count(DISTINCT burst_id) AS n_bursts, count(*) AS n_executions, sum(cold) AS n_cold,
 	100.0 * sum(cold) FILTER (WHERE known) / nullif(sum(known), 0) AS cold_percent, sum(slot_lookups) AS n_lookups, sum(slot_misses) AS n_misses,

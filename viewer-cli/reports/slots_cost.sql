@@ -1,5 +1,5 @@
--- slots_cost: one row per app and model with slots that were not known: what fetching and mapping them took.
--- To fetch: for each execution; to map: for each slot. Leaves out who had none.
+-- slots_cost: one row per app and model with unknown slots: the time to fetch them, per execution, and to map them, per slot. Leaves out apps and
+-- models without unknown slots.
 @with@, each AS (
 	SELECT p.app_id, p.app, p.model, m.execution_id, m.map_ns,
 		CASE WHEN row_number() OVER (PARTITION BY m.execution_id ORDER BY m.at, m.slot) = 1 THEN m.fetch_ns END AS fetch_ns

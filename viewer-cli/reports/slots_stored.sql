@@ -1,4 +1,4 @@
--- slots_stored: the same as slots, of all executions: from what is stored of them.
+-- slots_stored: slots for all executions, from stored sums.
 @with@, bursts AS (
 	SELECT b.app_id, m.name AS model, count(*) AS n FROM burst b LEFT JOIN models m ON m.id = b.model_id WHERE b.executions > 0 GROUP BY b.app_id, m.name),
 usual AS (

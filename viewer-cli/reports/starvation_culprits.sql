@@ -1,4 +1,4 @@
--- starvation_culprits: one row per app that had the lane longest while another, or it itself, was starved.
+-- starvation_culprits: one row per app that held the lane longest while another app, or itself, was starved.
 @with@, episodes AS (@episodes@)
 SELECT b.name AS culprit, a.name AS app, count(*) AS n_episodes, sum(e.top_culprit_ns) AS held_ns,
 	100.0 * sum(e.top_culprit_ns) / sum(e.gap_ns) AS held_percent

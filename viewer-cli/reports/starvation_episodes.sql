@@ -1,5 +1,5 @@
--- starvation_episodes: one row per episode, the longest first: an execution was ready, and without a lane for longer than the threshold.
--- open: it had begun before the recording (start), goes on after it (end), or both: gap_ns is what was recorded of it.
+-- starvation_episodes: one row per episode, the longest first: an execution that was ready and without a lane for longer than the threshold. open: it
+-- began before the recording (start), continues after it (end), or both: gap_ns is the recorded part.
 @with@, episodes AS (@episodes@)
 SELECT e.execution_id AS id, e.began - @began@ AS began_at, a.name AS app, e.model, e.gap_ns, e.bypassed AS n_bypassed, b.name AS culprit,
 	e.top_culprit_ns AS culprit_ns, 100.0 * e.top_culprit_ns / e.gap_ns AS culprit_percent, e.open

@@ -1,5 +1,5 @@
--- starvation_victims: one row per app and model that was starved: how often, how long, and who had the lane most of it.
--- Leaves out who was not.
+-- starvation_victims: one row per starved app and model: how often, how long, and the app that held the lane for most of that time. Leaves out apps
+-- and models without starvation.
 @with@, episodes AS (@episodes@),
 had AS (
 	SELECT app_id, model, top_culprit_app_id, sum(top_culprit_ns) AS ns,

@@ -1,6 +1,5 @@
--- starved_longer: one row per episode of starvation, by a threshold of ours; for a WITH.
--- From the waits, which are cut where the lane changed hands: what touches is one wait. How many went past is known where it was off lanes only once,
--- or where the import says so.
+-- starved_longer: one row per episode of starvation, by a given threshold; for a WITH. From the waits, which are cut where the lane changed hands:
+-- waits that touch are one. The number of bypassing executions is known if the execution was off lanes only once, or if the import stored it.
 SELECT w.execution_id, w.app_id, w.model, w.began, w.gap_ns,
 		coalesce((SELECT s.bypassed FROM starvation s WHERE s.execution_id = w.execution_id AND s.began = w.began),
 			CASE WHEN w.preemptions = 0 THEN w.bypassed END) AS bypassed,

@@ -1,6 +1,5 @@
--- stretches: one row per model: how long it cannot be stopped; known: 0, what was measured when it was prepared was not recorded.
--- The longest stretch between two of its checkpoints that was measured when it was prepared (its median run, if that was not
--- measured), or the longest that stopping it took.
+-- stretches: one row per model: the longest time for which it cannot be stopped; known: 0 if its measurement was not recorded. The longest step
+-- between two checkpoints measured when it was prepared (without a measurement its median run), or the longest delay of a preemption.
 SELECT m.id AS model_id, m.app_id, m.priority,
 		max(coalesce(m.step_ns, m.p50_ns, 0), coalesce(d.delay_ns, 0)) AS stretch_ns,
 		m.step_ns IS NOT NULL OR m.prepared IS NOT NULL AND m.p50_ns IS NOT NULL AS known, m.step_ns IS NOT NULL AS measured

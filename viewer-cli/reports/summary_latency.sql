@@ -1,5 +1,5 @@
--- summary_latency: one row: the group of executions whose p99 from end to end is the longest, of those of at least 100 if there are any; and what
--- took most of their time.
+-- summary_latency: one row: the group of executions with the longest p99 from end to end, among groups of at least 100 executions if there are any;
+-- and the phase that took most of their time.
 @with@, worst AS (
   SELECT s.* FROM phase_stat s WHERE s.phase = 'e2e'
   ORDER BY s.n < 100, s.p99_ns DESC, s.app_id, s.model, s.priority, s.path, s.cold LIMIT 1),

@@ -1,5 +1,5 @@
--- summary_misses: one row per cause that is the primary one of missed deadlines, the one of the most misses first: whose most of them were, and who
--- is to blame for most of those. Leaves out all but the first three.
+-- summary_misses: one row per primary cause of missed deadlines, the most frequent first: the app and model with most of these misses, and their main
+-- culprit. Leaves out all but the first three.
 @with@,
 named AS MATERIALIZED (
   SELECT p.cause, p.app_id, ifnull(m.name, '') AS model, p.culprit_app_id, sum(p.n) AS n, total(p.late_ns) AS late_ns, max(p.model_id) AS model_id,

@@ -1,4 +1,4 @@
--- summary_overhead: one row: what all executions together cost beyond their useful run. Leaves out those that are not complete, or were not answered.
+-- summary_overhead: one row: the overhead of all executions together. Leaves out executions that are incomplete or were not answered.
 SELECT CASE WHEN count(*) FILTER (WHERE phase = 'overhead') THEN CAST(total(sum_ns) FILTER (WHERE phase = 'overhead') AS INTEGER) END AS overhead_ns,
   CAST(total(sum_ns) FILTER (WHERE phase = 'e2e') AS INTEGER) AS e2e_ns,
   CASE WHEN count(*) FILTER (WHERE phase = 'overhead')

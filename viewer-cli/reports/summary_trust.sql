@@ -1,4 +1,4 @@
--- summary_trust: one row: what is in a recording, and what is not.
+-- summary_trust: one row: the content of a recording, and its losses.
 @with@,
 traces AS (
   SELECT count(*) AS n_traces,

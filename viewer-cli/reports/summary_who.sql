@@ -1,4 +1,4 @@
--- summary_who: one row: how many executions each app had, and how they were answered; and deadlines.
+-- summary_who: one row: number of executions by app and by status, and deadlines.
 @with@,
 by_app AS (SELECT a.name, sum(c.n) AS n FROM execution_count c LEFT JOIN apps a ON a.id = c.app_id GROUP BY c.app_id ORDER BY n DESC, a.name),
 by_status AS (

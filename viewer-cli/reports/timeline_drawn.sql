@@ -1,6 +1,6 @@
--- timeline_drawn: what timeline draws, in any order. A row for each execution under way in the span asked for: when it had a lane, if it had
--- one just once (otherwise several is its id); when it was ready before that; its deadline, and when it missed it. And a row for each wait
--- after the first one (wait), and for each preemption (preempted, at began_at).
+-- timeline_drawn: the marks and bars of the timeline, in any order. A row for each execution under way in the asked span: its time on a lane, if it
+-- had one just once (otherwise several is its id); the time for which it was ready before that; its deadline, and the time of the miss. A row for
+-- each wait after the first one (wait), and for each preemption (preempted, at began_at).
 @with@
 SELECT 'execution' AS what, CASE WHEN lane IS NOT NULL THEN dispatched END - @began@ AS began_at, run_ended - @began@ AS ended_at,
 	app_id, @by@ AS who, CASE WHEN lane IS NOT NULL THEN stream_id END AS stream_id, lane,

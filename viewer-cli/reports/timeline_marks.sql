@@ -1,4 +1,4 @@
--- timeline_marks: misses, preemptions, and deadlines of executions that were under way, within the span asked for, in their order.
+-- timeline_marks: misses, preemptions, and deadlines of executions under way in the asked span, in their order.
 @with@,
 seen AS (
 	SELECT id, deadline, miss,

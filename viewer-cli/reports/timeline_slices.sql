@@ -1,5 +1,5 @@
--- timeline_slices: the stretches of time that somebody had a lane, of those that touch the span asked for, in their order. Leaves out
--- stretches that are not known for certain.
+-- timeline_slices: one row per stretch of time that an execution held a lane and that touches the asked span, in their order. Leaves out uncertain
+-- stretches.
 @with@
 SELECT s.trace_id, s.instance, s.lane, s.execution_id, a.name AS app, m.name AS model, x.priority,
 	s.began - @began@ AS began_at, s.ended - @began@ AS ended_at, s.ended - s.began AS dur_ns

@@ -1,5 +1,5 @@
--- timeline_unknown: when it is unknown who had a lane: from when somebody was last seen on it to when somebody was next, if events were lost
--- in between, or up to a second later where who had a lane is told when it is over. Of those that touch the span asked for.
+-- timeline_unknown: one row per interval that touches the asked span in which the holder of a lane is unknown: between two known holders, if events
+-- were lost in between, or up to a second later if holders are recorded at their end.
 @with@,
 lost AS MATERIALIZED (
 	SELECT l.trace_id, l.began - CASE WHEN EXISTS (SELECT 1 FROM execution x WHERE x.run_ended IS NOT NULL

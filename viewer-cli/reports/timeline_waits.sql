@@ -1,4 +1,4 @@
--- timeline_waits: the stretches of time that somebody was ready and not on a lane, of those that touch the span asked for, in their order.
+-- timeline_waits: one row per stretch of time that an execution was ready and not on a lane and that touches the asked span, in their order.
 @with@
 SELECT w.execution_id, a.name AS app, m.name AS model, x.priority, w.began - @began@ AS began_at, w.ended - @began@ AS ended_at,
 	w.ended - w.began AS dur_ns, w.kind, w.lane, w.occupancy, w.cause, w.blocker_id

@@ -1,7 +1,7 @@
--- verdict_fairness: one row: what the fairness verdict is made of (docs/figures.md): n_, _ns and their largest possible values, most_.
--- @apps@, @services@, @streams@, @executions@: conditions on an app_id, on rows of service_rules, of stream t and of execution x: of the service that is judged. A lane is
--- shared by the apps of one service, and no app waits for another service's models.
--- SQLite prepares a common table anew wherever it is named: so most of them are named once.
+-- verdict_fairness: one row: the facts of the fairness verdict (docs/figures.md): n_, _ns, and their upper bounds, most_. @apps@, @services@,
+-- @streams@, @executions@: conditions on an app_id, on rows of service_rules, of stream t and of execution x, for the judged service. The apps of one
+-- service share its lanes, and no app waits for another service's models. SQLite prepares a common table again wherever it is named: so most of them
+-- are named once.
 @with@, @hidden@,
 asked_windows AS MATERIALIZED (
 	SELECT l.window_began, l.app_id, a.trace_id, l.received_ns, l.lag_ns, l.most_ns

@@ -1,4 +1,4 @@
--- verdict_priority: one row: what the priority verdict is made of (docs/figures.md): all inversions, and that furthest above its bound.
+-- verdict_priority: one row: the facts of the priority verdict (docs/figures.md): all inversions, and the inversion furthest above its bound.
 @with@, @hidden@,
 stretches AS MATERIALIZED (@stretches@),
 each AS MATERIALIZED (

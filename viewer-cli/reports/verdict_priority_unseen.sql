@@ -1,5 +1,5 @@
--- verdict_priority_unseen: what verdict_priority says of what was not recorded, or not measured: the longest inversion that there may have been,
--- and how many executions may have been chosen; for a WITH. Without a hole, and with all models measured, there is neither.
+-- verdict_priority_unseen: the part of verdict_priority about unrecorded or unmeasured work: the longest inversion that may have happened, and the
+-- number of executions that may have been chosen; for a WITH. Without a hole, and with all models measured, there is neither.
 least AS MATERIALIZED (SELECT @limit_least@ AS ns),
 -- when urgent work of an app may have waited, and when less urgent work of it may have had a lane: for longer than it may.
 -- Of any app: a row for each would be thousands of apps times thousands of executions that were added up

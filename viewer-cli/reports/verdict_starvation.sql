@@ -1,5 +1,5 @@
--- verdict_starvation: one row: what the starvation verdict is made of (docs/figures.md).
--- Where runs were lost, the median run of a model lies between two of those that are known, and so does the limit of its waits.
+-- verdict_starvation: one row: the facts of the starvation verdict (docs/figures.md).
+-- If runs were lost, the median run of a model lies between two of the known runs, and so does the limit of its waits.
 @with@, @hidden@,
 episodes AS MATERIALIZED (@episodes@),
 waited AS MATERIALIZED (SELECT e.gap_ns, x.model_id FROM episodes e LEFT JOIN execution x ON x.id = e.execution_id),
