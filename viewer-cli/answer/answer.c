@@ -4,6 +4,7 @@
  */
 #include "answer/answer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ struct bsv_answer *bsv_answer_free(struct bsv_answer *a)
 /* The answer owns @sql or @rows from here on, also where it cannot keep them. */
 static void add_part(struct bsv_answer *a, struct part part)
 {
+	assert(part.name && (!part.sql || !part.rows));
 	if (a && a->n_parts < MOST_PARTS && (part.sql || part.rows)) {
 		a->parts[a->n_parts++] = part;
 		return;

@@ -243,6 +243,8 @@ static void buckets_print(struct bsv_rows *to, const struct group *group, struct
 		for (size_t i = 0; i < b->used; i++) {
 			int64_t *sum = &sums[b->eighth[i] / width - first];
 
+			assert(sum >= sums && sum < sums + n); /* the query sorts the buckets */
+
 			*sum += b->n[i];
 			highest = *sum > highest ? *sum : highest;
 		}

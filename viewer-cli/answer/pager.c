@@ -7,6 +7,7 @@
  */
 #include "answer/pager.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -71,6 +72,7 @@ void bsv_pager_end(struct bsv_pager *p)
 {
 	if (p->to == stdout)
 		return;
+	assert(p->pid > 0);
 	fclose(p->to);
 	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
 		;

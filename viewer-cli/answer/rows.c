@@ -1,6 +1,7 @@
 /* rows.c -- see rows.h. */
 #include "answer/rows.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,7 @@ size_t bsv_rows_columns(const struct bsv_rows *r)
 
 const struct bsv_column *bsv_rows_column(const struct bsv_rows *r, size_t column)
 {
+	assert(column < r->n);
 	return &r->columns[column];
 }
 
@@ -238,6 +240,7 @@ int bsv_rows_peek(struct bsv_rows *r, struct bsa_err *err)
 	if (!r->peeked)
 		r->ahead = rows_next(r, err);
 	r->peeked = r->ahead >= 0;
+	assert(r->ahead <= 1);
 	return r->ahead;
 }
 
@@ -258,6 +261,7 @@ struct bsv_cell bsv_rows_cell(const struct bsv_rows *r, size_t column)
 {
 	struct bsv_cell c;
 
+	assert(column < r->n && r->row > 0);
 	if (!r->q)
 		return r->cells[(r->row - 1) * r->n + column];
 	c = (struct bsv_cell){ .type = bsa_query_type(r->q, column) };

@@ -1,6 +1,7 @@
 /* screen.c -- see screen.h. The widths of letters are taken from Unicode, not from a locale, so that tables look the same everywhere. */
 #include "answer/screen.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -136,6 +137,7 @@ size_t bsv_letter(const char *s, size_t n, uint32_t *ret)
 	};
 	const unsigned char *u = (const unsigned char *)s;
 
+	assert(n > 0);
 	*ret = *u;
 	if (*u < 0x80)
 		return 1;
@@ -198,6 +200,7 @@ char *bsv_printable(const char *s, size_t bytes, int most)
 
 	if (!ret)
 		return NULL;
+	assert(most >= 0);
 	while (bytes) {
 		size_t length;
 		int w = letter_show(s, bytes, shown, &length);

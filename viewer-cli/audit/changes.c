@@ -1,6 +1,7 @@
 /* changes.c -- see changes.h. People get one column for the name of a group, and fewer rows; programs get all. */
 #include "audit/changes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -614,6 +615,7 @@ int bsv_changes_init(struct bsv_changes *ret, const struct bsv_comparison *found
 		return bsv_no_memory(err);
 	for (size_t i = 0; i < found->n; i++)
 		ret->order[i] = &found->pairs[i];
+	assert(found->common <= found->n);
 	qsort(ret->order, found->n, sizeof(*ret->order), by_importance);
 	changes_count(ret);
 	return 0;

@@ -1,6 +1,7 @@
 /* groups.c -- the SQL of groups is put together from the words of --by. */
 #include "audit/groups.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ static void groups_fill(struct bsv_groups *g)
 			g->keys++;
 		}
 	g->keys++; /* start */
+	assert(*g->names && *g->order);
 }
 
 /* A percentile cannot be computed from percentiles: is each group one group of phase_stat? */

@@ -1,6 +1,7 @@
 /* verdicts.c -- see verdicts.h: the rules that judge facts. */
 #include "audit/verdicts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ static struct bsv_verdict *rule_add(struct bsv_judgement *j, const char *name, c
 {
 	struct bsv_verdict *v = &j->rules[j->n++];
 
+	assert(j->n <= BSV_RULES_MAX && name);
 	*v = (struct bsv_verdict){ .name = name, .class = class, .figure = figure, .bound = bound };
 	return v;
 }

@@ -1,4 +1,5 @@
 /* explain.c -- burstscope explain: explains one execution: where its time went, and what delayed it. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,7 @@ static void *array_append(void *array, size_t *n, size_t size)
 {
 	void **at = array, *larger;
 
+	assert(*at || !*n);
 	if (!(*n & (*n - 1))) { /* 0 or a power of two: no room is left */
 		larger = reallocarray(*at, *n ? 2 * *n : 1, size);
 		if (!larger)

@@ -1,4 +1,5 @@
 /* follow.c -- burstscope-importer --follow: reads a recording while it grows, and answers on a pipe (live/figures.h). */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -129,6 +130,7 @@ static bool input_read(struct following *f)
 	if (n <= 0)
 		return false;
 	f->n += (size_t)n;
+	assert(f->n < sizeof(f->line));
 	f->line[f->n] = 0;
 	while ((end = strchr(f->line, '\n'))) {
 		*end = 0;

@@ -15,6 +15,7 @@
  */
 #include "input/apart.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -285,6 +286,7 @@ static int import_with(const struct bsa_import_options *options, const char *imp
 		free(argv);
 		return process_failed(err);
 	}
+	assert(!child); /* the handler knows one importer */
 	interrupted = 0;
 	catch_signals(before);
 	pid = importer_start(importer, argv, memory, gone[1]);

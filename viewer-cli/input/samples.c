@@ -1,6 +1,7 @@
 /* samples.c -- see samples.h: executions are read in one pass. */
 #include "input/samples.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <search.h>
@@ -302,6 +303,7 @@ static int tally_ending(struct bsv_tally *t, struct filling *f, int64_t at, unsi
 {
 	if (tally_room(t, f) < 0)
 		return -1;
+	assert(t->n < f->room);
 	t->at[t->n] = at;
 	t->endings[t->n++] = (uint8_t)ending;
 	return 0;

@@ -340,6 +340,7 @@ int bsv_options_read(const struct bsv_command *command, int argc, char **argv, v
 		if (c == '?' || c == ':')
 			return option_refused(&t, command->name, argv[optind - 1], optopt, err);
 		i = table_index(&t, c);
+		assert(i >= 0);
 		other = meant_for_shared(command, t.of[i], optarg);
 		r = other ? option_set(other, &ret->asked, optarg, err) : option_set(t.of[i], t.base[i], optarg, err);
 		if (r < 0)

@@ -86,6 +86,7 @@ static int64_t percentile_draw(const struct bsv_sample *s, size_t rank, uint64_t
 	double times = s->effect.times, x, y, at;
 	size_t i;
 
+	assert(rank >= 1 && rank <= s->n && times >= 1);
 	if (s->effect.blocks > 1) {
 		double freedom = s->effect.blocks - 1;
 
@@ -142,6 +143,7 @@ static double variance_ratio(const int64_t *in_order, size_t n, int64_t at, doub
 {
 	double squares = 0;
 
+	assert(blocks > 1 && n >= blocks && share > 0 && share < 1);
 	for (unsigned k = 0; k < blocks; k++) {
 		size_t from = n * k / blocks, to = n * (k + 1) / blocks, in = 0;
 		double off;

@@ -1,6 +1,7 @@
 /* compare.c -- see compare.h. All tests are collected first; the verdicts follow when the number of tests is known. */
 #include "stats/compare.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ struct work {
 	const struct bsv_terms *terms;
 	const struct bsv_side *a, *b;
 	struct test *tests;
-	size_t n_tests;
+	size_t n_tests, tests_room;
 	int64_t *pool_a, *pool_b, *scratch; /* each has room for all executions of the largest group */
 };
 
@@ -102,6 +103,7 @@ static void test_add(struct work *w, struct bsv_change *change, const struct sig
 {
 	struct test *t = &w->tests[w->n_tests++];
 
+	assert(w->n_tests <= w->tests_room && s->n_a > 0 && s->n_b > 0);
 	*t = *like;
 	t->change = change;
 	t->contrast = bsv_contrast_of(s->a, s->n_a, s->b, s->n_b);
@@ -704,6 +706,7 @@ static int work_alloc(struct work *w, const struct entry *e, size_t n, size_t ru
 	w->pool_b = malloc(most * sizeof(*w->pool_b));
 	w->scratch = malloc(most * sizeof(*w->scratch));
 	w->tests = calloc(runs + 1, sizeof(*w->tests));
+	w->tests_room = runs;
 	return w->pool_a && w->pool_b && w->scratch && w->tests ? 0 : -1;
 }
 

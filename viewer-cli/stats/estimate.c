@@ -1,6 +1,7 @@
 /* estimate.c -- see estimate.h. Counts by block stand for the samples, so that drawing costs the same for any number of samples. */
 #include "stats/estimate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,10 @@ struct span {
 
 static struct span span_of(const int64_t *at, size_t n)
 {
-	int64_t first = at[0], last = at[0];
+	int64_t first, last;
 
+	assert(n > 0);
+	first = last = at[0];
 	for (size_t i = 1; i < n; i++) {
 		first = at[i] < first ? at[i] : first;
 		last = at[i] > last ? at[i] : last;
@@ -148,6 +151,7 @@ struct bsv_blocks *bsv_blocks_new(const struct bsv_series *s)
 
 	if (!b)
 		return NULL;
+	assert(s->n > 0);
 	b->series = *s;
 	b->cells = s->n < CELLS_MAX ? s->n : CELLS_MAX;
 	b->values = malloc(b->cells * sizeof(*b->values));
@@ -311,6 +315,7 @@ struct bsv_contrast bsv_contrast_of(const struct bsv_estimate *a, size_t n_a, co
 	size_t n[2] = { n_a, n_b };
 	struct bsv_contrast ret;
 
+	assert(n_a > 0 && n_b > 0);
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < n[side]; i++) {
 			mean[side] += of[side][i].value / (double)n[side];

@@ -1,6 +1,7 @@
 /* order.c -- see order.h. A radix sort, and a merge of two sorted sets. */
 #include "stats/order.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ double bsv_cliff(const int64_t *a, size_t n_a, const int64_t *b, size_t n_b)
 	size_t below = 0, upto = 0; /* number of @a's values smaller than b[i], and not larger than b[i] */
 	double larger = 0, smaller = 0;
 
+	assert(n_a > 0 && n_b > 0);
 	for (size_t i = 0; i < n_b; i++) {
 		while (below < n_a && a[below] < b[i])
 			below++;
