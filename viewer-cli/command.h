@@ -1,5 +1,4 @@
 /*
- *
  * command.h -- the row that describes a command of burstscope; each command is a file below commands/.
  *
  * A command returns an exit status, or a bsa_code and a sentence, which only main prints. Data goes to the standard output, and everything else to

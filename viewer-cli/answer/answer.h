@@ -1,5 +1,4 @@
 /*
- *
  * answer.h -- the answer of a command: parts, each of which is a table; notes below them; a verdict; and the coverage, which says how far to
  * trust the figures.
  *

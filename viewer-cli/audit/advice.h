@@ -1,5 +1,4 @@
 /*
- *
  * advice.h -- advice that may reduce a cause, unless the service is already set up so.
  */
 #ifndef BSV_ADVICE_H

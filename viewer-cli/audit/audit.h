@@ -1,5 +1,4 @@
 /*
- *
  * audit.h -- the common part of the reports: a recording, an answer about it, and SQL templates with their holes filled.
  */
 #ifndef BSV_AUDIT_H
@@ -24,7 +23,6 @@ int bsv_auditing_open(struct bsv_auditing *a, const struct bsv_call *call, struc
 void bsv_auditing_close(struct bsv_auditing *a);
 
 /*
- *
  * @template with the holes @own (NULL: none) and the holes that every template may have: @with@; @began@, the start of the recording; @from@ and @to@
  * as numbers; and @only_preempted@, @only_victims@, @only_chosen@, joins that keep of preemptions s, inversions i and choices c those of the picked
  * executions. Owned by the caller; NULL: no memory.
@@ -40,7 +38,6 @@ void bsv_audit_hidden(struct bsv_auditing *a, const char *name, const char *titl
                       const struct bsv_hole *own);
 
 /*
- *
  * All rows of the filled template, to be read before bsv_audit_part_of adds them as a part. NULL: they could not be read; bsv_audit_part_of then reports
  * the error. Borrowed until that call.
  */
@@ -67,7 +64,6 @@ char *bsv_audit_keep(struct bsv_auditing *a, char *text);
 char *bsv_audit_unknown_deadlines(const struct bsv_input *input);
 
 /*
- *
  * SQL: a condition on executions that had a deadline and may or may not have met it; and an expression for their number. Owned by the caller; NULL: no
  * memory.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * causes.h -- the causes of missed deadlines and of overhead, described in words.
  */
 #ifndef BSV_CAUSES_H

@@ -1,5 +1,4 @@
 /*
- *
  * changes.h -- a comparison of recordings, as rows and sentences.
  */
 #ifndef BSV_CHANGES_H

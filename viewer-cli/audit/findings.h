@@ -1,5 +1,4 @@
 /*
- *
  * findings.h -- the problems of a recording, the most important first.
  *
  * Missed deadlines, by their primary causes; late preparations; starvation; inversions, if the priority verdict fails; shares, if the fairness verdict

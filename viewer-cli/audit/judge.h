@@ -1,5 +1,4 @@
 /*
- *
  * judge.h -- SQL that reports and their verdicts share.
  */
 #ifndef BSV_JUDGE_H
@@ -11,7 +10,6 @@
 extern const char bsv_off_core_of_holder[];
 
 /*
- *
  * SQL, for a WITH: the starvation episodes of the picked executions, by the import's threshold, or by @threshold. Owned by the caller; NULL: no memory.
  */
 char *bsv_starvation_episodes(const struct bsv_input *input, const struct bsv_quantity *threshold);

@@ -1,5 +1,4 @@
 /*
- *
  * sharing.h -- the rule `fairness`: did an app wait longer, or get less, than under ideal fair sharing of the same arrivals? docs/figures.md,
  * "Verdicts".
  *

@@ -110,7 +110,6 @@ void bsv_judgement_take(struct bsv_judgement *ret, const struct bsv_judgement *f
 /* ---- fairness ---- */
 
 /*
- *
  * The limit for n apps on L lanes is (S + Q) (1 + 1/2 + ... + 1/(n-1)) L, where S is the longest time for which a lane could not be had: a fair policy
  * keeps to it. 2 S + 1 ms where that is more.
  */

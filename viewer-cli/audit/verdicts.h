@@ -1,5 +1,4 @@
 /*
- *
  * verdicts.h -- rules that judge fairness, starvation and priority: docs/figures.md, "Verdicts".
  *
  * bsv_judge reads the facts by SQL; bsv_rule_... judge facts without any SQL.
@@ -33,7 +32,6 @@ struct bsv_judgement {
 };
 
 /*
- *
  * Judge the picked executions (fairness with a limit: by --from and --to, to the nearest windows within). @bounds NULL: the rules' own limits. The names
  * of the rules: slower_percent (sharing.h), with a limit max_lag_ns; starvation_episodes; inversion_ns and honoured_percent.
  */

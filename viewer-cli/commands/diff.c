@@ -1,5 +1,4 @@
 /*
- *
  * diff.c -- burstscope diff: compares recordings of A with recordings of B: what changed, and is that noise?
  *
  * CONCURRENCY  Two threads read the two sides at the same time. Each thread alone uses its struct side, with the connections and the bsa_err in it,
@@ -315,7 +314,6 @@ static double off_cpu_mean(const struct side *s, double *ret_squares)
 }
 
 /*
- *
  * 1: B's machine was busier with other work than A's; -1: A's was; 0: both alike, or unknown. With several recordings on a side the difference must exceed
  * that between recordings of the same side, which the error of each test already contains.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * shared.h -- the interface of burstscope and its importer, a process of its own, which may crash: shared memory, and the command line.
  *
  *   burstscope-importer VERSION FD FLAGS THREADS SERVICE OUTPUT TRACE...

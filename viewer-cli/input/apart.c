@@ -1,5 +1,4 @@
 /*
- *
  * apart.c -- see apart.h: the child becomes the importer; the parent waits for it.
  *
  * LAYOUT   The importer reports through memory that both processes share. The parent sees the importer's end on a pidfd; or, where the kernel has no

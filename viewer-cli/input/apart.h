@@ -1,5 +1,4 @@
 /*
- *
  * apart.h -- an import in a process of its own: the library that reads traces aborts on some hostile traces, and burstscope must
  * then still print an error, and must not leave half a file.
  */
@@ -11,7 +10,6 @@
 #include <limits.h>
 
 /*
- *
  * As bsa_import, and reports progress. SIGINT, SIGTERM and SIGHUP stop the import, a second one at once; their handlers are restored
  * afterwards. BSA_E_INPUT also means that the process crashed.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * holes.h -- how much of an app's time in a recording was not recorded, or not wholly.
  */
 #ifndef BSV_HOLES_H

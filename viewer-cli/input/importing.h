@@ -1,5 +1,4 @@
 /*
- *
  * importing.h -- an import with output for people: a progress line, the result, and the place for the database.
  */
 #ifndef BSV_IMPORTING_H

@@ -1,5 +1,4 @@
 /*
- *
  * input.h -- the input of a command: a database, or a trace, which is first imported into a database beside it.
  */
 #ifndef BSV_INPUT_H
@@ -24,7 +23,6 @@ struct bsv_input {
 };
 
 /*
- *
  * Open @name. NULL: the newest recording or database in the working directory, whose name is then printed to standard error. A trace
  * directory is imported, with a notice and progress, unless a database of it exists that is not older. Reads --where, --from and --to;
  * BSA_E_USAGE: one of them is invalid. *ret is owned by the caller, for bsv_input_close.
@@ -44,7 +42,6 @@ int64_t bsv_input_length(const struct bsv_input *input);
 #define bsv_scoped_input __attribute__((cleanup(bsv_input_close))) struct bsv_input
 
 /*
- *
  * @with begins every query: "WITH ... ", with three relations, which cost nothing unless they are used. More relations may follow after a comma.
  *
  *   apps(id, name)     the name of an app for people; its key is added where it has no name, or where others have the same name

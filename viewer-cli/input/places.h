@@ -1,5 +1,4 @@
 /*
- *
  * places.h -- find the programs and files that belong to burstscope: installed beside it, or in the build tree.
  */
 #ifndef BSV_PLACES_H

@@ -1,5 +1,4 @@
 /*
- *
  * recording.h -- find recordings: trace directories, and databases of them.
  */
 #ifndef BSV_RECORDING_H

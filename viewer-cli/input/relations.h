@@ -1,5 +1,4 @@
 /*
- *
  * relations.h -- the relations and columns of a database.
  */
 #ifndef BSV_RELATIONS_H

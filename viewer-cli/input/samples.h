@@ -1,5 +1,4 @@
 /*
- *
  * samples.h -- the executions of a recording, grouped, for a comparison of recordings.
  */
 #ifndef BSV_SAMPLES_H

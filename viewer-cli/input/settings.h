@@ -1,5 +1,4 @@
 /*
- *
  * settings.h -- the settings of services and bursts in a recording: policy, lanes, polling, and all others in service_rules and stream.
  */
 #ifndef BSV_SETTINGS_H
@@ -21,7 +20,6 @@ int bsv_settings_add(struct bsv_settings *ret, const struct bsv_input *input, st
 void bsv_settings_fini(struct bsv_settings *s);
 
 /*
- *
  * Has @name different values in @a and @b? The service measures at its start how long it polls, with a slightly different result each time: such values
  * differ if one is more than twice the other.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * which.h -- the names by which people refer to an execution.
  */
 #ifndef BSV_WHICH_H
@@ -8,7 +7,6 @@
 #include "input/input.h"
 
 /*
- *
  * "4711": execution.id; "0x80000001/17": number of a stream, and place in it; "worst": the latest miss; "slowest": the longest
  * from end to end, among the picked executions. BSA_E_USAGE: not such a name, or no such execution.
  */

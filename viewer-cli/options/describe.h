@@ -1,5 +1,4 @@
 /*
- *
  * describe.h -- the tables of commands and options as manual pages and as shell completions. The build calls this.
  */
 #ifndef BSV_DESCRIBE_H
@@ -10,7 +9,6 @@
 #include "command.h"
 
 /*
- *
  * The arguments after `burstscope help --as`: "bash" or "zsh" prints a completion; "man FILE" prints FILE with its marks replaced. A mark is a
  * line of its own:
  *

@@ -1,5 +1,4 @@
 /*
- *
  * nearest.h -- a suggestion for a mistyped word.
  */
 #ifndef BSV_NEAREST_H

@@ -254,7 +254,6 @@ static int option_set(const struct bsv_option *o, void *base, const char *text, 
 }
 
 /*
- *
  * A command may have a choice of its own under the name of a shared option that takes a duration: an argument that begins like a number is then meant
  * for the shared option. NULL: it is not.
  */
@@ -299,7 +298,6 @@ static void pass_over_remarks(int argc, char **argv)
 }
 
 /*
- *
  * How many words of the line follow a `--`, which ends getopt's work. getopt reorders the words: @before is the original line, and @dashes the word at
  * which getopt stopped.
  */

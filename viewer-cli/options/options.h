@@ -1,5 +1,4 @@
 /*
- *
  * options.h -- reads a command line by the tables of command.h.
  */
 #ifndef BSV_OPTIONS_H
@@ -8,7 +7,6 @@
 #include "command.h"
 
 /*
- *
  * @argv begins with the command's name; @ret borrows it and changes its order. @own has room for the command's options. Returns 0, or
  * BSA_E_USAGE with a sentence that names the nearest valid word.
  */

@@ -77,7 +77,6 @@ int64_t bsv_percentile(const int64_t *sorted, size_t n, double percent)
 }
 
 /*
- *
  * Draw the percentile of n values drawn from n: its rank is a uniform order statistic. The worth of samples in sequence is itself estimated from few blocks,
  * and is drawn, too, which turns a normal distribution into Student's.
  */

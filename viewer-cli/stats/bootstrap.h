@@ -1,5 +1,4 @@
 /*
- *
  * bootstrap.h -- how certain a difference between two percentiles is. Seeded: the same samples give the same interval.
  *
  * A percentile of sorted values that is drawn again is one of these values, so only its rank is random: a replicate costs the same for any number of

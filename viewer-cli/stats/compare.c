@@ -527,7 +527,6 @@ static void test_judge(const struct test *t, double level)
 }
 
 /*
- *
  * Cpu time at one speed of the machine is the only test in which small changes show. The other tests are of latencies, which resemble each other, and of
  * shares, which small changes do not move. So the tests of cpu time together may err as often as all other tests together.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * compare.h -- compares the recordings of side A with those of side B, group by group: what changed, how certain that is, and in which phase.
  *
  * TESTS        Of each group: p10, p50 and p99 from end to end. Of each app, model and path: the shares of deadlines missed, of executions answered, and of

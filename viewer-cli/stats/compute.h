@@ -1,5 +1,4 @@
 /*
- *
  * compute.h -- the cpu time of a group's runs, at one speed of the machine.
  *
  * The speed of a machine's cpus changes within minutes: other guests share their cores, and a preempted thread finds its caches used by others. Recordings

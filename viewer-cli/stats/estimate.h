@@ -1,5 +1,4 @@
 /*
- *
  * estimate.h -- a figure of one recording with its variance, and the difference that two sets of recordings show.
  *
  * Executions that follow each other resemble each other. The variance within a recording is therefore that of a block bootstrap: its time is cut into
@@ -60,7 +59,6 @@ struct bsv_contrast {
 };
 
 /*
- *
  * With one recording each, the error comes from the variances within. With more, the recording is the unit: the error is the pooled one between the
  * recordings of a side, and not smaller than the one within. @n_a and @n_b are above 0.
  */
@@ -73,7 +71,6 @@ double bsv_contrast_p(const struct bsv_contrast *c, double margin);
 double bsv_contrast_reach(const struct bsv_contrast *c, double alpha);
 
 /*
- *
  * Holm's procedure: decides which of @n tests are significant, so that the probability of any false one is at most @alpha. @levels[i] receives the level of
  * test i, which is significant if p[i] <= levels[i]. @weights (above 0): the share of @alpha for each test; NULL: equal shares. @order is scratch room for @n.
  */

@@ -1,5 +1,4 @@
 /*
- *
  * group.h -- groups of executions that may be compared with each other: the same app, model and path, all cold or all warm, recorded on the
  * same sides.
  */
