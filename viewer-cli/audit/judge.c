@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer/scoped.h"
+#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/judge.h"
 #include "audit/sharing.h"
@@ -167,11 +168,7 @@ static int judge_lag(struct bsv_judgement *ret, const struct bsv_input *input, c
 {
 	bsv_scoped_rows *services = NULL;
 	int64_t n = 0;
-	int r = bsv_rows_query(
-		&services, input->db,
-		"SELECT trace_id, number >> 20, count(*) OVER () FROM stream WHERE executions > 0 AND trace_id IS "
-		"NOT NULL AND number IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
-		err);
+	int r = bsv_rows_query(&services, input->db, bsv_sql_services, err);
 
 	while (r >= 0 && (r = bsv_rows_step(services, err)) > 0 && bsv_rows_get(services, 2, 0) > 1) {
 		__attribute__((cleanup(one_service_fini))) struct one_service of = {
@@ -244,21 +241,13 @@ static int judge_starvation(struct bsv_judgement *ret, const struct bsv_input *i
 }
 
 /*
- *
  * May an inversion, or a choice, be missing? Only where something was not recorded, where it is unknown which app had work, or where the import could not
  * measure a model of an app that had work of several priorities.
  */
 static int inversions_may_be_missing(const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db,
-	                       "SELECT EXISTS (SELECT 1 FROM loss) OR EXISTS (SELECT 1 FROM possible_wait) "
-	                       "OR EXISTS (SELECT 1 FROM unknown_lane) "
-	                       "OR EXISTS (SELECT 1 FROM execution_count WHERE quality = 'head' OR app_id IS NULL OR "
-	                       "priority IS NULL) "
-	                       "OR EXISTS (SELECT 1 FROM model WHERE step_ns IS NULL) AND EXISTS (SELECT 1 FROM "
-	                       "execution_count GROUP BY app_id HAVING count(DISTINCT priority) > 1)",
-	                       err);
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_priority_may_be_unseen, err);
 
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);

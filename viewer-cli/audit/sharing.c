@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answer/scoped.h"
+#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/judge.h"
 
@@ -267,10 +268,7 @@ static bool is_timed(const struct bsv_input *input)
 static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db,
-	                       "SELECT trace_id, instance, app_id, n, mean_ns, ideal_mean_ns, p95_ns, ideal_p95_ns, "
-	                       "work_ns, ideal_work_ns, received_ns FROM app_sharing ORDER BY 1, 2, 3",
-	                       err);
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_sharing_stored, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		const struct bsa_shared of = { .trace = bsv_rows_get(rows, 0, 0),
@@ -313,12 +311,6 @@ static int read_steps(struct bsv_sharing_facts *f, const struct bsv_input *input
 	return r;
 }
 
-static const char takers_of_all[] = "SELECT app_id, by_app_id, ns FROM interference";
-static const char takers_of_picked[] =
-	"SELECT p.app_id, w.blocker_app_id AS by_app_id, sum(w.ended - w.began) AS ns\n"
-	"\tFROM picked p CROSS JOIN wait w ON w.execution_id = p.id\n"
-	"\tWHERE w.occupancy = 'held' AND w.blocker_app_id IS NOT NULL AND p.app_id IS NOT NULL GROUP BY 1, 2";
-
 /*
  * Find the app @id of the service whose apps begin at *from, and advance *from to the apps of the next service. NULL: the service has no
  * app @id.
@@ -348,8 +340,9 @@ static struct bsv_sharing_app *app_of_service(struct bsv_sharing_facts *f, size_
 
 static int read_names(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
 {
-	const struct bsv_hole holes[] = { { "takers", input->picks ? takers_of_picked : takers_of_all },
-		                          { NULL, NULL } };
+	const struct bsv_hole holes[] = {
+		{ "takers", input->picks ? bsv_sql_waits_by_holder_picked : bsv_sql_waits_by_holder }, { NULL, NULL }
+	};
 	bsv_scoped_text *sql = bsv_audit_fill(input, bsv_sql_sharing_names, holes);
 	bsv_scoped_rows *rows = NULL;
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);

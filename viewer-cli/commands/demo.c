@@ -1,5 +1,4 @@
 /*
- *
  * demo.c -- burstscope demo: records, imports and analyses a workload of our own, first with an unfair service, then with a fair one.
  *
  * SIGNALS  Blocked from the first file made to the last file removed; each wait takes them from bsv_signals (workload.h).
@@ -236,12 +235,7 @@ static int example_miss(int64_t *ret, const char *path, struct bsa_err *err)
 	*ret = 0;
 	if (r < 0)
 		return r;
-	r = bsv_rows_query(
-		&rows, db,
-		"SELECT e.id FROM miss_cause c JOIN execution e ON e.id = c.execution_id WHERE c.is_primary AND "
-		"c.cause = (SELECT cause FROM miss_cause WHERE is_primary GROUP BY cause ORDER BY count(*) "
-		"DESC, cause LIMIT 1) ORDER BY e.lateness_ns DESC, e.id LIMIT 1",
-		err);
+	r = bsv_rows_query(&rows, db, bsv_sql_demo_miss, err);
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
 	if (r > 0)
@@ -320,10 +314,7 @@ static int outcome_read(struct outcome *ret, const char *path, struct bsa_err *e
 	int r = bsa_db_open(&db, path, err);
 
 	if (r >= 0)
-		r = bsv_rows_query(&rows, db,
-		                   "SELECT sum(deadlines), sum(n) FILTER (WHERE miss IS NOT NULL), (SELECT "
-		                   "max(max_lag_ns) FROM app_share) FROM execution_count",
-		                   err);
+		r = bsv_rows_query(&rows, db, bsv_sql_demo_outcome, err);
 	if (r >= 0)
 		r = bsv_rows_step(rows, err);
 	if (r > 0)

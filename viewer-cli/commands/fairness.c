@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "answer/scoped.h"
+#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/sharing.h"
 #include "audit/verdicts.h"
@@ -39,30 +40,6 @@ static int read_window(const struct options *o, int64_t *ret, struct bsa_err *er
 	return bsa_fail(err, BSA_E_USAGE, "--window %s: write a multiple of 100 ms, the length of the recorded windows",
 	                bsv_duration(text, *ret));
 }
-
-/* Shares are summed over windows if only a part of the recording was asked for. */
-static const char shares_of_all[] = "SELECT app_id, received_ns, entitled_ns, max_lag_ns, max_lag_at FROM app_share";
-static const char shares_of_windows[] =
-	"SELECT app_id, sum(received_ns) AS received_ns, sum(entitled_ns) AS entitled_ns, max(max(lag_ns), 0) AS "
-	"max_lag_ns, "
-	"window_began AS max_lag_at\n"
-	"\tFROM app_lag WHERE window_began >= @from@ AND window_began <= @to@ - 100000000 GROUP BY app_id";
-static const char slow_of_all[] = "SELECT app_id, n, p50, p99 FROM app_slowdown";
-static const char slow_of_picked[] =
-	"SELECT app_id, count(*) AS n, percentile(10000 * e2e_ns / run_ns, 50) / 10000.0 AS p50,\n"
-	"\t\tpercentile(10000 * e2e_ns / run_ns, 99) / 10000.0 AS p99\n"
-	"\tFROM picked WHERE complete AND status = 'NONE' AND run_ns > 0 GROUP BY app_id";
-static const char pairs_of_all[] = "SELECT by_app_id, app_id, ns FROM interference";
-static const char pairs_of_picked[] =
-	"SELECT w.blocker_app_id AS by_app_id, p.app_id, sum(w.ended - w.began) AS ns\n"
-	"\tFROM picked p CROSS JOIN wait w ON w.execution_id = p.id\n"
-	"\tWHERE w.occupancy = 'held' AND w.blocker_app_id IS NOT NULL AND p.app_id IS NOT NULL GROUP BY 1, 2";
-static const char windows[] =
-	"SELECT l.window_began / @window@ * @window@ AS began, a.trace_id, l.app_id, sum(l.received_ns) AS "
-	"received_ns,\n"
-	"\t\tsum(l.entitled_ns) AS entitled_ns, max(l.lag_ns) AS lag_ns\n"
-	"\tFROM app_lag l LEFT JOIN app a ON a.id = l.app_id\n"
-	"\tWHERE l.window_began >= @from@ AND l.window_began <= @to@ - 100000000 GROUP BY 1, l.app_id";
 
 /* ---- comparison with ideal fair sharing ---- */
 
@@ -113,10 +90,12 @@ static struct bsv_rows *sharing_rows(const struct bsv_sharing_facts *f)
 static void add_share_parts(struct bsv_auditing *a, const char *window, char *shares, char *cut)
 {
 	const struct bsv_hole of_apps[] = { { "shares", shares },
-		                            { "slow", a->input.picks ? slow_of_picked : slow_of_all },
+		                            { "slow", a->input.picks ? bsv_sql_fairness_slowdown_picked
+		                                                     : bsv_sql_fairness_slowdown },
 		                            { NULL, NULL } };
-	const struct bsv_hole of_pairs[] = { { "pairs", a->input.picks ? pairs_of_picked : pairs_of_all },
-		                             { NULL, NULL } };
+	const struct bsv_hole of_pairs[] = {
+		{ "pairs", a->input.picks ? bsv_sql_waits_by_holder_picked : bsv_sql_waits_by_holder }, { NULL, NULL }
+	};
 	const struct bsv_hole of_windows[] = { { "windows", cut }, { "window", window }, { NULL, NULL } };
 
 	bsv_audit_part(a, "apps", "lane time by app", bsv_sql_fairness_apps, of_apps);
@@ -134,9 +113,12 @@ static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sh
 
 	bsv_answer_rows(a->answer, "sharing", "response times and work by app, real and under fair sharing",
 	                sharing_rows(sharing));
-	add_share_parts(a, window,
-	                bsv_audit_keep(a, bsv_audit_fill(&a->input, timed ? shares_of_windows : shares_of_all, NULL)),
-	                bsv_audit_keep(a, bsv_audit_fill(&a->input, windows, hole)));
+	add_share_parts(
+		a, window,
+		bsv_audit_keep(a,
+	                       bsv_audit_fill(&a->input,
+	                                      timed ? bsv_sql_fairness_shares_timed : bsv_sql_fairness_shares, NULL)),
+		bsv_audit_keep(a, bsv_audit_fill(&a->input, bsv_sql_fairness_windows_cut, hole)));
 	bsv_answer_note(
 		a->answer,
 		"Fair: the same arrivals, replayed under the policy fair. Work: the time for which an execution was "

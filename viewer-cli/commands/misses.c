@@ -3,6 +3,7 @@
 
 #include "answer/say.h"
 #include "answer/scoped.h"
+#include "answer/template.h"
 #include "audit/audit.h"
 #include "audit/causes.h"
 #include "command.h"
@@ -91,14 +92,7 @@ static const char *headline(struct bsv_auditing *a, const struct bsv_missed *t, 
 	                      bsv_cause_says(cause), main_culprit(a, found->culprits, cause));
 }
 
-/* Executions by kind with their number: from the stored counts, or counted one by one. */
-static const char kinds_of_all[] =
-	"SELECT app_id, model, priority, status, miss, n, deadlines, 0 AS unknown, 0 AS unseen FROM execution_count";
-static const char kinds_of_picked[] =
-	"SELECT app_id, coalesce((SELECT m.name FROM model m WHERE m.id = p.model_id), "
-	"'') AS model, priority, status, miss, "
-	"1 AS n,\n\t\tdeadline IS NOT NULL AS deadlines, @unknown@ AS unknown, @unseen@ AS unseen\n\tFROM "
-	"picked p WHERE path IS NOT 'prepare'";
+/* Keeps executions that had, or may have had, a deadline. */
 static const char who_had_deadlines[] = " AND (deadline IS NOT NULL OR miss IS NOT NULL OR @unknown@)";
 
 /* The holes of the queries. Causes and culprits come from stored sums, or from the causes of each picked miss. */
@@ -143,16 +137,17 @@ static const char *fill_unknown(struct bsv_auditing *a, const char *sql)
 static struct questions questions_make(struct bsv_auditing *a, enum by by)
 {
 	bool some = a->input.picks, each = some || a->input.unsure_deadlines || a->input.unsure_outcomes;
-	const char *picked = fill_unknown(a, kinds_of_picked);
+	const char *picked = fill_unknown(a, bsv_sql_misses_kinds_picked);
 	const char *causes = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_miss_stat_picked)
 	                          : "stats AS (SELECT * FROM miss_stat)";
 	const char *culprits = some ? bsv_audit_text(a, "stats AS (\n%s)", bsv_sql_culprit_stat_picked)
 	                            : "stats AS (SELECT * FROM culprit_stat)";
-	const char *had = each ? bsv_audit_text(a, "%s%s", picked, fill_unknown(a, who_had_deadlines)) : kinds_of_all;
+	const char *had =
+		each ? bsv_audit_text(a, "%s%s", picked, fill_unknown(a, who_had_deadlines)) : bsv_sql_misses_kinds;
 	struct questions ret = {
 		.causes = { { "stats", causes } },
 		.culprits = { { "stats", culprits } },
-		.kinds = { { "kinds", each ? picked : kinds_of_all } },
+		.kinds = { { "kinds", each ? picked : bsv_sql_misses_kinds } },
 		.worst = { { "most", bsv_audit_text(a, "%d", WORST) } },
 	};
 	const struct bsv_hole keys[] = { { "keys", by == BY_APP ? "app_id" : "app_id, model, priority" },

@@ -5,22 +5,7 @@
 
 #include "answer/rows.h"
 #include "answer/scoped.h"
-
-/*
- *
- * A loss in a buffer of one client hides only executions of that client's app; a loss in any other buffer may hide those of every app. Apps are compared by
- * name, because two recordings have different ids for the same app.
- */
-static const char losses[] =
-	"SELECT l.began, l.ended, CASE WHEN NOT EXISTS (SELECT 1 FROM process s WHERE s.pid = l.pid AND s.role = "
-	"'service') THEN\n"
-	"  (SELECT min(a.name) FROM process p JOIN app a ON a.id = p.app_id WHERE p.pid = l.pid AND p.role = 'client'\n"
-	"    HAVING count(DISTINCT a.name) = 1) END AS app\n"
-	"FROM loss l ORDER BY ifnull(l.began, -9223372036854775807), l.ended";
-
-static const char presences[] = "SELECT a.name, iif(count(s.opened) = count(*), min(s.opened), NULL), "
-				"iif(count(s.closed) = count(*), max(s.closed), NULL)\n"
-				"FROM stream s JOIN app a ON a.id = s.app_id GROUP BY a.name";
+#include "answer/template.h"
 
 /* Make room for one more element of @size bytes. False: no memory. */
 static bool array_grow(void **array, size_t n, size_t size)
@@ -39,7 +24,7 @@ static bool array_grow(void **array, size_t n, size_t size)
 static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, losses, err);
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_holes_losses, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		const char *app = bsv_rows_cell(rows, 2).type == BSA_NULL ? NULL : bsv_rows_cell(rows, 2).text;
@@ -59,7 +44,7 @@ static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, str
 static int read_presences(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
-	int r = bsv_rows_query(&rows, input->db, presences, err);
+	int r = bsv_rows_query(&rows, input->db, bsv_sql_holes_presences, err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
 		const char *app = bsv_rows_cell(rows, 0).text;

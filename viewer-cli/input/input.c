@@ -1,5 +1,4 @@
 /*
- *
  * input.c -- see input.h.
  *
  * REUSE  A database is reused for a trace directory if it is not older than any file in the directory, and if all of its traces were read from
@@ -142,14 +141,7 @@ static int database_find(const char *name, char ret[PATH_MAX], const struct bsv_
 static int read_times(struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *r = NULL;
-	int came = bsv_rows_query(
-		&r, input->db,
-		"SELECT min(began), max(ended), (SELECT value FROM meta WHERE key = 'executions'), "
-		"EXISTS (SELECT 1 FROM "
-		"execution_count WHERE sides = 'service' OR quality IN ('gap', 'tail')), "
-		"EXISTS (SELECT 1 FROM execution_count WHERE deadlines > 0 AND miss IS NULL AND (sides = "
-		"'service' OR quality <> 'complete' OR path = 'fenced' AND status IS NULL)) FROM trace",
-		err);
+	int came = bsv_rows_query(&r, input->db, bsv_sql_input_times, err);
 
 	if (came >= 0)
 		came = bsv_rows_step(r, err);
@@ -284,7 +276,6 @@ static int where_failed(struct bsa_db *db, const char *all, const char *why, str
 }
 
 /*
- *
  * The condition becomes part of a larger query, in brackets. So it must be an expression both with and without brackets: a condition that closes our
  * bracket ("1) OR (1") is not one without them.
  */
@@ -317,7 +308,6 @@ static const char with_group[] =
 	"SELECT 1 FROM groups WHERE (%s)";
 
 /*
- *
  * These relations replace those with a row per group; the condition ends each. The model of an execution has no affinity, so "model = 5" is never true of it;
  * || '' takes the affinity away here, too, because a comparison depends on it.
  */
@@ -355,7 +345,6 @@ static bool can_be_prepared(struct bsa_db *db, const char *sql)
 }
 
 /*
- *
  * A condition picks whole groups if it can be prepared against the columns of groups alone. Not with double quotes, which would make an unknown column a
  * text; and not with random numbers, which differ for each execution. A condition that queries phase_stat would refer to the relation made here, which
  * SQLite does not prepare.
