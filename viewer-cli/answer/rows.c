@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answer/scoped.h"
+#include "answer/vector.h"
 
 /* The rows of a query, or rows in memory: then q is NULL and cells holds them. */
 struct bsv_rows {
@@ -16,7 +17,7 @@ struct bsv_rows {
 	size_t n;
 
 	struct bsv_cell *cells;
-	size_t n_cells, room;
+	size_t n_cells;
 	bool no_memory;
 
 	size_t row, most; /* row: number of rows returned so far; most: limit; 0: no limit */
@@ -157,17 +158,10 @@ static void cell_append(struct bsv_rows *r, struct bsv_cell cell)
 {
 	if (!r)
 		return;
-	if (r->n_cells == r->room) {
-		size_t room = r->room ? 2 * r->room : 64;
-		struct bsv_cell *cells = reallocarray(r->cells, room, sizeof(*cells));
-
-		if (!cells) {
-			r->no_memory = true;
-			free((char *)cell.text);
-			return;
-		}
-		r->cells = cells;
-		r->room = room;
+	if (!bsv_array_grow(&r->cells, r->n_cells, sizeof(*r->cells))) {
+		r->no_memory = true;
+		free((char *)cell.text);
+		return;
 	}
 	r->cells[r->n_cells++] = cell;
 }

@@ -11,6 +11,7 @@
 #include "answer/scoped.h"
 #include "answer/screen.h"
 #include "answer/template.h"
+#include "answer/vector.h"
 #include "audit/audit.h"
 #include "audit/causes.h"
 #include "audit/habits.h"
@@ -32,15 +33,13 @@ void bsv_findings_fini(struct bsv_findings *f)
 /* The list owns all of @of from here on, also where it cannot keep it. */
 static int finding_add(struct bsv_findings *f, struct bsv_finding of, struct bsa_err *err)
 {
-	struct bsv_finding *bigger = reallocarray(f->of, f->n + 1, sizeof(*bigger));
+	bool grown = bsv_array_grow(&f->of, f->n, sizeof(*f->of));
 
-	if (bigger) {
-		f->of = bigger;
+	if (grown)
 		f->of[f->n++] = of;
-	}
-	if (bigger && of.finding && of.what)
+	if (grown && of.finding && of.what)
 		return 0;
-	if (!bigger) {
+	if (!grown) {
 		free(of.finding);
 		free(of.what);
 		free(of.who);

@@ -10,6 +10,7 @@
 #include "answer/scoped.h"
 #include "answer/screen.h"
 #include "answer/template.h"
+#include "answer/vector.h"
 #include "reports.h"
 #include "stats/bootstrap.h"
 
@@ -34,7 +35,7 @@ static const struct bsv_column columns[] = {
 /* Samples in the order in which they were recorded. */
 struct samples {
 	int64_t *v;
-	size_t n, room;
+	size_t n;
 };
 
 /* A model of an app that was executed both ways. */
@@ -71,12 +72,10 @@ static int read_pairs(struct gain *g, struct bsv_input *input, struct bsa_err *e
 	int r = sql ? bsv_rows_query(&rows, input->db, sql, err) : bsv_no_memory(err);
 
 	while (r >= 0 && (r = bsv_rows_step(rows, err)) > 0) {
-		struct pair *bigger = reallocarray(g->pairs, g->n + 1, sizeof(*bigger));
 		const char *app = bsv_rows_cell(rows, 1).text, *model = bsv_rows_cell(rows, 2).text;
 
-		if (!bigger)
+		if (!bsv_array_grow(&g->pairs, g->n, sizeof(*g->pairs)))
 			return bsv_no_memory(err);
-		g->pairs = bigger;
 		g->pairs[g->n++] = (struct pair){ .kind = bsv_rows_get(rows, 0, 0),
 			                          .app = app ? strdup(app) : NULL,
 			                          .model = model ? strdup(model) : NULL };
@@ -88,15 +87,8 @@ static int read_pairs(struct gain *g, struct bsv_input *input, struct bsa_err *e
 
 static bool samples_push(struct samples *s, int64_t value)
 {
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-		int64_t *bigger = reallocarray(s->v, room, sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		s->v = bigger;
-		s->room = room;
-	}
+	if (!bsv_array_grow(&s->v, s->n, sizeof(*s->v)))
+		return false;
 	s->v[s->n++] = value;
 	return true;
 }

@@ -10,6 +10,7 @@
 
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "answer/vector.h"
 #include "audit/audit.h"
 #include "audit/judge.h"
 
@@ -251,11 +252,9 @@ void bsv_rule_sharing(struct bsv_judgement *ret, const struct bsv_sharing_facts 
 static int keep_app(void *ctx, const struct bsa_shared *of)
 {
 	struct bsv_sharing_facts *f = ctx;
-	struct bsv_sharing_app *more = reallocarray(f->apps, f->n + 1, sizeof(*more));
 
-	if (!more)
+	if (!bsv_array_grow(&f->apps, f->n, sizeof(*f->apps)))
 		return BSA_E_ENV;
-	f->apps = more;
 	f->apps[f->n++] = (struct bsv_sharing_app){ .of = *of, .step_ns = -1 };
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "answer/answer.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "answer/vector.h"
 #include "audit/advice.h"
 #include "input/which.h"
 #include "render/explained.h"
@@ -16,7 +17,7 @@
 struct kept {
 	struct bsv_explained x;
 	char **texts;
-	size_t n, room;
+	size_t n;
 };
 
 struct asked {
@@ -72,16 +73,9 @@ static int64_t named_id(const struct bsv_rows *rows, const char *name)
 /* Keep @own until the end of the command. NULL: no memory, or @own was NULL. */
 static const char *text_keep(struct kept *k, char *own)
 {
-	if (own && k->n == k->room) {
-		size_t room = k->room ? 2 * k->room : 64;
-		char **larger = reallocarray(k->texts, room, sizeof(*larger));
-
-		if (!larger) {
-			free(own);
-			return NULL;
-		}
-		k->texts = larger;
-		k->room = room;
+	if (own && !bsv_array_grow(&k->texts, k->n, sizeof(*k->texts))) {
+		free(own);
+		return NULL;
 	}
 	return own ? (k->texts[k->n++] = own) : NULL;
 }
@@ -112,16 +106,12 @@ static struct bsv_who named_who(struct kept *k, const struct bsv_rows *rows, con
 /* Append a zeroed element of @size bytes to *@array. NULL: no memory. */
 static void *array_append(void *array, size_t *n, size_t size)
 {
-	void **at = array, *larger;
+	char *elements;
 
-	assert(*at || !*n);
-	if (!(*n & (*n - 1))) { /* 0 or a power of two: no room is left */
-		larger = reallocarray(*at, *n ? 2 * *n : 1, size);
-		if (!larger)
-			return NULL;
-		*at = larger;
-	}
-	return memset((char *)*at + (*n)++ * size, 0, size);
+	if (!bsv_array_grow(array, *n, size))
+		return NULL;
+	memcpy(&elements, array, sizeof(elements));
+	return memset(elements + (*n)++ * size, 0, size);
 }
 
 /* ---- parts: a function that reads a row of each ---- */

@@ -6,20 +6,7 @@
 #include "answer/rows.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
-
-/* Make room for one more element of @size bytes. False: no memory. */
-static bool array_grow(void **array, size_t n, size_t size)
-{
-	void *more;
-
-	if (n & (n - 1) || (!n && *array)) /* the room doubles at each power of two */
-		return true;
-	more = realloc(*array, (n ? 2 * n : 1) * size);
-	if (!more)
-		return false;
-	*array = more;
-	return true;
-}
+#include "answer/vector.h"
 
 static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, struct bsa_err *err)
 {
@@ -30,7 +17,7 @@ static int read_losses(struct bsv_holes *ret, const struct bsv_input *input, str
 		const char *app = bsv_rows_cell(rows, 2).type == BSA_NULL ? NULL : bsv_rows_cell(rows, 2).text;
 		struct bsv_hole_seen *h;
 
-		if (!array_grow((void **)&ret->of, ret->n, sizeof(*ret->of)))
+		if (!bsv_array_grow(&ret->of, ret->n, sizeof(*ret->of)))
 			return bsv_no_memory(err);
 		h = &ret->of[ret->n++];
 		*h = (struct bsv_hole_seen){ bsv_rows_get(rows, 0, input->began), bsv_rows_get(rows, 1, input->ended),
@@ -50,7 +37,7 @@ static int read_presences(struct bsv_holes *ret, const struct bsv_input *input, 
 		const char *app = bsv_rows_cell(rows, 0).text;
 		struct bsv_presence *p;
 
-		if (!array_grow((void **)&ret->apps, ret->n_apps, sizeof(*ret->apps)))
+		if (!bsv_array_grow(&ret->apps, ret->n_apps, sizeof(*ret->apps)))
 			return bsv_no_memory(err);
 		p = &ret->apps[ret->n_apps++];
 		*p = (struct bsv_presence){ strdup(app ? app : ""), bsv_rows_get(rows, 1, input->began),

@@ -11,6 +11,7 @@
 
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "answer/vector.h"
 #include "input/holes.h"
 
 /* Columns of reports/samples.sql. */
@@ -66,7 +67,6 @@ struct filling {
 
 struct reading {
 	struct bsv_samples *to;
-	size_t room;              /* elements in to->groups */
 	size_t *rooms;            /* elements in each group's arrays */
 	struct filling *fillings; /* one for each tally */
 	struct names apps, models;
@@ -155,19 +155,13 @@ static const char *name_of(const struct names *n, int64_t id)
 static int names_read(struct names *ret, struct bsa_db *db, const char *sql, struct bsa_err *err)
 {
 	bsv_scoped_query *q = NULL;
-	size_t room = 0;
 	int r = bsa_query_new(&q, db, sql, err);
 
 	while (r >= 0 && (r = bsa_query_step(q, err)) > 0) {
 		const char *text = bsa_query_get_string(q, 1, NULL);
 
-		if (ret->n == room) {
-			struct name *more = realloc(ret->of, (room = room ? 2 * room : 16) * sizeof(*more));
-
-			if (!more)
-				return bsv_no_memory(err);
-			ret->of = more;
-		}
+		if (!bsv_array_grow(&ret->of, ret->n, sizeof(*ret->of)))
+			return bsv_no_memory(err);
 		ret->of[ret->n].id = bsa_query_get_int(q, 0);
 		ret->of[ret->n].text = strdup(text ? text : "");
 		if (!ret->of[ret->n++].text)
@@ -185,18 +179,9 @@ static int group_add(struct reading *r, const struct bsv_group *like)
 	struct bsv_samples *to = r->to;
 	struct bsv_group *g;
 
-	if (to->n == r->room) {
-		size_t room = r->room ? 2 * r->room : 16;
-		struct bsv_group *groups = realloc(to->groups, room * sizeof(*groups));
-		size_t *rooms;
-
-		to->groups = groups ? groups : to->groups;
-		rooms = groups ? realloc(r->rooms, room * sizeof(*rooms)) : NULL;
-		if (!rooms)
-			return -1;
-		r->rooms = rooms;
-		r->room = room;
-	}
+	if (!bsv_array_grow(&to->groups, to->n, sizeof(*to->groups)) ||
+	    !bsv_array_grow(&r->rooms, to->n, sizeof(*r->rooms)))
+		return -1;
 	g = &to->groups[to->n];
 	*g = (struct bsv_group){ strdup(like->app),   strdup(like->model), strdup(like->path),
 		                 strdup(like->sides), like->cold,          .n = 0 };
@@ -231,17 +216,9 @@ static int tally_add(struct reading *r, const struct bsv_tally *like)
 	size_t n = to->n_tallies;
 	struct bsv_tally *t;
 
-	if (!(n & (n - 1))) { /* the room doubles at each power of two */
-		size_t room = n ? 2 * n : 1;
-		struct bsv_tally *tallies = realloc(to->tallies, room * sizeof(*tallies));
-		struct filling *fillings;
-
-		to->tallies = tallies ? tallies : to->tallies;
-		fillings = tallies ? realloc(r->fillings, room * sizeof(*fillings)) : NULL;
-		if (!fillings)
-			return -1;
-		r->fillings = fillings;
-	}
+	if (!bsv_array_grow(&to->tallies, n, sizeof(*to->tallies)) ||
+	    !bsv_array_grow(&r->fillings, n, sizeof(*r->fillings)))
+		return -1;
 	t = &to->tallies[to->n_tallies];
 	*t = (struct bsv_tally){ strdup(like->app), strdup(like->model), strdup(like->path), .n = 0 };
 	r->fillings[to->n_tallies++] = (struct filling){ 0 };
@@ -288,13 +265,8 @@ static int tally_room(struct bsv_tally *t, struct filling *f)
 /* Keep the start of an execution still under way: whether it hangs is known when all rows were read. */
 static int tally_open(struct filling *f, int64_t at)
 {
-	if (!(f->n_open & (f->n_open - 1))) {
-		int64_t *more = realloc(f->open_at, (f->n_open ? 2 * f->n_open : 1) * sizeof(*more));
-
-		if (!more)
-			return -1;
-		f->open_at = more;
-	}
+	if (!bsv_array_grow(&f->open_at, f->n_open, sizeof(*f->open_at)))
+		return -1;
 	f->open_at[f->n_open++] = at;
 	return 0;
 }

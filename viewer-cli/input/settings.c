@@ -6,6 +6,7 @@
 #include "answer/rows.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
+#include "answer/vector.h"
 
 enum { SETTINGS_MOST = 256 }; /* a hostile recording may have any number; only the first ones count */
 
@@ -20,7 +21,7 @@ static int setting_order(const void *x, const void *y)
 /* @value is owned here, also after an error. */
 static int settings_put(struct bsv_settings *s, const char *name, char *value, struct bsa_err *err)
 {
-	struct bsv_setting one = { strdup(name), value }, *more;
+	struct bsv_setting one = { strdup(name), value };
 	bool known = false;
 
 	for (size_t i = 0; one.name && value && i < s->n && !known; i++)
@@ -32,13 +33,11 @@ static int settings_put(struct bsv_settings *s, const char *name, char *value, s
 		free(value);
 		return r;
 	}
-	more = realloc(s->of, (s->n + 1) * sizeof(*more));
-	if (!more) {
+	if (!bsv_array_grow(&s->of, s->n, sizeof(*s->of))) {
 		free(one.name);
 		free(value);
 		return bsv_no_memory(err);
 	}
-	s->of = more;
 	s->of[s->n++] = one;
 	return 0;
 }
