@@ -28,14 +28,9 @@ static struct bsv_sight sight_read(const struct bsv_rows *rows, size_t i)
 		                   .nothing = !bsv_rows_get(rows, i + 6, 0) };
 }
 
-static bool is_timed(const struct bsv_input *input)
-{
-	return input->from != INT64_MIN || input->to != INT64_MAX;
-}
-
 char *bsv_judge_hidden(const struct bsv_input *input)
 {
-	bool some = input->picks && !is_timed(input);
+	bool some = input->picks && !bsv_input_is_timed(input);
 	char ended[24];
 	bsv_scoped_text *reach = NULL;
 
@@ -103,12 +98,13 @@ static int judge_service(struct bsv_judgement *ret, struct one_service *of, cons
 	bsv_scoped_text *unseen = bsv_judge_hidden(input);
 	const struct bsv_hole holes[FAIRNESS_HOLES] = {
 		{ "hidden", unseen },
-		{ "lags", is_timed(input) ? "SELECT lag_ns AS max_lag_ns, ifnull(most_ns, 4611686018427387904) AS "
-		                            "most_lag_ns, app_id FROM asked_windows"
-		                          : "SELECT max_lag_ns, ifnull(most_lag_ns, 4611686018427387904) AS "
-		                            "most_lag_ns, app_id FROM app_share" },
-		{ "windows", is_timed(input) ? "1" : "0" },
-		{ "sight", is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
+		{ "lags", bsv_input_is_timed(input)
+		                  ? "SELECT lag_ns AS max_lag_ns, ifnull(most_ns, 4611686018427387904) AS "
+		                    "most_lag_ns, app_id FROM asked_windows"
+		                  : "SELECT max_lag_ns, ifnull(most_lag_ns, 4611686018427387904) AS "
+		                    "most_lag_ns, app_id FROM app_share" },
+		{ "windows", bsv_input_is_timed(input) ? "1" : "0" },
+		{ "sight", bsv_input_is_timed(input) ? SIGHT : SIGHT_OF_LAGS },
 		{ "apps", of->apps },
 		{ "services", of->services },
 		{ "streams", of->streams },

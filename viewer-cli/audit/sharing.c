@@ -259,11 +259,6 @@ static int keep_app(void *ctx, const struct bsa_shared *of)
 	return 0;
 }
 
-static bool is_timed(const struct bsv_input *input)
-{
-	return input->from != INT64_MIN || input->to != INT64_MAX;
-}
-
 static int read_stored(struct bsv_sharing_facts *f, const struct bsv_input *input, struct bsa_err *err)
 {
 	bsv_scoped_rows *rows = NULL;
@@ -380,7 +375,7 @@ int bsv_sharing_read(struct bsv_sharing_facts *ret, const struct bsv_input *inpu
 	int r;
 
 	*ret = (struct bsv_sharing_facts){ .n = 0 };
-	if (is_timed(input))
+	if (bsv_input_is_timed(input))
 		r = bsa_db_sharing(input->db, input->from, input->to, keep_app, ret, err);
 	else
 		r = read_stored(ret, input, err);

@@ -107,7 +107,7 @@ static void add_share_parts(struct bsv_auditing *a, const char *window, char *sh
 
 static void add_parts(struct bsv_auditing *a, const struct bsv_sharing_facts *sharing, int64_t window_ns)
 {
-	bool timed = a->input.from != INT64_MIN || a->input.to != INT64_MAX;
+	bool timed = bsv_input_is_timed(&a->input);
 	const char *window = bsv_audit_text(a, "%" PRId64, window_ns);
 	const struct bsv_hole hole[] = { { "window", window }, { NULL, NULL } };
 

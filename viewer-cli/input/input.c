@@ -165,6 +165,11 @@ static int64_t time_later(int64_t at, int64_t by)
 	return __builtin_add_overflow(at, by, &ret) ? INT64_MAX : ret;
 }
 
+bool bsv_input_is_timed(const struct bsv_input *input)
+{
+	return input->from != INT64_MIN || input->to != INT64_MAX;
+}
+
 int64_t bsv_input_length(const struct bsv_input *input)
 {
 	int64_t ret;

@@ -35,6 +35,9 @@ int bsv_input_needs_executions(const struct bsv_input *input, struct bsa_err *er
 /* Accepts a struct that is all 0. */
 void bsv_input_close(struct bsv_input *input);
 
+/* Do --from or --to limit the asked time? */
+bool bsv_input_is_timed(const struct bsv_input *input);
+
 /* The length of the recording in ns; INT64_MAX where a database claims more. */
 int64_t bsv_input_length(const struct bsv_input *input);
 
