@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
+#include "answer/quantity.h"
 #include "answer/scoped.h"
 #include "answer/template.h"
 #include "input/which.h"
@@ -97,25 +98,6 @@ static int64_t recording_length(const struct asked *a)
 	return clamped(bsv_input_length(&a->input), 1, TIME_MOST);
 }
 
-/* Is @text a time such as "1.5s"? */
-static bool is_time(const char *text, int64_t *ret)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },  { "s", 1e9 },
-		      { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 } };
-	char *end;
-	double v = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
-
-	for (size_t i = 0; v >= 0 && i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(end, units[i].name) && v * units[i].ns < (double)TIME_MOST) {
-			*ret = (int64_t)(v * units[i].ns + 0.5);
-			return true;
-		}
-	return false;
-}
-
 /* The time of an execution, from its first recorded event to its last. */
 static int execution_time(const struct asked *a, int64_t id, int64_t *began, int64_t *ended, struct bsa_err *err)
 {
@@ -147,7 +129,7 @@ static int read_around(struct asked *a, struct bsa_err *err)
 	const struct bsv_quantity *span = &a->options->span;
 	int64_t began, ended, all = AROUND_NS;
 
-	if (is_time(a->options->around, &began)) {
+	if (bsv_duration_read(a->options->around, &began)) {
 		ended = began;
 		if (began > recording_length(a))
 			return bsa_fail(err, BSA_E_USAGE, "--around %s is after the end of the recording",

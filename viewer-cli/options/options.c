@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/quantity.h"
 #include "answer/screen.h"
 #include "options/nearest.h"
 #include "render/render.h"
@@ -163,45 +164,14 @@ static int read_number(const struct bsv_option *o, const char *text, unsigned *r
 	return 0;
 }
 
-struct unit {
-	const char *name;
-	double of;
-};
-
-/* @text is a number followed by one of @units, whose last row has an empty name. */
-static int read_quantity(const struct bsv_option *o, const char *text, const struct unit *units, const char *what,
-                         const char *such_as, struct bsv_quantity *ret, struct bsa_err *err)
+/* @what and @such_as are for the error: "'5x' is not a time; write 1.5s". */
+static int read_quantity(const struct bsv_option *o, const char *text, bool (*read)(const char *text, int64_t *ret),
+                         const char *what, const char *such_as, struct bsv_quantity *ret, struct bsa_err *err)
 {
-	const struct unit *u = units;
-	double value;
-	char *end;
-
-	errno = 0;
-	value = strtod(text, &end);
-	while (*u->name && strcmp(end, u->name))
-		u++;
-	if (errno || ((*text < '0' || *text > '9') && *text != '.') || end == text || !*u->name ||
-	    strpbrk(text, "xX") || !(value * u->of < 0x1p62))
+	ret->given = read(text, &ret->value);
+	if (!ret->given)
 		return bsa_fail(err, BSA_E_USAGE, "--%s: '%s' is not a %s; write %s", o->name, text, what, such_as);
-	*ret = (struct bsv_quantity){ .given = true, .value = (int64_t)(value * u->of + 0.5) };
 	return 0;
-}
-
-static int read_duration(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
-{
-	static const struct unit units[] = { { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },   { "s", 1e9 },
-		                             { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "", 0 } };
-
-	return read_quantity(o, text, units, "time", "1.5s, 200ms, 40us or 5ns", ret, err);
-}
-
-static int read_size(const struct bsv_option *o, const char *text, struct bsv_quantity *ret, struct bsa_err *err)
-{
-	static const struct unit units[] = {
-		{ "K", 0x1p10 }, { "M", 0x1p20 }, { "G", 0x1p30 }, { "k", 0x1p10 }, { "", 0 }
-	};
-
-	return read_quantity(o, text, units, "size", "512K, 4M or 1G", ret, err);
 }
 
 static int read_choice(const struct bsv_option *o, const char *text, int *ret, struct bsa_err *err)
@@ -246,9 +216,9 @@ static int option_set(const struct bsv_option *o, void *base, const char *text, 
 	case BSV_CHOICE:
 		return read_choice(o, text, to, err);
 	case BSV_DURATION:
-		return read_duration(o, text, to, err);
+		return read_quantity(o, text, bsv_duration_read, "time", BSV_DURATIONS_SUCH_AS, to, err);
 	case BSV_SIZE:
-		return read_size(o, text, to, err);
+		return read_quantity(o, text, bsv_size_read, "size", BSV_SIZES_SUCH_AS, to, err);
 	}
 	return 0;
 }
