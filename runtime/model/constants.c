@@ -1,9 +1,9 @@
 /*
  * constants.c -- values in a model file: lists of numbers, and raw bytes in files beside it.
  *
- * TRUST     The text may be anybody's: nothing is allocated by a number in it, only by the length of a list that is
- *           there, or of a file. A side file must be a regular file directly in the model's directory: no path, no
- *           symbolic link. It can be changed or cut short later; that is the mapping's business (memory.h).
+ * TRUST     The text is untrusted. No allocation depends on a number in the text, only on the length of a list that exists
+ *           or of a file. A side file must be a regular file directly in the model's directory, without a path or a
+ *           symbolic link. Its owner can change or truncate the file later; the mapping handles that (memory.h).
  */
 #include "model/constants.h"
 
@@ -24,18 +24,18 @@ enum { POOL_ALIGNMENT = 64 };
 
 /* ---- lists ---- */
 
-/* @json as an integer of 1, 2 or 4 bytes from @min to @max, at @to. */
+/* Write @json, an integer from @min to @max, to @to as 1, 2 or 4 bytes. */
 static int put_integer(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, int64_t min,
                        int64_t max, size_t bytes, uint8_t *to)
 {
 	int64_t i = 0;
 	int s = nnb__integer(reason, at, json, min, max, &i);
 
-	memcpy(to, &i, bytes); /* little-endian: its lowest bytes */
+	memcpy(to, &i, bytes); /* little-endian: the lowest bytes */
 	return s;
 }
 
-/* true, false, 1 or 0. */
+/* Write true, false, 1 or 0 to @to. */
 static int put_truth(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, uint8_t *to)
 {
 	if (!json_is_boolean(json))
@@ -54,7 +54,7 @@ static int put_real(struct nnb_reason *reason, const struct nnb__place *at, cons
 	return s;
 }
 
-/* One element of @type. */
+/* Write one element of @type to @to. */
 static int put_element(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, uint32_t type,
                        uint8_t *to)
 {
@@ -98,7 +98,9 @@ int nnb__list_convert(struct nnb_reason *reason, const struct nnb__place *at, co
 	return s;
 }
 
-/* What the operand needs, 0 where its dims do not say; fails beyond what a location can name. */
+/*
+ * The bytes that the operand needs; 0: its dims do not determine the size. Fails beyond 4 GiB, the range of a location.
+ */
 static int operand_bytes(struct nnb_reason *reason, const struct nnb__place *at, const struct nnb_operand *o,
                          uint64_t *ret)
 {
@@ -127,7 +129,7 @@ int nnb__list_bytes(struct nnb_reason *reason, const struct nnb__place *at, cons
 
 /* ---- constants ---- */
 
-/* Room for @bytes more at a multiple of @alignment: *ret is where, from heap->data. */
+/* Extend the heap by @bytes at a multiple of @alignment. *ret: offset from heap->data. */
 static int extend(const struct nnb__constants *c, const struct nnb__place *at, struct nnb__heap *heap, uint64_t bytes,
                   uint32_t alignment, uint32_t *ret)
 {
@@ -152,7 +154,7 @@ static int extend(const struct nnb__constants *c, const struct nnb__place *at, s
 	return 0;
 }
 
-/* A place for one more pool: *ret is its index. What was made is closed with the model. */
+/* Append a pool to the model. *ret: its index. The model owns the pool, also after a later failure. */
 static int add_pool(const struct nnb__constants *c, uint32_t *ret)
 {
 	struct nnb_model *m = c->model;
@@ -205,7 +207,7 @@ int nnb__constants_scales(struct nnb__constants *c, const struct nnb__place *at,
 
 /* ---- side files ---- */
 
-/* Open the file beside the model: *ret_fd and its size. */
+/* Open file @name in the model's directory; returns its descriptor and size. */
 static int open_side(struct nnb__constants *c, const struct nnb__place *at, const char *name, int *ret_fd,
                      uint64_t *ret_bytes)
 {
@@ -220,7 +222,7 @@ static int open_side(struct nnb__constants *c, const struct nnb__place *at, cons
 		c->dir_fd = open(c->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (c->dir_fd < 0)
 		return nnb__wrong(c->reason, at, -errno, "the model's directory: %s", strerror(errno));
-	/* Opening a FIFO would wait for its writer. */
+	/* O_NONBLOCK: opening a FIFO would otherwise wait for its writer */
 	fd = openat(c->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 && errno != ELOOP && errno != ENXIO)
 		return nnb__wrong(c->reason, at, -errno, "%.80s: %s", name, strerror(errno));
@@ -234,7 +236,7 @@ static int open_side(struct nnb__constants *c, const struct nnb__place *at, cons
 	return 0;
 }
 
-/* The side file of that name, opened once. */
+/* Find the side file @name, which is opened on first use. */
 static int find_side(struct nnb__constants *c, const struct nnb__place *at, const char *name,
                      struct nnb__side_file **ret)
 {
@@ -314,7 +316,7 @@ static int refer_to_side(struct nnb__constants *c, const struct nnb__place *at, 
 	return 0;
 }
 
-/* The range that @value names, which lies in the file. */
+/* Read the range of the side file that @value names, and check that the file contains it. */
 static int side_range(const struct nnb__constants *c, const struct nnb__place *at, const json_t *value,
                       const struct nnb_operand *o, const struct nnb__side_file *side, struct nnb_location *ret)
 {
@@ -365,7 +367,7 @@ static int side_value(struct nnb__constants *c, const struct nnb__place *at, con
 	return refer_to_side(c, at, side, o, l);
 }
 
-/* ---- in and out ---- */
+/* ---- life cycle ---- */
 
 int nnb__constants_place(struct nnb__constants *c)
 {

@@ -23,19 +23,19 @@ struct nnb__side_file {
 	char *name;
 	int fd;
 	uint64_t bytes;
-	uint32_t pool; /* NNB__NO_POOL: nobody refers to it yet */
+	uint32_t pool; /* the pool's index in the model; NNB__NO_POOL: no operand refers to this file yet */
 };
 
 enum { NNB__NO_POOL = NNB_OPERANDS_MAX };
 
-/* The constants of a model that is being read. */
+/* The constants of a model that the reader is building. */
 struct nnb__constants {
-	struct nnb_model *model; /* borrowed; to be set before anything is added */
+	struct nnb_model *model; /* borrowed; set before the first nnb__constants_add */
 	const char *dir;         /* borrowed; NULL: no side files */
 	struct nnb_reason *reason;
 	struct nnb__heap values;
-	struct nnb__heap references; /* what the ashmem pool will hold */
-	uint32_t reference_pool;     /* its index, or NNB__NO_POOL */
+	struct nnb__heap references; /* the bytes of the future ashmem pool */
+	uint32_t reference_pool;     /* the index of the ashmem pool, or NNB__NO_POOL */
 	struct nnb__side_file *sides;
 	size_t n_sides;
 	int dir_fd;
@@ -44,25 +44,25 @@ struct nnb__constants {
 void nnb__constants_init(struct nnb__constants *c, const char *dir, struct nnb_reason *reason);
 void nnb__constants_fini(struct nnb__constants *c);
 
-/* Take in the value of @operand, whose lifetime says that it is a constant, and set its location. 0 or -errno. */
+/* Store the value of @operand, whose lifetime must be that of a constant, and set its location. 0 or -errno. */
 int nnb__constants_add(struct nnb__constants *c, const struct nnb__place *at, const json_t *value,
                        struct nnb_operand *operand);
 
-/* Take in the scales of @operand's channels, which lie among the model's values. 0 or -errno. */
+/* Store the scales of @operand's channels among the model's values. 0 or -errno. */
 int nnb__constants_scales(struct nnb__constants *c, const struct nnb__place *at, const json_t *list,
                           struct nnb_operand *operand);
 
-/* After the last: put them where their locations say. 0 or -errno. */
+/* After the last value: create the pools, so that every location is valid. 0 or -errno. */
 int nnb__constants_place(struct nnb__constants *c);
 
 /*
- * The bytes of @list as values of @operand: they must be all that its dims say, and where those do not say it,
- * @may_vary. 0 or -errno.
+ * The number of bytes of @list as values of @operand. The list must fill the operand's dims. Where the dims do not
+ * determine the size, a list of any length is accepted only with @may_vary. 0 or -errno.
  */
 int nnb__list_bytes(struct nnb_reason *reason, const struct nnb__place *at, const json_t *list,
                     const struct nnb_operand *operand, bool may_vary, size_t *ret);
 
-/* The elements of @list as @type's, at @to, where there is room for them. 0 or -errno. */
+/* Convert the elements of @list to @type and write them to @to, which must be large enough. 0 or -errno. */
 int nnb__list_convert(struct nnb_reason *reason, const struct nnb__place *at, const json_t *list, uint32_t type,
                       uint8_t *to);
 

@@ -1,14 +1,15 @@
 /*
- * control.c -- IF and WHILE: do they go together with their subgraphs (HAL 1.3)?
+ * control.c -- checks that IF and WHILE match their subgraphs (HAL 1.3).
  *
- *   IF     inputs   condition, the subgraph to run if it is true, the one to run otherwise, inputs of both
+ *   IF     inputs   condition, the subgraph for true, the subgraph for false, inputs of both
  *          outputs  those of the subgraph
- *   WHILE  inputs   condition's subgraph, body's subgraph, then the state: m operands that are outputs of the loop, too, k that
- *                   only go from one iteration to the next, and n that stay the same
+ *   WHILE  inputs   condition's subgraph, body's subgraph, then the state: m operands that are also outputs of the loop, k that
+ *                   are passed from one iteration to the next only, and n that stay constant
  *          outputs  the first m of the state
- *          The body has all of the state as inputs, and gives the first m + k. The condition has it, too, and gives a BOOL8.
+ *          The body's inputs are the whole state; its outputs are the first m + k. The condition has the same inputs, and
+ *          one BOOL8 output.
  *
- * TRUST  All operands and lists of all subgraphs have been looked at; operations have not.
+ * TRUST  All operands and lists of all subgraphs are checked before; operations are not.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "model/ops.h"
 #include "model/reason.h"
 
-/* Of a model, or of a subgraph of it. */
+/* An operand of a model or of one of its subgraphs. */
 struct end {
 	const struct nnb_model *model;
 	const struct nnb_operand *operand;
@@ -34,7 +35,7 @@ static bool same_scales(const struct end *a, const struct end *b)
 
 static bool dims_agree(const struct nnb_operand *a, const struct nnb_operand *b)
 {
-	if (!a->rank || !b->rank) /* one is not known, or both are scalars */
+	if (!a->rank || !b->rank) /* a shape is unknown, or both are scalars */
 		return true;
 	if (a->rank != b->rank)
 		return false;
@@ -44,7 +45,7 @@ static bool dims_agree(const struct nnb_operand *a, const struct nnb_operand *b)
 	return true;
 }
 
-/* Can what is in @a be in @b? */
+/* May a value of @a be stored in @b? */
 static int go_together(const struct end *a, const struct end *b, struct nnb_reason *reason)
 {
 	const struct nnb_operand *from = a->operand, *to = b->operand;
@@ -60,7 +61,7 @@ static int go_together(const struct end *a, const struct end *b, struct nnb_reas
 	return -EINVAL;
 }
 
-/* @n of @outer's operands @a, and of @inner's operands @b. */
+/* Check @n pairs: @outer's operands @a with @inner's operands @b. */
 static int all_go_together(const struct nnb_model *outer, const uint32_t *a, const struct nnb_model *inner,
                            const uint32_t *b, uint32_t n, const char *what, struct nnb_reason *reason)
 {
@@ -83,7 +84,7 @@ static int takes_so_many(const char *what, uint32_t has, uint32_t wants, struct 
 	return -EINVAL;
 }
 
-/* A BOOL8 of one element. */
+/* Require a BOOL8 of one element. */
 static int is_condition(const struct nnb_operand *o, struct nnb_reason *reason)
 {
 	if (o->type == NNB_TENSOR_BOOL8 && (!o->rank || (o->rank == 1 && o->dims[0] <= 1)))
@@ -92,7 +93,7 @@ static int is_condition(const struct nnb_operand *o, struct nnb_reason *reason)
 	return -EINVAL;
 }
 
-/* The subgraph that input @k is. */
+/* The subgraph that input @k refers to. */
 static struct nnb_model subgraph(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
 {
 	return nnb_model_view(m, m->operands[op->inputs[k]].location.offset);

@@ -1,7 +1,7 @@
 /*
- * cost.c -- see cost.h.
+ * cost.c -- counts the work of each operation, and multiplies it by the costs of costs.def.
  *
- * TRUST     Shapes are a stranger's, of any size: every sum and every product here ends at UINT64_MAX.
+ * TRUST     Shapes are untrusted and of any size: every sum and every product here saturates at UINT64_MAX.
  */
 #include "model/cost.h"
 
@@ -11,38 +11,39 @@
 #include "model/patience.h"
 
 enum {
-	EACH_NS = 100,       /* an operation, however small */
-	OPERAND_NS = 5,      /* of a subgraph, each time that it runs */
-	DEEP = 1 << 16,      /* products in one sum, from which on a plain loop computes it */
-	ITEM = 1 << 20,      /* elements in one mean, likewise */
-	ROW_ELEMENTS = 50,   /* that it takes as long to find a row as to copy */
-	POW_ELEMENTS = 100,  /* likewise, to take a power of what was added up as to add one */
-	OUTPUT_PS = 2000,    /* an output of a window or a sum, however little goes into it ... */
-	PIXEL_PS = 15000,    /* ... and a pixel of them */
-	PIXEL_ELEMENTS = 16, /* that it takes as long to find a pixel as to copy, or to begin a step as to add up */
-	REGION_PART = 2      /* a region of unknown size is taken for half of the image, in each direction */
+	EACH_NS = 100,      /* cost of any operation, however small */
+	OPERAND_NS = 5,     /* cost of each operand of a subgraph for each of its runs */
+	DEEP = 1 << 16,     /* products in one sum beyond which a plain loop computes the sum */
+	ITEM = 1 << 20,     /* elements in one mean beyond which a plain loop computes the mean */
+	ROW_ELEMENTS = 50,  /* number of copied elements that cost as much as finding a row */
+	POW_ELEMENTS = 100, /* number of added elements that cost as much as one power of a sum */
+	OUTPUT_PS = 2000,   /* cost of an output of a window or a sum, in addition to its cells ... */
+	PIXEL_PS = 15000,   /* ... and of a pixel of such outputs */
+	/* number of copied or added elements that cost as much as finding a pixel, or as starting a step */
+	PIXEL_ELEMENTS = 16,
+	REGION_PART = 2 /* a region of unknown size counts as half of the image in each direction */
 };
 
 enum nnb__count {
 	UNCOUNTED,
 	OUTPUTS,    /* elements of the first output */
 	INPUTS,     /* elements of the first input */
-	CELLS,      /* the same, times the cells of a window */
-	PRODUCTS,   /* the same, times the input channels of a window, or of a row of weights */
-	NEIGHBOURS, /* elements, times the neighbours that are added up for one */
-	ROWS,       /* elements of the output, and rows that are looked up */
+	CELLS,      /* the outputs, times the cells of a window */
+	PRODUCTS,   /* the outputs, times the input channels of a window, or of a row of weights */
+	NEIGHBOURS, /* elements, times the neighbours that are added for each element */
+	ROWS,       /* elements of the output, plus rows that are looked up */
 	HASHES,     /* bytes that are hashed */
 	WEIGHTS,    /* elements of all inputs but the first, times the batch */
-	STEPS,      /* the same, times the batch and the items of a sequence */
-	FILTERS,    /* outputs, times the cells that a filter has for one */
-	PIXELS,     /* elements of the output, and its pixels, each of which is looked for */
-	SAMPLES,    /* of an image, in the cells of regions */
-	ORDERED,    /* elements, and comparisons to put the greatest of them in order */
+	STEPS,      /* the weights as above, times the items of a sequence */
+	FILTERS,    /* outputs, times the cells of a filter for one output */
+	PIXELS,     /* elements of the output, plus its pixels, each of which is located */
+	SAMPLES,    /* samples of an image, in the cells of regions */
+	ORDERED,    /* elements, plus comparisons to sort the greatest of them */
 	DRAWN,      /* elements of the input and the output */
-	REGIONS,    /* pairs of boxes, of each class */
-	PROPOSALS,  /* pairs of boxes, of each image */
-	DETECTIONS, /* pairs of anchors, of each image and class */
-	SUBGRAPHS   /* nothing: what the subgraphs take */
+	REGIONS,    /* pairs of boxes, for each class */
+	PROPOSALS,  /* pairs of boxes, for each image */
+	DETECTIONS, /* pairs of anchors, for each image and class */
+	SUBGRAPHS   /* nothing: the cost is that of the subgraphs */
 };
 
 static const struct nnb__cost {
@@ -60,7 +61,7 @@ static const struct nnb__cost *cost_of(uint32_t type)
 	return type < sizeof(costs) / sizeof(costs[0]) && costs[type].count ? &costs[type] : NULL;
 }
 
-/* ---- numbers that end at UINT64_MAX ---- */
+/* ---- saturating arithmetic ---- */
 
 static uint64_t times(uint64_t a, uint64_t b)
 {
@@ -90,7 +91,7 @@ static uint64_t last_of(const struct nnb_shape *s)
 
 /* ---- counting ---- */
 
-/* One operation in its place. */
+/* One operation in its graph, with the shapes of one run. */
 struct place {
 	const struct nnb_graph *graph;
 	const struct nnb_operation *op;
@@ -120,17 +121,18 @@ static uint64_t cells(const struct place *p)
 	return nnb_window(p->graph, p->index, p->shapes, &w) ? 1 : times(w.filter_w, w.filter_h);
 }
 
-/* That are added up for one output of a convolution or FULLY_CONNECTED. */
+/* The number of products added for one output of a convolution or FULLY_CONNECTED. */
 static uint64_t depth(const struct place *p)
 {
 	uint64_t channels = in(p, 1)->rank ? in(p, 1)->dims[0] : 1;
 
 	if (p->op->type == NNB_FULLY_CONNECTED || p->op->type == NNB_DEPTHWISE_CONV_2D)
 		return last_of(in(p, 1));
-	return channels ? elements(in(p, 1)) / channels : 0; /* of the filter: wherever the image has its channels */
+	/* taken from the filter, because the image's layout varies */
+	return channels ? elements(in(p, 1)) / channels : 0;
 }
 
-/* Without a constant radius, as many as there are. */
+/* The number of neighbours per element. Without a constant radius, all elements of the row. */
 static uint64_t neighbours(const struct place *p)
 {
 	const int32_t *radius = p->graph->constants[p->op->inputs[1]];
@@ -139,7 +141,7 @@ static uint64_t neighbours(const struct place *p)
 	return plus(n < all ? n : all, POW_ELEMENTS);
 }
 
-/* Each row of the second input, once for each bit of each hash of the first. */
+/* Each row of the second input is hashed once for each bit of each hash of the first. */
 static uint64_t hashed(const struct place *p)
 {
 	const struct nnb_shape *rows = in(p, 1);
@@ -170,7 +172,7 @@ static uint64_t filters(const struct place *p)
 	return times(outputs(p), channels ? elements(filter) / channels : 0);
 }
 
-/* The pixels of an image whose channels are last are each a row. */
+/* The number of rows. In an image with channels last, each pixel is a row. */
 static uint64_t rows_of(const struct nnb_shape *s)
 {
 	uint64_t row = last_of(s);
@@ -178,7 +180,7 @@ static uint64_t rows_of(const struct nnb_shape *s)
 	return row ? elements(s) / row : 0;
 }
 
-/* A constant scalar; @otherwise, if it comes with the request or is not there. */
+/* A constant scalar; @otherwise if the request supplies the value or the operation has no such input. */
 static int64_t integer(const struct place *p, uint32_t k, int64_t otherwise)
 {
 	const int32_t *value = k < p->op->n_inputs ? p->graph->constants[p->op->inputs[k]] : NULL;
@@ -187,7 +189,8 @@ static int64_t integer(const struct place *p, uint32_t k, int64_t otherwise)
 }
 
 /*
- * Of ROI_ALIGN and ROI_POOLING, in one direction of a cell of the output: as many as the model asks for, or as the region has, which is data.
+ * The samples of ROI_ALIGN or ROI_POOLING in one direction of an output cell: the number that the model requests, or else
+ * the number of pixels that the region has. Regions are data, so their size is assumed (REGION_PART).
  */
 static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t cells)
 {
@@ -201,13 +204,13 @@ static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t c
 	return 1 + image->dims[d] / REGION_PART / (out > 0 ? (uint64_t)out : 1);
 }
 
-/* log2(@n), and 1. */
+/* log2(@n) rounded down, plus 1; 1 for 0. */
 static uint64_t bits(uint64_t n)
 {
 	return n ? 64 - (uint64_t)__builtin_clzll(n) : 1;
 }
 
-/* The @k greatest of each row are kept in a heap. */
+/* Selecting the @k greatest elements of each row in a heap. */
 static uint64_t ordered(const struct place *p)
 {
 	const struct nnb_shape *s = in(p, 0);
@@ -217,7 +220,9 @@ static uint64_t ordered(const struct place *p)
 	return plus(elements(s), times(times(rows_of(s), k >= 0 && (uint64_t)k < n ? (uint64_t)k : n), 2 * bits(n)));
 }
 
-/* Boxes that are kept, at most @most if that is above 0, are each compared with all @n. And @n are sorted. */
+/*
+ * Comparisons of each kept box with all @n boxes, plus sorting @n boxes. At most @most boxes are kept if @most is above 0.
+ */
 static uint64_t compared(uint64_t n, int64_t most)
 {
 	uint64_t kept = most > 0 && (uint64_t)most < n ? (uint64_t)most : n;
@@ -230,7 +235,7 @@ static uint64_t dim(const struct nnb_shape *s, uint32_t d)
 	return d < s->rank ? s->dims[d] : 1;
 }
 
-/* Of DETECTION_POSTPROCESSING: all classes by themselves, or each anchor for its best class. */
+/* The comparisons of DETECTION_POSTPROCESSING: each class separately, or each anchor for its best class only. */
 static uint64_t detections(const struct place *p)
 {
 	const uint8_t *regular = p->graph->constants[p->op->inputs[7]];
@@ -291,7 +296,9 @@ static uint64_t count(const struct place *p, enum nnb__count what)
 	}
 }
 
-/* Of a convolution in groups or a transposed one: what XNNPACK has is of channels last, and not of float16. */
+/*
+ * Does a plain loop compute this grouped or transposed convolution? XNNPACK requires channels last, and has no float16 here.
+ */
 static bool is_plain_wide(const struct place *p)
 {
 	const uint8_t *channels_second = p->graph->constants[p->op->inputs[p->op->n_inputs - 1]];
@@ -302,7 +309,10 @@ static bool is_plain_wide(const struct place *p)
 	return by_channel && (p->op->type == NNB_TRANSPOSE_CONV_2D || operand(p, 0)->type == NNB_TENSOR_QUANT8_ASYMM);
 }
 
-/* Of a MEAN: XNNPACK's is over all dimensions between some first ones and the last, and an item of the first ones is its tile. */
+/*
+ * Does a plain loop compute this MEAN? XNNPACK's mean covers all dimensions between some first ones and the last; each item of
+ * the first ones is one tile.
+ */
 static bool is_plain_mean(const struct place *p)
 {
 	const int32_t *axes = p->graph->constants[p->op->inputs[1]];
@@ -313,7 +323,7 @@ static bool is_plain_mean(const struct place *p)
 		return true;
 	for (uint64_t i = 0; i < n; i++)
 		set |= 1u << ((uint32_t)(axes[i] < 0 ? axes[i] + (int32_t)rank : axes[i]) & 31);
-	between = rank ? (1u << (rank - 1)) - 1 : 0; /* all but the last */
+	between = rank ? (1u << (rank - 1)) - 1 : 0; /* all dimensions but the last */
 	if (!set || (set & ~between) || set + (set & -set) != between + 1)
 		return true;
 	for (uint32_t d = (uint32_t)__builtin_ctz(set); d < rank; d++)
@@ -321,7 +331,7 @@ static bool is_plain_mean(const struct place *p)
 	return item > ITEM;
 }
 
-/* Does a plain loop compute it, because no weights could be packed, or the sums are too long? */
+/* Does a plain loop compute the operation, because its weights cannot be packed or its sums are too long? */
 static bool is_plain(const struct place *p)
 {
 	uint32_t type = p->op->type;
@@ -339,11 +349,11 @@ static bool is_plain(const struct place *p)
 	if (type != NNB_DEPTHWISE_CONV_2D && depth(p) > DEEP)
 		return true;
 	if (operand(p, 1)->n_scales && operand(p, 0)->type != NNB_TENSOR_QUANT8_ASYMM_SIGNED)
-		return true; /* XNNPACK has scales by channel for signed bytes only */
+		return true; /* XNNPACK has scales by channel only for signed bytes */
 	return !p->graph->constants[p->op->inputs[1]] || !p->graph->constants[p->op->inputs[2]];
 }
 
-/* ---- the whole ---- */
+/* ---- totals ---- */
 
 static bool is_known(const struct place *p)
 {
@@ -363,13 +373,13 @@ static bool is_bytes(uint32_t type)
 	return (info->quantized || info->by_channel) && info->bytes == 1;
 }
 
-/* What it computes for one output are sums: of any length, and 1 is one, too. */
+/* Is each output a sum? Such sums may have any length, including 1. */
 static bool adds_up(enum nnb__count what)
 {
 	return what == PRODUCTS || what == FILTERS || what == CELLS;
 }
 
-/* The branch that takes longer; or an iteration. @ns: of each subgraph. */
+/* The cost of the slower branch of an IF, or of one iteration of a WHILE. @ns: the cost of each subgraph. */
 static uint64_t control_cost(const struct nnb_model *m, const struct nnb_operation *op, const uint64_t *ns)
 {
 	uint32_t first = op->type == NNB_IF ? 1 : 0;
@@ -383,12 +393,16 @@ static uint64_t control_cost(const struct nnb_model *m, const struct nnb_operati
 
 static const uint64_t *referenced_ns(const struct nnb_graph *g)
 {
-	const struct nnb__graph *own = (const struct nnb__graph *)g; /* whose first member it is */
+	/* valid, because @g is the first member of its graph */
+	const struct nnb__graph *own = (const struct nnb__graph *)g;
 
 	return own->main ? own->main->referenced_ns : own->referenced_ns;
 }
 
-/* Of subgraph @index, unless it is known; those that it refers to first, which are NNB_NESTING_MAX deep at most. */
+/*
+ * Compute the cost of subgraph @index unless it is known, after the cost of those that it refers to. Recursion is at most
+ * NNB_NESTING_MAX deep.
+ */
 static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t *ns)
 {
 	const struct nnb_graph *part = g->referenced[index];
@@ -399,7 +413,7 @@ static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t 
 	for (uint32_t i = 0; i < m->n_operands && nnb__patient(1); i++)
 		if (m->operands[i].lifetime == NNB_LIFETIME_SUBGRAPH)
 			referenced_cost(g, m->operands[i].location.offset, ns);
-	/* not 0: it is known. Whoever runs it makes a frame for its operands */
+	/* never 0, because 0 means unknown; each run of a subgraph creates a frame for its operands */
 	ns[index] = plus(nnb__model_cost(part, part->shapes), EACH_NS + m->n_operands * (uint64_t)OPERAND_NS);
 }
 
@@ -419,7 +433,7 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 	if (nnb__is_control(p.op->type))
 		return control_cost(g->model, p.op, referenced_ns(g));
 	if (!cost)
-		return EACH_NS; /* an operation of the vendor's: nothing is known of it */
+		return EACH_NS; /* the cost of a vendor's operation is not known */
 	if (!is_known(&p))
 		return 0;
 	quant = is_bytes(operand(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);

@@ -1,10 +1,9 @@
 /*
- * file.c -- model files: JSON of the form that nnb_model(5) describes.
+ * file.c -- reads model files: JSON of the form that nnb_model(5) describes.
  *
- * TRUST     The text may be anybody's. jansson has read all of it, with a bound on depth, before this file looks at
- *           it, and nothing is allocated by a number in the text, only by the length of a list that is there.
- *           What a struct cannot hold is refused with its place; what the numbers mean together is
- *           nnb_model_validate's to judge.
+ * TRUST     The text is untrusted. jansson parses all of it first, with a bound on depth. No allocation depends on a number
+ *           in the text, only on the length of a list that exists. A value that does not fit the struct is refused with
+ *           its place; nnb_model_validate checks what the values mean together.
  */
 #include "nnb/model.h"
 
@@ -19,20 +18,20 @@
 #include "model/reason.h"
 
 enum {
-	TEXT_MAX = 256 << 20, /* bytes; 20 times as much is needed to read it */
+	TEXT_MAX = 256 << 20, /* bytes; reading needs 20 times as much memory */
 	READ_FIRST = 64 << 10
 };
 
-/* A file being read. */
+/* A file that is being read. */
 struct reading {
 	struct nnb_reason *reason;
 	json_t *root;
 	struct nnb_model_file *file;
-	struct nnb_model *model; /* the file's */
+	struct nnb_model *model; /* owned; the result */
 	struct nnb__constants constants;
 };
 
-/* The list of indexes @at->key of @object: *ret and *ret_n. Whether they are indexes of anything is not asked. */
+/* Read the list of indexes @at->key of @object to *ret and *ret_n. The indexes may still be out of range. */
 static int indexes(const struct reading *r, const struct nnb__place *at, const json_t *object, uint32_t **ret,
                    uint32_t *ret_n)
 {
@@ -47,7 +46,7 @@ static int indexes(const struct reading *r, const struct nnb__place *at, const j
 	all = n ? calloc(n, sizeof(*all)) : NULL;
 	if (n && !all)
 		return nnb__no_memory(r->reason);
-	*ret = all; /* the model's from now on */
+	*ret = all; /* the model owns the list from here on */
 	*ret_n = (uint32_t)n;
 	for (size_t i = 0; i < n; i++) {
 		struct nnb__place here = { at, NULL, i };
@@ -63,7 +62,7 @@ static int indexes(const struct reading *r, const struct nnb__place *at, const j
 
 /* ---- operands ---- */
 
-/* Which of the file's subgraphs it is: a list of one index. */
+/* Read which of the file's subgraphs the operand refers to: a list of one index. */
 static int read_reference(const struct reading *r, const struct nnb__place *at, const json_t *value,
                           struct nnb_operand *o)
 {
@@ -105,7 +104,7 @@ static int read_lifetime(const struct reading *r, const struct nnb__place *at, c
 	if (!name)
 		return -EINVAL;
 	lifetime = json_string_value(name);
-	if (strncmp(lifetime, "SUBGRAPH_", 9) == 0) /* HAL 1.3's name of the same */
+	if (strncmp(lifetime, "SUBGRAPH_", 9) == 0) /* HAL 1.3's name for the same lifetime */
 		lifetime = strcmp(lifetime, "SUBGRAPH_INPUT") == 0    ? "MODEL_INPUT"
 		           : strcmp(lifetime, "SUBGRAPH_OUTPUT") == 0 ? "MODEL_OUTPUT"
 		                                                      : lifetime;
@@ -117,7 +116,7 @@ static int read_lifetime(const struct reading *r, const struct nnb__place *at, c
 	return nnb__wrong(r->reason, &here, -EINVAL, "no lifetime %.80s", json_string_value(name));
 }
 
-/* The name at @at->key; -ENOTSUP: it may be one, but not in this library. */
+/* Read the name at @at->key. -ENOTSUP: the name is not one that this library knows. */
 static int known_name(const struct reading *r, const struct nnb__place *at, const json_t *object,
                       int (*from_name)(const char *, uint32_t *), const char *what, uint32_t *ret)
 {
@@ -208,9 +207,9 @@ static int read_operand(struct reading *r, const struct nnb__place *at, const js
 	return s;
 }
 
-/* A graph: the file's main one, or a subgraph. What it has of arrays is its owner's, even if it fails. */
+/* A graph in the file: the main one or a subgraph. Its owner frees the arrays, also after a failure. */
 struct graph_place {
-	const struct nnb__place *at; /* NULL: the file itself */
+	const struct nnb__place *at; /* NULL: the top level of the file */
 	const json_t *json;
 };
 
@@ -279,7 +278,7 @@ static int read_operations(struct reading *r, const struct graph_place *from, st
 	return s;
 }
 
-/* The file does not say (O-13). An index of nothing is left to validation. */
+/* Count each operand's consumers, which a file does not state (O-13). Validation refuses indexes out of range. */
 static void count_consumers(struct nnb_subgraph *m)
 {
 	for (uint32_t i = 0; i < m->n_operations; i++)
@@ -356,7 +355,7 @@ static bool is_empty(const json_t *list)
 	return json_is_array(list) && !json_array_size(list);
 }
 
-/* One input or output: @buffer stays NULL where the file has null. */
+/* Read one input or output of an example. @buffer stays NULL where the file has null. */
 static int read_data(const struct reading *r, const struct nnb__place *at, const json_t *list, uint32_t index,
                      void **buffer, size_t *ret_bytes)
 {
@@ -382,7 +381,7 @@ static int read_data(const struct reading *r, const struct nnb__place *at, const
 	return nnb__list_convert(r->reason, at, list, o->type, *buffer);
 }
 
-/* The inputs, or the outputs, of an example: as many buffers as the model has of them. */
+/* Read the inputs or outputs of an example: as many buffers as the model has inputs or outputs. */
 static int read_buffers(const struct reading *r, const struct nnb__place *at, const json_t *example, bool inputs,
                         void ***ret, size_t **ret_bytes)
 {
@@ -404,7 +403,7 @@ static int read_buffers(const struct reading *r, const struct nnb__place *at, co
 		struct nnb__place each = { &here, NULL, i };
 		const json_t *list = json_array_get(lists, i);
 
-		if (inputs && is_empty(list)) /* D-6: omitted */
+		if (inputs && is_empty(list)) /* D-6: an empty list is an omitted input */
 			continue;
 		s = read_data(r, &each, list, operands[i], &(*ret)[i], &(*ret_bytes)[i]);
 	}
@@ -440,9 +439,9 @@ static int read_examples(struct reading *r)
 	return s;
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
-/* A label: what does not fit is cut off, between characters of UTF-8. */
+/* Read the model's name. A long name is cut off between two UTF-8 characters. */
 static int read_name(const struct reading *r)
 {
 	struct nnb__place here = { NULL, "name", 0 };
@@ -563,7 +562,7 @@ int nnb_model_file_parse(struct nnb_model_file **ret, const char *text, size_t b
 
 /* ---- reading ---- */
 
-/* All that @fd has, up to a byte more than a text may have. *ret owned. */
+/* Read the whole of @fd, up to one byte beyond the limit, so that a longer text is noticed. *ret is owned. */
 static int slurp(int fd, char **ret, size_t *ret_bytes)
 {
 	size_t room = READ_FIRST;
@@ -599,7 +598,7 @@ static int slurp(int fd, char **ret, size_t *ret_bytes)
 	return -ENOMEM;
 }
 
-/* The directory that @path lies in: to be freed. */
+/* The directory that contains @path; the caller frees it. */
 static char *directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,9 +1,9 @@
 /*
- * graph.c -- a valid model, looked through once.
+ * graph.c -- analyses a valid model once.
  *
- * TRUST     A pool belongs to a stranger who may write it at any time. Whatever decides what is computed (scalars,
- *           INT32 tensors) is copied once, here, and only the copy is looked at. Copies never add up to much more
- *           than the model's own values and pools together, however often operands name the same bytes.
+ * TRUST     The pools' owner is untrusted and may write them at any time. Data that decides what is computed (scalars,
+ *           INT32 tensors) is copied once, here, and only the copy is read. The size of all copies is bounded by the size
+ *           of the model's values and pools plus a constant, however often operands name the same bytes.
  */
 #include "model/graph.h"
 
@@ -21,7 +21,7 @@
 
 enum {
 	ALIGNMENT = 64,       /* of every copy, P-19 */
-	SHARED_MAX = 1 << 20, /* bytes that copies may come to beyond what the model has */
+	SHARED_MAX = 1 << 20, /* bytes by which the copies may exceed the model's own data */
 };
 
 static uint64_t aligned(uint64_t bytes)
@@ -34,7 +34,7 @@ static bool is_constant(const struct nnb_operand *o)
 	return o->lifetime == NNB_CONSTANT_COPY || o->lifetime == NNB_CONSTANT_REFERENCE;
 }
 
-/* Must the bytes be a copy? Those in the model itself are not aligned, and integers decide. */
+/* Does the constant need a copy? Values in the model are not aligned, and integers decide what is computed. */
 static bool wants_copy(const struct nnb_operand *o)
 {
 	const struct nnb_type_info *type = nnb_type_info(o->type);
@@ -53,7 +53,7 @@ static enum nnb_status no_memory(struct nnb_reason *reason)
 
 /* ---- constants ---- */
 
-/* A pool that fails, or that may not be read, stays NULL: P-14. */
+/* Map the pools. A pool that cannot be mapped or may not be read stays NULL (P-14). */
 static void map_pools(struct nnb__graph *g)
 {
 	for (uint32_t i = 0; i < g->model->n_pools; i++) {
@@ -85,7 +85,7 @@ static const uint8_t *stored_at(const struct nnb__graph *g, const struct nnb_ope
 	return m ? (const uint8_t *)nnb_mapping_data(m) + o->location.offset : NULL;
 }
 
-/* Of all parts: do copies come to more than the model? */
+/* Check the bound on copies, over all parts. */
 static enum nnb_status check_copies(const struct nnb_model *m, struct nnb_reason *reason)
 {
 	uint64_t need = 0, most = m->n_values;
@@ -97,7 +97,8 @@ static enum nnb_status check_copies(const struct nnb_model *m, struct nnb_reason
 	for (uint32_t part = 0; nnb__part_operands(m, part, &all); part++)
 		for (uint32_t i = 0; i < all.n; i++)
 			if (wants_copy(&all.at[i]))
-				need += all.at[i].location.length; /* 2^20 times 2^20 of 2^32 each do not wrap */
+				/* cannot wrap: at most 2^20 parts of 2^20 operands of 2^32 bytes */
+				need += all.at[i].location.length;
 	if (need <= most || need - most <= SHARED_MAX)
 		return NNB_STATUS_NONE;
 	nnb_because(reason, "constants overlap so much that their copies would outgrow the model");
@@ -158,8 +159,8 @@ void nnb__shape_look(struct nnb_shape *shape, uint32_t type)
 }
 
 /*
- * Put what is inferred together with what is declared. Validity says that they agree; a run may find otherwise. Of what is not
- * known, the rank may be inferred, with some dimensions that are not 0.
+ * Merge the inferred shape into the declared shape. Validation guarantees that the two agree on the model; those of a run may
+ * contradict. An inferred shape that is not known may still have a rank, and some dimensions that are not 0.
  */
 static bool combine(struct nnb_shape *declared, const struct nnb_shape *inferred)
 {
@@ -182,7 +183,7 @@ static bool combine(struct nnb_shape *declared, const struct nnb_shape *inferred
 	return true;
 }
 
-/* Room for the outputs of the operation that has the most. */
+/* Allocate shapes for as many outputs as any operation of the model has. */
 static struct nnb_shape *outputs_new(const struct nnb_model *m)
 {
 	uint32_t most = 0;
@@ -192,7 +193,7 @@ static struct nnb_shape *outputs_new(const struct nnb_model *m)
 	return calloc(most + (size_t)1, sizeof(struct nnb_shape));
 }
 
-/* One operation; @out has room for its outputs. */
+/* Infer one operation. @out has room for its outputs. */
 static enum nnb_status infer_one(const struct nnb__op_view *view, struct nnb_shape *shapes, struct nnb_shape *out)
 {
 	const struct nnb_operation *op = view->op;
@@ -301,7 +302,7 @@ static void look_at_readers(struct nnb__graph *g)
 	}
 }
 
-/* How many rows come out is seen only then, unless that is declared. */
+/* Is the number of output rows known only after the run? A declared number makes it known before. */
 static bool counts_rows(const struct nnb__graph *g, const struct nnb_operation *op)
 {
 	if (op->type != NNB_BOX_WITH_NMS_LIMIT && op->type != NNB_GENERATE_PROPOSALS)
@@ -317,7 +318,9 @@ static bool is_computed(const struct nnb_operand *o)
 	return o->lifetime == NNB_TEMPORARY || o->lifetime == NNB_MODEL_OUTPUT;
 }
 
-/* Which of the model's inputs decide shapes by their values; and are there others that do? */
+/*
+ * Find the model inputs whose values decide shapes. Also set seen.late if computed values or the run itself decide shapes.
+ */
 static int look_at_deciders(struct nnb__graph *g)
 {
 	const struct nnb_model *m = g->model;
@@ -349,7 +352,7 @@ static int look_at_deciders(struct nnb__graph *g)
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- life cycle ---- */
 
 static void free_referenced(struct nnb__graph *g)
 {
@@ -379,7 +382,7 @@ struct nnb__graph *nnb__graph_free(struct nnb__graph *g)
 	return NULL;
 }
 
-/* Of its own graph: what every part has. */
+/* Allocate the arrays that every part has. */
 static bool room_for_part(struct nnb__graph *g)
 {
 	const struct nnb_model *m = g->model;
@@ -397,7 +400,7 @@ static bool room_for_part(struct nnb__graph *g)
 	return g->value_decides && g->may_omit && g->constants && g->shapes && g->last_reader;
 }
 
-/* And what only the main graph has. */
+/* Allocate the arrays that only the main graph has. */
 static bool room_for_all(struct nnb__graph *g)
 {
 	const struct nnb_model *m = g->model;
@@ -410,7 +413,7 @@ static bool room_for_all(struct nnb__graph *g)
 	return g->mappings && g->map_ns && g->referenced && g->referenced_seen && g->referenced_ns;
 }
 
-/* The main graph, or a subgraph; there is room for it, and pools are mapped. */
+/* Analyse the main graph or a subgraph. Its arrays are allocated and the pools are mapped. */
 static enum nnb_status look_at_part(struct nnb__graph *g, struct nnb_reason *reason)
 {
 	enum nnb_status status = look_at_constants(g, reason);

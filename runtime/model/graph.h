@@ -1,7 +1,7 @@
 /*
- * graph.h -- a valid model, looked through once: constants mapped or copied, shapes worked out.
+ * graph.h -- a valid model, analysed once: constants mapped or copied, shapes inferred.
  *
- * A graph is immutable once made, so any thread may read it.
+ * A graph is immutable after its creation, so any thread may read it.
  */
 #ifndef NNB_MODEL_GRAPH_H
 #define NNB_MODEL_GRAPH_H
@@ -12,21 +12,23 @@
 #include "nnb/status.h"
 
 struct nnb__graph {
-	struct nnb_graph seen; /* what a driver is shown */
-	bool fixed;            /* every run has seen.shapes, and no run's values change what is computed */
+	struct nnb_graph seen; /* the part that a driver sees */
+	bool fixed;            /* every run has seen.shapes, and no input's value changes the computation */
 	const struct nnb_model *model;
-	const struct nnb__graph *main; /* of a subgraph: whose it is, mappings included; otherwise NULL */
-	struct nnb_model view;         /* of a subgraph: model */
-	struct nnb_mapping **mappings; /* by pool; NULL: could not be mapped */
-	uint64_t *map_ns;              /* by pool: what that took */
-	bool *value_decides;           /* by model input: some operation needs its value to know its shapes */
-	bool *may_omit;                /* by model input: it is optional wherever it is read */
-	/* of the main graph, by subgraph */
+	/* the main graph of a subgraph, which owns the mappings; NULL in the main graph */
+	const struct nnb__graph *main;
+	struct nnb_model view;         /* the storage of model, in a subgraph */
+	struct nnb_mapping **mappings; /* by pool; NULL: the pool could not be mapped */
+	uint64_t *map_ns;              /* by pool: the time that mapping took */
+	bool *value_decides;           /* by model input: an operation needs the input's value to infer shapes */
+	bool *may_omit;                /* by model input: every operation that reads the input lets it be omitted */
+	/* members of the main graph, by subgraph */
 	struct nnb__graph **referenced;
-	const struct nnb_graph **referenced_seen; /* what drivers see of them */
-	uint64_t *referenced_ns;                  /* about how long each takes, where shapes are known (cost.c) */
-	bool referenced_mapped;                   /* all their constants are there */
-	/* owned memory behind seen */
+	const struct nnb_graph **referenced_seen; /* the part of each subgraph that drivers see */
+	/* estimated time of each subgraph, where its shapes are known (cost.c) */
+	uint64_t *referenced_ns;
+	bool referenced_mapped; /* all constants of all subgraphs are mapped or copied */
+	/* memory that the graph owns and seen points to */
 	const void **constants;
 	struct nnb_shape *shapes;
 	uint32_t *last_reader;
@@ -34,9 +36,9 @@ struct nnb__graph {
 };
 
 /*
- * Validate @model and look through it. It is borrowed until the graph is freed; only its pools' fds are no longer
- * needed afterwards. NONE; INVALID_ARGUMENT; GENERAL_FAILURE: out of memory. A pool that cannot be mapped is no
- * failure here: see nnb__graph_mapped.
+ * Validate and analyse @model. The graph borrows @model until the graph is freed, but needs the pools' fds only during
+ * this call. NONE; INVALID_ARGUMENT; GENERAL_FAILURE: out of memory. A pool that cannot be mapped is no failure here:
+ * see nnb__graph_mapped.
  */
 enum nnb_status nnb__graph_new(struct nnb__graph **ret, const struct nnb_model *model, struct nnb_reason *reason);
 struct nnb__graph *nnb__graph_free(struct nnb__graph *graph); /* NULL is fine. Returns NULL. */
@@ -45,18 +47,19 @@ static inline void nnb__graph_freep(struct nnb__graph **graph)
 	*graph = nnb__graph_free(*graph);
 }
 
-/* Are the constants of operation @op there? */
+/* Are all constants of operation @op mapped or copied? */
 bool nnb__graph_mapped(const struct nnb__graph *graph, uint32_t op);
 
 /*
- * The shapes of one run: @shapes, by operand, hold those of the model's inputs (or are omitted) and what is asked
- * of the outputs; the rest is worked out. @values, by operand, are private copies of the inputs that decide.
- * NONE; INVALID_ARGUMENT: they do not go together; GENERAL_FAILURE: a shape stays unknown.
+ * Infer the shapes of one run. On entry @shapes, by operand, hold the shapes of the model's inputs (known or omitted)
+ * and the requested shapes of the outputs; this call fills in the rest. @values, by operand, are private copies of the
+ * inputs whose values decide shapes. NONE; INVALID_ARGUMENT: the shapes contradict each other; GENERAL_FAILURE: a shape
+ * stays unknown.
  */
 enum nnb_status nnb__graph_run_shapes(const struct nnb__graph *graph, struct nnb_shape *shapes,
                                       const void *const *values, struct nnb_reason *reason);
 
-/* Whether every dimension is given; sets known. A scalar's are. */
+/* Set known to whether every dimension is given. A scalar's shape is always known. */
 void nnb__shape_look(struct nnb_shape *shape, uint32_t type);
 
 #endif

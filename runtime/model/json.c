@@ -1,4 +1,4 @@
-/* json.c -- looking into JSON, and saying where in it something is wrong. */
+/* json.c -- typed access to JSON, with errors that name the place in the file. */
 #include "model/json.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "model/reason.h"
 
-/* Returns how long it would be, as snprintf does. */
+/* Print the place. Returns the full length, as snprintf does. */
 static size_t print_place(char *to, size_t room, const struct nnb__place *at)
 {
 	size_t n = at->in ? print_place(to, room, at->in) : 0;
@@ -21,7 +21,7 @@ static size_t print_place(char *to, size_t room, const struct nnb__place *at)
 	return n + (size_t)snprintf(end, left, "[%zu]", at->index);
 }
 
-/* Words of the file go to terminals and logs: nothing but printable ASCII. */
+/* Replace all but printable ASCII: words of an untrusted file reach terminals and logs. */
 static void make_printable(char *text)
 {
 	for (; *text; text++)
@@ -50,7 +50,7 @@ int nnb__no_memory(struct nnb_reason *reason)
 	return nnb__wrong(reason, NULL, -ENOMEM, "out of memory");
 }
 
-/* What would be right, in words. */
+/* The description of a type, for error messages. */
 static const char *type_words(json_type type)
 {
 	switch (type) {
@@ -113,7 +113,7 @@ int nnb__integer(struct nnb_reason *reason, const struct nnb__place *at, const j
 
 int nnb__real(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, float *ret)
 {
-	const double limit = 0x1.ffffffp127; /* from here on the nearest float32 is infinity */
+	const double limit = 0x1.ffffffp127; /* the smallest double that rounds to infinity as float32 */
 	double d;
 
 	if (nnb__want(reason, at, json, JSON_REAL) < 0)

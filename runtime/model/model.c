@@ -1,8 +1,8 @@
 /*
- * model.c -- making models.
+ * model.c -- builds models.
  *
- * Until nnb_model_finish, large constants wait among the values, told by a pool number that no pool has; then they
- * move to a pool of their own (P-1).
+ * Until nnb_model_finish, large constants wait among the model's values, marked by a pool number that no pool has.
+ * nnb_model_finish moves them to a pool of their own (P-1).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +84,10 @@ struct nnb_model nnb_model_view(const struct nnb_model *m, uint32_t index)
 
 /* ---- arrays that grow ---- */
 
-/* Make room for one more. An array holds exactly what it says it does, so that any model can grow. */
+/*
+ * Make room for one more element. The capacity of an array is always its length, so that any model can grow, whatever code
+ * has allocated it.
+ */
 static bool room_for_one(void **array, uint32_t n, size_t size)
 {
 	void *more = realloc(*array, (n + (size_t)1) * size);
@@ -107,7 +110,7 @@ static uint32_t *index_copy(const uint32_t *indexes, uint32_t n)
 
 int nnb_model_operand(struct nnb_model *m, const struct nnb_operand *operand)
 {
-	struct nnb_operand copy = *operand; /* which may be one of the model's own */
+	struct nnb_operand copy = *operand; /* a copy, because @operand may be an element of the model's own array */
 
 	if (m->n_operands >= NNB_OPERANDS_MAX)
 		return -E2BIG;
@@ -120,7 +123,7 @@ int nnb_model_operand(struct nnb_model *m, const struct nnb_operand *operand)
 	return (int)m->n_operands++;
 }
 
-/* Where a value of @bytes goes behind @end: aligned by its length (P-1). */
+/* The offset of a value of @bytes when appended at @end: aligned according to its length (P-1). */
 static uint64_t place_behind(uint64_t end, uint32_t bytes)
 {
 	uint32_t alignment = bytes > NNB_COPY_MAX ? REFERENCE_ALIGNMENT : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1;
@@ -128,7 +131,7 @@ static uint64_t place_behind(uint64_t end, uint32_t bytes)
 	return (end + alignment - 1) / alignment * alignment;
 }
 
-/* Add @data behind the values, at multiples of its alignment. *ret: where. */
+/* Append @data to the values, aligned. *ret: its offset. */
 static int add_value(struct nnb_model *m, const void *data, uint32_t bytes, uint32_t *ret)
 {
 	uint64_t at = place_behind(m->n_values, bytes);
@@ -187,7 +190,7 @@ int nnb_model_pool(struct nnb_model *m, const struct nnb_memory *pool)
 
 	if (m->n_pools >= NNB_OPERANDS_MAX)
 		return -E2BIG;
-	r = nnb_memory_dup(&copy, pool); /* before the array moves: it may be one of the model's own */
+	r = nnb_memory_dup(&copy, pool); /* before the array moves, because @pool may be an element of it */
 	if (r)
 		return r;
 	if (!room_for_one((void **)&m->pools, m->n_pools, sizeof(copy))) {
@@ -245,10 +248,10 @@ static uint64_t waiting_bytes(const struct nnb_model *m)
 		if (m->operands[i].lifetime == NNB_CONSTANT_REFERENCE && m->operands[i].location.pool == WAITING)
 			bytes += (m->operands[i].location.length + REFERENCE_ALIGNMENT - 1) &
 			         ~(uint64_t)(REFERENCE_ALIGNMENT - 1);
-	return bytes; /* of subgraphs none waits: they were finished */
+	return bytes; /* no constant of a subgraph waits: subgraphs are finished already */
 }
 
-/* Move what waits to @to, which is pool @pool. */
+/* Move the waiting constants to @to, the memory of pool @pool. */
 static void move_waiting(struct nnb_model *m, uint8_t *to, uint32_t pool)
 {
 	uint32_t at = 0;
@@ -269,7 +272,10 @@ static uint32_t scale_bytes(const struct nnb_operand *o)
 	return o->n_scales * (uint32_t)sizeof(float);
 }
 
-/* The bytes that copies and scales take in the order of their operands, which need not be that in which they came. */
+/*
+ * The bytes of copied values and scales when laid out in the order of their operands. They may have been added in
+ * another order.
+ */
 static uint64_t copied_bytes(const struct nnb_model *m)
 {
 	uint64_t end = 0;
@@ -287,7 +293,7 @@ static uint64_t copied_bytes(const struct nnb_model *m)
 	return end;
 }
 
-/* Copy @bytes of the values behind those that are kept; returns where they are now. */
+/* Append @bytes of the old values to the kept ones; returns their new offset. */
 static uint32_t keep(const struct nnb_model *m, uint8_t *values, uint64_t *kept, uint32_t from, uint32_t bytes)
 {
 	uint64_t at = place_behind(*kept, bytes);
@@ -297,7 +303,10 @@ static uint32_t keep(const struct nnb_model *m, uint8_t *values, uint64_t *kept,
 	return (uint32_t)at;
 }
 
-/* Close the gaps that has left among the values. Without room for that they stay: they do no harm. */
+/*
+ * Close the gaps that the moved constants have left among the values. Without memory for that the gaps stay,
+ * harmlessly.
+ */
 static void close_gaps(struct nnb_model *m)
 {
 	uint64_t bytes = copied_bytes(m), kept = 0;
@@ -320,7 +329,7 @@ static void close_gaps(struct nnb_model *m)
 	m->n_values = (uint32_t)kept;
 }
 
-/* One pool for all that wait. */
+/* Create one pool for all waiting constants. */
 static int make_pool(struct nnb_model *m)
 {
 	uint64_t bytes = waiting_bytes(m);
@@ -394,7 +403,7 @@ static bool copy_array(void **ret, const void *from, size_t bytes)
 	return *ret && nnb__patient_copy(*ret, from, bytes);
 }
 
-/* *ret_n: how many there are so far, for who frees them. */
+/* Copy operations. *ret_n: the number copied so far, which the caller frees also after a failure. */
 static bool copy_operations(struct nnb_operation **ret, uint32_t *ret_n, const struct nnb_operation *from, uint32_t n)
 {
 	*ret = calloc(n + (size_t)1, sizeof(**ret));
@@ -495,7 +504,10 @@ int nnb_model_subgraph(struct nnb_model *m, uint32_t index, uint32_t referenced)
 	return 0;
 }
 
-/* Put the values of @o, an operand of @from, where the model's lie; @pools: how many pools the model had. */
+/*
+ * Relocate the values of @o, an operand of @from, to the model's values. @pools: the number of pools before @from's
+ * were added.
+ */
 static int take_in(struct nnb_model *m, const struct nnb_model *from, struct nnb_operand *o, uint32_t pools)
 {
 	int r = 0;
@@ -532,7 +544,7 @@ int nnb_model_refer(struct nnb_model *m, const struct nnb_model *graph)
 	if (graph->n_referenced)
 		return -EINVAL;
 	if (m->n_referenced < NNB_OPERANDS_MAX)
-		r = nnb_model_new(&holder, "", NNB_HAL_1_3); /* frees what a failure leaves */
+		r = nnb_model_new(&holder, "", NNB_HAL_1_3); /* frees what remains after a failure */
 	if (r)
 		return r;
 	if (!room_for_one((void **)&holder->referenced, 0, sizeof(whole)) ||

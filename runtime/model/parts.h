@@ -1,4 +1,4 @@
-/* parts.h -- the parts of a model: its main graph, and behind it what that refers to. */
+/* parts.h -- the parts of a model: the main graph, then the subgraphs. */
 #ifndef NNB_MODEL_PARTS_H
 #define NNB_MODEL_PARTS_H
 
@@ -9,7 +9,7 @@ struct nnb__operands {
 	uint32_t n;
 };
 
-/* The operands of part @part: 0 is the main graph, 1 the first referenced. False: there is no such part. */
+/* The operands of part @part: part 0 is the main graph, part 1 the first subgraph. False: no such part. */
 static inline bool nnb__part_operands(const struct nnb_model *m, uint32_t part, struct nnb__operands *ret)
 {
 	if (part > m->n_referenced)
@@ -19,7 +19,7 @@ static inline bool nnb__part_operands(const struct nnb_model *m, uint32_t part, 
 	return true;
 }
 
-/* Part @part as a model, for reading: what nnb_model_view gives, and the model itself. */
+/* Part @part as a read-only model: the model itself, or nnb_model_view of a subgraph. */
 static inline struct nnb_model nnb__part(const struct nnb_model *m, uint32_t part)
 {
 	return part ? nnb_model_view(m, part - 1) : *m;

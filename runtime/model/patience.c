@@ -1,11 +1,11 @@
-/* patience.c -- see patience.h. */
+/* patience.c -- counts units of work, and calls the thread's callback after every NNB__PATIENCE units. */
 #include "model/patience.h"
 
 #include <string.h>
 
 #include "model/reason.h"
 
-enum { COPY_BYTES = 1 << 16, COPY_UNITS = COPY_BYTES / 2 /* a page that is new costs as much as its copy */ };
+enum { COPY_BYTES = 1 << 16, COPY_UNITS = COPY_BYTES / 2 /* a new page costs as much as copying it */ };
 
 static _Thread_local struct nnb__patience patience = { .left = UINT64_MAX };
 

@@ -1,4 +1,4 @@
-/* reason.c -- reasons in words. What does not fit is cut off at the end. */
+/* reason.c -- formats reasons. A text that is too long is cut off at the end. */
 #include "model/reason.h"
 
 #include <stdarg.h>

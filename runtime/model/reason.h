@@ -1,10 +1,10 @@
-/* reason.h -- telling why, from the inside out. */
+/* reason.h -- reasons with their context: each caller adds the place in front. */
 #ifndef NNB_MODEL_REASON_H
 #define NNB_MODEL_REASON_H
 
 #include "nnb/status.h"
 
-/* The reason applies to a part of something: put where before what it says. */
+/* Put the formatted place in front of the reason's text. */
 void nnb__within(struct nnb_reason *reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

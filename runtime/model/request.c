@@ -1,8 +1,8 @@
 /*
- * request.c -- is a request one that this model can be executed with (R1 to R9)?
+ * request.c -- checks whether a model can be executed with a request (R1 to R9).
  *
- * TRUST   The request is a stranger's, but lies in a struct of ours: what is checked stays as it was checked. What the
- *         pools hold is nobody's business here.
+ * TRUST   The request's contents are untrusted, but its struct is private memory: checked values do not change afterwards. The
+ *         contents of the pools are not read here.
  */
 #include "model/request.h"
 
@@ -38,7 +38,7 @@ static bool allows(const struct nnb_memory *pool, int prot)
 
 /* ---- arguments ---- */
 
-/* R5, R6: what model and argument say together. @zero_ok: an extent may stay unknown. */
+/* R5, R6: merge the shape of the model with that of the argument. @zero_ok: an extent may stay unknown. */
 static enum nnb_status combine(const struct nnb_operand *o, const struct nnb_argument *a, bool zero_ok,
                                struct nnb_shape *ret, struct nnb_reason *reason)
 {
@@ -64,7 +64,7 @@ static enum nnb_status combine(const struct nnb_operand *o, const struct nnb_arg
 	return NNB_STATUS_NONE;
 }
 
-/* R4, R7, P-18, M-20 and the alignment of an element. */
+/* R4, R7, P-18, M-20, and the alignment of an element. */
 static enum nnb_status check_place(const struct nnb_operand *o, const struct nnb_shape *s, const struct nnb_location *l,
                                    const struct nnb_memory *pool, struct nnb_reason *reason)
 {
@@ -98,7 +98,9 @@ static enum nnb_status check_omitted(const struct nnb_argument *a, bool may_omit
 	return may_omit ? NNB_STATUS_NONE : REFUSED(reason, "it may not be left out");
 }
 
-/* Its dimensions may come from the buffer that it lies in, or may lie in: that is seen later. */
+/*
+ * May the dimensions be taken from the buffer in which the argument lies, or may lie? The executor checks them later.
+ */
 static bool may_be_deduced(const struct nnb_request *request, const struct nnb_argument *a)
 {
 	return !request->pools || nnb_memory_kind(&request->pools[a->location.pool]) == NNB_MEMORY_TOKEN;
@@ -122,7 +124,7 @@ static enum nnb_status check_argument(const struct nnb_operand *o, const struct 
 	return check_place(o, &s, &a->location, &request->pools[a->location.pool], reason);
 }
 
-/* ---- the whole ---- */
+/* ---- the request ---- */
 
 static enum nnb_status check_counts(const struct nnb_model *m, const struct nnb_request *r, struct nnb_reason *reason)
 {
@@ -134,7 +136,7 @@ static enum nnb_status check_counts(const struct nnb_model *m, const struct nnb_
 	return NNB_STATUS_NONE;
 }
 
-/* Where the pools are NULL, they are not looked at. */
+/* Check a request. @pools NULL: skip the checks that need the pools. */
 static enum nnb_status check(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r, bool fenced,
                              struct nnb_reason *reason)
 {

@@ -1,7 +1,7 @@
 /*
- * roles.c -- see roles.h.
+ * roles.c -- combines the roles of a buffer.
  *
- * TRUST     Roles and description are a stranger's. The models are valid.
+ * TRUST     Roles and description are untrusted. The models are valid.
  */
 #include "model/roles.h"
 
@@ -31,7 +31,7 @@ bool nnb__kind_combine(struct nnb__buffer_kind *kind, uint32_t rank, const uint3
 	return true;
 }
 
-/* The operand of a role; NULL: there is none. */
+/* The operand of a role; NULL: the role has none. */
 static const struct nnb_operand *operand_of(const struct nnb_model *const *models, uint32_t n_models,
                                             const struct nnb_buffer_role *role, bool output, struct nnb_reason *reason)
 {
@@ -67,7 +67,7 @@ static bool same_values(const struct nnb_operand *a, const struct nnb_operand *b
 	       a->zero_point == b->zero_point;
 }
 
-/* One list of them. *first: the operand of the first of all roles. */
+/* Combine one list of roles. *first: the operand of the first role of all. */
 static enum nnb_status combine_list(struct nnb__buffer_kind *kind, const struct nnb_operand **first,
                                     const struct nnb_model *const *models, uint32_t n_models,
                                     const struct nnb_buffer_role *roles, uint32_t n, bool output,

@@ -1,8 +1,8 @@
 /*
- * shapes.c -- the shapes of outputs from those of inputs, one function a family (section 7.6).
+ * shapes.c -- infers the shapes of outputs from those of inputs, one function for each family (section 7.6).
  *
- * Each is called when all its tensor inputs are known or left out, and refuses what does not go together. A scalar
- * that is not known leaves the output unknown.
+ * Each function runs when all of its tensor inputs are known or omitted, and refuses inputs that contradict each other. A
+ * scalar that is not known leaves the output unknown.
  */
 #include <errno.h>
 #include <math.h>
@@ -50,7 +50,7 @@ static int want_rank(const view *v, uint32_t k, uint32_t least, uint32_t most)
 	return rank >= least && rank <= most ? 0 : refused(v, "input %u has rank %u", k, rank);
 }
 
-/* Input @k must have exactly these dimensions. */
+/* Require that input @k has exactly these dimensions. */
 static int want_dims(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
 {
 	const struct nnb_shape *s = nnb__in(v, k);
@@ -72,7 +72,7 @@ static int want_fused(const view *v, uint32_t k)
 	return refused(v, "%d is no fused activation", fused);
 }
 
-/* RNN and SVDF: 0 to 3 as fused ones, 4 tanh, 6 sigmoid. LSTM: the same without RELU1. */
+/* The activation of RNN and SVDF: 0 to 3 as in fused ones, 4 tanh, 6 sigmoid. LSTM: the same without RELU1. */
 static int want_activation(const view *v, uint32_t k)
 {
 	int32_t code;
@@ -106,7 +106,7 @@ static int shape_broadcast(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	if (nnb__in_type(v, 0) == NNB_TENSOR_INT32 && nnb__in_i32(v, 2, &fused) && fused != NNB_FUSED_NONE)
 		return refused(v, "integers have no fused activation");
-	for (uint32_t d = 1; d <= out.rank; d++) { /* from the last */
+	for (uint32_t d = 1; d <= out.rank; d++) { /* d counts from the last dimension */
 		uint32_t x = d <= a->rank ? a->dims[a->rank - d] : 1, y = d <= b->rank ? b->dims[b->rank - d] : 1;
 
 		if (x != y && x != 1 && y != 1)
@@ -117,7 +117,7 @@ static int shape_broadcast(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* The axis that input @k names, counted from the end if it is below 0. */
+/* Require that input @k, if known, is an axis; a negative axis counts from the end. */
 static int want_axis(const view *v, uint32_t k, uint32_t rank)
 {
 	int32_t axis;
@@ -138,7 +138,7 @@ static int shape_softmax(const view *v, struct nnb_shape *ret)
 	return want_axis(v, 2, nnb__in(v, 0)->rank) ? -EINVAL : shape_same(v, ret);
 }
 
-/* In 1.0 and 1.1, of rank 4. */
+/* HAL 1.0 and 1.1 accept rank 4 only. */
 static int shape_normalization(const view *v, struct nnb_shape *ret)
 {
 	uint32_t axis = v->op->type == NNB_LOCAL_RESPONSE_NORMALIZATION ? 5 : 1;
@@ -224,7 +224,7 @@ static int shape_fully_connected(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* An extent to resize to, which input @k names; or a factor of what there is, rounded down. */
+/* The new extent: input @k itself, or, if that is real, a factor of the old extent, rounded down. */
 static int resized(const view *v, uint32_t k, uint32_t from, int32_t *ret)
 {
 	float factor;
@@ -241,7 +241,7 @@ static int resized(const view *v, uint32_t k, uint32_t from, int32_t *ret)
 	return 0;
 }
 
-/* Corners that are aligned, or pixels that have their centres in their midst: inputs 4 and 5; not both. */
+/* Refuse aligned corners (input 4) together with half-pixel centres (input 5). */
 static int want_alignment(const view *v)
 {
 	bool aligned = false, half = false;
@@ -304,7 +304,7 @@ static int shape_concatenation(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* One dimension may be -1: what is left of the elements. */
+/* One dimension may be -1: it takes the remaining elements. */
 static int shape_reshape(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0), *list = nnb__in(v, 1);
@@ -470,7 +470,9 @@ static int shape_svdf(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* What is left out must be left out together: which of the four kinds of LSTM it is. */
+/*
+ * Inputs that belong together must be omitted together; that decides which of the four kinds of LSTM the operation is.
+ */
 static int lstm_kind(const view *v, uint32_t cells, uint32_t outputs)
 {
 	bool coupled = nnb__in(v, NNB_LSTM_W_INPUT)->omitted, peeps = !nnb__in(v, NNB_LSTM_PEEP_OUTPUT)->omitted;
@@ -539,7 +541,7 @@ static int shape_lstm(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* What a subgraph gives is seen only when it has run. */
+/* The shapes of a subgraph's outputs are known only after it has run. */
 static int shape_control(const view *v, struct nnb_shape *ret)
 {
 	(void)v;
@@ -655,7 +657,7 @@ static shape_fn *const shape_fns[] = {
 	[NNB_RANK] = nnb__shape_rank,
 };
 
-/* Is every tensor the operation reads known, or left out? */
+/* Is the shape of every tensor that the operation reads known, or the tensor omitted? */
 static bool inputs_known(const view *v)
 {
 	for (uint32_t k = 0; k < v->op->n_inputs; k++)
@@ -683,7 +685,7 @@ bool nnb_op_has_layout(uint32_t op)
 	}
 }
 
-/* Its channels are second. -ENODATA: it is not known. */
+/* Are the image's channels the second dimension? -ENODATA: not known. */
 static int channels_second(const view *v, bool *ret)
 {
 	*ret = false;
@@ -717,9 +719,9 @@ int nnb__op_image(const struct nnb__op_view *v, struct nnb_shape *image, struct 
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- entry points ---- */
 
-/* All operations see channels last. */
+/* Convert the image to channels last, then infer: every function above expects that layout. */
 static int shapes_of(const view *v, struct nnb_shape *ret)
 {
 	struct nnb_shape image;

@@ -1,4 +1,4 @@
-/* shapes_axes.c -- the shapes of what is computed element by element, or along axes. */
+/* shapes_axes.c -- the shapes of operations element by element, or along axes. */
 #include <math.h>
 
 #include "model/shaping.h"
@@ -11,7 +11,7 @@ int nnb__shape_each(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* O-32. Some have a fused activation, input 2. */
+/* O-32. Some operations have a fused activation, input 2. */
 int nnb__shape_pairs(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *a = nnb__in(v, 0), *b = nnb__in(v, 1);
@@ -22,7 +22,7 @@ int nnb__shape_pairs(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	if (v->op->n_inputs > 2 && nnb__in_i32(v, 2, &fused) && (fused < NNB_FUSED_NONE || fused > NNB_FUSED_RELU6))
 		return REFUSE(v, "%d is no fused activation", fused);
-	for (uint32_t d = 1; d <= out.rank; d++) { /* from the last */
+	for (uint32_t d = 1; d <= out.rank; d++) { /* d counts from the last dimension */
 		uint32_t x = d <= a->rank ? a->dims[a->rank - d] : 1, y = d <= b->rank ? b->dims[b->rank - d] : 1;
 
 		if (x != y && x != 1 && y != 1)
@@ -35,7 +35,7 @@ int nnb__shape_pairs(const view *v, struct nnb_shape *ret)
 
 /* ---- along axes ---- */
 
-/* One bit an axis that is reduced. */
+/* The reduced axes, one bit each. */
 static int reduced(const view *v, uint32_t *ret)
 {
 	int32_t rank = (int32_t)nnb__in(v, 0)->rank;
@@ -56,7 +56,7 @@ static int reduced(const view *v, uint32_t *ret)
 	return 0;
 }
 
-/* MEAN says so with an integer. */
+/* MEAN has an INT32 flag, the other reductions a BOOL. */
 static int keeps_dims(const view *v, bool *ret)
 {
 	int32_t keep;
@@ -176,7 +176,7 @@ int nnb__shape_random_multinomial(const view *v, struct nnb_shape *ret)
 
 /* ---- RESIZE_NEAREST_NEIGHBOR ---- */
 
-/* An extent that input @k names, or a factor of @from. */
+/* The new extent: input @k itself, or a factor of @from. */
 static int resized(const view *v, uint32_t k, uint32_t from, uint32_t *ret)
 {
 	float factor;

@@ -1,7 +1,7 @@
-/* shapes_boxes.c -- the shapes of object detection. How many boxes are kept is seen only when they have been looked at. */
+/* shapes_boxes.c -- the shapes of object detection. The number of kept boxes is known only after the run. */
 #include "model/shaping.h"
 
-/* Regions and the image that each is of: inputs @k and @batches. */
+/* Check the regions, input @k, and the image index of each region, input @batches. */
 static int regions(const view *v, uint32_t k, uint32_t batches)
 {
 	uint32_t n = nnb__in(v, k)->dims[0];
@@ -22,7 +22,7 @@ int nnb__shape_bbox_transform(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* A scalar that must be above 0, where it is known. */
+/* Require that a scalar, if known, is above 0. */
 static int is_above_zero(const view *v, uint32_t k)
 {
 	float x;
@@ -73,7 +73,7 @@ int nnb__shape_heatmap_max_keypoint(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* Dimensions where the first is not known yet. */
+/* Dimensions whose first extent is not known yet. */
 static void rows_of(struct nnb_shape *ret, uint32_t width)
 {
 	*ret = (struct nnb_shape){ .rank = width > 1 ? 2 : 1, .dims = { 0, width > 1 ? width : 0 } };

@@ -1,4 +1,4 @@
-/* shapes_move.c -- the shapes of what has been moved, cut out, repeated or looked up. */
+/* shapes_move.c -- the shapes of operations that move, cut, repeat or look up elements. */
 #include "model/shaping.h"
 
 static int too_large(const view *v)
@@ -6,7 +6,7 @@ static int too_large(const view *v)
 	return REFUSE(v, "it becomes too large");
 }
 
-/* A list of @n INT32 (or n by 2), in input @k. 0; -ENODATA; -EINVAL. */
+/* Read input @k as a list of @n INT32 (or n by 2). 0; -ENODATA; -EINVAL. */
 static int list_of(const view *v, uint32_t k, uint32_t n, const int32_t **ret)
 {
 	if (dims_are(v, k, DIMS(n)))
@@ -67,7 +67,7 @@ int nnb__shape_batch_to_space(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* What an extent comes to with room on both sides, in blocks. */
+/* The number of blocks in an extent with padding on both sides. */
 static int blocked(const view *v, uint32_t extent, const int32_t *pads, int32_t block, uint32_t *ret)
 {
 	uint64_t all = (uint64_t)extent + (uint64_t)pads[0] + (uint64_t)pads[1];
@@ -110,9 +110,9 @@ int nnb__shape_space_to_batch(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* ---- the same elements, with other dimensions ---- */
+/* ---- the same elements in other dimensions ---- */
 
-/* Which dimensions SQUEEZE takes out, one bit each. */
+/* The dimensions that SQUEEZE removes, one bit each. */
 static int squeezed(const view *v, uint32_t *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0);
@@ -155,7 +155,7 @@ int nnb__shape_squeeze(const view *v, struct nnb_shape *ret)
 	for (uint32_t d = 0; d < in->rank; d++)
 		if (!(set >> d & 1))
 			out.dims[out.rank++] = in->dims[d];
-	if (!out.rank) /* a tensor has rank 1 at least */
+	if (!out.rank) /* a tensor has at least rank 1 */
 		out.dims[out.rank++] = 1;
 	*ret = out;
 	return 0;
@@ -206,7 +206,7 @@ int nnb__shape_transpose(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* ---- more of it ---- */
+/* ---- operations that add elements ---- */
 
 int nnb__shape_pad(const view *v, struct nnb_shape *ret)
 {
@@ -284,7 +284,7 @@ int nnb__shape_rank(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* ---- less of it ---- */
+/* ---- operations that select elements ---- */
 
 int nnb__shape_slice(const view *v, struct nnb_shape *ret)
 {
@@ -320,7 +320,7 @@ struct nnb_slice nnb_slice_of(uint32_t extent, int32_t begin, int32_t end, int32
                               bool to_last, bool one)
 {
 	int64_t n = extent, first = begin < 0 ? begin + n : begin, last = end < 0 ? end + n : end, step = stride;
-	int64_t least = step > 0 ? 0 : -1, most = step > 0 ? n : n - 1; /* what ends there ends before it */
+	int64_t least = step > 0 ? 0 : -1, most = step > 0 ? n : n - 1; /* an end here excludes the cell itself */
 
 	if (!step)
 		return (struct nnb_slice){ 0 };
@@ -401,7 +401,7 @@ int nnb__shape_split(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* ---- another order, and looking up ---- */
+/* ---- permutation and lookup ---- */
 
 int nnb__shape_channel_shuffle(const view *v, struct nnb_shape *ret)
 {

@@ -1,4 +1,4 @@
-/* shapes_sequence.c -- the shapes of cells that go through a sequence. */
+/* shapes_sequence.c -- the shapes of recurrent cells that process a sequence. */
 #include "model/shaping.h"
 
 static int want_activation(const view *v, uint32_t k)
@@ -16,7 +16,7 @@ struct cell {
 	uint32_t inputs, aux_inputs, cells, outputs;
 };
 
-/* All that there is of @n gates from input @k on has these dimensions. */
+/* Require these dimensions of every given input among the @n gates from input @k on. */
 static int gates_are(const view *v, uint32_t k, uint32_t n, uint32_t rank, const uint32_t *dims)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -25,7 +25,7 @@ static int gates_are(const view *v, uint32_t k, uint32_t n, uint32_t rank, const
 	return 0;
 }
 
-/* All of these are given, or none. */
+/* Require that all of these inputs are given (@given), or that all are omitted. */
 static int go_together(const view *v, bool given, uint32_t k, uint32_t n, const char *what)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -34,7 +34,7 @@ static int go_together(const view *v, bool given, uint32_t k, uint32_t n, const 
 	return 0;
 }
 
-/* What is left out must be left out together. */
+/* Inputs that belong together must be omitted together. */
 static int cell_kind(const view *v, const struct nnb_cell_places *p, const struct cell *c)
 {
 	bool coupled = !is_given(v, p->weights), peeps = is_given(v, p->peepholes + 2);
@@ -80,7 +80,7 @@ static void rows(struct nnb_shape *ret, const struct nnb_shape *in, uint32_t wid
 	shape_set(ret, DIMS(in->dims[0], in->dims[1], width));
 }
 
-/* States are outputs of HAL 1.3. */
+/* HAL 1.3 can return the states as outputs. */
 static void states(struct nnb_shape *ret, uint32_t batch, const struct cell *c)
 {
 	shape_set(&ret[0], DIMS(batch, c->outputs));
@@ -108,7 +108,7 @@ int nnb__shape_sequence_lstm(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-/* The second input of both directions, or, without weights of its own, that of the second. */
+/* The auxiliary input of both directions. Without weights of its own it is the input of the second direction. */
 static int aux_is(const view *v, uint32_t k, uint32_t weights, uint32_t *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0), *aux = nnb__in(v, k);
@@ -137,7 +137,7 @@ int nnb__shape_both_lstm(const view *v, struct nnb_shape *ret)
 	if (flag_of(v, NNB_BOTH_TIME_MAJOR, &time_major) || flag_of(v, NNB_BOTH_MERGE, &merge))
 		return -ENODATA;
 	batch = in->dims[time_major ? 1 : 0];
-	own = aux && !is_given(v, forward.aux + 3); /* the second direction has the auxiliary input as its own */
+	own = aux && !is_given(v, forward.aux + 3); /* the auxiliary input is the second direction's own input */
 	f = (struct cell){ .inputs = in->dims[2], .aux_inputs = aux };
 	b = (struct cell){ .inputs = own ? aux : in->dims[2], .aux_inputs = aux };
 	if (cell_is(v, &forward, &f, batch) || cell_is(v, &backward, &b, batch))
@@ -161,7 +161,7 @@ int nnb__shape_both_lstm(const view *v, struct nnb_shape *ret)
 
 /* ---- RNN ---- */
 
-/* A unit whose weights are inputs @k on: of the input, of the state, the bias and the state. */
+/* Check a unit whose inputs from @k on are the weights of the input, those of the state, the bias and the state. */
 static int unit_is(const view *v, uint32_t k, uint32_t inputs, uint32_t batch, uint32_t *units)
 {
 	if (rank_between(v, k, 2, 2))

@@ -1,7 +1,7 @@
-/* shapes_wide_conv.c -- the geometry of convolutions in groups and transposed ones. */
+/* shapes_wide_conv.c -- the geometry of grouped and transposed convolutions. */
 #include "model/shaping.h"
 
-/* The scalars behind filter and bias, in their order. */
+/* The scalars that follow filter and bias, in their order. */
 struct scalars {
 	int32_t pads[4]; /* left, right, top, bottom; explicit */
 	int32_t scheme;  /* 0: explicit */
@@ -13,7 +13,7 @@ static int scalars_of(const view *v, struct scalars *s)
 {
 	bool grouped = v->op->type == NNB_GROUPED_CONV_2D;
 	bool explicit = v->op->n_inputs == (grouped ? 12u : 11u);
-	uint32_t k = explicit || grouped ? 3 : 4; /* the output's shape comes first */
+	uint32_t k = explicit || grouped ? 3 : 4; /* the output's shape precedes them */
 	int32_t *order[8];
 	uint32_t n = 0;
 
@@ -49,7 +49,7 @@ static int judge(const view *v, const struct scalars *s)
 	return 0;
 }
 
-/* One direction. @wanted: of a transposed one with a scheme, what is to come out. */
+/* One direction. @wanted: the extent of the output of a transposed convolution with a padding scheme. */
 struct direction {
 	uint32_t in, filter, head, tail, wanted;
 	int32_t stride, scheme;
@@ -70,11 +70,11 @@ static int slide(const view *v, struct direction *d, uint32_t *ret)
 	n += (int64_t)d->head + d->tail - d->filter;
 	if (n < 0)
 		return REFUSE(v, "the filter is larger than the padded input");
-	*ret = (uint32_t)(n / d->stride + 1); /* n is below 2^34, and a filter above 0 */
+	*ret = (uint32_t)(n / d->stride + 1); /* n is below 2^34, and the filter's extent above 0 */
 	return 0;
 }
 
-/* The reverse: @d->in cells, each spread over the filter. */
+/* The output's extent of a transposed convolution: @d->in cells, each spread over the filter. */
 static int spread(const view *v, struct direction *d, uint32_t *ret)
 {
 	int64_t all = ((int64_t)d->in - 1) * d->stride + d->filter, pads;
@@ -95,7 +95,7 @@ static int spread(const view *v, struct direction *d, uint32_t *ret)
 	return 0;
 }
 
-/* What comes out of a transposed convolution with a scheme. */
+/* Read the output's extents that a transposed convolution with a padding scheme names. */
 static int wanted_of(const view *v, const struct scalars *s, struct direction d[2])
 {
 	const int32_t *wanted = values_of(v, 3);
@@ -157,7 +157,7 @@ int nnb__wide_window(const view *v, struct nnb_window *ret, uint32_t *out_h, uin
 	return 0;
 }
 
-/* @groups: of the input's channels, that a filter sees one of. */
+/* Infer the output. @groups: each filter reads the channels of one of so many groups. */
 static int convolved(const view *v, int32_t groups, bool nchw, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0), *filter = nnb__in(v, 1);

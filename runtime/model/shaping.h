@@ -1,4 +1,4 @@
-/* shaping.h -- what the functions of all shapes_*.c share: refusing, and asking about inputs. */
+/* shaping.h -- helpers that all shapes_*.c share: refusing, and reading inputs. */
 #ifndef NNB_MODEL_SHAPING_H
 #define NNB_MODEL_SHAPING_H
 
@@ -10,7 +10,7 @@
 
 typedef struct nnb__op_view view;
 
-/* -EINVAL, and why. */
+/* Write the reason; the value is -EINVAL. */
 #define REFUSE(v, ...) (nnb_because((v)->reason, __VA_ARGS__), -EINVAL)
 
 static inline void shape_set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
@@ -42,7 +42,7 @@ static inline int rank_between(const view *v, uint32_t k, uint32_t least, uint32
 	return rank >= least && rank <= most ? 0 : REFUSE(v, "input %u has rank %u", k, rank);
 }
 
-/* Input @k has exactly these dimensions. */
+/* Require that input @k has exactly these dimensions. */
 static inline int dims_are(const view *v, uint32_t k, uint32_t rank, const uint32_t *dims)
 {
 	const struct nnb_shape *s = nnb__in(v, k);
@@ -52,7 +52,7 @@ static inline int dims_are(const view *v, uint32_t k, uint32_t rank, const uint3
 	return REFUSE(v, "input %u has dimensions that do not go with the others'", k);
 }
 
-/* Is input @k there? */
+/* Is input @k present? */
 static inline bool is_given(const view *v, uint32_t k)
 {
 	return k < v->op->n_inputs && !nnb__in(v, k)->omitted;
@@ -63,13 +63,13 @@ static inline int dims_are_if_given(const view *v, uint32_t k, uint32_t rank, co
 	return is_given(v, k) ? dims_are(v, k, rank, dims) : 0;
 }
 
-/* The value of input @k; NULL: it is not known. Every element of a tensor whose shape is known. */
+/* The elements of input @k; NULL: unknown. A tensor with values always has a known shape. */
 static inline const int32_t *values_of(const view *v, uint32_t k)
 {
 	return v->constants ? v->constants[v->op->inputs[k]] : NULL;
 }
 
-/* An axis of @rank, counted from the end where it is below 0. 0; -ENODATA; -EINVAL. */
+/* Read axis @k of @rank dimensions. A negative axis counts from the end. 0; -ENODATA; -EINVAL. */
 static inline int axis_of(const view *v, uint32_t k, uint32_t rank, uint32_t *ret)
 {
 	int32_t axis;
@@ -82,7 +82,7 @@ static inline int axis_of(const view *v, uint32_t k, uint32_t rank, uint32_t *re
 	return 0;
 }
 
-/* A BOOL input. 0; -ENODATA. Where the form does not have it, or it is left out, it is false. */
+/* Read a BOOL input. An omitted input, or one that the form does not have, is false. 0; -ENODATA. */
 static inline int flag_of(const view *v, uint32_t k, bool *ret)
 {
 	*ret = false;
@@ -91,7 +91,7 @@ static inline int flag_of(const view *v, uint32_t k, bool *ret)
 	return nnb__in_bool(v, k, ret) ? 0 : -ENODATA;
 }
 
-/* Where an image's extents are. */
+/* The dimensions that hold an image's height, width and channels. */
 struct image_axes {
 	uint32_t h, w, c;
 };

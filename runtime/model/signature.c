@@ -1,4 +1,4 @@
-/* signature.c -- how many operands of which types an operation has, and how their quantisations relate. */
+/* signature.c -- the number and types of each operation's operands, and the relations between their quantisations. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -7,23 +7,23 @@
 #include "model/reason.h"
 
 /*
- * A form is one letter an operand:
+ * A form is a string with one letter for each operand:
  *   i, u, f, h, b         INT32, UINT32, FLOAT32, FLOAT16 and BOOL scalars
  *   F, H, I, B            float32, float16, int32 and bool8 tensors
- *   Q, S, Y, C            quant8 tensors: asymmetric, the same signed, symmetric, the same by channel
+ *   Q, S, Y, C            quant8 tensors: asymmetric, asymmetric signed, symmetric, symmetric by channel
  *   W, A                  quant16 tensors: symmetric, asymmetric
  *   *                     any tensor
  *   G                     a subgraph
- *   .                     anything else
- *   x, y                  one of those in the row's "x" or "y", the same for every x, and for every y
+ *   .                     any operand
+ *   x, y                  one of the types in the row's "x" or "y", the same for every x, and for every y
  *   w                     weights of x: x, or C where x is Q or S
- *   a                     what is added to sums of products of x: x, or I where x is Q or S
+ *   a                     the addend of sums of products of x: x, or I where x is Q or S
  *   r                     a real scalar as precise as x: h where x is H, otherwise f
- *   ?                     the operand before may be left out (no value)
+ *   ?                     the operand before may be omitted (no value)
  *   +                     the operand before may be repeated
- *   ;                     from here on operands may be missing, up to here or to a later ;
- *   1, 2, 3 in x and y    the types behind it are for HAL 1.1, 1.2, 1.3 and later
- * An operation has a row for each form; "since" is the HAL that a form is for, and later ones. The first that fits is meant.
+ *   ;                     operands from here on may be missing, up to here or to a later ;
+ *   1, 2, 3 in x and y    the types that follow are for HAL 1.1, 1.2, 1.3 and later
+ * An operation has a row for each form. "since" is the first HAL with that form. The first form that matches is used.
  */
 struct signature {
 	uint32_t op, since;
@@ -58,13 +58,13 @@ static int quantised_as(const struct nnb_operand *o, float scale, int32_t zero_p
 	return -EINVAL;
 }
 
-/* Output 0 keeps the quantisation of the tensor it comes from. */
+/* Require that output 0 has the quantisation of the input that it is taken from. */
 static int keeps(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	return quantised_as(out(m, op, 0), in(m, op, 0)->scale, in(m, op, 0)->zero_point, reason);
 }
 
-/* Every output does. */
+/* Require the same of every output. */
 static int keeps_all(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	for (uint32_t k = 0; k < op->n_outputs; k++)
@@ -73,7 +73,7 @@ static int keeps_all(const struct nnb_model *m, const struct nnb_operation *op, 
 	return 0;
 }
 
-/* Corners of boxes, of anchors and of images are in eighths of a pixel. */
+/* Require that corners of boxes, anchors and images are in eighths of a pixel. */
 static int is_in_eighths(const struct nnb_operand *o, struct nnb_reason *reason)
 {
 	if (o->type != NNB_TENSOR_QUANT16_ASYMM && o->type != NNB_TENSOR_QUANT16_SYMM)
@@ -84,7 +84,7 @@ static int is_in_eighths(const struct nnb_operand *o, struct nnb_reason *reason)
 	return -EINVAL;
 }
 
-/* All operands of an operation that are of 16 bits. */
+/* Require that of all 16-bit operands of the operation. */
 static int has_eighths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	int r = 0;
@@ -117,7 +117,7 @@ static int concatenates(const struct nnb_model *m, const struct nnb_operation *o
 	return 0;
 }
 
-/* What is the middle of unsigned values is zero of signed ones. */
+/* The zero point of a signed type that corresponds to @of_unsigned of an unsigned type. */
 static int32_t zero_point(const struct nnb_operand *o, int32_t of_unsigned)
 {
 	return o->type == NNB_TENSOR_QUANT8_ASYMM_SIGNED ? of_unsigned - 128 : of_unsigned;
@@ -133,7 +133,7 @@ static int gives_128ths(const struct nnb_model *m, const struct nnb_operation *o
 	return quantised_as(out(m, op, 0), 1.0f / 128, zero_point(out(m, op, 0), 128), reason);
 }
 
-/* O-34 wants a multiplier below 1, which HAL 1.2 lifts for sums of products but not for MUL. */
+/* O-34 requires a multiplier below 1. HAL 1.2 lifts that for sums of products but not for MUL. */
 static int above_product(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	double product = (double)in(m, op, 0)->scale * (double)in(m, op, 1)->scale;
@@ -145,7 +145,9 @@ static int above_product(const struct nnb_model *m, const struct nnb_operation *
 	return -EINVAL;
 }
 
-/* Scales by channel are for the dimension that output channels lie in; the sums have no scale of their own then. */
+/*
+ * Scales by channel must belong to the dimension of the output channels. The sums then have no scale of their own.
+ */
 static int sums_by_channel(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	uint32_t dim = op->type == NNB_DEPTHWISE_CONV_2D ? 3 : 0;
@@ -175,9 +177,9 @@ static int sums_products(const struct nnb_model *m, const struct nnb_operation *
 	return m->hal < NNB_HAL_1_2 ? above_product(m, op, reason) : 0;
 }
 
-/* ---- how many outputs there are ---- */
+/* ---- the number of outputs ---- */
 
-/* The value of scalar input @k, of @n bytes, into @ret. False: it is not among the model's values. */
+/* Read scalar input @k, of @n bytes, into @ret. False: the value is not stored in the model. */
 static bool scalar_value(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k, void *ret, size_t n)
 {
 	const struct nnb_operand *o = in(m, op, k);
@@ -196,7 +198,7 @@ static int gives(const struct nnb_operation *op, int64_t n, struct nnb_reason *r
 	return -EINVAL;
 }
 
-/* Both directions give an output each, or one that has both; and, @states of them, the states. */
+/* Two directions have one output each, or one merged output; plus @states outputs for the states, if returned. */
 static int merges(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k, uint32_t states,
                   struct nnb_reason *reason)
 {
@@ -229,8 +231,8 @@ static int splits(const struct nnb_model *m, const struct nnb_operation *op, str
 /* ---- the table ---- */
 
 #define V(minor) NNB_HAL_1_##minor
-#define ANY "FQ2H3S"  /* what most take */
-#define MOST "FHIQ3S" /* what most of HAL 1.2 take */
+#define ANY "FQ2H3S"  /* the types of most operations */
+#define MOST "FHIQ3S" /* the types of most operations of HAL 1.2 */
 #define COMPARED "BFHIQ3S"
 #define CELL "x?xxxx?xxxx?x?x?x?xxxx?x?" /* weights of input and state, peepholes, biases, projection */
 #define NORMS "x?x?x?x?"
@@ -350,7 +352,7 @@ static const struct signature signatures[] = {
 	{ NNB_POW, V(2), "FH", "", "xx", "x", NULL },
 	{ NNB_PRELU, V(2), "FHQ3S", "", "xx", "x", NULL },
 	{ NNB_QUANTIZE, V(2), "FH", "Q3S", "x", "y", NULL },
-	{ NNB_QUANTIZE, V(2), "FH", "", "x", "x", NULL }, /* to no steps at all: as public models have it */
+	{ NNB_QUANTIZE, V(2), "FH", "", "x", "x", NULL }, /* a scale of 0 is accepted, because public models have it */
 	{ NNB_QUANTIZED_16BIT_LSTM, V(2), "", "", "QQQQQQQQQIIIIWQ", "WQ", NULL },
 	{ NNB_RANDOM_MULTINOMIAL, V(2), "FH", "", "xiI", "I", NULL },
 	{ NNB_REDUCE_ALL, V(2), "B", "", "xIb", "x", NULL },
@@ -410,7 +412,7 @@ static uint32_t count_letters(const char *form)
 	return n;
 }
 
-/* The letter of operand @k among @n in @form, which takes @n. */
+/* The letter in @form for operand @k of @n operands, which must be a number that the form accepts. */
 static const char *letter(const char *form, uint32_t n, uint32_t k)
 {
 	uint32_t letters = count_letters(form), at = 0;
@@ -427,7 +429,9 @@ static const char *letter(const char *form, uint32_t n, uint32_t k)
 	return NULL;
 }
 
-/* As many as there are letters; more, where one is repeated; or as many as there are before a ";". */
+/*
+ * Does @form accept @n operands: its number of letters, more if one is repeated, or its number of letters before a ";"?
+ */
 static bool takes(const char *form, uint32_t n)
 {
 	uint32_t letters = count_letters(form), at = 0;
@@ -461,19 +465,19 @@ static char letter_of_type(uint32_t type)
 		[NNB_SUBGRAPH] = 'G',
 	};
 
-	return type < sizeof(letters) ? letters[type] : '-'; /* the vendor's own */
+	return type < sizeof(letters) ? letters[type] : '-'; /* a vendor's type */
 }
 
 /* ---- matching ---- */
 
-/* What the letters of one operation have turned out to stand for. */
+/* The types that the letters of one operation have matched so far. */
 struct match {
 	const struct nnb_model *model;
 	const struct signature *form;
 	char x, y; /* 0: not known yet */
 };
 
-/* The first HAL in which @is is one of @list; UINT32_MAX: none. */
+/* The first HAL in which @list contains @is; UINT32_MAX: no HAL. */
 static uint32_t since_when(const char *list, char is)
 {
 	uint32_t since = NNB_HAL_1_0;
@@ -487,7 +491,7 @@ static uint32_t since_when(const char *list, char is)
 	return UINT32_MAX;
 }
 
-/* The first of the same letters decides. */
+/* The first operand with this letter decides the type of all others. */
 static bool fits_own(const char *list, char is, uint32_t hal, char *own)
 {
 	if (!*own && since_when(list, is) <= hal)
@@ -495,7 +499,7 @@ static bool fits_own(const char *list, char is, uint32_t hal, char *own)
 	return *own && is == *own;
 }
 
-/* Is @type what @want says? */
+/* Does @type match the letter @want? */
 static bool fits(struct match *m, char want, uint32_t type)
 {
 	char is = letter_of_type(type);
@@ -562,7 +566,9 @@ static int match_form(const struct nnb_model *m, const struct nnb_operation *op,
 	return match_operands(&match, form->outputs, op->outputs, op->n_outputs, "output", reason);
 }
 
-/* The form that is meant; NULL, and the reason, which is that of the last form with as many operands. */
+/*
+ * The form of the operation; NULL: none matches, and the reason is that of the last form with the same number of operands.
+ */
 static const struct signature *form_of(const struct nnb_model *m, const struct nnb_operation *op,
                                        struct nnb_reason *reason)
 {
@@ -607,7 +613,7 @@ void nnb__op_optional(const struct nnb_model *m, const struct nnb_operation *op,
 		ret[k] = s && letter(s->inputs, op->n_inputs, k)[1] == '?';
 }
 
-/* @list without its HALs. */
+/* Copy @list without its HAL numbers. */
 static void copy_letters(const char *list, char ret[NNB_OP_LETTERS])
 {
 	size_t n = 0;
@@ -632,7 +638,7 @@ bool nnb__op_letters(uint32_t op, uint32_t form, char x[NNB_OP_LETTERS], char y[
 	return false;
 }
 
-/* The tensors whose values decide shapes or what is computed: one bit an input. */
+/* The tensor inputs whose values decide shapes or what is computed, one bit each. */
 static const struct deciding {
 	uint32_t op, inputs;
 } decidings[] = {
@@ -660,7 +666,7 @@ bool nnb__op_needs_value(const struct nnb_model *m, const struct nnb_operation *
 {
 	if (!nnb_type_info(in(m, op, position)->type)->tensor)
 		return true;
-	if (op->type == NNB_TRANSPOSE_CONV_2D) /* the output's shape, where there is one */
+	if (op->type == NNB_TRANSPOSE_CONV_2D) /* input that holds the output's shape, in forms that have it */
 		return position == 3;
 	for (size_t i = 0; i < sizeof(decidings) / sizeof(decidings[0]); i++)
 		if (decidings[i].op == op->type)

@@ -1,4 +1,4 @@
-/* types.c -- what there is: types, lifetimes, operations, by number and by name. */
+/* types.c -- the tables of types, lifetimes and operations, by number and by name. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
- * validate.c -- is a model one that the HAL allows (sections 7.1 to 7.3)?
+ * validate.c -- checks whether the HAL allows a model (sections 7.1 to 7.3).
  *
- * TRUST   Every field may be wrong. Counts and arrays are judged before anything is read through them, indexes before
- *         they are used; sums are made in 64 bits. Everything takes one pass, so that a huge model takes long in
- *         proportion and no more. The frames of all subgraphs are judged before any operation is: IF and WHILE look into others'
- *         operands. How deep subgraphs lie within each other is found once for each of them.
+ * TRUST   Every field may be wrong. Counts and arrays are checked before anything is read through them, indexes before they
+ *         are used; sums are computed in 64 bits. Every check is one pass, so the time is proportional to the size of the
+ *         model. The frames of all subgraphs are checked before any operation, because IF and WHILE read the operands of
+ *         other graphs. The depth of nested subgraphs is computed once for each subgraph.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define REFUSED(reason, ...) (nnb_because(reason, __VA_ARGS__), NNB_STATUS_INVALID_ARGUMENT)
 
-/* What one pass over the operations finds out about each operand. */
+/* Facts about each operand from one pass over the operations. */
 struct notes {
 	uint32_t reads;
 	bool written, listed_in, listed_out;
@@ -44,7 +44,7 @@ static enum nnb_status check_count(const char *what, uint32_t n, const void *arr
 	return NNB_STATUS_NONE;
 }
 
-/* Of a graph: the main one, or a subgraph. */
+/* Check the frame of one graph: the main graph or a subgraph. */
 static enum nnb_status check_graph_frame(const struct nnb_model *m, struct nnb_reason *reason)
 {
 	if (check_count("operands", m->n_operands, m->operands, reason) ||
@@ -73,7 +73,7 @@ static enum nnb_status check_frame(const struct nnb_model *m, struct nnb_reason 
 	return NNB_STATUS_NONE;
 }
 
-/* Which pools a model may have (P table, R8). */
+/* Check that a model may have this kind of pool (P table, R8). */
 static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reason *reason)
 {
 	switch (nnb_memory_kind(pool)) {
@@ -122,7 +122,9 @@ static enum nnb_status check_dimensions(const struct nnb_model *m, const struct 
 	return NNB_STATUS_NONE;
 }
 
-/* Of a type quantised by channel, scales[d] belongs to slice d; other types have none. After check_dimensions. */
+/*
+ * Check the scales of channels: one for each slice of the dimension; none for other types. Runs after check_dimensions.
+ */
 static enum nnb_status check_channels(const struct nnb_model *m, const struct nnb_operand *o,
                                       const struct nnb_type_info *type, struct nnb_reason *reason)
 {
@@ -159,7 +161,7 @@ static enum nnb_status check_reference(const struct nnb_model *m, const struct n
 	return NNB_STATUS_NONE;
 }
 
-/* P-4, O-15; @bytes 0: a type whose size nobody here knows. */
+/* P-4, O-15. @bytes 0: the size of the type is not known. */
 static enum nnb_status check_location(const struct nnb_model *m, const struct nnb_operand *o, uint64_t bytes,
                                       struct nnb_reason *reason)
 {
@@ -209,7 +211,7 @@ static enum nnb_status check_operand(const struct nnb_model *m, const struct nnb
 	return status ? status : check_location(m, o, bytes, reason);
 }
 
-/* ---- inputs and outputs: exactly the operands that say they are (O-12) ---- */
+/* ---- inputs and outputs: exactly the operands with these lifetimes (O-12) ---- */
 
 static enum nnb_status check_lists(const struct nnb_model *m, struct notes *notes, struct nnb_reason *reason)
 {
@@ -254,7 +256,7 @@ static enum nnb_status check_indexes(const struct nnb_model *m, const struct nnb
 	return NNB_STATUS_NONE;
 }
 
-/* O-11: read after it is written, written once, and only what may be written. */
+/* O-11: an operand is read only after it is written, is written once, and only if it may be written. */
 static enum nnb_status check_flow(const struct nnb_model *m, const struct nnb_operation *op, struct notes *notes,
                                   struct nnb_reason *reason)
 {
@@ -291,13 +293,13 @@ static enum nnb_status check_operation(const struct nnb_model *m, const struct n
 	status = check_indexes(m, op, reason);
 	if (!status)
 		status = check_flow(m, op, notes, reason);
-	/* what an OEM operation takes is between the vendor and its apps */
+	/* the vendor and its apps agree on the operands of an OEM operation */
 	if (!status && op->type != NNB_OEM_OPERATION && nnb__op_check(m, op, reason))
 		status = NNB_STATUS_INVALID_ARGUMENT;
 	return status;
 }
 
-/* After all operations: what is to be written has been, and is read as often as it says (O-13). */
+/* After all operations: each operand that must be written was written, and is read as often as it states (O-13). */
 static enum nnb_status check_notes(const struct nnb_model *m, const struct notes *notes, struct nnb_reason *reason)
 {
 	for (uint32_t o = 0; o < m->n_operands; o++) {
@@ -310,7 +312,7 @@ static enum nnb_status check_notes(const struct nnb_model *m, const struct notes
 	return NNB_STATUS_NONE;
 }
 
-/* ---- the whole ---- */
+/* ---- the model ---- */
 
 static enum nnb_status check_pools(const struct nnb_model *m, struct nnb_reason *reason)
 {
@@ -372,13 +374,13 @@ static enum nnb_status check_own_lists(const struct nnb_model *m, struct nnb_rea
 	return check_noting(m, check_lists, reason);
 }
 
-/* The operations of a graph whose operands and lists are right, as those of all others are. */
+/* Check the operations of one graph. The operands and lists of all graphs are valid already. */
 static enum nnb_status check_own_operations(const struct nnb_model *m, struct nnb_reason *reason)
 {
 	return check_noting(m, check_operations, reason);
 }
 
-/* @check of the main graph, and of all that it refers to. */
+/* Run @check on the main graph and on every subgraph. */
 static enum nnb_status check_each_part(const struct nnb_model *m,
                                        enum nnb_status (*check)(const struct nnb_model *part,
                                                                 struct nnb_reason *reason),
@@ -398,17 +400,17 @@ static enum nnb_status check_each_part(const struct nnb_model *m,
 	return status;
 }
 
-/* ---- subgraphs within each other ---- */
+/* ---- nested subgraphs ---- */
 
 struct nesting {
 	const struct nnb_model *model;
-	uint8_t *levels; /* by subgraph: how many lie within each other there, itself included; 0: not known yet */
+	uint8_t *levels; /* by subgraph: the levels of nesting there, including the subgraph; 0: not computed yet */
 };
 
 static enum nnb_status find_levels(const struct nesting *n, uint32_t part, uint32_t outer, uint32_t *ret,
                                    struct nnb_reason *reason);
 
-/* Of the subgraph @index, which @outer others contain. */
+/* Compute the levels of subgraph @index, which is nested in @outer others. */
 static enum nnb_status levels_of(const struct nesting *n, uint32_t index, uint32_t outer, uint32_t *ret,
                                  struct nnb_reason *reason)
 {
@@ -427,7 +429,7 @@ static enum nnb_status levels_of(const struct nesting *n, uint32_t index, uint32
 	return NNB_STATUS_NONE;
 }
 
-/* *ret: 1, and how many levels what it refers to has. It calls itself NNB_NESTING_MAX deep at most. */
+/* *ret: 1 plus the levels of the subgraphs that the part refers to. Recurses at most NNB_NESTING_MAX deep. */
 static enum nnb_status find_levels(const struct nesting *n, uint32_t part, uint32_t outer, uint32_t *ret,
                                    struct nnb_reason *reason)
 {
@@ -447,7 +449,7 @@ static enum nnb_status find_levels(const struct nesting *n, uint32_t part, uint3
 	return status;
 }
 
-/* No subgraph refers to itself, and not too many lie within each other: those that nothing refers to, too. */
+/* No subgraph refers to itself, and nesting is bounded, also for subgraphs without a reference to them. */
 static enum nnb_status check_nesting(const struct nnb_model *m, struct nnb_reason *reason)
 {
 	struct nesting n = { m, calloc(m->n_referenced + (size_t)1, 1) };

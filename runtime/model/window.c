@@ -1,11 +1,11 @@
-/* window.c -- the geometry of convolutions and pools: padding explicit or by scheme, extents (O-30, O-31). */
+/* window.c -- the geometry of convolutions and pools: explicit padding or a padding scheme, extents (O-30, O-31). */
 #include <errno.h>
 #include <math.h>
 
 #include "model/ops.h"
 #include "model/reason.h"
 
-/* The order of the scalars behind the tensors. */
+/* The scalars that follow the tensors, in their order. */
 struct scalars {
 	int32_t pads[4]; /* left, right, top, bottom; explicit */
 	int32_t scheme;  /* 0: explicit */
@@ -18,7 +18,7 @@ static bool is_pool(uint32_t op)
 	return op == NNB_AVERAGE_POOL_2D || op == NNB_L2_POOL_2D || op == NNB_MAX_POOL_2D;
 }
 
-/* Where the layout stands behind the scalars from @k on, or would. */
+/* The index of the layout among the inputs, where scalars begin at @k. The operation may have no such input. */
 static uint32_t layout_at(const struct nnb__op_view *v, uint32_t k)
 {
 	while (k < v->op->n_inputs && nnb__in_type(v, k) == NNB_INT32)
@@ -26,7 +26,7 @@ static uint32_t layout_at(const struct nnb__op_view *v, uint32_t k)
 	return k;
 }
 
-/* Read them all. false: one is not known. */
+/* Read all scalars. False: the value of one is not known. */
 static bool read_scalars(const struct nnb__op_view *v, struct scalars *s)
 {
 	bool pool = is_pool(v->op->type), depthwise = v->op->type == NNB_DEPTHWISE_CONV_2D;
@@ -89,13 +89,16 @@ static int judge(const struct nnb__op_view *v, const struct scalars *s)
 	return 0;
 }
 
-/* The cells from the first to the last of a filter's that is @dilation apart; none fits INT32 more. */
+/* The extent of a filter whose cells are @dilation apart. The result may exceed INT32. */
 static int64_t spread(int32_t filter, int32_t dilation)
 {
 	return ((int64_t)filter - 1) * dilation + 1;
 }
 
-/* One direction: what comes out of @in, and the padding where SAME or VALID decides. false: nothing comes out. */
+/*
+ * One direction: the number of outputs from @in cells, and the padding where SAME or VALID decides it. False: there is no
+ * output.
+ */
 static bool slide(const struct scalars *s, uint32_t in, int64_t filter, int32_t stride, uint32_t *head, uint32_t *tail,
                   uint32_t *ret)
 {
@@ -115,7 +118,7 @@ static bool slide(const struct scalars *s, uint32_t in, int64_t filter, int32_t 
 		*ret = (uint32_t)same;
 		return true;
 	}
-	n += (int64_t)*head + *tail - filter; /* VALID pads nothing */
+	n += (int64_t)*head + *tail - filter; /* VALID: head and tail are 0 */
 	if (n < 0 || n / stride + 1 > UINT32_MAX)
 		return false;
 	*ret = (uint32_t)(n / stride + 1);

@@ -1,27 +1,27 @@
 /*
- * wire.c -- the wire form of a model: the whole of it as one run of bytes, but for its pools' fds.
+ * wire.c -- the wire form of a model: the whole model as one array of bytes, except for the pools' fds.
  *
- * LAYOUT    In the machine's byte order, without padding; u32 unless something else is said.
- *             header      magic "NNBM", order mark 0x01020304, version 3, zero, all bytes of the form (u64),
+ * LAYOUT    In the machine's byte order, without padding. Every number is a u32 unless stated otherwise.
+ *             header      magic "NNBM", order mark 0x01020304, version 3, zero, total bytes of the form (u64),
  *                         hal, relaxed (0 or 1), number of operands, operations, inputs, outputs,
  *                         indexes of all operations, pools, subgraphs, bytes of values, name (64 bytes)
- *             subgraphs   of each, the same five numbers: operands, operations, inputs, outputs, indexes
- *             graph       the main one:
+ *             subgraphs   for each, the same five numbers: operands, operations, inputs, outputs, indexes
+ *             graph       the main graph:
  *             operands    type, lifetime, rank, dims[8], scale, zero point, dimension, number and place of the
  *                         channels' scales, consumers, pool, offset, length
  *             operations  type, number of inputs, of outputs
- *             indexes     of each operation the inputs, then the outputs
+ *             indexes     for each operation the inputs, then the outputs
  *             inputs      indexes
  *             outputs     indexes
- *             graphs      likewise, of each subgraph
+ *             graphs      for each subgraph, the same as for the main graph
  *             pools       name (32 bytes), size (u64), number of fds, of integers, integers[8]
  *             values      bytes
- *           What is not used (dims beyond the rank, integers beyond their number, a name beyond its end) is
- *           zero, so that equal models have equal bytes; a model has one form, and a form one model.
- * TRUST     The bytes may be anybody's. Every read is bounded by what is left of them. A count is believed when
- *           as many records are still to come, before anything is allocated for it: what is allocated is at most
- *           a small multiple of the bytes. Whatever the struct cannot hold is refused; what the numbers mean
- *           (types, indexes, ranges) is nnb_model_validate's to judge.
+ *           Unused fields (dims beyond the rank, integers beyond their number, bytes after a name's end) are zero, so a
+ *           model has exactly one form, and equal models have equal bytes.
+ * TRUST     The bytes are untrusted. Every read is bounded by the remaining bytes. Before anything is allocated for a
+ *           count, the decoder checks that enough bytes remain for that many records, so the allocated memory is at most a
+ *           small multiple of the input. A value that does not fit the struct is refused; nnb_model_validate checks what
+ *           the numbers mean (types, indexes, ranges).
  */
 #include "nnb/model.h"
 
@@ -46,12 +46,12 @@ enum {
 
 static const char magic[4] = { 'N', 'N', 'B', 'M' };
 
-/* Of one graph. */
+/* The counts of one graph. */
 struct counts {
 	uint32_t n_operands, n_operations, n_inputs, n_outputs, n_indexes;
 };
 
-/* What the header says, the fixed parts aside. */
+/* The header, without its constant fields. */
 struct header {
 	uint64_t bytes;
 	uint32_t hal, relaxed, n_pools, n_referenced, n_values;
@@ -85,7 +85,7 @@ static void put_u32s(struct writer *w, const uint32_t *from, size_t n)
 	put(w, from, n * sizeof(*from));
 }
 
-/* A name of @size bytes, zeroes behind its end. The writer's bytes are zero already. */
+/* Write a name of @size bytes. The bytes after the name's end are zero already: the writer's buffer is zeroed. */
 static void put_name(struct writer *w, const char *name, size_t size)
 {
 	assert(size <= w->left);
@@ -158,7 +158,7 @@ static bool ends(const char *name, size_t size)
 	return memchr(name, '\0', size);
 }
 
-/* An app may have said that there is something in a list that is not there. */
+/* Does every list with a count above 0 exist? An app may have set the count and not the list. */
 static bool graph_lists_are_there(const struct nnb_model *m)
 {
 	bool there = (m->operands || !m->n_operands) && (m->operations || !m->n_operations) &&
@@ -170,7 +170,7 @@ static bool graph_lists_are_there(const struct nnb_model *m)
 	return there;
 }
 
-/* Can there be a form of it: is every number one that decoding would take? Of one graph. */
+/* Does this graph have a wire form: is every count one that the decoder accepts? */
 static bool graph_expressible(const struct nnb_model *m)
 {
 	if (m->n_operands > NNB_OPERANDS_MAX || m->n_operations > NNB_OPERANDS_MAX || m->n_inputs > NNB_OPERANDS_MAX ||
@@ -197,14 +197,17 @@ static bool expressible(const struct nnb_model *m)
 	return true;
 }
 
-/* The bytes that a graph with these counts needs: none is beyond 2^32, so that nothing wraps. */
+/* The bytes that a graph with these counts needs. No count exceeds 2^32, so the sum does not wrap. */
 static uint64_t graph_bytes(const struct counts *c)
 {
 	return (uint64_t)c->n_operands * OPERAND_BYTES + (uint64_t)c->n_operations * OPERATION_BYTES +
 	       ((uint64_t)c->n_indexes + c->n_inputs + c->n_outputs) * INDEX_BYTES;
 }
 
-/* All but the graphs that are referred to: at most 2^20 graphs of at most 2^36 bytes, so that with these nothing wraps either. */
+/*
+ * The bytes of the form without the subgraphs' records. At most 2^20 subgraphs need at most 2^36 bytes each, so adding those
+ * does not wrap either.
+ */
 static uint64_t form_bytes(const struct header *h)
 {
 	return HEADER_BYTES + (uint64_t)h->n_referenced * COUNTS_BYTES + graph_bytes(&h->main) +
@@ -225,7 +228,7 @@ static int count_graph(const struct nnb_model *m, struct counts *ret)
 	return 0;
 }
 
-/* What a referenced graph's counts are. */
+/* Write the counts of subgraph @index to @ret. */
 static int count_referenced(const struct nnb_model *m, uint32_t index, struct counts *ret)
 {
 	const struct nnb_model view = nnb_model_view(m, index);
@@ -279,7 +282,7 @@ static void put_graphs(struct writer *w, const struct nnb_model *m)
 	for (uint32_t i = 0; i < m->n_referenced; i++) {
 		struct counts counts = { 0 };
 
-		count_referenced(m, i, &counts); /* which describe has done before */
+		count_referenced(m, i, &counts); /* cannot fail: describe has counted this subgraph before */
 		put_counts(w, &counts);
 	}
 	put_graph(w, m);
@@ -319,7 +322,10 @@ int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_b
 
 /* ---- decoding ---- */
 
-/* Once header.bytes has been compared with the counts, nothing below can run out; the bound stays all the same. */
+/*
+ * Once header.bytes has been compared with the counts, no read below can exceed the bytes. Each read checks its bound all the
+ * same.
+ */
 struct reader {
 	const uint8_t *at;
 	size_t left;
@@ -343,7 +349,7 @@ static uint32_t get_u32(struct reader *r)
 	return n;
 }
 
-/* Does the name end, with nothing but zeroes behind its end? */
+/* Does the name end within @size bytes, followed by zeroes only? */
 static bool clean_name(const char *name, size_t size)
 {
 	size_t n = strnlen(name, size);
@@ -354,7 +360,7 @@ static bool clean_name(const char *name, size_t size)
 	return n < size;
 }
 
-/* The next @n numbers, in memory of their own; NULL for none. */
+/* Copy the next @n numbers to newly allocated memory; NULL for 0 numbers. */
 static int get_u32s(struct reader *r, uint32_t **ret, uint32_t *ret_n, uint32_t n)
 {
 	uint32_t *list;
@@ -420,8 +426,8 @@ static int get_counts(struct reader *r, struct counts *ret)
 }
 
 /*
- * The bytes that the counts need, those of the subgraphs included, which come next and are looked at without being taken. What
- * is left has all that is read here.
+ * Compare the number of bytes with the counts. The subgraphs' counts come next; this function reads them from a copy of the
+ * reader, so that @r does not advance. After this check the remaining bytes suffice for every record.
  */
 static int check_bytes(struct reader *r, const struct header *h, size_t all)
 {
@@ -519,7 +525,10 @@ static int get_operands(struct reader *r, struct nnb_subgraph *m, uint32_t n)
 	return s;
 }
 
-/* Their records, which stand before all the lists, and then the lists. @indexes: how many numbers those have. */
+/*
+ * Read the records of the operations, which precede all their lists, and then the lists. @indexes: the total length of the
+ * lists.
+ */
 static int get_operations(struct reader *r, struct nnb_subgraph *m, uint32_t n, uint64_t indexes)
 {
 	struct reader lists = { r->at + (size_t)n * OPERATION_BYTES, indexes * INDEX_BYTES, r->reason };
@@ -637,7 +646,7 @@ static int get_main(struct reader *r, struct nnb_model *m, const struct counts *
 	return s;
 }
 
-/* @table: their counts, which get_header has looked at. */
+/* Read the subgraphs. @table: a reader of their counts, which get_header has checked. */
 static int get_referenced(struct reader *r, struct reader table, struct nnb_model *m, uint32_t n)
 {
 	int s = 0;

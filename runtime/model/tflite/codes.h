@@ -1,4 +1,7 @@
-/* codes.h -- NNAPI's numbers of operations that a .tflite file's become; which of them there are, nnb/model.h knows. */
+/*
+ * codes.h -- NNAPI's numbers of the operations that .tflite operators become. nnb/model.h lists those that this library
+ * has.
+ */
 #ifndef NNB_MODEL_TFLITE_CODES_H
 #define NNB_MODEL_TFLITE_CODES_H
 

@@ -1,4 +1,4 @@
-/* flat.c -- see flat.h. */
+/* flat.c -- reads untrusted FlatBuffers. Every offset is checked before use; the first error is kept. */
 #include "model/tflite/flat.h"
 
 #include <string.h>
@@ -18,19 +18,19 @@ static bool wrong(struct nnb__flat *f, uint64_t at, const char *what)
 	return false;
 }
 
-/* Copy @bytes from @at, or zeroes where they are not there. */
+/* Copy @bytes from @at; zeroes, and an error, where they are beyond the end. */
 static bool get(struct nnb__flat *f, uint64_t at, void *to, uint32_t bytes)
 {
 	memset(to, 0, bytes);
 	if (f->wrong)
 		return false;
-	if (at + bytes > f->n) /* neither is near 2^63 */
+	if (at + bytes > f->n) /* the sum cannot wrap: both terms are far below 2^63 */
 		return wrong(f, at, "what should be there is beyond the file");
 	memcpy(to, f->bytes + at, bytes);
 	return true;
 }
 
-/* Where the offset at @at leads. 0: nowhere. */
+/* The target of the offset at @at; 0: invalid. */
 static uint32_t follow(struct nnb__flat *f, uint32_t at)
 {
 	uint32_t offset;
@@ -81,7 +81,7 @@ struct nnb__flat_table nnb__flat_root(struct nnb__flat *f)
 	return table_at(f, follow(f, 0));
 }
 
-/* Where field @field, of so many bytes, is. 0: it has its default. */
+/* The offset of field @field, of @bytes bytes; 0: the field is absent. */
 static uint32_t field_at(struct nnb__flat *f, struct nnb__flat_table t, unsigned field, uint32_t bytes)
 {
 	uint32_t entry = 4 + 2 * field;
@@ -141,7 +141,7 @@ struct nnb__flat_vector nnb__flat_vector(struct nnb__flat *f, struct nnb__flat_t
 	return (struct nnb__flat_vector){ .at = at + (uint32_t)sizeof(n), .n = n, .size = size };
 }
 
-/* Where element @i, of so many bytes, is. 0: nowhere. */
+/* The offset of element @i, of @bytes bytes; 0: invalid. */
 static uint32_t element_at(struct nnb__flat *f, struct nnb__flat_vector v, uint32_t i, uint32_t size)
 {
 	if (f->wrong || i >= v.n || v.size != size) {

@@ -1,14 +1,14 @@
 /*
- * load.c -- .tflite files: the file, its tensors, its constants. nnb_model(3), nnb_model(5).
+ * load.c -- loads .tflite files: the file, its tensors, its constants. nnb_model(3), nnb_model(5).
  *
- * LAYOUT    Constants up to NNB_COPY_MAX bytes are copied into the model. Larger ones stay where they are: the file is a pool of the
- *           model, mapped read-only and whole, as a side file of a model file is. A float16 constant that an operator turns into
- *           float32 is turned here, into the model's other pool; so are bytes that are the weights of an operator of float32, and
- *           64-bit integers that are 32-bit ones in the HAL.
- * TRUST     The file may be anybody's, and change while it is read: each number is read once, then looked at (flat.h). What is made
- *           of it stays in proportion to it, however often it names the same bytes (COPIES, LISTED). A file that is cut short
- *           meanwhile reads as zeroes from there, and is refused in the end. Later it can change, too: that is the mapping's
- *           business (memory.h).
+ * LAYOUT    Constants up to NNB_COPY_MAX bytes are copied into the model. Larger ones stay in the file, which becomes a pool of
+ *           the model, mapped whole and read-only, like a side file of a model file. Three kinds of constants are
+ *           converted and stored in the model's other pool: float16 that an operator converts to float32, bytes that are
+ *           the weights of a float32 operator, and 64-bit integers that are 32-bit integers in the HAL.
+ * TRUST     The file is untrusted and may change while it is read: each number is read once, then checked (flat.h). The
+ *           memory that is allocated stays in proportion to the file, however often the file names the same bytes (COPIES,
+ *           LISTED). A file truncated meanwhile reads as zeroes from its new end on, and is refused at the end. The file
+ *           can change after loading, too; the mapping handles that (memory.h).
  */
 #include "model/tflite/load.h"
 
@@ -25,9 +25,9 @@
 #include "nnb/half.h"
 
 enum {
-	COPIES = 8, /* times the file: bytes of copied constants, at most */
+	COPIES = 8, /* bound on the bytes of copied constants, in multiples of the file's size */
 	COPIES_LEAST = 1 << 20,
-	LISTED = 4 << 20, /* elements of lists: operators' tensors, channels' scales */
+	LISTED = 4 << 20, /* bound on the elements of lists: operators' tensors, channels' scales */
 	LINE = 120
 };
 
@@ -76,7 +76,7 @@ bool nnb__tflite_listed(struct nnb__loading *l, uint32_t n)
 static const struct {
 	uint8_t is;
 	const char *name;
-	uint32_t type; /* the HAL's; 0: it has none */
+	uint32_t type; /* number of the HAL's type; 0: the HAL has no such type */
 } types[] = {
 	{ TFLITE_FLOAT32, "FLOAT32", NNB_TENSOR_FLOAT32 },
 	{ TFLITE_FLOAT16, "FLOAT16", NNB_TENSOR_FLOAT16 },
@@ -129,7 +129,7 @@ static char *name_of(struct nnb__loading *l, int64_t tensor, char to[LINE])
 	return nnb__flat_line(&l->flat, t, TENSOR_NAME, to, LINE);
 }
 
-/* A scalar is a tensor of one element; an extent that is not known is 0. */
+/* Read a tensor's shape. A scalar becomes a tensor of one element; an unknown extent becomes 0. */
 static void read_shape(struct nnb__loading *l, struct nnb__flat_table t, int64_t tensor, struct nnb_operand *o)
 {
 	struct nnb__flat_vector shape = nnb__flat_vector(&l->flat, t, TENSOR_SHAPE, sizeof(int32_t));
@@ -152,7 +152,7 @@ static void read_shape(struct nnb__loading *l, struct nnb__flat_table t, int64_t
 	}
 }
 
-/* What has no scale and is to have one is taken as it is: 1 and 0. */
+/* Read a tensor's quantisation. A quantised type without a scale gets scale 1 and zero point 0. */
 static void read_quantization(struct nnb__loading *l, struct nnb__flat_table t, int64_t tensor, struct nnb_operand *o)
 {
 	struct nnb__flat_table q = nnb__flat_table(&l->flat, t, TENSOR_QUANTIZATION);
@@ -181,7 +181,8 @@ static void read_quantization(struct nnb__loading *l, struct nnb__flat_table t, 
 	else if (quantized)
 		o->scale = 1;
 	zero = zeroes.n == 1 ? nnb__flat_i64_of(&l->flat, zeroes, 0) : 0;
-	o->zero_point = zero < INT32_MIN || zero > INT32_MAX ? INT32_MAX : (int32_t)zero; /* which validation refuses */
+	/* validation refuses this value */
+	o->zero_point = zero < INT32_MIN || zero > INT32_MAX ? INT32_MAX : (int32_t)zero;
 }
 
 bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_operand *ret)
@@ -193,7 +194,7 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 	*ret = (struct nnb_operand){ .type = type_of(type) };
 	if (!l->error && nnb__flat_has(&l->flat, t, TENSOR_SPARSITY))
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is sparse", name_of(l, tensor, name));
-	if (type == TFLITE_INT64) /* of constants; others are refused */
+	if (type == TFLITE_INT64) /* only constants are accepted with this type */
 		ret->type = NNB_TENSOR_INT32;
 	if (!l->error && (!ret->type || !nnb_type_info(ret->type)))
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type %s, which there is not here",
@@ -208,7 +209,7 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 
 /* ---- constants ---- */
 
-/* Where the bytes of a constant are in the file; none: it is no constant. */
+/* The range of a constant's bytes in the file; length 0: the tensor is no constant. */
 static struct nnb_location stored(struct nnb__loading *l, int64_t tensor)
 {
 	uint32_t index = (uint32_t)nnb__flat_i32(&l->flat, table_of(l, tensor), TENSOR_BUFFER, 0);
@@ -248,7 +249,7 @@ uint32_t nnb__tflite_constant(struct nnb__loading *l, const struct nnb_operand *
 	return index;
 }
 
-/* Does the file hold as many bytes as the shape wants? */
+/* Does the file hold as many bytes as the shape needs? */
 static bool holds(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o, uint32_t element,
                   uint32_t length)
 {
@@ -264,7 +265,7 @@ static bool holds(struct nnb__loading *l, int64_t tensor, const struct nnb_opera
 	return !l->error;
 }
 
-/* A constant of @n floats, which the file has in fewer bytes. */
+/* Add a constant of @n floats that the file stores in fewer bytes. */
 static uint32_t widened(struct nnb__loading *l, const struct nnb_operand *o, const float *values, uint32_t n)
 {
 	uint64_t bytes = (uint64_t)n * sizeof(*values);
@@ -274,7 +275,7 @@ static uint32_t widened(struct nnb__loading *l, const struct nnb_operand *o, con
 	return nnb__tflite_constant(l, o, values, bytes);
 }
 
-/* Constant @from, float16, as float32 @o. */
+/* Convert constant @from, float16, to float32 operand @o. */
 static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t from)
 {
 	struct nnb_location at = stored(l, from);
@@ -298,7 +299,7 @@ static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t
 	return operand;
 }
 
-/* 64-bit integers, which the HAL has no tensors of. */
+/* Convert 64-bit integers to 32 bits: the HAL has no 64-bit tensors. */
 static int32_t *narrowed(struct nnb__loading *l, int64_t tensor, struct nnb_location at, uint32_t *ret_n)
 {
 	uint32_t n = at.length / 8;
@@ -325,7 +326,7 @@ static bool is_wide(struct nnb__loading *l, int64_t tensor)
 	return nnb__flat_u8(&l->flat, table_of(l, tensor), TENSOR_TYPE, TFLITE_FLOAT32) == TFLITE_INT64;
 }
 
-/* The scales of a type that is quantised by channel, around 0. */
+/* Add the scales of a type that is quantised by channel. Every zero point must be 0. */
 static void give_scales(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o, uint32_t operand)
 {
 	struct nnb__flat_table q = nnb__flat_table(&l->flat, table_of(l, tensor), TENSOR_QUANTIZATION);
@@ -419,10 +420,10 @@ uint32_t nnb__tflite_operand(struct nnb__loading *l, int64_t tensor)
 	return operand;
 }
 
-/* How the bytes of a constant become reals: by one scale, or by one for each slice of a dimension. */
+/* The scaling of a constant of bytes: one scale, or one scale for each slice of a dimension. */
 struct scaling {
 	struct nnb__flat_vector scales, zeroes;
-	uint32_t channels, slice; /* elements that follow each other with one scale */
+	uint32_t channels, slice; /* number of consecutive elements with one scale */
 };
 
 static struct scaling scaling_of(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o)
@@ -436,7 +437,7 @@ static struct scaling scaling_of(struct nnb__loading *l, int64_t tensor, const s
 
 	s.channels = s.scales.n;
 	for (uint32_t d = dim + 1; d < o->rank; d++)
-		s.slice *= o->dims[d]; /* no more than the bytes that there are: holds() has looked */
+		s.slice *= o->dims[d]; /* cannot wrap: holds() has compared the product with the file's bytes */
 	if (!s.channels || (s.channels > 1 && (dim >= o->rank || o->dims[dim] != s.channels)))
 		nnb__tflite_wrong(l, -EINVAL, "tensor '%s' has %u scales, which do not go with its shape",
 		                  name_of(l, tensor, name), s.channels);

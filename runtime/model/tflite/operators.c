@@ -1,17 +1,18 @@
 /*
- * operators.c -- what TFLite's operators are in the HAL: a row of a table each. How each is taken is said in take_*.c, by kind.
+ * operators.c -- converts TFLite's operators to the HAL's operations: a table with a row for each. The converters are in
+ * take_*.c, one file for each kind of operator.
  *
- * An operator that has no row, or whose operation this library does not know, is refused; so is what a row cannot say in the HAL's
- * words (a fused tanh, say). What the HAL calls scalars are options of an operator, or constants that are read here.
+ * An operator without a row is refused, and so is an operator whose options the HAL cannot express, such as a fused tanh.
+ * The HAL's scalars are options of a TFLite operator, or constants that are read here.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "model/tflite/taking.h"
 
-enum { MORE = 16 /* operands that a function adds to an operator's inputs, at most */ };
+enum { MORE = 16 /* maximum number of operands that a converter adds to the operator's inputs */ };
 
-enum { KINDS = 6, KIND = 72 }; /* of operators that are refused, and bytes of what they are called */
+enum { KINDS = 6, KIND = 72 }; /* refused kinds of operators that are listed, and the length of their description */
 
 /* ---- the table ---- */
 
@@ -98,7 +99,7 @@ static const struct row rows[] = {
 	{ 140, "REDUCE_ALL", NNAPI_REDUCE_ALL, 27, nnb__take_reduce },
 };
 
-/* Names of others that files have, to refuse them by name. */
+/* Names of other operators found in files, for the error message. */
 static const struct {
 	uint8_t code;
 	const char *name;
@@ -135,7 +136,7 @@ static struct nnb__flat_table code_table_of(struct nnb__loading *l, struct nnb__
 	return nnb__flat_table_of(&l->flat, l->codes, index);
 }
 
-/* The number of an operator: files from before there were more than 127 of them have it elsewhere. */
+/* The number of an operator. Files from before TFLite had more than 127 operators store it in another field. */
 static int32_t code_of(struct nnb__loading *l, struct nnb__flat_table code)
 {
 	int32_t now = nnb__flat_i32(&l->flat, code, CODE_BUILTIN, 0),
@@ -187,9 +188,9 @@ char *nnb__tflite_describe(struct nnb__loading *l, uint32_t which, char *to, uin
 	return to;
 }
 
-/* ---- what there is not ---- */
+/* ---- refused operators ---- */
 
-/* The operators that cannot be taken, by what they are called. */
+/* The operators that cannot be converted, by description. */
 struct refused {
 	uint32_t first, n, n_kinds;
 	struct {
@@ -230,7 +231,7 @@ static void tell_refused(struct nnb__loading *l, const struct refused *r)
 	                  l->operators.n, kinds);
 }
 
-/* Is there a row for each? */
+/* Check that each operator has a row. */
 static void find_refused(struct nnb__loading *l)
 {
 	struct refused refused = { .n = 0 };
@@ -246,7 +247,7 @@ static void find_refused(struct nnb__loading *l)
 		tell_refused(l, &refused);
 }
 
-/* ---- all of them ---- */
+/* ---- all operators ---- */
 
 static bool is_half_constant(struct nnb__loading *l, int64_t tensor)
 {
@@ -268,7 +269,7 @@ static bool is_output_of_model(struct nnb__loading *l, int64_t tensor)
 	return false;
 }
 
-/* Which tensors are float16 constants that become float32. */
+/* Find the tensors that are float16 constants converted to float32. */
 static void find_halves(struct nnb__loading *l)
 {
 	for (uint32_t i = 0; !l->error && i < l->operators.n; i++) {

@@ -1,4 +1,4 @@
-/* take_elements.c -- operators element by element and along axes: inputs as they are, and little more. */
+/* take_elements.c -- converts operators element by element and along axes, whose inputs mostly stay unchanged. */
 #include "model/tflite/taking.h"
 
 void nnb__take_plain(struct taking *t)
@@ -16,7 +16,7 @@ void nnb__take_fused(struct taking *t)
 	emit(t, t->row->op);
 }
 
-/* Rows of bytes, of which float32 is wanted. */
+/* A lookup of float32 rows in a table of bytes needs the table as float32. */
 void nnb__take_embedding(struct taking *t)
 {
 	add_input(t, 0);
@@ -85,7 +85,7 @@ void nnb__take_leaky_relu(struct taking *t)
 
 /* ---- along axes ---- */
 
-/* ARG_MAX, ARG_MIN, TOPK_V2: a constant that is a scalar. */
+/* ARG_MAX, ARG_MIN, TOPK_V2: the constant input becomes a scalar. */
 void nnb__take_numbered(struct taking *t)
 {
 	add_input(t, 0);
@@ -109,9 +109,11 @@ void nnb__take_reduce(struct taking *t)
 	emit(t, t->row->op);
 }
 
-/* ---- of other types ---- */
+/* ---- type conversions ---- */
 
-/* The half of a constant is turned when its float32 is first asked for. */
+/*
+ * A DEQUANTIZE of a float16 constant needs no operation: the constant is converted on first use of its float32 tensor.
+ */
 void nnb__take_dequantize(struct taking *t)
 {
 	int64_t out = t->outputs.n == 1 ? nnb__flat_i32_of(&t->l->flat, t->outputs, 0) : -1;

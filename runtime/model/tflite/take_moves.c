@@ -1,4 +1,4 @@
-/* take_moves.c -- operators that move elements. */
+/* take_moves.c -- converts operators that move elements. */
 #include "model/tflite/taking.h"
 
 void nnb__take_concatenation(struct taking *t)
@@ -14,7 +14,7 @@ void nnb__take_concatenation(struct taking *t)
 	emit(t, t->row->op);
 }
 
-/* By its tensor, by its option, or by what the output has. */
+/* The new shape is in the input tensor, in the option, or in the output's shape. */
 void nnb__take_reshape(struct taking *t)
 {
 	struct nnb__flat_vector shape = nnb__flat_vector(&t->l->flat, t->options, 0, sizeof(int32_t));
@@ -50,7 +50,7 @@ void nnb__take_block(struct taking *t)
 	emit(t, t->row->op);
 }
 
-/* The HAL wants width before height. */
+/* The HAL's order is width, height; TFLite's is height, width. */
 static void add_size(struct taking *t)
 {
 	int32_t size[2] = { 0 };
@@ -90,7 +90,7 @@ void nnb__take_resize_nearest(struct taking *t)
 	emit(t, t->row->op);
 }
 
-/* A value that is a tensor of one element in TFLite, and a scalar in the HAL. */
+/* The value is a tensor of one element in TFLite, and a scalar in the HAL. */
 void nnb__take_pad_with(struct taking *t)
 {
 	struct nnb_location at;

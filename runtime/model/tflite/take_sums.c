@@ -1,9 +1,9 @@
-/* take_sums.c -- operators that sum products, and pools. */
+/* take_sums.c -- converts sums of products, and pools. */
 #include "model/tflite/taking.h"
 
 /* ---- sums of products ---- */
 
-/* Its scale is that of the products, as TFLite takes it; left out, it is zeroes. */
+/* The scale of the bias is that of the products, as in TFLite. An omitted bias becomes zeroes. */
 static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct nnb_operand filter, uint32_t channels)
 {
 	bool real = in.type == NNB_TENSOR_FLOAT32;
@@ -58,7 +58,7 @@ void nnb__take_conv(struct taking *t)
 	emit(t, grouped ? NNAPI_GROUPED_CONV_2D : NNB_CONV_2D);
 }
 
-/* Its own multiplier need not be there: the shapes say it. */
+/* The multiplier option may be absent: the shapes determine it. */
 void nnb__take_depthwise(struct taking *t)
 {
 	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
@@ -83,7 +83,7 @@ void nnb__take_depthwise(struct taking *t)
 	emit(t, t->row->op);
 }
 
-/* TFLite's output can have other dimensions than rows and units. */
+/* TFLite's output may have other dimensions than rows and units. */
 void nnb__take_fully_connected(struct taking *t)
 {
 	struct nnb_operand in = input_is(t, 0), weights = input_is(t, 1), out = output_is(t), rows = out;

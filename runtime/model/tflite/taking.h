@@ -1,7 +1,7 @@
 /*
- * taking.h -- an operator of a .tflite file that becomes an operation of the HAL: what the functions of all families share.
+ * taking.h -- helpers for converting one .tflite operator to an operation of the HAL.
  *
- * They are in take_*.c, by kind; which operator is whose is the table in operators.c.
+ * The converters are in take_*.c, one file a family; the table in operators.c maps each operator to its converter.
  */
 #ifndef NNB_MODEL_TFLITE_TAKING_H
 #define NNB_MODEL_TFLITE_TAKING_H
@@ -20,7 +20,7 @@ struct taking;
 
 typedef void take_fn(struct taking *t);
 
-/* An operator that is being taken, and the inputs of the operation that it becomes. */
+/* An operator in progress, and the inputs of the operation that it becomes. */
 struct taking {
 	struct nnb__loading *l;
 	const struct row *row;
@@ -33,8 +33,8 @@ struct taking {
 struct row {
 	uint8_t code; /* TFLite's BuiltinOperator */
 	const char *name;
-	uint32_t op;     /* the HAL's */
-	uint8_t options; /* TFLite's BuiltinOptions; 0: it has none that matter */
+	uint32_t op;     /* number of the HAL's operation */
+	uint8_t options; /* TFLite's BuiltinOptions; 0: no options are read */
 	take_fn *take;
 };
 
@@ -72,7 +72,7 @@ static inline struct nnb_operand output_is(struct taking *t)
 	return o;
 }
 
-/* ---- what becomes the inputs of the operation ---- */
+/* ---- the inputs of the operation ---- */
 
 static inline void add(struct taking *t, uint32_t operand)
 {
@@ -88,7 +88,7 @@ static inline void add_input(struct taking *t, uint32_t k)
 		add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
 }
 
-/* Input 1, where @in is what decides the type: an operator of float32 has weights of bytes where its file was made smaller so. */
+/* Add input 1 as weights. A float32 operator of a size-reduced file has weights of bytes; they become float32. */
 static inline void add_weights(struct taking *t, struct nnb_operand in)
 {
 	if (in.type == NNB_TENSOR_FLOAT32 && !is_left_out(t, 1))
@@ -142,7 +142,7 @@ static inline uint8_t small_option(struct taking *t, unsigned field)
 
 static inline void add_fused(struct taking *t, unsigned field)
 {
-	uint8_t fused = small_option(t, field); /* 0 to 3 are the HAL's numbers */
+	uint8_t fused = small_option(t, field); /* numbers 0 to 3 equal the HAL's */
 
 	if (fused > NNB_FUSED_RELU6)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation %s is none of the HAL's",
@@ -163,7 +163,7 @@ static inline void add_padding(struct taking *t, unsigned field)
 
 /* ---- the operation ---- */
 
-/* In words of the file, should the HAL not have it so. */
+/* Add the operation. If the HAL does not accept it, the reason describes it in terms of the file. */
 static inline void add_operation(struct taking *t, uint32_t op, const uint32_t *outputs, uint32_t n_outputs)
 {
 	struct nnb_reason why = { "" };
@@ -190,7 +190,7 @@ static inline void emit(struct taking *t, uint32_t op)
 	free(outputs);
 }
 
-/* A temporary operand. */
+/* Add a temporary operand. */
 static inline uint32_t between(struct taking *t, const struct nnb_operand *o)
 {
 	return t->l->error ? 0 : nnb__tflite_kept(t->l, nnb_model_operand(t->l->model, o));
@@ -216,7 +216,7 @@ static inline bool is_constant_input(struct taking *t, uint32_t k)
 	return !is_left_out(t, k) && !t->l->error && t->l->model->operands[operand].lifetime != NNB_TEMPORARY;
 }
 
-/* The one number of a constant. */
+/* Read a constant of one number. */
 static inline int32_t number(struct taking *t, uint32_t k)
 {
 	int32_t value = 0;

@@ -1,4 +1,4 @@
-/* tflite.c -- .tflite files: opening one, and the frame of its model. */
+/* tflite.c -- opens .tflite files, and reads the top level of the model. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static bool make_tensors(struct nnb__loading *l)
 	return !l->error;
 }
 
-/* The operands of the model's inputs or outputs. Owned. */
+/* The operands of the model's inputs or outputs; the caller frees the list. */
 static uint32_t *operands_of(struct nnb__loading *l, struct nnb__flat_vector tensors, const char *what)
 {
 	uint32_t *list = nnb__tflite_listed(l, tensors.n) ? malloc((tensors.n + (size_t)1) * sizeof(*list)) : NULL;
@@ -103,7 +103,7 @@ static void read_model(struct nnb__loading *l)
 	free(outputs);
 }
 
-/* @file is a pool of its bytes. */
+/* Load a model. @file: a pool that consists of the file's bytes. */
 static int load(struct nnb_model **ret, const struct nnb_memory *file, const char *name, struct nnb_reason *reason)
 {
 	struct nnb_reason why = { "" };
@@ -144,7 +144,7 @@ static int load(struct nnb_model **ret, const struct nnb_memory *file, const cha
 
 /* ---- files ---- */
 
-/* "my" of "my.tflite"; what does not fit is cut off. */
+/* The model's name: "my" for "my.tflite", cut off if it is too long. */
 static void name_after(char to[NNB_NAME_MAX], const char *base)
 {
 	size_t n = strlen(base);
@@ -157,10 +157,11 @@ static void name_after(char to[NNB_NAME_MAX], const char *base)
 			*to = '?';
 }
 
-/* A pool that is the file, from a descriptor that is closed. */
+/* Open the file as a pool, which keeps its own descriptor. */
 static int open_file(struct nnb_memory *ret, const char *path, struct nnb_reason *reason)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), r = 0; /* a FIFO would wait for its writer */
+	/* O_NONBLOCK: opening a FIFO would wait for its writer */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), r = 0;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
@@ -195,7 +196,8 @@ int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_r
 		nnb_memory_close(&file);
 	}
 	if (r || (reason && reason->text[0]))
-		nnb__within(reason, "%.60s", base); /* the place in the file needs the room */
+		/* @base is shortened, because the place in the file needs the room */
+		nnb__within(reason, "%.60s", base);
 	return r;
 }
 
