@@ -215,9 +215,9 @@ static int open_side(struct nnb__constants *c, const struct nnb__place *at, cons
 	int fd;
 
 	if (!c->dir)
-		return nnb__wrong(c->reason, at, -EINVAL, "this model has no directory to look for files in");
+		return nnb__wrong(c->reason, at, -EINVAL, "this model has no directory for side files");
 	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return nnb__wrong(c->reason, at, -EINVAL, "'%.80s' is no plain file name", name);
+		return nnb__wrong(c->reason, at, -EINVAL, "'%.80s' is not a plain file name", name);
 	if (c->dir_fd < 0)
 		c->dir_fd = open(c->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (c->dir_fd < 0)

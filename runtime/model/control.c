@@ -80,7 +80,7 @@ static int takes_so_many(const char *what, uint32_t has, uint32_t wants, struct 
 {
 	if (has == wants)
 		return 0;
-	nnb_because(reason, "the subgraph has %u %s and not %u", has, what, wants);
+	nnb_because(reason, "the subgraph has %u %s instead of %u", has, what, wants);
 	return -EINVAL;
 }
 
@@ -148,7 +148,7 @@ static int check_body(const struct nnb_model *m, const struct nnb_operation *op,
 	int r = takes_so_many("inputs", body.n_inputs, op->n_inputs - 2, reason);
 
 	if (!r && (body.n_outputs < op->n_outputs || body.n_outputs > body.n_inputs)) {
-		nnb_because(reason, "the body gives %u of a state of %u, and the loop %u", body.n_outputs,
+		nnb_because(reason, "the body has %u outputs for a state of %u, and the loop has %u", body.n_outputs,
 		            body.n_inputs, op->n_outputs);
 		return -EINVAL;
 	}

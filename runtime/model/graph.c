@@ -202,7 +202,8 @@ static enum nnb_status infer_one(const struct nnb__op_view *view, struct nnb_sha
 		return NNB_STATUS_INVALID_ARGUMENT;
 	for (uint32_t k = 0; k < op->n_outputs; k++)
 		if (!combine(&shapes[op->outputs[k]], &out[k])) {
-			nnb_because(view->reason, "output %u has other dimensions than were declared", k);
+			nnb_because(view->reason, "the inferred dimensions of output %u differ from the declared ones",
+			            k);
 			return NNB_STATUS_INVALID_ARGUMENT;
 		}
 	return NNB_STATUS_NONE;

@@ -25,7 +25,7 @@ static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reas
 	case 0:
 		return NNB_STATUS_NONE;
 	case -ENOTSUP:
-		return REFUSED(reason, "its name is none there is");
+		return REFUSED(reason, "there is no kind of pool of this name");
 	default:
 		return REFUSED(reason, "its handle is not that of its name");
 	}
@@ -94,7 +94,7 @@ static enum nnb_status check_place(const struct nnb_operand *o, const struct nnb
 static enum nnb_status check_omitted(const struct nnb_argument *a, bool may_omit, struct nnb_reason *reason)
 {
 	if (a->location.pool || a->location.offset || a->location.length || a->rank) /* R2 */
-		return REFUSED(reason, "it has no value, and still a location or dimensions");
+		return REFUSED(reason, "it has no value, but it has a location or dimensions");
 	return may_omit ? NNB_STATUS_NONE : REFUSED(reason, "it may not be left out");
 }
 
@@ -221,7 +221,7 @@ enum nnb_status nnb_request_validate(const struct nnb_model *m, const struct nnb
 	if (may_omit && !nnb__may_omit(m, may_omit))
 		status = nnb__request_validate(m, may_omit, request, fenced, reason);
 	else
-		nnb_because(reason, "no memory to look at it");
+		nnb_because(reason, "out of memory");
 	free(may_omit);
 	return status;
 }

@@ -80,7 +80,7 @@ static enum nnb_status combine_list(struct nnb__buffer_kind *kind, const struct 
 		enum nnb_status status = o ? NNB_STATUS_NONE : NNB_STATUS_INVALID_ARGUMENT;
 
 		if (!status && is_repeated(models, roles, i))
-			status = REFUSED(reason, "it is there twice");
+			status = REFUSED(reason, "this role is listed twice");
 		if (!status && *first && !same_values(o, *first))
 			status = REFUSED(reason, "its type, scale or zero point is not that of the first");
 		if (!status && !nnb__kind_combine(kind, o->rank, o->dims))

@@ -57,7 +57,7 @@ static int want_dims(const view *v, uint32_t k, uint32_t rank, const uint32_t *d
 
 	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
 		return 0;
-	return refused(v, "input %u has dimensions that do not go with the others'", k);
+	return refused(v, "the dimensions of input %u do not match those of the other inputs", k);
 }
 
 #define WANT(v, k, ...) \
@@ -265,7 +265,7 @@ static int shape_resize(const view *v, struct nnb_shape *ret)
 	if (r)
 		return r;
 	if (w <= 0 || h <= 0)
-		return refused(v, "it is to have %d by %d", w, h);
+		return refused(v, "its output would have %d by %d elements", w, h);
 	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, in->dims[3]);
 	return 0;
 }
@@ -298,7 +298,7 @@ static int shape_concatenation(const view *v, struct nnb_shape *ret)
 		sum += in->dims[axis];
 	}
 	if (sum > UINT32_MAX)
-		return refused(v, "it becomes too large");
+		return refused(v, "its output is too large");
 	out.dims[axis] = (uint32_t)sum;
 	*ret = out;
 	return 0;
@@ -317,7 +317,7 @@ static int shape_reshape(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	out.rank = list->dims[0];
 	if (out.rank > NNB_RANK_MAX)
-		return refused(v, "it is to have rank %u", out.rank);
+		return refused(v, "its output would have rank %u", out.rank);
 	if (!wanted)
 		return -ENODATA;
 	for (uint32_t d = 0; d < out.rank; d++) {
@@ -357,7 +357,7 @@ static int shape_depth_to_space(const view *v, struct nnb_shape *ret)
 	h = (uint64_t)in->dims[1] * (uint64_t)block;
 	w = (uint64_t)in->dims[2] * (uint64_t)block;
 	if (h > UINT32_MAX || w > UINT32_MAX)
-		return refused(v, "it becomes too large");
+		return refused(v, "its output is too large");
 	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, (uint32_t)(in->dims[3] / ((uint64_t)block * (uint64_t)block)));
 	return 0;
 }
@@ -376,7 +376,7 @@ static int shape_space_to_depth(const view *v, struct nnb_shape *ret)
 		return refused(v, "%u by %u do not divide by block %d", in->dims[1], in->dims[2], block);
 	c = (uint64_t)block * (uint64_t)block;
 	if (__builtin_mul_overflow(c, in->dims[3], &c) || c > UINT32_MAX)
-		return refused(v, "it becomes too large");
+		return refused(v, "its output is too large");
 	SET(ret, in->dims[0], in->dims[1] / (uint32_t)block, in->dims[2] / (uint32_t)block, (uint32_t)c);
 	return 0;
 }
@@ -427,7 +427,7 @@ static int shape_lsh_projection(const view *v, struct nnb_shape *ret)
 		return refused(v, "there is no type %d", type);
 	n = type == LSH_DENSE ? (uint64_t)hash->dims[0] * hash->dims[1] : hash->dims[0];
 	if (n > UINT32_MAX)
-		return refused(v, "it becomes too large");
+		return refused(v, "its output is too large");
 	SET(ret, (uint32_t)n);
 	return 0;
 }
@@ -484,7 +484,7 @@ static int lstm_kind(const view *v, uint32_t cells, uint32_t outputs)
 	    nnb__in(v, NNB_LSTM_PEEP_INPUT)->omitted != (!peeps || coupled))
 		return refused(v, "only a part of the peephole connections is there");
 	if (!projects && (!nnb__in(v, NNB_LSTM_PROJECTION_BIAS)->omitted || cells != outputs))
-		return refused(v, "there is no projection, and it seems to be one");
+		return refused(v, "the weights of the projection are missing");
 	if (v->op->n_inputs <= NNB_LSTM_NORM_INPUT)
 		return 0;
 	norms = !nnb__in(v, NNB_LSTM_NORM_FORGET)->omitted;

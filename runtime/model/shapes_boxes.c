@@ -17,7 +17,7 @@ int nnb__shape_bbox_transform(const view *v, struct nnb_shape *ret)
 	    dims_are(v, 3, DIMS(images->dims[0], 2)))
 		return -EINVAL;
 	if (deltas->dims[0] != nnb__in(v, 0)->dims[0] || deltas->dims[1] % 4)
-		return REFUSE(v, "the changes are not 4 for each region and class");
+		return REFUSE(v, "there are not 4 changes for each region and class");
 	*ret = *deltas;
 	return 0;
 }
@@ -87,9 +87,9 @@ int nnb__shape_box_with_nms_limit(const view *v, struct nnb_shape *ret)
 	if (rank_between(v, 0, 2, 2) || rank_between(v, 1, 2, 2) || dims_are(v, 2, DIMS(scores->dims[0])))
 		return -EINVAL;
 	if (nnb__in(v, 1)->dims[0] != scores->dims[0] || (uint64_t)scores->dims[1] * 4 != nnb__in(v, 1)->dims[1])
-		return REFUSE(v, "the regions are not 4 numbers for each score");
+		return REFUSE(v, "the regions do not have 4 numbers for each score");
 	if (nnb__in_i32(v, 5, &kernel) && (kernel < 0 || kernel > 2))
-		return REFUSE(v, "there is no suppression %d", kernel);
+		return REFUSE(v, "%d is not a kind of suppression", kernel);
 	rows_of(&ret[0], 1);
 	rows_of(&ret[1], 4);
 	rows_of(&ret[2], 1);

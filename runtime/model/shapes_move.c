@@ -3,7 +3,7 @@
 
 static int too_large(const view *v)
 {
-	return REFUSE(v, "it becomes too large");
+	return REFUSE(v, "its output is too large");
 }
 
 /* Read input @k as a list of @n INT32 (or n by 2). 0; -ENODATA; -EINVAL. */
@@ -133,7 +133,7 @@ static int squeezed(const view *v, uint32_t *ret)
 		int32_t axis = axes[i] < 0 ? axes[i] + (int32_t)in->rank : axes[i];
 
 		if (axis < 0 || axis >= (int32_t)in->rank || in->dims[axis] != 1)
-			return REFUSE(v, "dimension %d cannot be taken out", axes[i]);
+			return REFUSE(v, "dimension %d cannot be removed", axes[i]);
 		set |= 1u << axis;
 	}
 	*ret = set;
@@ -247,7 +247,7 @@ int nnb__shape_tile(const view *v, struct nnb_shape *ret)
 		uint64_t all = (uint64_t)out.dims[d] * (uint64_t)times[d];
 
 		if (times[d] < 0)
-			return REFUSE(v, "dimension %u is to be there %d times", d, times[d]);
+			return REFUSE(v, "dimension %u cannot be repeated %d times", d, times[d]);
 		if (all > UINT32_MAX)
 			return too_large(v);
 		out.dims[d] = (uint32_t)all;
@@ -265,7 +265,7 @@ int nnb__shape_fill(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	out.rank = nnb__in(v, 0)->dims[0];
 	if (!out.rank || out.rank > NNB_RANK_MAX)
-		return REFUSE(v, "it is to have rank %u", out.rank);
+		return REFUSE(v, "its output would have rank %u", out.rank);
 	if (!dims)
 		return -ENODATA;
 	for (uint32_t d = 0; d < out.rank; d++) {
@@ -434,7 +434,7 @@ int nnb__shape_gather(const view *v, struct nnb_shape *ret)
 	if (r)
 		return r;
 	if (in->rank - 1 + indices->rank > NNB_RANK_MAX)
-		return REFUSE(v, "it is to have rank %u", in->rank - 1 + indices->rank);
+		return REFUSE(v, "its output would have rank %u", in->rank - 1 + indices->rank);
 	for (uint32_t d = 0; d < axis; d++)
 		out.dims[out.rank++] = in->dims[d];
 	for (uint32_t d = 0; d < indices->rank; d++)

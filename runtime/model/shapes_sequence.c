@@ -50,7 +50,7 @@ static int cell_kind(const view *v, const struct nnb_cell_places *p, const struc
 	                go_together(v, aux && !coupled, p->aux, 1, "auxiliary weights"))))
 		return -EINVAL;
 	if (!is_given(v, p->projection) && (is_given(v, p->projection_bias) || c->cells != c->outputs))
-		return REFUSE(v, "there is no projection, and it seems to be one");
+		return REFUSE(v, "the weights of the projection are missing");
 	return 0;
 }
 
@@ -115,8 +115,9 @@ static int aux_is(const view *v, uint32_t k, uint32_t weights, uint32_t *ret)
 
 	*ret = 0;
 	if (!is_given(v, k))
-		return is_given(v, weights) ? REFUSE(v, "there are weights of an auxiliary input that is not there")
-		                            : 0;
+		return is_given(v, weights)
+		               ? REFUSE(v, "the weights of the auxiliary input are given, but not the input")
+		               : 0;
 	if (rank_between(v, k, 3, 3) || aux->dims[0] != in->dims[0] || aux->dims[1] != in->dims[1])
 		return REFUSE(v, "the auxiliary input is not as long as the input");
 	*ret = aux->dims[2];
@@ -148,7 +149,7 @@ int nnb__shape_both_lstm(const view *v, struct nnb_shape *ret)
 	if (v->op->n_outputs != out && v->op->n_outputs != out + 4)
 		return REFUSE(v, "it does not give %u outputs", v->op->n_outputs);
 	if (merge && (uint64_t)f.outputs + b.outputs > UINT32_MAX)
-		return REFUSE(v, "it becomes too large");
+		return REFUSE(v, "its output is too large");
 	rows(&ret[0], in, merge ? f.outputs + b.outputs : f.outputs);
 	if (!merge)
 		rows(&ret[1], in, b.outputs);
@@ -215,7 +216,7 @@ int nnb__shape_both_rnn(const view *v, struct nnb_shape *ret)
 	if (v->op->n_outputs != out && v->op->n_outputs != out + 2)
 		return REFUSE(v, "it does not give %u outputs", v->op->n_outputs);
 	if (merge && (uint64_t)forward + backward > UINT32_MAX)
-		return REFUSE(v, "it becomes too large");
+		return REFUSE(v, "its output is too large");
 	rows(&ret[0], in, merge ? forward + backward : forward);
 	if (!merge)
 		rows(&ret[1], in, backward);

@@ -49,7 +49,7 @@ static inline int dims_are(const view *v, uint32_t k, uint32_t rank, const uint3
 
 	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
 		return 0;
-	return REFUSE(v, "input %u has dimensions that do not go with the others'", k);
+	return REFUSE(v, "the dimensions of input %u do not match those of the other inputs", k);
 }
 
 /* Is input @k present? */

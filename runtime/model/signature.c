@@ -194,7 +194,7 @@ static int gives(const struct nnb_operation *op, int64_t n, struct nnb_reason *r
 {
 	if (op->n_outputs == n)
 		return 0;
-	nnb_because(reason, "it gives %lld outputs, not %u", (long long)n, op->n_outputs);
+	nnb_because(reason, "it has %lld outputs, not %u", (long long)n, op->n_outputs);
 	return -EINVAL;
 }
 

@@ -84,7 +84,7 @@ static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reas
 			return REFUSED(reason, "its handle is not that of %s", pool->name);
 		return NNB_STATUS_NONE;
 	default:
-		return REFUSED(reason, "its name is none that a model may have");
+		return REFUSED(reason, "a model may not have a pool of this name");
 	}
 }
 
@@ -219,14 +219,14 @@ static enum nnb_status check_lists(const struct nnb_model *m, struct notes *note
 		uint32_t o = m->inputs[i];
 
 		if (o >= m->n_operands || m->operands[o].lifetime != NNB_MODEL_INPUT || notes[o].listed_in)
-			return REFUSED(reason, "input %u: operand %u is none, or twice", i, o);
+			return REFUSED(reason, "input %u: operand %u is not a model input, or is listed twice", i, o);
 		notes[o].listed_in = true;
 	}
 	for (uint32_t i = 0; i < m->n_outputs; i++) {
 		uint32_t o = m->outputs[i];
 
 		if (o >= m->n_operands || m->operands[o].lifetime != NNB_MODEL_OUTPUT || notes[o].listed_out)
-			return REFUSED(reason, "output %u: operand %u is none, or twice", i, o);
+			return REFUSED(reason, "output %u: operand %u is not a model output, or is listed twice", i, o);
 		notes[o].listed_out = true;
 	}
 	for (uint32_t o = 0; o < m->n_operands; o++) {
@@ -361,7 +361,7 @@ static enum nnb_status check_noting(const struct nnb_model *m, notes_fn *check, 
 	enum nnb_status status;
 
 	if (!notes) {
-		nnb_because(reason, "no memory to look at it");
+		nnb_because(reason, "out of memory");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	status = check(m, notes, reason);
@@ -457,7 +457,7 @@ static enum nnb_status check_nesting(const struct nnb_model *m, struct nnb_reaso
 	uint32_t levels;
 
 	if (!n.levels) {
-		nnb_because(reason, "no memory to look at it");
+		nnb_because(reason, "out of memory");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	for (uint32_t i = 0; !status && i < m->n_referenced; i++)

@@ -447,7 +447,7 @@ static int check_bytes(struct reader *r, const struct header *h, size_t all)
 	}
 	if (h->bytes == all && need == all)
 		return 0;
-	nnb_because(r->reason, "header: %zu bytes, but it says %llu, and its counts %llu", all,
+	nnb_because(r->reason, "header: %zu bytes, but the header states %llu, and its counts need %llu", all,
 	            (unsigned long long)h->bytes, (unsigned long long)need);
 	return -EINVAL;
 }
@@ -582,7 +582,7 @@ static int get_pool(struct reader *r, struct nnb_memory *ret, uint32_t index)
 	for (uint32_t i = pool.n_ints; clean && i < NNB_MEMORY_INTS; i++)
 		clean = !pool.ints[i];
 	if (!clean) {
-		nnb_because(r->reason, "pool %u: no handle can be like that", index);
+		nnb_because(r->reason, "pool %u: its handle is impossible", index);
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < pool.n_fds; i++)

@@ -741,7 +741,7 @@ static const struct mutation {
 	  "operation 0 (WHILE): subgraph 1, the body: input 0 and the subgraph's: they have different dimensions" },
 	{ "a body with an input less", body_with_an_input_less, "subgraph 1: operand 2 is a MODEL_INPUT that is not" },
 	{ "a condition instead of the body", body_and_condition_change_places,
-	  "operation 0 (WHILE): subgraph 1, the condition: the subgraph has 2 outputs and not 1" },
+	  "operation 0 (WHILE): subgraph 1, the condition: the subgraph has 2 outputs instead of 1" },
 	{ "an output of other dimensions", output_of_other_dimensions,
 	  "operation 0 (WHILE): subgraph 1, the body: output 0 and the subgraph's: " },
 	{ "a subgraph of no operation", a_subgraph_of_nothing, "subgraph 2: there is no operation" },

@@ -626,15 +626,15 @@ static const struct row refusals[] = {
 	{ "a FIFO, and nobody waits", REFERENCE, SIDE("fifo", 0, 12), -EINVAL,
 	  "operands[2].value.file: fifo is no regular file" },
 	{ "a file further down", REFERENCE, SIDE("folder/inner", 0, 12), -EINVAL,
-	  "operands[2].value.file: 'folder/inner' is no plain file name" },
+	  "operands[2].value.file: 'folder/inner' is not a plain file name" },
 	{ "a file further up", REFERENCE, SIDE("../x", 0, 12), -EINVAL,
-	  "operands[2].value.file: '../x' is no plain file name" },
+	  "operands[2].value.file: '../x' is not a plain file name" },
 	{ "a file at the root", REFERENCE, SIDE("/etc/passwd", 0, 12), -EINVAL,
-	  "operands[2].value.file: '/etc/passwd' is no plain file name" },
-	{ "the directory", REFERENCE, SIDE(".", 0, 12), -EINVAL, "operands[2].value.file: '.' is no plain file name" },
+	  "operands[2].value.file: '/etc/passwd' is not a plain file name" },
+	{ "the directory", REFERENCE, SIDE(".", 0, 12), -EINVAL, "operands[2].value.file: '.' is not a plain file name" },
 	{ "the directory above", REFERENCE, SIDE("..", 0, 12), -EINVAL,
-	  "operands[2].value.file: '..' is no plain file name" },
-	{ "no name at all", REFERENCE, SIDE("", 0, 12), -EINVAL, "operands[2].value.file: '' is no plain file name" },
+	  "operands[2].value.file: '..' is not a plain file name" },
+	{ "no name at all", REFERENCE, SIDE("", 0, 12), -EINVAL, "operands[2].value.file: '' is not a plain file name" },
 };
 /* clang-format on */
 
@@ -688,7 +688,7 @@ static void side_files_need_a_directory(void **state)
 
 	(void)state;
 	assert_int_equal(parse(text, bytes, NULL, &reason), -EINVAL);
-	assert_string_equal(reason.text, "operands[2].value.file: this model has no directory to look for files in");
+	assert_string_equal(reason.text, "operands[2].value.file: this model has no directory for side files");
 	assert_int_equal(parse(text, bytes, "/nowhere", &reason), -ENOENT);
 	assert_string_equal(reason.text, "operands[2].value.file: the model's directory: No such file or directory");
 	free(text);

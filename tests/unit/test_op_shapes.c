@@ -143,7 +143,7 @@ static const struct row rows[] = {
 	  "F2,3 - F4,3 F4,3 F4,3 - F4,4 F4,4 F4,4 F4 F4 F4 - F4 F4 F4 - - F2,4 F2,4 i4 f0 f0", NULL, "peephole" },
 	{ "as many cells as outputs, or a projection", NNB_LSTM,
 	  "F2,3 F4,3 F4,3 F4,3 F4,3 F4,5 F4,5 F4,5 F4,5 - - - F4 F4 F4 F4 - - F2,5 F2,4 i4 f0 f0", NULL,
-	  "no projection" },
+	  "the weights of the projection" },
 	{ "LSTM with sigmoid", NNB_LSTM,
 	  "F2,3 F4,3 F4,3 F4,3 F4,3 F4,4 F4,4 F4,4 F4,4 - - - F4 F4 F4 F4 - - F2,4 F2,4 i6 f0 f0",
 	  "F2,16 F2,4 F2,4 F2,4" },

@@ -171,18 +171,18 @@ static void refused_with(const char *sample, uint32_t k, uint8_t value, const ch
 static void split_gives_as_many_outputs_as_it_says(void **state)
 {
 	(void)state;
-	refused_with("SPLIT", 2, 1, "it gives 1 outputs, not 2");
-	refused_with("SPLIT", 2, 3, "it gives 3 outputs, not 2");
-	refused_with("SPLIT", 2, 0, "it gives 0 outputs, not 2");
+	refused_with("SPLIT", 2, 1, "it has 1 outputs, not 2");
+	refused_with("SPLIT", 2, 3, "it has 3 outputs, not 2");
+	refused_with("SPLIT", 2, 0, "it has 0 outputs, not 2");
 }
 
 static void directions_that_are_merged_give_one_output(void **state)
 {
 	(void)state;
-	refused_with("BIDIRECTIONAL_SEQUENCE_LSTM", NNB_BOTH_MERGE, 1, "it gives 1 outputs, not 2");
-	refused_with("BIDIRECTIONAL_SEQUENCE_RNN", NNB_BOTH_RNN_MERGE, 1, "it gives 1 outputs, not 2");
+	refused_with("BIDIRECTIONAL_SEQUENCE_LSTM", NNB_BOTH_MERGE, 1, "it has 1 outputs, not 2");
+	refused_with("BIDIRECTIONAL_SEQUENCE_RNN", NNB_BOTH_RNN_MERGE, 1, "it has 1 outputs, not 2");
 	refused_with("BIDIRECTIONAL_SEQUENCE_RNN, merged, with states", NNB_BOTH_RNN_MERGE, 0,
-	             "it gives 4 outputs, not 3");
+	             "it has 4 outputs, not 3");
 }
 
 /* Every operand of 16 bits of an operation of boxes: neither another scale nor another zero point. */

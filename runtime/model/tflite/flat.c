@@ -25,7 +25,7 @@ static bool get(struct nnb__flat *f, uint64_t at, void *to, uint32_t bytes)
 	if (f->wrong)
 		return false;
 	if (at + bytes > f->n) /* the sum cannot wrap: both terms are far below 2^63 */
-		return wrong(f, at, "what should be there is beyond the file");
+		return wrong(f, at, "a field extends beyond the end of the file");
 	memcpy(to, f->bytes + at, bytes);
 	return true;
 }

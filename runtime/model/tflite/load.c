@@ -67,7 +67,7 @@ bool nnb__tflite_listed(struct nnb__loading *l, uint32_t n)
 {
 	l->listed += n;
 	if (l->listed > LISTED)
-		nnb__tflite_wrong(l, -EINVAL, "its lists are longer together than %d", LISTED);
+		nnb__tflite_wrong(l, -EINVAL, "its lists have more than %d elements in total", LISTED);
 	return !l->error;
 }
 
@@ -197,7 +197,7 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 	if (type == TFLITE_INT64) /* only constants are accepted with this type */
 		ret->type = NNB_TENSOR_INT32;
 	if (!l->error && (!ret->type || !nnb_type_info(ret->type)))
-		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type %s, which there is not here",
+		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is of type %s, which is not supported",
 		                  name_of(l, tensor, name), type_name(type));
 	if (!l->error)
 		read_shape(l, t, tensor, ret);

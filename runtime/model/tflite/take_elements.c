@@ -35,7 +35,7 @@ void nnb__take_square(struct taking *t)
 void nnb__take_l2_normalization(struct taking *t)
 {
 	if (small_option(t, 0))
-		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is none of the HAL's");
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is not supported");
 	add_input(t, 0);
 	emit(t, t->row->op);
 }

@@ -7,7 +7,7 @@ void nnb__take_concatenation(struct taking *t)
 	int32_t axis = option(t, 0, 0);
 
 	if (small_option(t, 1))
-		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is none of the HAL's");
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is not supported");
 	for (uint32_t k = 0; k < t->inputs.n; k++)
 		add_input(t, k);
 	add_int(t, axis < 0 && axis >= -NNB_RANK_MAX ? axis + (int32_t)out.rank : axis);

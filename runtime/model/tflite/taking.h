@@ -102,7 +102,7 @@ static inline void add_scalar(struct taking *t, uint32_t type, const void *value
 	struct nnb_operand o = { .type = type };
 
 	if (!nnb_type_info(type))
-		nnb__tflite_wrong(t->l, -ENOTSUP, "it needs a scalar of a type that there is not here");
+		nnb__tflite_wrong(t->l, -ENOTSUP, "it needs a scalar of a type that is not supported");
 	add(t, nnb__tflite_constant(t->l, &o, value, bytes));
 }
 
@@ -145,10 +145,10 @@ static inline void add_fused(struct taking *t, unsigned field)
 	uint8_t fused = small_option(t, field); /* numbers 0 to 3 equal the HAL's */
 
 	if (fused > NNB_FUSED_RELU6)
-		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation %s is none of the HAL's",
+		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation %s is not supported",
 		                  fused == 4   ? "TANH"
 		                  : fused == 5 ? "SIGN_BIT"
-		                               : "is not known, and");
+		                               : "of another kind");
 	add_int(t, fused);
 }
 
@@ -157,7 +157,7 @@ static inline void add_padding(struct taking *t, unsigned field)
 	uint8_t padding = small_option(t, field);
 
 	if (padding != TFLITE_SAME && padding != TFLITE_VALID)
-		nnb__tflite_wrong(t->l, -EINVAL, "there is no padding %u", padding);
+		nnb__tflite_wrong(t->l, -EINVAL, "%u is not a padding scheme", padding);
 	add_int(t, padding == TFLITE_SAME ? NNB_PADDING_SAME : NNB_PADDING_VALID);
 }
 
