@@ -1,4 +1,4 @@
-/* compare.c -- see compare.h. */
+/* compare.c -- compares an output with the expected one. */
 #include "compare.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static double element(uint32_t type, const void *data, size_t i)
 
 static bool near(double got, double want, struct tolerance t)
 {
-	return got == want || fabs(got - want) <= t.absolute + t.relative * fabs(want); /* a NaN is near nothing */
+	return got == want || fabs(got - want) <= t.absolute + t.relative * fabs(want); /* a NaN never matches */
 }
 
 size_t compare(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,

@@ -1,10 +1,10 @@
-/* compare.h -- is an output what the file expects, within the tolerances of the HAL's own tests (D-10)? */
+/* compare.h -- compares an output with the expected one, within the tolerances of the HAL's own tests (D-10). */
 #ifndef COMPARE_H
 #define COMPARE_H
 
 #include "nnb/model.h"
 
-/* How many of an output's elements are off, and the first of them in words. */
+/* Returns the number of elements that differ too much, and describes the first of them. */
 size_t compare(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
                struct nnb_reason *reason);
 

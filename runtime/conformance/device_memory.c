@@ -1,18 +1,18 @@
-/* device_memory.c -- see device_memory.h. */
+/* device_memory.c -- requests a driver's buffers for a model's arguments, and copies to and from them. */
 #include "device_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Whose buffers they are. */
+/* The driver or client that the buffers belong to. */
 struct owner {
-	struct nnb_device *device; /* or else */
+	struct nnb_device *device; /* set in this process; otherwise client is set */
 	struct nnb_client *client;
 	struct nnb_prepared *prepared;
 	struct nnb_remote *remote;
 };
 
-/* @desc has one role. What is refused stays all zeroes. */
+/* Request one buffer. @desc has one role. If it is refused, *k stays all zeroes. */
 static bool ask(struct kept *k, const struct owner *o, const struct nnb_buffer_desc *desc)
 {
 	if (o->client) {
@@ -75,7 +75,7 @@ void device_memory_fini(struct device_memory *d)
 	free(d->outputs);
 }
 
-/* Memory to copy by: a buffer is copied as a whole, and a memory likewise. */
+/* Shared memory of the same size as the buffer: copies transfer a whole buffer and a whole memory. */
 static struct nnb_pool *staging(uint64_t bytes, struct nnb_reason *reason)
 {
 	struct nnb_pool *pool = NULL;

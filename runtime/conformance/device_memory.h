@@ -1,14 +1,14 @@
-/* device_memory.h -- a model's inputs and outputs in buffers that the driver keeps, as far as it will. */
+/* device_memory.h -- places a model's inputs and outputs in the driver's buffers, as far as the driver accepts them. */
 #ifndef DEVICE_MEMORY_H
 #define DEVICE_MEMORY_H
 
 #include "nnb/client.h"
 
-/* One argument's. */
+/* The buffer of one argument. */
 struct kept {
 	struct nnb_buffer *here;
 	struct nnb_remote_buffer *there;
-	struct nnb_pool *pool; /* that names it. NULL: it was refused; borrowed from what is there */
+	struct nnb_pool *pool; /* the pool that refers to the buffer, borrowed; NULL: the driver refused the buffer */
 };
 
 struct device_memory {
@@ -16,12 +16,12 @@ struct device_memory {
 	uint32_t n_inputs, n_outputs;
 };
 
-/* Ask for each of them: of @prepared on @device, or of @remote for @client. False: no memory. */
+/* Request a buffer for each argument: of @prepared on @device, or of @remote for @client. False: out of memory. */
 bool device_memory_init(struct device_memory *ret, struct nnb_device *device, struct nnb_prepared *prepared);
 bool device_memory_init_remote(struct device_memory *ret, struct nnb_client *client, struct nnb_remote *remote);
-void device_memory_fini(struct device_memory *d); /* all zeroes are fine */
+void device_memory_fini(struct device_memory *d); /* @d may be all zeroes */
 
-/* Between all of one that was not refused and @bytes here. */
+/* Copy @bytes between the buffer of @k, which must exist, and memory of the caller. */
 enum nnb_status kept_write(const struct kept *k, const void *from, uint64_t bytes, struct nnb_reason *reason);
 enum nnb_status kept_read(const struct kept *k, void *to, uint64_t bytes, struct nnb_reason *reason);
 

@@ -1,4 +1,6 @@
-/* nnburst-conformance -- run every model file of a directory, by a driver or through the service, and compare. */
+/*
+ * nnburst-conformance -- executes every model file of a directory, by a driver or through the service, and compares outputs.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -18,17 +20,20 @@ enum verdict { PASSED, FAILED, SKIPPED, N_VERDICTS };
 static const char *const verdict_names[N_VERDICTS] = { "passed", "FAILED", "skipped" };
 
 struct session {
-	struct nnb_device *device; /* in this process; or else */
+	struct nnb_device *device; /* set for a driver in this process; otherwise client is set */
 	struct nnb_client *client;
 	struct ways ways;
-	const char *cache_dir; /* NULL: not through a cache */
+	const char *cache_dir; /* NULL: do not test the cache */
 	bool quiet;
 	unsigned count[N_VERDICTS];
 };
 
 /* ---- one model ---- */
 
-/* Does the driver take all of it? NONE, and *supported; the reason names the first operation it does not take. */
+/*
+ * Does the driver support every operation? NONE, and *supported; the reason names the first operation that is not
+ * supported.
+ */
 static enum nnb_status ask(struct session *s, const struct nnb_model *m, bool *supported, struct nnb_reason *reason)
 {
 	bool *each = calloc(m->n_operations + 1, sizeof(*each));
@@ -52,7 +57,7 @@ static enum nnb_status ask(struct session *s, const struct nnb_model *m, bool *s
 	return status;
 }
 
-/* Models of the same form have one token, whatever their files are called. */
+/* The cache token. It depends on the model's form only, not on the name of its file. */
 static enum nnb_status token_of(const struct nnb_model *m, uint8_t token[NNB_TOKEN_BYTES])
 {
 	uint64_t words[NNB_TOKEN_BYTES / sizeof(uint64_t)];
@@ -81,7 +86,7 @@ static enum nnb_status prepare_here(struct session *s, const struct nnb_model *m
 
 	if (!s->cache_dir)
 		return nnb_prepare(s->device, m, &how, NULL, ret, reason);
-	/* Twice: the second finds what the first has left. */
+	/* prepare twice: the second time must find what the first has cached */
 	status = token_of(m, token);
 	if (!status)
 		status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
@@ -90,7 +95,7 @@ static enum nnb_status prepare_here(struct session *s, const struct nnb_model *m
 	*ret = nnb_prepared_unref(*ret);
 	status = nnb_prepare_cached(s->device, m, &how, s->cache_dir, token, ret, &from_cache, reason);
 	if (!status && !from_cache) {
-		*ret = nnb_prepared_unref(*ret); /* the target's otherwise, to be freed once more */
+		*ret = nnb_prepared_unref(*ret); /* NULL now, so that target_free does not release it again */
 		snprintf(reason->text, sizeof(reason->text), "was not found in the cache it had been saved to");
 		status = NNB_STATUS_GENERAL_FAILURE;
 	}
@@ -125,7 +130,7 @@ static enum nnb_status prepare(struct session *s, const struct nnb_model *m, str
 	return status;
 }
 
-/* The model itself is refused, and not for want of something. */
+/* Does the status refuse the model itself, and not for lack of a resource? */
 static bool is_refusal(enum nnb_status status)
 {
 	return status == NNB_STATUS_INVALID_ARGUMENT || status == NNB_STATUS_GENERAL_FAILURE;
@@ -174,7 +179,10 @@ static bool has_ending(const char *name, const char *ending)
 	return n > e && strcmp(name + n - e, ending) == 0;
 }
 
-/* One line; a reason that begins with the file's path or name begins behind that, since the line names the file. */
+/*
+ * Print the line of one model. The line names the file already, so the file's path or name is removed from the start of the
+ * reason.
+ */
 static void print_line(enum verdict verdict, const char *name, const char *path, const char *reason)
 {
 	size_t n = strlen(path);
@@ -196,8 +204,8 @@ static unsigned count_ways(const struct ways *w)
 }
 
 /*
- * A .tflite file does not say what its outputs are to be: they are what all ways make of random inputs. Within this process it is
- * preempted, too, so that there are two.
+ * Run a model without expected outputs, such as a .tflite file: random inputs, and all ways must agree. In this process the
+ * execution is preempted, too, so that at least two ways are compared.
  */
 static enum verdict run_random(struct session *s, const struct nnb_model_file *file, struct nnb_reason *reason)
 {
@@ -286,7 +294,7 @@ static int run_directory(struct session *s, const char *dir)
 	return DONE;
 }
 
-/* All of a directory, or one file. */
+/* Run all model files of a directory, or one file. */
 static int run_all(struct session *s, const char *path)
 {
 	struct stat st;
@@ -348,35 +356,34 @@ static void usage(FILE *to)
 	      "                           [--quiet]\n"
 	      "       nnburst-conformance --help | --version\n"
 	      "\n"
-	      "Run every model file (*.json, *.tflite) in DIR, or one, and compare its outputs with what the file "
-	      "expects; of "
-	      "a\n"
-	      ".tflite file, which expects nothing, what the ways make of random inputs.\n"
+	      "Execute every model file (*.json, *.tflite) in DIR, or one FILE, and compare its outputs with the "
+	      "file's\n"
+	      "expected outputs. A .tflite file has none: its inputs are random, and all ways must produce the same "
+	      "bits.\n"
 	      "  --driver NAME  xnnpack (the default), null, or the path of a driver-NAME.so\n"
-	      "  --cache DIR    prepare each model from a cache in DIR, filling that first\n"
-	      "  --preempt HOW  once more, interrupted at every checkpoint by another execution, and then gone on with "
-	      "(save),\n"
-	      "                 started over (restart), or both, which must give the same bits\n"
-	      "  --path WAY     through nnburstd: by bursts, synchronous calls, executions behind fences; by the first "
-	      "two\n"
-	      "                 (both), or by all, which must give the same bits\n"
-	      "  --socket PATH  where nnburstd listens, if not where it usually does\n"
-	      "  --memory WHERE inputs and outputs in memory that is shared (the default), in buffers that the driver "
-	      "keeps\n"
-	      "                 (device), or once in each (both), which must give the same bits\n"
-	      "  --validate     not models: the suites of the HAL's rules, on a driver in this process, or on the "
-	      "service at "
-	      "PATH\n"
-	      "  --only WHAT    a suite (model, request, burst, deadline, memory, fence) or a rule (O-11)\n"
-	      "  --junit FILE   write what came of each check there, as JUnit's XML\n"
-	      "  --quiet        say nothing of models, or checks, that passed\n"
+	      "  --cache DIR    fill a cache in DIR, then prepare each model from the cache\n"
+	      "  --preempt HOW  execute again, and at every checkpoint let another execution preempt this one, which "
+	      "then\n"
+	      "                 continues (save), restarts (restart), or once each (both); the bits must be the same\n"
+	      "  --path WAY     execute through nnburstd: by burst, by synchronous call (sync), behind fences "
+	      "(fenced), by the\n"
+	      "                 first two (both), or by all three (all); the bits must be the same\n"
+	      "  --socket PATH  the socket of nnburstd, if it is not the default one\n"
+	      "  --memory WHERE inputs and outputs in shared memory (shared, the default), in the driver's buffers "
+	      "(device),\n"
+	      "                 or once in each (both); the bits must be the same\n"
+	      "  --validate     check the HAL's rules instead of models: on a driver in this process, or on the "
+	      "service at PATH\n"
+	      "  --only WHAT    one suite (model, request, burst, deadline, memory, fence) or one rule (O-11)\n"
+	      "  --junit FILE   write the result of each check to FILE as JUnit's XML\n"
+	      "  --quiet        print no line for models or checks that passed\n"
 	      "\n"
-	      "Exit status: 0 none failed, 1 some did, 2 wrong usage, 4 no model files there, 5 environment.\n"
+	      "Exit status: 0 none failed, 1 some failed, 2 wrong usage, 4 no model file found, 5 environment.\n"
 	      "nnburst-conformance(1) explains the lines.\n",
 	      to);
 }
 
-/* 0: there is no such path. */
+/* The path's bit; 0: there is no such path. */
 static unsigned path_of(const char *name)
 {
 	if (strcmp(name, "all") == 0)
@@ -389,7 +396,7 @@ static unsigned path_of(const char *name)
 	return 0;
 }
 
-/* 0: there is no such thing. */
+/* The bit of a kind of preemption; 0: there is no such kind. */
 static unsigned preemption_of(const char *name)
 {
 	if (strcmp(name, "save") == 0)
@@ -399,7 +406,7 @@ static unsigned preemption_of(const char *name)
 	return strcmp(name, "both") == 0 ? SAVED | RESTARTED : 0;
 }
 
-/* False: there is no such memory. */
+/* Set ret[] by name. False: there is no such memory. */
 static bool memories_of(const char *name, bool ret[N_MEMORIES])
 {
 	bool both = strcmp(name, "both") == 0;
@@ -414,7 +421,7 @@ struct options {
 	unsigned preempted;
 	bool validates;
 	struct validation validation;
-	bool over; /* all that was asked for has been said */
+	bool over; /* --help or --version has printed its text */
 };
 
 static int wrong_usage(void)
@@ -436,19 +443,22 @@ static int take_option(struct session *s, struct options *o, int option)
 		s->ways.paths = path_of(optarg);
 		if (s->ways.paths)
 			return DONE;
-		fprintf(stderr, "nnburst-conformance: no path '%s'; there are burst, sync, fenced, both and all\n",
+		fprintf(stderr,
+		        "nnburst-conformance: --path: '%s' is unknown; write burst, sync, fenced, both or all\n",
 		        optarg);
 		return USAGE;
 	case 'e':
 		o->preempted = preemption_of(optarg);
 		if (o->preempted)
 			return DONE;
-		fprintf(stderr, "nnburst-conformance: no preemption '%s'; there are save, restart and both\n", optarg);
+		fprintf(stderr, "nnburst-conformance: --preempt: '%s' is unknown; write save, restart or both\n",
+		        optarg);
 		return USAGE;
 	case 'm':
 		if (memories_of(optarg, s->ways.memories))
 			return DONE;
-		fprintf(stderr, "nnburst-conformance: no memory '%s'; there are shared, device and both\n", optarg);
+		fprintf(stderr, "nnburst-conformance: --memory: '%s' is unknown; write shared, device or both\n",
+		        optarg);
 		return USAGE;
 	case 's':
 		o->socket = optarg;
@@ -478,7 +488,7 @@ static int take_option(struct session *s, struct options *o, int option)
 	}
 }
 
-/* It takes no model, and nothing that says how to run one. */
+/* --validate accepts no model, and no option that selects how models are executed. */
 static int validation_usage(const struct session *s, const struct options *o, int rest)
 {
 	bool shared = s->ways.memories[SHARED] && !s->ways.memories[DEVICE];
@@ -517,7 +527,7 @@ static int read_options(struct session *s, struct options *o, int argc, char **a
 	return DONE;
 }
 
-/* On the service where one is named. */
+/* Validate the service if the user has named one, otherwise the driver. */
 static int run_validation(struct session *s, struct options *o)
 {
 	static const int ends[] = { [VALIDATE_GOOD] = DONE,

@@ -1,4 +1,4 @@
-/* random_inputs.c -- see random_inputs.h. The same model gets the same inputs each time. */
+/* random_inputs.c -- random inputs. The same model gets the same inputs in every run. */
 #include "random_inputs.h"
 
 #include <errno.h>
@@ -13,7 +13,10 @@ static uint32_t random_bits(uint64_t *state)
 	return (uint32_t)(*state >> 33);
 }
 
-/* Real numbers from -1 to 1; any of quantised ones; integers of a digit, since they may be indexes. */
+/*
+ * Write one random element: reals from -1 to 1; any quantised value; integers of one digit, because they may be
+ * indexes.
+ */
 static void put(void *to, uint32_t type, uint64_t *state)
 {
 	uint32_t bits = random_bits(state);

@@ -1,4 +1,4 @@
-/* ways.c -- see ways.h. */
+/* ways.c -- executes an example in every requested way, and compares the results. */
 #include "ways.h"
 
 #include <errno.h>
@@ -14,23 +14,23 @@ enum { ALIGNMENT = 64, ROOM = 1 << 20 };
 
 const char *const path_names[] = { "sync", "burst", "fenced", "one go", "save", "restart" };
 
-/* ---- where arguments lie ---- */
+/* ---- placing arguments ---- */
 
-/* Arguments and their pools, and the call and the request that say so. */
+/* Arguments and their pools, with the call and the request that refer to them. */
 struct placing {
 	struct nnb_argument *inputs, *outputs;
-	struct nnb_pool **pools; /* of which the first two hold what is in shared memory */
+	struct nnb_pool **pools; /* the first two are in shared memory: inputs and outputs */
 	struct nnb_memory *memories;
 	struct nnb_call call;
 	struct nnb_request request;
 };
 
-/* Inputs in one pool, outputs in another; and the same in the device's memory. */
+/* Inputs in one pool and outputs in another; and the same arguments in the device's memory. */
 struct arrangement {
 	struct nnb_pool *pools[2];
 	struct placing placings[N_MEMORIES];
-	void *kept;       /* what another path made of it ... */
-	char kept_of[32]; /* ... this one */
+	void *kept;       /* outputs of the first path, with which all others are compared ... */
+	char kept_of[32]; /* ... and the name of that path */
 };
 
 static void arrangement_free(struct arrangement *a)
@@ -77,18 +77,18 @@ static uint32_t add_pool(struct placing *p, struct nnb_pool *pool)
 	return i;
 }
 
-/* The bytes of a model's input or output: as the example has them, otherwise as the model does. */
+/* The bytes of a model's input or output: the example's size if it has one, otherwise the model's. */
 static uint64_t bytes_of(const struct nnb_model *m, uint32_t operand, size_t given)
 {
 	const struct nnb_operand *o = &m->operands[operand];
 	uint64_t bytes = given;
 
 	if (!given && (nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) || !bytes))
-		return ROOM; /* an output nobody compares, of whatever size */
+		return ROOM; /* an output that is not compared, of any size */
 	return bytes;
 }
 
-/* Lay these operands out one after the other in pool @pool. Returns its bytes. */
+/* Place these operands one after the other in pool @pool. Returns the bytes they need. */
 static uint64_t lay_out(struct nnb_argument *args, const struct nnb_model *m, const uint32_t *operands, uint32_t n,
                         uint32_t pool, const size_t *given)
 {
@@ -148,7 +148,8 @@ static bool is_not(void *op, uint32_t next_op)
 }
 
 /*
- * Stop at each checkpoint in turn, and have @other, which uses all that it may, run before it goes on or starts over.
+ * Stop the execution at each checkpoint, and run @other, which uses all resources that it may use, before the execution
+ * continues or restarts.
  */
 static enum nnb_status run_with_stops(const struct target *t, const struct nnb_request *request,
                                       const struct nnb_request *other, bool over, struct nnb_reason *reason)
@@ -164,7 +165,7 @@ static enum nnb_status run_with_stops(const struct target *t, const struct nnb_r
 		status = nnb_execution_run(e, is_not, &stop, &finished);
 		if (status || finished)
 			break;
-		nnb_execute(t->prepared, other, NULL, NULL); /* whatever becomes of it */
+		nnb_execute(t->prepared, other, NULL, NULL); /* its result does not matter */
 		if (over)
 			status = nnb_execution_restart(e);
 		stop++;
@@ -173,7 +174,7 @@ static enum nnb_status run_with_stops(const struct target *t, const struct nnb_r
 	return status;
 }
 
-/* Other inputs: those of @a with their elements the other way round. */
+/* The other execution's inputs: those of @a in reverse order of elements. */
 static void turn_inputs(const struct arrangement *a, const struct nnb_model *m, struct nnb_pool *to)
 {
 	const struct nnb_argument *inputs = a->placings[SHARED].inputs;
@@ -189,7 +190,7 @@ static void turn_inputs(const struct arrangement *a, const struct nnb_model *m, 
 	}
 }
 
-/* The other execution has its arguments in shared memory. */
+/* Execute while another execution, with arguments in shared memory, preempts this one. */
 static enum nnb_status execute_preempted(const struct target *t, const struct arrangement *a, const struct placing *p,
                                          bool over, struct nnb_reason *reason)
 {
@@ -219,7 +220,7 @@ static enum nnb_status execute_here(const struct target *t, unsigned path, const
 	return execute_preempted(t, a, p, path == RESTARTED, reason);
 }
 
-/* Behind a fence that is signalled when it is under way. */
+/* Execute after a fence that is signalled once the execution is under way. */
 static enum nnb_status execute_fenced(const struct target *t, const struct nnb_call *call, struct nnb_reason *reason)
 {
 	struct nnb_fenced *fenced;
@@ -284,7 +285,7 @@ static const char *name_of(unsigned path, unsigned memory, char ret[32])
 	return ret;
 }
 
-/* All ways have to make the same of it, to the last bit. The output pool is left full of something else. */
+/* Require that all ways produce the same bits. The output pool is filled with other bytes afterwards. */
 static bool compare_ways(struct arrangement *a, const char *name, struct nnb_reason *reason)
 {
 	void *outputs = nnb_pool_data(a->pools[1]);
@@ -292,8 +293,7 @@ static bool compare_ways(struct arrangement *a, const char *name, struct nnb_rea
 	bool same = true;
 
 	if (a->kept && memcmp(a->kept, outputs, bytes)) {
-		snprintf(reason->text, sizeof(reason->text), "by %s and by %s it does not give the same bits", name,
-		         a->kept_of);
+		snprintf(reason->text, sizeof(reason->text), "by %s and by %s the outputs differ", name, a->kept_of);
 		same = false;
 	} else if (!a->kept) {
 		a->kept = malloc(bytes);
@@ -302,15 +302,15 @@ static bool compare_ways(struct arrangement *a, const char *name, struct nnb_rea
 		if (same)
 			memcpy(a->kept, outputs, bytes);
 		else
-			snprintf(reason->text, sizeof(reason->text), "no memory to compare what the ways give");
+			snprintf(reason->text, sizeof(reason->text), "out of memory while comparing the ways");
 	}
 	memset(outputs, 0, bytes);
 	return same;
 }
 
-/* ---- the same in the device's memory ---- */
+/* ---- device memory ---- */
 
-/* How much there is of an output, if the model says so; 0: it stays in shared memory. */
+/* The bytes of an output if the model determines them; 0: unknown, and the output stays in shared memory. */
 static uint64_t known_bytes(const struct nnb_model *m, uint32_t output)
 {
 	const struct nnb_operand *o = &m->operands[m->outputs[output]];
@@ -319,7 +319,7 @@ static uint64_t known_bytes(const struct nnb_model *m, uint32_t output)
 	return nnb_operand_bytes(o->type, o->rank, o->dims, &bytes) ? 0 : bytes;
 }
 
-/* As in shared memory, but for what the device has a buffer for. */
+/* Arrange the arguments as in shared memory, but in the device's buffers where it has accepted one. */
 static bool arrange_in_device(struct arrangement *a, const struct target *t)
 {
 	const struct placing *shared = &a->placings[SHARED];
@@ -347,7 +347,7 @@ static bool is_kept(const struct nnb_argument *a)
 	return !a->no_value && a->location.pool >= 2;
 }
 
-/* Inputs as the example has them; outputs of something else, where it is known how much of it. */
+/* Fill the buffers: inputs from the example, outputs of known size with other bytes. */
 static enum nnb_status fill_device(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
 {
 	const struct placing *p = &a->placings[DEVICE], *shared = &a->placings[SHARED];
@@ -368,7 +368,7 @@ static enum nnb_status fill_device(const struct target *t, const struct arrangem
 	return status;
 }
 
-/* To where they are in shared memory. */
+/* Copy the outputs to their place in shared memory. */
 static enum nnb_status read_device(const struct target *t, const struct arrangement *a, struct nnb_reason *reason)
 {
 	const struct placing *p = &a->placings[DEVICE], *shared = &a->placings[SHARED];
@@ -403,7 +403,7 @@ static bool run_way(const struct target *t, unsigned path, unsigned memory, cons
 
 	if (t->fails) {
 		if (!status)
-			snprintf(reason->text, sizeof(reason->text), "by %s it succeeds, and should fail",
+			snprintf(reason->text, sizeof(reason->text), "by %s it succeeds, but must fail",
 			         name_of(path, memory, name));
 		return status;
 	}
@@ -427,7 +427,7 @@ static void count(struct ways *ways, const struct placing *p)
 	ways->arguments += p->call.n_outputs;
 }
 
-/* A fenced execution has outputs whose dimensions are all known before (R5). */
+/* A fenced execution requires that all dimensions of its outputs are known before (R5). */
 static bool can_go(const struct nnb_model *m, unsigned path)
 {
 	for (uint32_t i = 0; path == BY_FENCED && i < m->n_outputs; i++)

@@ -76,12 +76,12 @@ ends 0 --cache cache good
 [[ -e cache/key ]] || wrong 'a cache without a key'
 
 ends 2 --path bust good
-says "nnburst-conformance: no path 'bust'; there are burst, sync, fenced, both and all"
+says "nnburst-conformance: --path: 'bust' is unknown; write burst, sync, fenced, both or all"
 ends 0 --preempt both --cache cache good
 ends 1 --preempt save models
 says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements differ'
 ends 2 --preempt none good
-says "nnburst-conformance: no preemption 'none'; there are save, restart and both"
+says "nnburst-conformance: --preempt: 'none' is unknown; write save, restart or both"
 ends 0 --memory device good
 says '1 passed, 0 failed, 0 skipped; 2 of 2 arguments in device memory'
 ends 0 --memory shared good
@@ -93,7 +93,7 @@ says 'FAILED  differs: example 0: output 0[1] is 0, not 0.25; 2 of 6 elements di
 ends 0 --memory both --driver "$bare" good
 says '1 passed, 0 failed, 0 skipped; 0 of 2 arguments in device memory'
 ends 2 --memory here good
-says "nnburst-conformance: no memory 'here'; there are shared, device and both"
+says "nnburst-conformance: --memory: 'here' is unknown; write shared, device or both"
 ends 2 --path both --preempt save good
 ends 2 --socket here good
 ends 2 --path both --driver null good

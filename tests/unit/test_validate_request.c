@@ -1036,7 +1036,7 @@ static const struct rule rules[] = {
 	{ "R8: ashmem of 2^32 - 1 integers", NULL, many_integers },
 	{ "R8: ashmem of size 0", NULL, size_0 },
 	{ "R8: a pool that nobody uses", NULL, idle_pool_right, VALID },
-	{ "R8: a pool of an unknown name that nobody uses", NULL, idle_pool_of_unknown_name },
+	{ "R8: an unused pool of an unknown name", NULL, idle_pool_of_unknown_name },
 	{ "R8: a pool that is not canonical and that nobody uses", NULL, idle_pool_not_canonical },
 	{ "R8: mmap_fd of two integers", NULL, file_of_two_integers },
 	{ "R8: mmap_fd to be executed", NULL, file_executable },

@@ -1,4 +1,7 @@
-/* abort_unless.h -- for what cannot fail in what the validator builds its models from: a broken one says so, and where. */
+/*
+ * abort_unless.h -- for conditions that cannot fail while the validator builds its models: a failure prints its place
+ * and aborts.
+ */
 #ifndef ABORT_UNLESS_H
 #define ABORT_UNLESS_H
 

@@ -1,4 +1,4 @@
-/* checks.c -- count rows, print a line each check, and write JUnit's XML of all. */
+/* checks.c -- counts rows, prints a line for each check, and writes JUnit's XML. */
 #include "conformance/validate/checks.h"
 
 #include <errno.h>
@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 3, TEXT = 512 }; /* failed rows of a check that are shown in full */
+enum { SHOWN = 3, TEXT = 512 }; /* number of failed rows of a check that are printed in full */
 
 struct check {
 	char *suite, *rule, *name;
 	unsigned rows, failed;
 	bool skipped;
-	char said[SHOWN][TEXT]; /* of the first failed rows, or why it is skipped */
+	char said[SHOWN][TEXT]; /* texts of the first failed rows, or the reason for skipping */
 };
 
 struct checks {
@@ -57,7 +57,7 @@ bool checks_wants(const struct checks *c, const char *suite, const char *rule)
 	return !c->only || !strcmp(c->only, suite) || !strcmp(c->only, rule);
 }
 
-/* A validation that cannot count what it has done is worth nothing: it ends. */
+/* Abort if memory is out: a validation that cannot count its rows has no meaning. */
 static void *or_abort(void *p)
 {
 	if (!p) {
@@ -118,7 +118,7 @@ static bool is_failed(const struct check *k)
 	return k->failed;
 }
 
-/* Rows that passed count, also where the rest could not be asked. */
+/* A check with rows before the skip is not skipped: those rows count. */
 static bool is_skipped(const struct check *k)
 {
 	return !k->failed && !k->rows;
@@ -134,7 +134,7 @@ void checks_end(struct checks *c)
 			printf("        %s\n", k->said[i]);
 	} else if (is_skipped(k)) {
 		printf("skipped %s %s: %s: %s\n", k->suite, k->rule, k->name,
-		       k->skipped ? k->said[0] : "there was nothing to ask");
+		       k->skipped ? k->said[0] : "no row was possible");
 	} else if (!c->quiet) {
 		printf("passed  %s %s: %s: %u row%s\n", k->suite, k->rule, k->name, k->rows, k->rows == 1 ? "" : "s");
 	}
@@ -156,7 +156,7 @@ struct checks_counts checks_count(const struct checks *c)
 
 /* ---- JUnit ---- */
 
-/* What XML 1.0 cannot say at all becomes a question mark. */
+/* A character that XML 1.0 cannot represent becomes a question mark. */
 static void put_escaped(FILE *to, const char *s)
 {
 	for (; *s; s++) {
@@ -201,14 +201,14 @@ static void put_case(FILE *to, const struct check *k, const char *of)
 		fputs("</failure>\n    </testcase>\n", to);
 	} else if (is_skipped(k)) {
 		fputs(">\n      <skipped", to);
-		put_attribute(to, "message", k->skipped ? k->said[0] : "there was nothing to ask");
+		put_attribute(to, "message", k->skipped ? k->said[0] : "no row was possible");
 		fputs("/>\n    </testcase>\n", to);
 	} else {
 		fputs("/>\n", to);
 	}
 }
 
-/* The checks of one suite come one after the other. */
+/* Write one suite; its checks are consecutive. */
 static size_t put_suite(FILE *to, const struct checks *c, size_t from, const char *of)
 {
 	unsigned failed = 0, skipped = 0;

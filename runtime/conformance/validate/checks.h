@@ -1,7 +1,7 @@
 /*
- * checks.h -- what --validate finds: suites of checks, each of one rule of the HAL, each of many rows.
+ * checks.h -- records the results of --validate: suites of checks, each check of one rule of the HAL, with many rows.
  *
- * A row is one thing that is asked of the driver or service. A check passes if all of its rows do, and it had some.
+ * A row is one question to the driver or service. A check passes if it has at least one row and all of its rows pass.
  */
 #ifndef CHECKS_H
 #define CHECKS_H
@@ -11,21 +11,24 @@
 
 struct checks;
 
-/* 0 and *ret owned; -ENOMEM. @only: NULL: all suites and rules; else a suite's name or a rule's id. @quiet: say nothing of what passes. */
+/*
+ * 0 and *ret owned; -ENOMEM. @only NULL: all suites and rules; otherwise a suite's name or a rule's id. @quiet: print only
+ * checks that do not pass.
+ */
 int checks_new(struct checks **ret, const char *only, bool quiet);
 void checks_free(struct checks *c);
 
-/* Is it asked for? */
+/* Did the user select this check? */
 bool checks_wants(const struct checks *c, const char *suite, const char *rule);
 
-/* From here to end, rows belong to this check. All strings are copied. */
+/* Start a check: rows up to checks_end belong to it. All strings are copied. */
 void checks_begin(struct checks *c, const char *suite, const char *rule, const char *name);
 void checks_end(struct checks *c);
 
-/* A row. Returns @good. The words are for one that is not: what was asked, and what came. */
+/* Add a row. Returns @good. The text describes a row that fails: the question and the answer. */
 bool checks_row(struct checks *c, bool good, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The check, or the rest of it, cannot be asked of this driver or service: the words say why. */
+/* Skip the rest of the check, because this driver or service cannot be asked; the text is the reason. */
 void checks_skip(struct checks *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct checks_counts {
@@ -35,7 +38,10 @@ struct checks_counts {
 
 struct checks_counts checks_count(const struct checks *c);
 
-/* All of them, as JUnit's XML: a testsuite each suite, a testcase each check. @of names what was checked. 0 or -errno. */
+/*
+ * Write all checks as JUnit's XML: a testsuite for each suite, a testcase for each check. @of names the subject. 0 or
+ * -errno.
+ */
 int checks_junit(const struct checks *c, const char *of, const char *path);
 
 #endif

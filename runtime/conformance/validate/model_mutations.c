@@ -1,8 +1,8 @@
 /*
  * model_mutations.c -- the mutations of section 7.3.
  *
- * The fields of a copy are edited; where a list grows it is given the memory. What VTS leaves out because the
- * result could be a valid model is left out here too, and each time it is said why.
+ * Each mutation edits the fields of a copy; it allocates memory where a list grows. A mutation that VTS omits because the
+ * result could be a valid model is omitted here, too, with the reason.
  */
 #include "conformance/validate/model_mutations.h"
 
@@ -16,7 +16,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* ---- one mutation after the other ---- */
+/* ---- one mutation after another ---- */
 
 struct spoiler {
 	const struct nnb_model *from;
@@ -34,7 +34,7 @@ static struct nnb_model *fresh(const struct spoiler *s)
 	return m;
 }
 
-/* Show @m, and be done with it. */
+/* Pass @m to the caller's function, then free it. */
 __attribute__((format(printf, 3, 4))) static void show(struct spoiler *s, struct nnb_model *m, const char *format, ...)
 {
 	char what[160];
@@ -66,7 +66,7 @@ static void erase(uint32_t *list, uint32_t *n, uint32_t at)
 	memmove(list + at, list + at + 1, (*n - at) * sizeof(*list));
 }
 
-/* Take @index out wherever it is. */
+/* Remove every occurrence of @index from the list. */
 static void forget(uint32_t *list, uint32_t *n, uint32_t index)
 {
 	for (uint32_t i = 0; i < *n;)
@@ -76,7 +76,7 @@ static void forget(uint32_t *list, uint32_t *n, uint32_t index)
 			i++;
 }
 
-/* The same, and close the gap it leaves among the numbers. */
+/* Remove @index from the list, and decrement all higher indexes. */
 static void forget_and_shift(uint32_t *list, uint32_t *n, uint32_t index)
 {
 	forget(list, n, index);
@@ -96,7 +96,7 @@ static bool is_tensor(const struct nnb_operand *o)
 	return nnb_type_info(o->type)->tensor;
 }
 
-/* 0: not known, or none. */
+/* The bytes of an operand; 0: unknown or no value. */
 static uint32_t size_of(const struct nnb_operand *o)
 {
 	uint64_t bytes;
@@ -105,7 +105,7 @@ static uint32_t size_of(const struct nnb_operand *o)
 	return (uint32_t)bytes;
 }
 
-/* Give operand @index as many bytes among the model's values as it needs. */
+/* Make operand @index a constant, with its bytes among the model's values. */
 static void make_constant(struct nnb_model *m, uint32_t index)
 {
 	uint32_t bytes = size_of(&m->operands[index]), at = (m->n_values + 3) & ~3u;
@@ -119,7 +119,7 @@ static void make_constant(struct nnb_model *m, uint32_t index)
 	m->operands[index].location = (struct nnb_location){ 0, at, bytes };
 }
 
-/* A temporary like operand @like, which nobody reads. */
+/* Add a temporary like operand @like that no operation reads. */
 static uint32_t another(struct nnb_model *m, uint32_t like)
 {
 	struct nnb_operand o = m->operands[like];
@@ -181,7 +181,7 @@ static void execution_order(struct spoiler *s)
 
 /* ---- fields of operands ---- */
 
-/* Below the fundamental types, above those of its HAL, and around the OEM ones. */
+/* The types below the fundamental ones, above those of the model's HAL, and around the OEM types. */
 enum { SUBGRAPH = 15 };
 
 static void operand_type(struct spoiler *s)
@@ -209,7 +209,7 @@ static void operand_rank(struct spoiler *s)
 
 		if (s->from->hal >= NNB_HAL_1_2 && is_tensor(&s->from->operands[i]) &&
 		    !is_constant(&s->from->operands[i]))
-			continue; /* a rank of 0 is one that is not known */
+			continue; /* rank 0 means that the rank is unknown, which is valid */
 		m = fresh(s);
 		o = &m->operands[i];
 		o->rank = !is_tensor(o);
@@ -229,7 +229,7 @@ static void operand_scale(struct spoiler *s)
 	}
 }
 
-/* Just outside what its type allows, as VTS has it; the last of each is 0. */
+/* The values just outside the type's range, as in VTS; each list ends with 0. */
 static const int32_t *zero_points_outside(uint32_t type)
 {
 	static const int32_t of_quant8[] = { -1, 256, 0 }, of_signed[] = { -129, 128, 0 };
@@ -263,11 +263,14 @@ static void operand_zero_point(struct spoiler *s)
 		}
 }
 
-/* ---- scales of channels, which VTS leaves alone ---- */
+/* ---- scales of channels, which VTS does not mutate ---- */
 
 static const float bad_scales[] = { 0, -1, NAN, INFINITY };
 
-/* Which @way, of CHANNEL_WAYS, to spoil what an operand says of its channels. Of other types, all say that it has some. */
+/*
+ * spoil_channels has CHANNEL_WAYS ways to make an operand's channel data wrong. An operand of another type gets scales or a
+ * dimension that it must not have.
+ */
 enum { CHANNEL_WAYS = 6 + N_OF(bad_scales) };
 
 static void spoil_channels(struct nnb_model *m, struct nnb_operand *o, size_t way)
@@ -297,11 +300,11 @@ static void operand_channels(struct spoiler *s)
 			struct nnb_model *m = fresh(s);
 
 			spoil_channels(m, &m->operands[i], way);
-			show(s, m, "operand %u says of its channels what cannot be (%zu)", i, way);
+			show(s, m, "operand %u gets wrong channel data (%zu)", i, way);
 		}
 }
 
-/* A sample needs the HAL it says it is of. */
+/* A sample requires the HAL version that it states. */
 static void hal(struct spoiler *s)
 {
 	struct nnb_model *m;
@@ -310,12 +313,12 @@ static void hal(struct spoiler *s)
 		return;
 	m = fresh(s);
 	m->hal--;
-	show(s, m, "it is of HAL 1.%u", m->hal & 15);
+	show(s, m, "the model gets HAL 1.%u", m->hal & 15);
 }
 
 /* ---- lifetimes ---- */
 
-/* Operand @i gets lifetime @to, and the lists of inputs and outputs, and where it lies, go with that. */
+/* Change the lifetime of operand @i to @to; the lists of inputs and outputs and the operand's location are adapted. */
 static void change_lifetime(struct spoiler *s, uint32_t i, enum nnb_lifetime to)
 {
 	struct nnb_model *m = fresh(s);
@@ -334,7 +337,7 @@ static void change_lifetime(struct spoiler *s, uint32_t i, enum nnb_lifetime to)
 	     nnb_lifetime_name(to));
 }
 
-/* What is written becomes what is not, and the reverse. What has NO_VALUE is neither. */
+/* Operands that are written become operands that are not, and the reverse. Operands with NO_VALUE stay unchanged. */
 static void operand_lifetime(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operands; i++) {
@@ -344,7 +347,7 @@ static void operand_lifetime(struct spoiler *s)
 		case NNB_TEMPORARY:
 		case NNB_MODEL_OUTPUT:
 			change_lifetime(s, i, NNB_MODEL_INPUT);
-			if (size_of(o)) /* nobody knows the length of one without a size */
+			if (size_of(o)) /* the length of an operand without a size is not known */
 				change_lifetime(s, i, NNB_CONSTANT_COPY);
 			break;
 		case NNB_MODEL_INPUT:
@@ -359,7 +362,7 @@ static void operand_lifetime(struct spoiler *s)
 	}
 }
 
-/* Only the lists stop being right: who is written stays so. */
+/* Only the lists become wrong: the operations that write the operand stay unchanged. */
 static void operand_input_output(struct spoiler *s)
 {
 	static const uint32_t becomes[] = {
@@ -372,7 +375,7 @@ static void operand_input_output(struct spoiler *s)
 		const struct nnb_operand *o = &s->from->operands[i];
 		struct nnb_model *m;
 
-		/* NO_VALUE and SUBGRAPH are in no list; and no constant is made of an input of unknown length */
+		/* NO_VALUE and SUBGRAPH appear in no list; an input of unknown length cannot become a constant */
 		if (o->lifetime == NNB_NO_VALUE || o->lifetime == NNB_LIFETIME_SUBGRAPH ||
 		    (o->lifetime == NNB_MODEL_INPUT && !size_of(o)))
 			continue;
@@ -381,8 +384,8 @@ static void operand_input_output(struct spoiler *s)
 		m->operands[i].location = (struct nnb_location){ 0 };
 		if (o->lifetime == NNB_MODEL_INPUT)
 			make_constant(m, i);
-		show(s, m, "operand %u, a %s, becomes a %s, and the lists stay", i, nnb_lifetime_name(o->lifetime),
-		     nnb_lifetime_name(becomes[o->lifetime]));
+		show(s, m, "operand %u, a %s, becomes a %s, and the lists stay unchanged", i,
+		     nnb_lifetime_name(o->lifetime), nnb_lifetime_name(becomes[o->lifetime]));
 	}
 }
 
@@ -396,13 +399,13 @@ static void operand_number_of_consumers(struct spoiler *s)
 				continue;
 			m = fresh(s);
 			m->operands[i].consumers += (uint32_t)by;
-			show(s, m, "operand %u says that it has %u consumers", i, m->operands[i].consumers);
+			show(s, m, "operand %u gets %u consumers", i, m->operands[i].consumers);
 		}
 }
 
 /* ---- writers ---- */
 
-/* A copy of operation @i at the end, of whose outputs only output @k has been there. */
+/* Append a copy of operation @i. Only its output @k is an operand of the original; the other outputs are new. */
 static void add_writer(struct spoiler *s, uint32_t i, uint32_t k)
 {
 	struct nnb_model *m = fresh(s);
@@ -416,7 +419,7 @@ static void add_writer(struct spoiler *s, uint32_t i, uint32_t k)
 		m->operands[op.inputs[o]].consumers++;
 	abort_unless(nnb_model_operation(m, op.type, op.inputs, op.n_inputs, outputs, op.n_outputs) >= 0);
 	free(outputs);
-	show(s, m, "operation %u comes again, and writes output %u again", i, k);
+	show(s, m, "a copy of operation %u writes output %u again", i, k);
 }
 
 static void operand_add_writer(struct spoiler *s)
@@ -434,14 +437,15 @@ static void operation_remove_write(struct spoiler *s)
 			uint32_t was = m->operations[i].outputs[k];
 
 			m->operations[i].outputs[k] = another(m, was);
-			show(s, m, "operation %u writes elsewhere, and operand %u, with %u readers, is not written", i,
+			show(s, m,
+			     "operation %u writes another operand, and operand %u, with %u readers, is not written", i,
 			     was, m->operands[was].consumers);
 		}
 }
 
 /* ---- operations ---- */
 
-/* A scale of 1 for each slice of the first dimension. */
+/* Add a scale of 1 for each slice of the first dimension. */
 static void add_scales(struct nnb_model *m, uint32_t index)
 {
 	uint32_t n = m->operands[index].dims[0];
@@ -454,7 +458,7 @@ static void add_scales(struct nnb_model *m, uint32_t index)
 	free(scales);
 }
 
-/* Operand @o as one of @type, and right in everything else, as VTS has it. */
+/* Change operand @index to @type, valid in all other respects, as in VTS. */
 static void change_type(struct nnb_model *m, uint32_t index, uint32_t type)
 {
 	struct nnb_operand *o = &m->operands[index];
@@ -475,7 +479,8 @@ static void change_type(struct nnb_model *m, uint32_t index, uint32_t type)
 	o->channel_dim = o->n_scales = o->scales_at = 0;
 	if (nnb_type_info(type)->by_channel)
 		add_scales(m, index);
-	if (is_constant(o) && nnb_type_info(type)->bytes) /* whose size nobody knows keeps what it has */
+	/* a constant whose new type has no known size keeps its location */
+	if (is_constant(o) && nnb_type_info(type)->bytes)
 		make_constant(m, index);
 }
 
@@ -488,8 +493,9 @@ static bool is_one_of(uint32_t type, const uint32_t *types, size_t n)
 }
 
 /*
- * Operations whose input and output have types of their own, or whose input may be of several types and decides about no other:
- * VTS skips these. LSH_PROJECTION and RANK take any tensor, and filters may have scales by channel.
+ * May the input or output of this operation have another type in a valid model? VTS skips operations whose input and output
+ * have independent types, and those whose input may be of several types that decide no other type. LSH_PROJECTION and RANK
+ * accept any tensor, and filters may have scales by channel.
  */
 static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint32_t index, uint32_t type)
 {
@@ -518,7 +524,7 @@ static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint
 		return op->inputs[0] == index && nnb_type_info(type)->tensor;
 	case NNB_CAST:
 		return is_one_of(type, numbers, 4) &&
-		       is_one_of(m->operands[op->inputs[0]].type, numbers, 4); /* to another type, or its own */
+		       is_one_of(m->operands[op->inputs[0]].type, numbers, 4); /* another type, or its own */
 	case NNB_ARGMAX:
 	case NNB_ARGMIN:
 		return op->inputs[0] == index && is_one_of(type, numbers, N_OF(numbers));
@@ -529,7 +535,7 @@ static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint
 	case NNB_RANDOM_MULTINOMIAL:
 		return op->inputs[0] == index && is_one_of(type, reals, N_OF(reals));
 	case NNB_AXIS_ALIGNED_BBOX_TRANSFORM:
-	case NNB_GENERATE_PROPOSALS: /* the changes, where boxes are quantised */
+	case NNB_GENERATE_PROPOSALS: /* the changes, if boxes are quantised */
 		return op->inputs[1] == index && is_one_of(m->operands[index].type, bytes, N_OF(bytes)) &&
 		       is_one_of(type, bytes, N_OF(bytes));
 	default:
@@ -539,7 +545,7 @@ static bool is_legal_instead(const struct nnb_model *m, uint32_t operation, uint
 
 static void change_operand_types(struct spoiler *s, uint32_t operation, uint32_t index, const char *which, uint32_t k)
 {
-	/* those of later HALs are no more legal than others */
+	/* types of later HALs are equally invalid */
 	static const uint32_t types[] = { NNB_FLOAT32,
 		                          NNB_INT32,
 		                          NNB_UINT32,
@@ -587,7 +593,7 @@ enum { TRANSPOSE = 37, RESIZE_NEAREST_NEIGHBOR = 94, RANK = 101 };
 static void operation_type(struct spoiler *s)
 {
 	static const uint32_t lasts[] = { NNB_TANH, TRANSPOSE, RESIZE_NEAREST_NEIGHBOR,
-		                          RANK }; /* of HAL 1.0 and so on */
+		                          RANK }; /* the last operation of HAL 1.0, 1.1, 1.2 and 1.3 */
 	const uint32_t types[] = { UINT32_MAX, lasts[s->from->hal - NNB_HAL_1_0] + 1, NNB_OEM_OPERATION - 1,
 		                   NNB_OEM_OPERATION + 1 };
 
@@ -600,7 +606,7 @@ static void operation_type(struct spoiler *s)
 		}
 }
 
-/* The consumers stay as they were, as they do in VTS. */
+/* The counts of consumers stay unchanged, as in VTS. */
 static void operation_input_operand_index(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
@@ -623,9 +629,9 @@ static void operation_output_operand_index(struct spoiler *s)
 		}
 }
 
-/* ---- taking away, and adding ---- */
+/* ---- removing and adding operands ---- */
 
-/* Which input an optional axis is; UINT32_MAX: there is none. */
+/* The index of an optional axis among the inputs; UINT32_MAX: the operation has no such input. */
 static uint32_t optional_axis(const struct nnb_model *m, uint32_t op)
 {
 	if (m->hal < NNB_HAL_1_2)
@@ -643,8 +649,8 @@ static uint32_t optional_axis(const struct nnb_model *m, uint32_t op)
 }
 
 /*
- * A CONCATENATION of several tensors is one of fewer, as far as its signature goes. Parameters at the end may be missing;
- * and of several BOOLs, any is the last.
+ * Is the operation still valid without this input? A CONCATENATION of several tensors is also one of fewer. Parameters at the
+ * end may be missing; of several BOOLs, any one counts as the last.
  */
 static bool may_do_without(const struct nnb_model *m, const struct nnb_operation *op, uint32_t input)
 {
@@ -653,15 +659,15 @@ static bool may_do_without(const struct nnb_model *m, const struct nnb_operation
 	if (input == optional_axis(m, op->type))
 		return true;
 	if (op->type == NNB_RESIZE_NEAREST_NEIGHBOR && op->n_inputs == 4)
-		return false; /* the layout must be there, and what comes behind it need not */
+		return false; /* the layout is required; the inputs after it are optional */
 	return (nnb_op_has_layout(op->type) || op->type == NNB_RESIZE_NEAREST_NEIGHBOR) &&
 	       m->operands[op->inputs[input]].type == NNB_BOOL &&
 	       m->operands[op->inputs[op->n_inputs - 1]].type == NNB_BOOL;
 }
 
 /*
- * How many outputs SPLIT and both directions have is for preparing to judge, says VTS. A sequence's state may be given or
- * not (1.3), and what WHILE keeps from one iteration to the next, too.
+ * Is the operation still valid without this output? VTS leaves the number of outputs of SPLIT and of bidirectional cells to
+ * preparation. The states of a sequence (HAL 1.3) and the state that WHILE keeps between iterations are optional, too.
  */
 static bool may_do_without_output(const struct nnb_operation *op, uint32_t output)
 {
@@ -691,7 +697,7 @@ static bool may_all_do_without(const struct nnb_model *m, uint32_t operand)
 			if (op->inputs[k] == operand && !may_do_without(m, op, k))
 				return false;
 	}
-	return true; /* or nobody uses it */
+	return true; /* valid also if no operation uses it */
 }
 
 static void remove_operand(struct spoiler *s)
@@ -710,7 +716,7 @@ static void remove_operand(struct spoiler *s)
 		forget_and_shift(m->outputs, &m->n_outputs, i);
 		m->n_operands--;
 		memmove(&m->operands[i], &m->operands[i + 1], (m->n_operands - i) * sizeof(*m->operands));
-		show(s, m, "operand %u goes", i);
+		show(s, m, "operand %u is removed", i);
 	}
 }
 
@@ -726,7 +732,7 @@ static void remove_operation(struct spoiler *s)
 		free(op.outputs);
 		m->n_operations--;
 		memmove(&m->operations[i], &m->operations[i + 1], (m->n_operations - i) * sizeof(op));
-		show(s, m, "operation %u goes", i);
+		show(s, m, "operation %u is removed", i);
 	}
 }
 
@@ -741,7 +747,7 @@ static void remove_operation_input(struct spoiler *s)
 			m = fresh(s);
 			m->operands[m->operations[i].inputs[k]].consumers--;
 			erase(m->operations[i].inputs, &m->operations[i].n_inputs, k);
-			show(s, m, "input %u of operation %u goes", k, i);
+			show(s, m, "input %u of operation %u is removed", k, i);
 		}
 }
 
@@ -752,11 +758,11 @@ static void remove_operation_output(struct spoiler *s)
 			struct nnb_model *m = fresh(s);
 
 			erase(m->operations[i].outputs, &m->operations[i].n_outputs, k);
-			show(s, m, "output %u of operation %u goes", k, i);
+			show(s, m, "output %u of operation %u is removed", k, i);
 		}
 }
 
-/* No operation can have one more, unless that is an axis. */
+/* No operation accepts an additional input, unless that input is an axis. */
 static void add_operation_input(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++) {
@@ -790,7 +796,7 @@ static void add_operation_output(struct spoiler *s)
 	}
 }
 
-/* ---- all ---- */
+/* ---- all mutations ---- */
 
 static const struct {
 	const char *name, *rule;

@@ -1,5 +1,5 @@
 /*
- * model_rules.c -- a sample is spoilt by hand: sections 7.1 and 7.2 of the HAL, rule by rule.
+ * model_rules.c -- invalid models made by hand, for each rule of sections 7.1 and 7.2 of the HAL.
  */
 #include "conformance/validate/model_rules.h"
 
@@ -96,13 +96,13 @@ static void operation_outputs_null(struct nnb_model *m)
 	m->operations[0].outputs = NULL;
 }
 
-/* The arrays are not that long: whoever looks before counting reads beyond them. */
+/* The arrays are shorter than the counts: a validator that reads before it checks the counts reads out of bounds. */
 static void operands_without_end(struct nnb_model *m)
 {
 	m->n_operands = UINT32_MAX;
 }
 
-/* Up to @n of them, and nobody reads or writes those that come to it. */
+/* Add operands up to @n in total, without a reader or a writer. */
 static void operands_up_to(struct nnb_model *m, uint32_t n)
 {
 	m->operands = realloc(m->operands, n * sizeof(*m->operands));
@@ -127,7 +127,8 @@ static void too_many_operations(struct nnb_model *m)
 	free(m->operations[0].inputs);
 	free(m->operations[0].outputs);
 	free(m->operations);
-	m->operations = calloc(NNB_OPERANDS_MAX + 1, sizeof(*m->operations)); /* nnb_model_free walks through them */
+	/* allocated, because nnb_model_free reads them all */
+	m->operations = calloc(NNB_OPERANDS_MAX + 1, sizeof(*m->operations));
 	m->n_operations = NNB_OPERANDS_MAX + 1;
 	abort_unless(m->operations);
 }
@@ -144,7 +145,7 @@ static void too_many_outputs(struct nnb_model *m)
 
 static void too_many_pools(struct nnb_model *m)
 {
-	m->pools = calloc(NNB_OPERANDS_MAX + 1, sizeof(*m->pools)); /* all of no fd */
+	m->pools = calloc(NNB_OPERANDS_MAX + 1, sizeof(*m->pools)); /* all without fds */
 	m->n_pools = NNB_OPERANDS_MAX + 1;
 	abort_unless(m->pools);
 }
@@ -263,7 +264,7 @@ static void reads_own_output(struct nnb_model *m)
 	m->operands[Y].consumers++;
 }
 
-/* An operand that nobody uses is no harm, unless it is to be written. */
+/* An operand without a use is valid, unless its lifetime requires a writer. */
 static void idle_constant(struct nnb_model *m)
 {
 	struct nnb_operand o = m->operands[C];
@@ -435,7 +436,7 @@ static void size_wraps_to_right(struct nnb_model *m)
 
 static void size_beyond_32_bits(struct nnb_model *m)
 {
-	m->operands[X].dims[0] = 1u << 30; /* a location cannot say 3 * 2^32 bytes */
+	m->operands[X].dims[0] = 1u << 30; /* a location's length cannot represent 3 * 2^32 bytes */
 }
 
 /* P-4, O-15 */
@@ -507,7 +508,10 @@ static void copy_wraps(struct nnb_model *m)
 	m->operands[C].location.offset = UINT32_MAX - m->operands[C].location.length + 1; /* the sum is 2^32 */
 }
 
-/* Of "constants in an ashmem and an mmap_fd pool": x, the activation, one of 16 bytes at 48 of 64, one at 0. */
+/*
+ * The operands of "constants in an ashmem and an mmap_fd pool": x, the activation, a constant of 16 bytes at 48 of 64, a
+ * constant at 0.
+ */
 enum { P_X, P_ACT, P_ASHMEM, P_FILE };
 
 static void reference_no_pool(struct nnb_model *m)
@@ -537,10 +541,10 @@ static void reference_a_byte_short(struct nnb_model *m)
 
 static void reference_misaligned(struct nnb_model *m)
 {
-	m->operands[P_ASHMEM].location.offset = 1; /* nothing says that constants lie aligned */
+	m->operands[P_ASHMEM].location.offset = 1; /* no rule requires aligned constants */
 }
 
-/* R8, P-11: of pools */
+/* R8, P-11: pools */
 
 static void pool_of_unknown_name(struct nnb_model *m)
 {
@@ -627,7 +631,7 @@ static void pool_that_nobody_uses(struct nnb_model *m)
 	strcpy(m->pools[0].name, "ion");
 }
 
-/* VTS's CycleTest: three ADDs, each of which reads what the one before it writes. */
+/* VTS's CycleTest: three ADDs, each of which reads the output of the one before. */
 static void ring(struct nnb_model *m)
 {
 	uint32_t ring[3];
@@ -646,7 +650,7 @@ static void ring(struct nnb_model *m)
 	m->operands[ACT].consumers += 3;
 }
 
-/* O-16: what relates operands of an operation */
+/* O-16: relations between the operands of an operation */
 
 static void fc_output_scale(struct nnb_model *m)
 {
@@ -672,7 +676,7 @@ static void fc_bias_scale(struct nnb_model *m)
 
 static void fc_bias_scale_within(struct nnb_model *m)
 {
-	m->operands[2].scale = nextafterf(0.125f, 1); /* 1.2e-7 of it; O-34 allows 1e-6 */
+	m->operands[2].scale = nextafterf(0.125f, 1); /* relative difference 1.2e-7; O-34 allows 1e-6 */
 }
 
 static void fc_bias_of_float(struct nnb_model *m)
@@ -801,9 +805,9 @@ static const struct model_rule rules[] = {
 	{ "O-11: an operation writes a NO_VALUE", NULL, writes_no_value },
 	{ "O-11: an operation reads what it writes", NULL, reads_own_output },
 	{ "O-11: CycleTest, three ADDs in a ring", NULL, ring },
-	{ "O-11: a constant that nobody reads", NULL, idle_constant, true },
+	{ "O-11: a constant without readers", NULL, idle_constant, true },
 	{ "O-15: two constants at one place", NULL, two_at_one_place, true },
-	{ "O-11: a temporary that nobody reads or writes", NULL, idle_temporary },
+	{ "O-11: a temporary without readers and writers", NULL, idle_temporary },
 	{ "O-12: an input twice", NULL, input_twice },
 	{ "O-12: an output twice", NULL, output_twice },
 	{ "O-12: an input that is no operand", NULL, input_out_of_range },
@@ -839,14 +843,14 @@ static const struct model_rule rules[] = {
 	{ "O-15: a constant copy that ends a byte beyond the values", NULL, copy_a_byte_beyond },
 	{ "O-15: a constant copy at the end of the values", NULL, copy_at_the_very_end, true },
 	{ "O-15: a constant copy whose end wraps to 0", NULL, copy_wraps },
-	{ "O-15: a constant in a pool there is none of", POOLS, reference_no_pool },
+	{ "O-15: a constant in a pool that does not exist", POOLS, reference_no_pool },
 	{ "O-15: a constant in pool 2^32 - 1", POOLS, reference_pool_max },
 	{ "O-15: a constant that ends a byte beyond its pool", POOLS, reference_a_byte_beyond },
 	{ "O-15: a constant in a pool whose end wraps to 0", POOLS, reference_wraps },
 	{ "O-15: a constant in a pool that is a byte short", POOLS, reference_a_byte_short },
 	{ "P-19: a constant in a pool that is not aligned", POOLS, reference_misaligned, true },
 	{ "R8: a pool of an unknown name", POOLS, pool_of_unknown_name },
-	{ "R8: a pool of an unknown name that nobody uses", POOLS, pool_that_nobody_uses },
+	{ "R8: an unused pool of an unknown name", POOLS, pool_that_nobody_uses },
 	{ "R8: a pool without a name", POOLS, pool_without_name },
 	{ "R8: a pool whose name does not end", POOLS, pool_name_does_not_end },
 	{ "R8: a pool of size 0", POOLS, pool_of_size_0 },

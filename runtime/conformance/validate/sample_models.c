@@ -1,9 +1,9 @@
 /*
- * sample_models.c -- valid models: each operation in at least one form, and what later HALs have added to those of HAL 1.0.
+ * sample_models.c -- valid models: each operation in at least one form, and the forms that later HALs have added.
  *
- * Most have one operation, and are a row of a table. The numbers of constants mean nothing, but where an
- * operation's parameters, a lookup's keys and regions are among them. Where a run finds out how many boxes are kept, the constants
- * see to it that the number is the one the output's dimensions say, whatever the inputs hold.
+ * Most samples have one operation and are a row of a table. Constants have arbitrary values, except for parameters, lookup
+ * keys and regions. Where the number of kept boxes depends on the data, the constants make it equal to the output's declared
+ * dimensions for any input.
  */
 #include "conformance/validate/sample_models.h"
 
@@ -27,9 +27,9 @@ enum role { END, GIVEN, CONSTANT, LISTED, LISTED_REALS, LEFT_OUT, INT, FLOAT, HA
 struct piece {
 	enum role role;
 	struct nnb_operand operand;
-	int32_t ints[4]; /* of LISTED, INT and TRUTH */
-	float number;    /* of FLOAT and HALF, and of CHANNELS the scale of each */
-	float reals[4];  /* of LISTED_REALS */
+	int32_t ints[4]; /* values of LISTED, INT and TRUTH */
+	float number;    /* value of FLOAT and HALF; of CHANNELS, the scale of each */
+	float reals[4];  /* values of LISTED_REALS */
 };
 
 struct row {
@@ -37,7 +37,7 @@ struct row {
 	enum nnb_op op;
 	struct piece inputs[29];
 	struct nnb_operand outputs[5];
-	enum nnb_hal hal; /* that has the operation so, and no earlier one; 0: 1.0 */
+	enum nnb_hal hal; /* first HAL with this form of the operation; 0: HAL 1.0 */
 };
 
 #define RANK(...) (sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
@@ -54,7 +54,7 @@ struct row {
 		.type = NNB_TENSOR_BOOL8, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ } \
 	}
 #define BOOLS B(2, 3)
-/* An INT32 that an operation gives. */
+/* An INT32 scalar output. */
 #define SCALAR                     \
 	{                          \
 		.type = NNB_INT32, \
@@ -90,7 +90,7 @@ struct row {
 	{                                                                                                             \
 		.type = NNB_TENSOR_QUANT16_ASYMM, .rank = RANK(__VA_ARGS__), .dims = { __VA_ARGS__ }, .scale = 0.125f \
 	}
-/* Quantised by channel in dimension @d, all by 0.5; a constant. */
+/* A constant quantised by channel in dimension @d, with all scales 0.5. */
 #define C(d, ...)                                                     \
 	{                                                             \
 		CHANNELS,                                             \
@@ -159,7 +159,7 @@ struct row {
 #define EXPLICIT_CONV N(1), N(1), N(1), N(1), N(1), N(1)
 #define IMPLICIT_CONV N(NNB_PADDING_VALID), N(1), N(1)
 
-/* An LSTM of 2 batches and 3 inputs: with @c cells and @o outputs, but for its projection and peepholes. */
+/* The weights of an LSTM of 2 batches, 3 inputs, @c cells and @o outputs, without projection and peepholes. */
 #define LSTM_GATES(c, o) K(F(c, 3)), K(F(c, 3)), K(F(c, 3)), K(F(c, 3)), K(F(c, o)), K(F(c, o)), K(F(c, o)), K(F(c, o))
 #define LSTM_COUPLED(c, o) \
 	NONE(F(0, 0)), K(F(c, 3)), K(F(c, 3)), K(F(c, 3)), NONE(F(0, 0)), K(F(c, o)), K(F(c, o)), K(F(c, o))
@@ -170,7 +170,7 @@ struct row {
 #define LSTM_NO_PROJECTION NONE(F(0, 0)), NONE(F(0))
 #define LSTM_NO_NORMS NONE(F(0)), NONE(F(0)), NONE(F(0)), NONE(F(0))
 
-/* A cell of 4 that goes through a sequence: its weights, and those and its states. */
+/* A sequence cell of 4 units: its weights; then the same with its states. */
 #define SEQUENCE_CELL LSTM_GATES(4, 4), LSTM_NO_PEEPS, LSTM_BIASES(4), LSTM_NO_PROJECTION
 #define SEQUENCE_STATES IN(F(2, 4)), IN(F(2, 4))
 #define SEQUENCE_UNIT K(F(4, 3)), K(F(4, 4)), K(F(4)), IN(F(2, 4))
@@ -184,11 +184,11 @@ struct row {
 		}                                        \
 	}
 
-/* One box, the image it is of, and where its corners are. */
+/* One box, the index of its image, and its corners. */
 #define ONE_BOX REALS(F(1, 4), 0, 0, 2, 2), LIST(I(1), 0)
 #define ONE_QUANTISED_BOX SIXTEENTHS(A(1, 4), 0, 0, 16, 16), LIST(I(1), 0)
 
-/* What QUANTIZED_16BIT_LSTM has for each gate. */
+/* The form of each gate of QUANTIZED_16BIT_LSTM. */
 #define GATE(...) Q(0.00392157f, 128, __VA_ARGS__)
 #define GATE_BIAS BIAS(0.00392157f / 128, 4)
 
@@ -667,7 +667,7 @@ static const struct row rows[] = {
 	  NNB_HAL_1_3 },
 };
 
-/* Operations of more inputs than a row has. */
+/* Operations with more inputs than a row of the table. */
 
 static const struct piece both_lstm[] = {
 	IN(F(2, 5, 3)), SEQUENCE_CELL, SEQUENCE_CELL, SEQUENCE_STATES, SEQUENCE_STATES, NONE(F(0, 0, 0)), NONE(F(0, 0)),
@@ -720,7 +720,9 @@ static uint32_t add(struct nnb_model *m, const struct nnb_operand *o)
 	return (uint32_t)index;
 }
 
-/* Any bytes that are a value of operand @index; those of float32 are no NaN, those of int32 ascend. */
+/*
+ * Fill operand @index with arbitrary valid values: float32 without NaN, ascending int32.
+ */
 static void fill(struct nnb_model *m, uint32_t index)
 {
 	const struct nnb_operand *o = &m->operands[index];
@@ -740,7 +742,7 @@ static void fill(struct nnb_model *m, uint32_t index)
 	free(data);
 }
 
-/* A constant, and one scale for each of its channels. */
+/* A constant with one scale for each of its channels. */
 static void add_channels(struct nnb_model *m, uint32_t index, float scale)
 {
 	uint32_t dim = m->operands[index].channel_dim, n = m->operands[index].dims[dim];
@@ -753,7 +755,7 @@ static void add_channels(struct nnb_model *m, uint32_t index, float scale)
 	fill(m, index);
 }
 
-/* @values: of a piece, four bytes each. */
+/* @values: the numbers of a piece, four bytes each. */
 static void add_list(struct nnb_model *m, uint32_t index, const void *values)
 {
 	const struct nnb_operand *o = &m->operands[index];
@@ -790,7 +792,9 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 	return index;
 }
 
-/* The operation, and nothing else. @pieces: to one of role END; @outputs: to one without rank and type, which is none. */
+/*
+ * Build a model of one operation. @pieces ends with a piece of role END, @outputs with an entry without rank and type.
+ */
 static void build_one(struct nnb_model *m, enum nnb_op op, const struct piece *pieces, const struct nnb_operand *outs)
 {
 	uint32_t inputs[INPUTS_MAX], outputs[INPUTS_MAX], given[INPUTS_MAX];
@@ -840,7 +844,10 @@ static uint32_t constant(struct nnb_model *m, uint32_t index)
 	return index;
 }
 
-/* A diamond: what is read twice, what is read by two, a model output that an operation reads, a constant read twice. */
+/*
+ * A diamond: an operand with two uses in one operation, one with two readers, a model output that an operation reads, a
+ * constant with two uses.
+ */
 static void build_graph(struct nnb_model *m)
 {
 	uint32_t x = ADD(m, F(2, 3)), c = constant(m, ADD(m, F(2, 3))), none = int_constant(m, 0);
@@ -855,7 +862,7 @@ static void build_graph(struct nnb_model *m)
 	abort_unless(nnb_model_finish(m, &x, 1, (uint32_t[]){ z, y }, 2) == 0);
 }
 
-/* 128 bytes stay in the model, 129 do not (P-1). */
+/* A constant of 128 bytes stays in the model, one of 129 bytes does not (P-1). */
 static void build_constants(struct nnb_model *m)
 {
 	uint32_t x = ADD(m, F(8, 4)), none = int_constant(m, 0), y = ADD(m, F(8, 4));
@@ -870,7 +877,7 @@ static void build_constants(struct nnb_model *m)
 	abort_unless(m->operands[referred].lifetime == NNB_CONSTANT_REFERENCE);
 }
 
-/* Constants in two pools of the caller's: one ashmem, one a file's second page. */
+/* Constants in two pools of the caller: one in ashmem, one in the second page of a file. */
 static void build_pools(struct nnb_model *m)
 {
 	uint32_t x = ADD(m, F(4)), none = int_constant(m, 0), c = ADD(m, F(4)), d = ADD(m, F(4)), y = ADD(m, F(4)),
@@ -891,7 +898,7 @@ static void build_pools(struct nnb_model *m)
 	abort_unless(nnb_model_finish(m, &x, 1, &z, 1) == 0);
 }
 
-/* A small network of quant8, ending in float32. */
+/* A small quant8 network with a float32 output. */
 static void build_network(struct nnb_model *m)
 {
 	uint32_t x = ADD(m, Q(0.5f, 128, 1, 4, 4, 2)), filter = constant(m, ADD(m, Q(0.25f, 120, 3, 3, 3, 2)));
@@ -907,7 +914,7 @@ static void build_network(struct nnb_model *m)
 	abort_unless(nnb_model_finish(m, &x, 1, &y, 1) == 0);
 }
 
-/* FILL alone would have no input, or one that decides how large its output is. */
+/* FILL with another operation: alone it would have no input, or an input that decides the size of its output. */
 static void build_fill(struct nnb_model *m)
 {
 	uint32_t shape = add_piece(m, &(struct piece)LIST(I(2), 2, 3)), one = add_piece(m, &(struct piece)R(1));
@@ -920,7 +927,7 @@ static void build_fill(struct nnb_model *m)
 
 /* ---- control flow ---- */
 
-/* A subgraph of x {2, 3} with one operation, which gives another. */
+/* Add a subgraph with one input x {2, 3}, one operation, and one output of the same shape. */
 static void refer_to(struct nnb_model *m, enum nnb_op op)
 {
 	struct nnb_model *graph;
@@ -935,7 +942,7 @@ static void refer_to(struct nnb_model *m, enum nnb_op op)
 	nnb_model_free(graph);
 }
 
-/* i < 3, of i and x. */
+/* The loop's condition: i < 3, with inputs i and x. */
 static void refer_to_condition(struct nnb_model *m)
 {
 	struct nnb_model *graph;
@@ -952,7 +959,7 @@ static void refer_to_condition(struct nnb_model *m)
 	nnb_model_free(graph);
 }
 
-/* i + 1 and tanh x. */
+/* The loop's body: i + 1 and tanh x. */
 static void refer_to_body(struct nnb_model *m)
 {
 	struct nnb_model *graph;
@@ -991,7 +998,7 @@ static void build_if(struct nnb_model *m)
 	abort_unless(nnb_model_finish(m, (uint32_t[]){ condition, x }, 2, &y, 1) == 0);
 }
 
-/* How often it goes round does not depend on its inputs. */
+/* The number of iterations does not depend on the inputs. */
 static void build_while(struct nnb_model *m)
 {
 	uint32_t condition = subgraph(m, 0), body = subgraph(m, 1), i = add_piece(m, &(struct piece)LIST(I(1), 0));
@@ -1020,7 +1027,7 @@ static const struct graph {
 	{ "WHILE", build_while, NNB_HAL_1_3 },
 };
 
-/* ---- all ---- */
+/* ---- all samples ---- */
 
 size_t sample_count(void)
 {

@@ -1,7 +1,7 @@
 /*
  * sample_models.h -- valid models: each operation in each of its forms, and a few graphs.
  *
- * What is wrong with a model or a request is shown by spoiling one of these.
+ * The suites change one of these to create an invalid model or request.
  */
 #ifndef SAMPLE_MODELS_H
 #define SAMPLE_MODELS_H
@@ -9,8 +9,8 @@
 #include "nnb/model.h"
 
 size_t sample_count(void);
-const char *sample_name(size_t i);                /* a sentence; static */
-struct nnb_model *sample_new(size_t i);           /* owned; aborts rather than return NULL */
-struct nnb_model *sample_named(const char *name); /* the same by its name */
+const char *sample_name(size_t i);                /* a description; static */
+struct nnb_model *sample_new(size_t i);           /* owned; aborts if out of memory */
+struct nnb_model *sample_named(const char *name); /* the sample of this name; owned */
 
 #endif

@@ -1,4 +1,4 @@
-/* subject.c -- a driver or a service behind the same functions, and what is asked of it. */
+/* subject.c -- calls a driver or a service through the same functions. */
 #include "conformance/validate/subject.h"
 
 #include <stdlib.h>
@@ -85,7 +85,7 @@ enum nnb_status prepared_execute(const struct prepared *p, const struct nnb_call
 
 /* ---- jobs ---- */
 
-/* The arguments of @n operands at *@at; one whose size is not known is left out. */
+/* Place @n operands' arguments from *@at on; an operand of unknown size is omitted. */
 static bool job_place(struct nnb_argument *args, uint32_t pool, const struct nnb_model *m, const uint32_t *indexes,
                       uint32_t n, uint64_t *at)
 {
@@ -103,7 +103,7 @@ static bool job_place(struct nnb_argument *args, uint32_t pool, const struct nnb
 	return true;
 }
 
-/* Small numbers, so that they index and hash. */
+/* Fill the inputs with small numbers, which are valid as indexes and as hash keys. */
 static void job_fill(const struct job *j, const struct nnb_model *m)
 {
 	for (uint32_t i = 0; i < m->n_inputs; i++) {

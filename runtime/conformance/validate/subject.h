@@ -1,5 +1,5 @@
 /*
- * subject.h -- what is judged: a driver in this process, or a service, asked in the same words.
+ * subject.h -- the driver or service under test: one interface for a driver in this process and for a service.
  */
 #ifndef SUBJECT_H
 #define SUBJECT_H
@@ -10,37 +10,43 @@
 #include "nnb/fence.h"
 
 struct subject {
-	struct nnb_device *device; /* or else */
+	struct nnb_device *device; /* set for a driver in this process; otherwise client is set */
 	struct nnb_client *client;
-	const char *socket; /* of the client's service; NULL: where it usually is */
+	const char *socket; /* socket of the client's service; NULL: the default socket */
 };
 
-const char *subject_name(const struct subject *s); /* the driver's */
+const char *subject_name(const struct subject *s); /* the driver's name */
 
 enum nnb_status subject_supported(const struct subject *s, const struct nnb_model *m, bool *ret,
                                   struct nnb_reason *reason);
 
-/* Does the driver take all of it? */
+/* Does the driver support every operation of @m? */
 bool subject_takes(const struct subject *s, const struct nnb_model *m);
 
-/* ---- a model it has prepared ---- */
+/* ---- prepared models ---- */
 
 struct prepared {
-	const struct subject *subject; /* NULL: none */
-	struct nnb_prepared *here;     /* or else */
+	const struct subject *subject; /* NULL: nothing is prepared */
+	struct nnb_prepared *here;     /* set in this process; otherwise the service's model is set */
 	struct nnb_remote *there;
 };
 
-/* @how: NULL: fast answers, medium priority, no deadline. NONE and *ret, or *ret is all zeroes. */
+/*
+ * Prepare a model. @how NULL: fast single answer, medium priority, no deadline. NONE and *ret; after a failure *ret is all
+ * zeroes.
+ */
 enum nnb_status prepared_new(struct prepared *ret, const struct subject *s, const struct nnb_model *m,
                              const struct nnb_prepare *how, struct nnb_reason *reason);
-void prepared_free(struct prepared *p); /* all zeroes are fine */
+void prepared_free(struct prepared *p); /* @p may be all zeroes */
 const struct nnb_model *prepared_model(const struct prepared *p);
 
-/* Ordinarily: within this process, or by a synchronous call. @terms of the call are looked at by a service only. */
+/*
+ * Execute by a plain call: in this process, or synchronously through the service. Only a service reads the terms of
+ * @call.
+ */
 enum nnb_status prepared_execute(const struct prepared *p, const struct nnb_call *call, struct nnb_reason *reason);
 
-/* ---- arguments for a model: its inputs in one pool, its outputs in another ---- */
+/* ---- arguments of a model: all inputs in one pool, all outputs in another ---- */
 
 struct job {
 	struct nnb_argument *args; /* inputs, then outputs */
@@ -48,34 +54,34 @@ struct job {
 	struct nnb_call call;
 };
 
-/* Inputs are small numbers. False: no memory. */
+/* Fill the inputs with small numbers. False: out of memory. */
 bool job_init(struct job *j, const struct nnb_model *m);
-void job_fini(struct job *j); /* all zeroes are fine */
+void job_fini(struct job *j); /* @j may be all zeroes */
 
-/* ---- a buffer that the driver keeps ---- */
+/* ---- buffers of the driver ---- */
 
 struct buffer {
-	struct nnb_buffer *here; /* or else */
+	struct nnb_buffer *here; /* set in this process; otherwise the service's buffer is set */
 	struct nnb_remote_buffer *there;
-	struct nnb_pool *pool; /* that names it; borrowed, or own for here */
+	struct nnb_pool *pool; /* pool that refers to the buffer: borrowed from the client, owned in this process */
 };
 
-/* @models: the first @n_models, of one subject. */
+/* @models: the first @n_models of them are used; all are of one subject. */
 enum nnb_status buffer_new(struct buffer *ret, const struct subject *s, const struct prepared *models,
                            uint32_t n_models, const struct nnb_buffer_desc *desc, struct nnb_reason *reason);
-void buffer_free(struct buffer *b); /* all zeroes are fine */
+void buffer_free(struct buffer *b); /* @b may be all zeroes */
 enum nnb_status buffer_copy_from(const struct buffer *b, const struct nnb_memory *from, uint32_t rank,
                                  const uint32_t *dims, struct nnb_reason *reason);
 enum nnb_status buffer_copy_to(const struct buffer *b, const struct nnb_memory *to, struct nnb_reason *reason);
 
-/* ---- a simple model: y = x + 1 @n times over, float32 vectors of @length; the driver may not take it ---- */
+/* ---- chain model: y = x + 1, repeated @n times, float32 vectors of @length; a driver may not support it ---- */
 
 struct nnb_model *chain_model(uint32_t length, uint32_t n);
 
-/* Another: @n FULLY_CONNECTED layers of @width by @width weights, which all are one constant. */
+/* A model of @n FULLY_CONNECTED layers of @width by @width weights, which are all the same constant. */
 struct nnb_model *layers_model(uint32_t width, uint32_t n);
 
-/* What a chain's output is to be. */
+/* The expected output of a chain. */
 float chain_expected(float x, uint32_t n);
 
 /* ---- the suites ---- */
@@ -87,7 +93,7 @@ void suite_deadline(const struct subject *s, struct checks *c);
 void suite_memory(const struct subject *s, struct checks *c);
 void suite_fence(const struct subject *s, struct checks *c);
 
-/* A row that wants this status. */
+/* Add a row that requires status @wanted. */
 bool wants_status(struct checks *c, enum nnb_status is, enum nnb_status wanted, const char *what,
                   const struct nnb_reason *reason);
 

@@ -1,10 +1,11 @@
 /*
- * suite_burst.c -- ValidateBurst: a controller of the suite's own writes packets that differ in one datum from a right one.
+ * suite_burst.c -- ValidateBurst: the suite's own controller writes packets that differ from a valid packet in one datum.
  *
- * Each is answered: by a failure without shapes or timing (B-18); and the burst goes on to execute the packet as it was.
+ * Each such packet must be answered by a failure without shapes or timing (B-18), and the burst must then execute the valid
+ * packet.
  *
- * CONCURRENCY  One thread writes and reads the queues; the callback runs on another (the server's, or the client's), and reads
- *              what was there before the queues were.
+ * CONCURRENCY  One thread writes and reads the queues. The callback runs on another thread (the server's, or the client's), and
+ *              reads only members that were set before the queues existed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,12 +20,12 @@
 
 enum { POOLS = 2, RESULT_MAX = 512 };
 
-/* ---- a controller that speaks datums ---- */
+/* ---- a controller that writes raw datums ---- */
 
 struct peer {
 	struct nnb_fmq *request, *result;
-	struct nnb_memory memories[POOLS]; /* what slot i is; borrowed */
-	struct nnb_burst_server *server;   /* in this process; or else */
+	struct nnb_memory memories[POOLS]; /* the memory of slot i; borrowed */
+	struct nnb_burst_server *server;   /* set in this process; otherwise the client's burst is set */
 	struct nnb_burst_service service;
 	void *context;
 };
@@ -121,7 +122,10 @@ static void peer_free_slot(struct peer *p, int32_t slot)
 		p->service.free_memory(p->context, slot);
 }
 
-/* Write a packet, and wait for what comes of it. How many datums; 0: none in time, or more than any result has. */
+/*
+ * Write a packet and wait for the result. Returns its number of datums; 0: no result in time, or more datums than any valid
+ * result has.
+ */
 static uint32_t peer_ask(struct peer *p, const struct nnb_request_datum *datums, uint32_t n,
                          struct nnb_result_datum ret[RESULT_MAX])
 {
@@ -173,13 +177,16 @@ static bool is_dimension(const struct nnb_request_datum *d)
 	return d->kind == NNB_REQUEST_INPUT_DIMENSION || d->kind == NNB_REQUEST_OUTPUT_DIMENSION;
 }
 
-/* Section 2.9: it differs, and is not the same kind of dimension value. */
+/* Section 2.9: does the datum differ, other than by another dimension value of the same kind? */
 static bool is_a_change(const struct nnb_request_datum *from, const struct nnb_request_datum *to)
 {
 	return memcmp(from, to, sizeof(*from)) && !(is_dimension(from) && from->kind == to->kind);
 }
 
-/* @good with a datum less, more or other at @at, into @ret. Its length, or 0: there is no such row. */
+/*
+ * Write to @ret the packet @good with a datum removed, added or changed at @at. Returns its length; 0: there is no such
+ * mutation.
+ */
 static uint32_t mutate(struct nnb_request_datum *ret, const struct nnb_request_datum *good, uint32_t n,
                        enum mutation how, uint32_t at, const struct nnb_request_datum *with)
 {
@@ -203,11 +210,11 @@ static uint32_t mutate(struct nnb_request_datum *ret, const struct nnb_request_d
 	}
 }
 
-/* The answer to a request that failed. NULL if it is: without shapes, without timing. */
+/* Check that a result is a failure without shapes and timing. NULL: it is. */
 static const char *not_a_failure(const struct nnb_result_datum *r, uint32_t n)
 {
 	if (!n)
-		return "no result comes";
+		return "no result arrives";
 	if (r[0].kind != NNB_RESULT_PACKET || r[0].packet.size != n)
 		return "the result is no packet of its size";
 	if (r[0].packet.status == NNB_STATUS_NONE)
@@ -222,7 +229,7 @@ static const char *not_a_failure(const struct nnb_result_datum *r, uint32_t n)
 
 /* ---- checks ---- */
 
-/* A sample on a burst, and a packet that is right. */
+/* A sample on a burst, with a valid packet. */
 struct scene {
 	struct prepared model;
 	struct job job;
@@ -239,7 +246,7 @@ static void scene_fini(struct scene *s)
 	prepared_free(&s->model);
 }
 
-/* False: the subject does not take the sample. */
+/* False: the subject does not support the sample. */
 static bool scene_init(struct scene *s, const struct subject *subject, struct checks *c, size_t sample)
 {
 	struct nnb_model *m = sample_new(sample);
@@ -267,8 +274,8 @@ static bool expect_service(struct scene *s, struct checks *c, const char *when)
 	uint32_t n = peer_ask(&s->peer, s->good, s->n, result);
 
 	return checks_row(c, n && result[0].kind == NNB_RESULT_PACKET && result[0].packet.status == NNB_STATUS_NONE,
-	                  "%s: %s the right packet %s%s", prepared_model(&s->model)->name, when,
-	                  n ? "gives " : "has no answer",
+	                  "%s: %s the valid packet %s%s", prepared_model(&s->model)->name, when,
+	                  n ? "returns " : "has no answer",
 	                  n ? nnb_status_name((enum nnb_status)result[0].packet.status) : "");
 }
 
@@ -284,7 +291,7 @@ static bool expect_row(struct scene *s, struct checks *c, enum mutation how, uin
 	trouble = not_a_failure(result, peer_ask(&s->peer, room, length, result));
 	checks_row(c, !trouble, "%s: datum %u of %u %s%s%d: %s", prepared_model(&s->model)->name, at, s->n,
 	           mutation_names[how], with ? ", kind " : "", with ? with->kind : 0, trouble ? trouble : "");
-	/* where one answer is missing or in excess, those that follow would be taken for others */
+	/* after a missing or an additional answer, later answers would be matched to the wrong packets */
 	return !trouble || expect_service(s, c, "after that");
 }
 
@@ -324,7 +331,7 @@ static void check_mutation(const struct subject *s, struct checks *c, enum mutat
 	checks_end(c);
 }
 
-/* The first sample that it takes. */
+/* The first sample that the subject supports. */
 static bool any_scene(struct scene *ret, const struct subject *s, struct checks *c)
 {
 	for (size_t i = 0; i < sample_count(); i++)
@@ -334,7 +341,7 @@ static bool any_scene(struct scene *ret, const struct subject *s, struct checks 
 	return false;
 }
 
-/* Values that the parser takes and the execution must not (B-19). */
+/* Change a value in a way that the parser accepts and the execution must refuse (B-19). */
 static void spoil_value(struct nnb_request_datum *d, unsigned which)
 {
 	if (d->kind == NNB_REQUEST_INPUT || d->kind == NNB_REQUEST_OUTPUT)
@@ -354,7 +361,7 @@ static void check_values(const struct subject *s, struct checks *c)
 
 	if (!checks_wants(c, SUITE, "B-19"))
 		return;
-	checks_begin(c, SUITE, "B-19", "a well-formed packet of wrong values fails");
+	checks_begin(c, SUITE, "B-19", "a well-formed packet with wrong values fails");
 	if (any_scene(&scene, s, c)) {
 		for (uint32_t at = 0; at < 2 * scene.n; at++) {
 			struct nnb_request_datum *d = &scene.good[at / 2];
@@ -391,7 +398,7 @@ static void check_free(const struct subject *s, struct checks *c)
 	checks_end(c);
 }
 
-/* The queue's memory is not what comes back: what a variant does not use is zero. */
+/* Result datums must not reveal the queue's memory: fields that a variant does not use must be zero. */
 static bool is_sanitized(const struct nnb_result_datum *d)
 {
 	static const uint8_t used[][sizeof(struct nnb_result_datum)] = { [NNB_RESULT_PACKET] = { [8 ... 19] = 1 },
@@ -416,7 +423,7 @@ static void check_sanitized(const struct subject *s, struct checks *c)
 
 	if (!checks_wants(c, SUITE, "B-13"))
 		return;
-	checks_begin(c, SUITE, "B-13", "what a result's datums do not use is zero");
+	checks_begin(c, SUITE, "B-13", "unused fields of a result's datums are zero");
 	if (any_scene(&scene, s, c)) {
 		for (int right = 0; right < 2; right++) {
 			n = peer_ask(&scene.peer, scene.good, right ? scene.n : 1, result);

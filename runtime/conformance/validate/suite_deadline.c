@@ -1,8 +1,10 @@
 /*
- * suite_deadline.c -- priorities, preferences and deadlines of preparations, and deadlines of executions (Q-1, Q-12 to Q-16, P-30).
+ * suite_deadline.c -- priorities, preferences and deadlines of preparations, and deadlines of executions (Q-1, Q-12 to Q-16,
+ * P-30).
  *
- * A deadline that is missed silently is one whose call ends with NONE long after it: the HAL lets a driver finish late (Q-14),
- * the driver interface (nnb/driver.h, look) does not. Only a model that takes long shows that, so it is measured first.
+ * A silent miss is a call that ends with NONE long after its deadline. The HAL lets a driver finish late (Q-14); the driver
+ * interface (nnb/driver.h, look) does not. Only a model that runs long can show a silent miss, so the duration without a
+ * deadline is measured first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +16,14 @@
 
 #define SUITE "deadline"
 #define MS UINT64_C(1000000)
-#define GRACE_NS (30 * MS) /* an answer may come so long after the deadline: other programs use the machine, too */
-#define LONG_NS (20 * MS)  /* what takes less cannot be seen to be late */
+#define GRACE_NS (30 * MS) /* tolerated lateness of an answer, because other programs use the machine, too */
+#define LONG_NS (20 * MS)  /* a shorter duration cannot be shown to be late */
 enum { LENGTH = 16, PAST_NS = 1, TRIES = 5 };
 
 struct scene {
 	const struct subject *subject;
 	struct checks *checks;
-	struct nnb_model *model; /* a small one that the driver takes */
+	struct nnb_model *model; /* a small model that the driver supports */
 };
 
 static uint64_t now_ns(void)
@@ -97,19 +99,19 @@ static void invalid_comes_first(const struct scene *s)
 	nnb_model_free(m);
 }
 
-/* How a call under a deadline ended. */
+/* The result of a call with a deadline. */
 struct ending {
 	enum nnb_status status;
 	uint64_t deadline, end;
 };
 
-/* An answer that comes in time; or that says that it was missed, and does not come much later. */
+/* Did the answer arrive in time, or report the miss without arriving much later? */
 static bool is_kept(const struct ending *e)
 {
 	return (is_missed(e->status) || !e->status) && e->end <= e->deadline + GRACE_NS;
 }
 
-/* How long it takes without a deadline: of several times the shortest, for the machine may be busy. */
+/* Measure the duration without a deadline: the shortest of several, because the machine may be busy. */
 static enum nnb_status alone_ns(void (*end)(void *arg, uint64_t deadline, struct ending *ret), void *arg, uint64_t *ret)
 {
 	struct ending e = { 0 };
@@ -125,7 +127,9 @@ static enum nnb_status alone_ns(void (*end)(void *arg, uint64_t deadline, struct
 	return e.status;
 }
 
-/* What ignores deadlines does so each time; what is late because the machine is busy is not late each time. */
+/*
+ * Judge several calls with a deadline. A driver that ignores deadlines is late every time; a busy machine is not.
+ */
 static void judge_endings(const struct scene *s, void (*end)(void *arg, uint64_t deadline, struct ending *ret),
                           void *arg, uint64_t alone)
 {
@@ -138,9 +142,9 @@ static void judge_endings(const struct scene *s, void (*end)(void *arg, uint64_t
 		end(arg, e.deadline, &e);
 		e.end = now_ns();
 	}
-	checks_row(s->checks, is_kept(&e), "what takes %.1f ms ended %.1f ms after its deadline with %s%s",
+	checks_row(s->checks, is_kept(&e), "work of %.1f ms ended %.1f ms after its deadline with %s%s",
 	           (double)alone / 1e6, ((double)e.end - (double)e.deadline) / 1e6, nnb_status_name(e.status),
-	           e.status ? "" : ": it missed it silently");
+	           e.status ? "" : ": a silent miss");
 }
 
 struct preparation {
@@ -158,7 +162,7 @@ static void end_preparation(void *arg, uint64_t deadline, struct ending *ret)
 	prepared_free(&p);
 }
 
-/* 16 layers of 512 x 512 weights: for a driver that arranges its constants there is something to do. */
+/* 16 layers of 512 x 512 weights: preparation takes long if the driver packs constants. */
 static void long_preparation(const struct scene *s)
 {
 	struct nnb_model *m = layers_model(512, 16);
@@ -176,13 +180,13 @@ static void long_preparation(const struct scene *s)
 	nnb_model_free(m);
 }
 
-/* ---- executing; by a service only: a driver is told when to end, and does not see deadlines ---- */
+/* ---- executing, by a service only: a driver sees no deadlines, only the request to end ---- */
 
 static bool has_deadlines(const struct scene *s)
 {
 	if (!s->subject->client)
-		checks_skip(s->checks,
-		            "executions have deadlines in a service: run nnburstd with the driver, and check that");
+		checks_skip(s->checks, "executions have deadlines only in a service: run nnburstd with the driver and "
+		                       "validate the service");
 	return s->subject->client;
 }
 
@@ -194,7 +198,7 @@ static enum nnb_status execute_until(const struct prepared *p, const struct job 
 	return prepared_execute(p, &call, NULL);
 }
 
-/* By a call and by a burst. */
+/* Execute by a call and by a burst. */
 static void past_execution(const struct scene *s)
 {
 	struct nnb_reason reason = { "" };
@@ -264,7 +268,7 @@ static void long_execution_of(const struct scene *s, const struct nnb_model *m)
 	prepared_free(&p);
 }
 
-/* Of one operation, which has no checkpoint but the driver's looks, and of many. */
+/* Models of one operation, whose only checkpoints are inside the driver, and of many operations. */
 static void long_execution(const struct scene *s)
 {
 	struct nnb_model *one, *many;
@@ -272,7 +276,7 @@ static void long_execution(const struct scene *s)
 	if (!has_deadlines(s))
 		return;
 	if (nnb_client_info(s->subject->client)->deadlines != NNB_DEADLINES_ABORT) {
-		checks_skip(s->checks, "the service finishes late what it has begun (--deadlines)");
+		checks_skip(s->checks, "the service finishes executions after their deadline (--deadlines)");
 		return;
 	}
 	one = chain_model(LENGTH, 1);
@@ -287,10 +291,10 @@ static const struct {
 	const char *rule, *name;
 	void (*run)(const struct scene *s);
 } all[] = {
-	{ "Q-1", "priorities and preferences there are none of are refused, the others taken", terms_of_preparing },
+	{ "Q-1", "unknown priorities and preferences are refused, the others accepted", terms_of_preparing },
 	{ "Q-12", "a deadline that is far away changes nothing", far_preparation },
 	{ "Q-13", "a preparation whose deadline has passed is refused", past_preparation },
-	{ "P-30", "what is invalid is so whatever its deadline", invalid_comes_first },
+	{ "P-30", "an invalid request is refused as such, with any deadline", invalid_comes_first },
 	{ "Q-14", "a long preparation is ended by its deadline", long_preparation },
 	{ "Q-16", "an execution whose deadline has passed is refused", past_execution },
 	{ "Q-14", "a long execution is ended by its deadline", long_execution },

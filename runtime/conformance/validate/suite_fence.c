@@ -1,4 +1,4 @@
-/* suite_fence.c -- fenced executions: when they begin, what their fence says, and when. */
+/* suite_fence.c -- fenced executions: when they start, and the status and time of their fences. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static bool is_untouched(const struct scene *s)
 	return true;
 }
 
-/* From the end: what is written last is looked at first. */
+/* Compare from the end: the last elements are written last. */
 static bool is_computed(const struct scene *s)
 {
 	for (uint32_t i = LENGTH; i-- > 0;)
@@ -103,14 +103,14 @@ static void signalled_when_done(const struct scene *s)
 		                  "a launch", &reason))
 			return;
 		checks_row(s->checks, await_end(fence) == NNB_FENCE_SIGNALLED, "the fence is not signalled");
-		checks_row(s->checks, is_computed(s), "the fence is signalled, and the outputs are not there");
+		checks_row(s->checks, is_computed(s), "the fence is signalled, but the outputs are not written");
 		wants_status(s->checks, nnb_fenced_info(fenced, NULL, NULL, &reason), NNB_STATUS_NONE,
 		             "the execution's info after its fence is signalled", &reason);
 		forget(fenced, fence);
 	}
 }
 
-/* Two looks at it, some time apart: what began at once would be over by the second. */
+/* Poll the fence twice, some time apart: an execution that has started at once would be over by the second time. */
 static bool stays_pending(int fence)
 {
 	return nnb_fence_state(fence) == NNB_FENCE_PENDING && nnb_fence_wait(&fence, 1, 20000000) == NNB_FENCE_PENDING;
@@ -130,11 +130,11 @@ static void begins_after_fences(const struct scene *s)
 		checks_row(s->checks, stays_pending(fence), "its fence does not wait for the fences before it");
 		checks_row(s->checks, is_untouched(s), "it writes outputs while a fence before it is pending");
 		wants_status(s->checks, nnb_fenced_info(fenced, NULL, NULL, NULL), NNB_STATUS_GENERAL_FAILURE,
-		             "the info of one that is not over", NULL);
+		             "the info of an execution in progress", NULL);
 		nnb_fence_signal(first[1], false);
 		checks_row(s->checks, await_end(fence) == NNB_FENCE_SIGNALLED,
 		           "it does not begin when the fences are signalled");
-		checks_row(s->checks, is_computed(s), "its outputs are not there");
+		checks_row(s->checks, is_computed(s), "its outputs are not written");
 		forget(fenced, fence);
 	}
 	close(first[0]);
@@ -155,8 +155,8 @@ static void fails_with_a_fence(const struct scene *s)
 		checks_row(s->checks, await_end(fence) == NNB_FENCE_FAILED,
 		           "its fence does not fail with the one before it");
 		checks_row(s->checks, nnb_fenced_info(fenced, NULL, NULL, NULL) != NNB_STATUS_NONE,
-		           "its info says NONE of an execution that was not");
-		checks_row(s->checks, is_untouched(s), "it writes outputs all the same");
+		           "its info is NONE, but the execution did not run");
+		checks_row(s->checks, is_untouched(s), "it writes outputs anyway");
 		forget(fenced, fence);
 	}
 	close(first);
@@ -178,7 +178,7 @@ static void bad_fences(const struct scene *s)
 
 		wants_status(s->checks, launch(s, &how, false, 0, &fenced, &fence, NULL), NNB_STATUS_INVALID_ARGUMENT,
 		             names[i], NULL);
-		checks_row(s->checks, fence < 0 && !fenced, "%s: there is a fence or an execution all the same",
+		checks_row(s->checks, fence < 0 && !fenced, "%s: a fence or an execution was returned anyway",
 		           names[i]);
 		forget(fenced, fence);
 	}
@@ -209,7 +209,7 @@ static void timings(const struct scene *s)
 			           "measured times contradict each other");
 		else
 			checks_row(s->checks, launched.in_driver_ns == UINT64_MAX && fences.in_driver_ns == UINT64_MAX,
-			           "there are times of an execution that was not measured");
+			           "times are reported for an execution without measurement");
 		forget(fenced, fence);
 	}
 }
@@ -221,7 +221,7 @@ static void terms(const struct scene *s)
 
 	wants_status(s->checks, launch(s, NULL, false, PAST_NS, &fenced, &fence, NULL),
 	             NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "a deadline that has passed", NULL);
-	checks_row(s->checks, fence < 0 && !fenced, "there is a fence or an execution all the same");
+	checks_row(s->checks, fence < 0 && !fenced, "a fence or an execution was returned anyway");
 	forget(fenced, fence);
 }
 
@@ -230,7 +230,7 @@ static const struct {
 	void (*run)(const struct scene *s);
 } all[] = {
 	{ "Q-29", "a fenced execution whose deadline has passed is refused", terms },
-	{ "Q-31", "what is no fence, or has failed, is refused", bad_fences },
+	{ "Q-31", "an fd that is no fence, and a failed fence, are refused", bad_fences },
 	{ "Q-32", "it begins when all fences are signalled", begins_after_fences },
 	{ "Q-32", "it fails when a fence before it fails", fails_with_a_fence },
 	{ "Q-34", "its fence is signalled when its outputs are there", signalled_when_done },
@@ -250,7 +250,8 @@ void suite_fence(const struct subject *subject, struct checks *c)
 			continue;
 		checks_begin(c, SUITE, all[i].rule, all[i].name);
 		if (!subject->client)
-			checks_skip(c, "fences are a service's: run nnburstd with the driver, and check that");
+			checks_skip(c,
+			            "only a service has fences: run nnburstd with the driver and validate the service");
 		else if (!takes)
 			checks_skip(c, "the driver does not support ADD of float32");
 		else if (wants_status(c, prepared_new(&s.model, subject, m, NULL, &reason), NNB_STATUS_NONE,

@@ -1,4 +1,6 @@
-/* suite_memory.c -- memory domains (M-1 to M-33): who may have a buffer, what is in it, and what an execution may do with it. */
+/*
+ * suite_memory.c -- memory domains (M-1 to M-33): which models may share a buffer, its contents, and its use by executions.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@ enum { LENGTH = 16, BYTES = LENGTH * 4, CHAIN = 2 };
 struct scene {
 	const struct subject *subject;
 	struct checks *checks;
-	struct prepared model, other; /* of the same form */
+	struct prepared model, other; /* two prepared models of the same form */
 	struct job job;
 };
 
@@ -24,7 +26,7 @@ static enum nnb_status allocate(const struct scene *s, struct buffer *ret, const
 	return buffer_new(ret, s->subject, &s->model, 1, desc, reason);
 }
 
-/* One for the first input, one for the first output, or for both. */
+/* Create a buffer for the first input, for the first output, or for both. */
 static bool buffer_for(const struct scene *s, struct buffer *ret, bool input, bool output)
 {
 	const struct nnb_buffer_desc desc = {
@@ -35,7 +37,7 @@ static bool buffer_for(const struct scene *s, struct buffer *ret, bool input, bo
 	return wants_status(s->checks, allocate(s, ret, &desc, &reason), NNB_STATUS_NONE, "an allocation", &reason);
 }
 
-/* Does it keep buffers at all? M-2 */
+/* M-2: does the driver support buffers? */
 static bool keeps_buffers(const struct scene *s)
 {
 	const struct nnb_buffer_desc desc = { .inputs = &first_role, .n_inputs = 1 };
@@ -46,11 +48,11 @@ static bool keeps_buffers(const struct scene *s)
 	if (!status)
 		buffer_free(&b);
 	else
-		checks_skip(s->checks, "it keeps no buffers (%s: %.200s)", nnb_status_name(status), reason.text);
+		checks_skip(s->checks, "the driver has no buffers (%s: %.200s)", nnb_status_name(status), reason.text);
 	return !status;
 }
 
-/* The call with some arguments in buffers. */
+/* A call with some arguments in buffers. */
 struct placed {
 	struct nnb_argument args[2];
 	struct nnb_pool *pools[4];
@@ -84,7 +86,7 @@ static enum nnb_status execute(const struct scene *s, const struct buffer *in, c
 	return prepared_execute(&s->model, &p.call, reason);
 }
 
-/* ---- M-5: who may have one ---- */
+/* ---- M-5: the roles of a buffer ---- */
 
 static void invalid_allocations(const struct scene *s)
 {
@@ -164,7 +166,7 @@ static enum nnb_status copy_in(const struct buffer *b, float first)
 	return status;
 }
 
-/* NONE, and what is there is what was filled, and went through so many additions. */
+/* Require NONE, and the contents that were filled in, plus 1 for each of @additions. */
 static void expect_content(const struct scene *s, const struct buffer *b, float first, uint32_t plus, const char *what)
 {
 	struct nnb_pool *pool = pool_of(BYTES);
@@ -172,7 +174,7 @@ static void expect_content(const struct scene *s, const struct buffer *b, float 
 	enum nnb_status status = buffer_copy_to(b, nnb_pool_memory(pool), &reason);
 
 	if (wants_status(s->checks, status, NNB_STATUS_NONE, what, &reason))
-		checks_row(s->checks, is_filled(pool, first, plus), "%s: other numbers are in it", what);
+		checks_row(s->checks, is_filled(pool, first, plus), "%s: the contents are wrong", what);
 	nnb_pool_free(pool);
 }
 
@@ -211,7 +213,7 @@ static void round_trip(const struct scene *s)
 		return;
 	for (int i = 0; i < 3; i++) {
 		wants_status(s->checks, copy_in(&b, (float)i), NNB_STATUS_NONE, "copy from", NULL);
-		expect_content(s, &b, (float)i, 0, "what was copied there");
+		expect_content(s, &b, (float)i, 0, "the copied contents");
 	}
 	buffer_free(&b);
 }
@@ -247,10 +249,11 @@ static void initialised_by_execution(const struct scene *s)
 		wants_status(s->checks, copy_in(&in, 3), NNB_STATUS_NONE, "copy from", NULL);
 		wants_status(s->checks, execute(s, &in, &out, &reason), NNB_STATUS_NONE, "an execution in buffers",
 		             &reason);
-		expect_content(s, &out, 3, CHAIN, "what the execution wrote");
-		wants_status(s->checks, execute(s, &out, NULL, &reason), NNB_STATUS_NONE, "what it wrote as an input",
+		expect_content(s, &out, 3, CHAIN, "the execution's output");
+		wants_status(s->checks, execute(s, &out, NULL, &reason), NNB_STATUS_NONE, "its output used as an input",
 		             &reason);
-		checks_row(s->checks, is_filled(s->job.pools[1], 3, 2 * CHAIN), "what comes of what it wrote is wrong");
+		checks_row(s->checks, is_filled(s->job.pools[1], 3, 2 * CHAIN),
+		           "the output computed from the written buffer is wrong");
 		buffer_free(&out);
 	}
 	buffer_free(&in);
@@ -303,7 +306,7 @@ static void unknown_tokens(const struct scene *s)
 		nnb_memory_token(&memory, tokens[i]);
 		abort_unless(!nnb_pool_from(&forged.pool, &memory));
 		wants_status(s->checks, execute(s, &forged, NULL, NULL), NNB_STATUS_INVALID_ARGUMENT,
-		             "a token that nobody was given", NULL);
+		             "a token that was never issued", NULL);
 		nnb_pool_free(forged.pool);
 	}
 	if (!buffer_for(s, &b, true, true))
@@ -323,8 +326,8 @@ static const struct {
 	{ "M-5", "allocations that are not valid are refused", invalid_allocations },
 	{ "M-20", "a use without a role, of a part, or twice is refused and changes nothing", illegal_uses },
 	{ "M-21", "tokens that were not given, or are freed, are refused", unknown_tokens },
-	{ "M-22", "what an execution has written is initialised, and right", initialised_by_execution },
-	{ "M-30", "what was copied to a buffer comes back", round_trip },
+	{ "M-22", "an execution's output in a buffer is initialised, and right", initialised_by_execution },
+	{ "M-30", "contents copied to a buffer can be copied back unchanged", round_trip },
 	{ "M-31", "copies of other sizes and extents are refused and change nothing", sizes_of_copies },
 	{ "M-32", "a buffer that was not written is uninitialised", uninitialised },
 };

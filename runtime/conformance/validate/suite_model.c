@@ -1,8 +1,8 @@
 /*
- * suite_model.c -- ValidateModel: every mutation of every sample model is refused, by getSupportedOperations and prepare alike.
+ * suite_model.c -- ValidateModel: getSupportedOperations and prepare must refuse every mutation of every sample model.
  *
- * A driver in this process is asked through the library, which refuses what is not valid before the driver sees it; what is
- * judged of the driver itself is that it says of valid models what it then does.
+ * A driver in this process is called through the library, which refuses invalid models before the driver sees them. For the
+ * driver itself this suite checks that its answers about valid models agree with what it then does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct asker {
 static void expect_refused(const struct nnb_model *m, const char *what, void *arg)
 {
 	const struct asker *a = arg;
-	/* a model that says it has more operations than it has is refused before any is looked at */
+	/* a model that states more operations than its array has is refused before any operation is read */
 	size_t n = m->n_operations < NNB_OPERANDS_MAX ? m->n_operations : NNB_OPERANDS_MAX;
 	bool *each = calloc(n + 1, sizeof(*each));
 	struct nnb_reason reason = { "" };
@@ -32,12 +32,12 @@ static void expect_refused(const struct nnb_model *m, const char *what, void *ar
 
 	abort_unless(each);
 	status = subject_supported(a->subject, m, each, &reason);
-	checks_row(a->checks, status == NNB_STATUS_INVALID_ARGUMENT, "%s: %s: getSupportedOperations says %s", m->name,
-	           what, nnb_status_name(status));
+	checks_row(a->checks, status == NNB_STATUS_INVALID_ARGUMENT, "%s: %s: getSupportedOperations returns %s",
+	           m->name, what, nnb_status_name(status));
 	free(each);
 	reason.text[0] = '\0';
 	status = prepared_new(&p, a->subject, m, NULL, &reason);
-	checks_row(a->checks, status == NNB_STATUS_INVALID_ARGUMENT, "%s: %s: prepare says %s", m->name, what,
+	checks_row(a->checks, status == NNB_STATUS_INVALID_ARGUMENT, "%s: %s: prepare returns %s", m->name, what,
 	           nnb_status_name(status));
 	prepared_free(&p);
 }
@@ -65,7 +65,7 @@ static void expect_taken(const struct asker *a, const struct nnb_model *m, const
 	wants_status(a->checks, subject_supported(a->subject, m, each, &reason), NNB_STATUS_NONE, what, &reason);
 }
 
-/* "O-11: an operation writes an input": its id, and the rest; without one: all of it. */
+/* Split "O-11: an operation writes an input" into the rule's id and the rest. A name without an id stays whole. */
 static const char *split_rule(const char *name, char id[16])
 {
 	size_t n = strcspn(name, ":");
@@ -97,7 +97,7 @@ static void check_rule(struct asker *a, const struct model_rule *rule)
 	checks_end(a->checks);
 }
 
-/* What it says it can run it prepares; what it says it cannot run it refuses. */
+/* Require that the driver prepares the models that it supports, and refuses the others. */
 static void expect_agreement(const struct asker *a, const struct nnb_model *m, const char *what)
 {
 	struct nnb_reason reason = { "" };
@@ -106,7 +106,7 @@ static void expect_agreement(const struct asker *a, const struct nnb_model *m, c
 	enum nnb_status status = prepared_new(&p, a->subject, m, NULL, &reason);
 
 	checks_row(a->checks, takes ? status == NNB_STATUS_NONE : status != NNB_STATUS_NONE,
-	           "%s: %s by getSupportedOperations, and prepare says %s (%s)", what,
+	           "%s: %s by getSupportedOperations, and prepare returns %s (%s)", what,
 	           takes ? "all of it is supported" : "not all of it is supported", nnb_status_name(status),
 	           reason.text);
 	prepared_free(&p);
@@ -118,7 +118,7 @@ static void check_agreement(struct asker *a)
 
 	if (!checks_wants(a->checks, SUITE, "O-17"))
 		return;
-	checks_begin(a->checks, SUITE, "O-17", "what is supported is prepared, and nothing else");
+	checks_begin(a->checks, SUITE, "O-17", "supported models are prepared, and no others");
 	for (size_t i = 0; i < sample_count(); i++) {
 		m = sample_new(i);
 		expect_agreement(a, m, sample_name(i));

@@ -1,4 +1,4 @@
-/* suite_request.c -- ValidateRequest: every request of every sample that is spoilt at one argument is refused. */
+/* suite_request.c -- ValidateRequest: every request of every sample with one invalid argument must be refused. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 #define SUITE "request"
 
-/* A right call, whose arguments may be spoilt. */
+/* A valid call whose arguments the suite changes. */
 struct bench {
-	struct nnb_argument *inputs, *outputs; /* in one array each */
+	struct nnb_argument *inputs, *outputs; /* both point into one array */
 	struct nnb_call call;
 };
 
@@ -153,7 +153,7 @@ static void expect_refused(struct checks *c, const struct prepared *p, const str
 	bench_fini(&b);
 }
 
-/* A sample that the subject takes. False: it does not, or its arguments have no known size. */
+/* Prepare a sample. False: the subject does not support it, or an argument's size is unknown. */
 static bool sample_prepare(const struct subject *s, size_t sample, struct prepared *p, struct job *j)
 {
 	struct nnb_model *m = sample_new(sample);
@@ -189,7 +189,7 @@ static void check_spoil(const struct subject *s, struct checks *c, const struct 
 	checks_end(c);
 }
 
-/* After all that, a right request is executed. */
+/* After all refused requests, execute a valid one. */
 static void check_right(const struct subject *s, struct checks *c)
 {
 	struct nnb_reason reason = { "" };
@@ -198,7 +198,7 @@ static void check_right(const struct subject *s, struct checks *c)
 
 	if (!checks_wants(c, SUITE, "R1"))
 		return;
-	checks_begin(c, SUITE, "R1", "a request that is right is executed");
+	checks_begin(c, SUITE, "R1", "a valid request is executed");
 	for (size_t sample = 0; sample < sample_count(); sample++) {
 		if (!sample_prepare(s, sample, &p, &j))
 			continue;

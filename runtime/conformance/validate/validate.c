@@ -1,4 +1,4 @@
-/* validate.c -- all suites one after the other, and what comes of them. */
+/* validate.c -- runs all suites one after the other, and summarises their results. */
 #include "conformance/validate/validate.h"
 
 #include <stdio.h>
@@ -11,13 +11,13 @@ static void (*const suites[])(const struct subject *s, struct checks *c) = {
 	suite_model, suite_request, suite_burst, suite_deadline, suite_memory, suite_fence,
 };
 
-/* A service that dies is found by what is checked next, at the latest here. */
+/* Detects that the service has died, at the latest here; usually an earlier check fails. */
 static void check_alive(const struct subject *s, struct checks *c)
 {
 	if (!s->client)
 		return;
-	checks_begin(c, "service", "Q-44", "the service is there after all that");
-	checks_row(c, nnb_client_alive(s->client), "it is gone");
+	checks_begin(c, "service", "Q-44", "the service is alive after all suites");
+	checks_row(c, nnb_client_alive(s->client), "the service has disconnected");
 	checks_end(c);
 }
 

@@ -1,18 +1,18 @@
-/* validate.h -- what --validate does: all suites, on a driver or a service. */
+/* validate.h -- runs --validate: all suites, on a driver or a service. */
 #ifndef VALIDATE_H
 #define VALIDATE_H
 
 #include "nnb/client.h"
 
 struct validation {
-	struct nnb_device *device; /* or else */
+	struct nnb_device *device; /* set for a driver in this process; otherwise the client is set */
 	struct nnb_client *client;
-	const char *only;  /* NULL: everything; else a suite, or a rule's id */
-	const char *junit; /* NULL: no such file */
+	const char *only;  /* NULL: run everything; otherwise a suite's name or a rule's id */
+	const char *junit; /* path of the JUnit file; NULL: write no file */
 	bool quiet;
 };
 
-/* Print a line each check, and the sum. How it went: */
+/* Run the suites; print a line for each check, and the sum. The results: */
 enum { VALIDATE_GOOD, VALIDATE_FAILED, VALIDATE_NOTHING, VALIDATE_ENVIRONMENT };
 int validate(const struct validation *v);
 
