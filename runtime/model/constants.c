@@ -29,7 +29,7 @@ static int put_integer(struct nnb_reason *reason, const struct nnb__place *at, c
                        int64_t max, size_t bytes, uint8_t *to)
 {
 	int64_t i = 0;
-	int s = nnb__integer(reason, at, json, min, max, &i);
+	int s = nnb__json_integer(reason, at, json, min, max, &i);
 
 	memcpy(to, &i, bytes); /* little-endian: the lowest bytes */
 	return s;
@@ -47,7 +47,7 @@ static int put_truth(struct nnb_reason *reason, const struct nnb__place *at, con
 static int put_real(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, bool half, uint8_t *to)
 {
 	float f = 0;
-	int s = nnb__real(reason, at, json, &f);
+	int s = nnb__json_real(reason, at, json, &f);
 	uint16_t h = nnb_float_to_half(f);
 
 	memcpy(to, half ? (const void *)&h : &f, half ? sizeof(h) : sizeof(f));
@@ -105,7 +105,7 @@ static int operand_bytes(struct nnb_reason *reason, const struct nnb__place *at,
                          uint64_t *ret)
 {
 	if (nnb_operand_bytes(o->type, o->rank, o->dims, ret) < 0 || *ret > UINT32_MAX)
-		return nnb__wrong(reason, at, -EINVAL, "its dims make it larger than 4 GiB");
+		return nnb__json_wrong(reason, at, -EINVAL, "its dims make it larger than 4 GiB");
 	return 0;
 }
 
@@ -120,9 +120,10 @@ int nnb__list_bytes(struct nnb_reason *reason, const struct nnb__place *at, cons
 	if (s < 0)
 		return s;
 	if (!type->bytes)
-		return nnb__wrong(reason, at, -EINVAL, "values of type %s cannot be listed", type->name);
+		return nnb__json_wrong(reason, at, -EINVAL, "values of type %s cannot be listed", type->name);
 	if ((need || !may_vary) && n != need / type->bytes)
-		return nnb__wrong(reason, at, -EINVAL, "%zu values, but the dims say %" PRIu64, n, need / type->bytes);
+		return nnb__json_wrong(reason, at, -EINVAL, "%zu values, but the dims say %" PRIu64, n,
+		                       need / type->bytes);
 	*ret = n * type->bytes;
 	return 0;
 }
@@ -130,8 +131,8 @@ int nnb__list_bytes(struct nnb_reason *reason, const struct nnb__place *at, cons
 /* ---- constants ---- */
 
 /* Extend the heap by @bytes at a multiple of @alignment. *ret: offset from heap->data. */
-static int extend(const struct nnb__constants *c, const struct nnb__place *at, struct nnb__heap *heap, uint64_t bytes,
-                  uint32_t alignment, uint32_t *ret)
+static int heap_extend(const struct nnb__constants *c, const struct nnb__place *at, struct nnb__heap *heap,
+                       uint64_t bytes, uint32_t alignment, uint32_t *ret)
 {
 	uint64_t start = ((uint64_t)heap->bytes + alignment - 1) / alignment * alignment;
 	uint64_t end = start + bytes;
@@ -139,7 +140,7 @@ static int extend(const struct nnb__constants *c, const struct nnb__place *at, s
 	uint8_t *data;
 
 	if (end > UINT32_MAX)
-		return nnb__wrong(c->reason, at, -EINVAL, "the constants are larger than 4 GiB together");
+		return nnb__json_wrong(c->reason, at, -EINVAL, "the constants are larger than 4 GiB together");
 	if (end > room) {
 		room = end > 2 * (uint64_t)room ? end : 2 * room;
 		data = realloc(heap->data, room);
@@ -179,7 +180,7 @@ static int inline_value(struct nnb__constants *c, const struct nnb__place *at, c
 
 	if (s < 0 || !bytes)
 		return s;
-	s = extend(c, at, heap, bytes, copy ? nnb_type_info(o->type)->bytes : POOL_ALIGNMENT, &l.offset);
+	s = heap_extend(c, at, heap, bytes, copy ? nnb_type_info(o->type)->bytes : POOL_ALIGNMENT, &l.offset);
 	if (s == 0)
 		s = nnb__list_convert(c->reason, at, list, o->type, heap->data + l.offset);
 	if (s == 0 && !copy && c->reference_pool == NNB__NO_POOL)
@@ -199,8 +200,8 @@ int nnb__constants_scales(struct nnb__constants *c, const struct nnb__place *at,
 	int s;
 
 	if (n > NNB_OPERANDS_MAX)
-		return nnb__wrong(c->reason, at, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
-	s = extend(c, at, &c->values, n * sizeof(float), sizeof(float), &o->scales_at);
+		return nnb__json_wrong(c->reason, at, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
+	s = heap_extend(c, at, &c->values, n * sizeof(float), sizeof(float), &o->scales_at);
 	o->n_scales = (uint32_t)n;
 	return s ? s : nnb__list_convert(c->reason, at, list, NNB_TENSOR_FLOAT32, c->values.data + o->scales_at);
 }
@@ -215,21 +216,21 @@ static int open_side(struct nnb__constants *c, const struct nnb__place *at, cons
 	int fd;
 
 	if (!c->dir)
-		return nnb__wrong(c->reason, at, -EINVAL, "this model has no directory for side files");
+		return nnb__json_wrong(c->reason, at, -EINVAL, "this model has no directory for side files");
 	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return nnb__wrong(c->reason, at, -EINVAL, "'%.80s' is not a plain file name", name);
+		return nnb__json_wrong(c->reason, at, -EINVAL, "'%.80s' is not a plain file name", name);
 	if (c->dir_fd < 0)
 		c->dir_fd = open(c->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (c->dir_fd < 0)
-		return nnb__wrong(c->reason, at, -errno, "the model's directory: %s", strerror(errno));
+		return nnb__json_wrong(c->reason, at, -errno, "the model's directory: %s", strerror(errno));
 	/* O_NONBLOCK: opening a FIFO would otherwise wait for its writer */
 	fd = openat(c->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 && errno != ELOOP && errno != ENXIO)
-		return nnb__wrong(c->reason, at, -errno, "%.80s: %s", name, strerror(errno));
+		return nnb__json_wrong(c->reason, at, -errno, "%.80s: %s", name, strerror(errno));
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		if (fd >= 0)
 			close(fd);
-		return nnb__wrong(c->reason, at, -EINVAL, "%.80s is no regular file", name);
+		return nnb__json_wrong(c->reason, at, -EINVAL, "%.80s is no regular file", name);
 	}
 	*ret_fd = fd;
 	*ret_bytes = (uint64_t)st.st_size;
@@ -287,13 +288,14 @@ static int copy_from_side(struct nnb__constants *c, const struct nnb__place *at,
 {
 	const struct nnb_type_info *type = nnb_type_info(o->type);
 	uint32_t from = l.offset;
-	int s = extend(c, at, &c->values, l.length, type->bytes ? type->bytes : 1, &l.offset);
+	int s = heap_extend(c, at, &c->values, l.length, type->bytes ? type->bytes : 1, &l.offset);
 
 	if (s < 0)
 		return s;
 	s = read_exactly(side->fd, c->values.data + l.offset, l.length, from);
 	if (s < 0)
-		return nnb__wrong(c->reason, at, s, "%.80s: %s", side->name, s == -EINVAL ? "cut short" : strerror(-s));
+		return nnb__json_wrong(c->reason, at, s, "%.80s: %s", side->name,
+		                       s == -EINVAL ? "cut short" : strerror(-s));
 	o->location = l;
 	return 0;
 }
@@ -309,7 +311,7 @@ static int refer_to_side(struct nnb__constants *c, const struct nnb__place *at, 
 			return s;
 		s = nnb_memory_mmap_fd(&c->model->pools[side->pool], side->fd, side->bytes, PROT_READ, 0);
 		if (s < 0)
-			return nnb__wrong(c->reason, at, s, "%.80s: %s", side->name, strerror(-s));
+			return nnb__json_wrong(c->reason, at, s, "%.80s: %s", side->name, strerror(-s));
 	}
 	l.pool = side->pool;
 	o->location = l;
@@ -325,24 +327,26 @@ static int side_range(const struct nnb__constants *c, const struct nnb__place *a
 	uint32_t element = nnb_type_info(o->type)->bytes;
 	int64_t offset, length;
 	uint64_t need;
-	int s = nnb__integer(c->reason, &offset_place, json_object_get(value, "offset"), 0, UINT32_MAX, &offset);
+	int s = nnb__json_integer(c->reason, &offset_place, json_object_get(value, "offset"), 0, UINT32_MAX, &offset);
 
 	if (s == 0)
-		s = nnb__integer(c->reason, &length_place, json_object_get(value, "length"), 1, UINT32_MAX, &length);
+		s = nnb__json_integer(c->reason, &length_place, json_object_get(value, "length"), 1, UINT32_MAX,
+		                      &length);
 	if (s == 0)
 		s = operand_bytes(c->reason, at, o, &need);
 	if (s < 0)
 		return s;
 	if (element && offset % element)
-		return nnb__wrong(c->reason, &offset_place, -EINVAL,
-		                  "%" PRId64 " is no multiple of %u, an element's bytes", offset, element);
+		return nnb__json_wrong(c->reason, &offset_place, -EINVAL,
+		                       "%" PRId64 " is no multiple of %u, an element's bytes", offset, element);
 	if (element && (uint64_t)length != need)
-		return nnb__wrong(c->reason, &length_place, -EINVAL, "%" PRId64 " bytes, but the dims say %" PRIu64,
-		                  length, need);
+		return nnb__json_wrong(c->reason, &length_place, -EINVAL,
+		                       "%" PRId64 " bytes, but the dims say %" PRIu64, length, need);
 	if ((uint64_t)offset + (uint64_t)length > side->bytes)
-		return nnb__wrong(c->reason, at, -EINVAL,
-		                  "%.80s has %" PRIu64 " bytes, and bytes %" PRId64 " to %" PRId64 " are asked for",
-		                  side->name, side->bytes, offset, offset + length);
+		return nnb__json_wrong(c->reason, at, -EINVAL,
+		                       "%.80s has %" PRIu64 " bytes, and bytes %" PRId64 " to %" PRId64
+		                       " are asked for",
+		                       side->name, side->bytes, offset, offset + length);
 	*ret = (struct nnb_location){ .offset = (uint32_t)offset, .length = (uint32_t)length };
 	return 0;
 }
@@ -350,7 +354,7 @@ static int side_range(const struct nnb__constants *c, const struct nnb__place *a
 static int side_value(struct nnb__constants *c, const struct nnb__place *at, const json_t *value, struct nnb_operand *o)
 {
 	struct nnb__place name_place = { at, "file", 0 };
-	const json_t *name = nnb__member(c->reason, &name_place, value, JSON_STRING);
+	const json_t *name = nnb__json_member(c->reason, &name_place, value, JSON_STRING);
 	struct nnb__side_file *side = NULL;
 	struct nnb_location l;
 	int s;
@@ -389,7 +393,7 @@ int nnb__constants_place(struct nnb__constants *c)
 	if (s == 0)
 		s = nnb_map(&mapping, pool);
 	if (s < 0)
-		return nnb__wrong(c->reason, NULL, s, "a pool of %u bytes: %s", c->references.bytes, strerror(-s));
+		return nnb__json_wrong(c->reason, NULL, s, "a pool of %u bytes: %s", c->references.bytes, strerror(-s));
 	memcpy(nnb_mapping_data(mapping), c->references.data, c->references.bytes);
 	nnb_mapping_unref(mapping);
 	return 0;
@@ -399,12 +403,12 @@ int nnb__constants_add(struct nnb__constants *c, const struct nnb__place *at, co
                        struct nnb_operand *operand)
 {
 	if (!value)
-		return nnb__wrong(c->reason, at, -EINVAL, "missing");
+		return nnb__json_wrong(c->reason, at, -EINVAL, "missing");
 	if (json_is_object(value))
 		return side_value(c, at, value, operand);
 	if (json_is_array(value))
 		return inline_value(c, at, value, operand);
-	return nnb__wrong(c->reason, at, -EINVAL, "neither a list nor the place in a file");
+	return nnb__json_wrong(c->reason, at, -EINVAL, "neither a list nor the place in a file");
 }
 
 void nnb__constants_init(struct nnb__constants *c, const char *dir, struct nnb_reason *reason)

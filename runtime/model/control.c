@@ -94,7 +94,7 @@ static int is_condition(const struct nnb_operand *o, struct nnb_reason *reason)
 }
 
 /* The subgraph that input @k refers to. */
-static struct nnb_model subgraph(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
+static struct nnb_model subgraph_of(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
 {
 	return nnb_model_view(m, m->operands[op->inputs[k]].location.offset);
 }
@@ -102,7 +102,7 @@ static struct nnb_model subgraph(const struct nnb_model *m, const struct nnb_ope
 static int check_branch(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k,
                         struct nnb_reason *reason)
 {
-	const struct nnb_model branch = subgraph(m, op, k);
+	const struct nnb_model branch = subgraph_of(m, op, k);
 	int r = takes_so_many("inputs", branch.n_inputs, op->n_inputs - 3, reason);
 
 	if (!r)
@@ -129,7 +129,7 @@ int nnb__check_if(const struct nnb_model *m, const struct nnb_operation *op, str
 
 static int check_loop_condition(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	const struct nnb_model condition = subgraph(m, op, 0);
+	const struct nnb_model condition = subgraph_of(m, op, 0);
 	int r = takes_so_many("inputs", condition.n_inputs, op->n_inputs - 2, reason);
 
 	if (!r)
@@ -144,7 +144,7 @@ static int check_loop_condition(const struct nnb_model *m, const struct nnb_oper
 
 static int check_body(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	const struct nnb_model body = subgraph(m, op, 1);
+	const struct nnb_model body = subgraph_of(m, op, 1);
 	int r = takes_so_many("inputs", body.n_inputs, op->n_inputs - 2, reason);
 
 	if (!r && (body.n_outputs < op->n_outputs || body.n_outputs > body.n_inputs)) {

@@ -63,24 +63,24 @@ static const struct nnb__cost *cost_of(uint32_t type)
 
 /* ---- saturating arithmetic ---- */
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t saturating_times(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t saturating_plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint64_t elements(const struct nnb_shape *s)
+static uint64_t shape_elements(const struct nnb_shape *s)
 {
 	uint64_t n = 1;
 
 	for (uint32_t d = 0; d < s->rank; d++)
-		n = times(n, s->dims[d]);
+		n = saturating_times(n, s->dims[d]);
 	return s->omitted ? 0 : n;
 }
 
@@ -104,72 +104,74 @@ static const struct nnb_shape *in(const struct place *p, uint32_t k)
 	return &p->shapes[p->op->inputs[k]];
 }
 
-static const struct nnb_operand *operand(const struct place *p, uint32_t k)
+static const struct nnb_operand *operand_in(const struct place *p, uint32_t k)
 {
 	return &p->graph->model->operands[p->op->inputs[k]];
 }
 
-static uint64_t outputs(const struct place *p)
+static uint64_t output_elements(const struct place *p)
 {
-	return elements(&p->shapes[p->op->outputs[0]]);
+	return shape_elements(&p->shapes[p->op->outputs[0]]);
 }
 
-static uint64_t cells(const struct place *p)
+static uint64_t window_cells(const struct place *p)
 {
 	struct nnb_window w;
 
-	return nnb_window(p->graph, p->index, p->shapes, &w) ? 1 : times(w.filter_w, w.filter_h);
+	return nnb_window(p->graph, p->index, p->shapes, &w) ? 1 : saturating_times(w.filter_w, w.filter_h);
 }
 
 /* The number of products added for one output of a convolution or FULLY_CONNECTED. */
-static uint64_t depth(const struct place *p)
+static uint64_t sum_depth(const struct place *p)
 {
 	uint64_t channels = in(p, 1)->rank ? in(p, 1)->dims[0] : 1;
 
 	if (p->op->type == NNB_FULLY_CONNECTED || p->op->type == NNB_DEPTHWISE_CONV_2D)
 		return last_of(in(p, 1));
 	/* taken from the filter, because the image's layout varies */
-	return channels ? elements(in(p, 1)) / channels : 0;
+	return channels ? shape_elements(in(p, 1)) / channels : 0;
 }
 
 /* The number of neighbours per element. Without a constant radius, all elements of the row. */
-static uint64_t neighbours(const struct place *p)
+static uint64_t neighbour_count(const struct place *p)
 {
 	const int32_t *radius = p->graph->constants[p->op->inputs[1]];
 	uint64_t all = last_of(in(p, 0)), n = radius && *radius >= 0 ? 2 * (uint64_t)*radius + 1 : all;
 
-	return plus(n < all ? n : all, POW_ELEMENTS);
+	return saturating_plus(n < all ? n : all, POW_ELEMENTS);
 }
 
 /* Each row of the second input is hashed once for each bit of each hash of the first. */
-static uint64_t hashed(const struct place *p)
+static uint64_t hashed_bytes(const struct place *p)
 {
 	const struct nnb_shape *rows = in(p, 1);
-	uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? elements(rows) / n : 0;
+	uint64_t n = rows->rank ? rows->dims[0] : 1, row = n ? shape_elements(rows) / n : 0;
 
-	return times(times(elements(in(p, 0)), n), plus(times(row, sizeof(float)), ROW_ELEMENTS));
+	return saturating_times(saturating_times(shape_elements(in(p, 0)), n),
+	                        saturating_plus(saturating_times(row, sizeof(float)), ROW_ELEMENTS));
 }
 
-static uint64_t weights(const struct place *p)
+static uint64_t weight_products(const struct place *p)
 {
 	uint64_t n = 0;
 
 	for (uint32_t k = 1; k < p->op->n_inputs; k++)
-		n = plus(n, elements(in(p, k)));
-	return times(n, in(p, 0)->rank ? in(p, 0)->dims[0] : 1);
+		n = saturating_plus(n, shape_elements(in(p, k)));
+	return saturating_times(n, in(p, 0)->rank ? in(p, 0)->dims[0] : 1);
 }
 
-static uint64_t steps(const struct place *p)
+static uint64_t step_products(const struct place *p)
 {
-	return times(plus(weights(p), PIXEL_ELEMENTS), in(p, 0)->rank > 1 ? in(p, 0)->dims[1] : 1);
+	return saturating_times(saturating_plus(weight_products(p), PIXEL_ELEMENTS),
+	                        in(p, 0)->rank > 1 ? in(p, 0)->dims[1] : 1);
 }
 
-static uint64_t filters(const struct place *p)
+static uint64_t filter_products(const struct place *p)
 {
 	const struct nnb_shape *filter = in(p, 1);
 	uint64_t channels = filter->rank ? filter->dims[0] : 1;
 
-	return times(outputs(p), channels ? elements(filter) / channels : 0);
+	return saturating_times(output_elements(p), channels ? shape_elements(filter) / channels : 0);
 }
 
 /* The number of rows. In an image with channels last, each pixel is a row. */
@@ -177,11 +179,11 @@ static uint64_t rows_of(const struct nnb_shape *s)
 {
 	uint64_t row = last_of(s);
 
-	return row ? elements(s) / row : 0;
+	return row ? shape_elements(s) / row : 0;
 }
 
 /* A constant scalar; @otherwise if the request supplies the value or the operation has no such input. */
-static int64_t integer(const struct place *p, uint32_t k, int64_t otherwise)
+static int64_t constant_integer(const struct place *p, uint32_t k, int64_t otherwise)
 {
 	const int32_t *value = k < p->op->n_inputs ? p->graph->constants[p->op->inputs[k]] : NULL;
 
@@ -195,7 +197,8 @@ static int64_t integer(const struct place *p, uint32_t k, int64_t otherwise)
 static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t cells)
 {
 	const struct nnb_shape *image = in(p, 0);
-	int64_t samples = p->op->type == NNB_ROI_ALIGN ? integer(p, wanted, 0) : 0, out = integer(p, cells, 1);
+	int64_t samples = p->op->type == NNB_ROI_ALIGN ? constant_integer(p, wanted, 0) : 0,
+		out = constant_integer(p, cells, 1);
 	const uint8_t *channels_second = p->graph->constants[p->op->inputs[p->op->n_inputs - 1]];
 	uint32_t d = (cells == 3 ? 1u : 2u) + (channels_second && *channels_second);
 
@@ -205,94 +208,104 @@ static uint64_t samples_along(const struct place *p, uint32_t wanted, uint32_t c
 }
 
 /* log2(@n) rounded down, plus 1; 1 for 0. */
-static uint64_t bits(uint64_t n)
+static uint64_t bits_of(uint64_t n)
 {
 	return n ? 64 - (uint64_t)__builtin_clzll(n) : 1;
 }
 
 /* Selecting the @k greatest elements of each row in a heap. */
-static uint64_t ordered(const struct place *p)
+static uint64_t ordered_elements(const struct place *p)
 {
 	const struct nnb_shape *s = in(p, 0);
 	uint64_t n = last_of(s);
-	int64_t k = integer(p, 1, INT64_MAX);
+	int64_t k = constant_integer(p, 1, INT64_MAX);
 
-	return plus(elements(s), times(times(rows_of(s), k >= 0 && (uint64_t)k < n ? (uint64_t)k : n), 2 * bits(n)));
+	return saturating_plus(
+		shape_elements(s),
+		saturating_times(saturating_times(rows_of(s), k >= 0 && (uint64_t)k < n ? (uint64_t)k : n),
+	                         2 * bits_of(n)));
 }
 
 /*
  * Comparisons of each kept box with all @n boxes, plus sorting @n boxes. At most @most boxes are kept if @most is above 0.
  */
-static uint64_t compared(uint64_t n, int64_t most)
+static uint64_t boxes_compared(uint64_t n, int64_t most)
 {
 	uint64_t kept = most > 0 && (uint64_t)most < n ? (uint64_t)most : n;
 
-	return times(n, plus(kept, bits(n)));
+	return saturating_times(n, saturating_plus(kept, bits_of(n)));
 }
 
-static uint64_t dim(const struct nnb_shape *s, uint32_t d)
+static uint64_t dim_of(const struct nnb_shape *s, uint32_t d)
 {
 	return d < s->rank ? s->dims[d] : 1;
 }
 
 /* The comparisons of DETECTION_POSTPROCESSING: each class separately, or each anchor for its best class only. */
-static uint64_t detections(const struct place *p)
+static uint64_t detection_pairs(const struct place *p)
 {
 	const uint8_t *regular = p->graph->constants[p->op->inputs[7]];
 	const struct nnb_shape *scores = in(p, 0);
 	bool by_class = !regular || *regular;
-	uint64_t pairs = compared(dim(scores, 1), integer(p, by_class ? 10 : 8, 0));
+	uint64_t pairs = boxes_compared(dim_of(scores, 1), constant_integer(p, by_class ? 10 : 8, 0));
 
-	return plus(elements(scores), times(dim(scores, 0), times(by_class ? dim(scores, 2) : 1, pairs)));
+	return saturating_plus(
+		shape_elements(scores),
+		saturating_times(dim_of(scores, 0), saturating_times(by_class ? dim_of(scores, 2) : 1, pairs)));
 }
 
-static uint64_t proposals(const struct place *p)
+static uint64_t proposal_pairs(const struct place *p)
 {
 	const struct nnb_shape *scores = in(p, 0);
-	uint64_t images = dim(scores, 0), n = images ? elements(scores) / images : 0;
-	int64_t before = integer(p, 6, 0);
+	uint64_t images = dim_of(scores, 0), n = images ? shape_elements(scores) / images : 0;
+	int64_t before = constant_integer(p, 6, 0);
 
-	return plus(elements(scores), times(images, compared(before > 0 && (uint64_t)before < n ? (uint64_t)before : n,
-	                                                     integer(p, 7, 0))));
+	return saturating_plus(
+		shape_elements(scores),
+		saturating_times(images, boxes_compared(before > 0 && (uint64_t)before < n ? (uint64_t)before : n,
+	                                                constant_integer(p, 7, 0))));
 }
 
-static uint64_t count(const struct place *p, enum nnb__count what)
+static uint64_t work_count(const struct place *p, enum nnb__count what)
 {
 	switch (what) {
 	case PIXELS:
-		return plus(outputs(p), times(rows_of(&p->shapes[p->op->outputs[0]]), PIXEL_ELEMENTS));
+		return saturating_plus(output_elements(p),
+		                       saturating_times(rows_of(&p->shapes[p->op->outputs[0]]), PIXEL_ELEMENTS));
 	case SAMPLES:
-		return times(outputs(p), times(samples_along(p, 7, 3), samples_along(p, 8, 4)));
+		return saturating_times(output_elements(p),
+		                        saturating_times(samples_along(p, 7, 3), samples_along(p, 8, 4)));
 	case ORDERED:
-		return ordered(p);
+		return ordered_elements(p);
 	case DRAWN:
-		return plus(elements(in(p, 0)), times(outputs(p), bits(last_of(in(p, 0)))));
+		return saturating_plus(shape_elements(in(p, 0)),
+		                       saturating_times(output_elements(p), bits_of(last_of(in(p, 0)))));
 	case REGIONS:
-		return times(dim(in(p, 0), 1), compared(dim(in(p, 0), 0), 0));
+		return saturating_times(dim_of(in(p, 0), 1), boxes_compared(dim_of(in(p, 0), 0), 0));
 	case PROPOSALS:
-		return proposals(p);
+		return proposal_pairs(p);
 	case DETECTIONS:
-		return detections(p);
+		return detection_pairs(p);
 	case INPUTS:
-		return elements(in(p, 0));
+		return shape_elements(in(p, 0));
 	case STEPS:
-		return steps(p);
+		return step_products(p);
 	case FILTERS:
-		return filters(p);
+		return filter_products(p);
 	case CELLS:
-		return times(outputs(p), cells(p));
+		return saturating_times(output_elements(p), window_cells(p));
 	case PRODUCTS:
-		return times(outputs(p), depth(p));
+		return saturating_times(output_elements(p), sum_depth(p));
 	case NEIGHBOURS:
-		return times(outputs(p), neighbours(p));
+		return saturating_times(output_elements(p), neighbour_count(p));
 	case ROWS:
-		return plus(outputs(p), times(elements(in(p, 0)), ROW_ELEMENTS));
+		return saturating_plus(output_elements(p), saturating_times(shape_elements(in(p, 0)), ROW_ELEMENTS));
 	case HASHES:
-		return hashed(p);
+		return hashed_bytes(p);
 	case WEIGHTS:
-		return weights(p);
+		return weight_products(p);
 	default:
-		return outputs(p);
+		return output_elements(p);
 	}
 }
 
@@ -302,11 +315,12 @@ static uint64_t count(const struct place *p, enum nnb__count what)
 static bool is_plain_wide(const struct place *p)
 {
 	const uint8_t *channels_second = p->graph->constants[p->op->inputs[p->op->n_inputs - 1]];
-	bool by_channel = operand(p, 1)->n_scales > 0;
+	bool by_channel = operand_in(p, 1)->n_scales > 0;
 
-	if (operand(p, 0)->type == NNB_TENSOR_FLOAT16 || (channels_second && *channels_second))
+	if (operand_in(p, 0)->type == NNB_TENSOR_FLOAT16 || (channels_second && *channels_second))
 		return true;
-	return by_channel && (p->op->type == NNB_TRANSPOSE_CONV_2D || operand(p, 0)->type == NNB_TENSOR_QUANT8_ASYMM);
+	return by_channel &&
+	       (p->op->type == NNB_TRANSPOSE_CONV_2D || operand_in(p, 0)->type == NNB_TENSOR_QUANT8_ASYMM);
 }
 
 /*
@@ -317,9 +331,9 @@ static bool is_plain_mean(const struct place *p)
 {
 	const int32_t *axes = p->graph->constants[p->op->inputs[1]];
 	uint32_t rank = in(p, 0)->rank, set = 0, between;
-	uint64_t n = elements(in(p, 1)), item = 1;
+	uint64_t n = shape_elements(in(p, 1)), item = 1;
 
-	if (!axes || n > NNB_RANK_MAX || operand(p, 0)->type == NNB_TENSOR_FLOAT16)
+	if (!axes || n > NNB_RANK_MAX || operand_in(p, 0)->type == NNB_TENSOR_FLOAT16)
 		return true;
 	for (uint64_t i = 0; i < n; i++)
 		set |= 1u << ((uint32_t)(axes[i] < 0 ? axes[i] + (int32_t)rank : axes[i]) & 31);
@@ -327,7 +341,7 @@ static bool is_plain_mean(const struct place *p)
 	if (!set || (set & ~between) || set + (set & -set) != between + 1)
 		return true;
 	for (uint32_t d = (uint32_t)__builtin_ctz(set); d < rank; d++)
-		item = times(item, in(p, 0)->dims[d]);
+		item = saturating_times(item, in(p, 0)->dims[d]);
 	return item > ITEM;
 }
 
@@ -340,15 +354,15 @@ static bool is_plain(const struct place *p)
 
 	if (type == NNB_MEAN)
 		return is_plain_mean(p);
-	if (type == NNB_DEPTHWISE_CONV_2D && cells(p) > DEEP)
+	if (type == NNB_DEPTHWISE_CONV_2D && window_cells(p) > DEEP)
 		return true;
 	if (type != NNB_CONV_2D && type != NNB_FULLY_CONNECTED && type != NNB_DEPTHWISE_CONV_2D && !wide)
 		return false;
 	if (wide && is_plain_wide(p))
 		return true;
-	if (type != NNB_DEPTHWISE_CONV_2D && depth(p) > DEEP)
+	if (type != NNB_DEPTHWISE_CONV_2D && sum_depth(p) > DEEP)
 		return true;
-	if (operand(p, 1)->n_scales && operand(p, 0)->type != NNB_TENSOR_QUANT8_ASYMM_SIGNED)
+	if (operand_in(p, 1)->n_scales && operand_in(p, 0)->type != NNB_TENSOR_QUANT8_ASYMM_SIGNED)
 		return true; /* XNNPACK has scales by channel only for signed bytes */
 	return !p->graph->constants[p->op->inputs[1]] || !p->graph->constants[p->op->inputs[2]];
 }
@@ -387,8 +401,8 @@ static uint64_t control_cost(const struct nnb_model *m, const struct nnb_operati
 	uint64_t b = ns[m->operands[op->inputs[first + 1]].location.offset];
 
 	if (op->type == NNB_WHILE)
-		return plus(plus(a, b), EACH_NS);
-	return plus(a > b ? a : b, EACH_NS);
+		return saturating_plus(saturating_plus(a, b), EACH_NS);
+	return saturating_plus(a > b ? a : b, EACH_NS);
 }
 
 static const uint64_t *referenced_ns(const struct nnb_graph *g)
@@ -414,7 +428,8 @@ static void referenced_cost(const struct nnb_graph *g, uint32_t index, uint64_t 
 		if (m->operands[i].lifetime == NNB_LIFETIME_SUBGRAPH)
 			referenced_cost(g, m->operands[i].location.offset, ns);
 	/* never 0, because 0 means unknown; each run of a subgraph creates a frame for its operands */
-	ns[index] = plus(nnb__model_cost(part, part->shapes), EACH_NS + m->n_operands * (uint64_t)OPERAND_NS);
+	ns[index] =
+		saturating_plus(nnb__model_cost(part, part->shapes), EACH_NS + m->n_operands * (uint64_t)OPERAND_NS);
 }
 
 void nnb__referenced_costs(const struct nnb_graph *g, uint64_t *ret)
@@ -436,14 +451,15 @@ uint64_t nnb__operation_cost(const struct nnb_graph *g, uint32_t op, const struc
 		return EACH_NS; /* the cost of a vendor's operation is not known */
 	if (!is_known(&p))
 		return 0;
-	quant = is_bytes(operand(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);
-	n = count(&p, cost->count);
+	quant = is_bytes(operand_in(&p, 0)->type) || is_bytes(g->model->operands[p.op->outputs[0]].type);
+	n = work_count(&p, cost->count);
 	ps = is_plain(&p) ? cost->plain_ps[quant] : cost->ps[quant];
-	n = n > UINT64_MAX / ps ? times(n / 1000, ps) : n * ps / 1000;
+	n = n > UINT64_MAX / ps ? saturating_times(n / 1000, ps) : n * ps / 1000;
 	if (adds_up(cost->count))
-		n = plus(n, plus(times(outputs(&p), OUTPUT_PS), times(rows_of(&shapes[p.op->outputs[0]]), PIXEL_PS)) /
-		                    1000);
-	return plus(n, EACH_NS);
+		n = saturating_plus(n, saturating_plus(saturating_times(output_elements(&p), OUTPUT_PS),
+		                                       saturating_times(rows_of(&shapes[p.op->outputs[0]]), PIXEL_PS)) /
+		                               1000);
+	return saturating_plus(n, EACH_NS);
 }
 
 uint64_t nnb__model_cost(const struct nnb_graph *g, const struct nnb_shape *shapes)
@@ -451,6 +467,6 @@ uint64_t nnb__model_cost(const struct nnb_graph *g, const struct nnb_shape *shap
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < g->model->n_operations && nnb__patient(NNB__OPERATION_UNITS); i++)
-		ns = plus(ns, nnb__operation_cost(g, i, shapes));
+		ns = saturating_plus(ns, nnb__operation_cost(g, i, shapes));
 	return ns;
 }

@@ -32,17 +32,17 @@ struct reading {
 };
 
 /* Read the list of indexes @at->key of @object to *ret and *ret_n. The indexes may still be out of range. */
-static int indexes(const struct reading *r, const struct nnb__place *at, const json_t *object, uint32_t **ret,
-                   uint32_t *ret_n)
+static int read_indexes(const struct reading *r, const struct nnb__place *at, const json_t *object, uint32_t **ret,
+                        uint32_t *ret_n)
 {
-	const json_t *list = nnb__member(r->reason, at, object, JSON_ARRAY);
+	const json_t *list = nnb__json_member(r->reason, at, object, JSON_ARRAY);
 	size_t n = json_array_size(list);
 	uint32_t *all;
 
 	if (!list)
 		return -EINVAL;
 	if (n > NNB_OPERANDS_MAX)
-		return nnb__wrong(r->reason, at, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
+		return nnb__json_wrong(r->reason, at, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
 	all = n ? calloc(n, sizeof(*all)) : NULL;
 	if (n && !all)
 		return nnb__no_memory(r->reason);
@@ -51,7 +51,7 @@ static int indexes(const struct reading *r, const struct nnb__place *at, const j
 	for (size_t i = 0; i < n; i++) {
 		struct nnb__place here = { at, NULL, i };
 		int64_t index;
-		int s = nnb__integer(r->reason, &here, json_array_get(list, i), 0, UINT32_MAX, &index);
+		int s = nnb__json_integer(r->reason, &here, json_array_get(list, i), 0, UINT32_MAX, &index);
 
 		if (s < 0)
 			return s;
@@ -68,13 +68,13 @@ static int read_reference(const struct reading *r, const struct nnb__place *at, 
 {
 	struct nnb__place here = { at, NULL, 0 };
 	int64_t index;
-	int s = nnb__want(r->reason, at, value, JSON_ARRAY);
+	int s = nnb__json_want(r->reason, at, value, JSON_ARRAY);
 
 	if (s == 0 && json_array_size(value) != 1)
-		return nnb__wrong(r->reason, at, -EINVAL, "%zu indexes of subgraphs instead of one",
-		                  json_array_size(value));
+		return nnb__json_wrong(r->reason, at, -EINVAL, "%zu indexes of subgraphs instead of one",
+		                       json_array_size(value));
 	if (s == 0)
-		s = nnb__integer(r->reason, &here, json_array_get(value, 0), 0, UINT32_MAX, &index);
+		s = nnb__json_integer(r->reason, &here, json_array_get(value, 0), 0, UINT32_MAX, &index);
 	if (s == 0)
 		o->location.offset = (uint32_t)index;
 	return s;
@@ -91,14 +91,14 @@ static int read_value(struct reading *r, const struct nnb__place *at, const json
 	if (!constant && (!value || json_is_null(value) || (json_is_array(value) && !json_array_size(value))))
 		return 0;
 	if (!constant)
-		return nnb__wrong(r->reason, &here, -EINVAL, "a %s has none", nnb_lifetime_name(o->lifetime));
+		return nnb__json_wrong(r->reason, &here, -EINVAL, "a %s has none", nnb_lifetime_name(o->lifetime));
 	return nnb__constants_add(&r->constants, &here, value, o);
 }
 
 static int read_lifetime(const struct reading *r, const struct nnb__place *at, const json_t *operand, uint32_t *ret)
 {
 	struct nnb__place here = { at, "lifetime", 0 };
-	const json_t *name = nnb__member(r->reason, &here, operand, JSON_STRING);
+	const json_t *name = nnb__json_member(r->reason, &here, operand, JSON_STRING);
 	const char *lifetime;
 
 	if (!name)
@@ -113,37 +113,37 @@ static int read_lifetime(const struct reading *r, const struct nnb__place *at, c
 			*ret = i;
 			return 0;
 		}
-	return nnb__wrong(r->reason, &here, -EINVAL, "no lifetime %.80s", json_string_value(name));
+	return nnb__json_wrong(r->reason, &here, -EINVAL, "no lifetime %.80s", json_string_value(name));
 }
 
 /* Read the name at @at->key. -ENOTSUP: the name is not one that this library knows. */
 static int known_name(const struct reading *r, const struct nnb__place *at, const json_t *object,
                       int (*from_name)(const char *, uint32_t *), const char *what, uint32_t *ret)
 {
-	const json_t *name = nnb__member(r->reason, at, object, JSON_STRING);
+	const json_t *name = nnb__json_member(r->reason, at, object, JSON_STRING);
 
 	if (!name)
 		return -EINVAL;
 	if (from_name(json_string_value(name), ret) < 0)
-		return nnb__wrong(r->reason, at, -ENOTSUP, "no %s %.80s here", what, json_string_value(name));
+		return nnb__json_wrong(r->reason, at, -ENOTSUP, "no %s %.80s here", what, json_string_value(name));
 	return 0;
 }
 
 static int read_dims(const struct reading *r, const struct nnb__place *at, const json_t *operand, struct nnb_operand *o)
 {
 	struct nnb__place here = { at, "dims", 0 };
-	const json_t *dims = nnb__member(r->reason, &here, operand, JSON_ARRAY);
+	const json_t *dims = nnb__json_member(r->reason, &here, operand, JSON_ARRAY);
 	size_t n = json_array_size(dims);
 
 	if (!dims)
 		return -EINVAL;
 	if (n > NNB_RANK_MAX)
-		return nnb__wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_RANK_MAX);
+		return nnb__json_wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_RANK_MAX);
 	o->rank = (uint32_t)n;
 	for (size_t i = 0; i < n; i++) {
 		struct nnb__place each = { &here, NULL, i };
 		int64_t extent;
-		int s = nnb__integer(r->reason, &each, json_array_get(dims, i), 0, UINT32_MAX, &extent);
+		int s = nnb__json_integer(r->reason, &each, json_array_get(dims, i), 0, UINT32_MAX, &extent);
 
 		if (s < 0)
 			return s;
@@ -163,9 +163,9 @@ static int read_quantization(const struct reading *r, const struct nnb__place *a
 	int s = 0;
 
 	if (scale)
-		s = nnb__real(r->reason, &scale_place, scale, &o->scale);
+		s = nnb__json_real(r->reason, &scale_place, scale, &o->scale);
 	if (s == 0 && zero)
-		s = nnb__integer(r->reason, &zero_place, zero, INT32_MIN, INT32_MAX, &zero_point);
+		s = nnb__json_integer(r->reason, &zero_place, zero, INT32_MIN, INT32_MAX, &zero_point);
 	o->zero_point = (int32_t)zero_point;
 	return s;
 }
@@ -177,11 +177,11 @@ static int read_channels(struct reading *r, const struct nnb__place *at, const j
 	const json_t *dim = json_object_get(operand, "channel_dim");
 	const json_t *scales = json_object_get(operand, "scales");
 	int64_t channel_dim = 0;
-	int s = dim ? nnb__integer(r->reason, &dim_place, dim, 0, NNB_RANK_MAX - 1, &channel_dim) : 0;
+	int s = dim ? nnb__json_integer(r->reason, &dim_place, dim, 0, NNB_RANK_MAX - 1, &channel_dim) : 0;
 
 	o->channel_dim = (uint32_t)channel_dim;
 	if (s == 0 && scales)
-		s = nnb__want(r->reason, &scales_place, scales, JSON_ARRAY);
+		s = nnb__json_want(r->reason, &scales_place, scales, JSON_ARRAY);
 	if (s == 0 && json_array_size(scales))
 		s = nnb__constants_scales(&r->constants, &scales_place, scales, o);
 	return s;
@@ -190,7 +190,7 @@ static int read_channels(struct reading *r, const struct nnb__place *at, const j
 static int read_operand(struct reading *r, const struct nnb__place *at, const json_t *operand, struct nnb_operand *o)
 {
 	struct nnb__place type_place = { at, "type", 0 };
-	int s = nnb__want(r->reason, at, operand, JSON_OBJECT);
+	int s = nnb__json_want(r->reason, at, operand, JSON_OBJECT);
 
 	if (s == 0)
 		s = known_name(r, &type_place, operand, nnb_type_from_name, "type", &o->type);
@@ -216,14 +216,14 @@ struct graph_place {
 static int read_operands(struct reading *r, const struct graph_place *from, struct nnb_subgraph *m)
 {
 	struct nnb__place here = { from->at, "operands", 0 };
-	const json_t *list = nnb__member(r->reason, &here, from->json, JSON_ARRAY);
+	const json_t *list = nnb__json_member(r->reason, &here, from->json, JSON_ARRAY);
 	size_t n = json_array_size(list);
 	int s = 0;
 
 	if (!list)
 		return -EINVAL;
 	if (n > NNB_OPERANDS_MAX)
-		return nnb__wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
+		return nnb__json_wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
 	m->operands = n ? calloc(n, sizeof(*m->operands)) : NULL;
 	if (n && !m->operands)
 		return nnb__no_memory(r->reason);
@@ -244,28 +244,28 @@ static int read_operation(const struct reading *r, const struct nnb__place *at, 
 	struct nnb__place type_place = { at, "type", 0 };
 	struct nnb__place inputs_place = { at, "inputs", 0 };
 	struct nnb__place outputs_place = { at, "outputs", 0 };
-	int s = nnb__want(r->reason, at, operation, JSON_OBJECT);
+	int s = nnb__json_want(r->reason, at, operation, JSON_OBJECT);
 
 	if (s == 0)
 		s = known_name(r, &type_place, operation, nnb_op_from_name, "operation", &o->type);
 	if (s == 0)
-		s = indexes(r, &inputs_place, operation, &o->inputs, &o->n_inputs);
+		s = read_indexes(r, &inputs_place, operation, &o->inputs, &o->n_inputs);
 	if (s == 0)
-		s = indexes(r, &outputs_place, operation, &o->outputs, &o->n_outputs);
+		s = read_indexes(r, &outputs_place, operation, &o->outputs, &o->n_outputs);
 	return s;
 }
 
 static int read_operations(struct reading *r, const struct graph_place *from, struct nnb_subgraph *m)
 {
 	struct nnb__place here = { from->at, "operations", 0 };
-	const json_t *list = nnb__member(r->reason, &here, from->json, JSON_ARRAY);
+	const json_t *list = nnb__json_member(r->reason, &here, from->json, JSON_ARRAY);
 	size_t n = json_array_size(list);
 	int s = 0;
 
 	if (!list)
 		return -EINVAL;
 	if (n > NNB_OPERANDS_MAX)
-		return nnb__wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
+		return nnb__json_wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
 	m->operations = n ? calloc(n, sizeof(*m->operations)) : NULL;
 	if (n && !m->operations)
 		return nnb__no_memory(r->reason);
@@ -291,16 +291,16 @@ static int read_graph(struct reading *r, const struct graph_place *from, struct 
 {
 	struct nnb__place inputs_place = { from->at, "inputs", 0 };
 	struct nnb__place outputs_place = { from->at, "outputs", 0 };
-	int s = from->at ? nnb__want(r->reason, from->at, from->json, JSON_OBJECT) : 0;
+	int s = from->at ? nnb__json_want(r->reason, from->at, from->json, JSON_OBJECT) : 0;
 
 	if (s == 0)
 		s = read_operands(r, from, ret);
 	if (s == 0)
 		s = read_operations(r, from, ret);
 	if (s == 0)
-		s = indexes(r, &inputs_place, from->json, &ret->inputs, &ret->n_inputs);
+		s = read_indexes(r, &inputs_place, from->json, &ret->inputs, &ret->n_inputs);
 	if (s == 0)
-		s = indexes(r, &outputs_place, from->json, &ret->outputs, &ret->n_outputs);
+		s = read_indexes(r, &outputs_place, from->json, &ret->outputs, &ret->n_outputs);
 	if (s == 0)
 		count_consumers(ret);
 	return s;
@@ -329,12 +329,12 @@ static int read_referenced(struct reading *r)
 	struct nnb__place here = { NULL, "referenced", 0 };
 	const json_t *list = json_object_get(r->root, "referenced");
 	size_t n = json_array_size(list);
-	int s = list ? nnb__want(r->reason, &here, list, JSON_ARRAY) : 0;
+	int s = list ? nnb__json_want(r->reason, &here, list, JSON_ARRAY) : 0;
 
 	if (s < 0 || !n)
 		return s;
 	if (n > NNB_OPERANDS_MAX)
-		return nnb__wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
+		return nnb__json_wrong(r->reason, &here, -EINVAL, "%zu are more than %d", n, NNB_OPERANDS_MAX);
 	m->referenced = calloc(n, sizeof(*m->referenced));
 	if (!m->referenced)
 		return nnb__no_memory(r->reason);
@@ -367,9 +367,10 @@ static int read_data(const struct reading *r, const struct nnb__place *at, const
 	if (json_is_null(list))
 		return 0;
 	if (!json_is_array(list))
-		return nnb__wrong(r->reason, at, -EINVAL, "neither a list nor null");
+		return nnb__json_wrong(r->reason, at, -EINVAL, "neither a list nor null");
 	if (index >= m->n_operands)
-		return nnb__wrong(r->reason, at, -EINVAL, "is for operand %u, and there are %u", index, m->n_operands);
+		return nnb__json_wrong(r->reason, at, -EINVAL, "is for operand %u, and there are %u", index,
+		                       m->n_operands);
 	o = &m->operands[index];
 	s = nnb__list_bytes(r->reason, at, list, o, true, &bytes);
 	if (s < 0)
@@ -386,7 +387,7 @@ static int read_buffers(const struct reading *r, const struct nnb__place *at, co
                         void ***ret, size_t **ret_bytes)
 {
 	struct nnb__place here = { at, inputs ? "inputs" : "outputs", 0 };
-	const json_t *lists = nnb__member(r->reason, &here, example, JSON_ARRAY);
+	const json_t *lists = nnb__json_member(r->reason, &here, example, JSON_ARRAY);
 	uint32_t n = inputs ? r->model->n_inputs : r->model->n_outputs;
 	const uint32_t *operands = inputs ? r->model->inputs : r->model->outputs;
 	int s = 0;
@@ -394,7 +395,8 @@ static int read_buffers(const struct reading *r, const struct nnb__place *at, co
 	if (!lists)
 		return -EINVAL;
 	if (json_array_size(lists) != n)
-		return nnb__wrong(r->reason, &here, -EINVAL, "%zu, but the model has %u", json_array_size(lists), n);
+		return nnb__json_wrong(r->reason, &here, -EINVAL, "%zu, but the model has %u", json_array_size(lists),
+		                       n);
 	*ret = calloc(n ? n : 1, sizeof(**ret));
 	*ret_bytes = calloc(n ? n : 1, sizeof(**ret_bytes));
 	if (!*ret || !*ret_bytes)
@@ -419,7 +421,7 @@ static int read_examples(struct reading *r)
 
 	if (!list)
 		return 0;
-	if (nnb__want(r->reason, &here, list, JSON_ARRAY) < 0)
+	if (nnb__json_want(r->reason, &here, list, JSON_ARRAY) < 0)
 		return -EINVAL;
 	r->file->examples = n ? calloc(n, sizeof(*r->file->examples)) : NULL;
 	if (n && !r->file->examples)
@@ -430,7 +432,7 @@ static int read_examples(struct reading *r)
 		struct nnb_example *e = &r->file->examples[i];
 		const json_t *json = json_array_get(list, i);
 
-		s = nnb__want(r->reason, &each, json, JSON_OBJECT);
+		s = nnb__json_want(r->reason, &each, json, JSON_OBJECT);
 		if (s == 0)
 			s = read_buffers(r, &each, json, true, &e->inputs, &e->input_bytes);
 		if (s == 0)
@@ -445,7 +447,7 @@ static int read_examples(struct reading *r)
 static int read_name(const struct reading *r)
 {
 	struct nnb__place here = { NULL, "name", 0 };
-	const json_t *json = nnb__member(r->reason, &here, r->root, JSON_STRING);
+	const json_t *json = nnb__json_member(r->reason, &here, r->root, JSON_STRING);
 	const char *name = json_string_value(json);
 	size_t n = json_string_length(json);
 
@@ -486,14 +488,14 @@ static int read_head(const struct reading *r)
 	int s = 0;
 
 	if (!json_is_object(r->root))
-		return nnb__wrong(r->reason, NULL, -EINVAL, "the file is not an object");
+		return nnb__json_wrong(r->reason, NULL, -EINVAL, "the file is not an object");
 	if (json_object_get(r->root, "hal"))
 		s = known_name(r, &hal_place, r->root, hal_from_name, "HAL", &r->model->hal);
 	if (s == 0 && relaxed)
-		s = nnb__want(r->reason, &relaxed_place, relaxed, JSON_TRUE);
+		s = nnb__json_want(r->reason, &relaxed_place, relaxed, JSON_TRUE);
 	r->model->relaxed = json_is_true(relaxed);
 	if (s == 0 && failure)
-		s = nnb__want(r->reason, &failure_place, failure, JSON_TRUE);
+		s = nnb__json_want(r->reason, &failure_place, failure, JSON_TRUE);
 	r->file->expect_failure = json_is_true(failure);
 	return s < 0 ? s : read_name(r);
 }
@@ -503,14 +505,15 @@ static int read_text(struct reading *r, const char *text, size_t bytes)
 	json_error_t error = { .text = "" };
 
 	if (bytes > TEXT_MAX)
-		return nnb__wrong(r->reason, NULL, -EFBIG,
-		                  "more than %d MiB of text: keep the values in a file beside it", TEXT_MAX >> 20);
+		return nnb__json_wrong(r->reason, NULL, -EFBIG,
+		                       "more than %d MiB of text: keep the values in a file beside it", TEXT_MAX >> 20);
 	r->root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	if (r->root)
 		return 0;
 	if (!*error.text || json_error_code(&error) == json_error_out_of_memory)
 		return nnb__no_memory(r->reason);
-	return nnb__wrong(r->reason, NULL, -EINVAL, "line %d, column %d: %s", error.line, error.column, error.text);
+	return nnb__json_wrong(r->reason, NULL, -EINVAL, "line %d, column %d: %s", error.line, error.column,
+	                       error.text);
 }
 
 static int read_all(struct reading *r, const char *text, size_t bytes)
@@ -563,7 +566,7 @@ int nnb_model_file_parse(struct nnb_model_file **ret, const char *text, size_t b
 /* ---- reading ---- */
 
 /* Read the whole of @fd, up to one byte beyond the limit, so that a longer text is noticed. *ret is owned. */
-static int slurp(int fd, char **ret, size_t *ret_bytes)
+static int read_whole(int fd, char **ret, size_t *ret_bytes)
 {
 	size_t room = READ_FIRST;
 	size_t bytes = 0;
@@ -614,7 +617,7 @@ int nnb_model_file_read(struct nnb_model_file **ret, const char *path, struct nn
 	char *text = NULL;
 	size_t bytes = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int s = fd < 0 ? -errno : slurp(fd, &text, &bytes);
+	int s = fd < 0 ? -errno : read_whole(fd, &text, &bytes);
 
 	if (fd >= 0)
 		close(fd);

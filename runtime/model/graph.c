@@ -24,7 +24,7 @@ enum {
 	SHARED_MAX = 1 << 20, /* bytes by which the copies may exceed the model's own data */
 };
 
-static uint64_t aligned(uint64_t bytes)
+static uint64_t aligned_up(uint64_t bytes)
 {
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
@@ -112,8 +112,8 @@ static enum nnb_status copies_new(struct nnb__graph *g, struct nnb_reason *reaso
 
 	for (uint32_t i = 0; i < m->n_operands; i++)
 		if (wants_copy(&m->operands[i]))
-			need += aligned(m->operands[i].location.length);
-	g->copies = aligned_alloc(ALIGNMENT, aligned(need));
+			need += aligned_up(m->operands[i].location.length);
+	g->copies = aligned_alloc(ALIGNMENT, aligned_up(need));
 	if (!g->copies) {
 		nnb_because(reason, "no memory for the constants");
 		return NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -142,7 +142,7 @@ static enum nnb_status look_at_constants(struct nnb__graph *g, struct nnb_reason
 		if (!nnb__patient_copy(copy, from, o->location.length))
 			return nnb__impatient(reason);
 		g->constants[i] = copy;
-		copy += aligned(o->location.length);
+		copy += aligned_up(o->location.length);
 	}
 	return NNB_STATUS_NONE;
 }
@@ -162,7 +162,7 @@ void nnb__shape_look(struct nnb_shape *shape, uint32_t type)
  * Merge the inferred shape into the declared shape. Validation guarantees that the two agree on the model; those of a run may
  * contradict. An inferred shape that is not known may still have a rank, and some dimensions that are not 0.
  */
-static bool combine(struct nnb_shape *declared, const struct nnb_shape *inferred)
+static bool shape_combine(struct nnb_shape *declared, const struct nnb_shape *inferred)
 {
 	if (!inferred->known && !inferred->rank)
 		return true;
@@ -201,7 +201,7 @@ static enum nnb_status infer_one(const struct nnb__op_view *view, struct nnb_sha
 	if (nnb__op_shapes(view, out))
 		return NNB_STATUS_INVALID_ARGUMENT;
 	for (uint32_t k = 0; k < op->n_outputs; k++)
-		if (!combine(&shapes[op->outputs[k]], &out[k])) {
+		if (!shape_combine(&shapes[op->outputs[k]], &out[k])) {
 			nnb_because(view->reason, "the inferred dimensions of output %u differ from the declared ones",
 			            k);
 			return NNB_STATUS_INVALID_ARGUMENT;
@@ -209,8 +209,8 @@ static enum nnb_status infer_one(const struct nnb__op_view *view, struct nnb_sha
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status infer(const struct nnb__graph *g, struct nnb_shape *shapes, const void *const *values,
-                             struct nnb_reason *reason)
+static enum nnb_status infer_shapes(const struct nnb__graph *g, struct nnb_shape *shapes, const void *const *values,
+                                    struct nnb_reason *reason)
 {
 	const struct nnb_model *m = g->model;
 	enum nnb_status status = NNB_STATUS_NONE;
@@ -263,7 +263,7 @@ static enum nnb_status look_at_shapes(struct nnb__graph *g, struct nnb_reason *r
 		s->omitted = o->lifetime == NNB_NO_VALUE;
 		nnb__shape_look(s, o->type);
 	}
-	status = infer(g, g->shapes, g->constants, reason);
+	status = infer_shapes(g, g->shapes, g->constants, reason);
 	if (status)
 		return status;
 
@@ -276,7 +276,7 @@ static enum nnb_status look_at_shapes(struct nnb__graph *g, struct nnb_reason *r
 enum nnb_status nnb__graph_run_shapes(const struct nnb__graph *g, struct nnb_shape *shapes, const void *const *values,
                                       struct nnb_reason *reason)
 {
-	enum nnb_status status = infer(g, shapes, values, reason);
+	enum nnb_status status = infer_shapes(g, shapes, values, reason);
 
 	for (uint32_t i = 0; !status && i < g->model->n_operands; i++)
 		if (!shapes[i].known && !shapes[i].omitted &&

@@ -29,7 +29,7 @@ static void make_printable(char *text)
 			*text = '?';
 }
 
-int nnb__wrong(struct nnb_reason *reason, const struct nnb__place *at, int error, const char *format, ...)
+int nnb__json_wrong(struct nnb_reason *reason, const struct nnb__place *at, int error, const char *format, ...)
 {
 	char text[sizeof(reason->text)];
 	char where[sizeof(reason->text)] = "";
@@ -47,7 +47,7 @@ int nnb__wrong(struct nnb_reason *reason, const struct nnb__place *at, int error
 
 int nnb__no_memory(struct nnb_reason *reason)
 {
-	return nnb__wrong(reason, NULL, -ENOMEM, "out of memory");
+	return nnb__json_wrong(reason, NULL, -ENOMEM, "out of memory");
 }
 
 /* The description of a type, for error messages. */
@@ -81,46 +81,48 @@ static bool is_of_type(const json_t *json, json_type type)
 	}
 }
 
-int nnb__want(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, json_type type)
+int nnb__json_want(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, json_type type)
 {
 	if (!json)
-		return nnb__wrong(reason, at, -EINVAL, "missing");
+		return nnb__json_wrong(reason, at, -EINVAL, "missing");
 	if (!is_of_type(json, type))
-		return nnb__wrong(reason, at, -EINVAL, "not %s", type_words(type));
+		return nnb__json_wrong(reason, at, -EINVAL, "not %s", type_words(type));
 	return 0;
 }
 
-const json_t *nnb__member(struct nnb_reason *reason, const struct nnb__place *at, const json_t *object, json_type type)
+const json_t *nnb__json_member(struct nnb_reason *reason, const struct nnb__place *at, const json_t *object,
+                               json_type type)
 {
 	const json_t *json = json_object_get(object, at->key);
 
-	return nnb__want(reason, at, json, type) < 0 ? NULL : json;
+	return nnb__json_want(reason, at, json, type) < 0 ? NULL : json;
 }
 
-int nnb__integer(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, int64_t min, int64_t max,
-                 int64_t *ret)
+int nnb__json_integer(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, int64_t min,
+                      int64_t max, int64_t *ret)
 {
 	int64_t n;
 
-	if (nnb__want(reason, at, json, JSON_INTEGER) < 0)
+	if (nnb__json_want(reason, at, json, JSON_INTEGER) < 0)
 		return -EINVAL;
 	n = json_integer_value(json);
 	if (n < min || n > max)
-		return nnb__wrong(reason, at, -EINVAL, "%" PRId64 " is not from %" PRId64 " to %" PRId64, n, min, max);
+		return nnb__json_wrong(reason, at, -EINVAL, "%" PRId64 " is not from %" PRId64 " to %" PRId64, n, min,
+		                       max);
 	*ret = n;
 	return 0;
 }
 
-int nnb__real(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, float *ret)
+int nnb__json_real(struct nnb_reason *reason, const struct nnb__place *at, const json_t *json, float *ret)
 {
 	const double limit = 0x1.ffffffp127; /* the smallest double that rounds to infinity as float32 */
 	double d;
 
-	if (nnb__want(reason, at, json, JSON_REAL) < 0)
+	if (nnb__json_want(reason, at, json, JSON_REAL) < 0)
 		return -EINVAL;
 	d = json_number_value(json);
 	if (d >= limit || d <= -limit)
-		return nnb__wrong(reason, at, -EINVAL, "%g is beyond float32", d);
+		return nnb__json_wrong(reason, at, -EINVAL, "%g is beyond float32", d);
 	*ret = (float)d;
 	return 0;
 }

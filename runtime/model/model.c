@@ -294,7 +294,7 @@ static uint64_t copied_bytes(const struct nnb_model *m)
 }
 
 /* Append @bytes of the old values to the kept ones; returns their new offset. */
-static uint32_t keep(const struct nnb_model *m, uint8_t *values, uint64_t *kept, uint32_t from, uint32_t bytes)
+static uint32_t value_keep(const struct nnb_model *m, uint8_t *values, uint64_t *kept, uint32_t from, uint32_t bytes)
 {
 	uint64_t at = place_behind(*kept, bytes);
 
@@ -318,9 +318,10 @@ static void close_gaps(struct nnb_model *m)
 			struct nnb_operand *o = &all.at[i];
 
 			if (o->lifetime == NNB_CONSTANT_COPY)
-				o->location.offset = keep(m, values, &kept, o->location.offset, o->location.length);
+				o->location.offset =
+					value_keep(m, values, &kept, o->location.offset, o->location.length);
 			if (o->n_scales)
-				o->scales_at = keep(m, values, &kept, o->scales_at, scale_bytes(o));
+				o->scales_at = value_keep(m, values, &kept, o->scales_at, scale_bytes(o));
 		}
 	if (!values)
 		return;

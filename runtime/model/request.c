@@ -31,7 +31,7 @@ static enum nnb_status check_pool(const struct nnb_memory *pool, struct nnb_reas
 	}
 }
 
-static bool allows(const struct nnb_memory *pool, int prot)
+static bool pool_allows(const struct nnb_memory *pool, int prot)
 {
 	return nnb_memory_kind(pool) != NNB_MEMORY_MMAP_FD || pool->ints[0] & prot;
 }
@@ -39,8 +39,8 @@ static bool allows(const struct nnb_memory *pool, int prot)
 /* ---- arguments ---- */
 
 /* R5, R6: merge the shape of the model with that of the argument. @zero_ok: an extent may stay unknown. */
-static enum nnb_status combine(const struct nnb_operand *o, const struct nnb_argument *a, bool zero_ok,
-                               struct nnb_shape *ret, struct nnb_reason *reason)
+static enum nnb_status argument_shape(const struct nnb_operand *o, const struct nnb_argument *a, bool zero_ok,
+                                      struct nnb_shape *ret, struct nnb_reason *reason)
 {
 	bool tensor = nnb_type_info(o->type)->tensor;
 	struct nnb_shape s = { .rank = a->rank ? a->rank : o->rank };
@@ -115,10 +115,10 @@ static enum nnb_status check_argument(const struct nnb_operand *o, const struct 
 
 	if (a->location.pool >= request->n_pools) /* R3 */
 		return REFUSED(reason, "there is no pool %u", a->location.pool);
-	if (request->pools && !allows(&request->pools[a->location.pool], prot))
+	if (request->pools && !pool_allows(&request->pools[a->location.pool], prot))
 		return REFUSED(reason, "pool %u may not be %s", a->location.pool,
 		               prot == PROT_READ ? "read" : "written");
-	status = combine(o, a, zero_ok || (prot == PROT_READ && may_be_deduced(request, a)), &s, reason);
+	status = argument_shape(o, a, zero_ok || (prot == PROT_READ && may_be_deduced(request, a)), &s, reason);
 	if (status || !request->pools)
 		return status;
 	return check_place(o, &s, &a->location, &request->pools[a->location.pool], reason);
@@ -137,8 +137,8 @@ static enum nnb_status check_counts(const struct nnb_model *m, const struct nnb_
 }
 
 /* Check a request. @pools NULL: skip the checks that need the pools. */
-static enum nnb_status check(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r, bool fenced,
-                             struct nnb_reason *reason)
+static enum nnb_status request_check(const struct nnb_model *m, const bool *may_omit, const struct nnb_request *r,
+                                     bool fenced, struct nnb_reason *reason)
 {
 	bool zero_ok = m->hal >= NNB_HAL_1_2 && !fenced;
 	enum nnb_status status = check_counts(m, r, reason);
@@ -174,7 +174,7 @@ enum nnb_status nnb__request_validate(const struct nnb_model *m, const bool *may
 {
 	if (r->n_pools && !r->pools)
 		return REFUSED(reason, "a list is missing");
-	return check(m, may_omit, r, fenced, reason);
+	return request_check(m, may_omit, r, fenced, reason);
 }
 
 enum nnb_status nnb__request_validate_unplaced(const struct nnb_model *m, const bool *may_omit,
@@ -183,7 +183,7 @@ enum nnb_status nnb__request_validate_unplaced(const struct nnb_model *m, const 
 	struct nnb_request unplaced = *r;
 
 	unplaced.pools = NULL;
-	return check(m, may_omit, &unplaced, false, reason);
+	return request_check(m, may_omit, &unplaced, false, reason);
 }
 
 static uint32_t most_inputs(const struct nnb_model *m)

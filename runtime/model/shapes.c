@@ -12,7 +12,7 @@
 
 #include "model/shaping.h"
 
-__attribute__((format(printf, 2, 3))) static int refused(const view *v, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int shape_refused(const view *v, const char *format, ...)
 {
 	char why[200];
 	va_list args;
@@ -24,16 +24,16 @@ __attribute__((format(printf, 2, 3))) static int refused(const view *v, const ch
 	return -EINVAL;
 }
 
-static void set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
+static void dims_set(struct nnb_shape *ret, uint32_t rank, const uint32_t *dims)
 {
 	*ret = (struct nnb_shape){ .rank = rank, .known = true };
 	memcpy(ret->dims, dims, rank * sizeof(*dims));
 }
 
 #define SET(ret, ...) \
-	set(ret, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]){ __VA_ARGS__ })
+	dims_set(ret, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (const uint32_t[]){ __VA_ARGS__ })
 
-static uint64_t elements(const struct nnb_shape *s)
+static uint64_t shape_elements(const struct nnb_shape *s)
 {
 	uint64_t n = 1;
 
@@ -47,7 +47,7 @@ static int want_rank(const view *v, uint32_t k, uint32_t least, uint32_t most)
 {
 	uint32_t rank = nnb__in(v, k)->rank;
 
-	return rank >= least && rank <= most ? 0 : refused(v, "input %u has rank %u", k, rank);
+	return rank >= least && rank <= most ? 0 : shape_refused(v, "input %u has rank %u", k, rank);
 }
 
 /* Require that input @k has exactly these dimensions. */
@@ -57,7 +57,7 @@ static int want_dims(const view *v, uint32_t k, uint32_t rank, const uint32_t *d
 
 	if (s->rank == rank && memcmp(s->dims, dims, rank * sizeof(*dims)) == 0)
 		return 0;
-	return refused(v, "the dimensions of input %u do not match those of the other inputs", k);
+	return shape_refused(v, "the dimensions of input %u do not match those of the other inputs", k);
 }
 
 #define WANT(v, k, ...) \
@@ -69,7 +69,7 @@ static int want_fused(const view *v, uint32_t k)
 
 	if (!nnb__in_i32(v, k, &fused) || (fused >= NNB_FUSED_NONE && fused <= NNB_FUSED_RELU6))
 		return 0;
-	return refused(v, "%d is no fused activation", fused);
+	return shape_refused(v, "%d is no fused activation", fused);
 }
 
 /* The activation of RNN and SVDF: 0 to 3 as in fused ones, 4 tanh, 6 sigmoid. LSTM: the same without RELU1. */
@@ -81,7 +81,7 @@ static int want_activation(const view *v, uint32_t k)
 		return 0;
 	if ((code >= 0 && code <= 4 && (code != NNB_FUSED_RELU1 || v->op->type != NNB_LSTM)) || code == 6)
 		return 0;
-	return refused(v, "%d is no activation", code);
+	return shape_refused(v, "%d is no activation", code);
 }
 
 /* ---- element by element ---- */
@@ -105,12 +105,12 @@ static int shape_broadcast(const view *v, struct nnb_shape *ret)
 	if (want_rank(v, 0, 1, 4) || want_rank(v, 1, 1, 4) || want_fused(v, 2))
 		return -EINVAL;
 	if (nnb__in_type(v, 0) == NNB_TENSOR_INT32 && nnb__in_i32(v, 2, &fused) && fused != NNB_FUSED_NONE)
-		return refused(v, "integers have no fused activation");
+		return shape_refused(v, "integers have no fused activation");
 	for (uint32_t d = 1; d <= out.rank; d++) { /* d counts from the last dimension */
 		uint32_t x = d <= a->rank ? a->dims[a->rank - d] : 1, y = d <= b->rank ? b->dims[b->rank - d] : 1;
 
 		if (x != y && x != 1 && y != 1)
-			return refused(v, "%u and %u do not broadcast", x, y);
+			return shape_refused(v, "%u and %u do not broadcast", x, y);
 		out.dims[out.rank - d] = x == 1 ? y : x;
 	}
 	*ret = out;
@@ -124,7 +124,7 @@ static int want_axis(const view *v, uint32_t k, uint32_t rank)
 
 	if (k >= v->op->n_inputs || !nnb__in_i32(v, k, &axis) || (axis >= -(int32_t)rank && axis < (int32_t)rank))
 		return 0;
-	return refused(v, "there is no axis %d", axis);
+	return shape_refused(v, "there is no axis %d", axis);
 }
 
 static int shape_softmax(const view *v, struct nnb_shape *ret)
@@ -132,9 +132,9 @@ static int shape_softmax(const view *v, struct nnb_shape *ret)
 	float beta;
 
 	if (v->model->hal < NNB_HAL_1_2 && nnb__in(v, 0)->rank != 2 && nnb__in(v, 0)->rank != 4)
-		return refused(v, "its input has rank %u, which is neither 2 nor 4", nnb__in(v, 0)->rank);
+		return shape_refused(v, "its input has rank %u, which is neither 2 nor 4", nnb__in(v, 0)->rank);
 	if (nnb__in_real(v, 1, &beta) && !(beta > 0))
-		return refused(v, "beta is not above 0");
+		return shape_refused(v, "beta is not above 0");
 	return want_axis(v, 2, nnb__in(v, 0)->rank) ? -EINVAL : shape_same(v, ret);
 }
 
@@ -145,7 +145,7 @@ static int shape_normalization(const view *v, struct nnb_shape *ret)
 	int32_t radius;
 
 	if (v->op->type == NNB_LOCAL_RESPONSE_NORMALIZATION && nnb__in_i32(v, 1, &radius) && radius < 0)
-		return refused(v, "the radius is below 0");
+		return shape_refused(v, "the radius is below 0");
 	if (v->model->hal < NNB_HAL_1_2 && want_rank(v, 0, 4, 4))
 		return -EINVAL;
 	return want_axis(v, axis, nnb__in(v, 0)->rank) ? -EINVAL : shape_same(v, ret);
@@ -183,7 +183,8 @@ static int shape_conv(const view *v, struct nnb_shape *ret)
 	if (want_rank(v, 0, 4, 4) || want_rank(v, 1, 4, 4) || WANT(v, 2, filter->dims[0]))
 		return -EINVAL;
 	if (filter->dims[3] != in->dims[3])
-		return refused(v, "the filter is for %u channels, and there are %u", filter->dims[3], in->dims[3]);
+		return shape_refused(v, "the filter is for %u channels, and there are %u", filter->dims[3],
+		                     in->dims[3]);
 	r = nnb__op_window(v, &w, &h, &width);
 	if (!r)
 		SET(ret, in->dims[0], h, width, filter->dims[0]);
@@ -200,13 +201,13 @@ static int shape_depthwise(const view *v, struct nnb_shape *ret)
 	if (want_rank(v, 0, 4, 4) || want_rank(v, 1, 4, 4) || WANT(v, 2, filter->dims[3]))
 		return -EINVAL;
 	if (filter->dims[0] != 1)
-		return refused(v, "the filter's first dimension is not 1");
+		return shape_refused(v, "the filter's first dimension is not 1");
 	r = nnb__op_window(v, &w, &h, &width);
 	if (r)
 		return r;
 	if ((uint64_t)in->dims[3] * w.multiplier != filter->dims[3])
-		return refused(v, "%u channels times %u are not the filter's %u", in->dims[3], w.multiplier,
-		               filter->dims[3]);
+		return shape_refused(v, "%u channels times %u are not the filter's %u", in->dims[3], w.multiplier,
+		                     filter->dims[3]);
 	SET(ret, in->dims[0], h, width, filter->dims[3]);
 	return 0;
 }
@@ -214,18 +215,18 @@ static int shape_depthwise(const view *v, struct nnb_shape *ret)
 static int shape_fully_connected(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0), *weights = nnb__in(v, 1);
-	uint64_t n = elements(in);
+	uint64_t n = shape_elements(in);
 
 	if (want_rank(v, 0, 2, 4) || want_rank(v, 1, 2, 2) || WANT(v, 2, weights->dims[0]) || want_fused(v, 3))
 		return -EINVAL;
 	if (!weights->dims[1] || n % weights->dims[1] || n / weights->dims[1] > UINT32_MAX)
-		return refused(v, "the input does not divide into rows of %u", weights->dims[1]);
+		return shape_refused(v, "the input does not divide into rows of %u", weights->dims[1]);
 	SET(ret, (uint32_t)(n / weights->dims[1]), weights->dims[0]);
 	return 0;
 }
 
 /* The new extent: input @k itself, or, if that is real, a factor of the old extent, rounded down. */
-static int resized(const view *v, uint32_t k, uint32_t from, int32_t *ret)
+static int resized_extent(const view *v, uint32_t k, uint32_t from, int32_t *ret)
 {
 	float factor;
 	double to;
@@ -236,7 +237,7 @@ static int resized(const view *v, uint32_t k, uint32_t from, int32_t *ret)
 		return -ENODATA;
 	to = floor((double)((float)from * factor));
 	if (!(to > 0 && to <= INT32_MAX))
-		return refused(v, "it is to have %g times %u", (double)factor, from);
+		return shape_refused(v, "it is to have %g times %u", (double)factor, from);
 	*ret = (int32_t)to;
 	return 0;
 }
@@ -247,7 +248,7 @@ static int want_alignment(const view *v)
 	bool aligned = false, half = false;
 
 	if (v->op->n_inputs > 5 && nnb__in_bool(v, 4, &aligned) && nnb__in_bool(v, 5, &half) && aligned && half)
-		return refused(v, "corners are aligned and centres are half pixels");
+		return shape_refused(v, "corners are aligned and centres are half pixels");
 	return 0;
 }
 
@@ -259,13 +260,13 @@ static int shape_resize(const view *v, struct nnb_shape *ret)
 
 	if (want_rank(v, 0, 4, 4) || want_alignment(v))
 		return -EINVAL;
-	r = resized(v, 1, in->dims[2], &w);
+	r = resized_extent(v, 1, in->dims[2], &w);
 	if (!r)
-		r = resized(v, 2, in->dims[1], &h);
+		r = resized_extent(v, 2, in->dims[1], &h);
 	if (r)
 		return r;
 	if (w <= 0 || h <= 0)
-		return refused(v, "its output would have %d by %d elements", w, h);
+		return shape_refused(v, "its output would have %d by %d elements", w, h);
 	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, in->dims[3]);
 	return 0;
 }
@@ -286,19 +287,19 @@ static int shape_concatenation(const view *v, struct nnb_shape *ret)
 	if (axis < 0 && v->model->hal >= NNB_HAL_1_2)
 		axis += (int32_t)rank;
 	if (axis < 0 || axis >= (int32_t)rank)
-		return refused(v, "there is no axis %d", axis);
+		return shape_refused(v, "there is no axis %d", axis);
 	for (uint32_t k = 0; k < n; k++) {
 		const struct nnb_shape *in = nnb__in(v, k);
 
 		if (in->rank != rank)
-			return refused(v, "input %u has another rank", k);
+			return shape_refused(v, "input %u has another rank", k);
 		for (uint32_t d = 0; d < rank; d++)
 			if (d != (uint32_t)axis && in->dims[d] != out.dims[d])
-				return refused(v, "input %u has another extent in dimension %u", k, d);
+				return shape_refused(v, "input %u has another extent in dimension %u", k, d);
 		sum += in->dims[axis];
 	}
 	if (sum > UINT32_MAX)
-		return refused(v, "its output is too large");
+		return shape_refused(v, "its output is too large");
 	out.dims[axis] = (uint32_t)sum;
 	*ret = out;
 	return 0;
@@ -310,14 +311,14 @@ static int shape_reshape(const view *v, struct nnb_shape *ret)
 	const struct nnb_shape *in = nnb__in(v, 0), *list = nnb__in(v, 1);
 	const int32_t *wanted = v->constants ? v->constants[v->op->inputs[1]] : NULL;
 	struct nnb_shape out = { .known = true };
-	uint64_t have = elements(in), n = 1;
+	uint64_t have = shape_elements(in), n = 1;
 	int64_t rest = -1;
 
 	if (want_rank(v, 1, 1, 1))
 		return -EINVAL;
 	out.rank = list->dims[0];
 	if (out.rank > NNB_RANK_MAX)
-		return refused(v, "its output would have rank %u", out.rank);
+		return shape_refused(v, "its output would have rank %u", out.rank);
 	if (!wanted)
 		return -ENODATA;
 	for (uint32_t d = 0; d < out.rank; d++) {
@@ -326,18 +327,19 @@ static int shape_reshape(const view *v, struct nnb_shape *ret)
 			continue;
 		}
 		if (wanted[d] <= 0 || __builtin_mul_overflow(n, (uint64_t)wanted[d], &n))
-			return refused(v, "dimension %u is to be %d", d, wanted[d]);
+			return shape_refused(v, "dimension %u is to be %d", d, wanted[d]);
 		out.dims[d] = (uint32_t)wanted[d];
 	}
 	if (rest >= 0) {
 		if (have % n || have / n > UINT32_MAX)
-			return refused(v, "%llu elements do not divide by %llu", (unsigned long long)have,
-			               (unsigned long long)n);
+			return shape_refused(v, "%llu elements do not divide by %llu", (unsigned long long)have,
+			                     (unsigned long long)n);
 		out.dims[rest] = (uint32_t)(have / n);
 		n = have;
 	}
 	if (n != have)
-		return refused(v, "%llu elements do not become %llu", (unsigned long long)have, (unsigned long long)n);
+		return shape_refused(v, "%llu elements do not become %llu", (unsigned long long)have,
+		                     (unsigned long long)n);
 	*ret = out;
 	return 0;
 }
@@ -353,11 +355,11 @@ static int shape_depth_to_space(const view *v, struct nnb_shape *ret)
 	if (!nnb__in_i32(v, 1, &block))
 		return -ENODATA;
 	if (block <= 0 || in->dims[3] % ((uint64_t)block * (uint64_t)block))
-		return refused(v, "%u channels do not divide by the square of block %d", in->dims[3], block);
+		return shape_refused(v, "%u channels do not divide by the square of block %d", in->dims[3], block);
 	h = (uint64_t)in->dims[1] * (uint64_t)block;
 	w = (uint64_t)in->dims[2] * (uint64_t)block;
 	if (h > UINT32_MAX || w > UINT32_MAX)
-		return refused(v, "its output is too large");
+		return shape_refused(v, "its output is too large");
 	SET(ret, in->dims[0], (uint32_t)h, (uint32_t)w, (uint32_t)(in->dims[3] / ((uint64_t)block * (uint64_t)block)));
 	return 0;
 }
@@ -373,10 +375,10 @@ static int shape_space_to_depth(const view *v, struct nnb_shape *ret)
 	if (!nnb__in_i32(v, 1, &block))
 		return -ENODATA;
 	if (block <= 0 || in->dims[1] % (uint32_t)block || in->dims[2] % (uint32_t)block)
-		return refused(v, "%u by %u do not divide by block %d", in->dims[1], in->dims[2], block);
+		return shape_refused(v, "%u by %u do not divide by block %d", in->dims[1], in->dims[2], block);
 	c = (uint64_t)block * (uint64_t)block;
 	if (__builtin_mul_overflow(c, in->dims[3], &c) || c > UINT32_MAX)
-		return refused(v, "its output is too large");
+		return shape_refused(v, "its output is too large");
 	SET(ret, in->dims[0], in->dims[1] / (uint32_t)block, in->dims[2] / (uint32_t)block, (uint32_t)c);
 	return 0;
 }
@@ -418,16 +420,16 @@ static int shape_lsh_projection(const view *v, struct nnb_shape *ret)
 	if (want_rank(v, 0, 2, 2) || want_rank(v, 1, 1, NNB_RANK_MAX))
 		return -EINVAL;
 	if (hash->dims[1] > LSH_BITS_MAX)
-		return refused(v, "a hash has %u bits", hash->dims[1]);
+		return shape_refused(v, "a hash has %u bits", hash->dims[1]);
 	if (!nnb__in(v, 2)->omitted && WANT(v, 2, in->dims[0]))
 		return -EINVAL;
 	if (!nnb__in_i32(v, 3, &type))
 		return -ENODATA;
 	if (type < LSH_SPARSE_PLAIN || type > (v->model->hal < NNB_HAL_1_2 ? LSH_DENSE : LSH_SPARSE))
-		return refused(v, "there is no type %d", type);
+		return shape_refused(v, "there is no type %d", type);
 	n = type == LSH_DENSE ? (uint64_t)hash->dims[0] * hash->dims[1] : hash->dims[0];
 	if (n > UINT32_MAX)
-		return refused(v, "its output is too large");
+		return shape_refused(v, "its output is too large");
 	SET(ret, (uint32_t)n);
 	return 0;
 }
@@ -458,12 +460,12 @@ static int shape_svdf(const view *v, struct nnb_shape *ret)
 	    WANT(v, 2, filters, memory) || want_activation(v, 6))
 		return -EINVAL;
 	if (state > UINT32_MAX || WANT(v, 4, batch, (uint32_t)state))
-		return refused(v, "the state is not %u by %llu", batch, (unsigned long long)state);
+		return shape_refused(v, "the state is not %u by %llu", batch, (unsigned long long)state);
 	SET(&ret[0], batch, (uint32_t)state);
 	if (!nnb__in_i32(v, 5, &rank))
 		return 0;
 	if (rank <= 0 || filters % (uint32_t)rank)
-		return refused(v, "%u filters do not divide by rank %d", filters, rank);
+		return shape_refused(v, "%u filters do not divide by rank %d", filters, rank);
 	if (!nnb__in(v, 3)->omitted && WANT(v, 3, filters / (uint32_t)rank))
 		return -EINVAL;
 	SET(&ret[1], batch, filters / (uint32_t)rank);
@@ -479,18 +481,18 @@ static int lstm_kind(const view *v, uint32_t cells, uint32_t outputs)
 	bool projects = !nnb__in(v, NNB_LSTM_PROJECTION)->omitted, norms;
 
 	if (nnb__in(v, NNB_LSTM_R_INPUT)->omitted != coupled || nnb__in(v, NNB_LSTM_B_INPUT)->omitted != coupled)
-		return refused(v, "only a part of the input gate is there");
+		return shape_refused(v, "only a part of the input gate is there");
 	if (nnb__in(v, NNB_LSTM_PEEP_FORGET)->omitted == peeps ||
 	    nnb__in(v, NNB_LSTM_PEEP_INPUT)->omitted != (!peeps || coupled))
-		return refused(v, "only a part of the peephole connections is there");
+		return shape_refused(v, "only a part of the peephole connections is there");
 	if (!projects && (!nnb__in(v, NNB_LSTM_PROJECTION_BIAS)->omitted || cells != outputs))
-		return refused(v, "the weights of the projection are missing");
+		return shape_refused(v, "the weights of the projection are missing");
 	if (v->op->n_inputs <= NNB_LSTM_NORM_INPUT)
 		return 0;
 	norms = !nnb__in(v, NNB_LSTM_NORM_FORGET)->omitted;
 	if (nnb__in(v, NNB_LSTM_NORM_CELL)->omitted == norms || nnb__in(v, NNB_LSTM_NORM_OUTPUT)->omitted == norms ||
 	    nnb__in(v, NNB_LSTM_NORM_INPUT)->omitted != (!norms || coupled))
-		return refused(v, "only a part of the layer normalisation is there");
+		return shape_refused(v, "only a part of the layer normalisation is there");
 	return 0;
 }
 
@@ -533,7 +535,7 @@ static int shape_lstm(const view *v, struct nnb_shape *ret)
 	    WANT(v, NNB_LSTM_CELL_STATE, batch, cells) || want_activation(v, NNB_LSTM_ACTIVATION))
 		return -EINVAL;
 	if (scratch > UINT32_MAX)
-		return refused(v, "it has too many cells");
+		return shape_refused(v, "it has too many cells");
 	SET(&ret[0], batch, (uint32_t)scratch);
 	SET(&ret[1], batch, outputs);
 	SET(&ret[2], batch, cells);
@@ -750,7 +752,7 @@ int nnb__op_shapes(const struct nnb__op_view *v, struct nnb_shape *ret)
 		uint64_t bytes;
 
 		if (nnb_operand_bytes(type, ret[k].rank, ret[k].dims, &bytes) || bytes > UINT32_MAX)
-			r = refused(v, "output %u becomes larger than anything can be", k);
+			r = shape_refused(v, "output %u becomes larger than anything can be", k);
 	}
 	return r;
 }

@@ -36,7 +36,7 @@ int nnb__shape_pairs(const view *v, struct nnb_shape *ret)
 /* ---- along axes ---- */
 
 /* The reduced axes, one bit each. */
-static int reduced(const view *v, uint32_t *ret)
+static int reduced_axes(const view *v, uint32_t *ret)
 {
 	int32_t rank = (int32_t)nnb__in(v, 0)->rank;
 	const int32_t *axes = values_of(v, 1);
@@ -79,7 +79,7 @@ int nnb__shape_reduce(const view *v, struct nnb_shape *ret)
 
 	if (rank_between(v, 0, 1, NNB_RANK_MAX))
 		return -EINVAL;
-	r = reduced(v, &axes);
+	r = reduced_axes(v, &axes);
 	if (!r)
 		r = keeps_dims(v, &keep);
 	if (r)
@@ -177,7 +177,7 @@ int nnb__shape_random_multinomial(const view *v, struct nnb_shape *ret)
 /* ---- RESIZE_NEAREST_NEIGHBOR ---- */
 
 /* The new extent: input @k itself, or a factor of @from. */
-static int resized(const view *v, uint32_t k, uint32_t from, uint32_t *ret)
+static int resized_extent(const view *v, uint32_t k, uint32_t from, uint32_t *ret)
 {
 	float factor;
 	int32_t n;
@@ -212,9 +212,9 @@ int nnb__shape_resize_nearest(const view *v, struct nnb_shape *ret)
 	if (corners && pixels)
 		return REFUSE(v, "corners are aligned and centres are half pixels");
 	at = image_axes(nchw);
-	r = resized(v, 1, out.dims[at.w], &out.dims[at.w]);
+	r = resized_extent(v, 1, out.dims[at.w], &out.dims[at.w]);
 	if (!r)
-		r = resized(v, 2, out.dims[at.h], &out.dims[at.h]);
+		r = resized_extent(v, 2, out.dims[at.h], &out.dims[at.h]);
 	if (!r)
 		*ret = out;
 	return r;

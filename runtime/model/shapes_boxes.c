@@ -2,7 +2,7 @@
 #include "model/shaping.h"
 
 /* Check the regions, input @k, and the image index of each region, input @batches. */
-static int regions(const view *v, uint32_t k, uint32_t batches)
+static int want_regions(const view *v, uint32_t k, uint32_t batches)
 {
 	uint32_t n = nnb__in(v, k)->dims[0];
 
@@ -13,7 +13,7 @@ int nnb__shape_bbox_transform(const view *v, struct nnb_shape *ret)
 {
 	const struct nnb_shape *deltas = nnb__in(v, 1), *images = nnb__in(v, 3);
 
-	if (rank_between(v, 0, 2, 2) || regions(v, 0, 2) || rank_between(v, 1, 2, 2) || rank_between(v, 3, 2, 2) ||
+	if (rank_between(v, 0, 2, 2) || want_regions(v, 0, 2) || rank_between(v, 1, 2, 2) || rank_between(v, 3, 2, 2) ||
 	    dims_are(v, 3, DIMS(images->dims[0], 2)))
 		return -EINVAL;
 	if (deltas->dims[0] != nnb__in(v, 0)->dims[0] || deltas->dims[1] % 4)
@@ -37,7 +37,7 @@ int nnb__shape_roi(const view *v, struct nnb_shape *ret)
 	int32_t h, w, samples;
 	struct image_axes at;
 
-	if (rank_between(v, 0, 4, 4) || rank_between(v, 1, 2, 2) || regions(v, 1, 2) || is_above_zero(v, 5) ||
+	if (rank_between(v, 0, 4, 4) || rank_between(v, 1, 2, 2) || want_regions(v, 1, 2) || is_above_zero(v, 5) ||
 	    is_above_zero(v, 6))
 		return -EINVAL;
 	for (uint32_t k = 7; align && k < 9; k++)

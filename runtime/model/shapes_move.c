@@ -68,7 +68,7 @@ int nnb__shape_batch_to_space(const view *v, struct nnb_shape *ret)
 }
 
 /* The number of blocks in an extent with padding on both sides. */
-static int blocked(const view *v, uint32_t extent, const int32_t *pads, int32_t block, uint32_t *ret)
+static int blocked_extent(const view *v, uint32_t extent, const int32_t *pads, int32_t block, uint32_t *ret)
 {
 	uint64_t all = (uint64_t)extent + (uint64_t)pads[0] + (uint64_t)pads[1];
 
@@ -99,8 +99,8 @@ int nnb__shape_space_to_batch(const view *v, struct nnb_shape *ret)
 	if (r)
 		return r;
 	at = image_axes(nchw);
-	if (blocked(v, out.dims[at.h], pads, block[0], &out.dims[at.h]) ||
-	    blocked(v, out.dims[at.w], pads + 2, block[1], &out.dims[at.w]))
+	if (blocked_extent(v, out.dims[at.h], pads, block[0], &out.dims[at.h]) ||
+	    blocked_extent(v, out.dims[at.w], pads + 2, block[1], &out.dims[at.w]))
 		return -EINVAL;
 	batch = (uint64_t)block[0] * (uint64_t)block[1];
 	if (__builtin_mul_overflow(batch, out.dims[0], &batch) || batch > UINT32_MAX)
@@ -113,7 +113,7 @@ int nnb__shape_space_to_batch(const view *v, struct nnb_shape *ret)
 /* ---- the same elements in other dimensions ---- */
 
 /* The dimensions that SQUEEZE removes, one bit each. */
-static int squeezed(const view *v, uint32_t *ret)
+static int squeezed_dims(const view *v, uint32_t *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0);
 	const int32_t *axes = values_of(v, 1);
@@ -149,7 +149,7 @@ int nnb__shape_squeeze(const view *v, struct nnb_shape *ret)
 
 	if (rank_between(v, 0, 1, 4))
 		return -EINVAL;
-	r = squeezed(v, &set);
+	r = squeezed_dims(v, &set);
 	if (r)
 		return r;
 	for (uint32_t d = 0; d < in->rank; d++)
@@ -311,7 +311,7 @@ int nnb__shape_slice(const view *v, struct nnb_shape *ret)
 	return 0;
 }
 
-static int64_t between(int64_t x, int64_t least, int64_t most)
+static int64_t clamp_between(int64_t x, int64_t least, int64_t most)
 {
 	return x < least ? least : x > most ? most : x;
 }
@@ -326,10 +326,10 @@ struct nnb_slice nnb_slice_of(uint32_t extent, int32_t begin, int32_t end, int32
 		return (struct nnb_slice){ 0 };
 	if (one && !from_first)
 		return (struct nnb_slice){ first, 1, first >= 0 && first < n };
-	first = from_first ? (step > 0 ? 0 : n - 1) : between(first, least, most);
+	first = from_first ? (step > 0 ? 0 : n - 1) : clamp_between(first, least, most);
 	if (one)
 		return (struct nnb_slice){ first, 1, n > 0 };
-	last = to_last ? (step > 0 ? n : -1) : between(last, least, most);
+	last = to_last ? (step > 0 ? n : -1) : clamp_between(last, least, most);
 	if (step > 0 ? first >= last : first <= last)
 		return (struct nnb_slice){ 0 };
 	return (struct nnb_slice){ first, step,

@@ -75,13 +75,13 @@ static int cell_is(const view *v, const struct nnb_cell_places *p, struct cell *
 }
 
 /* [time, batch, width] or [batch, time, width] */
-static void rows(struct nnb_shape *ret, const struct nnb_shape *in, uint32_t width)
+static void shape_rows(struct nnb_shape *ret, const struct nnb_shape *in, uint32_t width)
 {
 	shape_set(ret, DIMS(in->dims[0], in->dims[1], width));
 }
 
 /* HAL 1.3 can return the states as outputs. */
-static void states(struct nnb_shape *ret, uint32_t batch, const struct cell *c)
+static void shape_states(struct nnb_shape *ret, uint32_t batch, const struct cell *c)
 {
 	shape_set(&ret[0], DIMS(batch, c->outputs));
 	shape_set(&ret[1], DIMS(batch, c->cells));
@@ -102,9 +102,9 @@ int nnb__shape_sequence_lstm(const view *v, struct nnb_shape *ret)
 	batch = in->dims[time_major ? 1 : 0];
 	if (cell_is(v, &places, &c, batch))
 		return -EINVAL;
-	rows(&ret[0], in, c.outputs);
+	shape_rows(&ret[0], in, c.outputs);
 	if (v->op->n_outputs > 1)
-		states(&ret[1], batch, &c);
+		shape_states(&ret[1], batch, &c);
 	return 0;
 }
 
@@ -150,12 +150,12 @@ int nnb__shape_both_lstm(const view *v, struct nnb_shape *ret)
 		return REFUSE(v, "it does not give %u outputs", v->op->n_outputs);
 	if (merge && (uint64_t)f.outputs + b.outputs > UINT32_MAX)
 		return REFUSE(v, "its output is too large");
-	rows(&ret[0], in, merge ? f.outputs + b.outputs : f.outputs);
+	shape_rows(&ret[0], in, merge ? f.outputs + b.outputs : f.outputs);
 	if (!merge)
-		rows(&ret[1], in, b.outputs);
+		shape_rows(&ret[1], in, b.outputs);
 	if (v->op->n_outputs > out) {
-		states(&ret[out], batch, &f);
-		states(&ret[out + 2], batch, &b);
+		shape_states(&ret[out], batch, &f);
+		shape_states(&ret[out + 2], batch, &b);
 	}
 	return 0;
 }
@@ -189,7 +189,7 @@ int nnb__shape_sequence_rnn(const view *v, struct nnb_shape *ret)
 	batch = in->dims[time_major ? 1 : 0];
 	if (unit_is(v, 1, in->dims[2], batch, &units))
 		return -EINVAL;
-	rows(&ret[0], in, units);
+	shape_rows(&ret[0], in, units);
 	if (v->op->n_outputs > 1)
 		shape_set(&ret[1], DIMS(batch, units));
 	return 0;
@@ -217,9 +217,9 @@ int nnb__shape_both_rnn(const view *v, struct nnb_shape *ret)
 		return REFUSE(v, "it does not give %u outputs", v->op->n_outputs);
 	if (merge && (uint64_t)forward + backward > UINT32_MAX)
 		return REFUSE(v, "its output is too large");
-	rows(&ret[0], in, merge ? forward + backward : forward);
+	shape_rows(&ret[0], in, merge ? forward + backward : forward);
 	if (!merge)
-		rows(&ret[1], in, backward);
+		shape_rows(&ret[1], in, backward);
 	if (v->op->n_outputs > out) {
 		shape_set(&ret[out], DIMS(batch, forward));
 		shape_set(&ret[out + 1], DIMS(batch, backward));

@@ -35,7 +35,7 @@ static int scalars_of(const view *v, struct scalars *s)
 	return flag_of(v, v->op->n_inputs - 1, &s->nchw);
 }
 
-static int judge(const view *v, const struct scalars *s)
+static int scalars_judge(const view *v, const struct scalars *s)
 {
 	for (int i = 0; i < 4; i++)
 		if (s->pads[i] < 0)
@@ -55,7 +55,7 @@ struct direction {
 	int32_t stride, scheme;
 };
 
-static int slide(const view *v, struct direction *d, uint32_t *ret)
+static int direction_slide(const view *v, struct direction *d, uint32_t *ret)
 {
 	int64_t n = d->in, all;
 
@@ -75,7 +75,7 @@ static int slide(const view *v, struct direction *d, uint32_t *ret)
 }
 
 /* The output's extent of a transposed convolution: @d->in cells, each spread over the filter. */
-static int spread(const view *v, struct direction *d, uint32_t *ret)
+static int direction_spread(const view *v, struct direction *d, uint32_t *ret)
 {
 	int64_t all = ((int64_t)d->in - 1) * d->stride + d->filter, pads;
 
@@ -126,7 +126,7 @@ int nnb__wide_window(const view *v, struct nnb_window *ret, uint32_t *out_h, uin
 		return -ENODATA;
 	r = scalars_of(v, &s);
 	if (!r)
-		r = judge(v, &s);
+		r = scalars_judge(v, &s);
 	if (r)
 		return r;
 	at = image_axes(s.nchw);
@@ -137,9 +137,9 @@ int nnb__wide_window(const view *v, struct nnb_window *ret, uint32_t *out_h, uin
 	if (transposed && s.scheme)
 		r = wanted_of(v, &s, d);
 	if (!r)
-		r = transposed ? spread(v, &d[0], out_h) : slide(v, &d[0], out_h);
+		r = transposed ? direction_spread(v, &d[0], out_h) : direction_slide(v, &d[0], out_h);
 	if (!r)
-		r = transposed ? spread(v, &d[1], out_w) : slide(v, &d[1], out_w);
+		r = transposed ? direction_spread(v, &d[1], out_w) : direction_slide(v, &d[1], out_w);
 	if (r)
 		return r;
 	*ret = (struct nnb_window){ .pad_left = d[1].head,
@@ -158,7 +158,7 @@ int nnb__wide_window(const view *v, struct nnb_window *ret, uint32_t *out_h, uin
 }
 
 /* Infer the output. @groups: each filter reads the channels of one of so many groups. */
-static int convolved(const view *v, int32_t groups, bool nchw, struct nnb_shape *ret)
+static int shape_convolved(const view *v, int32_t groups, bool nchw, struct nnb_shape *ret)
 {
 	const struct nnb_shape *in = nnb__in(v, 0), *filter = nnb__in(v, 1);
 	struct image_axes at = image_axes(nchw);
@@ -184,7 +184,7 @@ static int convolved(const view *v, int32_t groups, bool nchw, struct nnb_shape 
 	return 0;
 }
 
-static int convolution(const view *v, struct nnb_shape *ret)
+static int shape_convolution(const view *v, struct nnb_shape *ret)
 {
 	struct scalars s;
 	int r;
@@ -193,16 +193,16 @@ static int convolution(const view *v, struct nnb_shape *ret)
 		return -EINVAL;
 	r = scalars_of(v, &s);
 	if (!r)
-		r = judge(v, &s);
-	return r ? r : convolved(v, s.groups, s.nchw, ret);
+		r = scalars_judge(v, &s);
+	return r ? r : shape_convolved(v, s.groups, s.nchw, ret);
 }
 
 int nnb__shape_grouped_conv(const view *v, struct nnb_shape *ret)
 {
-	return convolution(v, ret);
+	return shape_convolution(v, ret);
 }
 
 int nnb__shape_transpose_conv(const view *v, struct nnb_shape *ret)
 {
-	return convolution(v, ret);
+	return shape_convolution(v, ret);
 }

@@ -32,12 +32,12 @@ struct signature {
 	int (*relations)(const struct nnb_model *model, const struct nnb_operation *op, struct nnb_reason *reason);
 };
 
-static const struct nnb_operand *in(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
+static const struct nnb_operand *input_of(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
 {
 	return &m->operands[op->inputs[k]];
 }
 
-static const struct nnb_operand *out(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
+static const struct nnb_operand *output_of(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k)
 {
 	return &m->operands[op->outputs[k]];
 }
@@ -59,16 +59,17 @@ static int quantised_as(const struct nnb_operand *o, float scale, int32_t zero_p
 }
 
 /* Require that output 0 has the quantisation of the input that it is taken from. */
-static int keeps(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+static int keeps_quantisation(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	return quantised_as(out(m, op, 0), in(m, op, 0)->scale, in(m, op, 0)->zero_point, reason);
+	return quantised_as(output_of(m, op, 0), input_of(m, op, 0)->scale, input_of(m, op, 0)->zero_point, reason);
 }
 
 /* Require the same of every output. */
 static int keeps_all(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	for (uint32_t k = 0; k < op->n_outputs; k++)
-		if (quantised_as(out(m, op, k), in(m, op, 0)->scale, in(m, op, 0)->zero_point, reason))
+		if (quantised_as(output_of(m, op, k), input_of(m, op, 0)->scale, input_of(m, op, 0)->zero_point,
+		                 reason))
 			return -EINVAL;
 	return 0;
 }
@@ -90,29 +91,31 @@ static int has_eighths(const struct nnb_model *m, const struct nnb_operation *op
 	int r = 0;
 
 	for (uint32_t k = 0; !r && k < op->n_inputs; k++)
-		r = is_in_eighths(in(m, op, k), reason);
+		r = is_in_eighths(input_of(m, op, k), reason);
 	for (uint32_t k = 0; !r && k < op->n_outputs; k++)
-		r = is_in_eighths(out(m, op, k), reason);
+		r = is_in_eighths(output_of(m, op, k), reason);
 	return r;
 }
 
 static int keeps_and_has_eighths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	return keeps(m, op, reason) || has_eighths(m, op, reason) ? -EINVAL : 0;
+	return keeps_quantisation(m, op, reason) || has_eighths(m, op, reason) ? -EINVAL : 0;
 }
 
 static int keeps_values(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	uint32_t values = op->type == NNB_HASHTABLE_LOOKUP ? 2 : 1;
-	int r = quantised_as(out(m, op, 0), in(m, op, values)->scale, in(m, op, values)->zero_point, reason);
+	int r = quantised_as(output_of(m, op, 0), input_of(m, op, values)->scale, input_of(m, op, values)->zero_point,
+	                     reason);
 
-	return !r && op->type == NNB_HASHTABLE_LOOKUP ? quantised_as(out(m, op, 1), 1, 0, reason) : r;
+	return !r && op->type == NNB_HASHTABLE_LOOKUP ? quantised_as(output_of(m, op, 1), 1, 0, reason) : r;
 }
 
-static int concatenates(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+static int concatenates_alike(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	for (uint32_t k = 0; m->hal < NNB_HAL_1_2 && k < op->n_inputs - 1; k++)
-		if (quantised_as(out(m, op, 0), in(m, op, k)->scale, in(m, op, k)->zero_point, reason))
+		if (quantised_as(output_of(m, op, 0), input_of(m, op, k)->scale, input_of(m, op, k)->zero_point,
+		                 reason))
 			return -EINVAL;
 	return 0;
 }
@@ -125,23 +128,23 @@ static int32_t zero_point(const struct nnb_operand *o, int32_t of_unsigned)
 
 static int gives_256ths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	return quantised_as(out(m, op, 0), 1.0f / 256, zero_point(out(m, op, 0), 0), reason);
+	return quantised_as(output_of(m, op, 0), 1.0f / 256, zero_point(output_of(m, op, 0), 0), reason);
 }
 
 static int gives_128ths(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	return quantised_as(out(m, op, 0), 1.0f / 128, zero_point(out(m, op, 0), 128), reason);
+	return quantised_as(output_of(m, op, 0), 1.0f / 128, zero_point(output_of(m, op, 0), 128), reason);
 }
 
 /* O-34 requires a multiplier below 1. HAL 1.2 lifts that for sums of products but not for MUL. */
 static int above_product(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	double product = (double)in(m, op, 0)->scale * (double)in(m, op, 1)->scale;
+	double product = (double)input_of(m, op, 0)->scale * (double)input_of(m, op, 1)->scale;
 
-	if (!is_quant(in(m, op, 0)) || (double)out(m, op, 0)->scale > product)
+	if (!is_quant(input_of(m, op, 0)) || (double)output_of(m, op, 0)->scale > product)
 		return 0;
 	nnb_because(reason, "the output's scale %g is not above the product of the inputs' scales, %g",
-	            (double)out(m, op, 0)->scale, product);
+	            (double)output_of(m, op, 0)->scale, product);
 	return -EINVAL;
 }
 
@@ -152,25 +155,26 @@ static int sums_by_channel(const struct nnb_model *m, const struct nnb_operation
 {
 	uint32_t dim = op->type == NNB_DEPTHWISE_CONV_2D ? 3 : 0;
 
-	if (in(m, op, 1)->channel_dim != dim) {
-		nnb_because(reason, "the weights' channels lie in dimension %u, not %u", in(m, op, 1)->channel_dim,
-		            dim);
+	if (input_of(m, op, 1)->channel_dim != dim) {
+		nnb_because(reason, "the weights' channels lie in dimension %u, not %u",
+		            input_of(m, op, 1)->channel_dim, dim);
 		return -EINVAL;
 	}
-	if (in(m, op, 2)->scale == 0)
+	if (input_of(m, op, 2)->scale == 0)
 		return 0;
 	nnb_because(reason, "the bias has scale %g, and the weights have one for each channel",
-	            (double)in(m, op, 2)->scale);
+	            (double)input_of(m, op, 2)->scale);
 	return -EINVAL;
 }
 
 static int sums_products(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	double product = (double)in(m, op, 0)->scale * (double)in(m, op, 1)->scale, bias = (double)in(m, op, 2)->scale;
+	double product = (double)input_of(m, op, 0)->scale * (double)input_of(m, op, 1)->scale,
+	       bias = (double)input_of(m, op, 2)->scale;
 
-	if (in(m, op, 1)->n_scales)
+	if (input_of(m, op, 1)->n_scales)
 		return sums_by_channel(m, op, reason);
-	if (is_quant(in(m, op, 0)) && !(fabs(product - bias) <= 1e-6 * fmin(product, bias))) {
+	if (is_quant(input_of(m, op, 0)) && !(fabs(product - bias) <= 1e-6 * fmin(product, bias))) {
 		nnb_because(reason, "the bias's scale %g is not the product of the inputs' scales, %g", bias, product);
 		return -EINVAL;
 	}
@@ -182,7 +186,7 @@ static int sums_products(const struct nnb_model *m, const struct nnb_operation *
 /* Read scalar input @k, of @n bytes, into @ret. False: the value is not stored in the model. */
 static bool scalar_value(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k, void *ret, size_t n)
 {
-	const struct nnb_operand *o = in(m, op, k);
+	const struct nnb_operand *o = input_of(m, op, k);
 
 	if (o->lifetime != NNB_CONSTANT_COPY || o->location.length != n)
 		return false;
@@ -190,7 +194,7 @@ static bool scalar_value(const struct nnb_model *m, const struct nnb_operation *
 	return true;
 }
 
-static int gives(const struct nnb_operation *op, int64_t n, struct nnb_reason *reason)
+static int has_outputs(const struct nnb_operation *op, int64_t n, struct nnb_reason *reason)
 {
 	if (op->n_outputs == n)
 		return 0;
@@ -199,31 +203,31 @@ static int gives(const struct nnb_operation *op, int64_t n, struct nnb_reason *r
 }
 
 /* Two directions have one output each, or one merged output; plus @states outputs for the states, if returned. */
-static int merges(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k, uint32_t states,
-                  struct nnb_reason *reason)
+static int merges_outputs(const struct nnb_model *m, const struct nnb_operation *op, uint32_t k, uint32_t states,
+                          struct nnb_reason *reason)
 {
 	uint8_t merged;
 
 	if (!scalar_value(m, op, k, &merged, sizeof(merged)))
 		return 0;
-	return gives(op, (merged ? 1 : 2) + (op->n_outputs > 2 ? states : 0), reason);
+	return has_outputs(op, (merged ? 1 : 2) + (op->n_outputs > 2 ? states : 0), reason);
 }
 
 static int merges_lstm(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	return merges(m, op, NNB_BOTH_MERGE, 4, reason);
+	return merges_outputs(m, op, NNB_BOTH_MERGE, 4, reason);
 }
 
 static int merges_rnn(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
-	return merges(m, op, NNB_BOTH_RNN_MERGE, 2, reason);
+	return merges_outputs(m, op, NNB_BOTH_RNN_MERGE, 2, reason);
 }
 
-static int splits(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
+static int splits_outputs(const struct nnb_model *m, const struct nnb_operation *op, struct nnb_reason *reason)
 {
 	int32_t n;
 
-	if (scalar_value(m, op, 2, &n, sizeof(n)) && gives(op, n, reason))
+	if (scalar_value(m, op, 2, &n, sizeof(n)) && has_outputs(op, n, reason))
 		return -EINVAL;
 	return keeps_all(m, op, reason);
 }
@@ -242,11 +246,11 @@ static int splits(const struct nnb_model *m, const struct nnb_operation *op, str
 
 static const struct signature signatures[] = {
 	{ NNB_ADD, V(0), "FQ2H3SI", "", "xxi", "x", NULL },
-	{ NNB_AVERAGE_POOL_2D, V(0), ANY, "", "xiiiiiiiii", "x", keeps },
-	{ NNB_AVERAGE_POOL_2D, V(0), ANY, "", "xiiiiii", "x", keeps },
-	{ NNB_AVERAGE_POOL_2D, V(2), ANY, "", "xiiiiiiiiib", "x", keeps },
-	{ NNB_AVERAGE_POOL_2D, V(2), ANY, "", "xiiiiiib", "x", keeps },
-	{ NNB_CONCATENATION, V(0), ANY, "", "x+i", "x", concatenates },
+	{ NNB_AVERAGE_POOL_2D, V(0), ANY, "", "xiiiiiiiii", "x", keeps_quantisation },
+	{ NNB_AVERAGE_POOL_2D, V(0), ANY, "", "xiiiiii", "x", keeps_quantisation },
+	{ NNB_AVERAGE_POOL_2D, V(2), ANY, "", "xiiiiiiiiib", "x", keeps_quantisation },
+	{ NNB_AVERAGE_POOL_2D, V(2), ANY, "", "xiiiiiib", "x", keeps_quantisation },
+	{ NNB_CONCATENATION, V(0), ANY, "", "x+i", "x", concatenates_alike },
 	{ NNB_CONV_2D, V(0), ANY, "", "xwaiiiiiii", "x", sums_products },
 	{ NNB_CONV_2D, V(0), ANY, "", "xwaiiii", "x", sums_products },
 	{ NNB_CONV_2D, V(2), ANY, "", "xwaiiiiiiib;ii", "x", sums_products },
@@ -255,8 +259,8 @@ static const struct signature signatures[] = {
 	{ NNB_DEPTHWISE_CONV_2D, V(0), ANY, "", "xwaiiiii", "x", sums_products },
 	{ NNB_DEPTHWISE_CONV_2D, V(2), ANY, "", "xwaiiiiiiiib;ii", "x", sums_products },
 	{ NNB_DEPTHWISE_CONV_2D, V(2), ANY, "", "xwaiiiiib;ii", "x", sums_products },
-	{ NNB_DEPTH_TO_SPACE, V(0), ANY, "", "xi", "x", keeps },
-	{ NNB_DEPTH_TO_SPACE, V(2), ANY, "", "xib", "x", keeps },
+	{ NNB_DEPTH_TO_SPACE, V(0), ANY, "", "xi", "x", keeps_quantisation },
+	{ NNB_DEPTH_TO_SPACE, V(2), ANY, "", "xib", "x", keeps_quantisation },
 	{ NNB_DEQUANTIZE, V(0), "Q2YC3S", "F2H", "x", "y", NULL },
 	{ NNB_EMBEDDING_LOOKUP, V(0), "FQI3HS", "", "Ix", "x", keeps_values },
 	{ NNB_FLOOR, V(0), "F2H", "", "x", "x", NULL },
@@ -274,39 +278,39 @@ static const struct signature signatures[] = {
 	{ NNB_LSH_PROJECTION, V(0), "F2H", "", "x*x?i", "I", NULL },
 	{ NNB_LSTM, V(0), "F2H", "", LSTM_INPUTS, "xxxx", NULL },
 	{ NNB_LSTM, V(2), "F2H", "", LSTM_INPUTS "x?x?x?x?", "xxxx", NULL },
-	{ NNB_MAX_POOL_2D, V(0), ANY, "", "xiiiiiiiii", "x", keeps },
-	{ NNB_MAX_POOL_2D, V(0), ANY, "", "xiiiiii", "x", keeps },
-	{ NNB_MAX_POOL_2D, V(2), ANY, "", "xiiiiiiiiib", "x", keeps },
-	{ NNB_MAX_POOL_2D, V(2), ANY, "", "xiiiiiib", "x", keeps },
+	{ NNB_MAX_POOL_2D, V(0), ANY, "", "xiiiiiiiii", "x", keeps_quantisation },
+	{ NNB_MAX_POOL_2D, V(0), ANY, "", "xiiiiii", "x", keeps_quantisation },
+	{ NNB_MAX_POOL_2D, V(2), ANY, "", "xiiiiiiiiib", "x", keeps_quantisation },
+	{ NNB_MAX_POOL_2D, V(2), ANY, "", "xiiiiiib", "x", keeps_quantisation },
 	{ NNB_MUL, V(0), "FQ2H3SI", "", "xxi", "x", above_product },
-	{ NNB_RELU, V(0), ANY, "", "x", "x", keeps },
-	{ NNB_RELU1, V(0), ANY, "", "x", "x", keeps },
-	{ NNB_RELU6, V(0), ANY, "", "x", "x", keeps },
-	{ NNB_RESHAPE, V(0), ANY, "", "xI", "x", keeps },
-	{ NNB_RESIZE_BILINEAR, V(0), "F2HQ3S", "", "xii", "x", keeps },
-	{ NNB_RESIZE_BILINEAR, V(2), "F2HQ3S", "", "xiib", "x", keeps },
-	{ NNB_RESIZE_BILINEAR, V(2), "F2HQ3S", "", "xrr;b", "x", keeps },
-	{ NNB_RESIZE_BILINEAR, V(3), "F2HQ3S", "", "xiibb;b", "x", keeps },
-	{ NNB_RESIZE_BILINEAR, V(3), "F2HQ3S", "", "xrrbb;b", "x", keeps },
+	{ NNB_RELU, V(0), ANY, "", "x", "x", keeps_quantisation },
+	{ NNB_RELU1, V(0), ANY, "", "x", "x", keeps_quantisation },
+	{ NNB_RELU6, V(0), ANY, "", "x", "x", keeps_quantisation },
+	{ NNB_RESHAPE, V(0), ANY, "", "xI", "x", keeps_quantisation },
+	{ NNB_RESIZE_BILINEAR, V(0), "F2HQ3S", "", "xii", "x", keeps_quantisation },
+	{ NNB_RESIZE_BILINEAR, V(2), "F2HQ3S", "", "xiib", "x", keeps_quantisation },
+	{ NNB_RESIZE_BILINEAR, V(2), "F2HQ3S", "", "xrr;b", "x", keeps_quantisation },
+	{ NNB_RESIZE_BILINEAR, V(3), "F2HQ3S", "", "xiibb;b", "x", keeps_quantisation },
+	{ NNB_RESIZE_BILINEAR, V(3), "F2HQ3S", "", "xrrbb;b", "x", keeps_quantisation },
 	{ NNB_RNN, V(0), "F2H", "", "xxxxxi", "xx", NULL },
 	{ NNB_SOFTMAX, V(0), ANY, "", "xr", "x", gives_256ths },
 	{ NNB_SOFTMAX, V(2), ANY, "", "xri", "x", gives_256ths },
-	{ NNB_SPACE_TO_DEPTH, V(0), ANY, "", "xi", "x", keeps },
-	{ NNB_SPACE_TO_DEPTH, V(2), ANY, "", "xib", "x", keeps },
+	{ NNB_SPACE_TO_DEPTH, V(0), ANY, "", "xi", "x", keeps_quantisation },
+	{ NNB_SPACE_TO_DEPTH, V(2), ANY, "", "xib", "x", keeps_quantisation },
 	{ NNB_SVDF, V(0), "F2H", "", "xxxx?xii", "xx", NULL },
 	{ NNB_TANH, V(0), "F2HQ3S", "", "x", "x", gives_128ths },
 	/* HAL 1.1 */
-	{ NNB_BATCH_TO_SPACE_ND, V(1), ANY, "", "xI", "x", keeps },
-	{ NNB_BATCH_TO_SPACE_ND, V(2), ANY, "", "xIb", "x", keeps },
+	{ NNB_BATCH_TO_SPACE_ND, V(1), ANY, "", "xI", "x", keeps_quantisation },
+	{ NNB_BATCH_TO_SPACE_ND, V(2), ANY, "", "xIb", "x", keeps_quantisation },
 	{ NNB_DIV, V(1), "F2H3I", "", "xxi", "x", NULL },
-	{ NNB_MEAN, V(1), ANY, "", "xIi", "x", keeps },
-	{ NNB_PAD, V(1), ANY, "", "xI", "x", keeps },
-	{ NNB_SPACE_TO_BATCH_ND, V(1), ANY, "", "xII", "x", keeps },
-	{ NNB_SPACE_TO_BATCH_ND, V(2), ANY, "", "xIIb", "x", keeps },
-	{ NNB_SQUEEZE, V(1), ANY, "", "xI?", "x", keeps },
-	{ NNB_STRIDED_SLICE, V(1), ANY, "", "xIIIiii", "x", keeps },
+	{ NNB_MEAN, V(1), ANY, "", "xIi", "x", keeps_quantisation },
+	{ NNB_PAD, V(1), ANY, "", "xI", "x", keeps_quantisation },
+	{ NNB_SPACE_TO_BATCH_ND, V(1), ANY, "", "xII", "x", keeps_quantisation },
+	{ NNB_SPACE_TO_BATCH_ND, V(2), ANY, "", "xIIb", "x", keeps_quantisation },
+	{ NNB_SQUEEZE, V(1), ANY, "", "xI?", "x", keeps_quantisation },
+	{ NNB_STRIDED_SLICE, V(1), ANY, "", "xIIIiii", "x", keeps_quantisation },
 	{ NNB_SUB, V(1), "F2HQ3SI", "", "xxi", "x", NULL },
-	{ NNB_TRANSPOSE, V(1), ANY, "", "xI?", "x", keeps },
+	{ NNB_TRANSPOSE, V(1), ANY, "", "xI?", "x", keeps_quantisation },
 	/* HAL 1.2 */
 	{ NNB_ABS, V(2), "FH3I", "", "x", "x", NULL },
 	{ NNB_ARGMAX, V(2), MOST, "", "xi", "I", NULL },
@@ -321,12 +325,12 @@ static const struct signature signatures[] = {
 	{ NNB_BOX_WITH_NMS_LIMIT, V(2), "Q3S", "", "xAIfiifff", "xAII", keeps_and_has_eighths },
 	{ NNB_CAST, V(2), "FHIQ", "FHIQ", "x", "y", NULL },
 	{ NNB_CAST, V(3), "BSYCWA", "", "x", "x", NULL },
-	{ NNB_CHANNEL_SHUFFLE, V(2), "FHQ3S", "", "xii", "x", keeps },
+	{ NNB_CHANNEL_SHUFFLE, V(2), "FHQ3S", "", "xii", "x", keeps_quantisation },
 	{ NNB_DETECTION_POSTPROCESSING, V(2), "FH", "", "xxxrrrrbiiirrb", "xxII", NULL },
 	{ NNB_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
 	{ NNB_EXP, V(2), "FH", "", "x", "x", NULL },
-	{ NNB_EXPAND_DIMS, V(2), MOST, "", "xi", "x", keeps },
-	{ NNB_GATHER, V(2), MOST, "", "xiI", "x", keeps },
+	{ NNB_EXPAND_DIMS, V(2), MOST, "", "xi", "x", keeps_quantisation },
+	{ NNB_GATHER, V(2), MOST, "", "xiI", "x", keeps_quantisation },
 	{ NNB_GENERATE_PROPOSALS, V(2), "FH", "", "xxxxrriirrb", "xxI", NULL },
 	{ NNB_GENERATE_PROPOSALS, V(2), "Q3S", "Q3S", "xyWAffiiffb", "xAI", keeps_and_has_eighths },
 	{ NNB_GREATER, V(2), COMPARED, "", "xx", "B", NULL },
@@ -348,7 +352,7 @@ static const struct signature signatures[] = {
 	{ NNB_NEG, V(2), "FHI", "", "x", "x", NULL },
 	{ NNB_NOT_EQUAL, V(2), COMPARED, "", "xx", "B", NULL },
 	{ NNB_PAD_V2, V(2), "FH", "", "xIr", "x", NULL },
-	{ NNB_PAD_V2, V(2), "Q3S", "", "xIi", "x", keeps },
+	{ NNB_PAD_V2, V(2), "Q3S", "", "xIi", "x", keeps_quantisation },
 	{ NNB_POW, V(2), "FH", "", "xx", "x", NULL },
 	{ NNB_PRELU, V(2), "FHQ3S", "", "xx", "x", NULL },
 	{ NNB_QUANTIZE, V(2), "FH", "Q3S", "x", "y", NULL },
@@ -357,8 +361,8 @@ static const struct signature signatures[] = {
 	{ NNB_RANDOM_MULTINOMIAL, V(2), "FH", "", "xiI", "I", NULL },
 	{ NNB_REDUCE_ALL, V(2), "B", "", "xIb", "x", NULL },
 	{ NNB_REDUCE_ANY, V(2), "B", "", "xIb", "x", NULL },
-	{ NNB_REDUCE_MAX, V(2), "FHQ3S", "", "xIb", "x", keeps },
-	{ NNB_REDUCE_MIN, V(2), "FHQ3S", "", "xIb", "x", keeps },
+	{ NNB_REDUCE_MAX, V(2), "FHQ3S", "", "xIb", "x", keeps_quantisation },
+	{ NNB_REDUCE_MIN, V(2), "FHQ3S", "", "xIb", "x", keeps_quantisation },
 	{ NNB_REDUCE_PROD, V(2), "FH", "", "xIb", "x", NULL },
 	{ NNB_REDUCE_SUM, V(2), "FH", "", "xIb", "x", NULL },
 	{ NNB_ROI_ALIGN, V(2), "FH", "", "xxIiirriib", "x", NULL },
@@ -368,21 +372,21 @@ static const struct signature signatures[] = {
 	{ NNB_RSQRT, V(2), "FH", "", "x", "x", NULL },
 	{ NNB_SELECT, V(2), MOST, "", "Bxx", "x", NULL },
 	{ NNB_SIN, V(2), "FH", "", "x", "x", NULL },
-	{ NNB_SLICE, V(2), MOST, "", "xII", "x", keeps },
-	{ NNB_SPLIT, V(2), MOST, "", "xii", "x+", splits },
+	{ NNB_SLICE, V(2), MOST, "", "xII", "x", keeps_quantisation },
+	{ NNB_SPLIT, V(2), MOST, "", "xii", "x+", splits_outputs },
 	{ NNB_SQRT, V(2), "FH", "", "x", "x", NULL },
-	{ NNB_TILE, V(2), MOST, "", "xI", "x", keeps },
-	{ NNB_TOPK_V2, V(2), MOST, "", "xi", "xI", keeps },
+	{ NNB_TILE, V(2), MOST, "", "xI", "x", keeps_quantisation },
+	{ NNB_TOPK_V2, V(2), MOST, "", "xi", "xI", keeps_quantisation },
 	{ NNB_TRANSPOSE_CONV_2D, V(2), "FHQ3S", "", "xwaiiiiiiib", "x", sums_products },
 	{ NNB_TRANSPOSE_CONV_2D, V(2), "FHQ3S", "", "xwaIiiiib", "x", sums_products },
 	{ NNB_UNIDIRECTIONAL_SEQUENCE_LSTM, V(2), "FH", "", SEQUENCE_LSTM_INPUTS, "x", NULL },
 	{ NNB_UNIDIRECTIONAL_SEQUENCE_LSTM, V(3), "FH", "", SEQUENCE_LSTM_INPUTS, "xxx", NULL },
 	{ NNB_UNIDIRECTIONAL_SEQUENCE_RNN, V(2), "FH", "", "xxxxxii", "x", NULL },
 	{ NNB_UNIDIRECTIONAL_SEQUENCE_RNN, V(3), "FH", "", "xxxxxii", "xx", NULL },
-	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(2), "FHQ3S", "", "xiib", "x", keeps },
-	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(2), "FHQ3S", "", "xrrb", "x", keeps },
-	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xiibb;b", "x", keeps },
-	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xrrbb;b", "x", keeps },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(2), "FHQ3S", "", "xiib", "x", keeps_quantisation },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(2), "FHQ3S", "", "xrrb", "x", keeps_quantisation },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xiibb;b", "x", keeps_quantisation },
+	{ NNB_RESIZE_NEAREST_NEIGHBOR, V(3), "FHQ3S", "", "xrrbb;b", "x", keeps_quantisation },
 	/* HAL 1.3 */
 	{ NNB_IF, V(3), "", "", "BGG", ".+", nnb__check_if },
 	{ NNB_IF, V(3), "", "", "BGG.+", ".+", nnb__check_if },
@@ -413,7 +417,7 @@ static uint32_t count_letters(const char *form)
 }
 
 /* The letter in @form for operand @k of @n operands, which must be a number that the form accepts. */
-static const char *letter(const char *form, uint32_t n, uint32_t k)
+static const char *letter_of(const char *form, uint32_t n, uint32_t k)
 {
 	uint32_t letters = count_letters(form), at = 0;
 
@@ -432,7 +436,7 @@ static const char *letter(const char *form, uint32_t n, uint32_t k)
 /*
  * Does @form accept @n operands: its number of letters, more if one is repeated, or its number of letters before a ";"?
  */
-static bool takes(const char *form, uint32_t n)
+static bool form_takes(const char *form, uint32_t n)
 {
 	uint32_t letters = count_letters(form), at = 0;
 
@@ -500,7 +504,7 @@ static bool fits_own(const char *list, char is, uint32_t hal, char *own)
 }
 
 /* Does @type match the letter @want? */
-static bool fits(struct match *m, char want, uint32_t type)
+static bool type_fits(struct match *m, char want, uint32_t type)
 {
 	char is = letter_of_type(type);
 	bool quant = m->x == 'Q' || m->x == 'S';
@@ -541,9 +545,9 @@ static int match_operands(struct match *match, const char *form, const uint32_t 
 {
 	for (uint32_t k = 0; k < n; k++) {
 		const struct nnb_operand *o = &match->model->operands[indexes[k]];
-		const char *want = letter(form, n, k);
+		const char *want = letter_of(form, n, k);
 
-		if (!fits(match, *want, o->type)) {
+		if (!type_fits(match, *want, o->type)) {
 			because_of_type(match, *want, o->type, reason);
 			nnb__within(reason, "%s %u: %s", what, k, nnb_type_info(o->type)->name);
 			return -EINVAL;
@@ -578,10 +582,10 @@ static const struct signature *form_of(const struct nnb_model *m, const struct n
 	for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {
 		const struct signature *s = &signatures[i];
 
-		if (s->op != op->type || s->since > m->hal || !takes(s->inputs, op->n_inputs))
+		if (s->op != op->type || s->since > m->hal || !form_takes(s->inputs, op->n_inputs))
 			continue;
 		inputs_fit = true;
-		if (!takes(s->outputs, op->n_outputs))
+		if (!form_takes(s->outputs, op->n_outputs))
 			continue;
 		counts_fit = true;
 		if (!match_form(m, op, s, &why))
@@ -610,7 +614,7 @@ void nnb__op_optional(const struct nnb_model *m, const struct nnb_operation *op,
 	const struct signature *s = form_of(m, op, NULL);
 
 	for (uint32_t k = 0; k < op->n_inputs; k++)
-		ret[k] = s && letter(s->inputs, op->n_inputs, k)[1] == '?';
+		ret[k] = s && letter_of(s->inputs, op->n_inputs, k)[1] == '?';
 }
 
 /* Copy @list without its HAL numbers. */
@@ -664,7 +668,7 @@ static const struct deciding {
 
 bool nnb__op_needs_value(const struct nnb_model *m, const struct nnb_operation *op, uint32_t position)
 {
-	if (!nnb_type_info(in(m, op, position)->type)->tensor)
+	if (!nnb_type_info(input_of(m, op, position)->type)->tensor)
 		return true;
 	if (op->type == NNB_TRANSPOSE_CONV_2D) /* input that holds the output's shape, in forms that have it */
 		return position == 3;

@@ -60,37 +60,37 @@ static bool read_scalars(const struct nnb__op_view *v, struct scalars *s)
 	return true;
 }
 
-static int refused(const struct nnb__op_view *v, const char *why)
+static int window_refused(const struct nnb__op_view *v, const char *why)
 {
 	nnb_because(v->reason, "%s", why);
 	return -EINVAL;
 }
 
-static int judge(const struct nnb__op_view *v, const struct scalars *s)
+static int scalars_judge(const struct nnb__op_view *v, const struct scalars *s)
 {
 	if (s->scheme < 0)
-		return refused(v, "the padding scheme is neither SAME nor VALID");
+		return window_refused(v, "the padding scheme is neither SAME nor VALID");
 	if (s->stride_w <= 0 || s->stride_h <= 0)
-		return refused(v, "a stride is not above 0");
+		return window_refused(v, "a stride is not above 0");
 	if (s->filter_w <= 0 || s->filter_h <= 0)
-		return refused(v, "a filter is not above 0");
+		return window_refused(v, "a filter is not above 0");
 	if (s->dilation_w <= 0 || s->dilation_h <= 0)
-		return refused(v, "a dilation is not above 0");
+		return window_refused(v, "a dilation is not above 0");
 	if (s->multiplier <= 0)
-		return refused(v, "the multiplier is not above 0");
+		return window_refused(v, "the multiplier is not above 0");
 	if (s->fused < NNB_FUSED_NONE || s->fused > NNB_FUSED_RELU6)
-		return refused(v, "there is no such fused activation");
+		return window_refused(v, "there is no such fused activation");
 	for (int i = 0; i < 4; i++) {
 		if (s->pads[i] < 0)
-			return refused(v, "a padding is below 0");
+			return window_refused(v, "a padding is below 0");
 		if (is_pool(v->op->type) && s->pads[i] >= (i < 2 ? s->filter_w : s->filter_h))
-			return refused(v, "a padding is not smaller than the filter");
+			return window_refused(v, "a padding is not smaller than the filter");
 	}
 	return 0;
 }
 
 /* The extent of a filter whose cells are @dilation apart. The result may exceed INT32. */
-static int64_t spread(int32_t filter, int32_t dilation)
+static int64_t filter_spread(int32_t filter, int32_t dilation)
 {
 	return ((int64_t)filter - 1) * dilation + 1;
 }
@@ -99,8 +99,8 @@ static int64_t spread(int32_t filter, int32_t dilation)
  * One direction: the number of outputs from @in cells, and the padding where SAME or VALID decides it. False: there is no
  * output.
  */
-static bool slide(const struct scalars *s, uint32_t in, int64_t filter, int32_t stride, uint32_t *head, uint32_t *tail,
-                  uint32_t *ret)
+static bool window_slide(const struct scalars *s, uint32_t in, int64_t filter, int32_t stride, uint32_t *head,
+                         uint32_t *tail, uint32_t *ret)
 {
 	int64_t n = in, all;
 
@@ -135,12 +135,12 @@ int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_
 	if (!in->known || (filter && !filter->known) || !read_scalars(v, &s))
 		return -ENODATA;
 	if (filter && (filter->dims[1] > INT32_MAX || filter->dims[2] > INT32_MAX))
-		return refused(v, "the filter is too large");
+		return window_refused(v, "the filter is too large");
 	if (filter) {
 		s.filter_h = (int32_t)filter->dims[1];
 		s.filter_w = (int32_t)filter->dims[2];
 	}
-	r = judge(v, &s);
+	r = scalars_judge(v, &s);
 	if (r)
 		return r;
 	w = (struct nnb_window){ .pad_left = (uint32_t)s.pads[0],
@@ -155,9 +155,11 @@ int nnb__op_window(const struct nnb__op_view *v, struct nnb_window *ret, uint32_
 		                 .dilation_w = (uint32_t)s.dilation_w,
 		                 .dilation_h = (uint32_t)s.dilation_h,
 		                 .fused = (uint32_t)s.fused };
-	if (!slide(&s, in->dims[1], spread(s.filter_h, s.dilation_h), s.stride_h, &w.pad_top, &w.pad_bottom, out_h) ||
-	    !slide(&s, in->dims[2], spread(s.filter_w, s.dilation_w), s.stride_w, &w.pad_left, &w.pad_right, out_w))
-		return refused(v, "the filter is larger than the padded input");
+	if (!window_slide(&s, in->dims[1], filter_spread(s.filter_h, s.dilation_h), s.stride_h, &w.pad_top,
+	                  &w.pad_bottom, out_h) ||
+	    !window_slide(&s, in->dims[2], filter_spread(s.filter_w, s.dilation_w), s.stride_w, &w.pad_left,
+	                  &w.pad_right, out_w))
+		return window_refused(v, "the filter is larger than the padded input");
 	*ret = w;
 	return 0;
 }

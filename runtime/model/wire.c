@@ -66,7 +66,7 @@ struct writer {
 	size_t left;
 };
 
-static void put(struct writer *w, const void *from, size_t n)
+static void writer_put(struct writer *w, const void *from, size_t n)
 {
 	assert(n <= w->left);
 	if (n)
@@ -77,12 +77,12 @@ static void put(struct writer *w, const void *from, size_t n)
 
 static void put_u32(struct writer *w, uint32_t n)
 {
-	put(w, &n, sizeof(n));
+	writer_put(w, &n, sizeof(n));
 }
 
 static void put_u32s(struct writer *w, const uint32_t *from, size_t n)
 {
-	put(w, from, n * sizeof(*from));
+	writer_put(w, from, n * sizeof(*from));
 }
 
 /* Write a name of @size bytes. The bytes after the name's end are zero already: the writer's buffer is zeroed. */
@@ -105,11 +105,11 @@ static void put_counts(struct writer *w, const struct counts *c)
 
 static void put_header(struct writer *w, const struct header *h)
 {
-	put(w, magic, sizeof(magic));
+	writer_put(w, magic, sizeof(magic));
 	put_u32(w, ORDER);
 	put_u32(w, VERSION);
 	put_u32(w, 0);
-	put(w, &h->bytes, sizeof(h->bytes));
+	writer_put(w, &h->bytes, sizeof(h->bytes));
 	put_u32(w, h->hal);
 	put_u32(w, h->relaxed);
 	put_counts(w, &h->main);
@@ -129,8 +129,8 @@ static void put_operand(struct writer *w, const struct nnb_operand *o)
 	put_u32(w, o->lifetime);
 	put_u32(w, o->rank);
 	put_u32s(w, dims, NNB_RANK_MAX);
-	put(w, &o->scale, sizeof(o->scale));
-	put(w, &o->zero_point, sizeof(o->zero_point));
+	writer_put(w, &o->scale, sizeof(o->scale));
+	writer_put(w, &o->zero_point, sizeof(o->zero_point));
 	put_u32(w, o->channel_dim);
 	put_u32(w, o->n_scales);
 	put_u32(w, o->scales_at);
@@ -147,13 +147,13 @@ static void put_pool(struct writer *w, const struct nnb_memory *pool)
 	for (uint32_t i = 0; i < pool->n_ints; i++)
 		ints[i] = pool->ints[i];
 	put_name(w, pool->name, sizeof(pool->name));
-	put(w, &pool->size, sizeof(pool->size));
+	writer_put(w, &pool->size, sizeof(pool->size));
 	put_u32(w, pool->n_fds);
 	put_u32(w, pool->n_ints);
-	put(w, ints, sizeof(ints));
+	writer_put(w, ints, sizeof(ints));
 }
 
-static bool ends(const char *name, size_t size)
+static bool name_ends(const char *name, size_t size)
 {
 	return memchr(name, '\0', size);
 }
@@ -185,14 +185,15 @@ static bool graph_expressible(const struct nnb_model *m)
 	return true;
 }
 
-static bool expressible(const struct nnb_model *m)
+static bool model_expressible(const struct nnb_model *m)
 {
-	if (m->n_pools > NNB_OPERANDS_MAX || m->n_referenced > NNB_OPERANDS_MAX || !ends(m->name, sizeof(m->name)) ||
-	    (!m->pools && m->n_pools) || (!m->values && m->n_values) || (!m->referenced && m->n_referenced))
+	if (m->n_pools > NNB_OPERANDS_MAX || m->n_referenced > NNB_OPERANDS_MAX ||
+	    !name_ends(m->name, sizeof(m->name)) || (!m->pools && m->n_pools) || (!m->values && m->n_values) ||
+	    (!m->referenced && m->n_referenced))
 		return false;
 	for (uint32_t i = 0; i < m->n_pools; i++)
 		if (m->pools[i].n_fds > NNB_MEMORY_FDS || m->pools[i].n_ints > NNB_MEMORY_INTS ||
-		    !ends(m->pools[i].name, sizeof(m->pools[i].name)))
+		    !name_ends(m->pools[i].name, sizeof(m->pools[i].name)))
 			return false;
 	return true;
 }
@@ -236,10 +237,10 @@ static int count_referenced(const struct nnb_model *m, uint32_t index, struct co
 	return count_graph(&view, ret);
 }
 
-static int describe(const struct nnb_model *m, struct header *ret)
+static int header_describe(const struct nnb_model *m, struct header *ret)
 {
 	struct counts counts;
-	int r = expressible(m) ? count_graph(m, &counts) : -EINVAL;
+	int r = model_expressible(m) ? count_graph(m, &counts) : -EINVAL;
 
 	if (r)
 		return r;
@@ -282,7 +283,7 @@ static void put_graphs(struct writer *w, const struct nnb_model *m)
 	for (uint32_t i = 0; i < m->n_referenced; i++) {
 		struct counts counts = { 0 };
 
-		count_referenced(m, i, &counts); /* cannot fail: describe has counted this subgraph before */
+		count_referenced(m, i, &counts); /* cannot fail: header_describe has counted this subgraph before */
 		put_counts(w, &counts);
 	}
 	put_graph(w, m);
@@ -298,7 +299,7 @@ int nnb_model_encode(const struct nnb_model *model, uint8_t **ret, size_t *ret_b
 	struct writer w;
 	struct header h;
 	uint8_t *form;
-	int r = describe(model, &h);
+	int r = header_describe(model, &h);
 
 	if (r < 0)
 		return r;
@@ -332,7 +333,7 @@ struct reader {
 	struct nnb_reason *reason;
 };
 
-static void get(struct reader *r, void *to, size_t n)
+static void reader_get(struct reader *r, void *to, size_t n)
 {
 	assert(n <= r->left);
 	if (n)
@@ -345,7 +346,7 @@ static uint32_t get_u32(struct reader *r)
 {
 	uint32_t n;
 
-	get(r, &n, sizeof(n));
+	reader_get(r, &n, sizeof(n));
 	return n;
 }
 
@@ -370,7 +371,7 @@ static int get_u32s(struct reader *r, uint32_t **ret, uint32_t *ret_n, uint32_t 
 	list = malloc(n * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	get(r, list, n * sizeof(*list));
+	reader_get(r, list, n * sizeof(*list));
 	*ret = list;
 	*ret_n = n;
 	return 0;
@@ -385,7 +386,7 @@ static int refuse_preamble(struct reader *r)
 		nnb_because(r->reason, "%zu bytes are too few for a model", r->left);
 		return -EINVAL;
 	}
-	get(r, start, sizeof(start));
+	reader_get(r, start, sizeof(start));
 	order = get_u32(r);
 	version = get_u32(r);
 	if (memcmp(start, magic, sizeof(magic)) != 0)
@@ -460,7 +461,7 @@ static int get_header(struct reader *r, struct header *ret)
 
 	if (refuse_preamble(r) < 0)
 		return -EINVAL;
-	get(r, &h.bytes, sizeof(h.bytes));
+	reader_get(r, &h.bytes, sizeof(h.bytes));
 	h.hal = get_u32(r);
 	h.relaxed = get_u32(r);
 	if (get_counts(r, &h.main) < 0)
@@ -468,7 +469,7 @@ static int get_header(struct reader *r, struct header *ret)
 	h.n_pools = get_u32(r);
 	h.n_referenced = get_u32(r);
 	h.n_values = get_u32(r);
-	get(r, h.name, sizeof(h.name));
+	reader_get(r, h.name, sizeof(h.name));
 	if (refuse_count(r, "pools", h.n_pools) < 0 || refuse_count(r, "subgraphs", h.n_referenced) < 0)
 		return -EINVAL;
 	s = check_bytes(r, &h, all);
@@ -490,9 +491,9 @@ static int get_operand(struct reader *r, struct nnb_operand *o, uint32_t index)
 	o->type = get_u32(r);
 	o->lifetime = get_u32(r);
 	o->rank = get_u32(r);
-	get(r, o->dims, sizeof(o->dims));
-	get(r, &o->scale, sizeof(o->scale));
-	get(r, &o->zero_point, sizeof(o->zero_point));
+	reader_get(r, o->dims, sizeof(o->dims));
+	reader_get(r, &o->scale, sizeof(o->scale));
+	reader_get(r, &o->zero_point, sizeof(o->zero_point));
 	o->channel_dim = get_u32(r);
 	o->n_scales = get_u32(r);
 	o->scales_at = get_u32(r);
@@ -572,11 +573,11 @@ static int get_pool(struct reader *r, struct nnb_memory *ret, uint32_t index)
 	struct nnb_memory pool = { 0 };
 	bool clean;
 
-	get(r, pool.name, sizeof(pool.name));
-	get(r, &pool.size, sizeof(pool.size));
+	reader_get(r, pool.name, sizeof(pool.name));
+	reader_get(r, &pool.size, sizeof(pool.size));
 	pool.n_fds = get_u32(r);
 	pool.n_ints = get_u32(r);
-	get(r, pool.ints, sizeof(pool.ints));
+	reader_get(r, pool.ints, sizeof(pool.ints));
 	clean = clean_name(pool.name, sizeof(pool.name)) && pool.n_fds <= NNB_MEMORY_FDS &&
 	        pool.n_ints <= NNB_MEMORY_INTS;
 	for (uint32_t i = pool.n_ints; clean && i < NNB_MEMORY_INTS; i++)

@@ -9,7 +9,7 @@ enum { OFFSET = 4, IDENTIFIER = 4 };
 
 /* ---- bytes ---- */
 
-static bool wrong(struct nnb__flat *f, uint64_t at, const char *what)
+static bool flat_wrong(struct nnb__flat *f, uint64_t at, const char *what)
 {
 	if (!f->wrong) {
 		f->wrong = what;
@@ -19,26 +19,26 @@ static bool wrong(struct nnb__flat *f, uint64_t at, const char *what)
 }
 
 /* Copy @bytes from @at; zeroes, and an error, where they are beyond the end. */
-static bool get(struct nnb__flat *f, uint64_t at, void *to, uint32_t bytes)
+static bool flat_get(struct nnb__flat *f, uint64_t at, void *to, uint32_t bytes)
 {
 	memset(to, 0, bytes);
 	if (f->wrong)
 		return false;
 	if (at + bytes > f->n) /* the sum cannot wrap: both terms are far below 2^63 */
-		return wrong(f, at, "a field extends beyond the end of the file");
+		return flat_wrong(f, at, "a field extends beyond the end of the file");
 	memcpy(to, f->bytes + at, bytes);
 	return true;
 }
 
 /* The target of the offset at @at; 0: invalid. */
-static uint32_t follow(struct nnb__flat *f, uint32_t at)
+static uint32_t flat_follow(struct nnb__flat *f, uint32_t at)
 {
 	uint32_t offset;
 
-	if (!get(f, at, &offset, sizeof(offset)))
+	if (!flat_get(f, at, &offset, sizeof(offset)))
 		return 0;
 	if ((uint64_t)at + offset >= f->n || !offset) {
-		wrong(f, at, "an offset leads beyond the file");
+		flat_wrong(f, at, "an offset leads beyond the file");
 		return 0;
 	}
 	return at + offset;
@@ -58,11 +58,11 @@ static struct nnb__flat_table table_at(struct nnb__flat *f, uint32_t at)
 	int64_t vtable;
 	uint16_t bytes[2];
 
-	if (!at || !get(f, at, &back, sizeof(back)))
+	if (!at || !flat_get(f, at, &back, sizeof(back)))
 		return (struct nnb__flat_table){ 0 };
 	vtable = (int64_t)at - back;
-	if (vtable < 0 || vtable > f->n || !get(f, (uint64_t)vtable, bytes, sizeof(bytes))) {
-		wrong(f, at, "a table's vtable is beyond the file");
+	if (vtable < 0 || vtable > f->n || !flat_get(f, (uint64_t)vtable, bytes, sizeof(bytes))) {
+		flat_wrong(f, at, "a table's vtable is beyond the file");
 		return (struct nnb__flat_table){ 0 };
 	}
 	t.vtable = (uint32_t)vtable;
@@ -70,7 +70,7 @@ static struct nnb__flat_table table_at(struct nnb__flat *f, uint32_t at)
 	t.bytes = bytes[1];
 	if (t.vtable_bytes < sizeof(bytes) || (uint64_t)t.vtable + t.vtable_bytes > f->n ||
 	    (uint64_t)t.at + t.bytes > f->n || t.bytes < sizeof(back)) {
-		wrong(f, at, "a table goes beyond the file");
+		flat_wrong(f, at, "a table goes beyond the file");
 		return (struct nnb__flat_table){ 0 };
 	}
 	return t;
@@ -78,7 +78,7 @@ static struct nnb__flat_table table_at(struct nnb__flat *f, uint32_t at)
 
 struct nnb__flat_table nnb__flat_root(struct nnb__flat *f)
 {
-	return table_at(f, follow(f, 0));
+	return table_at(f, flat_follow(f, 0));
 }
 
 /* The offset of field @field, of @bytes bytes; 0: the field is absent. */
@@ -88,10 +88,10 @@ static uint32_t field_at(struct nnb__flat *f, struct nnb__flat_table t, unsigned
 	uint16_t where;
 
 	if (f->wrong || !t.at || entry + 2 > t.vtable_bytes ||
-	    !get(f, (uint64_t)t.vtable + entry, &where, sizeof(where)) || !where)
+	    !flat_get(f, (uint64_t)t.vtable + entry, &where, sizeof(where)) || !where)
 		return 0;
 	if (where + bytes > t.bytes) {
-		wrong(f, t.at, "a field lies outside its table");
+		flat_wrong(f, t.at, "a field lies outside its table");
 		return 0;
 	}
 	return t.at + where;
@@ -110,7 +110,7 @@ bool nnb__flat_has(struct nnb__flat *f, struct nnb__flat_table t, unsigned field
                                                                                                  \
 		if (!at)                                                                         \
 			return otherwise;                                                        \
-		get(f, at, &value, sizeof(value));                                               \
+		flat_get(f, at, &value, sizeof(value));                                          \
 		return value;                                                                    \
 	}
 SCALAR(nnb__flat_u8, uint8_t)
@@ -122,7 +122,7 @@ struct nnb__flat_table nnb__flat_table(struct nnb__flat *f, struct nnb__flat_tab
 {
 	uint32_t at = field_at(f, t, field, OFFSET);
 
-	return at ? table_at(f, follow(f, at)) : (struct nnb__flat_table){ 0 };
+	return at ? table_at(f, flat_follow(f, at)) : (struct nnb__flat_table){ 0 };
 }
 
 /* ---- vectors ---- */
@@ -131,11 +131,11 @@ struct nnb__flat_vector nnb__flat_vector(struct nnb__flat *f, struct nnb__flat_t
 {
 	uint32_t at = field_at(f, t, field, OFFSET), n;
 
-	at = at ? follow(f, at) : 0;
-	if (!at || !get(f, at, &n, sizeof(n)))
+	at = at ? flat_follow(f, at) : 0;
+	if (!at || !flat_get(f, at, &n, sizeof(n)))
 		return (struct nnb__flat_vector){ 0 };
 	if ((uint64_t)at + sizeof(n) + (uint64_t)n * size > f->n) {
-		wrong(f, at, "a vector goes beyond the file");
+		flat_wrong(f, at, "a vector goes beyond the file");
 		return (struct nnb__flat_vector){ 0 };
 	}
 	return (struct nnb__flat_vector){ .at = at + (uint32_t)sizeof(n), .n = n, .size = size };
@@ -145,7 +145,7 @@ struct nnb__flat_vector nnb__flat_vector(struct nnb__flat *f, struct nnb__flat_t
 static uint32_t element_at(struct nnb__flat *f, struct nnb__flat_vector v, uint32_t i, uint32_t size)
 {
 	if (f->wrong || i >= v.n || v.size != size) {
-		wrong(f, v.at, "a vector has fewer elements than are asked for");
+		flat_wrong(f, v.at, "a vector has fewer elements than are asked for");
 		return 0;
 	}
 	return v.at + i * size;
@@ -158,7 +158,7 @@ static uint32_t element_at(struct nnb__flat *f, struct nnb__flat_vector v, uint3
 		TYPE value = 0;                                               \
                                                                               \
 		if (at)                                                       \
-			get(f, at, &value, sizeof(value));                    \
+			flat_get(f, at, &value, sizeof(value));               \
 		return value;                                                 \
 	}
 ELEMENT(nnb__flat_i32_of, int32_t)
@@ -169,7 +169,7 @@ struct nnb__flat_table nnb__flat_table_of(struct nnb__flat *f, struct nnb__flat_
 {
 	uint32_t at = element_at(f, v, i, OFFSET);
 
-	return at ? table_at(f, follow(f, at)) : (struct nnb__flat_table){ 0 };
+	return at ? table_at(f, flat_follow(f, at)) : (struct nnb__flat_table){ 0 };
 }
 
 /* ---- strings ---- */
@@ -179,7 +179,7 @@ char *nnb__flat_line(struct nnb__flat *f, struct nnb__flat_table t, unsigned fie
 	struct nnb__flat_vector text = nnb__flat_vector(f, t, field, 1);
 	uint32_t n = text.n < room - 1 ? text.n : room - 1;
 
-	if (!get(f, text.at, to, n))
+	if (!flat_get(f, text.at, to, n))
 		n = 0;
 	to[n] = '\0';
 	for (uint32_t i = 0; i < n; i++)

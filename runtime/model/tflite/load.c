@@ -210,7 +210,7 @@ bool nnb__tflite_tensor(struct nnb__loading *l, int64_t tensor, struct nnb_opera
 /* ---- constants ---- */
 
 /* The range of a constant's bytes in the file; length 0: the tensor is no constant. */
-static struct nnb_location stored(struct nnb__loading *l, int64_t tensor)
+static struct nnb_location constant_stored(struct nnb__loading *l, int64_t tensor)
 {
 	uint32_t index = (uint32_t)nnb__flat_i32(&l->flat, table_of(l, tensor), TENSOR_BUFFER, 0);
 	struct nnb__flat_table buffer = { 0 };
@@ -250,8 +250,8 @@ uint32_t nnb__tflite_constant(struct nnb__loading *l, const struct nnb_operand *
 }
 
 /* Does the file hold as many bytes as the shape needs? */
-static bool holds(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o, uint32_t element,
-                  uint32_t length)
+static bool file_holds(struct nnb__loading *l, int64_t tensor, const struct nnb_operand *o, uint32_t element,
+                       uint32_t length)
 {
 	uint64_t want = element;
 	char name[LINE];
@@ -266,7 +266,7 @@ static bool holds(struct nnb__loading *l, int64_t tensor, const struct nnb_opera
 }
 
 /* Add a constant of @n floats that the file stores in fewer bytes. */
-static uint32_t widened(struct nnb__loading *l, const struct nnb_operand *o, const float *values, uint32_t n)
+static uint32_t constant_widened(struct nnb__loading *l, const struct nnb_operand *o, const float *values, uint32_t n)
 {
 	uint64_t bytes = (uint64_t)n * sizeof(*values);
 
@@ -278,11 +278,11 @@ static uint32_t widened(struct nnb__loading *l, const struct nnb_operand *o, con
 /* Convert constant @from, float16, to float32 operand @o. */
 static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t from)
 {
-	struct nnb_location at = stored(l, from);
+	struct nnb_location at = constant_stored(l, from);
 	uint32_t n = at.length / 2, operand = 0;
 	float *values = NULL;
 
-	if (!holds(l, from, o, 2, at.length))
+	if (!file_holds(l, from, o, 2, at.length))
 		return 0;
 	values = malloc((size_t)n * sizeof(*values) + 1);
 	for (uint32_t i = 0; values && i < n; i++) {
@@ -292,7 +292,7 @@ static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t
 		values[i] = nnb_half_to_float(half);
 	}
 	if (values)
-		operand = widened(l, o, values, n);
+		operand = constant_widened(l, o, values, n);
 	else
 		nnb__tflite_kept(l, -ENOMEM);
 	free(values);
@@ -300,7 +300,7 @@ static uint32_t fold_half(struct nnb__loading *l, struct nnb_operand *o, int64_t
 }
 
 /* Convert 64-bit integers to 32 bits: the HAL has no 64-bit tensors. */
-static int32_t *narrowed(struct nnb__loading *l, int64_t tensor, struct nnb_location at, uint32_t *ret_n)
+static int32_t *constant_narrowed(struct nnb__loading *l, int64_t tensor, struct nnb_location at, uint32_t *ret_n)
 {
 	uint32_t n = at.length / 8;
 	int32_t *values = malloc((size_t)n * sizeof(*values) + 1);
@@ -367,7 +367,7 @@ static uint32_t constant_operand(struct nnb__loading *l, int64_t tensor, const s
 	uint32_t operand = 0, n;
 	int32_t *values;
 
-	if (!holds(l, tensor, o, wide ? 8 : nnb_type_info(o->type)->bytes, at.length))
+	if (!file_holds(l, tensor, o, wide ? 8 : nnb_type_info(o->type)->bytes, at.length))
 		return 0;
 	if (!wide) {
 		operand = at.length > NNB_COPY_MAX ? refer_to_file(l, o, at)
@@ -376,7 +376,7 @@ static uint32_t constant_operand(struct nnb__loading *l, int64_t tensor, const s
 			give_scales(l, tensor, o, operand);
 		return operand;
 	}
-	values = narrowed(l, tensor, at, &n);
+	values = constant_narrowed(l, tensor, at, &n);
 	if (!l->error)
 		operand = nnb__tflite_constant(l, o, values, (uint64_t)n * sizeof(*values));
 	free(values);
@@ -385,7 +385,7 @@ static uint32_t constant_operand(struct nnb__loading *l, int64_t tensor, const s
 
 static uint32_t make_operand(struct nnb__loading *l, int64_t tensor)
 {
-	struct nnb_location at = stored(l, tensor);
+	struct nnb_location at = constant_stored(l, tensor);
 	struct nnb_operand o;
 	char name[LINE];
 
@@ -437,7 +437,7 @@ static struct scaling scaling_of(struct nnb__loading *l, int64_t tensor, const s
 
 	s.channels = s.scales.n;
 	for (uint32_t d = dim + 1; d < o->rank; d++)
-		s.slice *= o->dims[d]; /* cannot wrap: holds() has compared the product with the file's bytes */
+		s.slice *= o->dims[d]; /* cannot wrap: file_holds has compared the product with the file's bytes */
 	if (!s.channels || (s.channels > 1 && (dim >= o->rank || o->dims[dim] != s.channels)))
 		nnb__tflite_wrong(l, -EINVAL, "tensor '%s' has %u scales, which do not go with its shape",
 		                  name_of(l, tensor, name), s.channels);
@@ -445,7 +445,7 @@ static struct scaling scaling_of(struct nnb__loading *l, int64_t tensor, const s
 	return s;
 }
 
-static float scaled(struct nnb__loading *l, const struct scaling *s, uint32_t element, int32_t raw)
+static float scaled_value(struct nnb__loading *l, const struct scaling *s, uint32_t element, int32_t raw)
 {
 	uint32_t channel = s->channels > 1 ? element / s->slice % s->channels : 0;
 	float scale = nnb__flat_f32_of(&l->flat, s->scales, channel);
@@ -469,7 +469,7 @@ static uint32_t bytes_as_reals(struct nnb__loading *l, int64_t tensor, const str
 	float *values = NULL;
 
 	memcpy(real.dims, o->dims, sizeof(real.dims));
-	if (holds(l, tensor, o, 1, at.length))
+	if (file_holds(l, tensor, o, 1, at.length))
 		s = scaling_of(l, tensor, o);
 	if (l->error)
 		return 0;
@@ -477,10 +477,10 @@ static uint32_t bytes_as_reals(struct nnb__loading *l, int64_t tensor, const str
 	for (uint32_t i = 0; values && !l->error && i < at.length; i++) {
 		uint8_t byte = l->flat.bytes[at.offset + i];
 
-		values[i] = scaled(l, &s, i, is_unsigned ? byte : (int8_t)byte);
+		values[i] = scaled_value(l, &s, i, is_unsigned ? byte : (int8_t)byte);
 	}
 	if (values)
-		operand = widened(l, &real, values, at.length);
+		operand = constant_widened(l, &real, values, at.length);
 	else
 		nnb__tflite_kept(l, -ENOMEM);
 	free(values);
@@ -489,7 +489,7 @@ static uint32_t bytes_as_reals(struct nnb__loading *l, int64_t tensor, const str
 
 uint32_t nnb__tflite_reals(struct nnb__loading *l, int64_t tensor)
 {
-	struct nnb_location at = stored(l, tensor);
+	struct nnb_location at = constant_stored(l, tensor);
 	struct nnb_operand o;
 
 	if (l->error || !nnb__tflite_tensor(l, tensor, &o))
@@ -509,7 +509,7 @@ uint32_t nnb__tflite_reals(struct nnb__loading *l, int64_t tensor)
 
 uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *to, uint32_t room)
 {
-	struct nnb_location at = stored(l, tensor);
+	struct nnb_location at = constant_stored(l, tensor);
 	struct nnb_operand o = { 0 };
 	bool wide = is_wide(l, tensor);
 	int32_t *values = NULL;
@@ -520,8 +520,8 @@ uint32_t nnb__tflite_integers(struct nnb__loading *l, int64_t tensor, int32_t *t
 		return 0;
 	if (!at.length || o.type != NNB_TENSOR_INT32)
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' is no constant of integers", name_of(l, tensor, name));
-	else if (holds(l, tensor, &o, wide ? 8 : 4, at.length) && wide)
-		values = narrowed(l, tensor, at, &n);
+	else if (file_holds(l, tensor, &o, wide ? 8 : 4, at.length) && wide)
+		values = constant_narrowed(l, tensor, at, &n);
 	if (!l->error && n > room)
 		nnb__tflite_wrong(l, -ENOTSUP, "tensor '%s' has %u elements, and not at most %u",
 		                  name_of(l, tensor, name), n, room);

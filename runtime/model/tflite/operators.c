@@ -199,7 +199,7 @@ struct refused {
 	} kinds[KINDS];
 };
 
-static void count(struct nnb__loading *l, struct refused *r, uint32_t which, struct nnb__flat_table code)
+static void refused_count(struct nnb__loading *l, struct refused *r, uint32_t which, struct nnb__flat_table code)
 {
 	char name[KIND];
 	uint32_t k = 0;
@@ -240,7 +240,7 @@ static void find_refused(struct nnb__loading *l)
 		struct nnb__flat_table o = operator_at(l, i), code = code_table_of(l, o);
 
 		if (!row_of(code_of(l, code)))
-			count(l, &refused, i, code);
+			refused_count(l, &refused, i, code);
 		nnb__tflite_look(l);
 	}
 	if (refused.n && !l->error)

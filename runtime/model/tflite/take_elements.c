@@ -5,7 +5,7 @@ void nnb__take_plain(struct taking *t)
 {
 	for (uint32_t k = 0; k < t->inputs.n; k++)
 		add_input(t, k);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_fused(struct taking *t)
@@ -13,7 +13,7 @@ void nnb__take_fused(struct taking *t)
 	add_input(t, 0);
 	add_input(t, 1);
 	add_fused(t, 0);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 /* A lookup of float32 rows in a table of bytes needs the table as float32. */
@@ -21,7 +21,7 @@ void nnb__take_embedding(struct taking *t)
 {
 	add_input(t, 0);
 	add_weights(t, output_is(t));
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_square(struct taking *t)
@@ -29,7 +29,7 @@ void nnb__take_square(struct taking *t)
 	add_input(t, 0);
 	add_input(t, 0);
 	add_int(t, NNB_FUSED_NONE);
-	emit(t, NNB_MUL);
+	operation_emit(t, NNB_MUL);
 }
 
 void nnb__take_l2_normalization(struct taking *t)
@@ -37,14 +37,14 @@ void nnb__take_l2_normalization(struct taking *t)
 	if (small_option(t, 0))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is not supported");
 	add_input(t, 0);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_softmax(struct taking *t)
 {
 	add_input(t, 0);
 	add_float(t, nnb__flat_f32(&t->l->flat, t->options, 0, 0));
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_log_softmax(struct taking *t)
@@ -52,23 +52,23 @@ void nnb__take_log_softmax(struct taking *t)
 	add_input(t, 0);
 	add_float(t, 1);
 	add_int(t, -1);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_local_response(struct taking *t)
 {
 	add_input(t, 0);
-	add_int(t, option(t, 0, 0));
+	add_int(t, int_option(t, 0, 0));
 	for (unsigned field = 1; field <= 3; field++)
 		add_float(t, nnb__flat_f32(&t->l->flat, t->options, field, 0));
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_elu(struct taking *t)
 {
 	add_input(t, 0);
 	add_float(t, 1);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_leaky_relu(struct taking *t)
@@ -79,8 +79,8 @@ void nnb__take_leaky_relu(struct taking *t)
 	if (input_is(t, 0).type != NNB_TENSOR_FLOAT32)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it is for FLOAT32 only");
 	add_input(t, 0);
-	add(t, nnb__tflite_constant(t->l, &slope, &alpha, sizeof(alpha)));
-	emit(t, t->row->op);
+	input_add(t, nnb__tflite_constant(t->l, &slope, &alpha, sizeof(alpha)));
+	operation_emit(t, t->row->op);
 }
 
 /* ---- along axes ---- */
@@ -89,8 +89,8 @@ void nnb__take_leaky_relu(struct taking *t)
 void nnb__take_numbered(struct taking *t)
 {
 	add_input(t, 0);
-	add_int(t, number(t, 1));
-	emit(t, t->row->op);
+	add_int(t, constant_number(t, 1));
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_mean(struct taking *t)
@@ -98,7 +98,7 @@ void nnb__take_mean(struct taking *t)
 	add_input(t, 0);
 	add_input(t, 1);
 	add_int(t, small_option(t, 0) ? 1 : 0);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_reduce(struct taking *t)
@@ -106,7 +106,7 @@ void nnb__take_reduce(struct taking *t)
 	add_input(t, 0);
 	add_input(t, 1);
 	add_bool(t, small_option(t, 0));
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 /* ---- type conversions ---- */

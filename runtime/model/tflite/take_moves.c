@@ -4,14 +4,14 @@
 void nnb__take_concatenation(struct taking *t)
 {
 	struct nnb_operand out = output_is(t);
-	int32_t axis = option(t, 0, 0);
+	int32_t axis = int_option(t, 0, 0);
 
 	if (small_option(t, 1))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its fused activation is not supported");
 	for (uint32_t k = 0; k < t->inputs.n; k++)
 		add_input(t, k);
 	add_int(t, axis < 0 && axis >= -NNB_RANK_MAX ? axis + (int32_t)out.rank : axis);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 /* The new shape is in the input tensor, in the option, or in the output's shape. */
@@ -32,7 +32,7 @@ void nnb__take_reshape(struct taking *t)
 	} else {
 		add_shape_of_output(t);
 	}
-	emit(t, NNB_RESHAPE);
+	operation_emit(t, NNB_RESHAPE);
 }
 
 /* SQUEEZE and EXPAND_DIMS. */
@@ -40,14 +40,14 @@ void nnb__take_reshaped(struct taking *t)
 {
 	add_input(t, 0);
 	add_shape_of_output(t);
-	emit(t, NNB_RESHAPE);
+	operation_emit(t, NNB_RESHAPE);
 }
 
 void nnb__take_block(struct taking *t)
 {
 	add_input(t, 0);
-	add_int(t, option(t, 0, 0));
-	emit(t, t->row->op);
+	add_int(t, int_option(t, 0, 0));
+	operation_emit(t, t->row->op);
 }
 
 /* The HAL's order is width, height; TFLite's is height, width. */
@@ -73,7 +73,7 @@ void nnb__take_resize_bilinear(struct taking *t)
 		add_bool(t, corners);
 		add_bool(t, half);
 	}
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_resize_nearest(struct taking *t)
@@ -87,7 +87,7 @@ void nnb__take_resize_nearest(struct taking *t)
 		add_bool(t, corners);
 		add_bool(t, half);
 	}
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 /* The value is a tensor of one element in TFLite, and a scalar in the HAL. */
@@ -115,19 +115,19 @@ void nnb__take_pad_with(struct taking *t)
 		memcpy(&whole, t->l->model->values + at.offset, at.length);
 		add_int(t, t->l->model->operands[value].type == NNB_TENSOR_QUANT8_ASYMM_SIGNED ? (int8_t)whole : whole);
 	}
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_strided_slice(struct taking *t)
 {
-	if (option(t, 2, 0) || option(t, 3, 0))
+	if (int_option(t, 2, 0) || int_option(t, 3, 0))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it has an ellipsis, or makes new axes");
 	for (uint32_t k = 0; k < 4; k++)
 		add_input(t, k);
-	add_int(t, option(t, 0, 0));
-	add_int(t, option(t, 1, 0));
-	add_int(t, option(t, 4, 0));
-	emit(t, t->row->op);
+	add_int(t, int_option(t, 0, 0));
+	add_int(t, int_option(t, 1, 0));
+	add_int(t, int_option(t, 4, 0));
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_batch_to_space(struct taking *t)
@@ -139,25 +139,25 @@ void nnb__take_batch_to_space(struct taking *t)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it crops, which the HAL's does not");
 	add_input(t, 0);
 	add_input(t, 1);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_gather(struct taking *t)
 {
-	if (option(t, 1, 0))
+	if (int_option(t, 1, 0))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it gathers by batches");
 	add_input(t, 0);
-	add_int(t, option(t, 0, 0));
+	add_int(t, int_option(t, 0, 0));
 	add_input(t, 1);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_split(struct taking *t)
 {
-	int32_t axis = number(t, 0);
+	int32_t axis = constant_number(t, 0);
 
 	add_input(t, 1);
 	add_int(t, axis);
-	add_int(t, option(t, 0, 0));
-	emit(t, t->row->op);
+	add_int(t, int_option(t, 0, 0));
+	operation_emit(t, t->row->op);
 }

@@ -18,14 +18,14 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 	if (is_left_out(t, k) && !zeroes) {
 		nnb__tflite_kept(t->l, -ENOMEM);
 	} else if (zeroes) {
-		add(t, nnb__tflite_constant(t->l, &o, zeroes, (uint64_t)channels * sizeof(float)));
+		input_add(t, nnb__tflite_constant(t->l, &o, zeroes, (uint64_t)channels * sizeof(float)));
 	} else {
 		bias = nnb__tflite_operand(t->l, input_tensor(t, k));
 		if (!t->l->error && t->l->model->operands[bias].type == NNB_TENSOR_INT32 && !real) {
 			t->l->model->operands[bias].scale = o.scale;
 			t->l->model->operands[bias].zero_point = 0;
 		}
-		add(t, bias);
+		input_add(t, bias);
 	}
 	free(zeroes);
 }
@@ -33,7 +33,7 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 void nnb__take_conv(struct taking *t)
 {
 	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
-	int32_t dilation_w = option(t, 4, 1), dilation_h = option(t, 5, 1);
+	int32_t dilation_w = int_option(t, 4, 1), dilation_h = int_option(t, 5, 1);
 	uint32_t groups = filter.dims[3] ? in.dims[3] / filter.dims[3] : 1;
 	bool grouped = groups > 1 && groups * filter.dims[3] == in.dims[3],
 	     dilated = dilation_w != 1 || dilation_h != 1;
@@ -44,8 +44,8 @@ void nnb__take_conv(struct taking *t)
 	add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[0]);
 	add_padding(t, 0);
-	add_int(t, option(t, 1, 0));
-	add_int(t, option(t, 2, 0));
+	add_int(t, int_option(t, 1, 0));
+	add_int(t, int_option(t, 2, 0));
 	if (grouped)
 		add_int(t, (int32_t)groups);
 	add_fused(t, 3);
@@ -55,14 +55,14 @@ void nnb__take_conv(struct taking *t)
 		add_int(t, dilation_w);
 		add_int(t, dilation_h);
 	}
-	emit(t, grouped ? NNAPI_GROUPED_CONV_2D : NNB_CONV_2D);
+	operation_emit(t, grouped ? NNAPI_GROUPED_CONV_2D : NNB_CONV_2D);
 }
 
 /* The multiplier option may be absent: the shapes determine it. */
 void nnb__take_depthwise(struct taking *t)
 {
 	struct nnb_operand in = input_is(t, 0), filter = input_is(t, 1);
-	int32_t dilation_w = option(t, 5, 1), dilation_h = option(t, 6, 1);
+	int32_t dilation_w = int_option(t, 5, 1), dilation_h = int_option(t, 6, 1);
 
 	if (!t->l->error && (!in.dims[3] || filter.dims[3] % in.dims[3]))
 		nnb__tflite_wrong(t->l, -EINVAL, "a filter for %u channels does not go with %u", filter.dims[3],
@@ -71,8 +71,8 @@ void nnb__take_depthwise(struct taking *t)
 	add_weights(t, in);
 	add_bias(t, 2, in, filter, filter.dims[3]);
 	add_padding(t, 0);
-	add_int(t, option(t, 1, 0));
-	add_int(t, option(t, 2, 0));
+	add_int(t, int_option(t, 1, 0));
+	add_int(t, int_option(t, 2, 0));
 	add_int(t, t->l->error ? 1 : (int32_t)(filter.dims[3] / in.dims[3]));
 	add_fused(t, 4);
 	if (dilation_w != 1 || dilation_h != 1) {
@@ -80,7 +80,7 @@ void nnb__take_depthwise(struct taking *t)
 		add_int(t, dilation_w);
 		add_int(t, dilation_h);
 	}
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 /* TFLite's output may have other dimensions than rows and units. */
@@ -97,7 +97,7 @@ void nnb__take_fully_connected(struct taking *t)
 	add_bias(t, 2, in, weights, weights.dims[0]);
 	add_fused(t, 0);
 	if (out.rank == 2) {
-		emit(t, t->row->op);
+		operation_emit(t, t->row->op);
 		return;
 	}
 	for (uint32_t d = 0; d < out.rank; d++)
@@ -107,11 +107,11 @@ void nnb__take_fully_connected(struct taking *t)
 	rows.rank = 2;
 	rows.dims[1] = weights.dims[0];
 	rows.dims[0] = rows.dims[1] && n / rows.dims[1] <= UINT32_MAX ? (uint32_t)(n / rows.dims[1]) : 0;
-	flat = between(t, &rows);
+	flat = temporary_add(t, &rows);
 	add_operation(t, t->row->op, &flat, 1);
-	add(t, flat);
+	input_add(t, flat);
 	add_shape_of_output(t);
-	emit(t, NNB_RESHAPE);
+	operation_emit(t, NNB_RESHAPE);
 }
 
 void nnb__take_transpose_conv(struct taking *t)
@@ -123,11 +123,11 @@ void nnb__take_transpose_conv(struct taking *t)
 	add_bias(t, 3, in, filter, filter.dims[0]);
 	add_input(t, 0);
 	add_padding(t, 0);
-	add_int(t, option(t, 1, 0));
-	add_int(t, option(t, 2, 0));
+	add_int(t, int_option(t, 1, 0));
+	add_int(t, int_option(t, 2, 0));
 	add_fused(t, 3);
 	add_bool(t, false);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }
 
 void nnb__take_pool(struct taking *t)
@@ -135,7 +135,7 @@ void nnb__take_pool(struct taking *t)
 	add_input(t, 0);
 	add_padding(t, 0);
 	for (unsigned field = 1; field <= 4; field++)
-		add_int(t, option(t, field, 0));
+		add_int(t, int_option(t, field, 0));
 	add_fused(t, 5);
-	emit(t, t->row->op);
+	operation_emit(t, t->row->op);
 }

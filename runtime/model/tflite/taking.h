@@ -74,7 +74,7 @@ static inline struct nnb_operand output_is(struct taking *t)
 
 /* ---- the inputs of the operation ---- */
 
-static inline void add(struct taking *t, uint32_t operand)
+static inline void input_add(struct taking *t, uint32_t operand)
 {
 	if (t->n < t->room)
 		t->list[t->n++] = operand;
@@ -85,14 +85,14 @@ static inline void add_input(struct taking *t, uint32_t k)
 	if (is_left_out(t, k))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its input %u is left out", k);
 	else
-		add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
+		input_add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
 }
 
 /* Add input 1 as weights. A float32 operator of a size-reduced file has weights of bytes; they become float32. */
 static inline void add_weights(struct taking *t, struct nnb_operand in)
 {
 	if (in.type == NNB_TENSOR_FLOAT32 && !is_left_out(t, 1))
-		add(t, nnb__tflite_reals(t->l, input_tensor(t, 1)));
+		input_add(t, nnb__tflite_reals(t->l, input_tensor(t, 1)));
 	else
 		add_input(t, 1);
 }
@@ -103,7 +103,7 @@ static inline void add_scalar(struct taking *t, uint32_t type, const void *value
 
 	if (!nnb_type_info(type))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it needs a scalar of a type that is not supported");
-	add(t, nnb__tflite_constant(t->l, &o, value, bytes));
+	input_add(t, nnb__tflite_constant(t->l, &o, value, bytes));
 }
 
 static inline void add_int(struct taking *t, int32_t value)
@@ -125,12 +125,12 @@ static inline void add_ints(struct taking *t, const int32_t *values, uint32_t n)
 {
 	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { n } };
 
-	add(t, nnb__tflite_constant(t->l, &o, values, (uint64_t)n * sizeof(*values)));
+	input_add(t, nnb__tflite_constant(t->l, &o, values, (uint64_t)n * sizeof(*values)));
 }
 
 /* ---- options ---- */
 
-static inline int32_t option(struct taking *t, unsigned field, int32_t otherwise)
+static inline int32_t int_option(struct taking *t, unsigned field, int32_t otherwise)
 {
 	return nnb__flat_i32(&t->l->flat, t->options, field, otherwise);
 }
@@ -177,7 +177,7 @@ static inline void add_operation(struct taking *t, uint32_t op, const uint32_t *
 	t->n = 0;
 }
 
-static inline void emit(struct taking *t, uint32_t op)
+static inline void operation_emit(struct taking *t, uint32_t op)
 {
 	uint32_t *outputs = t->l->error ? NULL : malloc((t->outputs.n + (size_t)1) * sizeof(*outputs));
 
@@ -191,7 +191,7 @@ static inline void emit(struct taking *t, uint32_t op)
 }
 
 /* Add a temporary operand. */
-static inline uint32_t between(struct taking *t, const struct nnb_operand *o)
+static inline uint32_t temporary_add(struct taking *t, const struct nnb_operand *o)
 {
 	return t->l->error ? 0 : nnb__tflite_kept(t->l, nnb_model_operand(t->l->model, o));
 }
@@ -217,7 +217,7 @@ static inline bool is_constant_input(struct taking *t, uint32_t k)
 }
 
 /* Read a constant of one number. */
-static inline int32_t number(struct taking *t, uint32_t k)
+static inline int32_t constant_number(struct taking *t, uint32_t k)
 {
 	int32_t value = 0;
 

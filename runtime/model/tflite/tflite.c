@@ -104,7 +104,8 @@ static void read_model(struct nnb__loading *l)
 }
 
 /* Load a model. @file: a pool that consists of the file's bytes. */
-static int load(struct nnb_model **ret, const struct nnb_memory *file, const char *name, struct nnb_reason *reason)
+static int model_load(struct nnb_model **ret, const struct nnb_memory *file, const char *name,
+                      struct nnb_reason *reason)
 {
 	struct nnb_reason why = { "" };
 	struct nnb__loading l = { .reason = &why, .file = file, .pool = NNB__NOWHERE, .taken = NNB__NOWHERE };
@@ -192,7 +193,7 @@ int nnb_model_load_tflite(struct nnb_model **ret, const char *path, struct nnb_r
 
 	name_after(name, base);
 	if (!r) {
-		r = load(ret, &file, name, reason);
+		r = model_load(ret, &file, name, reason);
 		nnb_memory_close(&file);
 	}
 	if (r || (reason && reason->text[0]))
@@ -218,7 +219,7 @@ int nnb_model_parse_tflite(struct nnb_model **ret, const void *bytes, size_t n, 
 	} else {
 		memcpy(nnb_mapping_data(mapping), bytes, n);
 		nnb_mapping_unref(mapping);
-		r = load(ret, &copy, name, reason);
+		r = model_load(ret, &copy, name, reason);
 	}
 	nnb_memory_close(&copy);
 	return r;
