@@ -22,7 +22,7 @@ static struct tolerance tolerance_of(const struct nnb_model *m, uint32_t type)
 	return (struct tolerance){ nnb_type_info(type)->quantized || nnb_type_info(type)->by_channel, 0 };
 }
 
-static double element(uint32_t type, const void *data, size_t i)
+static double element_value(uint32_t type, const void *data, size_t i)
 {
 	switch (type) {
 	case NNB_FLOAT32:
@@ -49,22 +49,22 @@ static double element(uint32_t type, const void *data, size_t i)
 	}
 }
 
-static bool near(double got, double want, struct tolerance t)
+static bool is_near(double got, double want, struct tolerance t)
 {
 	return got == want || fabs(got - want) <= t.absolute + t.relative * fabs(want); /* a NaN never matches */
 }
 
-size_t compare(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
-               struct nnb_reason *reason)
+size_t compare_output(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
+                      struct nnb_reason *reason)
 {
 	uint32_t type = m->operands[m->outputs[output]].type;
 	struct tolerance t = tolerance_of(m, type);
 	size_t n = bytes / nnb_type_info(type)->bytes, off = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double g = element(type, got, i), w = element(type, want, i);
+		double g = element_value(type, got, i), w = element_value(type, want, i);
 
-		if (near(g, w, t))
+		if (is_near(g, w, t))
 			continue;
 		if (off++ == 0)
 			snprintf(reason->text, sizeof(reason->text), "output %u[%zu] is %.9g, not %.9g", output, i, g,

@@ -5,7 +5,7 @@
 #include "nnb/model.h"
 
 /* Returns the number of elements that differ too much, and describes the first of them. */
-size_t compare(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
-               struct nnb_reason *reason);
+size_t compare_output(const struct nnb_model *m, uint32_t output, const void *got, const void *want, size_t bytes,
+                      struct nnb_reason *reason);
 
 #endif

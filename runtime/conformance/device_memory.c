@@ -13,7 +13,7 @@ struct owner {
 };
 
 /* Request one buffer. @desc has one role. If it is refused, *k stays all zeroes. */
-static bool ask(struct kept *k, const struct owner *o, const struct nnb_buffer_desc *desc)
+static bool buffer_request(struct kept *k, const struct owner *o, const struct nnb_buffer_desc *desc)
 {
 	if (o->client) {
 		if (!nnb_remote_buffer_new(&k->there, o->client, &o->remote, 1, desc, false, NULL))
@@ -24,7 +24,7 @@ static bool ask(struct kept *k, const struct owner *o, const struct nnb_buffer_d
 	       !nnb_pool_from(&k->pool, nnb_buffer_memory(k->here));
 }
 
-static bool ask_for_all(struct device_memory *d, const struct owner *o, const struct nnb_model *m)
+static bool buffers_request(struct device_memory *d, const struct owner *o, const struct nnb_model *m)
 {
 	d->inputs = calloc(m->n_inputs + 1, sizeof(*d->inputs));
 	d->outputs = calloc(m->n_outputs + 1, sizeof(*d->outputs));
@@ -40,7 +40,7 @@ static bool ask_for_all(struct device_memory *d, const struct owner *o, const st
 		};
 		struct kept *k = output ? &d->outputs[role.index] : &d->inputs[role.index];
 
-		if (!ask(k, o, &desc))
+		if (!buffer_request(k, o, &desc))
 			return false;
 	}
 	return true;
@@ -48,13 +48,13 @@ static bool ask_for_all(struct device_memory *d, const struct owner *o, const st
 
 bool device_memory_init(struct device_memory *ret, struct nnb_device *device, struct nnb_prepared *prepared)
 {
-	return ask_for_all(ret, &(struct owner){ .device = device, .prepared = prepared },
-	                   nnb_prepared_model(prepared));
+	return buffers_request(ret, &(struct owner){ .device = device, .prepared = prepared },
+	                       nnb_prepared_model(prepared));
 }
 
 bool device_memory_init_remote(struct device_memory *ret, struct nnb_client *client, struct nnb_remote *remote)
 {
-	return ask_for_all(ret, &(struct owner){ .client = client, .remote = remote }, nnb_remote_model(remote));
+	return buffers_request(ret, &(struct owner){ .client = client, .remote = remote }, nnb_remote_model(remote));
 }
 
 static void kept_fini(struct kept *k)
@@ -76,7 +76,7 @@ void device_memory_fini(struct device_memory *d)
 }
 
 /* Shared memory of the same size as the buffer: copies transfer a whole buffer and a whole memory. */
-static struct nnb_pool *staging(uint64_t bytes, struct nnb_reason *reason)
+static struct nnb_pool *staging_pool(uint64_t bytes, struct nnb_reason *reason)
 {
 	struct nnb_pool *pool = NULL;
 
@@ -87,7 +87,7 @@ static struct nnb_pool *staging(uint64_t bytes, struct nnb_reason *reason)
 
 enum nnb_status kept_write(const struct kept *k, const void *from, uint64_t bytes, struct nnb_reason *reason)
 {
-	struct nnb_pool *pool = staging(bytes, reason);
+	struct nnb_pool *pool = staging_pool(bytes, reason);
 	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 
 	if (!pool)
@@ -101,7 +101,7 @@ enum nnb_status kept_write(const struct kept *k, const void *from, uint64_t byte
 
 enum nnb_status kept_read(const struct kept *k, void *to, uint64_t bytes, struct nnb_reason *reason)
 {
-	struct nnb_pool *pool = staging(bytes, reason);
+	struct nnb_pool *pool = staging_pool(bytes, reason);
 	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 
 	if (!pool)

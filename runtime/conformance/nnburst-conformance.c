@@ -34,7 +34,8 @@ struct session {
  * Does the driver support every operation? NONE, and *supported; the reason names the first operation that is not
  * supported.
  */
-static enum nnb_status ask(struct session *s, const struct nnb_model *m, bool *supported, struct nnb_reason *reason)
+static enum nnb_status ask_supported(struct session *s, const struct nnb_model *m, bool *supported,
+                                     struct nnb_reason *reason)
 {
 	bool *each = calloc(m->n_operations + 1, sizeof(*each));
 	enum nnb_status status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -102,7 +103,7 @@ static enum nnb_status prepare_here(struct session *s, const struct nnb_model *m
 	return status;
 }
 
-static enum nnb_status allocate(struct session *s, struct target *t, struct nnb_reason *reason)
+static enum nnb_status buffers_allocate(struct session *s, struct target *t, struct nnb_reason *reason)
 {
 	struct device_memory *d = &t->memory;
 
@@ -114,8 +115,8 @@ static enum nnb_status allocate(struct session *s, struct target *t, struct nnb_
 	return NNB_STATUS_NONE;
 }
 
-static enum nnb_status prepare(struct session *s, const struct nnb_model *m, struct target *ret,
-                               struct nnb_reason *reason)
+static enum nnb_status target_prepare(struct session *s, const struct nnb_model *m, struct target *ret,
+                                      struct nnb_reason *reason)
 {
 	enum nnb_status status;
 
@@ -126,7 +127,7 @@ static enum nnb_status prepare(struct session *s, const struct nnb_model *m, str
 	if (!status && s->ways.paths & BY_BURST)
 		status = nnb_remote_burst(ret->remote, NULL, &ret->burst, reason);
 	if (!status && s->ways.memories[DEVICE])
-		status = allocate(s, ret, reason);
+		status = buffers_allocate(s, ret, reason);
 	return status;
 }
 
@@ -143,7 +144,7 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 	enum nnb_status status;
 	bool supported;
 
-	status = ask(s, file->model, &supported, reason);
+	status = ask_supported(s, file->model, &supported, reason);
 	if (!status && !supported)
 		return SKIPPED;
 	if (!status && !file->n_examples) {
@@ -151,7 +152,7 @@ static enum verdict run_model(struct session *s, const struct nnb_model_file *fi
 		return SKIPPED;
 	}
 	if (!status)
-		status = prepare(s, file->model, &target, reason);
+		status = target_prepare(s, file->model, &target, reason);
 	if (file->expect_failure && is_refusal(status))
 		return PASSED;
 	target.fails = file->expect_failure;
@@ -345,7 +346,7 @@ static int connect_service(struct session *s, const char *socket)
 	return ENVIRONMENT;
 }
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("usage: nnburst-conformance [--driver NAME] [--cache DIR] [--preempt save|restart|both]\n"
 	      "                           [--memory shared|device|both] [--quiet] DIR|FILE\n"
@@ -426,7 +427,7 @@ struct options {
 
 static int wrong_usage(void)
 {
-	usage(stderr);
+	print_usage(stderr);
 	return USAGE;
 }
 
@@ -476,7 +477,7 @@ static int take_option(struct session *s, struct options *o, int option)
 		o->validation.junit = optarg;
 		return DONE;
 	case 'h':
-		usage(stdout);
+		print_usage(stdout);
 		o->over = true;
 		return DONE;
 	case 'v':
@@ -540,7 +541,7 @@ static int run_validation(struct session *s, struct options *o)
 		return status;
 	o->validation.device = s->device;
 	o->validation.client = s->client;
-	return ends[validate(&o->validation)];
+	return ends[validate_subject(&o->validation)];
 }
 
 static int run_models(struct session *s, const struct options *o, const char *path)

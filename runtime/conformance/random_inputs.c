@@ -17,7 +17,7 @@ static uint32_t random_bits(uint64_t *state)
  * Write one random element: reals from -1 to 1; any quantised value; integers of one digit, because they may be
  * indexes.
  */
-static void put(void *to, uint32_t type, uint64_t *state)
+static void put_random(void *to, uint32_t type, uint64_t *state)
 {
 	uint32_t bits = random_bits(state);
 	float real = (float)(bits & 0xffff) / 32768 - 1;
@@ -48,7 +48,7 @@ static void put(void *to, uint32_t type, uint64_t *state)
 	}
 }
 
-static int fill(struct nnb_example *x, const struct nnb_model *m, struct nnb_reason *reason)
+static int fill_inputs(struct nnb_example *x, const struct nnb_model *m, struct nnb_reason *reason)
 {
 	uint64_t state = 1, bytes;
 
@@ -65,7 +65,7 @@ static int fill(struct nnb_example *x, const struct nnb_model *m, struct nnb_rea
 			return -ENOMEM;
 		x->input_bytes[i] = bytes;
 		for (uint64_t at = 0; at < bytes; at += element)
-			put((char *)x->inputs[i] + at, o->type, &state);
+			put_random((char *)x->inputs[i] + at, o->type, &state);
 	}
 	return 0;
 }
@@ -88,7 +88,7 @@ int random_inputs(struct nnb_model_file **ret, struct nnb_model *model, struct n
 	x->input_bytes = calloc(model->n_inputs + (size_t)1, sizeof(*x->input_bytes));
 	x->output_bytes = calloc(model->n_outputs + (size_t)1, sizeof(*x->output_bytes));
 	if (x->inputs && x->outputs && x->input_bytes && x->output_bytes)
-		r = fill(x, model, reason);
+		r = fill_inputs(x, model, reason);
 	if (r == -ENOMEM)
 		nnb_because(reason, "no memory");
 	if (r)

@@ -103,7 +103,7 @@ static uint64_t lay_out(struct nnb_argument *args, const struct nnb_model *m, co
 	return at ? at : ALIGNMENT;
 }
 
-static bool arrange(struct arrangement *a, const struct nnb_model *m, const struct nnb_example *x)
+static bool arrange_shared(struct arrangement *a, const struct nnb_model *m, const struct nnb_example *x)
 {
 	struct placing *p = &a->placings[SHARED];
 	uint64_t bytes[2];
@@ -245,8 +245,8 @@ static enum nnb_status execute_fenced(const struct target *t, const struct nnb_c
 	return status;
 }
 
-static enum nnb_status execute(const struct target *t, unsigned path, const struct arrangement *a,
-                               const struct placing *p, struct nnb_reason *reason)
+static enum nnb_status execute_path(const struct target *t, unsigned path, const struct arrangement *a,
+                                    const struct placing *p, struct nnb_reason *reason)
 {
 	struct nnb_answer answer = { 0 };
 	enum nnb_status status;
@@ -274,7 +274,7 @@ static bool compare_outputs(const struct nnb_model *m, const struct nnb_example 
                             struct nnb_reason *reason)
 {
 	for (uint32_t i = 0; i < m->n_outputs; i++)
-		if (x->outputs[i] && compare(m, i, output_at(a, i), x->outputs[i], x->output_bytes[i], reason))
+		if (x->outputs[i] && compare_output(m, i, output_at(a, i), x->outputs[i], x->output_bytes[i], reason))
 			return false;
 	return true;
 }
@@ -387,7 +387,7 @@ static enum nnb_status execute_in(const struct target *t, unsigned path, unsigne
 	enum nnb_status status = memory == DEVICE ? fill_device(t, a, reason) : NNB_STATUS_NONE;
 
 	if (!status)
-		status = execute(t, path, a, &a->placings[memory], reason);
+		status = execute_path(t, path, a, &a->placings[memory], reason);
 	if (!status && memory == DEVICE)
 		status = read_device(t, a, reason);
 	return status;
@@ -416,7 +416,7 @@ static bool run_way(const struct target *t, unsigned path, unsigned memory, cons
 	return compare_outputs(model_of(t), x, a, reason) && compare_ways(a, name_of(path, memory, name), reason);
 }
 
-static void count(struct ways *ways, const struct placing *p)
+static void count_arguments(struct ways *ways, const struct placing *p)
 {
 	for (uint32_t i = 0; i < p->call.n_inputs; i++) {
 		ways->arguments += !p->inputs[i].no_value;
@@ -441,12 +441,12 @@ bool run_example(struct ways *ways, const struct target *t, const struct nnb_exa
 	__attribute__((cleanup(arrangement_free))) struct arrangement a = { 0 };
 	bool good = true;
 
-	if (!arrange(&a, model_of(t), x) || (ways->memories[DEVICE] && !arrange_in_device(&a, t))) {
+	if (!arrange_shared(&a, model_of(t), x) || (ways->memories[DEVICE] && !arrange_in_device(&a, t))) {
 		snprintf(reason->text, sizeof(reason->text), "no memory for inputs and outputs");
 		return false;
 	}
 	if (ways->memories[DEVICE])
-		count(ways, &a.placings[DEVICE]);
+		count_arguments(ways, &a.placings[DEVICE]);
 	for (unsigned i = 0; good && i < N_PATHS * N_MEMORIES; i++)
 		if (ways->paths & 1u << i / N_MEMORIES && ways->memories[i % N_MEMORIES] &&
 		    can_go(model_of(t), 1u << i / N_MEMORIES))

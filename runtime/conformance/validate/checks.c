@@ -78,14 +78,14 @@ void checks_begin(struct checks *c, const char *suite, const char *rule, const c
 		                         .name = or_abort(strdup(name)) };
 }
 
-static struct check *current(struct checks *c)
+static struct check *current_check(struct checks *c)
 {
 	return &c->all[c->n - 1];
 }
 
 bool checks_row(struct checks *c, bool good, const char *format, ...)
 {
-	struct check *now = current(c);
+	struct check *now = current_check(c);
 	va_list args;
 
 	now->rows++;
@@ -102,7 +102,7 @@ bool checks_row(struct checks *c, bool good, const char *format, ...)
 
 void checks_skip(struct checks *c, const char *format, ...)
 {
-	struct check *now = current(c);
+	struct check *now = current_check(c);
 	va_list args;
 
 	if (now->skipped || now->failed)
@@ -126,7 +126,7 @@ static bool is_skipped(const struct check *k)
 
 void checks_end(struct checks *c)
 {
-	const struct check *k = current(c);
+	const struct check *k = current_check(c);
 
 	if (is_failed(k)) {
 		printf("FAILED  %s %s: %s: %u of %u rows\n", k->suite, k->rule, k->name, k->failed, k->rows);

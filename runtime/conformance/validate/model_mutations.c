@@ -26,7 +26,7 @@ struct spoiler {
 	size_t n;
 };
 
-static struct nnb_model *fresh(const struct spoiler *s)
+static struct nnb_model *model_fresh(const struct spoiler *s)
 {
 	struct nnb_model *m;
 
@@ -35,7 +35,8 @@ static struct nnb_model *fresh(const struct spoiler *s)
 }
 
 /* Pass @m to the caller's function, then free it. */
-__attribute__((format(printf, 3, 4))) static void show(struct spoiler *s, struct nnb_model *m, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void mutation_show(struct spoiler *s, struct nnb_model *m,
+                                                                const char *format, ...)
 {
 	char what[160];
 	int n = snprintf(what, sizeof(what), "%s: ", s->kind);
@@ -51,7 +52,7 @@ __attribute__((format(printf, 3, 4))) static void show(struct spoiler *s, struct
 
 /* ---- lists ---- */
 
-static void append(uint32_t **list, uint32_t *n, uint32_t index)
+static void list_append(uint32_t **list, uint32_t *n, uint32_t index)
 {
 	uint32_t *more = realloc(*list, (*n + (size_t)1) * sizeof(*more));
 
@@ -60,18 +61,18 @@ static void append(uint32_t **list, uint32_t *n, uint32_t index)
 	*list = more;
 }
 
-static void erase(uint32_t *list, uint32_t *n, uint32_t at)
+static void list_erase(uint32_t *list, uint32_t *n, uint32_t at)
 {
 	(*n)--;
 	memmove(list + at, list + at + 1, (*n - at) * sizeof(*list));
 }
 
 /* Remove every occurrence of @index from the list. */
-static void forget(uint32_t *list, uint32_t *n, uint32_t index)
+static void list_forget(uint32_t *list, uint32_t *n, uint32_t index)
 {
 	for (uint32_t i = 0; i < *n;)
 		if (list[i] == index)
-			erase(list, n, i);
+			list_erase(list, n, i);
 		else
 			i++;
 }
@@ -79,7 +80,7 @@ static void forget(uint32_t *list, uint32_t *n, uint32_t index)
 /* Remove @index from the list, and decrement all higher indexes. */
 static void forget_and_shift(uint32_t *list, uint32_t *n, uint32_t index)
 {
-	forget(list, n, index);
+	list_forget(list, n, index);
 	for (uint32_t i = 0; i < *n; i++)
 		list[i] -= list[i] > index;
 }
@@ -120,7 +121,7 @@ static void make_constant(struct nnb_model *m, uint32_t index)
 }
 
 /* Add a temporary like operand @like that no operation reads. */
-static uint32_t another(struct nnb_model *m, uint32_t like)
+static uint32_t operand_another(struct nnb_model *m, uint32_t like)
 {
 	struct nnb_operand o = m->operands[like];
 	int index;
@@ -167,14 +168,14 @@ static void execution_order(struct spoiler *s)
 		struct nnb_model *m;
 
 		if (reads_what_is_written(s->from, &s->from->operations[i])) {
-			m = fresh(s);
+			m = model_fresh(s);
 			move_operation(m, i, 0);
-			show(s, m, "operation %u moves to the front", i);
+			mutation_show(s, m, "operation %u moves to the front", i);
 		}
 		if (writes_what_is_read(s->from, &s->from->operations[i])) {
-			m = fresh(s);
+			m = model_fresh(s);
 			move_operation(m, i, m->n_operations - 1);
-			show(s, m, "operation %u moves to the end", i);
+			mutation_show(s, m, "operation %u moves to the end", i);
 		}
 	}
 }
@@ -194,10 +195,10 @@ static void operand_type(struct spoiler *s)
 		types[1] = SUBGRAPH + 1;
 	for (uint32_t i = 0; i < s->from->n_operands; i++)
 		for (size_t k = 0; k < N_OF(types); k++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 
 			m->operands[i].type = types[k];
-			show(s, m, "operand %u gets type %u", i, types[k]);
+			mutation_show(s, m, "operand %u gets type %u", i, types[k]);
 		}
 }
 
@@ -210,22 +211,22 @@ static void operand_rank(struct spoiler *s)
 		if (s->from->hal >= NNB_HAL_1_2 && is_tensor(&s->from->operands[i]) &&
 		    !is_constant(&s->from->operands[i]))
 			continue; /* rank 0 means that the rank is unknown, which is valid */
-		m = fresh(s);
+		m = model_fresh(s);
 		o = &m->operands[i];
 		o->rank = !is_tensor(o);
 		memset(o->dims, 0, sizeof(o->dims));
-		show(s, m, "operand %u gets rank %u", i, o->rank);
+		mutation_show(s, m, "operand %u gets rank %u", i, o->rank);
 	}
 }
 
 static void operand_scale(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operands; i++) {
-		struct nnb_model *m = fresh(s);
+		struct nnb_model *m = model_fresh(s);
 		struct nnb_operand *o = &m->operands[i];
 
 		o->scale = o->type == NNB_TENSOR_INT32 ? -1.0f : nnb_type_info(o->type)->quantized ? 0.0f : 1.0f;
-		show(s, m, "operand %u gets scale %g", i, (double)o->scale);
+		mutation_show(s, m, "operand %u gets scale %g", i, (double)o->scale);
 	}
 }
 
@@ -256,10 +257,10 @@ static void operand_zero_point(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operands; i++)
 		for (const int32_t *point = zero_points_outside(s->from->operands[i].type); *point; point++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 
 			m->operands[i].zero_point = *point;
-			show(s, m, "operand %u gets zero point %d", i, *point);
+			mutation_show(s, m, "operand %u gets zero point %d", i, *point);
 		}
 }
 
@@ -297,23 +298,23 @@ static void operand_channels(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operands; i++)
 		for (size_t way = 0; way < CHANNEL_WAYS; way++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 
 			spoil_channels(m, &m->operands[i], way);
-			show(s, m, "operand %u gets wrong channel data (%zu)", i, way);
+			mutation_show(s, m, "operand %u gets wrong channel data (%zu)", i, way);
 		}
 }
 
 /* A sample requires the HAL version that it states. */
-static void hal(struct spoiler *s)
+static void model_hal(struct spoiler *s)
 {
 	struct nnb_model *m;
 
 	if (s->from->hal == NNB_HAL_1_0)
 		return;
-	m = fresh(s);
+	m = model_fresh(s);
 	m->hal--;
-	show(s, m, "the model gets HAL 1.%u", m->hal & 15);
+	mutation_show(s, m, "the model gets HAL 1.%u", m->hal & 15);
 }
 
 /* ---- lifetimes ---- */
@@ -321,20 +322,20 @@ static void hal(struct spoiler *s)
 /* Change the lifetime of operand @i to @to; the lists of inputs and outputs and the operand's location are adapted. */
 static void change_lifetime(struct spoiler *s, uint32_t i, enum nnb_lifetime to)
 {
-	struct nnb_model *m = fresh(s);
+	struct nnb_model *m = model_fresh(s);
 
-	forget(m->inputs, &m->n_inputs, i);
-	forget(m->outputs, &m->n_outputs, i);
+	list_forget(m->inputs, &m->n_inputs, i);
+	list_forget(m->outputs, &m->n_outputs, i);
 	m->operands[i].location = (struct nnb_location){ 0 };
 	m->operands[i].lifetime = to;
 	if (to == NNB_MODEL_INPUT)
-		append(&m->inputs, &m->n_inputs, i);
+		list_append(&m->inputs, &m->n_inputs, i);
 	if (to == NNB_MODEL_OUTPUT)
-		append(&m->outputs, &m->n_outputs, i);
+		list_append(&m->outputs, &m->n_outputs, i);
 	if (to == NNB_CONSTANT_COPY)
 		make_constant(m, i);
-	show(s, m, "operand %u, a %s, becomes a %s", i, nnb_lifetime_name(s->from->operands[i].lifetime),
-	     nnb_lifetime_name(to));
+	mutation_show(s, m, "operand %u, a %s, becomes a %s", i, nnb_lifetime_name(s->from->operands[i].lifetime),
+	              nnb_lifetime_name(to));
 }
 
 /* Operands that are written become operands that are not, and the reverse. Operands with NO_VALUE stay unchanged. */
@@ -379,13 +380,13 @@ static void operand_input_output(struct spoiler *s)
 		if (o->lifetime == NNB_NO_VALUE || o->lifetime == NNB_LIFETIME_SUBGRAPH ||
 		    (o->lifetime == NNB_MODEL_INPUT && !size_of(o)))
 			continue;
-		m = fresh(s);
+		m = model_fresh(s);
 		m->operands[i].lifetime = becomes[o->lifetime];
 		m->operands[i].location = (struct nnb_location){ 0 };
 		if (o->lifetime == NNB_MODEL_INPUT)
 			make_constant(m, i);
-		show(s, m, "operand %u, a %s, becomes a %s, and the lists stay unchanged", i,
-		     nnb_lifetime_name(o->lifetime), nnb_lifetime_name(becomes[o->lifetime]));
+		mutation_show(s, m, "operand %u, a %s, becomes a %s, and the lists stay unchanged", i,
+		              nnb_lifetime_name(o->lifetime), nnb_lifetime_name(becomes[o->lifetime]));
 	}
 }
 
@@ -397,9 +398,9 @@ static void operand_number_of_consumers(struct spoiler *s)
 
 			if (by < 0 && s->from->operands[i].consumers == 0)
 				continue;
-			m = fresh(s);
+			m = model_fresh(s);
 			m->operands[i].consumers += (uint32_t)by;
-			show(s, m, "operand %u gets %u consumers", i, m->operands[i].consumers);
+			mutation_show(s, m, "operand %u gets %u consumers", i, m->operands[i].consumers);
 		}
 }
 
@@ -408,18 +409,18 @@ static void operand_number_of_consumers(struct spoiler *s)
 /* Append a copy of operation @i. Only its output @k is an operand of the original; the other outputs are new. */
 static void add_writer(struct spoiler *s, uint32_t i, uint32_t k)
 {
-	struct nnb_model *m = fresh(s);
+	struct nnb_model *m = model_fresh(s);
 	struct nnb_operation op = m->operations[i];
 	uint32_t *outputs = malloc((op.n_outputs + (size_t)1) * sizeof(*outputs));
 
 	abort_unless(outputs);
 	for (uint32_t o = 0; o < op.n_outputs; o++)
-		outputs[o] = o == k ? op.outputs[o] : another(m, op.outputs[o]);
+		outputs[o] = o == k ? op.outputs[o] : operand_another(m, op.outputs[o]);
 	for (uint32_t o = 0; o < op.n_inputs; o++)
 		m->operands[op.inputs[o]].consumers++;
 	abort_unless(nnb_model_operation(m, op.type, op.inputs, op.n_inputs, outputs, op.n_outputs) >= 0);
 	free(outputs);
-	show(s, m, "a copy of operation %u writes output %u again", i, k);
+	mutation_show(s, m, "a copy of operation %u writes output %u again", i, k);
 }
 
 static void operand_add_writer(struct spoiler *s)
@@ -433,13 +434,14 @@ static void operation_remove_write(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (uint32_t k = 0; k < s->from->operations[i].n_outputs; k++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 			uint32_t was = m->operations[i].outputs[k];
 
-			m->operations[i].outputs[k] = another(m, was);
-			show(s, m,
-			     "operation %u writes another operand, and operand %u, with %u readers, is not written", i,
-			     was, m->operands[was].consumers);
+			m->operations[i].outputs[k] = operand_another(m, was);
+			mutation_show(
+				s, m,
+				"operation %u writes another operand, and operand %u, with %u readers, is not written",
+				i, was, m->operands[was].consumers);
 		}
 }
 
@@ -569,10 +571,10 @@ static void change_operand_types(struct spoiler *s, uint32_t operation, uint32_t
 
 		if (types[t] == s->from->operands[index].type || is_legal_instead(s->from, operation, index, types[t]))
 			continue;
-		m = fresh(s);
+		m = model_fresh(s);
 		change_type(m, index, types[t]);
-		show(s, m, "%s %u of operation %u, a %s, becomes a %s", which, k, operation,
-		     nnb_type_info(s->from->operands[index].type)->name, nnb_type_info(types[t])->name);
+		mutation_show(s, m, "%s %u of operation %u, a %s, becomes a %s", which, k, operation,
+		              nnb_type_info(s->from->operands[index].type)->name, nnb_type_info(types[t])->name);
 	}
 }
 
@@ -599,10 +601,10 @@ static void operation_type(struct spoiler *s)
 
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (size_t k = 0; k < N_OF(types); k++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 
 			m->operations[i].type = types[k];
-			show(s, m, "operation %u gets type %u", i, types[k]);
+			mutation_show(s, m, "operation %u gets type %u", i, types[k]);
 		}
 }
 
@@ -611,10 +613,10 @@ static void operation_input_operand_index(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (uint32_t k = 0; k < s->from->operations[i].n_inputs; k++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 
 			m->operations[i].inputs[k] = m->n_operands;
-			show(s, m, "input %u of operation %u is operand %u", k, i, m->n_operands);
+			mutation_show(s, m, "input %u of operation %u is operand %u", k, i, m->n_operands);
 		}
 }
 
@@ -622,10 +624,10 @@ static void operation_output_operand_index(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (uint32_t k = 0; k < s->from->operations[i].n_outputs; k++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 
 			m->operations[i].outputs[k] = m->n_operands;
-			show(s, m, "output %u of operation %u is operand %u", k, i, m->n_operands);
+			mutation_show(s, m, "output %u of operation %u is operand %u", k, i, m->n_operands);
 		}
 }
 
@@ -707,7 +709,7 @@ static void remove_operand(struct spoiler *s)
 
 		if (may_all_do_without(s->from, i))
 			continue;
-		m = fresh(s);
+		m = model_fresh(s);
 		for (uint32_t k = 0; k < m->n_operations; k++) {
 			forget_and_shift(m->operations[k].inputs, &m->operations[k].n_inputs, i);
 			forget_and_shift(m->operations[k].outputs, &m->operations[k].n_outputs, i);
@@ -716,14 +718,14 @@ static void remove_operand(struct spoiler *s)
 		forget_and_shift(m->outputs, &m->n_outputs, i);
 		m->n_operands--;
 		memmove(&m->operands[i], &m->operands[i + 1], (m->n_operands - i) * sizeof(*m->operands));
-		show(s, m, "operand %u is removed", i);
+		mutation_show(s, m, "operand %u is removed", i);
 	}
 }
 
 static void remove_operation(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++) {
-		struct nnb_model *m = fresh(s);
+		struct nnb_model *m = model_fresh(s);
 		struct nnb_operation op = m->operations[i];
 
 		for (uint32_t k = 0; k < op.n_inputs; k++)
@@ -732,7 +734,7 @@ static void remove_operation(struct spoiler *s)
 		free(op.outputs);
 		m->n_operations--;
 		memmove(&m->operations[i], &m->operations[i + 1], (m->n_operations - i) * sizeof(op));
-		show(s, m, "operation %u is removed", i);
+		mutation_show(s, m, "operation %u is removed", i);
 	}
 }
 
@@ -744,10 +746,10 @@ static void remove_operation_input(struct spoiler *s)
 
 			if (may_do_without(s->from, &s->from->operations[i], k))
 				continue;
-			m = fresh(s);
+			m = model_fresh(s);
 			m->operands[m->operations[i].inputs[k]].consumers--;
-			erase(m->operations[i].inputs, &m->operations[i].n_inputs, k);
-			show(s, m, "input %u of operation %u is removed", k, i);
+			list_erase(m->operations[i].inputs, &m->operations[i].n_inputs, k);
+			mutation_show(s, m, "input %u of operation %u is removed", k, i);
 		}
 }
 
@@ -755,10 +757,10 @@ static void remove_operation_output(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++)
 		for (uint32_t k = 0; k < s->from->operations[i].n_outputs; k++) {
-			struct nnb_model *m = fresh(s);
+			struct nnb_model *m = model_fresh(s);
 
-			erase(m->operations[i].outputs, &m->operations[i].n_outputs, k);
-			show(s, m, "output %u of operation %u is removed", k, i);
+			list_erase(m->operations[i].outputs, &m->operations[i].n_outputs, k);
+			mutation_show(s, m, "output %u of operation %u is removed", k, i);
 		}
 }
 
@@ -772,27 +774,27 @@ static void add_operation_input(struct spoiler *s)
 
 		if (op->n_inputs == optional_axis(s->from, op->type))
 			continue;
-		m = fresh(s);
+		m = model_fresh(s);
 		o = nnb_model_operand(m, &(struct nnb_operand){ .type = NNB_INT32, .lifetime = NNB_MODEL_INPUT });
 
 		abort_unless(o >= 0);
 		m->operands[o].consumers = 1;
-		append(&m->inputs, &m->n_inputs, (uint32_t)o);
-		append(&m->operations[i].inputs, &m->operations[i].n_inputs, (uint32_t)o);
-		show(s, m, "operation %u gets one more input", i);
+		list_append(&m->inputs, &m->n_inputs, (uint32_t)o);
+		list_append(&m->operations[i].inputs, &m->operations[i].n_inputs, (uint32_t)o);
+		mutation_show(s, m, "operation %u gets one more input", i);
 	}
 }
 
 static void add_operation_output(struct spoiler *s)
 {
 	for (uint32_t i = 0; i < s->from->n_operations; i++) {
-		struct nnb_model *m = fresh(s);
+		struct nnb_model *m = model_fresh(s);
 		int o = nnb_model_operand(m, &(struct nnb_operand){ .type = NNB_INT32, .lifetime = NNB_MODEL_OUTPUT });
 
 		abort_unless(o >= 0);
-		append(&m->outputs, &m->n_outputs, (uint32_t)o);
-		append(&m->operations[i].outputs, &m->operations[i].n_outputs, (uint32_t)o);
-		show(s, m, "operation %u gets one more output", i);
+		list_append(&m->outputs, &m->n_outputs, (uint32_t)o);
+		list_append(&m->operations[i].outputs, &m->operations[i].n_outputs, (uint32_t)o);
+		mutation_show(s, m, "operation %u gets one more output", i);
 	}
 }
 
@@ -823,7 +825,7 @@ static const struct {
 	{ "addOperationInput", "O-16", add_operation_input },
 	{ "addOperationOutput", "O-16", add_operation_output },
 	{ "channels", "O-2", operand_channels },
-	{ "hal", "O-1", hal },
+	{ "hal", "O-1", model_hal },
 };
 
 size_t mutation_count(void)

@@ -16,7 +16,7 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
-static uint32_t operand(struct nnb_model *m, const struct nnb_operand *o)
+static uint32_t operand_add(struct nnb_model *m, const struct nnb_operand *o)
 {
 	int index = nnb_model_operand(m, o);
 
@@ -254,7 +254,7 @@ static void writes_no_value(struct nnb_model *m)
 	struct nnb_operand o = m->operands[Y];
 
 	o.lifetime = NNB_NO_VALUE;
-	m->operations[0].outputs[0] = operand(m, &o);
+	m->operations[0].outputs[0] = operand_add(m, &o);
 }
 
 static void reads_own_output(struct nnb_model *m)
@@ -268,7 +268,7 @@ static void reads_own_output(struct nnb_model *m)
 static void idle_constant(struct nnb_model *m)
 {
 	struct nnb_operand o = m->operands[C];
-	uint32_t index = operand(m, &o);
+	uint32_t index = operand_add(m, &o);
 
 	abort_unless(nnb_model_value(m, index, "0123456789abcdef", 16) == 0);
 }
@@ -276,7 +276,7 @@ static void idle_constant(struct nnb_model *m)
 static void two_at_one_place(struct nnb_model *m)
 {
 	struct nnb_operand o = m->operands[C];
-	uint32_t index = operand(m, &o);
+	uint32_t index = operand_add(m, &o);
 
 	m->operands[index].location = m->operands[C].location;
 }
@@ -286,12 +286,12 @@ static void idle_temporary(struct nnb_model *m)
 	struct nnb_operand o = m->operands[Y];
 
 	o.lifetime = NNB_TEMPORARY;
-	operand(m, &o);
+	operand_add(m, &o);
 }
 
 /* O-12 */
 
-static void push(uint32_t **list, uint32_t *n, uint32_t index)
+static void list_push(uint32_t **list, uint32_t *n, uint32_t index)
 {
 	*list = realloc(*list, (*n + 1) * sizeof(**list));
 	abort_unless(*list);
@@ -300,12 +300,12 @@ static void push(uint32_t **list, uint32_t *n, uint32_t index)
 
 static void input_twice(struct nnb_model *m)
 {
-	push(&m->inputs, &m->n_inputs, m->inputs[0]);
+	list_push(&m->inputs, &m->n_inputs, m->inputs[0]);
 }
 
 static void output_twice(struct nnb_model *m)
 {
-	push(&m->outputs, &m->n_outputs, m->outputs[0]);
+	list_push(&m->outputs, &m->n_outputs, m->outputs[0]);
 }
 
 static void input_out_of_range(struct nnb_model *m)
@@ -320,7 +320,7 @@ static void output_out_of_range(struct nnb_model *m)
 
 static void output_among_inputs(struct nnb_model *m)
 {
-	push(&m->inputs, &m->n_inputs, Y);
+	list_push(&m->inputs, &m->n_inputs, Y);
 }
 
 static void input_not_listed(struct nnb_model *m)
@@ -632,14 +632,14 @@ static void pool_that_nobody_uses(struct nnb_model *m)
 }
 
 /* VTS's CycleTest: three ADDs, each of which reads the output of the one before. */
-static void ring(struct nnb_model *m)
+static void cycle_ring(struct nnb_model *m)
 {
 	uint32_t ring[3];
 	struct nnb_operand t = m->operands[X];
 
 	t.lifetime = NNB_TEMPORARY;
 	for (int i = 0; i < 3; i++)
-		ring[i] = operand(m, &t);
+		ring[i] = operand_add(m, &t);
 	for (int i = 0; i < 3; i++) {
 		uint32_t in[] = { ring[i], X, ACT };
 
@@ -804,7 +804,7 @@ static const struct model_rule rules[] = {
 	{ "O-11: an operation writes a constant", NULL, writes_constant },
 	{ "O-11: an operation writes a NO_VALUE", NULL, writes_no_value },
 	{ "O-11: an operation reads what it writes", NULL, reads_own_output },
-	{ "O-11: CycleTest, three ADDs in a ring", NULL, ring },
+	{ "O-11: CycleTest, three ADDs in a ring", NULL, cycle_ring },
 	{ "O-11: a constant without readers", NULL, idle_constant, true },
 	{ "O-15: two constants at one place", NULL, two_at_one_place, true },
 	{ "O-11: a temporary without readers and writers", NULL, idle_temporary },

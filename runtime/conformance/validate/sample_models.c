@@ -712,7 +712,7 @@ static const struct nnb_operand quantized_lstm_outputs[] = {
 
 /* ---- building ---- */
 
-static uint32_t add(struct nnb_model *m, const struct nnb_operand *o)
+static uint32_t operand_add(struct nnb_model *m, const struct nnb_operand *o)
 {
 	int index = nnb_model_operand(m, o);
 
@@ -723,7 +723,7 @@ static uint32_t add(struct nnb_model *m, const struct nnb_operand *o)
 /*
  * Fill operand @index with arbitrary valid values: float32 without NaN, ascending int32.
  */
-static void fill(struct nnb_model *m, uint32_t index)
+static void operand_fill(struct nnb_model *m, uint32_t index)
 {
 	const struct nnb_operand *o = &m->operands[index];
 	uint64_t bytes;
@@ -752,7 +752,7 @@ static void add_channels(struct nnb_model *m, uint32_t index, float scale)
 	for (uint32_t i = 0; i < n; i++)
 		scales[i] = scale;
 	abort_unless(nnb_model_channels(m, index, dim, scales, n) == 0);
-	fill(m, index);
+	operand_fill(m, index);
 }
 
 /* @values: the numbers of a piece, four bytes each. */
@@ -772,9 +772,9 @@ static uint32_t add_piece(struct nnb_model *m, const struct piece *p)
 
 	if (p->role == LEFT_OUT)
 		o.lifetime = NNB_NO_VALUE;
-	index = add(m, &o);
+	index = operand_add(m, &o);
 	if (p->role == CONSTANT)
-		fill(m, index);
+		operand_fill(m, index);
 	if (p->role == LISTED)
 		add_list(m, index, p->ints);
 	if (p->role == LISTED_REALS)
@@ -807,7 +807,7 @@ static void build_one(struct nnb_model *m, enum nnb_op op, const struct piece *p
 		n_inputs++;
 	}
 	for (const struct nnb_operand *o = outs; o->rank || o->type; o++)
-		outputs[n_outputs++] = add(m, o);
+		outputs[n_outputs++] = operand_add(m, o);
 	abort_unless(nnb_model_operation(m, op, inputs, n_inputs, outputs, n_outputs) >= 0);
 	abort_unless(nnb_model_finish(m, given, n_given, outputs, n_outputs) == 0);
 }
@@ -824,11 +824,11 @@ static void build_quantized_lstm(struct nnb_model *m)
 
 /* ---- graphs ---- */
 
-#define ADD(m, ...) add(m, &(struct nnb_operand)__VA_ARGS__)
+#define ADD(m, ...) operand_add(m, &(struct nnb_operand)__VA_ARGS__)
 #define OP(m, op, out, ...) \
-	operation(m, op, (const uint32_t[]){ __VA_ARGS__ }, RANK(__VA_ARGS__), (const uint32_t[]){ out })
+	operation_add(m, op, (const uint32_t[]){ __VA_ARGS__ }, RANK(__VA_ARGS__), (const uint32_t[]){ out })
 
-static void operation(struct nnb_model *m, enum nnb_op op, const uint32_t *inputs, size_t n, const uint32_t *output)
+static void operation_add(struct nnb_model *m, enum nnb_op op, const uint32_t *inputs, size_t n, const uint32_t *output)
 {
 	abort_unless(nnb_model_operation(m, op, inputs, (uint32_t)n, output, 1) >= 0);
 }
@@ -838,9 +838,9 @@ static uint32_t int_constant(struct nnb_model *m, int32_t value)
 	return add_piece(m, &(struct piece)N(value));
 }
 
-static uint32_t constant(struct nnb_model *m, uint32_t index)
+static uint32_t constant_fill(struct nnb_model *m, uint32_t index)
 {
-	fill(m, index);
+	operand_fill(m, index);
 	return index;
 }
 
@@ -850,7 +850,7 @@ static uint32_t constant(struct nnb_model *m, uint32_t index)
  */
 static void build_graph(struct nnb_model *m)
 {
-	uint32_t x = ADD(m, F(2, 3)), c = constant(m, ADD(m, F(2, 3))), none = int_constant(m, 0);
+	uint32_t x = ADD(m, F(2, 3)), c = constant_fill(m, ADD(m, F(2, 3))), none = int_constant(m, 0);
 	uint32_t a = ADD(m, F(2, 3)), b = ADD(m, F(2, 3)), twice = ADD(m, F(2, 3)), y = ADD(m, F(2, 3)),
 		 z = ADD(m, F(2, 3));
 
@@ -866,8 +866,8 @@ static void build_graph(struct nnb_model *m)
 static void build_constants(struct nnb_model *m)
 {
 	uint32_t x = ADD(m, F(8, 4)), none = int_constant(m, 0), y = ADD(m, F(8, 4));
-	uint32_t copied = constant(m, ADD(m, F(8, 4))), referred = constant(m, ADD(m, F(2, 8, 4)));
-	uint32_t more = constant(m, ADD(m, F(2, 8, 4))), z = ADD(m, F(2, 8, 4)), w = ADD(m, F(2, 8, 4));
+	uint32_t copied = constant_fill(m, ADD(m, F(8, 4))), referred = constant_fill(m, ADD(m, F(2, 8, 4)));
+	uint32_t more = constant_fill(m, ADD(m, F(2, 8, 4))), z = ADD(m, F(2, 8, 4)), w = ADD(m, F(2, 8, 4));
 
 	OP(m, NNB_ADD, y, x, copied, none);
 	OP(m, NNB_MUL, z, y, referred, none);
@@ -901,8 +901,8 @@ static void build_pools(struct nnb_model *m)
 /* A small quant8 network with a float32 output. */
 static void build_network(struct nnb_model *m)
 {
-	uint32_t x = ADD(m, Q(0.5f, 128, 1, 4, 4, 2)), filter = constant(m, ADD(m, Q(0.25f, 120, 3, 3, 3, 2)));
-	uint32_t bias = constant(m, ADD(m, BIAS(0.125f, 3))), same = int_constant(m, NNB_PADDING_SAME);
+	uint32_t x = ADD(m, Q(0.5f, 128, 1, 4, 4, 2)), filter = constant_fill(m, ADD(m, Q(0.25f, 120, 3, 3, 3, 2)));
+	uint32_t bias = constant_fill(m, ADD(m, BIAS(0.125f, 3))), same = int_constant(m, NNB_PADDING_SAME);
 	uint32_t one = int_constant(m, 1), two = int_constant(m, 2), none = int_constant(m, 0);
 	uint32_t conv = ADD(m, Q(1, 0, 1, 4, 4, 3)), pool = ADD(m, Q(1, 0, 1, 2, 2, 3)), flat = ADD(m, Q(1, 0, 2, 6));
 	uint32_t shape = add_piece(m, &(struct piece)LIST(I(2), 2, 6)), y = ADD(m, F(2, 6));
@@ -979,7 +979,7 @@ static void refer_to_body(struct nnb_model *m)
 	nnb_model_free(graph);
 }
 
-static uint32_t subgraph(struct nnb_model *m, uint32_t referenced)
+static uint32_t subgraph_add(struct nnb_model *m, uint32_t referenced)
 {
 	uint32_t index = ADD(m, { .type = NNB_SUBGRAPH });
 
@@ -989,7 +989,7 @@ static uint32_t subgraph(struct nnb_model *m, uint32_t referenced)
 
 static void build_if(struct nnb_model *m)
 {
-	uint32_t condition = ADD(m, B(1)), then = subgraph(m, 0), otherwise = subgraph(m, 1);
+	uint32_t condition = ADD(m, B(1)), then = subgraph_add(m, 0), otherwise = subgraph_add(m, 1);
 	uint32_t x = ADD(m, F(2, 3)), y = ADD(m, F(2, 3));
 
 	refer_to(m, NNB_RELU);
@@ -1001,7 +1001,8 @@ static void build_if(struct nnb_model *m)
 /* The number of iterations does not depend on the inputs. */
 static void build_while(struct nnb_model *m)
 {
-	uint32_t condition = subgraph(m, 0), body = subgraph(m, 1), i = add_piece(m, &(struct piece)LIST(I(1), 0));
+	uint32_t condition = subgraph_add(m, 0), body = subgraph_add(m, 1),
+		 i = add_piece(m, &(struct piece)LIST(I(1), 0));
 	uint32_t x = ADD(m, F(2, 3)), n = ADD(m, I(1)), y = ADD(m, F(2, 3));
 
 	refer_to_condition(m);

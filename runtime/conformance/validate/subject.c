@@ -221,7 +221,7 @@ enum nnb_status buffer_copy_to(const struct buffer *b, const struct nnb_memory *
 
 /* ---- chains ---- */
 
-static uint32_t operand(struct nnb_model *m, const struct nnb_operand *o)
+static uint32_t operand_add(struct nnb_model *m, const struct nnb_operand *o)
 {
 	int index = nnb_model_operand(m, o);
 
@@ -239,15 +239,15 @@ struct nnb_model *chain_model(uint32_t length, uint32_t n)
 	uint32_t x, y, c, act;
 
 	abort_unless(!nnb_model_new(&m, "chain", NNB_HAL_1_0));
-	x = y = operand(m, &vector);
-	c = operand(m, &scalar);
+	x = y = operand_add(m, &vector);
+	c = operand_add(m, &scalar);
 	abort_unless(!nnb_model_value(m, c, &one, sizeof(one)));
-	act = operand(m, &(struct nnb_operand){ .type = NNB_INT32 });
+	act = operand_add(m, &(struct nnb_operand){ .type = NNB_INT32 });
 	abort_unless(!nnb_model_value(m, act, &fused, sizeof(fused)));
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t inputs[] = { y, c, act };
 
-		y = operand(m, &vector);
+		y = operand_add(m, &vector);
 		abort_unless(nnb_model_operation(m, NNB_ADD, inputs, 3, &y, 1) >= 0);
 	}
 	abort_unless(!nnb_model_finish(m, &x, 1, &y, 1));
@@ -265,17 +265,17 @@ struct nnb_model *layers_model(uint32_t width, uint32_t n)
 	uint32_t x, y, w, b, act;
 
 	abort_unless(zeroes && !nnb_model_new(&m, "layers", NNB_HAL_1_0));
-	x = y = operand(m, &vector);
-	w = operand(m, &matrix);
+	x = y = operand_add(m, &vector);
+	w = operand_add(m, &matrix);
 	abort_unless(!nnb_model_value(m, w, zeroes, (size_t)width * width * sizeof(*zeroes)));
-	b = operand(m, &bias);
+	b = operand_add(m, &bias);
 	abort_unless(!nnb_model_value(m, b, zeroes, width * sizeof(*zeroes)));
-	act = operand(m, &(struct nnb_operand){ .type = NNB_INT32 });
+	act = operand_add(m, &(struct nnb_operand){ .type = NNB_INT32 });
 	abort_unless(!nnb_model_value(m, act, &fused, sizeof(fused)));
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t inputs[] = { y, w, b, act };
 
-		y = operand(m, &vector);
+		y = operand_add(m, &vector);
 		abort_unless(nnb_model_operation(m, NNB_FULLY_CONNECTED, inputs, 4, &y, 1) >= 0);
 	}
 	abort_unless(!nnb_model_finish(m, &x, 1, &y, 1));

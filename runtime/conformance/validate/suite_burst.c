@@ -187,8 +187,8 @@ static bool is_a_change(const struct nnb_request_datum *from, const struct nnb_r
  * Write to @ret the packet @good with a datum removed, added or changed at @at. Returns its length; 0: there is no such
  * mutation.
  */
-static uint32_t mutate(struct nnb_request_datum *ret, const struct nnb_request_datum *good, uint32_t n,
-                       enum mutation how, uint32_t at, const struct nnb_request_datum *with)
+static uint32_t packet_mutate(struct nnb_request_datum *ret, const struct nnb_request_datum *good, uint32_t n,
+                              enum mutation how, uint32_t at, const struct nnb_request_datum *with)
 {
 	size_t one = sizeof(*good);
 
@@ -283,7 +283,7 @@ static bool expect_row(struct scene *s, struct checks *c, enum mutation how, uin
                        const struct nnb_request_datum *with, struct nnb_request_datum *room)
 {
 	struct nnb_result_datum result[RESULT_MAX];
-	uint32_t length = mutate(room, s->good, s->n, how, at, with);
+	uint32_t length = packet_mutate(room, s->good, s->n, how, at, with);
 	const char *trouble;
 
 	if (!length)

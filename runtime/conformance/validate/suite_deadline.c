@@ -71,22 +71,24 @@ static void terms_of_preparing(const struct scene *s)
 	            NNB_STATUS_INVALID_ARGUMENT, "preference 2^32 - 1");
 }
 
-static struct nnb_prepare until(uint64_t deadline_ns)
+static struct nnb_prepare prepare_until(uint64_t deadline_ns)
 {
 	return (struct nnb_prepare){ .preference = 1, .priority = 1, .deadline_ns = deadline_ns };
 }
 
 static void past_preparation(const struct scene *s)
 {
-	prepare_row(s, s->model, until(PAST_NS), NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "a deadline that has passed");
-	prepare_row(s, s->model, until(now_ns()), NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "a deadline that is now");
+	prepare_row(s, s->model, prepare_until(PAST_NS), NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+	            "a deadline that has passed");
+	prepare_row(s, s->model, prepare_until(now_ns()), NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+	            "a deadline that is now");
 }
 
 static void far_preparation(const struct scene *s)
 {
-	prepare_row(s, s->model, until(now_ns() + 3600 * 1000 * MS), NNB_STATUS_NONE, "a deadline in an hour");
-	prepare_row(s, s->model, until(INT64_MAX), NNB_STATUS_NONE, "a deadline of 2^63 - 1");
-	prepare_row(s, s->model, until(UINT64_MAX), NNB_STATUS_NONE, "a deadline of 2^64 - 1");
+	prepare_row(s, s->model, prepare_until(now_ns() + 3600 * 1000 * MS), NNB_STATUS_NONE, "a deadline in an hour");
+	prepare_row(s, s->model, prepare_until(INT64_MAX), NNB_STATUS_NONE, "a deadline of 2^63 - 1");
+	prepare_row(s, s->model, prepare_until(UINT64_MAX), NNB_STATUS_NONE, "a deadline of 2^64 - 1");
 }
 
 static void invalid_comes_first(const struct scene *s)
@@ -94,7 +96,7 @@ static void invalid_comes_first(const struct scene *s)
 	struct nnb_model *m = chain_model(LENGTH, 1);
 
 	m->operations[0].inputs[0] = m->n_operands;
-	prepare_row(s, m, until(PAST_NS), NNB_STATUS_INVALID_ARGUMENT,
+	prepare_row(s, m, prepare_until(PAST_NS), NNB_STATUS_INVALID_ARGUMENT,
 	            "an invalid model and a deadline that has passed");
 	nnb_model_free(m);
 }
@@ -155,7 +157,7 @@ struct preparation {
 static void end_preparation(void *arg, uint64_t deadline, struct ending *ret)
 {
 	const struct preparation *a = arg;
-	const struct nnb_prepare how = until(deadline);
+	const struct nnb_prepare how = prepare_until(deadline);
 	struct prepared p;
 
 	ret->status = prepared_new(&p, a->subject, a->model, &how, NULL);

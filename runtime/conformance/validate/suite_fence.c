@@ -18,24 +18,24 @@ struct scene {
 	struct job job;
 };
 
-static float *inputs(const struct scene *s)
+static float *job_inputs(const struct scene *s)
 {
 	return nnb_pool_data(s->job.pools[0]);
 }
 
-static float *outputs(const struct scene *s)
+static float *job_outputs(const struct scene *s)
 {
 	return nnb_pool_data(s->job.pools[1]);
 }
 
 static void clear_outputs(const struct scene *s)
 {
-	memset(outputs(s), 0xff, LENGTH * sizeof(float));
+	memset(job_outputs(s), 0xff, LENGTH * sizeof(float));
 }
 
 static bool is_untouched(const struct scene *s)
 {
-	const unsigned char *at = (const unsigned char *)outputs(s);
+	const unsigned char *at = (const unsigned char *)job_outputs(s);
 
 	for (size_t i = 0; i < LENGTH * sizeof(float); i++)
 		if (at[i] != 0xff)
@@ -47,13 +47,14 @@ static bool is_untouched(const struct scene *s)
 static bool is_computed(const struct scene *s)
 {
 	for (uint32_t i = LENGTH; i-- > 0;)
-		if (outputs(s)[i] != chain_expected(inputs(s)[i], CHAIN))
+		if (job_outputs(s)[i] != chain_expected(job_inputs(s)[i], CHAIN))
 			return false;
 	return true;
 }
 
-static enum nnb_status launch(const struct scene *s, const struct nnb_fenced_how *how, bool measure,
-                              uint64_t deadline_ns, struct nnb_fenced **ret, int *fence, struct nnb_reason *reason)
+static enum nnb_status fenced_launch(const struct scene *s, const struct nnb_fenced_how *how, bool measure,
+                                     uint64_t deadline_ns, struct nnb_fenced **ret, int *fence,
+                                     struct nnb_reason *reason)
 {
 	struct nnb_call call = s->job.call;
 
@@ -64,7 +65,7 @@ static enum nnb_status launch(const struct scene *s, const struct nnb_fenced_how
 	return nnb_remote_execute_fenced(s->model.there, &call, how, ret, fence, reason);
 }
 
-static void forget(struct nnb_fenced *fenced, int fence)
+static void fenced_forget(struct nnb_fenced *fenced, int fence)
 {
 	nnb_fenced_free(fenced);
 	if (fence >= 0)
@@ -99,14 +100,14 @@ static void signalled_when_done(const struct scene *s)
 
 	for (int i = 0; i < 4; i++) {
 		clear_outputs(s);
-		if (!wants_status(s->checks, launch(s, NULL, false, 0, &fenced, &fence, &reason), NNB_STATUS_NONE,
-		                  "a launch", &reason))
+		if (!wants_status(s->checks, fenced_launch(s, NULL, false, 0, &fenced, &fence, &reason),
+		                  NNB_STATUS_NONE, "a launch", &reason))
 			return;
 		checks_row(s->checks, await_end(fence) == NNB_FENCE_SIGNALLED, "the fence is not signalled");
 		checks_row(s->checks, is_computed(s), "the fence is signalled, but the outputs are not written");
 		wants_status(s->checks, nnb_fenced_info(fenced, NULL, NULL, &reason), NNB_STATUS_NONE,
 		             "the execution's info after its fence is signalled", &reason);
-		forget(fenced, fence);
+		fenced_forget(fenced, fence);
 	}
 }
 
@@ -124,8 +125,8 @@ static void begins_after_fences(const struct scene *s)
 	struct nnb_fenced *fenced;
 
 	clear_outputs(s);
-	if (wants_status(s->checks, launch(s, &how, false, 0, &fenced, &fence, &reason), NNB_STATUS_NONE, "a launch",
-	                 &reason)) {
+	if (wants_status(s->checks, fenced_launch(s, &how, false, 0, &fenced, &fence, &reason), NNB_STATUS_NONE,
+	                 "a launch", &reason)) {
 		nnb_fence_signal(first[0], false);
 		checks_row(s->checks, stays_pending(fence), "its fence does not wait for the fences before it");
 		checks_row(s->checks, is_untouched(s), "it writes outputs while a fence before it is pending");
@@ -135,7 +136,7 @@ static void begins_after_fences(const struct scene *s)
 		checks_row(s->checks, await_end(fence) == NNB_FENCE_SIGNALLED,
 		           "it does not begin when the fences are signalled");
 		checks_row(s->checks, is_computed(s), "its outputs are not written");
-		forget(fenced, fence);
+		fenced_forget(fenced, fence);
 	}
 	close(first[0]);
 	close(first[1]);
@@ -149,15 +150,15 @@ static void fails_with_a_fence(const struct scene *s)
 	struct nnb_fenced *fenced;
 
 	clear_outputs(s);
-	if (wants_status(s->checks, launch(s, &how, false, 0, &fenced, &fence, &reason), NNB_STATUS_NONE, "a launch",
-	                 &reason)) {
+	if (wants_status(s->checks, fenced_launch(s, &how, false, 0, &fenced, &fence, &reason), NNB_STATUS_NONE,
+	                 "a launch", &reason)) {
 		nnb_fence_signal(first, true);
 		checks_row(s->checks, await_end(fence) == NNB_FENCE_FAILED,
 		           "its fence does not fail with the one before it");
 		checks_row(s->checks, nnb_fenced_info(fenced, NULL, NULL, NULL) != NNB_STATUS_NONE,
 		           "its info is NONE, but the execution did not run");
 		checks_row(s->checks, is_untouched(s), "it writes outputs anyway");
-		forget(fenced, fence);
+		fenced_forget(fenced, fence);
 	}
 	close(first);
 }
@@ -176,26 +177,26 @@ static void bad_fences(const struct scene *s)
 	for (int i = 0; i < 3; i++) {
 		const struct nnb_fenced_how how = { .wait_for = &bad[i], .n_wait_for = 1 };
 
-		wants_status(s->checks, launch(s, &how, false, 0, &fenced, &fence, NULL), NNB_STATUS_INVALID_ARGUMENT,
-		             names[i], NULL);
+		wants_status(s->checks, fenced_launch(s, &how, false, 0, &fenced, &fence, NULL),
+		             NNB_STATUS_INVALID_ARGUMENT, names[i], NULL);
 		checks_row(s->checks, fence < 0 && !fenced, "%s: a fence or an execution was returned anyway",
 		           names[i]);
-		forget(fenced, fence);
+		fenced_forget(fenced, fence);
 	}
 	close(failed);
 	close(pair[0]);
 	close(pair[1]);
 }
 
-static void timings(const struct scene *s)
+static void fenced_timings(const struct scene *s)
 {
 	struct nnb_timing launched, fences;
 	struct nnb_fenced *fenced;
 	int fence;
 
 	for (int measure = 0; measure < 2; measure++) {
-		wants_status(s->checks, launch(s, NULL, measure, 0, &fenced, &fence, NULL), NNB_STATUS_NONE, "a launch",
-		             NULL);
+		wants_status(s->checks, fenced_launch(s, NULL, measure, 0, &fenced, &fence, NULL), NNB_STATUS_NONE,
+		             "a launch", NULL);
 		if (!fenced)
 			continue;
 		await_end(fence);
@@ -210,31 +211,31 @@ static void timings(const struct scene *s)
 		else
 			checks_row(s->checks, launched.in_driver_ns == UINT64_MAX && fences.in_driver_ns == UINT64_MAX,
 			           "times are reported for an execution without measurement");
-		forget(fenced, fence);
+		fenced_forget(fenced, fence);
 	}
 }
 
-static void terms(const struct scene *s)
+static void fenced_terms(const struct scene *s)
 {
 	struct nnb_fenced *fenced;
 	int fence;
 
-	wants_status(s->checks, launch(s, NULL, false, PAST_NS, &fenced, &fence, NULL),
+	wants_status(s->checks, fenced_launch(s, NULL, false, PAST_NS, &fenced, &fence, NULL),
 	             NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "a deadline that has passed", NULL);
 	checks_row(s->checks, fence < 0 && !fenced, "a fence or an execution was returned anyway");
-	forget(fenced, fence);
+	fenced_forget(fenced, fence);
 }
 
 static const struct {
 	const char *rule, *name;
 	void (*run)(const struct scene *s);
 } all[] = {
-	{ "Q-29", "a fenced execution whose deadline has passed is refused", terms },
+	{ "Q-29", "a fenced execution whose deadline has passed is refused", fenced_terms },
 	{ "Q-31", "an fd that is no fence, and a failed fence, are refused", bad_fences },
 	{ "Q-32", "it begins when all fences are signalled", begins_after_fences },
 	{ "Q-32", "it fails when a fence before it fails", fails_with_a_fence },
 	{ "Q-34", "its fence is signalled when its outputs are there", signalled_when_done },
-	{ "Q-35", "its times are there if they were asked for", timings },
+	{ "Q-35", "its times are there if they were asked for", fenced_timings },
 };
 
 void suite_fence(const struct subject *subject, struct checks *c)

@@ -20,8 +20,8 @@ struct scene {
 
 static const struct nnb_buffer_role first_role = { .model = 0, .index = 0, .frequency = 1 };
 
-static enum nnb_status allocate(const struct scene *s, struct buffer *ret, const struct nnb_buffer_desc *desc,
-                                struct nnb_reason *reason)
+static enum nnb_status buffer_allocate(const struct scene *s, struct buffer *ret, const struct nnb_buffer_desc *desc,
+                                       struct nnb_reason *reason)
 {
 	return buffer_new(ret, s->subject, &s->model, 1, desc, reason);
 }
@@ -34,7 +34,8 @@ static bool buffer_for(const struct scene *s, struct buffer *ret, bool input, bo
 	};
 	struct nnb_reason reason = { "" };
 
-	return wants_status(s->checks, allocate(s, ret, &desc, &reason), NNB_STATUS_NONE, "an allocation", &reason);
+	return wants_status(s->checks, buffer_allocate(s, ret, &desc, &reason), NNB_STATUS_NONE, "an allocation",
+	                    &reason);
 }
 
 /* M-2: does the driver support buffers? */
@@ -43,7 +44,7 @@ static bool keeps_buffers(const struct scene *s)
 	const struct nnb_buffer_desc desc = { .inputs = &first_role, .n_inputs = 1 };
 	struct nnb_reason reason = { "" };
 	struct buffer b;
-	enum nnb_status status = allocate(s, &b, &desc, &reason);
+	enum nnb_status status = buffer_allocate(s, &b, &desc, &reason);
 
 	if (!status)
 		buffer_free(&b);
@@ -77,8 +78,8 @@ static void placed_init(struct placed *ret, const struct scene *s, const struct 
 	}
 }
 
-static enum nnb_status execute(const struct scene *s, const struct buffer *in, const struct buffer *out,
-                               struct nnb_reason *reason)
+static enum nnb_status execute_placed(const struct scene *s, const struct buffer *in, const struct buffer *out,
+                                      struct nnb_reason *reason)
 {
 	struct placed p;
 
@@ -104,21 +105,22 @@ static void invalid_allocations(const struct scene *s)
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
 		desc.inputs = &roles[i];
-		wants_status(s->checks, allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT, names[i], NULL);
+		wants_status(s->checks, buffer_allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT, names[i],
+		             NULL);
 		buffer_free(&b);
 	}
 	desc = (struct nnb_buffer_desc){ .inputs = twice, .n_inputs = 2 };
-	wants_status(s->checks, allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT, "a role twice", NULL);
+	wants_status(s->checks, buffer_allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT, "a role twice", NULL);
 	buffer_free(&b);
 	desc = (struct nnb_buffer_desc){ .n_inputs = 0 };
-	wants_status(s->checks, allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT, "no role", NULL);
+	wants_status(s->checks, buffer_allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT, "no role", NULL);
 	buffer_free(&b);
 	desc = (struct nnb_buffer_desc){ .rank = 1, .dims = { LENGTH + 1 }, .inputs = &first_role, .n_inputs = 1 };
-	wants_status(s->checks, allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT,
+	wants_status(s->checks, buffer_allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT,
 	             "another extent than the role's", NULL);
 	buffer_free(&b);
 	desc = (struct nnb_buffer_desc){ .rank = 2, .dims = { LENGTH, 1 }, .inputs = &first_role, .n_inputs = 1 };
-	wants_status(s->checks, allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT,
+	wants_status(s->checks, buffer_allocate(s, &b, &desc, NULL), NNB_STATUS_INVALID_ARGUMENT,
 	             "another rank than the role's", NULL);
 	buffer_free(&b);
 	desc = (struct nnb_buffer_desc){ .inputs = &first_role, .n_inputs = 1 };
@@ -129,7 +131,7 @@ static void invalid_allocations(const struct scene *s)
 
 /* ---- copies ---- */
 
-static void fill(struct nnb_pool *pool, float first)
+static void pool_fill(struct nnb_pool *pool, float first)
 {
 	float *x = nnb_pool_data(pool);
 
@@ -160,7 +162,7 @@ static enum nnb_status copy_in(const struct buffer *b, float first)
 	struct nnb_pool *pool = pool_of(BYTES);
 	enum nnb_status status;
 
-	fill(pool, first);
+	pool_fill(pool, first);
 	status = buffer_copy_from(b, nnb_pool_memory(pool), 0, NULL, NULL);
 	nnb_pool_free(pool);
 	return status;
@@ -220,7 +222,7 @@ static void round_trip(const struct scene *s)
 
 /* ---- the initialised flag ---- */
 
-static void uninitialised(const struct scene *s)
+static void uninitialised_reads(const struct scene *s)
 {
 	struct nnb_pool *pool = pool_of(BYTES), *small = pool_of(1);
 	struct buffer b;
@@ -230,7 +232,7 @@ static void uninitialised(const struct scene *s)
 		             "copy of a new buffer", NULL);
 		wants_status(s->checks, buffer_copy_to(&b, nnb_pool_memory(small), NULL), NNB_STATUS_INVALID_ARGUMENT,
 		             "copy of a new buffer to a memory of another size (the size is looked at first)", NULL);
-		wants_status(s->checks, execute(s, &b, NULL, NULL), NNB_STATUS_GENERAL_FAILURE,
+		wants_status(s->checks, execute_placed(s, &b, NULL, NULL), NNB_STATUS_GENERAL_FAILURE,
 		             "a new buffer as an input", NULL);
 		buffer_free(&b);
 	}
@@ -247,11 +249,11 @@ static void initialised_by_execution(const struct scene *s)
 		return;
 	if (buffer_for(s, &out, true, true)) {
 		wants_status(s->checks, copy_in(&in, 3), NNB_STATUS_NONE, "copy from", NULL);
-		wants_status(s->checks, execute(s, &in, &out, &reason), NNB_STATUS_NONE, "an execution in buffers",
-		             &reason);
+		wants_status(s->checks, execute_placed(s, &in, &out, &reason), NNB_STATUS_NONE,
+		             "an execution in buffers", &reason);
 		expect_content(s, &out, 3, CHAIN, "the execution's output");
-		wants_status(s->checks, execute(s, &out, NULL, &reason), NNB_STATUS_NONE, "its output used as an input",
-		             &reason);
+		wants_status(s->checks, execute_placed(s, &out, NULL, &reason), NNB_STATUS_NONE,
+		             "its output used as an input", &reason);
 		checks_row(s->checks, is_filled(s->job.pools[1], 3, 2 * CHAIN),
 		           "the output computed from the written buffer is wrong");
 		buffer_free(&out);
@@ -274,9 +276,9 @@ static void illegal_uses(const struct scene *s)
 	}
 	copy_in(&in, 1);
 	copy_in(&both, 2);
-	wants_status(s->checks, execute(s, NULL, &in, NULL), NNB_STATUS_INVALID_ARGUMENT,
+	wants_status(s->checks, execute_placed(s, NULL, &in, NULL), NNB_STATUS_INVALID_ARGUMENT,
 	             "as an output without that role", NULL);
-	wants_status(s->checks, execute(s, &both, &both, NULL), NNB_STATUS_INVALID_ARGUMENT,
+	wants_status(s->checks, execute_placed(s, &both, &both, NULL), NNB_STATUS_INVALID_ARGUMENT,
 	             "as input and output at once", NULL);
 	placed_init(&p, s, &in, NULL);
 	wants_status(s->checks, prepared_execute(&s->other, &p.call, NULL), NNB_STATUS_INVALID_ARGUMENT,
@@ -305,7 +307,7 @@ static void unknown_tokens(const struct scene *s)
 
 		nnb_memory_token(&memory, tokens[i]);
 		abort_unless(!nnb_pool_from(&forged.pool, &memory));
-		wants_status(s->checks, execute(s, &forged, NULL, NULL), NNB_STATUS_INVALID_ARGUMENT,
+		wants_status(s->checks, execute_placed(s, &forged, NULL, NULL), NNB_STATUS_INVALID_ARGUMENT,
 		             "a token that was never issued", NULL);
 		nnb_pool_free(forged.pool);
 	}
@@ -314,8 +316,8 @@ static void unknown_tokens(const struct scene *s)
 	copy_in(&b, 1);
 	abort_unless(!nnb_pool_from(&stale, nnb_pool_memory(b.pool)));
 	buffer_free(&b);
-	wants_status(s->checks, execute(s, &(struct buffer){ .pool = stale }, NULL, NULL), NNB_STATUS_INVALID_ARGUMENT,
-	             "the token of a buffer that was freed", NULL);
+	wants_status(s->checks, execute_placed(s, &(struct buffer){ .pool = stale }, NULL, NULL),
+	             NNB_STATUS_INVALID_ARGUMENT, "the token of a buffer that was freed", NULL);
 	nnb_pool_free(stale);
 }
 
@@ -329,7 +331,7 @@ static const struct {
 	{ "M-22", "an execution's output in a buffer is initialised, and right", initialised_by_execution },
 	{ "M-30", "contents copied to a buffer can be copied back unchanged", round_trip },
 	{ "M-31", "copies of other sizes and extents are refused and change nothing", sizes_of_copies },
-	{ "M-32", "a buffer that was not written is uninitialised", uninitialised },
+	{ "M-32", "a buffer that was not written is uninitialised", uninitialised_reads },
 };
 
 static void scene_check(struct scene *s, size_t i)

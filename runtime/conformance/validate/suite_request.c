@@ -20,7 +20,7 @@ struct spoil {
 	bool outputs_only;
 };
 
-static void drop(struct nnb_argument *args, uint32_t *n, const struct nnb_argument *arg)
+static void argument_drop(struct nnb_argument *args, uint32_t *n, const struct nnb_argument *arg)
 {
 	size_t at = (size_t)(arg - args);
 
@@ -36,9 +36,9 @@ static bool is_output(const struct bench *b, const struct nnb_argument *arg)
 static void remove_argument(struct bench *b, struct nnb_argument *arg)
 {
 	if (is_output(b, arg))
-		drop(b->outputs, &b->call.n_outputs, arg);
+		argument_drop(b->outputs, &b->call.n_outputs, arg);
 	else
-		drop(b->inputs, &b->call.n_inputs, arg);
+		argument_drop(b->inputs, &b->call.n_inputs, arg);
 }
 
 static void a_byte_short(struct bench *b, struct nnb_argument *arg)
@@ -64,7 +64,7 @@ static void begins_at_end(struct bench *b, struct nnb_argument *arg)
 	arg->location.offset = (uint32_t)nnb_pool_size(b->call.pools[arg->location.pool]);
 }
 
-static void wraps(struct bench *b, struct nnb_argument *arg)
+static void range_wraps(struct bench *b, struct nnb_argument *arg)
 {
 	(void)b;
 	arg->location.offset = UINT32_MAX - arg->location.length + 1;
@@ -106,7 +106,7 @@ static const struct spoil spoils[] = {
 	{ "R3", "an argument in a pool beyond the last", no_such_pool, false },
 	{ "R3", "an argument in pool 2^32 - 1", last_pool, false },
 	{ "R4", "an argument that begins where its pool ends", begins_at_end, false },
-	{ "R4", "an argument whose end wraps to 0", wraps, false },
+	{ "R4", "an argument whose end wraps to 0", range_wraps, false },
 	{ "R6", "an argument of rank 9", too_high_a_rank, false },
 	{ "R7", "an argument that is a byte short", a_byte_short, false },
 	{ "R7", "an argument that is a byte long", a_byte_long, false },

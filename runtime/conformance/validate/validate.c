@@ -33,7 +33,7 @@ static int write_junit(const struct checks *c, const struct subject *s, const ch
 	return r;
 }
 
-int validate(const struct validation *v)
+int validate_subject(const struct validation *v)
 {
 	const struct subject s = { .device = v->device, .client = v->client };
 	struct checks_counts n;

@@ -14,6 +14,6 @@ struct validation {
 
 /* Run the suites; print a line for each check, and the sum. The results: */
 enum { VALIDATE_GOOD, VALIDATE_FAILED, VALIDATE_NOTHING, VALIDATE_ENVIRONMENT };
-int validate(const struct validation *v);
+int validate_subject(const struct validation *v);
 
 #endif
