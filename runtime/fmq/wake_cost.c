@@ -132,7 +132,8 @@ static bool pair_run(struct pair *p)
 	if (pthread_create(&thread[0], NULL, find_cpus, p))
 		return false;
 	pthread_join(thread[0], &n_cpus);
-	while (started < 2 && (intptr_t)n_cpus == 2 && !pthread_create(&thread[started], NULL, pair_play, &players[started]))
+	while (started < 2 && (intptr_t)n_cpus == 2 &&
+	       !pthread_create(&thread[started], NULL, pair_play, &players[started]))
 		started++;
 	while (started)
 		pthread_join(thread[--started], NULL);

@@ -20,7 +20,7 @@
 #include "load.h"
 #include "stream.h"
 
-enum { ROWS = 64 }; /* of apps, to begin with */
+enum { ROWS = 64 }; /* initial room for the counts of apps */
 
 struct app {
 	struct load_fds fds;
@@ -34,7 +34,7 @@ struct app {
 };
 
 /* Put it on the board; returns @status. */
-static int broken(struct app *a, int status, const char *what, const char *why)
+static int app_broken(struct app *a, int status, const char *what, const char *why)
 {
 	struct load_board *b = a->board;
 
@@ -62,11 +62,11 @@ static int read_orders(struct app *a)
 	o = &a->board->orders;
 	text = mmap(NULL, o->scenario_bytes, PROT_READ, MAP_SHARED, a->fds.scenario, 0);
 	if (text == MAP_FAILED)
-		return broken(a, LOAD_ENVIRONMENT, "the scenario", strerror(errno));
+		return app_broken(a, LOAD_ENVIRONMENT, "the scenario", strerror(errno));
 	r = load_scenario_parse(&a->scenario, text, o->scenario_bytes, o->name, o->dir, &why);
 	munmap(text, o->scenario_bytes);
 	if (r)
-		return broken(a, LOAD_INPUT, "the scenario", why.text);
+		return app_broken(a, LOAD_INPUT, "the scenario", why.text);
 	a->app = &a->scenario->apps[o->app];
 	return LOAD_DONE;
 }
@@ -79,7 +79,7 @@ static int make_works(struct app *a)
 	a->lines = calloc(a->app->n_streams, sizeof(*a->lines));
 	a->threads = calloc(a->app->n_threads, sizeof(*a->threads));
 	if (!a->lines || !a->threads)
-		return broken(a, LOAD_ENVIRONMENT, "no memory", "");
+		return app_broken(a, LOAD_ENVIRONMENT, "no memory", "");
 	for (uint32_t i = 0; i < a->app->n_streams; i++) {
 		struct load_line *l = &a->lines[i];
 
@@ -89,20 +89,20 @@ static int make_works(struct app *a)
 			                 .left = a->board->orders.executions };
 		if (load_work_new(&l->work, l->stream, a->scenario->dir, a->board->orders.seed, &why) ||
 		    load_work_keep(l->work, l->stream, &why))
-			return broken(a, LOAD_INPUT, l->stream->model, why.text);
+			return app_broken(a, LOAD_INPUT, l->stream->model, why.text);
 	}
 	return LOAD_DONE;
 }
 
-static int become(struct app *a)
+static int become_user(struct app *a)
 {
 	uid_t uid = (uid_t)a->app->uid;
 
 	if (a->app->nice && setpriority(PRIO_PROCESS, 0, (int)a->app->nice))
-		return broken(a, LOAD_ENVIRONMENT, "nice", strerror(errno));
+		return app_broken(a, LOAD_ENVIRONMENT, "nice", strerror(errno));
 	if (a->app->uid >= 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
-		return broken(a, LOAD_ENVIRONMENT, "uid", strerror(errno));
-	/* Another user's process is forgotten by who is to be told of its parent's death. */
+		return app_broken(a, LOAD_ENVIRONMENT, "uid", strerror(errno));
+	/* the kernel clears this setting when the user changes */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return LOAD_DONE;
 }
@@ -118,12 +118,12 @@ static int connect_to_service(struct app *a)
 	int r = nnb_client_open(&a->run.client, &config, &why);
 
 	if (r)
-		return broken(a, LOAD_ENVIRONMENT, "", why.text[0] ? why.text : strerror(-r));
+		return app_broken(a, LOAD_ENVIRONMENT, "", why.text[0] ? why.text : strerror(-r));
 	a->board->service = *nnb_client_info(a->run.client);
 	return LOAD_DONE;
 }
 
-static int prepare(struct app *a)
+static int app_prepare(struct app *a)
 {
 	for (uint32_t i = 0; i < a->app->n_streams; i++) {
 		struct load_line *l = &a->lines[i];
@@ -138,7 +138,7 @@ static int prepare(struct app *a)
 		l->outcome->prepared = status;
 		if (status && !(by && load_expected(status, false))) {
 			nnb_because(&words, "%s: %s", nnb_status_name(status), why.text);
-			return broken(a, LOAD_FAILED, l->stream->name, words.text);
+			return app_broken(a, LOAD_FAILED, l->stream->name, words.text);
 		}
 		l->outcome->prepare_ns = load_now() - began;
 		if (l->remote)
@@ -175,18 +175,18 @@ static int get_ready(struct app *a)
 	if (!status)
 		status = make_works(a);
 	if (!status)
-		status = become(a);
+		status = become_user(a);
 	if (!status)
 		status = connect_to_service(a);
 	if (!status)
-		status = prepare(a);
+		status = app_prepare(a);
 	if (status)
 		return status;
 	ask_of_us(a, &a->board->before);
 	a->run.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	a->run.idle = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (a->run.stop < 0 || a->run.idle < 0)
-		return broken(a, LOAD_ENVIRONMENT, "eventfd", strerror(errno));
+		return app_broken(a, LOAD_ENVIRONMENT, "eventfd", strerror(errno));
 	return LOAD_DONE;
 }
 
@@ -221,7 +221,7 @@ static int start_threads(struct app *a)
 				                   .seed = a->board->orders.seed + (number << 8) };
 			r = pthread_create(&t->thread, NULL, load_thread_main, t);
 			if (r)
-				return broken(a, LOAD_ENVIRONMENT, "a thread", strerror(r));
+				return app_broken(a, LOAD_ENVIRONMENT, "a thread", strerror(r));
 			a->n_started++;
 		}
 	return LOAD_DONE;
@@ -239,7 +239,7 @@ static void wait_for_threads(struct app *a)
 			through += n;
 }
 
-/* What the service has found out about us and our models, before it forgets. */
+/* Read the service's counts of this app and the times of its models, before disconnecting discards them. */
 static void take_leave(struct app *a)
 {
 	a->board->counted = ask_of_us(a, &a->board->after);
@@ -248,7 +248,7 @@ static void take_leave(struct app *a)
 			nnb_remote_times(a->lines[i].remote, &a->board->outcomes[i].times, NULL);
 }
 
-static int run(struct app *a)
+static int app_run(struct app *a)
 {
 	int status;
 
@@ -267,7 +267,7 @@ static int run(struct app *a)
 	take_leave(a);
 	for (uint32_t i = 0; !status && i < a->app->n_streams; i++)
 		if (a->board->outcomes[i].broken)
-			status = broken(a, LOAD_FAILED, a->app->streams[i].name, a->board->outcomes[i].reason.text);
+			status = app_broken(a, LOAD_FAILED, a->app->streams[i].name, a->board->outcomes[i].reason.text);
 	return status;
 }
 
@@ -291,7 +291,7 @@ int load_app_main(const struct load_fds *fds)
 	status = get_ready(&a);
 	a.run.board = a.board;
 	if (!status)
-		status = wait_for_go(&a) ? run(&a) : LOAD_FAILED;
+		status = wait_for_go(&a) ? app_run(&a) : LOAD_FAILED;
 	let_go(&a);
 	if (!status)
 		atomic_store(&a.board->state, LOAD_FINISHED);

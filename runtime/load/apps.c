@@ -24,7 +24,7 @@
 
 #define HEAD_START (20 * (uint64_t)LOAD_MS)     /* for all to hear when to begin */
 #define PATIENCE (10 * LOAD_S)                  /* beyond what a call may take */
-#define BETWEEN_LOOKS (200 * (uint64_t)LOAD_MS) /* of the progress */
+#define BETWEEN_LOOKS (200 * (uint64_t)LOAD_MS) /* interval of the progress line */
 
 static volatile sig_atomic_t interrupts;
 
@@ -80,7 +80,7 @@ static void __attribute__((noreturn)) become_app(const struct load_fds *fds, con
 	_exit(127);
 }
 
-static int start(struct load_session *s, uint32_t app, int scenario, const sigset_t *signals)
+static int app_start(struct load_session *s, uint32_t app, int scenario, const sigset_t *signals)
 {
 	struct load_process *p = &s->processes[app];
 	struct load_fds fds = { .scenario = scenario, .board = -1 };
@@ -153,7 +153,7 @@ static void kill_all(struct load_session *s, bool slow)
 }
 
 /* A byte: it is ready. The end: it is gone, or will be in a moment. */
-static void hear(struct load_process *p)
+static void app_hear(struct load_process *p)
 {
 	char byte;
 
@@ -167,7 +167,7 @@ static void hear(struct load_process *p)
 		;
 }
 
-/* Until somebody says something, or a signal comes, or it is @until. */
+/* Wait until an app sends a message, a signal arrives, or @until has passed. */
 static void listen_once(struct load_session *s, uint64_t until, const sigset_t *signals)
 {
 	struct pollfd fds[LOAD_APPS_MAX];
@@ -186,10 +186,10 @@ static void listen_once(struct load_session *s, uint64_t until, const sigset_t *
 		return;
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++)
 		if (fds[i].revents)
-			hear(&s->processes[i]);
+			app_hear(&s->processes[i]);
 }
 
-static bool all(const struct load_session *s, bool ready)
+static bool all_apps(const struct load_session *s, bool ready)
 {
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++) {
 		const struct load_process *p = &s->processes[i];
@@ -200,12 +200,12 @@ static bool all(const struct load_session *s, bool ready)
 	return true;
 }
 
-/* Until all are gone; or, if @ready will do, ready. Whoever takes too long is told to stop, and then made to. */
+/* Wait until all apps have ended or, if @ready is true, are ready. An app that takes too long is asked to stop, then killed. */
 static void wait_for_all(struct load_session *s, bool ready, uint64_t until, const sigset_t *signals)
 {
 	bool told = false;
 
-	while (!all(s, ready)) {
+	while (!all_apps(s, ready)) {
 		listen_once(s, until, signals);
 		show_progress(s);
 		if (interrupts > 1 || (told && load_now() >= until)) {
@@ -242,7 +242,7 @@ static int first_problem(const struct load_session *s, struct nnb_reason *reason
 	return LOAD_DONE;
 }
 
-static int begin(struct load_session *s, struct nnb_reason *reason)
+static int session_begin(struct load_session *s, struct nnb_reason *reason)
 {
 	int status = first_problem(s, reason);
 
@@ -267,7 +267,7 @@ static int start_all(struct load_session *s, const sigset_t *signals, struct nnb
 	if (scenario < 0)
 		r = -errno;
 	for (uint32_t i = 0; !r && i < s->scenario->n_apps; i++)
-		r = start(s, i, scenario, signals);
+		r = app_start(s, i, scenario, signals);
 	if (scenario >= 0)
 		close(scenario);
 	if (!r)
@@ -305,7 +305,7 @@ int load_session_run(struct load_session *s, struct nnb_reason *reason)
 	status = start_all(s, &signals, reason);
 	if (!status) {
 		wait_for_all(s, true, load_now() + patience, &signals);
-		status = begin(s, reason);
+		status = session_begin(s, reason);
 	}
 	wait_for_all(s, false, load_now() + (s->began ? s->duration_ns : 0) + patience, &signals);
 	s->ended = load_now();

@@ -19,11 +19,11 @@ struct load_process {
 
 struct load_session {
 	const struct load_scenario *scenario;
-	const char *text; /* of the scenario, for the apps to read themselves */
+	const char *text; /* the scenario's text, which the apps parse themselves */
 	size_t text_bytes;
 	const char *socket; /* NULL: the usual */
 	uint64_t seed, duration_ns;
-	uint64_t log_room; /* of each thread; 0: no log */
+	uint64_t log_room; /* entries of each thread's log; 0: no log */
 	bool progress;     /* on standard error */
 
 	struct load_process *processes; /* one for each app */

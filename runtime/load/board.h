@@ -1,8 +1,9 @@
 /*
- * board.h -- what an app's process and the one that started it share: a memory with what is asked and what was found.
  *
- * The parent writes the first part before it starts the process, and reads the rest: the state and numbers of executions
- * at any time, all else once the process is gone. So what an app had counted when it died is not lost.
+ * board.h -- memory that an app's process shares with its parent: the parent's orders and the app's results.
+ *
+ * The parent writes the first part before it starts the process. It may read the state and the numbers of executions at any
+ * time, and the rest once the process has ended. So the counts of an app that dies are not lost.
  */
 #ifndef LOAD_BOARD_H
 #define LOAD_BOARD_H
@@ -18,38 +19,38 @@
 enum load_phase { LOAD_STARTING, LOAD_READY, LOAD_RUNNING, LOAD_FINISHED, LOAD_BROKEN };
 
 struct load_orders {
-	uint32_t app; /* which of the scenario's */
+	uint32_t app; /* index of the app in the scenario */
 	uint64_t seed, duration_ns, timeout_ns;
 	int64_t executions;
 	char name[LOAD_NAME], dir[LOAD_MODEL]; /* as load_scenario_parse takes them */
 	char socket[PATH_MAX];                 /* "": the usual */
 	size_t scenario_bytes, board_bytes;
-	uint64_t log_room; /* of each thread; 0: there is no log */
+	uint64_t log_room; /* entries of each thread's log; 0: no log */
 };
 
-struct load_outcome { /* of a stream */
+struct load_outcome { /* the outcome of a stream */
 	uint64_t prepare_ns;
 	enum nnb_status prepared; /* a missed deadline: then nothing was executed */
-	uint32_t remote;          /* what the service calls the model */
+	uint32_t remote;          /* the service's number of the model */
 	struct nnb_times times;   /* in the end, as the service knows them */
 	bool broken;
-	struct nnb_reason reason;                 /* of what broke it */
-	struct nnb_reason reasons[LOAD_STATUSES]; /* of the first execution with that status */
+	struct nnb_reason reason;                 /* the reason why the stream broke */
+	struct nnb_reason reasons[LOAD_STATUSES]; /* by status: the reason of the first execution with it */
 };
 
 struct load_board {
 	struct load_orders orders;
 
 	atomic_int state; /* enum load_phase */
-	int status;       /* what nnburst-load is to end with, where it is BROKEN */
+	int status;       /* if the state is BROKEN: the exit status of nnburst-load */
 	struct nnb_reason problem;
 	uint64_t began, ended; /* CLOCK_MONOTONIC */
 	struct nnb_service_info service;
-	/* What the service says of us: before we began, and just before we left. */
+	/* the service's counts of this app, before its first and after its last execution */
 	struct nnb_app_counts before, after;
-	bool counted; /* it did say */
+	bool counted; /* the service has answered both queries */
 	struct load_outcome outcomes[LOAD_STREAMS_MAX];
-	struct load_figures figures[]; /* of each thread, stream by stream; and then their logs */
+	struct load_figures figures[]; /* figures of each thread, stream by stream; then the threads' logs */
 };
 
 static inline size_t load_board_bytes(const struct load_app *app, uint64_t log_room)

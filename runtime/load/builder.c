@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* An index, or 0 and the error kept. */
-static uint32_t kept(struct builder *b, int index)
+static uint32_t keep_error(struct builder *b, int index)
 {
 	if (index >= 0)
 		return (uint32_t)index;
@@ -21,17 +21,17 @@ static float random_number(struct builder *b)
 	return (float)(b->random >> 40) / (1 << 23) - 1;
 }
 
-static uint32_t operand(struct builder *b, const struct nnb_operand *o)
+static uint32_t add_operand(struct builder *b, const struct nnb_operand *o)
 {
-	return b->error ? 0 : kept(b, nnb_model_operand(b->model, o));
+	return b->error ? 0 : keep_error(b, nnb_model_operand(b->model, o));
 }
 
-static uint32_t constant(struct builder *b, const struct nnb_operand *o, const void *value, size_t bytes)
+static uint32_t add_constant(struct builder *b, const struct nnb_operand *o, const void *value, size_t bytes)
 {
-	uint32_t index = operand(b, o);
+	uint32_t index = add_operand(b, o);
 
 	if (!b->error)
-		kept(b, nnb_model_value(b->model, index, value, (uint32_t)bytes));
+		keep_error(b, nnb_model_value(b->model, index, value, (uint32_t)bytes));
 	return index;
 }
 
@@ -48,24 +48,24 @@ uint32_t builder_tensor(struct builder *b, uint32_t rank, const uint32_t *dims)
 {
 	struct nnb_operand o = tensor_of(rank, dims);
 
-	return operand(b, &o);
+	return add_operand(b, &o);
 }
 
 uint32_t builder_int(struct builder *b, int32_t value)
 {
-	return constant(b, &(struct nnb_operand){ .type = NNB_INT32 }, &value, sizeof(value));
+	return add_constant(b, &(struct nnb_operand){ .type = NNB_INT32 }, &value, sizeof(value));
 }
 
 uint32_t builder_float(struct builder *b, float value)
 {
-	return constant(b, &(struct nnb_operand){ .type = NNB_FLOAT32 }, &value, sizeof(value));
+	return add_constant(b, &(struct nnb_operand){ .type = NNB_FLOAT32 }, &value, sizeof(value));
 }
 
 uint32_t builder_omitted(struct builder *b, uint32_t rank)
 {
 	struct nnb_operand o = { .type = NNB_TENSOR_FLOAT32, .lifetime = NNB_NO_VALUE, .rank = rank };
 
-	return operand(b, &o);
+	return add_operand(b, &o);
 }
 
 uint32_t builder_weights(struct builder *b, uint32_t rank, const uint32_t *dims, uint32_t fan_in)
@@ -79,12 +79,12 @@ uint32_t builder_weights(struct builder *b, uint32_t rank, const uint32_t *dims,
 		n *= dims[i];
 	values = b->error ? NULL : calloc(n, sizeof(*values));
 	if (!values) {
-		kept(b, -ENOMEM);
+		keep_error(b, -ENOMEM);
 		return 0;
 	}
 	for (size_t i = 0; i < n; i++)
 		values[i] = scale * random_number(b);
-	index = constant(b, &o, values, n * sizeof(*values));
+	index = add_constant(b, &o, values, n * sizeof(*values));
 	free(values);
 	return index;
 }
@@ -96,12 +96,12 @@ uint32_t builder_bias(struct builder *b, uint32_t n)
 	uint32_t index;
 
 	if (!values) {
-		kept(b, -ENOMEM);
+		keep_error(b, -ENOMEM);
 		return 0;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = 0.1f;
-	index = constant(b, &o, values, n * sizeof(*values));
+	index = add_constant(b, &o, values, n * sizeof(*values));
 	free(values);
 	return index;
 }
@@ -110,14 +110,14 @@ void builder_operation(struct builder *b, enum nnb_op type, const uint32_t *inpu
                        const uint32_t *outputs, uint32_t n_outputs)
 {
 	if (!b->error)
-		kept(b, nnb_model_operation(b->model, type, inputs, n_inputs, outputs, n_outputs));
+		keep_error(b, nnb_model_operation(b->model, type, inputs, n_inputs, outputs, n_outputs));
 }
 
 void builder_finish(struct builder *b, const uint32_t *inputs, uint32_t n_inputs, const uint32_t *outputs,
                     uint32_t n_outputs)
 {
 	if (!b->error)
-		kept(b, nnb_model_finish(b->model, inputs, n_inputs, outputs, n_outputs));
+		keep_error(b, nnb_model_finish(b->model, inputs, n_inputs, outputs, n_outputs));
 }
 
 /* ---- layers on a picture ---- */
@@ -130,8 +130,8 @@ void builder_picture(struct builder *b, uint32_t height, uint32_t width, uint32_
 	b->channels = channels;
 }
 
-static void layer(struct builder *b, enum nnb_op type, const uint32_t *inputs, uint32_t n, uint32_t height,
-                  uint32_t width, uint32_t channels)
+static void layer_weights(struct builder *b, enum nnb_op type, const uint32_t *inputs, uint32_t n, uint32_t height,
+                          uint32_t width, uint32_t channels)
 {
 	uint32_t out = builder_tensor(b, 4, (uint32_t[]){ 1, height, width, channels });
 
@@ -143,7 +143,7 @@ static void layer(struct builder *b, enum nnb_op type, const uint32_t *inputs, u
 }
 
 /* With padding SAME. */
-static uint32_t strode(uint32_t extent, uint32_t stride)
+static uint32_t stride_size(uint32_t extent, uint32_t stride)
 {
 	return (extent + stride - 1) / stride;
 }
@@ -159,7 +159,7 @@ void builder_conv(struct builder *b, struct builder_filter f, uint32_t out)
 		          stride,
 		          builder_int(b, (int32_t)f.fused) };
 
-	layer(b, NNB_CONV_2D, in, 7, strode(b->height, f.stride), strode(b->width, f.stride), out);
+	layer_weights(b, NNB_CONV_2D, in, 7, stride_size(b->height, f.stride), stride_size(b->width, f.stride), out);
 }
 
 void builder_depthwise(struct builder *b, struct builder_filter f)
@@ -174,7 +174,8 @@ void builder_depthwise(struct builder *b, struct builder_filter f)
 		          builder_int(b, 1), /* the multiplier */
 		          builder_int(b, (int32_t)f.fused) };
 
-	layer(b, NNB_DEPTHWISE_CONV_2D, in, 8, strode(b->height, f.stride), strode(b->width, f.stride), b->channels);
+	layer_weights(b, NNB_DEPTHWISE_CONV_2D, in, 8, stride_size(b->height, f.stride),
+	              stride_size(b->width, f.stride), b->channels);
 }
 
 void builder_average(struct builder *b)
@@ -188,7 +189,7 @@ void builder_average(struct builder *b)
 		          builder_int(b, (int32_t)b->height),
 		          builder_int(b, NNB_FUSED_NONE) };
 
-	layer(b, NNB_AVERAGE_POOL_2D, in, 7, 1, 1, b->channels);
+	layer_weights(b, NNB_AVERAGE_POOL_2D, in, 7, 1, 1, b->channels);
 }
 
 /* ---- layers on a row ---- */

@@ -1,7 +1,8 @@
 /*
- * builder.h -- what the models of the zoo are built with: layers with pseudo-random weights.
  *
- * An error is kept, and everything after it does nothing: who builds looks once, in the end.
+ * builder.h -- builds the models of the zoo from layers with pseudo-random weights.
+ *
+ * After an error all further calls do nothing: the caller checks for an error once, at the end.
  */
 #ifndef LOAD_BUILDER_H
 #define LOAD_BUILDER_H

@@ -1,5 +1,6 @@
 /*
- * load.h -- what the files of nnburst-load share: how it ends, and words and times in text.
+ *
+ * load.h -- shared by the files of nnburst-load: exit statuses, and the text of words and times.
  *
  * nnburst-load(1), nnburst-scenario(5).
  */

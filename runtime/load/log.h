@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { LOAD_LOG_ROOM = 1 << 22 }; /* entries of a thread: where nobody has been, there is no memory */
+enum { LOAD_LOG_ROOM = 1 << 22 }; /* entries of a thread; untouched entries take no memory */
 
 struct load_log_entry {
-	uint64_t exec;                /* what traces call it; 0: nobody knows */
+	uint64_t exec;                /* number of the execution in traces; 0: unknown */
 	uint64_t submitted, returned; /* CLOCK_MONOTONIC, in ns */
 	uint32_t status, path;        /* enum nnb_status, enum load_path */
 };
@@ -39,7 +39,7 @@ static inline void load_log_add(struct load_log *log, const struct load_log_entr
 }
 
 void load_log_head(FILE *to);
-void load_log_write(FILE *to, const struct load_log *log); /* what goes wrong ferror says */
+void load_log_write(FILE *to, const struct load_log *log); /* an error is left for ferror */
 uint64_t load_log_dropped(const struct load_log *log);
 
 #endif

@@ -18,14 +18,14 @@
 struct options {
 	const char *socket, *scenario, *log;
 	const char *model; /* NULL: the scenario says which */
-	const char *into;  /* that is recorded; NULL: a name after the model */
+	const char *into;  /* file to record into; NULL: named after the model */
 	bool own_service, record;
 	uint64_t duration_ns; /* 0: as the scenario says */
 	int64_t seed;         /* -1: as the scenario says */
 	bool json, list, check, quiet;
 };
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("usage: nnburst-load [--socket PATH] [--duration TIME] [--seed N] [--format table|json] [--check] "
 	      "[--quiet]\n"
@@ -57,7 +57,7 @@ static void usage(FILE *to)
 	      to);
 }
 
-static void complain(const char *about, const char *what)
+static void print_error(const char *about, const char *what)
 {
 	fprintf(stderr, "nnburst-load: %s%s%s\n", about, *about ? ": " : "", what);
 }
@@ -145,7 +145,7 @@ static int read_options(struct options *o, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, ":", long_options, &index)) >= 0) {
 		if (option == HELP || option == VERSION) {
 			if (option == HELP)
-				usage(stdout);
+				print_usage(stdout);
 			else
 				puts("nnburst-load " BURSTSCOPE_VERSION);
 			return LOAD_DONE;
@@ -168,7 +168,7 @@ static int read_options(struct options *o, int argc, char **argv)
 		o->scenario = argv[optind];
 		return -1;
 	}
-	usage(stderr);
+	print_usage(stderr);
 	return LOAD_USAGE;
 }
 
@@ -220,7 +220,7 @@ static void free_names(struct dirent **entries, int n)
 		free(entries);
 }
 
-static int list(void)
+static int print_list(void)
 {
 	char *dir = shipped_dir();
 	struct dirent **entries;
@@ -237,7 +237,7 @@ static int list(void)
 			printf("%-20s %s\n", entries[i]->d_name, s->about);
 			load_scenario_free(s);
 		} else {
-			complain(path, why.text);
+			print_error(path, why.text);
 		}
 		free(path);
 	}
@@ -245,12 +245,12 @@ static int list(void)
 	free(dir);
 	if (n > 0)
 		return LOAD_DONE;
-	complain("", "the scenarios that came with this program are not where they were put");
+	print_error("", "the scenarios that came with this program are not where they were put");
 	return LOAD_ENVIRONMENT;
 }
 
 /* The path of a scenario that comes with the program; NULL, after having said why. Owned. */
-static char *shipped(const char *name)
+static char *shipped_scenario(const char *name)
 {
 	char *dir = shipped_dir(), *path = NULL;
 	const char *words[64], *nearest;
@@ -277,7 +277,7 @@ static char *shipped(const char *name)
 
 /* ---- running ---- */
 
-/* Are the models right? Each is read as its app will. @own: the scenario is ours, and nobody asks where in it. */
+/* Validate the models as the apps will read them. @own: the scenario is generated, so errors do not mention a place in it. */
 static int check_models(const struct load_scenario *s, uint64_t seed, bool own, struct nnb_reason *reason)
 {
 	for (uint32_t i = 0; i < s->n_apps; i++)
@@ -289,7 +289,7 @@ static int check_models(const struct load_scenario *s, uint64_t seed, bool own, 
 
 			if (load_work_new(&work, stream, s->dir, seed, &why))
 				key = "model";
-			else if (own && why.text[0]) /* what its constants take */
+			else if (own && why.text[0]) /* reports the memory of constants */
 				fprintf(stderr, "nnburst-load: %s\n", why.text);
 			if (!key && load_work_keep(work, stream, &why))
 				key = "state_pairs";
@@ -317,21 +317,21 @@ static int check_users(const struct load_scenario *s, struct nnb_reason *reason)
 	return LOAD_DONE;
 }
 
-static int tell(const struct options *o, const struct load_session *session)
+static int print_report(const struct options *o, const struct load_session *session)
 {
 	struct load_report report;
 	int status = LOAD_DONE;
 
 	if (load_report_init(&report, session)) {
-		complain("", "no memory for a report");
+		print_error("", "no memory for a report");
 		return LOAD_ENVIRONMENT;
 	}
 	if (o->json ? load_report_json(&report) : load_report_table(&report)) {
-		complain("", "cannot write the output");
+		print_error("", "cannot write the output");
 		status = LOAD_ENVIRONMENT;
 	}
 	for (uint32_t i = 0; i < report.n_problems; i++)
-		complain("", report.problems[i].text);
+		print_error("", report.problems[i].text);
 	if (!status && report.n_problems)
 		status = LOAD_FAILED;
 	load_report_fini(&report);
@@ -346,7 +346,7 @@ static int write_log(const struct options *o, const struct load_session *session
 
 	failed |= fclose(log) != 0;
 	if (failed)
-		complain(o->log, "cannot be written");
+		print_error(o->log, "cannot be written");
 	else if (dropped)
 		fprintf(stderr, "nnburst-load: %s: %" PRIu64 " executions are not in it: it has %d of a thread\n",
 		        o->log, dropped, LOAD_LOG_ROOM);
@@ -360,7 +360,7 @@ static int run_session(const struct options *o, struct load_session *session)
 	int status, logged = LOAD_DONE;
 
 	if (o->log && !log) {
-		complain(o->log, strerror(errno));
+		print_error(o->log, strerror(errno));
 		return LOAD_ENVIRONMENT;
 	}
 	session->log_room = log ? LOAD_LOG_ROOM : 0;
@@ -368,15 +368,15 @@ static int run_session(const struct options *o, struct load_session *session)
 	if (log)
 		logged = write_log(o, session, log);
 	if (status)
-		complain("", why.text);
+		print_error("", why.text);
 	else
-		status = tell(o, session);
+		status = print_report(o, session);
 	load_session_fini(session);
 	return status ? status : logged;
 }
 
-static int run(const struct options *o, const char *path, const struct load_scenario *scenario, const char *text,
-               size_t bytes)
+static int session_run(const struct options *o, const char *path, const struct load_scenario *scenario,
+                       const char *text, size_t bytes)
 {
 	struct load_session session = { .scenario = scenario,
 		                        .text = text,
@@ -390,20 +390,20 @@ static int run(const struct options *o, const char *path, const struct load_scen
 	int status = check_models(scenario, session.seed, o->model, &why);
 
 	if (status) {
-		complain(o->model ? "" : path, why.text);
+		print_error(o->model ? "" : path, why.text);
 		return status;
 	}
 	if (o->check)
 		return LOAD_DONE;
 	status = check_users(scenario, &why);
 	if (status) {
-		complain(path, why.text);
+		print_error(path, why.text);
 		return status;
 	}
 	if (!o->own_service)
 		return run_session(o, &session);
 	if (load_service_start(&service, &why)) {
-		complain("", why.text);
+		print_error("", why.text);
 		return LOAD_ENVIRONMENT;
 	}
 	session.socket = service.socket;
@@ -421,10 +421,10 @@ static int read_and_run(const struct options *o, const char *path)
 	int status;
 
 	if (load_scenario_read(&scenario, path, &text, &bytes, &why)) {
-		complain(path, why.text);
+		print_error(path, why.text);
 		return LOAD_INPUT;
 	}
-	status = run(o, path, scenario, text, bytes);
+	status = session_run(o, path, scenario, text, bytes);
 	free(text);
 	load_scenario_free(scenario);
 	return status;
@@ -439,9 +439,9 @@ static int run_model(const struct options *o)
 	int status = LOAD_INPUT;
 
 	if (!text || load_scenario_parse(&scenario, text, strlen(text), "own", ".", &why)) {
-		complain(o->model, why.text);
+		print_error(o->model, why.text);
 	} else {
-		status = run(o, o->model, scenario, text, strlen(text));
+		status = session_run(o, o->model, scenario, text, strlen(text));
 		load_scenario_free(scenario);
 	}
 	free(text);
@@ -471,7 +471,7 @@ static int record_model(const struct options *o)
 
 static int run_scenario(const struct options *o)
 {
-	char *path = load_is_file(o->scenario) ? strdup(o->scenario) : shipped(o->scenario);
+	char *path = load_is_file(o->scenario) ? strdup(o->scenario) : shipped_scenario(o->scenario);
 	int status = path ? read_and_run(o, path) : LOAD_INPUT;
 
 	free(path);
@@ -497,7 +497,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (o.list)
-		return list();
+		return print_list();
 	if (o.record)
 		return record_model(&o);
 	return o.model ? run_model(&o) : run_scenario(&o);

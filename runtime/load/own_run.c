@@ -82,7 +82,7 @@ static char *place_of(const char *program, char to[PATH_MAX])
 }
 
 /* Start it. -errno: it cannot be run, or there is no memory. @dies_with_us: by SIGTERM. */
-static pid_t start(const char *program, char *const *argv, bool dies_with_us)
+static pid_t service_start(const char *program, char *const *argv, bool dies_with_us)
 {
 	char path[PATH_MAX];
 	pid_t parent = getpid(), pid = fork();
@@ -114,7 +114,7 @@ int load_service_start(struct load_service *s, struct nnb_reason *reason)
 		return r;
 	}
 	snprintf(s->socket, sizeof(s->socket), "%s/socket", s->dir);
-	s->pid = start("nnburstd", argv, true);
+	s->pid = service_start("nnburstd", argv, true);
 	for (int i = 0; s->pid > 0 && stat(s->socket, &st) && i < PATIENCE_LOOKS; i++) {
 		if (waitpid(s->pid, NULL, WNOHANG))
 			s->pid = 0;
@@ -142,7 +142,7 @@ void load_service_stop(struct load_service *s)
 
 /* ---- a recording ---- */
 
-/* What we start finds this program by its name. */
+/* Add this program's directory to PATH, because the recorder starts it by its name. */
 static void be_found(void)
 {
 	char self[PATH_MAX], *slash, *path;
@@ -157,9 +157,9 @@ static void be_found(void)
 }
 
 /* Run it to its end. Its status; one that was killed, or cannot be run, is a wrong environment. */
-static int run(const char *program, char *const *argv)
+static int run_command(const char *program, char *const *argv)
 {
-	pid_t pid = start(program, argv, false);
+	pid_t pid = service_start(program, argv, false);
 	int status = 0;
 
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -183,11 +183,11 @@ int load_record(const char *model, const char *into, char *const *argv)
 		words[n++] = *argv++;
 	be_found();
 	fflush(stdout);
-	status = run("burstscope", words);
+	status = run_command("burstscope", words);
 	if (!status) {
 		putchar('\n');
 		fflush(stdout);
-		status = run("burstscope", asked);
+		status = run_command("burstscope", asked);
 	}
 	return status;
 }

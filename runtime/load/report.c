@@ -1,4 +1,4 @@
-/* report.c -- what the apps left on their boards put together: rows, shares, and what was not as it should be. */
+/* report.c -- computes the report from the apps' boards: rows, shares, and problems. */
 #include "report.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "nnb/service.h"
 #include "work.h"
 
-static __attribute__((format(printf, 2, 3))) void problem(struct load_report *r, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void report_problem(struct load_report *r, const char *format, ...)
 {
 	va_list ap;
 
@@ -140,8 +140,8 @@ const char *load_deadlines_name(uint32_t deadlines)
 	return name_of(names, sizeof(names) / sizeof(names[0]), deadlines);
 }
 
-/* What was counted in between. */
-static struct nnb_app_counts since(const struct nnb_app_counts *before, const struct nnb_app_counts *after)
+/* The counts between two queries. */
+static struct nnb_app_counts counts_since(const struct nnb_app_counts *before, const struct nnb_app_counts *after)
 {
 	struct nnb_app_counts c = *after;
 
@@ -177,7 +177,7 @@ struct load_received load_report_received(const struct load_report *r, uint32_t 
 	}
 	if (!found.n_apps)
 		return found;
-	found.counts = since(&first->before, &last->after);
+	found.counts = counts_since(&first->before, &last->after);
 	if (found.counts.entitled_ns)
 		found.ratio = (double)found.counts.received_ns / (double)found.counts.entitled_ns;
 	return found;
@@ -202,10 +202,11 @@ static uint64_t longest_hold(const struct load_report *r)
 }
 
 /*
- * What fair sharing keeps the lag below (nnburstd(8)): 2 holds and 1 ms, or (1 + 1/2 + ... 1/(n - 1)) holds and half
- * milliseconds for n apps, a lane. 0: not known, or more lanes than there is a bound for.
+ *
+ * The bound of the lag under fair sharing (nnburstd(8)): 2 holds and 1 ms, or (1 + 1/2 + ... 1/(n - 1)) holds and half
+ * milliseconds for n apps, for each lane. 0: unknown, or more lanes than the bound covers.
  */
-static uint64_t bound(const struct load_report *r, uint32_t n_apps)
+static uint64_t lag_bound(const struct load_report *r, uint32_t n_apps)
 {
 	uint32_t lanes = r->session->processes[0].board->service.lanes;
 	uint64_t hold = longest_hold(r), natural = 2 * hold + LOAD_MS;
@@ -235,7 +236,7 @@ struct load_fairness load_report_fairness(const struct load_report *r)
 			ratios[f.n_apps++] = each.ratio;
 	}
 	f.jain = load_jain(ratios, f.n_apps);
-	f.bound_ns = bound(r, f.n_apps);
+	f.bound_ns = lag_bound(r, f.n_apps);
 	return f;
 }
 
@@ -248,15 +249,15 @@ static void judge_process(struct load_report *r, const struct load_app *app, con
 	if (load_process_fine(p))
 		return;
 	if (p->slow)
-		problem(r, "app '%s' did not stop, and was killed", app->name);
+		report_problem(r, "app '%s' did not stop, and was killed", app->name);
 	else if (state == LOAD_BROKEN)
-		problem(r, "app '%s': %.200s", app->name, p->board->problem.text);
+		report_problem(r, "app '%s': %.200s", app->name, p->board->problem.text);
 	else if (p->gone && WIFSIGNALED(p->wait_status))
-		problem(r, "app '%s' died of signal %d (%s) after %" PRIu64 " executions", app->name,
-		        WTERMSIG(p->wait_status), strsignal(WTERMSIG(p->wait_status)),
-		        load_report_share(r, app).executions);
+		report_problem(r, "app '%s' died of signal %d (%s) after %" PRIu64 " executions", app->name,
+		               WTERMSIG(p->wait_status), strsignal(WTERMSIG(p->wait_status)),
+		               load_report_share(r, app).executions);
 	else
-		problem(r, "app '%s' ended with status %d", app->name, WEXITSTATUS(p->wait_status));
+		report_problem(r, "app '%s' ended with status %d", app->name, WEXITSTATUS(p->wait_status));
 }
 
 static void judge_row(struct load_report *r, const struct load_row *row)
@@ -265,13 +266,13 @@ static void judge_row(struct load_report *r, const struct load_row *row)
 
 	for (int i = 0; i < LOAD_STATUSES; i++)
 		if (f->statuses[i] && !load_expected((enum nnb_status)i, row->stream->retries > 0))
-			problem(r, "%s/%s: %" PRIu64 " of %" PRIu64 " executions ended with %s: %.120s", row->app->name,
-			        row->stream->name, f->statuses[i], (uint64_t)f->executions,
-			        nnb_status_name((enum nnb_status)i), row->outcome->reasons[i].text);
+			report_problem(r, "%s/%s: %" PRIu64 " of %" PRIu64 " executions ended with %s: %.120s",
+			               row->app->name, row->stream->name, f->statuses[i], (uint64_t)f->executions,
+			               nnb_status_name((enum nnb_status)i), row->outcome->reasons[i].text);
 	if (f->wrong)
-		problem(r, "%s/%s: %" PRIu64 " of %" PRIu64 " executions gave other outputs than %s", row->app->name,
-		        row->stream->name, f->wrong, (uint64_t)f->executions,
-		        row->stream->state ? "the same step before" : "the first");
+		report_problem(r, "%s/%s: %" PRIu64 " of %" PRIu64 " executions gave other outputs than %s",
+		               row->app->name, row->stream->name, f->wrong, (uint64_t)f->executions,
+		               row->stream->state ? "the same step before" : "the first");
 }
 
 /* Is it the same that they give? */
@@ -281,7 +282,7 @@ static bool are_alike(const struct load_stream *a, const struct load_stream *b)
 	       !memcmp(&a->state_pairs, &b->state_pairs, sizeof(a->state_pairs));
 }
 
-/* The same model with the same inputs gives the same, whoever runs it, by whichever path, with its state wherever it is. */
+/* The same model with the same inputs must compute the same outputs, for every app, path and place of its state. */
 static void compare_rows(struct load_report *r, const struct load_row *a, const struct load_row *b)
 {
 	uint64_t x = a->figures->digest, y = b->figures->digest;
@@ -289,12 +290,12 @@ static void compare_rows(struct load_report *r, const struct load_row *a, const 
 
 	if (differ && are_alike(a->stream, b->stream)) {
 		b->figures->wrong++;
-		problem(r, "%s/%s and %s/%s: outputs of one model differ", a->app->name, a->stream->name, b->app->name,
-		        b->stream->name);
+		report_problem(r, "%s/%s and %s/%s: outputs of one model differ", a->app->name, a->stream->name,
+		               b->app->name, b->stream->name);
 	}
 }
 
-static void judge(struct load_report *r)
+static void report_judge(struct load_report *r)
 {
 	const struct load_scenario *s = r->session->scenario;
 
@@ -315,7 +316,7 @@ int load_report_init(struct load_report *ret, const struct load_session *session
 		return -ENOMEM;
 	}
 	sum_up(ret);
-	judge(ret);
+	report_judge(ret);
 	return 0;
 }
 

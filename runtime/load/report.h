@@ -1,4 +1,4 @@
-/* report.h -- what was measured, as tables for people or as JSON for programs. nnburst-load(1) says what it means. */
+/* report.h -- prints the measurements as tables for people or as JSON for programs. nnburst-load(1) explains the figures. */
 #ifndef LOAD_REPORT_H
 #define LOAD_REPORT_H
 
@@ -6,7 +6,7 @@
 
 #include "apps.h"
 
-/* Of a stream: its threads put together. */
+/* One stream, with its threads added up. */
 struct load_row {
 	const struct load_app *app;
 	const struct load_stream *stream;
@@ -23,7 +23,7 @@ struct load_report {
 	const struct load_session *session;
 	struct load_row *rows; /* stream by stream, app by app; owned */
 	uint32_t n_rows;
-	uint64_t executions, device_ns; /* of all */
+	uint64_t executions, device_ns; /* executions and device time of all apps */
 	bool device_known;              /* every execution was measured */
 	struct nnb_reason problems[LOAD_PROBLEMS];
 	uint32_t n_problems;
@@ -33,30 +33,30 @@ struct load_report {
 int load_report_init(struct load_report *ret, const struct load_session *session);
 void load_report_fini(struct load_report *report);
 
-/* Of all that came out of a stream with state, and of the state after it; 0: nothing, or nobody could read it. */
+/* A digest of all outputs and the final state of a stream with state; 0: no output, or the state could not be read. */
 uint64_t load_report_digest(const struct load_row *row);
 
-/* What an app had of the whole, from 0 to 1: of the executions, or of the time on the device. */
+/* An app's share of the whole, from 0 to 1: of the executions, or of the device time. */
 struct load_share {
 	uint64_t executions, device_ns;
 	double of_executions, of_device;
 };
 struct load_share load_report_share(const struct load_report *report, const struct load_app *app);
 
-/* What the service says of an app, as it tells apps apart: several of the scenario's may be one to it. */
+/* The service's counts of an app, by the service's identity of apps: several apps of the scenario may be one app to it. */
 struct load_received {
-	uint32_t n_apps; /* of the scenario's; 0: it does not say */
-	uint32_t first;  /* which of them is the first */
+	uint32_t n_apps; /* number of the scenario's apps in it; 0: the service gave no counts */
+	uint32_t first;  /* index of the first of them */
 	/* While the scenario ran; but max_lag_ns and longest_wait_ns are since the service has known the app. */
 	struct nnb_app_counts counts;
-	double ratio; /* of received to entitled; 0 where nothing was to be had */
+	double ratio; /* received / entitled; 0 if the app was entitled to nothing */
 };
 struct load_received load_report_received(const struct load_report *report, uint32_t app);
 
-/* Of all of them. */
+/* Fairness over all apps. */
 struct load_fairness {
-	uint32_t n_apps; /* that were entitled to something */
-	double jain;     /* of what they received for what they were entitled to */
+	uint32_t n_apps; /* number of apps that were entitled to lane time */
+	double jain;     /* Jain's index of received / entitled */
 	int64_t max_lag_ns;
 	uint64_t bound_ns; /* that fair sharing keeps the lag below; 0: not known */
 };
@@ -67,7 +67,7 @@ const char *load_policy_name(uint32_t policy);
 const char *load_preempt_name(uint32_t preempt);
 const char *load_deadlines_name(uint32_t deadlines);
 
-/* 0, or -1: nobody took it. */
+/* 0, or -1: the output could not be written */
 int load_report_table(const struct load_report *report);
 int load_report_json(const struct load_report *report);
 

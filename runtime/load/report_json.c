@@ -11,40 +11,40 @@
 enum { SCHEMA_VERSION = 1, DIGITS = 9 };
 
 /* Memory is all that can fail here, and then there is nothing to be said. */
-static json_t *sure(json_t *json)
+static json_t *json_checked(json_t *json)
 {
 	if (!json)
 		abort();
 	return json;
 }
 
-static void set(json_t *object, const char *key, json_t *value)
+static void json_set(json_t *object, const char *key, json_t *value)
 {
-	if (json_object_set_new(object, key, sure(value)))
+	if (json_object_set_new(object, key, json_checked(value)))
 		abort();
 }
 
 static void set_number(json_t *object, const char *key, uint64_t n)
 {
-	set(object, key, json_integer((json_int_t)n));
+	json_set(object, key, json_integer((json_int_t)n));
 }
 
 /* null instead of 0: there is none */
 static void set_if(json_t *object, const char *key, uint64_t n)
 {
-	set(object, key, n ? json_integer((json_int_t)n) : json_null());
+	json_set(object, key, n ? json_integer((json_int_t)n) : json_null());
 }
 
 static void set_text(json_t *object, const char *key, const char *text)
 {
 	json_t *string = json_string(text);
 
-	set(object, key, string ? string : json_null()); /* it is no UTF-8 */
+	json_set(object, key, string ? string : json_null()); /* NULL: the text is not UTF-8 */
 }
 
-static json_t *times(struct load_distribution *d)
+static json_t *times_json(struct load_distribution *d)
 {
-	json_t *o = sure(json_object());
+	json_t *o = json_checked(json_object());
 
 	set_number(o, "n", d->n);
 	if (!d->n)
@@ -58,9 +58,9 @@ static json_t *times(struct load_distribution *d)
 	return o;
 }
 
-static json_t *histogram(const struct load_distribution *d)
+static json_t *histogram_json(const struct load_distribution *d)
 {
-	json_t *list = sure(json_array());
+	json_t *list = json_checked(json_array());
 	uint64_t buckets[LOAD_BUCKETS];
 
 	load_histogram(d, buckets);
@@ -69,7 +69,7 @@ static json_t *histogram(const struct load_distribution *d)
 
 		if (!buckets[i])
 			continue;
-		o = sure(json_object());
+		o = json_checked(json_object());
 		set_number(o, "from_ns", load_bucket_begin(i));
 		set_number(o, "to_ns", load_bucket_begin(i + 1));
 		set_number(o, "n", buckets[i]);
@@ -79,9 +79,9 @@ static json_t *histogram(const struct load_distribution *d)
 	return list;
 }
 
-static json_t *statuses(const struct load_figures *f)
+static json_t *statuses_json(const struct load_figures *f)
 {
-	json_t *o = sure(json_object());
+	json_t *o = json_checked(json_object());
 
 	for (int i = 0; i < LOAD_STATUSES; i++)
 		if (f->statuses[i] || !i)
@@ -89,13 +89,13 @@ static json_t *statuses(const struct load_figures *f)
 	return o;
 }
 
-static json_t *misses(const struct load_row *row)
+static json_t *misses_json(const struct load_row *row)
 {
 	json_t *o;
 
 	if (!row->stream->deadline_ns)
 		return json_null();
-	o = sure(json_object());
+	o = json_checked(json_object());
 	for (int i = LOAD_NOT_MISSED + 1; i < LOAD_MISSES; i++)
 		set_number(o, load_miss_names[i], row->figures->misses[i]);
 	set_number(o, "transient", row->figures->statuses[NNB_STATUS_MISSED_DEADLINE_TRANSIENT]);
@@ -108,16 +108,16 @@ static void add_burst(json_t *o, const struct load_row *row)
 	struct load_figures *f = row->figures;
 	bool burst = row->stream->path == LOAD_BURST;
 
-	set(o, "bursts", burst ? json_integer((json_int_t)f->bursts) : json_null());
-	set(o, "cold", burst ? times(&f->cold) : json_null());
-	set(o, "warm", burst ? times(&f->warm) : json_null());
-	set(o, "fallbacks", burst ? json_integer((json_int_t)f->fallbacks) : json_null());
-	set(o, "spun_ns", burst ? json_integer((json_int_t)f->spun_ns) : json_null());
-	set(o, "slept_ns", burst ? json_integer((json_int_t)f->slept_ns) : json_null());
-	set(o, "sleeps", burst ? json_integer((json_int_t)f->wakeups) : json_null());
+	json_set(o, "bursts", burst ? json_integer((json_int_t)f->bursts) : json_null());
+	json_set(o, "cold", burst ? times_json(&f->cold) : json_null());
+	json_set(o, "warm", burst ? times_json(&f->warm) : json_null());
+	json_set(o, "fallbacks", burst ? json_integer((json_int_t)f->fallbacks) : json_null());
+	json_set(o, "spun_ns", burst ? json_integer((json_int_t)f->spun_ns) : json_null());
+	json_set(o, "slept_ns", burst ? json_integer((json_int_t)f->slept_ns) : json_null());
+	json_set(o, "sleeps", burst ? json_integer((json_int_t)f->wakeups) : json_null());
 }
 
-static json_t *state(const struct load_row *row)
+static json_t *state_json(const struct load_row *row)
 {
 	const struct load_figures *f = row->figures;
 	uint64_t digest = load_report_digest(row);
@@ -126,7 +126,7 @@ static json_t *state(const struct load_row *row)
 
 	if (!row->stream->state)
 		return json_null();
-	o = sure(json_object());
+	o = json_checked(json_object());
 	set_text(o, "kind", load_keeping_names[row->stream->state]);
 	set_number(o, "buffers", f->state_buffers);
 	set_number(o, "fell_back", f->state_fallen);
@@ -134,11 +134,11 @@ static json_t *state(const struct load_row *row)
 	set_number(o, "copy_ns", f->state_copy_ns);
 	set_number(o, "steps", f->sequence.steps);
 	snprintf(text, sizeof(text), "%016" PRIx64, digest);
-	set(o, "digest", digest ? json_string(text) : json_null());
+	json_set(o, "digest", digest ? json_string(text) : json_null());
 	return o;
 }
 
-/* What there is to say before anything is executed. */
+/* The parts that are known before the first execution. */
 static void add_plan(json_t *o, const struct load_row *row)
 {
 	const struct load_stream *s = row->stream;
@@ -155,48 +155,48 @@ static void add_plan(json_t *o, const struct load_row *row)
 	set_number(o, "threads", (uint64_t)s->threads);
 	set_if(o, "period_ns", s->period_ns);
 	set_if(o, "deadline_ns", s->deadline_ns);
-	set(o, "told", s->deadline_ns ? json_boolean(s->told) : json_null());
+	json_set(o, "told", s->deadline_ns ? json_boolean(s->told) : json_null());
 	set_if(o, "floor_ns", out->times.floor_ns);
 	set_if(o, "estimate_ns", out->times.estimate_ns);
 	set_if(o, "step_ns", out->times.step_ns);
 	set_if(o, "longest_ns", out->times.longest_ns);
 }
 
-static json_t *stream(const struct load_row *row)
+static json_t *stream_json(const struct load_row *row)
 {
 	const struct load_stream *s = row->stream;
 	struct load_figures *f = row->figures;
-	json_t *o = sure(json_object());
+	json_t *o = json_checked(json_object());
 
 	add_plan(o, row);
 	set_number(o, "executions", f->executions);
-	set(o, "per_s", json_real(row->seconds > 0 ? (double)f->executions / row->seconds : 0));
+	json_set(o, "per_s", json_real(row->seconds > 0 ? (double)f->executions / row->seconds : 0));
 	set_if(o, "began_ns", f->began);
 	set_if(o, "ended_ns", f->ended);
-	set(o, "e2e", times(row->all));
-	set(o, "histogram", histogram(row->all));
-	set(o, "statuses", statuses(f));
-	set(o, "misses", misses(row));
+	json_set(o, "e2e", times_json(row->all));
+	json_set(o, "histogram", histogram_json(row->all));
+	json_set(o, "statuses", statuses_json(f));
+	json_set(o, "misses", misses_json(row));
 	set_number(o, "retries", f->retries);
 	set_number(o, "recovered", f->recovered);
-	set(o, "skipped", s->period_ns ? json_integer((json_int_t)f->skipped) : json_null());
-	set(o, "start_late", s->period_ns ? times(&f->start_late) : json_null());
-	set(o, "from_due", s->period_ns ? times(&f->from_due) : json_null());
+	json_set(o, "skipped", s->period_ns ? json_integer((json_int_t)f->skipped) : json_null());
+	json_set(o, "start_late", s->period_ns ? times_json(&f->start_late) : json_null());
+	json_set(o, "from_due", s->period_ns ? times_json(&f->from_due) : json_null());
 	add_burst(o, row);
 	set_number(o, "pools", f->pools);
-	set(o, "state", state(row));
-	set(o, "on_device", s->measure ? times(&f->on_device) : json_null());
-	set(o, "in_driver", s->measure ? times(&f->in_driver) : json_null());
+	json_set(o, "state", state_json(row));
+	json_set(o, "on_device", s->measure ? times_json(&f->on_device) : json_null());
+	json_set(o, "in_driver", s->measure ? times_json(&f->in_driver) : json_null());
 	set_number(o, "wrong", f->wrong);
 	return o;
 }
 
 static json_t *streams_of(const struct load_report *r, const struct load_app *app)
 {
-	json_t *list = sure(json_array());
+	json_t *list = json_checked(json_array());
 
 	for (uint32_t i = 0; i < r->n_rows; i++)
-		if (r->rows[i].app == app && json_array_append_new(list, stream(&r->rows[i])))
+		if (r->rows[i].app == app && json_array_append_new(list, stream_json(&r->rows[i])))
 			abort();
 	return list;
 }
@@ -215,13 +215,13 @@ static json_t *lane_time(const struct load_report *r, uint32_t app)
 
 	if (!got.n_apps)
 		return json_null();
-	o = sure(json_object());
+	o = json_checked(json_object());
 	set_number(o, "apps", got.n_apps);
 	set_number(o, "executions", c->executions);
 	set_number(o, "received_ns", c->received_ns);
 	set_number(o, "entitled_ns", c->entitled_ns);
-	set(o, "ratio", c->entitled_ns ? json_real(got.ratio) : json_null());
-	set(o, "max_lag_ns", json_integer(c->max_lag_ns));
+	json_set(o, "ratio", c->entitled_ns ? json_real(got.ratio) : json_null());
+	json_set(o, "max_lag_ns", json_integer(c->max_lag_ns));
 	set_number(o, "longest_wait_ns", c->longest_wait_ns);
 	set_number(o, "preemptions", c->preemptions);
 	set_number(o, "restarts", c->restarts);
@@ -231,48 +231,48 @@ static json_t *lane_time(const struct load_report *r, uint32_t app)
 	return o;
 }
 
-static json_t *fairness(const struct load_report *r)
+static json_t *fairness_json(const struct load_report *r)
 {
 	struct load_fairness f = load_report_fairness(r);
-	json_t *o = sure(json_object());
+	json_t *o = json_checked(json_object());
 
 	set_number(o, "apps", f.n_apps);
-	set(o, "jain", f.jain > 0 ? json_real(f.jain) : json_null());
-	set(o, "max_lag_ns", json_integer(f.max_lag_ns));
+	json_set(o, "jain", f.jain > 0 ? json_real(f.jain) : json_null());
+	json_set(o, "max_lag_ns", json_integer(f.max_lag_ns));
 	set_if(o, "bound_ns", f.bound_ns);
 	return o;
 }
 
-static json_t *app(const struct load_report *r, uint32_t i)
+static json_t *app_json(const struct load_report *r, uint32_t i)
 {
 	const struct load_app *a = &r->session->scenario->apps[i];
 	const struct load_process *p = &r->session->processes[i];
 	struct load_share share = load_report_share(r, a);
-	json_t *o = sure(json_object());
+	json_t *o = json_checked(json_object());
 	bool signalled = WIFSIGNALED(p->wait_status);
 
 	set_text(o, "name", a->name);
 	set_number(o, "pid", (uint64_t)p->pid);
-	set(o, "uid", a->uid < 0 ? json_null() : json_integer(a->uid));
-	set(o, "nice", json_integer(a->nice));
+	json_set(o, "uid", a->uid < 0 ? json_null() : json_integer(a->uid));
+	json_set(o, "nice", json_integer(a->nice));
 	set_text(o, "hal", load_hal_names[a->hal]);
 	set_number(o, "known_as", p->board->service.app);
 	set_number(o, "connection", p->board->service.connection);
-	set(o, "done", json_boolean(load_process_fine(p)));
-	set(o, "signal", signalled ? json_integer(WTERMSIG(p->wait_status)) : json_null());
+	json_set(o, "done", json_boolean(load_process_fine(p)));
+	json_set(o, "signal", signalled ? json_integer(WTERMSIG(p->wait_status)) : json_null());
 	set_number(o, "cpu_ns", cpu_ns(&p->usage));
 	set_number(o, "executions", share.executions);
-	set(o, "share_of_executions", json_real(share.of_executions));
-	set(o, "device_ns", r->device_known ? json_integer((json_int_t)share.device_ns) : json_null());
-	set(o, "share_of_device", r->device_known ? json_real(share.of_device) : json_null());
-	set(o, "lane_time", lane_time(r, i));
-	set(o, "streams", streams_of(r, a));
+	json_set(o, "share_of_executions", json_real(share.of_executions));
+	json_set(o, "device_ns", r->device_known ? json_integer((json_int_t)share.device_ns) : json_null());
+	json_set(o, "share_of_device", r->device_known ? json_real(share.of_device) : json_null());
+	json_set(o, "lane_time", lane_time(r, i));
+	json_set(o, "streams", streams_of(r, a));
 	return o;
 }
 
-static json_t *scenario(const struct load_session *s)
+static json_t *scenario_json(const struct load_session *s)
 {
-	json_t *o = sure(json_object());
+	json_t *o = json_checked(json_object());
 
 	set_text(o, "name", s->scenario->name);
 	set_text(o, "about", s->scenario->about);
@@ -282,9 +282,9 @@ static json_t *scenario(const struct load_session *s)
 	return o;
 }
 
-static json_t *service(const struct nnb_service_info *info)
+static json_t *service_json(const struct nnb_service_info *info)
 {
-	json_t *o = sure(json_object());
+	json_t *o = json_checked(json_object());
 
 	set_number(o, "pid", info->pid);
 	set_number(o, "instance", info->instance);
@@ -300,26 +300,27 @@ static json_t *service(const struct nnb_service_info *info)
 int load_report_json(const struct load_report *r)
 {
 	const struct load_session *s = r->session;
-	json_t *o = sure(json_object()), *apps = sure(json_array()), *problems = sure(json_array());
+	json_t *o = json_checked(json_object()), *apps = json_checked(json_array()),
+	       *problems = json_checked(json_array());
 	int status;
 
 	for (uint32_t i = 0; i < s->scenario->n_apps; i++)
-		if (json_array_append_new(apps, app(r, i)))
+		if (json_array_append_new(apps, app_json(r, i)))
 			abort();
 	for (uint32_t i = 0; i < r->n_problems; i++)
-		if (json_array_append_new(problems, sure(json_string(r->problems[i].text))))
+		if (json_array_append_new(problems, json_checked(json_string(r->problems[i].text))))
 			abort();
 	set_number(o, "schema_version", SCHEMA_VERSION);
 	set_text(o, "command", "nnburst-load");
-	set(o, "scenario", scenario(s));
-	set(o, "service", service(&s->processes[0].board->service));
+	json_set(o, "scenario", scenario_json(s));
+	json_set(o, "service", service_json(&s->processes[0].board->service));
 	set_number(o, "began_ns", s->began);
 	set_number(o, "ended_ns", s->ended);
-	set(o, "interrupted", json_boolean(s->interrupted));
+	json_set(o, "interrupted", json_boolean(s->interrupted));
 	set_number(o, "executions", r->executions);
-	set(o, "fairness", fairness(r));
-	set(o, "apps", apps);
-	set(o, "problems", problems);
+	json_set(o, "fairness", fairness_json(r));
+	json_set(o, "apps", apps);
+	json_set(o, "problems", problems);
 	status = json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
 	json_decref(o);
 	putchar('\n');

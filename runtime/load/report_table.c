@@ -14,31 +14,31 @@ enum { BAR = 40 };
 #define WHOSE(row) (row)->app->name, (row)->stream->name
 
 /* The times of one table are in one unit. */
-static double us(uint64_t ns)
+static double text_us(uint64_t ns)
 {
 	return (double)ns / 1e3;
 }
 
-static double ms(uint64_t ns)
+static double text_ms(uint64_t ns)
 {
 	return (double)ns / 1e6;
 }
 
 /* A percentile in a column of @width, a dash where there is none. */
-static void percentile(struct load_distribution *d, unsigned permille, int width)
+static void text_percentile(struct load_distribution *d, unsigned permille, int width)
 {
 	if (d->n)
-		printf(" %*.1f", width, us(load_percentile(d, permille)));
+		printf(" %*.1f", width, text_us(load_percentile(d, permille)));
 	else
 		printf(" %*s", width, "-");
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double text_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-static void heading(const struct load_report *r)
+static void print_heading(const struct load_report *r)
 {
 	const struct load_session *s = r->session;
 	const struct nnb_service_info *service = &s->processes[0].board->service;
@@ -61,7 +61,7 @@ static const char *base_of(const char *model)
 
 /* ---- the tables ---- */
 
-static void latencies(const struct load_report *r)
+static void print_latencies(const struct load_report *r)
 {
 	static const unsigned permilles[] = { 500, 900, 990, 1000 };
 
@@ -75,7 +75,7 @@ static void latencies(const struct load_report *r)
 		       load_priority_names[row->stream->priority], load_path_names[row->stream->path], n,
 		       row->seconds > 0 ? (double)n / row->seconds : 0);
 		for (size_t k = 0; k < sizeof(permilles) / sizeof(permilles[0]); k++)
-			percentile(row->all, permilles[k], 9);
+			text_percentile(row->all, permilles[k], 9);
 		putchar('\n');
 	}
 }
@@ -85,7 +85,7 @@ static bool has_deadline(const struct load_row *row)
 	return row->stream->deadline_ns || row->stream->period_ns;
 }
 
-static void deadlines(const struct load_report *r)
+static void print_deadlines(const struct load_report *r)
 {
 	bool any = false;
 
@@ -105,15 +105,15 @@ static void deadlines(const struct load_report *r)
 			load_time_text(deadline, row->stream->deadline_ns);
 		printf(WHO " %9s %7" PRIu64 " %8" PRIu64 " %9" PRIu64 " %9.1f %8" PRIu64, WHOSE(row), deadline,
 		       f->misses[LOAD_LATE], f->misses[LOAD_ABORTED], f->misses[LOAD_PREDICTED],
-		       percent(missed, f->executions), f->skipped);
-		percentile(&f->start_late, 990, 12);
-		percentile(&f->from_due, 990, 12);
+		       text_percent(missed, f->executions), f->skipped);
+		text_percentile(&f->start_late, 990, 12);
+		text_percentile(&f->from_due, 990, 12);
 		putchar('\n');
 	}
 }
 
-/* What the service said of missed deadlines, and what it was worth to try again. */
-static void refusals(const struct load_report *r)
+/* Print the service's statuses of missed deadlines, and the effect of retries. */
+static void print_refusals(const struct load_report *r)
 {
 	bool any = false;
 
@@ -134,7 +134,7 @@ static void refusals(const struct load_report *r)
 	}
 }
 
-static void bursts(const struct load_report *r)
+static void print_bursts(const struct load_report *r)
 {
 	bool any = false;
 
@@ -150,14 +150,14 @@ static void bursts(const struct load_report *r)
 		any = true;
 		printf(WHO " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %9" PRIu64, WHOSE(row), f->bursts, f->pools,
 		       f->cold.n, f->fallbacks);
-		percentile(&f->cold, 500, 12);
-		percentile(&f->warm, 500, 12);
+		text_percentile(&f->cold, 500, 12);
+		text_percentile(&f->warm, 500, 12);
 		printf(" %11.1f %9" PRIu64 "\n", (double)f->spun_ns / 1e6, f->wakeups);
 	}
 }
 
 /* Where states were, and what came out: equal digests after as many steps are equal outputs, and states. */
-static void states(const struct load_report *r)
+static void print_states(const struct load_report *r)
 {
 	bool any = false;
 
@@ -176,11 +176,11 @@ static void states(const struct load_report *r)
 			snprintf(digest, sizeof(digest), "%016" PRIx64, load_report_digest(row));
 		printf(WHO " %8s %8" PRIu64 " %9" PRIu64 " %7" PRIu64 " %10" PRIu64 " %10.1f %16s\n", WHOSE(row),
 		       load_keeping_names[row->stream->state], f->state_buffers, f->state_fallen, f->state_resets,
-		       f->sequence.steps, ms(f->state_copy_ns), digest);
+		       f->sequence.steps, text_ms(f->state_copy_ns), digest);
 	}
 }
 
-static void timings(const struct load_report *r)
+static void print_timings(const struct load_report *r)
 {
 	bool any = false;
 
@@ -194,13 +194,13 @@ static void timings(const struct load_report *r)
 			printf("\n" WHO " %14s %14s %14s %14s\n", "app", "stream", "device p50 us", "device p99 us",
 			       "driver p50 us", "driver p99 us");
 		any = true;
-		printf(WHO " %14.1f %14.1f %14.1f %14.1f\n", WHOSE(row), us(load_percentile(&f->on_device, 500)),
-		       us(load_percentile(&f->on_device, 990)), us(load_percentile(&f->in_driver, 500)),
-		       us(load_percentile(&f->in_driver, 990)));
+		printf(WHO " %14.1f %14.1f %14.1f %14.1f\n", WHOSE(row), text_us(load_percentile(&f->on_device, 500)),
+		       text_us(load_percentile(&f->on_device, 990)), text_us(load_percentile(&f->in_driver, 500)),
+		       text_us(load_percentile(&f->in_driver, 990)));
 	}
 }
 
-static void shares(const struct load_report *r)
+static void print_shares(const struct load_report *r)
 {
 	const struct load_scenario *s = r->session->scenario;
 
@@ -222,7 +222,7 @@ static void shares(const struct load_report *r)
 }
 
 /* An app of the service's is named by its first in the scenario. */
-static void received(const struct load_report *r)
+static void print_received(const struct load_report *r)
 {
 	const struct load_scenario *s = r->session->scenario;
 
@@ -242,13 +242,13 @@ static void received(const struct load_report *r)
 		if (c->entitled_ns)
 			snprintf(ratio, sizeof(ratio), "%.3f", got.ratio);
 		printf("%-14.14s %10" PRIu64 " %11.1f %11.1f %7s %11.3f %15.3f %9" PRIu64 " %9" PRIu64 "\n",
-		       s->apps[i].name, c->executions, ms(c->received_ns), ms(c->entitled_ns), ratio,
-		       (double)c->max_lag_ns / 1e6, ms(c->longest_wait_ns), c->preemptions, c->restarts);
+		       s->apps[i].name, c->executions, text_ms(c->received_ns), text_ms(c->entitled_ns), ratio,
+		       (double)c->max_lag_ns / 1e6, text_ms(c->longest_wait_ns), c->preemptions, c->restarts);
 	}
 }
 
-/* Who are one app to the service, and how equally the lanes were shared. */
-static void fairness(const struct load_report *r)
+/* Print the apps as the service sees them, and how equally they shared the lanes. */
+static void print_fairness(const struct load_report *r)
 {
 	const struct load_session *s = r->session;
 	struct load_fairness f = load_report_fairness(r);
@@ -265,11 +265,12 @@ static void fairness(const struct load_report *r)
 	printf("Jain's index %.3f of %" PRIu32 " %s; max lag %.3f ms", f.jain, f.n_apps, f.n_apps == 1 ? "app" : "apps",
 	       (double)f.max_lag_ns / 1e6);
 	if (f.bound_ns)
-		printf(", bound %.3f ms%s", ms(f.bound_ns), f.max_lag_ns > (int64_t)f.bound_ns ? ": exceeded" : "");
+		printf(", bound %.3f ms%s", text_ms(f.bound_ns),
+		       f.max_lag_ns > (int64_t)f.bound_ns ? ": exceeded" : "");
 	putchar('\n');
 }
 
-static void statuses(const struct load_report *r)
+static void print_statuses(const struct load_report *r)
 {
 	for (uint32_t i = 0; i < r->n_rows; i++) {
 		const struct load_figures *f = r->rows[i].figures;
@@ -286,7 +287,7 @@ static void statuses(const struct load_report *r)
 }
 
 /* A line for each doubling from the shortest to the longest. */
-static void histogram(const struct load_row *row)
+static void print_histogram(const struct load_row *row)
 {
 	uint64_t buckets[LOAD_BUCKETS], most = 0;
 	unsigned first = load_bucket_of(row->all->min) / 4, last = load_bucket_of(row->all->max) / 4;
@@ -302,26 +303,26 @@ static void histogram(const struct load_row *row)
 	for (unsigned i = first; i <= last; i++) {
 		int bar = (int)((buckets[4 * i] * BAR + most - 1) / most);
 
-		printf("%12.1f %10" PRIu64 " %.*s\n", us(load_bucket_begin(4 * i)), buckets[4 * i], bar,
+		printf("%12.1f %10" PRIu64 " %.*s\n", text_us(load_bucket_begin(4 * i)), buckets[4 * i], bar,
 		       "########################################");
 	}
 }
 
 int load_report_table(const struct load_report *r)
 {
-	heading(r);
-	latencies(r);
-	deadlines(r);
-	refusals(r);
-	bursts(r);
-	states(r);
-	timings(r);
-	shares(r);
-	received(r);
-	fairness(r);
-	statuses(r);
+	print_heading(r);
+	print_latencies(r);
+	print_deadlines(r);
+	print_refusals(r);
+	print_bursts(r);
+	print_states(r);
+	print_timings(r);
+	print_shares(r);
+	print_received(r);
+	print_fairness(r);
+	print_statuses(r);
 	for (uint32_t i = 0; i < r->n_rows; i++)
 		if (r->rows[i].all->n)
-			histogram(&r->rows[i]);
+			print_histogram(&r->rows[i]);
 	return fflush(stdout) || ferror(stdout) ? -1 : 0;
 }

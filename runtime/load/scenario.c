@@ -55,8 +55,8 @@ static void make_printable(char *text)
 			*text = '?';
 }
 
-static __attribute__((format(printf, 3, 4))) int wrong(struct nnb_reason *reason, const struct place *at,
-                                                       const char *format, ...)
+static __attribute__((format(printf, 3, 4))) int fail_at(struct nnb_reason *reason, const struct place *at,
+                                                         const char *format, ...)
 {
 	char where[DEPTH_OF_PLACE] = "", text[sizeof(reason->text)];
 	va_list ap;
@@ -76,7 +76,7 @@ struct hint {
 	char text[LOAD_NAME + 24];
 };
 
-static struct hint hint(const char *word, const void *words, size_t n, size_t stride)
+static struct hint fail_with_hint(const char *word, const void *words, size_t n, size_t stride)
 {
 	const char *nearest = load_nearest(word, words, n, stride);
 	struct hint h = { "" };
@@ -99,14 +99,14 @@ enum kind {
 	WINDOW, /* auto, none, always, or a time */
 	TRUTH,  /* true or false */
 	PAIRS,  /* a list of [output, input] */
-	LIST    /* of objects; somebody else's */
+	LIST    /* a list of objects, which another table reads */
 };
 
 struct key {
 	const char *name;
 	enum kind kind;
-	size_t offset;    /* of what it is kept in */
-	int64_t min, max; /* of a NUMBER, or of a TIME in ns */
+	size_t offset;    /* offset of the field in its struct */
+	int64_t min, max; /* bounds of a NUMBER, or of a TIME in ns */
 	const char *const *choices;
 };
 
@@ -188,11 +188,11 @@ static int read_text(struct nnb_reason *reason, const struct place *at, const js
 	const char *text = json_string_value(json);
 
 	if (!text)
-		return wrong(reason, at, "not a string");
+		return fail_at(reason, at, "not a string");
 	if (!*text)
-		return wrong(reason, at, "empty");
+		return fail_at(reason, at, "empty");
 	if (strlen(text) >= room)
-		return wrong(reason, at, "%zu bytes are more than %zu", strlen(text), room - 1);
+		return fail_at(reason, at, "%zu bytes are more than %zu", strlen(text), room - 1);
 	strcpy(ret, text);
 	make_printable(ret);
 	return 0;
@@ -222,14 +222,14 @@ static int read_model(struct nnb_reason *reason, const struct place *at, const j
 		return 0;
 	}
 	if (!text || !*text || strlen(text) >= LOAD_MODEL)
-		return wrong(reason, at, "not a model's name, nor the path of one");
+		return fail_at(reason, at, "not a model's name, nor the path of one");
 	for (size_t i = 0; i < LOAD_ZOO_MODELS; i++)
 		if (load_zoo[i].size_is && strncmp(text, load_zoo[i].name, strlen(load_zoo[i].name)) == 0)
-			return wrong(reason, at, "no model '%.40s': the %s of %s is a multiple of %u from %u to %u",
-			             text, load_zoo[i].size_is, load_zoo[i].name, load_zoo[i].size_step,
-			             load_zoo[i].size_min, load_zoo[i].size_max);
-	return wrong(reason, at, "no model '%.40s'%s (a file's name has a slash, or ends in .json)", text,
-	             hint(text, &load_zoo[0].name, LOAD_ZOO_MODELS, sizeof(load_zoo[0])).text);
+			return fail_at(reason, at, "no model '%.40s': the %s of %s is a multiple of %u from %u to %u",
+			               text, load_zoo[i].size_is, load_zoo[i].name, load_zoo[i].size_step,
+			               load_zoo[i].size_min, load_zoo[i].size_max);
+	return fail_at(reason, at, "no model '%.40s'%s (a file's name has a slash, or ends in .json)", text,
+	               fail_with_hint(text, &load_zoo[0].name, LOAD_ZOO_MODELS, sizeof(load_zoo[0])).text);
 }
 
 static int read_time(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
@@ -240,10 +240,10 @@ static int read_time(struct nnb_reason *reason, const struct place *at, const js
 	uint64_t ns;
 
 	if (!text || load_time(text, &ns))
-		return wrong(reason, at, "not a time, such as \"5ms\" (units are ns, us, ms, s and min)");
+		return fail_at(reason, at, "not a time, such as \"5ms\" (units are ns, us, ms, s and min)");
 	if (ns < (uint64_t)key->min || ns > (uint64_t)key->max)
-		return wrong(reason, at, "%.20s is not from %s to %s", text, load_time_text(least, (uint64_t)key->min),
-		             load_time_text(most, (uint64_t)key->max));
+		return fail_at(reason, at, "%.20s is not from %s to %s", text,
+		               load_time_text(least, (uint64_t)key->min), load_time_text(most, (uint64_t)key->max));
 	*ret = ns;
 	return 0;
 }
@@ -253,9 +253,9 @@ static int read_rate(struct nnb_reason *reason, const struct place *at, const js
 	double rate = json_number_value(json);
 
 	if (!json_is_number(json))
-		return wrong(reason, at, "not a number");
+		return fail_at(reason, at, "not a number");
 	if (!(rate >= 0.001 && rate <= 100000))
-		return wrong(reason, at, "%g is not from 0.001 to 100000", rate);
+		return fail_at(reason, at, "%g is not from 0.001 to 100000", rate);
 	*ret = (uint64_t)llround((double)LOAD_S / rate);
 	return 0;
 }
@@ -266,9 +266,9 @@ static int read_number(struct nnb_reason *reason, const struct place *at, const 
 	int64_t n = json_integer_value(json);
 
 	if (!json_is_integer(json))
-		return wrong(reason, at, "not an integer");
+		return fail_at(reason, at, "not an integer");
 	if (n < key->min || n > key->max)
-		return wrong(reason, at, "%" PRId64 " is not from %" PRId64 " to %" PRId64, n, key->min, key->max);
+		return fail_at(reason, at, "%" PRId64 " is not from %" PRId64 " to %" PRId64, n, key->min, key->max);
 	*ret = n;
 	return 0;
 }
@@ -291,8 +291,8 @@ static int read_choice(struct nnb_reason *reason, const struct place *at, const 
 		                           : i + 1 < n ? ", "
 		                                       : " and ",
 		                           key->choices[i]);
-	return wrong(reason, at, "not one of %s%s", all,
-	             text ? hint(text, key->choices, n, sizeof(*key->choices)).text : "");
+	return fail_at(reason, at, "not one of %s%s", all,
+	               text ? fail_with_hint(text, key->choices, n, sizeof(*key->choices)).text : "");
 }
 
 static int read_window(struct nnb_reason *reason, const struct place *at, const json_t *json, const struct key *key,
@@ -313,8 +313,8 @@ static int read_window(struct nnb_reason *reason, const struct place *at, const 
 			return 0;
 		}
 	if (!text || load_time(text, &ns))
-		return wrong(reason, at, "not auto, none, always or a time%s",
-		             text ? hint(text, &words[0].name, N_OF(words), sizeof(words[0])).text : "");
+		return fail_at(reason, at, "not auto, none, always or a time%s",
+		               text ? fail_with_hint(text, &words[0].name, N_OF(words), sizeof(words[0])).text : "");
 	return read_time(reason, at, json, key, ret);
 }
 
@@ -326,12 +326,12 @@ static int read_pair(struct nnb_reason *reason, const struct place *at, const js
 
 	if (json_array_size(json) != 2 || !json_is_integer(output) || !json_is_integer(input) ||
 	    p.output != json_integer_value(output) || p.input != json_integer_value(input))
-		return wrong(reason, at, "not a pair [output, input] of two indexes");
+		return fail_at(reason, at, "not a pair [output, input] of two indexes");
 	for (uint32_t i = 0; i < pairs->n; i++)
 		if (pairs->list[i].output == p.output || pairs->list[i].input == p.input)
-			return wrong(reason, at, "%s %u is in pair %u too",
-			             pairs->list[i].output == p.output ? "output" : "input",
-			             pairs->list[i].output == p.output ? p.output : p.input, i);
+			return fail_at(reason, at, "%s %u is in pair %u too",
+			               pairs->list[i].output == p.output ? "output" : "input",
+			               pairs->list[i].output == p.output ? p.output : p.input, i);
 	pairs->list[pairs->n++] = p;
 	return 0;
 }
@@ -341,11 +341,11 @@ static int read_pairs(struct nnb_reason *reason, const struct place *at, const j
 	int r = 0;
 
 	if (!json_is_array(json))
-		return wrong(reason, at, "not a list");
+		return fail_at(reason, at, "not a list");
 	if (!json_array_size(json))
-		return wrong(reason, at, "empty");
+		return fail_at(reason, at, "empty");
 	if (json_array_size(json) > LOAD_PAIRS_MAX)
-		return wrong(reason, at, "%zu are more than %d", json_array_size(json), LOAD_PAIRS_MAX);
+		return fail_at(reason, at, "%zu are more than %d", json_array_size(json), LOAD_PAIRS_MAX);
 	for (size_t i = 0; !r && i < json_array_size(json); i++)
 		r = read_pair(reason, &(struct place){ at, NULL, i }, json_array_get(json, i), ret);
 	return r;
@@ -373,7 +373,7 @@ static int read_value(struct nnb_reason *reason, const struct place *at, const j
 		return read_window(reason, at, json, key, to);
 	case TRUTH:
 		if (!json_is_boolean(json))
-			return wrong(reason, at, "not true or false");
+			return fail_at(reason, at, "not true or false");
 		*(bool *)to = json_is_true(json);
 		return 0;
 	case PAIRS:
@@ -393,7 +393,7 @@ static int read_object(struct nnb_reason *reason, const struct place *at, const 
 	json_t *value;
 
 	if (!json_is_object(object))
-		return wrong(reason, at, "not an object");
+		return fail_at(reason, at, "not an object");
 	json_object_foreach((json_t *)object, name, value)
 	{
 		struct place here = { at, name, 0 };
@@ -403,7 +403,8 @@ static int read_object(struct nnb_reason *reason, const struct place *at, const 
 		while (i < n && strcmp(name, keys[i].name) != 0)
 			i++;
 		if (i == n)
-			return wrong(reason, at, "no key '%.40s'%s", name, hint(name, keys, n, sizeof(*keys)).text);
+			return fail_at(reason, at, "no key '%.40s'%s", name,
+			               fail_with_hint(name, keys, n, sizeof(*keys)).text);
 		r = read_value(reason, &here, value, &keys[i], (char *)to + keys[i].offset);
 		if (r)
 			return r;
@@ -417,13 +418,13 @@ static const json_t *read_list(struct nnb_reason *reason, const struct place *at
 	const json_t *list = json_object_get(object, at->key);
 
 	if (!list)
-		wrong(reason, at, "missing");
+		fail_at(reason, at, "missing");
 	else if (!json_is_array(list))
-		wrong(reason, at, "not a list");
+		fail_at(reason, at, "not a list");
 	else if (!json_array_size(list))
-		wrong(reason, at, "empty");
+		fail_at(reason, at, "empty");
 	else if (json_array_size(list) > max)
-		wrong(reason, at, "%zu are more than %zu", json_array_size(list), max);
+		fail_at(reason, at, "%zu are more than %zu", json_array_size(list), max);
 	else
 		return list;
 	return NULL;
@@ -438,13 +439,13 @@ static int state_agrees(struct nnb_reason *reason, const struct place *at, const
 
 	m = load_is_file(s->model) ? NULL : load_zoo_find(s->model, &size);
 	if (s->state && m && !m->state.n)
-		return wrong(reason, &state, "model %s has none", m->name);
+		return fail_at(reason, &state, "model %s has none", m->name);
 	if (s->state_pairs.n && !s->state)
-		return wrong(reason, &pairs, "there is no state");
+		return fail_at(reason, &pairs, "there is no state");
 	if (s->state_pairs.n && m)
-		return wrong(reason, &pairs, "model %s has its own", m->name);
+		return fail_at(reason, &pairs, "model %s has its own", m->name);
 	if (s->state && !m && !s->state_pairs.n)
-		return wrong(reason, &pairs, "missing: which outputs of the file's model are its state");
+		return fail_at(reason, &pairs, "missing: which outputs of the file's model are its state");
 	return 0;
 }
 
@@ -457,30 +458,30 @@ static int stream_agrees(struct nnb_reason *reason, const struct place *at, cons
 
 	if (json_object_get(json, "period") && json_object_get(json, "fps")) {
 		here.key = "fps";
-		return wrong(reason, &here, "there is a period already");
+		return fail_at(reason, &here, "there is a period already");
 	}
 	here.key = "think";
 	if (s->period_ns && json_object_get(json, "think"))
-		return wrong(reason, &here, "a stream with a %s does not think",
-		             json_object_get(json, "fps") ? "rate" : "period");
+		return fail_at(reason, &here, "a stream with a %s does not think",
+		               json_object_get(json, "fps") ? "rate" : "period");
 	here.key = "jitter";
 	if (s->jitter_ns && s->jitter_ns >= s->period_ns)
-		return wrong(reason, &here, s->period_ns ? "not shorter than the period" : "there is no period");
+		return fail_at(reason, &here, s->period_ns ? "not shorter than the period" : "there is no period");
 	for (size_t i = 0; i < N_OF(of_bursts); i++) {
 		here.key = of_bursts[i];
 		if (s->path != LOAD_BURST && json_object_get(json, of_bursts[i]))
-			return wrong(reason, &here, "path %s has no bursts", load_path_names[s->path]);
+			return fail_at(reason, &here, "path %s has no bursts", load_path_names[s->path]);
 	}
 	here.key = "told";
 	if (json_object_get(json, "told") && !s->deadline_ns)
-		return wrong(reason, &here, "there is no deadline");
+		return fail_at(reason, &here, "there is no deadline");
 	here.key = "retry_after";
 	if (json_object_get(json, "retry_after") && !s->retries)
-		return wrong(reason, &here, "there are no retries");
+		return fail_at(reason, &here, "there are no retries");
 	return state_agrees(reason, at, s);
 }
 
-/* What came with HAL 1.3 is nothing for an app that was made for an earlier one. */
+/* An app of an earlier HAL cannot use what HAL 1.3 added. */
 static int stream_fits_hal(struct nnb_reason *reason, const struct place *at, const struct load_stream *s, uint32_t hal)
 {
 	struct place here = { at, NULL, 0 };
@@ -501,7 +502,7 @@ static int stream_fits_hal(struct nnb_reason *reason, const struct place *at, co
 		here.key = "path";
 		what = "fenced executions";
 	}
-	return what ? wrong(reason, &here, "HAL %s has no %s", load_hal_names[hal], what) : 0;
+	return what ? fail_at(reason, &here, "HAL %s has no %s", load_hal_names[hal], what) : 0;
 }
 
 static int read_stream(struct nnb_reason *reason, const struct place *at, const json_t *json, struct load_stream *s)
@@ -513,7 +514,7 @@ static int read_stream(struct nnb_reason *reason, const struct place *at, const 
 	if (r)
 		return r;
 	if (!s->model[0])
-		return wrong(reason, &(struct place){ at, "model", 0 }, "missing");
+		return fail_at(reason, &(struct place){ at, "model", 0 }, "missing");
 	if (!s->name[0]) {
 		const char *base = strrchr(s->model, '/');
 
@@ -543,14 +544,14 @@ static int read_streams(struct nnb_reason *reason, const struct place *at, const
 			return r;
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(app->streams[k].name, app->streams[i].name) == 0)
-				return wrong(reason, &(struct place){ &here, "name", 0 },
-				             "stream %zu is called '%s' too", k, app->streams[k].name);
+				return fail_at(reason, &(struct place){ &here, "name", 0 },
+				               "stream %zu is called '%s' too", k, app->streams[k].name);
 		app->n_streams++;
 		app->n_threads += (uint32_t)app->streams[i].threads;
 	}
 	if (app->n_threads > LOAD_THREADS_MAX)
-		return wrong(reason, &list_place, "%u threads in all are more than %d", app->n_threads,
-		             LOAD_THREADS_MAX);
+		return fail_at(reason, &list_place, "%u threads in all are more than %d", app->n_threads,
+		               LOAD_THREADS_MAX);
 	return 0;
 }
 
@@ -574,10 +575,10 @@ static int read_apps(struct nnb_reason *reason, const json_t *root, struct load_
 		s->n_apps++;
 		r = read_object(reason, &here, json_array_get(list, i), app_keys, N_OF(app_keys), app);
 		if (!r && !app->name[0])
-			r = wrong(reason, &name, "missing");
+			r = fail_at(reason, &name, "missing");
 		for (size_t k = 0; !r && k < i; k++)
 			if (strcmp(s->apps[k].name, app->name) == 0)
-				r = wrong(reason, &name, "app %zu is called '%s' too", k, app->name);
+				r = fail_at(reason, &name, "app %zu is called '%s' too", k, app->name);
 		if (!r)
 			r = read_streams(reason, &here, json_array_get(list, i), app);
 		if (r)
@@ -591,12 +592,12 @@ static int read_root(struct nnb_reason *reason, const json_t *root, struct load_
 	int r;
 
 	if (!json_is_object(root))
-		return wrong(reason, NULL, "not an object");
+		return fail_at(reason, NULL, "not an object");
 	r = read_object(reason, NULL, root, scenario_keys, N_OF(scenario_keys), s);
 	if (!r)
 		r = read_apps(reason, root, s);
 	if (!r && !s->duration_ns && !s->executions)
-		return wrong(reason, &(struct place){ NULL, "duration", 0 }, "missing, and so is 'executions'");
+		return fail_at(reason, &(struct place){ NULL, "duration", 0 }, "missing, and so is 'executions'");
 	if (!s->duration_ns)
 		s->duration_ns = LOAD_DURATION_MAX;
 	return r;
@@ -618,7 +619,7 @@ int load_scenario_parse(struct load_scenario **ret, const char *text, size_t byt
 	snprintf(s->dir, sizeof(s->dir), "%s", dir);
 	root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
 	if (!root)
-		return wrong(reason, NULL, "line %d, column %d: %s", error.line, error.column, error.text);
+		return fail_at(reason, NULL, "line %d, column %d: %s", error.line, error.column, error.text);
 	r = read_root(reason, root, s);
 	json_decref(root);
 	if (!r) {

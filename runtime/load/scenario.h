@@ -15,10 +15,10 @@
 enum {
 	LOAD_NAME = NNB_NAME_MAX, /* bytes of a name, the last one zero */
 	LOAD_ABOUT = 240,
-	LOAD_MODEL = 1024, /* of a model's name or file */
+	LOAD_MODEL = 1024, /* bytes of a model's name or file */
 	LOAD_APPS_MAX = 64,
-	LOAD_STREAMS_MAX = 64, /* of an app */
-	LOAD_THREADS_MAX = 64, /* of an app, over all of its streams */
+	LOAD_STREAMS_MAX = 64, /* streams of an app */
+	LOAD_THREADS_MAX = 64, /* threads of an app, over all of its streams */
 	LOAD_POOLS_MAX = 64
 };
 
@@ -35,7 +35,7 @@ extern const char *const load_keeping_names[3];
 
 struct load_stream {
 	char name[LOAD_NAME];
-	char model[LOAD_MODEL]; /* of the zoo; with a slash, or ending in .json or .tflite: a file */
+	char model[LOAD_MODEL]; /* name of a model of the zoo; with a slash, or ending in .json or .tflite: a file */
 	uint32_t priority;      /* 0 low, 1 medium, 2 high */
 	uint32_t path;          /* enum load_path */
 	int64_t threads;
@@ -44,7 +44,7 @@ struct load_stream {
 	uint64_t deadline_ns; /* 0: none */
 	bool told;            /* the service is told of it */
 	uint64_t prepare_deadline_ns;
-	int64_t retries; /* of a frame, at most */
+	int64_t retries; /* largest number of retries of a frame */
 	uint64_t retry_after_ns;
 	uint64_t start_ns;
 	int64_t burst_length; /* executions; 0: no end */
@@ -63,16 +63,16 @@ struct load_app {
 	uint32_t hal; /* from NNB_HAL_1_0 */
 	struct load_stream *streams;
 	uint32_t n_streams;
-	uint32_t n_threads; /* of all of them */
+	uint32_t n_threads; /* threads of all streams */
 };
 
 struct load_scenario {
 	char name[LOAD_NAME];
 	char about[LOAD_ABOUT];
-	char dir[LOAD_MODEL]; /* what models' files are relative to */
+	char dir[LOAD_MODEL]; /* directory to which models' files are relative */
 	int64_t seed;
 	uint64_t duration_ns;
-	int64_t executions; /* of each stream; 0: as many as there is time for */
+	int64_t executions; /* executions of each stream; 0: limited by time only */
 	uint64_t timeout_ns;
 	struct load_app *apps;
 	uint32_t n_apps;

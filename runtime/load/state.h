@@ -1,8 +1,9 @@
 /*
- * state.h -- what a recurrent model hands on from one execution to the next, and where that is meanwhile.
  *
- * In pools, what came out is copied to where it goes in. On the device there are two buffers for each: one is read, the
- * other written, and then they swap.
+ * state.h -- the state that a recurrent model passes from one execution to the next, and its place in between.
+ *
+ * In pools, outputs are copied to the inputs. On the device there are two buffers for each pair: one is read, the other is
+ * written, and then they swap.
  */
 #ifndef LOAD_STATE_H
 #define LOAD_STATE_H
@@ -15,7 +16,7 @@ struct load_state {
 	const struct load_work *work;
 	enum load_keeping keeping;
 	struct nnb_remote_buffer *buffers[LOAD_PAIRS_MAX][2]; /* owned */
-	unsigned turn;                                        /* which of two is read next */
+	unsigned turn;                                        /* which of the two buffers is read next */
 };
 
 /*
@@ -35,7 +36,7 @@ uint32_t load_state_aim(const struct load_state *state, struct load_buffers *buf
 /* An execution went well: what came out is what goes in next. */
 void load_state_advance(struct load_state *state, const struct load_buffers *buffers);
 
-/* What is in pools moves on to others. */
+/* Copy the state in pools to other pools. */
 void load_state_move(const struct load_state *state, const struct load_buffers *from, const struct load_buffers *to);
 
 /* A number that only the same state has, never 0; or 0: it cannot be read. */

@@ -20,7 +20,7 @@ void load_distribution_add(struct load_distribution *d, uint64_t ns)
 	d->sorted = false;
 }
 
-/* Past the last counter in use: pages nobody has touched stay so. */
+/* The end of the counters in use, so that untouched pages stay untouched. */
 static uint64_t end_of_counts(const struct load_distribution *d)
 {
 	return d->n == 0 ? 0 : d->max < LOAD_SHORT_MAX ? d->max + 1 : LOAD_SHORT_MAX;

@@ -1,9 +1,10 @@
 /*
- * stats.h -- what is counted of executions: distributions of times, statuses, missed deadlines.
  *
- * A distribution is exact: of times below 2^20 ns each ns has a counter, longer ones are kept one by one, and of
- * those there cannot be more than LOAD_LONG_MAX in LOAD_DURATION_MAX, one after the other. It is large and meant for
- * memory that is only there where it is touched. It holds no pointers: a process fills it, another reads it.
+ * stats.h -- counts of executions: distributions of times, statuses, missed deadlines.
+ *
+ * A distribution is exact: each ns below 2^20 ns has a counter, and longer times are kept one by one; at most LOAD_LONG_MAX of
+ * these fit into LOAD_DURATION_MAX one after the other. The struct is large, and meant for memory that is allocated when it is
+ * touched. It holds no pointers, because one process fills it and another reads it.
  */
 #ifndef LOAD_STATS_H
 #define LOAD_STATS_H
@@ -45,15 +46,16 @@ extern const char *const load_miss_names[LOAD_MISSES];
 enum load_miss load_miss(enum nnb_status status, uint64_t deadline, uint64_t returned);
 
 /*
- * What came out of a model with state, step by step from zeroes: the same for everybody, as far as he went. All zeroes is
+ *
+ * The outputs of a model with state, step by step from zeroes: the same for every thread, as far as it got. All zeroes is
  * the beginning. No digest is 0.
  */
 enum { LOAD_MARKS = 48 };
 
 struct load_sequence {
 	uint64_t steps, digest;
-	uint64_t state;             /* after the last step, where somebody looked; else 0 */
-	uint64_t marks[LOAD_MARKS]; /* the digest after 1, 2, 4, ... steps; 0: nobody has come so far yet */
+	uint64_t state;             /* digest of the state after the last step, if it was read; otherwise 0 */
+	uint64_t marks[LOAD_MARKS]; /* the digest after 1, 2, 4, ... steps; 0: not reached yet */
 };
 
 /* One more step, of which @digest came out. False: that is not what came out before. */
@@ -65,27 +67,28 @@ void load_sequence_restart(struct load_sequence *s);
 /* Did the same come out of both, as far as both have come? */
 bool load_sequence_agrees(const struct load_sequence *a, const struct load_sequence *b);
 
-/* What one thread of a stream has counted, or all of them. All zeroes is a good start. */
+/* The counts of one thread of a stream, or of all its threads. All zeroes is the beginning. */
 struct load_figures {
-	atomic_uint_least64_t executions; /* that have returned, whatever the status; others may look on */
+	/* executions that have returned, with any status; other threads may read this */
+	atomic_uint_least64_t executions;
 	uint64_t statuses[LOAD_STATUSES];
-	uint64_t misses[LOAD_MISSES]; /* of those with a deadline */
-	uint64_t skipped;             /* frames that were due, and nobody free to run them */
+	uint64_t misses[LOAD_MISSES]; /* misses of executions with a deadline */
+	uint64_t skipped;             /* frames that were due while no thread was free to run them */
 	uint64_t retries, recovered;  /* attempts that were not a frame's first, and those of them that went well */
 	uint64_t fallbacks, wrong, unmeasured;
 	uint64_t bursts, pools;              /* made */
 	uint64_t spun_ns, slept_ns, wakeups; /* waiting for results of bursts */
 	uint64_t began, ended;               /* first submitted, last returned; 0: none */
-	uint64_t digest;                     /* of what came out; 0: nothing did */
-	/* of a stream with state */
-	struct load_sequence sequence;        /* of several threads: the longest */
+	uint64_t digest;                     /* digest of the outputs; 0: no output */
+	/* for a stream with state */
+	struct load_sequence sequence;        /* of several threads: the longest sequence */
 	uint64_t state_buffers, state_fallen; /* made on the device; and of them, shared memory after all */
 	uint64_t state_resets, state_copy_ns; /* begun again from zeroes; copied from outputs to inputs */
-	/* of executions with status NONE */
+	/* executions with status NONE */
 	struct load_distribution cold, warm;           /* submitted to returned */
 	struct load_distribution from_due;             /* frame due to returned */
 	struct load_distribution on_device, in_driver; /* as the service says */
-	/* of all frames that were run, the first time */
+	/* all frames that were run, at their first attempt */
 	struct load_distribution start_late; /* due to submitted */
 };
 
@@ -108,8 +111,8 @@ bool load_expected(enum nnb_status status, bool retries);
 bool load_transient(enum nnb_status status);
 
 /*
- * How equally something was shared (Jain's index): 1, everybody had as much as everybody else, down to 1 / @n, one had
- * all. 0 of none, or of nothing.
+ *
+ * Jain's index of equality: 1 if all shares are equal, down to 1 / @n if one has everything. 0 for no shares, or if all are 0.
  */
 double load_jain(const double *shares, size_t n);
 

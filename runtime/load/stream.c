@@ -17,13 +17,13 @@ enum { BREATH_NS = 1000000 };
 
 /* An asynchronous execution under way. */
 struct ticket {
-	struct ticket *next; /* of the abandoned */
+	struct ticket *next; /* next ticket in the list of abandoned ones */
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	bool done;
 	enum nnb_status status;
 	struct nnb_timing timing;
-	uint64_t exec, told;         /* what traces call it; when we were called back */
+	uint64_t exec, told;         /* number in traces; time of the callback */
 	struct load_buffers buffers; /* once it is abandoned */
 };
 
@@ -37,7 +37,7 @@ struct worker {
 	struct load_buffers buffers;
 	struct load_state state;
 	struct nnb_burst *burst;
-	uint8_t *reference; /* what the first execution gave */
+	uint8_t *reference; /* outputs of the first execution */
 	struct ticket *ticket;
 	uint64_t base, end; /* CLOCK_MONOTONIC: when it begins and ends */
 	uint64_t frame;     /* the next, of a periodic stream */
@@ -48,7 +48,7 @@ struct worker {
 	uint64_t told;      /* when the last execution called back; 0: it did not */
 };
 
-static bool going(const struct worker *w)
+static bool run_continues(const struct worker *w)
 {
 	return !atomic_load_explicit(&w->run->stopping, memory_order_relaxed);
 }
@@ -59,18 +59,18 @@ static bool wait_until(const struct worker *w, uint64_t when)
 	struct pollfd stop = { .fd = w->run->stop, .events = POLLIN };
 	uint64_t now = load_now();
 
-	while (going(w) && now < when) {
+	while (run_continues(w) && now < when) {
 		uint64_t left = when - now;
 		struct timespec t = { .tv_sec = (time_t)(left / LOAD_S), .tv_nsec = (long)(left % LOAD_S) };
 
 		ppoll(&stop, 1, &t, NULL);
 		now = load_now();
 	}
-	return going(w);
+	return run_continues(w);
 }
 
-/* It cannot go on: the first reason of a stream is kept. */
-static void give_up(const struct worker *w, const char *what, const char *why)
+/* Stop the stream with an error; its first reason is kept. */
+static void stream_give_up(const struct worker *w, const char *what, const char *why)
 {
 	struct load_outcome *o = w->line->outcome;
 
@@ -81,12 +81,13 @@ static void give_up(const struct worker *w, const char *what, const char *why)
 	pthread_mutex_unlock(&w->run->lock);
 }
 
-static void refused(const struct worker *w, const char *what, enum nnb_status status, const struct nnb_reason *why)
+static void give_up_status(const struct worker *w, const char *what, enum nnb_status status,
+                           const struct nnb_reason *why)
 {
 	struct nnb_reason words;
 
 	nnb_because(&words, "%s: %s", nnb_status_name(status), why->text);
-	give_up(w, what, words.text);
+	stream_give_up(w, what, words.text);
 }
 
 /* ---- when ---- */
@@ -117,7 +118,7 @@ static uint64_t frames_before(const struct worker *w, uint64_t when)
 	return due_of(w, n) < when ? n + 1 : n;
 }
 
-/* Of the frames that are due the last; or the next, when it is due. False: there are no more. */
+/* The last of the due frames; or the next frame, when it is due. False: there are no more. */
 static bool next_frame(struct worker *w, uint64_t *ret_due)
 {
 	uint64_t now = load_now(), n = frames_before(w, now + 1), due;
@@ -144,7 +145,7 @@ static bool next_time(struct worker *w, bool first, uint64_t *ret_due)
 		return next_frame(w, ret_due);
 	if (!first && w->stream->think_ns && !wait_until(w, load_now() + w->stream->think_ns))
 		return false;
-	return going(w) && load_now() < w->end;
+	return run_continues(w) && load_now() < w->end;
 }
 
 /* Frames that were due before the end, and not run. */
@@ -187,7 +188,7 @@ static bool open_burst(struct worker *w)
 	enum nnb_status status = nnb_remote_burst(w->line->remote, &config, &w->burst, &why);
 
 	if (status) {
-		refused(w, "no burst", status, &why);
+		give_up_status(w, "no burst", status, &why);
 		return false;
 	}
 	w->figures->bursts++;
@@ -204,7 +205,7 @@ static bool make_state(struct worker *w)
 
 	status = load_state_init(&w->state, w->stream->state, w->run->client, w->line->remote, w->line->work, &why);
 	if (status) {
-		refused(w, "no state", status, &why);
+		give_up_status(w, "no state", status, &why);
 		return false;
 	}
 	w->figures->state_buffers += load_state_buffers(&w->state, &fallen);
@@ -229,7 +230,7 @@ static bool make_buffers(struct worker *w)
 		load_state_move(&w->state, &old, &w->buffers);
 	load_buffers_fini(&old);
 	if (r) {
-		give_up(w, "no pools", strerror(-r));
+		stream_give_up(w, "no pools", strerror(-r));
 		return false;
 	}
 	w->figures->pools += (uint64_t)w->stream->pools;
@@ -278,8 +279,8 @@ static void ticket_free(struct ticket *t)
 	free(t);
 }
 
-/* Somebody may still write to its pools, and call back: both stay until the process ends. */
-static void abandon(struct worker *w)
+/* The service may still write to the pools, and call back: ticket and pools stay until the process ends. */
+static void ticket_abandon(struct worker *w)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct ticket *abandoned;
@@ -334,7 +335,7 @@ static enum nnb_status execute_async(struct worker *w, const struct nnb_call *ca
 	nnb_remote_execute_async(w->line->remote, call, on_done, w->ticket, reason);
 	if (!wait_for(w->ticket, call->timeout_ns)) {
 		nnb_because(reason, "nobody called back in time");
-		abandon(w);
+		ticket_abandon(w);
 		return NNB_STATUS_GENERAL_FAILURE;
 	}
 	answer->timing = w->ticket->timing;
@@ -345,7 +346,7 @@ static enum nnb_status execute_async(struct worker *w, const struct nnb_call *ca
 
 /* ---- fenced ---- */
 
-/* What its fence says must be what is told of it. */
+/* The state of the fence and the status of the execution must agree. */
 static enum nnb_status how_it_went(struct nnb_fenced *fenced, int state, struct nnb_answer *answer,
                                    struct nnb_reason *reason)
 {
@@ -381,7 +382,7 @@ static enum nnb_status execute_fenced(struct worker *w, const struct nnb_call *c
 		status = how_it_went(fenced, state, answer, reason);
 	} else {
 		nnb_because(reason, "its fence was not signalled in time");
-		abandon(w);
+		ticket_abandon(w);
 		status = NNB_STATUS_GENERAL_FAILURE;
 	}
 	nnb_fenced_free(fenced);
@@ -391,8 +392,8 @@ static enum nnb_status execute_fenced(struct worker *w, const struct nnb_call *c
 
 /* ---- one execution ---- */
 
-static enum nnb_status execute(struct worker *w, uint64_t deadline, struct nnb_answer *answer,
-                               struct nnb_reason *reason)
+static enum nnb_status worker_execute(struct worker *w, uint64_t deadline, struct nnb_answer *answer,
+                                      struct nnb_reason *reason)
 {
 	const struct load_work *work = w->line->work;
 	uint32_t n_pools = load_state_aim(&w->state, &w->buffers);
@@ -420,8 +421,8 @@ static enum nnb_status execute(struct worker *w, uint64_t deadline, struct nnb_a
 
 /* ---- what comes of it ---- */
 
-/* What came out goes in next. Is it what it was the last time that it came so far? */
-static bool step(struct worker *w)
+/* Pass the outputs to the next inputs. False: the digest differs from an earlier run of the same steps. */
+static bool state_step(struct worker *w)
 {
 	bool right = load_sequence_add(&w->figures->sequence, load_buffers_digest(&w->buffers));
 	uint64_t began = load_now();
@@ -432,7 +433,7 @@ static bool step(struct worker *w)
 	return right;
 }
 
-/* Nobody knows what became of it, or who may still write to it: it begins again, with other buffers and pools. */
+/* The outcome is unknown, and the service may still write: begin the state again, with other buffers and pools. */
 static void lose_state(struct worker *w)
 {
 	load_buffers_fini(&w->buffers);
@@ -444,7 +445,7 @@ static void lose_state(struct worker *w)
 static bool is_right(struct worker *w)
 {
 	if (w->stream->state)
-		return step(w);
+		return state_step(w);
 	if (w->reference)
 		return load_outputs_equal(&w->buffers, w->reference);
 	w->reference = malloc(load_outputs_bytes(w->line->work) + 1);
@@ -455,7 +456,7 @@ static bool is_right(struct worker *w)
 	return true;
 }
 
-static void note(const struct worker *w, enum nnb_status status, const char *why)
+static void note_execution(const struct worker *w, enum nnb_status status, const char *why)
 {
 	struct nnb_reason *reason = &w->line->outcome->reasons[status];
 
@@ -465,8 +466,8 @@ static void note(const struct worker *w, enum nnb_status status, const char *why
 	pthread_mutex_unlock(&w->run->lock);
 }
 
-/* How it looked from here. A callback says more nearly when it was over than whoever waits for it. */
-static void witness(struct worker *w, const struct load_execution *e, uint64_t exec)
+/* Record the execution's times. A callback's time of the end is more precise than that of a waiting thread. */
+static void note_times(struct worker *w, const struct load_execution *e, uint64_t exec)
 {
 	struct load_log_entry entry = { .exec = exec,
 		                        .submitted = e->submitted,
@@ -478,7 +479,7 @@ static void witness(struct worker *w, const struct load_execution *e, uint64_t e
 }
 
 /* Another attempt has its deadline from when it is submitted, unless there is a frame with one. */
-static struct load_execution attempt(struct worker *w, uint64_t due, bool retry)
+static struct load_execution frame_attempt(struct worker *w, uint64_t due, bool retry)
 {
 	const struct load_stream *s = w->stream;
 	struct load_execution e = { .due = due, .measure = s->measure, .retry = retry };
@@ -489,11 +490,11 @@ static struct load_execution attempt(struct worker *w, uint64_t due, bool retry)
 	w->told = 0;
 	e.submitted = load_now();
 	e.deadline = s->deadline_ns ? (due ? due : e.submitted) + s->deadline_ns : 0;
-	e.status = execute(w, e.deadline, &answer, &why);
+	e.status = worker_execute(w, e.deadline, &answer, &why);
 	e.returned = load_now();
 	e.fallback = answer.fallback;
 	if (w->thread->log)
-		witness(w, &e, answer.exec);
+		note_times(w, &e, answer.exec);
 	e.cold = w->fresh && s->path == LOAD_BURST && !e.fallback;
 	e.on_device_ns = answer.timing.on_device_ns;
 	e.in_driver_ns = answer.timing.in_driver_ns;
@@ -504,7 +505,7 @@ static struct load_execution attempt(struct worker *w, uint64_t due, bool retry)
 	w->in_burst++;
 	w->on_pools++;
 	if (!load_expected(e.status, s->retries > 0))
-		note(w, e.status, why.text);
+		note_execution(w, e.status, why.text);
 	if (s->state && !load_expected(e.status, true))
 		lose_state(w);
 	return e;
@@ -522,17 +523,17 @@ static bool try_again(struct worker *w, const struct load_execution *e)
 /* False: there is no sense in another. */
 static bool run_one(struct worker *w, uint64_t due)
 {
-	struct load_execution e = attempt(w, due, false);
+	struct load_execution e = frame_attempt(w, due, false);
 
 	for (int64_t i = 0; i < w->stream->retries && try_again(w, &e); i++)
-		e = attempt(w, due, true);
+		e = frame_attempt(w, due, true);
 	if (load_expected(e.status, w->stream->retries > 0))
 		return true;
 	return e.status != NNB_STATUS_DEAD_OBJECT && nnb_client_alive(w->run->client) &&
 	       wait_until(w, load_now() + BREATH_NS);
 }
 
-static void work(struct worker *w)
+static void worker_loop(struct worker *w)
 {
 	bool first = true;
 	uint64_t due;
@@ -563,8 +564,8 @@ void *load_thread_main(void *arg)
 		            .base = run->began + t->line->stream->start_ns,
 		            .end = run->began + run->board->orders.duration_ns };
 
-	prctl(PR_SET_NAME, w.stream->name); /* what fits: it is for top(1) */
-	work(&w);
+	prctl(PR_SET_NAME, w.stream->name); /* truncated to fit; top(1) shows it */
+	worker_loop(&w);
 	close_burst(&w);
 	if (w.buffers.work && w.figures->sequence.steps)
 		w.figures->sequence.state = load_state_digest(&w.state, &w.buffers);

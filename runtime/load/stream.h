@@ -8,18 +8,18 @@
 #include "board.h"
 #include "work.h"
 
-/* What all threads of an app share. */
+/* Shared by all threads of an app. */
 struct load_run {
 	struct load_board *board;
 	struct nnb_client *client;
-	pthread_mutex_t lock; /* of the board's problem and outcomes */
+	pthread_mutex_t lock; /* guards the board's problem and outcomes */
 	uint64_t began;       /* CLOCK_MONOTONIC; set before any thread starts */
 	atomic_bool stopping;
 	int stop; /* an eventfd that can be read from when it is time to stop */
 	int idle; /* an eventfd that each thread adds 1 to in the end */
 };
 
-/* What the threads of a stream share. */
+/* Shared by the threads of a stream. */
 struct load_line {
 	struct load_run *run;
 	const struct load_stream *stream;
@@ -33,7 +33,7 @@ struct load_thread {
 	struct load_line *line;
 	struct load_figures *figures;
 	struct load_log *log; /* NULL: there is none */
-	uint64_t seed;        /* of its jitter */
+	uint64_t seed;        /* seed of the stream's jitter */
 	pthread_t thread;
 };
 

@@ -20,7 +20,7 @@ uint64_t load_now(void)
 }
 
 /* How many letters must change to make one word the other. Both are shorter than WORD_MAX. */
-static size_t distance(const char *a, const char *b)
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t n = strlen(b), row[WORD_MAX], next[WORD_MAX];
 
@@ -49,7 +49,7 @@ const char *load_nearest(const char *word, const void *words, size_t n, size_t s
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		const char *each = *(const char *const *)((const char *)words + i * stride);
-		size_t d = each && strlen(each) < WORD_MAX ? distance(word, each) : WORD_MAX;
+		size_t d = each && strlen(each) < WORD_MAX ? edit_distance(word, each) : WORD_MAX;
 
 		if (d < least && d < strlen(word)) {
 			least = d;

@@ -234,7 +234,7 @@ struct load_work *load_work_free(struct load_work *w)
 /* ---- pools ---- */
 
 /* Give an operand the next place in the pool that is its turn's. */
-static struct nnb_location place(uint64_t *at, uint32_t n_pools, uint32_t turn, size_t bytes)
+static struct nnb_location pool_place(uint64_t *at, uint32_t n_pools, uint32_t turn, size_t bytes)
 {
 	struct nnb_location l = { turn % n_pools, (uint32_t)at[turn % n_pools], (uint32_t)bytes };
 
@@ -260,11 +260,11 @@ static void lay_out(struct load_buffers *b, uint64_t *at)
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
 		b->inputs[i].no_value = !b->work->inputs[i];
 		if (input_is_here(b, i))
-			b->inputs[i].location = place(at, b->n_pools, i, b->work->input_bytes[i]);
+			b->inputs[i].location = pool_place(at, b->n_pools, i, b->work->input_bytes[i]);
 	}
 	for (uint32_t i = 0; i < m->n_outputs; i++)
 		if (output_is_here(b, i))
-			b->outputs[i].location = place(at, b->n_pools, m->n_inputs + i, b->work->output_bytes[i]);
+			b->outputs[i].location = pool_place(at, b->n_pools, m->n_inputs + i, b->work->output_bytes[i]);
 }
 
 static void *at_location(const struct load_buffers *b, const struct nnb_location *l)

@@ -1,5 +1,6 @@
 /*
- * work.h -- what a stream executes: its model, what goes into it, and the pools that both lie in.
+ *
+ * work.h -- what a stream executes: its model, its inputs, and the pools for inputs and outputs.
  */
 #ifndef LOAD_WORK_H
 #define LOAD_WORK_H
@@ -11,24 +12,26 @@
 /* A model and one set of inputs for it. Once made it is only read. */
 struct load_work {
 	struct nnb_model *model;
-	struct nnb_model_file *file; /* that the model is of; NULL: of the zoo, or a .tflite file's */
+	struct nnb_model_file *file; /* file of the model; NULL: from the zoo, or a .tflite file */
 	void **inputs;               /* NULL: omitted */
 	size_t *input_bytes, *output_bytes;
 	char *name;              /* the zoo's, or the file's path */
-	struct load_pairs state; /* none: it gets these inputs each time */
+	struct load_pairs state; /* pairs of state; none: the inputs are the same each time */
 };
 
 /*
- * 0 and *ret owned; -errno, with a reason: the file cannot be read, the model is not valid, or nobody knows what would
- * be a right input for it.
+ *
+ * 0, and the caller owns *ret; -errno, with a reason: the file cannot be read, the model is not valid, or no valid input for it
+ * is known.
  */
 int load_work_new(struct load_work **ret, const struct load_stream *stream, const char *dir, uint64_t seed,
                   struct nnb_reason *reason);
 struct load_work *load_work_free(struct load_work *work); /* NULL is fine. Returns NULL. */
 
 /*
- * It is to hand on the state of which @stream speaks, which is zeroes at first. 0; -EINVAL, with a reason: an output and
- * an input that are none of the model's, or not of one type and shape; -ENOMEM.
+ *
+ * Keep the state that @stream describes, which is zeroes at first. 0; -EINVAL, with a reason: an output or an input does not
+ * exist in the model, or they differ in type or shape; -ENOMEM.
  */
 int load_work_keep(struct load_work *work, const struct load_stream *stream, struct nnb_reason *reason);
 
@@ -38,7 +41,7 @@ bool load_is_state_output(const struct load_work *work, uint32_t output);
 /* Pools with the inputs in them and room for outputs, and the call that says so. @work is borrowed until fini. */
 struct load_buffers {
 	const struct load_work *work;
-	struct nnb_pool **pools; /* and behind them room for two each pair, which are not ours */
+	struct nnb_pool **pools; /* followed by room for two pools for each pair, which the caller owns */
 	struct nnb_argument *inputs, *outputs;
 	uint32_t n_pools;
 	bool elsewhere; /* the state is not in them */
@@ -51,7 +54,7 @@ void load_buffers_fini(struct load_buffers *buffers); /* all zeroes are fine */
 void *load_input_at(const struct load_buffers *buffers, uint32_t input);
 void *load_output_at(const struct load_buffers *buffers, uint32_t output);
 
-/* Fill the outputs with what no model gives, so that an output nobody writes is seen. */
+/* Fill the outputs with values that no model computes, so that an unwritten output is detected. */
 void load_buffers_spoil(const struct load_buffers *buffers);
 
 /* A number that only the same outputs have, without those that are a state; never 0. */

@@ -67,7 +67,7 @@ const struct load_zoo_model *load_zoo_find(const char *name, uint32_t *ret_size)
 }
 
 /* Neighbouring seeds are to have nothing in common. */
-static uint64_t stirred(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15u;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -77,7 +77,7 @@ static uint64_t stirred(uint64_t x)
 
 int load_zoo_new(struct nnb_model **ret, const char *name, uint64_t seed)
 {
-	struct builder b = { .random = stirred(seed) };
+	struct builder b = { .random = mix_bits(seed) };
 	const struct load_zoo_model *m;
 	uint32_t size;
 	int r;
@@ -98,7 +98,7 @@ int load_zoo_new(struct nnb_model **ret, const char *name, uint64_t seed)
 
 void load_zoo_numbers(float *ret, size_t n, uint64_t seed, uint32_t which)
 {
-	uint64_t random = stirred(seed ^ stirred(which + 1));
+	uint64_t random = mix_bits(seed ^ mix_bits(which + 1));
 
 	for (size_t i = 0; i < n; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;

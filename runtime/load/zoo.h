@@ -29,7 +29,7 @@ struct load_zoo_model {
 	const char *name;
 	const char *about; /* one line */
 	void (*build)(struct builder *b, uint32_t size);
-	const char *size_is; /* what the number is that may follow its name, with its bounds; NULL: none may */
+	const char *size_is; /* meaning and bounds of the number that may follow the name; NULL: no number */
 	uint32_t size, size_min, size_max, size_step;
 	struct load_pairs state;
 };

@@ -34,7 +34,7 @@ void load_zoo_recurrent(struct builder *b, uint32_t size)
 	k[NNB_LSTM_STATE] = builder_tensor(b, 2, state);
 	k[NNB_LSTM_CELL_STATE] = builder_tensor(b, 2, state);
 	fill_in(b, k);
-	out[0] = builder_tensor(b, 2, (uint32_t[]){ 1, GATES * CELLS }); /* scratch: nobody reads it */
+	out[0] = builder_tensor(b, 2, (uint32_t[]){ 1, GATES * CELLS }); /* scratch output, which no operation reads */
 	for (int i = 1; i < 4; i++)
 		out[i] = builder_tensor(b, 2, state);
 	builder_operation(b, NNB_LSTM, k, LSTM_INPUTS, out, 4);
