@@ -7,6 +7,7 @@
  */
 #include "model/constants.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -139,6 +140,7 @@ static int heap_extend(const struct nnb__constants *c, const struct nnb__place *
 	size_t room = heap->room;
 	uint8_t *data;
 
+	assert(alignment && heap->bytes <= heap->room);
 	if (end > UINT32_MAX)
 		return nnb__json_wrong(c->reason, at, -EINVAL, "the constants are larger than 4 GiB together");
 	if (end > room) {

@@ -4,6 +4,7 @@
  * Until nnb_model_finish, large constants wait among the model's values, marked by a pool number that no pool has.
  * nnb_model_finish moves them to a pool of their own (P-1).
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,6 +326,7 @@ static void close_gaps(struct nnb_model *m)
 		}
 	if (!values)
 		return;
+	assert(kept == bytes);
 	free(m->values);
 	m->values = values;
 	m->n_values = (uint32_t)kept;

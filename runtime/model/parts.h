@@ -2,6 +2,8 @@
 #ifndef NNB_MODEL_PARTS_H
 #define NNB_MODEL_PARTS_H
 
+#include <assert.h>
+
 #include "nnb/model.h"
 
 struct nnb__operands {
@@ -22,6 +24,7 @@ static inline bool nnb__part_operands(const struct nnb_model *m, uint32_t part, 
 /* Part @part as a read-only model: the model itself, or nnb_model_view of a subgraph. */
 static inline struct nnb_model nnb__part(const struct nnb_model *m, uint32_t part)
 {
+	assert(part <= m->n_referenced);
 	return part ? nnb_model_view(m, part - 1) : *m;
 }
 

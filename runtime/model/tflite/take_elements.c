@@ -79,7 +79,7 @@ void nnb__take_leaky_relu(struct taking *t)
 	if (input_is(t, 0).type != NNB_TENSOR_FLOAT32)
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it is for FLOAT32 only");
 	add_input(t, 0);
-	input_add(t, nnb__tflite_constant(t->l, &slope, &alpha, sizeof(alpha)));
+	operand_add(t, nnb__tflite_constant(t->l, &slope, &alpha, sizeof(alpha)));
 	operation_emit(t, t->row->op);
 }
 

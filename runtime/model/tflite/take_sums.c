@@ -18,14 +18,14 @@ static void add_bias(struct taking *t, uint32_t k, struct nnb_operand in, struct
 	if (is_left_out(t, k) && !zeroes) {
 		nnb__tflite_kept(t->l, -ENOMEM);
 	} else if (zeroes) {
-		input_add(t, nnb__tflite_constant(t->l, &o, zeroes, (uint64_t)channels * sizeof(float)));
+		operand_add(t, nnb__tflite_constant(t->l, &o, zeroes, (uint64_t)channels * sizeof(float)));
 	} else {
 		bias = nnb__tflite_operand(t->l, input_tensor(t, k));
 		if (!t->l->error && t->l->model->operands[bias].type == NNB_TENSOR_INT32 && !real) {
 			t->l->model->operands[bias].scale = o.scale;
 			t->l->model->operands[bias].zero_point = 0;
 		}
-		input_add(t, bias);
+		operand_add(t, bias);
 	}
 	free(zeroes);
 }
@@ -109,7 +109,7 @@ void nnb__take_fully_connected(struct taking *t)
 	rows.dims[0] = rows.dims[1] && n / rows.dims[1] <= UINT32_MAX ? (uint32_t)(n / rows.dims[1]) : 0;
 	flat = temporary_add(t, &rows);
 	add_operation(t, t->row->op, &flat, 1);
-	input_add(t, flat);
+	operand_add(t, flat);
 	add_shape_of_output(t);
 	operation_emit(t, NNB_RESHAPE);
 }

@@ -74,7 +74,7 @@ static inline struct nnb_operand output_is(struct taking *t)
 
 /* ---- the inputs of the operation ---- */
 
-static inline void input_add(struct taking *t, uint32_t operand)
+static inline void operand_add(struct taking *t, uint32_t operand)
 {
 	if (t->n < t->room)
 		t->list[t->n++] = operand;
@@ -85,14 +85,14 @@ static inline void add_input(struct taking *t, uint32_t k)
 	if (is_left_out(t, k))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "its input %u is left out", k);
 	else
-		input_add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
+		operand_add(t, nnb__tflite_operand(t->l, input_tensor(t, k)));
 }
 
 /* Add input 1 as weights. A float32 operator of a size-reduced file has weights of bytes; they become float32. */
 static inline void add_weights(struct taking *t, struct nnb_operand in)
 {
 	if (in.type == NNB_TENSOR_FLOAT32 && !is_left_out(t, 1))
-		input_add(t, nnb__tflite_reals(t->l, input_tensor(t, 1)));
+		operand_add(t, nnb__tflite_reals(t->l, input_tensor(t, 1)));
 	else
 		add_input(t, 1);
 }
@@ -103,7 +103,7 @@ static inline void add_scalar(struct taking *t, uint32_t type, const void *value
 
 	if (!nnb_type_info(type))
 		nnb__tflite_wrong(t->l, -ENOTSUP, "it needs a scalar of a type that is not supported");
-	input_add(t, nnb__tflite_constant(t->l, &o, value, bytes));
+	operand_add(t, nnb__tflite_constant(t->l, &o, value, bytes));
 }
 
 static inline void add_int(struct taking *t, int32_t value)
@@ -125,7 +125,7 @@ static inline void add_ints(struct taking *t, const int32_t *values, uint32_t n)
 {
 	struct nnb_operand o = { .type = NNB_TENSOR_INT32, .rank = 1, .dims = { n } };
 
-	input_add(t, nnb__tflite_constant(t->l, &o, values, (uint64_t)n * sizeof(*values)));
+	operand_add(t, nnb__tflite_constant(t->l, &o, values, (uint64_t)n * sizeof(*values)));
 }
 
 /* ---- options ---- */
