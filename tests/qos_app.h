@@ -1,8 +1,8 @@
 /*
- * qos_app.h -- apps for tests of who gets the device and when: processes of their own, which do what they are told and
- * tell what became of it; and a service whose executions stand still while the test arranges who waits behind whom.
+ * qos_app.h -- apps for tests of scheduling: child processes that execute a test's orders and report the outcomes; and a
+ * service whose executions stop at a gate while the test arranges the order of the waiting ones.
  *
- * Nothing here is a matter of speed: an execution is on a lane when the gate holds it, and waits when the service says so.
+ * No test here depends on speed: an execution is on a lane when the gate holds it, and waits when the service reports it.
  */
 #ifndef QOS_APP_H
 #define QOS_APP_H
@@ -14,7 +14,7 @@ enum path { BY_SYNC, BY_ASYNC, BY_BURST, BY_FENCED, N_PATHS };
 extern const char *const path_names[N_PATHS], *const priority_names[N_PRIORITIES];
 
 #define SECOND (1000 * MS)
-#define UNLIMITED ((uint64_t)INT64_MAX) /* of a deadline, as VTS has it */
+#define UNLIMITED ((uint64_t)INT64_MAX) /* an unlimited deadline, as in VTS */
 
 /* ---- their model: x to y0 = x + 1, which is computed first, and y1 = x + n_ops - 1, which is computed step by step ---- */
 
@@ -47,7 +47,7 @@ void steps_fini(struct steps *s);
 struct outcome {
 	uint32_t tag;
 	enum nnb_status launch, status; /* the same but for those that are not waited for */
-	unsigned times_told;            /* of an asynchronous one */
+	unsigned times_told;            /* number of callbacks of an asynchronous execution */
 	uint32_t n_shapes;
 	bool right, shapes_right;
 	struct nnb_timing timing;
@@ -81,29 +81,32 @@ void app_start(struct app *a, const struct service *s, enum nnb_hal hal);
 /* Its model @model is the step model of @n_ops, prepared with @priority. */
 void app_has(struct app *a, uint32_t model, uint32_t priority, uint32_t n_ops);
 
-void app_is_told(struct app *a, const struct order *order); /* it is not waited for */
+void app_is_told(struct app *a, const struct order *order); /* does not wait for the outcome */
 bool app_has_news(struct app *a);
-struct outcome app_tells(struct app *a);           /* of the next that is over */
-void app_tells_right(struct app *a, uint32_t tag); /* and that went well */
+struct outcome app_tells(struct app *a);           /* the next outcome */
+void app_tells_right(struct app *a, uint32_t tag); /* the next outcome, which must be right */
 void app_tells_status(struct app *a, uint32_t tag, enum nnb_status status);
 
-void app_end(struct app *a);  /* of its own accord */
+void app_end(struct app *a);  /* the app exits by itself */
 void app_kill(struct app *a); /* kill -9 */
 
 void app_scene(const char *socket_path, const char *argument) __attribute__((noreturn)); /* for main() */
 
 /* ---- the service ---- */
 
-/* Hold whoever comes to operation @op; the notes begin anew. */
+/* Hold every execution that reaches operation @op, and clear the notes. */
 void gate_hold(struct service *s, unsigned op);
 void gate_open(struct service *s);
 void gate_let_one(struct service *s); /* one of those held goes on */
 void gate_has_seen(struct service *s, unsigned came);
 
-/* So many executions, of all apps, wait for a lane. @watch is any client of this process. */
+/* Wait until so many executions, of all apps, wait for a lane. @watch is any client of this process. */
 void await_waiting(struct nnb_client *watch, uint32_t n);
 
-/* What was run: "10:0 20:0 20:1 10:1", by tag and operation; only first operations: "10 20". Static. */
+/*
+ * The operations that have run, by tag and operation: "10:0 20:0 20:1 10:1"; with @first_only the first ones: "10 20".
+ * Static.
+ */
 const char *gate_notes(const struct service *s, bool first_only);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * gate.h -- what a test shares with the driver "gate" in a service: who is to wait there, and who does.
+ * gate.h -- memory that a test shares with the driver "gate" of a service: which executions the driver holds, and its notes.
  *
- * The driver maps the file that $NNB_GATE names. Without one it holds nobody. $NNB_GATE_ROOM: it leaves the service's
- * process that many mappings of those that the kernel allows a process, and uses up the others itself. Runs of which the first input begins with
- * the number 0 are never held nor noted: the service's own, to see how long a model takes, are such.
+ * The driver maps the file that $NNB_GATE names; without that file it holds nothing. With $NNB_GATE_ROOM the driver leaves the
+ * service's process so many of the mappings that the kernel allows, and uses up all others. The driver neither holds nor notes
+ * runs whose first input begins with the number 0: with these the service measures how long a model takes.
  */
 #ifndef GATE_H
 #define GATE_H
@@ -21,7 +21,7 @@ struct gate_op {
 
 enum { GATE_ROLES = 8 };
 
-/* What the library told the driver of the run that began its first operation last. A seed's is not noted. */
+/* The arguments of the last run that began its first operation. The service's measuring runs are not noted. */
 struct gate_run {
 	_Atomic float tag;
 	_Atomic uint64_t deadline_ns;
@@ -29,10 +29,10 @@ struct gate_run {
 	atomic_uint burst; /* the number of the burst whose context it was given, the first being 1; 0: none */
 };
 
-/* What it told the driver of the buffer that it asked for last; n_buffers says when there is another. */
+/* The arguments of the last request for a buffer; n_buffers counts the requests. */
 struct gate_buffer {
 	uint64_t bytes;
-	unsigned type, rank, dims[4], fixed, n_roles; /* of roles, there may be more than are noted */
+	unsigned type, rank, dims[4], fixed, n_roles; /* n_roles may exceed the number of noted roles */
 	struct gate_role {
 		uint64_t graph;
 		unsigned index, output, preference, priority;
@@ -43,14 +43,14 @@ struct gate_buffer {
 struct gate {
 	/* the test's: not 0 holds them; runs before this operation; so many of them may go on all the same */
 	atomic_uint hold_runs, hold_prepares, hold_copies, hold_op, let;
-	atomic_uint op_us;      /* of cpu that each operation takes at least */
+	atomic_uint op_us;      /* minimum cpu time of each operation */
 	atomic_uint no_buffers; /* not 0: there is no memory for any */
 	/* the driver's: how many are held now; how many prepared models and runs there are; is the fast state on? */
 	atomic_uint held_runs, held_prepares, held_copies, prepared, runs, performance;
 	atomic_uint buffers;   /* there are, of apps */
 	atomic_uint came;      /* runs that have been held, ever */
 	atomic_uint n_runs;    /* that began their first operation, but for seeds */
-	atomic_uint n_buffers; /* that were asked for, ever, refused or not */
+	atomic_uint n_buffers; /* requests for buffers so far, also refused ones */
 	atomic_uint bursts;    /* contexts of bursts: there are now ... */
 	atomic_uint n_bursts;  /* ... and ever were asked for */
 	atomic_uint no_bursts; /* the test's: not 0: there is no memory for any */

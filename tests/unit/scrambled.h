@@ -1,6 +1,6 @@
 /*
- * scrambled.h -- what a test shares with the driver "scrambled" in its own process: what it was told, and what it is to
- * do about it. The test finds it as "nnb_scrambled" in the driver's file.
+ * scrambled.h -- memory that a test shares with the driver "scrambled" in its own process: the driver's counts, and the
+ * answers that the test chooses. The test finds the symbol "nnb_scrambled" in the driver's file.
  */
 #ifndef SCRAMBLED_H
 #define SCRAMBLED_H
@@ -13,12 +13,12 @@
 struct scrambled {
 	/* the driver's */
 	atomic_uint made, freed, written, read;      /* buffers */
-	atomic_uint inputs_kept, outputs_kept, runs; /* of runs that were begun, ever */
+	atomic_uint inputs_kept, outputs_kept, runs; /* inputs and outputs kept, and runs begun, so far */
 	/* the test's */
-	atomic_int refuses;     /* what buffer_new says: -errno; 0: it has them */
-	atomic_uint run_begins; /* what run_begin says, and run_op: a status */
+	atomic_int refuses;     /* the result of buffer_new: -errno; 0: success */
+	atomic_uint run_begins; /* the status that run_begin and run_op return */
 	atomic_uint run_ends;
-	void (*in_copy)(void *arg); /* called in the middle of each buffer_write and buffer_read; NULL: nobody */
+	void (*in_copy)(void *arg); /* called in the middle of each buffer_write and buffer_read; NULL: no call */
 	void *arg;
 	void *_Atomic copied_to; /* by the last buffer_read, to be found in its middle */
 };
