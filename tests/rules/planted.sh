@@ -30,6 +30,16 @@ a()
 }
 
 case $rule in
+words)
+	a plain/a.c '/* a.c -- the lanes: each is a permit to use the device. */' '/* The caller holds the lock. */' 'int a; /* number of lanes */'
+	"$here/words.sh" "$tmp" plain >/dev/null || broken 'words objects to plain English'
+	a nobody/a.c '/* The queue is empty: nobody waits. */'
+	objects 'nobody/a.c:1: uses nobody' "$here/words.sh" "$tmp" nobody
+	a opening/a.c 'int a; /* a string: "/*" */' '' '/*' ' * It is over, and goes on.' ' */'
+	objects 'opening/a.c:3: opens with a pronoun' "$here/words.sh" "$tmp" opening
+	a fragment/a.h 'struct s {' '	int n; /* of the lanes */' '};'
+	objects 'fragment/a.h:2: opens with a pronoun, or goes on' "$here/words.sh" "$tmp" fragment
+	;;
 hal)
 	a docs/hal-rules.md '| F-1 | A queue. | test_x |' '| F-2 | Another. | test_x |' '| F-3 | No test. |  |'
 	a tests/unit/test_x.c '/* F-1, Q-7 */'
