@@ -1,6 +1,7 @@
-/* map.c -- open addressing; what is taken out leaves no tombstone. */
+/* map.c -- a hash map with open addressing; removing an entry leaves no tombstone. */
 #include "burst/map.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@ void nnb__map_fini(struct nnb__map *m)
 	*m = (struct nnb__map){ 0 };
 }
 
-static void insert(struct nnb__map *m, uint64_t key, uint32_t value)
+static void entry_insert(struct nnb__map *m, uint64_t key, uint32_t value)
 {
 	uint32_t i = nnb__map_home(m, key);
 
@@ -20,7 +21,7 @@ static void insert(struct nnb__map *m, uint64_t key, uint32_t value)
 	m->n++;
 }
 
-static int grow(struct nnb__map *m)
+static int map_grow(struct nnb__map *m)
 {
 	struct nnb__map larger = { .mask = m->entries ? m->mask * 2 + 1 : 15 };
 
@@ -29,7 +30,7 @@ static int grow(struct nnb__map *m)
 		return -ENOMEM;
 	for (uint32_t i = 0; m->entries && i <= m->mask; i++)
 		if (m->entries[i].used)
-			insert(&larger, m->entries[i].key, m->entries[i].value);
+			entry_insert(&larger, m->entries[i].key, m->entries[i].value);
 	free(m->entries);
 	*m = larger;
 	return 0;
@@ -37,13 +38,13 @@ static int grow(struct nnb__map *m)
 
 int nnb__map_put(struct nnb__map *m, uint64_t key, uint32_t value)
 {
-	if ((!m->entries || m->n >= m->mask / 2) && grow(m))
+	if ((!m->entries || m->n >= m->mask / 2) && map_grow(m))
 		return -ENOMEM;
-	insert(m, key, value);
+	entry_insert(m, key, value);
 	return 0;
 }
 
-/* Close the gap at @i: entries behind it that would not be found across it move up. */
+/* Close the gap at @gap: move each later entry that a lookup could not reach across the gap. */
 static void close_gap(struct nnb__map *m, uint32_t gap)
 {
 	for (uint32_t i = (gap + 1) & m->mask; m->entries[i].used; i = (i + 1) & m->mask) {
@@ -66,6 +67,7 @@ bool nnb__map_take(struct nnb__map *m, uint64_t key, uint32_t *ret)
 			continue;
 		*ret = m->entries[i].value;
 		close_gap(m, i);
+		assert(m->n > 0);
 		m->n--;
 		return true;
 	}

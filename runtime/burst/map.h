@@ -1,7 +1,7 @@
 /*
- * map.h -- from a 64-bit key to a 32-bit number: how slots are found by memory, and memory by slot.
+ * map.h -- a hash map from a 64-bit key to a 32-bit number. It finds slots by memory, and memory by slot.
  *
- * CONCURRENCY  None: who uses a map has the lock.
+ * CONCURRENCY  The map has no lock; its user holds one for every call.
  */
 #ifndef NNB_BURST_MAP_H
 #define NNB_BURST_MAP_H
@@ -23,10 +23,10 @@ struct nnb__map {
 
 void nnb__map_fini(struct nnb__map *map);
 
-/* 0 or -ENOMEM. The key is not there yet. */
+/* Insert a key, which the map must not contain yet. 0 or -ENOMEM. */
 int nnb__map_put(struct nnb__map *map, uint64_t key, uint32_t value);
 
-/* True and the value, or false. */
+/* Remove a key. True, and *ret is its value; false: the map does not contain the key. */
 bool nnb__map_take(struct nnb__map *map, uint64_t key, uint32_t *ret);
 
 static inline uint32_t nnb__map_home(const struct nnb__map *map, uint64_t key)

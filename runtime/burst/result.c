@@ -1,4 +1,4 @@
-/* result.c -- what a client makes of an answer. */
+/* result.c -- the client's checks of an answer: its shapes must fit the model and the call. */
 #include "burst/result.h"
 
 bool nnb__call_packable(const struct nnb_call *call, struct nnb_reason *reason)
@@ -15,7 +15,7 @@ bool nnb__call_packable(const struct nnb_call *call, struct nnb_reason *reason)
 	}
 	for (uint32_t i = 0; i < call->n_pools; i++)
 		if (__builtin_expect(!call->pools[i], 0)) {
-			nnb_because(reason, "pool %u is none", i);
+			nnb_because(reason, "pool %u is NULL", i);
 			return false;
 		}
 	return true;
@@ -30,8 +30,8 @@ struct nnb_request nnb__call_request(const struct nnb_call *call)
 		                     .n_pools = call->n_pools };
 }
 
-/* Does the shape go with what was known before? */
-static bool goes_with(const struct nnb_output_shape *s, uint32_t rank, const uint32_t *dims)
+/* True: the shape does not contradict these dimensions. Rank 0 and dimension 0 are unknown. */
+static bool shape_agrees(const struct nnb_output_shape *s, uint32_t rank, const uint32_t *dims)
 {
 	if (!rank)
 		return true;
@@ -43,22 +43,22 @@ static bool goes_with(const struct nnb_output_shape *s, uint32_t rank, const uin
 	return true;
 }
 
-static bool shapes_can_be(const struct nnb_model *m, const struct nnb_call *call, const struct nnb_result *r,
-                          struct nnb_reason *reason)
+static bool shapes_check(const struct nnb_model *m, const struct nnb_call *call, const struct nnb_result *r,
+                         struct nnb_reason *reason)
 {
 	if (!r->n_shapes)
 		return true;
 	if (r->n_shapes != call->n_outputs || r->n_shapes != m->n_outputs) {
-		nnb_because(reason, "the service told %u shapes of %u outputs", r->n_shapes, call->n_outputs);
+		nnb_because(reason, "the service reported %u shapes for %u outputs", r->n_shapes, call->n_outputs);
 		return false;
 	}
 	for (uint32_t i = 0; r->shapes && i < r->n_shapes; i++) {
 		const struct nnb_operand *o = &m->operands[m->outputs[i]];
 		const struct nnb_argument *a = &call->outputs[i];
 
-		if (goes_with(&r->shapes[i], o->rank, o->dims) && goes_with(&r->shapes[i], a->rank, a->dims))
+		if (shape_agrees(&r->shapes[i], o->rank, o->dims) && shape_agrees(&r->shapes[i], a->rank, a->dims))
 			continue;
-		nnb_because(reason, "the service told a shape of output %u that it cannot have", i);
+		nnb_because(reason, "the service reported a shape that output %u cannot have", i);
 		return false;
 	}
 	return true;
@@ -71,7 +71,7 @@ enum nnb_status nnb__answer(const struct nnb_model *m, const struct nnb_call *ca
 		r->n_shapes = 0;
 	if (r->status || !call->measure)
 		r->timing = NNB_NO_TIMING;
-	if (!shapes_can_be(m, call, r, reason)) {
+	if (!shapes_check(m, call, r, reason)) {
 		r->status = NNB_STATUS_GENERAL_FAILURE;
 		r->n_shapes = 0;
 		r->timing = NNB_NO_TIMING;

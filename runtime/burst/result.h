@@ -1,16 +1,16 @@
-/* result.h -- what a client makes of an answer, on whichever path it came. */
+/* result.h -- the client's checks of an answer, the same for bursts and for ordinary calls. */
 #ifndef NNB_BURST_RESULT_H
 #define NNB_BURST_RESULT_H
 
 #include "nnb/burst.h"
 
-/* Could a request be made of this call? False: not even packed. */
+/* True: the call can be packed as a request. False: it cannot, and @reason says why. */
 bool nnb__call_packable(const struct nnb_call *call, struct nnb_reason *reason);
 
 /* The call as a request without its pools. */
 struct nnb_request nnb__call_request(const struct nnb_call *call);
 
-/* Nothing is known yet. @answer may be NULL. */
+/* Clear @answer: no shapes, no timing, no fallback, no number. @answer may be NULL. */
 static inline void nnb__answer_none(struct nnb_answer *answer)
 {
 	if (!answer)
@@ -22,8 +22,9 @@ static inline void nnb__answer_none(struct nnb_answer *answer)
 }
 
 /*
- * Distrust what came (Q-25): drop what its status does not go with; where shapes cannot be, the status becomes
- * GENERAL_FAILURE. Then tell it in @answer, which may be NULL. Returns the status.
+ * Check an answer that came from a service (Q-25): drop shapes and timing that its status does not allow; if the shapes
+ * contradict the model or the call, the status becomes GENERAL_FAILURE. Write the shapes' number and the timing into
+ * @answer, which may be NULL. Returns the status.
  */
 enum nnb_status nnb__answer(const struct nnb_model *model, const struct nnb_call *call, struct nnb_result *result,
                             struct nnb_answer *answer, struct nnb_reason *reason);

@@ -1,6 +1,7 @@
-/* slots.c -- the client's slots. */
+/* slots.c -- the client's slots: a map from pools to slots, an array from slots to pools, and a stack of free slots. */
 #include "burst/slots.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ void nnb__slots_fini(struct nnb__slots *s)
 	pthread_mutex_destroy(&s->lock);
 }
 
-static int make_room(struct nnb__slots *s)
+static int slots_grow(struct nnb__slots *s)
 {
 	uint32_t room = s->room ? s->room * 2 : 16;
 	const struct nnb_pool **by_slot;
@@ -47,11 +48,11 @@ static int make_room(struct nnb__slots *s)
 	return 0;
 }
 
-static int give(struct nnb__slots *s, const struct nnb_pool *pool, uint32_t *ret)
+static int slot_assign(struct nnb__slots *s, const struct nnb_pool *pool, uint32_t *ret)
 {
 	uint32_t slot = s->n_freed ? (uint32_t)s->freed[s->n_freed - 1] : s->n;
 
-	if (make_room(s) || nnb__map_put(&s->by_pool, pool->id, slot))
+	if (slots_grow(s) || nnb__map_put(&s->by_pool, pool->id, slot))
 		return -ENOMEM;
 	if (s->n_freed)
 		s->n_freed--;
@@ -72,7 +73,7 @@ int nnb__slots_of(struct nnb__slots *s, struct nnb_pool *const *pools, uint32_t 
 		bool has = nnb__map_get(&s->by_pool, pools[i]->id, &slot);
 
 		if (!has)
-			r = give(s, pools[i], &slot);
+			r = slot_assign(s, pools[i], &slot);
 		if (r)
 			break;
 		ret[i] = (int32_t)slot;
@@ -124,7 +125,9 @@ bool nnb__slots_give_up(struct nnb__slots *s, const struct nnb_pool *pool, int32
 void nnb__slots_give_back(struct nnb__slots *s, int32_t slot)
 {
 	pthread_mutex_lock(&s->lock);
-	s->freed[s->n_freed++] = slot; /* there is room for every slot ever given */
+	assert(slot >= 0 && (uint32_t)slot < s->n && !s->by_slot[slot]);
+	assert(s->n_freed < s->n); /* the stack has room for every slot ever assigned */
+	s->freed[s->n_freed++] = slot;
 	pthread_mutex_unlock(&s->lock);
 }
 
