@@ -1,8 +1,8 @@
 /*
- * seam.c -- finding a provider, and believing it.
+ * seam.c -- finds, checks and loads a provider.
  *
- * TRUST     A provider is code, so whoever can choose or change the file can do anything the program can: it must be the
- *           user's own or root's, and a program with more rights than its user is not told by the environment.
+ * TRUST     A provider is code: a user who can choose or change the file can do anything that the program can. So the file must
+ *           belong to the user or to root, and a program with more rights than its user ignores the environment.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -82,7 +82,7 @@ int nbt_open(const char *path, const char **why)
 		return fail(why, "there is none", -ENOENT);
 	if (!is_ours(path, &r))
 		return fail(why, r == -ENOENT ? "there is no such file" : "somebody else can write it", r);
-	/* Once there, it stays: LTTng's threads outlive whoever asked for it. */
+	/* never unloaded, because LTTng's threads keep running its code */
 	object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	p = object ? dlsym(object, "nbt_provider") : NULL;
 	if (!p)

@@ -2,19 +2,19 @@
  * controller.c -- the client's side of a burst.
  *
  * CONCURRENCY  One execution at a time (in_flight); it owns the two queues, the packet's lists and the answer. The
- *           slots have a lock of their own. The service's callback, nnb_burst_dead and the end of a pool may come on
- *           any thread meanwhile. A list of all bursts of the process, under a lock, is what the end of a pool walks;
- *           it takes a count of a burst before it leaves the lock and talks to the service, so no lock is held there.
+ *           slots have a lock of their own. Meanwhile any thread may run the service's callback, call nnb_burst_dead, or free
+ *           a pool. To free a pool, a thread walks a list of all bursts of the process, under a lock; it takes a reference to
+ *           a burst before it releases the lock and calls the service, so it holds no lock during that call.
  * ORDERING  (1) end of an execution: store in_flight false, release   --- pairs with (2)
- *           (2) begin: exchange, acquire  => the next one finds the handles as the last one left them
- *           (3) a slot is given up: count generation up, release      --- pairs with (4)
+ *           (2) begin: exchange, acquire  => the next execution sees the queue handles as the last one left them
+ *           (3) a slot is freed: increment generation, release        --- pairs with (4)
  *           (4) find_slots: load it, acquire, before looking up       => no slot outlives its pool here, even if
- *               a new pool is made where the old one was
- * PROGRESS  Warm, an execution makes no system call but to wake a service that sleeps, or to sleep itself; it
- *           allocates nothing and takes no lock.
- * CRASH     A service that dies is told of by who sees it (nnb_burst_dead): then nobody waits for it any more. Who
- *           sleeps looks up once a second besides, in case a hostile service has undone the waking.
- * TRUST     Results are parsed as a stranger's. What the service says of outputs is held against the model.
+ *               a new pool is made at the same address
+ * PROGRESS  A warm execution makes no system call except to wake a sleeping service, or to sleep; it allocates nothing and
+ *           takes no lock.
+ * CRASH     The thread that detects the death of the service calls nnb_burst_dead, which ends the wait for a result. A
+ *           sleeping thread also wakes once a second to check, in case a hostile service has undone the wake.
+ * TRUST     Results are parsed as untrusted data. The shapes that the service reports are checked against the model.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -46,8 +46,8 @@ struct nnb_burst {
 	const struct nnb_pool **pools;
 	int32_t *by_pool;
 	uint32_t n_pools, room;
-	uint32_t generation;            /* of the slots, when they were looked up */
-	uint32_t stream, model;         /* what traces call us */
+	uint32_t generation;            /* generation of the slots at the last lookup */
+	uint32_t stream, model;         /* numbers of the burst and its model in traces */
 	struct nnb__own own;            /* where neither the service nor its server has a number for us */
 	uint32_t sent;                  /* requests: their numbers */
 	struct nnb_burst *next, **from; /* all bursts */
@@ -130,7 +130,7 @@ static int make(struct nnb_burst *b, const struct nnb_burst_config *c)
 	return b->by_pool && b->pools ? 0 : -ENOMEM;
 }
 
-/* What traces call it: as the service says, or its server in the queue; or else a number of this process. */
+/* The burst's number in traces: from the service, from its server through the queue, or from this process. */
 static void find_number(struct nnb_burst *b)
 {
 	nnb__fmq_is_of_burst(b->request, NBT_queue_request);
@@ -230,7 +230,7 @@ void nnb_burst_dead(struct nnb_burst *b)
 
 /* ---- the end of a pool (S-4) ---- */
 
-/* A burst that has a slot for it, held; NULL: none any more. The slot is nobody's from now on. */
+/* Take the slot of @pool from a burst that has one. Returns the burst, with a reference; NULL: no burst has a slot. */
 static struct nnb_burst *find_user(const struct nnb_pool *pool, int32_t *slot)
 {
 	struct nnb_burst *b;
@@ -274,7 +274,7 @@ static inline bool same_pools(const struct nnb_burst *b, const struct nnb_call *
 	return true;
 }
 
-/* They were those of the last request: looked up all the same. */
+/* Emit the lookups of a request with the same pools as the last one. */
 static __attribute__((noinline, cold)) void tell_same(const struct nnb_burst *b, uint64_t exec)
 {
 	for (uint32_t i = 0; i < b->n_pools; i++)

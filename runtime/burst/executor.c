@@ -1,20 +1,23 @@
 /*
- * executor.c -- what a burst's server runs: a prepared model, and the pools it has been given by slot.
+ * executor.c -- runs the requests of a burst: a prepared model, and the pools received by slot.
  *
- * LAYOUT    Entries by slot. Cached, an entry has the memory mapped, and its fds are closed, though their numbers stay;
- *           plain, it has the fds, and the memory is mapped for each execution. Of a device's buffer it has the token,
- *           and the buffer is looked for each time: it may be gone, or somebody's who is using it.
- * CONCURRENCY  remove and cancel come from any thread, the rest from the server's. The lock is for the entries and for
- *           what the last request was bound to. That stays, for the next request is likely the same. While BUSY it is the
- *           server's thread's, without the lock: who removes a bound entry then says STALE, and it is let go when the
- *           execution ends; otherwise it is let go at once. Beneath the lock the budget is asked, and so whatever locks it
- *           has are taken. Who tells what is mapped may have those: for that there is a lock beneath all others, `told`,
- *           which is held besides whenever the entries change.
- * ORDERING  (1) the thread: exchange IDLE for BUSY, acquire  --- pairs with (2), (3)
- *           (2) the thread: exchange BUSY for IDLE, release  => who lets go of what was bound does so after its use
- *           (3) letting go, under the lock: STALE first, IDLE when it is done, release  => the thread takes nothing half
- *               let go: it finds STALE, and waits for the lock
- * TRUST     Slots are any numbers. What they mean is bounded by what the service allows its client (the budget).
+ * LAYOUT    Entries by slot. In the cached executor an entry has its memory mapped; its fds are closed, though the struct keeps
+ *           their numbers. In the plain executor an entry has the fds, and the memory is mapped for each execution. For a
+ *           driver's buffer the entry has the token; each request looks the buffer up, because it may have been freed, or
+ *           may be in use by another execution.
+ * CONCURRENCY  Any thread may call remove, cancel and tell; only the server's thread calls the rest. The lock guards the entries
+ *           and the binding of the last request. The binding is kept, because the next request is likely to be the same.
+ *           While the state is BUSY, the server's thread uses the binding without the lock: a thread that removes a bound
+ *           entry sets STALE then, and the binding is released when the execution ends; otherwise it is released at once.
+ *           The budget is charged under the lock, so its locks are taken below this lock. A thread that calls tell may hold
+ *           locks of the budget: for it there is the lock `told`, below all others, which is held in addition whenever the
+ *           entries change.
+ * ORDERING  (1) the server's thread: exchange IDLE for BUSY, acquire  --- pairs with (2), (3)
+ *           (2) the server's thread: exchange BUSY for IDLE, release  => a thread that releases the binding does so after its
+ *               last use
+ *           (3) a release of the binding, under the lock: STALE first, IDLE when done, release  => the server's thread never
+ *               takes a half-released binding: it finds STALE, and waits for the lock
+ * TRUST     Slots are arbitrary numbers. The budget bounds the memory behind them to what the client may use.
  */
 #include "burst/executor.h"
 
@@ -34,7 +37,7 @@
 struct entry {
 	struct nnb_memory memory;
 	struct nnb_mapping *mapping; /* NULL: plain, or a token */
-	uint64_t since, took_ns;     /* of mapping it */
+	uint64_t since, took_ns;     /* start and duration of the mapping */
 };
 
 enum { IDLE = 0, BUSY = 1, STALE = 2 };
@@ -42,37 +45,37 @@ enum { IDLE = 0, BUSY = 1, STALE = 2 };
 struct executor {
 	struct nnb_prepared *prepared;
 	bool cached;
-	uint32_t stream; /* what traces call the burst */
+	uint32_t stream; /* number of the burst in traces */
 	struct nnb__budget budget;
 	pthread_mutex_t lock, told;
-	struct nnb__map by_slot; /* to an index of entries */
+	struct nnb__map by_slot; /* maps a slot to an index of entries */
 	struct entry *entries;
 	uint32_t n, room, *unused, n_unused; /* entries ever used; room for both lists; those that are free again */
 	atomic_bool cancelled;
 	struct nnb__runner runner; /* the server's thread's */
 
-	/* what the last request was bound to */
+	/* the binding of the last request */
 	atomic_uint state;   /* BUSY, STALE */
-	uint32_t late_pools; /* what is bound though its entry has gone: the budget has them yet */
+	uint32_t late_pools; /* bound pools whose entries are removed, and which are still charged to the budget */
 	uint64_t late_bytes;
 	int32_t *slots;
 	struct nnb_memory *pools;
 	struct nnb_mapping **bound;
 	uint32_t n_bound, room_bound;
-	uint64_t bound_for; /* plain: which execution its mappings were told to be of */
-	uint32_t n_others;  /* where nothing is bound because something is missing: the slots that are not */
+	uint64_t bound_for; /* plain: the execution whose mappings were emitted as events */
+	uint32_t n_others;  /* if slots are missing and nothing is bound: number of slots that are not missing */
 
-	/* the server's thread's */
-	const struct nnb_packet_request *asked; /* the request that is looked at; NULL: there was none yet */
-	struct nnb_execution *execution;        /* begun once, then again and again */
-	struct nnb__burst_context context;      /* the device's */
-	bool repeats;                           /* it is bound, and the same request need only be started again ... */
-	uint64_t changes;                       /* ... which this tells */
+	/* owned by the server's thread */
+	const struct nnb_packet_request *asked; /* the current request; NULL: none yet */
+	struct nnb_execution *execution;        /* begun once, then reused */
+	struct nnb__burst_context context;      /* the driver's context of the burst */
+	bool repeats;     /* the execution is bound, and an equal request need only restart it ... */
+	uint64_t changes; /* ... if packet.changes is still this */
 };
 
 /* ---- entries; under the lock ---- */
 
-static int make_room(struct executor *x)
+static int entries_grow(struct executor *x)
 {
 	uint32_t room = x->room ? x->room * 2 : 8;
 	struct entry *entries;
@@ -96,7 +99,7 @@ static int insert(struct executor *x, int32_t slot, const struct entry *e)
 {
 	uint32_t i;
 
-	if (make_room(x))
+	if (entries_grow(x))
 		return -ENOMEM;
 	i = x->n_unused ? x->unused[x->n_unused - 1] : x->n;
 	if (nnb__map_put(&x->by_slot, (uint32_t)slot, i))
@@ -120,7 +123,7 @@ static void give_back(struct executor *x, uint32_t pools, uint64_t bytes)
 		x->budget.give(x->budget.arg, pools, bytes);
 }
 
-static void unbind(struct executor *x)
+static void binding_clear(struct executor *x)
 {
 	while (x->n_bound) {
 		struct nnb_mapping *m = x->bound[--x->n_bound];
@@ -135,18 +138,18 @@ static void unbind(struct executor *x)
 }
 
 /* An entry of @bytes has gone: let go of what was bound, or have it let go. */
-static void let_go(struct executor *x, uint64_t bytes)
+static void binding_release(struct executor *x, uint64_t bytes)
 {
 	x->late_pools++;
 	x->late_bytes += bytes;
 	if (atomic_fetch_or_explicit(&x->state, STALE, memory_order_acquire) & BUSY)
 		return;
-	unbind(x);
+	binding_clear(x);
 	atomic_store_explicit(&x->state, IDLE, memory_order_release); /* (3) */
 }
 
-/* Told, it is there: a token, too, which means something from now on. Plain, there is a mapping an execution only. */
-static void tell_entry(const struct executor *x, int32_t slot, const struct entry *e, uint64_t since)
+/* Emit that the entry is mapped. A token counts as mapped; the plain executor has mappings only during executions. */
+static void emit_entry(const struct executor *x, int32_t slot, const struct entry *e, uint64_t since)
 {
 	if (e->mapping || is_token(&e->memory))
 		nnb__tell_pool_map(NBT_owner_stream, x->stream, slot, &e->memory, e->took_ns, NNB_STATUS_NONE, since);
@@ -168,12 +171,12 @@ static bool take(struct executor *x, int32_t slot, enum nbt_cause why, struct en
 	}
 	pthread_mutex_unlock(&x->told);
 	if (had)
-		let_go(x, ret->memory.size);
+		binding_release(x, ret->memory.size);
 	return had;
 }
 
-/* What was taken out may take long to close: not under the lock. */
-static void drop(struct entry *e)
+/* Release an entry that was taken out. Without the lock, because closing may take long. */
+static void entry_drop(struct entry *e)
 {
 	if (!e->mapping)
 		nnb_memory_close(&e->memory);
@@ -252,7 +255,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 {
 	uint32_t n_missing = 0, i;
 
-	unbind(x);
+	binding_clear(x);
 	x->repeats = false;
 	if (!room_to_bind(x, n))
 		return 0; /* execute will find that it is not bound */
@@ -263,7 +266,7 @@ static uint32_t bind_all(struct executor *x, const int32_t *slots, uint32_t n, i
 			bind(x, slots[k], &x->entries[i], k);
 	}
 	if (n_missing) {
-		unbind(x);
+		binding_clear(x);
 		note_others(x, slots, n);
 	}
 	return n_missing;
@@ -279,7 +282,7 @@ static inline bool is_bound(const struct executor *x, const int32_t *slots, uint
 	return true;
 }
 
-/* The last request's binding, if nobody has said STALE. */
+/* Take the binding of the last request, unless it is STALE. */
 static inline bool take_binding(struct executor *x)
 {
 	unsigned idle = IDLE;
@@ -312,7 +315,7 @@ static void done(struct executor *x)
 	                                            memory_order_relaxed))
 		return;
 	pthread_mutex_lock(&x->lock);
-	unbind(x);
+	binding_clear(x);
 	atomic_store_explicit(&x->state, IDLE, memory_order_release);
 	pthread_mutex_unlock(&x->lock);
 }
@@ -354,26 +357,26 @@ static enum nnb_status add_one(struct executor *x, int32_t slot, struct nnb_memo
 		if (insert(x, slot, &e))
 			status = NNB_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		else
-			tell_entry(x, slot, &e, 0);
+			emit_entry(x, slot, &e, 0);
 		pthread_mutex_unlock(&x->told);
 		pthread_mutex_unlock(&x->lock);
 	}
 	if (had)
-		drop(&old);
+		entry_drop(&old);
 	if (status) {
-		drop(&e);
+		entry_drop(&e);
 		give_back(x, 1, bytes);
 	}
 	return status;
 }
 
-static uint64_t add_up(uint64_t a, uint64_t b)
+static uint64_t saturating_add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What the request has besides what is missing. */
-static void others(struct executor *x, uint32_t *pools, uint64_t *bytes)
+/* Add up the pools and bytes of the request's slots that are not missing. */
+static void known_slots_use(struct executor *x, uint32_t *pools, uint64_t *bytes)
 {
 	uint32_t i;
 
@@ -383,14 +386,14 @@ static void others(struct executor *x, uint32_t *pools, uint64_t *bytes)
 			const struct nnb_memory *memory = &x->entries[i].memory;
 
 			*pools += 1;
-			*bytes = add_up(*bytes, memory->size);
-			*bytes = add_up(*bytes, nnb__buffers_bytes(x->prepared, memory, 1, false));
+			*bytes = saturating_add(*bytes, memory->size);
+			*bytes = saturating_add(*bytes, nnb__buffers_bytes(x->prepared, memory, 1, false));
 		}
 	pthread_mutex_unlock(&x->lock);
 }
 
-/* Its pools are not known yet. */
-static struct nnb_request unplaced(const struct nnb_packet_request *p)
+/* The request without its pools, which are unknown yet. */
+static struct nnb_request request_without_pools(const struct nnb_packet_request *p)
 {
 	return (struct nnb_request){ .exec = p->trace ? p->trace->exec : 0,
 		                     .inputs = p->inputs,
@@ -400,7 +403,7 @@ static struct nnb_request unplaced(const struct nnb_packet_request *p)
 		                     .n_pools = p->n_slots };
 }
 
-/* Those of its pools that are known by now, where @ret has room for all. Are they all? */
+/* Write the pools that are known by now into @ret, which has room for all. Returns whether all are known. */
 static bool known_pools(struct executor *x, const struct nnb_packet_request *p, enum nbt_look look,
                         struct nnb_memory *ret)
 {
@@ -419,7 +422,7 @@ static bool known_pools(struct executor *x, const struct nnb_packet_request *p, 
 	return n == p->n_slots;
 }
 
-/* What is wrong with the request, where its slots mean what they do and, if they did not, @memories. Nothing is mapped. */
+/* Check the request with the memories of its known slots, and with @memories for its missing ones. Maps nothing. */
 static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint32_t n,
                                   const struct nnb_memory *memories)
 {
@@ -437,7 +440,7 @@ static enum nnb_status check_with(struct executor *x, const int32_t *slots, uint
 		if (slot)
 			pools[k] = memories[slot - slots];
 	}
-	request = unplaced(p);
+	request = request_without_pools(p);
 	request.pools = pools;
 	wrong = nnb__prepared_check(x->prepared, &request, NULL);
 	free(pools);
@@ -454,11 +457,12 @@ static enum nnb_status add(void *arg, const int32_t *slots, uint32_t n, struct n
 	uint32_t pools = n;
 
 	for (uint32_t i = 0; i < n; i++)
-		bytes = add_up(bytes, memories[i].size);
-	bytes = add_up(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
-	others(x, &pools, &bytes);
+		bytes = saturating_add(bytes, memories[i].size);
+	bytes = saturating_add(bytes, nnb__buffers_bytes(x->prepared, memories, n, false));
+	known_slots_use(x, &pools, &bytes);
 	for (uint32_t i = 0; i < n; i++) {
-		if (status && !is_token(&memories[i])) { /* what a token names may have to know that this failed */
+		/* a token's buffer may have to become uninitialised by this failure */
+		if (status && !is_token(&memories[i])) {
 			nnb_memory_close(&memories[i]);
 			continue;
 		}
@@ -483,7 +487,7 @@ static void remove_slot(void *arg, int32_t slot)
 	had = take(x, slot, NBT_cause_freed, &e);
 	pthread_mutex_unlock(&x->lock);
 	if (had)
-		drop(&e);
+		entry_drop(&e);
 }
 
 static void tell_entries(void *arg)
@@ -495,14 +499,14 @@ static void tell_entries(void *arg)
 		const struct nnb__map_entry *m = &x->by_slot.entries[i];
 
 		if (m->used)
-			tell_entry(x, (int32_t)m->key, &x->entries[m->value], x->entries[m->value].since);
+			emit_entry(x, (int32_t)m->key, &x->entries[m->value], x->entries[m->value].since);
 	}
 	pthread_mutex_unlock(&x->told);
 }
 
 /* ---- executing ---- */
 
-/* Of a request that is right but for its pools. */
+/* Fail a request that is valid except perhaps for its pools. */
 static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request *request, struct nnb_reason *reason)
 {
 	enum nnb_status wrong = nnb__buffers_check(x->prepared, request, false, reason);
@@ -513,13 +517,13 @@ static enum nnb_status fail_buffers(struct executor *x, const struct nnb_request
 }
 
 /*
- * It is not executed after all. What is wrong with it, as far as that can be seen, comes first; if nothing is, outputs in
- * buffers are left as a failed execution leaves them, where their slots have meant any so far.
+ * Fail a request without executing it. An error in the request, as far as its known slots show, takes precedence; if there is
+ * none, outputs in known buffers become uninitialised, as after a failed execution.
  */
-static enum nnb_status fail(struct executor *x, const struct nnb_packet_request *p, struct nnb_reason *reason)
+static enum nnb_status request_fail(struct executor *x, const struct nnb_packet_request *p, struct nnb_reason *reason)
 {
 	struct nnb_memory *pools = calloc((size_t)p->n_slots + 1, sizeof(*pools));
-	struct nnb_request request = unplaced(p);
+	struct nnb_request request = request_without_pools(p);
 	enum nnb_status wrong;
 
 	if (pools && known_pools(x, p, NBT_look_refused, pools))
@@ -534,7 +538,7 @@ static enum nnb_status fail(struct executor *x, const struct nnb_packet_request 
 
 static void forgo(void *arg, const struct nnb_packet_request *p)
 {
-	fail(arg, p, NULL);
+	request_fail(arg, p, NULL);
 }
 
 static void tell(struct executor *x, const struct nnb_packet_request *p)
@@ -552,14 +556,14 @@ static enum nnb_status admit(void *arg, const struct nnb_packet_request *p, stru
 	status = nnb__admit(&x->runner, &p->terms, reason);
 	if (__builtin_expect(!status, 1))
 		return status;
-	wrong = fail(x, p, reason);
+	wrong = request_fail(x, p, reason);
 	return wrong ? wrong : status;
 }
 
 static enum nnb_status begin(struct executor *x, const struct nnb_packet_request *p, struct nnb_result *result,
                              struct nnb_reason *reason)
 {
-	struct nnb_request request = unplaced(p);
+	struct nnb_request request = request_without_pools(p);
 	enum nnb_status status;
 
 	if (p->measure > 1) {
@@ -604,10 +608,10 @@ static enum nnb_status for_good(const struct executor *x, enum nnb_status status
 	for (uint32_t i = 0, k = 0; i < x->n_bound; i++, k = 0) {
 		while (x->slots[k] != x->slots[i])
 			k++;
-		if (k < i) /* it was there before */
+		if (k < i) /* counted before */
 			continue;
 		pools++;
-		bytes = add_up(bytes, x->pools[i].size);
+		bytes = saturating_add(bytes, x->pools[i].size);
 	}
 	return x->budget.ever(x->budget.arg, pools, bytes) ? status : NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
@@ -666,12 +670,12 @@ static void executor_free(void *arg)
 	nnb__lanes_release(&x->runner.seat);
 	nnb_execution_end(x->execution);
 	nnb__burst_context_end(&x->context, x->prepared);
-	unbind(x);
-	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* nobody is here any more */
+	binding_clear(x);
+	atomic_store_explicit(&x->state, IDLE, memory_order_relaxed); /* no other thread uses the executor any more */
 	for (uint32_t i = 0; x->by_slot.entries && i <= x->by_slot.mask; i++)
 		while (x->by_slot.entries[i].used)
 			if (take(x, (int32_t)x->by_slot.entries[i].key, NBT_cause_owner_end, &e))
-				drop(&e);
+				entry_drop(&e);
 	nnb__map_fini(&x->by_slot);
 	free(x->entries);
 	free(x->unused);

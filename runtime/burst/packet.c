@@ -29,7 +29,7 @@ _Static_assert(offsetof(struct nnb_result_datum, operand.rank) == 12, "fields ar
 /* Walks a transaction, a datum at a time. */
 struct cursor {
 	unsigned char *at, *second;
-	size_t left, left_second; /* of this region, of the next */
+	size_t left, left_second; /* elements left in this region, and in the next */
 };
 
 static struct cursor cursor_of(const struct nnb_fmq_tx *tx)
@@ -224,7 +224,7 @@ static int parse_slots(struct reader *r, int32_t *to, uint32_t n, struct nnb_rea
 	return 0;
 }
 
-/* What ends a request of an extended burst: nothing, or terms. */
+/* Parse the end of a request: nothing, or in an extended burst perhaps terms. */
 static int parse_terms(struct reader *from, struct nnb_terms *to, bool extended, struct nnb_reason *reason)
 {
 	const struct nnb_request_datum *d = extended ? take_request(from, NNB_REQUEST_TERMS) : NULL;
@@ -234,9 +234,9 @@ static int parse_terms(struct reader *from, struct nnb_terms *to, bool extended,
 		to->deadline_ns = (uint64_t)d->terms.deadline_high << 32 | d->terms.deadline_low;
 		to->loop_timeout_ns = (uint64_t)d->terms.loop_high << 32 | d->terms.loop_low;
 		if (!has_terms(to))
-			return MALFORMED(reason, "terms that say nothing");
+			return MALFORMED(reason, "terms without a deadline or a loop timeout");
 	}
-	return from->at == from->end ? 0 : MALFORMED(reason, "it goes on behind its end");
+	return from->at == from->end ? 0 : MALFORMED(reason, "datums follow the end of the packet");
 }
 
 /* Parse the @n datums that were copied. */
@@ -444,7 +444,7 @@ int nnb_packet_result_parse(struct nnb_result *ret, uint32_t room, const struct 
 	if (!take_result(&c, NNB_RESULT_TIMING, &last))
 		return MALFORMED(reason, "its timing is missing");
 	if (!over(&c))
-		return MALFORMED(reason, "it goes on behind its end");
+		return MALFORMED(reason, "datums follow the end of the packet");
 	ret->status = (enum nnb_status)head.packet.status;
 	ret->n_shapes = head.packet.n_operands;
 	ret->timing = (struct nnb_timing){ ns(last.timing.on_device_us), ns(last.timing.in_driver_us) };

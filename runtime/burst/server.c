@@ -1,15 +1,15 @@
 /*
- * server.c -- the service's side of a burst: a thread that takes requests and answers them.
+ * server.c -- the service's side of a burst: a thread that reads requests and answers them.
  *
- * CONCURRENCY  The queues, the parsed request and the result are the thread's. Freeing a slot goes to the executor,
- *           which orders it. Counts are stored by the thread and may be looked at by any.
- * ORDERING  Packets: the queue's. stopping: set, then the queue is shut, over and over until the thread is out; the
- *           thread looks at it before it answers (B-32: no stray result).
- * PROGRESS  The thread sleeps for requests only, or in the callback. It never waits for room: a client that has not
- *           taken its last result gets none (B-16).
- * CRASH     A client that dies leaves a thread asleep; who sees it die frees the server.
- * TRUST     A packet is parsed as a stranger's, and one that is malformed is answered (B-18). Counters that cannot be
- *           are answered once; if the next look finds them no better, the thread ends (B-15).
+ * CONCURRENCY  The thread owns the queues, the parsed request and the result. Freeing a slot is passed on to the executor,
+ *           which has its own locks. The thread stores the counts, and any thread may load them.
+ * ORDERING  The queues order the packets. To stop: set stopping, then shut the queue, again and again until the thread has
+ *           ended; the thread checks stopping before it answers (B-32: no stray result).
+ * PROGRESS  The thread sleeps only for requests, or in the callback. It never waits for room: a client that has not read its
+ *           last result gets none (B-16).
+ * CRASH     If a client dies, the thread stays asleep; the part of the service that detects the death frees the server.
+ * TRUST     A packet is parsed as untrusted data, and a malformed one is answered (B-18). Impossible counters are answered
+ *           once; if they are still impossible at the next check, the thread ends (B-15).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,13 +39,13 @@ struct nnb_burst_server {
 	_Atomic uint32_t out; /* the thread is about to end */
 	_Atomic uint64_t requests, malformed, lookups, misses, fetches;
 
-	/* the thread's */
+	/* owned by the thread */
 	struct nnb_packet_request packet;
 	struct nnb_output_shape *shapes;
 	int32_t *missing;
-	uint32_t number;         /* of requests taken */
-	struct nnb__own own;     /* where no service numbers the burst */
-	struct nnb__trace trace; /* of the request at hand; others look at what is atomic in it */
+	uint32_t number;         /* number of requests read */
+	struct nnb__own own;     /* for a burst that no service numbers */
+	struct nnb__trace trace; /* trace of the current request; other threads read its atomic fields */
 };
 
 static inline void count(_Atomic uint64_t *counter, uint64_t n)
@@ -86,7 +86,7 @@ static enum nnb_status fetch(struct nnb_burst_server *s, uint32_t n, struct nnb_
 	return status;
 }
 
-/* Which of the request's slots the executor does not know, into s->missing; returns how many. Each lookup is told. */
+/* Write the request's slots that the executor does not know into s->missing, and return their number. Emits each lookup. */
 static uint32_t look_up(struct nnb_burst_server *s, enum nbt_look look)
 {
 	const struct nnb_packet_request *p = &s->packet;
@@ -153,7 +153,7 @@ static int receive(struct nnb_burst_server *s, struct nnb_reason *reason)
 	return r;
 }
 
-/* Answer. What does not fit is told to have failed (B-35); if even that does not, nobody is reading. */
+/* Answer. A result that does not fit becomes a failure (B-35); if even that does not fit, the client does not read its results. */
 static void answer(struct nnb_burst_server *s, struct nnb_result *result)
 {
 	size_t n = nnb_packet_result_size(result);
@@ -245,7 +245,7 @@ static void *listen(void *arg)
 	while (serve_one(s, &spoilt))
 		;
 	atomic_store_explicit(&s->out, true, memory_order_relaxed);
-	nnb__futex_wake(&s->out, UINT32_MAX); /* who waits for it joins us next */
+	nnb__futex_wake(&s->out, UINT32_MAX); /* the waiting thread joins this thread next */
 	return NULL;
 }
 
@@ -274,7 +274,7 @@ static int attach(struct nnb_fmq **ret, const struct nnb_fmq_desc *desc, size_t 
 	return r;
 }
 
-/* What traces call the burst: the service's number, or one of this process. The client and the executor hear of it. */
+/* Set the number of the burst in traces, from the service or from this process, and pass it to the client and the executor. */
 static void find_number(struct nnb_burst_server *s, const struct nnb_burst_server_config *c)
 {
 	if (!c->stream) {

@@ -410,7 +410,7 @@ static const struct spoilt bad_requests[] = {
 	{ "the measure is not there", REMOVE_AND_SAY, 8, .words = "whether to measure is missing" },
 	{ "the slot is there twice", INSERT_AND_SAY, 7, .words = "whether to measure is missing" },
 	/* 7 */
-	{ "the measure is there twice", INSERT_AND_SAY, 8, .words = "goes on behind its end" },
+	{ "the measure is there twice", INSERT_AND_SAY, 8, .words = "datums follow the end of the packet" },
 	/* Counts that must not make anybody allocate, or wrap. */
 	{ "2^32 - 1 inputs", SET, 0, FIELD(packet.n_inputs), UINT32_MAX, "than datums" },
 	{ "2^32 - 1 outputs", SET, 0, FIELD(packet.n_outputs), UINT32_MAX, "than datums" },
@@ -432,10 +432,10 @@ static const struct spoilt bad_extended_requests[] = {
 	{ "as it is", AS_IT_IS },
 	{ "without terms", REMOVE_AND_SAY, 9 },
 	{ "terms are missing", REMOVE, 9, .words = "9 datums, and not the 10" },
-	{ "terms are there twice", INSERT_AND_SAY, 9, .words = "goes on behind its end" },
-	{ "the measure is there twice", INSERT_AND_SAY, 8, .words = "goes on behind its end" },
-	{ "a measure in the place of terms", KIND, 9, .value = 6, .words = "goes on behind its end" },
-	{ "terms of no kind", KIND, 9, .value = 8, .words = "goes on behind its end" },
+	{ "terms are there twice", INSERT_AND_SAY, 9, .words = "datums follow the end of the packet" },
+	{ "the measure is there twice", INSERT_AND_SAY, 8, .words = "datums follow the end of the packet" },
+	{ "a measure in the place of terms", KIND, 9, .value = 6, .words = "datums follow the end of the packet" },
+	{ "terms of no kind", KIND, 9, .value = 8, .words = "datums follow the end of the packet" },
 	{ "terms in the place of the measure", KIND, 8, .value = 7, .words = "whether to measure is missing" },
 	{ "terms without a measure", REMOVE_AND_SAY, 8, .words = "whether to measure is missing" },
 	{ "terms in the place of a slot", KIND, 7, .value = 7, .words = "slot 0 is missing" },
@@ -502,12 +502,12 @@ static void terms_that_say_nothing_are_malformed(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		datums[n - 1] = (struct nnb_request_datum){ .kind = NNB_REQUEST_TERMS };
-		expect_parse_of(datums, n, true, "terms that say nothing");
+		expect_parse_of(datums, n, true, "terms without a deadline or a loop timeout");
 		datums[n - 1].words[i] = 1;
 		expect_parse_of(datums, n, true, NULL);
 	}
 	datums[n - 1] = (struct nnb_request_datum){ .kind = NNB_REQUEST_TERMS, .words = { [4] = 1 } };
-	expect_parse_of(datums, n, true, "terms that say nothing");
+	expect_parse_of(datums, n, true, "terms without a deadline or a loop timeout");
 }
 
 static void a_request_cut_anywhere_is_malformed(void **state)
@@ -919,7 +919,7 @@ static const struct spoilt bad_results[] = {
 	{ "rank 2^32 - 1", SET, 4, RESULT_FIELD(operand.rank), UINT32_MAX, "output 1: rank 4294967295" },
 	{ "the timing is a dimension", KIND, 6, .value = 2, .words = "timing is missing" },
 	{ "the timing is not there", REMOVE_AND_SAY, 6, .words = "timing is missing" },
-	{ "the timing is there twice", INSERT_AND_SAY, 6, .words = "goes on behind its end" },
+	{ "the timing is there twice", INSERT_AND_SAY, 6, .words = "datums follow the end of the packet" },
 	{ "as it is", AS_IT_IS },
 	{ "padding that is not zero", SET, 2, 20, UINT32_MAX },
 };

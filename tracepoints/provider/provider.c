@@ -1,12 +1,13 @@
 /*
  * provider.c -- the catalogue as LTTng-UST tracepoints of the provider "nnburst".
  *
- * Each event has one argument, its struct. LTTng says by a number whether anybody listens; that is what the seam looks at.
+ * Each event has one argument, its struct. LTTng keeps for each event a number that is not 0 while a session has enabled it; the
+ * seam checks this number.
  *
- * LATE START  Who begins to listen late wants to be told what there is. Two things tell that somebody has: the probes
- *             of an event are another list, as far as addresses can tell; and, since the memory of a list that is gone
- *             is used again, LTTng's own event of a session's start, which we listen to as well. Registering for
- *             that is not in LTTng's headers; without it, a session that follows another one at once may go unnoticed.
+ * LATE START  A session that begins late needs events about the existing objects. The provider detects a new session in two ways:
+ *             the address of an event's list of probes changes; and, because the memory of a freed list is reused, LTTng's own
+ *             event of a session's start arrives. The registration for that event is not in LTTng's headers; without
+ *             it, a session that directly follows another one could go unnoticed.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

@@ -1,11 +1,11 @@
 /*
- * nbt.h -- the seam: where a program says what happens, whether or not anybody listens.
+ * nbt.h -- the seam: a program emits events here, whether or not a trace session records them.
  *
  *   NBT(exec_end, .exec = exec, .lane = lane, .status = NBT_status_none, .ops_run = n);
  *
- * The fields are those of the catalogue, by name; what is left out is zero. They are evaluated only if somebody listens
- * to that very event: otherwise it costs one branch, which is predicted. The listener is a provider, a shared object that
- * nbt_open loads; a program links to nothing of it. Compiled with NBT_OFF, NBT is only type-checked. nbt(3).
+ * The fields are those of the catalogue (events.def), by name; omitted ones are zero. They are evaluated only if a session has
+ * enabled the event: otherwise an event costs one predicted branch. Events go to a provider, a shared object that nbt_open
+ * loads; the program does not link to it. Compiled with NBT_OFF, NBT is only type-checked. nbt(3).
  *
  * CONCURRENCY  Any thread, at any time, signal handlers aside. nbt_open: one at a time. What it finds stays for good.
  * ORDERING     nbt_open stores emit, then enabled, release; an event loads enabled, acquire: who sees it on finds emit.
@@ -22,24 +22,24 @@
 extern "C" {
 #endif
 
-/* What a provider is: a shared object that exports one of these as nbt_provider. */
+/* A provider is a shared object that exports a variable nbt_provider of this type. */
 struct nbt_provider {
 	uint32_t abi; /* NBT_PROVIDER_ABI */
 	uint32_t n_events;
 	/* by event; fewer bytes than ours, or more: another catalogue's, and the event stays off */
 	const uint16_t *bytes;
-	const int *const *enabled;              /* not 0: somebody listens to it */
+	const int *const *enabled;              /* by event; not 0: a session has enabled it */
 	void (*const *emit)(const void *event); /* struct nbt_EVENT */
-	uint64_t (*listeners)(void);            /* another number each time that somebody begins to listen */
+	uint64_t (*listeners)(void);            /* a number that changes each time that a session begins */
 };
 
 enum { NBT_PROVIDER_ABI = 1 };
 
 /*
- * Load a provider, if there is none yet: $NNBURST_TRACEPOINTS, unless the program has more rights than who runs it; else
- * @path (NULL: none). It must belong to root or to the user, and nobody else may be able to write it. 0; -ENOENT: there is
- * none; -EPERM: it is somebody else's; -ELIBACC: it cannot be loaded, or is no provider. *why, where @why is not NULL, is
- * a static word on that.
+ * Load a provider, unless one is loaded: $NNBURST_TRACEPOINTS, which is ignored if the program has more rights than its user; or
+ * else @path (may be NULL). The file must belong to root or to the user, and no other user may be able to write it. 0; -ENOENT:
+ * no such file; -EPERM: another user owns it or can write it; -ELIBACC: it cannot be loaded, or is not a provider. *why, unless
+ * NULL, is a static text about the error.
  */
 int nbt_open(const char *path, const char **why);
 
@@ -71,8 +71,8 @@ static inline bool nbt_on(enum nbt_event event)
 	} while (0)
 
 /*
- * Has somebody begun to listen since *@seen was written? Then what there is should be told again, with its `since`. To be
- * asked where something begins and no lock is held. Off, it costs one branch.
+ * Whether a session has begun since *@seen was written. If so, the caller should emit its existing objects again, with their
+ * `since`. Call this at the beginning of work, without holding a lock. Without a session it costs one branch.
  */
 bool nbt__news(uint64_t *seen);
 static inline bool nbt_news(uint64_t *seen)
