@@ -1,7 +1,7 @@
 /*
- * buffer.c -- buffers that the service's driver keeps, and shared memory in their place.
+ * buffer.c -- buffers that the service's driver keeps, or shared memory instead of them.
  *
- * CONCURRENCY  Any thread. A buffer holds its client. What it is never changes.
+ * CONCURRENCY  Any thread. A buffer holds a reference to its client. Its kind never changes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct nnb_remote_buffer {
 	struct nnb_client *client; /* held */
 	struct nnb_pool *pool;     /* its token, or the memory */
 	bool fell_back;
-	uint32_t id;                  /* what the service calls it; else ... */
+	uint32_t id;                  /* the service's number of the buffer; or else ... */
 	struct nnb__buffer_kind kind; /* ... of what fell back, all of it known */
 };
 
@@ -97,7 +97,7 @@ static enum nnb_status ask(struct nnb_remote_buffer *b, struct nnb_remote *const
 	nnb__put_dims(&ch->out, desc->rank, desc->dims);
 	nnb__put_u32(&ch->out, n_models);
 	for (uint32_t i = 0; i < n_models; i++)
-		nnb__put_u32(&ch->out, models[i] ? models[i]->id : 0); /* 0 is nobody's */
+		nnb__put_u32(&ch->out, models[i] ? models[i]->id : 0); /* 0: no model, which the service refuses */
 	nnb__put_roles(&ch->out, desc->inputs, desc->n_inputs);
 	nnb__put_roles(&ch->out, desc->outputs, desc->n_outputs);
 	status = nnb__call_for(b->client, ch, told, sizeof(told), reason);
@@ -128,7 +128,7 @@ static enum nnb_status fall_back(struct nnb_remote_buffer *b, struct nnb_remote 
 	struct nnb_reason wrong = { "" };
 	enum nnb_status status = find_kind(&b->kind, models, n_models, desc, &wrong);
 
-	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* what the service did not come to see */
+	if (status == NNB_STATUS_INVALID_ARGUMENT) { /* the service has not seen the buffer's use */
 		if (reason)
 			*reason = wrong;
 		return status;

@@ -1,7 +1,7 @@
 /*
  * burst.c -- bursts on the service's models: the controller of nnb/burst.h, and its line to the service.
  *
- * CONCURRENCY  The line has a user more while the events' thread answers on it; its end waits for that.
+ * CONCURRENCY  The events' thread holds a reference to the line while it answers on it; closing the line waits for that.
  */
 #include <assert.h>
 #include <sys/epoll.h>
@@ -19,7 +19,7 @@ static void put_desc(struct nnb__message *m, const struct nnb_fmq_desc *desc)
 	uint8_t form[NNB_FMQ_WIRE_MAX];
 	int n = nnb_fmq_desc_encode(desc, form, sizeof(form));
 
-	assert(n > 0); /* it is one of our own queues' */
+	assert(n > 0); /* the descriptor is one of this library's own queues */
 	nnb__put_u32(m, (uint32_t)n);
 	nnb__put_u32(m, desc->n_fds);
 	nnb__put(m, form, (size_t)n);

@@ -1,7 +1,7 @@
 /*
- * channel.c -- calling the service, and waiting for its answer.
+ * channel.c -- calls the service, and waits for the answer.
  *
- * CONCURRENCY  Any thread. A channel is one thread's from take to give.
+ * CONCURRENCY  Any thread. Between take and give, one thread owns the channel.
  */
 #include <sys/socket.h>
 #include <time.h>
@@ -44,7 +44,7 @@ enum nnb_status nnb__exhausted(const struct nnb_client *c, struct nnb_reason *re
 	return exhausted_for(c);
 }
 
-/* What a failed exchange with the service means. */
+/* The status of a failed exchange with the service. */
 enum nnb_status nnb__lost(const struct nnb_client *c, int r, struct nnb_reason *reason)
 {
 	switch (r) {
@@ -99,7 +99,7 @@ static enum nnb_status open_channel(struct nnb_client *c, struct nnb__channel *c
 	close(pair[1]);
 	if (!r) {
 		r = nnb__receive(c->life, &ch->in);
-		if (r) /* what comes now would be taken for the next one's answer */
+		if (r) /* a late answer would be taken for that of the next call */
 			shutdown(c->life, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&c->life_lock);
@@ -213,7 +213,7 @@ int nnb__exchange(struct nnb_client *c, struct nnb__channel *ch, uint64_t timeou
 	r = nnb__send(ch->sock, &ch->out);
 	if (r) {
 		ch->broken = !ch->out.failed;
-		return r == -ETIMEDOUT ? -ETIME : r; /* it certainly did not arrive */
+		return r == -ETIMEDOUT ? -ETIME : r; /* the message certainly did not arrive */
 	}
 	r = nnb__receive(ch->sock, &ch->in);
 	ch->broken = r;

@@ -1,17 +1,18 @@
 /*
- * client.c -- an app's side of the service: its connection.
+ * client.c -- the app's connection to the service.
  *
- * LAYOUT    A life line, on which channels are opened; its end is the service's. Channels, each for one call at a time:
- *           who calls takes an idle one, or opens another. A socket for what the service has to tell (an asynchronous
- *           execution is done), and one a burst, on which it asks what slots are. The last two are a thread's.
- * CONCURRENCY  Any thread calls. The lock is for the lists and is never held while somebody waits, but that opening a
- *           channel has a lock of its own. The events' thread looks a burst up under the lock and answers for it
- *           under the burst's own, which its end takes too: so nobody answers for a burst that is gone.
- *           A client is counted: by its user, its models, and (through these) bursts and executions under way. The last
- *           to let go ends the thread; where that is the thread itself, it ends by itself.
- * CRASH     A service that dies closes all sockets. Who waits on one of them finds out; the thread does too, and tells
- *           the bursts, and whoever waits for an asynchronous execution.
- * TRUST     What a service answers is taken apart as a stranger's.
+ * LAYOUT    A life line, over which channels are opened; it ends when the service ends. Channels, each for one call at a time: a
+ *           calling thread takes an idle channel, or opens another. A socket for the service's completion events (an
+ *           asynchronous execution has ended), and for each burst a socket on which the service asks for the memory of slots.
+ *           The events' thread reads these two kinds of sockets.
+ * CONCURRENCY  Any thread may call. The lock guards the lists, and is never held while a thread waits; opening a channel has a
+ *           lock of its own. The events' thread looks a burst up under the client's lock, and answers for it under the burst's
+ *           lock, which closing the burst takes too: so the thread never answers for a closed burst.
+ *           A client is reference-counted: by its user, its models, and (through these) bursts and executions under way.
+ *           Releasing the last reference ends the events' thread; if that thread itself releases it, it ends by itself.
+ * CRASH     The death of the service closes all sockets. A thread that waits on one of them sees that; the events' thread sees
+ *           it too, and notifies the bursts and the callers of asynchronous executions.
+ * TRUST     The service's answers are parsed as untrusted data.
  */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -14,7 +14,7 @@
 #include "service/protocol.h"
 #include "trace/trace.h"
 
-enum { NNB__EVENTS_TAG = 1, NNB__WAKE_TAG = 2, NNB__FIRST_LINE_TAG = 16 }; /* what epoll says is ready */
+enum { NNB__EVENTS_TAG = 1, NNB__WAKE_TAG = 2, NNB__FIRST_LINE_TAG = 16 }; /* epoll tags of the ready fds */
 
 /* To the service: one call at a time. */
 struct nnb__channel {
@@ -30,7 +30,7 @@ struct nnb__pending {
 	struct nnb__pending *next;
 	uint64_t serial;
 	struct nnb_remote *remote; /* held */
-	/* what can be held against the answer */
+	/* for checking the answer */
 	struct nnb_argument *outputs;
 	uint32_t n_outputs;
 	bool measure;
@@ -45,10 +45,10 @@ struct nnb__line {
 	struct nnb_client *client;
 	struct nnb_remote *remote; /* held */
 	uint64_t tag;
-	uint32_t id; /* what the service calls the burst */
+	uint32_t id; /* the service's number of the burst */
 	int sock;
 	struct nnb_burst_callback callback;
-	pthread_mutex_t lock;    /* of what follows */
+	pthread_mutex_t lock;    /* guards the following fields */
 	struct nnb_burst *burst; /* NULL: not yet, or no more */
 	bool lost;
 	unsigned users; /* the thread, while it answers; under the client's lock */
@@ -59,17 +59,17 @@ struct nnb_client {
 	uint32_t hal; /* enum nnb_hal */
 	uint64_t timeout_ns;
 	struct nnb_service_info info;
-	atomic_uint calls[NBT_path_async + 1]; /* so far, of each path: their numbers */
+	atomic_uint calls[NBT_path_async + 1]; /* number of calls of each path so far */
 	int life, events, epoll, wake;
 	pthread_mutex_t life_lock; /* one opens a channel at a time */
 	pthread_t thread;
 	atomic_bool dead, stopping;
 	bool orphan; /* the thread's: it was the last to hold the client */
 
-	pthread_mutex_t lock;  /* of what follows */
+	pthread_mutex_t lock;  /* guards the following fields */
 	pthread_cond_t unused; /* a line has one user less, or a channel none */
 	struct nnb__channel *idle;
-	uint32_t n_idle, n_channels; /* of those, idle */
+	uint32_t n_idle, n_channels; /* channels: idle, all */
 	struct nnb__line *lines;
 	struct nnb__pending *pending;
 	struct nnb_fenced *fenced;
@@ -119,7 +119,7 @@ int nnb__exchange(struct nnb_client *client, struct nnb__channel *channel, uint6
 enum nnb_status nnb__call_for(struct nnb_client *client, struct nnb__channel *channel, void *ret, size_t bytes,
                               struct nnb_reason *reason);
 
-/* What it means that an exchange failed, and other ways to have no answer, as @client knows them (NULL: as they are). */
+/* The status of an exchange that failed with @error, mapped to the HAL version of @client (NULL: not mapped). */
 enum nnb_status nnb__lost(const struct nnb_client *client, int error, struct nnb_reason *reason);
 enum nnb_status nnb__dead(struct nnb_reason *reason);
 enum nnb_status nnb__no_answer(struct nnb_reason *reason);
@@ -136,10 +136,10 @@ void nnb__pending_drop(struct nnb__pending *pending);
 /* From now on it is told, whatever happens. Returns its serial number; 0: the service is gone, it is still the caller's. */
 uint64_t nnb__pend(struct nnb_client *client, struct nnb__pending *pending);
 
-/* It is nobody else's any more; NULL: it has been told. */
+/* Take the pending execution @serial from the list; the caller owns it. NULL: its callback has been called. */
 struct nnb__pending *nnb__pending_take(struct nnb_client *client, uint64_t serial);
 
-/* It ended with no more than a status. Frees it. */
+/* Call back with @status alone, and free the pending execution. */
 void nnb__pending_fail(struct nnb__pending *pending, enum nnb_status status);
 
 /* ---- fenced.c, for the thread ---- */

@@ -1,8 +1,8 @@
 /*
- * events.c -- what the service has to tell: executions that are done, questions what slots are, its end.
+ * events.c -- reads what the service sends unasked: ends of executions, questions for slots, and its own end.
  *
- * CONCURRENCY  The thread of a client. What is pending and who has a line it finds under the client's lock, which is not
- *           held while it answers or tells.
+ * CONCURRENCY  One thread for each client. It looks up pending executions and lines under the client's lock, and releases the
+ *           lock before it answers or calls back.
  */
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -188,7 +188,6 @@ static struct nnb__pending *take_any_pending(struct nnb_client *c)
 	return p;
 }
 
-/* It ended with no more than a status. */
 void nnb__pending_fail(struct nnb__pending *p, enum nnb_status status)
 {
 	struct nnb_result result = { .status = status, .timing = NNB_NO_TIMING };
@@ -196,7 +195,7 @@ void nnb__pending_fail(struct nnb__pending *p, enum nnb_status status)
 	finish(p, &result);
 }
 
-/* The service is gone: nobody waits for it any more. */
+/* The service is gone: end everything that waits for it. */
 static void die(struct nnb_client *c)
 {
 	struct nnb__pending *p;

@@ -1,11 +1,10 @@
 /*
- * fenced.c -- fenced executions: launched, and heard of later.
+ * fenced.c -- fenced executions: the call returns at the launch, and the result arrives later.
  *
- * CONCURRENCY  Any thread; the events' thread tells. One is counted: by its user, and by its client's list from before
- *           the call until its fence is not pending any more. Order of locks: the client's, then its own.
- * CRASH     The service tells first how it went, and then signals the fence. One that dies before, or between the two,
- *           leaves a fence that is pending: the events' thread finds the end of the connection, and says in its stead
- *           how it went.
+ * CONCURRENCY  Any thread; the events' thread delivers the result. A fenced execution is reference-counted: by its user, and by its
+ *           client's list from before the call until its fence is no longer pending. Order of locks: the client's, then its own.
+ * CRASH     The service first sends the result, and then signals the fence. If it dies before, or between the two, the fence
+ *           stays pending: the events' thread sees the end of the connection, and fails the fence instead.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +21,8 @@ struct nnb_fenced {
 	uint64_t serial, exec;
 	bool measure;
 
-	pthread_mutex_t lock;      /* of what follows */
-	pthread_cond_t over;       /* it has been told */
+	pthread_mutex_t lock;      /* guards the following fields */
+	pthread_cond_t over;       /* signalled when the result has arrived */
 	struct nnb_remote *remote; /* held until it has been told */
 	int fence;                 /* -1: the service has not answered yet */
 	bool told, alone;          /* alone: no service will signal the fence */
@@ -193,7 +192,7 @@ void nnb__fenced_told(struct nnb_client *c, struct nnb__message *m)
 	unref(f);
 }
 
-/* Nobody but us can say any more how it went. */
+/* The service is gone, so this process decides the result. */
 static void take_over(struct nnb_fenced *f)
 {
 	pthread_mutex_lock(&f->lock);
@@ -252,7 +251,7 @@ static void put_call(struct nnb__message *m, const struct nnb_remote *remote, ui
 	nnb__put_u64(m, serial);
 }
 
-/* It is under way; @own, another file descriptor of the user's fence, becomes ours. */
+/* The execution is under way; this takes @own, a duplicate of the user's fence. */
 static void adopt(struct nnb_fenced *f, int own)
 {
 	pthread_mutex_lock(&f->lock);
@@ -362,7 +361,7 @@ enum nnb_status nnb_fenced_info(struct nnb_fenced *f, struct nnb_timing *since_l
 	enum nnb_status status;
 
 	pthread_mutex_lock(&f->lock);
-	/* It is told before the fence is signalled: on the way, then. But the thread that will hear of it must not wait. */
+	/* The service sends the result before it signals the fence, so the result is on its way. The events' thread must not wait for it. */
 	if (!f->told && nnb_fence_state(f->fence) != NNB_FENCE_PENDING &&
 	    !pthread_equal(pthread_self(), f->remote->client->thread))
 		while (!f->told)

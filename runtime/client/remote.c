@@ -1,7 +1,7 @@
 /*
- * remote.c -- models that the service has prepared, and executing them by call.
+ * remote.c -- models that the service has prepared, and their executions by call.
  *
- * CONCURRENCY  Any thread. A model is counted: by its user, its bursts, and asynchronous executions under way.
+ * CONCURRENCY  Any thread. A model is reference-counted: by its user, its bursts, and asynchronous executions under way.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -272,7 +272,7 @@ enum nnb_status nnb_remote_execute(struct nnb_remote *remote, const struct nnb_c
 	return nnb__remote_execute(remote, call, false, answer, reason);
 }
 
-/* It did not come so far that the service would tell. */
+/* The call failed before the service could send a completion: call back here. */
 static enum nnb_status tell(void (*done)(void *arg, const struct nnb_result *result), void *arg, enum nnb_status status)
 {
 	const struct nnb_result result = { .status = status, .timing = NNB_NO_TIMING };
@@ -308,7 +308,7 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 	}
 	put_call(&ch->out, remote, number, call);
 	nnb__call_asks(&p->trace, NBT_queue_call_request, 1, 0, 0);
-	serial = nnb__pend(c, p); /* and from here on it may be gone */
+	serial = nnb__pend(c, p); /* from here on, the events' thread may free it */
 	if (!serial) {
 		nnb__channel_give(c, ch);
 		nnb__pending_fail(p, NNB_STATUS_DEAD_OBJECT);
@@ -317,7 +317,7 @@ enum nnb_status nnb_remote_execute_async(struct nnb_remote *remote, const struct
 	nnb__put_u64(&ch->out, serial);
 	r = nnb__exchange(c, ch, 0);
 	status = r ? nnb__lost(c, r, reason) : nnb__answer_status(&ch->in, reason);
-	/* The service tells if it said so, or may yet have got it. Otherwise we do, if nobody has. */
+	/* The service sends a completion if it has promised one, or may have received the call. Otherwise call back here, unless done. */
 	if (r ? r != -ETIMEDOUT : !nnb__get_u32(&ch->in) || !nnb__taken(&ch->in)) {
 		p = nnb__pending_take(c, serial);
 		if (p)

@@ -75,8 +75,8 @@ const char *bsa_query_name(const struct bsa_query *q, size_t column);
 size_t bsa_query_find(const struct bsa_query *q, const char *name);
 
 /*
- * Of the row. Text ends with 0, @ret_bytes (may be NULL) is how long it is without that; it is borrowed until the next step. NULL: it
- * is NULL.
+ * The columns of the current row. A text ends with 0; @ret_bytes (may be NULL) is its length without that. The text is borrowed until
+ * the next step. NULL: the value is NULL.
  */
 enum bsa_type bsa_query_type(const struct bsa_query *q, size_t column);
 int64_t bsa_query_get_int(const struct bsa_query *q, size_t column);

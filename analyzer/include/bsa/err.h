@@ -1,7 +1,8 @@
 /*
- * err.h -- what went wrong: a code for the program, a sentence for the human.
+ * err.h -- errors: a code for the program, a sentence for people.
  *
- * The first to notice fails; each caller that knows more wraps; only a main() prints. A NULL err is fine everywhere.
+ * The function that detects an error calls bsa_fail; callers that know more call bsa_wrap; only a main() prints. @err may be NULL
+ * everywhere.
  */
 #ifndef BSA_ERR_H
 #define BSA_ERR_H

@@ -39,7 +39,7 @@ struct bsa_imported {
 	uint64_t cut; /* traces whose end is missing */
 	uint64_t repeated,
 		doubtful; /* packets that were left out: there already; in contradiction to others of their stream */
-	uint64_t wrong_indices; /* of stream files: they said something else than those, and were not believed */
+	uint64_t wrong_indices; /* index files that contradict their stream files, and were ignored */
 	uint64_t unreadable;    /* traces of users or processes that cannot be read, and are left out */
 	uint64_t holes;         /* times that were not recorded, and that no tracer counts as lost */
 };

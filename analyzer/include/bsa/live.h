@@ -1,13 +1,13 @@
 /*
- * live.h -- what a recording says while it still grows: who asks how often, how long that takes, who misses deadlines, and why.
+ * live.h -- figures of a recording that still grows: rates, latencies, missed deadlines and their causes, by app and model.
  *
- * The records are those of the files (decode/follow.h), and the fold is that of an import. So once the recording has ended and all of it
- * was there to be read, the sums are those of an import of it, exactly: struct bsa_live_state says whether that holds.
+ * The records come from the files (decode/follow.h), and the fold is the one of an import. So when the recording has ended and all of it
+ * was read, the sums equal those of an import exactly: struct bsa_live_state says whether this holds.
  *
- * TWO SPEEDS  How often, how long, missed or not: known as soon as the last event of an execution is. What it waited for, and so causes
- *             and shares, is known when nothing earlier can come: with events of detail compact that is a second later.
- * MEMORY      Bounded by what is under way, and by the last seconds. Of what has ended sums are left.
- * TRUST       As decode/follow.h. A service whose records contradict themselves begins anew (gaps).
+ * TWO SPEEDS  Rates, latencies and misses are known with the last event of an execution. Waits, and so causes and shares, are known when no
+ *             earlier event can arrive: with events of detail compact, a second later.
+ * MEMORY      Bounded by the executions under way and by the last seconds. Ended executions leave only sums.
+ * TRUST       Like decode/follow.h. A service whose records contradict each other is begun again (gaps).
  *
  * One thread.
  */
@@ -44,7 +44,7 @@ struct bsa_live_execution {
 		open_since; /* if its end was not seen: since when it is under way at least; BSA_LIVE_UNKNOWN: that is not known */
 	uint64_t deadline_at; /* 0: it has none, or that is unknown */
 	unsigned lacks;       /* bits of phases that its path does not have */
-	int cold;             /* of a burst: 1, or 0; -1: unknown, or no burst */
+	int cold;             /* burst: 1 or 0; -1: unknown, or not a burst */
 	/* BSA_LIVE_UNKNOWN: unknown, or its path has no such phase; overhead is all but the useful run */
 	uint64_t e2e_ns, run_ns, redo_ns, overhead_ns, phase_ns[BSA_LIVE_PHASES];
 	uint64_t preemptions, slot_lookups, slot_misses; /* BSA_LIVE_UNKNOWN: not all of them were recorded */
@@ -62,7 +62,7 @@ struct bsa_live_starved {
 struct bsa_live_tells {
 	void *ctx;
 	void (*execution)(void *ctx, const struct bsa_live_execution *x);
-	/* Of a window of time: what an app had of the lanes, and should have had; and the most that it was behind that. */
+	/* For a window of time: the lane time that an app received and was entitled to; and its largest lag. */
 	void (*share)(void *ctx, const char *app, uint64_t received_ns, uint64_t entitled_ns);
 	void (*lag)(void *ctx, const char *app, int64_t lag_ns);
 	/*
@@ -79,7 +79,7 @@ struct bsa_live_tells {
 };
 
 struct bsa_live_options {
-	const char *directory; /* of the recording; it may not be there yet. Copied */
+	const char *directory; /* directory of the recording, which may not exist yet. Copied */
 	uint64_t settle_ns;    /* a record that comes later than that is counted as late: it may make figures wrong */
 	bool compact; /* the recording has a summary of each side for each execution; found out, too, where a trace says it */
 	bool tells_only; /* there are to be no rows, no sums and no causes: what is told costs half as much then */
@@ -100,10 +100,10 @@ int bsa_live_finish(struct bsa_live *l, struct bsa_err *err);
 /* From now on in another directory: what was under way in the first one is over. Sums go on. 0; BSA_E_ENV. */
 int bsa_live_move(struct bsa_live *l, const char *directory, struct bsa_err *err);
 
-/* Of an app and a model: since the beginning. */
+/* Sums of an app and a model since the beginning. */
 struct bsa_live_sum {
 	uint64_t executions, missed, incomplete, slot_misses;
-	uint64_t run_ns, queue_ns; /* of those of which it is known */
+	uint64_t run_ns, queue_ns; /* sums over executions for which they are known */
 	uint64_t by_cause[BSA_LIVE_CAUSES];
 };
 
@@ -112,18 +112,18 @@ struct bsa_live_row {
 	uint32_t app_id;
 	/* in the last seconds */
 	uint64_t executions, answered, missed, slot_misses, by_cause[BSA_LIVE_CAUSES];
-	uint64_t p50_ns, p99_ns;                 /* of those answered, to 3 %; BSA_LIVE_UNKNOWN: none was */
-	uint64_t run_ns, queue_ns;               /* on lanes, and waiting for them, of those that are over */
-	uint64_t received_ns, entitled_ns;       /* of its app */
+	uint64_t p50_ns, p99_ns;           /* of answered executions, within 3 %; BSA_LIVE_UNKNOWN: none was answered */
+	uint64_t run_ns, queue_ns;         /* on lanes, and waiting for them, of those that are over */
+	uint64_t received_ns, entitled_ns; /* lane time of its app */
 	uint64_t per_slot[BSA_LIVE_SECONDS * 2]; /* executions, the oldest first */
 	struct bsa_live_sum sum;
 };
 
 struct bsa_live_state {
-	uint64_t until;     /* so far all is known; 0: nothing is */
-	uint64_t window_ns; /* what "the last seconds" are */
+	uint64_t until;     /* everything is known up to this time; 0: nothing */
+	uint64_t window_ns; /* length of "the last seconds" */
 	struct bsa_live_sum sum;
-	uint64_t events; /* that were read */
+	uint64_t events; /* number of events read */
 	uint64_t losses, lost_events,
 		lost_packets; /* times of which events were lost, however that is known; lost_*: at least */
 	uint64_t received_ns, entitled_ns; /* once it is finished: of all apps */
@@ -135,9 +135,9 @@ struct bsa_live_state {
 	uint64_t gaps;          /* times it began anew */
 	uint64_t bytes;
 	size_t streams;
-	unsigned lanes, services; /* of those that were heard last */
+	unsigned lanes, services; /* of the services heard last */
 	bool exact;
-	const char *why; /* it is not exact. Borrowed for good */
+	const char *why; /* why the sums are not exact. Static */
 };
 
 struct bsa_live_state bsa_live_state(const struct bsa_live *l);
@@ -148,7 +148,7 @@ size_t bsa_live_rows(const struct bsa_live *l, bool all, struct bsa_live_row *re
 /* The first record that was taken, on the clock of the trace. BSA_LIVE_UNKNOWN: none was. */
 uint64_t bsa_live_began(const struct bsa_live *l);
 
-/* What @app_id got of the lanes, and was entitled to: of all of the time, once it is finished. False: it waited for no lane. */
+/* The lane time that @app_id received and was entitled to, over all time, after the end. False: the app never waited for a lane. */
 bool bsa_live_share(const struct bsa_live *l, uint32_t app_id, uint64_t *ret_received, uint64_t *ret_entitled);
 
 /* As in relation miss_cause: "crowded_out". Borrowed for good. NULL: there is none. */

@@ -1,4 +1,4 @@
-/* metadata.h -- whether a trace can be read at all, before anybody tries. */
+/* metadata.h -- checks whether a trace can be read, before it is read. */
 #ifndef BSA_METADATA_H
 #define BSA_METADATA_H
 

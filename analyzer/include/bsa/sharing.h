@@ -1,6 +1,6 @@
 /*
- * sharing.h -- what each app of a service had, and what it would have had under ideal fair sharing of the same arrivals: figures.md,
- * "Verdicts". What is stored of a whole recording is the relation app_sharing; here is the same of a part.
+ * sharing.h -- the lane time that each app received, and the time it would have received under ideal fair sharing of the same arrivals:
+ * docs/figures.md, "Verdicts". The relation app_sharing stores it for a whole recording; these functions compute it for a part.
  */
 #ifndef BSA_SHARING_H
 #define BSA_SHARING_H
@@ -14,15 +14,15 @@ struct bsa_shared {
 	int64_t mean_ns, ideal_mean_ns; /* from ready until it left its last lane */
 	int64_t p95_ns, ideal_p95_ns;
 	int64_t work_ns, ideal_work_ns; /* an execution of it was ready, or on a lane */
-	int64_t received_ns;            /* of lanes */
+	int64_t received_ns;            /* lane time */
 };
 
 /* Apps that were only played beside those that were asked for have no work. A service of which nothing is told could not be replayed: its rules are not known, they changed, or too many were ready at a time. */
 typedef int bsa_shared_tell(void *ctx, const struct bsa_shared *shared);
 
 /*
- * Of executions that began from @from to before @to (INT64_MIN, INT64_MAX: any). Those that were ready up to a second before and after are
- * played beside them. 0, negative, or what @tell returned other than 0.
+ * For executions that began from @from to before @to (INT64_MIN, INT64_MAX: all). Executions that were ready up to a second before and
+ * after are replayed, too. 0; negative: an error; or the first value other than 0 that @tell returned.
  */
 int bsa_db_sharing(struct bsa_db *db, int64_t from, int64_t to, bsa_shared_tell *tell, void *ctx, struct bsa_err *err);
 
