@@ -39,17 +39,17 @@ struct header {
 	uint8_t data_seal[NNB__SEAL_BYTES];
 };
 
-static void freep(uint8_t **p)
+static void bytes_freep(uint8_t **p)
 {
 	free(*p);
 }
 
-static uint64_t aligned(uint64_t n)
+static uint64_t offset_align(uint64_t n)
 {
 	return (n + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-static size_t least(size_t a, size_t b)
+static size_t size_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -65,7 +65,7 @@ static int write_at(int fd, uint64_t at, const void *data, size_t n)
 
 		if (!nnb__patient(CHUNK_UNITS))
 			return -ECANCELED;
-		done = pwrite(fd, p, least(n, CHUNK), (off_t)at);
+		done = pwrite(fd, p, size_min(n, CHUNK), (off_t)at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -87,7 +87,7 @@ static int read_at(int fd, uint64_t at, void *data, size_t n)
 
 		if (!nnb__patient(CHUNK_UNITS))
 			return -ECANCELED;
-		done = pread(fd, p, least(n, CHUNK), (off_t)at);
+		done = pread(fd, p, size_min(n, CHUNK), (off_t)at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -119,7 +119,7 @@ static bool files_are_right(const struct nnb_cache *c, bool writable)
 	       file_bytes(c->model_files[0], writable) >= 0 && file_bytes(c->data_files[0], writable) >= 0;
 }
 
-static enum nnb_status refused(struct nnb_reason *reason, const char *why)
+static enum nnb_status entry_refused(struct nnb_reason *reason, const char *why)
 {
 	nnb_because(reason, "cache: %s", why);
 	return NNB_STATUS_GENERAL_FAILURE;
@@ -137,7 +137,7 @@ static void seal_begin(struct nnb__siphash *s, const struct nnb_device *d, const
 static void seal_bytes(struct nnb__siphash *s, const uint8_t *bytes, size_t n)
 {
 	for (size_t at = 0; at < n && nnb__patient(CHUNK_UNITS); at += CHUNK)
-		nnb__siphash_add(s, bytes + at, least(n - at, CHUNK));
+		nnb__siphash_add(s, bytes + at, size_min(n - at, CHUNK));
 }
 
 static void seal_model(const struct nnb_device *d, const struct header *h, const uint8_t *wire,
@@ -165,7 +165,7 @@ static bool same_seal(const uint8_t *a, const uint8_t *b)
 /* ---- saving ---- */
 
 /* A copy of @n operands, whose referenced constants lie in one pool from *at on. NULL: no memory. */
-static struct nnb_operand *relocate(const struct nnb_operand *from, uint32_t n, uint64_t *at)
+static struct nnb_operand *model_relocate(const struct nnb_operand *from, uint32_t n, uint64_t *at)
 {
 	struct nnb_operand *operands = calloc(n + (size_t)1, sizeof(*operands));
 
@@ -175,7 +175,7 @@ static struct nnb_operand *relocate(const struct nnb_operand *from, uint32_t n, 
 			continue;
 		operands[i].location.pool = 0;
 		operands[i].location.offset = (uint32_t)*at;
-		*at = aligned(*at + operands[i].location.length);
+		*at = offset_align(*at + operands[i].location.length);
 	}
 	return operands;
 }
@@ -187,12 +187,13 @@ static bool relocate_all(const struct nnb_model *m, struct nnb_model *ret, uint6
 	bool whole;
 
 	*ret = *m;
-	ret->operands = relocate(m->operands, m->n_operands, &at);
+	ret->operands = model_relocate(m->operands, m->n_operands, &at);
 	ret->referenced = calloc(m->n_referenced + (size_t)1, sizeof(*ret->referenced));
 	whole = ret->operands && ret->referenced;
 	for (uint32_t i = 0; whole && i < m->n_referenced; i++) {
 		ret->referenced[i] = m->referenced[i];
-		ret->referenced[i].operands = relocate(m->referenced[i].operands, m->referenced[i].n_operands, &at);
+		ret->referenced[i].operands =
+			model_relocate(m->referenced[i].operands, m->referenced[i].n_operands, &at);
 		whole = ret->referenced[i].operands;
 	}
 	*ret_data_bytes = at;
@@ -207,7 +208,7 @@ static void relocated_free(struct nnb_model *saved)
 	free(saved->operands);
 }
 
-static int encode(const struct nnb_model *m, uint8_t **ret, size_t *ret_bytes, uint64_t *ret_data_bytes)
+static int model_encode(const struct nnb_model *m, uint8_t **ret, size_t *ret_bytes, uint64_t *ret_data_bytes)
 {
 	struct nnb_memory pool = { .name = "ashmem", .n_fds = 1, .fds = { -1 } };
 	struct nnb_model saved;
@@ -238,8 +239,8 @@ static int save_constant(int fd, uint64_t at, const uint8_t *data, uint64_t byte
 		r = write_at(fd, at + done, chunk, n);
 		done += n;
 	}
-	nnb__siphash_add(seal, zeroes, aligned(bytes) - bytes);
-	return r ? r : write_at(fd, at + bytes, zeroes, aligned(bytes) - bytes);
+	nnb__siphash_add(seal, zeroes, offset_align(bytes) - bytes);
+	return r ? r : write_at(fd, at + bytes, zeroes, offset_align(bytes) - bytes);
 }
 
 /* What the graph refers to of pools, from *at on. */
@@ -253,7 +254,7 @@ static int save_constants(int fd, const struct nnb_graph *g, uint64_t *at, struc
 		if (o->lifetime != NNB_CONSTANT_REFERENCE)
 			continue;
 		r = save_constant(fd, *at, g->constants[i], o->location.length, seal);
-		*at = aligned(*at + o->location.length);
+		*at = offset_align(*at + o->location.length);
 	}
 	return r;
 }
@@ -281,29 +282,29 @@ enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_c
 	struct header h = {
 		.form = FORM, .byte_order = 0x01020304, .preference = p->how.preference, .priority = p->how.priority
 	};
-	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
+	__attribute__((cleanup(bytes_freep))) uint8_t *wire = NULL;
 	uint8_t seal[NNB__SEAL_BYTES];
 	size_t wire_bytes;
 	int fd;
 
 	if (!files_are_right(cache, true))
-		return refused(reason, "not one read-write file each for model and data");
+		return entry_refused(reason, "not one read-write file each for model and data");
 	fd = cache->model_files[0];
 	if (ftruncate(fd, 0) < 0 || ftruncate(cache->data_files[0], 0) < 0)
-		return refused(reason, "cannot empty the files");
-	if (encode(p->model, &wire, &wire_bytes, &h.data_bytes) ||
+		return entry_refused(reason, "cannot empty the files");
+	if (model_encode(p->model, &wire, &wire_bytes, &h.data_bytes) ||
 	    wire_bytes > MODEL_FILE_MAX - sizeof(h) - sizeof(seal))
-		return refused(reason, "the model is too large");
+		return entry_refused(reason, "the model is too large");
 
 	memcpy(h.magic, magic, sizeof(magic));
 	memcpy(h.token, cache->token, sizeof(h.token));
 	h.wire_bytes = wire_bytes;
 	if (save_data(p, cache->data_files[0], &h))
-		return refused(reason, "cannot write the data");
+		return entry_refused(reason, "cannot write the data");
 	seal_model(p->device, &h, wire, seal);
 	if (write_at(fd, 0, &h, sizeof(h)) || write_at(fd, sizeof(h), wire, wire_bytes) ||
 	    write_at(fd, sizeof(h) + wire_bytes, seal, sizeof(seal)))
-		return refused(reason, "cannot write the model");
+		return entry_refused(reason, "cannot write the model");
 	return NNB_STATUS_NONE;
 }
 
@@ -313,26 +314,26 @@ enum nnb_status nnb__cache_save(const struct nnb_prepared *p, const struct nnb_c
 static enum nnb_status load_model_file(const struct nnb_device *d, const struct nnb_cache *cache, struct header *h,
                                        uint8_t **ret, struct nnb_reason *reason)
 {
-	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
+	__attribute__((cleanup(bytes_freep))) uint8_t *wire = NULL;
 	int64_t bytes = file_bytes(cache->model_files[0], false);
 	uint8_t seal[NNB__SEAL_BYTES], *stored;
 
 	if (bytes > MODEL_FILE_MAX || read_at(cache->model_files[0], 0, h, sizeof(*h)))
-		return refused(reason, "no model in the file");
+		return entry_refused(reason, "no model in the file");
 	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || h->form != FORM || h->byte_order != 0x01020304)
-		return refused(reason, "the file is not of this form");
+		return entry_refused(reason, "the file is not of this form");
 	if (memcmp(h->token, cache->token, sizeof(h->token)) != 0)
-		return refused(reason, "the token is another");
+		return entry_refused(reason, "the token is another");
 	if (h->wire_bytes > MODEL_FILE_MAX || (uint64_t)bytes != sizeof(*h) + h->wire_bytes + sizeof(seal))
-		return refused(reason, "the model file is not whole");
+		return entry_refused(reason, "the model file is not whole");
 
 	wire = malloc(h->wire_bytes + sizeof(seal));
 	if (!wire || read_at(cache->model_files[0], sizeof(*h), wire, h->wire_bytes + sizeof(seal)))
-		return refused(reason, "cannot read the model");
+		return entry_refused(reason, "cannot read the model");
 	stored = wire + h->wire_bytes;
 	seal_model(d, h, wire, seal);
 	if (!same_seal(seal, stored))
-		return refused(reason, "the model is not as it was saved here");
+		return entry_refused(reason, "the model is not as it was saved here");
 	*ret = wire;
 	wire = NULL;
 	return NNB_STATUS_NONE;
@@ -368,12 +369,12 @@ static enum nnb_status load_data(const struct nnb_device *d, const struct nnb_ca
 	struct nnb_memory m;
 
 	if ((uint64_t)file_bytes(cache->data_files[0], false) != h->data_bytes)
-		return refused(reason, "the data file is not whole");
+		return entry_refused(reason, "the data file is not whole");
 	if (nnb_memory_ashmem(&m, h->data_bytes))
-		return refused(reason, "no memory for the data");
+		return entry_refused(reason, "no memory for the data");
 	if (copy_data(d, cache->data_files[0], m.fds[0], h->data_bytes, seal) || !same_seal(seal, h->data_seal)) {
 		nnb_memory_close(&m);
-		return refused(reason, "the data are not as they were saved here");
+		return entry_refused(reason, "the data are not as they were saved here");
 	}
 	*ret = m;
 	return NNB_STATUS_NONE;
@@ -382,18 +383,18 @@ static enum nnb_status load_data(const struct nnb_device *d, const struct nnb_ca
 enum nnb_status nnb__cache_load(const struct nnb_device *d, const struct nnb_cache *cache, struct nnb_model **ret,
                                 struct nnb_prepare *ret_how, struct nnb_reason *reason)
 {
-	__attribute__((cleanup(freep))) uint8_t *wire = NULL;
+	__attribute__((cleanup(bytes_freep))) uint8_t *wire = NULL;
 	__attribute__((cleanup(nnb_model_freep))) struct nnb_model *model = NULL;
 	enum nnb_status status;
 	struct header h;
 
 	if (!files_are_right(cache, false))
-		return refused(reason, "not one readable file each for model and data");
+		return entry_refused(reason, "not one readable file each for model and data");
 	status = load_model_file(d, cache, &h, &wire, reason);
 	if (status)
 		return status;
 	if (nnb_model_decode(&model, wire, h.wire_bytes, reason) || model->n_pools != (h.data_bytes > 0))
-		return refused(reason, "the model is of another version");
+		return entry_refused(reason, "the model is of another version");
 	status = model->n_pools ? load_data(d, cache, &h, &model->pools[0], reason) : NNB_STATUS_NONE;
 	if (status)
 		return status;
