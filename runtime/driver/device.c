@@ -24,7 +24,7 @@ enum { FILE_BYTES = NNB_NAME_MAX + 16 };
 /* ---- finding a driver ---- */
 
 /* The file and the symbol that @name stands for: "null" or "PATH/driver-null.so" is nnb_driver_null. */
-static int locate(const char *name, char path[NNB__PATH_BYTES], char symbol[FILE_BYTES])
+static int driver_locate(const char *name, char path[NNB__PATH_BYTES], char symbol[FILE_BYTES])
 {
 	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 	char file[FILE_BYTES];
@@ -49,10 +49,10 @@ static int locate(const char *name, char path[NNB__PATH_BYTES], char symbol[FILE
 	return r;
 }
 
-static int load(struct nnb_device *d, const char *name, struct nnb_reason *reason)
+static int driver_load(struct nnb_device *d, const char *name, struct nnb_reason *reason)
 {
 	char path[NNB__PATH_BYTES], symbol[FILE_BYTES];
-	int r = locate(name, path, symbol);
+	int r = driver_locate(name, path, symbol);
 
 	if (r) {
 		nnb_because(reason, "'%s' names no driver: a name, or a PATH/driver-NAME.so", name);
@@ -106,7 +106,7 @@ int nnb_device_open(struct nnb_device **ret, const char *name, struct nnb_reason
 	nnb__buffers_init(&d->buffers);
 	nnb__past_init(&d->past);
 	atomic_init(&d->refs, 1);
-	r = load(d, name, reason);
+	r = driver_load(d, name, reason);
 	if (!r && getrandom(d->key, sizeof(d->key), 0) != sizeof(d->key))
 		r = -EIO;
 	if (!r) {
@@ -173,7 +173,7 @@ enum nnb_status nnb__device_affords(const struct nnb_device *d, const struct nnb
 	return NNB_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 }
 
-static void hold(struct nnb_device *d, bool on)
+static void device_hold(struct nnb_device *d, bool on)
 {
 	bool edge;
 
@@ -186,12 +186,12 @@ static void hold(struct nnb_device *d, bool on)
 
 void nnb_device_hold_performance(struct nnb_device *d)
 {
-	hold(d, true);
+	device_hold(d, true);
 }
 
 void nnb_device_release_performance(struct nnb_device *d)
 {
-	hold(d, false);
+	device_hold(d, false);
 }
 
 enum nnb_status nnb_device_supported(struct nnb_device *d, const struct nnb_model *model, bool *ret,

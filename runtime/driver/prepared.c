@@ -110,7 +110,7 @@ struct haste {
 	const char *why;
 };
 
-static enum nnb_status end(struct haste *h, enum nnb_status status, const char *why)
+static enum nnb_status haste_stop(struct haste *h, enum nnb_status status, const char *why)
 {
 	h->ended = status;
 	h->why = why;
@@ -128,16 +128,16 @@ static enum nnb_status in_time(struct haste *h, bool done)
 	if (h->ended || !h->deadline || nnb__now() < h->deadline)
 		return h->ended;
 	if (!h->budget)
-		return end(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "the deadline has passed");
+		return haste_stop(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT, "the deadline has passed");
 	cpu = nnb__cpu_now();
 	if ((cpu - h->cpu) / 2 > h->budget)
-		return end(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
-		           "to prepare the model takes longer than until the deadline, even alone");
+		return haste_stop(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+		                  "to prepare the model takes longer than until the deadline, even alone");
 	if (!h->late_cpu)
 		h->late_cpu = cpu;
 	if (!done && cpu - h->late_cpu < GRACE_NS)
 		return NNB_STATUS_NONE;
-	return end(h, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, "the deadline passed while the model was prepared");
+	return haste_stop(h, NNB_STATUS_MISSED_DEADLINE_TRANSIENT, "the deadline passed while the model was prepared");
 }
 
 static bool is_wanted(const struct haste *h)
@@ -153,7 +153,7 @@ static bool haste_goes_on(void *arg)
 	struct haste *h = arg;
 
 	if (!h->ended && !is_wanted(h))
-		end(h, NNB_STATUS_GENERAL_FAILURE, "the caller ended the preparation");
+		haste_stop(h, NNB_STATUS_GENERAL_FAILURE, "the caller ended the preparation");
 	return !in_time(h, false);
 }
 
@@ -174,8 +174,8 @@ static enum nnb_status in_past(struct haste *h, struct nnb_device *d, uint64_t k
 {
 	if (h->ended || !h->budget || !nnb__past_refuses(&d->past, kind, h->budget))
 		return h->ended;
-	return end(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
-	           "to prepare such a model has taken longer than until the deadline");
+	return haste_stop(h, NNB_STATUS_MISSED_DEADLINE_PERSISTENT,
+	                  "to prepare such a model has taken longer than until the deadline");
 }
 
 /* What a preparation that came to @status is to say. */
@@ -284,7 +284,7 @@ static enum nnb_status check_all(const struct nnb_model *model, const struct nnb
 }
 
 /* The model is prepared, and in time: only the caller ends this, which never makes a preparation fail (O-22). */
-static void save(const struct nnb_prepared *p, const struct nnb_prepare *how, const struct nnb_cache *cache)
+static void prepared_save(const struct nnb_prepared *p, const struct nnb_prepare *how, const struct nnb_cache *cache)
 {
 	struct haste haste;
 
@@ -308,7 +308,7 @@ enum nnb_status nnb__prepare_for(struct nnb_device *d, struct nnb_model *model, 
 		status = prepare_taken(d, model, how, account, &haste, ret, reason);
 	status = haste_end(&haste, status, reason);
 	if (!status)
-		save(*ret, how, cache);
+		prepared_save(*ret, how, cache);
 	return status;
 }
 
@@ -344,7 +344,7 @@ enum nnb_status nnb_prepare(struct nnb_device *d, const struct nnb_model *model,
 	status = haste_end(&haste, prepare_copy(d, model, how, &haste, &p, reason), reason);
 	if (status)
 		return status;
-	save(p, how, cache);
+	prepared_save(p, how, cache);
 	*ret = p;
 	return NNB_STATUS_NONE;
 }
